@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+
+/*
+ * Talk for people on stderr, for mains only: library code returns a fault instead.  One line per call, control
+ * characters escaped, "PROGRAM: " in front.
+ */
+enum log_level {
+	LOG_LEVEL_QUIET,
+	LOG_LEVEL_ERROR,
+	LOG_LEVEL_INFO, /* default */
+	LOG_LEVEL_VERBOSE,
+};
+
+void log_init(const char *program, enum log_level level);
+bool log_has(enum log_level level);
+void log_error(const char *fmt, ...) _printf_(1, 2);
+void log_info(const char *fmt, ...) _printf_(1, 2);
+void log_verbose(const char *fmt, ...) _printf_(1, 2);

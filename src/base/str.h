@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+
+/*
+ * A growing text.  A failed allocation is remembered in `broken` and checked once at the end, not per append.
+ * `text` is always NUL-terminated once something was added.
+ */
+struct strbuf {
+	char *text;
+	size_t len, room;
+	bool broken;
+};
+
+void strbuf_add(struct strbuf *b, const char *bytes, size_t len);
+void strbuf_puts(struct strbuf *b, const char *text);
+void strbuf_putc(struct strbuf *b, char c);
+void strbuf_printf(struct strbuf *b, const char *fmt, ...) _printf_(2, 3);
+char *strbuf_take(struct strbuf *b); /* heap text, "" when nothing was added; NULL when broken; B is empty after */
+void strbuf_done(struct strbuf *b);
+#define _cleanup_strbuf_ _cleanup_(strbuf_done)
+
+bool str_eq(const char *a, const char *b); /* NULL equals only NULL */
+bool str_starts(const char *text, const char *prefix);
+bool str_ends(const char *text, const char *suffix);
+bool str_is_utf8(const char *text, size_t len);
+
+/* NULL-terminated vectors of heap strings. */
+void strv_free(char **v);
+DEFINE_CLEANUP(char *, strv_free)
+#define _cleanup_strv_ _cleanup_(strv_freep)
+size_t strv_len(char *const *v);
+bool strv_has(char *const *v, const char *text);
+int strv_append(char ***v, const char *text); /* -ENOMEM; V unchanged then */
+int strv_appendf(char ***v, const char *fmt, ...) _printf_(2, 3);
+char **strv_copy(char *const *v);
+
+/* Decimal digits only, whole text, within range: else -EINVAL or -ERANGE. */
+int str_to_u64(const char *text, uint64_t *ret);
+int str_to_i64(const char *text, int64_t *ret);
+
+/* "512", "512M", "2G" (K M G T, powers of 1024) -> bytes.  "90", "90s", "30m", "2h", "1d" -> seconds. */
+int str_to_size(const char *text, uint64_t *ret);
+int str_to_seconds(const char *text, uint64_t *ret);
+
+/* Index of the nearest of WORDS (NULL-terminated) by edit distance, or -1 when none is near enough to suggest. */
+int str_nearest(const char *text, const char *const *words);
+
+/* TEXT for a terminal: control characters, DEL, C1 and bytes that are not UTF-8 become \xNN.  Heap, NULL on ENOMEM. */
+char *str_escape(const char *text);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "base/fault.h"
+
+/*
+ * One command = one entry = one cmd-<verb>.c.  Help, argument counts and completion come from the table in
+ * main.c.  A command returns the exit status, or a negative errno with F filled: then main reports once.
+ */
+struct command {
+	const char *name;
+	const char *args;
+	const char *help;
+	int min_args, max_args; /* after the name; max -1: no bound */
+	int (*run)(int argc, char **argv, struct fault *f); /* argv[0] is the command's name */
+};
+
+int cmd_run(int argc, char **argv, struct fault *f);
+int cmd_shell(int argc, char **argv, struct fault *f);
+int cmd_bundle(int argc, char **argv, struct fault *f);
+int cmd_profile(int argc, char **argv, struct fault *f);
+int cmd_doctor(int argc, char **argv, struct fault *f);

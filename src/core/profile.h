@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/digest.h"
+#include "base/fault.h"
+#include "base/json.h"
+
+/*
+ * What one sandbox may do: schema 1.  Text -> merged document -> immutable struct.  Every field has its most
+ * restrictive default.  Paths are absolute and normalized after variables were replaced; whether they exist is
+ * the subject's business, so that parsing stays pure.
+ */
+#define PROFILE_SIZE_MAX ((size_t)256 * 1024)
+#define PROFILE_EXTENDS_MAX 8
+
+enum profile_root {
+	PROFILE_ROOT_HOST_RO, /* the host's /usr, read-only, with a minimal /etc */
+	PROFILE_ROOT_DIR,     /* a directory, read-only */
+};
+
+enum profile_workspace {
+	PROFILE_WORKSPACE_OVERLAY, /* copy on write; the original is never written */
+	PROFILE_WORKSPACE_RO,
+	PROFILE_WORKSPACE_RW,
+	PROFILE_WORKSPACE_TMPFS, /* empty, in memory, gone afterwards */
+};
+
+enum profile_network {
+	PROFILE_NETWORK_NONE, /* a network namespace with nothing but a loopback device */
+	PROFILE_NETWORK_HOST, /* needs "host-network" in `dangerous` */
+};
+
+enum profile_seccomp_violation {
+	PROFILE_SECCOMP_ERRNO, /* the call fails */
+	PROFILE_SECCOMP_KILL,  /* the process dies of SIGSYS, exit reason `seccomp` */
+};
+
+struct profile_tmpfs {
+	char *path;
+	uint64_t size; /* bytes */
+};
+
+struct profile_env_var {
+	char *name, *value;
+};
+
+/* Sections that belong to later capabilities: parsed and checked now, a run that needs one is refused by name. */
+enum profile_section {
+	PROFILE_SECTION_GOVERNANCE,
+	PROFILE_SECTION_AUDIT,
+	PROFILE_SECTION_FORENSICS,
+	PROFILE_SECTION_BROKER,
+	PROFILE_SECTION_TRUST,
+	_PROFILE_SECTION_MAX,
+};
+
+struct profile {
+	char *name, *description;
+	char *path;	      /* file it was loaded from */
+	struct digest digest; /* SHA-256 of the canonical merged document, comments and descriptions left out */
+
+	enum profile_root root;
+	char *root_path;	/* PROFILE_ROOT_DIR */
+	char **root_host_paths; /* PROFILE_ROOT_HOST_RO: what of the host is seen; default /usr /bin /sbin /lib* ... */
+
+	enum profile_workspace workspace;
+	char *workspace_source; /* default: the caller's current directory */
+	char *workspace_target; /* default "/work" */
+
+	char **fs_ro, **fs_rw, **fs_hide; /* "SOURCE" or "SOURCE:TARGET"; hide: paths inside */
+	struct profile_tmpfs *fs_tmpfs;
+	size_t n_fs_tmpfs;
+
+	char **env_pass; /* names, "LC_*" allowed; everything else stays outside */
+	struct profile_env_var *env_set;
+	size_t n_env_set;
+
+	bool process_init; /* custody-init as PID 1; default true */
+	char *process_hostname;
+	char *process_user;    /* "root" (of the container; default) or "UID[:GID]" inside */
+	char *process_cwd;     /* default: workspace_target */
+
+	enum profile_network network;
+
+	uint64_t limit_memory;	    /* bytes, 0 = none */
+	uint64_t limit_pids;	    /* 0 = none */
+	uint64_t limit_cpu_percent; /* 100 = one core, 0 = none */
+	uint64_t limit_disk;	    /* bytes written to the worktree layer, 0 = none */
+	uint64_t limit_time_s;	    /* 0 = none */
+	uint64_t limit_grace_s;	    /* between TERM and KILL; default 5 */
+	uint64_t limit_files;	    /* RLIMIT_NOFILE, 0 = keep */
+	uint64_t limit_tmp;	    /* size of /tmp; default 256M */
+
+	enum profile_seccomp_violation seccomp_violation;
+	char **seccomp_allow; /* system calls on top of the shipped list */
+	char **seccomp_deny;
+
+	uint32_t optional;  /* LAYER_BIT()s that may be missing on this host */
+	uint32_t layers;    /* LAYER_BIT()s that are asked for: all, less what `dangerous` switches off */
+	char **dangerous;   /* "rw-root", "rw-home", "engine-socket", "host-root", "host-network", "no-<layer>" */
+
+	struct jdoc *sections[_PROFILE_SECTION_MAX]; /* NULL where the profile says nothing */
+	struct jdoc *document;			     /* merged, origins kept: for show and diff */
+};
+
+/* What `${cwd} ${home} ${uid} ${user} ${session}` stand for. */
+struct profile_vars {
+	const char *cwd, *home, *user, *session;
+	uid_t uid;
+};
+
+/* Where names are looked up, first hit wins; NULL-terminated.  The worktree's own directory is asked for apart. */
+struct profile_sources {
+	const char *const *dirs;      /* admin, user, shipped */
+	const char *worktree;	      /* DIR/.custody/profiles is consulted last and may only tighten; may be NULL */
+	const char *trust_file;	      /* list of trusted (path, sha256); may be NULL */
+};
+
+/* NAME is a profile's name, or a path when it holds a '/'. */
+int profile_load(const char *name, const struct profile_sources *src, const struct profile_vars *vars,
+		 struct profile **ret, struct fault *f) _must_check_;
+
+/* For tests and fuzzing: one text, no extends. */
+int profile_parse(const char *text, size_t len, const char *label, const struct profile_vars *vars,
+		  struct profile **ret, struct fault *f) _must_check_;
+void profile_free(struct profile *p);
+DEFINE_CLEANUP(struct profile, profile_free)
+#define _cleanup_profile_ _cleanup_(profile_freep)
+
+/* -ENOTSUP naming the first section that this build cannot carry out yet. */
+int profile_require_supported(const struct profile *p, struct fault *f) _must_check_;
+
+/* JSON Schema of a profile, from the same table that the parser reads. */
+struct jdoc *profile_schema(void);

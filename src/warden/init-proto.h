@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdint.h>
+
+#include "core/layer.h"
+
+/*
+ * Words between custody-init (inside, PID 1) and its supervisor, over one SOCK_SEQPACKET pair whose inner end is
+ * descriptor 3 and is closed on exec.  Both sides are the same build: fixed structs, magic checked.
+ *
+ *	init -> REPORT (facts; with a terminal the pty's master rides along as SCM_RIGHTS)
+ *	     <- GO, or the socket closes: nothing is executed and init exits
+ *	     -> EXECED, or EXEC_FAILED with errno (status 126 or 127)
+ *	     -> EXITED with the payload's wait status, once the payload ended and every other process was killed
+ *	     <- SIGNAL n: forwarded to the payload's process group, at any time after EXECED
+ *
+ * End of file on the supervisor's side at any time means the supervisor is gone: init kills all and exits.
+ */
+#define INIT_PROTO_MAGIC 0x43555354u /* "CUST" */
+#define INIT_FD 3
+
+enum init_msg_type {
+	INIT_MSG_REPORT = 1,
+	INIT_MSG_GO,
+	INIT_MSG_EXECED,
+	INIT_MSG_EXEC_FAILED,
+	INIT_MSG_EXITED,
+	INIT_MSG_SIGNAL,
+};
+
+/* One fact per layer: what init saw and what the kernel answered to the forbidden try. */
+struct init_proof {
+	uint8_t holds;	  /* 1: as it should be, seen and tried */
+	int32_t err;	  /* errno of the try that was refused, 0 where only reading proves */
+	char detail[96];  /* for people: "Seccomp: 0", "CapEff 000001ffffffffff" */
+};
+
+struct init_msg {
+	uint32_t magic;
+	uint32_t type;
+	int32_t value;	  /* EXEC_FAILED: errno; EXITED: wait status; SIGNAL: number */
+	uint64_t ns[8];	  /* REPORT: inode numbers of own user pid mnt net ipc uts cgroup time namespaces */
+	struct init_proof proof[_LAYER_MAX];
+};
