@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Times several commands against each other: every round starts each of them once, in an order drawn anew, so
+ * that a busy neighbour or a warm cache hits all alike.  Absolute times are noise on a shared machine; the ratio to
+ * the first command is the result, with a 95 % bootstrap interval over rounds.
+ *
+ *	interleave [-n ROUNDS] [-w WARMUP] [-i IDLE_MS] [-j FILE] NAME CMD... [::: NAME CMD...]...
+ *
+ * A command that ends with another status than 0 ends the measurement: a failed start is not a fast one.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CONTESTANTS_MAX 16
+#define RESAMPLES 2000
+
+extern char **environ;
+
+struct contestant {
+	const char *name;
+	char **argv;
+	double *ms; /* one per round */
+	double p50, p99, ratio, low, high;
+	long rss_kb;
+};
+
+struct plan {
+	struct contestant c[CONTESTANTS_MAX];
+	int n;
+	int rounds, warmup, idle_ms;
+	const char *json;
+	posix_spawn_file_actions_t stdio;
+	int drain; /* read end of what the commands print */
+};
+
+/* xorshift: the same draws in each run of the tool, so that two runs differ only by the machine. */
+static uint32_t draw(uint32_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 17;
+	*state ^= *state << 5;
+	return *state;
+}
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+/* Pipes, never /dev/null: crun with a user namespace chowns what it gets as stdio, also the host's /dev/null. */
+static int make_stdio(struct plan *p)
+{
+	int in[2], out[2];
+
+	if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC | O_NONBLOCK) < 0)
+		return -1;
+	close(in[1]);
+	p->drain = out[0];
+	if (posix_spawn_file_actions_init(&p->stdio) != 0 ||
+	    posix_spawn_file_actions_adddup2(&p->stdio, in[0], 0) != 0 ||
+	    posix_spawn_file_actions_adddup2(&p->stdio, out[1], 1) != 0)
+		return -1;
+	return 0;
+}
+
+static double start_once(const struct plan *p, struct contestant *c)
+{
+	double begin = now_ms(), end;
+	char trash[4096];
+	struct rusage use;
+	int status, r;
+	pid_t pid;
+
+	r = posix_spawnp(&pid, c->argv[0], &p->stdio, NULL, c->argv, environ);
+	if (r != 0) {
+		fprintf(stderr, "interleave: start '%s': %s\n", c->argv[0], strerror(r));
+		exit(1);
+	}
+	while (wait4(pid, &status, 0, &use) < 0 && errno == EINTR)
+		;
+	end = now_ms();
+	while (read(p->drain, trash, sizeof(trash)) > 0)
+		;
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+		fprintf(stderr, "interleave: '%s' ended with wait status %d, nothing is measured\n", c->name, status);
+		exit(1);
+	}
+	if (use.ru_maxrss > c->rss_kb)
+		c->rss_kb = use.ru_maxrss;
+	return end - begin;
+}
+
+static void measure(struct plan *p)
+{
+	uint32_t seed = 20261116;
+	int order[CONTESTANTS_MAX];
+
+	for (int round = -p->warmup; round < p->rounds; round++) {
+		for (int i = 0; i < p->n; i++)
+			order[i] = i;
+		for (int i = p->n - 1; i > 0; i--) {
+			int j = (int)(draw(&seed) % (uint32_t)(i + 1)), t = order[i];
+
+			order[i] = order[j];
+			order[j] = t;
+		}
+		for (int i = 0; i < p->n; i++) {
+			struct contestant *c = &p->c[order[i]];
+			double ms;
+
+			if (p->idle_ms > 0)
+				usleep((useconds_t)p->idle_ms * 1000);
+			ms = start_once(p, c);
+			if (round >= 0)
+				c->ms[round] = ms;
+		}
+	}
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double quantile(const double *values, int n, double q, double *room)
+{
+	memcpy(room, values, (size_t)n * sizeof(*room));
+	qsort(room, (size_t)n, sizeof(*room), by_value);
+	return room[(int)(q * (double)(n - 1) + 0.5)];
+}
+
+/* Rounds are resampled as a whole: what one round had in common stays together. */
+static void bootstrap(struct plan *p, struct contestant *c, double *room)
+{
+	double *a = malloc(sizeof(*a) * (size_t)p->rounds), *b = malloc(sizeof(*b) * (size_t)p->rounds);
+	double *ratios = malloc(sizeof(*ratios) * RESAMPLES);
+	uint32_t seed = 7;
+
+	if (!a || !b || !ratios)
+		exit(1);
+	for (int k = 0; k < RESAMPLES; k++) {
+		for (int i = 0; i < p->rounds; i++) {
+			int j = (int)(draw(&seed) % (uint32_t)p->rounds);
+
+			a[i] = c->ms[j];
+			b[i] = p->c[0].ms[j];
+		}
+		ratios[k] = quantile(a, p->rounds, 0.5, room) / quantile(b, p->rounds, 0.5, room);
+	}
+	qsort(ratios, RESAMPLES, sizeof(*ratios), by_value);
+	c->low = ratios[(int)(0.025 * RESAMPLES)];
+	c->high = ratios[(int)(0.975 * RESAMPLES)];
+	free(a);
+	free(b);
+	free(ratios);
+}
+
+static void evaluate(struct plan *p)
+{
+	double *room = malloc(sizeof(*room) * (size_t)p->rounds);
+
+	if (!room)
+		exit(1);
+	for (int i = 0; i < p->n; i++) {
+		struct contestant *c = &p->c[i];
+
+		c->p50 = quantile(c->ms, p->rounds, 0.5, room);
+		c->p99 = quantile(c->ms, p->rounds, 0.99, room);
+		c->ratio = c->p50 / p->c[0].p50;
+		bootstrap(p, c, room);
+	}
+	free(room);
+}
+
+static void print_table(const struct plan *p)
+{
+	printf("%-28s %9s %9s %8s  %-16s %8s\n", "command", "p50 ms", "p99 ms", "ratio", "95 % interval", "RSS kB");
+	for (int i = 0; i < p->n; i++) {
+		const struct contestant *c = &p->c[i];
+
+		printf("%-28s %9.2f %9.2f %8.3f  [%.3f, %.3f]   %8ld\n", c->name, c->p50, c->p99, c->ratio, c->low,
+		       c->high, c->rss_kb);
+	}
+	printf("%d rounds, interleaved; ratio = p50 against '%s'\n", p->rounds, p->c[0].name);
+}
+
+static int write_json(const struct plan *p)
+{
+	FILE *out = fopen(p->json, "we");
+
+	if (!out) {
+		fprintf(stderr, "interleave: write '%s': %s\n", p->json, strerror(errno));
+		return 1;
+	}
+	fprintf(out, "{\"schema_version\":1,\"rounds\":%d,\"idle_ms\":%d,\"results\":[", p->rounds, p->idle_ms);
+	for (int i = 0; i < p->n; i++) {
+		const struct contestant *c = &p->c[i];
+
+		fprintf(out,
+			"%s{\"name\":\"%s\",\"p50_ms\":%.3f,\"p99_ms\":%.3f,\"ratio\":%.4f,\"low\":%.4f,"
+			"\"high\":%.4f,\"rss_kb\":%ld}",
+			i ? "," : "", c->name, c->p50, c->p99, c->ratio, c->low, c->high, c->rss_kb);
+	}
+	fprintf(out, "]}\n");
+	return fclose(out) == 0 ? 0 : 1;
+}
+
+static int parse_args(struct plan *p, int argc, char **argv)
+{
+	int opt;
+
+	while ((opt = getopt(argc, argv, "+n:w:i:j:")) != -1) {
+		switch (opt) {
+		case 'n':
+			p->rounds = atoi(optarg);
+			break;
+		case 'w':
+			p->warmup = atoi(optarg);
+			break;
+		case 'i':
+			p->idle_ms = atoi(optarg);
+			break;
+		case 'j':
+			p->json = optarg;
+			break;
+		default:
+			return -1;
+		}
+	}
+	for (int i = optind; i < argc && p->n < CONTESTANTS_MAX; p->n++) {
+		struct contestant *c = &p->c[p->n];
+
+		c->name = argv[i++];
+		c->argv = &argv[i];
+		while (i < argc && strcmp(argv[i], ":::") != 0)
+			i++;
+		if (c->argv == &argv[i])
+			return -1;
+		if (i < argc)
+			argv[i++] = NULL;
+		c->ms = calloc((size_t)(p->rounds > 0 ? p->rounds : 1), sizeof(*c->ms));
+		if (!c->ms)
+			return -1;
+	}
+	return p->n > 0 && p->rounds > 0 ? 0 : -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct plan p = { .rounds = 200, .warmup = 5 };
+
+	if (parse_args(&p, argc, argv) < 0) {
+		fprintf(stderr, "usage: interleave [-n ROUNDS] [-w WARMUP] [-i IDLE_MS] [-j FILE] NAME CMD... [::: ...]\n");
+		return 64;
+	}
+	if (make_stdio(&p) < 0) {
+		fprintf(stderr, "interleave: pipes: %s\n", strerror(errno));
+		return 1;
+	}
+	measure(&p);
+	evaluate(&p);
+	print_table(&p);
+	return p.json ? write_json(&p) : 0;
+}
