@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include <stdio.h>
+
 #include "base/fault.h"
 
 /*
@@ -14,6 +16,10 @@ struct command {
 	int min_args, max_args; /* after the name; max -1: no bound */
 	int (*run)(int argc, char **argv, struct fault *f); /* argv[0] is the command's name */
 };
+
+/* Runs argv[1] from TABLE (ended by a NULL name), reports on ERR, returns the exit status. */
+int command_run(const struct command *table, int argc, char **argv, FILE *err) _must_check_;
+void command_print_help(const struct command *table, FILE *out);
 
 int cmd_run(int argc, char **argv, struct fault *f);
 int cmd_shell(int argc, char **argv, struct fault *f);

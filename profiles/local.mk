@@ -1,0 +1,3 @@
+# Shipped profiles.
+profilesdir = $(pkgdatadir)/profiles
+dist_profiles_DATA =

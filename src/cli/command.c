@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/command.h"
+
+#include <string.h>
+
+#include "core/exit-status.h"
+
+void command_print_help(const struct command *table, FILE *out)
+{
+	fprintf(out, "usage: " PACKAGE_NAME " COMMAND [ARGUMENTS]\n\n");
+	for (const struct command *c = table; c->name; c++)
+		fprintf(out, "  %-8s %-32s %s\n", c->name, c->args, c->help);
+}
+
+static const struct command *find(const struct command *table, const char *name)
+{
+	for (const struct command *c = table; c->name; c++)
+		if (strcmp(c->name, name) == 0)
+			return c;
+	return NULL;
+}
+
+/* The spellings that people try before they know that help and version are commands. */
+static const char *canonical(const char *word)
+{
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+		return "help";
+	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
+		return "version";
+	return word;
+}
+
+int command_run(const struct command *table, int argc, char **argv, FILE *err)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+	const struct command *c;
+	int n = argc - 2, r;
+
+	if (argc < 2) {
+		fprintf(err, PACKAGE_NAME ": no command given; '" PACKAGE_NAME " help' lists them\n");
+		return STATUS_USAGE;
+	}
+	c = find(table, canonical(argv[1]));
+	if (!c) {
+		fprintf(err, PACKAGE_NAME ": no command '%s'; '" PACKAGE_NAME " help' lists them\n", argv[1]);
+		return STATUS_USAGE;
+	}
+	if (n < c->min_args || (c->max_args >= 0 && n > c->max_args)) {
+		fprintf(err, "usage: " PACKAGE_NAME " %s %s\n", c->name, c->args);
+		return STATUS_USAGE;
+	}
+	r = c->run(argc - 1, argv + 1, &f);
+	if (r >= 0)
+		return r;
+	fprintf(err, PACKAGE_NAME " %s: %s\n", c->name, fault_text(&f));
+	return STATUS_FAILED;
+}

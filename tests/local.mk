@@ -1,0 +1,35 @@
+# Unit tests: one program per module, named after it; one pair of lines each:
+#	unit_tests += tests/unit/test-json
+#	tests_unit_test_json_SOURCES = tests/unit/test-json.c tests/unit/tap.h
+unit_tests =
+
+unit_tests += tests/unit/test-fault
+tests_unit_test_fault_SOURCES = tests/unit/test-fault.c tests/unit/tap.h
+
+# Fuzz targets: three lines each; the corpus is tests/fuzz/corpus/<name>/ (one file per finding or shape).
+#	fuzz_targets += tests/fuzz/fuzz-json
+#	tests_fuzz_fuzz_json_SOURCES = tests/fuzz/fuzz-json.c
+#	tests_fuzz_fuzz_json_LDADD = $(fuzz_libs)
+fuzz_targets =
+
+if FUZZING
+fuzz_libs = $(FUZZ_LINK) $(LDADD)
+else
+check_LIBRARIES += tests/fuzz/libreplay.a
+tests_fuzz_libreplay_a_SOURCES = tests/fuzz/replay.c
+fuzz_libs = tests/fuzz/libreplay.a $(LDADD)
+endif
+
+check_PROGRAMS += $(unit_tests) $(fuzz_targets)
+
+script_tests = tests/check-layers.sh tests/check-symbols.sh tests/fuzz-replay.sh
+TESTS = $(unit_tests) $(script_tests)
+TEST_EXTENSIONS = .sh
+LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+SH_LOG_DRIVER = $(LOG_DRIVER)
+SH_LOG_COMPILER = $(SHELL)
+AM_TESTS_ENVIRONMENT = \
+	SRCDIR='$(abs_top_srcdir)' BUILDDIR='$(abs_top_builddir)' LIBCRUN_A='$(LIBCRUN_A)' NM='$(NM)' \
+	FUZZ_TARGETS='$(fuzz_targets)'; \
+	export SRCDIR BUILDDIR LIBCRUN_A NM FUZZ_TARGETS;
+EXTRA_DIST += $(script_tests) tests/fuzz/corpus
