@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * The part of libcrun 1.8.1 that custody calls, declared here because Debian ships the archive without headers.
+ * Layouts are those of that version; configure accepts only versions that were verified.  Container definitions
+ * stay opaque on purpose: the archive was built from another runtime-spec than its source tarball carries, and
+ * a struct read through the wrong header gives wrong numbers without a word.  JSON in, JSON out.
+ *
+ * Failures are -status-1 or positive, never -errno, and may come without an error object: test `!= 0`.
+ */
+struct libcrun_error_s {
+	int status; /* errno, or 0 */
+	char *msg;
+};
+
+typedef struct libcrun_error_s *libcrun_error_t;
+typedef void (*crun_output_handler)(int errno_, const char *msg, bool warning, void *arg);
+
+struct libcrun_context_s {
+	const char *state_root;
+	const char *id;
+	const char *bundle;
+	const char *console_socket;
+	const char *pid_file;
+	const char *notify_socket;
+	const char *handler;
+	int preserve_fds;
+	int listen_fds;
+	crun_output_handler output_handler;
+	void *output_handler_arg;
+	int fifo_exec_wait_fd; /* 0 would mean stdin: start with -1 */
+	bool systemd_cgroup;
+	bool detach;
+	bool no_subreaper;
+	bool no_new_keyring;
+	bool force_no_cgroup;
+	bool no_pivot;
+	char **argv;
+	int argc;
+	void *handler_manager;
+};
+
+struct libcrun_container_status_s {
+	pid_t pid;
+	unsigned long long process_start_time;
+	char *bundle;
+	char *rootfs;
+	char *cgroup_path;
+	char *scope;
+	int systemd_cgroup;
+	char *created;
+	int detached;
+	char *external_descriptors;
+	char *owner;
+};
+
+_Static_assert(sizeof(void *) != 8 || sizeof(struct libcrun_context_s) == 120, "libcrun 1.8.1 context");
+_Static_assert(sizeof(void *) != 8 || offsetof(struct libcrun_context_s, fifo_exec_wait_fd) == 80, "libcrun 1.8.1");
+_Static_assert(sizeof(void *) != 8 || offsetof(struct libcrun_context_s, argv) == 96, "libcrun 1.8.1 context");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct libcrun_container_status_s) == 88, "libcrun 1.8.1 status");
+
+struct libcrun_container_s; /* opaque */
+
+struct libcrun_container_s *libcrun_container_load_from_memory(const char *json, libcrun_error_t *err);
+void libcrun_container_free(struct libcrun_container_s *container);
+int libcrun_container_create(struct libcrun_context_s *context, struct libcrun_container_s *container,
+			     unsigned int options, libcrun_error_t *err);
+int libcrun_container_start(struct libcrun_context_s *context, const char *id, libcrun_error_t *err);
+/* DEF is an ocispec struct: always NULL here, libcrun then reads its own copy of the configuration. */
+int libcrun_container_delete(struct libcrun_context_s *context, void *def, const char *id, bool force,
+			     libcrun_error_t *err);
+int libcrun_read_container_status(struct libcrun_container_status_s *status, const char *state_root,
+				  const char *id, libcrun_error_t *err);
+void libcrun_free_container_status(struct libcrun_container_status_s *status);
+int libcrun_error_release(libcrun_error_t *err);
+void crun_set_output_handler(crun_output_handler handler, void *arg, bool log_to_stderr);
