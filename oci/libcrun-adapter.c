@@ -16,8 +16,6 @@
  * 2. MUST test results with `!= 0`: failures are -status-1, or positive, and may carry no text.
  * 3. MUST run create and start in a process that ends soon: libcrun changes signal mask, rlimits and keyring.
  */
-#define LIBCRUN_VERSION "1.8.1"
-
 static void container_freep(struct libcrun_container_s **c)
 {
 	if (*c)
