@@ -32,7 +32,8 @@ static inline int fd_take(int *fd)
  */
 int fd_require_private(int fd, uid_t uid, struct fault *f) _must_check_;
 
-/* Whole file, NUL-terminated, at most MAX bytes (more: EFBIG).  Grows as it reads: a small file costs little. */
+/* Whole file, NUL-terminated, at most MAX bytes (more: EFBIG).  Grows as it reads: a small file costs little.
+ */
 int fd_read_all(int fd, size_t max, char **ret, size_t *ret_len, struct fault *f) _must_check_;
 int fd_write_all(int fd, const void *bytes, size_t len, struct fault *f) _must_check_;
 

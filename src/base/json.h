@@ -34,7 +34,7 @@ struct jdoc_member {
 
 struct jdoc {
 	enum jdoc_type type;
-	bool broken;	   /* an allocation failed below; the tree cannot be written */
+	bool broken;        /* an allocation failed below; the tree cannot be written */
 	const char *origin; /* borrowed label of where the value came from (a file's path); NULL when unset */
 	unsigned int line, column;
 	union {
@@ -100,11 +100,12 @@ const char *jdoc_type_name(enum jdoc_type type);
 
 enum jdoc_style {
 	JDOC_CANONICAL, /* sorted keys (by bytes), no spaces, shortest escapes: the bytes that are hashed */
-	JDOC_PRETTY,	/* sorted keys, two spaces, for people; ends in LF */
+	JDOC_PRETTY,    /* sorted keys, two spaces, for people; ends in LF */
 };
 
 /* Appends to OUT.  Fails with ENOMEM on a broken tree or a broken OUT. */
 int jdoc_write(const struct jdoc *d, enum jdoc_style style, struct strbuf *out, struct fault *f) _must_check_;
 
-/* Appends TEXT as a quoted JSON string; bytes that are not UTF-8 become U+FFFD.  For logs and one-line records. */
+/* Appends TEXT as a quoted JSON string; bytes that are not UTF-8 become U+FFFD.  For logs and one-line
+ * records. */
 void jdoc_quote(struct strbuf *out, const char *text);

@@ -7,14 +7,15 @@
 #include "base/fault.h"
 
 /*
- * Opens under a root that somebody else may write to.  BENEATH refuses to leave ROOTFD by "..", absolute path,
- * symlink or magic link; IN_ROOT resolves as if chrooted there.  Both use openat2; where the kernel or a filter
- * has none, a walk of O_NOFOLLOW steps answers for BENEATH (symlinks refused) and IN_ROOT fails.
+ * Opens under a root that somebody else may write to.  BENEATH refuses to leave ROOTFD by "..", absolute
+ * path, symlink or magic link; IN_ROOT resolves as if chrooted there.  Both use openat2; where the kernel or
+ * a filter has none, a walk of O_NOFOLLOW steps answers for BENEATH (symlinks refused) and IN_ROOT fails.
  */
 int path_open_beneath(int rootfd, const char *path, int flags, mode_t mode, struct fault *f) _must_check_;
 int path_open_in_root(int rootfd, const char *path, int flags, mode_t mode, struct fault *f) _must_check_;
 
-/* Lexical: one leading '/', no "//", ".", or trailing '/'; ".." refused with EINVAL.  PATH must be absolute. */
+/* Lexical: one leading '/', no "//", ".", or trailing '/'; ".." refused with EINVAL.  PATH must be absolute.
+ */
 int path_normalize(const char *path, char **ret, struct fault *f) _must_check_;
 
 /* Is PATH equal to or below PARENT?  Both normalized. */
@@ -23,8 +24,10 @@ bool path_is_below(const char *path, const char *parent);
 /* DIR "/" NAME; heap; NULL on ENOMEM. */
 char *path_join(const char *dir, const char *name);
 
-/* mkdir -p below DIRFD, each missing part with MODE; parts are opened with O_NOFOLLOW. Returns an O_PATH-free dirfd. */
+/* mkdir -p below DIRFD, each missing part with MODE; parts are opened with O_NOFOLLOW. Returns an O_PATH-free
+ * dirfd. */
 int path_make_dirs(int dirfd, const char *path, mode_t mode, struct fault *f) _must_check_;
 
-/* rm -r of NAME below DIRFD: descriptors only, never through a symlink, never across a mount; ENOENT is success. */
+/* rm -r of NAME below DIRFD: descriptors only, never through a symlink, never across a mount; ENOENT is
+ * success. */
 int path_remove_tree(int dirfd, const char *name, struct fault *f) _must_check_;

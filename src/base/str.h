@@ -22,7 +22,8 @@ void strbuf_add(struct strbuf *b, const char *bytes, size_t len);
 void strbuf_puts(struct strbuf *b, const char *text);
 void strbuf_putc(struct strbuf *b, char c);
 void strbuf_printf(struct strbuf *b, const char *fmt, ...) _printf_(2, 3);
-char *strbuf_take(struct strbuf *b); /* heap text, "" when nothing was added; NULL when broken; B is empty after */
+char *
+strbuf_take(struct strbuf *b); /* heap text, "" when nothing was added; NULL when broken; B is empty after */
 void strbuf_done(struct strbuf *b);
 #define _cleanup_strbuf_ _cleanup_(strbuf_done)
 
@@ -30,6 +31,8 @@ bool str_eq(const char *a, const char *b); /* NULL equals only NULL */
 bool str_starts(const char *text, const char *prefix);
 bool str_ends(const char *text, const char *suffix);
 bool str_is_utf8(const char *text, size_t len);
+size_t str_utf8_step(const char *text,
+		     size_t len); /* length of the valid sequence TEXT begins with, else 0 */
 
 /* NULL-terminated vectors of heap strings. */
 void strv_free(char **v);
@@ -49,8 +52,13 @@ int str_to_i64(const char *text, int64_t *ret);
 int str_to_size(const char *text, uint64_t *ret);
 int str_to_seconds(const char *text, uint64_t *ret);
 
-/* Index of the nearest of WORDS (NULL-terminated) by edit distance, or -1 when none is near enough to suggest. */
+/* Index of the nearest of WORDS (NULL-terminated) by edit distance, or -1 when none is near enough to
+ * suggest. */
 int str_nearest(const char *text, const char *const *words);
 
-/* TEXT for a terminal: control characters, DEL, C1 and bytes that are not UTF-8 become \xNN.  Heap, NULL on ENOMEM. */
+/*
+ * TEXT for a terminal: control characters, DEL, C1, bytes that are not UTF-8, and what reorders or hides the
+ * text around it (bidirectional controls, zero-width characters, line separators) become \xNN.  Heap, NULL on
+ * ENOMEM.
+ */
 char *str_escape(const char *text);

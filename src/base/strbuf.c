@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+
+/* Room for MORE bytes and the NUL. */
+static bool grow(struct strbuf *b, size_t more)
+{
+	size_t need, room = b->room ? b->room : 64;
+	char *text;
+
+	if (b->broken)
+		return false;
+	if (__builtin_add_overflow(b->len, more, &need) || need > SIZE_MAX / 2 - 1) {
+		b->broken = true;
+		return false;
+	}
+	need++;
+	if (need <= b->room)
+		return true;
+	while (room < need)
+		room *= 2;
+	text = realloc(b->text, room);
+	if (!text) {
+		b->broken = true;
+		return false;
+	}
+	b->text = text;
+	b->room = room;
+	return true;
+}
+
+void strbuf_add(struct strbuf *b, const char *bytes, size_t len)
+{
+	if (!grow(b, len))
+		return;
+	if (len > 0)
+		memcpy(b->text + b->len, bytes, len);
+	b->len += len;
+	b->text[b->len] = '\0';
+}
+
+void strbuf_puts(struct strbuf *b, const char *text)
+{
+	strbuf_add(b, text, strlen(text));
+}
+
+void strbuf_putc(struct strbuf *b, char c)
+{
+	strbuf_add(b, &c, 1);
+}
+
+void strbuf_printf(struct strbuf *b, const char *fmt, ...)
+{
+	va_list ap, again;
+	int n;
+
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	if (n < 0) {
+		b->broken = true;
+	} else if (grow(b, (size_t)n)) {
+		(void)vsnprintf(b->text + b->len, (size_t)n + 1, fmt, again);
+		b->len += (size_t)n;
+	}
+	va_end(again);
+	va_end(ap);
+}
+
+char *strbuf_take(struct strbuf *b)
+{
+	char *text = NULL;
+
+	if (grow(b, 0)) {
+		b->text[b->len] = '\0';
+		text = TAKE_PTR(b->text);
+	}
+	strbuf_done(b);
+	return text;
+}
+
+void strbuf_done(struct strbuf *b)
+{
+	free(b->text);
+	*b = (struct strbuf){ 0 };
+}
