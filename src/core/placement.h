@@ -15,8 +15,9 @@ struct placement {
 	gid_t gid_base;
 	unsigned int n_ids;	/* 65536, or 1 rootless */
 	const char *rootfs;	/* root.path of config.json */
-	const char *etc;	/* directory with the generated /etc files */
 	const char *worktree;	/* path to mount or to use as lowerdir: idmapped clone as root, the source itself rootless */
+	/* One per subject mount: the prepared clone to bind instead of its source; NULL (or no array): the source. */
+	const char *const *sources;
 	const char *upper, *work; /* overlay; NULL in portable bundles */
 	const char *init;	/* host path of custody-init */
 	const char *hook;	/* host path of custody-hook; portable bundles */

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/fault.h"
@@ -12,12 +13,33 @@
  * Everything that changes what runs, resolved against this host: the input of the bundle.  config.json is a pure
  * function of a subject and a placement (where this session's directories are).
  */
+enum subject_mount_kind {
+	SUBJECT_MOUNT_BIND,
+	SUBJECT_MOUNT_TMPFS,
+	SUBJECT_MOUNT_HIDE, /* an empty read-only directory or file over what is there */
+};
+
 struct subject_mount {
-	char *source; /* host path, symlinks resolved; NULL for tmpfs */
+	enum subject_mount_kind kind;
+	char *source; /* host path, symlinks resolved; NULL unless a bind */
 	char *target; /* inside */
 	bool rw;
 	bool is_dir;
-	uint64_t size; /* tmpfs */
+	/*
+	 * Who mounts it as root must not bind SOURCE itself but a clone (open_tree, not recursive) made outside of
+	 * the container's user namespace: the container may not be able to reach the path, and mounts below it
+	 * would be locked there.  IDMAP: the clone also maps OWNER to container root.
+	 */
+	bool clone, idmap;
+	uid_t owner_uid; /* of SOURCE, on the host */
+	gid_t owner_gid;
+	uint64_t size;	   /* tmpfs */
+	unsigned int mode; /* tmpfs */
+};
+
+struct subject_link {
+	char *target; /* inside, absolute */
+	char *text;   /* as on the host: "usr/bin" */
 };
 
 struct subject {
@@ -31,8 +53,12 @@ struct subject {
 	char *worktree;	 /* host path, resolved; NULL for tmpfs */
 	uid_t owner_uid; /* of the worktree, on the host */
 	gid_t owner_gid;
-	struct subject_mount *mounts; /* host paths, extra binds and tmpfs in mount order, parents first */
+	char *home;	 /* inside; HOME and the home of the generated /etc/passwd */
+	struct subject_mount *mounts; /* all but /proc, /dev, worktree and init; in mount order, parents first */
 	size_t n_mounts;
+	size_t worktree_at;	      /* the worktree is mounted before mounts[worktree_at] */
+	struct subject_link *links;   /* symlinks of the root: /bin -> usr/bin */
+	size_t n_links;
 	uint32_t layers; /* LAYER_BIT()s asked for: profile's, less limits that are not set */
 };
 

@@ -17,6 +17,19 @@
  *
  * End of file on the supervisor's side at any time means the supervisor is gone: init kills all and exits.
  */
+/*
+ * Command line of init, written by oci/bundle.c: /run/custody/init OPTIONS -- ARGV...
+ *
+ *	--report	 own runs: the socket is descriptor INIT_FD.  Without it nobody listens: no GO is waited for.
+ *	--tty		 make a pty of the container's devpts for the payload and send its master with REPORT
+ *	--require=LIST	 portable bundles: comma-separated layer names that init itself must prove; one that does not
+ *			 hold is printed with its reason and init exits 125 without executing anything
+ *	--work=MODE:PATH where the worktree must be mounted and how: overlay, ro, rw, tmpfs
+ *	--env=N		 the number of environment variables that the subject lists
+ *	--time=S:GRACE	 portable bundles: TERM after S seconds, KILL after GRACE more, exit 124 (own runs: the supervisor)
+ */
+#define INIT_PATH "/run/custody/init"
+
 #define INIT_PROTO_MAGIC 0x43555354u /* "CUST" */
 #define INIT_FD 3
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "base/fault.h"
+#include "base/json.h"
+#include "core/placement.h"
+#include "core/subject.h"
+
+/*
+ * config.json as a pure function: no file is read, no clock, nothing of this process.  The same subject and
+ * placement give the same bytes (jdoc_write in either style).
+ */
+int bundle_config(const struct subject *s, const struct placement *p, struct jdoc **ret,
+		  struct fault *f) _must_check_;

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "base/fault.h"
+#include "base/json.h"
+#include "core/subject.h"
+
+/*
+ * The system call filter of a subject: one table, two forms.  Own runs hand libcrun a finished program, compiled
+ * when custody was built (or now, when the profile changes the list); portable bundles name the calls.
+ */
+
+/* Base64 of the BPF program for placement.seccomp_bpf; heap.  NULL in *RET when the subject asks for no filter. */
+int seccomp_encode(const struct subject *s, char **ret, struct fault *f) _must_check_;
+
+/* The value of linux.seccomp; NULL in *RET when the subject asks for no filter. */
+int seccomp_describe(const struct subject *s, struct jdoc **ret, struct fault *f) _must_check_;
