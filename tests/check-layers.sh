@@ -26,7 +26,7 @@ own='^[[:space:]]*#[[:space:]]*include[[:space:]]*"'
 	rule 'core includes only core and base' "$own(warden|cli|oci)/" $(sources src/core)
 	rule 'warden includes only warden, core and base' "$own(cli|oci)/" $(sources src/warden)
 	rule 'oci includes only oci, core and base' "$own(warden|cli)/" $(sources oci | grep -v '/hook-main\.c$')
-	rule 'own headers are named with their room' "$own[^\"/]*\"" $(sources src oci)
+	rule 'own headers are named with their room' "${own}[^\"/]*\"" $(sources src oci)
 	rule "libcrun's declarations stay in the adapter" \
 		'include[[:space:]]*(<(libcrun|ocispec)/|"oci/libcrun-(abi|api|decl)[^"]*")|\blibcrun_[a-z_]+[[:space:]]*\(' \
 		$(sources src oci | grep -v '^oci/libcrun')

@@ -1,0 +1,132 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# TAP: what machines can say about the text of the sources.  `make lint` calls it with the compiler's flags in
+# LINT_CPPFLAGS; LINT_ONLY="banned shellcheck" runs a part.
+# shellcheck disable=SC2317 # the checks are called by their names
+cd "$SRCDIR" || exit 1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+all='format banned shellcheck cppcheck clang-tidy'
+# shellcheck disable=SC2086 # a list of words
+set -- ${LINT_ONLY:-$all}
+echo "1..$#"
+num=0 failed=0
+
+c_files() {
+	find src oci tests contrib -name '*.[ch]' | sort
+}
+shell_files() {
+	find . \( -name .git -o -name 'build*' -o -name autom4te.cache \) -prune -o \
+		\( -name '*.sh' -o -name '*.bash' -o -name '*.bats' \) -print | sort
+	# Scripts without a suffix say what they are in their first line.
+	find contrib .ci -type f ! -name '*.*' | while read -r file; do
+		head -n 1 "$file" | grep -qE '^#!.*sh( |$)' && printf './%s\n' "$file"
+	done
+}
+
+# A call, why not, and what instead.  Comments and strings are cut out before looking.
+banned_calls() {
+	cat <<'END'
+strtol|str_to_i64
+strtoul|str_to_u64
+strtoll|str_to_i64
+strtoull|str_to_u64
+atoi|str_to_i64
+atol|str_to_i64
+sscanf|a parser with limits
+strcpy|strbuf, or memcpy with a checked length
+strcat|strbuf
+strncpy|memcpy with a checked length
+strncat|strbuf
+stpcpy|strbuf
+sprintf|snprintf or strbuf_printf
+vsprintf|vsnprintf
+gets|fd_read_all
+strtok|a loop with strcspn
+system|fork and execve
+popen|fork and execve
+dup|fcntl(F_DUPFD_CLOEXEC, 3)
+creat|openat with O_CLOEXEC
+mktemp|O_TMPFILE, or O_EXCL with a random name
+tmpnam|O_TMPFILE
+tempnam|O_TMPFILE
+basename|strrchr
+dirname|strrchr
+alloca|malloc with _cleanup_free_
+signal|sigaction
+rand|getrandom
+random|getrandom
+asctime|clock_format
+ctime|clock_format
+localtime|gmtime_r
+gmtime|gmtime_r
+readdir_r|readdir
+END
+}
+strip_comments() { # keeps line numbers
+	awk '{
+		out = ""; line = $0
+		while (line != "") {
+			if (inside) {
+				at = index(line, "*/")
+				if (!at) { line = ""; break }
+				line = substr(line, at + 2); inside = 0
+			} else if (match(line, /\/\*|\/\/|"([^"\\]|\\.)*"/)) {
+				out = out substr(line, 1, RSTART - 1); tok = substr(line, RSTART, RLENGTH)
+				line = substr(line, RSTART + RLENGTH)
+				if (tok == "/*") inside = 1
+				else if (tok == "//") line = ""
+				else out = out "\"\""
+			} else { out = out line; line = "" }
+		}
+		print out
+	}' "$1"
+}
+lint_banned() {
+	pattern=$(banned_calls | cut -d'|' -f1 | paste -sd'|')
+	c_files | grep -v '^contrib/' | while read -r file; do
+		strip_comments "$file" | grep -nE "(^|[^A-Za-z0-9_.>])($pattern)[[:space:]]*\(" | while IFS=: read -r line text; do
+			for call in $(printf '%s\n' "$text" | grep -oE "(^|[^A-Za-z0-9_.>])($pattern)[[:space:]]*\(" | grep -oE '[a-z0-9_]+'); do
+				echo "$file:$line: $call() is banned; use $(banned_calls | sed -n "s/^$call|//p")"
+			done
+		done
+	done >"$tmp/banned"
+	cat "$tmp/banned"
+	[ ! -s "$tmp/banned" ]
+}
+lint_format() {
+	c_files | xargs clang-format --dry-run -Werror
+}
+lint_shellcheck() {
+	shell_files | xargs shellcheck -x
+}
+lint_cppcheck() {
+	cppcheck -q --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 -j 2 \
+		--suppress=missingInclude --suppress=unknownMacro --suppress=normalCheckLevelMaxBranches \
+		--suppress=checkersReport -DPACKAGE_NAME='"custody"' -DPACKAGE_VERSION='"0"' -D__linux__ -D__x86_64__ \
+		-D_cleanup_\(x\)= -Isrc -I. src oci tests/unit
+}
+lint_clang_tidy() {
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	find src oci tests/unit tests/fuzz -name '*.c' | sort |
+		xargs -P 2 -n 4 sh -c 'clang-tidy --quiet "$@" -- -std=gnu11 $LINT_CPPFLAGS 2>/dev/null' lint
+}
+tool_of() {
+	case $1 in format) echo clang-format ;; banned) echo awk ;; *) echo "$1" ;; esac
+}
+for check; do
+	num=$((num + 1))
+	tool=$(tool_of "$check")
+	if ! command -v "$tool" >/dev/null; then
+		echo "# $tool is not installed: apt-get install $tool"
+		ok='not ok'
+	elif "lint_$(echo "$check" | tr - _)" >"$tmp/out" 2>&1; then
+		ok=ok
+	else
+		ok='not ok'
+		sed 's/^/# /' "$tmp/out"
+	fi
+	[ "$ok" = ok ] || failed=$((failed + 1))
+	echo "$ok $num - lint: $check"
+done
+exit "$((failed > 0))"
