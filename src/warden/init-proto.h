@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include <errno.h>
 #include <stdint.h>
 
+#include "core/exit-status.h"
 #include "core/layer.h"
 
 /*
@@ -11,11 +13,27 @@
  *
  *	init -> REPORT (facts; with a terminal the pty's master rides along as SCM_RIGHTS)
  *	     <- GO, or the socket closes: nothing is executed and init exits
- *	     -> EXECED, or EXEC_FAILED with errno (status 126 or 127)
+ *	     -> EXECED, or EXEC_FAILED with errno (init_exec_status() gives 126 or 127)
  *	     -> EXITED with the payload's wait status, once the payload ended and every other process was killed
  *	     <- SIGNAL n: forwarded to the payload's process group, at any time after EXECED
  *
  * End of file on the supervisor's side at any time means the supervisor is gone: init kills all and exits.
+ *
+ * Command line: custody-init [OPTION]... -- COMMAND [ARG]...
+ *
+ *	--report	own run: report on descriptor 3 and wait for GO; the supervisor decides what is missing
+ *	--tty		own run: make a pty of the container's devpts for the payload
+ *	--require=L,L	foreign runtime (no --report): init itself refuses unless these layers hold; limits cannot
+ *			be named, nothing inside shows them
+ *	--work=PATH:M	the worktree's mount; M is overlay, ro, rw or tmpfs
+ *	--tmpfs=PATH	may be repeated: a tmpfs that may be written (/tmp ...)
+ *	--rw=PATH	may be repeated: any other mount that may be written.  Every writable mount that is neither
+ *			named by these three nor below /proc or /dev is a missing layer `read-only-root`
+ *	--env=N,N	names of the environment's variables, all of them; without it `environment` is not proven
+ *	--plain-root	"/" need not be nosuid and nodev: portable bundles and rootless runs, where the runtime
+ *			binds a directory and nobody could mount it so
+ *
+ * Status of init: the payload's (128 + signal), 126 and 127, or 125 when nothing was executed.
  */
 /*
  * Command line of init, written by oci/bundle.c: /run/custody/init OPTIONS -- ARGV...
@@ -53,6 +71,25 @@ struct init_msg {
 	uint32_t magic;
 	uint32_t type;
 	int32_t value;	  /* EXEC_FAILED: errno; EXITED: wait status; SIGNAL: number */
-	uint64_t ns[8];	  /* REPORT: inode numbers of own user pid mnt net ipc uts cgroup time namespaces */
+	uint64_t ns[8];	  /* REPORT: inode numbers of init's namespaces, by enum init_ns */
 	struct init_proof proof[_LAYER_MAX];
 };
+
+/* Index into `ns`; the order of the message, of /proc/self/ns names in init and of the supervisor's own list. */
+enum init_ns {
+	INIT_NS_USER,
+	INIT_NS_PID,
+	INIT_NS_MNT,
+	INIT_NS_NET,
+	INIT_NS_IPC,
+	INIT_NS_UTS,
+	INIT_NS_CGROUP,
+	INIT_NS_TIME,
+	_INIT_NS_MAX,
+};
+
+/* The shell's convention for a command that could not be executed. */
+static inline int init_exec_status(int err)
+{
+	return err == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
+}
