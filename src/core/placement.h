@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#define INIT_PATH "/run/custody/init" /* inside: custody-init, read-only */
+
 /*
  * Where one execution of a subject lives on this host.  Own runs get fresh session paths; a portable bundle gets
  * the paths of its own directory and no overlay mount (its createRuntime hook makes one at each start).

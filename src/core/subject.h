@@ -16,7 +16,6 @@
 enum subject_mount_kind {
 	SUBJECT_MOUNT_BIND,
 	SUBJECT_MOUNT_TMPFS,
-	SUBJECT_MOUNT_HIDE, /* an empty read-only directory or file over what is there */
 };
 
 struct subject_mount {
@@ -26,11 +25,10 @@ struct subject_mount {
 	bool rw;
 	bool is_dir;
 	/*
-	 * Who mounts it as root must not bind SOURCE itself but a clone (open_tree, not recursive) made outside of
-	 * the container's user namespace: the container may not be able to reach the path, and mounts below it
-	 * would be locked there.  IDMAP: the clone also maps OWNER to container root.
+	 * As root: bind not SOURCE but a clone of it (open_tree, not recursive) in which OWNER is container root,
+	 * nosuid and nodev.  placement.sources names it; portable bundles leave it to their hook.
 	 */
-	bool clone, idmap;
+	bool idmap;
 	uid_t owner_uid; /* of SOURCE, on the host */
 	gid_t owner_gid;
 	uint64_t size;	   /* tmpfs */
@@ -69,6 +67,7 @@ struct subject_request {
 	char *const *volumes; /* -v SOURCE:TARGET[:ro|rw] */
 	const char *workdir;  /* -w, inside */
 	const char *hostname;
+	const char *home;     /* the caller's on the host: never bound rw unless `dangerous` says so */
 	char *const *environ; /* the caller's */
 };
 

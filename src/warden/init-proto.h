@@ -19,7 +19,7 @@
  *
  * End of file on the supervisor's side at any time means the supervisor is gone: init kills all and exits.
  *
- * Command line: custody-init [OPTION]... -- COMMAND [ARG]...
+ * Command line, written by oci/bundle.c: INIT_PATH [OPTION]... -- COMMAND [ARG]...
  *
  *	--report	own run: report on descriptor 3 and wait for GO; the supervisor decides what is missing
  *	--tty		own run: make a pty of the container's devpts for the payload
@@ -32,22 +32,11 @@
  *	--env=N,N	names of the environment's variables, all of them; without it `environment` is not proven
  *	--plain-root	"/" need not be nosuid and nodev: portable bundles and rootless runs, where the runtime
  *			binds a directory and nobody could mount it so
+ *	--time=S:GRACE	foreign runtime: TERM after S seconds, KILL after GRACE more, status 124 (own runs: the
+ *			supervisor keeps the time)
  *
  * Status of init: the payload's (128 + signal), 126 and 127, or 125 when nothing was executed.
  */
-/*
- * Command line of init, written by oci/bundle.c: /run/custody/init OPTIONS -- ARGV...
- *
- *	--report	 own runs: the socket is descriptor INIT_FD.  Without it nobody listens: no GO is waited for.
- *	--tty		 make a pty of the container's devpts for the payload and send its master with REPORT
- *	--require=LIST	 portable bundles: comma-separated layer names that init itself must prove; one that does not
- *			 hold is printed with its reason and init exits 125 without executing anything
- *	--work=MODE:PATH where the worktree must be mounted and how: overlay, ro, rw, tmpfs
- *	--env=N		 the number of environment variables that the subject lists
- *	--time=S:GRACE	 portable bundles: TERM after S seconds, KILL after GRACE more, exit 124 (own runs: the supervisor)
- */
-#define INIT_PATH "/run/custody/init"
-
 #define INIT_PROTO_MAGIC 0x43555354u /* "CUST" */
 #define INIT_FD 3
 
