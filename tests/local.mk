@@ -5,6 +5,8 @@ unit_tests =
 
 unit_tests += tests/unit/test-fault
 tests_unit_test_fault_SOURCES = tests/unit/test-fault.c tests/unit/tap.h
+unit_tests += tests/unit/test-json
+tests_unit_test_json_SOURCES = tests/unit/test-json.c tests/unit/tap.h
 
 unit_tests += tests/unit/test-layer
 tests_unit_test_layer_SOURCES = tests/unit/test-layer.c tests/unit/tap.h

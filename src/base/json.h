@@ -13,6 +13,9 @@
  * Numbers are 64-bit integers, strings are valid UTF-8 without NUL, objects have no duplicate keys: anything
  * else is refused with its place, so that two readers can never see two documents in one text.
  *
+ * Columns count characters, not bytes.  Members are kept sorted by the bytes of their keys, not in the order
+ * of the text: a lookup is cheap however many keys a stranger sends.
+ *
  * Building never needs a check per step: a failed allocation marks the tree, and jdoc_write refuses it.
  */
 enum jdoc_type {
@@ -54,12 +57,13 @@ struct jdoc {
 
 #define JDOC_DEPTH_MAX 64
 #define JDOC_SIZE_MAX ((size_t)16 * 1024 * 1024)
+#define JDOC_VALUES_MAX ((size_t)1 << 21) /* "[[],[],..." costs forty times its text in memory */
 
-/* What one reader allows.  Zero in a field means the maximum above; comments are refused unless asked for. */
+/* What one reader allows.  Zero, or more than the maximum above, means that maximum. */
 struct jdoc_limits {
 	size_t size_max;
 	unsigned int depth_max;
-	bool comments; /* C and C++ style, for files that people write */
+	bool comments; /* C and C++ style, for files that people write; else refused */
 };
 
 /* LABEL (usually the file's path) starts each message: "LABEL:LINE:COLUMN: what".  LIMITS may be NULL. */
@@ -103,7 +107,8 @@ enum jdoc_style {
 	JDOC_PRETTY,    /* sorted keys, two spaces, for people; ends in LF */
 };
 
-/* Appends to OUT.  Fails with ENOMEM on a broken tree or a broken OUT. */
+/* Appends to OUT.  Fails with ENOMEM on a broken tree or a broken OUT, with EINVAL below JDOC_DEPTH_MAX
+ * levels. */
 int jdoc_write(const struct jdoc *d, enum jdoc_style style, struct strbuf *out, struct fault *f) _must_check_;
 
 /* Appends TEXT as a quoted JSON string; bytes that are not UTF-8 become U+FFFD.  For logs and one-line
