@@ -51,16 +51,16 @@ enum init_msg_type {
 
 /* One fact per layer: what init saw and what the kernel answered to the forbidden try. */
 struct init_proof {
-	uint8_t holds;	  /* 1: as it should be, seen and tried */
-	int32_t err;	  /* errno of the try that was refused, 0 where only reading proves */
-	char detail[96];  /* for people: "Seccomp: 0", "CapEff 000001ffffffffff" */
+	uint8_t holds;	 /* 1: as it should be, seen and tried */
+	int32_t err;	 /* errno of the try that was refused, 0 where only reading proves */
+	char detail[96]; /* for people: "Seccomp: 0", "CapEff 000001ffffffffff" */
 };
 
 struct init_msg {
 	uint32_t magic;
 	uint32_t type;
-	int32_t value;	  /* EXEC_FAILED: errno; EXITED: wait status; SIGNAL: number */
-	uint64_t ns[8];	  /* REPORT: inode numbers of init's namespaces, by enum init_ns */
+	int32_t value;	/* EXEC_FAILED: errno; EXITED: wait status; SIGNAL: number */
+	uint64_t ns[8]; /* REPORT: inode numbers of init's namespaces, by enum init_ns */
 	struct init_proof proof[_LAYER_MAX];
 };
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Texts of /proc as values.  Pure: the texts come from the caller, so that a unit test can hand in any host's. */
+
+struct facts_status {
+	bool complete; /* every field below was there */
+	int seccomp, seccomp_filters, no_new_privs;
+	uint64_t cap_inh, cap_prm, cap_eff, cap_bnd, cap_amb;
+	uint64_t sig_ign;
+};
+
+void facts_parse_status(const char *text, struct facts_status *ret);
+
+/* First line of a uid_map or gid_map; false when there is none (nothing mapped yet). */
+struct facts_map {
+	uint64_t inside, outside, count;
+};
+bool facts_parse_map(const char *text, struct facts_map *ret);
+
+/* Are all paths of /proc/self/cgroup "/"?  RET_PATH: the first that is not. */
+bool facts_cgroup_is_root(const char *text, const char **ret_path, size_t *ret_len);
+
+/* One line of mountinfo.  Fields point into the text, which is cut into strings by the call. */
+struct facts_mount {
+	char *root;  /* within its file system */
+	char *point; /* octal escapes replaced */
+	char *flags; /* "ro,nosuid,nodev" of this mount */
+	char *tags;  /* "shared:1 master:2", may be empty */
+	char *fstype, *source;
+	char *super; /* options of the file system */
+};
+
+/* False at the end; a line that cannot be read sets *BROKEN. */
+bool facts_next_mount(char **at, struct facts_mount *ret, bool *broken);
+bool facts_has_word(const char *list, const char *word);   /* in "a,b,c" */
+bool facts_is_below(const char *path, const char *parent); /* equal or below */
