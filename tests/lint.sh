@@ -98,7 +98,7 @@ lint_format() {
 	c_files | xargs clang-format --dry-run -Werror
 }
 lint_shellcheck() {
-	shell_files | xargs shellcheck -x
+	shell_files | xargs shellcheck -x --severity=info
 }
 lint_cppcheck() {
 	cppcheck -q --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 -j 2 \

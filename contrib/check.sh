@@ -1,0 +1,292 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Builds custody and runs its tests.  On a bare Debian 12, as root, this one command is enough:
+#
+#	contrib/check.sh [--full]
+#
+# It installs the packages that the tests need (only those that are missing), builds out of tree, runs everything and
+# ends with "N passed, N failed, N skipped"; the exit status is 0 only if nothing failed.
+#
+#	--full			no sampling: every case of the long suites, a clang build, fuzzing, make distcheck
+#	--live ENGINE		suites against a real engine (not there yet)
+#	CI=true			strict: a skip needs a capability that `custody doctor` reports missing; distcheck too
+#	BUILD=DIR		where to build (default: build/check below the source tree)
+set -u
+cd "$(dirname "$0")/.." || exit 1
+SRC=$(pwd -P)
+BUILD=${BUILD:-$SRC/build/check}
+FULL=0 LIVE='' DESTRUCTIVE=0 LANE=sandbox ALLOW_PROD=0
+STRICT=${STRICT:-0}
+[ "${CI:-}" != true ] || STRICT=1
+
+say() {
+	printf '== %s\n' "$*"
+}
+die() { # STATUS TEXT
+	printf 'check.sh: %s\n' "$2" >&2
+	exit "$1"
+}
+
+while [ $# -gt 0 ]; do
+	case $1 in
+	--full) FULL=1 ;;
+	--live)
+		[ $# -ge 2 ] || die 64 '--live needs an engine: podman, docker, containerd or kubernetes'
+		LIVE=$2
+		shift
+		;;
+	--live-destructive) DESTRUCTIVE=1 ;;
+	--lane)
+		[ $# -ge 2 ] || die 64 '--lane needs a name: sandbox or prod'
+		LANE=$2
+		shift
+		;;
+	--allow-prod-live) ALLOW_PROD=1 ;;
+	-h | --help)
+		sed -n '3,14s/^# \{0,1\}//p' "$0"
+		exit 0
+		;;
+	*) die 64 "no option '$1'; see contrib/check.sh --help" ;;
+	esac
+	shift
+done
+if [ -n "$LIVE" ]; then
+	if [ "$LANE" = prod ] && [ "$ALLOW_PROD" = 0 ]; then
+		die 64 "live tests in the lane 'prod' need --allow-prod-live as well: contrib/check.sh --live $LIVE --lane prod --allow-prod-live"
+	fi
+	die 64 "there are no live suites yet, for '$LIVE' or any other engine; without --live everything that exists is run"
+fi
+if [ "$DESTRUCTIVE" = 1 ] || [ "$ALLOW_PROD" = 1 ] || [ "$LANE" != sandbox ]; then
+	die 64 '--live-destructive, --lane and --allow-prod-live only mean something together with --live ENGINE'
+fi
+
+# --- results ------------------------------------------------------------------------------------------------------
+PASSED=0 FAILED=0 SKIPPED=0
+declare -a FAILURES=() SKIPS=()
+passed() {
+	PASSED=$((PASSED + 1))
+}
+failed() { # NAME
+	FAILED=$((FAILED + 1))
+	FAILURES+=("$1")
+}
+# A skip is good only if the doctor reports the same capability missing on this host.
+skipped() { # NAME REASON
+	if [ "$STRICT" = 1 ] && ! skip_is_known "$2"; then
+		failed "$1 (skipped without a missing capability: $2)"
+		return
+	fi
+	SKIPPED=$((SKIPPED + 1))
+	SKIPS+=("$1: $2")
+}
+skip_is_known() { # REASON = "missing: ID" or "missing: ID as user"
+	local id=${1#missing: } file=$BUILD/doctor.json
+	[ "$id" != "$1" ] || return 1
+	case $id in *' as user') id=${id% as user} file=$BUILD/doctor-user.json ;; esac
+	[ -s "$file" ] && jq -e --arg id "$id" 'any(.checks[]; .id == $id and .state != "ok")' <"$file" >/dev/null
+}
+finish() {
+	trap - EXIT
+	rm -rf "$PREFIX"
+	[ ${#SKIPS[@]} -eq 0 ] || printf 'skipped: %s\n' "${SKIPS[@]}"
+	[ ${#FAILURES[@]} -eq 0 ] || printf 'FAILED: %s\n' "${FAILURES[@]}"
+	printf '%d passed, %d failed, %d skipped\n' "$PASSED" "$FAILED" "$SKIPPED"
+	[ "$FAILED" -eq 0 ]
+	exit
+}
+# step NAME LOG CMD...: one command as one result; its log is shown when it fails.
+step() {
+	local name=$1 log=$BUILD/$2 start=$SECONDS
+	shift 2
+	if "$@" >"$log" 2>&1 </dev/null; then
+		printf '   ok      %s (%d s)\n' "$name" $((SECONDS - start))
+		passed
+		return 0
+	fi
+	printf '   FAILED  %s (%d s); the end of %s:\n' "$name" $((SECONDS - start)) "$log"
+	tail -n 40 "$log" | sed 's/^/   | /'
+	failed "$name"
+	return 1
+}
+# Counts the .trs files that automake's TAP driver wrote below a build directory.
+count_make_check() { # LABEL DIR
+	local line name n=0
+	while read -r line; do
+		name="$1: ${line#:test-result: * }"
+		n=$((n + 1))
+		case $line in
+		':test-result: PASS'*) passed ;;
+		':test-result: SKIP'*) skipped "${name%% # *}" "${line#*# SKIP }" ;;
+		*) failed "$1: ${line#:test-result: }" ;;
+		esac
+	done < <(find "$2/tests" -name '*.trs' -exec grep -h '^:test-result:' {} +)
+	[ "$n" -gt 0 ] || failed "$1: no result at all"
+}
+# run_make_check LABEL DIR MAKE-ARGUMENTS...
+run_make_check() {
+	local label=$1 dir=$2 before=$FAILED start=$SECONDS log
+	shift 2
+	log=$dir/check.log
+	find "$dir/tests" -name '*.trs' -delete 2>/dev/null
+	make -C "$dir" -j2 "$@" >"$log" 2>&1 </dev/null
+	count_make_check "$label" "$dir"
+	if [ "$FAILED" -ne "$before" ]; then
+		printf '   FAILED  %s; from %s:\n' "$label" "$log"
+		grep -E '^(FAIL|ERROR)|rror:|warning:' "$log" | head -n 40 | sed 's/^/   | /'
+		find "$dir/tests" -name '*.log' -exec grep -lE '^not ok|rror' {} + | head -n 5 | while read -r log; do
+			tail -n 25 "$log" | sed 's/^/   | /'
+		done
+	else
+		printf '   ok      %s (%d s)\n' "$label" $((SECONDS - start))
+	fi
+}
+# run_bats LABEL FILES...: shows each line as it comes.
+run_bats() {
+	local label=$1 line plan=0 seen=0 name log
+	shift
+	log=$BUILD/bats-$label.tap
+	while IFS= read -r line; do
+		case $line in
+		1..*) plan=${line#1..} ;;
+		'ok '*'# skip'*)
+			seen=$((seen + 1))
+			name=${line#ok * }
+			skipped "${name%% # skip*}" "$(sed 's/.*# skip *//; s/^(\(.*\))$/\1/' <<<"$line")"
+			printf '   skip    %s\n' "$name"
+			;;
+		'ok '*)
+			seen=$((seen + 1))
+			passed
+			printf '   ok      %s\n' "${line#ok * }"
+			;;
+		'not ok '*)
+			seen=$((seen + 1))
+			failed "${line#not ok * }"
+			printf '   FAILED  %s\n' "${line#not ok * }"
+			;;
+		*) printf '   | %s\n' "$line" ;;
+		esac
+	done < <(bats --tap "$@" 2>&1 </dev/null | tee "$log")
+	[ "$plan" -gt 0 ] && [ "$seen" -eq "$plan" ] || failed "bats $label: $seen of $plan tests reported"
+}
+
+# --- packages -----------------------------------------------------------------------------------------------------
+build_packages='gcc libc6-dev make autoconf automake pkg-config xz-utils crun libseccomp-dev libyajl-dev libcap-dev nettle-dev'
+test_packages='bats jq procps util-linux uidmap runc busybox-static strace valgrind git
+	shellcheck cppcheck clang-format clang-tidy musl-tools golang-go python3 nodejs perl'
+full_packages='clang libclang-rt-14-dev'
+
+install_packages() { # NAMES...
+	local name missing=()
+	for name; do
+		# A program of that name that came from elsewhere will do.
+		dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null | grep -qx installed || missing+=("$name")
+	done
+	if [ ${#missing[@]} -eq 0 ]; then
+		say 'packages: all there'
+		return
+	fi
+	[ "$(id -u)" -eq 0 ] || die 1 "packages are missing; as root: apt-get install ${missing[*]}"
+	say "packages: installing ${missing[*]}"
+	mkdir -p "$BUILD"
+	export DEBIAN_FRONTEND=noninteractive
+	{
+		apt-get update && apt-get install -y --no-install-recommends "${missing[@]}"
+	} >"$BUILD/apt.log" 2>&1 </dev/null || {
+		tail -n 20 "$BUILD/apt.log" >&2
+		die 1 'apt-get failed'
+	}
+}
+
+# shellcheck disable=SC2086 # lists of words
+{
+	install_packages $build_packages $test_packages
+	[ "$FULL" = 0 ] || install_packages $full_packages
+}
+
+# --- build --------------------------------------------------------------------------------------------------------
+mkdir -p "$BUILD/gcc" || exit 1
+# Not below the tree: an ordinary user must be able to run what is installed, and /root lets nobody pass.
+PREFIX=$(mktemp -d "${TMPDIR:-/tmp}/custody-prefix.XXXXXX") || exit 1
+trap finish EXIT
+trap 'exit 130' INT TERM
+chmod 0755 "$PREFIX"
+
+# configure_in DIR ARGUMENTS...
+configure_in() {
+	mkdir -p "$1" && (cd "$1" && shift && "$SRC/configure" -q "$@")
+}
+say "build in $BUILD"
+step 'autogen' autogen.log ./autogen.sh || exit
+step 'configure' configure.log configure_in "$BUILD/gcc" --prefix="$PREFIX" --enable-werror CFLAGS='-O2 -g' || exit
+step 'make (gcc, every warning an error)' make.log make -C "$BUILD/gcc" -j2 || exit
+
+say 'unit tests, layers, symbols, fuzz corpus'
+run_make_check unit "$BUILD/gcc" check
+
+say 'install'
+step 'make install' install.log make -C "$BUILD/gcc" install || exit
+export CUSTODY=$PREFIX/bin/custody PATH=$PREFIX/bin:$PATH
+
+# What the doctor finds missing here decides which skips are good.
+doctor_to() { # FILE WORDS...
+	local file=$1
+	shift
+	"$@" "$CUSTODY" doctor --json </dev/null >"$file" 2>/dev/null
+	jq -e .checks <"$file" >/dev/null 2>&1 || : >"$file"
+}
+doctor_to "$BUILD/doctor.json" env
+if [ "$(id -u)" -eq 0 ]; then
+	doctor_to "$BUILD/doctor-user.json" setpriv --reuid 64321 --regid 64321 --clear-groups --inh-caps=-all
+else
+	cp "$BUILD/doctor.json" "$BUILD/doctor-user.json"
+fi
+
+say 'integration tests'
+export STRICT BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-120}
+export CUSTODY_TEST_SEED=${CUSTODY_TEST_SEED:-1} CUSTODY_TEST_FULL=$FULL CUSTODY_SRC=$SRC CUSTODY_BUILD=$BUILD/gcc
+run_bats integration tests/integration
+
+say 'lint'
+run_make_lint() {
+	local line
+	while IFS= read -r line; do
+		case $line in
+		'ok '*) passed && printf '   ok      %s\n' "${line#ok * - }" ;;
+		'not ok '*) failed "${line#not ok * - }" && printf '   FAILED  %s\n' "${line#not ok * - }" ;;
+		'# '*) printf '   | %s\n' "${line#\# }" ;;
+		esac
+	done < <(make -C "$BUILD/gcc" -s lint 2>/dev/null </dev/null | tee "$BUILD/lint.log")
+}
+run_make_lint
+
+say 'unit tests with AddressSanitizer and UBSan'
+if step 'configure --enable-sanitizers' configure-sanitizers.log \
+	configure_in "$BUILD/sanitizers" --enable-sanitizers --enable-werror CFLAGS='-O1 -g'; then
+	run_make_check sanitizers "$BUILD/sanitizers" check
+fi
+
+say 'unit tests under valgrind'
+run_make_check valgrind "$BUILD/gcc" check-valgrind
+
+if [ "$FULL" = 1 ] || [ "${CI:-}" = true ]; then
+	say 'make distcheck'
+	step 'distcheck' distcheck.log make -C "$BUILD/gcc" distcheck
+fi
+if [ "$FULL" = 1 ]; then
+	say 'clang'
+	step 'configure CC=clang' configure-clang.log configure_in "$BUILD/clang" CC=clang --enable-werror &&
+		run_make_check clang "$BUILD/clang" check
+	say 'fuzzing, 60 s each'
+	if step 'configure --enable-fuzzing' configure-fuzz.log configure_in "$BUILD/fuzz" CC=clang --enable-fuzzing; then
+		run_make_check fuzz-build "$BUILD/fuzz" check
+		for target in "$BUILD"/fuzz/tests/fuzz/fuzz-*; do
+			[ -x "$target" ] && [ -f "$target" ] || continue
+			name=${target##*/fuzz-}
+			mkdir -p "$BUILD/fuzz/found/$name"
+			step "fuzz-$name" "fuzz-$name.log" "$target" -max_total_time=60 -artifact_prefix="$BUILD/fuzz/found/$name-" \
+				"$BUILD/fuzz/found/$name" "$SRC/tests/fuzz/corpus/$name"
+		done
+	fi
+fi
+say 'done'

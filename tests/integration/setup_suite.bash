@@ -1,0 +1,15 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Once for all suites: which custody is tested, and what the host looked like before.
+
+setup_suite() {
+	CUSTODY=$(command -v "${CUSTODY:-custody}") || {
+		echo "no custody to test: CUSTODY=/path/to/custody bats tests/integration" >&2
+		return 1
+	}
+	export CUSTODY
+	# shellcheck source=tests/lib/leftovers.bash
+	source "$(dirname "${BASH_SOURCE[0]}")/../lib/leftovers.bash"
+	export LEFTOVERS_BEFORE=$BATS_SUITE_TMPDIR/leftovers.before
+	leftovers_list >"$LEFTOVERS_BEFORE"
+}

@@ -1,0 +1,54 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What custody could leave on a host, one line each, so that two lists can be compared.
+
+# Processes that may be ours: named custody*, in a cgroup of ours, or in another pid namespace.
+leftover_processes() {
+	local dir pid comm ns own
+	own=$(readlink /proc/self/ns/pid)
+	for dir in /proc/[0-9]*; do
+		pid=${dir#/proc/}
+		read -r comm 2>/dev/null <"$dir/comm" || continue
+		ns=$(readlink "$dir/ns/pid" 2>/dev/null)
+		if [[ $comm == custody* ]] || { [ -n "$ns" ] && [ "$ns" != "$own" ]; } ||
+			grep -qs custody "$dir/cgroup"; then
+			# The start time tells a process from a later one with the same number.
+			printf 'process %s %s %s\n' "$pid" "$comm" "$(sed 's/.*) //' "$dir/stat" 2>/dev/null | cut -d' ' -f20)"
+		fi
+	done
+}
+
+leftover_mounts() {
+	# Fields 4 and 5 are what is mounted and where; the type follows the lone dash.
+	sed -n 's/^[^ ]* [^ ]* [^ ]* \([^ ]*\) \([^ ]*\) .* - \([^ ]*\) .*/mount \2 \3 \1/p' /proc/self/mountinfo |
+		grep -E 'custody|crun|nsfs'
+}
+
+# In every hierarchy: v1 controllers, named ones, v2.
+leftover_cgroups() {
+	find /sys/fs/cgroup -type d -name '*custody*' -printf 'cgroup %p\n' 2>/dev/null
+}
+
+# Sessions in the places that custody uses without CUSTODY_ROOT, homes of tests, and libcrun's copies of itself.
+leftover_files() {
+	local state
+	find /run/custody/sessions /run/custody/crun /run/crun -mindepth 1 -maxdepth 1 -printf 'file %p\n' 2>/dev/null
+	for state in /var/lib/custody/*/sessions; do
+		find "$state" -mindepth 1 -maxdepth 1 -printf 'file %p\n' 2>/dev/null
+	done
+	find "${TMPDIR:-/tmp}" -maxdepth 1 \( -name 'custody-*' -o -name 'crun.*' \) -printf 'file %p\n' 2>/dev/null
+}
+
+leftovers_list() {
+	{
+		leftover_processes
+		leftover_mounts
+		leftover_cgroups
+		leftover_files
+	} | sort -u
+}
+
+# leftovers_new SNAPSHOT: what is there now and was not in the file SNAPSHOT.
+leftovers_new() {
+	comm -13 "$1" <(leftovers_list)
+}

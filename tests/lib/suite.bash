@@ -1,0 +1,54 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What our own suites share, on top of contrib/bats/custody.bash:
+#
+#	load ../lib/suite.bash
+#	setup() { suite_setup; }	# or suite_setup_user: the same as an ordinary user
+#	teardown() { custody_teardown; }
+
+# shellcheck source=contrib/bats/custody.bash
+source "$(dirname "${BASH_SOURCE[0]}")/../../contrib/bats/custody.bash"
+# shellcheck source=tests/lib/leftovers.bash
+source "$(dirname "${BASH_SOURCE[0]}")/leftovers.bash"
+
+# An id that is in no passwd and no subuid file: rootless runs then have exactly one id to map.
+SUITE_UID=${SUITE_UID:-64321}
+
+suite_setup() {
+	CUSTODY_AS=()
+	custody_setup
+}
+
+# As root: everything custody does from here on is done by SUITE_UID, without groups and capabilities, with a HOME
+# of its own.  As a user: as that user.
+suite_setup_user() {
+	custody_setup || return
+	mkdir "$CUSTODY_HOME/home" "$CUSTODY_HOME/xdg"
+	chmod 0700 "$CUSTODY_HOME/xdg"
+	CUSTODY_AS=(env -u CUSTODY_ROOT "HOME=$CUSTODY_HOME/home" "XDG_RUNTIME_DIR=$CUSTODY_HOME/xdg" "CUSTODY_ROOT=$CUSTODY_ROOT")
+	if [ "$(id -u)" -eq 0 ]; then
+		CUSTODY_AS=(setpriv --reuid "$SUITE_UID" --regid "$SUITE_UID" --clear-groups --inh-caps=-all "${CUSTODY_AS[@]}")
+		chown -R "$SUITE_UID:$SUITE_UID" "$CUSTODY_HOME"
+	fi
+}
+
+# wait_until CMD...: until CMD succeeds; fails after 20 s.  For conditions that nobody announces.
+wait_until() {
+	local end=$((SECONDS + 20))
+	until "$@"; do
+		if [ "$SECONDS" -ge "$end" ]; then
+			echo "waited 20 s in vain for: $*" >&2
+			return 1
+		fi
+		sleep 0.02
+	done
+}
+
+# sample N: N of the lines on stdin, always the same ones; all of them with CUSTODY_TEST_FULL=1.
+sample() {
+	if [ "${CUSTODY_TEST_FULL:-0}" = 1 ]; then
+		cat
+	else
+		shuf -n "$1" --random-source=<(yes "${CUSTODY_TEST_SEED:-1}")
+	fi
+}
