@@ -124,7 +124,7 @@ count_make_check() { # LABEL DIR
 }
 # run_make_check LABEL DIR MAKE-ARGUMENTS...
 run_make_check() {
-	local label=$1 dir=$2 before=$FAILED start=$SECONDS log
+	local label=$1 dir=$2 before=$FAILED counted=$((PASSED + SKIPPED)) start=$SECONDS log
 	shift 2
 	log=$dir/check.log
 	find "$dir/tests" -name '*.trs' -delete 2>/dev/null
@@ -137,7 +137,7 @@ run_make_check() {
 			tail -n 25 "$log" | sed 's/^/   | /'
 		done
 	else
-		printf '   ok      %s (%d s)\n' "$label" $((SECONDS - start))
+		printf '   ok      %s: %d tests (%d s)\n' "$label" $((PASSED + SKIPPED - counted)) $((SECONDS - start))
 	fi
 }
 # run_bats LABEL FILES...: shows each line as it comes.
@@ -167,7 +167,9 @@ run_bats() {
 		*) printf '   | %s\n' "$line" ;;
 		esac
 	done < <(bats --tap "$@" 2>&1 </dev/null | tee "$log")
-	[ "$plan" -gt 0 ] && [ "$seen" -eq "$plan" ] || failed "bats $label: $seen of $plan tests reported"
+	if [ "$plan" -eq 0 ] || [ "$seen" -ne "$plan" ]; then
+		failed "bats $label: $seen of $plan tests reported"
+	fi
 }
 
 # --- packages -----------------------------------------------------------------------------------------------------
@@ -281,7 +283,7 @@ if [ "$FULL" = 1 ]; then
 	if step 'configure --enable-fuzzing' configure-fuzz.log configure_in "$BUILD/fuzz" CC=clang --enable-fuzzing; then
 		run_make_check fuzz-build "$BUILD/fuzz" check
 		for target in "$BUILD"/fuzz/tests/fuzz/fuzz-*; do
-			[ -x "$target" ] && [ -f "$target" ] || continue
+			case $target in *.*) continue ;; esac
 			name=${target##*/fuzz-}
 			mkdir -p "$BUILD/fuzz/found/$name"
 			step "fuzz-$name" "fuzz-$name.log" "$target" -max_total_time=60 -artifact_prefix="$BUILD/fuzz/found/$name-" \

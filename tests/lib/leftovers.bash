@@ -36,7 +36,7 @@ leftover_files() {
 	for state in /var/lib/custody/*/sessions; do
 		find "$state" -mindepth 1 -maxdepth 1 -printf 'file %p\n' 2>/dev/null
 	done
-	find "${TMPDIR:-/tmp}" -maxdepth 1 \( -name 'custody-*' -o -name 'crun.*' \) -printf 'file %p\n' 2>/dev/null
+	find "${TMPDIR:-/tmp}" -maxdepth 1 \( -name 'custody-test.*' -o -name 'custody-detector-*' -o -name 'crun.*' \) -printf 'file %p\n' 2>/dev/null
 }
 
 leftovers_list() {
@@ -45,10 +45,10 @@ leftovers_list() {
 		leftover_mounts
 		leftover_cgroups
 		leftover_files
-	} | sort -u
+	} | LC_ALL=C sort -u
 }
 
 # leftovers_new SNAPSHOT: what is there now and was not in the file SNAPSHOT.
 leftovers_new() {
-	comm -13 "$1" <(leftovers_list)
+	LC_ALL=C comm -13 "$1" <(leftovers_list)
 }
