@@ -61,7 +61,7 @@ if [ "$DESTRUCTIVE" = 1 ] || [ "$ALLOW_PROD" = 1 ] || [ "$LANE" != sandbox ]; th
 fi
 
 # --- results ------------------------------------------------------------------------------------------------------
-PASSED=0 FAILED=0 SKIPPED=0
+PASSED=0 FAILED=0 SKIPPED=0 COMPLETE=0
 declare -a FAILURES=() SKIPS=()
 passed() {
 	PASSED=$((PASSED + 1))
@@ -88,11 +88,11 @@ skip_is_known() { # REASON = "missing: ID" or "missing: ID as user"
 finish() {
 	trap - EXIT
 	rm -rf "$PREFIX"
+	[ "$COMPLETE" = 1 ] || failed 'check.sh itself: it did not reach its end'
 	[ ${#SKIPS[@]} -eq 0 ] || printf 'skipped: %s\n' "${SKIPS[@]}"
 	[ ${#FAILURES[@]} -eq 0 ] || printf 'FAILED: %s\n' "${FAILURES[@]}"
 	printf '%d passed, %d failed, %d skipped\n' "$PASSED" "$FAILED" "$SKIPPED"
-	[ "$FAILED" -eq 0 ]
-	exit
+	exit $((FAILED > 0))
 }
 # step NAME LOG CMD...: one command as one result; its log is shown when it fails.
 step() {
@@ -291,4 +291,4 @@ if [ "$FULL" = 1 ]; then
 		done
 	fi
 fi
-say 'done'
+COMPLETE=1

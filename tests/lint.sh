@@ -33,7 +33,6 @@ strtoll|str_to_i64
 strtoull|str_to_u64
 atoi|str_to_i64
 atol|str_to_i64
-sscanf|a parser with limits
 strcpy|strbuf, or memcpy with a checked length
 strcat|strbuf
 strncpy|memcpy with a checked length
