@@ -13,7 +13,7 @@ struct digest {
 	uint8_t bytes[DIGEST_SIZE];
 };
 
-void digest_bytes(const void *bytes, size_t len, struct digest *ret);            /* SHA-256 */
+void digest_bytes(const void *bytes, size_t len, struct digest *ret);		 /* SHA-256 */
 void digest_hmac(const void *key, size_t key_len, const void *bytes, size_t len, /* HMAC-SHA-256 */
 		 struct digest *ret);
 int digest_fd(int fd, struct digest *ret,
@@ -21,4 +21,4 @@ int digest_fd(int fd, struct digest *ret,
 void digest_to_hex(const struct digest *d, char hex[DIGEST_HEX_SIZE]);
 int digest_from_hex(const char *hex, struct digest *ret); /* exactly 64 lower-case digits, else -EINVAL */
 int digest_equal(const struct digest *a, const struct digest *b); /* constant time */
-void digest_hex(const void *bytes, size_t len, char *hex);        /* 2 * LEN digits and a NUL */
+void digest_hex(const void *bytes, size_t len, char *hex);	  /* 2 * LEN digits and a NUL */

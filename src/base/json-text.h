@@ -25,7 +25,7 @@ struct jdoc_place {
 struct jdoc_context {
 	struct jdoc_place at; /* behind the last good token */
 	enum { JDOC_LAST_NOTHING, JDOC_LAST_OPEN, JDOC_LAST_KEY, JDOC_LAST_VALUE } last;
-	char inside;               /* '[', '{', or 0 at the top */
+	char inside;		   /* '[', '{', or 0 at the top */
 	unsigned int line, column; /* where that container opens */
 };
 

@@ -377,8 +377,8 @@ bool jdoc_equal(const struct jdoc *a, const struct jdoc *b)
 const char *jdoc_type_name(enum jdoc_type type)
 {
 	static const char *const names[] = {
-		[JDOC_NULL] = "null",     [JDOC_BOOL] = "true or false", [JDOC_INT] = "number",
-		[JDOC_STRING] = "string", [JDOC_ARRAY] = "array",        [JDOC_OBJECT] = "object",
+		[JDOC_NULL] = "null",	  [JDOC_BOOL] = "true or false", [JDOC_INT] = "number",
+		[JDOC_STRING] = "string", [JDOC_ARRAY] = "array",	 [JDOC_OBJECT] = "object",
 	};
 
 	return names[type];

@@ -37,7 +37,7 @@ struct jdoc_member {
 
 struct jdoc {
 	enum jdoc_type type;
-	bool broken;        /* an allocation failed below; the tree cannot be written */
+	bool broken;	    /* an allocation failed below; the tree cannot be written */
 	const char *origin; /* borrowed label of where the value came from (a file's path); NULL when unset */
 	unsigned int line, column;
 	union {
@@ -104,7 +104,7 @@ const char *jdoc_type_name(enum jdoc_type type);
 
 enum jdoc_style {
 	JDOC_CANONICAL, /* sorted keys (by bytes), no spaces, shortest escapes: the bytes that are hashed */
-	JDOC_PRETTY,    /* sorted keys, two spaces, for people; ends in LF */
+	JDOC_PRETTY,	/* sorted keys, two spaces, for people; ends in LF */
 };
 
 /* Appends to OUT.  Fails with ENOMEM on a broken tree or a broken OUT, with EINVAL below JDOC_DEPTH_MAX

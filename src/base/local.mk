@@ -2,12 +2,12 @@
 noinst_LIBRARIES += libbase.a
 libbase_a_SOURCES = \
 	src/base/cleanup.h \
-	src/base/clock.h \
-	src/base/digest.h \
+	src/base/clock.c src/base/clock.h \
+	src/base/digest.c src/base/digest.h \
 	src/base/fault.c src/base/fault.h \
 	src/base/fd.c src/base/fd-replace.c src/base/fd-sanitize.c src/base/fd.h \
 	src/base/json.c src/base/json-explain.c src/base/json-parse.c src/base/json-write.c src/base/json.h \
 	src/base/json-text.c src/base/json-text.h src/base/json-tree.h \
-	src/base/log.h \
-	src/base/path.h \
+	src/base/log.c src/base/log.h \
+	src/base/path.c src/base/path-open.c src/base/path-remove.c src/base/path.h \
 	src/base/str.c src/base/strbuf.c src/base/strv.c src/base/str.h

@@ -24,10 +24,14 @@ bool path_is_below(const char *path, const char *parent);
 /* DIR "/" NAME; heap; NULL on ENOMEM. */
 char *path_join(const char *dir, const char *name);
 
-/* mkdir -p below DIRFD, each missing part with MODE; parts are opened with O_NOFOLLOW. Returns an O_PATH-free
- * dirfd. */
+/*
+ * mkdir -p below DIRFD, or of an absolute path with AT_FDCWD.  Each missing part gets MODE less the umask; no part may
+ * be a symlink or "..".  Returns a dirfd that is not O_PATH.
+ */
 int path_make_dirs(int dirfd, const char *path, mode_t mode, struct fault *f) _must_check_;
 
-/* rm -r of NAME below DIRFD: descriptors only, never through a symlink, never across a mount; ENOENT is
- * success. */
+/*
+ * rm -r of NAME in DIRFD: descriptors only, never through a symlink, never across a mount (EBUSY), any depth.  Modes of
+ * own directories in the tree are no obstacle.  ENOENT is success.
+ */
 int path_remove_tree(int dirfd, const char *name, struct fault *f) _must_check_;
