@@ -11,6 +11,9 @@ tests_unit_test_json_SOURCES = tests/unit/test-json.c tests/unit/tap.h
 unit_tests += tests/unit/test-layer
 tests_unit_test_layer_SOURCES = tests/unit/test-layer.c tests/unit/tap.h
 
+unit_tests += tests/unit/test-proof
+tests_unit_test_proof_SOURCES = tests/unit/test-proof.c tests/unit/tap.h
+
 # Fuzz targets: three lines each; the corpus is tests/fuzz/corpus/<name>/ (one file per finding or shape).
 #	fuzz_targets += tests/fuzz/fuzz-json
 #	tests_fuzz_fuzz_json_SOURCES = tests/fuzz/fuzz-json.c

@@ -2,7 +2,8 @@
 noinst_LIBRARIES += libwarden.a
 libwarden_a_SOURCES = \
 	src/warden/exit-reason.h \
-	src/warden/init-proto.h
+	src/warden/init-proto.h \
+	src/warden/proof.c src/warden/proof.h
 
 # custody-init, PID 1 inside.  Linked with no library at all: src/warden/init-rt.h says why.
 pkglibexec_PROGRAMS += custody-init
