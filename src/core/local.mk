@@ -5,6 +5,14 @@ libcore_a_SOURCES = \
 	src/core/exit-status.h \
 	src/core/layer.c src/core/layer.h \
 	src/core/placement.h \
+	src/core/profile-danger.c \
+	src/core/profile-expand.c \
+	src/core/profile-list.c \
+	src/core/profile-merge.c \
+	src/core/profile-parse.c \
+	src/core/profile-sound.c \
+	src/core/profile-table.c src/core/profile-key.h \
+	src/core/profile-value.c src/core/profile-value.h \
 	src/core/profile.h \
 	src/core/runtime-ops.h \
 	src/core/subject.h

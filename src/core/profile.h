@@ -11,8 +11,8 @@
 
 /*
  * What one sandbox may do: schema 1.  Text -> merged document -> immutable struct.  Every field has its most
- * restrictive default.  Paths are absolute and normalized after variables were replaced; whether they exist is
- * the subject's business, so that parsing stays pure.
+ * restrictive default.  Paths are absolute and normalized after variables were replaced; whether they exist
+ * is the subject's business, so that parsing stays pure.
  */
 #define PROFILE_SIZE_MAX ((size_t)256 * 1024)
 #define PROFILE_EXTENDS_MAX 8
@@ -48,7 +48,8 @@ struct profile_env_var {
 	char *name, *value;
 };
 
-/* Sections that belong to later capabilities: parsed and checked now, a run that needs one is refused by name. */
+/* Sections that belong to later capabilities: parsed and checked now, a run that needs one is refused by
+ * name. */
 enum profile_section {
 	PROFILE_SECTION_GOVERNANCE,
 	PROFILE_SECTION_AUDIT,
@@ -60,12 +61,14 @@ enum profile_section {
 
 struct profile {
 	char *name, *description;
-	char *path;	      /* file it was loaded from */
-	struct digest digest; /* SHA-256 of the canonical merged document, comments and descriptions left out */
+	char *path; /* file it was loaded from */
+	struct digest
+		digest; /* SHA-256 of the canonical merged document, comments and descriptions left out */
 
 	enum profile_root root;
-	char *root_path;	/* PROFILE_ROOT_DIR */
-	char **root_host_paths; /* PROFILE_ROOT_HOST_RO: what of the host is seen; default /usr /bin /sbin /lib* ... */
+	char *root_path;        /* PROFILE_ROOT_DIR */
+	char **root_host_paths; /* PROFILE_ROOT_HOST_RO: what of the host is seen; default /usr /bin /sbin
+				   /lib* ... */
 
 	enum profile_workspace workspace;
 	char *workspace_source; /* default: the caller's current directory */
@@ -81,30 +84,33 @@ struct profile {
 
 	bool process_init; /* custody-init as PID 1; default true */
 	char *process_hostname;
-	char *process_user;    /* "root" (of the container; default) or "UID[:GID]" inside */
-	char *process_cwd;     /* default: workspace_target */
+	char *process_user; /* "root" (of the container; default) or "UID[:GID]" inside */
+	char *process_cwd;  /* default: workspace_target */
 
 	enum profile_network network;
 
-	uint64_t limit_memory;	    /* bytes, 0 = none */
-	uint64_t limit_pids;	    /* 0 = none */
+	uint64_t limit_memory;      /* bytes, 0 = none */
+	uint64_t limit_pids;        /* 0 = none */
 	uint64_t limit_cpu_percent; /* 100 = one core, 0 = none */
-	uint64_t limit_disk;	    /* bytes written to the worktree layer, 0 = none */
-	uint64_t limit_time_s;	    /* 0 = none */
-	uint64_t limit_grace_s;	    /* between TERM and KILL; default 5 */
-	uint64_t limit_files;	    /* RLIMIT_NOFILE, 0 = keep */
-	uint64_t limit_tmp;	    /* size of /tmp; default 256M */
+	uint64_t limit_disk;        /* bytes written to the worktree layer, 0 = none */
+	uint64_t limit_time_s;      /* 0 = none */
+	uint64_t limit_grace_s;     /* between TERM and KILL; default 5 */
+	uint64_t limit_files;       /* RLIMIT_NOFILE, 0 = keep */
+	uint64_t limit_tmp;         /* size of /tmp; default 256M */
 
 	enum profile_seccomp_violation seccomp_violation;
 	char **seccomp_allow; /* system calls on top of the shipped list */
 	char **seccomp_deny;
 
-	uint32_t optional;  /* LAYER_BIT()s that may be missing on this host */
-	uint32_t layers;    /* LAYER_BIT()s that are asked for: all, less what `dangerous` switches off */
-	char **dangerous;   /* "rw-root", "rw-home", "engine-socket", "host-root", "host-network", "no-<layer>" */
+	uint32_t optional; /* LAYER_BIT()s that may be missing on this host */
+	uint32_t layers;   /* LAYER_BIT()s that are asked for: all, less what `dangerous` switches off */
+	char **dangerous;  /* "rw-root", "rw-home", "engine-socket", "host-root", "host-network", "no-<layer>"
+			    */
 
-	struct jdoc *sections[_PROFILE_SECTION_MAX]; /* NULL where the profile says nothing */
-	struct jdoc *document;			     /* merged, origins kept: for show and diff */
+	const struct jdoc
+		*sections[_PROFILE_SECTION_MAX]; /* in `document`; NULL where the profile says nothing */
+	struct jdoc *document;                   /* merged, origins kept: for show and diff */
+	char **origins;                          /* labels that the document's values borrow */
 };
 
 /* What `${cwd} ${home} ${uid} ${user} ${session}` stand for. */
@@ -113,11 +119,12 @@ struct profile_vars {
 	uid_t uid;
 };
 
-/* Where names are looked up, first hit wins; NULL-terminated.  The worktree's own directory is asked for apart. */
+/* Where names are looked up, first hit wins; NULL-terminated.  The worktree's own directory is asked for
+ * apart. */
 struct profile_sources {
-	const char *const *dirs;      /* admin, user, shipped */
-	const char *worktree;	      /* DIR/.custody/profiles is consulted last and may only tighten; may be NULL */
-	const char *trust_file;	      /* list of trusted (path, sha256); may be NULL */
+	const char *const *dirs; /* admin, user, shipped */
+	const char *worktree; /* DIR/.custody/profiles is consulted last and may only tighten; may be NULL */
+	const char *trust_file; /* list of trusted (path, sha256); may be NULL */
 };
 
 /* NAME is a profile's name, or a path when it holds a '/'. */
@@ -133,6 +140,19 @@ DEFINE_CLEANUP(struct profile, profile_free)
 
 /* -ENOTSUP naming the first section that this build cannot carry out yet. */
 int profile_require_supported(const struct profile *p, struct fault *f) _must_check_;
+
+/* A word that `dangerous` may list, and what it means.  NULL past the last; "no-<layer>" comes on top. */
+struct profile_danger {
+	const char *word, *what;
+};
+const struct profile_danger *profile_danger_at(size_t i);
+
+/*
+ * The word that mounting PATH (normalized, of the host) needs in `dangerous`, or NULL.  Lexical: whoever
+ * resolves links asks again with the resolved path; for a writable path also with RW false.  HOME may be
+ * NULL.
+ */
+const char *profile_path_danger(const char *path, bool rw, const char *home);
 
 /* JSON Schema of a profile, from the same table that the parser reads. */
 struct jdoc *profile_schema(void);
