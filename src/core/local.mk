@@ -7,11 +7,16 @@ libcore_a_SOURCES = \
 	src/core/placement.h \
 	src/core/profile-danger.c \
 	src/core/profile-expand.c \
+	src/core/profile-file.c src/core/profile-file.h \
 	src/core/profile-list.c \
+	src/core/profile-load.c \
 	src/core/profile-merge.c \
 	src/core/profile-parse.c \
+	src/core/profile-schema.c \
 	src/core/profile-sound.c \
 	src/core/profile-table.c src/core/profile-key.h \
+	src/core/profile-tighter.c \
+	src/core/profile-trust.c \
 	src/core/profile-value.c src/core/profile-value.h \
 	src/core/profile.h \
 	src/core/runtime-ops.h \

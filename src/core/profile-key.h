@@ -36,17 +36,19 @@ enum profile_kind {
 
 /* The relation of a candidate's value to its base's; what no rule calls tighter or equal is looser. */
 enum profile_order {
-	PROFILE_ORDER_SAME,     /* any other value is looser */
-	PROFILE_ORDER_FREE,     /* says nothing about confinement */
-	PROFILE_ORDER_RANK,     /* words have ranks, lower is tighter */
-	PROFILE_ORDER_LIMIT,    /* less is tighter, 0 means none and is the loosest */
-	PROFILE_ORDER_LESS,     /* less is tighter */
-	PROFILE_ORDER_TRUE,     /* true is tighter */
-	PROFILE_ORDER_SUBSET,   /* every item must stand in the base's list */
+	PROFILE_ORDER_SAME,	/* any other value is looser */
+	PROFILE_ORDER_FREE,	/* says nothing about confinement */
+	PROFILE_ORDER_RANK,	/* words have ranks, lower is tighter */
+	PROFILE_ORDER_LIMIT,	/* less is tighter, 0 means none and is the loosest */
+	PROFILE_ORDER_LESS,	/* less is tighter */
+	PROFILE_ORDER_TRUE,	/* true is tighter */
+	PROFILE_ORDER_SUBSET,	/* every item must stand in the base's list */
+	PROFILE_ORDER_PATTERNS, /* the same, where \"LC_*\" holds \"LC_ALL\" */
+	PROFILE_ORDER_READS,	/* every item must stand in the base's filesystem.ro or filesystem.rw */
 	PROFILE_ORDER_SUPERSET, /* every item of the base's list must still be there */
-	PROFILE_ORDER_BELOW,    /* the base's path or one below it */
-	PROFILE_ORDER_USER,     /* the base's user, or any but root where the base says root */
-	PROFILE_ORDER_NEVER,    /* not compared: resolved before (extends, remove) */
+	PROFILE_ORDER_BELOW,	/* the base's path or one below it */
+	PROFILE_ORDER_USER,	/* the base's user, or any but root where the base says root */
+	PROFILE_ORDER_NEVER,	/* not compared: resolved before (extends, remove) */
 };
 
 struct profile_word {
@@ -69,11 +71,11 @@ struct profile_key {
 	const char *path; /* "limits.memory" */
 	enum profile_kind kind;
 	enum profile_order order;
-	size_t offset;        /* in struct profile */
+	size_t offset;	      /* in struct profile */
 	const char *fallback; /* as text; lists: words with blanks between; NULL: empty, 0 or the caller's
 				 business */
 	uint64_t min, max;    /* of numbers */
-	bool none;            /* "none" and 0 switch the limit off */
+	bool none;	      /* "none" and 0 switch the limit off */
 	const struct profile_word *words;
 	const struct profile_shape *shape;
 	const char *help;
@@ -82,9 +84,9 @@ struct profile_key {
 /* All rows; ended by a NULL path.  A section's row stands before the rows in it. */
 const struct profile_key *profile_keys(void);
 const struct profile_key *profile_key_find(const char *section,
-					   const char *key);              /* SECTION NULL: top level */
+					   const char *key);		  /* SECTION NULL: top level */
 bool profile_key_is_in(const struct profile_key *k, const char *section); /* directly; NULL: top level */
-const char *profile_key_name(const struct profile_key *k);                /* last part of the path */
+const char *profile_key_name(const struct profile_key *k);		  /* last part of the path */
 bool profile_key_is_list(const struct profile_key *k);
 bool profile_key_is_free(const char *key); /* "x-...", "$schema": accepted and left out of everything */
 

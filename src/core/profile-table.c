@@ -176,7 +176,7 @@ static const struct profile_key keys[] = {
 
 	{ "filesystem", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
 	  .help = "Further paths. \"SOURCE\" or \"SOURCE:TARGET\"." },
-	{ "filesystem.ro", PROFILE_KIND_BINDS, PROFILE_ORDER_SUBSET, FIELD(fs_ro),
+	{ "filesystem.ro", PROFILE_KIND_BINDS, PROFILE_ORDER_READS, FIELD(fs_ro),
 	  .help = "Files and directories of the host that can be read." },
 	{ "filesystem.rw", PROFILE_KIND_BINDS, PROFILE_ORDER_SUBSET, FIELD(fs_rw),
 	  .help = "Files and directories of the host that can be written." },
@@ -187,7 +187,7 @@ static const struct profile_key keys[] = {
 
 	{ "env", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
 	  .help = "The environment: what is not named here stays outside." },
-	{ "env.pass", PROFILE_KIND_TEXTS, PROFILE_ORDER_SUBSET, FIELD(env_pass), .shape = &env_pattern_shape,
+	{ "env.pass", PROFILE_KIND_TEXTS, PROFILE_ORDER_PATTERNS, FIELD(env_pass), .shape = &env_pattern_shape,
 	  .help = "Variables of the caller that are handed through; \"LC_*\" stands for all that begin so." },
 	{ "env.set", PROFILE_KIND_ENV, PROFILE_ORDER_SUBSET, FIELD(env_set), .shape = &env_name_shape,
 	  .help = "Variables with fixed values." },

@@ -48,8 +48,7 @@ struct profile_env_var {
 	char *name, *value;
 };
 
-/* Sections that belong to later capabilities: parsed and checked now, a run that needs one is refused by
- * name. */
+/* Sections of later capabilities: parsed and checked now, a run that needs one is refused by name. */
 enum profile_section {
 	PROFILE_SECTION_GOVERNANCE,
 	PROFILE_SECTION_AUDIT,
@@ -62,13 +61,12 @@ enum profile_section {
 struct profile {
 	char *name, *description;
 	char *path; /* file it was loaded from */
-	struct digest
-		digest; /* SHA-256 of the canonical merged document, comments and descriptions left out */
+	/* SHA-256 of the canonical merged document; comments, descriptions and ${session} do not change it. */
+	struct digest digest;
 
 	enum profile_root root;
-	char *root_path;        /* PROFILE_ROOT_DIR */
-	char **root_host_paths; /* PROFILE_ROOT_HOST_RO: what of the host is seen; default /usr /bin /sbin
-				   /lib* ... */
+	char *root_path;	/* PROFILE_ROOT_DIR */
+	char **root_host_paths; /* PROFILE_ROOT_HOST_RO: what of the host is seen, where it exists */
 
 	enum profile_workspace workspace;
 	char *workspace_source; /* default: the caller's current directory */
@@ -89,14 +87,14 @@ struct profile {
 
 	enum profile_network network;
 
-	uint64_t limit_memory;      /* bytes, 0 = none */
-	uint64_t limit_pids;        /* 0 = none */
+	uint64_t limit_memory;	    /* bytes, 0 = none */
+	uint64_t limit_pids;	    /* 0 = none */
 	uint64_t limit_cpu_percent; /* 100 = one core, 0 = none */
-	uint64_t limit_disk;        /* bytes written to the worktree layer, 0 = none */
-	uint64_t limit_time_s;      /* 0 = none */
-	uint64_t limit_grace_s;     /* between TERM and KILL; default 5 */
-	uint64_t limit_files;       /* RLIMIT_NOFILE, 0 = keep */
-	uint64_t limit_tmp;         /* size of /tmp; default 256M */
+	uint64_t limit_disk;	    /* bytes written to the worktree layer, 0 = none */
+	uint64_t limit_time_s;	    /* 0 = none */
+	uint64_t limit_grace_s;	    /* between TERM and KILL; default 5 */
+	uint64_t limit_files;	    /* RLIMIT_NOFILE, 0 = keep */
+	uint64_t limit_tmp;	    /* size of /tmp; default 256M */
 
 	enum profile_seccomp_violation seccomp_violation;
 	char **seccomp_allow; /* system calls on top of the shipped list */
@@ -104,13 +102,12 @@ struct profile {
 
 	uint32_t optional; /* LAYER_BIT()s that may be missing on this host */
 	uint32_t layers;   /* LAYER_BIT()s that are asked for: all, less what `dangerous` switches off */
-	char **dangerous;  /* "rw-root", "rw-home", "engine-socket", "host-root", "host-network", "no-<layer>"
-			    */
+	char **dangerous;  /* words of profile_danger_at(), "no-<layer>" */
 
-	const struct jdoc
-		*sections[_PROFILE_SECTION_MAX]; /* in `document`; NULL where the profile says nothing */
-	struct jdoc *document;                   /* merged, origins kept: for show and diff */
-	char **origins;                          /* labels that the document's values borrow */
+	/* In `document`; NULL where the profile says nothing. */
+	const struct jdoc *sections[_PROFILE_SECTION_MAX];
+	struct jdoc *document; /* merged, origins kept: for show and diff */
+	char **origins;	       /* labels that the document's values borrow */
 };
 
 /* What `${cwd} ${home} ${uid} ${user} ${session}` stand for. */
@@ -119,12 +116,11 @@ struct profile_vars {
 	uid_t uid;
 };
 
-/* Where names are looked up, first hit wins; NULL-terminated.  The worktree's own directory is asked for
- * apart. */
+/* Where names are looked up, first hit wins.  The worktree's own directory is asked for apart. */
 struct profile_sources {
-	const char *const *dirs; /* admin, user, shipped */
-	const char *worktree; /* DIR/.custody/profiles is consulted last and may only tighten; may be NULL */
-	const char *trust_file; /* list of trusted (path, sha256); may be NULL */
+	const char *const *dirs; /* admin, user, shipped; NULL-terminated */
+	const char *worktree;	 /* DIR/.custody/profiles comes last and may only tighten; may be NULL */
+	const char *trust_file;	 /* list of trusted (path, sha256); may be NULL */
 };
 
 /* NAME is a profile's name, or a path when it holds a '/'. */
@@ -153,6 +149,24 @@ const struct profile_danger *profile_danger_at(size_t i);
  * NULL.
  */
 const char *profile_path_danger(const char *path, bool rw, const char *home);
+
+/*
+ * Is CANDIDATE in no key looser than BASE?  If it is, *RET_KEY (may be NULL) names the first key that loosens.
+ * What no rule of the table calls tighter or equal counts as looser.
+ */
+bool profile_is_tighter(const struct profile *base, const struct profile *candidate, const char **ret_key);
+
+/* What the trust file says of a file at PATH with content DIGEST. */
+enum profile_trust {
+	PROFILE_TRUST_NONE,
+	PROFILE_TRUST_CHANGED, /* trusted once, with another content */
+	PROFILE_TRUST_TRUSTED,
+};
+int profile_trust_check(const char *trust_file, const char *path, const struct digest *digest,
+			enum profile_trust *ret, struct fault *f) _must_check_;
+/* DIGEST NULL: take PATH out; -ENOENT when it was not there. */
+int profile_trust_set(const char *trust_file, const char *path, const struct digest *digest,
+		      struct fault *f) _must_check_;
 
 /* JSON Schema of a profile, from the same table that the parser reads. */
 struct jdoc *profile_schema(void);
