@@ -14,6 +14,9 @@ tests_unit_test_layer_SOURCES = tests/unit/test-layer.c tests/unit/tap.h
 unit_tests += tests/unit/test-proof
 tests_unit_test_proof_SOURCES = tests/unit/test-proof.c tests/unit/tap.h
 
+unit_tests += tests/unit/test-command
+tests_unit_test_command_SOURCES = tests/unit/test-command.c tests/unit/tap.h src/cli/command.c
+
 # Fuzz targets: three lines each; the corpus is tests/fuzz/corpus/<name>/ (one file per finding or shape).
 #	fuzz_targets += tests/fuzz/fuzz-json
 #	tests_fuzz_fuzz_json_SOURCES = tests/fuzz/fuzz-json.c

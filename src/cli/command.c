@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/str.h"
 #include "core/exit-status.h"
 
 void command_print_help(const struct command *table, FILE *out)
@@ -30,6 +31,32 @@ static const char *canonical(const char *word)
 	return word;
 }
 
+/* Entry nearest to a mistyped NAME, or NULL. */
+static const struct command *nearest(const struct command *table, const char *name)
+{
+	const char *names[COMMANDS_MAX + 1] = { NULL };
+	size_t n = 0;
+	int at;
+
+	for (const struct command *c = table; c->name && n < COMMANDS_MAX; c++)
+		names[n++] = c->name;
+	at = str_nearest(name, names);
+	return at < 0 ? NULL : &table[at];
+}
+
+static int refuse(const struct command *table, const char *name, FILE *err)
+{
+	_cleanup_free_ char *shown = str_escape(name);
+	const struct command *c = nearest(table, name);
+
+	fprintf(err, PACKAGE_NAME ": no command '%s'", shown ? shown : "?");
+	if (c)
+		fprintf(err, "; did you mean '" PACKAGE_NAME " %s'?\n", c->name);
+	else
+		fprintf(err, "; '" PACKAGE_NAME " help' lists them\n");
+	return STATUS_USAGE;
+}
+
 int command_run(const struct command *table, int argc, char **argv, FILE *err)
 {
 	_cleanup_fault_ struct fault f = { 0 };
@@ -41,10 +68,8 @@ int command_run(const struct command *table, int argc, char **argv, FILE *err)
 		return STATUS_USAGE;
 	}
 	c = find(table, canonical(argv[1]));
-	if (!c) {
-		fprintf(err, PACKAGE_NAME ": no command '%s'; '" PACKAGE_NAME " help' lists them\n", argv[1]);
-		return STATUS_USAGE;
-	}
+	if (!c)
+		return refuse(table, argv[1], err);
 	if (n < c->min_args || (c->max_args >= 0 && n > c->max_args)) {
 		fprintf(err, "usage: " PACKAGE_NAME " %s %s\n", c->name, c->args);
 		return STATUS_USAGE;

@@ -9,11 +9,13 @@
  * One command = one entry = one cmd-<verb>.c.  Help, argument counts and completion come from the table in
  * main.c.  A command returns the exit status, or a negative errno with F filled: then main reports once.
  */
+#define COMMANDS_MAX 64
+
 struct command {
 	const char *name;
 	const char *args;
 	const char *help;
-	int min_args, max_args; /* after the name; max -1: no bound */
+	int min_args, max_args;				    /* after the name; max -1: no bound */
 	int (*run)(int argc, char **argv, struct fault *f); /* argv[0] is the command's name */
 };
 

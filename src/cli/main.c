@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
+#include "base/fd.h"
 #include "cli/command.h"
 #include "core/exit-status.h"
 
@@ -31,8 +34,33 @@ static int cmd_version(int argc, char **argv, struct fault *f)
 	return STATUS_OK;
 }
 
+/* A closed stdout must not become the descriptor of a file that custody opens and then prints into. */
+static int prepare(void)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+
+	if (fd_sanitize(&f) < 0) {
+		fprintf(stderr, PACKAGE_NAME ": %s\n", fault_text(&f));
+		return STATUS_FAILED;
+	}
+	umask(022);
+	return STATUS_OK;
+}
+
+/* What was printed has to arrive: a full disk or a closed pipe is a failure, not a short list. */
+static int finish(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	fprintf(stderr, PACKAGE_NAME ": cannot write to stdout: %s\n", strerror(errno));
+	return status == STATUS_OK ? STATUS_FAILED : status;
+}
+
 int main(int argc, char **argv)
 {
-	umask(022);
-	return command_run(commands, argc, argv, stderr);
+	int status = prepare();
+
+	if (status != STATUS_OK)
+		return status;
+	return finish(command_run(commands, argc, argv, stderr));
 }

@@ -55,7 +55,7 @@ static inline long sys_call(long nr, long a, long b, long c, long d, long e, lon
 /* SYS(openat, ...): up to six arguments of any integer or pointer type. */
 #define SYS_7(nr, a, b, c, d, e, f, ...) \
 	sys_call(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
-#define SYS(name, ...) SYS_7(__NR_##name, __VA_ARGS__ __VA_OPT__(, ) 0, 0, 0, 0, 0, 0)
+#define SYS(name, ...) SYS_7(__NR_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0, 0)
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 
