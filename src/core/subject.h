@@ -9,10 +9,6 @@
 #include "base/fault.h"
 #include "core/profile.h"
 
-/*
- * Everything that changes what runs, resolved against this host: the input of the bundle.  config.json is a pure
- * function of a subject and a placement (where this session's directories are).
- */
 enum subject_mount_kind {
 	SUBJECT_MOUNT_BIND,
 	SUBJECT_MOUNT_TMPFS,
@@ -40,6 +36,10 @@ struct subject_link {
 	char *text;   /* as on the host: "usr/bin" */
 };
 
+/*
+ * Everything that changes what runs, resolved against this host: the input of the bundle.  config.json is a pure
+ * function of a subject and a placement (where this session's directories are).
+ */
 struct subject {
 	const struct profile *profile; /* borrowed; outlives the subject */
 	char **argv;
@@ -76,3 +76,9 @@ int subject_build(const struct profile *p, const struct subject_request *rq, str
 void subject_free(struct subject *s);
 DEFINE_CLEANUP(struct subject, subject_free)
 #define _cleanup_subject_ _cleanup_(subject_freep)
+
+const char *subject_work_target(const struct subject *s); /* inside */
+uint64_t subject_tmp_size(const struct subject *s);	   /* of each private tmpfs */
+
+/* Is any file of the host writable inside?  Then set-id modes are refused by the filter. */
+bool subject_writes_host(const struct subject *s);

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "core/subject-build.h"
+
+/* Whoever talks to one of these commands the host; a read-only bind does not stop that. */
+static const char *const engine_sockets[] = {
+	"/run/docker.sock",	       "/var/run/docker.sock",
+	"/run/podman/podman.sock",     "/var/run/podman/podman.sock",
+	"/run/containerd/containerd.sock", "/var/run/containerd/containerd.sock",
+	"/run/crio/crio.sock",	       "/var/run/crio/crio.sock",
+	"/run/user/",		       NULL,
+};
+
+static bool holds_engine_socket(const char *source)
+{
+	for (size_t i = 0; engine_sockets[i]; i++)
+		if (path_is_below(engine_sockets[i], source))
+			return true;
+	/* Rootless engines: /run/user/UID/docker.sock, /run/user/UID/podman/podman.sock. */
+	return str_starts(source, "/run/user/") &&
+	       (str_ends(source, "docker.sock") || str_ends(source, "/podman") || str_ends(source, "podman.sock") ||
+		!strchr(source + strlen("/run/user/"), '/'));
+}
+
+static int refuse(const char *source, const char *what, const char *word, struct fault *f)
+{
+	return fault_set(f, EPERM, "'%s' %s: refused unless the profile says \"dangerous\": [\"%s\"]", source, what, word);
+}
+
+static bool is_home(const char *source, const char *home)
+{
+	return home && home[0] == '/' && strcmp(home, "/") != 0 && path_is_below(home, source);
+}
+
+int subject_require_harmless(const struct subject *s, const struct subject_request *rq, const char *source, bool rw,
+			     struct fault *f)
+{
+	char *const *words = s->profile->dangerous;
+	const char *env_home = NULL;
+
+	for (size_t i = 0; rq->environ && rq->environ[i]; i++)
+		if (str_starts(rq->environ[i], "HOME="))
+			env_home = rq->environ[i] + strlen("HOME=");
+	if (rw && strcmp(source, "/") == 0 && !strv_has(words, "rw-root"))
+		return refuse(source, "would be writable", "rw-root", f);
+	if (rw && (is_home(source, rq->home) || is_home(source, env_home)) && !strv_has(words, "rw-home"))
+		return refuse(source, "is or holds your home and would be writable", "rw-home", f);
+	if (holds_engine_socket(source) && !strv_has(words, "engine-socket"))
+		return refuse(source, "is or holds a container engine's socket", "engine-socket", f);
+	return 0;
+}
+
+struct bind_words {
+	char *source, *target;
+	bool rw;
+};
+
+static void words_done(struct bind_words *w)
+{
+	free(w->source);
+	free(w->target);
+}
+
+/* Owner and reader of a bind: what belongs to a user is given to container root; root's own files stay root's. */
+static int add_bind(struct subject *s, const struct subject_request *rq, const struct bind_words *w, struct fault *f)
+{
+	_cleanup_free_ char *real = realpath(w->source, NULL), *target = NULL;
+	struct subject_mount *m;
+	int r;
+
+	if (!real && errno == ENOENT)
+		return fault_set(f, ENOENT, "mount source '%s' does not exist", w->source);
+	if (!real)
+		return fault_errno(f, errno, "mount source '%s'", w->source);
+	r = subject_require_harmless(s, rq, real, w->rw, f);
+	if (r < 0)
+		return r;
+	r = path_normalize(w->target, &target, f);
+	if (r < 0)
+		return fault_wrap(f, r, "mount target '%s'", w->target);
+	r = subject_add_bind(s, real, target, w->rw, w->rw, f);
+	if (r < 0)
+		return r;
+	m = subject_find_mount(s, target);
+	m->idmap = m->rw || m->owner_uid != 0;
+	return 0;
+}
+
+static int add_entries(struct subject *s, const struct subject_request *rq, char *const *entries, bool rw,
+		       struct fault *f)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && entries && entries[i]; i++) {
+		_cleanup_(words_done) struct bind_words w = { .source = strdup(entries[i]), .rw = rw };
+		char *colon = w.source ? strchr(w.source, ':') : NULL;
+
+		if (colon)
+			*colon++ = '\0';
+		w.target = w.source ? strdup(colon ? colon : w.source) : NULL;
+		if (!w.target)
+			return fault_errno(f, ENOMEM, "mount '%s'", entries[i]);
+		r = add_bind(s, rq, &w, f);
+		if (r < 0)
+			return fault_wrap(f, r, "filesystem.%s", rw ? "rw" : "ro");
+	}
+	return r;
+}
+
+static int split_volume(const char *text, struct bind_words *w, struct fault *f)
+{
+	_cleanup_free_ char *copy = strdup(text);
+	char *target, *mode;
+
+	if (!copy)
+		return fault_errno(f, ENOMEM, "-v '%s'", text);
+	target = strchr(copy, ':');
+	if (!target)
+		return fault_set(f, EINVAL, "-v '%s': say SOURCE:TARGET or SOURCE:TARGET:rw", text);
+	*target++ = '\0';
+	mode = strchr(target, ':');
+	if (mode)
+		*mode++ = '\0';
+	if (mode && strcmp(mode, "ro") != 0 && strcmp(mode, "rw") != 0)
+		return fault_set(f, EINVAL,
+				 "-v '%s': the third word is ro or rw (a path that holds ':' cannot be given with -v)", text);
+	/* Engines take a bare name for a volume of theirs; there is none here, so it is a mistake. */
+	if (copy[0] != '/' && copy[0] != '.')
+		return fault_set(f, EINVAL, "-v '%s': the source must start with '/' or './'", text);
+	if (target[0] != '/')
+		return fault_set(f, EINVAL, "-v '%s': the target must start with '/'", text);
+	w->rw = mode && strcmp(mode, "rw") == 0;
+	w->target = strdup(target);
+	w->source = TAKE_PTR(copy);
+	return w->target ? 0 : fault_errno(f, ENOMEM, "-v '%s'", text);
+}
+
+int subject_build_binds(struct subject *s, const struct subject_request *rq, struct fault *f)
+{
+	const struct profile *p = s->profile;
+	int r;
+
+	r = add_entries(s, rq, p->fs_ro, false, f);
+	if (r >= 0)
+		r = add_entries(s, rq, p->fs_rw, true, f);
+	for (size_t i = 0; r >= 0 && rq->volumes && rq->volumes[i]; i++) {
+		_cleanup_(words_done) struct bind_words w = { 0 };
+
+		r = split_volume(rq->volumes[i], &w, f);
+		if (r < 0)
+			return r;
+		r = add_bind(s, rq, &w, f);
+		if (r < 0)
+			return fault_wrap(f, r, "-v '%s'", rq->volumes[i]);
+	}
+	for (size_t i = 0; r >= 0 && i < p->n_fs_tmpfs; i++)
+		r = subject_add_tmpfs(s, p->fs_tmpfs[i].path,
+				      p->fs_tmpfs[i].size ? p->fs_tmpfs[i].size : subject_tmp_size(s), 0755, f);
+	return r;
+}
