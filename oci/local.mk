@@ -2,6 +2,10 @@
 noinst_LIBRARIES += liboci.a
 liboci_a_SOURCES =
 liboci_a_SOURCES += oci/libcrun-adapter.c oci/libcrun-adapter.h oci/libcrun-wrap.c oci/libcrun.h oci/systemd-stub.c
+liboci_a_SOURCES += oci/bundle.c oci/bundle.h oci/bundle-args.c oci/bundle-hooks.c oci/bundle-mount.c oci/bundle-part.h
+liboci_a_SOURCES += oci/rootfs.c oci/rootfs.h oci/rootfs-etc.c oci/rootfs-etc.h
+liboci_a_SOURCES += oci/seccomp.c oci/seccomp.h oci/seccomp-program.h $(seccomp_filter)
+nodist_liboci_a_SOURCES = oci/seccomp-program.c
 liboci_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBCRUN_CPPFLAGS)
 
 # What a program that contains the adapter links after liboci.a, and the linker flags it needs.
@@ -9,3 +13,12 @@ oci_libs = $(LIBCRUN_A)
 oci_ldflags = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_get_cgroup_mode
 
 # custody-hook: pkglibexec_PROGRAMS += custody-hook, with static_cflags and static_ldflags as custody-init has.
+
+# The filter's programs are compiled while custody is built, by libseccomp on the machine that it is built for.
+seccomp_filter = oci/seccomp-filter.c oci/seccomp-filter.h oci/seccomp-table.c oci/seccomp-table.h
+noinst_PROGRAMS += oci/seccomp-gen
+oci_seccomp_gen_SOURCES = oci/seccomp-gen.c oci/seccomp-program.h $(seccomp_filter)
+oci_seccomp_gen_LDADD = libbase.a $(DEP_LIBS)
+oci/seccomp-program.c: oci/seccomp-gen$(EXEEXT)
+	$(AM_V_GEN)oci/seccomp-gen$(EXEEXT) >$@.tmp && mv $@.tmp $@
+CLEANFILES += oci/seccomp-program.c

@@ -3,6 +3,9 @@
 #	tests_unit_test_json_SOURCES = tests/unit/test-json.c tests/unit/tap.h
 unit_tests =
 
+# What a test of oci/ links; libcrun stays out as long as the test does not name the adapter.
+oci_test_libs = liboci.a libcore.a libbase.a $(DEP_LIBS)
+
 unit_tests += tests/unit/test-fault
 tests_unit_test_fault_SOURCES = tests/unit/test-fault.c tests/unit/tap.h
 unit_tests += tests/unit/test-json
@@ -16,6 +19,10 @@ tests_unit_test_proof_SOURCES = tests/unit/test-proof.c tests/unit/tap.h
 
 unit_tests += tests/unit/test-command
 tests_unit_test_command_SOURCES = tests/unit/test-command.c tests/unit/tap.h src/cli/command.c
+
+unit_tests += tests/unit/test-seccomp
+tests_unit_test_seccomp_SOURCES = tests/unit/test-seccomp.c tests/unit/tap.h
+tests_unit_test_seccomp_LDADD = $(oci_test_libs)
 
 # Fuzz targets: three lines each; the corpus is tests/fuzz/corpus/<name>/ (one file per finding or shape).
 #	fuzz_targets += tests/fuzz/fuzz-json

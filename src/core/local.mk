@@ -20,4 +20,5 @@ libcore_a_SOURCES = \
 	src/core/profile-value.c src/core/profile-value.h \
 	src/core/profile.h \
 	src/core/runtime-ops.h \
-	src/core/subject.h
+	src/core/subject.c src/core/subject.h src/core/subject-build.h \
+	src/core/subject-bind.c src/core/subject-env.c src/core/subject-mount.c src/core/subject-root.c

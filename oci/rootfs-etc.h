@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/fault.h"
+#include "core/subject.h"
+
+/* Between rootfs.c and rootfs-etc.c; nobody else includes this.  Paths are relative to the new root. */
+struct rootfs {
+	int dirfd;
+	uid_t uid;
+	gid_t gid;
+	bool chown; /* UID and GID are not the ones that files get by themselves */
+};
+
+int rootfs_make_dir(const struct rootfs *r, const char *path, struct fault *f);
+int rootfs_make_file(const struct rootfs *r, const char *path, const char *text, size_t len, struct fault *f);
+int rootfs_make_link(const struct rootfs *r, const char *path, const char *text, struct fault *f);
+
+/* Is TARGET below (or at) something that will be mounted?  Then its place is not in the skeleton. */
+bool rootfs_is_covered(const struct subject *s, const char *target, bool or_at);
+
+/* The small /etc of a host-ro root: generated accounts and names, copies of harmless tables. */
+int rootfs_make_etc(const struct rootfs *r, const struct subject *s, struct fault *f);

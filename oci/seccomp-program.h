@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "oci/seccomp-filter.h"
+
+/* Base64 of the programs without a profile's own words, by SECCOMP_VARIANT(); written by seccomp-gen. */
+extern const char *const seccomp_programs[SECCOMP_VARIANTS];
