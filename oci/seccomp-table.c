@@ -107,6 +107,7 @@ const char *const seccomp_unfilterable[] = { "openat2", "fchmodat2", NULL };
 
 #define EQ(call, v, n, value_) { .name = call, .verdict = v, .op = SECCOMP_EQ, .arg = n, .value = value_ }
 #define MASK(call, v, n, m, value_) { .name = call, .verdict = v, .op = SECCOMP_MASK, .arg = n, .mask = m, .value = value_ }
+#define CLONE_BIT(bit) MASK("clone", SECCOMP_DENY, CLONE_FLAGS_ARG, (uint64_t)(bit), (uint64_t)(bit))
 #define ELSE(call, v) { .name = call, .verdict = v, .op = SECCOMP_ELSE, .arg = SECCOMP_ELSE_ARG }
 #define PLAIN_MODE(call, n) \
 	{ .name = call, .verdict = SECCOMP_ALLOW, .op = SECCOMP_MASK, .arg = n, .mask = SETID, .no_setid = true }
@@ -117,7 +118,8 @@ const char *const seccomp_unfilterable[] = { "openat2", "fchmodat2", NULL };
 
 const struct seccomp_rule seccomp_rules[] = {
 	MASK("clone", SECCOMP_ALLOW, CLONE_FLAGS_ARG, NAMESPACE_FLAGS, 0),
-	ELSE("clone", SECCOMP_DENY),
+	CLONE_BIT(CLONE_NEWNS), CLONE_BIT(CLONE_NEWCGROUP), CLONE_BIT(CLONE_NEWUTS), CLONE_BIT(CLONE_NEWIPC),
+	CLONE_BIT(CLONE_NEWUSER), CLONE_BIT(CLONE_NEWPID), CLONE_BIT(CLONE_NEWNET),
 
 	EQ("socket", SECCOMP_ALLOW, 0, AF_UNIX),
 	EQ("socket", SECCOMP_ALLOW, 0, AF_INET),

@@ -9,7 +9,7 @@
  *
  *	listed as allowed	passes
  *	listed as denied	EPERM, or the process dies when the profile says `violation: kill`
- *	listed with conditions	first rule whose condition holds; the last one always holds
+ *	listed with conditions	the rule whose condition holds, else the one for the rest
  *	not listed		ENOSYS, so that a C library falls back to an older call
  */
 enum seccomp_verdict {
@@ -19,7 +19,7 @@ enum seccomp_verdict {
 };
 
 enum seccomp_op {
-	SECCOMP_ELSE, /* always */
+	SECCOMP_ELSE, /* no other rule of the call holds */
 	SECCOMP_EQ,   /* arg == value */
 	SECCOMP_MASK, /* (arg & mask) == value */
 };
@@ -38,5 +38,8 @@ extern const char *const seccomp_denied[];
 extern const char *const seccomp_unfilterable[]; /* allowed, but ENOSYS where set-id modes are refused */
 extern const struct seccomp_rule seccomp_rules[]; /* grouped by name; ends with a NULL name */
 
-/* An argument that no rule looks at: "argument 5 >= 0" is how libseccomp is told "otherwise". */
-#define SECCOMP_ELSE_ARG 5
+/*
+ * libseccomp is told "otherwise" as "argument 0 >= 0": it asks higher arguments first and, of one argument, equality
+ * before order.  A rule with SECCOMP_MASK on argument 0 would come after it: such a group has no "otherwise".
+ */
+#define SECCOMP_ELSE_ARG 0
