@@ -14,6 +14,31 @@ tests_unit_test_json_SOURCES = tests/unit/test-json.c tests/unit/tap.h
 unit_tests += tests/unit/test-layer
 tests_unit_test_layer_SOURCES = tests/unit/test-layer.c tests/unit/tap.h
 
+profile_fixture = tests/unit/profile-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-profile-danger
+tests_unit_test_profile_danger_SOURCES = tests/unit/test-profile-danger.c $(profile_fixture)
+
+unit_tests += tests/unit/test-profile-file
+tests_unit_test_profile_file_SOURCES = tests/unit/test-profile-file.c $(profile_fixture)
+
+unit_tests += tests/unit/test-profile-load
+tests_unit_test_profile_load_SOURCES = tests/unit/test-profile-load.c $(profile_fixture)
+
+unit_tests += tests/unit/test-profile-parse
+tests_unit_test_profile_parse_SOURCES = tests/unit/test-profile-parse.c $(profile_fixture)
+
+unit_tests += tests/unit/test-profile-schema
+tests_unit_test_profile_schema_SOURCES = tests/unit/test-profile-schema.c $(profile_fixture)
+
+unit_tests += tests/unit/test-profile-shipped
+tests_unit_test_profile_shipped_SOURCES = tests/unit/test-profile-shipped.c $(profile_fixture)
+
+unit_tests += tests/unit/test-profile-tighter
+tests_unit_test_profile_tighter_SOURCES = tests/unit/test-profile-tighter.c $(profile_fixture)
+
+unit_tests += tests/unit/test-profile-trust
+tests_unit_test_profile_trust_SOURCES = tests/unit/test-profile-trust.c $(profile_fixture)
+
 unit_tests += tests/unit/test-proof
 tests_unit_test_proof_SOURCES = tests/unit/test-proof.c tests/unit/tap.h
 
