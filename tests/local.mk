@@ -55,6 +55,10 @@ tests_unit_test_seccomp_LDADD = $(oci_test_libs)
 #	tests_fuzz_fuzz_json_LDADD = $(fuzz_libs)
 fuzz_targets =
 
+fuzz_targets += tests/fuzz/fuzz-profile
+tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz-profile.c
+tests_fuzz_fuzz_profile_LDADD = $(fuzz_libs)
+
 if FUZZING
 fuzz_libs = $(FUZZ_LINK) $(LDADD)
 else
