@@ -1,0 +1,127 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The build refuses what it must, installs what it should, and its own checks can fail.
+# CUSTODY_BUILD is a finished build directory (contrib/check.sh sets it).
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	SRC=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
+}
+
+# A libcrun.a of another version: the real archive, in a prefix whose crun says so.
+fake_prefix() { # VERSION
+	mkdir -p "$BATS_TEST_TMPDIR/fake/lib" "$BATS_TEST_TMPDIR/fake/bin"
+	cp "$(cc -print-file-name=libcrun.a)" "$BATS_TEST_TMPDIR/fake/lib/libcrun.a"
+	printf '#!/bin/sh\necho "crun version %s"\n' "$1" >"$BATS_TEST_TMPDIR/fake/bin/crun"
+	chmod +x "$BATS_TEST_TMPDIR/fake/bin/crun"
+}
+configure_with() { # LIBCRUN_A
+	mkdir -p "$BATS_TEST_TMPDIR/conf"
+	(cd "$BATS_TEST_TMPDIR/conf" && "$SRC/configure" -q LIBCRUN_A="$1" 2>&1)
+}
+
+@test "CARD-1: a libcrun that nobody verified is refused, with its version and the way out" {
+	fake_prefix 9.9
+	run configure_with "$BATS_TEST_TMPDIR/fake/lib/libcrun.a"
+	[ "$status" -ne 0 ]
+	[[ $output == *"version 9.9"* ]]
+	[[ $output == *"verified:  1.8.1"* ]]
+	[[ $output == *"--with-libcrun-headers=DIR"* ]]
+	[ ! -e "$BATS_TEST_TMPDIR/conf/Makefile" ]
+}
+
+@test "CARD-1: the verified version is accepted from another prefix" {
+	fake_prefix 1.8.1
+	configure_with "$BATS_TEST_TMPDIR/fake/lib/libcrun.a"
+	grep -q 'LIBCRUN_VERSION "1.8.1"' "$BATS_TEST_TMPDIR/conf/custody-config.h"
+}
+
+@test "CARD-1: an archive that is not libcrun is refused" {
+	mkdir -p "$BATS_TEST_TMPDIR/fake"
+	cp "$(cc -print-file-name=libcap.a)" "$BATS_TEST_TMPDIR/fake/libcrun.a"
+	run configure_with "$BATS_TEST_TMPDIR/fake/libcrun.a"
+	[ "$status" -ne 0 ]
+	[[ $output == *"not a libcrun"* ]]
+}
+
+@test "CARD-1: no libcrun at all names the package" {
+	run configure_with /nonexistent/libcrun.a
+	[ "$status" -ne 0 ]
+	[[ $output == *"apt-get install crun"* ]]
+}
+
+@test "CARD-1: make install DESTDIR puts programs and profiles where they belong, statically linked" {
+	: "${CUSTODY_BUILD:?a finished build directory}"
+	local dest=$BATS_TEST_TMPDIR/dest prog list
+	make -s -C "$CUSTODY_BUILD" install DESTDIR="$dest" >/dev/null
+	list=$(cd "$dest" && find . -type f)
+	[[ $list == */bin/custody* ]]
+	[[ $list == */libexec/custody/custody-init* ]]
+	[[ $list == */share/custody/profiles/offline.json* ]]
+	[[ $list == */share/custody/bats/custody.bash* ]]
+	while read -r prog; do
+		[ "$(head -c 4 "$prog" | tr -d '\0')" = $'\x7fELF' ] || continue
+		run readelf -l "$prog"
+		[[ $output != *INTERP* ]] || {
+			echo "$prog needs a dynamic loader" >&2
+			return 1
+		}
+	done < <(find "$dest" -type f -path '*/*bin/*' -o -type f -path '*/libexec/*')
+}
+
+@test "check-layers: each forbidden include is found" {
+	local tree=$BATS_TEST_TMPDIR/tree place
+	for place in 'src/base/x.c core/layer.h' 'src/core/x.c warden/proof.h' 'src/core/x.c oci/libcrun-adapter.h' \
+		'src/warden/x.c cli/command.h' 'src/warden/x.c oci/bundle.h' 'oci/x.c warden/proof.h' 'src/core/x.c libcrun/container.h'; do
+		rm -rf "$tree"
+		mkdir "$tree"
+		cp -r "$SRC/src" "$SRC/oci" "$tree"
+		SRCDIR=$tree run sh "$SRC/tests/check-layers.sh"
+		[[ $output != *'not ok'* ]]
+		case $place in
+		*' libcrun/'*) echo "#include <${place#* }>" >"$tree/${place% *}" ;;
+		*) echo "#include \"${place#* }\"" >"$tree/${place% *}" ;;
+		esac
+		SRCDIR=$tree run sh "$SRC/tests/check-layers.sh"
+		[[ $output == *'not ok'* ]] || {
+			echo "not found: $place" >&2
+			return 1
+		}
+	done
+}
+
+@test "check-symbols: a name that libcrun has is found" {
+	mkdir "$BATS_TEST_TMPDIR/lib"
+	echo 'int libcrun_container_create(void); int libcrun_container_create(void) { return 0; }' >"$BATS_TEST_TMPDIR/x.c"
+	cc -c -o "$BATS_TEST_TMPDIR/x.o" "$BATS_TEST_TMPDIR/x.c"
+	ar cr "$BATS_TEST_TMPDIR/lib/libx.a" "$BATS_TEST_TMPDIR/x.o"
+	LIBCRUN_A=$(cc -print-file-name=libcrun.a) BUILDDIR=$BATS_TEST_TMPDIR/lib run sh "$SRC/tests/check-symbols.sh"
+	[[ $output == *'not ok'* ]]
+	[[ $output == *libcrun_container_create* ]]
+}
+
+@test "lint: a banned call is found, in a comment or a string it is not" {
+	local tree=$BATS_TEST_TMPDIR/tree
+	mkdir -p "$tree/src" "$tree/oci" "$tree/tests" "$tree/contrib"
+	printf '/* strcpy(a, b) */\nconst char *s = "system(x)"; // popen(\nint my_strcpy(int);\n' >"$tree/src/good.c"
+	SRCDIR=$tree LINT_ONLY=banned run sh "$SRC/tests/lint.sh"
+	[ "$status" -eq 0 ]
+	printf 'int x(void);\nint x(void)\n{\n\treturn strcpy(a, b);\n}\n' >"$tree/src/bad.c"
+	SRCDIR=$tree LINT_ONLY=banned run sh "$SRC/tests/lint.sh"
+	[ "$status" -ne 0 ]
+	[[ $output == *'src/bad.c:4: strcpy() is banned; use strbuf'* ]]
+}
+
+@test "check.sh: options that mean nothing yet are refused politely" {
+	run "$SRC/contrib/check.sh" --live podman
+	[ "$status" -eq 64 ]
+	[[ $output == *'no live suites yet'* ]]
+	run "$SRC/contrib/check.sh" --live podman --lane prod
+	[ "$status" -eq 64 ]
+	[[ $output == *'--allow-prod-live'* ]]
+	run "$SRC/contrib/check.sh" --live-destructive
+	[ "$status" -eq 64 ]
+	run "$SRC/contrib/check.sh" --nonsense
+	[ "$status" -eq 64 ]
+}
