@@ -1,7 +1,7 @@
 # core: the nouns.  Uses base; knows no container runtime.
 noinst_LIBRARIES += libcore.a
 libcore_a_SOURCES = \
-	src/core/dirs.h \
+	src/core/dirs.c src/core/dirs.h \
 	src/core/exit-status.h \
 	src/core/layer.c src/core/layer.h \
 	src/core/placement.h \
@@ -20,5 +20,8 @@ libcore_a_SOURCES = \
 	src/core/profile-value.c src/core/profile-value.h \
 	src/core/profile.h \
 	src/core/runtime-ops.h \
+	src/core/session.c src/core/session.h \
+	src/core/session-sweep.c \
 	src/core/subject.c src/core/subject.h src/core/subject-build.h \
-	src/core/subject-bind.c src/core/subject-env.c src/core/subject-mount.c src/core/subject-root.c
+	src/core/subject-bind.c src/core/subject-env.c src/core/subject-mount.c src/core/subject-root.c \
+	src/core/worktree.c src/core/worktree.h

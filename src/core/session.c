@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "core/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
+
+#define SESSION_TRIES 16
+
+static int open_dirs(const char *path, mode_t mode, struct fault *f)
+{
+	int fd;
+
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 || errno != ENOENT)
+		return fd >= 0 ? fd : fault_errno(f, errno, "open '%s'", path);
+	return path_make_dirs(AT_FDCWD, path, mode, f);
+}
+
+/*
+ * A block is free iff its byte is not locked: nothing to write, nothing to clean up, gone with its holder.  The
+ * start is random so that 100 starts at once do not all try the same bytes.
+ */
+static int take_ids(struct session *s, const char *run, struct fault *f)
+{
+	_cleanup_free_ char *path = path_join(run, "ids");
+	unsigned int start = 0;
+
+	if (!path)
+		return fault_errno(f, ENOMEM, "session");
+	s->ids_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (s->ids_fd < 0)
+		return fault_errno(f, errno, "open '%s'", path);
+	if (getrandom(&start, sizeof(start), GRND_NONBLOCK) < 0)
+		start = (unsigned int)getpid();
+
+	for (unsigned int i = 0; i < SESSION_BLOCKS; i++) {
+		unsigned int block = (start + i) % SESSION_BLOCKS;
+		struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = block, .l_len = 1 };
+
+		if (fcntl(s->ids_fd, F_OFD_SETLK, &lock) == 0) {
+			s->uid_base = SESSION_ID_BASE + block * SESSION_IDS;
+			s->gid_base = s->uid_base;
+			s->n_ids = SESSION_IDS;
+			return 0;
+		}
+		if (errno != EAGAIN && errno != EACCES)
+			return fault_errno(f, errno, "lock '%s'", path);
+	}
+	return fault_set(f, EAGAIN, "all %u blocks of ids are in use by live sessions", SESSION_BLOCKS);
+}
+
+/*
+ * The window between mkdir and flock is seen by sweepers: one of them may take the lock first and remove the
+ * directory.  So the lock is waited for, and a directory that lost its name meanwhile is not ours.
+ */
+static int make_run(int sessions_fd, struct session *s, struct fault *f)
+{
+	for (unsigned int i = 0; i < SESSION_TRIES; i++) {
+		_cleanup_close_ int fd = -EBADF;
+		struct stat st;
+
+		if (mkdirat(sessions_fd, s->id, 0700) < 0)
+			return fault_errno(f, errno, "make session '%s'", s->id);
+		fd = openat(sessions_fd, s->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0 && errno == ENOENT)
+			continue;
+		if (fd < 0)
+			return fault_errno(f, errno, "open session '%s'", s->id);
+		if (flock(fd, LOCK_EX) < 0)
+			return fault_errno(f, errno, "lock session '%s'", s->id);
+		if (fstat(fd, &st) < 0)
+			return fault_errno(f, errno, "stat session '%s'", s->id);
+		if (st.st_nlink == 0)
+			continue;
+		s->run_fd = TAKE_FD(fd);
+		return 0;
+	}
+	return fault_set(f, EAGAIN, "session '%s' was removed %d times while it was made", s->id, SESSION_TRIES);
+}
+
+static int name_paths(struct session *s, const struct dirs *d, struct fault *f)
+{
+	if (asprintf(&s->run, "%s/sessions/%s", d->run, s->id) < 0)
+		s->run = NULL;
+	if (asprintf(&s->state, "%s/sessions/%s", d->state, s->id) < 0)
+		s->state = NULL;
+	s->mount_point = path_join(d->run, "m");
+	s->runtime_state = path_join(d->run, "crun");
+	if (!s->run || !s->state || !s->mount_point || !s->runtime_state)
+		return fault_errno(f, ENOMEM, "session");
+	return 0;
+}
+
+static int make_subdir(int fd, const char *name, mode_t mode, struct fault *f)
+{
+	if (mkdirat(fd, name, mode) < 0 && errno != EEXIST)
+		return fault_errno(f, errno, "make directory '%s'", name);
+	return 0;
+}
+
+static int make_tree(const struct dirs *d, int *ret_sessions, struct fault *f)
+{
+	_cleanup_close_ int fd = -EBADF;
+	int sessions, r;
+
+	/* 0755 and not 0700: the mapped ids of a container walk through it to the mount point. */
+	fd = open_dirs(d->run, 0755, f);
+	if (fd < 0)
+		return fd;
+	r = make_subdir(fd, "sessions", 0700, f);
+	if (r == 0)
+		r = make_subdir(fd, "m", 0755, f);
+	if (r == 0)
+		r = make_subdir(fd, "crun", 0700, f);
+	if (r < 0)
+		return fault_wrap(f, r, "'%s'", d->run);
+	sessions = openat(fd, "sessions", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (sessions < 0)
+		return fault_errno(f, errno, "open '%s/sessions'", d->run);
+	*ret_sessions = sessions;
+	return 0;
+}
+
+int session_open(const struct dirs *d, const char *id, struct session *ret, struct fault *f)
+{
+	_cleanup_session_ struct session s = { .run_fd = -EBADF, .ids_fd = -EBADF, .rootless = d->rootless };
+	_cleanup_close_ int sessions_fd = -EBADF;
+	int r;
+
+	if (strlen(id) >= sizeof(s.id))
+		return fault_set(f, EINVAL, "'%s' is no session id", id);
+	memcpy(s.id, id, strlen(id) + 1);
+	r = make_tree(d, &sessions_fd, f);
+	if (r < 0)
+		return r;
+	if (s.rootless) {
+		s.uid_base = geteuid();
+		s.gid_base = getegid();
+		s.n_ids = 1;
+	} else {
+		r = take_ids(&s, d->run, f);
+		if (r < 0)
+			return r;
+	}
+	r = make_run(sessions_fd, &s, f);
+	if (r < 0)
+		return r;
+	r = name_paths(&s, d, f);
+	if (r < 0) {
+		(void)unlinkat(sessions_fd, s.id, AT_REMOVEDIR);
+		return r;
+	}
+	*ret = s;
+	s = (struct session){ .run_fd = -EBADF, .ids_fd = -EBADF };
+	return 0;
+}
+
+int session_make_state(struct session *s, const struct dirs *d, struct fault *f)
+{
+	_cleanup_free_ char *parent = path_join(d->state, "sessions");
+	_cleanup_close_ int fd = -EBADF;
+
+	if (!parent)
+		return fault_errno(f, ENOMEM, "session");
+	fd = open_dirs(parent, 0700, f);
+	if (fd < 0)
+		return fd;
+	if (mkdirat(fd, s->id, 0700) < 0)
+		return fault_errno(f, errno, "make '%s'", s->state);
+	s->has_state = true;
+	return 0;
+}
+
+static int remove_named(const char *parent, const char *id, struct fault *f)
+{
+	_cleanup_close_ int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : fault_errno(f, errno, "open '%s'", parent);
+	return path_remove_tree(fd, id, f);
+}
+
+/* The run directory goes last: as long as it is there, a sweep knows what else to look for. */
+static int remove_all(const char *run, const char *state, const char *id, struct fault *f)
+{
+	_cleanup_free_ char *crun = path_join(run, "crun");
+	_cleanup_free_ char *sessions = path_join(run, "sessions");
+	_cleanup_free_ char *states = state ? path_join(state, "sessions") : NULL;
+	int r;
+
+	if (!crun || !sessions || (state && !states))
+		return fault_errno(f, ENOMEM, "session");
+	r = remove_named(crun, id, f);
+	if (r == 0 && states)
+		r = remove_named(states, id, f);
+	if (r == 0)
+		r = remove_named(sessions, id, f);
+	return r < 0 ? fault_wrap(f, r, "remove session '%s'", id) : 0;
+}
+
+int session_remove(struct session *s, struct fault *f)
+{
+	_cleanup_free_ char *run = strndup(s->run, strlen(s->run) - strlen(s->id) - strlen("/sessions/"));
+	_cleanup_free_ char *state = strndup(s->state, strlen(s->state) - strlen(s->id) - strlen("/sessions/"));
+
+	if (!run || !state)
+		return fault_errno(f, ENOMEM, "session");
+	return remove_all(run, s->has_state ? state : NULL, s->id, f);
+}
+
+void session_done(struct session *s)
+{
+	free(s->run);
+	free(s->state);
+	free(s->mount_point);
+	free(s->runtime_state);
+	s->run = s->state = s->mount_point = s->runtime_state = NULL;
+	s->run_fd = fd_close(s->run_fd);
+	s->ids_fd = fd_close(s->ids_fd);
+}
