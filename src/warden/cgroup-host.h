@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/fault.h"
+
+/*
+ * Which cgroup hierarchies this host mounts and where in each of them this process is.  A controller is v1's or
+ * v2's, never both; on a hybrid host v2 is there for membership and killing, v1 for the limits.
+ */
+enum cgroup_controller {
+	CGROUP_MEMORY,
+	CGROUP_PIDS,
+	CGROUP_CPU,
+	_CGROUP_CONTROLLER_MAX,
+};
+#define CGROUP_BIT(c) (1u << (c))
+
+struct cgroup_host {
+	char *v1[_CGROUP_CONTROLLER_MAX]; /* directory of our own cgroup; NULL: not a v1 controller here */
+	char *v2;			  /* likewise */
+	char *v2_root;			  /* mount point of v2 */
+};
+
+const char *cgroup_controller_name(enum cgroup_controller c); /* "memory" */
+
+/* Pure: the two texts are /proc/self/mountinfo and /proc/self/cgroup. */
+int cgroup_host_parse(const char *mountinfo, const char *self, struct cgroup_host *ret,
+		      struct fault *f) _must_check_;
+int cgroup_host_load(struct cgroup_host *ret, struct fault *f) _must_check_;
+void cgroup_host_done(struct cgroup_host *h);
+#define _cleanup_cgroup_host_ _cleanup_(cgroup_host_done)
