@@ -121,7 +121,7 @@ static void see_mount(struct mounts *s, const struct facts_mount *m)
 		s->dev_seen |= strcmp(m->point, "/dev") == 0 && strcmp(m->fstype, "tmpfs") == 0;
 		return;
 	}
-	if (facts_is_below(m->point, "/dev/")) /* single nodes bound from the host's /dev */
+	if (strncmp(m->point, "/dev/", 5) == 0) /* single nodes bound from the host's /dev */
 		return;
 	if (o->work_path && strcmp(m->point, o->work_path) == 0)
 		see_work(s, m);
