@@ -1,9 +1,25 @@
 # warden: supervision of one run.  Uses core and base.
 noinst_LIBRARIES += libwarden.a
 libwarden_a_SOURCES = \
-	src/warden/exit-reason.h \
+	src/warden/cgroup.c src/warden/cgroup.h \
+	src/warden/cgroup-end.c \
+	src/warden/cgroup-file.c src/warden/cgroup-file.h \
+	src/warden/cgroup-host.c src/warden/cgroup-host.h \
+	src/warden/cgroup-limit.c \
+	src/warden/cgroup-place.c src/warden/cgroup-place.h \
+	src/warden/creator.c src/warden/creator.h \
+	src/warden/disk.c src/warden/disk.h \
+	src/warden/exit-reason.c src/warden/exit-reason.h \
 	src/warden/init-proto.h \
-	src/warden/proof.c src/warden/proof.h
+	src/warden/proof.c src/warden/proof.h \
+	src/warden/pump.c src/warden/pump.h \
+	src/warden/result.c src/warden/result.h \
+	src/warden/stdio.c src/warden/stdio.h \
+	src/warden/terminal.c src/warden/terminal.h \
+	src/warden/warden.c src/warden/warden.h \
+	src/warden/warden-end.c \
+	src/warden/warden-init.c \
+	src/warden/warden-state.h
 
 # custody-init, PID 1 inside.  Linked with no library at all: src/warden/init-rt.h says why.
 pkglibexec_PROGRAMS += custody-init

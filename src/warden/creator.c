@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "warden/creator.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "warden/init-proto.h"
+
+/*
+ * Rules of the child:
+ * 1. MUST hold no descriptor of the supervisor's but stdio, init's socket and its own end of ours.
+ * 2. MUST NOT return: _exit, after saying why.
+ * 3. MUST NOT outlive the supervisor.
+ */
+#define CREATOR_FD 16 /* out of the way of 0-2 and init's */
+
+enum { CREATOR_CREATED = 1, CREATOR_DONE, CREATOR_FAILED };
+
+struct creator_msg {
+	int32_t what;
+	int32_t pid;
+	int32_t code;
+	char text[2048];
+};
+
+static void send_msg(int fd, const struct creator_msg *m)
+{
+	size_t len = offsetof(struct creator_msg, text) + strlen(m->text) + 1;
+
+	(void)!send(fd, m, len, MSG_NOSIGNAL);
+}
+
+static void fail(int fd, const struct fault *f)
+{
+	struct creator_msg m = { .what = CREATOR_FAILED, .code = f->code };
+
+	(void)snprintf(m.text, sizeof(m.text), "%s", fault_text(f));
+	send_msg(fd, &m);
+	_exit(STATUS_FAILED);
+}
+
+static int take_descriptors(const struct creator_job *job, int fd, struct fault *f)
+{
+	int inner, own, std[3];
+
+	/* First out of the way, then into place: no source is overwritten before it was moved. */
+	inner = fcntl(job->init_fd, F_DUPFD_CLOEXEC, CREATOR_FD + 1);
+	own = fcntl(fd, F_DUPFD_CLOEXEC, CREATOR_FD + 1);
+	for (int i = 0; i < 3; i++)
+		std[i] = fcntl(job->stdio[i], F_DUPFD_CLOEXEC, CREATOR_FD + 1);
+	if (inner < 0 || own < 0 || std[0] < 0 || std[1] < 0 || std[2] < 0)
+		return fault_errno(f, errno, "descriptors of the container");
+	for (int i = 0; i < 3; i++)
+		if (dup2(std[i], i) < 0)
+			return fault_errno(f, errno, "descriptors of the container");
+	if (dup2(inner, INIT_FD) < 0 || dup3(own, CREATOR_FD, O_CLOEXEC) < 0)
+		return fault_errno(f, errno, "descriptors of the container");
+	if (close_range(INIT_FD + 1, CREATOR_FD - 1, 0) < 0 || close_range(CREATOR_FD + 1, ~0U, 0) < 0)
+		return fault_errno(f, errno, "close descriptors");
+	return 0;
+}
+
+static int wait_release(int fd, struct fault *f)
+{
+	char word;
+	ssize_t n;
+
+	do
+		n = recv(fd, &word, 1, 0);
+	while (n < 0 && errno == EINTR);
+	return n == 1 ? 0 : fault_set(f, ECANCELED, "the supervisor is gone");
+}
+
+static void run_child(const struct creator_job *job, int fd, pid_t parent)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+	struct creator_msg m = { .what = CREATOR_CREATED };
+	struct runtime_request rq = job->rq;
+	pid_t pid = -1;
+	int r;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(STATUS_FAILED);
+	/* Keys pressed on the caller's terminal are the supervisor's business. */
+	(void)setsid();
+
+	r = take_descriptors(job, fd, &f);
+	if (r < 0)
+		fail(fd, &f);
+	if (job->prepare(job->arg, &rq, &f) < 0 || wait_release(CREATOR_FD, &f) < 0 ||
+	    job->ops->create(&rq, &pid, &f) < 0)
+		fail(CREATOR_FD, &f);
+	m.pid = pid;
+	send_msg(CREATOR_FD, &m);
+	if (job->ops->start(&rq, &f) < 0)
+		fail(CREATOR_FD, &f);
+	m.what = CREATOR_DONE;
+	send_msg(CREATOR_FD, &m);
+	_exit(0);
+}
+
+/* fork(), into a cgroup where there is one to be born into. */
+static pid_t spawn(int cgroup_fd, bool *cloned_into)
+{
+	struct clone_args args = { .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (uint64_t)cgroup_fd };
+	pid_t pid = -1;
+
+	*cloned_into = false;
+	if (cgroup_fd >= 0)
+		pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	if (pid >= 0) {
+		*cloned_into = true;
+		return pid;
+	}
+	return fork();
+}
+
+int creator_spawn(const struct creator_job *job, struct creator *ret, struct fault *f)
+{
+	pid_t parent = getpid(), pid;
+	bool cloned_into;
+	int fd[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) < 0)
+		return fault_errno(f, errno, "socket of the creator");
+	pid = spawn(job->cgroup_fd, &cloned_into);
+	if (pid == 0)
+		run_child(job, fd[1], parent);
+	(void)fd_close(fd[1]);
+	if (pid < 0) {
+		(void)fd_close(fd[0]);
+		return fault_errno(f, errno, "start the creator");
+	}
+	*ret = (struct creator){ .pid = pid, .fd = fd[0], .cloned_into = cloned_into };
+	return 0;
+}
+
+int creator_release(struct creator *c, struct fault *f)
+{
+	if (send(c->fd, "", 1, MSG_NOSIGNAL) == 1 || errno == EPIPE)
+		return 0; /* a creator that ended has said why: creator_read hears it */
+	return fault_errno(f, errno, "release the creator");
+}
+
+int creator_read(struct creator *c, pid_t *ret_pid, struct fault *f)
+{
+	struct creator_msg m = { 0 };
+	ssize_t n;
+
+	do
+		n = recv(c->fd, &m, sizeof(m) - 1, 0);
+	while (n < 0 && errno == EINTR);
+	if (n < (ssize_t)offsetof(struct creator_msg, text))
+		return fault_set(f, EIO, "the process that makes the container ended without a word");
+	switch (m.what) {
+	case CREATOR_CREATED:
+		*ret_pid = m.pid;
+		return 1;
+	case CREATOR_DONE:
+		return 0;
+	default:
+		return fault_set(f, m.code > 0 ? m.code : EIO, "%s", m.text);
+	}
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/fault.h"
+#include "core/runtime-ops.h"
+
+/*
+ * The short-lived child that makes the container.  The runtime blocks signals, changes rlimits and needs a private
+ * mount namespace; a child that ends takes all of it along.  It waits for the supervisor's word before it makes the
+ * first process, so that this one is born into the right cgroups.
+ */
+struct creator_job {
+	const struct runtime_ops *ops;
+	struct runtime_request rq;
+	/* In the child: directories, mounts, config; fills RQ. */
+	int (*prepare)(void *arg, struct runtime_request *rq, struct fault *f);
+	void *arg;
+	const int *stdio; /* three descriptors for the container */
+	int init_fd;	  /* the container's end of init's socket */
+	int cgroup_fd;	  /* to be born into, or -EBADF */
+};
+
+struct creator {
+	pid_t pid;
+	int fd;		  /* messages of the child */
+	bool cloned_into; /* it was born into cgroup_fd */
+};
+
+int creator_spawn(const struct creator_job *job, struct creator *ret, struct fault *f) _must_check_;
+int creator_release(struct creator *c, struct fault *f) _must_check_; /* the cgroups are ready */
+
+/*
+ * After C->fd polled readable.  1: the container was made, *RET_PID is its first process, which is our child;
+ * 0: the creator is done; negative: it failed and said why.
+ */
+int creator_read(struct creator *c, pid_t *ret_pid, struct fault *f) _must_check_;

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Moves bytes from one descriptor to another without ever blocking the supervisor and without changing the flags of
+ * a descriptor that others share.  Nothing is read that cannot be kept: at most one buffer is in flight.
+ */
+#define PUMP_BUFFER 4096 /* PIPE_BUF: a pipe that polls writable takes this much at once */
+
+enum pump_mode {
+	PUMP_SPLICE, /* between a pipe and a pipe or file, in the kernel */
+	PUMP_COPY,
+};
+
+struct pump {
+	int in, out; /* -EBADF: closed or never there */
+	enum pump_mode mode;
+	bool own_in, own_out; /* closed at the end */
+	bool full;	      /* the last try found no room in OUT */
+	size_t start, len;    /* of what was read and not yet written */
+	char buffer[PUMP_BUFFER];
+};
+
+/* IN or OUT negative: the pump is over before it starts. */
+void pump_init(struct pump *p, int in, bool own_in, int out, bool own_out);
+bool pump_is_over(const struct pump *p);
+/* Fills two entries: what to wait for.  Entries with fd -1 are to be ignored. */
+void pump_poll(const struct pump *p, struct pollfd ret[2]);
+void pump_step(struct pump *p, const struct pollfd polled[2]);
+/* After the writer is dead: moves what is left.  Returns false while OUT has no room. */
+bool pump_drain(struct pump *p);
+void pump_close(struct pump *p);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/fault.h"
+#include "warden/pump.h"
+
+/*
+ * Standard input, output and error of one run.  The runtime changes the owner of whatever it gets, so the container
+ * gets pipes of our own and never the caller's files; the one exception is an input that is an anonymous pipe, which
+ * is handed through so that nothing is read ahead of the payload.
+ */
+enum { STDIO_IN, STDIO_OUT, STDIO_ERR, STDIO_N };
+
+struct stdio {
+	int child[STDIO_N];	   /* ends for the container; closed by stdio_close_child */
+	struct pump pump[STDIO_N]; /* in towards the payload, out and err towards the caller */
+	int input;		   /* the caller's, when it is a file that can be set back; else -EBADF */
+};
+
+/* USER: the caller's three.  TERMINAL: the payload's input and output come by stdio_use_terminal instead. */
+int stdio_open(struct stdio *s, const int user[STDIO_N], bool terminal, struct fault *f) _must_check_;
+/* From now on input and output go through the pty's MASTER, which stays the caller's to close. */
+int stdio_use_terminal(struct stdio *s, const int user[STDIO_N], int master, struct fault *f) _must_check_;
+void stdio_close_child(struct stdio *s);
+/* The payload is gone: input ends.  What it did not read of a file is left for the next reader of that file. */
+void stdio_end_input(struct stdio *s);
+void stdio_done(struct stdio *s);
+#define _cleanup_stdio_ _cleanup_(stdio_done)

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+#include <termios.h>
+
+#include "base/fault.h"
+
+/*
+ * The caller's terminal while a payload has a pty: raw mode, window size, and the way back.  A guard process waits
+ * for the end of this one and sets the terminal back, whatever ended it, kill -9 included.
+ */
+struct terminal {
+	int fd;	    /* the caller's; -EBADF: not in use */
+	int master; /* the pty's; owned */
+	struct termios saved;
+	pid_t guard;
+	int guard_fd;
+};
+
+#define TERMINAL_NONE                                                             \
+	{                                                                         \
+		.fd = -EBADF, .master = -EBADF, .guard = -1, .guard_fd = -EBADF, \
+	}
+
+/* Are the three descriptors one terminal? */
+bool terminal_is_one(const int fd[3]);
+/* Owns MASTER from the call on. */
+int terminal_attach(struct terminal *t, int fd, int master, struct fault *f) _must_check_;
+void terminal_resize(const struct terminal *t);
+void terminal_restore(struct terminal *t);
+#define _cleanup_terminal_ _cleanup_(terminal_restore)

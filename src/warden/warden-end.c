@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fd.h"
+#include "warden/warden-state.h"
+
+static void say(const struct warden *w, struct jdoc *o)
+{
+	_cleanup_jdoc_ struct jdoc *doc = o;
+	_cleanup_strbuf_ struct strbuf line = { 0 };
+
+	if (w->job->status_fd < 0)
+		return;
+	jdoc_set_string(doc, "session", w->job->session->id);
+	if (jdoc_write(doc, JDOC_CANONICAL, &line, NULL) < 0)
+		return;
+	strbuf_putc(&line, '\n');
+	/* A reader that went away does not end the run. */
+	if (!line.broken)
+		(void)!fd_write_all(w->job->status_fd, line.text, line.len, NULL);
+}
+
+static struct jdoc *event(const char *name)
+{
+	struct jdoc *o = jdoc_new_object();
+
+	jdoc_set_string(o, "event", name);
+	return o;
+}
+
+void warden_say_created(const struct warden *w)
+{
+	struct jdoc *o;
+
+	if (w->job->status_fd < 0)
+		return;
+	o = event("created");
+	jdoc_set_int(o, "pid", w->init);
+	say(w, o);
+}
+
+void warden_say_started(const struct warden *w)
+{
+	if (w->job->status_fd >= 0)
+		say(w, event("started"));
+}
+
+static void say_exited(const struct warden *w)
+{
+	struct jdoc *o;
+
+	if (w->job->status_fd < 0)
+		return;
+	o = event("exited");
+	jdoc_set_string(o, "reason", exit_reason_name(w->ret->exit.reason));
+	jdoc_set_int(o, "code", w->ret->exit.code);
+	say(w, o);
+}
+
+static char *describe(const struct warden *w)
+{
+	const struct profile *p = w->job->subject->profile;
+	const char *command = w->job->subject->argv[0];
+	char *text = NULL;
+	int n = 0;
+
+	switch (w->ret->exit.reason) {
+	case EXIT_REASON_SETUP_FAILED:
+		n = asprintf(&text, "nothing was executed: %s", fault_text(&w->fault));
+		break;
+	case EXIT_REASON_TIMEOUT:
+		n = asprintf(&text, "stopped after %llu s (limits.time)", (unsigned long long)p->limit_time_s);
+		break;
+	case EXIT_REASON_OOM:
+		n = asprintf(&text, "out of memory: the kernel killed a process over %llu bytes (limits.memory)",
+			     (unsigned long long)w->job->limits.memory);
+		break;
+	case EXIT_REASON_PIDS_LIMIT:
+		n = asprintf(&text, "a process could not be made: more than %llu (limits.pids)",
+			     (unsigned long long)w->job->limits.pids);
+		break;
+	case EXIT_REASON_DISK_LIMIT:
+		n = asprintf(&text, "wrote more than %llu bytes to its worktree (limits.disk)",
+			     (unsigned long long)p->limit_disk);
+		break;
+	case EXIT_REASON_SECCOMP:
+		n = asprintf(&text, "killed by the system call filter (seccomp)");
+		break;
+	case EXIT_REASON_LOST:
+		n = asprintf(&text, "the container ended without a trustworthy word about the command");
+		break;
+	case EXIT_REASON_EXITED:
+		if (w->facts.exec_failed)
+			n = asprintf(&text, "cannot execute '%s' inside: %s", command, strerror(w->facts.exec_errno));
+		break;
+	case EXIT_REASON_SIGNALED:
+	case EXIT_REASON_CANCELLED:
+	case EXIT_REASON_VIOLATION:
+	case EXIT_REASON_BUDGET:
+	case EXIT_REASON_INSPECTION:
+	case EXIT_REASON_DENIED:
+	case EXIT_REASON_OPERATOR:
+	case _EXIT_REASON_MAX:
+		break;
+	}
+	return n < 0 ? NULL : text;
+}
+
+int warden_conclude(struct warden *w, struct fault *f)
+{
+	int r;
+
+	r = cgroup_count(w->job->cgroup, &w->facts.counters, f);
+	if (r < 0)
+		return r;
+	if (w->phase == WARDEN_OVER && w->start_ns && disk_watch_exceeds(&w->disk, true))
+		w->facts.disk_exceeded = true;
+	/* Never released and nobody said why: init ended by itself, or the creator's word was lost. */
+	if (!w->start_ns && !w->facts.exec_failed && !w->facts.reported && !w->facts.cancelled) {
+		w->facts.setup_failed = true;
+		if (!w->fault.text)
+			(void)fault_set(&w->fault, EIO, "the first process of the container ended before it reported");
+	}
+	w->ret->exit = exit_decide(&w->facts);
+	w->ret->ended_us = clock_wall_us();
+	w->ret->duration_ms = w->start_ns ? (clock_boot_ns() - w->start_ns) / 1000000 : 0;
+	free(w->ret->detail);
+	w->ret->detail = describe(w);
+	say_exited(w);
+	return 0;
+}

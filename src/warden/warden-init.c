@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "warden/warden-state.h"
+
+/* One message; *RET_FD is a descriptor that came along, or -EBADF.  0: end of file, -EAGAIN: nothing there. */
+static int receive(int fd, struct init_msg *m, int *ret_fd)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec iov = { .iov_base = m, .iov_len = sizeof(*m) };
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+	ssize_t n;
+
+	*ret_fd = -EBADF;
+	do
+		n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return n < 0 ? -errno : 0;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&h); c; c = CMSG_NXTHDR(&h, c))
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
+			memcpy(ret_fd, CMSG_DATA(c), sizeof(int));
+	if (n != sizeof(*m) || m->magic != INIT_PROTO_MAGIC)
+		return -EPROTO;
+	return 1;
+}
+
+static bool has_limit(pid_t pid, int resource, uint64_t want)
+{
+	struct rlimit64 l;
+
+	return prlimit64(pid, resource, NULL, &l) == 0 && l.rlim_max == want;
+}
+
+/*
+ * The limits that we can vouch for.  A cgroup's are read back from the kernel; time is our own clock, which runs from
+ * the release on; the disk is ours to watch, and no single file may pass the limit between two looks.
+ */
+static uint32_t prove_limits(struct warden *w)
+{
+	const struct cgroup_limits *l = &w->job->limits;
+	const struct profile *p = w->job->subject->profile;
+	_cleanup_fault_ struct fault f = { 0 };
+	uint32_t proven = LAYER_BIT(LAYER_TIME_LIMIT);
+
+	if (cgroup_prove(w->job->cgroup, l, w->init, &f) == 0)
+		proven |= (l->memory ? LAYER_BIT(LAYER_MEMORY_LIMIT) : 0) | (l->pids ? LAYER_BIT(LAYER_PIDS_LIMIT) : 0) |
+			  (l->cpu_percent ? LAYER_BIT(LAYER_CPU_LIMIT) : 0);
+	else if (!w->fault.text)
+		(void)fault_set(&w->fault, ESTALE, "%s", fault_text(&f));
+	if (p->limit_disk && has_limit(w->init, RLIMIT_FSIZE, p->limit_disk))
+		proven |= LAYER_BIT(LAYER_DISK_LIMIT);
+	return proven;
+}
+
+static int use_terminal(struct warden *w, int *master, struct fault *f)
+{
+	int r;
+
+	if (*master < 0)
+		return fault_set(f, EPROTO, "init sent no terminal");
+	r = terminal_attach(&w->tty, w->job->stdio[STDIO_IN], TAKE_FD(*master), f);
+	return r < 0 ? r : stdio_use_terminal(&w->io, w->job->stdio, w->tty.master, f);
+}
+
+static int on_report(struct warden *w, const struct init_msg *m, int *fd, struct fault *f)
+{
+	const struct subject *s = w->job->subject;
+	struct init_msg go = { .magic = INIT_PROTO_MAGIC, .type = INIT_MSG_GO };
+	int r;
+
+	if (w->phase != WARDEN_CREATING)
+		return fault_set(f, EPROTO, "init reported twice");
+	r = proof_compare(m, s->layers, s->profile->optional, prove_limits(w), w->host_ns, w->ret->layers, f);
+	w->ret->proven = true;
+	if (r < 0)
+		return r;
+	fault_done(&w->fault);
+	if (w->job->terminal) {
+		r = use_terminal(w, fd, f);
+		if (r < 0)
+			return r;
+	}
+	w->phase = WARDEN_RELEASED;
+	if (send(w->init_fd, &go, sizeof(go), MSG_NOSIGNAL) != sizeof(go))
+		return fault_errno(f, errno, "release init");
+	return 0;
+}
+
+static int on_message(struct warden *w, const struct init_msg *m, int *fd, struct fault *f)
+{
+	switch (m->type) {
+	case INIT_MSG_REPORT:
+		return on_report(w, m, fd, f);
+	case INIT_MSG_EXECED:
+		warden_released(w);
+		warden_say_started(w);
+		return 0;
+	case INIT_MSG_EXEC_FAILED:
+		w->facts.exec_failed = true;
+		w->facts.exec_errno = m->value;
+		warden_expect_end(w);
+		return 0;
+	case INIT_MSG_EXITED:
+		w->facts.reported = true;
+		w->facts.status = m->value;
+		warden_expect_end(w);
+		return 0;
+	default:
+		return fault_set(f, EPROTO, "init said %u, which nobody understands", m->type);
+	}
+}
+
+void warden_hear_init(struct warden *w)
+{
+	_cleanup_close_ int fd = -EBADF;
+	_cleanup_fault_ struct fault f = { 0 };
+	struct init_msg m;
+	int r;
+
+	r = receive(w->init_fd, &m, &fd);
+	if (r == -EAGAIN && !w->facts.ended)
+		return;
+	if (r <= 0) {
+		w->init_fd = fd_close(w->init_fd);
+		if (r != -EPROTO)
+			return;
+		(void)fault_set(&f, EPROTO, "init sent something that is no message");
+	} else if (on_message(w, &m, &fd, &f) == 0) {
+		return;
+	}
+	/* Before the release nothing was executed; after it init is not to be believed any more. */
+	if (w->phase < WARDEN_RUNNING)
+		w->facts.setup_failed = true;
+	if (w->fault.text)
+		fault_done(&w->fault);
+	w->fault = f;
+	f = (struct fault){ 0 };
+	warden_abort(w);
+}

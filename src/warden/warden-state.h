@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <signal.h>
+
+#include "warden/creator.h"
+#include "warden/disk.h"
+#include "warden/proof.h"
+#include "warden/stdio.h"
+#include "warden/terminal.h"
+#include "warden/warden.h"
+
+/* Private to warden*.c: one run under supervision. */
+enum warden_phase {
+	WARDEN_CREATING, /* until init reports */
+	WARDEN_RELEASED, /* GO was sent */
+	WARDEN_RUNNING,	 /* the payload was executed */
+	WARDEN_OVER,
+};
+
+struct warden {
+	const struct warden_job *job;
+	struct run_result *ret;
+	enum warden_phase phase;
+	struct creator creator;
+	bool created; /* the creator has ended */
+	pid_t init;
+	int init_pidfd; /* -EBADF before it was made and after it was reaped */
+	int init_fd;
+	int signal_fd;
+	sigset_t old_mask;
+	struct sigaction old_pipe;
+	bool masked;
+	bool hurry; /* asked to end while the last output waits for its reader */
+	struct stdio io;
+	struct terminal tty;
+	struct disk_watch disk;
+	uint64_t setup_at, time_at, kill_at, disk_at; /* boot clock, ns; 0 = not armed */
+	uint64_t start_ns;
+	uint64_t host_ns[_INIT_NS_MAX];
+	struct exit_facts facts;
+	struct fault fault; /* why the set-up failed */
+};
+
+void warden_abort(struct warden *w);
+void warden_released(struct warden *w); /* the payload runs: clocks start */
+void warden_expect_end(struct warden *w); /* the payload ended: init must follow soon */
+
+/* warden-init.c: one message of init, or the end of its socket. */
+void warden_hear_init(struct warden *w);
+
+/* warden-end.c */
+void warden_say_created(const struct warden *w);
+void warden_say_started(const struct warden *w);
+int warden_conclude(struct warden *w, struct fault *f) _must_check_;

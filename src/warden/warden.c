@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "warden/warden.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "warden/warden-state.h"
+
+#define MS UINT64_C(1000000)
+#define SETUP_MAX_MS UINT64_C(30000)
+#define DISK_TICK_MS UINT64_C(250)
+#define LAST_WORD_MS UINT64_C(5000)
+#define FEW_PIDS 64
+
+static void arm(uint64_t *at, uint64_t ms)
+{
+	*at = clock_boot_ns() + ms * MS;
+}
+
+/* Everything of the container, now: the whole cgroup, and its first process, with which the pid namespace ends. */
+static void kill_all(struct warden *w)
+{
+	(void)!cgroup_kill(w->job->cgroup, NULL);
+	if (w->init_pidfd >= 0)
+		(void)syscall(SYS_pidfd_send_signal, w->init_pidfd, SIGKILL, NULL, 0);
+	w->kill_at = 0;
+}
+
+void warden_abort(struct warden *w)
+{
+	/* Before the release: init sees the end of its socket and executes nothing. */
+	w->init_fd = fd_close(w->init_fd);
+	kill_all(w);
+}
+
+static void terminate(struct warden *w, int sig)
+{
+	struct init_msg m = { .magic = INIT_PROTO_MAGIC, .type = INIT_MSG_SIGNAL, .value = sig };
+
+	if (w->phase < WARDEN_RUNNING || w->init_fd < 0) {
+		warden_abort(w);
+		return;
+	}
+	if (send(w->init_fd, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		kill_all(w);
+	if (w->kill_at == 0)
+		arm(&w->kill_at, w->job->subject->profile->limit_grace_s * 1000);
+}
+
+static void on_signal(struct warden *w)
+{
+	struct signalfd_siginfo si;
+
+	while (read(w->signal_fd, &si, sizeof(si)) == sizeof(si)) {
+		int sig = (int)si.ssi_signo;
+
+		if (sig == SIGWINCH) {
+			terminal_resize(&w->tty);
+		} else if (w->phase == WARDEN_OVER) {
+			w->hurry = true;
+		} else if (w->facts.cancelled) {
+			/* Asked twice: no more grace. */
+			kill_all(w);
+		} else {
+			w->facts.cancelled = sig;
+			terminate(w, sig);
+		}
+	}
+}
+
+static void reap_creator(struct warden *w)
+{
+	while (w->creator.pid > 0 && waitpid(w->creator.pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	w->creator.pid = -1;
+}
+
+static void on_creator(struct warden *w)
+{
+	pid_t pid = -1;
+	int r = creator_read(&w->creator, &pid, &w->fault);
+
+	if (r > 0) {
+		w->init = pid;
+		w->init_pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+		if (w->init_pidfd < 0) {
+			r = fault_errno(&w->fault, errno, "watch process %d", (int)pid);
+		} else {
+			warden_say_created(w);
+			return;
+		}
+	}
+	w->creator.fd = fd_close(w->creator.fd);
+	/* A number that small shall not include the creator.  Otherwise its end is not waited for: it takes a while. */
+	if (r < 0 || (w->job->limits.pids && w->job->limits.pids < FEW_PIDS))
+		reap_creator(w);
+	/* Only now: before, the work of the creator would have counted against them. */
+	if (r == 0)
+		r = cgroup_limit(w->job->cgroup, &w->job->limits, &w->fault);
+	if (r < 0) {
+		w->facts.setup_failed = true;
+		warden_abort(w);
+	}
+	w->created = true;
+}
+
+/* The first process is gone and, with it, everything in its pid namespace. */
+static void on_end(struct warden *w)
+{
+	siginfo_t si = { 0 };
+
+	if (waitid(P_PIDFD, (id_t)w->init_pidfd, &si, WEXITED | WNOHANG) < 0 || si.si_pid == 0)
+		return;
+	w->facts.ended = true;
+	w->facts.init_status = si.si_code == CLD_EXITED ? W_EXITCODE(si.si_status, 0) : si.si_status & 0x7f;
+	w->init_pidfd = fd_close(w->init_pidfd);
+	/* What it said before it ended is still to be read. */
+	while (w->init_fd >= 0)
+		warden_hear_init(w);
+}
+
+static void on_time(struct warden *w, uint64_t now)
+{
+	if (w->setup_at && now >= w->setup_at) {
+		w->setup_at = 0;
+		w->facts.setup_failed = true;
+		if (!w->fault.text)
+			(void)fault_set(&w->fault, ETIMEDOUT, "the container was not ready after %d seconds",
+					(int)(SETUP_MAX_MS / 1000));
+		if (w->creator.pid > 0)
+			(void)kill(w->creator.pid, SIGKILL);
+		warden_abort(w);
+	}
+	if (w->time_at && now >= w->time_at) {
+		w->time_at = 0;
+		w->facts.timed_out = true;
+		terminate(w, SIGTERM);
+	}
+	if (w->disk_at && now >= w->disk_at) {
+		arm(&w->disk_at, DISK_TICK_MS);
+		if (disk_watch_exceeds(&w->disk, false)) {
+			w->disk_at = 0;
+			w->facts.disk_exceeded = true;
+			kill_all(w);
+		}
+	}
+	if (w->kill_at && now >= w->kill_at)
+		kill_all(w);
+}
+
+static int next_timeout(const struct warden *w, uint64_t now)
+{
+	const uint64_t at[] = { w->setup_at, w->time_at, w->kill_at, w->disk_at };
+	uint64_t first = 0;
+
+	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++)
+		if (at[i] && (!first || at[i] < first))
+			first = at[i];
+	if (!first)
+		return -1;
+	if (first <= now)
+		return 0;
+	first = (first - now) / MS + 1;
+	return first > 60000 ? 60000 : (int)first;
+}
+
+void warden_released(struct warden *w)
+{
+	const struct profile *p = w->job->subject->profile;
+
+	w->phase = WARDEN_RUNNING;
+	w->setup_at = 0;
+	w->ret->started_us = clock_wall_us();
+	w->start_ns = clock_boot_ns();
+	if (p->limit_time_s)
+		arm(&w->time_at, p->limit_time_s * 1000);
+	disk_watch_init(&w->disk, w->job->layer_dir, p->limit_disk);
+	if (w->disk.dir)
+		arm(&w->disk_at, DISK_TICK_MS);
+}
+
+void warden_expect_end(struct warden *w)
+{
+	w->time_at = w->disk_at = 0;
+	if (w->kill_at == 0)
+		arm(&w->kill_at, LAST_WORD_MS);
+}
+
+/* clang-format off */
+enum { P_SIGNAL, P_CREATOR, P_INIT, P_END, P_PUMPS, P_N = P_PUMPS + 2 * STDIO_N };
+/* clang-format on */
+
+static int step(struct warden *w, struct fault *f)
+{
+	struct pollfd p[P_N];
+	uint64_t now = clock_boot_ns();
+
+	p[P_SIGNAL] = (struct pollfd){ .fd = w->signal_fd, .events = POLLIN };
+	p[P_CREATOR] = (struct pollfd){ .fd = w->creator.fd, .events = POLLIN };
+	/* A report waits in its socket until the creator is done and the limits are set. */
+	p[P_INIT] = (struct pollfd){ .fd = w->created ? w->init_fd : -1, .events = POLLIN };
+	p[P_END] = (struct pollfd){ .fd = w->init_pidfd, .events = POLLIN };
+	for (int i = 0; i < STDIO_N; i++)
+		pump_poll(&w->io.pump[i], p + P_PUMPS + 2 * i);
+
+	if (poll(p, P_N, next_timeout(w, now)) < 0) {
+		if (errno == EINTR)
+			return 0;
+		return fault_errno(f, errno, "wait for events");
+	}
+	for (int i = 0; i < STDIO_N; i++)
+		pump_step(&w->io.pump[i], p + P_PUMPS + 2 * i);
+	if (p[P_SIGNAL].revents)
+		on_signal(w);
+	if (p[P_CREATOR].revents)
+		on_creator(w);
+	if (p[P_INIT].revents && w->init_fd >= 0)
+		warden_hear_init(w);
+	if (p[P_END].revents && w->init_pidfd >= 0)
+		on_end(w);
+	on_time(w, clock_boot_ns());
+	return 0;
+}
+
+/* Over when the creator has ended and the first process, if there ever was one, was reaped. */
+static bool is_over(const struct warden *w)
+{
+	return w->created && w->init_pidfd < 0;
+}
+
+static int supervise(struct warden *w, struct fault *f)
+{
+	int r = 0;
+
+	while (!is_over(w) && r == 0)
+		r = step(w, f);
+	return r;
+}
+
+/* The payload's last output.  A reader that does not read may be given up by a signal to us. */
+static void drain(struct warden *w)
+{
+	w->phase = WARDEN_OVER;
+	stdio_end_input(&w->io);
+	for (int i = STDIO_OUT; i < STDIO_N; i++) {
+		while (!w->hurry && !pump_drain(&w->io.pump[i])) {
+			struct pollfd p[3] = { [2] = { .fd = w->signal_fd, .events = POLLIN } };
+
+			pump_poll(&w->io.pump[i], p);
+			if (poll(p, 3, -1) < 0 && errno != EINTR)
+				return;
+			if (p[2].revents)
+				on_signal(w);
+		}
+	}
+}
+
+/* Signals that a parent chose to ignore (nohup, a job in the background) stay ignored. */
+static int block_signals(struct warden *w, struct fault *f)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction sa;
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		if (sigaction(ending[i], NULL, &sa) == 0 && sa.sa_handler != SIG_IGN)
+			(void)sigaddset(&set, ending[i]);
+	(void)sigaddset(&set, SIGWINCH);
+	if (sigprocmask(SIG_BLOCK, &set, &w->old_mask) < 0)
+		return fault_errno(f, errno, "block signals");
+	w->masked = true;
+	/* A reader of our output that went away is an error of a write, not our end. */
+	(void)sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, &w->old_pipe);
+	w->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (w->signal_fd < 0)
+		return fault_errno(f, errno, "signalfd");
+	return 0;
+}
+
+static int spawn(struct warden *w, struct fault *f)
+{
+	int pair[2], r;
+	struct creator_job cj = {
+		.ops = w->job->ops,
+		.rq = { .id = w->job->session->id, .state_root = w->job->session->runtime_state, .preserve_fds = 1 },
+		.prepare = w->job->prepare,
+		.arg = w->job->arg,
+		.stdio = w->io.child,
+		.cgroup_fd = cgroup_clone_fd(w->job->cgroup),
+	};
+
+	/* The first process loses its parent while it is made: it becomes our child, nobody else's. */
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		return fault_errno(f, errno, "become subreaper");
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return fault_errno(f, errno, "socket of init");
+	w->init_fd = pair[0];
+	cj.init_fd = pair[1];
+	r = creator_spawn(&cj, &w->creator, f);
+	(void)fd_close(pair[1]);
+	stdio_close_child(&w->io);
+	if (r < 0)
+		return r;
+	r = cgroup_attach(w->job->cgroup, w->creator.pid, w->creator.cloned_into, f);
+	return r < 0 ? r : creator_release(&w->creator, f);
+}
+
+static void warden_done(struct warden *w)
+{
+	terminal_restore(&w->tty);
+	stdio_done(&w->io);
+	w->creator.fd = fd_close(w->creator.fd);
+	w->init_fd = fd_close(w->init_fd);
+	w->init_pidfd = fd_close(w->init_pidfd);
+	w->signal_fd = fd_close(w->signal_fd);
+	if (w->masked) {
+		(void)sigaction(SIGPIPE, &w->old_pipe, NULL);
+		(void)sigprocmask(SIG_SETMASK, &w->old_mask, NULL);
+	}
+	fault_done(&w->fault);
+}
+
+/* Something in us failed while a container may live. */
+static void give_up(struct warden *w)
+{
+	if (w->creator.pid > 0)
+		(void)kill(w->creator.pid, SIGKILL);
+	reap_creator(w);
+	warden_abort(w);
+	if (w->init_pidfd >= 0)
+		(void)waitid(P_PIDFD, (id_t)w->init_pidfd, &(siginfo_t){ 0 }, WEXITED);
+}
+
+int warden_run(const struct warden_job *job, struct run_result *ret, struct fault *f)
+{
+	__attribute__((cleanup(warden_done))) struct warden w = {
+		.job = job,
+		.ret = ret,
+		.creator = { .pid = -1, .fd = -EBADF },
+		.init_fd = -EBADF,
+		.init_pidfd = -EBADF,
+		.signal_fd = -EBADF,
+		.tty = TERMINAL_NONE,
+	};
+	int r;
+
+	r = stdio_open(&w.io, job->stdio, job->terminal, f);
+	if (r == 0)
+		r = block_signals(&w, f);
+	if (r == 0)
+		r = proof_host_namespaces(w.host_ns, f);
+	if (r == 0)
+		r = spawn(&w, f);
+	if (r == 0) {
+		arm(&w.setup_at, SETUP_MAX_MS);
+		if (job->meanwhile)
+			job->meanwhile(job->arg);
+		r = supervise(&w, f);
+	}
+	if (r < 0) {
+		give_up(&w);
+		return r;
+	}
+	drain(&w);
+	reap_creator(&w);
+	return warden_conclude(&w, f);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "base/fault.h"
+#include "core/profile.h"
+#include "core/runtime-ops.h"
+#include "core/session.h"
+#include "core/subject.h"
+#include "warden/cgroup.h"
+#include "warden/result.h"
+
+/*
+ * Supervision of one run, from the first process to the last byte of output: docs/design/run.md.  The caller has
+ * opened session and cgroup and removes them afterwards.
+ */
+struct warden_job {
+	const struct runtime_ops *ops;
+	const struct session *session;
+	const struct subject *subject;
+	const struct cgroup *cgroup;
+	struct cgroup_limits limits; /* those that the cgroup can hold */
+	const char *layer_dir;	     /* overlay upper to be watched for the disk limit; may be NULL */
+
+	/* In the creator, a child: directories, mounts and config of the container (creator.h). */
+	int (*prepare)(void *arg, struct runtime_request *rq, struct fault *f);
+	/* In the supervisor, once, while the creator works: anything useful that can wait.  May be NULL. */
+	void (*meanwhile)(void *arg);
+	void *arg;
+
+	int stdio[3];
+	bool terminal;
+	int status_fd; /* JSON lines: created, started, exited; or -EBADF */
+};
+
+/*
+ * Fills RET's exit, layers, detail and times.  A run that could not be set up is a result, not an error: negative
+ * only when nothing was started and nobody can say more than F does.
+ */
+int warden_run(const struct warden_job *job, struct run_result *ret, struct fault *f) _must_check_;
