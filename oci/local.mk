@@ -9,7 +9,8 @@ nodist_liboci_a_SOURCES = oci/seccomp-program.c
 liboci_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBCRUN_CPPFLAGS)
 
 # What a program that contains the adapter links after liboci.a, and the linker flags it needs.
-oci_libs = $(LIBCRUN_A)
+# Twice: libcrun calls back into the wraps and the systemd symbols.
+oci_libs = $(LIBCRUN_A) liboci.a libbase.a
 oci_ldflags = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_get_cgroup_mode
 
 # custody-hook: pkglibexec_PROGRAMS += custody-hook, with static_cflags and static_ldflags as custody-init has.

@@ -1,7 +1,13 @@
 # cli: the program `custody`.  The only room that knows both oci and the rest.
 bin_PROGRAMS += custody
 custody_SOURCES = \
+	src/cli/cmd-run.c src/cli/cmd-run.h \
+	src/cli/cmd-shell.c \
 	src/cli/command.c src/cli/command.h \
-	src/cli/main.c
+	src/cli/main.c \
+	src/cli/options.c src/cli/options.h \
+	src/cli/profile-open.c src/cli/profile-open.h \
+	src/cli/session-place.c src/cli/session-place.h \
+	src/cli/session-run.c src/cli/session-run.h
 custody_LDFLAGS = $(prog_ldflags) $(oci_ldflags)
 custody_LDADD = libwarden.a liboci.a libcore.a libbase.a $(oci_libs) $(PROG_LIBS)

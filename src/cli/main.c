@@ -14,6 +14,8 @@ static int cmd_version(int argc, char **argv, struct fault *f);
 /* An entry appears here together with its cmd-<verb>.c. */
 /* clang-format off */
 static const struct command commands[] = {
+	{ "run",     "[OPTIONS] -- COMMAND...", "run a command in a sandbox", 0, -1, cmd_run },
+	{ "shell",   "[OPTIONS]", "run a shell in a sandbox", 0, -1, cmd_shell },
 	{ "help",    "", "list the commands",           0, 0, cmd_help },
 	{ "version", "", "say which version this is",   0, 0, cmd_version },
 	{ 0 },

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "cli/cmd-run.h"
+#include "cli/command.h"
+#include "cli/session-run.h"
+#include "core/exit-status.h"
+
+static int describe(const struct run_options *o, struct fault *f)
+{
+	_cleanup_free_ char *text = NULL;
+	int r = session_describe(o, &text, f);
+
+	if (r < 0)
+		return r;
+	return fd_write_all(STDOUT_FILENO, text, strlen(text), f);
+}
+
+/* Opened before anything runs: a result that cannot be written is found out now. */
+static int open_result(const char *path, struct fault *f)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	return fd < 0 ? fault_errno(f, errno, "--result '%s'", path) : fd;
+}
+
+static int write_result(int fd, const struct run_result *res, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *doc = result_describe(res);
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	int r;
+
+	r = jdoc_write(doc, JDOC_CANONICAL, &text, f);
+	if (r < 0)
+		return r;
+	strbuf_putc(&text, '\n');
+	if (text.broken)
+		return fault_errno(f, ENOMEM, "result");
+	return fault_wrap(f, fd_write_all(fd, text.text, text.len, f), "write the result");
+}
+
+int run_command(const struct run_options *o, struct fault *f)
+{
+	_cleanup_session_run_ struct session_run *run = NULL;
+	_cleanup_result_ struct run_result res = { 0 };
+	_cleanup_close_ int result_fd = -EBADF;
+	int r;
+
+	log_init(PACKAGE_NAME, o->quiet ? LOG_LEVEL_QUIET : o->verbose ? LOG_LEVEL_VERBOSE : LOG_LEVEL_INFO);
+	if (o->dry_run)
+		return describe(o, f);
+	if (o->result) {
+		result_fd = open_result(o->result, f);
+		if (result_fd < 0)
+			return result_fd;
+	}
+	r = session_run(o, &res, &run, f);
+	if (r < 0)
+		return r;
+	if (res.detail)
+		log_error("%s", res.detail);
+	log_verbose("session %s: %s, status %d (%s)", res.session, exit_reason_name(res.exit.reason), res.exit.code,
+		    exit_source_name(res.exit.source));
+	if (result_fd >= 0)
+		r = write_result(result_fd, &res, f);
+	if (r == 0 && o->json)
+		r = write_result(STDOUT_FILENO, &res, f);
+	return r < 0 ? r : res.exit.code;
+}
+
+int cmd_run(int argc, char **argv, struct fault *f)
+{
+	_cleanup_options_ struct run_options o;
+	int r;
+
+	options_init(&o);
+	r = options_parse(&o, argc, argv, f);
+	if (r < 0)
+		return r;
+	if (!o.argv)
+		return fault_set(f, EINVAL, "no command; usage: custody run [OPTIONS] -- COMMAND [ARGUMENTS]");
+	return run_command(&o, f);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/fault.h"
+
+/*
+ * Options of `run` and `shell`, from one table: parsing, help and completion read it.  Options of later
+ * capabilities are known by name and refused, so that a script written for them does not half work.
+ */
+struct run_options {
+	const char *profile; /* default "offline" */
+	const char *name, *agent, *worker, *issue;
+	char **env, **volumes;
+	const char *workdir, *hostname;
+	const char *network; /* "none", "host"; NULL: the profile's */
+	bool set_memory, set_cpu, set_pids, set_timeout;
+	uint64_t memory, cpu_percent, pids, timeout_s; /* 0 = no limit */
+	bool terminal; /* -t: a pty even when stdio is no terminal */
+	bool quiet, verbose, dry_run, json;
+	const char *result;
+	int status_fd;	    /* -EBADF: none */
+	char *const *argv;  /* the command, borrowed */
+	int stdio[3];	    /* what the payload's input comes from and its output goes to; default 0, 1, 2 */
+};
+
+void options_init(struct run_options *o);
+/* ARGV[0] is the command's name.  On success o->argv points behind the options (NULL when no command is there). */
+int options_parse(struct run_options *o, int argc, char **argv, struct fault *f) _must_check_;
+void options_print(FILE *out);
+void options_done(struct run_options *o);
+#define _cleanup_options_ _cleanup_(options_done)

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "base/fault.h"
+#include "core/dirs.h"
+#include "core/placement.h"
+#include "core/runtime-ops.h"
+#include "core/session.h"
+#include "core/subject.h"
+
+/*
+ * What the creator prepares before the runtime is called: root, worktree, binds, config.json.  As root everything is
+ * put on a private tmpfs that container ids can reach; as a user the session's own directories serve.
+ */
+struct session_place {
+	const struct dirs *dirs;
+	const struct session *session;
+	const struct subject *subject;
+	bool terminal;
+	char *mount_point; /* root: where the private tmpfs goes */
+	char *upper;	   /* overlay: as the supervisor sees it; else NULL */
+};
+
+int session_place_init(struct session_place *p, const struct dirs *d, struct session *s, const struct subject *subject,
+		       bool terminal, struct fault *f) _must_check_;
+void session_place_done(struct session_place *p);
+#define _cleanup_session_place_ _cleanup_(session_place_done)
+
+/* In the creator (struct creator_job).  ARG is a struct session_place; RQ's texts live until the process ends. */
+int session_place_prepare(void *arg, struct runtime_request *rq, struct fault *f) _must_check_;
+
+/* config.json for PL; heap. */
+int session_place_config(const struct subject *s, struct placement *pl, bool pretty, char **ret,
+			 struct fault *f) _must_check_;

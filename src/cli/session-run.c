@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/session-run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "cli/profile-open.h"
+#include "cli/session-place.h"
+#include "oci/libcrun-adapter.h"
+#include "warden/init-proto.h"
+#include "warden/terminal.h"
+#include "warden/warden.h"
+
+extern char **environ;
+
+/* Everything that one run owns, in the order it is made. */
+struct session_run {
+	struct dirs dirs;
+	struct profile *profile; /* as loaded */
+	struct profile asked;	 /* the copy that the command line changed; shares the loaded one's memory */
+	struct subject *subject;
+};
+
+void session_run_free(struct session_run *r)
+{
+	if (!r)
+		return;
+	subject_free(r->subject);
+	profile_free(r->profile);
+	dirs_done(&r->dirs);
+	free(r);
+}
+
+static void set_limit(struct profile *p, uint64_t *limit, bool given, uint64_t value, enum layer l)
+{
+	if (!given)
+		return;
+	*limit = value;
+	if (value)
+		p->layers |= LAYER_BIT(l);
+}
+
+/*
+ * The caller may lower or raise what the profile says: it is the caller's machine.  All of it goes into the subject,
+ * so whoever judges the run sees what will run and not what the profile says.
+ */
+static void apply_options(struct profile *p, const struct run_options *o)
+{
+	set_limit(p, &p->limit_memory, o->set_memory, o->memory, LAYER_MEMORY_LIMIT);
+	set_limit(p, &p->limit_pids, o->set_pids, o->pids, LAYER_PIDS_LIMIT);
+	set_limit(p, &p->limit_cpu_percent, o->set_cpu, o->cpu_percent, LAYER_CPU_LIMIT);
+	set_limit(p, &p->limit_time_s, o->set_timeout, o->timeout_s, LAYER_TIME_LIMIT);
+	if (!o->network)
+		return;
+	if (strcmp(o->network, "host") == 0) {
+		p->network = PROFILE_NETWORK_HOST;
+		p->layers &= ~LAYER_BIT(LAYER_NET_NS);
+	} else {
+		p->network = PROFILE_NETWORK_NONE;
+		p->layers |= LAYER_BIT(LAYER_NET_NS);
+	}
+}
+
+static int load(const struct run_options *o, const char *id, struct session_run **ret, struct fault *f)
+{
+	_cleanup_session_run_ struct session_run *r = calloc(1, sizeof(*r));
+	struct subject_request rq = { .argv = o->argv, .env = o->env, .volumes = o->volumes, .workdir = o->workdir,
+				      .hostname = o->hostname, .environ = environ };
+	int e;
+
+	if (!r)
+		return fault_errno(f, ENOMEM, "run");
+	e = dirs_load(&r->dirs, f);
+	if (e == 0)
+		e = profile_open(&r->dirs, o->profile, id, &r->profile, f);
+	if (e == 0)
+		e = profile_require_supported(r->profile, f);
+	if (e < 0)
+		return e;
+	if (!r->profile->process_init)
+		return fault_set(f, ENOTSUP,
+				 "profile '%s': process.init is false, but 'custody run' proves the layers through init; "
+				 "set it to true, or use: custody bundle -o DIR -- COMMAND",
+				 r->profile->name);
+	r->asked = *r->profile;
+	apply_options(&r->asked, o);
+	e = subject_build(&r->asked, &rq, &r->subject, f);
+	if (e < 0)
+		return e;
+	*ret = TAKE_PTR(r);
+	return 0;
+}
+
+static int require_init(const struct dirs *d, struct fault *f)
+{
+	_cleanup_free_ char *path = path_join(d->libexec, "custody-init");
+
+	if (!path)
+		return fault_errno(f, ENOMEM, "run");
+	if (access(path, X_OK) < 0)
+		return fault_errno(f, errno, "custody-init at '%s': run 'make install', or set CUSTODY_LIBEXEC", path);
+	return 0;
+}
+
+static const enum layer limit_layers[_CGROUP_CONTROLLER_MAX] = {
+	[CGROUP_MEMORY] = LAYER_MEMORY_LIMIT,
+	[CGROUP_PIDS] = LAYER_PIDS_LIMIT,
+	[CGROUP_CPU] = LAYER_CPU_LIMIT,
+};
+
+/* What the cgroup cannot hold and the profile does not call optional refuses the run, by name. */
+static int require_limits(const struct cgroup *c, const struct profile *p, struct cgroup_limits *limits,
+			  struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf names = { 0 };
+
+	for (unsigned int i = 0; i < _CGROUP_CONTROLLER_MAX; i++) {
+		enum layer l = limit_layers[i];
+
+		if (!(c->missing & CGROUP_BIT(i)))
+			continue;
+		if (!(p->optional & LAYER_BIT(l)))
+			strbuf_printf(&names, "%s'%s'", names.len ? ", " : "", layer_info(l)->name);
+	}
+	if (names.len)
+		return fault_set(f, EPERM, "cannot enforce %s: %s (or list it in the profile's enforce.optional)",
+				 names.text ? names.text : "a limit", c->why);
+	if (c->missing & CGROUP_BIT(CGROUP_MEMORY))
+		limits->memory = 0;
+	if (c->missing & CGROUP_BIT(CGROUP_PIDS))
+		limits->pids = 0;
+	if (c->missing & CGROUP_BIT(CGROUP_CPU))
+		limits->cpu_percent = 0;
+	return 0;
+}
+
+struct job {
+	struct session_place place; /* first: the creator's argument */
+	const struct dirs *dirs;
+};
+
+/* A dead supervisor's container: its runtime state names the first process, its cgroup all of them. */
+static int release_stale(void *arg, const char *id, int run_fd, struct fault *f)
+{
+	const struct dirs *d = arg;
+	_cleanup_free_ char *root = path_join(d->run, "crun");
+	struct runtime_request rq = { .id = id, .state_root = root, .bundle = "/" };
+
+	if (root)
+		(void)libcrun_ops.destroy(&rq, true, NULL);
+	return cgroup_release(run_fd, f);
+}
+
+static void sweep(void *arg)
+{
+	const struct job *j = arg;
+	_cleanup_fault_ struct fault f = { 0 };
+
+	/* Not this run's fault: said aloud, ignoring. */
+	if (session_sweep(j->dirs, release_stale, (void *)j->dirs, &f) < 0)
+		log_info("%s, ignoring", fault_text(&f));
+}
+
+static int supervise(const struct run_options *o, const struct session_run *run, struct session *s,
+		     struct run_result *ret, struct fault *f)
+{
+	const struct profile *p = &run->asked;
+	_cleanup_cgroup_ struct cgroup cgroup = { 0 };
+	struct warden_job w = {
+		.ops = &libcrun_ops,
+		.session = s,
+		.subject = run->subject,
+		.cgroup = &cgroup,
+		.limits = { .memory = p->limit_memory, .pids = p->limit_pids, .cpu_percent = p->limit_cpu_percent },
+		.prepare = session_place_prepare,
+		.meanwhile = sweep,
+		.stdio = { o->stdio[0], o->stdio[1], o->stdio[2] },
+		.terminal = o->terminal || terminal_is_one(o->stdio),
+		.status_fd = o->status_fd,
+	};
+	struct job job = { .dirs = &run->dirs };
+	struct runtime_request rq = { .id = s->id, .state_root = s->runtime_state, .bundle = s->run };
+	int r, q;
+
+	r = session_place_init(&job.place, &run->dirs, s, run->subject, w.terminal, f);
+	if (r == 0)
+		r = cgroup_open(s->run_fd, s->id, &w.limits, &cgroup, f);
+	if (r == 0)
+		r = require_limits(&cgroup, p, &w.limits, f);
+	if (r == 0) {
+		w.layer_dir = job.place.upper;
+		w.arg = &job;
+		r = warden_run(&w, ret, f);
+		(void)!libcrun_ops.destroy(&rq, true, NULL);
+	}
+	q = cgroup_remove(&cgroup, r < 0 ? NULL : f);
+	session_place_done(&job.place);
+	return r < 0 ? r : q;
+}
+
+static void name_result(const struct run_options *o, const struct session_run *run, const char *id,
+			struct run_result *ret)
+{
+	memcpy(ret->session, id, sizeof(ret->session));
+	ret->profile = run->profile->name;
+	ret->profile_digest = &run->profile->digest;
+	ret->argv = o->argv;
+	ret->name = o->name;
+	ret->agent = o->agent;
+	ret->worker = o->worker;
+	ret->issue = o->issue;
+}
+
+int session_run(const struct run_options *o, struct run_result *ret, struct session_run **ret_run, struct fault *f)
+{
+	_cleanup_session_run_ struct session_run *run = NULL;
+	_cleanup_session_ struct session s = { .run_fd = -EBADF, .ids_fd = -EBADF };
+	char id[SESSION_ID_SIZE];
+	int r, q;
+
+	r = clock_session_id(id, f);
+	if (r == 0)
+		r = load(o, id, &run, f);
+	if (r == 0)
+		r = require_init(&run->dirs, f);
+	if (r == 0)
+		r = session_open(&run->dirs, id, &s, f);
+	if (r < 0)
+		return r;
+	name_result(o, run, id, ret);
+	r = supervise(o, run, &s, ret, f);
+	q = session_remove(&s, r < 0 ? NULL : f);
+	if (r < 0 || q < 0)
+		return r < 0 ? r : q;
+	*ret_run = TAKE_PTR(run);
+	return 0;
+}
+
+int session_describe(const struct run_options *o, char **ret, struct fault *f)
+{
+	_cleanup_session_run_ struct session_run *run = NULL;
+	_cleanup_free_ char *init = NULL;
+	struct placement pl = {
+		.uid_base = SESSION_ID_BASE,
+		.gid_base = SESSION_ID_BASE,
+		.n_ids = SESSION_IDS,
+		.rootfs = "/run/custody/m/root",
+		.report_fd = INIT_FD,
+		.terminal = o->terminal,
+	};
+	int r;
+
+	r = load(o, "SESSION", &run, f);
+	if (r < 0)
+		return r;
+	init = path_join(run->dirs.libexec, "custody-init");
+	if (!init)
+		return fault_errno(f, ENOMEM, "run");
+	if (run->dirs.rootless) {
+		pl.rootless = true;
+		pl.uid_base = geteuid();
+		pl.gid_base = getegid();
+		pl.n_ids = 1;
+	}
+	pl.init = init;
+	pl.worktree = run->subject->worktree ? (pl.rootless ? run->subject->worktree : "/run/custody/m/tree") : NULL;
+	if (run->asked.workspace == PROFILE_WORKSPACE_OVERLAY) {
+		pl.upper = "/run/custody/m/l/u";
+		pl.work = "/run/custody/m/l/w";
+	}
+	return session_place_config(run->subject, &pl, true, ret, f);
+}
