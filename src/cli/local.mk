@@ -3,6 +3,12 @@ bin_PROGRAMS += custody
 custody_SOURCES = \
 	src/cli/cmd-run.c src/cli/cmd-run.h \
 	src/cli/cmd-shell.c \
+	src/cli/cmd-profile.c src/cli/cmd-profile.h \
+	src/cli/cmd-profile-check.c \
+	src/cli/cmd-profile-diff.c \
+	src/cli/cmd-profile-ls.c \
+	src/cli/cmd-profile-show.c \
+	src/cli/cmd-profile-trust.c \
 	src/cli/command.c src/cli/command.h \
 	src/cli/main.c \
 	src/cli/options.c src/cli/options.h \

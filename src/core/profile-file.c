@@ -300,6 +300,9 @@ static int not_found(const char *name, const struct profile_sources *src, bool o
 	if (own)
 		collect(own, &searched, &names);
 	near = names ? str_nearest(name, (const char *const *)names) : -1;
+	if (near < 0 && str_ends(name, SUFFIX))
+		return fault_set(f, ENOENT, "no profile '%s'; if a file is meant, write its path: ./%s", name,
+				 name);
 	return fault_set(f, ENOENT, "no profile '%s'%s%s%s searched: %s; 'custody profile ls' lists them",
 			 name, near >= 0 ? ": did you mean '" : ";", near >= 0 ? names[near] : "",
 			 near >= 0 ? "'?" : "",

@@ -100,6 +100,9 @@ struct jdoc *profile_key_default(const struct profile_key *k);
  */
 int profile_key_vocabulary(const struct profile_key *k, char ***ret) _must_check_;
 
+/* Is P, in this one row, as tight as BASE?  The row must have a field, or the answer is yes. */
+bool profile_key_is_tighter(const struct profile_key *k, const struct profile *base, const struct profile *p);
+
 /* Check V against row K and, unless P is NULL or the row has no field, fill the field. */
 int profile_value_set(const struct profile_key *k, const struct jdoc *v, const struct profile_vars *vars,
 		      struct profile *p, struct fault *f) _must_check_;

@@ -137,8 +137,10 @@ static bool is_user_tighter(const char *base, const char *user)
 	return !group || strtoul(group + 1, NULL, 10) > 0;
 }
 
-static bool is_key_tighter(const struct profile_key *k, const struct profile *base, const struct profile *p)
+bool profile_key_is_tighter(const struct profile_key *k, const struct profile *base, const struct profile *p)
 {
+	if (k->offset == PROFILE_NO_FIELD)
+		return true;
 	switch (k->order) {
 	case PROFILE_ORDER_FREE:
 	case PROFILE_ORDER_NEVER:
@@ -172,7 +174,7 @@ static bool is_key_tighter(const struct profile_key *k, const struct profile *ba
 bool profile_is_tighter(const struct profile *base, const struct profile *candidate, const char **ret_key)
 {
 	for (const struct profile_key *k = profile_keys(); k->path; k++) {
-		if (k->offset == PROFILE_NO_FIELD || is_key_tighter(k, base, candidate))
+		if (profile_key_is_tighter(k, base, candidate))
 			continue;
 		if (ret_key)
 			*ret_key = k->path;

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/json.h"
+#include "core/dirs.h"
+#include "core/profile.h"
+
+/* Where this caller's profiles are: the current directory is the worktree. */
+struct profile_place {
+	struct dirs dirs;
+	char *cwd, *trust;
+	const char *search[4], *labels[4]; /* "admin", "user", "shipped" */
+	struct profile_sources src;
+	struct profile_vars vars;
+};
+
+int profile_place_init(struct profile_place *p, struct fault *f) _must_check_;
+void profile_place_done(struct profile_place *p);
+#define _cleanup_profile_place_ _cleanup_(profile_place_done)
+
+/* One sub-command with its options taken off. */
+struct profile_call {
+	bool json, origin, rm;
+	char *const *args; /* NULL-terminated */
+	int n_args;
+};
+
+int profile_ls(const struct profile_call *c, struct fault *f);
+int profile_show(const struct profile_call *c, struct fault *f);
+int profile_check(const struct profile_call *c, struct fault *f);
+int profile_diff(const struct profile_call *c, struct fault *f);
+int profile_print_schema(const struct profile_call *c, struct fault *f);
+int profile_change_trust(const struct profile_call *c, struct fault *f);
+
+/* NAME as a path: "./" in front when it holds no '/'.  Heap, NULL on ENOMEM. */
+char *profile_as_path(const char *name);
+/* Pretty, to stdout; fails when it cannot be written. */
+int profile_print(const struct jdoc *doc, struct fault *f) _must_check_;
+int profile_flush(struct fault *f) _must_check_;
+/* "sha256:..." into object KEY. */
+void profile_set_digest(struct jdoc *object, const char *key, const struct digest *d);
+/* One value on one line; heap, NULL on ENOMEM. */
+char *profile_value_text(const struct jdoc *v);
