@@ -1,7 +1,7 @@
 # oci: bundle, libcrun adapter, hooks.  Uses base and core; the only room that sees libcrun.
 noinst_LIBRARIES += liboci.a
 liboci_a_SOURCES =
-liboci_a_SOURCES += oci/libcrun-adapter.c oci/libcrun-adapter.h oci/libcrun-wrap.c oci/libcrun.h oci/systemd-stub.c
+liboci_a_SOURCES += oci/libcrun-adapter.c oci/libcrun-adapter.h oci/libcrun-wrap.c oci/libcrun.h oci/systemd-notify.c oci/systemd-stub.c
 liboci_a_SOURCES += oci/bundle.c oci/bundle.h oci/bundle-args.c oci/bundle-hooks.c oci/bundle-mount.c oci/bundle-part.h
 liboci_a_SOURCES += oci/rootfs.c oci/rootfs.h oci/rootfs-etc.c oci/rootfs-etc.h
 liboci_a_SOURCES += oci/seccomp.c oci/seccomp.h oci/seccomp-program.h $(seccomp_filter)
@@ -23,3 +23,5 @@ oci_seccomp_gen_LDADD = libbase.a $(DEP_LIBS)
 oci/seccomp-program.c: oci/seccomp-gen$(EXEEXT)
 	$(AM_V_GEN)oci/seccomp-gen$(EXEEXT) >$@.tmp && mv $@.tmp $@
 CLEANFILES += oci/seccomp-program.c
+
+include oci/runtime.mk

@@ -26,8 +26,6 @@ NOT_HERE(sd_bus_message_read)
 NOT_HERE(sd_bus_process)
 NOT_HERE(sd_bus_wait)
 NOT_HERE(sd_journal_send_with_location)
-NOT_HERE(sd_notify)
-NOT_HERE(sd_notify_barrier)
 
 void sd_bus_error_free(void *error);
 int sd_bus_error_get_errno(const void *error);

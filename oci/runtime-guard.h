@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "base/fault.h"
+
+/*
+ * CVE-2019-5736: a process in a container without user namespace may open the executable of the runtime that joins it
+ * (/proc/PID/exe) and, once no process runs it, write to it.  So verbs that put a process of ours inside run from a
+ * mount of the executable that nobody can write through.
+ *
+ * Returns 0 in a process that is guarded; otherwise executes PROGRAM (NULL: ourselves) anew with ARGV and does not
+ * return, or fails.
+ */
+int runtime_guard_enter(const char *program, char **argv, struct fault *f) _must_check_;

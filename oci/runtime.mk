@@ -1,0 +1,28 @@
+# custody-runtime: the OCI runtime that engines call.  Static, because it is started three times per container;
+# custody-runtime-systemd is the same program with libsystemd, executed when a container's cgroups are systemd's.
+bin_PROGRAMS += custody-runtime
+noinst_LIBRARIES += libruntime.a
+libruntime_a_SOURCES = \
+	oci/jspan.c oci/jspan.h \
+	oci/libcrun-guard.h \
+	oci/libcrun-verbs.c oci/libcrun-verbs.h \
+	oci/runtime-config.c oci/runtime-config.h \
+	oci/runtime-control.c \
+	oci/runtime-create.c \
+	oci/runtime-exec.c \
+	oci/runtime-features.c \
+	oci/runtime-guard.c oci/runtime-guard.h \
+	oci/runtime-job.c \
+	oci/runtime-log.c oci/runtime-log.h \
+	oci/runtime-options.c oci/runtime-options.h \
+	oci/runtime-process.c oci/runtime-process.h \
+	oci/runtime-query.c \
+	oci/runtime-record.c oci/runtime-record.h \
+	oci/runtime-root.c oci/runtime-root.h \
+	oci/runtime-update.c \
+	oci/runtime-verbs.h
+libruntime_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBCRUN_CPPFLAGS)
+custody_runtime_SOURCES = oci/runtime-main.c oci/libcrun-runtime.c oci/runtime-systemd-no.c
+custody_runtime_CPPFLAGS = $(AM_CPPFLAGS) $(LIBCRUN_CPPFLAGS)
+custody_runtime_LDFLAGS = $(prog_ldflags) $(oci_ldflags)
+custody_runtime_LDADD = libruntime.a liboci.a libbase.a $(oci_libs) $(PROG_LIBS)
