@@ -215,8 +215,10 @@ int bundle_config(const struct subject *s, const struct placement *p, struct jdo
 	r = bundle_add_mounts(config, s, p, f);
 	if (r >= 0)
 		r = add_linux(config, s, p, f);
-	if (r >= 0 && p->portable)
+	if (r >= 0 && p->portable) {
+		jdoc_set_string(jdoc_set_object(config, "annotations"), BUNDLE_MARK, "1");
 		r = bundle_add_hooks(config, s, p, f);
+	}
 	if (r < 0)
 		return r;
 	if (config->broken)

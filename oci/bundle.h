@@ -12,3 +12,6 @@
  */
 int bundle_config(const struct subject *s, const struct placement *p, struct jdoc **ret,
 		  struct fault *f) _must_check_;
+
+/* Annotation of every portable bundle: how a directory is recognised as one that may be replaced. */
+#define BUNDLE_MARK "custody.bundle"

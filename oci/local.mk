@@ -2,7 +2,7 @@
 noinst_LIBRARIES += liboci.a
 liboci_a_SOURCES =
 liboci_a_SOURCES += oci/libcrun-adapter.c oci/libcrun-adapter.h oci/libcrun-wrap.c oci/libcrun.h oci/systemd-notify.c oci/systemd-stub.c
-liboci_a_SOURCES += oci/bundle.c oci/bundle.h oci/bundle-args.c oci/bundle-hooks.c oci/bundle-mount.c oci/bundle-part.h
+liboci_a_SOURCES += oci/bundle.c oci/bundle.h oci/bundle-args.c oci/bundle-dir.c oci/bundle-dir.h oci/bundle-hooks.c oci/bundle-mount.c oci/bundle-part.h
 liboci_a_SOURCES += oci/rootfs.c oci/rootfs.h oci/rootfs-etc.c oci/rootfs-etc.h
 liboci_a_SOURCES += oci/seccomp.c oci/seccomp.h oci/seccomp-program.h $(seccomp_filter)
 nodist_liboci_a_SOURCES = oci/seccomp-program.c
@@ -13,7 +13,11 @@ liboci_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBCRUN_CPPFLAGS)
 oci_libs = $(LIBCRUN_A) liboci.a libbase.a
 oci_ldflags = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_get_cgroup_mode
 
-# custody-hook: pkglibexec_PROGRAMS += custody-hook, with static_cflags and static_ldflags as custody-init has.
+# What runtimes call for a portable bundle; static unless the build is a sanitizer's.
+pkglibexec_PROGRAMS += custody-hook
+custody_hook_SOURCES = oci/hook-main.c oci/hook.h oci/hook-attach.c oci/hook-attach.h oci/hook-mount.c oci/hook-state.c
+custody_hook_LDFLAGS = $(prog_ldflags)
+custody_hook_LDADD = libcore.a libbase.a $(PROG_LIBS)
 
 # The filter's programs are compiled while custody is built, by libseccomp on the machine that it is built for.
 seccomp_filter = oci/seccomp-filter.c oci/seccomp-filter.h oci/seccomp-table.c oci/seccomp-table.h

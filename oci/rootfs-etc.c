@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "oci/rootfs-etc.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,25 +11,9 @@
 #include "base/str.h"
 
 #define COPY_MAX ((size_t)256 * 1024)
-#define COPIES_MAX 64
-
-/* Tables that every user of the host may read.  What is not there, not plain or not public is left out. */
-static const char *const copied[] = {
-	"etc/debian_version",
-	"etc/gai.conf",
-	"etc/host.conf",
-	"etc/ld.so.conf",
-	"etc/mime.types",
-	"etc/protocols",
-	"etc/services",
-	"etc/shells",
-	"etc/ssl/openssl.cnf",
-	"etc/timezone",
-	NULL,
-};
 
 /* With the host's network its names are needed too. */
-static const char *const copied_net[] = { "etc/hosts", "etc/resolv.conf", NULL };
+static const char *const network_files[] = { "/etc/hosts", "/etc/resolv.conf", NULL };
 
 /* Nobody else puts something at PATH: no mount on or above it, no link. */
 static bool is_free(const struct subject *s, const char *path)
@@ -46,7 +29,8 @@ static bool is_free(const struct subject *s, const char *path)
 	return true;
 }
 
-static int copy_file(const struct rootfs *r, const struct subject *s, int hostfd, const char *path, struct fault *f)
+/* PATH is absolute.  What went away, changed its kind or is no longer public since the subject was built: left out. */
+static int copy_file(const struct rootfs *r, const struct subject *s, const char *path, struct fault *f)
 {
 	_cleanup_free_ char *text = NULL;
 	_cleanup_close_ int fd = -EBADF;
@@ -54,58 +38,26 @@ static int copy_file(const struct rootfs *r, const struct subject *s, int hostfd
 	size_t len;
 	int ret;
 
-	if (!is_free(s, path))
+	if (!is_free(s, path + 1))
 		return 0;
-	fd = openat(hostfd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return 0;
 	if (!S_ISREG(st.st_mode) || !(st.st_mode & S_IROTH) || (size_t)st.st_size > COPY_MAX)
 		return 0;
 	ret = fd_read_all(fd, COPY_MAX, &text, &len, f);
 	if (ret < 0)
-		return fault_wrap(f, ret, "read '/%s'", path);
-	return rootfs_make_file(r, path, text, len, f);
+		return fault_wrap(f, ret, "read '%s'", path);
+	return rootfs_make_file(r, path + 1, text, len, f);
 }
 
-static int copy_files(const struct rootfs *r, const struct subject *s, int hostfd, const char *const *paths,
-		      struct fault *f)
+/* A profile that shows the host's own file wants that one. */
+static bool is_copied(const struct subject *s, const char *path)
 {
-	int ret = 0;
-
-	for (size_t i = 0; ret >= 0 && paths[i]; i++)
-		ret = copy_file(r, s, hostfd, paths[i], f);
-	return ret;
-}
-
-static void dir_closep(DIR **d)
-{
-	if (*d)
-		(void)closedir(*d);
-}
-
-/* Where the linker looks for libraries: read by ld, not by the loader, which has its cache. */
-static int copy_ld_conf(const struct rootfs *r, const struct subject *s, int hostfd, struct fault *f)
-{
-	static const char dir[] = "etc/ld.so.conf.d";
-	_cleanup_(dir_closep) DIR *d = NULL;
-	int fd, ret = 0, n = 0;
-	struct dirent *e;
-
-	fd = openat(hostfd, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	d = fd < 0 ? NULL : fdopendir(fd);
-	if (!d) {
-		fd_close(fd);
-		return 0;
-	}
-	while (ret >= 0 && n++ < COPIES_MAX && (e = readdir(d))) {
-		_cleanup_strbuf_ struct strbuf path = { 0 };
-
-		if (!str_ends(e->d_name, ".conf"))
-			continue;
-		strbuf_printf(&path, "%s/%s", dir, e->d_name);
-		ret = path.broken ? fault_errno(f, ENOMEM, "copy '/%s'", dir) : copy_file(r, s, hostfd, path.text, f);
-	}
-	return ret;
+	for (size_t i = 0; s->copies && s->copies[i]; i++)
+		if (strcmp(s->copies[i] + 1, path) == 0)
+			return true;
+	return false;
 }
 
 static int write_file(const struct rootfs *r, const struct subject *s, const char *path, struct strbuf *text,
@@ -115,7 +67,7 @@ static int write_file(const struct rootfs *r, const struct subject *s, const cha
 
 	if (text->broken)
 		ret = fault_errno(f, ENOMEM, "/%s", path);
-	else if (is_free(s, path))
+	else if (is_free(s, path) && !is_copied(s, path))
 		ret = rootfs_make_file(r, path, text->text, text->len, f);
 	strbuf_done(text);
 	*text = (struct strbuf){ 0 };
@@ -166,22 +118,16 @@ static int write_names(const struct rootfs *r, const struct subject *s, struct f
 
 int rootfs_make_etc(const struct rootfs *r, const struct subject *s, struct fault *f)
 {
-	_cleanup_close_ int hostfd = -EBADF;
 	int ret;
 
 	if (s->profile->root != PROFILE_ROOT_HOST_RO || rootfs_is_covered(s, "/etc", true))
 		return 0;
-	hostfd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (hostfd < 0)
-		return fault_errno(f, errno, "open '/'");
 	ret = write_accounts(r, s, f);
 	if (ret >= 0)
 		ret = write_names(r, s, f);
-	if (ret >= 0)
-		ret = copy_files(r, s, hostfd, copied, f);
-	if (ret >= 0 && s->profile->network == PROFILE_NETWORK_HOST)
-		ret = copy_files(r, s, hostfd, copied_net, f);
-	if (ret >= 0)
-		ret = copy_ld_conf(r, s, hostfd, f);
+	for (size_t i = 0; ret >= 0 && s->copies && s->copies[i]; i++)
+		ret = copy_file(r, s, s->copies[i], f);
+	for (size_t i = 0; ret >= 0 && s->profile->network == PROFILE_NETWORK_HOST && network_files[i]; i++)
+		ret = copy_file(r, s, network_files[i], f);
 	return ret;
 }

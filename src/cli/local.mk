@@ -1,6 +1,7 @@
 # cli: the program `custody`.  The only room that knows both oci and the rest.
 bin_PROGRAMS += custody
 custody_SOURCES = \
+	src/cli/cmd-bundle.c \
 	src/cli/cmd-run.c src/cli/cmd-run.h \
 	src/cli/cmd-shell.c \
 	src/cli/cmd-profile.c src/cli/cmd-profile.h \

@@ -49,7 +49,7 @@ static void set_limit(struct profile *p, uint64_t *limit, bool given, uint64_t v
  * The caller may lower or raise what the profile says: it is the caller's machine.  All of it goes into the subject,
  * so whoever judges the run sees what will run and not what the profile says.
  */
-static void apply_options(struct profile *p, const struct run_options *o)
+void session_apply_options(struct profile *p, const struct run_options *o)
 {
 	set_limit(p, &p->limit_memory, o->set_memory, o->memory, LAYER_MEMORY_LIMIT);
 	set_limit(p, &p->limit_pids, o->set_pids, o->pids, LAYER_PIDS_LIMIT);
@@ -82,13 +82,14 @@ static int load(const struct run_options *o, const char *id, struct session_run 
 		e = profile_require_supported(r->profile, f);
 	if (e < 0)
 		return e;
+	rq.home = r->dirs.home;
 	if (!r->profile->process_init)
 		return fault_set(f, ENOTSUP,
 				 "profile '%s': process.init is false, but 'custody run' proves the layers through init; "
 				 "set it to true, or use: custody bundle -o DIR -- COMMAND",
 				 r->profile->name);
 	r->asked = *r->profile;
-	apply_options(&r->asked, o);
+	session_apply_options(&r->asked, o);
 	e = subject_build(&r->asked, &rq, &r->subject, f);
 	if (e < 0)
 		return e;

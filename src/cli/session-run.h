@@ -3,6 +3,7 @@
 
 #include "base/fault.h"
 #include "cli/options.h"
+#include "core/profile.h"
 #include "warden/result.h"
 
 /*
@@ -22,3 +23,6 @@ DEFINE_CLEANUP(struct session_run, session_run_free)
 
 /* --dry-run: config.json as it would be, for placeholder directories; nothing is written. */
 int session_describe(const struct run_options *o, char **ret, struct fault *f) _must_check_;
+
+/* Limits and network of the command line, into a copy of the profile that shares the loaded one's memory. */
+void session_apply_options(struct profile *p, const struct run_options *o);

@@ -7,52 +7,30 @@
 #include "base/str.h"
 #include "core/subject-build.h"
 
-/* Whoever talks to one of these commands the host; a read-only bind does not stop that. */
-static const char *const engine_sockets[] = {
-	"/run/docker.sock",	       "/var/run/docker.sock",
-	"/run/podman/podman.sock",     "/var/run/podman/podman.sock",
-	"/run/containerd/containerd.sock", "/var/run/containerd/containerd.sock",
-	"/run/crio/crio.sock",	       "/var/run/crio/crio.sock",
-	"/run/user/",		       NULL,
-};
-
-static bool holds_engine_socket(const char *source)
+static int require_word(const struct subject *s, const char *source, bool rw, const char *home, struct fault *f)
 {
-	for (size_t i = 0; engine_sockets[i]; i++)
-		if (path_is_below(engine_sockets[i], source))
-			return true;
-	/* Rootless engines: /run/user/UID/docker.sock, /run/user/UID/podman/podman.sock. */
-	return str_starts(source, "/run/user/") &&
-	       (str_ends(source, "docker.sock") || str_ends(source, "/podman") || str_ends(source, "podman.sock") ||
-		!strchr(source + strlen("/run/user/"), '/'));
+	const char *word = profile_path_danger(source, rw, home);
+
+	if (!word || strv_has(s->profile->dangerous, word))
+		return 0;
+	return fault_set(f, EPERM, "'%s'%s: refused unless the profile says \"dangerous\": [\"%s\"]", source,
+			 rw ? " would be writable" : "", word);
 }
 
-static int refuse(const char *source, const char *what, const char *word, struct fault *f)
-{
-	return fault_set(f, EPERM, "'%s' %s: refused unless the profile says \"dangerous\": [\"%s\"]", source, what, word);
-}
-
-static bool is_home(const char *source, const char *home)
-{
-	return home && home[0] == '/' && strcmp(home, "/") != 0 && path_is_below(home, source);
-}
-
+/* The profile's own paths were judged as they are written; here they are resolved, and -v was never judged. */
 int subject_require_harmless(const struct subject *s, const struct subject_request *rq, const char *source, bool rw,
 			     struct fault *f)
 {
-	char *const *words = s->profile->dangerous;
-	const char *env_home = NULL;
+	_cleanup_free_ char *home = NULL;
+	int r;
 
-	for (size_t i = 0; rq->environ && rq->environ[i]; i++)
-		if (str_starts(rq->environ[i], "HOME="))
-			env_home = rq->environ[i] + strlen("HOME=");
-	if (rw && strcmp(source, "/") == 0 && !strv_has(words, "rw-root"))
-		return refuse(source, "would be writable", "rw-root", f);
-	if (rw && (is_home(source, rq->home) || is_home(source, env_home)) && !strv_has(words, "rw-home"))
-		return refuse(source, "is or holds your home and would be writable", "rw-home", f);
-	if (holds_engine_socket(source) && !strv_has(words, "engine-socket"))
-		return refuse(source, "is or holds a container engine's socket", "engine-socket", f);
-	return 0;
+	if (rq->home && rq->home[0] == '/') {
+		home = realpath(rq->home, NULL);
+		if (!home && errno == ENOMEM)
+			return fault_errno(f, ENOMEM, "home '%s'", rq->home);
+	}
+	r = require_word(s, source, false, home, f);
+	return r < 0 || !rw ? r : require_word(s, source, true, home, f);
 }
 
 struct bind_words {

@@ -134,7 +134,7 @@ static int put_defaults(struct subject *s, bool *ret_own_home, struct fault *f)
 	}
 	*ret_own_home = !home;
 	if (!home)
-		text = s->uid == 0 ? "/root" : "/home/user";
+		text = "/home/sandbox";
 	else if (text[0] != '/')
 		text = "/";
 	r = path_normalize(text, &s->home, f);

@@ -10,31 +10,12 @@
 #include "base/str.h"
 #include "core/subject-build.h"
 
-/* What of the host is seen by default.  On merged-/usr hosts all but the first are symlinks into it. */
-static const char *const host_paths[] = { "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", NULL };
+/* Files up to this size are copied, others bound. */
+#define COPY_MAX ((off_t)128 * 1024)
+#define COPIES_MAX 64
 
-/*
- * What of the host's /etc programs cannot do without and nobody keeps a secret in; shown where it exists.  Small
- * plain files are copied by oci/rootfs.c instead: a file costs less than a mount.
- */
-static const char *const etc_paths[] = {
-	"/etc/alternatives",
-	"/etc/ca-certificates/extracted",
-	"/etc/crypto-policies",
-	"/etc/fonts",
-	"/etc/java-11-openjdk",
-	"/etc/java-17-openjdk",
-	"/etc/java-21-openjdk",
-	"/etc/ld.so.cache",
-	"/etc/localtime",
-	"/etc/os-release",
-	"/etc/pki/ca-trust/extracted",
-	"/etc/pki/tls/certs",
-	"/etc/ssl/cert.pem",
-	"/etc/ssl/certs",
-	"/etc/terminfo",
-	NULL,
-};
+/* For profiles that say nothing.  On merged-/usr hosts all but the first are symlinks into it. */
+static const char *const host_paths[] = { "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", NULL };
 
 /* Of a root directory: ours are mounted there, or are nothing that a container should see. */
 static const char *const root_dir_skipped[] = { "proc", "sys", "dev", "run", "tmp", "lost+found", NULL };
@@ -48,38 +29,92 @@ static bool is_shown(const struct subject *s, const char *path)
 	return false;
 }
 
-static bool has_subdirectory(const char *path)
+/* Worth copying: a plain file that everybody may read and that no run would notice to be a moment old. */
+static bool is_small(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_nlink > 2;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & S_IROTH) && st.st_size <= COPY_MAX;
+}
+
+static int add_copy(struct subject *s, const char *path, struct fault *f)
+{
+	if (!str_is_utf8(path, strlen(path)) || strv_has(s->copies, path))
+		return 0;
+	return strv_append(&s->copies, path) < 0 ? fault_errno(f, ENOMEM, "root") : 0;
+}
+
+static void dir_closep(DIR **d)
+{
+	if (*d)
+		(void)closedir(*d);
 }
 
 /*
- * PATH of the host at the same place inside: a symlink when it is one and its end is shown as well, else a bind.
- * REQUIRED: it was asked for by name, so its absence is an error.
+ * Directory of /etc with a few small files (ld.so.conf.d; Debian's terminfo, which holds a README): copied as well.
+ * *RET_FITS says whether all of it could be.
  */
-static int show(struct subject *s, const char *path, bool required, struct fault *f)
+static int copy_dir(struct subject *s, const char *path, bool *ret_fits, struct fault *f)
+{
+	_cleanup_(dir_closep) DIR *d = opendir(path);
+	_cleanup_strv_ char **files = NULL;
+	struct dirent *e;
+	int r = 0;
+
+	*ret_fits = false;
+	while (d && (e = readdir(d))) {
+		_cleanup_free_ char *file = path_join(path, e->d_name);
+
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		if (!file || strv_len(files) >= COPIES_MAX / 4 || e->d_type != DT_REG || !is_small(file))
+			return 0;
+		if (strv_append(&files, file) < 0)
+			return fault_errno(f, ENOMEM, "root");
+	}
+	for (size_t i = 0; r >= 0 && files && files[i]; i++)
+		r = add_copy(s, files[i], f);
+	*ret_fits = d != NULL;
+	return r;
+}
+
+/* *RET_DONE: PATH needs no mount. */
+static int copy(struct subject *s, const char *path, bool *ret_done, struct fault *f)
+{
+	*ret_done = false;
+	if (!path_is_below(path, "/etc") || strv_len(s->copies) >= COPIES_MAX)
+		return 0;
+	if (!is_small(path))
+		return copy_dir(s, path, ret_done, f);
+	*ret_done = true;
+	return add_copy(s, path, f);
+}
+
+/* PATH of the host at the same place inside: a symlink when it is one and its end is shown as well, a copy, a bind. */
+static int show(struct subject *s, const char *path, struct fault *f)
 {
 	_cleanup_free_ char *real = NULL;
 	char text[PATH_MAX];
+	bool done = false;
 	ssize_t len;
+	int r;
 
 	if (subject_find_mount(s, path) || strcmp(subject_work_target(s), path) == 0)
 		return 0;
 	real = realpath(path, NULL);
-	if (!real && !required)
+	if (!real && errno != ENOMEM)
 		return 0;
 	if (!real)
-		return fault_errno(f, errno, "root.host_paths: '%s'", path);
+		return fault_errno(f, errno, "root.paths: '%s'", path);
 	len = readlink(path, text, sizeof(text) - 1);
 	if (len > 0 && is_shown(s, real)) {
 		text[len] = '\0';
 		/* A chain of links may pass where nothing is shown: then straight to its end. */
-		if (text[0] == '/' && !is_shown(s, text))
-			return subject_add_link(s, path, real, f);
-		return subject_add_link(s, path, text, f);
+		return subject_add_link(s, path, text[0] == '/' && !is_shown(s, text) ? real : text, f);
 	}
+	r = copy(s, path, &done, f);
+	if (r < 0 || done)
+		return r;
 	return subject_add_bind(s, real, path, false, false, f);
 }
 
@@ -89,19 +124,10 @@ static int show_host(struct subject *s, struct fault *f)
 	const char *const *paths = asked && asked[0] ? (const char *const *)asked : host_paths;
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && paths[i]; i++) {
-		bool known = false;
-
-		for (size_t k = 0; host_paths[k]; k++)
-			known = known || strcmp(paths[i], host_paths[k]) == 0;
-		r = show(s, paths[i], !known, f);
-	}
-	for (size_t i = 0; r >= 0 && etc_paths[i]; i++) {
-		/* Debian's /etc/terminfo holds nothing but a README: not worth a mount in each run. */
-		if (strcmp(etc_paths[i], "/etc/terminfo") == 0 && !has_subdirectory(etc_paths[i]))
-			continue;
-		r = show(s, etc_paths[i], false, f);
-	}
+	for (size_t i = 0; r >= 0 && paths[i]; i++)
+		r = show(s, paths[i], f);
+	if (r >= 0 && !subject_find_mount(s, "/usr") && !subject_find_mount(s, "/bin"))
+		return fault_set(f, ENOENT, "root.paths shows neither /usr nor /bin: no program could start");
 	return r;
 }
 
@@ -136,12 +162,6 @@ static int show_entry(struct subject *s, const char *dir, const char *name, stru
 		return fault_errno(f, errno, "root directory '%s'", source);
 	text[len] = '\0';
 	return subject_add_link(s, target, text, f);
-}
-
-static void dir_closep(DIR **d)
-{
-	if (*d)
-		(void)closedir(*d);
 }
 
 /*

@@ -133,7 +133,7 @@ static int set_worktree(struct subject *s, const struct subject_request *rq, str
 		return fault_errno(f, errno, "worktree '%s'", s->worktree);
 	s->owner_uid = st.st_uid;
 	s->owner_gid = st.st_gid;
-	/* Whatever the mode: the whole host would be seen, its shadow file included. */
+	/* Whatever the mode: the whole host would be seen, its shadow file too. */
 	if (strcmp(s->worktree, "/") == 0 && !strv_has(p->dangerous, "rw-root"))
 		return fault_set(f, EPERM, "the worktree would be '/': cd to the directory that is worked on");
 	return subject_require_harmless(s, rq, s->worktree, rw, f);
@@ -296,5 +296,6 @@ void subject_free(struct subject *s)
 		free(s->links[i].text);
 	}
 	free(s->links);
+	strv_free(s->copies);
 	free(s);
 }

@@ -57,6 +57,7 @@ struct subject {
 	size_t worktree_at;	      /* the worktree is mounted before mounts[worktree_at] */
 	struct subject_link *links;   /* symlinks of the root: /bin -> usr/bin */
 	size_t n_links;
+	char **copies; /* small public files of the host's /etc: copied to the same place, cheaper than a mount */
 	uint32_t layers; /* LAYER_BIT()s asked for: profile's, less limits that are not set */
 };
 

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/fault.h"
+
+/* One place below a container's root, seen from inside its mount namespace before it becomes "/". */
+struct attach_point {
+	int rootfd;
+	const char *target; /* absolute, resolved as if ROOTFD were "/" */
+	bool is_dir;
+	uid_t uid; /* who owns what has to be made, and the new file system's root */
+	gid_t gid;
+};
+
+/* All mounts are nosuid and nodev.  A missing target is made when what lies there is thrown away anyway. */
+int attach_tree(const struct attach_point *at, int tree, struct fault *f) _must_check_;
+int attach_tmpfs(const struct attach_point *at, uint64_t size, mode_t mode, struct fault *f) _must_check_;
+
+/*
+ * An overlay whose lower layer is TREE and whose upper layer is a tmpfs of SIZE bytes (0: the kernel's default) that
+ * nothing else can reach: fresh at each start, gone with the container.  USERXATTR: made in a user namespace.
+ */
+int attach_overlay(const struct attach_point *at, int tree, uint64_t size, bool userxattr,
+		   struct fault *f) _must_check_;

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/profile-open.h"
+#include "cli/session-run.h"
+#include "core/dirs.h"
+#include "core/exit-status.h"
+#include "core/subject.h"
+#include "oci/bundle-dir.h"
+
+extern char **environ;
+
+#define USAGE "usage: custody bundle -o DIR [--force] [OPTIONS of run] -- COMMAND [ARGUMENTS]"
+
+struct bundle_options {
+	const char *dir;
+	bool force;
+	char **rest; /* what `run` understands, borrowed texts */
+	int n_rest;
+};
+
+/* Takes our own options out of ARGV; everything from "--" on, and all others, are those of `run`. */
+static int split_options(int argc, char **argv, struct bundle_options *o, struct fault *f)
+{
+	int i;
+
+	o->rest = calloc((size_t)argc + 1, sizeof(*o->rest));
+	if (!o->rest)
+		return fault_errno(f, ENOMEM, "options");
+	for (i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (strcmp(argv[i], "--force") == 0) {
+			o->force = true;
+		} else if (strcmp(argv[i], "-o") == 0 || strcmp(argv[i], "--output") == 0) {
+			if (i + 1 >= argc)
+				return fault_set(f, EINVAL, "%s needs a directory; " USAGE, argv[i]);
+			o->dir = argv[++i];
+		} else if (str_starts(argv[i], "--output=")) {
+			o->dir = argv[i] + strlen("--output=");
+		} else {
+			o->rest[o->n_rest++] = argv[i];
+		}
+	}
+	for (; i < argc; i++)
+		o->rest[o->n_rest++] = argv[i];
+	return 0;
+}
+
+static int require_fitting(const struct bundle_options *b, const struct run_options *o, struct fault *f)
+{
+	if (!b->dir || !b->dir[0])
+		return fault_set(f, EINVAL, "no directory; " USAGE);
+	if (!o->argv)
+		return fault_set(f, EINVAL, "no command; " USAGE);
+	if (o->terminal)
+		return fault_set(f, ENOTSUP, "-t: a bundle's terminal is up to whoever runs it");
+	if (o->json || o->result || o->status_fd >= 0)
+		return fault_set(f, ENOTSUP, "--json, --result, --status-fd: a bundle has no result until it runs");
+	return 0;
+}
+
+static int write_bundle(const struct bundle_options *b, const struct run_options *o, const struct dirs *d,
+			const struct profile *p, struct fault *f)
+{
+	_cleanup_free_ char *init = path_join(d->libexec, "custody-init"), *hook = path_join(d->libexec, "custody-hook");
+	struct subject_request srq = { .argv = o->argv,	      .env = o->env,	 .volumes = o->volumes,
+				       .workdir = o->workdir, .hostname = o->hostname, .home = d->home,
+				       .environ = environ };
+	struct bundle_request rq = { .dir = b->dir, .init = init, .hook = hook, .force = b->force };
+	_cleanup_subject_ struct subject *s = NULL;
+	int r;
+
+	if (!init || !hook)
+		return fault_errno(f, ENOMEM, "bundle");
+	if (access(init, X_OK) < 0 || access(hook, X_OK) < 0)
+		return fault_errno(f, errno, "custody-init and custody-hook in '%s': run 'make install'", d->libexec);
+	r = subject_build(p, &srq, &s, f);
+	return r < 0 ? r : bundle_write(&rq, s, f);
+}
+
+int cmd_bundle(int argc, char **argv, struct fault *f)
+{
+	_cleanup_options_ struct run_options o;
+	_cleanup_profile_ struct profile *p = NULL;
+	_cleanup_dirs_ struct dirs d = { 0 };
+	struct bundle_options b = { 0 };
+	_cleanup_free_ char **rest = NULL;
+	struct profile asked;
+	int r;
+
+	options_init(&o);
+	r = split_options(argc, argv, &b, f);
+	rest = b.rest;
+	if (r >= 0)
+		r = options_parse(&o, b.n_rest, b.rest, f);
+	if (r >= 0)
+		r = require_fitting(&b, &o, f);
+	if (r >= 0)
+		r = dirs_load(&d, f);
+	/* `${session}` names the session that runs a profile; a bundle has none yet. */
+	if (r >= 0)
+		r = profile_open(&d, o.profile, "bundle", &p, f);
+	if (r >= 0)
+		r = profile_require_supported(p, f);
+	if (r < 0)
+		return r;
+	asked = *p;
+	session_apply_options(&asked, &o);
+	if (o.dry_run)
+		return fault_set(f, ENOTSUP, "--dry-run: 'custody run --dry-run' prints a configuration");
+	r = write_bundle(&b, &o, &d, &asked, f);
+	return r < 0 ? r : STATUS_OK;
+}
