@@ -39,5 +39,5 @@ custody_init_SOURCES = $(init_parsers) \
 	src/warden/init-rt.c src/warden/init-rt.h
 custody_init_CPPFLAGS = $(AM_CPPFLAGS) -DNDEBUG
 custody_init_CFLAGS = $(static_cflags) -ffreestanding $(INIT_CFLAGS)
-custody_init_LDFLAGS = $(HARDEN_LDFLAGS) -static -nostdlib -no-pie
+custody_init_LDFLAGS = $(HARDEN_LDFLAGS) -static -nostdlib
 custody_init_LDADD =
