@@ -11,7 +11,7 @@ liboci_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBCRUN_CPPFLAGS)
 # What a program that contains the adapter links after liboci.a, and the linker flags it needs.
 # Twice: libcrun calls back into the wraps and the systemd symbols.
 oci_libs = $(LIBCRUN_A) liboci.a libbase.a
-oci_ldflags = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_get_cgroup_mode
+oci_ldflags = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_get_cgroup_mode,--wrap=run_process
 
 # What runtimes call for a portable bundle; static unless the build is a sanitizer's.
 pkglibexec_PROGRAMS += custody-hook

@@ -265,7 +265,10 @@ static void drain(struct warden *w)
 	}
 }
 
-/* Signals that a parent chose to ignore (nohup, a job in the background) stay ignored. */
+/*
+ * A hang-up that a parent chose to ignore (nohup) stays ignored.  An interrupt does not: shells ignore it for every
+ * job in the background, and whoever sends it to us by name means it.
+ */
 static int block_signals(struct warden *w, struct fault *f)
 {
 	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
@@ -274,7 +277,7 @@ static int block_signals(struct warden *w, struct fault *f)
 
 	(void)sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
-		if (sigaction(ending[i], NULL, &sa) == 0 && sa.sa_handler != SIG_IGN)
+		if (ending[i] != SIGHUP || (sigaction(SIGHUP, NULL, &sa) == 0 && sa.sa_handler != SIG_IGN))
 			(void)sigaddset(&set, ending[i]);
 	(void)sigaddset(&set, SIGWINCH);
 	if (sigprocmask(SIG_BLOCK, &set, &w->old_mask) < 0)
