@@ -181,24 +181,25 @@ int cgroup_clone_fd(const struct cgroup *c)
 	return -EBADF;
 }
 
-bool cgroup_needs_attach(const struct cgroup *c, bool cloned_into)
+int cgroup_enter(const struct cgroup *c, struct fault *f)
 {
-	for (size_t i = 0; i < c->n_nodes; i++)
-		if (!c->nodes[i].v2 || !cloned_into)
-			return true;
-	return false;
+	for (size_t i = 0; i < c->n_nodes; i++) {
+		int r = c->nodes[i].v2 ? 0 : cgroup_file_write(c->nodes[i].fd, "tasks", "0");
+
+		if (r < 0)
+			return fault_errno(f, -r, "enter cgroup '%s'", c->nodes[i].dir);
+	}
+	return 0;
 }
 
-int cgroup_attach(const struct cgroup *c, pid_t pid, bool cloned_into, struct fault *f)
+int cgroup_attach(const struct cgroup *c, pid_t pid, struct fault *f)
 {
 	char text[16];
-	int r;
 
 	(void)snprintf(text, sizeof(text), "%d", (int)pid);
 	for (size_t i = 0; i < c->n_nodes; i++) {
-		if (c->nodes[i].v2 && cloned_into)
-			continue;
-		r = cgroup_file_write(c->nodes[i].fd, "cgroup.procs", text);
+		int r = c->nodes[i].v2 ? cgroup_file_write(c->nodes[i].fd, "cgroup.procs", text) : 0;
+
 		if (r < 0)
 			return fault_errno(f, -r, "move process %d into cgroup '%s'", (int)pid, c->nodes[i].dir);
 	}

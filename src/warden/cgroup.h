@@ -14,7 +14,7 @@
  * stays outside.  Every directory is written down in the session's directory before it is made, so that a sweep
  * finds it.
  *
- * Order: open, (clone into clone_fd or attach), limit, prove, counters, kill, remove.
+ * Order: open, (clone into clone_fd or attach; enter), limit, prove, counters, kill, remove.
  */
 struct cgroup_limits {
 	uint64_t memory;      /* bytes, 0 = none */
@@ -49,9 +49,13 @@ struct cgroup_counters {
 int cgroup_open(int run_fd, const char *id, const struct cgroup_limits *want, struct cgroup *ret,
 		struct fault *f) _must_check_;
 int cgroup_clone_fd(const struct cgroup *c); /* for CLONE_INTO_CGROUP, or -EBADF */
-bool cgroup_needs_attach(const struct cgroup *c, bool cloned_into);
-/* CLONED_INTO: the kernel has put it into v2 already. */
-int cgroup_attach(const struct cgroup *c, pid_t pid, bool cloned_into, struct fault *f) _must_check_;
+/*
+ * Into the v1 hierarchies, by the process itself and while it has one thread.  Moving oneself by "0" in `tasks` takes
+ * no lock on all thread groups of the machine: 0.05 ms instead of the 4-16 ms of an RCU grace period.
+ */
+int cgroup_enter(const struct cgroup *c, struct fault *f) _must_check_;
+/* Into v2, by the supervisor, where the kernel did not let PID be born there. */
+int cgroup_attach(const struct cgroup *c, pid_t pid, struct fault *f) _must_check_;
 int cgroup_limit(const struct cgroup *c, const struct cgroup_limits *want, struct fault *f) _must_check_;
 /* Reads everything back: is PID a member, does the kernel hold these limits?  Fails naming what does not hold. */
 int cgroup_prove(const struct cgroup *c, const struct cgroup_limits *want, pid_t pid, struct fault *f) _must_check_;

@@ -95,7 +95,9 @@ static void run_child(const struct creator_job *job, int fd, pid_t parent)
 	/* Keys pressed on the caller's terminal are the supervisor's business. */
 	(void)setsid();
 
-	r = take_descriptors(job, fd, &f);
+	r = cgroup_enter(job->cgroup, &f);
+	if (r == 0)
+		r = take_descriptors(job, fd, &f);
 	if (r < 0)
 		fail(fd, &f);
 	if (job->prepare(job->arg, &rq, &f) < 0 || wait_release(CREATOR_FD, &f) < 0 ||
@@ -134,7 +136,7 @@ int creator_spawn(const struct creator_job *job, struct creator *ret, struct fau
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) < 0)
 		return fault_errno(f, errno, "socket of the creator");
-	pid = spawn(job->cgroup_fd, &cloned_into);
+	pid = spawn(cgroup_clone_fd(job->cgroup), &cloned_into);
 	if (pid == 0)
 		run_child(job, fd[1], parent);
 	(void)fd_close(fd[1]);

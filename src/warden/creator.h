@@ -6,6 +6,7 @@
 
 #include "base/fault.h"
 #include "core/runtime-ops.h"
+#include "warden/cgroup.h"
 
 /*
  * The short-lived child that makes the container.  The runtime blocks signals, changes rlimits and needs a private
@@ -20,13 +21,13 @@ struct creator_job {
 	void *arg;
 	const int *stdio; /* three descriptors for the container */
 	int init_fd;	  /* the container's end of init's socket */
-	int cgroup_fd;	  /* to be born into, or -EBADF */
+	const struct cgroup *cgroup;
 };
 
 struct creator {
 	pid_t pid;
 	int fd;		  /* messages of the child */
-	bool cloned_into; /* it was born into cgroup_fd */
+	bool cloned_into; /* it was born into its v2 cgroup */
 };
 
 int creator_spawn(const struct creator_job *job, struct creator *ret, struct fault *f) _must_check_;

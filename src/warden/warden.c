@@ -300,7 +300,7 @@ static int spawn(struct warden *w, struct fault *f)
 		.prepare = w->job->prepare,
 		.arg = w->job->arg,
 		.stdio = w->io.child,
-		.cgroup_fd = cgroup_clone_fd(w->job->cgroup),
+		.cgroup = w->job->cgroup,
 	};
 
 	/* The first process loses its parent while it is made: it becomes our child, nobody else's. */
@@ -315,7 +315,8 @@ static int spawn(struct warden *w, struct fault *f)
 	stdio_close_child(&w->io);
 	if (r < 0)
 		return r;
-	r = cgroup_attach(w->job->cgroup, w->creator.pid, w->creator.cloned_into, f);
+	if (!w->creator.cloned_into)
+		r = cgroup_attach(w->job->cgroup, w->creator.pid, f);
 	return r < 0 ? r : creator_release(&w->creator, f);
 }
 
