@@ -97,7 +97,7 @@ void bundle_add_args(struct jdoc *process, const struct subject *s, const struct
 			append_require(args, s);
 		if (p->terminal)
 			jdoc_append_string(args, "--tty");
-		if (p->portable || p->rootless)
+		if (p->portable || p->rootless || !bundle_asks(s, LAYER_USER_NS))
 			jdoc_append_string(args, "--plain-root");
 		append_mounts(args, s);
 		append_env(args, s);

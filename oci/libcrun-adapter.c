@@ -118,6 +118,14 @@ static int destroy(const struct runtime_request *rq, bool force, struct fault *f
 	return 0;
 }
 
+/* Returns only in the copy: the check inside finds that out and does nothing then. */
+static int guard(struct fault *f)
+{
+	if (libcrun_wrap_reexec() < 0)
+		return fault_set(f, EIO, "runtime: cannot run from a private copy of custody");
+	return 0;
+}
+
 static const char *version(void)
 {
 	return LIBCRUN_VERSION;
@@ -127,5 +135,6 @@ const struct runtime_ops libcrun_ops = {
 	.create = create,
 	.start = start,
 	.destroy = destroy,
+	.guard = guard,
 	.version = version,
 };

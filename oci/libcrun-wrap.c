@@ -42,6 +42,11 @@ int __wrap_ensure_cloned_binary(void)
 	return is_out_of_reach() ? 0 : __real_ensure_cloned_binary();
 }
 
+int libcrun_wrap_reexec(void)
+{
+	return __real_ensure_cloned_binary();
+}
+
 static int fill(struct passwd *pw, char *buf, size_t size, uid_t uid, const char *name)
 {
 	int n = name ? snprintf(buf, size, "%s", name) : snprintf(buf, size, "%u", (unsigned int)uid);

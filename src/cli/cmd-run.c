@@ -45,6 +45,23 @@ static int write_result(int fd, const struct run_result *res, struct fault *f)
 	return fault_wrap(f, fd_write_all(fd, text.text, text.len, f), "write the result");
 }
 
+/* Nothing was started: a script that reads results learns it from the same place. */
+static void describe_refusal(const struct run_options *o, struct run_result *res, const struct fault *f)
+{
+	result_done(res);
+	*res = (struct run_result){
+		.argv = o->argv,
+		.profile = o->profile,
+		.name = o->name,
+		.agent = o->agent,
+		.worker = o->worker,
+		.issue = o->issue,
+		.exit = { .reason = EXIT_REASON_SETUP_FAILED, .code = STATUS_FAILED, .abnormal = true },
+		.detail = strdup(fault_text(f)),
+		.ended_us = clock_wall_us(),
+	};
+}
+
 int run_command(const struct run_options *o, struct fault *f)
 {
 	_cleanup_session_run_ struct session_run *run = NULL;
@@ -61,8 +78,14 @@ int run_command(const struct run_options *o, struct fault *f)
 			return result_fd;
 	}
 	r = session_run(o, &res, &run, f);
-	if (r < 0)
+	if (r < 0) {
+		describe_refusal(o, &res, f);
+		if (result_fd >= 0)
+			(void)!write_result(result_fd, &res, NULL);
+		if (o->json)
+			(void)!write_result(STDOUT_FILENO, &res, NULL);
 		return r;
+	}
 	if (res.detail)
 		log_error("%s", res.detail);
 	log_verbose("session %s: %s, status %d (%s)", res.session, exit_reason_name(res.exit.reason), res.exit.code,

@@ -113,6 +113,11 @@ int session_place_config(const struct subject *s, struct placement *pl, bool pre
 	return *ret ? 0 : fault_errno(f, ENOMEM, "config.json");
 }
 
+static bool is_mapped(const struct subject *s)
+{
+	return s->layers & LAYER_BIT(LAYER_USER_NS);
+}
+
 /* Trees of one run before they have a place.  Nothing is freed: the creator ends soon. */
 struct trees {
 	int worktree, layers, init;
@@ -131,7 +136,8 @@ static int clone_worktree(const struct session_place *p, struct placement *pl, i
 				    .from_gid = s->owner_gid, .to_gid = pl->gid_base };
 	int r;
 
-	r = worktree_clone(s->worktree, rw, &ids, ret, f);
+	/* Without a user namespace container root is the host's, and everybody keeps their own id. */
+	r = worktree_clone(s->worktree, rw, is_mapped(s) ? &ids : NULL, ret, f);
 	if (r != -EOPNOTSUPP || s->owner_uid == 0 || s->owner_gid == 0)
 		return r;
 	if (f)
@@ -158,7 +164,7 @@ static int clone_mounts(const struct session_place *p, const struct placement *p
 		t->mounts[i] = -EBADF;
 		if (m->kind != SUBJECT_MOUNT_BIND || !m->idmap)
 			continue;
-		r = worktree_clone(m->source, m->rw, &ids, &t->mounts[i], f);
+		r = worktree_clone(m->source, m->rw, is_mapped(s) ? &ids : NULL, &t->mounts[i], f);
 		if (r < 0)
 			return r;
 	}
@@ -299,6 +305,8 @@ int session_place_prepare(void *arg, struct runtime_request *rq, struct fault *f
 	char *config = NULL;
 	int r;
 
+	if (!is_mapped(p->subject))
+		pl.uid_base = pl.gid_base = 0;
 	r = pl.rootless ? prepare_user(p, &pl, f) : prepare_root(p, &pl, f);
 	if (r == 0)
 		r = session_place_config(p->subject, &pl, false, &config, f);

@@ -2,6 +2,7 @@
 #include "cli/session-run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -66,6 +67,20 @@ void session_apply_options(struct profile *p, const struct run_options *o)
 	}
 }
 
+/* The payload will be the host's root: then our executable must be out of its reach. */
+static int leave_user_namespace_out(const struct run_options *o, const struct dirs *d, struct fault *f)
+{
+	if (d->rootless)
+		return fault_set(f, EPERM, "a user cannot run without a user namespace: take 'no-user-namespace' out of "
+					   "the profile's 'dangerous'");
+	if (o->dry_run)
+		return 0;
+	/* The copy is started like a program: what the caller handed down for it must get there. */
+	if (o->status_fd > STDERR_FILENO && fcntl(o->status_fd, F_SETFD, 0) < 0)
+		return fault_errno(f, errno, "--status-fd %d", o->status_fd);
+	return libcrun_ops.guard(f);
+}
+
 static int load(const struct run_options *o, const char *id, struct session_run **ret, struct fault *f)
 {
 	_cleanup_session_run_ struct session_run *r = calloc(1, sizeof(*r));
@@ -91,6 +106,8 @@ static int load(const struct run_options *o, const char *id, struct session_run 
 	r->asked = *r->profile;
 	session_apply_options(&r->asked, o);
 	e = subject_build(&r->asked, &rq, &r->subject, f);
+	if (e == 0 && !(r->subject->layers & LAYER_BIT(LAYER_USER_NS)))
+		e = leave_user_namespace_out(o, &r->dirs, f);
 	if (e < 0)
 		return e;
 	*ret = TAKE_PTR(r);
@@ -171,13 +188,18 @@ static int supervise(const struct run_options *o, const struct session_run *run,
 		     struct run_result *ret, struct fault *f)
 {
 	const struct profile *p = &run->asked;
+	const uint32_t layers = run->subject->layers;
 	_cleanup_cgroup_ struct cgroup cgroup = { 0 };
 	struct warden_job w = {
 		.ops = &libcrun_ops,
 		.session = s,
 		.subject = run->subject,
 		.cgroup = &cgroup,
-		.limits = { .memory = p->limit_memory, .pids = p->limit_pids, .cpu_percent = p->limit_cpu_percent },
+		.limits = { .memory = layers & LAYER_BIT(LAYER_MEMORY_LIMIT) ? p->limit_memory : 0,
+			    .pids = layers & LAYER_BIT(LAYER_PIDS_LIMIT) ? p->limit_pids : 0,
+			    .cpu_percent = layers & LAYER_BIT(LAYER_CPU_LIMIT) ? p->limit_cpu_percent : 0 },
+		.time_s = layers & LAYER_BIT(LAYER_TIME_LIMIT) ? p->limit_time_s : 0,
+		.disk = layers & LAYER_BIT(LAYER_DISK_LIMIT) ? p->limit_disk : 0,
 		.prepare = session_place_prepare,
 		.meanwhile = sweep,
 		.stdio = { o->stdio[0], o->stdio[1], o->stdio[2] },

@@ -25,5 +25,10 @@ struct runtime_ops {
 	int (*start)(const struct runtime_request *rq, struct fault *f);
 	/* In the supervisor itself, last thing before it ends: hooks, then state removed.  FORCE kills first. */
 	int (*destroy)(const struct runtime_request *rq, bool force, struct fault *f);
+	/*
+	 * For containers whose root is the host's: from here on the program runs from a copy that no container can
+	 * write to.  May start the program again with the same arguments; to be called before anything was made.
+	 */
+	int (*guard)(struct fault *f);
 	const char *(*version)(void);
 };

@@ -31,7 +31,7 @@
  *			named by these three nor below /proc or /dev is a missing layer `read-only-root`
  *	--env=N,N	names of the environment's variables, all of them; without it `environment` is not proven
  *	--plain-root	"/" need not be nosuid and nodev: portable bundles and rootless runs, where the runtime
- *			binds a directory and nobody could mount it so
+ *			binds a directory and nobody could mount it so; also without a user namespace
  *	--time=S:GRACE	foreign runtime: TERM after S seconds, KILL after GRACE more, status 124 (own runs: the
  *			supervisor keeps the time)
  *

@@ -61,7 +61,6 @@ static void say_exited(const struct warden *w)
 
 static char *describe(const struct warden *w)
 {
-	const struct profile *p = w->job->subject->profile;
 	const char *command = w->job->subject->argv[0];
 	char *text = NULL;
 	int n = 0;
@@ -71,7 +70,7 @@ static char *describe(const struct warden *w)
 		n = asprintf(&text, "nothing was executed: %s", fault_text(&w->fault));
 		break;
 	case EXIT_REASON_TIMEOUT:
-		n = asprintf(&text, "stopped after %llu s (limits.time)", (unsigned long long)p->limit_time_s);
+		n = asprintf(&text, "stopped after %llu s (limits.time)", (unsigned long long)w->job->time_s);
 		break;
 	case EXIT_REASON_OOM:
 		n = asprintf(&text, "out of memory: the kernel killed a process over %llu bytes (limits.memory)",
@@ -83,7 +82,7 @@ static char *describe(const struct warden *w)
 		break;
 	case EXIT_REASON_DISK_LIMIT:
 		n = asprintf(&text, "wrote more than %llu bytes to its worktree (limits.disk)",
-			     (unsigned long long)p->limit_disk);
+			     (unsigned long long)w->job->disk);
 		break;
 	case EXIT_REASON_SECCOMP:
 		n = asprintf(&text, "killed by the system call filter (seccomp)");

@@ -49,16 +49,15 @@ static bool has_limit(pid_t pid, int resource, uint64_t want)
 static uint32_t prove_limits(struct warden *w)
 {
 	const struct cgroup_limits *l = &w->job->limits;
-	const struct profile *p = w->job->subject->profile;
 	_cleanup_fault_ struct fault f = { 0 };
-	uint32_t proven = LAYER_BIT(LAYER_TIME_LIMIT);
+	uint32_t proven = w->job->time_s ? LAYER_BIT(LAYER_TIME_LIMIT) : 0;
 
 	if (cgroup_prove(w->job->cgroup, l, w->init, &f) == 0)
 		proven |= (l->memory ? LAYER_BIT(LAYER_MEMORY_LIMIT) : 0) | (l->pids ? LAYER_BIT(LAYER_PIDS_LIMIT) : 0) |
 			  (l->cpu_percent ? LAYER_BIT(LAYER_CPU_LIMIT) : 0);
 	else if (!w->fault.text)
 		(void)fault_set(&w->fault, ESTALE, "%s", fault_text(&f));
-	if (p->limit_disk && has_limit(w->init, RLIMIT_FSIZE, p->limit_disk))
+	if (w->job->disk && has_limit(w->init, RLIMIT_FSIZE, w->job->disk))
 		proven |= LAYER_BIT(LAYER_DISK_LIMIT);
 	return proven;
 }

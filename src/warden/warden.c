@@ -176,15 +176,13 @@ static int next_timeout(const struct warden *w, uint64_t now)
 
 void warden_released(struct warden *w)
 {
-	const struct profile *p = w->job->subject->profile;
-
 	w->phase = WARDEN_RUNNING;
 	w->setup_at = 0;
 	w->ret->started_us = clock_wall_us();
 	w->start_ns = clock_boot_ns();
-	if (p->limit_time_s)
-		arm(&w->time_at, p->limit_time_s * 1000);
-	disk_watch_init(&w->disk, w->job->layer_dir, p->limit_disk);
+	if (w->job->time_s)
+		arm(&w->time_at, w->job->time_s * 1000);
+	disk_watch_init(&w->disk, w->job->layer_dir, w->job->disk);
 	if (w->disk.dir)
 		arm(&w->disk_at, DISK_TICK_MS);
 }

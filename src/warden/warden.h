@@ -19,6 +19,7 @@ struct warden_job {
 	const struct subject *subject;
 	const struct cgroup *cgroup;
 	struct cgroup_limits limits; /* those that the cgroup can hold */
+	uint64_t time_s, disk;	     /* 0 = none */
 	const char *layer_dir;	     /* overlay upper to be watched for the disk limit; may be NULL */
 
 	/* In the creator, a child: directories, mounts and config of the container (creator.h). */
