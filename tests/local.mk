@@ -6,6 +6,18 @@ unit_tests =
 # What a test of oci/ links; libcrun stays out as long as the test does not name the adapter.
 oci_test_libs = liboci.a libcore.a libbase.a $(DEP_LIBS)
 
+unit_tests += tests/unit/test-clock
+tests_unit_test_clock_SOURCES = tests/unit/test-clock.c tests/unit/tap.h
+unit_tests += tests/unit/test-digest
+tests_unit_test_digest_SOURCES = tests/unit/test-digest.c tests/unit/tap.h
+unit_tests += tests/unit/test-fd
+tests_unit_test_fd_SOURCES = tests/unit/test-fd.c tests/unit/tap.h
+unit_tests += tests/unit/test-log
+tests_unit_test_log_SOURCES = tests/unit/test-log.c tests/unit/tap.h
+unit_tests += tests/unit/test-path
+tests_unit_test_path_SOURCES = tests/unit/test-path.c tests/unit/tap.h
+unit_tests += tests/unit/test-str
+tests_unit_test_str_SOURCES = tests/unit/test-str.c tests/unit/tap.h
 unit_tests += tests/unit/test-fault
 tests_unit_test_fault_SOURCES = tests/unit/test-fault.c tests/unit/tap.h
 unit_tests += tests/unit/test-json
@@ -54,6 +66,10 @@ tests_unit_test_seccomp_LDADD = $(oci_test_libs)
 #	tests_fuzz_fuzz_json_SOURCES = tests/fuzz/fuzz-json.c
 #	tests_fuzz_fuzz_json_LDADD = $(fuzz_libs)
 fuzz_targets =
+
+fuzz_targets += tests/fuzz/fuzz-json
+tests_fuzz_fuzz_json_SOURCES = tests/fuzz/fuzz-json.c
+tests_fuzz_fuzz_json_LDADD = $(fuzz_libs)
 
 fuzz_targets += tests/fuzz/fuzz-profile
 tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz-profile.c

@@ -14,8 +14,7 @@
 int path_open_beneath(int rootfd, const char *path, int flags, mode_t mode, struct fault *f) _must_check_;
 int path_open_in_root(int rootfd, const char *path, int flags, mode_t mode, struct fault *f) _must_check_;
 
-/* Lexical: one leading '/', no "//", ".", or trailing '/'; ".." refused with EINVAL.  PATH must be absolute.
- */
+/* Lexical: one leading '/', no "//", ".", or trailing '/'.  A relative PATH and ".." are refused (EINVAL). */
 int path_normalize(const char *path, char **ret, struct fault *f) _must_check_;
 
 /* Is PATH equal to or below PARENT?  Both normalized. */
