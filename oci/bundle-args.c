@@ -5,7 +5,7 @@
 #include "oci/bundle-part.h"
 
 /* Nothing inside shows these: the supervisor reads the cgroup, a foreign runtime answers for itself. */
-#define OUTSIDE_LAYERS                                                                                     \
+#define OUTSIDE_LAYERS                                                                              \
 	(LAYER_BIT(LAYER_MEMORY_LIMIT) | LAYER_BIT(LAYER_PIDS_LIMIT) | LAYER_BIT(LAYER_CPU_LIMIT) | \
 	 LAYER_BIT(LAYER_DISK_LIMIT) | LAYER_BIT(LAYER_TIME_LIMIT))
 

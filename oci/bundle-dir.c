@@ -30,7 +30,8 @@ static const char *const own_names[] = { "config.json", "rootfs", "custody-hook.
 
 static uint32_t choose_base(const struct stat *st)
 {
-	uint64_t h = (uint64_t)st->st_ino * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)st->st_dev * UINT64_C(0xc2b2ae3d27d4eb4f);
+	uint64_t h = (uint64_t)st->st_ino * UINT64_C(0x9e3779b97f4a7c15) ^
+		     (uint64_t)st->st_dev * UINT64_C(0xc2b2ae3d27d4eb4f);
 
 	h ^= h >> 29;
 	return ID_RANGE + (FIRST_BLOCK + (uint32_t)(h % N_BLOCKS)) * ID_BLOCK;
@@ -101,10 +102,12 @@ static int require_replaceable(int dirfd, const char *dir, bool force, bool *ret
 	if (r < 0 || empty)
 		return r;
 	if (foreign)
-		return fault_set(f, ENOTEMPTY, "'%s' is not empty and no bundle ('%s' is in it): choose another directory",
+		return fault_set(f, ENOTEMPTY,
+				 "'%s' is not empty and no bundle ('%s' is in it): choose another directory",
 				 dir, foreign);
 	if (!is_marked(dirfd))
-		return fault_set(f, ENOTEMPTY, "'%s' holds a bundle that custody did not write: choose another directory",
+		return fault_set(f, ENOTEMPTY,
+				 "'%s' holds a bundle that custody did not write: choose another directory",
 				 dir);
 	if (!force)
 		return fault_set(f, EEXIST, "'%s' holds a bundle: --force replaces it", dir);
@@ -116,7 +119,8 @@ static int require_replaceable(int dirfd, const char *dir, bool force, bool *ret
 static int require_own(const struct stat *st, const char *dir, struct fault *f)
 {
 	if (st->st_uid != geteuid())
-		return fault_set(f, EPERM, "'%s' belongs to uid %u: choose a directory of your own", dir, st->st_uid);
+		return fault_set(f, EPERM, "'%s' belongs to uid %u: choose a directory of your own", dir,
+				 st->st_uid);
 	if (st->st_mode & (S_IWGRP | S_IWOTH))
 		return fault_set(f, EPERM, "'%s' can be written by others: chmod go-w '%s'", dir, dir);
 	return 0;
@@ -136,14 +140,15 @@ static int require_reachable(const char *dir, struct fault *f)
 			return fault_errno(f, errno, "bundle's parent '%s'", path);
 		if (!(st.st_mode & S_IXOTH))
 			return fault_set(f, EACCES,
-					 "the container's ids cannot pass '%s': chmod o+x '%s', or choose a directory elsewhere",
+					 "the container's ids cannot pass '%s': chmod o+x '%s', or choose a "
+					 "directory elsewhere",
 					 path, path);
 	}
 	return 0;
 }
 
-static int place(const struct bundle_request *rq, const struct subject *s, const struct stat *st, struct placement *p,
-		 struct fault *f)
+static int place(const struct bundle_request *rq, const struct subject *s, const struct stat *st,
+		 struct placement *p, struct fault *f)
 {
 	*p = (struct placement){
 		.portable = true,

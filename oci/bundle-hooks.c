@@ -37,13 +37,16 @@ bool bundle_is_hooked(const struct subject *s, const struct placement *p, size_t
 	return false;
 }
 
-static int require_reachable(const struct subject *s, const struct placement *p, const char *target, struct fault *f)
+static int require_reachable(const struct subject *s, const struct placement *p, const char *target,
+			     struct fault *f)
 {
 	for (size_t i = 0; i < s->n_mounts; i++)
 		if (!bundle_is_hooked(s, p, i) && strcmp(s->mounts[i].target, target) != 0 &&
 		    path_is_below(target, s->mounts[i].target))
-			return fault_set(f, ENOTSUP, "'%s' lies below the mount '%s': not in a bundle, choose another target",
-					 target, s->mounts[i].target);
+			return fault_set(
+				f, ENOTSUP,
+				"'%s' lies below the mount '%s': not in a bundle, choose another target",
+				target, s->mounts[i].target);
 	return 0;
 }
 

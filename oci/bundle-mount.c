@@ -99,7 +99,8 @@ static void add_tmpfs(struct jdoc *mounts, const struct subject *s, const char *
 		append_format(options, "gid=%u", s->gid);
 }
 
-static void add_subject_mount(struct jdoc *mounts, const struct subject *s, const struct placement *p, size_t i)
+static void add_subject_mount(struct jdoc *mounts, const struct subject *s, const struct placement *p,
+			      size_t i)
 {
 	const struct subject_mount *m = &s->mounts[i];
 	const char *source;
@@ -128,7 +129,8 @@ static void append_layer(struct jdoc *options, const char *name, const char *pat
 	jdoc_append_string(options, text.broken ? NULL : text.text);
 }
 
-static void add_overlay(struct jdoc *mounts, const struct subject *s, const struct placement *p, const char *target)
+static void add_overlay(struct jdoc *mounts, const struct subject *s, const struct placement *p,
+			const char *target)
 {
 	struct jdoc *options = add_mount(mounts, target, "overlay", "overlay");
 
@@ -149,7 +151,8 @@ uint64_t bundle_work_size(const struct subject *s)
 	return s->profile->limit_disk ? s->profile->limit_disk : subject_tmp_size(s);
 }
 
-static int add_worktree(struct jdoc *mounts, const struct subject *s, const struct placement *p, struct fault *f)
+static int add_worktree(struct jdoc *mounts, const struct subject *s, const struct placement *p,
+			struct fault *f)
 {
 	const char *target = subject_work_target(s);
 
@@ -175,7 +178,8 @@ static int add_worktree(struct jdoc *mounts, const struct subject *s, const stru
 	return fault_set(f, EINVAL, "worktree of an unknown kind");
 }
 
-int bundle_add_mounts(struct jdoc *config, const struct subject *s, const struct placement *p, struct fault *f)
+int bundle_add_mounts(struct jdoc *config, const struct subject *s, const struct placement *p,
+		      struct fault *f)
 {
 	struct jdoc *mounts = jdoc_set_array(config, "mounts");
 	int r = 0;

@@ -16,13 +16,15 @@ static inline bool bundle_asks(const struct subject *s, enum layer l)
 }
 
 /* `mounts`: what the runtime mounts by itself. */
-int bundle_add_mounts(struct jdoc *config, const struct subject *s, const struct placement *p, struct fault *f);
+int bundle_add_mounts(struct jdoc *config, const struct subject *s, const struct placement *p,
+		      struct fault *f);
 
 /* `process.args`: custody-init and what it has to know, then the command. */
 void bundle_add_args(struct jdoc *process, const struct subject *s, const struct placement *p);
 
 /* `hooks`: in portable bundles, what a runtime cannot mount itself. */
-int bundle_add_hooks(struct jdoc *config, const struct subject *s, const struct placement *p, struct fault *f);
+int bundle_add_hooks(struct jdoc *config, const struct subject *s, const struct placement *p,
+		     struct fault *f);
 
 /* Is mounts[i] left to the hook?  Yes if it is idmapped, or at or below something that the hook mounts. */
 bool bundle_is_hooked(const struct subject *s, const struct placement *p, size_t i);

@@ -28,10 +28,11 @@ static const struct {
 
 /* Kernel memory, keys, timers and devices of the whole host.  /sys is not mounted at all. */
 static const char *const masked_paths[] = {
-	"/proc/acpi",	      "/proc/asound",	   "/proc/interrupts",	"/proc/kallsyms",
-	"/proc/kcore",	      "/proc/key-users",   "/proc/keys",	"/proc/kmsg",
-	"/proc/latency_stats", "/proc/sched_debug", "/proc/scsi",	"/proc/timer_list",
-	"/proc/timer_stats",  NULL,
+	"/proc/acpi",	     "/proc/asound", "/proc/interrupts",
+	"/proc/kallsyms",    "/proc/kcore",  "/proc/key-users",
+	"/proc/keys",	     "/proc/kmsg",   "/proc/latency_stats",
+	"/proc/sched_debug", "/proc/scsi",   "/proc/timer_list",
+	"/proc/timer_stats", NULL,
 };
 
 static const char *const readonly_paths[] = {
@@ -40,9 +41,9 @@ static const char *const readonly_paths[] = {
 
 /* Only for a profile that switches the layer off: what container engines give by default. */
 static const char *const usual_capabilities[] = {
-	"CAP_AUDIT_WRITE", "CAP_CHOWN",	       "CAP_DAC_OVERRIDE", "CAP_FOWNER",	   "CAP_FSETID",
-	"CAP_KILL",	   "CAP_MKNOD",	       "CAP_NET_RAW",	   "CAP_NET_BIND_SERVICE", "CAP_SETFCAP",
-	"CAP_SETGID",	   "CAP_SETPCAP",      "CAP_SETUID",	   "CAP_SYS_CHROOT",	   NULL,
+	"CAP_AUDIT_WRITE", "CAP_CHOWN",	  "CAP_DAC_OVERRIDE", "CAP_FOWNER",	      "CAP_FSETID",
+	"CAP_KILL",	   "CAP_MKNOD",	  "CAP_NET_RAW",      "CAP_NET_BIND_SERVICE", "CAP_SETFCAP",
+	"CAP_SETGID",	   "CAP_SETPCAP", "CAP_SETUID",	      "CAP_SYS_CHROOT",	      NULL,
 };
 
 static void append_all(struct jdoc *array, const char *const *words)
@@ -142,7 +143,8 @@ static int add_seccomp(struct jdoc *config, struct jdoc *linux_part, const struc
 	if (!bundle_asks(s, LAYER_SECCOMP))
 		return 0;
 	if (p->seccomp_bpf) {
-		jdoc_set_string(jdoc_set_object(config, "annotations"), "run.oci.seccomp_bpf_data", p->seccomp_bpf);
+		jdoc_set_string(jdoc_set_object(config, "annotations"), "run.oci.seccomp_bpf_data",
+				p->seccomp_bpf);
 		return 0;
 	}
 	r = seccomp_describe(s, &seccomp, f);
@@ -185,11 +187,11 @@ static int require_ids(const struct subject *s, const struct placement *p, struc
 	if (p->n_ids == 0)
 		return fault_set(f, EINVAL, "placement without ids");
 	if (p->n_ids == 1 && (s->uid != 0 || s->gid != 0))
-		return fault_set(f, EPERM, "process.user %u:%u: without root there is one id, container root", s->uid,
-				 s->gid);
+		return fault_set(f, EPERM, "process.user %u:%u: without root there is one id, container root",
+				 s->uid, s->gid);
 	if (s->uid >= p->n_ids || s->gid >= p->n_ids)
-		return fault_set(f, EINVAL, "process.user %u:%u: not among the container's %u ids", s->uid, s->gid,
-				 p->n_ids);
+		return fault_set(f, EINVAL, "process.user %u:%u: not among the container's %u ids", s->uid,
+				 s->gid, p->n_ids);
 	return 0;
 }
 

@@ -138,7 +138,8 @@ static int open_point(const struct attach_point *at, int *ret, struct fault *f)
 		return fd;
 	if (fstat(fd, &st) < 0 || !S_ISDIR(st.st_mode) != !at->is_dir) {
 		fd_close(fd);
-		return fault_set(f, at->is_dir ? ENOTDIR : EISDIR, "the mount point is of another type than its source");
+		return fault_set(f, at->is_dir ? ENOTDIR : EISDIR,
+				 "the mount point is of another type than its source");
 	}
 	*ret = fd;
 	return 0;
@@ -146,7 +147,8 @@ static int open_point(const struct attach_point *at, int *ret, struct fault *f)
 
 static int move(int tree, int point, struct fault *f)
 {
-	if (syscall(SYS_move_mount, tree, "", point, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+	if (syscall(SYS_move_mount, tree, "", point, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) <
+	    0)
 		return fault_errno(f, errno, "attach the mount");
 	return 0;
 }
@@ -174,9 +176,11 @@ static int make_layers(const struct attach_point *at, int dir, int tree, struct 
 
 	if (fstat(tree, &st) < 0)
 		return fault_errno(f, errno, "worktree");
-	if (mkdirat(dir, "lower", 0755) < 0 || mkdirat(dir, "upper", 0700) < 0 || mkdirat(dir, "work", 0700) < 0)
+	if (mkdirat(dir, "lower", 0755) < 0 || mkdirat(dir, "upper", 0700) < 0 ||
+	    mkdirat(dir, "work", 0700) < 0)
 		return fault_errno(f, errno, "make the overlay's directories");
-	if (fchownat(dir, "upper", at->uid, at->gid, 0) < 0 || fchownat(dir, "work", at->uid, at->gid, 0) < 0 ||
+	if (fchownat(dir, "upper", at->uid, at->gid, 0) < 0 ||
+	    fchownat(dir, "work", at->uid, at->gid, 0) < 0 ||
 	    fchmodat(dir, "upper", st.st_mode & 0777, 0) < 0)
 		return fault_errno(f, errno, "give away the overlay's directories");
 	return 0;
@@ -190,8 +194,9 @@ static int require_user_xattr(int dir, struct fault *f)
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d/upper", dir);
 	if (syscall(SYS_setxattr, path, "user.overlay.custody", "y", 1, 0) == 0 || errno != EOPNOTSUPP)
 		return 0;
-	return fault_set(f, EOPNOTSUPP, "an overlay without root needs user.* attributes on tmpfs (Linux 6.6): write the "
-					"bundle as root, or with another workspace.mode");
+	return fault_set(f, EOPNOTSUPP,
+			 "an overlay without root needs user.* attributes on tmpfs (Linux 6.6): write the "
+			 "bundle as root, or with another workspace.mode");
 }
 
 static int make_overlay(bool userxattr, int *ret, struct fault *f)
@@ -215,7 +220,8 @@ static int make_overlay(bool userxattr, int *ret, struct fault *f)
 }
 
 /* In the tmpfs DIR, the working directory, which is attached for as long as overlayfs needs to look up its layers. */
-static int build_overlay(const struct attach_point *at, int dir, int tree, bool userxattr, int *ret, struct fault *f)
+static int build_overlay(const struct attach_point *at, int dir, int tree, bool userxattr, int *ret,
+			 struct fault *f)
 {
 	_cleanup_close_ int lower = -EBADF;
 	int r;

@@ -40,7 +40,8 @@ static const struct verb *find_verb(int argc, char **argv)
 /* crun throws a hook's stderr away: the reason is also left beside config.json.  Best effort, ignoring failures. */
 static void leave_reason(const char *bundle, const char *text)
 {
-	_cleanup_close_ int dir = bundle ? open(bundle, O_PATH | O_DIRECTORY | O_CLOEXEC) : -EBADF, fd = -EBADF;
+	_cleanup_close_ int dir = bundle ? open(bundle, O_PATH | O_DIRECTORY | O_CLOEXEC) : -EBADF,
+			    fd = -EBADF;
 
 	if (dir < 0)
 		return;

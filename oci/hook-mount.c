@@ -63,7 +63,9 @@ static uint64_t get_u64(const struct jdoc *d, const char *key, uint64_t max)
 {
 	const struct jdoc *v = jdoc_get(d, key);
 
-	return v && v->type == JDOC_INT && v->integer >= 0 && (uint64_t)v->integer <= max ? (uint64_t)v->integer : 0;
+	return v && v->type == JDOC_INT && v->integer >= 0 && (uint64_t)v->integer <= max
+		       ? (uint64_t)v->integer
+		       : 0;
 }
 
 static int read_mount(const struct jdoc *d, struct plan_mount *m, struct fault *f)
@@ -101,8 +103,11 @@ static int read_plan(const char *text, struct plan *p, struct fault *f)
 	if (r < 0)
 		return r;
 	mounts = jdoc_get(p->doc, "mounts");
-	if (get_u64(p->doc, "version", 1) != 1 || !mounts || mounts->type != JDOC_ARRAY || mounts->n_items > MOUNTS_MAX)
-		return fault_set(f, EINVAL, "the plan is of another version: write the bundle anew with 'custody bundle'");
+	if (get_u64(p->doc, "version", 1) != 1 || !mounts || mounts->type != JDOC_ARRAY ||
+	    mounts->n_items > MOUNTS_MAX)
+		return fault_set(
+			f, EINVAL,
+			"the plan is of another version: write the bundle anew with 'custody bundle'");
 	p->rootless = get_bool(p->doc, "rootless");
 	p->userns = get_bool(p->doc, "userns");
 	p->uid_base = (uid_t)get_u64(p->doc, "uid_base", UINT32_MAX);
@@ -151,7 +156,8 @@ static int enter_container(pid_t pid, bool rootless, struct fault *f)
 	int r = 0;
 
 	if (pid <= 0)
-		return fault_set(f, EINVAL, "the container's state has no pid: this hook belongs to createRuntime");
+		return fault_set(f, EINVAL,
+				 "the container's state has no pid: this hook belongs to createRuntime");
 	if (rootless)
 		r = enter(pid, "user", CLONE_NEWUSER, f);
 	if (r >= 0)

@@ -108,7 +108,8 @@ static int write_names(const struct rootfs *r, const struct subject *s, struct f
 	ret = write_file(r, s, "etc/nsswitch.conf", &t, f);
 	if (ret < 0 || s->profile->network == PROFILE_NETWORK_HOST)
 		return ret;
-	strbuf_printf(&t, "127.0.0.1\tlocalhost %s\n::1\tlocalhost ip6-localhost ip6-loopback\n", s->hostname);
+	strbuf_printf(&t, "127.0.0.1\tlocalhost %s\n::1\tlocalhost ip6-localhost ip6-loopback\n",
+		      s->hostname);
 	ret = write_file(r, s, "etc/hosts", &t, f);
 	if (ret < 0)
 		return ret;

@@ -91,12 +91,14 @@ bool rootfs_is_covered(const struct subject *s, const char *target, bool or_at)
 	const char *work = subject_work_target(s);
 
 	for (size_t i = 0; i < s->n_mounts; i++)
-		if (path_is_below(target, s->mounts[i].target) && (or_at || strcmp(target, s->mounts[i].target) != 0))
+		if (path_is_below(target, s->mounts[i].target) &&
+		    (or_at || strcmp(target, s->mounts[i].target) != 0))
 			return true;
 	return path_is_below(target, work) && (or_at || strcmp(target, work) != 0);
 }
 
-static int make_point(const struct rootfs *r, const struct subject *s, const char *target, bool is_dir, struct fault *f)
+static int make_point(const struct rootfs *r, const struct subject *s, const char *target, bool is_dir,
+		      struct fault *f)
 {
 	if (rootfs_is_covered(s, target, false))
 		return 0;

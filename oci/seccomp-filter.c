@@ -156,9 +156,12 @@ static int export_program(scmp_filter_ctx ctx, char **ret, struct fault *f)
 
 int seccomp_filter_compile(const struct seccomp_choice *c, char **ret, struct fault *f)
 {
-	_cleanup_(filter_release) scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
+	_cleanup_(filter_release) scmp_filter_ctx ctx = NULL;
 	int r;
 
+	/* What the kernel here can do is no question: the program may be built in a sandbox of somebody else's. */
+	(void)seccomp_api_set(3);
+	ctx = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
 	if (!ctx)
 		return fault_errno(f, ENOMEM, "seccomp program");
 	/* Foreign architectures, x32 among them, would be other numbers for other calls. */

@@ -8,7 +8,7 @@
 /* Which program: the variants that are compiled when custody is built are the values without allow and deny. */
 struct seccomp_choice {
 	bool no_setid;
-	bool kill; /* SECCOMP_DENY is the end of the process */
+	bool kill;			  /* SECCOMP_DENY is the end of the process */
 	char *const *allow, *const *deny; /* of the profile; deny wins */
 };
 

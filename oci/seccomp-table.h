@@ -35,7 +35,7 @@ struct seccomp_rule {
 
 extern const char *const seccomp_allowed[]; /* NULL-terminated */
 extern const char *const seccomp_denied[];
-extern const char *const seccomp_unfilterable[]; /* allowed, but ENOSYS where set-id modes are refused */
+extern const char *const seccomp_unfilterable[];  /* allowed, but ENOSYS where set-id modes are refused */
 extern const struct seccomp_rule seccomp_rules[]; /* grouped by name; ends with a NULL name */
 
 /*

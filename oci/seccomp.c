@@ -26,7 +26,8 @@ static int require_names(char *const *names, const char *key, struct fault *f)
 {
 	for (size_t i = 0; names && names[i]; i++)
 		if (seccomp_syscall_resolve_name(names[i]) == __NR_SCMP_ERROR)
-			return fault_set(f, EINVAL, "seccomp.%s: no system call is called '%s'", key, names[i]);
+			return fault_set(f, EINVAL, "seccomp.%s: no system call is called '%s'", key,
+					 names[i]);
 	return 0;
 }
 

@@ -61,6 +61,13 @@ unit_tests += tests/unit/test-seccomp
 tests_unit_test_seccomp_SOURCES = tests/unit/test-seccomp.c tests/unit/tap.h
 tests_unit_test_seccomp_LDADD = $(oci_test_libs)
 
+unit_tests += tests/unit/test-subject
+tests_unit_test_subject_SOURCES = tests/unit/test-subject.c tests/unit/tap.h
+
+unit_tests += tests/unit/test-bundle
+tests_unit_test_bundle_SOURCES = tests/unit/test-bundle.c tests/unit/tap.h
+tests_unit_test_bundle_LDADD = $(oci_test_libs)
+
 # Fuzz targets: three lines each; the corpus is tests/fuzz/corpus/<name>/ (one file per finding or shape).
 #	fuzz_targets += tests/fuzz/fuzz-json
 #	tests_fuzz_fuzz_json_SOURCES = tests/fuzz/fuzz-json.c

@@ -61,16 +61,22 @@ static int require_fitting(const struct bundle_options *b, const struct run_opti
 	if (o->terminal)
 		return fault_set(f, ENOTSUP, "-t: a bundle's terminal is up to whoever runs it");
 	if (o->json || o->result || o->status_fd >= 0)
-		return fault_set(f, ENOTSUP, "--json, --result, --status-fd: a bundle has no result until it runs");
+		return fault_set(f, ENOTSUP,
+				 "--json, --result, --status-fd: a bundle has no result until it runs");
 	return 0;
 }
 
 static int write_bundle(const struct bundle_options *b, const struct run_options *o, const struct dirs *d,
 			const struct profile *p, struct fault *f)
 {
-	_cleanup_free_ char *init = path_join(d->libexec, "custody-init"), *hook = path_join(d->libexec, "custody-hook");
-	struct subject_request srq = { .argv = o->argv,	      .env = o->env,	 .volumes = o->volumes,
-				       .workdir = o->workdir, .hostname = o->hostname, .home = d->home,
+	_cleanup_free_ char *init = path_join(d->libexec, "custody-init"),
+			    *hook = path_join(d->libexec, "custody-hook");
+	struct subject_request srq = { .argv = o->argv,
+				       .env = o->env,
+				       .volumes = o->volumes,
+				       .workdir = o->workdir,
+				       .hostname = o->hostname,
+				       .home = d->home,
 				       .environ = environ };
 	struct bundle_request rq = { .dir = b->dir, .init = init, .hook = hook, .force = b->force };
 	_cleanup_subject_ struct subject *s = NULL;
@@ -79,7 +85,8 @@ static int write_bundle(const struct bundle_options *b, const struct run_options
 	if (!init || !hook)
 		return fault_errno(f, ENOMEM, "bundle");
 	if (access(init, X_OK) < 0 || access(hook, X_OK) < 0)
-		return fault_errno(f, errno, "custody-init and custody-hook in '%s': run 'make install'", d->libexec);
+		return fault_errno(f, errno, "custody-init and custody-hook in '%s': run 'make install'",
+				   d->libexec);
 	r = subject_build(p, &srq, &s, f);
 	return r < 0 ? r : bundle_write(&rq, s, f);
 }

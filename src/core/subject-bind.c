@@ -7,7 +7,8 @@
 #include "base/str.h"
 #include "core/subject-build.h"
 
-static int require_word(const struct subject *s, const char *source, bool rw, const char *home, struct fault *f)
+static int require_word(const struct subject *s, const char *source, bool rw, const char *home,
+			struct fault *f)
 {
 	const char *word = profile_path_danger(source, rw, home);
 
@@ -18,8 +19,8 @@ static int require_word(const struct subject *s, const char *source, bool rw, co
 }
 
 /* The profile's own paths were judged as they are written; here they are resolved, and -v was never judged. */
-int subject_require_harmless(const struct subject *s, const struct subject_request *rq, const char *source, bool rw,
-			     struct fault *f)
+int subject_require_harmless(const struct subject *s, const struct subject_request *rq, const char *source,
+			     bool rw, struct fault *f)
 {
 	_cleanup_free_ char *home = NULL;
 	int r;
@@ -45,7 +46,8 @@ static void words_done(struct bind_words *w)
 }
 
 /* Owner and reader of a bind: what belongs to a user is given to container root; root's own files stay root's. */
-static int add_bind(struct subject *s, const struct subject_request *rq, const struct bind_words *w, struct fault *f)
+static int add_bind(struct subject *s, const struct subject_request *rq, const struct bind_words *w,
+		    struct fault *f)
 {
 	_cleanup_free_ char *real = realpath(w->source, NULL), *target = NULL;
 	struct subject_mount *m;
@@ -105,8 +107,10 @@ static int split_volume(const char *text, struct bind_words *w, struct fault *f)
 	if (mode)
 		*mode++ = '\0';
 	if (mode && strcmp(mode, "ro") != 0 && strcmp(mode, "rw") != 0)
-		return fault_set(f, EINVAL,
-				 "-v '%s': the third word is ro or rw (a path that holds ':' cannot be given with -v)", text);
+		return fault_set(
+			f, EINVAL,
+			"-v '%s': the third word is ro or rw (a path that holds ':' cannot be given with -v)",
+			text);
 	/* Engines take a bare name for a volume of theirs; there is none here, so it is a mistake. */
 	if (copy[0] != '/' && copy[0] != '.')
 		return fault_set(f, EINVAL, "-v '%s': the source must start with '/' or './'", text);
@@ -138,6 +142,7 @@ int subject_build_binds(struct subject *s, const struct subject_request *rq, str
 	}
 	for (size_t i = 0; r >= 0 && i < p->n_fs_tmpfs; i++)
 		r = subject_add_tmpfs(s, p->fs_tmpfs[i].path,
-				      p->fs_tmpfs[i].size ? p->fs_tmpfs[i].size : subject_tmp_size(s), 0755, f);
+				      p->fs_tmpfs[i].size ? p->fs_tmpfs[i].size : subject_tmp_size(s), 0755,
+				      f);
 	return r;
 }

@@ -8,7 +8,8 @@
 #define SUBJECT_MOUNTS_MAX 512
 
 /* Names and values of the environment; fills s->env and s->home (true in RET_OWN_HOME: ours, not the caller's). */
-int subject_build_env(struct subject *s, const struct subject_request *rq, bool *ret_own_home, struct fault *f);
+int subject_build_env(struct subject *s, const struct subject_request *rq, bool *ret_own_home,
+		      struct fault *f);
 
 /* Mounts and links of the root: the host's directories, or those of the profile's root directory. */
 int subject_build_root(struct subject *s, struct fault *f);
@@ -20,14 +21,16 @@ int subject_build_binds(struct subject *s, const struct subject_request *rq, str
 int subject_finish_mounts(struct subject *s, struct fault *f);
 
 /* Refuse SOURCE (resolved) when showing it, or showing it writable, needs a word in `dangerous` that is not there. */
-int subject_require_harmless(const struct subject *s, const struct subject_request *rq, const char *source, bool rw,
-			     struct fault *f);
+int subject_require_harmless(const struct subject *s, const struct subject_request *rq, const char *source,
+			     bool rw, struct fault *f);
 
 /* The mount exactly at TARGET, or NULL. */
 struct subject_mount *subject_find_mount(const struct subject *s, const char *target);
 
-int subject_add_tmpfs(struct subject *s, const char *target, uint64_t size, unsigned int mode, struct fault *f);
+int subject_add_tmpfs(struct subject *s, const char *target, uint64_t size, unsigned int mode,
+		      struct fault *f);
 int subject_add_link(struct subject *s, const char *target, const char *text, struct fault *f);
 
 /* SOURCE is resolved by the caller.  RET_MOUNT may be NULL. */
-int subject_add_bind(struct subject *s, const char *source, const char *target, bool rw, bool idmap, struct fault *f);
+int subject_add_bind(struct subject *s, const char *source, const char *target, bool rw, bool idmap,
+		     struct fault *f);

@@ -41,9 +41,10 @@ static int put(struct subject *s, const char *var, struct fault *f)
 	if (name == 0 || var[name] != '=')
 		return fault_set(f, EINVAL, "environment variable '%s' has no name", var);
 	if (!str_is_utf8(var, strlen(var)))
-		return fault_set(f, EILSEQ,
-				 "environment variable '%.*s' is not UTF-8: unset it, or give it a value with -e",
-				 name, var);
+		return fault_set(
+			f, EILSEQ,
+			"environment variable '%.*s' is not UTF-8: unset it, or give it a value with -e",
+			name, var);
 	for (size_t i = 0; s->env && s->env[i]; i++) {
 		if (!same_name(s->env[i], var))
 			continue;
@@ -143,7 +144,8 @@ static int put_defaults(struct subject *s, bool *ret_own_home, struct fault *f)
 	return home ? 0 : put_value(s, "HOME", s->home, f);
 }
 
-int subject_build_env(struct subject *s, const struct subject_request *rq, bool *ret_own_home, struct fault *f)
+int subject_build_env(struct subject *s, const struct subject_request *rq, bool *ret_own_home,
+		      struct fault *f)
 {
 	const struct profile *p = s->profile;
 	int r;

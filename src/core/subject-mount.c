@@ -23,10 +23,25 @@ struct subject_mount *subject_find_mount(const struct subject *s, const char *ta
 	return NULL;
 }
 
+static int require_mountable(const char *target, struct fault *f)
+{
+	if (strcmp(target, "/") == 0)
+		return fault_set(f, EINVAL,
+				 "'/' cannot be mounted on: choose a root directory (root.path) instead");
+	for (size_t i = 0; reserved[i]; i++)
+		if (path_is_below(target, reserved[i]) || path_is_below(reserved[i], target))
+			return fault_set(f, EINVAL, "'%s' cannot be mounted on: '%s' is custody's own",
+					 target, reserved[i]);
+	return 0;
+}
+
 static int add(struct subject *s, struct subject_mount *m, struct fault *f)
 {
 	struct subject_mount *grown;
+	int r = require_mountable(m->target, f);
 
+	if (r < 0)
+		return r;
 	if (subject_find_mount(s, m->target))
 		return fault_set(f, EEXIST, "two mounts at '%s': keep one", m->target);
 	if (s->n_mounts >= SUBJECT_MOUNTS_MAX)
@@ -46,10 +61,16 @@ static void mount_done(struct subject_mount *m)
 	free(m->target);
 }
 
-int subject_add_tmpfs(struct subject *s, const char *target, uint64_t size, unsigned int mode, struct fault *f)
+int subject_add_tmpfs(struct subject *s, const char *target, uint64_t size, unsigned int mode,
+		      struct fault *f)
 {
 	_cleanup_(mount_done) struct subject_mount m = {
-		.kind = SUBJECT_MOUNT_TMPFS, .target = strdup(target), .rw = true, .is_dir = true, .size = size, .mode = mode,
+		.kind = SUBJECT_MOUNT_TMPFS,
+		.target = strdup(target),
+		.rw = true,
+		.is_dir = true,
+		.size = size,
+		.mode = mode,
 	};
 
 	if (!m.target)
@@ -57,10 +78,15 @@ int subject_add_tmpfs(struct subject *s, const char *target, uint64_t size, unsi
 	return add(s, &m, f);
 }
 
-int subject_add_bind(struct subject *s, const char *source, const char *target, bool rw, bool idmap, struct fault *f)
+int subject_add_bind(struct subject *s, const char *source, const char *target, bool rw, bool idmap,
+		     struct fault *f)
 {
 	_cleanup_(mount_done) struct subject_mount m = {
-		.kind = SUBJECT_MOUNT_BIND, .source = strdup(source), .target = strdup(target), .rw = rw, .idmap = idmap,
+		.kind = SUBJECT_MOUNT_BIND,
+		.source = strdup(source),
+		.target = strdup(target),
+		.rw = rw,
+		.idmap = idmap,
 	};
 	struct stat st;
 
@@ -96,8 +122,8 @@ static void unescape(char *text)
 	char *out = text;
 
 	for (const char *in = text; *in; out++) {
-		if (in[0] == '\\' && in[1] >= '0' && in[1] <= '3' && in[2] >= '0' && in[2] <= '7' && in[3] >= '0' &&
-		    in[3] <= '7') {
+		if (in[0] == '\\' && in[1] >= '0' && in[1] <= '3' && in[2] >= '0' && in[2] <= '7' &&
+		    in[3] >= '0' && in[3] <= '7') {
 			*out = (char)((in[1] - '0') * 64 + (in[2] - '0') * 8 + (in[3] - '0'));
 			in += 4;
 		} else {
@@ -123,7 +149,8 @@ static char *mount_point(char *line)
  * A bind shows one file system, not what is mounted below it: libcrun clones without recursion.  So each mount
  * below a bound directory becomes a bind of its own, as its parent is.
  */
-static int add_submount(struct subject *s, const struct subject_mount *parent, const char *point, struct fault *f)
+static int add_submount(struct subject *s, const struct subject_mount *parent, const char *point,
+			struct fault *f)
 {
 	_cleanup_free_ char *target = NULL;
 	struct stat st;
@@ -187,7 +214,8 @@ static int add_submounts(struct subject *s, struct fault *f)
 /* '/' sorts before everything, so that a parent comes before its children and those before its siblings. */
 static int compare_targets(const void *a, const void *b)
 {
-	const char *x = ((const struct subject_mount *)a)->target, *y = ((const struct subject_mount *)b)->target;
+	const char *x = ((const struct subject_mount *)a)->target,
+		   *y = ((const struct subject_mount *)b)->target;
 	unsigned char cx, cy;
 
 	while (*x && *x == *y)
@@ -197,16 +225,12 @@ static int compare_targets(const void *a, const void *b)
 	return (cx > cy) - (cx < cy);
 }
 
-static int require_mountable(const struct subject *s, const char *target, struct fault *f)
+static int require_no_link(const struct subject *s, const char *target, struct fault *f)
 {
-	if (strcmp(target, "/") == 0)
-		return fault_set(f, EINVAL, "'/' cannot be mounted on: choose a root directory (root.path) instead");
-	for (size_t i = 0; reserved[i]; i++)
-		if (path_is_below(target, reserved[i]) || path_is_below(reserved[i], target))
-			return fault_set(f, EINVAL, "'%s' cannot be mounted on: '%s' is custody's own", target, reserved[i]);
 	for (size_t i = 0; i < s->n_links; i++)
 		if (path_is_below(target, s->links[i].target))
-			return fault_set(f, EINVAL, "'%s' cannot be mounted on: '%s' is a symbolic link to '%s'", target,
+			return fault_set(f, EINVAL,
+					 "'%s' cannot be mounted on: '%s' is a symbolic link to '%s'", target,
 					 s->links[i].target, s->links[i].text);
 	return 0;
 }
@@ -219,12 +243,14 @@ static const char *find_cover(const struct subject *s, const char *target, const
 	for (size_t i = 0; i < s->n_mounts; i++) {
 		const char *t = s->mounts[i].target;
 
-		if (strcmp(t, target) != 0 && path_is_below(target, t) && (!best || strlen(t) > strlen(best))) {
+		if (strcmp(t, target) != 0 && path_is_below(target, t) &&
+		    (!best || strlen(t) > strlen(best))) {
 			best = t;
 			source = s->mounts[i].source;
 		}
 	}
-	if (strcmp(work, target) != 0 && path_is_below(target, work) && (!best || strlen(work) > strlen(best))) {
+	if (strcmp(work, target) != 0 && path_is_below(target, work) &&
+	    (!best || strlen(work) > strlen(best))) {
 		best = work;
 		/* What an overlay lacks is made in its upper layer, which is thrown away. */
 		source = s->profile->workspace == PROFILE_WORKSPACE_OVERLAY ? NULL : s->worktree;
@@ -246,7 +272,8 @@ static int require_point(const struct subject *s, const char *target, bool is_di
 		return fault_errno(f, ENOMEM, "mount '%s'", target);
 	if (stat(point, &st) == 0 && !S_ISDIR(st.st_mode) == !is_dir)
 		return 0;
-	return fault_set(f, ENOENT, "'%s' cannot be mounted on: make %s '%s' first, it is not written to by custody",
+	return fault_set(f, ENOENT,
+			 "'%s' cannot be mounted on: make %s '%s' first, it is not written to by custody",
 			 target, is_dir ? "the directory" : "the file", point);
 }
 
@@ -264,11 +291,13 @@ int subject_finish_mounts(struct subject *s, struct fault *f)
 	qsort(s->mounts, s->n_mounts, sizeof(*s->mounts), compare_targets);
 	while (s->worktree_at < s->n_mounts && compare_targets(&s->mounts[s->worktree_at], &at_work) < 0)
 		s->worktree_at++;
-	r = require_mountable(s, work, f);
+	r = require_mountable(work, f);
+	if (r >= 0)
+		r = require_no_link(s, work, f);
 	if (r >= 0)
 		r = require_point(s, work, true, f);
 	for (size_t i = 0; r >= 0 && i < s->n_mounts; i++) {
-		r = require_mountable(s, s->mounts[i].target, f);
+		r = require_no_link(s, s->mounts[i].target, f);
 		if (r >= 0)
 			r = require_point(s, s->mounts[i].target, s->mounts[i].is_dir, f);
 	}

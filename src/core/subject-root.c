@@ -15,7 +15,9 @@
 #define COPIES_MAX 64
 
 /* For profiles that say nothing.  On merged-/usr hosts all but the first are symlinks into it. */
-static const char *const host_paths[] = { "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", NULL };
+static const char *const host_paths[] = {
+	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", NULL
+};
 
 /* Of a root directory: ours are mounted there, or are nothing that a container should see. */
 static const char *const root_dir_skipped[] = { "proc", "sys", "dev", "run", "tmp", "lost+found", NULL };
@@ -23,7 +25,8 @@ static const char *const root_dir_skipped[] = { "proc", "sys", "dev", "run", "tm
 static bool is_shown(const struct subject *s, const char *path)
 {
 	for (size_t i = 0; i < s->n_mounts; i++)
-		if (s->mounts[i].kind == SUBJECT_MOUNT_BIND && strcmp(s->mounts[i].source, s->mounts[i].target) == 0 &&
+		if (s->mounts[i].kind == SUBJECT_MOUNT_BIND &&
+		    strcmp(s->mounts[i].source, s->mounts[i].target) == 0 &&
 		    path_is_below(path, s->mounts[i].target))
 			return true;
 	return false;
@@ -34,7 +37,8 @@ static bool is_small(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & S_IROTH) && st.st_size <= COPY_MAX;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & S_IROTH) &&
+	       st.st_size <= COPY_MAX;
 }
 
 static int add_copy(struct subject *s, const char *path, struct fault *f)
@@ -155,8 +159,9 @@ static int show_entry(struct subject *s, const char *dir, const char *name, stru
 	if (lstat(source, &st) < 0)
 		return fault_errno(f, errno, "root directory '%s'", source);
 	if (!S_ISLNK(st.st_mode))
-		return S_ISDIR(st.st_mode) || S_ISREG(st.st_mode) ? subject_add_bind(s, source, target, false, false, f) :
-								    0;
+		return S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)
+			       ? subject_add_bind(s, source, target, false, false, f)
+			       : 0;
 	len = readlink(source, text, sizeof(text) - 1);
 	if (len < 0)
 		return fault_errno(f, errno, "root directory '%s'", source);

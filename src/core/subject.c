@@ -38,7 +38,8 @@ static int set_argv(struct subject *s, char *const *argv, struct fault *f)
 	for (size_t i = 0; argv[i]; i++)
 		if (!str_is_utf8(argv[i], strlen(argv[i])))
 			return fault_set(f, EILSEQ,
-					 "argument %zu is not UTF-8: pass such bytes through a file or stdin", i);
+					 "argument %zu is not UTF-8: pass such bytes through a file or stdin",
+					 i);
 	s->argv = strv_copy(argv);
 	return s->argv ? 0 : fault_errno(f, ENOMEM, "subject");
 }
@@ -48,8 +49,8 @@ static int parse_id(const char *text, const char *whole, uid_t *ret, struct faul
 	uint64_t id;
 
 	if (str_to_u64(text, &id) < 0 || id > ID_MAX)
-		return fault_set(f, EINVAL, "process.user '%s': say \"root\" or \"UID[:GID]\", each 0 to %d", whole,
-				 ID_MAX);
+		return fault_set(f, EINVAL, "process.user '%s': say \"root\" or \"UID[:GID]\", each 0 to %d",
+				 whole, ID_MAX);
 	*ret = (uid_t)id;
 	return 0;
 }
@@ -98,14 +99,15 @@ static int resolve_worktree(const struct profile *p, char **ret, struct fault *f
 	if (!source) {
 		cwd = getcwd(NULL, 0);
 		if (!cwd || cwd[0] != '/')
-			return fault_set(f, ENOENT,
-					 "the current directory does not exist any more: cd to one that does");
+			return fault_set(
+				f, ENOENT,
+				"the current directory does not exist any more: cd to one that does");
 		source = cwd;
 	}
 	*ret = realpath(source, NULL);
 	if (!*ret && errno == ENOENT)
-		return fault_set(f, ENOENT, "worktree '%s' does not exist: mkdir -p '%s', or cd elsewhere", source,
-				 source);
+		return fault_set(f, ENOENT, "worktree '%s' does not exist: mkdir -p '%s', or cd elsewhere",
+				 source, source);
 	if (!*ret)
 		return fault_errno(f, errno, "worktree '%s'", source);
 	return 0;
@@ -135,7 +137,8 @@ static int set_worktree(struct subject *s, const struct subject_request *rq, str
 	s->owner_gid = st.st_gid;
 	/* Whatever the mode: the whole host would be seen, its shadow file too. */
 	if (strcmp(s->worktree, "/") == 0 && !strv_has(p->dangerous, "rw-root"))
-		return fault_set(f, EPERM, "the worktree would be '/': cd to the directory that is worked on");
+		return fault_set(f, EPERM,
+				 "the worktree would be '/': cd to the directory that is worked on");
 	return subject_require_harmless(s, rq, s->worktree, rw, f);
 }
 
@@ -154,13 +157,16 @@ static int require_cwd(const struct subject *s, struct fault *f)
 	if (stat(host, &st) == 0 && !S_ISDIR(st.st_mode))
 		return fault_set(f, ENOTDIR, "working directory '%s': '%s' is not a directory", s->cwd, host);
 	if (stat(host, &st) < 0 && errno == ENOENT)
-		return fault_set(f, ENOENT, "working directory '%s' does not exist: mkdir -p '%s'", s->cwd, host);
+		return fault_set(f, ENOENT, "working directory '%s' does not exist: mkdir -p '%s'", s->cwd,
+				 host);
 	return 0;
 }
 
 static int set_cwd(struct subject *s, const char *workdir, struct fault *f)
 {
-	const char *cwd = workdir ? workdir : s->profile->process_cwd ? s->profile->process_cwd : subject_work_target(s);
+	const char *cwd = workdir		    ? workdir
+			  : s->profile->process_cwd ? s->profile->process_cwd
+						    : subject_work_target(s);
 	_cleanup_free_ char *joined = NULL;
 	int r;
 
@@ -222,9 +228,9 @@ static int fill(struct subject *s, const struct subject_request *rq, struct faul
 		r = set_user(s, p->process_user, f);
 	if (r >= 0)
 		r = set_hostname(s,
-				 rq->hostname	       ? rq->hostname :
-				 p->process_hostname ? p->process_hostname :
-						       HOSTNAME_DEFAULT,
+				 rq->hostname	       ? rq->hostname
+				 : p->process_hostname ? p->process_hostname
+						       : HOSTNAME_DEFAULT,
 				 f);
 	if (r >= 0)
 		r = subject_build_env(s, rq, &own_home, f);
@@ -244,7 +250,8 @@ static int fill(struct subject *s, const struct subject_request *rq, struct faul
 	return r;
 }
 
-int subject_build(const struct profile *p, const struct subject_request *rq, struct subject **ret, struct fault *f)
+int subject_build(const struct profile *p, const struct subject_request *rq, struct subject **ret,
+		  struct fault *f)
 {
 	_cleanup_subject_ struct subject *s = NULL;
 	int r;

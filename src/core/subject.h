@@ -43,19 +43,20 @@ struct subject_link {
 struct subject {
 	const struct profile *profile; /* borrowed; outlives the subject */
 	char **argv;
-	char **env;	 /* "NAME=value", sorted by name */
-	char *cwd;	 /* inside */
+	char **env; /* "NAME=value", sorted by name */
+	char *cwd;  /* inside */
 	char *hostname;
-	uid_t uid;	 /* inside */
+	uid_t uid; /* inside */
 	gid_t gid;
 	char *worktree;	 /* host path, resolved; NULL for tmpfs */
 	uid_t owner_uid; /* of the worktree, on the host */
 	gid_t owner_gid;
-	char *home;	 /* inside; HOME and the home of the generated /etc/passwd */
-	struct subject_mount *mounts; /* all but /proc, /dev, worktree and init; in mount order, parents first */
+	char *home; /* inside; HOME and the home of the generated /etc/passwd */
+	struct subject_mount
+		*mounts; /* all but /proc, /dev, worktree and init; in mount order, parents first */
 	size_t n_mounts;
-	size_t worktree_at;	      /* the worktree is mounted before mounts[worktree_at] */
-	struct subject_link *links;   /* symlinks of the root: /bin -> usr/bin */
+	size_t worktree_at;	    /* the worktree is mounted before mounts[worktree_at] */
+	struct subject_link *links; /* symlinks of the root: /bin -> usr/bin */
 	size_t n_links;
 	char **copies; /* small public files of the host's /etc: copied to the same place, cheaper than a mount */
 	uint32_t layers; /* LAYER_BIT()s asked for: profile's, less limits that are not set */
@@ -79,7 +80,7 @@ DEFINE_CLEANUP(struct subject, subject_free)
 #define _cleanup_subject_ _cleanup_(subject_freep)
 
 const char *subject_work_target(const struct subject *s); /* inside */
-uint64_t subject_tmp_size(const struct subject *s);	   /* of each private tmpfs */
+uint64_t subject_tmp_size(const struct subject *s);	  /* of each private tmpfs */
 
 /* Is any file of the host writable inside?  Then set-id modes are refused by the filter. */
 bool subject_writes_host(const struct subject *s);

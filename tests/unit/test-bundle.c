@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "core/layer.h"
+#include "oci/bundle.h"
+#include "oci/rootfs.h"
+#include "tap.h"
+
+static char *argv_ls[] = { (char *)"ls", (char *)"-l", NULL };
+static char *env_two[] = { (char *)"HOME=/home/sandbox", (char *)"PATH=/usr/bin", NULL };
+
+/* clang-format off */
+static struct subject_mount mounts[] = {
+	{ .kind = SUBJECT_MOUNT_TMPFS, .target = (char *)"/tmp", .rw = true, .is_dir = true, .size = 4096, .mode = 01777 },
+	{ .kind = SUBJECT_MOUNT_BIND, .source = (char *)"/usr", .target = (char *)"/usr", .is_dir = true },
+	{ .kind = SUBJECT_MOUNT_BIND, .source = (char *)"/src/data", .target = (char *)"/work/data", .is_dir = true, .rw = true,
+	  .idmap = true, .owner_uid = 1000, .owner_gid = 100 },
+	{ .kind = SUBJECT_MOUNT_BIND, .source = (char *)"/src/file", .target = (char *)"/x", .idmap = true, .owner_uid = 1000 },
+};
+static struct subject_link links[] = { { (char *)"/bin", (char *)"usr/bin" } };
+/* clang-format on */
+
+static struct profile a_profile(void)
+{
+	return (struct profile){
+		.workspace_target = (char *)"/work",
+		.process_init = true,
+		.limit_memory = 1 << 20,
+		.limit_pids = 7,
+		.limit_cpu_percent = 150,
+		.limit_disk = 1 << 16,
+		.limit_time_s = 90,
+		.limit_grace_s = 5,
+		.limit_files = 256,
+		.layers = LAYER_BIT(_LAYER_MAX) - 1,
+	};
+}
+
+static struct subject a_subject(const struct profile *p)
+{
+	return (struct subject){
+		.profile = p,
+		.argv = argv_ls,
+		.env = env_two,
+		.cwd = (char *)"/work",
+		.hostname = (char *)"box",
+		.home = (char *)"/home/sandbox",
+		.worktree = (char *)"/src",
+		.owner_uid = 1000,
+		.owner_gid = 100,
+		.mounts = mounts,
+		.n_mounts = 4,
+		.worktree_at = 2,
+		.links = links,
+		.n_links = 1,
+		.layers = p->layers,
+	};
+}
+
+static struct placement own_run(void)
+{
+	return (struct placement){
+		.uid_base = 2000000,
+		.gid_base = 3000000,
+		.n_ids = 65536,
+		.rootfs = "/s/root",
+		.worktree = "/s/tree",
+		.upper = "/s/l/u",
+		.work = "/s/l/w",
+		.init = "/lib/custody-init",
+		.report_fd = 3,
+		.seccomp_bpf = "AAAA",
+	};
+}
+
+static struct placement portable(void)
+{
+	return (struct placement){
+		.portable = true,
+		.uid_base = 2000000,
+		.gid_base = 3000000,
+		.n_ids = 65536,
+		.rootfs = "rootfs",
+		.init = "/lib/custody-init",
+		.hook = "/lib/custody-hook",
+		.report_fd = -1,
+		.limits = true,
+	};
+}
+
+#define SETUP(where)                            \
+	_cleanup_fault_ struct fault f = { 0 }; \
+	_cleanup_jdoc_ struct jdoc *c = NULL;   \
+	struct profile p = a_profile();         \
+	struct subject s = a_subject(&p);       \
+	struct placement pl = where
+
+/* PATH is "a/b/0/c". */
+static const struct jdoc *at(const struct jdoc *d, const char *path)
+{
+	char copy[128], *save = NULL;
+
+	(void)snprintf(copy, sizeof(copy), "%s", path);
+	for (char *w = strtok_r(copy, "/", &save); d && w; w = strtok_r(NULL, "/", &save)) {
+		if (d->type == JDOC_ARRAY) {
+			size_t i = (size_t)atoi(w);
+
+			d = i < d->n_items ? d->items[i] : NULL;
+		} else {
+			d = jdoc_get(d, w);
+		}
+	}
+	return d;
+}
+
+static bool has(const struct jdoc *array, const char *word)
+{
+	for (size_t i = 0; array && array->type == JDOC_ARRAY && i < array->n_items; i++)
+		if (array->items[i]->type == JDOC_STRING && strcmp(array->items[i]->string, word) == 0)
+			return true;
+	return false;
+}
+
+static const struct jdoc *mount_at(const struct jdoc *c, const char *target)
+{
+	const struct jdoc *list = jdoc_get(c, "mounts");
+
+	for (size_t i = 0; i < list->n_items; i++)
+		if (strcmp(jdoc_get_string(list->items[i], "destination"), target) == 0)
+			return list->items[i];
+	return NULL;
+}
+
+static bool has_option(const struct jdoc *c, const char *target, const char *option)
+{
+	return has(jdoc_get(mount_at(c, target), "options"), option);
+}
+
+static bool has_namespace(const struct jdoc *c, const char *type)
+{
+	const struct jdoc *list = at(c, "linux/namespaces");
+
+	for (size_t i = 0; i < list->n_items; i++)
+		if (strcmp(jdoc_get_string(list->items[i], "type"), type) == 0)
+			return true;
+	return false;
+}
+
+static void an_own_run_has_every_layer(void)
+{
+	static const char *const types[] = { "user", "pid", "mount", "network", "ipc", "uts", "cgroup" };
+	static const char *const sets[] = { "bounding", "effective", "permitted", "inheritable", "ambient" };
+	SETUP(own_run());
+
+	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
+	for (size_t i = 0; i < 7; i++)
+		CHECK(has_namespace(c, types[i]));
+	for (size_t i = 0; i < 5; i++) {
+		const struct jdoc *set = jdoc_get(at(c, "process/capabilities"), sets[i]);
+
+		CHECK(set && set->type == JDOC_ARRAY && set->n_items == 0);
+	}
+	CHECK(at(c, "process/noNewPrivileges")->boolean && at(c, "root/readonly")->boolean);
+	CHECK(has(at(c, "linux/maskedPaths"), "/proc/kcore") &&
+	      has(at(c, "linux/readonlyPaths"), "/proc/sys"));
+	CHECK(at(c, "linux/uidMappings/0/hostID")->integer == 2000000);
+	CHECK(at(c, "linux/gidMappings/0/hostID")->integer == 3000000);
+	CHECK(at(c, "linux/uidMappings/0/size")->integer == 65536);
+	CHECK(strcmp(jdoc_get_string(jdoc_get(c, "annotations"), "run.oci.seccomp_bpf_data"), "AAAA") == 0);
+	CHECK(!at(c, "linux/seccomp") && !at(c, "linux/resources") && !jdoc_get(c, "hooks"));
+	CHECK(!mount_at(c, "/sys"));
+	CHECK(strcmp(jdoc_get_string(c, "ociVersion"), "1.0.2") == 0);
+	CHECK(has_option(c, "/dev/pts", "newinstance") && !has_option(c, "/dev/pts", "gid=5"));
+}
+
+static void switching_a_layer_off_leaves_out_exactly_that(void)
+{
+	static const struct {
+		enum layer layer;
+		const char *type;
+	} off[] = { { LAYER_PID_NS, "pid" }, { LAYER_NET_NS, "network" },   { LAYER_IPC_NS, "ipc" },
+		    { LAYER_UTS_NS, "uts" }, { LAYER_CGROUP_NS, "cgroup" }, { LAYER_USER_NS, "user" } };
+
+	for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++) {
+		SETUP(own_run());
+
+		s.layers &= ~LAYER_BIT(off[i].layer);
+		CHECK(bundle_config(&s, &pl, &c, &f) == 0);
+		for (size_t k = 0; k < sizeof(off) / sizeof(off[0]); k++)
+			CHECK(has_namespace(c, off[k].type) == (i != k));
+		CHECK(!at(c, "linux/uidMappings") == (off[i].layer == LAYER_USER_NS));
+		CHECK(!jdoc_get(c, "hostname") == (off[i].layer == LAYER_UTS_NS));
+	}
+}
+
+static void other_layers_can_be_switched_off_one_by_one(void)
+{
+	SETUP(own_run());
+
+	s.layers &= ~(LAYER_BIT(LAYER_ROOT) | LAYER_BIT(LAYER_MASKS) | LAYER_BIT(LAYER_CAPABILITIES) |
+		      LAYER_BIT(LAYER_NO_NEW_PRIVS) | LAYER_BIT(LAYER_SECCOMP) | LAYER_BIT(LAYER_DEVICES));
+	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
+	CHECK(!at(c, "root/readonly")->boolean);
+	CHECK(at(c, "linux/maskedPaths")->n_items == 0 && at(c, "linux/readonlyPaths")->n_items == 0);
+	CHECK(has(at(c, "process/capabilities/effective"), "CAP_CHOWN"));
+	CHECK(at(c, "process/capabilities/ambient")->n_items == 0);
+	CHECK(!at(c, "process/noNewPrivileges")->boolean);
+	CHECK(!jdoc_get(c, "annotations") && !at(c, "linux/seccomp"));
+	CHECK(strcmp(jdoc_get_string(mount_at(c, "/dev"), "type"), "bind") == 0);
+}
+
+static void hidden_paths_are_masked_whatever_else_is_off(void)
+{
+	char *hide[] = { (char *)"/work/.env", NULL };
+	SETUP(own_run());
+
+	p.fs_hide = hide;
+	s.layers &= ~LAYER_BIT(LAYER_MASKS);
+	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
+	CHECK(at(c, "linux/maskedPaths")->n_items == 1 && has(at(c, "linux/maskedPaths"), "/work/.env"));
+}
+
+static void an_overlay_names_its_layers_with_special_characters_escaped(void)
+{
+	SETUP(own_run());
+
+	pl.worktree = "/a:b,c\\d";
+	pl.upper = "/u,1";
+	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
+	CHECK(strcmp(jdoc_get_string(mount_at(c, "/work"), "type"), "overlay") == 0);
+	CHECK(has_option(c, "/work", "lowerdir=/a\\:b\\,c\\\\d"));
+	CHECK(has_option(c, "/work", "upperdir=/u\\,1") && has_option(c, "/work", "workdir=/s/l/w"));
+	CHECK(has_option(c, "/work", "userxattr") && has_option(c, "/work", "volatile") &&
+	      has_option(c, "/work", "nosuid"));
+}
+
+static void worktrees_are_mounted_as_the_profile_says(void)
+{
+	SETUP(own_run());
+
+	p.workspace = PROFILE_WORKSPACE_RO;
+	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
+	CHECK(has_option(c, "/work", "ro") && has_option(c, "/work", "bind"));
+	jdoc_free(TAKE_PTR(c));
+	p.workspace = PROFILE_WORKSPACE_RW;
+	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
+	/* Plain nosuid and nodev are dropped by libcrun on a writable bind. */
+	CHECK(has_option(c, "/work", "rw") && has_option(c, "/work", "rnosuid") &&
+	      has_option(c, "/work", "rnodev"));
+	jdoc_free(TAKE_PTR(c));
+	p.workspace = PROFILE_WORKSPACE_TMPFS;
+	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
+	CHECK(has_option(c, "/work", "size=65536") && has_option(c, "/work", "nodev"));
+}
+
+static void parents_are_mounted_before_children(void)
+{
+	SETUP(own_run());
+
+	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
+	const struct jdoc *list = jdoc_get(c, "mounts");
+
+	for (size_t i = 0; i < list->n_items; i++)
+		for (size_t k = i + 1; k < list->n_items; k++)
+			CHECK(!path_is_below(jdoc_get_string(list->items[i], "destination"),
+					     jdoc_get_string(list->items[k], "destination")));
+}
+
+static void prepared_clones_are_bound_instead_of_their_sources(void)
+{
+	const char *sources[] = { NULL, NULL, "/s/b2", "/s/b3" };
+	SETUP(own_run());
+
+	pl.sources = sources;
+	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
+	CHECK(strcmp(jdoc_get_string(mount_at(c, "/work/data"), "source"), "/s/b2") == 0);
+	CHECK(strcmp(jdoc_get_string(mount_at(c, "/x"), "source"), "/s/b3") == 0);
+	CHECK(strcmp(jdoc_get_string(mount_at(c, "/usr"), "source"), "/usr") == 0);
+}
+
+static void init_is_told_what_it_has_to_find(void)
+{
+	SETUP(own_run());
+
+	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
+	const struct jdoc *args = at(c, "process/args");
+
+	CHECK(strcmp(args->items[0]->string, INIT_PATH) == 0);
+	CHECK(has(args, "--report") && has(args, "--work=/work:overlay") && has(args, "--tmpfs=/tmp"));
+	CHECK(has(args, "--rw=/work/data") && !has(args, "--rw=/usr") && has(args, "--env=HOME,PATH"));
+	CHECK(!has(args, "--plain-root") && !has(args, "--time=90:5"));
+	CHECK(strcmp(args->items[args->n_items - 3]->string, "--") == 0);
+	CHECK(strcmp(args->items[args->n_items - 1]->string, "-l") == 0);
+	CHECK(has_option(c, INIT_PATH, "ro"));
+	jdoc_free(TAKE_PTR(c));
+	p.process_init = false;
+	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
+	CHECK(at(c, "process/args")->n_items == 2 && !mount_at(c, INIT_PATH));
+}
+
+static const struct jdoc *find_prefix(const struct jdoc *array, const char *prefix)
+{
+	for (size_t i = 0; i < array->n_items; i++)
+		if (str_starts(array->items[i]->string, prefix))
+			return array->items[i];
+	return NULL;
+}
+
+static void card_2_a_portable_bundle_carries_limits_names_and_a_hook(void)
+{
+	SETUP(portable());
+
+	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
+	CHECK(!mount_at(c, "/work") && !mount_at(c, "/work/data") && !mount_at(c, "/x"));
+	CHECK(mount_at(c, "/usr") && mount_at(c, "/tmp"));
+	CHECK(at(c, "linux/resources/memory/limit")->integer == 1 << 20);
+	CHECK(at(c, "linux/resources/memory/swap")->integer == 1 << 20);
+	CHECK(at(c, "linux/resources/pids/limit")->integer == 7);
+	CHECK(at(c, "linux/resources/cpu/quota")->integer == 150000);
+	CHECK(at(c, "linux/seccomp/defaultErrnoRet")->integer == ENOSYS);
+	CHECK(jdoc_get(jdoc_get(c, "annotations"), BUNDLE_MARK));
+	CHECK(!jdoc_get(jdoc_get(c, "annotations"), "run.oci.seccomp_bpf_data"));
+	CHECK(strcmp(jdoc_get_string(at(c, "hooks/createRuntime/0"), "path"), "/lib/custody-hook") == 0);
+	CHECK(at(c, "hooks/createRuntime/0/env")->n_items > 0);
+	const struct jdoc *args = at(c, "process/args"), *require = find_prefix(args, "--require=");
+
+	CHECK(require && strstr(require->string, "seccomp") && !strstr(require->string, "limit"));
+	CHECK(has(args, "--plain-root") && has(args, "--time=90:5") && !has(args, "--report"));
+}
+
+static void card_2_the_hook_mounts_the_worktree_and_everything_mapped(void)
+{
+	SETUP(portable());
+	_cleanup_jdoc_ struct jdoc *plan = NULL;
+
+	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
+	const char *text = at(c, "hooks/createRuntime/0/args/2")->string;
+
+	CHECK(jdoc_parse(text, strlen(text), "plan", NULL, &plan, &f) == 0);
+	CHECK(jdoc_get(plan, "uid_base")->integer == 2000000);
+	CHECK(jdoc_get(plan, "mounts")->n_items == 3);
+	CHECK(strcmp(at(plan, "mounts/0/kind")->string, "overlay") == 0);
+	CHECK(at(plan, "mounts/0/uid")->integer == 1000 && at(plan, "mounts/0/gid")->integer == 100);
+	CHECK(strcmp(at(plan, "mounts/1/target")->string, "/work/data") == 0 &&
+	      at(plan, "mounts/1/rw")->boolean);
+	CHECK(strcmp(at(plan, "mounts/2/target")->string, "/x") == 0 && !at(plan, "mounts/2/rw")->boolean);
+}
+
+static void a_hooked_mount_below_a_runtimes_mount_is_refused(void)
+{
+	struct subject_mount below[] = { mounts[1], mounts[3] };
+	SETUP(portable());
+
+	below[1].target = (char *)"/usr/local/x";
+	s.mounts = below;
+	s.n_mounts = 2;
+	CHECK(bundle_config(&s, &pl, &c, &f) == -ENOTSUP && c == NULL);
+	CHECK(strstr(fault_text(&f), "'/usr/local/x' lies below the mount '/usr'"));
+}
+
+static void a_bundle_without_anything_to_hook_has_no_hook(void)
+{
+	SETUP(portable());
+
+	p.workspace = PROFILE_WORKSPACE_TMPFS;
+	s.n_mounts = 2;
+	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
+	CHECK(!jdoc_get(c, "hooks") && mount_at(c, "/work"));
+}
+
+static void one_id_is_enough_for_container_root_and_for_nobody_else(void)
+{
+	SETUP(own_run());
+
+	pl.n_ids = 1;
+	pl.uid_base = 1000;
+	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
+	CHECK(at(c, "linux/uidMappings/0/size")->integer == 1 &&
+	      at(c, "linux/uidMappings/0/containerID")->integer == 0);
+	jdoc_free(TAKE_PTR(c));
+	s.uid = 5;
+	CHECK(bundle_config(&s, &pl, &c, &f) == -EPERM && c == NULL);
+}
+
+static void the_same_input_gives_the_same_bytes(void)
+{
+	SETUP(portable());
+	_cleanup_strbuf_ struct strbuf a = { 0 }, b = { 0 };
+	_cleanup_jdoc_ struct jdoc *d = NULL;
+
+	CHECK(bundle_config(&s, &pl, &c, &f) == 0 && bundle_config(&s, &pl, &d, &f) == 0);
+	CHECK(jdoc_write(c, JDOC_CANONICAL, &a, &f) == 0 && jdoc_write(d, JDOC_CANONICAL, &b, &f) == 0);
+	CHECK(strcmp(a.text, b.text) == 0);
+}
+
+static bool is_dir(int fd, const char *path)
+{
+	struct stat st;
+
+	return fstatat(fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
+	       (st.st_mode & 0777) == 0755;
+}
+
+static void the_root_has_every_mount_point_and_a_small_etc(void)
+{
+	char dir[] = "/tmp/custody-test-bundle.XXXXXX", text[64];
+	_cleanup_close_ int fd = -EBADF, passwd = -EBADF,
+			    tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_free_ char *content = NULL;
+	struct stat st;
+	size_t len;
+	mode_t mask;
+	SETUP(own_run());
+
+	(void)pl;
+	CHECK(mkdtemp(dir));
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	mask = umask(0077); /* whatever the caller has */
+	CHECK(fd >= 0 && rootfs_build(fd, &s, geteuid(), getegid(), &f) == 0);
+	CHECK(umask(mask) == 0077);
+	CHECK(is_dir(fd, "usr") && is_dir(fd, "tmp") && is_dir(fd, "work") && is_dir(fd, "proc") &&
+	      is_dir(fd, "dev"));
+	CHECK(fstatat(fd, "x", &st, 0) == 0 && S_ISREG(st.st_mode));
+	CHECK(fstatat(fd, &INIT_PATH[1], &st, 0) == 0 && S_ISREG(st.st_mode));
+	CHECK(fstatat(fd, "work/data", &st, 0) < 0 && fstatat(fd, "sys", &st, 0) < 0);
+	CHECK(readlinkat(fd, "bin", text, sizeof(text)) == 7 && memcmp(text, "usr/bin", 7) == 0);
+	passwd = openat(fd, "etc/passwd", O_RDONLY | O_CLOEXEC);
+	CHECK(passwd >= 0 && fd_read_all(passwd, 4096, &content, &len, &f) == 0);
+	CHECK(str_starts(content, "root:x:0:0:root:/home/sandbox:") && strstr(content, "\nnobody:x:65534:"));
+	CHECK(fstatat(fd, "etc/shadow", &st, 0) < 0 && fstatat(fd, "etc/resolv.conf", &st, 0) == 0);
+	CHECK(fstatat(fd, "etc/hosts", &st, 0) == 0 && (st.st_mode & 0777) == 0644);
+	CHECK(path_remove_tree(tmp, dir + strlen("/tmp/"), &f) == 0);
+}
+
+static void a_home_cannot_add_fields_to_passwd(void)
+{
+	char dir[] = "/tmp/custody-test-bundle.XXXXXX";
+	_cleanup_close_ int fd = -EBADF, passwd = -EBADF,
+			    tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_free_ char *content = NULL;
+	size_t len;
+	SETUP(own_run());
+
+	(void)pl;
+	CHECK(mkdtemp(dir));
+	s.home = (char *)"/a:b\nevil:x:0:0";
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(fd >= 0 && rootfs_build(fd, &s, geteuid(), getegid(), &f) == 0);
+	passwd = openat(fd, "etc/passwd", O_RDONLY | O_CLOEXEC);
+	CHECK(passwd >= 0 && fd_read_all(passwd, 4096, &content, &len, &f) == 0);
+	CHECK(str_starts(content, "root:x:0:0:root:/:/bin/sh\nnobody:"));
+	CHECK(path_remove_tree(tmp, dir + strlen("/tmp/"), &f) == 0);
+}
+
+TAP_MAIN(T(an_own_run_has_every_layer), T(switching_a_layer_off_leaves_out_exactly_that),
+	 T(other_layers_can_be_switched_off_one_by_one), T(hidden_paths_are_masked_whatever_else_is_off),
+	 T(an_overlay_names_its_layers_with_special_characters_escaped),
+	 T(worktrees_are_mounted_as_the_profile_says), T(parents_are_mounted_before_children),
+	 T(prepared_clones_are_bound_instead_of_their_sources), T(init_is_told_what_it_has_to_find),
+	 T(card_2_a_portable_bundle_carries_limits_names_and_a_hook),
+	 T(card_2_the_hook_mounts_the_worktree_and_everything_mapped),
+	 T(a_hooked_mount_below_a_runtimes_mount_is_refused),
+	 T(a_bundle_without_anything_to_hook_has_no_hook),
+	 T(one_id_is_enough_for_container_root_and_for_nobody_else), T(the_same_input_gives_the_same_bytes),
+	 T(the_root_has_every_mount_point_and_a_small_etc), T(a_home_cannot_add_fields_to_passwd))
