@@ -86,3 +86,42 @@ void crun_set_output_handler(crun_output_handler handler, void *arg, bool log_to
 
 /* libcrun-wrap.c: libcrun's own protection of the executable, for where the wrap found that it can wait. */
 int libcrun_wrap_reexec(void);
+
+/* What only custody-runtime calls: libcrun-verbs.c. */
+struct libcrun_container_exec_options_s {
+	size_t struct_size;
+	void *process; /* ocispec struct: always NULL here */
+	const char *path;
+	const char *cgroup;
+};
+
+struct libcrun_container_list_s {
+	struct libcrun_container_list_s *next;
+	char *name;
+};
+
+int libcrun_container_run(struct libcrun_context_s *context, struct libcrun_container_s *container,
+			  unsigned int options, libcrun_error_t *err);
+int libcrun_container_kill(struct libcrun_context_s *context, const char *id, const char *signal,
+			   libcrun_error_t *err);
+int libcrun_container_killall(struct libcrun_context_s *context, const char *id, const char *signal,
+			      libcrun_error_t *err);
+int libcrun_container_state(struct libcrun_context_s *context, const char *id, FILE *out,
+			    libcrun_error_t *err);
+int libcrun_container_exec_with_options(struct libcrun_context_s *context, const char *id,
+					struct libcrun_container_exec_options_s *options,
+					libcrun_error_t *err);
+int libcrun_container_update(struct libcrun_context_s *context, const char *id, const char *content,
+			     size_t len, libcrun_error_t *err);
+int libcrun_container_pause(struct libcrun_context_s *context, const char *id, libcrun_error_t *err);
+int libcrun_container_unpause(struct libcrun_context_s *context, const char *id, libcrun_error_t *err);
+int libcrun_container_spec(bool root, FILE *out, libcrun_error_t *err); /* negative, or bytes written */
+int libcrun_container_read_pids(struct libcrun_context_s *context, const char *id, bool recurse, pid_t **pids,
+				libcrun_error_t *err);
+int libcrun_get_container_state_string(const char *id, struct libcrun_container_status_s *status,
+				       const char *state_root, const char **container_status, int *running,
+				       libcrun_error_t *err);
+int libcrun_get_containers_list(struct libcrun_container_list_s **ret, const char *state_root,
+				libcrun_error_t *err);
+void libcrun_free_containers_list(struct libcrun_container_list_s *list);
+void libcrun_set_verbosity(int verbosity); /* 0 errors, 1 warnings too */

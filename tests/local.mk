@@ -51,6 +51,8 @@ tests_unit_test_profile_tighter_SOURCES = tests/unit/test-profile-tighter.c $(pr
 unit_tests += tests/unit/test-profile-trust
 tests_unit_test_profile_trust_SOURCES = tests/unit/test-profile-trust.c $(profile_fixture)
 
+unit_tests += tests/unit/test-init-run
+tests_unit_test_init_run_SOURCES = tests/unit/test-init-run.c tests/unit/tap.h tests/lib/init-peer.c tests/lib/init-peer.h
 unit_tests += tests/unit/test-proof
 tests_unit_test_proof_SOURCES = tests/unit/test-proof.c tests/unit/tap.h
 

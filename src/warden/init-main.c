@@ -68,6 +68,10 @@ static long harden(uint64_t *ret_core_soft)
 	r = SYS(prlimit64, 0, RLIMIT_CORE, &core, NULL);
 	if (r < 0)
 		return r;
+	/* Inherited as ignored, children would vanish unseen. */
+	r = rt_default_signal(SIGCHLD);
+	if (r < 0)
+		return r;
 	return SYS(rt_sigprocmask, SIG_BLOCK, &all, NULL, sizeof(all));
 }
 

@@ -11,16 +11,6 @@
 #include "warden/init-pty.h"
 #include "warden/init-rt.h"
 
-/* The kernel's own shape: glibc's differs. */
-struct kernel_sigaction {
-	void (*handler)(int);
-	unsigned long flags;
-#if defined(__x86_64__)
-	void (*restorer)(void);
-#endif
-	uint64_t mask;
-};
-
 static const char *find_path(char **env)
 {
 	for (; *env; env++)
@@ -69,12 +59,11 @@ static long exec_search(char **command, char **env)
 
 static void reset_signals(uint64_t ignored)
 {
-	struct kernel_sigaction action = { 0 }; /* SIG_DFL */
 	uint64_t none = 0;
 
 	for (int sig = 1; sig <= 64; sig++)
 		if (ignored & 1ULL << (sig - 1))
-			(void)SYS(rt_sigaction, sig, &action, NULL, sizeof(action.mask));
+			(void)rt_default_signal(sig);
 	(void)SYS(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof(none));
 }
 

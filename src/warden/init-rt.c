@@ -97,6 +97,21 @@ long rt_read_file(const char *path, char *buffer, size_t room)
 	return (long)len;
 }
 
+long rt_default_signal(int sig)
+{
+	/* The kernel's own shape: glibc's differs. */
+	struct {
+		void (*handler)(int);
+		unsigned long flags;
+#if defined(__x86_64__)
+		void (*restorer)(void);
+#endif
+		uint64_t mask;
+	} action = { 0 };
+
+	return SYS(rt_sigaction, sig, &action, NULL, sizeof(action.mask));
+}
+
 /*
  * The compiler calls these four for assignments and comparisons, and must not turn their loops into calls of
  * themselves: hence the barrier.

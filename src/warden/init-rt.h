@@ -78,6 +78,9 @@ void line_put_errno(struct line *l, int err);	   /* "EPERM", or the number */
 /* Whole file into BUFFER, NUL-terminated.  Length, or negative errno; -EFBIG when it does not fit. */
 long rt_read_file(const char *path, char *buffer, size_t room);
 
+/* Back to SIG_DFL.  0 or negative errno. */
+long rt_default_signal(int sig);
+
 /* "custody-init: TEXT\n" on stderr, in one write. */
 void rt_say(const char *text);
 _Noreturn void rt_exit(int status);
