@@ -24,5 +24,7 @@ libruntime_a_SOURCES = \
 libruntime_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBCRUN_CPPFLAGS)
 custody_runtime_SOURCES = oci/runtime-main.c oci/libcrun-runtime.c oci/runtime-systemd-no.c
 custody_runtime_CPPFLAGS = $(AM_CPPFLAGS) $(LIBCRUN_CPPFLAGS)
-custody_runtime_LDFLAGS = $(prog_ldflags) $(oci_ldflags)
+# Its own wraps, in libcrun-runtime.c; libcrun-wrap.c, which has those of custody run, must stay out.
+custody_runtime_LDFLAGS = $(prog_ldflags) \
+	-Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_get_cgroup_mode
 custody_runtime_LDADD = libruntime.a liboci.a libbase.a $(oci_libs) $(PROG_LIBS)
