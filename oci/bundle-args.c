@@ -61,6 +61,10 @@ static void append_mounts(struct jdoc *args, const struct subject *s)
 		strbuf_printf(&t, "--%s=%s", m->kind == SUBJECT_MOUNT_TMPFS ? "tmpfs" : "rw", m->target);
 		append_text(args, &t);
 	}
+	for (char **hide = s->profile->fs_hide; hide && *hide; hide++) {
+		strbuf_printf(&t, "--hide=%s", *hide);
+		append_text(args, &t);
+	}
 }
 
 static void append_env(struct jdoc *args, const struct subject *s)

@@ -10,7 +10,7 @@
  * What a foreign runtime cannot mount: overlays (its own bundle would need a fresh upper layer at each start) and
  * idmapped clones.  The plan travels as one argument of the hook, so that config.json stays the whole truth.
  *
- * The two runtimes order things differently: crun runs the hook before its own mounts, runc after them.  A hooked
+ * The two runtimes order things differently: crun runs createRuntime before its own mounts, runc after them.  A hooked
  * mount must therefore never lie below a mount of the runtime's, nor the runtime's below a hooked one.
  */
 #define HOOK_TIMEOUT_S 30
@@ -92,6 +92,17 @@ static void plan_mount(struct jdoc *mounts, const struct subject *s, const struc
 	}
 }
 
+/* At createContainer crun has hidden them already, and the mounts above would show them again. */
+static void plan_hidden(struct jdoc *mounts, const struct subject *s)
+{
+	for (char **hide = s->profile->fs_hide; hide && *hide; hide++) {
+		struct jdoc *m = jdoc_append_object(mounts);
+
+		jdoc_set_string(m, "kind", "hide");
+		jdoc_set_string(m, "target", *hide);
+	}
+}
+
 static int plan_mounts(struct jdoc *plan, const struct subject *s, const struct placement *p, size_t *ret_n,
 		       struct fault *f)
 {
@@ -109,6 +120,8 @@ static int plan_mounts(struct jdoc *plan, const struct subject *s, const struct 
 		r = require_reachable(s, p, s->mounts[i].target, f);
 	}
 	*ret_n = mounts ? mounts->n_items : 0;
+	if (p->rootless && *ret_n)
+		plan_hidden(mounts, s);
 	return r;
 }
 
@@ -145,7 +158,8 @@ int bundle_add_hooks(struct jdoc *config, const struct subject *s, const struct 
 	r = jdoc_write(plan, JDOC_CANONICAL, &text, f);
 	if (r < 0)
 		return r;
-	hook = jdoc_append_object(jdoc_set_array(jdoc_set_object(config, "hooks"), "createRuntime"));
+	hook = jdoc_append_object(jdoc_set_array(jdoc_set_object(config, "hooks"),
+						 p->rootless ? "createContainer" : "createRuntime"));
 	jdoc_set_string(hook, "path", p->hook);
 	args = jdoc_set_array(hook, "args");
 	jdoc_append_string(args, "custody-hook");

@@ -20,8 +20,11 @@
 #define FSCONFIG_SET_FLAG 0
 #define FSCONFIG_SET_STRING 1
 #define FSCONFIG_CMD_CREATE 6
+#define MOUNT_ATTR_RDONLY 0x00000001
 #define MOUNT_ATTR_NOSUID 0x00000002
 #define MOUNT_ATTR_NODEV 0x00000004
+#define OPEN_TREE_CLONE 1
+#define OPEN_TREE_CLOEXEC O_CLOEXEC
 #define MOVE_MOUNT_F_EMPTY_PATH 0x00000004
 #define MOVE_MOUNT_T_EMPTY_PATH 0x00000040
 #endif
@@ -52,14 +55,14 @@ static int open_fs(const char *type, int *ret, struct fault *f)
 	return 0;
 }
 
-static int finish_fs(int fs, int *ret, struct fault *f)
+static int finish_fs(int fs, unsigned int attr, int *ret, struct fault *f)
 {
 	int r, tree;
 
 	r = configure(fs, FSCONFIG_CMD_CREATE, NULL, NULL, f);
 	if (r < 0)
 		return r;
-	tree = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	tree = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | attr);
 	if (tree < 0)
 		return fault_errno(f, errno, "mount a new file system");
 	*ret = tree;
@@ -89,7 +92,7 @@ static int make_tmpfs(uint64_t size, mode_t mode, uid_t uid, gid_t gid, int *ret
 		(void)snprintf(text, sizeof(text), "%u", gid);
 		r = configure(fs, FSCONFIG_SET_STRING, "gid", text, f);
 	}
-	return r < 0 ? r : finish_fs(fs, ret, f);
+	return r < 0 ? r : finish_fs(fs, 0, ret, f);
 }
 
 /* Parent of the target and the target itself, where the tree above is an overlay or tmpfs of ours. */
@@ -169,6 +172,38 @@ int attach_tmpfs(const struct attach_point *at, uint64_t size, mode_t mode, stru
 	return r < 0 ? r : attach_tree(at, tree, f);
 }
 
+static int make_mask(bool is_dir, int *ret, struct fault *f)
+{
+	_cleanup_close_ int fs = -EBADF;
+	int r;
+
+	if (is_dir) {
+		r = open_fs("tmpfs", &fs, f);
+		if (r >= 0)
+			r = configure(fs, FSCONFIG_SET_FLAG, "ro", NULL, f);
+		return r < 0 ? r : finish_fs(fs, MOUNT_ATTR_RDONLY, ret, f);
+	}
+	*ret = (int)syscall(SYS_open_tree, AT_FDCWD, "/dev/null", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	return *ret < 0 ? fault_errno(f, errno, "open '/dev/null'") : 0;
+}
+
+int attach_mask(const struct attach_point *at, struct fault *f)
+{
+	_cleanup_close_ int point = -EBADF, tree = -EBADF;
+	struct stat st;
+	int r;
+
+	point = path_open_in_root(at->rootfd, at->target, O_PATH | O_CLOEXEC, 0, NULL);
+	if (point == -ENOENT || point == -ENOTDIR)
+		return 0;
+	if (point < 0)
+		return fault_errno(f, -point, "open '%s'", at->target);
+	if (fstat(point, &st) < 0)
+		return fault_errno(f, errno, "stat '%s'", at->target);
+	r = make_mask(S_ISDIR(st.st_mode), &tree, f);
+	return r < 0 ? r : move(tree, point, f);
+}
+
 /* The merged root takes owner and mode from the upper directory. */
 static int make_layers(const struct attach_point *at, int dir, int tree, struct fault *f)
 {
@@ -216,7 +251,7 @@ static int make_overlay(bool userxattr, int *ret, struct fault *f)
 		r = configure(fs, FSCONFIG_SET_FLAG, "userxattr", NULL, f);
 	if (r >= 0)
 		r = configure(fs, FSCONFIG_SET_FLAG, "volatile", NULL, f);
-	return r < 0 ? r : finish_fs(fs, ret, f);
+	return r < 0 ? r : finish_fs(fs, 0, ret, f);
 }
 
 /* In the tmpfs DIR, the working directory, which is attached for as long as overlayfs needs to look up its layers. */

@@ -20,6 +20,9 @@ struct attach_point {
 int attach_tree(const struct attach_point *at, int tree, struct fault *f) _must_check_;
 int attach_tmpfs(const struct attach_point *at, uint64_t size, mode_t mode, struct fault *f) _must_check_;
 
+/* Nothing of what is there: the null device over a file, an empty read-only directory over a directory. */
+int attach_mask(const struct attach_point *at, struct fault *f) _must_check_;
+
 /*
  * An overlay whose lower layer is TREE and whose upper layer is a tmpfs of SIZE bytes (0: the kernel's default) that
  * nothing else can reach: fresh at each start, gone with the container.  USERXATTR: made in a user namespace.

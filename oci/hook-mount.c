@@ -21,9 +21,12 @@
 #define MOUNTS_MAX 512
 
 /*
- * Order: sources are cloned where the caller's paths mean what the plan says, in the host's mount namespace; then the
- * container's is entered and the clones are attached below its root.  A user's hook has no right to clone outside and
- * no other owner to map: it enters first.
+ * As root, at createRuntime: sources are cloned in the host's mount namespace, where an owner can be mapped; then the
+ * container's is entered and the clones are attached below its root.
+ *
+ * As a user, at createContainer: the runtime has put us into the container's namespaces already, and could not let us
+ * in from outside (its process is not dumpable).  crun has hidden paths by then, so what is mounted over them has to be
+ * hidden again.
  */
 struct plan_mount {
 	const char *kind, *source, *target;
@@ -85,7 +88,7 @@ static int read_mount(const struct jdoc *d, struct plan_mount *m, struct fault *
 	};
 	if (!m->kind || !m->target || m->target[0] != '/')
 		return fault_set(f, EINVAL, "the plan has a mount without kind or target");
-	if (strcmp(m->kind, "tmpfs") == 0)
+	if (strcmp(m->kind, "tmpfs") == 0 || strcmp(m->kind, "hide") == 0)
 		return 0;
 	if (strcmp(m->kind, "bind") != 0 && strcmp(m->kind, "overlay") != 0)
 		return fault_set(f, EINVAL, "the plan has a mount of unknown kind '%s'", m->kind);
@@ -151,17 +154,14 @@ static int enter(pid_t pid, const char *name, int kind, struct fault *f)
 	return 0;
 }
 
-static int enter_container(pid_t pid, bool rootless, struct fault *f)
+static int enter_container(pid_t pid, struct fault *f)
 {
-	int r = 0;
+	int r;
 
 	if (pid <= 0)
 		return fault_set(f, EINVAL,
 				 "the container's state has no pid: this hook belongs to createRuntime");
-	if (rootless)
-		r = enter(pid, "user", CLONE_NEWUSER, f);
-	if (r >= 0)
-		r = enter(pid, "mnt", CLONE_NEWNS, f);
+	r = enter(pid, "mnt", CLONE_NEWNS, f);
 	if (r < 0)
 		return r;
 	/* Without a user namespace the copy of a shared mount is shared: what follows must not reach the host. */
@@ -185,6 +185,8 @@ static int attach(const struct plan *p, int rootfd, struct plan_mount *m, struct
 		return attach_overlay(&at, m->tree, m->size, p->rootless, f);
 	if (strcmp(m->kind, "bind") == 0)
 		return attach_tree(&at, m->tree, f);
+	if (strcmp(m->kind, "hide") == 0)
+		return attach_mask(&at, f);
 	at.uid += m->uid;
 	at.gid += m->gid;
 	return attach_tmpfs(&at, m->size, m->mode, f);
@@ -200,12 +202,10 @@ int hook_mount(const struct hook_state *s, const char *text, struct fault *f)
 	if (!root)
 		return fault_errno(f, ENOMEM, "plan");
 	r = read_plan(text, &p, f);
-	if (r >= 0 && !p.rootless)
-		r = clone_sources(&p, f);
 	if (r >= 0)
-		r = enter_container(s->pid, p.rootless, f);
-	if (r >= 0 && p.rootless)
 		r = clone_sources(&p, f);
+	if (r >= 0 && !p.rootless)
+		r = enter_container(s->pid, f);
 	if (r < 0)
 		return r;
 	rootfd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -85,12 +85,12 @@ static int parse_time(const char *value, struct init_options *o, struct line *wh
 	return 0;
 }
 
-static int parse_writable(const char *path, const char **list, unsigned int *n, struct line *why)
+static int parse_path(const char *path, const char **list, unsigned int *n, struct line *why)
 {
 	if (path[0] != '/')
 		return refuse(why, "not an absolute path:", path);
 	if (*n == INIT_WRITABLE_MAX)
-		return refuse(why, "too many writable mounts at", path);
+		return refuse(why, "too many mounts at", path);
 	list[(*n)++] = path;
 	return 0;
 }
@@ -117,9 +117,11 @@ static int parse_option(char *arg, struct init_options *o, struct line *why)
 	else if ((value = after(arg, "--work=")))
 		return parse_work(value, o, why);
 	else if ((value = after(arg, "--tmpfs=")))
-		return parse_writable(value, o->tmpfs, &o->n_tmpfs, why);
+		return parse_path(value, o->tmpfs, &o->n_tmpfs, why);
 	else if ((value = after(arg, "--rw=")))
-		return parse_writable(value, o->rw, &o->n_rw, why);
+		return parse_path(value, o->rw, &o->n_rw, why);
+	else if ((value = after(arg, "--hide=")))
+		return parse_path(value, o->hide, &o->n_hide, why);
 	else if ((value = after(arg, "--time=")))
 		return parse_time(value, o, why);
 	else if ((value = after(arg, "--env=")))

@@ -22,8 +22,8 @@ struct init_options {
 	uint32_t require; /* LAYER_BIT()s */
 	enum init_work work;
 	const char *work_path;
-	const char *tmpfs[INIT_WRITABLE_MAX], *rw[INIT_WRITABLE_MAX];
-	unsigned int n_tmpfs, n_rw;
+	const char *tmpfs[INIT_WRITABLE_MAX], *rw[INIT_WRITABLE_MAX], *hide[INIT_WRITABLE_MAX];
+	unsigned int n_tmpfs, n_rw, n_hide;
 	const char *env;	    /* NULL: no list was given */
 	uint64_t time_ms, grace_ms; /* 0: no limit here */
 	char **command;

@@ -29,6 +29,7 @@
  *	--tmpfs=PATH	may be repeated: a tmpfs that may be written (/tmp ...)
  *	--rw=PATH	may be repeated: any other mount that may be written.  Every writable mount that is neither
  *			named by these three nor below /proc or /dev is a missing layer `read-only-root`
+ *	--hide=PATH	may be repeated: a path that must not be seen; a mask like those of /proc
  *	--env=N,N	names of the environment's variables, all of them; without it `environment` is not proven
  *	--plain-root	"/" need not be nosuid and nodev: portable bundles and rootless runs, where the runtime
  *			binds a directory and nobody could mount it so; also without a user namespace

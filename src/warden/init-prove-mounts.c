@@ -95,10 +95,14 @@ static void see_other(struct mounts *s, const struct facts_mount *m)
 	const struct init_options *o = s->p->options;
 	bool root = strcmp(m->point, "/") == 0;
 	bool tmpfs = strcmp(m->fstype, "tmpfs") == 0;
+	bool mask = in_list(o->hide, o->n_hide, m->point) &&
+		    (strcmp(m->fstype, "devtmpfs") == 0 || (tmpfs && is_read_only(m)));
 	bool may_write =
 		(tmpfs && in_list(o->tmpfs, o->n_tmpfs, m->point)) || in_list(o->rw, o->n_rw, m->point);
 
 	s->root_seen |= root;
+	if (mask) /* how runtimes hide a path; whether it does hide is tried with the other masks */
+		return;
 	if (!is_read_only(m) && !may_write)
 		say_mount(s, LAYER_ROOT, &s->root_bad, m, "is writable");
 	else if (!is_quiet(m) && !(root && o->plain_root))
@@ -179,8 +183,22 @@ static void prove_worktree(struct mounts *s)
 		  s->work_seen && !s->work_bad && (o->work != INIT_WORK_RO || tried == -EROFS), tried);
 }
 
+/* Hidden is what is not there, the null device, or an empty read-only directory. */
+static bool is_hidden(const char *path)
+{
+	struct stat st;
+	struct statfs fs;
+
+	if (SYS(newfstatat, AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return true;
+	if (S_ISCHR(st.st_mode))
+		return st.st_rdev == makedev(1, 3);
+	return S_ISDIR(st.st_mode) && st.st_nlink == 2 && SYS(statfs, path, &fs) == 0 &&
+	       fs.f_type == 0x01021994 /* TMPFS_MAGIC */ && (fs.f_flags & ST_RDONLY);
+}
+
 /* A masked path is on another file system than /proc; a path that this kernel does not have needs no mask. */
-static const char *find_unmasked(void)
+static const char *find_unmasked(const struct init_options *o)
 {
 	static const char *const hidden[] = {
 		"/proc/kcore",	     "/proc/keys",	  "/proc/timer_list", "/proc/latency_stats",
@@ -197,6 +215,9 @@ static const char *find_unmasked(void)
 		if (SYS(newfstatat, AT_FDCWD, hidden[i], &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    st.st_dev == proc.st_dev)
 			return hidden[i];
+	for (unsigned int i = 0; i < o->n_hide; i++)
+		if (!is_hidden(o->hide[i]))
+			return o->hide[i];
 	for (unsigned int i = 0; i < NELEM(fixed); i++)
 		if (SYS(statfs, fixed[i], &fs) == 0 && !(fs.f_flags & ST_RDONLY))
 			return fixed[i];
@@ -206,7 +227,7 @@ static const char *find_unmasked(void)
 static void prove_masks(struct mounts *s)
 {
 	struct line d = proof_line(s->p, LAYER_MASKS);
-	const char *open_door = find_unmasked();
+	const char *open_door = find_unmasked(s->p->options);
 	long tried;
 
 	/* O_TRUNC: then a read-only mount answers first, and not the file's owner. Opening alone changes nothing. */

@@ -226,6 +226,7 @@ static void hidden_paths_are_masked_whatever_else_is_off(void)
 	s.layers &= ~LAYER_BIT(LAYER_MASKS);
 	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
 	CHECK(at(c, "linux/maskedPaths")->n_items == 1 && has(at(c, "linux/maskedPaths"), "/work/.env"));
+	CHECK(has(at(c, "process/args"), "--hide=/work/.env"));
 }
 
 static void an_overlay_names_its_layers_with_special_characters_escaped(void)
