@@ -17,16 +17,16 @@ enum layer {
 	LAYER_IPC_NS,
 	LAYER_UTS_NS,
 	LAYER_CGROUP_NS,
-	LAYER_ROOT,	    /* root and every host path in it read-only, nosuid, nodev; nothing of the host's homes */
+	LAYER_ROOT, /* root and every host path in it read-only, nosuid, nodev; nothing of the host's homes */
 	LAYER_MASKS,	    /* /proc/kcore, sysrq-trigger, keys ... hidden or read-only */
 	LAYER_DEVICES,	    /* private /dev: only the harmless nodes, mknod refused */
 	LAYER_WORKTREE,	    /* mounted the way the profile says (overlay, ro, rw, tmpfs) */
 	LAYER_CAPABILITIES, /* all five sets empty */
 	LAYER_NO_NEW_PRIVS,
 	LAYER_SECCOMP,
-	LAYER_SESSION,	    /* own session; no terminal of the host */
-	LAYER_DESCRIPTORS,  /* nothing inherited beyond stdio */
-	LAYER_ENVIRONMENT,  /* exactly the variables that the subject lists */
+	LAYER_SESSION,	   /* own session; no terminal of the host */
+	LAYER_DESCRIPTORS, /* nothing inherited beyond stdio */
+	LAYER_ENVIRONMENT, /* exactly the variables that the subject lists */
 	LAYER_MEMORY_LIMIT,
 	LAYER_PIDS_LIMIT,
 	LAYER_CPU_LIMIT,
@@ -54,4 +54,5 @@ enum layer_state {
 	LAYER_STATE_OPTIONAL_MISSING,
 	LAYER_STATE_NOT_ASKED, /* off in the profile, under `dangerous`; not listed in results */
 };
-const char *layer_state_name(enum layer_state s); /* "proven", "proven-after-start", "refused", "optional-missing" */
+/* "proven", "proven-after-start", "refused", "optional-missing" */
+const char *layer_state_name(enum layer_state s);

@@ -175,7 +175,7 @@ static int require_paths(const struct profile *p, const char *key, char *const *
 
 static bool is_root_inside(const struct profile *p)
 {
-	return str_eq(p->process_user, "root") || strtoul(p->process_user, NULL, 10) == 0;
+	return str_eq(p->process_user, "root") || profile_is_zero_id(p->process_user);
 }
 
 int profile_require_no_danger(const struct profile *p, const struct profile_vars *vars, struct fault *f)

@@ -90,6 +90,9 @@ const char *profile_key_name(const struct profile_key *k);		  /* last part of th
 bool profile_key_is_list(const struct profile_key *k);
 bool profile_key_is_free(const char *key); /* "x-...", "$schema": accepted and left out of everything */
 
+/* Is the id that TEXT begins with, up to ':' or its end, 0? */
+bool profile_is_zero_id(const char *text);
+
 /* The value that DOC has for the row, or NULL.  Borrowed. */
 const struct jdoc *profile_key_value(const struct profile_key *k, const struct jdoc *doc);
 

@@ -135,17 +135,6 @@ int profile_document_fill(const struct jdoc *doc, const struct profile_vars *var
 	return r;
 }
 
-static void set_origin(struct jdoc *v, const char *origin)
-{
-	v->origin = origin;
-	if (v->type == JDOC_ARRAY)
-		for (size_t i = 0; i < v->n_items; i++)
-			set_origin(v->items[i], origin);
-	if (v->type == JDOC_OBJECT)
-		for (size_t i = 0; i < v->n_members; i++)
-			set_origin(v->members[i].value, origin);
-}
-
 static int require_head(const struct jdoc *doc, struct fault *f)
 {
 	const struct jdoc *schema = jdoc_get(doc, "schema");
@@ -176,7 +165,6 @@ int profile_document_parse(const char *text, size_t len, const char *origin, con
 	r = jdoc_parse(text, len, origin, &limits, &doc, f);
 	if (r < 0)
 		return r;
-	set_origin(doc, origin);
 	if (doc->type != JDOC_OBJECT)
 		return profile_complain(f, doc, "a profile is an object, not of type %s",
 					jdoc_type_name(doc->type));

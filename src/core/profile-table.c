@@ -85,6 +85,11 @@ static bool is_user(const char *t)
 	return is_id(t, (size_t)(colon - t)) && is_id(colon + 1, strlen(colon + 1));
 }
 
+bool profile_is_zero_id(const char *text)
+{
+	return strspn(text, "0") == strcspn(text, ":");
+}
+
 static bool is_pointer(const char *t)
 {
 	for (const char *c = t; *c; c++)

@@ -132,9 +132,9 @@ static bool is_user_tighter(const char *base, const char *user)
 
 	if (str_eq(base, user))
 		return true;
-	if (!str_eq(base, "root") || strtoul(user, NULL, 10) == 0)
+	if (!str_eq(base, "root") || profile_is_zero_id(user))
 		return false;
-	return !group || strtoul(group + 1, NULL, 10) > 0;
+	return !group || !profile_is_zero_id(group + 1);
 }
 
 bool profile_key_is_tighter(const struct profile_key *k, const struct profile *base, const struct profile *p)

@@ -291,7 +291,6 @@ refused() {
 @test "bad profile: unreadable" {
 	custody_teardown
 	suite_setup_user
-	admin=$CUSTODY_ROOT/etc/profiles
 	write . secret
 	chmod 0 secret.json
 	[ "$(id -u)" -ne 0 ] || chown "$SUITE_UID" secret.json
@@ -349,6 +348,7 @@ refused() {
 }
 
 @test "bad profile: dangers are refused with the word that allows them" {
+	# shellcheck disable=SC2016 # custody's variable, not the shell's
 	write "$CUSTODY_HOME" p ', "filesystem": {"rw": ["${home}"]}'
 	refused "$CUSTODY_HOME/p.json" "add \"rw-home\" to 'dangerous'"
 	write "$CUSTODY_HOME" p ', "filesystem": {"rw": ["/:/host"]}'
@@ -375,4 +375,18 @@ refused() {
 	CUSTODY_AS+=(unshare -r)
 	profile show offline
 	assert_status 0
+}
+
+@test "profile schema: the man page names every key" {
+	page=$BATS_TEST_DIRNAME/../../docs/man/custody-profile.5.md
+	profile schema
+	# shellcheck disable=SC2016 # jq's variable
+	keys=$(jq -r '.properties | to_entries[] | .key as $s | if .value.properties then .value.properties | keys[] |
+		"\($s).\(.)" else $s end' <<<"$output")
+	[ "$(wc -l <<<"$keys")" -gt 40 ]
+	while read -r key; do
+		grep -qF "\`$key\`" "$page" || {
+			[ "$key" = "\$schema" ] || { echo "the man page lacks $key" && false; }
+		}
+	done <<<"$keys"
 }
