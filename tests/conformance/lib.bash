@@ -1,0 +1,72 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the engine suites share.  RUNTIME is the runtime's absolute path; NAME is what engines know it by.
+bats_require_minimum_version 1.5.0
+RUNTIME=${RUNTIME:?run tests/conformance/run-engine.sh}
+NAME=${RUNTIME##*/}
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+SUITE=/run/suite
+
+# make_image: a root file system of busybox in $SUITE/box.tar.
+make_image() {
+	local dir=$SUITE/box
+	mkdir -p "$dir"/{bin,etc,tmp,root,home/alice,dev,proc,sys,data}
+	cp /bin/busybox "$dir/bin/busybox"
+	chroot "$dir" /bin/busybox --install -s /bin
+	printf '%s\n' root:x:0:0::/root:/bin/sh alice:x:1000:1000::/home/alice:/bin/sh \
+		nobody:x:65534:65534::/:/bin/false >"$dir/etc/passwd"
+	printf '%s\n' root:x:0: alice:x:1000: wheel:x:10:alice nogroup:x:65534: >"$dir/etc/group"
+	chmod 1777 "$dir/tmp"
+	chown 1000:1000 "$dir/home/alice"
+	echo from-the-image >"$dir/data/file"
+	printf '#!/bin/sh\necho no\n' >"$dir/bin/not-executable"
+	cat >"$dir/bin/ready" <<-'SCRIPT'
+		#!/bin/sh
+		# Says "ready", then waits for a signal: TERM ends it with 3, USR1 and WINCH are told.
+		trap 'echo term; exit 3' TERM
+		trap 'echo usr1' USR1
+		trap 'stty size' WINCH
+		echo ready
+		while :; do sleep 100 & wait $!; done
+	SCRIPT
+	chmod 755 "$dir/bin/ready"
+	tar -C "$dir" -cf "$SUITE/box.tar" .
+}
+
+# until_ok CMD...: again and again until it succeeds; 20 s.
+until_ok() {
+	local end=$((SECONDS + 20))
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || { echo "never: $*" >&2; return 1; }
+		read -rt 0.05 <> <(:) || true
+	done
+}
+
+has() { # TEXT...: each is somewhere in $output
+	local t
+	for t; do
+		[[ $output == *"$t"* ]] || { printf 'no "%s" in:\n%s\n' "$t" "$output"; return 1; }
+	done
+}
+is() { # WANT GOT
+	[ "$1" = "$2" ] || { printf 'want: %s\ngot:  %s\n' "$1" "$2"; return 1; }
+}
+# cgroup_file PID CONTROLLER FILE: contents of that file of the cgroup that PID is in, as seen in this sandbox.
+cgroup_file() {
+	local path
+	if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
+		path=/sys/fs/cgroup$(sed -n 's/^0:://p' "/proc/$1/cgroup")
+	else
+		path=/sys/fs/cgroup/$2$(awk -F: -v c="$2" '$2 == c { print $3 }' "/proc/$1/cgroup")
+	fi
+	cat "$path/$3"
+}
+is_v2() {
+	[ -e /sys/fs/cgroup/cgroup.controllers ]
+}
+# no_state: the runtime knows no container any more; crun's reference run is held to the same.
+no_state() { # LIST-ARGUMENTS...
+	local left
+	left=$("$RUNTIME" "$@" list -q 2>/dev/null) || true
+	[ -z "$left" ] || { printf 'left in the state root: %s\n' "$left"; return 1; }
+}
