@@ -20,7 +20,7 @@
 /* A directory of this test alone; its name is left in PATH. */
 static int scratch(char path[static sizeof("/tmp/test-fd-XXXXXX")])
 {
-	(void)strcpy(path, "/tmp/test-fd-XXXXXX");
+	memcpy(path, "/tmp/test-fd-XXXXXX", sizeof("/tmp/test-fd-XXXXXX"));
 	return mkdtemp(path) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
@@ -45,9 +45,11 @@ static size_t count_entries(int dirfd)
 /* Did FN say yes in a process of its own? */
 static bool holds_in_child(bool (*fn)(void))
 {
-	pid_t pid = fork();
+	pid_t pid;
 	int status;
 
+	(void)fflush(stdout);
+	pid = fork();
 	if (pid == 0)
 		_exit(fn() ? 0 : 1);
 	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
@@ -145,6 +147,7 @@ static void long_writes_through_a_pipe_are_complete(void)
 
 	CHECK(bytes && pipe2(pipes, O_CLOEXEC) == 0);
 	memset(bytes, 'p', 1 << 20);
+	(void)fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
 		fd_close(pipes[0]);
@@ -220,8 +223,8 @@ static bool limited_replace_fails(void)
 	char bytes[100] = { 0 };
 	bool kept;
 
-	(void)signal(SIGXFSZ, SIG_IGN);
-	kept = fd_replace_file(dir, "f", "old", 3, 0600, NULL) == 0 && setrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	kept = sigaction(SIGXFSZ, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL) == 0 &&
+	       fd_replace_file(dir, "f", "old", 3, 0600, NULL) == 0 && setrlimit(RLIMIT_FSIZE, &limit) == 0 &&
 	       fd_replace_file(dir, "f", bytes, sizeof(bytes), 0600, NULL) == -EFBIG &&
 	       content_is(dir, "f", "old", 0600) && count_entries(dir) == 1;
 	discard(path);

@@ -180,8 +180,8 @@ static void strings_are_utf8_without_nul(void)
 static void half_surrogates_are_refused(void)
 {
 	static const char what[] = "half of a surrogate pair: write the character itself or both halves";
-	static const char *const texts[] = { "\"x\\ud800\"",        "\"x\\udc00\"",
-					     "\"x\\ud800x\"",       "\"x\\ud800\\n\"",
+	static const char *const texts[] = { "\"x\\ud800\"",	    "\"x\\udc00\"",
+					     "\"x\\ud800x\"",	    "\"x\\ud800\\n\"",
 					     "\"x\\ud800\\u0041\"", "\"x\\ud800\\ud800\"",
 					     "\"x\\udc00\\ud800\"", NULL };
 	_cleanup_strbuf_ struct strbuf message = { 0 };

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/openat2.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdlib.h>
@@ -60,9 +61,11 @@ enum answer { ANSWER_NO, ANSWER_YES, ANSWER_CANNOT };
 
 static enum answer ask_child(enum answer (*fn)(void))
 {
-	pid_t pid = fork();
+	pid_t pid;
 	int status;
 
+	(void)fflush(stdout);
+	pid = fork();
 	if (pid == 0)
 		_exit((int)fn());
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
@@ -140,8 +143,21 @@ static int beneath(const char *path, int flags)
 	return fcntl(fd, F_GETFD) == FD_CLOEXEC ? 0 : -EPROTO;
 }
 
+/* Also false under valgrind, which answers ENOSYS: the test of the walk is what counts there. */
+static bool has_openat2(void)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC };
+	_cleanup_close_ int fd = (int)syscall(SYS_openat2, AT_FDCWD, "/", &how, sizeof(how));
+
+	if (fd < 0)
+		printf("# no openat2 here, not tried\n");
+	return fd >= 0;
+}
+
 static void beneath_never_leaves_the_root(void)
 {
+	if (!has_openat2())
+		return;
 	CHECK(beneath("dir/file", O_RDONLY) == 0 && beneath("in", O_RDONLY) == 0 &&
 	      beneath(".", O_RDONLY) == 0);
 	CHECK(beneath("dir/../dir/file", O_RDONLY) == 0 &&
@@ -179,6 +195,8 @@ static int in_root(const char *path, int flags)
 
 static void in_root_resolves_as_if_chrooted(void)
 {
+	if (!has_openat2())
+		return;
 	CHECK(in_root("/dir/file", O_RDONLY) == 0 && in_root("absolute", O_RDONLY) == 0);
 	CHECK(in_root("../../../dir/file", O_RDONLY) == 0 && in_root("up/dir/file", O_RDONLY) == 0);
 	CHECK(in_root("out", O_RDONLY) == -ENOENT && in_root("/etc/passwd", O_RDONLY) == -ENOENT);
@@ -322,9 +340,12 @@ static bool make_deep(int root, const char *name)
 
 static enum answer deep_goes_with_few_descriptors(void)
 {
-	const struct rlimit few = { .rlim_cur = 48, .rlim_max = 48 };
+	struct rlimit few;
 	_cleanup_fault_ struct fault f = { 0 };
 
+	if (getrlimit(RLIMIT_NOFILE, &few) < 0)
+		return ANSWER_CANNOT;
+	few.rlim_cur = 48;
 	if (setrlimit(RLIMIT_NOFILE, &few) < 0)
 		return ANSWER_CANNOT;
 	return path_remove_tree(open_root(), "deep", &f) == 0;
@@ -397,7 +418,7 @@ static void the_callers_directory_stays_shut(void)
 static bool own_mounts(void)
 {
 	return unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) == 0 &&
-	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+	       mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
 static bool refuses_mounted(int root)
@@ -414,7 +435,7 @@ static enum answer mounts_are_left_alone(void)
 	_cleanup_free_ char *point = path_join(root_path, "mounted/a/point"),
 			    *source = path_join(root_path, "outside");
 
-	if (!own_mounts() || mount(source, point, NULL, MS_BIND, NULL) < 0)
+	if (!own_mounts() || mount(source, point, "none", MS_BIND, NULL) < 0)
 		return ANSWER_CANNOT;
 	return refuses_mounted(open_root());
 }
@@ -423,7 +444,7 @@ static enum answer mounts_are_left_alone(void)
  * The kernel refuses to remove a mount point of the caller's own namespace.  Through a descriptor from another one,
  * as of a container's root, only the mount id stands between us and what is mounted.
  */
-static enum answer foreign_mounts_are_left_alone(const char *type)
+static enum answer foreign_mounts_are_left_alone(const char *type, unsigned long flags)
 {
 	_cleanup_free_ char *point = path_join(root_path, "mounted/a/point"),
 			    *source = path_join(root_path, "outside"), *inside = path_join(point, "inside");
@@ -432,7 +453,7 @@ static enum answer foreign_mounts_are_left_alone(const char *type)
 	if (!own_mounts())
 		return ANSWER_CANNOT;
 	home = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
-	if (home < 0 || unshare(CLONE_NEWNS) < 0 || mount(source, point, type, type ? 0 : MS_BIND, NULL) < 0)
+	if (home < 0 || unshare(CLONE_NEWNS) < 0 || mount(source, point, type, flags, NULL) < 0)
 		return ANSWER_CANNOT;
 	/* Kept open: without it the namespace would end with our leaving it, and its mounts with it. */
 	away = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
@@ -444,30 +465,33 @@ static enum answer foreign_mounts_are_left_alone(const char *type)
 
 static enum answer foreign_bind_is_left_alone(void)
 {
-	return foreign_mounts_are_left_alone(NULL);
+	return foreign_mounts_are_left_alone("none", MS_BIND);
 }
 
 static enum answer foreign_tmpfs_is_left_alone(void)
 {
-	return foreign_mounts_are_left_alone("tmpfs");
+	return foreign_mounts_are_left_alone("tmpfs", 0);
+}
+
+/* Mounting may be forbidden where this runs. */
+static bool not_refuted(enum answer (*fn)(void))
+{
+	enum answer answer = ask_child(fn);
+
+	if (answer == ANSWER_CANNOT)
+		printf("# no such mount in a namespace of our own here, not tried\n");
+	return answer != ANSWER_NO;
 }
 
 static void mounts_are_not_crossed(void)
 {
-	enum answer (*const tries[])(void) = { mounts_are_left_alone, foreign_bind_is_left_alone,
-					       foreign_tmpfs_is_left_alone };
 	int root = open_root();
 
 	/* Something below the mount, else the kernel would just remove the point. */
 	CHECK(make_dirs(root, "mounted/a/point/covered"));
-	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
-		enum answer answer = ask_child(tries[i]);
-
-		CHECK(answer != ANSWER_NO);
-		if (answer == ANSWER_CANNOT)
-			printf("# no mounts in a namespace of our own here: %zu was not tried\n", i);
-		CHECK(exists(root, "outside/kept") && exists(root, "mounted/a/point/covered"));
-	}
+	CHECK(not_refuted(mounts_are_left_alone) && not_refuted(foreign_bind_is_left_alone) &&
+	      not_refuted(foreign_tmpfs_is_left_alone));
+	CHECK(exists(root, "outside/kept") && exists(root, "mounted/a/point/covered"));
 	CHECK(path_remove_tree(root, "mounted", NULL) == 0 && !exists(root, "mounted"));
 }
 
