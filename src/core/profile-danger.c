@@ -116,10 +116,20 @@ static bool is_system(const char *path)
 	return false;
 }
 
+/* Somebody's home, whoever the caller is: root by sudo has another one than the person at the keyboard. */
+static bool is_home(const char *path)
+{
+	if (strcmp(path, "/root") == 0 || strcmp(path, "/home") == 0)
+		return true;
+	return str_starts(path, "/home/") && !strchr(path + strlen("/home/"), '/');
+}
+
 const char *profile_path_danger(const char *path, bool rw, const char *home)
 {
 	if (rw && is_system(path))
 		return dangers[RW_ROOT].word;
+	if (rw && is_home(path))
+		return dangers[RW_HOME].word;
 	if (rw && home && (path_is_below(home, path) || is_related_to_any(path, home, home_places)))
 		return dangers[RW_HOME].word;
 	if (is_engine_socket(path, home))

@@ -32,7 +32,8 @@ static void a_home_is_not_written(void)
 	CHECK(is_word("/home/ann/.config", true, "rw-home") && is_word("/home/ann/.bashrc", true, "rw-home"));
 	CHECK(is_word("/home/ann/.config/custody/profiles", true, "rw-home"));
 	CHECK(is_word("/home/ann/src", true, NULL) && is_word("/home/ann/.config/app", true, NULL));
-	CHECK(is_word("/home/anna", true, NULL) && is_word("/home/ann", false, NULL));
+	CHECK(is_word("/home/bob", true, "rw-home") && is_word("/root", true, "rw-home"));
+	CHECK(is_word("/home/bob/src", true, NULL) && is_word("/home/ann", false, NULL));
 }
 
 static void engine_sockets_are_not_reached_even_read_only(void)
