@@ -32,6 +32,10 @@ all_gone() {
 	none_new_of file
 }
 
+@test "leftovers: nodes of /dev still belong to whom they belonged" {
+	none_new_of owner
+}
+
 @test "leftovers: the detector sees a process" {
 	local before=$BATS_TEST_TMPDIR/before fifo=$BATS_TEST_TMPDIR/fifo pid found=no
 	leftovers_list >"$before"

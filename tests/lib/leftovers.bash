@@ -39,6 +39,11 @@ leftover_files() {
 	find "${TMPDIR:-/tmp}" -maxdepth 1 \( -name 'custody-test.*' -o -name 'custody-detector-*' -o -name 'crun.*' \) -printf 'file %p\n' 2>/dev/null
 }
 
+# Nodes of the host that a runtime may have given away: libcrun chowns what it gets as stdio.
+leftover_owners() {
+	stat -c 'owner %n %u:%g' /dev/null /dev/zero /dev/tty /dev/ptmx
+}
+
 leftovers_list() {
 	{
 		# Processes vanish and directories are missing while we look: no reason for bats' errexit to cut the list.
@@ -47,6 +52,7 @@ leftovers_list() {
 		leftover_mounts
 		leftover_cgroups
 		leftover_files
+		leftover_owners
 		true
 	} | LC_ALL=C sort -u
 }
