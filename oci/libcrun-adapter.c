@@ -45,7 +45,8 @@ static void write_stderr(int err, const char *msg, bool warning, void *arg)
 static int report(const libcrun_error_t err, const char *what, struct fault *f)
 {
 	if (!err)
-		return fault_set(f, EIO, "runtime: %s failed without a reason; a hook may have refused", what);
+		return fault_set(f, EIO, "runtime: %s failed without a reason; a hook may have refused",
+				 what);
 	if (err->status > 0)
 		return fault_errno(f, err->status, "runtime: %s: %s", what, err->msg);
 	return fault_set(f, EIO, "runtime: %s: %s", what, err->msg);

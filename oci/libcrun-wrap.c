@@ -53,8 +53,12 @@ static int fill(struct passwd *pw, char *buf, size_t size, uid_t uid, const char
 
 	if (n < 0 || (size_t)n >= size)
 		return ERANGE;
-	*pw = (struct passwd){ .pw_name = buf, .pw_passwd = buf + n, .pw_gecos = buf + n, .pw_dir = buf + n,
-			       .pw_shell = buf + n, .pw_uid = uid };
+	*pw = (struct passwd){ .pw_name = buf,
+			       .pw_passwd = buf + n,
+			       .pw_gecos = buf + n,
+			       .pw_dir = buf + n,
+			       .pw_shell = buf + n,
+			       .pw_uid = uid };
 	return 0;
 }
 
@@ -93,8 +97,8 @@ int __wrap_run_process(char **args, libcrun_error_t *err)
 	const char *name = strrchr(args[0], '/');
 
 	name = name ? name + 1 : args[0];
-	if ((strcmp(name, "newuidmap") == 0 || strcmp(name, "newgidmap") == 0) && args[1] && args[2] && args[3] &&
-	    args[4] && !args[5] && strcmp(args[4], "1") == 0)
+	if ((strcmp(name, "newuidmap") == 0 || strcmp(name, "newgidmap") == 0) && args[1] && args[2] &&
+	    args[3] && args[4] && !args[5] && strcmp(args[4], "1") == 0)
 		return 1;
 	return __real_run_process(args, err);
 }

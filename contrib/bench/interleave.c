@@ -95,7 +95,8 @@ static double start_once(const struct plan *p, struct contestant *c)
 	while (read(p->drain, trash, sizeof(trash)) > 0)
 		;
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-		fprintf(stderr, "interleave: '%s' ended with wait status %d, nothing is measured\n", c->name, status);
+		fprintf(stderr, "interleave: '%s' ended with wait status %d, nothing is measured\n", c->name,
+			status);
 		exit(1);
 	}
 	if (use.ru_maxrss > c->rss_kb)
@@ -189,12 +190,13 @@ static void evaluate(struct plan *p)
 
 static void print_table(const struct plan *p)
 {
-	printf("%-28s %9s %9s %8s  %-16s %8s\n", "command", "p50 ms", "p99 ms", "ratio", "95 % interval", "RSS kB");
+	printf("%-28s %9s %9s %8s  %-16s %8s\n", "command", "p50 ms", "p99 ms", "ratio", "95 % interval",
+	       "RSS kB");
 	for (int i = 0; i < p->n; i++) {
 		const struct contestant *c = &p->c[i];
 
-		printf("%-28s %9.2f %9.2f %8.3f  [%.3f, %.3f]   %8ld\n", c->name, c->p50, c->p99, c->ratio, c->low,
-		       c->high, c->rss_kb);
+		printf("%-28s %9.2f %9.2f %8.3f  [%.3f, %.3f]   %8ld\n", c->name, c->p50, c->p99, c->ratio,
+		       c->low, c->high, c->rss_kb);
 	}
 	printf("%d rounds, interleaved; ratio = p50 against '%s'\n", p->rounds, p->c[0].name);
 }
@@ -207,7 +209,8 @@ static int write_json(const struct plan *p)
 		fprintf(stderr, "interleave: write '%s': %s\n", p->json, strerror(errno));
 		return 1;
 	}
-	fprintf(out, "{\"schema_version\":1,\"rounds\":%d,\"idle_ms\":%d,\"results\":[", p->rounds, p->idle_ms);
+	fprintf(out, "{\"schema_version\":1,\"rounds\":%d,\"idle_ms\":%d,\"results\":[", p->rounds,
+		p->idle_ms);
 	for (int i = 0; i < p->n; i++) {
 		const struct contestant *c = &p->c[i];
 
@@ -265,7 +268,8 @@ int main(int argc, char **argv)
 	struct plan p = { .rounds = 200, .warmup = 5 };
 
 	if (parse_args(&p, argc, argv) < 0) {
-		fprintf(stderr, "usage: interleave [-n ROUNDS] [-w WARMUP] [-i IDLE_MS] [-j FILE] NAME CMD... [::: ...]\n");
+		fprintf(stderr, "usage: interleave [-n ROUNDS] [-w WARMUP] [-i IDLE_MS] [-j FILE] NAME "
+				"CMD... [::: ...]\n");
 		return 64;
 	}
 	if (make_stdio(&p) < 0) {

@@ -88,8 +88,8 @@ int run_command(const struct run_options *o, struct fault *f)
 	}
 	if (res.detail)
 		log_error("%s", res.detail);
-	log_verbose("session %s: %s, status %d (%s)", res.session, exit_reason_name(res.exit.reason), res.exit.code,
-		    exit_source_name(res.exit.source));
+	log_verbose("session %s: %s, status %d (%s)", res.session, exit_reason_name(res.exit.reason),
+		    res.exit.code, exit_source_name(res.exit.source));
 	if (result_fd >= 0)
 		r = write_result(result_fd, &res, f);
 	if (r == 0 && o->json)
@@ -107,6 +107,7 @@ int cmd_run(int argc, char **argv, struct fault *f)
 	if (r < 0)
 		return r;
 	if (!o.argv)
-		return fault_set(f, EINVAL, "no command; usage: custody run [OPTIONS] -- COMMAND [ARGUMENTS]");
+		return fault_set(f, EINVAL,
+				 "no command; usage: custody run [OPTIONS] -- COMMAND [ARGUMENTS]");
 	return run_command(&o, f);
 }

@@ -26,7 +26,7 @@ struct option {
 	const char *name; /* without the dashes; NULL ends the table */
 	char letter;	  /* 0: none */
 	enum kind kind;
-	size_t at;    /* offset of the value */
+	size_t at;     /* offset of the value */
 	size_t set_at; /* offset of the "was given" flag, 0: none */
 	const char *arg, *help;
 };
@@ -189,7 +189,8 @@ static int set_value(struct run_options *o, const struct option *e, const char *
 	case KIND_FD:
 		r = parse_fd(value, (int *)(base + e->at));
 		if (r < 0)
-			return fault_set(f, EBADF, "--%s %s: no open descriptor has this number", e->name, value);
+			return fault_set(f, EBADF, "--%s %s: no open descriptor has this number", e->name,
+					 value);
 		break;
 	case KIND_LATER:
 	case KIND_LATER_TEXT:
@@ -282,8 +283,9 @@ void options_print(FILE *out)
 
 		if (!e->help)
 			continue;
-		(void)snprintf(left, sizeof(left), "%c%c%c --%s %s", e->letter ? '-' : ' ', e->letter ? e->letter : ' ',
-			       e->letter ? ',' : ' ', e->name, e->arg ? e->arg : "");
+		(void)snprintf(left, sizeof(left), "%c%c%c --%s %s", e->letter ? '-' : ' ',
+			       e->letter ? e->letter : ' ', e->letter ? ',' : ' ', e->name,
+			       e->arg ? e->arg : "");
 		fprintf(out, "  %-32s %s\n", left, e->help);
 	}
 }

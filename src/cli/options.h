@@ -19,12 +19,12 @@ struct run_options {
 	const char *network; /* "none", "host"; NULL: the profile's */
 	bool set_memory, set_cpu, set_pids, set_timeout;
 	uint64_t memory, cpu_percent, pids, timeout_s; /* 0 = no limit */
-	bool terminal; /* -t: a pty even when stdio is no terminal */
+	bool terminal;				       /* -t: a pty even when stdio is no terminal */
 	bool quiet, verbose, dry_run, json;
 	const char *result;
-	int status_fd;	    /* -EBADF: none */
-	char *const *argv;  /* the command, borrowed */
-	int stdio[3];	    /* what the payload's input comes from and its output goes to; default 0, 1, 2 */
+	int status_fd;	   /* -EBADF: none */
+	char *const *argv; /* the command, borrowed */
+	int stdio[3];	   /* what the payload's input comes from and its output goes to; default 0, 1, 2 */
 };
 
 void options_init(struct run_options *o);

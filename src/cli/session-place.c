@@ -49,7 +49,8 @@ static bool hides_source(const struct subject *s, const char *dir)
  * The ids of the container walk to the tmpfs by its path.  CUSTODY_ROOT may lie below a private directory; then any
  * ordinary directory serves, for it is covered in the creator's mount namespace only.
  */
-static int find_mount_point(const struct session *s, const struct subject *subject, char **ret, struct fault *f)
+static int find_mount_point(const struct session *s, const struct subject *subject, char **ret,
+			    struct fault *f)
 {
 	static const char *const others[] = { "/mnt", "/media", "/srv", "/opt", "/home", "/tmp" };
 	const char *found = is_reachable(s->mount_point) ? s->mount_point : NULL;
@@ -60,14 +61,15 @@ static int find_mount_point(const struct session *s, const struct subject *subje
 		    !hides_source(subject, others[i]))
 			found = others[i];
 	if (!found)
-		return fault_set(f, EACCES, "'%s' cannot be reached by the ids of a container: chmod o+x its parents",
+		return fault_set(f, EACCES,
+				 "'%s' cannot be reached by the ids of a container: chmod o+x its parents",
 				 s->mount_point);
 	*ret = strdup(found);
 	return *ret ? 0 : fault_errno(f, ENOMEM, "session");
 }
 
-int session_place_init(struct session_place *p, const struct dirs *d, struct session *s, const struct subject *subject,
-		       bool terminal, struct fault *f)
+int session_place_init(struct session_place *p, const struct dirs *d, struct session *s,
+		       const struct subject *subject, bool terminal, struct fault *f)
 {
 	int r = 0;
 
@@ -91,7 +93,8 @@ void session_place_done(struct session_place *p)
 	*p = (struct session_place){ 0 };
 }
 
-int session_place_config(const struct subject *s, struct placement *pl, bool pretty, char **ret, struct fault *f)
+int session_place_config(const struct subject *s, struct placement *pl, bool pretty, char **ret,
+			 struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *doc = NULL;
 	_cleanup_free_ char *bpf = NULL;
@@ -132,8 +135,10 @@ static int clone_worktree(const struct session_place *p, struct placement *pl, i
 {
 	const struct subject *s = p->subject;
 	bool rw = s->profile->workspace == PROFILE_WORKSPACE_RW;
-	struct worktree_ids ids = { .from_uid = s->owner_uid, .to_uid = pl->uid_base,
-				    .from_gid = s->owner_gid, .to_gid = pl->gid_base };
+	struct worktree_ids ids = { .from_uid = s->owner_uid,
+				    .to_uid = pl->uid_base,
+				    .from_gid = s->owner_gid,
+				    .to_gid = pl->gid_base };
 	int r;
 
 	/* Without a user namespace container root is the host's, and everybody keeps their own id. */
@@ -148,7 +153,8 @@ static int clone_worktree(const struct session_place *p, struct placement *pl, i
 	return worktree_clone(s->worktree, rw, NULL, ret, f);
 }
 
-static int clone_mounts(const struct session_place *p, const struct placement *pl, struct trees *t, struct fault *f)
+static int clone_mounts(const struct session_place *p, const struct placement *pl, struct trees *t,
+			struct fault *f)
 {
 	const struct subject *s = p->subject;
 
@@ -157,8 +163,10 @@ static int clone_mounts(const struct session_place *p, const struct placement *p
 		return fault_errno(f, ENOMEM, "mounts");
 	for (size_t i = 0; i < s->n_mounts; i++) {
 		const struct subject_mount *m = &s->mounts[i];
-		struct worktree_ids ids = { .from_uid = m->owner_uid, .to_uid = pl->uid_base,
-					    .from_gid = m->owner_gid, .to_gid = pl->gid_base };
+		struct worktree_ids ids = { .from_uid = m->owner_uid,
+					    .to_uid = pl->uid_base,
+					    .from_gid = m->owner_gid,
+					    .to_gid = pl->gid_base };
 		int r;
 
 		t->mounts[i] = -EBADF;
@@ -183,7 +191,8 @@ static int clone_trees(const struct session_place *p, struct placement *pl, stru
 	if (p->subject->worktree)
 		r = clone_worktree(p, pl, &t->worktree, f);
 	if (r == 0 && p->upper)
-		r = worktree_make_layers(p->session->state, p->subject->worktree, pl->uid_base, pl->gid_base, f);
+		r = worktree_make_layers(p->session->state, p->subject->worktree, pl->uid_base, pl->gid_base,
+					 f);
 	if (r == 0 && p->upper)
 		r = worktree_clone(layers, true, NULL, &t->layers, f);
 	if (r == 0)
@@ -234,7 +243,8 @@ static int place_trees(const struct session_place *p, int dirfd, const struct tr
 	return r;
 }
 
-static int make_root(int dirfd, const char *parent, const struct subject *s, struct placement *pl, struct fault *f)
+static int make_root(int dirfd, const char *parent, const struct subject *s, struct placement *pl,
+		     struct fault *f)
 {
 	_cleanup_close_ int root = -EBADF;
 
@@ -278,7 +288,8 @@ static int prepare_user(const struct session_place *p, struct placement *pl, str
 	pl->worktree = p->subject->worktree;
 	pl->init = path_join(p->dirs->libexec, "custody-init");
 	if (p->upper) {
-		r = worktree_make_layers(p->session->state, p->subject->worktree, pl->uid_base, pl->gid_base, f);
+		r = worktree_make_layers(p->session->state, p->subject->worktree, pl->uid_base, pl->gid_base,
+					 f);
 		if (r < 0)
 			return r;
 		pl->upper = p->upper;

@@ -21,8 +21,8 @@ struct session_place {
 	char *upper;	   /* overlay: as the supervisor sees it; else NULL */
 };
 
-int session_place_init(struct session_place *p, const struct dirs *d, struct session *s, const struct subject *subject,
-		       bool terminal, struct fault *f) _must_check_;
+int session_place_init(struct session_place *p, const struct dirs *d, struct session *s,
+		       const struct subject *subject, bool terminal, struct fault *f) _must_check_;
 void session_place_done(struct session_place *p);
 #define _cleanup_session_place_ _cleanup_(session_place_done)
 

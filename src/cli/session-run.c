@@ -71,8 +71,10 @@ void session_apply_options(struct profile *p, const struct run_options *o)
 static int leave_user_namespace_out(const struct run_options *o, const struct dirs *d, struct fault *f)
 {
 	if (d->rootless)
-		return fault_set(f, EPERM, "a user cannot run without a user namespace: take 'no-user-namespace' out of "
-					   "the profile's 'dangerous'");
+		return fault_set(
+			f, EPERM,
+			"a user cannot run without a user namespace: take 'no-user-namespace' out of "
+			"the profile's 'dangerous'");
 	if (o->dry_run)
 		return 0;
 	/* The copy is started like a program: what the caller handed down for it must get there. */
@@ -84,8 +86,12 @@ static int leave_user_namespace_out(const struct run_options *o, const struct di
 static int load(const struct run_options *o, const char *id, struct session_run **ret, struct fault *f)
 {
 	_cleanup_session_run_ struct session_run *r = calloc(1, sizeof(*r));
-	struct subject_request rq = { .argv = o->argv, .env = o->env, .volumes = o->volumes, .workdir = o->workdir,
-				      .hostname = o->hostname, .environ = environ };
+	struct subject_request rq = { .argv = o->argv,
+				      .env = o->env,
+				      .volumes = o->volumes,
+				      .workdir = o->workdir,
+				      .hostname = o->hostname,
+				      .environ = environ };
 	int e;
 
 	if (!r)
@@ -100,7 +106,8 @@ static int load(const struct run_options *o, const char *id, struct session_run 
 	rq.home = r->dirs.home;
 	if (!r->profile->process_init)
 		return fault_set(f, ENOTSUP,
-				 "profile '%s': process.init is false, but 'custody run' proves the layers through init; "
+				 "profile '%s': process.init is false, but 'custody run' proves the layers "
+				 "through init; "
 				 "set it to true, or use: custody bundle -o DIR -- COMMAND",
 				 r->profile->name);
 	r->asked = *r->profile;
@@ -121,7 +128,8 @@ static int require_init(const struct dirs *d, struct fault *f)
 	if (!path)
 		return fault_errno(f, ENOMEM, "run");
 	if (access(path, X_OK) < 0)
-		return fault_errno(f, errno, "custody-init at '%s': run 'make install', or set CUSTODY_LIBEXEC", path);
+		return fault_errno(f, errno,
+				   "custody-init at '%s': run 'make install', or set CUSTODY_LIBEXEC", path);
 	return 0;
 }
 
@@ -146,7 +154,8 @@ static int require_limits(const struct cgroup *c, const struct profile *p, struc
 			strbuf_printf(&names, "%s'%s'", names.len ? ", " : "", layer_info(l)->name);
 	}
 	if (names.len)
-		return fault_set(f, EPERM, "cannot enforce %s: %s (or list it in the profile's enforce.optional)",
+		return fault_set(f, EPERM,
+				 "cannot enforce %s: %s (or list it in the profile's enforce.optional)",
 				 names.text ? names.text : "a limit", c->why);
 	if (c->missing & CGROUP_BIT(CGROUP_MEMORY))
 		limits->memory = 0;
@@ -239,7 +248,8 @@ static void name_result(const struct run_options *o, const struct session_run *r
 	ret->issue = o->issue;
 }
 
-int session_run(const struct run_options *o, struct run_result *ret, struct session_run **ret_run, struct fault *f)
+int session_run(const struct run_options *o, struct run_result *ret, struct session_run **ret_run,
+		struct fault *f)
 {
 	_cleanup_session_run_ struct session_run *run = NULL;
 	_cleanup_session_ struct session s = { .run_fd = -EBADF, .ids_fd = -EBADF };
@@ -291,7 +301,8 @@ int session_describe(const struct run_options *o, char **ret, struct fault *f)
 		pl.n_ids = 1;
 	}
 	pl.init = init;
-	pl.worktree = run->subject->worktree ? (pl.rootless ? run->subject->worktree : "/run/custody/m/tree") : NULL;
+	pl.worktree = run->subject->worktree ? (pl.rootless ? run->subject->worktree : "/run/custody/m/tree")
+					     : NULL;
 	if (run->asked.workspace == PROFILE_WORKSPACE_OVERLAY) {
 		pl.upper = "/run/custody/m/l/u";
 		pl.work = "/run/custody/m/l/w";

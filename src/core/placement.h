@@ -15,16 +15,18 @@ struct placement {
 	bool rootless;
 	uid_t uid_base; /* host id of container root; rootless: the caller's */
 	gid_t gid_base;
-	unsigned int n_ids;	/* 65536, or 1 rootless */
-	const char *rootfs;	/* root.path of config.json */
-	const char *worktree;	/* path to mount or to use as lowerdir: idmapped clone as root, the source itself rootless */
+	unsigned int n_ids; /* 65536, or 1 rootless */
+	const char *rootfs; /* root.path of config.json */
+	const char *
+		worktree; /* path to mount or to use as lowerdir: idmapped clone as root, the source itself rootless */
 	/* One per subject mount: the prepared clone to bind instead of its source; NULL (or no array): the source. */
 	const char *const *sources;
 	const char *upper, *work; /* overlay; NULL in portable bundles */
-	const char *init;	/* host path of custody-init */
-	const char *hook;	/* host path of custody-hook; portable bundles */
-	int report_fd;		/* descriptor of init's socket inside, or -1 (portable) */
-	bool terminal;		/* init makes a pty of its own */
-	bool limits;		/* write linux.resources: portable bundles; own runs use custody's own cgroup */
-	const char *seccomp_bpf; /* base64 program for run.oci.seccomp_bpf_data, or NULL to write linux.seccomp */
+	const char *init;	  /* host path of custody-init */
+	const char *hook;	  /* host path of custody-hook; portable bundles */
+	int report_fd;		  /* descriptor of init's socket inside, or -1 (portable) */
+	bool terminal;		  /* init makes a pty of its own */
+	bool limits; /* write linux.resources: portable bundles; own runs use custody's own cgroup */
+	const char *
+		seccomp_bpf; /* base64 program for run.oci.seccomp_bpf_data, or NULL to write linux.seccomp */
 };

@@ -12,9 +12,9 @@
  */
 struct runtime_request {
 	const char *id;
-	const char *state_root;	  /* directory of the runtime's own state */
-	const char *bundle;	  /* working directory while it creates; recorded in hook states */
-	const char *config;	  /* config.json as text */
+	const char *state_root;	   /* directory of the runtime's own state */
+	const char *bundle;	   /* working directory while it creates; recorded in hook states */
+	const char *config;	   /* config.json as text */
 	unsigned int preserve_fds; /* descriptors 3 .. 3+n-1 reach the first process */
 	bool cgroups;		   /* the runtime makes the cgroup; own runs have made theirs */
 };

@@ -43,8 +43,8 @@ static int remove_below(const char *parent, const char *name, const char *id, st
 }
 
 /* Returns 1 when ID was stale and is gone. */
-static int sweep_one(const struct dirs *d, int sessions_fd, const char *id, session_release release, void *arg,
-		     struct fault *f)
+static int sweep_one(const struct dirs *d, int sessions_fd, const char *id, session_release release,
+		     void *arg, struct fault *f)
 {
 	_cleanup_close_ int fd = openat(sessions_fd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int r;
@@ -73,8 +73,8 @@ static int sweep_states(const struct dirs *d, int sessions_fd, struct fault *f)
 	int n = 0, r;
 
 	while (states && (e = readdir(states))) {
-		if (e->d_name[0] == '.' || faccessat(sessions_fd, e->d_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
-		    errno != ENOENT)
+		if (e->d_name[0] == '.' ||
+		    faccessat(sessions_fd, e->d_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
 			continue;
 		r = path_remove_tree(dirfd(states), e->d_name, f);
 		if (r < 0)

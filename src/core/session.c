@@ -85,7 +85,8 @@ static int make_run(int sessions_fd, struct session *s, struct fault *f)
 		s->run_fd = TAKE_FD(fd);
 		return 0;
 	}
-	return fault_set(f, EAGAIN, "session '%s' was removed %d times while it was made", s->id, SESSION_TRIES);
+	return fault_set(f, EAGAIN, "session '%s' was removed %d times while it was made", s->id,
+			 SESSION_TRIES);
 }
 
 static int name_paths(struct session *s, const struct dirs *d, struct fault *f)
@@ -211,7 +212,8 @@ static int remove_all(const char *run, const char *state, const char *id, struct
 int session_remove(struct session *s, struct fault *f)
 {
 	_cleanup_free_ char *run = strndup(s->run, strlen(s->run) - strlen(s->id) - strlen("/sessions/"));
-	_cleanup_free_ char *state = strndup(s->state, strlen(s->state) - strlen(s->id) - strlen("/sessions/"));
+	_cleanup_free_ char *state =
+		strndup(s->state, strlen(s->state) - strlen(s->id) - strlen("/sessions/"));
 
 	if (!run || !state)
 		return fault_errno(f, ENOMEM, "session");

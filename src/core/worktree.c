@@ -132,7 +132,8 @@ static int map_tree(int tree, const struct worktree_ids *ids, const char *source
 	a.userns_fd = (uint64_t)userns;
 	r = set_attr(tree, &a);
 	if (r == -EINVAL || r == -ENOSYS || r == -EOPNOTSUPP)
-		return fault_set(f, EOPNOTSUPP, "map the owner of '%s': its file system cannot do that on this kernel",
+		return fault_set(f, EOPNOTSUPP,
+				 "map the owner of '%s': its file system cannot do that on this kernel",
 				 source);
 	return r < 0 ? fault_errno(f, -r, "map the owner of '%s'", source) : 0;
 }

@@ -38,4 +38,5 @@ int worktree_place(int tree, int dirfd, const char *name, struct fault *f) _must
  * Upper and work directory of an overlay below the existing directory STATE: l/u and l/w, fresh, owned by UID and
  * GID.  The merged root takes its mode from the upper one: it gets that of TREE (a path).
  */
-int worktree_make_layers(const char *state, const char *tree, uid_t uid, gid_t gid, struct fault *f) _must_check_;
+int worktree_make_layers(const char *state, const char *tree, uid_t uid, gid_t gid,
+			 struct fault *f) _must_check_;

@@ -32,7 +32,8 @@ static int kill_members(int dirfd)
 
 		if (r < 0)
 			return r;
-		for (char *word = strtok_r(text, "\n", &save); word; word = strtok_r(NULL, "\n", &save), n++) {
+		for (char *word = strtok_r(text, "\n", &save); word;
+		     word = strtok_r(NULL, "\n", &save), n++) {
 			uint64_t pid = 0;
 
 			/* 0 is a process of another pid namespace, and kill(0) would be us. */

@@ -71,7 +71,8 @@ int cgroup_text_has(const char *text, const char *word)
 	size_t n = strlen(word);
 
 	for (const char *c = text; (c = strstr(c, word)); c += n)
-		if ((c == text || c[-1] == ' ' || c[-1] == '\n') && (c[n] == '\0' || c[n] == ' ' || c[n] == '\n'))
+		if ((c == text || c[-1] == ' ' || c[-1] == '\n') &&
+		    (c[n] == '\0' || c[n] == ' ' || c[n] == '\n'))
 			return 1;
 	return 0;
 }

@@ -10,7 +10,8 @@
 #define CGROUP_TEXT_MAX 4096
 
 int cgroup_file_write(int dirfd, const char *name, const char *text) _must_check_;
-int cgroup_file_read(int dirfd, const char *name, char text[CGROUP_TEXT_MAX]) _must_check_; /* cut at the maximum */
+int cgroup_file_read(int dirfd, const char *name,
+		     char text[CGROUP_TEXT_MAX]) _must_check_; /* cut at the maximum */
 /* The number after "KEY " at the start of a line of TEXT; -ENOENT when there is none. */
 int cgroup_text_key(const char *text, const char *key, uint64_t *ret) _must_check_;
 /* Is WORD one of the blank-separated words of TEXT? */

@@ -42,7 +42,8 @@ static int limit_memory(const struct cgroup_node *n, uint64_t bytes, struct faul
 	r = write_number(n, n->v2 ? "memory.max" : "memory.limit_in_bytes", bytes, f);
 	if (r < 0)
 		return r;
-	r = write_number(n, n->v2 ? "memory.swap.max" : "memory.memsw.limit_in_bytes", n->v2 ? 0 : bytes, NULL);
+	r = write_number(n, n->v2 ? "memory.swap.max" : "memory.memsw.limit_in_bytes", n->v2 ? 0 : bytes,
+			 NULL);
 	if (r < 0 && r != -ENOENT && r != -EOPNOTSUPP)
 		return fault_errno(f, -r, "limit swap in '%s'", n->dir);
 	return 0;
@@ -67,7 +68,8 @@ static int limit_cpu(const struct cgroup_node *n, uint64_t percent, struct fault
 
 int cgroup_limit(const struct cgroup *c, const struct cgroup_limits *want, struct fault *f)
 {
-	const struct cgroup_node *memory = find(c, CGROUP_MEMORY), *pids = find(c, CGROUP_PIDS), *cpu = find(c, CGROUP_CPU);
+	const struct cgroup_node *memory = find(c, CGROUP_MEMORY), *pids = find(c, CGROUP_PIDS),
+				 *cpu = find(c, CGROUP_CPU);
 	int r = 0;
 
 	if (want->memory && memory)
@@ -129,7 +131,8 @@ static int require_member(const struct cgroup *c, pid_t pid, struct fault *f)
 			member = n->v2;
 			for (unsigned int k = 0; k < _CGROUP_CONTROLLER_MAX; k++)
 				if ((n->controllers & CGROUP_BIT(k)) &&
-				    memmem(list, list_len, cgroup_controller_name(k), strlen(cgroup_controller_name(k))))
+				    memmem(list, list_len, cgroup_controller_name(k),
+					   strlen(cgroup_controller_name(k))))
 					member = true;
 		}
 		if (!member)
@@ -140,7 +143,8 @@ static int require_member(const struct cgroup *c, pid_t pid, struct fault *f)
 
 int cgroup_prove(const struct cgroup *c, const struct cgroup_limits *want, pid_t pid, struct fault *f)
 {
-	const struct cgroup_node *memory = find(c, CGROUP_MEMORY), *pids = find(c, CGROUP_PIDS), *cpu = find(c, CGROUP_CPU);
+	const struct cgroup_node *memory = find(c, CGROUP_MEMORY), *pids = find(c, CGROUP_PIDS),
+				 *cpu = find(c, CGROUP_CPU);
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	char text[48];
 	int r;
@@ -153,8 +157,9 @@ int cgroup_prove(const struct cgroup *c, const struct cgroup_limits *want, pid_t
 		r = require_number(pids, "pids.max", want->pids, f);
 	if (r == 0 && want->cpu_percent && cpu) {
 		format_cpu(want->cpu_percent, text);
-		r = cpu->v2 ? require_text(cpu, "cpu.max", text, f) :
-			      require_number(cpu, "cpu.cfs_quota_us", want->cpu_percent * (CPU_PERIOD_US / 100), f);
+		r = cpu->v2 ? require_text(cpu, "cpu.max", text, f)
+			    : require_number(cpu, "cpu.cfs_quota_us",
+					     want->cpu_percent * (CPU_PERIOD_US / 100), f);
 	}
 	return r;
 }

@@ -45,7 +45,8 @@ static bool enable(const char *dir, unsigned int want)
 	for (unsigned int i = 0; i < _CGROUP_CONTROLLER_MAX; i++)
 		if (want & CGROUP_BIT(i))
 			strbuf_printf(&words, "%s+%s", words.len ? " " : "", cgroup_controller_name(i));
-	return !words.broken && words.text && cgroup_file_write(fd, "cgroup.subtree_control", words.text) == 0;
+	return !words.broken && words.text &&
+	       cgroup_file_write(fd, "cgroup.subtree_control", words.text) == 0;
 }
 
 static bool holds_only_us(const char *dir)
@@ -126,7 +127,8 @@ static int give(const char *path, char **ret, struct fault *f)
 	return *ret ? 0 : fault_errno(f, ENOMEM, "cgroup");
 }
 
-int cgroup_place_v2(struct cgroup *c, const struct cgroup_host *h, unsigned int want, char **ret, struct fault *f)
+int cgroup_place_v2(struct cgroup *c, const struct cgroup_host *h, unsigned int want, char **ret,
+		    struct fault *f)
 {
 	_cleanup_free_ char *shared = NULL;
 	int r;
@@ -145,7 +147,8 @@ int cgroup_place_v2(struct cgroup *c, const struct cgroup_host *h, unsigned int 
 		*ret = TAKE_PTR(shared);
 		return 0;
 	}
-	if (access(h->v2, W_OK) == 0 && names_all(h->v2, "cgroup.controllers", want) && holds_only_us(h->v2)) {
+	if (access(h->v2, W_OK) == 0 && names_all(h->v2, "cgroup.controllers", want) &&
+	    holds_only_us(h->v2)) {
 		r = move_aside(c, h->v2, want, f);
 		if (r < 0)
 			return r;
@@ -180,17 +183,20 @@ int cgroup_explain_missing(struct cgroup *c, const struct cgroup_host *h, struct
 	if (v1) {
 		strbuf_puts(&b, " is delegated to this user; as root, for the shell PID: for c in ");
 		add_names(&b, v1, " ");
-		strbuf_printf(&b,
-			      "; do mkdir -p /sys/fs/cgroup/$c/custody-%d && chown %d /sys/fs/cgroup/$c/custody-%d"
-			      " /sys/fs/cgroup/$c/custody-%d/cgroup.procs && echo PID >"
-			      " /sys/fs/cgroup/$c/custody-%d/cgroup.procs; done",
-			      (int)geteuid(), (int)geteuid(), (int)geteuid(), (int)geteuid(), (int)geteuid());
+		strbuf_printf(
+			&b,
+			"; do mkdir -p /sys/fs/cgroup/$c/custody-%d && chown %d /sys/fs/cgroup/$c/custody-%d"
+			" /sys/fs/cgroup/$c/custody-%d/cgroup.procs && echo PID >"
+			" /sys/fs/cgroup/$c/custody-%d/cgroup.procs; done",
+			(int)geteuid(), (int)geteuid(), (int)geteuid(), (int)geteuid(), (int)geteuid());
 	} else if (!h->v2) {
-		strbuf_puts(&b, " can be made: no cgroup file system is mounted; mount -t cgroup2 none /sys/fs/cgroup");
+		strbuf_puts(&b, " can be made: no cgroup file system is mounted; mount -t cgroup2 none "
+				"/sys/fs/cgroup");
 	} else if (!names_all(h->v2_root, "cgroup.controllers", c->missing)) {
 		strbuf_puts(&b, " can be made: this host's cgroup hierarchy does not have the controllers");
 	} else {
-		strbuf_puts(&b, " is delegated here; try: systemd-run --user --scope -p Delegate=yes -- custody run ...");
+		strbuf_puts(&b, " is delegated here; try: systemd-run --user --scope -p Delegate=yes -- "
+				"custody run ...");
 	}
 	c->why = strbuf_take(&b);
 	return c->why ? 0 : fault_errno(f, ENOMEM, "cgroup");

@@ -86,8 +86,8 @@ static bool is_refusal(int r)
 	return r == -EACCES || r == -EPERM || r == -EROFS;
 }
 
-static int open_v1(struct cgroup *c, int run_fd, const char *id, const struct cgroup_host *h, unsigned int want,
-		   struct fault *f)
+static int open_v1(struct cgroup *c, int run_fd, const char *id, const struct cgroup_host *h,
+		   unsigned int want, struct fault *f)
 {
 	for (unsigned int i = 0; i < _CGROUP_CONTROLLER_MAX; i++) {
 		int r;
@@ -118,8 +118,8 @@ static int open_v1(struct cgroup *c, int run_fd, const char *id, const struct cg
 /*
  * v2 is opened even when no limit needs it: a process can be born into it, and it kills a whole tree with one write.
  */
-static int open_v2(struct cgroup *c, int run_fd, const char *id, const struct cgroup_host *h, unsigned int want,
-		   struct fault *f)
+static int open_v2(struct cgroup *c, int run_fd, const char *id, const struct cgroup_host *h,
+		   unsigned int want, struct fault *f)
 {
 	_cleanup_free_ char *parent = NULL;
 	int r;
@@ -146,7 +146,8 @@ static int open_v2(struct cgroup *c, int run_fd, const char *id, const struct cg
 	return r;
 }
 
-int cgroup_open(int run_fd, const char *id, const struct cgroup_limits *want, struct cgroup *ret, struct fault *f)
+int cgroup_open(int run_fd, const char *id, const struct cgroup_limits *want, struct cgroup *ret,
+		struct fault *f)
 {
 	_cleanup_cgroup_host_ struct cgroup_host h = { 0 };
 	struct cgroup c = { 0 };
@@ -201,7 +202,8 @@ int cgroup_attach(const struct cgroup *c, pid_t pid, struct fault *f)
 		int r = c->nodes[i].v2 ? cgroup_file_write(c->nodes[i].fd, "cgroup.procs", text) : 0;
 
 		if (r < 0)
-			return fault_errno(f, -r, "move process %d into cgroup '%s'", (int)pid, c->nodes[i].dir);
+			return fault_errno(f, -r, "move process %d into cgroup '%s'", (int)pid,
+					   c->nodes[i].dir);
 	}
 	return 0;
 }

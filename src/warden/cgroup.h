@@ -58,7 +58,8 @@ int cgroup_enter(const struct cgroup *c, struct fault *f) _must_check_;
 int cgroup_attach(const struct cgroup *c, pid_t pid, struct fault *f) _must_check_;
 int cgroup_limit(const struct cgroup *c, const struct cgroup_limits *want, struct fault *f) _must_check_;
 /* Reads everything back: is PID a member, does the kernel hold these limits?  Fails naming what does not hold. */
-int cgroup_prove(const struct cgroup *c, const struct cgroup_limits *want, pid_t pid, struct fault *f) _must_check_;
+int cgroup_prove(const struct cgroup *c, const struct cgroup_limits *want, pid_t pid,
+		 struct fault *f) _must_check_;
 int cgroup_count(const struct cgroup *c, struct cgroup_counters *ret, struct fault *f) _must_check_;
 int cgroup_kill(const struct cgroup *c, struct fault *f) _must_check_;
 /* After the last process ended; waits for the kernel to notice, at most a few seconds. */

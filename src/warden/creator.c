@@ -115,7 +115,9 @@ static void run_child(const struct creator_job *job, int fd, pid_t parent)
 /* fork(), into a cgroup where there is one to be born into. */
 static pid_t spawn(int cgroup_fd, bool *cloned_into)
 {
-	struct clone_args args = { .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (uint64_t)cgroup_fd };
+	struct clone_args args = { .flags = CLONE_INTO_CGROUP,
+				   .exit_signal = SIGCHLD,
+				   .cgroup = (uint64_t)cgroup_fd };
 	pid_t pid = -1;
 
 	*cloned_into = false;

@@ -44,9 +44,9 @@ struct exit_facts {
 	int cancelled;	    /* the signal that we were sent, 0 = none */
 	bool exec_failed;   /* init could not execute the command */
 	int exec_errno;
-	bool reported; /* init's EXITED */
-	int status;    /* the payload's wait status, when reported */
-	bool ended;    /* the first process was reaped */
+	bool reported;	 /* init's EXITED */
+	int status;	 /* the payload's wait status, when reported */
+	bool ended;	 /* the first process was reaped */
 	int init_status; /* its wait status */
 	struct cgroup_counters counters;
 };

@@ -18,14 +18,14 @@
 
 struct run_result {
 	char session[SESSION_ID_SIZE];
-	const char *profile;	     /* name */
-	const struct digest *profile_digest; /* may be NULL */
-	char *const *argv;	     /* the command */
+	const char *profile;			   /* name */
+	const struct digest *profile_digest;	   /* may be NULL */
+	char *const *argv;			   /* the command */
 	const char *name, *agent, *worker, *issue; /* as given; NULL: not */
 	struct exit_verdict exit;
 	char *detail; /* one line for people: what failed, which limit was hit; NULL: nothing to say */
 	enum layer_state layers[_LAYER_MAX];
-	bool proven; /* `layers` was filled by a proof */
+	bool proven;		       /* `layers` was filled by a proof */
 	uint64_t started_us, ended_us; /* wall clock; payload released, session over */
 	uint64_t duration_ms;
 };

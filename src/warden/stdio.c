@@ -19,7 +19,8 @@ static bool is_anonymous_pipe(int fd)
 	struct stat st;
 	struct statfs fs;
 
-	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && fstatfs(fd, &fs) == 0 && fs.f_type == PIPEFS_MAGIC;
+	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && fstatfs(fd, &fs) == 0 &&
+	       fs.f_type == PIPEFS_MAGIC;
 }
 
 static bool is_null(int fd)

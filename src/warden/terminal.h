@@ -19,8 +19,8 @@ struct terminal {
 	int guard_fd;
 };
 
-#define TERMINAL_NONE                                                             \
-	{                                                                         \
+#define TERMINAL_NONE                                                            \
+	{                                                                        \
 		.fd = -EBADF, .master = -EBADF, .guard = -1, .guard_fd = -EBADF, \
 	}
 

@@ -73,7 +73,8 @@ static char *describe(const struct warden *w)
 		n = asprintf(&text, "stopped after %llu s (limits.time)", (unsigned long long)w->job->time_s);
 		break;
 	case EXIT_REASON_OOM:
-		n = asprintf(&text, "out of memory: the kernel killed a process over %llu bytes (limits.memory)",
+		n = asprintf(&text,
+			     "out of memory: the kernel killed a process over %llu bytes (limits.memory)",
 			     (unsigned long long)w->job->limits.memory);
 		break;
 	case EXIT_REASON_PIDS_LIMIT:
@@ -92,7 +93,8 @@ static char *describe(const struct warden *w)
 		break;
 	case EXIT_REASON_EXITED:
 		if (w->facts.exec_failed)
-			n = asprintf(&text, "cannot execute '%s' inside: %s", command, strerror(w->facts.exec_errno));
+			n = asprintf(&text, "cannot execute '%s' inside: %s", command,
+				     strerror(w->facts.exec_errno));
 		break;
 	case EXIT_REASON_SIGNALED:
 	case EXIT_REASON_CANCELLED:
@@ -120,7 +122,8 @@ int warden_conclude(struct warden *w, struct fault *f)
 	if (!w->start_ns && !w->facts.exec_failed && !w->facts.reported && !w->facts.cancelled) {
 		w->facts.setup_failed = true;
 		if (!w->fault.text)
-			(void)fault_set(&w->fault, EIO, "the first process of the container ended before it reported");
+			(void)fault_set(&w->fault, EIO,
+					"the first process of the container ended before it reported");
 	}
 	w->ret->exit = exit_decide(&w->facts);
 	w->ret->ended_us = clock_wall_us();

@@ -18,7 +18,9 @@ static int receive(int fd, struct init_msg *m, int *ret_fd)
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control;
 	struct iovec iov = { .iov_base = m, .iov_len = sizeof(*m) };
-	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+	struct msghdr h = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
+	};
 	ssize_t n;
 
 	*ret_fd = -EBADF;
@@ -28,7 +30,8 @@ static int receive(int fd, struct init_msg *m, int *ret_fd)
 	if (n <= 0)
 		return n < 0 ? -errno : 0;
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(&h); c; c = CMSG_NXTHDR(&h, c))
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+		    c->cmsg_len == CMSG_LEN(sizeof(int)))
 			memcpy(ret_fd, CMSG_DATA(c), sizeof(int));
 	if (n != sizeof(*m) || m->magic != INIT_PROTO_MAGIC)
 		return -EPROTO;
@@ -53,7 +56,8 @@ static uint32_t prove_limits(struct warden *w)
 	uint32_t proven = w->job->time_s ? LAYER_BIT(LAYER_TIME_LIMIT) : 0;
 
 	if (cgroup_prove(w->job->cgroup, l, w->init, &f) == 0)
-		proven |= (l->memory ? LAYER_BIT(LAYER_MEMORY_LIMIT) : 0) | (l->pids ? LAYER_BIT(LAYER_PIDS_LIMIT) : 0) |
+		proven |= (l->memory ? LAYER_BIT(LAYER_MEMORY_LIMIT) : 0) |
+			  (l->pids ? LAYER_BIT(LAYER_PIDS_LIMIT) : 0) |
 			  (l->cpu_percent ? LAYER_BIT(LAYER_CPU_LIMIT) : 0);
 	else if (!w->fault.text)
 		(void)fault_set(&w->fault, ESTALE, "%s", fault_text(&f));

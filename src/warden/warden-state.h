@@ -43,7 +43,7 @@ struct warden {
 };
 
 void warden_abort(struct warden *w);
-void warden_released(struct warden *w); /* the payload runs: clocks start */
+void warden_released(struct warden *w);	  /* the payload runs: clocks start */
 void warden_expect_end(struct warden *w); /* the payload ended: init must follow soon */
 
 /* warden-init.c: one message of init, or the end of its socket. */
