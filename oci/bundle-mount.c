@@ -60,8 +60,11 @@ static void add_private(struct jdoc *mounts, const struct subject *s)
 
 		if (strcmp(target, "/dev") == 0 && !bundle_asks(s, LAYER_DEVICES))
 			append_words(add_mount(mounts, "/dev", "bind", "/dev"), host_dev);
-		/* Its queues belong to an ipc namespace: without one of its own they would be the host's. */
-		else if (strcmp(type, "mqueue") != 0 || bundle_asks(s, LAYER_IPC_NS))
+		/*
+		 * Its queues belong to an ipc namespace: without one of its own they would be the host's.  In the
+		 * host's own /dev there may be no place for them, and nobody may make one.
+		 */
+		else if (strcmp(type, "mqueue") != 0 || (bundle_asks(s, LAYER_IPC_NS) && bundle_asks(s, LAYER_DEVICES)))
 			append_words(add_mount(mounts, target, type, type), private_mounts[i].options);
 	}
 }

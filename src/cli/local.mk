@@ -10,7 +10,14 @@ custody_SOURCES = \
 	src/cli/cmd-profile-ls.c \
 	src/cli/cmd-profile-show.c \
 	src/cli/cmd-profile-trust.c \
+	src/cli/cmd-doctor.c \
 	src/cli/command.c src/cli/command.h \
+	src/cli/doctor-bait.c src/cli/doctor-bait.h \
+	src/cli/doctor-canary.c src/cli/doctor-canary.h \
+	src/cli/doctor-cgroup.c \
+	src/cli/doctor-files.c \
+	src/cli/doctor-kernel.c src/cli/doctor-host.h \
+	src/cli/doctor-probe.c src/cli/doctor-probe.h \
 	src/cli/main.c \
 	src/cli/options.c src/cli/options.h \
 	src/cli/profile-open.c src/cli/profile-open.h \

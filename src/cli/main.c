@@ -17,6 +17,7 @@ static const struct command commands[] = {
 	{ "run",     "[OPTIONS] -- COMMAND...", "run a command in a sandbox", 0, -1, cmd_run },
 	{ "shell",   "[OPTIONS]", "run a shell in a sandbox", 0, -1, cmd_shell },
 	{ "bundle",  "-o DIR [OPTIONS] -- COMMAND...", "write an OCI bundle for other runtimes", 0, -1, cmd_bundle },
+	{ "doctor",  "[--json] [--explain ID] [--profile PROFILE]", "say what this host can enforce", 0, -1, cmd_doctor },
 	{ "help",    "", "list the commands",           0, 0, cmd_help },
 	{ "profile", "ls|show|check|diff|schema|trust ...", "look at profiles, check and trust them", 1, -1, cmd_profile },
 	{ "version", "", "say which version this is",   0, 0, cmd_version },

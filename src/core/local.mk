@@ -2,6 +2,9 @@
 noinst_LIBRARIES += libcore.a
 libcore_a_SOURCES = \
 	src/core/dirs.c src/core/dirs.h \
+	src/core/doctor.c src/core/doctor.h \
+	src/core/doctor-explain.c \
+	src/core/doctor-layers.c \
 	src/core/exit-status.h \
 	src/core/layer.c src/core/layer.h \
 	src/core/placement.h \

@@ -121,12 +121,10 @@ static void see_mount(struct mounts *s, const struct facts_mount *m)
 	/* What lies in /proc and /dev is judged by what it does, below. */
 	if (facts_is_below(m->point, "/proc"))
 		return;
-	if (facts_is_below(m->point, "/dev") && strcmp(m->fstype, "devtmpfs") != 0) {
+	if (facts_is_below(m->point, "/dev")) {
 		s->dev_seen |= strcmp(m->point, "/dev") == 0 && strcmp(m->fstype, "tmpfs") == 0;
 		return;
 	}
-	if (strncmp(m->point, "/dev/", 5) == 0) /* single nodes bound from the host's /dev */
-		return;
 	if (o->work_path && strcmp(m->point, o->work_path) == 0)
 		see_work(s, m);
 	else

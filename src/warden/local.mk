@@ -41,3 +41,16 @@ custody_init_CPPFLAGS = $(AM_CPPFLAGS) -DNDEBUG
 custody_init_CFLAGS = $(static_cflags) -ffreestanding $(INIT_CFLAGS)
 custody_init_LDFLAGS = $(HARDEN_LDFLAGS) -static -nostdlib
 custody_init_LDADD =
+
+# custody-canary: what `custody doctor` runs in a container of its own.  Static, because any root must be able to run it.
+pkglibexec_PROGRAMS += custody-canary
+custody_canary_SOURCES = \
+	src/core/layer.c \
+	src/warden/canary.h \
+	src/warden/canary-calls.c \
+	src/warden/canary-main.c \
+	src/warden/canary-names.c \
+	src/warden/canary-places.c
+custody_canary_CFLAGS = $(static_cflags)
+custody_canary_LDFLAGS = $(static_ldflags)
+custody_canary_LDADD =

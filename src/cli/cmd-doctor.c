@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "cli/command.h"
+#include "cli/doctor-canary.h"
+#include "cli/doctor-host.h"
+#include "core/exit-status.h"
+
+#define TEXT_COLUMNS 110
+#define TEXT_INDENT 38
+
+struct doctor_options {
+	bool json;
+	const char *explain, *profile;
+};
+
+/* "--name VALUE" and "--name=VALUE". */
+static int take_value(int argc, char **argv, int *i, const char *name, const char **ret, struct fault *f)
+{
+	size_t n = strlen(name);
+
+	if (strncmp(argv[*i], name, n) != 0 || (argv[*i][n] != '\0' && argv[*i][n] != '='))
+		return 0;
+	if (argv[*i][n] == '=') {
+		*ret = argv[*i] + n + 1;
+		return 1;
+	}
+	if (*i + 1 >= argc)
+		return fault_set(f, EINVAL, "%s needs a value", name);
+	*ret = argv[++*i];
+	return 1;
+}
+
+static int parse(struct doctor_options *o, int argc, char **argv, struct fault *f)
+{
+	for (int i = 1; i < argc; i++) {
+		_cleanup_free_ char *shown = NULL;
+		int r = 0;
+
+		if (strcmp(argv[i], "--json") == 0) {
+			o->json = true;
+			continue;
+		}
+		r = take_value(argc, argv, &i, "--explain", &o->explain, f);
+		if (r == 0)
+			r = take_value(argc, argv, &i, "--profile", &o->profile, f);
+		if (r < 0)
+			return r;
+		if (r > 0)
+			continue;
+		shown = str_escape(argv[i]);
+		return fault_set(
+			f, EINVAL,
+			"no option '%s'; usage: custody doctor [--json] [--explain ID] [--profile PROFILE]",
+			shown ? shown : "?");
+	}
+	return 0;
+}
+
+/* Wrapped at blanks, continued below where it began. */
+static void print_wrapped(const char *text, int indent)
+{
+	int column = indent;
+
+	while (*text) {
+		size_t n = strcspn(text, " ");
+
+		if (column > indent && column + (int)n >= TEXT_COLUMNS) {
+			printf("\n%*s", indent, "");
+			column = indent;
+		} else if (column > indent) {
+			putchar(' ');
+			column++;
+		}
+		printf("%.*s", (int)n, text);
+		column += (int)n;
+		text += n + (text[n] == ' ');
+	}
+	putchar('\n');
+}
+
+static void print_check(const struct doctor_check *c)
+{
+	_cleanup_free_ char *text = str_escape(c->text), *remedy = c->remedy ? str_escape(c->remedy) : NULL;
+
+	printf("%-8s %-28s ", doctor_state_name(c->state), c->id);
+	print_wrapped(text ? text : "?", TEXT_INDENT);
+	if (!remedy)
+		return;
+	printf("%*s-> ", TEXT_INDENT, "");
+	print_wrapped(remedy, TEXT_INDENT + 3);
+}
+
+static int print_report(const struct doctor_report *r, struct fault *f)
+{
+	size_t bad = 0;
+
+	if (r->broken)
+		return fault_errno(f, ENOMEM, "doctor");
+	for (size_t i = 0; i < r->n_checks; i++) {
+		print_check(&r->checks[i]);
+		bad += r->checks[i].severity == DOCTOR_ERROR;
+	}
+	if (bad)
+		printf("\n%zu of %zu checks failed; custody doctor --explain ID says more about one\n", bad,
+		       r->n_checks);
+	else
+		printf("\nevery required layer holds\n");
+	return 0;
+}
+
+static int print_json(const struct doctor_report *r, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *d = NULL;
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	int e;
+
+	e = doctor_describe(r, &d, f);
+	if (e == 0)
+		e = jdoc_write(d, JDOC_PRETTY, &text, f);
+	if (e < 0)
+		return e;
+	(void)fputs(text.text, stdout);
+	return 0;
+}
+
+static int explain(const char *id, struct fault *f)
+{
+	_cleanup_free_ char *text = NULL;
+	int r = doctor_explain(id, &text, f);
+
+	if (r < 0)
+		return r;
+	(void)puts(text);
+	return 0;
+}
+
+int cmd_doctor(int argc, char **argv, struct fault *f)
+{
+	_cleanup_doctor_ struct doctor_report report = { 0 };
+	_cleanup_dirs_ struct dirs dirs = { 0 };
+	struct doctor_options o = { .profile = "offline" };
+	int r;
+
+	log_init(PACKAGE_NAME, LOG_LEVEL_INFO);
+	r = parse(&o, argc, argv, f);
+	if (r == 0 && o.explain)
+		r = explain(o.explain, f);
+	if (r < 0) {
+		log_error("doctor: %s", fault_text(f));
+		return STATUS_USAGE;
+	}
+	if (o.explain)
+		return STATUS_OK;
+	r = dirs_load(&dirs, f);
+	if (r < 0)
+		return r;
+	doctor_check_kernel(&report, &dirs);
+	doctor_check_cgroups(&report);
+	doctor_check_files(&report, &dirs);
+	doctor_check_libcrun(&report);
+	r = doctor_run_canary(&dirs, o.profile, &report, f);
+	if (r < 0)
+		return r;
+	r = o.json ? print_json(&report, f) : print_report(&report, f);
+	if (r < 0)
+		return r;
+	return doctor_has_errors(&report) ? STATUS_NO : STATUS_OK;
+}

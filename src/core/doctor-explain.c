@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/str.h"
+#include "core/doctor.h"
+
+/* clang-format off */
+static const struct {
+	const char *id, *text;
+} host_texts[] = {
+	{ "HOST-KERNEL",
+	  "custody needs Linux 5.11 (overlay in a user namespace) and, as root, 5.19 (idmapped lower layers of an overlay).\n"
+	  "Older kernels run the profiles whose workspace is not an overlay." },
+	{ "HOST-USERNS",
+	  "Every run has a user namespace: root inside is an unprivileged id outside.  A kernel can switch them off for users:\n"
+	  "sysctl user.max_user_namespaces (0), kernel.unprivileged_userns_clone (0, Debian's old patch),\n"
+	  "kernel.apparmor_restrict_unprivileged_userns (1, Ubuntu: a program needs an AppArmor profile that allows 'userns').\n"
+	  "An administrator changes them with: sysctl -w NAME=VALUE, and in /etc/sysctl.d to keep it." },
+	{ "HOST-OVERLAY",
+	  "The default workspace is a kernel overlay: the payload writes to a layer on top, the original is never written.\n"
+	  "It needs CONFIG_OVERLAY_FS and, because it is mounted inside a user namespace, Linux 5.11.\n"
+	  "Without it use a profile with workspace.mode ro, rw or tmpfs." },
+	{ "HOST-IDMAP",
+	  "As root each run gets ids of its own, and the worktree is shown through an idmapped mount so that its owner is root\n"
+	  "inside.  File systems learned that one by one: ext4, xfs, vfat 5.12, btrfs 5.15, tmpfs 6.3; overlayfs cannot.\n"
+	  "Move the worktree to one of them, or run custody as the worktree's owner instead of as root." },
+	{ "HOST-UPPERDIR",
+	  "An overlay's upper layer must lie on a file system with extended attributes and whiteouts.  The root of another\n"
+	  "container is itself an overlay and cannot hold one, nor can NFS, CIFS, FAT or FUSE.  Mount a volume or a tmpfs\n"
+	  "on custody's state directory, or move it with CUSTODY_ROOT." },
+	{ "HOST-PROC",
+	  "A run mounts a /proc of its own.  The kernel refuses that in a user namespace where the /proc that is there is\n"
+	  "partly covered, as in most containers: what is hidden must not come back.  Start the outer container with an\n"
+	  "uncovered /proc (podman: --security-opt unmask=/proc/*, docker: --security-opt systempaths=unconfined)." },
+	{ "HOST-SECCOMP",
+	  "The system call filter needs CONFIG_SECCOMP_FILTER and the action SECCOMP_RET_ERRNO (Linux 3.5)." },
+	{ "HOST-PIDFD",
+	  "The supervisor waits for and signals processes by descriptor, never by a number that could have been given to\n"
+	  "somebody else: pidfd_open, Linux 5.3." },
+	{ "HOST-CGROUP-MEMORY",
+	  "The memory limit is a cgroup's.  As root custody makes one on v1, v2 and mixed hosts.  A user needs one that was\n"
+	  "delegated; with systemd: systemd-run --user --scope -p Delegate=yes -- custody run ...\n"
+	  "A profile can call the limit optional (enforce.optional), then runs go on without it and say so." },
+	{ "HOST-CGROUP-PIDS",
+	  "The limit on processes is a cgroup's; see HOST-CGROUP-MEMORY for how a user gets one." },
+	{ "HOST-CGROUP-CPU",
+	  "The limit on processor time is a cgroup's; see HOST-CGROUP-MEMORY for how a user gets one.\n"
+	  "systemd delegates memory and pids to users by default but not cpu: a drop-in for user@.service with\n"
+	  "Delegate=cpu memory pids changes that." },
+	{ "HOST-SUBUID",
+	  "Without root a run has one id: root inside is you.  Files that it writes are yours, and other processes of yours are\n"
+	  "protected from it by the namespaces only.  Ranges in /etc/subuid are not used yet; docs/THREATS.md says what one\n"
+	  "id means." },
+	{ "HOST-FUSE-OVERLAYFS",
+	  "fuse-overlayfs is what other rootless tools use where the kernel's overlay is not to be had.  custody uses the\n"
+	  "kernel's; this check only tells you what is installed." },
+	{ "HOST-LIBCRUN",
+	  "custody links libcrun statically, so its version is custody's own.  Below 1.27 the user of `exec` is parsed too\n"
+	  "generously (CVE-2026-30892): custody writes numeric ids itself and has no exec of its own.  Below 1.28 a symlink\n"
+	  "below /dev of an image is followed (CVE-2026-47766): custody never hands an image's /dev to libcrun; /dev is\n"
+	  "always a fresh tmpfs, and a root directory is shown entry by entry on a skeleton of custody's own.\n"
+	  "A bundle that other runtimes run depends on their version, not on this one." },
+	{ "HOST-CANARY",
+	  "doctor starts a real container, the way `custody run` does, with a program that tries what must not work: mount,\n"
+	  "ptrace, reach the network, read /etc/shadow, load a module and so on.  Each LAYER-* line is what that layer\n"
+	  "stopped.  Where the container cannot be started this check repeats the reason." },
+};
+
+/* How each layer is proven: one sentence, beside what layer_info says. */
+static const char *const layer_proofs[_LAYER_MAX] = {
+	[LAYER_USER_NS] = "init reads its uid_map and sees that the host's root has no number inside; the namespace differs from the caller's.",
+	[LAYER_PID_NS] = "init is process 1, kill(-1, 0) finds nobody, /proc/self is 1.",
+	[LAYER_MOUNT_NS] = "the namespace differs from the caller's and no mount is shared with it.",
+	[LAYER_NET_NS] = "the namespace differs from the caller's and connect() to 192.0.2.1 finds no route.",
+	[LAYER_IPC_NS] = "the namespace differs from the caller's; the canary cannot attach shared memory of the host.",
+	[LAYER_UTS_NS] = "the namespace differs from the caller's; the canary sees another host name.",
+	[LAYER_CGROUP_NS] = "the namespace differs from the caller's and every path in /proc/self/cgroup is '/'.",
+	[LAYER_ROOT] = "every mount that the profile did not make writable is read-only, all are nosuid and nodev, and creating files in / and /usr fails with EROFS.",
+	[LAYER_MASKS] = "files of /proc such as kcore and keys are covered, /proc/sys and sysrq-trigger are read-only mounts.",
+	[LAYER_DEVICES] = "/dev is a tmpfs of its own that holds only null, zero, full, random, urandom, tty and terminals.",
+	[LAYER_WORKTREE] = "the mount at the worktree's place has the type and flags that the profile asks for.",
+	[LAYER_CAPABILITIES] = "all five sets in /proc/self/status are empty and a file of mode 000 stays shut to its owner.",
+	[LAYER_NO_NEW_PRIVS] = "NoNewPrivs is 1 in /proc/self/status.",
+	[LAYER_SECCOMP] = "Seccomp is 2 in /proc/self/status and a forbidden call gets the filter's answer, not the kernel's.",
+	[LAYER_SESSION] = "init leads its session, /dev/tty cannot be opened, no descriptor is a terminal of the host.",
+	[LAYER_DESCRIPTORS] = "/proc/self/fd holds stdin, stdout, stderr and init's own socket, and none of them is a directory.",
+	[LAYER_ENVIRONMENT] = "the names of all variables are exactly those that the subject lists.",
+	[LAYER_MEMORY_LIMIT] = "the supervisor reads the limit back from the cgroup in which init is a member.",
+	[LAYER_PIDS_LIMIT] = "the supervisor reads the limit back from the cgroup in which init is a member.",
+	[LAYER_CPU_LIMIT] = "the supervisor reads the limit back from the cgroup in which init is a member.",
+	[LAYER_DISK_LIMIT] = "the supervisor watches the layer, and no single file may pass the limit (RLIMIT_FSIZE read back).",
+	[LAYER_TIME_LIMIT] = "the supervisor's own clock, from the release of the payload on.",
+};
+/* clang-format on */
+
+#define N_HOST (sizeof(host_texts) / sizeof(host_texts[0]))
+
+static void layer_id(enum layer l, char id[64])
+{
+	(void)snprintf(id, 64, "LAYER-%s", layer_info(l)->name);
+}
+
+static int explain_layer(enum layer l, char **ret, struct fault *f)
+{
+	const struct layer_info *info = layer_info(l);
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+
+	strbuf_printf(&b,
+		      "Layer '%s': %s.\nNeeds: %s.\nProof: %s\nSwitched off by \"dangerous\": [\"no-%s\"] in "
+		      "a profile.",
+		      info->name, info->what, info->needs, layer_proofs[l], info->name);
+	*ret = strbuf_take(&b);
+	return *ret ? 0 : fault_errno(f, ENOMEM, "explain");
+}
+
+static int refuse(const char *id, struct fault *f)
+{
+	char ids[_LAYER_MAX][64];
+	const char *words[N_HOST + _LAYER_MAX + 1] = { NULL };
+	_cleanup_free_ char *shown = str_escape(id);
+	size_t n = 0;
+	int at;
+
+	for (size_t i = 0; i < N_HOST; i++)
+		words[n++] = host_texts[i].id;
+	for (unsigned int l = 0; l < _LAYER_MAX; l++) {
+		layer_id((enum layer)l, ids[l]);
+		for (char *c = ids[l]; *c; c++)
+			if (*c >= 'a' && *c <= 'z')
+				*c = (char)(*c - 'a' + 'A');
+		words[n++] = ids[l];
+	}
+	at = str_nearest(id, words);
+	if (at >= 0)
+		return fault_set(f, ENOENT, "no check '%s'; did you mean '%s'?", shown ? shown : "?",
+				 words[at]);
+	return fault_set(f, ENOENT, "no check '%s'; 'custody doctor' lists them", shown ? shown : "?");
+}
+
+int doctor_explain(const char *id, char **ret, struct fault *f)
+{
+	for (size_t i = 0; i < N_HOST; i++) {
+		if (strcasecmp(host_texts[i].id, id) != 0)
+			continue;
+		*ret = strdup(host_texts[i].text);
+		return *ret ? 0 : fault_errno(f, ENOMEM, "explain");
+	}
+	for (unsigned int l = 0; l < _LAYER_MAX; l++) {
+		char name[64];
+
+		layer_id((enum layer)l, name);
+		if (strcasecmp(name, id) == 0)
+			return explain_layer((enum layer)l, ret, f);
+	}
+	return refuse(id, f);
+}
