@@ -26,10 +26,10 @@ enum seccomp_op {
 
 struct seccomp_rule {
 	const char *name;
+	uint64_t mask, value;
 	enum seccomp_verdict verdict;
 	enum seccomp_op op;
 	unsigned int arg;
-	uint64_t mask, value;
 	bool no_setid; /* only in the variant that refuses set-id modes; without it the call is simply allowed */
 };
 

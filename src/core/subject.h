@@ -15,20 +15,20 @@ enum subject_mount_kind {
 };
 
 struct subject_mount {
+	char *source;  /* host path, symlinks resolved; NULL unless a bind */
+	char *target;  /* inside */
+	uint64_t size; /* tmpfs */
 	enum subject_mount_kind kind;
-	char *source; /* host path, symlinks resolved; NULL unless a bind */
-	char *target; /* inside */
+	uid_t owner_uid; /* of SOURCE, on the host */
+	gid_t owner_gid;
+	unsigned int mode; /* tmpfs */
 	bool rw;
 	bool is_dir;
 	/*
-	 * As root: bind not SOURCE but a clone of it (open_tree, not recursive) in which OWNER is container root,
-	 * nosuid and nodev.  placement.sources names it; portable bundles leave it to their hook.
+	 * As root: bind not SOURCE but a clone of it (open_tree, not recursive) in which OWNER is container
+	 * root, nosuid and nodev.  placement.sources names it; portable bundles leave it to their hook.
 	 */
 	bool idmap;
-	uid_t owner_uid; /* of SOURCE, on the host */
-	gid_t owner_gid;
-	uint64_t size;	   /* tmpfs */
-	unsigned int mode; /* tmpfs */
 };
 
 struct subject_link {

@@ -103,7 +103,7 @@ static struct placement portable(void)
 	struct subject s = a_subject(&p);       \
 	struct placement pl = where
 
-/* PATH is "a/b/0/c". */
+/* PATH is "a/b/0/c"; places below ten. */
 static const struct jdoc *at(const struct jdoc *d, const char *path)
 {
 	char copy[128], *save = NULL;
@@ -111,7 +111,7 @@ static const struct jdoc *at(const struct jdoc *d, const char *path)
 	(void)snprintf(copy, sizeof(copy), "%s", path);
 	for (char *w = strtok_r(copy, "/", &save); d && w; w = strtok_r(NULL, "/", &save)) {
 		if (d->type == JDOC_ARRAY) {
-			size_t i = (size_t)atoi(w);
+			size_t i = (size_t)(w[0] - '0');
 
 			d = i < d->n_items ? d->items[i] : NULL;
 		} else {
