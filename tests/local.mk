@@ -69,6 +69,23 @@ tests_unit_test_subject_SOURCES = tests/unit/test-subject.c tests/unit/tap.h
 unit_tests += tests/unit/test-bundle
 tests_unit_test_bundle_SOURCES = tests/unit/test-bundle.c tests/unit/tap.h
 tests_unit_test_bundle_LDADD = $(oci_test_libs)
+unit_tests += tests/unit/test-cgroup
+tests_unit_test_cgroup_SOURCES = tests/unit/test-cgroup.c tests/unit/tap.h
+
+unit_tests += tests/unit/test-exit-reason
+tests_unit_test_exit_reason_SOURCES = tests/unit/test-exit-reason.c tests/unit/tap.h
+
+unit_tests += tests/unit/test-options
+tests_unit_test_options_SOURCES = tests/unit/test-options.c tests/unit/tap.h src/cli/options.c
+
+unit_tests += tests/unit/test-pump
+tests_unit_test_pump_SOURCES = tests/unit/test-pump.c tests/unit/tap.h
+
+unit_tests += tests/unit/test-result
+tests_unit_test_result_SOURCES = tests/unit/test-result.c tests/unit/tap.h
+
+unit_tests += tests/unit/test-session
+tests_unit_test_session_SOURCES = tests/unit/test-session.c tests/unit/tap.h
 
 # Fuzz targets: three lines each; the corpus is tests/fuzz/corpus/<name>/ (one file per finding or shape).
 #	fuzz_targets += tests/fuzz/fuzz-json

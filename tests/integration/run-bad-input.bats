@@ -1,0 +1,182 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What people and other programs get wrong: one clear message, the right status, nothing left behind.
+
+load ../lib/suite.bash
+
+setup() {
+	suite_setup
+	P=$CUSTODY_HOME/p.json
+}
+
+teardown() {
+	custody_teardown
+}
+
+# refused TEXT [OPTIONS]: a run with them ends with 125 and one line that says TEXT, and the command never runs.
+refused() {
+	local text=$1
+	shift
+	custody_run "$@" -- sh -c 'echo RAN'
+	assert_status 125
+	assert_stderr_has "$text"
+	[ "$(wc -l <<<"$stderr")" -eq 1 ] || custody_fail "more than one line on stderr"
+	[[ $output != *RAN* ]]
+	[ ! -d "$CUSTODY_ROOT/run/sessions" ] || [ -z "$(ls -A "$CUSTODY_ROOT/run/sessions")" ]
+}
+
+@test "bad profile: missing" {
+	refused "no-such-profile" --profile no-such-profile
+	refused "$P" --profile "$P"
+}
+
+@test "bad profile: unreadable" {
+	echo '{"schema":1,"name":"p"}' >"$P"
+	chmod 0000 "$P"
+	chmod 0755 "$CUSTODY_ROOT"
+	suite_as_user
+	custody_run --profile "$P" -- true
+	assert_status 125
+	assert_stderr_has "$P"
+	assert_stderr_has "cannot be read"
+}
+
+# The rest of this test as somebody who is not root.
+suite_as_user() {
+	[ "$(id -u)" -eq 0 ] || return 0
+	chown "$SUITE_UID" "$CUSTODY_ROOT" "$CUSTODY_HOME/work" "$CUSTODY_HOME/results"
+	CUSTODY_AS=(setpriv --reuid "$SUITE_UID" --regid "$SUITE_UID" --clear-groups)
+}
+
+@test "bad profile: world-writable" {
+	echo '{"schema":1,"name":"p","extends":"offline"}' >"$P"
+	chmod 0666 "$P"
+	refused "$P" --profile "$P"
+}
+
+@test "bad profile: symlink, FIFO, directory, device" {
+	ln -s /etc/passwd "$CUSTODY_HOME/link.json"
+	refused link.json --profile "$CUSTODY_HOME/link.json"
+	mkfifo "$CUSTODY_HOME/fifo.json"
+	refused fifo.json --profile "$CUSTODY_HOME/fifo.json"
+	refused "$CUSTODY_HOME" --profile "$CUSTODY_HOME/"
+	refused /dev/zero --profile /dev/zero
+}
+
+@test "bad profile: 1 GB, binary, empty" {
+	truncate -s 1G "$CUSTODY_HOME/big.json"
+	refused big.json --profile "$CUSTODY_HOME/big.json"
+	cp /bin/true "$CUSTODY_HOME/bin.json"
+	refused bin.json --profile "$CUSTODY_HOME/bin.json"
+	: >"$CUSTODY_HOME/empty.json"
+	refused empty.json --profile "$CUSTODY_HOME/empty.json"
+}
+
+@test "bad profile: unknown key with its neighbour, wrong type with its place" {
+	echo '{"schema":1,"name":"p","extends":"offline","limits":{"memroy":"1G"}}' >"$P"
+	refused "memory" --profile "$P"
+	printf '{"schema":1,"name":"p","extends":"offline",\n"limits":{"memory":true}}' >"$P"
+	refused "$P:2:" --profile "$P"
+}
+
+@test "bad profile: a section of a later capability refuses the run by name" {
+	echo '{"schema":1,"name":"p","extends":"offline","broker":{"tools":[]}}' >"$P"
+	custody_run --profile "$P" -- sh -c 'echo RAN'
+	assert_status 125
+	assert_stderr_has broker
+	[[ $output != *RAN* ]]
+}
+
+@test "bad profile: process.init false needs a bundle" {
+	echo '{"schema":1,"name":"p","extends":"offline","process":{"init":false}}' >"$P"
+	refused "custody bundle" --profile "$P"
+}
+
+@test "bad command: not found and not executable" {
+	custody_run -- /nowhere/at/all
+	assert_status 127
+	custody_run -- /etc/passwd
+	assert_status 126
+	printf '#!/no/such/interpreter\n' >script
+	chmod +x script
+	custody_run -- ./script
+	assert_status 127
+	custody_run -- ''
+	[ "$status" -eq 125 ] || [ "$status" -eq 127 ]
+}
+
+@test "bad worktree: it does not exist, or vanishes" {
+	echo "{\"schema\":1,\"name\":\"p\",\"extends\":\"offline\",\"workspace\":{\"source\":\"$CUSTODY_HOME/none\"}}" >"$P"
+	refused "$CUSTODY_HOME/none" --profile "$P"
+	mkdir gone
+	cd gone
+	rmdir ../gone
+	custody_run -- true
+	assert_status 125
+	[ -n "$stderr" ]
+	cd ..
+}
+
+@test "bad worktree: a file" {
+	touch "$CUSTODY_HOME/file"
+	echo "{\"schema\":1,\"name\":\"p\",\"extends\":\"offline\",\"workspace\":{\"source\":\"$CUSTODY_HOME/file\"}}" >"$P"
+	refused "$CUSTODY_HOME/file" --profile "$P"
+}
+
+@test "bad volume: missing source, missing target, no absolute target" {
+	refused /nowhere -v /nowhere:/x
+	refused "relative" -v "$CUSTODY_HOME:relative"
+	refused "nonsense" -v "$CUSTODY_HOME:/x:nonsense"
+}
+
+@test "bad result file: found out before anything runs" {
+	run --separate-stderr "$CUSTODY" run --result /nowhere/result.json -- sh -c 'echo RAN'
+	assert_status 125
+	assert_stderr_has /nowhere/result.json
+	[[ $output != *RAN* ]]
+}
+
+@test "full disk: the run is refused or fails with a message, nothing stays" {
+	[ "$(id -u)" -eq 0 ] || return 0 # only root can mount
+	# 64 KiB for state and run directories, all of it taken.
+	run --separate-stderr unshare -m sh -c '
+		mount -t tmpfs -o size=64k,nr_inodes=20 tmpfs "$CUSTODY_ROOT" || exit 99
+		head -c 1M /dev/zero >"$CUSTODY_ROOT/full" 2>/dev/null
+		i=0; while touch "$CUSTODY_ROOT/i$i" 2>/dev/null; do i=$((i + 1)); done
+		"$CUSTODY" run -- echo RAN; rc=$?
+		rm -f "$CUSTODY_ROOT"/i* "$CUSTODY_ROOT/full"
+		find "$CUSTODY_ROOT" -path "*/sessions/*" -o -path "*/crun/*"
+		exit $rc' sh
+	assert_status 125
+	assert_stderr_has "No space left"
+	[ -z "$output" ]
+}
+
+@test "no user namespaces: refused with the layer and what it needs" {
+	[ "$(id -u)" -eq 0 ] || return 0 # only root can set the limit
+	# A user namespace of its own in which no further one may be made: what a host that forbids them looks like.
+	run --separate-stderr unshare -Urm sh -c '
+		echo 0 >/proc/sys/user/max_user_namespaces || exit 99
+		mount -t tmpfs tmpfs "$CUSTODY_ROOT" || exit 99
+		"$CUSTODY" run -- echo RAN' sh
+	assert_status 125
+	[[ $output != *RAN* ]]
+	assert_stderr_has "ser namespace"
+}
+
+@test "no cgroups: limits are refused by name, optional ones are not" {
+	[ "$(id -u)" -eq 0 ] || return 0 # only root can unmount
+	run --separate-stderr unshare -m sh -c '
+		umount -R /sys/fs/cgroup || exit 99
+		"$CUSTODY" run -- echo RAN' sh
+	assert_status 125
+	[[ $output != *RAN* ]]
+	assert_stderr_has "'memory-limit'"
+	assert_stderr_has "no cgroup file system"
+	echo '{"schema":1,"name":"p","extends":"offline","enforce":{"optional":["memory-limit","pids-limit","cpu-limit"]}}' >"$P"
+	run --separate-stderr unshare -m sh -c '
+		umount -R /sys/fs/cgroup || exit 99
+		"$CUSTODY" run --profile "$1" -- echo RAN' sh "$P"
+	assert_status 0
+	assert_output_has RAN
+}

@@ -1,0 +1,87 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The same run on every kind of cgroup host.  Hosts are made in private mount namespaces.
+
+load ../lib/suite.bash
+
+setup() {
+	suite_setup
+	OPTIONAL=$CUSTODY_HOME/p.json
+	echo '{"schema":1,"name":"p","extends":"offline","enforce":{"optional":["memory-limit","pids-limit","cpu-limit"]}}' >"$OPTIONAL"
+}
+
+teardown() {
+	custody_teardown
+}
+
+# on HOST COMMAND...: in a mount namespace in which /sys/fs/cgroup is of that kind.
+on() {
+	local host=$1 v2
+	shift
+	v2=$(awk '$0 ~ / - cgroup2 / { print $5; exit }' /proc/self/mountinfo)
+	run --separate-stderr unshare -m bash -c '
+		host=$1 v2=$2
+		shift 2
+		case $host in
+		v1) [ -z "$v2" ] || umount "$v2" || exit 99 ;;
+		v2) [ "$v2" = /sys/fs/cgroup ] || { umount -R /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup; } || exit 99 ;;
+		esac
+		"$@"' sh "$host" "$v2" "$@"
+	CUSTODY_RESULT=$(tail -n 1 <<<"$output")
+}
+
+is_v1() {
+	grep -q ' - cgroup cgroup .*memory' /proc/self/mountinfo
+}
+
+@test "cgroup: as this host is" {
+	[ "$(id -u)" -eq 0 ] || return 0 # run-user.bats
+	on here "$CUSTODY" run --json -- sh -c 'exit 5'
+	assert_status 5
+	assert_layer memory-limit
+	assert_layer pids-limit
+	assert_layer cpu-limit
+}
+
+@test "cgroup: v1 alone" {
+	is_v1 && [ "$(id -u)" -eq 0 ] || return 0 # another kind of host, or nobody who could make one
+	on v1 "$CUSTODY" run --json --memory 32M -- sh -c 'head -c 200M /dev/zero | tail >/dev/null'
+	assert_reason oom
+	assert_layer memory-limit
+	on v1 "$CUSTODY" run --json --timeout 1 -- sh -c 'sleep 60 & sleep 60'
+	assert_status 124
+}
+
+@test "cgroup: v2 alone" {
+	[ "$(id -u)" -eq 0 ] || return 0 # nobody who could make such a host
+	on v2 "$CUSTODY" run --json --profile "$OPTIONAL" -- sh -c 'exit 6'
+	assert_status 6
+	assert_reason exited
+	assert_layer cgroup-namespace
+	on v2 "$CUSTODY" run --json --profile "$OPTIONAL" --timeout 1 -- sh -c 'trap "" TERM; (setsid sleep 61 &) ; sleep 61; sleep 61'
+	assert_status 124
+	if is_v1; then
+		# The controllers are v1's: v2 cannot limit, and says so.
+		on v2 "$CUSTODY" run -- sh -c 'echo RAN'
+		assert_status 125
+		[[ $output != *RAN* ]]
+		assert_stderr_has "'memory-limit'"
+	fi
+}
+
+@test "cgroup: what is made is removed, in every hierarchy" {
+	local before after
+	before=$(find /sys/fs/cgroup -type d | sort)
+	custody_run -- true
+	custody_run --memory 32M -- sh -c 'head -c 200M /dev/zero | tail >/dev/null'
+	custody_run --timeout 1 -- sleep 30
+	after=$(find /sys/fs/cgroup -type d | sort)
+	[ -z "$(comm -13 <(echo "$before") <(echo "$after") | grep custody)" ]
+}
+
+@test "cgroup: the command cannot leave its cgroup or change its limits" {
+	custody_run -- sh -c 'ls /sys/fs/cgroup 2>/dev/null | head -n 3; mount -t cgroup2 none /tmp; cat /proc/self/cgroup'
+	[[ $output != *memory.max* ]]
+	# Its own cgroup is the root that it sees.
+	[ -z "$(grep -v ':/$' <<<"$output")" ]
+}

@@ -1,0 +1,113 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# custody as an ordinary user: one id, and only the limits that somebody delegated.
+
+load ../lib/suite.bash
+
+setup() {
+	suite_setup_user
+	printf '{"schema":1,"name":"p","extends":"offline","enforce":{"optional":["memory-limit","pids-limit","cpu-limit"]}}' \
+		>"$CUSTODY_HOME/p.json"
+	chmod 0644 "$CUSTODY_HOME/p.json"
+	[ "$(id -u)" -ne 0 ] || chown "$SUITE_UID" "$CUSTODY_HOME/p.json"
+}
+
+teardown() {
+	custody_teardown
+}
+
+user_run() {
+	custody_run --profile "$CUSTODY_HOME/p.json" "$@"
+}
+
+# Are memory, pids and cpu ours to limit here?
+delegated() {
+	"${CUSTODY_AS[@]}" "$CUSTODY" run -q -- true >/dev/null 2>&1
+}
+
+@test "ISO-1: rootless: container root is the caller and nobody else exists" {
+	user_run -- sh -c 'id -u; cat /proc/self/uid_map'
+	assert_status 0
+	[ "${lines[0]}" = 0 ]
+	[ "$(awk '{ print $3 }' <<<"${lines[1]}")" = 1 ]
+	assert_layer user-namespace
+	assert_layer seccomp
+	[ -z "$stderr" ]
+}
+
+@test "ISO-3: rootless: the overlay keeps the original" {
+	"${CUSTODY_AS[@]}" sh -c 'echo original >file; mkdir dir; touch dir/a'
+	user_run -- sh -c 'echo changed >file; mv dir other; rm other/a; cat file'
+	assert_status 0
+	assert_output_has changed
+	[ "$(cat file)" = original ]
+	[ -e dir/a ]
+}
+
+@test "rootless: files that a command writes into a volume belong to the caller" {
+	"${CUSTODY_AS[@]}" mkdir "$CUSTODY_HOME/shared"
+	user_run -v "$CUSTODY_HOME/shared:/data:rw" -- touch /data/f
+	assert_status 0
+	[ "$(stat -c %u "$CUSTODY_HOME/shared/f")" = "$(stat -c %u "$CUSTODY_HOME/shared")" ]
+}
+
+@test "ISO-13: rootless: a limit that cannot be enforced refuses the run by name, with the command that delegates" {
+	! delegated || return 0 # nothing to refuse on this host
+	custody_run -- touch ran
+	assert_status 125
+	assert_stderr_has "'memory-limit'"
+	assert_stderr_has "'pids-limit'"
+	[[ $stderr == *"systemd-run --user --scope"* || $stderr == *"mkdir -p /sys/fs/cgroup"* || $stderr == *"no cgroup file system"* || $stderr == *"does not have the controllers"* ]]
+	[ ! -e ran ]
+	assert_reason setup-failed
+}
+
+@test "ISO-13: rootless: what is optional and missing is said in the result" {
+	! delegated || return 0 # nothing is missing on this host
+	user_run -- true
+	assert_status 0
+	assert_layer memory-limit optional-missing
+	assert_layer pids-limit optional-missing
+}
+
+@test "ISO-13: rootless: v1 limits hold once their cgroups are delegated" {
+	[ "$(id -u)" -eq 0 ] || return 0 # only root can delegate
+	local c dir made=()
+	for c in memory pids cpu; do
+		dir=$(awk -F: -v c="$c" '{ n = split($2, l, ","); for (i = 1; i <= n; i++) if (l[i] == c) print $3 }' /proc/self/cgroup)
+		[ -n "$dir" ] && [ -d "/sys/fs/cgroup/$c" ] || return 0 # not a v1 host
+		dir=/sys/fs/cgroup/$c${dir%/}/custody-delegated-$$
+		mkdir "$dir"
+		chown "$SUITE_UID" "$dir" "$dir/cgroup.procs"
+		made+=("$dir")
+	done
+	# A shell that enters them and then becomes the user.
+	run --separate-stderr bash -c 'n=$1; shift; for ((i = 0; i < n; i++)); do echo $$ >"$1/cgroup.procs" || exit 99; shift; done; exec "$@"' sh \
+		"${#made[@]}" "${made[@]}" "${CUSTODY_AS[@]}" "$CUSTODY" run --json --memory 32M -- sh -c 'head -c 200M /dev/zero | tail >/dev/null'
+	CUSTODY_RESULT=${lines[-1]}
+	for dir in "${made[@]}"; do
+		rmdir "$dir"
+	done
+	assert_reason oom
+	assert_layer memory-limit
+	assert_layer pids-limit
+	assert_layer cpu-limit
+}
+
+@test "rootless: a user without HOME and XDG_RUNTIME_DIR is told or served, never hung" {
+	run --separate-stderr "${CUSTODY_AS[@]}" env -u HOME -u XDG_RUNTIME_DIR "$CUSTODY" run --profile "$CUSTODY_HOME/p.json" -- true
+	assert_status 0
+}
+
+@test "ISO-7: rootless: the supervisor killed with -9 leaves nothing after the next start" {
+	mkfifo "$CUSTODY_HOME/events"
+	"${CUSTODY_AS[@]}" "$CUSTODY" run --profile "$CUSTODY_HOME/p.json" --status-fd 5 -- sleep 896 \
+		5>"$CUSTODY_HOME/events" >/dev/null 2>&1 </dev/null 3>&- &
+	grep -m1 '"started"' <"$CUSTODY_HOME/events" >/dev/null
+	kill -9 $!
+	wait $! || true
+	wait_until bash -c '! pgrep -x sleep -a | grep -q "sleep [8]96"'
+	user_run -- true
+	assert_status 0
+	[ -z "$(ls -A "$CUSTODY_ROOT/run/sessions")" ]
+}

@@ -1,0 +1,169 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The exit status and the result of a run say what became of the command.
+
+load ../lib/suite.bash
+
+setup() {
+	suite_setup
+}
+
+teardown() {
+	custody_teardown
+}
+
+@test "run: the command's own status comes back" {
+	custody_run -- true
+	assert_status 0
+	assert_reason exited
+	[ "$(custody_result .abnormal)" = false ]
+	custody_run -- sh -c 'exit 42'
+	assert_status 42
+	assert_reason exited
+	[ "$(custody_result .exit.code)" = 42 ]
+	[ "$(custody_result .exit.source)" = init ]
+	[ "$(custody_result .abnormal)" = true ]
+	[ -z "$stderr" ]
+}
+
+@test "run: a command that a signal ended is 128 and the signal" {
+	custody_run -- sh -c 'kill -9 $$'
+	assert_status 137
+	assert_reason signaled
+	[ "$(custody_result .exit.signal)" = 9 ]
+	custody_run -- sh -c 'kill -SEGV $$'
+	assert_status 139
+	assert_reason signaled
+}
+
+@test "run: a command that is not there is 127, one that cannot be executed 126" {
+	custody_run -- no-such-command-here
+	assert_status 127
+	assert_stderr_has "'no-such-command-here'"
+	custody_run -- /work/missing
+	assert_status 127
+	echo text >plain
+	custody_run -- ./plain
+	assert_status 126
+	assert_stderr_has "Permission denied"
+	custody_run -- /etc
+	assert_status 126
+}
+
+@test "ISO-1: every layer of the default profile is proven from inside" {
+	local layer
+	custody_run -- true
+	assert_status 0
+	for layer in user-namespace pid-namespace mount-namespace network-namespace ipc-namespace uts-namespace \
+		cgroup-namespace read-only-root masked-paths private-devices worktree capabilities no-new-privs seccomp \
+		session descriptors environment memory-limit pids-limit; do
+		assert_layer "$layer"
+	done
+	[ "$(custody_result '[.layers[] | select(.state != "proven")] | length')" = 0 ]
+}
+
+@test "ROOT-3: the command starts in its worktree and sees nothing else of the host" {
+	echo mine >file
+	custody_run -- sh -c 'pwd; cat file; ls -A /home /root /var 2>&1; ls -d /tmp/custody-test.* 2>&1'
+	assert_output_has /work
+	assert_output_has mine
+	[[ $output != *custody-test.*/work* ]]
+	custody_run -- sh -c 'cat /etc/shadow'
+	[ "$status" -ne 0 ]
+	custody_run -- sh -c 'echo x >/usr/custody-was-here'
+	[ "$status" -ne 0 ]
+	[ ! -e /usr/custody-was-here ]
+}
+
+@test "ISO-3: the worktree is a copy on write: nothing reaches the original" {
+	mkdir dir
+	echo original >dir/file
+	custody_run -- sh -c 'echo changed >dir/file; rm -r dir; mkdir dir; echo new >dir/new; cat dir/new'
+	assert_status 0
+	assert_output_has new
+	[ "$(cat dir/file)" = original ]
+	[ ! -e dir/new ]
+}
+
+@test "ISO-12: the environment is the profile's, not the caller's" {
+	SECRET_TOKEN=hunter2 custody_run -e ADDED=1 -- env
+	assert_status 0
+	assert_output_has ADDED=1
+	[[ $output != *hunter2* ]]
+	SECRET_TOKEN=hunter2 custody_run -e SECRET_TOKEN -- env
+	assert_output_has SECRET_TOKEN=hunter2
+}
+
+@test "run: the result file and --json carry the same document" {
+	custody_run --json --name n1 --agent robin --worker w7 --issue 12 -- echo payload
+	assert_status 0
+	[ "${lines[0]}" = payload ]
+	[ "$(jq -S . <<<"${lines[-1]}")" = "$(jq -S . <<<"$CUSTODY_RESULT")" ]
+	[ "$(custody_result '[.name, .agent, .worker, .issue] | join(" ")')" = "n1 robin w7 12" ]
+	[ "$(custody_result .schema_version)" = 1 ]
+	[ "$(custody_result .lane)" = sandbox ]
+	[[ $(custody_result .session) =~ ^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$ ]]
+}
+
+@test "run: --status-fd tells what happens, a line of JSON each" {
+	"$CUSTODY" run --status-fd 5 -- sh -c 'exit 3' 5>"$CUSTODY_HOME/events" || [ $? -eq 3 ]
+	[ "$(jq -r .event "$CUSTODY_HOME/events" | paste -sd ' ')" = "created started exited" ]
+	[ "$(jq -r 'select(.event == "exited") | "\(.reason) \(.code)"' "$CUSTODY_HOME/events")" = "exited 3" ]
+	[ "$(jq -r .session "$CUSTODY_HOME/events" | sort -u | wc -l)" = 1 ]
+}
+
+@test "run: --dry-run prints config.json and writes nothing" {
+	rmdir "$CUSTODY_ROOT"
+	custody_run --dry-run -- sh -c 'touch ran'
+	assert_status 0
+	jq -e '.ociVersion and .process.args' <<<"$output"
+	[ ! -e "$CUSTODY_ROOT" ]
+	[ ! -e ran ]
+	mkdir "$CUSTODY_ROOT"
+}
+
+@test "run: an unknown option is refused with its neighbour, and nothing runs" {
+	custody_run --profil offline -- touch ran
+	assert_status 125
+	assert_stderr_has "--profile"
+	custody_run --lane prod -- touch ran
+	assert_status 125
+	assert_stderr_has "--lane is not in this version"
+	custody_run --
+	assert_status 125
+	assert_stderr_has "no command"
+}
+
+@test "run: --quiet says nothing of its own" {
+	custody_run -q --timeout 1 -- sleep 30
+	assert_status 124
+	[ -z "$stderr" ]
+}
+
+@test "run: Docker's spellings reach the container" {
+	mkdir "$CUSTODY_HOME/shared"
+	echo there >"$CUSTODY_HOME/shared/f"
+	custody_run -v "$CUSTODY_HOME/shared:/data:ro" -w /data --hostname box -- sh -c 'pwd; cat f; hostname; echo x >g'
+	[ "$status" -ne 0 ]
+	assert_output_has /data
+	assert_output_has there
+	assert_output_has box
+	[ ! -e "$CUSTODY_HOME/shared/g" ]
+	custody_run -v "$CUSTODY_HOME/shared:/data:rw" -- sh -c 'echo x >/data/g'
+	assert_status 0
+	[ "$(stat -c %u "$CUSTODY_HOME/shared/g")" = "$(id -u)" ]
+}
+
+@test "run: no set-id file can be planted in a directory that may be written" {
+	mkdir "$CUSTODY_HOME/shared"
+	custody_run -v "$CUSTODY_HOME/shared:/data:rw" -- sh -c 'cp /bin/true /data/t && chmod 4755 /data/t'
+	[ "$status" -ne 0 ]
+	[ -z "$(find "$CUSTODY_HOME/shared" -perm /6000)" ]
+}
+
+@test "run: a private CUSTODY_ROOT works as well" {
+	chmod 0700 "$CUSTODY_HOME"
+	custody_run -- sh -c 'echo inside'
+	assert_status 0
+	assert_output_has inside
+}

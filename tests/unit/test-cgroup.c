@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "warden/cgroup-file.h"
+#include "warden/cgroup.h"
+
+#include "tap.h"
+
+#define V1 "32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu,cpuacct\n" \
+	   "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory\n" \
+	   "39 31 0:36 / /sys/fs/cgroup/pids rw,relatime - cgroup cgroup rw,pids\n"
+#define ROOT "23 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
+
+static bool parse(const char *mountinfo, const char *self, struct cgroup_host *h)
+{
+	return cgroup_host_parse(mountinfo, self, h, NULL) == 0;
+}
+
+static void pure_v1(void)
+{
+	_cleanup_cgroup_host_ struct cgroup_host h = { 0 };
+
+	CHECK(parse(ROOT V1, "5:pids:/a\n4:memory:/a/b\n3:cpu,cpuacct:/\n", &h));
+	CHECK(str_eq(h.v1[CGROUP_MEMORY], "/sys/fs/cgroup/memory/a/b"));
+	CHECK(str_eq(h.v1[CGROUP_PIDS], "/sys/fs/cgroup/pids/a"));
+	CHECK(str_eq(h.v1[CGROUP_CPU], "/sys/fs/cgroup/cpu"));
+	CHECK(!h.v2);
+}
+
+static void pure_v2(void)
+{
+	_cleanup_cgroup_host_ struct cgroup_host h = { 0 };
+
+	CHECK(parse(ROOT "41 23 0:38 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n",
+		    "0::/user.slice/session-3.scope\n", &h));
+	CHECK(str_eq(h.v2, "/sys/fs/cgroup/user.slice/session-3.scope"));
+	CHECK(str_eq(h.v2_root, "/sys/fs/cgroup"));
+	CHECK(!h.v1[CGROUP_MEMORY] && !h.v1[CGROUP_PIDS] && !h.v1[CGROUP_CPU]);
+}
+
+static void hybrid_has_both(void)
+{
+	_cleanup_cgroup_host_ struct cgroup_host h = { 0 };
+
+	CHECK(parse(ROOT V1 "41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n",
+		    "4:memory:/x\n0::/\n", &h));
+	CHECK(str_eq(h.v1[CGROUP_MEMORY], "/sys/fs/cgroup/memory/x"));
+	CHECK(str_eq(h.v2, "/sys/fs/cgroup/unified"));
+}
+
+static void mount_that_shows_a_part_of_the_hierarchy(void)
+{
+	_cleanup_cgroup_host_ struct cgroup_host h = { 0 };
+
+	CHECK(parse("35 31 0:32 /docker/ab /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n"
+		    "36 31 0:33 /docker/ab /sys/fs/cgroup/pids ro - cgroup cgroup rw,pids\n",
+		    "4:memory:/docker/ab/c\n5:pids:/docker/abc\n", &h));
+	CHECK(str_eq(h.v1[CGROUP_MEMORY], "/sys/fs/cgroup/memory/c"));
+	/* "/docker/abc" is beside "/docker/ab", not below it. */
+	CHECK(!h.v1[CGROUP_PIDS]);
+}
+
+static void own_cgroup_outside_of_the_namespace(void)
+{
+	_cleanup_cgroup_host_ struct cgroup_host h = { 0 };
+
+	CHECK(parse("41 23 0:38 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", "0::/../../init.scope\n", &h));
+	CHECK(!h.v2);
+}
+
+static void escaped_mount_point(void)
+{
+	_cleanup_cgroup_host_ struct cgroup_host h = { 0 };
+
+	CHECK(parse("41 23 0:38 / /mnt/a\\040b rw - cgroup2 none rw\n", "0::/\n", &h));
+	CHECK(str_eq(h.v2, "/mnt/a b"));
+}
+
+static void no_cgroups_at_all(void)
+{
+	_cleanup_cgroup_host_ struct cgroup_host h = { 0 };
+
+	CHECK(parse(ROOT "garbage\n\n12\n", "", &h));
+	CHECK(!h.v2 && !h.v1[CGROUP_MEMORY]);
+}
+
+static void other_file_systems_are_not_taken_for_cgroups(void)
+{
+	_cleanup_cgroup_host_ struct cgroup_host h = { 0 };
+
+	CHECK(parse("35 31 0:32 / /tmp/x rw - tmpfs cgroup rw,memory\n", "4:memory:/\n", &h));
+	CHECK(!h.v1[CGROUP_MEMORY]);
+}
+
+static void keys_are_whole_words_at_line_starts(void)
+{
+	uint64_t n = 99;
+
+	CHECK(cgroup_text_key("low 0\noom 3\noom_kill 17\noom_group_kill 5\n", "oom_kill", &n) == 0 && n == 17);
+	CHECK(cgroup_text_key("oom_kill_disable 0\nunder_oom 0\noom_kill 2\n", "oom_kill", &n) == 0 && n == 2);
+	CHECK(cgroup_text_key("max 4", "max", &n) == 0 && n == 4);
+	CHECK(cgroup_text_key("", "max", &n) == -ENOENT);
+	CHECK(cgroup_text_key("a max 4\n", "max", &n) == -ENOENT);
+}
+
+static void words_are_whole(void)
+{
+	CHECK(cgroup_text_has("cpuset cpu memory\n", "cpu") == 1);
+	CHECK(cgroup_text_has("cpuset memory\n", "cpu") == 0);
+	CHECK(cgroup_text_has("", "cpu") == 0);
+	CHECK(cgroup_text_has("pids", "pids") == 1);
+}
+
+TAP_MAIN(T(pure_v1), T(pure_v2), T(hybrid_has_both), T(mount_that_shows_a_part_of_the_hierarchy),
+	 T(own_cgroup_outside_of_the_namespace), T(escaped_mount_point), T(no_cgroups_at_all),
+	 T(other_file_systems_are_not_taken_for_cgroups), T(keys_are_whole_words_at_line_starts), T(words_are_whole))

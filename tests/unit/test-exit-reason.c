@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "warden/exit-reason.h"
+
+#include "tap.h"
+
+#define EXIT(code) W_EXITCODE(code, 0)
+#define SIG(n) W_EXITCODE(0, n)
+
+static struct exit_facts ended(int status, int init_status)
+{
+	return (struct exit_facts){ .reported = true, .status = status, .ended = true, .init_status = init_status };
+}
+
+static bool is(const struct exit_facts *f, enum exit_reason reason, int code, int signal, enum exit_source source)
+{
+	struct exit_verdict v = exit_decide(f);
+
+	if (v.reason == reason && v.code == code && v.signal == signal && v.source == source &&
+	    v.abnormal == !(reason == EXIT_REASON_EXITED && code == 0))
+		return true;
+	printf("# got %s code %d signal %d source %s\n", exit_reason_name(v.reason), v.code, v.signal,
+	       exit_source_name(v.source));
+	return false;
+}
+
+static void nothing_known_is_lost(void)
+{
+	struct exit_facts f = { 0 };
+
+	CHECK(is(&f, EXIT_REASON_LOST, 125, 0, EXIT_SOURCE_SUPERVISOR));
+}
+
+static void own_status_is_passed_through(void)
+{
+	struct exit_facts f = ended(EXIT(0), EXIT(0));
+
+	CHECK(is(&f, EXIT_REASON_EXITED, 0, 0, EXIT_SOURCE_INIT));
+	f = ended(EXIT(7), EXIT(7));
+	CHECK(is(&f, EXIT_REASON_EXITED, 7, 0, EXIT_SOURCE_INIT));
+	f = ended(SIG(SIGKILL), EXIT(137));
+	CHECK(is(&f, EXIT_REASON_SIGNALED, 137, SIGKILL, EXIT_SOURCE_INIT));
+}
+
+static void message_and_end_must_agree(void)
+{
+	struct exit_facts f = ended(EXIT(0), EXIT(1));
+
+	CHECK(is(&f, EXIT_REASON_LOST, 125, 0, EXIT_SOURCE_WAIT));
+	f = ended(EXIT(0), SIG(SIGKILL));
+	CHECK(is(&f, EXIT_REASON_LOST, 125, 0, EXIT_SOURCE_WAIT));
+	f = ended(EXIT(0), EXIT(0));
+	f.reported = false;
+	CHECK(is(&f, EXIT_REASON_LOST, 125, 0, EXIT_SOURCE_WAIT));
+}
+
+static void filter_and_file_size_have_their_own_reasons(void)
+{
+	struct exit_facts f = ended(SIG(SIGSYS), EXIT(159));
+
+	CHECK(is(&f, EXIT_REASON_SECCOMP, 159, SIGSYS, EXIT_SOURCE_INIT));
+	f = ended(SIG(SIGXFSZ), EXIT(128 + SIGXFSZ));
+	CHECK(is(&f, EXIT_REASON_DISK_LIMIT, 137, SIGXFSZ, EXIT_SOURCE_INIT));
+}
+
+static void command_that_cannot_run(void)
+{
+	struct exit_facts f = { .exec_failed = true, .exec_errno = ENOENT, .ended = true, .init_status = EXIT(127) };
+
+	CHECK(is(&f, EXIT_REASON_EXITED, 127, 0, EXIT_SOURCE_INIT));
+	f.exec_errno = EACCES;
+	f.init_status = EXIT(126);
+	CHECK(is(&f, EXIT_REASON_EXITED, 126, 0, EXIT_SOURCE_INIT));
+}
+
+static void counters_come_before_the_status(void)
+{
+	struct exit_facts f = ended(SIG(SIGKILL), EXIT(137));
+
+	f.counters.oom_kills = 1;
+	CHECK(is(&f, EXIT_REASON_OOM, 137, SIGKILL, EXIT_SOURCE_CGROUP));
+	f = ended(EXIT(0), EXIT(0));
+	f.counters.oom_kills = 1;
+	CHECK(is(&f, EXIT_REASON_OOM, 0, 0, EXIT_SOURCE_CGROUP));
+	f = ended(EXIT(2), EXIT(2));
+	f.counters.pids_refused = 3;
+	CHECK(is(&f, EXIT_REASON_PIDS_LIMIT, 2, 0, EXIT_SOURCE_CGROUP));
+	/* The kernel may take init itself. */
+	f = (struct exit_facts){ .ended = true, .init_status = SIG(SIGKILL), .counters = { .oom_kills = 2 } };
+	CHECK(is(&f, EXIT_REASON_OOM, 137, SIGKILL, EXIT_SOURCE_CGROUP));
+}
+
+static void refused_fork_that_was_survived_is_no_reason(void)
+{
+	struct exit_facts f = ended(EXIT(0), EXIT(0));
+
+	f.counters.pids_refused = 3;
+	CHECK(is(&f, EXIT_REASON_EXITED, 0, 0, EXIT_SOURCE_INIT));
+}
+
+static void what_we_did_comes_first(void)
+{
+	struct exit_facts f = ended(EXIT(0), EXIT(0));
+
+	f.counters = (struct cgroup_counters){ 1, 1 };
+	f.disk_exceeded = true;
+	CHECK(is(&f, EXIT_REASON_DISK_LIMIT, 137, 0, EXIT_SOURCE_SUPERVISOR));
+	f.timed_out = true;
+	CHECK(is(&f, EXIT_REASON_TIMEOUT, 124, 0, EXIT_SOURCE_SUPERVISOR));
+	f.setup_failed = true;
+	CHECK(is(&f, EXIT_REASON_SETUP_FAILED, 125, 0, EXIT_SOURCE_SUPERVISOR));
+	f.cancelled = SIGINT;
+	CHECK(is(&f, EXIT_REASON_CANCELLED, 130, 0, EXIT_SOURCE_SUPERVISOR));
+	f.cancelled = SIGTERM;
+	CHECK(is(&f, EXIT_REASON_CANCELLED, 143, 0, EXIT_SOURCE_SUPERVISOR));
+}
+
+static void every_reason_has_a_name(void)
+{
+	for (int i = 0; i < _EXIT_REASON_MAX; i++)
+		CHECK(exit_reason_name(i) && exit_reason_name(i)[0]);
+	CHECK(strcmp(exit_reason_name(0), "lost") == 0);
+}
+
+TAP_MAIN(T(nothing_known_is_lost), T(own_status_is_passed_through), T(message_and_end_must_agree),
+	 T(filter_and_file_size_have_their_own_reasons), T(command_that_cannot_run), T(counters_come_before_the_status),
+	 T(refused_fork_that_was_survived_is_no_reason), T(what_we_did_comes_first), T(every_reason_has_a_name))

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "warden/pump.h"
+
+#include "tap.h"
+
+static bool step(struct pump *p)
+{
+	struct pollfd polled[2];
+
+	pump_poll(p, polled);
+	if (poll(polled, 2, 0) <= 0)
+		return false;
+	pump_step(p, polled);
+	return true;
+}
+
+static void pipe_to_file_arrives_whole(void)
+{
+	int fd[2], file = memfd_create("out", MFD_CLOEXEC);
+	struct pump p;
+	char back[16] = { 0 };
+
+	CHECK(pipe2(fd, O_CLOEXEC | O_NONBLOCK) == 0 && write(fd[1], "hello", 5) == 5 && close(fd[1]) == 0);
+	pump_init(&p, fd[0], true, file, false);
+	CHECK(p.mode == PUMP_SPLICE);
+	CHECK(pump_drain(&p) && pump_is_over(&p));
+	CHECK(pread(file, back, sizeof(back), 0) == 5 && strcmp(back, "hello") == 0);
+	close(file);
+}
+
+static void file_for_appending_falls_back_to_copying(void)
+{
+	char path[] = "/tmp/custody-pump-XXXXXX", back[16] = { 0 };
+	int fd[2], file = mkstemp(path);
+	struct pump p;
+
+	CHECK(file >= 0 && unlink(path) == 0 && fcntl(file, F_SETFL, O_APPEND) == 0);
+	CHECK(pipe2(fd, O_CLOEXEC | O_NONBLOCK) == 0 && write(fd[1], "hello", 5) == 5 && close(fd[1]) == 0);
+	pump_init(&p, fd[0], true, file, false);
+	CHECK(pump_drain(&p));
+	CHECK(pread(file, back, sizeof(back), 0) == 5 && strcmp(back, "hello") == 0);
+	close(file);
+}
+
+static void full_pipe_is_waited_for_and_nothing_is_lost(void)
+{
+	static char chunk[4096];
+	int in[2], out[2];
+	struct pump p;
+	size_t sent = 0, got = 0;
+
+	CHECK(pipe2(in, O_CLOEXEC | O_NONBLOCK) == 0 && pipe2(out, O_CLOEXEC | O_NONBLOCK) == 0);
+	CHECK(fcntl(out[1], F_SETFL, 0) == 0); /* the caller's end blocks: we must not */
+	pump_init(&p, in[0], true, out[1], false);
+	for (int i = 0; i < 64; i++) {
+		ssize_t n = write(in[1], chunk, sizeof(chunk));
+
+		sent += n > 0 ? (size_t)n : 0;
+		step(&p);
+	}
+	CHECK(!pump_drain(&p)); /* no room: it says so */
+	close(in[1]);
+	for (;;) {
+		ssize_t n = read(out[0], chunk, sizeof(chunk));
+
+		if (n <= 0)
+			break;
+		got += (size_t)n;
+		step(&p);
+		step(&p);
+	}
+	CHECK(pump_drain(&p));
+	for (ssize_t n; (n = read(out[0], chunk, sizeof(chunk))) > 0;)
+		got += (size_t)n;
+	CHECK(got == sent);
+	close(out[0]);
+	close(out[1]);
+}
+
+static void reader_that_went_away_closes_the_writer(void)
+{
+	int in[2], out[2];
+	struct pump p;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	CHECK(pipe2(in, O_CLOEXEC | O_NONBLOCK) == 0 && pipe2(out, O_CLOEXEC) == 0);
+	pump_init(&p, in[0], true, out[1], true);
+	close(out[0]);
+	CHECK(step(&p)); /* without a byte having been written */
+	CHECK(pump_is_over(&p));
+	CHECK(write(in[1], "x", 1) < 0 && errno == EPIPE);
+	close(in[1]);
+}
+
+static void socket_is_written_to_without_blocking(void)
+{
+	int in[2], out[2];
+	static char chunk[4096];
+	struct pump p;
+
+	CHECK(pipe2(in, O_CLOEXEC | O_NONBLOCK) == 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, out) == 0);
+	pump_init(&p, in[0], true, out[1], false);
+	CHECK(p.mode == PUMP_COPY);
+	/* Far more than a socket holds; a blocking write would hang here. */
+	for (int i = 0; i < 1000; i++) {
+		(void)!write(in[1], chunk, sizeof(chunk));
+		step(&p);
+		step(&p);
+	}
+	CHECK(p.len > 0);
+	pump_close(&p);
+	close(in[1]);
+	close(out[0]);
+	close(out[1]);
+}
+
+static void nothing_there_is_over_at_once(void)
+{
+	struct pump p;
+
+	pump_init(&p, -EBADF, false, 1, false);
+	CHECK(pump_is_over(&p) && !step(&p) && pump_drain(&p));
+}
+
+TAP_MAIN(T(pipe_to_file_arrives_whole), T(file_for_appending_falls_back_to_copying),
+	 T(full_pipe_is_waited_for_and_nothing_is_lost), T(reader_that_went_away_closes_the_writer),
+	 T(socket_is_written_to_without_blocking), T(nothing_there_is_over_at_once))

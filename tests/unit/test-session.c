@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "core/session.h"
+
+#include "tap.h"
+
+#define ID_A "20261116T031500Z-aaaaaaaa"
+#define ID_B "20261116T031500Z-bbbbbbbb"
+#define NO_SESSION { .run_fd = -EBADF, .ids_fd = -EBADF }
+
+static char root[] = "/tmp/custody-session-XXXXXX";
+
+static int load(struct dirs *d)
+{
+	return setenv("CUSTODY_ROOT", root, 1) == 0 ? dirs_load(d, NULL) : -1;
+}
+
+static bool exists(const char *path)
+{
+	return path && access(path, F_OK) == 0;
+}
+
+static void two_sessions_share_nothing(void)
+{
+	_cleanup_dirs_ struct dirs d = { 0 };
+	_cleanup_session_ struct session a = NO_SESSION, b = NO_SESSION;
+
+	CHECK(load(&d) == 0);
+	CHECK(session_open(&d, ID_A, &a, NULL) == 0);
+	CHECK(session_open(&d, ID_B, &b, NULL) == 0);
+	CHECK(strcmp(a.run, b.run) != 0);
+	if (!d.rootless) {
+		CHECK(a.uid_base >= SESSION_ID_BASE && a.uid_base % SESSION_IDS == SESSION_ID_BASE % SESSION_IDS);
+		CHECK(a.uid_base != b.uid_base);
+		CHECK(a.n_ids == SESSION_IDS);
+	} else {
+		CHECK(a.uid_base == geteuid() && a.n_ids == 1);
+	}
+	CHECK(session_remove(&a, NULL) == 0 && session_remove(&b, NULL) == 0);
+	CHECK(!exists(a.run) && !exists(b.run));
+}
+
+static void name_is_taken_once(void)
+{
+	_cleanup_dirs_ struct dirs d = { 0 };
+	_cleanup_session_ struct session a = NO_SESSION, b = NO_SESSION;
+
+	CHECK(load(&d) == 0);
+	CHECK(session_open(&d, ID_A, &a, NULL) == 0);
+	CHECK(session_open(&d, ID_A, &b, NULL) == -EEXIST);
+	CHECK(b.run == NULL);
+	CHECK(session_remove(&a, NULL) == 0);
+}
+
+static void directories_are_private(void)
+{
+	_cleanup_dirs_ struct dirs d = { 0 };
+	_cleanup_session_ struct session a = NO_SESSION;
+	struct stat st;
+
+	CHECK(load(&d) == 0);
+	CHECK(session_open(&d, ID_A, &a, NULL) == 0);
+	CHECK(session_make_state(&a, &d, NULL) == 0);
+	CHECK(stat(a.run, &st) == 0 && (st.st_mode & 0777) == 0700);
+	CHECK(stat(a.state, &st) == 0 && (st.st_mode & 0777) == 0700);
+	CHECK(session_remove(&a, NULL) == 0);
+	CHECK(!exists(a.state));
+}
+
+static int released;
+
+static int note_release(void *arg, const char *id, int run_fd, struct fault *f)
+{
+	(void)arg, (void)f;
+	released += strcmp(id, ID_B) == 0 && fcntl(run_fd, F_GETFD) >= 0;
+	return 0;
+}
+
+/* As if its supervisor had been killed: everything there, nobody holds the lock. */
+static bool make_stale(const struct dirs *d)
+{
+	_cleanup_session_ struct session s = NO_SESSION;
+	_cleanup_free_ char *state = NULL;
+
+	if (session_open(d, ID_B, &s, NULL) < 0 || session_make_state(&s, d, NULL) < 0)
+		return false;
+	return asprintf(&state, "%s/left", s.state) > 0 && mkdir(state, 0700) == 0;
+}
+
+static void sweep_takes_the_dead_and_leaves_the_living(void)
+{
+	_cleanup_dirs_ struct dirs d = { 0 };
+	_cleanup_session_ struct session a = NO_SESSION;
+	_cleanup_free_ char *run = NULL, *state = NULL;
+
+	CHECK(load(&d) == 0);
+	CHECK(session_open(&d, ID_A, &a, NULL) == 0 && session_make_state(&a, &d, NULL) == 0);
+	CHECK(make_stale(&d));
+	CHECK(asprintf(&run, "%s/sessions/" ID_B, d.run) > 0 && asprintf(&state, "%s/sessions/" ID_B, d.state) > 0);
+	CHECK(exists(run) && exists(state));
+	released = 0;
+	CHECK(session_sweep(&d, note_release, NULL, NULL) == 1);
+	CHECK(released == 1);
+	CHECK(!exists(run) && !exists(state));
+	CHECK(exists(a.run) && exists(a.state));
+	CHECK(session_sweep(&d, note_release, NULL, NULL) == 0);
+	CHECK(session_remove(&a, NULL) == 0);
+}
+
+static void state_without_a_session_is_swept(void)
+{
+	_cleanup_dirs_ struct dirs d = { 0 };
+	_cleanup_free_ char *run = NULL, *state = NULL;
+
+	CHECK(load(&d) == 0);
+	CHECK(make_stale(&d));
+	CHECK(asprintf(&run, "%s/sessions/" ID_B, d.run) > 0 && asprintf(&state, "%s/sessions/" ID_B, d.state) > 0);
+	/* A reboot empties the one and not the other. */
+	CHECK(rmdir(run) == 0);
+	CHECK(session_sweep(&d, note_release, NULL, NULL) == 1);
+	CHECK(!exists(state));
+}
+
+static int refuse_release(void *arg, const char *id, int run_fd, struct fault *f)
+{
+	(void)arg, (void)id, (void)run_fd;
+	return fault_set(f, EBUSY, "still there");
+}
+
+static void what_cannot_be_released_stays(void)
+{
+	_cleanup_dirs_ struct dirs d = { 0 };
+	_cleanup_fault_ struct fault f = { 0 };
+	_cleanup_free_ char *run = NULL;
+
+	CHECK(load(&d) == 0);
+	CHECK(make_stale(&d));
+	CHECK(asprintf(&run, "%s/sessions/" ID_B, d.run) > 0);
+	CHECK(session_sweep(&d, refuse_release, NULL, &f) == -EBUSY);
+	CHECK(f.text && strstr(f.text, ID_B));
+	CHECK(exists(run));
+	CHECK(session_sweep(&d, NULL, NULL, NULL) == 1);
+}
+
+static void ids_are_free_again_after_their_holder(void)
+{
+	_cleanup_dirs_ struct dirs d = { 0 };
+	int status;
+	pid_t pid;
+
+	CHECK(load(&d) == 0);
+	/* Blocks run out only with as many live holders: 300 dead ones do not matter. */
+	for (int i = 0; i < 300; i++) {
+		_cleanup_session_ struct session s = NO_SESSION;
+
+		CHECK(session_open(&d, ID_A, &s, NULL) == 0);
+		CHECK(session_remove(&s, NULL) == 0);
+	}
+	pid = fork();
+	if (pid == 0) {
+		struct session s = NO_SESSION;
+
+		_exit(session_open(&d, ID_B, &s, NULL) < 0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	CHECK(session_sweep(&d, NULL, NULL, NULL) == 1);
+}
+
+static void relative_root_is_refused(void)
+{
+	struct dirs d = { 0 };
+	_cleanup_fault_ struct fault f = { 0 };
+
+	CHECK(setenv("CUSTODY_ROOT", "here", 1) == 0);
+	CHECK(dirs_load(&d, &f) == -EINVAL);
+	CHECK(f.text && strstr(f.text, "CUSTODY_ROOT"));
+}
+
+static void start(void)
+{
+	CHECK(mkdtemp(root));
+}
+
+static void finish(void)
+{
+	_cleanup_close_ int tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	CHECK(path_remove_tree(tmp, root + strlen("/tmp/"), NULL) == 0);
+}
+
+TAP_MAIN(T(start), T(two_sessions_share_nothing), T(name_is_taken_once), T(directories_are_private),
+	 T(sweep_takes_the_dead_and_leaves_the_living), T(state_without_a_session_is_swept),
+	 T(what_cannot_be_released_stays), T(ids_are_free_again_after_their_holder), T(relative_root_is_refused), T(finish))
