@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/str.h"
@@ -35,8 +36,7 @@ static int copy_file(const struct rootfs *r, const struct subject *s, const char
 	_cleanup_free_ char *text = NULL;
 	_cleanup_close_ int fd = -EBADF;
 	struct stat st;
-	size_t len;
-	int ret;
+	ssize_t len;
 
 	if (!is_free(s, path + 1))
 		return 0;
@@ -45,10 +45,14 @@ static int copy_file(const struct rootfs *r, const struct subject *s, const char
 		return 0;
 	if (!S_ISREG(st.st_mode) || !(st.st_mode & S_IROTH) || (size_t)st.st_size > COPY_MAX)
 		return 0;
-	ret = fd_read_all(fd, COPY_MAX, &text, &len, f);
-	if (ret < 0)
-		return fault_wrap(f, ret, "read '%s'", path);
-	return rootfs_make_file(r, path + 1, text, len, f);
+	text = malloc((size_t)st.st_size + 1);
+	if (!text)
+		return fault_errno(f, ENOMEM, "copy '%s'", path);
+	/* One call: a file of the host's disk comes whole, and one that shrinks meanwhile comes as it is. */
+	len = read(fd, text, (size_t)st.st_size);
+	if (len < 0)
+		return fault_errno(f, errno, "read '%s'", path);
+	return rootfs_make_file(r, path + 1, text, (size_t)len, f);
 }
 
 /* A profile that shows the host's own file wants that one. */

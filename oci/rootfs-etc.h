@@ -11,9 +11,6 @@
 /* Between rootfs.c and rootfs-etc.c; nobody else includes this.  Paths are relative to the new root. */
 struct rootfs {
 	int dirfd;
-	uid_t uid;
-	gid_t gid;
-	bool chown; /* UID and GID are not the ones that files get by themselves */
 };
 
 int rootfs_make_dir(const struct rootfs *r, const char *path, struct fault *f);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,22 +20,13 @@
  * below the descriptor are safe.
  */
 
-static int give(const struct rootfs *r, const char *path, struct fault *f)
-{
-	if (!r->chown)
-		return 0;
-	if (fchownat(r->dirfd, path, r->uid, r->gid, AT_SYMLINK_NOFOLLOW) < 0)
-		return fault_errno(f, errno, "chown '%s' in the new root", path);
-	return 0;
-}
-
 static int make_parent(const struct rootfs *r, const char *path, struct fault *f)
 {
 	_cleanup_free_ char *parent = NULL;
 	const char *slash = strrchr(path, '/');
 
 	if (!slash)
-		return 0;
+		return fault_errno(f, ENOENT, "create '%s' in the new root", path);
 	parent = strndup(path, (size_t)(slash - path));
 	if (!parent)
 		return fault_errno(f, ENOMEM, "mkdir '%s' in the new root", path);
@@ -45,9 +37,7 @@ int rootfs_make_dir(const struct rootfs *r, const char *path, struct fault *f)
 {
 	int ret;
 
-	if (mkdirat(r->dirfd, path, 0755) == 0)
-		return give(r, path, f);
-	if (errno == EEXIST)
+	if (mkdirat(r->dirfd, path, 0755) == 0 || errno == EEXIST)
 		return 0;
 	if (errno != ENOENT)
 		return fault_errno(f, errno, "mkdir '%s' in the new root", path);
@@ -56,34 +46,37 @@ int rootfs_make_dir(const struct rootfs *r, const char *path, struct fault *f)
 		return ret;
 	if (mkdirat(r->dirfd, path, 0755) < 0)
 		return fault_errno(f, errno, "mkdir '%s' in the new root", path);
-	return give(r, path, f);
+	return 0;
 }
 
 int rootfs_make_file(const struct rootfs *r, const char *path, const char *text, size_t len, struct fault *f)
 {
-	_cleanup_close_ int fd = -EBADF;
+	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	_cleanup_close_ int fd = openat(r->dirfd, path, flags, 0644);
 	int ret;
 
-	ret = make_parent(r, path, f);
-	if (ret < 0)
-		return ret;
-	fd = openat(r->dirfd, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0 && errno == ENOENT) {
+		ret = make_parent(r, path, f);
+		if (ret < 0)
+			return ret;
+		fd = openat(r->dirfd, path, flags, 0644);
+	}
 	if (fd < 0)
 		return fault_errno(f, errno, "create '%s' in the new root", path);
-	if (r->chown && fchown(fd, r->uid, r->gid) < 0)
-		return fault_errno(f, errno, "chown '%s' in the new root", path);
 	return len ? fd_write_all(fd, text, len, f) : 0;
 }
 
 int rootfs_make_link(const struct rootfs *r, const char *path, const char *text, struct fault *f)
 {
-	int ret = make_parent(r, path, f);
+	int ret = symlinkat(text, r->dirfd, path);
 
-	if (ret < 0)
-		return ret;
-	if (symlinkat(text, r->dirfd, path) < 0)
-		return fault_errno(f, errno, "symlink '%s' in the new root", path);
-	return give(r, path, f);
+	if (ret < 0 && errno == ENOENT) {
+		ret = make_parent(r, path, f);
+		if (ret < 0)
+			return ret;
+		ret = symlinkat(text, r->dirfd, path);
+	}
+	return ret < 0 ? fault_errno(f, errno, "symlink '%s' in the new root", path) : 0;
 }
 
 bool rootfs_is_covered(const struct subject *s, const char *target, bool or_at)
@@ -141,24 +134,47 @@ static int make_links(const struct rootfs *r, const struct subject *s, struct fa
 	return ret;
 }
 
-int rootfs_build(int dirfd, const struct subject *s, uid_t uid, gid_t gid, struct fault *f)
+static int build(const struct rootfs *r, const struct subject *s, struct fault *f)
 {
-	const struct rootfs r = {
-		.dirfd = dirfd,
-		.uid = uid,
-		.gid = gid,
-		.chown = uid != geteuid() || gid != getegid(),
-	};
-	mode_t mask = umask(022);
 	int ret;
 
-	ret = r.chown && fchown(dirfd, uid, gid) < 0 ? fault_errno(f, errno, "chown the new root") : 0;
+	ret = make_points(r, s, f);
 	if (ret >= 0)
-		ret = make_points(&r, s, f);
+		ret = make_links(r, s, f);
 	if (ret >= 0)
-		ret = make_links(&r, s, f);
-	if (ret >= 0)
-		ret = rootfs_make_etc(&r, s, f);
+		ret = rootfs_make_etc(r, s, f);
+	return ret;
+}
+
+/*
+ * As the owner-to-be: nothing has to be given away afterwards, and of the host's files only what everybody may read
+ * can be copied.  Ids of the file system only, so that nobody may signal us meanwhile.
+ */
+int rootfs_build(int dirfd, const struct subject *s, uid_t uid, gid_t gid, struct fault *f)
+{
+	const struct rootfs r = { .dirfd = dirfd };
+	const bool other = uid != geteuid() || gid != getegid();
+	mode_t mask;
+	int ret;
+
+	if (other && fchown(dirfd, uid, gid) < 0)
+		return fault_errno(f, errno, "give the new root to %u", uid);
+	if (other) {
+		/* The group first: without the right user it can no longer be changed. */
+		(void)setfsgid(gid);
+		(void)setfsuid(uid);
+		if ((uid_t)setfsuid((uid_t)-1) != uid || (gid_t)setfsgid((gid_t)-1) != gid) {
+			(void)setfsuid(geteuid());
+			(void)setfsgid(getegid());
+			return fault_set(f, EPERM, "make the new root as %u: not permitted", uid);
+		}
+	}
+	mask = umask(022);
+	ret = build(&r, s, f);
 	(void)umask(mask);
+	if (other) {
+		(void)setfsuid(geteuid());
+		(void)setfsgid(getegid());
+	}
 	return ret;
 }

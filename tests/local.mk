@@ -102,6 +102,10 @@ fuzz_targets += tests/fuzz/fuzz-profile
 tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz-profile.c
 tests_fuzz_fuzz_profile_LDADD = $(fuzz_libs)
 
+fuzz_targets += tests/fuzz/fuzz-hook
+tests_fuzz_fuzz_hook_SOURCES = tests/fuzz/fuzz-hook.c oci/hook-plan.c oci/hook-plan.h oci/hook-state.c oci/hook.h
+tests_fuzz_fuzz_hook_LDADD = $(fuzz_libs)
+
 if FUZZING
 fuzz_libs = $(FUZZ_LINK) $(LDADD)
 else

@@ -166,11 +166,10 @@ static const struct profile_key keys[] = {
 	  .help = "The directory of type dir." },
 	{ "root.paths", PROFILE_KIND_PATHS, PROFILE_ORDER_SUBSET, FIELD(root_host_paths),
 	  "/usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc/alternatives /etc/ca-certificates/extracted"
-	  " /etc/crypto-policies /etc/debian_version /etc/fonts /etc/gai.conf /etc/host.conf /etc/java-11-openjdk"
-	  " /etc/java-17-openjdk /etc/java-21-openjdk /etc/ld.so.cache /etc/ld.so.conf /etc/ld.so.conf.d"
-	  " /etc/localtime /etc/mime.types /etc/os-release /etc/pki/ca-trust/extracted /etc/pki/tls/certs"
-	  " /etc/protocols /etc/services /etc/shells /etc/ssl/cert.pem /etc/ssl/certs /etc/ssl/openssl.cnf"
-	  " /etc/terminfo /etc/timezone",
+	  " /etc/crypto-policies /etc/debian_version /etc/fonts /etc/java-11-openjdk /etc/java-17-openjdk"
+	  " /etc/java-21-openjdk /etc/ld.so.cache /etc/ld.so.conf /etc/ld.so.conf.d /etc/localtime /etc/mime.types"
+	  " /etc/os-release /etc/pki/ca-trust/extracted /etc/pki/tls/certs /etc/protocols /etc/services"
+	  " /etc/ssl/cert.pem /etc/ssl/certs /etc/ssl/openssl.cnf /etc/terminfo",
 	  .help = "Paths of the host that type host-ro shows; those that do not exist are left out." },
 
 	{ "workspace", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,

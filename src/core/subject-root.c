@@ -33,12 +33,9 @@ static bool is_shown(const struct subject *s, const char *path)
 }
 
 /* Worth copying: a plain file that everybody may read and that no run would notice to be a moment old. */
-static bool is_small(const char *path)
+static bool is_small(const struct stat *st)
 {
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & S_IROTH) &&
-	       st.st_size <= COPY_MAX;
+	return S_ISREG(st->st_mode) && (st->st_mode & S_IROTH) && st->st_size <= COPY_MAX;
 }
 
 static int add_copy(struct subject *s, const char *path, struct fault *f)
@@ -55,14 +52,15 @@ static void dir_closep(DIR **d)
 }
 
 /*
- * Directory of /etc with a few small files (ld.so.conf.d; Debian's terminfo, which holds a README): copied as well.
- * *RET_FITS says whether all of it could be.
+ * A directory of /etc with a few small files (ld.so.conf.d; Debian's terminfo, which holds a README) is copied as
+ * well.  *RET_FITS says whether all of it could be.
  */
 static int copy_dir(struct subject *s, const char *path, bool *ret_fits, struct fault *f)
 {
 	_cleanup_(dir_closep) DIR *d = opendir(path);
 	_cleanup_strv_ char **files = NULL;
 	struct dirent *e;
+	struct stat st;
 	int r = 0;
 
 	*ret_fits = false;
@@ -71,7 +69,7 @@ static int copy_dir(struct subject *s, const char *path, bool *ret_fits, struct 
 
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		if (!file || strv_len(files) >= COPIES_MAX / 4 || e->d_type != DT_REG || !is_small(file))
+		if (!file || strv_len(files) >= COPIES_MAX / 4 || lstat(file, &st) < 0 || !is_small(&st))
 			return 0;
 		if (strv_append(&files, file) < 0)
 			return fault_errno(f, ENOMEM, "root");
@@ -83,43 +81,61 @@ static int copy_dir(struct subject *s, const char *path, bool *ret_fits, struct 
 }
 
 /* *RET_DONE: PATH needs no mount. */
-static int copy(struct subject *s, const char *path, bool *ret_done, struct fault *f)
+static int copy(struct subject *s, const char *path, const struct stat *st, bool *ret_done, struct fault *f)
 {
 	*ret_done = false;
 	if (!path_is_below(path, "/etc") || strv_len(s->copies) >= COPIES_MAX)
 		return 0;
-	if (!is_small(path))
+	/* Not worth looking into: it holds directories, or many names. */
+	if (S_ISDIR(st->st_mode) && (st->st_nlink > 2 || st->st_size > 4096))
+		return 0;
+	if (S_ISDIR(st->st_mode))
 		return copy_dir(s, path, ret_done, f);
-	*ret_done = true;
-	return add_copy(s, path, f);
+	*ret_done = is_small(st);
+	return *ret_done ? add_copy(s, path, f) : 0;
 }
 
-/* PATH of the host at the same place inside: a symlink when it is one and its end is shown as well, a copy, a bind. */
+static int bind_host(struct subject *s, const char *path, struct fault *f)
+{
+	_cleanup_free_ char *real = realpath(path, NULL);
+
+	if (!real)
+		return errno == ENOMEM ? fault_errno(f, ENOMEM, "root.paths: '%s'", path) : 0;
+	return subject_add_bind(s, real, path, false, false, f);
+}
+
+/* A link stays one when its end is shown as well; else what it leads to is bound. */
+static int show_link(struct subject *s, const char *path, struct fault *f)
+{
+	_cleanup_free_ char *real = realpath(path, NULL);
+	char text[PATH_MAX];
+	ssize_t len;
+
+	if (!real)
+		return errno == ENOMEM ? fault_errno(f, ENOMEM, "root.paths: '%s'", path) : 0;
+	len = readlink(path, text, sizeof(text) - 1);
+	if (len <= 0 || !is_shown(s, real))
+		return bind_host(s, path, f);
+	text[len] = '\0';
+	/* A chain of links may pass where nothing is shown: then straight to its end. */
+	return subject_add_link(s, path, text[0] == '/' && !is_shown(s, text) ? real : text, f);
+}
+
+/* PATH of the host at the same place inside, as a link, a copy or a bind; what does not exist is left out. */
 static int show(struct subject *s, const char *path, struct fault *f)
 {
-	_cleanup_free_ char *real = NULL;
-	char text[PATH_MAX];
 	bool done = false;
-	ssize_t len;
+	struct stat st;
 	int r;
 
 	if (subject_find_mount(s, path) || strcmp(subject_work_target(s), path) == 0)
 		return 0;
-	real = realpath(path, NULL);
-	if (!real && errno != ENOMEM)
+	if (lstat(path, &st) < 0)
 		return 0;
-	if (!real)
-		return fault_errno(f, errno, "root.paths: '%s'", path);
-	len = readlink(path, text, sizeof(text) - 1);
-	if (len > 0 && is_shown(s, real)) {
-		text[len] = '\0';
-		/* A chain of links may pass where nothing is shown: then straight to its end. */
-		return subject_add_link(s, path, text[0] == '/' && !is_shown(s, text) ? real : text, f);
-	}
-	r = copy(s, path, &done, f);
-	if (r < 0 || done)
-		return r;
-	return subject_add_bind(s, real, path, false, false, f);
+	if (S_ISLNK(st.st_mode))
+		return show_link(s, path, f);
+	r = copy(s, path, &st, &done, f);
+	return r < 0 || done ? r : bind_host(s, path, f);
 }
 
 static int show_host(struct subject *s, struct fault *f)

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/fault.h"
+#include "base/json.h"
+
+/* What custody-hook has to mount: the argument that oci/bundle-hooks.c wrote. */
+struct hook_plan_mount {
+	const char *kind, *source, *target;
+	bool rw, is_dir, idmap;
+	uid_t uid;
+	gid_t gid;
+	uint64_t size;
+	mode_t mode;
+	int tree; /* clone of SOURCE, or -EBADF */
+};
+
+struct hook_plan {
+	struct jdoc *doc; /* owns all texts */
+	bool rootless, userns;
+	uid_t uid_base;
+	gid_t gid_base;
+	struct hook_plan_mount *mounts;
+	size_t n_mounts;
+};
+
+int hook_plan_parse(const char *text, struct hook_plan *ret, struct fault *f) _must_check_;
+void hook_plan_done(struct hook_plan *p);
+#define _cleanup_hook_plan_ _cleanup_(hook_plan_done)
