@@ -51,6 +51,13 @@ tests_unit_test_profile_tighter_SOURCES = tests/unit/test-profile-tighter.c $(pr
 unit_tests += tests/unit/test-profile-trust
 tests_unit_test_profile_trust_SOURCES = tests/unit/test-profile-trust.c $(profile_fixture)
 
+unit_tests += tests/unit/test-doctor
+tests_unit_test_doctor_SOURCES = tests/unit/test-doctor.c tests/unit/tap.h
+
+unit_tests += tests/unit/test-init
+tests_unit_test_init_SOURCES = tests/unit/test-init.c tests/unit/tap.h $(init_parsers) \
+	src/warden/init-options.c src/warden/init-options.h src/warden/init-rt.h
+
 unit_tests += tests/unit/test-init-run
 tests_unit_test_init_run_SOURCES = tests/unit/test-init-run.c tests/unit/tap.h tests/lib/init-peer.c tests/lib/init-peer.h
 unit_tests += tests/unit/test-proof

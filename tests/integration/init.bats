@@ -1,0 +1,119 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2016,SC2154 # scripts for the inside; set by bats
+#
+# ISO-1: custody-init executes nothing unless every layer holds.  tests/unit/test-init-run.c plays the supervisor; here
+# init runs under other people's runtimes, with bundles from which one layer was taken out by hand.
+
+load ../lib/suite.bash
+load ../lib/runtime.bash
+
+setup() {
+	suite_setup
+	jq -n '{schema: 1, name: "plain", extends: "offline", workspace: {mode: "tmpfs"}}' >"$CUSTODY_HOME/plain.json"
+}
+
+teardown() {
+	custody_teardown
+}
+
+# without LAYER JQ-FILTER: under both runtimes the whole bundle runs; edited it is refused, by name.
+without() {
+	bundle --profile "$CUSTODY_HOME/plain.json" -- echo the payload ran
+	jq "$2" "$BUNDLE/config.json" >"$CUSTODY_HOME/edited"
+	! cmp -s "$CUSTODY_HOME/edited" <(jq . "$BUNDLE/config.json")
+	for runtime in crun runc; do
+		runtime_run "$runtime" "$BUNDLE"
+		assert_status 0
+		assert_output_has 'the payload ran'
+	done
+	cp "$CUSTODY_HOME/edited" "$BUNDLE/config.json"
+	for runtime in crun runc; do
+		runtime_run "$runtime" "$BUNDLE"
+		assert_status 125
+		[[ $output != *'payload ran'* ]]
+		assert_stderr_has "custody-init: layer '$1' is missing: "
+		[ "$(grep -c '^custody-init: ' <<<"$stderr")" -eq 1 ]
+	done
+}
+
+drop_ns() {
+	printf 'del(.linux.namespaces[] | select(.type == "%s"))' "$1"
+}
+
+@test "ISO-1: a bundle without its network namespace executes nothing" {
+	without network-namespace "$(drop_ns network)"
+}
+
+@test "ISO-1: a bundle without its ipc namespace executes nothing" {
+	without ipc-namespace "$(drop_ns ipc) | del(.mounts[] | select(.type == \"mqueue\"))"
+}
+
+@test "ISO-1: a bundle without its uts namespace executes nothing" {
+	without uts-namespace "$(drop_ns uts) | del(.hostname)"
+}
+
+@test "ISO-1: a bundle without its cgroup namespace executes nothing" {
+	without cgroup-namespace "$(drop_ns cgroup)"
+}
+
+@test "ISO-1: a bundle with a writable root executes nothing" {
+	without read-only-root '.root.readonly = false'
+}
+
+@test "ISO-1: a bundle that shows more of the host, writable, executes nothing" {
+	mkdir "$CUSTODY_HOME/more"
+	without read-only-root '.mounts += [{destination: "/srv", type: "bind", source: "'"$CUSTODY_HOME/more"'",
+		options: ["rbind", "rw"]}]'
+}
+
+@test "ISO-1: a bundle without masked paths executes nothing" {
+	without masked-paths '.linux.maskedPaths = []'
+}
+
+@test "ISO-1: a bundle with a writable /proc/sys executes nothing" {
+	without masked-paths '.linux.readonlyPaths = []'
+}
+
+@test "ISO-1: a bundle with a device of the host executes nothing" {
+	local device
+	device=$(find /dev -maxdepth 1 -type c ! -name null ! -name zero ! -name full ! -name '*random' ! -name 'tty*' \
+		! -name ptmx ! -name console -print -quit)
+	[ -n "$device" ]
+	without private-devices '.mounts += [{destination: "'"$device"'", type: "bind", source: "'"$device"'", options: ["rbind"]}]'
+}
+
+@test "ISO-1: a bundle with another worktree than asked for executes nothing" {
+	without worktree '(.mounts[] | select(.destination == "/work") | .options) += ["ro"]'
+}
+
+@test "ISO-1: a bundle with a capability executes nothing" {
+	without capabilities '.process.capabilities.bounding = ["CAP_CHOWN"]'
+}
+
+@test "ISO-1: a bundle without no_new_privs executes nothing" {
+	without no-new-privs '.process.noNewPrivileges = false'
+}
+
+@test "ISO-1: a bundle without its filter executes nothing" {
+	without seccomp 'del(.linux.seccomp)'
+}
+
+@test "ISO-1: a filter that allows everything is no filter" {
+	without seccomp '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["acct"], action: "SCMP_ACT_ERRNO"}]}'
+}
+
+@test "ISO-12: a bundle with a variable more than it lists executes nothing, and the value is not shown" {
+	without environment '.process.env += ["TOKEN=s3cret"]'
+	[[ $stderr == *TOKEN* ]]
+	[[ $stderr != *s3cret* ]]
+}
+
+@test "init: anywhere but as the first process of a pid namespace it refuses" {
+	# In a namespace of its own all the same: were this broken, everything in sight would be killed.
+	run --separate-stderr unshare -Upfr --mount-proc sh -c '"$1" -- touch "$2"; echo "status $?"' sh \
+		"$(dirname "$CUSTODY")/../libexec/custody/custody-init" "$CUSTODY_HOME/work/ran"
+	assert_output_has 'status 125'
+	assert_stderr_has 'first process of a pid namespace'
+	[ ! -e ran ]
+}
