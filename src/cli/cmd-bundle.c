@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "cli/command.h"
@@ -25,6 +26,11 @@ struct bundle_options {
 	char **rest; /* what `run` understands, borrowed texts */
 	int n_rest;
 };
+
+static void bundle_options_done(struct bundle_options *o)
+{
+	free(o->rest);
+}
 
 /* Takes our own options out of ARGV; everything from "--" on, and all others, are those of `run`. */
 static int split_options(int argc, char **argv, struct bundle_options *o, struct fault *f)
@@ -91,36 +97,54 @@ static int write_bundle(const struct bundle_options *b, const struct run_options
 	return r < 0 ? r : bundle_write(&rq, s, f);
 }
 
-int cmd_bundle(int argc, char **argv, struct fault *f)
+static int parse(int argc, char **argv, struct bundle_options *b, struct run_options *o, struct fault *f)
 {
-	_cleanup_options_ struct run_options o;
+	int r;
+
+	r = split_options(argc, argv, b, f);
+	if (r >= 0)
+		r = options_parse(o, b->n_rest, b->rest, f);
+	return r < 0 ? r : require_fitting(b, o, f);
+}
+
+static int make(const struct bundle_options *b, const struct run_options *o, struct fault *f)
+{
 	_cleanup_profile_ struct profile *p = NULL;
 	_cleanup_dirs_ struct dirs d = { 0 };
-	struct bundle_options b = { 0 };
-	_cleanup_free_ char **rest = NULL;
 	struct profile asked;
 	int r;
 
-	options_init(&o);
-	r = split_options(argc, argv, &b, f);
-	rest = b.rest;
-	if (r >= 0)
-		r = options_parse(&o, b.n_rest, b.rest, f);
-	if (r >= 0)
-		r = require_fitting(&b, &o, f);
-	if (r >= 0)
-		r = dirs_load(&d, f);
+	r = dirs_load(&d, f);
 	/* `${session}` names the session that runs a profile; a bundle has none yet. */
 	if (r >= 0)
-		r = profile_open(&d, o.profile, "bundle", &p, f);
+		r = profile_open(&d, o->profile, "bundle", &p, f);
 	if (r >= 0)
 		r = profile_require_supported(p, f);
 	if (r < 0)
 		return r;
 	asked = *p;
-	session_apply_options(&asked, &o);
-	if (o.dry_run)
-		return fault_set(f, ENOTSUP, "--dry-run: 'custody run --dry-run' prints a configuration");
-	r = write_bundle(&b, &o, &d, &asked, f);
+	session_apply_options(&asked, o);
+	return write_bundle(b, o, &d, &asked, f);
+}
+
+int cmd_bundle(int argc, char **argv, struct fault *f)
+{
+	_cleanup_options_ struct run_options o;
+	_cleanup_(bundle_options_done) struct bundle_options b = { 0 };
+	int r;
+
+	if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+		puts(USAGE "\n\nOptions of run:");
+		options_print(stdout);
+		return STATUS_OK;
+	}
+	log_init(PACKAGE_NAME, LOG_LEVEL_INFO);
+	options_init(&o);
+	r = parse(argc, argv, &b, &o, f);
+	if (r < 0) {
+		log_error("bundle: %s", fault_text(f));
+		return STATUS_USAGE;
+	}
+	r = make(&b, &o, f);
 	return r < 0 ? r : STATUS_OK;
 }

@@ -335,19 +335,28 @@ set_id_is_refused() {
 }
 
 @test "bundle: mistakes on the command line" {
-	run "$CUSTODY" bundle -- true
-	[ "$status" -ne 0 ]
-	[[ $output == *'no directory'* ]]
-	run "$CUSTODY" bundle -o "$CUSTODY_HOME/b"
-	[ "$status" -ne 0 ]
-	[[ $output == *'no command'* ]]
-	run "$CUSTODY" bundle -o "$CUSTODY_HOME/b" -t -- true
-	[ "$status" -ne 0 ]
-	run "$CUSTODY" bundle -o "$CUSTODY_HOME/b" --no-such -- true
-	[ "$status" -ne 0 ]
+	refused() { # WORDS OPTIONS...
+		local words=$1
+		shift
+		run "$CUSTODY" bundle "$@"
+		[ "$status" -eq 64 ]
+		[[ $output == *"$words"* ]]
+		[ ! -e "$CUSTODY_HOME/b" ]
+	}
+	refused 'no directory' -- true
+	refused 'no command' -o "$CUSTODY_HOME/b"
+	refused 'needs a directory' -o
+	refused 'terminal' -o "$CUSTODY_HOME/b" -t -- true
+	refused 'no result' -o "$CUSTODY_HOME/b" --json -- true
+	refused '--no-such' -o "$CUSTODY_HOME/b" --no-such -- true
 	run "$CUSTODY" bundle -o "$CUSTODY_HOME/no/such/b" -- true
-	[ "$status" -ne 0 ]
+	[ "$status" -eq 125 ]
+	run "$CUSTODY" bundle -o "$CUSTODY_HOME/b" --profile no-such-profile -- true
+	[ "$status" -eq 125 ]
 	[ ! -e "$CUSTODY_HOME/b" ]
+	run "$CUSTODY" bundle --help
+	[ "$status" -eq 0 ]
+	[[ $output == *'--profile'* ]]
 }
 
 # --- the same as an ordinary user --------------------------------------------------------------------------------
