@@ -72,7 +72,7 @@ static void plan_worktree(struct jdoc *mounts, const struct subject *s)
 		jdoc_set_int(m, "size", (int64_t)s->profile->limit_disk);
 }
 
-static void plan_mount(struct jdoc *mounts, const struct subject *s, const struct subject_mount *sm)
+static void plan_mount(struct jdoc *mounts, const struct subject_mount *sm)
 {
 	bool bind = sm->kind == SUBJECT_MOUNT_BIND;
 	struct jdoc *m = jdoc_append_object(mounts);
@@ -88,7 +88,6 @@ static void plan_mount(struct jdoc *mounts, const struct subject *s, const struc
 	} else {
 		jdoc_set_int(m, "size", (int64_t)sm->size);
 		jdoc_set_int(m, "mode", sm->mode);
-		add_owner(m, s->uid, s->gid);
 	}
 }
 
@@ -116,7 +115,7 @@ static int plan_mounts(struct jdoc *plan, const struct subject *s, const struct 
 		}
 		if (r < 0 || i == s->n_mounts || !bundle_is_hooked(s, p, i))
 			continue;
-		plan_mount(mounts, s, &s->mounts[i]);
+		plan_mount(mounts, &s->mounts[i]);
 		r = require_reachable(s, p, s->mounts[i].target, f);
 	}
 	*ret_n = mounts ? mounts->n_items : 0;
@@ -136,6 +135,7 @@ static struct jdoc *build_plan(const struct subject *s, const struct placement *
 	jdoc_set_bool(plan, "userns", bundle_asks(s, LAYER_USER_NS));
 	jdoc_set_int(plan, "uid_base", p->uid_base);
 	jdoc_set_int(plan, "gid_base", p->gid_base);
+	add_owner(plan, s->uid, s->gid);
 	jdoc_set_int(plan, "n_ids", p->n_ids);
 	return plan;
 }

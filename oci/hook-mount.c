@@ -33,7 +33,7 @@ static int clone_sources(const struct hook_plan *p, struct fault *f)
 
 	for (size_t i = 0; r >= 0 && i < p->n_mounts; i++) {
 		struct hook_plan_mount *m = &p->mounts[i];
-		struct worktree_ids ids = { m->uid, p->uid_base, m->gid, p->gid_base };
+		struct worktree_ids ids = { m->uid, p->uid_base + p->uid, m->gid, p->gid_base + p->gid };
 
 		if (m->source)
 			r = worktree_clone(m->source, m->rw, map && m->idmap ? &ids : NULL, &m->tree, f);
@@ -78,8 +78,8 @@ static int attach(const struct hook_plan *p, int rootfd, struct hook_plan_mount 
 		.rootfd = rootfd,
 		.target = m->target,
 		.is_dir = m->is_dir,
-		.uid = host_ids ? p->uid_base : 0,
-		.gid = host_ids ? p->gid_base : 0,
+		.uid = p->uid + (host_ids ? p->uid_base : 0),
+		.gid = p->gid + (host_ids ? p->gid_base : 0),
 	};
 
 	if (strcmp(m->kind, "overlay") == 0)
@@ -88,8 +88,6 @@ static int attach(const struct hook_plan *p, int rootfd, struct hook_plan_mount 
 		return attach_tree(&at, m->tree, f);
 	if (strcmp(m->kind, "hide") == 0)
 		return attach_mask(&at, f);
-	at.uid += m->uid;
-	at.gid += m->gid;
 	return attach_tmpfs(&at, m->size, m->mode, f);
 }
 

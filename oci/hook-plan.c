@@ -100,6 +100,10 @@ static int read_plan(struct hook_plan *p, struct fault *f)
 		r = get_id(p->doc, "uid_base", &p->uid_base, f);
 	if (r >= 0)
 		r = get_id(p->doc, "gid_base", &p->gid_base, f);
+	if (r >= 0)
+		r = get_id(p->doc, "uid", &p->uid, f);
+	if (r >= 0)
+		r = get_id(p->doc, "gid", &p->gid, f);
 	if (r < 0)
 		return r;
 	/* Without a number container root would be the host's. */

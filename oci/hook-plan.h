@@ -13,7 +13,7 @@
 struct hook_plan_mount {
 	const char *kind, *source, *target;
 	bool rw, is_dir, idmap;
-	uid_t uid;
+	uid_t uid; /* owner of SOURCE on the host */
 	gid_t gid;
 	uint64_t size;
 	mode_t mode;
@@ -23,8 +23,8 @@ struct hook_plan_mount {
 struct hook_plan {
 	struct jdoc *doc; /* owns all texts */
 	bool rootless, userns;
-	uid_t uid_base;
-	gid_t gid_base;
+	uid_t uid_base, uid; /* of container root on the host; of the command, inside */
+	gid_t gid_base, gid;
 	struct hook_plan_mount *mounts;
 	size_t n_mounts;
 };

@@ -136,9 +136,9 @@ static int clone_worktree(const struct session_place *p, struct placement *pl, i
 	const struct subject *s = p->subject;
 	bool rw = s->profile->workspace == PROFILE_WORKSPACE_RW;
 	struct worktree_ids ids = { .from_uid = s->owner_uid,
-				    .to_uid = pl->uid_base,
+				    .to_uid = pl->uid_base + s->uid,
 				    .from_gid = s->owner_gid,
-				    .to_gid = pl->gid_base };
+				    .to_gid = pl->gid_base + s->gid };
 	int r;
 
 	/* Without a user namespace container root is the host's, and everybody keeps their own id. */
@@ -164,9 +164,9 @@ static int clone_mounts(const struct session_place *p, const struct placement *p
 	for (size_t i = 0; i < s->n_mounts; i++) {
 		const struct subject_mount *m = &s->mounts[i];
 		struct worktree_ids ids = { .from_uid = m->owner_uid,
-					    .to_uid = pl->uid_base,
+					    .to_uid = pl->uid_base + s->uid,
 					    .from_gid = m->owner_gid,
-					    .to_gid = pl->gid_base };
+					    .to_gid = pl->gid_base + s->gid };
 		int r;
 
 		t->mounts[i] = -EBADF;
@@ -191,8 +191,8 @@ static int clone_trees(const struct session_place *p, struct placement *pl, stru
 	if (p->subject->worktree)
 		r = clone_worktree(p, pl, &t->worktree, f);
 	if (r == 0 && p->upper)
-		r = worktree_make_layers(p->session->state, p->subject->worktree, pl->uid_base, pl->gid_base,
-					 f);
+		r = worktree_make_layers(p->session->state, p->subject->worktree,
+					 pl->uid_base + p->subject->uid, pl->gid_base + p->subject->gid, f);
 	if (r == 0 && p->upper)
 		r = worktree_clone(layers, true, NULL, &t->layers, f);
 	if (r == 0)

@@ -25,8 +25,8 @@ struct subject_mount {
 	bool rw;
 	bool is_dir;
 	/*
-	 * As root: bind not SOURCE but a clone of it (open_tree, not recursive) in which OWNER is container
-	 * root, nosuid and nodev.  placement.sources names it; portable bundles leave it to their hook.
+	 * As root: bind not SOURCE but a clone of it (open_tree, not recursive) in which OWNER is the
+	 * command's user, nosuid and nodev.  placement.sources names it; portable bundles leave it to their hook.
 	 */
 	bool idmap;
 };

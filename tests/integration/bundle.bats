@@ -86,6 +86,23 @@ rw_is_written_as_the_owner() {
 	assert_output_has 0:0
 }
 
+@test "CARD-2: another user inside owns worktree, home and tmpfs, and is the owner on the host" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	profile user '{"process": {"user": "1000:100"}, "workspace": {"mode": "rw"},
+		"filesystem": {"tmpfs": [{"path": "/home/sandbox", "size": "1M"}, {"path": "/work/sub", "size": "1M"}]}}'
+	bundle --profile "$PROFILE" -- sh -c 'id -u; id -g; touch new ~/x /tmp/x sub/x && stat -c %u:%g new sub ~'
+	both rw_is_written_as_the_owner
+	[ "$(grep -c '^1000:100$' <<<"$output")" -eq 3 ]
+	custody_run --profile "$PROFILE" -- sh -c 'touch new ~/x /tmp/x sub/x && stat -c %u:%g new sub ~'
+	assert_status 0
+	[ "$(grep -c '^1000:100$' <<<"$output")" -eq 3 ]
+	[ "$(stat -c %u:%g new)" = "$(stat -c %u:%g .)" ]
+	profile over '{"process": {"user": "1000:100"}}'
+	custody_run --profile "$PROFILE" -- sh -c 'touch over && echo x >file && stat -c %u:%g over file .'
+	assert_status 0
+	[ "$(grep -c '^1000:100$' <<<"$output")" -eq 3 ]
+}
+
 set_id_is_refused() {
 	runtime_run "$RUNTIME" "$BUNDLE"
 	[ ! -u t ]
