@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "core/ledger-redact.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "tap.h"
+
+static bool becomes(const char *text, const char *want)
+{
+	_cleanup_free_ char *got = redact_text(text, NULL);
+
+	if (str_eq(got, want))
+		return true;
+	printf("# '%s' became '%s', wanted '%s'\n", text, got ? got : "NULL", want);
+	return false;
+}
+
+static bool stays(const char *text)
+{
+	return becomes(text, text);
+}
+
+static void tokens_of_services_are_recognised(void)
+{
+	CHECK(becomes("git clone https://ghp_abcdefghijklmnopqrstuvwxyz0123456789@github.com/x",
+		      "git clone https://[redacted]@github.com/x"));
+	CHECK(becomes("x=glpat-abcdefghij1234567890 y", "x=[redacted] y"));
+	CHECK(becomes("AKIAIOSFODNN7EXAMPLE", "[redacted]"));
+	CHECK(becomes("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcdefghijklmnop", "[redacted]"));
+	CHECK(becomes("say xoxb-123456789012-abcdef", "say [redacted]"));
+	CHECK(becomes("a -----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END OPENSSH PRIVATE KEY----- b",
+		      "a [redacted] b"));
+	CHECK(becomes("-----BEGIN RSA PRIVATE KEY-----\nabc", "[redacted]"));
+	CHECK(becomes("wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY12", "[redacted]"));
+}
+
+static void headers_and_schemes_are_recognised(void)
+{
+	CHECK(becomes("Authorization: Bearer abc", "Authorization: [redacted]"));
+	CHECK(becomes("curl -H 'authorization: x y z' http://h/",
+		      "curl -H 'authorization: [redacted]' http://h/"));
+	CHECK(becomes("Cookie: a=b; c=d", "Cookie: [redacted]"));
+	CHECK(becomes("echo \"X-Api-Key:k\" >f", "echo \"X-Api-Key:[redacted]\" >f"));
+	CHECK(becomes("send Bearer abcdef012345 now", "send Bearer [redacted] now"));
+}
+
+static void names_that_tell_of_secrets_hide_their_values(void)
+{
+	CHECK(becomes("env GITHUB_TOKEN=abc make", "env GITHUB_TOKEN=[redacted] make"));
+	CHECK(becomes("DB_PASSWORD='a b' run", "DB_PASSWORD=[redacted] run"));
+	CHECK(becomes("{\"client_secret\":\"v\",\"id\":1}", "{\"client_secret\":[redacted],\"id\":1}"));
+	CHECK(becomes("{\"password\": \"v\"}", "{\"password\": [redacted]}"));
+	CHECK(becomes("mysql --password=x db", "mysql --password=[redacted] db"));
+	CHECK(becomes("sh -c 'tool --token abc --v'", "sh -c 'tool --token [redacted] --v'"));
+	CHECK(becomes("curl -u bob:secret http://h", "curl -u bob:[redacted] http://h"));
+	CHECK(becomes("postgres://bob:pw@host/db", "postgres://bob:[redacted]@host/db"));
+}
+
+static void what_is_no_secret_stays(void)
+{
+	CHECK(stays("make -j2 all"));
+	CHECK(stays("git checkout 0123456789abcdef0123456789abcdef01234567"));
+	CHECK(stays("sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"));
+	CHECK(stays("/usr/lib/x86_64-linux-gnu/libhogweed.a"));
+	CHECK(stays("20261116T031500Z-1a2b3c4d"));
+	CHECK(stays("docker run -u 1000:1000 image"));
+	CHECK(stays("https://example.org/a:b@c"));
+	CHECK(stays("test_the_very_long_name_of_a_function_in_a_suite"));
+	CHECK(stays("-----BEGIN PUBLIC KEY-----\nabc"));
+	CHECK(stays(""));
+	CHECK(stays("\xff\xfe caf\xc3\xa9"));
+}
+
+static bool argv_becomes(char *const *argv, const struct redact *rules, char *const *want)
+{
+	_cleanup_strv_ char **got = redact_argv(argv, rules);
+	size_t i = 0;
+
+	while (got && want[i] && str_eq(got[i], want[i]))
+		i++;
+	if (got && !got[i] && !want[i])
+		return true;
+	printf("# word %zu is '%s'\n", i, got && got[i] ? got[i] : "NULL");
+	return false;
+}
+
+static void a_flags_value_in_the_next_word_is_hidden(void)
+{
+	char *argv[] = { (char *)"t", (char *)"--password", (char *)"--token",
+			 (char *)"x", (char *)"--token",    (char *)"y",
+			 NULL };
+	char *want[] = { (char *)"t", (char *)"--password", (char *)REDACTED,
+			 (char *)"x", (char *)"--token",    (char *)REDACTED,
+			 NULL };
+	char *login[] = { (char *)"curl", (char *)"-u", (char *)"a:b", (char *)"-u", (char *)"1:2", NULL };
+	char *login_want[] = { (char *)"curl", (char *)"-u",  (char *)"a:" REDACTED,
+			       (char *)"-u",   (char *)"1:2", NULL };
+	char *none[] = { NULL };
+
+	CHECK(argv_becomes(argv, NULL, want));
+	CHECK(argv_becomes(login, NULL, login_want));
+	CHECK(argv_becomes(none, NULL, none));
+}
+
+static void a_site_adds_flags_and_headers(void)
+{
+	char *flags[] = { (char *)"--magic-word", NULL }, *headers[] = { (char *)"X-Site", NULL };
+	const struct redact rules = { .flags = flags, .headers = headers };
+	char *argv[] = { (char *)"--magic-word", (char *)"x", (char *)"--magic-word=y", (char *)"x-site: z",
+			 NULL };
+	char *want[] = { (char *)"--magic-word", (char *)REDACTED, (char *)"--magic-word=" REDACTED,
+			 (char *)"x-site: " REDACTED, NULL };
+
+	CHECK(argv_becomes(argv, &rules, want));
+	CHECK(argv_becomes(argv, NULL, argv));
+}
+
+static void documents_are_searched_to_their_leaves(void)
+{
+	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	struct jdoc *in = jdoc_set_object(d, "o");
+
+	jdoc_set_string(in, "b64", "AKIAIOSFODNN7EXAMPLE");
+	jdoc_append_string(jdoc_set_array(in, "l"), "AKIAIOSFODNN7EXAMPLE");
+	jdoc_set_int(d, "n", 1);
+	redact_document(d);
+	CHECK(jdoc_write(d, JDOC_CANONICAL, &b, NULL) == 0);
+	CHECK(str_eq(b.text, "{\"n\":1,\"o\":{\"b64\":\"AKIAIOSFODNN7EXAMPLE\",\"l\":[\"[redacted]\"]}}"));
+}
+
+TAP_MAIN(T(tokens_of_services_are_recognised), T(headers_and_schemes_are_recognised),
+	 T(names_that_tell_of_secrets_hide_their_values), T(what_is_no_secret_stays),
+	 T(a_flags_value_in_the_next_word_is_hidden), T(a_site_adds_flags_and_headers),
+	 T(documents_are_searched_to_their_leaves))
