@@ -94,6 +94,14 @@ tests_unit_test_result_SOURCES = tests/unit/test-result.c tests/unit/tap.h
 
 unit_tests += tests/unit/test-session
 tests_unit_test_session_SOURCES = tests/unit/test-session.c tests/unit/tap.h
+unit_tests += tests/unit/test-ledger-append
+tests_unit_test_ledger_append_SOURCES = tests/unit/test-ledger-append.c tests/unit/ledger-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-ledger-record
+tests_unit_test_ledger_record_SOURCES = tests/unit/test-ledger-record.c tests/unit/tap.h
+unit_tests += tests/unit/test-ledger-redact
+tests_unit_test_ledger_redact_SOURCES = tests/unit/test-ledger-redact.c tests/unit/tap.h
+unit_tests += tests/unit/test-ledger-verify
+tests_unit_test_ledger_verify_SOURCES = tests/unit/test-ledger-verify.c tests/unit/ledger-fixture.h tests/unit/tap.h
 
 # Fuzz targets: three lines each; the corpus is tests/fuzz/corpus/<name>/ (one file per finding or shape).
 #	fuzz_targets += tests/fuzz/fuzz-json

@@ -7,6 +7,29 @@ libcore_a_SOURCES = \
 	src/core/doctor-layers.c \
 	src/core/exit-status.h \
 	src/core/layer.c src/core/layer.h \
+	src/core/ledger-append.c src/core/ledger-impl.h \
+	src/core/ledger-audit.c src/core/ledger-audit.h \
+	src/core/ledger-checkpoint.c src/core/ledger-checkpoint.h \
+	src/core/ledger-lock.c \
+	src/core/ledger-note.c \
+	src/core/ledger-open.c \
+	src/core/ledger-parse.c \
+	src/core/ledger-peer-config.c \
+	src/core/ledger-peer-sink.c src/core/ledger-peer-sink.h \
+	src/core/ledger-peer.c src/core/ledger-peer.h \
+	src/core/ledger-record.c src/core/ledger-record.h \
+	src/core/ledger-recover.c \
+	src/core/ledger-redact.c src/core/ledger-redact.h \
+	src/core/ledger-repair.c \
+	src/core/ledger-run.c src/core/ledger-run.h \
+	src/core/ledger-seal.c src/core/ledger-seal.h \
+	src/core/ledger-segment.c \
+	src/core/ledger-source.c src/core/ledger-source.h \
+	src/core/ledger-story.c src/core/ledger-story.h \
+	src/core/ledger-sync.c \
+	src/core/ledger-tail.c \
+	src/core/ledger-verify.c src/core/ledger-verify.h \
+	src/core/ledger.h \
 	src/core/placement.h \
 	src/core/profile-danger.c \
 	src/core/profile-expand.c \
