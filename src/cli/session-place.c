@@ -79,7 +79,7 @@ int session_place_init(struct session_place *p, const struct dirs *d, struct ses
 	if (r == 0 && subject->profile->workspace == PROFILE_WORKSPACE_OVERLAY) {
 		r = session_make_state(s, d, f);
 		if (r == 0)
-			p->upper = path_join(s->state, "l/u");
+			p->upper = path_join(s->state, "u");
 		if (r == 0 && !p->upper)
 			r = fault_errno(f, ENOMEM, "session");
 	}
@@ -181,12 +181,11 @@ static int clone_mounts(const struct session_place *p, const struct placement *p
 
 static int clone_trees(const struct session_place *p, struct placement *pl, struct trees *t, struct fault *f)
 {
-	_cleanup_free_ char *layers = path_join(p->session->state, "l");
 	_cleanup_free_ char *init = path_join(p->dirs->libexec, "custody-init");
 	int r = 0;
 
 	*t = (struct trees){ .worktree = -EBADF, .layers = -EBADF, .init = -EBADF };
-	if (!layers || !init)
+	if (!init)
 		return fault_errno(f, ENOMEM, "session");
 	if (p->subject->worktree)
 		r = clone_worktree(p, pl, &t->worktree, f);
@@ -194,7 +193,7 @@ static int clone_trees(const struct session_place *p, struct placement *pl, stru
 		r = worktree_make_layers(p->session->state, p->subject->worktree,
 					 pl->uid_base + p->subject->uid, pl->gid_base + p->subject->gid, f);
 	if (r == 0 && p->upper)
-		r = worktree_clone(layers, true, NULL, &t->layers, f);
+		r = worktree_clone(p->session->state, true, NULL, &t->layers, f);
 	if (r == 0)
 		r = worktree_clone(init, false, NULL, &t->init, f);
 	return r < 0 ? r : clone_mounts(p, pl, t, f);
@@ -293,7 +292,7 @@ static int prepare_user(const struct session_place *p, struct placement *pl, str
 		if (r < 0)
 			return r;
 		pl->upper = p->upper;
-		pl->work = path_join(p->session->state, "l/w");
+		pl->work = path_join(p->session->state, "w");
 		if (!pl->work)
 			return fault_errno(f, ENOMEM, "session");
 	}
@@ -323,7 +322,10 @@ int session_place_prepare(void *arg, struct runtime_request *rq, struct fault *f
 		r = session_place_config(p->subject, &pl, false, &config, f);
 	if (r < 0)
 		return r;
+	worktree_finish();
 	rq->config = config;
 	rq->bundle = pl.rootless ? p->session->run : p->mount_point;
-	return 0;
+	/* As root on the private tmpfs: the runtime's own state ends with the container, whoever ends it. */
+	rq->state_root = path_join(rq->bundle, SESSION_PLACE_STATE);
+	return rq->state_root ? 0 : fault_errno(f, ENOMEM, "session");
 }

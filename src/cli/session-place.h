@@ -12,6 +12,8 @@
  * What the creator prepares before the runtime is called: root, worktree, binds, config.json.  As root everything is
  * put on a private tmpfs that container ids can reach; as a user the session's own directories serve.
  */
+#define SESSION_PLACE_STATE "crun" /* the runtime's own state, below the bundle */
+
 struct session_place {
 	const struct dirs *dirs;
 	const struct session *session;

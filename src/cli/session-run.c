@@ -171,15 +171,24 @@ struct job {
 	const struct dirs *dirs;
 };
 
-/* A dead supervisor's container: its runtime state names the first process, its cgroup all of them. */
+/*
+ * A dead supervisor's container.  Its cgroup names every process of it; a user's run may have none, then the runtime's
+ * state in the session's directory names the first one.
+ */
 static int release_stale(void *arg, const char *id, int run_fd, struct fault *f)
 {
 	const struct dirs *d = arg;
-	_cleanup_free_ char *root = path_join(d->run, "crun");
-	struct runtime_request rq = { .id = id, .state_root = root, .bundle = "/" };
+	_cleanup_free_ char *root = NULL;
+	struct runtime_request rq = { .id = id, .bundle = "/" };
 
-	if (root)
+	if (faccessat(run_fd, SESSION_PLACE_STATE, F_OK, 0) == 0) {
+		if (asprintf(&root, "%s/sessions/%s/" SESSION_PLACE_STATE, d->run, id) < 0) {
+			root = NULL;
+			return fault_errno(f, ENOMEM, "session '%s'", id);
+		}
+		rq.state_root = root;
 		(void)libcrun_ops.destroy(&rq, true, NULL);
+	}
 	return cgroup_release(run_fd, f);
 }
 
@@ -191,6 +200,14 @@ static void sweep(void *arg)
 	/* Not this run's fault: said aloud, ignoring. */
 	if (session_sweep(j->dirs, release_stale, (void *)j->dirs, &f) < 0)
 		log_info("%s, ignoring", fault_text(&f));
+}
+
+/* The command's status is worth more than what could not be cleaned up: the next start tries again. */
+static void complain(int r, struct fault *f)
+{
+	if (r < 0)
+		log_error("%s, ignoring", fault_text(f));
+	fault_done(f);
 }
 
 static int supervise(const struct run_options *o, const struct session_run *run, struct session *s,
@@ -215,9 +232,9 @@ static int supervise(const struct run_options *o, const struct session_run *run,
 		.terminal = o->terminal || terminal_is_one(o->stdio),
 		.status_fd = o->status_fd,
 	};
+	_cleanup_fault_ struct fault left = { 0 };
 	struct job job = { .dirs = &run->dirs };
-	struct runtime_request rq = { .id = s->id, .state_root = s->runtime_state, .bundle = s->run };
-	int r, q;
+	int r;
 
 	r = session_place_init(&job.place, &run->dirs, s, run->subject, w.terminal, f);
 	if (r == 0)
@@ -228,11 +245,10 @@ static int supervise(const struct run_options *o, const struct session_run *run,
 		w.layer_dir = job.place.upper;
 		w.arg = &job;
 		r = warden_run(&w, ret, f);
-		(void)!libcrun_ops.destroy(&rq, true, NULL);
 	}
-	q = cgroup_remove(&cgroup, r < 0 ? NULL : f);
+	complain(cgroup_remove(&cgroup, &left), &left);
 	session_place_done(&job.place);
-	return r < 0 ? r : q;
+	return r;
 }
 
 static void name_result(const struct run_options *o, const struct session_run *run, const char *id,
@@ -253,8 +269,9 @@ int session_run(const struct run_options *o, struct run_result *ret, struct sess
 {
 	_cleanup_session_run_ struct session_run *run = NULL;
 	_cleanup_session_ struct session s = { .run_fd = -EBADF, .ids_fd = -EBADF };
+	_cleanup_fault_ struct fault left = { 0 };
 	char id[SESSION_ID_SIZE];
-	int r, q;
+	int r;
 
 	r = clock_session_id(id, f);
 	if (r == 0)
@@ -267,9 +284,9 @@ int session_run(const struct run_options *o, struct run_result *ret, struct sess
 		return r;
 	name_result(o, run, id, ret);
 	r = supervise(o, run, &s, ret, f);
-	q = session_remove(&s, r < 0 ? NULL : f);
-	if (r < 0 || q < 0)
-		return r < 0 ? r : q;
+	complain(session_remove(&s, &left), &left);
+	if (r < 0)
+		return r;
 	*ret_run = TAKE_PTR(run);
 	return 0;
 }

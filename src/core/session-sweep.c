@@ -54,8 +54,6 @@ static int sweep_one(const struct dirs *d, int sessions_fd, const char *id, sess
 		return 0;
 	r = release ? release(arg, id, fd, f) : 0;
 	if (r == 0)
-		r = remove_below(d->run, "crun", id, f);
-	if (r == 0)
 		r = remove_below(d->state, "sessions", id, f);
 	if (r == 0)
 		r = path_remove_tree(sessions_fd, id, f);

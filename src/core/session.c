@@ -96,8 +96,7 @@ static int name_paths(struct session *s, const struct dirs *d, struct fault *f)
 	if (asprintf(&s->state, "%s/sessions/%s", d->state, s->id) < 0)
 		s->state = NULL;
 	s->mount_point = path_join(d->run, "m");
-	s->runtime_state = path_join(d->run, "crun");
-	if (!s->run || !s->state || !s->mount_point || !s->runtime_state)
+	if (!s->run || !s->state || !s->mount_point)
 		return fault_errno(f, ENOMEM, "session");
 	return 0;
 }
@@ -121,8 +120,6 @@ static int make_tree(const struct dirs *d, int *ret_sessions, struct fault *f)
 	r = make_subdir(fd, "sessions", 0700, f);
 	if (r == 0)
 		r = make_subdir(fd, "m", 0755, f);
-	if (r == 0)
-		r = make_subdir(fd, "crun", 0700, f);
 	if (r < 0)
 		return fault_wrap(f, r, "'%s'", d->run);
 	sessions = openat(fd, "sessions", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -194,15 +191,13 @@ static int remove_named(const char *parent, const char *id, struct fault *f)
 /* The run directory goes last: as long as it is there, a sweep knows what else to look for. */
 static int remove_all(const char *run, const char *state, const char *id, struct fault *f)
 {
-	_cleanup_free_ char *crun = path_join(run, "crun");
 	_cleanup_free_ char *sessions = path_join(run, "sessions");
 	_cleanup_free_ char *states = state ? path_join(state, "sessions") : NULL;
-	int r;
+	int r = 0;
 
-	if (!crun || !sessions || (state && !states))
+	if (!sessions || (state && !states))
 		return fault_errno(f, ENOMEM, "session");
-	r = remove_named(crun, id, f);
-	if (r == 0 && states)
+	if (states)
 		r = remove_named(states, id, f);
 	if (r == 0)
 		r = remove_named(sessions, id, f);
@@ -225,8 +220,7 @@ void session_done(struct session *s)
 	free(s->run);
 	free(s->state);
 	free(s->mount_point);
-	free(s->runtime_state);
-	s->run = s->state = s->mount_point = s->runtime_state = NULL;
+	s->run = s->state = s->mount_point = NULL;
 	s->run_fd = fd_close(s->run_fd);
 	s->ids_fd = fd_close(s->ids_fd);
 }

@@ -107,12 +107,17 @@ static int open_userns(const struct worktree_ids *ids, int *ret, struct fault *f
 		if (fd < 0)
 			r = fault_errno(f, errno, "open '%s'", path);
 	}
+	/* Never to run again, it needs its stack no more; worktree_finish collects it. */
 	(void)kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
-		;
 	if (r == 0)
 		*ret = fd;
 	return r;
+}
+
+void worktree_finish(void)
+{
+	while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
+		;
 }
 
 static int set_attr(int tree, const struct attr *a)
@@ -193,21 +198,17 @@ static int make_layer(int dirfd, const char *name, mode_t mode, uid_t uid, gid_t
 
 int worktree_make_layers(const char *state, const char *tree, uid_t uid, gid_t gid, struct fault *f)
 {
-	_cleanup_close_ int fd = -EBADF, l = -EBADF;
+	_cleanup_close_ int fd = -EBADF;
 	struct stat st;
 	int r;
 
 	if (stat(tree, &st) < 0)
 		return fault_errno(f, errno, "worktree '%s'", tree);
-	fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = open(state, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return fault_errno(f, errno, "open '%s'", state);
-	r = make_layer(fd, "l", 0700, uid, gid, f);
-	if (r < 0)
-		return r;
-	l = openat(fd, "l", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (l < 0)
-		return fault_errno(f, errno, "open overlay layers");
-	r = make_layer(l, "u", st.st_mode & 0777, uid, gid, f);
-	return r < 0 ? r : make_layer(l, "w", 0700, uid, gid, f);
+	if (fchown(fd, uid, gid) < 0)
+		return fault_errno(f, errno, "give '%s' to %u", state, (unsigned int)uid);
+	r = make_layer(fd, "u", st.st_mode & 0777, uid, gid, f);
+	return r < 0 ? r : make_layer(fd, "w", 0700, uid, gid, f);
 }

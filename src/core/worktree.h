@@ -31,12 +31,18 @@ struct worktree_ids {
 int worktree_clone(const char *source, bool rw, const struct worktree_ids *ids, int *ret,
 		   struct fault *f) _must_check_;
 
+/*
+ * Collects the processes that mapping left behind, which are dead or about to be: all children of the caller.  Waiting
+ * for each at once would cost a switch to it and back.
+ */
+void worktree_finish(void);
+
 /* Moves a clone to NAME below DIRFD, which is made as a directory or a file to fit. */
 int worktree_place(int tree, int dirfd, const char *name, struct fault *f) _must_check_;
 
 /*
- * Upper and work directory of an overlay below the existing directory STATE: l/u and l/w, fresh, owned by UID and
- * GID.  The merged root takes its mode from the upper one: it gets that of TREE (a path).
+ * Upper and work directory of an overlay in the existing directory STATE: u and w, fresh; all three are given to UID
+ * and GID.  The merged root takes its mode from the upper one: it gets that of TREE (a path).
  */
 int worktree_make_layers(const char *state, const char *tree, uid_t uid, gid_t gid,
 			 struct fault *f) _must_check_;

@@ -295,7 +295,6 @@ static int spawn(struct warden *w, struct fault *f)
 	struct creator_job cj = {
 		.ops = w->job->ops,
 		.rq = { .id = w->job->session->id,
-			.state_root = w->job->session->runtime_state,
 			.preserve_fds = 1 },
 		.prepare = w->job->prepare,
 		.arg = w->job->arg,

@@ -6,6 +6,8 @@ load ../lib/suite.bash
 
 setup() {
 	suite_setup
+	# A number of seconds that no other test sleeps for, here or in a suite next door.
+	LONG=$((100000 + BASHPID))
 }
 
 teardown() {
@@ -51,11 +53,11 @@ teardown() {
 @test "ISO-13: time: who ignores TERM is killed after the grace, with all children" {
 	printf '{"schema":1,"name":"p","extends":"offline","limits":{"grace":"1s"}}' >"$CUSTODY_HOME/p.json"
 	SECONDS=0
-	custody_run --profile "$CUSTODY_HOME/p.json" --timeout 1 -- sh -c 'trap "" TERM; (trap "" TERM; sleep 777) & sleep 777; sleep 777'
+	custody_run --profile "$CUSTODY_HOME/p.json" --timeout 1 -- sh -c 'trap "" TERM; (trap "" TERM; sleep $1) & sleep $1; sleep $1' sh "$LONG"
 	assert_status 124
 	assert_reason timeout
 	[ "$SECONDS" -lt 10 ]
-	[ -z "$(pgrep -f 'sleep 777')" ]
+	[ -z "$(pgrep -f "sleep $LONG")" ]
 }
 
 @test "ISO-13: disk: too much written ends the run with 137" {

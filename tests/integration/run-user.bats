@@ -6,6 +6,8 @@ load ../lib/suite.bash
 
 setup() {
 	suite_setup_user
+	# A number of seconds that no other test sleeps for, here or in a suite next door.
+	LONG=$((100000 + BASHPID))
 	printf '{"schema":1,"name":"p","extends":"offline","enforce":{"optional":["memory-limit","pids-limit","cpu-limit"]}}' \
 		>"$CUSTODY_HOME/p.json"
 	chmod 0644 "$CUSTODY_HOME/p.json"
@@ -18,6 +20,10 @@ teardown() {
 
 user_run() {
 	custody_run --profile "$CUSTODY_HOME/p.json" "$@"
+}
+
+gone() { # PATTERN
+	! pgrep -f "$1" >/dev/null
 }
 
 # Are memory, pids and cpu ours to limit here?
@@ -101,12 +107,12 @@ delegated() {
 
 @test "ISO-7: rootless: the supervisor killed with -9 leaves nothing after the next start" {
 	mkfifo "$CUSTODY_HOME/events"
-	"${CUSTODY_AS[@]}" "$CUSTODY" run --profile "$CUSTODY_HOME/p.json" --status-fd 5 -- sleep 896 \
+	"${CUSTODY_AS[@]}" "$CUSTODY" run --profile "$CUSTODY_HOME/p.json" --status-fd 5 -- sleep "$LONG" \
 		5>"$CUSTODY_HOME/events" >/dev/null 2>&1 </dev/null 3>&- &
 	grep -m1 '"started"' <"$CUSTODY_HOME/events" >/dev/null
 	kill -9 $!
 	wait $! || true
-	wait_until bash -c '! pgrep -x sleep -a | grep -q "sleep [8]96"'
+	wait_until gone "sleep $LONG"
 	user_run -- true
 	assert_status 0
 	[ -z "$(ls -A "$CUSTODY_ROOT/run/sessions")" ]
