@@ -103,6 +103,8 @@ void bundle_add_args(struct jdoc *process, const struct subject *s, const struct
 			jdoc_append_string(args, "--tty");
 		if (p->portable || p->rootless || !bundle_asks(s, LAYER_USER_NS))
 			jdoc_append_string(args, "--plain-root");
+		if (bundle_asks(s, LAYER_SECCOMP) && s->profile->seccomp_violation == PROFILE_SECCOMP_KILL)
+			jdoc_append_string(args, "--seccomp-kills");
 		append_mounts(args, s);
 		append_env(args, s);
 		if (p->portable && bundle_asks(s, LAYER_TIME_LIMIT))

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/str.h"
 #include "core/exit-status.h"
 #include "warden/canary.h"
 
@@ -30,14 +31,29 @@ static const struct option options[] = {
 /* clang-format on */
 
 /* "1,2,3": inode numbers in the order of enum init_ns. */
-static void parse_ns(const char *text, uint64_t ns[8])
+static bool parse_ns(char *text, uint64_t ns[8])
 {
-	char *end = NULL;
+	char *save = NULL, *word = strtok_r(text, ",", &save);
 
-	for (int i = 0; i < 8 && text; i++) {
-		ns[i] = strtoull(text, &end, 10);
-		text = *end == ',' ? end + 1 : NULL;
-	}
+	for (int i = 0; i < 8 && word; i++, word = strtok_r(NULL, ",", &save))
+		if (str_to_u64(word, &ns[i]) < 0)
+			return false;
+	return !word;
+}
+
+static bool parse_number(int option, const char *text, struct canary_facts *f)
+{
+	uint64_t v;
+
+	if (str_to_u64(text, &v) < 0 || v > INT32_MAX)
+		return false;
+	if (option == PID)
+		f->pid = (pid_t)v;
+	else if (option == SHM)
+		f->shm = (int)v;
+	else
+		f->port = (uint16_t)v;
+	return true;
 }
 
 static bool parse(int argc, char **argv, struct canary_facts *f)
@@ -47,13 +63,10 @@ static bool parse(int argc, char **argv, struct canary_facts *f)
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
 		case PID:
-			f->pid = (pid_t)strtol(optarg, NULL, 10);
-			break;
 		case SHM:
-			f->shm = (int)strtol(optarg, NULL, 10);
-			break;
 		case PORT:
-			f->port = (uint16_t)strtoul(optarg, NULL, 10);
+			if (!parse_number(c, optarg, f))
+				return false;
 			break;
 		case SOCKET:
 			f->socket = optarg;
@@ -71,7 +84,8 @@ static bool parse(int argc, char **argv, struct canary_facts *f)
 			f->work_mode = optarg;
 			break;
 		case NS:
-			parse_ns(optarg, f->ns);
+			if (!parse_ns(optarg, f->ns))
+				return false;
 			break;
 		default:
 			return false;

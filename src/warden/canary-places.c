@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/str.h"
 #include "warden/canary.h"
 
 /* Files and devices: root, masks, devices, worktree, descriptors, environment. */
@@ -193,9 +194,9 @@ static int inherit_descriptor(const struct canary_facts *f)
 	if (!d)
 		return TRY_NONE;
 	while ((e = readdir(d))) {
-		int fd = atoi(e->d_name);
+		uint64_t fd;
 
-		if (e->d_name[0] != '.' && fd > 2 && fd != dirfd(d))
+		if (str_to_u64(e->d_name, &fd) == 0 && fd > 2 && fd != (uint64_t)dirfd(d))
 			r = 0;
 	}
 	closedir(d);

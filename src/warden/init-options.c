@@ -112,6 +112,8 @@ static int parse_option(char *arg, struct init_options *o, struct line *why)
 		o->tty = true;
 	else if (strcmp(arg, "--plain-root") == 0)
 		o->plain_root = true;
+	else if (strcmp(arg, "--seccomp-kills") == 0)
+		o->seccomp_kills = true;
 	else if ((value = after(arg, "--require=")))
 		return parse_require(value, o, why);
 	else if ((value = after(arg, "--work=")))

@@ -18,7 +18,7 @@ enum init_work {
 
 /* The command line of init-proto.h.  Strings are borrowed from argv. */
 struct init_options {
-	bool report, tty, plain_root;
+	bool report, tty, plain_root, seccomp_kills;
 	uint32_t require; /* LAYER_BIT()s */
 	enum init_work work;
 	const char *work_path;

@@ -33,6 +33,7 @@
  *	--env=N,N	names of the environment's variables, all of them; without it `environment` is not proven
  *	--plain-root	"/" need not be nosuid and nodev: portable bundles and rootless runs, where the runtime
  *			binds a directory and nobody could mount it so; also without a user namespace
+ *	--seccomp-kills	the filter kills instead of answering: init tries a forbidden call in a child, not itself
  *	--time=S:GRACE	foreign runtime: TERM after S seconds, KILL after GRACE more, status 124 (own runs: the
  *			supervisor keeps the time)
  *

@@ -198,7 +198,8 @@ int reap_run(struct reap *r)
 		struct pollfd fds[] = {
 			{ .fd = r->pipe, .events = POLLIN },
 			{ .fd = r->socket, .events = POLLIN },
-			{ .fd = r->signals, .events = POLLIN },
+			/* Not before the exec is decided: signals that wait would only wake us again and again. */
+			{ .fd = r->pipe < 0 ? r->signals : -1, .events = POLLIN },
 		};
 
 		if (!wait_until(fds, NELEM(fds), deadline)) {
@@ -221,7 +222,7 @@ int reap_run(struct reap *r)
 			end_all();
 			return STATUS_FAILED;
 		}
-		if (r->pipe < 0 && fds[2].revents && read_signals(r, &status)) {
+		if (fds[2].revents && read_signals(r, &status)) {
 			end_all();
 			reap_send(r->socket, r->msg, INIT_MSG_EXITED, status);
 			return late ? STATUS_TIMEOUT : exit_status(status);

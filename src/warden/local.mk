@@ -45,6 +45,7 @@ custody_init_LDADD =
 # custody-canary: what `custody doctor` runs in a container of its own.  Static, because any root must be able to run it.
 pkglibexec_PROGRAMS += custody-canary
 custody_canary_SOURCES = \
+	src/base/str.c src/base/strbuf.c \
 	src/core/layer.c \
 	src/warden/canary.h \
 	src/warden/canary-calls.c \

@@ -393,6 +393,7 @@ static void filter_is_proven_by_what_it_refuses(void)
 	CHECK(m.proof[LAYER_SECCOMP].holds && m.proof[LAYER_SECCOMP].err == EPERM);
 	CHECK(m.proof[LAYER_NO_NEW_PRIVS].holds);
 	s.before_exec = filter_kill;
+	s.args = ARGS(REPORT, (char *)"--seccomp-kills", SHELL("exit 0"));
 	CHECK(take_report(&s, &m));
 	CHECK(m.proof[LAYER_SECCOMP].holds);
 	s.before_exec = filter_nothing; /* "Seccomp: 2" alone is not enough */
