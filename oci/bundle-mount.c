@@ -51,20 +51,37 @@ static const struct {
 };
 /* clang-format on */
 
+/* For profiles that switch a layer off: the host's own. */
+static const char *host_place(const struct subject *s, const char *target)
+{
+	/* A new proc belongs to a pid namespace; without one of its own there is only the host's. */
+	if (strcmp(target, "/proc") == 0 && !bundle_asks(s, LAYER_PID_NS))
+		return "/proc";
+	return strcmp(target, "/dev") == 0 && !bundle_asks(s, LAYER_DEVICES) ? "/dev" : NULL;
+}
+
+static bool is_left_out(const struct subject *s, const char *target)
+{
+	bool mqueue = strcmp(target, "/dev/mqueue") == 0;
+
+	/* Its queues belong to an ipc namespace: without one of its own they would be the host's. */
+	if (mqueue && !bundle_asks(s, LAYER_IPC_NS))
+		return true;
+	/* The host's /dev may lack the directory, and nobody may make one there. */
+	return !bundle_asks(s, LAYER_DEVICES) && (mqueue || strcmp(target, "/dev/shm") == 0);
+}
+
 static void add_private(struct jdoc *mounts, const struct subject *s)
 {
-	static const char *const host_dev[] = { "rbind", "nosuid", "noexec", NULL };
+	static const char *const host_options[] = { "rbind", "nosuid", "noexec", NULL };
 
 	for (size_t i = 0; i < sizeof(private_mounts) / sizeof(private_mounts[0]); i++) {
 		const char *target = private_mounts[i].target, *type = private_mounts[i].type;
+		const char *host = host_place(s, target);
 
-		if (strcmp(target, "/dev") == 0 && !bundle_asks(s, LAYER_DEVICES))
-			append_words(add_mount(mounts, "/dev", "bind", "/dev"), host_dev);
-		/*
-		 * Its queues belong to an ipc namespace: without one of its own they would be the host's.  In the
-		 * host's own /dev there may be no place for them, and nobody may make one.
-		 */
-		else if (strcmp(type, "mqueue") != 0 || (bundle_asks(s, LAYER_IPC_NS) && bundle_asks(s, LAYER_DEVICES)))
+		if (host)
+			append_words(add_mount(mounts, target, "bind", host), host_options);
+		else if (!is_left_out(s, target))
 			append_words(add_mount(mounts, target, type, type), private_mounts[i].options);
 	}
 }

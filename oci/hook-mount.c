@@ -38,6 +38,8 @@ static int clone_sources(const struct hook_plan *p, struct fault *f)
 		if (m->source)
 			r = worktree_clone(m->source, m->rw, map && m->idmap ? &ids : NULL, &m->tree, f);
 	}
+	/* A child left to crun hides the end of its hook: one pending SIGCHLD is all it gets, and it waits for ours. */
+	worktree_finish();
 	return r;
 }
 

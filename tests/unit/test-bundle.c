@@ -198,6 +198,8 @@ static void switching_a_layer_off_leaves_out_exactly_that(void)
 			CHECK(has_namespace(c, off[k].type) == (i != k));
 		CHECK(!at(c, "linux/uidMappings") == (off[i].layer == LAYER_USER_NS));
 		CHECK(!jdoc_get(c, "hostname") == (off[i].layer == LAYER_UTS_NS));
+		CHECK(!mount_at(c, "/dev/mqueue") == (off[i].layer == LAYER_IPC_NS));
+		CHECK(has_option(c, "/proc", "rbind") == (off[i].layer == LAYER_PID_NS));
 	}
 }
 
