@@ -1,0 +1,99 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A command on a terminal.  tests/lib/terminal.py plays the person in front of it.
+
+load ../lib/suite.bash
+
+setup() {
+	suite_setup
+}
+
+teardown() {
+	custody_teardown
+}
+
+on_terminal() {
+	run --separate-stderr python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" "$@"
+}
+
+@test "terminal: one on all three descriptors gives the command one of its own" {
+	on_terminal -- "$CUSTODY" run -- sh -c 'tty; test -t 0 && test -t 1 && test -t 2 && echo ALL; exit 3'
+	assert_status 3
+	assert_output_has /dev/pts/0
+	assert_output_has ALL
+	assert_output_has "mode cooked"
+}
+
+@test "terminal: any descriptor elsewhere, and there is none" {
+	on_terminal -- sh -c '"$CUSTODY" run -- sh -c "test -t 0 || echo NOTTY" </dev/null'
+	assert_output_has NOTTY
+	on_terminal -- sh -c '"$CUSTODY" run -- sh -c "test -t 1 || echo NOTTY >&2" | cat'
+	assert_output_has NOTTY
+}
+
+@test "terminal: -t gives one to a command that has pipes" {
+	run --separate-stderr sh -c 'echo input | "$CUSTODY" run -t -- sh -c "test -t 0 && test -t 1 && echo TTY; read x; echo got \$x" | cat'
+	assert_output_has TTY
+	assert_output_has "got input"
+}
+
+@test "terminal: what is typed arrives, and Ctrl-D is the end" {
+	on_terminal expect:ready 'send:hello\n' expect:hello 'send:\x04' -- "$CUSTODY" run -- sh -c 'echo ready; cat; echo end; exit 4'
+	assert_status 4
+	assert_output_has end
+	assert_output_has "mode cooked"
+}
+
+@test "ROOT-7: terminal: Ctrl-C reaches the command, not custody" {
+	on_terminal expect:ready 'send:\x03' -- "$CUSTODY" run --result "$CUSTODY_HOME/r.json" -- \
+		sh -c 'trap "echo interrupted; exit 7" INT; echo ready; while :; do sleep 0.1; done'
+	assert_status 7
+	assert_output_has interrupted
+	CUSTODY_RESULT=$(cat "$CUSTODY_HOME/r.json")
+	assert_reason exited
+	on_terminal expect:ready 'send:\x03' -- "$CUSTODY" run -- sh -c 'echo ready; exec sleep 60'
+	assert_status 130
+}
+
+@test "terminal: the window's size is the command's, also when it changes" {
+	on_terminal size:33x101 expect:33\ 101 size:44x111 expect:44\ 111 'send:\x03' -- \
+		"$CUSTODY" run -- sh -c 'trap "stty size" WINCH; stty size; while :; do sleep 0.1; done'
+	[ "$status" -ne 1 ] || custody_fail "the size did not arrive"
+	assert_output_has "44 111"
+}
+
+@test "terminal: set back after a signal to custody, and after its death" {
+	on_terminal expect:ready kill:TERM -- "$CUSTODY" run -- sh -c 'echo ready; exec sleep 60'
+	assert_status 143
+	assert_output_has "mode cooked"
+	on_terminal expect:ready kill:KILL -- "$CUSTODY" run -- sh -c 'echo ready; exec sleep 60'
+	assert_status 137
+	assert_output_has "mode cooked"
+	custody_run -- true
+	assert_status 0
+}
+
+@test "terminal: job control works: own session, own foreground group" {
+	on_terminal 'expect:P> ' 'send:sh -c "echo \$((40+2)); sleep 50"\n' expect:42 'send:\x1a' expect:Stopped \
+		'send:kill -9 %1; wait; exit 5\n' -- "$CUSTODY" run -e "PS1=P> " -- bash --norc -i
+	assert_status 5
+	assert_output_has "mode cooked"
+}
+
+@test "terminal: custody shell is a shell on a terminal" {
+	on_terminal 'send:echo $((6*7)); tty; exit 9\n' expect:42 -- "$CUSTODY" shell
+	assert_status 9
+	assert_output_has /dev/pts/0
+}
+
+@test "terminal: the command cannot type into the caller's terminal" {
+	on_terminal -- "$CUSTODY" run -- python3 -c '
+import fcntl, termios
+try:
+    fcntl.ioctl(0, termios.TIOCSTI, b"x")
+    print("TYPED")
+except OSError as e:
+    print("refused", e.errno)'
+	[[ $output != *TYPED* ]]
+	assert_output_has refused
+}
