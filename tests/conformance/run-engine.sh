@@ -25,4 +25,5 @@ containerd | cri) need=containerd ;;
 esac
 command -v "$need" >/dev/null || { echo "run-engine.sh: $need is not installed" >&2; exit 1; }
 [ -z "${CUSTODY_SAMPLE:-}" ] || set -- --filter "\\(sample\\)$" "$@"
-exec "$here/sandbox.sh" env RUNTIME="$runtime" bats --tap "$@" "$here/$engine.bats"
+# A scenario that hangs must not hang the whole run.
+exec timeout -k 10 1200 "$here/sandbox.sh" env RUNTIME="$runtime" bats --tap "$@" "$here/$engine.bats"
