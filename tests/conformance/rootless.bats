@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# podman as a user without privileges: the runtime is called as root of podman's user namespace.
+load lib.bash
+
+USER_ID=12345
+setup_file() {
+	local f
+	mkdir -p "$SUITE" /run/user
+	chmod 755 "$SUITE"
+	make_image
+	# A user of this sandbox only.
+	for f in passwd group subuid subgid; do
+		[ ! -e "/etc/$f" ] || cp "/etc/$f" "$SUITE/$f"
+		touch "$SUITE/$f" "/etc/$f"
+		mount --bind "$SUITE/$f" "/etc/$f"
+	done
+	echo "tester:x:$USER_ID:$USER_ID::/run/tester:/bin/sh" >>/etc/passwd
+	echo "tester:x:$USER_ID:" >>/etc/group
+	echo 'tester:400000:65536' | tee -a /etc/subuid >>/etc/subgid
+	mkdir -p /run/tester/.config/containers/containers.conf.d "/run/user/$USER_ID"
+	sed "s|/usr/local/bin/custody-runtime|$RUNTIME|" "$HERE/../../contrib/podman/60-custody.conf" \
+		>/run/tester/.config/containers/containers.conf.d/60-custody.conf
+	cat >/run/tester/.config/containers/containers.conf <<-CONF
+		[containers]
+		default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]
+		log_driver = "k8s-file"
+		netns = "none"
+		[engine]
+		cgroup_manager = "cgroupfs"
+		events_logger = "file"
+		runtime = "$NAME"
+	CONF
+	printf '[storage]\ndriver = "vfs"\n' >/run/tester/.config/containers/storage.conf
+	chown -R "$USER_ID:$USER_ID" /run/tester "/run/user/$USER_ID"
+	chmod 700 "/run/user/$USER_ID"
+	mount --make-shared /
+	podman import -q "$SUITE/box.tar" box
+}
+podman() {
+	(cd /run/tester && exec setpriv --reuid $USER_ID --regid $USER_ID --clear-groups env -i PATH="$PATH" HOME=/run/tester \
+		XDG_RUNTIME_DIR="/run/user/$USER_ID" TERM=xterm "$(type -P podman)" "$@")
+}
+teardown() {
+	podman rm -fa -t 0 >/dev/null
+	state_is_empty
+}
+# Both places: with and without a directory of the login session.
+state_is_empty() {
+	local left
+	left=$(find "/run/user/$USER_ID/crun" "/run/user/$USER_ID/custody-runtime" "/tmp/custody-runtime-$USER_ID" \
+		-mindepth 1 -maxdepth 1 -not -name '.*' 2>/dev/null) || true
+	[ -z "$left" ] || { printf 'left in the state root: %s\n' "$left"; return 1; }
+}
+background() {
+	podman run -d --name one "$@" box ready
+	until_ok said ready
+}
+said() {
+	podman logs one | grep -q "$1"
+}
+
+@test "rootless podman run: output and status 0 (sample)" {
+	run podman run --rm box echo hello
+	is 0 "$status"
+	is hello "$output"
+}
+@test "rootless podman run: root inside is the user outside" {
+	background
+	pid=$(podman inspect -f '{{.State.Pid}}' one)
+	is $USER_ID "$(stat -c %u "/proc/$pid")"
+	is 0 "$(podman exec one id -u)"
+}
+@test "rootless podman run: the status of the command" {
+	run podman run --rm box sh -c 'exit 7'
+	is 7 "$status"
+}
+@test "rootless podman run: command not found is 127" {
+	run -127 podman run --rm box nosuch
+	has nosuch
+}
+@test "rootless podman run -d, logs, exec, kill, rm (sample)" {
+	background
+	run podman exec one sh -c 'echo in; exit 9'
+	is 9 "$status"
+	podman kill -s TERM one
+	run podman wait one
+	is 3 "$output"
+	podman rm one
+}
+@test "rootless podman exec -it: a terminal" {
+	background
+	run "$HERE/terminal.py" size=20x70 expect='# ' send='stty size\n' expect='20 70' send='exit 4\n' -- \
+		setpriv --reuid $USER_ID --regid $USER_ID --clear-groups env -i PATH="$PATH" HOME=/run/tester \
+		XDG_RUNTIME_DIR="/run/user/$USER_ID" TERM=xterm podman exec -it one sh
+	is 4 "$status"
+}
+@test "rootless podman stop, start, restart" {
+	background
+	podman stop -t 0 one
+	podman start one
+	podman restart -t 0 one
+	podman exec one true
+}
+@test "rootless podman run --user, --userns keep-id" {
+	run podman run --rm --user alice box id -u
+	is 1000 "$output"
+	run podman run --rm --userns keep-id box id -u
+	is $USER_ID "$output"
+}
+@test "rootless podman run -v, --read-only, --tmpfs" {
+	mkdir -p /run/tester/vol
+	chown $USER_ID /run/tester/vol
+	run podman run --rm --read-only --tmpfs /mnt -v /run/tester/vol:/v box sh -c 'touch /mnt/a /v/b && touch /c'
+	[ "$status" -ne 0 ]
+	has 'Read-only file system'
+	is $USER_ID "$(stat -c %u /run/tester/vol/b)"
+}
+@test "rootless podman run: capabilities and filter" {
+	run podman run --rm --cap-drop all box grep -E '^(Seccomp|CapEff):' /proc/self/status
+	has 0000000000000000
+	[[ $output =~ Seccomp:[[:space:]]2 ]]
+}
+@test "rootless podman rm -f of a running container" {
+	background
+	pid=$(podman inspect -f '{{.State.Pid}}' one)
+	podman rm -f -t 0 one
+	[ ! -d "/proc/$pid" ]
+}
