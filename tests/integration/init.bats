@@ -61,10 +61,21 @@ drop_ns() {
 	without read-only-root '.root.readonly = false'
 }
 
-@test "ISO-1: a bundle that shows more of the host, writable, executes nothing" {
+# more OPTION...: the bundle with a directory of the host that its subject does not name.
+more() {
 	mkdir "$CUSTODY_HOME/more"
-	without read-only-root '.mounts += [{destination: "/srv", type: "bind", source: "'"$CUSTODY_HOME/more"'",
-		options: ["rbind", "rw"]}]'
+	jq -rn --arg dir "$CUSTODY_HOME/more" --args '".mounts += [" + ({destination: "/srv", type: "bind", source: $dir,
+		options: $ARGS.positional} | tojson) + "]"' "$@"
+}
+
+@test "ISO-1: a bundle that shows more of the host, writable, executes nothing" {
+	without read-only-root "$(more rbind rw rnosuid rnodev)"
+	assert_stderr_has '/srv is writable'
+}
+
+@test "ISO-1: a bundle that shows more of the host, with set-id programs and devices, executes nothing" {
+	without read-only-root "$(more rbind rro)"
+	assert_stderr_has '/srv is not nosuid,nodev'
 }
 
 @test "ISO-1: a bundle without masked paths executes nothing" {

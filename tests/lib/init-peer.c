@@ -27,7 +27,7 @@ static bool write_file(const char *path, const char *text)
 	return ok;
 }
 
-static bool map_ids(uid_t uid, gid_t gid)
+bool peer_map_ids(uid_t uid, gid_t gid)
 {
 	char line[64];
 
@@ -40,8 +40,9 @@ static bool map_ids(uid_t uid, gid_t gid)
 
 static bool prepare_mounts(const struct peer_setup *s)
 {
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-	    mount("proc", "/proc", "proc", 0, NULL) < 0)
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return false;
+	if (!s->no_proc && mount("proc", "/proc", "proc", 0, NULL) < 0)
 		return false;
 	return !s->pts || mount("devpts", "/dev/pts", "devpts", 0, "newinstance,ptmxmode=0666,mode=620") == 0;
 }
@@ -55,7 +56,7 @@ static void become_init(const struct peer_setup *s, int socket, int out, uid_t u
 	char program[4096];
 	int status;
 
-	if (!map_ids(uid, gid) || !prepare_mounts(s))
+	if (!peer_map_ids(uid, gid) || !prepare_mounts(s))
 		return;
 	if (s->not_first) {
 		pid_t child = fork();
@@ -94,7 +95,7 @@ bool peer_start(const struct peer_setup *s, struct peer *ret)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 || pipe2(ends, O_CLOEXEC) < 0)
 		return false;
 	fflush(stdout);
-	pid = (pid_t)syscall(SYS_clone, NAMESPACES | SIGCHLD, NULL, NULL, NULL, NULL);
+	pid = (pid_t)syscall(SYS_clone, (NAMESPACES & ~s->without) | SIGCHLD, NULL, NULL, NULL, NULL);
 	if (pid == 0) {
 		become_init(s, pair[1], ends[1], uid, gid);
 		_exit(98);

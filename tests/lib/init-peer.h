@@ -13,7 +13,8 @@
 struct peer_setup {
 	char *const *args; /* after argv[0] of init */
 	char *const *env;  /* NULL: PATH only */
-	bool no_socket, no_session, pts;
+	bool no_socket, no_session, no_proc, pts;
+	int without;		   /* CLONE_NEW* that init shares with the test */
 	bool not_first;		   /* init is the second process of its pid namespace */
 	bool (*before_exec)(void); /* in the child; false: give up */
 };
@@ -25,6 +26,8 @@ struct peer {
 	int master; /* pty, once a report brought one */
 };
 
+/* In a process that just made a user namespace: root inside is UID. */
+bool peer_map_ids(uid_t uid, gid_t gid);
 bool peer_possible(void); /* can this user make the namespaces? */
 bool peer_start(const struct peer_setup *s, struct peer *ret);
 bool peer_receive(struct peer *p, struct init_msg *ret); /* false: end of file */

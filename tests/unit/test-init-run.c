@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -339,6 +340,47 @@ static void namespaces_are_seen(void)
 	CHECK(m.proof[LAYER_USER_NS].holds == (geteuid() != st.st_uid));
 }
 
+static void proc_of_another_pid_namespace_is_found(void)
+{
+	struct peer_setup s = { .args = ARGS(REPORT, SHELL("exit 0")), .no_proc = true };
+	struct init_msg m;
+
+	CHECK(take_report(&s, &m));
+	CHECK(!m.proof[LAYER_PID_NS].holds);
+}
+
+/* In a child: an ipc namespace that is neither the kernel's first one nor init's own. */
+static int start_in_borrowed_ipc(void)
+{
+	struct peer_setup s = { .args = ARGS((char *)"--require=ipc-namespace", SHELL("echo it ran")),
+				.no_socket = true,
+				.without = CLONE_NEWIPC };
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	struct peer p;
+	char out[512];
+
+	if (unshare(CLONE_NEWUSER | CLONE_NEWIPC) < 0 || !peer_map_ids(uid, gid) || !peer_start(&s, &p))
+		return 1;
+	peer_read_all(p.out, out, sizeof(out));
+	if (!strstr(out, "layer 'ipc-namespace' is missing") || strstr(out, "it ran"))
+		return 2;
+	return WEXITSTATUS(peer_wait(&p)) == STATUS_FAILED ? 0 : 3;
+}
+
+static void namespace_of_somebody_else_is_not_own(void)
+{
+	int status = -1;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0)
+		_exit(start_in_borrowed_ipc());
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 static void nothing_else_holds_where_nothing_was_confined(void)
 {
 	struct peer_setup s = { .args = ARGS(REPORT, SHELL("exit 0")) };
@@ -512,7 +554,8 @@ TAP_MAIN(T(exit_status_is_reported_and_is_inits_own), T(death_by_signal_is_repor
 	 T(lost_supervisor_ends_everything), T(orphans_are_gone_before_the_end_is_reported),
 	 T(output_that_the_payload_closed_is_closed), T(payload_starts_with_default_signals_and_stdio_only),
 	 T(payload_cannot_look_into_init), T(terminal_comes_with_the_report_and_controls_the_payload),
-	 T(namespaces_are_seen), T(nothing_else_holds_where_nothing_was_confined),
+	 T(namespaces_are_seen), T(proc_of_another_pid_namespace_is_found),
+	 T(namespace_of_somebody_else_is_not_own), T(nothing_else_holds_where_nothing_was_confined),
 	 T(filter_is_proven_by_what_it_refuses), T(capabilities_are_proven_by_a_file_that_stays_shut),
 	 T(inherited_descriptors_are_found), T(session_of_somebody_else_is_found),
 	 T(environment_is_exactly_the_list), T(required_layer_that_is_missing_stops_a_foreign_run),
