@@ -128,3 +128,28 @@ more() {
 	assert_stderr_has 'first process of a pid namespace'
 	[ ! -e ran ]
 }
+
+# terminal crun|runc: the bundle with a terminal of the runtime's making; $output is what the screen showed.
+terminal() {
+	jq '.process.terminal = true' "$BUNDLE/config.json" >"$CUSTODY_HOME/edited"
+	cp "$CUSTODY_HOME/edited" "$BUNDLE/config.json"
+	{
+		echo '#!/bin/bash'
+		declare -f runtime
+		printf 'CUSTODY_AS=() CUSTODY_HOME=%q\nruntime %q run -b %q custody-test-tty-%d\n' "$CUSTODY_HOME" "$1" "$BUNDLE" $$
+	} >"$CUSTODY_HOME/on-a-terminal"
+	chmod +x "$CUSTODY_HOME/on-a-terminal"
+	status=0
+	output=$(script -qec "$CUSTODY_HOME/on-a-terminal" /dev/null < <(:)) || status=$?
+}
+
+@test "init: under a foreign runtime with a terminal the payload's session controls it" {
+	for runtime in crun runc; do
+		bundle --profile "$CUSTODY_HOME/plain.json" -- sh -c 'test -t 0 && : </dev/tty && tty; ps -o stat= -p $$; exit 7'
+		terminal "$runtime"
+		assert_status 7
+		assert_output_has /dev/pts/0
+		# session leader, in the foreground
+		grep -q 'Ss+' <<<"$output"
+	done
+}
