@@ -22,7 +22,7 @@ struct session {
 	char *run;	   /* RUN/sessions/ID, 0700 */
 	char *state;	   /* STATE/sessions/ID, 0700; exists after session_make_state */
 	char *mount_point; /* RUN/m: the same empty directory for all, covered in private mount namespaces only */
-	int run_fd;	     /* holds the lock */
+	int run_fd;	   /* holds the lock */
 	int ids_fd;
 	bool rootless;
 	bool has_state;

@@ -294,8 +294,7 @@ static int spawn(struct warden *w, struct fault *f)
 	int pair[2], r;
 	struct creator_job cj = {
 		.ops = w->job->ops,
-		.rq = { .id = w->job->session->id,
-			.preserve_fds = 1 },
+		.rq = { .id = w->job->session->id, .preserve_fds = 1 },
 		.prepare = w->job->prepare,
 		.arg = w->job->arg,
 		.stdio = w->io.child,

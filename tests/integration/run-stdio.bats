@@ -82,10 +82,10 @@ teardown() {
 }
 
 @test "run: a reader that goes away while the command is silent is noticed with its next word" {
-	mkfifo wait
-	"$CUSTODY" run -v "$PWD/wait:/wait:ro" -- sh -c 'cat /wait >/dev/null; echo word; echo word; exit 9' > >(true) 2>/dev/null &
+	mkfifo pause
+	"$CUSTODY" run -v "$PWD/pause:/wait:ro" -- sh -c 'cat /wait >/dev/null; echo word; echo word; exit 9' > >(true) 2>/dev/null &
 	local pid=$! rc=0
-	: >wait
+	: >pause
 	wait "$pid" || rc=$?
 	[ "$rc" -ne 0 ]
 }

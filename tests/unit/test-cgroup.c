@@ -8,9 +8,10 @@
 
 #include "tap.h"
 
-#define V1 "32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu,cpuacct\n" \
-	   "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory\n" \
-	   "39 31 0:36 / /sys/fs/cgroup/pids rw,relatime - cgroup cgroup rw,pids\n"
+#define V1                                                                                    \
+	"32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu,cpuacct\n"        \
+	"35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory\n" \
+	"39 31 0:36 / /sys/fs/cgroup/pids rw,relatime - cgroup cgroup rw,pids\n"
 #define ROOT "23 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
 
 static bool parse(const char *mountinfo, const char *self, struct cgroup_host *h)
@@ -98,8 +99,10 @@ static void keys_are_whole_words_at_line_starts(void)
 {
 	uint64_t n = 99;
 
-	CHECK(cgroup_text_key("low 0\noom 3\noom_kill 17\noom_group_kill 5\n", "oom_kill", &n) == 0 && n == 17);
-	CHECK(cgroup_text_key("oom_kill_disable 0\nunder_oom 0\noom_kill 2\n", "oom_kill", &n) == 0 && n == 2);
+	CHECK(cgroup_text_key("low 0\noom 3\noom_kill 17\noom_group_kill 5\n", "oom_kill", &n) == 0 &&
+	      n == 17);
+	CHECK(cgroup_text_key("oom_kill_disable 0\nunder_oom 0\noom_kill 2\n", "oom_kill", &n) == 0 &&
+	      n == 2);
 	CHECK(cgroup_text_key("max 4", "max", &n) == 0 && n == 4);
 	CHECK(cgroup_text_key("", "max", &n) == -ENOENT);
 	CHECK(cgroup_text_key("a max 4\n", "max", &n) == -ENOENT);
@@ -115,4 +118,5 @@ static void words_are_whole(void)
 
 TAP_MAIN(T(pure_v1), T(pure_v2), T(hybrid_has_both), T(mount_that_shows_a_part_of_the_hierarchy),
 	 T(own_cgroup_outside_of_the_namespace), T(escaped_mount_point), T(no_cgroups_at_all),
-	 T(other_file_systems_are_not_taken_for_cgroups), T(keys_are_whole_words_at_line_starts), T(words_are_whole))
+	 T(other_file_systems_are_not_taken_for_cgroups), T(keys_are_whole_words_at_line_starts),
+	 T(words_are_whole))

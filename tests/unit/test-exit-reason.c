@@ -13,10 +13,13 @@
 
 static struct exit_facts ended(int status, int init_status)
 {
-	return (struct exit_facts){ .reported = true, .status = status, .ended = true, .init_status = init_status };
+	return (struct exit_facts){
+		.reported = true, .status = status, .ended = true, .init_status = init_status
+	};
 }
 
-static bool is(const struct exit_facts *f, enum exit_reason reason, int code, int signal, enum exit_source source)
+static bool is(const struct exit_facts *f, enum exit_reason reason, int code, int signal,
+	       enum exit_source source)
 {
 	struct exit_verdict v = exit_decide(f);
 
@@ -69,7 +72,9 @@ static void filter_and_file_size_have_their_own_reasons(void)
 
 static void command_that_cannot_run(void)
 {
-	struct exit_facts f = { .exec_failed = true, .exec_errno = ENOENT, .ended = true, .init_status = EXIT(127) };
+	struct exit_facts f = {
+		.exec_failed = true, .exec_errno = ENOENT, .ended = true, .init_status = EXIT(127)
+	};
 
 	CHECK(is(&f, EXIT_REASON_EXITED, 127, 0, EXIT_SOURCE_INIT));
 	f.exec_errno = EACCES;
@@ -127,5 +132,6 @@ static void every_reason_has_a_name(void)
 }
 
 TAP_MAIN(T(nothing_known_is_lost), T(own_status_is_passed_through), T(message_and_end_must_agree),
-	 T(filter_and_file_size_have_their_own_reasons), T(command_that_cannot_run), T(counters_come_before_the_status),
-	 T(refused_fork_that_was_survived_is_no_reason), T(what_we_did_comes_first), T(every_reason_has_a_name))
+	 T(filter_and_file_size_have_their_own_reasons), T(command_that_cannot_run),
+	 T(counters_come_before_the_status), T(refused_fork_that_was_survived_is_no_reason),
+	 T(what_we_did_comes_first), T(every_reason_has_a_name))

@@ -44,7 +44,8 @@ static void both_spellings_of_a_value(void)
 {
 	_cleanup_options_ struct run_options o;
 
-	CHECK(PARSE(&o, "--memory=512m", "--cpus", "1.5", "--pids-limit", "7", "--timeout=2m", "-w/x", "--", "ls", "-l") == 0);
+	CHECK(PARSE(&o, "--memory=512m", "--cpus", "1.5", "--pids-limit", "7", "--timeout=2m", "-w/x", "--",
+		    "ls", "-l") == 0);
 	CHECK(o.set_memory && o.memory == 512 * 1024 * 1024);
 	CHECK(o.set_cpu && o.cpu_percent == 150);
 	CHECK(o.set_pids && o.pids == 7);
@@ -59,7 +60,8 @@ static void lists_and_joined_letters(void)
 
 	CHECK(PARSE(&o, "-tq", "-e", "A=1", "-eB", "--env=C=", "-v", "/a:/b", "sh") == 0);
 	CHECK(o.terminal && o.quiet);
-	CHECK(strv_len(o.env) == 3 && str_eq(o.env[0], "A=1") && str_eq(o.env[1], "B") && str_eq(o.env[2], "C="));
+	CHECK(strv_len(o.env) == 3 && str_eq(o.env[0], "A=1") && str_eq(o.env[1], "B") &&
+	      str_eq(o.env[2], "C="));
 	CHECK(strv_len(o.volumes) == 1);
 }
 
@@ -92,8 +94,9 @@ static void unknown_option_names_its_neighbour(void)
 
 static void later_capabilities_are_refused_by_name(void)
 {
-	static const char *const later[] = { "--lane=prod", "--allow-prod", "--project", "--intent", "--task", "--wait",
-					     "--no-seal", "--seal-tree", "--sandbox", "-d", "--detach" };
+	static const char *const later[] = { "--lane=prod", "--allow-prod", "--project", "--intent",
+					     "--task",	    "--wait",	    "--no-seal", "--seal-tree",
+					     "--sandbox",   "-d",	    "--detach" };
 
 	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
 		_cleanup_options_ struct run_options o;
@@ -105,9 +108,10 @@ static void later_capabilities_are_refused_by_name(void)
 
 static void bad_values_are_refused(void)
 {
-	static const char *const bad[] = { "--memory=lots", "--memory=", "--cpus=0.001", "--cpus=x", "--cpus=1.5x",
-					   "--pids-limit=-1", "--timeout=5 s", "--network=bridge", "--status-fd=999",
-					   "--quiet=yes", "--memory" };
+	static const char *const bad[] = { "--memory=lots", "--memory=",	"--cpus=0.001",
+					   "--cpus=x",	    "--cpus=1.5x",	"--pids-limit=-1",
+					   "--timeout=5 s", "--network=bridge", "--status-fd=999",
+					   "--quiet=yes",   "--memory" };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		_cleanup_options_ struct run_options o;

@@ -108,7 +108,8 @@ static void socket_is_written_to_without_blocking(void)
 	static char chunk[4096];
 	struct pump p;
 
-	CHECK(pipe2(in, O_CLOEXEC | O_NONBLOCK) == 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, out) == 0);
+	CHECK(pipe2(in, O_CLOEXEC | O_NONBLOCK) == 0 &&
+	      socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, out) == 0);
 	pump_init(&p, in[0], true, out[1], false);
 	CHECK(p.mode == PUMP_COPY);
 	/* Far more than a socket holds; a blocking write would hang here. */

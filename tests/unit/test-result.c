@@ -16,7 +16,11 @@ static struct run_result sample(void)
 		.profile = "offline",
 		.argv = argv_ok,
 		.agent = "robin",
-		.exit = { .reason = EXIT_REASON_OOM, .source = EXIT_SOURCE_CGROUP, .code = 137, .signal = 9, .abnormal = true },
+		.exit = { .reason = EXIT_REASON_OOM,
+			  .source = EXIT_SOURCE_CGROUP,
+			  .code = 137,
+			  .signal = 9,
+			  .abnormal = true },
 		.proven = true,
 		.started_us = 1,
 		.duration_ms = 12,
@@ -43,13 +47,15 @@ static void shape_that_others_build_on(void)
 
 	CHECK(write(&r, &t));
 	CHECK(strstr(t.text, "\"schema_version\":1"));
-	CHECK(strstr(t.text, "\"exit\":{\"code\":137,\"reason\":\"oom\",\"signal\":9,\"source\":\"cgroup\"}"));
+	CHECK(strstr(t.text,
+		     "\"exit\":{\"code\":137,\"reason\":\"oom\",\"signal\":9,\"source\":\"cgroup\"}"));
 	CHECK(strstr(t.text, "\"abnormal\":true"));
 	CHECK(strstr(t.text, "\"session\":\"20261116T031500Z-1a2b3c4d\""));
 	CHECK(strstr(t.text, "\"lane\":\"sandbox\""));
 	CHECK(strstr(t.text, "\"evidence\":null"));
 	CHECK(strstr(t.text, "\"agent\":\"robin\"") && strstr(t.text, "\"worker\":null"));
-	CHECK(strstr(t.text, "\"started\":\"1970-01-01T00:00:00.000001Z\"") && strstr(t.text, "\"ended\":null"));
+	CHECK(strstr(t.text, "\"started\":\"1970-01-01T00:00:00.000001Z\"") &&
+	      strstr(t.text, "\"ended\":null"));
 }
 
 static void layers_are_those_that_were_asked_for(void)
@@ -84,5 +90,5 @@ static void command_of_any_bytes_gives_a_document(void)
 	CHECK(!strchr(t.text, '\n'));
 }
 
-TAP_MAIN(T(shape_that_others_build_on), T(layers_are_those_that_were_asked_for), T(unproven_layers_are_not_listed),
-	 T(command_of_any_bytes_gives_a_document))
+TAP_MAIN(T(shape_that_others_build_on), T(layers_are_those_that_were_asked_for),
+	 T(unproven_layers_are_not_listed), T(command_of_any_bytes_gives_a_document))

@@ -16,7 +16,10 @@
 
 #define ID_A "20261116T031500Z-aaaaaaaa"
 #define ID_B "20261116T031500Z-bbbbbbbb"
-#define NO_SESSION { .run_fd = -EBADF, .ids_fd = -EBADF }
+#define NO_SESSION                                 \
+	{                                          \
+		.run_fd = -EBADF, .ids_fd = -EBADF \
+	}
 
 static char root[] = "/tmp/custody-session-XXXXXX";
 
@@ -40,7 +43,8 @@ static void two_sessions_share_nothing(void)
 	CHECK(session_open(&d, ID_B, &b, NULL) == 0);
 	CHECK(strcmp(a.run, b.run) != 0);
 	if (!d.rootless) {
-		CHECK(a.uid_base >= SESSION_ID_BASE && a.uid_base % SESSION_IDS == SESSION_ID_BASE % SESSION_IDS);
+		CHECK(a.uid_base >= SESSION_ID_BASE &&
+		      a.uid_base % SESSION_IDS == SESSION_ID_BASE % SESSION_IDS);
 		CHECK(a.uid_base != b.uid_base);
 		CHECK(a.n_ids == SESSION_IDS);
 	} else {
@@ -106,7 +110,8 @@ static void sweep_takes_the_dead_and_leaves_the_living(void)
 	CHECK(load(&d) == 0);
 	CHECK(session_open(&d, ID_A, &a, NULL) == 0 && session_make_state(&a, &d, NULL) == 0);
 	CHECK(make_stale(&d));
-	CHECK(asprintf(&run, "%s/sessions/" ID_B, d.run) > 0 && asprintf(&state, "%s/sessions/" ID_B, d.state) > 0);
+	CHECK(asprintf(&run, "%s/sessions/" ID_B, d.run) > 0 &&
+	      asprintf(&state, "%s/sessions/" ID_B, d.state) > 0);
 	CHECK(exists(run) && exists(state));
 	released = 0;
 	CHECK(session_sweep(&d, note_release, NULL, NULL) == 1);
@@ -124,7 +129,8 @@ static void state_without_a_session_is_swept(void)
 
 	CHECK(load(&d) == 0);
 	CHECK(make_stale(&d));
-	CHECK(asprintf(&run, "%s/sessions/" ID_B, d.run) > 0 && asprintf(&state, "%s/sessions/" ID_B, d.state) > 0);
+	CHECK(asprintf(&run, "%s/sessions/" ID_B, d.run) > 0 &&
+	      asprintf(&state, "%s/sessions/" ID_B, d.state) > 0);
 	/* A reboot empties the one and not the other. */
 	CHECK(rmdir(run) == 0);
 	CHECK(session_sweep(&d, note_release, NULL, NULL) == 1);
@@ -200,4 +206,5 @@ static void finish(void)
 
 TAP_MAIN(T(start), T(two_sessions_share_nothing), T(name_is_taken_once), T(directories_are_private),
 	 T(sweep_takes_the_dead_and_leaves_the_living), T(state_without_a_session_is_swept),
-	 T(what_cannot_be_released_stays), T(ids_are_free_again_after_their_holder), T(relative_root_is_refused), T(finish))
+	 T(what_cannot_be_released_stays), T(ids_are_free_again_after_their_holder),
+	 T(relative_root_is_refused), T(finish))
