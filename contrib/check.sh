@@ -83,7 +83,7 @@ skip_is_known() { # REASON = "missing: ID" or "missing: ID as user"
 	local id=${1#missing: } file=$BUILD/doctor.json
 	[ "$id" != "$1" ] || return 1
 	case $id in *' as user') id=${id% as user} file=$BUILD/doctor-user.json ;; esac
-	[ -s "$file" ] && jq -e --arg id "$id" 'any(.checks[]; .id == $id and .state != "ok")' <"$file" >/dev/null
+	[ -s "$file" ] && jq -e --arg id "$id" 'any(.checks[]; .id == $id and .state == "missing")' <"$file" >/dev/null
 }
 finish() {
 	trap - EXIT
@@ -247,7 +247,8 @@ fi
 say 'integration tests'
 export STRICT BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-120}
 export CUSTODY_TEST_SEED=${CUSTODY_TEST_SEED:-1} CUSTODY_TEST_FULL=$FULL CUSTODY_SRC=$SRC CUSTODY_BUILD=$BUILD/gcc
-run_bats integration tests/integration
+# The example first: tests/integration ends with the proof that nothing was left behind.
+run_bats integration --setup-suite-file tests/integration/setup_suite.bash contrib/bats/example.bats tests/integration
 
 say 'lint'
 run_make_lint() {
@@ -264,7 +265,7 @@ run_make_lint
 
 say 'unit tests with AddressSanitizer and UBSan'
 if step 'configure --enable-sanitizers' configure-sanitizers.log \
-	configure_in "$BUILD/sanitizers" --enable-sanitizers --enable-werror CFLAGS='-O1 -g'; then
+	configure_in "$BUILD/sanitizers" --enable-sanitizers CFLAGS='-O1 -g'; then
 	run_make_check sanitizers "$BUILD/sanitizers" check
 fi
 

@@ -26,7 +26,12 @@ declare -ga CUSTODY_AS=("${CUSTODY_AS[@]}")
 
 # custody_setup: a private CUSTODY_ROOT and an empty worktree, which becomes the current directory.
 custody_setup() {
-	CUSTODY_HOME=$(mktemp -d "${TMPDIR:-/tmp}/custody-test.XXXXXX") || return 1
+	if [ -n "${CUSTODY_HOME:-}" ]; then
+		# A second time in one test, as another user say: the first home goes.
+		case ${TMPDIR:-} in "$CUSTODY_HOME"/*) unset TMPDIR ;; esac
+		custody_teardown || return 1
+	fi
+	CUSTODY_HOME=$(mktemp -d "${TMPDIR:-/tmp}/custody-test${CUSTODY_TEST_MARK:+-$CUSTODY_TEST_MARK}.XXXXXX") || return 1
 	export CUSTODY_HOME
 	# Mapped ids must be able to pass through; what is private lies below with its own mode.
 	chmod 0755 "$CUSTODY_HOME"
@@ -138,11 +143,10 @@ skip_without() {
 	local doctor id state
 	doctor=$(custody_doctor) || return
 	for id; do
-		state=$(jq -r --arg id "$id" '[.checks[] | select(.id == $id) | .state][0] // "unknown"' <<<"$doctor")
+		state=$(jq -r --arg id "$id" '[.checks[] | select(.id == $id) | .state][0] // "no such id"' <<<"$doctor")
 		case $state in
-		ok) ;;
-		unknown) custody_fail "the doctor has no check '$id'; ids: $(jq -r '[.checks[].id] | join(" ")' <<<"$doctor")" || return ;;
-		*) skip "missing: $id${CUSTODY_AS[*]:+ as user}" ;;
+		missing) skip "missing: $id${CUSTODY_AS[*]:+ as user}" ;;
+		'no such id') custody_fail "the doctor has no check '$id'; ids: $(jq -r '[.checks[].id] | join(" ")' <<<"$doctor")" || return ;;
 		esac
 	done
 }

@@ -7,7 +7,7 @@ setup_suite() {
 		echo "no custody to test: CUSTODY=/path/to/custody bats tests/integration" >&2
 		return 1
 	}
-	export CUSTODY
+	export CUSTODY CUSTODY_TEST_MARK=$$-$RANDOM
 	# shellcheck source=tests/lib/leftovers.bash
 	source "$(dirname "${BASH_SOURCE[0]}")/../lib/leftovers.bash"
 	export LEFTOVERS_BEFORE=$BATS_SUITE_TMPDIR/leftovers.before

@@ -40,7 +40,7 @@ bool peer_map_ids(uid_t uid, gid_t gid)
 
 static bool prepare_mounts(const struct peer_setup *s)
 {
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+	if (mount(NULL, "/", "none", MS_REC | MS_PRIVATE, NULL) < 0)
 		return false;
 	if (!s->no_proc && mount("proc", "/proc", "proc", 0, NULL) < 0)
 		return false;

@@ -2,7 +2,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What custody could leave on a host, one line each, so that two lists can be compared.
 
-# Processes of ours: named custody*, in a cgroup of ours, or in another pid namespace and on mounts of ours.
+# Others may run custody on this host at the same time.  CUSTODY_TEST_MARK, in the environment of everything that the
+# suite starts, tells whose a process is: ours if it or an ancestor has the mark, or if it is an orphan, because a
+# payload does not inherit the mark and may have lost its parents.
+leftover_is_ours() { # PID
+	local pid=$1 parent
+	[ -n "${CUSTODY_TEST_MARK:-}" ] || return 0
+	parent=$(leftover_parent "$pid")
+	[ "${parent:-0}" -gt 1 ] || return 0
+	while [ "${pid:-0}" -gt 1 ]; do
+		! grep -qzsxF "CUSTODY_TEST_MARK=$CUSTODY_TEST_MARK" "/proc/$pid/environ" || return 0
+		pid=$(leftover_parent "$pid")
+	done
+	return 1
+}
+leftover_parent() { # PID
+	sed -n 's/^PPid:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null
+}
+
+# Named custody*, in a cgroup of custody's, or in another pid namespace and on mounts of custody's.
 leftover_processes() {
 	local dir pid comm ns own
 	own=$(readlink /proc/self/ns/pid)
@@ -12,6 +30,7 @@ leftover_processes() {
 		ns=$(readlink "$dir/ns/pid" 2>/dev/null)
 		if [[ $comm == custody* ]] || grep -qs custody "$dir/cgroup" ||
 			{ [ -n "$ns" ] && [ "$ns" != "$own" ] && grep -qs custody "$dir/mountinfo"; }; then
+			leftover_is_ours "$pid" || continue
 			# The start time tells a process from a later one with the same number.
 			printf 'process %s %s %s\n' "$pid" "$comm" "$(sed 's/.*) //' "$dir/stat" 2>/dev/null | cut -d' ' -f20)"
 		fi
@@ -26,7 +45,11 @@ leftover_mounts() {
 
 # In every hierarchy: v1 controllers, named ones, v2.
 leftover_cgroups() {
-	find /sys/fs/cgroup -type d -name '*custody*' -printf 'cgroup %p\n' 2>/dev/null
+	local dir
+	# One with processes in it is their business: a leaked process is found by itself.
+	find /sys/fs/cgroup -type d -name '*custody*' 2>/dev/null | while read -r dir; do
+		[ -n "$(find "$dir" -name cgroup.procs -exec cat {} + 2>/dev/null)" ] || printf 'cgroup %s\n' "$dir"
+	done
 }
 
 # Sessions in the places that custody uses without CUSTODY_ROOT, homes of tests, and libcrun's copies of itself.
@@ -36,7 +59,7 @@ leftover_files() {
 	for state in /var/lib/custody/*/sessions; do
 		find "$state" -mindepth 1 -maxdepth 1 -printf 'file %p\n' 2>/dev/null
 	done
-	find "${TMPDIR:-/tmp}" -maxdepth 1 \( -name 'custody-test.*' -o -name 'custody-detector-*' -o -name 'crun.*' \) -printf 'file %p\n' 2>/dev/null
+	find "${TMPDIR:-/tmp}" -maxdepth 1 \( -name "custody-test${CUSTODY_TEST_MARK:+-$CUSTODY_TEST_MARK}.*" -o -name 'custody-detector-*' -o -name 'crun.*' \) -printf 'file %p\n' 2>/dev/null
 }
 
 # Nodes of the host that a runtime may have given away: libcrun chowns what it gets as stdio.

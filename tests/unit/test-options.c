@@ -11,10 +11,11 @@ static _Thread_local struct fault fault;
 
 static int parse(struct run_options *o, const char *const *words)
 {
-	char *argv[32] = { 0 };
+	static char *argv[32]; /* O keeps pointing into it */
 	static char copies[32][64];
 	int n = 0;
 
+	memset(argv, 0, sizeof(argv));
 	for (; words[n]; n++) {
 		(void)snprintf(copies[n], sizeof(copies[n]), "%s", words[n]);
 		argv[n] = copies[n];
