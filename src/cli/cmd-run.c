@@ -97,6 +97,13 @@ int run_command(const struct run_options *o, struct fault *f)
 	return r < 0 ? r : res.exit.code;
 }
 
+int run_print_help(const char *name, const char *args)
+{
+	printf("usage: " PACKAGE_NAME " %s %s\n\n", name, args);
+	options_print(stdout);
+	return STATUS_OK;
+}
+
 int cmd_run(int argc, char **argv, struct fault *f)
 {
 	_cleanup_options_ struct run_options o;
@@ -106,6 +113,8 @@ int cmd_run(int argc, char **argv, struct fault *f)
 	r = options_parse(&o, argc, argv, f);
 	if (r < 0)
 		return r;
+	if (o.help)
+		return run_print_help("run", "[OPTIONS] -- COMMAND [ARGUMENTS]");
 	if (!o.argv)
 		return fault_set(f, EINVAL,
 				 "no command; usage: custody run [OPTIONS] -- COMMAND [ARGUMENTS]");

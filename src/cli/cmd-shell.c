@@ -17,6 +17,8 @@ int cmd_shell(int argc, char **argv, struct fault *f)
 	r = options_parse(&o, argc, argv, f);
 	if (r < 0)
 		return r;
+	if (o.help)
+		return run_print_help("shell", "[OPTIONS]");
 	if (o.argv)
 		return fault_set(f, EINVAL, "shell takes no command; use: custody run -t -- COMMAND");
 	o.argv = command;

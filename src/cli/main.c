@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/fd.h"
+#include "cli/cmd-run.h"
 #include "cli/command.h"
 #include "core/exit-status.h"
 
@@ -18,7 +19,7 @@ static const struct command commands[] = {
 	{ "shell",   "[OPTIONS]", "run a shell in a sandbox", 0, -1, cmd_shell },
 	{ "bundle",  "-o DIR [OPTIONS] -- COMMAND...", "write an OCI bundle for other runtimes", 0, -1, cmd_bundle },
 	{ "doctor",  "[--json] [--explain ID] [--profile PROFILE]", "say what this host can enforce", 0, -1, cmd_doctor },
-	{ "help",    "", "list the commands",           0, 0, cmd_help },
+	{ "help",    "[COMMAND]", "list the commands, or a command's options", 0, 1, cmd_help },
 	{ "profile", "ls|show|check|diff|schema|trust ...", "look at profiles, check and trust them", 1, -1, cmd_profile },
 	{ "version", "", "say which version this is",   0, 0, cmd_version },
 	{ 0 },
@@ -27,9 +28,19 @@ static const struct command commands[] = {
 
 static int cmd_help(int argc, char **argv, struct fault *f)
 {
-	(void)argc, (void)argv, (void)f;
-	command_print_help(commands, stdout);
-	return STATUS_OK;
+	if (argc == 1) {
+		command_print_help(commands, stdout);
+		return STATUS_OK;
+	}
+	for (const struct command *c = commands; c->name; c++) {
+		if (strcmp(c->name, argv[1]) != 0)
+			continue;
+		if (c->run == cmd_run || c->run == cmd_shell)
+			return run_print_help(c->name, c->args);
+		printf("usage: " PACKAGE_NAME " %s %s\n\n%s\n", c->name, c->args, c->help);
+		return STATUS_OK;
+	}
+	return fault_set(f, EINVAL, "no command '%s'", argv[1]);
 }
 
 static int cmd_version(int argc, char **argv, struct fault *f)

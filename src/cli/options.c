@@ -56,6 +56,7 @@ static const struct option table[] = {
 	{ "status-fd",   0,  KIND_FD,    AT(status_fd),   0,               "N",         "write events to descriptor N, a line of JSON each" },
 	{ "quiet",      'q', KIND_FLAG,  AT(quiet),       0,               NULL,        "say nothing of our own on stderr" },
 	{ "verbose",     0,  KIND_FLAG,  AT(verbose),     0,               NULL,        "say more on stderr" },
+	{ "help",       'h', KIND_FLAG,  AT(help),        0,               NULL,        "list the options" },
 	{ "lane",        0,  KIND_LATER_TEXT, 0, 0, NULL, NULL },
 	{ "allow-prod",  0,  KIND_LATER,      0, 0, NULL, NULL },
 	{ "project",     0,  KIND_LATER_TEXT, 0, 0, NULL, NULL },

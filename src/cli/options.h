@@ -20,7 +20,7 @@ struct run_options {
 	bool set_memory, set_cpu, set_pids, set_timeout;
 	uint64_t memory, cpu_percent, pids, timeout_s; /* 0 = no limit */
 	bool terminal;				       /* -t: a pty even when stdio is no terminal */
-	bool quiet, verbose, dry_run, json;
+	bool quiet, verbose, dry_run, json, help;
 	const char *result;
 	int status_fd;	   /* -EBADF: none */
 	char *const *argv; /* the command, borrowed */

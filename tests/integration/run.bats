@@ -167,3 +167,14 @@ teardown() {
 	assert_status 0
 	assert_output_has inside
 }
+
+@test "run: --help and 'custody help run' list the same options, and run nothing" {
+	run --separate-stderr "$CUSTODY" run --help
+	assert_status 0
+	assert_output_has --pids-limit
+	[[ $output != *--lane* ]]
+	local help=$output
+	run --separate-stderr "$CUSTODY" help run
+	assert_status 0
+	[ "$(sed 1d <<<"$output")" = "$(sed 1d <<<"$help")" ]
+}

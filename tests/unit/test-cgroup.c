@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/fd.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "warden/cgroup-file.h"
+#include "warden/cgroup-place.h"
 #include "warden/cgroup.h"
 
 #include "tap.h"
@@ -116,7 +124,112 @@ static void words_are_whole(void)
 	CHECK(cgroup_text_has("pids", "pids") == 1);
 }
 
+/*
+ * A cgroup directory is made of files: for the question where to go, ordinary ones do.  One whose subtree_control is a
+ * directory refuses to hand out controllers, as one with processes in it does.
+ */
+static char root[] = "/tmp/custody-cgroup-XXXXXX";
+
+static void put(const char *dir, const char *file, const char *text)
+{
+	_cleanup_free_ char *path = NULL;
+	FILE *fp;
+
+	if (asprintf(&path, "%s/%s/%s", root, dir, file) < 0)
+		return;
+	if (!text) {
+		(void)mkdir(path, 0755);
+		return;
+	}
+	fp = fopen(path, "we");
+	if (fp) {
+		(void)fputs(text, fp);
+		(void)fclose(fp);
+	}
+}
+
+static void make_host(struct cgroup_host *h, const char *root_control, const char *own_control)
+{
+	put("", "a", NULL);
+	put("a", "own", NULL);
+	put("", "custody", NULL);
+	put("custody", "cgroup.subtree_control", "");
+	put("", "cgroup.controllers", "cpuset cpu memory pids\n");
+	put("", "cgroup.subtree_control", root_control);
+	put("a", "cgroup.subtree_control", "memory pids\n");
+	put("a/own", "cgroup.controllers", "memory pids\n");
+	put("a/own", "cgroup.subtree_control", own_control);
+	put("a/own", "cgroup.procs", "1\n2\n");
+	*h = (struct cgroup_host){ .v2_root = strdup(root) };
+	if (asprintf(&h->v2, "%s/a/own", root) < 0)
+		h->v2 = NULL;
+}
+
+static bool placed(const struct cgroup_host *h, unsigned int want, const char *below)
+{
+	_cleanup_cgroup_ struct cgroup c = { 0 };
+	_cleanup_free_ char *got = NULL, *full = NULL;
+
+	if (cgroup_place_v2(&c, h, want, &got, NULL) < 0 ||
+	    asprintf(&full, "%s%s", root, below ? below : "") < 0)
+		return false;
+	if (str_eq(got, below ? full : NULL))
+		return true;
+	printf("# got %s\n", got ? got : "nowhere");
+	return false;
+}
+
+static void clean(void)
+{
+	_cleanup_close_ int tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	(void)!path_remove_tree(tmp, root + strlen("/tmp/"), NULL);
+	memcpy(root + strlen(root) - 6, "XXXXXX", 6);
+}
+
+static void without_limits_a_child_of_our_own(void)
+{
+	_cleanup_cgroup_host_ struct cgroup_host h = { 0 };
+
+	CHECK(mkdtemp(root));
+	make_host(&h, NULL, NULL);
+	CHECK(placed(&h, 0, "/a/own"));
+	clean();
+}
+
+static void our_own_when_it_hands_out_controllers(void)
+{
+	_cleanup_cgroup_host_ struct cgroup_host h = { 0 };
+
+	CHECK(mkdtemp(root));
+	make_host(&h, NULL, "");
+	CHECK(placed(&h, CGROUP_BIT(CGROUP_MEMORY), "/a/own"));
+	clean();
+}
+
+static void root_uses_the_shared_place_when_our_own_is_busy(void)
+{
+	_cleanup_cgroup_host_ struct cgroup_host h = { 0 };
+
+	CHECK(mkdtemp(root));
+	make_host(&h, "", NULL);
+	CHECK(placed(&h, CGROUP_BIT(CGROUP_CPU), geteuid() == 0 ? "/custody" : NULL));
+	clean();
+}
+
+static void ancestor_that_hands_out_controllers(void)
+{
+	_cleanup_cgroup_host_ struct cgroup_host h = { 0 };
+
+	CHECK(mkdtemp(root));
+	make_host(&h, NULL, NULL);
+	CHECK(placed(&h, CGROUP_BIT(CGROUP_MEMORY) | CGROUP_BIT(CGROUP_PIDS), "/a"));
+	CHECK(placed(&h, CGROUP_BIT(CGROUP_CPU), NULL));
+	clean();
+}
+
 TAP_MAIN(T(pure_v1), T(pure_v2), T(hybrid_has_both), T(mount_that_shows_a_part_of_the_hierarchy),
 	 T(own_cgroup_outside_of_the_namespace), T(escaped_mount_point), T(no_cgroups_at_all),
 	 T(other_file_systems_are_not_taken_for_cgroups), T(keys_are_whole_words_at_line_starts),
-	 T(words_are_whole))
+	 T(words_are_whole), T(without_limits_a_child_of_our_own), T(our_own_when_it_hands_out_controllers),
+	 T(root_uses_the_shared_place_when_our_own_is_busy), T(ancestor_that_hands_out_controllers))
