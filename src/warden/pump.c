@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +12,7 @@
 #include "base/fd.h"
 
 #define SPLICE_MAX ((size_t)64 * 1024)
+#define LEND_SLOTS 16
 
 static bool is_pipe(int fd)
 {
@@ -32,12 +35,31 @@ void pump_init(struct pump *p, int in, bool own_in, int out, bool own_out)
 	p->own_in = own_in;
 	p->own_out = own_out;
 	p->full = false;
-	p->start = p->len = 0;
+	p->start = p->len = p->lent = 0;
 	p->mode = PUMP_COPY;
 	if (in < 0 || out < 0)
 		pump_close(p);
 	else if (is_pipe(in) && takes_splice(out))
 		p->mode = PUMP_SPLICE;
+}
+
+int pump_lend(struct pump *p, int in, int *ret_out, struct fault *f)
+{
+	int fd[2];
+
+	if (pipe2(fd, O_CLOEXEC) < 0)
+		return fault_errno(f, errno, "make a pipe");
+	if (fcntl(fd[1], F_SETFL, O_NONBLOCK) < 0) {
+		int r = fault_errno(f, errno, "pipe for standard input");
+
+		(void)fd_close(fd[0]);
+		(void)fd_close(fd[1]);
+		return r;
+	}
+	pump_init(p, in, false, fd[1], true);
+	p->mode = PUMP_LEND;
+	*ret_out = fd[0];
+	return 0;
 }
 
 bool pump_is_over(const struct pump *p)
@@ -52,8 +74,41 @@ static void close_in(struct pump *p)
 	p->in = -EBADF;
 }
 
+/* N bytes out of IN, for they were read from OUT. */
+static void take(struct pump *p, size_t n)
+{
+	while (n > 0) {
+		struct pollfd there = { .fd = p->in, .events = POLLIN };
+		ssize_t got;
+
+		/* Another reader of IN may have been faster: nothing to wait for. */
+		if (poll(&there, 1, 0) <= 0 || !(there.revents & POLLIN))
+			return;
+		got = read(p->in, p->buffer, n < sizeof(p->buffer) ? n : sizeof(p->buffer));
+		if (got <= 0)
+			return;
+		n -= (size_t)got;
+	}
+}
+
+/* The far side may have written to OUT itself: never more than was lent counts. */
+static void settle(struct pump *p)
+{
+	int unread = 0;
+	size_t n;
+
+	if (p->lent == 0 || p->in < 0 || p->out < 0 || ioctl(p->out, FIONREAD, &unread) < 0 || unread < 0)
+		return;
+	n = (size_t)unread < p->lent ? p->lent - (size_t)unread : 0;
+	p->lent -= n;
+	take(p, n);
+}
+
 void pump_close(struct pump *p)
 {
+	if (p->mode == PUMP_LEND)
+		settle(p);
+	p->lent = 0;
 	close_in(p);
 	if (p->own_out)
 		(void)fd_close(p->out);
@@ -67,7 +122,7 @@ void pump_close(struct pump *p)
  */
 void pump_poll(const struct pump *p, struct pollfd ret[2])
 {
-	bool waiting = p->full || p->len > 0;
+	bool waiting = p->full || p->len > 0 || p->lent > 0;
 
 	ret[0] = (struct pollfd){ .fd = pump_is_over(p) || waiting ? -1 : p->in, .events = POLLIN };
 	ret[1] = (struct pollfd){ .fd = pump_is_over(p) ? -1 : p->out, .events = waiting ? POLLOUT : 0 };
@@ -101,6 +156,54 @@ static void step_splice(struct pump *p)
 	} else if (n < 0 && errno != EINTR) {
 		give_up(p);
 	}
+}
+
+/*
+ * Out of OUT again, by an end that is open only now: kept open it would hide that the far side closed its own.  One
+ * read takes all there is or nothing, so what the far side has read is what came before.
+ */
+static void take_back(struct pump *p)
+{
+	char path[32], bytes[(LEND_SLOTS + 1) * PUMP_BUFFER];
+	_cleanup_close_ int fd = -EBADF;
+	ssize_t n;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", p->out);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, bytes, sizeof(bytes));
+	take(p, n > 0 && (size_t)n < p->lent ? p->lent - (size_t)n : n > 0 ? 0 : p->lent);
+	p->lent = 0;
+}
+
+/*
+ * tee() starts at the first byte of IN each time, so a piece is lent when the last one is settled.  Nothing tells when a
+ * pipe becomes empty, only when it ceases to be full: so OUT is always filled.  It has one slot, or sixteen when IN
+ * holds enough for certain, as a slot never holds more than a page.
+ */
+static void step_lend(struct pump *p)
+{
+	int there = 0;
+	ssize_t n;
+
+	settle(p);
+	if (p->lent > 0)
+		take_back(p);
+	p->full = false;
+	if (ioctl(p->in, FIONREAD, &there) < 0 ||
+	    fcntl(p->out, F_SETPIPE_SZ, there >= LEND_SLOTS * PUMP_BUFFER ? LEND_SLOTS * PUMP_BUFFER : 1) <
+		    0) {
+		give_up(p);
+		return;
+	}
+	n = tee(p->in, p->out, SPLICE_MAX, SPLICE_F_NONBLOCK);
+	if (n > 0)
+		p->lent = (size_t)n;
+	else if (n == 0)
+		finish(p);
+	else if (errno == EAGAIN)
+		p->full = poll(&(struct pollfd){ .fd = p->out, .events = POLLOUT }, 1, 0) == 0;
+	else if (errno != EINTR)
+		give_up(p);
 }
 
 static ssize_t write_some(struct pump *p)
@@ -156,7 +259,10 @@ void pump_step(struct pump *p, const struct pollfd polled[2])
 		give_up(p);
 		return;
 	}
-	if (p->len > 0 && (polled[1].revents & POLLOUT)) {
+	if (p->mode == PUMP_LEND) {
+		if (polled[0].revents || (polled[1].revents & POLLOUT))
+			step_lend(p);
+	} else if (p->len > 0 && (polled[1].revents & POLLOUT)) {
 		flush(p);
 	} else if (p->full && (polled[1].revents & POLLOUT)) {
 		step_splice(p);

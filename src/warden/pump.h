@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/fault.h"
+
 /*
  * Moves bytes from one descriptor to another without ever blocking the supervisor and without changing the flags of
  * a descriptor that others share.  Nothing is read that cannot be kept: at most one buffer is in flight.
@@ -14,6 +16,7 @@
 enum pump_mode {
 	PUMP_SPLICE, /* between a pipe and a pipe or file, in the kernel */
 	PUMP_COPY,
+	PUMP_LEND, /* from a pipe to a pipe of one slot: taken from IN only when it was read from OUT */
 };
 
 struct pump {
@@ -22,11 +25,17 @@ struct pump {
 	bool own_in, own_out; /* closed at the end */
 	bool full;	      /* the last try found no room in OUT */
 	size_t start, len;    /* of what was read and not yet written */
+	size_t lent;	      /* PUMP_LEND: bytes that stand in OUT and still in IN */
 	char buffer[PUMP_BUFFER];
 };
 
 /* IN or OUT negative: the pump is over before it starts. */
 void pump_init(struct pump *p, int in, bool own_in, int out, bool own_out);
+/*
+ * IN is a pipe whose other readers must find what the far side of OUT did not read.  *RET_OUT is the end to read from,
+ * close on exec.
+ */
+int pump_lend(struct pump *p, int in, int *ret_out, struct fault *f) _must_check_;
 bool pump_is_over(const struct pump *p);
 /* Fills two entries: what to wait for.  Entries with fd -1 are to be ignored. */
 void pump_poll(const struct pump *p, struct pollfd ret[2]);

@@ -81,10 +81,12 @@ static int open_in(struct stdio *s, int user, bool terminal, struct fault *f)
 {
 	int fd[2], r;
 
-	if (!terminal && is_anonymous_pipe(user)) {
-		s->child[STDIO_IN] = fcntl(user, F_DUPFD_CLOEXEC, 3);
-		return s->child[STDIO_IN] < 0 ? fault_errno(f, errno, "standard input") : 0;
-	}
+	/*
+	 * Not the pipe itself: its inside reader could open it for writing by /proc/self/fd/0 and speak to whoever reads
+	 * it after the run, or change the flags that it shares with everybody.
+	 */
+	if (!terminal && is_anonymous_pipe(user))
+		return pump_lend(&s->pump[STDIO_IN], user, &s->child[STDIO_IN], f);
 	r = make_pipe(fd, f);
 	if (r < 0)
 		return r;

@@ -8,8 +8,8 @@
 
 /*
  * Standard input, output and error of one run.  The runtime changes the owner of whatever it gets, so the container
- * gets pipes of our own and never the caller's files; the one exception is an input that is an anonymous pipe, which
- * is handed through so that nothing is read ahead of the payload.
+ * gets pipes of our own and never the caller's files.  An input that is an anonymous pipe is lent piece by piece, so
+ * that nothing is taken from it that the payload did not read.
  */
 enum { STDIO_IN, STDIO_OUT, STDIO_ERR, STDIO_N };
 
