@@ -40,7 +40,7 @@ const char *const seccomp_allowed[] = {
 	"prctl", "arch_prctl", "set_tid_address", "set_thread_area", "get_thread_area", "set_robust_list", "get_robust_list",
 	"rseq", "seccomp", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self",
 	"futex", "futex_waitv", "futex_wait", "futex_wake", "futex_requeue", "restart_syscall",
-	"getrlimit", "setrlimit", "prlimit64", "getrusage", "getpriority", "setpriority", "ioprio_get", "ioprio_set",
+	"getrlimit", "setrlimit", "getrusage", "getpriority", "setpriority", "ioprio_get", "ioprio_set",
 	"sched_yield", "sched_getaffinity", "sched_setaffinity", "sched_getattr", "sched_setattr", "sched_getparam",
 	"sched_setparam", "sched_getscheduler", "sched_setscheduler", "sched_get_priority_max", "sched_get_priority_min",
 	"sched_rr_get_interval", "getcpu",
@@ -141,6 +141,11 @@ const struct seccomp_rule seccomp_rules[] = {
 	MASK("ioctl", SECCOMP_DENY, 1, LOWER, TIOCSTI),
 	MASK("ioctl", SECCOMP_DENY, 1, LOWER, TIOCLINUX),
 	ELSE("ioctl", SECCOMP_ALLOW),
+
+	/* Its own limits, and the question what another's are.  Setting another's would take init its descriptors. */
+	EQ("prlimit64", SECCOMP_ALLOW, 0, 0),
+	EQ("prlimit64", SECCOMP_ALLOW, 2, 0),
+	ELSE("prlimit64", SECCOMP_DENY),
 
 	/* A writable tree of the host: no file in it may be made set-id, whoever owns it there. */
 	PLAIN_MODE("chmod", 1), ELSE_SETID("chmod"),

@@ -97,6 +97,7 @@ static int on_report(struct warden *w, const struct init_msg *m, int *fd, struct
 	w->phase = WARDEN_RELEASED;
 	if (send(w->init_fd, &go, sizeof(go), MSG_NOSIGNAL) != sizeof(go))
 		return fault_errno(f, errno, "release init");
+	w->released = true;
 	return 0;
 }
 
@@ -143,7 +144,7 @@ void warden_hear_init(struct warden *w)
 		return;
 	}
 	/* Before the release nothing was executed; after it init is not to be believed any more. */
-	if (w->phase < WARDEN_RUNNING)
+	if (!w->released)
 		w->facts.setup_failed = true;
 	if (w->fault.text)
 		fault_done(&w->fault);

@@ -23,7 +23,8 @@ struct warden {
 	struct run_result *ret;
 	enum warden_phase phase;
 	struct creator creator;
-	bool created; /* the creator has ended */
+	bool created;  /* the creator has ended */
+	bool released; /* GO reached init: from here on nobody can say that nothing was executed */
 	pid_t init;
 	int init_pidfd; /* -EBADF before it was made and after it was reaped */
 	int init_fd;

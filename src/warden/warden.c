@@ -133,7 +133,7 @@ static void on_time(struct warden *w, uint64_t now)
 {
 	if (w->setup_at && now >= w->setup_at) {
 		w->setup_at = 0;
-		w->facts.setup_failed = true;
+		w->facts.setup_failed = !w->released;
 		if (!w->fault.text)
 			(void)fault_set(&w->fault, ETIMEDOUT, "the container was not ready after %d seconds",
 					(int)(SETUP_MAX_MS / 1000));
