@@ -27,6 +27,35 @@ static int open_dirs(const char *path, mode_t mode, struct fault *f)
 }
 
 /*
+ * A sweep kills and removes what it reads here, and everything below is named by path later: whoever else could write
+ * DIR, or replace it in its parent, would choose what that is.
+ */
+static int require_own(int fd, const char *path, struct fault *f)
+{
+	struct stat st, up;
+
+	if (fstat(fd, &st) < 0 || fstatat(fd, "..", &up, 0) < 0)
+		return fault_errno(f, errno, "stat '%s'", path);
+	if (st.st_uid != geteuid())
+		return fault_set(
+			f, EPERM,
+			"'%s' belongs to uid %u, not to you: set CUSTODY_ROOT to a directory of yours", path,
+			(unsigned int)st.st_uid);
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return fault_set(f, EPERM, "'%s' can be written by others: chmod go-w '%s'", path, path);
+	if (up.st_uid != geteuid() && up.st_uid != 0)
+		return fault_set(f, EPERM,
+				 "the directory above '%s' belongs to uid %u, neither to root nor to you: "
+				 "set CUSTODY_ROOT to a "
+				 "directory of yours",
+				 path, (unsigned int)up.st_uid);
+	if ((up.st_mode & (S_IWGRP | S_IWOTH)) && !(up.st_mode & S_ISVTX))
+		return fault_set(f, EPERM, "the directory above '%s' can be written by others: chmod go-w it",
+				 path);
+	return 0;
+}
+
+/*
  * A block is free iff its byte is not locked: nothing to write, nothing to clean up, gone with its holder.  The
  * start is random so that 100 starts at once do not all try the same bytes.
  */
@@ -117,6 +146,9 @@ static int make_tree(const struct dirs *d, int *ret_sessions, struct fault *f)
 	fd = open_dirs(d->run, 0755, f);
 	if (fd < 0)
 		return fd;
+	r = require_own(fd, d->run, f);
+	if (r < 0)
+		return r;
 	r = make_subdir(fd, "sessions", 0700, f);
 	if (r == 0)
 		r = make_subdir(fd, "m", 0755, f);
@@ -125,6 +157,11 @@ static int make_tree(const struct dirs *d, int *ret_sessions, struct fault *f)
 	sessions = openat(fd, "sessions", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (sessions < 0)
 		return fault_errno(f, errno, "open '%s/sessions'", d->run);
+	r = require_own(sessions, "sessions", f);
+	if (r < 0) {
+		(void)fd_close(sessions);
+		return fault_wrap(f, r, "'%s'", d->run);
+	}
 	*ret_sessions = sessions;
 	return 0;
 }
@@ -167,12 +204,16 @@ int session_make_state(struct session *s, const struct dirs *d, struct fault *f)
 {
 	_cleanup_free_ char *parent = path_join(d->state, "sessions");
 	_cleanup_close_ int fd = -EBADF;
+	int r;
 
 	if (!parent)
 		return fault_errno(f, ENOMEM, "session");
 	fd = open_dirs(parent, 0700, f);
 	if (fd < 0)
 		return fd;
+	r = require_own(fd, parent, f);
+	if (r < 0)
+		return r;
 	if (mkdirat(fd, s->id, 0700) < 0)
 		return fault_errno(f, errno, "make '%s'", s->state);
 	s->has_state = true;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -179,15 +181,24 @@ int cgroup_remove(struct cgroup *c, struct fault *f)
 	return r;
 }
 
-/* Only what cgroup_open can have written: a directory named for a session, in a cgroup file system. */
-static bool is_ours(const char *dir)
+/*
+ * Only what cgroup_open can have written: a directory named for a session, in a cgroup file system.  Anywhere else
+ * "cgroup.procs" would be a list of whom to kill, written by somebody.
+ */
+static int open_ours(const char *dir)
 {
 	const char *name = strrchr(dir, '/');
-	_cleanup_free_ char *procs = NULL;
+	_cleanup_close_ int fd = -EBADF;
+	struct statfs fs;
 
 	if (dir[0] != '/' || !name || !str_starts(name, "/custody-") || strstr(dir, "/../"))
-		return false;
-	return asprintf(&procs, "%s/cgroup.procs", dir) >= 0 && access(procs, F_OK) == 0;
+		return -EINVAL;
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstatfs(fd, &fs) < 0)
+		return -errno;
+	if (fs.f_type != CGROUP_SUPER_MAGIC && fs.f_type != CGROUP2_SUPER_MAGIC)
+		return -EINVAL;
+	return TAKE_FD(fd);
 }
 
 int cgroup_release(int run_fd, struct fault *f)
@@ -204,12 +215,11 @@ int cgroup_release(int run_fd, struct fault *f)
 	if (r < 0)
 		return r;
 	for (char *dir = strtok_r(text, "\n", &save); dir; dir = strtok_r(NULL, "\n", &save)) {
-		_cleanup_close_ int dirfd = -EBADF;
+		_cleanup_close_ int dirfd = open_ours(dir);
 
-		if (!is_ours(dir))
+		if (dirfd < 0)
 			continue;
-		dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (dirfd >= 0 && cgroup_file_write(dirfd, "cgroup.kill", "1") < 0)
+		if (cgroup_file_write(dirfd, "cgroup.kill", "1") < 0)
 			(void)kill_members(dirfd);
 		r = remove_dir(dir, f);
 		if (r < 0)
