@@ -94,6 +94,8 @@ static int write_bundle(const struct bundle_options *b, const struct run_options
 		return fault_errno(f, errno, "custody-init and custody-hook in '%s': run 'make install'",
 				   d->libexec);
 	r = subject_build(p, &srq, &s, f);
+	if (r >= 0)
+		r = subject_require_apart(s, d, f);
 	return r < 0 ? r : bundle_write(&rq, s, f);
 }
 

@@ -113,6 +113,8 @@ static int load(const struct run_options *o, const char *id, struct session_run 
 	r->asked = *r->profile;
 	session_apply_options(&r->asked, o);
 	e = subject_build(&r->asked, &rq, &r->subject, f);
+	if (e == 0)
+		e = subject_require_apart(r->subject, &r->dirs, f);
 	if (e == 0 && !(r->subject->layers & LAYER_BIT(LAYER_USER_NS)))
 		e = leave_user_namespace_out(o, &r->dirs, f);
 	if (e < 0)

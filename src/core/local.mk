@@ -49,5 +49,5 @@ libcore_a_SOURCES = \
 	src/core/session.c src/core/session.h \
 	src/core/session-sweep.c \
 	src/core/subject.c src/core/subject.h src/core/subject-build.h \
-	src/core/subject-bind.c src/core/subject-env.c src/core/subject-mount.c src/core/subject-root.c \
+	src/core/subject-apart.c src/core/subject-bind.c src/core/subject-env.c src/core/subject-mount.c src/core/subject-root.c \
 	src/core/worktree.c src/core/worktree.h

@@ -82,5 +82,9 @@ DEFINE_CLEANUP(struct subject, subject_free)
 const char *subject_work_target(const struct subject *s); /* inside */
 uint64_t subject_tmp_size(const struct subject *s);	  /* of each private tmpfs */
 
+struct dirs;
+/* Refuse a writable source that holds, or lies in, a directory of custody's own: what is there is believed. */
+int subject_require_apart(const struct subject *s, const struct dirs *d, struct fault *f) _must_check_;
+
 /* Is any file of the host writable inside?  Then set-id modes are refused by the filter. */
 bool subject_writes_host(const struct subject *s);
