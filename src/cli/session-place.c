@@ -179,23 +179,32 @@ static int clone_mounts(const struct session_place *p, const struct placement *p
 	return 0;
 }
 
+/* Of custody's own directories, whose paths are as somebody wrote them. */
+static int clone_own(const char *dir, const char *name, bool rw, int *ret, struct fault *f)
+{
+	_cleanup_free_ char *path = path_join(dir, name), *real = path ? realpath(path, NULL) : NULL;
+
+	if (!path)
+		return fault_errno(f, ENOMEM, "session");
+	if (!real)
+		return fault_errno(f, errno, "'%s'", path);
+	return worktree_clone(real, rw, NULL, ret, f);
+}
+
 static int clone_trees(const struct session_place *p, struct placement *pl, struct trees *t, struct fault *f)
 {
-	_cleanup_free_ char *init = path_join(p->dirs->libexec, "custody-init");
 	int r = 0;
 
 	*t = (struct trees){ .worktree = -EBADF, .layers = -EBADF, .init = -EBADF };
-	if (!init)
-		return fault_errno(f, ENOMEM, "session");
 	if (p->subject->worktree)
 		r = clone_worktree(p, pl, &t->worktree, f);
 	if (r == 0 && p->upper)
 		r = worktree_make_layers(p->session->state, p->subject->worktree,
 					 pl->uid_base + p->subject->uid, pl->gid_base + p->subject->gid, f);
 	if (r == 0 && p->upper)
-		r = worktree_clone(p->session->state, true, NULL, &t->layers, f);
+		r = clone_own(p->session->state, ".", true, &t->layers, f);
 	if (r == 0)
-		r = worktree_clone(init, false, NULL, &t->init, f);
+		r = clone_own(p->dirs->libexec, "custody-init", false, &t->init, f);
 	return r < 0 ? r : clone_mounts(p, pl, t, f);
 }
 

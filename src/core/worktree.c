@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -143,15 +144,30 @@ static int map_tree(int tree, const struct worktree_ids *ids, const char *source
 	return r < 0 ? fault_errno(f, -r, "map the owner of '%s'", source) : 0;
 }
 
+/* What was judged was the resolved path; whoever swaps a part of it for a link meanwhile gets nothing. */
+static int open_tree_at(const char *source, struct fault *f)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
+	_cleanup_close_ int fd = (int)syscall(SYS_openat2, AT_FDCWD, source, &how, sizeof(how));
+	int tree;
+
+	if (fd < 0 && errno == ELOOP)
+		return fault_set(f, ELOOP, "'%s' was replaced by a symbolic link meanwhile", source);
+	if (fd < 0)
+		return fault_errno(f, errno, "open '%s'", source);
+	tree = (int)syscall(SYS_open_tree, fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	return tree < 0 ? fault_errno(f, errno, "clone the mount of '%s'", source) : tree;
+}
+
 int worktree_clone(const char *source, bool rw, const struct worktree_ids *ids, int *ret, struct fault *f)
 {
 	_cleanup_close_ int tree = -EBADF;
 	struct attr a = { .attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (rw ? 0 : MOUNT_ATTR_RDONLY) };
 	int r;
 
-	tree = (int)syscall(SYS_open_tree, AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	tree = open_tree_at(source, f);
 	if (tree < 0)
-		return fault_errno(f, errno, "open '%s'", source);
+		return tree;
 	r = set_attr(tree, &a);
 	if (r < 0)
 		return fault_errno(f, -r, "restrict the mount of '%s'", source);

@@ -26,7 +26,7 @@ struct worktree_ids {
 
 /*
  * A detached clone of the mount at SOURCE (a directory or a file, without the mounts below it), nosuid and nodev,
- * read-only unless RW.  With IDS its owner is mapped; -EOPNOTSUPP when the file system or the kernel cannot.
+ * read-only unless RW.  SOURCE is resolved: a link found in it now was put there since, and is refused.  With IDS its owner is mapped; -EOPNOTSUPP when the file system or the kernel cannot.
  */
 int worktree_clone(const char *source, bool rw, const struct worktree_ids *ids, int *ret,
 		   struct fault *f) _must_check_;
