@@ -23,7 +23,7 @@ static int check_one(const struct profile_place *place, const char *name, bool j
 	if (r < 0) {
 		jdoc_set_string(entry, "error", fault_text(&why));
 		if (!json)
-			fprintf(stderr, "custody profile check: %s\n", fault_text(&why));
+			profile_say("check", fault_text(&why));
 		return 0;
 	}
 	profile_set_digest(entry, "digest", &p->digest);
@@ -34,8 +34,7 @@ static int check_one(const struct profile_place *place, const char *name, bool j
 		printf("%s: valid, sha256 of the merged profile %s\n", name,
 		       jdoc_get_string(entry, "digest") + sizeof("sha256:") - 1);
 	if (!json && later.code)
-		fprintf(stderr, "custody profile check: valid, but a run would be refused: %s\n",
-			fault_text(&later));
+		profile_say("check: valid, but a run would be refused", fault_text(&later));
 	return 1;
 }
 

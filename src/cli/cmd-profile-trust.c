@@ -61,7 +61,7 @@ static int take_back(const struct profile_place *place, const char *path, struct
 		return fault_errno(f, ENOMEM, "profile '%s'", path);
 	r = profile_trust_set(place->trust, real, NULL, f);
 	if (r == -ENOENT) {
-		fprintf(stderr, "custody profile trust: %s\n", fault_text(f));
+		profile_say("trust", fault_text(f));
 		fault_done(f);
 		return STATUS_NO;
 	}

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "base/str.h"
 #include "cli/command.h"
 #include "core/exit-status.h"
 
@@ -123,6 +124,13 @@ static const struct verb *find(const char *name)
 		if (strcmp(v->name, name) == 0)
 			return v;
 	return NULL;
+}
+
+void profile_say(const char *where, const char *text)
+{
+	_cleanup_free_ char *shown = str_escape(text);
+
+	fprintf(stderr, "custody profile %s: %s\n", where, shown ? shown : "out of memory");
 }
 
 static int usage(const struct verb *v)

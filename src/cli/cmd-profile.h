@@ -41,5 +41,7 @@ int profile_print(const struct jdoc *doc, struct fault *f) _must_check_;
 int profile_flush(struct fault *f) _must_check_;
 /* "sha256:..." into object KEY. */
 void profile_set_digest(struct jdoc *object, const char *key, const struct digest *d);
+/* "custody profile WHERE: TEXT" to stderr, with nothing in TEXT that a terminal would obey. */
+void profile_say(const char *where, const char *text);
 /* One value on one line; heap, NULL on ENOMEM. */
 char *profile_value_text(const struct jdoc *v);

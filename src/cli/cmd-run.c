@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "cli/cmd-run.h"
 #include "cli/command.h"
 #include "cli/session-run.h"
@@ -25,8 +26,12 @@ static int describe(const struct run_options *o, struct fault *f)
 /* Opened before anything runs: a result that cannot be written is found out now. */
 static int open_result(const char *path, struct fault *f)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	/* A link in a worktree of somebody else's leads wherever they like.  Those in /dev are the system's. */
+	int nofollow = str_starts(path, "/dev/") || str_starts(path, "/proc/self/") ? 0 : O_NOFOLLOW;
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | nofollow | O_CLOEXEC, 0644);
 
+	if (fd < 0 && errno == ELOOP)
+		return fault_set(f, ELOOP, "--result '%s' is a symbolic link: name the file itself", path);
 	return fd < 0 ? fault_errno(f, errno, "--result '%s'", path) : fd;
 }
 

@@ -60,6 +60,8 @@ static int refuse(const struct command *table, const char *name, FILE *err)
 int command_run(const struct command *table, int argc, char **argv, FILE *err)
 {
 	_cleanup_fault_ struct fault f = { 0 };
+	/* What a message quotes may come from a hostile tree: nothing that a terminal would obey. */
+	_cleanup_free_ char *text = NULL;
 	const struct command *c;
 	int n = argc - 2, r;
 
@@ -77,6 +79,7 @@ int command_run(const struct command *table, int argc, char **argv, FILE *err)
 	r = c->run(argc - 1, argv + 1, &f);
 	if (r >= 0)
 		return r;
-	fprintf(err, PACKAGE_NAME " %s: %s\n", c->name, fault_text(&f));
+	text = str_escape(fault_text(&f));
+	fprintf(err, PACKAGE_NAME " %s: %s\n", c->name, text ? text : "out of memory");
 	return STATUS_FAILED;
 }

@@ -197,6 +197,9 @@ static int set_value(struct run_options *o, const struct option *e, const char *
 	case KIND_LATER_TEXT:
 		return fault_set(f, ENOTSUP, "--%s is not in this version of custody", e->name);
 	}
+	/* All of these end in the result, which is JSON. */
+	if (value && !str_is_utf8(value, strlen(value)))
+		return fault_set(f, EILSEQ, "--%s: '%s' is not UTF-8", e->name, value);
 	if (r == -ENOMEM)
 		return fault_errno(f, ENOMEM, "--%s", e->name);
 	if (r < 0)

@@ -1,0 +1,286 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2016,SC2030,SC2031,SC2154,SC2317 # scripts for the inside; bats' subshells; functions as arguments
+#
+# Hostile payloads, trees and directories: each test is an attack, and says what must not come of it.
+
+load ../lib/suite.bash
+
+setup() {
+	suite_setup
+	umask 022
+}
+
+teardown() {
+	custody_teardown
+}
+
+# profile NAME JSON: a profile file that extends offline.
+profile() {
+	jq -n --arg name "$1" --argjson body "$2" '{schema: 1, name: $name, extends: "offline"} + $body' \
+		>"$CUSTODY_HOME/$1.json"
+	PROFILE=$CUSTODY_HOME/$1.json
+}
+
+# as_user JSON: the rest of the test as a user whom no cgroup is delegated to.
+as_user() {
+	custody_teardown
+	suite_setup_user
+	profile user "$(jq -n --argjson body "$1" '$body + {enforce: {optional: ["memory-limit", "pids-limit", "cpu-limit"]}}')"
+}
+
+# attack <<C: compiles a program into ./attack.
+attack() {
+	cc -O1 -w -static -o attack -x c - 2>&1 || return
+	if [ ${#CUSTODY_AS[@]} -gt 0 ] && [ "$(id -u)" -eq 0 ]; then
+		chown -R "$SUITE_UID:$SUITE_UID" .
+	fi
+}
+
+# ---- standard input ----
+
+speaks_through_stdin() { # [OPTIONS]
+	local rest
+	rest=$(printf 'one\ntwo\n' | {
+		"${CUSTODY_AS[@]}" "$CUSTODY" run "$@" -- sh -c 'read -r a; read -r b
+			{ echo "rm -rf /"; } >/proc/self/fd/0; echo "got $a $b"'
+		cat
+	})
+	# Its own words may make custody miscount what it read: then those bytes are seen again, but never its words.
+	[[ $rest == 'got one two'* && $rest != *rm* ]]
+}
+
+@test "ISO-1: a payload cannot write into the pipe that the caller reads after it" {
+	speaks_through_stdin
+	as_user '{}'
+	speaks_through_stdin -p "$PROFILE"
+}
+
+@test "ISO-1: a payload cannot change the flags of the caller's pipe" {
+	{ echo x; cat "$CUSTODY_HOME/go" >/dev/null; } | {
+		"$CUSTODY" run -- perl -MFcntl -e '$f = fcntl(STDIN, F_GETFL, 0); fcntl(STDIN, F_SETFL, $f | O_NONBLOCK) or die; exit'
+		perl -MFcntl -e 'exit(fcntl(STDIN, F_GETFL, 0) & O_NONBLOCK ? 1 : 0)'
+	} &
+	mkfifo "$CUSTODY_HOME/go"
+	: >"$CUSTODY_HOME/go"
+	wait $!
+}
+
+@test "stdin: what the payload leaves in a pipe is there for the next reader" {
+	local rest
+	rest=$(printf 'one\ntwo\nthree\n' | { "$CUSTODY" run -- sh -c 'read -r a; echo "got $a"'; cat; })
+	[ "$rest" = $'got one\ntwo\nthree' ]
+	rest=$(printf 'one\n' | { "$CUSTODY" run -- sh -c 'exec <&-; true'; cat; })
+	[ "$rest" = one ]
+}
+
+@test "stdin: a pipe arrives whole, in any size of reads" {
+	local want
+	want=$(seq 1 300000 | cksum)
+	[ "$(seq 1 300000 | "$CUSTODY" run -- cat | cksum)" = "$want" ]
+	[ "$(seq 1 300000 | "$CUSTODY" run -- dd bs=1500 status=none | cksum)" = "$want" ]
+	[ "$(seq 1 300000 | "$CUSTODY" run -- perl -e 'while (sysread STDIN, $b, 1 + int rand 20000) { print $b }' | cksum)" = "$want" ]
+}
+
+# ---- init and the supervisor's verdict ----
+
+cripples_init() { # [OPTIONS]
+	attack <<-'C'
+		#define _GNU_SOURCE
+		#include <errno.h>
+		#include <signal.h>
+		#include <stdio.h>
+		#include <sys/resource.h>
+		#include <sys/time.h>
+		int main(void)
+		{
+			static const int what[] = { RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_CPU, RLIMIT_AS, RLIMIT_STACK };
+			struct rlimit none = { 0, 0 }, own;
+			for (int i = 0; i < 5; i++)
+				if (prlimit(1, what[i], &none, NULL) == 0)
+					printf("took limit %d of init\n", what[i]);
+			if (prlimit(0, RLIMIT_NOFILE, NULL, &own) || prlimit(0, RLIMIT_NOFILE, &own, NULL) ||
+			    prlimit(1, RLIMIT_NOFILE, NULL, &own))
+				printf("harmless calls: %d\n", errno);
+			for (int s = 1; s < 65; s++)
+				if (s != SIGTERM && s != SIGINT && s != SIGHUP && s != SIGQUIT && s != SIGUSR1 && s != SIGUSR2)
+					kill(1, s);
+			setpriority(PRIO_PROCESS, 1, 19);
+			return 7;
+		}
+	C
+	custody_run "$@" -- ./attack
+	assert_status 7
+	assert_reason exited
+	[ -z "$output" ]
+}
+
+@test "ISO-1: a payload cannot take init its limits, its life or its word" {
+	cripples_init
+	as_user '{}'
+	cripples_init -p "$PROFILE"
+}
+
+@test "ISO-4: after the release nobody says that nothing was executed" {
+	# The filter is opened for the call, so that init loses its descriptors and dies of it.
+	profile open '{"seccomp": {"allow": ["prlimit64"]}}'
+	attack <<-'C'
+		#define _GNU_SOURCE
+		#include <fcntl.h>
+		#include <sys/resource.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			struct rlimit none = { 0, 0 }, second = { 1, 1 };
+			prlimit(1, RLIMIT_NOFILE, &none, NULL);
+			prlimit(1, RLIMIT_CPU, &second, NULL);
+			return write(1, "executed\n", 9) != 9;
+		}
+	C
+	custody_run -p "$PROFILE" -- ./attack
+	assert_output_has executed
+	[[ $stderr != *"nothing was executed"* ]]
+	[ "$(custody_result .exit.reason)" = lost ] || [ "$(custody_result .exit.reason)" = exited ]
+}
+
+@test "ISO-1: init cannot be traced, read, opened or joined" {
+	custody_run -- sh -c 'for f in mem environ exe root cwd fd/3 ns/mnt map_files syscall; do
+			if { ls -A "/proc/1/$f/" || head -c 1 "/proc/1/$f"; } >/dev/null 2>&1; then echo "opened $f"; fi
+		done
+		(: >>/run/custody/init) 2>/dev/null && echo "opened init"
+		kill -KILL 1; kill -STOP 1; echo alive'
+	assert_status 0
+	[ "$output" = alive ]
+}
+
+# ---- custody's own directories ----
+
+@test "ISO-7: a sweep kills nobody whom a planted session names" {
+	local root=$CUSTODY_HOME/evil fifo=$CUSTODY_HOME/fifo victim
+	mkfifo "$fifo"
+	cat "$fifo" >/dev/null 3>&- &
+	victim=$!
+	mkdir -p "$root/run/sessions/20260101T000000Z-deadbeef" "$root/custody-x"
+	echo "$victim" >"$root/custody-x/cgroup.procs"
+	echo "$root/custody-x" >"$root/run/sessions/20260101T000000Z-deadbeef/cgroup"
+	CUSTODY_ROOT=$root run "$CUSTODY" run -- true
+	kill -0 "$victim"
+	: >"$fifo"
+	wait "$victim"
+	[ -e "$root/custody-x/cgroup.procs" ]
+}
+
+@test "custody's own directories: somebody else's, or writable by others, are refused" {
+	local root=$CUSTODY_HOME/other
+	mkdir -p "$root/run"
+	chmod 0777 "$root/run"
+	CUSTODY_ROOT=$root run "$CUSTODY" run -- true
+	[ "$status" -eq 125 ]
+	[[ $output == *"chmod go-w"* ]]
+	chmod 0755 "$root/run"
+	chmod 0777 "$root"
+	CUSTODY_ROOT=$root run "$CUSTODY" run -- true
+	[ "$status" -eq 125 ]
+	chmod 0755 "$root"
+	CUSTODY_ROOT=$root run "$CUSTODY" run -- true
+	[ "$status" -eq 0 ]
+	[ "$(id -u)" -eq 0 ] || return 0
+	chown 64321 "$root/run"
+	CUSTODY_ROOT=$root run "$CUSTODY" run -- true
+	[ "$status" -eq 125 ]
+	[[ $output == *"belongs to uid 64321"* ]]
+	chown 0 "$root/run"
+	chown 64321 "$root"
+	CUSTODY_ROOT=$root run "$CUSTODY" run -- true
+	[ "$status" -eq 125 ]
+}
+
+@test "ROOT-3: a writable tree that holds custody's own directories is refused" {
+	profile rw '{"workspace": {"mode": "rw"}}'
+	mkdir sub
+	local root
+	for root in "$PWD/root" "$PWD/sub/deep/root"; do
+		CUSTODY_ROOT=$root custody_run -p "$PROFILE" -- touch planted
+		assert_status 125
+		assert_stderr_has "custody's own"
+	done
+	CUSTODY_ROOT=$PWD/root custody_run -v ./sub:/x:rw -- true
+	assert_status 0
+	CUSTODY_ROOT=$PWD/sub/root custody_run -v ./sub:/x:rw -- touch /x/planted
+	assert_status 125
+	[ ! -e planted ] && [ ! -e sub/planted ]
+	rm -rf root sub
+}
+
+@test "--result does not write through a link of the tree's" {
+	echo precious >"$CUSTODY_HOME/precious"
+	ln -s "$CUSTODY_HOME/precious" out.json
+	run "$CUSTODY" run --result out.json -- touch "$CUSTODY_HOME/work/ran"
+	[ "$status" -eq 125 ]
+	[ "$(cat "$CUSTODY_HOME/precious")" = precious ]
+	run "$CUSTODY" run --result /dev/stdout -- true
+	[ "$status" -eq 0 ]
+	[ "$(jq -r .exit.reason <<<"$output")" = exited ]
+}
+
+# ---- messages and names ----
+
+@test "a message quotes nothing that a terminal would obey" {
+	local esc=$'\e'
+	profile esc '{"workspace": {"mode": "\u001b]0;owned\u0007"}}'
+	run "$CUSTODY" run -p "$PROFILE" -- true
+	[ "$status" -eq 125 ]
+	[[ $output == *owned* && $output != *"$esc"* ]]
+	run "$CUSTODY" profile check "$PROFILE"
+	[[ $output == *owned* && $output != *"$esc"* ]]
+	run "$CUSTODY" run "--${esc}[31mred" -- true
+	[[ $output == *red* && $output != *"$esc"* ]]
+	run -127 "$CUSTODY" run -- "${esc}[31mred"
+	[[ $output == *red* && $output != *"$esc"* ]]
+}
+
+@test "a name that no result could hold is refused before anything runs" {
+	profile rw '{"workspace": {"mode": "rw"}}'
+	for option in --name --agent --worker --issue; do
+		run "$CUSTODY" run -p "$PROFILE" "$option" $'\xff' -- touch ran
+		[ "$status" -eq 125 ]
+		[[ $output == *"not UTF-8"* ]]
+	done
+	[ ! -e ran ]
+}
+
+hostile_directory() { # [OPTIONS]
+	local name
+	for name in 'a:b' 'a,b' 'a\b' $'a\nb' $'a\tb' 'a"b' "a'b" $'\e]0;x\a' ' x ' '%s%n' '-rf' '$(id)' ':' "$(printf 'x%.0s' {1..255})"; do
+		mkdir -- "./$name"
+		echo content >"./$name/file"
+		[ ${#CUSTODY_AS[@]} -eq 0 ] || [ "$(id -u)" -ne 0 ] || chown -R "$SUITE_UID:$SUITE_UID" "./$name"
+		pushd "./$name" >/dev/null || return
+		custody_run "$@" -- sh -c 'cat file; echo changed >file; cat file'
+		popd >/dev/null || return
+		assert_status 0
+		[ "$output" = $'content\nchanged' ]
+		[ "$(cat "./$name/file")" = content ]
+	done
+}
+
+@test "ISO-3: a directory of any name can be the worktree" {
+	hostile_directory
+	as_user '{}'
+	hostile_directory -p "$PROFILE"
+}
+
+@test "a directory whose name is not UTF-8, or that is gone, is refused with words" {
+	mkdir $'\xff' gone
+	pushd $'\xff' >/dev/null
+	custody_run -- true
+	popd >/dev/null
+	assert_status 125
+	assert_stderr_has 'not UTF-8'
+	pushd gone >/dev/null
+	rmdir ../gone
+	custody_run -- true
+	popd >/dev/null
+	assert_status 125
+	assert_stderr_has 'current directory'
+}
