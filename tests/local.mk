@@ -96,6 +96,18 @@ unit_tests += tests/unit/test-session
 tests_unit_test_session_SOURCES = tests/unit/test-session.c tests/unit/tap.h
 unit_tests += tests/unit/test-ledger-append
 tests_unit_test_ledger_append_SOURCES = tests/unit/test-ledger-append.c tests/unit/ledger-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-ledger-checkpoint
+tests_unit_test_ledger_checkpoint_SOURCES = tests/unit/test-ledger-checkpoint.c tests/unit/ledger-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-ledger-peer
+tests_unit_test_ledger_peer_SOURCES = tests/unit/test-ledger-peer.c tests/unit/ledger-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-ledger-run
+tests_unit_test_ledger_run_SOURCES = tests/unit/test-ledger-run.c tests/unit/ledger-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-ledger-full
+tests_unit_test_ledger_full_SOURCES = tests/unit/test-ledger-full.c tests/unit/ledger-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-ledger-storm
+tests_unit_test_ledger_storm_SOURCES = tests/unit/test-ledger-storm.c tests/unit/ledger-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-ledger-kill
+tests_unit_test_ledger_kill_SOURCES = tests/unit/test-ledger-kill.c tests/unit/ledger-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-ledger-record
 tests_unit_test_ledger_record_SOURCES = tests/unit/test-ledger-record.c tests/unit/tap.h
 unit_tests += tests/unit/test-ledger-redact
@@ -121,6 +133,13 @@ fuzz_targets += tests/fuzz/fuzz-hook
 tests_fuzz_fuzz_hook_SOURCES = tests/fuzz/fuzz-hook.c oci/hook-plan.c oci/hook-plan.h oci/hook-state.c oci/hook.h
 tests_fuzz_fuzz_hook_LDADD = $(fuzz_libs)
 
+fuzz_targets += tests/fuzz/fuzz-ledger-tail
+tests_fuzz_fuzz_ledger_tail_SOURCES = tests/fuzz/fuzz-ledger-tail.c tests/fuzz/ledger-fix.h
+tests_fuzz_fuzz_ledger_tail_LDADD = $(fuzz_libs)
+fuzz_targets += tests/fuzz/fuzz-ledger-verify
+tests_fuzz_fuzz_ledger_verify_SOURCES = tests/fuzz/fuzz-ledger-verify.c tests/fuzz/ledger-fix.h
+tests_fuzz_fuzz_ledger_verify_LDADD = $(fuzz_libs)
+
 if FUZZING
 fuzz_libs = $(FUZZ_LINK) $(LDADD)
 else
@@ -142,3 +161,7 @@ AM_TESTS_ENVIRONMENT = \
 	FUZZ_TARGETS='$(fuzz_targets)'; \
 	export SRCDIR BUILDDIR LIBCRUN_A NM FUZZ_TARGETS;
 EXTRA_DIST += $(script_tests) tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/integration tests/lib
+
+# Built by contrib/bench/ledger only.
+EXTRA_PROGRAMS = contrib/bench/ledger-driver
+contrib_bench_ledger_driver_SOURCES = contrib/bench/ledger-driver.c

@@ -2,6 +2,11 @@
 bin_PROGRAMS += custody
 custody_SOURCES = \
 	src/cli/cmd-bundle.c \
+	src/cli/cmd-ledger.c src/cli/cmd-ledger.h \
+	src/cli/cmd-ledger-admin.c \
+	src/cli/cmd-ledger-show.c \
+	src/cli/cmd-ledger-tail.c \
+	src/cli/cmd-ledger-verify.c \
 	src/cli/cmd-run.c src/cli/cmd-run.h \
 	src/cli/cmd-shell.c \
 	src/cli/cmd-profile.c src/cli/cmd-profile.h \
@@ -18,6 +23,9 @@ custody_SOURCES = \
 	src/cli/doctor-files.c \
 	src/cli/doctor-kernel.c src/cli/doctor-host.h \
 	src/cli/doctor-probe.c src/cli/doctor-probe.h \
+	src/cli/ledger-filter.c \
+	src/cli/ledger-lines.c src/cli/ledger-lines.h \
+	src/cli/ledger-verdict.c src/cli/ledger-verdict.h \
 	src/cli/main.c \
 	src/cli/options.c src/cli/options.h \
 	src/cli/profile-open.c src/cli/profile-open.h \

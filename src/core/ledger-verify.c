@@ -21,7 +21,7 @@ struct verify {
 	struct note_key keys[VERIFY_KEYS_MAX]; /* that the ledger itself names */
 	size_t n_keys;
 	bool *note_met;
-	uint64_t offset; /* in the current file, of what is read next */
+	uint64_t segment, offset; /* the current file, and where in it is read next */
 	bool done;
 	struct {
 		bool bad;
@@ -39,6 +39,7 @@ struct verify *verify_new(const struct verify_options *o)
 	if (!v)
 		return NULL;
 	v->o = o;
+	v->segment = UINT64_MAX;
 	v->carry = malloc(LEDGER_LINE_MAX + 1);
 	v->note_met = calloc(o->n_notes + 1, sizeof(*v->note_met));
 	v->story = story_new();
@@ -70,6 +71,7 @@ static void fail(struct verify *v, enum verify_status status, uint64_t seq, uint
 	v->result.status = status;
 	v->result.bad_seq = seq;
 	v->result.bad_offset = offset;
+	v->result.bad_segment = v->segment;
 	(void)snprintf(v->result.why, sizeof(v->result.why), "%s", why);
 }
 
@@ -333,6 +335,7 @@ void verify_segment(struct verify *v, uint64_t first)
 	if (v->last.bad)
 		fail(v, VERIFY_TAMPERED, v->last.seq, v->last.offset, v->last.why);
 	v->offset = 0;
+	v->segment = first;
 	if (v->result.bytes > 0 && first != v->result.next)
 		fail(v, VERIFY_TAMPERED, v->result.next, 0,
 		     "a segment is missing: the next begins with another record");

@@ -48,6 +48,7 @@ struct verify_result {
 		next;	/* seq of the first record seen, and of the one that would follow the last good one */
 	uint64_t bytes; /* good ones */
 	uint64_t bad_seq, bad_offset; /* offset in the file that was fed; unless OK or BARE */
+	uint64_t bad_segment;	      /* which that was; UINT64_MAX: there is but one */
 	char why[160];
 	uint64_t sealed; /* records whose seal was checked */
 	uint64_t notes;	 /* checkpoints that hold */

@@ -19,13 +19,21 @@ struct place {
 	char state[64];
 };
 
+static inline bool place_make_in(struct place *p, const char *dir)
+{
+	(void)snprintf(p->state, sizeof(p->state), "%.30s/custody-test.XXXXXX", dir ? dir : "/tmp");
+	return mkdtemp(p->state) != NULL;
+}
+
+static inline bool place_make_on_disk(struct place *p)
+{
+	return place_make_in(p, getenv("TMPDIR"));
+}
+
+/* Where a sync costs nothing, if there is such a place: most of these tests sync thousands of times. */
 static inline bool place_make(struct place *p)
 {
-	/* Where a sync costs nothing, if there is such a place: these tests sync thousands of times. */
-	const char *tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : getenv("TMPDIR");
-
-	(void)snprintf(p->state, sizeof(p->state), "%.30s/custody-test.XXXXXX", tmp ? tmp : "/tmp");
-	return mkdtemp(p->state) != NULL;
+	return access("/dev/shm", W_OK) == 0 ? place_make_in(p, "/dev/shm") : place_make_on_disk(p);
 }
 
 static inline void place_done(struct place *p)

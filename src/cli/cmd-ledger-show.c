@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "cli/ledger-lines.h"
+#include "core/exit-status.h"
+#include "core/ledger-peer-sink.h"
+#include "core/ledger-peer.h"
+
+struct printing {
+	const struct ledger_filter *filter;
+	FILE *out;
+	enum { PEOPLE, JSON, RAW } how;
+	uint64_t n;
+};
+
+static int print_one(const struct record *r, void *arg)
+{
+	struct printing *p = arg;
+
+	if (!ledger_filter_has(p->filter, r))
+		return 0;
+	if (p->how == PEOPLE) {
+		lines_print(r, p->out);
+	} else if (p->how == RAW) {
+		(void)fwrite(r->line, 1, r->len, p->out);
+	} else {
+		fprintf(p->out, "%s\n    ", p->n > 0 ? "," : "");
+		(void)fwrite(r->line, 1, r->len - 1, p->out);
+	}
+	p->n++;
+	return ferror(p->out) ? 1 : 0;
+}
+
+/* Lines that are no records are not passed over in silence. */
+static int finish(const struct lines *l)
+{
+	if (l->damaged == 0)
+		return STATUS_OK;
+	fprintf(stderr,
+		PACKAGE_NAME " ledger: %" PRIu64
+			     " lines are no records; 'custody ledger verify' says which\n",
+		l->damaged);
+	return STATUS_NO;
+}
+
+static int print_records(const struct ledger_call *c, const struct ledger_filter *x, struct printing *p,
+			 struct fault *f)
+{
+	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
+	struct lines l = { .each = print_one, .arg = p };
+	int r;
+
+	p->filter = x;
+	r = ledger_open_source(c, &s, f);
+	if (r < 0)
+		return r;
+	if (p->how == JSON)
+		fprintf(p->out, "{\n  \"schema_version\": 1,\n  \"records\": [");
+	r = lines_read(&s, &l, f);
+	if (p->how == JSON)
+		fprintf(p->out, "%s]\n}\n", p->n > 0 ? "\n  " : "");
+	lines_done(&l);
+	return r < 0 ? r : finish(&l);
+}
+
+static int print_key(const struct ledger_call *c, struct fault *f)
+{
+	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_jdoc_ struct jdoc *d = NULL;
+	int r;
+
+	r = ledger_open_source(c, &s, f);
+	if (r < 0)
+		return r;
+	if (!s.public)
+		return fault_set(f, ENOENT, "there is no public key beside the records");
+	if (!c->json) {
+		puts(s.public);
+		return STATUS_OK;
+	}
+	d = jdoc_new_object();
+	jdoc_set_int(d, "schema_version", 1);
+	jdoc_set_string(d, "public", s.public);
+	r = ledger_print(d, f);
+	return r < 0 ? r : STATUS_OK;
+}
+
+static int describe_peer(const struct ledger_call *c, const struct peer *p, struct jdoc *list, FILE *out,
+			 struct fault *f)
+{
+	struct peer_state st;
+	struct jdoc *d;
+	int r;
+
+	r = peer_state(c->dirs.state, p, &st, f);
+	if (r < 0)
+		return r;
+	if (!list) {
+		_cleanup_free_ char *error = str_escape(st.error), *path = str_escape(p->path);
+
+		fprintf(out, "%-16s %-6s %-11s %" PRIu64 " records behind%s%s (%s)\n", p->name,
+			sink_of(p->type)->name, p->records ? "records" : "checkpoints", st.behind,
+			st.error[0] ? ": " : "", error ? error : "", path ? path : "?");
+		return 0;
+	}
+	d = jdoc_append_object(list);
+	jdoc_set_string(d, "name", p->name);
+	jdoc_set_string(d, "type", sink_of(p->type)->name);
+	jdoc_set_string(d, "path", p->path);
+	jdoc_set_string(d, "send", p->records ? "records" : "checkpoints");
+	jdoc_set_int(d, "sent", (int64_t)st.sent);
+	jdoc_set_int(d, "behind", (int64_t)st.behind);
+	jdoc_set_string(d, "error", str_is_utf8(st.error, strlen(st.error)) ? st.error : "?");
+	return 0;
+}
+
+int ledger_print_peers(const struct ledger_call *c, FILE *out, struct fault *f)
+{
+	_cleanup_peers_ struct peers p = { 0 };
+	_cleanup_jdoc_ struct jdoc *d = NULL;
+	struct jdoc *list = NULL;
+	int r;
+
+	r = peer_load(c->dirs.state, &p, f);
+	if (r < 0)
+		return r;
+	if (c->json) {
+		d = jdoc_new_object();
+		jdoc_set_int(d, "schema_version", 1);
+		list = jdoc_set_array(d, "peers");
+	}
+	for (size_t i = 0; i < p.n && r == 0; i++)
+		r = describe_peer(c, &p.items[i], list, out, f);
+	if (r == 0 && c->json)
+		r = ledger_print(d, f);
+	return r;
+}
+
+int ledger_cmd_show(const struct ledger_call *c, struct fault *f)
+{
+	struct printing p = { .out = stdout, .how = c->json ? JSON : PEOPLE };
+	struct ledger_filter x;
+	int r;
+
+	if (c->key)
+		return print_key(c, f);
+	if (c->peers) {
+		r = ledger_print_peers(c, stdout, f);
+		return r < 0 ? r : STATUS_OK;
+	}
+	r = ledger_filter_init(c, &x);
+	if (r == 0)
+		r = print_records(c, &x, &p, f);
+	ledger_filter_done(&x);
+	return r;
+}
+
+static int export_to(const struct ledger_call *c, const struct ledger_filter *x, struct fault *f)
+{
+	struct printing p = { .how = RAW };
+	int fd, r;
+
+	fd = open(c->output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return fault_errno(f, errno, "make '%s'", c->output);
+	p.out = fdopen(fd, "w");
+	if (!p.out) {
+		fd_close(fd);
+		return fault_errno(f, ENOMEM, "'%s'", c->output);
+	}
+	r = print_records(c, x, &p, f);
+	if ((fclose(p.out) != 0 || ferror(stdout)) && r >= 0)
+		r = fault_errno(f, errno ? errno : EIO, "write '%s'", c->output);
+	return r;
+}
+
+int ledger_cmd_export(const struct ledger_call *c, struct fault *f)
+{
+	struct printing p = { .out = stdout, .how = RAW };
+	struct ledger_filter x;
+	int r;
+
+	r = ledger_filter_init(c, &x);
+	if (r == 0)
+		r = c->output ? export_to(c, &x, f) : print_records(c, &x, &p, f);
+	if (r == 0 && x.any)
+		fprintf(stderr, PACKAGE_NAME
+			" ledger: a part of the records; only the whole ledger can be verified\n");
+	ledger_filter_done(&x);
+	return r;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "cli/cmd-ledger.h"
+#include "cli/ledger-verdict.h"
+#include "core/exit-status.h"
+#include "core/ledger-impl.h"
+
+#define STEP ((size_t)256 * 1024)
+#define NOTES_MAX 64			 /* the newest of each file: they speak for all before them */
+#define NOTES_FILE_MAX ((size_t)1 << 22) /* its end is read */
+#define K0_FILE_MAX 4096
+#define K0_MAX 16
+#define PROGRESS_MIN ((uint64_t)32 << 20)
+
+/* What the ledger is held against, with the memory it lives in. */
+struct against {
+	struct verify_options o;
+	struct digest k0[K0_MAX];
+	struct note *notes;
+	size_t n_notes;
+	char **texts;
+	struct note_key pin;
+	struct ledger_mark anchor;
+	struct seal seal;
+};
+
+static void against_done(struct against *a)
+{
+	explicit_bzero(a->k0, sizeof(a->k0));
+	seal_done(&a->seal);
+	strv_free(a->texts);
+	free(a->notes);
+}
+
+static int read_file(const char *path, size_t max, char **ret, size_t *ret_len, struct fault *f)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return fault_errno(f, errno, "open '%s'", path);
+	/* Of a long file the end counts. */
+	if (lseek(fd, 0, SEEK_END) > (off_t)max)
+		(void)lseek(fd, -(off_t)max, SEEK_END);
+	else
+		(void)lseek(fd, 0, SEEK_SET);
+	r = fd_read_all(fd, 2 * max, ret, ret_len, f);
+	return r < 0 ? fault_wrap(f, r, "'%s'", path) : 0;
+}
+
+static int load_k0(struct against *a, const char *path, struct fault *f)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	int r;
+
+	r = read_file(path, K0_FILE_MAX, &text, &len, f);
+	if (r < 0)
+		return r;
+	for (char *p = text + strspn(text, " \t\r\n"); *p && r == 0; p += strspn(p, " \t\r\n")) {
+		size_t n = strcspn(p, " \t\r\n");
+		char end = p[n];
+
+		p[n] = '\0';
+		if (a->o.n_k0 == K0_MAX || digest_from_hex(p, &a->k0[a->o.n_k0]) < 0)
+			r = fault_set(f, EINVAL,
+				      "'%s' is no seal key: 64 hex digits, as 'custody ledger init' showed",
+				      path);
+		else
+			a->o.n_k0++;
+		p[n] = end;
+		p += n;
+	}
+	explicit_bzero(text, len);
+	if (r == 0 && a->o.n_k0 == 0)
+		r = fault_set(f, EINVAL, "'%s' holds no seal key", path);
+	return r;
+}
+
+/* The newest notes of TEXT, which must live on; half notes between them are passed over. */
+static int add_notes(struct against *a, const char *text, size_t len, struct fault *f)
+{
+	struct note ring[NOTES_MAX], *grown;
+	size_t n = 0, used, have;
+
+	for (const char *p = text;
+	     (p = memmem(p, len - (size_t)(p - text), ORIGIN_PREFIX, sizeof(ORIGIN_PREFIX) - 1));) {
+		struct note note;
+
+		if ((p == text || p[-1] == '\n') &&
+		    note_parse(p, len - (size_t)(p - text), &note, &used) == 0) {
+			ring[n++ % NOTES_MAX] = note;
+			p += used;
+		} else {
+			p++;
+		}
+	}
+	have = n < NOTES_MAX ? n : NOTES_MAX;
+	grown = reallocarray(a->notes, a->n_notes + have + 1, sizeof(*grown));
+	if (!grown)
+		return fault_errno(f, ENOMEM, "checkpoints");
+	a->notes = grown;
+	for (size_t i = 0; i < have; i++)
+		a->notes[a->n_notes++] = ring[i];
+	return (int)have;
+}
+
+static int load_notes(struct against *a, const char *path, struct fault *f)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	int r;
+
+	r = read_file(path, NOTES_FILE_MAX, &text, &len, f);
+	if (r < 0)
+		return r;
+	if (strv_append(&a->texts, text) < 0)
+		return fault_errno(f, ENOMEM, "checkpoints");
+	r = add_notes(a, a->texts[strv_len(a->texts) - 1], strlen(text), f);
+	return r == 0 ? fault_set(f, EINVAL, "'%s' holds no checkpoint", path) : r;
+}
+
+static int load_pin(struct against *a, const char *pin, struct fault *f)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	int r = 0;
+
+	if (!str_starts(pin, ORIGIN_PREFIX)) {
+		r = read_file(pin, K0_FILE_MAX, &text, &len, f);
+		if (r < 0)
+			return r;
+	}
+	r = note_key_parse(text ? text : pin, &a->pin, f);
+	a->o.key = &a->pin;
+	return r;
+}
+
+/* RECORDS:HEAD, as session.end has them of a session's audit.ndjson. */
+static int load_anchor(struct against *a, const char *text, struct fault *f)
+{
+	const char *colon = strchr(text, ':');
+	char number[24];
+
+	if (!colon || colon - text >= (ptrdiff_t)sizeof(number) ||
+	    digest_from_hex(colon + 1, &a->anchor.head) < 0)
+		return fault_set(f, EINVAL, "--anchor is RECORDS:HEAD, the audit that session.end names");
+	memcpy(number, text, (size_t)(colon - text));
+	number[colon - text] = '\0';
+	a->o.anchor = &a->anchor;
+	if (str_to_u64(number, &a->anchor.size) < 0)
+		return fault_set(f, EINVAL, "--anchor '%s': no number of records", text);
+	return 0;
+}
+
+static int gather(const struct ledger_call *c, const struct source *s, struct against *a, struct fault *f)
+{
+	int r = 0;
+
+	a->o.k0 = a->k0;
+	for (char **p = c->k0; p && *p && r >= 0; p++)
+		r = load_k0(a, *p, f);
+	for (char **p = c->from_checkpoint; p && *p && r >= 0; p++)
+		r = load_notes(a, *p, f);
+	if (r >= 0 && s->checkpoints)
+		r = add_notes(a, s->checkpoints, s->checkpoints_len, f);
+	if (r >= 0 && c->pin)
+		r = load_pin(a, c->pin, f);
+	if (r >= 0 && c->anchor)
+		r = load_anchor(a, c->anchor, f);
+	if (r >= 0 && c->seal) {
+		r = source_load_seal(c->seal, &a->seal, f);
+		a->o.seal = &a->seal;
+		a->o.seal_is_of_this_boot = true; /* a copy: nothing is forgiven */
+	} else if (s->has_seal) {
+		a->o.seal = &s->seal;
+		a->o.seal_is_of_this_boot = s->same_boot;
+	}
+	a->o.notes = a->notes;
+	a->o.n_notes = a->n_notes;
+	a->o.from_checkpoint = c->from_checkpoint != NULL;
+	return r < 0 ? r : 0;
+}
+
+/* The largest place that a given checkpoint vouches for. */
+static uint64_t vouched(const struct against *a)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < a->n_notes; i++)
+		size = a->notes[i].mark.size > size ? a->notes[i].mark.size : size;
+	return size;
+}
+
+struct progress {
+	uint64_t total, done;
+	unsigned int shown;
+	bool on;
+};
+
+static void show_progress(struct progress *p, size_t len)
+{
+	unsigned int percent;
+
+	p->done += len;
+	if (!p->on)
+		return;
+	percent = (unsigned int)(p->done * 100 / p->total);
+	if (percent == p->shown)
+		return;
+	p->shown = percent;
+	fprintf(stderr, "\rverify: %3u%% [%-50.*s]", percent, (int)(percent / 2),
+		"##################################################");
+}
+
+static int read_through(struct source *s, struct verify *v, struct fault *f)
+{
+	_cleanup_free_ char *room = malloc(STEP);
+	struct progress p = { .total = s->total, .on = s->total >= PROGRESS_MIN && isatty(STDERR_FILENO) };
+	uint64_t first;
+	size_t len;
+	int r = 0;
+
+	if (!room)
+		return fault_errno(f, ENOMEM, "read buffer");
+	do {
+		r = source_read(s, room, STEP, &len, &first, f);
+		if (r < 0)
+			break;
+		if (first != UINT64_MAX)
+			verify_segment(v, first);
+		show_progress(&p, len);
+	} while (verify_feed(v, room, len) && len > 0);
+	if (p.on)
+		fputs("\r\033[K", stderr);
+	return r;
+}
+
+static int verify(const struct ledger_call *c, struct against *a, struct fault *f)
+{
+	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_verify_ struct verify *v = NULL;
+	struct verify_result result;
+	int r;
+
+	r = ledger_open_source(c, &s, f);
+	if (r == 0)
+		r = gather(c, &s, a, f);
+	if (r < 0)
+		return r;
+	/* Seal keys count from the first record, so with one of them nothing can be left out. */
+	if (c->from_checkpoint && a->o.n_k0 == 0 && vouched(a) > 0)
+		source_skip_to(&s, vouched(a) - 1);
+	v = verify_new(&a->o);
+	if (!v)
+		return fault_errno(f, ENOMEM, "verify");
+	r = read_through(&s, v, f);
+	if (r < 0)
+		return r;
+	verify_end(v, &result);
+	r = c->json ? verdict_print_json(&result, &a->o, f) : verdict_print(&result, &a->o);
+	return r < 0 ? r : (int)result.status;
+}
+
+int ledger_cmd_verify(const struct ledger_call *c, struct fault *f)
+{
+	struct against a = { 0 };
+	int r = verify(c, &a, f);
+
+	against_done(&a);
+	/* What was asked for makes no sense: that is not an answer about the ledger. */
+	if (r == -EINVAL)
+		return ledger_usage("%s", fault_text(f));
+	return r;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/ledger-lines.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEP ((size_t)256 * 1024)
+
+static int take(struct lines *l, const char *line, size_t len)
+{
+	const char *why;
+	struct record r;
+
+	if (record_parse(line, len, &r, &why) < 0) {
+		l->damaged++;
+		return 0;
+	}
+	return l->each(&r, l->arg);
+}
+
+int lines_feed(struct lines *l, const char *bytes, size_t len)
+{
+	while (len > 0) {
+		const char *end = memchr(bytes, '\n', len);
+		size_t n = end ? (size_t)(end + 1 - bytes) : len, keep;
+		int r = 0;
+
+		if (l->carried == 0 && end) {
+			r = take(l, bytes, n);
+		} else {
+			if (!l->carry)
+				l->carry = malloc(LEDGER_LINE_MAX + 1);
+			if (!l->carry)
+				return -ENOMEM;
+			/* One byte more than any record has is kept of what is too long, so that it stays too long. */
+			keep = LEDGER_LINE_MAX + 1 - l->carried;
+			keep = n < keep ? n : keep;
+			memcpy(l->carry + l->carried, bytes, keep);
+			l->carried += keep;
+			if (end) {
+				r = take(l, l->carry, l->carried);
+				l->carried = 0;
+			}
+		}
+		if (r != 0)
+			return r;
+		bytes += n;
+		len -= n;
+	}
+	return 0;
+}
+
+void lines_done(struct lines *l)
+{
+	free(l->carry);
+	l->carry = NULL;
+}
+
+int lines_read(struct source *s, struct lines *l, struct fault *f)
+{
+	_cleanup_free_ char *room = malloc(STEP);
+	uint64_t first;
+	size_t len;
+	int r;
+
+	if (!room)
+		return fault_errno(f, ENOMEM, "read buffer");
+	do {
+		r = source_read(s, room, STEP, &len, &first, f);
+		if (r < 0)
+			return r;
+		r = lines_feed(l, room, len);
+		if (r < 0)
+			return fault_errno(f, -r, "ledger");
+	} while (r == 0 && len > 0);
+	return 0;
+}
+
+static void print_span(struct span s, int width, FILE *out)
+{
+	fprintf(out, "%-*.*s ", width, s.at ? (int)s.len : 1, s.at ? s.at : "-");
+}
+
+void lines_print(const struct record *r, FILE *out)
+{
+	fprintf(out, "%.10s %.8s %6" PRIu64 " ", r->t, r->t + 11, r->seq);
+	print_span(r->kind, 16, out);
+	print_span(r->status, 8, out);
+	print_span(r->session, 25, out);
+	print_span(r->agent, 10, out);
+	/* ASCII without control characters: a record cannot play with the terminal. */
+	fprintf(out, "%.*s\n", (int)r->d.len, r->d.at);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* First byte: what the ledger is held against and whether its hashes are set right; the rest is the ledger. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "core/ledger-verify.h"
+#include "ledger-fix.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct verify_result judge(const char *text, size_t len, size_t step, const struct verify_options *o)
+{
+	struct verify_result r = { 0 };
+	_cleanup_verify_ struct verify *v = verify_new(o);
+
+	if (!v)
+		return r;
+	for (size_t at = 0; at < len; at += step)
+		(void)verify_feed(v, text + at, len - at < step ? len - at : step);
+	verify_end(v, &r);
+	return r;
+}
+
+static void require(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct digest zero = { 0 };
+	struct seal seal = { .index = 3, .synced_index = 2, .key = { .bytes = { 7 } } };
+	struct note notes[1] = { { .mark.size = 2, .text = "", .text_len = 0 } };
+	const struct ledger_mark anchor = { .size = 2 };
+	struct verify_options o = { 0 };
+	struct verify_result whole, parts;
+	uint8_t how;
+	char *text;
+
+	if (size < 1)
+		return 0;
+	how = data[0];
+	size--;
+	text = malloc(size + 1);
+	if (!text)
+		return 0;
+	memcpy(text, data + 1, size);
+	if (how & 1)
+		fix_lines(text, size, zero);
+	if (how & 2) {
+		o.k0 = &zero;
+		o.n_k0 = 1;
+	}
+	if (how & 4)
+		o.seal = &seal;
+	if (how & 8) {
+		o.notes = notes;
+		o.n_notes = 1;
+	}
+	o.anchor = how & 16 ? &anchor : NULL;
+	o.from_checkpoint = how & 32;
+	o.seal_is_of_this_boot = how & 64;
+
+	whole = judge(text, size, size ? size : 1, &o);
+	parts = judge(text, size, 1 + how % 7, &o);
+	/* Portions do not matter, and what is called good is all of it. */
+	require(whole.status == parts.status && whole.next == parts.next && whole.bytes == parts.bytes);
+	require(whole.bytes <= size);
+	if (whole.status == VERIFY_OK || whole.status == VERIFY_BARE)
+		require(whole.bytes == size);
+	else
+		require(whole.why[0] != '\0');
+	free(text);
+	return 0;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A writer that is killed before each of its system calls in turn, from the first to the last. */
+#include "core/ledger.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include "core/ledger-checkpoint.h"
+#include "core/ledger-source.h"
+#include "ledger-fixture.h"
+#include "tap.h"
+
+#define CALLS_MAX 1000
+
+/*
+ * Runs WORK in a child and kills it when it is about to make its Nth call, counted from when it stops itself.
+ * 1: killed; 0: WORK was done before; negative: it failed.
+ */
+static int kill_at(unsigned int n, bool (*work)(const struct place *p), const struct place *p)
+{
+	unsigned int stops = 0;
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0 || raise(SIGSTOP) != 0)
+			_exit(2);
+		_exit(!work(p));
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
+		return -1;
+	while (ptrace(PTRACE_SYSCALL, pid, NULL, NULL) == 0 && waitpid(pid, &status, 0) == pid &&
+	       WIFSTOPPED(status)) {
+		/* Each call stops twice, before and after. */
+		if (++stops < 2 * n - 1)
+			continue;
+		(void)kill(pid, SIGKILL);
+		return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) ? 1 : -1;
+	}
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
+}
+
+static struct ledger *open_small(const struct place *p)
+{
+	struct ledger *l = NULL;
+
+	return ledger_open(p->state, &(struct ledger_options){ .create = true, .segment_max = 2500 }, &l,
+			   NULL, NULL) < 0
+		       ? NULL
+		       : l;
+}
+
+static struct verify_result judge_all(const struct place *p, const struct digest *k0)
+{
+	struct verify_result result = { .status = VERIFY_TAMPERED, .why = "unreadable" };
+	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_verify_ struct verify *v = NULL;
+	struct verify_options o = { .k0 = k0, .n_k0 = k0 != NULL, .seal_is_of_this_boot = true };
+	struct note notes[64];
+	char room[4096];
+	uint64_t first;
+	size_t len, used;
+
+	if (source_open_live(p->state, &s, NULL) < 0)
+		return result;
+	for (size_t at = 0; at < s.checkpoints_len; at += used + 1)
+		if (note_parse(s.checkpoints + at, s.checkpoints_len - at, &notes[o.n_notes++], &used) < 0)
+			return result;
+	o.notes = notes;
+	o.seal = s.has_seal ? &s.seal : NULL;
+	v = verify_new(&o);
+	while (v && source_read(&s, room, sizeof(room), &len, &first, NULL) == 0) {
+		if (first != UINT64_MAX)
+			verify_segment(v, first);
+		if (!verify_feed(v, room, len) || len == 0)
+			break;
+	}
+	if (v)
+		verify_end(v, &result);
+	return result;
+}
+
+static bool init_work(const struct place *p)
+{
+	_cleanup_ledger_ struct ledger *l = open_small(p);
+
+	return l != NULL;
+}
+
+static bool append_work(const struct place *p)
+{
+	_cleanup_ledger_ struct ledger *l = open_small(p);
+	bool ok = l != NULL;
+
+	for (int i = 0; i < 7 && ok; i++)
+		ok = put(l, "test.event", i % 3 ? LEDGER_OBSERVED : LEDGER_DECIDED) == 0;
+	return ok && ledger_checkpoint(l, NULL, NULL, NULL) == 0;
+}
+
+static bool goes_on(const struct place *p, const struct digest *k0, uint64_t at_least)
+{
+	_cleanup_ledger_ struct ledger *l = open_small(p);
+	struct verify_result r;
+
+	if (!l || put(l, "test.event", LEDGER_DECIDED) < 0)
+		return false;
+	r = judge_all(p, k0);
+	if (r.status == VERIFY_OK && r.next > at_least && r.gaps == 0 && r.recovered == 0)
+		return true;
+	printf("# %d at %llu: %s\n", (int)r.status, (unsigned long long)r.bad_seq, r.why);
+	return false;
+}
+
+static void at_every_call_of_a_birth(void)
+{
+	unsigned int n = 0;
+	int r;
+
+	do {
+		_cleanup_place_ struct place p = { 0 };
+
+		CHECK(place_make(&p) && ++n < CALLS_MAX);
+		r = kill_at(n, init_work, &p);
+		CHECK(r >= 0 && goes_on(&p, NULL, 1));
+	} while (r > 0);
+	printf("# %u calls\n", n - 1);
+	CHECK(n > 20);
+}
+
+static void at_every_call_of_appends_with_a_rotation_and_a_checkpoint(void)
+{
+	unsigned int n = 0;
+	int r;
+
+	do {
+		_cleanup_place_ struct place p = { 0 };
+		struct verify_result before, after;
+		struct digest k0;
+
+		CHECK(place_make(&p) && ++n < CALLS_MAX && fill(&p, 3, NULL, &k0));
+		before = judge_all(&p, &k0);
+		r = kill_at(n, append_work, &p);
+		after = judge_all(&p, &k0);
+		CHECK(r >= 0 && after.status == VERIFY_OK && after.next >= before.next);
+		CHECK(goes_on(&p, &k0, after.next));
+	} while (r > 0);
+	printf("# %u calls\n", n - 1);
+	CHECK(n > 60);
+}
+
+TAP_MAIN(T(at_every_call_of_a_birth), T(at_every_call_of_appends_with_a_rotation_and_a_checkpoint))

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "core/ledger-peer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "core/ledger-checkpoint.h"
+#include "ledger-fixture.h"
+#include "tap.h"
+
+static bool configure(const struct place *p, const char *type, const char *send, char path[256])
+{
+	char text[600];
+
+	if (!place_path(p, "sink", path))
+		return false;
+	(void)snprintf(text, sizeof(text),
+		       "{\"peers\":[{\"name\":\"one\",\"type\":\"%s\",\"path\":\"%s\",\"send\":\"%s\"}]}",
+		       type, path, send);
+	return spit(p, PEER_FILE, text, strlen(text));
+}
+
+static int listen_at(const char *path, int type)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+
+	(void)snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", path);
+	(void)unlink(path);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0 ||
+	    (type == SOCK_STREAM && listen(fd, 4) < 0))
+		return -1;
+	return fd;
+}
+
+static bool checkpoint(const struct place *p, int events)
+{
+	_cleanup_ledger_ struct ledger *l = NULL;
+
+	if (ledger_open(p->state, NULL, &l, NULL, NULL) < 0)
+		return false;
+	for (int i = 0; i < events; i++)
+		if (put(l, "test.event", LEDGER_OBSERVED) < 0)
+			return false;
+	return ledger_checkpoint(l, NULL, NULL, NULL) == 0;
+}
+
+static bool push(const struct place *p, struct peer_state *ret)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+	_cleanup_peers_ struct peers peers = { 0 };
+
+	if (peer_load(p->state, &peers, &f) == 0 && peers.n == 1 && peer_push(p->state, &peers, &f) == 0 &&
+	    peer_state(p->state, &peers.items[0], ret, &f) == 0)
+		return true;
+	printf("# %s\n", fault_text(&f));
+	return false;
+}
+
+/* How many whole notes are in the sink, and that they are the ledger's in ascending order. */
+static int count_notes(const char *text, size_t len)
+{
+	uint64_t size = 0;
+	int n = 0;
+
+	for (size_t at = 0; at < len;) {
+		struct note note;
+		size_t used;
+
+		if (note_parse(text + at, len - at, &note, &used) < 0 || note.mark.size < size)
+			return -1;
+		size = note.mark.size;
+		at += used + 1;
+		n++;
+	}
+	return n;
+}
+
+static void without_peers_nothing_is_done(void)
+{
+	_cleanup_place_ struct place p = { 0 };
+	_cleanup_peers_ struct peers peers = { 0 };
+
+	CHECK(place_make(&p) && fill(&p, 2, NULL, NULL));
+	CHECK(peer_load(p.state, &peers, NULL) == 0 && peers.n == 0);
+	peer_kick(p.state);
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+}
+
+static void a_file_gets_every_checkpoint_once(void)
+{
+	_cleanup_place_ struct place p = { 0 };
+	_cleanup_free_ char *text = NULL;
+	struct peer_state st;
+	char path[256];
+	size_t len;
+
+	CHECK(place_make(&p) && fill(&p, 2, NULL, NULL) && configure(&p, "file", "checkpoints", path));
+	CHECK(checkpoint(&p, 1) && checkpoint(&p, 1) && push(&p, &st) && st.behind == 0 && st.sent == 4 &&
+	      !st.error[0]);
+	CHECK(checkpoint(&p, 3) && push(&p, &st) && st.behind == 0 && st.sent == 7);
+	CHECK(push(&p, &st) && st.behind == 0);
+	text = slurp(&p, "sink", &len);
+	CHECK(text && count_notes(text, len) == 3);
+}
+
+static void a_file_gets_every_record_across_segments(void)
+{
+	_cleanup_place_ struct place p = { 0 };
+	_cleanup_free_ char *text = NULL;
+	struct peer_state st;
+	struct digest k0;
+	char path[256];
+	size_t len;
+
+	CHECK(place_make(&p) && fill(&p, 40, &(struct ledger_options){ .segment_max = 3000 }, &k0));
+	CHECK(configure(&p, "file", "records", path) && push(&p, &st) && st.behind == 0);
+	CHECK(checkpoint(&p, 30) && push(&p, &st) && st.behind == 0 && st.sent > 70);
+	text = slurp(&p, "sink", &len);
+	CHECK(text);
+	CHECK(judge(text, len, &(struct verify_options){ .k0 = &k0, .n_k0 = 1 }).next == st.sent);
+}
+
+static void a_peer_that_is_down_lags_and_catches_up(void)
+{
+	_cleanup_place_ struct place p = { 0 };
+	_cleanup_close_ int fd = -EBADF;
+	struct peer_state st;
+	char path[256], room[8192];
+	int status;
+	pid_t pid;
+
+	CHECK(place_make(&p) && fill(&p, 2, NULL, NULL) && configure(&p, "dgram", "checkpoints", path));
+	CHECK(checkpoint(&p, 1) && push(&p, &st) && st.behind == 3 && strstr(st.error, "connect"));
+	CHECK(checkpoint(&p, 1) && push(&p, &st) && st.behind == 4);
+	fd = listen_at(path, SOCK_DGRAM);
+	CHECK(fd >= 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(!(push(&p, &st) && st.behind == 0 && !st.error[0]));
+	for (int i = 0; i < 2; i++) {
+		struct note n;
+		size_t used;
+		ssize_t len = recv(fd, room, sizeof(room), 0);
+
+		CHECK(len > 0 && note_parse(room, (size_t)len, &n, &used) == 0 &&
+		      n.mark.size == (uint64_t)(3 + i));
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
+/* A listener that never reads: its kernel queue takes everything, but nothing counts as sent. */
+static void a_peer_that_does_not_read_lags(void)
+{
+	_cleanup_place_ struct place p = { 0 };
+	_cleanup_close_ int fd = -EBADF, client = -EBADF;
+	struct peer_state st;
+	char path[256], room[16384];
+	size_t len = 0;
+	ssize_t n;
+
+	CHECK(place_make(&p) && fill(&p, 2, NULL, NULL) && configure(&p, "stream", "checkpoints", path));
+	fd = listen_at(path, SOCK_STREAM);
+	CHECK(fd >= 0 && checkpoint(&p, 1) && push(&p, &st) && st.behind == 3 &&
+	      strstr(st.error, "does not read"));
+	/* What waited is there once it looks; the sender sends it again all the same. */
+	client = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+	while (client >= 0 && (n = recv(client, room + len, sizeof(room) - len, 0)) > 0)
+		len += (size_t)n;
+	CHECK(count_notes(room, len) == 1);
+}
+
+static void a_stream_that_reads_gets_all_in_order(void)
+{
+	_cleanup_place_ struct place p = { 0 };
+	_cleanup_close_ int fd = -EBADF, client = -EBADF;
+	struct peer_state st;
+	char path[256], room[16384];
+	size_t len = 0;
+	int status;
+	ssize_t n;
+	pid_t pid;
+
+	CHECK(place_make(&p) && fill(&p, 2, NULL, NULL) && configure(&p, "stream", "checkpoints", path));
+	fd = listen_at(path, SOCK_STREAM);
+	for (int i = 0; i < 20; i++)
+		CHECK(checkpoint(&p, 1));
+	pid = fork();
+	if (pid == 0)
+		_exit(!(push(&p, &st) && st.behind == 0));
+	client = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+	while (client >= 0 && (n = recv(client, room + len, sizeof(room) - len, 0)) > 0)
+		len += (size_t)n;
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	CHECK(count_notes(room, len) == 20);
+}
+
+/* A full disk, as a limit on the size of files: half a note must not stay, and it comes whole later. */
+static void a_peer_that_is_full_lags_and_catches_up(void)
+{
+	_cleanup_place_ struct place p = { 0 };
+	_cleanup_free_ char *text = NULL;
+	struct peer_state st;
+	char path[256];
+	int status;
+	pid_t pid;
+	size_t len;
+
+	CHECK(place_make(&p) && fill(&p, 2, NULL, NULL) && configure(&p, "file", "checkpoints", path));
+	CHECK(checkpoint(&p, 1) && push(&p, &st) && st.behind == 0);
+	CHECK(checkpoint(&p, 1));
+	pid = fork();
+	if (pid == 0) {
+		const struct rlimit limit = { 300, 300 };
+		_cleanup_peers_ struct peers peers = { 0 };
+
+		(void)sigaction(SIGXFSZ, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
+		_exit(peer_load(p.state, &peers, NULL) < 0 || setrlimit(RLIMIT_FSIZE, &limit) < 0 ||
+		      peer_push(p.state, &peers, NULL) < 0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	text = slurp(&p, "sink", &len);
+	CHECK(text && count_notes(text, len) == 1);
+	{
+		_cleanup_peers_ struct peers peers = { 0 };
+
+		CHECK(peer_load(p.state, &peers, NULL) == 0 &&
+		      peer_state(p.state, &peers.items[0], &st, NULL) == 0);
+		CHECK(st.behind == 1 && strstr(st.error, "write"));
+	}
+	CHECK(push(&p, &st) && st.behind == 0);
+	free(text);
+	text = slurp(&p, "sink", &len);
+	CHECK(text && count_notes(text, len) == 2);
+}
+
+static void a_kick_returns_at_once_and_delivers(void)
+{
+	_cleanup_place_ struct place p = { 0 };
+	_cleanup_close_ int fd = -EBADF;
+	struct pollfd wait = { .events = POLLIN };
+	char path[256], room[8192];
+
+	CHECK(place_make(&p) && fill(&p, 2, NULL, NULL) && configure(&p, "dgram", "checkpoints", path));
+	fd = listen_at(path, SOCK_DGRAM);
+	CHECK(fd >= 0 && checkpoint(&p, 1));
+	peer_kick(p.state);
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+	wait.fd = fd;
+	CHECK(poll(&wait, 1, 10000) == 1 && recv(fd, room, sizeof(room), 0) > 0);
+	/* The pusher saves its cursor after that; its lock says when it is over. */
+	CHECK(push(&p, &(struct peer_state){ 0 }));
+}
+
+static void a_wrong_configuration_is_refused_with_its_place(void)
+{
+	static const char twice[] = "{\"peers\":[{\"name\":\"a\",\"type\":\"file\",\"path\":\"/x\"},"
+				    "{\"name\":\"a\",\"type\":\"file\",\"path\":\"/y\"}]}";
+	static const char *const bad[] = {
+		"{}",
+		"[]",
+		"{\"peers\":{}}",
+		"{\"peers\":[{}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"file\"}]}",
+		"{\"peers\":[{\"name\":\"A\",\"type\":\"file\",\"path\":\"/x\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"tape\",\"path\":\"/x\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"file\",\"path\":\"x\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"file\",\"path\":\"/x\",\"send\":\"all\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"file\",\"path\":\"/x\",\"foo\":\"1\"}]}",
+		twice,
+		"{\"peers\":[],\"more\":1}",
+	};
+	_cleanup_place_ struct place p = { 0 };
+
+	CHECK(place_make(&p));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		_cleanup_fault_ struct fault f = { 0 };
+		_cleanup_peers_ struct peers peers = { 0 };
+
+		CHECK(spit(&p, PEER_FILE, bad[i], strlen(bad[i])));
+		CHECK(peer_load(p.state, &peers, &f) == -EINVAL && strstr(fault_text(&f), PEER_FILE ":1:"));
+	}
+}
+
+TAP_MAIN(T(without_peers_nothing_is_done), T(a_file_gets_every_checkpoint_once),
+	 T(a_file_gets_every_record_across_segments), T(a_peer_that_is_down_lags_and_catches_up),
+	 T(a_peer_that_does_not_read_lags), T(a_stream_that_reads_gets_all_in_order),
+	 T(a_peer_that_is_full_lags_and_catches_up), T(a_kick_returns_at_once_and_delivers),
+	 T(a_wrong_configuration_is_refused_with_its_place))
