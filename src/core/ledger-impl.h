@@ -75,6 +75,7 @@ void segment_name(uint64_t first, char name[SEGMENT_NAME_SIZE]);
 bool segment_parse(const char *name, uint64_t *ret_first);
 int segment_list(int dirfd, uint64_t **ret, size_t *ret_n, struct fault *f) _must_check_; /* ascending */
 int segment_open(struct ledger *l, uint64_t first, bool create, struct fault *f) _must_check_;
+int segment_enter_next(struct ledger *l, struct seal *s, struct fault *f) _must_check_; /* S in memory only */
 int segment_rotate(struct ledger *l, struct seal *s, struct fault *f) _must_check_;
 
 /* ledger-append.c: under the lock, with a seal that fits.  S is advanced in memory and on disk. */

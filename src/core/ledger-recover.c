@@ -96,19 +96,17 @@ static bool read_last(struct ledger *l, const struct seal *s, char **ret_line, s
 	return true;
 }
 
-static bool last_holds(struct ledger *l, const struct seal *s, bool *ret_rotated)
+static bool last_holds(struct ledger *l, const struct seal *s)
 {
 	_cleanup_free_ char *line = NULL;
 	struct digest head;
 	struct record r;
 
-	*ret_rotated = false;
 	if (s->last_len == 0)
 		return true;
 	if (!read_last(l, s, &line, &r))
 		return false;
 	record_head(&r, &head);
-	*ret_rotated = record_kind_is(&r, "ledger.rotate");
 	return r.seq == s->index - 1 && digest_equal(&head, &s->head) && record_hash_holds(&r);
 }
 
@@ -248,6 +246,7 @@ static int resume_at(struct ledger *l, struct seal *s, const struct tail *t, uin
 	s->head = t->head;
 	s->offset = from + t->good;
 	s->last_len = t->last_len;
+	s->rotated = 0;
 	if (s->synced_index > s->index) {
 		s->synced_index = s->index;
 		s->synced_offset = s->offset;
@@ -279,22 +278,8 @@ static int recheck(struct ledger *l, struct seal *s, uint64_t size, struct fault
 	return r < 0 ? r : 1;
 }
 
-static int enter_next(struct ledger *l, struct seal *s, struct fault *f)
-{
-	int r;
-
-	if (fdatasync(l->segfd) < 0)
-		return fault_errno(f, errno, "sync the ledger's segment");
-	r = segment_open(l, s->index, true, f);
-	if (r < 0)
-		return r;
-	s->segment = s->synced_index = s->index;
-	s->offset = s->synced_offset = s->last_len = 0;
-	return 0;
-}
-
-/* Takes over what is whole behind the seal, moves away what is not. */
-static int advance(struct ledger *l, struct seal *s, struct torn *torn, bool *ret_rotated, struct fault *f)
+/* Takes over what is whole behind the seal, moves away what is not.  Behind a rotation nothing is. */
+static int advance(struct ledger *l, struct seal *s, struct torn *torn, struct fault *f)
 {
 	struct tail t = { .seq = s->index, .stop = UINT64_MAX, .head = s->head };
 	_cleanup_seal_ struct seal next = *s;
@@ -305,16 +290,19 @@ static int advance(struct ledger *l, struct seal *s, struct torn *torn, bool *re
 		return fault_errno(f, errno, "fstat");
 	if ((uint64_t)st.st_size == s->offset)
 		return 0;
-	r = scan_file(l, s->offset, (uint64_t)st.st_size, &next.key, &t, f);
-	if (r < 0)
-		return r;
+	t.why = "behind the end of the segment";
+	if (!s->rotated) {
+		r = scan_file(l, s->offset, (uint64_t)st.st_size, &next.key, &t, f);
+		if (r < 0)
+			return r;
+	}
 	if (t.seq > s->index) {
 		s->key = next.key;
 		s->index = t.seq;
 		s->head = t.head;
 		s->offset += t.good;
 		s->last_len = t.last_len;
-		*ret_rotated = t.rotated;
+		s->rotated = t.rotated;
 	}
 	if ((uint64_t)st.st_size == s->offset)
 		return 0;
@@ -322,24 +310,19 @@ static int advance(struct ledger *l, struct seal *s, struct torn *torn, bool *re
 	return quarantine(l, s->index, s->offset, torn, f);
 }
 
-static int catch_up(struct ledger *l, struct seal *s, bool rotated, struct fault *f)
+static int catch_up(struct ledger *l, struct seal *s, struct fault *f)
 {
 	struct torn torn = { 0 };
 	int r;
 
-	for (;;) {
-		if (rotated) {
-			r = enter_next(l, s, f);
-			if (r < 0)
-				return r;
-			rotated = false;
-		}
-		r = advance(l, s, &torn, &rotated, f);
-		if (r < 0)
-			return r;
-		if (!rotated)
-			break;
+	r = advance(l, s, &torn, f);
+	while (r == 0 && s->rotated) {
+		r = segment_enter_next(l, s, f);
+		if (r == 0)
+			r = advance(l, s, &torn, f);
 	}
+	if (r < 0)
+		return r;
 	memcpy(s->boot, l->boot, sizeof(s->boot));
 	if (torn.bytes > 0)
 		return put_recovered(l, s, &torn, 0, f);
@@ -368,7 +351,7 @@ static int open_live(struct ledger *l, const struct seal *s, struct stat *ret, s
 
 int ledger_ready(struct ledger *l, struct seal *s, struct fault *f)
 {
-	bool same_boot = memcmp(s->boot, l->boot, sizeof(s->boot)) == 0, rotated = false;
+	bool same_boot = memcmp(s->boot, l->boot, sizeof(s->boot)) == 0;
 	struct stat st;
 	int r;
 
@@ -379,7 +362,7 @@ int ledger_ready(struct ledger *l, struct seal *s, struct fault *f)
 	}
 	if (r < 0)
 		return r;
-	if (same_boot && l->tail_checked && (uint64_t)st.st_size == s->offset)
+	if (same_boot && l->tail_checked && !s->rotated && (uint64_t)st.st_size == s->offset)
 		return 0;
 	if (!same_boot && s->synced_index < s->index) {
 		r = recheck(l, s, (uint64_t)st.st_size, f);
@@ -388,9 +371,9 @@ int ledger_ready(struct ledger *l, struct seal *s, struct fault *f)
 	} else if ((uint64_t)st.st_size < s->offset) {
 		return refuse(s, f, "records were removed from the end of the ledger");
 	}
-	if (!last_holds(l, s, &rotated))
+	if (!last_holds(l, s))
 		return refuse(s, f, "the last record of the ledger was changed");
-	r = catch_up(l, s, rotated, f);
+	r = catch_up(l, s, f);
 	if (r == 0)
 		l->tail_checked = true;
 	return r;

@@ -23,6 +23,7 @@ struct seal {
 	uint64_t segment;	/* first seq of the live segment */
 	uint64_t offset;	/* its size after record index - 1 */
 	uint64_t last_len;	/* bytes of record index - 1; 0: it is in an older segment */
+	uint64_t rotated;	/* 1: the last record is ledger.rotate, the next goes into the next segment */
 	uint64_t synced_index;	/* so many records have reached the disk, */
 	uint64_t synced_offset; /* in the live segment up to here */
 	uint64_t wall_us;	/* time of the last record */

@@ -112,9 +112,21 @@ int segment_rotate(struct ledger *l, struct seal *s, struct fault *f)
 	jdoc_set_int(d, "bytes", (int64_t)s->offset);
 	jdoc_set_int(d, "next", (int64_t)(s->index + 1));
 	jdoc_set_int(d, "segment", (int64_t)s->segment);
+	/* In the seal together with the record: whoever comes after a kill goes on from here. */
+	s->rotated = 1;
 	r = ledger_put_event(l, s, &e, f);
-	if (r < 0)
+	if (r < 0) {
+		s->rotated = 0;
 		return r;
+	}
+	r = segment_enter_next(l, s, f);
+	return r < 0 ? r : seal_write(l->sealfd, s, f);
+}
+
+int segment_enter_next(struct ledger *l, struct seal *s, struct fault *f)
+{
+	int r;
+
 	if (fdatasync(l->segfd) < 0)
 		return fault_errno(f, errno, "sync the ledger's segment");
 	(void)fchmod(l->segfd, 0400); /* complete: a reminder, not a lock */
@@ -122,6 +134,6 @@ int segment_rotate(struct ledger *l, struct seal *s, struct fault *f)
 	if (r < 0)
 		return r;
 	s->segment = s->synced_index = s->index;
-	s->offset = s->synced_offset = s->last_len = 0;
-	return seal_write(l->sealfd, s, f);
+	s->offset = s->synced_offset = s->last_len = s->rotated = 0;
+	return 0;
 }

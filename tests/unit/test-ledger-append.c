@@ -529,6 +529,51 @@ static void a_rotation_is_finished_by_the_next_writer(void)
 	}
 }
 
+static unsigned int count(const char *text, const char *word)
+{
+	unsigned int n = 0;
+
+	for (; (text = strstr(text, word)); text++)
+		n++;
+	return n;
+}
+
+/* The same, found by a writer that has been at work all the time: it must not rotate a second time. */
+static void a_rotation_is_finished_by_a_writer_that_was_there(void)
+{
+	_cleanup_place_ struct place p = { 0 };
+	const struct ledger_options o = { .create = true, .segment_max = 2000 };
+	_cleanup_ledger_ struct ledger *l = NULL;
+	_cleanup_free_ char *text = NULL;
+	struct seal before, after;
+	char hex[65], name[64] = "ledger/", path[256];
+	size_t len;
+
+	CHECK(place_make(&p) && ledger_open(p.state, &o, &l, NULL, NULL) == 0);
+	do {
+		CHECK(load_seal(&p, &before) && put(l, "test.event", LEDGER_OBSERVED) == 0 &&
+		      load_seal(&p, &after));
+	} while (after.segment == 0);
+	segment_name(after.segment, name + 7);
+	CHECK(place_path(&p, name, path) && unlink(path) == 0);
+	text = slurp(&p, FIRST_SEGMENT, &len);
+	CHECK(text && count(text, "ledger.rotate") == 1);
+	/* The seal as it was when the rotate record had just been counted. */
+	memcpy(hex, text + len - 67, 64);
+	hex[64] = '\0';
+	before.last_len = len - before.offset;
+	before.offset = len;
+	before.index++;
+	before.rotated = 1;
+	seal_evolve(&before.key, 1);
+	CHECK(digest_from_hex(hex, &before.head) == 0 && store_seal(&p, &before));
+	CHECK(put(l, "test.event", LEDGER_OBSERVED) == 0 && load_seal(&p, &after) &&
+	      after.segment == before.index);
+	free(text);
+	text = slurp(&p, FIRST_SEGMENT, &len);
+	CHECK(text && len == before.offset && count(text, "ledger.rotate") == 1);
+}
+
 static uint64_t now_us = 2000000000000000;
 
 static uint64_t wall(void)
@@ -676,7 +721,7 @@ TAP_MAIN(T(a_ledger_is_made_only_when_asked_for), T(the_first_key_is_not_kept), 
 	 T(another_boot_alone_changes_nothing), T(removed_records_stop_every_writer),
 	 T(a_live_segment_that_vanishes_stops_its_writer), T(a_lost_or_damaged_seal_stops_every_writer),
 	 T(files_that_others_may_write_are_refused), T(segments_rotate_and_the_numbers_go_on),
-	 T(a_rotation_is_finished_by_the_next_writer), T(a_clock_set_back_is_a_record),
-	 T(a_person_may_accept_a_loss_and_it_stays_visible),
+	 T(a_rotation_is_finished_by_the_next_writer), T(a_rotation_is_finished_by_a_writer_that_was_there),
+	 T(a_clock_set_back_is_a_record), T(a_person_may_accept_a_loss_and_it_stays_visible),
 	 T(an_accepted_rewrite_still_fails_with_the_first_key), T(a_new_seal_begins_where_the_records_end),
 	 T(the_seal_is_behind_after_a_rollback_of_it_alone))

@@ -19,18 +19,23 @@ struct promises {
 	uint64_t synced; /* records that a returned call said are on the disk */
 };
 
-static const struct ledger_options options = { .segment_max = 2000000 };
+static const struct ledger_options options = { .segment_max = 1000000 };
 
 static _Noreturn void write_on(const struct place *p, int out, struct promises *promised, unsigned int seed)
 {
+	static char text[9000];
+	struct jdoc *d = jdoc_new_object();
+	/* A write of several pages is what a kill can tear. */
+	const struct ledger_event e[3] = { { .kind = "a", .session = "s" },
+					   { .kind = "b", .d = d, .verbatim = true },
+					   { .kind = "c", .d = d, .verbatim = true } };
 	struct ledger *l = NULL;
 
+	memset(text, 'x', sizeof(text) - 1);
+	jdoc_set_string(d, "text", text);
 	if (ledger_open(p->state, &options, &l, NULL, NULL) < 0)
 		_exit(1);
 	for (;;) {
-		const struct ledger_event e[3] = { { .kind = "a", .session = "s" },
-						   { .kind = "b" },
-						   { .kind = "c" } };
 		enum ledger_class class;
 		struct ledger_mark mark;
 
