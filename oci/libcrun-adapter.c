@@ -104,7 +104,10 @@ static int start(const struct runtime_request *rq, struct fault *f)
 	_cleanup_error_ libcrun_error_t err = NULL;
 	struct libcrun_context_s ctx = make_context(rq);
 
-	if (libcrun_container_start(&ctx, rq->id, &err) != 0)
+	/* The whole start reads state and configuration again, only to find hooks in it. */
+	if (!rq->hooks && libcrun_status_write_exec_fifo(rq->state_root, rq->id, &err) != 0)
+		return report(err, "start", f);
+	if (rq->hooks && libcrun_container_start(&ctx, rq->id, &err) != 0)
 		return report(err, "start", f);
 	return 0;
 }

@@ -74,6 +74,8 @@ struct libcrun_container_s *libcrun_container_load_from_memory(const char *json,
 void libcrun_container_free(struct libcrun_container_s *container);
 int libcrun_container_create(struct libcrun_context_s *context, struct libcrun_container_s *container,
 			     unsigned int options, libcrun_error_t *err);
+/* The part of a start that is left when there are no hooks to run: the first process is let go. */
+int libcrun_status_write_exec_fifo(const char *state_root, const char *id, libcrun_error_t *err);
 int libcrun_container_start(struct libcrun_context_s *context, const char *id, libcrun_error_t *err);
 /* DEF is an ocispec struct: always NULL here, libcrun then reads its own copy of the configuration. */
 int libcrun_container_delete(struct libcrun_context_s *context, void *def, const char *id, bool force,

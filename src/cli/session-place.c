@@ -15,6 +15,7 @@
 #include "oci/rootfs.h"
 #include "oci/seccomp.h"
 #include "warden/init-proto.h"
+#include "warden/warden.h"
 
 /* May somebody who owns nothing here walk to PATH? */
 static bool is_reachable(const char *path)
@@ -331,7 +332,9 @@ int session_place_prepare(void *arg, struct runtime_request *rq, struct fault *f
 		r = session_place_config(p->subject, &pl, false, &config, f);
 	if (r < 0)
 		return r;
-	worktree_finish();
+	/* Where every process counts, these do not.  Otherwise the supervisor collects them when there is time. */
+	if (p->subject->profile->limit_pids && p->subject->profile->limit_pids < WARDEN_FEW_PIDS)
+		worktree_finish();
 	rq->config = config;
 	rq->bundle = pl.rootless ? p->session->run : p->mount_point;
 	/* As root on the private tmpfs: the runtime's own state ends with the container, whoever ends it. */

@@ -16,6 +16,7 @@ struct runtime_request {
 	const char *bundle;	   /* working directory while it creates; recorded in hook states */
 	const char *config;	   /* config.json as text */
 	unsigned int preserve_fds; /* descriptors 3 .. 3+n-1 reach the first process */
+	bool hooks;		   /* the config has some */
 	bool cgroups;		   /* the runtime makes the cgroup; own runs have made theirs */
 };
 

@@ -49,21 +49,20 @@ static bool has_limit(pid_t pid, int resource, uint64_t want)
  * The limits that we can vouch for.  A cgroup's are read back from the kernel; time is our own clock, which runs from
  * the release on; the disk is ours to watch, and no single file may pass the limit between two looks.
  */
-static uint32_t prove_limits(struct warden *w)
+void warden_prove_limits(struct warden *w)
 {
 	const struct cgroup_limits *l = &w->job->limits;
 	_cleanup_fault_ struct fault f = { 0 };
-	uint32_t proven = w->job->time_s ? LAYER_BIT(LAYER_TIME_LIMIT) : 0;
 
+	w->limits = w->job->time_s ? LAYER_BIT(LAYER_TIME_LIMIT) : 0;
 	if (cgroup_prove(w->job->cgroup, l, w->init, &f) == 0)
-		proven |= (l->memory ? LAYER_BIT(LAYER_MEMORY_LIMIT) : 0) |
-			  (l->pids ? LAYER_BIT(LAYER_PIDS_LIMIT) : 0) |
-			  (l->cpu_percent ? LAYER_BIT(LAYER_CPU_LIMIT) : 0);
+		w->limits |= (l->memory ? LAYER_BIT(LAYER_MEMORY_LIMIT) : 0) |
+			     (l->pids ? LAYER_BIT(LAYER_PIDS_LIMIT) : 0) |
+			     (l->cpu_percent ? LAYER_BIT(LAYER_CPU_LIMIT) : 0);
 	else if (!w->fault.text)
 		(void)fault_set(&w->fault, ESTALE, "%s", fault_text(&f));
 	if (w->job->disk && has_limit(w->init, RLIMIT_FSIZE, w->job->disk))
-		proven |= LAYER_BIT(LAYER_DISK_LIMIT);
-	return proven;
+		w->limits |= LAYER_BIT(LAYER_DISK_LIMIT);
 }
 
 static int use_terminal(struct warden *w, int *master, struct fault *f)
@@ -84,7 +83,7 @@ static int on_report(struct warden *w, const struct init_msg *m, int *fd, struct
 
 	if (w->phase != WARDEN_CREATING)
 		return fault_set(f, EPROTO, "init reported twice");
-	r = proof_compare(m, s->layers, s->profile->optional, prove_limits(w), w->host_ns, w->ret->layers, f);
+	r = proof_compare(m, s->layers, s->profile->optional, w->limits, w->host_ns, w->ret->layers, f);
 	w->ret->proven = true;
 	if (r < 0)
 		return r;

@@ -39,6 +39,7 @@ struct warden {
 	uint64_t setup_at, time_at, kill_at, disk_at; /* boot clock, ns; 0 = not armed */
 	uint64_t start_ns;
 	uint64_t host_ns[_INIT_NS_MAX];
+	uint32_t limits; /* LAYER_BIT()s of limits that were read back */
 	struct exit_facts facts;
 	struct fault fault; /* why the set-up failed */
 };
@@ -49,6 +50,7 @@ void warden_expect_end(struct warden *w); /* the payload ended: init must follow
 
 /* warden-init.c: one message of init, or the end of its socket. */
 void warden_hear_init(struct warden *w);
+void warden_prove_limits(struct warden *w); /* reads back what cgroup and rlimits of init's pid hold */
 
 /* warden-end.c */
 void warden_say_created(const struct warden *w);

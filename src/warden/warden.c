@@ -20,7 +20,6 @@
 #define SETUP_MAX_MS UINT64_C(30000)
 #define DISK_TICK_MS UINT64_C(250)
 #define LAST_WORD_MS UINT64_C(5000)
-#define FEW_PIDS 64
 
 static void arm(uint64_t *at, uint64_t ms)
 {
@@ -102,11 +101,14 @@ static void on_creator(struct warden *w)
 	}
 	w->creator.fd = fd_close(w->creator.fd);
 	/* A number that small shall not include the creator.  Otherwise its end is not waited for: it takes a while. */
-	if (r < 0 || (w->job->limits.pids && w->job->limits.pids < FEW_PIDS))
+	if (r < 0 || (w->job->limits.pids && w->job->limits.pids < WARDEN_FEW_PIDS))
 		reap_creator(w);
 	/* Only now: before, the work of the creator would have counted against them. */
 	if (r == 0)
 		r = cgroup_limit(w->job->cgroup, &w->job->limits, &w->fault);
+	/* While init still looks around. */
+	if (r == 0)
+		warden_prove_limits(w);
 	if (r < 0) {
 		w->facts.setup_failed = true;
 		warden_abort(w);
@@ -376,5 +378,8 @@ int warden_run(const struct warden_job *job, struct run_result *ret, struct faul
 	}
 	drain(&w);
 	reap_creator(&w);
+	/* Whatever else became our child on the way: the container is gone, so all of it is dead. */
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
 	return warden_conclude(&w, f);
 }

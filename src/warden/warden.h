@@ -13,6 +13,8 @@
  * Supervision of one run, from the first process to the last byte of output: docs/design/run.md.  The caller has
  * opened session and cgroup and removes them afterwards.
  */
+#define WARDEN_FEW_PIDS 64 /* below this, nothing of ours is left in the cgroup when the limit is set */
+
 struct warden_job {
 	const struct runtime_ops *ops;
 	const struct session *session;
