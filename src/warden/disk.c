@@ -92,8 +92,7 @@ bool disk_watch_exceeds(struct disk_watch *w, bool final)
 	 * Half of the room at a time: the layer cannot pass its limit unseen unless somebody else frees as much as
 	 * it writes, and for that case it is walked now and then whenever the number moved.
 	 */
-	if (left + room / 2 > w->free_at_walk &&
-	    (left == w->free_at_walk || (w->ticks < TICKS_MAX && !final)))
+	if (!final && left + room / 2 > w->free_at_walk && (left == w->free_at_walk || w->ticks < TICKS_MAX))
 		return false;
 	w->size_at_walk = disk_measure(w->dir, w->limit);
 	w->free_at_walk = left;

@@ -17,7 +17,7 @@ struct disk_watch {
 };
 
 void disk_watch_init(struct disk_watch *w, const char *dir, uint64_t limit);
-/* Is the layer over its limit?  FINAL: the run is over, look closely. */
+/* Is the layer over its limit?  FINAL: the run is over, count it in any case. */
 bool disk_watch_exceeds(struct disk_watch *w, bool final);
 
 /* Bytes on disk below DIR, counting stops above MAX. */

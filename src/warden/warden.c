@@ -184,7 +184,6 @@ void warden_released(struct warden *w)
 	w->start_ns = clock_boot_ns();
 	if (w->job->time_s)
 		arm(&w->time_at, w->job->time_s * 1000);
-	disk_watch_init(&w->disk, w->job->layer_dir, w->job->disk);
 	if (w->disk.dir)
 		arm(&w->disk_at, DISK_TICK_MS);
 }
