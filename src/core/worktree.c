@@ -139,7 +139,9 @@ static int map_tree(int tree, const struct worktree_ids *ids, const char *source
 	r = set_attr(tree, &a);
 	if (r == -EINVAL || r == -ENOSYS || r == -EOPNOTSUPP)
 		return fault_set(f, EOPNOTSUPP,
-				 "map the owner of '%s': its file system cannot do that on this kernel",
+				 "map the owner of '%s': its file system cannot do that on this kernel; use "
+				 "a directory on "
+				 "ext4, xfs, btrfs or tmpfs, or one that does not belong to root",
 				 source);
 	return r < 0 ? fault_errno(f, -r, "map the owner of '%s'", source) : 0;
 }

@@ -178,3 +178,32 @@ teardown() {
 	assert_status 0
 	[ "$(sed 1d <<<"$output")" = "$(sed 1d <<<"$help")" ]
 }
+
+# on_overlay UID COMMAND...: in a worktree of UID on a file system that cannot map owners.
+on_overlay() {
+	mkdir "$CUSTODY_HOME"/{l,u,w,m}
+	run --separate-stderr unshare -m bash -c '
+		mount -t overlay none -o "lowerdir=$CUSTODY_HOME/l,upperdir=$CUSTODY_HOME/u,workdir=$CUSTODY_HOME/w" "$CUSTODY_HOME/m" || exit 99
+		cd "$CUSTODY_HOME/m" && echo original >file && chown -R "$1:$1" . || exit 99
+		shift
+		"$@"
+		rc=$?
+		cat file >&2
+		exit $rc' sh "$@"
+}
+
+@test "ISO-1: a worktree whose owner cannot be mapped: the owner itself is container root, alone" {
+	[ "$(id -u)" -eq 0 ] || return 0 # only root maps owners
+	on_overlay 64321 "$CUSTODY" run -- sh -c 'cat file; echo changed >file; cat file; cat /proc/self/uid_map'
+	assert_status 0
+	[ "$(awk 'NR == 3 { print $1, $2, $3 }' <<<"$output")" = "0 64321 1" ]
+	assert_stderr_has original
+}
+
+@test "ISO-1: a worktree of root whose owner cannot be mapped is refused: the payload is never host root" {
+	[ "$(id -u)" -eq 0 ] || return 0 # only root maps owners
+	on_overlay 0 "$CUSTODY" run -- sh -c 'echo RAN'
+	assert_status 125
+	[[ $output != *RAN* ]]
+	assert_stderr_has "map the owner"
+}
