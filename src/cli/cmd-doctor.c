@@ -163,6 +163,7 @@ int cmd_doctor(int argc, char **argv, struct fault *f)
 	doctor_check_cgroups(&report);
 	doctor_check_files(&report, &dirs);
 	doctor_check_libcrun(&report);
+	doctor_check_ledger(&report, &dirs);
 	r = doctor_run_canary(&dirs, o.profile, &report, f);
 	if (r < 0)
 		return r;

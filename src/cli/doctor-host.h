@@ -9,3 +9,4 @@ void doctor_check_kernel(struct doctor_report *r, const struct dirs *d);
 void doctor_check_cgroups(struct doctor_report *r);
 void doctor_check_files(struct doctor_report *r, const struct dirs *d);
 void doctor_check_libcrun(struct doctor_report *r);
+void doctor_check_ledger(struct doctor_report *r, const struct dirs *d);

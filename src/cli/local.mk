@@ -22,6 +22,7 @@ custody_SOURCES = \
 	src/cli/doctor-cgroup.c \
 	src/cli/doctor-files.c \
 	src/cli/doctor-kernel.c src/cli/doctor-host.h \
+	src/cli/doctor-ledger.c \
 	src/cli/doctor-probe.c src/cli/doctor-probe.h \
 	src/cli/ledger-filter.c \
 	src/cli/ledger-lines.c src/cli/ledger-lines.h \

@@ -63,6 +63,12 @@ static const struct {
 	  "below /dev of an image is followed (CVE-2026-47766): custody never hands an image's /dev to libcrun; /dev is\n"
 	  "always a fresh tmpfs, and a root directory is shown entry by entry on a skeleton of custody's own.\n"
 	  "A bundle that other runtimes run depends on their version, not on this one." },
+	{ "HOST-LEDGER",
+	  "The record of what ran, a chain with a seal that knows how it ends.  'custody ledger verify' says whether it was\n"
+	  "changed; docs/design/ledger.md says what a lost seal or removed records mean and how to go on." },
+	{ "HOST-AUDIT-PEER",
+	  "Places outside this machine's reach that get each checkpoint of the ledger (STATE/audit_peer).  Only they can notice a\n"
+	  "disk that was rolled back as a whole.  A peer may lag and loses nothing: 'custody ledger checkpoint' sends what waits." },
 	{ "HOST-CANARY",
 	  "doctor starts a real container, the way `custody run` does, with a program that tries what must not work: mount,\n"
 	  "ptrace, reach the network, read /etc/shadow, load a module and so on.  Each LAYER-* line is what that layer\n"

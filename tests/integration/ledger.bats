@@ -210,6 +210,19 @@ watches() { # PID
 	[ "$(grep -c ^custody/ledger/ "$CUSTODY_HOME/away/notes")" -eq 2 ]
 }
 
+@test "ledger: doctor says how far behind a peer is" {
+	printf '{"peers":[{"name":"share","type":"file","path":"%s/away/notes"}]}' "$CUSTODY_HOME" >"$CUSTODY_ROOT/sandbox/audit_peer"
+	more 1
+	"$CUSTODY" ledger checkpoint >/dev/null 2>&1
+	run --separate-stderr "$CUSTODY" doctor --json
+	jq -e '.checks[] | select(.id == "HOST-AUDIT-PEER") | .state == "limited" and (.text | test("share.* 2 records behind: .*away"))' <<<"$output"
+	jq -e '.checks[] | select(.id == "HOST-LEDGER") | .state == "ok"' <<<"$output"
+	mkdir "$CUSTODY_HOME/away"
+	"$CUSTODY" ledger checkpoint >/dev/null 2>&1
+	run --separate-stderr "$CUSTODY" doctor --json
+	jq -e '.checks[] | select(.id == "HOST-AUDIT-PEER") | .state == "ok"' <<<"$output"
+}
+
 @test "ledger: the verifier of the documentation, with sha256sum and jq, agrees" {
 	local doc=$BATS_TEST_DIRNAME/../../docs/design/ledger.md script=$CUSTODY_HOME/stock
 	# shellcheck disable=SC2016 # the fence of the text
