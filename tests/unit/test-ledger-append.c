@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 
 #include "ledger-fixture.h"
@@ -135,6 +136,13 @@ static void a_forks_child_takes_its_own_lock(void)
 	CHECK(place_make(&p) && fill(&p, 1, NULL, &k0));
 	l = reopen(&p, NULL);
 	CHECK(l && put(l, "test.event", LEDGER_OBSERVED) == 0);
+	/* Held by us, so not to be had by a child that has the same handle. */
+	CHECK(ledger_lock(l, LOCK_EX, NULL) == 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(ledger_lock(l, LOCK_EX | LOCK_NB, NULL) != -EWOULDBLOCK);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	ledger_unlock(l);
 	pid = fork();
 	for (int i = 0; i < 200; i++)
 		if (put(l, "test.event", LEDGER_OBSERVED) < 0 && pid == 0)
