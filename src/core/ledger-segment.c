@@ -76,6 +76,16 @@ int segment_list(int dirfd, uint64_t **ret, size_t *ret_n, struct fault *f)
 	return 0;
 }
 
+/* A complete segment is 0400, which stops its owner too, unless that is root; a kill may have come before the seal. */
+static int open_complete(int dirfd, const char *name)
+{
+	_cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 || fchmod(fd, 0600) < 0)
+		return -1;
+	return openat(dirfd, name, O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+}
+
 /* The directory entry is durable before a record relies on it. */
 int segment_open(struct ledger *l, uint64_t first, bool create, struct fault *f)
 {
@@ -87,6 +97,8 @@ int segment_open(struct ledger *l, uint64_t first, bool create, struct fault *f)
 		return 0;
 	segment_name(first, name);
 	fd = openat(l->dirfd, name, O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == EACCES)
+		fd = open_complete(l->dirfd, name);
 	if (fd < 0 && errno == ENOENT && create) {
 		fd = openat(l->dirfd, name, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 			    0600);

@@ -537,6 +537,25 @@ static void a_rotation_is_finished_by_the_next_writer(void)
 	}
 }
 
+/* Modes do not stop root, so what they stop is seen only by an ordinary user. */
+static void a_rotation_is_finished_by_an_ordinary_user(void)
+{
+	int status;
+	pid_t pid;
+
+	(void)fflush(stdout); /* or the child would print it again */
+	pid = fork();
+	if (pid == 0) {
+		if (geteuid() == 0 &&
+		    (setresgid(64321, 64321, 64321) < 0 || setresuid(64321, 64321, 64321) < 0))
+			_exit(2);
+		a_rotation_is_finished_by_the_next_writer();
+		(void)fflush(stdout);
+		_exit(!tap_ok);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
 static unsigned int count(const char *text, const char *word)
 {
 	unsigned int n = 0;
@@ -729,7 +748,8 @@ TAP_MAIN(T(a_ledger_is_made_only_when_asked_for), T(the_first_key_is_not_kept), 
 	 T(another_boot_alone_changes_nothing), T(removed_records_stop_every_writer),
 	 T(a_live_segment_that_vanishes_stops_its_writer), T(a_lost_or_damaged_seal_stops_every_writer),
 	 T(files_that_others_may_write_are_refused), T(segments_rotate_and_the_numbers_go_on),
-	 T(a_rotation_is_finished_by_the_next_writer), T(a_rotation_is_finished_by_a_writer_that_was_there),
-	 T(a_clock_set_back_is_a_record), T(a_person_may_accept_a_loss_and_it_stays_visible),
+	 T(a_rotation_is_finished_by_the_next_writer), T(a_rotation_is_finished_by_an_ordinary_user),
+	 T(a_rotation_is_finished_by_a_writer_that_was_there), T(a_clock_set_back_is_a_record),
+	 T(a_person_may_accept_a_loss_and_it_stays_visible),
 	 T(an_accepted_rewrite_still_fails_with_the_first_key), T(a_new_seal_begins_where_the_records_end),
 	 T(the_seal_is_behind_after_a_rollback_of_it_alone))
