@@ -4,15 +4,19 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 
 #define WALK_DEPTH_MAX 256
 #define TICKS_MAX 20
+#define ENTRY_BYTES UINT64_C(4096)
 
 static void dir_closep(DIR **d)
 {
@@ -20,8 +24,28 @@ static void dir_closep(DIR **d)
 		(void)closedir(*d);
 }
 
-/* Never through a link, never across a mount: DEV is the layer's own. */
-static uint64_t measure(int fd, dev_t dev, uint64_t max, unsigned int depth)
+struct walk {
+	dev_t dev;  /* never through a link, never across a mount: this is the layer's own */
+	bool force; /* nobody is left whom a changed mode could disturb */
+	bool denied;
+};
+
+/* A user's own directory without permissions hides what is in it from its owner as well. */
+static int open_below(struct walk *w, int dirfd, const char *name, mode_t mode)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int fd = openat(dirfd, name, flags);
+
+	if (fd >= 0 || errno != EACCES)
+		return fd;
+	if (w->force && fchmodat(dirfd, name, (mode & 0777) | 0700, 0) == 0)
+		fd = openat(dirfd, name, flags);
+	if (fd < 0)
+		w->denied = true;
+	return fd;
+}
+
+static uint64_t measure(struct walk *w, int fd, uint64_t max, unsigned int depth)
 {
 	__attribute__((cleanup(dir_closep))) DIR *d = fdopendir(fd);
 	const struct dirent *e;
@@ -32,70 +56,136 @@ static uint64_t measure(int fd, dev_t dev, uint64_t max, unsigned int depth)
 		return 0;
 	}
 	while (sum <= max && (e = readdir(d))) {
+		uint64_t bytes;
 		struct stat st;
 		int sub;
 
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
-		    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_dev != dev)
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		sum += (uint64_t)st.st_blocks * 512;
+		if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+			w->denied |= errno == EACCES;
+			continue;
+		}
+		if (st.st_dev != w->dev)
+			continue;
+		/* An empty file takes an inode, of which a file system has about one for each 16 KiB. */
+		bytes = (uint64_t)st.st_blocks * 512;
+		sum += bytes > ENTRY_BYTES ? bytes : ENTRY_BYTES;
 		if (!S_ISDIR(st.st_mode))
 			continue;
 		/* Deeper than anybody needs: counted as over, or a chain of directories would hide the rest. */
 		if (depth == 0)
 			return max + 1;
-		sub = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		sub = open_below(w, dirfd(d), e->d_name, st.st_mode);
 		if (sub >= 0)
-			sum += measure(sub, dev, max - (sum > max ? max : sum), depth - 1);
+			sum += measure(w, sub, max - (sum > max ? max : sum), depth - 1);
 	}
 	return sum;
 }
 
-uint64_t disk_measure(const char *dir, uint64_t max)
+static uint64_t walk(struct walk *w, const char *dir, uint64_t max)
 {
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
+	int fd;
 
-	if (fd < 0)
+	if (lstat(dir, &st) < 0)
 		return 0;
-	if (fstat(fd, &st) < 0) {
-		(void)fd_close(fd);
+	w->dev = st.st_dev;
+	fd = open_below(w, AT_FDCWD, dir, st.st_mode);
+	return fd < 0 ? 0 : measure(w, fd, max, WALK_DEPTH_MAX);
+}
+
+/* As the owner of the container's user namespace one is root there, whatever the modes say.  A child, for good. */
+static uint64_t walk_inside(pid_t init, const char *dir, uint64_t max)
+{
+	uint64_t sum = 0;
+	char path[48];
+	int fd[2];
+	pid_t pid;
+
+	if (pipe2(fd, O_CLOEXEC) < 0)
 		return 0;
+	pid = fork();
+	if (pid == 0) {
+		struct walk w = { 0 };
+		int ns, at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		(void)snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)init);
+		ns = open(path, O_RDONLY | O_CLOEXEC);
+		if (at < 0 || ns < 0 || setns(ns, CLONE_NEWUSER) < 0 || fchdir(at) < 0)
+			_exit(1);
+		sum = walk(&w, ".", max);
+		_exit(write(fd[1], &sum, sizeof(sum)) == sizeof(sum) ? 0 : 1);
 	}
-	return measure(fd, st.st_dev, max, WALK_DEPTH_MAX);
+	(void)fd_close(fd[1]);
+	if (pid < 0 || read(fd[0], &sum, sizeof(sum)) != sizeof(sum))
+		sum = 0;
+	(void)fd_close(fd[0]);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return sum;
 }
 
-static uint64_t free_bytes(const char *dir)
+uint64_t disk_measure(const char *dir, uint64_t max, pid_t init)
 {
-	struct statvfs fs;
+	struct walk w = { .force = init <= 0 };
+	uint64_t sum = walk(&w, dir, max), inside = 0;
 
-	return statvfs(dir, &fs) < 0 ? 0 : (uint64_t)fs.f_bfree * fs.f_frsize;
+	if (w.denied && init > 0)
+		inside = walk_inside(init, dir, max);
+	return inside > sum ? inside : sum;
 }
 
-void disk_watch_init(struct disk_watch *w, const char *dir, uint64_t limit)
+static void read_free(const char *dir, uint64_t *ret_bytes, uint64_t *ret_files)
 {
-	*w = (struct disk_watch){ .dir = limit ? dir : NULL, .limit = limit };
-	if (w->dir)
-		w->free_at_walk = free_bytes(w->dir);
+	struct statvfs fs = { 0 };
+
+	if (statvfs(dir, &fs) < 0)
+		fs = (struct statvfs){ 0 };
+	*ret_bytes = (uint64_t)fs.f_bfree * fs.f_frsize;
+	*ret_files = (uint64_t)fs.f_ffree * ENTRY_BYTES;
 }
 
-bool disk_watch_exceeds(struct disk_watch *w, bool final)
+void disk_watch_init(struct disk_watch *w, const char *dir, uint64_t limit, pid_t init)
 {
-	uint64_t left, room;
-
+	*w = (struct disk_watch){ .dir = limit ? dir : NULL, .limit = limit, .init = init };
 	if (!w->dir)
-		return false;
-	left = free_bytes(w->dir);
-	room = w->limit - (w->size_at_walk > w->limit ? w->limit : w->size_at_walk);
+		return;
+	read_free(w->dir, &w->free_at_walk, &w->files_at_walk);
+	w->free_at_start = w->free_at_walk;
+}
+
+/* Has anything moved, and by how much? */
+static bool is_due(struct disk_watch *w, uint64_t bytes, uint64_t files, bool final)
+{
+	uint64_t room = w->limit - (w->size_at_walk > w->limit ? w->limit : w->size_at_walk);
+
 	w->ticks++;
 	/*
 	 * Half of the room at a time: the layer cannot pass its limit unseen unless somebody else frees as much as
 	 * it writes, and for that case it is walked now and then whenever the number moved.
 	 */
-	if (!final && left + room / 2 > w->free_at_walk && (left == w->free_at_walk || w->ticks < TICKS_MAX))
+	if (final || bytes + room / 2 <= w->free_at_walk || files + room / 2 <= w->files_at_walk)
+		return true;
+	return (bytes != w->free_at_walk || files != w->files_at_walk) && w->ticks >= TICKS_MAX;
+}
+
+bool disk_watch_exceeds(struct disk_watch *w, bool final)
+{
+	uint64_t bytes, files, gone;
+
+	if (!w->dir)
 		return false;
-	w->size_at_walk = disk_measure(w->dir, w->limit);
-	w->free_at_walk = left;
+	read_free(w->dir, &bytes, &files);
+	if (!is_due(w, bytes, files, final))
+		return false;
+	w->size_at_walk = disk_measure(w->dir, w->limit, final ? 0 : w->init);
+	gone = bytes < w->free_at_start ? w->free_at_start - bytes : 0;
+	/* More is gone than has a name: somebody else's, or open files without one.  Those go with their processes. */
+	if (!final && w->size_at_walk <= w->limit && gone > w->size_at_walk && gone > w->limit / 2)
+		w->size_at_walk += disk_measure_nameless(w->init);
+	w->free_at_walk = bytes;
+	w->files_at_walk = files;
 	w->ticks = 0;
 	return w->size_at_walk > w->limit;
 }

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /*
  * How much a run has written to its layer.  The file system's free space is asked often, which costs nothing; the
@@ -11,14 +12,18 @@
 struct disk_watch {
 	const char *dir; /* NULL: nothing to watch; borrowed */
 	uint64_t limit;	 /* bytes */
-	uint64_t free_at_walk;
+	pid_t init;	 /* leads to the processes and to the user namespace of the run */
+	uint64_t free_at_start, free_at_walk;
+	uint64_t files_at_walk; /* free inodes, in bytes of what each counts */
 	uint64_t size_at_walk;
 	unsigned int ticks; /* since the last walk */
 };
 
-void disk_watch_init(struct disk_watch *w, const char *dir, uint64_t limit);
+void disk_watch_init(struct disk_watch *w, const char *dir, uint64_t limit, pid_t init);
 /* Is the layer over its limit?  FINAL: the run is over, count it in any case. */
 bool disk_watch_exceeds(struct disk_watch *w, bool final);
 
-/* Bytes on disk below DIR, counting stops above MAX. */
-uint64_t disk_measure(const char *dir, uint64_t max);
+/* Bytes on disk below DIR, counting stops above MAX.  INIT 0: the run is over, modes may be changed. */
+uint64_t disk_measure(const char *dir, uint64_t max, pid_t init);
+/* Bytes of files without a name that processes of INIT's pid namespace hold in an overlay. */
+uint64_t disk_measure_nameless(pid_t init);

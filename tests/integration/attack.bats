@@ -5,6 +5,7 @@
 # Hostile payloads, trees and directories: each test is an attack, and says what must not come of it.
 
 load ../lib/suite.bash
+load ../lib/runtime.bash
 
 setup() {
 	suite_setup
@@ -280,4 +281,174 @@ hostile_directory() { # [OPTIONS]
 	popd >/dev/null
 	assert_status 125
 	assert_stderr_has 'current directory'
+}
+
+# ---- the disk limit ----
+
+over_the_disk_limit() { # SCRIPT [OPTIONS]: found out while it still runs
+	custody_run "${@:2}" --timeout 15s -- sh -c "$1; exec sleep 60"
+	assert_status 137
+	assert_reason disk-limit
+}
+
+@test "ISO-13: disk: removed files that are still open count" {
+	profile disk '{"limits": {"disk": "16M"}}'
+	over_the_disk_limit 'for i in 3 4 5 6; do eval "exec $i>f"; rm f; head -c 12M /dev/zero >&$i; done' -p "$PROFILE"
+	as_user '{"limits": {"disk": "16M"}}'
+	over_the_disk_limit 'for i in 3 4 5 6; do eval "exec $i>f"; rm f; head -c 12M /dev/zero >&$i; done' -p "$PROFILE"
+}
+
+@test "ISO-13: disk: one removed file counts once, however many hold it" {
+	profile disk '{"limits": {"disk": "16M"}}'
+	custody_run -p "$PROFILE" -- sh -c 'exec 3>f 4>&3 5>&3; rm f; head -c 12M /dev/zero >&3
+		sleep 1 & sleep 1 & sleep 1 & wait'
+	assert_status 0
+}
+
+@test "ISO-13: disk: empty files count" {
+	profile disk '{"limits": {"disk": "16M"}}'
+	over_the_disk_limit 'i=0; while [ $i -lt 9000 ]; do : >$i; i=$((i + 1)); done' -p "$PROFILE"
+}
+
+@test "ISO-13: disk: directories that their owner cannot read count" {
+	local mode
+	as_user '{"limits": {"disk": "16M"}}'
+	for mode in 000 300; do
+		over_the_disk_limit "mkdir d; for i in 1 2; do head -c 12M /dev/zero >d/\$i; done; chmod $mode d" -p "$PROFILE"
+	done
+	over_the_disk_limit 'for i in 1 2; do head -c 12M /dev/zero >$i; done; chmod 000 /work' -p "$PROFILE"
+	custody_run -p "$PROFILE" -- sh -c 'mkdir d; for i in 1 2; do head -c 12M /dev/zero >d/$i; done; chmod 000 d'
+	assert_status 137
+	assert_reason disk-limit
+}
+
+# ---- what never worked ----
+
+@test "ISO-2: the system calls of an escape are refused, in every disguise" {
+	attack <<-'C'
+		#define _GNU_SOURCE
+		#include <errno.h>
+		#include <fcntl.h>
+		#include <sched.h>
+		#include <signal.h>
+		#include <stdio.h>
+		#include <sys/ioctl.h>
+		#include <sys/socket.h>
+		#include <sys/syscall.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		#define HIGH 0x100000000UL
+		static void no(const char *what, long nr, long a, long b, long c, long d)
+		{
+			if (syscall(nr, a, b, c, d, 0, 0) != -1)
+				printf("%s passed\n", what);
+			else if (errno != EPERM && errno != ENOSYS && errno != EAFNOSUPPORT)
+				printf("%s: errno %d\n", what, errno);
+		}
+		static void dies(const char *what, int how)
+		{
+			int status, r;
+			pid_t pid = fork();
+			if (pid == 0) {
+				if (how == 0)
+					syscall(0x40000000 | SYS_getpid);
+		#ifdef __x86_64__
+				if (how == 1)
+					__asm__ volatile("int $0x80" : "=a"(r) : "a"(20) : "memory");
+		#endif
+				_exit(0);
+			}
+			waitpid(pid, &status, 0);
+			if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGSYS)
+				printf("%s passed\n", what);
+		}
+		int main(void)
+		{
+			no("unshare", SYS_unshare, CLONE_NEWUSER, 0, 0, 0);
+			no("clone user", SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0);
+			no("clone high", SYS_clone, HIGH | CLONE_NEWNS | SIGCHLD, 0, 0, 0);
+			no("clone3", SYS_clone3, 0, 0, 0, 0);
+			no("setns", SYS_setns, 0, 0, 0, 0);
+			no("mount", SYS_mount, 0, (long)"/tmp", (long)"tmpfs", 0);
+			no("umount", SYS_umount2, (long)"/work", 2, 0, 0);
+			no("open_tree", SYS_open_tree, AT_FDCWD, (long)"/", 1, 0);
+			no("pivot_root", SYS_pivot_root, (long)".", (long)".", 0, 0);
+			no("chroot", SYS_chroot, (long)"/tmp", 0, 0, 0);
+			no("ptrace", SYS_ptrace, 16, 1, 0, 0);
+			no("process_vm_writev", SYS_process_vm_writev, 1, 0, 0, 0);
+			no("pidfd_getfd", SYS_pidfd_getfd, syscall(SYS_pidfd_open, 1, 0), 3, 0, 0);
+			no("io_uring", SYS_io_uring_setup, 1, 0, 0, 0);
+			no("bpf", SYS_bpf, 0, 0, 0, 0);
+			no("userfaultfd", SYS_userfaultfd, 0, 0, 0, 0);
+			no("perf", SYS_perf_event_open, 0, 0, 0, 0);
+			no("keyctl", SYS_keyctl, 0, 0, 0, 0);
+			no("open_by_handle", SYS_open_by_handle_at, 0, 0, 0, 0);
+			no("personality", SYS_personality, 0x40000, 0, 0, 0);
+			no("personality high", SYS_personality, HIGH | 0x400000, 0, 0, 0);
+			no("tiocsti", SYS_ioctl, 0, TIOCSTI, (long)"x", 0);
+			no("tiocsti high", SYS_ioctl, 0, HIGH | TIOCSTI, (long)"x", 0);
+			no("packet", SYS_socket, AF_PACKET, SOCK_RAW, 0, 0);
+			no("vsock", SYS_socket, 40, SOCK_STREAM, 0, 0);
+			no("alg", SYS_socket, 38, SOCK_SEQPACKET, 0, 0);
+			no("raw", SYS_socket, AF_INET, SOCK_RAW, 1, 0);
+			dies("x32", 0);
+		#ifdef __x86_64__
+			dies("int80", 1);
+		#endif
+			return 0;
+		}
+	C
+	custody_run -- ./attack
+	assert_status 0
+	[ -z "$output" ]
+}
+
+@test "ROOT-3: no call makes a set-id file in a writable tree of the host" {
+	profile rw '{"workspace": {"mode": "rw"}}'
+	attack <<-'C'
+		#define _GNU_SOURCE
+		#include <fcntl.h>
+		#include <linux/openat2.h>
+		#include <sys/stat.h>
+		#include <sys/syscall.h>
+		#include <sys/xattr.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			struct open_how how = { .flags = O_CREAT | O_RDWR, .mode = 06755 };
+			int fd = open("f", O_CREAT | O_RDWR, 0755);
+			chmod("f", 04755); fchmod(fd, 02755); fchmodat(AT_FDCWD, "f", 06755, 0);
+			syscall(452, AT_FDCWD, "f", 04755, 0); syscall(SYS_chmod, "f", 0x100000000UL | 04755);
+			open("g", O_CREAT | O_RDWR, 04755); openat(AT_FDCWD, "h", O_CREAT | O_RDWR, 02755); creat("i", 06755);
+			mknod("j", S_IFREG | 04755, 0); mknodat(AT_FDCWD, "k", S_IFREG | 02755, 0);
+			syscall(SYS_openat2, AT_FDCWD, "l", &how, sizeof(how));
+			fd = open(".", O_TMPFILE | O_RDWR, 04755);
+			linkat(fd, "", AT_FDCWD, "m", AT_EMPTY_PATH);
+			setxattr("f", "security.capability", "\1\0\0\2\377\377\377\377\0\0\0\0\377\377\377\377\0\0\0", 20, 0);
+			link("/usr/bin/su", "n"); link("/usr/bin/passwd", "o"); mkdir("p", 07777);
+			mknod("q", S_IFCHR | 0666, 0x101); mknod("r", S_IFBLK | 0666, 0x800);
+			return 0;
+		}
+	C
+	custody_run -p "$PROFILE" -- ./attack
+	assert_status 0
+	[ -f f ]
+	[ -z "$(find . -perm /6000)" ]
+	[ -z "$(find . -type b -o -type c)" ]
+	[ -z "$(getfattr -m security.capability f 2>/dev/null)" ]
+}
+
+@test "ROOT-3: a tree that became a link since its bundle was written is not followed" {
+	[ "$(id -u)" -eq 0 ] || skip_without USER-NAMESPACE
+	mkdir sub real
+	bundle -v ./sub:/x:rw -- sh -c 'echo z >/x/z'
+	runtime_run crun "$BUNDLE"
+	assert_status 0
+	[ -e sub/z ]
+	mv sub moved
+	ln -s real sub
+	runtime_run crun "$BUNDLE"
+	[ "$status" -ne 0 ]
+	[ ! -e real/z ]
+	[[ $(cat "$BUNDLE/custody-hook.err") == *"symbolic link"* ]]
 }
