@@ -6,6 +6,7 @@ libruntime_a_SOURCES = \
 	oci/jspan.c oci/jspan.h \
 	oci/libcrun-guard.h \
 	oci/libcrun-verbs.c oci/libcrun-verbs.h \
+	oci/runtime-cache.c oci/runtime-cache.h \
 	oci/runtime-config.c oci/runtime-config.h \
 	oci/runtime-control.c \
 	oci/runtime-create.c \
@@ -22,9 +23,12 @@ libruntime_a_SOURCES = \
 	oci/runtime-update.c \
 	oci/runtime-verbs.h
 libruntime_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBCRUN_CPPFLAGS)
-custody_runtime_SOURCES = oci/runtime-main.c oci/libcrun-runtime.c oci/runtime-systemd-no.c
+# What libcrun calls back into cannot wait in an archive that comes before libcrun.
+runtime_sources = oci/runtime-main.c oci/libcrun-runtime.c oci/libcrun-seccomp.c
+custody_runtime_SOURCES = $(runtime_sources) oci/runtime-systemd-no.c
 custody_runtime_CPPFLAGS = $(AM_CPPFLAGS) $(LIBCRUN_CPPFLAGS)
-# Its own wraps, in libcrun-runtime.c; libcrun-wrap.c, which has those of custody run, must stay out.
-custody_runtime_LDFLAGS = $(prog_ldflags) \
-	-Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_get_cgroup_mode
+# Its own wraps, in libcrun-runtime.c and libcrun-seccomp.c; libcrun-wrap.c, which has those of custody run, must stay out.
+runtime_wraps = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_get_cgroup_mode \
+	-Wl,--wrap=libcrun_generate_seccomp
+custody_runtime_LDFLAGS = $(prog_ldflags) $(runtime_wraps)
 custody_runtime_LDADD = libruntime.a liboci.a libbase.a $(oci_libs) $(PROG_LIBS)
