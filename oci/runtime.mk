@@ -32,3 +32,12 @@ runtime_wraps = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun
 	-Wl,--wrap=libcrun_generate_seccomp
 custody_runtime_LDFLAGS = $(prog_ldflags) $(runtime_wraps)
 custody_runtime_LDADD = libruntime.a liboci.a libbase.a $(oci_libs) $(PROG_LIBS)
+
+if SYSTEMD
+pkglibexec_PROGRAMS += custody-runtime-systemd
+custody_runtime_systemd_SOURCES = $(runtime_sources) oci/runtime-systemd-yes.c
+custody_runtime_systemd_CPPFLAGS = $(AM_CPPFLAGS) $(LIBCRUN_CPPFLAGS)
+custody_runtime_systemd_LDFLAGS = $(HARDEN_LDFLAGS) $(PIE_LDFLAGS) $(SAN_FLAGS) $(runtime_wraps)
+# Not liboci.a: it has the stubs of what libsystemd has.
+custody_runtime_systemd_LDADD = libruntime.a libbase.a $(LIBCRUN_A) $(MIXED_LIBS) $(SYSTEMD_LIBS)
+endif

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # One engine's scenarios with one runtime, as TAP; nothing of the host is touched (sandbox.sh).
 #
-#	tests/conformance/run-engine.sh podman|rootless|docker|containerd|cri RUNTIME [BATS-OPTION...]
+#	tests/conformance/run-engine.sh podman|rootless|systemd|docker|containerd|cri RUNTIME [BATS-OPTION...]
 #
 # RUNTIME is a path or a name in PATH: crun gives the reference, custody-runtime must pass whatever crun passes.
 # CUSTODY_SAMPLE=1 runs the scenarios whose names end in (sample): what every CI run affords.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 usage() {
-	echo "usage: run-engine.sh podman|rootless|docker|containerd|cri RUNTIME [BATS-OPTION...]" >&2
+	echo "usage: run-engine.sh podman|rootless|systemd|docker|containerd|cri RUNTIME [BATS-OPTION...]" >&2
 	exit 64
 }
 [ $# -ge 2 ] || usage
@@ -18,7 +18,7 @@ runtime=$(command -v "$2") || { echo "run-engine.sh: no runtime '$2'" >&2; exit 
 runtime=$(cd "$(dirname "$runtime")" && pwd)/${runtime##*/}
 shift 2
 case $engine in
-podman | rootless) need=podman ;;
+podman | rootless | systemd) need=podman ;;
 docker) need=dockerd ;;
 containerd | cri) need=containerd ;;
 *) usage ;;
@@ -26,4 +26,6 @@ esac
 command -v "$need" >/dev/null || { echo "run-engine.sh: $need is not installed" >&2; exit 1; }
 [ -z "${CUSTODY_SAMPLE:-}" ] || set -- --filter "\\(sample\\)$" "$@"
 # A scenario that hangs must not hang the whole run.
-exec timeout -k 10 1200 "$here/sandbox.sh" env RUNTIME="$runtime" bats --tap "$@" "$here/$engine.bats"
+inside=()
+[ "$engine" != systemd ] || inside=("$here/systemd.sh")
+exec timeout -k 10 1200 "$here/sandbox.sh" env RUNTIME="$runtime" "${inside[@]}" bats --tap "$@" "$here/$engine.bats"
