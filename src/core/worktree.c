@@ -98,7 +98,9 @@ static int open_userns(const struct worktree_ids *ids, int *ret, struct fault *f
 	/* CLONE_VM spares copying the page tables. */
 	pid = clone(hold_userns, stack + sizeof(stack), CLONE_NEWUSER | CLONE_VM | SIGCHLD, NULL);
 	if (pid < 0)
-		return fault_errno(f, errno, "make a user namespace for the worktree");
+		return fault_errno(
+			f, errno,
+			"make a user namespace (sysctl -w user.max_user_namespaces=15000 allows them)");
 	r = write_map(pid, "uid_map", ids->from_uid, ids->to_uid, f);
 	if (r == 0)
 		r = write_map(pid, "gid_map", ids->from_gid, ids->to_gid, f);

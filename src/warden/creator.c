@@ -162,9 +162,13 @@ int creator_read(struct creator *c, pid_t *ret_pid, struct fault *f)
 	struct creator_msg m = { 0 };
 	ssize_t n;
 
+	/*
+	 * A creator that failed early never read our release: the kernel then says "reset" once, in front of the
+	 * message that is still there.
+	 */
 	do
 		n = recv(c->fd, &m, sizeof(m) - 1, 0);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n < (ssize_t)offsetof(struct creator_msg, text))
 		return fault_set(f, EIO, "the process that makes the container ended without a word");
 	switch (m.what) {

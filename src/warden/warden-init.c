@@ -26,7 +26,8 @@ static int receive(int fd, struct init_msg *m, int *ret_fd)
 	*ret_fd = -EBADF;
 	do
 		n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	/* "Reset" comes once when init ended with a signal of ours unread, in front of its last words. */
+	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n <= 0)
 		return n < 0 ? -errno : 0;
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(&h); c; c = CMSG_NXTHDR(&h, c))

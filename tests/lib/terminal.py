@@ -57,7 +57,7 @@ for step in steps:
     if what == "expect":
         expect(text)
     elif what == "send":
-        os.write(master, codecs.decode(text, "unicode_escape").encode("latin-1"))
+        os.write(master, codecs.escape_decode(text.replace("\\$", "\\\\$").encode())[0])
     elif what == "size":
         resize(text)
     elif what == "kill":
