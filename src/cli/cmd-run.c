@@ -28,11 +28,22 @@ static int open_result(const char *path, struct fault *f)
 {
 	/* A link in a worktree of somebody else's leads wherever they like.  Those in /dev are the system's. */
 	int nofollow = str_starts(path, "/dev/") || str_starts(path, "/proc/self/") ? 0 : O_NOFOLLOW;
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | nofollow | O_CLOEXEC, 0644);
+	/* A FIFO without a reader would hold us here for ever. */
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | nofollow | O_CLOEXEC, 0644);
 
 	if (fd < 0 && errno == ELOOP)
 		return fault_set(f, ELOOP, "--result '%s' is a symbolic link: name the file itself", path);
-	return fd < 0 ? fault_errno(f, errno, "--result '%s'", path) : fd;
+	if (fd < 0 && errno == ENXIO)
+		return fault_set(f, ENXIO, "--result '%s' is a FIFO that nobody reads: name a file", path);
+	if (fd < 0)
+		return fault_errno(f, errno, "--result '%s'", path);
+	if (fcntl(fd, F_SETFL, 0) < 0) {
+		int r = fault_errno(f, errno, "--result '%s'", path);
+
+		(void)fd_close(fd);
+		return r;
+	}
+	return fd;
 }
 
 static int write_result(int fd, const struct run_result *res, struct fault *f)
@@ -99,7 +110,10 @@ int run_command(const struct run_options *o, struct fault *f)
 		r = write_result(result_fd, &res, f);
 	if (r == 0 && o->json)
 		r = write_result(STDOUT_FILENO, &res, f);
-	return r < 0 ? r : res.exit.code;
+	if (r < 0)
+		return r;
+	/* As with any program: success means that its output arrived. */
+	return res.output_error && res.exit.code == 0 ? STATUS_FAILED : res.exit.code;
 }
 
 int run_print_help(const char *name, const char *args)

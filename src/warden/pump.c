@@ -35,6 +35,7 @@ void pump_init(struct pump *p, int in, bool own_in, int out, bool own_out)
 	p->own_in = own_in;
 	p->own_out = own_out;
 	p->full = false;
+	p->error = 0;
 	p->start = p->len = p->lent = 0;
 	p->mode = PUMP_COPY;
 	if (in < 0 || out < 0)
@@ -134,6 +135,13 @@ static void give_up(struct pump *p)
 	pump_close(p);
 }
 
+/* A reader that left did not want it; a full disk did. */
+static void fail(struct pump *p, int error)
+{
+	p->error = error == EPIPE ? 0 : error;
+	give_up(p);
+}
+
 static void finish(struct pump *p)
 {
 	close_in(p);
@@ -154,7 +162,7 @@ static void step_splice(struct pump *p)
 	} else if (n < 0 && errno == EAGAIN) {
 		p->full = true;
 	} else if (n < 0 && errno != EINTR) {
-		give_up(p);
+		fail(p, errno);
 	}
 }
 
@@ -222,7 +230,7 @@ static void flush(struct pump *p)
 
 	if (n < 0) {
 		if (errno != EAGAIN && errno != EINTR)
-			give_up(p);
+			fail(p, errno);
 		return;
 	}
 	p->start += (size_t)n;

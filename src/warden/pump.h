@@ -23,6 +23,7 @@ struct pump {
 	int in, out; /* -EBADF: closed or never there */
 	enum pump_mode mode;
 	bool own_in, own_out; /* closed at the end */
+	int error;	      /* why what was read could not be delivered; 0: it was, or its reader left */
 	bool full;	      /* the last try found no room in OUT */
 	size_t start, len;    /* of what was read and not yet written */
 	size_t lent;	      /* PUMP_LEND: bytes that stand in OUT and still in IN */

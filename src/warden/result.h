@@ -23,7 +23,8 @@ struct run_result {
 	char *const *argv;			   /* the command */
 	const char *name, *agent, *worker, *issue; /* as given; NULL: not */
 	struct exit_verdict exit;
-	char *detail; /* one line for people: what failed, which limit was hit; NULL: nothing to say */
+	int output_error; /* errno: some of the command's output could not be delivered */
+	char *detail;	  /* one line for people: what failed, which limit was hit; NULL: nothing to say */
 	enum layer_state layers[_LAYER_MAX];
 	bool proven;		       /* `layers` was filled by a proof */
 	uint64_t started_us, ended_us; /* wall clock; payload released, session over */

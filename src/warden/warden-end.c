@@ -95,6 +95,9 @@ static char *describe(const struct warden *w)
 		if (w->facts.exec_failed)
 			n = asprintf(&text, "cannot execute '%s' inside: %s", command,
 				     strerror(w->facts.exec_errno));
+		else if (w->ret->output_error)
+			n = asprintf(&text, "its output could not be written, some of it is lost: %s",
+				     strerror(w->ret->output_error));
 		break;
 	case EXIT_REASON_SIGNALED:
 	case EXIT_REASON_CANCELLED:

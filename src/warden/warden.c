@@ -261,6 +261,8 @@ static void drain(struct warden *w)
 			if (p[2].revents)
 				on_signal(w);
 		}
+		if (w->io.pump[i].error)
+			w->ret->output_error = w->io.pump[i].error;
 	}
 }
 

@@ -322,6 +322,23 @@ over_the_disk_limit() { # SCRIPT [OPTIONS]: found out while it still runs
 	assert_reason disk-limit
 }
 
+@test "output that cannot be written is a failure, with words" {
+	run bash -c "\"\$CUSTODY\" run -- echo hi 2>&1 >/dev/full"
+	[ "$status" -eq 125 ]
+	[[ $output == *"No space left"* ]]
+	run bash -c "\"\$CUSTODY\" run -- sh -c 'echo hi; exit 3' 2>&1 >/dev/full"
+	[ "$status" -eq 3 ]
+	"$CUSTODY" run -- sh -c 'trap "" PIPE; echo hi; echo ho; true' 2>/dev/null | true
+	[ "${PIPESTATUS[0]}" -eq 0 ]
+}
+
+@test "--result: a FIFO that nobody reads holds nobody" {
+	mkfifo fifo
+	run timeout 10 "$CUSTODY" run --result fifo -- true
+	[ "$status" -eq 125 ]
+	[[ $output == *FIFO* ]]
+}
+
 # ---- what never worked ----
 
 @test "ISO-2: the system calls of an escape are refused, in every disguise" {
