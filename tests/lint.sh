@@ -96,7 +96,7 @@ lint_format() {
 	c_files | xargs clang-format --dry-run -Werror
 }
 lint_shellcheck() {
-	shell_files | xargs shellcheck -x --severity=warning --exclude=SC2034,SC2154
+	shell_files | xargs shellcheck -x --severity=warning --exclude=SC2034,SC2119,SC2120,SC2154
 }
 lint_cppcheck() {
 	# This cppcheck does not follow the cleanup attribute everywhere and stumbles over statement expressions.

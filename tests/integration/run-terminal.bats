@@ -74,8 +74,8 @@ on_terminal() {
 }
 
 @test "terminal: job control works: own session, own foreground group" {
-	on_terminal 'expect:P> ' 'send:sh -c "sleep 50 & echo \$((40+2)); wait"\n' expect:42 'send:\x1a' expect:Stopped \
-		'send:kill -9 %1; wait; exit 5\n' -- "$CUSTODY" run -e "PS1=P> " -- bash --norc -i
+	on_terminal 'expect:P> ' 'send:sh -c "sleep 50 & echo \$((40+2)); wait"\n' expect:42 'send:\x1a' expect:Stopped 'expect:P> ' \
+		'send:kill -9 %1; fg; exit 5\n' -- "$CUSTODY" run -e "PS1=P> " -- bash --norc -i
 	assert_status 5
 	assert_output_has "mode cooked"
 }

@@ -62,8 +62,12 @@ for step in steps:
         resize(text)
     elif what == "kill":
         os.kill(pid, getattr(signal, "SIG" + text))
-status = None
+status, deadline = None, time.monotonic() + 30
 while status is None:
+    if time.monotonic() > deadline:
+        sys.stdout.write(shown.decode(errors="replace"))
+        os.kill(pid, signal.SIGTERM)
+        sys.exit("the command did not end")
     pull(0.05)
     done, code = os.waitpid(pid, os.WNOHANG)
     status = code if done else None
