@@ -115,6 +115,18 @@ tests_unit_test_ledger_redact_SOURCES = tests/unit/test-ledger-redact.c tests/un
 unit_tests += tests/unit/test-ledger-verify
 tests_unit_test_ledger_verify_SOURCES = tests/unit/test-ledger-verify.c tests/unit/ledger-fixture.h tests/unit/tap.h
 
+# custody-runtime: parts that need no libcrun.
+runtime_test_libs = libruntime.a libbase.a $(DEP_LIBS)
+unit_tests += tests/unit/test-runtime-cache
+tests_unit_test_runtime_cache_SOURCES = tests/unit/test-runtime-cache.c tests/unit/tap.h
+tests_unit_test_runtime_cache_LDADD = $(runtime_test_libs)
+unit_tests += tests/unit/test-runtime-jspan
+tests_unit_test_runtime_jspan_SOURCES = tests/unit/test-runtime-jspan.c tests/unit/tap.h
+tests_unit_test_runtime_jspan_LDADD = $(runtime_test_libs)
+unit_tests += tests/unit/test-runtime-options
+tests_unit_test_runtime_options_SOURCES = tests/unit/test-runtime-options.c tests/unit/tap.h
+tests_unit_test_runtime_options_LDADD = $(runtime_test_libs)
+
 # Fuzz targets: three lines each; the corpus is tests/fuzz/corpus/<name>/ (one file per finding or shape).
 #	fuzz_targets += tests/fuzz/fuzz-json
 #	tests_fuzz_fuzz_json_SOURCES = tests/fuzz/fuzz-json.c
@@ -148,6 +160,10 @@ tests_fuzz_libreplay_a_SOURCES = tests/fuzz/replay.c
 fuzz_libs = tests/fuzz/libreplay.a $(LDADD)
 endif
 
+fuzz_targets += tests/fuzz/fuzz-config
+tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz-config.c
+tests_fuzz_fuzz_config_LDADD = libruntime.a $(fuzz_libs)
+
 check_PROGRAMS += $(unit_tests) $(fuzz_targets)
 
 script_tests = tests/check-layers.sh tests/check-symbols.sh tests/fuzz-replay.sh
@@ -160,7 +176,7 @@ AM_TESTS_ENVIRONMENT = \
 	SRCDIR='$(abs_top_srcdir)' BUILDDIR='$(abs_top_builddir)' LIBCRUN_A='$(LIBCRUN_A)' NM='$(NM)' \
 	FUZZ_TARGETS='$(fuzz_targets)'; \
 	export SRCDIR BUILDDIR LIBCRUN_A NM FUZZ_TARGETS;
-EXTRA_DIST += $(script_tests) tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/integration tests/lib
+EXTRA_DIST += $(script_tests) tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/integration tests/conformance tests/lib
 
 # Built by contrib/bench/ledger only.
 EXTRA_PROGRAMS = contrib/bench/ledger-driver

@@ -1,0 +1,400 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# custody-runtime by hand: verbs, spellings, logs, and what must be refused without a trace.
+
+load ../lib/suite.bash
+
+setup() {
+	[ "$(id -u)" -eq 0 ] || skip 'missing: root'
+	suite_setup
+	RT=${CUSTODY%/*}/custody-runtime
+	ROOT=$CUSTODY_HOME/state
+	make_bundle
+}
+teardown() {
+	[ "$(id -u)" -eq 0 ] || return 0
+	local id
+	for id in $(rt list -q); do rt delete --force "$id"; done
+	custody_teardown
+}
+rt() {
+	"$RT" --root "$ROOT" --cgroup-manager disabled "$@"
+}
+# make_bundle: busybox and a config.json that sleeps, in $CUSTODY_HOME/b.
+make_bundle() {
+	B=$CUSTODY_HOME/b
+	mkdir -p "$B/rootfs/bin" "$B/rootfs/tmp" "$B/rootfs/proc" "$B/rootfs/dev" "$B/rootfs/sys"
+	cp /bin/busybox "$B/rootfs/bin/busybox"
+	ln -s busybox "$B/rootfs/bin/sh"
+	"$RT" spec -b "$B"
+	edit '.process.terminal = false | .process.args = ["/bin/busybox","sleep","100"] | .process.rlimits = []
+		| .linux.namespaces |= map(select(.type != "cgroup")) | del(.linux.resources)
+		| .mounts |= map(select(.type != "cgroup" and .type != "cgroup2")) | .root.readonly = false'
+}
+edit() { # JQ-PROGRAM
+	jq "$1" "$B/config.json" >"$B/new" && mv "$B/new" "$B/config.json"
+}
+# refused WORDS...: the last `run` failed in words and left no container.
+refused() {
+	local word
+	[ "$status" -eq 1 ] || { echo "status $status: $output"; return 1; }
+	for word; do [[ $output == *"$word"* ]] || { echo "no '$word' in: $output"; return 1; }; done
+	[ -z "$(rt list -q)" ]
+	[ ! -e "$ROOT/x" ]
+}
+status_of() {
+	rt state "$1" | jq -r .status
+}
+ended() {
+	[ "$(status_of "$1")" = stopped ]
+}
+
+@test "runtime: --version and features in the shape engines parse" {
+	run "$RT" --version
+	[[ ${lines[0]} =~ ^custody-runtime\ version\ [0-9.]+$ ]]
+	[[ ${lines[2]} =~ ^spec:\ 1\.0 ]]
+	"$RT" features | jq -e '.ociVersionMin == "1.0.0" and (.linux.namespaces | index("user")) and .linux.seccomp.enabled
+		and (.hooks | length) == 6 and (.linux.capabilities | index("CAP_SYS_ADMIN")) and (.mountOptions | index("rro"))'
+}
+@test "runtime: create, start, state, kill, delete" {
+	rt create --bundle "$B" --pid-file "$CUSTODY_HOME/pid" x
+	[ "$(status_of x)" = created ]
+	jq -e '.id == "x" and .lane == "sandbox"' "$ROOT/x/custody.json"
+	rt start x
+	[ "$(status_of x)" = running ]
+	[ "$(rt state x | jq .pid)" = "$(cat "$CUSTODY_HOME/pid")" ]
+	rt kill x KILL
+	wait_until ended x
+	rt delete x
+	[ ! -e "$ROOT/x" ]
+}
+@test "runtime: options before and after the id, --opt=value, short ones" {
+	rt create x --bundle="$B"
+	rt delete -f x
+	rt create -b "$B" x
+	rt delete x --force
+	rt create -b"$B" --no-pivot=false x
+	rt delete --force=true x
+}
+@test "runtime: run gives output and status, and leaves nothing" {
+	edit '.process.args = ["/bin/sh","-c","echo out; exit 7"]'
+	run rt run -b "$B" x
+	[ "$status" -eq 7 ]
+	[ "$output" = out ]
+	[ ! -e "$ROOT/x" ]
+}
+@test "runtime: run --keep leaves a stopped container, run -d a running one" {
+	edit '.process.args = ["/bin/sh","-c","exit 5"]'
+	run rt run --keep -b "$B" x
+	[ "$status" -eq 5 ]
+	[ "$(status_of x)" = stopped ]
+	rt delete x
+	edit '.process.args = ["/bin/busybox","sleep","100"]'
+	rt run -d -b "$B" x
+	[ "$(status_of x)" = running ]
+}
+@test "runtime: exec adds to the container's own process" {
+	edit '.process.env = ["PATH=/bin","A=1"] | .process.cwd = "/tmp"'
+	rt run -d -b "$B" x
+	run rt exec -e B=2 x sh -c 'echo $A$B $PWD; exit 9'
+	[ "$status" -eq 9 ]
+	[ "$output" = '12 /tmp' ]
+	run rt exec --user 7:8 --cwd / --no-new-privs x sh -c 'busybox id -u; busybox id -g; busybox pwd; busybox grep NoNew /proc/self/status'
+	[[ $output =~ ^7.8./.NoNewPrivs:.1$ ]]
+	echo '{"args":["/bin/sh","-c","echo from file"],"cwd":"/","env":["PATH=/bin"],"user":{"uid":0,"gid":0}}' >"$B/p"
+	[ "$(rt exec --process "$B/p" x)" = 'from file' ]
+	run rt exec x nosuch
+	[ "$status" -eq 255 ]
+	[[ $output == *nosuch*'no such file or directory'* ]]
+}
+@test "runtime: list and ps" {
+	rt run -d -b "$B" x
+	[ "$(rt list -q)" = x ]
+	rt list --format json | jq -e 'length == 1 and .[0].id == "x" and .[0].status == "running"'
+	[[ $(rt list) == *ID*PID*x*running* ]]
+	# The processes are those of a cgroup.
+	run rt ps x
+	[ "$status" -eq 1 ]
+	rt delete -f x
+	"$RT" --root "$ROOT" run -d -b "$B" x
+	"$RT" --root "$ROOT" ps --format json x | jq -e 'length == 1'
+	[[ $("$RT" --root "$ROOT" ps x) == PID* ]]
+	"$RT" --root "$ROOT" delete -f x
+}
+@test "runtime: pause; KILL and delete --force reach a paused container" {
+	"$RT" --root "$ROOT" run -d -b "$B" x
+	"$RT" --root "$ROOT" pause x
+	wait_until paused x
+	"$RT" --root "$ROOT" resume x
+	[ "$(status_of x)" = running ]
+	"$RT" --root "$ROOT" pause x
+	"$RT" --root "$ROOT" kill x 9
+	wait_until ended x
+	"$RT" --root "$ROOT" delete x
+	"$RT" --root "$ROOT" run -d -b "$B" x
+	"$RT" --root "$ROOT" pause x
+	"$RT" --root "$ROOT" delete --force x
+}
+paused() {
+	[ "$(status_of "$1")" = paused ]
+}
+@test "runtime: update from stdin, file and options" {
+	"$RT" --root "$ROOT" run -d -b "$B" x
+	echo '{"pids":{"limit":50}}' | "$RT" --root "$ROOT" update --resources - x
+	"$RT" --root "$ROOT" update --pids-limit 60 x
+	run "$RT" --root "$ROOT" update x
+	[ "$status" -eq 1 ]
+	run "$RT" --root "$ROOT" update --memory lots x
+	[ "$status" -eq 1 ]
+	"$RT" --root "$ROOT" delete -f x
+}
+@test "runtime: kill and delete by regular expression" {
+	rt run -d -b "$B" x1
+	rt run -d -b "$B" x2
+	rt run -d -b "$B" y
+	rt delete --force --regex '^x'
+	[ "$(rt list -q)" = y ]
+}
+@test "runtime: checkpoint and restore say that they are not there, --help too" {
+	for verb in checkpoint restore; do
+		run rt $verb --help
+		[ "$status" -eq 1 ]
+		[[ $output == *'not in this libcrun'* ]]
+	done
+}
+@test "runtime: errors in --log, as JSON in lower case and as text" {
+	edit '.process.args = ["nosuch"]'
+	run rt --log "$CUSTODY_HOME/log" --log-format json create -b "$B" x
+	[ "$status" -eq 1 ]
+	tail -n 1 "$CUSTODY_HOME/log" | jq -e '.level == "error" and (.msg | endswith("no such file or directory")) and .time'
+	run rt --log "file:$CUSTODY_HOME/text" create -b "$B" x
+	grep -q 'level=error msg=' "$CUSTODY_HOME/text"
+	run rt --log-format xml list
+	[ "$status" -eq 1 ]
+	run rt --log "$CUSTODY_HOME/none/log" list
+	[ "$status" -eq 1 ]
+}
+@test "runtime: an unknown verb or option is named, with the nearest one" {
+	run rt crate x
+	refused "did you mean create"
+	run rt create --bundel "$B" x
+	refused "did you mean --bundle"
+	run rt create
+	refused 'no container id'
+	run rt create -b "$B" x y
+	refused "'y'"
+}
+@test "runtime: descriptors are handed over only when asked for" {
+	edit '.process.args = ["/bin/sh","-c","busybox ls /proc/self/fd; busybox cat <&5"]'
+	run bash -c "exec 3</dev/null 4</dev/null 5<<<five; '$RT' --root '$ROOT' --cgroup-manager disabled run --preserve-fds 3 -b '$B' x"
+	[[ $output == *five* ]]
+	run bash -c "exec 5<<<five; '$RT' --root '$ROOT' --cgroup-manager disabled run -b '$B' x"
+	[[ $output != *five* ]]
+}
+@test "runtime: READY=1 of the container reaches NOTIFY_SOCKET" {
+	local here=${BATS_TEST_DIRNAME%/*}/conformance
+	jq --arg n "$here/notify.py" '.process.args = ["/usr/bin/python3","/notify.py","send","READY=1"] | .mounts += [
+		{destination:"/usr",source:"/usr",type:"bind",options:["rbind","ro"]},
+		{destination:"/lib",source:"/lib",type:"bind",options:["rbind","ro"]},
+		{destination:"/lib64",source:"/lib64",type:"bind",options:["rbind","ro"]},
+		{destination:"/notify.py",source:$n,type:"bind",options:["bind","ro"]}]' "$B/config.json" >"$B/new"
+	mv "$B/new" "$B/config.json"
+	"$here/notify.py" listen "$CUSTODY_HOME/s" "$CUSTODY_HOME/got" 3>&- &
+	wait_until test -S "$CUSTODY_HOME/s"
+	NOTIFY_SOCKET=$CUSTODY_HOME/s rt create -b "$B" x
+	NOTIFY_SOCKET=$CUSTODY_HOME/s rt start x
+	wait_until test -s "$CUSTODY_HOME/got"
+	grep -q READY=1 "$CUSTODY_HOME/got"
+}
+@test "runtime: CVE-2019-5736: the executable cannot be written from a container" {
+	cp "$RT" "$CUSTODY_HOME/copy"
+	RT=$CUSTODY_HOME/copy
+	rt create -b "$B" x
+	# The attack: hold the executable open, wait until nobody runs it, write.  On a copy of the program of our own,
+	# which nobody else runs.
+	exec 9<"/proc/$(rt state x | jq .pid)/exe"
+	rt delete --force x
+	run bash -c 'echo evil >/proc/self/fd/9'
+	exec 9<&-
+	[ "$status" -ne 0 ]
+	[[ $output == *'Read-only file system'* || $output == *'not permitted'* ]]
+}
+@test "runtime: a failing hook is named and leaves nothing" {
+	printf '#!/bin/sh\ncat >/dev/null\nexit 4\n' >"$CUSTODY_HOME/hook"
+	chmod +x "$CUSTODY_HOME/hook"
+	edit '.hooks = {createRuntime: [{path: "'"$CUSTODY_HOME/hook"'"}]}'
+	run rt create -b "$B" x
+	refused "$CUSTODY_HOME/hook" 'exit code: 4'
+}
+@test "runtime: state is not moved by CUSTODY_ROOT and found without any environment" {
+	local id=custody-test-$$ place
+	env CUSTODY_ROOT="$CUSTODY_ROOT" "$RT" --cgroup-manager disabled create -b "$B" $id
+	place=/run/custody-runtime/$id
+	[ -e "$place" ]
+	[ "$(jq -r .custody_root "$place/custody.json")" = "$CUSTODY_ROOT" ]
+	env -i "$RT" start $id
+	env -i "$RT" kill $id KILL
+	env -i "$RT" delete --force $id
+	[ ! -e "$place" ]
+}
+
+# --- bad input ----------------------------------------------------------------------------------------------------
+@test "runtime: a config.json that is none is refused" {
+	local text
+	for text in '' '{' '[]' 'null' '{"ociVersion":"1.0.0"' '{"a":"b}' '{}x'; do
+		printf '%s' "$text" >"$B/config.json"
+		run rt create -b "$B" x
+		refused config.json
+	done
+	printf '{"ociVersion":\0"1.0.0"}' >"$B/config.json"
+	run rt create -b "$B" x
+	refused NUL
+}
+@test "runtime: a config.json that is too deep or too large is refused" {
+	{ printf '{"a":'; head -c 200000 /dev/zero | tr '\0' '['; head -c 200000 /dev/zero | tr '\0' ']'; printf '}'; } >"$B/config.json"
+	run rt create -b "$B" x
+	refused deep
+	{ printf '{"a":"'; head -c 17000000 /dev/zero | tr '\0' a; printf '"}'; } >"$B/config.json"
+	run rt create -b "$B" x
+	refused config.json
+}
+@test "runtime: a config.json that is no file, or not there, is refused" {
+	rm "$B/config.json"
+	run rt create -b "$B" x
+	refused 'no such file or directory'
+	mkfifo "$B/config.json"
+	run timeout 10 "$RT" --root "$ROOT" create -b "$B" x
+	refused 'not a regular file'
+	run rt create -b "$CUSTODY_HOME/nowhere" x
+	refused nowhere
+}
+@test "runtime: another ociVersion is refused by name" {
+	edit '.ociVersion = "2.1.0"'
+	run rt create -b "$B" x
+	refused 2.1.0 'implements 1.0'
+}
+@test "runtime: missing parts of a config.json are refused" {
+	cp "$B/config.json" "$B/good"
+	local part
+	for part in .root .root.path .linux .mounts; do
+		jq "del($part)" "$B/good" >"$B/config.json"
+		run rt create -b "$B" x
+		refused "$(sed 's/.*\.//' <<<"$part")"
+	done
+	# Given twice: two readers could see two roots.
+	sed '0,/"root"/s//"root":{"path":"\/"},"root"/' "$B/good" >"$B/config.json"
+	run rt create -b "$B" x
+	refused root
+}
+@test "runtime: a rootfs that is missing or no directory is refused" {
+	edit '.root.path = "nowhere"'
+	run rt create -b "$B" x
+	refused "$B/nowhere" 'no such file or directory'
+	edit '.root.path = "config.json"'
+	run rt create -b "$B" x
+	refused 'not a directory'
+}
+@test "runtime: links in the rootfs do not lead out of it" {
+	local outside=$CUSTODY_HOME/outside name
+	mkdir "$outside"
+	for name in dev proc sys tmp; do
+		rmdir "$B/rootfs/$name"
+		ln -s "$outside" "$B/rootfs/$name"
+		run rt run -b "$B" x
+		[ -z "$(ls -A "$outside")" ]
+		rm "$B/rootfs/$name"
+		mkdir "$B/rootfs/$name"
+		edit '.process.args = ["/bin/busybox","true"]'
+	done
+	[ -z "$(rt list -q)" ]
+}
+@test "runtime: ids that are no names are refused" {
+	local id
+	for id in '' . .. .x a/b ../x 'a b' $'a\nb' 'a;b' 'ü' "$(head -c 300 /dev/zero | tr '\0' a)"; do
+		for verb in create start state kill delete; do
+			run rt $verb "$id"
+			[ "$status" -eq 1 ]
+			[[ $output == *'container id'* ]]
+		done
+	done
+	[ ! -e "$CUSTODY_HOME/x" ]
+}
+@test "runtime: the same id twice is refused, the first is untouched" {
+	rt create -b "$B" x
+	run rt create -b "$B" x
+	[ "$status" -eq 1 ]
+	[[ $output == *'already exists'* ]]
+	[ "$(status_of x)" = created ]
+}
+@test "runtime: of two creates with one id at once exactly one wins" {
+	local i a b
+	for i in 1 2 3 4 5; do
+		rt create -b "$B" x 2>/dev/null & a=$!
+		rt create -b "$B" x 2>/dev/null & b=$!
+		local won=0
+		wait $a && won=$((won + 1))
+		wait $b && won=$((won + 1))
+		[ $won -eq 1 ]
+		rt delete -f x
+	done
+}
+@test "runtime: delete of a running container is refused, with --force it is ended" {
+	rt run -d -b "$B" x
+	local pid
+	pid=$(rt state x | jq .pid)
+	run rt delete x
+	[ "$status" -eq 1 ]
+	[[ $output == *'not stopped: running'* ]]
+	[ -d "/proc/$pid" ]
+	rt delete --force x
+	wait_until test ! -d "/proc/$pid"
+}
+@test "runtime: a container that is gone: delete --force is fine, all else says so" {
+	rt delete --force x
+	for verb in 'delete x' 'state x' 'start x' 'kill x' 'pause x' 'resume x' 'exec x true' 'ps x' 'update --pids-limit 5 x'; do
+		# shellcheck disable=SC2086 # words
+		run rt $verb
+		refused "container 'x' does not exist"
+	done
+}
+@test "runtime: a dead container: state says stopped, start and exec fail, kill names the reason" {
+	edit '.process.args = ["/bin/busybox","true"]'
+	rt run --keep -b "$B" x
+	[ "$(status_of x)" = stopped ]
+	rt state x | jq -e '.pid == 0'
+	run rt start x
+	[ "$status" -eq 1 ]
+	run rt exec x true
+	[ "$status" -eq 1 ]
+	run rt kill x
+	[ "$status" -eq 1 ]
+	[[ $output == *'no such process'* ]]
+	rt delete x
+}
+@test "runtime: a caller that is killed leaves a container that can be listed, killed and deleted" {
+	rt run -b "$B" x &
+	local caller=$!
+	wait_until test -e "$ROOT/x/status"
+	kill -9 "$(pgrep -P $caller || echo $caller)" 2>/dev/null || true
+	kill -9 $caller 2>/dev/null || true
+	[ "$(rt list -q)" = x ]
+	rt delete --force x
+	[ ! -e "$ROOT/x" ]
+}
+@test "runtime: a state root that is full or read-only: refused, nothing left" {
+	run unshare -m bash -c "mkdir -p '$ROOT' && mount -t tmpfs -o size=4k,nr_inodes=3 tmpfs '$ROOT' &&
+		'$RT' --root '$ROOT' --cgroup-manager disabled create -b '$B' x; s=\$?; ls -A '$ROOT'; exit \$s"
+	[ "$status" -eq 1 ]
+	run unshare -m bash -c "mkdir -p '$ROOT' && mount -t tmpfs -o ro tmpfs '$ROOT' &&
+		'$RT' --root '$ROOT' --cgroup-manager disabled create -b '$B' x"
+	[ "$status" -eq 1 ]
+	[ -z "$(pgrep -f "$B" || true)" ]
+}
+@test "runtime: a broken status file does not hide the other containers" {
+	rt create -b "$B" x
+	mkdir "$ROOT/broken"
+	echo '{"pid":' >"$ROOT/broken/status"
+	run rt list -q
+	[[ $output == *x* ]]
+	rm -r "$ROOT/broken"
+}
