@@ -25,6 +25,12 @@ int subject_require_harmless(const struct subject *s, const struct subject_reque
 	_cleanup_free_ char *home = NULL;
 	int r;
 
+	/* Read-only does not help: the pid namespace and the masks would be proven beside it, and mean nothing. */
+	if (path_is_below(source, "/proc"))
+		return fault_set(
+			f, EPERM,
+			"'%s' shows the processes of the host; inside, /proc has the container's own",
+			source);
 	if (rq->home && rq->home[0] == '/') {
 		home = realpath(rq->home, NULL);
 		if (!home && errno == ENOMEM)

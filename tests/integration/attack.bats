@@ -341,6 +341,19 @@ over_the_disk_limit() { # SCRIPT [OPTIONS]: found out while it still runs
 
 # ---- what never worked ----
 
+@test "ISO-1: the host's /proc cannot be shown under another name" {
+	local source
+	ln -s /proc link
+	for source in /proc ./link /proc/sys; do
+		custody_run -v "$source:/x" -- true
+		assert_status 125
+		assert_stderr_has 'processes of the host'
+	done
+	profile proc '{"filesystem": {"ro": ["/proc:/x"]}}'
+	custody_run -p "$PROFILE" -- true
+	assert_status 125
+}
+
 @test "ISO-2: the system calls of an escape are refused, in every disguise" {
 	attack <<-'C'
 		#define _GNU_SOURCE
