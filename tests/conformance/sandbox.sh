@@ -86,13 +86,19 @@ join() { # MOUNT-POINT CONTROLLERS
 	echo $$ >"$dir/cgroup.procs"
 }
 leave() {
-	local dir
+	local dir try
 	trap - EXIT
 	for dir in "${made[@]}"; do
 		echo $$ >"${dir%/*}/cgroup.procs" 2>/dev/null || true
-		find "$dir" -depth -type d -exec rmdir {} + 2>/dev/null || true
+		# The last processes of the namespace may still be on their way out.
+		for ((try = 0; try < 100; try++)); do
+			find "$dir" -depth -type d -exec rmdir {} + 2>/dev/null || true
+			[ -d "$dir" ] || break
+			read -rt 0.05 <> <(:) || true
+		done
 	done
 }
+trap 'exit 143' TERM INT HUP
 trap leave EXIT
 while read -r _ _ _ _ point _ rest; do
 	case $rest in
