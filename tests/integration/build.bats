@@ -61,6 +61,8 @@ configure_with() { # LIBCRUN_A
 	[[ $list == */share/custody/profiles/offline.json* ]]
 	[[ $list == */share/custody/bats/custody.bash* ]]
 	while read -r prog; do
+		# The one exception: libsystemd has no static archive.
+		[ "${prog##*/}" != custody-runtime-systemd ] || continue
 		[ "$(head -c 4 "$prog" | tr -d '\0')" = $'\x7fELF' ] || continue
 		run readelf -l "$prog"
 		[[ $output != *INTERP* ]] || {
