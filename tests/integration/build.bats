@@ -115,10 +115,10 @@ configure_with() { # LIBCRUN_A
 	[[ $output == *'src/bad.c:4: strcpy() is banned; use strbuf'* ]]
 }
 
-@test "check.sh: options that mean nothing yet are refused politely" {
-	run "$SRC/contrib/check.sh" --live podman
+@test "check.sh: an engine, a lane or an option that it does not know is refused before anything is done" {
+	run "$SRC/contrib/check.sh" --live no-such-engine
 	[ "$status" -eq 64 ]
-	[[ $output == *'no live suites yet'* ]]
+	[[ $output == *"no live suite 'no-such-engine'"* ]]
 	run "$SRC/contrib/check.sh" --live podman --lane prod
 	[ "$status" -eq 64 ]
 	[[ $output == *'--allow-prod-live'* ]]
