@@ -10,7 +10,8 @@
 #	--full			no sampling: every case of the long suites, a clang build, fuzzing, make distcheck
 #	--live ENGINE		only the scenarios of a real engine: podman, rootless, systemd, docker, containerd or cri
 #	--live-destructive	with --live: all of them, also those that kill engines or start many containers at once
-#	CI=true			strict: a skip needs a capability that `custody doctor` reports missing; distcheck too
+#	CI=true			samples of podman, docker and containerd, distcheck; strict: a skip needs a capability
+#				that `custody doctor` reports missing
 #	BUILD=DIR		where to build (default: build/check below the source tree)
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -19,6 +20,8 @@ BUILD=${BUILD:-$SRC/build/check}
 FULL=0 LIVE='' DESTRUCTIVE=0 LANE=sandbox ALLOW_PROD=0
 STRICT=${STRICT:-0}
 [ "${CI:-}" != true ] || STRICT=1
+# Real engines cost packages and a minute: samples in CI, everything with --full.
+ENGINES=0
 
 say() {
 	printf '== %s\n' "$*"
@@ -44,13 +47,16 @@ while [ $# -gt 0 ]; do
 		;;
 	--allow-prod-live) ALLOW_PROD=1 ;;
 	-h | --help)
-		sed -n '3,14s/^# \{0,1\}//p' "$0"
+		sed -n '3,15s/^# \{0,1\}//p' "$0"
 		exit 0
 		;;
 	*) die 64 "no option '$1'; see contrib/check.sh --help" ;;
 	esac
 	shift
 done
+if [ -z "$LIVE" ] && { [ "$FULL" = 1 ] || [ "${CI:-}" = true ]; }; then
+	ENGINES=1
+fi
 if [ -n "$LIVE" ]; then
 	case $LIVE in
 	podman | rootless | systemd | docker | containerd | cri) ;;
@@ -213,6 +219,7 @@ install_packages() { # NAMES...
 {
 	install_packages $build_packages $test_packages
 	[ "$FULL" = 0 ] || install_packages $full_packages
+	[ "$ENGINES" = 0 ] || install_packages podman conmon catatonit docker.io containerd iproute2
 	case $LIVE in
 	podman | rootless) install_packages podman conmon catatonit iproute2 ;;
 	systemd) install_packages podman conmon iproute2 systemd dbus ;;
@@ -273,6 +280,14 @@ export STRICT BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-120}
 export CUSTODY_TEST_SEED=${CUSTODY_TEST_SEED:-1} CUSTODY_TEST_FULL=$FULL CUSTODY_SRC=$SRC CUSTODY_BUILD=$BUILD/gcc
 # The example first: tests/integration ends with the proof that nothing was left behind.
 run_bats integration --setup-suite-file tests/integration/setup_suite.bash contrib/bats/example.bats tests/integration
+
+if [ "$ENGINES" = 1 ]; then
+	[ "$FULL" = 1 ] || export CUSTODY_SAMPLE=1
+	for engine in podman docker containerd; do
+		say "$engine with custody-runtime"
+		run_tap "live-$engine" tests/conformance/run-engine.sh "$engine" "$PREFIX/bin/custody-runtime"
+	done
+fi
 
 say 'lint'
 run_make_lint() {
