@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "cli/command.h"
 #include "cli/doctor-canary.h"
+#include "cli/doctor-engine.h"
 #include "cli/doctor-host.h"
 #include "core/exit-status.h"
 
@@ -15,7 +16,7 @@
 
 struct doctor_options {
 	bool json;
-	const char *explain, *profile;
+	const char *explain, *profile, *engine;
 };
 
 /* "--name VALUE" and "--name=VALUE". */
@@ -48,16 +49,22 @@ static int parse(struct doctor_options *o, int argc, char **argv, struct fault *
 		r = take_value(argc, argv, &i, "--explain", &o->explain, f);
 		if (r == 0)
 			r = take_value(argc, argv, &i, "--profile", &o->profile, f);
+		if (r == 0)
+			r = take_value(argc, argv, &i, "--engine", &o->engine, f);
 		if (r < 0)
 			return r;
 		if (r > 0)
 			continue;
 		shown = str_escape(argv[i]);
+		return fault_set(f, EINVAL,
+				 "no option '%s'; usage: custody doctor [--json] [--explain ID] [--profile "
+				 "PROFILE | --engine ENGINE]",
+				 shown ? shown : "?");
+	}
+	if (o->engine && o->profile)
 		return fault_set(
 			f, EINVAL,
-			"no option '%s'; usage: custody doctor [--json] [--explain ID] [--profile PROFILE]",
-			shown ? shown : "?");
-	}
+			"--engine looks at files of an engine, --profile runs a container: one of them");
 	return 0;
 }
 
@@ -95,7 +102,8 @@ static void print_check(const struct doctor_check *c)
 	print_wrapped(remedy, TEXT_INDENT + 3);
 }
 
-static int print_report(const struct doctor_report *r, struct fault *f)
+/* HOLDS: what it means that no check failed. */
+static int print_report(const struct doctor_report *r, const char *holds, struct fault *f)
 {
 	size_t bad = 0;
 
@@ -109,7 +117,7 @@ static int print_report(const struct doctor_report *r, struct fault *f)
 		printf("\n%zu of %zu checks failed; custody doctor --explain ID says more about one\n", bad,
 		       r->n_checks);
 	else
-		printf("\nevery required layer holds\n");
+		printf("\n%s\n", holds);
 	return 0;
 }
 
@@ -139,15 +147,28 @@ static int explain(const char *id, struct fault *f)
 	return 0;
 }
 
+static int check_host(struct doctor_report *report, const struct dirs *dirs, const char *profile,
+		      struct fault *f)
+{
+	doctor_check_kernel(report, dirs);
+	doctor_check_cgroups(report);
+	doctor_check_files(report, dirs);
+	doctor_check_libcrun(report);
+	doctor_check_ledger(report, dirs);
+	return doctor_run_canary(dirs, profile ? profile : "offline", report, f);
+}
+
 int cmd_doctor(int argc, char **argv, struct fault *f)
 {
 	_cleanup_doctor_ struct doctor_report report = { 0 };
 	_cleanup_dirs_ struct dirs dirs = { 0 };
-	struct doctor_options o = { .profile = "offline" };
+	struct doctor_options o = { 0 };
 	int r;
 
 	log_init(PACKAGE_NAME, LOG_LEVEL_INFO);
 	r = parse(&o, argc, argv, f);
+	if (r == 0 && o.engine)
+		r = doctor_require_engine(o.engine, f);
 	if (r == 0 && o.explain)
 		r = explain(o.explain, f);
 	if (r < 0) {
@@ -159,15 +180,16 @@ int cmd_doctor(int argc, char **argv, struct fault *f)
 	r = dirs_load(&dirs, f);
 	if (r < 0)
 		return r;
-	doctor_check_kernel(&report, &dirs);
-	doctor_check_cgroups(&report);
-	doctor_check_files(&report, &dirs);
-	doctor_check_libcrun(&report);
-	doctor_check_ledger(&report, &dirs);
-	r = doctor_run_canary(&dirs, o.profile, &report, f);
+	if (o.engine)
+		doctor_check_engine(&report, &dirs, o.engine);
+	else
+		r = check_host(&report, &dirs, o.profile, f);
 	if (r < 0)
 		return r;
-	r = o.json ? print_json(&report, f) : print_report(&report, f);
+	r = o.json ? print_json(&report, f)
+		   : print_report(
+			     &report,
+			     o.engine ? "the engine knows custody-runtime" : "every required layer holds", f);
 	if (r < 0)
 		return r;
 	return doctor_has_errors(&report) ? STATUS_NO : STATUS_OK;

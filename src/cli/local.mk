@@ -20,9 +20,13 @@ custody_SOURCES = \
 	src/cli/doctor-bait.c src/cli/doctor-bait.h \
 	src/cli/doctor-canary.c src/cli/doctor-canary.h \
 	src/cli/doctor-cgroup.c \
+	src/cli/doctor-containerd.c \
+	src/cli/doctor-docker.c \
+	src/cli/doctor-engine.c src/cli/doctor-engine.h \
 	src/cli/doctor-files.c \
 	src/cli/doctor-kernel.c src/cli/doctor-host.h \
 	src/cli/doctor-ledger.c \
+	src/cli/doctor-podman.c \
 	src/cli/doctor-probe.c src/cli/doctor-probe.h \
 	src/cli/ledger-filter.c \
 	src/cli/ledger-lines.c src/cli/ledger-lines.h \
@@ -31,6 +35,7 @@ custody_SOURCES = \
 	src/cli/options.c src/cli/options.h \
 	src/cli/profile-open.c src/cli/profile-open.h \
 	src/cli/session-place.c src/cli/session-place.h \
-	src/cli/session-run.c src/cli/session-run.h
+	src/cli/session-run.c src/cli/session-run.h \
+	src/cli/toml-lines.c src/cli/toml-lines.h
 custody_LDFLAGS = $(prog_ldflags) $(oci_ldflags)
 custody_LDADD = libwarden.a liboci.a libcore.a libbase.a $(oci_libs) $(PROG_LIBS)

@@ -18,7 +18,7 @@ static const struct command commands[] = {
 	{ "run",     "[OPTIONS] -- COMMAND...", "run a command in a sandbox", 0, -1, cmd_run },
 	{ "shell",   "[OPTIONS]", "run a shell in a sandbox", 0, -1, cmd_shell },
 	{ "bundle",  "-o DIR [OPTIONS] -- COMMAND...", "write an OCI bundle for other runtimes", 0, -1, cmd_bundle },
-	{ "doctor",  "[--json] [--explain ID] [--profile PROFILE]", "say what this host can enforce", 0, -1, cmd_doctor },
+	{ "doctor",  "[--json] [--explain ID] [--profile PROFILE | --engine ENGINE]", "say what this host can enforce", 0, -1, cmd_doctor },
 	{ "help",    "[COMMAND]", "list the commands, or a command's options", 0, 1, cmd_help },
 	{ "ledger",  "init|show|tail|verify|export|repair|checkpoint ...", "look at the record of what ran, verify it", 1, -1, cmd_ledger },
 	{ "profile", "ls|show|check|diff|schema|trust ...", "look at profiles, check and trust them", 1, -1, cmd_profile },

@@ -10,7 +10,7 @@
 /* clang-format off */
 static const struct {
 	const char *id, *text;
-} host_texts[] = {
+} check_texts[] = {
 	{ "HOST-KERNEL",
 	  "custody needs Linux 5.11 (overlay in a user namespace) and, as root, 5.19 (idmapped lower layers of an overlay).\n"
 	  "Older kernels run the profiles whose workspace is not an overlay." },
@@ -73,6 +73,36 @@ static const struct {
 	  "doctor starts a real container, the way `custody run` does, with a program that tries what must not work: mount,\n"
 	  "ptrace, reach the network, read /etc/shadow, load a module and so on.  Each LAYER-* line is what that layer\n"
 	  "stopped.  Where the container cannot be started this check repeats the reason." },
+	{ "ENGINE-PODMAN-INSTALLED",
+	  "Is there a program 'podman' in PATH?  The other checks read podman's files all the same." },
+	{ "ENGINE-PODMAN-RUNTIME",
+	  "podman finds a runtime by its name in the table [engine.runtimes] and executes the first path listed there that\n"
+	  "exists.  It reads /usr/share/containers/containers.conf, /etc/containers/containers.conf, the *.conf files in the\n"
+	  "directories of these names with .d, and for users the same below ~/.config/containers; what comes later wins.\n"
+	  "CONTAINERS_CONF=FILE replaces them all, CONTAINERS_CONF_OVERRIDE=FILE comes after them." },
+	{ "ENGINE-PODMAN-JSON",
+	  "podman asks a runtime for its errors in JSON only if runtime_supports_json in [engine] names it.  Without it a\n"
+	  "container that cannot start fails without a reason.  The list of a later file replaces that of an earlier one." },
+	{ "ENGINE-PODMAN-NOCGROUP",
+	  "podman refuses --cgroups=disabled with a runtime that runtime_supports_nocgroup in [engine] does not name.  The\n"
+	  "manual page writes the key with an s at the end; the one that podman reads has none." },
+	{ "ENGINE-DOCKER-INSTALLED",
+	  "Is there a program 'dockerd' in PATH or a directory of daemons?  The other check reads docker's file all the same." },
+	{ "ENGINE-DOCKER-RUNTIME",
+	  "docker finds a runtime by its name under \"runtimes\" in /etc/docker/daemon.json (rootless: in\n"
+	  "~/.config/docker/daemon.json) and executes its \"path\".  The check looks for an entry whose path ends in\n"
+	  "custody-runtime and is an executable file; the name is yours to choose: docker run --runtime NAME." },
+	{ "ENGINE-CONTAINERD-INSTALLED",
+	  "Is there a program 'containerd' in PATH or a directory of daemons?  The other checks read its file all the same." },
+	{ "ENGINE-CONTAINERD-RUNTIME",
+	  "containerd's CRI plug-in finds a runtime in a table ...containerd.runtimes.NAME of /etc/containerd/config.toml or of\n"
+	  "a file that it imports.  Its shim executes BinaryName of the table's options.  NAME is the handler of a RuntimeClass." },
+	{ "ENGINE-CONTAINERD-DEFAULT",
+	  "containerd 1.6 forgets its built-in runtimes as soon as one is configured.  Unless the default one (runc, or what\n"
+	  "default_runtime_name says) is listed too, its CRI plug-in does not load and no pod starts." },
+	{ "ENGINE-CONTAINERD-CRI",
+	  "Some packages ship containerd with disabled_plugins = [\"cri\"], because docker does not need that plug-in.  The\n"
+	  "runtimes of config.toml are then read by nobody; ctr and nerdctl name the runtime on their command line." },
 };
 
 /* How each layer is proven: one sentence, beside what layer_info says. */
@@ -102,7 +132,7 @@ static const char *const layer_proofs[_LAYER_MAX] = {
 };
 /* clang-format on */
 
-#define N_HOST (sizeof(host_texts) / sizeof(host_texts[0]))
+#define N_CHECKS (sizeof(check_texts) / sizeof(check_texts[0]))
 
 static void layer_id(enum layer l, char id[64])
 {
@@ -125,13 +155,13 @@ static int explain_layer(enum layer l, char **ret, struct fault *f)
 static int refuse(const char *id, struct fault *f)
 {
 	char ids[_LAYER_MAX][64];
-	const char *words[N_HOST + _LAYER_MAX + 1] = { NULL };
+	const char *words[N_CHECKS + _LAYER_MAX + 1] = { NULL };
 	_cleanup_free_ char *shown = str_escape(id);
 	size_t n = 0;
 	int at;
 
-	for (size_t i = 0; i < N_HOST; i++)
-		words[n++] = host_texts[i].id;
+	for (size_t i = 0; i < N_CHECKS; i++)
+		words[n++] = check_texts[i].id;
 	for (unsigned int l = 0; l < _LAYER_MAX; l++) {
 		layer_id((enum layer)l, ids[l]);
 		for (char *c = ids[l]; *c; c++)
@@ -148,10 +178,10 @@ static int refuse(const char *id, struct fault *f)
 
 int doctor_explain(const char *id, char **ret, struct fault *f)
 {
-	for (size_t i = 0; i < N_HOST; i++) {
-		if (strcasecmp(host_texts[i].id, id) != 0)
+	for (size_t i = 0; i < N_CHECKS; i++) {
+		if (strcasecmp(check_texts[i].id, id) != 0)
 			continue;
-		*ret = strdup(host_texts[i].text);
+		*ret = strdup(check_texts[i].text);
 		return *ret ? 0 : fault_errno(f, ENOMEM, "explain");
 	}
 	for (unsigned int l = 0; l < _LAYER_MAX; l++) {
