@@ -163,6 +163,8 @@ int toml_lines_read(const char *path, int (*each)(const struct toml_line *l, voi
 	e = fd_read_all(fd, TOML_SIZE_MAX, &text, &len, f);
 	if (e < 0)
 		return fault_wrap(f, e, "'%s'", path);
+	if (strlen(text) != len)
+		return fault_set(f, EINVAL, "'%s': a NUL byte, this is no text", path);
 	r.at = text;
 	for (skip_space(&r); e == 0 && *r.at; skip_space(&r)) {
 		e = *r.at == '[' ? read_table(&r, f) : read_key(&r, f);

@@ -154,6 +154,12 @@ errors() {
 		assert_check ENGINE-PODMAN-RUNTIME unknown '/etc/containers/containers.conf:[23]: '
 		assert_check ENGINE-PODMAN-JSON unknown
 	done
+	# What stands before a NUL byte is no registration either.
+	rm "$ETC/containers/containers.conf"
+	printf '\0\n' >>"$DROP_IN"
+	doctor --json --engine podman
+	assert_status 1
+	assert_check ENGINE-PODMAN-RUNTIME unknown 'NUL byte'
 }
 
 @test "doctor --engine: what is not a file does not hang or pass" {
