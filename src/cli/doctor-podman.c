@@ -93,24 +93,20 @@ static int read_with_drop_ins(struct podman_conf *c, const char *file, struct fa
 /* In podman's order: what comes later wins. */
 static int load(struct podman_conf *c, const struct dirs *d, struct fault *f)
 {
-	const char *only = getenv("CONTAINERS_CONF"), *last = getenv("CONTAINERS_CONF_OVERRIDE");
+	const char *only = getenv("CONTAINERS_CONF");
+	_cleanup_free_ char *own = NULL;
 	int r;
 
-	if (only && *only) {
-		r = toml_lines_read(only, take_line, c, f);
-	} else {
-		r = read_with_drop_ins(c, "/usr/share/containers/containers.conf", f);
-		if (r == 0)
-			r = read_with_drop_ins(c, "/etc/containers/containers.conf", f);
-		if (r == 0 && d->rootless) {
-			_cleanup_free_ char *own = engine_user_file(d, "containers/containers.conf");
-
-			r = own ? read_with_drop_ins(c, own, f) : fault_errno(f, ENOMEM, "podman");
-		}
-	}
-	if (r == 0 && last && *last)
-		r = toml_lines_read(last, take_line, c, f);
-	return r;
+	if (only && *only)
+		return toml_lines_read(only, take_line, c, f);
+	/* No drop-ins beside this one: podman 4.3 has none there. */
+	r = read_file_if_any(c, "/usr/share/containers/containers.conf", f);
+	if (r == 0)
+		r = read_with_drop_ins(c, "/etc/containers/containers.conf", f);
+	if (r < 0 || !d->rootless)
+		return r;
+	own = engine_user_file(d, "containers/containers.conf");
+	return own ? read_with_drop_ins(c, own, f) : fault_errno(f, ENOMEM, "podman");
 }
 
 /* The command that registers us; heap. */

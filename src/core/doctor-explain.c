@@ -77,9 +77,9 @@ static const struct {
 	  "Is there a program 'podman' in PATH?  The other checks read podman's files all the same." },
 	{ "ENGINE-PODMAN-RUNTIME",
 	  "podman finds a runtime by its name in the table [engine.runtimes] and executes the first path listed there that\n"
-	  "exists.  It reads /usr/share/containers/containers.conf, /etc/containers/containers.conf, the *.conf files in the\n"
-	  "directories of these names with .d, and for users the same below ~/.config/containers; what comes later wins.\n"
-	  "CONTAINERS_CONF=FILE replaces them all, CONTAINERS_CONF_OVERRIDE=FILE comes after them." },
+	  "exists.  It reads /usr/share/containers/containers.conf, /etc/containers/containers.conf with the files\n"
+	  "/etc/containers/containers.conf.d/*.conf, and for users both below ~/.config/containers; what comes later wins.\n"
+	  "CONTAINERS_CONF=FILE replaces them all." },
 	{ "ENGINE-PODMAN-JSON",
 	  "podman asks a runtime for its errors in JSON only if runtime_supports_json in [engine] names it.  Without it a\n"
 	  "container that cannot start fails without a reason.  The list of a later file replaces that of an earlier one." },
