@@ -157,8 +157,7 @@ static bool round_holds(unsigned int round, uint64_t *segments, uint64_t *torn)
 
 static void writers_that_are_killed_leave_a_ledger_that_holds(void)
 {
-	const char *ci = getenv("CI"), *full = getenv("CUSTODY_TEST_FULL");
-	unsigned int rounds = ci && strcmp(ci, "true") == 0 && !full ? 4 : 20;
+	unsigned int rounds = tap_stride() > 1 ? 1 : tap_has("CI", "true") && !tap_is_full() ? 4 : 20;
 	uint64_t rotated = 0, torn = 0;
 
 	for (unsigned int i = 0; i < rounds; i++)

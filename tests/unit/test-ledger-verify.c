@@ -100,12 +100,12 @@ static size_t record_of(size_t offset)
 static void every_changed_byte_is_found_at_its_record(void)
 {
 	static const unsigned char flips[] = { 0x01, 0x20, 0x80, 0x0f, 0xff };
-	bool full = getenv("CUSTODY_TEST_FULL") != NULL;
+	bool full = tap_is_full();
 	_cleanup_free_ char *copy = malloc(len);
 
 	CHECK(copy);
 	memcpy(copy, text, len);
-	for (size_t i = 0; i < len; i++) {
+	for (size_t i = 0; i < len; i += tap_stride()) {
 		for (size_t k = 0; k < sizeof(flips); k++) {
 			struct verify_result with, without;
 
@@ -130,7 +130,7 @@ static void every_cut_is_found_at_its_record(void)
 {
 	const struct verify_options key_only = { .k0 = &k0, .n_k0 = 1 };
 
-	for (size_t cut = 0; cut < len; cut++) {
+	for (size_t cut = 0; cut < len; cut += tap_stride()) {
 		size_t seq = record_of(cut);
 
 		CHECK(says(judge(text, cut, all()), VERIFY_SHORT, seq));
