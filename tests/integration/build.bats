@@ -115,6 +115,17 @@ configure_with() { # LIBCRUN_A
 	[[ $output == *'src/bad.c:4: strcpy() is banned; use strbuf'* ]]
 }
 
+@test "LANE-9: live suites in the lane prod need both keys; one alone is refused with the full command" {
+	local whole='CUSTODY_ALLOW_PROD_LIVE=1 contrib/check.sh --live podman --lane prod --allow-prod-live'
+	run env -u CUSTODY_ALLOW_PROD_LIVE "$SRC/contrib/check.sh" --live podman --lane prod --allow-prod-live
+	[ "$status" -eq 64 ]
+	[[ $output == *"$whole"* ]]
+	run env CUSTODY_ALLOW_PROD_LIVE=1 "$SRC/contrib/check.sh" --live podman --lane prod
+	[ "$status" -eq 64 ]
+	[[ $output == *"$whole"* ]]
+	[[ $output != *'== build'* ]]
+}
+
 @test "check.sh: an engine, a lane or an option that it does not know is refused before anything is done" {
 	run "$SRC/contrib/check.sh" --live no-such-engine
 	[ "$status" -eq 64 ]
