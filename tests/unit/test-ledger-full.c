@@ -36,7 +36,7 @@ static bool own_mounts(void)
 		if (!write_file("/proc/self/gid_map", map))
 			return false;
 	}
-	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+	return mount(NULL, "/", "none", MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
 static bool hog(void)
