@@ -6,6 +6,8 @@ RUNTIME=${RUNTIME:?run tests/conformance/run-engine.sh}
 NAME=${RUNTIME##*/}
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 SUITE=/run/suite
+# conmon writes a file `oom` to where podman was called: not into the source tree.
+[ ! -d "$SUITE" ] || cd "$SUITE" || exit 1
 
 # make_image: a root file system of busybox in $SUITE/box.tar.
 make_image() {
