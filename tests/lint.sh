@@ -110,7 +110,7 @@ lint_clang_tidy() {
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	find src oci tests/fuzz -name '*.c' | sort |
 		xargs -P 2 -n 4 sh -c 'clang-tidy --quiet "$@" -- -std=gnu11 $LINT_CPPFLAGS \
-			-DPKGDATADIR=\"/\" -DPKGLIBEXECDIR=\"/\" 2>/dev/null' lint
+			-DPKGDATADIR=\"/\" -DPKGLIBEXECDIR=\"/\" -DBINDIR=\"/\" 2>/dev/null' lint
 }
 tool_of() {
 	case $1 in format) echo clang-format ;; banned) echo awk ;; *) echo "$1" ;; esac
