@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "core/ledger-checkpoint.h"
 #include "core/ledger-impl.h"
 
 #define CLOCK_BACK_US 1000000 /* less is the daily work of a time daemon */
@@ -170,6 +171,11 @@ int ledger_append(struct ledger *l, const struct ledger_event *events, size_t n,
 	r = append(l, events, n, class, &mark, f);
 	if (r == 0 && class != LEDGER_OBSERVED)
 		r = ledger_sync(l, f);
+	/* A complete segment may be carried away: from now on a signature says where it ended. */
+	if (r == 0 && l->rotated) {
+		l->rotated = false;
+		r = ledger_checkpoint(l, NULL, NULL, f);
+	}
 	if (r < 0)
 		return fault_wrap(f, r, "ledger");
 	if (ret_mark)

@@ -34,6 +34,7 @@ struct ledger {
 	int segfd;
 	uint64_t segment;  /* that SEGFD is; UINT64_MAX: none */
 	bool tail_checked; /* the last record was hashed by this handle */
+	bool rotated;	   /* by this handle, and not signed since */
 	char boot[9];
 	uint64_t segment_max;
 	uint64_t (*wall_us)(void);

@@ -147,5 +147,6 @@ int segment_enter_next(struct ledger *l, struct seal *s, struct fault *f)
 		return r;
 	s->segment = s->synced_index = s->index;
 	s->offset = s->synced_offset = s->last_len = s->rotated = 0;
+	l->rotated = true;
 	return 0;
 }

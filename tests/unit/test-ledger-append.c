@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <sys/wait.h>
 
+#include "core/ledger-checkpoint.h"
 #include "ledger-fixture.h"
 #include "tap.h"
 
@@ -508,6 +509,35 @@ static void segments_rotate_and_the_numbers_go_on(void)
 	CHECK(r.status == VERIFY_OK && r.next == 61 + n - 1 && r.sealed == r.next);
 }
 
+/* A note that the ledger's own key signed, for each segment that was ended: at least up to its end. */
+static void every_rotation_is_signed(void)
+{
+	_cleanup_place_ struct place p = { 0 };
+	const struct ledger_options o = { .create = true, .segment_max = 3000 };
+	_cleanup_ledger_ struct ledger *l = NULL;
+	_cleanup_free_ char *public = NULL, *notes = NULL;
+	_cleanup_free_ uint64_t *list = NULL;
+	size_t n, len, at = 0, step, found = 0;
+	struct note_key key;
+	struct note note;
+
+	CHECK(place_make(&p) && ledger_open(p.state, &o, &l, NULL, NULL) == 0);
+	for (int i = 0; i < 60; i++)
+		CHECK(put(l, "test.event", LEDGER_OBSERVED) == 0);
+	CHECK(segment_list(l->dirfd, &list, &n, NULL) == 0 && n > 5);
+	CHECK(checkpoint_read_public(l->dirfd, &public, NULL) == 0 &&
+	      note_key_parse(public, &key, NULL) == 0);
+	notes = slurp(&p, "ledger/" LEDGER_CHECKPOINTS, &len);
+	CHECK(notes);
+	for (; at < len && note_parse(notes + at, len - at, &note, &step) == 0; at += step) {
+		while (at + step < len && notes[at + step] == '\n')
+			step++;
+		found++;
+		CHECK(note_is_signed_by(&note, &key) && found < n && note.mark.size >= list[found]);
+	}
+	CHECK(found == n - 1);
+}
+
 /* A kill in the middle of a rotation: the record is there, the next file or the seal is not. */
 static void a_rotation_is_finished_by_the_next_writer(void)
 {
@@ -748,8 +778,8 @@ TAP_MAIN(T(a_ledger_is_made_only_when_asked_for), T(the_first_key_is_not_kept), 
 	 T(another_boot_alone_changes_nothing), T(removed_records_stop_every_writer),
 	 T(a_live_segment_that_vanishes_stops_its_writer), T(a_lost_or_damaged_seal_stops_every_writer),
 	 T(files_that_others_may_write_are_refused), T(segments_rotate_and_the_numbers_go_on),
-	 T(a_rotation_is_finished_by_the_next_writer), T(a_rotation_is_finished_by_an_ordinary_user),
-	 T(a_rotation_is_finished_by_a_writer_that_was_there), T(a_clock_set_back_is_a_record),
-	 T(a_person_may_accept_a_loss_and_it_stays_visible),
+	 T(every_rotation_is_signed), T(a_rotation_is_finished_by_the_next_writer),
+	 T(a_rotation_is_finished_by_an_ordinary_user), T(a_rotation_is_finished_by_a_writer_that_was_there),
+	 T(a_clock_set_back_is_a_record), T(a_person_may_accept_a_loss_and_it_stays_visible),
 	 T(an_accepted_rewrite_still_fails_with_the_first_key), T(a_new_seal_begins_where_the_records_end),
 	 T(the_seal_is_behind_after_a_rollback_of_it_alone))
