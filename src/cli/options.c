@@ -18,6 +18,7 @@ enum kind {
 	KIND_CPUS,
 	KIND_COUNT,
 	KIND_FD,
+	KIND_WAIT,  /* a flag that may have a time behind '=' */
 	KIND_LATER, /* of a later capability */
 	KIND_LATER_TEXT,
 };
@@ -50,6 +51,14 @@ static const struct option table[] = {
 	{ "agent",       0,  KIND_TEXT,  AT(agent),       0,               "NAME",      "on whose behalf, for the result" },
 	{ "worker",      0,  KIND_TEXT,  AT(worker),      0,               "NAME",      "which worker of the agent" },
 	{ "issue",       0,  KIND_TEXT,  AT(issue),       0,               "ID",        "what it is about" },
+	{ "lane",        0,  KIND_TEXT,  AT(lane),        0,               "NAME",      "sandbox (default) or prod" },
+	{ "allow-prod",  0,  KIND_FLAG,  AT(allow_prod),  0,               NULL,        "one of the two keys of the lane prod; CUSTODY_ALLOW_PROD is the other" },
+	{ "provenance",  0,  KIND_LIST,  AT(provenance),  0,               "NAME",      "where the command comes from: tool_output, web_content or unknown; may only raise the level" },
+	{ "wait",        0,  KIND_WAIT,  AT(wait_s),      AT(wait),        "[=TIME]",   "wait until somebody approves, instead of ending with 114" },
+	{ "grant",       0,  KIND_LIST,  AT(grants),      0,               "FILE",      "an approval that was signed elsewhere" },
+	{ "no-seal",     0,  KIND_FLAG,  AT(no_seal),     0,               NULL,        "do not seal the files that the command names" },
+	{ "seal-tree",   0,  KIND_FLAG,  AT(seal_tree),   0,               NULL,        "hash the whole worktree into what is approved" },
+	{ "yes",        'y', KIND_FLAG,  AT(yes),         0,               NULL,        "answer the question of a level B with yes; never that of a C" },
 	{ "dry-run",     0,  KIND_FLAG,  AT(dry_run),     0,               NULL,        "print config.json, run nothing, write nothing" },
 	{ "json",        0,  KIND_FLAG,  AT(json),        0,               NULL,        "print the result as the last line of stdout" },
 	{ "result",      0,  KIND_TEXT,  AT(result),      0,               "FILE",      "write the result to FILE" },
@@ -57,15 +66,10 @@ static const struct option table[] = {
 	{ "quiet",      'q', KIND_FLAG,  AT(quiet),       0,               NULL,        "say nothing of our own on stderr" },
 	{ "verbose",     0,  KIND_FLAG,  AT(verbose),     0,               NULL,        "say more on stderr" },
 	{ "help",       'h', KIND_FLAG,  AT(help),        0,               NULL,        "list the options" },
-	{ "lane",        0,  KIND_LATER_TEXT, 0, 0, NULL, NULL },
-	{ "allow-prod",  0,  KIND_LATER,      0, 0, NULL, NULL },
 	{ "project",     0,  KIND_LATER_TEXT, 0, 0, NULL, NULL },
 	{ "intent",      0,  KIND_LATER_TEXT, 0, 0, NULL, NULL },
 	{ "task",        0,  KIND_LATER_TEXT, 0, 0, NULL, NULL },
 	{ "sandbox",     0,  KIND_LATER_TEXT, 0, 0, NULL, NULL },
-	{ "wait",        0,  KIND_LATER,      0, 0, NULL, NULL },
-	{ "no-seal",     0,  KIND_LATER,      0, 0, NULL, NULL },
-	{ "seal-tree",   0,  KIND_LATER,      0, 0, NULL, NULL },
 	{ "detach",     'd', KIND_LATER,      0, 0, NULL, NULL },
 	{ 0 },
 };
@@ -80,7 +84,9 @@ void options_done(struct run_options *o)
 {
 	strv_free(o->env);
 	strv_free(o->volumes);
-	o->env = o->volumes = NULL;
+	strv_free(o->grants);
+	strv_free(o->provenance);
+	o->env = o->volumes = o->grants = o->provenance = NULL;
 }
 
 static const struct option *find_name(const char *name, size_t len)
@@ -181,6 +187,9 @@ static int set_value(struct run_options *o, const struct option *e, const char *
 	case KIND_TIME:
 		r = str_to_seconds(value, (uint64_t *)(base + e->at));
 		break;
+	case KIND_WAIT:
+		r = value ? str_to_seconds(value, (uint64_t *)(base + e->at)) : 0;
+		break;
 	case KIND_CPUS:
 		r = parse_cpus(value, (uint64_t *)(base + e->at));
 		break;
@@ -211,7 +220,8 @@ static int set_value(struct run_options *o, const struct option *e, const char *
 
 static bool wants_value(const struct option *e)
 {
-	return e->kind != KIND_FLAG && e->kind != KIND_LATER && e->kind != KIND_LATER_TEXT;
+	return e->kind != KIND_FLAG && e->kind != KIND_WAIT && e->kind != KIND_LATER &&
+	       e->kind != KIND_LATER_TEXT;
 }
 
 static int parse_long(struct run_options *o, char **argv, int *i, struct fault *f)
@@ -276,6 +286,8 @@ int options_parse(struct run_options *o, int argc, char **argv, struct fault *f)
 	}
 	if (o->network && strcmp(o->network, "none") != 0 && strcmp(o->network, "host") != 0)
 		return fault_set(f, EINVAL, "--network: '%s' is neither none nor host", o->network);
+	if (o->no_seal && o->seal_tree)
+		return fault_set(f, EINVAL, "--no-seal and --seal-tree contradict each other");
 	o->argv = i < argc ? argv + i : NULL;
 	return 0;
 }
@@ -287,9 +299,9 @@ void options_print(FILE *out)
 
 		if (!e->help)
 			continue;
-		(void)snprintf(left, sizeof(left), "%c%c%c --%s %s", e->letter ? '-' : ' ',
+		(void)snprintf(left, sizeof(left), "%c%c%c --%s%s%s", e->letter ? '-' : ' ',
 			       e->letter ? e->letter : ' ', e->letter ? ',' : ' ', e->name,
-			       e->arg ? e->arg : "");
+			       e->kind == KIND_WAIT ? "" : " ", e->arg ? e->arg : "");
 		fprintf(out, "  %-32s %s\n", left, e->help);
 	}
 }

@@ -19,7 +19,14 @@ struct run_options {
 	const char *network; /* "none", "host"; NULL: the profile's */
 	bool set_memory, set_cpu, set_pids, set_timeout;
 	uint64_t memory, cpu_percent, pids, timeout_s; /* 0 = no limit */
-	bool terminal;				       /* -t: a pty even when stdio is no terminal */
+	const char *lane;			       /* as given; NULL: not */
+	bool allow_prod;
+	char **provenance; /* as given: what is wrong with it is the gate's to say */
+	bool wait;	   /* for an approval; WAIT_S 0: without end */
+	uint64_t wait_s;
+	char **grants; /* files */
+	bool no_seal, seal_tree, yes;
+	bool terminal; /* -t: a pty even when stdio is no terminal */
 	bool quiet, verbose, dry_run, json, help;
 	const char *result;
 	int status_fd;	   /* -EBADF: none */

@@ -83,6 +83,21 @@ static int leave_user_namespace_out(const struct run_options *o, const struct di
 	return libcrun_ops.guard(f);
 }
 
+/* What the options can say before it is carried out is refused, not ignored. */
+static int require_wired(const struct run_options *o, struct fault *f)
+{
+	const char *name = o->lane	   ? "lane"
+			   : o->allow_prod ? "allow-prod"
+			   : o->provenance ? "provenance"
+					   : NULL;
+
+	if (!name)
+		name = o->wait ? "wait" : o->grants ? "grant" : o->no_seal ? "no-seal" : NULL;
+	if (!name)
+		name = o->seal_tree ? "seal-tree" : o->yes ? "yes" : NULL;
+	return name ? fault_set(f, ENOTSUP, "--%s is not in this version of custody", name) : 0;
+}
+
 static int load(const struct run_options *o, const char *id, struct session_run **ret, struct fault *f)
 {
 	_cleanup_session_run_ struct session_run *r = calloc(1, sizeof(*r));
@@ -96,7 +111,9 @@ static int load(const struct run_options *o, const char *id, struct session_run 
 
 	if (!r)
 		return fault_errno(f, ENOMEM, "run");
-	e = dirs_load(&r->dirs, f);
+	e = require_wired(o, f);
+	if (e == 0)
+		e = dirs_load(&r->dirs, f);
 	if (e == 0)
 		e = profile_open(&r->dirs, o->profile, id, &r->profile, f);
 	if (e == 0)

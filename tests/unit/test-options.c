@@ -95,9 +95,9 @@ static void unknown_option_names_its_neighbour(void)
 
 static void later_capabilities_are_refused_by_name(void)
 {
-	static const char *const later[] = { "--lane=prod", "--allow-prod", "--project", "--intent",
-					     "--task",	    "--wait",	    "--no-seal", "--seal-tree",
-					     "--sandbox",   "-d",	    "--detach" };
+	static const char *const later[] = {
+		"--project", "--intent", "--task", "--sandbox", "-d", "--detach"
+	};
 
 	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
 		_cleanup_options_ struct run_options o;
@@ -105,6 +105,24 @@ static void later_capabilities_are_refused_by_name(void)
 		CHECK(PARSE(&o, later[i], "true") == -ENOTSUP);
 		CHECK(says("not in this version"));
 	}
+}
+
+static void governance_is_carried_as_given(void)
+{
+	_cleanup_options_ struct run_options o;
+
+	CHECK(PARSE(&o, "--lane=prod", "--allow-prod", "--wait=2m", "--grant", "a", "--grant=b",
+		    "--provenance=web_content", "--seal-tree", "-y", "true") == 0);
+	CHECK(str_eq(o.lane, "prod") && o.allow_prod && o.wait && o.wait_s == 120 && o.seal_tree && o.yes);
+	CHECK(strv_len(o.grants) == 2 && strv_len(o.provenance) == 1 && str_eq(o.argv[0], "true"));
+	options_done(&o);
+	/* The time of --wait is optional: the next word is the command's. */
+	CHECK(PARSE(&o, "--wait", "true") == 0);
+	CHECK(o.wait && o.wait_s == 0 && str_eq(o.argv[0], "true"));
+	options_done(&o);
+	CHECK(PARSE(&o, "--wait=soon", "true") == -EINVAL);
+	options_done(&o);
+	CHECK(PARSE(&o, "--no-seal", "--seal-tree", "true") == -EINVAL);
 }
 
 static void bad_values_are_refused(void)
@@ -134,4 +152,5 @@ static void zero_takes_a_limit_away(void)
 
 TAP_MAIN(T(defaults_are_the_strictest), T(both_spellings_of_a_value), T(lists_and_joined_letters),
 	 T(options_end_at_the_command), T(no_command_is_seen), T(unknown_option_names_its_neighbour),
-	 T(later_capabilities_are_refused_by_name), T(bad_values_are_refused), T(zero_takes_a_limit_away))
+	 T(later_capabilities_are_refused_by_name), T(governance_is_carried_as_given),
+	 T(bad_values_are_refused), T(zero_takes_a_limit_away))
