@@ -63,6 +63,9 @@ tests_unit_test_init_run_SOURCES = tests/unit/test-init-run.c tests/unit/tap.h t
 unit_tests += tests/unit/test-proof
 tests_unit_test_proof_SOURCES = tests/unit/test-proof.c tests/unit/tap.h
 
+unit_tests += tests/unit/test-walk
+tests_unit_test_walk_SOURCES = tests/unit/test-walk.c tests/unit/tap.h
+
 unit_tests += tests/unit/test-command
 tests_unit_test_command_SOURCES = tests/unit/test-command.c tests/unit/tap.h src/cli/command.c
 

@@ -11,4 +11,5 @@ libbase_a_SOURCES = \
 	src/base/log.c src/base/log.h \
 	src/base/path.c src/base/path-open.c src/base/path-remove.c src/base/path.h \
 	src/base/sign.c src/base/sign.h \
-	src/base/str.c src/base/strbuf.c src/base/strv.c src/base/str.h
+	src/base/str.c src/base/strbuf.c src/base/strv.c src/base/str.h \
+	src/base/walk.c src/base/walk.h

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include "base/fault.h"
+
+/*
+ * A tree that a stranger made, and may still be changing, one entry after the other.
+ *
+ * Names are used one at a time, relative to a descriptor, and links are never followed.  Other mounts are reported and
+ * not entered.  No recursion, few descriptors and little memory however deep or wide the tree is.  What cannot be read is
+ * an entry with an errno, not the end of the walk.
+ */
+enum walk_event {
+	WALK_END,
+	WALK_ENTER, /* a directory, opened; what is in it follows, unless walk_skip is called now */
+	WALK_LEAVE, /* the same directory, after all that is in it */
+	WALK_ENTRY, /* anything else */
+	WALK_ERROR, /* ERROR and WHY say what could not be done; STX may be empty (stx_mask 0) */
+};
+
+struct walk_entry {
+	const char *path; /* below the root, without a leading '/'; "" is the root.  Until the next call. */
+	size_t path_len;
+	const char *name; /* last part of PATH */
+	int dirfd;	  /* the directory that NAME is in; -EBADF for the root */
+	int fd;		  /* ENTER and LEAVE: the directory itself; else -EBADF */
+	unsigned int depth;
+	struct statx stx; /* ENTER: of the opened directory */
+	int error;
+	const char *why; /* static text */
+};
+
+#define WALK_SORTED 1u /* by the bytes of the names in each directory; costs memory in a wide one */
+
+struct walk;
+
+int walk_new(int rootfd, unsigned int flags, struct walk **ret, struct fault *f) _must_check_;
+/* An enum walk_event; negative only when memory is out. */
+int walk_next(struct walk *w, struct walk_entry *ret, struct fault *f) _must_check_;
+void walk_skip(struct walk *w);
+void walk_free(struct walk *w);
+DEFINE_CLEANUP(struct walk, walk_free)
+#define _cleanup_walk_ _cleanup_(walk_freep)
