@@ -207,9 +207,9 @@ static void other_mounts_are_named_and_not_entered(void)
 		if (unshare(CLONE_NEWNS) < 0)
 			_exit(geteuid() == 0 ? 1 : 0);
 		/* A bind of the same file system: the device alone does not give it away. */
-		if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-		    mount("/tmp", m, NULL, MS_BIND, NULL) < 0 ||
-		    mount("/etc/passwd", file, NULL, MS_BIND, NULL) < 0)
+		if (mount("none", "/", "", MS_REC | MS_PRIVATE, NULL) < 0 ||
+		    mount("/tmp", m, "", MS_BIND, NULL) < 0 ||
+		    mount("/etc/passwd", file, "", MS_BIND, NULL) < 0)
 			_exit(2);
 		fd = open(t.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* t.fd is on the mount that was */
 		_exit(tells(fd, "+. !f !m z -.") ? 0 : 3);
