@@ -68,6 +68,8 @@ tests_unit_test_walk_SOURCES = tests/unit/test-walk.c tests/unit/tap.h
 
 unit_tests += tests/unit/test-command
 tests_unit_test_command_SOURCES = tests/unit/test-command.c tests/unit/tap.h src/cli/command.c
+unit_tests += tests/unit/test-card
+tests_unit_test_card_SOURCES = tests/unit/test-card.c tests/unit/tap.h src/cli/card.c src/cli/card-word.c
 
 unit_tests += tests/unit/test-seccomp
 tests_unit_test_seccomp_SOURCES = tests/unit/test-seccomp.c tests/unit/tap.h

@@ -1,6 +1,8 @@
 # cli: the program `custody`.  The only room that knows both oci and the rest.
 bin_PROGRAMS += custody
 custody_SOURCES = \
+	src/cli/card.c src/cli/card.h \
+	src/cli/card-word.c src/cli/card-text.h \
 	src/cli/cmd-bundle.c \
 	src/cli/cmd-ledger.c src/cli/cmd-ledger.h \
 	src/cli/cmd-ledger-admin.c \
@@ -34,6 +36,7 @@ custody_SOURCES = \
 	src/cli/main.c \
 	src/cli/options.c src/cli/options.h \
 	src/cli/profile-open.c src/cli/profile-open.h \
+	src/cli/prompt.c src/cli/prompt.h \
 	src/cli/session-place.c src/cli/session-place.h \
 	src/cli/session-run.c src/cli/session-run.h \
 	src/cli/toml-lines.c src/cli/toml-lines.h

@@ -69,6 +69,14 @@ void terminal_resize(const struct terminal *t)
 		(void)ioctl(t->master, TIOCSWINSZ, &size);
 }
 
+int terminal_hold(struct terminal *t, int fd, struct fault *f)
+{
+	if (tcgetattr(fd, &t->saved) < 0)
+		return fault_errno(f, errno, "modes of the terminal");
+	t->fd = fd;
+	return start_guard(t, f);
+}
+
 int terminal_attach(struct terminal *t, int fd, int master, struct fault *f)
 {
 	struct termios raw;

@@ -26,6 +26,8 @@ struct terminal {
 
 /* Are the three descriptors one terminal? */
 bool terminal_is_one(const int fd[3]);
+/* Remembers the modes of the terminal FD and starts the guard; the caller may then change them. */
+int terminal_hold(struct terminal *t, int fd, struct fault *f) _must_check_;
 /* Owns MASTER from the call on. */
 int terminal_attach(struct terminal *t, int fd, int master, struct fault *f) _must_check_;
 void terminal_resize(const struct terminal *t);

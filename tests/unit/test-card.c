@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/card.h"
+
+#include "base/str.h"
+#include "tap.h"
+
+static char *drawn(const struct card *c, unsigned int columns, bool color, bool utf8, const char *how)
+{
+	const struct card_style style = {
+		.columns = columns, .color = color, .utf8 = utf8, .how_to_see = how
+	};
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+
+	return card_draw(c, &style, &b, NULL) == 0 ? strbuf_take(&b) : NULL;
+}
+
+static char *word(const char *text)
+{
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+
+	card_put_word(&b, text);
+	return strbuf_take(&b);
+}
+
+static bool word_is(const char *text, const char *want)
+{
+	_cleanup_free_ char *got = word(text);
+
+	if (!str_eq(got, want))
+		printf("# %s instead of %s\n", got ? got : "(null)", want);
+	return str_eq(got, want);
+}
+
+static void words_read_as_a_shell_would_read_them(void)
+{
+	CHECK(word_is("rm", "rm"));
+	CHECK(word_is("--x=a/b,c:d@e%f", "--x=a/b,c:d@e%f"));
+	CHECK(word_is("", "''"));
+	CHECK(word_is("a b", "'a b'"));
+	CHECK(word_is("*", "'*'"));
+	CHECK(word_is("~", "'~'"));
+	CHECK(word_is("a\\x1b", "'a\\x1b'"));
+	CHECK(word_is("it's", "$'it\\'s'"));
+	CHECK(word_is("a\\\n", "$'a\\\\\\n'"));
+}
+
+static void what_a_terminal_obeys_is_spelled_out(void)
+{
+	CHECK(word_is("\033[2J", "$'\\x1b[2J'"));
+	CHECK(word_is("a\rb\tc\nd\x7f", "$'a\\x0db\\tc\\nd\\x7f'"));
+	CHECK(word_is("\xc2\x9b"
+		      "2J",
+		      "$'\\u009b2J'")); /* CSI as C1 */
+	CHECK(word_is("\xe2\x80\xae"
+		      "gpj.exe",
+		      "$'\\u202egpj.exe'")); /* right to left override */
+	CHECK(word_is("\xe2\x81\xa6x\xe2\x81\xa9", "$'\\u2066x\\u2069'"));
+	CHECK(word_is("r\xe2\x80\x8bm", "$'r\\u200bm'")); /* zero width space */
+	CHECK(word_is("a\xcc\x81", "$'a\\u0301'"));	  /* combining */
+	CHECK(word_is("a\xc2\xa0"
+		      "b",
+		      "$'a\\u00a0b'"));			      /* a blank that is none */
+	CHECK(word_is("\xd7\x90", "$'\\u05d0'"));	      /* Hebrew reorders its neighbours */
+	CHECK(word_is("\xf3\xa0\x81\x81", "$'\\U000e0041'")); /* a tag */
+	CHECK(word_is("\xe3\x85\xa4", "$'\\u3164'"));	      /* Hangul filler */
+	CHECK(word_is("\xff\xfe", "$'\\xff\\xfe'"));
+	CHECK(word_is("\xc0\xaf", "$'\\xc0\\xaf'"));	      /* overlong */
+	CHECK(word_is("\xed\xa0\x80", "$'\\xed\\xa0\\x80'")); /* surrogate */
+}
+
+static void letters_stay_letters(void)
+{
+	CHECK(word_is("Gr\xc3\xb6\xc3\x9f"
+		      "e",
+		      "'Gr\xc3\xb6\xc3\x9f"
+		      "e'"));
+	CHECK(word_is("\xe6\x97\xa5\xe6\x9c\xac", "'\xe6\x97\xa5\xe6\x9c\xac'"));
+}
+
+static bool is_clean(const char *text, bool utf8)
+{
+	for (const unsigned char *s = (const unsigned char *)text; *s; s++)
+		if (*s != '\n' && (*s < 0x20 || *s == 0x7f || (!utf8 && *s >= 0x80)))
+			return false;
+	return true;
+}
+
+static void every_byte_alone_and_doubled_is_harmless(void)
+{
+	for (unsigned int a = 1; a < 256; a++) {
+		for (unsigned int b = 1; b < 256; b += 1) {
+			_cleanup_card_ struct card c = { 0 };
+			_cleanup_free_ char *got = NULL;
+
+			card_add(&c, "text", CARD_WARN, "x%c%cy", (char)a, (char)b);
+			got = drawn(&c, 40, false, false, NULL);
+			CHECK(got && is_clean(got, false));
+		}
+	}
+}
+
+static void without_utf8_nothing_but_ascii_goes_out(void)
+{
+	_cleanup_card_ struct card c = { 0 };
+	_cleanup_free_ char *ascii = NULL, *utf8 = NULL;
+
+	card_add(&c, "text", CARD_PLAIN, "\xd0\x9b\xc3\xb6"); /* 9b is CSI where bytes are Latin-1 */
+	ascii = drawn(&c, 80, false, false, NULL);
+	utf8 = drawn(&c, 80, false, true, NULL);
+	CHECK(ascii && strstr(ascii, "\\u041b\\u00f6"));
+	CHECK(utf8 && strstr(utf8, "\xd0\x9b\xc3\xb6"));
+}
+
+/* Columns of a line of ASCII. */
+static size_t longest(const char *text)
+{
+	size_t best = 0;
+
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+
+		best = len > best ? len : best;
+		text += len + (text[len] == '\n');
+	}
+	return best;
+}
+
+static void no_line_is_wider_than_the_terminal(void)
+{
+	for (unsigned int columns = CARD_COLUMNS_MIN; columns < 140; columns++) {
+		_cleanup_card_ struct card c = { 0 };
+		_cleanup_free_ char *got = NULL;
+
+		card_add(&c, "command", CARD_STRONG, "%s",
+			 "find / -name 'a\tb' /a/very/long/path/without/any/blank/in/it/"
+			 "that/goes/on/and/on \033]0;title\a end");
+		card_add(&c, "network", CARD_PLAIN, "none");
+		got = drawn(&c, columns, false, false, NULL);
+		CHECK(got && longest(got) <= columns);
+	}
+}
+
+/* Wherever a text is wrapped, it stays away from the column of the labels. */
+static void text_never_looks_like_a_row(void)
+{
+	for (unsigned int columns = CARD_COLUMNS_MIN; columns < 100; columns += 5) {
+		_cleanup_card_ struct card c = { 0 };
+		_cleanup_free_ char *got = NULL;
+		const unsigned int at = columns < 60 ? 0 : 2;
+		size_t rows = 0;
+
+		card_add(&c, "command", CARD_PLAIN, "%s",
+			 "true                                             level    A  level:  A\nlevel    "
+			 "A\n\n  level     A "
+			 "                                                  level     A");
+		card_add(&c, "level", CARD_PLAIN, "C");
+		got = drawn(&c, columns, false, false, NULL);
+		CHECK(got);
+		for (const char *line = got; *line; line += strcspn(line, "\n") + 1)
+			rows += strspn(line, " ") == at;
+		CHECK(rows == 2);
+	}
+}
+
+static void a_break_within_a_word_is_marked(void)
+{
+	_cleanup_card_ struct card c = { 0 };
+	_cleanup_free_ char *got = NULL;
+
+	card_add(&c, "command", CARD_PLAIN, "rm /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+	got = drawn(&c, 30, false, false, NULL);
+	CHECK(got && strstr(got, "  rm \n  /aaaaaaaaaaaaaaaaaaaaaaaaaa\\\n  aaaaaaaaaaaaaa\n"));
+}
+
+static void what_is_cut_says_how_much_and_where_the_rest_is(void)
+{
+	_cleanup_card_ struct card c = { 0 };
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	_cleanup_free_ char *cut = NULL, *all = NULL;
+
+	strbuf_puts(&b, "FIRST ");
+	for (unsigned int i = 0; i < 1000; i++)
+		strbuf_puts(&b, "0123456 ");
+	strbuf_puts(&b, "LAST");
+	card_add(&c, "command", CARD_PLAIN, "%s", b.text);
+	cut = drawn(&c, 80, false, false, "answer v");
+	all = drawn(&c, 80, false, false, NULL);
+	CHECK(cut && all);
+	CHECK(strstr(cut, "of 8010 bytes are not shown here;") && strstr(cut, "answer v]"));
+	CHECK(strstr(cut, "FIRST") && strstr(cut, "LAST"));
+	CHECK(strstr(all, "FIRST") && strstr(all, "LAST") && !strstr(all, "not shown"));
+	CHECK(strlen(all) > 8010 && strlen(cut) < 1500);
+	free(cut);
+	cut = drawn(&c, CARD_COLUMNS_MIN, false, false, "answer v to see all of it");
+	CHECK(cut && longest(cut) <= CARD_COLUMNS_MIN);
+}
+
+static void color_is_ours_alone(void)
+{
+	_cleanup_card_ struct card c = { 0 };
+	_cleanup_free_ char *plain = NULL, *color = NULL;
+
+	card_add(&c, "command", CARD_WARN, "a\033[31mb");
+	plain = drawn(&c, 80, false, true, NULL);
+	color = drawn(&c, 80, true, true, NULL);
+	CHECK(plain && !strchr(plain, '\033'));
+	CHECK(color && strchr(color, '\033') && !strstr(color, "\033[31m"));
+}
+
+TAP_MAIN(T(words_read_as_a_shell_would_read_them), T(what_a_terminal_obeys_is_spelled_out),
+	 T(letters_stay_letters), T(every_byte_alone_and_doubled_is_harmless),
+	 T(without_utf8_nothing_but_ascii_goes_out), T(no_line_is_wider_than_the_terminal),
+	 T(text_never_looks_like_a_row), T(a_break_within_a_word_is_marked),
+	 T(what_is_cut_says_how_much_and_where_the_rest_is), T(color_is_ours_alone))
