@@ -41,4 +41,4 @@ custody_SOURCES = \
 	src/cli/session-run.c src/cli/session-run.h \
 	src/cli/toml-lines.c src/cli/toml-lines.h
 custody_LDFLAGS = $(prog_ldflags) $(oci_ldflags)
-custody_LDADD = libwarden.a liboci.a libcore.a libbase.a $(oci_libs) $(PROG_LIBS)
+custody_LDADD = libwarden.a liboci.a libcore.a libbase.a $(oci_libs) $(PROG_LIBS) $(CRYPT_LIBS)

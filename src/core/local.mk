@@ -1,6 +1,7 @@
 # core: the nouns.  Uses base; knows no container runtime.
 noinst_LIBRARIES += libcore.a
 libcore_a_SOURCES = \
+	src/core/approver-desk.h src/core/approver.h src/core/grant.h src/core/pin.h src/core/request.h \
 	src/core/dirs.c src/core/dirs.h \
 	src/core/doctor.c src/core/doctor.h \
 	src/core/doctor-explain.c \
