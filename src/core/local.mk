@@ -32,6 +32,8 @@ libcore_a_SOURCES = \
 	src/core/ledger-verify.c src/core/ledger-verify.h \
 	src/core/ledger.h \
 	src/core/placement.h \
+	src/core/policy.c src/core/policy.h \
+	src/core/policy-name.c src/core/policy-subject.c src/core/policy-table.c src/core/policy-verdict.c \
 	src/core/profile-danger.c \
 	src/core/profile-expand.c \
 	src/core/profile-file.c src/core/profile-file.h \
