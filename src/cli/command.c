@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "core/exit-status.h"
+#include "core/lane.h"
 
 void command_print_help(const struct command *table, FILE *out)
 {
@@ -81,5 +82,5 @@ int command_run(const struct command *table, int argc, char **argv, FILE *err)
 		return r;
 	text = str_escape(fault_text(&f));
 	fprintf(err, PACKAGE_NAME " %s: %s\n", c->name, text ? text : "out of memory");
-	return STATUS_FAILED;
+	return r == -LANE_REFUSED ? STATUS_LANE : STATUS_FAILED;
 }

@@ -288,6 +288,7 @@ int session_run(const struct run_options *o, struct run_result *ret, struct sess
 {
 	_cleanup_session_run_ struct session_run *run = NULL;
 	_cleanup_session_ struct session s = { .run_fd = -EBADF, .ids_fd = -EBADF };
+	_cleanup_lane_pass_ struct lane_pass *pass = NULL;
 	_cleanup_fault_ struct fault left = { 0 };
 	char id[SESSION_ID_SIZE];
 	int r;
@@ -298,7 +299,9 @@ int session_run(const struct run_options *o, struct run_result *ret, struct sess
 	if (r == 0)
 		r = require_init(&run->dirs, f);
 	if (r == 0)
-		r = session_open(&run->dirs, id, &s, f);
+		r = lane_gate(&(struct lane_ask){ .lane = run->dirs.lane }, &pass, f);
+	if (r == 0)
+		r = session_open(&run->dirs, pass, id, &s, f);
 	if (r < 0)
 		return r;
 	name_result(o, run, id, ret);

@@ -53,3 +53,6 @@ int ledger_end(struct ledger *l, const char *state, const struct ledger_run *run
 /* ID is stable ("lane", "policy", "setup-failed"), TEXT is for people.  On the disk when it returns 0. */
 int ledger_refuse(struct ledger *l, const struct ledger_run *run, const char *id, const char *text,
 		  struct fault *f) _must_check_;
+
+/* Lane `prod` was armed, by the caller's user.  On the disk when it returns 0; called through lane_record. */
+int ledger_override(struct ledger *l, const struct ledger_run *run, struct fault *f) _must_check_;

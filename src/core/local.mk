@@ -7,6 +7,9 @@ libcore_a_SOURCES = \
 	src/core/doctor-explain.c \
 	src/core/doctor-layers.c \
 	src/core/exit-status.h \
+	src/core/lane.c src/core/lane.h \
+	src/core/lane-gate.c \
+	src/core/lane-stamp.c \
 	src/core/layer.c src/core/layer.h \
 	src/core/ledger-append.c src/core/ledger-impl.h \
 	src/core/ledger-audit.c src/core/ledger-audit.h \
@@ -51,6 +54,7 @@ libcore_a_SOURCES = \
 	src/core/runtime-ops.h \
 	src/core/session.c src/core/session.h \
 	src/core/session-sweep.c \
+	src/core/state-version.c src/core/state-version.h \
 	src/core/subject.c src/core/subject.h src/core/subject-build.h \
 	src/core/subject-apart.c src/core/subject-bind.c src/core/subject-env.c src/core/subject-mount.c src/core/subject-root.c \
 	src/core/worktree.c src/core/worktree.h

@@ -47,11 +47,16 @@ static int sweep_one(const struct dirs *d, int sessions_fd, const char *id, sess
 		     void *arg, struct fault *f)
 {
 	_cleanup_close_ int fd = openat(sessions_fd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	enum lane lane = d->lane;
 	int r;
 
 	/* Gone meanwhile, or alive. */
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return 0;
+	/* The other lane's dead are its own business.  One without a stamp died before it was anybody's. */
+	r = lane_read_stamp(fd, id, &lane, f);
+	if (r < 0 || lane != d->lane)
+		return r < 0 ? r : 0;
 	r = release ? release(arg, id, fd, f) : 0;
 	if (r == 0)
 		r = remove_below(d->state, "sessions", id, f);

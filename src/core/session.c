@@ -13,47 +13,9 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "core/state-version.h"
 
 #define SESSION_TRIES 16
-
-static int open_dirs(const char *path, mode_t mode, struct fault *f)
-{
-	int fd;
-
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0 || errno != ENOENT)
-		return fd >= 0 ? fd : fault_errno(f, errno, "open '%s'", path);
-	return path_make_dirs(AT_FDCWD, path, mode, f);
-}
-
-/*
- * A sweep kills and removes what it reads here, and everything below is named by path later: whoever else could write
- * DIR, or replace it in its parent, would choose what that is.
- */
-static int require_own(int fd, const char *path, struct fault *f)
-{
-	struct stat st, up;
-
-	if (fstat(fd, &st) < 0 || fstatat(fd, "..", &up, 0) < 0)
-		return fault_errno(f, errno, "stat '%s'", path);
-	if (st.st_uid != geteuid())
-		return fault_set(
-			f, EPERM,
-			"'%s' belongs to uid %u, not to you: set CUSTODY_ROOT to a directory of yours", path,
-			(unsigned int)st.st_uid);
-	if (st.st_mode & (S_IWGRP | S_IWOTH))
-		return fault_set(f, EPERM, "'%s' can be written by others: chmod go-w '%s'", path, path);
-	if (up.st_uid != geteuid() && up.st_uid != 0)
-		return fault_set(f, EPERM,
-				 "the directory above '%s' belongs to uid %u, neither to root nor to you: "
-				 "set CUSTODY_ROOT to a "
-				 "directory of yours",
-				 path, (unsigned int)up.st_uid);
-	if ((up.st_mode & (S_IWGRP | S_IWOTH)) && !(up.st_mode & S_ISVTX))
-		return fault_set(f, EPERM, "the directory above '%s' can be written by others: chmod go-w it",
-				 path);
-	return 0;
-}
 
 /*
  * A block is free iff its byte is not locked: nothing to write, nothing to clean up, gone with its holder.  The
@@ -143,12 +105,9 @@ static int make_tree(const struct dirs *d, int *ret_sessions, struct fault *f)
 	int sessions, r;
 
 	/* 0755 and not 0700: the mapped ids of a container walk through it to the mount point. */
-	fd = open_dirs(d->run, 0755, f);
+	fd = dirs_open_own(d->run, 0755, f);
 	if (fd < 0)
 		return fd;
-	r = require_own(fd, d->run, f);
-	if (r < 0)
-		return r;
 	r = make_subdir(fd, "sessions", 0700, f);
 	if (r == 0)
 		r = make_subdir(fd, "m", 0755, f);
@@ -157,7 +116,7 @@ static int make_tree(const struct dirs *d, int *ret_sessions, struct fault *f)
 	sessions = openat(fd, "sessions", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (sessions < 0)
 		return fault_errno(f, errno, "open '%s/sessions'", d->run);
-	r = require_own(sessions, "sessions", f);
+	r = dirs_require_own(sessions, "sessions", f);
 	if (r < 0) {
 		(void)fd_close(sessions);
 		return fault_wrap(f, r, "'%s'", d->run);
@@ -166,7 +125,21 @@ static int make_tree(const struct dirs *d, int *ret_sessions, struct fault *f)
 	return 0;
 }
 
-int session_open(const struct dirs *d, const char *id, struct session *ret, struct fault *f)
+/* The lowest point that everything which starts anything goes through: the gate is asked for here. */
+static int require_lane(const struct dirs *d, const struct lane_pass *pass, struct fault *f)
+{
+	_cleanup_close_ int fd = -EBADF;
+	int r;
+
+	r = lane_pass_require(pass, d->lane, f);
+	if (r < 0)
+		return r;
+	fd = state_open(d, f);
+	return fd < 0 ? fd : 0;
+}
+
+int session_open(const struct dirs *d, const struct lane_pass *pass, const char *id, struct session *ret,
+		 struct fault *f)
 {
 	_cleanup_session_ struct session s = { .run_fd = -EBADF, .ids_fd = -EBADF, .rootless = d->rootless };
 	_cleanup_close_ int sessions_fd = -EBADF;
@@ -175,6 +148,9 @@ int session_open(const struct dirs *d, const char *id, struct session *ret, stru
 	if (strlen(id) >= sizeof(s.id))
 		return fault_set(f, EINVAL, "'%s' is no session id", id);
 	memcpy(s.id, id, strlen(id) + 1);
+	r = require_lane(d, pass, f);
+	if (r < 0)
+		return r;
 	r = make_tree(d, &sessions_fd, f);
 	if (r < 0)
 		return r;
@@ -190,9 +166,11 @@ int session_open(const struct dirs *d, const char *id, struct session *ret, stru
 	r = make_run(sessions_fd, &s, f);
 	if (r < 0)
 		return r;
-	r = name_paths(&s, d, f);
+	r = lane_stamp(s.run_fd, d->lane, f);
+	if (r == 0)
+		r = name_paths(&s, d, f);
 	if (r < 0) {
-		(void)unlinkat(sessions_fd, s.id, AT_REMOVEDIR);
+		(void)!path_remove_tree(sessions_fd, s.id, NULL);
 		return r;
 	}
 	*ret = s;
@@ -203,21 +181,20 @@ int session_open(const struct dirs *d, const char *id, struct session *ret, stru
 int session_make_state(struct session *s, const struct dirs *d, struct fault *f)
 {
 	_cleanup_free_ char *parent = path_join(d->state, "sessions");
-	_cleanup_close_ int fd = -EBADF;
-	int r;
+	_cleanup_close_ int fd = -EBADF, state = -EBADF;
 
 	if (!parent)
 		return fault_errno(f, ENOMEM, "session");
-	fd = open_dirs(parent, 0700, f);
+	fd = dirs_open_own(parent, 0700, f);
 	if (fd < 0)
 		return fd;
-	r = require_own(fd, parent, f);
-	if (r < 0)
-		return r;
 	if (mkdirat(fd, s->id, 0700) < 0)
 		return fault_errno(f, errno, "make '%s'", s->state);
 	s->has_state = true;
-	return 0;
+	state = openat(fd, s->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (state < 0)
+		return fault_errno(f, errno, "open '%s'", s->state);
+	return lane_stamp(state, d->lane, f);
 }
 
 static int remove_named(const char *parent, const char *id, struct fault *f)

@@ -31,8 +31,12 @@ struct session {
 	unsigned int n_ids;
 };
 
-/* Makes the directory of ID (clock_session_id) and takes the ids.  Rootless: the caller's own single id. */
-int session_open(const struct dirs *d, const char *id, struct session *ret, struct fault *f) _must_check_;
+/*
+ * Makes the directory of ID (clock_session_id) and takes the ids.  Rootless: the caller's own single id.  Without the
+ * pass that lane_gate made for the lane of D, with a foreign or unreadable state of the lane: nothing is made.
+ */
+int session_open(const struct dirs *d, const struct lane_pass *pass, const char *id, struct session *ret,
+		 struct fault *f) _must_check_;
 /* STATE/sessions/ID, for what must lie on a disk (overlay layers); borrowed path in s->state. */
 int session_make_state(struct session *s, const struct dirs *d, struct fault *f) _must_check_;
 /* Removes everything of this session; what cannot be removed is reported and left to the next sweep. */

@@ -21,6 +21,7 @@
 		.run_fd = -EBADF, .ids_fd = -EBADF \
 	}
 
+static struct lane_pass *pass; /* of the sandbox lane */
 static char root[] = "/tmp/custody-session-XXXXXX";
 
 static int load(struct dirs *d)
@@ -33,14 +34,22 @@ static bool exists(const char *path)
 	return path && access(path, F_OK) == 0;
 }
 
+/* As after a reboot. */
+static bool run_dir_goes(const char *run)
+{
+	_cleanup_free_ char *stamp = path_join(run, LANE_STAMP);
+
+	return stamp && unlink(stamp) == 0 && rmdir(run) == 0;
+}
+
 static void two_sessions_share_nothing(void)
 {
 	_cleanup_dirs_ struct dirs d = { 0 };
 	_cleanup_session_ struct session a = NO_SESSION, b = NO_SESSION;
 
 	CHECK(load(&d) == 0);
-	CHECK(session_open(&d, ID_A, &a, NULL) == 0);
-	CHECK(session_open(&d, ID_B, &b, NULL) == 0);
+	CHECK(session_open(&d, pass, ID_A, &a, NULL) == 0);
+	CHECK(session_open(&d, pass, ID_B, &b, NULL) == 0);
 	CHECK(strcmp(a.run, b.run) != 0);
 	if (!d.rootless) {
 		CHECK(a.uid_base >= SESSION_ID_BASE &&
@@ -60,8 +69,8 @@ static void name_is_taken_once(void)
 	_cleanup_session_ struct session a = NO_SESSION, b = NO_SESSION;
 
 	CHECK(load(&d) == 0);
-	CHECK(session_open(&d, ID_A, &a, NULL) == 0);
-	CHECK(session_open(&d, ID_A, &b, NULL) == -EEXIST);
+	CHECK(session_open(&d, pass, ID_A, &a, NULL) == 0);
+	CHECK(session_open(&d, pass, ID_A, &b, NULL) == -EEXIST);
 	CHECK(b.run == NULL);
 	CHECK(session_remove(&a, NULL) == 0);
 }
@@ -73,7 +82,7 @@ static void directories_are_private(void)
 	struct stat st;
 
 	CHECK(load(&d) == 0);
-	CHECK(session_open(&d, ID_A, &a, NULL) == 0);
+	CHECK(session_open(&d, pass, ID_A, &a, NULL) == 0);
 	CHECK(session_make_state(&a, &d, NULL) == 0);
 	CHECK(stat(a.run, &st) == 0 && (st.st_mode & 0777) == 0700);
 	CHECK(stat(a.state, &st) == 0 && (st.st_mode & 0777) == 0700);
@@ -96,7 +105,7 @@ static bool make_stale(const struct dirs *d)
 	_cleanup_session_ struct session s = NO_SESSION;
 	_cleanup_free_ char *state = NULL;
 
-	if (session_open(d, ID_B, &s, NULL) < 0 || session_make_state(&s, d, NULL) < 0)
+	if (session_open(d, pass, ID_B, &s, NULL) < 0 || session_make_state(&s, d, NULL) < 0)
 		return false;
 	return asprintf(&state, "%s/left", s.state) > 0 && mkdir(state, 0700) == 0;
 }
@@ -108,7 +117,7 @@ static void sweep_takes_the_dead_and_leaves_the_living(void)
 	_cleanup_free_ char *run = NULL, *state = NULL;
 
 	CHECK(load(&d) == 0);
-	CHECK(session_open(&d, ID_A, &a, NULL) == 0 && session_make_state(&a, &d, NULL) == 0);
+	CHECK(session_open(&d, pass, ID_A, &a, NULL) == 0 && session_make_state(&a, &d, NULL) == 0);
 	CHECK(make_stale(&d));
 	CHECK(asprintf(&run, "%s/sessions/" ID_B, d.run) > 0 &&
 	      asprintf(&state, "%s/sessions/" ID_B, d.state) > 0);
@@ -132,7 +141,7 @@ static void state_without_a_session_is_swept(void)
 	CHECK(asprintf(&run, "%s/sessions/" ID_B, d.run) > 0 &&
 	      asprintf(&state, "%s/sessions/" ID_B, d.state) > 0);
 	/* A reboot empties the one and not the other. */
-	CHECK(rmdir(run) == 0);
+	CHECK(run_dir_goes(run));
 	CHECK(session_sweep(&d, note_release, NULL, NULL) == 1);
 	CHECK(!exists(state));
 }
@@ -169,14 +178,14 @@ static void ids_are_free_again_after_their_holder(void)
 	for (int i = 0; i < 300; i++) {
 		_cleanup_session_ struct session s = NO_SESSION;
 
-		CHECK(session_open(&d, ID_A, &s, NULL) == 0);
+		CHECK(session_open(&d, pass, ID_A, &s, NULL) == 0);
 		CHECK(session_remove(&s, NULL) == 0);
 	}
 	pid = fork();
 	if (pid == 0) {
 		struct session s = NO_SESSION;
 
-		_exit(session_open(&d, ID_B, &s, NULL) < 0);
+		_exit(session_open(&d, pass, ID_B, &s, NULL) < 0);
 	}
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	CHECK(session_sweep(&d, NULL, NULL, NULL) == 1);
@@ -195,12 +204,14 @@ static void relative_root_is_refused(void)
 static void start(void)
 {
 	CHECK(mkdtemp(root));
+	CHECK(lane_gate(&(struct lane_ask){ .lane = LANE_SANDBOX }, &pass, NULL) == 0);
 }
 
 static void finish(void)
 {
 	_cleanup_close_ int tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
+	lane_pass_free(pass);
 	CHECK(path_remove_tree(tmp, root + strlen("/tmp/"), NULL) == 0);
 }
 
