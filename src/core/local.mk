@@ -34,6 +34,10 @@ libcore_a_SOURCES = \
 	src/core/ledger-tail.c \
 	src/core/ledger-verify.c src/core/ledger-verify.h \
 	src/core/ledger.h \
+	src/core/operand.c src/core/operand.h \
+	src/core/operand-layer.c \
+	src/core/operand-path.c src/core/operand-path.h \
+	src/core/operand-tree.c \
 	src/core/placement.h \
 	src/core/policy.c src/core/policy.h \
 	src/core/policy-name.c src/core/policy-subject.c src/core/policy-table.c src/core/policy-verdict.c \

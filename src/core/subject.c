@@ -247,7 +247,8 @@ static int fill(struct subject *s, const struct subject_request *rq, struct faul
 		r = subject_build_root(s, f);
 	if (r >= 0)
 		r = subject_finish_mounts(s, f);
-	return r;
+	s->seal = rq->seal;
+	return r < 0 ? r : operand_find(s, f);
 }
 
 int subject_build(const struct profile *p, const struct subject_request *rq, struct subject **ret,
@@ -304,5 +305,15 @@ void subject_free(struct subject *s)
 	}
 	free(s->links);
 	strv_free(s->copies);
+	for (size_t i = 0; i < s->n_operands; i++)
+		free(s->operands[i].path);
+	free(s->operands);
+	for (size_t i = 0; i < s->n_operand_links; i++) {
+		free(s->operand_links[i].path);
+		free(s->operand_links[i].text);
+	}
+	free(s->operand_links);
+	operand_layer_free(s->layer);
+	free(s->tree_lines);
 	free(s);
 }

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "base/fault.h"
+#include "core/operand.h"
 #include "core/profile.h"
 
 enum subject_mount_kind {
@@ -60,6 +61,14 @@ struct subject {
 	size_t n_links;
 	char **copies; /* small public files of the host's /etc: copied to the same place, cheaper than a mount */
 	uint32_t layers; /* LAYER_BIT()s asked for: profile's, less limits that are not set */
+	enum operand_seal seal;
+	struct operand *operands; /* in the order of argv */
+	size_t n_operands;
+	struct operand_link *operand_links; /* in the order in which they were met */
+	size_t n_operand_links;
+	struct operand_layer *layer; /* not in the JSON; NULL: no operands, or not built from the tree */
+	struct digest tree;	     /* of the whole worktree; all zero unless seal is OPERAND_SEAL_TREE */
+	char *tree_lines; /* what TREE is the digest of; not in the JSON; NULL when not built from the tree */
 };
 
 /* What the command line adds to a profile: Docker's spellings and the command.  Only what it may: see docs. */
@@ -71,6 +80,7 @@ struct subject_request {
 	const char *hostname;
 	const char *home;     /* the caller's on the host: never bound rw unless `dangerous` says so */
 	char *const *environ; /* the caller's */
+	enum operand_seal seal;
 };
 
 int subject_build(const struct profile *p, const struct subject_request *rq, struct subject **ret,
