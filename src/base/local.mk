@@ -6,7 +6,7 @@ libbase_a_SOURCES = \
 	src/base/digest.c src/base/digest.h \
 	src/base/fault.c src/base/fault.h \
 	src/base/fd.c src/base/fd-replace.c src/base/fd-sanitize.c src/base/fd.h \
-	src/base/json.c src/base/json-explain.c src/base/json-parse.c src/base/json-write.c src/base/json.h \
+	src/base/json.c src/base/json-explain.c src/base/json-map.c src/base/json-map.h src/base/json-parse.c src/base/json-write.c src/base/json.h \
 	src/base/json-text.c src/base/json-text.h src/base/json-tree.h \
 	src/base/log.c src/base/log.h \
 	src/base/path.c src/base/path-open.c src/base/path-remove.c src/base/path.h \

@@ -2,6 +2,7 @@
 noinst_LIBRARIES += libcore.a
 libcore_a_SOURCES = \
 	src/core/approver-desk.h src/core/approver.h src/core/grant.h src/core/pin.h src/core/request.h \
+	src/core/digest-key.c src/core/digest-key.h \
 	src/core/dirs.c src/core/dirs.h \
 	src/core/doctor.c src/core/doctor.h \
 	src/core/doctor-explain.c \
@@ -60,5 +61,9 @@ libcore_a_SOURCES = \
 	src/core/session-sweep.c \
 	src/core/state-version.c src/core/state-version.h \
 	src/core/subject.c src/core/subject.h src/core/subject-build.h \
+	src/core/subject-diff.c src/core/subject-diff.h \
+	src/core/subject-digest.c src/core/subject-digest.h \
+	src/core/subject-json.c src/core/subject-json.h \
+	src/core/subject-map.c src/core/subject-map-env.c src/core/subject-map-mounts.c src/core/subject-map-operands.c src/core/subject-map.h \
 	src/core/subject-apart.c src/core/subject-bind.c src/core/subject-env.c src/core/subject-mount.c src/core/subject-root.c \
 	src/core/worktree.c src/core/worktree.h

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include <sys/stat.h>
+
 #include "core/subject.h"
 
 /* Between the files that build a subject; nobody else includes this. */
@@ -23,6 +25,8 @@ int subject_finish_mounts(struct subject *s, struct fault *f);
 /* Refuse SOURCE (resolved) when showing it, or showing it writable, needs a word in `dangerous` that is not there. */
 int subject_require_harmless(const struct subject *s, const struct subject_request *rq, const char *source,
 			     bool rw, struct fault *f);
+
+struct subject_file subject_file_of(const struct stat *st);
 
 /* The mount exactly at TARGET, or NULL. */
 struct subject_mount *subject_find_mount(const struct subject *s, const char *target);

@@ -99,6 +99,7 @@ int subject_add_bind(struct subject *s, const char *source, const char *target, 
 	m.is_dir = S_ISDIR(st.st_mode);
 	m.owner_uid = st.st_uid;
 	m.owner_gid = st.st_gid;
+	m.file = subject_file_of(&st);
 	return add(s, &m, f);
 }
 

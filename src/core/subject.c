@@ -135,6 +135,7 @@ static int set_worktree(struct subject *s, const struct subject_request *rq, str
 		return fault_errno(f, errno, "worktree '%s'", s->worktree);
 	s->owner_uid = st.st_uid;
 	s->owner_gid = st.st_gid;
+	s->worktree_file = subject_file_of(&st);
 	/* Whatever the mode: the whole host would be seen, its shadow file too. */
 	if (strcmp(s->worktree, "/") == 0 && !strv_has(p->dangerous, "rw-root"))
 		return fault_set(f, EPERM,
@@ -202,6 +203,26 @@ static uint32_t asked_layers(const struct profile *p)
 	return layers;
 }
 
+/* 0: none. */
+static uint64_t time_limit(const struct profile *p)
+{
+	return p->layers & LAYER_BIT(LAYER_TIME_LIMIT) ? p->limit_time_s : 0;
+}
+
+static uint64_t approved_time(const struct profile *asked, const struct profile *base)
+{
+	uint64_t t = time_limit(asked), cap = base ? time_limit(base) : t;
+
+	return t != 0 && (cap == 0 || t < cap) ? cap : t;
+}
+
+struct subject_file subject_file_of(const struct stat *st)
+{
+	return (struct subject_file){ .device = st->st_dev,
+				      .inode = st->st_ino,
+				      .type = st->st_mode & S_IFMT };
+}
+
 static int add_private_places(struct subject *s, bool own_home, struct fault *f)
 {
 	uint64_t size = subject_tmp_size(s);
@@ -261,7 +282,9 @@ int subject_build(const struct profile *p, const struct subject_request *rq, str
 	if (!s)
 		return fault_errno(f, ENOMEM, "subject");
 	s->profile = p;
+	s->lane = rq->lane;
 	s->layers = asked_layers(p);
+	s->approved_time_s = approved_time(p, rq->base);
 	r = fill(s, rq, f);
 	if (r < 0)
 		return r;
@@ -315,5 +338,6 @@ void subject_free(struct subject *s)
 	free(s->operand_links);
 	operand_layer_free(s->layer);
 	free(s->tree_lines);
+	profile_free(s->own_profile);
 	free(s);
 }

@@ -8,11 +8,18 @@
 
 #include "base/fault.h"
 #include "core/operand.h"
+#include "core/lane.h"
 #include "core/profile.h"
 
 enum subject_mount_kind {
 	SUBJECT_MOUNT_BIND,
 	SUBJECT_MOUNT_TMPFS,
+};
+
+/* Which file a writable path was when the subject was built: another one under its name is another subject. */
+struct subject_file {
+	uint64_t device, inode;
+	unsigned int type; /* S_IFMT */
 };
 
 struct subject_mount {
@@ -30,6 +37,7 @@ struct subject_mount {
 	 * command's user, nosuid and nodev.  placement.sources names it; portable bundles leave it to their hook.
 	 */
 	bool idmap;
+	struct subject_file file; /* SOURCE */
 };
 
 struct subject_link {
@@ -43,6 +51,8 @@ struct subject_link {
  */
 struct subject {
 	const struct profile *profile; /* borrowed; outlives the subject */
+	struct profile *own_profile;   /* the same, when subject_from_json made it; else NULL */
+	enum lane lane;
 	char **argv;
 	char **env; /* "NAME=value", sorted by name */
 	char *cwd;  /* inside */
@@ -52,6 +62,7 @@ struct subject {
 	char *worktree;	 /* host path, resolved; NULL for tmpfs */
 	uid_t owner_uid; /* of the worktree, on the host */
 	gid_t owner_gid;
+	struct subject_file worktree_file;
 	char *home; /* inside; HOME and the home of the generated /etc/passwd */
 	struct subject_mount
 		*mounts; /* all but /proc, /dev, worktree and init; in mount order, parents first */
@@ -69,10 +80,17 @@ struct subject {
 	struct operand_layer *layer; /* not in the JSON; NULL: no operands, or not built from the tree */
 	struct digest tree;	     /* of the whole worktree; all zero unless seal is OPERAND_SEAL_TREE */
 	char *tree_lines; /* what TREE is the digest of; not in the JSON; NULL when not built from the tree */
+	/*
+	 * The time limit that is approved, 0 = none.  The run's own (profile->limit_time_s) may be shorter: a caller in a
+	 * hurry needs no new approval.
+	 */
+	uint64_t approved_time_s;
 };
 
 /* What the command line adds to a profile: Docker's spellings and the command.  Only what it may: see docs. */
 struct subject_request {
+	enum lane lane;
+	const struct profile *base; /* as loaded, before options changed it; NULL: nothing was changed */
 	char *const *argv;
 	char *const *env;     /* -e NAME or NAME=value */
 	char *const *volumes; /* -v SOURCE:TARGET[:ro|rw] */
