@@ -163,11 +163,12 @@ static int take_value(const char *p, const char *end, const char **at, struct js
 
 int jspan_next_member(struct jspan object, const char **at, struct jspan *key, struct jspan *value)
 {
-	const char *end = object.at + object.len, *p, *after;
+	const char *end, *p, *after;
 	int r;
 
 	if (!jspan_is(object, '{'))
 		return 0;
+	end = object.at + object.len;
 	r = step(object, at, &p);
 	if (r <= 0)
 		return r;
