@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Inside the machine: runs the suites and writes one TAP stream to the second serial line.
+set -u
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
+word() { # KEY: its value on the kernel's command line
+	tr ' ' '\n' </proc/cmdline | sed -n "s/^custody\.$1=//p"
+}
+prefix=$(word prefix) mode=$(word mode)
+IFS=, read -ra suites <<<"$(word suites)"
+export CUSTODY=$prefix/bin/custody CUSTODY_SRC=/opt/custody PATH=$prefix/bin:$PATH
+export BATS_TEST_TIMEOUT=900 CUSTODY_TEST_SEED=1 CUSTODY_TEST_FULL=0 TERM=dumb
+[ -z "$(word sample)" ] || export CUSTODY_SAMPLE=1
+cd /opt/custody || exit 1
+stty -F /dev/ttyS1 raw -echo
+exec 3>/dev/ttyS1
+
+number=0
+result() { # ok|not ok TEXT
+	number=$((number + 1))
+	echo "$1 $number $2" >&3
+}
+# A skip is good only if the doctor misses the same thing here, as in contrib/check.sh.
+skip_is_good() { # LINE
+	local id=${1##*missing: } file=/run/doctor.json
+	id=${id%)}
+	[ "$id" != "$1" ] || return 1
+	case $id in *' as user') id=${id% as user} file=/run/doctor-user.json ;; esac
+	jq -e --arg id "$id" 'any(.checks[]; .id == $id and .state == "missing")' <"$file" >/dev/null
+}
+# suite NAME CMD...: CMD prints TAP.
+suite() {
+	local name=$1 line plan=-1 seen=0 start=$SECONDS
+	shift
+	echo "# $name" >&3
+	while IFS= read -r line; do
+		case $line in
+		1..*) plan=${line#1..} ;;
+		'ok '*'# skip'*)
+			seen=$((seen + 1))
+			if skip_is_good "$line"; then result ok "$name: ${line#ok * }"; else result 'not ok' "$name: ${line#ok * }"; fi
+			;;
+		'ok '*) seen=$((seen + 1)) && result ok "$name: ${line#ok * }" ;;
+		'not ok '*) seen=$((seen + 1)) && result 'not ok' "$name: ${line#not ok * }" ;;
+		*) printf '# %s\n' "${line#\# }" >&3 ;;
+		esac
+	done < <("$@" 2>&1 </dev/null)
+	[ "$seen" -eq "$plan" ] || result 'not ok' "$name: $seen of $plan tests reported"
+	echo "# $name: $seen tests, $((SECONDS - start)) s" >&3
+}
+bats_of() { # FILES...
+	bats --tap --setup-suite-file tests/integration/setup_suite.bash "$@"
+}
+# The runtime to be tested, and crun for comparison.
+engine() { # ENGINE
+	suite "$1, crun" tests/conformance/run-engine.sh "$1" crun
+	suite "$1, custody-runtime" tests/conformance/run-engine.sh "$1" "$prefix/bin/custody-runtime"
+}
+# As the user of a login session, with whatever systemd gives to such.
+as_tester() {
+	su -l tester -c "cd /opt/custody && $(printf '%q ' env PATH="$PATH" CUSTODY="$CUSTODY" CUSTODY_SRC="$CUSTODY_SRC" \
+		BATS_TEST_TIMEOUT="$BATS_TEST_TIMEOUT" TERM=dumb "$@")"
+}
+one() { # SUITE
+	case $1 in
+	podman | rootless | systemd | docker | containerd | cri) engine "$1" ;;
+	user)
+		loginctl enable-linger tester
+		suite 'login session' as_tester bats --tap tests/vm/login.bats
+		suite 'delegated scope' as_tester systemd-run -q --user --scope -p Delegate=yes -- \
+			bats --tap --setup-suite-file tests/integration/setup_suite.bash tests/integration/run-user.bats \
+			tests/integration/run-limits.bats tests/integration/run.bats
+		;;
+	*) suite "$1" bats_of "tests/integration/$1.bats" ;;
+	esac
+}
+
+uname -r | sed 's/^/# kernel /' >&3
+echo "# controllers: $(cat /sys/fs/cgroup/cgroup.controllers)" >&3
+"$CUSTODY" doctor --json >/run/doctor.json 2>/run/doctor.err </dev/null
+setpriv --reuid 64321 --regid 64321 --clear-groups --inh-caps=-all "$CUSTODY" doctor --json >/run/doctor-user.json 2>/dev/null </dev/null
+jq -r '.checks[] | select(.severity == "error" or .state == "missing") | "# doctor: \(.id): \(.text)"' /run/doctor.json >&3
+if [ ${#suites[@]} -eq 0 ] || [ -z "${suites[0]}" ]; then
+	if [ "$mode" = systemd ]; then
+		suites=(user run-limits run-cgroup systemd)
+	else
+		suites=(run-limits run-cgroup run doctor run-user runtime podman docker containerd zz-leftovers)
+	fi
+fi
+for s in "${suites[@]}"; do
+	one "$s"
+done
+echo "1..$number" >&3
+stty -F /dev/ttyS1 -a >/dev/null # drains
