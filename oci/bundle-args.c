@@ -111,6 +111,9 @@ void bundle_add_args(struct jdoc *process, const struct subject *s, const struct
 			append_time(args, s);
 		jdoc_append_string(args, "--");
 	}
-	for (size_t i = 0; s->argv[i]; i++)
-		jdoc_append_string(args, s->argv[i]);
+	for (size_t i = 0; s->argv[i]; i++) {
+		_cleanup_free_ char *word = operand_word(s, i);
+
+		jdoc_append_string(args, word);
+	}
 }

@@ -26,7 +26,7 @@
 
 #define CONFIG_MAX ((size_t)4 * 1024 * 1024)
 
-static const char *const own_names[] = { "config.json", "rootfs", "custody-hook.err", NULL };
+static const char *const own_names[] = { "config.json", "rootfs", "operands", "custody-hook.err", NULL };
 
 static uint32_t choose_base(const struct stat *st)
 {
@@ -185,6 +185,27 @@ static int write_rootfs(int dirfd, const struct subject *s, const struct placeme
 	return rootfs_build(fd, s, p->uid_base, p->gid_base, f);
 }
 
+/* With the container's ids: the hook mounts it as it is. */
+static int write_operands(int dirfd, const struct subject *s, const struct placement *p, struct fault *f)
+{
+	struct operand_ids ids = { .from_uid = s->owner_uid,
+				   .to_uid = p->uid_base + s->uid,
+				   .from_gid = s->owner_gid,
+				   .to_gid = p->gid_base + s->gid,
+				   .identity = !(s->layers & LAYER_BIT(LAYER_USER_NS)),
+				   .rootless = p->rootless };
+	_cleanup_close_ int fd = -EBADF;
+
+	if (!operand_has_layer(s))
+		return 0;
+	if (mkdirat(dirfd, "operands", 0700) < 0)
+		return fault_errno(f, errno, "make 'operands'");
+	fd = openat(dirfd, "operands", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return fault_errno(f, errno, "open 'operands'");
+	return operand_write_layer(s, fd, &ids, f);
+}
+
 static int fill(int dirfd, const struct subject *s, const struct placement *p, bool old, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf text = { 0 };
@@ -200,11 +221,15 @@ static int fill(int dirfd, const struct subject *s, const struct placement *p, b
 	if (r < 0)
 		return r;
 	r = write_rootfs(dirfd, s, p, f);
+	if (r >= 0)
+		r = write_operands(dirfd, s, p, f);
 	/* Values of the environment are in it: for the owner only. */
 	if (r >= 0)
 		r = fd_replace_file(dirfd, "config.json", text.text, text.len, 0600, f);
-	if (r < 0)
+	if (r < 0) {
+		(void)!path_remove_tree(dirfd, "operands", NULL);
 		(void)!path_remove_tree(dirfd, "rootfs", NULL);
+	}
 	return r;
 }
 

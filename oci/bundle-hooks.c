@@ -59,9 +59,12 @@ static void add_owner(struct jdoc *m, uid_t uid, gid_t gid)
 static void plan_worktree(struct jdoc *mounts, const struct subject *s)
 {
 	bool overlay = s->profile->workspace == PROFILE_WORKSPACE_OVERLAY;
+	bool sealed = s->profile->workspace != PROFILE_WORKSPACE_RW && operand_has_layer(s);
 	struct jdoc *m = jdoc_append_object(mounts);
 
-	jdoc_set_string(m, "kind", overlay ? "overlay" : "bind");
+	jdoc_set_string(m, "kind", overlay ? "overlay" : sealed ? "sealed" : "bind");
+	if (overlay && sealed)
+		jdoc_set_bool(m, "sealed", true);
 	jdoc_set_string(m, "source", s->worktree);
 	jdoc_set_string(m, "target", subject_work_target(s));
 	jdoc_set_bool(m, "rw", s->profile->workspace == PROFILE_WORKSPACE_RW);
@@ -70,6 +73,19 @@ static void plan_worktree(struct jdoc *mounts, const struct subject *s)
 	add_owner(m, s->owner_uid, s->owner_gid);
 	if (overlay)
 		jdoc_set_int(m, "size", (int64_t)s->profile->limit_disk);
+}
+
+/* A tree that is written to: what runs has a read-only place of its own. */
+static void plan_sealed(struct jdoc *mounts, const struct subject *s)
+{
+	struct jdoc *m = jdoc_append_object(mounts);
+
+	jdoc_set_string(m, "kind", "sealed");
+	jdoc_set_string(m, "source", s->worktree);
+	jdoc_set_string(m, "target", OPERAND_DIR);
+	jdoc_set_bool(m, "dir", true);
+	jdoc_set_bool(m, "idmap", true);
+	add_owner(m, s->owner_uid, s->owner_gid);
 }
 
 static void plan_mount(struct jdoc *mounts, const struct subject_mount *sm)
@@ -118,6 +134,8 @@ static int plan_mounts(struct jdoc *plan, const struct subject *s, const struct 
 		plan_mount(mounts, &s->mounts[i]);
 		r = require_reachable(s, p, s->mounts[i].target, f);
 	}
+	if (r >= 0 && s->profile->workspace == PROFILE_WORKSPACE_RW && operand_has_layer(s))
+		plan_sealed(mounts, s);
 	*ret_n = mounts ? mounts->n_items : 0;
 	if (p->rootless && *ret_n)
 		plan_hidden(mounts, s);

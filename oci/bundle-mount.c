@@ -136,16 +136,34 @@ static void add_subject_mount(struct jdoc *mounts, const struct subject *s, cons
 }
 
 /* overlayfs splits at ',' and, between layers, at ':'; a backslash takes the meaning away. */
-static void append_layer(struct jdoc *options, const char *name, const char *path, const char *special)
+static void put_layer(struct strbuf *text, const char *path, const char *special)
+{
+	for (const char *c = path; *c; c++) {
+		if (strchr(special, *c))
+			strbuf_putc(text, '\\');
+		strbuf_putc(text, *c);
+	}
+}
+
+static void append_layer(struct jdoc *options, const char *name, const char *path)
 {
 	_cleanup_strbuf_ struct strbuf text = { 0 };
 
 	strbuf_printf(&text, "%s=", name);
-	for (const char *c = path; *c; c++) {
-		if (strchr(special, *c))
-			strbuf_putc(&text, '\\');
-		strbuf_putc(&text, *c);
+	put_layer(&text, path, "\\,");
+	jdoc_append_string(options, text.broken ? NULL : text.text);
+}
+
+static void append_lower(struct jdoc *options, const struct placement *p)
+{
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+
+	strbuf_puts(&text, "lowerdir=");
+	if (p->sealed) {
+		put_layer(&text, p->sealed, "\\,:");
+		strbuf_putc(&text, ':');
 	}
+	put_layer(&text, p->worktree, "\\,:");
 	jdoc_append_string(options, text.broken ? NULL : text.text);
 }
 
@@ -154,14 +172,28 @@ static void add_overlay(struct jdoc *mounts, const struct subject *s, const stru
 {
 	struct jdoc *options = add_mount(mounts, target, "overlay", "overlay");
 
-	append_layer(options, "lowerdir", p->worktree, "\\,:");
-	append_layer(options, "upperdir", p->upper, "\\,");
-	append_layer(options, "workdir", p->work, "\\,");
+	append_lower(options, p);
+	append_layer(options, "upperdir", p->upper);
+	append_layer(options, "workdir", p->work);
 	/* In a user namespace overlayfs may keep its notes only in user.* attributes. */
 	if (bundle_asks(s, LAYER_USER_NS))
 		jdoc_append_string(options, "userxattr");
 	/* The upper layer never outlives the session: no sync when it is unmounted. */
 	jdoc_append_string(options, "volatile");
+	jdoc_append_string(options, "nosuid");
+	jdoc_append_string(options, "nodev");
+}
+
+/* The tree with the sealed files on top, read-only: without an upper layer overlayfs is nothing else. */
+static void add_sealed_tree(struct jdoc *mounts, const struct subject *s, const struct placement *p,
+			    const char *target)
+{
+	struct jdoc *options = add_mount(mounts, target, "overlay", "overlay");
+
+	append_lower(options, p);
+	if (bundle_asks(s, LAYER_USER_NS))
+		jdoc_append_string(options, "userxattr");
+	jdoc_append_string(options, "ro");
 	jdoc_append_string(options, "nosuid");
 	jdoc_append_string(options, "nodev");
 }
@@ -180,6 +212,10 @@ static int add_worktree(struct jdoc *mounts, const struct subject *s, const stru
 		return 0;
 	if (s->profile->workspace != PROFILE_WORKSPACE_TMPFS && !p->worktree)
 		return fault_set(f, EINVAL, "placement without a worktree");
+	if (s->profile->workspace == PROFILE_WORKSPACE_RO && p->sealed) {
+		add_sealed_tree(mounts, s, p, target);
+		return 0;
+	}
 	switch (s->profile->workspace) {
 	case PROFILE_WORKSPACE_OVERLAY:
 		if (!p->upper || !p->work)
@@ -211,6 +247,9 @@ int bundle_add_mounts(struct jdoc *config, const struct subject *s, const struct
 		if (r >= 0 && i < s->n_mounts)
 			add_subject_mount(mounts, s, p, i);
 	}
+	/* What is written must reach the tree, so what runs is named at a place of its own. */
+	if (r >= 0 && p->sealed && s->profile->workspace == PROFILE_WORKSPACE_RW)
+		add_sealed_tree(mounts, s, p, OPERAND_DIR);
 	if (r >= 0 && s->profile->process_init) {
 		if (!p->init)
 			return fault_set(f, EINVAL, "placement without custody-init");

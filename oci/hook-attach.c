@@ -211,8 +211,8 @@ static int make_layers(const struct attach_point *at, int dir, int tree, struct 
 
 	if (fstat(tree, &st) < 0)
 		return fault_errno(f, errno, "worktree");
-	if (mkdirat(dir, "lower", 0755) < 0 || mkdirat(dir, "upper", 0700) < 0 ||
-	    mkdirat(dir, "work", 0700) < 0)
+	if (mkdirat(dir, "sealed", 0755) < 0 || mkdirat(dir, "lower", 0755) < 0 ||
+	    mkdirat(dir, "upper", 0700) < 0 || mkdirat(dir, "work", 0700) < 0)
 		return fault_errno(f, errno, "make the overlay's directories");
 	if (fchownat(dir, "upper", at->uid, at->gid, 0) < 0 ||
 	    fchownat(dir, "work", at->uid, at->gid, 0) < 0 ||
@@ -234,7 +234,13 @@ static int require_user_xattr(int dir, struct fault *f)
 			 "bundle as root, or with another workspace.mode");
 }
 
-static int make_overlay(bool userxattr, int *ret, struct fault *f)
+/* What an overlay is made of, besides its tree. */
+struct layers {
+	int tree, sealed;
+	bool writable, userxattr;
+};
+
+static int make_overlay(const struct layers *l, int *ret, struct fault *f)
 {
 	_cleanup_close_ int fs = -EBADF;
 	int r;
@@ -242,54 +248,78 @@ static int make_overlay(bool userxattr, int *ret, struct fault *f)
 	r = open_fs("overlay", &fs, f);
 	/* Relative to the working directory: an option's text is at most 255 bytes long. */
 	if (r >= 0)
-		r = configure(fs, FSCONFIG_SET_STRING, "lowerdir", "lower", f);
-	if (r >= 0)
+		r = configure(fs, FSCONFIG_SET_STRING, "lowerdir", l->sealed < 0 ? "lower" : "sealed:lower",
+			      f);
+	if (r >= 0 && l->writable)
 		r = configure(fs, FSCONFIG_SET_STRING, "upperdir", "upper", f);
-	if (r >= 0)
+	if (r >= 0 && l->writable)
 		r = configure(fs, FSCONFIG_SET_STRING, "workdir", "work", f);
-	if (r >= 0 && userxattr)
+	if (r >= 0 && l->userxattr)
 		r = configure(fs, FSCONFIG_SET_FLAG, "userxattr", NULL, f);
-	if (r >= 0)
+	if (r >= 0 && l->writable)
 		r = configure(fs, FSCONFIG_SET_FLAG, "volatile", NULL, f);
-	return r < 0 ? r : finish_fs(fs, 0, ret, f);
+	return r < 0 ? r : finish_fs(fs, l->writable ? 0 : MOUNT_ATTR_RDONLY, ret, f);
+}
+
+static int move_into(int tree, int dir, const char *name, struct fault *f)
+{
+	_cleanup_close_ int point = -EBADF;
+
+	if (tree < 0)
+		return 0;
+	point = openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return point < 0 ? fault_errno(f, errno, "open the layer '%s'", name) : move(tree, point, f);
 }
 
 /* In the tmpfs DIR, the working directory, which is attached for as long as overlayfs needs to look up its layers. */
-static int build_overlay(const struct attach_point *at, int dir, int tree, bool userxattr, int *ret,
+static int build_overlay(const struct attach_point *at, int dir, const struct layers *l, int *ret,
 			 struct fault *f)
 {
-	_cleanup_close_ int lower = -EBADF;
 	int r;
 
-	r = make_layers(at, dir, tree, f);
-	if (r >= 0 && userxattr)
+	r = make_layers(at, dir, l->tree, f);
+	if (r >= 0 && l->userxattr && l->writable)
 		r = require_user_xattr(dir, f);
-	if (r < 0)
-		return r;
-	lower = openat(dir, "lower", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (lower < 0)
-		return fault_errno(f, errno, "open the lower layer");
-	r = move(tree, lower, f);
-	return r < 0 ? r : make_overlay(userxattr, ret, f);
+	if (r >= 0)
+		r = move_into(l->tree, dir, "lower", f);
+	if (r >= 0)
+		r = move_into(l->sealed, dir, "sealed", f);
+	return r < 0 ? r : make_overlay(l, ret, f);
 }
 
-int attach_overlay(const struct attach_point *at, int tree, uint64_t size, bool userxattr, struct fault *f)
+static int attach_layers(const struct attach_point *at, const struct layers *l, uint64_t size,
+			 struct fault *f)
 {
 	_cleanup_close_ int layers = -EBADF, merged = -EBADF;
 	int r, undo;
 
-	r = make_tmpfs(size, 0700, userxattr ? 0 : geteuid(), userxattr ? 0 : getegid(), &layers, f);
+	r = make_tmpfs(size, 0700, l->userxattr ? 0 : geteuid(), l->userxattr ? 0 : getegid(), &layers, f);
 	if (r >= 0)
 		r = attach_tree(at, layers, f);
 	if (r < 0)
 		return r;
 	if (fchdir(layers) < 0)
 		return fault_errno(f, errno, "enter the overlay's directory");
-	r = build_overlay(at, layers, tree, userxattr, &merged, f);
+	r = build_overlay(at, layers, l, &merged, f);
 	/* overlayfs holds its layers by itself from here on; nobody inside can ever name them. */
 	undo = umount2(".", MNT_DETACH);
 	if (r >= 0 && undo < 0)
 		r = fault_errno(f, errno, "hide the overlay's layers");
 	(void)!chdir("/");
 	return r < 0 ? r : attach_tree(at, merged, f);
+}
+
+int attach_overlay(const struct attach_point *at, int tree, int sealed, uint64_t size, bool userxattr,
+		   struct fault *f)
+{
+	const struct layers l = { .tree = tree, .sealed = sealed, .writable = true, .userxattr = userxattr };
+
+	return attach_layers(at, &l, size, f);
+}
+
+int attach_sealed(const struct attach_point *at, int tree, int sealed, bool userxattr, struct fault *f)
+{
+	const struct layers l = { .tree = tree, .sealed = sealed, .userxattr = userxattr };
+
+	return attach_layers(at, &l, 0, f);
 }

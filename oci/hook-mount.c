@@ -26,7 +26,7 @@
  * in from outside (its process is not dumpable).  crun has hidden paths by then, so what is mounted over them has to be
  * hidden again.
  */
-static int clone_sources(const struct hook_plan *p, struct fault *f)
+static int clone_sources(const struct hook_plan *p, const char *operands, struct fault *f)
 {
 	bool map = p->userns && !p->rootless;
 	int r = 0;
@@ -37,6 +37,9 @@ static int clone_sources(const struct hook_plan *p, struct fault *f)
 
 		if (m->source)
 			r = worktree_clone(m->source, m->rw, map && m->idmap ? &ids : NULL, &m->tree, f);
+		/* Written with the container's ids: nothing is to be mapped. */
+		if (r >= 0 && m->sealed)
+			r = worktree_clone(operands, false, NULL, &m->layer, f);
 	}
 	/* A child left to crun hides the end of its hook: one pending SIGCHLD is all it gets, and it waits for ours. */
 	worktree_finish();
@@ -85,7 +88,9 @@ static int attach(const struct hook_plan *p, int rootfd, struct hook_plan_mount 
 	};
 
 	if (strcmp(m->kind, "overlay") == 0)
-		return attach_overlay(&at, m->tree, m->size, p->rootless, f);
+		return attach_overlay(&at, m->tree, m->layer, m->size, p->rootless, f);
+	if (strcmp(m->kind, "sealed") == 0)
+		return attach_sealed(&at, m->tree, m->layer, p->rootless, f);
 	if (strcmp(m->kind, "bind") == 0)
 		return attach_tree(&at, m->tree, f);
 	if (strcmp(m->kind, "hide") == 0)
@@ -96,15 +101,20 @@ static int attach(const struct hook_plan *p, int rootfd, struct hook_plan_mount 
 int hook_mount(const struct hook_state *s, const char *text, struct fault *f)
 {
 	_cleanup_hook_plan_ struct hook_plan p = { 0 };
-	_cleanup_free_ char *root = path_join(s->bundle, "rootfs");
+	/* The worktree of a clone must have no link in its path; the runtime's word for the bundle may. */
+	_cleanup_free_ char *bundle = realpath(s->bundle, NULL), *root = NULL, *operands = NULL;
 	_cleanup_close_ int rootfd = -EBADF;
 	int r;
 
-	if (!root)
+	if (!bundle)
+		return fault_errno(f, errno, "bundle '%s'", s->bundle);
+	root = path_join(bundle, "rootfs");
+	operands = path_join(bundle, "operands");
+	if (!root || !operands)
 		return fault_errno(f, ENOMEM, "plan");
 	r = hook_plan_parse(text, &p, f);
 	if (r >= 0)
-		r = clone_sources(&p, f);
+		r = clone_sources(&p, operands, f);
 	if (r >= 0 && !p.rootless)
 		r = enter_container(s->pid, f);
 	if (r < 0)

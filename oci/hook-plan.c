@@ -50,6 +50,8 @@ static int read_numbers(const struct jdoc *d, struct hook_plan_mount *m, struct 
 	if (r >= 0)
 		r = get_bool(d, "idmap", &m->idmap, f);
 	if (r >= 0)
+		r = get_bool(d, "sealed", &m->sealed, f);
+	if (r >= 0)
 		r = get_id(d, "uid", &m->uid, f);
 	if (r >= 0)
 		r = get_id(d, "gid", &m->gid, f);
@@ -63,22 +65,30 @@ static int read_numbers(const struct jdoc *d, struct hook_plan_mount *m, struct 
 
 static int read_mount(const struct jdoc *d, struct hook_plan_mount *m, struct fault *f)
 {
-	static const char *const kinds[] = { "overlay", "bind", "tmpfs", "hide" };
+	static const char *const kinds[] = { "overlay", "bind", "sealed", "tmpfs", "hide" };
+	const size_t n_kinds = sizeof(kinds) / sizeof(kinds[0]), n_sourced = 3;
 	size_t kind = 0;
+	int r;
 
 	m->kind = jdoc_get_string(d, "kind");
 	m->source = jdoc_get_string(d, "source");
 	m->target = jdoc_get_string(d, "target");
 	if (!m->kind || !m->target || m->target[0] != '/')
 		return fault_set(f, EINVAL, "plan: a mount without kind or target");
-	while (kind < 4 && strcmp(m->kind, kinds[kind]) != 0)
+	while (kind < n_kinds && strcmp(m->kind, kinds[kind]) != 0)
 		kind++;
-	if (kind == 4)
+	if (kind == n_kinds)
 		return fault_set(f, EINVAL, "plan: a mount of unknown kind '%s'", m->kind);
-	if ((kind < 2) != (m->source && m->source[0] == '/'))
+	if ((kind < n_sourced) != (m->source && m->source[0] == '/'))
 		return fault_set(f, EINVAL, "plan: '%s' has no source, or one that it must not have",
 				 m->target);
-	return read_numbers(d, m, f);
+	r = read_numbers(d, m, f);
+	if (r < 0)
+		return r;
+	if (m->sealed && kind != 0)
+		return fault_set(f, EINVAL, "plan: '%s' is sealed and no overlay", m->target);
+	m->sealed |= kind == 2;
+	return 0;
 }
 
 static int read_plan(struct hook_plan *p, struct fault *f)
@@ -113,7 +123,7 @@ static int read_plan(struct hook_plan *p, struct fault *f)
 	if (!p->mounts)
 		return fault_errno(f, ENOMEM, "plan");
 	for (size_t i = 0; r >= 0 && i < mounts->n_items; i++) {
-		p->mounts[p->n_mounts++].tree = -EBADF;
+		p->mounts[p->n_mounts++] = (struct hook_plan_mount){ .tree = -EBADF, .layer = -EBADF };
 		r = read_mount(mounts->items[i], &p->mounts[i], f);
 	}
 	return r;
@@ -136,8 +146,10 @@ int hook_plan_parse(const char *text, struct hook_plan *ret, struct fault *f)
 
 void hook_plan_done(struct hook_plan *p)
 {
-	for (size_t i = 0; i < p->n_mounts; i++)
+	for (size_t i = 0; i < p->n_mounts; i++) {
 		fd_close(p->mounts[i].tree);
+		fd_close(p->mounts[i].layer);
+	}
 	free(p->mounts);
 	jdoc_free(p->doc);
 	*p = (struct hook_plan){ 0 };

@@ -13,11 +13,13 @@
 struct hook_plan_mount {
 	const char *kind, *source, *target;
 	bool rw, is_dir, idmap;
-	uid_t uid; /* owner of SOURCE on the host */
+	bool sealed; /* the bundle's operands on top */
+	uid_t uid;   /* owner of SOURCE on the host */
 	gid_t gid;
 	uint64_t size;
 	mode_t mode;
-	int tree; /* clone of SOURCE, or -EBADF */
+	int tree;  /* clone of SOURCE, or -EBADF */
+	int layer; /* clone of the bundle's operands, or -EBADF */
 };
 
 struct hook_plan {

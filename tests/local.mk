@@ -81,6 +81,9 @@ tests_unit_test_seccomp_LDADD = $(oci_test_libs)
 unit_tests += tests/unit/test-subject
 tests_unit_test_subject_SOURCES = tests/unit/test-subject.c tests/unit/tap.h
 
+unit_tests += tests/unit/test-operand
+tests_unit_test_operand_SOURCES = tests/unit/test-operand.c tests/unit/tap.h
+
 unit_tests += tests/unit/test-bundle
 tests_unit_test_bundle_SOURCES = tests/unit/test-bundle.c tests/unit/tap.h
 tests_unit_test_bundle_LDADD = $(oci_test_libs)

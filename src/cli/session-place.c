@@ -252,6 +252,33 @@ static int place_trees(const struct session_place *p, int dirfd, const struct tr
 	return r;
 }
 
+/* Sealed copies, in the creator's private directory PARENT. */
+static int make_sealed(int dirfd, const char *parent, const struct subject *s, struct placement *pl,
+		       struct fault *f)
+{
+	struct operand_ids ids = { .from_uid = s->owner_uid,
+				   .to_uid = pl->uid_base + s->uid,
+				   .from_gid = s->owner_gid,
+				   .to_gid = pl->gid_base + s->gid,
+				   .identity = !is_mapped(s),
+				   .rootless = pl->rootless };
+	_cleanup_close_ int fd = -EBADF;
+	int r;
+
+	if (!operand_has_layer(s))
+		return 0;
+	if (mkdirat(dirfd, "sealed", 0700) < 0)
+		return fault_errno(f, errno, "make the sealed layer");
+	fd = openat(dirfd, "sealed", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return fault_errno(f, errno, "open the sealed layer");
+	r = operand_write_layer(s, fd, &ids, f);
+	if (r < 0)
+		return r;
+	pl->sealed = path_join(parent, "sealed");
+	return pl->sealed ? 0 : fault_errno(f, ENOMEM, "session");
+}
+
 static int make_root(int dirfd, const char *parent, const struct subject *s, struct placement *pl,
 		     struct fault *f)
 {
@@ -283,6 +310,8 @@ static int prepare_root(const struct session_place *p, struct placement *pl, str
 		r = worktree_mount_tmpfs(p->mount_point, &dirfd, f);
 	if (r == 0)
 		r = place_trees(p, dirfd, &t, pl, f);
+	if (r == 0)
+		r = make_sealed(dirfd, p->mount_point, p->subject, pl, f);
 	return r < 0 ? r : make_root(dirfd, p->mount_point, p->subject, pl, f);
 }
 
@@ -308,6 +337,9 @@ static int prepare_user(const struct session_place *p, struct placement *pl, str
 	}
 	if (!pl->init)
 		return fault_errno(f, ENOMEM, "session");
+	r = make_sealed(dirfd, p->session->run, p->subject, pl, f);
+	if (r < 0)
+		return r;
 	return make_root(dirfd, p->session->run, p->subject, pl, f);
 }
 
@@ -327,6 +359,10 @@ int session_place_prepare(void *arg, struct runtime_request *rq, struct fault *f
 
 	if (!is_mapped(p->subject))
 		pl.uid_base = pl.gid_base = 0;
+	/* As late as can be, but before a mount of ours may hide the tree. */
+	r = operand_require_same(p->subject, f);
+	if (r < 0)
+		return r;
 	r = pl.rootless ? prepare_user(p, &pl, f) : prepare_root(p, &pl, f);
 	if (r == 0)
 		r = session_place_config(p->subject, &pl, false, &config, f);

@@ -346,5 +346,7 @@ int session_describe(const struct run_options *o, char **ret, struct fault *f)
 		pl.upper = "/run/custody/m/l/u";
 		pl.work = "/run/custody/m/l/w";
 	}
+	if (operand_has_layer(run->subject))
+		pl.sealed = "/run/custody/m/sealed";
 	return session_place_config(run->subject, &pl, true, ret, f);
 }

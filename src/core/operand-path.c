@@ -159,7 +159,7 @@ static int follow(struct walk *w, int fd, const char *name, const char *rest, st
 		return fault_errno(f, errno, "read the link '%s'", path);
 	if (++w->n_links > LINKS_MAX)
 		return 0;
-	if (asprintf(&todo, "%s/%s", text, rest) < 0) {
+	if (asprintf(&todo, "%s%s", text, rest) < 0) {
 		todo = NULL;
 		return fault_errno(f, ENOMEM, "operand");
 	}

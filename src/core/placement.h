@@ -19,6 +19,8 @@ struct placement {
 	const char *rootfs; /* root.path of config.json */
 	const char *
 		worktree; /* path to mount or to use as lowerdir: idmapped clone as root, the source itself rootless */
+	/* Sealed operands: a layer to put on top of the worktree.  NULL: there are none, or the hook makes it. */
+	const char *sealed;
 	/* One per subject mount: the prepared clone to bind instead of its source; NULL (or no array): the source. */
 	const char *const *sources;
 	const char *upper, *work; /* overlay; NULL in portable bundles */

@@ -57,7 +57,8 @@ int worktree_mount_tmpfs(const char *point, int *ret, struct fault *f)
 {
 	int fd;
 
-	if (mount("custody", point, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=64m") < 0)
+	/* 64 MiB of sealed operands, and as much for everything else. */
+	if (mount("custody", point, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=128m") < 0)
 		return fault_errno(f, errno, "mount a tmpfs on '%s'", point);
 	fd = open(point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
