@@ -83,6 +83,16 @@ tests_unit_test_subject_SOURCES = tests/unit/test-subject.c tests/unit/tap.h
 
 unit_tests += tests/unit/test-operand
 tests_unit_test_operand_SOURCES = tests/unit/test-operand.c tests/unit/tap.h
+subject_fixture = tests/unit/subject-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-subject-digest
+tests_unit_test_subject_digest_SOURCES = tests/unit/test-subject-digest.c $(subject_fixture)
+unit_tests += tests/unit/test-subject-json
+tests_unit_test_subject_json_SOURCES = tests/unit/test-subject-json.c $(subject_fixture)
+tests_unit_test_subject_json_LDADD = $(oci_test_libs)
+unit_tests += tests/unit/test-subject-diff
+tests_unit_test_subject_diff_SOURCES = tests/unit/test-subject-diff.c $(subject_fixture)
+unit_tests += tests/unit/test-digest-key
+tests_unit_test_digest_key_SOURCES = tests/unit/test-digest-key.c tests/unit/tap.h
 
 unit_tests += tests/unit/test-bundle
 tests_unit_test_bundle_SOURCES = tests/unit/test-bundle.c tests/unit/tap.h
