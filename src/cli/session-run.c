@@ -129,6 +129,9 @@ static int load(const struct run_options *o, const char *id, struct session_run 
 				 r->profile->name);
 	r->asked = *r->profile;
 	session_apply_options(&r->asked, o);
+	e = profile_require_lane(&r->asked, r->dirs.lane, f);
+	if (e < 0)
+		return e;
 	e = subject_build(&r->asked, &rq, &r->subject, f);
 	if (e == 0)
 		e = subject_require_apart(r->subject, &r->dirs, f);

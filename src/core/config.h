@@ -23,56 +23,38 @@ enum config_tier {
 	CONFIG_ENV,
 };
 
-enum config_security { /* ascending: the same numbers as a profile's governance.security_profile */
-		       CONFIG_SECURITY_OFF,
-		       CONFIG_SECURITY_MINIMAL,
-		       CONFIG_SECURITY_BALANCED,
-		       CONFIG_SECURITY_STRICT,
-};
-
-enum config_intention {
-	CONFIG_INTENTION_EXPLICIT,
-	CONFIG_INTENTION_TASK,
-	CONFIG_INTENTION_AUTONOMOUS,
-};
-
-enum config_effect {
-	CONFIG_EFFECT_DENY,
-	CONFIG_EFFECT_ASK,
-	CONFIG_EFFECT_ALLOW,
-};
-
 struct config_approver {
 	char *name;
-	char *key;     /* Ed25519 public key, 64 hex digits */
+	char *key;     /* Ed25519 public key, "ed25519:" and 64 hex digits */
 	char *pin_key; /* the one whose secret half is wrapped with the PIN; NULL: cannot approve level C */
-	unsigned int lanes; /* NETWORK_CLASS_* as bits: where the signature counts */
-};
-
-/* Exactly one of UID (not -1) and CGROUP (a path's beginning, on whole parts). */
-struct config_provenance {
-	uint64_t uid; /* CONFIG_NO_UID: not given */
-	char *cgroup;
-	unsigned int intention; /* enum config_intention */
+	unsigned int lanes; /* enum network_class: where the signature counts */
+	uint64_t uid;	    /* whose it is on this host, for allow_self; CONFIG_NO_UID: not known */
 };
 #define CONFIG_NO_UID UINT64_MAX
 
+/* Exactly one of UID (not CONFIG_NO_UID) and CGROUP (the beginning of a cgroup's path, on whole parts). */
+struct config_provenance {
+	uint64_t uid;
+	char *cgroup;
+	unsigned int intention; /* enum intention */
+};
+
 /* All given conditions must hold; a rule without any is refused. */
 struct config_rule {
-	unsigned int effect; /* enum config_effect */
-	unsigned int tier;   /* enum config_tier: user or admin */
-	char **argv;	     /* words that the command begins with; "*" stands for any one word */
+	unsigned int effect; /* enum policy_effect */
+	unsigned int tier;   /* enum config_tier: user or admin; the same numbers as enum policy_tier */
+	char **argv;	     /* words that the command begins with */
 	char *profile;	     /* name */
 	char *network;	     /* "none", "host" */
-	char *mount;	     /* a writable mount at or below this path of the host */
+	char *mount;	     /* a writable mount at or below this path */
 	char *why;	     /* for the card and the refusal; may be NULL */
 	char *origin;	     /* "FILE:LINE", for reasons */
 };
 
 struct config_peer {
 	char *name, *path;
-	char *type; /* dgram, stream, file */
-	char *send; /* checkpoints, records */
+	unsigned int type;    /* enum peer_type */
+	unsigned int records; /* 1: all records, 0: checkpoints */
 };
 
 struct config {
@@ -81,7 +63,8 @@ struct config {
 	char *digest_key; /* 64 hex digits; NULL: the lane's own */
 
 	struct config_approver *approvers;
-	size_t n_approvers; /* 0: the local approvers */
+	size_t n_approvers;
+	bool has_approvers; /* the key is there, be it empty: then the local approvers do not count */
 	uint64_t min_approvals;
 	bool allow_self;
 	char **on_request; /* argv; NULL: nothing */
@@ -94,8 +77,8 @@ struct config {
 	struct config_rule *rules; /* the admin's first */
 	size_t n_rules;
 	char **trusted_hosts;
-	unsigned int run_security;    /* governance.security_profile: of `custody run` */
-	unsigned int engine_security; /* security_profile: of the engine plug-in */
+	unsigned int run_security; /* enum security_profile: governance.security_profile, of `custody run` */
+	unsigned int engine_security; /* the same: security_profile, of the engine plug-in */
 
 	struct {
 		bool enabled;

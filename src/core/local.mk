@@ -3,6 +3,12 @@ noinst_LIBRARIES += libcore.a
 libcore_a_SOURCES = \
 	src/core/approver-desk.h src/core/approver.h src/core/grant.h src/core/pin.h src/core/request.h \
 	src/core/digest-key.c src/core/digest-key.h \
+	src/core/config.c src/core/config.h src/core/config-key.h \
+	src/core/config-env.c \
+	src/core/config-file.c \
+	src/core/config-finish.c \
+	src/core/config-merge.c \
+	src/core/config-table.c \
 	src/core/dirs.c src/core/dirs.h \
 	src/core/doctor.c src/core/doctor.h \
 	src/core/doctor-explain.c \

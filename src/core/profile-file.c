@@ -34,7 +34,7 @@ char *profile_worktree_dir(const char *worktree)
  * In a user namespace with a partial map the files of the host's root show the overflow id, and so does everybody
  * else's.  That is good enough only for a directory that the caller was told to search, never for a free path.
  */
-static bool is_unmapped(uid_t uid)
+bool profile_owner_is_unmapped(uid_t uid)
 {
 	_cleanup_close_ int fd = open("/proc/sys/kernel/overflowuid", O_RDONLY | O_CLOEXEC);
 	_cleanup_close_ int map = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
@@ -54,7 +54,8 @@ static bool is_unmapped(uid_t uid)
 
 static int require_owner(const char *path, const struct stat *st, bool searched, struct fault *f)
 {
-	if (st->st_uid != 0 && st->st_uid != geteuid() && !(searched && is_unmapped(st->st_uid)))
+	if (st->st_uid != 0 && st->st_uid != geteuid() &&
+	    !(searched && profile_owner_is_unmapped(st->st_uid)))
 		return fault_set(
 			f, EPERM,
 			"profile '%s' belongs to uid %lu, neither to root nor to you: whoever owns it could "

@@ -25,6 +25,9 @@ int profile_file_open(const char *name, const struct profile_sources *src, bool 
 void profile_file_done(struct profile_file *file);
 #define _cleanup_profile_file_ _cleanup_(profile_file_done)
 
+/* Is UID what a user namespace with a partial map shows for root and for everybody else? */
+bool profile_owner_is_unmapped(uid_t uid);
+
 /* Names of the profiles in DIR, sorted; none when there is no such directory. */
 int profile_dir_list(const char *dir, char ***ret, struct fault *f) _must_check_;
 /* WORKTREE/.custody/profiles; heap; NULL on ENOMEM. */

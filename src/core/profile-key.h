@@ -8,7 +8,7 @@
 #include "core/profile.h"
 
 /*
- * The one table of keys.  A row says where a key stands in the document, what its value may be, which field
+ * The one table of keys; custody.json has another one of the same rows (core/config-key.h).  A row says where a key stands in the document, what its value may be, which field
  * it fills, what holds when nothing is said and how a tighter value is told from a looser one.  Parser, JSON
  * Schema, `profile show --origin` and the tighten-only rule read it: adding a key is adding a row.
  */
@@ -32,6 +32,8 @@ enum profile_kind {
 	PROFILE_KIND_DANGERS, /* words of profile-danger.c */
 	PROFILE_KIND_TMPFS,   /* objects with path and size */
 	PROFILE_KIND_ENV,     /* object: name -> value */
+	PROFILE_KIND_ARGV,    /* texts in their order, doubles kept, never empty */
+	PROFILE_KIND_OBJECTS, /* objects of `rows`; the field is a pointer, and right behind it a size_t */
 };
 
 /* The relation of a candidate's value to its base's; what no rule calls tighter or equal is looser. */
@@ -41,7 +43,10 @@ enum profile_order {
 	PROFILE_ORDER_RANK,	/* words have ranks, lower is tighter */
 	PROFILE_ORDER_LIMIT,	/* less is tighter, 0 means none and is the loosest */
 	PROFILE_ORDER_LESS,	/* less is tighter */
+	PROFILE_ORDER_MORE,	/* more is tighter */
 	PROFILE_ORDER_TRUE,	/* true is tighter */
+	PROFILE_ORDER_FALSE,	/* false is tighter */
+	PROFILE_ORDER_BITS,	/* the value's bits must be among the base's */
 	PROFILE_ORDER_SUBSET,	/* every item must stand in the base's list */
 	PROFILE_ORDER_PATTERNS, /* the same, where \"LC_*\" holds \"LC_ALL\" */
 	PROFILE_ORDER_READS,	/* every item must stand in the base's filesystem.ro or filesystem.rw */
@@ -71,20 +76,30 @@ struct profile_key {
 	const char *path; /* "limits.memory" */
 	enum profile_kind kind;
 	enum profile_order order;
-	size_t offset;	      /* in struct profile */
+	size_t offset;	      /* in struct profile, or in what else the table fills */
 	const char *fallback; /* as text; lists: words with blanks between; NULL: empty, 0 or the caller's
 				 business */
 	uint64_t min, max;    /* of numbers */
 	bool none;	      /* "none" and 0 switch the limit off */
 	const struct profile_word *words;
 	const struct profile_shape *shape;
+	const struct profile_key *rows; /* of OBJECTS; ended by a NULL path */
+	size_t row_size;		/* of the struct that they fill */
+	bool required;			/* in an object of a list */
 	const char *help;
 };
+
+/* What two tables use. */
+extern const struct profile_shape profile_name_shape;
+extern const struct profile_word profile_security_words[];
+bool profile_has_only(const char *text, const char *set, size_t max); /* 1 to MAX bytes, all in SET */
 
 /* All rows; ended by a NULL path.  A section's row stands before the rows in it. */
 const struct profile_key *profile_keys(void);
 const struct profile_key *profile_key_find(const char *section,
-					   const char *key);		  /* SECTION NULL: top level */
+					   const char *key); /* SECTION NULL: top level */
+const struct profile_key *profile_row_find(const struct profile_key *table, const char *section,
+					   const char *key);
 bool profile_key_is_in(const struct profile_key *k, const char *section); /* directly; NULL: top level */
 const char *profile_key_name(const struct profile_key *k);		  /* last part of the path */
 bool profile_key_is_list(const struct profile_key *k);
@@ -104,11 +119,19 @@ struct jdoc *profile_key_default(const struct profile_key *k);
 int profile_key_vocabulary(const struct profile_key *k, char ***ret) _must_check_;
 
 /* Is P, in this one row, as tight as BASE?  The row must have a field, or the answer is yes. */
-bool profile_key_is_tighter(const struct profile_key *k, const struct profile *base, const struct profile *p);
+bool profile_key_is_tighter(const struct profile_key *k, const void *base, const void *p);
 
 /* Check V against row K and, unless P is NULL or the row has no field, fill the field. */
 int profile_value_set(const struct profile_key *k, const struct jdoc *v, const struct profile_vars *vars,
-		      struct profile *p, struct fault *f) _must_check_;
+		      void *p, struct fault *f) _must_check_;
+/* The same for every member of OBJECT, by the rows of TABLE in SECTION; a key without a row is refused. */
+int profile_object_fill(const struct profile_key *table, const char *section, const struct jdoc *object,
+			const struct profile_vars *vars, void *p, struct fault *f) _must_check_;
+/* What DOC says nothing of gets its default. */
+int profile_defaults_fill(const struct profile_key *table, const struct jdoc *doc,
+			  const struct profile_vars *vars, void *p, struct fault *f) _must_check_;
+/* Rows of TABLE in SECTION as properties of a JSON Schema. */
+void profile_schema_members(struct jdoc *object, const struct profile_key *table, const char *section);
 
 /* "ORIGIN:LINE:COLUMN: " in front of a fault; returns R. */
 int profile_at(struct fault *f, const struct jdoc *v, int r);

@@ -41,8 +41,9 @@ static int take_item(const struct profile_key *k, const struct jdoc *v, const st
 }
 
 int profile_list_set(const struct profile_key *k, const struct jdoc *v, const struct profile_vars *vars,
-		     struct profile *p, struct fault *f)
+		     void *p, struct fault *f)
 {
+	bool in_order = k->kind == PROFILE_KIND_ARGV;
 	_cleanup_strv_ char **list = NULL;
 	char ***to = profile_field(k, p);
 	int r;
@@ -52,9 +53,11 @@ int profile_list_set(const struct profile_key *k, const struct jdoc *v, const st
 		_cleanup_free_ char *text = NULL;
 
 		r = take_item(k, v->items[i], vars, &text, f);
-		if (r == 0 && !strv_has(list, text) && strv_append(&list, text) < 0)
+		if (r == 0 && (in_order || !strv_has(list, text)) && strv_append(&list, text) < 0)
 			r = no_memory(f);
 	}
+	if (r == 0 && in_order && (!list || !list[0][0]))
+		r = profile_complain(f, v, "'%s' needs a first word", k->path);
 	if (r < 0 || !to)
 		return r;
 	strv_free(*to);
@@ -86,7 +89,7 @@ int profile_counts_set(const struct profile_key *k, const struct jdoc *v, struct
 	return r;
 }
 
-int profile_layers_set(const struct profile_key *k, const struct jdoc *v, struct profile *p, struct fault *f)
+int profile_layers_set(const struct profile_key *k, const struct jdoc *v, void *p, struct fault *f)
 {
 	uint32_t bits = 0;
 	int r;
@@ -99,6 +102,42 @@ int profile_layers_set(const struct profile_key *k, const struct jdoc *v, struct
 	}
 	if (r == 0 && profile_field(k, p))
 		*(uint32_t *)profile_field(k, p) = bits;
+	return r;
+}
+
+static int set_object(const struct profile_key *k, const struct jdoc *v, const struct profile_vars *vars,
+		      void *to, struct fault *f)
+{
+	int r;
+
+	if (v->type != JDOC_OBJECT)
+		return profile_wrong_type(k, v, f);
+	for (const struct profile_key *row = k->rows; row->path; row++)
+		if (row->required && !jdoc_get(v, row->path))
+			return profile_complain(f, v, "'%s': each entry needs '%s'", k->path, row->path);
+	r = profile_object_fill(k->rows, NULL, v, vars, to, f);
+	if (r == 0 && to)
+		r = profile_defaults_fill(k->rows, v, vars, to, f);
+	return r;
+}
+
+int profile_objects_set(const struct profile_key *k, const struct jdoc *v, const struct profile_vars *vars,
+			void *p, struct fault *f)
+{
+	char **to = profile_field(k, p), *items = NULL;
+	int r;
+
+	r = require_list(k, v, f);
+	if (r == 0 && to && v->n_items > 0) {
+		items = calloc(v->n_items, k->row_size);
+		if (!items)
+			return no_memory(f);
+		/* Half filled is for the owner's destructor as good as filled. */
+		*to = items;
+		*(size_t *)(to + 1) = v->n_items;
+	}
+	for (size_t i = 0; r == 0 && i < v->n_items; i++)
+		r = set_object(k, v->items[i], vars, items ? items + i * k->row_size : NULL, f);
 	return r;
 }
 

@@ -40,15 +40,15 @@ void profile_free(struct profile *p)
 	free(p);
 }
 
-static int unknown_key(const char *section, const struct jdoc *object, const struct jdoc_member *m,
-		       struct fault *f)
+static int unknown_key(const struct profile_key *table, const char *section, const struct jdoc *object,
+		       const struct jdoc_member *m, struct fault *f)
 {
 	struct jdoc at = { .origin = object->origin, .line = m->line, .column = m->column };
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	_cleanup_strv_ char **near = NULL;
 	int best;
 
-	for (const struct profile_key *k = profile_keys(); k->path; k++)
+	for (const struct profile_key *k = table; k->path; k++)
 		if (profile_key_is_in(k, section) && strv_append(&near, profile_key_name(k)) < 0)
 			return fault_errno(f, ENOMEM, "profile");
 	best = str_nearest(m->key, (const char *const *)near);
@@ -64,8 +64,8 @@ static int unknown_key(const char *section, const struct jdoc *object, const str
 }
 
 /* Every member of OBJECT is a known key with a fitting value; P may be NULL. */
-static int fill_object(const char *section, const struct jdoc *object, const struct profile_vars *vars,
-		       struct profile *p, struct fault *f)
+int profile_object_fill(const struct profile_key *table, const char *section, const struct jdoc *object,
+			const struct profile_vars *vars, void *p, struct fault *f)
 {
 	int r = 0;
 
@@ -75,12 +75,12 @@ static int fill_object(const char *section, const struct jdoc *object, const str
 
 		if (profile_key_is_free(m->key))
 			continue;
-		k = profile_key_find(section, m->key);
+		k = profile_row_find(table, section, m->key);
 		if (!k)
-			return unknown_key(section, object, m, f);
+			return unknown_key(table, section, object, m, f);
 		r = profile_value_set(k, m->value, vars, p, f);
 		if (r == 0 && k->kind == PROFILE_KIND_SECTION)
-			r = fill_object(k->path, m->value, vars, p, f);
+			r = profile_object_fill(table, k->path, m->value, vars, p, f);
 	}
 	return r;
 }
@@ -98,10 +98,10 @@ const struct jdoc *profile_key_value(const struct profile_key *k, const struct j
 	return jdoc_get(jdoc_get(doc, section), dot + 1);
 }
 
-static int fill_defaults(const struct jdoc *doc, const struct profile_vars *vars, struct profile *p,
-			 struct fault *f)
+int profile_defaults_fill(const struct profile_key *table, const struct jdoc *doc,
+			  const struct profile_vars *vars, void *p, struct fault *f)
 {
-	for (const struct profile_key *k = profile_keys(); k->path; k++) {
+	for (const struct profile_key *k = table; k->path; k++) {
 		_cleanup_jdoc_ struct jdoc *v = NULL;
 		int r;
 
@@ -124,9 +124,9 @@ int profile_document_fill(const struct jdoc *doc, const struct profile_vars *var
 {
 	int r;
 
-	r = fill_object(NULL, doc, vars, p, f);
+	r = profile_object_fill(profile_keys(), NULL, doc, vars, p, f);
 	if (r == 0)
-		r = fill_defaults(doc, vars, p, f);
+		r = profile_defaults_fill(profile_keys(), doc, vars, p, f);
 	if (r == 0 && !p->process_cwd) {
 		p->process_cwd = strdup(p->workspace_target);
 		if (!p->process_cwd)
@@ -172,7 +172,7 @@ int profile_document_parse(const char *text, size_t len, const char *origin, con
 	if (r == 0)
 		r = profile_expand_tree(doc, vars, f);
 	if (r == 0)
-		r = fill_object(NULL, doc, vars, NULL, f);
+		r = profile_object_fill(profile_keys(), NULL, doc, vars, NULL, f);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(doc);

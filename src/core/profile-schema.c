@@ -106,6 +106,18 @@ static struct jdoc *variables(const struct profile_key *k)
 	return s;
 }
 
+static struct jdoc *objects(const struct profile_key *k)
+{
+	struct jdoc *s = of_type("object"), *required = jdoc_new_array();
+
+	for (const struct profile_key *row = k->rows; row->path; row++)
+		if (row->required)
+			jdoc_append_string(required, row->path);
+	jdoc_set(s, "required", required);
+	profile_schema_members(s, k->rows, NULL);
+	return list_of(s);
+}
+
 static struct jdoc *value_schema(const struct profile_key *k)
 {
 	const char *pattern = k->shape ? k->shape->pattern : NULL;
@@ -146,19 +158,23 @@ static struct jdoc *value_schema(const struct profile_key *k)
 		return tmpfs(k);
 	case PROFILE_KIND_ENV:
 		return variables(k);
+	case PROFILE_KIND_ARGV:
+		return list_of(matching(NULL));
+	case PROFILE_KIND_OBJECTS:
+		return objects(k);
 	}
 	return NULL;
 }
 
 /* Members of one object: known keys only, and notes of the user's own. */
-static void set_members(struct jdoc *object, const char *section)
+void profile_schema_members(struct jdoc *object, const struct profile_key *table, const char *section)
 {
 	struct jdoc *properties = jdoc_set_object(object, "properties"), *notes;
 
 	jdoc_set_bool(object, "additionalProperties", false);
 	notes = jdoc_set_object(object, "patternProperties");
 	jdoc_set(notes, "^x-", jdoc_new_bool(true));
-	for (const struct profile_key *k = profile_keys(); k->path; k++) {
+	for (const struct profile_key *k = table; k->path; k++) {
 		struct jdoc *s, *fallback;
 
 		if (!profile_key_is_in(k, section))
@@ -169,7 +185,7 @@ static void set_members(struct jdoc *object, const char *section)
 		if (fallback)
 			jdoc_set(s, "default", fallback);
 		if (k->kind == PROFILE_KIND_SECTION)
-			set_members(s, k->path);
+			profile_schema_members(s, table, k->path);
 		jdoc_set(properties, profile_key_name(k), s);
 	}
 	if (!section)
@@ -185,6 +201,6 @@ struct jdoc *profile_schema(void)
 	required = jdoc_set_array(s, "required");
 	jdoc_append_string(required, "schema");
 	jdoc_append_string(required, "name");
-	set_members(s, NULL);
+	profile_schema_members(s, profile_keys(), NULL);
 	return s;
 }

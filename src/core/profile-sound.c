@@ -2,6 +2,7 @@
 #include "core/profile-key.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/path.h"
@@ -130,4 +131,18 @@ int profile_require_supported(const struct profile *p, struct fault *f)
 				  p->name, k->path, k->path, section->members[0].key));
 	}
 	return 0;
+}
+
+int profile_require_lane(const struct profile *p, enum lane lane, struct fault *f)
+{
+	enum network_class class = p->network_class;
+	_cleanup_free_ char *what = NULL;
+
+	if (class == NETWORK_CLASS_ANY && p->network != PROFILE_NETWORK_NONE)
+		class = NETWORK_CLASS_TEST;
+	if (asprintf(&what, "profile '%s' (network.class)", p->name) < 0) {
+		what = NULL;
+		return fault_errno(f, ENOMEM, "profile");
+	}
+	return lane_require_class(lane, class, what, f);
 }

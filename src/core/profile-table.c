@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/layer.h"
+#include "core/policy.h"
 
 #define FIELD(name) offsetof(struct profile, name)
 #define NOWHERE PROFILE_NO_FIELD
@@ -14,7 +15,7 @@
 #define SIZE_LIMIT (UINT64_C(1) << 50)
 #define YEAR_S (UINT64_C(366) * 24 * 3600)
 
-static bool has_only(const char *text, const char *set, size_t max)
+bool profile_has_only(const char *text, const char *set, size_t max)
 {
 	size_t n = strlen(text);
 
@@ -27,12 +28,12 @@ static bool has_only(const char *text, const char *set, size_t max)
 
 static bool is_name(const char *t)
 {
-	return has_only(t, LOWER DIGITS "._-", 64) && strchr(LOWER DIGITS, *t);
+	return profile_has_only(t, LOWER DIGITS "._-", 64) && strchr(LOWER DIGITS, *t);
 }
 
 static bool is_env_name(const char *t)
 {
-	return has_only(t, LOWER UPPER DIGITS "_", 256) && !isdigit((unsigned char)*t);
+	return profile_has_only(t, LOWER UPPER DIGITS "_", 256) && !isdigit((unsigned char)*t);
 }
 
 /* A star alone would be the whole environment: at least two characters say which part is meant. */
@@ -54,12 +55,12 @@ static bool is_env_pattern(const char *t)
 
 static bool is_syscall(const char *t)
 {
-	return has_only(t, LOWER DIGITS "_", 64) && !isdigit((unsigned char)*t);
+	return profile_has_only(t, LOWER DIGITS "_", 64) && !isdigit((unsigned char)*t);
 }
 
 static bool is_hostname(const char *t)
 {
-	return has_only(t, LOWER UPPER DIGITS ".-", 63) && strchr(LOWER UPPER DIGITS, *t);
+	return profile_has_only(t, LOWER UPPER DIGITS ".-", 63) && strchr(LOWER UPPER DIGITS, *t);
 }
 
 /* 65,536 ids exist inside. */
@@ -104,7 +105,7 @@ static bool is_file_name(const char *t)
 }
 
 /* clang-format off */
-static const struct profile_shape name_shape = {
+const struct profile_shape profile_name_shape = {
 	"a name of a-z, 0-9, '.', '_' and '-', at most 64, beginning with a letter or digit",
 	"^[a-z0-9][a-z0-9._-]{0,63}$", is_name };
 static const struct profile_shape env_name_shape = {
@@ -131,10 +132,13 @@ static const struct profile_word workspace_words[] = {
 	{ "rw", PROFILE_WORKSPACE_RW, 3 }, { "tmpfs", PROFILE_WORKSPACE_TMPFS, 0 }, { 0 } };
 static const struct profile_word network_words[] = {
 	{ "none", PROFILE_NETWORK_NONE, 0 }, { "host", PROFILE_NETWORK_HOST, 1 }, { 0 } };
+static const struct profile_word class_words[] = {
+	{ "test", NETWORK_CLASS_TEST, 0 }, { "prod", NETWORK_CLASS_PROD, 0 }, { "any", NETWORK_CLASS_ANY, 0 }, { 0 } };
 static const struct profile_word violation_words[] = {
 	{ "errno", PROFILE_SECCOMP_ERRNO, 1 }, { "kill", PROFILE_SECCOMP_KILL, 0 }, { 0 } };
-static const struct profile_word security_words[] = {
-	{ "off", 0, 3 }, { "minimal", 1, 2 }, { "balanced", 2, 1 }, { "strict", 3, 0 }, { 0 } };
+const struct profile_word profile_security_words[] = {
+	{ "off", SECURITY_OFF, 3 }, { "minimal", SECURITY_MINIMAL, 2 }, { "balanced", SECURITY_BALANCED, 1 },
+	{ "strict", SECURITY_STRICT, 0 }, { 0 } };
 static const struct profile_word exec_words[] = {
 	{ "deny", 0, 0 }, { "ask", 1, 1 }, { "allow", 2, 2 }, { 0 } };
 static const struct profile_word capture_words[] = {
@@ -147,11 +151,11 @@ static const struct profile_word reason_words[] = {
 static const struct profile_key keys[] = {
 	{ "schema", PROFILE_KIND_COUNT, PROFILE_ORDER_NEVER, NOWHERE, .min = 1, .max = 1,
 	  .help = "Version of this format; must be 1." },
-	{ "name", PROFILE_KIND_TEXT, PROFILE_ORDER_FREE, FIELD(name), .shape = &name_shape,
+	{ "name", PROFILE_KIND_TEXT, PROFILE_ORDER_FREE, FIELD(name), .shape = &profile_name_shape,
 	  .help = "Name of the profile; the file is called NAME.json." },
 	{ "description", PROFILE_KIND_TEXT, PROFILE_ORDER_FREE, FIELD(description),
 	  .help = "One line for people." },
-	{ "extends", PROFILE_KIND_EXTENDS, PROFILE_ORDER_NEVER, NOWHERE, .shape = &name_shape,
+	{ "extends", PROFILE_KIND_EXTENDS, PROFILE_ORDER_NEVER, NOWHERE, .shape = &profile_name_shape,
 	  .help = "Profile, or list of profiles, that this one is merged onto; at most 8 levels deep." },
 	{ "remove", PROFILE_KIND_TEXTS, PROFILE_ORDER_NEVER, NOWHERE, .shape = &pointer_shape,
 	  .help = "JSON Pointers into the merged parent: values that are not inherited." },
@@ -215,6 +219,8 @@ static const struct profile_key keys[] = {
 	  .help = "The network." },
 	{ "network.mode", PROFILE_KIND_WORD, PROFILE_ORDER_RANK, FIELD(network), "none", .words = network_words,
 	  .help = "none: a loopback device of its own; host: the host's network (dangerous)." },
+	{ "network.class", PROFILE_KIND_WORD, PROFILE_ORDER_BITS, FIELD(network_class), "test", .words = class_words,
+	  .help = "Lane that the profile is for. test: sandbox; prod: prod; any: both, for profiles without a network." },
 
 	{ "limits", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
 	  .help = "What may be used up." },
@@ -251,7 +257,7 @@ static const struct profile_key keys[] = {
 
 	{ "governance", PROFILE_KIND_SECTION, PROFILE_ORDER_SAME, FIELD(sections[PROFILE_SECTION_GOVERNANCE]),
 	  .help = "Who has to agree." },
-	{ "governance.security_profile", PROFILE_KIND_WORD, PROFILE_ORDER_RANK, NOWHERE, .words = security_words,
+	{ "governance.security_profile", PROFILE_KIND_WORD, PROFILE_ORDER_RANK, NOWHERE, .words = profile_security_words,
 	  .help = "How much approval: off, minimal, balanced, strict." },
 	{ "governance.approvers", PROFILE_KIND_TEXTS, PROFILE_ORDER_SUBSET, NOWHERE,
 	  .help = "Names of the approvers whose signature counts." },
@@ -282,7 +288,7 @@ static const struct profile_key keys[] = {
 
 	{ "broker", PROFILE_KIND_SECTION, PROFILE_ORDER_SAME, FIELD(sections[PROFILE_SECTION_BROKER]),
 	  .help = "Tools outside that may be called from inside." },
-	{ "broker.tools", PROFILE_KIND_TEXTS, PROFILE_ORDER_SUBSET, NOWHERE, .shape = &name_shape,
+	{ "broker.tools", PROFILE_KIND_TEXTS, PROFILE_ORDER_SUBSET, NOWHERE, .shape = &profile_name_shape,
 	  .help = "Names of the tools." },
 	{ "broker.max_tool_calls_per_session", PROFILE_KIND_COUNT, PROFILE_ORDER_LESS, NOWHERE, .max = 1000000,
 	  .help = "Calls of one session." },
@@ -318,12 +324,18 @@ const char *profile_key_name(const struct profile_key *k)
 	return dot ? dot + 1 : k->path;
 }
 
-const struct profile_key *profile_key_find(const char *section, const char *key)
+const struct profile_key *profile_row_find(const struct profile_key *table, const char *section,
+					   const char *key)
 {
-	for (const struct profile_key *k = keys; k->path; k++)
+	for (const struct profile_key *k = table; k->path; k++)
 		if (profile_key_is_in(k, section) && strcmp(profile_key_name(k), key) == 0)
 			return k;
 	return NULL;
+}
+
+const struct profile_key *profile_key_find(const char *section, const char *key)
+{
+	return profile_row_find(keys, section, key);
 }
 
 bool profile_key_is_list(const struct profile_key *k)

@@ -7,27 +7,27 @@
 
 /* Rule of this file: a relation that is not plainly "equal or tighter" is looser.  MUST NOT guess. */
 
-static const void *field(const struct profile_key *k, const struct profile *p)
+static const void *field(const struct profile_key *k, const void *p)
 {
 	return (const char *)p + k->offset;
 }
 
-static const char *text(const struct profile_key *k, const struct profile *p)
+static const char *text(const struct profile_key *k, const void *p)
 {
 	return *(char *const *)field(k, p);
 }
 
-static char **list(const struct profile_key *k, const struct profile *p)
+static char **list(const struct profile_key *k, const void *p)
 {
 	return *(char **const *)field(k, p);
 }
 
-static uint64_t number(const struct profile_key *k, const struct profile *p)
+static uint64_t number(const struct profile_key *k, const void *p)
 {
 	return *(const uint64_t *)field(k, p);
 }
 
-static int rank(const struct profile_key *k, const struct profile *p)
+static int rank(const struct profile_key *k, const void *p)
 {
 	for (const struct profile_word *w = k->words; w->word; w++)
 		if ((unsigned int)w->value == *(const unsigned int *)field(k, p))
@@ -35,7 +35,18 @@ static int rank(const struct profile_key *k, const struct profile *p)
 	return INT32_MAX;
 }
 
-static bool is_equal(const struct profile_key *k, const struct profile *a, const struct profile *b)
+static bool strv_equal(char **a, char **b)
+{
+	size_t i = 0;
+
+	if (!a || !b)
+		return a == b;
+	while (a[i] && b[i] && strcmp(a[i], b[i]) == 0)
+		i++;
+	return !a[i] && !b[i];
+}
+
+static bool is_equal(const struct profile_key *k, const void *a, const void *b)
 {
 	const struct jdoc *x, *y;
 
@@ -49,6 +60,8 @@ static bool is_equal(const struct profile_key *k, const struct profile *a, const
 	case PROFILE_KIND_TEXT:
 	case PROFILE_KIND_PATH:
 		return str_eq(text(k, a), text(k, b));
+	case PROFILE_KIND_ARGV:
+		return strv_equal(list(k, a), list(k, b));
 	default:
 		return false;
 	}
@@ -98,8 +111,9 @@ static bool has_tmpfs(const struct profile *p, const struct profile_tmpfs *t)
 	return false;
 }
 
-static bool is_subset(const struct profile_key *k, const struct profile *base, const struct profile *p)
+static bool is_subset(const struct profile_key *k, const void *over, const void *under)
 {
+	const struct profile *base = over, *p = under; /* for the kinds that only profiles have */
 	uint32_t bits;
 
 	switch ((unsigned int)k->kind) {
@@ -137,7 +151,7 @@ static bool is_user_tighter(const char *base, const char *user)
 	return !group || !profile_is_zero_id(group + 1);
 }
 
-bool profile_key_is_tighter(const struct profile_key *k, const struct profile *base, const struct profile *p)
+bool profile_key_is_tighter(const struct profile_key *k, const void *base, const void *p)
 {
 	if (k->offset == PROFILE_NO_FIELD)
 		return true;
@@ -153,14 +167,20 @@ bool profile_key_is_tighter(const struct profile_key *k, const struct profile *b
 		return number(k, base) == 0 || (number(k, p) != 0 && number(k, p) <= number(k, base));
 	case PROFILE_ORDER_LESS:
 		return number(k, p) <= number(k, base);
+	case PROFILE_ORDER_MORE:
+		return number(k, p) >= number(k, base);
 	case PROFILE_ORDER_TRUE:
 		return *(const bool *)field(k, p) || !*(const bool *)field(k, base);
+	case PROFILE_ORDER_FALSE:
+		return !*(const bool *)field(k, p) || *(const bool *)field(k, base);
+	case PROFILE_ORDER_BITS:
+		return (*(const unsigned int *)field(k, p) & ~*(const unsigned int *)field(k, base)) == 0;
 	case PROFILE_ORDER_SUBSET:
 		return is_subset(k, base, p);
 	case PROFILE_ORDER_PATTERNS:
 		return is_each_matched(list(k, p), list(k, base));
 	case PROFILE_ORDER_READS:
-		return is_each_in(list(k, p), list(k, base), base->fs_rw);
+		return is_each_in(list(k, p), list(k, base), ((const struct profile *)base)->fs_rw);
 	case PROFILE_ORDER_SUPERSET:
 		return is_each_in(list(k, base), list(k, p), NULL);
 	case PROFILE_ORDER_BELOW:

@@ -16,7 +16,7 @@ static int no_memory(struct fault *f)
 	return fault_errno(f, ENOMEM, "profile");
 }
 
-void *profile_field(const struct profile_key *k, struct profile *p)
+void *profile_field(const struct profile_key *k, void *p)
 {
 	return p && k->offset != PROFILE_NO_FIELD ? (char *)p + k->offset : NULL;
 }
@@ -56,7 +56,10 @@ static const char *expected(const struct profile_key *k)
 	case PROFILE_KIND_BINDS:
 	case PROFILE_KIND_LAYERS:
 	case PROFILE_KIND_DANGERS:
+	case PROFILE_KIND_ARGV:
 		break;
+	case PROFILE_KIND_OBJECTS:
+		return "an array of objects";
 	}
 	return "an array of strings";
 }
@@ -181,7 +184,7 @@ int profile_word_require(const struct profile_key *k, const struct jdoc *v, stru
 	return strv_has(words, v->string) ? 0 : unknown_word(k, v, words, f);
 }
 
-static int set_word(const struct profile_key *k, const struct jdoc *v, struct profile *p, struct fault *f)
+static int set_word(const struct profile_key *k, const struct jdoc *v, void *p, struct fault *f)
 {
 	int r;
 
@@ -247,7 +250,7 @@ int profile_number_take(const struct profile_key *k, const struct jdoc *v, uint6
 	return 0;
 }
 
-static int set_number(const struct profile_key *k, const struct jdoc *v, struct profile *p, struct fault *f)
+static int set_number(const struct profile_key *k, const struct jdoc *v, void *p, struct fault *f)
 {
 	uint64_t n;
 	int r;
@@ -258,7 +261,7 @@ static int set_number(const struct profile_key *k, const struct jdoc *v, struct 
 	return r;
 }
 
-static int set_string(const struct profile_key *k, char *text, struct profile *p)
+static int set_string(const struct profile_key *k, char *text, void *p)
 {
 	char **to = profile_field(k, p);
 
@@ -272,7 +275,7 @@ static int set_string(const struct profile_key *k, char *text, struct profile *p
 }
 
 int profile_value_set(const struct profile_key *k, const struct jdoc *v, const struct profile_vars *vars,
-		      struct profile *p, struct fault *f)
+		      void *p, struct fault *f)
 {
 	char *text = NULL;
 	int r;
@@ -307,7 +310,10 @@ int profile_value_set(const struct profile_key *k, const struct jdoc *v, const s
 	case PROFILE_KIND_PATHS:
 	case PROFILE_KIND_BINDS:
 	case PROFILE_KIND_DANGERS:
+	case PROFILE_KIND_ARGV:
 		return profile_list_set(k, v, vars, p, f);
+	case PROFILE_KIND_OBJECTS:
+		return profile_objects_set(k, v, vars, p, f);
 	case PROFILE_KIND_COUNTS:
 		return profile_counts_set(k, v, f);
 	case PROFILE_KIND_EXTENDS:

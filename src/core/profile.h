@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "base/fault.h"
 #include "base/json.h"
+#include "core/lane.h"
 
 /*
  * What one sandbox may do: schema 1.  Text -> merged document -> immutable struct.  Every field has its most
@@ -86,6 +87,7 @@ struct profile {
 	char *process_cwd;  /* default: workspace_target */
 
 	enum profile_network network;
+	enum network_class network_class; /* the lane that it is for; default test */
 
 	uint64_t limit_memory;	    /* bytes, 0 = none */
 	uint64_t limit_pids;	    /* 0 = none */
@@ -136,6 +138,12 @@ DEFINE_CLEANUP(struct profile, profile_free)
 
 /* -ENOTSUP naming the first section that this build cannot carry out yet. */
 int profile_require_supported(const struct profile *p, struct fault *f) _must_check_;
+
+/*
+ * Is it for this lane?  A class of both holds only as long as no network is reached, whoever asked for one: the host's
+ * counts as test then.  -LANE_REFUSED.
+ */
+int profile_require_lane(const struct profile *p, enum lane lane, struct fault *f) _must_check_;
 
 /* A word that `dangerous` may list, and what it means.  NULL past the last; "no-<layer>" comes on top. */
 struct profile_danger {
