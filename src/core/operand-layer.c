@@ -235,7 +235,7 @@ static bool is_parent(const struct subject *s, const char *dir)
 	return false;
 }
 
-static int check_link(const struct check *c, const struct operand_entry *e, struct fault *f)
+static int check_link(const struct check *c, const struct walk_entry *e, struct fault *f)
 {
 	const struct operand_link *link = find_link(c->s, e->path);
 	char text[4096];
@@ -249,7 +249,7 @@ static int check_link(const struct check *c, const struct operand_entry *e, stru
 	return 0;
 }
 
-static int check_file(const struct check *c, const struct operand_entry *e, struct fault *f)
+static int check_file(const struct check *c, const struct walk_entry *e, struct fault *f)
 {
 	_cleanup_close_ int fd = openat(e->dirfd, e->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	const struct operand *o = find_operand(c->s, e->path);
@@ -260,30 +260,30 @@ static int check_file(const struct check *c, const struct operand_entry *e, stru
 		return fault_set(f, EBADMSG, "'%s' is among the sealed copies and was never judged", e->path);
 	if (fd < 0)
 		return fault_errno(f, errno, "open the sealed copy of '%s'", e->path);
-	if ((uint64_t)e->st->st_size != o->size)
-		return fault_set(f, EBADMSG, "the sealed copy of '%s' has %lld bytes, not %llu", e->path,
-				 (long long)e->st->st_size, (unsigned long long)o->size);
+	if (e->stx.stx_size != o->size)
+		return fault_set(f, EBADMSG, "the sealed copy of '%s' has %llu bytes, not %llu", e->path,
+				 (unsigned long long)e->stx.stx_size, (unsigned long long)o->size);
 	r = digest_fd(fd, &d, f);
 	if (r < 0)
 		return r;
 	if (!digest_equal(&d, &o->sha256))
 		return fault_set(f, EBADMSG, "the sealed copy of '%s' has another content than was judged",
 				 e->path);
-	if (e->st->st_mode & (S_ISUID | S_ISGID))
+	if (e->stx.stx_mode & (S_ISUID | S_ISGID))
 		return fault_set(f, EBADMSG, "the sealed copy of '%s' is set-id", e->path);
 	return 0;
 }
 
-static int check_entry(void *arg, const struct operand_entry *e, struct fault *f)
+static int check_entry(void *arg, const struct walk_entry *e, bool other_mount, struct fault *f)
 {
 	struct check *c = arg;
 
-	if (S_ISDIR(e->st->st_mode) && !e->other_mount && is_parent(c->s, e->path))
+	if (S_ISDIR(e->stx.stx_mode) && !other_mount && is_parent(c->s, e->path))
 		return 0;
 	c->n_found++;
-	if (S_ISLNK(e->st->st_mode))
+	if (S_ISLNK(e->stx.stx_mode))
 		return check_link(c, e, f);
-	if (S_ISREG(e->st->st_mode))
+	if (S_ISREG(e->stx.stx_mode))
 		return check_file(c, e, f);
 	return fault_set(f, EBADMSG, "'%s' is among the sealed copies and was never judged", e->path);
 }

@@ -19,7 +19,7 @@
  * leads into the tree, one to the tree's path on the host does not.  So every step is our own: one name, never through
  * a link.  Outside the worktree there is nothing to look at; names there are taken as they are written.
  */
-struct walk {
+struct path_walk {
 	const struct subject *s;
 	int rootfd;
 	char *names[2 * OPERAND_DEPTH_MAX]; /* where we are, from "/" inside */
@@ -30,7 +30,7 @@ struct walk {
 	struct operand_place *place;
 };
 
-static void walk_done(struct walk *w)
+static void walk_done(struct path_walk *w)
 {
 	for (size_t i = 0; i < w->n_names; i++) {
 		free(w->names[i]);
@@ -73,7 +73,7 @@ static size_t count_parts(const char *path)
 }
 
 /* Names N to M of where we are, joined. */
-static char *join(const struct walk *w, size_t from, const char *begin, const char *last)
+static char *join(const struct path_walk *w, size_t from, const char *begin, const char *last)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 
@@ -85,7 +85,7 @@ static char *join(const struct walk *w, size_t from, const char *begin, const ch
 	return strbuf_take(&b);
 }
 
-static bool is_in_tree(const struct walk *w)
+static bool is_in_tree(const struct path_walk *w)
 {
 	const char *part = subject_work_target(w->s);
 
@@ -101,7 +101,7 @@ static bool is_in_tree(const struct walk *w)
 	return true;
 }
 
-static void pop(struct walk *w)
+static void pop(struct path_walk *w)
 {
 	if (w->n_names == 0)
 		return;
@@ -112,7 +112,7 @@ static void pop(struct walk *w)
 }
 
 /* FD: of a directory of the tree, -EBADF elsewhere. */
-static int push(struct walk *w, const char *name, int fd, struct fault *f)
+static int push(struct path_walk *w, const char *name, int fd, struct fault *f)
 {
 	if (w->n_names >= w->n_work + OPERAND_DEPTH_MAX ||
 	    w->n_names >= sizeof(w->names) / sizeof(w->names[0])) {
@@ -130,13 +130,13 @@ static int push(struct walk *w, const char *name, int fd, struct fault *f)
 	return 0;
 }
 
-static int here(const struct walk *w)
+static int here(const struct path_walk *w)
 {
 	return w->n_names == w->n_work ? w->rootfd : w->fds[w->n_names - w->n_work - 1];
 }
 
 /* Another mount lies at NAME of where we are: what the tree has there is not seen inside. */
-static bool is_covered(const struct walk *w, const char *name)
+static bool is_covered(const struct path_walk *w, const char *name)
 {
 	_cleanup_free_ char *inside = join(w, 0, "/", name);
 
@@ -146,7 +146,7 @@ static bool is_covered(const struct walk *w, const char *name)
 	return !inside;
 }
 
-static int follow(struct walk *w, int fd, const char *name, const char *rest, struct fault *f)
+static int follow(struct path_walk *w, int fd, const char *name, const char *rest, struct fault *f)
 {
 	_cleanup_free_ char *path = join(w, w->n_work, "", name), *text = calloc(1, PATH_MAX), *todo = NULL;
 	ssize_t n;
@@ -173,7 +173,7 @@ static int follow(struct walk *w, int fd, const char *name, const char *rest, st
 }
 
 /* Directories that lead to where we are. */
-static int note_parents(struct walk *w, struct fault *f)
+static int note_parents(struct path_walk *w, struct fault *f)
 {
 	size_t n = w->n_names;
 	int r = operand_layer_add(&w->place->on_way, w->rootfd, ".", NULL, f);
@@ -188,7 +188,7 @@ static int note_parents(struct walk *w, struct fault *f)
 	return r;
 }
 
-static int arrive(struct walk *w, const char *name, const struct stat *seen, struct fault *f)
+static int arrive(struct path_walk *w, const char *name, const struct stat *seen, struct fault *f)
 {
 	struct stat st;
 
@@ -206,7 +206,7 @@ static int arrive(struct walk *w, const char *name, const struct stat *seen, str
 }
 
 /* 0: not there or no file; 1: one step further; 2: arrived. */
-static int step(struct walk *w, const char *name, const char *rest, struct fault *f)
+static int step(struct path_walk *w, const char *name, const char *rest, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
 	struct stat st;
@@ -235,7 +235,7 @@ static int step(struct walk *w, const char *name, const char *rest, struct fault
 	return r < 0 ? r : 2;
 }
 
-static int take_part(struct walk *w, struct fault *f)
+static int take_part(struct path_walk *w, struct fault *f)
 {
 	_cleanup_free_ char *todo = TAKE_PTR(w->todo);
 	char *name = todo + strspn(todo, "/");
@@ -274,7 +274,7 @@ int operand_resolve(const struct subject *s, int rootfd, const char *word, struc
 		    struct fault *f)
 {
 	_cleanup_operand_place_ struct operand_place place = { .fd = -EBADF };
-	_cleanup_(walk_done) struct walk w = { .s = s, .rootfd = rootfd, .place = &place };
+	_cleanup_(walk_done) struct path_walk w = { .s = s, .rootfd = rootfd, .place = &place };
 	int r = 1;
 
 	if (!*word || strlen(word) >= PATH_MAX)

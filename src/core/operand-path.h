@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "base/walk.h"
 #include "core/operand.h"
 #include "core/subject.h"
 
@@ -58,13 +59,6 @@ int operand_resolve(const struct subject *s, int rootfd, const char *word, struc
 /* Does PATH (absolute, inside) lie in the worktree as its words say? */
 bool operand_names_tree(const struct subject *s, const char *path);
 
-/* For each entry below a directory, in the order of bytes, parents first.  ST of a link is its own. */
-struct operand_entry {
-	int dirfd;	  /* the directory it is in */
-	const char *name; /* there */
-	const char *path; /* from the start */
-	const struct stat *st;
-	bool other_mount; /* a directory of another mount: not entered */
-};
-typedef int (*operand_visit)(void *arg, const struct operand_entry *e, struct fault *f);
+/* For each entry below a directory, in the order of bytes, parents first.  OTHER_MOUNT: a directory, not entered. */
+typedef int (*operand_visit)(void *arg, const struct walk_entry *e, bool other_mount, struct fault *f);
 int operand_walk(int dirfd, operand_visit visit, void *arg, struct fault *f) _must_check_;

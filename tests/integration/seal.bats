@@ -1,0 +1,313 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2016,SC2030,SC2031,SC2154,SC2317 # scripts for the inside; bats' subshells; functions as arguments
+#
+# GOV-9: argv[0] and the files that a command names run from a copy that was hashed, whatever becomes of the originals.
+
+load ../lib/suite.bash
+load ../lib/runtime.bash
+
+setup() {
+	suite_setup
+	umask 022
+	lay_out
+}
+
+teardown() {
+	if [ -n "${SWAPPER:-}" ]; then
+		kill "$SWAPPER" 2>/dev/null || true
+		wait "$SWAPPER" 2>/dev/null || true
+		SWAPPER=
+	fi
+	custody_teardown
+}
+
+# Programs that say who they are, wait for a line, and say again what is on the disk under their own name.
+lay_out() {
+	mkdir -p sub
+	printf '#!/bin/sh\necho first\nread line\ngrep -c first "$0"\nexit 0\n' >prog
+	chmod 0755 prog
+	cp prog sub/script.sh
+	cp prog target.sh
+	ln -s target.sh link.sh
+	ln -s sub way
+	printf 'import sys\nprint("first", flush=True)\nsys.stdin.readline()\nprint(open(sys.argv[0]).read().count("first"))\n' >main.py
+	if [ "$(id -u)" -eq 0 ] && [ ${#CUSTODY_AS[@]} -eq 0 ]; then
+		chown -hR 64321:64322 .
+	elif [ "$(id -u)" -eq 0 ]; then
+		chown -hR "$SUITE_UID:$SUITE_UID" .
+	fi
+}
+
+profile() { # MODE
+	jq -n --arg mode "$1" '{schema: 1, name: $mode, extends: "offline", workspace: {mode: $mode},
+		enforce: {optional: ["memory-limit", "pids-limit", "cpu-limit"]}}' >"$CUSTODY_HOME/$1.json"
+	PROFILE=$CUSTODY_HOME/$1.json
+	if [ "$(id -u)" -eq 0 ] && [ ${#CUSTODY_AS[@]} -gt 0 ]; then
+		chown "$SUITE_UID" "$PROFILE"
+	fi
+}
+
+# What somebody does to the tree meanwhile.
+rewrite() { # FILE
+	echo 'echo second' >"$1"
+}
+replace() {
+	printf '#!/bin/sh\necho second\n' >"$1.new"
+	chmod 0755 "$1.new"
+	mv -f "$1.new" "$1"
+}
+link_away() {
+	rm -f "$1"
+	ln -s /etc/passwd "$1"
+}
+make_directory() {
+	rm -f "$1"
+	mkdir "$1"
+}
+take_away() {
+	rm -f "$1"
+}
+
+# started FILE CHANGE WORDS...: the command runs and waits; CHANGE befalls FILE; it goes on and must still see itself.
+started() {
+	local file=$1 change=$2 in out pid line
+	shift 2
+	mkfifo "$CUSTODY_HOME/in" "$CUSTODY_HOME/out"
+	"${CUSTODY_AS[@]}" "$CUSTODY" run --profile "$PROFILE" -- "$@" <"$CUSTODY_HOME/in" >"$CUSTODY_HOME/out" 2>"$CUSTODY_HOME/err" &
+	pid=$!
+	exec {in}>"$CUSTODY_HOME/in" {out}<"$CUSTODY_HOME/out"
+	read -r line <&"$out" || true
+	"$change" "$file"
+	echo go >&"$in"
+	line+=$(cat <&"$out")
+	exec {in}>&- {out}<&-
+	wait "$pid" || custody_fail "$* ended with $?: $(cat "$CUSTODY_HOME/err")"
+	[ "$line" = first2 ] || [ "$line" = first1 ] || custody_fail "$* after $change of $file said: $line"
+	rm -rf "$CUSTODY_HOME/in" "$CUSTODY_HOME/out" ./*
+	lay_out
+}
+
+sealed_while_running() {
+	local change
+	for change in rewrite replace link_away make_directory take_away; do
+		started prog "$change" ./prog
+		started sub/script.sh "$change" sh sub/script.sh
+		started main.py "$change" python3 main.py
+		started target.sh "$change" sh link.sh
+		started link.sh "$change" sh link.sh
+	done
+	started way replace sh way/script.sh
+}
+
+@test "GOV-9: overlay: what runs stays what was hashed, whatever happens to the tree" {
+	profile overlay
+	sealed_while_running
+}
+
+@test "GOV-9: ro: what runs stays what was hashed, whatever happens to the tree" {
+	profile ro
+	sealed_while_running
+}
+
+@test "GOV-9: rw: what runs stays what was hashed, whatever happens to the tree" {
+	profile rw
+	sealed_while_running
+}
+
+@test "GOV-9: a user's run stays what was hashed, whatever happens to the tree" {
+	suite_setup_user
+	lay_out
+	for mode in overlay ro rw; do
+		profile "$mode"
+		started prog replace ./prog
+		started target.sh link_away sh link.sh
+		started sub/script.sh rewrite sh sub/script.sh
+	done
+}
+
+# between FILE CHANGE WORDS...: CHANGE befalls FILE after it was hashed and before anything was mounted.
+between() {
+	local file=$1 change=$2 pid
+	shift 2
+	rm -rf "$CUSTODY_ROOT/run/sessions"
+	# The process that makes the container sleeps for a second before its first mount.
+	strace -f -qq -o "$CUSTODY_HOME/strace" -e trace=unshare -e inject=unshare:delay_enter=1000000 \
+		"$CUSTODY" run --profile "$PROFILE" -- "$@" <<<go >"$CUSTODY_HOME/out" 2>"$CUSTODY_HOME/err" &
+	pid=$!
+	wait_until compgen -G "$CUSTODY_ROOT/run/sessions/*" >/dev/null
+	"$change" "$file"
+	wait "$pid" || custody_fail "$* ended with $?: $(cat "$CUSTODY_HOME/err")"
+	grep -qx first "$CUSTODY_HOME/out" || custody_fail "$* after $change of $file said: $(cat "$CUSTODY_HOME/out")"
+	rm -rf ./*
+	lay_out
+}
+
+@test "GOV-9: swapped between the hash and the first mount, the copy runs" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	for mode in overlay ro rw; do
+		profile "$mode"
+		between prog replace ./prog
+		between sub/script.sh rewrite sh sub/script.sh
+		between link.sh link_away sh link.sh
+		between main.py take_away python3 main.py
+	done
+}
+
+# Two programs take turns under one name, as fast as renames go.
+swap_for_ever() {
+	while :; do
+		ln -f a prog.new && mv -f prog.new prog
+		ln -f b prog.new && mv -f prog.new prog
+		ln -sf /etc/passwd prog.new && mv -f prog.new prog
+	done
+}
+
+@test "GOV-9: against a racing swapper a run is refused or runs one whole program" {
+	local i
+	profile overlay
+	# Each says its name, then what it finds under the name it was started by.
+	for name in a b; do
+		printf '#!/bin/sh\necho %s\nfor i in %s; do grep -q "^# whole %s" "$0" || echo torn; done\nexit 0\n%s\n# whole %s\n' \
+			$name "$(seq -s ' ' 60)" $name "$(head -c 20000 /dev/zero | tr '\0' '#')" $name >$name
+		chmod 0755 $name
+	done
+	ln -f a prog
+	swap_for_ever 2>/dev/null &
+	SWAPPER=$!
+	for i in {1..25}; do
+		custody_run --profile "$PROFILE" -- sh prog
+		case $status:${output//$'\n'/ } in
+		0:a | 0:b) ;;
+		# The link to /etc/passwd is no program, and no file of the tree.
+		127:* | 2:* | 126:*) ;;
+		125:*) [[ $stderr =~ changed|replaced|"names a file" ]] ;;
+		*) custody_fail "try $i: status $status, said: $output / $stderr" ;;
+		esac
+	done
+}
+
+@test "GOV-9: ISO-3: parents of a sealed file look as in the tree" {
+	profile overlay
+	mkdir -m 0750 dir
+	echo 'stat -c "%a %u:%g %Y %n" dir dir/x.sh .; ls dir' >dir/x.sh
+	echo data >dir/other
+	chmod 0640 dir/x.sh
+	touch -d @1000000000 dir/x.sh dir
+	[ "$(id -u)" -ne 0 ] || chown -R 64321:64322 dir
+	touch -d @1000000000 dir
+	custody_run --profile "$PROFILE" -- sh dir/x.sh
+	assert_status 0
+	assert_output_has '750 0:0 1000000000 dir'
+	assert_output_has '640 0:0 1000000000 dir/x.sh'
+	assert_output_has 'other'
+	custody_run --profile "$PROFILE" -- sh -c 'stat -c "%a %u:%g %Y %n" dir dir/x.sh'
+	assert_output_has '750 0:0 1000000000 dir'
+}
+
+@test "GOV-9: somebody else's file stays somebody else's" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	profile overlay
+	echo secret >private
+	chmod 0600 private
+	chown 0:0 private
+	custody_run --profile "$PROFILE" -- cat private
+	[ "$status" -ne 0 ]
+	[[ $output != *secret* ]]
+	custody_run --profile "$PROFILE" -- sh -c 'stat -c %u:%g private' sh private
+	assert_output_has 65534:65534
+}
+
+@test "GOV-9: set-id bits are never sealed" {
+	profile overlay
+	cp /bin/true suid
+	chmod 6755 suid
+	custody_run --profile "$PROFILE" -- stat -c %a suid
+	assert_status 0
+	assert_output_has 755
+	[[ $output != *6755* ]]
+}
+
+@test "GOV-9: sealed files can be written, moved and removed in an overlay; the tree keeps them" {
+	profile overlay
+	custody_run --profile "$PROFILE" -- sh -c 'echo x >>prog && mv prog moved && rm sub/script.sh && rm -r sub && ! ls prog sub' \
+		sh prog sub/script.sh
+	assert_status 0
+	[ -f prog ]
+	[ -f sub/script.sh ]
+}
+
+@test "GOV-9: rw: data files are written in place, what runs finds its neighbours" {
+	profile rw
+	echo 'echo neighbour; echo new >data' >sub/lib.sh
+	echo '. "$(dirname "$0")/lib.sh"; echo more >>"$1"' >sub/main.sh
+	echo old >data
+	[ "$(id -u)" -ne 0 ] || chown -hR 64321:64322 .
+	custody_run --profile "$PROFILE" -- sh sub/main.sh data
+	assert_status 0
+	assert_output_has neighbour
+	[ "$(cat data)" = $'new\nmore' ]
+	custody_run --profile "$PROFILE" -- sh -c 'touch /run/custody/operands/x' sh prog
+	[ "$status" -ne 0 ]
+	custody_run --profile "$PROFILE" -- ./prog <<<go
+	assert_status 0
+}
+
+@test "GOV-9: FIFOs, devices and directories are no operands and hang nobody" {
+	profile overlay
+	mkfifo fifo
+	custody_run --timeout 20 --profile "$PROFILE" -- stat -c %F fifo sub .
+	assert_status 0
+	assert_output_has fifo
+}
+
+@test "GOV-9: more than 64 files or 64 MiB are refused and nothing runs" {
+	local many=()
+	profile rw
+	for i in {1..65}; do
+		echo x >"f$i"
+		many+=("f$i")
+	done
+	custody_run --profile "$PROFILE" -- touch ran "${many[@]}"
+	assert_status 125
+	assert_stderr_has -- '--no-seal'
+	[ ! -e ran ]
+	truncate -s $((64 * 1024 * 1024 + 1)) big
+	custody_run --profile "$PROFILE" -- sh -c 'touch ran' sh big
+	assert_status 125
+	assert_stderr_has '64 MiB'
+	[ ! -e ran ]
+}
+
+@test "GOV-9: CARD-2: a bundle runs its sealed copies under crun and runc" {
+	for mode in overlay ro rw; do
+		profile "$mode"
+		rm -rf ./*
+		lay_out
+		bundle --profile "$PROFILE" -- sh link.sh
+		[ -f "$BUNDLE/operands/target.sh" ]
+		replace target.sh
+		link_away link.sh
+		for name in crun runc; do
+			runtime_run "$name" "$BUNDLE"
+			assert_status 0
+			assert_output_has first
+			[[ $output != *second* ]]
+		done
+	done
+}
+
+@test "GOV-9: CARD-2: a user's bundle runs its sealed copies under crun" {
+	suite_setup_user
+	lay_out
+	for mode in overlay ro rw; do
+		profile "$mode"
+		bundle --profile "$PROFILE" -- ./prog
+		replace prog
+		runtime_run crun "$BUNDLE"
+		assert_status 0
+		assert_output_has first
+		rm -rf ./*
+		lay_out
+	done
+}
