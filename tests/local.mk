@@ -118,6 +118,9 @@ tests_unit_test_result_SOURCES = tests/unit/test-result.c tests/unit/tap.h
 
 unit_tests += tests/unit/test-session
 tests_unit_test_session_SOURCES = tests/unit/test-session.c tests/unit/tap.h
+unit_tests += tests/unit/test-session-record
+tests_unit_test_session_record_SOURCES = tests/unit/test-session-record.c tests/unit/ledger-fixture.h tests/unit/tap.h \
+	src/cli/session-record.c src/cli/session-record.h
 unit_tests += tests/unit/test-ledger-append
 tests_unit_test_ledger_append_SOURCES = tests/unit/test-ledger-append.c tests/unit/ledger-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-ledger-checkpoint

@@ -112,8 +112,8 @@ int run_command(const struct run_options *o, struct fault *f)
 		r = write_result(STDOUT_FILENO, &res, f);
 	if (r < 0)
 		return r;
-	/* As with any program: success means that its output arrived. */
-	return res.output_error && res.exit.code == 0 ? STATUS_FAILED : res.exit.code;
+	/* As with any program: success means that its output arrived.  And that it is on the record. */
+	return (res.output_error || res.unrecorded) && res.exit.code == 0 ? STATUS_FAILED : res.exit.code;
 }
 
 int run_print_help(const char *name, const char *args)

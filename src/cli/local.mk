@@ -38,6 +38,7 @@ custody_SOURCES = \
 	src/cli/profile-open.c src/cli/profile-open.h \
 	src/cli/prompt.c src/cli/prompt.h \
 	src/cli/session-place.c src/cli/session-place.h \
+	src/cli/session-record.c src/cli/session-record.h \
 	src/cli/session-run.c src/cli/session-run.h \
 	src/cli/toml-lines.c src/cli/toml-lines.h
 custody_LDFLAGS = $(prog_ldflags) $(oci_ldflags)

@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "cli/profile-open.h"
 #include "cli/session-place.h"
+#include "cli/session-record.h"
 #include "oci/libcrun-adapter.h"
 #include "warden/init-proto.h"
 #include "warden/terminal.h"
@@ -21,16 +22,19 @@ extern char **environ;
 
 /* Everything that one run owns, in the order it is made. */
 struct session_run {
+	char id[SESSION_ID_SIZE];
 	struct dirs dirs;
 	struct profile *profile; /* as loaded */
 	struct profile asked;	 /* the copy that the command line changed; shares the loaded one's memory */
 	struct subject *subject;
+	struct session_record record;
 };
 
 void session_run_free(struct session_run *r)
 {
 	if (!r)
 		return;
+	session_record_done(&r->record);
 	subject_free(r->subject);
 	profile_free(r->profile);
 	dirs_done(&r->dirs);
@@ -98,35 +102,53 @@ static int require_wired(const struct run_options *o, struct fault *f)
 	return name ? fault_set(f, ENOTSUP, "--%s is not in this version of custody", name) : 0;
 }
 
-static int load(const struct run_options *o, const char *id, struct session_run **ret, struct fault *f)
+/* Names of refusals in the ledger: stable. */
+#define REFUSED_PROFILE "profile"
+#define REFUSED_UNSUPPORTED "unsupported"
+#define REFUSED_SUBJECT "subject"
+#define REFUSED_INSTALLATION "installation"
+#define REFUSED_LIMITS "limits"
+#define REFUSED_LAYER "layer"
+#define REFUSED_SETUP "setup-failed"
+
+static int load_profile(const struct run_options *o, const char *id, struct session_run *r,
+			const char **ret_refused, struct fault *f)
 {
-	_cleanup_session_run_ struct session_run *r = calloc(1, sizeof(*r));
-	struct subject_request rq = { .argv = o->argv,
-				      .env = o->env,
-				      .volumes = o->volumes,
-				      .workdir = o->workdir,
-				      .hostname = o->hostname,
-				      .environ = environ };
 	int e;
 
-	if (!r)
-		return fault_errno(f, ENOMEM, "run");
-	e = require_wired(o, f);
-	if (e == 0)
-		e = dirs_load(&r->dirs, f);
-	if (e == 0)
-		e = profile_open(&r->dirs, o->profile, id, &r->profile, f);
-	if (e == 0)
-		e = profile_require_supported(r->profile, f);
+	*ret_refused = REFUSED_PROFILE;
+	e = profile_open(&r->dirs, o->profile, id, &r->profile, f);
 	if (e < 0)
 		return e;
-	rq.home = r->dirs.home;
+	*ret_refused = REFUSED_UNSUPPORTED;
+	e = profile_require_supported(r->profile, f);
+	if (e < 0)
+		return e;
 	if (!r->profile->process_init)
 		return fault_set(f, ENOTSUP,
 				 "profile '%s': process.init is false, but 'custody run' proves the layers "
 				 "through init; "
 				 "set it to true, or use: custody bundle -o DIR -- COMMAND",
 				 r->profile->name);
+	return 0;
+}
+
+static int load(const struct run_options *o, const char *id, struct session_run *r, const char **ret_refused,
+		struct fault *f)
+{
+	struct subject_request rq = { .argv = o->argv,
+				      .env = o->env,
+				      .volumes = o->volumes,
+				      .workdir = o->workdir,
+				      .hostname = o->hostname,
+				      .home = r->dirs.home,
+				      .environ = environ };
+	int e;
+
+	e = load_profile(o, id, r, ret_refused, f);
+	if (e < 0)
+		return e;
+	*ret_refused = REFUSED_SUBJECT;
 	r->asked = *r->profile;
 	session_apply_options(&r->asked, o);
 	e = profile_require_lane(&r->asked, r->dirs.lane, f);
@@ -137,6 +159,20 @@ static int load(const struct run_options *o, const char *id, struct session_run 
 		e = subject_require_apart(r->subject, &r->dirs, f);
 	if (e == 0 && !(r->subject->layers & LAYER_BIT(LAYER_USER_NS)))
 		e = leave_user_namespace_out(o, &r->dirs, f);
+	return e;
+}
+
+static int new_run(const struct run_options *o, struct session_run **ret, struct fault *f)
+{
+	_cleanup_session_run_ struct session_run *r = calloc(1, sizeof(*r));
+	int e;
+
+	if (!r)
+		return fault_errno(f, ENOMEM, "run");
+	r->record = SESSION_RECORD_NONE;
+	e = require_wired(o, f);
+	if (e == 0)
+		e = dirs_load(&r->dirs, f);
 	if (e < 0)
 		return e;
 	*ret = TAKE_PTR(r);
@@ -191,6 +227,7 @@ static int require_limits(const struct cgroup *c, const struct profile *p, struc
 struct job {
 	struct session_place place; /* first: the creator's argument */
 	const struct dirs *dirs;
+	struct session_record *record;
 };
 
 /*
@@ -199,29 +236,46 @@ struct job {
  */
 static int release_stale(void *arg, const char *id, int run_fd, struct fault *f)
 {
-	const struct dirs *d = arg;
+	const struct job *j = arg;
 	_cleanup_free_ char *root = NULL;
 	struct runtime_request rq = { .id = id, .bundle = "/" };
+	int r;
 
 	if (faccessat(run_fd, SESSION_PLACE_STATE, F_OK, 0) == 0) {
-		if (asprintf(&root, "%s/sessions/%s/" SESSION_PLACE_STATE, d->run, id) < 0) {
+		if (asprintf(&root, "%s/sessions/%s/" SESSION_PLACE_STATE, j->dirs->run, id) < 0) {
 			root = NULL;
 			return fault_errno(f, ENOMEM, "session '%s'", id);
 		}
 		rq.state_root = root;
 		(void)libcrun_ops.destroy(&rq, true, NULL);
 	}
-	return cgroup_release(run_fd, f);
+	r = cgroup_release(run_fd, f);
+	return r < 0 ? r : session_record_lost(j->record, id, f);
 }
 
 static void sweep(void *arg)
 {
-	const struct job *j = arg;
+	struct job *j = arg;
 	_cleanup_fault_ struct fault f = { 0 };
 
+	session_record_meanwhile(j->record, j->dirs);
 	/* Not this run's fault: said aloud, ignoring. */
-	if (session_sweep(j->dirs, release_stale, (void *)j->dirs, &f) < 0)
+	if (session_sweep(j->dirs, release_stale, j, &f) < 0)
 		log_info("%s, ignoring", fault_text(&f));
+}
+
+static int release(void *arg, pid_t pid, const enum layer_state *layers, struct fault *f)
+{
+	const struct job *j = arg;
+
+	return session_record_start(j->record, pid, layers, f);
+}
+
+static int tick(void *arg)
+{
+	const struct job *j = arg;
+
+	return session_record_tick(j->record);
 }
 
 /* The command's status is worth more than what could not be cleaned up: the next start tries again. */
@@ -232,8 +286,8 @@ static void complain(int r, struct fault *f)
 	fault_done(f);
 }
 
-static int supervise(const struct run_options *o, const struct session_run *run, struct session *s,
-		     struct run_result *ret, struct fault *f)
+static int supervise(const struct run_options *o, struct session_run *run, struct session *s,
+		     struct run_result *ret, const char **ret_refused, struct fault *f)
 {
 	const struct profile *p = &run->asked;
 	const uint32_t layers = run->subject->layers;
@@ -250,20 +304,27 @@ static int supervise(const struct run_options *o, const struct session_run *run,
 		.disk = layers & LAYER_BIT(LAYER_DISK_LIMIT) ? p->limit_disk : 0,
 		.prepare = session_place_prepare,
 		.meanwhile = sweep,
+		.release = release,
+		.tick = tick,
 		.stdio = { o->stdio[0], o->stdio[1], o->stdio[2] },
 		.terminal = o->terminal || terminal_is_one(o->stdio),
 		.status_fd = o->status_fd,
 	};
 	_cleanup_fault_ struct fault left = { 0 };
-	struct job job = { .dirs = &run->dirs };
+	struct job job = { .dirs = &run->dirs, .record = &run->record };
 	int r;
 
 	r = session_place_init(&job.place, &run->dirs, s, run->subject, w.terminal, f);
 	if (r == 0)
-		r = cgroup_open(s->run_fd, s->id, &w.limits, &cgroup, f);
+		r = session_record_attach(&run->record, s, &run->dirs, f);
 	if (r == 0)
-		r = require_limits(&cgroup, p, &w.limits, f);
+		r = cgroup_open(s->run_fd, s->id, &w.limits, &cgroup, f);
 	if (r == 0) {
+		*ret_refused = REFUSED_LIMITS;
+		r = require_limits(&cgroup, p, &w.limits, f);
+	}
+	if (r == 0) {
+		*ret_refused = REFUSED_SETUP;
 		w.layer_dir = job.place.upper;
 		w.arg = &job;
 		r = warden_run(&w, ret, f);
@@ -286,32 +347,115 @@ static void name_result(const struct run_options *o, const struct session_run *r
 	ret->issue = o->issue;
 }
 
+static bool is_refused_by_layer(const struct run_result *res)
+{
+	for (unsigned int l = 0; res->proven && l < _LAYER_MAX; l++)
+		if (res->layers[l] == LAYER_STATE_REFUSED)
+			return true;
+	return false;
+}
+
+/*
+ * An end that cannot be recorded does not change what the command did, but nobody shall take it for a success; its
+ * claim stays, and the next start records it as lost.
+ */
+static void conclude(struct session_record *r, struct run_result *res)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+
+	if (res->exit.reason == EXIT_REASON_SETUP_FAILED) {
+		/* Not even the release was tried, or it failed. */
+		r->started = false;
+		session_record_refuse(r, is_refused_by_layer(res) ? REFUSED_LAYER : REFUSED_SETUP,
+				      res->detail ? res->detail : "");
+		return;
+	}
+	if (session_record_end(r, res, &f) < 0) {
+		log_error("%s", fault_text(&f));
+		res->unrecorded = true;
+	}
+}
+
+static void name_record(const struct run_options *o, struct session_run *run)
+{
+	run->record.state = run->dirs.state;
+	run->record.run = (struct ledger_run){
+		.action = "run",
+		.session = run->id,
+		.agent = o->agent,
+		.worker = o->worker,
+		.issue = o->issue,
+		.lane = "sandbox",
+		.profile = o->profile,
+		.argv = o->argv,
+		.sandbox = true,
+	};
+}
+
+/* The names of its environment and its place are known only now. */
+static void complete_record(struct session_run *run)
+{
+	struct ledger_run *r = &run->record.run;
+
+	r->profile = run->profile->name;
+	r->env = run->subject->env;
+	r->cwd = run->subject->worktree ? run->subject->worktree : run->subject->cwd;
+}
+
+/* Recorded, nothing of it exists yet. */
+static int start(const struct run_options *o, struct session_run *run, struct run_result *ret,
+		 const char **ret_refused, struct fault *f)
+{
+	_cleanup_session_ struct session s = { .run_fd = -EBADF, .ids_fd = -EBADF };
+	_cleanup_lane_pass_ struct lane_pass *pass = NULL;
+	_cleanup_fault_ struct fault left = { 0 };
+	int r;
+
+	*ret_refused = REFUSED_SETUP;
+	r = lane_gate(&(struct lane_ask){ .lane = run->dirs.lane }, &pass, f);
+	if (r == 0)
+		r = session_open(&run->dirs, pass, run->id, &s, f);
+	if (r < 0)
+		return r;
+	name_result(o, run, run->id, ret);
+	r = supervise(o, run, &s, ret, ret_refused, f);
+	/* Before the directory goes, and with it the session's own chain. */
+	if (r == 0)
+		conclude(&run->record, ret);
+	complain(session_remove(&s, &left), &left);
+	return r;
+}
+
 int session_run(const struct run_options *o, struct run_result *ret, struct session_run **ret_run,
 		struct fault *f)
 {
 	_cleanup_session_run_ struct session_run *run = NULL;
-	_cleanup_session_ struct session s = { .run_fd = -EBADF, .ids_fd = -EBADF };
-	_cleanup_lane_pass_ struct lane_pass *pass = NULL;
-	_cleanup_fault_ struct fault left = { 0 };
-	char id[SESSION_ID_SIZE];
+	const char *refused = NULL;
 	int r;
 
-	r = clock_session_id(id, f);
+	r = new_run(o, &run, f);
 	if (r == 0)
-		r = load(o, id, &run, f);
-	if (r == 0)
+		r = clock_session_id(run->id, f);
+	if (r < 0)
+		return r;
+	name_record(o, run);
+	r = load(o, run->id, run, &refused, f);
+	if (r == 0) {
+		refused = REFUSED_INSTALLATION;
 		r = require_init(&run->dirs, f);
+	}
+	if (r == 0) {
+		refused = NULL;
+		complete_record(run);
+		r = session_record_intend(&run->record, f);
+	}
 	if (r == 0)
-		r = lane_gate(&(struct lane_ask){ .lane = run->dirs.lane }, &pass, f);
-	if (r == 0)
-		r = session_open(&run->dirs, pass, id, &s, f);
-	if (r < 0)
+		r = start(o, run, ret, &refused, f);
+	if (r < 0) {
+		if (refused)
+			session_record_refuse(&run->record, refused, fault_text(f));
 		return r;
-	name_result(o, run, id, ret);
-	r = supervise(o, run, &s, ret, f);
-	complain(session_remove(&s, &left), &left);
-	if (r < 0)
-		return r;
+	}
 	*ret_run = TAKE_PTR(run);
 	return 0;
 }
@@ -320,6 +464,7 @@ int session_describe(const struct run_options *o, char **ret, struct fault *f)
 {
 	_cleanup_session_run_ struct session_run *run = NULL;
 	_cleanup_free_ char *init = NULL;
+	const char *refused;
 	struct placement pl = {
 		.uid_base = SESSION_ID_BASE,
 		.gid_base = SESSION_ID_BASE,
@@ -330,7 +475,9 @@ int session_describe(const struct run_options *o, char **ret, struct fault *f)
 	};
 	int r;
 
-	r = load(o, "SESSION", &run, f);
+	r = new_run(o, &run, f);
+	if (r == 0)
+		r = load(o, "SESSION", run, &refused, f);
 	if (r < 0)
 		return r;
 	init = path_join(run->dirs.libexec, "custody-init");

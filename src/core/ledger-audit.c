@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -77,6 +78,34 @@ int audit_sync(struct audit *a, struct fault *f)
 struct ledger_mark audit_mark(const struct audit *a)
 {
 	return a->mark;
+}
+
+int audit_read_mark(int dirfd, const char *name, struct ledger_mark *ret)
+{
+	_cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	_cleanup_free_ char *bytes = malloc(2 * LEDGER_LINE_MAX);
+	const char *line, *why;
+	struct record rec;
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!bytes)
+		return -ENOMEM;
+	n = pread(fd, bytes, 2 * LEDGER_LINE_MAX,
+		  st.st_size > 2 * LEDGER_LINE_MAX ? st.st_size - 2 * LEDGER_LINE_MAX : 0);
+	while (n > 0 && bytes[n - 1] != '\n')
+		n--;
+	if (n <= 0)
+		return -ENODATA;
+	line = memrchr(bytes, '\n', (size_t)n - 1);
+	line = line ? line + 1 : bytes;
+	if (record_parse(line, (size_t)(bytes + n - line), &rec, &why) < 0 || !record_hash_holds(&rec))
+		return -ENODATA;
+	ret->size = rec.seq + 1;
+	record_head(&rec, &ret->head);
+	return 0;
 }
 
 void audit_free(struct audit *a)

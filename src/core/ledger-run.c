@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "core/ledger-audit.h"
 #include "core/ledger-checkpoint.h"
 #include "core/ledger-peer.h"
 
@@ -128,10 +129,10 @@ static struct jdoc *describe(const struct ledger_run *run)
 	return d;
 }
 
-static int tell(struct ledger *l, const struct ledger_run *run, const char *kind, const char *status,
-		const struct jdoc *d, enum ledger_class class, struct fault *f)
+static struct ledger_event event(const struct ledger_run *run, const char *kind, const char *status,
+				 const struct jdoc *d)
 {
-	const struct ledger_event e = {
+	return (struct ledger_event){
 		.kind = kind,
 		.session = run->session,
 		.agent = run->agent,
@@ -139,6 +140,12 @@ static int tell(struct ledger *l, const struct ledger_run *run, const char *kind
 		.status = status,
 		.d = d,
 	};
+}
+
+static int tell(struct ledger *l, const struct ledger_run *run, const char *kind, const char *status,
+		const struct jdoc *d, enum ledger_class class, struct fault *f)
+{
+	const struct ledger_event e = event(run, kind, status, d);
 
 	return ledger_append(l, &e, 1, class, NULL, f);
 }
@@ -150,6 +157,27 @@ int ledger_intent(struct ledger *l, const struct ledger_run *run, struct fault *
 	return tell(l, run, "session.intent", "ok", d, LEDGER_DECIDED, f);
 }
 
+int audit_intent(const struct ledger_run *run, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *d = describe(run);
+	const struct ledger_event e = event(run, "session.intent", "ok", d);
+
+	return audit_append(run->audit, &e, f);
+}
+
+/* An observation, to both chains. */
+static int observe(struct ledger *l, const struct ledger_run *run, const char *kind, const struct jdoc *d,
+		   struct fault *f)
+{
+	const struct ledger_event e = event(run, kind, "ok", d);
+	int r;
+
+	r = ledger_append(l, &e, 1, LEDGER_OBSERVED, NULL, f);
+	if (r == 0 && run->audit)
+		r = audit_append(run->audit, &e, f);
+	return r;
+}
+
 int ledger_start(struct ledger *l, const struct ledger_run *run, pid_t pid, char *const *layers,
 		 struct fault *f)
 {
@@ -158,18 +186,27 @@ int ledger_start(struct ledger *l, const struct ledger_run *run, pid_t pid, char
 	jdoc_set_int(d, "pid", pid);
 	if (layers)
 		put_words(d, "layers", layers, ARGV_MAX);
-	return tell(l, run, "session.start", "ok", d, LEDGER_OBSERVED, f);
+	return observe(l, run, "session.start", d, f);
 }
 
 int ledger_alive(struct ledger *l, const struct ledger_run *run, struct fault *f)
 {
-	return tell(l, run, "session.alive", "ok", NULL, LEDGER_OBSERVED, f);
+	return observe(l, run, "session.alive", NULL, f);
+}
+
+static void put_mark(struct jdoc *d, const struct ledger_mark *mark)
+{
+	struct jdoc *audit = jdoc_set_object(d, "audit");
+	char hex[DIGEST_HEX_SIZE];
+
+	digest_to_hex(&mark->head, hex);
+	jdoc_set_int(audit, "records", (int64_t)mark->size);
+	jdoc_set_string(audit, "head", hex);
 }
 
 static struct jdoc *describe_end(const struct ledger_end *end)
 {
-	struct jdoc *d = jdoc_new_object(), *audit;
-	char hex[DIGEST_HEX_SIZE];
+	struct jdoc *d = jdoc_new_object();
 
 	put_text(d, "reason", end->reason);
 	put_text(d, "source", end->source);
@@ -179,12 +216,6 @@ static struct jdoc *describe_end(const struct ledger_end *end)
 		jdoc_set_int(d, "signal", end->signal);
 	jdoc_set_bool(d, "abnormal", end->abnormal);
 	jdoc_set_int(d, "wall_ms", (int64_t)end->wall_ms);
-	if (end->audit) {
-		digest_to_hex(&end->audit->head, hex);
-		audit = jdoc_set_object(d, "audit");
-		jdoc_set_int(audit, "records", (int64_t)end->audit->size);
-		jdoc_set_string(audit, "head", hex);
-	}
 	return d;
 }
 
@@ -192,9 +223,20 @@ int ledger_end(struct ledger *l, const char *state, const struct ledger_run *run
 	       const struct ledger_end *end, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = describe_end(end);
+	const char *status = end->abnormal ? "abnormal" : "ok";
+	struct ledger_mark mark;
 	int r;
 
-	r = tell(l, run, "session.end", end->abnormal ? "abnormal" : "ok", d, LEDGER_CLOSING, f);
+	if (run->audit) {
+		const struct ledger_event e = event(run, "session.end", status, d);
+
+		/* The lane's record says how far the other chain came; a full disk must not cost both. */
+		(void)!audit_append(run->audit, &e, NULL);
+		mark = audit_mark(run->audit);
+	}
+	if (end->audit || run->audit)
+		put_mark(d, end->audit ? end->audit : &mark);
+	r = tell(l, run, "session.end", status, d, LEDGER_CLOSING, f);
 	if (r < 0)
 		return r;
 	r = ledger_checkpoint(l, NULL, NULL, f);
@@ -211,7 +253,8 @@ int ledger_refuse(struct ledger *l, const struct ledger_run *run, const char *id
 
 	put_text(d, "refused", id);
 	put_text(d, "why", text);
-	return tell(l, run, "session.refused", "denied", d, LEDGER_DECIDED, f);
+	return tell(l, run, "session.refused", "denied", d, run->intended ? LEDGER_CLOSING : LEDGER_DECIDED,
+		    f);
 }
 
 /* Who logged in, also after sudo; absent where the kernel does not know. */

@@ -10,6 +10,8 @@
  * What a run tells the ledger, in this order: intent, then start, heartbeats, end; or a refusal instead.  An intent
  * that cannot be written means that nothing starts.  Values of the environment are never told, only names.
  */
+struct audit;
+
 struct ledger_run {
 	const char *action;			      /* "run", "exec", "create" ... */
 	const char *session, *agent, *worker, *issue; /* AGENT, WORKER, ISSUE: NULL when not given */
@@ -26,6 +28,8 @@ struct ledger_run {
 		const char *by;		/* NULL: nobody was asked */
 	} approval;
 	const struct redact *redact; /* NULL: the built-in lists */
+	struct audit *audit;	     /* the session's own chain, which is told the same; NULL: none yet */
+	bool intended; /* the intent is written: a refusal now ends its story, also on a full disk */
 };
 
 struct ledger_end {
@@ -34,12 +38,13 @@ struct ledger_end {
 	int code, signal;
 	bool abnormal;
 	uint64_t wall_ms;		 /* how long it took */
-	const struct ledger_mark *audit; /* end of the session's own chain; NULL: none */
+	const struct ledger_mark *audit; /* end of the session's own chain; NULL: that of the run's, if any */
 	const char *evidence;		 /* path, NULL: none */
 };
 
-/* On the disk when it returns 0. */
+/* On the disk when it returns 0.  The session's own chain does not exist yet: it gets the same by audit_intent. */
 int ledger_intent(struct ledger *l, const struct ledger_run *run, struct fault *f) _must_check_;
+int audit_intent(const struct ledger_run *run, struct fault *f) _must_check_;
 
 /* Observations.  LAYERS: NULL-terminated "seccomp=proven" and the like. */
 int ledger_start(struct ledger *l, const struct ledger_run *run, pid_t pid, char *const *layers,

@@ -21,6 +21,7 @@ libcore_a_SOURCES = \
 	src/core/ledger-append.c src/core/ledger-impl.h \
 	src/core/ledger-audit.c src/core/ledger-audit.h \
 	src/core/ledger-checkpoint.c src/core/ledger-checkpoint.h \
+	src/core/ledger-claim.c src/core/ledger-claim.h \
 	src/core/ledger-lock.c \
 	src/core/ledger-note.c \
 	src/core/ledger-open.c \

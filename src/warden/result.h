@@ -24,6 +24,7 @@ struct run_result {
 	const char *name, *agent, *worker, *issue; /* as given; NULL: not */
 	struct exit_verdict exit;
 	int output_error; /* errno: some of the command's output could not be delivered */
+	bool unrecorded;  /* the ledger did not take its end */
 	char *detail;	  /* one line for people: what failed, which limit was hit; NULL: nothing to say */
 	enum layer_state layers[_LAYER_MAX];
 	bool proven;		       /* `layers` was filled by a proof */

@@ -94,12 +94,18 @@ static int on_report(struct warden *w, const struct init_msg *m, int *fd, struct
 		if (r < 0)
 			return r;
 	}
+	if (w->job->release) {
+		r = w->job->release(w->job->arg, w->init, w->ret->layers, f);
+		if (r < 0)
+			return r;
+	}
 	/* Before the release: a quick payload may be done before we hear that it was executed. */
 	disk_watch_init(&w->disk, w->job->layer_dir, w->job->disk, w->init);
 	w->phase = WARDEN_RELEASED;
 	if (send(w->init_fd, &go, sizeof(go), MSG_NOSIGNAL) != sizeof(go))
 		return fault_errno(f, errno, "release init");
 	w->released = true;
+	warden_tick(w);
 	return 0;
 }
 

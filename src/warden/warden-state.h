@@ -36,7 +36,7 @@ struct warden {
 	struct stdio io;
 	struct terminal tty;
 	struct disk_watch disk;
-	uint64_t setup_at, time_at, kill_at, disk_at; /* boot clock, ns; 0 = not armed */
+	uint64_t setup_at, time_at, kill_at, disk_at, tick_at; /* boot clock, ns; 0 = not armed */
 	uint64_t start_ns;
 	uint64_t host_ns[_INIT_NS_MAX];
 	uint32_t limits; /* LAYER_BIT()s of limits that were read back */
@@ -45,6 +45,7 @@ struct warden {
 };
 
 void warden_abort(struct warden *w);
+void warden_tick(struct warden *w);	  /* what the job does now and then */
 void warden_released(struct warden *w);	  /* the payload runs: clocks start */
 void warden_expect_end(struct warden *w); /* the payload ended: init must follow soon */
 

@@ -131,6 +131,15 @@ static void on_end(struct warden *w)
 		warden_hear_init(w);
 }
 
+void warden_tick(struct warden *w)
+{
+	int ms = w->job->tick ? w->job->tick(w->job->arg) : -1;
+
+	w->tick_at = 0;
+	if (ms >= 0)
+		arm(&w->tick_at, (uint64_t)ms);
+}
+
 static void on_time(struct warden *w, uint64_t now)
 {
 	if (w->setup_at && now >= w->setup_at) {
@@ -158,11 +167,13 @@ static void on_time(struct warden *w, uint64_t now)
 	}
 	if (w->kill_at && now >= w->kill_at)
 		kill_all(w);
+	if (w->tick_at && now >= w->tick_at)
+		warden_tick(w);
 }
 
 static int next_timeout(const struct warden *w, uint64_t now)
 {
-	const uint64_t at[] = { w->setup_at, w->time_at, w->kill_at, w->disk_at };
+	const uint64_t at[] = { w->setup_at, w->time_at, w->kill_at, w->disk_at, w->tick_at };
 	uint64_t first = 0;
 
 	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++)

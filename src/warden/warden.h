@@ -28,6 +28,10 @@ struct warden_job {
 	int (*prepare)(void *arg, struct runtime_request *rq, struct fault *f);
 	/* In the supervisor, once, while the creator works: anything useful that can wait.  May be NULL. */
 	void (*meanwhile)(void *arg);
+	/* In the supervisor, when every layer is proven and right before GO.  Negative: nothing is executed. */
+	int (*release)(void *arg, pid_t pid, const enum layer_state *layers, struct fault *f);
+	/* In the supervisor, from the release on; returns in how many ms to call it again, -1: never. */
+	int (*tick)(void *arg);
 	void *arg;
 
 	int stdio[3];

@@ -5,7 +5,7 @@
 load ../lib/suite.bash
 
 setup() {
-	suite_setup
+	custody_setup
 	KEY=$CUSTODY_HOME/k0 DIR=$CUSTODY_ROOT/sandbox/ledger
 	SEG=$DIR/00000000000000000000.ndjson
 	"$CUSTODY" ledger init --k0-file "$KEY" >/dev/null

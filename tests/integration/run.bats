@@ -113,7 +113,7 @@ teardown() {
 }
 
 @test "run: --dry-run prints config.json and writes nothing" {
-	rmdir "$CUSTODY_ROOT"
+	rm -rf "$CUSTODY_ROOT"
 	custody_run --dry-run -- sh -c 'touch ran'
 	assert_status 0
 	jq -e '.ociVersion and .process.args' <<<"$output"
@@ -172,7 +172,7 @@ teardown() {
 	run --separate-stderr "$CUSTODY" run --help
 	assert_status 0
 	assert_output_has --pids-limit
-	[[ $output != *--lane* ]]
+	[[ $output != *--detach* ]]
 	local help=$output
 	run --separate-stderr "$CUSTODY" help run
 	assert_status 0

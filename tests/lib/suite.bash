@@ -16,7 +16,12 @@ SUITE_UID=${SUITE_UID:-64321}
 
 suite_setup() {
 	CUSTODY_AS=()
-	custody_setup
+	custody_setup && suite_make_ledger
+}
+
+# The first run of all would say on stderr that it made the ledger.
+suite_make_ledger() {
+	"${CUSTODY_AS[@]}" "$CUSTODY" ledger init >/dev/null
 }
 
 # As root: everything custody does from here on is done by SUITE_UID, without groups and capabilities, with a HOME
@@ -30,6 +35,7 @@ suite_setup_user() {
 		CUSTODY_AS=(setpriv --reuid "$SUITE_UID" --regid "$SUITE_UID" --clear-groups --inh-caps=-all "${CUSTODY_AS[@]}")
 		chown -R "$SUITE_UID:$SUITE_UID" "$CUSTODY_HOME"
 	fi
+	suite_make_ledger
 }
 
 # wait_until CMD...: until CMD succeeds; fails after 20 s.  For conditions that nobody announces.

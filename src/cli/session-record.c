@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/session-record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "core/exit-status.h"
+#include "core/ledger-audit.h"
+#include "core/ledger-checkpoint.h"
+#include "core/ledger-peer.h"
+
+#define MS UINT64_C(1000000)
+
+static int open_ledger(struct session_record *r, struct fault *f)
+{
+	struct ledger_birth birth = { 0 };
+	int e;
+
+	if (r->ledger)
+		return 0;
+	e = ledger_open(r->state, &(struct ledger_options){ .create = true }, &r->ledger, &birth, f);
+	if (e == 0 && birth.made)
+		log_info("made the ledger in '%s' and discarded its first seal key: 'custody ledger init' "
+			 "before the "
+			 "first run would have shown it",
+			 r->state);
+	explicit_bzero(&birth, sizeof(birth));
+	return e;
+}
+
+/* What is there to be done when the ledger says no. */
+static const char *remedy(int e)
+{
+	switch (e) {
+	case -ENOSPC:
+	case -EDQUOT:
+	case -EFBIG:
+		return "make room there";
+	case -EROFS:
+	case -EACCES:
+	case -EPERM:
+		return "make it writable for you, or set CUSTODY_ROOT to a directory of yours";
+	case -EUCLEAN:
+		return "'custody ledger verify' says what is wrong";
+	default:
+		return "'custody doctor' looks at it";
+	}
+}
+
+int session_record_intend(struct session_record *r, struct fault *f)
+{
+	int e;
+
+	e = open_ledger(r, f);
+	if (e == 0)
+		e = claim_take(r->state, r->ledger, r->run.session, &r->claim, f);
+	if (e == 0) {
+		e = ledger_intent(r->ledger, &r->run, f);
+		if (e < 0)
+			claim_drop(&r->claim);
+		r->run.intended = e == 0;
+	}
+	return e < 0 ? fault_wrap(f, e, "nothing was started, for it could not be recorded in '%s' (%s)",
+				  r->state, remedy(e))
+		     : 0;
+}
+
+int session_record_attach(struct session_record *r, struct session *s, const struct dirs *d, struct fault *f)
+{
+	_cleanup_close_ int fd = -EBADF;
+	int e;
+
+	if (!s->has_state) {
+		e = session_make_state(s, d, f);
+		if (e < 0)
+			return e;
+	}
+	fd = open(s->state, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return fault_errno(f, errno, "open '%s'", s->state);
+	e = audit_open(fd, AUDIT_NAME, &r->audit, f);
+	if (e < 0)
+		return e;
+	r->run.audit = r->audit;
+	return audit_intent(&r->run, f);
+}
+
+int session_record_start(struct session_record *r, pid_t pid, const enum layer_state *layers, struct fault *f)
+{
+	_cleanup_strv_ char **words = NULL;
+
+	for (unsigned int l = 0; l < _LAYER_MAX; l++)
+		if (layers[l] != LAYER_STATE_NOT_ASKED &&
+		    strv_appendf(&words, "%s=%s", layer_info(l)->name, layer_state_name(layers[l])) < 0)
+			return fault_errno(f, ENOMEM, "layers");
+	r->alive_ns = clock_boot_ns();
+	r->started = true;
+	return ledger_start(r->ledger, &r->run, pid, words, f);
+}
+
+/*
+ * A sign of life that cannot be written does not end the payload: silence is what it would have prevented, and silence
+ * is what there is to see.  The disk may be full for a while; the end has room set aside.
+ */
+int session_record_tick(struct session_record *r)
+{
+	uint64_t age_ms = (clock_boot_ns() - r->alive_ns) / MS;
+	int due, left;
+
+	if (age_ms >= LEDGER_ALIVE_MS) {
+		r->alive_ns = clock_boot_ns();
+		age_ms = 0;
+		(void)!ledger_alive(r->ledger, &r->run, NULL);
+	}
+	due = ledger_sync_due_ms(r->ledger);
+	if (due == 0) {
+		due = ledger_sync(r->ledger, NULL) < 0 ? LEDGER_SYNC_MS : -1;
+	}
+	left = (int)(LEDGER_ALIVE_MS - age_ms);
+	return due >= 0 && due < left ? due : left;
+}
+
+static struct ledger_end lost_end(const char *source)
+{
+	return (struct ledger_end){
+		.reason = exit_reason_name(EXIT_REASON_LOST),
+		.source = source,
+		.code = STATUS_FAILED,
+		.abnormal = true,
+	};
+}
+
+int session_record_lost(struct session_record *r, const char *id, struct fault *f)
+{
+	_cleanup_free_ char *sessions = path_join(r->state, "sessions"), *name = path_join(id, AUDIT_NAME);
+	_cleanup_close_ int fd = -EBADF;
+	struct ledger_end end = lost_end("sweep");
+	struct ledger_mark mark;
+	int e;
+
+	if (!sessions || !name)
+		return fault_errno(f, ENOMEM, "session '%s'", id);
+	fd = open(sessions, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && audit_read_mark(fd, name, &mark) == 0)
+		end.audit = &mark;
+	e = claim_close(r->state, r->ledger, id, &end, f);
+	return e < 0 ? e : 0;
+}
+
+static void push_decision(struct session_record *r)
+{
+	_cleanup_free_ char *path = path_join(r->state, PEER_FILE);
+
+	if (!path || access(path, F_OK) < 0)
+		return;
+	if (ledger_checkpoint(r->ledger, NULL, NULL, NULL) == 0)
+		peer_kick(r->state);
+}
+
+/*
+ * The dead whose runtime directory is gone (a reboot, or killed before it was made); who still has one is closed when
+ * that is swept and its container surely dead.
+ */
+static int sweep(struct session_record *r, const struct dirs *d, struct fault *f)
+{
+	_cleanup_free_ char *sessions = path_join(d->run, "sessions");
+	_cleanup_close_ int fd = sessions ? open(sessions, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -EBADF;
+	_cleanup_strv_ char **names = NULL;
+	int e;
+
+	e = claim_list(r->state, &names, f);
+	for (char **name = names; e == 0 && name && *name; name++) {
+		if (strcmp(*name, r->run.session) == 0 ||
+		    (fd >= 0 && faccessat(fd, *name, F_OK, AT_SYMLINK_NOFOLLOW) == 0))
+			continue;
+		e = session_record_lost(r, *name, f);
+	}
+	return e;
+}
+
+void session_record_meanwhile(struct session_record *r, const struct dirs *d)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+
+	if (sweep(r, d, &f) < 0)
+		log_info("%s, ignoring", fault_text(&f));
+	push_decision(r);
+}
+
+int session_record_end(struct session_record *r, const struct run_result *res, struct fault *f)
+{
+	const struct ledger_end end = {
+		.reason = exit_reason_name(res->exit.reason),
+		.source = exit_source_name(res->exit.source),
+		.code = res->exit.code,
+		.signal = res->exit.signal,
+		.abnormal = res->exit.abnormal,
+		.wall_ms = res->duration_ms,
+	};
+	int e;
+
+	e = ledger_end(r->ledger, r->state, &r->run, &end, f);
+	if (e < 0)
+		return fault_wrap(f, e, "the end of session '%s' could not be recorded", r->run.session);
+	claim_drop(&r->claim);
+	return 0;
+}
+
+void session_record_refuse(struct session_record *r, const char *id, const char *text)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+	int e;
+
+	e = open_ledger(r, &f);
+	if (e == 0 && r->started) {
+		const struct ledger_end end = lost_end("supervisor");
+
+		e = ledger_end(r->ledger, r->state, &r->run, &end, &f);
+	} else if (e == 0) {
+		e = ledger_refuse(r->ledger, &r->run, id, text, &f);
+	}
+	if (e < 0) {
+		log_error("this refusal could not be recorded: %s (%s)", fault_text(&f), remedy(e));
+		return;
+	}
+	claim_drop(&r->claim);
+	push_decision(r);
+}
+
+void session_record_done(struct session_record *r)
+{
+	claim_done(&r->claim);
+	audit_free(r->audit);
+	ledger_free(r->ledger);
+	*r = SESSION_RECORD_NONE;
+}

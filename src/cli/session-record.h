@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "core/dirs.h"
+#include "core/ledger-claim.h"
+#include "core/session.h"
+#include "warden/result.h"
+
+/*
+ * What one run tells the ledger.  `run` is filled by the caller before it intends or is refused, and lives as long as
+ * the record.  Nothing of a session may be made before session_record_intend has returned 0.
+ */
+struct session_record {
+	const char *state; /* of the lane, borrowed */
+	struct ledger *ledger;
+	struct ledger_run run;
+	struct claim claim;
+	struct audit *audit;
+	uint64_t alive_ns; /* of the last sign of life */
+	bool started;	   /* said so: from here on nobody can call it a refusal */
+};
+#define SESSION_RECORD_NONE ((struct session_record){ .claim = CLAIM_NONE })
+
+/* On the disk when it returns 0; -EUCLEAN, -ENOSPC ...: F says what to do, and nothing may start. */
+int session_record_intend(struct session_record *r, struct fault *f) _must_check_;
+/* The session's own chain, in STATE/sessions/ID.  Not synced. */
+int session_record_attach(struct session_record *r, struct session *s, const struct dirs *d,
+			  struct fault *f) _must_check_;
+int session_record_start(struct session_record *r, pid_t pid, const enum layer_state *layers,
+			 struct fault *f) _must_check_;
+int session_record_tick(struct session_record *r); /* as struct warden_job wants it */
+
+/* While the creator works: ends of the dead, and the intent's checkpoint where somebody waits for it. */
+void session_record_meanwhile(struct session_record *r, const struct dirs *d);
+/* ID's supervisor is dead and its container gone; before its directories go. */
+int session_record_lost(struct session_record *r, const char *id, struct fault *f) _must_check_;
+
+/* How it ended; a set-up that failed is a refusal.  Negative: it is not recorded, the next start calls it lost. */
+int session_record_end(struct session_record *r, const struct run_result *res, struct fault *f) _must_check_;
+/* ID is stable; a run that had started is not refused any more, it ends as lost.  TEXT is for people.  What cannot be recorded is said aloud. */
+void session_record_refuse(struct session_record *r, const char *id, const char *text);
+
+void session_record_done(struct session_record *r);
+#define _cleanup_session_record_ _cleanup_(session_record_done)
