@@ -15,18 +15,14 @@
 #include "base/path.h"
 #include "core/layer.h"
 #include "core/placement.h"
+#include "oci/bundle-subject.h"
 #include "oci/bundle.h"
 #include "oci/rootfs.h"
 
-/* docs/design/run.md: blocks 2048 to 4095 of the id range belong to bundles. */
-#define ID_RANGE UINT32_C(1879048192)
-#define ID_BLOCK UINT32_C(65536)
-#define FIRST_BLOCK 2048
-#define N_BLOCKS 2048
-
 #define CONFIG_MAX ((size_t)4 * 1024 * 1024)
 
-static const char *const own_names[] = { "config.json", "rootfs", "operands", "custody-hook.err", NULL };
+static const char *const own_names[] = { "config.json", BUNDLE_SUBJECT,	    "rootfs",
+					 "operands",	"custody-hook.err", NULL };
 
 static uint32_t choose_base(const struct stat *st)
 {
@@ -34,7 +30,7 @@ static uint32_t choose_base(const struct stat *st)
 		     (uint64_t)st->st_dev * UINT64_C(0xc2b2ae3d27d4eb4f);
 
 	h ^= h >> 29;
-	return ID_RANGE + (FIRST_BLOCK + (uint32_t)(h % N_BLOCKS)) * ID_BLOCK;
+	return BUNDLE_ID_FIRST + (uint32_t)(h % BUNDLE_ID_BLOCKS) * BUNDLE_ID_BLOCK;
 }
 
 static bool is_own_name(const char *name)
@@ -147,7 +143,7 @@ static int require_reachable(const char *dir, struct fault *f)
 	return 0;
 }
 
-static int place(const struct bundle_request *rq, const struct subject *s, const struct stat *st,
+static int place(const struct bundle_request *rq, const struct subject *s, int dirfd, const struct stat *st,
 		 struct placement *p, struct fault *f)
 {
 	*p = (struct placement){
@@ -164,10 +160,13 @@ static int place(const struct bundle_request *rq, const struct subject *s, const
 	};
 	if (p->rootless && !(s->layers & LAYER_BIT(LAYER_USER_NS)))
 		return fault_set(f, EPERM, "a bundle without a user namespace can only be written by root");
+	/* Who checks the bundle knows its ids by the directory's owner and group. */
+	if (p->rootless && st->st_gid != getegid() && fchown(dirfd, (uid_t)-1, getegid()) < 0)
+		return fault_errno(f, errno, "chgrp %u '%s'", getegid(), rq->dir);
 	if (p->rootless || !(s->layers & LAYER_BIT(LAYER_USER_NS)))
 		return 0;
 	p->uid_base = p->gid_base = choose_base(st);
-	p->n_ids = ID_BLOCK;
+	p->n_ids = BUNDLE_ID_BLOCK;
 	return require_reachable(rq->dir, f);
 }
 
@@ -206,9 +205,10 @@ static int write_operands(int dirfd, const struct subject *s, const struct place
 	return operand_write_layer(s, fd, &ids, f);
 }
 
-static int fill(int dirfd, const struct subject *s, const struct placement *p, bool old, struct fault *f)
+static int fill(int dirfd, const struct subject *s, const struct placement *p, const struct digest_key *key,
+		bool old, struct fault *f)
 {
-	_cleanup_strbuf_ struct strbuf text = { 0 };
+	_cleanup_strbuf_ struct strbuf text = { 0 }, subject = { 0 };
 	_cleanup_jdoc_ struct jdoc *config = NULL;
 	int r;
 
@@ -216,6 +216,8 @@ static int fill(int dirfd, const struct subject *s, const struct placement *p, b
 	r = bundle_config(s, p, &config, f);
 	if (r >= 0)
 		r = jdoc_write(config, JDOC_PRETTY, &text, f);
+	if (r >= 0)
+		r = bundle_subject_write(s, p, key, &subject, f);
 	for (size_t i = 0; r >= 0 && old && own_names[i]; i++)
 		r = path_remove_tree(dirfd, own_names[i], f);
 	if (r < 0)
@@ -223,12 +225,15 @@ static int fill(int dirfd, const struct subject *s, const struct placement *p, b
 	r = write_rootfs(dirfd, s, p, f);
 	if (r >= 0)
 		r = write_operands(dirfd, s, p, f);
+	if (r >= 0)
+		r = fd_replace_file(dirfd, BUNDLE_SUBJECT, subject.text, subject.len, 0600, f);
 	/* Values of the environment are in it: for the owner only. */
 	if (r >= 0)
 		r = fd_replace_file(dirfd, "config.json", text.text, text.len, 0600, f);
 	if (r < 0) {
 		(void)!path_remove_tree(dirfd, "operands", NULL);
 		(void)!path_remove_tree(dirfd, "rootfs", NULL);
+		(void)!path_remove_tree(dirfd, BUNDLE_SUBJECT, NULL);
 	}
 	return r;
 }
@@ -251,9 +256,9 @@ int bundle_write(const struct bundle_request *rq, const struct subject *s, struc
 	if (r >= 0)
 		r = require_replaceable(fd, rq->dir, rq->force, &old, f);
 	if (r >= 0)
-		r = place(rq, s, &st, &p, f);
+		r = place(rq, s, fd, &st, &p, f);
 	if (r >= 0)
-		r = fill(fd, s, &p, old, f);
+		r = fill(fd, s, &p, rq->key, old, f);
 	if (r < 0 && made)
 		(void)rmdir(rq->dir);
 	return r;

@@ -4,17 +4,19 @@
 #include <stdbool.h>
 
 #include "base/fault.h"
+#include "core/digest-key.h"
 #include "core/subject.h"
 
 /*
- * A portable bundle on disk: DIR/config.json and DIR/rootfs, for any runtime that takes OCI bundles.  As root the
- * container's ids are a block of their own, chosen by the directory's device and inode, so that a bundle keeps its
- * ids; a user's bundle has the one id that the user has.
+ * A portable bundle on disk: DIR/config.json, DIR/subject.json (oci/bundle-subject.h) and DIR/rootfs, for any runtime
+ * that takes OCI bundles.  As root the container's ids are a block of their own, chosen by the directory's device and
+ * inode, so that a bundle keeps its ids; a user's bundle has the one id that the user has.
  */
 struct bundle_request {
 	const char *dir;
-	const char *init, *hook; /* host paths of the installed programs */
-	bool force;		 /* replace a bundle of ours that is there */
+	const char *init, *hook;      /* host paths of the installed programs */
+	const struct digest_key *key; /* of the subject's lane */
+	bool force;		      /* replace a bundle of ours that is there */
 };
 
 /* All or nothing: after a failure DIR is as it was, or gone when it was made here. */

@@ -8,15 +8,10 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "cli/command.h"
+#include "cli/docket.h"
 #include "cli/options.h"
-#include "cli/profile-open.h"
-#include "cli/session-run.h"
-#include "core/dirs.h"
 #include "core/exit-status.h"
-#include "core/subject.h"
 #include "oci/bundle-dir.h"
-
-extern char **environ;
 
 #define USAGE "usage: custody bundle -o DIR [--force] [OPTIONS of run] -- COMMAND [ARGUMENTS]"
 
@@ -69,34 +64,26 @@ static int require_fitting(const struct bundle_options *b, const struct run_opti
 	if (o->json || o->result || o->status_fd >= 0)
 		return fault_set(f, ENOTSUP,
 				 "--json, --result, --status-fd: a bundle has no result until it runs");
+	if (o->wait || o->grants || o->yes)
+		return fault_set(f, ENOTSUP,
+				 "--wait, --grant, --yes: a bundle is approved when it is started");
 	return 0;
 }
 
-static int write_bundle(const struct bundle_options *b, const struct run_options *o, const struct dirs *d,
-			const struct profile *p, struct fault *f)
+static int write_bundle(const struct bundle_options *b, const struct docket *d, struct fault *f)
 {
-	_cleanup_free_ char *init = path_join(d->libexec, "custody-init"),
-			    *hook = path_join(d->libexec, "custody-hook");
-	struct subject_request srq = { .argv = o->argv,
-				       .env = o->env,
-				       .volumes = o->volumes,
-				       .workdir = o->workdir,
-				       .hostname = o->hostname,
-				       .home = d->home,
-				       .environ = environ };
-	struct bundle_request rq = { .dir = b->dir, .init = init, .hook = hook, .force = b->force };
-	_cleanup_subject_ struct subject *s = NULL;
-	int r;
+	_cleanup_free_ char *init = path_join(d->dirs.libexec, "custody-init"),
+			    *hook = path_join(d->dirs.libexec, "custody-hook");
+	struct bundle_request rq = {
+		.dir = b->dir, .init = init, .hook = hook, .key = &d->key, .force = b->force
+	};
 
 	if (!init || !hook)
 		return fault_errno(f, ENOMEM, "bundle");
 	if (access(init, X_OK) < 0 || access(hook, X_OK) < 0)
 		return fault_errno(f, errno, "custody-init and custody-hook in '%s': run 'make install'",
-				   d->libexec);
-	r = subject_build(p, &srq, &s, f);
-	if (r >= 0)
-		r = subject_require_apart(s, d, f);
-	return r < 0 ? r : bundle_write(&rq, s, f);
+				   d->dirs.libexec);
+	return bundle_write(&rq, d->subject, f);
 }
 
 static int parse(int argc, char **argv, struct bundle_options *b, struct run_options *o, struct fault *f)
@@ -111,22 +98,14 @@ static int parse(int argc, char **argv, struct bundle_options *b, struct run_opt
 
 static int make(const struct bundle_options *b, const struct run_options *o, struct fault *f)
 {
-	_cleanup_profile_ struct profile *p = NULL;
-	_cleanup_dirs_ struct dirs d = { 0 };
-	struct profile asked;
+	_cleanup_docket_ struct docket d = { 0 };
 	int r;
 
-	r = dirs_load(&d, f);
 	/* `${session}` names the session that runs a profile; a bundle has none yet. */
+	r = docket_open(o, "bundle", &d, f);
 	if (r >= 0)
-		r = profile_open(&d, o->profile, "bundle", &p, f);
-	if (r >= 0)
-		r = profile_require_supported(p, f);
-	if (r < 0)
-		return r;
-	asked = *p;
-	session_apply_options(&asked, o);
-	return write_bundle(b, o, &d, &asked, f);
+		r = docket_judge(&d, o, f);
+	return r < 0 ? r : write_bundle(b, &d, f);
 }
 
 int cmd_bundle(int argc, char **argv, struct fault *f)

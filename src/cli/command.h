@@ -25,6 +25,7 @@ void command_print_help(const struct command *table, FILE *out);
 
 int cmd_run(int argc, char **argv, struct fault *f);
 int cmd_shell(int argc, char **argv, struct fault *f);
+int cmd_check(int argc, char **argv, struct fault *f);
 int cmd_bundle(int argc, char **argv, struct fault *f);
 int cmd_ledger(int argc, char **argv, struct fault *f);
 int cmd_profile(int argc, char **argv, struct fault *f);

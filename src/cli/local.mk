@@ -4,6 +4,7 @@ custody_SOURCES = \
 	src/cli/card.c src/cli/card.h \
 	src/cli/card-word.c src/cli/card-text.h \
 	src/cli/cmd-bundle.c \
+	src/cli/cmd-check.c \
 	src/cli/cmd-ledger.c src/cli/cmd-ledger.h \
 	src/cli/cmd-ledger-admin.c \
 	src/cli/cmd-ledger-show.c \
@@ -19,6 +20,7 @@ custody_SOURCES = \
 	src/cli/cmd-profile-trust.c \
 	src/cli/cmd-doctor.c \
 	src/cli/command.c src/cli/command.h \
+	src/cli/docket.c src/cli/docket.h \
 	src/cli/doctor-bait.c src/cli/doctor-bait.h \
 	src/cli/doctor-canary.c src/cli/doctor-canary.h \
 	src/cli/doctor-cgroup.c \
@@ -30,6 +32,7 @@ custody_SOURCES = \
 	src/cli/doctor-ledger.c \
 	src/cli/doctor-podman.c \
 	src/cli/doctor-probe.c src/cli/doctor-probe.h \
+	src/cli/facts.c src/cli/facts.h \
 	src/cli/ledger-filter.c \
 	src/cli/ledger-lines.c src/cli/ledger-lines.h \
 	src/cli/ledger-verdict.c src/cli/ledger-verdict.h \

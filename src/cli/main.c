@@ -17,6 +17,7 @@ static int cmd_version(int argc, char **argv, struct fault *f);
 static const struct command commands[] = {
 	{ "run",     "[OPTIONS] -- COMMAND...", "run a command in a sandbox", 0, -1, cmd_run },
 	{ "shell",   "[OPTIONS]", "run a shell in a sandbox", 0, -1, cmd_shell },
+	{ "check",   "[--explain] [OPTIONS] -- COMMAND...", "say what policy decides; run nothing", 0, -1, cmd_check },
 	{ "bundle",  "-o DIR [OPTIONS] -- COMMAND...", "write an OCI bundle for other runtimes", 0, -1, cmd_bundle },
 	{ "doctor",  "[--json] [--explain ID] [--profile PROFILE | --engine ENGINE]", "say what this host can enforce", 0, -1, cmd_doctor },
 	{ "help",    "[COMMAND]", "list the commands, or a command's options", 0, 1, cmd_help },

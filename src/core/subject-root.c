@@ -221,7 +221,24 @@ static int show_dir(struct subject *s, struct fault *f)
 	return r;
 }
 
+static int compare_words(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int compare_links(const void *a, const void *b)
+{
+	return strcmp(((const struct subject_link *)a)->target, ((const struct subject_link *)b)->target);
+}
+
 int subject_build_root(struct subject *s, struct fault *f)
 {
-	return s->profile->root == PROFILE_ROOT_DIR ? show_dir(s, f) : show_host(s, f);
+	int r = s->profile->root == PROFILE_ROOT_DIR ? show_dir(s, f) : show_host(s, f);
+
+	/* A directory lists its names in any order: the subject must not depend on it. */
+	if (s->copies)
+		qsort(s->copies, strv_len(s->copies), sizeof(*s->copies), compare_words);
+	if (s->links)
+		qsort(s->links, s->n_links, sizeof(*s->links), compare_links);
+	return r;
 }

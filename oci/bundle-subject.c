@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "oci/bundle-subject.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/json-map.h"
+#include "base/path.h"
+#include "core/layer.h"
+#include "core/subject-diff.h"
+#include "core/subject-digest.h"
+#include "core/subject-json.h"
+#include "oci/bundle.h"
+
+#define FILE_VERSION 1
+#define SIZE_MAX_FILE ((size_t)4 * 1024 * 1024)
+#define DIFF_LINES 5
+#define ANEW "write the bundle anew: custody bundle --force"
+
+/* What stands beside the subject's document, both ways. */
+struct beside {
+	uint64_t version, time_s;
+	char *digest;
+	struct {
+		bool rootless;
+		unsigned int uid_base, gid_base, n_ids;
+		char *init, *hook;
+	} place;
+};
+
+static void beside_done(struct beside *b)
+{
+	free(b->digest);
+	free(b->place.init);
+	free(b->place.hook);
+}
+
+static void map_beside(struct jmap *m, struct beside *b)
+{
+	struct jmap child;
+
+	jmap_u64(m, "schema_version", &b->version);
+	jmap_string(m, "digest", &b->digest);
+	jmap_enter(m, "run", &child);
+	jmap_u64(&child, "time_s", &b->time_s);
+	jmap_leave(m, &child);
+	jmap_enter(m, "placement", &child);
+	jmap_bool(&child, "rootless", &b->place.rootless);
+	jmap_uint(&child, "uid_base", &b->place.uid_base, UINT32_MAX - 1);
+	jmap_uint(&child, "gid_base", &b->place.gid_base, UINT32_MAX - 1);
+	jmap_uint(&child, "n_ids", &b->place.n_ids, BUNDLE_ID_BLOCK);
+	jmap_path(&child, "init", &b->place.init);
+	jmap_path(&child, "hook", &b->place.hook);
+	jmap_leave(m, &child);
+}
+
+int bundle_subject_write(const struct subject *s, const struct placement *p, const struct digest_key *key,
+			 struct strbuf *out, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *file = jdoc_new_object(), *document = NULL;
+	char text[SUBJECT_DIGEST_SIZE];
+	struct digest digest;
+	struct beside b = {
+		.version = FILE_VERSION,
+		.time_s = s->layers & LAYER_BIT(LAYER_TIME_LIMIT) ? s->profile->limit_time_s : 0,
+		.digest = text,
+		.place = { .rootless = p->rootless,
+			   .uid_base = p->uid_base,
+			   .gid_base = p->gid_base,
+			   .n_ids = p->n_ids,
+			   .init = (char *)p->init,
+			   .hook = (char *)p->hook },
+	};
+	struct jmap m;
+	int r;
+
+	if (!file)
+		return fault_errno(f, ENOMEM, BUNDLE_SUBJECT);
+	r = subject_to_json(s, key, &document, f);
+	if (r >= 0)
+		r = subject_digest(document, &digest, f);
+	if (r < 0)
+		return r;
+	subject_digest_to_text(&digest, text);
+	jmap_init_write(&m, file, BUNDLE_SUBJECT, f);
+	map_beside(&m, &b);
+	r = jmap_end(&m);
+	if (r < 0)
+		return r;
+	jdoc_set(file, "subject", TAKE_PTR(document));
+	return jdoc_write(file, JDOC_PRETTY, out, f);
+}
+
+void bundle_files_done(struct bundle_files *b)
+{
+	fd_close(b->dirfd);
+	jdoc_free(b->file);
+	free(b->config);
+	subject_free(b->subject);
+	*b = (struct bundle_files)BUNDLE_FILES_EMPTY;
+}
+
+static int read_file(int dirfd, const char *name, char **ret, size_t *ret_len, struct fault *f)
+{
+	_cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	int r;
+
+	if (fd < 0 && errno == ENOENT)
+		return fault_set(f, ENOENT, "the bundle has no '%s': " ANEW, name);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return fault_errno(f, errno, "bundle's '%s'", name);
+	if (!S_ISREG(st.st_mode))
+		return fault_set(f, EINVAL, "bundle's '%s' is not a regular file: " ANEW, name);
+	r = fd_read_all(fd, SIZE_MAX_FILE, ret, ret_len, f);
+	return r < 0 ? fault_wrap(f, r, "bundle's '%s'", name) : 0;
+}
+
+/* Before anything else is known: it says whose key and whose grants are asked for. */
+static int find_lane(const struct jdoc *document, enum lane *ret, struct fault *f)
+{
+	const char *name = jdoc_get_string(document, "lane");
+
+	for (int l = 0; name && l < _LANE_MAX; l++)
+		if (strcmp(name, lane_name((enum lane)l)) == 0) {
+			*ret = (enum lane)l;
+			return 0;
+		}
+	return fault_set(f, EINVAL, BUNDLE_SUBJECT " names no lane: " ANEW);
+}
+
+int bundle_read(const char *dir, struct bundle_files *ret, struct fault *f)
+{
+	_cleanup_bundle_files_ struct bundle_files b = BUNDLE_FILES_EMPTY;
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0;
+	int r;
+
+	b.dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (b.dirfd < 0)
+		return fault_errno(f, errno, "bundle '%s'", dir);
+	r = read_file(b.dirfd, BUNDLE_SUBJECT, &text, &len, f);
+	if (r >= 0)
+		r = jdoc_parse(text, len, BUNDLE_SUBJECT, NULL, &b.file, f);
+	if (r >= 0)
+		r = read_file(b.dirfd, "config.json", &b.config, &b.config_len, f);
+	if (r < 0)
+		return r;
+	b.document = jdoc_get(b.file, "subject");
+	if (!b.document)
+		return fault_set(f, EINVAL, BUNDLE_SUBJECT " has no 'subject': " ANEW);
+	r = subject_digest(b.document, &b.digest, f);
+	if (r >= 0)
+		r = find_lane(b.document, &b.lane, f);
+	if (r < 0)
+		return r;
+	*ret = b;
+	b = (struct bundle_files)BUNDLE_FILES_EMPTY;
+	return 0;
+}
+
+/* process.env of config.json; strings of D are borrowed. */
+static int read_env(const struct jdoc *d, char ***ret, struct fault *f)
+{
+	const struct jdoc *env = jdoc_get(jdoc_get(d, "process"), "env");
+	char **v;
+
+	if (!env || env->type != JDOC_ARRAY)
+		return fault_set(f, EPERM, "config.json has no process.env: " ANEW);
+	v = calloc(env->n_items + 1, sizeof(*v));
+	if (!v)
+		return fault_errno(f, ENOMEM, "config.json");
+	for (size_t i = 0; i < env->n_items; i++) {
+		if (env->items[i]->type != JDOC_STRING) {
+			free(v);
+			return fault_set(f, EPERM,
+					 "config.json: process.env holds something that is no text");
+		}
+		v[i] = env->items[i]->string;
+	}
+	*ret = v;
+	return 0;
+}
+
+static int same_program(const char *a, const char *b, struct fault *f)
+{
+	struct stat sa, sb;
+
+	if (stat(a, &sa) < 0)
+		return fault_errno(f, errno, "'%s'", a);
+	if (stat(b, &sb) < 0)
+		return fault_errno(f, errno, "'%s'", b);
+	if (sa.st_dev != sb.st_dev || sa.st_ino != sb.st_ino)
+		return fault_set(f, EPERM, "the bundle calls '%s', which is not this custody-hook: " ANEW, a);
+	return 0;
+}
+
+static int require_programs(const struct beside *b, const char *hook, struct fault *f)
+{
+	const char *slash = strrchr(b->place.hook, '/');
+	_cleanup_free_ char *dir = strndup(b->place.hook, (size_t)(slash - b->place.hook)), *init = NULL;
+
+	init = dir ? path_join(dir[0] ? dir : "/", "custody-init") : NULL;
+	if (!init)
+		return fault_errno(f, ENOMEM, "bundle");
+	if (strcmp(init, b->place.init) != 0)
+		return fault_set(f, EPERM, "the bundle's custody-init is '%s' and not '%s': " ANEW,
+				 b->place.init, init);
+	return same_program(b->place.hook, hook, f);
+}
+
+/*
+ * The ids are not approved, for they are the host's and no matter of what runs.  But they must be ids that nobody else
+ * has: one of the bundles' blocks, or the one id of the user whose directory it is.
+ */
+static int require_ids(const struct beside *b, const struct subject *s, int dirfd, struct fault *f)
+{
+	uint32_t base = b->place.uid_base, gid = b->place.gid_base, block = base - BUNDLE_ID_FIRST;
+	bool ok;
+	struct stat st;
+
+	if (fstat(dirfd, &st) < 0)
+		return fault_errno(f, errno, "bundle");
+	if (b->place.rootless)
+		ok = st.st_uid != 0 && base == st.st_uid && gid == st.st_gid && b->place.n_ids == 1 &&
+		     (s->layers & LAYER_BIT(LAYER_USER_NS));
+	else if (s->layers & LAYER_BIT(LAYER_USER_NS))
+		ok = st.st_uid == 0 && base == gid && b->place.n_ids == BUNDLE_ID_BLOCK &&
+		     base >= BUNDLE_ID_FIRST && block % BUNDLE_ID_BLOCK == 0 &&
+		     block / BUNDLE_ID_BLOCK < BUNDLE_ID_BLOCKS;
+	else
+		ok = st.st_uid == 0 && base == 0 && gid == 0 && b->place.n_ids == 1;
+	if (!ok)
+		return fault_set(
+			f, EPERM,
+			"the bundle's ids (%u:%u, %u of them) are not ids of a bundle in a directory of "
+			"uid %u: " ANEW,
+			base, gid, b->place.n_ids, st.st_uid);
+	return 0;
+}
+
+static void place(struct bundle_files *b, bool rootless, const struct beside *x)
+{
+	const struct jdoc *place = jdoc_get(b->file, "placement");
+
+	b->placement = (struct placement){
+		.portable = true,
+		.rootless = rootless,
+		.uid_base = x->place.uid_base,
+		.gid_base = x->place.gid_base,
+		.n_ids = x->place.n_ids,
+		.rootfs = "rootfs",
+		.init = jdoc_get_string(place, "init"),
+		.hook = jdoc_get_string(place, "hook"),
+		.report_fd = -1,
+		.limits = true,
+	};
+}
+
+static int name_difference(const struct jdoc *was, const struct jdoc *is, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *diff = subject_diff(was, is);
+	_cleanup_strbuf_ struct strbuf lines = { 0 };
+	int r = subject_diff_print(diff, DIFF_LINES, &lines, f);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < lines.len; i++)
+		if (lines.text[i] == '\n')
+			lines.text[i] = i + 1 < lines.len ? ';' : '\0';
+	return fault_set(f, EPERM, "config.json is not what the subject says: %s",
+			 lines.len ? lines.text : "the same, written in another way");
+}
+
+static int require_same_config(struct bundle_files *b, const struct jdoc *config, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *again = NULL;
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	int r;
+
+	r = bundle_config(b->subject, &b->placement, &again, f);
+	if (r >= 0)
+		r = jdoc_write(again, JDOC_PRETTY, &text, f);
+	if (r < 0)
+		return r;
+	if (text.len == b->config_len && memcmp(text.text, b->config, text.len) == 0)
+		return 0;
+	return name_difference(again, config, f);
+}
+
+static int require_digest(const struct bundle_files *b, const char *said, struct fault *f)
+{
+	struct digest d;
+
+	if (subject_digest_from_text(said, &d) < 0 || !digest_equal(&d, &b->digest))
+		return fault_set(f, EPERM, BUNDLE_SUBJECT " was edited: its digest is another one; " ANEW);
+	return 0;
+}
+
+static int read_beside(struct bundle_files *b, struct beside *x, struct fault *f)
+{
+	struct jmap m;
+	int r;
+
+	jmap_init_read(&m, b->file, BUNDLE_SUBJECT, f);
+	map_beside(&m, x);
+	(void)jmap_value(&m, "subject", JDOC_OBJECT);
+	r = jmap_end(&m);
+	if (r < 0)
+		return r;
+	if (x->version != FILE_VERSION)
+		return fault_set(f, EINVAL, BUNDLE_SUBJECT " is of another version: " ANEW);
+	return require_digest(b, x->digest, f);
+}
+
+int bundle_verify(struct bundle_files *b, const struct digest_key *key, const char *hook, struct fault *f)
+{
+	_cleanup_(beside_done) struct beside x = { 0 };
+	_cleanup_jdoc_ struct jdoc *config = NULL;
+	_cleanup_free_ char **env = NULL; /* the texts are CONFIG's */
+	int r;
+
+	r = read_beside(b, &x, f);
+	if (r >= 0)
+		r = jdoc_parse(b->config, b->config_len, "config.json", NULL, &config, f);
+	if (r >= 0)
+		r = read_env(config, &env, f);
+	if (r >= 0)
+		r = subject_from_json(b->document, env, x.time_s, key, &b->subject, f);
+	if (r >= 0)
+		r = require_ids(&x, b->subject, b->dirfd, f);
+	if (r >= 0)
+		r = require_programs(&x, hook, f);
+	if (r < 0)
+		return r;
+	place(b, x.place.rootless, &x);
+	return require_same_config(b, config, f);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "cli/command.h"
+#include "cli/docket.h"
+#include "cli/options.h"
+#include "core/exit-status.h"
+#include "core/lane.h"
+#include "core/subject-digest.h"
+
+#define USAGE "usage: custody check [--json] [--explain] [OPTIONS of run] -- COMMAND [ARGUMENTS]"
+#define SCHEMA_VERSION 1
+
+/* `check` judges what `run` would; the lane's two keys are part of the answer, not of the question. */
+struct check {
+	struct docket docket;
+	char *gate; /* why the lane stays shut; NULL: it is open */
+};
+
+static void check_done(struct check *c)
+{
+	docket_done(&c->docket);
+	free(c->gate);
+}
+
+/* Takes --explain out of ARGV: all others are those of `run`. */
+static int take_explain(int *argc, char **argv, char **rest)
+{
+	int n = 0, explain = 0, i;
+
+	for (i = 0; i < *argc && strcmp(argv[i], "--") != 0; i++)
+		if (i && strcmp(argv[i], "--explain") == 0)
+			explain = 1;
+		else
+			rest[n++] = argv[i];
+	for (; i < *argc; i++)
+		rest[n++] = argv[i];
+	*argc = n;
+	return explain;
+}
+
+static int require_fitting(const struct run_options *o, struct fault *f)
+{
+	if (!o->argv)
+		return fault_set(f, EINVAL, "no command; " USAGE);
+	if (o->result || o->status_fd >= 0 || o->dry_run || o->terminal)
+		return fault_set(f, EINVAL, "--result, --status-fd, --dry-run, -t: check runs nothing");
+	if (o->wait || o->grants || o->yes)
+		return fault_set(f, EINVAL, "--wait, --grant, --yes: check asks nobody");
+	return 0;
+}
+
+/* A shut gate is an answer; only a failure to ask is an error. */
+static int ask_gate(struct check *c, const struct run_options *o, struct fault *f)
+{
+	_cleanup_lane_pass_ struct lane_pass *pass = NULL;
+	_cleanup_fault_ struct fault why = { 0 };
+	char *argv[] = { (char *)"run", (char *)"...", NULL };
+	struct lane_ask ask = { .lane = c->docket.dirs.lane,
+				.allow_prod = o->allow_prod,
+				.allow_env = getenv(LANE_ALLOW_ENV),
+				.argv = argv };
+	int r = lane_gate(&ask, &pass, &why);
+
+	if (r == 0)
+		return 0;
+	if (r != -LANE_REFUSED)
+		return fault_set(f, -r, "%s", fault_text(&why));
+	c->gate = strdup(fault_text(&why));
+	return c->gate ? 0 : fault_errno(f, ENOMEM, "check");
+}
+
+static int print_json(const struct check *c, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	char digest[SUBJECT_DIGEST_SIZE];
+	struct jdoc *gate;
+	int r;
+
+	subject_digest_to_text(&c->docket.digest, digest);
+	jdoc_set_int(d, "schema_version", SCHEMA_VERSION);
+	jdoc_set_string(d, "digest", digest);
+	jdoc_set(d, "subject", jdoc_copy(c->docket.document));
+	jdoc_set(d, "verdict", verdict_to_json(c->docket.verdict));
+	gate = jdoc_set_object(d, "gate");
+	jdoc_set_bool(gate, "open", !c->gate);
+	if (c->gate)
+		jdoc_set_string(gate, "text", c->gate);
+	r = jdoc_write(d, JDOC_CANONICAL, &text, f);
+	strbuf_putc(&text, '\n');
+	if (r == 0 && text.broken)
+		r = fault_errno(f, ENOMEM, "check");
+	return r < 0 ? r : fd_write_all(STDOUT_FILENO, text.text, text.len, f);
+}
+
+static const char *level_means(const struct verdict *v)
+{
+	if (v->decision == DECISION_DENY)
+		return "it would not start";
+	switch (v->level) {
+	case 'A':
+		return "it would start at once";
+	case 'B':
+		return "a person has to confirm it";
+	default:
+		return "a person has to confirm it with the PIN";
+	}
+}
+
+static void put_escaped(struct strbuf *out, const char *text)
+{
+	_cleanup_free_ char *shown = str_escape(text);
+
+	strbuf_puts(out, shown ? shown : "?");
+}
+
+static void put_reasons(struct strbuf *out, const struct verdict *v)
+{
+	for (size_t i = 0; i < v->n_reasons; i++) {
+		strbuf_printf(out, "  %s: ", v->reasons[i].id);
+		put_escaped(out, v->reasons[i].text);
+		strbuf_putc(out, '\n');
+	}
+}
+
+static void put_writes(struct strbuf *out, const struct subject *s)
+{
+	bool any = false;
+
+	strbuf_puts(out, "writes      ");
+	if (s->profile->workspace == PROFILE_WORKSPACE_RW) {
+		put_escaped(out, s->worktree);
+		any = true;
+	}
+	for (size_t i = 0; i < s->n_mounts; i++) {
+		if (s->mounts[i].kind != SUBJECT_MOUNT_BIND || !s->mounts[i].rw)
+			continue;
+		strbuf_puts(out, any ? ", " : "");
+		put_escaped(out, s->mounts[i].source);
+		any = true;
+	}
+	strbuf_puts(out, any ? " (of the host)\n" : "nothing of the host\n");
+}
+
+static void put_sealed(struct strbuf *out, const struct subject *s)
+{
+	strbuf_puts(out, "sealed      ");
+	for (size_t i = 0; i < s->n_operands; i++) {
+		strbuf_puts(out, i ? ", " : "");
+		put_escaped(out, s->operands[i].path);
+	}
+	strbuf_printf(out, "%s%s\n", s->n_operands ? "; " : "",
+		      s->seal == OPERAND_SEAL_TREE   ? "the whole tree"
+		      : s->seal == OPERAND_SEAL_NONE ? "nothing (--no-seal)"
+						     : "the rest of the tree is not");
+}
+
+/* The steps of docs/design/governance.md with what each of them found. */
+static void put_steps(struct strbuf *out, const struct docket *d)
+{
+	const struct verdict *v = d->verdict;
+	const struct subject *s = d->subject;
+
+	strbuf_printf(out, "lane        %s\nprofile     ", lane_name(s->lane));
+	put_escaped(out, s->profile->name ? s->profile->name : "?");
+	strbuf_printf(out, "\nnetwork     %s\n",
+		      s->profile->network == PROFILE_NETWORK_HOST ? "the host's" : "none");
+	put_writes(out, s);
+	put_sealed(out, s);
+	strbuf_printf(out, "1 command   %s by itself, in domain %s\n", outcome_name(v->axes.raw_outcome),
+		      domain_name(v->axes.domain));
+	strbuf_printf(out, "2 confined  %s%s\n", outcome_name(v->axes.outcome),
+		      v->axes.outcome == v->axes.raw_outcome ? ", as it was: the sandbox changes nothing here"
+							     : ": nothing of it would outlast the run");
+	strbuf_printf(out, "3 asked by  %s\n", intention_name(v->axes.intention));
+	strbuf_printf(out, "4 table     security profile %s says %s\n",
+		      security_profile_name(v->axes.profile), review_name(v->axes.review));
+	strbuf_puts(out, "because\n");
+}
+
+static int print_words(const struct check *c, bool explain, struct fault *f)
+{
+	const struct verdict *v = c->docket.verdict;
+	_cleanup_strbuf_ struct strbuf out = { 0 };
+	char digest[SUBJECT_DIGEST_SIZE];
+
+	subject_digest_to_text(&c->docket.digest, digest);
+	strbuf_printf(&out, "digest      %s\nverdict     %s, level %c: %s\n", digest,
+		      decision_name(v->decision), v->level, level_means(v));
+	if (explain)
+		put_steps(&out, &c->docket);
+	put_reasons(&out, v);
+	if (c->gate) {
+		strbuf_puts(&out, "  lane: ");
+		put_escaped(&out, c->gate);
+		strbuf_putc(&out, '\n');
+	}
+	if (out.broken)
+		return fault_errno(f, ENOMEM, "check");
+	return fd_write_all(STDOUT_FILENO, out.text, out.len, f);
+}
+
+static int check(const struct run_options *o, bool explain, struct fault *f)
+{
+	_cleanup_(check_done) struct check c = { 0 };
+	int r;
+
+	r = docket_open(o, "SESSION", &c.docket, f);
+	if (r >= 0)
+		r = docket_judge(&c.docket, o, f);
+	if (r >= 0)
+		r = ask_gate(&c, o, f);
+	if (r >= 0 && o->json)
+		r = print_json(&c, f);
+	else if (r >= 0 && !o->quiet)
+		r = print_words(&c, explain, f);
+	if (r < 0)
+		return r;
+	return c.docket.verdict->decision == DECISION_ALLOW && !c.gate ? STATUS_OK : STATUS_NO;
+}
+
+int cmd_check(int argc, char **argv, struct fault *f)
+{
+	_cleanup_free_ char **rest = calloc((size_t)argc + 1, sizeof(*rest));
+	_cleanup_options_ struct run_options o;
+	bool explain;
+	int r;
+
+	options_init(&o);
+	if (!rest)
+		return fault_errno(f, ENOMEM, "check");
+	explain = take_explain(&argc, argv, rest);
+	log_init(PACKAGE_NAME, LOG_LEVEL_INFO);
+	r = options_parse(&o, argc, rest, f);
+	if (r == 0 && o.help) {
+		puts(USAGE "\n\nOptions of run:");
+		options_print(stdout);
+		return STATUS_OK;
+	}
+	if (r >= 0)
+		r = require_fitting(&o, f);
+	if (r < 0) {
+		log_error("check: %s", fault_text(f));
+		return STATUS_USAGE;
+	}
+	return check(&o, explain, f);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "base/digest.h"
+#include "base/fault.h"
+#include "cli/options.h"
+#include "core/config.h"
+#include "core/digest-key.h"
+#include "core/dirs.h"
+#include "core/policy.h"
+#include "core/profile.h"
+#include "core/subject.h"
+
+/*
+ * What is to be judged, and the judgement: from a caller's options to a subject, its document and digest, and the
+ * verdict.  `check` and `bundle` go through it; nothing is started, and nothing written but, on first use, the lane's
+ * digest key.
+ */
+struct docket {
+	struct dirs dirs; /* of the lane */
+	struct config *config;
+	struct profile *profile; /* as loaded */
+	struct profile asked;	 /* with the options; shares the loaded one's memory */
+	struct subject *subject;
+	struct digest_key key; /* from here on filled by docket_judge */
+	struct jdoc *document;
+	struct digest digest;
+	struct verdict *verdict;
+};
+
+/* Lane, directories, configuration; then profile and subject.  SESSION stands for `${session}`. */
+int docket_open(const struct run_options *o, const char *session, struct docket *ret,
+		struct fault *f) _must_check_;
+/* Document, digest and verdict of an opened one. */
+int docket_judge(struct docket *d, const struct run_options *o, struct fault *f) _must_check_;
+void docket_done(struct docket *d);
+#define _cleanup_docket_ _cleanup_(docket_done)
