@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # custody-runtime by hand: verbs, spellings, logs, and what must be refused without a trace.
 
+# shellcheck disable=SC2016 # scripts for other shells
+
 load ../lib/suite.bash
 
 setup() {
@@ -236,6 +238,77 @@ paused() {
 	env -i "$RT" kill $id KILL
 	env -i "$RT" delete --force $id
 	[ ! -e "$place" ]
+}
+
+# --- state root without --root --------------------------------------------------------------------------------------
+# as_user COMMAND...: in a mount namespace with an empty /tmp and /run/user, as SUITE_UID.  $T is its /tmp, seen from
+# outside by the file `tmp.list`; what root lays out there beforehand is in $PREPARE.
+as_user() {
+	chmod 0755 "$B" "$B/rootfs" "$B/rootfs/bin"
+	chown -R "$SUITE_UID:$SUITE_UID" "$B"
+	run unshare -m --propagation private bash -c '
+		mkdir -p "$CUSTODY_HOME/bin" && cp "$1" "$CUSTODY_HOME/bin/" || exit 99
+		# What lies in /tmp itself stays reachable by a descriptor only.
+		exec 9<"$CUSTODY_HOME"
+		mount -t tmpfs -o mode=755 tmpfs /run && mkdir /run/home || exit 99
+		mount --bind /proc/self/fd/9 /run/home || exit 99
+		mount -t tmpfs -o mode=1777 tmpfs /tmp || exit 99
+		exec 9<&-
+		eval "$PREPARE"
+		status=0
+		setpriv --reuid "$2" --regid "$2" --clear-groups --inh-caps=-all env -i PATH="$PATH" RT=/run/home/bin/custody-runtime \
+			B=/run/home/b bash -c "$3" || status=$?
+		mkdir -p /run/user
+		find /tmp /run/user -mindepth 1 -printf "%p %y %m %U\n" | sort >/run/home/tmp.list
+		exit $status' sh "$RT" "$SUITE_UID" "$1"
+	LIST=$(cat "$CUSTODY_HOME/tmp.list")
+}
+# What a rootless container needs, made by the user: one id, no cgroup.
+rootless() {
+	edit '.linux.namespaces += [{type:"user"}] | .linux.uidMappings = [{containerID:0,hostID:'"$SUITE_UID"',size:1}]
+		| .linux.gidMappings = [{containerID:0,hostID:'"$SUITE_UID"',size:1}] | .process.args = ["/bin/busybox","echo","ran"]
+		| .mounts |= map(select(.type == "proc"))'
+}
+
+@test "runtime: without a login session the state of a user is in /tmp, for that user alone" {
+	rootless
+	export PREPARE=''
+	as_user '$RT --cgroup-manager disabled create -b $B x < <(:) > >(cat) 2>&1; ls /tmp/custody-runtime-*/x; $RT list -q; $RT delete --force x; $RT --cgroup-manager disabled run -b $B y < <(:)'
+	[ "$status" -eq 0 ] || { echo "$output" && return 1; }
+	[[ $output == *custody.json*status*x*ran* ]] || { echo "$output" && return 1; }
+	[ "$LIST" = "/tmp/custody-runtime-$SUITE_UID d 700 $SUITE_UID" ]
+}
+@test "runtime: with a login session it is there, and what was made before it is still found" {
+	rootless
+	export PREPARE="mkdir /run/user; mkdir -m 700 /run/user/$SUITE_UID; chown $SUITE_UID /run/user/$SUITE_UID"
+	as_user '$RT --cgroup-manager disabled create -b $B x < <(:) > >(cat) 2>&1; $RT list -q; $RT delete --force x'
+	[ "$status" -eq 0 ] || { echo "$output" && return 1; }
+	[ "${lines[-1]}" = x ] # the mapping tools complain that they know no such user
+	[ "$LIST" = "/run/user/$SUITE_UID d 700 $SUITE_UID
+/run/user/$SUITE_UID/custody-runtime d 700 $SUITE_UID" ] || { echo "$LIST" && return 1; }
+	# The session begins after the container was created.
+	PREPARE="mkdir -m 777 /run/user"
+	as_user '$RT --cgroup-manager disabled create -b $B early < <(:) > >(cat) 2>&1; mkdir -m 700 /run/user/'"$SUITE_UID"'
+		$RT state early; $RT --cgroup-manager disabled create -b $B late < <(:) > >(cat) 2>&1; $RT start early; $RT start late
+		ls -d /tmp/custody-runtime-*/* /run/user/*/custody-runtime/*; $RT delete --force early; $RT delete --force late'
+	[ "$status" -eq 0 ] || { echo "$output" && return 1; }
+	[[ $output == *'"id": "early"'*/run/user/*/custody-runtime/late*/tmp/custody-runtime-*/early* ]] || { echo "$output" && return 1; }
+	[[ $LIST != *early* && $LIST != *late* ]]
+}
+@test "runtime: a trap in /tmp under the name of the state root is refused, and nothing runs" {
+	local trap name=/tmp/custody-runtime-$SUITE_UID
+	rootless
+	for trap in "mkdir -m 777 $name" "mkdir -m 700 $name; chown 65534 $name" "mkdir -m 770 $name; chown $SUITE_UID:65534 $name" \
+		"mkdir -m 777 /tmp/theirs; ln -s /tmp/theirs $name" "ln -s /tmp/nowhere $name" "touch $name; chown $SUITE_UID $name" \
+		"mkdir -m 700 /tmp/mine; chown $SUITE_UID /tmp/mine; ln -s /tmp/mine $name"; do
+		export PREPARE=$trap
+		as_user '$RT --cgroup-manager disabled run -b $B x < <(:) 2>&1'
+		[ "$status" -eq 1 ] || { echo "$trap: $status $output" && return 1; }
+		[[ $output == *"$name"* && $output != *ran* ]] || { echo "$trap: $output" && return 1; }
+		# Not one file more than what was laid out.
+		[ "$(grep -c . <<<"$LIST")" -le 2 ] || { echo "$trap: $LIST" && return 1; }
+		[[ $LIST != */x* ]]
+	done
 }
 
 # --- bad input ----------------------------------------------------------------------------------------------------
