@@ -190,8 +190,18 @@ stopped() {
 	ctr task kill -s KILL one
 	until_ok stopped one
 }
-@test "ctr: 20 containers at once start and stop" {
-	for i in $(seq 20); do ctr_run --rm "$IMAGE" "c$i" true 3>&- & done
-	wait
+@test "ctr: 50 containers at once start and stop" {
+	local i pids=() bad=0
+	for i in $(seq 50); do
+		ctr_run --rm "$IMAGE" "c$i" sh -c "exit $i" 3>&- &
+		pids+=($!)
+	done
+	for i in $(seq 50); do
+		local status=0
+		wait "${pids[i - 1]}" || status=$?
+		[ "$status" -eq "$i" ] || { bad=$((bad + 1)) && echo "c$i: $status"; }
+	done
+	is 0 "$bad"
 	is 0 "$(ctr task ls -q | wc -l)"
+	is 0 "$(ctr containers ls -q | wc -l)"
 }
