@@ -30,6 +30,13 @@ make_v2() {
 	read -ra c </sys/fs/cgroup/cgroup.controllers
 	[ ${#c[@]} -eq 0 ] || echo "${c[@]/#/+}" >/sys/fs/cgroup/cgroup.subtree_control
 }
+self=$(cd "$(dirname "$0")" && pwd)/${0##*/}
+if [ "${SANDBOX_STAGE:-}" = join ]; then
+	# Alone: the cgroup that becomes the namespace's root hands controllers down only when it can be emptied.
+	echo 0 >"$SANDBOX_JOIN/cgroup.procs"
+	unset SANDBOX_JOIN
+	SANDBOX_STAGE=inside exec unshare --cgroup -- "$self" "$@"
+fi
 if [ "${SANDBOX_STAGE:-}" = inside ]; then
 	unset SANDBOX_STAGE
 	mount --make-rprivate /
@@ -66,9 +73,8 @@ if [ "${SANDBOX_STAGE:-}" = inside ]; then
 fi
 
 # --- outside ------------------------------------------------------------------------------------------------------
-self=$(cd "$(dirname "$0")" && pwd)/${0##*/}
 name=custody-suite-$$
-made=() v1=()
+made=() v1=() stage=inside
 own_path() { # CONTROLLERS: where this process is in that hierarchy
 	awk -F: -v c="$1" '$2 == c { sub(/^[^:]*:[^:]*:/, ""); print; exit }' /proc/self/cgroup
 }
@@ -110,9 +116,15 @@ while read -r _ _ _ _ point _ rest; do
 		;;
 	esac
 done < <(grep ' - cgroup ' /proc/self/mountinfo)
-[ ${#v1[@]} -gt 0 ] || join /sys/fs/cgroup ''
+if [ ${#v1[@]} -eq 0 ]; then
+	# At the top: where we are ourselves, a service or a login session, controllers cannot be handed down.
+	mkdir "/sys/fs/cgroup/$name"
+	made+=("/sys/fs/cgroup/$name")
+	stage=join
+	export SANDBOX_JOIN=/sys/fs/cgroup/$name
+fi
 status=0
-SANDBOX_STAGE=inside SANDBOX_V1="${v1[*]:-none}" \
+SANDBOX_STAGE=$stage SANDBOX_V1="${v1[*]:-none}" \
 	unshare --cgroup --mount --pid --fork --kill-child --mount-proc --net --uts --ipc -- "$self" "$@" || status=$?
 leave
 exit $status
