@@ -121,6 +121,7 @@ static struct jdoc *other_document;
 	X(process_user,      BY_THE_PROFILE, x->p.process_user = S("7")) \
 	X(process_cwd,       BY_THE_PROFILE, x->p.process_cwd = S("/c")) \
 	X(network,           IN_IT,          x->p.network = PROFILE_NETWORK_HOST) \
+	X(network_class,     BY_THE_PROFILE, x->p.network_class = NETWORK_CLASS_PROD) \
 	X(limit_memory,      IN_IT,          x->p.limit_memory++) \
 	X(limit_pids,        IN_IT,          x->p.limit_pids++) \
 	X(limit_cpu_percent, IN_IT,          x->p.limit_cpu_percent++) \
@@ -423,6 +424,7 @@ static void what_the_profile_says_and_nobody_else_is_in_its_digest(void)
 		"{\"schema\":1,\"name\":\"x\",\"process\":{\"hostname\":\"h\"}}",
 		"{\"schema\":1,\"name\":\"x\",\"process\":{\"user\":\"7\"}}",
 		"{\"schema\":1,\"name\":\"x\",\"process\":{\"cwd\":\"/c\"}}",
+		"{\"schema\":1,\"name\":\"x\",\"network\":{\"class\":\"prod\"}}",
 		"{\"schema\":1,\"name\":\"x\",\"dangerous\":[\"no-seccomp\"]}",
 	};
 	/* clang-format on */
