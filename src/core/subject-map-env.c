@@ -109,7 +109,8 @@ void subject_map_env(struct jmap *m, const struct subject *s, const struct diges
 
 	for (size_t i = 0; m->r == 0 && values && s->env && s->env[i]; i++) {
 		if (i && !is_sorted(s->env[i - 1], s->env[i]))
-			(void)jmap_fail(m, EINVAL, "environment variables out of order, or one twice");
+			(void)jmap_fail(m, EINVAL, "environment variable '%.*s' out of order, or there twice",
+					(int)strcspn(s->env[i], "="), s->env[i]);
 		map_value(m, values, s->env[i], key, &n);
 	}
 	if (m->r < 0 || !m->reading || n == values->n_members)
