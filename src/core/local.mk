@@ -1,6 +1,14 @@
 # core: the nouns.  Uses base; knows no container runtime.
 noinst_LIBRARIES += libcore.a
 libcore_a_SOURCES = \
+	src/core/capture.c src/core/capture.h \
+	src/core/capture-copy.c src/core/capture-copy.h \
+	src/core/capture-entry.c src/core/capture-entry.h \
+	src/core/capture-pool.c src/core/capture-pool.h \
+	src/core/manifest.c src/core/manifest.h \
+	src/core/manifest-file.c src/core/manifest-file.h \
+	src/core/restore.c src/core/restore.h \
+	src/core/restore-cursor.c src/core/restore-cursor.h \
 	src/core/approver-desk.h src/core/approver.h src/core/grant.h src/core/pin.h src/core/request.h \
 	src/core/digest-key.c src/core/digest-key.h \
 	src/core/config.c src/core/config.h src/core/config-key.h \

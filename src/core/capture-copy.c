@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "core/capture-copy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <nettle/sha2.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+#define CLONE_MIN ((uint64_t)64 * 1024) /* below this a copy is cheaper than shared blocks */
+
+static ssize_t read_at(int fd, void *buffer, size_t len, uint64_t offset)
+{
+	ssize_t n;
+
+	do
+		n = pread(fd, buffer, len, (off_t)offset);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+static int write_at(int fd, const char *bytes, size_t len, uint64_t offset, struct fault *f)
+{
+	while (len > 0) {
+		ssize_t n = pwrite(fd, bytes, len, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return fault_errno(f, n < 0 ? errno : EIO, "write");
+		bytes += n;
+		offset += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* LEN bytes, or fewer when the file ends: then 1. */
+static int copy_range(struct capture_copy *c, struct sha256_ctx *sha, uint64_t from, uint64_t to,
+		      uint64_t len, struct fault *f)
+{
+	while (len > 0) {
+		size_t step = len < CAPTURE_BUFFER ? (size_t)len : CAPTURE_BUFFER;
+		ssize_t n = read_at(c->cloned ? c->out : c->in, c->buffer, step, from);
+		int r = 0;
+
+		if (n < 0) {
+			c->read_failed = true;
+			return fault_errno(f, errno, "read");
+		}
+		if (n == 0)
+			return 1;
+		sha256_update(sha, (size_t)n, c->buffer);
+		if (c->out >= 0 && !c->cloned)
+			r = write_at(c->out, c->buffer, (size_t)n, to, f);
+		if (r < 0)
+			return r;
+		c->copied += (uint64_t)n;
+		from += (uint64_t)n;
+		to += (uint64_t)n;
+		len -= (uint64_t)n;
+	}
+	return 0;
+}
+
+static int copy_extents(struct capture_copy *c, struct sha256_ctx *sha, struct fault *f)
+{
+	uint64_t packed = 0;
+	int r = 0;
+
+	if (c->unpack && c->out >= 0 && ftruncate(c->out, (off_t)c->size) < 0)
+		return fault_errno(f, errno, "make a file of %llu bytes", (unsigned long long)c->size);
+	for (size_t i = 0; i < c->n_extents && r == 0; i++) {
+		uint64_t offset = c->extents[i].offset;
+
+		r = copy_range(c, sha, c->unpack ? packed : offset, c->unpack ? offset : packed,
+			       c->extents[i].len, f);
+		packed += c->extents[i].len;
+	}
+	return r;
+}
+
+/* It may have grown since it was looked at: what is kept is what is told of. */
+static int share_blocks(struct capture_copy *c, struct fault *f)
+{
+	struct stat st;
+
+	if (ioctl(c->out, FICLONE, c->in) < 0)
+		return 0;
+	c->cloned = true;
+	if (fstat(c->out, &st) < 0)
+		return fault_errno(f, errno, "look at a clone");
+	if ((uint64_t)st.st_size < c->size)
+		c->size = (uint64_t)st.st_size;
+	else if (ftruncate(c->out, (off_t)c->size) < 0)
+		return fault_errno(f, errno, "cut a clone");
+	return 0;
+}
+
+int capture_copy(struct capture_copy *c, struct fault *f)
+{
+	struct sha256_ctx sha;
+	int r = 0;
+
+	sha256_init(&sha);
+	if (c->clone && !c->sparse && c->out >= 0 && c->size >= CLONE_MIN)
+		r = share_blocks(c, f);
+	if (r == 0)
+		r = c->sparse ? copy_extents(c, &sha, f) : copy_range(c, &sha, 0, 0, c->size, f);
+	sha256_digest(&sha, sizeof(c->digest.bytes), c->digest.bytes);
+	return r < 0 ? r : 0;
+}
+
+static void add_extent(struct manifest_extent *list, size_t *n, uint64_t offset, uint64_t len)
+{
+	struct manifest_extent *last = *n > 0 ? list + *n - 1 : NULL;
+
+	if (last && (last->offset + last->len == offset || *n == MANIFEST_EXTENTS_MAX)) {
+		last->len = offset + len - last->offset;
+		return;
+	}
+	list[(*n)++] = (struct manifest_extent){ .offset = offset, .len = len };
+}
+
+/* One extent after AT; false when there is none. */
+static bool next_extent(int fd, uint64_t at, uint64_t size, struct manifest_extent *ret)
+{
+	off_t data = lseek(fd, (off_t)at, SEEK_DATA), hole;
+
+	if (data < 0 && errno == ENXIO)
+		return false;
+	if (data < 0) { /* a file system that does not tell */
+		*ret = (struct manifest_extent){ .offset = at, .len = size - at };
+		return true;
+	}
+	if ((uint64_t)data >= size)
+		return false;
+	hole = lseek(fd, data, SEEK_HOLE);
+	if (hole < 0 || (uint64_t)hole > size)
+		hole = (off_t)size;
+	*ret = (struct manifest_extent){ .offset = (uint64_t)data, .len = (uint64_t)(hole - data) };
+	return hole > data; /* else cut down meanwhile */
+}
+
+int capture_find_extents(int fd, uint64_t size, struct manifest_extent **ret, size_t *ret_n, bool *ret_sparse,
+			 struct fault *f)
+{
+	_cleanup_free_ struct manifest_extent *list = calloc(MANIFEST_EXTENTS_MAX, sizeof(*list));
+	struct manifest_extent e;
+	uint64_t at = 0;
+	size_t n = 0;
+
+	if (!list)
+		return fault_errno(f, ENOMEM, "extents");
+	while (at < size && next_extent(fd, at, size, &e)) {
+		add_extent(list, &n, e.offset, e.len);
+		at = e.offset + e.len;
+	}
+	*ret_sparse = n != 1 || list[0].offset != 0 || list[0].len != size;
+	*ret_n = n;
+	*ret = *ret_sparse ? TAKE_PTR(list) : NULL;
+	return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/digest.h"
+#include "base/fault.h"
+#include "core/manifest.h"
+
+/*
+ * The bytes of one open file to another, hashed on the way: at most SIZE of them, however it grows.  On a file system that
+ * can share blocks nothing is copied at all.  A file with holes is kept packed, its extents one behind the other: no
+ * target has to know of holes, and the digest is that of the bytes that are kept.
+ */
+#define CAPTURE_BUFFER ((size_t)256 * 1024)
+
+struct capture_copy {
+	int in, out;   /* OUT -EBADF: hash only.  Else empty, open for reading and writing. */
+	uint64_t size; /* of the file that has no extents */
+	const struct manifest_extent *extents;
+	size_t n_extents;
+	bool sparse;  /* EXTENTS count, also when there are none */
+	bool unpack;  /* IN is packed, OUT gets holes; else the other way round */
+	bool clone;   /* try to share blocks */
+	void *buffer; /* CAPTURE_BUFFER bytes */
+
+	/* Filled in. */
+	uint64_t copied; /* bytes of data; fewer than asked for: it has become shorter */
+	struct digest digest;
+	bool cloned;
+	bool read_failed; /* else it is OUT that failed */
+};
+
+int capture_copy(struct capture_copy *c, struct fault *f) _must_check_;
+
+/*
+ * Where data lies in the first SIZE bytes of FD.  *RET (heap) has at most MANIFEST_EXTENTS_MAX; small holes of a file in
+ * too many pieces count as data.  *RET_SPARSE false: there is no hole, and no list.
+ */
+int capture_find_extents(int fd, uint64_t size, struct manifest_extent **ret, size_t *ret_n, bool *ret_sparse,
+			 struct fault *f) _must_check_;

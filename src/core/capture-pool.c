@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "core/capture-pool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "core/capture-copy.h"
+#include "core/capture-entry.h"
+
+#define QUEUE 64
+#define MANIFEST_AHEAD ((size_t)512 * 1024)
+#define STACK_SIZE ((size_t)256 * 1024)
+
+struct capture_pool {
+	const struct capture_options *o;
+	int outfd, oddfd, manifestfd;
+	pthread_t threads[CAPTURE_THREADS_MAX];
+	unsigned int n_threads;
+
+	pthread_mutex_t lock;
+	pthread_cond_t room, work;
+	struct capture_job queue[QUEUE];
+	size_t first, n;
+	bool closing;
+
+	struct strbuf lines; /* of the manifest, not written yet */
+	struct capture_stats stats;
+	uint64_t next_odd;
+	_Atomic bool no_clone; /* the target cannot: asked once */
+	int failed;	       /* errno: the manifest could not be kept, nothing else matters */
+};
+
+struct capture_dir *capture_dir_new(int fd, const char *path)
+{
+	struct capture_dir *d = calloc(1, sizeof(*d));
+
+	if (d)
+		*d = (struct capture_dir){ .fd = fd, .path = strdup(path), .refs = 1 };
+	if (d && d->path)
+		return d;
+	free(d);
+	fd_close(fd);
+	return NULL;
+}
+
+static void drop_locked(struct capture_dir *d)
+{
+	if (!d || --d->refs > 0)
+		return;
+	fd_close(d->fd);
+	free(d->path);
+	free(d);
+}
+
+void capture_dir_drop(struct capture_pool *p, struct capture_dir *d)
+{
+	(void)pthread_mutex_lock(&p->lock);
+	drop_locked(d);
+	(void)pthread_mutex_unlock(&p->lock);
+}
+
+static void job_done(struct capture_pool *p, struct capture_job *j)
+{
+	manifest_entry_done(&j->entry);
+	fd_close(j->in);
+	free(j->name);
+	free(j->seen);
+	capture_dir_drop(p, j->dir);
+	*j = (struct capture_job){ .in = -EBADF };
+}
+
+/* --- the manifest --------------------------------------------------------------------------------------------- */
+
+static void flush_locked(struct capture_pool *p)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+
+	if (p->lines.broken || fd_write_all(p->manifestfd, p->lines.text, p->lines.len, &f) < 0)
+		p->failed = p->failed ? p->failed : f.code ? f.code : ENOMEM;
+	p->lines.len = 0;
+}
+
+static void tell_locked(struct capture_pool *p, const struct manifest_entry *e)
+{
+	if (manifest_write(e, &p->lines, NULL) < 0)
+		p->failed = p->failed ? p->failed : ENOMEM;
+	p->stats.entries++;
+	p->stats.files += e->type == MANIFEST_FILE;
+	p->stats.missing += e->why != NULL;
+	p->stats.unstable += e->unstable;
+	if (p->lines.len >= MANIFEST_AHEAD)
+		flush_locked(p);
+}
+
+static int failure(const struct capture_pool *p, struct fault *f)
+{
+	return p->failed ? fault_errno(f, p->failed, "write " MANIFEST_NAME) : 0;
+}
+
+int capture_pool_tell(struct capture_pool *p, const struct manifest_entry *e, struct fault *f)
+{
+	int r;
+
+	(void)pthread_mutex_lock(&p->lock);
+	tell_locked(p, e);
+	r = failure(p, f);
+	(void)pthread_mutex_unlock(&p->lock);
+	return r;
+}
+
+/* --- one file --------------------------------------------------------------------------------------------------- */
+
+#define OUT_FLAGS (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
+
+/* Where a name is taken, too long or impossible, the file gets a number in odd/. */
+static int create_odd(struct capture_pool *p, struct capture_job *j)
+{
+	char name[32];
+	int fd;
+
+	(void)pthread_mutex_lock(&p->lock);
+	(void)snprintf(name, sizeof(name), "%08llu", (unsigned long long)++p->next_odd);
+	if (p->oddfd < 0 && (mkdirat(p->outfd, CAPTURE_ODD, 0700) == 0 || errno == EEXIST))
+		p->oddfd = openat(p->outfd, CAPTURE_ODD, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(p->oddfd, name, OUT_FLAGS, 0600);
+	fd = fd < 0 ? -errno : fd;
+	(void)pthread_mutex_unlock(&p->lock);
+	if (fd < 0)
+		return fd;
+	free(j->name);
+	j->name = strdup(name);
+	if (asprintf(&j->entry.at, CAPTURE_ODD "/%s", name) < 0 || !j->name) {
+		fd_close(fd);
+		return -ENOMEM;
+	}
+	return fd;
+}
+
+/* Never with set-id bits, always readable by its owner. */
+static int create_out(struct capture_pool *p, struct capture_job *j)
+{
+	int fd = -EINVAL;
+
+	/* Packed it is not what its name promises. */
+	if (j->dir->fd >= 0 && !j->entry.sparse)
+		fd = openat(j->dir->fd, j->name, OUT_FLAGS, (j->entry.mode & 0777) | 0600);
+	else
+		errno = ENAMETOOLONG;
+	if (fd >= 0) {
+		if (asprintf(&j->entry.at, "%s/%s", j->dir->path, j->name) >= 0)
+			return fd;
+		fd_close(fd);
+		return -ENOMEM;
+	}
+	if (errno == EEXIST || errno == ENAMETOOLONG || errno == EINVAL || errno == EILSEQ)
+		return create_odd(p, j);
+	return -errno;
+}
+
+static bool is_changed(const struct capture_job *j)
+{
+	const struct statx *was = j->seen;
+	struct statx is;
+
+	if (statx(j->in, "", AT_EMPTY_PATH, STATX_SIZE | STATX_MTIME | STATX_CTIME, &is) < 0)
+		return true;
+	return is.stx_size != was->stx_size || is.stx_mtime.tv_sec != was->stx_mtime.tv_sec ||
+	       is.stx_mtime.tv_nsec != was->stx_mtime.tv_nsec ||
+	       is.stx_ctime.tv_sec != was->stx_ctime.tv_sec || is.stx_ctime.tv_nsec != was->stx_ctime.tv_nsec;
+}
+
+/* A share says only here that it was full. */
+static int settle(struct capture_pool *p, const struct capture_job *j, int out)
+{
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+					   { .tv_sec = j->entry.mtime_s, .tv_nsec = j->entry.mtime_ns } };
+	int r = 0;
+
+	(void)futimens(out, times); /* for people; the manifest has it */
+	if (p->o->sync_each && fsync(out) < 0)
+		r = -errno;
+	if (close(out) < 0 && r == 0)
+		r = -errno;
+	return r;
+}
+
+static void forget_out(struct capture_pool *p, struct capture_job *j)
+{
+	if (!j->entry.at)
+		return;
+	(void)unlinkat(str_starts(j->entry.at, CAPTURE_ODD "/") ? p->oddfd : j->dir->fd, j->name, 0);
+	free(j->entry.at);
+	j->entry.at = NULL;
+}
+
+static void blame(struct capture_pool *p, struct manifest_entry *e, int error, const char *why)
+{
+	if (capture_blame(e, error, why, NULL) == 0)
+		return;
+	(void)pthread_mutex_lock(&p->lock);
+	p->failed = ENOMEM;
+	(void)pthread_mutex_unlock(&p->lock);
+}
+
+static void keep_copy(struct capture_pool *p, struct capture_job *j, const struct capture_copy *c)
+{
+	struct manifest_entry *e = &j->entry;
+	uint64_t wanted = c->sparse ? 0 : j->size;
+
+	for (size_t i = 0; c->sparse && i < c->n_extents; i++)
+		wanted += c->extents[i].len;
+	e->has_digest = true;
+	e->digest = c->digest;
+	e->unstable = is_changed(j) || c->copied < wanted;
+	if (c->copied < wanted)
+		blame(p, e, 0, "became shorter while it was read");
+	else if (j->size < e->size)
+		blame(p, e, 0, "limit: only its beginning was kept");
+}
+
+static int copy_into(struct capture_pool *p, struct capture_job *j, struct capture_copy *c)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+	int r = capture_copy(c, &f);
+
+	if (c->clone && c->size >= CAPTURE_BUFFER && !c->sparse && !c->cloned)
+		p->no_clone = true;
+	if (r < 0) {
+		(void)close(c->out);
+		blame(p, &j->entry, f.code, c->read_failed ? "cannot be read" : "cannot be written here");
+		return r;
+	}
+	keep_copy(p, j, c);
+	r = settle(p, j, c->out);
+	if (r < 0)
+		blame(p, &j->entry, -r, "was not kept by the target");
+	return r;
+}
+
+static uint64_t copy_file(struct capture_pool *p, struct capture_job *j, void *buffer)
+{
+	struct manifest_entry *e = &j->entry;
+	struct capture_copy c = { .in = j->in, .size = j->size, .clone = !p->no_clone, .buffer = buffer };
+
+	if (e->alloc < e->size &&
+	    capture_find_extents(j->in, j->size, &e->extents, &e->n_extents, &e->sparse, NULL) < 0) {
+		blame(p, e, ENOMEM, "its holes were not found");
+		return 0;
+	}
+	c.sparse = e->sparse;
+	c.extents = e->extents;
+	c.n_extents = e->n_extents;
+	c.out = create_out(p, j);
+	if (c.out < 0) {
+		blame(p, e, -c.out, "cannot be written here");
+		return 0;
+	}
+	if (copy_into(p, j, &c) < 0) {
+		e->has_digest = false;
+		forget_out(p, j);
+		return 0;
+	}
+	return c.copied;
+}
+
+static void work_on(struct capture_pool *p, struct capture_job *j, void *buffer)
+{
+	uint64_t bytes;
+
+	if (capture_xattrs(j->in, &j->entry, NULL) < 0)
+		blame(p, &j->entry, ENOMEM, "extended attributes were not read");
+	bytes = copy_file(p, j, buffer);
+	(void)pthread_mutex_lock(&p->lock);
+	p->stats.bytes += bytes;
+	tell_locked(p, &j->entry);
+	if (p->o->progress)
+		p->o->progress(p->o->arg, p->stats.entries, p->stats.bytes);
+	(void)pthread_mutex_unlock(&p->lock);
+	job_done(p, j);
+}
+
+static void *work(void *arg)
+{
+	struct capture_pool *p = arg;
+	_cleanup_free_ void *buffer = malloc(CAPTURE_BUFFER);
+
+	for (;;) {
+		struct capture_job j;
+
+		(void)pthread_mutex_lock(&p->lock);
+		if (!buffer)
+			p->failed = ENOMEM;
+		while (p->n == 0 && !p->closing)
+			(void)pthread_cond_wait(&p->work, &p->lock);
+		if (p->n == 0) {
+			(void)pthread_mutex_unlock(&p->lock);
+			return NULL;
+		}
+		j = p->queue[p->first];
+		p->first = (p->first + 1) % QUEUE;
+		p->n--;
+		(void)pthread_cond_signal(&p->room);
+		(void)pthread_mutex_unlock(&p->lock);
+		if (buffer)
+			work_on(p, &j, buffer);
+		else
+			job_done(p, &j);
+	}
+}
+
+/* --- the queue -------------------------------------------------------------------------------------------------- */
+
+int capture_pool_put(struct capture_pool *p, struct capture_job *job, struct fault *f)
+{
+	int r;
+
+	(void)pthread_mutex_lock(&p->lock);
+	while (p->n == QUEUE)
+		(void)pthread_cond_wait(&p->room, &p->lock);
+	p->queue[(p->first + p->n) % QUEUE] = *job;
+	p->n++;
+	job->dir->refs++;
+	(void)pthread_cond_signal(&p->work);
+	r = failure(p, f);
+	(void)pthread_mutex_unlock(&p->lock);
+	*job = (struct capture_job){ .in = -EBADF };
+	return r;
+}
+
+static void join(struct capture_pool *p)
+{
+	(void)pthread_mutex_lock(&p->lock);
+	p->closing = true;
+	(void)pthread_cond_broadcast(&p->work);
+	(void)pthread_mutex_unlock(&p->lock);
+	for (; p->n_threads > 0; p->n_threads--)
+		(void)pthread_join(p->threads[p->n_threads - 1], NULL);
+}
+
+int capture_pool_finish(struct capture_pool *p, struct capture_stats *ret, struct fault *f)
+{
+	_cleanup_close_ int fd = -EBADF;
+	int r;
+
+	join(p);
+	flush_locked(p);
+	r = failure(p, f);
+	if (r < 0)
+		return r;
+	fd = TAKE_FD(p->manifestfd);
+	if (fsync(fd) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+		return fault_errno(f, errno, "sync " MANIFEST_NAME);
+	/* Read back: what the ledger will vouch for is what the disk has. */
+	r = digest_fd(fd, &p->stats.manifest, f);
+	if (r < 0)
+		return r;
+	*ret = p->stats;
+	return 0;
+}
+
+void capture_pool_free(struct capture_pool *p)
+{
+	if (!p)
+		return;
+	join(p);
+	for (; p->n > 0; p->n--) {
+		job_done(p, p->queue + p->first);
+		p->first = (p->first + 1) % QUEUE;
+	}
+	strbuf_done(&p->lines);
+	fd_close(p->manifestfd);
+	fd_close(p->oddfd);
+	(void)pthread_cond_destroy(&p->room);
+	(void)pthread_cond_destroy(&p->work);
+	(void)pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+static unsigned int choose_threads(const struct capture_options *o)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned int n = o->threads;
+
+	if (n == 0)
+		n = cpus < 1 ? 1 : cpus > 4 ? 4 : (unsigned int)cpus;
+	return n > CAPTURE_THREADS_MAX ? CAPTURE_THREADS_MAX : n;
+}
+
+static int start_threads(struct capture_pool *p, struct fault *f)
+{
+	const unsigned int want = choose_threads(p->o);
+	pthread_attr_t attr;
+	int r = 0;
+
+	(void)pthread_attr_init(&attr);
+	(void)pthread_attr_setstacksize(&attr, STACK_SIZE);
+	for (; p->n_threads < want && r == 0; p->n_threads += r == 0)
+		r = pthread_create(p->threads + p->n_threads, &attr, work, p);
+	(void)pthread_attr_destroy(&attr);
+	/* One is enough: a limit on processes must not cost the evidence. */
+	return p->n_threads > 0 ? 0 : fault_errno(f, r, "start a thread");
+}
+
+int capture_pool_new(int outfd, const struct capture_options *o, struct capture_pool **ret, struct fault *f)
+{
+	_cleanup_capture_pool_ struct capture_pool *p = calloc(1, sizeof(*p));
+	int r;
+
+	if (!p)
+		return fault_errno(f, ENOMEM, "capture");
+	*p = (struct capture_pool){ .o = o, .outfd = outfd, .oddfd = -EBADF, .manifestfd = -EBADF };
+	(void)pthread_mutex_init(&p->lock, NULL);
+	(void)pthread_cond_init(&p->room, NULL);
+	(void)pthread_cond_init(&p->work, NULL);
+	p->manifestfd = openat(outfd, MANIFEST_NAME, OUT_FLAGS, 0600);
+	if (p->manifestfd < 0)
+		return fault_errno(f, errno, "create " MANIFEST_NAME);
+	r = start_threads(p, f);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(p);
+	return 0;
+}

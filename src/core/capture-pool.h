@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "core/capture.h"
+#include "core/manifest.h"
+
+/*
+ * Threads that copy files while the walker goes on, and the one place where manifest lines come together.  The walker
+ * hands over an opened file; whoever is free copies, hashes and tells.
+ */
+struct capture_pool;
+
+/* A directory of the target that files in the queue still need. */
+struct capture_dir {
+	int fd;	    /* -EBADF: its files go to odd/ */
+	char *path; /* below the evidence: "worktree/src" */
+	int refs;   /* under the pool's lock */
+};
+
+struct capture_job {
+	struct manifest_entry entry; /* owned by the pool from the call on */
+	int in;			     /* as well */
+	struct capture_dir *dir;
+	char *name;	    /* in DIR; heap, owned as well */
+	uint64_t size;	    /* bytes that may be taken */
+	struct statx *seen; /* heap, owned as well: as IN was when it was opened */
+};
+
+int capture_pool_new(int outfd, const struct capture_options *o, struct capture_pool **ret,
+		     struct fault *f) _must_check_;
+int capture_pool_put(struct capture_pool *p, struct capture_job *job, struct fault *f) _must_check_;
+/* A line without data; E stays the caller's. */
+int capture_pool_tell(struct capture_pool *p, const struct manifest_entry *e, struct fault *f) _must_check_;
+
+struct capture_dir *capture_dir_new(int fd, const char *path); /* owns FD also when it fails */
+void capture_dir_drop(struct capture_pool *p, struct capture_dir *d);
+
+/* Waits for everything, closes the manifest.  Then free it. */
+int capture_pool_finish(struct capture_pool *p, struct capture_stats *ret, struct fault *f) _must_check_;
+void capture_pool_free(struct capture_pool *p);
+DEFINE_CLEANUP(struct capture_pool, capture_pool_free)
+#define _cleanup_capture_pool_ _cleanup_(capture_pool_freep)
