@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "cli/facts.h"
+#include "core/facts.h"
 #include "cli/profile-open.h"
 #include "cli/session-run.h"
 #include "core/subject-digest.h"
@@ -94,6 +94,6 @@ int docket_judge(struct docket *d, const struct run_options *o, struct fault *f)
 	if (r >= 0)
 		r = subject_digest(d->document, &d->digest, f);
 	if (r >= 0)
-		r = facts_build(d->subject, d->config, o, &facts, f);
+		r = facts_build(d->subject, d->config, o->provenance, &facts, f);
 	return r < 0 ? r : policy_decide(&facts.policy, &d->verdict, f);
 }

@@ -32,7 +32,6 @@ custody_SOURCES = \
 	src/cli/doctor-ledger.c \
 	src/cli/doctor-podman.c \
 	src/cli/doctor-probe.c src/cli/doctor-probe.h \
-	src/cli/facts.c src/cli/facts.h \
 	src/cli/ledger-filter.c \
 	src/cli/ledger-lines.c src/cli/ledger-lines.h \
 	src/cli/ledger-verdict.c src/cli/ledger-verdict.h \

@@ -22,6 +22,7 @@ libcore_a_SOURCES = \
 	src/core/doctor-explain.c \
 	src/core/doctor-layers.c \
 	src/core/exit-status.h \
+	src/core/facts.c src/core/facts.h \
 	src/core/lane.c src/core/lane.h \
 	src/core/lane-gate.c \
 	src/core/lane-stamp.c \

@@ -2,22 +2,21 @@
 #pragma once
 
 #include "base/fault.h"
-#include "cli/options.h"
 #include "core/config.h"
 #include "core/policy.h"
 #include "core/subject.h"
 
 /*
- * What policy is asked about a subject of this caller: `run` and `check` build it here, so that they cannot get
+ * What policy is asked about a subject of this caller: `run`, `check` and the hook build it here, so that they cannot get
  * different answers.  Where the wish came from is found out, not believed: an admin's mapping of uid or cgroup says it,
- * else a controlling terminal means a person, else nobody asked.  The caller's --provenance only adds taints.
+ * else a controlling terminal means a person, else nobody asked.  PROVENANCE, words of --provenance or NULL, only adds taints.
  */
 struct facts {
 	struct policy_facts policy; /* borrows from subject, configuration and RULES */
 	struct policy_rule *rules;
 };
 
-int facts_build(const struct subject *s, const struct config *c, const struct run_options *o,
-		struct facts *ret, struct fault *f) _must_check_;
+int facts_build(const struct subject *s, const struct config *c, char *const *provenance, struct facts *ret,
+		struct fault *f) _must_check_;
 void facts_done(struct facts *x);
 #define _cleanup_facts_ _cleanup_(facts_done)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/facts.h"
+#include "core/facts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -132,8 +132,8 @@ static struct policy_rule rule_of(const struct config_rule *r)
 	};
 }
 
-int facts_build(const struct subject *s, const struct config *c, const struct run_options *o,
-		struct facts *ret, struct fault *f)
+int facts_build(const struct subject *s, const struct config *c, char *const *provenance, struct facts *ret,
+		struct fault *f)
 {
 	_cleanup_facts_ struct facts x = { 0 };
 	int r;
@@ -142,7 +142,7 @@ int facts_build(const struct subject *s, const struct config *c, const struct ru
 	if (r >= 0)
 		r = find_intention(c, &x.policy.intention, f);
 	if (r >= 0)
-		r = read_taints(o->provenance, &x.policy.taints, f);
+		r = read_taints(provenance, &x.policy.taints, f);
 	if (r < 0)
 		return r;
 	x.rules = calloc(c->n_rules + 1, sizeof(*x.rules));
