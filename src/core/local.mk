@@ -5,6 +5,11 @@ libcore_a_SOURCES = \
 	src/core/capture-copy.c src/core/capture-copy.h \
 	src/core/capture-entry.c src/core/capture-entry.h \
 	src/core/capture-pool.c src/core/capture-pool.h \
+	src/core/evidence.c src/core/evidence.h \
+	src/core/evidence-judge.c \
+	src/core/evidence-probe.c src/core/evidence-probe.h \
+	src/core/evidence-store.c \
+	src/core/evidence-verify.c \
 	src/core/manifest.c src/core/manifest.h \
 	src/core/manifest-file.c src/core/manifest-file.h \
 	src/core/restore.c src/core/restore.h \

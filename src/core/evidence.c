@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "core/evidence.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/path.h"
+#include "core/dirs.h"
+#include "core/evidence-probe.h"
+#include "core/manifest.h"
+
+#define SIDE_MAX ((uint64_t)64 * 1024 * 1024) /* of one file beside the tree */
+#define NAMES_MAX 100			      /* of one session */
+
+struct taking {
+	const struct evidence_ask *ask;
+	int store, dir;
+	char *name; /* of DIR */
+	struct jdoc *absent;
+	struct strbuf sums;
+};
+
+static void taking_done(struct taking *t)
+{
+	fd_close(t->store);
+	fd_close(t->dir);
+	free(t->name);
+	jdoc_free(t->absent);
+	strbuf_done(&t->sums);
+}
+#define _cleanup_taking_ _cleanup_(taking_done)
+
+void evidence_taken_done(struct evidence_taken *t)
+{
+	free(t->path);
+	*t = (struct evidence_taken){ 0 };
+}
+
+const char *evidence_status_name(enum evidence_status s)
+{
+	static const char *const names[] = { "unknown", "none", "partial", "complete" };
+
+	return names[s];
+}
+
+/* The Nth name of a session: its own, then with a number. */
+static char *name_of(const char *session, unsigned int n, const char *suffix)
+{
+	char *name;
+	int r = n == 1 ? asprintf(&name, "%s%s", session, suffix)
+		       : asprintf(&name, "%s-%u%s", session, n, suffix);
+
+	return r < 0 ? NULL : name;
+}
+
+/* A name that is nobody's: what was taken before, or is being taken now, is never touched. */
+static int begin(struct taking *t, struct fault *f)
+{
+	const char *session = t->ask->session;
+	int r;
+
+	if (!*session || strchr(session, '/') || session[0] == '.')
+		return fault_set(f, EINVAL, "'%s' is no session's name", session);
+	t->store = path_make_dirs(AT_FDCWD, t->ask->store, 0700, f);
+	if (t->store < 0)
+		return t->store;
+	/* The modes of a share are its mount's, and say nothing. */
+	r = evidence_is_local(t->store) ? dirs_require_own(t->store, t->ask->store, f) : 0;
+	if (r < 0)
+		return r;
+	for (unsigned int i = 1; i <= NAMES_MAX; i++) {
+		t->name = name_of(session, i, EVIDENCE_PARTIAL);
+		if (!t->name)
+			return fault_errno(f, ENOMEM, "evidence");
+		if (mkdirat(t->store, t->name, 0700) == 0)
+			break;
+		if (errno != EEXIST)
+			return fault_errno(f, errno, "make '%s/%s'", t->ask->store, t->name);
+		free(t->name);
+		t->name = NULL;
+	}
+	if (!t->name)
+		return fault_set(f, EEXIST, "'%s' has evidence of '%s' %d times", t->ask->store, session,
+				 NAMES_MAX);
+	t->dir = openat(t->store, t->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (t->dir < 0 || flock(t->dir, LOCK_EX | LOCK_NB) < 0)
+		return fault_errno(f, errno, "open '%s/%s'", t->ask->store, t->name);
+	return 0;
+}
+
+static int add_sum(struct taking *t, const char *name, const struct digest *d, struct fault *f)
+{
+	char hex[DIGEST_HEX_SIZE];
+
+	digest_to_hex(d, hex);
+	strbuf_printf(&t->sums, "%s  %s\n", hex, name);
+	return t->sums.broken ? fault_errno(f, ENOMEM, "evidence") : 0;
+}
+
+/* Written, synced, closed and looked at again: a share that is full says so at any of these, or not at all. */
+static int put_file(struct taking *t, const char *name, const void *bytes, size_t len, struct digest *ret,
+		    struct fault *f)
+{
+	int fd = openat(t->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600), r;
+	struct stat st;
+
+	if (fd < 0)
+		return fault_errno(f, errno, "make '%s'", name);
+	r = fd_write_all(fd, bytes, len, f);
+	if (r == 0 && fsync(fd) < 0)
+		r = fault_errno(f, errno, "sync '%s'", name);
+	if (close(fd) < 0 && r == 0)
+		r = fault_errno(f, errno, "close '%s'", name);
+	if (r == 0 && (fstatat(t->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || (size_t)st.st_size != len))
+		r = fault_set(f, EIO, "'%s' was not kept whole", name);
+	if (r < 0)
+		return r;
+	digest_bytes(bytes, len, ret);
+	return 0;
+}
+
+static int put_side(struct taking *t, const struct evidence_side *s, struct fault *f)
+{
+	_cleanup_free_ char *bytes = NULL;
+	struct digest d;
+	size_t len;
+	int r;
+
+	if (s->fd < 0) {
+		jdoc_append_string(t->absent, s->name);
+		return 0;
+	}
+	if (lseek(s->fd, 0, SEEK_SET) < 0)
+		return fault_errno(f, errno, "read '%s'", s->name);
+	r = fd_read_all(s->fd, SIDE_MAX, &bytes, &len, f);
+	if (r == 0)
+		r = put_file(t, s->name, bytes, len, &d, f);
+	return r < 0 ? r : add_sum(t, s->name, &d, f);
+}
+
+static int take_tree(struct taking *t, struct evidence_taken *ret, struct evidence_probe *probe,
+		     struct fault *f)
+{
+	struct capture_options o = t->ask->limits ? *t->ask->limits : (struct capture_options){ 0 };
+	int r;
+
+	ret->status = EVIDENCE_NONE;
+	r = evidence_probe(t->dir, probe, f);
+	if (r < 0 || t->ask->tree < 0)
+		return r;
+	o.any_names = probe->any_names;
+	o.sync_each = !probe->local;
+	r = capture_tree(t->ask->tree, t->dir, &o, &ret->stats, f);
+	if (r < 0)
+		return r;
+	ret->status = ret->stats.missing || ret->stats.unstable || ret->stats.cut_short ? EVIDENCE_CUT
+											: EVIDENCE_COMPLETE;
+	return add_sum(t, MANIFEST_NAME, &ret->stats.manifest, f);
+}
+
+static void describe_stats(struct jdoc *o, const struct evidence_taken *taken)
+{
+	struct jdoc *tree = jdoc_set_object(o, "tree");
+	const struct capture_stats *s = &taken->stats;
+	char text[sizeof("sha256:") + DIGEST_HEX_SIZE] = "sha256:";
+
+	digest_to_hex(&s->manifest, text + sizeof("sha256:") - 1);
+	jdoc_set_string(tree, "manifest", text);
+	jdoc_set_int(tree, "entries", (int64_t)s->entries);
+	jdoc_set_int(tree, "files", (int64_t)s->files);
+	jdoc_set_int(tree, "bytes", (int64_t)s->bytes);
+	jdoc_set_int(tree, "missing", (int64_t)s->missing);
+	jdoc_set_int(tree, "unstable", (int64_t)s->unstable);
+	jdoc_set_bool(tree, "cut_short", s->cut_short);
+}
+
+static const char *explain(const struct evidence_ask *ask, const struct evidence_taken *taken)
+{
+	if (taken->status == EVIDENCE_NONE)
+		return ask->why ? ask->why : "there was no tree to keep";
+	if (taken->stats.cut_short)
+		return "limit: enough entries were kept";
+	if (taken->stats.missing)
+		return "some entries are not, or not wholly, kept: see the manifest";
+	return taken->stats.unstable ? "some files changed while they were read: see the manifest" : NULL;
+}
+
+static int put_metadata(struct taking *t, struct evidence_taken *taken, const struct evidence_probe *probe,
+			struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *o = jdoc_copy(t->ask->metadata);
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	const char *why = explain(t->ask, taken);
+	char now[CLOCK_TEXT_SIZE];
+	struct jdoc *target;
+	int r;
+
+	clock_format(clock_wall_us(), now);
+	jdoc_set_string(o, "taken", now);
+	jdoc_set_string(o, "status", evidence_status_name(taken->status));
+	jdoc_set(o, "why", why ? jdoc_new_string(why) : jdoc_new_null());
+	jdoc_set(o, "absent", TAKE_PTR(t->absent));
+	target = jdoc_set_object(o, "target");
+	jdoc_set_bool(target, "any_names", probe->any_names);
+	jdoc_set_bool(target, "local", probe->local);
+	jdoc_set_int(target, "create_us", (int64_t)probe->create_us);
+	if (taken->status != EVIDENCE_NONE)
+		describe_stats(o, taken);
+	r = jdoc_write(o, JDOC_PRETTY, &text, f);
+	if (r == 0)
+		r = put_file(t, EVIDENCE_METADATA, text.text, text.len, &taken->metadata, f);
+	return r < 0 ? r : add_sum(t, EVIDENCE_METADATA, &taken->metadata, f);
+}
+
+/* Never onto another one: -EEXIST. */
+static int rename_partial(const struct taking *t, const char *name)
+{
+	struct stat st;
+
+	if (renameat2(t->store, t->name, t->store, name, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	/* A share that does not know how.  Nor does a directory replace one that is not empty. */
+	if (fstatat(t->store, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EEXIST;
+	return renameat(t->store, t->name, t->store, name) < 0 ? -errno : 0;
+}
+
+/* From here on it exists. */
+static int give_name(struct taking *t, struct evidence_taken *taken, struct fault *f)
+{
+	int r = -EEXIST;
+
+	if (syncfs(t->dir) < 0)
+		return fault_errno(f, errno, "sync the evidence");
+	for (unsigned int i = 1; r == -EEXIST && i <= NAMES_MAX; i++) {
+		_cleanup_free_ char *name = name_of(t->ask->session, i, "");
+
+		if (!name)
+			return fault_errno(f, ENOMEM, "evidence");
+		r = rename_partial(t, name);
+		if (r == 0)
+			taken->path = path_join(t->ask->store, name);
+	}
+	if (r < 0)
+		return fault_errno(f, -r, "give the evidence its name");
+	(void)fsync(t->store); /* not every share has it for directories */
+	return taken->path ? 0 : fault_errno(f, ENOMEM, "evidence");
+}
+
+int evidence_take(const struct evidence_ask *ask, struct evidence_taken *ret, struct fault *f)
+{
+	_cleanup_taking_ struct taking t = { .ask = ask, .store = -EBADF, .dir = -EBADF };
+	_cleanup_taken_ struct evidence_taken taken = { 0 };
+	struct evidence_probe probe = { 0 };
+	struct digest ignored;
+	int r;
+
+	t.absent = jdoc_new_array();
+	r = begin(&t, f);
+	if (r == 0)
+		r = take_tree(&t, &taken, &probe, f);
+	for (size_t i = 0; r == 0 && i < ask->n_sides; i++)
+		r = put_side(&t, ask->sides + i, f);
+	if (r == 0)
+		r = put_metadata(&t, &taken, &probe, f);
+	if (r == 0)
+		r = put_file(&t, EVIDENCE_SUMS, t.sums.text, t.sums.len, &ignored, f);
+	if (r == 0)
+		r = give_name(&t, &taken, f);
+	if (r < 0)
+		return fault_wrap(f, r, "evidence of '%s'", ask->session);
+	*ret = taken;
+	taken = (struct evidence_taken){ 0 };
+	return 0;
+}
