@@ -29,6 +29,9 @@ tests_unit_test_layer_SOURCES = tests/unit/test-layer.c tests/unit/tap.h
 unit_tests += tests/unit/test-config
 tests_unit_test_config_SOURCES = tests/unit/test-config.c tests/unit/tap.h
 
+unit_tests += tests/unit/test-migrate
+tests_unit_test_migrate_SOURCES = tests/unit/test-migrate.c tests/unit/tap.h
+
 unit_tests += tests/unit/test-lane
 tests_unit_test_lane_SOURCES = tests/unit/test-lane.c tests/unit/tap.h
 

@@ -10,6 +10,7 @@ custody_SOURCES = \
 	src/cli/cmd-ledger-show.c \
 	src/cli/cmd-ledger-tail.c \
 	src/cli/cmd-ledger-verify.c \
+	src/cli/cmd-migrate.c \
 	src/cli/cmd-run.c src/cli/cmd-run.h \
 	src/cli/cmd-shell.c \
 	src/cli/cmd-profile.c src/cli/cmd-profile.h \

@@ -22,6 +22,7 @@ static const struct command commands[] = {
 	{ "doctor",  "[--json] [--explain ID] [--profile PROFILE | --engine ENGINE]", "say what this host can enforce", 0, -1, cmd_doctor },
 	{ "help",    "[COMMAND]", "list the commands, or a command's options", 0, 1, cmd_help },
 	{ "ledger",  "init|show|tail|verify|export|repair|checkpoint ...", "look at the record of what ran, verify it", 1, -1, cmd_ledger },
+	{ "migrate", "[--dry-run | --apply] [--json] [DIR]", "move state without lanes into lanes", 0, -1, cmd_migrate },
 	{ "profile", "ls|show|check|diff|schema|trust ...", "look at profiles, check and trust them", 1, -1, cmd_profile },
 	{ "version", "", "say which version this is",   0, 0, cmd_version },
 	{ 0 },

@@ -60,6 +60,9 @@ libcore_a_SOURCES = \
 	src/core/operand-layer.c \
 	src/core/operand-path.c src/core/operand-path.h \
 	src/core/operand-tree.c \
+	src/core/migrate-apply.c src/core/migrate.h \
+	src/core/migrate-plan.c \
+	src/core/migrate-stamp.c src/core/migrate-stamp.h \
 	src/core/placement.h \
 	src/core/policy.c src/core/policy.h \
 	src/core/policy-name.c src/core/policy-subject.c src/core/policy-table.c src/core/policy-verdict.c \

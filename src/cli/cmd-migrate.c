@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "cli/command.h"
+#include "core/exit-status.h"
+#include "core/migrate.h"
+
+#define USAGE "usage: custody migrate [--dry-run | --apply] [--json] [DIR]"
+
+struct options {
+	bool apply, dry_run, json;
+	const char *dir;
+};
+
+static int parse(int argc, char **argv, struct options *o, struct fault *f)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--apply") == 0)
+			o->apply = true;
+		else if (strcmp(argv[i], "--dry-run") == 0)
+			o->dry_run = true;
+		else if (strcmp(argv[i], "--json") == 0)
+			o->json = true;
+		else if (argv[i][0] == '-' || !argv[i][0])
+			return fault_set(f, EINVAL, "no option '%s'; " USAGE, argv[i]);
+		else if (o->dir)
+			return fault_set(f, EINVAL, "one DIR at a time; " USAGE);
+		else
+			o->dir = argv[i];
+	}
+	if (o->apply && o->dry_run)
+		return fault_set(f, EINVAL, "--dry-run and --apply exclude each other");
+	if (o->dir && o->dir[0] != '/')
+		return fault_set(f, EINVAL, "'%s' is not an absolute path: pointers hold absolute paths",
+				 o->dir);
+	return 0;
+}
+
+static void print_item(const struct migrate_item *i)
+{
+	_cleanup_free_ char *from = str_escape(i->from), *to = i->to ? str_escape(i->to) : NULL;
+	_cleanup_free_ char *why = i->why ? str_escape(i->why) : NULL;
+
+	printf("%-8s %s", migrate_action_name(i->action), from ? from : "?");
+	if (to)
+		printf(" -> %s", to);
+	if (why)
+		printf(": %s", why);
+	putchar('\n');
+}
+
+static void print_end(const struct migrate_plan *p, bool applied)
+{
+	size_t n = migrate_count(p, MIGRATE_MOVE) + migrate_count(p, MIGRATE_POINT);
+	_cleanup_free_ char *dir = str_escape(p->dir);
+
+	if (p->n == 0)
+		printf("nothing to migrate in '%s'\n", dir ? dir : "?");
+	else
+		printf("%zu %s, %zu left, %zu in conflict%s\n", n, applied ? "migrated" : "to migrate",
+		       migrate_count(p, MIGRATE_LEAVE), migrate_count(p, MIGRATE_CONFLICT),
+		       applied || n == 0 ? "" : "; nothing was written: custody migrate --apply does it");
+}
+
+static int print_json(const struct migrate_plan *p, bool applied, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *d = migrate_describe(p, applied);
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	int r = jdoc_write(d, JDOC_PRETTY, &text, f);
+
+	if (r == 0)
+		(void)fputs(text.text, stdout);
+	return r;
+}
+
+int cmd_migrate(int argc, char **argv, struct fault *f)
+{
+	_cleanup_migrate_ struct migrate_plan p = { .dirfd = -EBADF };
+	_cleanup_dirs_ struct dirs d = { 0 };
+	struct options o = { 0 };
+	int r;
+
+	log_init(PACKAGE_NAME, LOG_LEVEL_INFO);
+	r = parse(argc, argv, &o, f);
+	if (r < 0) {
+		log_error("migrate: %s", fault_text(f));
+		return STATUS_USAGE;
+	}
+	r = dirs_load(&d, f);
+	if (r == 0)
+		r = migrate_plan(o.dir ? o.dir : d.base, &p, f);
+	if (r == -ENOENT && !o.dir && !p.dir) {
+		printf("nothing to migrate: there is no '%s'\n", d.base);
+		return STATUS_OK;
+	}
+	if (r == 0 && o.apply)
+		r = migrate_apply(&p, &d, f);
+	if (r < 0)
+		return r;
+	if (o.json) {
+		r = print_json(&p, o.apply, f);
+	} else {
+		for (size_t i = 0; i < p.n; i++)
+			print_item(&p.items[i]);
+		print_end(&p, o.apply);
+	}
+	if (r < 0)
+		return r;
+	return migrate_count(&p, MIGRATE_CONFLICT) ? STATUS_NO : STATUS_OK;
+}
