@@ -15,6 +15,7 @@
 #include "core/subject-digest.h"
 #include "core/subject-json.h"
 #include "oci/bundle.h"
+#include "oci/rootfs.h"
 
 #define FILE_VERSION 1
 #define SIZE_MAX_FILE ((size_t)4 * 1024 * 1024)
@@ -317,6 +318,15 @@ static int read_beside(struct bundle_files *b, struct beside *x, struct fault *f
 	return require_digest(b, x->digest, f);
 }
 
+static int require_same_rootfs(const struct bundle_files *b, struct fault *f)
+{
+	_cleanup_close_ int fd = openat(b->dirfd, "rootfs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return fault_errno(f, errno, "bundle's 'rootfs'");
+	return rootfs_require_same(fd, b->subject, b->placement.uid_base, b->placement.gid_base, f);
+}
+
 int bundle_verify(struct bundle_files *b, const struct digest_key *key, const char *hook, struct fault *f)
 {
 	_cleanup_(beside_done) struct beside x = { 0 };
@@ -338,5 +348,6 @@ int bundle_verify(struct bundle_files *b, const struct digest_key *key, const ch
 	if (r < 0)
 		return r;
 	place(b, x.place.rootless, &x);
-	return require_same_config(b, config, f);
+	r = require_same_config(b, config, f);
+	return r < 0 ? r : require_same_rootfs(b, f);
 }

@@ -42,7 +42,7 @@ struct bundle_files {
 int bundle_read(const char *dir, struct bundle_files *ret, struct fault *f) _must_check_;
 
 /*
- * -EPERM unless config.json is exactly what the subject and the bundle's place give; says what differs.  HOOK names the
+ * -EPERM unless config.json and rootfs/ are exactly what the subject and the bundle's place give; says what differs.  HOOK names the
  * program that the bundle has to call ("/proc/self/exe" for the hook itself).
  */
 int bundle_verify(struct bundle_files *b, const struct digest_key *key, const char *hook,

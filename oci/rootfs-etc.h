@@ -8,10 +8,23 @@
 #include "base/fault.h"
 #include "core/subject.h"
 
-/* Between rootfs.c and rootfs-etc.c; nobody else includes this.  Paths are relative to the new root. */
+/* Between the files that make and check a root; nobody else includes this.  Paths are relative to the new root. */
+struct rootfs_item;
+struct rootfs_list {
+	struct rootfs_item *items;
+	size_t n;
+};
+
 struct rootfs {
 	int dirfd;
+	struct rootfs_list *list; /* not NULL: nothing is made, what would be is listed */
 };
+
+/* With all directories above PATH; TYPE is S_IFDIR, S_IFREG or S_IFLNK. */
+int rootfs_list_add(struct rootfs_list *l, const char *path, mode_t type, const char *text, size_t len,
+		    struct fault *f);
+/* Everything that rootfs_build would make now. */
+int rootfs_list(struct rootfs_list *l, const struct subject *s, uid_t uid, gid_t gid, struct fault *f);
 
 int rootfs_make_dir(const struct rootfs *r, const char *path, struct fault *f);
 int rootfs_make_file(const struct rootfs *r, const char *path, const char *text, size_t len, struct fault *f);

@@ -37,6 +37,8 @@ int rootfs_make_dir(const struct rootfs *r, const char *path, struct fault *f)
 {
 	int ret;
 
+	if (r->list)
+		return rootfs_list_add(r->list, path, S_IFDIR, NULL, 0, f);
 	if (mkdirat(r->dirfd, path, 0755) == 0 || errno == EEXIST)
 		return 0;
 	if (errno != ENOENT)
@@ -52,9 +54,12 @@ int rootfs_make_dir(const struct rootfs *r, const char *path, struct fault *f)
 int rootfs_make_file(const struct rootfs *r, const char *path, const char *text, size_t len, struct fault *f)
 {
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-	_cleanup_close_ int fd = openat(r->dirfd, path, flags, 0644);
+	_cleanup_close_ int fd = -EBADF;
 	int ret;
 
+	if (r->list)
+		return rootfs_list_add(r->list, path, S_IFREG, text, len, f);
+	fd = openat(r->dirfd, path, flags, 0644);
 	if (fd < 0 && errno == ENOENT) {
 		ret = make_parent(r, path, f);
 		if (ret < 0)
@@ -68,8 +73,11 @@ int rootfs_make_file(const struct rootfs *r, const char *path, const char *text,
 
 int rootfs_make_link(const struct rootfs *r, const char *path, const char *text, struct fault *f)
 {
-	int ret = symlinkat(text, r->dirfd, path);
+	int ret;
 
+	if (r->list)
+		return rootfs_list_add(r->list, path, S_IFLNK, text, strlen(text), f);
+	ret = symlinkat(text, r->dirfd, path);
 	if (ret < 0 && errno == ENOENT) {
 		ret = make_parent(r, path, f);
 		if (ret < 0)
@@ -152,15 +160,12 @@ static int build(const struct rootfs *r, const struct subject *s, struct fault *
  * As the owner-to-be: nothing has to be given away afterwards, and of the host's files only what everybody may read
  * can be copied.  Ids of the file system only, so that nobody may signal us meanwhile.
  */
-int rootfs_build(int dirfd, const struct subject *s, uid_t uid, gid_t gid, struct fault *f)
+static int build_as(const struct rootfs *r, const struct subject *s, uid_t uid, gid_t gid, struct fault *f)
 {
-	const struct rootfs r = { .dirfd = dirfd };
 	const bool other = uid != geteuid() || gid != getegid();
 	mode_t mask;
 	int ret;
 
-	if (other && fchown(dirfd, uid, gid) < 0)
-		return fault_errno(f, errno, "give the new root to %u", uid);
 	if (other) {
 		/* The group first: without the right user it can no longer be changed. */
 		(void)setfsgid(gid);
@@ -172,11 +177,28 @@ int rootfs_build(int dirfd, const struct subject *s, uid_t uid, gid_t gid, struc
 		}
 	}
 	mask = umask(022);
-	ret = build(&r, s, f);
+	ret = build(r, s, f);
 	(void)umask(mask);
 	if (other) {
 		(void)setfsuid(geteuid());
 		(void)setfsgid(getegid());
 	}
 	return ret;
+}
+
+int rootfs_build(int dirfd, const struct subject *s, uid_t uid, gid_t gid, struct fault *f)
+{
+	const struct rootfs r = { .dirfd = dirfd };
+	const bool other = uid != geteuid() || gid != getegid();
+
+	if (other && fchown(dirfd, uid, gid) < 0)
+		return fault_errno(f, errno, "give the new root to %u", uid);
+	return build_as(&r, s, uid, gid, f);
+}
+
+int rootfs_list(struct rootfs_list *l, const struct subject *s, uid_t uid, gid_t gid, struct fault *f)
+{
+	const struct rootfs r = { .dirfd = -EBADF, .list = l };
+
+	return build_as(&r, s, uid, gid, f);
 }

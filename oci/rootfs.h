@@ -13,3 +13,10 @@
  * a portable bundle's rootfs/ and the private tmpfs of a run.
  */
 int rootfs_build(int dirfd, const struct subject *s, uid_t uid, gid_t gid, struct fault *f) _must_check_;
+
+/*
+ * -EPERM unless the tree in DIRFD is exactly what rootfs_build would make of S now, and nothing besides.  Copies of the
+ * host's files are compared with the host's.
+ */
+int rootfs_require_same(int dirfd, const struct subject *s, uid_t uid, gid_t gid,
+			struct fault *f) _must_check_;

@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "core/subject-digest.h"
 #include "oci/bundle.h"
+#include "oci/rootfs.h"
 #include "tap.h"
 
 #include "subject-fixture.h"
@@ -59,6 +60,16 @@ static bool write_both(const struct subject *s, const struct placement *p)
 static struct profile profile;
 static struct subject subject;
 
+static bool make_rootfs(const struct placement *p)
+{
+	_cleanup_close_ int fd = -EBADF;
+
+	if (mkdirat(dirfd_, "rootfs", 0755) < 0)
+		return false;
+	fd = openat(dirfd_, "rootfs", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd >= 0 && rootfs_build(fd, &subject, p->uid_base, p->gid_base, NULL) == 0;
+}
+
 static bool begin(void)
 {
 	struct placement p;
@@ -73,7 +84,7 @@ static bool begin(void)
 	subject = fixture_subject(&profile);
 	p = a_place();
 	return dirfd_ >= 0 && chown(dir, geteuid(), getegid()) == 0 && put("custody-hook", "#", 1) &&
-	       write_both(&subject, &p);
+	       make_rootfs(&p) && write_both(&subject, &p);
 }
 
 static void end(void)
@@ -219,7 +230,7 @@ static void two_edited_files_have_another_digest(void)
 	CHECK(begin());
 	p = a_place();
 	CHECK(fixture_digest(&subject, &d));
-	profile.network = PROFILE_NETWORK_HOST;
+	profile.limit_memory *= 2;
 	CHECK(write_both(&subject, &p));
 	CHECK(bundle_read(dir, &b, &f) == 0 && bundle_verify(&b, &fixture_key, hook, &f) == 0);
 	CHECK(!digest_equal(&d, &b.digest));
@@ -304,7 +315,86 @@ static void the_runs_own_time_is_checked_as_well(void)
 	end();
 }
 
-TAP_MAIN(T(what_was_written_is_what_runs), T(an_edited_config_is_refused_by_name),
-	 T(an_edited_subject_is_refused), T(two_edited_files_have_another_digest),
-	 T(ids_of_somebody_else_are_refused), T(another_program_is_refused),
-	 T(another_kind_of_file_is_refused), T(the_runs_own_time_is_checked_as_well))
+static bool put_below(const char *path, const char *text)
+{
+	_cleanup_close_ int fd = openat(dirfd_, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	return fd >= 0 && fd_write_all(fd, text, strlen(text), NULL) == 0;
+}
+
+/* GOV-9: what lies in the root runs as well: the loader's configuration, the names of users. */
+static void an_edited_root_is_refused_by_name(void)
+{
+	/* clang-format off */
+	static const struct { const char *said; enum { ADD, CHANGE, GONE, LINK, MODE, OWNER, DIR_, FIFO } how; const char *path; } rows[] = {
+		{ "rootfs/etc/ld.so.preload", ADD, "rootfs/etc/ld.so.preload" },
+		{ "rootfs/etc/passwd", CHANGE, "rootfs/etc/passwd" },
+		{ "rootfs/etc/passwd", GONE, "rootfs/etc/passwd" },
+		{ "rootfs/etc/passwd", MODE, "rootfs/etc/passwd" },
+		{ "rootfs/bin", LINK, "rootfs/bin" },
+		{ "rootfs/etc/x", LINK, "rootfs/etc/x" },
+		{ "rootfs/new", DIR_, "rootfs/new" },
+		{ "rootfs/etc/x", FIFO, "rootfs/etc/x" },
+		{ "rootfs/etc", OWNER, "rootfs/etc" },
+		{ "rootfs/x", CHANGE, "rootfs/x" }, /* a mount point */
+	};
+	/* clang-format on */
+	bool root = geteuid() == 0;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *path = rows[i].path;
+		char text[512];
+		bool done = false;
+
+		CHECK(begin());
+		CHECK(verify(text) == 0);
+		switch (rows[i].how) {
+		case ADD:
+		case CHANGE:
+			done = put_below(path, "edited");
+			break;
+		case GONE:
+			done = unlinkat(dirfd_, path, 0) == 0;
+			break;
+		case LINK:
+			(void)unlinkat(dirfd_, path, 0);
+			done = symlinkat("/tmp/evil", dirfd_, path) == 0;
+			break;
+		case MODE:
+			done = fchmodat(dirfd_, path, 04755, 0) == 0;
+			break;
+		case OWNER:
+			done = root ? fchownat(dirfd_, path, 1, 1, 0) == 0
+				    : fchmodat(dirfd_, path, 0777, 0) == 0;
+			break;
+		case DIR_:
+			done = mkdirat(dirfd_, path, 0755) == 0;
+			break;
+		case FIFO:
+			done = mkfifoat(dirfd_, path, 0644) == 0;
+			break;
+		}
+		CHECK(done);
+		CHECK(verify(text) == -EPERM);
+		if (!strstr(text, rows[i].said))
+			printf("# %s\n", text);
+		CHECK(strstr(text, rows[i].said) && strstr(text, "custody bundle"));
+		end();
+	}
+}
+
+static void a_link_to_a_root_is_none(void)
+{
+	char text[512];
+
+	CHECK(begin());
+	CHECK(renameat(dirfd_, "rootfs", dirfd_, "r") == 0 && symlinkat("r", dirfd_, "rootfs") == 0);
+	CHECK(verify(text) < 0);
+	end();
+}
+
+TAP_MAIN(T(a_link_to_a_root_is_none), T(an_edited_root_is_refused_by_name), T(what_was_written_is_what_runs),
+	 T(an_edited_config_is_refused_by_name), T(an_edited_subject_is_refused),
+	 T(two_edited_files_have_another_digest), T(ids_of_somebody_else_are_refused),
+	 T(another_program_is_refused), T(another_kind_of_file_is_refused),
+	 T(the_runs_own_time_is_checked_as_well))
