@@ -60,6 +60,10 @@ tests_unit_test_profile_tighter_SOURCES = tests/unit/test-profile-tighter.c $(pr
 unit_tests += tests/unit/test-profile-trust
 tests_unit_test_profile_trust_SOURCES = tests/unit/test-profile-trust.c $(profile_fixture)
 
+policy_fixture = tests/unit/policy-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-policy-table
+tests_unit_test_policy_table_SOURCES = tests/unit/test-policy-table.c $(policy_fixture)
+
 unit_tests += tests/unit/test-doctor
 tests_unit_test_doctor_SOURCES = tests/unit/test-doctor.c tests/unit/tap.h
 
@@ -215,7 +219,7 @@ AM_TESTS_ENVIRONMENT = \
 	SRCDIR='$(abs_top_srcdir)' BUILDDIR='$(abs_top_builddir)' LIBCRUN_A='$(LIBCRUN_A)' NM='$(NM)' \
 	FUZZ_TARGETS='$(fuzz_targets)'; \
 	export SRCDIR BUILDDIR LIBCRUN_A NM FUZZ_TARGETS;
-EXTRA_DIST += $(script_tests) tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/integration tests/conformance tests/lib tests/vm
+EXTRA_DIST += $(script_tests) tests/data tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/integration tests/conformance tests/lib tests/vm
 
 # Built by contrib/bench/ledger only.
 EXTRA_PROGRAMS = contrib/bench/ledger-driver

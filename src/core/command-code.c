@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "core/command-judge.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+/* --- shells -------------------------------------------------------------------------------------------------- */
+
+/* Text that is printed here may be what a shell reads there: echo 'rm -rf /' | sh */
+static void probe_printed(struct judge *j)
+{
+	for (const struct shell_command *c = j->shell; c; c = c->next) {
+		for (const struct shell_redirect *d = c->redirects; d; d = d->next)
+			if (d->kind == SHELL_REDIRECT_HERE)
+				judge_probe_text(j, d->word.text);
+		if (c->n_words < 2 ||
+		    (!str_eq(c->words[0].text, "echo") && !str_eq(c->words[0].text, "printf")))
+			continue;
+		judge_probe_command(j, c->words + 1, c->n_words - 1);
+		for (size_t i = 1; i < c->n_words; i++)
+			if (strpbrk(c->words[i].text, " \t\n;"))
+				judge_probe_crude(j, c->words[i].text);
+	}
+}
+
+static bool judge_heredoc(struct judge *j)
+{
+	bool any = false;
+
+	for (const struct shell_redirect *d = j->redirects; d; d = d->next)
+		if (d->kind == SHELL_REDIRECT_HERE) {
+			judge_shell_text(j, d->word.text, false);
+			any = true;
+		}
+	return any;
+}
+
+/* "-c TEXT" anywhere among the options: the first operand is the text. */
+void judge_shell(struct judge *j, const struct command *c)
+{
+	struct command_part *part = judge_part(j, c->w, c->n);
+	bool text = false;
+	struct options o;
+	struct option at;
+
+	options_init(&o, c, true);
+	while (options_next(&o, &at)) {
+		if (option_is_operand(&at) && (at.word[0] == '+' || str_eq(at.word, "-"))) {
+			o.ended = false;
+			continue;
+		}
+		if (option_is_operand(&at) && text) {
+			if (part)
+				part->clear = true;
+			judge_shell_text(j, at.word, false);
+			/* sh -c '"$@"' x rm -rf / */
+			if (at.at + 1 < c->n)
+				judge_probe_command(j, c->w + at.at + 1, c->n - at.at - 1);
+			if (at.at + 2 < c->n)
+				judge_probe_command(j, c->w + at.at + 2, c->n - at.at - 2);
+			return;
+		}
+		if (option_is_operand(&at)) {
+			judge_unknown(j, at.word, "a script that is not read here");
+			probe_printed(j);
+			return;
+		}
+		text = text || at.c == 'c';
+		if (option_is(&at, " rcfile,init-file"))
+			judge_unknown(j, c->w[0].text, "a script that is not read here");
+	}
+	if (judge_heredoc(j)) {
+		if (part)
+			part->clear = true;
+		return;
+	}
+	judge_unknown(j, c->w[0].text, "reads its commands from somewhere else");
+	probe_printed(j);
+}
+
+/* fish, csh, zsh ...: another language; what looks like a delete still counts. */
+void judge_foreign_shell(struct judge *j, const struct command *c)
+{
+	(void)judge_part(j, c->w, c->n);
+	judge_unknown(j, c->w[0].text, "a shell whose language is not read here");
+	for (size_t i = 1; i < c->n; i++) {
+		judge_probe_text(j, c->w[i].text);
+		judge_probe_crude(j, c->w[i].text);
+	}
+	probe_printed(j);
+}
+
+/* python, perl, node ...: with code in their words or in a file. */
+void judge_code(struct judge *j, const struct command *c)
+{
+	(void)judge_part(j, c->w, c->n);
+	judge_trait(j, c->row->traits);
+	judge_unknown(j, c->w[0].text, "runs code that is not read here");
+	for (size_t i = 1; i < c->n; i++)
+		judge_probe_crude(j, c->w[i].text);
+	for (const struct shell_redirect *d = j->redirects; d; d = d->next)
+		if (d->kind == SHELL_REDIRECT_HERE)
+			judge_probe_crude(j, d->word.text);
+}
+
+/* A program that only prints fields is a read; one that could start something is not. */
+void judge_awk(struct judge *j, const struct command *c)
+{
+	struct options o;
+	struct option at;
+	bool program = false;
+
+	(void)judge_part(j, c->w, c->n);
+	options_init(&o, c, true);
+	while (options_next(&o, &at)) {
+		if (option_is(&at, c->row->bad)) {
+			judge_unknown(j, c->w[0].text, "runs code that is not read here");
+		} else if (option_is_operand(&at) && !program) {
+			program = true;
+			o.ended = true;
+			if (strpbrk(at.word, "|>@\x01") || strstr(at.word, "system") ||
+			    strstr(at.word, "getline") || strstr(at.word, "close")) {
+				judge_unknown(j, c->w[0].text, "code that may run or write something");
+				judge_probe_crude(j, at.word);
+			}
+		}
+	}
+}
+
+/* --- sed ----------------------------------------------------------------------------------------------------- */
+
+static const char *skip_delimited(const char *p, char delimiter)
+{
+	for (; *p && *p != delimiter; p++)
+		if (*p == '\\' && p[1])
+			p++;
+	return *p == delimiter ? p + 1 : NULL;
+}
+
+static const char *skip_address(const char *p)
+{
+	for (;;) {
+		if (*p == '/')
+			p = skip_delimited(p + 1, '/');
+		else
+			p += *p == '$' ? 1 : strspn(p, "0123456789~+");
+		if (!p)
+			return NULL;
+		p += strspn(p, "I ");
+		if (*p != ',')
+			break;
+		p++;
+	}
+	return p + strspn(p, "! ");
+}
+
+/* Only commands that print, delete lines from the stream, or substitute without the flags e and w. */
+static bool sed_is_plain(const char *script)
+{
+	for (const char *p = script; *p;) {
+		p += strspn(p, " \t\n;");
+		if (!*p)
+			break;
+		p = skip_address(p);
+		if (!p || !*p)
+			return false;
+		if (*p == 's' || *p == 'y') {
+			char delimiter = p[1];
+
+			if (!delimiter || delimiter == '\\' || delimiter == '\n')
+				return false;
+			p = skip_delimited(p + 2, delimiter);
+			p = p ? skip_delimited(p, delimiter) : NULL;
+			if (!p)
+				return false;
+			p += strspn(p, "gpiImM0123456789");
+		} else if (strchr("pdDqQgGhHnNxlP=", *p)) {
+			p++;
+			p += strspn(p, "0123456789");
+		} else {
+			return false;
+		}
+		p += strspn(p, " \t");
+		if (*p && *p != ';' && *p != '\n')
+			return false;
+	}
+	return true;
+}
+
+static void judge_sed_script(struct judge *j, const char *script)
+{
+	if (!text_is_unknown(script) && sed_is_plain(script))
+		return;
+	judge_unknown(j, script, "a sed script that may run or write something");
+	judge_probe_crude(j, script);
+}
+
+void judge_sed(struct judge *j, const struct command *c)
+{
+	bool script = false, in_place = false;
+	struct options o;
+	struct option at;
+
+	(void)judge_part(j, c->w, c->n);
+	options_init(&o, c, false);
+	while (options_next(&o, &at)) {
+		script = script || option_is(&at, "ef expression,file");
+		if (at.c == 'i' || (at.name && option_is(&at, " in-place"))) {
+			in_place = true;
+			o.cluster = NULL; /* the rest is the suffix */
+		}
+	}
+	options_init(&o, c, false);
+	while (options_next(&o, &at)) {
+		if (at.c == 'i')
+			o.cluster = NULL;
+		if (option_is(&at, "e expression")) {
+			judge_sed_script(j, at.value ? at.value : "\x01");
+		} else if (option_is(&at, "f file")) {
+			judge_unknown(j, c->w[0].text, "a sed script that is not read here");
+		} else if (option_is_operand(&at) && !script) {
+			script = true;
+			judge_sed_script(j, at.word);
+		} else if (option_is_operand(&at) && in_place) {
+			judge_write(j, at.word, OUTCOME_SOFT);
+		}
+	}
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "core/command-judge.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+/* Programs that read, unless one of the options in row->bad is there. */
+void judge_read(struct judge *j, const struct command *c)
+{
+	struct options o;
+	struct option at;
+
+	(void)judge_part(j, c->w, c->n);
+	if (!c->row->bad)
+		return;
+	options_init(&o, c, false);
+	while (options_next(&o, &at)) {
+		bool may_be_option = option_is_operand(&at) && !o.ended && at.word[0] == SHELL_UNKNOWN;
+
+		/* What it writes or runs with it is not followed. */
+		if (option_is(&at, c->row->bad) || may_be_option)
+			judge_unknown(j, c->w[0].text, "an option that runs or writes something");
+	}
+}
+
+/* Programs that are the same whatever their words. */
+void judge_fixed(struct judge *j, const struct command *c)
+{
+	(void)judge_part(j, c->w, c->n);
+	judge_change(j, c->row->outcome, c->row->domain);
+	judge_trait(j, c->row->traits);
+	if (c->row->domain == DOMAIN_SYSTEM)
+		judge_note(j, "system-tool", c->w[0].text, "changes the system");
+	else if (c->row->traits & COMMAND_RUNS)
+		judge_note(j, "runs-programs", c->w[0].text, "runs other programs");
+	for (size_t i = 1; c->row->traits & COMMAND_RUNS && i < c->n; i++)
+		if (strpbrk(c->w[i].text, " ;|&`$"))
+			judge_probe_text(j, c->w[i].text);
+}
+
+/* Every operand is written: touch, mkdir, tee, truncate. */
+void judge_operands(struct judge *j, const struct command *c)
+{
+	struct options o;
+	struct option at;
+	unsigned int skip = c->row->skip;
+
+	(void)judge_part(j, c->w, c->n);
+	options_init(&o, c, false);
+	while (options_next(&o, &at)) {
+		if (option_is(&at, c->row->bad))
+			judge_unknown(j, c->w[0].text, "an option that runs or writes something");
+		if (!option_is_operand(&at))
+			continue;
+		if (skip > 0)
+			skip--;
+		else
+			judge_write(j, at.word, c->row->outcome);
+	}
+}
+
+/* chmod, chown: the first operand is the mode; for a whole tree the old ones are lost. */
+void judge_mode(struct judge *j, const struct command *c)
+{
+	bool recursive = false, first = true;
+	struct options o;
+	struct option at;
+
+	(void)judge_part(j, c->w, c->n);
+	options_init(&o, c, false);
+	while (options_next(&o, &at))
+		recursive = recursive || option_is(&at, "R recursive");
+	options_init(&o, c, false);
+	while (options_next(&o, &at)) {
+		const char *why;
+		bool whole;
+
+		if (option_is(&at, " reference"))
+			first = false;
+		if (!option_is_operand(&at))
+			continue;
+		/* "-x" is a mode for chmod. */
+		if (first) {
+			first = false;
+			continue;
+		}
+		whole = recursive && path_is_unbounded(j, at.word, &why);
+		if (whole)
+			judge_note(j, "whole-tree", at.word, "changes modes or owners of a whole tree");
+		judge_write(j, at.word, whole ? OUTCOME_IRREVERSIBLE : OUTCOME_SOFT);
+	}
+}
+
+/* cp, mv, ln, install: the last operand or -t is written; mv takes the others away, ln -s points to them. */
+void judge_copy(struct judge *j, const struct command *c)
+{
+	bool moves = str_eq(c->row->name, "mv"), links = str_eq(c->row->name, "ln"), target = false;
+	const char *last = NULL, *why;
+	size_t operands = 0;
+	struct options o;
+	struct option at;
+
+	(void)judge_part(j, c->w, c->n);
+	judge_change(j, OUTCOME_REVERSIBLE, DOMAIN_WORKSPACE);
+	options_init(&o, c, false);
+	while (options_next(&o, &at)) {
+		if (option_is(&at, c->row->bad))
+			judge_unknown(j, c->w[0].text, "an option that runs a program");
+		if (option_is(&at, "t target-directory") && at.value) {
+			target = true;
+			judge_write(j, at.value, OUTCOME_SOFT);
+		}
+		if (!option_is_operand(&at))
+			continue;
+		if (last && moves)
+			judge_write(j, last, OUTCOME_SOFT);
+		if ((last || operands == 0) && links && path_is_unbounded(j, at.word, &why))
+			j->links = true;
+		last = at.word;
+		operands++;
+	}
+	if (!last)
+		return;
+	if (target && moves)
+		judge_write(j, last, OUTCOME_SOFT);
+	if (!target)
+		judge_write(j, operands == 1 && links ? "." : last, OUTCOME_SOFT);
+}
+
+void judge_dd(struct judge *j, const struct command *c)
+{
+	(void)judge_part(j, c->w, c->n);
+	for (size_t i = 1; i < c->n; i++) {
+		if (str_starts(c->w[i].text, "of="))
+			judge_write(j, c->w[i].text + 3, OUTCOME_SOFT);
+		else if (text_is_unknown(c->w[i].text) && !strchr(c->w[i].text, '='))
+			judge_write(j, "\x01", OUTCOME_SOFT);
+	}
+}
+
+static bool has_mode(const char *word, const char *letters)
+{
+	if (word[0] == '-' && word[1] == '-')
+		return false;
+	return strpbrk(word, letters) != NULL;
+}
+
+void judge_tar(struct judge *j, const struct command *c)
+{
+	bool deletes = false, lists = false;
+	struct options o;
+	struct option at;
+
+	(void)judge_part(j, c->w, c->n);
+	lists = c->n > 1 && has_mode(c->w[1].text, "t") && !has_mode(c->w[1].text, "xcruA");
+	options_init(&o, c, false);
+	while (options_next(&o, &at)) {
+		if (option_is(&at, c->row->bad)) {
+			judge_unknown(j, c->w[0].text, "an option that runs a program");
+			if (at.value)
+				judge_probe_text(j, at.value);
+		}
+		deletes = deletes || (at.name && option_is(&at, " remove-files,recursive-unlink"));
+		lists = lists || (at.name && option_is(&at, " list"));
+		if (option_is(&at, "C directory") && at.value && !lists)
+			judge_write(j, at.value, OUTCOME_SOFT);
+		if (option_is(&at, "P absolute-names") && !lists)
+			judge_write(j, "\x01", OUTCOME_SOFT);
+	}
+	if (!lists)
+		judge_write(j, "./archive", OUTCOME_SOFT);
+	options_init(&o, c, false);
+	while (deletes && options_next(&o, &at))
+		if (option_is_operand(&at))
+			judge_delete(j, "tar --remove-files", at.word);
+}

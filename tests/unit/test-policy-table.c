@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "policy-fixture.h"
+
+static const enum domain columns[] = { DOMAIN_WORKSPACE, DOMAIN_LOCALHOST, DOMAIN_TRUSTED, DOMAIN_UNTRUSTED,
+				       DOMAIN_SYSTEM };
+
+/* A command for each outcome and domain, where nothing is lowered. */
+static const char *const commands[_OUTCOME_MAX][_DOMAIN_MAX] = {
+	[OUTCOME_REVERSIBLE] = {
+		[DOMAIN_WORKSPACE] = "ls", [DOMAIN_LOCALHOST] = "curl http://localhost/",
+		[DOMAIN_TRUSTED] = "curl https://www.trusted.example/", [DOMAIN_UNTRUSTED] = "npm view left-pad",
+		[DOMAIN_SYSTEM] = "sudo ls",
+	},
+	[OUTCOME_SOFT] = {
+		[DOMAIN_WORKSPACE] = "rm a", [DOMAIN_LOCALHOST] = "kill 1",
+		[DOMAIN_TRUSTED] = "git push https://trusted.example/x", [DOMAIN_UNTRUSTED] = "git push",
+		[DOMAIN_SYSTEM] = "mount /dev/sdb1",
+	},
+	[OUTCOME_IRREVERSIBLE] = {
+		[DOMAIN_WORKSPACE] = "git reset --hard", [DOMAIN_LOCALHOST] = "rm /data/a/b",
+		[DOMAIN_TRUSTED] = "curl -d x http://trusted.example/", [DOMAIN_UNTRUSTED] = "curl -d x http://a.example/",
+		[DOMAIN_SYSTEM] = "mkfs.ext4 /dev/sdb1",
+	},
+};
+
+struct line {
+	enum security_profile profile;
+	enum outcome outcome;
+	enum intention intention;
+	enum review review[_DOMAIN_MAX];
+	char level[_DOMAIN_MAX];
+};
+
+static bool parse_outcome(const char *text, enum outcome *ret)
+{
+	for (unsigned int o = 0; o < _OUTCOME_MAX; o++)
+		if (strcmp(text, outcome_name((enum outcome)o)) == 0) {
+			*ret = (enum outcome)o;
+			return true;
+		}
+	return false;
+}
+
+static bool parse_cell(char *text, enum review *ret, char *ret_level)
+{
+	char *slash = strchr(text, '/');
+
+	if (!slash || !slash[1] || slash[2])
+		return false;
+	*slash = '\0';
+	*ret_level = slash[1];
+	for (unsigned int r = 0; r < _REVIEW_MAX; r++)
+		if (strcmp(text, review_name((enum review)r)) == 0) {
+			*ret = (enum review)r;
+			return true;
+		}
+	return false;
+}
+
+static bool parse_line(char *text, struct line *ret)
+{
+	char *save = NULL, *word[8];
+
+	for (size_t i = 0; i < 8; i++) {
+		word[i] = strtok_r(i == 0 ? text : NULL, " \n", &save);
+		if (!word[i])
+			return false;
+	}
+	if (strtok_r(NULL, " \n", &save) || security_profile_parse(word[0], &ret->profile) < 0 ||
+	    !parse_outcome(word[1], &ret->outcome) || intention_parse(word[2], &ret->intention) < 0)
+		return false;
+	for (size_t i = 0; i < 5; i++)
+		if (!parse_cell(word[3 + i], &ret->review[columns[i]], &ret->level[columns[i]]))
+			return false;
+	return true;
+}
+
+/* The cells that were seen, so that a line twice or a line missing shows. */
+static bool seen[_SECURITY_MAX][_OUTCOME_MAX][_INTENTION_MAX];
+static struct line lines[_SECURITY_MAX * _OUTCOME_MAX * _INTENTION_MAX];
+static size_t n_lines;
+
+static bool load(void)
+{
+	FILE *file = policy_data("table.txt");
+	char text[256];
+
+	if (!file)
+		return false;
+	memset(seen, 0, sizeof(seen));
+	for (n_lines = 0; fgets(text, sizeof(text), file);) {
+		struct line *l = &lines[n_lines];
+
+		if (text[0] == '#' || text[0] == '\n')
+			continue;
+		if (n_lines == sizeof(lines) / sizeof(lines[0]) || !parse_line(text, l) ||
+		    seen[l->profile][l->outcome][l->intention]) {
+			(void)fclose(file);
+			return false;
+		}
+		seen[l->profile][l->outcome][l->intention] = true;
+		n_lines++;
+	}
+	(void)fclose(file);
+	return n_lines == sizeof(lines) / sizeof(lines[0]);
+}
+
+static void gov_2_every_cell_of_the_table_is_as_it_was_typed(void)
+{
+	size_t cells = 0;
+
+	CHECK(load());
+	for (size_t i = 0; i < n_lines; i++)
+		for (size_t d = 0; d < _DOMAIN_MAX; d++, cells++) {
+			const struct line *l = &lines[i];
+			enum review is =
+				policy_table_review(l->profile, l->outcome, l->intention, (enum domain)d);
+
+			if (is != l->review[d])
+				printf("# %s %s %s %s: %s\n", security_profile_name(l->profile),
+				       outcome_name(l->outcome), intention_name(l->intention),
+				       domain_name((enum domain)d), review_name(is));
+			CHECK(is == l->review[d]);
+		}
+	CHECK(cells == 180);
+}
+
+static void gov_2_every_cell_gives_its_level_to_a_command(void)
+{
+	static char trusted[] = "trusted.example";
+	char *hosts[] = { trusted, NULL };
+	struct policy_facts facts = policy_sandbox;
+	size_t cells = 0;
+
+	CHECK(load());
+	facts.network = POLICY_NETWORK_HOST; /* nothing is lowered */
+	facts.trusted_hosts = hosts;
+	for (size_t i = 0; i < n_lines; i++)
+		for (size_t d = 0; d < _DOMAIN_MAX; d++, cells++) {
+			const struct line *l = &lines[i];
+			const char *command = commands[l->outcome][d];
+			char *argv[] = { (char *)"sh", (char *)"-c", (char *)command, NULL };
+			_cleanup_verdict_ struct verdict *v = NULL;
+
+			facts.security = l->profile;
+			facts.intention = l->intention;
+			v = policy_of(facts, argv);
+			CHECK(v);
+			if (v->level != l->level[d] || v->axes.outcome != l->outcome || v->axes.domain != d)
+				printf("# %s %s '%s': %s %s %c, not %c\n", security_profile_name(l->profile),
+				       intention_name(l->intention), command, outcome_name(v->axes.outcome),
+				       domain_name(v->axes.domain), v->level, l->level[d]);
+			CHECK(v->axes.raw_outcome == l->outcome && v->axes.outcome == l->outcome);
+			CHECK(v->axes.domain == d && v->axes.intention == l->intention);
+			CHECK(v->level == l->level[d]);
+			CHECK(v->decision == (v->level == 'A' ? DECISION_ALLOW : DECISION_ASK));
+		}
+	CHECK(cells == 180);
+}
+
+static void values_outside_the_enums_get_the_strictest_answer(void)
+{
+	CHECK(policy_table_review(_SECURITY_MAX, OUTCOME_REVERSIBLE, INTENTION_EXPLICIT, DOMAIN_WORKSPACE) ==
+	      REVIEW_PIN);
+	CHECK(policy_table_review(SECURITY_OFF, (enum outcome)99, INTENTION_EXPLICIT, DOMAIN_WORKSPACE) ==
+	      REVIEW_PIN);
+	CHECK(policy_table_review(SECURITY_OFF, OUTCOME_REVERSIBLE, (enum intention) - 1, DOMAIN_WORKSPACE) ==
+	      REVIEW_PIN);
+	CHECK(policy_table_review(SECURITY_OFF, OUTCOME_REVERSIBLE, INTENTION_EXPLICIT, _DOMAIN_MAX) ==
+	      REVIEW_PIN);
+}
+
+static void a_verdict_that_nobody_filled_in_denies(void)
+{
+	struct verdict v = { 0 };
+	_cleanup_jdoc_ struct jdoc *doc = verdict_to_json(&v);
+
+	CHECK(v.decision == DECISION_DENY);
+	CHECK(strcmp(jdoc_get_string(doc, "decision"), "deny") == 0);
+	CHECK(strcmp(jdoc_get_string(doc, "level"), "C") == 0);
+	CHECK(strcmp(jdoc_get_string(jdoc_get(doc, "axes"), "review"), "pin") == 0);
+}
+
+static void facts_that_nobody_filled_in_are_the_worst(void)
+{
+	char *make[] = { (char *)"make", NULL }, *none[] = { NULL };
+	struct policy_facts facts = { 0 };
+	_cleanup_verdict_ struct verdict *v = policy_of(facts, make);
+	_cleanup_fault_ struct fault f = { 0 };
+	struct verdict *no = NULL;
+
+	CHECK(v && v->level == 'C' && v->decision == DECISION_ASK);
+	CHECK(policy_level(&facts, "rm -rf build") == 'C'); /* where it stands is not known */
+	facts.argv = none;
+	CHECK(policy_decide(&facts, &no, &f) == -EINVAL && !no && f.text);
+}
+
+TAP_MAIN(T(gov_2_every_cell_of_the_table_is_as_it_was_typed),
+	 T(gov_2_every_cell_gives_its_level_to_a_command),
+	 T(values_outside_the_enums_get_the_strictest_answer), T(a_verdict_that_nobody_filled_in_denies),
+	 T(facts_that_nobody_filled_in_are_the_worst))
