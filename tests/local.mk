@@ -158,6 +158,15 @@ tests_unit_test_ledger_redact_SOURCES = tests/unit/test-ledger-redact.c tests/un
 unit_tests += tests/unit/test-ledger-verify
 tests_unit_test_ledger_verify_SOURCES = tests/unit/test-ledger-verify.c tests/unit/ledger-fixture.h tests/unit/tap.h
 
+# Approval; the PIN needs libcrypt.
+approval_fixture = tests/unit/approval-fixture.h tests/unit/ledger-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-approver
+tests_unit_test_approver_SOURCES = tests/unit/test-approver.c $(approval_fixture)
+tests_unit_test_approver_LDADD = $(LDADD) $(CRYPT_LIBS)
+unit_tests += tests/unit/test-grant
+tests_unit_test_grant_SOURCES = tests/unit/test-grant.c $(approval_fixture)
+tests_unit_test_grant_LDADD = $(LDADD) $(CRYPT_LIBS)
+
 # custody-runtime: parts that need no libcrun.
 runtime_test_libs = libruntime.a libbase.a $(DEP_LIBS)
 unit_tests += tests/unit/test-runtime-cache

@@ -12,10 +12,12 @@ enum begun {
 	BEGUN_NOTHING, /* also: was here and is over */
 	BEGUN_SESSION,
 	BEGUN_REQUEST,
+	BEGUN_GRANT,
 };
 
 struct slot {
 	enum begun what;
+	uint64_t left; /* uses of a grant */
 	char name[NAME_ROOM];
 };
 
@@ -62,19 +64,20 @@ static struct slot *find(struct story *s, const char *name, enum begun what)
 	return &s->slots[i];
 }
 
-static void begin(struct story *s, const char *name, enum begun what, struct verify_result *result)
+static struct slot *begin(struct story *s, const char *name, enum begun what, struct verify_result *result)
 {
 	struct slot *slot = find(s, name, what);
 
 	if (slot->what != BEGUN_NOTHING)
-		return;
+		return NULL;
 	if (s->n == FILL_MAX) {
 		result->names_overflow = true;
-		return;
+		return NULL;
 	}
-	slot->what = what;
+	*slot = (struct slot){ .what = what };
 	memcpy(slot->name, name, strlen(name) + 1);
 	s->n++;
+	return slot;
 }
 
 /* Deletion closes the hole, so that no probe ends too early. */
@@ -114,7 +117,7 @@ static void feed_session(struct story *s, const struct record *r, struct verify_
 		return;
 	copy_name(r->session, name);
 	if (record_kind_is(r, "session.intent")) {
-		begin(s, name, BEGUN_SESSION, result);
+		(void)begin(s, name, BEGUN_SESSION, result);
 		return;
 	}
 	slot = find(s, name, BEGUN_SESSION);
@@ -126,26 +129,77 @@ static void feed_session(struct story *s, const struct record *r, struct verify_
 		erase(s, slot);
 }
 
+/* The string under KEY; false: there is none. */
+static bool get_name(const struct record *r, const char *key, char ret[NAME_ROOM])
+{
+	struct span s = record_get(r, key);
+
+	if (!s.at || s.len < 3 || s.at[0] != '"')
+		return false;
+	copy_name((struct span){ s.at + 1, s.len - 2 }, ret);
+	return true;
+}
+
+/* A grant can be used as often as it says; one that was made elsewhere says so, and nobody asked for it here. */
+static void feed_grant(struct story *s, const struct record *r, const char *request,
+		       struct verify_result *result)
+{
+	bool asked = find(s, request, BEGUN_REQUEST)->what != BEGUN_NOTHING;
+	struct slot *slot;
+	char name[NAME_ROOM];
+
+	if (!asked && !result->names_overflow && !span_is(record_get(r, "imported"), "true"))
+		add_name(&result->unasked, request);
+	if (!get_name(r, "grant", name))
+		return;
+	slot = begin(s, name, BEGUN_GRANT, result);
+	if (slot && (!record_get_u64(r, "uses", &slot->left) || slot->left == 0))
+		slot->left = 1;
+}
+
 static void feed_approval(struct story *s, const struct record *r, struct verify_result *result)
 {
-	struct span id = record_get(r, "request");
-	char name[NAME_ROOM];
 	struct slot *slot;
+	char name[NAME_ROOM];
 
-	if (!id.at || id.len < 3 || id.at[0] != '"')
-		return;
-	copy_name((struct span){ id.at + 1, id.len - 2 }, name);
-	if (record_kind_is(r, "approval.request")) {
-		begin(s, name, BEGUN_REQUEST, result);
+	if (record_kind_is(r, "approval.revoke")) {
+		slot = get_name(r, "grant", name) ? find(s, name, BEGUN_GRANT) : NULL;
+		if (slot && slot->what != BEGUN_NOTHING)
+			erase(s, slot);
 		return;
 	}
-	slot = find(s, name, BEGUN_REQUEST);
-	if (record_kind_is(r, "approval.grant")) {
+	if (!get_name(r, "request", name))
+		return;
+	if (record_kind_is(r, "approval.request")) {
+		(void)begin(s, name, BEGUN_REQUEST, result);
+	} else if (record_kind_is(r, "approval.grant")) {
+		feed_grant(s, r, name, result);
+	} else {
+		slot = find(s, name, BEGUN_REQUEST);
+		if (slot->what != BEGUN_NOTHING)
+			erase(s, slot); /* denied or dropped: nothing more can follow from it */
+	}
+}
+
+/* A use that no grant allows, or one too many, is a start that nobody approved. */
+static void feed_use(struct story *s, const struct record *r, struct verify_result *result)
+{
+	struct slot *slot;
+	char name[NAME_ROOM];
+
+	if (!get_name(r, "grant", name))
+		return;
+	slot = find(s, name, BEGUN_GRANT);
+	if (record_kind_is(r, "grant.consume")) {
 		if (slot->what == BEGUN_NOTHING && !result->names_overflow)
 			add_name(&result->unasked, name);
-	} else if (slot->what != BEGUN_NOTHING) {
-		erase(s, slot); /* denied, consumed, expired: nothing more can follow from it */
+		if (slot->what == BEGUN_NOTHING || --slot->left > 0)
+			return;
+	} else if (!record_kind_is(r, "grant.drop")) {
+		return;
 	}
+	if (slot->what != BEGUN_NOTHING)
+		erase(s, slot);
 }
 
 static bool starts_with(struct span s, const char *text, size_t len)
@@ -159,6 +213,8 @@ void story_feed(struct story *s, const struct record *r, struct verify_result *r
 		feed_session(s, r, result);
 	else if (starts_with(r->kind, "approval.", 9))
 		feed_approval(s, r, result);
+	else if (starts_with(r->kind, "grant.", 6))
+		feed_use(s, r, result);
 	else if (record_kind_is(r, "ledger.recovered"))
 		result->recovered++;
 	else if (record_kind_is(r, "clock.back"))

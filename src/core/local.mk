@@ -14,7 +14,6 @@ libcore_a_SOURCES = \
 	src/core/manifest-file.c src/core/manifest-file.h \
 	src/core/restore.c src/core/restore.h \
 	src/core/restore-cursor.c src/core/restore-cursor.h \
-	src/core/approver-desk.h src/core/approver.h src/core/grant.h src/core/pin.h src/core/request.h \
 	src/core/digest-key.c src/core/digest-key.h \
 	src/core/config.c src/core/config.h src/core/config-key.h \
 	src/core/config-env.c \
@@ -97,3 +96,13 @@ libcore_a_SOURCES = \
 	src/core/subject-map.c src/core/subject-map-env.c src/core/subject-map-mounts.c src/core/subject-map-operands.c src/core/subject-map.h \
 	src/core/subject-apart.c src/core/subject-bind.c src/core/subject-env.c src/core/subject-mount.c src/core/subject-root.c \
 	src/core/worktree.c src/core/worktree.h
+
+# Approval.  pin*.c need libcrypt: only what asks for a PIN links them.
+libcore_a_SOURCES += src/core/approver-desk.c src/core/approver-desk.h src/core/approver-desk-impl.h
+libcore_a_SOURCES += src/core/approver-desk-file.c src/core/approver-desk-record.c
+libcore_a_SOURCES += src/core/approver-file.c src/core/approver-impl.h src/core/approver.c src/core/approver.h
+libcore_a_SOURCES += src/core/grant-impl.h src/core/grant-items.c src/core/grant-judge.c src/core/grant-text.c
+libcore_a_SOURCES += src/core/grant-use.c src/core/grant-uses.c src/core/grant.c src/core/grant.h
+libcore_a_SOURCES += src/core/pin-impl.h src/core/pin-tries.c src/core/pin-wrap.c src/core/pin.c src/core/pin.h
+libcore_a_SOURCES += src/core/request-approved.c src/core/request-file.c src/core/request-impl.h
+libcore_a_SOURCES += src/core/request.c src/core/request.h

@@ -27,8 +27,18 @@ void pin_text_done(struct pin_text *p);
 /* 6 to 64 digits, not all the same, not counting up or down ("123456"). */
 int pin_check(const char *pin, struct fault *f) _must_check_;
 
-/* Call before a PIN is read: no core dump, no ptrace by others of this uid.  Best effort. */
-void pin_protect_process(void);
+/*
+ * Raised before a PIN is read, lowered when it was used: no core dump, no ptrace by others of this uid.  Lowered again,
+ * because an unprivileged process that is not dumpable cannot create containers.
+ */
+struct pin_shield {
+	bool raised;
+	int dumpable;
+	uint64_t core_max; /* soft limit */
+};
+void pin_shield_raise(struct pin_shield *s);
+void pin_shield_lower(struct pin_shield *s);
+#define _cleanup_pin_shield_ _cleanup_(pin_shield_lower)
 
 enum pin_result {
 	PIN_WRONG = 0,
@@ -41,6 +51,7 @@ struct pin_answer {
 	enum pin_result result;
 	unsigned int tries_left; /* before the next lock */
 	uint64_t wait_s;	 /* PIN_LOCKED, or a wrong one that locked: until the next try */
+	uint64_t failed_before;	 /* PIN_RIGHT: wrong tries since the last right one, worth showing */
 };
 
 /*

@@ -11,6 +11,7 @@
  */
 #define REQUEST_ID_SIZE 17 /* first 16 hex digits of the digest */
 #define REQUEST_ASKERS_MAX 16
+#define REQUEST_COMMAND_MAX 16384
 
 enum request_state {
 	REQUEST_OPEN,
@@ -35,7 +36,7 @@ struct request {
 	uint64_t expires_us;
 	char *denied_by, *denied_reason; /* NULL unless denied */
 	uint64_t denied_us;
-	unsigned int approvals; /* so far, of those that are needed; set by request_read and request_list */
+	char **approvals; /* names of those who said yes, while more are needed; grant_find knows which still count */
 };
 void request_done(struct request *r);
 #define _cleanup_request_ _cleanup_(request_done)
