@@ -41,16 +41,16 @@ void judge_shell(struct judge *j, const struct command *c)
 {
 	struct command_part *part = judge_part(j, c->w, c->n);
 	bool text = false;
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
-	options_init(&o, c, true);
-	while (options_next(&o, &at)) {
-		if (option_is_operand(&at) && (at.word[0] == '+' || str_eq(at.word, "-"))) {
+	words_init(&o, c, true);
+	while (words_next(&o, &at)) {
+		if (word_is_operand(&at) && (at.word[0] == '+' || str_eq(at.word, "-"))) {
 			o.ended = false;
 			continue;
 		}
-		if (option_is_operand(&at) && text) {
+		if (word_is_operand(&at) && text) {
 			if (part)
 				part->clear = true;
 			judge_shell_text(j, at.word, false);
@@ -61,13 +61,13 @@ void judge_shell(struct judge *j, const struct command *c)
 				judge_probe_command(j, c->w + at.at + 2, c->n - at.at - 2);
 			return;
 		}
-		if (option_is_operand(&at)) {
+		if (word_is_operand(&at)) {
 			judge_unknown(j, at.word, "a script that is not read here");
 			probe_printed(j);
 			return;
 		}
 		text = text || at.c == 'c';
-		if (option_is(&at, " rcfile,init-file"))
+		if (word_is_option(&at, " rcfile,init-file"))
 			judge_unknown(j, c->w[0].text, "a script that is not read here");
 	}
 	if (judge_heredoc(j)) {
@@ -107,16 +107,16 @@ void judge_code(struct judge *j, const struct command *c)
 /* A program that only prints fields is a read; one that could start something is not. */
 void judge_awk(struct judge *j, const struct command *c)
 {
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 	bool program = false;
 
 	(void)judge_part(j, c->w, c->n);
-	options_init(&o, c, true);
-	while (options_next(&o, &at)) {
-		if (option_is(&at, c->row->bad)) {
+	words_init(&o, c, true);
+	while (words_next(&o, &at)) {
+		if (word_is_option(&at, c->row->bad)) {
 			judge_unknown(j, c->w[0].text, "runs code that is not read here");
-		} else if (option_is_operand(&at) && !program) {
+		} else if (word_is_operand(&at) && !program) {
 			program = true;
 			o.ended = true;
 			if (strpbrk(at.word, "|>@\x01") || strstr(at.word, "system") ||
@@ -199,30 +199,30 @@ static void judge_sed_script(struct judge *j, const char *script)
 void judge_sed(struct judge *j, const struct command *c)
 {
 	bool script = false, in_place = false;
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
 	(void)judge_part(j, c->w, c->n);
-	options_init(&o, c, false);
-	while (options_next(&o, &at)) {
-		script = script || option_is(&at, "ef expression,file");
-		if (at.c == 'i' || (at.name && option_is(&at, " in-place"))) {
+	words_init(&o, c, false);
+	while (words_next(&o, &at)) {
+		script = script || word_is_option(&at, "ef expression,file");
+		if (at.c == 'i' || (at.name && word_is_option(&at, " in-place"))) {
 			in_place = true;
 			o.cluster = NULL; /* the rest is the suffix */
 		}
 	}
-	options_init(&o, c, false);
-	while (options_next(&o, &at)) {
+	words_init(&o, c, false);
+	while (words_next(&o, &at)) {
 		if (at.c == 'i')
 			o.cluster = NULL;
-		if (option_is(&at, "e expression")) {
+		if (word_is_option(&at, "e expression")) {
 			judge_sed_script(j, at.value ? at.value : "\x01");
-		} else if (option_is(&at, "f file")) {
+		} else if (word_is_option(&at, "f file")) {
 			judge_unknown(j, c->w[0].text, "a sed script that is not read here");
-		} else if (option_is_operand(&at) && !script) {
+		} else if (word_is_operand(&at) && !script) {
 			script = true;
 			judge_sed_script(j, at.word);
-		} else if (option_is_operand(&at) && in_place) {
+		} else if (word_is_operand(&at) && in_place) {
 			judge_write(j, at.word, OUTCOME_SOFT);
 		}
 	}

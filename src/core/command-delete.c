@@ -8,14 +8,14 @@
 /* rm and its kin: what they delete is named, or it is not. */
 void judge_rm(struct judge *j, const struct command *c)
 {
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
 	(void)judge_part(j, c->w, c->n);
 	judge_change(j, c->row->outcome, DOMAIN_WORKSPACE);
-	options_init(&o, c, false);
-	while (options_next(&o, &at)) {
-		if (option_is_operand(&at))
+	words_init(&o, c, false);
+	while (words_next(&o, &at)) {
+		if (word_is_operand(&at))
 			judge_delete(j, c->w[0].text, at.word);
 		else if (at.name && strchr(at.name, SHELL_UNKNOWN))
 			judge_unbounded(j, at.name, "what it deletes cannot be known");

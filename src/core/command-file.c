@@ -8,18 +8,18 @@
 /* Programs that read, unless one of the options in row->bad is there. */
 void judge_read(struct judge *j, const struct command *c)
 {
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
 	(void)judge_part(j, c->w, c->n);
 	if (!c->row->bad)
 		return;
-	options_init(&o, c, false);
-	while (options_next(&o, &at)) {
-		bool may_be_option = option_is_operand(&at) && !o.ended && at.word[0] == SHELL_UNKNOWN;
+	words_init(&o, c, false);
+	while (words_next(&o, &at)) {
+		bool may_be_option = word_is_operand(&at) && !o.ended && at.word[0] == SHELL_UNKNOWN;
 
 		/* What it writes or runs with it is not followed. */
-		if (option_is(&at, c->row->bad) || may_be_option)
+		if (word_is_option(&at, c->row->bad) || may_be_option)
 			judge_unknown(j, c->w[0].text, "an option that runs or writes something");
 	}
 }
@@ -42,16 +42,16 @@ void judge_fixed(struct judge *j, const struct command *c)
 /* Every operand is written: touch, mkdir, tee, truncate. */
 void judge_operands(struct judge *j, const struct command *c)
 {
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 	unsigned int skip = c->row->skip;
 
 	(void)judge_part(j, c->w, c->n);
-	options_init(&o, c, false);
-	while (options_next(&o, &at)) {
-		if (option_is(&at, c->row->bad))
+	words_init(&o, c, false);
+	while (words_next(&o, &at)) {
+		if (word_is_option(&at, c->row->bad))
 			judge_unknown(j, c->w[0].text, "an option that runs or writes something");
-		if (!option_is_operand(&at))
+		if (!word_is_operand(&at))
 			continue;
 		if (skip > 0)
 			skip--;
@@ -64,21 +64,21 @@ void judge_operands(struct judge *j, const struct command *c)
 void judge_mode(struct judge *j, const struct command *c)
 {
 	bool recursive = false, first = true;
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
 	(void)judge_part(j, c->w, c->n);
-	options_init(&o, c, false);
-	while (options_next(&o, &at))
-		recursive = recursive || option_is(&at, "R recursive");
-	options_init(&o, c, false);
-	while (options_next(&o, &at)) {
+	words_init(&o, c, false);
+	while (words_next(&o, &at))
+		recursive = recursive || word_is_option(&at, "R recursive");
+	words_init(&o, c, false);
+	while (words_next(&o, &at)) {
 		const char *why;
 		bool whole;
 
-		if (option_is(&at, " reference"))
+		if (word_is_option(&at, " reference"))
 			first = false;
-		if (!option_is_operand(&at))
+		if (!word_is_operand(&at))
 			continue;
 		/* "-x" is a mode for chmod. */
 		if (first) {
@@ -98,20 +98,20 @@ void judge_copy(struct judge *j, const struct command *c)
 	bool moves = str_eq(c->row->name, "mv"), links = str_eq(c->row->name, "ln"), target = false;
 	const char *last = NULL, *why;
 	size_t operands = 0;
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
 	(void)judge_part(j, c->w, c->n);
 	judge_change(j, OUTCOME_REVERSIBLE, DOMAIN_WORKSPACE);
-	options_init(&o, c, false);
-	while (options_next(&o, &at)) {
-		if (option_is(&at, c->row->bad))
+	words_init(&o, c, false);
+	while (words_next(&o, &at)) {
+		if (word_is_option(&at, c->row->bad))
 			judge_unknown(j, c->w[0].text, "an option that runs a program");
-		if (option_is(&at, "t target-directory") && at.value) {
+		if (word_is_option(&at, "t target-directory") && at.value) {
 			target = true;
 			judge_write(j, at.value, OUTCOME_SOFT);
 		}
-		if (!option_is_operand(&at))
+		if (!word_is_operand(&at))
 			continue;
 		if (last && moves)
 			judge_write(j, last, OUTCOME_SOFT);
@@ -149,29 +149,29 @@ static bool has_mode(const char *word, const char *letters)
 void judge_tar(struct judge *j, const struct command *c)
 {
 	bool deletes = false, lists = false;
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
 	(void)judge_part(j, c->w, c->n);
 	lists = c->n > 1 && has_mode(c->w[1].text, "t") && !has_mode(c->w[1].text, "xcruA");
-	options_init(&o, c, false);
-	while (options_next(&o, &at)) {
-		if (option_is(&at, c->row->bad)) {
+	words_init(&o, c, false);
+	while (words_next(&o, &at)) {
+		if (word_is_option(&at, c->row->bad)) {
 			judge_unknown(j, c->w[0].text, "an option that runs a program");
 			if (at.value)
 				judge_probe_text(j, at.value);
 		}
-		deletes = deletes || (at.name && option_is(&at, " remove-files,recursive-unlink"));
-		lists = lists || (at.name && option_is(&at, " list"));
-		if (option_is(&at, "C directory") && at.value && !lists)
+		deletes = deletes || (at.name && word_is_option(&at, " remove-files,recursive-unlink"));
+		lists = lists || (at.name && word_is_option(&at, " list"));
+		if (word_is_option(&at, "C directory") && at.value && !lists)
 			judge_write(j, at.value, OUTCOME_SOFT);
-		if (option_is(&at, "P absolute-names") && !lists)
+		if (word_is_option(&at, "P absolute-names") && !lists)
 			judge_write(j, "\x01", OUTCOME_SOFT);
 	}
 	if (!lists)
 		judge_write(j, "./archive", OUTCOME_SOFT);
-	options_init(&o, c, false);
-	while (deletes && options_next(&o, &at))
-		if (option_is_operand(&at))
+	words_init(&o, c, false);
+	while (deletes && words_next(&o, &at))
+		if (word_is_operand(&at))
 			judge_delete(j, "tar --remove-files", at.word);
 }

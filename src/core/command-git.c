@@ -125,16 +125,16 @@ static void judge_push(struct judge *j, const struct command *c)
 static void judge_clean(struct judge *j, const struct command *c)
 {
 	bool force = has_any(c, "f,force,i,interactive"), wide = has_any(c, "d,x,X"), any = false;
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 	const char *why;
 
 	if (has_any(c, "n,dry-run") || !force)
 		return;
-	options_init(&o, &(struct command){ .w = c->w, .n = c->n }, false);
+	words_init(&o, &(struct command){ .w = c->w, .n = c->n }, false);
 	o.args = "e exclude";
-	while (options_next(&o, &at))
-		if (option_is_operand(&at)) {
+	while (words_next(&o, &at))
+		if (word_is_operand(&at)) {
 			any = true;
 			judge_delete(j, "git clean", at.word);
 		}
@@ -146,17 +146,17 @@ static void judge_clean(struct judge *j, const struct command *c)
 
 static void judge_git_rm(struct judge *j, const struct command *c)
 {
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
 	judge_change(j, OUTCOME_SOFT, DOMAIN_WORKSPACE);
 	if (has_any(c, "cached,n,dry-run"))
 		return;
-	options_init(&o, &(struct command){ .w = c->w, .n = c->n }, false);
-	while (options_next(&o, &at))
-		if (option_is_operand(&at))
+	words_init(&o, &(struct command){ .w = c->w, .n = c->n }, false);
+	while (words_next(&o, &at))
+		if (word_is_operand(&at))
 			judge_delete(j, "git rm", at.word);
-		else if (at.name && option_is(&at, " pathspec-from-file"))
+		else if (at.name && word_is_option(&at, " pathspec-from-file"))
 			judge_unbounded(j, "git rm", "what it deletes cannot be known");
 }
 
@@ -288,19 +288,19 @@ void judge_git(struct judge *j, const struct command *c)
 {
 	struct command_part *part = judge_part(j, c->w, c->n);
 	struct judge_cwds cwds = j->cwds;
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
-	options_init(&o, c, true);
-	while (options_next(&o, &at)) {
-		if (option_is(&at, "C work-tree") && at.value)
+	words_init(&o, c, true);
+	while (words_next(&o, &at)) {
+		if (word_is_option(&at, "C work-tree") && at.value)
 			judge_chdir(j, at.value);
-		if (option_is(&at, "c") ? !key_is_harmless(at.value) : option_is(&at, c->row->bad))
+		if (word_is_option(&at, "c") ? !key_is_harmless(at.value) : word_is_option(&at, c->row->bad))
 			judge_unknown(j, c->w[0].text, "an option that may name a program");
-		if (option_is(&at, "c") && at.value && strchr(at.value, '='))
+		if (word_is_option(&at, "c") && at.value && strchr(at.value, '='))
 			judge_probe_text(j,
 					 strchr(at.value, '=') + 1 + strspn(strchr(at.value, '=') + 1, "!"));
-		if (!option_is_operand(&at))
+		if (!word_is_operand(&at))
 			continue;
 		if (part)
 			part->n_global = at.at - 1;

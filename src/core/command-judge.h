@@ -75,7 +75,7 @@ bool command_row_deletes(const struct command_row *row);   /* could a delete sta
 const char *command_base(const char *path, bool *ret_own); /* last part; own: not from a system directory */
 
 /* --- command-option.c */
-struct options {
+struct word_iter {
 	const struct shell_word *w;
 	size_t n, i;
 	const char *cluster;
@@ -83,7 +83,7 @@ struct options {
 	bool posix; /* the first operand ends the options */
 	bool ended;
 };
-struct option {
+struct word_read {
 	char c;		  /* short */
 	const char *name; /* long, without dashes */
 	size_t len;
@@ -91,10 +91,11 @@ struct option {
 	const char *word;  /* operand */
 	size_t at;	   /* index of its word */
 };
-void options_init(struct options *o, const struct command *c, bool posix);
-bool options_next(struct options *o, struct option *ret);
-bool option_is(const struct option *o, const char *list); /* "ab long,other"; long ones also abbreviated */
-bool option_is_operand(const struct option *o);
+void words_init(struct word_iter *o, const struct command *c, bool posix);
+bool words_next(struct word_iter *o, struct word_read *ret);
+bool word_is_option(const struct word_read *o,
+		    const char *list); /* "ab long,other"; long ones also abbreviated */
+bool word_is_operand(const struct word_read *o);
 
 /* --- command-path.c */
 bool path_is_unbounded(struct judge *j, const char *text, const char **ret_why);

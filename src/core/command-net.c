@@ -133,35 +133,36 @@ static bool method_asks(const char *m)
 void judge_curl(struct judge *j, const struct command *c)
 {
 	bool sends = false, detour = false, any = false;
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
 	(void)judge_part(j, c->w, c->n);
-	options_init(&o, c, false);
-	while (options_next(&o, &at)) {
-		if (option_is(&at, c->row->bad) &&
-		    !option_is(&at, " progress-bar,proto,proto-redir,data-binary"))
+	words_init(&o, c, false);
+	while (words_next(&o, &at)) {
+		if (word_is_option(&at, c->row->bad) &&
+		    !word_is_option(&at, " progress-bar,proto,proto-redir,data-binary"))
 			judge_unknown(j, c->w[0].text, "reads its options from a file, or loads code");
-		if (option_is(&at, "dFTQ "
+		if (word_is_option(&at,
+				   "dFTQ "
 				   "data,data-raw,data-binary,data-urlencode,data-ascii,form,form-string,"
 				   "upload-file,"
 				   "quote,json,mail-from"))
 			sends = true;
-		if (option_is(&at, "X request"))
+		if (word_is_option(&at, "X request"))
 			sends = sends || !method_asks(at.value);
-		if (option_is(
+		if (word_is_option(
 			    &at,
 			    "x "
 			    "proxy,preproxy,connect-to,resolve,socks4,socks4a,socks5,socks5-hostname,doh-url,"
 			    "unix-socket,abstract-unix-socket"))
 			detour = true;
-		if (option_is(&at, "ocD "
-				   "output,output-dir,cookie-jar,dump-header,trace,trace-ascii,stderr,"
-				   "libcurl,etag-save"))
+		if (word_is_option(&at, "ocD "
+					"output,output-dir,cookie-jar,dump-header,trace,trace-ascii,stderr,"
+					"libcurl,etag-save"))
 			judge_write(j, at.value ? at.value : "\x01", OUTCOME_SOFT);
-		if (option_is(&at, "O remote-name,remote-name-all"))
+		if (word_is_option(&at, "O remote-name,remote-name-all"))
 			judge_write(j, ".", OUTCOME_SOFT);
-		if (option_is_operand(&at) || option_is(&at, " url")) {
+		if (word_is_operand(&at) || word_is_option(&at, " url")) {
 			any = true;
 			judge_request(j,
 				      address_domain(j, at.word	   ? at.word
@@ -177,25 +178,26 @@ void judge_curl(struct judge *j, const struct command *c)
 void judge_wget(struct judge *j, const struct command *c)
 {
 	bool to_stdout = false, sends = false, any = false;
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
 	(void)judge_part(j, c->w, c->n);
-	options_init(&o, c, false);
-	while (options_next(&o, &at)) {
-		if (option_is(&at, c->row->bad))
+	words_init(&o, c, false);
+	while (words_next(&o, &at)) {
+		if (word_is_option(&at, c->row->bad))
 			judge_unknown(j, c->w[0].text, "reads its options from a file, or loads code");
-		if (option_is(&at, " post-data,post-file,body-data,body-file"))
+		if (word_is_option(&at, " post-data,post-file,body-data,body-file"))
 			sends = true;
-		if (option_is(&at, " method"))
+		if (word_is_option(&at, " method"))
 			sends = sends || !method_asks(at.value);
-		if (option_is(&at, "O output-document") && at.value && str_eq(at.value, "-"))
+		if (word_is_option(&at, "O output-document") && at.value && str_eq(at.value, "-"))
 			to_stdout = true;
-		else if (option_is(&at,
-				   "OoaP "
-				   "output-document,output-file,append-output,directory-prefix,save-cookies"))
+		else if (word_is_option(
+				 &at,
+				 "OoaP "
+				 "output-document,output-file,append-output,directory-prefix,save-cookies"))
 			judge_write(j, at.value ? at.value : "\x01", OUTCOME_SOFT);
-		if (!option_is_operand(&at))
+		if (!word_is_operand(&at))
 			continue;
 		any = true;
 		judge_request(j, address_domain(j, at.word), false);
@@ -210,21 +212,21 @@ void judge_wget(struct judge *j, const struct command *c)
 void judge_hosts(struct judge *j, const struct command *c)
 {
 	enum domain worst = DOMAIN_WORKSPACE;
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
 	(void)judge_part(j, c->w, c->n);
 	judge_trait(j, c->row->traits);
-	options_init(&o, c, false);
-	while (options_next(&o, &at)) {
+	words_init(&o, c, false);
+	while (words_next(&o, &at)) {
 		enum domain d;
 
-		if (option_is(&at, c->row->bad)) {
+		if (word_is_option(&at, c->row->bad)) {
 			judge_unknown(j, c->w[0].text, "runs a program for the other end");
 			if (at.value)
 				judge_probe_text(j, at.value);
 		}
-		if (!option_is_operand(&at) || strspn(at.word, "0123456789-") == strlen(at.word))
+		if (!word_is_operand(&at) || strspn(at.word, "0123456789-") == strlen(at.word))
 			continue;
 		d = address_domain(j, at.word);
 		worst = d < worst ? d : worst;
@@ -265,19 +267,19 @@ void judge_ssh(struct judge *j, const struct command *c)
 {
 	const char *host = NULL;
 	struct judge_cwds cwds = j->cwds;
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
 	(void)judge_part(j, c->w, c->n);
 	judge_trait(j, COMMAND_NETWORK | COMMAND_FETCHES);
 	judge_note(j, "network", "", "uses the network");
-	options_init(&o, c, true);
-	while (options_next(&o, &at)) {
-		if (option_is(&at, "oFDLRwWJ"))
+	words_init(&o, c, true);
+	while (words_next(&o, &at)) {
+		if (word_is_option(&at, "oFDLRwWJ"))
 			judge_unknown(j, c->w[0].text, "an option that runs a program or opens a way");
-		if (option_is(&at, "o") && at.value)
+		if (word_is_option(&at, "o") && at.value)
 			judge_probe_text(j, strchr(at.value, '=') ? strchr(at.value, '=') + 1 : at.value);
-		if (!option_is_operand(&at))
+		if (!word_is_operand(&at))
 			continue;
 		if (!host) {
 			host = at.word;
@@ -300,18 +302,18 @@ void judge_ssh(struct judge *j, const struct command *c)
 void judge_copy_remote(struct judge *j, const struct command *c)
 {
 	const char *last = NULL;
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
 	(void)judge_part(j, c->w, c->n);
 	judge_trait(j, COMMAND_NETWORK | COMMAND_FETCHES);
 	judge_note(j, "network", "", "uses the network");
 	judge_change(j, OUTCOME_SOFT, DOMAIN_LOCALHOST);
-	options_init(&o, c, false);
-	while (options_next(&o, &at)) {
-		if (option_is(&at, c->row->bad))
+	words_init(&o, c, false);
+	while (words_next(&o, &at)) {
+		if (word_is_option(&at, c->row->bad))
 			judge_unknown(j, c->w[0].text, "an option that runs a program");
-		if (!option_is_operand(&at))
+		if (!word_is_operand(&at))
 			continue;
 		judge_domain(j, url_domain(j, at.word));
 		last = at.word;
@@ -328,22 +330,22 @@ void judge_rsync(struct judge *j, const struct command *c)
 {
 	bool deletes = false, moves = false, remote = false;
 	const char *last = NULL;
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
 	(void)judge_part(j, c->w, c->n);
 	judge_change(j, OUTCOME_SOFT, DOMAIN_WORKSPACE);
-	options_init(&o, c, false);
-	while (options_next(&o, &at)) {
-		if (option_is(&at, c->row->bad)) {
+	words_init(&o, c, false);
+	while (words_next(&o, &at)) {
+		if (word_is_option(&at, c->row->bad)) {
 			judge_unknown(j, c->w[0].text, "an option that runs a program");
 			if (at.value)
 				judge_probe_text(j, at.value);
 		}
 		if (at.name && (str_starts(at.name, "del") || text_is_unknown(at.name)))
 			deletes = true;
-		moves = moves || (at.name && option_is(&at, " remove-source-files"));
-		if (!option_is_operand(&at))
+		moves = moves || (at.name && word_is_option(&at, " remove-source-files"));
+		if (!word_is_operand(&at))
 			continue;
 		if (url_domain(j, at.word) != DOMAIN_WORKSPACE) {
 			remote = true;

@@ -40,19 +40,19 @@ static bool has_exact_name(const char *list, const char *name, size_t len)
 	return false;
 }
 
-void options_init(struct options *o, const struct command *c, bool posix)
+void words_init(struct word_iter *o, const struct command *c, bool posix)
 {
-	*o = (struct options){
+	*o = (struct word_iter){
 		.w = c->w, .n = c->n, .i = 1, .args = c->row ? c->row->args : NULL, .posix = posix
 	};
 }
 
-static const char *next_word(struct options *o)
+static const char *next_word(struct word_iter *o)
 {
 	return o->i < o->n ? o->w[o->i++].text : NULL;
 }
 
-static void take_short(struct options *o, struct option *ret)
+static void take_short(struct word_iter *o, struct word_read *ret)
 {
 	ret->c = *o->cluster++;
 	if (has_letter(o->args, ret->c)) {
@@ -63,7 +63,7 @@ static void take_short(struct options *o, struct option *ret)
 	}
 }
 
-static void take_long(struct options *o, const char *text, struct option *ret)
+static void take_long(struct word_iter *o, const char *text, struct word_read *ret)
 {
 	const char *equals = strchr(text, '=');
 
@@ -76,11 +76,11 @@ static void take_long(struct options *o, const char *text, struct option *ret)
 		ret->value = next_word(o);
 }
 
-bool options_next(struct options *o, struct option *ret)
+bool words_next(struct word_iter *o, struct word_read *ret)
 {
 	const char *text;
 
-	*ret = (struct option){ .at = o->i };
+	*ret = (struct word_read){ .at = o->i };
 	if (o->cluster) {
 		ret->at = o->i - 1;
 		take_short(o, ret);
@@ -101,18 +101,18 @@ bool options_next(struct options *o, struct option *ret)
 	}
 	if (text[2] == '\0') {
 		o->ended = true;
-		return options_next(o, ret);
+		return words_next(o, ret);
 	}
 	take_long(o, text + 2, ret);
 	return true;
 }
 
-bool option_is_operand(const struct option *o)
+bool word_is_operand(const struct word_read *o)
 {
 	return o->word != NULL;
 }
 
-bool option_is(const struct option *o, const char *list)
+bool word_is_option(const struct word_read *o, const char *list)
 {
 	if (o->c)
 		return has_letter(list, o->c);

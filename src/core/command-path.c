@@ -386,12 +386,12 @@ static void move_to(struct judge *j, const char *dir)
 void judge_cd(struct judge *j, const struct command *c)
 {
 	const char *dir = NULL;
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
-	options_init(&o, c, false);
-	while (options_next(&o, &at))
-		if (option_is_operand(&at))
+	words_init(&o, c, false);
+	while (words_next(&o, &at))
+		if (word_is_operand(&at))
 			dir = dir ? "\x01" : at.word;
 	if (!dir)
 		dir = j->place->home ? j->place->home : "\x01";

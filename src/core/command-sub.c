@@ -195,8 +195,8 @@ void judge_sub(struct judge *j, const struct command *c)
 	const char *list =
 		c->row->args && strchr(c->row->args, '=') ? strchr(c->row->args, '=') + 1 : c->row->name;
 	struct command_part *part = judge_part(j, c->w, c->n);
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
 	if (c->row->bad) {
 		if (has_bad_word(c) || (c->row->skip && c->n < 2))
@@ -206,15 +206,15 @@ void judge_sub(struct judge *j, const struct command *c)
 			judge_probe_command(j, c->w + i, c->n - i > 16 ? 16 : c->n - i);
 		return;
 	}
-	options_init(&o, c, true);
+	words_init(&o, c, true);
 	if (str_eq(c->row->name, "crontab")) {
 		judge_kind(j, c->w[0].text, find_kind(list, c->n > 1 ? c->w[1].text : ""));
 		return;
 	}
-	while (options_next(&o, &at)) {
+	while (words_next(&o, &at)) {
 		enum sub_kind kind;
 
-		if (!option_is_operand(&at))
+		if (!word_is_operand(&at))
 			continue;
 		kind = find_kind(list, at.word);
 		/* An option before it may have taken it as its value: then it reads as a word that it is not. */

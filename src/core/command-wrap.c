@@ -30,18 +30,18 @@ void judge_wrapper(struct judge *j, const struct command *c)
 	struct command_part *part = judge_part(j, c->w, c->n);
 	unsigned int skip = c->row->skip;
 	struct judge_cwds cwds = j->cwds;
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
-	options_init(&o, c, true);
+	words_init(&o, c, true);
 	judge_trait(j, c->row->traits);
 	judge_domain(j, c->row->domain);
 	if (c->row->domain == DOMAIN_SYSTEM)
 		judge_note(j, "privilege", c->w[0].text, "runs with other rights, or in another system");
 	if (part)
 		part->clear = c->row->domain == DOMAIN_WORKSPACE && c->row->traits == 0;
-	while (options_next(&o, &at)) {
-		if (option_is_operand(&at)) {
+	while (words_next(&o, &at)) {
+		if (word_is_operand(&at)) {
 			/* sudo X=1 cmd */
 			if (c->row->domain == DOMAIN_SYSTEM && sets_variable(at.word)) {
 				set_variable(j, at.word);
@@ -54,13 +54,13 @@ void judge_wrapper(struct judge *j, const struct command *c)
 			j->cwds = cwds;
 			return;
 		}
-		if (option_is(&at, c->row->bad)) {
+		if (word_is_option(&at, c->row->bad)) {
 			judge_unknown(j, c->w[0].text, "an option that runs or writes something of its own");
 			for (size_t i = at.at; i < c->n; i++)
 				judge_probe_text(j, c->w[i].text);
 		}
 		/* The directory, where the option has one of its usual names. */
-		if (at.value && option_is(&at, " chdir,working-directory,cwd"))
+		if (at.value && word_is_option(&at, " chdir,working-directory,cwd"))
 			judge_chdir(j, at.value);
 	}
 	j->cwds = cwds;
@@ -95,28 +95,28 @@ void judge_env(struct judge *j, const struct command *c)
 	struct command_part *part = judge_part(j, c->w, c->n);
 	struct judge_cwds cwds = j->cwds;
 	bool altered = j->altered, first = true;
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
-	options_init(&o, c, true);
-	while (options_next(&o, &at)) {
-		if (option_is_operand(&at) && sets_variable(at.word)) {
+	words_init(&o, c, true);
+	while (words_next(&o, &at)) {
+		if (word_is_operand(&at) && sets_variable(at.word)) {
 			set_variable(j, at.word);
 			j->altered = true;
 			first = false;
 			continue;
 		}
-		if (option_is_operand(&at)) {
+		if (word_is_operand(&at)) {
 			if (part)
 				part->clear = first;
 			judge_command(j, c->w + at.at, c->n - at.at);
 			break;
 		}
-		if (option_is(&at, "S split-string") && at.value) {
+		if (word_is_option(&at, "S split-string") && at.value) {
 			judge_split_string(j, at.value, c, o.i);
 			break;
 		}
-		if (option_is(&at, "C chdir") && at.value)
+		if (word_is_option(&at, "C chdir") && at.value)
 			judge_chdir(j, at.value);
 		j->altered = true;
 		first = false;
@@ -128,17 +128,17 @@ void judge_env(struct judge *j, const struct command *c)
 /* su [options] [-] [user [args]]: -c anywhere is a shell's text; args go to the user's shell. */
 void judge_su(struct judge *j, const struct command *c)
 {
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 	bool text = false;
 
 	(void)judge_part(j, c->w, c->n);
 	judge_domain(j, DOMAIN_SYSTEM);
 	judge_trait(j, COMMAND_CHANGES);
 	judge_note(j, "privilege", c->w[0].text, "runs with other rights, or in another system");
-	options_init(&o, c, false);
-	while (options_next(&o, &at)) {
-		if (!option_is(&at, "c command,session-command") || !at.value)
+	words_init(&o, c, false);
+	while (words_next(&o, &at)) {
+		if (!word_is_option(&at, "c command,session-command") || !at.value)
 			continue;
 		text = true;
 		judge_shell_text(j, at.value, false);
@@ -168,17 +168,17 @@ static const char *replace(struct judge *j, const char *word, const char *token)
 void judge_xargs(struct judge *j, const struct command *c)
 {
 	const char *token = "{}";
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
 	(void)judge_part(j, c->w, c->n);
-	options_init(&o, c, true);
-	while (options_next(&o, &at)) {
+	words_init(&o, c, true);
+	while (words_next(&o, &at)) {
 		struct shell_word *w;
 		size_t n;
 
-		if (!option_is_operand(&at)) {
-			if (option_is(&at, "Ii replace") && at.value && *at.value)
+		if (!word_is_operand(&at)) {
+			if (word_is_option(&at, "Ii replace") && at.value && *at.value)
 				token = at.value;
 			continue;
 		}
@@ -232,14 +232,14 @@ void judge_eval(struct judge *j, const struct command *c)
 void judge_command_builtin(struct judge *j, const struct command *c)
 {
 	struct command_part *part = judge_part(j, c->w, c->n);
-	struct options o;
-	struct option at;
+	struct word_iter o;
+	struct word_read at;
 
 	if (part)
 		part->clear = true;
-	options_init(&o, c, true);
-	while (options_next(&o, &at)) {
-		if (option_is_operand(&at)) {
+	words_init(&o, c, true);
+	while (words_next(&o, &at)) {
+		if (word_is_operand(&at)) {
 			judge_command(j, c->w + at.at, c->n - at.at);
 			return;
 		}
