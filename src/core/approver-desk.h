@@ -16,7 +16,7 @@
  * approval is asked here.  docs/design/approval.md has the files, the order of writes and the attacks.
  */
 
-/* An approver as the admin's custody.json names one.  Keys: 64 hex digits. */
+/* An approver as the admin's custody.json names one.  Keys: "ed25519:" and 64 hex digits. */
 struct approver_entry {
 	const char *name;
 	const char *key;     /* level B; NULL: none */

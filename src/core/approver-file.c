@@ -63,16 +63,20 @@ bool bytes_from_hex(const char *hex, uint8_t *bytes, size_t len)
 
 void approver_key_text(const struct sign_public *key, char text[APPROVER_KEY_SIZE])
 {
-	digest_hex(key->bytes, sizeof(key->bytes), text);
+	memcpy(text, APPROVER_KEY_PREFIX, sizeof(APPROVER_KEY_PREFIX));
+	digest_hex(key->bytes, sizeof(key->bytes), text + strlen(APPROVER_KEY_PREFIX));
 }
 
 int approver_key_parse(const char *text, struct sign_public *ret, struct fault *f)
 {
 	struct sign_public key;
 
-	if (!bytes_from_hex(text, key.bytes, sizeof(key.bytes)))
+	if (!str_starts(text, APPROVER_KEY_PREFIX) ||
+	    !bytes_from_hex(text + strlen(APPROVER_KEY_PREFIX), key.bytes, sizeof(key.bytes)))
 		return fault_set(f, EINVAL,
-				 "a public key is 64 lower-case hex digits, as 'custody key show' prints it");
+				 "a public key is \"%s\" and 64 lower-case hex digits, as 'custody key show' "
+				 "prints it",
+				 APPROVER_KEY_PREFIX);
 	*ret = key;
 	return 0;
 }

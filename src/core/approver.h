@@ -11,7 +11,8 @@
  * custody.json's `approvers`, where present, counts alone: then a local key counts iff it is listed there.
  */
 #define APPROVER_NAME_MAX 32
-#define APPROVER_KEY_SIZE 65	/* 64 hex digits: what custody.json takes */
+#define APPROVER_KEY_PREFIX "ed25519:"
+#define APPROVER_KEY_SIZE (sizeof(APPROVER_KEY_PREFIX) + 64) /* with hex: what custody.json takes */
 #define APPROVER_KEY_ID_SIZE 17 /* first 16 hex digits of SHA-256 of the public key */
 
 struct approver {

@@ -5,6 +5,7 @@
 
 #include "base/fd.h"
 #include "core/request-impl.h"
+#include "core/subject-digest.h"
 
 #define DIGEST_PREFIX "sha256:"
 #define CLOCK_SLACK_US ((uint64_t)60 * 1000000)
@@ -188,16 +189,14 @@ static int take_numbers(const struct jdoc *doc, struct request *r, const char *l
 /* What a person is shown is what will be approved: the document under the digest, not words beside it. */
 static int require_subject(const struct request *r, const char *label, struct fault *f)
 {
-	_cleanup_strbuf_ struct strbuf b = { 0 };
 	struct digest d;
 	int ret;
 
 	if (!r->subject)
 		return 0;
-	ret = jdoc_write(r->subject, JDOC_CANONICAL, &b, f);
+	ret = subject_digest(r->subject, &d, f);
 	if (ret < 0)
 		return fault_wrap(f, ret, "%s", label);
-	digest_bytes(b.text, b.len, &d);
 	return digest_equal(&d, &r->digest)
 		       ? 0
 		       : fault_set(f, EBADMSG, "%s: its subject has another digest: it was edited", label);

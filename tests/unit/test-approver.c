@@ -70,8 +70,7 @@ static void GOV_13_configured_approvers_count_alone(void)
 	struct approver_entry entry = { .name = "boss", .uid = APPROVER_NO_UID };
 
 	CHECK(bench_make(&b) && approver_new(&b.desk, "mallory", &mine, NULL) == 0 && mine.counts);
-	memset(hex, '7', 64);
-	hex[64] = '\0';
+	approver_key_text(&(struct sign_public){ .bytes = { 7 } }, hex);
 	entry.key = hex;
 	b.rules.approvers = &entry;
 	b.rules.n_approvers = 1;
