@@ -69,14 +69,13 @@ void approver_key_text(const struct sign_public *key, char text[APPROVER_KEY_SIZ
 
 int approver_key_parse(const char *text, struct sign_public *ret, struct fault *f)
 {
+	const char *hex = str_starts(text, APPROVER_KEY_PREFIX) ? text + strlen(APPROVER_KEY_PREFIX) : text;
 	struct sign_public key;
 
-	if (!str_starts(text, APPROVER_KEY_PREFIX) ||
-	    !bytes_from_hex(text + strlen(APPROVER_KEY_PREFIX), key.bytes, sizeof(key.bytes)))
+	if (!bytes_from_hex(hex, key.bytes, sizeof(key.bytes)))
 		return fault_set(f, EINVAL,
-				 "a public key is \"%s\" and 64 lower-case hex digits, as 'custody key show' "
-				 "prints it",
-				 APPROVER_KEY_PREFIX);
+				 "a public key is \"" APPROVER_KEY_PREFIX
+				 "\" and 64 lower-case hex digits, as 'custody key show' prints it");
 	*ret = key;
 	return 0;
 }

@@ -63,6 +63,7 @@ static int take_entry(const struct desk *d, const struct approver_entry *e, stru
 			return r;
 		approver_key_id(&a->pin_key, a->pin_key_id);
 	}
+	a->own_uid = e->uid != APPROVER_NO_UID;
 	a->counts = !e->lane || str_eq(e->lane, d->lane);
 	return 0;
 }
@@ -101,6 +102,7 @@ static int add_local(const struct desk *d, int dirfd, struct approver_list *l, s
 		if (r < 0)
 			break;
 		a.counts = !d->rules->configured && str_eq(a.lane, d->lane);
+		a.own_uid = true;
 		listed = find(l, a.name);
 		if (!listed)
 			r = add(l, &a, f);

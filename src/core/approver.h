@@ -22,6 +22,7 @@ struct approver {
 	struct sign_public key, pin_key;
 	char key_id[APPROVER_KEY_ID_SIZE], pin_key_id[APPROVER_KEY_ID_SIZE];
 	uid_t uid;	     /* APPROVER_NO_UID: not known */
+	bool own_uid;	     /* that is said of this approver; else it was found with the key */
 	bool has_secret;     /* STATE/keys has the private half of the plain key */
 	bool has_pin_secret; /* ... and of the one behind the PIN */
 	bool counts;	     /* grants signed with its keys are accepted in this lane */
@@ -58,5 +59,6 @@ int approver_unlock(const struct desk *d, const char *name, struct sign_secret *
 		    struct fault *f) _must_check_;
 
 void approver_key_text(const struct sign_public *key, char text[APPROVER_KEY_SIZE]);
+/* With its kind in front or without. */
 int approver_key_parse(const char *text, struct sign_public *ret, struct fault *f) _must_check_;
 void approver_key_id(const struct sign_public *key, char id[APPROVER_KEY_ID_SIZE]);

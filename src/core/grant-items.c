@@ -113,10 +113,10 @@ int grant_items_load(const struct grant_judgement *j, int dirfd, const struct di
 }
 
 /*
- * Two voices are two names with two keys.  Where the admin wrote no list, all keys are those that this user made, and
- * whatever he called them they are one.
+ * Two voices are two names with two keys.  Keys that one user made are one voice whatever he called them, unless the
+ * admin lists them and does not say that they are one user's.
  */
-static bool same_voice(const struct desk *d, const struct approver *a, const struct approver *b)
+static bool same_voice(const struct approver *a, const struct approver *b)
 {
 	if (str_eq(a->name, b->name))
 		return true;
@@ -124,13 +124,13 @@ static bool same_voice(const struct desk *d, const struct approver *a, const str
 		return true;
 	if (a->has_pin_key && b->has_pin_key && memcmp(&a->pin_key, &b->pin_key, sizeof(a->pin_key)) == 0)
 		return true;
-	return !d->rules->configured && a->uid == b->uid;
+	return a->own_uid && b->own_uid && a->uid == b->uid;
 }
 
-static bool is_heard(const struct desk *d, const struct grant_items *l, const struct approver *by)
+static bool is_heard(const struct grant_items *l, const struct approver *by)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (l->items[i].chosen && same_voice(d, l->items[i].approver, by))
+		if (l->items[i].chosen && same_voice(l->items[i].approver, by))
 			return true;
 	return false;
 }
@@ -172,7 +172,7 @@ void grant_items_choose(const struct desk *d, struct grant_items *l, enum grant_
 	for (size_t i = 0; i < l->n && chosen < needed; i++) {
 		struct grant_item *item = &l->items[i];
 
-		if (item->found.reason != GRANT_VALID || is_heard(d, l, item->approver))
+		if (item->found.reason != GRANT_VALID || is_heard(l, item->approver))
 			continue;
 		item->chosen = true;
 		chosen++;
