@@ -88,7 +88,10 @@ tests_unit_test_evidence_SOURCES = tests/unit/test-evidence.c tests/unit/tree-fi
 unit_tests += tests/unit/test-command
 tests_unit_test_command_SOURCES = tests/unit/test-command.c tests/unit/tap.h src/cli/command.c
 unit_tests += tests/unit/test-card
-tests_unit_test_card_SOURCES = tests/unit/test-card.c tests/unit/tap.h src/cli/card.c src/cli/card-word.c
+tests_unit_test_card_SOURCES = tests/unit/test-card.c tests/unit/tap.h src/cli/card.c src/cli/card-word.c \
+	src/cli/card-subject.c
+unit_tests += tests/unit/test-on-request
+tests_unit_test_on_request_SOURCES = tests/unit/test-on-request.c tests/unit/tap.h src/cli/on-request.c
 
 unit_tests += tests/unit/test-seccomp
 tests_unit_test_seccomp_SOURCES = tests/unit/test-seccomp.c tests/unit/tap.h

@@ -8,6 +8,7 @@
 #include "base/fault.h"
 #include "base/json.h"
 #include "core/grant.h"
+#include "core/ledger-redact.h"
 #include "core/request.h"
 
 /*
@@ -20,6 +21,7 @@ struct approval_ask {
 	const struct digest *digest; /* of SUBJECT */
 	char level;		     /* of VERDICT */
 	const char *session;	     /* who reserves */
+	const struct redact *redact; /* what a site keeps out of lists and notices; NULL: only the usual */
 	const char *agent, *user;    /* AGENT may be NULL; USER is the caller's name on this host */
 	char *const *grants;	     /* files, as --grant names them; NULL: none */
 	char *const *on_request;     /* argv; NULL: nobody is told */
@@ -40,10 +42,10 @@ enum approval_state {
 
 struct approval {
 	enum approval_state state;
-	int signal;		      /* that interrupted us: end as 128 + this; else 0 */
+	int signal;		       /* that interrupted us: end as 128 + this; else 0 */
 	char request[REQUEST_ID_SIZE]; /* "" when none was filed */
-	struct grant_set grants;      /* GRANTED: what was reserved; level A: empty */
-	char *text;		      /* else: what and why and what to do now, for stderr.  Not escaped */
+	struct grant_set grants;       /* GRANTED: what was reserved; level A: empty */
+	char *text; /* else: what, why and the command to go on with, one line, safe for a terminal */
 };
 
 /* A refusal is a result; negative is a failure to decide, which is a refusal as well. */

@@ -1,16 +1,29 @@
 # cli: the program `custody`.  The only room that knows both oci and the rest.
 bin_PROGRAMS += custody
 custody_SOURCES = \
+	src/cli/approval.c src/cli/approval.h src/cli/approval-impl.h \
+	src/cli/approval-desk.c src/cli/approval-desk.h \
+	src/cli/approval-person.c src/cli/approval-person.h \
+	src/cli/approval-text.c src/cli/approval-text.h \
+	src/cli/approval-wait.c \
 	src/cli/card.c src/cli/card.h \
+	src/cli/card-subject.c src/cli/card-subject.h \
 	src/cli/card-word.c src/cli/card-text.h \
+	src/cli/cmd-approve.c \
 	src/cli/cmd-bundle.c \
 	src/cli/cmd-check.c \
+	src/cli/cmd-deny.c \
+	src/cli/cmd-grants.c \
+	src/cli/cmd-key.c \
 	src/cli/cmd-ledger.c src/cli/cmd-ledger.h \
 	src/cli/cmd-ledger-admin.c \
 	src/cli/cmd-ledger-show.c \
 	src/cli/cmd-ledger-tail.c \
 	src/cli/cmd-ledger-verify.c \
 	src/cli/cmd-migrate.c \
+	src/cli/cmd-pending.c \
+	src/cli/cmd-pin.c \
+	src/cli/cmd-revoke.c \
 	src/cli/cmd-run.c src/cli/cmd-run.h \
 	src/cli/cmd-shell.c \
 	src/cli/cmd-profile.c src/cli/cmd-profile.h \
@@ -37,12 +50,15 @@ custody_SOURCES = \
 	src/cli/ledger-lines.c src/cli/ledger-lines.h \
 	src/cli/ledger-verdict.c src/cli/ledger-verdict.h \
 	src/cli/main.c \
+	src/cli/on-request.c src/cli/on-request.h \
 	src/cli/options.c src/cli/options.h \
 	src/cli/profile-open.c src/cli/profile-open.h \
+	src/cli/prompt-rate.c src/cli/prompt-rate.h \
 	src/cli/prompt.c src/cli/prompt.h \
 	src/cli/session-place.c src/cli/session-place.h \
 	src/cli/session-record.c src/cli/session-record.h \
 	src/cli/session-run.c src/cli/session-run.h \
-	src/cli/toml-lines.c src/cli/toml-lines.h
+	src/cli/toml-lines.c src/cli/toml-lines.h \
+	src/cli/verb.c src/cli/verb.h
 custody_LDFLAGS = $(prog_ldflags) $(oci_ldflags)
 custody_LDADD = libwarden.a liboci.a libcore.a libbase.a $(oci_libs) $(PROG_LIBS) $(CRYPT_LIBS)

@@ -2,6 +2,7 @@
 #include "cli/card.h"
 
 #include "base/str.h"
+#include "cli/card-subject.h"
 #include "tap.h"
 
 static char *drawn(const struct card *c, unsigned int columns, bool color, bool utf8, const char *how)
@@ -207,8 +208,115 @@ static void color_is_ours_alone(void)
 	CHECK(color && strchr(color, '\033') && !strstr(color, "\033[31m"));
 }
 
+#define TREE(mode, more) \
+	"\"worktree\":{\"mode\":\"" mode "\",\"target\":\"/work\",\"source\":\"/home/me/p\"" more "}"
+#define REST                                                                                     \
+	"\"argv\":[\"sh\",\"-c\",\"rm -rf \\u202e\\u001b[2Kx; true\\n  level     A: "            \
+	"nobody\"],\"cwd\":\"/work\","                                                           \
+	"\"profile\":{\"name\":\"build\",\"digest\":\"0123456789abcdef\"},\"network\":\"host\"," \
+	"\"dangerous\":[\"x\"],"                                                                 \
+	"\"env\":{\"PATH\":\"00\",\"A\\u0007B\":\"11\"},"
+
+static char *described(const char *subject, const char *last, unsigned int columns)
+{
+	_cleanup_jdoc_ struct jdoc *s = NULL, *l = NULL, *v = NULL;
+	static const char verdict[] = "{\"level\":\"C\",\"axes\":{\"raw_outcome\":\"irreversible\","
+				      "\"outcome\":\"soft\",\"intention\":\"autonomous\","
+				      "\"domain\":\"workspace\",\"profile\":\"balanced\"},\"reasons\":[{"
+				      "\"id\":\"unbounded-delete\",\"text\":"
+				      "\"deletes\\n  level     A: '\\u001b[1m'\"}]}";
+	struct card_facts k = {
+		.digest = "sha256:00", .lane = "prod", .level = 'C', .count = 3, .uses = 1, .for_s = 3600
+	};
+	_cleanup_card_ struct card c = { 0 };
+
+	if (jdoc_parse(subject, strlen(subject), "s", NULL, &s, NULL) < 0 ||
+	    jdoc_parse(verdict, strlen(verdict), "v", NULL, &v, NULL) < 0 ||
+	    (last && jdoc_parse(last, strlen(last), "l", NULL, &l, NULL) < 0))
+		return NULL;
+	k.subject = s;
+	k.verdict = v;
+	k.last = l;
+	card_describe(&c, &k);
+	return drawn(&c, columns, false, true, NULL);
+}
+
+static size_t count(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (const char *at = text; (at = strstr(at, what)); at++)
+		n++;
+	return n;
+}
+
+static void the_card_says_what_runs_why_and_what_it_may_do(void)
+{
+	_cleanup_free_ char *got = described(
+		"{" REST TREE("overlay",
+			      "") ",\"operands\":{\"seal\":\"named\",\"files\":[{\"path\":\"a b\",\"sha256\":"
+				  "\"99887766554433\"}]}}",
+		NULL, 120);
+
+	CHECK(got && is_clean(got, true));
+	CHECK(strstr(got, "  command    sh -c $'rm -rf \\u202e\\x1b[2Kx; true\\n  level     A: nobody'\n"));
+	CHECK(strstr(got, "  level      C: a person confirms with a PIN\n") && count(got, "\n  level ") == 1);
+	CHECK(strstr(got, "  because    deletes\\n  level     A: '\\x1b[1m' [unbounded-delete]\n"));
+	CHECK(strstr(got, "soft (irreversible without the sandbox), autonomous, workspace (balanced)"));
+	CHECK(strstr(got, "  profile    build (0123456789ab)\n") && strstr(got, "  lane       prod\n"));
+	CHECK(strstr(got, "a copy that is thrown away; reads /home/me/p"));
+	CHECK(strstr(got, "all that this host can reach") && strstr(got, "  dangerous  x\n"));
+	CHECK(strstr(got, "$'A\\x07B', PATH"));
+	CHECK(strstr(got, "'a b' (sha256 998877665544)") && strstr(got, "tree not sealed"));
+	CHECK(strstr(got, "for 1 start within 60 minutes") && strstr(got, "3 times"));
+	CHECK(!strstr(got, "only this machine"));
+}
+
+static void what_may_be_lost_is_named(void)
+{
+	_cleanup_free_ char *got = described(
+		"{" REST TREE("rw",
+			      ",\"inode\":\"1\"") ",\"mounts\":[{\"kind\":\"bind\",\"rw\":true,\"source\":\"/"
+						  "srv/x y\","
+						  "\"target\":\"/"
+						  "x\"},{\"kind\":\"bind\",\"rw\":false,\"source\":\"/usr\","
+						  "\"target\":\"/usr\"}]}",
+		NULL, 120);
+
+	CHECK(got && strstr(got, "everything under /home/me/p\n"));
+	CHECK(strstr(got, "everything under '/srv/x y', as /x\n") && !strstr(got, "/usr"));
+	CHECK(strstr(got, "only this machine"));
+}
+
+static void what_changed_since_the_last_time_is_named(void)
+{
+	_cleanup_free_ char *got = described("{" REST TREE("ro", "") "}", "{" REST TREE("rw", "") "}", 120);
+	_cleanup_free_ char *same = described("{" REST TREE("ro", "") "}", "{" REST TREE("ro", "") "}", 120);
+
+	CHECK(got && strstr(got, "  changed    worktree.mode: was rw, is ro\n"));
+	CHECK(same && strstr(same, "nothing since it was approved last"));
+}
+
+static void a_subject_that_says_nothing_is_not_called_harmless(void)
+{
+	_cleanup_free_ char *got = described("{}", NULL, 80);
+
+	CHECK(got && strstr(got, "(not told)") && strstr(got, "writes     (not known)"));
+	CHECK(strstr(got, "network    (not known)"));
+}
+
+static void forty_columns_are_enough(void)
+{
+	_cleanup_free_ char *got = described("{" REST TREE("rw", "") "}", "{" REST TREE("ro", "") "}", 40);
+
+	CHECK(got && longest(got) <= 40 && strstr(got, "\nlevel:\n  C: a person confirms with a PIN\n"));
+}
+
 TAP_MAIN(T(words_read_as_a_shell_would_read_them), T(what_a_terminal_obeys_is_spelled_out),
 	 T(letters_stay_letters), T(every_byte_alone_and_doubled_is_harmless),
 	 T(without_utf8_nothing_but_ascii_goes_out), T(no_line_is_wider_than_the_terminal),
 	 T(text_never_looks_like_a_row), T(a_break_within_a_word_is_marked),
-	 T(what_is_cut_says_how_much_and_where_the_rest_is), T(color_is_ours_alone))
+	 T(what_is_cut_says_how_much_and_where_the_rest_is), T(color_is_ours_alone),
+	 T(the_card_says_what_runs_why_and_what_it_may_do), T(what_may_be_lost_is_named),
+	 T(what_changed_since_the_last_time_is_named), T(a_subject_that_says_nothing_is_not_called_harmless),
+	 T(forty_columns_are_enough))

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "cli/approval-desk.h"
+#include "cli/approval-person.h"
+#include "cli/approval-text.h"
+#include "cli/command.h"
+#include "cli/verb.h"
+#include "core/exit-status.h"
+
+static const struct verb verb;
+
+/* 0, or STATUS_USAGE after saying why. */
+static int parse_terms(const struct verb_call *c, struct grant_terms *ret)
+{
+	struct grant_terms t = { .reason = c->reason };
+
+	if (c->uses && (str_to_u64(c->uses, &t.uses) < 0 || t.uses == 0))
+		return verb_usage(&verb, "--uses '%s' is no number of starts", c->uses);
+	if (c->time && (str_to_seconds(c->time, &t.for_s) < 0 || t.for_s == 0))
+		return verb_usage(&verb, "--for '%s' is no time: 90s, 30m, 2h, 1d", c->time);
+	if (c->reason && strlen(c->reason) > GRANT_REASON_MAX)
+		return verb_usage(&verb, "--reason is longer than %d bytes", GRANT_REASON_MAX);
+	*ret = t;
+	return 0;
+}
+
+/* Before anybody reads a card: a yes that cannot be signed is no question. */
+static int require_caps(const struct approval_rules *rules, const struct grant_terms *t, char level,
+			struct fault *f)
+{
+	const uint64_t uses = rules->grant_max_uses ? rules->grant_max_uses : APPROVAL_GRANT_MAX_USES;
+	const uint64_t for_s = rules->grant_max_s ? rules->grant_max_s : APPROVAL_GRANT_MAX_S;
+
+	if (level == 'C' && t->uses > 1)
+		return fault_set(f, EPERM, "--uses %llu: a level C is approved for one start at a time",
+				 (unsigned long long)t->uses);
+	if (t->uses > uses)
+		return fault_set(f, EPERM,
+				 "--uses %llu is more than the %llu that custody.json allows (grant_max)",
+				 (unsigned long long)t->uses, (unsigned long long)uses);
+	if (t->for_s > for_s)
+		return fault_set(f, EPERM,
+				 "--for %llu s is more than the %llu s that custody.json allows (grant_max)",
+				 (unsigned long long)t->for_s, (unsigned long long)for_s);
+	return 0;
+}
+
+/* A file that was carried here, or the id of a request that was filed here. */
+static int find(const struct desk *d, const char *word, struct request *ret, struct fault *f)
+{
+	return strchr(word, '/') || str_ends(word, ".json") ? request_adopt(d, word, ret, f)
+							    : request_read(d, word, ret, f);
+}
+
+static int write_grant(const char *path, const struct grant *g, struct fault *f)
+{
+	_cleanup_close_ int fd = -EBADF;
+	int r;
+
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return fault_errno(f, errno, "the grant is signed and kept, but not written to '%s'", path);
+	r = fd_write_all(fd, g->text, strlen(g->text), f);
+	return r < 0 ? fault_wrap(f, r, "the grant is signed and kept, but not in '%s'", path) : 0;
+}
+
+static int report_yes(const struct approval_desk *d, const struct verb_call *c, const struct request *rq,
+		      const struct person_result *answer, struct fault *f)
+{
+	const struct grant *g = &answer->grant;
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	char until[CLOCK_TEXT_SIZE];
+
+	clock_format(g->not_after_us, until);
+	until[sizeof("2026-11-16T03:15:00") - 1] = '\0';
+	printf("approved %s by %s: grant %s, level %c, %llu %s until %sZ\n", rq->id, g->approver, g->id,
+	       g->level, (unsigned long long)g->uses, g->uses == 1 ? "start" : "starts", until);
+	if (!answer->complete) {
+		approval_put_command(&b, &d->desk, "approve", rq->id);
+		printf("not enough yet: %u approvals are needed; another approver says: %s\n",
+		       d->rules.min_approvals, b.text ? b.text : "custody approve");
+	}
+	if (c->output) {
+		int r = write_grant(c->output, g, f);
+
+		if (r < 0)
+			return r;
+	}
+	return STATUS_OK;
+}
+
+static int report(const struct approval_desk *d, const struct verb_call *c, const struct request *rq,
+		  const struct person_result *answer, struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	_cleanup_free_ char *why = answer->text ? str_escape(answer->text) : NULL;
+
+	switch (answer->answer) {
+	case PERSON_YES:
+		return report_yes(d, c, rq, answer, f);
+	case PERSON_ABSENT:
+		return fault_set(f, ENOTTY, "%s%s", answer->text ? answer->text : "nobody could be asked",
+				 rq->level == 'B' ? "; a script says --yes" : "");
+	case PERSON_SILENT:
+	case PERSON_NO:
+		break;
+	}
+	approval_put_command(&b, &d->desk, "deny", rq->id);
+	fprintf(stderr, PACKAGE_NAME " approve: not approved%s%s; the request waits on (to refuse it: %s)\n",
+		why ? ": " : "", why ? why : "", b.text ? b.text : "custody deny");
+	return answer->signal ? STATUS_SIGNAL_BASE + answer->signal : STATUS_NO;
+}
+
+static int run(struct verb_call *c, struct fault *f)
+{
+	_cleanup_ledger_ struct ledger *ledger = NULL;
+	_cleanup_approval_desk_ struct approval_desk d = APPROVAL_DESK_NONE;
+	_cleanup_request_ struct request rq = { 0 };
+	_cleanup_person_ struct person_result answer = { 0 };
+	struct approval_person p = { .desk = &d.desk,
+				     .request = &rq,
+				     .as = c->as,
+				     .user = c->dirs.user,
+				     .yes = c->yes,
+				     .alone = c->yes };
+	int r = parse_terms(c, &p.terms);
+
+	if (r != 0)
+		return r;
+	r = approval_desk_open_to_write(&c->dirs, c->config, &ledger, &d, f);
+	if (r == 0)
+		r = find(&d.desk, c->words[0], &rq, f);
+	if (r == 0)
+		r = require_caps(&d.rules, &p.terms, rq.level, f);
+	if (r == 0)
+		r = approval_person_ask(&p, &answer, f);
+	return r < 0 ? r : report(&d, c, &rq, &answer, f);
+}
+
+static const struct verb verb = {
+	"approve",
+	"ID|FILE [--uses N] [--for TIME] [--reason TEXT] [--as NAME] [--yes] [--output FILE] [--lane LANE]",
+	" --uses --for --reason --as --yes --output --lane ",
+	1,
+	1,
+	run
+};
+
+int cmd_approve(int argc, char **argv, struct fault *f)
+{
+	return verb_run(&verb, argc - 1, argv + 1, f);
+}

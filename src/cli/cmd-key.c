@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/approval-desk.h"
+#include "cli/command.h"
+#include "cli/verb.h"
+#include "core/approver.h"
+#include "core/exit-status.h"
+
+#define KEY_SIZE (sizeof(APPROVAL_KEY_KIND) - 1 + APPROVER_KEY_SIZE)
+
+/* As custody.json takes it. */
+static void put_key(const struct sign_public *key, char text[KEY_SIZE])
+{
+	memcpy(text, APPROVAL_KEY_KIND, sizeof(APPROVAL_KEY_KIND) - 1);
+	approver_key_text(key, text + sizeof(APPROVAL_KEY_KIND) - 1);
+}
+
+static void set_key(struct jdoc *d, const char *key, bool has, const struct sign_public *public)
+{
+	char text[KEY_SIZE];
+
+	put_key(public, text);
+	jdoc_set(d, key, has ? jdoc_new_string(text) : jdoc_new_null());
+}
+
+static struct jdoc *describe(const struct approver *a)
+{
+	struct jdoc *d = jdoc_new_object();
+
+	jdoc_set_string(d, "name", a->name);
+	set_key(d, "key", a->has_key, &a->key);
+	set_key(d, "pin_key", a->has_pin_key, &a->pin_key);
+	jdoc_set_bool(d, "local", a->has_secret);
+	jdoc_set_bool(d, "pin", a->has_pin_secret);
+	jdoc_set_bool(d, "counts", a->counts);
+	jdoc_set(d, "lane", a->lane[0] ? jdoc_new_string(a->lane) : jdoc_new_null());
+	return d;
+}
+
+/* What an admin pastes into `approvers` of custody.json. */
+static void print_entry(const struct approver *a, const char *lane)
+{
+	char key[KEY_SIZE];
+
+	put_key(&a->key, key);
+	printf("{ \"name\": \"%s\"", a->name);
+	if (a->has_key)
+		printf(", \"key\": \"%s\"", key);
+	put_key(&a->pin_key, key);
+	if (a->has_pin_key)
+		printf(", \"pin_key\": \"%s\"", key);
+	printf(", \"lane\": \"%s\" }\n", a->lane[0] ? a->lane : lane);
+}
+
+static int run_new(struct verb_call *c, struct fault *f)
+{
+	_cleanup_ledger_ struct ledger *ledger = NULL;
+	_cleanup_approval_desk_ struct approval_desk d = APPROVAL_DESK_NONE;
+	struct approver a;
+	int r = approval_desk_open_to_write(&c->dirs, c->config, &ledger, &d, f);
+
+	if (r == 0)
+		r = approver_new(&d.desk, c->words[0] ? c->words[0] : c->dirs.user, &a, f);
+	if (r < 0)
+		return r;
+	print_entry(&a, d.desk.lane);
+	if (d.rules.configured)
+		fprintf(stderr, "it counts once this entry stands in `approvers` of '%s'\n",
+			c->dirs.config_admin);
+	return STATUS_OK;
+}
+
+static int run_ls(struct verb_call *c, struct fault *f)
+{
+	_cleanup_approval_desk_ struct approval_desk d = APPROVAL_DESK_NONE;
+	_cleanup_approvers_ struct approver_list l = { 0 };
+	_cleanup_jdoc_ struct jdoc *doc = NULL;
+	struct jdoc *list;
+	int r = approval_desk_open(&c->dirs, c->config, NULL, &d, f);
+
+	if (r == 0)
+		r = approver_list(&d.desk, &l, f);
+	if (r < 0)
+		return r;
+	if (c->json) {
+		doc = jdoc_new_object();
+		jdoc_set_int(doc, "schema_version", 1);
+		list = jdoc_set_array(doc, "keys");
+		for (size_t i = 0; i < l.n; i++)
+			jdoc_append(list, describe(&l.items[i]));
+		return verb_print(doc, f);
+	}
+	if (l.n == 0)
+		printf("no approver yet in the lane '%s'; the first is made with the first need, or by "
+		       "'custody key new'\n",
+		       d.desk.lane);
+	for (size_t i = 0; i < l.n; i++)
+		printf("%-16s  %-10s  %-8s  %s\n", l.items[i].name,
+		       l.items[i].has_secret ? "local" : "elsewhere",
+		       l.items[i].has_pin_key ? "with PIN" : "no PIN",
+		       l.items[i].counts ? "counts" : "does not count: not in custody.json");
+	return STATUS_OK;
+}
+
+/* NAME, else the only one whose private half is here, else the one called like the caller. */
+static int find_own(const struct desk *d, const char *name, const char *user, struct approver *ret,
+		    struct fault *f)
+{
+	_cleanup_approvers_ struct approver_list l = { 0 };
+	const char *only = NULL;
+	size_t n = 0;
+	int r;
+
+	if (name)
+		return approver_find(d, name, ret, f);
+	r = approver_list(d, &l, f);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < l.n; i++)
+		if (l.items[i].has_secret && ++n)
+			only = l.items[i].name;
+	return approver_find(d, n == 1 ? only : user, ret, f);
+}
+
+static int run_show(struct verb_call *c, struct fault *f)
+{
+	_cleanup_approval_desk_ struct approval_desk d = APPROVAL_DESK_NONE;
+	_cleanup_jdoc_ struct jdoc *doc = NULL;
+	struct approver a;
+	int r = approval_desk_open(&c->dirs, c->config, NULL, &d, f);
+
+	if (r == 0)
+		r = find_own(&d.desk, c->words[0], c->dirs.user, &a, f);
+	if (r < 0)
+		return r;
+	if (!c->json) {
+		print_entry(&a, d.desk.lane);
+		return STATUS_OK;
+	}
+	doc = describe(&a);
+	jdoc_set_int(doc, "schema_version", 1);
+	return verb_print(doc, f);
+}
+
+int cmd_key(int argc, char **argv, struct fault *f)
+{
+	static const struct verb row[] = {
+		{ "key new", "[NAME] [--lane LANE]", " --lane ", 0, 1, run_new },
+		{ "key ls", "[--json] [--lane LANE]", " --json --lane ", 0, 0, run_ls },
+		{ "key show", "[NAME] [--json] [--lane LANE]", " --json --lane ", 0, 1, run_show },
+		{ 0 },
+	};
+
+	return verb_run_of(row, argc, argv, f);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/approval-desk.h"
+#include "cli/approval-impl.h"
+#include "cli/approval-person.h"
+#include "cli/command.h"
+#include "cli/verb.h"
+#include "core/exit-status.h"
+#include "core/subject-digest.h"
+
+static void set_time(struct jdoc *d, const char *key, uint64_t wall_us)
+{
+	char text[CLOCK_TEXT_SIZE];
+
+	clock_format(wall_us, text);
+	jdoc_set_string(d, key, text);
+}
+
+static void set_or_null(struct jdoc *d, const char *key, const char *value)
+{
+	jdoc_set(d, key, value ? jdoc_new_string(value) : jdoc_new_null());
+}
+
+struct jdoc *request_describe(const struct request *rq)
+{
+	const char level[2] = { rq->level };
+	struct jdoc *d = jdoc_new_object();
+	char digest[SUBJECT_DIGEST_SIZE];
+
+	subject_digest_to_text(&rq->digest, digest);
+	jdoc_set_string(d, "id", rq->id);
+	jdoc_set_string(d, "digest", digest);
+	jdoc_set_string(d, "lane", rq->lane);
+	jdoc_set_string(d, "level", level);
+	jdoc_set_string(d, "state", rq->state == REQUEST_DENIED ? "denied" : "open");
+	set_or_null(d, "command", rq->command);
+	set_or_null(d, "agent", rq->agent);
+	set_or_null(d, "profile", rq->profile);
+	jdoc_set_int(d, "count", (int64_t)rq->count);
+	jdoc_set_int(d, "approvals", (int64_t)strv_len(rq->approvals));
+	set_time(d, "created", rq->created.wall_us);
+	set_time(d, "expires", rq->expires_us);
+	return d;
+}
+
+static int print_json(const struct request_list *l, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
+	struct jdoc *requests;
+
+	jdoc_set_int(d, "schema_version", 1);
+	requests = jdoc_set_array(d, "requests");
+	for (size_t i = 0; i < l->n; i++)
+		jdoc_append(requests, request_describe(&l->items[i]));
+	return verb_print(d, f);
+}
+
+static void print_line(const struct request *rq)
+{
+	_cleanup_free_ char *command = str_escape(rq->command ? rq->command : "");
+	_cleanup_free_ char *agent = str_escape(rq->agent ? rq->agent : "-");
+	char expires[CLOCK_TEXT_SIZE];
+
+	clock_format(rq->expires_us, expires);
+	expires[sizeof("2026-11-16T03:15") - 1] = '\0';
+	printf("%-16s  %c  %5llu  %-16s  %-12s  %s%s\n", rq->id, rq->level, (unsigned long long)rq->count,
+	       expires, agent ? agent : "?", rq->state == REQUEST_DENIED ? "[denied] " : "",
+	       command ? command : "?");
+}
+
+static int print_card(const struct approval_desk *d, const char *id, bool json, struct fault *f)
+{
+	_cleanup_request_ struct request rq = { 0 };
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	int r = request_read(&d->desk, id, &rq, f);
+
+	if (r == 0 && json)
+		r = request_write(&rq, &b, f);
+	else if (r == 0)
+		r = approval_person_card(&d->desk, &rq, NULL, isatty(STDOUT_FILENO) ? STDOUT_FILENO : -1,
+					 true, &b, f);
+	if (r < 0)
+		return r;
+	(void)fputs(b.text ? b.text : "", stdout);
+	return STATUS_OK;
+}
+
+static int run(struct verb_call *c, struct fault *f)
+{
+	_cleanup_approval_desk_ struct approval_desk d = APPROVAL_DESK_NONE;
+	_cleanup_requests_ struct request_list l = { 0 };
+	int r = approval_desk_open(&c->dirs, c->config, NULL, &d, f);
+
+	if (r < 0)
+		return r;
+	if (c->words[0])
+		return print_card(&d, c->words[0], c->json, f);
+	r = request_list(&d.desk, c->all, &l, f);
+	if (r < 0)
+		return r;
+	if (c->json)
+		return print_json(&l, f);
+	if (l.n == 0)
+		printf("nothing waits for an approval in the lane '%s'\n", d.desk.lane);
+	else
+		printf("%-16s  %s  %5s  %-16s  %-12s  %s\n", "ID", "L", "COUNT", "EXPIRES (UTC)", "AGENT",
+		       "COMMAND");
+	for (size_t i = 0; i < l.n; i++)
+		print_line(&l.items[i]);
+	return STATUS_OK;
+}
+
+int cmd_pending(int argc, char **argv, struct fault *f)
+{
+	static const struct verb verb = {
+		"pending", "[ID] [--json] [--all] [--lane LANE]", " --json --all --lane ", 0, 1, run
+	};
+
+	return verb_run(&verb, argc - 1, argv + 1, f);
+}

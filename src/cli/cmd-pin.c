@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/approval-desk.h"
+#include "cli/approval.h"
+#include "cli/command.h"
+#include "cli/prompt.h"
+#include "cli/verb.h"
+#include "core/exit-status.h"
+#include "core/pin.h"
+
+static const struct verb row[];
+
+/* Where PINs come from: a terminal, or the lines of a descriptor for scripts.  Never arguments or variables. */
+struct pin_source {
+	struct prompt tty;
+	int fd; /* negative: the terminal */
+};
+
+static int read_fd(int fd, struct pin_text *ret, struct fault *f)
+{
+	size_t n = 0;
+
+	/* Byte by byte: what follows the line is the next one's. */
+	for (;;) {
+		char c = 0;
+		ssize_t got = read(fd, &c, 1);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return fault_errno(f, errno, "--pin-fd %d", fd);
+		if (got == 0 && n == 0)
+			return fault_set(f, ENODATA,
+					 "--pin-fd %d: a line is missing; it takes the old PIN, if there is "
+					 "one, and the new one",
+					 fd);
+		if (got == 0 || c == '\n')
+			break;
+		if (n == sizeof(ret->digits) - 1)
+			return fault_set(f, EMSGSIZE, "--pin-fd %d: the line is too long", fd);
+		ret->digits[n++] = c;
+	}
+	ret->digits[n] = '\0';
+	return 0;
+}
+
+static int read_pin(struct pin_source *s, const char *question, struct pin_text *ret, struct fault *f)
+{
+	if (s->fd >= 0)
+		return read_fd(s->fd, ret, f);
+	return prompt_ask(&s->tty, question, false, APPROVAL_PROMPT_SECONDS, ret->digits, sizeof(ret->digits),
+			  f);
+}
+
+static int read_new(struct pin_source *s, struct pin_text *ret, struct fault *f)
+{
+	_cleanup_pin_ struct pin_text again;
+	int r;
+
+	pin_text_init(&again);
+	r = read_pin(s, "new PIN: ", ret, f);
+	if (r == 0)
+		r = pin_check(ret->digits, f);
+	if (r == 0 && s->fd < 0)
+		r = read_pin(s, "new PIN again: ", &again, f);
+	if (r == 0 && s->fd < 0 && strcmp(ret->digits, again.digits) != 0)
+		return fault_set(f, EINVAL, "the two are not the same; nothing was changed");
+	return r;
+}
+
+static int report(const struct approval_desk *d, const struct approver *a, const struct pin_answer *answer,
+		  bool new_key, struct fault *f)
+{
+	if (answer->result == PIN_LOCKED || (answer->result != PIN_RIGHT && answer->wait_s > 0))
+		return fault_set(f, EACCES,
+				 "the PIN is locked for %llu seconds; wait, or, if it is forgotten: custody "
+				 "pin set --reset",
+				 (unsigned long long)answer->wait_s);
+	if (answer->result != PIN_RIGHT) {
+		fprintf(stderr, PACKAGE_NAME " pin set: wrong PIN, %u %s left; nothing was changed\n",
+			answer->tries_left, answer->tries_left == 1 ? "try" : "tries");
+		return STATUS_NO;
+	}
+	printf("the PIN of %s is set\n", a->name);
+	if (new_key && d->rules.configured)
+		fprintf(stderr,
+			"its key is new: it counts once 'custody key show %s' stands in `approvers` of "
+			"custody.json\n",
+			a->name);
+	return STATUS_OK;
+}
+
+static int set(struct verb_call *c, const struct approval_desk *d, struct pin_source *s, struct fault *f)
+{
+	_cleanup_pin_ struct pin_text old, new;
+	struct pin_answer answer = { 0 };
+	struct approver a;
+	bool has;
+	int r = approver_own(&d->desk, c->words[0], c->dirs.user, &a, f);
+
+	pin_text_init(&old);
+	pin_text_init(&new);
+	if (r < 0)
+		return r;
+	has = a.has_pin_secret && !c->reset;
+	if (has)
+		r = read_pin(s, "old PIN: ", &old, f);
+	if (r == 0)
+		r = read_new(s, &new, f);
+	prompt_close(&s->tty);
+	if (r == 0)
+		r = pin_set(&d->desk, a.name, has ? old.digits : NULL, new.digits, &answer, &a, f);
+	if (r < 0)
+		return r;
+	if (!has)
+		answer.result = PIN_RIGHT;
+	return report(d, &a, &answer, !has, f);
+}
+
+static int run_set(struct verb_call *c, struct fault *f)
+{
+	_cleanup_ledger_ struct ledger *ledger = NULL;
+	_cleanup_approval_desk_ struct approval_desk d = APPROVAL_DESK_NONE;
+	_cleanup_pin_shield_ struct pin_shield shield = { 0 };
+	struct pin_source s = { .tty = PROMPT_NONE, .fd = -EBADF };
+	uint64_t fd;
+	int r;
+
+	if (c->pin_fd) {
+		if (str_to_u64(c->pin_fd, &fd) < 0 || fd > INT32_MAX)
+			return verb_usage(&row[0], "--pin-fd '%s' is no descriptor", c->pin_fd);
+		s.fd = (int)fd;
+	}
+	pin_shield_raise(&shield);
+	r = approval_desk_open_to_write(&c->dirs, c->config, &ledger, &d, f);
+	if (r == 0 && s.fd < 0) {
+		r = prompt_open(&s.tty, f);
+		if (r < 0)
+			r = fault_wrap(f, r, "a PIN is typed at a terminal, or comes from --pin-fd");
+	}
+	if (r == 0)
+		r = set(c, &d, &s, f);
+	if (r == -ECANCELED && s.tty.signal)
+		r = STATUS_SIGNAL_BASE + s.tty.signal;
+	prompt_close(&s.tty);
+	return r;
+}
+
+static const struct verb row[] = {
+	{ "pin set", "[NAME] [--reset] [--pin-fd N] [--lane LANE]", " --reset --pin-fd --lane ", 0, 1,
+	  run_set },
+	{ 0 },
+};
+
+int cmd_pin(int argc, char **argv, struct fault *f)
+{
+	return verb_run_of(row, argc, argv, f);
+}

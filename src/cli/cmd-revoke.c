@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+
+#include "cli/approval-desk.h"
+#include "cli/command.h"
+#include "cli/verb.h"
+#include "core/exit-status.h"
+#include "core/grant.h"
+
+static int run(struct verb_call *c, struct fault *f)
+{
+	_cleanup_ledger_ struct ledger *ledger = NULL;
+	_cleanup_approval_desk_ struct approval_desk d = APPROVAL_DESK_NONE;
+	int r = approval_desk_open_to_write(&c->dirs, c->config, &ledger, &d, f);
+
+	if (r == 0)
+		r = grant_revoke(&d.desk, c->words[0], c->as ? c->as : c->dirs.user, c->reason, f);
+	if (r < 0)
+		return r;
+	printf("revoked %s; what it started already goes on\n", c->words[0]);
+	return STATUS_OK;
+}
+
+int cmd_revoke(int argc, char **argv, struct fault *f)
+{
+	static const struct verb verb = {
+		"revoke", "ID [--reason TEXT] [--as NAME] [--lane LANE]", " --reason --as --lane ", 1, 1, run
+	};
+
+	return verb_run(&verb, argc - 1, argv + 1, f);
+}
