@@ -215,6 +215,10 @@ tests_fuzz_libreplay_a_SOURCES = tests/fuzz/replay.c
 fuzz_libs = tests/fuzz/libreplay.a $(LDADD)
 endif
 
+fuzz_targets += tests/fuzz/fuzz-subject
+tests_fuzz_fuzz_subject_SOURCES = tests/fuzz/fuzz-subject.c
+tests_fuzz_fuzz_subject_LDADD = liboci.a $(fuzz_libs)
+
 fuzz_targets += tests/fuzz/fuzz-config
 tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz-config.c
 tests_fuzz_fuzz_config_LDADD = libruntime.a $(fuzz_libs)
