@@ -160,7 +160,8 @@ static void put_sealed(struct strbuf *out, const struct subject *s)
 	strbuf_printf(out, "%s%s\n", s->n_operands ? "; " : "",
 		      s->seal == OPERAND_SEAL_TREE   ? "the whole tree"
 		      : s->seal == OPERAND_SEAL_NONE ? "nothing (--no-seal)"
-						     : "the rest of the tree is not");
+		      : s->n_operands		     ? "the rest of the tree is not"
+						     : "nothing: the command line names no file of the tree");
 }
 
 /* The steps of docs/design/governance.md with what each of them found. */

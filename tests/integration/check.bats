@@ -64,6 +64,41 @@ same() {
 	assert_output_has 'nothing of the host'
 }
 
+@test "GOV-2: the shipped profile's own variables are no reason, the caller's are" {
+	check --json -- ls
+	assert_status 0
+	jq -e '.verdict.level == "A" and .verdict.axes.raw_outcome == "reversible" and .verdict.axes.domain == "workspace"' <<<"$output"
+	check --json -e 'TAR_OPTIONS=--checkpoint-action=exec=x' -- ls
+	jq -e '.verdict.axes.raw_outcome != "reversible"' <<<"$output"
+	check --json -- sh -c 'rm -rf *'
+	assert_status 1
+	jq -e '.verdict.level == "C" and .verdict.decision == "ask"' <<<"$output"
+}
+
+@test "GOV-4: --provenance never lowers a level" {
+	local word level
+	check --json -- make
+	level=$(jq -r .verdict.level <<<"$output")
+	for word in tool_output web_content unknown; do
+		check --json --provenance "$word" -- make
+		[[ ! $(jq -r .verdict.level <<<"$output") < $level ]] || custody_fail "$word lowers it"
+	done
+}
+
+@test "GOV-6: an admin's rule denies, and check says which" {
+	mkdir -p "$CUSTODY_ROOT/etc"
+	echo '{"rules": [{"effect": "deny", "argv": ["make", "deploy"]}]}' >"$CUSTODY_ROOT/etc/custody.json"
+	check --json -- make deploy now
+	assert_status 1
+	jq -e '.verdict.decision == "deny" and any(.verdict.reasons[]; .text | contains("custody.json"))' <<<"$output"
+	check -- make test
+	assert_status 0
+	echo '{"provenance": [{"uid": '"$(id -u)"', "intention": "explicit"}], "governance": {"security_profile": "strict"}}' \
+		>"$CUSTODY_ROOT/etc/custody.json"
+	check --json -- ls
+	jq -e '.verdict.axes | .intention == "explicit" and .profile == "strict"' <<<"$output"
+}
+
 @test "GOV-9: the status says whether it would start at once" {
 	check --json -- ls
 	[ "$status" -eq "$([ "$(jq -r .verdict.decision <<<"$output")" = allow ] && echo 0 || echo 1)" ]
