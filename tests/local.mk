@@ -63,6 +63,8 @@ tests_unit_test_profile_trust_SOURCES = tests/unit/test-profile-trust.c $(profil
 policy_fixture = tests/unit/policy-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-policy-table
 tests_unit_test_policy_table_SOURCES = tests/unit/test-policy-table.c $(policy_fixture)
+unit_tests += tests/unit/test-policy-commands
+tests_unit_test_policy_commands_SOURCES = tests/unit/test-policy-commands.c $(policy_fixture)
 
 unit_tests += tests/unit/test-doctor
 tests_unit_test_doctor_SOURCES = tests/unit/test-doctor.c tests/unit/tap.h

@@ -251,7 +251,7 @@ static void probe_words(struct judge *j, const char *text, const char *drop)
 	if (!w || !copy)
 		return;
 	for (const char *p = text;; p++) {
-		bool ends = !*p || strchr(";|&\n", *p), separates = ends || strchr(" \t()<>{}[],'\"`=", *p);
+		bool ends = !*p || strchr(";|&\n", *p), separates = ends || strchr(" \t()<>{}[],'\"`=!", *p);
 
 		if (!ends && strchr(drop, *p))
 			continue;
@@ -295,7 +295,7 @@ void judge_probe_crude(struct judge *j, const char *text)
 /* --- commands -------------------------------------------------------------------------------------------------- */
 
 /* An unrecognised program may run what its arguments say: "foo rm -rf /", "foo -c 'rm -rf /'". */
-static void probe_arguments(struct judge *j, const struct shell_word *w, size_t n)
+void judge_probe_arguments(struct judge *j, const struct shell_word *w, size_t n)
 {
 	unsigned int tried = 0;
 
@@ -333,7 +333,7 @@ static void judge_nameless(struct judge *j, const struct shell_word *w, size_t n
 			return;
 		}
 	}
-	probe_arguments(j, w, n);
+	judge_probe_arguments(j, w, n);
 }
 
 static bool only_asks(const struct command *c)
@@ -378,7 +378,7 @@ void judge_command(struct judge *j, const struct shell_word *w, size_t n)
 						    .probing = 1,
 						    .fuel = j->fuel },
 				   &(struct command){ row, w, n });
-		probe_arguments(j, w, n);
+		judge_probe_arguments(j, w, n);
 	} else if (only_asks(&(struct command){ row, w, n }) && !command_row_deletes(row)) {
 		(void)judge_part(j, w, n);
 	} else {

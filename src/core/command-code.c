@@ -84,6 +84,7 @@ void judge_foreign_shell(struct judge *j, const struct command *c)
 {
 	(void)judge_part(j, c->w, c->n);
 	judge_unknown(j, c->w[0].text, "a shell whose language is not read here");
+	judge_probe_arguments(j, c->w, c->n);
 	for (size_t i = 1; i < c->n; i++) {
 		judge_probe_text(j, c->w[i].text);
 		judge_probe_crude(j, c->w[i].text);

@@ -89,6 +89,8 @@ static void find_starts(struct judge *j, struct find *f)
 	for (; i < c->n && !strchr("-(!,", c->w[i].text[0]); i++) {
 		any = true;
 		f->start = c->w[i].text;
+		if (f->start[0] == SHELL_UNKNOWN)
+			judge_unknown(j, "find", "a word that may be an action");
 		roots = roots || path_is_unbounded(j, c->w[i].text, &why);
 	}
 	for (size_t k = i; k < c->n; k++)

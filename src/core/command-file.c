@@ -159,7 +159,7 @@ void judge_tar(struct judge *j, const struct command *c)
 		if (word_is_option(&at, c->row->bad)) {
 			judge_unknown(j, c->w[0].text, "an option that runs a program");
 			if (at.value)
-				judge_probe_text(j, at.value);
+				judge_probe_crude(j, at.value);
 		}
 		deletes = deletes || (at.name && word_is_option(&at, " remove-files,recursive-unlink"));
 		lists = lists || (at.name && word_is_option(&at, " list"));

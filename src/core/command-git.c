@@ -138,7 +138,7 @@ static void judge_clean(struct judge *j, const struct command *c)
 			any = true;
 			judge_delete(j, "git clean", at.word);
 		}
-	judge_change(j, OUTCOME_IRREVERSIBLE, DOMAIN_WORKSPACE);
+	judge_change(j, any ? OUTCOME_SOFT : OUTCOME_IRREVERSIBLE, DOMAIN_WORKSPACE);
 	judge_note(j, "deletes", "git clean", "deletes files");
 	if (!any && wide && path_is_unbounded(j, ".", &why))
 		judge_unbounded(j, "git clean", "it deletes all that git does not know");

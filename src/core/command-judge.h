@@ -57,6 +57,7 @@ void judge_command(struct judge *j, const struct shell_word *w, size_t n);
 void judge_shell_text(struct judge *j, const char *text, bool same_shell);
 void judge_probe_command(struct judge *j, const struct shell_word *w, size_t n);
 void judge_probe_text(struct judge *j, const char *text);
+void judge_probe_arguments(struct judge *j, const struct shell_word *w, size_t n);
 void judge_probe_crude(struct judge *j, const char *text); /* for what is no shell text, or a broken one */
 void judge_change(struct judge *j, enum outcome o, enum domain d);
 void judge_domain(struct judge *j, enum domain d);

@@ -238,8 +238,7 @@ static enum domain path_domain(const struct judge *j, const char *path)
 	for (size_t i = 0; i < p->n_rw; i++)
 		if (is_below(path, p->rw[i].target))
 			return DOMAIN_LOCALHOST;
-	if ((is_below(path, "/tmp") || is_below(path, "/var/tmp") || is_below(path, "/dev/shm")) &&
-	    depth_of(path) > 1)
+	if (is_below(path, "/tmp") || is_below(path, "/var/tmp") || is_below(path, "/dev/shm"))
 		return DOMAIN_LOCALHOST;
 	if (p->home && depth_of(p->home) > 0 && is_below(path, p->home))
 		return is_obeyed(path, p->home) ? DOMAIN_SYSTEM : DOMAIN_LOCALHOST;
