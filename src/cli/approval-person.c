@@ -57,6 +57,8 @@ int approval_person_card(const struct desk *d, const struct request *rq, const s
 		.count = rq->count,
 		.subject = rq->subject,
 		.verdict = rq->verdict,
+		.denied_by = rq->state == REQUEST_DENIED ? rq->denied_by ?: "?" : NULL,
+		.denied_reason = rq->denied_reason,
 		.approvals = (unsigned int)strv_len(rq->approvals),
 		.needed = d->rules && d->rules->min_approvals ? d->rules->min_approvals : 1,
 		.uses = terms ? (terms->uses ? terms->uses : 1) : 0,
@@ -68,12 +70,25 @@ int approval_person_card(const struct desk *d, const struct request *rq, const s
 	if (rq->alike && request_last_approved(d, rq->alike, &last, NULL) == 0)
 		k.last = last;
 	card_describe(&c, &k);
-	if (rq->state == REQUEST_DENIED)
-		card_add(&c, "denied", CARD_WARN, "by %s%s%s", rq->denied_by ? rq->denied_by : "?",
-			 rq->denied_reason ? ": " : "", rq->denied_reason ? rq->denied_reason : "");
 	style.full = full;
 	style.how_to_see = "answer v to see all of it";
 	return card_draw(&c, &style, out, f);
+}
+
+/* Who the caller is as an approver.  To be none, or more than one, is a result like not being there. */
+static int find_approver(const struct approval_person *p, struct approver *ret_by, struct person_result *ret,
+			 bool *ret_able, struct fault *f)
+{
+	_cleanup_fault_ struct fault why = { 0 };
+	int r = approver_own(p->desk, p->as, p->user, ret_by, &why);
+
+	*ret_able = r == 0;
+	if (r == -ENOENT || r == -ENOKEY || r == -EINVAL)
+		return say(ret, PERSON_ABSENT, f, "%s", fault_text(&why));
+	if (r < 0)
+		return fault_set(f, -r, "%s", fault_text(&why));
+	memcpy(ret->by, ret_by->name, sizeof(ret->by));
+	return 0;
 }
 
 /* Would a yes of this person count?  Before anything is shown: nobody shall decide for nothing. */
@@ -138,7 +153,7 @@ static int show_card(const struct approval_person *p, struct prompt *tty, bool f
 
 	/* Whatever an earlier program left: plain letters of the normal set, at the start of a line. */
 	strbuf_puts(&b, style.color ? "\r\033[0m\017\n" : "\n");
-	strbuf_printf(&b, "custody: a command waits for your approval (%s)\n", p->request->id);
+	strbuf_puts(&b, PACKAGE_NAME ": may this run?\n");
 	r = approval_person_card(p->desk, p->request, &p->terms, tty->fd, full, &b, f);
 	if (r == 0 && b.broken)
 		return fault_errno(f, ENOMEM, "card");
@@ -268,6 +283,7 @@ static int open_terminal(const struct approval_person *p, struct prompt *tty, st
 	int r = prompt_open(tty, &why);
 
 	*ret_able = false;
+	ret->unseen = r < 0;
 	if (r == -ENXIO || r == -EBUSY)
 		return say(ret, PERSON_ABSENT, f, "%s", fault_text(&why));
 	if (r < 0)
@@ -288,12 +304,10 @@ int approval_person_ask(const struct approval_person *p, struct person_result *r
 	_cleanup_person_ struct person_result got = { 0 };
 	struct approver by;
 	bool able;
-	int r = approver_own(p->desk, p->as, p->user, &by, f);
+	int r = find_approver(p, &by, &got, &able, f);
 
-	if (r < 0)
-		return r;
-	memcpy(got.by, by.name, sizeof(got.by));
-	r = require_able(p, &by, &got, &able, f);
+	if (r == 0 && able)
+		r = require_able(p, &by, &got, &able, f);
 	if (r == 0 && able && !p->alone)
 		r = open_terminal(p, &tty, &got, &able, f);
 	if (r == 0 && able)

@@ -27,8 +27,9 @@ enum person_answer {
 
 struct person_result {
 	enum person_answer answer;
-	int signal; /* that interrupted the question */
-	char *text; /* ABSENT, SILENT: why; for a line on a terminal */
+	bool unseen; /* ABSENT for want of a terminal */
+	int signal;  /* that interrupted the question */
+	char *text;  /* ABSENT, SILENT: why; for a line on a terminal */
 	char by[APPROVER_NAME_MAX + 1];
 	struct grant grant;
 	bool complete; /* a start would find enough approvals now */

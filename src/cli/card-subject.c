@@ -117,6 +117,21 @@ static void add_askers(struct card *c, const struct card_facts *k)
 	add_built(c, "asked by", CARD_PLAIN, &b);
 }
 
+static void add_denial(struct card *c, const struct card_facts *k)
+{
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+
+	if (!k->denied_by)
+		return;
+	strbuf_puts(&b, "before, by ");
+	card_put_word(&b, k->denied_by);
+	if (k->denied_reason && *k->denied_reason) {
+		strbuf_puts(&b, ": ");
+		card_put_word(&b, k->denied_reason);
+	}
+	add_built(c, "denied", CARD_WARN, &b);
+}
+
 static void add_verdict(struct card *c, const struct card_facts *k)
 {
 	const struct jdoc *axes = jdoc_get(k->verdict, "axes"), *reasons = jdoc_get(k->verdict, "reasons");
@@ -315,6 +330,7 @@ void card_describe(struct card *c, const struct card_facts *k)
 
 	add_command(c, k);
 	add_askers(c, k);
+	add_denial(c, k);
 	add_verdict(c, k);
 	add_profile(c, k);
 	node = add_writes(c, k);

@@ -18,6 +18,7 @@ struct card_facts {
 	const struct jdoc *subject; /* core/subject-json.h */
 	const struct jdoc *verdict; /* core/policy.h */
 	const struct jdoc *last;    /* subject of the last approval of something alike; NULL: none */
+	const char *denied_by, *denied_reason; /* NULL: not denied */
 	unsigned int approvals, needed;
 	uint64_t uses, for_s; /* what a yes would grant */
 };

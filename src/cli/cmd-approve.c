@@ -106,7 +106,7 @@ static int report(const struct approval_desk *d, const struct verb_call *c, cons
 		return report_yes(d, c, rq, answer, f);
 	case PERSON_ABSENT:
 		return fault_set(f, ENOTTY, "%s%s", answer->text ? answer->text : "nobody could be asked",
-				 rq->level == 'B' ? "; a script says --yes" : "");
+				 rq->level == 'B' && answer->unseen ? "; a script says --yes" : "");
 	case PERSON_SILENT:
 	case PERSON_NO:
 		break;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/approval-desk.h"
 #include "cli/command.h"
@@ -8,20 +7,11 @@
 #include "core/approver.h"
 #include "core/exit-status.h"
 
-#define KEY_SIZE (sizeof(APPROVAL_KEY_KIND) - 1 + APPROVER_KEY_SIZE)
-
-/* As custody.json takes it. */
-static void put_key(const struct sign_public *key, char text[KEY_SIZE])
-{
-	memcpy(text, APPROVAL_KEY_KIND, sizeof(APPROVAL_KEY_KIND) - 1);
-	approver_key_text(key, text + sizeof(APPROVAL_KEY_KIND) - 1);
-}
-
 static void set_key(struct jdoc *d, const char *key, bool has, const struct sign_public *public)
 {
-	char text[KEY_SIZE];
+	char text[APPROVER_KEY_SIZE];
 
-	put_key(public, text);
+	approver_key_text(public, text);
 	jdoc_set(d, key, has ? jdoc_new_string(text) : jdoc_new_null());
 }
 
@@ -42,13 +32,13 @@ static struct jdoc *describe(const struct approver *a)
 /* What an admin pastes into `approvers` of custody.json. */
 static void print_entry(const struct approver *a, const char *lane)
 {
-	char key[KEY_SIZE];
+	char key[APPROVER_KEY_SIZE];
 
-	put_key(&a->key, key);
+	approver_key_text(&a->key, key);
 	printf("{ \"name\": \"%s\"", a->name);
 	if (a->has_key)
 		printf(", \"key\": \"%s\"", key);
-	put_key(&a->pin_key, key);
+	approver_key_text(&a->pin_key, key);
 	if (a->has_pin_key)
 		printf(", \"pin_key\": \"%s\"", key);
 	printf(", \"lane\": \"%s\" }\n", a->lane[0] ? a->lane : lane);
