@@ -171,6 +171,15 @@ tests_unit_test_approver_LDADD = $(LDADD) $(CRYPT_LIBS)
 unit_tests += tests/unit/test-grant
 tests_unit_test_grant_SOURCES = tests/unit/test-grant.c $(approval_fixture)
 tests_unit_test_grant_LDADD = $(LDADD) $(CRYPT_LIBS)
+unit_tests += tests/unit/test-grant-race
+tests_unit_test_grant_race_SOURCES = tests/unit/test-grant-race.c $(approval_fixture)
+tests_unit_test_grant_race_LDADD = $(LDADD) $(CRYPT_LIBS)
+unit_tests += tests/unit/test-pin
+tests_unit_test_pin_SOURCES = tests/unit/test-pin.c $(approval_fixture)
+tests_unit_test_pin_LDADD = $(LDADD) $(CRYPT_LIBS)
+unit_tests += tests/unit/test-request
+tests_unit_test_request_SOURCES = tests/unit/test-request.c $(approval_fixture)
+tests_unit_test_request_LDADD = $(LDADD) $(CRYPT_LIBS)
 
 # custody-runtime: parts that need no libcrun.
 runtime_test_libs = libruntime.a libbase.a $(DEP_LIBS)

@@ -58,6 +58,10 @@ int grant_reservation_init(struct grant_reservation *r, const char *session, pid
 /* Is it certain that its holder is gone? */
 bool grant_reservation_is_dead(const struct grant_reservation *r, const struct moment *now);
 
+/* Does the ledger say that R was used?  1, 0 or negative. */
+int grant_uses_was_consumed(const struct desk *d, const struct grant_uses *u,
+			    const struct grant_reservation *r, struct fault *f) _must_check_;
+
 /*
  * Takes out the reservations of the dead.  Each was consumed if the ledger says so, else it returns.  RET_RETURNED
  * (heap, NULL-terminated names, may be NULL): whose came back.

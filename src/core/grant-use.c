@@ -222,13 +222,24 @@ struct releasing {
 static int release_one(void *arg, const char *id, struct grant_uses *u, struct fault *f)
 {
 	const struct releasing *rel = arg;
+	const struct grant_reservation *mine;
 	struct jdoc *details;
 	char hex[DIGEST_HEX_SIZE];
 	int r;
 
 	(void)id;
-	if (!grant_uses_drop(u, rel->session))
+	mine = grant_uses_find(u, rel->session);
+	if (!mine)
 		return 0;
+	/* Recorded as used, and then the disk was full: that use is gone, whatever became of the start. */
+	r = grant_uses_was_consumed(rel->desk, u, mine, f);
+	if (r < 0)
+		return r;
+	(void)grant_uses_drop(u, rel->session);
+	if (r > 0) {
+		u->used++;
+		return grant_uses_write(rel->dirfd, u, f);
+	}
 	digest_to_hex(&u->statement, hex);
 	details = jdoc_new_object();
 	jdoc_set_string(details, "grant", hex);

@@ -277,8 +277,8 @@ bool grant_reservation_is_dead(const struct grant_reservation *r, const struct m
 }
 
 /* The record came before the state: if its writer died in between, only the record knows. */
-static int was_consumed(const struct desk *d, const struct grant_uses *u, const struct grant_reservation *r,
-			struct fault *f)
+int grant_uses_was_consumed(const struct desk *d, const struct grant_uses *u,
+			    const struct grant_reservation *r, struct fault *f)
 {
 	char grant[sizeof("\"grant\":\"\"") + DIGEST_HEX_SIZE],
 		session[sizeof("\"session\":\"\"") + SESSION_NAME_MAX];
@@ -301,7 +301,7 @@ int grant_uses_settle(const struct desk *d, struct grant_uses *u, const struct m
 			i++;
 			continue;
 		}
-		consumed = was_consumed(d, u, &r, f);
+		consumed = grant_uses_was_consumed(d, u, &r, f);
 		if (consumed < 0)
 			return fault_wrap(f, consumed, "what became of session '%s'", r.session);
 		(void)grant_uses_drop(u, r.session);

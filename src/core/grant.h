@@ -143,7 +143,7 @@ int grant_reserve(const struct desk *d, const struct grant_query *q, const struc
 /*
  * Right before the start, with the digest of what will start.  What SESSION reserved is looked at again (revoked,
  * expired, another digest: no start), recorded (grant.consume, synced), then counted.  Start iff 0 and RET->reason is
- * GRANT_VALID.
+ * GRANT_VALID; else SESSION is over, and grant_release finds out what is left of its use.
  */
 int grant_consume(const struct desk *d, const struct grant_query *q, const char *session,
 		  struct grant_set *ret, struct fault *f) _must_check_;

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "core/request.h"
+
+#include <poll.h>
+
+#include "approval-fixture.h"
+#include "core/request-impl.h"
+#include "tap.h"
+
+static void GOV_13_a_digest_is_asked_once_and_counted(void)
+{
+	_cleanup_bench_ struct bench b = { 0 };
+	_cleanup_request_ struct request first = { 0 }, second = { 0 }, other = { 0 }, read = { 0 };
+	_cleanup_requests_ struct request_list l = { 0 };
+
+	CHECK(bench_make(&b) && bench_stop_clock(&b) && ask(&b, "make", 'B', &first) == 0);
+	CHECK(first.count == 1 && first.state == REQUEST_OPEN && strlen(first.id) == 16);
+	bench_pass(&b, 1);
+	CHECK(ask(&b, "make", 'B', &second) == 0 && second.count == 2 && strcmp(first.id, second.id) == 0);
+	CHECK(ask(&b, "cp", 'C', &other) == 0 && other.count == 1);
+	CHECK(request_list(&b.desk, false, &l, NULL) == 0 && l.n == 2 &&
+	      strcmp(l.items[0].id, first.id) == 0);
+	CHECK(count_records(&b, "approval.request") == 2);
+	CHECK(request_read(&b.desk, "fff", &read, NULL) == -EINVAL &&
+	      request_read(&b.desk, "../x", &read, NULL) == -EINVAL);
+	first.id[5] = '\0';
+	CHECK(request_read(&b.desk, first.id, &read, NULL) == 0 && strcmp(read.command, "make") == 0);
+	CHECK(strcmp(read.agent, "tester") == 0 && read.level == 'B' && jdoc_get(read.subject, "argv"));
+	CHECK(strv_len(read.askers) == 1 && strcmp(read.askers[0], "4242:asker") == 0);
+}
+
+static bool ask_make(struct bench *b, unsigned int i)
+{
+	_cleanup_request_ struct request rq = { 0 };
+
+	(void)i;
+	return ask(b, "make", 'B', &rq) == 0;
+}
+
+static void GOV_13_a_flood_of_sixteen_is_one_request(void)
+{
+	_cleanup_bench_ struct bench b = { 0 };
+	_cleanup_requests_ struct request_list l = { 0 };
+
+	CHECK(bench_make(&b) && race(16, ask_make, &b) == 16);
+	CHECK(request_list(&b.desk, false, &l, NULL) == 0 && l.n == 1 && l.items[0].count == 16);
+	CHECK(count_records(&b, "approval.request") == 1);
+}
+
+static void too_many_open_ones_are_refused_with_the_way_out(void)
+{
+	_cleanup_bench_ struct bench b = { 0 };
+	_cleanup_fault_ struct fault f = { 0 };
+	_cleanup_request_ struct request rq = { 0 };
+	struct digest digest;
+	_cleanup_jdoc_ struct jdoc *subject = make_subject("w9", &digest);
+	const struct request_ask one_more = {
+		.digest = &digest, .level = 'B', .command = "w9", .subject = subject
+	};
+	unsigned int n;
+	char word[8];
+
+	CHECK(bench_make(&b) && bench_stop_clock(&b));
+	b.rules.requests_max = 4;
+	for (int i = 0; i < 4; i++) {
+		_cleanup_request_ struct request each = { 0 };
+
+		(void)snprintf(word, sizeof(word), "w%d", i);
+		CHECK(ask(&b, word, 'B', &each) == 0);
+	}
+	CHECK(request_file(&b.desk, &one_more, &rq, &f) == -EDQUOT &&
+	      strstr(fault_text(&f), "custody deny --all"));
+	CHECK(count_records(&b, "approval.request") == 4);
+	/* One that is there may still be asked again. */
+	CHECK(ask(&b, "w0", 'B', &rq) == 0 && rq.count == 2);
+	request_done(&rq);
+	/* Old ones make room. */
+	bench_pass(&b, APPROVAL_REQUEST_EXPIRY_S);
+	CHECK(request_file(&b.desk, &one_more, &rq, NULL) == 0 && count_records(&b, "approval.drop") == 4);
+	CHECK(request_drop_all(&b.desk, "cleared", &n, NULL) == 0 && n == 1 && bench_is_complete(&b));
+}
+
+static void an_expired_one_is_dropped_with_a_record(void)
+{
+	_cleanup_bench_ struct bench b = { 0 };
+	_cleanup_request_ struct request rq = { 0 }, again = { 0 }, read = { 0 };
+	struct moment at;
+
+	CHECK(bench_make(&b) && bench_stop_clock(&b));
+	b.rules.request_expiry_s = 60;
+	CHECK(ask(&b, "make", 'B', &rq) == 0);
+	at = b.now;
+	bench_pass(&b, 59);
+	CHECK(request_read(&b.desk, rq.id, &read, NULL) == 0);
+	request_done(&read);
+	bench_pass(&b, 1);
+	CHECK(request_read(&b.desk, rq.id, &read, NULL) == -ENOENT &&
+	      count_records(&b, "approval.drop") == 1);
+	CHECK(ask(&b, "make", 'B', &again) == 0 && again.count == 1 &&
+	      count_records(&b, "approval.request") == 2);
+	/* A clock that was set back does not make it young again. */
+	bench_pass(&b, 61);
+	b.now.wall_us = again.created.wall_us;
+	CHECK(request_sweep(&b.desk, NULL) == 0 && count_records(&b, "approval.drop") == 2);
+	(void)at;
+}
+
+static void a_refusal_answers_who_asks_again(void)
+{
+	_cleanup_bench_ struct bench b = { 0 };
+	_cleanup_request_ struct request rq = { 0 }, again = { 0 };
+	_cleanup_requests_ struct request_list open = { 0 }, all = { 0 };
+
+	CHECK(bench_make(&b) && ask(&b, "rm", 'C', &rq) == 0);
+	CHECK(request_deny(&b.desk, "0000", "alice", "no", NULL) == -ENOENT);
+	CHECK(request_deny(&b.desk, rq.id, "alice", "never", NULL) == 0 &&
+	      count_records(&b, "approval.deny") == 1);
+	CHECK(ask(&b, "rm", 'C', &again) == 0 && again.state == REQUEST_DENIED && again.count == 2);
+	CHECK(strcmp(again.denied_by, "alice") == 0 && strcmp(again.denied_reason, "never") == 0);
+	CHECK(request_list(&b.desk, false, &open, NULL) == 0 && open.n == 0);
+	CHECK(request_list(&b.desk, true, &all, NULL) == 0 && all.n == 1);
+	CHECK(count_records(&b, "approval.request") == 1 && bench_is_complete(&b));
+	CHECK(request_drop(&b.desk, rq.id, "withdrawn", NULL) == 0 &&
+	      request_drop(&b.desk, rq.id, "x", NULL) == -ENOENT);
+}
+
+static void the_higher_level_of_two_askers_stays(void)
+{
+	_cleanup_bench_ struct bench b = { 0 };
+	_cleanup_request_ struct request one = { 0 }, two = { 0 }, three = { 0 };
+
+	CHECK(bench_make(&b) && ask(&b, "rm", 'B', &one) == 0 && ask(&b, "rm", 'C', &two) == 0);
+	CHECK(two.level == 'C' && ask(&b, "rm", 'B', &three) == 0 && three.level == 'C');
+	CHECK(ask(&b, "rm", 'A', &three) == -EINVAL);
+}
+
+static void GOV_9_what_is_shown_is_what_is_approved(void)
+{
+	_cleanup_bench_ struct bench b = { 0 };
+	_cleanup_request_ struct request rq = { 0 }, read = { 0 };
+	_cleanup_free_ char *text = NULL;
+	char path[64], *at;
+	size_t len;
+
+	CHECK(bench_make(&b) && ask(&b, "rm", 'B', &rq) == 0);
+	(void)snprintf(path, sizeof(path), "requests/%s.json", rq.id);
+	text = slurp(&b.place, path, &len);
+	CHECK(text && (at = strstr(text, "{\"argv\":[\"rm\"]}")));
+	at[10] = 'l';
+	at[11] = 's';
+	CHECK(spit(&b.place, path, text, len) && request_read(&b.desk, rq.id, &read, NULL) == -EBADMSG);
+	/* It can be cleared all the same. */
+	CHECK(request_drop(&b.desk, rq.id, "cleared", NULL) == 0);
+}
+
+static void a_damaged_file_is_refused_and_can_be_cleared(void)
+{
+	_cleanup_bench_ struct bench b = { 0 };
+	_cleanup_request_ struct request rq = { 0 }, again = { 0 };
+	_cleanup_requests_ struct request_list l = { 0 };
+	char path[64];
+
+	CHECK(bench_make(&b) && ask(&b, "rm", 'B', &rq) == 0);
+	(void)snprintf(path, sizeof(path), "requests/%s.json", rq.id);
+	CHECK(spit(&b.place, path, "{", 1));
+	CHECK(request_list(&b.desk, true, &l, NULL) < 0 &&
+	      request_deny(&b.desk, rq.id, "alice", NULL, NULL) < 0);
+	CHECK(request_drop(&b.desk, rq.id, "cleared", NULL) == 0 && ask(&b, "rm", 'B', &again) == 0);
+}
+
+static void LANE_6_a_request_of_the_other_lane_is_refused(void)
+{
+	_cleanup_bench_ struct bench b = { 0 };
+	_cleanup_request_ struct request rq = { 0 }, read = { 0 }, adopted = { 0 };
+	_cleanup_requests_ struct request_list l = { 0 };
+	char path[256], name[64];
+
+	CHECK(bench_make(&b) && ask(&b, "rm", 'B', &rq) == 0);
+	(void)snprintf(b.desk.lane, sizeof(b.desk.lane), "prod");
+	CHECK(request_read(&b.desk, rq.id, &read, NULL) == -EACCES &&
+	      request_list(&b.desk, true, &l, NULL) == 0 && l.n == 0);
+	(void)snprintf(name, sizeof(name), "requests/%s.json", rq.id);
+	CHECK(place_path(&b.place, name, path) && request_adopt(&b.desk, path, &adopted, NULL) == -EACCES);
+}
+
+static void GOV_13_a_carried_request_is_adopted_with_its_askers(void)
+{
+	_cleanup_bench_ struct bench server = { 0 }, laptop = { 0 };
+	_cleanup_request_ struct request rq = { 0 }, here = { 0 }, bare = { 0 };
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	char path[256];
+
+	CHECK(bench_make(&server) && bench_make(&laptop) && ask(&server, "rm", 'C', &rq) == 0);
+	CHECK(request_write(&rq, &text, NULL) == 0 && spit(&laptop.place, "carried", text.text, text.len));
+	CHECK(place_path(&laptop.place, "carried", path) &&
+	      request_adopt(&laptop.desk, path, &here, NULL) == 0);
+	CHECK(strcmp(here.id, rq.id) == 0 && here.level == 'C' && jdoc_equal(here.subject, rq.subject));
+	CHECK(strcmp(here.askers[0], "@4242:asker") == 0 && count_records(&laptop, "approval.request") == 1);
+	/* A uid of another machine is nobody's here; a name is. */
+	CHECK(!asker_is(here.askers[0], 4242, "bob") && asker_is(here.askers[0], 1, "asker"));
+	request_done(&here);
+	CHECK(request_adopt(&laptop.desk, path, &here, NULL) == 0 &&
+	      count_records(&laptop, "approval.request") == 1);
+	/* Without its subject it is only words. */
+	jdoc_free(rq.subject);
+	rq.subject = NULL;
+	text.len = 0;
+	CHECK(request_write(&rq, &text, NULL) == 0 && spit(&laptop.place, "carried", text.text, text.len));
+	CHECK(request_adopt(&laptop.desk, path, &bare, NULL) == -EINVAL);
+}
+
+static bool is_readable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) == 1;
+}
+
+static void a_waiter_hears_of_every_answer(void)
+{
+	_cleanup_bench_ struct bench b = { 0 };
+	_cleanup_request_ struct request rq = { 0 };
+	_cleanup_grant_ struct grant g = { 0 };
+	_cleanup_close_ int fd = -EBADF;
+
+	CHECK(bench_make(&b) && ask(&b, "rm", 'B', &rq) == 0);
+	fd = desk_watch(&b.desk, NULL);
+	CHECK(fd >= 0 && !is_readable(fd) && request_deny(&b.desk, rq.id, "alice", NULL, NULL) == 0 &&
+	      is_readable(fd));
+	desk_watch_drain(fd);
+	CHECK(!is_readable(fd) && approve(&b, "rm", "alice", &(struct grant_terms){ .level = 'B' }, &g) &&
+	      is_readable(fd));
+	desk_watch_drain(fd);
+	CHECK(!is_readable(fd) && grant_revoke(&b.desk, g.id, "alice", NULL, NULL) == 0 && is_readable(fd));
+}
+
+static bool ask_and_deny(struct bench *b)
+{
+	_cleanup_request_ struct request rq = { 0 };
+
+	return ask(b, "rm", 'B', &rq) == 0 && request_deny(&b->desk, rq.id, "alice", NULL, NULL) == 0 &&
+	       request_drop(&b->desk, rq.id, "cleared", NULL) == 0;
+}
+
+static void killed_at_every_call_a_request_is_whole_or_not_there(void)
+{
+	unsigned int n = 0;
+	int r;
+
+	do {
+		_cleanup_bench_ struct bench b = { 0 };
+		_cleanup_requests_ struct request_list l = { 0 };
+		_cleanup_request_ struct request rq = { 0 };
+
+		CHECK(bench_make(&b));
+		n += n ? (unsigned int)tap_stride() : 1;
+		r = kill_at(n, ask_and_deny, &b);
+		CHECK(r >= 0 && n < 2000 && request_list(&b.desk, true, &l, NULL) == 0 && l.n <= 1);
+		/* What lies there was asked for, on record. */
+		CHECK(l.n <= count_records(&b, "approval.request") && ask(&b, "rm", 'B', &rq) == 0 &&
+		      bench_is_complete(&b));
+	} while (r > 0);
+	CHECK(n > 20 || tap_stride() > 1);
+}
+
+static void only_so_many_askers(void)
+{
+	_cleanup_bench_ struct bench b = { 0 };
+	struct digest digest;
+	_cleanup_jdoc_ struct jdoc *subject = make_subject("rm", &digest);
+	struct request_ask a = {
+		.digest = &digest, .level = 'B', .command = "rm", .subject = subject, .user = "u"
+	};
+
+	CHECK(bench_make(&b));
+	for (uid_t i = 0; i < REQUEST_ASKERS_MAX; i++) {
+		_cleanup_request_ struct request rq = { 0 };
+
+		a.uid = i;
+		CHECK(request_file(&b.desk, &a, &rq, NULL) == 0 && strv_len(rq.askers) == i + 1);
+	}
+	a.uid = 99;
+	CHECK(request_file(&b.desk, &a, &(struct request){ 0 }, NULL) == -EDQUOT);
+}
+
+TAP_MAIN(T(GOV_13_a_digest_is_asked_once_and_counted), T(GOV_13_a_flood_of_sixteen_is_one_request),
+	 T(too_many_open_ones_are_refused_with_the_way_out), T(an_expired_one_is_dropped_with_a_record),
+	 T(a_refusal_answers_who_asks_again), T(the_higher_level_of_two_askers_stays),
+	 T(GOV_9_what_is_shown_is_what_is_approved), T(a_damaged_file_is_refused_and_can_be_cleared),
+	 T(LANE_6_a_request_of_the_other_lane_is_refused),
+	 T(GOV_13_a_carried_request_is_adopted_with_its_askers), T(a_waiter_hears_of_every_answer),
+	 T(killed_at_every_call_a_request_is_whole_or_not_there), T(only_so_many_askers))
