@@ -155,6 +155,7 @@ static int place(const struct bundle_request *rq, const struct subject *s, int d
 		.rootfs = "rootfs",
 		.init = rq->init,
 		.hook = rq->hook,
+		.approve = rq->approve,
 		.report_fd = -1,
 		.limits = true,
 	};

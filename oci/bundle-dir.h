@@ -16,6 +16,7 @@ struct bundle_request {
 	const char *dir;
 	const char *init, *hook;      /* host paths of the installed programs */
 	const struct digest_key *key; /* of the subject's lane */
+	char *const *approve;	      /* arguments of its hook, oci/bundle-approve.h; NULL: no such hook */
 	bool force;		      /* replace a bundle of ours that is there */
 };
 

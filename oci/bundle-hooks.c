@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/path.h"
@@ -56,6 +58,15 @@ static void add_owner(struct jdoc *m, uid_t uid, gid_t gid)
 	jdoc_set_int(m, "gid", gid);
 }
 
+/* Whoever replaces a writable source after it was judged: the hook compares what it cloned. */
+static void add_file(struct jdoc *m, const struct subject_file *file)
+{
+	char text[48];
+
+	(void)snprintf(text, sizeof(text), "%" PRIu64 ":%" PRIu64, file->device, file->inode);
+	jdoc_set_string(m, "file", text);
+}
+
 static void plan_worktree(struct jdoc *mounts, const struct subject *s)
 {
 	bool overlay = s->profile->workspace == PROFILE_WORKSPACE_OVERLAY;
@@ -71,6 +82,8 @@ static void plan_worktree(struct jdoc *mounts, const struct subject *s)
 	jdoc_set_bool(m, "dir", true);
 	jdoc_set_bool(m, "idmap", true);
 	add_owner(m, s->owner_uid, s->owner_gid);
+	if (s->profile->workspace == PROFILE_WORKSPACE_RW)
+		add_file(m, &s->worktree_file);
 	if (overlay)
 		jdoc_set_int(m, "size", (int64_t)s->profile->limit_disk);
 }
@@ -101,6 +114,8 @@ static void plan_mount(struct jdoc *mounts, const struct subject_mount *sm)
 		jdoc_set_string(m, "source", sm->source);
 		jdoc_set_bool(m, "idmap", sm->idmap);
 		add_owner(m, sm->owner_uid, sm->owner_gid);
+		if (sm->rw)
+			add_file(m, &sm->file);
 	} else {
 		jdoc_set_int(m, "size", (int64_t)sm->size);
 		jdoc_set_int(m, "mode", sm->mode);
@@ -158,33 +173,57 @@ static struct jdoc *build_plan(const struct subject *s, const struct placement *
 	return plan;
 }
 
+static struct jdoc *add_hook(struct jdoc *hooks, const char *stage, const struct placement *p,
+			     const char *verb)
+{
+	struct jdoc *list = jdoc_get(hooks, stage), *hook, *args;
+
+	if (!list)
+		list = jdoc_set_array(hooks, stage);
+	hook = jdoc_append_object(list);
+	jdoc_set_string(hook, "path", p->hook);
+	args = jdoc_set_array(hook, "args");
+	jdoc_append_string(args, "custody-hook");
+	jdoc_append_string(args, verb);
+	/* Without `env` a hook gets the whole environment of whoever started the runtime. */
+	jdoc_append_string(jdoc_set_array(hook, "env"), "LC_ALL=C");
+	jdoc_set_int(hook, "timeout", HOOK_TIMEOUT_S);
+	return args;
+}
+
+/* First of all: what may not run is not mounted either. */
+static void add_approve(struct jdoc *hooks, const struct placement *p)
+{
+	struct jdoc *args = add_hook(hooks, "createRuntime", p, "approve");
+
+	for (char *const *arg = p->approve; *arg; arg++)
+		jdoc_append_string(args, *arg);
+}
+
 int bundle_add_hooks(struct jdoc *config, const struct subject *s, const struct placement *p, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *plan = build_plan(s, p);
 	_cleanup_strbuf_ struct strbuf text = { 0 };
-	struct jdoc *hook, *args;
+	struct jdoc *hooks;
 	size_t n = 0;
 	int r;
 
 	if (!plan)
 		return fault_errno(f, ENOMEM, "config.json");
 	r = plan_mounts(plan, s, p, &n, f);
-	if (r < 0 || n == 0)
+	if (r < 0 || (n == 0 && !p->approve))
 		return r;
 	if (!p->hook)
 		return fault_set(f, EINVAL, "placement without custody-hook");
 	r = jdoc_write(plan, JDOC_CANONICAL, &text, f);
 	if (r < 0)
 		return r;
-	hook = jdoc_append_object(jdoc_set_array(jdoc_set_object(config, "hooks"),
-						 p->rootless ? "createContainer" : "createRuntime"));
-	jdoc_set_string(hook, "path", p->hook);
-	args = jdoc_set_array(hook, "args");
-	jdoc_append_string(args, "custody-hook");
-	jdoc_append_string(args, "mount");
-	jdoc_append_string(args, text.text);
-	/* Without `env` a hook gets the whole environment of whoever started the runtime. */
-	jdoc_append_string(jdoc_set_array(hook, "env"), "LC_ALL=C");
-	jdoc_set_int(hook, "timeout", HOOK_TIMEOUT_S);
+	hooks = jdoc_set_object(config, "hooks");
+	if (p->approve)
+		add_approve(hooks, p);
+	if (n > 0)
+		jdoc_append_string(
+			add_hook(hooks, p->rootless ? "createContainer" : "createRuntime", p, "mount"),
+			text.text);
 	return 0;
 }

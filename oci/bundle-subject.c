@@ -257,6 +257,7 @@ static void place(struct bundle_files *b, bool rootless, const struct beside *x)
 		.rootfs = "rootfs",
 		.init = jdoc_get_string(place, "init"),
 		.hook = jdoc_get_string(place, "hook"),
+		.approve = b->approve,
 		.report_fd = -1,
 		.limits = true,
 	};
@@ -331,6 +332,7 @@ int bundle_verify(struct bundle_files *b, const struct digest_key *key, const ch
 {
 	_cleanup_(beside_done) struct beside x = { 0 };
 	_cleanup_jdoc_ struct jdoc *config = NULL;
+	const struct jdoc *terminal;
 	_cleanup_free_ char **env = NULL; /* the texts are CONFIG's */
 	int r;
 
@@ -348,6 +350,11 @@ int bundle_verify(struct bundle_files *b, const struct digest_key *key, const ch
 	if (r < 0)
 		return r;
 	place(b, x.place.rootless, &x);
+	/* Where complaints go, and whether there is a terminal, is up to whoever runs it. */
+	terminal = jdoc_get(jdoc_get(config, "process"), "terminal");
+	b->placement.console = terminal && terminal->type == JDOC_BOOL && terminal->boolean;
+	b->placement.hook_stderr = jdoc_get_string(jdoc_get(config, "annotations"), HOOK_STDERR);
 	r = require_same_config(b, config, f);
+	b->placement.hook_stderr = NULL; /* was CONFIG's */
 	return r < 0 ? r : require_same_rootfs(b, f);
 }

@@ -29,6 +29,8 @@ struct bundle_files {
 	struct jdoc *document; /* of the subject, in FILE */
 	struct digest digest;  /* of DOCUMENT, computed */
 	enum lane lane;	       /* of DOCUMENT: whose key is needed */
+	char *const *
+		approve; /* what the hook of the bundle was called with: set before bundle_verify; borrowed */
 	/* After bundle_verify: */
 	struct subject *subject;
 	struct placement placement; /* texts are in FILE */

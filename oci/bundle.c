@@ -79,7 +79,7 @@ static void add_process(struct jdoc *config, const struct subject *s, const stru
 	struct jdoc *process = jdoc_set_object(config, "process"), *user, *env, *rlimits;
 
 	/* A pty is init's work, inside and of the container's own devpts. */
-	jdoc_set_bool(process, "terminal", false);
+	jdoc_set_bool(process, "terminal", p->console);
 	user = jdoc_set_object(process, "user");
 	jdoc_set_int(user, "uid", s->uid);
 	jdoc_set_int(user, "gid", s->gid);
@@ -218,7 +218,11 @@ int bundle_config(const struct subject *s, const struct placement *p, struct jdo
 	if (r >= 0)
 		r = add_linux(config, s, p, f);
 	if (r >= 0 && p->portable) {
-		jdoc_set_string(jdoc_set_object(config, "annotations"), BUNDLE_MARK, "1");
+		struct jdoc *annotations = jdoc_set_object(config, "annotations");
+
+		jdoc_set_string(annotations, BUNDLE_MARK, "1");
+		if (p->hook_stderr)
+			jdoc_set_string(annotations, HOOK_STDERR, p->hook_stderr);
 		r = bundle_add_hooks(config, s, p, f);
 	}
 	if (r < 0)

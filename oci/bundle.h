@@ -13,5 +13,8 @@
 int bundle_config(const struct subject *s, const struct placement *p, struct jdoc **ret,
 		  struct fault *f) _must_check_;
 
+/* Annotation that crun takes: the file that hooks' complaints go to.  The only one that may be added to a bundle. */
+#define HOOK_STDERR "run.oci.hooks.stderr"
+
 /* Annotation of every portable bundle: how a directory is recognised as one that may be replaced. */
 #define BUNDLE_MARK "custody.bundle"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -26,6 +27,22 @@
  * in from outside (its process is not dumpable).  crun has hidden paths by then, so what is mounted over them has to be
  * hidden again.
  */
+/* What was judged was this very file, not its name. */
+static int require_same_file(const struct hook_plan_mount *m, struct fault *f)
+{
+	char text[48];
+	struct stat st;
+
+	if (!m->file)
+		return 0;
+	if (fstat(m->tree, &st) < 0)
+		return fault_errno(f, errno, "'%s'", m->source);
+	(void)snprintf(text, sizeof(text), "%" PRIu64 ":%" PRIu64, (uint64_t)st.st_dev, (uint64_t)st.st_ino);
+	if (strcmp(text, m->file) != 0)
+		return fault_set(f, EPERM, "'%s' was replaced after it was judged", m->source);
+	return 0;
+}
+
 static int clone_sources(const struct hook_plan *p, const char *operands, struct fault *f)
 {
 	bool map = p->userns && !p->rootless;
@@ -37,6 +54,8 @@ static int clone_sources(const struct hook_plan *p, const char *operands, struct
 
 		if (m->source)
 			r = worktree_clone(m->source, m->rw, map && m->idmap ? &ids : NULL, &m->tree, f);
+		if (r >= 0 && m->source)
+			r = require_same_file(m, f);
 		/* Written with the container's ids: nothing is to be mapped. */
 		if (r >= 0 && m->sealed)
 			r = worktree_clone(operands, false, NULL, &m->layer, f);

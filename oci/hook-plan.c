@@ -73,6 +73,7 @@ static int read_mount(const struct jdoc *d, struct hook_plan_mount *m, struct fa
 	m->kind = jdoc_get_string(d, "kind");
 	m->source = jdoc_get_string(d, "source");
 	m->target = jdoc_get_string(d, "target");
+	m->file = jdoc_get_string(d, "file");
 	if (!m->kind || !m->target || m->target[0] != '/')
 		return fault_set(f, EINVAL, "plan: a mount without kind or target");
 	while (kind < n_kinds && strcmp(m->kind, kinds[kind]) != 0)

@@ -18,8 +18,9 @@ struct hook_plan_mount {
 	gid_t gid;
 	uint64_t size;
 	mode_t mode;
-	int tree;  /* clone of SOURCE, or -EBADF */
-	int layer; /* clone of the bundle's operands, or -EBADF */
+	const char *file; /* "DEVICE:INODE" that SOURCE must be; NULL: any */
+	int tree;	  /* clone of SOURCE, or -EBADF */
+	int layer;	  /* clone of the bundle's operands, or -EBADF */
 };
 
 struct hook_plan {

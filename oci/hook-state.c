@@ -5,6 +5,7 @@
 
 #include "base/fd.h"
 #include "base/json.h"
+#include "oci/bundle.h"
 #include "oci/hook.h"
 
 #define STATE_MAX ((size_t)4 * 1024 * 1024)
@@ -12,6 +13,7 @@
 static int read_members(const struct jdoc *d, struct hook_state *s, struct fault *f)
 {
 	const char *id = jdoc_get_string(d, "id"), *bundle = jdoc_get_string(d, "bundle");
+	const char *stderr_file = jdoc_get_string(jdoc_get(d, "annotations"), HOOK_STDERR);
 	const struct jdoc *pid = jdoc_get(d, "pid");
 
 	if (!id || !id[0])
@@ -23,6 +25,8 @@ static int read_members(const struct jdoc *d, struct hook_state *s, struct fault
 	s->pid = pid ? (pid_t)pid->integer : 0;
 	s->id = strdup(id);
 	s->bundle = strdup(bundle);
+	if (stderr_file)
+		s->stderr_file = strdup(stderr_file);
 	return s->id && s->bundle ? 0 : fault_errno(f, ENOMEM, "the container's state");
 }
 
@@ -52,5 +56,6 @@ void hook_state_done(struct hook_state *s)
 {
 	free(s->id);
 	free(s->bundle);
+	free(s->stderr_file);
 	*s = (struct hook_state){ 0 };
 }

@@ -11,6 +11,7 @@
 #include "cli/docket.h"
 #include "cli/options.h"
 #include "core/exit-status.h"
+#include "oci/bundle-approve.h"
 #include "oci/bundle-dir.h"
 
 #define USAGE "usage: custody bundle -o DIR [--force] [OPTIONS of run] -- COMMAND [ARGUMENTS]"
@@ -70,20 +71,42 @@ static int require_fitting(const struct bundle_options *b, const struct run_opti
 	return 0;
 }
 
-static int write_bundle(const struct bundle_options *b, const struct docket *d, struct fault *f)
+/* Whose state its hook will ask, and how strictly. */
+static int write_terms(const struct run_options *o, const struct docket *d, char ***ret, struct fault *f)
 {
+	_cleanup_approve_terms_ struct approve_terms t = { .lane = d->dirs.lane,
+							   .allow_prod = o->allow_prod,
+							   .security = d->verdict->axes.profile };
+	int r;
+
+	if (o->provenance) {
+		t.taints = strv_copy(o->provenance);
+		if (!t.taints)
+			return fault_errno(f, ENOMEM, "bundle");
+	}
+	r = approve_terms_take_env(&t, f);
+	return r < 0 ? r : approve_terms_write(&t, ret, f);
+}
+
+static int write_bundle(const struct bundle_options *b, const struct run_options *o, const struct docket *d,
+			struct fault *f)
+{
+	_cleanup_strv_ char **approve = NULL;
 	_cleanup_free_ char *init = path_join(d->dirs.libexec, "custody-init"),
 			    *hook = path_join(d->dirs.libexec, "custody-hook");
 	struct bundle_request rq = {
 		.dir = b->dir, .init = init, .hook = hook, .key = &d->key, .force = b->force
 	};
+	int r;
 
 	if (!init || !hook)
 		return fault_errno(f, ENOMEM, "bundle");
 	if (access(init, X_OK) < 0 || access(hook, X_OK) < 0)
 		return fault_errno(f, errno, "custody-init and custody-hook in '%s': run 'make install'",
 				   d->dirs.libexec);
-	return bundle_write(&rq, d->subject, f);
+	r = write_terms(o, d, &approve, f);
+	rq.approve = approve;
+	return r < 0 ? r : bundle_write(&rq, d->subject, f);
 }
 
 static int parse(int argc, char **argv, struct bundle_options *b, struct run_options *o, struct fault *f)
@@ -105,7 +128,7 @@ static int make(const struct bundle_options *b, const struct run_options *o, str
 	r = docket_open(o, "bundle", &d, f);
 	if (r >= 0)
 		r = docket_judge(&d, o, f);
-	return r < 0 ? r : write_bundle(b, &d, f);
+	return r < 0 ? r : write_bundle(b, o, &d, f);
 }
 
 int cmd_bundle(int argc, char **argv, struct fault *f)

@@ -1,6 +1,7 @@
 # core: the nouns.  Uses base; knows no container runtime.
 noinst_LIBRARIES += libcore.a
 libcore_a_SOURCES = \
+	src/core/approval-desk.c src/core/approval-desk.h \
 	src/core/capture.c src/core/capture.h \
 	src/core/capture-copy.c src/core/capture-copy.h \
 	src/core/capture-entry.c src/core/capture-entry.h \
@@ -95,6 +96,7 @@ libcore_a_SOURCES = \
 	src/core/subject-json.c src/core/subject-json.h \
 	src/core/subject-map.c src/core/subject-map-env.c src/core/subject-map-mounts.c src/core/subject-map-operands.c src/core/subject-map.h \
 	src/core/subject-apart.c src/core/subject-bind.c src/core/subject-env.c src/core/subject-mount.c src/core/subject-root.c \
+	src/core/warden-order.c src/core/warden-order.h \
 	src/core/worktree.c src/core/worktree.h
 
 # Approval.  pin*.c need libcrypt: only what asks for a PIN links them.

@@ -11,6 +11,7 @@ libwarden_a_SOURCES = \
 	src/warden/disk.c src/warden/disk-nameless.c src/warden/disk.h \
 	src/warden/exit-reason.c src/warden/exit-reason.h \
 	src/warden/init-proto.h \
+	src/warden/pidfd-end.c src/warden/pidfd-end.h \
 	src/warden/proof.c src/warden/proof.h \
 	src/warden/pump.c src/warden/pump.h \
 	src/warden/result.c src/warden/result.h \
@@ -55,3 +56,9 @@ custody_canary_SOURCES = \
 custody_canary_CFLAGS = $(static_cflags)
 custody_canary_LDFLAGS = $(static_ldflags)
 custody_canary_LDADD =
+
+# custody-warden: stands beside a container that another runtime runs.  Static: it is started once per container.
+pkglibexec_PROGRAMS += custody-warden
+custody_warden_SOURCES = src/warden/warden-main.c
+custody_warden_LDFLAGS = $(prog_ldflags)
+custody_warden_LDADD = libwarden.a libcore.a libbase.a $(PROG_LIBS)

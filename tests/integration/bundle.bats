@@ -131,7 +131,7 @@ set_id_is_refused() {
 	both try
 	profile tmp '{"workspace": {"mode": "tmpfs"}}'
 	bundle --profile "$PROFILE" -- sh -c 'ls -A; touch new'
-	jq -e '.hooks == null' "$BUNDLE/config.json"
+	jq -e '[.hooks[][].args[1]] == ["approve"]' "$BUNDLE/config.json"
 	try() {
 		runtime_run "$RUNTIME" "$BUNDLE"
 		assert_status 0
@@ -212,7 +212,7 @@ set_id_is_refused() {
 @test "CARD-2: a layer that the runtime leaves out stops the bundle before the payload" {
 	bundle -- touch /work/was-executed
 	try() {
-		jq "$1" "$BUNDLE/config.json" >"$BUNDLE/new" && mv "$BUNDLE/new" "$BUNDLE/config.json"
+		jq "$1 | $RUNTIME_UNJUDGED" "$BUNDLE/config.json" >"$BUNDLE/new" && mv "$BUNDLE/new" "$BUNDLE/config.json"
 		runtime_run "$RUNTIME" "$BUNDLE"
 		assert_status 125
 		assert_stderr_has "$2"
@@ -262,6 +262,8 @@ set_id_is_refused() {
 	echo mine >"$root/etc/mark"
 	profile dir "$(jq -n --arg path "$root" '{root: {type: "dir", path: $path}}')"
 	bundle --profile "$PROFILE" -- /bin/sh -c 'busybox cat /etc/mark /work/file; busybox ls /; busybox touch /etc/x'
+	# A write to a system path would have to be approved.
+	jq "$RUNTIME_UNJUDGED" "$BUNDLE/config.json" >"$BUNDLE/new" && mv "$BUNDLE/new" "$BUNDLE/config.json"
 	find "$root" | sort >"$CUSTODY_HOME/before"
 	try() {
 		runtime_run "$RUNTIME" "$BUNDLE"

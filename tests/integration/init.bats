@@ -20,7 +20,7 @@ teardown() {
 # without LAYER JQ-FILTER: under both runtimes the whole bundle runs; edited it is refused, by name.
 without() {
 	bundle --profile "$CUSTODY_HOME/plain.json" -- echo the payload ran
-	jq "$2" "$BUNDLE/config.json" >"$CUSTODY_HOME/edited"
+	jq "$2 | $RUNTIME_UNJUDGED" "$BUNDLE/config.json" >"$CUSTODY_HOME/edited"
 	! cmp -s "$CUSTODY_HOME/edited" <(jq . "$BUNDLE/config.json")
 	for runtime in crun runc; do
 		runtime_run "$runtime" "$BUNDLE"
@@ -148,6 +148,7 @@ terminal() {
 	for runtime in crun runc; do
 		bundle --profile "$CUSTODY_HOME/plain.json" -- sh -c 'test -t 0 && : </dev/tty && tty; ps -o stat= -p $$; exit 7'
 		terminal "$runtime"
+		runtime_settle
 		assert_status 7
 		assert_output_has /dev/pts/0
 		# session leader, in the foreground

@@ -23,14 +23,39 @@ runtime_run() {
 	# shellcheck disable=SC2034 # for the test
 	output=$(runtime "$1" run -b "$2" "custody-test-$1-$$-$RANDOM" < <(:) 2>"$err") || status=$?
 	stderr=$(cat "$err")
+	runtime_settle
 	hook=$(cat "$2/custody-hook.err" 2>/dev/null) || true
 	# crun throws away what a hook says.
 	stderr=$stderr${hook:+$'\n'"hook: $hook"}
 }
 
+# runtime_settle: waits until custody-warden has told the end of every container, and removes what it left for others.
+runtime_settle() {
+	local dir
+	for dir in "$CUSTODY_ROOT"/run/sessions/*/; do
+		[ -d "$dir" ] || continue
+		wait_until test -e "$dir/exit.json"
+		rm -rf "$dir"
+	done
+}
+
+# runtime_trust: what these suites run is not what they are about.  Nobody has to be asked; PIN rules still hold.
+runtime_trust() {
+	local etc=$CUSTODY_ROOT/etc
+	[ -e "$etc/custody.json" ] && return
+	mkdir -p "$etc"
+	printf '{"governance": {"security_profile": "off"}, "provenance": [{"uid": %s, "intention": "explicit"}]}\n' \
+		"$("${CUSTODY_AS[@]}" id -u)" >"$etc/custody.json"
+}
+
+# For jq: a bundle that may be edited, because the hook that would notice is gone.
+# shellcheck disable=SC2034 # for the tests
+RUNTIME_UNJUDGED='del(.hooks.createRuntime[]? | select(.args[1] == "approve"))'
+
 # bundle [OPTIONS] -- CMD...: writes $BUNDLE anew; fails the test when that fails.
 bundle() {
 	BUNDLE=$CUSTODY_HOME/bundle
+	runtime_trust
 	run --separate-stderr "${CUSTODY_AS[@]}" "$CUSTODY" bundle -o "$BUNDLE" --force "$@"
 	assert_status 0
 }

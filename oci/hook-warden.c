@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "oci/hook-warden.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
+
+#define SOCKET_FD (WARDEN_PIDFD + WARDEN_FDS)
+
+extern char **environ;
+
+union rights {
+	char room[CMSG_SPACE(WARDEN_FDS * sizeof(int))];
+	struct cmsghdr align;
+};
+
+static bool receive(int fd, char *order, size_t room, int fds[WARDEN_FDS])
+{
+	struct iovec io = { order, room - 1 };
+	union rights u;
+	struct msghdr m = {
+		.msg_iov = &io, .msg_iovlen = 1, .msg_control = u.room, .msg_controllen = sizeof(u.room)
+	};
+	struct cmsghdr *c;
+	ssize_t n;
+
+	do
+		n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(WARDEN_FDS * sizeof(int)) ||
+	    (m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+		return false;
+	memcpy(fds, CMSG_DATA(c), WARDEN_FDS * sizeof(int));
+	order[n] = '\0';
+	return true;
+}
+
+/* Whoever holds the caller's pipes keeps the caller waiting. */
+static int leave_stdio(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0)
+		return -errno;
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (null != fd && dup2(null, fd) < 0)
+			return -errno;
+	return chdir("/") < 0 ? -errno : 0;
+}
+
+/* All of them above their places first, so that none is overwritten before it has moved. */
+static int place_fds(int socket, const int fds[WARDEN_FDS])
+{
+	int high[WARDEN_FDS + 1];
+
+	for (int i = 0; i <= WARDEN_FDS; i++) {
+		high[i] = fcntl(i < WARDEN_FDS ? fds[i] : socket, F_DUPFD_CLOEXEC, SOCKET_FD + 1);
+		if (high[i] < 0)
+			return -errno;
+	}
+	for (int i = 0; i < WARDEN_FDS; i++)
+		if (dup2(high[i], WARDEN_PIDFD + i) < 0)
+			return -errno;
+	if (dup3(high[WARDEN_FDS], SOCKET_FD, O_CLOEXEC) < 0)
+		return -errno;
+	return close_range(SOCKET_FD + 1, ~0U, 0) < 0 ? -errno : 0;
+}
+
+static void become_warden(int socket, const char *program)
+{
+	char order[WARDEN_ORDER_MAX];
+	char *argv[] = { (char *)"custody-warden", order, NULL };
+	int fds[WARDEN_FDS], e;
+
+	(void)setsid();
+	if (!receive(socket, order, sizeof(order), fds))
+		_exit(0);
+	e = leave_stdio();
+	if (e == 0)
+		e = place_fds(socket, fds);
+	if (e == 0) {
+		socket = SOCKET_FD;
+		(void)execve(program, argv, environ);
+		e = -errno;
+	}
+	(void)!send(socket, &e, sizeof(e), MSG_NOSIGNAL);
+	_exit(1);
+}
+
+int hook_warden_fork(struct hook_warden *w, const char *libexec, struct fault *f)
+{
+	_cleanup_free_ char *program = path_join(libexec, "custody-warden");
+	int fd[2];
+
+	if (!program)
+		return fault_errno(f, ENOMEM, "custody-warden");
+	if (access(program, X_OK) < 0)
+		return fault_errno(f, errno, "custody-warden at '%s': run 'make install'", program);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) < 0)
+		return fault_errno(f, errno, "socket of custody-warden");
+	w->pid = fork();
+	if (w->pid == 0) {
+		(void)fd_close(fd[0]);
+		become_warden(fd[1], program);
+	}
+	(void)fd_close(fd[1]);
+	w->socket = fd[0];
+	return w->pid < 0 ? fault_errno(f, errno, "start custody-warden") : 0;
+}
+
+static int send_order(int fd, const struct strbuf *order, const int fds[WARDEN_FDS], struct fault *f)
+{
+	struct iovec io = { order->text, order->len };
+	union rights u = { 0 };
+	struct msghdr m = {
+		.msg_iov = &io, .msg_iovlen = 1, .msg_control = u.room, .msg_controllen = sizeof(u.room)
+	};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(WARDEN_FDS * sizeof(int));
+	memcpy(CMSG_DATA(c), fds, WARDEN_FDS * sizeof(int));
+	if (sendmsg(fd, &m, MSG_NOSIGNAL) < 0)
+		return fault_errno(f, errno, "order of custody-warden");
+	return 0;
+}
+
+int hook_warden_release(struct hook_warden *w, const struct warden_order *order, const int fds[WARDEN_FDS],
+			struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	int r, e = 0;
+	ssize_t n;
+
+	r = warden_order_write(order, &text, f);
+	if (r >= 0 && text.len >= WARDEN_ORDER_MAX)
+		r = fault_set(f, E2BIG, "order of custody-warden is too long");
+	if (r >= 0)
+		r = send_order(w->socket, &text, fds, f);
+	if (r < 0)
+		return r;
+	do
+		n = recv(w->socket, &e, sizeof(e), 0);
+	while (n < 0 && errno == EINTR);
+	if (n != 0)
+		return fault_errno(f, n == (ssize_t)sizeof(e) && e < 0 ? -e : EIO, "execute custody-warden");
+	w->socket = fd_close(w->socket);
+	w->pid = -1;
+	return 0;
+}
+
+void hook_warden_done(struct hook_warden *w)
+{
+	w->socket = fd_close(w->socket);
+	/* A child that is left to crun hides the end of its hook. */
+	if (w->pid > 0)
+		while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	w->pid = -1;
+}

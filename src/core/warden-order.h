@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/json.h"
+#include "core/lane.h"
+
+/*
+ * What custody-hook tells custody-warden of the container that it lets pass: one JSON argument.  The descriptors below
+ * are open in the new process; its environment says where things lie (core/dirs.h).
+ */
+#define WARDEN_PIDFD 3	 /* of the container's first process */
+#define WARDEN_SESSION 4 /* RUN/sessions/ID, locked */
+#define WARDEN_CLAIM 5	 /* STATE/open/ID, locked */
+#define WARDEN_WATCH \
+	6 /* inotify: custody-init was opened, by whomever; nothing is missed since the hook made it */
+#define WARDEN_FDS 4
+#define WARDEN_ORDER_MAX 8192
+
+struct warden_order {
+	char session[SESSION_ID_SIZE];
+	enum lane lane;
+	char *container; /* the runtime's id */
+	char level;
+	bool reserved;	      /* a grant waits to be consumed */
+	struct digest digest; /* of the subject */
+	uid_t uid;	      /* who starts it */
+	char *user;
+	pid_t pid; /* of the first process: for /proc, believed only as long as the pidfd says that it lives */
+	bool init; /* custody-init is its program, and its execution the start; else nobody can see it start */
+};
+
+int warden_order_write(const struct warden_order *o, struct strbuf *out, struct fault *f) _must_check_;
+int warden_order_parse(const char *text, struct warden_order *ret, struct fault *f) _must_check_;
+void warden_order_done(struct warden_order *o);
+#define _cleanup_warden_order_ _cleanup_(warden_order_done)

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/path.h"
+#include "core/approval-desk.h"
+#include "core/config.h"
+#include "core/exit-status.h"
+#include "core/grant.h"
+#include "core/ledger-claim.h"
+#include "core/placement.h"
+#include "core/subject-digest.h"
+#include "core/warden-order.h"
+#include "warden/exit-reason.h"
+#include "warden/pidfd-end.h"
+
+/*
+ * Stands beside one container that a foreign runtime runs from a bundle, started by `custody-hook approve` before it
+ * is.  Nobody's child and nobody's parent: it sees the first process through a pidfd.
+ *
+ *	start	custody-init is executed (inotify on its file says when to look): the grant is consumed, else the container killed
+ *	end	the pidfd hangs up: exit.json, the end record, the claim dropped
+ *
+ * What it cannot record must not run: a failure before the start kills the container.
+ */
+#define LOOK_AGAIN_MS 1 /* an exec that was announced is finished by then, or the next time */
+#define LOOK_TRIES 2000 /* then it was somebody else's */
+#define ZOMBIE_MS 10000 /* how long a parent may leave it uncollected before its end counts as lost */
+#define NS_PER_MS UINT64_C(1000000)
+
+struct guard {
+	struct warden_order order;
+	struct dirs dirs;
+	struct config *config;
+	struct ledger *ledger;
+	struct approval_desk desk;
+	struct claim claim;
+	struct ledger_run run;
+	char digest[SUBJECT_DIGEST_SIZE];
+	bool started, denied, ended;
+	bool announced;	    /* somebody opened init's file: it may have been ours */
+	unsigned int looks; /* left, after an announcement */
+	uint64_t began_ns, alive_ns;
+	int zombie_status;
+	bool zombie_seen;
+};
+
+static int open_places(struct guard *g, struct fault *f)
+{
+	_cleanup_free_ char *open_dir = NULL;
+	int r;
+
+	r = dirs_load_lane(g->order.lane, &g->dirs, f);
+	if (r >= 0)
+		r = config_load(&g->dirs, &g->config, f);
+	if (r >= 0)
+		r = ledger_open(g->dirs.state, NULL, &g->ledger, NULL, f);
+	if (r >= 0)
+		r = approval_desk_open(&g->dirs, g->config, g->ledger, &g->desk, f);
+	if (r < 0)
+		return r;
+	open_dir = path_join(g->dirs.state, CLAIM_DIR);
+	if (!open_dir)
+		return fault_errno(f, ENOMEM, "claim");
+	g->claim.dirfd = open(open_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (g->claim.dirfd < 0)
+		return fault_errno(f, errno, "open '%s'", open_dir);
+	return 0;
+}
+
+static void fill_run(struct guard *g)
+{
+	subject_digest_to_text(&g->order.digest, g->digest);
+	g->run = (struct ledger_run){
+		.action = "create",
+		.session = g->order.session,
+		.lane = lane_name(g->order.lane),
+		.digest = g->digest,
+		.sandbox = true,
+		.intended = true,
+	};
+}
+
+/* Is the first process our init now?  Its arguments are ours from the moment of the exec on, and anybody may read them. */
+static bool is_started(const struct guard *g)
+{
+	_cleanup_close_ int fd = -EBADF;
+	char path[40], text[sizeof(INIT_PATH)];
+	ssize_t n;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)g->order.pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text));
+	return n == (ssize_t)sizeof(text) && memcmp(text, INIT_PATH, sizeof(text)) == 0;
+}
+
+static void kill_container(struct guard *g)
+{
+	g->denied = true;
+	(void)syscall(SYS_pidfd_send_signal, WARDEN_PIDFD, SIGKILL, NULL, 0);
+}
+
+static int consume(struct guard *g, struct fault *f)
+{
+	const struct grant_query q = { .digest = &g->order.digest,
+				       .level = g->order.level,
+				       .uid = g->order.uid,
+				       .user = g->order.user };
+	_cleanup_grants_ struct grant_set set = { 0 };
+	int r;
+
+	if (!g->order.reserved)
+		return 0;
+	r = grant_consume(&g->desk.desk, &q, g->order.session, &set, f);
+	if (r >= 0 && set.reason != GRANT_VALID)
+		return fault_set(f, EPERM, "grant: %s", grant_reason_text(set.reason));
+	return r;
+}
+
+/* The payload is a few hundred microseconds away, behind init's proofs: what is wrong ends it. */
+static void note_start(struct guard *g)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+	int r;
+
+	g->started = true;
+	g->began_ns = g->alive_ns = clock_boot_ns();
+	r = consume(g, &f);
+	if (r >= 0)
+		r = ledger_start(g->ledger, &g->run, g->order.pid, NULL, &f);
+	if (r < 0)
+		kill_container(g);
+}
+
+static void look(struct guard *g)
+{
+	if (g->started)
+		return;
+	if (is_started(g))
+		note_start(g);
+	else if (g->looks > 0)
+		g->looks--;
+}
+
+static void hear_watch(struct guard *g)
+{
+	char events[4096];
+
+	while (read(WARDEN_WATCH, events, sizeof(events)) > 0) {
+		g->announced = true;
+		g->looks = LOOK_TRIES;
+	}
+	look(g);
+}
+
+/* Milliseconds until something is due without an event. */
+static int next_due(struct guard *g)
+{
+	uint64_t age_ms = (clock_boot_ns() - g->alive_ns) / NS_PER_MS;
+	int due, left;
+
+	if (g->looks > 0 && !g->started)
+		return LOOK_AGAIN_MS;
+	if (!g->started)
+		return -1;
+	if (age_ms >= LEDGER_ALIVE_MS) {
+		g->alive_ns = clock_boot_ns();
+		age_ms = 0;
+		(void)!ledger_alive(g->ledger, &g->run, NULL);
+	}
+	due = ledger_sync_due_ms(g->ledger);
+	if (due == 0)
+		due = ledger_sync(g->ledger, NULL) < 0 ? LEDGER_SYNC_MS : -1;
+	left = (int)(LEDGER_ALIVE_MS - age_ms);
+	return due >= 0 && due < left ? due : left;
+}
+
+/* Dead, perhaps not yet collected: then whoever may look sees how it ended; else the kernel says so afterwards. */
+static void wait_collected(struct guard *g)
+{
+	struct pollfd p = { .fd = WARDEN_PIDFD };
+	int r;
+
+	g->zombie_seen = pidfd_end_zombie(g->order.pid, &g->zombie_status);
+	do
+		r = g->zombie_seen ? 0 : poll(&p, 1, ZOMBIE_MS);
+	while (r < 0 && errno == EINTR);
+	g->ended = true;
+}
+
+static void supervise(struct guard *g)
+{
+	while (!g->ended) {
+		struct pollfd p[] = { { .fd = WARDEN_PIDFD, .events = POLLIN },
+				      { .fd = g->started ? -1 : WARDEN_WATCH, .events = POLLIN } };
+		int r = poll(p, 2, next_due(g));
+
+		if (r < 0 && errno != EINTR)
+			return;
+		if (r > 0 && p[1].revents)
+			hear_watch(g);
+		else
+			look(g);
+		if (r > 0 && p[0].revents)
+			wait_collected(g);
+	}
+	/*
+	 * Over before it was seen.  Nothing can be executed that was not opened: if nobody opened init it did not start;
+	 * if somebody did it counts as started, for a grant must never come back from something that ran.
+	 */
+	if (!g->started)
+		hear_watch(g);
+	if (!g->started && g->announced)
+		note_start(g);
+}
+
+static struct exit_verdict judge_end(const struct guard *g, const char **ret_source)
+{
+	struct exit_verdict v = { .reason = EXIT_REASON_LOST, .code = STATUS_FAILED, .abnormal = true };
+	int status = 0;
+	bool known = pidfd_end_status(WARDEN_PIDFD, &status);
+
+	*ret_source = known ? "pidfd" : "proc";
+	if (!known && g->zombie_seen) {
+		known = true;
+		status = g->zombie_status;
+	}
+	if (!g->started || g->denied) {
+		v.reason = g->denied ? EXIT_REASON_DENIED : EXIT_REASON_SETUP_FAILED;
+		v.code = g->denied ? STATUS_UNAPPROVED : STATUS_FAILED;
+		*ret_source = "warden";
+	} else if (!known) {
+		*ret_source = "warden";
+	} else if (WIFSIGNALED(status)) {
+		v.reason = EXIT_REASON_SIGNALED;
+		v.signal = WTERMSIG(status);
+		v.code = STATUS_SIGNAL_BASE + v.signal;
+	} else {
+		v.reason = EXIT_REASON_EXITED;
+		v.code = WEXITSTATUS(status);
+		v.abnormal = v.code != 0;
+	}
+	return v;
+}
+
+static int write_exit(const struct guard *g, const struct exit_verdict *v, const char *source,
+		      struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	int r;
+
+	jdoc_set_string(d, "reason", exit_reason_name(v->reason));
+	jdoc_set_int(d, "code", v->code);
+	jdoc_set_int(d, "signal", v->signal);
+	jdoc_set_string(d, "source", source);
+	jdoc_set_string(d, "session", g->order.session);
+	jdoc_set_string(d, "container", g->order.container);
+	r = jdoc_write(d, JDOC_PRETTY, &text, f);
+	return r < 0 ? r : fd_replace_file(WARDEN_SESSION, "exit.json", text.text, text.len, 0600, f);
+}
+
+/* Who reads exit.json finds the end in the ledger. */
+static int tell_end(struct guard *g, struct fault *f)
+{
+	const char *source = NULL;
+	struct exit_verdict v = judge_end(g, &source);
+	struct ledger_end end = { .reason = exit_reason_name(v.reason),
+				  .source = source,
+				  .code = v.code,
+				  .signal = v.signal,
+				  .abnormal = v.abnormal,
+				  .wall_ms = g->started ? (clock_boot_ns() - g->began_ns) / NS_PER_MS : 0 };
+	int r = 0;
+
+	if (!g->started && g->order.reserved)
+		r = grant_release(&g->desk.desk, g->order.session, end.reason, f);
+	if (r >= 0)
+		r = g->started ? ledger_end(g->ledger, g->dirs.state, &g->run, &end, f)
+			       : ledger_refuse(g->ledger, &g->run, end.reason, "it never started", f);
+	if (r >= 0)
+		claim_drop(&g->claim);
+	return r < 0 ? r : write_exit(g, &v, source, f);
+}
+
+static void guard_done(struct guard *g)
+{
+	approval_desk_done(&g->desk);
+	claim_done(&g->claim);
+	ledger_free(g->ledger);
+	config_free(g->config);
+	dirs_done(&g->dirs);
+	warden_order_done(&g->order);
+}
+
+static int run(struct guard *g, const char *order, struct fault *f)
+{
+	int r;
+
+	r = warden_order_parse(order, &g->order, f);
+	if (r < 0)
+		return r;
+	memcpy(g->claim.session, g->order.session, sizeof(g->claim.session));
+	g->claim.fd = WARDEN_CLAIM;
+	fill_run(g);
+	r = open_places(g, f);
+	if (r < 0)
+		return r;
+	if (!g->order.init)
+		note_start(g);
+	supervise(g);
+	return tell_end(g, f);
+}
+
+int main(int argc, char **argv)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+	_cleanup_(guard_done) struct guard g = { .claim = CLAIM_NONE };
+	sigset_t none;
+	int r;
+
+	if (argc != 2) {
+		fprintf(stderr, "custody-warden is started by custody-hook\n");
+		return STATUS_USAGE;
+	}
+	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
+	(void)prctl(PR_SET_DUMPABLE, 0);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	umask(077);
+	r = fd_sanitize(&f);
+	if (r >= 0)
+		r = run(&g, argv[1], &f);
+	/* Nobody hears us.  What was not recorded is found by its claim, and must not go on. */
+	if (r < 0 && !g.ended)
+		(void)syscall(SYS_pidfd_send_signal, WARDEN_PIDFD, SIGKILL, NULL, 0);
+	return r < 0 ? STATUS_FAILED : STATUS_OK;
+}
