@@ -203,6 +203,10 @@ fuzz_targets += tests/fuzz/fuzz-json
 tests_fuzz_fuzz_json_SOURCES = tests/fuzz/fuzz-json.c
 tests_fuzz_fuzz_json_LDADD = $(fuzz_libs)
 
+fuzz_targets += tests/fuzz/fuzz-custody-json
+tests_fuzz_fuzz_custody_json_SOURCES = tests/fuzz/fuzz-custody-json.c
+tests_fuzz_fuzz_custody_json_LDADD = $(fuzz_libs)
+
 fuzz_targets += tests/fuzz/fuzz-profile
 tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz-profile.c
 tests_fuzz_fuzz_profile_LDADD = $(fuzz_libs)

@@ -9,13 +9,14 @@
 #include "cli/doctor-canary.h"
 #include "cli/doctor-engine.h"
 #include "cli/doctor-host.h"
+#include "core/config.h"
 #include "core/exit-status.h"
 
 #define TEXT_COLUMNS 110
 #define TEXT_INDENT 38
 
 struct doctor_options {
-	bool json;
+	bool json, schema;
 	const char *explain, *profile, *engine;
 };
 
@@ -46,6 +47,10 @@ static int parse(struct doctor_options *o, int argc, char **argv, struct fault *
 			o->json = true;
 			continue;
 		}
+		if (strcmp(argv[i], "--config-schema") == 0) {
+			o->schema = true;
+			continue;
+		}
 		r = take_value(argc, argv, &i, "--explain", &o->explain, f);
 		if (r == 0)
 			r = take_value(argc, argv, &i, "--profile", &o->profile, f);
@@ -56,10 +61,11 @@ static int parse(struct doctor_options *o, int argc, char **argv, struct fault *
 		if (r > 0)
 			continue;
 		shown = str_escape(argv[i]);
-		return fault_set(f, EINVAL,
-				 "no option '%s'; usage: custody doctor [--json] [--explain ID] [--profile "
-				 "PROFILE | --engine ENGINE]",
-				 shown ? shown : "?");
+		return fault_set(
+			f, EINVAL,
+			"no option '%s'; usage: custody doctor [--json] [--explain ID] [--config-schema] "
+			"[--profile PROFILE | --engine ENGINE]",
+			shown ? shown : "?");
 	}
 	if (o->engine && o->profile)
 		return fault_set(
@@ -121,13 +127,15 @@ static int print_report(const struct doctor_report *r, const char *holds, struct
 	return 0;
 }
 
-static int print_json(const struct doctor_report *r, struct fault *f)
+static int print_json(const struct doctor_report *r, const struct dirs *dirs, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = NULL;
 	_cleanup_strbuf_ struct strbuf text = { 0 };
 	int e;
 
 	e = doctor_describe(r, &d, f);
+	if (e == 0)
+		doctor_describe_config(d, dirs);
 	if (e == 0)
 		e = jdoc_write(d, JDOC_PRETTY, &text, f);
 	if (e < 0)
@@ -147,6 +155,17 @@ static int explain(const char *id, struct fault *f)
 	return 0;
 }
 
+static int print_schema(struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *d = config_schema();
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	int r = jdoc_write(d, JDOC_PRETTY, &text, f);
+
+	if (r == 0)
+		(void)fputs(text.text, stdout);
+	return r;
+}
+
 static int check_host(struct doctor_report *report, const struct dirs *dirs, const char *profile,
 		      struct fault *f)
 {
@@ -154,6 +173,7 @@ static int check_host(struct doctor_report *report, const struct dirs *dirs, con
 	doctor_check_cgroups(report);
 	doctor_check_files(report, dirs);
 	doctor_check_libcrun(report);
+	doctor_check_config(report, dirs);
 	doctor_check_ledger(report, dirs);
 	return doctor_run_canary(dirs, profile ? profile : "offline", report, f);
 }
@@ -177,6 +197,8 @@ int cmd_doctor(int argc, char **argv, struct fault *f)
 	}
 	if (o.explain)
 		return STATUS_OK;
+	if (o.schema)
+		return print_schema(f);
 	r = dirs_load(&dirs, f);
 	if (r < 0)
 		return r;
@@ -186,7 +208,7 @@ int cmd_doctor(int argc, char **argv, struct fault *f)
 		r = check_host(&report, &dirs, o.profile, f);
 	if (r < 0)
 		return r;
-	r = o.json ? print_json(&report, f)
+	r = o.json ? print_json(&report, &dirs, f)
 		   : print_report(
 			     &report,
 			     o.engine ? "the engine knows custody-runtime" : "every required layer holds", f);

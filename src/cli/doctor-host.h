@@ -10,3 +10,7 @@ void doctor_check_cgroups(struct doctor_report *r);
 void doctor_check_files(struct doctor_report *r, const struct dirs *d);
 void doctor_check_libcrun(struct doctor_report *r);
 void doctor_check_ledger(struct doctor_report *r, const struct dirs *d);
+/* CONFIG-*, STATE-*: custody.json with what overrides what, and the states of the lanes. */
+void doctor_check_config(struct doctor_report *r, const struct dirs *d);
+/* Adds "config": every key with its value, its source and what it replaced. */
+void doctor_describe_config(struct jdoc *report, const struct dirs *d);

@@ -38,6 +38,7 @@ custody_SOURCES = \
 	src/cli/doctor-bait.c src/cli/doctor-bait.h \
 	src/cli/doctor-canary.c src/cli/doctor-canary.h \
 	src/cli/doctor-cgroup.c \
+	src/cli/doctor-config.c \
 	src/cli/doctor-containerd.c \
 	src/cli/doctor-docker.c \
 	src/cli/doctor-engine.c src/cli/doctor-engine.h \

@@ -11,6 +11,28 @@
 static const struct {
 	const char *id, *text;
 } check_texts[] = {
+	{ "CONFIG-FILE",
+	  "What holds for all runs stands in /etc/custody/custody.json (the admin's) and, for users, in\n"
+	  "~/.config/custody/custody.json, which may add and tighten.  A file with a mistake, or one that others may write,\n"
+	  "stops everything: rules that cannot be read are not rules that allow.  custody.json(5) has the keys." },
+	{ "CONFIG-OVERRIDE",
+	  "A value of custody.json that something replaced: a variable of the environment (CUSTODY_LANE,\n"
+	  "CUSTODY_SANDBOX_ENABLED, CUSTODY_SANDBOX_RETENTION_PATH), or the user's file over the admin's.  Both values and\n"
+	  "both sources are shown; doctor --json has all keys with theirs." },
+	{ "CONFIG-UNUSED",
+	  "Keys of capabilities that this version does not have yet: they are checked like all others, and nothing reads them." },
+	{ "CONFIG-SECRET",
+	  "With the digest key anybody can try values of variables against the digest of a subject.  The file that holds it\n"
+	  "should be readable only by those who run custody: chmod o-r, and a group for them." },
+	{ "STATE-SANDBOX",
+	  "State of lane sandbox: its files `version` and `lane` must say what this custody expects.  It is disposable: with\n"
+	  "no session running it may be moved away, the next run makes a new one." },
+	{ "STATE-PROD",
+	  "State of lane prod: its files `version` and `lane` must say what this custody expects.  It is not disposable: a\n"
+	  "layout that this version does not know needs the custody that wrote it." },
+	{ "STATE-OLD",
+	  "Sessions, grants, reports, audit peers or pointers that lie beside the lanes come from a layout without lanes.\n"
+	  "Nothing reads them.  custody migrate shows where they belong, custody migrate --apply moves them." },
 	{ "HOST-KERNEL",
 	  "custody needs Linux 5.11 (overlay in a user namespace) and, as root, 5.19 (idmapped lower layers of an overlay).\n"
 	  "Older kernels run the profiles whose workspace is not an overlay." },
