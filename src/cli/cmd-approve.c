@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "cli/approval-desk.h"
+#include "core/approval-desk.h"
 #include "cli/approval-person.h"
 #include "cli/approval-text.h"
 #include "cli/command.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/approval-desk.h"
+#include "core/approval-desk.h"
 #include "cli/approval-impl.h"
 #include "cli/approval-person.h"
 #include "cli/command.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/approval-desk.h"
+#include "core/approval-desk.h"
 #include "cli/approval.h"
 #include "cli/command.h"
 #include "cli/prompt.h"

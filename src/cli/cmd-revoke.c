@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
 
-#include "cli/approval-desk.h"
+#include "core/approval-desk.h"
 #include "cli/command.h"
 #include "cli/verb.h"
 #include "core/exit-status.h"

@@ -2,16 +2,8 @@
 #include "core/approval-desk.h"
 
 #include <errno.h>
-#include <string.h>
 
-#include "base/str.h"
 #include "core/approver.h"
-
-/* custody.json names the kind of a key in front of it, as files of other programs do; the desk knows only one kind. */
-static const char *without_kind(const char *key)
-{
-	return key && str_starts(key, APPROVAL_KEY_KIND) ? key + strlen(APPROVAL_KEY_KIND) : key;
-}
 
 static int set_entries(struct approval_desk *d, const struct config *c)
 {
@@ -26,8 +18,8 @@ static int set_entries(struct approval_desk *d, const struct config *c)
 
 		*e = (struct approver_entry){
 			.name = a->name,
-			.key = without_kind(a->key),
-			.pin_key = without_kind(a->pin_key),
+			.key = a->key,
+			.pin_key = a->pin_key,
 			.uid = a->uid == CONFIG_NO_UID ? APPROVER_NO_UID : (uid_t)a->uid,
 		};
 		if (a->lanes != NETWORK_CLASS_ANY)

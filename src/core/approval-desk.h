@@ -14,8 +14,6 @@ struct approval_desk {
 	struct approver_entry *entries;
 };
 
-#define APPROVAL_KEY_KIND "ed25519:" /* in front of a public key in custody.json */
-
 /* clang-format off */
 #define APPROVAL_DESK_NONE { .desk = { .dirfd = -EBADF } }
 /* clang-format on */
