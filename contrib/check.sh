@@ -8,8 +8,10 @@
 # ends with "N passed, N failed, N skipped"; the exit status is 0 only if nothing failed.
 #
 #	--full			no sampling: every case of the long suites, a clang build, fuzzing, make distcheck
-#	--live ENGINE		only the scenarios of a real engine: podman, rootless, systemd, docker, containerd or cri
+#	--live ENGINE		only the scenarios of a real engine: podman, rootless, systemd, docker, containerd or cri;
+#				doctor: what `custody doctor --engine` says, against the daemons themselves
 #	--live-destructive	with --live: all of them, also those that kill engines or start many containers at once
+#	--vm			only the suites in an emulated machine with cgroup v2 (tests/vm), 30 minutes and more
 #	CI=true			samples of podman, docker and containerd, distcheck; strict: a skip needs a capability
 #				that `custody doctor` reports missing
 #	BUILD=DIR		where to build (default: build/check below the source tree)
@@ -17,7 +19,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 SRC=$(pwd -P)
 BUILD=${BUILD:-$SRC/build/check}
-FULL=0 LIVE='' DESTRUCTIVE=0 LANE=sandbox ALLOW_PROD=0
+FULL=0 LIVE='' VM=0 DESTRUCTIVE=0 LANE=sandbox ALLOW_PROD=0
 STRICT=${STRICT:-0}
 [ "${CI:-}" != true ] || STRICT=1
 # Real engines cost packages and a minute: samples in CI, everything with --full.
@@ -39,6 +41,7 @@ while [ $# -gt 0 ]; do
 		LIVE=$2
 		shift
 		;;
+	--vm) VM=1 ;;
 	--live-destructive) DESTRUCTIVE=1 ;;
 	--lane)
 		[ $# -ge 2 ] || die 64 '--lane needs a name: sandbox or prod'
@@ -47,20 +50,20 @@ while [ $# -gt 0 ]; do
 		;;
 	--allow-prod-live) ALLOW_PROD=1 ;;
 	-h | --help)
-		sed -n '3,15s/^# \{0,1\}//p' "$0"
+		sed -n '3,17s/^# \{0,1\}//p' "$0"
 		exit 0
 		;;
 	*) die 64 "no option '$1'; see contrib/check.sh --help" ;;
 	esac
 	shift
 done
-if [ -z "$LIVE" ] && { [ "$FULL" = 1 ] || [ "${CI:-}" = true ]; }; then
+if [ -z "$LIVE" ] && [ "$VM" = 0 ] && { [ "$FULL" = 1 ] || [ "${CI:-}" = true ]; }; then
 	ENGINES=1
 fi
 if [ -n "$LIVE" ]; then
 	case $LIVE in
-	podman | rootless | systemd | docker | containerd | cri) ;;
-	*) die 64 "no live suite '$LIVE'; one of podman, rootless, systemd, docker, containerd, cri" ;;
+	podman | rootless | systemd | docker | containerd | cri | doctor) ;;
+	*) die 64 "no live suite '$LIVE'; one of podman, rootless, systemd, docker, containerd, cri, doctor" ;;
 	esac
 	if [ "$LANE" = prod ] && { [ "$ALLOW_PROD" = 0 ] || [ -z "${CUSTODY_ALLOW_PROD_LIVE:-}" ]; }; then
 		die 64 "live tests in the lane 'prod' need both: CUSTODY_ALLOW_PROD_LIVE=1 contrib/check.sh --live $LIVE --lane prod --allow-prod-live"
@@ -225,7 +228,9 @@ install_packages() { # NAMES...
 	systemd) install_packages podman conmon iproute2 systemd dbus ;;
 	docker) install_packages docker.io iproute2 ;;
 	containerd | cri) install_packages containerd python3-grpcio iproute2 ;;
+	doctor) install_packages docker.io containerd iproute2 ;;
 	esac
+	[ "$VM" = 0 ] || install_packages qemu-system-x86 debootstrap e2fsprogs
 }
 
 # --- build --------------------------------------------------------------------------------------------------------
@@ -261,6 +266,19 @@ if [ -n "$LIVE" ]; then
 	exit
 fi
 
+# Another kernel, cgroup v2 alone: with a shell as pid 1, then with systemd.
+if [ "$VM" = 1 ]; then
+	export VM_CACHE=${VM_CACHE:-$BUILD/vm}
+	[ "$FULL" = 1 ] || export VM_SAMPLE=1
+	STRICT=0 # skips were judged there, by that machine's own doctor
+	say 'machine with cgroup v2, without systemd'
+	run_tap vm tests/vm/run.sh "$PREFIX"
+	say 'machine with cgroup v2, with systemd'
+	run_tap vm-systemd tests/vm/run.sh --systemd "$PREFIX"
+	COMPLETE=1
+	exit
+fi
+
 # What the doctor finds missing here decides which skips are good.
 doctor_to() { # FILE WORDS...
 	local file=$1
@@ -283,7 +301,7 @@ run_bats integration --setup-suite-file tests/integration/setup_suite.bash contr
 
 if [ "$ENGINES" = 1 ]; then
 	[ "$FULL" = 1 ] || export CUSTODY_SAMPLE=1
-	for engine in podman docker containerd; do
+	for engine in podman docker containerd doctor; do
 		say "$engine with custody-runtime"
 		run_tap "live-$engine" tests/conformance/run-engine.sh "$engine" "$PREFIX/bin/custody-runtime"
 	done
