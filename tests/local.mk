@@ -78,6 +78,9 @@ tests_unit_test_init_run_SOURCES = tests/unit/test-init-run.c tests/unit/tap.h t
 unit_tests += tests/unit/test-proof
 tests_unit_test_proof_SOURCES = tests/unit/test-proof.c tests/unit/tap.h
 
+unit_tests += tests/unit/test-warden
+tests_unit_test_warden_SOURCES = tests/unit/test-warden.c tests/unit/tap.h
+
 unit_tests += tests/unit/test-walk
 tests_unit_test_walk_SOURCES = tests/unit/test-walk.c tests/unit/tap.h
 

@@ -145,6 +145,9 @@ void warden_hear_init(struct warden *w)
 		return;
 	if (r <= 0) {
 		w->init_fd = fd_close(w->init_fd);
+		/* It has nothing more to say, alive or not: it is not waited for much longer. */
+		if (r != -EPROTO && !w->facts.ended)
+			warden_expect_end(w);
 		if (r != -EPROTO)
 			return;
 		(void)fault_set(&f, EPROTO, "init sent something that is no message");

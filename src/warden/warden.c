@@ -26,6 +26,11 @@ static void arm(uint64_t *at, uint64_t ms)
 	*at = clock_boot_ns() + ms * MS;
 }
 
+static uint64_t patience(const struct warden *w, uint64_t usual_ms)
+{
+	return w->job->patience_ms ? w->job->patience_ms : usual_ms;
+}
+
 /* Everything of the container, now: the whole cgroup, and its first process, with which the pid namespace ends. */
 static void kill_all(struct warden *w)
 {
@@ -203,7 +208,7 @@ void warden_expect_end(struct warden *w)
 {
 	w->time_at = w->disk_at = 0;
 	if (w->kill_at == 0)
-		arm(&w->kill_at, LAST_WORD_MS);
+		arm(&w->kill_at, patience(w, LAST_WORD_MS));
 }
 
 /* clang-format off */
@@ -379,7 +384,7 @@ int warden_run(const struct warden_job *job, struct run_result *ret, struct faul
 	if (r == 0)
 		r = spawn(&w, f);
 	if (r == 0) {
-		arm(&w.setup_at, SETUP_MAX_MS);
+		arm(&w.setup_at, patience(&w, SETUP_MAX_MS));
 		if (job->meanwhile)
 			job->meanwhile(job->arg);
 		r = supervise(&w, f);

@@ -37,6 +37,9 @@ struct warden_job {
 	int stdio[3];
 	bool terminal;
 	int status_fd; /* JSON lines: created, started, exited; or -EBADF */
+
+	uint64_t
+		patience_ms; /* for tests: instead of 30 s of set-up and 5 s for init's last word; 0 = those */
 };
 
 /*

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "tap.h"
+#include "warden/init-proto.h"
+#include "warden/warden.h"
+
+/*
+ * The supervisor without a container: the runtime is a fork, and the first process plays an init that does not do
+ * what custody-init does.  No cgroup, no namespaces.
+ */
+enum act { SAY_EXECED = 1, SAY_EXITED = 2, SAY_NONSENSE = 4, CLOSE = 8, STAY = 16, DIE = 32, NO_REPORT = 64 };
+
+struct scene {
+	const char *name;
+	unsigned int acts;
+	int said, status; /* wait status of the payload as told; exit status of init */
+	enum exit_reason reason;
+	int code;
+};
+
+static struct scene playing; /* what the forked init does */
+
+static void say(uint32_t type, int value)
+{
+	struct init_msg m = { .magic = INIT_PROTO_MAGIC, .type = type, .value = value };
+
+	for (unsigned int n = 0; n < _INIT_NS_MAX; n++)
+		m.ns[n] = 100 + n;
+	for (unsigned int l = 0; l < _LAYER_MAX; l++)
+		m.proof[l].holds = 1;
+	(void)!send(INIT_FD, &m, sizeof(m), MSG_NOSIGNAL);
+}
+
+static void play_init(const struct scene *s)
+{
+	struct init_msg go;
+
+	alarm(60); /* whatever fails: nobody stays for ever */
+	if (!(s->acts & NO_REPORT)) {
+		say(INIT_MSG_REPORT, 0);
+		if (recv(INIT_FD, &go, sizeof(go), 0) != sizeof(go) || go.type != INIT_MSG_GO)
+			_exit(99);
+	}
+	if (s->acts & SAY_EXECED)
+		say(INIT_MSG_EXECED, 0);
+	if (s->acts & SAY_EXITED)
+		say(INIT_MSG_EXITED, s->said);
+	if (s->acts & SAY_NONSENSE)
+		(void)!send(INIT_FD, "?", 1, MSG_NOSIGNAL);
+	if (s->acts & CLOSE)
+		close(INIT_FD);
+	if (s->acts & DIE)
+		raise(SIGKILL);
+	while (s->acts & STAY)
+		pause();
+	_exit(s->status);
+}
+
+static int fake_create(const struct runtime_request *rq, pid_t *ret_pid, struct fault *f)
+{
+	(void)rq;
+	(void)f;
+	*ret_pid = fork();
+	if (*ret_pid == 0) {
+		/* Only its own end: a copy of the creator's would keep the supervisor waiting. */
+		close_range(INIT_FD + 1, ~0U, 0);
+		play_init(&playing);
+	}
+	return *ret_pid < 0 ? -EAGAIN : 0;
+}
+
+static int fake_start(const struct runtime_request *rq, struct fault *f)
+{
+	(void)rq;
+	(void)f;
+	return 0;
+}
+
+static int fake_prepare(void *arg, struct runtime_request *rq, struct fault *f)
+{
+	(void)arg;
+	(void)rq;
+	(void)f;
+	return 0;
+}
+
+static void play(const struct scene *s)
+{
+	static char *argv[] = { (char *)"true", NULL };
+	const struct runtime_ops ops = { .create = fake_create, .start = fake_start };
+	struct profile profile = { .limit_grace_s = 1 };
+	struct subject subject = { .argv = argv, .profile = &profile, .layers = LAYER_BIT(LAYER_PID_NS) };
+	struct session session = { 0 };
+	struct cgroup cgroup = { 0 };
+	struct run_result result = { 0 };
+	_cleanup_fault_ struct fault f = { 0 };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	/* Longer than anything takes up to the point where init stays. */
+	const uint64_t stay_ms = 1000, start = clock_boot_ns();
+	struct warden_job job = { .ops = &ops,
+				  .session = &session,
+				  .subject = &subject,
+				  .cgroup = &cgroup,
+				  .prepare = fake_prepare,
+				  .stdio = { null, null, null },
+				  .status_fd = -EBADF,
+				  .patience_ms = s->acts & STAY ? stay_ms : 0 };
+
+	playing = *s;
+	CHECK(warden_run(&job, &result, &f) == 0);
+	/* Whoever stays was ended, by us and not by its own alarm. */
+	CHECK(clock_boot_ns() - start < 30 * UINT64_C(1000000000));
+	if (result.exit.reason != s->reason || result.exit.code != s->code)
+		printf("# %s: %s, %d\n", s->name, exit_reason_name(result.exit.reason), result.exit.code);
+	CHECK(result.exit.reason == s->reason);
+	CHECK(result.exit.code == s->code);
+	/* Nobody is left: also an init that wanted to stay was ended and reaped. */
+	CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+	result_done(&result);
+	close(null);
+}
+
+static void play_all(const struct scene *s, size_t n)
+{
+	for (size_t i = 0; i < n && tap_ok; i++)
+		play(&s[i]);
+}
+#define PLAY(scenes) play_all(scenes, sizeof(scenes) / sizeof((scenes)[0]))
+
+/* clang-format off */
+static void init_that_keeps_to_the_words_is_believed(void)
+{
+	const struct scene s[] = {
+		{ "status 0", SAY_EXECED | SAY_EXITED, 0, 0, EXIT_REASON_EXITED, 0 },
+		{ "status 3", SAY_EXECED | SAY_EXITED, 3 << 8, 3, EXIT_REASON_EXITED, 3 },
+		{ "a signal", SAY_EXECED | SAY_EXITED, SIGTERM, 128 + SIGTERM, EXIT_REASON_SIGNALED, 128 + SIGTERM },
+	};
+
+	PLAY(s);
+}
+
+static void init_that_falls_silent_after_go_is_lost(void)
+{
+	const struct scene s[] = {
+		{ "ends well", 0, 0, 0, EXIT_REASON_LOST, 125 },
+		{ "ends badly", 0, 0, 7, EXIT_REASON_LOST, 125 },
+		{ "is killed", DIE, 0, 0, EXIT_REASON_LOST, 125 },
+		{ "stays", STAY, 0, 0, EXIT_REASON_LOST, 125 },
+		{ "hangs up and stays", CLOSE | STAY, 0, 0, EXIT_REASON_LOST, 125 },
+		{ "executes, ends well", SAY_EXECED, 0, 0, EXIT_REASON_LOST, 125 },
+		{ "executes, is killed", SAY_EXECED | DIE, 0, 0, EXIT_REASON_LOST, 125 },
+		{ "executes, hangs up and stays", SAY_EXECED | CLOSE | STAY, 0, 0, EXIT_REASON_LOST, 125 },
+	};
+
+	PLAY(s);
+}
+
+static void init_whose_end_contradicts_its_word_is_lost(void)
+{
+	const struct scene s[] = {
+		{ "0, then 3", SAY_EXECED | SAY_EXITED, 0, 3, EXIT_REASON_LOST, 125 },
+		{ "3, then 0", SAY_EXECED | SAY_EXITED, 3 << 8, 0, EXIT_REASON_LOST, 125 },
+		{ "0, then killed", SAY_EXECED | SAY_EXITED | DIE, 0, 0, EXIT_REASON_LOST, 125 },
+		{ "0, then stays", SAY_EXECED | SAY_EXITED | STAY, 0, 0, EXIT_REASON_LOST, 125 },
+		{ "nonsense", SAY_NONSENSE, 0, 0, EXIT_REASON_LOST, 125 },
+		{ "nonsense, then stays", SAY_EXECED | SAY_NONSENSE | STAY, 0, 0, EXIT_REASON_LOST, 125 },
+	};
+
+	PLAY(s);
+}
+
+static void init_that_never_reports_executed_nothing(void)
+{
+	const struct scene s[] = {
+		{ "ends", NO_REPORT, 0, 0, EXIT_REASON_SETUP_FAILED, 125 },
+		{ "is killed", NO_REPORT | DIE, 0, 0, EXIT_REASON_SETUP_FAILED, 125 },
+		{ "stays", NO_REPORT | STAY, 0, 0, EXIT_REASON_SETUP_FAILED, 125 },
+		{ "hangs up and stays", NO_REPORT | CLOSE | STAY, 0, 0, EXIT_REASON_SETUP_FAILED, 125 },
+		{ "nonsense", NO_REPORT | SAY_NONSENSE, 0, 0, EXIT_REASON_SETUP_FAILED, 125 },
+	};
+
+	PLAY(s);
+}
+/* clang-format on */
+
+TAP_MAIN(T(init_that_keeps_to_the_words_is_believed), T(init_that_falls_silent_after_go_is_lost),
+	 T(init_whose_end_contradicts_its_word_is_lost), T(init_that_never_reports_executed_nothing))
