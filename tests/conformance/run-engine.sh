@@ -25,7 +25,7 @@ containerd | cri) need=containerd ;;
 esac
 command -v "$need" >/dev/null || { echo "run-engine.sh: $need is not installed" >&2; exit 1; }
 [ -z "${CUSTODY_SAMPLE:-}" ] || set -- --filter "\\(sample\\)$" "$@"
-# A scenario that hangs must not hang the whole run.
+# A scenario that hangs must not hang the whole run; an emulated machine needs longer.
 inside=()
 [ "$engine" != systemd ] || inside=("$here/systemd.sh")
-exec timeout -k 10 1200 "$here/sandbox.sh" env RUNTIME="$runtime" "${inside[@]}" bats --tap "$@" "$here/$engine.bats"
+exec timeout -k 10 "${CUSTODY_ENGINE_TIMEOUT:-1200}" "$here/sandbox.sh" env RUNTIME="$runtime" "${inside[@]}" bats --tap "$@" "$here/$engine.bats"
