@@ -95,6 +95,8 @@ tests_unit_test_command_SOURCES = tests/unit/test-command.c tests/unit/tap.h src
 unit_tests += tests/unit/test-card
 tests_unit_test_card_SOURCES = tests/unit/test-card.c tests/unit/tap.h src/cli/card.c src/cli/card-word.c \
 	src/cli/card-subject.c
+unit_tests += tests/unit/test-prompt-rate
+tests_unit_test_prompt_rate_SOURCES = tests/unit/test-prompt-rate.c tests/unit/tap.h src/cli/prompt-rate.c
 unit_tests += tests/unit/test-on-request
 tests_unit_test_on_request_SOURCES = tests/unit/test-on-request.c tests/unit/tap.h src/cli/on-request.c
 

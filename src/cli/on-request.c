@@ -3,16 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
+
+#define NS_PER_S UINT64_C(1000000000)
 
 /* A file and not a pipe: a program that does not read cannot block us. */
 static int write_input(const struct jdoc *request, struct fault *f)
@@ -62,24 +63,36 @@ static int say_end(const char *program, int status, struct fault *f)
 	return fault_set(f, EIO, "on_request: '%s' was ended by signal %d", program, WTERMSIG(status));
 }
 
-static int await(pid_t pid, const char *program, unsigned int seconds, struct fault *f)
+/* SIGCHLD is blocked: it waits for us, whether it came before the call or comes during it. */
+static bool has_ended(pid_t pid, unsigned int seconds, const sigset_t *child, int *ret_status)
 {
-	_cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	int status = 0, n = 0;
+	const uint64_t end = clock_boot_ns() + (uint64_t)seconds * NS_PER_S;
 
-	if (fd >= 0)
-		do
-			n = poll(&p, 1, (int)seconds * 1000);
-		while (n < 0 && errno == EINTR);
-	if (n <= 0)
-		(void)kill(-pid, SIGKILL);
+	for (;;) {
+		uint64_t now = clock_boot_ns();
+		struct timespec left = { 0 };
+
+		if (waitpid(pid, ret_status, WNOHANG) == pid)
+			return true;
+		if (now >= end)
+			return false;
+		left.tv_sec = (time_t)((end - now) / NS_PER_S);
+		left.tv_nsec = (long)((end - now) % NS_PER_S);
+		(void)sigtimedwait(child, NULL, &left);
+	}
+}
+
+static int await(pid_t pid, const char *program, unsigned int seconds, const sigset_t *child, struct fault *f)
+{
+	int status = 0;
+
+	if (has_ended(pid, seconds, child, &status))
+		return say_end(program, status, f);
+	(void)kill(-pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	if (n <= 0)
-		return fault_set(f, ETIME, "on_request: '%s' did not end within %u s and was killed", program,
-				 seconds);
-	return say_end(program, status, f);
+	return fault_set(f, ETIME, "on_request: '%s' did not end within %u s and was killed", program,
+			 seconds);
 }
 
 int on_request_run(char *const *argv, const char *id, const struct jdoc *request, unsigned int seconds,
@@ -87,19 +100,25 @@ int on_request_run(char *const *argv, const char *id, const struct jdoc *request
 {
 	_cleanup_strv_ char **words = strv_copy(argv);
 	_cleanup_close_ int input = -EBADF;
+	sigset_t child_ended, before;
 	pid_t pid;
+	int r;
 
 	if (!words || !words[0] || strv_append(&words, id) < 0)
 		return fault_errno(f, words && !words[0] ? EINVAL : ENOMEM, "on_request");
 	input = write_input(request, f);
 	if (input < 0)
 		return input;
+	(void)sigemptyset(&child_ended);
+	(void)sigaddset(&child_ended, SIGCHLD);
+	(void)sigprocmask(SIG_BLOCK, &child_ended, &before);
 	pid = fork();
-	if (pid < 0)
-		return fault_errno(f, errno, "on_request");
 	if (pid == 0)
 		child(words, input);
 	/* Both sides, so that the group exists whoever comes first. */
-	(void)setpgid(pid, pid);
-	return await(pid, words[0], seconds, f);
+	if (pid > 0)
+		(void)setpgid(pid, pid);
+	r = pid < 0 ? fault_errno(f, errno, "on_request") : await(pid, words[0], seconds, &child_ended, f);
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	return r;
 }
