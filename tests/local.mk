@@ -220,6 +220,10 @@ fuzz_targets += tests/fuzz/fuzz-hook
 tests_fuzz_fuzz_hook_SOURCES = tests/fuzz/fuzz-hook.c oci/hook-plan.c oci/hook-plan.h oci/hook-state.c oci/hook.h
 tests_fuzz_fuzz_hook_LDADD = $(fuzz_libs)
 
+fuzz_targets += tests/fuzz/fuzz-grant
+tests_fuzz_fuzz_grant_SOURCES = tests/fuzz/fuzz-grant.c
+tests_fuzz_fuzz_grant_LDADD = $(fuzz_libs)
+
 fuzz_targets += tests/fuzz/fuzz-ledger-tail
 tests_fuzz_fuzz_ledger_tail_SOURCES = tests/fuzz/fuzz-ledger-tail.c tests/fuzz/ledger-fix.h
 tests_fuzz_fuzz_ledger_tail_LDADD = $(fuzz_libs)

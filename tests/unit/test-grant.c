@@ -402,13 +402,17 @@ static void GOV_11_a_copy_is_the_same_grant(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_grant_ struct grant g = { 0 }, again = { 0 }, r2 = { 0 }, r3 = { 0 };
+	_cleanup_grants_ struct grant_set set = { 0 };
 	char path[256], full[256], copy[256];
 
 	CHECK(bench_make(&b) && approve(&b, "make", "alice", &once, &g));
 	/* Under another name beside the first. */
 	(void)snprintf(copy, sizeof(copy), "%s", file_of(&g, path));
 	memcpy(strchr(copy, '-') + 1, "0123456789abcdef", 16);
-	CHECK(spit(&b.place, copy, g.text, strlen(g.text)));
+	CHECK(spit(&b.place, copy, g.text, strlen(g.text)) && grant_list(&b.desk, &set, NULL) == 0 &&
+	      set.n == 2);
+	CHECK((set.items[0].reason == GRANT_VALID) + (set.items[1].reason == GRANT_VALID) == 1);
+	CHECK((set.items[0].reason == GRANT_UNREGISTERED) + (set.items[1].reason == GRANT_UNREGISTERED) == 1);
 	CHECK(reserve(&b, "make", 'B', "s1") == GRANT_VALID &&
 	      reserve(&b, "make", 'B', "s2") == GRANT_RESERVED);
 	CHECK(consume(&b, "make", 'B', "s1") == GRANT_VALID);
