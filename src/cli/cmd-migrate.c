@@ -98,7 +98,7 @@ int cmd_migrate(int argc, char **argv, struct fault *f)
 		return STATUS_OK;
 	}
 	if (r == 0 && o.apply)
-		r = migrate_apply(&p, &d, f);
+		r = migrate_apply(&p, f);
 	if (r < 0)
 		return r;
 	if (o.json) {

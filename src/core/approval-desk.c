@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "core/approver.h"
+#include "core/state-version.h"
 
 static int set_entries(struct approval_desk *d, const struct config *c)
 {
@@ -46,6 +47,10 @@ int approval_desk_open(const struct dirs *dirs, const struct config *config, str
 		return fault_errno(f, ENOMEM, "approvers");
 	d.rules.approvers = d.entries;
 	d.rules.n_approvers = config->n_approvers;
+	/* Of another version or another lane: nothing in it is believed. */
+	r = state_require(dirs, f);
+	if (r < 0)
+		return r;
 	r = desk_open(dirs->state, lane_name(dirs->lane), &d.rules, ledger, &d.desk, f);
 	if (r < 0)
 		return r;

@@ -73,18 +73,14 @@ static int tell(const struct migrate_plan *p, const char *state, enum lane lane,
 	return r < 0 ? fault_wrap(f, r, "ledger of lane '%s'", lane_name(lane)) : 0;
 }
 
-/* The caller's directories, with the lanes of this tree. */
-static int open_lane(const struct migrate_plan *p, const struct dirs *d, enum lane lane, struct fault *f)
+static int open_lane(const struct migrate_plan *p, enum lane lane, struct fault *f)
 {
 	_cleanup_free_ char *state = path_join(p->dir, lane_name(lane));
 	_cleanup_close_ int fd = -EBADF;
-	struct dirs of = *d;
 
 	if (!state)
 		return fault_errno(f, ENOMEM, "migrate");
-	of.lane = lane;
-	of.state = state;
-	fd = state_open(&of, f);
+	fd = state_open_lane(state, lane, f);
 	if (fd < 0)
 		return fd;
 	return tell(p, state, lane, f);
@@ -208,13 +204,13 @@ static int point(const struct migrate_plan *p, struct migrate_item *i, struct fa
 	return sync_dir(p->dirfd, p->dir, f);
 }
 
-int migrate_apply(struct migrate_plan *p, const struct dirs *d, struct fault *f)
+int migrate_apply(struct migrate_plan *p, struct fault *f)
 {
 	int r = 0;
 
 	for (unsigned int l = 0; l < _LANE_MAX && r == 0; l++)
 		if (has_work(p, (enum lane)l))
-			r = open_lane(p, d, (enum lane)l, f);
+			r = open_lane(p, (enum lane)l, f);
 	for (size_t i = 0; i < p->n && r == 0; i++)
 		if (p->items[i].action == MIGRATE_MOVE)
 			r = fault_wrap(f, move(p, &p->items[i], f), "move '%s/%s'", p->dir, p->items[i].from);

@@ -44,10 +44,9 @@ void migrate_done(struct migrate_plan *p);
 #define _cleanup_migrate_ _cleanup_(migrate_done)
 
 /*
- * Does what the plan says; D is of any lane, the lanes' states lie in the tree.  What turned into a conflict meanwhile
- * becomes one in the plan and stays where it is.  A record of it stands in each lane's ledger before the first move.
+ * Does what the plan says; the lanes' states lie in the tree.  What turned into a conflict meanwhile becomes one in the plan and stays where it is.  A record of it stands in each lane's ledger before the first move.
  */
-int migrate_apply(struct migrate_plan *p, const struct dirs *d, struct fault *f) _must_check_;
+int migrate_apply(struct migrate_plan *p, struct fault *f) _must_check_;
 
 size_t migrate_count(const struct migrate_plan *p, enum migrate_action action);
 struct jdoc *migrate_describe(const struct migrate_plan *p, bool applied);

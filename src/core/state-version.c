@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -67,22 +68,22 @@ static int wrong_version(const char *state, const char *word, struct fault *f)
 }
 
 /* 1: there and right.  0: no version yet; a stamp, if there is one, is ours. */
-static int check(int fd, const struct dirs *d, struct fault *f)
+static int check(int fd, const char *state, enum lane own, struct fault *f)
 {
 	_cleanup_free_ char *word = NULL;
-	enum lane lane = d->lane;
+	enum lane lane = own;
 	int versioned, stamped;
 
 	versioned = state_read_word(fd, STATE_VERSION_NAME, &word, f);
 	if (versioned < 0)
-		return fault_wrap(f, versioned, "state '%s'", d->state);
+		return fault_wrap(f, versioned, "state '%s'", state);
 	if (versioned && (word[0] != '0' + STATE_VERSION || word[1]))
-		return wrong_version(d->state, word, f);
-	stamped = lane_read_stamp(fd, d->state, &lane, f);
+		return wrong_version(state, word, f);
+	stamped = lane_read_stamp(fd, state, &lane, f);
 	if (stamped < 0)
 		return stamped;
 	if (versioned || stamped) {
-		int r = lane_require_name(d->lane, stamped ? lane_name(lane) : NULL, d->state, f);
+		int r = lane_require_name(own, stamped ? lane_name(lane) : NULL, state, f);
 
 		if (r < 0)
 			return r;
@@ -90,36 +91,43 @@ static int check(int fd, const struct dirs *d, struct fault *f)
 	return versioned;
 }
 
-static int write_first(int fd, const struct dirs *d, struct fault *f)
+static int write_first(int fd, const char *state, enum lane lane, struct fault *f)
 {
-	_cleanup_strbuf_ struct strbuf b = { 0 };
-	int r = 0;
+	_cleanup_free_ char *stamp = NULL;
+	char version[16];
+	int r;
 
-	strbuf_printf(&b, "%s\n%d\n", lane_name(d->lane), STATE_VERSION);
-	if (b.broken)
+	if (asprintf(&stamp, "%s\n", lane_name(lane)) < 0) {
+		stamp = NULL;
 		return fault_errno(f, ENOMEM, "state");
-	r = fd_replace_file(fd, LANE_STAMP, b.text, strlen(lane_name(d->lane)) + 1, 0600, f);
-	if (r == 0 && d->lane == LANE_SANDBOX)
+	}
+	(void)snprintf(version, sizeof(version), "%d\n", STATE_VERSION);
+	r = fd_replace_file(fd, LANE_STAMP, stamp, strlen(stamp), 0600, f);
+	if (r == 0 && lane == LANE_SANDBOX)
 		r = fd_replace_file(fd, STATE_README, readme, sizeof(readme) - 1, 0600, f);
 	/* Last: as long as it is missing, the next start does all of it again. */
 	if (r == 0)
-		r = fd_replace_file(fd, STATE_VERSION_NAME, b.text + strlen(lane_name(d->lane)) + 1,
-				    b.len - strlen(lane_name(d->lane)) - 1, 0600, f);
-	return r < 0 ? fault_wrap(f, r, "state '%s'", d->state) : 0;
+		r = fd_replace_file(fd, STATE_VERSION_NAME, version, strlen(version), 0600, f);
+	return r < 0 ? fault_wrap(f, r, "state '%s'", state) : 0;
 }
 
-int state_open(const struct dirs *d, struct fault *f)
+int state_open_lane(const char *state, enum lane lane, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
 	int r;
 
-	fd = dirs_open_own(d->state, 0700, f);
+	fd = dirs_open_own(state, 0700, f);
 	if (fd < 0)
 		return fd;
-	r = check(fd, d, f);
+	r = check(fd, state, lane, f);
 	if (r == 0)
-		r = write_first(fd, d, f);
+		r = write_first(fd, state, lane, f);
 	return r < 0 ? r : TAKE_FD(fd);
+}
+
+int state_open(const struct dirs *d, struct fault *f)
+{
+	return state_open_lane(d->state, d->lane, f);
 }
 
 int state_require(const struct dirs *d, struct fault *f)
@@ -128,5 +136,5 @@ int state_require(const struct dirs *d, struct fault *f)
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : fault_errno(f, errno, "open '%s'", d->state);
-	return check(fd, d, f);
+	return check(fd, d->state, d->lane, f);
 }

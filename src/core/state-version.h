@@ -13,6 +13,7 @@
 
 /* Opens d->state, made 0700 when it is not there.  Returns a dirfd; -LANE_REFUSED for the other lane's state. */
 int state_open(const struct dirs *d, struct fault *f) _must_check_;
+int state_open_lane(const char *state, enum lane lane, struct fault *f) _must_check_;
 /* The same check without writing: 1 it is there and fits, 0 there is none yet. */
 int state_require(const struct dirs *d, struct fault *f) _must_check_;
 

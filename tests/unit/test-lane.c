@@ -226,7 +226,7 @@ static void lane_7_override_is_a_record(void)
 	_cleanup_ledger_ struct ledger *l = NULL;
 	_cleanup_free_ char *path = NULL, *text = NULL;
 	_cleanup_close_ int fd = -EBADF;
-	char *argv[] = { (char *)"deploy", (char *)"--token=abc", NULL };
+	char *argv[] = { (char *)"deploy", (char *)"--token=quiet-word", NULL };
 	const struct ledger_run run = { .action = "run", .session = ID, .lane = "prod", .argv = argv };
 	size_t len;
 
@@ -241,7 +241,7 @@ static void lane_7_override_is_a_record(void)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	CHECK(fd >= 0 && fd_read_all(fd, 1 << 20, &text, &len, NULL) == 0);
 	CHECK(strstr(text, "\"k\":\"lane.override\"") && strstr(text, "\"session\":\"" ID "\""));
-	CHECK(strstr(text, "\"uid\":") && strstr(text, "deploy") && !strstr(text, "abc"));
+	CHECK(strstr(text, "\"uid\":") && strstr(text, "deploy") && !strstr(text, "quiet-word"));
 }
 
 static void lane_4_class_of_the_other_lane_is_refused(void)
@@ -274,6 +274,145 @@ static void lane_6_names_must_match_exactly(void)
 		CHECK(lane_require_name(LANE_SANDBOX, odd[i], "grant", NULL) == -LANE_REFUSED);
 }
 
+static bool put(const char *dir, const char *name, const char *text)
+{
+	_cleanup_close_ int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int fd =
+		at < 0 ? -EBADF
+		       : openat(at, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	return fd >= 0 && fd_write_all(fd, text, strlen(text), NULL) == 0;
+}
+
+static void clean(void)
+{
+	_cleanup_close_ int tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	CHECK(path_remove_tree(tmp, root + strlen("/tmp/"), NULL) == 0 && mkdir(root, 0700) == 0);
+}
+
+/* A session of the lane in a state as it is now. */
+static int open_one(enum lane lane, struct fault *f)
+{
+	_cleanup_dirs_ struct dirs d = { 0 };
+	_cleanup_session_ struct session s = NO_SESSION;
+	_cleanup_lane_pass_ struct lane_pass *pass = NULL;
+	_cleanup_ledger_ struct ledger *l = NULL;
+	const struct ledger_run run = { .action = "run", .lane = lane_name(lane) };
+	int r;
+
+	if (load(lane, &d) < 0 ||
+	    lane_gate(&(struct lane_ask){ .lane = lane, .allow_prod = true, .allow_env = "1" }, &pass, NULL) <
+		    0)
+		return -EIO;
+	if (lane == LANE_PROD &&
+	    (ledger_open(d.state, &(struct ledger_options){ .create = true }, &l, NULL, NULL) < 0 ||
+	     lane_record(pass, l, &run, NULL) < 0))
+		return -EIO;
+	r = session_open(&d, pass, ID, &s, f);
+	return r < 0 ? r : session_remove(&s, f);
+}
+
+static void lane_5_state_says_its_lane_version_and_that_it_is_disposable(void)
+{
+	clean();
+	CHECK(open_one(LANE_SANDBOX, NULL) == 0);
+	CHECK(has("sandbox/version") && has("sandbox/lane") && has("sandbox/README") && !has("prod"));
+	CHECK(open_one(LANE_PROD, NULL) == 0);
+	CHECK(has("prod/version") && has("prod/lane") && !has("prod/README"));
+	CHECK(open_one(LANE_SANDBOX, NULL) == 0 && open_one(LANE_PROD, NULL) == 0);
+}
+
+static void lane_6_state_of_the_other_lane_is_refused(void)
+{
+	_cleanup_free_ char *sandbox = path_join(root, "sandbox"), *prod = path_join(root, "prod");
+	_cleanup_fault_ struct fault f = { 0 };
+
+	/* Renamed, then linked. */
+	clean();
+	CHECK(open_one(LANE_PROD, NULL) == 0 && rename(prod, sandbox) == 0);
+	CHECK(open_one(LANE_SANDBOX, &f) == -LANE_REFUSED && strstr(f.text, "'prod'") &&
+	      strstr(f.text, "'sandbox'"));
+	CHECK(rename(sandbox, prod) == 0 && symlink("prod", sandbox) == 0);
+	CHECK(open_one(LANE_SANDBOX, NULL) == -LANE_REFUSED);
+	CHECK(!has("run/sessions/" ID) && !has("prod/README"));
+}
+
+static void lane_6_stamp_that_is_missing_or_odd_is_refused(void)
+{
+	static const char *const odd[] = { "",	      "\n",	    "Prod\n",
+					   "sandbox", "sandbox \n", "sandbox\nprod\n",
+					   "test\n" };
+	_cleanup_free_ char *sandbox = path_join(root, "sandbox"), *lane = path_join(root, "sandbox/lane");
+
+	clean();
+	CHECK(open_one(LANE_SANDBOX, NULL) == 0);
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		CHECK(put(sandbox, "lane", odd[i]));
+		CHECK(open_one(LANE_SANDBOX, NULL) < 0);
+	}
+	CHECK(unlink(lane) == 0 && open_one(LANE_SANDBOX, NULL) == -LANE_REFUSED);
+	CHECK(!has("sandbox/lane"));
+	CHECK(symlink("README", lane) == 0 && open_one(LANE_SANDBOX, NULL) < 0);
+}
+
+static void version_that_is_unknown_or_no_file_is_refused_with_what_helps(void)
+{
+	static const struct {
+		const char *text, *part;
+	} rows[] = {
+		{ "2\n", "use the custody that wrote it" },
+		{ "99\n", "mv '" },
+		{ "0\n", "custody migrate --apply" },
+		{ "one\n", "is no version" },
+		{ "", "is not one line" },
+		{ "1", "is not one line" },
+		{ "01\n", "version 01" },
+		{ "1\n1\n", "is not one line" },
+	};
+	_cleanup_free_ char *sandbox = path_join(root, "sandbox"),
+			    *version = path_join(root, "sandbox/version");
+
+	clean();
+	CHECK(open_one(LANE_SANDBOX, NULL) == 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		_cleanup_fault_ struct fault f = { 0 };
+
+		CHECK(put(sandbox, "version", rows[i].text));
+		CHECK(open_one(LANE_SANDBOX, &f) == -EINVAL && strstr(f.text, rows[i].part));
+	}
+	CHECK(unlink(version) == 0 && mkfifo(version, 0600) == 0 && open_one(LANE_SANDBOX, NULL) == -EINVAL);
+	CHECK(unlink(version) == 0 && mkdir(version, 0700) == 0 && open_one(LANE_SANDBOX, NULL) == -EINVAL);
+	CHECK(rmdir(version) == 0 && symlink("README", version) == 0 &&
+	      open_one(LANE_SANDBOX, NULL) == -ELOOP);
+	CHECK(unlink(version) == 0 && open_one(LANE_SANDBOX, NULL) == 0 && has("sandbox/version"));
+}
+
+static int count(void *arg, const char *id, int run_fd, struct fault *f)
+{
+	(void)id, (void)run_fd, (void)f;
+	++*(int *)arg;
+	return 0;
+}
+
+static void lane_6_sweep_leaves_the_dead_of_the_other_lane(void)
+{
+	_cleanup_dirs_ struct dirs d = { 0 }, p = { 0 };
+	_cleanup_free_ char *dead = path_join(root, "run/sessions/" ID);
+	int n = 0;
+
+	clean();
+	CHECK(open_one(LANE_SANDBOX, NULL) == 0 && load(LANE_SANDBOX, &d) == 0 && load(LANE_PROD, &p) == 0);
+	CHECK(mkdir(dead, 0700) == 0 && put(dead, "lane", "prod\n"));
+	CHECK(session_sweep(&d, count, &n, NULL) == 0 && n == 0 && has("run/sessions/" ID));
+	CHECK(put(dead, "lane", "moon\n"));
+	CHECK(session_sweep(&d, count, &n, NULL) == -LANE_REFUSED && n == 0 && has("run/sessions/" ID));
+	CHECK(put(dead, "lane", "prod\n"));
+	CHECK(session_sweep(&p, count, &n, NULL) == 1 && n == 1 && !has("run/sessions/" ID));
+	/* One without a stamp died before it was anybody's. */
+	CHECK(mkdir(dead, 0700) == 0 && session_sweep(&d, count, &n, NULL) == 1 && n == 2);
+}
+
 static void start(void)
 {
 	CHECK(mkdtemp(root));
@@ -290,4 +429,7 @@ TAP_MAIN(T(start), T(lane_1_words_and_aliases), T(lane_1_anything_else_is_an_err
 	 T(lane_2_prod_needs_both_keys), T(lane_2_refusal_names_exactly_what_is_missing),
 	 T(lane_2_pasted_line_has_the_same_words), T(lane_3_no_session_without_the_gate),
 	 T(lane_7_override_is_a_record), T(lane_4_class_of_the_other_lane_is_refused),
-	 T(lane_6_names_must_match_exactly), T(finish))
+	 T(lane_6_names_must_match_exactly), T(lane_5_state_says_its_lane_version_and_that_it_is_disposable),
+	 T(lane_6_state_of_the_other_lane_is_refused), T(lane_6_stamp_that_is_missing_or_odd_is_refused),
+	 T(version_that_is_unknown_or_no_file_is_refused_with_what_helps),
+	 T(lane_6_sweep_leaves_the_dead_of_the_other_lane), T(finish))

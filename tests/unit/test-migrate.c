@@ -141,15 +141,13 @@ static void lane_8_pointers_lead_to_their_session_or_stay(void)
 static void lane_8_names_may_be_any_bytes(void)
 {
 	_cleanup_migrate_ struct migrate_plan p = { .dirfd = -EBADF };
-	_cleanup_dirs_ struct dirs d = { 0 };
 	_cleanup_jdoc_ struct jdoc *doc = NULL;
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	_cleanup_free_ char *moved = path_join(root, "sandbox/sessions/\xff\x1b[31m\n");
 
 	clean();
 	CHECK(put("sessions/test_\xff\x1b[31m\n/x", "kept"));
-	CHECK(setenv("CUSTODY_ROOT", root, 1) == 0 && dirs_load(&d, NULL) == 0);
-	CHECK(migrate_plan(root, &p, NULL) == 0 && migrate_apply(&p, &d, NULL) == 0);
+	CHECK(migrate_plan(root, &p, NULL) == 0 && migrate_apply(&p, NULL) == 0);
 	CHECK(access(moved, F_OK) == 0);
 	doc = migrate_describe(&p, true);
 	CHECK(jdoc_write(doc, JDOC_PRETTY, &b, NULL) == 0);
@@ -158,7 +156,6 @@ static void lane_8_names_may_be_any_bytes(void)
 static void lane_8_thousands_move_and_all_of_them_are_told(void)
 {
 	_cleanup_migrate_ struct migrate_plan p = { .dirfd = -EBADF };
-	_cleanup_dirs_ struct dirs d = { 0 };
 	_cleanup_free_ char *path = path_join(root, "prod/ledger/00000000000000000000.ndjson"), *text = NULL;
 	_cleanup_close_ int fd = -EBADF;
 	size_t n = MANY / tap_stride(), told = 0, len;
@@ -170,9 +167,8 @@ static void lane_8_thousands_move_and_all_of_them_are_told(void)
 		(void)snprintf(name, sizeof(name), "grants/prod_%zu.json", i);
 		CHECK(put(name, "{}"));
 	}
-	CHECK(setenv("CUSTODY_ROOT", root, 1) == 0 && dirs_load(&d, NULL) == 0);
 	CHECK(migrate_plan(root, &p, NULL) == 0 && migrate_count(&p, MIGRATE_MOVE) == n);
-	CHECK(migrate_apply(&p, &d, NULL) == 0 && migrate_count(&p, MIGRATE_CONFLICT) == 0);
+	CHECK(migrate_apply(&p, NULL) == 0 && migrate_count(&p, MIGRATE_CONFLICT) == 0);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	CHECK(fd >= 0 && fd_read_all(fd, 64 << 20, &text, &len, NULL) == 0);
 	for (const char *at = text; (at = strstr(at, "\"from\":\"grants/prod_")); at++)
