@@ -5,7 +5,8 @@
 #include "core/approver-desk.h"
 
 /*
- * Appends "custody VERB WORD" as it works when pasted into another terminal of this machine: with the CUSTODY_ROOT or
- * XDG_STATE_HOME that moved the state, and with the lane when it is not the default.  WORD may be NULL.
+ * Appends "custody VERB WORD" as it works when pasted into another terminal of this machine: with the program's path
+ * where PATH does not lead to it, with the CUSTODY_ROOT or XDG_STATE_HOME that moved the state, and with the lane when
+ * it is not the default.  WORD may be NULL.
  */
 void approval_put_command(struct strbuf *out, const struct desk *d, const char *verb, const char *word);
