@@ -25,7 +25,7 @@ void docket_done(struct docket *d)
 
 static int load_config(struct docket *d, const struct run_options *o, struct fault *f)
 {
-	enum lane lane;
+	enum lane lane = LANE_SANDBOX;
 	int r;
 
 	r = dirs_load(&d->dirs, f);
