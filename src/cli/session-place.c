@@ -174,6 +174,8 @@ static int clone_mounts(const struct session_place *p, const struct placement *p
 		if (m->kind != SUBJECT_MOUNT_BIND || !m->idmap)
 			continue;
 		r = worktree_clone(m->source, m->rw, is_mapped(s) ? &ids : NULL, &t->mounts[i], f);
+		if (r >= 0 && m->rw)
+			r = subject_require_file(&m->file, t->mounts[i], m->source, f);
 		if (r < 0)
 			return r;
 	}
@@ -199,6 +201,8 @@ static int clone_trees(const struct session_place *p, struct placement *pl, stru
 	*t = (struct trees){ .worktree = -EBADF, .layers = -EBADF, .init = -EBADF };
 	if (p->subject->worktree)
 		r = clone_worktree(p, pl, &t->worktree, f);
+	if (r == 0 && p->subject->profile->workspace == PROFILE_WORKSPACE_RW)
+		r = subject_require_file(&p->subject->worktree_file, t->worktree, p->subject->worktree, f);
 	if (r == 0 && p->upper)
 		r = worktree_make_layers(p->session->state, p->subject->worktree,
 					 pl->uid_base + p->subject->uid, pl->gid_base + p->subject->gid, f);
@@ -360,7 +364,9 @@ int session_place_prepare(void *arg, struct runtime_request *rq, struct fault *f
 	if (!is_mapped(p->subject))
 		pl.uid_base = pl.gid_base = 0;
 	/* As late as can be, but before a mount of ours may hide the tree. */
-	r = operand_require_same(p->subject, f);
+	r = subject_require_sources(p->subject, f);
+	if (r == 0)
+		r = operand_require_same(p->subject, f);
 	if (r < 0)
 		return r;
 	r = pl.rootless ? prepare_user(p, &pl, f) : prepare_root(p, &pl, f);

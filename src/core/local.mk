@@ -95,7 +95,7 @@ libcore_a_SOURCES = \
 	src/core/subject-digest.c src/core/subject-digest.h \
 	src/core/subject-json.c src/core/subject-json.h \
 	src/core/subject-map.c src/core/subject-map-env.c src/core/subject-map-mounts.c src/core/subject-map-operands.c src/core/subject-map.h \
-	src/core/subject-apart.c src/core/subject-bind.c src/core/subject-env.c src/core/subject-mount.c src/core/subject-root.c \
+	src/core/subject-apart.c src/core/subject-bind.c src/core/subject-env.c src/core/subject-file.c src/core/subject-mount.c src/core/subject-root.c \
 	src/core/warden-order.c src/core/warden-order.h \
 	src/core/worktree.c src/core/worktree.h
 

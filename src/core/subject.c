@@ -216,13 +216,6 @@ static uint64_t approved_time(const struct profile *asked, const struct profile 
 	return t != 0 && (cap == 0 || t < cap) ? cap : t;
 }
 
-struct subject_file subject_file_of(const struct stat *st)
-{
-	return (struct subject_file){ .device = st->st_dev,
-				      .inode = st->st_ino,
-				      .type = st->st_mode & S_IFMT };
-}
-
 static int add_private_places(struct subject *s, bool own_home, struct fault *f)
 {
 	uint64_t size = subject_tmp_size(s);

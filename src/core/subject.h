@@ -114,5 +114,13 @@ struct dirs;
 /* Refuse a writable source that holds, or lies in, a directory of custody's own: what is there is believed. */
 int subject_require_apart(const struct subject *s, const struct dirs *d, struct fault *f) _must_check_;
 
+/*
+ * GOV-9, just before the start: are writable sources still the files that were judged?  By the descriptor where one is
+ * mounted from, which leaves no moment between; by their paths where the runtime opens them.
+ */
+int subject_require_file(const struct subject_file *file, int fd, const char *path,
+			 struct fault *f) _must_check_;
+int subject_require_sources(const struct subject *s, struct fault *f) _must_check_;
+
 /* Is any file of the host writable inside?  Then set-id modes are refused by the filter. */
 bool subject_writes_host(const struct subject *s);

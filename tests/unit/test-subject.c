@@ -400,6 +400,34 @@ static void a_limit_that_is_not_set_is_no_layer(void)
 		(LAYER_BIT(LAYER_MEMORY_LIMIT) | LAYER_BIT(LAYER_TIME_LIMIT) | LAYER_BIT(LAYER_DISK_LIMIT))));
 }
 
+/* GOV-9: what is writable is the very file that was judged, not whatever has its name by now. */
+static void a_writable_source_that_was_replaced_is_refused(void)
+{
+	char dir[64], was[64], volume[160];
+	char *volumes[] = { volume, NULL };
+	int fd;
+
+	SETUP;
+	(void)snprintf(dir, sizeof(dir), "%s/replaced", tree);
+	(void)snprintf(was, sizeof(was), "%s/was", tree);
+	(void)snprintf(volume, sizeof(volume), "%s:/replaced:rw", dir);
+	CHECK(mkdir(dir, 0755) == 0);
+	rq.volumes = volumes;
+	p.workspace = PROFILE_WORKSPACE_TMPFS;
+	CHECK(build(&p, &rq, &s, &f) == 0 && find(s, "/replaced"));
+	CHECK(subject_require_sources(s, &f) == 0);
+	CHECK(rename(dir, was) == 0);
+	CHECK(subject_require_sources(s, NULL) == -ENOENT);
+	CHECK(mkdir(dir, 0755) == 0 && subject_require_sources(s, NULL) == -EPERM);
+	fd = open(dir, O_PATH | O_CLOEXEC);
+	CHECK(fd >= 0 && subject_require_file(&find(s, "/replaced")->file, fd, dir, NULL) == -EPERM);
+	(void)close(fd);
+	CHECK(rmdir(dir) == 0 && symlink(was, dir) == 0);
+	CHECK(subject_require_sources(s, &f) == -ELOOP && strstr(fault_text(&f), "/replaced"));
+	CHECK(unlink(dir) == 0 && rename(was, dir) == 0);
+	CHECK(subject_require_sources(s, NULL) == 0 && rmdir(dir) == 0);
+}
+
 static void the_worktrees_place_is_made(void)
 {
 	char path[128];
@@ -430,9 +458,9 @@ static void the_worktrees_place_is_removed(void)
 	CHECK(fd >= 0 && path_remove_tree(fd, tree + strlen("/tmp/"), NULL) == 0 && close(fd) == 0);
 }
 
-TAP_MAIN(T(the_worktrees_place_is_made), T(a_plain_profile_shows_programs_and_nothing_of_homes),
-	 T(merged_usr_links_stay_links), T(iso_12_only_listed_variables_enter),
-	 T(a_variable_that_is_not_utf8_is_refused_by_name),
+TAP_MAIN(T(the_worktrees_place_is_made), T(a_writable_source_that_was_replaced_is_refused),
+	 T(a_plain_profile_shows_programs_and_nothing_of_homes), T(merged_usr_links_stay_links),
+	 T(iso_12_only_listed_variables_enter), T(a_variable_that_is_not_utf8_is_refused_by_name),
 	 T(the_whole_environment_enters_only_when_the_layer_is_off),
 	 T(a_missing_worktree_is_refused_with_the_command_that_makes_it),
 	 T(a_worktree_that_is_a_file_is_refused), T(a_vanished_current_directory_is_refused),
