@@ -95,8 +95,8 @@ static void map_tmpfs(struct jmap *m, struct subject_mount *mount)
 	jmap_uint(m, "mode", &mount->mode, 07777);
 	if (m->r == 0 && m->reading)
 		mount->rw = mount->is_dir = true;
-	else if (!mount->rw || !mount->is_dir)
-		(void)jmap_fail(m, EINVAL, "a tmpfs that is no writable directory");
+	else if (!mount->rw || !mount->is_dir || mount->idmap || mount->source)
+		(void)jmap_fail(m, EINVAL, "a tmpfs that is no plain writable directory");
 }
 
 static void map_mount(struct jmap *m, struct subject_mount *mount)

@@ -146,7 +146,7 @@ static struct jdoc *other_document;
 	X(source,    IN_IT, x->mounts[2].source = S("/o")) \
 	X(target,    IN_IT, x->mounts[2].target = S("/o")) \
 	X(size,      IN_IT, x->mounts[0].size++) \
-	X(kind,      IN_IT, x->mounts[2].kind = SUBJECT_MOUNT_TMPFS) \
+	X(kind,      IN_IT, x->mounts[2].kind = SUBJECT_MOUNT_TMPFS; x->mounts[2].source = NULL; x->mounts[2].idmap = false) \
 	X(owner_uid, IN_IT, x->mounts[2].owner_uid++) \
 	X(owner_gid, IN_IT, x->mounts[2].owner_gid++) \
 	X(mode,      IN_IT, x->mounts[0].mode = 0700) \

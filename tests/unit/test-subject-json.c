@@ -418,6 +418,7 @@ static void what_cannot_be_written_is_refused(void)
 		    *twice[] = { S("A=1"), S("A=1"), NULL }, *unsorted[] = { S("B=1"), S("A=1"), NULL },
 		    *nameless[] = { S("=1"), NULL };
 	char **envs[] = { bad_env, twice, unsorted, nameless };
+	struct subject_mount mounts[4];
 	struct subject_link bad_link[] = { { S("/bin"), S("\xed\xa0\x80") } };
 	struct profile p = fixture_profile();
 	struct subject s = fixture_subject(&p);
@@ -437,6 +438,11 @@ static void what_cannot_be_written_is_refused(void)
 	p.limit_memory = UINT64_C(1) << 63;
 	CHECK(subject_to_json(&s, &fixture_key, &d, NULL) == -ERANGE && !d);
 	p = fixture_profile();
+	memcpy(mounts, fixture_mounts, sizeof(mounts));
+	mounts[0].idmap = true; /* of a tmpfs: there is no place for it in the document */
+	s.mounts = mounts;
+	CHECK(subject_to_json(&s, &fixture_key, &d, NULL) == -EINVAL && !d);
+	s = fixture_subject(&p);
 	s.hostname = NULL;
 	CHECK(subject_to_json(&s, &fixture_key, &d, NULL) == -EINVAL && !d);
 }
