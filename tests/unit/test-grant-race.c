@@ -295,7 +295,7 @@ static bool own_mounts(void)
 		if (!write_file("/proc/self/gid_map", map))
 			return false;
 	}
-	return mount(NULL, "/", "none", MS_REC | MS_PRIVATE, NULL) == 0;
+	return mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
 /* Runs FN in a child with a tmpfs of 1 MiB as the lane's state; its exit status. */
@@ -392,8 +392,8 @@ static int read_only(struct bench *b)
 	{
 		char path[256];
 
-		if (!place_path(&b->place, "grants", path) || mount(path, path, NULL, MS_BIND, NULL) < 0 ||
-		    mount(NULL, path, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL) < 0)
+		if (!place_path(&b->place, "grants", path) || mount(path, path, "none", MS_BIND, NULL) < 0 ||
+		    mount("none", path, "none", MS_BIND | MS_REMOUNT | MS_RDONLY, NULL) < 0)
 			return 77;
 	}
 	if (consume(b, "make", 'B', "s1") == GRANT_VALID)

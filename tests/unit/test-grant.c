@@ -303,8 +303,11 @@ static void GOV_6_a_request_of_level_C_takes_no_B(void)
 	      approver_unlock(&b.desk, "alice", &key, NULL) == 0);
 	CHECK(grant_sign(&b.desk, &rq, &a, &key, &once, &ret, &complete, NULL) == -EPERM);
 	CHECK(grant_sign(&b.desk, &rq, &a, &key, &with_pin, &ret, &complete, NULL) == -EINVAL);
-	/* The caller's copy of the request says B; the file does not. */
+	/* The caller's copy of the request says B, or has another digest; the file does not. */
 	rq.level = 'B';
+	rq.digest.bytes[DIGEST_SIZE - 1] ^= 1;
+	CHECK(grant_sign(&b.desk, &rq, &a, &key, &once, &ret, &complete, NULL) == -ESTALE);
+	rq.digest.bytes[DIGEST_SIZE - 1] ^= 1;
 	CHECK(grant_sign(&b.desk, &rq, &a, &key, &once, &ret, &complete, NULL) == -EPERM);
 	CHECK(look(&b, "rm", 'B') == GRANT_NONE && count_records(&b, "approval.grant") == 1);
 }
@@ -589,10 +592,10 @@ static void the_list_says_what_stands_against_each(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_grant_ struct grant g1 = { 0 }, g2 = { 0 };
-	_cleanup_grants_ struct grant_set set = { 0 }, after = { 0 };
+	_cleanup_grants_ struct grant_set before = { 0 }, set = { 0 }, after = { 0 };
 	_cleanup_free_ char *text = NULL;
 
-	CHECK(bench_make(&b) && grant_list(&b.desk, &set, NULL) == 0 && set.n == 0);
+	CHECK(bench_make(&b) && grant_list(&b.desk, &before, NULL) == 0 && before.n == 0);
 	CHECK(bench_stop_clock(&b) && approve(&b, "make", "alice", &thrice, &g1) &&
 	      approve(&b, "cp", "alice", &once, &g2));
 	CHECK(grant_revoke(&b.desk, g2.id, "alice", NULL, NULL) == 0 &&
