@@ -243,6 +243,10 @@ fuzz_targets += tests/fuzz/fuzz-subject
 tests_fuzz_fuzz_subject_SOURCES = tests/fuzz/fuzz-subject.c
 tests_fuzz_fuzz_subject_LDADD = liboci.a $(fuzz_libs)
 
+fuzz_targets += tests/fuzz/fuzz-card
+tests_fuzz_fuzz_card_SOURCES = tests/fuzz/fuzz-card.c src/cli/card.c src/cli/card-word.c
+tests_fuzz_fuzz_card_LDADD = $(fuzz_libs)
+
 fuzz_targets += tests/fuzz/fuzz-config
 tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz-config.c
 tests_fuzz_fuzz_config_LDADD = libruntime.a $(fuzz_libs)
