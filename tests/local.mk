@@ -65,6 +65,14 @@ unit_tests += tests/unit/test-policy-table
 tests_unit_test_policy_table_SOURCES = tests/unit/test-policy-table.c $(policy_fixture)
 unit_tests += tests/unit/test-policy-commands
 tests_unit_test_policy_commands_SOURCES = tests/unit/test-policy-commands.c $(policy_fixture)
+unit_tests += tests/unit/test-policy-property
+tests_unit_test_policy_property_SOURCES = tests/unit/test-policy-property.c $(policy_fixture)
+unit_tests += tests/unit/test-shell-split
+tests_unit_test_shell_split_SOURCES = tests/unit/test-shell-split.c tests/unit/tap.h
+unit_tests += tests/unit/test-command-class
+tests_unit_test_command_class_SOURCES = tests/unit/test-command-class.c tests/unit/tap.h
+unit_tests += tests/unit/test-policy
+tests_unit_test_policy_SOURCES = tests/unit/test-policy.c $(policy_fixture)
 
 unit_tests += tests/unit/test-doctor
 tests_unit_test_doctor_SOURCES = tests/unit/test-doctor.c tests/unit/tap.h
@@ -215,6 +223,10 @@ tests_fuzz_fuzz_custody_json_LDADD = $(fuzz_libs)
 fuzz_targets += tests/fuzz/fuzz-profile
 tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz-profile.c
 tests_fuzz_fuzz_profile_LDADD = $(fuzz_libs)
+
+fuzz_targets += tests/fuzz/fuzz-shell
+tests_fuzz_fuzz_shell_SOURCES = tests/fuzz/fuzz-shell.c
+tests_fuzz_fuzz_shell_LDADD = $(fuzz_libs)
 
 fuzz_targets += tests/fuzz/fuzz-hook
 tests_fuzz_fuzz_hook_SOURCES = tests/fuzz/fuzz-hook.c oci/hook-plan.c oci/hook-plan.h oci/hook-state.c oci/hook.h

@@ -26,7 +26,6 @@ struct command_place {
 	size_t n_rw;
 	char *const *trusted_hosts;
 	char *const *env;
-	bool isolated;
 };
 
 struct command_note {

@@ -36,37 +36,56 @@ static bool judge_heredoc(struct judge *j)
 	return any;
 }
 
-/* "-c TEXT" anywhere among the options: the first operand is the text. */
+/* The text of -c, and the words that become its parameters: sh -c '"$@"' x rm -rf / */
+static void judge_text_operand(struct judge *j, const struct command *c, size_t at)
+{
+	judge_shell_text(j, c->w[at].text, false);
+	for (size_t i = at + 1; i < c->n && i < at + 3; i++)
+		judge_probe_command(j, c->w + i, c->n - i);
+}
+
+/*
+ * "-c" anywhere among the options: the first operand is the text.  "-o NAME" takes its argument from the next word
+ * even in a cluster (-oc NAME TEXT), and "+o NAME" does so too.
+ */
 void judge_shell(struct judge *j, const struct command *c)
 {
 	struct command_part *part = judge_part(j, c->w, c->n);
-	bool text = false;
+	bool text = false, ended;
+	size_t names = 0;
 	struct word_iter o;
 	struct word_read at;
 
 	words_init(&o, c, true);
-	while (words_next(&o, &at)) {
-		if (word_is_operand(&at) && (at.word[0] == '+' || str_eq(at.word, "-"))) {
+	for (;;) {
+		ended = o.ended;
+		if (!o.cluster) {
+			o.i += names;
+			names = 0;
+		}
+		if (o.i > o.n || !words_next(&o, &at))
+			break;
+		if (word_is_operand(&at) && !ended && at.word[0] == '+') {
 			o.ended = false;
+			names = strchr(at.word, 'o') || strchr(at.word, 'O') ? 1 : 0;
 			continue;
 		}
+		if (word_is_operand(&at) && !ended && str_eq(at.word, "-"))
+			continue;
 		if (word_is_operand(&at) && text) {
 			if (part)
 				part->clear = true;
-			judge_shell_text(j, at.word, false);
-			/* sh -c '"$@"' x rm -rf / */
-			if (at.at + 1 < c->n)
-				judge_probe_command(j, c->w + at.at + 1, c->n - at.at - 1);
-			if (at.at + 2 < c->n)
-				judge_probe_command(j, c->w + at.at + 2, c->n - at.at - 2);
+			judge_text_operand(j, c, at.at);
 			return;
 		}
 		if (word_is_operand(&at)) {
 			judge_unknown(j, at.word, "a script that is not read here");
+			judge_probe_arguments(j, c->w, c->n);
 			probe_printed(j);
 			return;
 		}
 		text = text || at.c == 'c';
+		names += at.c == 'o' || at.c == 'O';
 		if (word_is_option(&at, " rcfile,init-file"))
 			judge_unknown(j, c->w[0].text, "a script that is not read here");
 	}
@@ -76,6 +95,9 @@ void judge_shell(struct judge *j, const struct command *c)
 		return;
 	}
 	judge_unknown(j, c->w[0].text, "reads its commands from somewhere else");
+	/* A text that looks like an option: refused by the shells that are known here. */
+	for (size_t i = 1; text && i < c->n; i++)
+		judge_probe_crude(j, c->w[i].text);
 	probe_printed(j);
 }
 

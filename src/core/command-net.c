@@ -68,6 +68,10 @@ static enum domain authority_domain(const struct judge *j, const char *text, siz
 {
 	const char *at = memrchr(text, '@', len), *colon;
 
+	/* Clients disagree about a backslash: some end the host there. */
+	for (size_t i = 0; i < len; i++)
+		if (text[i] == '\\' || (unsigned char)text[i] <= ' ' || (unsigned char)text[i] >= 0x7f)
+			return DOMAIN_UNTRUSTED;
 	if (at) {
 		if (memchr(text, '@', (size_t)(at - text)))
 			return DOMAIN_UNTRUSTED;

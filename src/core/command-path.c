@@ -230,14 +230,11 @@ static enum domain path_domain(const struct judge *j, const char *path)
 {
 	const struct command_place *p = j->place;
 
+	/* Both names, and no writable bind as a place of its own: less confinement must not make a path milder. */
 	if (p->worktree && depth_of(p->worktree) > 0 && is_below(path, p->worktree))
 		return DOMAIN_WORKSPACE;
-	if (!p->isolated && p->worktree_host && depth_of(p->worktree_host) > 0 &&
-	    is_below(path, p->worktree_host))
+	if (p->worktree_host && depth_of(p->worktree_host) > 0 && is_below(path, p->worktree_host))
 		return DOMAIN_WORKSPACE;
-	for (size_t i = 0; i < p->n_rw; i++)
-		if (is_below(path, p->rw[i].target))
-			return DOMAIN_LOCALHOST;
 	if (is_below(path, "/tmp") || is_below(path, "/var/tmp") || is_below(path, "/dev/shm"))
 		return DOMAIN_LOCALHOST;
 	if (p->home && depth_of(p->home) > 0 && is_below(path, p->home))

@@ -43,7 +43,7 @@
 	}
 #define SHELL(name)                                                            \
 	{                                                                      \
-		name, judge_shell, NO, WORK, 0, "oO rcfile,init-file", NULL, 0 \
+		name, judge_shell, NO, WORK, 0, " rcfile,init-file", NULL, 0 \
 	}
 #define CODE(name)                                           \
 	{                                                    \

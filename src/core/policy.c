@@ -261,7 +261,6 @@ int policy_decide(const struct policy_facts *facts, struct verdict **ret, struct
 		.n_rw = facts->n_rw,
 		.trusted_hosts = facts->trusted_hosts,
 		.env = facts->env,
-		.isolated = facts->isolated,
 	};
 	_cleanup_verdict_ struct verdict *v = NULL;
 	_cleanup_arena_ struct arena arena;

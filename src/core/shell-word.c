@@ -606,11 +606,12 @@ static int expand_body(struct shell_parse *x, const char *body, size_t len)
 static int read_heredoc(struct shell_parse *x, struct shell_heredoc *h)
 {
 	size_t want = strlen(h->delimiter), len;
-	const char *body = x->at, *stop = x->end;
+	const char *body = x->at, *stop = NULL;
 	char *text;
 
-	while (x->at < x->end) {
-		const char *line = x->at, *nl = memchr(line, '\n', (size_t)(x->end - line)), *last;
+	while (!stop && x->at < x->end) {
+		const char *start = x->at, *line = start, *nl = memchr(line, '\n', (size_t)(x->end - line)),
+			   *last;
 
 		last = nl ? nl : x->end;
 		x->at = nl ? nl + 1 : x->end;
@@ -619,11 +620,11 @@ static int read_heredoc(struct shell_parse *x, struct shell_heredoc *h)
 			return shell_bad(x, "backslash at the end of a here-document's line");
 		for (; h->tabs && line < last && *line == '\t'; line++)
 			;
-		if ((size_t)(last - line) == want && memcmp(line, h->delimiter, want) == 0) {
-			stop = nl ? x->at - (last - line) - 1 : x->end - (last - line);
-			break;
-		}
+		if ((size_t)(last - line) == want && memcmp(line, h->delimiter, want) == 0)
+			stop = start;
 	}
+	if (!stop)
+		return shell_bad(x, "here-document without its end");
 	len = (size_t)(stop - body);
 	text = arena_text(x->arena, body, len);
 	if (!text)
