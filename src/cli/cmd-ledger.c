@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "cli/command.h"
+#include "core/config.h"
 #include "core/exit-status.h"
 
 struct verb {
@@ -17,25 +18,26 @@ struct verb {
 	int (*run)(const struct ledger_call *c, struct fault *f);
 };
 
-#define FILTERS " --since --until --session --agent --kind --status "
+#define LANE " --lane "
+#define FILTERS LANE "--since --until --session --agent --kind --status "
 
 /* clang-format off */
 static const struct verb verbs[] = {
 	{ "init",       "[--k0-file FILE] [--json]", "make the ledger, show its first seal key once",
-	  " --json --k0-file ", false, ledger_cmd_init },
+	  LANE "--json --k0-file ", false, ledger_cmd_init },
 	{ "show",       "[FILTERS] [--json] [--key] [--peers] [PATH]", "print records",
 	  FILTERS "--json --key --peers ", true, ledger_cmd_show },
 	{ "tail",       "[-n N] [-f] [FILTERS] [PATH]", "print the last records, and those to come",
 	  FILTERS "-n -f ", true, ledger_cmd_tail },
 	{ "verify",     "[--k0 FILE] [--from-checkpoint FILE] [--seal FILE] [--key KEY] [--anchor N:HEAD] [--json] [PATH|-]",
 	  "say whether records were changed or are missing",
-	  " --k0 --from-checkpoint --seal --key --anchor --json ", true, ledger_cmd_verify },
+	  LANE "--k0 --from-checkpoint --seal --key --anchor --json ", true, ledger_cmd_verify },
 	{ "export",     "[FILTERS] [-o FILE] [PATH]", "copy records as they stand, a line each",
 	  FILTERS "-o ", true, ledger_cmd_export },
 	{ "repair",     "[--accept-loss | --new-seal | --new-key] [--json]", "end a torn tail; go on after a loss",
-	  " --accept-loss --new-seal --new-key --json ", false, ledger_cmd_repair },
+	  LANE "--accept-loss --new-seal --new-key --json ", false, ledger_cmd_repair },
 	{ "checkpoint", "[--json]", "sign the ledger as it is, send what peers lack",
-	  " --json ", false, ledger_cmd_checkpoint },
+	  LANE "--json ", false, ledger_cmd_checkpoint },
 	{ 0 },
 };
 
@@ -50,6 +52,7 @@ static const struct option {
 	{ "--accept-loss", FLAG, offsetof(struct ledger_call, accept_loss) },
 	{ "--new-seal", FLAG, offsetof(struct ledger_call, new_seal) },
 	{ "--new-key", FLAG, offsetof(struct ledger_call, new_key) },
+	{ "--lane", TEXT, offsetof(struct ledger_call, lane) },
 	{ "--since", TEXT, offsetof(struct ledger_call, since) },
 	{ "--until", TEXT, offsetof(struct ledger_call, until) },
 	{ "--session", TEXT, offsetof(struct ledger_call, session) },
@@ -85,7 +88,8 @@ static void print_help(FILE *out)
 		fprintf(out, "  custody ledger %-10s %s\n%28s%s\n", v->name, v->args, "", v->help);
 	fprintf(out, "\nFILTERS: --since TIME --until TIME (2026-11-16, 2026-11-16T03:15, 90m ago as 90m) "
 		     "--session S\n"
-		     "         --agent A --kind K (session.end, session.*) --status S\n");
+		     "         --agent A --kind K (session.end, session.*) --status S\n"
+		     "Each verb takes --lane sandbox|prod.\n");
 }
 
 static const struct verb *find(const char *name)
@@ -211,6 +215,19 @@ int ledger_open_source(const struct ledger_call *c, struct source *ret, struct f
 	return c->path ? source_open_path(c->path, ret, f) : source_open_live(c->dirs.state, ret, f);
 }
 
+/* With --lane the configuration is not asked: a mistake there must not hide what was recorded. */
+static int load(struct ledger_call *c, struct fault *f)
+{
+	_cleanup_config_ struct config *config = NULL;
+	enum lane lane = LANE_SANDBOX;
+	int r;
+
+	if (!c->lane)
+		return config_open(NULL, &c->dirs, &config, f);
+	r = lane_parse(c->lane, &lane, f);
+	return r < 0 ? fault_wrap(f, r, "--lane") : dirs_load_lane(lane, &c->dirs, f);
+}
+
 int cmd_ledger(int argc, char **argv, struct fault *f)
 {
 	struct ledger_call c = { 0 };
@@ -228,7 +245,7 @@ int cmd_ledger(int argc, char **argv, struct fault *f)
 	}
 	r = take_words(&c, v, argc - 2, argv + 2);
 	if (r == 0)
-		r = dirs_load(&c.dirs, f);
+		r = load(&c, f);
 	if (r == 0)
 		r = v->run(&c, f);
 	strv_free(c.k0);

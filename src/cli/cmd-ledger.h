@@ -13,6 +13,7 @@
 /* One call of `custody ledger VERB`: every option of every verb; the table in cmd-ledger.c says which has which. */
 struct ledger_call {
 	struct dirs dirs;
+	const char *lane;
 	const char *path; /* a file, a directory or "-"; NULL: the lane's own ledger */
 	bool json, follow, key, peers;
 	bool accept_loss, new_seal, new_key;

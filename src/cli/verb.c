@@ -106,28 +106,13 @@ static int take_words(struct verb_call *c, const struct verb *v, int argc, char 
 	return n < v->min_words ? verb_usage(v, "not enough arguments") : 0;
 }
 
-static int load(struct verb_call *c, struct fault *f)
-{
-	_cleanup_dirs_ struct dirs any = { 0 };
-	enum lane lane;
-	int r = dirs_load(&any, f);
-
-	if (r == 0)
-		r = config_load(&any, &c->config, f);
-	if (r == 0)
-		r = config_lane(c->config, c->lane, &lane, f);
-	if (r == 0)
-		r = dirs_load_lane(lane, &c->dirs, f);
-	return r;
-}
-
 int verb_run(const struct verb *v, int argc, char **argv, struct fault *f)
 {
 	struct verb_call c = { 0 };
 	int r = take_words(&c, v, argc, argv);
 
 	if (r == 0)
-		r = load(&c, f);
+		r = config_open(c.lane, &c.dirs, &c.config, f);
 	if (r == 0)
 		r = v->run(&c, f);
 	config_free(c.config);

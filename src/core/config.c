@@ -257,3 +257,22 @@ int config_lane(const struct config *c, const char *text, enum lane *ret, struct
 	*ret = c ? (enum lane)c->lane : LANE_SANDBOX;
 	return 0;
 }
+
+int config_open(const char *text, struct dirs *ret_dirs, struct config **ret, struct fault *f)
+{
+	_cleanup_config_ struct config *c = NULL;
+	_cleanup_dirs_ struct dirs any = { 0 };
+	enum lane lane = LANE_SANDBOX;
+	int r;
+
+	r = dirs_load(&any, f);
+	if (r == 0)
+		r = config_load(&any, &c, f);
+	if (r == 0)
+		r = config_lane(c, text, &lane, f);
+	if (r == 0)
+		r = dirs_load_lane(lane, ret_dirs, f);
+	if (r == 0)
+		*ret = TAKE_PTR(c);
+	return r;
+}

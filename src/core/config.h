@@ -131,3 +131,5 @@ struct jdoc *config_schema(void);
 
 /* TEXT of --lane, else CUSTODY_LANE, else the configuration's.  C may be NULL. */
 int config_lane(const struct config *c, const char *text, enum lane *ret, struct fault *f) _must_check_;
+/* What a command begins with: configuration, then the directories of the lane that TEXT or it names. */
+int config_open(const char *lane, struct dirs *ret_dirs, struct config **ret, struct fault *f) _must_check_;

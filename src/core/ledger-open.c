@@ -37,7 +37,7 @@ static int open_state(const char *state, bool create, struct fault *f)
 	int fd;
 
 	if (create)
-		return path_make_dirs(AT_FDCWD, state, 0755, f);
+		return path_make_dirs(AT_FDCWD, state, 0700, f);
 	fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? fault_errno(f, errno, "open '%s'", state) : fd;
 }
