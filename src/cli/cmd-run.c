@@ -61,10 +61,9 @@ static int write_result(int fd, const struct run_result *res, struct fault *f)
 	return fault_wrap(f, fd_write_all(fd, text.text, text.len, f), "write the result");
 }
 
-/* Nothing was started: a script that reads results learns it from the same place. */
-static void describe_refusal(const struct run_options *o, struct run_result *res, const struct fault *f)
+/* Not even the refusal could be described: a script that reads results learns it from the same place. */
+static void describe_failure(const struct run_options *o, struct run_result *res, const struct fault *f)
 {
-	result_done(res);
 	*res = (struct run_result){
 		.argv = o->argv,
 		.profile = o->profile,
@@ -76,6 +75,30 @@ static void describe_refusal(const struct run_options *o, struct run_result *res
 		.detail = strdup(fault_text(f)),
 		.ended_us = clock_wall_us(),
 	};
+}
+
+/* Line by line: what a line quotes may come from a hostile tree. */
+static void print_lines(const char *text)
+{
+	for (const char *line = text; *line;) {
+		size_t len = strcspn(line, "\n");
+		_cleanup_free_ char *copy = strndup(line, len);
+		_cleanup_free_ char *clean = copy ? str_escape(copy) : NULL;
+
+		fprintf(stderr, "%s%s\n", line == text ? PACKAGE_NAME " run: " : "  ",
+			clean ? clean : "out of memory");
+		line += len + (line[len] == '\n');
+	}
+}
+
+/* A refusal is an answer with a status of its own; what failed is told by whoever called us. */
+static int refuse(const struct run_result *res, int r, struct fault *f)
+{
+	if (res->exit.code == STATUS_FAILED)
+		return r;
+	print_lines(fault_text(f));
+	fault_done(f);
+	return res->exit.code;
 }
 
 int run_command(const struct run_options *o, struct fault *f)
@@ -95,12 +118,13 @@ int run_command(const struct run_options *o, struct fault *f)
 	}
 	r = session_run(o, &res, &run, f);
 	if (r < 0) {
-		describe_refusal(o, &res, f);
+		if (!run)
+			describe_failure(o, &res, f);
 		if (result_fd >= 0)
 			(void)!write_result(result_fd, &res, NULL);
 		if (o->json)
 			(void)!write_result(STDOUT_FILENO, &res, NULL);
-		return r;
+		return refuse(&res, r, f);
 	}
 	if (res.detail)
 		log_error("%s", res.detail);

@@ -23,16 +23,20 @@ void docket_done(struct docket *d)
 	*d = (struct docket){ 0 };
 }
 
-static int load_config(struct docket *d, const struct run_options *o, struct fault *f)
+int docket_place(const struct run_options *o, struct docket *d, struct fault *f)
 {
 	enum lane lane = LANE_SANDBOX;
 	int r;
 
+	*d = (struct docket){ 0 };
 	r = dirs_load(&d->dirs, f);
+	d->refused = "config";
 	if (r >= 0)
 		r = config_load(&d->dirs, &d->config, f);
-	if (r >= 0)
+	if (r >= 0) {
+		d->refused = "lane";
 		r = config_lane(d->config, o->lane, &lane, f);
+	}
 	if (r < 0 || lane == d->dirs.lane)
 		return r;
 	dirs_done(&d->dirs);
@@ -70,17 +74,19 @@ int docket_open(const struct run_options *o, const char *session, struct docket 
 	int r;
 
 	/* In place: the subject borrows the profile that is in it. */
-	*d = (struct docket){ 0 };
-	r = load_config(d, o, f);
-	if (r >= 0)
-		r = profile_open(&d->dirs, o->profile, session, &d->profile, f);
-	if (r >= 0)
-		r = profile_require_supported(d->profile, f);
-	if (r >= 0)
-		r = build(d, o, f);
+	r = d->config ? 0 : docket_place(o, d, f);
 	if (r < 0)
-		docket_done(d);
-	return r;
+		return r;
+	d->refused = "profile";
+	r = profile_open(&d->dirs, o->profile, session, &d->profile, f);
+	if (r < 0)
+		return r;
+	d->refused = "unsupported";
+	r = profile_require_supported(d->profile, f);
+	if (r < 0)
+		return r;
+	d->refused = "subject";
+	return build(d, o, f);
 }
 
 int docket_judge(struct docket *d, const struct run_options *o, struct fault *f)
@@ -88,12 +94,19 @@ int docket_judge(struct docket *d, const struct run_options *o, struct fault *f)
 	_cleanup_facts_ struct facts facts = { 0 };
 	int r;
 
-	r = digest_key_load(&d->dirs, d->config->digest_key, true, &d->key, f);
+	d->refused = "digest";
+	r = digest_key_load(&d->dirs, d->config->digest_key, !o->dry_run, &d->key, f);
 	if (r >= 0)
 		r = subject_to_json(d->subject, &d->key, &d->document, f);
 	if (r >= 0)
 		r = subject_digest(d->document, &d->digest, f);
-	if (r >= 0)
-		r = facts_build(d->subject, d->config, o->provenance, &facts, f);
+	if (r == -ENOENT && o->dry_run) {
+		fault_done(f);
+		r = 0;
+	}
+	if (r < 0)
+		return r;
+	d->refused = "policy";
+	r = facts_build(d->subject, d->config, o->provenance, &facts, f);
 	return r < 0 ? r : policy_decide(&facts.policy, &d->verdict, f);
 }

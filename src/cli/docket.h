@@ -17,7 +17,8 @@
  * digest key.
  */
 struct docket {
-	struct dirs dirs; /* of the lane */
+	struct dirs dirs;    /* of the lane */
+	const char *refused; /* what an error is about, as the ledger calls it: "config", "lane" ... */
 	struct config *config;
 	struct profile *profile; /* as loaded */
 	struct profile asked;	 /* with the options; shares the loaded one's memory */
@@ -28,10 +29,17 @@ struct docket {
 	struct verdict *verdict;
 };
 
-/* Lane, directories, configuration; then profile and subject.  SESSION stands for `${session}`. */
+/* Directories, configuration, lane: whoever starts something asks lane_gate next. */
+int docket_place(const struct run_options *o, struct docket *ret, struct fault *f) _must_check_;
+/*
+ * The same unless it was done, then profile and subject.
+ * What was found stays in RET also when it fails.  SESSION stands for `${session}`.
+ */
 int docket_open(const struct run_options *o, const char *session, struct docket *ret,
 		struct fault *f) _must_check_;
-/* Document, digest and verdict of an opened one. */
+/*
+ * Document, digest and verdict of an opened one.  --dry-run makes no key: without one there is no document.
+ */
 int docket_judge(struct docket *d, const struct run_options *o, struct fault *f) _must_check_;
 void docket_done(struct docket *d);
 #define _cleanup_docket_ _cleanup_(docket_done)

@@ -143,6 +143,7 @@ static int start(const struct dirs *d, const struct profile *p, const struct bai
 	options_init(&o);
 	o.profile = p->path ? p->path : p->name;
 	o.argv = command;
+	o.canary = true;
 	o.volumes = volumes;
 	o.stdio[0] = in;
 	o.stdio[1] = o.stdio[2] = out;

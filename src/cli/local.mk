@@ -56,6 +56,7 @@ custody_SOURCES = \
 	src/cli/profile-open.c src/cli/profile-open.h \
 	src/cli/prompt-rate.c src/cli/prompt-rate.h \
 	src/cli/prompt.c src/cli/prompt.h \
+	src/cli/session-gate.c src/cli/session-gate.h \
 	src/cli/session-place.c src/cli/session-place.h \
 	src/cli/session-record.c src/cli/session-record.h \
 	src/cli/session-run.c src/cli/session-run.h \

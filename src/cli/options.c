@@ -275,6 +275,7 @@ int options_parse(struct run_options *o, int argc, char **argv, struct fault *f)
 {
 	int i, r;
 
+	o->words = argv;
 	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
 		if (strcmp(argv[i], "--") == 0) {
 			i++;

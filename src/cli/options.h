@@ -29,9 +29,11 @@ struct run_options {
 	bool terminal; /* -t: a pty even when stdio is no terminal */
 	bool quiet, verbose, dry_run, json, help;
 	const char *result;
-	int status_fd;	   /* -EBADF: none */
-	char *const *argv; /* the command, borrowed */
-	int stdio[3];	   /* what the payload's input comes from and its output goes to; default 0, 1, 2 */
+	int status_fd;	    /* -EBADF: none */
+	char *const *words; /* all of it as given, verb first; borrowed */
+	char *const *argv;  /* the command, borrowed */
+	bool canary;	    /* doctor's own: no option says so, and nobody is asked about it */
+	int stdio[3];	    /* what the payload's input comes from and its output goes to; default 0, 1, 2 */
 };
 
 void options_init(struct run_options *o);

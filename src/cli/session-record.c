@@ -34,7 +34,7 @@ static int open_ledger(struct session_record *r, struct fault *f)
 }
 
 /* What is there to be done when the ledger says no. */
-static const char *remedy(int e)
+const char *session_record_remedy(int e)
 {
 	switch (e) {
 	case -ENOSPC:
@@ -52,6 +52,19 @@ static const char *remedy(int e)
 	}
 }
 
+static int cannot_record(const struct session_record *r, int e, struct fault *f)
+{
+	return fault_wrap(f, e, "nothing was started, for it could not be recorded in '%s' (%s)", r->state,
+			  session_record_remedy(e));
+}
+
+int session_record_open(struct session_record *r, struct fault *f)
+{
+	int e = open_ledger(r, f);
+
+	return e < 0 ? cannot_record(r, e, f) : 0;
+}
+
 int session_record_intend(struct session_record *r, struct fault *f)
 {
 	int e;
@@ -65,9 +78,7 @@ int session_record_intend(struct session_record *r, struct fault *f)
 			claim_drop(&r->claim);
 		r->run.intended = e == 0;
 	}
-	return e < 0 ? fault_wrap(f, e, "nothing was started, for it could not be recorded in '%s' (%s)",
-				  r->state, remedy(e))
-		     : 0;
+	return e < 0 ? cannot_record(r, e, f) : 0;
 }
 
 int session_record_attach(struct session_record *r, struct session *s, const struct dirs *d, struct fault *f)
@@ -225,7 +236,8 @@ void session_record_refuse(struct session_record *r, const char *id, const char 
 		e = ledger_refuse(r->ledger, &r->run, id, text, &f);
 	}
 	if (e < 0) {
-		log_error("this refusal could not be recorded: %s (%s)", fault_text(&f), remedy(e));
+		log_error("this refusal could not be recorded: %s (%s)", fault_text(&f),
+			  session_record_remedy(e));
 		return;
 	}
 	claim_drop(&r->claim);

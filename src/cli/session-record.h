@@ -21,6 +21,8 @@ struct session_record {
 };
 #define SESSION_RECORD_NONE ((struct session_record){ .claim = CLAIM_NONE })
 
+/* The lane's ledger, made when there is none. */
+int session_record_open(struct session_record *r, struct fault *f) _must_check_;
 /* On the disk when it returns 0; -EUCLEAN, -ENOSPC ...: F says what to do, and nothing may start. */
 int session_record_intend(struct session_record *r, struct fault *f) _must_check_;
 /* The session's own chain, in STATE/sessions/ID.  Not synced. */
@@ -40,5 +42,6 @@ int session_record_end(struct session_record *r, const struct run_result *res, s
 /* ID is stable; a run that had started is not refused any more, it ends as lost.  TEXT is for people.  What cannot be recorded is said aloud. */
 void session_record_refuse(struct session_record *r, const char *id, const char *text);
 
+const char *session_record_remedy(int e); /* what to do about a state directory that says E, for people */
 void session_record_done(struct session_record *r);
 #define _cleanup_session_record_ _cleanup_(session_record_done)

@@ -10,34 +10,35 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/path.h"
-#include "cli/profile-open.h"
+#include "cli/docket.h"
+#include "cli/session-gate.h"
 #include "cli/session-place.h"
 #include "cli/session-record.h"
+#include "core/exit-status.h"
+#include "core/subject-digest.h"
 #include "oci/libcrun-adapter.h"
 #include "warden/init-proto.h"
 #include "warden/terminal.h"
 #include "warden/warden.h"
 
-extern char **environ;
-
 /* Everything that one run owns, in the order it is made. */
 struct session_run {
 	char id[SESSION_ID_SIZE];
-	struct dirs dirs;
-	struct profile *profile; /* as loaded */
-	struct profile asked;	 /* the copy that the command line changed; shares the loaded one's memory */
-	struct subject *subject;
+	struct docket docket; /* what is to run, and what policy says of it */
+	struct lane_pass *pass;
+	struct session_gate gate;
 	struct session_record record;
+	int status; /* of a refusal: what `custody run` ends with */
 };
 
 void session_run_free(struct session_run *r)
 {
 	if (!r)
 		return;
+	session_gate_done(&r->gate);
 	session_record_done(&r->record);
-	subject_free(r->subject);
-	profile_free(r->profile);
-	dirs_done(&r->dirs);
+	lane_pass_free(r->pass);
+	docket_done(&r->docket);
 	free(r);
 }
 
@@ -87,82 +88,63 @@ static int leave_user_namespace_out(const struct run_options *o, const struct di
 	return libcrun_ops.guard(f);
 }
 
-/* What the options can say before it is carried out is refused, not ignored. */
-static int require_wired(const struct run_options *o, struct fault *f)
-{
-	const char *name = o->lane	   ? "lane"
-			   : o->allow_prod ? "allow-prod"
-			   : o->provenance ? "provenance"
-					   : NULL;
-
-	if (!name)
-		name = o->wait ? "wait" : o->grants ? "grant" : o->no_seal ? "no-seal" : NULL;
-	if (!name)
-		name = o->seal_tree ? "seal-tree" : o->yes ? "yes" : NULL;
-	return name ? fault_set(f, ENOTSUP, "--%s is not in this version of custody", name) : 0;
-}
-
-/* Names of refusals in the ledger: stable. */
-#define REFUSED_PROFILE "profile"
+/* Names of refusals in the ledger: stable.  Those of docket and gate come on top. */
+#define REFUSED_LANE "lane"
+#define REFUSED_POLICY "policy"
 #define REFUSED_UNSUPPORTED "unsupported"
-#define REFUSED_SUBJECT "subject"
 #define REFUSED_INSTALLATION "installation"
 #define REFUSED_LIMITS "limits"
 #define REFUSED_LAYER "layer"
 #define REFUSED_SETUP "setup-failed"
 
-static int load_profile(const struct run_options *o, const char *id, struct session_run *r,
-			const char **ret_refused, struct fault *f)
+static int open_lane(const struct run_options *o, struct session_run *r, struct fault *f)
 {
+	const struct lane_ask ask = {
+		.lane = r->docket.dirs.lane,
+		.allow_prod = o->allow_prod,
+		.allow_env = getenv(LANE_ALLOW_ENV),
+		.argv = o->words,
+	};
+
+	return lane_gate(&ask, &r->pass, f);
+}
+
+/* What profile and options say, as far as this program can carry it out. */
+static int open_docket(const struct run_options *o, const char *id, struct session_run *r,
+		       const char **ret_refused, struct fault *f)
+{
+	struct docket *d = &r->docket;
 	int e;
 
-	*ret_refused = REFUSED_PROFILE;
-	e = profile_open(&r->dirs, o->profile, id, &r->profile, f);
+	e = docket_open(o, id, d, f);
+	*ret_refused = d->refused;
 	if (e < 0)
 		return e;
 	*ret_refused = REFUSED_UNSUPPORTED;
-	e = profile_require_supported(r->profile, f);
-	if (e < 0)
-		return e;
-	if (!r->profile->process_init)
+	if (!d->profile->process_init)
 		return fault_set(f, ENOTSUP,
 				 "profile '%s': process.init is false, but 'custody run' proves the layers "
 				 "through init; "
 				 "set it to true, or use: custody bundle -o DIR -- COMMAND",
-				 r->profile->name);
-	return 0;
+				 d->profile->name);
+	return d->subject->layers & LAYER_BIT(LAYER_USER_NS) ? 0 : leave_user_namespace_out(o, &d->dirs, f);
 }
 
-static int load(const struct run_options *o, const char *id, struct session_run *r, const char **ret_refused,
-		struct fault *f)
+static int judge(const struct run_options *o, struct session_run *r, const char **ret_refused,
+		 struct fault *f)
 {
-	struct subject_request rq = { .argv = o->argv,
-				      .env = o->env,
-				      .volumes = o->volumes,
-				      .workdir = o->workdir,
-				      .hostname = o->hostname,
-				      .home = r->dirs.home,
-				      .environ = environ };
-	int e;
+	int e = docket_judge(&r->docket, o, f);
 
-	e = load_profile(o, id, r, ret_refused, f);
-	if (e < 0)
-		return e;
-	*ret_refused = REFUSED_SUBJECT;
-	r->asked = *r->profile;
-	session_apply_options(&r->asked, o);
-	e = profile_require_lane(&r->asked, r->dirs.lane, f);
-	if (e < 0)
-		return e;
-	e = subject_build(&r->asked, &rq, &r->subject, f);
-	if (e == 0)
-		e = subject_require_apart(r->subject, &r->dirs, f);
-	if (e == 0 && !(r->subject->layers & LAYER_BIT(LAYER_USER_NS)))
-		e = leave_user_namespace_out(o, &r->dirs, f);
-	return e;
+	*ret_refused = r->docket.refused;
+	/* Not being able to decide is a refusal as well. */
+	if (e < 0 && strcmp(r->docket.refused, REFUSED_POLICY) == 0) {
+		r->status = STATUS_DENIED;
+		return fault_wrap(f, e, "policy could not decide, nothing was started");
+	}
+	return e < 0 ? fault_wrap(f, e, "nothing was started (%s)", session_record_remedy(e)) : 0;
 }
 
-static int new_run(const struct run_options *o, struct session_run **ret, struct fault *f)
+static int new_run(struct session_run **ret, struct fault *f)
 {
 	_cleanup_session_run_ struct session_run *r = calloc(1, sizeof(*r));
 	int e;
@@ -170,9 +152,9 @@ static int new_run(const struct run_options *o, struct session_run **ret, struct
 	if (!r)
 		return fault_errno(f, ENOMEM, "run");
 	r->record = SESSION_RECORD_NONE;
-	e = require_wired(o, f);
-	if (e == 0)
-		e = dirs_load(&r->dirs, f);
+	r->gate = SESSION_GATE_NONE;
+	r->status = STATUS_FAILED;
+	e = clock_session_id(r->id, f);
 	if (e < 0)
 		return e;
 	*ret = TAKE_PTR(r);
@@ -228,6 +210,7 @@ struct job {
 	struct session_place place; /* first: the creator's argument */
 	const struct dirs *dirs;
 	struct session_record *record;
+	struct session_gate *gate;
 };
 
 /*
@@ -267,8 +250,11 @@ static void sweep(void *arg)
 static int release(void *arg, pid_t pid, const enum layer_state *layers, struct fault *f)
 {
 	const struct job *j = arg;
+	int r;
 
-	return session_record_start(j->record, pid, layers, f);
+	/* The last look at the approval, with the digest of what stands there and waits for GO. */
+	r = session_gate_consume(j->gate, f);
+	return r < 0 ? r : session_record_start(j->record, pid, layers, f);
 }
 
 static int tick(void *arg)
@@ -289,13 +275,14 @@ static void complain(int r, struct fault *f)
 static int supervise(const struct run_options *o, struct session_run *run, struct session *s,
 		     struct run_result *ret, const char **ret_refused, struct fault *f)
 {
-	const struct profile *p = &run->asked;
-	const uint32_t layers = run->subject->layers;
+	const struct docket *d = &run->docket;
+	const struct profile *p = &d->asked;
+	const uint32_t layers = d->subject->layers;
 	_cleanup_cgroup_ struct cgroup cgroup = { 0 };
 	struct warden_job w = {
 		.ops = &libcrun_ops,
 		.session = s,
-		.subject = run->subject,
+		.subject = d->subject,
 		.cgroup = &cgroup,
 		.limits = { .memory = layers & LAYER_BIT(LAYER_MEMORY_LIMIT) ? p->limit_memory : 0,
 			    .pids = layers & LAYER_BIT(LAYER_PIDS_LIMIT) ? p->limit_pids : 0,
@@ -311,12 +298,12 @@ static int supervise(const struct run_options *o, struct session_run *run, struc
 		.status_fd = o->status_fd,
 	};
 	_cleanup_fault_ struct fault left = { 0 };
-	struct job job = { .dirs = &run->dirs, .record = &run->record };
+	struct job job = { .dirs = &d->dirs, .record = &run->record, .gate = &run->gate };
 	int r;
 
-	r = session_place_init(&job.place, &run->dirs, s, run->subject, w.terminal, f);
+	r = session_place_init(&job.place, &d->dirs, s, d->subject, w.terminal, f);
 	if (r == 0)
-		r = session_record_attach(&run->record, s, &run->dirs, f);
+		r = session_record_attach(&run->record, s, &d->dirs, f);
 	if (r == 0)
 		r = cgroup_open(s->run_fd, s->id, &w.limits, &cgroup, f);
 	if (r == 0) {
@@ -334,12 +321,17 @@ static int supervise(const struct run_options *o, struct session_run *run, struc
 	return r;
 }
 
-static void name_result(const struct run_options *o, const struct session_run *run, const char *id,
-			struct run_result *ret)
+/* Also of a refusal: as far as is known. */
+static void name_result(const struct run_options *o, const struct session_run *run, struct run_result *ret)
 {
-	memcpy(ret->session, id, sizeof(ret->session));
-	ret->profile = run->profile->name;
-	ret->profile_digest = &run->profile->digest;
+	const struct profile *p = run->docket.profile;
+
+	memcpy(ret->session, run->id, sizeof(ret->session));
+	ret->lane = run->record.run.lane;
+	ret->digest = run->record.run.digest;
+	ret->verdict = run->record.run.approval.verdict;
+	ret->profile = p ? p->name : o->profile;
+	ret->profile_digest = p ? &p->digest : NULL;
 	ret->argv = o->argv;
 	ret->name = o->name;
 	ret->agent = o->agent;
@@ -378,46 +370,98 @@ static void conclude(struct session_record *r, struct run_result *res)
 
 static void name_record(const struct run_options *o, struct session_run *run)
 {
-	run->record.state = run->dirs.state;
+	const struct docket *d = &run->docket;
+
+	run->record.state = d->dirs.state;
 	run->record.run = (struct ledger_run){
-		.action = "run",
+		.action = o->canary ? "doctor" : "run",
 		.session = run->id,
 		.agent = o->agent,
 		.worker = o->worker,
 		.issue = o->issue,
-		.lane = "sandbox",
+		.lane = d->config ? lane_name(d->dirs.lane) : o->lane,
 		.profile = o->profile,
 		.argv = o->argv,
 		.sandbox = true,
 	};
 }
 
-/* The names of its environment and its place are known only now. */
-static void complete_record(struct session_run *run)
+/* The names of its environment, its place and what is left out of records are known only now. */
+static int complete_record(struct session_run *run, struct fault *f)
 {
 	struct ledger_run *r = &run->record.run;
+	const struct subject *s = run->docket.subject;
 
-	r->profile = run->profile->name;
-	r->env = run->subject->env;
-	r->cwd = run->subject->worktree ? run->subject->worktree : run->subject->cwd;
+	r->profile = run->docket.profile->name;
+	r->env = s->env;
+	r->cwd = s->worktree ? s->worktree : s->cwd;
+	return session_gate_describe(&run->gate, &run->docket, r, f);
 }
 
-/* Recorded, nothing of it exists yet. */
+/*
+ * Before anything of the session exists: lane, configuration, profile, subject, digest, policy, approval.  Without both
+ * keys not even the ledger of prod is touched: that refusal stands in the sandbox lane's.
+ */
+static int allow(const struct run_options *o, struct session_run *run, const char **ret_refused,
+		 struct fault *f)
+{
+	struct docket *d = &run->docket;
+	int r;
+
+	*ret_refused = REFUSED_LANE;
+	r = open_lane(o, run, f);
+	if (r < 0) {
+		_cleanup_fault_ struct fault ignored = { 0 };
+
+		dirs_done(&d->dirs);
+		if (dirs_load(&d->dirs, &ignored) < 0)
+			*ret_refused = NULL;
+		run->record.state = d->dirs.state;
+		run->status = STATUS_LANE;
+		return r;
+	}
+	r = open_docket(o, run->id, run, ret_refused, f);
+	if (r == -LANE_REFUSED)
+		run->status = STATUS_LANE;
+	if (r == 0) {
+		*ret_refused = REFUSED_INSTALLATION;
+		r = require_init(&d->dirs, f);
+	}
+	if (r == 0) {
+		*ret_refused = NULL;
+		r = session_record_open(&run->record, f);
+	}
+	if (r == 0)
+		r = judge(o, run, ret_refused, f);
+	if (r == 0)
+		r = complete_record(run, f);
+	if (r == 0)
+		r = session_gate_ask(&run->gate, o, run->record.ledger, &run->record.run, &run->status,
+				     ret_refused, f);
+	return r;
+}
+
+/* Allowed, and not there yet. */
 static int start(const struct run_options *o, struct session_run *run, struct run_result *ret,
 		 const char **ret_refused, struct fault *f)
 {
 	_cleanup_session_ struct session s = { .run_fd = -EBADF, .ids_fd = -EBADF };
-	_cleanup_lane_pass_ struct lane_pass *pass = NULL;
 	_cleanup_fault_ struct fault left = { 0 };
 	int r;
 
-	*ret_refused = REFUSED_SETUP;
-	r = lane_gate(&(struct lane_ask){ .lane = run->dirs.lane }, &pass, f);
+	*ret_refused = NULL;
+	r = lane_record(run->pass, run->record.ledger, &run->record.run, f);
 	if (r == 0)
-		r = session_open(&run->dirs, pass, run->id, &s, f);
+		r = session_record_intend(&run->record, f);
 	if (r < 0)
 		return r;
-	name_result(o, run, run->id, ret);
+	*ret_refused = REFUSED_SETUP;
+	r = session_open(&run->docket.dirs, run->pass, run->id, &s, f);
+	if (r == -LANE_REFUSED)
+		run->status = STATUS_LANE;
+	if (r < 0)
+		return r;
+	name_result(o, run, ret);
 	r = supervise(o, run, &s, ret, ret_refused, f);
 	/* Before the directory goes, and with it the session's own chain. */
 	if (r == 0)
@@ -426,44 +470,70 @@ static int start(const struct run_options *o, struct session_run *run, struct ru
 	return r;
 }
 
+static void refuse(const struct run_options *o, struct session_run *run, const char *refused,
+		   struct run_result *ret, const struct fault *f)
+{
+	int status = run->status;
+
+	result_done(ret);
+	*ret = (struct run_result){
+		.exit = { .reason = EXIT_REASON_SETUP_FAILED, .code = status, .abnormal = true },
+		.detail = strdup(fault_text(f)),
+		.ended_us = clock_wall_us(),
+	};
+	if (status == STATUS_DENIED || status == STATUS_UNAPPROVED || status == STATUS_LANE)
+		ret->exit.reason = EXIT_REASON_DENIED;
+	else if (status > STATUS_SIGNAL_BASE)
+		ret->exit.reason = EXIT_REASON_CANCELLED;
+	name_result(o, run, ret);
+	if (refused)
+		session_record_refuse(&run->record, refused, fault_text(f));
+}
+
 int session_run(const struct run_options *o, struct run_result *ret, struct session_run **ret_run,
 		struct fault *f)
 {
 	_cleanup_session_run_ struct session_run *run = NULL;
-	const char *refused = NULL;
+	const char *refused;
 	int r;
 
-	r = new_run(o, &run, f);
-	if (r == 0)
-		r = clock_session_id(run->id, f);
+	r = new_run(&run, f);
 	if (r < 0)
 		return r;
+	r = docket_place(o, &run->docket, f);
+	if (r < 0 && !run->docket.dirs.state)
+		return r;
 	name_record(o, run);
-	r = load(o, run->id, run, &refused, f);
-	if (r == 0) {
-		refused = REFUSED_INSTALLATION;
-		r = require_init(&run->dirs, f);
-	}
-	if (r == 0) {
-		refused = NULL;
-		complete_record(run);
-		r = session_record_intend(&run->record, f);
-	}
+	refused = run->docket.refused;
+	if (r == 0)
+		r = allow(o, run, &refused, f);
 	if (r == 0)
 		r = start(o, run, ret, &refused, f);
-	if (r < 0) {
-		if (refused)
-			session_record_refuse(&run->record, refused, fault_text(f));
-		return r;
-	}
+	session_gate_release(&run->gate, r < 0 && refused ? refused : REFUSED_SETUP);
+	if (r < 0)
+		refuse(o, run, refused, ret, f);
 	*ret_run = TAKE_PTR(run);
-	return 0;
+	return r;
+}
+
+static void describe_verdict(const struct docket *d)
+{
+	const struct verdict *v = d->verdict;
+	char digest[SUBJECT_DIGEST_SIZE] = "(the lane has no digest key yet: 'custody check' makes it)";
+
+	if (d->document)
+		subject_digest_to_text(&d->digest, digest);
+	log_info("lane %s, digest %s", lane_name(d->dirs.lane), digest);
+	log_info("policy says %s, level %c", decision_name(v->decision), v->level);
+	for (size_t i = 0; i < v->n_reasons; i++)
+		log_info("  %s: %s", v->reasons[i].id, v->reasons[i].text);
 }
 
 int session_describe(const struct run_options *o, char **ret, struct fault *f)
 {
 	_cleanup_session_run_ struct session_run *run = NULL;
 	_cleanup_free_ char *init = NULL;
+	const struct docket *d;
 	const char *refused;
 	struct placement pl = {
 		.uid_base = SESSION_ID_BASE,
@@ -475,28 +545,36 @@ int session_describe(const struct run_options *o, char **ret, struct fault *f)
 	};
 	int r;
 
-	r = new_run(o, &run, f);
+	r = new_run(&run, f);
 	if (r == 0)
-		r = load(o, "SESSION", run, &refused, f);
+		r = docket_place(o, &run->docket, f);
+	if (r == 0)
+		r = open_lane(o, run, f);
+	if (r == 0)
+		r = open_docket(o, "SESSION", run, &refused, f);
+	if (r == 0)
+		r = judge(o, run, &refused, f);
 	if (r < 0)
 		return r;
-	init = path_join(run->dirs.libexec, "custody-init");
+	d = &run->docket;
+	init = path_join(d->dirs.libexec, "custody-init");
 	if (!init)
 		return fault_errno(f, ENOMEM, "run");
-	if (run->dirs.rootless) {
+	if (d->dirs.rootless) {
 		pl.rootless = true;
 		pl.uid_base = geteuid();
 		pl.gid_base = getegid();
 		pl.n_ids = 1;
 	}
 	pl.init = init;
-	pl.worktree = run->subject->worktree ? (pl.rootless ? run->subject->worktree : "/run/custody/m/tree")
-					     : NULL;
-	if (run->asked.workspace == PROFILE_WORKSPACE_OVERLAY) {
+	pl.worktree =
+		d->subject->worktree ? (pl.rootless ? d->subject->worktree : "/run/custody/m/tree") : NULL;
+	if (d->asked.workspace == PROFILE_WORKSPACE_OVERLAY) {
 		pl.upper = "/run/custody/m/l/u";
 		pl.work = "/run/custody/m/l/w";
 	}
-	if (operand_has_layer(run->subject))
+	if (operand_has_layer(d->subject))
 		pl.sealed = "/run/custody/m/sealed";
-	return session_place_config(run->subject, &pl, true, ret, f);
+	describe_verdict(d);
+	return session_place_config(d->subject, &pl, true, ret, f);
 }

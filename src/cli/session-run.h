@@ -10,8 +10,9 @@
  * One run, whole: profile, subject, session, cgroup, container, and everything removed again.  What `custody run`
  * does between its options and its exit status; doctor uses it for its canary with O->stdio set to files of its own.
  *
- * A run that ended, however badly, is 0 and RET; negative means that nothing was started, and F says why.  RET's
- * borrowed texts live as long as RUN, which the caller frees with session_run_free.
+ * A run that ended, however badly, is 0 and RET; negative means that nothing was started: F says why, and RET, if RUN
+ * was given, is the refusal with the status to end with.  RET's borrowed texts live as long as RUN, which the caller
+ * frees with session_run_free.
  */
 struct session_run;
 

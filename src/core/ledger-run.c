@@ -103,6 +103,8 @@ static void put_approval(struct jdoc *d, const struct ledger_run *run)
 	}
 	if (run->approval.by)
 		jdoc_set(a, "by", ledger_text(run->approval.by));
+	if (run->approval.verdict)
+		jdoc_set(a, "verdict", jdoc_copy(run->approval.verdict));
 }
 
 static void put_text(struct jdoc *d, const char *key, const char *value)

@@ -24,8 +24,9 @@ struct ledger_run {
 	struct {
 		char level; /* 'A', 'B', 'C'; 0: not decided */
 		bool granted;
-		uint64_t granted_at_us; /* 0: not known */
-		const char *by;		/* NULL: nobody was asked */
+		uint64_t granted_at_us;	    /* 0: not known */
+		const char *by;		    /* NULL: nobody was asked */
+		const struct jdoc *verdict; /* what policy said; NULL: not asked */
 	} approval;
 	const struct redact *redact; /* NULL: the built-in lists */
 	struct audit *audit;	     /* the session's own chain, which is told the same; NULL: none yet */

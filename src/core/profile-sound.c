@@ -120,7 +120,8 @@ int profile_require_supported(const struct profile *p, struct fault *f)
 		if (k->kind != PROFILE_KIND_SECTION || k->offset == PROFILE_NO_FIELD)
 			continue;
 		section = *(struct jdoc *const *)((const char *)p + k->offset);
-		if (!section)
+		if (!section || section == p->sections[PROFILE_SECTION_GOVERNANCE] ||
+		    section == p->sections[PROFILE_SECTION_AUDIT])
 			continue;
 		return profile_at(
 			f, section,

@@ -76,8 +76,10 @@ struct jdoc *result_describe(const struct run_result *r)
 
 	jdoc_set_int(o, "schema_version", RESULT_SCHEMA);
 	set_optional(o, "session", r->session[0] ? r->session : NULL);
-	jdoc_set_string(o, "lane", "sandbox");
+	set_optional(o, "lane", r->lane);
 	add_profile(o, r);
+	set_optional(o, "digest", r->digest);
+	jdoc_set(o, "verdict", r->verdict ? jdoc_copy(r->verdict) : jdoc_new_null());
 	argv = jdoc_set_array(o, "command");
 	for (size_t i = 0; r->argv && r->argv[i]; i++)
 		append_text(argv, r->argv[i]);

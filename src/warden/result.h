@@ -18,6 +18,9 @@
 
 struct run_result {
 	char session[SESSION_ID_SIZE];
+	const char *lane;			   /* NULL: not known */
+	const char *digest;			   /* of the subject, "sha256:..."; NULL: not known */
+	const struct jdoc *verdict;		   /* what policy said; NULL: it was not asked */
 	const char *profile;			   /* name */
 	const struct digest *profile_digest;	   /* may be NULL */
 	char *const *argv;			   /* the command */

@@ -9,6 +9,7 @@ load ../lib/runtime.bash
 
 setup() {
 	suite_setup
+	suite_ungoverned
 	umask 022
 }
 

@@ -94,6 +94,7 @@ teardown() {
 }
 
 @test "ISO-2: a call that the filter kills for is reason seccomp, 159" {
+	suite_ungoverned # unshare is a privilege tool
 	printf '{"schema":1,"name":"p","extends":"offline","seccomp":{"violation":"kill"}}' >"$CUSTODY_HOME/p.json"
 	custody_run --profile "$CUSTODY_HOME/p.json" -- unshare -r true
 	assert_status 159

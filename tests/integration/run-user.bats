@@ -6,6 +6,7 @@ load ../lib/suite.bash
 
 setup() {
 	suite_setup_user
+	suite_ungoverned
 	# A number of seconds that no other test sleeps for, here or in a suite next door.
 	LONG=$((100000 + BASHPID))
 	printf '{"schema":1,"name":"p","extends":"offline","enforce":{"optional":["memory-limit","pids-limit","cpu-limit"]}}' \

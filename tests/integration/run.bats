@@ -126,9 +126,9 @@ teardown() {
 	custody_run --profil offline -- touch ran
 	assert_status 125
 	assert_stderr_has "--profile"
-	custody_run --lane prod -- touch ran
+	custody_run --detach -- touch ran
 	assert_status 125
-	assert_stderr_has "--lane is not in this version"
+	assert_stderr_has "--detach is not in this version"
 	custody_run --
 	assert_status 125
 	assert_stderr_has "no command"
@@ -149,12 +149,14 @@ teardown() {
 	assert_output_has there
 	assert_output_has box
 	[ ! -e "$CUSTODY_HOME/shared/g" ]
+	suite_ungoverned
 	custody_run -v "$CUSTODY_HOME/shared:/data:rw" -- sh -c 'echo x >/data/g'
 	assert_status 0
 	[ "$(stat -c %u "$CUSTODY_HOME/shared/g")" = "$(id -u)" ]
 }
 
 @test "run: no set-id file can be planted in a directory that may be written" {
+	suite_ungoverned
 	mkdir "$CUSTODY_HOME/shared"
 	custody_run -v "$CUSTODY_HOME/shared:/data:rw" -- sh -c 'cp /bin/true /data/t && chmod 4755 /data/t'
 	[ "$status" -ne 0 ]

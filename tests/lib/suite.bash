@@ -24,6 +24,18 @@ suite_make_ledger() {
 	"${CUSTODY_AS[@]}" "$CUSTODY" ledger init >/dev/null
 }
 
+# suite_ungoverned [JSON]: for tests that are about something else than approval.  They have no terminal, so their runs
+# would count as nobody's wish, and whatever can write to the host would need a person: here the admin says that this
+# user's runs are explicit wishes, and asks for no approval.  What no configuration allows (rm -rf /) stays refused.
+suite_ungoverned() {
+	local uid
+	SUITE_UNGOVERNED=1 # and stay so for another user
+	uid=$("${CUSTODY_AS[@]}" id -u) && mkdir -p "$CUSTODY_ROOT/etc" || return
+	jq -n --argjson uid "$uid" --argjson more "${1:-{\}}" '{provenance: [{uid: $uid, intention: "explicit"}],
+		governance: {security_profile: "off"},
+		rules: [{effect: "allow", network: "none"}, {effect: "allow", network: "host"}]} + $more' >"$CUSTODY_ROOT/etc/custody.json"
+}
+
 # As root: everything custody does from here on is done by SUITE_UID, without groups and capabilities, with a HOME
 # of its own.  As a user: as that user.
 suite_setup_user() {
@@ -36,6 +48,7 @@ suite_setup_user() {
 		chown -R "$SUITE_UID:$SUITE_UID" "$CUSTODY_HOME"
 	fi
 	suite_make_ledger
+	[ -z "${SUITE_UNGOVERNED:-}" ] || suite_ungoverned
 }
 
 # wait_until CMD...: until CMD succeeds; fails after 20 s.  For conditions that nobody announces.

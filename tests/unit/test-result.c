@@ -13,6 +13,8 @@ static struct run_result sample(void)
 {
 	struct run_result r = {
 		.session = "20261116T031500Z-1a2b3c4d",
+		.lane = "sandbox",
+		.digest = "sha256:00",
 		.profile = "offline",
 		.argv = argv_ok,
 		.agent = "robin",
@@ -52,6 +54,7 @@ static void shape_that_others_build_on(void)
 	CHECK(strstr(t.text, "\"abnormal\":true"));
 	CHECK(strstr(t.text, "\"session\":\"20261116T031500Z-1a2b3c4d\""));
 	CHECK(strstr(t.text, "\"lane\":\"sandbox\""));
+	CHECK(strstr(t.text, "\"digest\":\"sha256:00\"") && strstr(t.text, "\"verdict\":null"));
 	CHECK(strstr(t.text, "\"evidence\":null"));
 	CHECK(strstr(t.text, "\"agent\":\"robin\"") && strstr(t.text, "\"worker\":null"));
 	CHECK(strstr(t.text, "\"started\":\"1970-01-01T00:00:00.000001Z\"") &&

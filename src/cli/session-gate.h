@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "core/approval-desk.h"
+#include "cli/approval.h"
+#include "cli/docket.h"
+#include "core/subject-digest.h"
+#include "core/ledger-run.h"
+
+/*
+ * Between the verdict and the start: nobody passes without a yes that is bound to the digest.  Opened with the lane's
+ * ledger, before the intent; what was reserved is consumed right before GO, or given back.
+ */
+struct session_gate {
+	const struct docket *docket; /* judged; borrowed */
+	struct approval_desk desk;
+	struct approver_entry *chosen; /* those of the profile's `governance.approvers` */
+	char (*chosen_keys)[2][APPROVER_KEY_SIZE];
+	struct approver_list approvers;
+	struct approval approval;
+	struct grant_query query;
+	const char *session;
+	bool reserved;
+	char *by; /* who said yes, for the record */
+	char digest[SUBJECT_DIGEST_SIZE];
+	struct jdoc *verdict; /* as a document */
+	struct redact redact;
+	char **redact_flags;
+};
+/* clang-format off */
+#define SESSION_GATE_NONE ((struct session_gate){ .desk = APPROVAL_DESK_NONE })
+/* clang-format on */
+
+/* Digest, verdict and redaction of D into RUN, which borrows from G; nothing is asked yet. */
+int session_gate_describe(struct session_gate *g, const struct docket *d, struct ledger_run *run,
+			  struct fault *f) _must_check_;
+
+/*
+ * 0: go on; RUN->approval says who allowed it.  Negative: refused; *RET_STATUS is what `custody run` ends with,
+ * *RET_REFUSED the kind for the ledger, F what is said.
+ */
+int session_gate_ask(struct session_gate *g, const struct run_options *o, struct ledger *l,
+		     struct ledger_run *run, int *ret_status, const char **ret_refused,
+		     struct fault *f) _must_check_;
+
+/* Right before GO.  0: the grants are used up, on the record, on the disk. */
+int session_gate_consume(struct session_gate *g, struct fault *f) _must_check_;
+/* It never started; nothing reserved: nothing done. */
+void session_gate_release(struct session_gate *g, const char *why);
+
+void session_gate_done(struct session_gate *g);
+#define _cleanup_session_gate_ _cleanup_(session_gate_done)
