@@ -35,6 +35,7 @@ custody_SOURCES = \
 	src/cli/cmd-doctor.c \
 	src/cli/command.c src/cli/command.h \
 	src/cli/docket.c src/cli/docket.h \
+	src/cli/doctor-approval.c \
 	src/cli/doctor-bait.c src/cli/doctor-bait.h \
 	src/cli/doctor-canary.c src/cli/doctor-canary.h \
 	src/cli/doctor-cgroup.c \

@@ -11,6 +11,16 @@
 static const struct {
 	const char *id, *text;
 } check_texts[] = {
+	{ "APPROVAL-APPROVERS",
+	  "Whose signature counts in this lane, and whether their private keys are within reach of the caller's uid.  A process of\n"
+	  "that uid outside of a sandbox can use a key that lies here, for level B; level C also needs the PIN.  docs/THREATS.md,\n"
+	  "\"Same uid\", says which set-up protects from whom." },
+	{ "APPROVAL-PIN",
+	  "Level C is approved with a key that only a PIN unwraps.  There is no default PIN: 'custody pin set' makes one." },
+	{ "APPROVAL-TERMINAL",
+	  "With the ioctl TIOCSTI a process can put letters into the input of its own terminal, so also the answer to a question.\n"
+	  "Sandboxes have a terminal of their own and a filter without that call.  For processes outside of them the kernel can\n"
+	  "switch it off since Linux 6.2: sysctl dev.tty.legacy_tiocsti=0." },
 	{ "CONFIG-FILE",
 	  "What holds for all runs stands in /etc/custody/custody.json (the admin's) and, for users, in\n"
 	  "~/.config/custody/custody.json, which may add and tighten.  A file with a mistake, or one that others may write,\n"

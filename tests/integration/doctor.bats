@@ -70,7 +70,7 @@ root_only() {
 @test "ISO-16: doctor --json lists checks and layers, each with what it needs" {
 	doctor --json
 	jq -e '.schema_version == 1 and (.checks | length > 30) and (.layers | length == 22)' <<<"$output"
-	jq -e 'all(.checks[]; (.id | test("^(HOST|LAYER|CONFIG|STATE)-[A-Z0-9-]+$")) and (.severity | IN("info", "warn", "error"))
+	jq -e 'all(.checks[]; (.id | test("^(HOST|LAYER|CONFIG|STATE|APPROVAL)-[A-Z0-9-]+$")) and (.severity | IN("info", "warn", "error"))
 		and (.state | IN("ok", "missing", "limited", "unused", "unknown")) and has("text") and has("remedy"))' <<<"$output"
 	jq -e '[.checks[].id] | length == (unique | length)' <<<"$output"
 	jq -e 'all(.checks[] | select(.state == "missing"); .remedy != null)' <<<"$output"
