@@ -326,7 +326,7 @@ static bool put_below(const char *path, const char *text)
 static void an_edited_root_is_refused_by_name(void)
 {
 	/* clang-format off */
-	static const struct { const char *said; enum { ADD, CHANGE, GONE, LINK, MODE, OWNER, DIR_, FIFO } how; const char *path; } rows[] = {
+	static const struct { const char *said; enum { ADD, CHANGE, GONE, LINK, MODE, OWNER, GROUP, DIR_, FIFO } how; const char *path; } rows[] = {
 		{ "rootfs/etc/ld.so.preload", ADD, "rootfs/etc/ld.so.preload" },
 		{ "rootfs/etc/passwd", CHANGE, "rootfs/etc/passwd" },
 		{ "rootfs/etc/passwd", GONE, "rootfs/etc/passwd" },
@@ -336,6 +336,7 @@ static void an_edited_root_is_refused_by_name(void)
 		{ "rootfs/new", DIR_, "rootfs/new" },
 		{ "rootfs/etc/x", FIFO, "rootfs/etc/x" },
 		{ "rootfs/etc", OWNER, "rootfs/etc" },
+		{ "rootfs/etc", GROUP, "rootfs/etc" },
 		{ "rootfs/x", CHANGE, "rootfs/x" }, /* a mount point */
 	};
 	/* clang-format on */
@@ -364,11 +365,17 @@ static void an_edited_root_is_refused_by_name(void)
 			done = fchmodat(dirfd_, path, 04755, 0) == 0;
 			break;
 		case OWNER:
-			done = root ? fchownat(dirfd_, path, 1, 1, 0) == 0
+			done = root ? fchownat(dirfd_, path, 1, (gid_t)-1, 0) == 0
 				    : fchmodat(dirfd_, path, 0777, 0) == 0;
 			break;
+		case GROUP:
+			done = root ? fchownat(dirfd_, path, (uid_t)-1, 1, 0) == 0
+				    : fchmodat(dirfd_, path, 0700, 0) == 0;
+			break;
 		case DIR_:
-			done = mkdirat(dirfd_, path, 0755) == 0;
+			/* As if it were one of ours in all but its name. */
+			done = mkdirat(dirfd_, path, 0755) == 0 &&
+			       fchownat(dirfd_, path, a_place().uid_base, a_place().gid_base, 0) == 0;
 			break;
 		case FIFO:
 			done = mkfifoat(dirfd_, path, 0644) == 0;
