@@ -172,7 +172,7 @@ static const struct profile_key keys[] = {
 
 	{ "provenance", PROFILE_KIND_OBJECTS, PROFILE_ORDER_NEVER, FIELD(provenance), .rows = provenance_rows,
 	  .row_size = sizeof(struct config_provenance),
-	  .help = "What runs without a terminal count as, by user or cgroup." },
+	  .help = "Who asked, by user or cgroup; wins over a terminal." },
 	{ "rules", PROFILE_KIND_OBJECTS, PROFILE_ORDER_SUPERSET, FIELD(rules), .rows = rule_rows,
 	  .row_size = sizeof(struct config_rule),
 	  .help = "Commands that are denied, asked for or allowed." },

@@ -99,6 +99,32 @@ same() {
 	jq -e '.verdict.axes | .intention == "explicit" and .profile == "strict"' <<<"$output"
 }
 
+@test "GOV-4: an admin's mapping of a cgroup says who asked, on whole parts of its path" {
+	local cgroup
+	cgroup=$(cut -d: -f3- /proc/self/cgroup | awk 'length > 1' | head -n 1)
+	[ -n "$cgroup" ] || cgroup=/
+	mkdir -p "$CUSTODY_ROOT/etc"
+	jq -n --arg c "$cgroup" '{provenance: [{cgroup: $c, intention: "task"}]}' >"$CUSTODY_ROOT/etc/custody.json"
+	check --json -- ls
+	jq -e '.verdict.axes.intention == "task"' <<<"$output"
+	jq -n --arg c "${cgroup%?}" '{provenance: [{cgroup: (if $c == "" then "/none" else $c end), intention: "task"}]}' \
+		>"$CUSTODY_ROOT/etc/custody.json"
+	check --json -- ls
+	jq -e '.verdict.axes.intention != "task"' <<<"$output"
+}
+
+@test "GOV-4: a controlling terminal is a person, none is nobody, and the admin knows better" {
+	# Whoever runs this suite may have a terminal.
+	run --separate-stderr setsid -w "$CUSTODY" check --json -- ls </dev/null
+	jq -e '.verdict.axes.intention == "autonomous"' <<<"$output"
+	run --separate-stderr script -qec "'$CUSTODY' check --json -- ls" /dev/null </dev/null
+	jq -e '.verdict.axes.intention == "explicit"' <<<"$output"
+	mkdir -p "$CUSTODY_ROOT/etc"
+	echo '{"provenance": [{"uid": '"$(id -u)"', "intention": "autonomous"}]}' >"$CUSTODY_ROOT/etc/custody.json"
+	run --separate-stderr script -qec "'$CUSTODY' check --json -- ls" /dev/null </dev/null
+	jq -e '.verdict.axes.intention == "autonomous"' <<<"$output"
+}
+
 @test "GOV-9: the status says whether it would start at once" {
 	check --json -- ls
 	[ "$status" -eq "$([ "$(jq -r .verdict.decision <<<"$output")" = allow ] && echo 0 || echo 1)" ]
