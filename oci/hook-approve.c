@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/str.h"
 #include "core/approval-desk.h"
 #include "core/config.h"
 #include "core/digest-key.h"
@@ -16,6 +17,7 @@
 #include "core/grant.h"
 #include "core/layer.h"
 #include "core/ledger-claim.h"
+#include "core/ledger-redact.h"
 #include "core/request.h"
 #include "core/session.h"
 #include "core/subject-digest.h"
@@ -23,6 +25,8 @@
 #include "oci/bundle-subject.h"
 #include "oci/hook-warden.h"
 #include "oci/hook.h"
+
+#define COMMAND_MAX 200 /* bytes, roughly */
 
 /*
  * Whether a bundle may run under a runtime that knows nothing of custody.  In this order, each step a refusal:
@@ -219,32 +223,63 @@ static int judge(struct approve *a, struct fault *f)
 	return 0;
 }
 
+/* For lists; the card is drawn from the subject. */
+static int put_command(const struct subject *s, struct strbuf *out, struct fault *f)
+{
+	_cleanup_strv_ char **safe = redact_argv(s->argv, NULL);
+
+	for (char **word = safe; word && *word && out->len < COMMAND_MAX; word++) {
+		_cleanup_free_ char *plain = str_escape(*word);
+
+		strbuf_printf(out, "%s%.*s", out->len ? " " : "", COMMAND_MAX, plain ? plain : "?");
+	}
+	return safe && !out->broken ? 0 : fault_errno(f, ENOMEM, "approve");
+}
+
+static int file_request(const struct approve *a, struct request *ret, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *verdict = verdict_to_json(a->verdict);
+	_cleanup_strbuf_ struct strbuf command = { 0 }, alike = { 0 };
+	struct request_ask q = { .digest = &a->bundle.digest,
+				 .level = a->verdict->level,
+				 .profile = a->bundle.subject->profile->name,
+				 .subject = a->bundle.document,
+				 .verdict = verdict,
+				 .uid = geteuid(),
+				 .user = a->dirs.user };
+	int r;
+
+	r = put_command(a->bundle.subject, &command, f);
+	request_put_alike(a->bundle.document, &alike);
+	if (r >= 0 && alike.broken)
+		r = fault_errno(f, ENOMEM, "approve");
+	if (r < 0)
+		return r;
+	q.command = command.text;
+	q.alike = alike.text;
+	return request_file(&a->desk.desk, &q, ret, f);
+}
+
 /* Nobody said yes: a person can now. */
 static int ask(const struct approve *a, struct fault *f)
 {
 	_cleanup_free_ char *why = grant_set_explain(&a->grants);
-	_cleanup_jdoc_ struct jdoc *verdict = verdict_to_json(a->verdict);
 	_cleanup_request_ struct request filed = { 0 };
-	const struct subject *s = a->bundle.subject;
-	const struct request_ask q = { .digest = &a->bundle.digest,
-				       .level = a->verdict->level,
-				       .command = s->argv[0],
-				       .profile = s->profile->name,
-				       .subject = a->bundle.document,
-				       .verdict = verdict,
-				       .uid = geteuid(),
-				       .user = a->dirs.user };
+	const char *root = getenv("CUSTODY_ROOT");
 	int r;
 
-	r = request_file(&a->desk.desk, &q, &filed, f);
+	r = file_request(a, &filed, f);
 	if (r < 0)
 		return r;
 	if (filed.state == REQUEST_DENIED)
 		return fault_set(
 			f, EACCES, "denied by %s%s%s", filed.denied_by ? filed.denied_by : "a person",
 			filed.denied_reason ? ": " : "", filed.denied_reason ? filed.denied_reason : "");
-	return fault_set(f, EACCES, "level %c needs approval (%s): custody approve %s, then start it again",
-			 a->verdict->level, why ? why : "nothing was approved", filed.id);
+	return fault_set(
+		f, EACCES,
+		"level %c needs approval (%s): %s%s%scustody approve %s --lane %s, then start it again",
+		a->verdict->level, why ? why : "nothing was approved", root ? "CUSTODY_ROOT=" : "",
+		root ? root : "", root ? " " : "", filed.id, lane_name(a->terms.lane));
 }
 
 static int reserve(struct approve *a, struct fault *f)

@@ -56,21 +56,6 @@ static int import_files(const struct approval_ask *ask, struct fault *f)
 	return 0;
 }
 
-/* Profile, place and program: two subjects that agree in these are versions of one thing. */
-static int put_alike(const struct jdoc *subject, struct strbuf *b, struct fault *f)
-{
-	const struct jdoc *argv = jdoc_get(subject, "argv");
-	const char *name = jdoc_get_string(jdoc_get(subject, "profile"), "name");
-	const char *tree = jdoc_get_string(jdoc_get(subject, "worktree"), "source");
-
-	jdoc_quote(b, name ? name : "");
-	jdoc_quote(b, tree ? tree : "");
-	jdoc_quote(b, argv && argv->type == JDOC_ARRAY && argv->n_items && argv->items[0]->type == JDOC_STRING
-			      ? argv->items[0]->string
-			      : "");
-	return b->broken ? fault_errno(f, ENOMEM, "approval") : 0;
-}
-
 /* For lists and notices; the card is drawn from the subject. */
 static int put_command(const struct approval_ask *ask, struct strbuf *b, struct fault *f)
 {
@@ -111,10 +96,12 @@ int approval_file(const struct approval_ask *ask, struct request *ret, struct fa
 		.uid = getuid(),
 		.user = ask->user,
 	};
-	int r = put_alike(ask->subject, &alike, f);
+	int r;
 
-	if (r == 0)
-		r = put_command(ask, &command, f);
+	request_put_alike(ask->subject, &alike);
+	if (alike.broken)
+		return fault_errno(f, ENOMEM, "approval");
+	r = put_command(ask, &command, f);
 	if (r < 0)
 		return r;
 	rq.alike = alike.text;

@@ -95,3 +95,16 @@ int request_last_approved(const struct desk *d, const char *alike, struct jdoc *
 	*ret_subject = jdoc_copy(subject);
 	return *ret_subject ? 0 : fault_errno(f, ENOMEM, "last approved subject");
 }
+
+void request_put_alike(const struct jdoc *subject, struct strbuf *out)
+{
+	const struct jdoc *argv = jdoc_get(subject, "argv");
+	const char *name = jdoc_get_string(jdoc_get(subject, "profile"), "name");
+	const char *tree = jdoc_get_string(jdoc_get(subject, "worktree"), "source");
+	bool has_program =
+		argv && argv->type == JDOC_ARRAY && argv->n_items && argv->items[0]->type == JDOC_STRING;
+
+	jdoc_quote(out, name ? name : "");
+	jdoc_quote(out, tree ? tree : "");
+	jdoc_quote(out, has_program ? argv->items[0]->string : "");
+}

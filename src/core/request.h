@@ -48,6 +48,9 @@ struct request_list {
 void request_list_done(struct request_list *l);
 #define _cleanup_requests_ _cleanup_(request_list_done)
 
+/* Profile, place and program of a subject's document: what agrees in these is a version of the same thing. */
+void request_put_alike(const struct jdoc *subject, struct strbuf *out);
+
 /* What is asked; all borrowed.  COMMAND is shown, redacted by the caller. */
 struct request_ask {
 	const struct digest *digest;

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -32,15 +31,6 @@ bool pidfd_end_status(int pidfd, int *ret)
 		return false;
 	*ret = info.exit_code;
 	return true;
-}
-
-static bool is_own(pid_t pid)
-{
-	char path[32];
-	struct stat st;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	return stat(path, &st) == 0 && st.st_uid == geteuid();
 }
 
 bool pidfd_end_zombie(pid_t pid, int *ret)
@@ -70,8 +60,8 @@ bool pidfd_end_zombie(pid_t pid, int *ret)
 	at[strspn(at, "0123456789")] = '\0';
 	if (str_to_i64(at, &status) < 0 || status > INT32_MAX)
 		return false;
-	/* Zero is also what those see who may not look; who may, is root or its owner. */
-	if (status == 0 && geteuid() != 0 && !is_own(pid))
+	/* Zero is also what those see who may not look.  Only root may surely. */
+	if (status == 0 && geteuid() != 0)
 		return false;
 	*ret = (int)status;
 	return true;

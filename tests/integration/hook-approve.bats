@@ -1,0 +1,481 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2016,SC2030,SC2031,SC2154,SC2317 # scripts for the inside; bats' subshells; functions as arguments
+#
+# CARD-3: under crun and runc, which know nothing of custody, a bundle asks before it runs and is in the ledger.
+
+load ../lib/suite.bash
+load ../lib/runtime.bash
+
+setup() {
+	suite_setup
+	umask 022
+	lay_out
+}
+
+teardown() {
+	custody_teardown
+}
+
+lay_out() {
+	mkdir -p sub
+	printf 'touch ran\necho first\n' >script.sh
+	echo data >file
+	[ "$(id -u)" -ne 0 ] || chown -hR "$(owner)" .
+	profile rw '{"workspace": {"mode": "rw"}}'
+	profile plain '{}'
+}
+
+owner() {
+	if [ ${#CUSTODY_AS[@]} -gt 0 ]; then
+		echo "$SUITE_UID:$SUITE_UID"
+	else
+		echo 64321:64322
+	fi
+}
+
+profile() { # NAME JSON
+	jq -n --arg name "$1" --argjson body "$2" '{schema: 1, name: $name, extends: "offline",
+		enforce: {optional: ["memory-limit", "pids-limit", "cpu-limit"]}} + $body' >"$CUSTODY_HOME/$1.json"
+	[ "$(id -u)" -ne 0 ] || [ ${#CUSTODY_AS[@]} -eq 0 ] || chown "$SUITE_UID" "$CUSTODY_HOME/$1.json"
+}
+
+# judged JSON: custody.json.  Nobody is at a terminal here, so the admin says what the caller counts as.
+judged() {
+	mkdir -p "$CUSTODY_ROOT/etc"
+	echo "$1" >"$CUSTODY_ROOT/etc/custody.json"
+	[ "$(id -u)" -ne 0 ] || [ ${#CUSTODY_AS[@]} -eq 0 ] || chown -R "$SUITE_UID" "$CUSTODY_ROOT/etc"
+}
+explicit() {
+	judged "$(jq -n --argjson uid "$("${CUSTODY_AS[@]}" id -u)" '{provenance: [{uid: $uid, intention: "explicit"}]}')"
+}
+
+# The file is there already: runtime_trust leaves it alone.
+write() { # OPTIONS -- CMD...
+	[ -e "$CUSTODY_ROOT/etc/custody.json" ] || judged '{}'
+	bundle "$@"
+}
+
+both() {
+	for RUNTIME in crun runc; do
+		echo "under $RUNTIME" >&2
+		"$@"
+	done
+}
+
+records() { # KIND: how many
+	"${CUSTODY_AS[@]}" "$CUSTODY" ledger show --json | jq --arg k "$1" '[.records[] | select(.k == $k)] | length'
+}
+last() { # KIND FILTER
+	"${CUSTODY_AS[@]}" "$CUSTODY" ledger show --json | jq --arg k "$1" "[.records[] | select(.k == \$k)] | last | $2"
+}
+whole() {
+	"${CUSTODY_AS[@]}" "$CUSTODY" ledger verify >/dev/null
+}
+
+level() { # LETTER: of the bundle's command
+	[ "$(last session.refused .d.approval.level)" = "\"$1\"" ]
+}
+
+refused() { # WORDS...
+	runtime_run "$RUNTIME" "$BUNDLE"
+	[ "$status" -ne 0 ] || custody_fail "it ran"
+	[ ! -e ran ] || custody_fail "the payload was executed"
+	for words in "$@"; do
+		assert_stderr_has "$words"
+	done
+	[ "$(last session.refused .status)" = '"denied"' ]
+	[ -z "$(ls "$CUSTODY_ROOT/sandbox/open" 2>/dev/null)" ]
+	[ -z "$(ls "$CUSTODY_ROOT/run/sessions" 2>/dev/null)" ]
+	whole
+}
+
+runs() {
+	runtime_run "$RUNTIME" "$BUNDLE"
+	assert_status 0
+	whole
+}
+
+request() { # the id of the only request
+	"${CUSTODY_AS[@]}" "$CUSTODY" pending --json | jq -r '.requests[0].id'
+}
+
+level_a() {
+	local before after
+	before=$(records session.end)
+	runtime_run "$RUNTIME" "$BUNDLE"
+	assert_status 3
+	assert_output_has data
+	after=$(records session.end)
+	[ "$after" -eq $((before + 1)) ]
+	[ "$(last session.intent '[.d.approval.level, .d.action, .d.profile] | join(" ")')" = '"A create plain"' ]
+	[ "$(last session.end '[.d.reason, .d.code] | join(" ")')" = '"exited 3"' ]
+	[ "$(last session.start .session)" = "$(last session.end .session)" ]
+	[ -z "$(ls "$CUSTODY_ROOT/sandbox/open")" ]
+	whole
+}
+
+@test "CARD-3: GOV-1: a level A runs under crun and runc and is in the ledger" {
+	write --profile "$CUSTODY_HOME/plain.json" -- sh -c 'cat file; exit 3'
+	[ "$(jq -r '.hooks.createRuntime[0].args[1]' "$BUNDLE/config.json")" = approve ]
+	[ "$(jq -r '.hooks.prestart' "$BUNDLE/config.json")" = null ]
+	both level_a
+	both level_a
+}
+
+needs_approval() {
+	refused 'level B needs approval' 'custody approve' "$(jq -r .digest "$BUNDLE/subject.json" | cut -c8-23)"
+	level B
+}
+
+# Level B in a tree that keeps what is written: an explicit wish that cannot be undone.
+level_b() {
+	explicit
+	write --profile "$CUSTODY_HOME/rw.json" -- sh script.sh
+}
+
+@test "CARD-3: GOV-1: GOV-9: a level B is refused without a grant, executes nothing, and runs once with one" {
+	level_b
+	both needs_approval
+	[ "$("${CUSTODY_AS[@]}" "$CUSTODY" pending --json | jq -r '[(.requests | length), .requests[0].count] | join(" ")')" = '1 2' ]
+	for RUNTIME in crun runc; do
+		rm -f ran
+		"${CUSTODY_AS[@]}" "$CUSTODY" approve "$(request)" --yes 2>/dev/null
+		runs
+		[ -e ran ]
+		rm ran
+		[ "$(last session.intent .d.approval.granted)" = true ]
+		[ "$(last session.intent .d.approval.level)" = '"B"' ]
+		# Once is once, and consumed with a record before the end.
+		[ "$(last grant.consume .session)" = "$(last session.end .session)" ]
+		refused 'consumed'
+	done
+}
+
+@test "CARD-3: GOV-3: a level C is refused; a yes without the PIN does not help" {
+	judged '{}'
+	write --profile "$CUSTODY_HOME/rw.json" -- sh script.sh
+	level_c() {
+		refused 'level C needs approval'
+		level C
+	}
+	both level_c
+	run "$CUSTODY" approve "$(request)" --yes
+	[ "$status" -ne 0 ]
+	both level_c
+}
+
+@test "CARD-3: a level C runs once after a person gave the PIN" {
+	judged '{}'
+	write --profile "$CUSTODY_HOME/rw.json" -- sh script.sh
+	RUNTIME=crun
+	refused 'level C needs approval'
+	python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" 'expect:PIN' 'send:246813\n' 'expect:gain' 'send:246813\n' -- "$CUSTODY" pin set
+	python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" 'expect:pprove' 'send:yes\n' 'expect:PIN' 'send:246813\n' -- \
+		"$CUSTODY" approve "$(request)"
+	runs
+	[ -e ran ]
+	rm ran
+	refused 'consumed'
+}
+
+# edited JQ-FILTER WORDS...: config.json changed by hand.
+edited() {
+	local filter=$1
+	shift
+	cp "$BUNDLE/config.json" "$CUSTODY_HOME/kept"
+	jq "$filter" "$CUSTODY_HOME/kept" >"$BUNDLE/config.json"
+	! cmp -s <(jq . "$CUSTODY_HOME/kept") "$BUNDLE/config.json"
+	both refused 'config.json is not what the subject says' "$@"
+	cat "$CUSTODY_HOME/kept" >"$BUNDLE/config.json"
+}
+
+@test "CARD-3: GOV-9: an edited config.json is refused and what differs is named" {
+	write --profile "$CUSTODY_HOME/plain.json" -e SECRET=hunter2 -- sh -c 'exit 0'
+	edited '.process.args[-1] = "touch ran"' 'process.args'
+	edited '.process.cwd = "/"' 'process.cwd'
+	edited '.process.noNewPrivileges = false' noNewPrivileges
+	edited '.hostname = "other"' hostname
+	edited '.linux.resources = {}' resources
+	edited '.mounts += [{destination: "/srv", type: "bind", source: "/", options: ["rbind"]}]' mounts
+	# runc mounts before it asks.
+	rm -rf --one-file-system "$BUNDLE/rootfs/srv"
+	edited '.hooks.createRuntime[1].args[2] |= sub("/work"; "/werk")' hooks
+	edited '.annotations["run.oci.seccomp_bpf_data"] = "AAAA"' seccomp_bpf_data
+	# Its own arguments too: it was called with them, and made with others.
+	edited '.hooks.createRuntime[0].args += ["--provenance=unknown"] | .hooks.createRuntime[0].timeout = 31' timeout
+	# One byte that no JSON reader sees.
+	cp "$BUNDLE/config.json" "$CUSTODY_HOME/kept"
+	echo >>"$BUNDLE/config.json"
+	both refused 'config.json is not what the subject says'
+	cat "$CUSTODY_HOME/kept" >"$BUNDLE/config.json"
+	both runs
+}
+
+@test "CARD-3: GOV-9: an edited value of the environment is refused and not shown" {
+	write --profile "$CUSTODY_HOME/plain.json" -e SECRET=hunter2 -- sh -c 'exit 0'
+	sed -i 's/hunter2/hunter3/' "$BUNDLE/config.json"
+	try() {
+		refused SECRET
+		[[ $stderr != *hunter* ]]
+	}
+	both try
+}
+
+@test "CARD-3: GOV-9: an edited subject.json is refused" {
+	write --profile "$CUSTODY_HOME/plain.json" -- sh -c 'exit 0'
+	cp "$BUNDLE/subject.json" "$CUSTODY_HOME/kept"
+	sed -i '0,/exit 0/s//exit 1/' "$BUNDLE/subject.json"
+	both refused subject.json
+	# With a digest that fits it is another subject, which config.json is not.
+	jq '.subject.cwd = "/"' "$CUSTODY_HOME/kept" >"$BUNDLE/subject.json"
+	digest=$(jq -cjS .subject "$BUNDLE/subject.json" | sha256sum | cut -d' ' -f1)
+	jq --arg d "sha256:$digest" '.digest = $d' "$BUNDLE/subject.json" >"$BUNDLE/new"
+	cat "$BUNDLE/new" >"$BUNDLE/subject.json"
+	rm "$BUNDLE/new"
+	both refused 'config.json is not what the subject says'
+	rm "$BUNDLE/subject.json"
+	both refused subject.json
+}
+
+@test "CARD-3: GOV-9: script rewritten: the sealed copy runs; the copy edited: refused" {
+	write --profile "$CUSTODY_HOME/plain.json" -- sh script.sh
+	echo 'echo second' >script.sh
+	try() {
+		runs
+		assert_output_has first
+		[[ $output != *second* ]]
+	}
+	both try
+	printf 'touch ran\necho f1rst\n' >"$BUNDLE/operands/script.sh"
+	both refused "sealed copy of 'script.sh'"
+	rm "$BUNDLE/operands/script.sh"
+	both refused sealed
+}
+
+@test "CARD-3: GOV-9: profile edited: the bundle runs as it was judged" {
+	write --profile "$CUSTODY_HOME/plain.json" -- sh -c 'cat /proc/net/dev | wc -l'
+	profile plain '{"network": {"mode": "host"}}'
+	try() {
+		runs
+		[ "$output" -eq 3 ] # two lines of heading, and lo
+	}
+	both try
+}
+
+@test "CARD-3: GOV-9: a writable source that was replaced is refused, also by a link" {
+	explicit
+	mkdir data
+	echo 'touch /data/ran' >script.sh
+	write --profile "$CUSTODY_HOME/plain.json" -v "$PWD/data:/data:rw" -- sh script.sh
+	RUNTIME=crun
+	refused 'level B needs approval'
+	"$CUSTODY" approve "$(request)" --yes --uses 9 2>/dev/null
+	both runs
+	[ -e data/ran ]
+	mv data old
+	mkdir data
+	both refused "'$PWD/data' was replaced"
+	[ ! -e data/ran ]
+	rmdir data
+	ln -s old data
+	both refused 'symbolic link'
+	rm data
+	mv old data
+	both runs
+}
+
+@test "CARD-3: a bundle that others may write, that is linked or somebody else's is refused" {
+	write --profile "$CUSTODY_HOME/plain.json" -- sh -c 'touch ran'
+	chmod g+w "$BUNDLE"
+	both refused "$BUNDLE"
+	chmod g-w "$BUNDLE"
+	chmod o+w "$BUNDLE/config.json"
+	both refused config.json
+	chmod 0600 "$BUNDLE/config.json"
+	mv "$BUNDLE/subject.json" "$CUSTODY_HOME/elsewhere"
+	ln -s "$CUSTODY_HOME/elsewhere" "$BUNDLE/subject.json"
+	both refused subject.json
+	mv "$CUSTODY_HOME/elsewhere" "$BUNDLE/subject.json"
+	if [ "$(id -u)" -eq 0 ]; then
+		chown 64321 "$BUNDLE/subject.json"
+		both refused subject.json
+		chown 0 "$BUNDLE/subject.json"
+	fi
+	both runs
+}
+
+@test "CARD-3: files added to the bundle's root are refused" {
+	write --profile "$CUSTODY_HOME/plain.json" -- sh -c 'exit 0'
+	echo /work/evil.so >"$BUNDLE/rootfs/etc/ld.so.preload"
+	both refused ld.so.preload
+}
+
+@test "CARD-3: the reason is left where run.oci.hooks.stderr says, which may be added" {
+	level_b
+	jq --arg file "$CUSTODY_HOME/said" '.annotations["run.oci.hooks.stderr"] = $file' "$BUNDLE/config.json" >"$CUSTODY_HOME/new"
+	cat "$CUSTODY_HOME/new" >"$BUNDLE/config.json"
+	try() {
+		rm -f "$CUSTODY_HOME/said"
+		refused 'level B needs approval'
+		[ "$(grep -c 'level B needs approval' "$CUSTODY_HOME/said")" -eq 1 ]
+		[ "$(grep -c 'level B needs approval' "$BUNDLE/custody-hook.err")" -eq 1 ]
+	}
+	both try
+}
+
+@test "CARD-3: a denied request stays denied" {
+	level_b
+	RUNTIME=crun
+	refused 'level B needs approval'
+	"$CUSTODY" deny "$(request)" --reason 'not today' >/dev/null
+	both refused 'not today'
+}
+
+@test "CARD-3: GOV-11: of eight starts that race for one use one runs" {
+	local pids=() i
+	explicit
+	mkdir out
+	[ "$(id -u)" -ne 0 ] || chown 64321:64322 out
+	echo 'mktemp out/XXXXXX' >script.sh
+	write --profile "$CUSTODY_HOME/rw.json" -- sh script.sh
+	RUNTIME=crun
+	refused 'level B needs approval'
+	"$CUSTODY" approve "$(request)" --yes 2>/dev/null
+	for i in {1..8}; do
+		runtime crun run -b "$BUNDLE" "custody-test-race-$i-$$" < <(:) >/dev/null 2>&1 &
+		pids+=($!)
+	done
+	wait "${pids[@]}" || true
+	runtime_settle
+	[ "$(find out -type f | wc -l)" -eq 1 ]
+	[ "$(records grant.consume)" -eq 1 ]
+	whole
+}
+
+# hooked STATE-PID: the hook by hand, as the runtime would call it.
+hooked() {
+	local args
+	mapfile -t args < <(jq -r '.hooks.createRuntime[0].args[1:][]' "$BUNDLE/config.json")
+	run --separate-stderr bash -c 'printf "%s" "$1" | "$2" "${@:3}"' bash \
+		"$(jq -cn --arg b "$BUNDLE" --argjson pid "$1" '{ociVersion: "1.0.2", id: "x", pid: $pid, bundle: $b, status: "created"}')" \
+		"$(jq -r '.hooks.createRuntime[0].path' "$BUNDLE/config.json")" "${args[@]}"
+}
+
+@test "CARD-3: a pid that is not the container's is not believed" {
+	write --profile "$CUSTODY_HOME/plain.json" -- true
+	hooked 0
+	[ "$status" -ne 0 ]
+	hooked 1
+	[ "$status" -ne 0 ]
+	hooked 4194303
+	[ "$status" -ne 0 ]
+	# Older than whoever called us.
+	hooked $$
+	[ "$status" -ne 0 ]
+	assert_stderr_has 'older than the runtime'
+	# Young, but no container.
+	local args
+	mapfile -t args < <(jq -r '.hooks.createRuntime[0].args[1:][]' "$BUNDLE/config.json")
+	run --separate-stderr bash -c 'sleep 1000 </dev/null >/dev/null 2>&1 & young=$!
+		jq -cn --arg b "$1" --argjson pid $young "{id: \"x\", pid: \$pid, bundle: \$b}" >"$3"
+		"$2" "${@:4}" <"$3"; status=$?; kill $young; exit $status' bash "$BUNDLE" \
+		"$(jq -r '.hooks.createRuntime[0].path' "$BUNDLE/config.json")" "$CUSTODY_HOME/state" "${args[@]}"
+	[ "$status" -ne 0 ]
+	assert_stderr_has 'not the first one of a pid namespace'
+	[ "$(records session.intent)" -eq 0 ]
+}
+
+@test "CARD-3: the hook reads all of stdin, also when it has nothing to do with it" {
+	local hook
+	write --profile "$CUSTODY_HOME/plain.json" -- true
+	hook=$(jq -r '.hooks.createRuntime[0].path' "$BUNDLE/config.json")
+	for words in 'approve' 'approve --lane=nowhere' 'nonsense' 'mount {'; do
+		# shellcheck disable=SC2086
+		{ head -c 9000000 /dev/zero; echo "$?" >"$CUSTODY_HOME/rc"; } | "$hook" $words >/dev/null 2>&1 || true
+		[ "$(cat "$CUSTODY_HOME/rc")" = 0 ] || custody_fail "'$words' left some"
+	done
+}
+
+@test "CARD-3: a ledger that cannot be written stops the container" {
+	[ "$(id -u)" -ne 0 ] || suite_setup_user
+	lay_out
+	write --profile "$CUSTODY_HOME/plain.json" -- sh -c 'touch ran; echo ran'
+	chmod 0500 "$CUSTODY_ROOT/sandbox/ledger"
+	chmod 0400 "$CUSTODY_ROOT"/sandbox/ledger/*
+	runtime_run crun "$BUNDLE"
+	chmod -R u+w "$CUSTODY_ROOT/sandbox/ledger"
+	[ "$status" -ne 0 ]
+	[[ $output != *ran* ]]
+	assert_stderr_has 'could not be recorded'
+}
+
+state() { # WORD: is the container in that state?
+	[ "$(runtime crun state "$ID" | jq -r .status)" = "$1" ]
+}
+told() { # KIND COUNT
+	[ "$(records "$1")" -ge "$2" ]
+}
+
+@test "CARD-3: created and never started: the grant comes back; started and killed: it does not" {
+	level_b
+	RUNTIME=crun
+	refused 'level B needs approval'
+	"$CUSTODY" approve "$(request)" --yes 2>/dev/null
+	ID=custody-test-created-$$
+	runtime crun create -b "$BUNDLE" "$ID" < <(:) >/dev/null
+	state created
+	[ "$(records session.start)" -eq 0 ]
+	[ "$(records grant.consume)" -eq 0 ]
+	# Reserved: nobody else gets it.
+	run runtime crun run -b "$BUNDLE" "custody-test-second-$$" < <(:)
+	[ "$status" -ne 0 ]
+	grep -q reserved "$BUNDLE/custody-hook.err"
+	[ ! -e ran ]
+	runtime crun delete --force "$ID"
+	wait_until told grant.release 1
+	runtime_settle
+	[ "$(last session.refused .d.refused)" = '"setup-failed"' ]
+	runs
+	[ -e ran ]
+	whole
+}
+
+@test "CARD-3: how a container was ended stands in exit.json and in the ledger" {
+	local id=custody-test-killed-$$
+	judged '{}'
+	write --profile "$CUSTODY_HOME/plain.json" -- sleep 1000
+	ID=$id
+	runtime crun create -b "$BUNDLE" "$id" < <(:) >/dev/null
+	runtime crun start "$id"
+	wait_until told session.start 1
+	runtime crun kill "$id" KILL
+	wait_until told session.end 1
+	runtime crun delete --force "$id"
+	wait_until test -e "$(echo "$CUSTODY_ROOT"/run/sessions/*)/exit.json"
+	[ "$(jq -r '[.reason, .signal, .code, .container] | join(" ")' "$CUSTODY_ROOT"/run/sessions/*/exit.json)" = "signaled 9 137 $id" ]
+	[ "$(last session.end '[.d.reason, .d.signal] | join(" ")')" = '"signaled 9"' ]
+	runtime_settle
+	whole
+}
+
+@test "CARD-3: a user's bundle is judged under crun as well" {
+	suite_setup_user
+	lay_out
+	RUNTIME=crun
+	judged '{}'
+	write --profile "$CUSTODY_HOME/plain.json" -- sh -c 'cat file; exit 3'
+	# Again and again: what a user sees of a zombie must not be taken for an end.
+	for _ in {1..5}; do
+		level_a
+	done
+	level_b
+	needs_approval
+	"${CUSTODY_AS[@]}" "$CUSTODY" approve "$(request)" --yes 2>/dev/null
+	runs
+	[ -e ran ]
+	rm ran
+	refused consumed
+	sed -i 's/script.sh/scripts.h/' "$BUNDLE/config.json"
+	refused 'config.json is not what the subject says'
+}
