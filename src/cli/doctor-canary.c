@@ -141,6 +141,7 @@ static int start(const struct dirs *d, const struct profile *p, const struct bai
 	if (in < 0 || out < 0)
 		return fault_errno(f, errno, "canary");
 	options_init(&o);
+	o.lane = lane_name(LANE_SANDBOX); /* whatever the default is: looking at the host arms nothing */
 	o.profile = p->path ? p->path : p->name;
 	o.argv = command;
 	o.canary = true;

@@ -103,6 +103,7 @@ static int open_lane(const struct run_options *o, struct session_run *r, struct 
 		.lane = r->docket.dirs.lane,
 		.allow_prod = o->allow_prod,
 		.allow_env = getenv(LANE_ALLOW_ENV),
+		.program = program_invocation_name,
 		.argv = o->words,
 	};
 

@@ -1,0 +1,157 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2016,SC2030,SC2031,SC2154 # words for another shell; bats' subshells; set by bats
+# Two lanes: nothing of one is taken for the other's.
+
+load ../lib/suite.bash
+
+setup() {
+	suite_setup
+	unset CUSTODY_ALLOW_PROD CUSTODY_LANE
+	MARK=$CUSTODY_HOME/work/ran
+	# Writes where the host sees it: what ran is known.
+	cat >"$CUSTODY_HOME/mark.json" <<-END
+		{ "schema": 1, "name": "mark", "extends": "offline", "workspace": { "mode": "rw" } }
+	END
+}
+teardown() { custody_teardown; }
+
+# Neither the command nor anything that would become its session.
+nothing_ran() {
+	[ ! -e "$MARK" ]
+	[ -z "$(ls -A "$CUSTODY_ROOT/run/sessions" 2>/dev/null)" ]
+	[ -z "$(ls -A "$CUSTODY_ROOT/prod/sessions" 2>/dev/null)" ]
+}
+
+# The command line that the message ends with.
+line() {
+	sed -n 's/.*this would start it: //p' <<<"$stderr"
+}
+
+@test "LANE-1: unset, blank and the aliases of sandbox need no key" {
+	for lane in sandbox test SANDBOX ' Test ' ''; do
+		run -0 --separate-stderr "$CUSTODY" run --lane "$lane" --profile review -- true
+	done
+	CUSTODY_LANE="test" run -0 --separate-stderr "$CUSTODY" run --profile review -- true
+	[ ! -e "$CUSTODY_ROOT/prod" ]
+	for lane in staging $'sandbox\n' 'prod,sandbox'; do
+		run -125 --separate-stderr "$CUSTODY" run --lane "$lane" --profile review -- true
+		[[ "$stderr" == *"there are sandbox"*"prod"* ]]
+		CUSTODY_LANE=$lane run -125 --separate-stderr "$CUSTODY" run --profile review -- true
+	done
+	nothing_ran
+}
+
+@test "LANE-2: prod with one key or none starts nothing and says what is missing" {
+	for lane in prod 'Prod ' PRODUCTION; do
+		run -116 --separate-stderr "$CUSTODY" run --lane "$lane" --profile "$CUSTODY_HOME/mark.json" -- touch ran
+		[[ "$stderr" == *"missing: --allow-prod and CUSTODY_ALLOW_PROD; nothing was started"* ]]
+		run -116 --separate-stderr "$CUSTODY" run --allow-prod --lane "$lane" --profile "$CUSTODY_HOME/mark.json" -- touch ran
+		[[ "$stderr" == *"missing: CUSTODY_ALLOW_PROD;"* ]]
+		CUSTODY_ALLOW_PROD=1 run -116 --separate-stderr "$CUSTODY" run --lane "$lane" --profile "$CUSTODY_HOME/mark.json" -- touch ran
+		[[ "$stderr" == *"missing: --allow-prod;"* ]]
+	done
+	for value in '' 0 false no off 2 ' 1' 'yes please'; do
+		CUSTODY_ALLOW_PROD=$value run -116 --separate-stderr "$CUSTODY" run --allow-prod --lane prod -- touch ran
+	done
+	nothing_ran
+	[ ! -e "$CUSTODY_ROOT/prod" ]
+}
+
+@test "LANE-2: the command line of the refusal, pasted into sh, works" {
+	local words=(sh -c 'printf "<%s>" "$@"' it\'s 'a b' '' '$HOME `id` \n' $'new\nline' '*')
+	run -116 --separate-stderr "$CUSTODY" run --lane prod --profile review -- "${words[@]}"
+	nothing_ran
+	[ -n "$(line)" ]
+	run -0 --separate-stderr sh -c "$(line)"
+	[ "$output" = $'<a b><><$HOME `id` \\n><new\nline><*>' ]
+	# Also when the lane came from elsewhere, and only one key was missing.
+	CUSTODY_LANE=prod CUSTODY_ALLOW_PROD=1 run -116 --separate-stderr "$CUSTODY" run --profile review -- echo it ran
+	run -0 --separate-stderr sh -c "$(line)"
+	[ "$output" = 'it ran' ]
+}
+
+@test "LANE-3: no other verb that starts something has its own way around the gate" {
+	run -116 --separate-stderr "$CUSTODY" shell --lane prod -- </dev/null
+	mkdir -p "$CUSTODY_ROOT/etc"
+	echo '{"lane": "prod"}' >"$CUSTODY_ROOT/etc/custody.json"
+	run -116 --separate-stderr "$CUSTODY" run --profile review -- touch ran
+	CUSTODY_ALLOW_PROD=1 run -116 --separate-stderr "$CUSTODY" run --profile review -- touch ran
+	nothing_ran
+}
+
+@test "LANE-4: a profile of the other class is refused, both are named" {
+	export CUSTODY_ALLOW_PROD=1
+	for class in test prod; do
+		printf '{ "schema": 1, "name": "%s", "network": { "class": "%s" } }' $class $class >"$CUSTODY_HOME/$class.json"
+	done
+	printf '{ "schema": 1, "name": "none" }' >"$CUSTODY_HOME/none.json"
+	for name in test none; do
+		run -116 --separate-stderr "$CUSTODY" run --allow-prod --lane prod --profile "$CUSTODY_HOME/$name.json" -- /bin/true
+		[[ "$stderr" == *"is of network class 'test', lane 'prod' is of class 'prod': refused"* ]]
+	done
+	run -116 --separate-stderr "$CUSTODY" run --profile "$CUSTODY_HOME/prod.json" -- /bin/true
+	[[ "$stderr" == *"is of network class 'prod', lane 'sandbox' is of class 'test': refused"* ]]
+	nothing_ran
+	run -0 --separate-stderr "$CUSTODY" run --allow-prod --lane prod --profile "$CUSTODY_HOME/prod.json" -- /bin/true
+	run -0 --separate-stderr "$CUSTODY" run --profile "$CUSTODY_HOME/test.json" -- /bin/true
+}
+
+@test "LANE-5: each lane has its own state and ledger; the sandbox lane's says that it is disposable" {
+	export CUSTODY_ALLOW_PROD=1
+	run -0 --separate-stderr "$CUSTODY" run -- true
+	run -0 --separate-stderr "$CUSTODY" run --allow-prod --lane prod -- echo only-in-prod
+	[ "$(cat "$CUSTODY_ROOT/sandbox/lane")" = sandbox ] && [ "$(cat "$CUSTODY_ROOT/prod/lane")" = prod ]
+	[ "$(cat "$CUSTODY_ROOT/sandbox/version")" = 1 ] && [ "$(cat "$CUSTODY_ROOT/prod/version")" = 1 ]
+	grep -q disposable "$CUSTODY_ROOT/sandbox/README"
+	[ ! -e "$CUSTODY_ROOT/prod/README" ]
+	grep -rq only-in-prod "$CUSTODY_ROOT/prod/ledger"
+	run ! grep -r only-in-prod "$CUSTODY_ROOT/sandbox"
+	run -0 --separate-stderr "$CUSTODY" ledger show --lane prod --kind session.intent --json
+	[[ "$output" == *only-in-prod* ]]
+	run -0 --separate-stderr "$CUSTODY" ledger show --kind session.intent --json
+	[[ "$output" != *only-in-prod* ]]
+}
+
+@test "LANE-6: state that is stamped for the other lane, or not at all, is refused" {
+	run -0 --separate-stderr "$CUSTODY" run -- true
+	echo prod >"$CUSTODY_ROOT/sandbox/lane"
+	run -116 --separate-stderr "$CUSTODY" run --profile "$CUSTODY_HOME/mark.json" -- touch ran
+	rm "$CUSTODY_ROOT/sandbox/lane"
+	run -116 --separate-stderr "$CUSTODY" run --profile "$CUSTODY_HOME/mark.json" -- touch ran
+	mkdir "$CUSTODY_ROOT/sandbox/lane"
+	run --separate-stderr "$CUSTODY" run --profile "$CUSTODY_HOME/mark.json" -- touch ran
+	[ "$status" -ne 0 ]
+	rmdir "$CUSTODY_ROOT/sandbox/lane"
+	echo sandbox >"$CUSTODY_ROOT/sandbox/lane"
+	echo 2 >"$CUSTODY_ROOT/sandbox/version"
+	run -125 --separate-stderr "$CUSTODY" run --profile "$CUSTODY_HOME/mark.json" -- touch ran
+	[[ "$stderr" == *"version 2"*"mv '"* ]]
+	rm "$CUSTODY_ROOT/sandbox/version"
+	mkfifo "$CUSTODY_ROOT/sandbox/version"
+	run -125 --separate-stderr timeout 20 "$CUSTODY" run --profile "$CUSTODY_HOME/mark.json" -- touch ran
+	nothing_ran
+}
+
+@test "LANE-7: an override is a record with who and what, and only for the run that had both keys" {
+	export CUSTODY_ALLOW_PROD=1
+	run -0 --separate-stderr "$CUSTODY" run --allow-prod --lane prod --agent robin -- true
+	run -116 --separate-stderr "$CUSTODY" run --lane prod -- true
+	run -0 --separate-stderr "$CUSTODY" run -- true
+	run -0 --separate-stderr "$CUSTODY" ledger export --lane prod --kind lane.override
+	[ "$(wc -l <<<"$output")" = 1 ]
+	[ "$(jq -r '.agent + " " + (.d.uid | tostring) + " " + .d.lane + " " + .d.command[0]' <<<"$output")" = "robin $(id -u) prod true" ]
+	run ! grep -r lane.override "$CUSTODY_ROOT/sandbox/ledger"
+	# Before anything of the session: its record is the first of it.
+	override=$(grep -n lane.override "$CUSTODY_ROOT"/prod/ledger/*.ndjson | cut -d: -f1)
+	start=$(grep -n session.start "$CUSTODY_ROOT"/prod/ledger/*.ndjson | cut -d: -f1)
+	[ "$override" -lt "$start" ]
+}
+
+@test "LANE-1: a default lane of prod leaves doctor's own container in the sandbox lane" {
+	mkdir -p "$CUSTODY_ROOT/etc"
+	echo '{"lane": "prod"}' >"$CUSTODY_ROOT/etc/custody.json"
+	run --separate-stderr "$CUSTODY" doctor --json
+	[ "$(jq -r '.checks[] | select(.id == "HOST-CANARY") | .state' <<<"$output")" = ok ]
+	[ ! -e "$CUSTODY_ROOT/prod" ]
+}
