@@ -275,20 +275,57 @@ static int decide(const struct approval_person *p, const struct approver *by, st
 	return sign(p, by, &key, ret, f);
 }
 
+/* Somebody who counts can approve level C. */
+static int has_pin(const struct desk *d, bool *ret, struct fault *f)
+{
+	_cleanup_approvers_ struct approver_list l = { 0 };
+	int r = approver_list(d, &l, f);
+
+	if (r < 0)
+		return r;
+	*ret = false;
+	for (size_t i = 0; i < l.n; i++)
+		*ret |= l.items[i].counts && l.items[i].has_pin_key;
+	return 0;
+}
+
+/* Nobody is there.  For a C that nobody could approve anywhere, that is said as well. */
+static int say_unseen(const struct approval_person *p, const char *why, struct person_result *ret,
+		      struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	bool pin = true;
+	int r = p->request->level == 'C' ? has_pin(p->desk, &pin, f) : 0;
+
+	if (r < 0)
+		return r;
+	ret->unseen = true;
+	if (pin)
+		return say(ret, PERSON_ABSENT, f, "%s", why);
+	approval_put_command(&b, p->desk, "pin set", NULL);
+	return b.broken ? fault_errno(f, ENOMEM, "approval")
+			: say(ret, PERSON_ABSENT, f,
+			      "%s, and level C needs a PIN, which nobody has; set one with: %s", why, b.text);
+}
+
 /* Not being able to ask is a result, not a failure. */
 static int open_terminal(const struct approval_person *p, struct prompt *tty, struct person_result *ret,
 			 bool *ret_able, struct fault *f)
 {
 	_cleanup_fault_ struct fault why = { 0 };
-	int r = prompt_open(tty, &why);
+	int r = p->alone ? 0 : prompt_open(tty, &why);
 
-	*ret_able = false;
-	ret->unseen = r < 0;
+	*ret_able = r == 0;
 	if (r == -ENXIO || r == -EBUSY)
-		return say(ret, PERSON_ABSENT, f, "%s", fault_text(&why));
-	if (r < 0)
-		return fault_set(f, -r, "%s", fault_text(&why));
-	*ret_able = true;
+		return say_unseen(p, fault_text(&why), ret, f);
+	return r < 0 ? fault_set(f, -r, "%s", fault_text(&why)) : 0;
+}
+
+static int require_rate(const struct approval_person *p, struct person_result *ret, bool *ret_able,
+			struct fault *f)
+{
+	int r;
+
 	if (p->rate == 0 || (p->yes && p->request->level != 'C'))
 		return 0;
 	r = prompt_rate_take(p->desk, PROMPT_RATE_CARDS, p->rate, ret_able, f);
@@ -304,12 +341,15 @@ int approval_person_ask(const struct approval_person *p, struct person_result *r
 	_cleanup_person_ struct person_result got = { 0 };
 	struct approver by;
 	bool able;
-	int r = find_approver(p, &by, &got, &able, f);
+	/* First of all: a key is made for a person who is there, never for a program that asks. */
+	int r = open_terminal(p, &tty, &got, &able, f);
 
 	if (r == 0 && able)
+		r = find_approver(p, &by, &got, &able, f);
+	if (r == 0 && able)
 		r = require_able(p, &by, &got, &able, f);
-	if (r == 0 && able && !p->alone)
-		r = open_terminal(p, &tty, &got, &able, f);
+	if (r == 0 && able)
+		r = require_rate(p, &got, &able, f);
 	if (r == 0 && able)
 		r = decide(p, &by, &tty, &got, f);
 	if (r < 0)

@@ -30,6 +30,8 @@ teardown() {
 	[ "$(pending ".requests[] | select(.id == \"$first\") | .level + .command")" = "Becho ask one" ]
 	[[ $(pending '.requests[0].digest') == "sha256:$first"* ]]
 	[ "$(records session.start)" = 0 ]
+	# No key was made for a program that asks.
+	[ "$("$CUSTODY" key ls --json | jq '.keys | length')" = 0 ]
 }
 
 @test "GOV-13: the line that the refusal prints works as it stands" {
@@ -87,8 +89,11 @@ teardown() {
 	waiter=$!
 	wait_until grep -q 'custody approve' "$CUSTODY_HOME/err"
 	[ ! -s "$CUSTODY_HOME/out" ]
+	SECONDS=0
 	approve "$(pending '.requests[0].id')"
 	wait "$waiter"
+	# An event: who only looks now and then would take longer.
+	[ "$SECONDS" -lt 25 ]
 	[ "$(cat "$CUSTODY_HOME/out")" = "ask waited" ]
 
 	alone "$CUSTODY" run --wait -- echo ask denied >"$CUSTODY_HOME/out" 2>"$CUSTODY_HOME/err" 3>&- &
@@ -122,6 +127,13 @@ teardown() {
 	approve "$request"
 	run --separate-stderr alone "$CUSTODY" run --wait=20 -- echo ask early
 	assert_status 0
+	# In the very moment between the two.
+	approval_config "\"on_request\":[\"$CUSTODY\",\"approve\",\"--yes\"]"
+	SECONDS=0
+	run --separate-stderr alone "$CUSTODY" run --wait=50 -- echo ask between
+	assert_status 0
+	assert_output_has "ask between"
+	[ "$SECONDS" -lt 25 ]
 }
 
 @test "approval: a program of the admin's learns of a request once, and nothing of the payload is in its arguments" {
