@@ -9,7 +9,7 @@ load ../lib/runtime.bash
 
 setup() {
 	suite_setup
-	echo 'echo one' >script.sh
+	printf '#!/bin/sh\necho one\n' >script.sh
 	chmod +x script.sh
 	unset LANG LC_ALL CUSTODY_LANE CUSTODY_ALLOW_PROD
 }
@@ -211,7 +211,7 @@ same() {
 		digest --profile "$PROFILE" -- ./script.sh a
 		differs "$body"
 	done
-	echo 'echo two' >script.sh
+	printf '#!/bin/sh\necho two\n' >script.sh
 	digest -- ./script.sh a
 	differs "the script"
 }
@@ -441,6 +441,19 @@ same() {
 	# After "--" it is the command's.
 	check --json -- ls --explain
 	jq -e '.subject.argv == ["ls", "--explain"]' <<<"$output"
+}
+
+@test "GOV-9: check, run and bundle name one digest for one thing" {
+	digest --timeout 50 -e A=1 -v /usr/share:/share -- ./script.sh a
+	BASE=$DIGEST
+	custody_run --timeout 60 -e A=1 -v /usr/share:/share -- ./script.sh a
+	assert_status 0
+	[ "$(custody_result .digest)" = "$BASE" ] || custody_fail "run has another digest"
+	bundle --timeout 70 -e A=1 -v /usr/share:/share -- ./script.sh a
+	[ "$(jq -r .digest "$BUNDLE/subject.json")" = "$BASE" ]
+	# What ran changes nothing for the next time.
+	digest -e A=1 -v /usr/share:/share -- ./script.sh a
+	same "a run"
 }
 
 @test "GOV-9: a bundle carries the document that check prints" {
