@@ -30,12 +30,26 @@ static int require_own(int fd, const char *path, struct fault *f)
 	return 0;
 }
 
+/* Set once at login and kept by the kernel across every change of uid; 4294967295 while nobody logged in. */
+static uid_t login_uid(void)
+{
+	_cleanup_close_ int fd = open("/proc/self/loginuid", O_RDONLY | O_CLOEXEC);
+	_cleanup_free_ char *text = NULL;
+	uint64_t uid;
+	size_t len;
+
+	if (fd < 0 || fd_read_all(fd, 32, &text, &len, NULL) < 0 || str_to_u64(text, &uid) < 0 ||
+	    uid > UINT32_MAX)
+		return APPROVER_NO_UID;
+	return (uid_t)uid;
+}
+
 int desk_open(const char *state, const char *lane, const struct approval_rules *rules, struct ledger *ledger,
 	      struct desk *ret, struct fault *f)
 {
-	_cleanup_desk_ struct desk d = { .dirfd = -EBADF,
-					 .rules = rules ? rules : &strict,
-					 .ledger = ledger };
+	_cleanup_desk_ struct desk d = {
+		.dirfd = -EBADF, .rules = rules ? rules : &strict, .ledger = ledger, .login = login_uid()
+	};
 	int r;
 
 	if (!*lane || strlen(lane) >= sizeof(d.lane))

@@ -56,6 +56,7 @@ struct desk {
 	const struct approval_rules *rules; /* borrowed */
 	struct ledger *ledger;		    /* borrowed; NULL: only what writes nothing can be asked */
 	int dirfd;			    /* STATE */
+	uid_t login; /* who logged in, however he became this uid (sudo, su); APPROVER_NO_UID: the kernel does not know */
 	/* For tests only. */
 	const struct moment *now; /* NULL: the clocks */
 	unsigned int pin_cost;	  /* of yescrypt; 0: PIN_COST */

@@ -112,6 +112,20 @@ static int add_local(const struct desk *d, int dirfd, struct approver_list *l, s
 	return r;
 }
 
+/* A plain key that is also somebody's key behind a PIN would sign a C without one. */
+static int require_apart(const struct approver_list *l, struct fault *f)
+{
+	for (size_t i = 0; i < l->n; i++)
+		for (size_t k = 0; k < l->n; k++)
+			if (l->items[i].has_pin_key && l->items[k].has_key &&
+			    same(&l->items[i].pin_key, &l->items[k].key))
+				return fault_set(f, EINVAL,
+						 "pin_key of approver '%s' is the plain key of '%s': a level "
+						 "C would need no PIN",
+						 l->items[i].name, l->items[k].name);
+	return 0;
+}
+
 int approver_list_public(const struct desk *d, struct approver_list *ret, struct fault *f)
 {
 	_cleanup_approvers_ struct approver_list l = { 0 };
@@ -124,6 +138,8 @@ int approver_list_public(const struct desk *d, struct approver_list *ret, struct
 	r = d->rules->configured ? add_configured(d, &l, f) : 0;
 	if (r == 0)
 		r = add_local(d, dirfd, &l, f);
+	if (r == 0)
+		r = require_apart(&l, f);
 	if (r < 0)
 		return r;
 	*ret = l;

@@ -135,13 +135,15 @@ static bool is_heard(const struct grant_items *l, const struct approver *by)
 	return false;
 }
 
-/* Soonest to end first: the others keep. */
-static int by_end(const void *a, const void *b)
+/* The lowest level first, then what ends soonest: the others keep. */
+static int by_worth(const void *a, const void *b)
 {
-	uint64_t x = ((const struct grant_item *)a)->found.grant.not_after_us,
-		 y = ((const struct grant_item *)b)->found.grant.not_after_us;
+	const struct grant *x = &((const struct grant_item *)a)->found.grant,
+			   *y = &((const struct grant_item *)b)->found.grant;
 
-	return x < y ? -1 : x > y;
+	if (x->level != y->level)
+		return x->level < y->level ? -1 : 1;
+	return x->not_after_us < y->not_after_us ? -1 : x->not_after_us > y->not_after_us;
 }
 
 static enum grant_reason sum_up(const struct grant_items *l, uint64_t chosen)
@@ -168,7 +170,7 @@ void grant_items_choose(const struct desk *d, struct grant_items *l, enum grant_
 	uint64_t needed = desk_min_approvals(d), chosen = 0;
 
 	if (l->n > 0)
-		qsort(l->items, l->n, sizeof(*l->items), by_end);
+		qsort(l->items, l->n, sizeof(*l->items), by_worth);
 	for (size_t i = 0; i < l->n && chosen < needed; i++) {
 		struct grant_item *item = &l->items[i];
 

@@ -114,7 +114,13 @@ bool grant_is_self(const struct desk *d, const struct grant *g, const struct app
 	for (char **a = g->askers; a && *a; a++)
 		if (asker_is(*a, by->uid, by->name))
 			return true;
-	return q && ((q->uid != APPROVER_NO_UID && q->uid == by->uid) || str_eq(q->user, by->name));
+	if (!q)
+		return false;
+	/* `sudo custody run` is still run by who logged in. */
+	if (by->uid != APPROVER_NO_UID &&
+	    (q->uid == by->uid || (q->uid != APPROVER_NO_UID && d->login == by->uid)))
+		return true;
+	return str_eq(q->user, by->name);
 }
 
 static enum grant_reason judge_uses(const struct grant_judgement *j, const struct grant *g,

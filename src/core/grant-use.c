@@ -302,6 +302,8 @@ int grant_revoke(const struct desk *d, const char *id, const char *by, const cha
 	struct moment now;
 	int r;
 
+	if (!str_is_utf8(by, strlen(by)) || (reason && !str_is_utf8(reason, strlen(reason))))
+		return fault_set(f, EINVAL, "names and reasons must be UTF-8");
 	r = grant_open_locked(d, false, &dirfd, &lock, f);
 	if (r == -ENOENT)
 		return fault_set(f, ENOENT, "no grant '%s' in lane '%s': there is none", id, d->lane);

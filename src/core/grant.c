@@ -196,6 +196,9 @@ static int sign_locked(const struct desk *d, int requestsfd, struct request *rq,
 				 "approver must",
 				 by->name, rq->id);
 	r = grant_seal(g, key, f);
+	if (r == 0 && strlen(g->text) >= GRANT_TEXT_MAX)
+		r = fault_set(f, EMSGSIZE, "the grant would be over %d bytes: give a shorter reason",
+			      GRANT_TEXT_MAX);
 	if (r == 0)
 		r = grant_open_locked(d, true, &dirfd, &lock, f);
 	/* Refused before and approved now: it is asked again, by who approves. */
@@ -205,9 +208,12 @@ static int sign_locked(const struct desk *d, int requestsfd, struct request *rq,
 		r = record_grant(d, g, false, rq->agent, f);
 	if (r == 0)
 		r = grant_keep(dirfd, g, f);
+	if (r < 0)
+		return r;
+	r = is_complete(d, dirfd, rq, ret_complete, f);
 	if (r == 0)
-		r = is_complete(d, dirfd, rq, ret_complete, f);
-	return r < 0 ? r : settle_request(d, requestsfd, rq, by->name, *ret_complete, f);
+		r = settle_request(d, requestsfd, rq, by->name, *ret_complete, f);
+	return r < 0 ? fault_wrap(f, r, "grant '%s' counts, but its request could not be closed", g->id) : 0;
 }
 
 int grant_sign(const struct desk *d, const struct request *rq, const struct approver *by,

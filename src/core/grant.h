@@ -11,7 +11,7 @@
  * the statement's hash, apart from the file: a copy is the same grant.
  */
 #define GRANT_ID_SIZE 17      /* first 16 hex digits of the statement's hash: what people see */
-#define GRANT_TEXT_MAX 8192   /* of a file, an annotation */
+#define GRANT_TEXT_MAX 16384  /* of a file, an annotation */
 #define GRANT_REASON_MAX 1024 /* bytes of an approver's words */
 
 struct grant {

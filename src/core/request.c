@@ -88,8 +88,12 @@ static int sweep(const struct desk *d, int dirfd, const struct moment *now, size
 
 static int add_asker(struct request *rq, uid_t uid, const char *user, struct fault *f)
 {
-	_cleanup_free_ char *asker = asker_text(uid, user);
+	_cleanup_free_ char *asker = NULL;
 
+	if (user && (strlen(user) > 256 || !str_is_utf8(user, strlen(user))))
+		return fault_set(f, EINVAL, "the name of user %u is not UTF-8 of at most 256 bytes",
+				 (unsigned int)uid);
+	asker = asker_text(uid, user);
 	if (!asker)
 		return fault_errno(f, ENOMEM, "request");
 	if (strv_has(rq->askers, asker))
@@ -101,11 +105,22 @@ static int add_asker(struct request *rq, uid_t uid, const char *user, struct fau
 	return strv_append(&rq->askers, asker) < 0 ? fault_errno(f, ENOMEM, "request") : 0;
 }
 
+/* Commands may hold any bytes; JSON does not. */
 static bool copy_text(const char *text, char **ret)
 {
 	if (text)
-		*ret = strdup(text);
+		*ret = str_is_utf8(text, strlen(text)) ? strdup(text) : str_escape(text);
 	return !text || *ret;
+}
+
+/* Before anything is recorded: what could not be written afterwards. */
+static int require_words(const char *by, const char *reason, struct fault *f)
+{
+	if (!str_is_utf8(by, strlen(by)) || (reason && !str_is_utf8(reason, strlen(reason))))
+		return fault_set(f, EINVAL, "names and reasons must be UTF-8");
+	if (strlen(by) > 256 || (reason && strlen(reason) > REQUEST_REASON_MAX))
+		return fault_set(f, EINVAL, "a reason has at most %d bytes", REQUEST_REASON_MAX);
+	return 0;
 }
 
 static bool copy_doc(const struct jdoc *doc, struct jdoc **ret)
@@ -113,6 +128,22 @@ static bool copy_doc(const struct jdoc *doc, struct jdoc **ret)
 	if (doc)
 		*ret = jdoc_copy(doc);
 	return !doc || (*ret && !(*ret)->broken);
+}
+
+/* A line for lists; the whole of it is in the subject. */
+static bool copy_command(const char *text, char **ret)
+{
+	size_t len;
+
+	if (!copy_text(text ? text : "", ret))
+		return false;
+	len = strlen(*ret);
+	if (len > REQUEST_COMMAND_MAX) {
+		for (len = REQUEST_COMMAND_MAX; ((unsigned char)(*ret)[len] & 0xc0) == 0x80; len--)
+			;
+		(*ret)[len] = '\0';
+	}
+	return true;
 }
 
 static int fill_new(const struct desk *d, const struct request_ask *ask, const struct moment *now,
@@ -128,11 +159,10 @@ static int fill_new(const struct desk *d, const struct request_ask *ask, const s
 	rq->expires_us = now->wall_us + life_s * 1000000;
 	rq->askers = calloc(1, sizeof(*rq->askers));
 	rq->approvals = calloc(1, sizeof(*rq->approvals));
-	/* Not cut: the whole of it is in the subject, this is a line for lists. */
-	rq->command = strndup(ask->command ? ask->command : "", REQUEST_COMMAND_MAX);
-	if (!rq->askers || !rq->approvals || !rq->command || !copy_text(ask->agent, &rq->agent) ||
-	    !copy_text(ask->profile, &rq->profile) || !copy_text(ask->alike, &rq->alike) ||
-	    !copy_doc(ask->subject, &rq->subject) || !copy_doc(ask->verdict, &rq->verdict))
+	if (!rq->askers || !rq->approvals || !copy_command(ask->command, &rq->command) ||
+	    !copy_text(ask->agent, &rq->agent) || !copy_text(ask->profile, &rq->profile) ||
+	    !copy_text(ask->alike, &rq->alike) || !copy_doc(ask->subject, &rq->subject) ||
+	    !copy_doc(ask->verdict, &rq->verdict))
 		return fault_errno(f, ENOMEM, "request");
 	return 0;
 }
@@ -208,6 +238,8 @@ int request_file(const struct desk *d, const struct request_ask *ask, struct req
 	}
 	if (r == 0)
 		r = add_asker(&rq, ask->uid, ask->user, f);
+	if (r == 0 && d->login != APPROVER_NO_UID && d->login != ask->uid)
+		r = add_asker(&rq, d->login, NULL, f);
 	if (r < 0)
 		return r;
 	rq.count++;
@@ -252,6 +284,22 @@ static int mark_carried(struct request *rq, struct fault *f)
 	return 0;
 }
 
+/* The sender's line for lists is the sender's; this one is from what the digest covers. */
+static int name_command(struct request *rq, struct fault *f)
+{
+	const struct jdoc *argv = jdoc_get(rq->subject, "argv");
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	_cleanup_free_ char *line = NULL;
+
+	for (size_t i = 0; argv && argv->type == JDOC_ARRAY && i < argv->n_items; i++)
+		strbuf_printf(&b, "%s%s", i ? " " : "",
+			      argv->items[i]->type == JDOC_STRING ? argv->items[i]->string : "(bytes)");
+	line = strbuf_take(&b);
+	free(rq->command);
+	rq->command = NULL;
+	return line && copy_command(line, &rq->command) ? 0 : fault_errno(f, ENOMEM, "request");
+}
+
 int request_adopt(const struct desk *d, const char *path, struct request *ret, struct fault *f)
 {
 	_cleanup_request_ struct request rq = { 0 }, here = { 0 };
@@ -279,6 +327,8 @@ int request_adopt(const struct desk *d, const char *path, struct request *ret, s
 	if (r != -ENOENT)
 		goto out;
 	r = mark_carried(&rq, f);
+	if (r == 0)
+		r = name_command(&rq, f);
 	if (r < 0)
 		return r;
 	/* Its clocks are another machine's; what is left of its time runs on ours. */
@@ -435,7 +485,9 @@ int request_deny(const struct desk *d, const char *id, const char *by, const cha
 	struct moment now;
 	int r;
 
-	r = open_named(d, id, &dirfd, &lock, &rq, &now, f);
+	r = require_words(by, reason, f);
+	if (r == 0)
+		r = open_named(d, id, &dirfd, &lock, &rq, &now, f);
 	if (r < 0)
 		return r;
 	rq.state = REQUEST_DENIED;

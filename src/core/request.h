@@ -12,6 +12,7 @@
 #define REQUEST_ID_SIZE 17 /* first 16 hex digits of the digest */
 #define REQUEST_ASKERS_MAX 16
 #define REQUEST_COMMAND_MAX 16384
+#define REQUEST_REASON_MAX 1024
 
 enum request_state {
 	REQUEST_OPEN,

@@ -91,6 +91,26 @@ static void GOV_13_configured_approvers_count_alone(void)
 	CHECK(approver_find(&b.desk, "mallory", &a, NULL) == -EINVAL);
 }
 
+static void GOV_6_a_plain_key_listed_as_one_behind_a_PIN_is_refused(void)
+{
+	_cleanup_bench_ struct bench b = { 0 };
+	struct approver a;
+	char one[APPROVER_KEY_SIZE], two[APPROVER_KEY_SIZE];
+	struct approver_entry e[] = { { .name = "alice", .key = one, .pin_key = two, .uid = APPROVER_NO_UID },
+				      { .name = "bob", .key = two, .uid = APPROVER_NO_UID } };
+
+	CHECK(bench_make(&b));
+	approver_key_text(&(struct sign_public){ .bytes = { 1 } }, one);
+	approver_key_text(&(struct sign_public){ .bytes = { 2 } }, two);
+	b.rules = (struct approval_rules){ .approvers = e, .n_approvers = 1, .configured = true };
+	CHECK(approver_find(&b.desk, "alice", &a, NULL) == 0);
+	b.rules.n_approvers = 2;
+	CHECK(approver_find(&b.desk, "alice", &a, NULL) == -EINVAL);
+	b.rules.n_approvers = 1;
+	e[0].pin_key = one;
+	CHECK(approver_find(&b.desk, "alice", &a, NULL) == -EINVAL);
+}
+
 static void GOV_13_no_first_approver_where_the_admin_has_a_list(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
@@ -189,7 +209,8 @@ static void sixteen_first_needs_make_one_key(void)
 
 TAP_MAIN(T(GOV_13_the_first_need_makes_the_first_approver_and_a_record),
 	 T(a_name_that_is_no_file_name_is_refused), T(a_second_key_under_a_name_is_refused),
-	 T(GOV_13_configured_approvers_count_alone), T(GOV_13_no_first_approver_where_the_admin_has_a_list),
-	 T(LANE_6_a_key_of_the_other_lane_is_refused), T(a_file_under_another_name_gives_no_second_voice),
-	 T(a_state_that_others_may_write_is_refused), T(killed_at_every_call_a_key_is_there_or_can_be_made),
-	 T(sixteen_first_needs_make_one_key))
+	 T(GOV_13_configured_approvers_count_alone),
+	 T(GOV_6_a_plain_key_listed_as_one_behind_a_PIN_is_refused),
+	 T(GOV_13_no_first_approver_where_the_admin_has_a_list), T(LANE_6_a_key_of_the_other_lane_is_refused),
+	 T(a_file_under_another_name_gives_no_second_voice), T(a_state_that_others_may_write_is_refused),
+	 T(killed_at_every_call_a_key_is_there_or_can_be_made), T(sixteen_first_needs_make_one_key))

@@ -339,6 +339,9 @@ static void GOV_13_who_asks_or_starts_may_not_approve(void)
 	CHECK(look_as(&b, "make", 4242, "asker") == GRANT_VALID);
 	CHECK(look_as(&b, "make", geteuid(), "root") == GRANT_SELF_APPROVAL); /* starts it himself */
 	CHECK(look_as(&b, "make", 77, "alice") == GRANT_SELF_APPROVAL);	      /* ... from another account */
+	b.desk.login = geteuid();					      /* sudo */
+	CHECK(look_as(&b, "make", 77, "root") == GRANT_SELF_APPROVAL);
+	b.desk.login = APPROVER_NO_UID;
 	/* Asked for by the approver: by uid, and by name. */
 	own.uid = geteuid();
 	own.user = "someone";

@@ -58,7 +58,7 @@ static void too_many_open_ones_are_refused_with_the_way_out(void)
 		.digest = &digest, .level = 'B', .command = "w9", .subject = subject
 	};
 	unsigned int n;
-	char word[8];
+	char word[16];
 
 	CHECK(bench_make(&b) && bench_stop_clock(&b));
 	b.rules.requests_max = 4;
@@ -209,6 +209,43 @@ static void GOV_13_a_carried_request_is_adopted_with_its_askers(void)
 	CHECK(request_adopt(&laptop.desk, path, &bare, NULL) == -EINVAL);
 }
 
+static void any_bytes_of_a_command_can_be_asked_for(void)
+{
+	_cleanup_bench_ struct bench b = { 0 };
+	_cleanup_request_ struct request rq = { 0 }, read = { 0 };
+	_cleanup_free_ char *long_one = malloc(3 * REQUEST_COMMAND_MAX);
+
+	CHECK(bench_make(&b) &&
+	      ask(&b, "cat \xff\xfe", 'B', &rq) < 0); /* the subject's document is not UTF-8 */
+	{
+		struct digest digest;
+		_cleanup_jdoc_ struct jdoc *subject = make_subject("x", &digest);
+		struct request_ask a = {
+			.digest = &digest, .level = 'B', .command = "cat \xff\xfe", .subject = subject
+		};
+
+		CHECK(request_file(&b.desk, &a, &rq, NULL) == 0 &&
+		      request_read(&b.desk, rq.id, &read, NULL) == 0);
+		CHECK(strcmp(read.command, "cat \\xFF\\xFE") == 0);
+		request_done(&rq);
+		request_done(&read);
+		subject->members[0].value->items[0]->string[0] = 'y';
+		jdoc_free(make_subject("y", &digest));
+		CHECK(long_one);
+		for (size_t i = 0; i < 3 * REQUEST_COMMAND_MAX - 1; i += 2)
+			memcpy(long_one + i, "\xc3\xa4", 2);
+		long_one[3 * REQUEST_COMMAND_MAX - 1] = '\0';
+		long_one[3 * REQUEST_COMMAND_MAX - 2] = '\0';
+		a.command = long_one;
+		CHECK(request_file(&b.desk, &a, &rq, NULL) == 0 && strlen(rq.command) == REQUEST_COMMAND_MAX);
+		CHECK(request_deny(&b.desk, rq.id, "\xff", NULL, NULL) == -EINVAL);
+		CHECK(request_deny(&b.desk, rq.id, "a", "\xff", NULL) == -EINVAL &&
+		      count_records(&b, "approval.deny") == 0);
+		a.user = "\xff";
+		CHECK(request_file(&b.desk, &a, &(struct request){ 0 }, NULL) == -EINVAL);
+	}
+}
+
 static bool is_readable(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -288,5 +325,6 @@ TAP_MAIN(T(GOV_13_a_digest_is_asked_once_and_counted), T(GOV_13_a_flood_of_sixte
 	 T(a_refusal_answers_who_asks_again), T(the_higher_level_of_two_askers_stays),
 	 T(GOV_9_what_is_shown_is_what_is_approved), T(a_damaged_file_is_refused_and_can_be_cleared),
 	 T(LANE_6_a_request_of_the_other_lane_is_refused),
-	 T(GOV_13_a_carried_request_is_adopted_with_its_askers), T(a_waiter_hears_of_every_answer),
-	 T(killed_at_every_call_a_request_is_whole_or_not_there), T(only_so_many_askers))
+	 T(GOV_13_a_carried_request_is_adopted_with_its_askers), T(any_bytes_of_a_command_can_be_asked_for),
+	 T(a_waiter_hears_of_every_answer), T(killed_at_every_call_a_request_is_whole_or_not_there),
+	 T(only_so_many_askers))
