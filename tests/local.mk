@@ -277,6 +277,7 @@ AM_TESTS_ENVIRONMENT = \
 	export SRCDIR BUILDDIR LIBCRUN_A NM FUZZ_TARGETS;
 EXTRA_DIST += $(script_tests) tests/data tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/integration tests/conformance tests/lib tests/vm
 
-# Built by contrib/bench/ledger only.
-EXTRA_PROGRAMS = contrib/bench/ledger-driver
+# Built by the scripts in contrib/bench only.
+EXTRA_PROGRAMS = contrib/bench/ledger-driver contrib/bench/policy-driver
+contrib_bench_policy_driver_SOURCES = contrib/bench/policy-driver.c
 contrib_bench_ledger_driver_SOURCES = contrib/bench/ledger-driver.c
