@@ -174,13 +174,23 @@ static bool variable_runs(const char *name, const char *value)
 
 void judge_variable(struct judge *j, const char *name, const char *value)
 {
+	const struct command_row *row = command_row_find(value);
+
 	if (str_eq(name, "HOME") || str_eq(name, "CDPATH") || str_eq(name, "PWD") || str_eq(name, "OLDPWD"))
 		j->lost = true;
-	if (variable_runs(name, value))
+	/* c=curl; $c example.org | sh */
+	if (row && row->traits & COMMAND_FETCHES) {
+		judge_trait(j, row->traits);
+		judge_change(j, row->outcome, row->domain);
+	}
+	if (variable_runs(name, value)) {
 		judge_unknown(j, name, "this variable decides what runs");
-	/* X='rm -rf /'; $X */
-	if (strpbrk(value, " \t\n`$"))
+		if (strpbrk(value, " `$"))
+			judge_shell_text(j, value, false);
+	} else if (strpbrk(value, " \t\n`$")) {
+		/* X='rm -rf /'; $X */
 		judge_probe_text(j, value);
+	}
 }
 
 /* What the caller's environment already says, without the terms of a text: PATH and names only. */
@@ -294,6 +304,28 @@ void judge_probe_crude(struct judge *j, const char *text)
 
 /* --- commands -------------------------------------------------------------------------------------------------- */
 
+/* ./x -rf /: it may be a copy of rm. */
+static void judge_likeness(struct judge *j, const struct shell_word *w, size_t n)
+{
+	bool recursive = false, force = false;
+	const char *why;
+
+	for (size_t i = 1; i < n; i++) {
+		const char *t = w[i].text;
+
+		if (t[0] != '-')
+			continue;
+		recursive =
+			recursive || (t[1] != '-' ? strpbrk(t, "rR") != NULL : str_starts(t, "--recursive"));
+		force = force || (t[1] != '-' ? strchr(t, 'f') != NULL : str_starts(t, "--force"));
+	}
+	for (size_t i = 1; recursive && force && i < n; i++)
+		if (w[i].text[0] != '-' && path_is_unbounded(j, w[i].text, &why)) {
+			judge_unbounded(j, w[i].text, "the program may be rm");
+			return;
+		}
+}
+
 /* An unrecognised program may run what its arguments say: "foo rm -rf /", "foo -c 'rm -rf /'". */
 void judge_probe_arguments(struct judge *j, const struct shell_word *w, size_t n)
 {
@@ -378,6 +410,7 @@ void judge_command(struct judge *j, const struct shell_word *w, size_t n)
 						    .probing = 1,
 						    .fuel = j->fuel },
 				   &(struct command){ row, w, n });
+		judge_likeness(j, w, n);
 		judge_probe_arguments(j, w, n);
 	} else if (only_asks(&(struct command){ row, w, n }) && !command_row_deletes(row)) {
 		(void)judge_part(j, w, n);

@@ -7,8 +7,8 @@
 
 /* --- shells -------------------------------------------------------------------------------------------------- */
 
-/* Text that is printed here may be what a shell reads there: echo 'rm -rf /' | sh */
-static void probe_printed(struct judge *j)
+/* echo 'rm -rf /' | sh */
+void judge_printed(struct judge *j)
 {
 	for (const struct shell_command *c = j->shell; c; c = c->next) {
 		for (const struct shell_redirect *d = c->redirects; d; d = d->next)
@@ -81,7 +81,7 @@ void judge_shell(struct judge *j, const struct command *c)
 		if (word_is_operand(&at)) {
 			judge_unknown(j, at.word, "a script that is not read here");
 			judge_probe_arguments(j, c->w, c->n);
-			probe_printed(j);
+			judge_printed(j);
 			return;
 		}
 		text = text || at.c == 'c';
@@ -98,7 +98,7 @@ void judge_shell(struct judge *j, const struct command *c)
 	/* A text that looks like an option: refused by the shells that are known here. */
 	for (size_t i = 1; text && i < c->n; i++)
 		judge_probe_crude(j, c->w[i].text);
-	probe_printed(j);
+	judge_printed(j);
 }
 
 /* fish, csh, zsh ...: another language; what looks like a delete still counts. */
@@ -111,7 +111,7 @@ void judge_foreign_shell(struct judge *j, const struct command *c)
 		judge_probe_text(j, c->w[i].text);
 		judge_probe_crude(j, c->w[i].text);
 	}
-	probe_printed(j);
+	judge_printed(j);
 }
 
 /* python, perl, node ...: with code in their words or in a file. */
@@ -125,6 +125,17 @@ void judge_code(struct judge *j, const struct command *c)
 	for (const struct shell_redirect *d = j->redirects; d; d = d->next)
 		if (d->kind == SHELL_REDIRECT_HERE)
 			judge_probe_crude(j, d->word.text);
+	judge_printed(j);
+}
+
+/* at, batch: a shell's text from standard input, for later. */
+void judge_at(struct judge *j, const struct command *c)
+{
+	(void)judge_part(j, c->w, c->n);
+	judge_change(j, OUTCOME_SOFT, DOMAIN_SYSTEM);
+	judge_note(j, "system-tool", c->w[0].text, "runs something later, outside");
+	judge_unknown(j, c->w[0].text, "reads its commands from somewhere else");
+	judge_printed(j);
 }
 
 /* A program that only prints fields is a read; one that could start something is not. */

@@ -30,13 +30,14 @@ void judge_fixed(struct judge *j, const struct command *c)
 	(void)judge_part(j, c->w, c->n);
 	judge_change(j, c->row->outcome, c->row->domain);
 	judge_trait(j, c->row->traits);
+	if (str_eq(c->row->name, "mount"))
+		j->links = true;
 	if (c->row->domain == DOMAIN_SYSTEM)
 		judge_note(j, "system-tool", c->w[0].text, "changes the system");
 	else if (c->row->traits & COMMAND_RUNS)
 		judge_note(j, "runs-programs", c->w[0].text, "runs other programs");
-	for (size_t i = 1; c->row->traits & COMMAND_RUNS && i < c->n; i++)
-		if (strpbrk(c->w[i].text, " ;|&`$"))
-			judge_probe_text(j, c->w[i].text);
+	if (c->row->traits & COMMAND_RUNS)
+		judge_probe_arguments(j, c->w, c->n);
 }
 
 /* Every operand is written: touch, mkdir, tee, truncate. */
@@ -146,14 +147,32 @@ static bool has_mode(const char *word, const char *letters)
 	return strpbrk(word, letters) != NULL;
 }
 
+/* "tar xC /": the letters of a first word without a dash take the words after it, in their order. */
+static void judge_bundle(struct judge *j, const struct command *c, bool lists)
+{
+	size_t next = 2;
+
+	for (const char *p = c->n > 1 && c->w[1].text[0] != '-' ? c->w[1].text : ""; *p; p++) {
+		if (strchr("IF", *p))
+			judge_unknown(j, c->w[0].text, "an option that runs a program");
+		if (*p == 'P' && !lists)
+			judge_write(j, "\x01", OUTCOME_SOFT);
+		if (!strchr("fCXTbIFgLKNVH", *p) || next >= c->n)
+			continue;
+		if (*p == 'C' && !lists)
+			judge_write(j, c->w[next].text, OUTCOME_SOFT);
+		next++;
+	}
+}
+
 void judge_tar(struct judge *j, const struct command *c)
 {
-	bool deletes = false, lists = false;
+	bool deletes = false, lists = false, zip = str_eq(c->row->name, "unzip");
 	struct word_iter o;
 	struct word_read at;
 
 	(void)judge_part(j, c->w, c->n);
-	lists = c->n > 1 && has_mode(c->w[1].text, "t") && !has_mode(c->w[1].text, "xcruA");
+	lists = !zip && c->n > 1 && has_mode(c->w[1].text, "t") && !has_mode(c->w[1].text, "xcruA");
 	words_init(&o, c, false);
 	while (words_next(&o, &at)) {
 		if (word_is_option(&at, c->row->bad)) {
@@ -163,11 +182,14 @@ void judge_tar(struct judge *j, const struct command *c)
 		}
 		deletes = deletes || (at.name && word_is_option(&at, " remove-files,recursive-unlink"));
 		lists = lists || (at.name && word_is_option(&at, " list"));
-		if (word_is_option(&at, "C directory") && at.value && !lists)
+		lists = lists || (zip && word_is_option(&at, "lptvZ"));
+		if (word_is_option(&at, zip ? "d" : "C directory") && at.value && !lists)
 			judge_write(j, at.value, OUTCOME_SOFT);
-		if (word_is_option(&at, "P absolute-names") && !lists)
+		if (!zip && word_is_option(&at, "P absolute-names") && !lists)
 			judge_write(j, "\x01", OUTCOME_SOFT);
 	}
+	if (!zip)
+		judge_bundle(j, c, lists);
 	if (!lists)
 		judge_write(j, "./archive", OUTCOME_SOFT);
 	words_init(&o, c, false);

@@ -238,6 +238,7 @@ static void judge_kind(struct judge *j, const struct command *c, const struct gi
 	case GIT_NETWORK:
 		if (has_any(c, "upload-pack,u,config,c,template,exec") && !str_eq(r->name, "pull"))
 			judge_unknown(j, r->name, "an option that runs a program");
+		judge_trait(j, COMMAND_FETCHES);
 		judge_remote_name(j, c, OUTCOME_SOFT);
 		break;
 	case GIT_PUSH:
@@ -287,10 +288,15 @@ static bool key_is_harmless(const char *key)
 void judge_git(struct judge *j, const struct command *c)
 {
 	struct command_part *part = judge_part(j, c->w, c->n);
+	const char *base = command_base(c->w[0].text, &(bool){ false });
 	struct judge_cwds cwds = j->cwds;
 	struct word_iter o;
 	struct word_read at;
 
+	if (str_starts(base, "git-")) { /* /usr/lib/git-core/git-clean */
+		judge_kind(j, c, find_row(base + 4));
+		return;
+	}
 	words_init(&o, c, true);
 	while (words_next(&o, &at)) {
 		if (word_is_option(&at, "C work-tree") && at.value)

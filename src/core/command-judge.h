@@ -28,8 +28,8 @@ struct judge {
 	size_t fuel;
 	bool looping; /* the command may run again */
 	bool lost;    /* HOME or CDPATH is set: `cd` and `~` lead elsewhere */
-	bool links;   /* a link to somewhere unbounded was made: paths say less than they seem to */
-	bool altered; /* variables are set for the command that is judged */
+	bool links; /* a link to somewhere unbounded, or a mount, was made: paths say less than they seem to */
+	bool altered;				/* variables are set for the command that is judged */
 	const struct shell_redirect *redirects; /* of the command that is judged */
 	const struct shell_command *shell; /* all commands of the text that is judged, for what they print */
 };
@@ -125,6 +125,7 @@ void judge_su(struct judge *j, const struct command *c);
 void judge_xargs(struct judge *j, const struct command *c);
 void judge_eval(struct judge *j, const struct command *c);
 void judge_command_builtin(struct judge *j, const struct command *c);
+void judge_hash(struct judge *j, const struct command *c);
 void judge_alias(struct judge *j, const struct command *c);
 void judge_trap(struct judge *j, const struct command *c);
 void judge_busybox(struct judge *j, const struct command *c);
@@ -134,6 +135,8 @@ void judge_set(struct judge *j, const struct command *c);
 /* --- command-code.c */
 void judge_shell(struct judge *j, const struct command *c);
 void judge_foreign_shell(struct judge *j, const struct command *c);
+void judge_at(struct judge *j, const struct command *c);
+void judge_printed(struct judge *j); /* text that is printed here may be what a shell reads there */
 void judge_code(struct judge *j, const struct command *c);
 void judge_awk(struct judge *j, const struct command *c);
 void judge_sed(struct judge *j, const struct command *c);

@@ -299,6 +299,7 @@ void judge_ssh(struct judge *j, const struct command *c)
 		return;
 	}
 	judge_unknown(j, c->w[0].text, "starts a shell elsewhere");
+	judge_printed(j);
 	judge_domain(j, host ? address_domain(j, host) : DOMAIN_UNTRUSTED);
 }
 

@@ -247,7 +247,7 @@ static bool is_git_file(const char *path)
 {
 	const char *p = strstr(path, "/.git");
 
-	return p && (p[5] == '/' || p[5] == '\0');
+	return p && (p[5] == '\0' || strchr("/*?[", p[5]));
 }
 
 static bool is_socket_path(const char *path)

@@ -103,6 +103,8 @@ static const struct sub_row {
 	{ "crontab", " -l ", SUB_READ },
 	{ "crontab", " -r ", SUB_SYSTEM_ENDS },
 	{ "crontab", "*", SUB_SYSTEM },
+	{ "getent", " hosts ahosts ahostsv4 ahostsv6 networks ", SUB_ASKS_REMOTE },
+	{ "getent", "*", SUB_READ },
 	{ "ufw", " status version ", SUB_READ },
 	{ "ufw", "*", SUB_SYSTEM },
 	{ NULL, NULL, SUB_RUNS },
@@ -178,12 +180,12 @@ static bool has_bad_word(const struct command *c)
 {
 	for (size_t i = 1; i < c->n; i++) {
 		const char *t = c->w[i].text, *p;
-		size_t len = strlen(t);
+		size_t len = strcspn(t, "=");
 
-		if (text_is_unknown(t))
+		if (text_is_unknown(t) || (t[len] && str_eq(c->row->name, "sysctl")))
 			return true;
-		for (p = strstr(c->row->bad, t); len > 0 && p; p = strstr(p + 1, t))
-			if (p > c->row->bad && p[-1] == ' ' && p[len] == ' ')
+		for (p = strchr(c->row->bad, ' '); len > 0 && p && p[1]; p = strchr(p + 1, ' '))
+			if (strncmp(p + 1, t, len) == 0 && p[1 + len] == ' ')
 				return true;
 	}
 	return false;
@@ -199,11 +201,10 @@ void judge_sub(struct judge *j, const struct command *c)
 	struct word_read at;
 
 	if (c->row->bad) {
-		if (has_bad_word(c) || (c->row->skip && c->n < 2))
-			judge_kind(j, c->w[0].text,
-				   c->row->domain == DOMAIN_SYSTEM ? SUB_SYSTEM : SUB_CHANGES);
-		for (size_t i = 1; i < c->n; i++)
-			judge_probe_command(j, c->w + i, c->n - i > 16 ? 16 : c->n - i);
+		/* Packages bring scripts that run. */
+		if (has_bad_word(c))
+			judge_kind(j, c->w[0].text, c->row->traits & COMMAND_RUNS ? SUB_PACKAGES : SUB_SYSTEM);
+		judge_probe_arguments(j, c->w, c->n);
 		return;
 	}
 	words_init(&o, c, true);

@@ -16,57 +16,24 @@
 #define GET (COMMAND_NETWORK | COMMAND_FETCHES)
 #define RUN COMMAND_RUNS
 
-/* name, how it is judged, outcome, domain, traits, options with an argument, options that are bad, operands to skip */
-#define READ(name)                                           \
-	{                                                    \
-		name, judge_read, NO, WORK, 0, NULL, NULL, 0 \
-	}
-#define READ_BUT(name, args, bad)                           \
-	{                                                   \
-		name, judge_read, NO, WORK, 0, args, bad, 0 \
-	}
-#define SYSTEM(name, outcome)                                     \
-	{                                                         \
-		name, judge_fixed, outcome, SYS, 0, NULL, NULL, 0 \
-	}
-#define RUNS(name)                                              \
-	{                                                       \
-		name, judge_fixed, NO, WORK, RUN, NULL, NULL, 0 \
-	}
-#define WRAP(name, args, skip)                                     \
-	{                                                          \
-		name, judge_wrapper, NO, WORK, 0, args, NULL, skip \
-	}
-#define WRAP_SYSTEM(name, args, skip)                                           \
-	{                                                                       \
-		name, judge_wrapper, NO, SYS, COMMAND_CHANGES, args, NULL, skip \
-	}
-#define SHELL(name)                                                            \
-	{                                                                      \
-		name, judge_shell, NO, WORK, 0, " rcfile,init-file", NULL, 0 \
-	}
-#define CODE(name)                                           \
-	{                                                    \
-		name, judge_code, NO, WORK, 0, NULL, NULL, 0 \
-	}
-#define SUB(name)                                           \
-	{                                                   \
-		name, judge_sub, NO, WORK, 0, NULL, NULL, 0 \
-	}
-#define SUB_AS(name, other)                                      \
-	{                                                        \
-		name, judge_sub, NO, WORK, 0, "=" other, NULL, 0 \
-	}
-#define SUB_BAD(name, domain, bad)                           \
-	{                                                    \
-		name, judge_sub, NO, domain, 0, NULL, bad, 0 \
-	}
-#define WRITE(name, outcome, args, bad)                              \
-	{                                                            \
-		name, judge_operands, outcome, WORK, 0, args, bad, 0 \
-	}
-
 /* clang-format off */
+/* name, how it is judged, outcome, domain, traits, options with an argument, options that are bad, operands to skip */
+#define READ(name)                    { name, judge_read, NO, WORK, 0, NULL, NULL, 0 }
+#define READ_BUT(name, args, bad)     { name, judge_read, NO, WORK, 0, args, bad, 0 }
+#define SYSTEM(name, outcome)         { name, judge_fixed, outcome, SYS, 0, NULL, NULL, 0 }
+#define RUNS(name)                    { name, judge_fixed, NO, WORK, RUN, NULL, NULL, 0 }
+#define WRAP(name, args, skip)        { name, judge_wrapper, NO, WORK, 0, args, NULL, skip }
+#define WRAP_SYSTEM(name, args, skip) { name, judge_wrapper, NO, SYS, COMMAND_CHANGES, args, NULL, skip }
+#define SHELL(name)                   { name, judge_shell, NO, WORK, 0, " rcfile,init-file", NULL, 0 }
+#define FOREIGN(name)                 { name, judge_foreign_shell, NO, WORK, 0, NULL, NULL, 0 }
+#define CODE(name)                    { name, judge_code, NO, WORK, 0, NULL, NULL, 0 }
+#define SUB(name)                     { name, judge_sub, NO, WORK, 0, NULL, NULL, 0 }
+#define SUB_AS(name, other)           { name, judge_sub, NO, WORK, 0, "=" other, NULL, 0 }
+#define SUB_BAD(name, traits, bad)    { name, judge_sub, NO, SYS, traits, NULL, bad, 0 }
+#define WRITE(name, outcome, args, bad) { name, judge_operands, outcome, WORK, 0, args, bad, 0 }
+#define OTHER(name, how)              { name, how, NO, WORK, 0, NULL, NULL, 0 }
+#define CLIENT(name, args, bad)       { name, judge_hosts, SOFT, AWAY, GET, args, bad, 0 }
+
 static const struct command_row rows[] = {
 	/* reads; nothing in their options writes or runs */
 	READ("cat"), READ("ls"), READ("dir"), READ("vdir"), READ("head"), READ("tail"), READ("wc"), READ("grep"), READ("egrep"),
@@ -79,48 +46,49 @@ static const struct command_row rows[] = {
 	READ("strings"), READ("zcat"), READ("bzcat"), READ("xzcat"), READ("zstdcat"), READ("id"), READ("whoami"), READ("groups"),
 	READ("users"), READ("who"), READ("w"), READ("last"), READ("uname"), READ("arch"), READ("nproc"), READ("uptime"),
 	READ("free"), READ("ps"), READ("pgrep"), READ("pidof"), READ("pstree"), READ("printenv"), READ("tty"), READ("getconf"),
-	READ("locale"), READ("getent"), READ("which"), READ("whereis"), READ("type"), READ("lsblk"), READ("lscpu"),
-	READ("lsusb"), READ("lspci"), READ("lsmod"), READ("lsof"), READ("ss"), READ("netstat"), READ("vmstat"), READ("iostat"),
-	READ("nm"), READ("objdump"), READ("readelf"), READ("size"), READ("file"), READ("jq"), READ("cal"), READ("column"),
+	READ("locale"), READ("which"), READ("whereis"), READ("type"), READ("lsblk"), READ("lscpu"),
+	READ("lsusb"), READ("lspci"), READ("lsmod"), READ("lsof"), READ_BUT("ss", NULL, "KD kill,diag"), READ("netstat"), READ("vmstat"), READ("iostat"),
+	READ_BUT("nm", NULL, " plugin"), READ_BUT("objdump", NULL, " plugin"), READ_BUT("readelf", NULL, " plugin"), READ_BUT("size", NULL, " plugin"), READ_BUT("file", "mfFP", "C compile"), READ("jq"), READ("cal"), READ("column"),
 	READ("tsort"), READ("logname"), READ("pathchk"), READ("mountpoint"), READ("findmnt"), READ("blkid"), READ("lslocks"),
 	READ("lsns"), READ("cloc"), READ("tokei"), READ("exit"), READ("return"), READ("break"), READ("continue"), READ("shift"),
-	READ("wait"), READ("umask"), READ("ulimit"), READ("times"), READ("jobs"), READ("dirs"), READ("getopts"), READ("logout"),
+	READ("wait"), READ("umask"), READ("ulimit"), READ("times"), READ("dirs"), READ("getopts"), READ("logout"),
 	/* reads with a few options that are not */
 	READ_BUT("sort", "kStT key,field-separator,buffer-size,temporary-directory,parallel,batch-size,files0-from,sort",
 		 "o output,compress-program"),
 	READ_BUT("tree", "LPIo", "o"), READ_BUT("rg", "egtTfmABCjM", " pre,hostname-bin"),
 	READ_BUT("ag", NULL, " pager"), READ_BUT("shuf", "onrei", "o output"), READ_BUT("iconv", "fto", "o output"),
-	READ_BUT("xxd", "clogsn", "r"), READ_BUT("date", "dfrs", "s set"), READ_BUT("dmesg", NULL, "CcnDE clear,read-clear"),
+	{ "xxd", judge_operands, SOFT, WORK, 0, "clogsn", NULL, 1 }, READ_BUT("date", "dfrs", "s set"), READ_BUT("dmesg", NULL, "CcnDE clear,read-clear"),
 	READ_BUT("journalctl", "unpSUotg", " vacuum-size,vacuum-time,vacuum-files,rotate,flush,sync,setup-keys,update-catalog"),
 	READ_BUT("sdiff", "o", "o output,diff-program"), READ_BUT("pr", NULL, NULL), READ_BUT("bc", NULL, NULL),
 	READ_BUT("fd", "edtESxX", "xX exec,exec-batch"), READ_BUT("fdfind", "edtESxX", "xX exec,exec-batch"),
-	READ_BUT("yq", NULL, "i inplace,in-place"), READ_BUT("ping", "ciWw", "f"),
+	READ_BUT("yq", NULL, "i inplace,in-place"), 
 	{ "uniq", judge_operands, SOFT, WORK, 0, "fsw skip-fields,skip-chars,check-chars", NULL, 1 },
 	{ "hostname", judge_operands, SOFT, SYS, 0, NULL, "F file", 0 },
 	{ "test", judge_export, NO, WORK, 0, NULL, NULL, 1 }, { "[", judge_export, NO, WORK, 0, NULL, NULL, 1 },
 	{ "[[", judge_export, NO, WORK, 0, NULL, NULL, 1 }, { "printf", judge_export, NO, WORK, 0, NULL, NULL, 1 },
 	{ "read", judge_export, NO, WORK, 0, NULL, NULL, 1 }, { "unset", judge_export, NO, WORK, 0, NULL, NULL, 1 },
-	{ "let", judge_export, NO, WORK, 0, NULL, NULL, 1 }, { "export", judge_export, NO, WORK, 0, NULL, NULL, 0 },
-	{ "readonly", judge_export, NO, WORK, 0, NULL, NULL, 0 }, { "declare", judge_export, NO, WORK, 0, NULL, NULL, 0 },
-	{ "typeset", judge_export, NO, WORK, 0, NULL, NULL, 0 }, { "local", judge_export, NO, WORK, 0, NULL, NULL, 0 },
+	{ "let", judge_export, NO, WORK, 0, NULL, NULL, 1 }, OTHER("export", judge_export),
+	OTHER("readonly", judge_export), OTHER("declare", judge_export),
+	OTHER("typeset", judge_export), OTHER("local", judge_export),
 
 	/* the shell's own */
-	{ "cd", judge_cd, NO, WORK, 0, NULL, NULL, 0 }, { "pushd", judge_cd, NO, WORK, 0, NULL, NULL, 0 },
-	{ "popd", judge_popd, NO, WORK, 0, NULL, NULL, 0 }, { "eval", judge_eval, NO, WORK, 0, NULL, NULL, 0 },
-	{ "command", judge_command_builtin, NO, WORK, 0, NULL, NULL, 0 },
-	{ "builtin", judge_command_builtin, NO, WORK, 0, NULL, NULL, 0 },
+	OTHER("cd", judge_cd), OTHER("pushd", judge_cd),
+	OTHER("popd", judge_popd), OTHER("eval", judge_eval),
+	OTHER("command", judge_command_builtin),
+	OTHER("builtin", judge_command_builtin),
 	{ "exec", judge_command_builtin, NO, WORK, 0, "a", NULL, 0 },
-	{ "alias", judge_alias, NO, WORK, 0, NULL, NULL, 0 }, { "trap", judge_trap, NO, WORK, 0, NULL, NULL, 0 },
-	{ "set", judge_set, NO, WORK, 0, NULL, NULL, 0 },
+	OTHER("jobs", judge_command_builtin), { "hash", judge_hash, NO, WORK, 0, "p", NULL, 0 },
+	OTHER("alias", judge_alias), OTHER("trap", judge_trap),
+	OTHER("set", judge_set),
 
 	/* delete */
 	{ "rm", judge_rm, SOFT, WORK, 0, NULL, NULL, 0 }, { "unlink", judge_rm, SOFT, WORK, 0, NULL, NULL, 0 },
 	{ "srm", judge_rm, LOST, WORK, 0, NULL, NULL, 0 }, { "wipe", judge_rm, LOST, WORK, 0, NULL, NULL, 0 },
 	{ "shred", judge_rm, LOST, WORK, 0, "ns iterations,size,random-source", NULL, 0 },
-	{ "rimraf", judge_rm, SOFT, WORK, 0, NULL, NULL, 0 }, { "trash", judge_rm, SOFT, WORK, 0, NULL, NULL, 0 },
+	{ "remove_directory", judge_rm, SOFT, WORK, 0, NULL, NULL, 0 }, { "rimraf", judge_rm, SOFT, WORK, 0, NULL, NULL, 0 }, { "trash", judge_rm, SOFT, WORK, 0, NULL, NULL, 0 },
 	{ "trash-put", judge_rm, SOFT, WORK, 0, NULL, NULL, 0 },
 	{ "truncate", judge_rm, SOFT, WORK, 0, "sr size,reference", NULL, 0 },
-	{ "find", judge_find, NO, WORK, 0, NULL, NULL, 0 },
+	OTHER("find", judge_find),
 	WRITE("rmdir", SOFT, NULL, NULL),
 
 	/* write */
@@ -140,7 +108,7 @@ static const struct command_row rows[] = {
 	{ "tar", judge_tar, SOFT, WORK, 0, "fCXTbIFgLKNVHS file,directory,exclude-from,files-from,use-compress-program",
 	  "IF use-compress-program,to-command,checkpoint-action,rsh-command,rmt-command,info-script,new-volume-script" , 0 },
 	{ "bsdtar", judge_tar, SOFT, WORK, 0, "fCXTbs file,directory", " use-compress-program", 0 },
-	{ "unzip", judge_operands, SOFT, WORK, 0, "dxP", NULL, 1 },
+	{ "unzip", judge_tar, SOFT, WORK, 0, "dxP", NULL, 0 },
 	{ "zip", judge_operands, SOFT, WORK, 0, "bntPx", "T unzip-command,TT", 0 },
 	{ "cpio", judge_fixed, SOFT, HOST, 0, NULL, NULL, 0 }, { "7z", judge_fixed, SOFT, WORK, 0, NULL, NULL, 0 },
 	{ "sed", judge_sed, SOFT, WORK, 0, "efl expression,file,line-length", NULL, 0 },
@@ -160,7 +128,7 @@ static const struct command_row rows[] = {
 	WRAP("faketime", "f", 1), WRAP("softlimit", "madcfrtpns", 0), WRAP("noglob", NULL, 0), WRAP("nocorrect", NULL, 0),
 	{ "env", judge_env, NO, WORK, 0, "uCS unset,chdir,split-string", NULL, 0 },
 	{ "xargs", judge_xargs, NO, WORK, 0, "InPLsdEa max-args,max-procs,max-lines,max-chars,delimiter,arg-file", NULL, 0 },
-	{ "busybox", judge_busybox, NO, WORK, 0, NULL, NULL, 0 }, { "toybox", judge_busybox, NO, WORK, 0, NULL, NULL, 0 },
+	OTHER("busybox", judge_busybox), OTHER("toybox", judge_busybox),
 	WRAP_SYSTEM("sudo", "ugpCDRTUrthc user,group,prompt,chdir,chroot,close-from,host,role,type,other-user,command-timeout", 0),
 	WRAP_SYSTEM("doas", "uCa", 0), WRAP_SYSTEM("pkexec", " user", 0), { "runuser", judge_su, SOFT, SYS, 0, "ucsgGwT user,command,shell,group,supp-group", NULL, 0 },
 	WRAP_SYSTEM("gosu", NULL, 1), WRAP_SYSTEM("su-exec", NULL, 1), WRAP_SYSTEM("setpriv", NULL, 0),
@@ -171,18 +139,18 @@ static const struct command_row rows[] = {
 
 	/* shells and languages */
 	SHELL("sh"), SHELL("bash"), SHELL("dash"), SHELL("ash"), SHELL("ksh"), SHELL("mksh"), SHELL("rbash"), SHELL("posh"),
-	{ "zsh", judge_foreign_shell, NO, WORK, 0, NULL, NULL, 0 }, { "fish", judge_foreign_shell, NO, WORK, 0, NULL, NULL, 0 },
-	{ "csh", judge_foreign_shell, NO, WORK, 0, NULL, NULL, 0 }, { "tcsh", judge_foreign_shell, NO, WORK, 0, NULL, NULL, 0 },
-	{ "pwsh", judge_foreign_shell, NO, WORK, 0, NULL, NULL, 0 }, { "parallel", judge_foreign_shell, NO, WORK, 0, NULL, NULL, 0 },
-	{ "watch", judge_foreign_shell, NO, WORK, 0, NULL, NULL, 0 }, { "script", judge_foreign_shell, NO, WORK, 0, NULL, NULL, 0 },
-	{ "tmux", judge_foreign_shell, NO, WORK, 0, NULL, NULL, 0 }, { "screen", judge_foreign_shell, NO, WORK, 0, NULL, NULL, 0 },
-	{ "expect", judge_foreign_shell, NO, WORK, 0, NULL, NULL, 0 }, { "entr", judge_foreign_shell, NO, WORK, 0, NULL, NULL, 0 },
+	FOREIGN("zsh"), FOREIGN("fish"),
+	FOREIGN("csh"), FOREIGN("tcsh"),
+	FOREIGN("pwsh"), FOREIGN("parallel"),
+	FOREIGN("watch"), FOREIGN("script"),
+	FOREIGN("tmux"), FOREIGN("screen"),
+	FOREIGN("expect"), FOREIGN("entr"),
 	CODE("python"), CODE("pypy"), CODE("perl"), CODE("ruby"), CODE("node"), CODE("nodejs"), CODE("deno"), CODE("bun"),
 	CODE("php"), CODE("lua"), CODE("luajit"), CODE("tclsh"), CODE("Rscript"), CODE("R"), CODE("java"), CODE("ghc"),
 	CODE("julia"), CODE("guile"), CODE("erl"), CODE("elixir"), CODE("scala"), CODE("groovy"), CODE("osascript"),
 	CODE("vi"), CODE("vim"), CODE("nvim"), CODE("emacs"), CODE("ed"), CODE("ex"), CODE("gdb"), CODE("lldb"), CODE("m4"),
 	CODE("sqlite3"), CODE("psql"), CODE("mysql"), CODE("dc"), CODE("less"), CODE("more"), CODE("man"), CODE("nano"),
-	CODE("source"), CODE("."), CODE("ldd"), CODE("npx"), CODE("pipx"), CODE("gdbserver"),
+	CODE("source"), CODE("."), CODE("ldd"),  CODE("gdbserver"),
 
 	/* builders: run what the project says */
 	RUNS("make"), RUNS("gmake"), RUNS("cmake"), RUNS("ninja"), RUNS("meson"), RUNS("ctest"), RUNS("cpack"), RUNS("autoreconf"),
@@ -206,15 +174,21 @@ static const struct command_row rows[] = {
 	{ "rsync", judge_rsync, SOFT, WORK, 0, "efBTM rsh,exclude,include,exclude-from,include-from,files-from,filter,rsync-path,chmod,"
 	  "chown,backup-dir,suffix,log-file,partial-dir,compare-dest,copy-dest,link-dest,port,password-file,bwlimit,timeout,max-size,min-size",
 	  "eM rsh,rsync-path,remote-option,daemon,early-input,log-file,write-batch,only-write-batch,backup-dir,temp-dir", 0 },
-	{ "nc", judge_hosts, SOFT, AWAY, GET, "ecipqswXxI", "ec exec,sh-exec,lua-exec", 0 },
-	{ "ncat", judge_hosts, SOFT, AWAY, GET, "ecipqswXx exec,sh-exec,lua-exec", "ec exec,sh-exec,lua-exec", 0 },
-	{ "netcat", judge_hosts, SOFT, AWAY, GET, "ecipqswXx", "ec exec", 0 }, { "socat", judge_hosts, SOFT, AWAY, GET, NULL, NULL, 0 },
-	{ "telnet", judge_hosts, SOFT, AWAY, GET, "bln", NULL, 0 }, { "ftp", judge_hosts, SOFT, AWAY, GET, NULL, NULL, 0 },
-	{ "lftp", judge_hosts, SOFT, AWAY, GET, "ecfpu", "ecf", 0 }, { "aria2c", judge_hosts, SOFT, AWAY, GET, "dois", "i on-download-complete,conf-path", 0 },
+	CLIENT("nc", "ecipqswXxI", "ec exec,sh-exec,lua-exec"),
+	CLIENT("ncat", "ecipqswXx exec,sh-exec,lua-exec", "ec exec,sh-exec,lua-exec"),
+	CLIENT("netcat", "ecipqswXx", "ec exec"), CLIENT("socat", NULL, NULL),
+	CLIENT("telnet", "bln", NULL), CLIENT("ftp", NULL, NULL),
+	CLIENT("lftp", "ecfpu", "ecf"), CLIENT("aria2c", "dois", "i on-download-complete,conf-path"),
 	{ "http", judge_hosts, LOST, AWAY, GET, NULL, NULL, 0 }, { "https", judge_hosts, LOST, AWAY, GET, NULL, NULL, 0 },
-	{ "dig", judge_hosts, SOFT, AWAY, GET, "bcfkpqtxy", "f", 0 }, { "host", judge_hosts, SOFT, AWAY, GET, "ctNRWm", NULL, 0 },
-	{ "nslookup", judge_hosts, SOFT, AWAY, GET, NULL, NULL, 0 }, { "whois", judge_hosts, SOFT, AWAY, GET, "hp", NULL, 0 },
+	CLIENT("dig", "bcfkpqtxy", "f"), CLIENT("host", "ctNRWm", NULL),
+	CLIENT("nslookup", NULL, NULL), CLIENT("whois", "hp", NULL),
+	CLIENT("lynx", NULL, NULL), CLIENT("w3m", NULL, NULL),
+	CLIENT("links", NULL, NULL), CLIENT("elinks", NULL, NULL),
+	CLIENT("fetch", NULL, NULL), CLIENT("axel", NULL, NULL),
+	CLIENT("GET", NULL, NULL), CLIENT("tftp", NULL, NULL),
+	CLIENT("smbclient", NULL, NULL), { "ping", judge_hosts, SOFT, AWAY, NET, "ciWwpsI", NULL, 0 },
 	{ "traceroute", judge_hosts, SOFT, AWAY, NET, NULL, NULL, 0 }, { "nmap", judge_hosts, SOFT, AWAY, NET, NULL, " script,datadir,o", 0 },
+	{ "npx", judge_fixed, SOFT, AWAY, NET | RUN, NULL, NULL, 0 }, { "pipx", judge_fixed, SOFT, AWAY, NET | RUN, NULL, NULL, 0 },
 	{ "openssl", judge_fixed, SOFT, AWAY, GET, NULL, NULL, 0 }, { "mail", judge_fixed, LOST, AWAY, NET | RUN, NULL, NULL, 0 },
 	{ "sendmail", judge_fixed, LOST, AWAY, NET | RUN, NULL, NULL, 0 },
 	{ "git", judge_git, NO, WORK, 0, "Cc git-dir,work-tree,namespace,super-prefix,config-env",
@@ -228,20 +202,20 @@ static const struct command_row rows[] = {
 	SUB_AS("ansible-playbook", "cloud"), SUB_AS("vault", "cloud"), SUB("svn"), SUB("hg"),
 
 	/* the system */
-	SUB("systemctl"), SUB("loginctl"), SUB("zfs"), SUB("btrfs"), SUB("crontab"), SUB("ufw"),
-	SUB_BAD("ip", SYS, " add del delete set flush change replace append exec netns save restore "),
-	SUB_BAD("sysctl", SYS, " -w --write -p --load --system "),
-	SUB_BAD("dpkg", SYS, " -i --install -r --remove -P --purge --configure --unpack -a --set-selections --clear-selections --add-architecture "),
-	SUB_BAD("rpm", SYS, " -i -e -U -F -iv -ivh -Uv -Uvh --install --erase --upgrade --freshen --import --rebuilddb "),
-	SUB_BAD("pacman", SYS, " -S -R -U -D -Sy -Syu -Su -Rs -Rns -Rsc --sync --remove --upgrade "),
-	SUB_BAD("ifconfig", SYS, " up down netmask add del hw mtu "), SUB_BAD("hostnamectl", SYS, " set-hostname hostname set-icon-name "),
-	SUB_BAD("timedatectl", SYS, " set-time set-timezone set-ntp set-local-rtc "),
+	SUB("systemctl"), SUB("loginctl"), SUB("zfs"), SUB("btrfs"), SUB("crontab"), SUB("ufw"), SUB("getent"),
+	SUB_BAD("ip", 0, " add del delete set flush change replace append exec netns save restore -b -batch --batch "),
+	SUB_BAD("sysctl", 0, " -w --write -p --load --system "),
+	SUB_BAD("dpkg", RUN, " -i --install -r --remove -P --purge --configure --unpack -a --set-selections --clear-selections --add-architecture "),
+	SUB_BAD("rpm", RUN, " -i -e -U -F -iv -ivh -Uv -Uvh --install --erase --upgrade --freshen --import --rebuilddb --eval -E --define -D --pipe --load --rcfile --macros --queryformat --qf --initdb "),
+	SUB_BAD("pacman", RUN, " -S -R -U -D -Sy -Syu -Su -Rs -Rns -Rsc --sync --remove --upgrade "),
+	SUB_BAD("ifconfig", 0, " up down netmask add del hw mtu "), SUB_BAD("hostnamectl", 0, " set-hostname hostname set-icon-name "),
+	SUB_BAD("timedatectl", 0, " set-time set-timezone set-ntp set-local-rtc "),
 	SYSTEM("service", SOFT), SYSTEM("mount", SOFT), SYSTEM("umount", SOFT), SYSTEM("modprobe", SOFT), SYSTEM("insmod", SOFT),
 	SYSTEM("rmmod", SOFT), SYSTEM("kmod", SOFT), SYSTEM("depmod", SOFT), SYSTEM("iptables", SOFT), SYSTEM("ip6tables", SOFT),
 	SYSTEM("nft", SOFT), SYSTEM("route", SOFT), SYSTEM("brctl", SOFT), SYSTEM("tc", SOFT), SYSTEM("iw", SOFT),
 	SYSTEM("useradd", SOFT), SYSTEM("adduser", SOFT), SYSTEM("usermod", SOFT), SYSTEM("groupadd", SOFT), SYSTEM("groupdel", LOST),
 	SYSTEM("userdel", LOST), SYSTEM("deluser", LOST), SYSTEM("passwd", SOFT), SYSTEM("chpasswd", SOFT), SYSTEM("chsh", SOFT),
-	SYSTEM("visudo", SOFT), SYSTEM("vipw", SOFT), SYSTEM("at", SOFT), SYSTEM("batch", SOFT), SYSTEM("swapon", SOFT),
+	SYSTEM("visudo", SOFT), SYSTEM("vipw", SOFT), { "at", judge_at, SOFT, SYS, 0, NULL, NULL, 0 }, { "batch", judge_at, SOFT, SYS, 0, NULL, NULL, 0 }, SYSTEM("swapon", SOFT),
 	SYSTEM("swapoff", SOFT), SYSTEM("losetup", SOFT), SYSTEM("setcap", SOFT), SYSTEM("setfacl", SOFT), SYSTEM("chattr", SOFT),
 	SYSTEM("setenforce", SOFT), SYSTEM("update-alternatives", SOFT), SYSTEM("update-rc.d", SOFT), SYSTEM("ldconfig", SOFT),
 	SYSTEM("update-grub", SOFT), SYSTEM("grub-install", LOST), SYSTEM("efibootmgr", LOST), SYSTEM("pivot_root", SOFT),
@@ -278,6 +252,8 @@ const struct command_row *command_row_find(const char *name)
 		return r;
 	if (str_starts(name, "mkfs.") || str_starts(name, "fsck."))
 		return find_exact(name, 4);
+	if (str_starts(name, "git-"))
+		return find_exact(name, 3);
 	while (cut > 1 && strchr("0123456789.-", name[cut - 1]))
 		cut--;
 	return cut < len ? find_exact(name, cut) : NULL;

@@ -145,6 +145,7 @@ void judge_su(struct judge *j, const struct command *c)
 	}
 	if (!text)
 		judge_unknown(j, c->w[0].text, "starts a shell");
+	judge_printed(j);
 	for (size_t i = 1; i < c->n; i++)
 		judge_probe_command(j, c->w + i, c->n - i > 16 ? 16 : c->n - i);
 }
@@ -267,6 +268,24 @@ void judge_alias(struct judge *j, const struct command *c)
 	}
 }
 
+/* hash -p /bin/rm ls */
+void judge_hash(struct judge *j, const struct command *c)
+{
+	struct word_iter o;
+	struct word_read at;
+
+	(void)judge_part(j, c->w, c->n);
+	words_init(&o, c, false);
+	while (words_next(&o, &at)) {
+		const struct shell_word meant[2] = { { at.value, 0 }, { "\x01", SHELL_WORD_UNKNOWN } };
+
+		if (at.c != 'p' || !at.value)
+			continue;
+		judge_unknown(j, at.value, "gives a name another meaning");
+		judge_probe_command(j, meant, 2);
+	}
+}
+
 void judge_trap(struct judge *j, const struct command *c)
 {
 	(void)judge_part(j, c->w, c->n);
@@ -287,6 +306,8 @@ void judge_busybox(struct judge *j, const struct command *c)
 		part->clear = true;
 	if (c->n > 1 && c->w[1].text[0] != '-')
 		judge_command(j, c->w + 1, c->n - 1);
+	else if (c->n > 1)
+		judge_unknown(j, c->w[0].text, "an option that runs or writes something");
 }
 
 /* A subscript is evaluated: declare 'a[$(rm -rf /)]=1'. */
