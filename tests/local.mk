@@ -220,6 +220,10 @@ fuzz_targets += tests/fuzz/fuzz-custody-json
 tests_fuzz_fuzz_custody_json_SOURCES = tests/fuzz/fuzz-custody-json.c
 tests_fuzz_fuzz_custody_json_LDADD = $(fuzz_libs)
 
+fuzz_targets += tests/fuzz/fuzz-manifest
+tests_fuzz_fuzz_manifest_SOURCES = tests/fuzz/fuzz-manifest.c
+tests_fuzz_fuzz_manifest_LDADD = $(fuzz_libs)
+
 fuzz_targets += tests/fuzz/fuzz-profile
 tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz-profile.c
 tests_fuzz_fuzz_profile_LDADD = $(fuzz_libs)

@@ -27,6 +27,7 @@ int cmd_run(int argc, char **argv, struct fault *f);
 int cmd_shell(int argc, char **argv, struct fault *f);
 int cmd_check(int argc, char **argv, struct fault *f);
 int cmd_bundle(int argc, char **argv, struct fault *f);
+int cmd_evidence(int argc, char **argv, struct fault *f);
 int cmd_ledger(int argc, char **argv, struct fault *f);
 int cmd_migrate(int argc, char **argv, struct fault *f);
 int cmd_profile(int argc, char **argv, struct fault *f);

@@ -15,6 +15,8 @@ custody_SOURCES = \
 	src/cli/cmd-deny.c \
 	src/cli/cmd-grants.c \
 	src/cli/cmd-key.c \
+	src/cli/cmd-evidence.c src/cli/cmd-evidence.h \
+	src/cli/cmd-evidence-keep.c src/cli/cmd-evidence-look.c \
 	src/cli/cmd-ledger.c src/cli/cmd-ledger.h \
 	src/cli/cmd-ledger-admin.c \
 	src/cli/cmd-ledger-show.c \
@@ -48,6 +50,7 @@ custody_SOURCES = \
 	src/cli/doctor-ledger.c \
 	src/cli/doctor-podman.c \
 	src/cli/doctor-probe.c src/cli/doctor-probe.h \
+	src/cli/evidence-prune.c src/cli/evidence-prune.h \
 	src/cli/ledger-filter.c \
 	src/cli/ledger-lines.c src/cli/ledger-lines.h \
 	src/cli/ledger-verdict.c src/cli/ledger-verdict.h \
@@ -58,6 +61,7 @@ custody_SOURCES = \
 	src/cli/prompt-rate.c src/cli/prompt-rate.h \
 	src/cli/prompt.c src/cli/prompt.h \
 	src/cli/session-gate.c src/cli/session-gate.h \
+	src/cli/session-evidence.c src/cli/session-evidence.h \
 	src/cli/session-place.c src/cli/session-place.h \
 	src/cli/session-record.c src/cli/session-record.h \
 	src/cli/session-run.c src/cli/session-run.h \

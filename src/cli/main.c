@@ -27,6 +27,7 @@ static const struct command commands[] = {
 	{ "key",     "new|ls|show [NAME]", "look at the keys of approvers, make one", 1, -1, cmd_key },
 	{ "pin",     "set [NAME]", "set an approver's PIN", 1, -1, cmd_pin },
 	{ "doctor",  "[--json] [--explain ID] [--config-schema] [--profile PROFILE | --engine ENGINE]", "say what this host can enforce", 0, -1, cmd_doctor },
+	{ "evidence", "ls|show|verify|restore|pin|unpin|rm|prune ...", "look at what is kept of abnormal ends", 1, -1, cmd_evidence },
 	{ "help",    "[COMMAND]", "list the commands, or a command's options", 0, 1, cmd_help },
 	{ "ledger",  "init|show|tail|verify|export|repair|checkpoint ...", "look at the record of what ran, verify it", 1, -1, cmd_ledger },
 	{ "migrate", "[--dry-run | --apply] [--json] [DIR]", "move state without lanes into lanes", 0, -1, cmd_migrate },

@@ -27,7 +27,23 @@ static int read_link(const struct walk_entry *w, struct manifest_entry *e, struc
 	return e->link ? 0 : fault_errno(f, ENOMEM, "capture");
 }
 
-int capture_describe(const struct walk_entry *w, struct manifest_entry *ret, struct fault *f)
+static void set_owner(struct manifest_entry *e, const struct capture_ids *ids)
+{
+	if (!ids->set)
+		return;
+	if (e->uid == ids->uid_from)
+		e->uid = ids->uid_to;
+	if (e->gid == ids->gid_from)
+		e->gid = ids->gid_to;
+}
+
+static bool is_whiteout(const struct manifest_entry *e, const struct capture_options *o)
+{
+	return o->upper && e->type == MANIFEST_CHAR && e->rdev_major == 0 && e->rdev_minor == 0;
+}
+
+int capture_describe(const struct walk_entry *w, const struct capture_options *o, struct manifest_entry *ret,
+		     struct fault *f)
 {
 	const struct statx *stx = &w->stx;
 	_cleanup_manifest_entry_ struct manifest_entry e = {
@@ -46,6 +62,9 @@ int capture_describe(const struct walk_entry *w, struct manifest_entry *ret, str
 
 	if (!e.type)
 		e.type = MANIFEST_UNKNOWN;
+	if (is_whiteout(&e, o))
+		e.type = MANIFEST_GONE;
+	set_owner(&e, &o->ids);
 	e.path = strdup(w->path);
 	if (!e.path)
 		return fault_errno(f, ENOMEM, "capture");

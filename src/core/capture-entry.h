@@ -3,10 +3,12 @@
 
 #include "base/fault.h"
 #include "base/walk.h"
+#include "core/capture.h"
 #include "core/manifest.h"
 
 /* What the walker saw, without data.  RET's strings are its own. */
-int capture_describe(const struct walk_entry *w, struct manifest_entry *ret, struct fault *f) _must_check_;
+int capture_describe(const struct walk_entry *w, const struct capture_options *o, struct manifest_entry *ret,
+		     struct fault *f) _must_check_;
 
 /* Extended attributes, ACLs among them, of an open file or directory; or of NAME in DIRFD, which is not followed. */
 int capture_xattrs(int fd, struct manifest_entry *e, struct fault *f) _must_check_;

@@ -85,7 +85,7 @@ static int enter(struct capture *c, const struct walk_entry *w, struct fault *f)
 	_cleanup_free_ char *name = NULL;
 	int r;
 
-	r = capture_describe(w, &e, f);
+	r = capture_describe(w, c->o, &e, f);
 	if (r == 0)
 		r = capture_xattrs(w->fd, &e, f);
 	if (r < 0)
@@ -208,7 +208,7 @@ static int take_file(struct capture *c, const struct walk_entry *w, struct manif
 				      f);
 	now.stx = *seen;
 	manifest_entry_done(e);
-	r = capture_describe(&now, e, f);
+	r = capture_describe(&now, c->o, e, f);
 	if (r < 0)
 		return r;
 	name_twin(c, seen, e);
@@ -241,7 +241,7 @@ static int visit(struct capture *c, const struct walk_entry *w, struct fault *f)
 	_cleanup_manifest_entry_ struct manifest_entry e = { 0 };
 	int r;
 
-	r = capture_describe(w, &e, f);
+	r = capture_describe(w, c->o, &e, f);
 	if (r < 0)
 		return r;
 	if (e.type == MANIFEST_FILE)
@@ -253,7 +253,7 @@ static int visit(struct capture *c, const struct walk_entry *w, struct fault *f)
 static int complain(struct capture *c, const struct walk_entry *w, struct fault *f)
 {
 	_cleanup_manifest_entry_ struct manifest_entry e = { 0 };
-	int r = capture_describe(w, &e, f);
+	int r = capture_describe(w, c->o, &e, f);
 
 	return r < 0 ? r : blame_and_tell(c, &e, w->error, w->why, f);
 }

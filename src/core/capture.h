@@ -27,6 +27,15 @@ struct capture_options {
 	uint64_t max_file;    /* of one file: the rest is cut off and named; 0: no limit */
 	uint64_t max_entries; /* there the walk ends; 0: no limit */
 	uint64_t deadline_ns; /* CLOCK_BOOTTIME; 0: none.  Afterwards everything is named, nothing copied. */
+	/*
+	 * TREE is the upper layer of an overlay: what was changed, and a device 0:0 for each name that was removed.
+	 */
+	bool upper;
+	/* Who owns the container's files on this host, and whose they are in the manifest. */
+	struct capture_ids {
+		bool set;
+		uint32_t uid_from, uid_to, gid_from, gid_to;
+	} ids;
 	/* What the target can take (evidence-probe). */
 	bool any_names; /* else percent-encoded ones */
 	bool sync_each; /* a share tells of its errors only then */

@@ -133,6 +133,10 @@ static int put_side(struct taking *t, const struct evidence_side *s, struct faul
 	size_t len;
 	int r;
 
+	if (s->text) {
+		r = put_file(t, s->name, s->text, s->len, &d, f);
+		return r < 0 ? r : add_sum(t, s->name, &d, f);
+	}
 	if (s->fd < 0) {
 		jdoc_append_string(t->absent, s->name);
 		return 0;

@@ -38,7 +38,9 @@ const char *evidence_status_name(enum evidence_status s);
 /* A file that goes in as it is, read from its beginning. */
 struct evidence_side {
 	const char *name;
-	int fd; /* -EBADF: there is none; metadata names it as absent */
+	int fd; /* -EBADF and no TEXT: there is none; metadata names it as absent */
+	const char *text;
+	size_t len;
 };
 
 struct evidence_ask {

@@ -209,10 +209,16 @@ static void put_mark(struct jdoc *d, const struct ledger_mark *mark)
 static struct jdoc *describe_end(const struct ledger_end *end)
 {
 	struct jdoc *d = jdoc_new_object();
+	char hex[DIGEST_HEX_SIZE];
 
 	put_text(d, "reason", end->reason);
 	put_text(d, "source", end->source);
 	put_text(d, "evidence", end->evidence);
+	put_text(d, "evidence_error", end->evidence_error);
+	if (end->evidence && end->evidence_digest) {
+		digest_to_hex(end->evidence_digest, hex);
+		jdoc_set_string(d, "evidence_sha256", hex);
+	}
 	jdoc_set_int(d, "code", end->code);
 	if (end->signal)
 		jdoc_set_int(d, "signal", end->signal);

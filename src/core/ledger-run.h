@@ -41,6 +41,8 @@ struct ledger_end {
 	uint64_t wall_ms;		 /* how long it took */
 	const struct ledger_mark *audit; /* end of the session's own chain; NULL: that of the run's, if any */
 	const char *evidence;		 /* path, NULL: none */
+	const struct digest *evidence_digest; /* of its metadata.json; with EVIDENCE */
+	const char *evidence_error; /* why there is none although there should be; NULL: nothing failed */
 };
 
 /* On the disk when it returns 0.  The session's own chain does not exist yet: it gets the same by audit_intent. */

@@ -280,6 +280,7 @@ static int make_entry(struct restore *rs, const struct manifest_entry *e, uint64
 	case MANIFEST_BLOCK:
 		return make_node(rs, name, e, f);
 	case MANIFEST_GONE:
+		return 0; /* nothing to bring back */
 	case MANIFEST_UNKNOWN:
 	case MANIFEST_NONE:
 	case _MANIFEST_TYPE_MAX:

@@ -9,7 +9,7 @@ libwarden_a_SOURCES = \
 	src/warden/cgroup-place.c src/warden/cgroup-place.h \
 	src/warden/creator.c src/warden/creator.h \
 	src/warden/disk.c src/warden/disk-nameless.c src/warden/disk.h \
-	src/warden/exit-reason.c src/warden/exit-reason.h \
+	src/warden/exit-reason.c src/warden/exit-reason.h src/warden/forensics.c src/warden/forensics.h \
 	src/warden/init-proto.h \
 	src/warden/pidfd-end.c src/warden/pidfd-end.h \
 	src/warden/proof.c src/warden/proof.h \

@@ -91,7 +91,9 @@ struct jdoc *result_describe(const struct run_result *r)
 	jdoc_set_bool(o, "abnormal", r->exit.abnormal);
 	set_optional(o, "detail", r->detail);
 	add_layers(o, r);
-	jdoc_set(o, "evidence", jdoc_new_null());
+	set_optional(o, "evidence", r->evidence);
+	if (r->evidence_error)
+		jdoc_set_string(o, "evidence_error", r->evidence_error);
 	add_time(o, "started", r->started_us);
 	add_time(o, "ended", r->ended_us);
 	jdoc_set_int(o, "duration_ms", (int64_t)r->duration_ms);
@@ -101,5 +103,7 @@ struct jdoc *result_describe(const struct run_result *r)
 void result_done(struct run_result *r)
 {
 	free(r->detail);
-	r->detail = NULL;
+	free(r->evidence);
+	free(r->evidence_error);
+	r->detail = r->evidence = r->evidence_error = NULL;
 }

@@ -26,9 +26,12 @@ struct run_result {
 	char *const *argv;			   /* the command */
 	const char *name, *agent, *worker, *issue; /* as given; NULL: not */
 	struct exit_verdict exit;
-	int output_error; /* errno: some of the command's output could not be delivered */
-	bool unrecorded;  /* the ledger did not take its end */
-	char *detail;	  /* one line for people: what failed, which limit was hit; NULL: nothing to say */
+	int output_error;	       /* errno: some of the command's output could not be delivered */
+	bool unrecorded;	       /* the ledger did not take its end */
+	char *evidence;		       /* path; NULL: none was taken */
+	struct digest evidence_digest; /* of its metadata.json */
+	char *evidence_error;	       /* why none could be taken; NULL: nothing failed */
+	char *detail; /* one line for people: what failed, which limit was hit; NULL: nothing to say */
 	enum layer_state layers[_LAYER_MAX];
 	bool proven;		       /* `layers` was filled by a proof */
 	uint64_t started_us, ended_us; /* wall clock; payload released, session over */

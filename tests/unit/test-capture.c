@@ -222,6 +222,28 @@ static void enough_data_and_enough_entries(void)
 	CHECK(capture_tree(t.fd, few.fd, &o, &s, NULL) == 0 && s.entries == 7 && s.cut_short);
 }
 
+/* What overlayfs leaves of a removed name is no device. */
+static void a_removed_name_in_an_upper_layer_is_gone(void)
+{
+	_cleanup_tree_ struct tree t = { .fd = -EBADF }, out = { .fd = -EBADF };
+	_cleanup_manifest_entry_ struct manifest_entry gone = { 0 }, there = { 0 };
+	struct capture_options o = plain;
+	struct capture_stats s;
+
+	if (geteuid() != 0)
+		return;
+	CHECK(tree_make(&t) && tree_make(&out) && tree_put(t.fd, "new", "n", 0600));
+	CHECK(mknodat(t.fd, "removed", S_IFCHR, makedev(0, 0)) == 0);
+	CHECK(fchownat(t.fd, "new", 70000, 70001, 0) == 0);
+	o.upper = true;
+	o.ids = (struct capture_ids){
+		.set = true, .uid_from = 70000, .uid_to = 5, .gid_from = 70001, .gid_to = 6
+	};
+	CHECK(capture_tree(t.fd, out.fd, &o, &s, NULL) == 0 && s.missing == 0);
+	CHECK(find_entry(out.fd, "removed", &gone) && gone.type == MANIFEST_GONE);
+	CHECK(find_entry(out.fd, "new", &there) && there.uid == 5 && there.gid == 6);
+}
+
 /* Deeper than a path is long: kept, and brought back. */
 static void ten_thousand_levels_are_kept(void)
 {
@@ -370,6 +392,7 @@ static void names_are_encoded_and_never_two_alike(void)
 TAP_MAIN(T(iso5_the_odd_tree_comes_back_exactly), T(iso5_through_a_target_that_knows_no_names_and_no_links),
 	 T(iso5_a_plain_restore_is_harmless), T(the_mirror_never_has_set_id_bits),
 	 T(a_changed_copy_is_not_restored), T(a_bent_manifest_makes_nothing_outside),
-	 T(limits_cut_and_say_so), T(enough_data_and_enough_entries), T(ten_thousand_levels_are_kept),
+	 T(limits_cut_and_say_so), T(a_removed_name_in_an_upper_layer_is_gone),
+	 T(enough_data_and_enough_entries), T(ten_thousand_levels_are_kept),
 	 T(iso5_a_living_tree_never_leads_outside_or_hangs), T(a_growing_file_ends),
 	 T(a_full_target_loses_files_and_says_which), T(names_are_encoded_and_never_two_alike))

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ls, show, verify, restore: what changes nothing of the evidence. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "cli/cmd-evidence.h"
+#include "cli/cmd-ledger.h"
+#include "core/exit-status.h"
+#include "core/restore.h"
+
+static int print_json(struct jdoc *d, struct fault *f)
+{
+	int r;
+
+	jdoc_set_int(d, "schema_version", 1);
+	r = ledger_print(d, f);
+	return r < 0 ? r : STATUS_OK;
+}
+
+static int ls_json(const struct evidence_list *l, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *o = jdoc_new_object();
+	struct jdoc *list = jdoc_set_array(o, "evidence");
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct evidence_item *e = l->items + i;
+		struct jdoc *row = jdoc_append_object(list);
+		char taken[CLOCK_TEXT_SIZE];
+
+		clock_format(e->taken_us, taken);
+		jdoc_set_string(row, "id", e->name);
+		jdoc_set_string(row, "status", evidence_status_name(e->status));
+		jdoc_set_string(row, "reason", e->reason);
+		jdoc_set_string(row, "agent", e->agent);
+		jdoc_set_string(row, "taken", taken);
+		jdoc_set_int(row, "bytes", (int64_t)e->bytes);
+		jdoc_set_bool(row, "pinned", e->pinned);
+	}
+	return print_json(o, f);
+}
+
+int evidence_cmd_ls(const struct evidence_call *c, struct fault *f)
+{
+	_cleanup_evidence_ struct evidence_list l = { 0 };
+	int r = evidence_list(c->store, c->dirs.lane, &l, f);
+
+	if (r < 0)
+		return r;
+	if (c->json)
+		return ls_json(&l, f);
+	for (size_t i = 0; i < l.n; i++) {
+		const struct evidence_item *e = l.items + i;
+		_cleanup_free_ char *agent = str_escape(e->agent), *reason = str_escape(e->reason);
+
+		printf("%s  %-8s %-11s %8llu KB  %s%s\n", e->name, evidence_status_name(e->status),
+		       reason ? reason : "?", (unsigned long long)(e->bytes / 1024), agent ? agent : "?",
+		       e->pinned ? "  (pinned)" : "");
+	}
+	if (l.n == 0)
+		fprintf(stderr, "no evidence of lane '%s' in %s\n", lane_name(c->dirs.lane), c->store);
+	return STATUS_OK;
+}
+
+/* Text of a stranger's file, made harmless for a terminal. */
+static void print_field(const struct jdoc *o, const char *key)
+{
+	_cleanup_free_ char *text = jdoc_get_string(o, key) ? str_escape(jdoc_get_string(o, key)) : NULL;
+
+	if (text)
+		printf("%-9s %s\n", key, text);
+}
+
+static void print_number(const struct jdoc *o, const char *key)
+{
+	const struct jdoc *v = jdoc_get(o, key);
+
+	if (v && v->type == JDOC_INT)
+		printf("  %-9s %lld\n", key, (long long)v->integer);
+}
+
+static int find_item(const struct evidence_list *l, const char *name, const struct evidence_item **ret)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (str_eq(l->items[i].name, name)) {
+			*ret = l->items + i;
+			return 0;
+		}
+	return -ENOENT;
+}
+
+int evidence_cmd_show(const struct evidence_call *c, struct fault *f)
+{
+	static const char *const fields[] = { "session", "lane",    "agent", "worker", "issue",	 "profile",
+					      "digest",	 "started", "ended", "taken",  "status", "why" };
+	_cleanup_evidence_ struct evidence_list l = { 0 };
+	_cleanup_free_ char *name = NULL;
+	_cleanup_close_ int dir = -EBADF;
+	const struct evidence_item *e;
+	const struct jdoc *tree;
+	int r;
+
+	dir = evidence_open(c->store, c->dirs.lane, c->words[0], &name, f);
+	if (dir < 0)
+		return dir;
+	r = evidence_list(c->store, c->dirs.lane, &l, f);
+	if (r < 0)
+		return r;
+	if (find_item(&l, name, &e) < 0)
+		return fault_set(f, ENOENT, "evidence '%s' is gone", name);
+	if (c->json)
+		return print_json(e->metadata, f);
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		print_field(e->metadata, fields[i]);
+	print_field(jdoc_get(e->metadata, "exit"), "reason");
+	tree = jdoc_get(e->metadata, "tree");
+	if (tree)
+		printf("tree\n");
+	print_number(tree, "entries");
+	print_number(tree, "files");
+	print_number(tree, "bytes");
+	print_number(tree, "missing");
+	print_number(tree, "unstable");
+	printf("where     %s/%s%s\n", c->store, name, e->pinned ? " (pinned)" : "");
+	return STATUS_OK;
+}
+
+int evidence_cmd_verify(const struct evidence_call *c, struct fault *f)
+{
+	_cleanup_evidence_check_ struct evidence_check check = { 0 };
+	_cleanup_jdoc_ struct jdoc *o = NULL;
+	_cleanup_free_ char *name = NULL, *first = NULL;
+	_cleanup_close_ int dir = -EBADF;
+	char text[sizeof("sha256:") + DIGEST_HEX_SIZE] = "sha256:";
+	bool ok;
+	int r;
+
+	dir = evidence_open(c->store, c->dirs.lane, c->words[0], &name, f);
+	if (dir < 0)
+		return dir;
+	r = evidence_verify(dir, &check, f);
+	if (r < 0)
+		return r;
+	ok = !check.damaged && !check.strange;
+	digest_to_hex(&check.metadata, text + sizeof("sha256:") - 1);
+	if (c->json) {
+		o = jdoc_new_object();
+		jdoc_set_string(o, "id", name);
+		jdoc_set_bool(o, "ok", ok);
+		jdoc_set_string(o, "metadata", text);
+		jdoc_set_int(o, "files", (int64_t)check.files);
+		jdoc_set_int(o, "damaged", (int64_t)check.damaged);
+		jdoc_set_int(o, "strange", (int64_t)check.strange);
+		if (check.first)
+			jdoc_set_string(o, "first", check.first);
+		r = print_json(o, f);
+		return r < 0 ? r : ok ? STATUS_OK : STATUS_NO;
+	}
+	first = check.first ? str_escape(check.first) : NULL;
+	printf("%s: %s, %llu files read\n", name, ok ? "ok" : "NOT what was taken",
+	       (unsigned long long)check.files);
+	if (!ok)
+		printf("damaged %llu, strange %llu; first: %s\n", (unsigned long long)check.damaged,
+		       (unsigned long long)check.strange, first ? first : "?");
+	return ok ? STATUS_OK : STATUS_NO;
+}
+
+static int open_target(const char *path, struct fault *f)
+{
+	int fd;
+
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return fault_errno(f, errno, "make '%s'", path);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? fault_errno(f, errno, "open '%s'", path) : fd;
+}
+
+int evidence_cmd_restore(const struct evidence_call *c, struct fault *f)
+{
+	const struct restore_options o = { .exact = c->exact };
+	_cleanup_restore_stats_ struct restore_stats s = { 0 };
+	_cleanup_close_ int dir = -EBADF, target = -EBADF;
+	_cleanup_free_ char *first = NULL;
+	int r;
+
+	if (c->exact && geteuid() != 0)
+		return fault_set(f, EPERM, "--exact gives files to others: it needs root");
+	dir = evidence_open(c->store, c->dirs.lane, c->words[0], NULL, f);
+	if (dir < 0)
+		return dir;
+	target = open_target(c->words[1], f);
+	if (target < 0)
+		return target;
+	r = restore_tree(dir, target, &o, &s, f);
+	if (r < 0)
+		return fault_wrap(f, r, "restore into '%s'", c->words[1]);
+	first = s.first ? str_escape(s.first) : NULL;
+	fprintf(stderr, "%llu entries restored\n", (unsigned long long)(s.entries - s.left_out - s.damaged));
+	if (s.left_out || s.damaged)
+		fprintf(stderr, "left out %llu, damaged %llu; first: %s\n", (unsigned long long)s.left_out,
+			(unsigned long long)s.damaged, first ? first : "?");
+	return s.damaged ? STATUS_NO : STATUS_OK;
+}

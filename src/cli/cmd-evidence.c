@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/cmd-evidence.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/command.h"
+#include "cli/evidence-prune.h"
+#include "core/exit-status.h"
+
+/* clang-format off */
+static const struct verb {
+	const char *name, *args, *help;
+	const char *options; /* words with a blank around each */
+	int min_words, max_words;
+	int (*run)(const struct evidence_call *c, struct fault *f);
+} verbs[] = {
+	{ "ls",      "[--json]", "list what is kept, oldest first", " --json ", 0, 0, evidence_cmd_ls },
+	{ "show",    "ID [--json]", "say whose it is, how it ended, what is missing", " --json ", 1, 1, evidence_cmd_show },
+	{ "verify",  "ID [--json]", "read every byte and compare", " --json ", 1, 1, evidence_cmd_verify },
+	{ "restore", "ID DIR [--exact]", "make DIR the worktree that it was", " --exact ", 2, 2, evidence_cmd_restore },
+	{ "pin",     "ID [--reason TEXT]", "keep it, whatever retention says", " --reason ", 1, 1, evidence_cmd_pin },
+	{ "unpin",   "ID", "let retention have it again", " ", 1, 1, evidence_cmd_unpin },
+	{ "rm",      "ID [--force]", "remove it; --force: also when it is pinned", " --force ", 1, 1, evidence_cmd_rm },
+	{ "prune",   "[--dry-run] [--json]", "remove what retention does not keep", " --dry-run --json ", 0, 0, evidence_cmd_prune },
+	{ 0 },
+};
+/* clang-format on */
+
+static void print_help(FILE *out)
+{
+	for (const struct verb *v = verbs; v->name; v++)
+		fprintf(out, "  custody evidence %-8s %s\n%28s%s\n", v->name, v->args, "", v->help);
+	fprintf(out, "\nAll take --lane LANE.  ID: a session's name, or how it begins.\n");
+}
+
+static int usage(const struct verb *v)
+{
+	fprintf(stderr, PACKAGE_NAME " evidence: usage: custody evidence %s %s\n", v->name, v->args);
+	return STATUS_USAGE;
+}
+
+static bool accepts(const struct verb *v, const char *name)
+{
+	char word[32];
+
+	return (size_t)snprintf(word, sizeof(word), " %s ", name) < sizeof(word) &&
+	       (strstr(v->options, word) || strcmp(name, "--lane") == 0);
+}
+
+/* STATUS_USAGE, or 0. */
+static int take_option(struct evidence_call *c, const struct verb *v, int argc, char **argv, int *i)
+{
+	const char *name = argv[*i];
+	const char **value = strcmp(name, "--lane") == 0     ? &c->lane
+			     : strcmp(name, "--reason") == 0 ? &c->reason
+							     : NULL;
+
+	if (!accepts(v, name) || (value && *i + 1 >= argc))
+		return usage(v);
+	if (value)
+		*value = argv[++*i];
+	c->json |= strcmp(name, "--json") == 0;
+	c->exact |= strcmp(name, "--exact") == 0;
+	c->force |= strcmp(name, "--force") == 0;
+	c->dry_run |= strcmp(name, "--dry-run") == 0;
+	return 0;
+}
+
+static int take_words(struct evidence_call *c, const struct verb *v, int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++) {
+		if (argv[i][0] == '-' && argv[i][1]) {
+			if (take_option(c, v, argc, argv, &i) != 0)
+				return STATUS_USAGE;
+		} else if (c->n_words < v->max_words) {
+			c->words[c->n_words++] = argv[i];
+		} else {
+			return usage(v);
+		}
+	}
+	return c->n_words < v->min_words ? usage(v) : 0;
+}
+
+static int open_lane(struct evidence_call *c, struct fault *f)
+{
+	enum lane lane;
+	int r;
+
+	r = dirs_load(&c->dirs, f);
+	if (r >= 0)
+		r = config_load(&c->dirs, &c->config, f);
+	if (r >= 0)
+		r = config_lane(c->config, c->lane, &lane, f);
+	if (r < 0)
+		return r;
+	if (lane != c->dirs.lane) {
+		dirs_done(&c->dirs);
+		c->dirs = (struct dirs){ 0 };
+		r = dirs_load_lane(lane, &c->dirs, f);
+	}
+	if (r < 0)
+		return r;
+	c->store = evidence_store_path(&c->dirs, c->config);
+	return c->store ? 0 : fault_errno(f, ENOMEM, "evidence");
+}
+
+int cmd_evidence(int argc, char **argv, struct fault *f)
+{
+	struct evidence_call c = { 0 };
+	const struct verb *v = verbs;
+	int r;
+
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {
+		print_help(stdout);
+		return STATUS_OK;
+	}
+	while (v->name && (argc < 2 || strcmp(v->name, argv[1]) != 0))
+		v++;
+	if (!v->name) {
+		fprintf(stderr, PACKAGE_NAME " evidence: no such verb; these are there:\n");
+		print_help(stderr);
+		return STATUS_USAGE;
+	}
+	r = take_words(&c, v, argc - 2, argv + 2);
+	if (r == 0)
+		r = open_lane(&c, f);
+	if (r == 0)
+		r = v->run(&c, f);
+	free(c.store);
+	config_free(c.config);
+	dirs_done(&c.dirs);
+	return r;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/evidence-prune.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "core/ledger.h"
+
+static const char *const verdicts[] = { [EVIDENCE_STAYS] = "stays",
+					[EVIDENCE_TOO_OLD] = "too-old",
+					[EVIDENCE_OVER_QUOTA] = "over-quota",
+					[EVIDENCE_DISK_FULL] = "disk-full" };
+
+char *evidence_store_path(const struct dirs *d, const struct config *c)
+{
+	return c->forensics.path ? strdup(c->forensics.path) : path_join(d->base, "forensics");
+}
+
+int evidence_record(const struct dirs *d, const char *kind, const char *name, const char *why,
+		    struct fault *f)
+{
+	_cleanup_ledger_ struct ledger *l = NULL;
+	_cleanup_jdoc_ struct jdoc *doc = jdoc_new_object();
+	const struct ledger_event e = { .kind = kind, .session = name, .d = doc };
+	int r;
+
+	r = ledger_open(d->state, &(struct ledger_options){ .create = true }, &l, NULL, f);
+	if (r < 0)
+		return r;
+	jdoc_set(doc, "by", ledger_text(d->user));
+	if (why)
+		jdoc_set(doc, "why", ledger_text(why));
+	return ledger_append(l, &e, 1, LEDGER_DECIDED, NULL, f);
+}
+
+static uint64_t free_bytes(const char *store)
+{
+	struct statvfs s;
+
+	return statvfs(store, &s) == 0 ? (uint64_t)s.f_bavail * s.f_frsize : UINT64_MAX;
+}
+
+static int prune_one(const struct evidence_prune *p, const struct evidence_item *e, const char *why,
+		     struct fault *f)
+{
+	int r;
+
+	if (p->told)
+		p->told(p->arg, e, why);
+	if (p->dry_run)
+		return 0;
+	r = evidence_record(p->dirs, "evidence.prune", e->name, why, f);
+	return r < 0 ? r : evidence_remove(p->store, e->name, f);
+}
+
+int evidence_prune(const struct evidence_prune *p, struct fault *f)
+{
+	const struct evidence_rules rules = { .retention_days = p->config->forensics.retention_days,
+					      .quota = p->config->forensics.quota,
+					      .keep_free = p->config->forensics.keep_free,
+					      .now_us = clock_wall_us(),
+					      .keep = p->keep };
+	_cleanup_evidence_ struct evidence_list l = { 0 };
+	_cleanup_free_ enum evidence_verdict *v = NULL;
+	int r;
+
+	r = evidence_list(p->store, p->dirs->lane, &l, f);
+	if (r < 0)
+		return r;
+	v = calloc(l.n + 1, sizeof(*v));
+	if (!v)
+		return fault_errno(f, ENOMEM, "prune");
+	evidence_judge(&l, &rules, free_bytes(p->store), v);
+	for (size_t i = 0; r == 0 && i < l.n; i++)
+		if (v[i] != EVIDENCE_STAYS)
+			r = prune_one(p, l.items + i, verdicts[v[i]], f);
+	return r;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "core/config.h"
+#include "core/dirs.h"
+#include "core/evidence.h"
+
+/* Where evidence is kept: custody.json's path, else `forensics` beside the lanes' state.  Heap, NULL on ENOMEM. */
+char *evidence_store_path(const struct dirs *d, const struct config *c);
+
+/* On the disk before anything happens to NAME.  WHY may be NULL. */
+int evidence_record(const struct dirs *d, const char *kind, const char *name, const char *why,
+		    struct fault *f) _must_check_;
+
+struct evidence_prune {
+	const struct dirs *dirs;
+	const struct config *config;
+	const char *store;
+	const char *keep; /* just taken; NULL: none */
+	bool dry_run;
+	void (*told)(void *arg, const struct evidence_item *e, const char *why); /* may be NULL */
+	void *arg;
+};
+
+/* Removes what the configuration's retention does not keep, each with a record. */
+int evidence_prune(const struct evidence_prune *p, struct fault *f) _must_check_;

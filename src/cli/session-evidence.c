@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/session-evidence.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "cli/evidence-prune.h"
+#include "core/ledger-audit.h"
+#include "warden/forensics.h"
+
+#define ENTRIES_MAX 1000000
+#define TIME_MAX_NS (UINT64_C(600) * 1000000000)
+
+void session_evidence_done(struct session_evidence *e)
+{
+	e->tree = fd_close(e->tree);
+}
+
+int session_evidence_hold(struct session_evidence *e, pid_t pid, const struct subject *s, struct fault *f)
+{
+	_cleanup_close_ int root = -EBADF;
+	char path[sizeof("/proc//root") + 3 * sizeof(pid)];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return fault_errno(f, errno, "hold the worktree: open '%s'", path);
+	e->tree = path_open_in_root(root, subject_work_target(s), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, f);
+	return e->tree < 0 ? fault_wrap(f, e->tree, "hold the worktree") : 0;
+}
+
+/* What is to be read, or a reason why nothing is. */
+struct source {
+	int fd;
+	bool upper;
+	const char *why;
+};
+
+static struct source choose(const struct session_evidence *e, const struct session_evidence_case *c,
+			    enum forensics_scope scope)
+{
+	struct source s = { .fd = -EBADF };
+
+	if (scope == FORENSICS_ALL || c->docket->asked.workspace == PROFILE_WORKSPACE_TMPFS) {
+		s.fd = e->tree >= 0 ? fcntl(e->tree, F_DUPFD_CLOEXEC, 3) : -EBADF;
+		s.why = "the worktree was not there yet";
+		return s;
+	}
+	switch (c->docket->asked.workspace) {
+	case PROFILE_WORKSPACE_OVERLAY:
+		s.fd = open(c->upper, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		s.upper = true;
+		s.why = "the layer with the changes was gone";
+		break;
+	case PROFILE_WORKSPACE_RO:
+		s.why = "the worktree was read-only: nothing was changed";
+		break;
+	case PROFILE_WORKSPACE_RW:
+	case PROFILE_WORKSPACE_TMPFS:
+		s.why = "the worktree was written in place: what was changed is there";
+		break;
+	}
+	return s;
+}
+
+/* As root the container's files belong to ids that end with it: in the manifest they are the worktree's owner's. */
+static struct capture_ids ids_of(const struct session_evidence_case *c)
+{
+	const struct subject *s = c->docket->subject;
+
+	if (c->session->rootless)
+		return (struct capture_ids){ 0 };
+	return (struct capture_ids){ .set = true,
+				     .uid_from = c->session->uid_base + s->uid,
+				     .uid_to = s->worktree ? s->owner_uid : geteuid(),
+				     .gid_from = c->session->gid_base + s->gid,
+				     .gid_to = s->worktree ? s->owner_gid : getegid() };
+}
+
+static int open_audit(const struct session *s)
+{
+	_cleanup_free_ char *path = s->has_state ? path_join(s->state, AUDIT_NAME) : NULL;
+
+	return path ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -EBADF;
+}
+
+static int take(const struct session_evidence_case *c, const struct source *src, const char *store,
+		struct run_result *res, struct fault *f)
+{
+	const struct config *config = c->docket->config;
+	const struct capture_options limits = {
+		.max_bytes = config->forensics.quota / 4,
+		.max_entries = ENTRIES_MAX,
+		.deadline_ns = clock_boot_ns() + TIME_MAX_NS,
+		.upper = src->upper,
+		.ids = ids_of(c),
+	};
+	_cleanup_jdoc_ struct jdoc *metadata = result_describe(res);
+	_cleanup_strbuf_ struct strbuf subject = { 0 };
+	_cleanup_close_ int audit = open_audit(c->session);
+	_cleanup_taken_ struct evidence_taken taken = { 0 };
+	int r;
+
+	r = jdoc_write(c->docket->document, JDOC_CANONICAL, &subject, f);
+	if (r < 0)
+		return r;
+	jdoc_remove(metadata, "evidence");
+	jdoc_set_string(metadata, "scope", src->upper ? "changes" : "all");
+	r = evidence_take(&(struct evidence_ask){ .store = store,
+						  .session = c->session->id,
+						  .tree = src->fd,
+						  .why = src->why,
+						  .metadata = metadata,
+						  .sides =
+							  (struct evidence_side[]){
+								  { .name = AUDIT_NAME, .fd = audit },
+								  { .name = "subject.json",
+								    .fd = -EBADF,
+								    .text = subject.text,
+								    .len = subject.len },
+								  { .name = "config.json", .fd = -EBADF },
+								  { .name = "stdio.log", .fd = -EBADF },
+							  },
+						  .n_sides = 4,
+						  .limits = &limits },
+			  &taken, f);
+	if (r < 0)
+		return r;
+	res->evidence = TAKE_PTR(taken.path);
+	res->evidence_digest = taken.metadata;
+	return 0;
+}
+
+/* The one that was just taken stays; that others could not go is not this run's fault. */
+static void prune(const struct session_evidence_case *c, const char *store, const char *path)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+	const struct evidence_prune p = { .dirs = &c->docket->dirs,
+					  .config = c->docket->config,
+					  .store = store,
+					  .keep = strrchr(path, '/') + 1 };
+
+	if (evidence_prune(&p, &f) < 0)
+		log_info("%s, ignoring", fault_text(&f));
+}
+
+void session_evidence_take(struct session_evidence *e, const struct session_evidence_case *c,
+			   struct run_result *res)
+{
+	enum forensics_scope scope = forensics_decide(&c->docket->asked, &res->exit, c->interactive);
+	_cleanup_free_ char *store = NULL;
+	_cleanup_fault_ struct fault f = { 0 };
+	struct source src;
+	int r;
+
+	if (scope == FORENSICS_NONE)
+		return;
+	src = choose(e, c, scope);
+	store = evidence_store_path(&c->docket->dirs, c->docket->config);
+	r = store ? take(c, &src, store, res, &f) : fault_errno(&f, ENOMEM, "evidence");
+	fd_close(src.fd);
+	if (r < 0) {
+		log_error("no evidence was kept: %s", fault_text(&f));
+		res->evidence_error = strdup(fault_text(&f));
+		return;
+	}
+	log_info("evidence: %s", res->evidence);
+	prune(c, store, res->evidence);
+}

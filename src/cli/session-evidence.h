@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "cli/docket.h"
+#include "core/session.h"
+#include "warden/result.h"
+
+/*
+ * What a run keeps of an abnormal end.  The worktree is held by a descriptor from before the payload's first
+ * instruction: it stays readable when the container and its mounts are gone.
+ */
+struct session_evidence {
+	int tree;
+};
+#define SESSION_EVIDENCE_NONE ((struct session_evidence){ .tree = -EBADF })
+
+/* PID is the container's first process, not released yet. */
+int session_evidence_hold(struct session_evidence *e, pid_t pid, const struct subject *s,
+			  struct fault *f) _must_check_;
+void session_evidence_done(struct session_evidence *e);
+#define _cleanup_session_evidence_ _cleanup_(session_evidence_done)
+
+struct session_evidence_case {
+	const struct docket *docket;
+	const struct session *session; /* its directories are still there */
+	const char *upper;	       /* of an overlay; NULL: none */
+	bool interactive;
+};
+
+/* Nothing is alive any more.  RES gets the path, or why there is none although there should be. */
+void session_evidence_take(struct session_evidence *e, const struct session_evidence_case *c,
+			   struct run_result *res);
