@@ -22,6 +22,6 @@ int cmd_shell(int argc, char **argv, struct fault *f)
 	if (o.argv)
 		return fault_set(f, EINVAL, "shell takes no command; use: custody run -t -- COMMAND");
 	o.argv = command;
-	o.terminal = true;
+	o.terminal = o.interactive = true;
 	return run_command(&o, f);
 }

@@ -32,6 +32,7 @@ struct run_options {
 	int status_fd;	    /* -EBADF: none */
 	char *const *words; /* all of it as given, verb first; borrowed */
 	char *const *argv;  /* the command, borrowed */
+	bool interactive;   /* a person's shell: its status says nothing about the session */
 	bool canary;	    /* doctor's own: no option says so, and nobody is asked about it */
 	int stdio[3];	    /* what the payload's input comes from and its output goes to; default 0, 1, 2 */
 };

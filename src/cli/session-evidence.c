@@ -90,6 +90,18 @@ static int open_audit(const struct session *s)
 	return path ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -EBADF;
 }
 
+/* "2h" or a number, checked when the profile was read. */
+static void put_retention(struct jdoc *metadata, const struct profile *p)
+{
+	const struct jdoc *v = jdoc_get(p->sections[PROFILE_SECTION_FORENSICS], "retention");
+	uint64_t seconds;
+
+	if (v && v->type == JDOC_INT)
+		jdoc_set_int(metadata, "retention_s", v->integer);
+	else if (v && v->type == JDOC_STRING && str_to_seconds(v->string, &seconds) == 0)
+		jdoc_set_int(metadata, "retention_s", (int64_t)seconds);
+}
+
 static int take(const struct session_evidence_case *c, const struct source *src, const char *store,
 		struct run_result *res, struct fault *f)
 {
@@ -112,6 +124,7 @@ static int take(const struct session_evidence_case *c, const struct source *src,
 		return r;
 	jdoc_remove(metadata, "evidence");
 	jdoc_set_string(metadata, "scope", src->upper ? "changes" : "all");
+	put_retention(metadata, &c->docket->asked);
 	r = evidence_take(&(struct evidence_ask){ .store = store,
 						  .session = c->session->id,
 						  .tree = src->fd,
@@ -170,6 +183,8 @@ void session_evidence_take(struct session_evidence *e, const struct session_evid
 		res->evidence_error = strdup(fault_text(&f));
 		return;
 	}
-	log_info("evidence: %s", res->evidence);
+	/* A status other than 0 is the daily work of many programs; result and ledger have it. */
+	if (res->exit.reason != EXIT_REASON_EXITED)
+		log_info("evidence: %s", res->evidence);
 	prune(c, store, res->evidence);
 }

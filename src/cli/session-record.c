@@ -203,16 +203,31 @@ void session_record_meanwhile(struct session_record *r, const struct dirs *d)
 	push_decision(r);
 }
 
-int session_record_end(struct session_record *r, const struct run_result *res, struct fault *f)
+static struct ledger_end end_of(const struct run_result *res)
 {
-	const struct ledger_end end = {
+	return (struct ledger_end){
 		.reason = exit_reason_name(res->exit.reason),
 		.source = exit_source_name(res->exit.source),
 		.code = res->exit.code,
 		.signal = res->exit.signal,
 		.abnormal = res->exit.abnormal,
 		.wall_ms = res->duration_ms,
+		.evidence = res->evidence,
+		.evidence_digest = &res->evidence_digest,
+		.evidence_error = res->evidence_error,
 	};
+}
+
+void session_record_close(struct session_record *r, const struct run_result *res)
+{
+	const struct ledger_end end = end_of(res);
+
+	ledger_end_audit(&r->run, &end);
+}
+
+int session_record_end(struct session_record *r, const struct run_result *res, struct fault *f)
+{
+	const struct ledger_end end = end_of(res);
 	int e;
 
 	e = ledger_end(r->ledger, r->state, &r->run, &end, f);
@@ -231,6 +246,7 @@ void session_record_refuse(struct session_record *r, const char *id, const char 
 	if (e == 0 && r->started) {
 		const struct ledger_end end = lost_end("supervisor");
 
+		ledger_end_audit(&r->run, &end);
 		e = ledger_end(r->ledger, r->state, &r->run, &end, &f);
 	} else if (e == 0) {
 		e = ledger_refuse(r->ledger, &r->run, id, text, &f);

@@ -37,6 +37,8 @@ void session_record_meanwhile(struct session_record *r, const struct dirs *d);
 /* ID's supervisor is dead and its container gone; before its directories go. */
 int session_record_lost(struct session_record *r, const char *id, struct fault *f) _must_check_;
 
+/* The session's own chain has its last record now; its evidence may be taken. */
+void session_record_close(struct session_record *r, const struct run_result *res);
 /* How it ended; a set-up that failed is a refusal.  Negative: it is not recorded, the next start calls it lost. */
 int session_record_end(struct session_record *r, const struct run_result *res, struct fault *f) _must_check_;
 /* ID is stable; a run that had started is not refused any more, it ends as lost.  TEXT is for people.  What cannot be recorded is said aloud. */

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "cli/docket.h"
+#include "cli/session-evidence.h"
 #include "cli/session-gate.h"
 #include "cli/session-place.h"
 #include "cli/session-record.h"
@@ -212,6 +213,8 @@ struct job {
 	const struct dirs *dirs;
 	struct session_record *record;
 	struct session_gate *gate;
+	struct session_evidence *evidence;
+	const struct subject *subject;
 };
 
 /*
@@ -254,7 +257,9 @@ static int release(void *arg, pid_t pid, const enum layer_state *layers, struct 
 	int r;
 
 	/* The last look at the approval, with the digest of what stands there and waits for GO. */
-	r = session_gate_consume(j->gate, f);
+	r = session_evidence_hold(j->evidence, pid, j->subject, f);
+	if (r == 0)
+		r = session_gate_consume(j->gate, f);
 	return r < 0 ? r : session_record_start(j->record, pid, layers, f);
 }
 
@@ -299,7 +304,12 @@ static int supervise(const struct run_options *o, struct session_run *run, struc
 		.status_fd = o->status_fd,
 	};
 	_cleanup_fault_ struct fault left = { 0 };
-	struct job job = { .dirs = &d->dirs, .record = &run->record, .gate = &run->gate };
+	_cleanup_session_evidence_ struct session_evidence evidence = SESSION_EVIDENCE_NONE;
+	struct job job = { .dirs = &d->dirs,
+			   .record = &run->record,
+			   .gate = &run->gate,
+			   .evidence = &evidence,
+			   .subject = d->subject };
 	int r;
 
 	r = session_place_init(&job.place, &d->dirs, s, d->subject, w.terminal, f);
@@ -318,6 +328,15 @@ static int supervise(const struct run_options *o, struct session_run *run, struc
 		r = warden_run(&w, ret, f);
 	}
 	complain(cgroup_remove(&cgroup, &left), &left);
+	if (r == 0 && ret->exit.reason != EXIT_REASON_SETUP_FAILED) {
+		const struct session_evidence_case c = { .docket = d,
+							 .session = s,
+							 .upper = job.place.upper,
+							 .interactive = o->interactive || o->canary };
+
+		session_record_close(&run->record, ret);
+		session_evidence_take(&evidence, &c, ret);
+	}
 	session_place_done(&job.place);
 	return r;
 }

@@ -18,6 +18,8 @@ static bool is_too_old(const struct evidence_item *item, const struct evidence_r
 {
 	uint64_t age = r->now_us > item->taken_us ? r->now_us - item->taken_us : 0;
 
+	if (item->has_retention)
+		return age / 1000000 >= item->retention_s;
 	return r->retention_days == 0 || age / DAY_US >= r->retention_days;
 }
 

@@ -77,6 +77,14 @@ static uint64_t bytes_of(const struct jdoc *metadata)
 	return (uint64_t)sum;
 }
 
+static void set_retention(struct evidence_item *i, const struct jdoc *metadata)
+{
+	const struct jdoc *s = jdoc_get(metadata, "retention_s");
+
+	i->has_retention = s && s->type == JDOC_INT && s->integer >= 0;
+	i->retention_s = i->has_retention ? (uint64_t)s->integer : 0;
+}
+
 static bool is_of_lane(const struct jdoc *metadata, enum lane lane)
 {
 	return metadata && lane_require_name(lane, jdoc_get_string(metadata, "lane"), "evidence", NULL) == 0;
@@ -99,6 +107,7 @@ static int read_item(int store, const char *name, enum lane lane, struct evidenc
 	i.agent = text_of(metadata, "agent");
 	i.reason = text_of(jdoc_get(metadata, "exit"), "reason");
 	i.bytes = bytes_of(metadata);
+	set_retention(&i, metadata);
 	i.pinned = fstatat(dir, EVIDENCE_PIN, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	if (fstatat(dir, EVIDENCE_METADATA, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		i.taken_us = (uint64_t)st.st_mtim.tv_sec * 1000000 + (uint64_t)st.st_mtim.tv_nsec / 1000;

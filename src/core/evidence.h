@@ -74,6 +74,8 @@ struct evidence_item {
 	enum evidence_status status;
 	const char *agent, *reason; /* in METADATA; "" when not said */
 	uint64_t taken_us, bytes;
+	bool has_retention; /* its profile said how long; else the rules do */
+	uint64_t retention_s;
 	bool pinned;
 };
 

@@ -227,6 +227,16 @@ static struct jdoc *describe_end(const struct ledger_end *end)
 	return d;
 }
 
+void ledger_end_audit(const struct ledger_run *run, const struct ledger_end *end)
+{
+	_cleanup_jdoc_ struct jdoc *d = describe_end(end);
+	const struct ledger_event e = event(run, "session.end", end->abnormal ? "abnormal" : "ok", d);
+
+	/* The lane's record says how far this chain came; a full disk must not cost both. */
+	if (run->audit)
+		(void)!audit_append(run->audit, &e, NULL);
+}
+
 int ledger_end(struct ledger *l, const char *state, const struct ledger_run *run,
 	       const struct ledger_end *end, struct fault *f)
 {
@@ -235,13 +245,8 @@ int ledger_end(struct ledger *l, const char *state, const struct ledger_run *run
 	struct ledger_mark mark;
 	int r;
 
-	if (run->audit) {
-		const struct ledger_event e = event(run, "session.end", status, d);
-
-		/* The lane's record says how far the other chain came; a full disk must not cost both. */
-		(void)!audit_append(run->audit, &e, NULL);
+	if (run->audit)
 		mark = audit_mark(run->audit);
-	}
 	if (end->audit || run->audit)
 		put_mark(d, end->audit ? end->audit : &mark);
 	r = tell(l, run, "session.end", status, d, LEDGER_CLOSING, f);

@@ -54,6 +54,9 @@ int ledger_start(struct ledger *l, const struct ledger_run *run, pid_t pid, char
 		 struct fault *f) _must_check_;
 int ledger_alive(struct ledger *l, const struct ledger_run *run, struct fault *f) _must_check_;
 
+/* The last record of the session's own chain: before its evidence is taken, and once.  A full disk is no failure. */
+void ledger_end_audit(const struct ledger_run *run, const struct ledger_end *end);
+
 /* On the disk, signed, and on its way to the peers.  A peer that is away is no failure; it gets it later. */
 int ledger_end(struct ledger *l, const char *state, const struct ledger_run *run,
 	       const struct ledger_end *end, struct fault *f) _must_check_;

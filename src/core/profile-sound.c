@@ -121,7 +121,8 @@ int profile_require_supported(const struct profile *p, struct fault *f)
 			continue;
 		section = *(struct jdoc *const *)((const char *)p + k->offset);
 		if (!section || section == p->sections[PROFILE_SECTION_GOVERNANCE] ||
-		    section == p->sections[PROFILE_SECTION_AUDIT])
+		    section == p->sections[PROFILE_SECTION_AUDIT] ||
+		    section == p->sections[PROFILE_SECTION_FORENSICS])
 			continue;
 		return profile_at(
 			f, section,

@@ -48,7 +48,8 @@ static bool take_as(struct scene *s, const char *lane, const char *agent, int tr
 {
 	_cleanup_jdoc_ struct jdoc *metadata = make_metadata(lane, agent);
 	_cleanup_close_ int side = openat(s->tree.fd, "a", O_RDONLY | O_CLOEXEC);
-	const struct evidence_side sides[] = { { "stdio.log", side }, { "audit.ndjson", -EBADF } };
+	const struct evidence_side sides[] = { { .name = "stdio.log", .fd = side },
+					       { .name = "audit.ndjson", .fd = -EBADF } };
 	const struct evidence_ask ask = { .store = s->store.path,
 					  .session = SESSION,
 					  .tree = tree,
@@ -325,8 +326,30 @@ static void iso6_the_rules(void)
 	}
 }
 
+static void iso6_a_profile_may_say_how_long(void)
+{
+	struct evidence_item items[] = {
+		{ .name = (char[]){ "a" },
+		  .agent = "x",
+		  .taken_us = DAY,
+		  .has_retention = true,
+		  .retention_s = 3600 },
+		{ .name = (char[]){ "b" },
+		  .agent = "x",
+		  .taken_us = DAY,
+		  .has_retention = true,
+		  .retention_s = 10000000 },
+		{ .name = (char[]){ "c" }, .agent = "x", .taken_us = DAY },
+	};
+	const struct evidence_list l = { .items = items, .n = 3 };
+	enum evidence_verdict v[3];
+
+	evidence_judge(&l, &(struct evidence_rules){ .retention_days = 1, .now_us = 3 * DAY }, 0, v);
+	CHECK(v[0] == EVIDENCE_TOO_OLD && v[1] == EVIDENCE_STAYS && v[2] == EVIDENCE_TOO_OLD);
+}
+
 TAP_MAIN(T(iso5_it_is_whole_and_says_what_it_is), T(iso5_sha256sum_agrees), T(each_change_is_found),
 	 T(a_removed_file_is_found), T(lane5_evidence_is_seen_in_its_own_lane_only),
 	 T(iso5_two_of_one_name_both_stay), T(no_tree_is_said_and_kept), T(names_that_lead_away_are_refused),
 	 T(a_kill_leaves_all_or_nothing), T(a_pin_is_set_and_taken_away), T(removed_is_gone),
-	 T(iso6_the_rules))
+	 T(iso6_the_rules), T(iso6_a_profile_may_say_how_long))

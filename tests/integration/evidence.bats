@@ -1,0 +1,210 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What is kept of an abnormal end, and what can be done with it.
+
+load ../lib/suite.bash
+
+setup() {
+	suite_setup
+	echo original >kept
+	mkdir dir
+	echo inside >dir/file
+}
+
+teardown() {
+	custody_teardown
+}
+
+evidence() { # VERB...: as the suite's user
+	"${CUSTODY_AS[@]}" "$CUSTODY" evidence "$@"
+}
+
+# The directory of the run before.
+taken() {
+	custody_result .evidence
+}
+
+entry() { # PATH KEY: of the manifest
+	jq -r --arg p "$1" "select(.p == \$p) | .$2" "$(taken)/manifest.ndjson"
+}
+
+@test "ISO-4: a normal end keeps nothing" {
+	custody_run -- sh -c 'echo new >new'
+	assert_status 0
+	[ "$(taken)" = null ]
+	[ ! -e "$CUSTODY_ROOT/forensics" ]
+}
+
+@test "ISO-4: a status other than 0 keeps what was changed, quietly" {
+	custody_run -- sh -c 'echo new >new; echo more >>dir/file; rm kept; exit 3'
+	assert_status 3
+	[ -z "$stderr" ]
+	[ "$(cat "$(taken)/worktree/new")" = new ]
+	[ "$(cat "$(taken)/worktree/dir/file")" = "inside
+more" ]
+	[ "$(entry kept t)" = gone ]
+	[ "$(jq -r .scope "$(taken)/metadata.json")" = changes ]
+	[ "$(jq -r .status "$(taken)/metadata.json")" = complete ]
+	# The original has not been touched.
+	[ "$(cat kept dir/file)" = "original
+inside" ]
+}
+
+@test "ISO-4: a signal keeps the whole tree" {
+	custody_run -- sh -c 'echo new >new; kill -9 $$'
+	assert_status 137
+	assert_stderr_has "evidence: "
+	[ "$(cat "$(taken)/worktree/"{kept,new,dir/file})" = "original
+new
+inside" ]
+	[ "$(jq -r .scope "$(taken)/metadata.json")" = all ]
+	[ "$(jq -r .exit.signal "$(taken)/metadata.json")" = 9 ]
+}
+
+@test "ISO-4: time, memory and size are kept with their reason" {
+	custody_run --timeout 1 -- sh -c 'echo new >new; sleep 60'
+	assert_status 124
+	[ "$(jq -r .exit.reason "$(taken)/metadata.json")" = timeout ]
+	[ "$(cat "$(taken)/worktree/new")" = new ]
+	custody_run --memory 32M -- sh -c 'echo big >big; head -c 200M /dev/zero | tail >/dev/null; kill -9 $$'
+	[ "$(jq -r .exit.reason "$(taken)/metadata.json")" = oom ]
+	[ "$(cat "$(taken)/worktree/big")" = big ]
+}
+
+@test "ISO-4: a worktree in memory is still there when its container is gone" {
+	echo '{"schema":1,"name":"mem","extends":"offline","workspace":{"mode":"tmpfs"}}' >"$CUSTODY_HOME/mem.json"
+	custody_run --profile "$CUSTODY_HOME/mem.json" -- sh -c 'mkdir a; echo x >a/x; kill -9 $$'
+	assert_status 137
+	[ "$(cat "$(taken)/worktree/a/x")" = x ]
+}
+
+@test "ISO-4: what nothing ran in is no evidence, nor is a Ctrl-C" {
+	custody_run --profile no-such-profile -- true
+	assert_status 125
+	[ ! -e "$CUSTODY_ROOT/forensics" ]
+	mkfifo "$CUSTODY_HOME/ready"
+	"$CUSTODY" run -- sh -c 'echo ready; sleep 60' >"$CUSTODY_HOME/ready" 2>/dev/null &
+	local pid=$! line
+	read -r line <"$CUSTODY_HOME/ready"
+	kill -INT "$pid"
+	wait "$pid" || [ $? -eq 130 ]
+	[ ! -e "$CUSTODY_ROOT/forensics" ]
+}
+
+@test "ISO-4: the profile says after what, and how much" {
+	cat >"$CUSTODY_HOME/p.json" <<-'END'
+		{"schema":1,"name":"p","extends":"offline",
+		 "forensics":{"on":["exited"],"expect_exit":[1],"capture":"all"}}
+	END
+	custody_run --profile "$CUSTODY_HOME/p.json" -- sh -c 'exit 1'
+	[ "$(taken)" = null ]
+	custody_run --profile "$CUSTODY_HOME/p.json" -- sh -c 'kill -9 $$'
+	[ "$(taken)" = null ]
+	custody_run --profile "$CUSTODY_HOME/p.json" -- sh -c 'exit 2'
+	[ "$(cat "$(taken)/worktree/kept")" = original ]
+}
+
+@test "ISO-5: owners in the manifest are the worktree's, whatever ids the container had" {
+	chown -R 4321:4322 . 2>/dev/null || skip "only root gives files away"
+	custody_run -- sh -c 'echo new >new; kill -9 $$'
+	[ "$(entry new uid)" = 4321 ]
+	[ "$(entry kept gid)" = 4322 ]
+}
+
+@test "ISO-5: the ledger's end names the evidence and its digest" {
+	custody_run -- sh -c 'kill -9 $$'
+	local end
+	end=$("$CUSTODY" ledger export --kind session.end)
+	[ "$(jq -r .d.evidence <<<"$end")" = "$(taken)" ]
+	[ "$(jq -r .d.evidence_sha256 <<<"$end")" = "$(sha256sum <"$(taken)/metadata.json" | cut -d' ' -f1)" ]
+	# The session's own chain went along, up to the end that the lane's record anchors.
+	"$CUSTODY" ledger verify --anchor "$(jq -r '"\(.d.audit.records):\(.d.audit.head)"' <<<"$end")" "$(taken)/audit.ndjson"
+	"$CUSTODY" ledger verify
+}
+
+@test "ISO-5: verify reads every byte, restore brings it back" {
+	custody_run -- sh -c 'ln -s /etc/passwd link; chmod 750 dir; echo new >new; kill -9 $$'
+	local id
+	id=$(basename "$(taken)")
+	evidence verify "$id"
+	evidence restore "$id" "$CUSTODY_HOME/back"
+	[ "$(readlink "$CUSTODY_HOME/back/link")" = /etc/passwd ]
+	[ "$(stat -c %a "$CUSTODY_HOME/back/dir")" = 750 ]
+	[ "$(cat "$CUSTODY_HOME/back/"{kept,new,dir/file})" = "original
+new
+inside" ]
+	echo changed >"$(taken)/worktree/new"
+	run evidence verify "$id"
+	[ "$status" -eq 1 ]
+	[[ $output == *"worktree/new"* ]]
+	run evidence restore "$id" "$CUSTODY_HOME/again"
+	[ "$status" -eq 1 ]
+	[ ! -e "$CUSTODY_HOME/again/new" ]
+	# Nothing is put into a directory that has something in it.
+	run evidence restore "$id" "$CUSTODY_HOME/back"
+	[ "$status" -eq 125 ]
+}
+
+@test "LANE-5: evidence of one lane is not shown in the other" {
+	custody_run -- sh -c 'kill -9 $$'
+	[ "$(evidence ls --json | jq '.evidence | length')" = 1 ]
+	[ "$(evidence ls --lane prod --json | jq '.evidence | length')" = 0 ]
+	run evidence show --lane prod "$(basename "$(taken)")"
+	[ "$status" -ne 0 ]
+}
+
+@test "ISO-6: days 0 keeps nothing but what is pinned, and each prune is a record" {
+	custody_run -- sh -c 'kill -9 $$'
+	local first
+	first=$(basename "$(taken)")
+	evidence pin "$first" --reason "for the report"
+	custody_run -- sh -c 'kill -9 $$'
+	mkdir -p "$CUSTODY_ROOT/etc"
+	echo '{"forensics":{"retention_days":0}}' >"$CUSTODY_ROOT/etc/custody.json"
+	[ "$(evidence prune --dry-run --json | jq '.pruned | length')" = 1 ]
+	[ "$(evidence ls --json | jq '.evidence | length')" = 2 ]
+	evidence prune
+	[ "$(evidence ls --json | jq -r '.evidence[].id')" = "$first" ]
+	[ "$("$CUSTODY" ledger export --kind evidence.prune | jq -r .d.why)" = too-old ]
+	run evidence rm "$first"
+	[ "$status" -eq 1 ]
+	evidence unpin "$first"
+	evidence rm "$first"
+	[ -z "$(ls -A "$CUSTODY_ROOT/forensics")" ]
+}
+
+@test "ISO-6: a profile may say how long; both spellings of the keys are known" {
+	cat >"$CUSTODY_HOME/p.json" <<-'END'
+		{"schema":1,"name":"p","extends":"offline","forensics":{"retention":"0s"}}
+	END
+	custody_run --profile "$CUSTODY_HOME/p.json" -- sh -c 'kill -9 $$'
+	[ "$(evidence prune --json | jq -r '.pruned[].why')" = too-old ]
+	mkdir -p "$CUSTODY_ROOT/etc"
+	echo '{"sandbox":{"forensic_retention_days":0}}' >"$CUSTODY_ROOT/etc/custody.json"
+	custody_run -- sh -c 'kill -9 $$'
+	# Just taken: it stays until the next prune.
+	[ -d "$(taken)" ]
+	[ "$(evidence prune --json | jq -r '.pruned[].why')" = too-old ]
+}
+
+@test "ISO-5: what cannot be kept does not change the status, and is said and recorded" {
+	mkdir -p "$CUSTODY_ROOT/etc"
+	echo "{\"forensics\":{\"retention_path\":\"$CUSTODY_HOME/file/below\"}}" >"$CUSTODY_ROOT/etc/custody.json"
+	: >"$CUSTODY_HOME/file"
+	custody_run -- sh -c 'kill -9 $$'
+	assert_status 137
+	assert_stderr_has "no evidence was kept"
+	[ "$("$CUSTODY" ledger export --kind session.end | jq -r .d.evidence_error)" != null ]
+}
+
+@test "ISO-4: a user's run is kept as well" {
+	suite_setup_user
+	"${CUSTODY_AS[@]}" sh -c 'echo original >kept'
+	cat >"$CUSTODY_HOME/u.json" <<-'END'
+		{"schema":1,"name":"u","extends":"offline","enforce":{"optional":["memory-limit","pids-limit","cpu-limit"]}}
+	END
+	custody_run --profile "$CUSTODY_HOME/u.json" -- sh -c 'echo new >new; kill -9 $$'
+	assert_status 137
+	[ "$(cat "$(taken)/worktree/"{kept,new})" = "original
+new" ]
+}
