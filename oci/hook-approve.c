@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -160,38 +159,13 @@ static int read_bundle(struct approve *a, struct fault *f)
 	return 0;
 }
 
-static int require_same_source(const char *path, const struct subject_file *file, struct fault *f)
-{
-	struct stat st;
-
-	if (lstat(path, &st) < 0)
-		return fault_errno(f, errno, "writable '%s'", path);
-	if (S_ISLNK(st.st_mode))
-		return fault_set(f, ELOOP, "writable '%s' was replaced by a symbolic link", path);
-	if (st.st_dev != file->device || st.st_ino != file->inode || (st.st_mode & S_IFMT) != file->type)
-		return fault_set(f, EPERM, "writable '%s' was replaced after it was judged", path);
-	return 0;
-}
-
-static int require_same_sources(const struct subject *s, struct fault *f)
-{
-	int r = 0;
-
-	if (s->profile->workspace == PROFILE_WORKSPACE_RW)
-		r = require_same_source(s->worktree, &s->worktree_file, f);
-	for (size_t i = 0; r >= 0 && i < s->n_mounts; i++)
-		if (s->mounts[i].kind == SUBJECT_MOUNT_BIND && s->mounts[i].rw)
-			r = require_same_source(s->mounts[i].source, &s->mounts[i].file, f);
-	return r;
-}
-
 static int require_sealed(const struct approve *a, struct fault *f)
 {
 	const struct subject *s = a->bundle.subject;
 	_cleanup_close_ int fd = -EBADF;
 	int r;
 
-	r = require_same_sources(s, f);
+	r = subject_require_sources(s, f);
 	if (r >= 0)
 		r = operand_require_same(s, f);
 	if (r < 0 || !operand_has_layer(s))

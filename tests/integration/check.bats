@@ -444,15 +444,18 @@ same() {
 }
 
 @test "GOV-9: check, run and bundle name one digest for one thing" {
-	digest --timeout 50 -e A=1 -v /usr/share:/share -- ./script.sh a
+	local words=(-e A=1 -v /usr/share:/share -- ./script.sh a)
+	# A user may have no cgroup.
+	profile easy '{"enforce":{"optional":["memory-limit","pids-limit","cpu-limit"]}}'
+	digest --timeout 50 --profile "$PROFILE" "${words[@]}"
 	BASE=$DIGEST
-	custody_run --timeout 60 -e A=1 -v /usr/share:/share -- ./script.sh a
+	custody_run --timeout 60 --profile "$PROFILE" "${words[@]}"
 	assert_status 0
 	[ "$(custody_result .digest)" = "$BASE" ] || custody_fail "run has another digest"
-	bundle --timeout 70 -e A=1 -v /usr/share:/share -- ./script.sh a
+	bundle --timeout 70 --profile "$PROFILE" "${words[@]}"
 	[ "$(jq -r .digest "$BUNDLE/subject.json")" = "$BASE" ]
 	# What ran changes nothing for the next time.
-	digest -e A=1 -v /usr/share:/share -- ./script.sh a
+	digest --profile "$PROFILE" "${words[@]}"
 	same "a run"
 }
 
