@@ -1,35 +1,72 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <stdio.h>
 
-#include "core/approval-desk.h"
 #include "cli/command.h"
 #include "cli/verb.h"
+#include "core/approval-desk.h"
 #include "core/exit-status.h"
 #include "core/request.h"
 
-/* A no needs neither PIN nor terminal: it can only make things stop. */
-static int run(struct verb_call *c, struct fault *f)
-{
-	_cleanup_ledger_ struct ledger *ledger = NULL;
-	_cleanup_approval_desk_ struct approval_desk d = APPROVAL_DESK_NONE;
-	_cleanup_request_ struct request rq = { 0 };
-	int r = approval_desk_open_to_write(&c->dirs, c->config, &ledger, &d, f);
+static int run(struct verb_call *c, struct fault *f);
 
+static const struct verb verb = { "deny",
+				  "ID [--reason TEXT] [--as NAME] [--lane LANE], or --all [--lane LANE]",
+				  " --reason --as --lane --all ",
+				  0,
+				  1,
+				  run };
+
+/* Nobody's answer: they are taken off the table, and may be asked again. */
+static int clear_all(const struct approval_desk *d, struct fault *f)
+{
+	unsigned int n = 0;
+	int r = request_drop_all(&d->desk, "cleared", &n, f);
+
+	if (r < 0)
+		return r;
+	printf("cleared %u requests; what is asked again waits again\n", n);
+	return STATUS_OK;
+}
+
+static int deny(const struct verb_call *c, const struct approval_desk *d, struct fault *f)
+{
+	_cleanup_request_ struct request rq = { 0 };
+	int r = request_read(&d->desk, c->words[0], &rq, f);
+
+	/* One that cannot be read can still go. */
+	if (r == -EBADMSG || r == -EINVAL) {
+		fault_done(f);
+		r = request_drop(&d->desk, c->words[0], "cleared", f);
+		if (r == 0)
+			printf("cleared %s, which could not be read\n", c->words[0]);
+		return r < 0 ? r : STATUS_OK;
+	}
 	if (r == 0)
-		r = request_read(&d.desk, c->words[0], &rq, f);
-	if (r == 0)
-		r = request_deny(&d.desk, rq.id, c->as ? c->as : c->dirs.user, c->reason, f);
+		r = request_deny(&d->desk, rq.id, c->as ? c->as : c->dirs.user, c->reason, f);
 	if (r < 0)
 		return r;
 	printf("denied %s; asking again is refused until the request expires\n", rq.id);
 	return STATUS_OK;
 }
 
+/* A no needs neither PIN nor terminal: it can only make things stop. */
+static int run(struct verb_call *c, struct fault *f)
+{
+	_cleanup_ledger_ struct ledger *ledger = NULL;
+	_cleanup_approval_desk_ struct approval_desk d = APPROVAL_DESK_NONE;
+	int r;
+
+	if (!c->all != (c->words[0] != NULL))
+		return verb_usage(&verb, c->all ? "--all or one ID, not both"
+						: "which one?  'custody pending' lists them");
+	r = approval_desk_open_to_write(&c->dirs, c->config, &ledger, &d, f);
+	if (r < 0)
+		return r;
+	return c->all ? clear_all(&d, f) : deny(c, &d, f);
+}
+
 int cmd_deny(int argc, char **argv, struct fault *f)
 {
-	static const struct verb verb = {
-		"deny", "ID [--reason TEXT] [--as NAME] [--lane LANE]", " --reason --as --lane ", 1, 1, run
-	};
-
 	return verb_run(&verb, argc - 1, argv + 1, f);
 }

@@ -21,7 +21,7 @@ static const struct command commands[] = {
 	{ "bundle",  "-o DIR [OPTIONS] -- COMMAND...", "write an OCI bundle for other runtimes", 0, -1, cmd_bundle },
 	{ "pending", "[ID] [--json] [--all]", "list what waits for an approval, or show it", 0, -1, cmd_pending },
 	{ "approve", "ID|FILE [--uses N] [--for TIME] [--reason TEXT] [--as NAME] [--yes]", "look at a request and say yes", 1, -1, cmd_approve },
-	{ "deny",    "ID [--reason TEXT]", "refuse a request", 1, -1, cmd_deny },
+	{ "deny",    "ID [--reason TEXT] | --all", "refuse a request", 1, -1, cmd_deny },
 	{ "grants",  "[--json] [--all]", "list approvals", 0, -1, cmd_grants },
 	{ "revoke",  "ID [--reason TEXT]", "take an approval back", 1, -1, cmd_revoke },
 	{ "key",     "new|ls|show [NAME]", "look at the keys of approvers, make one", 1, -1, cmd_key },

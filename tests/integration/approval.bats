@@ -252,3 +252,21 @@ teardown() {
 	assert_output_has "$request"
 	[[ $output != *$'\t'* ]]
 }
+
+@test "approval: deny --all clears what waits; a damaged request can go by its name" {
+	ask one
+	ask two
+	echo '{' >"$CUSTODY_ROOT/sandbox/requests/$request.json"
+	run --separate-stderr "$CUSTODY" pending
+	assert_status 125
+	run --separate-stderr "$CUSTODY" deny "$request"
+	assert_status 0
+	[ "$("$CUSTODY" pending --json | jq '.requests | length')" = 1 ]
+	run --separate-stderr "$CUSTODY" deny --all "$request"
+	assert_status 64
+	run --separate-stderr "$CUSTODY" deny --all
+	assert_status 0
+	[ "$("$CUSTODY" pending --json --all | jq '.requests | length')" = 0 ]
+	[ "$(records approval.drop)" = 2 ]
+	[ "$(records approval.deny)" = 0 ]
+}
