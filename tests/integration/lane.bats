@@ -153,5 +153,8 @@ line() {
 	echo '{"lane": "prod"}' >"$CUSTODY_ROOT/etc/custody.json"
 	run --separate-stderr "$CUSTODY" doctor --json
 	[ "$(jq -r '.checks[] | select(.id == "HOST-CANARY") | .state' <<<"$output")" = ok ]
+	printf '{ "schema": 1, "name": "p", "extends": "offline", "network": { "class": "prod" } }' >"$CUSTODY_HOME/p.json"
+	run --separate-stderr "$CUSTODY" doctor --json --profile "$CUSTODY_HOME/p.json"
+	[ "$(jq -r '.checks[] | select(.id == "HOST-CANARY") | .state' <<<"$output")" = ok ]
 	[ ! -e "$CUSTODY_ROOT/prod" ]
 }
