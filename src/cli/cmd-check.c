@@ -62,13 +62,20 @@ static int ask_gate(struct check *c, const struct run_options *o, struct fault *
 {
 	_cleanup_lane_pass_ struct lane_pass *pass = NULL;
 	_cleanup_fault_ struct fault why = { 0 };
-	char *argv[] = { (char *)"run", (char *)"...", NULL };
-	struct lane_ask ask = { .lane = c->docket.dirs.lane,
-				.allow_prod = o->allow_prod,
-				.allow_env = getenv(LANE_ALLOW_ENV),
-				.argv = argv };
-	int r = lane_gate(&ask, &pass, &why);
+	_cleanup_free_ char **argv = calloc(strv_len(o->words) + 1, sizeof(*argv));
+	const struct lane_ask ask = { .lane = c->docket.dirs.lane,
+				      .allow_prod = o->allow_prod,
+				      .allow_env = getenv(LANE_ALLOW_ENV),
+				      .program = program_invocation_name,
+				      .argv = argv };
+	int r;
 
+	if (!argv)
+		return fault_errno(f, ENOMEM, "check");
+	/* The line that would work is that of the run that was asked about. */
+	memcpy(argv, o->words, strv_len(o->words) * sizeof(*argv));
+	argv[0] = (char *)"run";
+	r = lane_gate(&ask, &pass, &why);
 	if (r == 0)
 		return 0;
 	if (r != -LANE_REFUSED)

@@ -158,3 +158,23 @@ line() {
 	[ "$(jq -r '.checks[] | select(.id == "HOST-CANARY") | .state' <<<"$output")" = ok ]
 	[ ! -e "$CUSTODY_ROOT/prod" ]
 }
+
+@test "LANE-2: check says that the gate is shut and shows the line of the run" {
+	run --separate-stderr "$CUSTODY" check --json --lane prod --profile review -- echo it ran
+	[ "$(jq -r .gate.open <<<"$output")" = false ]
+	stderr=$(jq -r .gate.text <<<"$output")
+	run -0 --separate-stderr sh -c "$(line)"
+	[ "$(head -n 1 <<<"$output")" = 'it ran' ]
+}
+
+@test "LANE-2: as a user" {
+	suite_setup_user
+	MARK=$CUSTODY_HOME/work/ran
+	printf '{"schema":1,"name":"p","extends":"review","enforce":{"optional":["memory-limit","pids-limit","cpu-limit"]}}' \
+		>"$CUSTODY_HOME/p.json"
+	run -116 --separate-stderr "${CUSTODY_AS[@]}" "$CUSTODY" run --lane prod --profile "$CUSTODY_HOME/p.json" -- echo it ran
+	nothing_ran
+	run -0 --separate-stderr "${CUSTODY_AS[@]}" sh -c "$(line)"
+	[ "$output" = 'it ran' ]
+	[ "$(cat "$CUSTODY_ROOT/prod/lane")" = prod ]
+}
