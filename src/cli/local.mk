@@ -2,7 +2,6 @@
 bin_PROGRAMS += custody
 custody_SOURCES = \
 	src/cli/approval.c src/cli/approval.h src/cli/approval-impl.h \
-	src/cli/approval-desk.h \
 	src/cli/approval-person.c src/cli/approval-person.h \
 	src/cli/approval-text.c src/cli/approval-text.h \
 	src/cli/approval-wait.c \

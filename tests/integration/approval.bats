@@ -270,3 +270,34 @@ teardown() {
 	[ "$(records approval.drop)" = 2 ]
 	[ "$(records approval.deny)" = 0 ]
 }
+
+@test "GOV-1: where a decision cannot be written, nothing is decided" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	ask full
+	cat >"$CUSTODY_HOME/try" <<-'END'
+		set -eu
+		refused() { if "$@"; then echo "went through: $*" >&2; exit 9; fi; }
+		mount --bind "$CUSTODY_ROOT" "$CUSTODY_ROOT"
+		mount -o remount,bind,ro "$CUSTODY_ROOT"
+		refused "$CUSTODY" approve "$1" --yes
+		refused "$CUSTODY" deny "$1"
+		refused "$CUSTODY" key new other
+		refused setsid --wait "$CUSTODY" run -- echo ask started
+		umount "$CUSTODY_ROOT"
+		cp -a "$CUSTODY_ROOT" "$CUSTODY_HOME/copy"
+		mount -t tmpfs -o size=4m none "$CUSTODY_ROOT"
+		cp -a "$CUSTODY_HOME/copy/." "$CUSTODY_ROOT"
+		dd if=/dev/zero of="$CUSTODY_ROOT/fill" bs=4k 2>/dev/null || true
+		refused "$CUSTODY" approve "$1" --yes
+		refused setsid --wait "$CUSTODY" run -- echo ask started
+		rm "$CUSTODY_ROOT/fill"
+		"$CUSTODY" grants --all --json | jq -e '.grants == []'
+		"$CUSTODY" approve "$1" --yes
+	END
+	run --separate-stderr unshare -m bash "$CUSTODY_HOME/try" "$request"
+	assert_status 0
+	[[ $output != *"ask started"* ]]
+	assert_stderr_has "Read-only file system"
+	assert_stderr_has "No space left"
+	[ "$(grants '.grants | length')" = 0 ]
+}
