@@ -55,20 +55,29 @@ struct command {
 /* --- command-class.c */
 void judge_command(struct judge *j, const struct shell_word *w, size_t n);
 void judge_shell_text(struct judge *j, const char *text, bool same_shell);
-void judge_probe_command(struct judge *j, const struct shell_word *w, size_t n);
-void judge_probe_text(struct judge *j, const char *text);
-void judge_probe_arguments(struct judge *j, const struct shell_word *w, size_t n);
-void judge_probe_crude(struct judge *j, const char *text); /* for what is no shell text, or a broken one */
+
+/* --- command-found.c: what is found, unless we only probe */
 void judge_change(struct judge *j, enum outcome o, enum domain d);
 void judge_domain(struct judge *j, enum domain d);
 void judge_trait(struct judge *j, unsigned int traits);
 void judge_note(struct judge *j, const char *id, const char *what, const char *why);
 void judge_unknown(struct judge *j, const char *what, const char *why);
-void judge_unbounded(struct judge *j, const char *what, const char *why);
+void judge_unparsable(struct judge *j, const char *what, const char *why);
+void judge_unbounded(struct judge *j, const char *what, const char *why); /* counts also in a probe */
 bool judge_spend(struct judge *j, size_t amount);
 struct command_part *judge_part(struct judge *j, const struct shell_word *w, size_t n);
+
+/* --- command-probe.c: is there an unbounded delete in it? */
+void judge_probe_command(struct judge *j, const struct shell_word *w, size_t n);
+void judge_probe_text(struct judge *j, const char *text);
+void judge_probe_arguments(struct judge *j, const struct shell_word *w, size_t n);
+void judge_probe_crude(struct judge *j, const char *text); /* for what is no shell text, or a broken one */
+void judge_likeness(struct judge *j, const struct shell_word *w, size_t n);
+void judge_nameless(struct judge *j, const struct shell_word *w, size_t n);
+
+/* --- command-variable.c */
 void judge_variable(struct judge *j, const char *name, const char *value);
-bool text_is_unknown(const char *text);
+void judge_environment(struct judge *j);
 
 /* --- command-table.c */
 const struct command_row *command_row_find(const char *name);
@@ -98,11 +107,17 @@ bool word_is_option(const struct word_read *o,
 		    const char *list); /* "ab long,other"; long ones also abbreviated */
 bool word_is_operand(const struct word_read *o);
 
-/* --- command-path.c */
+/* --- command-path.c: lexical, nothing is looked up */
+bool text_is_unknown(const char *text);
+char *judge_join(struct judge *j, const char *base, const char *text, bool *ret_up);
+const char *judge_expand_home(struct judge *j, const char *text);
 bool path_is_unbounded(struct judge *j, const char *text, const char **ret_why);
+bool pattern_is_any(const char *text, size_t len); /* has a character of a pattern */
 bool pattern_is_broad(const char *text, size_t len);
 void judge_write(struct judge *j, const char *text, enum outcome o);
 void judge_delete(struct judge *j, const char *program, const char *text);
+
+/* --- command-cwd.c */
 void judge_cd(struct judge *j, const struct command *c);
 void judge_popd(struct judge *j, const struct command *c);
 void judge_chdir(struct judge *j, const char *dir); /* for the command that is judged; the caller restores */

@@ -3,12 +3,11 @@
 
 #include <string.h>
 
+#include "base/path.h"
 #include "base/str.h"
 
-/* --- lexical paths ------------------------------------------------------------------------------------------- */
-
 /* BASE/TEXT without "." and "..", absolute.  *RET_UP: a ".." follows a name, which a link may turn elsewhere. */
-static char *join(struct judge *j, const char *base, const char *text, bool *ret_up)
+char *judge_join(struct judge *j, const char *base, const char *text, bool *ret_up)
 {
 	size_t len = 0, n_base = text[0] == '/' ? 0 : strlen(base);
 	char *out = arena_alloc(j->arena, n_base + strlen(text) + 3);
@@ -45,19 +44,10 @@ static char *join(struct judge *j, const char *base, const char *text, bool *ret
 	return out;
 }
 
-/* Is PATH DIR itself or below it?  Both normalized; NULL is below nothing. */
+/* NULL is below nothing, and nothing is below it. */
 static bool is_below(const char *path, const char *dir)
 {
-	size_t len;
-
-	if (!path || !dir)
-		return false;
-	len = strlen(dir);
-	while (len > 1 && dir[len - 1] == '/')
-		len--;
-	if (len == 1)
-		return true;
-	return strncmp(path, dir, len) == 0 && (path[len] == '/' || path[len] == '\0');
+	return path && dir && path_is_below(path, dir);
 }
 
 static size_t depth_of(const char *path)
@@ -107,7 +97,7 @@ bool pattern_is_broad(const char *text, size_t len)
 	return own < 2 || letters < 1;
 }
 
-static bool has_glob(const char *text, size_t len)
+bool pattern_is_any(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		if (text[i] == '*' || text[i] == '?' || text[i] == '[')
@@ -126,12 +116,12 @@ static bool is_unbounded_path(struct judge *j, char *path)
 
 		stop = strchrnul(p + 1, '/');
 		len = (size_t)(stop - p - 1);
-		if (!found && has_glob(p + 1, len)) {
+		if (!found && pattern_is_any(p + 1, len)) {
 			found = true;
 			base_end = p;
 		}
 		if (found)
-			broad = broad && has_glob(p + 1, len) && pattern_is_broad(p + 1, len);
+			broad = broad && pattern_is_any(p + 1, len) && pattern_is_broad(p + 1, len);
 	}
 	if (!found)
 		return is_root(j, path);
@@ -150,7 +140,7 @@ bool text_is_unknown(const char *text)
 }
 
 /* "~" and "~/x" with the home put in; NULL when that is not known. */
-static const char *expand_home(struct judge *j, const char *text)
+const char *judge_expand_home(struct judge *j, const char *text)
 {
 	bool up = false;
 
@@ -159,7 +149,7 @@ static const char *expand_home(struct judge *j, const char *text)
 	if ((text[1] != '/' && text[1] != '\0') || !j->place->home || j->lost)
 		return NULL;
 	text += text[1] == '/' ? 2 : 1;
-	return join(j, j->place->home, *text == '/' ? text + strspn(text, "/") : text, &up);
+	return judge_join(j, j->place->home, *text == '/' ? text + strspn(text, "/") : text, &up);
 }
 
 bool path_is_unbounded(struct judge *j, const char *text, const char **ret_why)
@@ -171,7 +161,7 @@ bool path_is_unbounded(struct judge *j, const char *text, const char **ret_why)
 		return false;
 	if (strpbrk(text, "\x01$`") || (strchr(text, '{') && strchr(text, ',')))
 		return true;
-	full = expand_home(j, text);
+	full = judge_expand_home(j, text);
 	if (!full)
 		return true;
 	if (j->links && strchr(text, '/'))
@@ -180,7 +170,7 @@ bool path_is_unbounded(struct judge *j, const char *text, const char **ret_why)
 		return true;
 	for (size_t i = 0; i < (full[0] == '/' ? 1 : j->cwds.n); i++) {
 		bool up = false;
-		char *path = join(j, full[0] == '/' ? "/" : j->cwds.v[i], full, &up);
+		char *path = judge_join(j, full[0] == '/' ? "/" : j->cwds.v[i], full, &up);
 
 		if (!path || up)
 			return true;
@@ -191,8 +181,6 @@ bool path_is_unbounded(struct judge *j, const char *text, const char **ret_why)
 	}
 	return false;
 }
-
-/* --- what a write is ----------------------------------------------------------------------------------------- */
 
 static bool is_harmless_device(const char *path)
 {
@@ -286,12 +274,12 @@ static bool each_path(struct judge *j, const char *text, enum outcome o,
 
 	if (strpbrk(text, "\x01"))
 		return false;
-	full = expand_home(j, text);
+	full = judge_expand_home(j, text);
 	if (!full || (full[0] != '/' && (j->cwds.unknown || j->cwds.n == 0)))
 		return false;
 	for (size_t i = 0; i < (full[0] == '/' ? 1 : j->cwds.n); i++) {
 		bool up = false;
-		const char *path = join(j, full[0] == '/' ? "/" : j->cwds.v[i], full, &up);
+		const char *path = judge_join(j, full[0] == '/' ? "/" : j->cwds.v[i], full, &up);
 
 		if (!path || (up && j->links))
 			return false;
@@ -330,83 +318,4 @@ void judge_delete(struct judge *j, const char *program, const char *text)
 	judge_note(j, "deletes", program, "deletes files");
 	if (!each_path(j, text, OUTCOME_SOFT, delete_path))
 		judge_change(j, OUTCOME_IRREVERSIBLE, DOMAIN_LOCALHOST);
-}
-
-/* --- cd ------------------------------------------------------------------------------------------------------ */
-
-static void add_cwd(struct judge_cwds *s, const char *dir)
-{
-	for (size_t i = 0; dir && i < s->n; i++)
-		if (str_eq(s->v[i], dir))
-			return;
-	if (!dir || s->n == JUDGE_CWDS_MAX)
-		s->unknown = true;
-	else
-		s->v[s->n++] = dir;
-}
-
-static void add_cwds(struct judge_cwds *to, const struct judge_cwds *from)
-{
-	for (size_t i = 0; i < from->n; i++)
-		add_cwd(to, from->v[i]);
-	to->unknown = to->unknown || from->unknown;
-}
-
-void judge_chdir(struct judge *j, const char *dir)
-{
-	struct judge_cwds to = { 0 };
-	const char *full = text_is_unknown(dir) || has_glob(dir, strlen(dir)) ? NULL : expand_home(j, dir);
-
-	if (!full || !*dir || (full[0] != '/' && j->cwds.unknown))
-		to.unknown = true;
-	for (size_t i = 0; full && i < (full[0] == '/' ? 1 : j->cwds.n); i++) {
-		bool up = false;
-
-		add_cwd(&to, join(j, full[0] == '/' ? "/" : j->cwds.v[i], full, &up));
-	}
-	to.unknown = to.unknown || j->links || j->lost || (j->looping && dir[0] != '/');
-	j->cwds = to;
-}
-
-/* From here on the shell stands there, or, unless && says that it worked, where it stood before. */
-static void move_to(struct judge *j, const char *dir)
-{
-	if (!j->cd_pending)
-		j->before = j->cwds;
-	else
-		add_cwds(&j->before, &j->cwds);
-	judge_chdir(j, dir);
-	j->cd_pending = true;
-}
-
-void judge_cd(struct judge *j, const struct command *c)
-{
-	const char *dir = NULL;
-	struct word_iter o;
-	struct word_read at;
-
-	words_init(&o, c, false);
-	while (words_next(&o, &at))
-		if (word_is_operand(&at))
-			dir = dir ? "\x01" : at.word;
-	if (!dir)
-		dir = j->place->home ? j->place->home : "\x01";
-	if (str_eq(dir, "-") || dir[0] == '+')
-		dir = "\x01";
-	move_to(j, dir);
-}
-
-void judge_popd(struct judge *j, const struct command *c)
-{
-	(void)c;
-	move_to(j, "\x01");
-}
-
-/* Before NEXT is judged: does it run only where the last `cd` worked? */
-void judge_settle(struct judge *j, const struct shell_command *next)
-{
-	if (!j->cd_pending || (next && next->and_then && next->scope == j->cd_scope))
-		return;
-	add_cwds(&j->cwds, &j->before);
-	j->cd_pending = false;
 }

@@ -203,7 +203,8 @@ void judge_sub(struct judge *j, const struct command *c)
 	if (c->row->bad) {
 		/* Packages bring scripts that run. */
 		if (has_bad_word(c))
-			judge_kind(j, c->w[0].text, c->row->traits & COMMAND_RUNS ? SUB_PACKAGES : SUB_SYSTEM);
+			judge_kind(j, c->w[0].text,
+				   c->row->traits & COMMAND_RUNS ? SUB_PACKAGES : SUB_SYSTEM);
 		judge_probe_arguments(j, c->w, c->n);
 		return;
 	}

@@ -65,9 +65,10 @@ libcore_a_SOURCES = \
 	src/core/migrate-stamp.c src/core/migrate-stamp.h \
 	src/core/placement.h \
 	src/core/command-class.c src/core/command-class.h src/core/command-judge.h \
-	src/core/command-code.c src/core/command-delete.c src/core/command-file.c src/core/command-git.c \
-	src/core/command-net.c src/core/command-option.c src/core/command-path.c src/core/command-sub.c \
-	src/core/command-table.c src/core/command-wrap.c \
+	src/core/command-code.c src/core/command-cwd.c src/core/command-delete.c src/core/command-file.c \
+	src/core/command-found.c src/core/command-git.c src/core/command-net.c src/core/command-option.c \
+	src/core/command-path.c src/core/command-probe.c src/core/command-sub.c src/core/command-table.c \
+	src/core/command-variable.c src/core/command-wrap.c \
 	src/core/policy.c src/core/policy.h \
 	src/core/policy-name.c src/core/policy-rule.c src/core/policy-rule.h src/core/policy-subject.c src/core/policy-table.c src/core/policy-verdict.c \
 	src/core/profile-danger.c \
@@ -89,6 +90,8 @@ libcore_a_SOURCES = \
 	src/core/session-sweep.c \
 	src/core/state-version.c src/core/state-version.h \
 	src/core/shell-arena.c src/core/shell-arena.h src/core/shell-parse.h \
+	src/core/shell-compound.c src/core/shell-expand.c src/core/shell-field.c src/core/shell-heredoc.c \
+	src/core/shell-quote.c src/core/shell-scan.c src/core/shell-simple.c \
 	src/core/shell-split.c src/core/shell-split.h src/core/shell-word.c \
 	src/core/subject.c src/core/subject.h src/core/subject-build.h \
 	src/core/subject-diff.c src/core/subject-diff.h \
