@@ -98,6 +98,8 @@ struct grant_judgement {
 /* Statement, key, signature: what no clock and no use changes.  RET_BY: whose it is. */
 enum grant_reason grant_judge_text(const struct desk *d, const struct grant *g, const struct approver_list *l,
 				   const struct approver **ret_by);
+/* Whatever else holds: is it over?  Needs the uses of exactly this statement, and no signature. */
+enum grant_reason grant_judge_over(const struct grant_judgement *j, const struct grant_item *item);
 /* All of it.  Pure. */
 enum grant_reason grant_judge(const struct grant_judgement *j, const struct grant_item *item);
 bool grant_is_self(const struct desk *d, const struct grant *g, const struct approver *by,

@@ -139,6 +139,19 @@ static enum grant_reason judge_uses(const struct grant_judgement *j, const struc
 	return u->used + others >= allowed ? GRANT_RESERVED : GRANT_VALID;
 }
 
+enum grant_reason grant_judge_over(const struct grant_judgement *j, const struct grant_item *item)
+{
+	const struct grant *g = &item->found.grant;
+
+	if (!str_eq(g->lane, j->desk->lane))
+		return GRANT_FOREIGN_LANE;
+	if (item->uses.revoked_by)
+		return GRANT_REVOKED;
+	if (item->uses.used >= grant_uses_allowed(j->desk, g))
+		return GRANT_CONSUMED;
+	return judge_time(j->desk, g, &j->now) == GRANT_EXPIRED ? GRANT_EXPIRED : GRANT_VALID;
+}
+
 enum grant_reason grant_judge(const struct grant_judgement *j, const struct grant_item *item)
 {
 	const struct grant *g = &item->found.grant;

@@ -367,8 +367,9 @@ int grant_sweep(const struct desk *d, struct fault *f)
 	for (size_t i = 0; r == 0 && i < l.n; i++) {
 		const struct grant_item *item = &l.items[i];
 
-		/* Only what is certainly ours: the rest is for a person to look at. */
-		if (!item->approver || item->found.reason == GRANT_UNREGISTERED ||
+		/* Only what is certainly over: the rest is for a person to look at. */
+		if ((item->found.reason != GRANT_EXPIRED && item->found.reason != GRANT_CONSUMED &&
+		     item->found.reason != GRANT_REVOKED) ||
 		    item->uses.n_reserved > 0 ||
 		    j.now.wall_us < grant_end_us(d, &item->found.grant) + KEPT_US)
 			continue;

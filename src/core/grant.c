@@ -245,6 +245,8 @@ int grant_sign(const struct desk *d, const struct request *rq, const struct appr
 		return fault_set(f, ESTALE, "request '%s' is another now: look at it again", rq->id);
 	if (request_is_over(&now, &at))
 		return fault_set(f, ETIME, "request '%s' has expired: have it asked again", rq->id);
+	/* Here somebody waits for a person anyway.  What it cannot do, the next one does. */
+	(void)!grant_sweep(d, NULL);
 	r = check_terms(d, &now, by, key, terms, f);
 	if (r == 0)
 		r = sign_locked(d, requestsfd, &now, by, key, terms, &g, &complete, f);

@@ -451,6 +451,8 @@ int request_list(const struct desk *d, bool denied_too, struct request_list *ret
 	}
 	if (r == 0)
 		r = desk_now(d, &now, f);
+	if (r == 0 && d->ledger)
+		r = sweep(d, dirfd, &now, NULL, f);
 	if (r == 0)
 		r = desk_names(dirfd, ".json", &names, f);
 	if (r < 0)
