@@ -25,7 +25,7 @@ static int open_dir(const char *path, int *ret, struct fault *f)
 {
 	_cleanup_free_ char *dir = strndup(path, (size_t)(strrchr(path, '/') - path));
 	_cleanup_close_ int fd = -EBADF;
-	struct stat st;
+	struct stat st, up;
 	int r;
 
 	if (!dir)
@@ -33,8 +33,12 @@ static int open_dir(const char *path, int *ret, struct fault *f)
 	fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		return -ENOENT;
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fd < 0 || fstat(fd, &st) < 0 || fstatat(fd, "..", &up, 0) < 0)
 		return fault_errno(f, errno, "open '%s'", dir);
+	/* A group of the user's own is common above; everybody is not. */
+	if ((up.st_mode & S_IWOTH) && !(up.st_mode & S_ISVTX))
+		return fault_set(f, EPERM,
+				 "the directory above '%s' can be written by everybody: chmod o-w it", dir);
 	r = require_safe(dir, &st, f);
 	if (r < 0)
 		return r;

@@ -182,7 +182,7 @@ static void wrong_files_are_refused_with_their_place(void)
 	variables = NULL;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		CHECK(is_refused(rows[i].text, NULL, rows[i].part));
-	CHECK(!is_refused("{}", NULL, ""));
+	CHECK(is_accepted("{}", NULL));
 }
 
 /* Per row: what the admin says, a user's value that is as tight, one that is not. */
@@ -377,6 +377,23 @@ static int load_file(const char *text, mode_t mode, mode_t dir_mode, struct faul
 	return config_load(&d, &c, f);
 }
 
+/* In a directory below one that may be written by everybody. */
+static int load_below(const char *text, mode_t above)
+{
+	_cleanup_config_ struct config *c = NULL;
+	_cleanup_free_ char *dir = path_join(root, "etc"), *path = path_join(root, "etc/custody.json");
+	struct dirs d = { .config_admin = path };
+	_cleanup_close_ int fd = -EBADF;
+	int r;
+
+	(void)mkdir(dir, 0700);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || fd_write_all(fd, text, strlen(text), NULL) < 0 || chmod(root, above) < 0)
+		return -EIO;
+	r = config_load(&d, &c, NULL);
+	return unlink(path) < 0 || rmdir(dir) < 0 || chmod(root, 0700) < 0 ? -EIO : r;
+}
+
 static void file_that_others_may_write_is_refused(void)
 {
 	_cleanup_fault_ struct fault f = { 0 };
@@ -389,6 +406,8 @@ static void file_that_others_may_write_is_refused(void)
 	CHECK(load_file("{}", 0646, 0755, &f) == -EPERM && strstr(f.text, "chmod go-w"));
 	CHECK(load_file("{}", 0600, 0777, NULL) == -EPERM);
 	CHECK(load_file("{", 0600, 0700, NULL) == -EINVAL);
+	CHECK(load_below("{}", 0755) == 0 && load_below("{}", 0777) == -EPERM &&
+	      load_below("{}", 01777) == 0);
 	CHECK(unlink(path) == 0 && symlink("/etc/passwd", path) == 0);
 	CHECK(config_load(&d, &c, NULL) == -ELOOP);
 	CHECK(unlink(path) == 0 && mkfifo(path, 0600) == 0);
