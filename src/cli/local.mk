@@ -25,6 +25,7 @@ custody_SOURCES = \
 	src/cli/cmd-pending.c \
 	src/cli/cmd-pin.c \
 	src/cli/cmd-revoke.c \
+	src/cli/cmd-recover.c \
 	src/cli/cmd-run.c src/cli/cmd-run.h \
 	src/cli/cmd-shell.c \
 	src/cli/cmd-profile.c src/cli/cmd-profile.h \
@@ -61,8 +62,10 @@ custody_SOURCES = \
 	src/cli/prompt.c src/cli/prompt.h \
 	src/cli/session-gate.c src/cli/session-gate.h \
 	src/cli/session-evidence.c src/cli/session-evidence.h \
+	src/cli/session-lost.c \
 	src/cli/session-place.c src/cli/session-place.h \
 	src/cli/session-record.c src/cli/session-record.h \
+	src/cli/session-recover.c src/cli/session-recover.h \
 	src/cli/session-run.c src/cli/session-run.h \
 	src/cli/toml-lines.c src/cli/toml-lines.h \
 	src/cli/verb.c src/cli/verb.h

@@ -32,6 +32,7 @@ static const struct command commands[] = {
 	{ "ledger",  "init|show|tail|verify|export|repair|checkpoint ...", "look at the record of what ran, verify it", 1, -1, cmd_ledger },
 	{ "migrate", "[--dry-run | --apply] [--json] [DIR]", "move state without lanes into lanes", 0, -1, cmd_migrate },
 	{ "profile", "ls|show|check|diff|schema|trust ...", "look at profiles, check and trust them", 1, -1, cmd_profile },
+	{ "recover", "[--lane LANE]", "keep and clean up what dead supervisors left", 0, 2, cmd_recover },
 	{ "version", "", "say which version this is",   0, 0, cmd_version },
 	{ 0 },
 };

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "cli/docket.h"
+#include "core/evidence.h"
+#include "core/ledger-run.h"
 #include "core/session.h"
 #include "warden/result.h"
 
@@ -30,3 +32,17 @@ struct session_evidence_case {
 /* Nothing is alive any more.  RES gets the path, or why there is none although there should be. */
 void session_evidence_take(struct session_evidence *e, const struct session_evidence_case *c,
 			   struct run_result *res);
+
+/*
+ * Of a session whose supervisor died: what is left of it is its layer of changes.  Called as struct claim_story wants it,
+ * with END->evidence and the like borrowed from LOST.
+ */
+struct session_lost {
+	const struct dirs *dirs;
+	const struct config *config;
+	struct evidence_taken taken;
+	char *error;
+};
+void session_evidence_lost(void *lost, const struct ledger_run *names, struct ledger_end *end);
+void session_lost_done(struct session_lost *l);
+#define _cleanup_session_lost_ _cleanup_(session_lost_done)

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "core/exit-status.h"
+#include "cli/session-evidence.h"
 #include "core/ledger-audit.h"
 #include "core/ledger-checkpoint.h"
 #include "core/ledger-peer.h"
@@ -150,7 +151,11 @@ int session_record_lost(struct session_record *r, const char *id, struct fault *
 {
 	_cleanup_free_ char *sessions = path_join(r->state, "sessions"), *name = path_join(id, AUDIT_NAME);
 	_cleanup_close_ int fd = -EBADF;
+	_cleanup_session_lost_ struct session_lost lost = { .dirs = r->dirs, .config = r->config };
 	struct ledger_end end = lost_end("sweep");
+	const struct claim_story story = { .end = &end,
+					   .before = r->config ? session_evidence_lost : NULL,
+					   .arg = &lost };
 	struct ledger_mark mark;
 	int e;
 
@@ -159,7 +164,7 @@ int session_record_lost(struct session_record *r, const char *id, struct fault *
 	fd = open(sessions, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0 && audit_read_mark(fd, name, &mark) == 0)
 		end.audit = &mark;
-	e = claim_close(r->state, r->ledger, id, &end, f);
+	e = claim_close(r->state, r->ledger, id, &story, f);
 	return e < 0 ? e : 0;
 }
 

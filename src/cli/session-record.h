@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "core/config.h"
 #include "core/dirs.h"
 #include "core/ledger-claim.h"
 #include "core/session.h"
@@ -11,7 +12,9 @@
  * the record.  Nothing of a session may be made before session_record_intend has returned 0.
  */
 struct session_record {
-	const char *state; /* of the lane, borrowed */
+	const char *state;	     /* of the lane, borrowed */
+	const struct dirs *dirs;     /* for the evidence of the dead; borrowed */
+	const struct config *config; /* NULL: it could not be read, and nothing is taken */
 	struct ledger *ledger;
 	struct ledger_run run;
 	struct claim claim;

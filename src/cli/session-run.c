@@ -15,6 +15,7 @@
 #include "cli/session-gate.h"
 #include "cli/session-place.h"
 #include "cli/session-record.h"
+#include "cli/session-recover.h"
 #include "core/exit-status.h"
 #include "core/subject-digest.h"
 #include "oci/libcrun-adapter.h"
@@ -217,29 +218,6 @@ struct job {
 	const struct subject *subject;
 };
 
-/*
- * A dead supervisor's container.  Its cgroup names every process of it; a user's run may have none, then the runtime's
- * state in the session's directory names the first one.
- */
-static int release_stale(void *arg, const char *id, int run_fd, struct fault *f)
-{
-	const struct job *j = arg;
-	_cleanup_free_ char *root = NULL;
-	struct runtime_request rq = { .id = id, .bundle = "/" };
-	int r;
-
-	if (faccessat(run_fd, SESSION_PLACE_STATE, F_OK, 0) == 0) {
-		if (asprintf(&root, "%s/sessions/%s/" SESSION_PLACE_STATE, j->dirs->run, id) < 0) {
-			root = NULL;
-			return fault_errno(f, ENOMEM, "session '%s'", id);
-		}
-		rq.state_root = root;
-		(void)libcrun_ops.destroy(&rq, true, NULL);
-	}
-	r = cgroup_release(run_fd, f);
-	return r < 0 ? r : session_record_lost(j->record, id, f);
-}
-
 static void sweep(void *arg)
 {
 	struct job *j = arg;
@@ -247,7 +225,7 @@ static void sweep(void *arg)
 
 	session_record_meanwhile(j->record, j->dirs);
 	/* Not this run's fault: said aloud, ignoring. */
-	if (session_sweep(j->dirs, release_stale, j, &f) < 0)
+	if (session_recover_dead(j->record, j->dirs, &f) < 0)
 		log_info("%s, ignoring", fault_text(&f));
 }
 
@@ -393,6 +371,8 @@ static void name_record(const struct run_options *o, struct session_run *run)
 	const struct docket *d = &run->docket;
 
 	run->record.state = d->dirs.state;
+	run->record.dirs = &d->dirs;
+	run->record.config = d->config;
 	run->record.run = (struct ledger_run){
 		.action = o->canary ? "doctor" : "run",
 		.session = run->id,

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -267,4 +268,48 @@ int evidence_remove(const char *store, const char *name, struct fault *f)
 	if (renameat(fd, name, fd, going) < 0)
 		return fault_errno(f, errno, "remove evidence '%s'", name);
 	return path_remove_tree(fd, going, f);
+}
+
+/* A half that its maker still holds is none of our business. */
+static int remove_half(int store, const char *session, struct fault *f)
+{
+	_cleanup_free_ char *name = NULL;
+	_cleanup_close_ int dir = -EBADF;
+
+	if (asprintf(&name, "%s" EVIDENCE_PARTIAL, session) < 0) {
+		name = NULL;
+		return fault_errno(f, ENOMEM, "evidence");
+	}
+	dir = openat(store, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0 || flock(dir, LOCK_EX | LOCK_NB) < 0)
+		return 0;
+	return path_remove_tree(store, name, f);
+}
+
+int evidence_adopt(const char *store, enum lane lane, const char *session, struct evidence_taken *ret,
+		   struct fault *f)
+{
+	_cleanup_close_ int fd = -EBADF, dir = -EBADF, file = -EBADF;
+	_cleanup_jdoc_ struct jdoc *metadata = NULL;
+	int r;
+
+	fd = open(store, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return 0; /* nothing was ever taken here */
+	r = remove_half(fd, session, f);
+	if (r < 0)
+		return r;
+	dir = openat(fd, session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	metadata = dir >= 0 ? read_metadata(dir) : NULL;
+	if (!is_of_lane(metadata, lane))
+		return 0;
+	file = openat(dir, EVIDENCE_METADATA, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (file < 0)
+		return fault_errno(f, errno, "open '" EVIDENCE_METADATA "'");
+	r = digest_fd(file, &ret->metadata, f);
+	if (r < 0)
+		return r;
+	ret->status = status_of(metadata);
+	ret->path = path_join(store, session);
+	return ret->path ? 1 : fault_errno(f, ENOMEM, "evidence");
 }

@@ -66,6 +66,13 @@ void evidence_taken_done(struct evidence_taken *t);
 
 int evidence_take(const struct evidence_ask *ask, struct evidence_taken *ret, struct fault *f) _must_check_;
 
+/*
+ * What somebody who died took of SESSION: 1 and RET when it is whole, else 0; halves of it that nobody works on are
+ * removed.
+ */
+int evidence_adopt(const char *store, enum lane lane, const char *session, struct evidence_taken *ret,
+		   struct fault *f) _must_check_;
+
 /* --- the store ---------------------------------------------------------------------------------------------- */
 
 struct evidence_item {

@@ -196,7 +196,7 @@ static uint64_t read_start(int fd)
 }
 
 static int close_locked(const char *state, struct ledger *l, const char *session, int fd,
-			const struct ledger_end *end, struct fault *f)
+			const struct claim_story *story, struct fault *f)
 {
 	__attribute__((cleanup(found_done))) struct found w = { 0 };
 	struct ledger_run run = { .session = session };
@@ -208,12 +208,14 @@ static int close_locked(const char *state, struct ledger *l, const char *session
 		return r;
 	run.agent = w.agent;
 	run.worker = w.worker;
-	r = ledger_end(l, state, &run, end, f);
+	if (story->before)
+		story->before(story->arg, &run, story->end);
+	r = ledger_end(l, state, &run, story->end, f);
 	return r < 0 ? r : 1;
 }
 
 static int close_one(const char *state, struct ledger *l, int dirfd, const char *session,
-		     const struct ledger_end *end, struct fault *f)
+		     const struct claim_story *story, struct fault *f)
 {
 	_cleanup_close_ int fd = openat(dirfd, session, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
@@ -223,19 +225,19 @@ static int close_one(const char *state, struct ledger *l, int dirfd, const char 
 	if (fd < 0 || strlen(session) != SESSION_ID_SIZE - 1 || flock(fd, LOCK_EX | LOCK_NB) < 0 ||
 	    fstat(fd, &st) < 0 || st.st_nlink == 0)
 		return 0;
-	r = close_locked(state, l, session, fd, end, f);
+	r = close_locked(state, l, session, fd, story, f);
 	if (r < 0)
 		return fault_wrap(f, r, "close the record of session '%s'", session);
 	(void)unlinkat(dirfd, session, 0);
 	return r;
 }
 
-int claim_close(const char *state, struct ledger *l, const char *session, const struct ledger_end *end,
+int claim_close(const char *state, struct ledger *l, const char *session, const struct claim_story *story,
 		struct fault *f)
 {
 	_cleanup_close_ int dirfd = open_claims(state, false, NULL);
 
-	return dirfd < 0 ? 0 : close_one(state, l, dirfd, session, end, f);
+	return dirfd < 0 ? 0 : close_one(state, l, dirfd, session, story, f);
 }
 
 int claim_list(const char *state, char ***ret, struct fault *f)

@@ -24,11 +24,18 @@ void claim_drop(struct claim *c); /* its story is told */
 void claim_done(struct claim *c); /* memory and lock only: what is not told is left to the next sweep */
 #define _cleanup_claim_ _cleanup_(claim_done)
 
+/* How it ended; BEFORE, which may be NULL, is called once nobody else can tell the end, and may add to it. */
+struct claim_story {
+	struct ledger_end *end;
+	void (*before)(void *arg, const struct ledger_run *names, struct ledger_end *end);
+	void *arg;
+};
+
 /*
- * The claim of SESSION, if its holder is dead: END is recorded unless the ledger has an end already, with the names
+ * The claim of SESSION, if its holder is dead: the end is recorded unless the ledger has an end already, with the names
  * that the intent gave, and the claim goes.  1: recorded; 0: alive, not there, or nothing to tell.
  */
-int claim_close(const char *state, struct ledger *l, const char *session, const struct ledger_end *end,
+int claim_close(const char *state, struct ledger *l, const char *session, const struct claim_story *story,
 		struct fault *f) _must_check_;
 
 /* Names of the sessions that have one, dead or alive; heap, NULL when there is none. */

@@ -208,3 +208,68 @@ inside" ]
 	[ "$(cat "$(taken)/worktree/"{kept,new})" = "original
 new" ]
 }
+
+# lose CMD: in the background until it says "ready", then its supervisor is killed.  LOST is the session's name.
+lose() {
+	mkfifo "$CUSTODY_HOME/ready"
+	"${CUSTODY_AS[@]}" "$CUSTODY" run --agent bob -- sh -c "$1; echo ready; sleep 60" >"$CUSTODY_HOME/ready" 2>/dev/null 3>&- &
+	local pid=$! line
+	read -r line <"$CUSTODY_HOME/ready"
+	LOST=$(ls "$CUSTODY_ROOT/run/sessions")
+	kill -9 "$pid"
+	wait "$pid" || true
+}
+
+@test "ISO-7: a killed supervisor's session is kept by the next start, its record closed, nothing left" {
+	local store=$CUSTODY_ROOT/forensics end
+	chown -R 4321:4322 . 2>/dev/null || true
+	lose 'echo new >new; rm kept'
+	[ ! -e "$store" ]
+	custody_run -- true
+	assert_status 0
+	assert_stderr_has "had lost its supervisor"
+	[ "$(cat "$store/$LOST/worktree/new")" = new ]
+	[ "$(jq -r 'select(.p == "kept") | .t' "$store/$LOST/manifest.ndjson")" = gone ]
+	[ "$(jq -r 'select(.p == "new") | .uid' "$store/$LOST/manifest.ndjson")" = "$(stat -c %u kept)" ]
+	[ "$(jq -r '.exit.reason, .agent' "$store/$LOST/metadata.json" | paste -sd ' ')" = "lost bob" ]
+	evidence verify "$LOST"
+	end=$("$CUSTODY" ledger export --kind session.end --session "$LOST")
+	[ "$(jq -r .d.evidence <<<"$end")" = "$store/$LOST" ]
+	[ "$(jq -r .d.reason <<<"$end")" = lost ]
+	"$CUSTODY" ledger verify --anchor "$(jq -r '"\(.d.audit.records):\(.d.audit.head)"' <<<"$end")" "$store/$LOST/audit.ndjson"
+	"$CUSTODY" ledger verify --json | jq -e '.completeness.verdict == "ok"'
+	[ -z "$(ls -A "$CUSTODY_ROOT/run/sessions" "$CUSTODY_ROOT/sandbox/sessions" | grep -v :)" ]
+}
+
+@test "ISO-7: recover does it without a start" {
+	lose 'echo new >new'
+	run --separate-stderr "$CUSTODY" recover
+	[ "$status" -eq 0 ]
+	[ "$output" = "1 session recovered" ]
+	[ "$(cat "$CUSTODY_ROOT/forensics/$LOST/worktree/new")" = new ]
+	"$CUSTODY" ledger verify --json | jq -e '.completeness.verdict == "ok"'
+	[ "$("$CUSTODY" recover)" = "0 sessions recovered" ]
+	run "$CUSTODY" recover -- true
+	[ "$status" -eq 64 ]
+}
+
+@test "ISO-7: two starts at once keep it once" {
+	lose 'echo new >new'
+	"$CUSTODY" run -- true 2>/dev/null &
+	local pid=$!
+	"$CUSTODY" run -- true
+	wait "$pid"
+	[ "$(ls "$CUSTODY_ROOT/forensics")" = "$LOST" ]
+	[ "$("$CUSTODY" ledger export --kind session.end --session "$LOST" | wc -l)" = 1 ]
+}
+
+@test "ISO-7: a half that a dead taker left is no evidence" {
+	local store=$CUSTODY_ROOT/forensics
+	lose 'echo new >new'
+	mkdir -p "$store/$LOST.partial/worktree"
+	chmod 0700 "$store"
+	echo half >"$store/$LOST.partial/worktree/half"
+	custody_run -- true
+	[ "$(ls "$store")" = "$LOST" ]
+	[ ! -e "$store/$LOST/worktree/half" ]
+}

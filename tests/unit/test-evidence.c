@@ -2,6 +2,7 @@
 #include "core/evidence.h"
 
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 
 #include "core/manifest.h"
@@ -180,6 +181,27 @@ static void iso5_two_of_one_name_both_stay(void)
 	CHECK(evidence_list(s.store.path, LANE_SANDBOX, &l, NULL) == 0 && l.n == 3);
 }
 
+static void iso7_what_a_dead_taker_left_is_adopted(void)
+{
+	_cleanup_scene_ struct scene s = { 0 };
+	_cleanup_taken_ struct evidence_taken found = { 0 };
+	_cleanup_close_ int half = -EBADF;
+
+	CHECK(scene_make(&s) && evidence_adopt(s.store.path, LANE_SANDBOX, SESSION, &found, NULL) == 0);
+	CHECK(mkdirat(s.store.fd, SESSION EVIDENCE_PARTIAL, 0700) == 0);
+	half = openat(s.store.fd, SESSION EVIDENCE_PARTIAL, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* Somebody works on it. */
+	CHECK(flock(half, LOCK_EX) == 0 &&
+	      evidence_adopt(s.store.path, LANE_SANDBOX, SESSION, &found, NULL) == 0);
+	CHECK(faccessat(s.store.fd, SESSION EVIDENCE_PARTIAL, F_OK, 0) == 0);
+	half = fd_close(half);
+	CHECK(evidence_adopt(s.store.path, LANE_SANDBOX, SESSION, &found, NULL) == 0);
+	CHECK(faccessat(s.store.fd, SESSION EVIDENCE_PARTIAL, F_OK, 0) < 0);
+	CHECK(take(&s) && evidence_adopt(s.store.path, LANE_PROD, SESSION, &found, NULL) == 0);
+	CHECK(evidence_adopt(s.store.path, LANE_SANDBOX, SESSION, &found, NULL) == 1);
+	CHECK(str_eq(found.path, s.taken.path) && digest_equal(&found.metadata, &s.taken.metadata));
+}
+
 static void no_tree_is_said_and_kept(void)
 {
 	_cleanup_scene_ struct scene s = { 0 };
@@ -350,6 +372,7 @@ static void iso6_a_profile_may_say_how_long(void)
 
 TAP_MAIN(T(iso5_it_is_whole_and_says_what_it_is), T(iso5_sha256sum_agrees), T(each_change_is_found),
 	 T(a_removed_file_is_found), T(lane5_evidence_is_seen_in_its_own_lane_only),
-	 T(iso5_two_of_one_name_both_stay), T(no_tree_is_said_and_kept), T(names_that_lead_away_are_refused),
-	 T(a_kill_leaves_all_or_nothing), T(a_pin_is_set_and_taken_away), T(removed_is_gone),
-	 T(iso6_the_rules), T(iso6_a_profile_may_say_how_long))
+	 T(iso5_two_of_one_name_both_stay), T(iso7_what_a_dead_taker_left_is_adopted),
+	 T(no_tree_is_said_and_kept), T(names_that_lead_away_are_refused), T(a_kill_leaves_all_or_nothing),
+	 T(a_pin_is_set_and_taken_away), T(removed_is_gone), T(iso6_the_rules),
+	 T(iso6_a_profile_may_say_how_long))

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/docket.h"
+#include "cli/session-recover.h"
+#include "core/exit-status.h"
+
+static int recover(const struct run_options *o, struct fault *f)
+{
+	_cleanup_docket_ struct docket d = { 0 };
+	_cleanup_session_record_ struct session_record record = SESSION_RECORD_NONE;
+	char id[SESSION_ID_SIZE];
+	int r;
+
+	r = docket_place(o, &d, f);
+	if (r == 0)
+		r = clock_session_id(id, f);
+	if (r < 0)
+		return r;
+	record.state = d.dirs.state;
+	record.dirs = &d.dirs;
+	record.config = d.config;
+	record.run =
+		(struct ledger_run){ .action = "recover", .session = id, .lane = lane_name(d.dirs.lane) };
+	r = session_record_open(&record, f);
+	if (r < 0)
+		return r;
+	session_record_meanwhile(&record, &d.dirs);
+	r = session_recover_dead(&record, &d.dirs, f);
+	if (r < 0)
+		return r;
+	printf("%d session%s recovered\n", r, r == 1 ? "" : "s");
+	return STATUS_OK;
+}
+
+/* What every start does by itself, for whoever does not want to wait for the next one. */
+int cmd_recover(int argc, char **argv, struct fault *f)
+{
+	_cleanup_options_ struct run_options o;
+	int r;
+
+	options_init(&o);
+	r = options_parse(&o, argc, argv, f);
+	if (r < 0)
+		return r;
+	if (o.argv) {
+		fprintf(stderr, PACKAGE_NAME " recover: usage: custody recover [--lane LANE]\n");
+		return STATUS_USAGE;
+	}
+	return recover(&o, f);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "cli/evidence-prune.h"
+#include "cli/session-evidence.h"
+#include "core/ledger-audit.h"
+
+#define FIRST_LINE_MAX LEDGER_LINE_MAX
+
+void session_lost_done(struct session_lost *l)
+{
+	evidence_taken_done(&l->taken);
+	free(l->error);
+	l->error = NULL;
+}
+
+/* The worktree that the session's own first record names, for its owner; NULL when nobody can say. */
+static char *find_worktree(int audit)
+{
+	_cleanup_free_ char *line = malloc(FIRST_LINE_MAX + 1);
+	_cleanup_jdoc_ struct jdoc *doc = NULL;
+	ssize_t n = line && audit >= 0 ? pread(audit, line, FIRST_LINE_MAX, 0) : -1;
+	const char *cwd;
+
+	if (n <= 0)
+		return NULL;
+	line[n] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	if (jdoc_parse(line, strlen(line), AUDIT_NAME, NULL, &doc, NULL) < 0)
+		return NULL;
+	cwd = jdoc_get_string(jdoc_get(doc, "d"), "cwd");
+	return cwd && cwd[0] == '/' ? strdup(cwd) : NULL;
+}
+
+/* Everything in the layer belongs to the dead session's ids, as the layer itself does. */
+static struct capture_ids guess_ids(const struct session_lost *l, int upper, int audit)
+{
+	_cleanup_free_ char *worktree = find_worktree(audit);
+	struct stat layer, tree = { .st_uid = geteuid(), .st_gid = getegid() };
+
+	if (l->dirs->rootless || fstat(upper, &layer) < 0)
+		return (struct capture_ids){ 0 };
+	if (worktree)
+		(void)!stat(worktree, &tree);
+	return (struct capture_ids){ .set = true,
+				     .uid_from = layer.st_uid,
+				     .uid_to = tree.st_uid,
+				     .gid_from = layer.st_gid,
+				     .gid_to = tree.st_gid };
+}
+
+/* The result's shape, as far as anybody knows. */
+static struct jdoc *describe(const struct session_lost *l, const struct ledger_run *names,
+			     const struct ledger_end *end)
+{
+	struct jdoc *o = jdoc_new_object(), *e = jdoc_set_object(o, "exit");
+
+	jdoc_set_int(o, "schema_version", 1);
+	jdoc_set_string(o, "session", names->session);
+	jdoc_set_string(o, "lane", lane_name(l->dirs->lane));
+	if (names->agent)
+		jdoc_set(o, "agent", ledger_text(names->agent));
+	if (names->worker)
+		jdoc_set(o, "worker", ledger_text(names->worker));
+	jdoc_set_string(e, "reason", end->reason);
+	jdoc_set_string(e, "source", end->source);
+	jdoc_set_int(e, "code", end->code);
+	jdoc_set(e, "signal", jdoc_new_null());
+	jdoc_set_bool(o, "abnormal", true);
+	jdoc_set_string(o, "scope", "changes");
+	return o;
+}
+
+static int take(struct session_lost *l, const char *store, const struct ledger_run *names,
+		const struct ledger_end *end, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *metadata = describe(l, names, end);
+	_cleanup_free_ char *layer = NULL, *audit_path = NULL;
+	_cleanup_close_ int upper = -EBADF, audit = -EBADF;
+	struct capture_options limits = { .max_bytes = l->config->forensics.quota / 4, .upper = true };
+
+	if (asprintf(&layer, "%s/sessions/%s/u", l->dirs->state, names->session) < 0 ||
+	    asprintf(&audit_path, "%s/sessions/%s/" AUDIT_NAME, l->dirs->state, names->session) < 0)
+		return fault_errno(f, ENOMEM, "evidence");
+	upper = open(layer, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	audit = open(audit_path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	limits.ids = guess_ids(l, upper, audit);
+	return evidence_take(
+		&(struct evidence_ask){
+			.store = store,
+			.session = names->session,
+			.tree = upper,
+			.why = "its supervisor died, and no layer of changes was left",
+			.metadata = metadata,
+			.sides = (struct evidence_side[]){ { .name = AUDIT_NAME, .fd = audit } },
+			.n_sides = 1,
+			.limits = &limits },
+		&l->taken, f);
+}
+
+void session_evidence_lost(void *lost, const struct ledger_run *names, struct ledger_end *end)
+{
+	struct session_lost *l = lost;
+	_cleanup_free_ char *store = evidence_store_path(l->dirs, l->config);
+	_cleanup_fault_ struct fault f = { 0 };
+	int r = store ? 0 : fault_errno(&f, ENOMEM, "evidence");
+
+	/* Who died between the evidence and its record has left it. */
+	if (r == 0)
+		r = evidence_adopt(store, l->dirs->lane, names->session, &l->taken, &f);
+	if (r == 0)
+		r = take(l, store, names, end, &f);
+	if (r < 0) {
+		log_error("no evidence of session '%s' was kept: %s", names->session, fault_text(&f));
+		l->error = strdup(fault_text(&f));
+		end->evidence_error = l->error;
+		return;
+	}
+	end->evidence = l->taken.path;
+	end->evidence_digest = &l->taken.metadata;
+	log_info("session '%s' had lost its supervisor; evidence: %s", names->session, l->taken.path);
+}

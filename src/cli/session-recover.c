@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/session-recover.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/session-place.h"
+#include "oci/libcrun-adapter.h"
+#include "warden/cgroup.h"
+
+struct recovery {
+	struct session_record *record;
+	const struct dirs *dirs;
+};
+
+/*
+ * A dead supervisor's container.  Its cgroup names every process of it; a user's run may have none, then the runtime's
+ * state in the session's directory names the first one.
+ */
+static int release(void *arg, const char *id, int run_fd, struct fault *f)
+{
+	const struct recovery *v = arg;
+	_cleanup_free_ char *root = NULL;
+	struct runtime_request rq = { .id = id, .bundle = "/" };
+	int r;
+
+	if (faccessat(run_fd, SESSION_PLACE_STATE, F_OK, 0) == 0) {
+		if (asprintf(&root, "%s/sessions/%s/" SESSION_PLACE_STATE, v->dirs->run, id) < 0) {
+			root = NULL;
+			return fault_errno(f, ENOMEM, "session '%s'", id);
+		}
+		rq.state_root = root;
+		(void)libcrun_ops.destroy(&rq, true, NULL);
+	}
+	r = cgroup_release(run_fd, f);
+	return r < 0 ? r : session_record_lost(v->record, id, f);
+}
+
+int session_recover_dead(struct session_record *r, const struct dirs *d, struct fault *f)
+{
+	struct recovery v = { .record = r, .dirs = d };
+
+	return session_sweep(d, release, &v, f);
+}

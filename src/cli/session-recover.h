@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "cli/session-record.h"
+#include "core/dirs.h"
+
+/*
+ * What supervisors that died left behind: their containers are ended, what they changed is kept as evidence, their records
+ * closed, cgroups and directories removed.  Returns how many there were; R has an open ledger and is nobody's session.
+ */
+int session_recover_dead(struct session_record *r, const struct dirs *d, struct fault *f) _must_check_;
