@@ -27,7 +27,7 @@ static char *quote(const char *what)
 	memcpy(cut, what, len);
 	if (what[len]) {
 		/* Never in the middle of a character. */
-		while (len > 0 && ((unsigned char)cut[len] & 0xc0) == 0x80)
+		while (len > 0 && ((unsigned char)what[len] & 0xc0) == 0x80)
 			len--;
 		memcpy(cut + len, "...", 3);
 		len += 3;

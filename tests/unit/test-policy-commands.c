@@ -80,5 +80,65 @@ static void gov_3_every_spelling_of_an_unbounded_delete_is_c(void)
 	CHECK(compare("evasions.txt", 100));
 }
 
+/* "| `command` | A | A | B | C | B | C |", "\\|" in the command is a bar. */
+static bool parse_row(char *line, char **ret_command, char levels[6])
+{
+	char *open = strchr(line, '`'), *close = open ? strchr(open + 1, '`') : NULL, *out = open + 1;
+	size_t n = 0;
+
+	if (line[0] != '|' || !close)
+		return false;
+	*close = '\0';
+	for (const char *p = open + 1; *p; p++)
+		if (p[0] != '\\' || p[1] != '|')
+			*out++ = *p;
+	*out = '\0';
+	*ret_command = open + 1;
+	for (const char *p = close + 1; *p && n < 6; p++)
+		if (*p >= 'A' && *p <= 'C')
+			levels[n++] = *p;
+	return n == 6;
+}
+
+static FILE *open_document(void)
+{
+	const char *srcdir = getenv("SRCDIR");
+	char path[4096];
+
+	(void)snprintf(path, sizeof(path), "%s/docs/design/governance.md", srcdir ? srcdir : ".");
+	return fopen(path, "re");
+}
+
+static void the_worked_rows_of_the_document_hold(void)
+{
+	FILE *file = open_document();
+	char line[1024], levels[6], *command;
+	size_t rows = 0, wrong = 0;
+	bool in = false;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (line[0] == '#')
+			in = strcmp(line, "## Worked rows\n") == 0;
+		if (!in || !parse_row(line, &command, levels))
+			continue;
+		rows++;
+		for (size_t i = 0; i < 6; i++) {
+			struct policy_facts facts = policy_sandbox;
+
+			facts.worktree_mode = i / 2 == 1 ? POLICY_WORKTREE_RW : POLICY_WORKTREE_EPHEMERAL;
+			facts.network = i / 2 == 2 ? POLICY_NETWORK_HOST : POLICY_NETWORK_NONE;
+			facts.intention = i % 2 ? INTENTION_AUTONOMOUS : INTENTION_EXPLICIT;
+			if (policy_level(&facts, command) != levels[i]) {
+				printf("# column %zu is %c: %s\n", i + 1, policy_level(&facts, command),
+				       command);
+				wrong++;
+			}
+		}
+	}
+	if (file)
+		(void)fclose(file);
+	CHECK(rows >= 15 && wrong == 0);
+}
+
 TAP_MAIN(T(gov_5_commands_get_the_levels_that_were_typed),
-	 T(gov_3_every_spelling_of_an_unbounded_delete_is_c))
+	 T(gov_3_every_spelling_of_an_unbounded_delete_is_c), T(the_worked_rows_of_the_document_hold))
