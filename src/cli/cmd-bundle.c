@@ -127,6 +127,8 @@ static int make(const struct bundle_options *b, const struct run_options *o, str
 	/* `${session}` names the session that runs a profile; a bundle has none yet. */
 	r = docket_open(o, "bundle", &d, f);
 	if (r >= 0)
+		r = profile_require_portable(d.profile, f);
+	if (r >= 0)
 		r = docket_judge(&d, o, f);
 	return r < 0 ? r : write_bundle(b, o, &d, f);
 }

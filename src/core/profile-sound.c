@@ -112,27 +112,56 @@ int profile_require_sound(const struct profile *p, const struct profile_vars *va
 	return r;
 }
 
-int profile_require_supported(const struct profile *p, struct fault *f)
+/* The first section of P that is not in CARRIED, with its name and its first key. */
+static const struct jdoc *find_section(const struct profile *p, uint32_t carried, const char **ret_name)
 {
 	for (const struct profile_key *k = profile_keys(); k->path; k++) {
 		const struct jdoc *section;
+		bool is_carried = false;
 
 		if (k->kind != PROFILE_KIND_SECTION || k->offset == PROFILE_NO_FIELD)
 			continue;
 		section = *(struct jdoc *const *)((const char *)p + k->offset);
-		if (!section || section == p->sections[PROFILE_SECTION_GOVERNANCE] ||
-		    section == p->sections[PROFILE_SECTION_AUDIT] ||
-		    section == p->sections[PROFILE_SECTION_FORENSICS])
+		for (unsigned int i = 0; i < _PROFILE_SECTION_MAX; i++)
+			is_carried = is_carried || (section == p->sections[i] && carried & 1u << i);
+		if (!section || is_carried)
 			continue;
-		return profile_at(
-			f, section,
-			fault_set(f, ENOTSUP,
-				  "profile '%s': section '%s' (key '%s.%s') is not implemented in this "
-				  "version: "
-				  "remove the section, or choose a profile without it (custody profile ls)",
-				  p->name, k->path, k->path, section->members[0].key));
+		*ret_name = k->path;
+		return section;
 	}
-	return 0;
+	return NULL;
+}
+
+int profile_require_supported(const struct profile *p, struct fault *f)
+{
+	const uint32_t carried = 1u << PROFILE_SECTION_GOVERNANCE | 1u << PROFILE_SECTION_AUDIT |
+				 1u << PROFILE_SECTION_FORENSICS;
+	const char *name;
+	const struct jdoc *section = find_section(p, carried, &name);
+
+	if (!section)
+		return 0;
+	return profile_at(f, section,
+			  fault_set(f, ENOTSUP,
+				    "profile '%s': section '%s' (key '%s.%s') is not implemented in this "
+				    "version: "
+				    "remove the section, or choose a profile without it (custody profile ls)",
+				    p->name, name, name, section->members[0].key));
+}
+
+int profile_require_portable(const struct profile *p, struct fault *f)
+{
+	const char *name;
+	const struct jdoc *section = find_section(p, 0, &name);
+
+	if (!section)
+		return 0;
+	return profile_at(
+		f, section,
+		fault_set(f, ENOTSUP,
+			  "profile '%s': section '%s' (key '%s.%s') is carried out by 'custody run', not by "
+			  "the hooks of a bundle: remove the section, or choose a profile without it",
+			  p->name, name, name, section->members[0].key));
 }
 
 int profile_require_lane(const struct profile *p, enum lane lane, struct fault *f)

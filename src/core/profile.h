@@ -138,6 +138,8 @@ DEFINE_CLEANUP(struct profile, profile_free)
 
 /* -ENOTSUP naming the first section that this build cannot carry out yet. */
 int profile_require_supported(const struct profile *p, struct fault *f) _must_check_;
+/* The same for what another runtime starts: a bundle's hooks know nothing of the sections. */
+int profile_require_portable(const struct profile *p, struct fault *f) _must_check_;
 
 /*
  * Is it for this lane?  A class of both holds only as long as no network is reached, whoever asked for one: the host's

@@ -249,7 +249,6 @@ static void later_sections_are_checked_now(void)
 static void a_section_of_a_later_version_refuses_the_run_by_name(void)
 {
 	static const char *const texts[][2] = {
-		{ HEAD ",\"forensics\":{\"on\":[\"oom\"]}}", "section 'forensics'" },
 		{ HEAD ",\"broker\":{\"tools\":[\"git\"]}}", "section 'broker' (key 'broker.tools')" },
 		{ HEAD ",\"trust\":{\"context_file\":\"ai.project.json\"}}", "section 'trust'" },
 	};
@@ -279,6 +278,8 @@ static void governance_and_audit_are_carried_out(void)
 	CHECK(parse(HEAD ",\"governance\":{\"allow_self\":false},\"audit\":{\"redact\":[\"--token\"]}}", &p,
 		    NULL) == 0);
 	CHECK(profile_require_supported(p, NULL) == 0);
+	/* A bundle's hooks do not know of them: there they are refused, not forgotten. */
+	CHECK(profile_require_portable(p, NULL) == -ENOTSUP);
 }
 
 static bool is_same_digest(const char *a, const char *b)
