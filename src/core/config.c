@@ -111,7 +111,7 @@ static int note_value(struct config *c, const struct profile_key *k, const struc
 static int note_values(struct config *c, const struct jdoc *admin, const struct jdoc *files,
 		       const struct sources *src, struct fault *f)
 {
-	size_t n = 0;
+	size_t n = 1;
 
 	for (const struct profile_key *k = config_keys(); k->path; k++)
 		n++;

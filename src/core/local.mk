@@ -61,7 +61,8 @@ libcore_a_SOURCES = \
 	src/core/operand-path.c src/core/operand-path.h \
 	src/core/operand-tree.c \
 	src/core/migrate-apply.c src/core/migrate.h \
-	src/core/migrate-plan.c \
+	src/core/migrate-plan.c src/core/migrate-impl.h \
+	src/core/migrate-pointer.c \
 	src/core/migrate-stamp.c src/core/migrate-stamp.h \
 	src/core/placement.h \
 	src/core/command-class.c src/core/command-class.h src/core/command-judge.h \

@@ -9,7 +9,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "core/ledger.h"
-#include "core/migrate.h"
+#include "core/migrate-impl.h"
 #include "core/state-version.h"
 
 /*
@@ -190,7 +190,8 @@ static int point(const struct migrate_plan *p, struct migrate_item *i, struct fa
 			openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 		size_t len;
 
-		if (fd < 0 || fd_read_all(fd, 8192, &there, &len, NULL) < 0 || !str_eq(there, i->text))
+		if (fd < 0 || fd_read_all(fd, MIGRATE_POINTER_MAX, &there, &len, NULL) < 0 ||
+		    !str_eq(there, i->text))
 			return become_conflict(i, f);
 		r = 0;
 	}

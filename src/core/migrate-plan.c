@@ -13,12 +13,11 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "core/ledger.h"
+#include "core/migrate-impl.h"
 #include "core/migrate-stamp.h"
-#include "core/migrate.h"
 #include "core/state-version.h"
 
 #define ITEMS_MAX ((size_t)1 << 20)
-#define POINTER_MAX 8192
 #define CURRENT "current"
 #define AUDIT_PEER "audit_peer"
 #define SESSION_SUFFIX ".session.json"
@@ -43,8 +42,8 @@ void migrate_done(struct migrate_plan *p)
 }
 
 /* PARENT NULL: FROM lies in the tree itself.  RET borrowed until the next one is added. */
-static int add(struct migrate_plan *p, const char *parent, const char *name, struct migrate_item **ret,
-	       struct fault *f)
+int migrate_add(struct migrate_plan *p, const char *parent, const char *name, struct migrate_item **ret,
+		struct fault *f)
 {
 	struct migrate_item *items;
 
@@ -62,9 +61,7 @@ static int add(struct migrate_plan *p, const char *parent, const char *name, str
 	return 0;
 }
 
-static int explain(struct migrate_item *i, enum migrate_action action, struct fault *f, const char *fmt, ...)
-	_printf_(4, 5);
-static int explain(struct migrate_item *i, enum migrate_action action, struct fault *f, const char *fmt, ...)
+int migrate_explain(struct migrate_item *i, enum migrate_action action, struct fault *f, const char *fmt, ...)
 {
 	va_list args;
 	int n;
@@ -82,8 +79,8 @@ static int explain(struct migrate_item *i, enum migrate_action action, struct fa
 	return fault_errno(f, ENOMEM, "plan");
 }
 
-static int set_target(struct migrate_item *i, enum lane lane, const char *kind, const char *name,
-		      struct fault *f)
+int migrate_set_target(struct migrate_item *i, enum lane lane, const char *kind, const char *name,
+		       struct fault *f)
 {
 	i->lane = lane;
 	if (asprintf(&i->to, "%s/%s%s%s", lane_name(lane), kind ? kind : "", kind ? "/" : "", name) >= 0)
@@ -92,23 +89,24 @@ static int set_target(struct migrate_item *i, enum lane lane, const char *kind, 
 	return fault_errno(f, ENOMEM, "plan");
 }
 
-static bool is_taken(const struct migrate_plan *p, const char *path)
+bool migrate_is_taken(const struct migrate_plan *p, const char *path)
 {
 	struct stat st;
 
 	return fstatat(p->dirfd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
-static int settle(struct migrate_plan *p, struct migrate_item *i, enum migrate_action action, struct fault *f)
+int migrate_settle(struct migrate_plan *p, struct migrate_item *i, enum migrate_action action,
+		   struct fault *f)
 {
 	_cleanup_free_ char *to = strdup(i->to);
 
 	if (!to)
 		return fault_errno(f, ENOMEM, "plan");
 	i->action = action;
-	if (is_taken(p, to))
-		return explain(i, MIGRATE_CONFLICT, f, "'%s' is there already: compare them and remove one",
-			       to);
+	if (migrate_is_taken(p, to))
+		return migrate_explain(i, MIGRATE_CONFLICT, f,
+				       "'%s' is there already: compare them and remove one", to);
 	return 0;
 }
 
@@ -135,9 +133,9 @@ static int refuse_doubles(struct migrate_plan *p, struct fault *f)
 		for (last = i + 1; last < n && strcmp(by_target[i]->to, by_target[last]->to) == 0;)
 			last++;
 		for (size_t k = i; last - i > 1 && k < last && r == 0; k++)
-			r = explain(by_target[k], MIGRATE_CONFLICT, f,
-				    "'%s' would go to the same place: rename one of them",
-				    by_target[k == i ? i + 1 : i]->from);
+			r = migrate_explain(by_target[k], MIGRATE_CONFLICT, f,
+					    "'%s' would go to the same place: rename one of them",
+					    by_target[k == i ? i + 1 : i]->from);
 	}
 	return r;
 }
@@ -160,27 +158,28 @@ static int plan_entry(struct migrate_plan *p, int dirfd, const char *parent, con
 	struct stat st;
 	int r;
 
-	r = add(p, parent, name, &i, f);
+	r = migrate_add(p, parent, name, &i, f);
 	if (r < 0)
 		return r;
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return fault_errno(f, errno, "stat '%s/%s'", p->dir, i->from);
 	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-		return explain(i, MIGRATE_LEAVE, f, "it is %s", type_text(st.st_mode));
+		return migrate_explain(i, MIGRATE_LEAVE, f, "it is %s", type_text(st.st_mode));
 	i->directory = S_ISDIR(st.st_mode);
 	stamp = migrate_read_stamp(dirfd, name, i->directory, &by_stamp);
 	if (stamp == MIGRATE_STAMP_ODD)
-		return explain(i, MIGRATE_CONFLICT, f,
-			       "its stamp cannot be read, or is that of no lane or of two");
+		return migrate_explain(i, MIGRATE_CONFLICT, f,
+				       "its stamp cannot be read, or is that of no lane or of two");
 	if (rest && stamp == MIGRATE_STAMP_FOUND && by_stamp != by_name)
-		return explain(i, MIGRATE_CONFLICT, f, "its name says lane '%s', its stamp says lane '%s'",
-			       lane_name(by_name), lane_name(by_stamp));
+		return migrate_explain(i, MIGRATE_CONFLICT, f,
+				       "its name says lane '%s', its stamp says lane '%s'",
+				       lane_name(by_name), lane_name(by_stamp));
 	if (!rest && stamp == MIGRATE_STAMP_NONE)
-		return explain(i, MIGRATE_LEAVE, f,
-			       "no lane is stamped on it: mv '%s/%s' to test_%s or prod_%s there", p->dir,
-			       i->from, name, name);
-	r = set_target(i, rest ? by_name : by_stamp, kind, rest ? rest : name, f);
-	return r < 0 ? r : settle(p, i, MIGRATE_MOVE, f);
+		return migrate_explain(i, MIGRATE_LEAVE, f,
+				       "no lane is stamped on it: mv '%s/%s' to test_%s or prod_%s there",
+				       p->dir, i->from, name, name);
+	r = migrate_set_target(i, rest ? by_name : by_stamp, kind, rest ? rest : name, f);
+	return r < 0 ? r : migrate_settle(p, i, MIGRATE_MOVE, f);
 }
 
 static int compare(const struct dirent **a, const struct dirent **b)
@@ -219,8 +218,8 @@ static int plan_kind(struct migrate_plan *p, const char *kind, struct fault *f)
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0 && (errno == ENOTDIR || errno == ELOOP)) {
-		r = add(p, NULL, kind, &i, f);
-		return r < 0 ? r : explain(i, MIGRATE_LEAVE, f, "it is not a directory");
+		r = migrate_add(p, NULL, kind, &i, f);
+		return r < 0 ? r : migrate_explain(i, MIGRATE_LEAVE, f, "it is not a directory");
 	}
 	if (fd < 0)
 		return fault_errno(f, errno, "open '%s/%s'", p->dir, kind);
@@ -228,120 +227,6 @@ static int plan_kind(struct migrate_plan *p, const char *kind, struct fault *f)
 	for (size_t n = 0; r == 0 && names && names[n]; n++)
 		r = plan_entry(p, fd, kind, kind, names[n], f);
 	return r;
-}
-
-/* Where PATH of the old tree is after the migration, also when it was moved by an earlier one.  0: not known. */
-static int find_moved(const struct migrate_plan *p, const char *path, enum lane *ret_lane, char **ret,
-		      struct fault *f)
-{
-	const char *slash = strchr(path, '/'), *rest;
-	int found = 0;
-
-	for (size_t i = 0; i < p->n; i++)
-		if (p->items[i].action == MIGRATE_MOVE && str_eq(p->items[i].from, path)) {
-			*ret_lane = p->items[i].lane;
-			*ret = strdup(p->items[i].to);
-			return *ret ? 1 : fault_errno(f, ENOMEM, "plan");
-		}
-	/* Still there: it stays, and so does what points to it. */
-	if (!slash || strchr(slash + 1, '/') || is_taken(p, path))
-		return 0;
-	for (unsigned int i = 0; i < _LANE_MAX; i++) {
-		enum lane named = (enum lane)i;
-		_cleanup_free_ char *to = NULL;
-
-		rest = migrate_prefix(slash + 1, false, &named);
-		if (asprintf(&to, "%s/%.*s/%s", lane_name((enum lane)i), (int)(slash - path), path,
-			     rest ? rest : slash + 1) < 0) {
-			to = NULL;
-			return fault_errno(f, ENOMEM, "plan");
-		}
-		if (named != (enum lane)i || !is_taken(p, to))
-			continue;
-		if (found++)
-			continue;
-		*ret_lane = (enum lane)i;
-		*ret = TAKE_PTR(to);
-	}
-	if (found == 2) {
-		free(*ret);
-		*ret = NULL;
-	}
-	return found == 1;
-}
-
-/* One absolute path and a newline; the part of it below the tree, NULL for anything else. */
-static int read_pointer(const struct migrate_plan *p, const char *name, char **ret, struct fault *f)
-{
-	_cleanup_close_ int fd =
-		openat(p->dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	_cleanup_free_ char *text = NULL, *path = NULL;
-	struct stat st;
-	size_t len, n = strlen(p->dir);
-
-	*ret = NULL;
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    fd_read_all(fd, POINTER_MAX, &text, &len, NULL) < 0)
-		return 0;
-	if (strlen(text) != len || len == 0 || text[len - 1] != '\n' || strchr(text, '\n') != text + len - 1)
-		return 0;
-	text[len - 1] = '\0';
-	if (text[0] != '/' || path_normalize(text, &path, NULL) < 0 || !path_is_below(path, p->dir) ||
-	    !path[n])
-		return 0;
-	*ret = strdup(path + n + 1);
-	return *ret ? 1 : fault_errno(f, ENOMEM, "plan");
-}
-
-/* An earlier run may have written the new pointer and been killed before it took the old one away. */
-static bool has_text(const struct migrate_plan *p, const char *path, const char *text)
-{
-	_cleanup_close_ int fd =
-		openat(p->dirfd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	_cleanup_free_ char *there = NULL;
-	size_t len;
-
-	return fd >= 0 && fd_read_all(fd, POINTER_MAX, &there, &len, NULL) == 0 && len == strlen(text) &&
-	       strcmp(there, text) == 0;
-}
-
-static int plan_pointer(struct migrate_plan *p, const char *name, struct fault *f)
-{
-	_cleanup_free_ char *path = NULL, *moved = NULL;
-	enum lane by_name = LANE_SANDBOX, lane = LANE_SANDBOX;
-	const char *rest = migrate_prefix(name, true, &by_name);
-	struct migrate_item *i;
-	int r;
-
-	r = add(p, NULL, name, &i, f);
-	if (r < 0)
-		return r;
-	r = read_pointer(p, name, &path, f);
-	if (r == 0)
-		return explain(i, MIGRATE_LEAVE, f, "it is not one line with the path of a session in '%s'",
-			       p->dir);
-	if (r > 0)
-		r = find_moved(p, path, &lane, &moved, f);
-	if (r < 0)
-		return r;
-	if (r == 0)
-		return explain(i, MIGRATE_LEAVE, f, "it points to '%s', which is not there or stays", path);
-	if (rest && lane != by_name)
-		return explain(i, MIGRATE_CONFLICT, f,
-			       "its name says lane '%s', it points to '%s' of lane '%s'", lane_name(by_name),
-			       path, lane_name(lane));
-	if (asprintf(&i->text, "%s/%s\n", p->dir, moved) < 0) {
-		i->text = NULL;
-		return fault_errno(f, ENOMEM, "plan");
-	}
-	r = set_target(i, lane, NULL, rest ? rest : name, f);
-	if (r < 0)
-		return r;
-	if (has_text(p, i->to, i->text)) {
-		i->action = MIGRATE_POINT;
-		return 0;
-	}
-	return settle(p, i, MIGRATE_POINT, f);
 }
 
 /* A peer is told by its name alone: the file's content has no room for a stamp. */
@@ -353,18 +238,19 @@ static int plan_peer(struct migrate_plan *p, const char *name, struct fault *f)
 	struct stat st;
 	int r;
 
-	r = add(p, NULL, name, &i, f);
+	r = migrate_add(p, NULL, name, &i, f);
 	if (r < 0)
 		return r;
 	if (fstatat(p->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return fault_errno(f, errno, "stat '%s/%s'", p->dir, name);
 	if (!S_ISREG(st.st_mode))
-		return explain(i, MIGRATE_LEAVE, f, "it is not a file");
+		return migrate_explain(i, MIGRATE_LEAVE, f, "it is not a file");
 	if (!rest)
-		return explain(i, MIGRATE_LEAVE, f,
-			       "no lane is stamped on it: mv it to test_" AUDIT_PEER " or prod_" AUDIT_PEER);
-	r = set_target(i, lane, NULL, rest, f);
-	return r < 0 ? r : settle(p, i, MIGRATE_MOVE, f);
+		return migrate_explain(i, MIGRATE_LEAVE, f,
+				       "no lane is stamped on it: mv it to test_" AUDIT_PEER
+				       " or prod_" AUDIT_PEER);
+	r = migrate_set_target(i, lane, NULL, rest, f);
+	return r < 0 ? r : migrate_settle(p, i, MIGRATE_MOVE, f);
 }
 
 static bool is_pointer(const char *name)
@@ -384,15 +270,15 @@ static int plan_top(struct migrate_plan *p, char **names, bool pointers, struct 
 		if (is_pointer(name) != pointers)
 			continue;
 		if (pointers) {
-			r = plan_pointer(p, name, f);
+			r = migrate_plan_pointer(p, name, f);
 		} else if (str_eq(name, AUDIT_PEER) || str_ends(name, "_" AUDIT_PEER)) {
 			r = plan_peer(p, name, f);
 		} else if (str_ends(name, SESSION_SUFFIX)) {
 			r = plan_entry(p, p->dirfd, NULL, "sessions", name, f);
 		} else if (migrate_prefix(name, true, &lane)) {
-			r = add(p, NULL, name, &i, f);
+			r = migrate_add(p, NULL, name, &i, f);
 			if (r == 0)
-				r = explain(
+				r = migrate_explain(
 					i, MIGRATE_LEAVE, f,
 					"what it is is not known: move it into sessions, grants or reports");
 		}
