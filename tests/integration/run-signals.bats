@@ -6,16 +6,52 @@ load ../lib/suite.bash
 
 setup() {
 	suite_setup
-	# A number of seconds that no other test sleeps for, here or in a suite next door.
-	LONG=$((100000 + BASHPID))
 }
 
 teardown() {
 	custody_teardown
 }
 
-gone() { # PATTERN
-	! pgrep -f "$1" >/dev/null
+# Processes are known by their ids and start times, never by their command lines: another suite may run the same.
+# members PID: every process below PID as "pid start-time", one a line.
+members() {
+	local pid queue=("$1") stat
+	while [ ${#queue[@]} -gt 0 ]; do
+		pid=${queue[0]}
+		queue=("${queue[@]:1}")
+		for pid in $(cat "/proc/$pid/task/"*/children 2>/dev/null); do
+			stat=$(cat "/proc/$pid/stat" 2>/dev/null) || continue
+			stat=${stat##*) }
+			read -ra stat <<<"$stat"
+			echo "$pid ${stat[19]}"
+			queue+=("$pid")
+		done
+	done
+}
+# all_gone LIST: none of these processes is there any more; a zombie is gone.
+all_gone() {
+	local pid start stat
+	while read -r pid start; do
+		[ -n "$pid" ] || continue
+		stat=$(cat "/proc/$pid/stat" 2>/dev/null) || continue
+		read -ra stat <<<"${stat##*) }"
+		[ "${stat[19]}" != "$start" ] || [ "${stat[0]}" = Z ] || return 1
+	done <<<"$1"
+}
+# in_container: those of $PID that are in another pid namespace, that is all but the supervisor's own helpers.
+in_container() {
+	local pid start
+	members "$PID" | while read -r pid start; do
+		[ "$(readlink "/proc/$pid/ns/pid")" = "$(readlink /proc/self/ns/pid)" ] || echo "$pid $start"
+	done
+}
+# until_members N: the container has that many processes; they are in $MEMBERS.
+until_members() {
+	wait_until has_members "$1"
+	MEMBERS=$(in_container)
+}
+has_members() {
+	[ "$(in_container | wc -l)" -ge "$1" ]
 }
 
 # start NAME [OPTIONS] -- CMD: in the background; returns when the command runs.
@@ -41,28 +77,30 @@ finish() {
 @test "ROOT-7: INT, TERM and HUP end the command: cancelled, 128 and the signal" {
 	local sig
 	for sig in INT:130 TERM:143 HUP:129; do
-		start "${sig%:*}" -- sleep "$LONG"
+		start "${sig%:*}" -- sleep 1000
+		until_members 2
 		kill "-${sig%:*}" "$PID"
 		finish "${sig%:*}"
 		assert_status "${sig#*:}"
 		assert_reason cancelled
-		[ -z "$(pgrep -f "sleep $LONG")" ]
+		all_gone "$MEMBERS"
 	done
 }
 
 @test "ROOT-7: who does not listen is killed after the grace, with the whole tree" {
 	printf '{"schema":1,"name":"p","extends":"offline","limits":{"grace":"1s"}}' >"$CUSTODY_HOME/p.json"
-	start deaf --profile "$CUSTODY_HOME/p.json" -- sh -c 'trap "" TERM INT HUP; (setsid sleep $1 &); echo ready; sleep $1; sleep $1; sleep $1' sh "$LONG"
+	start deaf --profile "$CUSTODY_HOME/p.json" -- sh -c 'trap "" TERM INT HUP; (setsid sleep 1000 &); echo ready; sleep 1000; sleep 1000; sleep 1000'
 	wait_until grep -q ready "$CUSTODY_HOME/deaf.out"
+	until_members 4
 	kill -TERM "$PID"
 	finish deaf
 	assert_status 143
 	assert_reason cancelled
-	[ -z "$(pgrep -f "sleep $LONG")" ]
+	all_gone "$MEMBERS"
 }
 
 @test "ROOT-7: a second signal does not wait for the grace" {
-	start twice -- sh -c 'trap "" TERM; echo ready; sleep $1; sleep $1; sleep $1' sh "$LONG"
+	start twice -- sh -c 'trap "" TERM; echo ready; sleep 1000; sleep 1000; sleep 1000'
 	wait_until grep -q ready "$CUSTODY_HOME/twice.out"
 	SECONDS=0
 	kill -TERM "$PID"
@@ -95,14 +133,15 @@ finish() {
 }
 
 @test "ISO-7: the supervisor killed with -9 takes the container along, the next start cleans up" {
-	start gone -- sh -c 'setsid sleep $1 & exec sleep $1' sh "$LONG"
+	start gone -- sh -c 'setsid sleep 1000 & exec sleep 1000'
+	until_members 3
 	local session
 	session=$(ls "$CUSTODY_ROOT/run/sessions")
 	[ -n "$session" ]
 	kill -9 "$PID"
 	wait "$PID" || true
 	exec 6<&-
-	wait_until gone "sleep $LONG"
+	wait_until all_gone "$MEMBERS"
 	[ -d "$CUSTODY_ROOT/run/sessions/$session" ]
 	custody_run -- true
 	assert_status 0
@@ -112,35 +151,42 @@ finish() {
 }
 
 @test "ISO-7: killed with -9 at any moment, nothing stays after the next start" {
-	local i
+	local i all=''
 	for i in $(seq 30); do
-		"$CUSTODY" run -- sleep "$LONG" >/dev/null 2>&1 </dev/null 3>&- &
+		"$CUSTODY" run -- sleep 1000 >/dev/null 2>&1 </dev/null 3>&- &
+		PID=$!
 		# Some moment between the first instruction and a running command.
-		timeout "0.$(printf %03d $((i * 2)))" tail --pid=$! -f /dev/null || true
-		kill -9 $! 2>/dev/null || true
-		wait $! 2>/dev/null || true
+		timeout "0.$(printf %03d $((i * 2)))" tail --pid=$PID -f /dev/null || true
+		# Nothing is made any more while the list is taken.
+		kill -STOP $PID 2>/dev/null || true
+		all+=$(members $PID)$'\n'
+		kill -9 $PID 2>/dev/null || true
+		wait $PID 2>/dev/null || true
 	done
 	custody_run -- true
 	assert_status 0
-	wait_until gone "sleep $LONG"
+	wait_until all_gone "$all"
 	[ -z "$(ls -A "$CUSTODY_ROOT/run/sessions")" ]
 	[ -z "$(ls -A "$CUSTODY_ROOT/sandbox/sessions")" ]
 }
 
 @test "ISO-7: a session that lives is not swept" {
-	start alive -- sleep "$LONG"
+	start alive -- sleep 1000
+	until_members 2
 	custody_run -- true
 	assert_status 0
 	[ -n "$(ls "$CUSTODY_ROOT/run/sessions")" ]
-	pgrep -f "sleep $LONG" >/dev/null
+	[ "$(in_container)" = "$MEMBERS" ]
 	kill -TERM "$PID"
 	finish alive
 	assert_reason cancelled
 }
 
 @test "ISO-4: an init that is killed from outside is lost, not a status of the command" {
-	start lost -- sleep "$LONG"
-	kill -9 "$(pgrep -f "custody/init.*sleep $LONG")"
+	start lost -- sleep 1000
+	until_members 2
+	# The first one is the supervisor's child; the others are below it.
+	kill -9 "$(sed -n '1s/ .*//p' <<<"$MEMBERS")"
 	finish lost
 	assert_status 125
 	assert_reason lost
