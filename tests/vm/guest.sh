@@ -15,6 +15,8 @@ cd /opt/custody || exit 1
 stty -F /dev/ttyS1 raw -echo
 exec 3>/dev/ttyS1
 
+filter=()
+[ -z "$(word filter)" ] || filter=(--filter "$(word filter)")
 number=0
 result() { # ok|not ok TEXT
 	number=$((number + 1))
@@ -55,8 +57,8 @@ bats_of() { # FILES...
 engine() { # ENGINE
 	# As systemd has them: custody finds its own way without, engines do not.
 	sed 's/[a-z]*/+&/g' /sys/fs/cgroup/cgroup.controllers >/sys/fs/cgroup/cgroup.subtree_control
-	suite "$1, crun" tests/conformance/run-engine.sh "$1" crun
-	suite "$1, custody-runtime" tests/conformance/run-engine.sh "$1" "$prefix/bin/custody-runtime"
+	suite "$1, crun" tests/conformance/run-engine.sh "$1" crun "${filter[@]}"
+	suite "$1, custody-runtime" tests/conformance/run-engine.sh "$1" "$prefix/bin/custody-runtime" "${filter[@]}"
 }
 # As the user of a login session, with whatever systemd gives to such.
 as_tester() {
@@ -66,9 +68,12 @@ as_tester() {
 one() { # SUITE
 	case $1 in
 	podman | rootless | systemd | docker | containerd | cri) engine "$1" ;;
-	user)
+	login)
 		loginctl enable-linger tester
 		suite 'login session' as_tester bats --tap tests/vm/login.bats
+		;;
+	scope)
+		loginctl enable-linger tester
 		suite 'delegated scope' as_tester systemd-run -q --user --scope -p Delegate=yes -- \
 			bats --tap --setup-suite-file tests/integration/setup_suite.bash tests/integration/run-user.bats \
 			tests/integration/run-limits.bats tests/integration/run.bats
@@ -84,7 +89,7 @@ setpriv --reuid 64321 --regid 64321 --clear-groups --inh-caps=-all "$CUSTODY" do
 jq -r '.checks[] | select(.severity == "error" or .state == "missing") | "# doctor: \(.id): \(.text)"' /run/doctor.json >&3
 if [ ${#suites[@]} -eq 0 ] || [ -z "${suites[0]}" ]; then
 	if [ "$mode" = systemd ]; then
-		suites=(user run-limits run-cgroup systemd)
+		suites=(login scope run-limits run-cgroup systemd)
 	else
 		suites=(run-limits run-cgroup run doctor run-user runtime podman docker containerd zz-leftovers)
 	fi

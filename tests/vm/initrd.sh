@@ -1,5 +1,6 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=dash
 # First process of the machine: finds the disks and hands over to the real init.  run.sh puts the modules in.
 PATH=/bin
 busybox mount -t proc proc /proc

@@ -12,6 +12,8 @@
 #
 #	VM_CACHE=DIR	kernel, root file system and logs (default: custody-vm in TMPDIR); may be kept or deleted
 #	VM_ACCEL=kvm	where that works; the default is software emulation, which works everywhere
+#	VM_SAMPLE=1	of engines' scenarios only those that CI affords
+#	VM_FILTER=REGEX	of engines' scenarios only those whose names match
 #	VM_MINUTES=N	the machine is switched off after so long (default: 40)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd -P)
@@ -115,6 +117,7 @@ boot() {
 	[ "${VM_ACCEL:-tcg}" = tcg ] || accel=(-accel "$VM_ACCEL" -cpu host)
 	append="console=ttyS0 quiet panic=-1 custody.mode=$mode custody.prefix=$prefix custody.suites=$(IFS=,; echo "$*")"
 	[ "${VM_SAMPLE:-0}" = 0 ] || append="$append custody.sample=1"
+	[ -z "${VM_FILTER:-}" ] || append="$append custody.filter=${VM_FILTER// /.}"
 	# The machine has no network.  What it says on its second serial line are the results.
 	timeout -k 10 $((${VM_MINUTES:-40} * 60)) qemu-system-x86_64 "${accel[@]}" -M q35 -smp 2 -m "${VM_MEMORY:-1536}" \
 		-nodefaults -display none -no-reboot \
