@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -442,8 +443,8 @@ static int allow(const struct run_options *o, struct session_run *run, const cha
 }
 
 /* Allowed, and not there yet. */
-static int start(const struct run_options *o, struct session_run *run, struct run_result *ret,
-		 const char **ret_refused, struct fault *f)
+static int start_held(const struct run_options *o, struct session_run *run, struct run_result *ret,
+		      const char **ret_refused, struct fault *f)
 {
 	_cleanup_session_ struct session s = { .run_fd = -EBADF, .ids_fd = -EBADF };
 	_cleanup_fault_ struct fault left = { 0 };
@@ -467,6 +468,20 @@ static int start(const struct run_options *o, struct session_run *run, struct ru
 	if (r == 0)
 		conclude(&run->record, ret);
 	complain(session_remove(&s, &left), &left);
+	return r;
+}
+
+/* From the intent to the removal no signal ends us: the supervision hears them all. */
+static int start(const struct run_options *o, struct session_run *run, struct run_result *ret,
+		 const char **ret_refused, struct fault *f)
+{
+	sigset_t before;
+	int r = warden_hold_signals(&before, f);
+
+	if (r < 0)
+		return r;
+	r = start_held(o, run, ret, ret_refused, f);
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 	return r;
 }
 

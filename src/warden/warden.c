@@ -286,16 +286,32 @@ static void drain(struct warden *w)
  * A hang-up that a parent chose to ignore (nohup) stays ignored.  An interrupt does not: shells ignore it for every
  * job in the background, and whoever sends it to us by name means it.
  */
-static int block_signals(struct warden *w, struct fault *f)
+static void ending_signals(sigset_t *set)
 {
 	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	struct sigaction sa;
-	sigset_t set;
 
-	(void)sigemptyset(&set);
+	(void)sigemptyset(set);
 	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
 		if (ending[i] != SIGHUP || (sigaction(SIGHUP, NULL, &sa) == 0 && sa.sa_handler != SIG_IGN))
-			(void)sigaddset(&set, ending[i]);
+			(void)sigaddset(set, ending[i]);
+}
+
+int warden_hold_signals(sigset_t *ret_before, struct fault *f)
+{
+	sigset_t set;
+
+	ending_signals(&set);
+	if (sigprocmask(SIG_BLOCK, &set, ret_before) < 0)
+		return fault_errno(f, errno, "block signals");
+	return 0;
+}
+
+static int block_signals(struct warden *w, struct fault *f)
+{
+	sigset_t set;
+
+	ending_signals(&set);
 	(void)sigaddset(&set, SIGWINCH);
 	if (sigprocmask(SIG_BLOCK, &set, &w->old_mask) < 0)
 		return fault_errno(f, errno, "block signals");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include <signal.h>
+
 #include "base/fault.h"
 #include "core/profile.h"
 #include "core/runtime-ops.h"
@@ -41,6 +43,12 @@ struct warden_job {
 	uint64_t
 		patience_ms; /* for tests: instead of 30 s of set-up and 5 s for init's last word; 0 = those */
 };
+
+/*
+ * Signals that end a run wait from here on, and warden_run finds them: whoever made a directory or a record before
+ * must not be ended between that and the supervision, nor between supervision and removal.  The caller restores.
+ */
+int warden_hold_signals(sigset_t *ret_before, struct fault *f) _must_check_;
 
 /*
  * Fills RET's exit, layers, detail and times.  A run that could not be set up is a result, not an error: negative

@@ -132,6 +132,27 @@ finish() {
 	assert_reason exited
 }
 
+@test "ROOT-7: INT, HUP or TERM at any moment: nothing is left, and no next start is needed for that" {
+	local i sig rc left=0
+	for sig in INT:130 HUP:129 TERM:143; do
+		for i in $(seq 15); do
+			# bash lets its background jobs ignore INT: before custody looks, that would lose the signal.
+			env --default-signal=INT "$CUSTODY" run -- sleep 1000 >/dev/null 2>&1 </dev/null 3>&- &
+			PID=$!
+			# Some moment between the first instruction and a running command; the shorter ones more often.
+			timeout "0.$(printf %04d $((i * i * 4)))" tail --pid=$PID -f /dev/null || true
+			kill "-${sig%:*}" $PID
+			rc=0
+			wait $PID || rc=$?
+			[ "$rc" -eq "${sig#*:}" ] || { echo "${sig%:*} after $((i * i * 4)) x 0.1 ms: $rc" && return 1; }
+			left=$((left + $(find "$CUSTODY_ROOT/run/sessions" "$CUSTODY_ROOT/sandbox/sessions" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)))
+		done
+	done
+	[ "$left" -eq 0 ]
+	# Whoever was recorded to begin was recorded to end.
+	"$CUSTODY" ledger verify
+}
+
 @test "ISO-7: the supervisor killed with -9 takes the container along, the next start cleans up" {
 	start gone -- sh -c 'setsid sleep 1000 & exec sleep 1000'
 	until_members 3
