@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "core/approver-desk-impl.h"
 
+#define BEGINNING_MIN 4	    /* digits of an id that people may type instead of all */
 #define TEMP_PREFIX ".new-" /* of fd_replace_file */
 
 int desk_lock(int dirfd, const char *name, struct fault *f)
@@ -25,6 +26,52 @@ int desk_lock(int dirfd, const char *name, struct fault *f)
 	if (r < 0)
 		return fault_errno(f, errno, "lock '%s'", name);
 	return TAKE_FD(fd);
+}
+
+int desk_open_locked(const struct desk *d, const char *name, bool create, int *ret_dirfd, int *ret_lock,
+		     struct fault *f)
+{
+	_cleanup_close_ int dirfd = desk_open_dir(d, name, create, f), lock = -EBADF;
+
+	if (dirfd < 0)
+		return dirfd;
+	lock = desk_lock(dirfd, DESK_LOCK, f);
+	if (lock < 0)
+		return lock;
+	*ret_dirfd = TAKE_FD(dirfd);
+	*ret_lock = TAKE_FD(lock);
+	return 0;
+}
+
+int desk_resolve(const struct desk *d, int dirfd, const struct desk_names_of *of, const char *beginning,
+		 char id[DESK_ID_SIZE], struct fault *f)
+{
+	_cleanup_strv_ char **names = NULL;
+	const char *found = NULL;
+	size_t len = strlen(beginning);
+	int r;
+
+	if (len < BEGINNING_MIN || len >= DESK_ID_SIZE || strspn(beginning, "0123456789abcdef") != len)
+		return fault_set(f, EINVAL,
+				 "'%s' is no %s: give at least %d of its 16 hex digits, '%s' lists them",
+				 beginning, of->what, BEGINNING_MIN, of->lister);
+	r = desk_names(dirfd, of->suffix, &names, f);
+	if (r < 0)
+		return r;
+	for (char **n = names; *n; n++) {
+		if (!str_starts(*n, beginning) || strlen(*n) != DESK_ID_SIZE - 1 + strlen(of->suffix))
+			continue;
+		if (found)
+			return fault_set(f, EINVAL, "'%s' begins more than one %s: give more digits",
+					 beginning, of->what);
+		found = *n;
+	}
+	if (!found)
+		return fault_set(f, ENOENT, "no %s '%s' in lane '%s': '%s' lists them", of->what, beginning,
+				 d->lane, of->lister);
+	memcpy(id, found, DESK_ID_SIZE - 1);
+	id[DESK_ID_SIZE - 1] = '\0';
+	return 0;
 }
 
 int desk_read(int dirfd, const char *name, const char *label, char **ret, size_t *ret_len, struct fault *f)

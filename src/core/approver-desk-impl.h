@@ -25,6 +25,19 @@ int desk_open_dir(const struct desk *d, const char *name, bool create, struct fa
 /* Exclusive; close to unlock.  DIRFD/NAME is made if it is missing and never removed. */
 int desk_lock(int dirfd, const char *name, struct fault *f) _must_check_;
 
+/* The directory and its lock.  -ENOENT with nothing in F, only without CREATE. */
+#define DESK_LOCK "lock"
+int desk_open_locked(const struct desk *d, const char *name, bool create, int *ret_dirfd, int *ret_lock,
+		     struct fault *f) _must_check_;
+
+/* The id of 16 digits that BEGINNING stands for among the files of DIRFD. */
+#define DESK_ID_SIZE 17
+struct desk_names_of {
+	const char *what, *lister, *suffix;
+};
+int desk_resolve(const struct desk *d, int dirfd, const struct desk_names_of *of, const char *beginning,
+		 char id[DESK_ID_SIZE], struct fault *f) _must_check_;
+
 /* A file of ours; -ENOENT with nothing in F.  LABEL starts messages. */
 int desk_read(int dirfd, const char *name, const char *label, char **ret, size_t *ret_len,
 	      struct fault *f) _must_check_;

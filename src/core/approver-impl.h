@@ -6,7 +6,6 @@
 
 /* Inside the files of approvers and PINs only: the two files of a local approver. */
 
-#define APPROVER_KEYS_LOCK "lock"
 #define APPROVER_FILE_SIZE (APPROVER_NAME_MAX + sizeof(".tries.json"))
 
 /* STATE/keys/NAME.json.  BOX is what the PIN unwraps. */

@@ -298,12 +298,9 @@ int approver_new(const struct desk *d, const char *name, struct approver *ret, s
 	r = approver_check_name(name, f);
 	if (r < 0)
 		return r;
-	keysfd = desk_open_dir(d, DESK_KEYS, true, f);
-	if (keysfd < 0)
-		return keysfd;
-	lock = desk_lock(keysfd, APPROVER_KEYS_LOCK, f);
-	if (lock < 0)
-		return lock;
+	r = desk_open_locked(d, DESK_KEYS, true, &keysfd, &lock, f);
+	if (r < 0)
+		return r;
 	desk_remove_temps(keysfd);
 	return make_approver(d, keysfd, name, ret, f);
 }

@@ -15,7 +15,6 @@
  * The uses are there before the statement, and a statement without them does not count: who deletes them makes the
  * grant worthless, not new.
  */
-#define GRANT_LOCK "lock"
 #define GRANT_FILE_SIZE (REQUEST_ID_SIZE + GRANT_ID_SIZE + sizeof("-.json"))
 #define GRANT_CLOCK_SLACK_US ((uint64_t)60 * 1000000) /* of two machines, or of a clock that is set right */
 #define SESSION_NAME_MAX 63
@@ -120,8 +119,6 @@ int grant_items_take(const struct desk *d, struct grant_items *l, enum grant_rea
 int grant_signed_bytes(const struct grant *g, struct strbuf *out, struct fault *f) _must_check_;
 int grant_seal(struct grant *g, const struct sign_secret *key, struct fault *f) _must_check_;
 bool grant_signature_holds(const struct grant *g, const struct sign_public *key);
-int grant_open_locked(const struct desk *d, bool create, int *ret_dirfd, int *ret_lock,
-		      struct fault *f) _must_check_;
 void grant_file_name(const struct grant *g, char name[GRANT_FILE_SIZE]);
 struct jdoc *grant_details(const struct grant *g);
 

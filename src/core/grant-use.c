@@ -8,7 +8,6 @@
 #include "base/fd.h"
 #include "core/grant-impl.h"
 
-#define BEGINNING_MIN 4
 #define KEPT_US ((uint64_t)24 * 3600 * 1000000) /* what is over stays for a day, for whoever asks why */
 
 /* Reads, judges, chooses.  DIRFD negative: there are none. */
@@ -135,7 +134,7 @@ int grant_reserve(const struct desk *d, const struct grant_query *q, const struc
 		r = grant_reservation_init(&mine, owner->session, owner->pid, &j.now, f);
 	if (r < 0)
 		return r;
-	r = grant_open_locked(d, false, &dirfd, &lock, f);
+	r = desk_open_locked(d, DESK_GRANTS, false, &dirfd, &lock, f);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	r = look(&j, dirfd, &l, &reason, f);
@@ -169,7 +168,7 @@ int grant_consume(const struct desk *d, const struct grant_query *q, const char 
 	r = desk_now(d, &j.now, f);
 	if (r < 0)
 		return r;
-	r = grant_open_locked(d, false, &dirfd, &lock, f);
+	r = desk_open_locked(d, DESK_GRANTS, false, &dirfd, &lock, f);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	r = look(&j, dirfd, &l, &reason, f);
@@ -255,43 +254,14 @@ int grant_release(const struct desk *d, const char *session, const char *why, st
 	struct releasing rel = { .desk = d, .session = session, .why = why };
 	int r;
 
-	r = grant_open_locked(d, false, &dirfd, &lock, f);
+	r = desk_open_locked(d, DESK_GRANTS, false, &dirfd, &lock, f);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	rel.dirfd = dirfd;
 	return each_uses(dirfd, release_one, &rel, f);
 }
 
-static int resolve(const struct desk *d, int dirfd, const char *beginning, char id[GRANT_ID_SIZE],
-		   struct fault *f)
-{
-	_cleanup_strv_ char **names = NULL;
-	const char *found = NULL;
-	size_t len = strlen(beginning);
-	int r;
-
-	if (len < BEGINNING_MIN || len >= GRANT_ID_SIZE || strspn(beginning, "0123456789abcdef") != len)
-		return fault_set(f, EINVAL,
-				 "'%s' is no grant: give at least %d of its 16 hex digits, 'custody grants' "
-				 "lists them",
-				 beginning, BEGINNING_MIN);
-	r = desk_names(dirfd, ".uses", &names, f);
-	if (r < 0)
-		return r;
-	for (char **n = names; *n; n++) {
-		if (!str_starts(*n, beginning))
-			continue;
-		if (found)
-			return fault_set(f, EINVAL, "'%s' begins more than one grant: give more digits",
-					 beginning);
-		found = *n;
-	}
-	if (!found)
-		return fault_set(f, ENOENT, "no grant '%s' in lane '%s': 'custody grants' lists them",
-				 beginning, d->lane);
-	(void)snprintf(id, GRANT_ID_SIZE, "%.16s", found);
-	return 0;
-}
+static const struct desk_names_of grant_names = { "grant", "custody grants", ".uses" };
 
 int grant_revoke(const struct desk *d, const char *id, const char *by, const char *reason, struct fault *f)
 {
@@ -304,11 +274,11 @@ int grant_revoke(const struct desk *d, const char *id, const char *by, const cha
 
 	if (!str_is_utf8(by, strlen(by)) || (reason && !str_is_utf8(reason, strlen(reason))))
 		return fault_set(f, EINVAL, "names and reasons must be UTF-8");
-	r = grant_open_locked(d, false, &dirfd, &lock, f);
+	r = desk_open_locked(d, DESK_GRANTS, false, &dirfd, &lock, f);
 	if (r == -ENOENT)
 		return fault_set(f, ENOENT, "no grant '%s' in lane '%s': there is none", id, d->lane);
 	if (r == 0)
-		r = resolve(d, dirfd, id, full, f);
+		r = desk_resolve(d, dirfd, &grant_names, id, full, f);
 	if (r == 0)
 		r = desk_now(d, &now, f);
 	if (r == 0)
@@ -357,7 +327,7 @@ int grant_sweep(const struct desk *d, struct fault *f)
 	_cleanup_items_ struct grant_items l = { 0 };
 	int n = 0, r;
 
-	r = grant_open_locked(d, false, &dirfd, &lock, f);
+	r = desk_open_locked(d, DESK_GRANTS, false, &dirfd, &lock, f);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	desk_remove_temps(dirfd);

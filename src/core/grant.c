@@ -11,20 +11,6 @@
 #include "base/fd.h"
 #include "core/grant-impl.h"
 
-int grant_open_locked(const struct desk *d, bool create, int *ret_dirfd, int *ret_lock, struct fault *f)
-{
-	_cleanup_close_ int dirfd = desk_open_dir(d, DESK_GRANTS, create, f), lock = -EBADF;
-
-	if (dirfd < 0)
-		return dirfd;
-	lock = desk_lock(dirfd, GRANT_LOCK, f);
-	if (lock < 0)
-		return lock;
-	*ret_dirfd = TAKE_FD(dirfd);
-	*ret_lock = TAKE_FD(lock);
-	return 0;
-}
-
 /* What every record of a grant says. */
 struct jdoc *grant_details(const struct grant *g)
 {
@@ -200,7 +186,7 @@ static int sign_locked(const struct desk *d, int requestsfd, struct request *rq,
 		r = fault_set(f, EMSGSIZE, "the grant would be over %d bytes: give a shorter reason",
 			      GRANT_TEXT_MAX);
 	if (r == 0)
-		r = grant_open_locked(d, true, &dirfd, &lock, f);
+		r = desk_open_locked(d, DESK_GRANTS, true, &dirfd, &lock, f);
 	/* Refused before and approved now: it is asked again, by who approves. */
 	if (r == 0 && rq->state == REQUEST_DENIED)
 		r = request_record(d, "approval.request", "again", rq, NULL, by->name, f);
@@ -227,12 +213,9 @@ int grant_sign(const struct desk *d, const struct request *rq, const struct appr
 	struct moment at;
 	int r;
 
-	requestsfd = desk_open_dir(d, DESK_REQUESTS, true, f);
-	if (requestsfd < 0)
-		return requestsfd;
-	lock = desk_lock(requestsfd, REQUEST_LOCK, f);
-	if (lock < 0)
-		return lock;
+	r = desk_open_locked(d, DESK_REQUESTS, true, &requestsfd, &lock, f);
+	if (r < 0)
+		return r;
 	r = request_load(requestsfd, rq->id, &now, f);
 	if (r == -ENOENT)
 		return fault_set(f, ENOENT, "request '%s' is gone: it was answered or dropped meanwhile",
@@ -349,15 +332,10 @@ static int import_item(const struct desk *d, struct grant_item *item, enum grant
 	_cleanup_close_ int requestsfd = -EBADF, requests_lock = -EBADF, dirfd = -EBADF, lock = -EBADF;
 	int r;
 
-	requestsfd = desk_open_dir(d, DESK_REQUESTS, false, f);
-	if (requestsfd < 0 && requestsfd != -ENOENT)
-		return requestsfd;
-	if (requestsfd >= 0) {
-		requests_lock = desk_lock(requestsfd, REQUEST_LOCK, f);
-		if (requests_lock < 0)
-			return requests_lock;
-	}
-	r = grant_open_locked(d, true, &dirfd, &lock, f);
+	r = desk_open_locked(d, DESK_REQUESTS, false, &requestsfd, &requests_lock, f);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	r = desk_open_locked(d, DESK_GRANTS, true, &dirfd, &lock, f);
 	if (r == 0)
 		r = import_locked(d, dirfd, item, reason, f);
 	if (r == 0 && *reason == GRANT_VALID)

@@ -110,5 +110,6 @@ libcore_a_SOURCES += src/core/approver-file.c src/core/approver-impl.h src/core/
 libcore_a_SOURCES += src/core/grant-impl.h src/core/grant-items.c src/core/grant-judge.c src/core/grant-text.c
 libcore_a_SOURCES += src/core/grant-use.c src/core/grant-uses.c src/core/grant.c src/core/grant.h
 libcore_a_SOURCES += src/core/pin-impl.h src/core/pin-tries.c src/core/pin-wrap.c src/core/pin.c src/core/pin.h
+libcore_a_SOURCES += src/core/request-answer.c src/core/request-carry.c
 libcore_a_SOURCES += src/core/request-approved.c src/core/request-file.c src/core/request-impl.h
 libcore_a_SOURCES += src/core/request.c src/core/request.h

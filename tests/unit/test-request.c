@@ -258,11 +258,13 @@ static void a_waiter_hears_of_every_answer(void)
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_request_ struct request rq = { 0 };
 	_cleanup_grant_ struct grant g = { 0 };
+	_cleanup_fault_ struct fault f = { 0 };
 	_cleanup_close_ int fd = -EBADF;
 
 	CHECK(bench_make(&b) && ask(&b, "rm", 'B', &rq) == 0);
-	fd = desk_watch(&b.desk, NULL);
-	CHECK(fd >= 0 && !is_readable(fd) && request_deny(&b.desk, rq.id, "alice", NULL, NULL) == 0 &&
+	fd = desk_watch(&b.desk, &f);
+	CHECK(told(fd, &f));
+	CHECK(!is_readable(fd) && request_deny(&b.desk, rq.id, "alice", NULL, NULL) == 0 &&
 	      is_readable(fd));
 	desk_watch_drain(fd);
 	CHECK(!is_readable(fd) && approve(&b, "rm", "alice", &(struct grant_terms){ .level = 'B' }, &g) &&
