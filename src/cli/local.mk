@@ -66,7 +66,9 @@ custody_SOURCES = \
 	src/cli/session-place.c src/cli/session-place.h \
 	src/cli/session-record.c src/cli/session-record.h \
 	src/cli/session-recover.c src/cli/session-recover.h \
-	src/cli/session-run.c src/cli/session-run.h \
+	src/cli/session-run.c src/cli/session-run.h src/cli/session-run-impl.h \
+	src/cli/session-describe.c \
+	src/cli/session-supervise.c \
 	src/cli/toml-lines.c src/cli/toml-lines.h \
 	src/cli/verb.c src/cli/verb.h
 custody_LDFLAGS = $(prog_ldflags) $(oci_ldflags)

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "cli/docket.h"
+#include "cli/session-gate.h"
+#include "cli/session-record.h"
+#include "cli/session-run.h"
+#include "core/session.h"
+
+/* Private to session-run, session-supervise and session-describe. */
+
+/* Everything that one run owns, in the order it is made. */
+struct session_run {
+	char id[SESSION_ID_SIZE];
+	struct docket docket; /* what is to run, and what policy says of it */
+	struct lane_pass *pass;
+	struct session_gate gate;
+	struct session_record record;
+	int status; /* of a refusal: what `custody run` ends with */
+};
+
+/* Names of refusals in the ledger: stable.  Those of docket and gate come on top. */
+#define REFUSED_LANE "lane"
+#define REFUSED_POLICY "policy"
+#define REFUSED_UNSUPPORTED "unsupported"
+#define REFUSED_INSTALLATION "installation"
+#define REFUSED_LIMITS "limits"
+#define REFUSED_LAYER "layer"
+#define REFUSED_SETUP "setup-failed"
+
+/* The steps that --dry-run shares: an empty one; both keys of its lane; profile and subject; digest and verdict. */
+int session_run_new(struct session_run **ret, struct fault *f) _must_check_;
+int session_run_enter(struct session_run *r, const struct run_options *o, struct fault *f) _must_check_;
+int session_run_load(struct session_run *r, const struct run_options *o, const char *id,
+		     const char **ret_refused, struct fault *f) _must_check_;
+int session_run_judge(struct session_run *r, const struct run_options *o, const char **ret_refused,
+		      struct fault *f) _must_check_;
+
+/* From the cgroup to the last byte of output, and the evidence; S is open, and removed by the caller. */
+int session_supervise(struct session_run *run, const struct run_options *o, struct session *s,
+		      struct run_result *ret, const char **ret_refused, struct fault *f) _must_check_;
+/* What could not be cleaned up, ignoring. */
+void session_complain(int r, struct fault *f);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "cli/session-evidence.h"
+#include "cli/session-place.h"
+#include "cli/session-recover.h"
+#include "cli/session-run-impl.h"
+#include "oci/libcrun-adapter.h"
+#include "warden/terminal.h"
+#include "warden/warden.h"
+
+static const enum layer limit_layers[_CGROUP_CONTROLLER_MAX] = {
+	[CGROUP_MEMORY] = LAYER_MEMORY_LIMIT,
+	[CGROUP_PIDS] = LAYER_PIDS_LIMIT,
+	[CGROUP_CPU] = LAYER_CPU_LIMIT,
+};
+
+/* What the cgroup cannot hold and the profile does not call optional refuses the run, by name. */
+static int require_limits(const struct cgroup *c, const struct profile *p, struct cgroup_limits *limits,
+			  struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf names = { 0 };
+
+	for (unsigned int i = 0; i < _CGROUP_CONTROLLER_MAX; i++) {
+		enum layer l = limit_layers[i];
+
+		if (!(c->missing & CGROUP_BIT(i)))
+			continue;
+		if (!(p->optional & LAYER_BIT(l)))
+			strbuf_printf(&names, "%s'%s'", names.len ? ", " : "", layer_info(l)->name);
+	}
+	if (names.len)
+		return fault_set(f, EPERM,
+				 "cannot enforce %s: %s (or list it in the profile's enforce.optional)",
+				 names.text ? names.text : "a limit", c->why);
+	if (c->missing & CGROUP_BIT(CGROUP_MEMORY))
+		limits->memory = 0;
+	if (c->missing & CGROUP_BIT(CGROUP_PIDS))
+		limits->pids = 0;
+	if (c->missing & CGROUP_BIT(CGROUP_CPU))
+		limits->cpu_percent = 0;
+	return 0;
+}
+
+struct job {
+	struct session_place place; /* first: the creator's argument */
+	const struct dirs *dirs;
+	struct session_record *record;
+	struct session_gate *gate;
+	struct session_evidence *evidence;
+	const struct subject *subject;
+};
+
+static void sweep(void *arg)
+{
+	struct job *j = arg;
+	_cleanup_fault_ struct fault f = { 0 };
+
+	session_record_meanwhile(j->record, j->dirs);
+	/* Not this run's fault: said aloud, ignoring. */
+	if (session_recover_dead(j->record, j->dirs, &f) < 0)
+		log_info("%s, ignoring", fault_text(&f));
+}
+
+static int release(void *arg, pid_t pid, const enum layer_state *layers, struct fault *f)
+{
+	const struct job *j = arg;
+	int r;
+
+	/* The last look at the approval, with the digest of what stands there and waits for GO. */
+	r = session_evidence_hold(j->evidence, pid, j->subject, f);
+	if (r == 0)
+		r = session_gate_consume(j->gate, f);
+	return r < 0 ? r : session_record_start(j->record, pid, layers, f);
+}
+
+static int tick(void *arg)
+{
+	const struct job *j = arg;
+
+	return session_record_tick(j->record);
+}
+
+/* The command's status is worth more than what could not be cleaned up: the next start tries again. */
+void session_complain(int r, struct fault *f)
+{
+	if (r < 0)
+		log_error("%s, ignoring", fault_text(f));
+	fault_done(f);
+}
+
+int session_supervise(struct session_run *run, const struct run_options *o, struct session *s,
+		      struct run_result *ret, const char **ret_refused, struct fault *f)
+{
+	const struct docket *d = &run->docket;
+	const struct profile *p = &d->asked;
+	const uint32_t layers = d->subject->layers;
+	_cleanup_cgroup_ struct cgroup cgroup = { 0 };
+	struct warden_job w = {
+		.ops = &libcrun_ops,
+		.session = s,
+		.subject = d->subject,
+		.cgroup = &cgroup,
+		.limits = { .memory = layers & LAYER_BIT(LAYER_MEMORY_LIMIT) ? p->limit_memory : 0,
+			    .pids = layers & LAYER_BIT(LAYER_PIDS_LIMIT) ? p->limit_pids : 0,
+			    .cpu_percent = layers & LAYER_BIT(LAYER_CPU_LIMIT) ? p->limit_cpu_percent : 0 },
+		.time_s = layers & LAYER_BIT(LAYER_TIME_LIMIT) ? p->limit_time_s : 0,
+		.disk = layers & LAYER_BIT(LAYER_DISK_LIMIT) ? p->limit_disk : 0,
+		.prepare = session_place_prepare,
+		.meanwhile = sweep,
+		.release = release,
+		.tick = tick,
+		.stdio = { o->stdio[0], o->stdio[1], o->stdio[2] },
+		.terminal = o->terminal || terminal_is_one(o->stdio),
+		.status_fd = o->status_fd,
+	};
+	_cleanup_fault_ struct fault left = { 0 };
+	_cleanup_session_evidence_ struct session_evidence evidence = SESSION_EVIDENCE_NONE;
+	struct job job = { .dirs = &d->dirs,
+			   .record = &run->record,
+			   .gate = &run->gate,
+			   .evidence = &evidence,
+			   .subject = d->subject };
+	int r;
+
+	r = session_place_init(&job.place, &d->dirs, s, d->subject, w.terminal, f);
+	if (r == 0)
+		r = session_record_attach(&run->record, s, &d->dirs, f);
+	if (r == 0)
+		r = cgroup_open(s->run_fd, s->id, &w.limits, &cgroup, f);
+	if (r == 0) {
+		*ret_refused = REFUSED_LIMITS;
+		r = require_limits(&cgroup, p, &w.limits, f);
+	}
+	if (r == 0) {
+		*ret_refused = REFUSED_SETUP;
+		w.layer_dir = job.place.upper;
+		w.arg = &job;
+		r = warden_run(&w, ret, f);
+	}
+	session_complain(cgroup_remove(&cgroup, &left), &left);
+	if (r == 0 && ret->exit.reason != EXIT_REASON_SETUP_FAILED) {
+		const struct session_evidence_case c = { .docket = d,
+							 .session = s,
+							 .upper = job.place.upper,
+							 .interactive = o->interactive || o->canary };
+
+		session_record_close(&run->record, ret);
+		session_evidence_take(&evidence, &c, ret);
+	}
+	session_place_done(&job.place);
+	return r;
+}
