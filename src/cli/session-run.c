@@ -11,6 +11,7 @@
 #include "cli/session-run-impl.h"
 #include "core/exit-status.h"
 #include "oci/libcrun-adapter.h"
+#include "warden/warden.h"
 
 void session_run_free(struct session_run *r)
 {
