@@ -20,6 +20,7 @@
 void session_evidence_done(struct session_evidence *e)
 {
 	e->tree = fd_close(e->tree);
+	tail_done(&e->tail);
 }
 
 int session_evidence_hold(struct session_evidence *e, pid_t pid, const struct subject *s, struct fault *f)
@@ -102,8 +103,8 @@ static void put_retention(struct jdoc *metadata, const struct profile *p)
 		jdoc_set_int(metadata, "retention_s", (int64_t)seconds);
 }
 
-static int take(const struct session_evidence_case *c, const struct source *src, const char *store,
-		struct run_result *res, struct fault *f)
+static int take(struct session_evidence *ev, const struct session_evidence_case *c, const struct source *src,
+		const char *store, struct run_result *res, struct fault *f)
 {
 	const struct config *config = c->docket->config;
 	const struct capture_options limits = {
@@ -117,9 +118,13 @@ static int take(const struct session_evidence_case *c, const struct source *src,
 	_cleanup_strbuf_ struct strbuf subject = { 0 };
 	_cleanup_close_ int audit = open_audit(c->session);
 	_cleanup_taken_ struct evidence_taken taken = { 0 };
+	_cleanup_free_ char *output = NULL;
+	size_t output_len = 0;
 	int r;
 
-	r = jdoc_write(c->docket->document, JDOC_CANONICAL, &subject, f);
+	r = tail_read(&ev->tail, &output, &output_len, f);
+	if (r == 0)
+		r = jdoc_write(c->docket->document, JDOC_CANONICAL, &subject, f);
 	if (r < 0)
 		return r;
 	jdoc_remove(metadata, "evidence");
@@ -138,7 +143,10 @@ static int take(const struct session_evidence_case *c, const struct source *src,
 								    .text = subject.text,
 								    .len = subject.len },
 								  { .name = "config.json", .fd = -EBADF },
-								  { .name = "stdio.log", .fd = -EBADF },
+								  { .name = "stdio.log",
+								    .fd = -EBADF,
+								    .text = output,
+								    .len = output_len },
 							  },
 						  .n_sides = 4,
 						  .limits = &limits },
@@ -176,7 +184,7 @@ void session_evidence_take(struct session_evidence *e, const struct session_evid
 		return;
 	src = choose(e, c, scope);
 	store = evidence_store_path(&c->docket->dirs, c->docket->config);
-	r = store ? take(c, &src, store, res, &f) : fault_errno(&f, ENOMEM, "evidence");
+	r = store ? take(e, c, &src, store, res, &f) : fault_errno(&f, ENOMEM, "evidence");
 	fd_close(src.fd);
 	if (r < 0) {
 		log_error("no evidence was kept: %s", fault_text(&f));

@@ -6,6 +6,7 @@
 #include "core/ledger-run.h"
 #include "core/session.h"
 #include "warden/result.h"
+#include "warden/tail.h"
 
 /*
  * What a run keeps of an abnormal end.  The worktree is held by a descriptor from before the payload's first
@@ -13,8 +14,9 @@
  */
 struct session_evidence {
 	int tree;
+	struct tail tail; /* of standard output and error */
 };
-#define SESSION_EVIDENCE_NONE ((struct session_evidence){ .tree = -EBADF })
+#define SESSION_EVIDENCE_NONE ((struct session_evidence){ .tree = -EBADF, .tail = TAIL_NONE })
 
 /* PID is the container's first process, not released yet. */
 int session_evidence_hold(struct session_evidence *e, pid_t pid, const struct subject *s,

@@ -98,6 +98,7 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 	const struct profile *p = &d->asked;
 	const uint32_t layers = d->subject->layers;
 	_cleanup_cgroup_ struct cgroup cgroup = { 0 };
+	_cleanup_session_evidence_ struct session_evidence evidence = SESSION_EVIDENCE_NONE;
 	struct warden_job w = {
 		.ops = &libcrun_ops,
 		.session = s,
@@ -113,11 +114,11 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 		.release = release,
 		.tick = tick,
 		.stdio = { o->stdio[0], o->stdio[1], o->stdio[2] },
+		.tail = &evidence.tail,
 		.terminal = o->terminal || terminal_is_one(o->stdio),
 		.status_fd = o->status_fd,
 	};
 	_cleanup_fault_ struct fault left = { 0 };
-	_cleanup_session_evidence_ struct session_evidence evidence = SESSION_EVIDENCE_NONE;
 	struct job job = { .dirs = &d->dirs,
 			   .record = &run->record,
 			   .gate = &run->gate,
@@ -125,7 +126,9 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 			   .subject = d->subject };
 	int r;
 
-	r = session_place_init(&job.place, &d->dirs, s, d->subject, w.terminal, f);
+	r = tail_open(&evidence.tail, f);
+	if (r == 0)
+		r = session_place_init(&job.place, &d->dirs, s, d->subject, w.terminal, f);
 	if (r == 0)
 		r = session_record_attach(&run->record, s, &d->dirs, f);
 	if (r == 0)

@@ -16,6 +16,7 @@ libwarden_a_SOURCES = \
 	src/warden/pump.c src/warden/pump.h \
 	src/warden/result.c src/warden/result.h \
 	src/warden/stdio.c src/warden/stdio.h \
+	src/warden/tail.c src/warden/tail.h \
 	src/warden/terminal.c src/warden/terminal.h \
 	src/warden/warden.c src/warden/warden.h \
 	src/warden/warden-end.c \

@@ -36,7 +36,8 @@ void pump_init(struct pump *p, int in, bool own_in, int out, bool own_out)
 	p->own_out = own_out;
 	p->full = false;
 	p->error = 0;
-	p->start = p->len = p->lent = 0;
+	p->start = p->len = p->lent = p->told = 0;
+	p->tail = NULL;
 	p->mode = PUMP_COPY;
 	if (in < 0 || out < 0)
 		pump_close(p);
@@ -149,11 +150,21 @@ static void finish(struct pump *p)
 		pump_close(p);
 }
 
+/* How much may move now: what the tail knows of, or everything when nobody remembers. */
+static size_t tell(struct pump *p)
+{
+	if (p->tail && p->told == 0)
+		p->told = tail_tee(p->tail, p->in, SPLICE_MAX);
+	return p->told ? p->told : SPLICE_MAX;
+}
+
 static void step_splice(struct pump *p)
 {
-	ssize_t n = splice(p->in, NULL, p->out, NULL, SPLICE_MAX, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+	ssize_t n = splice(p->in, NULL, p->out, NULL, tell(p), SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
 
 	p->full = false;
+	if (n > 0)
+		p->told -= (size_t)n < p->told ? (size_t)n : p->told;
 	if (n == 0) {
 		finish(p);
 	} else if (n < 0 && errno == EINVAL) {
@@ -257,6 +268,10 @@ static void step_copy(struct pump *p)
 	}
 	p->start = 0;
 	p->len = (size_t)n;
+	/* Spliced first, then not: some of it the tail knows already. */
+	if (p->tail && p->told < p->len)
+		tail_add(p->tail, p->buffer + p->told, p->len - p->told);
+	p->told -= p->told < p->len ? p->told : p->len;
 }
 
 void pump_step(struct pump *p, const struct pollfd polled[2])

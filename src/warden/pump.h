@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/fault.h"
+#include "warden/tail.h"
 
 /*
  * Moves bytes from one descriptor to another without ever blocking the supervisor and without changing the flags of
@@ -27,6 +28,8 @@ struct pump {
 	bool full;	      /* the last try found no room in OUT */
 	size_t start, len;    /* of what was read and not yet written */
 	size_t lent;	      /* PUMP_LEND: bytes that stand in OUT and still in IN */
+	struct tail *tail;    /* remembers what passes; NULL: nobody does.  Set after pump_init. */
+	size_t told;	      /* bytes that the tail has and that stand still in IN */
 	char buffer[PUMP_BUFFER];
 };
 

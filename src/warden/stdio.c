@@ -150,6 +150,12 @@ int stdio_use_terminal(struct stdio *s, const int user[STDIO_N], int master, str
 	return 0;
 }
 
+void stdio_remember(struct stdio *s, struct tail *t)
+{
+	s->pump[STDIO_OUT].tail = t;
+	s->pump[STDIO_ERR].tail = t;
+}
+
 void stdio_close_child(struct stdio *s)
 {
 	for (int i = 0; i < STDIO_N; i++)

@@ -23,6 +23,8 @@ struct stdio {
 int stdio_open(struct stdio *s, const int user[STDIO_N], bool terminal, struct fault *f) _must_check_;
 /* From now on input and output go through the pty's MASTER, which stays the caller's to close. */
 int stdio_use_terminal(struct stdio *s, const int user[STDIO_N], int master, struct fault *f) _must_check_;
+/* What passes through the pumps for output from now on.  T may be NULL. */
+void stdio_remember(struct stdio *s, struct tail *t);
 void stdio_close_child(struct stdio *s);
 /* The payload is gone: input ends.  What it did not read of a file is left for the next reader of that file. */
 void stdio_end_input(struct stdio *s);

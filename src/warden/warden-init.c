@@ -73,7 +73,10 @@ static int use_terminal(struct warden *w, int *master, struct fault *f)
 	if (*master < 0)
 		return fault_set(f, EPROTO, "init sent no terminal");
 	r = terminal_attach(&w->tty, w->job->stdio[STDIO_IN], TAKE_FD(*master), f);
-	return r < 0 ? r : stdio_use_terminal(&w->io, w->job->stdio, w->tty.master, f);
+	if (r == 0)
+		r = stdio_use_terminal(&w->io, w->job->stdio, w->tty.master, f);
+	stdio_remember(&w->io, w->job->tail);
+	return r;
 }
 
 static int on_report(struct warden *w, const struct init_msg *m, int *fd, struct fault *f)

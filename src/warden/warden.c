@@ -393,6 +393,7 @@ int warden_run(const struct warden_job *job, struct run_result *ret, struct faul
 	int r;
 
 	r = stdio_open(&w.io, job->stdio, job->terminal, f);
+	stdio_remember(&w.io, job->tail);
 	if (r == 0)
 		r = block_signals(&w, f);
 	if (r == 0)

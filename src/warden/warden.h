@@ -10,6 +10,7 @@
 #include "core/subject.h"
 #include "warden/cgroup.h"
 #include "warden/result.h"
+#include "warden/tail.h"
 
 /*
  * Supervision of one run, from the first process to the last byte of output: docs/design/run.md.  The caller has
@@ -37,6 +38,7 @@ struct warden_job {
 	void *arg;
 
 	int stdio[3];
+	struct tail *tail; /* remembers the last of the output; may be NULL */
 	bool terminal;
 	int status_fd; /* JSON lines: created, started, exited; or -EBADF */
 

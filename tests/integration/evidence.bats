@@ -104,6 +104,18 @@ inside" ]
 	[ "$(cat "$(taken)/worktree/kept")" = original ]
 }
 
+@test "ISO-5: the last output is kept, and arrives all the same" {
+	custody_run -- sh -c 'echo one; echo two >&2; echo three; kill -9 $$'
+	[ "$output" = "one
+three" ]
+	[ "$(sort "$(taken)/stdio.log" | paste -sd ' ')" = "one three two" ]
+	# Of much the end; and what the caller gets is whole.
+	"$CUSTODY" run --result "$CUSTODY_HOME/r.json" -- sh -c 'seq 1 300000; kill -9 $$' 2>/dev/null | sha256sum >"$CUSTODY_HOME/sum"
+	[ "$(cut -d' ' -f1 "$CUSTODY_HOME/sum")" = "$(seq 1 300000 | sha256sum | cut -d' ' -f1)" ]
+	[ "$(tail -n 1 "$(jq -r .evidence "$CUSTODY_HOME/r.json")/stdio.log")" = 300000 ]
+	[ "$(stat -c %s "$(jq -r .evidence "$CUSTODY_HOME/r.json")/stdio.log")" -le 2097152 ]
+}
+
 @test "ISO-5: owners in the manifest are the worktree's, whatever ids the container had" {
 	chown -R 4321:4322 . 2>/dev/null || skip "only root gives files away"
 	custody_run -- sh -c 'echo new >new; kill -9 $$'

@@ -133,6 +133,50 @@ static void nothing_there_is_over_at_once(void)
 	CHECK(pump_is_over(&p) && !step(&p) && pump_drain(&p));
 }
 
+/* Through to the caller, and remembered: all of a little, the end of much. */
+static void the_tail_remembers_what_passed(void)
+{
+	static const size_t sizes[] = { 1, 5000, 300000, 5000000 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		_cleanup_tail_ struct tail t = TAIL_NONE;
+		_cleanup_free_ char *kept = NULL, *got = malloc(sizes[i]);
+		size_t len, sent = 0, read_back = 0;
+		int in[2], out[2];
+		struct pump p;
+
+		CHECK(got && tail_open(&t, NULL) == 0);
+		CHECK(pipe2(in, O_CLOEXEC | O_NONBLOCK) == 0 && pipe2(out, O_CLOEXEC | O_NONBLOCK) == 0);
+		pump_init(&p, in[0], true, out[1], true);
+		p.tail = &t;
+		CHECK(p.mode == PUMP_SPLICE);
+		while (read_back < sizes[i]) {
+			char bytes[700];
+			ssize_t n;
+
+			for (size_t k = 0; k < sizeof(bytes); k++)
+				bytes[k] = (char)('a' + (sent + k) % 23);
+			n = sent < sizes[i]
+				    ? write(in[1], bytes,
+					    sizes[i] - sent < sizeof(bytes) ? sizes[i] - sent : sizeof(bytes))
+				    : 0;
+			sent += n > 0 ? (size_t)n : 0;
+			(void)!step(&p);
+			n = read(out[0], got + read_back, sizes[i] - read_back);
+			read_back += n > 0 ? (size_t)n : 0;
+		}
+		for (size_t k = 0; k < sizes[i]; k++)
+			CHECK(got[k] == (char)('a' + k % 23));
+		CHECK(tail_read(&t, &kept, &len, NULL) == 0 && len <= sizes[i]);
+		CHECK(len == sizes[i] || len >= 32 * 1024);
+		CHECK(memcmp(kept, got + sizes[i] - len, len) == 0);
+		pump_close(&p);
+		(void)close(in[1]);
+		(void)close(out[0]);
+	}
+}
+
 TAP_MAIN(T(pipe_to_file_arrives_whole), T(file_for_appending_falls_back_to_copying),
 	 T(full_pipe_is_waited_for_and_nothing_is_lost), T(reader_that_went_away_closes_the_writer),
-	 T(socket_is_written_to_without_blocking), T(nothing_there_is_over_at_once))
+	 T(socket_is_written_to_without_blocking), T(nothing_there_is_over_at_once),
+	 T(the_tail_remembers_what_passed))
