@@ -15,6 +15,7 @@
 #include "core/subject-digest.h"
 #include "core/subject-json.h"
 #include "oci/bundle.h"
+#include "oci/jspan.h"
 #include "oci/rootfs.h"
 
 #define FILE_VERSION 1
@@ -164,27 +165,61 @@ int bundle_read(const char *dir, struct bundle_files *ret, struct fault *f)
 	return 0;
 }
 
-/* process.env of config.json; strings of D are borrowed. */
-static int read_env(const struct jdoc *d, char ***ret, struct fault *f)
-{
-	const struct jdoc *env = jdoc_get(jdoc_get(d, "process"), "env");
-	char **v;
+/*
+ * The little of config.json that is not made again from the subject.  All else is compared as bytes, so it need not be
+ * taken apart, and whatever is misread here shows in the comparison.
+ */
+struct given {
+	struct jdoc *env, *annotations;
+	char **words; /* of ENV, borrowed texts */
+	bool terminal;
+};
 
-	if (!env || env->type != JDOC_ARRAY)
-		return fault_set(f, EPERM, "config.json has no process.env: " ANEW);
-	v = calloc(env->n_items + 1, sizeof(*v));
-	if (!v)
+static void given_done(struct given *g)
+{
+	jdoc_free(g->env);
+	jdoc_free(g->annotations);
+	free(g->words);
+}
+
+static int parse_part(struct jspan part, struct jdoc **ret, struct fault *f)
+{
+	return jdoc_parse(part.at, part.len, "config.json", NULL, ret, f);
+}
+
+static int take_words(struct given *g, struct fault *f)
+{
+	if (g->env->type != JDOC_ARRAY)
+		return fault_set(f, EPERM, "config.json: process.env is no list");
+	g->words = calloc(g->env->n_items + 1, sizeof(*g->words));
+	if (!g->words)
 		return fault_errno(f, ENOMEM, "config.json");
-	for (size_t i = 0; i < env->n_items; i++) {
-		if (env->items[i]->type != JDOC_STRING) {
-			free(v);
+	for (size_t i = 0; i < g->env->n_items; i++) {
+		if (g->env->items[i]->type != JDOC_STRING)
 			return fault_set(f, EPERM,
 					 "config.json: process.env holds something that is no text");
-		}
-		v[i] = env->items[i]->string;
+		g->words[i] = g->env->items[i]->string;
 	}
-	*ret = v;
 	return 0;
+}
+
+static int read_given(const struct bundle_files *b, struct given *g, struct fault *f)
+{
+	struct jspan root, process, env, other;
+	int r;
+
+	if (jspan_check(b->config, b->config_len, JDOC_DEPTH_MAX) < 0 ||
+	    jspan_root(b->config, b->config_len, &root) < 0)
+		return fault_set(f, EINVAL, "config.json is no JSON: " ANEW);
+	if (jspan_get(root, "process", &process) != 1 || jspan_get(process, "env", &env) != 1)
+		return fault_set(f, EPERM, "config.json has no process.env: " ANEW);
+	r = parse_part(env, &g->env, f);
+	if (r >= 0)
+		r = take_words(g, f);
+	g->terminal = jspan_get(process, "terminal", &other) == 1 && jspan_is(other, 't');
+	if (r >= 0 && jspan_get(root, "annotations", &other) == 1)
+		r = parse_part(other, &g->annotations, f);
+	return r;
 }
 
 static int same_program(const char *a, const char *b, struct fault *f)
@@ -278,9 +313,9 @@ static int name_difference(const struct jdoc *was, const struct jdoc *is, struct
 			 lines.len ? lines.text : "the same, written in another way");
 }
 
-static int require_same_config(struct bundle_files *b, const struct jdoc *config, struct fault *f)
+static int require_same_config(struct bundle_files *b, struct fault *f)
 {
-	_cleanup_jdoc_ struct jdoc *again = NULL;
+	_cleanup_jdoc_ struct jdoc *again = NULL, *config = NULL;
 	_cleanup_strbuf_ struct strbuf text = { 0 };
 	int r;
 
@@ -291,7 +326,8 @@ static int require_same_config(struct bundle_files *b, const struct jdoc *config
 		return r;
 	if (text.len == b->config_len && memcmp(text.text, b->config, text.len) == 0)
 		return 0;
-	return name_difference(again, config, f);
+	r = jdoc_parse(b->config, b->config_len, "config.json", NULL, &config, f);
+	return r < 0 ? r : name_difference(again, config, f);
 }
 
 static int require_digest(const struct bundle_files *b, const char *said, struct fault *f)
@@ -331,18 +367,14 @@ static int require_same_rootfs(const struct bundle_files *b, struct fault *f)
 int bundle_verify(struct bundle_files *b, const struct digest_key *key, const char *hook, struct fault *f)
 {
 	_cleanup_(beside_done) struct beside x = { 0 };
-	_cleanup_jdoc_ struct jdoc *config = NULL;
-	const struct jdoc *terminal;
-	_cleanup_free_ char **env = NULL; /* the texts are CONFIG's */
+	_cleanup_(given_done) struct given g = { 0 };
 	int r;
 
 	r = read_beside(b, &x, f);
 	if (r >= 0)
-		r = jdoc_parse(b->config, b->config_len, "config.json", NULL, &config, f);
+		r = read_given(b, &g, f);
 	if (r >= 0)
-		r = read_env(config, &env, f);
-	if (r >= 0)
-		r = subject_from_json(b->document, env, x.time_s, key, &b->subject, f);
+		r = subject_from_json(b->document, g.words, x.time_s, key, &b->subject, f);
 	if (r >= 0)
 		r = require_ids(&x, b->subject, b->dirfd, f);
 	if (r >= 0)
@@ -351,10 +383,9 @@ int bundle_verify(struct bundle_files *b, const struct digest_key *key, const ch
 		return r;
 	place(b, x.place.rootless, &x);
 	/* Where complaints go, and whether there is a terminal, is up to whoever runs it. */
-	terminal = jdoc_get(jdoc_get(config, "process"), "terminal");
-	b->placement.console = terminal && terminal->type == JDOC_BOOL && terminal->boolean;
-	b->placement.hook_stderr = jdoc_get_string(jdoc_get(config, "annotations"), HOOK_STDERR);
-	r = require_same_config(b, config, f);
-	b->placement.hook_stderr = NULL; /* was CONFIG's */
+	b->placement.console = g.terminal;
+	b->placement.hook_stderr = jdoc_get_string(g.annotations, HOOK_STDERR);
+	r = require_same_config(b, f);
+	b->placement.hook_stderr = NULL; /* was G's */
 	return r < 0 ? r : require_same_rootfs(b, f);
 }

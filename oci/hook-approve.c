@@ -323,6 +323,11 @@ static int watch_init(const struct approve *a, int *ret, struct fault *f)
 	const char *init = a->bundle.placement.init;
 	_cleanup_close_ int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 
+	if (fd < 0 && errno == EMFILE)
+		return fault_set(
+			f, EMFILE,
+			"no inotify instance is left for this user: start or delete containers that are "
+			"only created, or sysctl -w fs.inotify.max_user_instances=1024");
 	if (fd < 0)
 		return fault_errno(f, errno, "inotify");
 	if (a->bundle.subject->profile->process_init && inotify_add_watch(fd, init, IN_OPEN) < 0)

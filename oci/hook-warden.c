@@ -2,9 +2,11 @@
 #include "oci/hook-warden.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,7 +14,7 @@
 #include "base/path.h"
 #include "base/str.h"
 
-#define SOCKET_FD (WARDEN_PIDFD + WARDEN_FDS)
+#define FDS_END (WARDEN_PIDFD + WARDEN_FDS)
 
 extern char **environ;
 
@@ -44,54 +46,48 @@ static bool receive(int fd, char *order, size_t room, int fds[WARDEN_FDS])
 }
 
 /* Whoever holds the caller's pipes keeps the caller waiting. */
-static int leave_stdio(void)
+static bool leave_stdio(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	if (null < 0)
-		return -errno;
-	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+	for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
 		if (null != fd && dup2(null, fd) < 0)
-			return -errno;
-	return chdir("/") < 0 ? -errno : 0;
+			return false;
+	return null >= 0 && chdir("/") == 0;
 }
 
 /* All of them above their places first, so that none is overwritten before it has moved. */
-static int place_fds(int socket, const int fds[WARDEN_FDS])
+static bool place_fds(const int fds[WARDEN_FDS])
 {
-	int high[WARDEN_FDS + 1];
+	int high[WARDEN_FDS];
 
-	for (int i = 0; i <= WARDEN_FDS; i++) {
-		high[i] = fcntl(i < WARDEN_FDS ? fds[i] : socket, F_DUPFD_CLOEXEC, SOCKET_FD + 1);
+	for (int i = 0; i < WARDEN_FDS; i++) {
+		high[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, FDS_END);
 		if (high[i] < 0)
-			return -errno;
+			return false;
 	}
 	for (int i = 0; i < WARDEN_FDS; i++)
 		if (dup2(high[i], WARDEN_PIDFD + i) < 0)
-			return -errno;
-	if (dup3(high[WARDEN_FDS], SOCKET_FD, O_CLOEXEC) < 0)
-		return -errno;
-	return close_range(SOCKET_FD + 1, ~0U, 0) < 0 ? -errno : 0;
+			return false;
+	return close_range(FDS_END, ~0U, 0) == 0;
 }
 
+/* Nobody waits for us: what cannot be watched must not run.  Its claim tells the next start. */
 static void become_warden(int socket, const char *program)
 {
 	char order[WARDEN_ORDER_MAX];
 	char *argv[] = { (char *)"custody-warden", order, NULL };
-	int fds[WARDEN_FDS], e;
+	int fds[WARDEN_FDS], pidfd;
 
 	(void)setsid();
 	if (!receive(socket, order, sizeof(order), fds))
 		_exit(0);
-	e = leave_stdio();
-	if (e == 0)
-		e = place_fds(socket, fds);
-	if (e == 0) {
-		socket = SOCKET_FD;
+	pidfd = fds[0];
+	if (leave_stdio() && place_fds(fds)) {
+		pidfd = WARDEN_PIDFD;
 		(void)execve(program, argv, environ);
-		e = -errno;
 	}
-	(void)!send(socket, &e, sizeof(e), MSG_NOSIGNAL);
+	(void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 	_exit(1);
 }
 
@@ -138,8 +134,7 @@ int hook_warden_release(struct hook_warden *w, const struct warden_order *order,
 			struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf text = { 0 };
-	int r, e = 0;
-	ssize_t n;
+	int r;
 
 	r = warden_order_write(order, &text, f);
 	if (r >= 0 && text.len >= WARDEN_ORDER_MAX)
@@ -148,11 +143,7 @@ int hook_warden_release(struct hook_warden *w, const struct warden_order *order,
 		r = send_order(w->socket, &text, fds, f);
 	if (r < 0)
 		return r;
-	do
-		n = recv(w->socket, &e, sizeof(e), 0);
-	while (n < 0 && errno == EINTR);
-	if (n != 0)
-		return fault_errno(f, n == (ssize_t)sizeof(e) && e < 0 ? -e : EIO, "execute custody-warden");
+	/* Not waited for: that would be a switch to it and back while the runtime waits for us. */
 	w->socket = fd_close(w->socket);
 	w->pid = -1;
 	return 0;

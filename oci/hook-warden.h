@@ -12,13 +12,13 @@
  */
 struct hook_warden {
 	pid_t pid;
-	int socket; /* to it; closes when it is executed */
+	int socket; /* to it */
 };
 #define HOOK_WARDEN_NONE ((struct hook_warden){ .pid = -1, .socket = -EBADF })
 
 int hook_warden_fork(struct hook_warden *w, const char *libexec, struct fault *f) _must_check_;
 
-/* Executes it, detached, with ORDER and the descriptors of core/warden-order.h. */
+/* Executes it, detached, with ORDER and the descriptors of core/warden-order.h; if that fails the container is killed. */
 int hook_warden_release(struct hook_warden *w, const struct warden_order *order, const int fds[WARDEN_FDS],
 			struct fault *f) _must_check_;
 

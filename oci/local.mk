@@ -3,6 +3,7 @@ noinst_LIBRARIES += liboci.a
 liboci_a_SOURCES =
 liboci_a_SOURCES += oci/libcrun-adapter.c oci/libcrun-adapter.h oci/libcrun-wrap.c oci/libcrun.h oci/systemd-notify.c oci/systemd-stub.c
 liboci_a_SOURCES += oci/bundle.c oci/bundle.h oci/bundle-approve.c oci/bundle-approve.h oci/bundle-args.c oci/bundle-dir.c oci/bundle-dir.h oci/bundle-hooks.c oci/bundle-mount.c oci/bundle-part.h oci/bundle-subject.c oci/bundle-subject.h
+liboci_a_SOURCES += oci/jspan.c oci/jspan.h
 liboci_a_SOURCES += oci/rootfs.c oci/rootfs-check.c oci/rootfs.h oci/rootfs-etc.c oci/rootfs-etc.h
 liboci_a_SOURCES += oci/seccomp.c oci/seccomp.h oci/seccomp-program.h $(seccomp_filter)
 nodist_liboci_a_SOURCES = oci/seccomp-program.c

@@ -136,6 +136,8 @@ static void note_start(struct guard *g)
 	int r;
 
 	g->started = true;
+	/* A user has few of them, 128 by default: only what has not started yet holds one. */
+	(void)close(WARDEN_WATCH);
 	g->began_ns = g->alive_ns = clock_boot_ns();
 	r = consume(g, &f);
 	if (r >= 0)
