@@ -308,7 +308,7 @@ static int start(const struct run_options *o, struct session_run *run, struct ru
 	if (r < 0)
 		return r;
 	r = start_held(o, run, ret, ret_refused, f);
-	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	warden_release_signals(&before, r == 0);
 	return r;
 }
 

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -305,6 +306,16 @@ int warden_hold_signals(sigset_t *ret_before, struct fault *f)
 	if (sigprocmask(SIG_BLOCK, &set, ret_before) < 0)
 		return fault_errno(f, errno, "block signals");
 	return 0;
+}
+
+void warden_release_signals(const sigset_t *before, bool over)
+{
+	sigset_t set;
+
+	ending_signals(&set);
+	while (over && sigtimedwait(&set, NULL, &(struct timespec){ 0 }) > 0)
+		;
+	(void)sigprocmask(SIG_SETMASK, before, NULL);
 }
 
 static int block_signals(struct warden *w, struct fault *f)

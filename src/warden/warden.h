@@ -48,9 +48,11 @@ struct warden_job {
 
 /*
  * Signals that end a run wait from here on, and warden_run finds them: whoever made a directory or a record before
- * must not be ended between that and the supervision, nor between supervision and removal.  The caller restores.
+ * must not be ended between that and the supervision, nor between supervision and removal.  OVER: the run has its
+ * result, and a signal that comes so late must not cost it.
  */
 int warden_hold_signals(sigset_t *ret_before, struct fault *f) _must_check_;
+void warden_release_signals(const sigset_t *before, bool over);
 
 /*
  * Fills RET's exit, layers, detail and times.  A run that could not be set up is a result, not an error: negative
