@@ -70,7 +70,7 @@ void approver_key_text(const struct sign_public *key, char text[APPROVER_KEY_SIZ
 int approver_key_parse(const char *text, struct sign_public *ret, struct fault *f)
 {
 	const char *hex = str_starts(text, APPROVER_KEY_PREFIX) ? text + strlen(APPROVER_KEY_PREFIX) : text;
-	struct sign_public key;
+	struct sign_public key = { 0 };
 
 	if (!bytes_from_hex(hex, key.bytes, sizeof(key.bytes)))
 		return fault_set(f, EINVAL,

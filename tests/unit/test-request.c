@@ -264,8 +264,7 @@ static void a_waiter_hears_of_every_answer(void)
 	CHECK(bench_make(&b) && ask(&b, "rm", 'B', &rq) == 0);
 	fd = desk_watch(&b.desk, &f);
 	CHECK(told(fd, &f));
-	CHECK(!is_readable(fd) && request_deny(&b.desk, rq.id, "alice", NULL, NULL) == 0 &&
-	      is_readable(fd));
+	CHECK(!is_readable(fd) && request_deny(&b.desk, rq.id, "alice", NULL, NULL) == 0 && is_readable(fd));
 	desk_watch_drain(fd);
 	CHECK(!is_readable(fd) && approve(&b, "rm", "alice", &(struct grant_terms){ .level = 'B' }, &g) &&
 	      is_readable(fd));
