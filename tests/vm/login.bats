@@ -75,6 +75,6 @@ teardown() {
 	run --separate-stderr "$CUSTODY" doctor --json
 	jq -e 'any(.checks[]; .id == "HOST-CGROUP-MEMORY" and .state == "missing" and (.remedy | contains("systemd-run --user")))' <<<"$output"
 	run --separate-stderr systemd-run -q --user --scope -p Delegate=yes -- "$CUSTODY" doctor --json
-	jq -e 'all(.checks[] | select(.id | test("^HOST-CGROUP|LIMIT$")); .state == "ok")' <<<"$output" ||
+	jq -e 'all(.checks[] | select(.id | test("^HOST-CGROUP|(MEMORY|PIDS|CPU)-LIMIT$")); .state == "ok")' <<<"$output" ||
 		custody_fail "$(jq -c '.checks[] | select(.state != "ok")' <<<"$output")"
 }
