@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,8 @@
 #include "base/str.h"
 #include "warden/cgroup-file.h"
 #include "warden/cgroup-place.h"
+
+#define MAKE_ROUNDS 16
 
 void cgroup_done(struct cgroup *c)
 {
@@ -44,6 +47,33 @@ static int record(int run_fd, const char *dir, struct fault *f)
 	return fd_write_all(fd, line.text, line.len, f);
 }
 
+/*
+ * Makes DIR and holds it: its descriptor.  A sweep (cgroup-sweep.c) may come between the making and the lock and take
+ * it for abandoned; then the lock is had on a directory that is gone, and it is made once more.
+ */
+static int make_held(const char *dir, struct fault *f)
+{
+	for (int i = 0; i < MAKE_ROUNDS; i++) {
+		_cleanup_close_ int fd = -EBADF;
+
+		if (mkdir(dir, 0755) < 0) {
+			if (errno == EACCES || errno == EPERM || errno == EROFS)
+				return -errno;
+			return fault_errno(f, errno, "make cgroup '%s'", dir);
+		}
+		fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd >= 0 && flock(fd, LOCK_SH) == 0 && access(dir, F_OK) == 0)
+			return TAKE_FD(fd);
+		if (errno != ENOENT) {
+			int e = errno;
+
+			(void)rmdir(dir);
+			return fault_errno(f, e, "open cgroup '%s'", dir);
+		}
+	}
+	return fault_set(f, EBUSY, "cgroup '%s' is removed again and again", dir);
+}
+
 /* -EACCES, -EPERM and -EROFS mean "not for us": returned without a fault for the caller to judge. */
 static int add_node(struct cgroup *c, int run_fd, const char *parent, const char *id, struct fault *f)
 {
@@ -60,16 +90,10 @@ static int add_node(struct cgroup *c, int run_fd, const char *parent, const char
 	r = record(run_fd, dir, f);
 	if (r < 0)
 		return r;
-	if (mkdir(dir, 0755) < 0) {
-		if (errno == EACCES || errno == EPERM || errno == EROFS)
-			return -errno;
-		return fault_errno(f, errno, "make cgroup '%s'", dir);
-	}
-	*n = (struct cgroup_node){ .fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
-	if (n->fd < 0) {
-		(void)rmdir(dir);
-		return fault_errno(f, errno, "open cgroup '%s'", dir);
-	}
+	r = make_held(dir, f);
+	if (r < 0)
+		return r;
+	*n = (struct cgroup_node){ .fd = r };
 	n->dir = TAKE_PTR(dir);
 	c->n_nodes++;
 	return 0;

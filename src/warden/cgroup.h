@@ -12,7 +12,7 @@
  * The cgroup of one session: a directory per hierarchy that is used.  v1: a child of our own cgroup; v2: a child of
  * our own where controllers can be had there, else below /custody at the root of the hierarchy.  The supervisor
  * stays outside.  Every directory is written down in the session's directory before it is made, so that a sweep
- * finds it.
+ * finds it, and holds a shared lock while its supervisor lives.
  *
  * Order: open, (clone into clone_fd or attach; enter), limit, prove, counters, kill, remove.
  */
@@ -66,6 +66,13 @@ int cgroup_kill(const struct cgroup *c, struct fault *f) _must_check_;
 int cgroup_remove(struct cgroup *c, struct fault *f) _must_check_;
 void cgroup_done(struct cgroup *c);
 #define _cleanup_cgroup_ _cleanup_(cgroup_done)
+
+/*
+ * Removes what lies beside C, named for a session, of this user, empty, and held by no supervisor: the remains of one
+ * that was killed and whose session's directory was deleted.  For a moment in which nobody waits.
+ */
+void cgroup_sweep(const struct cgroup *c);
+bool cgroup_is_of_session(const char *name); /* "custody-20261116T031500Z-1a2b3c4d" */
 
 /* For session_sweep: ends and removes what a dead supervisor wrote down. */
 int cgroup_release(int run_fd, struct fault *f) _must_check_;

@@ -415,6 +415,7 @@ int warden_run(const struct warden_job *job, struct run_result *ret, struct faul
 		arm(&w.setup_at, patience(&w, SETUP_MAX_MS));
 		if (job->meanwhile)
 			job->meanwhile(job->arg);
+		cgroup_sweep(job->cgroup);
 		r = supervise(&w, f);
 	}
 	if (r < 0) {

@@ -84,3 +84,64 @@ is_v1() {
 	# Its own cgroup is the root that it sees.
 	[ -z "$(grep -v ':/$' <<<"$output")" ]
 }
+
+# own_cgroups: the directories in which custody makes its cgroups, as seen after a run.
+own_cgroups() {
+	local id
+	mkfifo "$CUSTODY_HOME/events"
+	"$CUSTODY" run --status-fd 5 -- sleep 1000 5>"$CUSTODY_HOME/events" >/dev/null 2>&1 </dev/null 3>&- &
+	grep -m1 '"started"' <"$CUSTODY_HOME/events" >/dev/null
+	id=$(ls "$CUSTODY_ROOT/run/sessions")
+	sed 's,/custody-[^/]*$,,' "$CUSTODY_ROOT/run/sessions/$id/cgroup" | sort -u
+	kill -TERM $!
+	wait $! || true
+}
+
+@test "ISO-7: empty cgroups whose session's directory is gone are removed; held, full and foreign ones stay" {
+	local dir holder dirs old=custody-20200101T000000Z-0000000 name
+	[ "$(id -u)" -eq 0 ] || return 0 # only root has cgroups everywhere
+	dirs=$(own_cgroups)
+	[ -n "$dirs" ]
+	for dir in $dirs; do
+		mkdir "$dir/${old}1" "$dir/${old}2" "$dir/${old}3" "$dir/${old}3/below" "$dir/${old}4" "$dir/custody-2020-$$"
+		chown 64321 "$dir/${old}4"
+	done
+	dir=$(head -n 1 <<<"$dirs")
+	mkfifo "$CUSTODY_HOME/held"
+	flock -s "$dir/${old}2" bash -c 'echo held >"$1"; exec sleep 1000' sh "$CUSTODY_HOME/held" 3>&- &
+	holder=$!
+	read -r _ <"$CUSTODY_HOME/held"
+	custody_run -- true
+	assert_status 0
+	for dir in $dirs; do
+		[ ! -e "$dir/${old}1" ] || { echo "$dir/${old}1 stays" && name=bad; }
+		[ -d "$dir/${old}3/below" ] && [ -d "$dir/${old}4" ] && [ -d "$dir/custody-2020-$$" ] || { echo "$dir: too much" && name=bad; }
+		rmdir "$dir/${old}3/below" "$dir/${old}3" "$dir/${old}4" "$dir/custody-2020-$$"
+	done
+	dir=$(head -n 1 <<<"$dirs")
+	[ -d "$dir/${old}2" ] || { echo 'the held one is gone' && name=bad; }
+	pkill -9 -P $holder || true
+	kill -9 $holder 2>/dev/null || true
+	wait $holder || true
+	custody_run -- true
+	[ -z "$(find /sys/fs/cgroup -type d -name "$old*")" ]
+	[ "$name" != bad ]
+}
+
+@test "ISO-7: a cgroup that somebody takes for abandoned while it is made is made once more" {
+	local sweeper i
+	[ "$(id -u)" -eq 0 ] || return 0
+	# A sweep that does not look at the age, and a start that is slow between making and holding.
+	bash -c 'while :; do for d in $(cat "$0"/run/sessions/*/cgroup 2>/dev/null); do
+		[ ! -d "$d" ] || flock -xn "$d" rmdir "$d" && echo removed >>"$0/removed"; done; done' "$CUSTODY_ROOT" 2>/dev/null 3>&- &
+	sweeper=$!
+	for i in 1 2 3; do
+		run strace -qq -o "$CUSTODY_HOME/trace" -e trace=mkdir -e inject=mkdir:delay_exit=30000:when=1..8 "$CUSTODY" run -- sh -c 'exit 7'
+		[ "$status" -eq 7 ] || break
+	done
+	kill $sweeper
+	wait $sweeper || true
+	echo "$output"
+	[ "$status" -eq 7 ]
+	[ -s "$CUSTODY_ROOT/removed" ] # it did get in between
+}

@@ -228,8 +228,32 @@ static void ancestor_that_hands_out_controllers(void)
 	clean();
 }
 
-TAP_MAIN(T(pure_v1), T(pure_v2), T(hybrid_has_both), T(mount_that_shows_a_part_of_the_hierarchy),
-	 T(own_cgroup_outside_of_the_namespace), T(escaped_mount_point), T(no_cgroups_at_all),
-	 T(other_file_systems_are_not_taken_for_cgroups), T(keys_are_whole_words_at_line_starts),
-	 T(words_are_whole), T(without_limits_a_child_of_our_own), T(our_own_when_it_hands_out_controllers),
-	 T(root_uses_the_shared_place_when_our_own_is_busy), T(ancestor_that_hands_out_controllers))
+static void only_names_of_sessions_are_swept(void)
+{
+	static const char *const others[] = {
+		"custody",
+		"custody-",
+		"custody-supervisor-1",
+		"custody-suite-20261116T031500Z-1a2b3c4d",
+		"custody-20261116T031500Z-1a2b3c4",
+		"custody-20261116T031500Z-1a2b3c4d5",
+		"custody-20261116T031500Z-1a2b3c4g",
+		"custody-20261116T031500Z-1A2b3c4d",
+		"custody-2026111xT031500Z-1a2b3c4d",
+		"custody-20261116 031500Z-1a2b3c4d",
+		"custodi-20261116T031500Z-1a2b3c4d",
+		"",
+	};
+
+	CHECK(cgroup_is_of_session("custody-20261116T031500Z-1a2b3c4d"));
+	CHECK(cgroup_is_of_session("custody-00000000T000000Z-00000000"));
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		CHECK(!cgroup_is_of_session(others[i]));
+}
+
+TAP_MAIN(T(only_names_of_sessions_are_swept), T(pure_v1), T(pure_v2), T(hybrid_has_both),
+	 T(mount_that_shows_a_part_of_the_hierarchy), T(own_cgroup_outside_of_the_namespace),
+	 T(escaped_mount_point), T(no_cgroups_at_all), T(other_file_systems_are_not_taken_for_cgroups),
+	 T(keys_are_whole_words_at_line_starts), T(words_are_whole), T(without_limits_a_child_of_our_own),
+	 T(our_own_when_it_hands_out_controllers), T(root_uses_the_shared_place_when_our_own_is_busy),
+	 T(ancestor_that_hands_out_controllers))
