@@ -36,6 +36,16 @@ int session_evidence_hold(struct session_evidence *e, pid_t pid, const struct su
 	return e->tree < 0 ? fault_wrap(f, e->tree, "hold the worktree") : 0;
 }
 
+struct capture_options session_evidence_limits(const struct config *c)
+{
+	return (struct capture_options){
+		.max_bytes = c->forensics.quota / 4,
+		.max_entries = ENTRIES_MAX,
+		.max_manifest = c->forensics.quota / 16,
+		.deadline_ns = clock_boot_ns() + TIME_MAX_NS,
+	};
+}
+
 /* What is to be read, or a reason why nothing is. */
 struct source {
 	int fd;
@@ -106,14 +116,7 @@ static void put_retention(struct jdoc *metadata, const struct profile *p)
 static int take(struct session_evidence *ev, const struct session_evidence_case *c, const struct source *src,
 		const char *store, struct run_result *res, struct fault *f)
 {
-	const struct config *config = c->docket->config;
-	const struct capture_options limits = {
-		.max_bytes = config->forensics.quota / 4,
-		.max_entries = ENTRIES_MAX,
-		.deadline_ns = clock_boot_ns() + TIME_MAX_NS,
-		.upper = src->upper,
-		.ids = ids_of(c),
-	};
+	struct capture_options limits = session_evidence_limits(c->docket->config);
 	_cleanup_jdoc_ struct jdoc *metadata = result_describe(res);
 	_cleanup_strbuf_ struct strbuf subject = { 0 };
 	_cleanup_close_ int audit = open_audit(c->session);
@@ -122,6 +125,8 @@ static int take(struct session_evidence *ev, const struct session_evidence_case 
 	size_t output_len = 0;
 	int r;
 
+	limits.upper = src->upper;
+	limits.ids = ids_of(c);
 	r = tail_read(&ev->tail, &output, &output_len, f);
 	if (r == 0)
 		r = jdoc_write(c->docket->document, JDOC_CANONICAL, &subject, f);

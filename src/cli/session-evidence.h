@@ -31,6 +31,9 @@ struct session_evidence_case {
 	bool interactive;
 };
 
+/* What may be kept of one tree that a stranger made: data, entries, names, time. */
+struct capture_options session_evidence_limits(const struct config *c);
+
 /* Nothing is alive any more.  RES gets the path, or why there is none although there should be. */
 void session_evidence_take(struct session_evidence *e, const struct session_evidence_case *c,
 			   struct run_result *res);

@@ -85,13 +85,14 @@ static int take(struct session_lost *l, const char *store, const struct ledger_r
 	_cleanup_jdoc_ struct jdoc *metadata = describe(l, names, end);
 	_cleanup_free_ char *layer = NULL, *audit_path = NULL;
 	_cleanup_close_ int upper = -EBADF, audit = -EBADF;
-	struct capture_options limits = { .max_bytes = l->config->forensics.quota / 4, .upper = true };
+	struct capture_options limits = session_evidence_limits(l->config);
 
 	if (asprintf(&layer, "%s/sessions/%s/u", l->dirs->state, names->session) < 0 ||
 	    asprintf(&audit_path, "%s/sessions/%s/" AUDIT_NAME, l->dirs->state, names->session) < 0)
 		return fault_errno(f, ENOMEM, "evidence");
 	upper = open(layer, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	audit = open(audit_path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	limits.upper = true;
 	limits.ids = guess_ids(l, upper, audit);
 	return evidence_take(
 		&(struct evidence_ask){

@@ -13,6 +13,7 @@
 #define LINK_MAX_LEN 4096
 #define XATTR_NAMES_MAX (64 * 1024) /* the kernel's own limits */
 #define XATTR_VALUE_MAX (64 * 1024)
+#define XATTRS_MAX (1024 * 1024) /* of one entry: some file systems take any number of them */
 
 /* Reads a link as it is now: the size that was seen may have been another one's. */
 static int read_link(const struct walk_entry *w, struct manifest_entry *e, struct fault *f)
@@ -126,7 +127,7 @@ static int take_xattrs(const struct bearer *b, struct manifest_entry *e, struct 
 {
 	_cleanup_free_ char *names = NULL;
 	_cleanup_free_ void *value = NULL;
-	ssize_t n = list_names(b, NULL, 0);
+	ssize_t n = list_names(b, NULL, 0), sum = 0;
 
 	if (n <= 0) /* none, or a file system that has none */
 		return 0;
@@ -138,6 +139,9 @@ static int take_xattrs(const struct bearer *b, struct manifest_entry *e, struct 
 	for (ssize_t at = 0; at < n; at += (ssize_t)strlen(names + at) + 1) {
 		ssize_t len = get_value(b, names + at, value, XATTR_VALUE_MAX);
 
+		sum += len > 0 ? len : 0;
+		if (sum > XATTRS_MAX)
+			return capture_blame(e, 0, "limit: not all of its attributes were kept", f);
 		if (len >= 0 && !add_xattr(e, names + at, value, (size_t)len))
 			return fault_errno(f, ENOMEM, "capture");
 	}

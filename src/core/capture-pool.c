@@ -31,9 +31,9 @@ struct capture_pool {
 
 	struct strbuf lines; /* of the manifest, not written yet */
 	struct capture_stats stats;
-	uint64_t next_odd;
-	_Atomic bool no_clone; /* the target cannot: asked once */
-	int failed;	       /* errno: the manifest could not be kept, nothing else matters */
+	uint64_t next_odd, claimed; /* of max_bytes */
+	_Atomic bool no_clone;	    /* the target cannot: asked once */
+	int failed;		    /* errno: the manifest could not be kept, nothing else matters */
 };
 
 struct capture_dir *capture_dir_new(int fd, const char *path)
@@ -88,8 +88,11 @@ static void flush_locked(struct capture_pool *p)
 
 static void tell_locked(struct capture_pool *p, const struct manifest_entry *e)
 {
+	size_t before = p->lines.len;
+
 	if (manifest_write(e, &p->lines, NULL) < 0)
 		p->failed = p->failed ? p->failed : ENOMEM;
+	p->stats.manifest_bytes += p->lines.len - before;
 	p->stats.entries++;
 	p->stats.files += e->type == MANIFEST_FILE;
 	p->stats.missing += e->why != NULL;
@@ -112,6 +115,42 @@ int capture_pool_tell(struct capture_pool *p, const struct manifest_entry *e, st
 	r = failure(p, f);
 	(void)pthread_mutex_unlock(&p->lock);
 	return r;
+}
+
+uint64_t capture_pool_told(struct capture_pool *p)
+{
+	uint64_t bytes;
+
+	(void)pthread_mutex_lock(&p->lock);
+	bytes = p->stats.manifest_bytes;
+	(void)pthread_mutex_unlock(&p->lock);
+	return bytes;
+}
+
+/* --- room ------------------------------------------------------------------------------------------------------- */
+
+uint64_t capture_pool_claim(struct capture_pool *p, uint64_t bytes)
+{
+	uint64_t room;
+
+	(void)pthread_mutex_lock(&p->lock);
+	room = p->o->max_bytes ? p->o->max_bytes - p->claimed : UINT64_MAX;
+	if (bytes > room)
+		bytes = room;
+	if (p->o->max_bytes)
+		p->claimed += bytes;
+	(void)pthread_mutex_unlock(&p->lock);
+	return bytes;
+}
+
+bool capture_pool_has_room(struct capture_pool *p)
+{
+	bool room;
+
+	(void)pthread_mutex_lock(&p->lock);
+	room = !p->o->max_bytes || p->claimed < p->o->max_bytes;
+	(void)pthread_mutex_unlock(&p->lock);
+	return room;
 }
 
 /* --- one file --------------------------------------------------------------------------------------------------- */
@@ -243,16 +282,48 @@ static int copy_into(struct capture_pool *p, struct capture_job *j, struct captu
 	return r;
 }
 
+/*
+ * What will be written is not what is allocated: holes beyond the number of extents that are told of are read as zeros,
+ * and so is everything where nobody tells of holes.  That has to fit as well.  True: it was cut.
+ */
+static bool fit(struct capture_pool *p, struct capture_job *j)
+{
+	struct manifest_entry *e = &j->entry;
+	uint64_t wanted = e->sparse ? 0 : j->size, room, left;
+
+	for (size_t i = 0; e->sparse && i < e->n_extents; i++)
+		wanted += e->extents[i].len;
+	if (wanted <= j->data)
+		return false;
+	room = j->data + capture_pool_claim(p, wanted - j->data);
+	if (room >= wanted)
+		return false;
+	if (!e->sparse)
+		j->size = room;
+	left = room;
+	for (size_t i = 0; e->sparse && i < e->n_extents; i++) {
+		if (e->extents[i].len > left)
+			e->extents[i].len = left;
+		left -= e->extents[i].len;
+		if (left == 0)
+			e->n_extents = e->extents[i].len ? i + 1 : i;
+	}
+	return true;
+}
+
 static uint64_t copy_file(struct capture_pool *p, struct capture_job *j, void *buffer)
 {
 	struct manifest_entry *e = &j->entry;
-	struct capture_copy c = { .in = j->in, .size = j->size, .clone = !p->no_clone, .buffer = buffer };
+	struct capture_copy c = { .in = j->in, .clone = !p->no_clone, .buffer = buffer };
+	bool cut;
 
 	if (e->alloc < e->size &&
 	    capture_find_extents(j->in, j->size, &e->extents, &e->n_extents, &e->sparse, NULL) < 0) {
 		blame(p, e, ENOMEM, "its holes were not found");
 		return 0;
 	}
+	cut = fit(p, j);
+	c.size = j->size;
 	c.sparse = e->sparse;
 	c.extents = e->extents;
 	c.n_extents = e->n_extents;
@@ -266,6 +337,8 @@ static uint64_t copy_file(struct capture_pool *p, struct capture_job *j, void *b
 		forget_out(p, j);
 		return 0;
 	}
+	if (cut && !e->why)
+		blame(p, e, 0, "limit: only its beginning was kept");
 	return c.copied;
 }
 

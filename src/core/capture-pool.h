@@ -26,6 +26,7 @@ struct capture_job {
 	struct capture_dir *dir;
 	char *name;	    /* in DIR; heap, owned as well */
 	uint64_t size;	    /* bytes that may be taken */
+	uint64_t data;	    /* and how many of them have been claimed */
 	struct statx *seen; /* heap, owned as well: as IN was when it was opened */
 };
 
@@ -34,6 +35,11 @@ int capture_pool_new(int outfd, const struct capture_options *o, struct capture_
 int capture_pool_put(struct capture_pool *p, struct capture_job *job, struct fault *f) _must_check_;
 /* A line without data; E stays the caller's. */
 int capture_pool_tell(struct capture_pool *p, const struct manifest_entry *e, struct fault *f) _must_check_;
+/* BYTES of max_bytes, or as many as are left; a limit of 0 never ends. */
+uint64_t capture_pool_claim(struct capture_pool *p, uint64_t bytes);
+bool capture_pool_has_room(struct capture_pool *p);
+/* Bytes of the manifest so far. */
+uint64_t capture_pool_told(struct capture_pool *p);
 
 struct capture_dir *capture_dir_new(int fd, const char *path); /* owns FD also when it fails */
 void capture_dir_drop(struct capture_pool *p, struct capture_dir *d);

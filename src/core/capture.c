@@ -32,7 +32,7 @@ struct capture {
 	struct capture_dir *odd; /* stands for every directory that has no place in the mirror */
 	struct twin *twins;
 	uint64_t next_id;
-	uint64_t entries, planned; /* bytes */
+	uint64_t entries;
 };
 
 static void capture_done(struct capture *c)
@@ -160,15 +160,15 @@ static int open_file(const struct walk_entry *w, struct statx *ret)
 	return TAKE_FD(fd);
 }
 
-/* How much of it may be kept; 0 with WHY when nothing. */
-static uint64_t allowance(struct capture *c, const struct statx *stx, const char **why)
+/* How much of it may be kept, and how much of that is data; 0 with WHY when nothing. */
+static uint64_t allowance(struct capture *c, const struct statx *stx, uint64_t *ret_data, const char **why)
 {
-	uint64_t size = stx->stx_size, data = stx->stx_blocks * 512;
+	uint64_t size = stx->stx_size, data = stx->stx_blocks * 512, room;
 
 	*why = NULL;
 	if (c->o->deadline_ns && clock_boot_ns() > c->o->deadline_ns)
 		*why = "limit: time is up";
-	else if (c->o->max_bytes && c->planned >= c->o->max_bytes)
+	else if (!capture_pool_has_room(c->pool))
 		*why = "limit: enough data was kept";
 	if (*why)
 		return 0;
@@ -176,9 +176,10 @@ static uint64_t allowance(struct capture *c, const struct statx *stx, const char
 		size = c->o->max_file;
 	if (data > size)
 		data = size;
-	if (c->o->max_bytes && data > c->o->max_bytes - c->planned)
-		size = data = c->o->max_bytes - c->planned;
-	c->planned += data;
+	room = capture_pool_claim(c->pool, data);
+	if (room < data)
+		size = data = room;
+	*ret_data = data;
 	return size;
 }
 
@@ -197,7 +198,7 @@ static int take_file(struct capture *c, const struct walk_entry *w, struct manif
 	struct capture_job job = { 0 };
 	struct walk_entry now = *w;
 	const char *why;
-	uint64_t size;
+	uint64_t size, data = 0;
 	int r;
 
 	if (!seen)
@@ -214,7 +215,7 @@ static int take_file(struct capture *c, const struct walk_entry *w, struct manif
 	name_twin(c, seen, e);
 	if (e->same)
 		return capture_pool_tell(c->pool, e, f);
-	size = allowance(c, seen, &why);
+	size = allowance(c, seen, &data, &why);
 	if (why)
 		return blame_and_tell(c, e, 0, why, f);
 	job = (struct capture_job){ .entry = *e,
@@ -222,6 +223,7 @@ static int take_file(struct capture *c, const struct walk_entry *w, struct manif
 				    .dir = dir_of(c, w),
 				    .name = target_name(c, w->name),
 				    .size = size,
+				    .data = data,
 				    .seen = TAKE_PTR(seen) };
 	*e = (struct manifest_entry){ 0 };
 	if (!job.name) {
@@ -291,11 +293,24 @@ static int begin(struct capture *c, int outfd, struct fault *f)
 	return c->dirs[0] ? 0 : fault_errno(f, ENOMEM, "capture");
 }
 
+/* What a stranger could make us do for ever, or until the disk is full. */
+static const char *over_limit(const struct capture *c)
+{
+	const struct capture_options *o = c->o;
+
+	if (o->max_entries && c->entries > o->max_entries)
+		return "limit: enough entries were kept";
+	if (o->max_manifest && capture_pool_told(c->pool) > o->max_manifest)
+		return "limit: the names alone are too long";
+	return NULL;
+}
+
 int capture_tree(int treefd, int outfd, const struct capture_options *o, struct capture_stats *ret,
 		 struct fault *f)
 {
 	_cleanup_capture_ struct capture c = { .o = o };
 	_cleanup_walk_ struct walk *walk = NULL;
+	const char *cut = NULL;
 	struct walk_entry w;
 	int r, event;
 
@@ -304,14 +319,14 @@ int capture_tree(int treefd, int outfd, const struct capture_options *o, struct 
 		r = begin(&c, outfd, f);
 	if (r == 0)
 		r = walk_new(treefd, 0, &walk, f);
-	while (r == 0 && (event = walk_next(walk, &w, f)) != WALK_END) {
+	while (r == 0 && !cut && (event = walk_next(walk, &w, f)) != WALK_END) {
 		c.entries += event > 0 && event != WALK_LEAVE;
-		if (o->max_entries && c.entries > o->max_entries)
-			break;
-		r = event < 0 ? event : step(&c, event, &w, f);
+		cut = over_limit(&c);
+		if (!cut)
+			r = event < 0 ? event : step(&c, event, &w, f);
 	}
 	if (r == 0)
 		r = capture_pool_finish(c.pool, ret, f);
-	ret->cut_short = o->max_entries && c.entries > o->max_entries;
+	ret->cut_short = cut;
 	return r;
 }

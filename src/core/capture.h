@@ -26,6 +26,8 @@ struct capture_options {
 	uint64_t max_bytes;   /* of data in all; 0: no limit */
 	uint64_t max_file;    /* of one file: the rest is cut off and named; 0: no limit */
 	uint64_t max_entries; /* there the walk ends; 0: no limit */
+	/* Bytes of the manifest: a chain of deep directories costs a path per entry.  There the walk ends; 0: no limit. */
+	uint64_t max_manifest;
 	uint64_t deadline_ns; /* CLOCK_BOOTTIME; 0: none.  Afterwards everything is named, nothing copied. */
 	/*
 	 * TREE is the upper layer of an overlay: what was changed, and a device 0:0 for each name that was removed.
@@ -47,8 +49,9 @@ struct capture_stats {
 	uint64_t entries, files, bytes; /* BYTES of data that were kept */
 	uint64_t missing;		/* entries that are not, or not wholly, kept */
 	uint64_t unstable;		/* changed while they were read */
-	bool cut_short;			/* there were more entries than allowed */
-	struct digest manifest;		/* of manifest.ndjson */
+	uint64_t manifest_bytes;
+	const char *cut_short;	/* why the walk ended before the tree did, or NULL */
+	struct digest manifest; /* of manifest.ndjson */
 };
 
 /* TREEFD is read, OUTFD is an empty directory of ours. */

@@ -66,15 +66,21 @@ static enum evidence_status status_of(const struct jdoc *metadata)
 static uint64_t bytes_of(const struct jdoc *metadata)
 {
 	const struct jdoc *bytes = jdoc_get(jdoc_get(metadata, "tree"), "bytes"),
-			  *entries = jdoc_get(jdoc_get(metadata, "tree"), "entries");
-	int64_t sum = 0;
+			  *entries = jdoc_get(jdoc_get(metadata, "tree"), "entries"),
+			  *lines = jdoc_get(jdoc_get(metadata, "tree"), "manifest_bytes");
+	int64_t sum = 0, each = 0;
 
 	if (bytes && bytes->type == JDOC_INT && bytes->integer > 0)
 		sum = bytes->integer;
 	/* A line of the manifest and an inode each. */
 	if (entries && entries->type == JDOC_INT && entries->integer > 0 &&
 	    entries->integer < INT64_MAX / 8192)
-		sum += entries->integer * 1024;
+		each = entries->integer * 1024;
+	/* Unless somebody took care that the lines are long. */
+	if (lines && lines->type == JDOC_INT && lines->integer > each)
+		each = lines->integer;
+	if (each < INT64_MAX - sum)
+		sum += each;
 	return (uint64_t)sum;
 }
 

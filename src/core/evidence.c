@@ -182,7 +182,8 @@ static void describe_stats(struct jdoc *o, const struct evidence_taken *taken)
 	jdoc_set_int(tree, "bytes", (int64_t)s->bytes);
 	jdoc_set_int(tree, "missing", (int64_t)s->missing);
 	jdoc_set_int(tree, "unstable", (int64_t)s->unstable);
-	jdoc_set_bool(tree, "cut_short", s->cut_short);
+	jdoc_set_int(tree, "manifest_bytes", (int64_t)s->manifest_bytes);
+	jdoc_set_bool(tree, "cut_short", s->cut_short != NULL);
 }
 
 static const char *explain(const struct evidence_ask *ask, const struct evidence_taken *taken)
@@ -190,7 +191,7 @@ static const char *explain(const struct evidence_ask *ask, const struct evidence
 	if (taken->status == EVIDENCE_NONE)
 		return ask->why ? ask->why : "there was no tree to keep";
 	if (taken->stats.cut_short)
-		return "limit: enough entries were kept";
+		return taken->stats.cut_short;
 	if (taken->stats.missing)
 		return "some entries are not, or not wholly, kept: see the manifest";
 	return taken->stats.unstable ? "some files changed while they were read: see the manifest" : NULL;

@@ -222,6 +222,53 @@ static void enough_data_and_enough_entries(void)
 	CHECK(capture_tree(t.fd, few.fd, &o, &s, NULL) == 0 && s.entries == 7 && s.cut_short);
 }
 
+/* Paths are as long as their directories are deep: what costs the payload nothing must not cost us a disk. */
+static void a_deep_tree_does_not_fill_the_manifest(void)
+{
+	_cleanup_tree_ struct tree t = { .fd = -EBADF }, out = { .fd = -EBADF };
+	struct capture_options o = plain;
+	struct capture_stats s;
+	char name[201];
+	int fd;
+
+	CHECK(tree_make(&t) && tree_make(&out));
+	memset(name, 'd', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	fd = dup(t.fd);
+	for (int i = 0; i < 200 && fd >= 0; i++) {
+		int below = mkdirat(fd, name, 0700) == 0 ? openat(fd, name, O_RDONLY | O_DIRECTORY) : -1;
+
+		close(fd);
+		fd = below;
+	}
+	CHECK(fd >= 0);
+	close(fd);
+	o.max_manifest = 100000;
+	CHECK(capture_tree(t.fd, out.fd, &o, &s, NULL) == 0 && s.cut_short && s.entries > 10 &&
+	      s.entries < 40);
+	CHECK(s.manifest_bytes > 100000 && s.manifest_bytes < 120000);
+}
+
+/* More pieces than are told of: the holes between the last ones are written, and what is written counts. */
+static void holes_that_are_written_count(void)
+{
+	_cleanup_tree_ struct tree t = { .fd = -EBADF }, out = { .fd = -EBADF };
+	_cleanup_manifest_entry_ struct manifest_entry e = { 0 };
+	const off_t size = (off_t)256 * 1024 * 1024;
+	struct capture_options o = plain;
+	struct capture_stats s;
+	int fd;
+
+	CHECK(tree_make(&t) && tree_make(&out));
+	fd = openat(t.fd, "holes", O_RDWR | O_CREAT, 0600);
+	for (off_t i = 0; i < MANIFEST_EXTENTS_MAX + 1; i++)
+		CHECK(pwrite(fd, "x", 1, i * 65536) == 1);
+	CHECK(pwrite(fd, "x", 1, size - 1) == 1 && close(fd) == 0);
+	o.max_bytes = (uint64_t)6 * 1024 * 1024;
+	CHECK(capture_tree(t.fd, out.fd, &o, &s, NULL) == 0 && s.bytes <= o.max_bytes && s.missing == 1);
+	CHECK(find_entry(out.fd, "holes", &e) && e.why && strstr(e.why, "beginning") && e.n_extents > 1000);
+}
+
 /* What overlayfs leaves of a removed name is no device. */
 static void a_removed_name_in_an_upper_layer_is_gone(void)
 {
@@ -393,6 +440,7 @@ TAP_MAIN(T(iso5_the_odd_tree_comes_back_exactly), T(iso5_through_a_target_that_k
 	 T(iso5_a_plain_restore_is_harmless), T(the_mirror_never_has_set_id_bits),
 	 T(a_changed_copy_is_not_restored), T(a_bent_manifest_makes_nothing_outside),
 	 T(limits_cut_and_say_so), T(a_removed_name_in_an_upper_layer_is_gone),
-	 T(enough_data_and_enough_entries), T(ten_thousand_levels_are_kept),
+	 T(enough_data_and_enough_entries), T(a_deep_tree_does_not_fill_the_manifest),
+	 T(holes_that_are_written_count), T(ten_thousand_levels_are_kept),
 	 T(iso5_a_living_tree_never_leads_outside_or_hangs), T(a_growing_file_ends),
 	 T(a_full_target_loses_files_and_says_which), T(names_are_encoded_and_never_two_alike))
