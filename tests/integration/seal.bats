@@ -312,3 +312,106 @@ swap_for_ever() {
 		lay_out
 	done
 }
+
+# asked OPTIONS -- CMD...: starts it and waits until its request is there; $PID, $REQUEST.
+asked() {
+	"${CUSTODY_AS[@]}" setsid --wait "$CUSTODY" run --wait --profile "$PROFILE" "$@" </dev/null >"$CUSTODY_HOME/out" 2>"$CUSTODY_HOME/err" &
+	PID=$!
+	wait_until pending
+}
+pending() {
+	REQUEST=$("${CUSTODY_AS[@]}" "$CUSTODY" pending --json | jq -r '.requests[0].id // empty')
+	[ -n "$REQUEST" ]
+}
+# answered: a person says yes; $status.
+answered() {
+	"${CUSTODY_AS[@]}" "$CUSTODY" approve "$REQUEST" --yes >/dev/null 2>&1
+	status=0
+	wait "$PID" || status=$?
+}
+ask_for_sh() {
+	mkdir -p "$CUSTODY_ROOT/etc"
+	echo '{"rules": [{"effect": "ask", "argv": ["sh"]}]}' >"$CUSTODY_ROOT/etc/custody.json"
+	if [ "$(id -u)" -eq 0 ] && [ ${#CUSTODY_AS[@]} -gt 0 ]; then
+		chown -R "$SUITE_UID" "$CUSTODY_ROOT/etc"
+	fi
+}
+
+between_approval_and_start() {
+	ask_for_sh
+	profile overlay
+	echo 'echo first' >sub/script.sh
+	asked -- sh sub/script.sh
+	echo 'echo second' >sub/script.sh
+	answered
+	[ "$status" -eq 0 ]
+	[ "$(cat "$CUSTODY_HOME/out")" = first ]
+	# The new one is another subject, which nobody approved.
+	asked -- sh sub/script.sh
+	kill "$PID"
+	wait "$PID" || true
+	"${CUSTODY_AS[@]}" "$CUSTODY" deny "$REQUEST" >/dev/null 2>&1
+
+	echo 'a and b' >data
+	asked --seal-tree -- sh -c 'echo ran'
+	answered
+	[ "$status" -eq 0 ]
+	[ "$(cat "$CUSTODY_HOME/out")" = ran ]
+	asked --seal-tree -- sh -c 'echo ran; true'
+	echo 'a and c' >data
+	answered
+	[ "$status" -eq 125 ]
+	[ ! -s "$CUSTODY_HOME/out" ]
+	grep -q "changed after it was sealed: 'data'" "$CUSTODY_HOME/err"
+
+	# A name that becomes a file while a person thinks.
+	asked -- sh later
+	echo 'echo later' >later
+	answered
+	[ "$status" -eq 125 ]
+	[ ! -s "$CUSTODY_HOME/out" ]
+	grep -q "'later' names a file" "$CUSTODY_HOME/err"
+}
+
+@test "GOV-9: between approval and start: the copy runs; a sealed tree or a new file is refused by name" {
+	between_approval_and_start
+}
+
+@test "GOV-9: between approval and start, as a user" {
+	suite_setup_user
+	lay_out
+	between_approval_and_start
+}
+
+digest_of() {
+	"$CUSTODY" check --json "$@" | jq -r .digest
+}
+
+@test "GOV-9: --no-seal and --seal-tree are part of what is approved" {
+	local named none tree
+	echo x >data
+	named=$(digest_of -- sh sub/script.sh)
+	none=$(digest_of --no-seal -- sh sub/script.sh)
+	tree=$(digest_of --seal-tree -- sh sub/script.sh)
+	[ "$named" != "$none" ]
+	[ "$named" != "$tree" ]
+	[ "$none" != "$tree" ]
+	echo y >data
+	[ "$(digest_of -- sh sub/script.sh)" = "$named" ]
+	[ "$(digest_of --seal-tree -- sh sub/script.sh)" != "$tree" ]
+	echo y >sub/script.sh
+	[ "$(digest_of -- sh sub/script.sh)" != "$named" ]
+	[ "$(digest_of --no-seal -- sh sub/script.sh)" = "$none" ]
+}
+
+@test "GOV-9: with --no-seal the tree is what it is, which shows that the other tests see something" {
+	local before
+	profile rw
+	before=$(digest_of --no-seal --profile "$PROFILE" -- sh -c 'read x; cat data' sh data)
+	[ -n "$before" ]
+	echo old >data
+	[ "$(id -u)" -ne 0 ] || chown 64321:64322 data
+	custody_run --no-seal --profile "$PROFILE" -- sh -c 'grep -c operands /proc/self/mountinfo; echo new >data' sh prog
+	assert_output_has 0
+	[ "$(cat data)" = new ]
+}
