@@ -4,8 +4,8 @@
 #
 #	contrib/quickstart.sh
 #
-# Installs the packages that the build needs (only those that are missing), builds out of tree, and shows three
-# runs.  Nothing is installed outside the build directory; run it again as often as you like.
+# Installs the packages that the build needs (only those that are missing), builds out of tree, and shows what becomes of
+# a few commands.  Nothing is installed outside the build directory; run it again as often as you like.
 #
 #	BUILD=DIR	where to build (default: build/quickstart below the source tree)
 set -u
@@ -73,7 +73,8 @@ show() {
 	printf '$ custody'
 	printf ' %q' "$@"
 	printf '\n'
-	"$custody" "$@" </dev/null
+	# Without a terminal: the demo is nobody who could be asked.
+	setsid --wait "$custody" "$@" </dev/null
 	got=$?
 	if [ "$got" -eq "$want" ]; then
 		printf '(exit status %d, as it should be)\n' "$got"
@@ -95,6 +96,19 @@ show 124 'A command that takes too long: stopped after two seconds, with everyth
 
 show 3 'A command that fails: its own exit status comes through.' \
 	run -- sh -c 'echo "cannot do that" >&2; exit 3'
+
+show 0 'What the two left behind: evidence of each end that was not normal.' \
+	evidence ls
+
+show 114 'A command that deletes without bounds: policy wants a person and their PIN.  Nobody is here, so nothing starts.' \
+	run -- sh -c 'rm -rf *'
+[ -e notes.txt ] || bad=1
+
+show 0 'It is not forgotten either: the question waits for an answer.' \
+	pending
+
+show 0 'And all of it stands in the ledger, allowed and denied, each record sealed and chained to the one before.' \
+	ledger verify
 
 show 0 'What protects all this on this machine, layer by layer:' doctor
 
