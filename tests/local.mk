@@ -135,6 +135,10 @@ unit_tests += tests/unit/test-bundle
 tests_unit_test_bundle_SOURCES = tests/unit/test-bundle.c tests/unit/tap.h
 tests_unit_test_bundle_LDADD = $(oci_test_libs)
 
+unit_tests += tests/unit/test-bundle-approve
+tests_unit_test_bundle_approve_SOURCES = tests/unit/test-bundle-approve.c tests/unit/tap.h
+tests_unit_test_bundle_approve_LDADD = $(oci_test_libs)
+
 unit_tests += tests/unit/test-cgroup
 tests_unit_test_cgroup_SOURCES = tests/unit/test-cgroup.c tests/unit/tap.h
 

@@ -479,3 +479,62 @@ told() { # KIND COUNT
 	sed -i 's/script.sh/scripts.h/' "$BUNDLE/config.json"
 	refused 'config.json is not what the subject says'
 }
+
+@test "CARD-3: LANE-3: a bundle of lane prod needs both keys at each start" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	judged '{}'
+	profile prod '{"network": {"mode": "none", "class": "prod"}}'
+	CUSTODY_ALLOW_PROD=1 bundle --lane prod --allow-prod --profile "$CUSTODY_HOME/prod.json" -- sh -c 'echo in prod'
+	try() {
+		runtime_run "$RUNTIME" "$BUNDLE"
+		[ "$status" -ne 0 ]
+		[[ $output != *'in prod'* ]]
+		assert_stderr_has CUSTODY_ALLOW_PROD
+		CUSTODY_ALLOW_PROD=yes runtime_run "$RUNTIME" "$BUNDLE"
+		assert_status 0
+		assert_output_has 'in prod'
+	}
+	both try
+	"$CUSTODY" ledger verify --lane prod >/dev/null
+	[ "$("$CUSTODY" ledger show --lane prod --json | jq '[.records[] | select(.k == "session.end")] | length')" -eq 2 ]
+	# The flag is the bundle's: one that was written without it is refused.
+	jq 'del(.hooks.createRuntime[0].args[] | select(. == "--allow-prod"))' "$BUNDLE/config.json" >"$CUSTODY_HOME/new"
+	cat "$CUSTODY_HOME/new" >"$BUNDLE/config.json"
+	CUSTODY_ALLOW_PROD=yes runtime_run crun "$BUNDLE"
+	[ "$status" -ne 0 ]
+	assert_stderr_has -- --allow-prod
+}
+
+@test "CARD-3: without custody-warden nothing runs" {
+	local libexec=$CUSTODY_HOME/libexec
+	cp -r "$(dirname "$(readlink -f "$CUSTODY")")/../libexec/custody" "$libexec"
+	CUSTODY_LIBEXEC=$libexec write --profile "$CUSTODY_HOME/plain.json" -- sh -c 'touch ran; echo ran'
+	both runs
+	# One that is there and cannot be executed: the container is killed.
+	echo 'no program' >"$libexec/custody-warden"
+	runtime_run_unwatched() {
+		run runtime "$1" run -b "$BUNDLE" "custody-test-blind-$1-$$" < <(:)
+		[ "$status" -ne 0 ]
+		[[ $output != *ran* ]]
+	}
+	runtime_run_unwatched crun
+	# Its story is told by the next start.
+	custody_run --profile "$CUSTODY_HOME/plain.json" -- true
+	assert_status 0
+	[ "$("$CUSTODY" ledger show --json | jq '[.records[] | select(.k == "session.end" and .d.reason == "lost")] | length')" -eq 1 ]
+	whole
+	rm "$libexec/custody-warden"
+	both refused custody-warden
+}
+
+@test "CARD-3: the next start sweeps what a watched container left" {
+	judged '{}'
+	write --profile "$CUSTODY_HOME/plain.json" -- true
+	runtime crun run -b "$BUNDLE" "custody-test-left-$$" < <(:)
+	wait_until compgen -G "$CUSTODY_ROOT/run/sessions/*/exit.json" >/dev/null
+	wait_until test -z "$(ls "$CUSTODY_ROOT/sandbox/open")"
+	custody_run --profile "$CUSTODY_HOME/plain.json" -- true
+	assert_status 0
+	[ -z "$(ls "$CUSTODY_ROOT/run/sessions")" ]
+	whole
+}
