@@ -78,25 +78,26 @@ static void describe_failure(const struct run_options *o, struct run_result *res
 }
 
 /* Line by line: what a line quotes may come from a hostile tree. */
-static void print_lines(const char *text)
+static void print_lines(const char *verb, const char *text)
 {
 	for (const char *line = text; *line;) {
 		size_t len = strcspn(line, "\n");
 		_cleanup_free_ char *copy = strndup(line, len);
 		_cleanup_free_ char *clean = copy ? str_escape(copy) : NULL;
 
-		fprintf(stderr, "%s%s\n", line == text ? PACKAGE_NAME " run: " : "  ",
-			clean ? clean : "out of memory");
+		if (line == text)
+			fprintf(stderr, PACKAGE_NAME " %s: ", verb);
+		fprintf(stderr, "%s%s\n", line == text ? "" : "  ", clean ? clean : "out of memory");
 		line += len + (line[len] == '\n');
 	}
 }
 
 /* A refusal is an answer with a status of its own; what failed is told by whoever called us. */
-static int refuse(const struct run_result *res, int r, struct fault *f)
+static int refuse(const struct run_options *o, const struct run_result *res, int r, struct fault *f)
 {
 	if (res->exit.code == STATUS_FAILED)
 		return r;
-	print_lines(fault_text(f));
+	print_lines(o->words ? o->words[0] : "run", fault_text(f));
 	fault_done(f);
 	return res->exit.code;
 }
@@ -124,7 +125,7 @@ int run_command(const struct run_options *o, struct fault *f)
 			(void)!write_result(result_fd, &res, NULL);
 		if (o->json)
 			(void)!write_result(STDOUT_FILENO, &res, NULL);
-		return refuse(&res, r, f);
+		return refuse(o, &res, r, f);
 	}
 	if (res.detail)
 		log_error("%s", res.detail);

@@ -23,33 +23,30 @@ static int copy_words(const struct jdoc *list, char ***out)
 	return r;
 }
 
-/* The site's lists and the profile's, on top of those that are built in. */
-static int set_redact(struct session_gate *g, struct fault *f)
+int session_gate_redact(struct session_gate *g, const struct docket *d, struct ledger_run *run,
+			struct fault *f)
 {
-	const struct config *c = g->docket->config;
-	const struct jdoc *audit = g->docket->profile->sections[PROFILE_SECTION_AUDIT];
+	const struct jdoc *audit = d->profile ? d->profile->sections[PROFILE_SECTION_AUDIT] : NULL;
 	int r = 0;
 
-	for (char **flag = c->redact_flags; r == 0 && flag && *flag; flag++)
+	strv_free(g->redact_flags);
+	g->redact_flags = NULL;
+	for (char **flag = d->config ? d->config->redact_flags : NULL; r == 0 && flag && *flag; flag++)
 		r = strv_append(&g->redact_flags, *flag);
 	if (r == 0)
 		r = copy_words(jdoc_get(audit, "redact"), &g->redact_flags);
 	if (r < 0)
 		return fault_errno(f, ENOMEM, "words to redact");
-	g->redact = (struct redact){ .flags = g->redact_flags, .headers = c->redact_headers };
+	g->redact = (struct redact){ .flags = g->redact_flags,
+				     .headers = d->config ? d->config->redact_headers : NULL };
+	run->redact = &g->redact;
 	return 0;
 }
 
 int session_gate_describe(struct session_gate *g, const struct docket *d, struct ledger_run *run,
 			  struct fault *f)
 {
-	int r;
-
 	g->docket = d;
-	r = set_redact(g, f);
-	if (r < 0)
-		return r;
-	run->redact = &g->redact;
 	if (!d->verdict)
 		return 0;
 	subject_digest_to_text(&d->digest, g->digest);

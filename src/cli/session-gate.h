@@ -31,7 +31,13 @@ struct session_gate {
 #define SESSION_GATE_NONE ((struct session_gate){ .desk = APPROVAL_DESK_NONE })
 /* clang-format on */
 
-/* Digest, verdict and redaction of D into RUN, which borrows from G; nothing is asked yet. */
+/*
+ * What the site and, once it is loaded, the profile call secret, on top of the built-in lists: before anything of RUN is
+ * recorded, a refusal included.  RUN borrows from G.
+ */
+int session_gate_redact(struct session_gate *g, const struct docket *d, struct ledger_run *run,
+			struct fault *f) _must_check_;
+/* Digest and verdict of D into RUN, which borrows from G; nothing is asked yet. */
 int session_gate_describe(struct session_gate *g, const struct docket *d, struct ledger_run *run,
 			  struct fault *f) _must_check_;
 

@@ -92,6 +92,10 @@ int session_run_load(struct session_run *r, const struct run_options *o, const c
 
 	e = docket_open(o, id, d, f);
 	*ret_refused = d->refused;
+	if (session_gate_redact(&r->gate, d, &r->record.run, e < 0 ? NULL : f) < 0) {
+		*ret_refused = NULL; /* rather no record than one with secrets */
+		return e < 0 ? e : -ENOMEM;
+	}
 	if (e < 0)
 		return e;
 	*ret_refused = REFUSED_UNSUPPORTED;
@@ -303,8 +307,10 @@ static int start(const struct run_options *o, struct session_run *run, struct ru
 		 const char **ret_refused, struct fault *f)
 {
 	sigset_t before;
-	int r = warden_hold_signals(&before, f);
+	int r;
 
+	*ret_refused = REFUSED_SETUP;
+	r = warden_hold_signals(&before, f);
 	if (r < 0)
 		return r;
 	r = start_held(o, run, ret, ret_refused, f);
@@ -347,6 +353,10 @@ int session_run(const struct run_options *o, struct run_result *ret, struct sess
 		return r;
 	name_record(o, run);
 	refused = run->docket.refused;
+	if (session_gate_redact(&run->gate, &run->docket, &run->record.run, r < 0 ? NULL : f) < 0) {
+		refused = NULL;
+		r = r < 0 ? r : -ENOMEM;
+	}
 	if (r == 0)
 		r = allow(o, run, &refused, f);
 	if (r == 0)

@@ -263,9 +263,14 @@ int ledger_refuse(struct ledger *l, const struct ledger_run *run, const char *id
 		  struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = describe(run);
+	/* It may repeat the command line. */
+	_cleanup_free_ char *why = redact_text(text, run->redact);
 
 	put_text(d, "refused", id);
-	put_text(d, "why", text);
+	if (why)
+		put_text(d, "why", why);
+	else
+		jdoc_set(d, "why", NULL); /* broken, as a command that cannot be redacted */
 	return tell(l, run, "session.refused", "denied", d, run->intended ? LEDGER_CLOSING : LEDGER_DECIDED,
 		    f);
 }

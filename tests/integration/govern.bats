@@ -361,6 +361,16 @@ axis() { # AXIS
 	profile p '{"audit": {"redact": ["--codeword"]}}'
 	govern -p "$PROFILE" -- true --pass-phrase=xyzzy1 --codeword xyzzy2 -H 'X-Site-Auth: xyzzy3'
 	assert_status 0
+	# A refusal is a record as well, however early.
+	govern -p "$PROFILE" -- echo deny --pass-phrase=xyzzy4 --codeword xyzzy5
+	assert_status 113
+	govern -p nowhere -- true --pass-phrase xyzzy6
+	assert_status 125
+	govern --lane nowhere -- true --pass-phrase xyzzy7
+	assert_status 125
+	govern --lane prod -- true --pass-phrase xyzzy8 --pass-phrase=xyzzy9
+	assert_status 116
+	[ "$(kinds)" = "session.intent session.start session.end session.refused session.refused session.refused session.refused" ]
 	run grep -rl xyzzy "$CUSTODY_ROOT"
 	[ -z "$output" ] || custody_fail "a secret is in: $output"
 }
