@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "cli/session-evidence.h"
 #include "ledger-fixture.h"
 #include "tap.h"
 
@@ -11,6 +10,10 @@
 #define MS UINT64_C(1000000)
 
 /* Evidence has its own tests; here nothing is configured, and nobody asks for it. */
+struct session_lost;
+void session_evidence_lost(void *lost, const struct ledger_run *names, struct ledger_end *end);
+void session_lost_done(struct session_lost *l);
+
 void session_evidence_lost(void *lost, const struct ledger_run *names, struct ledger_end *end)
 {
 	(void)lost, (void)names, (void)end;
