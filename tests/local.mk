@@ -158,7 +158,7 @@ unit_tests += tests/unit/test-session
 tests_unit_test_session_SOURCES = tests/unit/test-session.c tests/unit/tap.h
 unit_tests += tests/unit/test-session-record
 tests_unit_test_session_record_SOURCES = tests/unit/test-session-record.c tests/unit/ledger-fixture.h tests/unit/tap.h \
-	src/cli/session-record.c src/cli/session-record.h src/cli/session-lost.c src/cli/evidence-prune.c src/cli/session-evidence.c
+	src/cli/session-record.c src/cli/session-record.h
 unit_tests += tests/unit/test-ledger-append
 tests_unit_test_ledger_append_SOURCES = tests/unit/test-ledger-append.c tests/unit/ledger-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-ledger-checkpoint
