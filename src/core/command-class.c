@@ -7,6 +7,17 @@
 #include "base/str.h"
 #include "core/command-judge.h"
 
+/* Too deep to be judged: a delete among the words is one without a bound. */
+static void judge_depths(struct judge *j, const struct shell_word *w, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct command_row *row = command_row_find(command_base(w[i].text, &(bool){ false }));
+
+		if (row && (row->judge == judge_rm || row->judge == judge_find))
+			judge_unbounded(j, w[i].text, "nested too deeply to be judged");
+	}
+}
+
 static bool only_asks(const struct command *c)
 {
 	return c->n == 2 && (str_eq(c->w[1].text, "--version") || str_eq(c->w[1].text, "--help"));
@@ -22,6 +33,7 @@ void judge_command(struct judge *j, const struct shell_word *w, size_t n)
 		return;
 	if (j->depth >= JUDGE_DEPTH_MAX) {
 		judge_unparsable(j, w[0].text, "nested too deeply");
+		judge_depths(j, w, n);
 		return;
 	}
 	j->depth++;
@@ -148,6 +160,29 @@ void judge_shell_text(struct judge *j, const char *text, bool same_shell)
 		j->lost = outer.lost;
 		j->redirects = outer.redirects;
 	}
+}
+
+/* With a blank between each two. */
+char *judge_join_words(struct judge *j, const struct shell_word *w, size_t n)
+{
+	size_t len = 1, at = 0;
+	char *text;
+
+	for (size_t i = 0; i < n; i++)
+		len += strlen(w[i].text) + 1;
+	text = arena_alloc(j->arena, len);
+	if (!text)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		size_t one = strlen(w[i].text);
+
+		if (i > 0)
+			text[at++] = ' ';
+		memcpy(text + at, w[i].text, one);
+		at += one;
+	}
+	text[at] = '\0';
+	return text;
 }
 
 static struct shell_word *words_of(struct arena *a, char *const *argv, size_t *ret_n)

@@ -51,26 +51,25 @@ static void judge_text_operand(struct judge *j, const struct command *c, size_t 
 void judge_shell(struct judge *j, const struct command *c)
 {
 	struct command_part *part = judge_part(j, c->w, c->n);
-	bool text = false, ended;
+	bool text = false;
 	size_t names = 0;
 	struct word_iter o;
 	struct word_read at;
 
 	words_init(&o, c, true);
 	for (;;) {
-		ended = o.ended;
 		if (!o.cluster) {
 			o.i += names;
 			names = 0;
 		}
 		if (o.i > o.n || !words_next(&o, &at))
 			break;
-		if (word_is_operand(&at) && !ended && at.word[0] == '+') {
+		if (word_is_operand(&at) && !o.dashes && at.word[0] == '+') {
 			o.ended = false;
 			names = strchr(at.word, 'o') || strchr(at.word, 'O') ? 1 : 0;
 			continue;
 		}
-		if (word_is_operand(&at) && !ended && str_eq(at.word, "-"))
+		if (word_is_operand(&at) && !o.dashes && str_eq(at.word, "-"))
 			continue;
 		if (word_is_operand(&at) && text) {
 			if (part)

@@ -55,6 +55,7 @@ struct command {
 /* --- command-class.c */
 void judge_command(struct judge *j, const struct shell_word *w, size_t n);
 void judge_shell_text(struct judge *j, const char *text, bool same_shell);
+char *judge_join_words(struct judge *j, const struct shell_word *w, size_t n);
 
 /* --- command-found.c: what is found, unless we only probe */
 void judge_change(struct judge *j, enum outcome o, enum domain d);
@@ -90,8 +91,8 @@ struct word_iter {
 	size_t n, i;
 	const char *cluster;
 	const char *args;
-	bool posix; /* the first operand ends the options */
-	bool ended;
+	bool posix;	    /* the first operand ends the options */
+	bool ended, dashes; /* dashes: by "--" */
 };
 struct word_read {
 	char c;		  /* short */

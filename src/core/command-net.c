@@ -247,24 +247,10 @@ void judge_hosts(struct judge *j, const struct command *c)
 /* The remote shell gets the words joined by blanks. */
 static void judge_remote(struct judge *j, const struct command *c, size_t from)
 {
-	size_t len = 1, at = 0;
-	char *text;
+	char *text = judge_join_words(j, c->w + from, c->n - from);
 
-	for (size_t i = from; i < c->n; i++)
-		len += strlen(c->w[i].text) + 1;
-	text = arena_alloc(j->arena, len);
-	if (!text)
-		return;
-	for (size_t i = from; i < c->n; i++) {
-		size_t one = strlen(c->w[i].text);
-
-		if (at > 0)
-			text[at++] = ' ';
-		memcpy(text + at, c->w[i].text, one);
-		at += one;
-	}
-	text[at] = '\0';
-	judge_shell_text(j, text, false);
+	if (text)
+		judge_shell_text(j, text, false);
 }
 
 void judge_ssh(struct judge *j, const struct command *c)

@@ -100,7 +100,7 @@ bool words_next(struct word_iter *o, struct word_read *ret)
 		return true;
 	}
 	if (text[2] == '\0') {
-		o->ended = true;
+		o->ended = o->dashes = true;
 		return words_next(o, ret);
 	}
 	take_long(o, text + 2, ret);

@@ -69,25 +69,20 @@ void judge_wrapper(struct judge *j, const struct command *c)
 		judge_unknown(j, c->w[0].text, "starts a shell or acts by its options");
 }
 
+/* env -S 'rm -rf' /: the words of TEXT, then the rest. */
 static void judge_split_string(struct judge *j, const char *text, const struct command *c, size_t from)
 {
-	size_t len = strlen(text) + 1;
-	char *copy;
+	struct shell_word *w = arena_alloc(j->arena, (c->n - from + 1) * sizeof(*w));
+	char *all;
 
-	for (size_t i = from; i < c->n; i++)
-		len += strlen(c->w[i].text) + 1;
-	copy = arena_alloc(j->arena, len + 1);
-	if (!copy)
+	if (!w)
 		return;
-	len = strlen(text);
-	memcpy(copy, text, len);
-	for (size_t i = from; i < c->n; i++) {
-		copy[len++] = ' ';
-		memcpy(copy + len, c->w[i].text, strlen(c->w[i].text));
-		len += strlen(c->w[i].text);
-	}
-	copy[len] = '\0';
-	judge_shell_text(j, copy, false);
+	w[0] = (struct shell_word){ text, 0 };
+	for (size_t i = from; i < c->n; i++)
+		w[1 + i - from] = c->w[i];
+	all = judge_join_words(j, w, c->n - from + 1);
+	if (all)
+		judge_shell_text(j, all, false);
 }
 
 void judge_env(struct judge *j, const struct command *c)
@@ -196,31 +191,9 @@ void judge_xargs(struct judge *j, const struct command *c)
 	}
 }
 
-static char *join_words(struct judge *j, const struct shell_word *w, size_t n)
-{
-	size_t len = 1, at = 0;
-	char *text;
-
-	for (size_t i = 0; i < n; i++)
-		len += strlen(w[i].text) + 1;
-	text = arena_alloc(j->arena, len);
-	if (!text)
-		return NULL;
-	for (size_t i = 0; i < n; i++) {
-		size_t one = strlen(w[i].text);
-
-		if (i > 0)
-			text[at++] = ' ';
-		memcpy(text + at, w[i].text, one);
-		at += one;
-	}
-	text[at] = '\0';
-	return text;
-}
-
 void judge_eval(struct judge *j, const struct command *c)
 {
-	char *text = join_words(j, c->w + 1, c->n - 1);
+	char *text = judge_join_words(j, c->w + 1, c->n - 1);
 	struct command_part *part = judge_part(j, c->w, c->n);
 
 	if (part)
@@ -262,7 +235,7 @@ void judge_alias(struct judge *j, const struct command *c)
 		if (!equals)
 			continue;
 		judge_unknown(j, c->w[i].text, "gives a name another meaning");
-		text = join_words(j, with_more, 2);
+		text = judge_join_words(j, with_more, 2);
 		if (text)
 			judge_probe_text(j, text);
 	}

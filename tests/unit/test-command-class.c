@@ -51,6 +51,7 @@ static void traits_say_what_a_command_does(void)
 		{ "awk 'BEGIN { \"date\" | getline }'", UNKNOWN },
 		{ "awk '{ print > \"f\" }' a", UNKNOWN },
 		{ "sort -o a b", UNKNOWN },
+		{ "sort --compress-prog=./x a", UNKNOWN },
 		{ "sort $x", UNKNOWN },
 		{ "sort -- $x", 0 },
 		{ "sort a $x", UNKNOWN },

@@ -133,6 +133,37 @@ static void taint_makes_the_intention_worse(void)
 	CHECK(web && web->axes.intention == INTENTION_AUTONOMOUS && web->level == 'C');
 }
 
+/* The root of what is writable is a root, whatever it is called. */
+static void gov_3_the_root_of_a_writable_bind_is_unbounded(void)
+{
+	static const struct policy_mount rw[] = { { "/data/sets", "/mnt/disk/sets" } };
+	struct policy_facts facts = policy_sandbox;
+
+	CHECK(level_of(&facts, "rm -rf /data/sets") == 'B');
+	facts.rw = rw;
+	facts.n_rw = 1;
+	CHECK(level_of(&facts, "rm -rf /data/sets") == 'C');
+	CHECK(level_of(&facts, "rm -rf /data/sets/*") == 'C');
+	CHECK(level_of(&facts, "rm -rf /mnt/disk") == 'C');
+	CHECK(level_of(&facts, "rm -rf /data/sets/one") == 'B');
+}
+
+static void wrappers_in_wrappers_end_somewhere(void)
+{
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	struct policy_facts facts = policy_sandbox;
+
+	for (size_t i = 0; i < 40; i++)
+		strbuf_puts(&b, "nice ");
+	strbuf_puts(&b, "ls");
+	CHECK(level_of(&facts, b.text) == 'B');
+	strbuf_puts(&b, "; ");
+	for (size_t i = 0; i < 40; i++)
+		strbuf_puts(&b, "env ");
+	strbuf_puts(&b, "rm -rf /");
+	CHECK(level_of(&facts, b.text) == 'C');
+}
+
 /* --- rules --------------------------------------------------------------------------------------------------- */
 
 static char *const git_log[] = { (char *)"git", (char *)"log", NULL };
@@ -392,6 +423,7 @@ TAP_MAIN(T(run_of_make_is_a_with_and_without_a_terminal), T(gov_3_unbounded_dele
 	 T(gov_5_web_requester_needs_c_for_all_but_reads),
 	 T(gov_16_rw_with_a_program_that_runs_others_is_irreversible),
 	 T(gov_7_what_ends_the_confinement_ends_the_lowering), T(taint_makes_the_intention_worse),
+	 T(gov_3_the_root_of_a_writable_bind_is_unbounded), T(wrappers_in_wrappers_end_somewhere),
 	 T(gov_14_prefixes_are_whole_words), T(a_denied_program_is_found_wherever_it_stands),
 	 T(what_cannot_be_read_asks_when_a_rule_may_be_about_it),
 	 T(an_allowing_rule_makes_b_an_a_and_leaves_c_alone), T(an_allowing_rule_covers_only_what_it_names),
