@@ -32,7 +32,7 @@ make_v2() {
 }
 self=$(cd "$(dirname "$0")" && pwd)/${0##*/}
 if [ "${SANDBOX_STAGE:-}" = join ]; then
-	# Alone: the cgroup that becomes the namespace's root hands controllers down only when it can be emptied.
+	# Before the namespace, which could not be left; alone: the cgroup that becomes its root hands controllers down only when it can be emptied.
 	echo 0 >"$SANDBOX_JOIN/cgroup.procs"
 	unset SANDBOX_JOIN
 	SANDBOX_STAGE=inside exec unshare --cgroup -- "$self" "$@"
@@ -74,7 +74,7 @@ fi
 
 # --- outside ------------------------------------------------------------------------------------------------------
 name=custody-suite-$$
-made=() v1=() stage=inside
+made=() v1=() stage=inside cgroup=(--cgroup)
 own_path() { # CONTROLLERS: where this process is in that hierarchy
 	awk -F: -v c="$1" '$2 == c { sub(/^[^:]*:[^:]*:/, ""); print; exit }' /proc/self/cgroup
 }
@@ -120,11 +120,11 @@ if [ ${#v1[@]} -eq 0 ]; then
 	# At the top: where we are ourselves, a service or a login session, controllers cannot be handed down.
 	mkdir "/sys/fs/cgroup/$name"
 	made+=("/sys/fs/cgroup/$name")
-	stage=join
+	stage=join cgroup=()
 	export SANDBOX_JOIN=/sys/fs/cgroup/$name
 fi
 status=0
 SANDBOX_STAGE=$stage SANDBOX_V1="${v1[*]:-none}" \
-	unshare --cgroup --mount --pid --fork --kill-child --mount-proc --net --uts --ipc -- "$self" "$@" || status=$?
+	unshare "${cgroup[@]}" --mount --pid --fork --kill-child --mount-proc --net --uts --ipc -- "$self" "$@" || status=$?
 leave
 exit $status
