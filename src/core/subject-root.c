@@ -186,6 +186,25 @@ static int show_entry(struct subject *s, const char *dir, const char *name, stru
 }
 
 /*
+ * The entries are mounted by their names, a moment after they were looked at.  Whoever can exchange one for a link in
+ * between chooses what of the host is shown: only its owner may be able to.
+ */
+static int require_own_dir(int fd, const char *dir, struct fault *f)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return fault_errno(f, errno, "root directory '%s'", dir);
+	if ((st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & (S_IWGRP | S_IWOTH)))
+		return fault_set(
+			f, EPERM,
+			"root directory '%s' can be changed by others: chown it to yourself and chmod "
+			"go-w '%s'",
+			dir, dir);
+	return 0;
+}
+
+/*
  * A root directory is not mounted as the root itself: mount points that it lacks would have to be made in it.  Its
  * entries are bound into a root of our own instead; nothing is ever written to it.
  */
@@ -206,6 +225,7 @@ static int show_dir(struct subject *s, struct fault *f)
 	d = opendir(dir);
 	if (!d)
 		return fault_errno(f, errno, "root directory '%s'", dir);
+	r = require_own_dir(dirfd(d), dir, f);
 	while (r >= 0) {
 		errno = 0;
 		e = readdir(d);

@@ -1,0 +1,180 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Files that decide what a run may do, tampered with: the trust file, and directories that become a root.
+# shellcheck disable=SC2154 # set by bats
+
+load ../lib/suite.bash
+
+setup() {
+	suite_setup
+	TRUST=$CUSTODY_ROOT/etc/trust.json
+	LOOSE=$CUSTODY_HOME/work/loose.json
+	printf '{"schema":1,"name":"loose","extends":"offline","limits":{"memory":"4G","pids":9999}}' >"$LOOSE"
+	R=$CUSTODY_HOME/r
+}
+teardown() {
+	custody_teardown
+}
+
+# --- the trust file -------------------------------------------------------------------------------------------------
+# A file that would trust $LOOSE, were it believed.
+forge() {
+	jq -n --arg path "$LOOSE" --arg sha "$(sha256sum "$LOOSE" | cut -d ' ' -f 1)" \
+		'{schema_version: 1, trusted: [{path: $path, sha256: $sha}]}'
+}
+refused() { # TEXT
+	custody_run --profile "$LOOSE" -- touch ran
+	[ "$status" -ne 0 ] && [ ! -e ran ] && [ -z "$output" ] || custody_fail "it ran: $1"
+	assert_stderr_has "$1"
+}
+
+@test "attack: a trust file that others own or can write trusts nothing" {
+	mkdir -p "$CUSTODY_ROOT/etc"
+	forge >"$TRUST"
+	chmod 0600 "$TRUST"
+	custody_run --profile "$LOOSE" -- true
+	assert_status 0 # the forged one is good as such
+	for mode in 0620 0602 0666; do
+		chmod "$mode" "$TRUST"
+		refused 'can be changed by others'
+	done
+	chmod 0600 "$TRUST"
+	[ "$(id -u)" -eq 0 ] || return 0 # only root can give it away
+	chown 64321 "$TRUST"
+	refused 'can be changed by others'
+}
+@test "attack: a trust file that is a link, a FIFO, a directory or a device trusts nothing" {
+	mkdir -p "$CUSTODY_ROOT/etc"
+	forge >"$CUSTODY_HOME/forged"
+	ln -s "$CUSTODY_HOME/forged" "$TRUST"
+	refused "trust file '$TRUST'"
+	rm "$TRUST"
+	mkfifo "$TRUST"
+	refused 'not a regular file'
+	rm "$TRUST"
+	mkdir "$TRUST"
+	refused 'not a regular file'
+	rmdir "$TRUST"
+	[ "$(id -u)" -eq 0 ] || return 0
+	mknod "$TRUST" c 1 5
+	refused 'not a regular file'
+}
+@test "attack: an old trust file put back by who may write its directory trusts nothing" {
+	"$CUSTODY" profile trust "$LOOSE"
+	ln "$TRUST" "$CUSTODY_HOME/old"
+	"$CUSTODY" profile trust --rm "$LOOSE"
+	refused "$LOOSE"
+	mv -f "$CUSTODY_HOME/old" "$TRUST"
+	for mode in 0775 0777 0757; do
+		chmod "$mode" "$CUSTODY_ROOT/etc"
+		refused 'can be written by others'
+	done
+	chmod 0755 "$CUSTODY_ROOT/etc"
+	[ "$(id -u)" -eq 0 ] || return 0
+	chown 64321 "$CUSTODY_ROOT/etc"
+	refused "$CUSTODY_ROOT/etc"
+	chown 0 "$CUSTODY_ROOT/etc"
+}
+@test "attack: a trust file that is broken, too large, or another document trusts nothing" {
+	local text
+	mkdir -p "$CUSTODY_ROOT/etc"
+	for text in '' '{' '[]' '{"schema_version":2,"trusted":[]}' '{"schema_version":1}' \
+		'{"schema_version":1,"trusted":[{"path":"/x"}]}' '{"schema_version":1,"schema_version":1,"trusted":[]}'; do
+		printf '%s' "$text" >"$TRUST"
+		refused "$TRUST"
+	done
+	{ forge && head -c 2000000 /dev/zero | tr '\0' ' '; } >"$TRUST"
+	refused "$TRUST"
+}
+@test "attack: trusting writes through no link" {
+	mkdir -p "$CUSTODY_ROOT/etc"
+	echo mine >"$CUSTODY_HOME/victim"
+	ln -s "$CUSTODY_HOME/victim" "$TRUST"
+	run "$CUSTODY" profile trust "$LOOSE"
+	[ "$status" -ne 0 ]
+	[ "$(cat "$CUSTODY_HOME/victim")" = mine ]
+}
+
+# --- root.type dir --------------------------------------------------------------------------------------------------
+make_root() {
+	rm -rf "$R"
+	mkdir -p "$R"/{bin,proc,dev,sys,tmp,work,etc,run}
+	cp /bin/busybox "$R/bin/busybox"
+	ln -s busybox "$R/bin/sh"
+	jq -n --arg p "$R" '{schema: 1, name: "d", extends: "offline", root: {type: "dir", path: $p}}' >"$CUSTODY_HOME/d.json"
+}
+# As a script of the root's own: what policy makes of its text is not asked here.
+in_root() { # SCRIPT
+	printf '#!/bin/sh\n%s\n' "$1" >"$R/bin/script"
+	chmod 0755 "$R/bin/script"
+	custody_run --profile "$CUSTODY_HOME/d.json" -- script
+}
+
+@test "attack: links of a root directory, wherever custody mounts something, do not lead out of it" {
+	local name target
+	mkdir "$CUSTODY_HOME/outside"
+	for name in proc dev sys tmp work etc run usr; do
+		for target in "$CUSTODY_HOME/outside" ../outside ../../../../../../etc; do
+			make_root
+			rm -rf "${R:?}/$name"
+			ln -s "$target" "$R/$name"
+			in_root "echo RAN; busybox touch /$name/custody-was-here"
+			assert_output_has RAN
+			[ -z "$(ls -A "$CUSTODY_HOME/outside")" ]
+			[ ! -e /etc/custody-was-here ]
+			[ ! -e "$R/custody-was-here" ]
+		done
+	done
+}
+@test "attack: nothing is written to a root directory, and no device or set-id file of it works" {
+	make_root
+	chmod 4755 "$R/bin/busybox"
+	if [ "$(id -u)" -eq 0 ]; then
+		mknod "$R/node" c 1 1
+		mkdir "$R/opt"
+		mknod "$R/opt/node" c 1 5
+		chmod 666 "$R/opt/node"
+	fi
+	touch "$R/bin/script"
+	find "$R" -not -path "$R/bin*" -printf '%p %m %T@\n' | sort >"$CUSTODY_HOME/before"
+	in_root 'busybox touch /x /bin/x /opt/x; busybox chmod 777 /bin/busybox; busybox head -c 1 /opt/node; busybox ls /node; busybox grep NoNewPrivs /proc/self/status'
+	[[ $output =~ NoNewPrivs:[[:space:]]1 ]]
+	[[ $stderr == *'Read-only file system'* ]]
+	[[ $output != */node* ]]
+	[ "$(ls "$R/bin")" = $'busybox\nscript\nsh' ]
+	[ "$(stat -c %a "$R/bin/busybox")" = 4755 ]
+	find "$R" -not -path "$R/bin*" -printf '%p %m %T@\n' | sort | diff "$CUSTODY_HOME/before" -
+}
+@test "attack: a root directory that others can change is refused: they could exchange its entries meanwhile" {
+	local mode
+	make_root
+	for mode in 0775 0777 1777 0757; do
+		chmod "$mode" "$R"
+		in_root 'echo RAN'
+		assert_status 125
+		[[ $output != *RAN* ]]
+		assert_stderr_has 'can be changed by others'
+	done
+	chmod 0755 "$R"
+	in_root 'echo RAN'
+	assert_status 0
+	[ "$(id -u)" -eq 0 ] || return 0
+	chown 64321 "$R"
+	in_root 'echo RAN'
+	assert_status 125
+	[[ $output != *RAN* ]]
+}
+@test "attack: odd names and odd kinds of files in a root directory" {
+	make_root
+	mkdir "$R/"$'a\nb' "$R/a:b" "$R/--rw=" "$R/\"q\"" "$R/é"
+	mkfifo "$R/fifo"
+	ln -s loop "$R/loop"
+	mkdir -m 000 "$R/closed"
+	in_root 'echo RAN; [ -d "/a:b" ] && [ -d "/--rw=" ] && [ -d "/\"q\"" ] && [ -d /é ] && echo all there; busybox touch "/--rw=/x"'
+	assert_output_has 'all there'
+	[ ! -e "$R/--rw=/x" ]
+	mkdir "$R/"$'\xff'
+	in_root 'echo RAN'
+	assert_status 125
+	assert_stderr_has UTF-8
+}
