@@ -14,6 +14,8 @@ static const char *const env_names[] = { "CUSTODY_ROOT",    "CUSTODY_LIBEXEC", "
 void approve_terms_done(struct approve_terms *t)
 {
 	strv_free(t->taints);
+	strv_free(t->redact);
+	jdoc_free(t->governance);
 	strv_free(t->env);
 	*t = (struct approve_terms){ 0 };
 }
@@ -46,6 +48,16 @@ int approve_terms_write(const struct approve_terms *t, char ***ret, struct fault
 		r = strv_append(&args, "--allow-prod");
 	for (char **taint = t->taints; r >= 0 && taint && *taint; taint++)
 		r = strv_appendf(&args, "--provenance=%s", *taint);
+	for (char **flag = t->redact; r >= 0 && flag && *flag; flag++)
+		r = strv_appendf(&args, "--redact=%s", *flag);
+	if (r >= 0 && t->governance) {
+		_cleanup_strbuf_ struct strbuf text = { 0 };
+
+		r = jdoc_write(t->governance, JDOC_CANONICAL, &text, f);
+		if (r < 0)
+			return r;
+		r = strv_appendf(&args, "--governance=%s", text.text);
+	}
 	for (char **env = t->env; r >= 0 && env && *env; env++)
 		r = strv_appendf(&args, "--env=%s", *env);
 	if (r < 0)
@@ -80,30 +92,74 @@ static int set_lane(struct approve_terms *t, const char *name)
 	return -EINVAL;
 }
 
+static int set_governance(struct approve_terms *t, const char *text, struct fault *f)
+{
+	int r = jdoc_parse(text, strlen(text), "--governance", NULL, &t->governance, f);
+
+	if (r >= 0 && t->governance->type != JDOC_OBJECT)
+		r = fault_set(f, EINVAL, "approve: --governance is no object");
+	return r;
+}
+
+/* What can be there once. */
+enum seen {
+	SEEN_LANE = 1,
+	SEEN_SECURITY = 2,
+	SEEN_ALLOW = 4,
+	SEEN_GOVERNANCE = 8,
+};
+
+static unsigned int bit_of(const char *arg)
+{
+	if (value_of(arg, "--lane"))
+		return SEEN_LANE;
+	if (value_of(arg, "--security"))
+		return SEEN_SECURITY;
+	if (value_of(arg, "--governance"))
+		return SEEN_GOVERNANCE;
+	return strcmp(arg, "--allow-prod") == 0 ? SEEN_ALLOW : 0;
+}
+
+/* -EINVAL without a word: no such argument. */
+static int set_arg(const char *arg, unsigned int bit, struct approve_terms *t, struct fault *f)
+{
+	const char *value = strchr(arg, '=');
+
+	value = value ? value + 1 : "";
+	switch (bit) {
+	case SEEN_LANE:
+		return set_lane(t, value);
+	case SEEN_SECURITY:
+		return security_profile_parse(value, &t->security);
+	case SEEN_GOVERNANCE:
+		return set_governance(t, value, f);
+	case SEEN_ALLOW:
+		t->allow_prod = true;
+		return 0;
+	default:
+		break;
+	}
+	if (value_of(arg, "--provenance"))
+		return strv_append(&t->taints, value);
+	if (value_of(arg, "--redact"))
+		return strv_append(&t->redact, value);
+	if (value_of(arg, "--env") && is_env_known(value))
+		return strv_append(&t->env, value);
+	return -EINVAL;
+}
+
 static int read_arg(const char *arg, struct approve_terms *t, unsigned int *seen, struct fault *f)
 {
-	const char *lane = value_of(arg, "--lane"), *security = value_of(arg, "--security");
-	const char *taint = value_of(arg, "--provenance"), *env = value_of(arg, "--env");
-	unsigned int bit = lane ? 1 : security ? 2 : strcmp(arg, "--allow-prod") == 0 ? 4 : 0;
-	int r = -EINVAL;
+	unsigned int bit = bit_of(arg);
+	int r;
 
 	if (*seen & bit)
 		return fault_set(f, EINVAL, "approve: '%s' comes twice", arg);
 	*seen |= bit;
-	if (lane)
-		r = set_lane(t, lane);
-	else if (security)
-		r = security_profile_parse(security, &t->security);
-	else if (bit)
-		r = 0;
-	else if (taint)
-		r = strv_append(&t->taints, taint);
-	else if (env && is_env_known(env))
-		r = strv_append(&t->env, env);
-	if (r == -EINVAL)
-		return fault_set(f, EINVAL, "approve: '%s' is no argument of a bundle's hook", arg);
-	t->allow_prod = *seen & 4;
-	return r < 0 ? fault_errno(f, -r, "approve") : 0;
+	r = set_arg(arg, bit, t, f);
+	if (r < 0 && (!f || !f->code))
+		return fault_set(f, -r, "approve: '%s' is no argument of a bundle's hook", arg);
+	return r;
 }
 
 int approve_terms_parse(char *const *args, struct approve_terms *ret, struct fault *f)
@@ -116,7 +172,7 @@ int approve_terms_parse(char *const *args, struct approve_terms *ret, struct fau
 		r = read_arg(*args, &t, &seen, f);
 	if (r < 0)
 		return r;
-	if ((seen & 3) != 3)
+	if (!(seen & SEEN_LANE) || !(seen & SEEN_SECURITY))
 		return fault_set(f, EINVAL, "approve: --lane and --security must be there");
 	*ret = t;
 	t = (struct approve_terms){ 0 };

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "base/fault.h"
+#include "base/json.h"
 #include "core/lane.h"
 #include "core/policy.h"
 
@@ -16,7 +17,9 @@ struct approve_terms {
 	bool allow_prod; /* --allow-prod was given; CUSTODY_ALLOW_PROD is asked for at each start */
 	enum security_profile security; /* at least this, whatever the configuration says then */
 	char **taints;			/* words of --provenance */
-	char **env;			/* NAME=value */
+	char **redact;		 /* flags whose values stay out of records: the profile's `audit.redact` */
+	struct jdoc *governance; /* the profile's section, NULL: none: who may approve, and how many must */
+	char **env;		 /* NAME=value */
 };
 void approve_terms_done(struct approve_terms *t);
 #define _cleanup_approve_terms_ _cleanup_(approve_terms_done)

@@ -56,6 +56,9 @@ struct approve {
 	struct claim claim;
 	struct grant_set grants;
 	struct ledger_run run;
+	struct redact redact; /* flags are the terms' */
+	struct jdoc *told;    /* the verdict */
+	bool reserved;
 	struct hook_warden warden;
 	char id[SESSION_ID_SIZE];
 	int pidfd;
@@ -71,6 +74,7 @@ static void approve_done(struct approve *a)
 	approval_desk_done(&a->desk);
 	ledger_free(a->ledger);
 	verdict_free(a->verdict);
+	jdoc_free(a->told);
 	bundle_files_done(&a->bundle);
 	digest_key_done(&a->key);
 	config_free(a->config);
@@ -190,7 +194,11 @@ static int judge(struct approve *a, struct fault *f)
 	r = policy_decide(&facts.policy, &a->verdict, f);
 	if (r < 0)
 		return r;
+	a->told = verdict_to_json(a->verdict);
+	if (!a->told)
+		return fault_errno(f, ENOMEM, "verdict");
 	a->run.approval.level = a->verdict->level;
+	a->run.approval.verdict = a->told;
 	if (a->verdict->decision == DECISION_DENY)
 		return fault_set(f, EACCES, "denied by policy: %s",
 				 a->verdict->n_reasons ? a->verdict->reasons[0].text : "no reason was given");
@@ -198,9 +206,10 @@ static int judge(struct approve *a, struct fault *f)
 }
 
 /* For lists; the card is drawn from the subject. */
-static int put_command(const struct subject *s, struct strbuf *out, struct fault *f)
+static int put_command(const struct subject *s, const struct redact *redact, struct strbuf *out,
+		       struct fault *f)
 {
-	_cleanup_strv_ char **safe = redact_argv(s->argv, NULL);
+	_cleanup_strv_ char **safe = redact_argv(s->argv, redact);
 
 	for (char **word = safe; word && *word && out->len < COMMAND_MAX; word++) {
 		_cleanup_free_ char *plain = str_escape(*word);
@@ -212,18 +221,17 @@ static int put_command(const struct subject *s, struct strbuf *out, struct fault
 
 static int file_request(const struct approve *a, struct request *ret, struct fault *f)
 {
-	_cleanup_jdoc_ struct jdoc *verdict = verdict_to_json(a->verdict);
 	_cleanup_strbuf_ struct strbuf command = { 0 }, alike = { 0 };
 	struct request_ask q = { .digest = &a->bundle.digest,
 				 .level = a->verdict->level,
 				 .profile = a->bundle.subject->profile->name,
 				 .subject = a->bundle.document,
-				 .verdict = verdict,
+				 .verdict = a->told,
 				 .uid = geteuid(),
 				 .user = a->dirs.user };
 	int r;
 
-	r = put_command(a->bundle.subject, &command, f);
+	r = put_command(a->bundle.subject, &a->redact, &command, f);
 	request_put_alike(a->bundle.document, &alike);
 	if (r >= 0 && alike.broken)
 		r = fault_errno(f, ENOMEM, "approve");
@@ -265,14 +273,18 @@ static int reserve(struct approve *a, struct fault *f)
 	const struct grant_owner owner = { .session = a->id, .pid = a->warden.pid };
 	int r;
 
-	if (a->verdict->level == 'A')
+	if (a->verdict->level == 'A') {
+		a->run.approval.granted = true;
+		a->run.approval.granted_at_us = clock_wall_us();
+		a->run.approval.by = "policy";
 		return 0;
+	}
 	r = grant_reserve(&a->desk.desk, &q, &owner, &a->grants, f);
 	if (r < 0)
 		return r;
 	if (a->grants.reason != GRANT_VALID)
 		return ask(a, f);
-	a->run.approval.granted = true;
+	a->reserved = a->run.approval.granted = true;
 	if (a->grants.n_chosen > 0) {
 		a->run.approval.by = a->grants.items[0].grant.approver;
 		a->run.approval.granted_at_us = a->grants.items[0].grant.decided.wall_us;
@@ -341,12 +353,14 @@ static int start_warden(struct approve *a, struct fault *f)
 	struct warden_order order = { .lane = a->terms.lane,
 				      .container = a->state->id,
 				      .level = a->verdict->level,
-				      .reserved = a->run.approval.granted,
+				      .reserved = a->reserved,
 				      .digest = a->bundle.digest,
 				      .uid = geteuid(),
 				      .user = a->dirs.user,
 				      .pid = a->state->pid,
-				      .init = a->bundle.subject->profile->process_init };
+				      .init = a->bundle.subject->profile->process_init,
+				      .profile = a->bundle.subject->profile->name,
+				      .governance = a->reserved ? a->terms.governance : NULL };
 	_cleanup_close_ int watch = -EBADF;
 	int r;
 
@@ -358,6 +372,17 @@ static int start_warden(struct approve *a, struct fault *f)
 				   (const int[]){ a->pidfd, a->session.run_fd, a->claim.fd, watch }, f);
 }
 
+/* The site's lists and the profile's, on top of those that are built in. */
+static int set_redact(struct approve *a, struct fault *f)
+{
+	for (char **flag = a->config->redact_flags; flag && *flag; flag++)
+		if (strv_append(&a->terms.redact, *flag) < 0)
+			return fault_errno(f, ENOMEM, "words to redact");
+	a->redact = (struct redact){ .flags = a->terms.redact, .headers = a->config->redact_headers };
+	a->run.redact = &a->redact;
+	return 0;
+}
+
 /* Everything that decides, and nothing that stays. */
 static int decide(struct approve *a, struct fault *f)
 {
@@ -366,6 +391,8 @@ static int decide(struct approve *a, struct fault *f)
 
 	a->refusal = "bundle";
 	r = config_load(&a->dirs, &a->config, f);
+	if (r >= 0)
+		r = set_redact(a, f);
 	if (r >= 0)
 		r = read_bundle(a, f);
 	if (r >= 0)
@@ -389,6 +416,8 @@ static int admit(struct approve *a, struct fault *f)
 	if (r >= 0)
 		r = approval_desk_open(&a->dirs, a->config, a->ledger, &a->desk, f);
 	a->refusal = "approval";
+	if (r >= 0 && a->verdict->level != 'A')
+		r = approval_desk_tighten(&a->desk, a->terms.governance, a->bundle.subject->profile->name, f);
 	if (r >= 0)
 		r = reserve(a, f);
 	if (r >= 0)
@@ -410,7 +439,7 @@ static int refuse(struct approve *a, int r, struct fault *f)
 	int e = 0;
 
 	hook_warden_done(&a->warden);
-	if (a->run.approval.granted)
+	if (a->reserved)
 		(void)!grant_release(&a->desk.desk, a->id, a->refusal, NULL);
 	if (a->ledger)
 		e = ledger_refuse(a->ledger, &a->run, a->refusal, fault_text(f), &why);

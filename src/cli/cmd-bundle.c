@@ -77,6 +77,8 @@ static int write_terms(const struct run_options *o, const struct docket *d, char
 	_cleanup_approve_terms_ struct approve_terms t = { .lane = d->dirs.lane,
 							   .allow_prod = o->allow_prod,
 							   .security = d->verdict->axes.profile };
+	const struct jdoc *governance = d->profile->sections[PROFILE_SECTION_GOVERNANCE];
+	const struct jdoc *redact = jdoc_get(d->profile->sections[PROFILE_SECTION_AUDIT], "redact");
 	int r;
 
 	if (o->provenance) {
@@ -84,6 +86,13 @@ static int write_terms(const struct run_options *o, const struct docket *d, char
 		if (!t.taints)
 			return fault_errno(f, ENOMEM, "bundle");
 	}
+	if (governance)
+		t.governance = jdoc_copy(governance);
+	if (governance && !t.governance)
+		return fault_errno(f, ENOMEM, "bundle");
+	for (size_t i = 0; redact && redact->type == JDOC_ARRAY && i < redact->n_items; i++)
+		if (strv_append(&t.redact, redact->items[i]->string) < 0)
+			return fault_errno(f, ENOMEM, "bundle");
 	r = approve_terms_take_env(&t, f);
 	return r < 0 ? r : approve_terms_write(&t, ret, f);
 }

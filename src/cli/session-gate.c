@@ -59,68 +59,6 @@ int session_gate_describe(struct session_gate *g, const struct docket *d, struct
 	return 0;
 }
 
-static int choose(struct session_gate *g, const struct jdoc *names, struct fault *f)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < g->approvers.n; i++) {
-		const struct approver *a = &g->approvers.items[i];
-		char(*keys)[APPROVER_KEY_SIZE] = g->chosen_keys[n];
-		bool named = false;
-
-		for (size_t k = 0; k < names->n_items; k++)
-			named = named || str_eq(names->items[k]->string, a->name);
-		if (!named || !a->counts)
-			continue;
-		if (a->has_key)
-			approver_key_text(&a->key, keys[0]);
-		if (a->has_pin_key)
-			approver_key_text(&a->pin_key, keys[1]);
-		g->chosen[n++] = (struct approver_entry){
-			.name = a->name,
-			.key = a->has_key ? keys[0] : NULL,
-			.pin_key = a->has_pin_key ? keys[1] : NULL,
-			.lane = a->lane[0] ? a->lane : NULL,
-			.uid = a->uid,
-		};
-	}
-	if (n == 0)
-		return fault_set(
-			f, EPERM,
-			"profile '%s': none of governance.approvers may approve here ('custody key ls')",
-			g->docket->profile->name);
-	g->desk.rules.approvers = g->chosen;
-	g->desk.rules.n_approvers = n;
-	g->desk.rules.configured = true;
-	return 0;
-}
-
-/* A profile may ask for more than the configuration: more approvals, fewer approvers, nobody for themselves. */
-static int tighten(struct session_gate *g, struct fault *f)
-{
-	const struct jdoc *own = governance_of(g), *v;
-	struct approval_rules *rules = &g->desk.rules;
-	int r;
-
-	v = jdoc_get(own, "min_approvals");
-	if (v && v->type == JDOC_INT && v->integer > (int64_t)rules->min_approvals)
-		rules->min_approvals = (unsigned int)v->integer;
-	v = jdoc_get(own, "allow_self");
-	if (v && v->type == JDOC_BOOL && !v->boolean)
-		rules->allow_self = false;
-	v = jdoc_get(own, "approvers");
-	if (!v)
-		return 0;
-	r = approver_list(&g->desk.desk, &g->approvers, f);
-	if (r < 0)
-		return r;
-	g->chosen = calloc(g->approvers.n + 1, sizeof(*g->chosen));
-	g->chosen_keys = calloc(g->approvers.n + 1, sizeof(*g->chosen_keys));
-	if (!g->chosen || !g->chosen_keys)
-		return fault_errno(f, ENOMEM, "approvers");
-	return choose(g, v, f);
-}
-
 static int refuse_by_policy(const struct verdict *v, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf why = { 0 };
@@ -175,7 +113,7 @@ static int ask(struct session_gate *g, const struct run_options *o, struct ledge
 
 	r = approval_desk_open(&d->dirs, d->config, l, &g->desk, f);
 	if (r == 0)
-		r = tighten(g, f);
+		r = approval_desk_tighten(&g->desk, governance_of(g), d->profile->name, f);
 	if (r == 0)
 		r = approval_obtain(&question, &g->approval, f);
 	if (r < 0)
@@ -259,9 +197,6 @@ void session_gate_done(struct session_gate *g)
 {
 	approval_done(&g->approval);
 	approval_desk_done(&g->desk);
-	approver_list_done(&g->approvers);
-	free(g->chosen);
-	free(g->chosen_keys);
 	free(g->by);
 	jdoc_free(g->verdict);
 	strv_free(g->redact_flags);

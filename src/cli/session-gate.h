@@ -14,9 +14,6 @@
 struct session_gate {
 	const struct docket *docket; /* judged; borrowed */
 	struct approval_desk desk;
-	struct approver_entry *chosen; /* those of the profile's `governance.approvers` */
-	char (*chosen_keys)[2][APPROVER_KEY_SIZE];
-	struct approver_list approvers;
 	struct approval approval;
 	struct grant_query query;
 	const char *session;

@@ -2,6 +2,7 @@
 #include "core/approval-desk.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "core/approver.h"
 #include "core/state-version.h"
@@ -74,9 +75,83 @@ int approval_desk_open_to_write(const struct dirs *d, const struct config *confi
 	return r;
 }
 
+static bool is_named(const struct jdoc *names, const char *name)
+{
+	for (size_t k = 0; k < names->n_items; k++)
+		if (names->items[k]->type == JDOC_STRING && strcmp(names->items[k]->string, name) == 0)
+			return true;
+	return false;
+}
+
+static size_t choose(struct approval_desk *d, const struct jdoc *names)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->approvers.n; i++) {
+		const struct approver *a = &d->approvers.items[i];
+		char(*keys)[APPROVER_KEY_SIZE] = d->chosen_keys[n];
+
+		if (!a->counts || !is_named(names, a->name))
+			continue;
+		if (a->has_key)
+			approver_key_text(&a->key, keys[0]);
+		if (a->has_pin_key)
+			approver_key_text(&a->pin_key, keys[1]);
+		d->chosen[n++] = (struct approver_entry){
+			.name = a->name,
+			.key = a->has_key ? keys[0] : NULL,
+			.pin_key = a->has_pin_key ? keys[1] : NULL,
+			.lane = a->lane[0] ? a->lane : NULL,
+			.uid = a->uid,
+		};
+	}
+	return n;
+}
+
+static int choose_approvers(struct approval_desk *d, const struct jdoc *names, const char *profile,
+			    struct fault *f)
+{
+	size_t n;
+	int r = approver_list(&d->desk, &d->approvers, f);
+
+	if (r < 0)
+		return r;
+	d->chosen = calloc(d->approvers.n + 1, sizeof(*d->chosen));
+	d->chosen_keys = calloc(d->approvers.n + 1, sizeof(*d->chosen_keys));
+	if (!d->chosen || !d->chosen_keys)
+		return fault_errno(f, ENOMEM, "approvers");
+	n = choose(d, names);
+	if (n == 0)
+		return fault_set(
+			f, EPERM,
+			"profile '%s': none of governance.approvers may approve here ('custody key ls')",
+			profile);
+	d->rules.approvers = d->chosen;
+	d->rules.n_approvers = n;
+	d->rules.configured = true;
+	return 0;
+}
+
+int approval_desk_tighten(struct approval_desk *d, const struct jdoc *governance, const char *profile,
+			  struct fault *f)
+{
+	const struct jdoc *v = jdoc_get(governance, "min_approvals");
+
+	if (v && v->type == JDOC_INT && v->integer > (int64_t)d->rules.min_approvals)
+		d->rules.min_approvals = (unsigned int)v->integer;
+	v = jdoc_get(governance, "allow_self");
+	if (v && v->type == JDOC_BOOL && !v->boolean)
+		d->rules.allow_self = false;
+	v = jdoc_get(governance, "approvers");
+	return v && v->type == JDOC_ARRAY ? choose_approvers(d, v, profile, f) : 0;
+}
+
 void approval_desk_done(struct approval_desk *d)
 {
 	desk_done(&d->desk);
 	free(d->entries);
+	approver_list_done(&d->approvers);
+	free(d->chosen);
+	free(d->chosen_keys);
 	*d = (struct approval_desk)APPROVAL_DESK_NONE;
 }

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "core/approver-desk.h"
+#include "core/approver.h"
 #include "core/config.h"
 #include "core/dirs.h"
 
@@ -12,6 +12,10 @@ struct approval_desk {
 	struct desk desk;
 	struct approval_rules rules;
 	struct approver_entry *entries;
+	/* Those of a profile's `governance.approvers`. */
+	struct approver_list approvers;
+	struct approver_entry *chosen;
+	char (*chosen_keys)[2][APPROVER_KEY_SIZE];
 };
 
 /* clang-format off */
@@ -24,5 +28,11 @@ int approval_desk_open(const struct dirs *d, const struct config *config, struct
 /* The same with the lane's ledger, made when there is none; the caller frees it behind the desk. */
 int approval_desk_open_to_write(const struct dirs *d, const struct config *config, struct ledger **ret_ledger,
 				struct approval_desk *ret, struct fault *f) _must_check_;
+/*
+ * A profile may ask for more than the configuration: more approvals, fewer approvers, nobody for themselves.  GOVERNANCE is
+ * its section, NULL: none.
+ */
+int approval_desk_tighten(struct approval_desk *d, const struct jdoc *governance, const char *profile,
+			  struct fault *f) _must_check_;
 void approval_desk_done(struct approval_desk *d);
 #define _cleanup_approval_desk_ _cleanup_(approval_desk_done)

@@ -138,7 +138,7 @@ DEFINE_CLEANUP(struct profile, profile_free)
 
 /* -ENOTSUP naming the first section that this build cannot carry out yet. */
 int profile_require_supported(const struct profile *p, struct fault *f) _must_check_;
-/* The same for what another runtime starts: a bundle's hooks know nothing of the sections. */
+/* The same for what another runtime starts: a bundle's hooks know of governance and audit only. */
 int profile_require_portable(const struct profile *p, struct fault *f) _must_check_;
 
 /*

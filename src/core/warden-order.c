@@ -34,6 +34,26 @@ static void map_digest(struct jmap *m, struct warden_order *o)
 		(void)jmap_fail(m, EINVAL, "'digest' is no SHA-256");
 }
 
+static void map_governance(struct jmap *m, struct warden_order *o)
+{
+	struct jdoc *section;
+
+	if (!m->reading) {
+		jdoc_set(m->d, "governance", o->governance ? jdoc_copy(o->governance) : jdoc_new_null());
+		return;
+	}
+	if (jmap_is_null(m, "governance")) {
+		char *nothing = NULL;
+
+		jmap_string_or_null(m, "governance", &nothing);
+		return;
+	}
+	section = jmap_value(m, "governance", JDOC_OBJECT);
+	o->governance = section ? jdoc_copy(section) : NULL;
+	if (m->r == 0 && !o->governance)
+		(void)jmap_fail(m, ENOMEM, "no memory");
+}
+
 static void map_order(struct jmap *m, struct warden_order *o)
 {
 	static const char *const levels[] = { "A", "B", "C", NULL };
@@ -50,6 +70,8 @@ static void map_order(struct jmap *m, struct warden_order *o)
 	jmap_string(m, "user", &o->user);
 	jmap_uint(m, "pid", &pid, INT_MAX);
 	jmap_bool(m, "init", &o->init);
+	jmap_string(m, "profile", &o->profile);
+	map_governance(m, o);
 	if (m->r < 0 || !m->reading)
 		return;
 	o->lane = (enum lane)lane;
@@ -97,5 +119,7 @@ void warden_order_done(struct warden_order *o)
 {
 	free(o->container);
 	free(o->user);
+	free(o->profile);
+	jdoc_free(o->governance);
 	*o = (struct warden_order){ 0 };
 }

@@ -32,6 +32,8 @@ struct warden_order {
 	uid_t uid;	      /* who starts it */
 	char *user;
 	pid_t pid; /* of the first process: for /proc, believed only as long as the pidfd says that it lives */
+	struct jdoc *governance; /* of the profile, NULL: none */
+	char *profile;		 /* its name, for messages */
 	bool init; /* custody-init is its program, and its execution the start; else nobody can see it start */
 };
 

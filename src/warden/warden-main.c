@@ -69,6 +69,8 @@ static int open_places(struct guard *g, struct fault *f)
 		r = ledger_open(g->dirs.state, NULL, &g->ledger, NULL, f);
 	if (r >= 0)
 		r = approval_desk_open(&g->dirs, g->config, g->ledger, &g->desk, f);
+	if (r >= 0)
+		r = approval_desk_tighten(&g->desk, g->order.governance, g->order.profile, f);
 	if (r < 0)
 		return r;
 	open_dir = path_join(g->dirs.state, CLAIM_DIR);

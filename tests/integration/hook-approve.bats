@@ -538,3 +538,29 @@ told() { # KIND COUNT
 	[ -z "$(ls "$CUSTODY_ROOT/run/sessions")" ]
 	whole
 }
+
+@test "CARD-3: GOV-13: what a profile says of its approvals holds for its bundles" {
+	explicit
+	profile rw '{"workspace": {"mode": "rw"}, "governance": {"min_approvals": 2}}'
+	write --profile "$CUSTODY_HOME/rw.json" -- sh script.sh
+	RUNTIME=crun
+	refused 'level B needs approval'
+	"$CUSTODY" approve "$(request)" --yes 2>/dev/null
+	both refused 'level B needs approval'
+	profile rw '{"workspace": {"mode": "rw"}, "governance": {"allow_self": false}}'
+	write --profile "$CUSTODY_HOME/rw.json" -- sh script.sh
+	refused 'level B needs approval'
+	"$CUSTODY" approve "$(request)" --yes 2>/dev/null || true
+	both refused 'level B needs approval'
+}
+
+@test "CARD-3: what a profile wants redacted is in no record of its bundles" {
+	judged '{"redact": {"flags": ["--site"]}}'
+	profile plain '{"audit": {"redact": ["--gate"]}}'
+	write --profile "$CUSTODY_HOME/plain.json" -- echo --gate hunter2 --site hunter3
+	both runs
+	"$CUSTODY" ledger show --json >"$CUSTODY_HOME/records"
+	grep -q -- --gate "$CUSTODY_HOME/records"
+	[ "$(grep -c hunter "$CUSTODY_HOME/records")" -eq 0 ]
+	[ "$(last session.intent '[.d.approval.granted, .d.approval.by] | join(" ")')" = '"true policy"' ]
+}

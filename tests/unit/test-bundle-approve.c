@@ -17,19 +17,25 @@ static void terms_come_back_as_they_went(void)
 {
 	char *taints[] = { words("web_content"), words("unknown"), NULL };
 	char *env[] = { words("CUSTODY_ROOT=/a b=c"), words("HOME=/root"), NULL };
+	char *redact[] = { words("--site=key"), NULL };
+	_cleanup_jdoc_ struct jdoc *governance = jdoc_new_object();
 	const struct approve_terms t = { .lane = LANE_PROD,
 					 .allow_prod = true,
 					 .security = SECURITY_MINIMAL,
 					 .taints = taints,
+					 .redact = redact,
+					 .governance = governance,
 					 .env = env };
 	_cleanup_approve_terms_ struct approve_terms again = { 0 };
 	_cleanup_fault_ struct fault f = { 0 };
 	_cleanup_strv_ char **args = NULL;
 
+	jdoc_set_int(governance, "min_approvals", 2);
 	CHECK(approve_terms_write(&t, &args, &f) == 0);
-	CHECK(strv_len(args) == 7 && strcmp(args[0], "--lane=prod") == 0);
+	CHECK(strv_len(args) == 9 && strcmp(args[0], "--lane=prod") == 0);
 	CHECK(approve_terms_parse(args, &again, &f) == 0);
 	CHECK(again.lane == LANE_PROD && again.allow_prod && again.security == SECURITY_MINIMAL);
+	CHECK(jdoc_equal(again.governance, governance) && strcmp(again.redact[0], "--site=key") == 0);
 	CHECK(strv_len(again.taints) == 2 && strcmp(again.taints[1], "unknown") == 0);
 	CHECK(strv_len(again.env) == 2 && strcmp(again.env[0], "CUSTODY_ROOT=/a b=c") == 0);
 }
@@ -49,6 +55,8 @@ static void terms_that_custody_never_writes_are_refused(void)
 		{ "--lane=sandbox", "--security=off", "--env=CUSTODY_ALLOW_PROD=1", NULL },
 		{ "--lane=sandbox", "--security=off", "--env=HOME", NULL },
 		{ "--lane=sandbox", "--security=off", "more", NULL },
+		{ "--lane=sandbox", "--security=off", "--governance=[]", NULL },
+		{ "--lane=sandbox", "--security=off", "--governance={", NULL },
 		{ "--lane=sandbox", "--security=off", "", NULL },
 	};
 
@@ -87,6 +95,7 @@ static void an_order_comes_back_as_it_went(void)
 					.uid = 64321,
 					.user = words("ann"),
 					.pid = 4711,
+					.profile = words("offline"),
 					.init = true };
 	_cleanup_warden_order_ struct warden_order again = { 0 };
 	_cleanup_strbuf_ struct strbuf text = { 0 };

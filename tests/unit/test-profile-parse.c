@@ -273,13 +273,16 @@ static void an_empty_section_asks_for_nothing(void)
 
 static void governance_and_audit_are_carried_out(void)
 {
-	_cleanup_profile_ struct profile *p = NULL;
+	_cleanup_profile_ struct profile *p = NULL, *q = NULL;
 
 	CHECK(parse(HEAD ",\"governance\":{\"allow_self\":false},\"audit\":{\"redact\":[\"--token\"]}}", &p,
 		    NULL) == 0);
 	CHECK(profile_require_supported(p, NULL) == 0);
-	/* A bundle's hooks do not know of them: there they are refused, not forgotten. */
-	CHECK(profile_require_portable(p, NULL) == -ENOTSUP);
+	/* Their hook's arguments bring them to bundles.  What is not brought is refused there, not forgotten. */
+	CHECK(profile_require_portable(p, NULL) == 0);
+	CHECK(parse(HEAD ",\"forensics\":{\"on\":[\"oom\"]}}", &q, NULL) == 0);
+	CHECK(profile_require_supported(q, NULL) == 0);
+	CHECK(profile_require_portable(q, NULL) == -ENOTSUP);
 }
 
 static bool is_same_digest(const char *a, const char *b)
