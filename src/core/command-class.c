@@ -29,7 +29,7 @@ void judge_command(struct judge *j, const struct shell_word *w, size_t n)
 	const char *name;
 	bool own;
 
-	if (n == 0 || !judge_spend(j, n + 1))
+	if (n == 0 || !judge_spend(j, n + 8)) /* finding its row is the larger part */
 		return;
 	if (j->depth >= JUDGE_DEPTH_MAX) {
 		judge_unparsable(j, w[0].text, "nested too deeply");

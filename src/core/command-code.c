@@ -10,6 +10,9 @@
 /* echo 'rm -rf /' | sh */
 void judge_printed(struct judge *j)
 {
+	if (j->printed == j->shell)
+		return;
+	j->printed = j->shell;
 	for (const struct shell_command *c = j->shell; c; c = c->next) {
 		for (const struct shell_redirect *d = c->redirects; d; d = d->next)
 			if (d->kind == SHELL_REDIRECT_HERE)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/path.h"
 #include "base/str.h"
 
 /* rm and its kin: what they delete is named, or it is not. */
@@ -136,6 +137,16 @@ static size_t find_exec(struct judge *j, const struct find *f, size_t from)
 	return from + n + 1;
 }
 
+static bool stands_in_worktree(const struct judge *j)
+{
+	if (j->cwds.unknown || j->cwds.n == 0 || !j->place->worktree)
+		return false;
+	for (size_t i = 0; i < j->cwds.n; i++)
+		if (!path_is_below(j->cwds.v[i], j->place->worktree))
+			return false;
+	return true;
+}
+
 void judge_find(struct judge *j, const struct command *c)
 {
 	struct find f = { .c = c, .start = "." };
@@ -143,14 +154,9 @@ void judge_find(struct judge *j, const struct command *c)
 	(void)judge_part(j, c->w, c->n);
 	find_starts(j, &f);
 	if (!f.bounded && has_own_name(c, f.first)) {
-		const char *why;
-
 		/* A name of its own bounds the worktree, never "/" or a home. */
-		f.bounded =
-			!path_is_unbounded(j, f.start, &why) || str_eq(f.start, ".") || str_eq(f.start, "./");
-		for (size_t i = 0; i < j->cwds.n; i++)
-			f.bounded = f.bounded && !j->cwds.unknown && str_eq(j->cwds.v[i], j->place->worktree);
-		f.bounded = f.bounded && f.first <= 2;
+		f.bounded = str_eq(f.start, ".") || str_eq(f.start, "./");
+		f.bounded = f.bounded && f.first <= 2 && stands_in_worktree(j);
 		if (f.bounded)
 			f.start = "./named";
 	}

@@ -31,6 +31,7 @@ struct judge {
 	bool links; /* a link to somewhere unbounded, or a mount, was made: paths say less than they seem to */
 	bool altered;				/* variables are set for the command that is judged */
 	const struct shell_redirect *redirects; /* of the command that is judged */
+	const struct shell_command *printed;	/* texts printed there were looked at */
 	const struct shell_command *shell; /* all commands of the text that is judged, for what they print */
 };
 

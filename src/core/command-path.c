@@ -152,6 +152,20 @@ const char *judge_expand_home(struct judge *j, const char *text)
 	return judge_join(j, j->place->home, *text == '/' ? text + strspn(text, "/") : text, &up);
 }
 
+/* Nothing but ".", ".." and patterns that take all: it says "all that is here", wherever that is. */
+static bool names_nothing(const char *text)
+{
+	for (const char *p = text, *stop; *p; p = *stop ? stop + 1 : stop) {
+		size_t len;
+
+		stop = strchrnul(p, '/');
+		len = (size_t)(stop - p);
+		if (strspn(p, ".") != len && !(pattern_is_any(p, len) && pattern_is_broad(p, len)))
+			return false;
+	}
+	return text[0] != '/';
+}
+
 bool path_is_unbounded(struct judge *j, const char *text, const char **ret_why)
 {
 	const char *full = text;
@@ -161,6 +175,10 @@ bool path_is_unbounded(struct judge *j, const char *text, const char **ret_why)
 		return false;
 	if (strpbrk(text, "\x01$`") || (strchr(text, '{') && strchr(text, ',')))
 		return true;
+	if (names_nothing(text)) {
+		*ret_why = "it deletes all there is, wherever it stands";
+		return true;
+	}
 	full = judge_expand_home(j, text);
 	if (!full)
 		return true;

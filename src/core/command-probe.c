@@ -43,7 +43,7 @@ static bool mentions_tree_delete(const char *text)
 static void probe_words(struct judge *j, const char *text, const char *drop)
 {
 	size_t len = strlen(text), n = 0;
-	struct shell_word *w = arena_alloc(j->arena, (len / 2 + 2) * sizeof(*w));
+	struct shell_word *w = arena_alloc(j->arena, (len + 2) * sizeof(*w));
 	char *copy = arena_alloc(j->arena, len + 2), *out = copy;
 	bool open = false;
 
@@ -64,6 +64,9 @@ static void probe_words(struct judge *j, const char *text, const char *drop)
 		if (open)
 			*out++ = '\0';
 		open = false;
+		/* bash's !(x), +(x): any name may match. */
+		if (*p == '(' && p > text && strchr("!@+?*", p[-1]))
+			w[n++] = (struct shell_word){ "\x01", SHELL_WORD_UNKNOWN };
 		if (!ends)
 			continue;
 		for (size_t i = 0; i < n; i++)
@@ -74,9 +77,6 @@ static void probe_words(struct judge *j, const char *text, const char *drop)
 			}
 		n = 0;
 		if (!*p)
-			return;
-		w = arena_alloc(j->arena, (strlen(p) / 2 + 2) * sizeof(*w));
-		if (!w)
 			return;
 	}
 }

@@ -141,8 +141,7 @@ void judge_su(struct judge *j, const struct command *c)
 	if (!text)
 		judge_unknown(j, c->w[0].text, "starts a shell");
 	judge_printed(j);
-	for (size_t i = 1; i < c->n; i++)
-		judge_probe_command(j, c->w + i, c->n - i > 16 ? 16 : c->n - i);
+	judge_probe_arguments(j, c->w, c->n);
 }
 
 /* WORD with every TOKEN in it made unknown. */
