@@ -6,6 +6,8 @@ RUNTIME=${RUNTIME:?run tests/conformance/run-engine.sh}
 NAME=${RUNTIME##*/}
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 SUITE=/run/suite
+# How many containers a storm has; an emulated machine does not manage so many in time.
+STORM=${CUSTODY_STORM:-50}
 # conmon writes a file `oom` to where podman was called: not into the source tree.
 [ ! -d "$SUITE" ] || cd "$SUITE" || exit 1
 

@@ -32,7 +32,8 @@ make_v2() {
 }
 self=$(cd "$(dirname "$0")" && pwd)/${0##*/}
 if [ "${SANDBOX_STAGE:-}" = join ]; then
-	# Before the namespace, which could not be left; alone: the cgroup that becomes its root hands controllers down only when it can be emptied.
+	# Before the namespace, which could not be left again.  Alone: the cgroup that becomes its root hands controllers
+	# down only when it can be emptied.
 	echo 0 >"$SANDBOX_JOIN/cgroup.procs"
 	unset SANDBOX_JOIN
 	SANDBOX_STAGE=inside exec unshare --cgroup -- "$self" "$@"

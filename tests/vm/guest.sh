@@ -9,7 +9,7 @@ word() { # KEY: its value on the kernel's command line
 prefix=$(word prefix) mode=$(word mode)
 IFS=, read -ra suites <<<"$(word suites)"
 export CUSTODY=$prefix/bin/custody CUSTODY_SRC=/opt/custody PATH=$prefix/bin:$PATH
-export BATS_TEST_TIMEOUT=900 CUSTODY_ENGINE_TIMEOUT=5400 CUSTODY_TEST_SEED=1 CUSTODY_TEST_FULL=0 TERM=dumb
+export BATS_TEST_TIMEOUT=900 CUSTODY_ENGINE_TIMEOUT=5400 CUSTODY_STORM=10 CUSTODY_TEST_SEED=1 CUSTODY_TEST_FULL=0 TERM=dumb
 [ -z "$(word sample)" ] || export CUSTODY_SAMPLE=1
 cd /opt/custody || exit 1
 stty -F /dev/ttyS1 raw -echo

@@ -15,7 +15,7 @@
 #	VM_SAMPLE=1	of engines' scenarios only those that CI affords
 #	VM_FILTER=REGEX	of engines' scenarios only those whose names match
 #	VM_MINUTES=N	the machine is switched off after so long (default: 40)
-set -eu
+set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd -P)
 src=${here%/tests/vm}
 mode=plain
@@ -45,7 +45,7 @@ log() {
 
 # --- what is fetched: once --------------------------------------------------------------------------------------------
 kernel_package() {
-	apt-cache depends linux-image-cloud-amd64 | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1
+	apt-cache depends linux-image-cloud-amd64 | awk '$1 == "Depends:" && $2 ~ /^linux-image-[0-9]/ && !n++ { print $2 }'
 }
 fetch_kernel() {
 	local name
@@ -63,7 +63,7 @@ fetch_kernel() {
 mirror() {
 	# shellcheck disable=SC2016 # apt's own variables
 	apt-get indextargets --format '$(SITE) $(RELEASE) $(COMPONENT) $(CREATED_BY)' |
-		awk '$2 == "bookworm" && $3 == "main" && $4 == "Packages" { print $1; exit }'
+		awk '$2 == "bookworm" && $3 == "main" && $4 == "Packages" && !n++ { print $1 }'
 }
 packages=systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd,kmod,bats,jq,procps,util-linux,uidmap,runc,crun
 packages=$packages,busybox-static,strace,podman,conmon,catatonit,iproute2,python3,docker.io,containerd,python3-grpcio
