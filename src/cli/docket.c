@@ -16,6 +16,7 @@ void docket_done(struct docket *d)
 	verdict_free(d->verdict);
 	jdoc_free(d->document);
 	subject_free(d->subject);
+	strv_free(d->hide);
 	profile_free(d->profile);
 	config_free(d->config);
 	dirs_done(&d->dirs);
@@ -66,7 +67,13 @@ static int build(struct docket *d, const struct run_options *o, struct fault *f)
 	r = o->canary ? 0 : profile_require_lane(&d->asked, d->dirs.lane, f);
 	if (r >= 0)
 		r = subject_build(&d->asked, &rq, &d->subject, f);
-	return r < 0 ? r : subject_require_apart(d->subject, &d->dirs, f);
+	if (r >= 0)
+		r = subject_require_apart(d->subject, &d->dirs, f);
+	if (r >= 0)
+		r = subject_hide_own(d->subject, &d->dirs, &d->hide, f);
+	if (r >= 0)
+		d->asked.fs_hide = d->hide;
+	return r;
 }
 
 int docket_open(const struct run_options *o, const char *session, struct docket *ret, struct fault *f)

@@ -22,6 +22,7 @@ struct docket {
 	struct config *config;
 	struct profile *profile; /* as loaded */
 	struct profile asked;	 /* with the options; shares the loaded one's memory */
+	char **hide;		 /* of ASKED: what the profile hides, and what is custody's own */
 	struct subject *subject;
 	struct digest_key key; /* from here on filled by docket_judge */
 	struct jdoc *document;

@@ -46,6 +46,18 @@ struct capture_options session_evidence_limits(const struct config *c)
 	};
 }
 
+/* The masks went with the container: keys below them, and the store that is being written, would be captured too. */
+static int list_hidden(const struct session_evidence_case *c, char ***ret, struct fault *f)
+{
+	const char *work = subject_work_target(c->docket->subject);
+
+	for (char **h = c->docket->hide; h && *h; h++)
+		if (path_is_below(*h, work) && strlen(*h) > strlen(work) &&
+		    strv_append(ret, *h + strlen(work) + (work[1] != '\0')) < 0)
+			return fault_errno(f, ENOMEM, "evidence");
+	return 0;
+}
+
 /* What is to be read, or a reason why nothing is. */
 struct source {
 	int fd;
@@ -117,6 +129,7 @@ static int take(struct session_evidence *ev, const struct session_evidence_case 
 		const char *store, struct run_result *res, struct fault *f)
 {
 	struct capture_options limits = session_evidence_limits(c->docket->config);
+	_cleanup_strv_ char **hidden = NULL;
 	_cleanup_jdoc_ struct jdoc *metadata = result_describe(res);
 	_cleanup_strbuf_ struct strbuf subject = { 0 };
 	_cleanup_close_ int audit = open_audit(c->session);
@@ -125,6 +138,10 @@ static int take(struct session_evidence *ev, const struct session_evidence_case 
 	size_t output_len = 0;
 	int r;
 
+	r = list_hidden(c, &hidden, f);
+	if (r < 0)
+		return r;
+	limits.skip = hidden;
 	limits.upper = src->upper;
 	limits.ids = ids_of(c);
 	r = tail_read(&ev->tail, &output, &output_len, f);

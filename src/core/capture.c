@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/str.h"
 #include "base/walk.h"
 #include "core/capture-entry.h"
 #include "core/capture-pool.h"
@@ -260,8 +261,14 @@ static int complain(struct capture *c, const struct walk_entry *w, struct fault 
 	return r < 0 ? r : blame_and_tell(c, &e, w->error, w->why, f);
 }
 
-static int step(struct capture *c, int event, const struct walk_entry *w, struct fault *f)
+static int step(struct capture *c, struct walk *walk, int event, const struct walk_entry *w, struct fault *f)
 {
+	bool skip = w->path_len > 0 && strv_has(c->o->skip, w->path);
+
+	if (skip && event == WALK_ENTER)
+		walk_skip(walk);
+	if (skip && event == WALK_ENTRY)
+		return 0;
 	switch (event) {
 	case WALK_ENTER:
 		return enter(c, w, f);
@@ -323,7 +330,7 @@ int capture_tree(int treefd, int outfd, const struct capture_options *o, struct 
 		c.entries += event > 0 && event != WALK_LEAVE;
 		cut = over_limit(&c);
 		if (!cut)
-			r = event < 0 ? event : step(&c, event, &w, f);
+			r = event < 0 ? event : step(&c, walk, event, &w, f);
 	}
 	if (r == 0)
 		r = capture_pool_finish(c.pool, ret, f);

@@ -33,6 +33,7 @@ struct capture_options {
 	 * TREE is the upper layer of an overlay: what was changed, and a device 0:0 for each name that was removed.
 	 */
 	bool upper;
+	char *const *skip; /* paths below the tree whose inside is not looked at; may be NULL */
 	/* Who owns the container's files on this host, and whose they are in the manifest. */
 	struct capture_ids {
 		bool set;

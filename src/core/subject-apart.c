@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "base/str.h"
 #include "core/dirs.h"
 #include "core/subject.h"
 
@@ -47,7 +48,8 @@ static int require_apart(const char *source, const char *dir, struct fault *f)
 
 static int require_source(const char *source, const struct dirs *d, struct fault *f)
 {
-	const char *const own[] = { d->config, d->profiles_admin,   d->profiles_user, d->state,
+	/* All of BASE: the other lane's state is believed as well. */
+	const char *const own[] = { d->config, d->profiles_admin,   d->profiles_user, d->base,
 				    d->run,    d->profiles_shipped, d->libexec };
 	int r = 0;
 
@@ -66,4 +68,86 @@ int subject_require_apart(const struct subject *s, const struct dirs *d, struct 
 		if (s->mounts[i].kind == SUBJECT_MOUNT_BIND && s->mounts[i].rw)
 			r = require_source(s->mounts[i].source, d, f);
 	return r;
+}
+
+/* What is seen at TARGET inside comes from SOURCE: nothing of DIR may be in it. */
+static int hide(const char *source, const char *target, const char *dir, char ***ret, struct fault *f)
+{
+	_cleanup_free_ char *real = dir ? resolve(dir) : NULL, *inside = NULL;
+
+	if (!dir)
+		return 0;
+	if (!real)
+		return fault_errno(f, ENOMEM, "'%s'", dir);
+	if (path_is_below(source, real))
+		return fault_set(f, EPERM,
+				 "'%s' lies in custody's own '%s', which no sandbox may see: choose another "
+				 "directory",
+				 source, real);
+	if (!path_is_below(real, source))
+		return 0;
+	inside = path_join(target, real + strlen(source) + (source[1] != '\0'));
+	if (!inside)
+		return fault_errno(f, ENOMEM, "'%s'", dir);
+	if (strv_has(*ret, inside))
+		return 0;
+	return strv_append(ret, inside) < 0 ? fault_errno(f, ENOMEM, "'%s'", dir) : 0;
+}
+
+static int hide_all(const char *source, const char *target, const struct dirs *d, char ***ret,
+		    struct fault *f)
+{
+	_cleanup_free_ char *evidence = NULL;
+	int r = 0;
+
+	for (int lane = LANE_SANDBOX; r == 0 && lane <= LANE_PROD; lane++) {
+		_cleanup_free_ char *one = path_join(d->base, lane_name((enum lane)lane));
+
+		r = one ? hide(source, target, one, ret, f) : fault_errno(f, ENOMEM, "'%s'", d->base);
+	}
+	/* What other runs left; somebody may go there and look into it with a sandbox. */
+	evidence = path_join(d->base, "forensics");
+	if (r == 0 && !evidence)
+		r = fault_errno(f, ENOMEM, "'%s'", d->base);
+	if (r == 0 && !path_is_below(source, evidence))
+		r = hide(source, target, evidence, ret, f);
+	if (r == 0)
+		r = hide(source, target, d->run, ret, f);
+	if (r == 0)
+		r = hide(source, target, d->config, ret, f);
+	return r;
+}
+
+/* A sealed copy is seen wherever its original is. */
+static int require_shown(const struct subject *s, const char *operand, char **hidden, struct fault *f)
+{
+	_cleanup_free_ char *inside = path_join(subject_work_target(s), operand);
+
+	if (!inside)
+		return fault_errno(f, ENOMEM, "operand");
+	for (char **h = hidden; h && *h; h++)
+		if (path_is_below(inside, *h))
+			return fault_set(f, EPERM, "'%s' is hidden in the sandbox: it cannot be an operand",
+					 operand);
+	return 0;
+}
+
+int subject_hide_own(const struct subject *s, const struct dirs *d, char ***ret, struct fault *f)
+{
+	_cleanup_strv_ char **list = strv_copy(s->profile->fs_hide);
+	int r = 0;
+
+	if (s->profile->fs_hide && !list)
+		return fault_errno(f, ENOMEM, "subject");
+	if (s->worktree && s->profile->workspace != PROFILE_WORKSPACE_TMPFS)
+		r = hide_all(s->worktree, subject_work_target(s), d, &list, f);
+	for (size_t i = 0; r == 0 && i < s->n_mounts; i++)
+		if (s->mounts[i].kind == SUBJECT_MOUNT_BIND)
+			r = hide_all(s->mounts[i].source, s->mounts[i].target, d, &list, f);
+	for (size_t i = 0; r == 0 && i < s->n_operands; i++)
+		r = require_shown(s, s->operands[i].path, list, f);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(list);
+	return 0;
 }

@@ -113,6 +113,12 @@ uint64_t subject_tmp_size(const struct subject *s);	  /* of each private tmpfs *
 struct dirs;
 /* Refuse a writable source that holds, or lies in, a directory of custody's own: what is there is believed. */
 int subject_require_apart(const struct subject *s, const struct dirs *d, struct fault *f) _must_check_;
+/*
+ * What is hidden inside: the profile's list, and wherever keys, requests, grants, ledger or configuration would show.  A
+ * source that lies in them is refused.  The list is the caller's.
+ */
+int subject_hide_own(const struct subject *s, const struct dirs *d, char ***ret,
+		     struct fault *f) _must_check_;
 
 /*
  * GOV-9, just before the start: are writable sources still the files that were judged?  By the descriptor where one is
