@@ -111,6 +111,8 @@ int grant_items_load(const struct grant_judgement *j, int dirfd, const struct di
 		     struct grant_items *ret, struct fault *f) _must_check_;
 /* Marks the grants that together are an approval, and sums up. */
 void grant_items_choose(const struct desk *d, struct grant_items *l, enum grant_reason *ret_reason);
+void grant_items_choose_reserved(const struct desk *d, struct grant_items *l, const char *session,
+				 enum grant_reason *ret_reason);
 /* Moves what callers see into RET, chosen ones first. */
 int grant_items_take(const struct desk *d, struct grant_items *l, enum grant_reason reason,
 		     struct grant_set *ret, struct fault *f) _must_check_;

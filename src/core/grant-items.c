@@ -81,6 +81,7 @@ static int load(const struct grant_judgement *j, int dirfd, const char *name, st
 	grant_file_name(&item->found.grant, own);
 	if (!registered || !str_eq(own, name)) {
 		item->found.reason = GRANT_UNREGISTERED;
+		grant_uses_done(&item->uses);
 		return 0;
 	}
 	r = grant_uses_settle(j->desk, &item->uses, &j->now, &item->returned, f);
@@ -172,6 +173,40 @@ static enum grant_reason sum_up(const struct grant_items *l, uint64_t chosen)
 			reason = l->items[i].found.reason;
 	}
 	return reason;
+}
+
+/*
+ * Everything that SESSION reserved: it was what the start needed, by rules that may have been stricter than ours.  One of
+ * them that does not hold any more is enough for a no.
+ */
+void grant_items_choose_reserved(const struct desk *d, struct grant_items *l, const char *session,
+				 enum grant_reason *ret_reason)
+{
+	uint64_t voices = 0;
+
+	*ret_reason = GRANT_NONE;
+	for (size_t i = 0; i < l->n; i++) {
+		struct grant_item *item = &l->items[i];
+
+		if (!grant_uses_find(&item->uses, session))
+			continue;
+		if (item->found.reason != GRANT_VALID) {
+			*ret_reason = item->found.reason;
+			voices = 0;
+			break;
+		}
+		voices += !is_heard(l, item->approver);
+		item->chosen = true;
+		*ret_reason = GRANT_TOO_FEW_APPROVALS;
+	}
+	if (voices >= desk_min_approvals(d)) {
+		*ret_reason = GRANT_VALID;
+		return;
+	}
+	if (*ret_reason == GRANT_NONE)
+		*ret_reason = sum_up(l, 0);
+	for (size_t i = 0; i < l->n; i++)
+		l->items[i].chosen = false;
 }
 
 void grant_items_choose(const struct desk *d, struct grant_items *l, enum grant_reason *ret_reason)

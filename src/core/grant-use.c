@@ -16,7 +16,9 @@ static int look(const struct grant_judgement *j, int dirfd, struct grant_items *
 {
 	int r = grant_items_load(j, dirfd, j->query->digest, l, f);
 
-	if (r == 0)
+	if (r == 0 && j->only_reserved)
+		grant_items_choose_reserved(j->desk, l, j->session, reason);
+	else if (r == 0)
 		grant_items_choose(j->desk, l, reason);
 	return r;
 }

@@ -396,9 +396,14 @@ static void GOV_13_min_approvals_needs_as_many_approvers(void)
 	      strv_len(open.items[0].approvals) == 1);
 	CHECK(approve(&b, "rm", "bob", &once, &g3) && look(&b, "rm", 'B') == GRANT_VALID);
 	CHECK(request_list(&b.desk, false, &closed, NULL) == 0 && closed.n == 0);
-	/* One of both is taken back. */
+	/* One of both is taken back, before the start and between reserve and start. */
+	CHECK(reserve(&b, "rm", 'B', "r") == GRANT_VALID);
 	CHECK(grant_revoke(&b.desk, g3.id, "bob", NULL, NULL) == 0 &&
 	      look(&b, "rm", 'B') == GRANT_TOO_FEW_APPROVALS);
+	b.rules.min_approvals = 1;
+	CHECK(consume(&b, "rm", 'B', "r") == GRANT_REVOKED &&
+	      grant_release(&b.desk, "r", "revoked", NULL) == 0);
+	b.rules.min_approvals = 2;
 	/* One key under two names is one. */
 	memcpy(kb, ka, sizeof(ka));
 	CHECK(look(&b, "rm", 'B') == GRANT_TOO_FEW_APPROVALS && bench_is_complete(&b));
