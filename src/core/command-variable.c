@@ -5,14 +5,17 @@
 
 #include "base/str.h"
 
+/* Every entry a directory of the system: none that the command, or who wrote it, could have filled. */
 static bool path_variable_is_plain(const char *value)
 {
 	for (const char *p = value, *stop;; p = stop + 1) {
-		stop = strchrnul(p, ':');
-		if (!str_starts(p, "/usr/") && !str_starts(p, "/bin") && !str_starts(p, "/sbin") &&
-		    !str_starts(p, "/opt/"))
+		size_t len = strcspn(p, ":");
+
+		stop = p + len;
+		if (!str_starts(p, "/usr/") && !str_starts(p, "/opt/") &&
+		    !(len == 4 && str_starts(p, "/bin")) && !(len == 5 && str_starts(p, "/sbin")))
 			return false;
-		if (memmem(p, (size_t)(stop - p), "..", 2) || memchr(p, SHELL_UNKNOWN, (size_t)(stop - p)))
+		if (memmem(p, len, "..", 2) || memchr(p, SHELL_UNKNOWN, len))
 			return false;
 		if (!*stop)
 			return true;
@@ -21,50 +24,16 @@ static bool path_variable_is_plain(const char *value)
 
 static bool variable_runs(const char *name, const char *value)
 {
-	static const char *const names[] = { "BASH_ENV",
-					     "ENV",
-					     "PROMPT_COMMAND",
-					     "PS0",
-					     "PS1",
-					     "PS2",
-					     "PS4",
-					     "SHELLOPTS",
-					     "BASHOPTS",
-					     "EDITOR",
-					     "VISUAL",
-					     "PAGER",
-					     "MANPAGER",
-					     "BROWSER",
-					     "LESSOPEN",
-					     "LESSCLOSE",
-					     "PYTHONPATH",
-					     "PYTHONSTARTUP",
-					     "PYTHONHOME",
-					     "PERL5OPT",
-					     "PERL5LIB",
-					     "PERLLIB",
-					     "PERL5DB",
-					     "RUBYOPT",
-					     "RUBYLIB",
-					     "NODE_OPTIONS",
-					     "NODE_PATH",
-					     "JAVA_TOOL_OPTIONS",
-					     "MAKEFLAGS",
-					     "CC",
-					     "RSYNC_RSH",
-					     "GREP_OPTIONS",
-					     "IFS",
-					     "GCONV_PATH",
-					     "SHELL",
-					     "ZDOTDIR",
-					     "XDG_CONFIG_HOME",
-					     "RIPGREP_CONFIG_PATH",
-					     "CURL_HOME",
-					     "WGETRC",
-					     "INPUTRC",
-					     "FPATH",
-					     "LUA_INIT",
-					     NULL };
+	/* clang-format off */
+	static const char *const names[] = {
+		"BASH_ENV", "ENV", "PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4", "SHELLOPTS", "BASHOPTS",
+		"EDITOR", "VISUAL", "PAGER", "MANPAGER", "BROWSER", "LESSOPEN", "LESSCLOSE", "PYTHONPATH",
+		"PYTHONSTARTUP", "PYTHONHOME", "PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "RUBYOPT",
+		"RUBYLIB", "NODE_OPTIONS", "NODE_PATH", "JAVA_TOOL_OPTIONS", "MAKEFLAGS", "CC",
+		"RSYNC_RSH", "GREP_OPTIONS", "IFS", "GCONV_PATH", "SHELL", "ZDOTDIR", "XDG_CONFIG_HOME",
+		"RIPGREP_CONFIG_PATH", "CURL_HOME", "WGETRC", "INPUTRC", "FPATH", "LUA_INIT", NULL
+	};
+	/* clang-format on */
 
 	if (str_eq(name, "PATH"))
 		return !path_variable_is_plain(value);
@@ -110,8 +79,10 @@ void judge_environment(struct judge *j)
 		char name[32];
 		size_t len = equals ? (size_t)(equals - *e) : 0;
 
-		if (len == 0 || len >= sizeof(name))
+		if (len == 0)
 			continue;
+		if (len >= sizeof(name)) /* enough for what begins with BASH_FUNC_ or LD_ */
+			len = sizeof(name) - 1;
 		memcpy(name, *e, len);
 		name[len] = '\0';
 		/* Those two name what a person uses, not what this command runs. */

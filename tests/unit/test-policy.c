@@ -382,6 +382,9 @@ static void variables_of_the_environment_count(void)
 	char *ls[] = { (char *)"ls", NULL };
 	char preload[] = "LD_PRELOAD=/work/x.so", path[] = "PATH=/work/bin:/usr/bin",
 	     plain[] = "PATH=/usr/local/bin:/usr/bin:/bin", lang[] = "LANG=C", shell[] = "SHELL=/bin/bash";
+	char function[] = "BASH_FUNC_a_name_that_is_longer_than_most%%=() { ./x; }",
+	     odd[] = "PATH=/binx:/usr/bin";
+	char *more[] = { function, NULL }, *strange[] = { odd, NULL };
 	char *bad[] = { preload, NULL }, *other[] = { path, NULL }, *good[] = { plain, lang, shell, NULL };
 	struct policy_facts facts = policy_sandbox;
 	_cleanup_verdict_ struct verdict *a = NULL, *b = NULL, *c = NULL;
@@ -394,6 +397,10 @@ static void variables_of_the_environment_count(void)
 	facts.env = good;
 	c = policy_of(facts, ls);
 	CHECK(a && a->level == 'B' && b && b->level == 'B' && c && c->level == 'A');
+	facts.env = more;
+	CHECK(level_of(&facts, "ls") == 'B');
+	facts.env = strange;
+	CHECK(level_of(&facts, "ls") == 'B');
 }
 
 static void long_and_deep_commands_are_decided_not_passed(void)
