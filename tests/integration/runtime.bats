@@ -140,10 +140,22 @@ ended() {
 paused() {
 	[ "$(status_of "$1")" = paused ]
 }
+# pids_cgroup ID: where that container's processes are counted, v1 or v2.
+pids_cgroup() {
+	local list
+	list=$(cat "/proc/$("$RT" --root "$ROOT" state "$1" | jq .pid)/cgroup")
+	if grep -q ':pids:' <<<"$list"; then
+		echo "/sys/fs/cgroup/pids$(sed -n 's/^[0-9]*:pids://p' <<<"$list")"
+	else
+		echo "/sys/fs/cgroup$(sed -n 's/^0:://p' <<<"$list")"
+	fi
+}
 @test "runtime: update from stdin, file and options" {
 	"$RT" --root "$ROOT" run -d -b "$B" x
 	echo '{"pids":{"limit":50}}' | "$RT" --root "$ROOT" update --resources - x
+	[ "$(cat "$(pids_cgroup x)/pids.max")" = 50 ]
 	"$RT" --root "$ROOT" update --pids-limit 60 x
+	[ "$(cat "$(pids_cgroup x)/pids.max")" = 60 ]
 	run "$RT" --root "$ROOT" update x
 	[ "$status" -eq 1 ]
 	run "$RT" --root "$ROOT" update --memory lots x
