@@ -286,6 +286,8 @@ AM_TESTS_ENVIRONMENT = \
 EXTRA_DIST += $(script_tests) tests/data tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/integration tests/conformance tests/lib tests/vm
 
 # Built by the scripts in contrib/bench only.
-EXTRA_PROGRAMS = contrib/bench/ledger-driver contrib/bench/policy-driver
+EXTRA_PROGRAMS = contrib/bench/ledger-driver contrib/bench/policy-driver \
+	contrib/bench/evidence-driver
 contrib_bench_policy_driver_SOURCES = contrib/bench/policy-driver.c
 contrib_bench_ledger_driver_SOURCES = contrib/bench/ledger-driver.c
+contrib_bench_evidence_driver_SOURCES = contrib/bench/evidence-driver.c

@@ -36,7 +36,7 @@ struct name {
 struct level {
 	int fd;
 	bool drained;	     /* nothing more to read from FD */
-	struct strbuf names; /* NUL-terminated, from AT on still to come */
+	struct strbuf names; /* put_name; from AT on still to come */
 	size_t at;
 	char **sorted; /* into NAMES */
 	size_t n_sorted, next;
@@ -86,6 +86,18 @@ static void path_push(struct walk *w, const char *name)
 	strbuf_puts(&w->path, name);
 }
 
+/* The name, its NUL, and behind it what the directory says it is. */
+static void put_name(struct strbuf *names, const struct name *n)
+{
+	strbuf_add(names, n->text, strlen(n->text) + 1);
+	strbuf_putc(names, (char)n->type);
+}
+
+static unsigned char type_of(const char *name)
+{
+	return (unsigned char)name[strlen(name) + 1];
+}
+
 /* One portion of names from the kernel; negative errno. */
 static int read_names(struct level *l)
 {
@@ -100,7 +112,7 @@ static int read_names(struct level *l)
 		const struct name *n = (const struct name *)(buf + at);
 
 		if (!str_eq(n->text, ".") && !str_eq(n->text, ".."))
-			strbuf_add(&l->names, n->text, strlen(n->text) + 1);
+			put_name(&l->names, n);
 		at += n->len;
 	}
 	return l->names.broken ? -ENOMEM : 0;
@@ -131,12 +143,12 @@ static int sort_names(struct level *l)
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < l->names.len; i += strlen(l->names.text + i) + 1)
+	for (size_t i = 0; i < l->names.len; i += strlen(l->names.text + i) + 2)
 		n++;
 	l->sorted = calloc(n + 1, sizeof(*l->sorted));
 	if (!l->sorted)
 		return -ENOMEM;
-	for (size_t i = 0; i < l->names.len; i += strlen(l->names.text + i) + 1)
+	for (size_t i = 0; i < l->names.len; i += strlen(l->names.text + i) + 2)
 		l->sorted[l->n_sorted++] = l->names.text + i;
 	qsort(l->sorted, n, sizeof(*l->sorted), by_bytes);
 	return 0;
@@ -162,7 +174,7 @@ static int next_name(const struct walk *w, struct level *l, const char **ret)
 	}
 	if (l->at < l->names.len) {
 		*ret = l->names.text + l->at;
-		l->at += strlen(*ret) + 1;
+		l->at += strlen(*ret) + 2;
 	}
 	return r;
 }
@@ -274,6 +286,11 @@ static int visit(struct walk *w, const char *name, struct walk_entry *e, struct 
 	if (w->path.broken)
 		return fault_errno(f, ENOMEM, "walk");
 	(void)fill(w, e, WALK_ENTRY);
+	if ((w->flags & WALK_UNSEEN_FILES) && type_of(name) == DT_REG) {
+		e->stx.stx_mode = S_IFREG;
+		e->stx.stx_mnt_id = w->levels[0].mount;
+		return WALK_ENTRY;
+	}
 	r = look(e->dirfd, e->name, AT_SYMLINK_NOFOLLOW, &e->stx);
 	if (r < 0)
 		return report(w, e, -r, "cannot be looked at");

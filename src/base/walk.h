@@ -35,6 +35,11 @@ struct walk_entry {
 };
 
 #define WALK_SORTED 1u /* by the bytes of the names in each directory; costs memory in a wide one */
+/*
+ * What the directory calls a regular file is not looked at: its stx_mask is 0, stx_mode says no more than S_IFREG, and
+ * stx_mnt_id is the root's.  For who opens it and looks then.
+ */
+#define WALK_UNSEEN_FILES 2u
 
 struct walk;
 

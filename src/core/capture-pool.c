@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -13,27 +14,43 @@
 #include "core/capture-copy.h"
 #include "core/capture-entry.h"
 
-#define QUEUE 64
+#define QUEUE 4
+#define BATCH_MAX 64
+/* Below this the bytes cost less than waking somebody: such files go to a thread many at once. */
+#define SMALL_MAX ((uint64_t)64 * 1024)
 #define MANIFEST_AHEAD ((size_t)512 * 1024)
 #define STACK_SIZE ((size_t)256 * 1024)
+
+/* Files of one directory, so that two threads seldom make files in the same one. */
+struct batch {
+	struct capture_job jobs[BATCH_MAX];
+	size_t n;
+};
+
+/* What a thread has to tell, gathered for one turn at the lock. */
+struct news {
+	struct strbuf lines;
+	struct capture_stats stats;
+	int failed;
+};
 
 struct capture_pool {
 	const struct capture_options *o;
 	int outfd, oddfd, manifestfd;
 	pthread_t threads[CAPTURE_THREADS_MAX];
 	unsigned int n_threads;
+	size_t batch_max; /* each holds a descriptor */
 
 	pthread_mutex_t lock;
 	pthread_cond_t room, work;
-	struct capture_job queue[QUEUE];
+	struct batch queue[QUEUE];
 	size_t first, n;
 	bool closing;
+	struct batch next; /* the walker's own */
 
-	struct strbuf lines; /* of the manifest, not written yet */
-	struct capture_stats stats;
+	struct news news;	    /* of all; lines that are not written yet */
 	uint64_t next_odd, claimed; /* of max_bytes */
 	_Atomic bool no_clone;	    /* the target cannot: asked once */
-	int failed;		    /* errno: the manifest could not be kept, nothing else matters */
 };
 
 struct capture_dir *capture_dir_new(int fd, const char *path)
@@ -49,7 +66,7 @@ struct capture_dir *capture_dir_new(int fd, const char *path)
 	return NULL;
 }
 
-static void drop_locked(struct capture_dir *d)
+void capture_dir_drop(struct capture_dir *d)
 {
 	if (!d || --d->refs > 0)
 		return;
@@ -58,21 +75,28 @@ static void drop_locked(struct capture_dir *d)
 	free(d);
 }
 
-void capture_dir_drop(struct capture_pool *p, struct capture_dir *d)
-{
-	(void)pthread_mutex_lock(&p->lock);
-	drop_locked(d);
-	(void)pthread_mutex_unlock(&p->lock);
-}
-
-static void job_done(struct capture_pool *p, struct capture_job *j)
+static void job_done(struct capture_job *j)
 {
 	manifest_entry_done(&j->entry);
 	fd_close(j->in);
 	free(j->name);
 	free(j->seen);
-	capture_dir_drop(p, j->dir);
+	capture_dir_drop(j->dir);
 	*j = (struct capture_job){ .in = -EBADF };
+}
+
+static void batch_done(struct batch *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		job_done(b->jobs + i);
+	b->n = 0;
+}
+
+static void batch_move(struct batch *to, struct batch *from)
+{
+	memcpy(to->jobs, from->jobs, from->n * sizeof(from->jobs[0]));
+	to->n = from->n;
+	from->n = 0;
 }
 
 /* --- the manifest --------------------------------------------------------------------------------------------- */
@@ -80,30 +104,49 @@ static void job_done(struct capture_pool *p, struct capture_job *j)
 static void flush_locked(struct capture_pool *p)
 {
 	_cleanup_fault_ struct fault f = { 0 };
+	struct news *n = &p->news;
 
-	if (p->lines.broken || fd_write_all(p->manifestfd, p->lines.text, p->lines.len, &f) < 0)
-		p->failed = p->failed ? p->failed : f.code ? f.code : ENOMEM;
-	p->lines.len = 0;
+	if (n->lines.broken || fd_write_all(p->manifestfd, n->lines.text, n->lines.len, &f) < 0)
+		n->failed = n->failed ? n->failed : f.code ? f.code : ENOMEM;
+	n->lines.len = 0;
 }
 
-static void tell_locked(struct capture_pool *p, const struct manifest_entry *e)
+static void note(struct news *n, const struct manifest_entry *e)
 {
-	size_t before = p->lines.len;
+	size_t before = n->lines.len;
 
-	if (manifest_write(e, &p->lines, NULL) < 0)
-		p->failed = p->failed ? p->failed : ENOMEM;
-	p->stats.manifest_bytes += p->lines.len - before;
-	p->stats.entries++;
-	p->stats.files += e->type == MANIFEST_FILE;
-	p->stats.missing += e->why != NULL;
-	p->stats.unstable += e->unstable;
-	if (p->lines.len >= MANIFEST_AHEAD)
+	if (manifest_write(e, &n->lines, NULL) < 0)
+		n->failed = n->failed ? n->failed : ENOMEM;
+	n->stats.manifest_bytes += n->lines.len - before;
+	n->stats.entries++;
+	n->stats.files += e->type == MANIFEST_FILE;
+	n->stats.missing += e->why != NULL;
+	n->stats.unstable += e->unstable;
+}
+
+static void tell_locked(struct capture_pool *p, struct news *n)
+{
+	struct news *all = &p->news;
+
+	strbuf_add(&all->lines, n->lines.text, n->lines.len);
+	all->stats.manifest_bytes += n->stats.manifest_bytes;
+	all->stats.entries += n->stats.entries;
+	all->stats.files += n->stats.files;
+	all->stats.bytes += n->stats.bytes;
+	all->stats.missing += n->stats.missing;
+	all->stats.unstable += n->stats.unstable;
+	all->failed = all->failed ? all->failed : n->failed ? n->failed : n->lines.broken ? ENOMEM : 0;
+	n->lines.len = 0;
+	n->stats = (struct capture_stats){ 0 };
+	if (all->lines.len >= MANIFEST_AHEAD)
 		flush_locked(p);
+	if (p->o->progress)
+		p->o->progress(p->o->arg, all->stats.entries, all->stats.bytes);
 }
 
 static int failure(const struct capture_pool *p, struct fault *f)
 {
-	return p->failed ? fault_errno(f, p->failed, "write " MANIFEST_NAME) : 0;
+	return p->news.failed ? fault_errno(f, p->news.failed, "write " MANIFEST_NAME) : 0;
 }
 
 int capture_pool_tell(struct capture_pool *p, const struct manifest_entry *e, struct fault *f)
@@ -111,7 +154,9 @@ int capture_pool_tell(struct capture_pool *p, const struct manifest_entry *e, st
 	int r;
 
 	(void)pthread_mutex_lock(&p->lock);
-	tell_locked(p, e);
+	note(&p->news, e);
+	if (p->news.lines.len >= MANIFEST_AHEAD)
+		flush_locked(p);
 	r = failure(p, f);
 	(void)pthread_mutex_unlock(&p->lock);
 	return r;
@@ -122,7 +167,7 @@ uint64_t capture_pool_told(struct capture_pool *p)
 	uint64_t bytes;
 
 	(void)pthread_mutex_lock(&p->lock);
-	bytes = p->stats.manifest_bytes;
+	bytes = p->news.stats.manifest_bytes;
 	(void)pthread_mutex_unlock(&p->lock);
 	return bytes;
 }
@@ -215,13 +260,10 @@ static bool is_changed(const struct capture_job *j)
 }
 
 /* A share says only here that it was full. */
-static int settle(struct capture_pool *p, const struct capture_job *j, int out)
+static int settle(const struct capture_pool *p, int out)
 {
-	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
-					   { .tv_sec = j->entry.mtime_s, .tv_nsec = j->entry.mtime_ns } };
 	int r = 0;
 
-	(void)futimens(out, times); /* for people; the manifest has it */
 	if (p->o->sync_each && fsync(out) < 0)
 		r = -errno;
 	if (close(out) < 0 && r == 0)
@@ -238,16 +280,13 @@ static void forget_out(struct capture_pool *p, struct capture_job *j)
 	j->entry.at = NULL;
 }
 
-static void blame(struct capture_pool *p, struct manifest_entry *e, int error, const char *why)
+static void blame(struct news *n, struct manifest_entry *e, int error, const char *why)
 {
-	if (capture_blame(e, error, why, NULL) == 0)
-		return;
-	(void)pthread_mutex_lock(&p->lock);
-	p->failed = ENOMEM;
-	(void)pthread_mutex_unlock(&p->lock);
+	if (capture_blame(e, error, why, NULL) < 0)
+		n->failed = ENOMEM;
 }
 
-static void keep_copy(struct capture_pool *p, struct capture_job *j, const struct capture_copy *c)
+static void keep_copy(struct news *n, struct capture_job *j, const struct capture_copy *c)
 {
 	struct manifest_entry *e = &j->entry;
 	uint64_t wanted = c->sparse ? 0 : j->size;
@@ -258,12 +297,12 @@ static void keep_copy(struct capture_pool *p, struct capture_job *j, const struc
 	e->digest = c->digest;
 	e->unstable = is_changed(j) || c->copied < wanted;
 	if (c->copied < wanted)
-		blame(p, e, 0, "became shorter while it was read");
+		blame(n, e, 0, "became shorter while it was read");
 	else if (j->size < e->size)
-		blame(p, e, 0, "limit: only its beginning was kept");
+		blame(n, e, 0, "limit: only its beginning was kept");
 }
 
-static int copy_into(struct capture_pool *p, struct capture_job *j, struct capture_copy *c)
+static int copy_into(struct capture_pool *p, struct news *n, struct capture_job *j, struct capture_copy *c)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 	int r = capture_copy(c, &f);
@@ -272,13 +311,13 @@ static int copy_into(struct capture_pool *p, struct capture_job *j, struct captu
 		p->no_clone = true;
 	if (r < 0) {
 		(void)close(c->out);
-		blame(p, &j->entry, f.code, c->read_failed ? "cannot be read" : "cannot be written here");
+		blame(n, &j->entry, f.code, c->read_failed ? "cannot be read" : "cannot be written here");
 		return r;
 	}
-	keep_copy(p, j, c);
-	r = settle(p, j, c->out);
+	keep_copy(n, j, c);
+	r = settle(p, c->out);
 	if (r < 0)
-		blame(p, &j->entry, -r, "was not kept by the target");
+		blame(n, &j->entry, -r, "was not kept by the target");
 	return r;
 }
 
@@ -311,7 +350,7 @@ static bool fit(struct capture_pool *p, struct capture_job *j)
 	return true;
 }
 
-static uint64_t copy_file(struct capture_pool *p, struct capture_job *j, void *buffer)
+static uint64_t copy_file(struct capture_pool *p, struct news *n, struct capture_job *j, void *buffer)
 {
 	struct manifest_entry *e = &j->entry;
 	struct capture_copy c = { .in = j->in, .clone = !p->no_clone, .buffer = buffer };
@@ -319,7 +358,7 @@ static uint64_t copy_file(struct capture_pool *p, struct capture_job *j, void *b
 
 	if (e->alloc < e->size &&
 	    capture_find_extents(j->in, j->size, &e->extents, &e->n_extents, &e->sparse, NULL) < 0) {
-		blame(p, e, ENOMEM, "its holes were not found");
+		blame(n, e, ENOMEM, "its holes were not found");
 		return 0;
 	}
 	cut = fit(p, j);
@@ -329,80 +368,98 @@ static uint64_t copy_file(struct capture_pool *p, struct capture_job *j, void *b
 	c.n_extents = e->n_extents;
 	c.out = create_out(p, j);
 	if (c.out < 0) {
-		blame(p, e, -c.out, "cannot be written here");
+		blame(n, e, -c.out, "cannot be written here");
 		return 0;
 	}
-	if (copy_into(p, j, &c) < 0) {
+	if (copy_into(p, n, j, &c) < 0) {
 		e->has_digest = false;
 		forget_out(p, j);
 		return 0;
 	}
 	if (cut && !e->why)
-		blame(p, e, 0, "limit: only its beginning was kept");
+		blame(n, e, 0, "limit: only its beginning was kept");
 	return c.copied;
 }
 
-static void work_on(struct capture_pool *p, struct capture_job *j, void *buffer)
+static void work_on(struct capture_pool *p, struct news *n, struct capture_job *j, void *buffer)
 {
-	uint64_t bytes;
-
 	if (capture_xattrs(j->in, &j->entry, NULL) < 0)
-		blame(p, &j->entry, ENOMEM, "extended attributes were not read");
-	bytes = copy_file(p, j, buffer);
-	(void)pthread_mutex_lock(&p->lock);
-	p->stats.bytes += bytes;
-	tell_locked(p, &j->entry);
-	if (p->o->progress)
-		p->o->progress(p->o->arg, p->stats.entries, p->stats.bytes);
-	(void)pthread_mutex_unlock(&p->lock);
-	job_done(p, j);
+		blame(n, &j->entry, ENOMEM, "extended attributes were not read");
+	n->stats.bytes += copy_file(p, n, j, buffer);
+	note(n, &j->entry);
+	job_done(j);
+}
+
+/* False: there is no more to come. */
+static bool take_batch_locked(struct capture_pool *p, struct batch *ret)
+{
+	while (p->n == 0 && !p->closing)
+		(void)pthread_cond_wait(&p->work, &p->lock);
+	if (p->n == 0)
+		return false;
+	batch_move(ret, p->queue + p->first);
+	p->first = (p->first + 1) % QUEUE;
+	p->n--;
+	(void)pthread_cond_signal(&p->room);
+	return true;
 }
 
 static void *work(void *arg)
 {
 	struct capture_pool *p = arg;
+	_cleanup_free_ struct batch *b = calloc(1, sizeof(*b));
 	_cleanup_free_ void *buffer = malloc(CAPTURE_BUFFER);
+	struct news news = { .failed = b && buffer ? 0 : ENOMEM };
 
-	for (;;) {
-		struct capture_job j;
-
-		(void)pthread_mutex_lock(&p->lock);
-		if (!buffer)
-			p->failed = ENOMEM;
-		while (p->n == 0 && !p->closing)
-			(void)pthread_cond_wait(&p->work, &p->lock);
-		if (p->n == 0) {
-			(void)pthread_mutex_unlock(&p->lock);
-			return NULL;
-		}
-		j = p->queue[p->first];
-		p->first = (p->first + 1) % QUEUE;
-		p->n--;
-		(void)pthread_cond_signal(&p->room);
+	(void)pthread_mutex_lock(&p->lock);
+	while (!news.failed && take_batch_locked(p, b)) {
 		(void)pthread_mutex_unlock(&p->lock);
-		if (buffer)
-			work_on(p, &j, buffer);
-		else
-			job_done(p, &j);
+		for (size_t i = 0; i < b->n; i++)
+			work_on(p, &news, b->jobs + i, buffer);
+		b->n = 0;
+		(void)pthread_mutex_lock(&p->lock);
+		tell_locked(p, &news);
 	}
+	tell_locked(p, &news);
+	(void)pthread_cond_signal(&p->room); /* whoever waits for one that ended must look */
+	(void)pthread_mutex_unlock(&p->lock);
+	strbuf_done(&news.lines);
+	return NULL;
 }
 
 /* --- the queue -------------------------------------------------------------------------------------------------- */
 
-int capture_pool_put(struct capture_pool *p, struct capture_job *job, struct fault *f)
+static int hand_over(struct capture_pool *p, struct fault *f)
 {
 	int r;
 
 	(void)pthread_mutex_lock(&p->lock);
-	while (p->n == QUEUE)
+	while (p->n == QUEUE && !p->news.failed)
 		(void)pthread_cond_wait(&p->room, &p->lock);
-	p->queue[(p->first + p->n) % QUEUE] = *job;
-	p->n++;
-	job->dir->refs++;
-	(void)pthread_cond_signal(&p->work);
 	r = failure(p, f);
+	if (r == 0 && p->next.n > 0) {
+		batch_move(p->queue + (p->first + p->n) % QUEUE, &p->next);
+		p->n++;
+		(void)pthread_cond_signal(&p->work);
+	}
 	(void)pthread_mutex_unlock(&p->lock);
+	batch_done(&p->next); /* nobody is there to take it */
+	return r;
+}
+
+int capture_pool_put(struct capture_pool *p, struct capture_job *job, struct fault *f)
+{
+	const bool small = !p->o->sync_each && job->size <= SMALL_MAX;
+	struct batch *b = &p->next;
+	int r = 0;
+
+	job->dir->refs++;
+	if (b->n > 0 && (b->n >= p->batch_max || b->jobs[0].dir != job->dir))
+		r = hand_over(p, f);
+	b->jobs[b->n++] = *job;
 	*job = (struct capture_job){ .in = -EBADF };
+	if (r == 0 && !small)
+		r = hand_over(p, f);
 	return r;
 }
 
@@ -421,19 +478,21 @@ int capture_pool_finish(struct capture_pool *p, struct capture_stats *ret, struc
 	_cleanup_close_ int fd = -EBADF;
 	int r;
 
+	r = hand_over(p, f);
 	join(p);
 	flush_locked(p);
-	r = failure(p, f);
+	if (r == 0)
+		r = failure(p, f);
 	if (r < 0)
 		return r;
 	fd = TAKE_FD(p->manifestfd);
 	if (fsync(fd) < 0 || lseek(fd, 0, SEEK_SET) < 0)
 		return fault_errno(f, errno, "sync " MANIFEST_NAME);
 	/* Read back: what the ledger will vouch for is what the disk has. */
-	r = digest_fd(fd, &p->stats.manifest, f);
+	r = digest_fd(fd, &p->news.stats.manifest, f);
 	if (r < 0)
 		return r;
-	*ret = p->stats;
+	*ret = p->news.stats;
 	return 0;
 }
 
@@ -443,10 +502,11 @@ void capture_pool_free(struct capture_pool *p)
 		return;
 	join(p);
 	for (; p->n > 0; p->n--) {
-		job_done(p, p->queue + p->first);
+		batch_done(p->queue + p->first);
 		p->first = (p->first + 1) % QUEUE;
 	}
-	strbuf_done(&p->lines);
+	batch_done(&p->next);
+	strbuf_done(&p->news.lines);
 	fd_close(p->manifestfd);
 	fd_close(p->oddfd);
 	(void)pthread_cond_destroy(&p->room);
@@ -463,6 +523,17 @@ static unsigned int choose_threads(const struct capture_options *o)
 	if (n == 0)
 		n = cpus < 1 ? 1 : cpus > 4 ? 4 : (unsigned int)cpus;
 	return n > CAPTURE_THREADS_MAX ? CAPTURE_THREADS_MAX : n;
+}
+
+/* Those that wait, are worked on and are being gathered, with room for everybody else's descriptors. */
+static size_t choose_batch(void)
+{
+	struct rlimit limit;
+	size_t n = BATCH_MAX;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 16 < BATCH_MAX)
+		n = (size_t)limit.rlim_cur / 16;
+	return n > 0 ? n : 1;
 }
 
 static int start_threads(struct capture_pool *p, struct fault *f)
@@ -488,6 +559,7 @@ int capture_pool_new(int outfd, const struct capture_options *o, struct capture_
 	if (!p)
 		return fault_errno(f, ENOMEM, "capture");
 	*p = (struct capture_pool){ .o = o, .outfd = outfd, .oddfd = -EBADF, .manifestfd = -EBADF };
+	p->batch_max = choose_batch();
 	(void)pthread_mutex_init(&p->lock, NULL);
 	(void)pthread_cond_init(&p->room, NULL);
 	(void)pthread_cond_init(&p->work, NULL);

@@ -17,7 +17,7 @@ struct capture_pool;
 struct capture_dir {
 	int fd;	    /* -EBADF: its files go to odd/ */
 	char *path; /* below the evidence: "worktree/src" */
-	int refs;   /* under the pool's lock */
+	_Atomic int refs;
 };
 
 struct capture_job {
@@ -42,7 +42,7 @@ bool capture_pool_has_room(struct capture_pool *p);
 uint64_t capture_pool_told(struct capture_pool *p);
 
 struct capture_dir *capture_dir_new(int fd, const char *path); /* owns FD also when it fails */
-void capture_dir_drop(struct capture_pool *p, struct capture_dir *d);
+void capture_dir_drop(struct capture_dir *d);
 
 /* Waits for everything, closes the manifest.  Then free it. */
 int capture_pool_finish(struct capture_pool *p, struct capture_stats *ret, struct fault *f) _must_check_;

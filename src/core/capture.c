@@ -39,9 +39,9 @@ struct capture {
 static void capture_done(struct capture *c)
 {
 	for (; c->n_dirs > 0; c->n_dirs--)
-		capture_dir_drop(c->pool, c->dirs[c->n_dirs - 1]);
+		capture_dir_drop(c->dirs[c->n_dirs - 1]);
 	if (c->odd)
-		capture_dir_drop(c->pool, c->odd);
+		capture_dir_drop(c->odd);
 	capture_pool_free(c->pool);
 	free(c->twins);
 }
@@ -111,7 +111,7 @@ static void leave(struct capture *c, const struct walk_entry *w)
 	if (w->depth == 0 || w->depth >= c->n_dirs)
 		return;
 	if (c->dirs[w->depth])
-		capture_dir_drop(c->pool, c->dirs[w->depth]);
+		capture_dir_drop(c->dirs[w->depth]);
 	c->dirs[w->depth] = NULL;
 	c->n_dirs = w->depth;
 }
@@ -156,9 +156,9 @@ static int open_file(const struct walk_entry *w, struct statx *ret)
 	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID, ret) < 0)
 		return -errno;
 	/* It was a file a moment ago; what it is now counts. */
-	if (!S_ISREG(ret->stx_mode) || ret->stx_mnt_id != w->stx.stx_mnt_id)
+	if (!S_ISREG(ret->stx_mode))
 		return -ESTALE;
-	return TAKE_FD(fd);
+	return ret->stx_mnt_id != w->stx.stx_mnt_id ? -EXDEV : TAKE_FD(fd);
 }
 
 /* How much of it may be kept, and how much of that is data; 0 with WHY when nothing. */
@@ -192,6 +192,25 @@ static int blame_and_tell(struct capture *c, struct manifest_entry *e, int error
 	return r < 0 ? r : capture_pool_tell(c->pool, e, f);
 }
 
+/* The walker has not looked at it (WALK_UNSEEN_FILES), so this is the first time. */
+static int tell_unopened(struct capture *c, const struct walk_entry *w, struct manifest_entry *e, int error,
+			 struct fault *f)
+{
+	const char *why = error == ESTALE  ? "became something else"
+			  : error == EXDEV ? "is on another mount"
+					   : "cannot be opened";
+	struct walk_entry now = *w;
+	int r = 0;
+
+	if (statx(w->dirfd, w->name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &now.stx) ==
+		    0 &&
+	    S_ISREG(now.stx.stx_mode)) {
+		manifest_entry_done(e);
+		r = capture_describe(&now, c->o, e, f);
+	}
+	return r < 0 ? r : blame_and_tell(c, e, error, why, f);
+}
+
 static int take_file(struct capture *c, const struct walk_entry *w, struct manifest_entry *e, struct fault *f)
 {
 	_cleanup_close_ int in = -EBADF;
@@ -206,8 +225,7 @@ static int take_file(struct capture *c, const struct walk_entry *w, struct manif
 		return fault_errno(f, ENOMEM, "capture");
 	in = open_file(w, seen);
 	if (in < 0)
-		return blame_and_tell(c, e, -in, in == -ESTALE ? "became something else" : "cannot be opened",
-				      f);
+		return tell_unopened(c, w, e, -in, f);
 	now.stx = *seen;
 	manifest_entry_done(e);
 	r = capture_describe(&now, c->o, e, f);
@@ -325,7 +343,7 @@ int capture_tree(int treefd, int outfd, const struct capture_options *o, struct 
 	if (r == 0)
 		r = begin(&c, outfd, f);
 	if (r == 0)
-		r = walk_new(treefd, 0, &walk, f);
+		r = walk_new(treefd, WALK_UNSEEN_FILES, &walk, f);
 	while (r == 0 && !cut && (event = walk_next(walk, &w, f)) != WALK_END) {
 		c.entries += event > 0 && event != WALK_LEAVE;
 		cut = over_limit(&c);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Takes a tree as `custody run` does, without the run: evidence-driver TREE OUT [THREADS].  OUT is made.  Prints the seconds
+ * that it took up to syncfs, those with it, and the highest memory in KB.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "core/capture.h"
+#include "core/evidence-probe.h"
+
+static int take(int tree, int out, unsigned int threads, struct fault *f)
+{
+	struct capture_options o = { .threads = threads };
+	struct capture_stats s = { 0 };
+	struct evidence_probe probe;
+	uint64_t start = clock_boot_ns(), took;
+	struct rusage used;
+	int r;
+
+	r = evidence_probe(out, &probe, f);
+	if (r < 0)
+		return r;
+	o.any_names = probe.any_names;
+	o.sync_each = !probe.local;
+	r = capture_tree(tree, out, &o, &s, f);
+	if (r < 0)
+		return r;
+	took = clock_boot_ns() - start;
+	if (syncfs(out) < 0)
+		return fault_errno(f, errno, "sync");
+	(void)getrusage(RUSAGE_SELF, &used);
+	printf("%.3f %.3f %ld\n", (double)took / 1e9, (double)(clock_boot_ns() - start) / 1e9,
+	       used.ru_maxrss);
+	return s.missing || s.cut_short
+		       ? fault_set(f, EIO, "%llu entries were not kept", (unsigned long long)s.missing)
+		       : 0;
+}
+
+int main(int argc, char **argv)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+	_cleanup_close_ int tree = -EBADF, out = -EBADF;
+
+	if (argc < 3) {
+		fprintf(stderr, "usage: evidence-driver TREE OUT [THREADS]\n");
+		return 64;
+	}
+	tree = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (mkdir(argv[2], 0700) == 0)
+		out = open(argv[2], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (tree < 0 || out < 0) {
+		perror("evidence-driver");
+		return 1;
+	}
+	if (take(tree, out, argc > 3 ? (unsigned int)strtoul(argv[3], NULL, 10) : 0, &f) == 0)
+		return 0;
+	fprintf(stderr, "evidence-driver: %s\n", fault_text(&f));
+	return 1;
+}
