@@ -90,9 +90,40 @@ static int append(const struct profile_key *k, const struct jdoc *admin, const s
 	return 0;
 }
 
-static int merge_row(const struct profile_key *k, const struct jdoc *admin, const struct jdoc *user,
-		     struct jdoc *doc, struct fault *f)
+/*
+ * The admin names who approves: then a user cannot do with less approval than there is by default either, or whoever asks
+ * would be the one who answers.
+ */
+static int require_governed(const struct profile_key *k, const struct jdoc *approvers,
+			    const struct jdoc *admin, const struct jdoc *user, struct fault *f)
 {
+	_cleanup_jdoc_ struct jdoc *fallback = k->fallback ? jdoc_new_string(k->fallback) : NULL;
+	const char *what = NULL;
+
+	if (str_eq(k->path, "rules"))
+		for (size_t i = 0; i < user->n_items; i++)
+			if (str_eq(jdoc_get_string(user->items[i], "effect"), "allow"))
+				what = "a rule that allows";
+	if (!admin && str_eq(k->path, "trusted_hosts") && user->n_items > 0)
+		what = "a host that is trusted";
+	if (!admin && str_eq(k->path, "governance.security_profile") &&
+	    !(fallback && is_tighter(k, fallback, user)))
+		what = "less than the default";
+	if (!what)
+		return 0;
+	return profile_complain(
+		f, user,
+		"'%s' loosens: %s may stand only in the admin's file, which says who approves (%s:%u)",
+		k->path, what, approvers->origin, approvers->line);
+}
+
+static int merge_row(const struct profile_key *k, const struct jdoc *approvers, const struct jdoc *admin,
+		     const struct jdoc *user, struct jdoc *doc, struct fault *f)
+{
+	int r = approvers ? require_governed(k, approvers, admin, user, f) : 0;
+
+	if (r < 0)
+		return r;
 	if (k->order == PROFILE_ORDER_NEVER)
 		return profile_complain(f, user, "'%s' may stand only in the admin's file", k->path);
 	if (admin && k->order == PROFILE_ORDER_SUPERSET)
@@ -117,7 +148,8 @@ int config_merge(const struct jdoc *admin, const struct jdoc *user, struct jdoc 
 			k->kind == PROFILE_KIND_SECTION ? NULL : config_document_get(user, k->path);
 
 		if (u)
-			r = merge_row(k, admin ? config_document_get(admin, k->path) : NULL, u, doc, f);
+			r = merge_row(k, admin ? config_document_get(admin, "approvers") : NULL,
+				      admin ? config_document_get(admin, k->path) : NULL, u, doc, f);
 	}
 	if (r == 0 && doc->broken)
 		r = fault_errno(f, ENOMEM, "configuration");

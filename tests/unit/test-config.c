@@ -201,6 +201,13 @@ static void user_may_tighten_and_never_loosen(void)
 		{ "allow_self", "{\"allow_self\": true}", "{\"allow_self\": false}", NULL },
 		{ "approvers", "{\"approvers\": [" APPROVER("a", K1) "," APPROVER("b", K2) "]}",
 		  "{\"approvers\": [" APPROVER("b", K2) "]}", "{\"approvers\": [" APPROVER("a", K3) "]}" },
+		/* Who approves is the admin's word: then what is approved is not the user's. */
+		{ "rules", "{\"approvers\": [" APPROVER("a", K1) "]}", RULE("ask"), RULE("allow") },
+		{ "governance.security_profile", "{\"approvers\": [" APPROVER("a", K1) "]}",
+		  "{\"governance\": {\"security_profile\": \"strict\"}}",
+		  "{\"governance\": {\"security_profile\": \"off\"}}" },
+		{ "trusted_hosts", "{\"approvers\": [" APPROVER("a", K1) "]}", "{\"trusted_hosts\": []}",
+		  "{\"trusted_hosts\": [\"evil.org\"]}" },
 		{ "digest_key",
 		  "{\"digest_key\": \"0000000000000000000000000000000000000000000000000000000000000000\"}",
 		  "{\"digest_key\": \"0000000000000000000000000000000000000000000000000000000000000000\"}",
