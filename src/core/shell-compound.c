@@ -166,7 +166,22 @@ int shell_read_keyword(struct shell_parse *x)
 	return r < 0 ? r : 1;
 }
 
-/* bash: one condition.  sh: a command named "[[", and what follows || is one as well. */
+/* What was read until here is a command of its own in sh. */
+static int split_condition(struct shell_parse *x, struct shell_command **c, struct shell_words *w)
+{
+	int r;
+
+	if (w->n == 0)
+		return 0;
+	shell_emit(x, *c, w);
+	*w = (struct shell_words){ 0 };
+	r = shell_new_command(x, c);
+	if (r == 0)
+		(*c)->perhaps = true;
+	return r;
+}
+
+/* bash: one condition.  sh: a command named "[[", and what follows || or a line break is one as well. */
 int shell_read_condition(struct shell_parse *x)
 {
 	struct shell_words w = { 0 };
@@ -174,34 +189,26 @@ int shell_read_condition(struct shell_parse *x)
 	int r = shell_new_command(x, &c);
 
 	while (r == 0) {
-		size_t before = w.n;
-
-		r = shell_skip_lines(x);
-		if (r < 0)
-			return r;
-		if (x->at >= x->end || *x->at == ';')
+		shell_skip_blanks(x);
+		if (shell_peek(x, 0) == '\n') {
+			r = shell_skip_lines(x);
+			if (r == 0)
+				r = split_condition(x, &c, &w);
+		} else if (x->at >= x->end || *x->at == ';') {
 			return shell_bad(x, "[[ is not closed");
-		if (before > 0 && shell_take_word(x, "]]"))
-			break;
-		if (!shell_is_end(*x->at)) {
+		} else if (w.n > 0 && shell_take_word(x, "]]")) {
+			shell_emit(x, c, &w);
+			return 0;
+		} else if (!shell_is_end(*x->at)) {
 			r = shell_read_word(x, &w, false);
-			continue;
-		}
-		if (shell_at_process(x)) {
+		} else if (shell_at_process(x)) {
 			x->at += 2;
 			r = shell_read_parenthesis(x);
-			continue;
-		}
-		x->at++;
-		if (w.n > 0) {
-			shell_emit(x, c, &w);
-			w = (struct shell_words){ 0 };
-			r = shell_new_command(x, &c);
-			c->perhaps = r == 0;
+		} else {
+			x->at++;
+			r = split_condition(x, &c, &w);
 		}
 	}
-	if (r == 0)
-		shell_emit(x, c, &w);
 	return r;
 }
 

@@ -116,6 +116,7 @@ static void compound_commands(void)
 		{ "f () ( a )", "*[a]" },
 		{ "function f { a; }", "*[a]" },
 		{ "[[ a && b ]]", "[[[][a] ; ~[b]" },
+		{ "[[ a\nb c ]]; d", "[[[][a] ; ~[b][c] ; [d]" },
 		{ "((a))", "[a]" },
 		{ "if a; then (b) fi", "[a] ; [b]" },
 		{ "{ { a; } }", "[a]" },
