@@ -125,3 +125,38 @@ int runtime_config_require(const struct runtime_json *config, const char *bundle
 
 	return r < 0 ? r : require_rootfs(config->object, bundle, f);
 }
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+void runtime_json_blank(struct runtime_json *j, const char *section, const char *name, const char *value)
+{
+	struct jspan object, key, v;
+	const char *at = NULL;
+	size_t from, to;
+
+	if (jspan_get(j->object, section, &object) <= 0)
+		return;
+	do
+		if (jspan_next_member(object, &at, &key, &v) <= 0)
+			return;
+	while (!jspan_key_is(key, name));
+	if (v.len != strlen(value) || memcmp(v.at, value, v.len) != 0)
+		return;
+	/* The text ends with the bracket of its object, so that both loops end. */
+	from = (size_t)(key.at - j->text);
+	to = (size_t)(v.at + v.len - j->text);
+	while (is_blank(j->text[to]))
+		to++;
+	while (is_blank(j->text[from - 1]))
+		from--;
+	if (j->text[to] == ',')
+		to++;
+	else if (j->text[to] == '}' && j->text[from - 1] == ',')
+		from--;
+	else if (j->text[to] != '}' || j->text[from - 1] != '{')
+		return; /* a comment stands there */
+	memset(j->text + from, ' ', to - from);
+}

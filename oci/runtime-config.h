@@ -27,3 +27,9 @@ void runtime_json_done(struct runtime_json *j);
 /* A version that libcrun implements and a root directory that exists; relative paths start at the bundle. */
 int runtime_config_require(const struct runtime_json *config, const char *bundle,
 			   struct fault *f) _must_check_;
+
+/*
+ * Blanks the member NAME of the object SECTION when its value is written as VALUE, together with one comma.  Everything
+ * else stays where it is.  What is not there, or not so, is left alone.
+ */
+void runtime_json_blank(struct runtime_json *j, const char *section, const char *name, const char *value);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 
 #include "base/json.h"
 #include "base/str.h"
@@ -72,6 +74,20 @@ static int make_resources(const struct runtime_options *o, struct strbuf *out, s
 	return jdoc_write(d, JDOC_CANONICAL, out, f);
 }
 
+/*
+ * docker sends every member that it knows, 0 for "not set".  v2 has no limit of kernel memory: runc ignores the member,
+ * libcrun refuses the whole update.
+ */
+static void drop_unset(struct runtime_json *resources)
+{
+	struct statfs fs;
+
+	if (statfs("/sys/fs/cgroup", &fs) < 0 || fs.f_type != CGROUP2_SUPER_MAGIC)
+		return;
+	runtime_json_blank(resources, "memory", "kernel", "0");
+	runtime_json_blank(resources, "memory", "kernelTCP", "0");
+}
+
 int runtime_verb_update(struct runtime_job *job, struct fault *f)
 {
 	const struct runtime_options *o = job->options;
@@ -85,5 +101,7 @@ int runtime_verb_update(struct runtime_job *job, struct fault *f)
 		r = runtime_need_systemd(job, f);
 	if (r == 0)
 		r = o->resources ? runtime_json_load(o->resources, &file, f) : make_resources(o, &made, f);
+	if (r == 0 && o->resources)
+		drop_unset(&file);
 	return r < 0 ? r : runtime_update(&job->call, o->resources ? file.text : made.text, f);
 }

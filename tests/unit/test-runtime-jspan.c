@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "oci/jspan.h"
+#include "oci/runtime-config.h"
 #include "oci/runtime-process.h"
 #include "tap.h"
 
@@ -83,6 +84,37 @@ static void exec_adds_to_the_process_of_the_container(void)
 		"\"rlimits\":[{\"hard\":18446744073709551615}]}"));
 }
 
+static void a_member_that_is_not_set_is_blanked_with_one_comma(void)
+{
+	static const struct {
+		const char *before, *after;
+	} rows[] = {
+		{ "{\"memory\":{\"kernel\":0}}", "{\"memory\":{          }}" },
+		{ "{\"memory\":{\"kernel\":0,\"limit\":9}}", "{\"memory\":{           \"limit\":9}}" },
+		{ "{\"memory\":{\"limit\":9,\"kernel\":0}}", "{\"memory\":{\"limit\":9           }}" },
+		{ "{\"memory\":{\"a\":1 , \"kernel\" : 0 , \"b\":2}}",
+		  "{\"memory\":{\"a\":1 ,                \"b\":2}}" },
+		{ "{\"memory\":{\"kernel\":1}}", NULL },
+		{ "{\"memory\":{\"kernel\":00}}", NULL },
+		{ "{\"memory\":{\"kernelTCP\":0}}", NULL },
+		{ "{\"kernel\":0,\"memory\":{}}", NULL },
+		{ "{\"memory\":[\"kernel\",0]}", NULL },
+		{ "{\"memory\":{\"kernel\":0/**/}}", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		_cleanup_runtime_json_ struct runtime_json j = { 0 };
+
+		CHECK(runtime_json_parse(strdup(rows[i].before), strlen(rows[i].before), "test", &j, NULL) ==
+		      0);
+		runtime_json_blank(&j, "memory", "kernel", "0");
+		if (strcmp(j.text, rows[i].after ? rows[i].after : rows[i].before) != 0)
+			printf("# %s -> %s\n", rows[i].before, j.text);
+		CHECK(strcmp(j.text, rows[i].after ? rows[i].after : rows[i].before) == 0);
+	}
+}
+
 TAP_MAIN(T(a_value_is_found_byte_for_byte), T(a_key_given_twice_or_escaped_is_refused),
-	 T(what_is_not_closed_is_refused), T(depth_is_bounded), T(a_string_is_decoded),
+	 T(what_is_not_closed_is_refused), T(depth_is_bounded),
+	 T(a_member_that_is_not_set_is_blanked_with_one_comma), T(a_string_is_decoded),
 	 T(exec_adds_to_the_process_of_the_container))
