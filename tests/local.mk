@@ -283,7 +283,7 @@ AM_TESTS_ENVIRONMENT = \
 	SRCDIR='$(abs_top_srcdir)' BUILDDIR='$(abs_top_builddir)' LIBCRUN_A='$(LIBCRUN_A)' NM='$(NM)' \
 	FUZZ_TARGETS='$(fuzz_targets)'; \
 	export SRCDIR BUILDDIR LIBCRUN_A NM FUZZ_TARGETS;
-EXTRA_DIST += $(script_tests) tests/data tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/integration tests/conformance tests/lib tests/vm
+EXTRA_DIST += $(script_tests) tests/data tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/fuzz/shell-oracle.py tests/integration tests/conformance tests/lib tests/vm
 
 # Built by the scripts in contrib/bench only.
 EXTRA_PROGRAMS = contrib/bench/ledger-driver contrib/bench/policy-driver \
