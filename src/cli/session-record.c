@@ -26,10 +26,10 @@ static int open_ledger(struct session_record *r, struct fault *f)
 		return 0;
 	e = ledger_open(r->state, &(struct ledger_options){ .create = true }, &r->ledger, &birth, f);
 	if (e == 0 && birth.made)
-		log_info("made the ledger in '%s' and discarded its first seal key: 'custody ledger init' "
+		log_info("made the ledger in '%s' and discarded its first seal key: 'custody ledger init%s' "
 			 "before the "
 			 "first run would have shown it",
-			 r->state);
+			 r->state, str_eq(r->run.lane, "prod") ? " --lane prod" : "");
 	explicit_bzero(&birth, sizeof(birth));
 	return e;
 }

@@ -264,6 +264,21 @@ traced() {
 	[[ $output != *RAN* ]]
 }
 
+@test "TRUST-9: a question that cannot be filed on a full disk, or read-only, starts nothing" {
+	[ "$(id -u)" -eq 0 ] || return 0 # only root can mount
+	run --separate-stderr unshare -m setsid --wait sh -c '
+		cp -r "$CUSTODY_ROOT/etc" "$CUSTODY_HOME/etc"
+		mount -t tmpfs -o size=2m tmpfs "$CUSTODY_ROOT" && mv "$CUSTODY_HOME/etc" "$CUSTODY_ROOT/etc" && "$CUSTODY" ledger init >/dev/null || exit 99
+		"$CUSTODY" run -- echo first
+		dd if=/dev/zero of="$CUSTODY_ROOT/full" bs=4k 2>/dev/null
+		"$CUSTODY" run -- echo ask RAN; echo "status $?"
+		rm "$CUSTODY_ROOT/full"
+		mount -o remount,ro "$CUSTODY_ROOT" || exit 99
+		"$CUSTODY" run -- echo ask RAN; echo "status $?"
+		"$CUSTODY" run -- echo RAN; echo "status $?"' </dev/null
+	[[ $output == first$'\n'status\ 1[12][45]$'\n'status\ 1[12][45]$'\n'status\ 125 ]] || custody_fail "it went on"
+}
+
 # ---- provenance ----
 
 axis() { # AXIS
