@@ -84,7 +84,8 @@ static int report_yes(const struct approval_desk *d, const struct verb_call *c, 
 	if (!answer->complete) {
 		approval_put_command(&b, &d->desk, "approve", rq->id);
 		printf("not enough yet: %u approvals are needed; another approver says: %s\n",
-		       d->rules.min_approvals, b.text ? b.text : "custody approve");
+		       rq->needed > d->rules.min_approvals ? rq->needed : d->rules.min_approvals,
+		       b.text ? b.text : "custody approve");
 	}
 	if (c->output) {
 		int r = write_grant(c->output, g, f);

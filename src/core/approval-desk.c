@@ -128,7 +128,7 @@ static int choose_approvers(struct approval_desk *d, const struct jdoc *names, c
 			profile);
 	d->rules.approvers = d->chosen;
 	d->rules.n_approvers = n;
-	d->rules.configured = true;
+	d->rules.configured = d->rules.narrowed = true;
 	return 0;
 }
 

@@ -30,8 +30,9 @@ struct approver_entry {
 struct approval_rules {
 	const struct approver_entry *approvers;
 	size_t n_approvers;
-	bool configured;	    /* `approvers` is there: it alone counts, also when it is empty */
-	bool allow_self;	    /* may who asks, or who starts it, be the one who approves? */
+	bool configured; /* `approvers` is there: it alone counts, also when it is empty */
+	bool narrowed;	 /* ... and it is a profile's choice of them: a request says so to who approves */
+	bool allow_self; /* may who asks, or who starts it, be the one who approves? */
 	unsigned int min_approvals; /* 0: 1 */
 	uint64_t request_expiry_s;  /* 0: APPROVAL_REQUEST_EXPIRY_S */
 	uint64_t grant_max_s;	    /* cap on a grant's time; 0: APPROVAL_GRANT_MAX_S */

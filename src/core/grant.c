@@ -83,6 +83,11 @@ static int check_terms(const struct desk *d, const struct request *rq, const str
 				 "'%s' is no approver of lane '%s': have the admin put its key into "
 				 "`approvers` of custody.json",
 				 by->name, d->lane);
+	if (rq->only && rq->only[0] && !strv_has(rq->only, by->name))
+		return fault_set(f, EPERM,
+				 "'%s' may not approve request '%s': its profile chooses who may "
+				 "(governance.approvers)",
+				 by->name, rq->id);
 	if (t->uses > max_uses || t->for_s > max_s)
 		return fault_set(
 			f, EINVAL,
@@ -130,17 +135,22 @@ static int make(const struct desk *d, const struct request *rq, const struct app
 static int is_complete(const struct desk *d, int dirfd, const struct request *rq, bool *ret, struct fault *f)
 {
 	const struct grant_query q = { .digest = &rq->digest, .level = rq->level, .uid = APPROVER_NO_UID };
-	struct grant_judgement j = { .desk = d, .query = &q };
+	struct approval_rules rules = *d->rules;
+	struct desk strict = *d; /* borrows everything of D */
+	struct grant_judgement j = { .desk = &strict, .query = &q };
 	_cleanup_items_ struct grant_items l = { 0 };
 	enum grant_reason reason;
 	int r;
 
+	if (rules.min_approvals < rq->needed)
+		rules.min_approvals = rq->needed;
+	strict.rules = &rules;
 	r = desk_now(d, &j.now, f);
 	if (r == 0)
 		r = grant_items_load(&j, dirfd, &rq->digest, &l, f);
 	if (r < 0)
 		return r;
-	grant_items_choose(d, &l, &reason);
+	grant_items_choose(&strict, &l, &reason);
 	*ret = reason == GRANT_VALID;
 	return 0;
 }

@@ -25,6 +25,8 @@ static const struct shape request_shape[] = {
 	{ "verdict",        JDOC_OBJECT, true  },
 	{ "askers",         JDOC_ARRAY,  false },
 	{ "approvals",      JDOC_ARRAY,  false },
+	{ "needed",         JDOC_INT,    false },
+	{ "only",           JDOC_ARRAY,  true  },
 	{ "count",          JDOC_INT,    false },
 	{ "created",        JDOC_OBJECT, false },
 	{ "expires_us",     JDOC_INT,    false },
@@ -49,6 +51,7 @@ void request_done(struct request *r)
 	jdoc_free(r->verdict);
 	strv_free(r->askers);
 	strv_free(r->approvals);
+	strv_free(r->only);
 	free(r->denied_by);
 	free(r->denied_reason);
 	*r = (struct request){ 0 };
@@ -162,6 +165,7 @@ static int take_numbers(const struct jdoc *doc, struct request *r, const char *l
 	const char *digest = jdoc_get_string(doc, "digest"), *lane = jdoc_get_string(doc, "lane");
 	const char *level = jdoc_get_string(doc, "level"), *state = jdoc_get_string(doc, "state");
 	int64_t count = jdoc_int_of(doc, "count"), expires = jdoc_int_of(doc, "expires_us");
+	int64_t needed = jdoc_int_of(doc, "needed");
 
 	if (jdoc_int_of(doc, "schema_version") != 1)
 		return fault_set(f, EINVAL, "%s: a schema_version other than 1", label);
@@ -174,14 +178,15 @@ static int take_numbers(const struct jdoc *doc, struct request *r, const char *l
 		return fault_set(f, EINVAL, "%s: 'level' is neither B nor C", label);
 	if (!str_eq(state, "open") && !str_eq(state, "denied"))
 		return fault_set(f, EINVAL, "%s: 'state' is neither open nor denied", label);
-	if (moment_from_json(jdoc_get(doc, "created"), &r->created) < 0 || count < 1 ||
-	    expires < (int64_t)r->created.wall_us)
+	if (moment_from_json(jdoc_get(doc, "created"), &r->created) < 0 || count < 1 || needed < 1 ||
+	    needed > UINT16_MAX || expires < (int64_t)r->created.wall_us)
 		return fault_set(f, EINVAL, "%s: a time or count is out of range", label);
 	request_id(&r->digest, r->id);
 	memcpy(r->lane, lane, strlen(lane) + 1);
 	r->level = level[0];
 	r->state = str_eq(state, "denied") ? REQUEST_DENIED : REQUEST_OPEN;
 	r->count = (uint64_t)count;
+	r->needed = (unsigned int)needed;
 	r->expires_us = (uint64_t)expires;
 	return 0;
 }
@@ -217,6 +222,8 @@ int request_parse(const char *text, size_t len, const char *label, struct reques
 		r = take_words(jdoc_get(doc, "askers"), REQUEST_ASKERS_MAX, &rq.askers, label, f);
 	if (r == 0)
 		r = take_words(jdoc_get(doc, "approvals"), 64, &rq.approvals, label, f);
+	if (r == 0 && jdoc_get(doc, "only"))
+		r = take_words(jdoc_get(doc, "only"), 64, &rq.only, label, f);
 	if (r == 0)
 		r = take_denied(jdoc_get(doc, "denied"), &rq, label, f);
 	if (r < 0)
@@ -271,6 +278,9 @@ static struct jdoc *to_json(const struct request *r)
 		jdoc_set(doc, "verdict", jdoc_copy(r->verdict));
 	put_words(doc, "askers", r->askers);
 	put_words(doc, "approvals", r->approvals);
+	jdoc_set_int(doc, "needed", r->needed);
+	if (r->only && r->only[0])
+		put_words(doc, "only", r->only);
 	jdoc_set_int(doc, "count", (int64_t)r->count);
 	moment_to_json(&r->created, jdoc_set_object(doc, "created"));
 	jdoc_set_int(doc, "expires_us", (int64_t)r->expires_us);

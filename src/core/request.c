@@ -121,6 +121,20 @@ bool request_copy_command(const char *text, char **ret)
 	return true;
 }
 
+/* What the asker's rules want stays with the question, for those who answer it elsewhere or later. */
+static int set_terms(const struct desk *d, struct request *rq, struct fault *f)
+{
+	rq->needed = (unsigned int)desk_min_approvals(d);
+	strv_free(rq->only);
+	rq->only = calloc(1, sizeof(*rq->only));
+	if (!rq->only)
+		return fault_errno(f, ENOMEM, "request");
+	for (size_t i = 0; d->rules->narrowed && i < d->rules->n_approvers; i++)
+		if (strv_append(&rq->only, d->rules->approvers[i].name) < 0)
+			return fault_errno(f, ENOMEM, "request");
+	return 0;
+}
+
 static int fill_new(const struct desk *d, const struct request_ask *ask, const struct moment *now,
 		    struct request *rq, struct fault *f)
 {
@@ -211,6 +225,8 @@ int request_file(const struct desk *d, const struct request_ask *ask, struct req
 		if (r == 0)
 			r = fill_new(d, ask, &now, &rq, f);
 	}
+	if (r == 0)
+		r = set_terms(d, &rq, f);
 	if (r == 0)
 		r = add_asker(&rq, ask->uid, ask->user, f);
 	if (r == 0 && d->login != APPROVER_NO_UID && d->login != ask->uid)

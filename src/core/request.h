@@ -37,6 +37,8 @@ struct request {
 	uint64_t expires_us;
 	char *denied_by, *denied_reason; /* NULL unless denied */
 	uint64_t denied_us;
+	unsigned int needed; /* approvals, by the rules of who asked: the configuration's and the profile's */
+	char **only;	     /* names of those who may approve, where the profile chose; else empty */
 	char **approvals; /* names of those who said yes, while more are needed; grant_find knows which still count */
 };
 void request_done(struct request *r);

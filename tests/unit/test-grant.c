@@ -409,6 +409,48 @@ static void GOV_13_min_approvals_needs_as_many_approvers(void)
 	CHECK(look(&b, "rm", 'B') == GRANT_TOO_FEW_APPROVALS && bench_is_complete(&b));
 }
 
+static void GOV_13_a_request_says_how_many_and_who(void)
+{
+	_cleanup_bench_ struct bench b = { 0 };
+	_cleanup_request_ struct request rq = { 0 };
+	_cleanup_grant_ struct grant g1 = { 0 }, g2 = { 0 };
+	_cleanup_sign_ struct sign_secret ka = { 0 }, kb = { 0 }, kc = { 0 };
+	struct approver alice, bob, carol;
+	char keys[3][APPROVER_KEY_SIZE];
+	struct approver_entry e[] = { { .name = "alice", .key = keys[0], .uid = APPROVER_NO_UID },
+				      { .name = "bob", .key = keys[1], .uid = APPROVER_NO_UID },
+				      { .name = "carol", .key = keys[2], .uid = APPROVER_NO_UID } };
+	bool complete = true;
+
+	CHECK(bench_make(&b) && approver_new(&b.desk, "alice", &alice, NULL) == 0);
+	CHECK(approver_new(&b.desk, "bob", &bob, NULL) == 0 &&
+	      approver_new(&b.desk, "carol", &carol, NULL) == 0);
+	approver_key_text(&alice.key, keys[0]);
+	approver_key_text(&bob.key, keys[1]);
+	approver_key_text(&carol.key, keys[2]);
+	CHECK(approver_unlock(&b.desk, "alice", &ka, NULL) == 0 &&
+	      approver_unlock(&b.desk, "bob", &kb, NULL) == 0);
+	CHECK(approver_unlock(&b.desk, "carol", &kc, NULL) == 0);
+	/* Asked under a profile that wants two of alice and bob; answered where only the configuration is known. */
+	b.rules = (struct approval_rules){ .approvers = e,
+					   .n_approvers = 2,
+					   .configured = true,
+					   .narrowed = true,
+					   .allow_self = true,
+					   .min_approvals = 2 };
+	CHECK(ask(&b, "rm", 'B', &rq) == 0 && rq.needed == 2 && strv_len(rq.only) == 2);
+	b.rules = (struct approval_rules){
+		.approvers = e, .n_approvers = 3, .configured = true, .allow_self = true
+	};
+	CHECK(approver_find(&b.desk, "carol", &carol, NULL) == 0 &&
+	      approver_find(&b.desk, "alice", &alice, NULL) == 0);
+	CHECK(approver_find(&b.desk, "bob", &bob, NULL) == 0 && carol.counts && bob.counts);
+	CHECK(grant_sign(&b.desk, &rq, &carol, &kc, &once, &g1, &complete, NULL) == -EPERM);
+	CHECK(grant_sign(&b.desk, &rq, &alice, &ka, &once, &g1, &complete, NULL) == 0 && !complete);
+	CHECK(grant_sign(&b.desk, &rq, &bob, &kb, &once, &g2, &complete, NULL) == 0 && complete);
+	CHECK(bench_is_complete(&b));
+}
+
 static void GOV_11_a_copy_is_the_same_grant(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
@@ -662,8 +704,8 @@ TAP_MAIN(T(GOV_11_a_grant_is_used_once), T(GOV_11_a_grant_has_as_many_uses_as_it
 	 T(GOV_11_unknown_key), T(LANE_6_a_grant_of_the_other_lane_is_refused), T(GOV_9_wrong_digest),
 	 T(GOV_6_a_grant_without_the_PIN_is_no_C), T(GOV_6_a_C_cannot_be_remembered),
 	 T(GOV_6_a_request_of_level_C_takes_no_B), T(GOV_13_who_asks_or_starts_may_not_approve),
-	 T(GOV_13_min_approvals_needs_as_many_approvers), T(GOV_11_a_copy_is_the_same_grant),
-	 T(GOV_13_a_grant_signed_elsewhere_works_here_and_once),
+	 T(GOV_13_min_approvals_needs_as_many_approvers), T(GOV_13_a_request_says_how_many_and_who),
+	 T(GOV_11_a_copy_is_the_same_grant), T(GOV_13_a_grant_signed_elsewhere_works_here_and_once),
 	 T(GOV_11_caps_hold_for_what_was_signed_without_them), T(a_statement_is_read_strictly),
 	 T(a_grant_follows_its_request_only_once), T(the_list_says_what_stands_against_each),
 	 T(every_reason_has_its_own_id), T(verify_names_a_use_too_many))
