@@ -83,12 +83,13 @@ static void gov_3_every_spelling_of_an_unbounded_delete_is_c(void)
 /* "| `command` | A | A | B | C | B | C |", "\\|" in the command is a bar. */
 static bool parse_row(char *line, char **ret_command, char levels[6])
 {
-	char *open = strchr(line, '`'), *close = open ? strchr(open + 1, '`') : NULL, *out = open + 1;
+	char *open = strchr(line, '`'), *close = open ? strchr(open + 1, '`') : NULL, *out;
 	size_t n = 0;
 
 	if (line[0] != '|' || !close)
 		return false;
 	*close = '\0';
+	out = open + 1;
 	for (const char *p = open + 1; *p; p++)
 		if (p[0] != '\\' || p[1] != '|')
 			*out++ = *p;
