@@ -75,11 +75,13 @@ size_t shell_plain_length(const struct shell_parse *x)
 	return (size_t)(p - x->at);
 }
 
+/* WORD has no quotes in it: what stands here is it, or goes on. */
 bool shell_is_word(const struct shell_parse *x, const char *word)
 {
 	size_t len = strlen(word);
 
-	return shell_plain_length(x) == len && memcmp(x->at, word, len) == 0;
+	return (size_t)(x->end - x->at) >= len && memcmp(x->at, word, len) == 0 &&
+	       shell_is_end(shell_peek(x, len));
 }
 
 bool shell_take_word(struct shell_parse *x, const char *word)

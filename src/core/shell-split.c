@@ -18,10 +18,9 @@ static bool at_closer(const struct shell_parse *x)
 	static const char *const closers[] = {
 		"then", "do", "done", "fi", "elif", "else", "esac", "}", NULL
 	};
-	size_t len = shell_plain_length(x);
 
-	for (size_t i = 0; len > 0 && len <= 4 && closers[i]; i++)
-		if (strlen(closers[i]) == len && memcmp(x->at, closers[i], len) == 0)
+	for (size_t i = 0; closers[i]; i++)
+		if (shell_peek(x, 0) == closers[i][0] && shell_is_word(x, closers[i]))
 			return true;
 	return false;
 }

@@ -6,7 +6,22 @@
 
 bool shell_is_end(char c)
 {
-	return strchr(" \t\n;&|<>()", c) != NULL; /* NUL as well */
+	switch (c) {
+	case '\0':
+	case ' ':
+	case '\t':
+	case '\n':
+	case ';':
+	case '&':
+	case '|':
+	case '<':
+	case '>':
+	case '(':
+	case ')':
+		return true;
+	default:
+		return false;
+	}
 }
 
 int shell_add(struct shell_parse *x, struct shell_text *t, char c)
