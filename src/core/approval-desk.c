@@ -102,7 +102,8 @@ static size_t choose(struct approval_desk *d, const struct jdoc *names)
 			.key = a->has_key ? keys[0] : NULL,
 			.pin_key = a->has_pin_key ? keys[1] : NULL,
 			.lane = a->lane[0] ? a->lane : NULL,
-			.uid = a->uid,
+			/* One that was found with the key is found again; only what the admin says is said. */
+			.uid = a->own_uid ? a->uid : APPROVER_NO_UID,
 		};
 	}
 	return n;

@@ -132,19 +132,30 @@ static int make(const struct desk *d, const struct request *rq, const struct app
 	return g->askers && g->reason ? 0 : fault_errno(f, ENOMEM, "grant");
 }
 
+/* RET: D with the rules of who asked on top, in RULES; it borrows all else. */
+static void tighten(const struct desk *d, const struct request *rq, struct approval_rules *rules,
+		    struct desk *ret)
+{
+	*rules = *d->rules;
+	if (rules->min_approvals < rq->needed)
+		rules->min_approvals = rq->needed;
+	if (rq->no_self)
+		rules->allow_self = false;
+	*ret = *d;
+	ret->rules = rules;
+}
+
 static int is_complete(const struct desk *d, int dirfd, const struct request *rq, bool *ret, struct fault *f)
 {
 	const struct grant_query q = { .digest = &rq->digest, .level = rq->level, .uid = APPROVER_NO_UID };
-	struct approval_rules rules = *d->rules;
-	struct desk strict = *d; /* borrows everything of D */
+	struct approval_rules rules;
+	struct desk strict;
 	struct grant_judgement j = { .desk = &strict, .query = &q };
 	_cleanup_items_ struct grant_items l = { 0 };
 	enum grant_reason reason;
 	int r;
 
-	if (rules.min_approvals < rq->needed)
-		rules.min_approvals = rq->needed;
-	strict.rules = &rules;
+	tighten(d, rq, &rules, &strict);
 	r = desk_now(d, &j.now, f);
 	if (r == 0)
 		r = grant_items_load(&j, dirfd, &rq->digest, &l, f);
@@ -181,12 +192,15 @@ static int sign_locked(const struct desk *d, int requestsfd, struct request *rq,
 		       bool *ret_complete, struct fault *f)
 {
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
+	struct approval_rules rules;
+	struct desk strict;
 	int r;
 
 	r = make(d, rq, by, terms, g, f);
 	if (r < 0)
 		return r;
-	if (grant_is_self(d, g, by, NULL))
+	tighten(d, rq, &rules, &strict);
+	if (grant_is_self(&strict, g, by, NULL))
 		return fault_set(f, EPERM,
 				 "'%s' asked for request '%s' and may not approve it (allow_self): another "
 				 "approver must",

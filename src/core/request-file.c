@@ -27,6 +27,7 @@ static const struct shape request_shape[] = {
 	{ "approvals",      JDOC_ARRAY,  false },
 	{ "needed",         JDOC_INT,    false },
 	{ "only",           JDOC_ARRAY,  true  },
+	{ "no_self",        JDOC_BOOL,   true  },
 	{ "count",          JDOC_INT,    false },
 	{ "created",        JDOC_OBJECT, false },
 	{ "expires_us",     JDOC_INT,    false },
@@ -166,6 +167,7 @@ static int take_numbers(const struct jdoc *doc, struct request *r, const char *l
 	const char *level = jdoc_get_string(doc, "level"), *state = jdoc_get_string(doc, "state");
 	int64_t count = jdoc_int_of(doc, "count"), expires = jdoc_int_of(doc, "expires_us");
 	int64_t needed = jdoc_int_of(doc, "needed");
+	const struct jdoc *self = jdoc_get(doc, "no_self");
 
 	if (jdoc_int_of(doc, "schema_version") != 1)
 		return fault_set(f, EINVAL, "%s: a schema_version other than 1", label);
@@ -187,6 +189,7 @@ static int take_numbers(const struct jdoc *doc, struct request *r, const char *l
 	r->state = str_eq(state, "denied") ? REQUEST_DENIED : REQUEST_OPEN;
 	r->count = (uint64_t)count;
 	r->needed = (unsigned int)needed;
+	r->no_self = self && self->boolean;
 	r->expires_us = (uint64_t)expires;
 	return 0;
 }
@@ -279,6 +282,8 @@ static struct jdoc *to_json(const struct request *r)
 	put_words(doc, "askers", r->askers);
 	put_words(doc, "approvals", r->approvals);
 	jdoc_set_int(doc, "needed", r->needed);
+	if (r->no_self)
+		jdoc_set_bool(doc, "no_self", true);
 	if (r->only && r->only[0])
 		put_words(doc, "only", r->only);
 	jdoc_set_int(doc, "count", (int64_t)r->count);

@@ -125,6 +125,7 @@ bool request_copy_command(const char *text, char **ret)
 static int set_terms(const struct desk *d, struct request *rq, struct fault *f)
 {
 	rq->needed = (unsigned int)desk_min_approvals(d);
+	rq->no_self = !d->rules->allow_self;
 	strv_free(rq->only);
 	rq->only = calloc(1, sizeof(*rq->only));
 	if (!rq->only)

@@ -38,6 +38,7 @@ struct request {
 	char *denied_by, *denied_reason; /* NULL unless denied */
 	uint64_t denied_us;
 	unsigned int needed; /* approvals, by the rules of who asked: the configuration's and the profile's */
+	bool no_self;	     /* ... and not by who asks */
 	char **only;	     /* names of those who may approve, where the profile chose; else empty */
 	char **approvals; /* names of those who said yes, while more are needed; grant_find knows which still count */
 };

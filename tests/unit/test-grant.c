@@ -348,9 +348,13 @@ static void GOV_13_who_asks_or_starts_may_not_approve(void)
 	CHECK(request_file(&b.desk, &own, &rq, NULL) == 0 && approver_find(&b.desk, "alice", &a, NULL) == 0);
 	CHECK(approver_unlock(&b.desk, "alice", &key, NULL) == 0);
 	CHECK(grant_sign(&b.desk, &rq, &a, &key, &once, &ret, &complete, NULL) == -EPERM);
-	CHECK(count_records(&b, "approval.grant") == 1);
-	/* Signed while it was allowed, it does not count when it no longer is, whoever starts it. */
+	/* Where only the asker's rules forbid it, the request says so. */
 	b.rules.allow_self = true;
+	CHECK(rq.no_self && grant_sign(&b.desk, &rq, &a, &key, &once, &ret, &complete, NULL) == -EPERM);
+	CHECK(count_records(&b, "approval.grant") == 1);
+	request_done(&rq);
+	CHECK(request_file(&b.desk, &own, &rq, NULL) == 0 && !rq.no_self);
+	/* Signed while it was allowed, it does not count when it no longer is, whoever starts it. */
 	CHECK(grant_sign(&b.desk, &rq, &a, &key, &once, &ret, &complete, NULL) == 0 && complete);
 	CHECK(look_as(&b, "rm", 4242, "asker") == GRANT_VALID);
 	b.rules.allow_self = false;
