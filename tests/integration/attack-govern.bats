@@ -193,7 +193,30 @@ nothing_started() {
 	assert_status 0
 }
 
+@test "GOV-11: the record of a use is on the disk before anything else is written, and before the start" {
+	ask synced
+	approve "$request"
+	run --separate-stderr alone strace -f -y -qq -s 400 -o "$CUSTODY_HOME/trace" -e trace=write,pwrite64,writev,pwritev,fdatasync,fsync \
+		"$CUSTODY" run -- echo ask synced
+	assert_status 0
+	# What follows that write in the same process: a sync, and only then the start.
+	awk '/grant\.consume/ && !pid { pid = $1; next }
+		pid && $1 == pid && /f(data)?sync\([0-9]+<[^>]*ndjson>/ { synced = 1 }
+		pid && /session\.start/ { exit !synced }
+		END { exit !synced }' "$CUSTODY_HOME/trace" || custody_fail "$(grep -A8 grant.consume "$CUSTODY_HOME/trace")"
+	[ "$(grep -c 'grant\.consume' "$CUSTODY_HOME/trace")" -ge 1 ]
+}
+
 # ---- who may say yes ----
+
+@test "GOV-6: --yes is no answer to a C: the card is asked, and not even a PIN is tried" {
+	set_pin 271828
+	on_terminal 'expect:Approve?' 'send:n\n' -- "$CUSTODY" run --yes -- sh -c 'rm -rf *'
+	assert_status 114
+	[ "$(records pin.try)" = 0 ]
+	[ "$(records approval.deny)" = 1 ]
+}
+
 
 @test "GOV-13: variables of the requester choose no approver, no configuration and no lane of root's" {
 	local home=$CUSTODY_HOME/evil
@@ -275,6 +298,7 @@ nothing_started() {
 	run --separate-stderr alone "$CUSTODY" run -p "$PROFILE" -- sh root/sandbox/digest.key
 	[ "$status" -ne 0 ]
 	[[ $stderr != *"$(cat root/sandbox/digest.key)"* ]]
+	assert_stderr_has "is hidden in the sandbox"
 	cd "$CUSTODY_ROOT/sandbox"
 	run --separate-stderr alone "$CUSTODY" run -- cat digest.key
 	assert_status 125
@@ -294,12 +318,16 @@ nothing_started() {
 	rm -rf root
 }
 
-@test "ROOT-3: the other lane's state cannot be written either" {
+@test "ROOT-3: neither the other lane's state nor evidence can be made writable" {
 	mkdir -m 0700 "$CUSTODY_ROOT/prod"
 	run --separate-stderr alone "$CUSTODY" run -v "$CUSTODY_ROOT/prod:/x:rw" -- touch /x/planted
 	assert_status 125
 	assert_stderr_has "custody's own"
 	[ ! -e "$CUSTODY_ROOT/prod/planted" ]
+	mkdir -m 0700 "$CUSTODY_ROOT/forensics"
+	run --separate-stderr alone "$CUSTODY" run -v "$CUSTODY_ROOT/forensics:/x:rw" -- touch /x/planted
+	assert_status 125
+	assert_stderr_has "custody's own"
 }
 
 @test "GOV-13: the payload has no descriptor, socket or process of its supervisor" {

@@ -29,6 +29,25 @@ static void GOV_13_a_digest_is_asked_once_and_counted(void)
 	CHECK(strv_len(read.askers) == 1 && strcmp(read.askers[0], "4242:asker") == 0);
 }
 
+/* The id is the beginning of a digest: who finds another with the same one gets no say in the first. */
+static void GOV_9_two_digests_with_one_id_are_two_questions(void)
+{
+	_cleanup_bench_ struct bench b = { 0 };
+	_cleanup_request_ struct request first = { 0 }, twin = { 0 }, read = { 0 };
+	_cleanup_fault_ struct fault f = { 0 };
+	struct digest digest;
+	_cleanup_jdoc_ struct jdoc *subject = make_subject("make", &digest);
+	const struct request_ask alike = {
+		.digest = &digest, .level = 'B', .command = "rm", .subject = subject
+	};
+
+	CHECK(bench_make(&b) && bench_stop_clock(&b) && ask(&b, "make", 'B', &first) == 0);
+	digest.bytes[DIGEST_SIZE - 1] ^= 1;
+	CHECK(request_file(&b.desk, &alike, &twin, &f) == -EEXIST && strstr(fault_text(&f), first.id));
+	CHECK(request_read(&b.desk, first.id, &read, NULL) == 0 && read.count == 1 &&
+	      strcmp(read.command, "make") == 0);
+}
+
 static bool ask_make(struct bench *b, unsigned int i)
 {
 	_cleanup_request_ struct request rq = { 0 };
@@ -321,11 +340,11 @@ static void only_so_many_askers(void)
 	CHECK(request_file(&b.desk, &a, &(struct request){ 0 }, NULL) == -EDQUOT);
 }
 
-TAP_MAIN(T(GOV_13_a_digest_is_asked_once_and_counted), T(GOV_13_a_flood_of_sixteen_is_one_request),
-	 T(too_many_open_ones_are_refused_with_the_way_out), T(an_expired_one_is_dropped_with_a_record),
-	 T(a_refusal_answers_who_asks_again), T(the_higher_level_of_two_askers_stays),
-	 T(GOV_9_what_is_shown_is_what_is_approved), T(a_damaged_file_is_refused_and_can_be_cleared),
-	 T(LANE_6_a_request_of_the_other_lane_is_refused),
+TAP_MAIN(T(GOV_13_a_digest_is_asked_once_and_counted), T(GOV_9_two_digests_with_one_id_are_two_questions),
+	 T(GOV_13_a_flood_of_sixteen_is_one_request), T(too_many_open_ones_are_refused_with_the_way_out),
+	 T(an_expired_one_is_dropped_with_a_record), T(a_refusal_answers_who_asks_again),
+	 T(the_higher_level_of_two_askers_stays), T(GOV_9_what_is_shown_is_what_is_approved),
+	 T(a_damaged_file_is_refused_and_can_be_cleared), T(LANE_6_a_request_of_the_other_lane_is_refused),
 	 T(GOV_13_a_carried_request_is_adopted_with_its_askers), T(any_bytes_of_a_command_can_be_asked_for),
 	 T(a_waiter_hears_of_every_answer), T(killed_at_every_call_a_request_is_whole_or_not_there),
 	 T(only_so_many_askers))
