@@ -331,6 +331,23 @@ on_small_disk() {
 	whole
 }
 
+@test "ISO-7: killed in the sync of its intent, before it made anything, and in the sync of its end" {
+	local n
+	custody_run -- true # makes the lane's keys, so that the first two syncs are those of the run
+	for n in 1 2; do
+		ASAN_OPTIONS=detect_leaks=0 run strace -qq -e trace=fdatasync -e inject=fdatasync:signal=KILL:when=$n "$CUSTODY" run --agent "a$n" -- true
+		[ "$status" -eq 137 ] || custody_fail "it was not killed"
+		SESSION=$(jq -r --arg a "a$n" 'select(.agent == $a and .k == "session.intent") | .session' "$SEG")
+		[ -n "$SESSION" ]
+		[ "$n" -eq 2 ] || [ ! -e "$CUSTODY_ROOT/run/sessions/$SESSION" ]
+		custody_run -- true
+		assert_status 0
+		[ "$(jq -r --arg s "$SESSION" 'select(.session == $s and .k == "session.end") | .agent' "$SEG")" = "a$n" ]
+		[ -z "$(ls -A "$CUSTODY_ROOT/sandbox/open")" ]
+	done
+	whole
+}
+
 @test "run: a living session is nobody's to close" {
 	start alive -- sleep 1000
 	custody_run -- true
