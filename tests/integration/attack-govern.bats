@@ -7,6 +7,7 @@
 
 load ../lib/suite.bash
 load ../lib/approval.bash
+load ../lib/runtime.bash
 
 setup() {
 	unset CUSTODY_LANE CUSTODY_ALLOW_PROD
@@ -316,6 +317,23 @@ nothing_started() {
 	assert_status 0
 	[ -z "$output" ] || custody_fail "it is seen: $output"
 	rm -rf root
+}
+
+@test "GOV-13: CARD-3: the same in a bundle under crun and runc" {
+	local name
+	command -v crun >/dev/null && command -v runc >/dev/null || skip 'no other runtime'
+	export CUSTODY_ROOT=$PWD/root
+	mkdir root
+	suite_make_ledger
+	runtime_trust
+	"$CUSTODY" key new >/dev/null
+	bundle -- sh -c 'cat root/sandbox/digest.key root/sandbox/keys/*; find root/sandbox root/etc -mindepth 1; echo end'
+	for name in crun runc; do
+		runtime_run "$name" "$BUNDLE"
+		[ "$output" = end ] || custody_fail "$name: $output $stderr"
+	done
+	rm -rf root
+	CUSTODY_ROOT=$CUSTODY_HOME/root
 }
 
 @test "ROOT-3: neither the other lane's state nor evidence can be made writable" {
