@@ -312,6 +312,50 @@ static void GOV_6_a_request_of_level_C_takes_no_B(void)
 	CHECK(look(&b, "rm", 'B') == GRANT_NONE && count_records(&b, "approval.grant") == 1);
 }
 
+/* The card was drawn in time; the person thought for too long, or lost the office meanwhile. */
+static void GOV_13_what_changed_while_a_person_thought_counts(void)
+{
+	_cleanup_bench_ struct bench b = { 0 };
+	_cleanup_grant_ struct grant g = { 0 }, ret = { 0 };
+	_cleanup_request_ struct request rq = { 0 };
+	_cleanup_sign_ struct sign_secret key = { 0 };
+	struct approver a;
+	bool complete;
+
+	CHECK(bench_make(&b) && bench_stop_clock(&b) && approve(&b, "cp", "alice", &once, &g) &&
+	      ask(&b, "mv", 'B', &rq) == 0);
+	CHECK(approver_find(&b.desk, "alice", &a, NULL) == 0 &&
+	      approver_unlock(&b.desk, "alice", &key, NULL) == 0);
+	a.counts = false;
+	CHECK(grant_sign(&b.desk, &rq, &a, &key, &once, &ret, &complete, NULL) == -EACCES);
+	a.counts = true;
+	bench_pass(&b, APPROVAL_REQUEST_EXPIRY_S + 1);
+	CHECK(grant_sign(&b.desk, &rq, &a, &key, &once, &ret, &complete, NULL) == -ETIME);
+	CHECK(look(&b, "mv", 'B') == GRANT_NONE && count_records(&b, "approval.grant") == 1);
+}
+
+/* Numbers of processes come back, and mean nothing in another namespace. */
+static void GOV_11_a_reservation_is_not_held_by_who_got_its_number(void)
+{
+	_cleanup_bench_ struct bench b = { 0 };
+	struct grant_reservation r, other;
+	struct moment now;
+
+	CHECK(bench_make(&b) && desk_now(&b.desk, &now, NULL) == 0 &&
+	      grant_reservation_init(&r, "s", getpid(), &now, NULL) == 0);
+	CHECK(!grant_reservation_is_dead(&r, &now));
+	other = r;
+	other.start++;
+	CHECK(grant_reservation_is_dead(&other, &now));
+	other = r;
+	other.pid = 0x3fffffff;
+	CHECK(grant_reservation_is_dead(&other, &now));
+	other.pidns++;
+	CHECK(!grant_reservation_is_dead(&other, &now));
+	other.boot[0] = other.boot[0] == '0' ? '1' : '0';
+	CHECK(grant_reservation_is_dead(&other, &now));
+}
+
 static enum grant_reason look_as(struct bench *b, const char *word, uid_t uid, const char *user)
 {
 	_cleanup_grants_ struct grant_set set = { 0 };
@@ -707,9 +751,11 @@ TAP_MAIN(T(GOV_11_a_grant_is_used_once), T(GOV_11_a_grant_has_as_many_uses_as_it
 	 T(GOV_11_revoked_wins_over_a_reservation), T(GOV_11_edited_anywhere_it_does_not_count),
 	 T(GOV_11_unknown_key), T(LANE_6_a_grant_of_the_other_lane_is_refused), T(GOV_9_wrong_digest),
 	 T(GOV_6_a_grant_without_the_PIN_is_no_C), T(GOV_6_a_C_cannot_be_remembered),
-	 T(GOV_6_a_request_of_level_C_takes_no_B), T(GOV_13_who_asks_or_starts_may_not_approve),
-	 T(GOV_13_min_approvals_needs_as_many_approvers), T(GOV_13_a_request_says_how_many_and_who),
-	 T(GOV_11_a_copy_is_the_same_grant), T(GOV_13_a_grant_signed_elsewhere_works_here_and_once),
+	 T(GOV_6_a_request_of_level_C_takes_no_B), T(GOV_13_what_changed_while_a_person_thought_counts),
+	 T(GOV_11_a_reservation_is_not_held_by_who_got_its_number),
+	 T(GOV_13_who_asks_or_starts_may_not_approve), T(GOV_13_min_approvals_needs_as_many_approvers),
+	 T(GOV_13_a_request_says_how_many_and_who), T(GOV_11_a_copy_is_the_same_grant),
+	 T(GOV_13_a_grant_signed_elsewhere_works_here_and_once),
 	 T(GOV_11_caps_hold_for_what_was_signed_without_them), T(a_statement_is_read_strictly),
 	 T(a_grant_follows_its_request_only_once), T(the_list_says_what_stands_against_each),
 	 T(every_reason_has_its_own_id), T(verify_names_a_use_too_many))
