@@ -31,7 +31,7 @@ quietly() {
 	}
 }
 
-packages='gcc libc6-dev make autoconf automake pkg-config crun libseccomp-dev libyajl-dev libcap-dev nettle-dev'
+packages='gcc libc6-dev make autoconf automake pkg-config crun libseccomp-dev libyajl-dev libcap-dev nettle-dev libarchive-dev'
 missing=()
 for name in $packages; do
 	dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null | grep -qx installed || missing+=("$name")

@@ -95,6 +95,9 @@ tests_unit_test_walk_SOURCES = tests/unit/test-walk.c tests/unit/tap.h
 unit_tests += tests/unit/test-capture
 tests_unit_test_capture_SOURCES = tests/unit/test-capture.c tests/unit/tree-fixture.h tests/unit/tap.h
 
+unit_tests += tests/unit/test-pack
+tests_unit_test_pack_SOURCES = tests/unit/test-pack.c tests/unit/tree-fixture.h tests/unit/tap.h
+
 unit_tests += tests/unit/test-evidence
 tests_unit_test_evidence_SOURCES = tests/unit/test-evidence.c tests/unit/tree-fixture.h tests/unit/tap.h
 

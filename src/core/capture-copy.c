@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <nettle/sha2.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,7 +46,8 @@ static int copy_range(struct capture_copy *c, struct sha256_ctx *sha, uint64_t f
 {
 	while (len > 0) {
 		size_t step = len < CAPTURE_BUFFER ? (size_t)len : CAPTURE_BUFFER;
-		ssize_t n = read_at(c->cloned ? c->out : c->in, c->buffer, step, from);
+		ssize_t n = c->from_pack ? pack_read(c->from_pack, c->buffer, step)
+					 : read_at(c->cloned ? c->out : c->in, c->buffer, step, from);
 		int r = 0;
 
 		if (n < 0) {
@@ -55,7 +57,9 @@ static int copy_range(struct capture_copy *c, struct sha256_ctx *sha, uint64_t f
 		if (n == 0)
 			return 1;
 		sha256_update(sha, (size_t)n, c->buffer);
-		if (c->out >= 0 && !c->cloned)
+		if (c->to_pack)
+			r = pack_data(c->to_pack, c->buffer, (size_t)n, f);
+		else if (c->out >= 0 && !c->cloned)
 			r = write_at(c->out, c->buffer, (size_t)n, to, f);
 		if (r < 0)
 			return r;
@@ -101,6 +105,31 @@ static int share_blocks(struct capture_copy *c, struct fault *f)
 	return 0;
 }
 
+uint64_t capture_copy_wanted(const struct capture_copy *c)
+{
+	uint64_t sum = c->sparse ? 0 : c->size;
+
+	for (size_t i = 0; c->sparse && i < c->n_extents; i++)
+		sum += c->extents[i].len;
+	return sum;
+}
+
+static int pad(struct capture_copy *c, struct sha256_ctx *sha, struct fault *f)
+{
+	uint64_t left = capture_copy_wanted(c) - c->copied;
+	int r = 0;
+
+	memset(c->buffer, 0, CAPTURE_BUFFER);
+	while (r == 0 && left > 0) {
+		size_t step = left < CAPTURE_BUFFER ? (size_t)left : CAPTURE_BUFFER;
+
+		sha256_update(sha, step, c->buffer);
+		r = pack_data(c->to_pack, c->buffer, step, f);
+		left -= step;
+	}
+	return r;
+}
+
 int capture_copy(struct capture_copy *c, struct fault *f)
 {
 	struct sha256_ctx sha;
@@ -111,6 +140,14 @@ int capture_copy(struct capture_copy *c, struct fault *f)
 		r = share_blocks(c, f);
 	if (r == 0)
 		r = c->sparse ? copy_extents(c, &sha, f) : copy_range(c, &sha, 0, 0, c->size, f);
+	if (c->to_pack && (r > 0 || c->read_failed)) {
+		_cleanup_fault_ struct fault why = { 0 };
+
+		if (pad(c, &sha, &why) < 0) {
+			c->read_failed = false; /* the archive is what counts */
+			r = fault_errno(f, why.code, PACK_NAME);
+		}
+	}
 	sha256_digest(&sha, sizeof(c->digest.bytes), c->digest.bytes);
 	return r < 0 ? r : 0;
 }

@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "base/fault.h"
 #include "core/manifest.h"
+#include "core/pack.h"
 
 /*
  * The bytes of one open file to another, hashed on the way: at most SIZE of them, however it grows.  On a file system that
@@ -24,6 +25,11 @@ struct capture_copy {
 	bool sparse;  /* EXTENTS count, also when there are none */
 	bool unpack;  /* IN is packed, OUT gets holes; else the other way round */
 	bool clone;   /* try to share blocks */
+	/*
+	 * Instead of OUT, or of IN: what is announced to an archive must come, so what cannot be read is zeros there, and in
+	 * the digest.
+	 */
+	struct pack *to_pack, *from_pack;
 	void *buffer; /* CAPTURE_BUFFER bytes */
 
 	/* Filled in. */
@@ -34,6 +40,8 @@ struct capture_copy {
 };
 
 int capture_copy(struct capture_copy *c, struct fault *f) _must_check_;
+/* Bytes of data that it is asked for. */
+uint64_t capture_copy_wanted(const struct capture_copy *c);
 
 /*
  * Where data lies in the first SIZE bytes of FD.  *RET (heap) has at most MANIFEST_EXTENTS_MAX; small holes of a file in

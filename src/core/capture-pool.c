@@ -146,7 +146,9 @@ static void tell_locked(struct capture_pool *p, struct news *n)
 
 static int failure(const struct capture_pool *p, struct fault *f)
 {
-	return p->news.failed ? fault_errno(f, p->news.failed, "write " MANIFEST_NAME) : 0;
+	return p->news.failed ? fault_errno(f, p->news.failed,
+					    p->o->pack ? "write " PACK_NAME : "write " MANIFEST_NAME)
+			      : 0;
 }
 
 int capture_pool_tell(struct capture_pool *p, const struct manifest_entry *e, struct fault *f)
@@ -289,10 +291,8 @@ static void blame(struct news *n, struct manifest_entry *e, int error, const cha
 static void keep_copy(struct news *n, struct capture_job *j, const struct capture_copy *c)
 {
 	struct manifest_entry *e = &j->entry;
-	uint64_t wanted = c->sparse ? 0 : j->size;
+	uint64_t wanted = capture_copy_wanted(c);
 
-	for (size_t i = 0; c->sparse && i < c->n_extents; i++)
-		wanted += c->extents[i].len;
 	e->has_digest = true;
 	e->digest = c->digest;
 	e->unstable = is_changed(j) || c->copied < wanted;
@@ -350,6 +350,43 @@ static bool fit(struct capture_pool *p, struct capture_job *j)
 	return true;
 }
 
+/* Under the name that it would have beside the manifest. */
+static char *name_packed(struct capture_pool *p, const struct capture_job *j)
+{
+	char *at;
+	int r;
+
+	if (j->entry.sparse || str_eq(j->dir->path, CAPTURE_ODD))
+		r = asprintf(&at, PACK_AT CAPTURE_ODD "/%08llu", (unsigned long long)++p->next_odd);
+	else
+		r = asprintf(&at, PACK_AT "%s/%s", j->dir->path, j->name);
+	return r < 0 ? NULL : at;
+}
+
+/* Only the one thread that there is then comes here. */
+static void copy_packed(struct capture_pool *p, struct news *n, struct capture_job *j, struct capture_copy *c)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+	struct manifest_entry *e = &j->entry;
+	int r = -ENOMEM;
+
+	c->out = -EBADF;
+	c->clone = false;
+	c->to_pack = p->o->pack;
+	e->at = name_packed(p, j);
+	if (e->at)
+		r = pack_put(c->to_pack, e, e->at + sizeof(PACK_AT) - 1, capture_copy_wanted(c), &f);
+	if (r == 0)
+		r = capture_copy(c, &f);
+	if (r < 0 && !c->read_failed) {
+		n->failed = f.code ? f.code : ENOMEM;
+		return;
+	}
+	keep_copy(n, j, c);
+	if (r < 0)
+		blame(n, e, f.code, "cannot be read: the rest is zeros");
+}
+
 static uint64_t copy_file(struct capture_pool *p, struct news *n, struct capture_job *j, void *buffer)
 {
 	struct manifest_entry *e = &j->entry;
@@ -366,6 +403,12 @@ static uint64_t copy_file(struct capture_pool *p, struct news *n, struct capture
 	c.sparse = e->sparse;
 	c.extents = e->extents;
 	c.n_extents = e->n_extents;
+	if (p->o->pack) {
+		copy_packed(p, n, j, &c);
+		if (cut && !e->why)
+			blame(n, e, 0, "limit: only its beginning was kept");
+		return c.copied;
+	}
 	c.out = create_out(p, j);
 	if (c.out < 0) {
 		blame(n, e, -c.out, "cannot be written here");
@@ -485,6 +528,9 @@ int capture_pool_finish(struct capture_pool *p, struct capture_stats *ret, struc
 		r = failure(p, f);
 	if (r < 0)
 		return r;
+	r = p->o->pack ? pack_finish(p->o->pack, f) : 0;
+	if (r < 0)
+		return r;
 	fd = TAKE_FD(p->manifestfd);
 	if (fsync(fd) < 0 || lseek(fd, 0, SEEK_SET) < 0)
 		return fault_errno(f, errno, "sync " MANIFEST_NAME);
@@ -518,7 +564,7 @@ void capture_pool_free(struct capture_pool *p)
 static unsigned int choose_threads(const struct capture_options *o)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned int n = o->threads;
+	unsigned int n = o->pack ? 1 : o->threads;
 
 	if (n == 0)
 		n = cpus < 1 ? 1 : cpus > 4 ? 4 : (unsigned int)cpus;

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "base/str.h"
 #include "base/walk.h"
 #include "core/capture-entry.h"
 #include "core/capture-pool.h"
@@ -62,6 +63,16 @@ static char *target_name(const struct capture *c, const char *name)
 
 /* --- directories ------------------------------------------------------------------------------------------------- */
 
+/* In an archive a directory is a name only. */
+static struct capture_dir *name_dir(const struct capture_dir *parent, const char *name)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (str_eq(parent->path, CAPTURE_ODD) || asprintf(&path, "%s/%s", parent->path, name) < 0)
+		path = NULL;
+	return path ? capture_dir_new(-EBADF, path) : NULL;
+}
+
 static struct capture_dir *make_dir(const struct capture_dir *parent, const char *name)
 {
 	_cleanup_free_ char *path = NULL;
@@ -95,10 +106,10 @@ static int enter(struct capture *c, const struct walk_entry *w, struct fault *f)
 		name = target_name(c, w->name);
 		if (!name)
 			return fault_errno(f, ENOMEM, "capture");
-		c->dirs[w->depth] = make_dir(dir_of(c, w), name);
+		c->dirs[w->depth] = c->o->pack ? name_dir(dir_of(c, w), name) : make_dir(dir_of(c, w), name);
 		c->n_dirs = w->depth + 1;
 	}
-	if (w->depth < c->n_dirs && c->dirs[w->depth]) {
+	if (w->depth < c->n_dirs && c->dirs[w->depth] && !c->o->pack) {
 		e.at = strdup(c->dirs[w->depth]->path);
 		if (!e.at)
 			return fault_errno(f, ENOMEM, "capture");
@@ -308,6 +319,11 @@ static int begin(struct capture *c, int outfd, struct fault *f)
 	c->odd = capture_dir_new(-EBADF, CAPTURE_ODD);
 	if (!c->twins || !c->odd)
 		return fault_errno(f, ENOMEM, "capture");
+	if (c->o->pack) {
+		c->dirs[0] = capture_dir_new(-EBADF, CAPTURE_WORKTREE);
+		c->n_dirs = 1;
+		return c->dirs[0] ? 0 : fault_errno(f, ENOMEM, "capture");
+	}
 	if (mkdirat(outfd, CAPTURE_WORKTREE, 0700) < 0)
 		return fault_errno(f, errno, "make " CAPTURE_WORKTREE);
 	fd = openat(outfd, CAPTURE_WORKTREE, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -7,6 +7,8 @@
 #include "base/digest.h"
 #include "base/fault.h"
 
+struct pack;
+
 /*
  * Takes a tree that a stranger made, and may still be changing, into a directory of evidence:
  *
@@ -42,6 +44,11 @@ struct capture_options {
 	/* What the target can take (evidence-probe). */
 	bool any_names; /* else percent-encoded ones */
 	bool sync_each; /* a share tells of its errors only then */
+	/*
+	 * Not NULL: files go into this archive, one after the other, instead of into worktree/ and odd/, with the names that
+	 * they would have there.  One that the archive does not take is the end of the capture.
+	 */
+	struct pack *pack;
 	void (*progress)(void *arg, uint64_t entries, uint64_t bytes); /* may be NULL; from any thread */
 	void *arg;
 };

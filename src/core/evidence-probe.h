@@ -11,6 +11,7 @@ struct evidence_probe {
 	bool any_names;	    /* every byte but '/', case kept apart, 255 of them */
 	bool local;	    /* errors show at once, one sync at the end is enough */
 	uint64_t create_us; /* of one small file */
+	bool archive;	    /* what was chosen then (evidence.c) */
 };
 
 int evidence_probe(int dirfd, struct evidence_probe *ret, struct fault *f) _must_check_;

@@ -8,9 +8,12 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/str.h"
 #include "base/walk.h"
+#include "core/capture-copy.h"
 #include "core/evidence.h"
 #include "core/manifest-file.h"
+#include "core/pack.h"
 
 #define SUMS_MAX ((size_t)64 * 1024)
 
@@ -90,9 +93,50 @@ static int check_sums(int evidence, struct evidence_check *c, uint64_t *ret_list
 	return r;
 }
 
+/* The archive is opened with the first file that is in it; the manifest has the same order. */
+static int check_packed(int evidence, struct pack **pack, const struct manifest_entry *e,
+			struct evidence_check *c, struct fault *f)
+{
+	_cleanup_free_ void *buffer = malloc(CAPTURE_BUFFER);
+	struct capture_copy copy = { .in = -EBADF, .out = -EBADF, .buffer = buffer };
+	_cleanup_fault_ struct fault why = { 0 };
+	int r = *pack ? 0 : pack_open(evidence, pack, &why);
+
+	if (!buffer)
+		return fault_errno(f, ENOMEM, "verify");
+	if (r < 0)
+		return blame(c, &c->damaged, e->at, fault_text(&why), f);
+	r = pack_find(*pack, e->at + sizeof(PACK_AT) - 1, &copy.size, f);
+	if (r < 0)
+		return r;
+	copy.from_pack = *pack;
+	c->files++;
+	if (r == 0 || capture_copy(&copy, NULL) < 0 || copy.copied < copy.size ||
+	    !digest_equal(&copy.digest, &e->digest))
+		return blame(c, &c->damaged, e->at, "is not what was taken", f);
+	return 0;
+}
+
+/* What is in the archive and told of nowhere, and whether it ends as it should. */
+static int check_rest(struct pack *pack, struct evidence_check *c, struct fault *f)
+{
+	_cleanup_fault_ struct fault why = { 0 };
+	uint64_t strange = 0;
+
+	if (!pack)
+		return 0;
+	if (pack_rest(pack, &strange, &why) < 0)
+		return blame(c, &c->damaged, PACK_NAME, fault_text(&why), f);
+	if (strange == 0)
+		return 0;
+	c->strange += strange - 1;
+	return blame(c, &c->strange, PACK_NAME, "holds files that the manifest does not tell of", f);
+}
+
 static int check_manifest(int evidence, struct evidence_check *c, uint64_t *ret_kept, struct fault *f)
 {
 	_cleanup_manifest_ struct manifest_file *m = NULL;
+	_cleanup_pack_ struct pack *pack = NULL;
 	int r = manifest_open(evidence, &m, NULL);
 
 	if (r < 0)
@@ -105,11 +149,13 @@ static int check_manifest(int evidence, struct evidence_check *c, uint64_t *ret_
 		if (r < 0)
 			return blame(c, &c->damaged, MANIFEST_NAME, fault_text(&why), f);
 		if (r == 0)
-			return 0;
+			return check_rest(pack, c, f);
 		if (e.type != MANIFEST_FILE || !e.at)
 			continue;
-		(*ret_kept)++;
-		if (e.has_digest)
+		*ret_kept += !str_starts(e.at, PACK_AT);
+		if (e.has_digest && str_starts(e.at, PACK_AT))
+			r = check_packed(evidence, &pack, &e, c, f);
+		else if (e.has_digest)
 			r = check_one(evidence, e.at, &e.digest, c, f);
 		else
 			r = blame(c, &c->damaged, e.at, "has no digest", f);
@@ -146,7 +192,7 @@ int evidence_verify(int evidence, struct evidence_check *ret, struct fault *f)
 	if (r == 0)
 		r = count_files(evidence, &there, f);
 	if (r == 0 && there > told) {
-		c.strange = there - told - 1;
+		c.strange += there - told - 1;
 		r = blame(&c, &c.strange, "worktree", "holds files that the manifest does not tell of", f);
 	}
 	if (r < 0)

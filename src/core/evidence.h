@@ -14,6 +14,7 @@
  * What is kept of an abnormal session: a directory STORE/SESSION that exists whole or not at all.
  *
  *	worktree/ odd/ manifest.ndjson	the tree (capture.h)
+ *	worktree.tar.zst		instead of the first two where files cost too much (pack.h)
  *	metadata.json			whose it is, how it ended, what was kept and what not
  *	audit.ndjson stdio.log config.json subject.json		as far as there are any
  *	SHA256SUMS			of these files, for sha256sum -c
@@ -43,6 +44,12 @@ struct evidence_side {
 	size_t len;
 };
 
+enum evidence_form {
+	EVIDENCE_AUTO, /* as the target is found */
+	EVIDENCE_MIRROR,
+	EVIDENCE_ARCHIVE,
+};
+
 struct evidence_ask {
 	const char *store; /* made when it is not there */
 	const char *session;
@@ -51,6 +58,7 @@ struct evidence_ask {
 	const struct jdoc *metadata; /* an object, the result's shape (result.h) */
 	const struct evidence_side *sides;
 	size_t n_sides;
+	enum evidence_form form;
 	const struct capture_options *limits; /* what the target can take is found out here */
 };
 

@@ -13,6 +13,7 @@ libcore_a_SOURCES = \
 	src/core/evidence-verify.c \
 	src/core/manifest.c src/core/manifest.h \
 	src/core/manifest-file.c src/core/manifest-file.h \
+	src/core/pack.c src/core/pack.h src/core/pack-proto.h \
 	src/core/restore.c src/core/restore.h \
 	src/core/restore-cursor.c src/core/restore-cursor.h \
 	src/core/digest-key.c src/core/digest-key.h \

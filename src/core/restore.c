@@ -30,6 +30,7 @@ struct restore {
 	size_t ids_room;
 	bool has_twins;
 	void *buffer;
+	struct pack *pack; /* opened with the first file that is in one */
 };
 
 void restore_stats_done(struct restore_stats *s)
@@ -46,6 +47,7 @@ static void restore_done(struct restore *rs)
 	free(rs->dirs);
 	free(rs->ids);
 	free(rs->buffer);
+	pack_free(rs->pack);
 }
 #define _cleanup_restore_ _cleanup_(restore_done)
 
@@ -151,6 +153,38 @@ static int spoil(struct restore *rs, const char *name, const struct manifest_ent
 	return remember(rs, e->path, why, f);
 }
 
+/* 1, or 0 when it is not in the archive or has no such length.  Both have the same order. */
+static int find_packed(struct restore *rs, const struct manifest_entry *e, struct capture_copy *c,
+		       struct fault *f)
+{
+	uint64_t size;
+	int r = rs->pack ? 0 : pack_open(rs->evidence, &rs->pack, f);
+
+	if (r == 0)
+		r = pack_find(rs->pack, e->at + sizeof(PACK_AT) - 1, &size, f);
+	if (r <= 0)
+		return r;
+	c->from_pack = rs->pack;
+	if (!c->sparse && size <= e->size)
+		c->size = size;
+	return size == capture_copy_wanted(c) ? 1 : 0;
+}
+
+/* 1, 0 with WHY when there is nothing to read. */
+static int find_kept(struct restore *rs, const struct manifest_entry *e, struct capture_copy *c,
+		     struct fault *why)
+{
+	int r;
+
+	if (str_starts(e->at, PACK_AT)) {
+		r = find_packed(rs, e, c, why);
+		return r == 0 ? fault_set(why, ENOENT, "is not in the archive, or not where it should be")
+			      : r;
+	}
+	c->in = open_kept(rs, e, why);
+	return c->in < 0 ? c->in : 1;
+}
+
 static int make_file(struct restore *rs, const char *name, const struct manifest_entry *e, struct fault *f)
 {
 	struct capture_copy c = { .in = -EBADF,
@@ -168,15 +202,15 @@ static int make_file(struct restore *rs, const char *name, const struct manifest
 
 	if (!e->at)
 		return leave_out(rs, e, e->why ? e->why : "was not kept", f);
-	in = open_kept(rs, e, &why);
-	if (in < 0) {
+	r = find_kept(rs, e, &c, &why);
+	in = c.in;
+	if (r < 0) {
 		rs->stats->damaged++;
 		return remember(rs, e->path, fault_text(&why), f);
 	}
 	out = openat(rs->here.fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (out < 0)
 		return fault_errno(f, errno, "make '%s'", e->path);
-	c.in = in;
 	c.out = out;
 	r = capture_copy(&c, f);
 	if (r < 0)

@@ -64,3 +64,11 @@ pkglibexec_PROGRAMS += custody-warden
 custody_warden_SOURCES = src/warden/warden-main.c
 custody_warden_LDFLAGS = $(prog_ldflags)
 custody_warden_LDADD = libwarden.a libcore.a libbase.a $(PROG_LIBS)
+
+# custody-capture: a worktree as one file, and back.  Dynamic: libarchive has no static form in Debian, and it is started only
+# for a share that is slow.
+pkglibexec_PROGRAMS += custody-capture
+custody_capture_SOURCES = src/warden/capture-main.c src/core/pack-proto.h
+custody_capture_CPPFLAGS = $(AM_CPPFLAGS) $(LIBARCHIVE_CFLAGS)
+custody_capture_LDFLAGS = $(HARDEN_LDFLAGS) $(PIE_LDFLAGS)
+custody_capture_LDADD = $(LIBARCHIVE_LIBS)

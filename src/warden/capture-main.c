@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * custody-capture: a tree's files as worktree.tar.zst, and back.  A filter without names and paths of its own: `pack` reads
+ * the stream of core/pack-proto.h and writes the archive to its standard output, `unpack` the other way round.  A process
+ * of its own, because libarchive would cost every start of custody, because a share that hangs then hangs this one, and
+ * because an archive is a stranger's: unpack gives away its rights before it reads a byte.
+ *
+ * Its status is 0, or the errno of what failed.
+ */
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <grp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "core/pack-proto.h"
+
+#define STEP ((size_t)64 * 1024)
+#define MEMORY_MAX ((rlim_t)512 * 1024 * 1024) /* of addresses, most of them libraries */
+#define NOBODY 65534
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0 /* else its shadow memory counts */
+#endif
+
+static int code_of(struct archive *a)
+{
+	int code = archive_errno(a);
+
+	fprintf(stderr, "custody-capture: %s\n", archive_error_string(a) ?: "failed");
+	return code > 0 && code < 256 ? code : EIO;
+}
+
+/* 0, EPIPE when the other end is gone in the middle. */
+static int read_full(void *to, size_t len)
+{
+	char *at = to;
+
+	while (len > 0) {
+		ssize_t n = read(STDIN_FILENO, at, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? errno : EPIPE;
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int write_full(const void *from, size_t len)
+{
+	const char *at = from;
+
+	while (len > 0) {
+		ssize_t n = write(STDOUT_FILENO, at, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? errno : EIO;
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* --- pack ----------------------------------------------------------------------------------------------------------- */
+
+static int put_head(struct archive *a, struct archive_entry *e, const struct pack_head *head,
+		    const char *name)
+{
+	archive_entry_clear(e);
+	archive_entry_copy_pathname(e, name);
+	archive_entry_set_filetype(e, AE_IFREG);
+	archive_entry_set_perm(e, (mode_t)head->mode);
+	archive_entry_set_size(e, (la_int64_t)head->size);
+	archive_entry_set_mtime(e, (time_t)head->mtime_s, (long)head->mtime_ns);
+	return archive_write_header(a, e) < ARCHIVE_WARN ? code_of(a) : 0;
+}
+
+static int put_data(struct archive *a, char *buffer, uint64_t left)
+{
+	int r = 0;
+
+	while (r == 0 && left > 0) {
+		size_t step = left < STEP ? (size_t)left : STEP;
+
+		r = read_full(buffer, step);
+		if (r == 0 && archive_write_data(a, buffer, step) != (la_ssize_t)step)
+			r = code_of(a);
+		left -= step;
+	}
+	return r;
+}
+
+static int put_all(struct archive *a, struct archive_entry *e, char *buffer, char *name)
+{
+	for (;;) {
+		struct pack_head head;
+		int r = read_full(&head, sizeof(head));
+
+		if (r == 0 && head.type == PACK_END)
+			return 0;
+		if (r == 0 && head.len > PACK_NAME_MAX)
+			r = EBADMSG;
+		if (r == 0)
+			r = read_full(name, head.len);
+		if (r == 0) {
+			name[head.len] = '\0';
+			r = put_head(a, e, &head, name);
+		}
+		if (r == 0)
+			r = put_data(a, buffer, head.size);
+		if (r != 0)
+			return r;
+	}
+}
+
+/* A share says only at the last of these that it was full. */
+static int pack(struct archive *a, struct archive_entry *e, char *buffer, char *name)
+{
+	int r = 0;
+
+	if (archive_write_set_format_pax_restricted(a) < ARCHIVE_WARN ||
+	    archive_write_add_filter_zstd(a) < ARCHIVE_WARN ||
+	    archive_write_set_options(a, "zstd:compression-level=1,pax:hdrcharset=BINARY") < ARCHIVE_WARN ||
+	    archive_write_set_bytes_per_block(a, (int)STEP) < ARCHIVE_WARN ||
+	    archive_write_set_bytes_in_last_block(a, 1) < ARCHIVE_WARN ||
+	    archive_write_open_fd(a, STDOUT_FILENO) != ARCHIVE_OK)
+		return code_of(a);
+	r = put_all(a, e, buffer, name);
+	if (r == 0 && archive_write_close(a) != ARCHIVE_OK)
+		r = code_of(a);
+	if (r == 0 && fsync(STDOUT_FILENO) < 0)
+		r = errno;
+	if (r == 0 && close(STDOUT_FILENO) < 0)
+		r = errno;
+	return r;
+}
+
+/* --- unpack --------------------------------------------------------------------------------------------------------- */
+
+/* Everything that it needs is open. */
+static int give_rights_away(void)
+{
+	const struct rlimit nothing = { 0, 0 }, some = { MEMORY_MAX, MEMORY_MAX };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || setrlimit(RLIMIT_FSIZE, &nothing) < 0 ||
+	    (!SANITIZED && setrlimit(RLIMIT_AS, &some) < 0))
+		return errno;
+	if (geteuid() == 0 && (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
+			       setresuid(NOBODY, NOBODY, NOBODY) < 0))
+		return errno;
+	return setrlimit(RLIMIT_NPROC, &nothing) < 0 ? errno : 0;
+}
+
+static int tell_file(struct archive *a, struct archive_entry *e, char *buffer)
+{
+	const char *name = archive_entry_pathname(e);
+	const struct pack_head head = { .type = PACK_FILE,
+					.size = (uint64_t)archive_entry_size(e),
+					.len = name ? (uint32_t)strnlen(name, PACK_NAME_MAX) : 0 };
+	uint64_t left = head.size;
+	int r;
+
+	if (!name || archive_entry_size(e) < 0)
+		return EBADMSG;
+	r = write_full(&head, sizeof(head));
+	if (r == 0)
+		r = write_full(name, head.len);
+	while (r == 0 && left > 0) {
+		la_ssize_t n = archive_read_data(a, buffer, left < STEP ? (size_t)left : STEP);
+
+		if (n <= 0)
+			return n < 0 ? code_of(a) : EBADMSG;
+		r = write_full(buffer, (size_t)n);
+		left -= (uint64_t)n;
+	}
+	return r;
+}
+
+static int unpack(struct archive *a, char *buffer)
+{
+	const struct pack_head end = { .type = PACK_END };
+	struct archive_entry *e;
+	int r = give_rights_away(), got;
+
+	if (r != 0)
+		return r;
+	if (archive_read_support_filter_zstd(a) < ARCHIVE_WARN ||
+	    archive_read_support_format_tar(a) < ARCHIVE_WARN ||
+	    archive_read_open_fd(a, STDIN_FILENO, STEP) != ARCHIVE_OK)
+		return code_of(a);
+	while (r == 0 && (got = archive_read_next_header(a, &e)) != ARCHIVE_EOF) {
+		if (got < ARCHIVE_WARN)
+			return code_of(a);
+		if (archive_entry_filetype(e) == AE_IFREG)
+			r = tell_file(a, e, buffer);
+	}
+	return r == 0 ? write_full(&end, sizeof(end)) : r;
+}
+
+int main(int argc, char **argv)
+{
+	bool packing = argc == 2 && strcmp(argv[1], "pack") == 0;
+	struct archive *a = packing ? archive_write_new() : archive_read_new();
+	struct archive_entry *e = archive_entry_new();
+	char *buffer = malloc(STEP), *name = malloc(PACK_NAME_MAX + 1);
+
+	if (argc != 2 || (!packing && strcmp(argv[1], "unpack") != 0)) {
+		fprintf(stderr, "custody-capture: custody starts it\n");
+		return 64;
+	}
+	if (!a || !e || !buffer || !name)
+		return ENOMEM;
+	return packing ? pack(a, e, buffer, name) : unpack(a, buffer);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Evidence as one file, made and read by the real custody-capture, and by ones that misbehave. */
+#include "core/pack.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "core/evidence.h"
+#include "core/restore.h"
+#include "tap.h"
+#include "tree-fixture.h"
+
+#define SESSION "20261116T031500Z-1a2b3c4d"
+
+/* The programs of this build, or those of DIR. */
+static bool use(const char *dir)
+{
+	const char *build = getenv("BUILDDIR");
+	_cleanup_free_ char *path = realpath(dir ? dir : build ? build : ".", NULL);
+
+	return path && setenv("CUSTODY_LIBEXEC", path, 1) == 0;
+}
+
+static bool put_random(int dirfd, const char *name, size_t len)
+{
+	_cleanup_close_ int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	char bytes[4096];
+
+	for (; len > 0; len -= sizeof(bytes))
+		if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes) ||
+		    fd_write_all(fd, bytes, sizeof(bytes), NULL) < 0)
+			return false;
+	return true;
+}
+
+static int take(int tree, const char *store, uint64_t deadline_ns, struct evidence_taken *ret,
+		struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *metadata = jdoc_new_object();
+	const struct capture_options limits = { .deadline_ns = deadline_ns };
+
+	jdoc_set_string(metadata, "lane", "sandbox");
+	return evidence_take(&(struct evidence_ask){ .store = store,
+						     .session = SESSION,
+						     .tree = tree,
+						     .metadata = metadata,
+						     .form = EVIDENCE_ARCHIVE,
+						     .limits = &limits },
+			     ret, f);
+}
+
+static bool is_kept(const struct tree *store)
+{
+	return faccessat(store->fd, SESSION, F_OK, 0) == 0;
+}
+
+static int open_kept(const struct tree *store)
+{
+	return openat(store->fd, SESSION, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void iso5_the_odd_tree_comes_back_exactly_from_an_archive(void)
+{
+	_cleanup_tree_ struct tree t = { .fd = -EBADF }, store = { .fd = -EBADF }, back = { .fd = -EBADF };
+	_cleanup_restore_stats_ struct restore_stats restored = { 0 };
+	_cleanup_evidence_check_ struct evidence_check c = { 0 };
+	_cleanup_taken_ struct evidence_taken taken = { 0 };
+	_cleanup_free_ char *was = NULL, *is = NULL;
+	_cleanup_fault_ struct fault f = { 0 };
+	_cleanup_close_ int dir = -EBADF;
+	const bool root = geteuid() == 0;
+
+	CHECK(use(NULL) && pack_is_there());
+	CHECK(tree_make(&t) && tree_make(&store) && tree_make(&back) && tree_make_odd(&t, root));
+	was = tree_portrait(t.fd, root);
+	CHECK(take(t.fd, store.path, 0, &taken, &f) == 0 && taken.stats.missing == (root ? 0 : 1));
+	dir = open_kept(&store);
+	CHECK(dir >= 0 && faccessat(dir, PACK_NAME, F_OK, 0) == 0);
+	CHECK(faccessat(dir, CAPTURE_WORKTREE, F_OK, 0) < 0 && faccessat(dir, CAPTURE_ODD, F_OK, 0) < 0);
+	CHECK(evidence_verify(dir, &c, &f) == 0 && c.damaged == 0 && c.strange == 0 && c.files > 20);
+	if (!root)
+		return;
+	CHECK(restore_tree(dir, back.fd, &(struct restore_options){ .exact = true }, &restored, &f) == 0);
+	if (restored.first)
+		printf("# %s\n", restored.first);
+	CHECK(restored.damaged == 0 && restored.left_out == 0 && restored.entries == taken.stats.entries);
+	is = tree_portrait(back.fd, true);
+	CHECK(was && is && strcmp(was, is) == 0);
+}
+
+/* The stock tools see the same files. */
+static void iso5_tar_reads_it(void)
+{
+	_cleanup_tree_ struct tree t = { .fd = -EBADF }, store = { .fd = -EBADF };
+	_cleanup_taken_ struct evidence_taken taken = { 0 };
+	char command[512];
+
+	CHECK(use(NULL) && tree_make(&t) && tree_make(&store) && mkdirat(t.fd, "d", 0700) == 0);
+	CHECK(tree_put(t.fd, "d/a", "right\n", 0644) && take(t.fd, store.path, 0, &taken, NULL) == 0);
+	(void)snprintf(command, sizeof(command),
+		       "cd %s && sha256sum -c --quiet " EVIDENCE_SUMS
+		       " && { ! command -v zstd >/dev/null || zstd -dcq " PACK_NAME
+		       " | tar -xOf - worktree/d/a | grep -qx right; }",
+		       taken.path);
+	CHECK(system(command) == 0);
+}
+
+/* One byte, anywhere: found by verify, and nothing wrong is restored. */
+static void each_changed_byte_is_found(void)
+{
+	_cleanup_tree_ struct tree t = { .fd = -EBADF }, store = { .fd = -EBADF };
+	_cleanup_taken_ struct evidence_taken taken = { 0 };
+	_cleanup_close_ int dir = -EBADF, file = -EBADF;
+	struct stat st;
+
+	CHECK(use(NULL) && tree_make(&t) && tree_make(&store) && put_random(t.fd, "a", 8192));
+	CHECK(tree_put(t.fd, "b", "b", 0644) && take(t.fd, store.path, 0, &taken, NULL) == 0);
+	dir = open_kept(&store);
+	file = openat(dir, PACK_NAME, O_RDWR | O_CLOEXEC);
+	CHECK(dir >= 0 && file >= 0 && fstat(file, &st) == 0 && st.st_size > 8192);
+	for (off_t at = 0; at < st.st_size; at += 499 * (off_t)tap_stride()) {
+		_cleanup_tree_ struct tree back = { .fd = -EBADF };
+		_cleanup_restore_stats_ struct restore_stats restored = { 0 };
+		_cleanup_evidence_check_ struct evidence_check c = { 0 };
+		struct stat whole = { 0 };
+		char was, is;
+
+		CHECK(tree_make(&back) && pread(file, &was, 1, at) == 1);
+		is = (char)(was ^ 0x55);
+		CHECK(pwrite(file, &is, 1, at) == 1);
+		CHECK(evidence_verify(dir, &c, NULL) == 0 && c.damaged > 0);
+		CHECK(restore_tree(dir, back.fd, &(struct restore_options){ 0 }, &restored, NULL) == 0);
+		CHECK(fstatat(back.fd, "a", &whole, 0) < 0 || whole.st_size == 8192);
+		CHECK(pwrite(file, &was, 1, at) == 1);
+	}
+}
+
+static void a_file_that_the_manifest_does_not_tell_of_is_found(void)
+{
+	_cleanup_tree_ struct tree t = { .fd = -EBADF }, store = { .fd = -EBADF };
+	_cleanup_evidence_check_ struct evidence_check c = { 0 };
+	_cleanup_taken_ struct evidence_taken taken = { 0 };
+	_cleanup_close_ int dir = -EBADF;
+	char command[256];
+
+	CHECK(use(NULL) && tree_make(&t) && tree_make(&store) && tree_put(t.fd, "a", "a", 0644));
+	CHECK(tree_put(t.fd, "b", "b", 0644) && take(t.fd, store.path, 0, &taken, NULL) == 0);
+	(void)snprintf(command, sizeof(command), "cd %s && sed -i '$d' " MANIFEST_NAME, taken.path);
+	dir = open_kept(&store);
+	CHECK(system(command) == 0 && evidence_verify(dir, &c, NULL) == 0 && c.strange == 1 &&
+	      c.damaged == 1);
+}
+
+static void iso4_a_full_target_keeps_nothing_under_its_name(void)
+{
+	_cleanup_tree_ struct tree t = { .fd = -EBADF }, at = { .fd = -EBADF };
+	int status;
+	pid_t pid;
+
+	CHECK(use(NULL) && tree_make(&t) && tree_make(&at) && put_random(t.fd, "a", 1024 * 1024));
+	if (geteuid() != 0)
+		return;
+	pid = fork();
+	if (pid == 0) {
+		_cleanup_taken_ struct evidence_taken taken = { 0 };
+		_cleanup_fault_ struct fault f = { 0 };
+		struct tree store = { .fd = -EBADF };
+
+		if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "", MS_REC | MS_PRIVATE, "") < 0 ||
+		    mount("full", at.path, "tmpfs", 0, "size=256k,mode=0700") < 0 ||
+		    !tree_make_in(&store, at.path))
+			_exit(2);
+		_exit(take(t.fd, store.path, 0, &taken, &f) == -ENOSPC && !is_kept(&store) ? 0 : 1);
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	CHECK(WEXITSTATUS(status) == 0);
+}
+
+static bool put_helper(struct tree *dir, const char *body)
+{
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+
+	strbuf_printf(&text, "#!/bin/sh\n%s\n", body);
+	return tree_make(dir) && text.text && tree_put(dir->fd, "custody-capture", text.text, 0755) &&
+	       use(dir->path);
+}
+
+/* A share that blocks, blocks the one that writes to it: the deadline is the caller's. */
+static void iso4_a_target_that_hangs_is_left_after_the_deadline(void)
+{
+	_cleanup_tree_ struct tree t = { .fd = -EBADF }, out = { .fd = -EBADF }, dir = { .fd = -EBADF };
+	_cleanup_fault_ struct fault f = { 0 };
+	_cleanup_pack_ struct pack *p = NULL;
+	const struct capture_options o = { 0 };
+	struct capture_options with = o;
+	struct capture_stats s;
+
+	CHECK(tree_make(&t) && tree_make(&out) && put_random(t.fd, "a", 4 * 1024 * 1024));
+	CHECK(put_helper(&dir, "kill -STOP $$"));
+	CHECK(pack_create(out.fd, clock_boot_ns() + 200 * UINT64_C(1000000), &p, &f) == 0);
+	with.pack = p;
+	CHECK(capture_tree(t.fd, out.fd, &with, &s, &f) == -ETIMEDOUT);
+}
+
+static void iso4_a_helper_that_dies_keeps_nothing_under_its_name(void)
+{
+	static const char *const bodies[] = { "kill -9 $$", "exit 28", "head -c 1000 >/dev/null; exit 5",
+					      "cat >/dev/null; exit 122" };
+
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+		_cleanup_tree_ struct tree t = { .fd = -EBADF }, store = { .fd = -EBADF },
+					   dir = { .fd = -EBADF };
+		_cleanup_taken_ struct evidence_taken taken = { 0 };
+		_cleanup_fault_ struct fault f = { 0 };
+
+		CHECK(tree_make(&t) && tree_make(&store) && put_random(t.fd, "a", 1024 * 1024));
+		CHECK(put_helper(&dir, bodies[i]) && take(t.fd, store.path, 0, &taken, &f) < 0 &&
+		      !is_kept(&store));
+	}
+}
+
+/* custody was killed: what it has not finished must not look finished. */
+static void iso4_a_stream_without_its_end_is_an_error(void)
+{
+	_cleanup_tree_ struct tree t = { .fd = -EBADF };
+	char command[256];
+
+	CHECK(use(NULL) && tree_make(&t));
+	(void)snprintf(command, sizeof(command), "\"$CUSTODY_LIBEXEC\"/custody-capture pack </dev/null >%s/a",
+		       t.path);
+	CHECK(system(command) != 0);
+}
+
+TAP_MAIN(T(iso5_the_odd_tree_comes_back_exactly_from_an_archive), T(iso5_tar_reads_it),
+	 T(each_changed_byte_is_found), T(a_file_that_the_manifest_does_not_tell_of_is_found),
+	 T(iso4_a_full_target_keeps_nothing_under_its_name),
+	 T(iso4_a_target_that_hangs_is_left_after_the_deadline),
+	 T(iso4_a_helper_that_dies_keeps_nothing_under_its_name),
+	 T(iso4_a_stream_without_its_end_is_an_error))
