@@ -61,6 +61,7 @@ libcore_a_SOURCES = \
 	src/core/operand-layer.c \
 	src/core/operand-path.c src/core/operand-path.h \
 	src/core/operand-tree.c \
+	src/core/operand-use.c \
 	src/core/migrate-apply.c src/core/migrate.h \
 	src/core/migrate-plan.c src/core/migrate-impl.h \
 	src/core/migrate-pointer.c \

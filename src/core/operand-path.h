@@ -56,6 +56,12 @@ void operand_place_done(struct operand_place *p);
 int operand_resolve(const struct subject *s, int rootfd, const char *word, struct operand_place *ret,
 		    struct fault *f) _must_check_;
 
+/* The operand of ARGV[arg], or NULL. */
+struct operand *operand_at(const struct subject *s, size_t arg);
+
+/* Sets `use`, from the command line alone: argv[0], what a wrapper runs, an interpreter's script. */
+void operand_mark_programs(const struct subject *s);
+
 /* Does PATH (absolute, inside) lie in the worktree as its words say? */
 bool operand_names_tree(const struct subject *s, const char *path);
 

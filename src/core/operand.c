@@ -268,79 +268,6 @@ static int resolve_command(const struct subject *s, int rootfd, struct operand_p
 	return r < 0 ? fault_wrap(f, r, "command '%s'", s->argv[0]) : r;
 }
 
-static bool is_in(const char *const *list, const char *word)
-{
-	for (; *list; list++)
-		if (strcmp(*list, word) == 0)
-			return true;
-	return false;
-}
-
-/* Name of a program without directory and version: "/usr/bin/python3.11" is "python". */
-static void plain_name(const char *word, char name[32])
-{
-	const char *slash = strrchr(word, '/');
-	size_t len;
-
-	(void)snprintf(name, 32, "%s", slash ? slash + 1 : word);
-	for (len = strlen(name); len > 1 && strchr("0123456789.-", name[len - 1]); len--)
-		name[len - 1] = '\0';
-}
-
-/* Run the program that follows, or the first script that follows. */
-static const char *const wrappers[] = { "busybox", "chrt",    "doas",	"env",	  "ionice", "nice",
-					"nohup",   "setsid",  "sudo",	"stdbuf", "strace", "taskset",
-					"time",	   "timeout", "toybox", "xargs",  NULL };
-static const char *const interpreters[] = { "ash",   "bash",	"bun",	  "dash", "deno",    "expect",
-					    "fish",  "guile",	"groovy", "java", "julia",   "ksh",
-					    "lua",   "luajit",	"mksh",	  "node", "nodejs",  "perl",
-					    "php",   "pypy",	"python", "ruby", "Rscript", "sh",
-					    "tclsh", "escript", "zsh",	  NULL };
-static const char *const code_options[] = { "-c", "-e", "-E", "-m", "-r", "--eval", "--command", NULL };
-
-static struct operand *find_arg(const struct subject *s, size_t arg)
-{
-	for (size_t i = 0; i < s->n_operands; i++)
-		if (s->operands[i].arg == arg)
-			return &s->operands[i];
-	return NULL;
-}
-
-/* A word between a wrapper and its command: an option, NAME=value, or a number. */
-static bool is_setting(const char *word)
-{
-	return word[0] == '-' || strchr(word, '=') || (word[0] >= '0' && word[0] <= '9');
-}
-
-/* Which operands are executed, from the command line alone: argv[0], what a wrapper runs, an interpreter's script. */
-static void mark_programs(const struct subject *s)
-{
-	bool command = true, script = false;
-	char name[32];
-
-	for (size_t i = 0; s->argv[i]; i++) {
-		struct operand *o = find_arg(s, i);
-
-		plain_name(s->argv[i], name);
-		if (script && is_in(code_options, s->argv[i]))
-			return;
-		if (o && o->at == 0 && (command || script)) {
-			if (i > 0)
-				o->use = OPERAND_RUNS;
-			if (!is_in(wrappers, name) && !is_in(interpreters, name))
-				return;
-		}
-		if (!command)
-			continue;
-		if (is_in(interpreters, name)) {
-			command = false;
-			script = true;
-		} else if (!is_in(wrappers, name) && (i == 0 || !is_setting(s->argv[i]))) {
-			return;
-		}
-	}
-}
-
 static int find_all(struct subject *s, int rootfd, struct fault *f)
 {
 	uint64_t room = OPERAND_BYTES_MAX;
@@ -363,7 +290,7 @@ static int find_all(struct subject *s, int rootfd, struct fault *f)
 			s->operands[0].use = OPERAND_RUNS;
 	}
 	if (r >= 0)
-		mark_programs(s);
+		operand_mark_programs(s);
 	return r < 0 ? r : 0;
 }
 
@@ -449,7 +376,7 @@ static int require_same_content(const struct operand *o, const struct operand_pl
 static int require_same_word(const struct subject *s, int rootfd, size_t i, struct fault *f)
 {
 	_cleanup_operand_place_ struct operand_place p = { .fd = -EBADF };
-	const struct operand *o = find_arg(s, i);
+	const struct operand *o = operand_at(s, i);
 	bool in_place = s->profile->workspace == PROFILE_WORKSPACE_RW && o && o->use == OPERAND_DATA, first;
 	size_t at;
 	int r;
@@ -502,7 +429,7 @@ bool operand_has_layer(const struct subject *s)
 
 char *operand_word(const struct subject *s, size_t i)
 {
-	const struct operand *o = find_arg(s, i);
+	const struct operand *o = operand_at(s, i);
 
 	if (s->profile->workspace == PROFILE_WORKSPACE_RW && o && o->use == OPERAND_RUNS)
 		return path_join(OPERAND_DIR, o->path);

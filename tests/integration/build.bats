@@ -58,6 +58,7 @@ configure_with() { # LIBCRUN_A
 	list=$(cd "$dest" && find . -type f)
 	[[ $list == */bin/custody* ]]
 	[[ $list == */libexec/custody/custody-init* ]]
+	[[ $list == */libexec/custody/custody-warden* ]]
 	[[ $list == */share/custody/profiles/offline.json* ]]
 	[[ $list == */share/custody/bats/custody.bash* ]]
 	while read -r prog; do
