@@ -59,11 +59,17 @@ static bool takes_any_name(int dirfd)
 
 static uint64_t time_creates(int dirfd)
 {
-	uint64_t start = clock_boot_ns();
+	uint64_t best = UINT64_MAX;
 
-	for (char name[] = "0"; name[0] < '0' + CREATES; name[0]++)
+	/* The fastest: a busy processor makes some of them slow, a share all of them. */
+	for (char name[] = "0"; name[0] < '0' + CREATES; name[0]++) {
+		uint64_t start = clock_boot_ns(), took;
+
 		(void)make(dirfd, name);
-	return (clock_boot_ns() - start) / 1000 / CREATES;
+		took = (clock_boot_ns() - start) / 1000;
+		best = took < best ? took : best;
+	}
+	return best;
 }
 
 int evidence_probe(int dirfd, struct evidence_probe *ret, struct fault *f)

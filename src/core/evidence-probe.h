@@ -10,7 +10,7 @@
 struct evidence_probe {
 	bool any_names;	    /* every byte but '/', case kept apart, 255 of them */
 	bool local;	    /* errors show at once, one sync at the end is enough */
-	uint64_t create_us; /* of one small file */
+	uint64_t create_us; /* of one small file, the fastest of some */
 	bool archive;	    /* what was chosen then (evidence.c) */
 };
 

@@ -172,7 +172,7 @@ static bool has_many(int tree)
 /* One file where each costs too much.  Without custody-capture it takes longer, and is kept all the same. */
 static bool wants_archive(const struct taking *t, const struct evidence_probe *probe)
 {
-	return (probe->create_us > SLOW_US || (!probe->local && has_many(t->ask->tree))) && pack_is_there();
+	return !probe->local && (probe->create_us > SLOW_US || has_many(t->ask->tree)) && pack_is_there();
 }
 
 /* Read back: a share that was full may have kept less than it said. */
