@@ -336,6 +336,45 @@ nothing_started() {
 	CUSTODY_ROOT=$CUSTODY_HOME/root
 }
 
+# stays_shut WORDS: the bundle under both runtimes: not executed, refused with WORDS, and a record.
+stays_shut() {
+	local name
+	for name in crun runc; do
+		runtime_run "$name" "$BUNDLE"
+		[ "$status" -ne 0 ] || custody_fail "$name: it ran"
+		[[ $output != *payload* ]] || custody_fail "$name: the payload was executed"
+		assert_stderr_has "$1"
+		[ "$(tail -n 1 "$SEG" | jq -r .k)" = session.refused ] || custody_fail "$name: no record: $(tail -n 1 "$SEG")"
+	done
+}
+
+@test "GOV-6: CARD-3: a bundle is judged by the rules of the day it starts, and as strictly as the day it was written" {
+	command -v crun >/dev/null && command -v runc >/dev/null || skip 'no other runtime'
+	bundle -- echo payload
+	runtime_run crun "$BUNDLE"
+	assert_status 0
+	printf '{"rules":[{"effect":"deny","argv":["echo"]}]}\n' >"$CUSTODY_ROOT/etc/custody.json"
+	stays_shut "denied by policy"
+	# The profile's word holds also where the configuration asks for less.
+	printf '{"governance":{"security_profile":"off"},"provenance":[{"uid":%s,"intention":"explicit"}]}\n' "$(id -u)" >"$CUSTODY_ROOT/etc/custody.json"
+	bundle -- sh -c 'git reset --hard; echo payload'
+	runtime_run crun "$BUNDLE"
+	[[ $output == *payload* ]]
+	profile strict '{"governance": {"security_profile": "strict"}}'
+	bundle -p "$PROFILE" -- sh -c 'git reset --hard; echo payload'
+	stays_shut "needs approval"
+}
+
+@test "LANE-6: CARD-3: a bundle of one lane with the hook of the other is refused" {
+	command -v crun >/dev/null && command -v runc >/dev/null || skip 'no other runtime'
+	profile prod '{"network": {"mode": "none", "class": "prod"}}'
+	CUSTODY_ALLOW_PROD=1 bundle --lane prod --allow-prod -p "$PROFILE" -- echo payload
+	# Under the sandbox lane nobody asks for both keys.
+	sed -i 's/"--lane=prod"/"--lane=sandbox"/' "$BUNDLE/config.json"
+	grep -q -- --lane=sandbox "$BUNDLE/config.json"
+	stays_shut "lane 'prod'"
+}
+
 @test "ROOT-3: neither the other lane's state nor evidence can be made writable" {
 	mkdir -m 0700 "$CUSTODY_ROOT/prod"
 	run --separate-stderr alone "$CUSTODY" run -v "$CUSTODY_ROOT/prod:/x:rw" -- touch /x/planted
