@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Takes a tree as `custody run` does, without the run: evidence-driver TREE OUT [THREADS].  OUT is made.  Prints the seconds
+ * Takes a tree as `custody run` does, without the run: evidence-driver mirror|archive TREE OUT [THREADS].  OUT is made.  Prints the seconds
  * that it took up to syncfs, those with it, and the highest memory in KB.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,11 +16,13 @@
 #include "base/fd.h"
 #include "core/capture.h"
 #include "core/evidence-probe.h"
+#include "core/pack.h"
 
-static int take(int tree, int out, unsigned int threads, struct fault *f)
+static int take(int tree, int out, bool archive, unsigned int threads, struct fault *f)
 {
 	struct capture_options o = { .threads = threads };
 	struct capture_stats s = { 0 };
+	_cleanup_pack_ struct pack *pack = NULL;
 	struct evidence_probe probe;
 	uint64_t start = clock_boot_ns(), took;
 	struct rusage used;
@@ -30,6 +33,10 @@ static int take(int tree, int out, unsigned int threads, struct fault *f)
 		return r;
 	o.any_names = probe.any_names;
 	o.sync_each = !probe.local;
+	r = archive ? pack_create(out, 0, &pack, f) : 0;
+	if (r < 0)
+		return r;
+	o.pack = pack;
 	r = capture_tree(tree, out, &o, &s, f);
 	if (r < 0)
 		return r;
@@ -49,18 +56,19 @@ int main(int argc, char **argv)
 	_cleanup_fault_ struct fault f = { 0 };
 	_cleanup_close_ int tree = -EBADF, out = -EBADF;
 
-	if (argc < 3) {
-		fprintf(stderr, "usage: evidence-driver TREE OUT [THREADS]\n");
+	if (argc < 4) {
+		fprintf(stderr, "usage: evidence-driver mirror|archive TREE OUT [THREADS]\n");
 		return 64;
 	}
-	tree = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (mkdir(argv[2], 0700) == 0)
-		out = open(argv[2], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	tree = open(argv[2], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (mkdir(argv[3], 0700) == 0)
+		out = open(argv[3], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (tree < 0 || out < 0) {
 		perror("evidence-driver");
 		return 1;
 	}
-	if (take(tree, out, argc > 3 ? (unsigned int)strtoul(argv[3], NULL, 10) : 0, &f) == 0)
+	if (take(tree, out, strcmp(argv[1], "archive") == 0,
+		 argc > 4 ? (unsigned int)strtoul(argv[4], NULL, 10) : 0, &f) == 0)
 		return 0;
 	fprintf(stderr, "evidence-driver: %s\n", fault_text(&f));
 	return 1;
