@@ -17,6 +17,7 @@ setup() {
 
 teardown() {
 	[ -z "${PID:-}" ] || kill -9 "$PID" 2>/dev/null || true
+	[ -z "${ID:-}" ] || runtime crun delete --force "$ID" 2>/dev/null || true
 	custody_teardown
 }
 
@@ -363,6 +364,26 @@ stays_shut() {
 	profile strict '{"governance": {"security_profile": "strict"}}'
 	bundle -p "$PROFILE" -- sh -c 'git reset --hard; echo payload'
 	stays_shut "needs approval"
+}
+
+@test "GOV-11: CARD-3: revoked between create and start: the warden ends it, and no use is recorded" {
+	command -v crun >/dev/null || skip 'no crun'
+	printf '{"rules":[{"effect":"ask","argv":["sleep"]}]}\n' >"$CUSTODY_ROOT/etc/custody.json"
+	bundle -- sleep 1000
+	runtime_run crun "$BUNDLE"
+	[ "$status" -ne 0 ]
+	approve "$(pending '.requests[0].id')"
+	ID=custody-test-revoked-$$
+	runtime crun create -b "$BUNDLE" "$ID" < <(:) >/dev/null
+	"$CUSTODY" revoke "$(grants '.grants[0].id')"
+	runtime crun start "$ID" || true
+	# Not by itself: it would sleep for longer than anybody waits here.
+	is_told() { compgen -G "$CUSTODY_ROOT/run/sessions/*/exit.json" >/dev/null; }
+	wait_until is_told
+	runtime crun delete --force "$ID" || true
+	runtime_settle
+	[ "$(records grant.consume)" = 0 ]
+	[ "$(records session.start)" = 0 ]
 }
 
 @test "LANE-6: CARD-3: a bundle of one lane with the hook of the other is refused" {
