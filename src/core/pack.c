@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -163,12 +162,12 @@ int pack_create(int dirfd, uint64_t deadline_ns, struct pack **ret, struct fault
 /* Its status is the error of the call that failed. */
 static int reap(struct pack *p, struct fault *f)
 {
-	_cleanup_close_ int fd = p->pid > 0 ? (int)syscall(SYS_pidfd_open, p->pid, 0) : -EBADF;
 	int status = 0, r;
 
-	if (fd < 0)
+	if (p->pid <= 0)
 		return fault_set(f, EIO, HELPER " is not there any more");
-	r = wait_for(p, fd, POLLIN, f);
+	/* It never sends: this is its end of the stream being closed, by its exit. */
+	r = wait_for(p, p->stream, POLLIN, f);
 	if (r < 0)
 		return r;
 	if (waitpid(p->pid, &status, 0) < 0)
@@ -264,7 +263,7 @@ int pack_finish(struct pack *p, struct fault *f)
 		r = flush(p, f);
 	if (r < 0)
 		return r;
-	p->stream = fd_close(p->stream);
+	(void)shutdown(p->stream, SHUT_WR);
 	return reap(p, f);
 }
 
