@@ -249,6 +249,35 @@ static void a_deep_tree_does_not_fill_the_manifest(void)
 	CHECK(s.manifest_bytes > 100000 && s.manifest_bytes < 120000);
 }
 
+/* Where a file may have any number of attributes they could be longer than everything else. */
+static void attributes_of_one_file_end_somewhere(void)
+{
+	_cleanup_tree_ struct tree out = { .fd = -EBADF };
+	_cleanup_manifest_entry_ struct manifest_entry e = { 0 };
+	char dir[] = "/dev/shm/custody-capture-XXXXXX", name[32], value[60000] = "";
+	struct capture_stats s;
+	int tree, fd, n = 0;
+
+	CHECK(tree_make(&out));
+	if (!mkdtemp(dir))
+		return;
+	tree = open(dir, O_RDONLY | O_DIRECTORY);
+	fd = openat(tree, "file", O_RDWR | O_CREAT, 0600);
+	for (int i = 0; i < 40; i++) {
+		(void)snprintf(name, sizeof(name), "trusted.a%d", i);
+		n += fsetxattr(fd, name, value, sizeof(value), 0) == 0;
+	}
+	if (n == 40) {
+		CHECK(capture_tree(tree, out.fd, &plain, &s, NULL) == 0 && s.missing == 1 &&
+		      s.manifest_bytes < 2000000);
+		CHECK(find_entry(out.fd, "file", &e) && e.why && strstr(e.why, "attributes") &&
+		      e.n_xattrs > 10);
+	}
+	CHECK(unlinkat(tree, "file", 0) == 0 && rmdir(dir) == 0);
+	close(fd);
+	close(tree);
+}
+
 /* More pieces than are told of: the holes between the last ones are written, and what is written counts. */
 static void holes_that_are_written_count(void)
 {
@@ -441,6 +470,7 @@ TAP_MAIN(T(iso5_the_odd_tree_comes_back_exactly), T(iso5_through_a_target_that_k
 	 T(a_changed_copy_is_not_restored), T(a_bent_manifest_makes_nothing_outside),
 	 T(limits_cut_and_say_so), T(a_removed_name_in_an_upper_layer_is_gone),
 	 T(enough_data_and_enough_entries), T(a_deep_tree_does_not_fill_the_manifest),
-	 T(holes_that_are_written_count), T(ten_thousand_levels_are_kept),
-	 T(iso5_a_living_tree_never_leads_outside_or_hangs), T(a_growing_file_ends),
-	 T(a_full_target_loses_files_and_says_which), T(names_are_encoded_and_never_two_alike))
+	 T(attributes_of_one_file_end_somewhere), T(holes_that_are_written_count),
+	 T(ten_thousand_levels_are_kept), T(iso5_a_living_tree_never_leads_outside_or_hangs),
+	 T(a_growing_file_ends), T(a_full_target_loses_files_and_says_which),
+	 T(names_are_encoded_and_never_two_alike))
