@@ -22,9 +22,9 @@ struct capture_copy {
 	uint64_t size; /* of the file that has no extents */
 	const struct manifest_extent *extents;
 	size_t n_extents;
-	bool sparse;  /* EXTENTS count, also when there are none */
-	bool unpack;  /* IN is packed, OUT gets holes; else the other way round */
-	bool clone;   /* try to share blocks */
+	bool sparse; /* EXTENTS count, also when there are none */
+	bool unpack; /* IN is packed, OUT gets holes; else the other way round */
+	bool clone;  /* try to share blocks */
 	/*
 	 * Instead of OUT, or of IN: what is announced to an archive must come, so what cannot be read is zeros there, and in
 	 * the digest.
