@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
-#include "base/str.h"
 #include "base/walk.h"
 #include "core/capture-entry.h"
 #include "core/capture-pool.h"
