@@ -58,12 +58,15 @@ configure_with() { # LIBCRUN_A
 	list=$(cd "$dest" && find . -type f)
 	[[ $list == */bin/custody* ]]
 	[[ $list == */libexec/custody/custody-init* ]]
+	[[ $list == */libexec/custody/custody-capture* ]]
 	[[ $list == */libexec/custody/custody-warden* ]]
 	[[ $list == */share/custody/profiles/offline.json* ]]
 	[[ $list == */share/custody/bats/custody.bash* ]]
 	while read -r prog; do
-		# The one exception: libsystemd has no static archive.
-		[ "${prog##*/}" != custody-runtime-systemd ] || continue
+		# Two exceptions: libsystemd has no static archive, and libarchive is needed only where a share is slow.
+		case ${prog##*/} in
+		custody-runtime-systemd | custody-capture) continue ;;
+		esac
 		[ "$(head -c 4 "$prog" | tr -d '\0')" = $'\x7fELF' ] || continue
 		run readelf -l "$prog"
 		[[ $output != *INTERP* ]] || {
