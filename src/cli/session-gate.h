@@ -24,9 +24,7 @@ struct session_gate {
 	struct redact redact;
 	char **redact_flags;
 };
-/* clang-format off */
-#define SESSION_GATE_NONE ((struct session_gate){ .desk = APPROVAL_DESK_NONE })
-/* clang-format on */
+#define SESSION_GATE_NONE ((struct session_gate){ .desk.desk.dirfd = -EBADF })
 
 /*
  * What the site and, once it is loaded, the profile call secret, on top of the built-in lists: before anything of RUN is
