@@ -156,7 +156,8 @@ run_make_check() {
 run_bats() {
 	local label=$1
 	shift
-	run_tap "$label" bats --tap "$@"
+	# Whoever started us may ignore hang-ups (nohup); the suites send them.
+	run_tap "$label" env --default-signal=HUP,INT,QUIT bats --tap "$@"
 }
 # run_tap LABEL CMD...: shows each line as it comes.
 run_tap() {
