@@ -220,6 +220,7 @@ int main(int argc, char **argv)
 	struct archive *a = packing ? archive_write_new() : archive_read_new();
 	struct archive_entry *e = archive_entry_new();
 	char *buffer = malloc(STEP), *name = malloc(PACK_NAME_MAX + 1);
+	int r;
 
 	if (argc != 2 || (!packing && strcmp(argv[1], "unpack") != 0)) {
 		fprintf(stderr, "custody-capture: custody starts it\n");
@@ -227,5 +228,13 @@ int main(int argc, char **argv)
 	}
 	if (!a || !e || !buffer || !name)
 		return ENOMEM;
-	return packing ? pack(a, e, buffer, name) : unpack(a, buffer);
+	r = packing ? pack(a, e, buffer, name) : unpack(a, buffer);
+	/* Freeing an archive that failed would write the rest of it. */
+	if (r != 0)
+		_exit(r);
+	(void)archive_free(a);
+	archive_entry_free(e);
+	free(buffer);
+	free(name);
+	return 0;
 }

@@ -87,6 +87,8 @@ static void nothing_of_ours_is_open_in_it(void)
 {
 	_cleanup_free_ char *got = NULL;
 
+	if (tap_stride() > 1)
+		return; /* valgrind's own are open in everything that it starts */
 	CHECK(tell("ls /proc/self/fd | sort -n | tr '\\n' ' ' >fds", 5, NULL) == 0);
 	got = contents("fds");
 	/* 3 is the directory that ls reads. */
