@@ -229,8 +229,8 @@ int main(int argc, char **argv)
 	if (!a || !e || !buffer || !name)
 		return ENOMEM;
 	r = packing ? pack(a, e, buffer, name) : unpack(a, buffer);
-	/* Freeing an archive that failed would write the rest of it. */
-	if (r != 0)
+	/* Freeing an archive that failed would write the rest of it; who gave its rights away has nothing to tidy up with. */
+	if (r != 0 || !packing)
 		_exit(r);
 	(void)archive_free(a);
 	archive_entry_free(e);
