@@ -165,12 +165,16 @@ static enum grant_reason sum_up(const struct grant_items *l, uint64_t chosen)
 		return GRANT_TOO_FEW_APPROVALS;
 	for (size_t i = 0; i < l->n; i++) {
 		uint64_t at = l->items[i].found.grant.decided.wall_us;
+		enum grant_reason why = l->items[i].found.reason;
 
 		if (reason != GRANT_NONE && at < newest)
 			continue;
+		/* A copy is as old as the grant that it is a copy of: what hinders that one says more. */
+		if (reason != GRANT_NONE && at == newest && why == GRANT_UNREGISTERED)
+			continue;
 		newest = at;
-		if (l->items[i].found.reason != GRANT_NONE)
-			reason = l->items[i].found.reason;
+		if (why != GRANT_NONE)
+			reason = why;
 	}
 	return reason;
 }
