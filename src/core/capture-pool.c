@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "core/capture-copy.h"
-#include "core/capture-entry.h"
+#include "core/capture-file.h"
 
 #define QUEUE 4
 #define BATCH_MAX 64
@@ -36,7 +36,7 @@ struct news {
 
 struct capture_pool {
 	const struct capture_options *o;
-	int outfd, oddfd, manifestfd;
+	int manifestfd;
 	pthread_t threads[CAPTURE_THREADS_MAX];
 	unsigned int n_threads;
 	size_t batch_max; /* each holds a descriptor */
@@ -48,47 +48,14 @@ struct capture_pool {
 	bool closing;
 	struct batch next; /* the walker's own */
 
-	struct news news;	    /* of all; lines that are not written yet */
-	uint64_t next_odd, claimed; /* of max_bytes */
-	_Atomic bool no_clone;	    /* the target cannot: asked once */
+	struct news news; /* of all; lines that are not written yet */
+	struct capture_target target;
 };
-
-struct capture_dir *capture_dir_new(int fd, const char *path)
-{
-	struct capture_dir *d = calloc(1, sizeof(*d));
-
-	if (d)
-		*d = (struct capture_dir){ .fd = fd, .path = strdup(path), .refs = 1 };
-	if (d && d->path)
-		return d;
-	free(d);
-	fd_close(fd);
-	return NULL;
-}
-
-void capture_dir_drop(struct capture_dir *d)
-{
-	if (!d || --d->refs > 0)
-		return;
-	fd_close(d->fd);
-	free(d->path);
-	free(d);
-}
-
-static void job_done(struct capture_job *j)
-{
-	manifest_entry_done(&j->entry);
-	fd_close(j->in);
-	free(j->name);
-	free(j->seen);
-	capture_dir_drop(j->dir);
-	*j = (struct capture_job){ .in = -EBADF };
-}
 
 static void batch_done(struct batch *b)
 {
 	for (size_t i = 0; i < b->n; i++)
-		job_done(b->jobs + i);
+		capture_job_done(b->jobs + i);
 	b->n = 0;
 }
 
@@ -174,263 +141,23 @@ uint64_t capture_pool_told(struct capture_pool *p)
 	return bytes;
 }
 
-/* --- room ------------------------------------------------------------------------------------------------------- */
-
 uint64_t capture_pool_claim(struct capture_pool *p, uint64_t bytes)
 {
-	uint64_t room;
-
-	(void)pthread_mutex_lock(&p->lock);
-	room = p->o->max_bytes ? p->o->max_bytes - p->claimed : UINT64_MAX;
-	if (bytes > room)
-		bytes = room;
-	if (p->o->max_bytes)
-		p->claimed += bytes;
-	(void)pthread_mutex_unlock(&p->lock);
-	return bytes;
+	return capture_target_claim(&p->target, bytes);
 }
 
 bool capture_pool_has_room(struct capture_pool *p)
 {
-	bool room;
-
-	(void)pthread_mutex_lock(&p->lock);
-	room = !p->o->max_bytes || p->claimed < p->o->max_bytes;
-	(void)pthread_mutex_unlock(&p->lock);
-	return room;
+	return capture_target_has_room(&p->target);
 }
 
-/* --- one file --------------------------------------------------------------------------------------------------- */
-
-#define OUT_FLAGS (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
-
-/* Where a name is taken, too long or impossible, the file gets a number in odd/. */
-static int create_odd(struct capture_pool *p, struct capture_job *j)
-{
-	char name[32];
-	int fd;
-
-	(void)pthread_mutex_lock(&p->lock);
-	(void)snprintf(name, sizeof(name), "%08llu", (unsigned long long)++p->next_odd);
-	if (p->oddfd < 0 && (mkdirat(p->outfd, CAPTURE_ODD, 0700) == 0 || errno == EEXIST))
-		p->oddfd = openat(p->outfd, CAPTURE_ODD, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	fd = openat(p->oddfd, name, OUT_FLAGS, 0600);
-	fd = fd < 0 ? -errno : fd;
-	(void)pthread_mutex_unlock(&p->lock);
-	if (fd < 0)
-		return fd;
-	free(j->name);
-	j->name = strdup(name);
-	if (asprintf(&j->entry.at, CAPTURE_ODD "/%s", name) < 0 || !j->name) {
-		fd_close(fd);
-		return -ENOMEM;
-	}
-	return fd;
-}
-
-/* Never with set-id bits, always readable by its owner. */
-static int create_out(struct capture_pool *p, struct capture_job *j)
-{
-	int fd = -EINVAL;
-
-	/* Packed it is not what its name promises. */
-	if (j->dir->fd >= 0 && !j->entry.sparse)
-		fd = openat(j->dir->fd, j->name, OUT_FLAGS, (j->entry.mode & 0777) | 0600);
-	else
-		errno = ENAMETOOLONG;
-	if (fd >= 0) {
-		if (asprintf(&j->entry.at, "%s/%s", j->dir->path, j->name) >= 0)
-			return fd;
-		fd_close(fd);
-		return -ENOMEM;
-	}
-	if (errno == EEXIST || errno == ENAMETOOLONG || errno == EINVAL || errno == EILSEQ)
-		return create_odd(p, j);
-	return -errno;
-}
-
-static bool is_changed(const struct capture_job *j)
-{
-	const struct statx *was = j->seen;
-	struct statx is;
-
-	if (statx(j->in, "", AT_EMPTY_PATH, STATX_SIZE | STATX_MTIME | STATX_CTIME, &is) < 0)
-		return true;
-	return is.stx_size != was->stx_size || is.stx_mtime.tv_sec != was->stx_mtime.tv_sec ||
-	       is.stx_mtime.tv_nsec != was->stx_mtime.tv_nsec ||
-	       is.stx_ctime.tv_sec != was->stx_ctime.tv_sec || is.stx_ctime.tv_nsec != was->stx_ctime.tv_nsec;
-}
-
-/* A share says only here that it was full. */
-static int settle(const struct capture_pool *p, int out)
-{
-	int r = 0;
-
-	if (p->o->sync_each && fsync(out) < 0)
-		r = -errno;
-	if (close(out) < 0 && r == 0)
-		r = -errno;
-	return r;
-}
-
-static void forget_out(struct capture_pool *p, struct capture_job *j)
-{
-	if (!j->entry.at)
-		return;
-	(void)unlinkat(str_starts(j->entry.at, CAPTURE_ODD "/") ? p->oddfd : j->dir->fd, j->name, 0);
-	free(j->entry.at);
-	j->entry.at = NULL;
-}
-
-static void blame(struct news *n, struct manifest_entry *e, int error, const char *why)
-{
-	if (capture_blame(e, error, why, NULL) < 0)
-		n->failed = ENOMEM;
-}
-
-static void keep_copy(struct news *n, struct capture_job *j, const struct capture_copy *c)
-{
-	struct manifest_entry *e = &j->entry;
-	uint64_t wanted = capture_copy_wanted(c);
-
-	e->has_digest = true;
-	e->digest = c->digest;
-	e->unstable = is_changed(j) || c->copied < wanted;
-	if (c->copied < wanted)
-		blame(n, e, 0, "became shorter while it was read");
-	else if (j->size < e->size)
-		blame(n, e, 0, "limit: only its beginning was kept");
-}
-
-static int copy_into(struct capture_pool *p, struct news *n, struct capture_job *j, struct capture_copy *c)
-{
-	_cleanup_fault_ struct fault f = { 0 };
-	int r = capture_copy(c, &f);
-
-	if (c->clone && c->size >= CAPTURE_BUFFER && !c->sparse && !c->cloned)
-		p->no_clone = true;
-	if (r < 0) {
-		(void)close(c->out);
-		blame(n, &j->entry, f.code, c->read_failed ? "cannot be read" : "cannot be written here");
-		return r;
-	}
-	keep_copy(n, j, c);
-	r = settle(p, c->out);
-	if (r < 0)
-		blame(n, &j->entry, -r, "was not kept by the target");
-	return r;
-}
-
-/*
- * What will be written is not what is allocated: holes beyond the number of extents that are told of are read as zeros,
- * and so is everything where nobody tells of holes.  That has to fit as well.  True: it was cut.
- */
-static bool fit(struct capture_pool *p, struct capture_job *j)
-{
-	struct manifest_entry *e = &j->entry;
-	uint64_t wanted = e->sparse ? 0 : j->size, room, left;
-
-	for (size_t i = 0; e->sparse && i < e->n_extents; i++)
-		wanted += e->extents[i].len;
-	if (wanted <= j->data)
-		return false;
-	room = j->data + capture_pool_claim(p, wanted - j->data);
-	if (room >= wanted)
-		return false;
-	if (!e->sparse)
-		j->size = room;
-	left = room;
-	for (size_t i = 0; e->sparse && i < e->n_extents; i++) {
-		if (e->extents[i].len > left)
-			e->extents[i].len = left;
-		left -= e->extents[i].len;
-		if (left == 0)
-			e->n_extents = e->extents[i].len ? i + 1 : i;
-	}
-	return true;
-}
-
-/* Under the name that it would have beside the manifest. */
-static char *name_packed(struct capture_pool *p, const struct capture_job *j)
-{
-	char *at;
-	int r;
-
-	if (j->entry.sparse || str_eq(j->dir->path, CAPTURE_ODD))
-		r = asprintf(&at, PACK_AT CAPTURE_ODD "/%08llu", (unsigned long long)++p->next_odd);
-	else
-		r = asprintf(&at, PACK_AT "%s/%s", j->dir->path, j->name);
-	return r < 0 ? NULL : at;
-}
-
-/* Only the one thread that there is then comes here. */
-static void copy_packed(struct capture_pool *p, struct news *n, struct capture_job *j, struct capture_copy *c)
-{
-	_cleanup_fault_ struct fault f = { 0 };
-	struct manifest_entry *e = &j->entry;
-	int r = -ENOMEM;
-
-	c->out = -EBADF;
-	c->clone = false;
-	c->to_pack = p->o->pack;
-	e->at = name_packed(p, j);
-	if (e->at)
-		r = pack_put(c->to_pack, e, e->at + sizeof(PACK_AT) - 1, capture_copy_wanted(c), &f);
-	if (r == 0)
-		r = capture_copy(c, &f);
-	if (r < 0 && !c->read_failed) {
-		n->failed = f.code ? f.code : ENOMEM;
-		return;
-	}
-	keep_copy(n, j, c);
-	if (r < 0)
-		blame(n, e, f.code, "cannot be read: the rest is zeros");
-}
-
-static uint64_t copy_file(struct capture_pool *p, struct news *n, struct capture_job *j, void *buffer)
-{
-	struct manifest_entry *e = &j->entry;
-	struct capture_copy c = { .in = j->in, .clone = !p->no_clone, .buffer = buffer };
-	bool cut;
-
-	if (e->alloc < e->size &&
-	    capture_find_extents(j->in, j->size, &e->extents, &e->n_extents, &e->sparse, NULL) < 0) {
-		blame(n, e, ENOMEM, "its holes were not found");
-		return 0;
-	}
-	cut = fit(p, j);
-	c.size = j->size;
-	c.sparse = e->sparse;
-	c.extents = e->extents;
-	c.n_extents = e->n_extents;
-	if (p->o->pack) {
-		copy_packed(p, n, j, &c);
-		if (cut && !e->why)
-			blame(n, e, 0, "limit: only its beginning was kept");
-		return c.copied;
-	}
-	c.out = create_out(p, j);
-	if (c.out < 0) {
-		blame(n, e, -c.out, "cannot be written here");
-		return 0;
-	}
-	if (copy_into(p, n, j, &c) < 0) {
-		e->has_digest = false;
-		forget_out(p, j);
-		return 0;
-	}
-	if (cut && !e->why)
-		blame(n, e, 0, "limit: only its beginning was kept");
-	return c.copied;
-}
+/* --- threads ------------------------------------------------------------------------------------------------------ */
 
 static void work_on(struct capture_pool *p, struct news *n, struct capture_job *j, void *buffer)
 {
-	if (capture_xattrs(j->in, &j->entry, NULL) < 0)
-		blame(n, &j->entry, ENOMEM, "extended attributes were not read");
-	n->stats.bytes += copy_file(p, n, j, buffer);
+	n->stats.bytes += capture_file(&p->target, j, buffer, &n->failed);
 	note(n, &j->entry);
-	job_done(j);
+	capture_job_done(j);
 }
 
 /* False: there is no more to come. */
@@ -554,7 +281,7 @@ void capture_pool_free(struct capture_pool *p)
 	batch_done(&p->next);
 	strbuf_done(&p->news.lines);
 	fd_close(p->manifestfd);
-	fd_close(p->oddfd);
+	capture_target_done(&p->target);
 	(void)pthread_cond_destroy(&p->room);
 	(void)pthread_cond_destroy(&p->work);
 	(void)pthread_mutex_destroy(&p->lock);
@@ -604,12 +331,14 @@ int capture_pool_new(int outfd, const struct capture_options *o, struct capture_
 
 	if (!p)
 		return fault_errno(f, ENOMEM, "capture");
-	*p = (struct capture_pool){ .o = o, .outfd = outfd, .oddfd = -EBADF, .manifestfd = -EBADF };
+	*p = (struct capture_pool){ .o = o, .manifestfd = -EBADF };
+	capture_target_init(&p->target, outfd, o);
 	p->batch_max = choose_batch();
 	(void)pthread_mutex_init(&p->lock, NULL);
 	(void)pthread_cond_init(&p->room, NULL);
 	(void)pthread_cond_init(&p->work, NULL);
-	p->manifestfd = openat(outfd, MANIFEST_NAME, OUT_FLAGS, 0600);
+	p->manifestfd =
+		openat(outfd, MANIFEST_NAME, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (p->manifestfd < 0)
 		return fault_errno(f, errno, "create " MANIFEST_NAME);
 	r = start_threads(p, f);

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "core/capture-file.h"
 #include "core/capture.h"
 #include "core/manifest.h"
 
@@ -12,23 +13,6 @@
  * hands over an opened file; whoever is free copies, hashes and tells.
  */
 struct capture_pool;
-
-/* A directory of the target that files in the queue still need. */
-struct capture_dir {
-	int fd;	    /* -EBADF: its files go to odd/ */
-	char *path; /* below the evidence: "worktree/src" */
-	_Atomic int refs;
-};
-
-struct capture_job {
-	struct manifest_entry entry; /* owned by the pool from the call on */
-	int in;			     /* as well */
-	struct capture_dir *dir;
-	char *name;	    /* in DIR; heap, owned as well */
-	uint64_t size;	    /* bytes that may be taken */
-	uint64_t data;	    /* and how many of them have been claimed */
-	struct statx *seen; /* heap, owned as well: as IN was when it was opened */
-};
 
 int capture_pool_new(int outfd, const struct capture_options *o, struct capture_pool **ret,
 		     struct fault *f) _must_check_;
@@ -40,9 +24,6 @@ uint64_t capture_pool_claim(struct capture_pool *p, uint64_t bytes);
 bool capture_pool_has_room(struct capture_pool *p);
 /* Bytes of the manifest so far. */
 uint64_t capture_pool_told(struct capture_pool *p);
-
-struct capture_dir *capture_dir_new(int fd, const char *path); /* owns FD also when it fails */
-void capture_dir_drop(struct capture_dir *d);
 
 /* Waits for everything, closes the manifest.  Then free it. */
 int capture_pool_finish(struct capture_pool *p, struct capture_stats *ret, struct fault *f) _must_check_;

@@ -218,6 +218,16 @@ static void no_tree_is_said_and_kept(void)
 	CHECK(str_eq(jdoc_get_string(l.items[0].metadata, "why"), "the tree was gone"));
 }
 
+/* Who can write there can plant what will be believed. */
+static void a_store_that_others_can_write_is_refused(void)
+{
+	_cleanup_scene_ struct scene s = { 0 };
+
+	CHECK(scene_make(&s) && chmod(s.store.path, 0777) == 0 && !take(&s) && s.f.code == EPERM);
+	CHECK(faccessat(s.store.fd, SESSION, F_OK, 0) < 0 &&
+	      faccessat(s.store.fd, SESSION EVIDENCE_PARTIAL, F_OK, 0) < 0);
+}
+
 static void names_that_lead_away_are_refused(void)
 {
 	static const char *const names[] = { "", ".", "..", "../x", "a/b", ".x" };
@@ -373,6 +383,6 @@ static void iso6_a_profile_may_say_how_long(void)
 TAP_MAIN(T(iso5_it_is_whole_and_says_what_it_is), T(iso5_sha256sum_agrees), T(each_change_is_found),
 	 T(a_removed_file_is_found), T(lane5_evidence_is_seen_in_its_own_lane_only),
 	 T(iso5_two_of_one_name_both_stay), T(iso7_what_a_dead_taker_left_is_adopted),
-	 T(no_tree_is_said_and_kept), T(names_that_lead_away_are_refused), T(a_kill_leaves_all_or_nothing),
-	 T(a_pin_is_set_and_taken_away), T(removed_is_gone), T(iso6_the_rules),
-	 T(iso6_a_profile_may_say_how_long))
+	 T(no_tree_is_said_and_kept), T(a_store_that_others_can_write_is_refused),
+	 T(names_that_lead_away_are_refused), T(a_kill_leaves_all_or_nothing), T(a_pin_is_set_and_taken_away),
+	 T(removed_is_gone), T(iso6_the_rules), T(iso6_a_profile_may_say_how_long))

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "core/capture-file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "core/capture-copy.h"
+#include "core/capture-entry.h"
+
+void capture_target_init(struct capture_target *t, int outfd, const struct capture_options *o)
+{
+	*t = (struct capture_target){ .o = o, .outfd = outfd, .oddfd = -EBADF };
+	(void)pthread_mutex_init(&t->lock, NULL);
+}
+
+void capture_target_done(struct capture_target *t)
+{
+	t->oddfd = fd_close(t->oddfd);
+	(void)pthread_mutex_destroy(&t->lock);
+}
+
+struct capture_dir *capture_dir_new(int fd, const char *path)
+{
+	struct capture_dir *d = calloc(1, sizeof(*d));
+
+	if (d)
+		*d = (struct capture_dir){ .fd = fd, .path = strdup(path), .refs = 1 };
+	if (d && d->path)
+		return d;
+	free(d);
+	fd_close(fd);
+	return NULL;
+}
+
+void capture_dir_drop(struct capture_dir *d)
+{
+	if (!d || --d->refs > 0)
+		return;
+	fd_close(d->fd);
+	free(d->path);
+	free(d);
+}
+
+void capture_job_done(struct capture_job *j)
+{
+	manifest_entry_done(&j->entry);
+	fd_close(j->in);
+	free(j->name);
+	free(j->seen);
+	capture_dir_drop(j->dir);
+	*j = (struct capture_job){ .in = -EBADF };
+}
+
+uint64_t capture_target_claim(struct capture_target *t, uint64_t bytes)
+{
+	uint64_t room;
+
+	(void)pthread_mutex_lock(&t->lock);
+	room = t->o->max_bytes ? t->o->max_bytes - t->claimed : UINT64_MAX;
+	if (bytes > room)
+		bytes = room;
+	if (t->o->max_bytes)
+		t->claimed += bytes;
+	(void)pthread_mutex_unlock(&t->lock);
+	return bytes;
+}
+
+bool capture_target_has_room(struct capture_target *t)
+{
+	bool room;
+
+	(void)pthread_mutex_lock(&t->lock);
+	room = !t->o->max_bytes || t->claimed < t->o->max_bytes;
+	(void)pthread_mutex_unlock(&t->lock);
+	return room;
+}
+
+#define OUT_FLAGS (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
+
+/* Where a name is taken, too long or impossible, the file gets a number in odd/. */
+static int create_odd(struct capture_target *t, struct capture_job *j)
+{
+	char name[32];
+	int fd;
+
+	(void)pthread_mutex_lock(&t->lock);
+	(void)snprintf(name, sizeof(name), "%08llu", (unsigned long long)++t->next_odd);
+	if (t->oddfd < 0 && (mkdirat(t->outfd, CAPTURE_ODD, 0700) == 0 || errno == EEXIST))
+		t->oddfd = openat(t->outfd, CAPTURE_ODD, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(t->oddfd, name, OUT_FLAGS, 0600);
+	fd = fd < 0 ? -errno : fd;
+	(void)pthread_mutex_unlock(&t->lock);
+	if (fd < 0)
+		return fd;
+	free(j->name);
+	j->name = strdup(name);
+	if (asprintf(&j->entry.at, CAPTURE_ODD "/%s", name) < 0 || !j->name) {
+		fd_close(fd);
+		return -ENOMEM;
+	}
+	return fd;
+}
+
+/* Never with set-id bits, always readable by its owner. */
+static int create_out(struct capture_target *t, struct capture_job *j)
+{
+	int fd = -EINVAL;
+
+	/* Packed it is not what its name promises. */
+	if (j->dir->fd >= 0 && !j->entry.sparse)
+		fd = openat(j->dir->fd, j->name, OUT_FLAGS, (j->entry.mode & 0777) | 0600);
+	else
+		errno = ENAMETOOLONG;
+	if (fd >= 0) {
+		if (asprintf(&j->entry.at, "%s/%s", j->dir->path, j->name) >= 0)
+			return fd;
+		fd_close(fd);
+		return -ENOMEM;
+	}
+	if (errno == EEXIST || errno == ENAMETOOLONG || errno == EINVAL || errno == EILSEQ)
+		return create_odd(t, j);
+	return -errno;
+}
+
+static bool is_changed(const struct capture_job *j)
+{
+	const struct statx *was = j->seen;
+	struct statx is;
+
+	if (statx(j->in, "", AT_EMPTY_PATH, STATX_SIZE | STATX_MTIME | STATX_CTIME, &is) < 0)
+		return true;
+	return is.stx_size != was->stx_size || is.stx_mtime.tv_sec != was->stx_mtime.tv_sec ||
+	       is.stx_mtime.tv_nsec != was->stx_mtime.tv_nsec ||
+	       is.stx_ctime.tv_sec != was->stx_ctime.tv_sec || is.stx_ctime.tv_nsec != was->stx_ctime.tv_nsec;
+}
+
+/* A share says only here that it was full. */
+static int settle(const struct capture_target *t, int out)
+{
+	int r = 0;
+
+	if (t->o->sync_each && fsync(out) < 0)
+		r = -errno;
+	if (close(out) < 0 && r == 0)
+		r = -errno;
+	return r;
+}
+
+static void forget_out(struct capture_target *t, struct capture_job *j)
+{
+	if (!j->entry.at)
+		return;
+	(void)unlinkat(str_starts(j->entry.at, CAPTURE_ODD "/") ? t->oddfd : j->dir->fd, j->name, 0);
+	free(j->entry.at);
+	j->entry.at = NULL;
+}
+
+static void blame(int *failed, struct manifest_entry *e, int error, const char *why)
+{
+	if (capture_blame(e, error, why, NULL) < 0)
+		*failed = ENOMEM;
+}
+
+static void keep_copy(int *failed, struct capture_job *j, const struct capture_copy *c)
+{
+	struct manifest_entry *e = &j->entry;
+	uint64_t wanted = capture_copy_wanted(c);
+
+	e->has_digest = true;
+	e->digest = c->digest;
+	e->unstable = is_changed(j) || c->copied < wanted;
+	if (c->copied < wanted)
+		blame(failed, e, 0, "became shorter while it was read");
+	else if (j->size < e->size)
+		blame(failed, e, 0, "limit: only its beginning was kept");
+}
+
+static int copy_into(struct capture_target *t, int *failed, struct capture_job *j, struct capture_copy *c)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+	int r = capture_copy(c, &f);
+
+	if (c->clone && c->size >= CAPTURE_BUFFER && !c->sparse && !c->cloned)
+		t->no_clone = true;
+	if (r < 0) {
+		(void)close(c->out);
+		blame(failed, &j->entry, f.code,
+		      c->read_failed ? "cannot be read" : "cannot be written here");
+		return r;
+	}
+	keep_copy(failed, j, c);
+	r = settle(t, c->out);
+	if (r < 0)
+		blame(failed, &j->entry, -r, "was not kept by the target");
+	return r;
+}
+
+/*
+ * What will be written is not what is allocated: holes beyond the number of extents that are told of are read as zeros,
+ * and so is everything where nobody tells of holes.  That has to fit as well.  True: it was cut.
+ */
+static bool fit(struct capture_target *t, struct capture_job *j)
+{
+	struct manifest_entry *e = &j->entry;
+	uint64_t wanted = e->sparse ? 0 : j->size, room, left;
+
+	for (size_t i = 0; e->sparse && i < e->n_extents; i++)
+		wanted += e->extents[i].len;
+	if (wanted <= j->data)
+		return false;
+	room = j->data + capture_target_claim(t, wanted - j->data);
+	if (room >= wanted)
+		return false;
+	if (!e->sparse)
+		j->size = room;
+	left = room;
+	for (size_t i = 0; e->sparse && i < e->n_extents; i++) {
+		if (e->extents[i].len > left)
+			e->extents[i].len = left;
+		left -= e->extents[i].len;
+		if (left == 0)
+			e->n_extents = e->extents[i].len ? i + 1 : i;
+	}
+	return true;
+}
+
+/* Under the name that it would have beside the manifest. */
+static char *name_packed(struct capture_target *t, const struct capture_job *j)
+{
+	char *at;
+	int r;
+
+	if (j->entry.sparse || str_eq(j->dir->path, CAPTURE_ODD))
+		r = asprintf(&at, PACK_AT CAPTURE_ODD "/%08llu", (unsigned long long)++t->next_odd);
+	else
+		r = asprintf(&at, PACK_AT "%s/%s", j->dir->path, j->name);
+	return r < 0 ? NULL : at;
+}
+
+/* Only the one thread that there is then comes here. */
+static void copy_packed(struct capture_target *t, int *failed, struct capture_job *j, struct capture_copy *c)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+	struct manifest_entry *e = &j->entry;
+	int r = -ENOMEM;
+
+	c->out = -EBADF;
+	c->clone = false;
+	c->to_pack = t->o->pack;
+	e->at = name_packed(t, j);
+	if (e->at)
+		r = pack_put(c->to_pack, e, e->at + sizeof(PACK_AT) - 1, capture_copy_wanted(c), &f);
+	if (r == 0)
+		r = capture_copy(c, &f);
+	if (r < 0 && !c->read_failed) {
+		*failed = f.code ? f.code : ENOMEM;
+		return;
+	}
+	keep_copy(failed, j, c);
+	if (r < 0)
+		blame(failed, e, f.code, "cannot be read: the rest is zeros");
+}
+
+uint64_t capture_file(struct capture_target *t, struct capture_job *j, void *buffer, int *failed)
+{
+	struct manifest_entry *e = &j->entry;
+	struct capture_copy c = { .in = j->in, .clone = !t->no_clone, .buffer = buffer };
+	bool cut;
+
+	if (capture_xattrs(j->in, e, NULL) < 0)
+		blame(failed, e, ENOMEM, "extended attributes were not read");
+	if (e->alloc < e->size &&
+	    capture_find_extents(j->in, j->size, &e->extents, &e->n_extents, &e->sparse, NULL) < 0) {
+		blame(failed, e, ENOMEM, "its holes were not found");
+		return 0;
+	}
+	cut = fit(t, j);
+	c.size = j->size;
+	c.sparse = e->sparse;
+	c.extents = e->extents;
+	c.n_extents = e->n_extents;
+	if (t->o->pack) {
+		copy_packed(t, failed, j, &c);
+		if (cut && !e->why)
+			blame(failed, e, 0, "limit: only its beginning was kept");
+		return c.copied;
+	}
+	c.out = create_out(t, j);
+	if (c.out < 0) {
+		blame(failed, e, -c.out, "cannot be written here");
+		return 0;
+	}
+	if (copy_into(t, failed, j, &c) < 0) {
+		e->has_digest = false;
+		forget_out(t, j);
+		return 0;
+	}
+	if (cut && !e->why)
+		blame(failed, e, 0, "limit: only its beginning was kept");
+	return c.copied;
+}
