@@ -171,11 +171,11 @@ tests_unit_test_ledger_peer_SOURCES = tests/unit/test-ledger-peer.c tests/unit/l
 unit_tests += tests/unit/test-ledger-run
 tests_unit_test_ledger_run_SOURCES = tests/unit/test-ledger-run.c tests/unit/ledger-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-ledger-full
-tests_unit_test_ledger_full_SOURCES = tests/unit/test-ledger-full.c tests/unit/ledger-fixture.h tests/unit/tap.h
+tests_unit_test_ledger_full_SOURCES = tests/unit/test-ledger-full.c tests/unit/child.h tests/unit/ledger-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-ledger-storm
 tests_unit_test_ledger_storm_SOURCES = tests/unit/test-ledger-storm.c tests/unit/ledger-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-ledger-kill
-tests_unit_test_ledger_kill_SOURCES = tests/unit/test-ledger-kill.c tests/unit/ledger-fixture.h tests/unit/tap.h
+tests_unit_test_ledger_kill_SOURCES = tests/unit/test-ledger-kill.c tests/unit/child.h tests/unit/ledger-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-ledger-record
 tests_unit_test_ledger_record_SOURCES = tests/unit/test-ledger-record.c tests/unit/tap.h
 unit_tests += tests/unit/test-ledger-redact
@@ -184,7 +184,7 @@ unit_tests += tests/unit/test-ledger-verify
 tests_unit_test_ledger_verify_SOURCES = tests/unit/test-ledger-verify.c tests/unit/ledger-fixture.h tests/unit/tap.h
 
 # Approval; the PIN needs libcrypt.
-approval_fixture = tests/unit/approval-fixture.h tests/unit/ledger-fixture.h tests/unit/tap.h
+approval_fixture = tests/unit/approval-fixture.h tests/unit/child.h tests/unit/ledger-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-approver
 tests_unit_test_approver_SOURCES = tests/unit/test-approver.c $(approval_fixture)
 tests_unit_test_approver_LDADD = $(LDADD) $(CRYPT_LIBS)

@@ -11,6 +11,7 @@
 #include "core/ledger-source.h"
 #include "core/pin.h"
 #include "core/request.h"
+#include "child.h"
 #include "ledger-fixture.h"
 
 #define PIN "271828"
@@ -237,26 +238,11 @@ static inline enum grant_reason import(struct bench *b, const char *text, struct
  */
 static inline int kill_at(unsigned int n, bool (*work)(struct bench *b), struct bench *b)
 {
-	unsigned int stops = 0;
-	int status;
 	pid_t pid = fork();
 
-	if (pid == 0) {
-		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0 || raise(SIGSTOP) != 0)
-			_exit(2);
-		_exit(!work(b));
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
-		return -1;
-	while (ptrace(PTRACE_SYSCALL, pid, NULL, NULL) == 0 && waitpid(pid, &status, 0) == pid &&
-	       WIFSTOPPED(status)) {
-		/* Each call stops twice, before and after. */
-		if (++stops < 2 * n - 1)
-			continue;
-		(void)kill(pid, SIGKILL);
-		return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) ? 1 : -1;
-	}
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
+	if (pid == 0)
+		_exit(!(child_be_traced() && work(b)));
+	return child_kill_at(pid, n);
 }
 
 /* WORK in N children that begin at the same moment; how many said true, or -1. */

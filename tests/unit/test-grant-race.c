@@ -272,32 +272,6 @@ static void GOV_11_a_revocation_that_races_is_before_or_behind_the_start(void)
 
 /* --- disks ------------------------------------------------------------------------------------------------- */
 
-static bool write_file(const char *path, const char *text)
-{
-	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-}
-
-static bool own_mounts(void)
-{
-	char map[64];
-	uid_t uid = geteuid();
-	gid_t gid = getegid();
-
-	if (unshare(CLONE_NEWNS) < 0) {
-		if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
-			return false;
-		(void)snprintf(map, sizeof(map), "0 %u 1", (unsigned int)uid);
-		if (!write_file("/proc/self/setgroups", "deny") || !write_file("/proc/self/uid_map", map))
-			return false;
-		(void)snprintf(map, sizeof(map), "0 %u 1", (unsigned int)gid);
-		if (!write_file("/proc/self/gid_map", map))
-			return false;
-	}
-	return mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0;
-}
-
 /* Runs FN in a child with a tmpfs of 1 MiB as the lane's state; its exit status. */
 static int on_small_disk(int (*fn)(struct bench *b))
 {
@@ -311,7 +285,7 @@ static int on_small_disk(int (*fn)(struct bench *b))
 	if (pid == 0) {
 		struct bench of = { .place = p, .rules = { .allow_self = true } }, b;
 
-		if (!own_mounts() || mount("tmpfs", p.state, "tmpfs", 0, "size=1m,mode=0700") < 0)
+		if (!child_own_mounts() || mount("tmpfs", p.state, "tmpfs", 0, "size=1m,mode=0700") < 0)
 			_exit(77);
 		_exit(bench_join(&b, &of) ? fn(&b) : 2);
 	}

@@ -8,36 +8,10 @@
 
 #include "core/ledger-run.h"
 #include "ledger-fixture.h"
+#include "child.h"
 #include "tap.h"
 
 static struct place disk;
-
-static bool write_file(const char *path, const char *text)
-{
-	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-}
-
-/* As root or, through a user namespace, as anybody. */
-static bool own_mounts(void)
-{
-	char map[64];
-	uid_t uid = geteuid();
-	gid_t gid = getegid();
-
-	if (unshare(CLONE_NEWNS) < 0) {
-		if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
-			return false;
-		(void)snprintf(map, sizeof(map), "0 %u 1", (unsigned int)uid);
-		if (!write_file("/proc/self/setgroups", "deny") || !write_file("/proc/self/uid_map", map))
-			return false;
-		(void)snprintf(map, sizeof(map), "0 %u 1", (unsigned int)gid);
-		if (!write_file("/proc/self/gid_map", map))
-			return false;
-	}
-	return mount(NULL, "/", "none", MS_REC | MS_PRIVATE, NULL) == 0;
-}
 
 static bool hog(void)
 {
@@ -82,7 +56,7 @@ static void a_small_disk_can_be_had(void)
 {
 	struct ledger_birth birth;
 
-	CHECK(place_make(&disk) && own_mounts());
+	CHECK(place_make(&disk) && child_own_mounts());
 	CHECK(mount("custody-test", disk.state, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=700") == 0);
 	CHECK(ledger_open(disk.state, &(struct ledger_options){ .create = true }, &l, &birth, NULL) == 0);
 	CHECK(digest_from_hex(birth.k0, &k0) == 0);

@@ -9,6 +9,7 @@
 
 #include "core/ledger-checkpoint.h"
 #include "core/ledger-source.h"
+#include "child.h"
 #include "ledger-fixture.h"
 #include "tap.h"
 
@@ -20,26 +21,11 @@
  */
 static int kill_at(unsigned int n, bool (*work)(const struct place *p), const struct place *p)
 {
-	unsigned int stops = 0;
-	int status;
 	pid_t pid = fork();
 
-	if (pid == 0) {
-		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0 || raise(SIGSTOP) != 0)
-			_exit(2);
-		_exit(!work(p));
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
-		return -1;
-	while (ptrace(PTRACE_SYSCALL, pid, NULL, NULL) == 0 && waitpid(pid, &status, 0) == pid &&
-	       WIFSTOPPED(status)) {
-		/* Each call stops twice, before and after. */
-		if (++stops < 2 * n - 1)
-			continue;
-		(void)kill(pid, SIGKILL);
-		return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) ? 1 : -1;
-	}
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
+	if (pid == 0)
+		_exit(!(child_be_traced() && work(p)));
+	return child_kill_at(pid, n);
 }
 
 static struct ledger *open_small(const struct place *p)
