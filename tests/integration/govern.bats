@@ -489,3 +489,43 @@ prod_profile() {
 	[ "$(jq -r 'select(.k == "session.intent") | "\(.d.action) \(.d.approval.by)"' "$SEG" | sort -u)" = "doctor doctor" ]
 	whole
 }
+
+# axes OPTIONS... -- CMD: of a check, as "raw lowered domain level"
+axes() {
+	"${CUSTODY_AS[@]}" "$CUSTODY" check --json "$@" </dev/null |
+		jq -r '.verdict | "\(.axes.raw_outcome) \(.axes.outcome) \(.axes.domain) \(.level)"'
+}
+
+@test "GOV-7: the sandbox takes one step off where nothing stays, and nothing where something does" {
+	echo '{"schema":1,"name":"rw","extends":"offline","workspace":{"mode":"rw"}}' >"$CUSTODY_HOME/rw.json"
+	mkdir "$CUSTODY_HOME/out"
+	[ "$(axes -- ./x)" = "soft reversible workspace A" ]
+	[ "$(axes -p "$CUSTODY_HOME/rw.json" -- ./x)" = "irreversible irreversible workspace C" ]
+	[ "$(axes -v "$CUSTODY_HOME/out:/out:rw" -- ./x)" = "irreversible irreversible workspace C" ]
+	# The domain stays what it is, and so does what no sandbox changes.
+	[ "$(axes -- sudo make)" != "$(axes -- make)" ]
+	[[ $(axes -- sudo make) == *" system "[BC] ]]
+	[[ $(axes -- rm -rf /) == *" C" ]]
+}
+
+@test "GOV-14: every part of a compound command counts, rules match whole words" {
+	[[ $(axes -- sh -c 'git log') == *" A" ]]
+	[[ $(axes -- sh -c 'git log && rm -rf /') == *" C" ]]
+	[[ $(axes -- sh -c 'git log; true | (cd / && rm -rf .)') == *" C" ]]
+	mkdir -p "$CUSTODY_ROOT/etc"
+	echo '{"rules":[{"effect":"deny","argv":["git","push"]}]}' >"$CUSTODY_ROOT/etc/custody.json"
+	custody_run -- sh -c 'true && git push origin main'
+	assert_status 113
+	custody_run -- sh -c 'git pushy 2>/dev/null; true'
+	assert_status 0
+}
+
+@test "GOV-16: a writable tree and a program that runs others: irreversible, and what may be deleted is named" {
+	echo '{"schema":1,"name":"rw","extends":"offline","workspace":{"mode":"rw"}}' >"$CUSTODY_HOME/rw.json"
+	echo keep >kept
+	custody_run -p "$CUSTODY_HOME/rw.json" -- sh -c 'echo gone >kept'
+	assert_status 114
+	[ "$(cat kept)" = keep ]
+	run "$CUSTODY" check --explain -p "$CUSTODY_HOME/rw.json" -- make </dev/null
+	[[ $output == *"may delete everything under"*"$PWD"* ]]
+}
