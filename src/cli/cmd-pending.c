@@ -24,6 +24,12 @@ static void set_or_null(struct jdoc *d, const char *key, const char *value)
 	jdoc_set(d, key, value ? jdoc_new_string(value) : jdoc_new_null());
 }
 
+static const char *const states[] = {
+	[REQUEST_OPEN] = "open",
+	[REQUEST_DENIED] = "denied",
+	[REQUEST_DAMAGED] = "damaged",
+};
+
 struct jdoc *request_describe(const struct request *rq)
 {
 	const char level[2] = { rq->level };
@@ -35,7 +41,7 @@ struct jdoc *request_describe(const struct request *rq)
 	jdoc_set_string(d, "digest", digest);
 	jdoc_set_string(d, "lane", rq->lane);
 	jdoc_set_string(d, "level", level);
-	jdoc_set_string(d, "state", rq->state == REQUEST_DENIED ? "denied" : "open");
+	jdoc_set_string(d, "state", states[rq->state]);
 	set_or_null(d, "command", rq->command);
 	set_or_null(d, "agent", rq->agent);
 	set_or_null(d, "profile", rq->profile);
@@ -60,6 +66,11 @@ static int print_json(const struct request_list *l, struct fault *f)
 
 static void print_line(const struct request *rq)
 {
+	static const char *const marks[] = {
+		[REQUEST_OPEN] = "",
+		[REQUEST_DENIED] = "[denied] ",
+		[REQUEST_DAMAGED] = "[damaged: 'custody deny ID' removes it] ",
+	};
 	_cleanup_free_ char *command = str_escape(rq->command ? rq->command : "");
 	_cleanup_free_ char *agent = str_escape(rq->agent ? rq->agent : "-");
 	char expires[CLOCK_TEXT_SIZE];
@@ -67,8 +78,7 @@ static void print_line(const struct request *rq)
 	clock_format(rq->expires_us, expires);
 	expires[sizeof("2026-11-16T03:15") - 1] = '\0';
 	printf("%-16s  %c  %5llu  %-16s  %-12s  %s%s\n", rq->id, rq->level, (unsigned long long)rq->count,
-	       expires, agent ? agent : "?", rq->state == REQUEST_DENIED ? "[denied] " : "",
-	       command ? command : "?");
+	       expires, agent ? agent : "?", marks[rq->state], command ? command : "?");
 }
 
 static int print_card(const struct approval_desk *d, const char *id, bool json, struct fault *f)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fd.h"
@@ -70,6 +71,15 @@ static int by_age(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static void note_damaged(const char *id, const char *lane, struct request *rq, struct fault *f)
+{
+	fault_done(f);
+	request_done(rq);
+	*rq = (struct request){ .level = '?', .state = REQUEST_DAMAGED };
+	(void)snprintf(rq->id, sizeof(rq->id), "%s", id);
+	(void)snprintf(rq->lane, sizeof(rq->lane), "%s", lane);
+}
+
 int request_list(const struct desk *d, bool denied_too, struct request_list *ret, struct fault *f)
 {
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
@@ -99,11 +109,14 @@ int request_list(const struct desk *d, bool denied_too, struct request_list *ret
 
 		(*n)[strlen(*n) - strlen(".json")] = '\0';
 		r = request_load(dirfd, *n, rq, f);
-		if (r < 0)
+		if (r == -ENOMEM)
 			return r;
 		l.n++;
-		if (request_is_over(rq, &now) || !str_eq(rq->lane, d->lane) ||
-		    (rq->state == REQUEST_DENIED && !denied_too)) {
+		/* The others wait all the same. */
+		if (r < 0)
+			note_damaged(*n, d->lane, rq, f);
+		else if (request_is_over(rq, &now) || !str_eq(rq->lane, d->lane) ||
+			 (rq->state == REQUEST_DENIED && !denied_too)) {
 			request_done(rq);
 			l.n--;
 		}

@@ -17,6 +17,7 @@
 enum request_state {
 	REQUEST_OPEN,
 	REQUEST_DENIED,
+	REQUEST_DAMAGED, /* in lists only: its file cannot be read, its id is all there is */
 };
 
 struct request {

@@ -258,7 +258,9 @@ teardown() {
 	ask two
 	echo '{' >"$CUSTODY_ROOT/sandbox/requests/$request.json"
 	run --separate-stderr "$CUSTODY" pending
-	assert_status 125
+	assert_status 0
+	assert_output_has "damaged: 'custody deny ID' removes it"
+	[ "$("$CUSTODY" pending --json | jq -c '[.requests[].state] | sort')" = '["damaged","open"]' ]
 	run --separate-stderr "$CUSTODY" deny "$request"
 	assert_status 0
 	[ "$("$CUSTODY" pending --json | jq '.requests | length')" = 1 ]

@@ -175,15 +175,18 @@ static void GOV_9_what_is_shown_is_what_is_approved(void)
 static void a_damaged_file_is_refused_and_can_be_cleared(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
-	_cleanup_request_ struct request rq = { 0 }, again = { 0 };
+	_cleanup_request_ struct request rq = { 0 }, other = { 0 }, again = { 0 };
 	_cleanup_requests_ struct request_list l = { 0 };
 	char path[64];
 
-	CHECK(bench_make(&b) && ask(&b, "rm", 'B', &rq) == 0);
+	CHECK(bench_make(&b) && ask(&b, "rm", 'B', &rq) == 0 && ask(&b, "cp", 'B', &other) == 0);
 	(void)snprintf(path, sizeof(path), "requests/%s.json", rq.id);
 	CHECK(spit(&b.place, path, "{", 1));
-	CHECK(request_list(&b.desk, true, &l, NULL) < 0 &&
-	      request_deny(&b.desk, rq.id, "alice", NULL, NULL) < 0);
+	/* The other one is seen all the same. */
+	CHECK(request_list(&b.desk, false, &l, NULL) == 0 && l.n == 2 &&
+	      l.items[0].state == REQUEST_DAMAGED && strcmp(l.items[0].id, rq.id) == 0 &&
+	      strcmp(l.items[1].id, other.id) == 0);
+	CHECK(request_deny(&b.desk, rq.id, "alice", NULL, NULL) < 0);
 	CHECK(request_drop(&b.desk, rq.id, "cleared", NULL) == 0 && ask(&b, "rm", 'B', &again) == 0);
 }
 
