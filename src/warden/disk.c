@@ -14,7 +14,6 @@
 
 #include "base/fd.h"
 
-#define WALK_DEPTH_MAX 256
 #define TICKS_MAX 20
 #define ENTRY_BYTES UINT64_C(4096)
 
@@ -56,7 +55,7 @@ static uint64_t measure(struct walk *w, int fd, uint64_t max, unsigned int depth
 		return 0;
 	}
 	while (sum <= max && (e = readdir(d))) {
-		uint64_t bytes;
+		uint64_t bytes, below;
 		struct stat st;
 		int sub;
 
@@ -75,10 +74,12 @@ static uint64_t measure(struct walk *w, int fd, uint64_t max, unsigned int depth
 			continue;
 		/* Deeper than anybody needs: counted as over, or a chain of directories would hide the rest. */
 		if (depth == 0)
-			return max + 1;
+			return DISK_TOO_DEEP;
 		sub = open_below(w, dirfd(d), e->d_name, st.st_mode);
-		if (sub >= 0)
-			sum += measure(w, sub, max - (sum > max ? max : sum), depth - 1);
+		below = sub >= 0 ? measure(w, sub, max - (sum > max ? max : sum), depth - 1) : 0;
+		if (below == DISK_TOO_DEEP)
+			return DISK_TOO_DEEP;
+		sum += below;
 	}
 	return sum;
 }
@@ -92,7 +93,7 @@ static uint64_t walk(struct walk *w, const char *dir, uint64_t max)
 		return 0;
 	w->dev = st.st_dev;
 	fd = open_below(w, AT_FDCWD, dir, st.st_mode);
-	return fd < 0 ? 0 : measure(w, fd, max, WALK_DEPTH_MAX);
+	return fd < 0 ? 0 : measure(w, fd, max, DISK_DEPTH_MAX);
 }
 
 /* As the owner of the container's user namespace one is root there, whatever the modes say.  A child, for good. */

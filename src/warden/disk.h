@@ -23,7 +23,12 @@ void disk_watch_init(struct disk_watch *w, const char *dir, uint64_t limit, pid_
 /* Is the layer over its limit?  FINAL: the run is over, count it in any case. */
 bool disk_watch_exceeds(struct disk_watch *w, bool final);
 
-/* Bytes on disk below DIR, counting stops above MAX.  INIT 0: the run is over, modes may be changed. */
+/*
+ * Bytes on disk below DIR, counting stops above MAX.  INIT 0: the run is over, modes may be changed.  A tree of more
+ * levels than anybody counts is DISK_TOO_DEEP, which is above every limit.
+ */
+#define DISK_DEPTH_MAX 256
+#define DISK_TOO_DEEP UINT64_MAX
 uint64_t disk_measure(const char *dir, uint64_t max, pid_t init);
 /* Bytes of files without a name that processes of INIT's pid namespace hold in an overlay. */
 uint64_t disk_measure_nameless(pid_t init);

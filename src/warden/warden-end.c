@@ -82,8 +82,13 @@ static char *describe(const struct warden *w)
 			     (unsigned long long)w->job->limits.pids);
 		break;
 	case EXIT_REASON_DISK_LIMIT:
-		n = asprintf(&text, "wrote more than %llu bytes to its worktree (limits.disk)",
-			     (unsigned long long)w->job->disk);
+		n = w->disk.size_at_walk == DISK_TOO_DEEP
+			    ? asprintf(&text,
+				       "made more than %d levels of directories, deeper than limits.disk can "
+				       "count",
+				       DISK_DEPTH_MAX)
+			    : asprintf(&text, "wrote more than %llu bytes to its worktree (limits.disk)",
+				       (unsigned long long)w->job->disk);
 		break;
 	case EXIT_REASON_SECCOMP:
 		n = asprintf(&text, "killed by the system call filter (seccomp)");

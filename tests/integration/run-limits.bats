@@ -83,6 +83,15 @@ teardown() {
 	assert_reason disk-limit
 }
 
+@test "ISO-13: disk: a tree too deep to be counted is disk-limit, and is not called too many bytes" {
+	printf '{"schema":1,"name":"p","extends":"offline","limits":{"disk":"512M"}}' >"$CUSTODY_HOME/p.json"
+	custody_run --profile "$CUSTODY_HOME/p.json" -- sh -c 'i=0; while [ $i -lt 300 ]; do mkdir d && cd d || exit 1; i=$((i+1)); done'
+	assert_status 137
+	assert_reason disk-limit
+	assert_stderr_has "more than 256 levels of directories"
+	[[ "$stderr" != *bytes* ]]
+}
+
 @test "ISO-13: cpu: half a processor is half a processor" {
 	local used
 	custody_run --cpus 0.5 --timeout 2 -- sh -c 'trap "times; exit" TERM; while :; do :; done'
