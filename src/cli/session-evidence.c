@@ -39,7 +39,7 @@ int session_evidence_hold(struct session_evidence *e, pid_t pid, const struct su
 struct capture_options session_evidence_limits(const struct config *c)
 {
 	return (struct capture_options){
-		.max_bytes = c->forensics.quota / 4,
+		.max_bytes = c->forensics.item_max ? c->forensics.item_max : c->forensics.quota / 4,
 		.max_entries = ENTRIES_MAX,
 		.max_manifest = c->forensics.quota / 16,
 		.deadline_ns = clock_boot_ns() + TIME_MAX_NS,

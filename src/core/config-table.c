@@ -200,6 +200,8 @@ static const struct profile_key keys[] = {
 	  "1", 0, 36500, .help = "Days that evidence is kept." },
 	{ "sandbox.forensic_quota", PROFILE_KIND_SIZE, PROFILE_ORDER_MORE, FIELD(forensics.quota), "10G", MIB, SIZE_LIMIT,
 	  .help = "Room for evidence." },
+	{ "sandbox.forensic_item_max", PROFILE_KIND_SIZE, PROFILE_ORDER_MORE, FIELD(forensics.item_max), .min = MIB,
+	  .max = SIZE_LIMIT, .help = "Data that the evidence of one run may hold; default: a quarter of the quota." },
 	{ "forensics", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
 	  .help = "Evidence." },
 	{ "forensics.retention_path", PROFILE_KIND_PATH, PROFILE_ORDER_SAME, NOWHERE,
@@ -208,6 +210,8 @@ static const struct profile_key keys[] = {
 	  .help = "The same as sandbox.forensic_retention_days." },
 	{ "forensics.quota", PROFILE_KIND_SIZE, PROFILE_ORDER_MORE, NOWHERE, .min = MIB, .max = SIZE_LIMIT,
 	  .help = "The same as sandbox.forensic_quota." },
+	{ "forensics.item_max", PROFILE_KIND_SIZE, PROFILE_ORDER_MORE, NOWHERE, .min = MIB, .max = SIZE_LIMIT,
+	  .help = "The same as sandbox.forensic_item_max." },
 	{ "forensics.keep_free", PROFILE_KIND_SIZE, PROFILE_ORDER_MORE, FIELD(forensics.keep_free), "1G", 0, SIZE_LIMIT,
 	  .help = "Room that evidence leaves free." },
 
@@ -229,12 +233,12 @@ static const struct config_alias aliases[] = {
 	{ "forensics.retention_path", "sandbox.retention_path" },
 	{ "forensics.retention_days", "sandbox.forensic_retention_days" },
 	{ "forensics.quota", "sandbox.forensic_quota" },
+	{ "forensics.item_max", "sandbox.forensic_item_max" },
 	{ 0 },
 };
 
 static const char *const unused[] = {
 	"security_profile", "sandbox.enabled", "sandbox.max_tool_calls_per_session", "sandbox.timing_min_delay_ms",
-	"sandbox.retention_path", "sandbox.forensic_retention_days", "sandbox.forensic_quota", "forensics.keep_free",
 	"audit_peer", "id_range", NULL,
 };
 /* clang-format on */

@@ -87,6 +87,7 @@ struct config {
 	struct {
 		char *path; /* NULL: the default of docs/design/files.md */
 		uint64_t retention_days, quota, keep_free;
+		uint64_t item_max; /* data of one evidence; 0: a quarter of the quota */
 	} forensics;
 
 	char **redact_flags, **redact_headers;

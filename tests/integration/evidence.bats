@@ -199,6 +199,20 @@ inside" ]
 	[ "$(evidence prune --json | jq -r '.pruned[].why')" = too-old ]
 }
 
+@test "ISO-6: one evidence holds no more than item_max, in both spellings, and says what is missing" {
+	mkdir -p "$CUSTODY_ROOT/etc"
+	local key
+	for key in '"forensics":{"item_max"' '"sandbox":{"forensic_item_max"'; do
+		echo "{$key:\"1M\"}}" >"$CUSTODY_ROOT/etc/custody.json"
+		custody_run -- sh -c 'head -c 1500000 /dev/urandom >big; kill -9 $$'
+		assert_status 137
+		[ "$(jq -r '.status, .tree.bytes' "$(taken)/metadata.json" | paste -sd ' ')" = "partial 1048576" ]
+		[ "$(entry big size)" = 1500000 ]
+		[ "$(entry big why)" != null ]
+		evidence verify "$(basename "$(taken)")"
+	done
+}
+
 @test "ISO-5: what cannot be kept does not change the status, and is said and recorded" {
 	mkdir -p "$CUSTODY_ROOT/etc"
 	echo "{\"forensics\":{\"retention_path\":\"$CUSTODY_HOME/file/below\"}}" >"$CUSTODY_ROOT/etc/custody.json"

@@ -77,7 +77,7 @@ static void no_file_means_defaults(void)
 	CHECK(!c->sandbox.enabled && c->sandbox.max_tool_calls == 500 &&
 	      c->sandbox.timing_min_delay_ms == 50);
 	CHECK(!c->forensics.path && c->forensics.retention_days == 1 &&
-	      c->forensics.quota == UINT64_C(10) << 30);
+	      c->forensics.quota == UINT64_C(10) << 30 && c->forensics.item_max == 0);
 	CHECK(c->id_first == 1879048192 && c->id_last == 2147483647);
 	CHECK(strcmp(config_find(c, "min_approvals")->source, "default") == 0);
 	CHECK(!config_find(c, "min_approvals")->replaced);
@@ -102,7 +102,8 @@ static void every_key_is_read(void)
 		"\"trusted_hosts\": [\"example.org\"], \"governance\": {\"security_profile\": \"strict\"},\n"
 		"\"security_profile\": \"minimal\", \"sandbox\": {\"enabled\": true, \"retention_path\": "
 		"\"/ev/x/\"},\n"
-		"\"forensics\": {\"quota\": \"1G\", \"retention_days\": 7, \"keep_free\": \"2G\"},\n"
+		"\"forensics\": {\"quota\": \"1G\", \"retention_days\": 7, \"keep_free\": \"2G\", "
+		"\"item_max\": \"3M\"},\n"
 		"\"redact\": {\"flags\": [\"--secret\"], \"headers\": [\"X-Site\"]},\n"
 		"\"audit_peer\": [{\"name\": \"far\", \"type\": \"file\", \"path\": \"/mnt/far\"}],\n"
 		"\"id_range\": \"100000-300000\", \"x-note\": 1}\n";
@@ -129,7 +130,8 @@ static void every_key_is_read(void)
 	CHECK(c->run_security == SECURITY_STRICT && c->engine_security == SECURITY_MINIMAL &&
 	      c->sandbox.enabled);
 	CHECK(strcmp(c->forensics.path, "/ev/x") == 0 && c->forensics.quota == UINT64_C(1) << 30);
-	CHECK(c->forensics.retention_days == 7 && c->forensics.keep_free == UINT64_C(2) << 30);
+	CHECK(c->forensics.retention_days == 7 && c->forensics.keep_free == UINT64_C(2) << 30 &&
+	      c->forensics.item_max == 3 * 1024 * 1024);
 	CHECK(strcmp(c->redact_flags[0], "--secret") == 0 && c->n_audit_peers == 1 && c->id_last == 300000);
 	CHECK(strcmp(config_find(c, "min_approvals")->source, "admin:4") == 0);
 }
@@ -244,6 +246,9 @@ static void user_may_tighten_and_never_loosen(void)
 		  "{\"sandbox\": {\"forensic_retention_days\": 6}}" },
 		{ "sandbox.forensic_quota", "{\"forensics\": {\"quota\": \"2G\"}}",
 		  "{\"forensics\": {\"quota\": \"3G\"}}", "{\"forensics\": {\"quota\": \"1G\"}}" },
+		{ "sandbox.forensic_item_max", "{\"forensics\": {\"item_max\": \"2G\"}}",
+		  "{\"sandbox\": {\"forensic_item_max\": \"3G\"}}",
+		  "{\"forensics\": {\"item_max\": \"1G\"}}" },
 		{ "forensics.keep_free", "{\"forensics\": {\"keep_free\": \"2G\"}}",
 		  "{\"forensics\": {\"keep_free\": \"3G\"}}", "{\"forensics\": {\"keep_free\": \"1G\"}}" },
 		{ "rules", RULE("deny"), RULE("allow"), NULL },
