@@ -274,6 +274,12 @@ fuzz_targets += tests/fuzz/fuzz-config
 tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz-config.c
 tests_fuzz_fuzz_config_LDADD = libruntime.a $(fuzz_libs)
 
+# custody from the very same objects, with a seam that ends it where a test says (src/base/seam.h).
+check_PROGRAMS += tests/custody-seamed
+tests_custody_seamed_SOURCES = tests/seam-die.c $(custody_SOURCES)
+tests_custody_seamed_LDFLAGS = $(custody_LDFLAGS)
+tests_custody_seamed_LDADD = $(custody_LDADD)
+
 check_PROGRAMS += $(unit_tests) $(fuzz_targets)
 
 script_tests = tests/check-layers.sh tests/check-symbols.sh tests/fuzz-replay.sh

@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "base/seam.h"
 #include "cli/evidence-prune.h"
 #include "core/ledger-audit.h"
 #include "warden/forensics.h"
@@ -217,4 +218,5 @@ void session_evidence_take(struct session_evidence *e, const struct session_evid
 	if (res->exit.reason != EXIT_REASON_EXITED)
 		log_info("evidence: %s", res->evidence);
 	prune(c, store, res->evidence);
+	seam("store-pruned");
 }

@@ -10,6 +10,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/seam.h"
 #include "core/worktree.h"
 #include "oci/bundle.h"
 #include "oci/rootfs.h"
@@ -308,12 +309,16 @@ static int prepare_root(const struct session_place *p, struct placement *pl, str
 	int r;
 
 	r = worktree_leave_host(f);
+	seam("host-left");
 	if (r == 0)
 		r = clone_trees(p, pl, &t, f);
+	seam("trees-cloned");
 	if (r == 0)
 		r = worktree_mount_tmpfs(p->mount_point, &dirfd, f);
+	seam("tmpfs-mounted");
 	if (r == 0)
 		r = place_trees(p, dirfd, &t, pl, f);
+	seam("worktree-mounted");
 	if (r == 0)
 		r = make_sealed(dirfd, p->mount_point, p->subject, pl, f);
 	return r < 0 ? r : make_root(dirfd, p->mount_point, p->subject, pl, f);
@@ -370,6 +375,7 @@ int session_place_prepare(void *arg, struct runtime_request *rq, struct fault *f
 	if (r < 0)
 		return r;
 	r = pl.rootless ? prepare_user(p, &pl, f) : prepare_root(p, &pl, f);
+	seam("root-made");
 	if (r == 0)
 		r = session_place_config(p->subject, &pl, false, &config, f);
 	if (r < 0)

@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "base/seam.h"
 #include "core/exit-status.h"
 #include "cli/session-evidence.h"
 #include "core/ledger-audit.h"
@@ -74,10 +75,12 @@ int session_record_intend(struct session_record *r, struct fault *f)
 	if (e == 0)
 		e = claim_take(r->state, r->ledger, r->run.session, &r->claim, f);
 	if (e == 0) {
+		seam("claim-taken");
 		e = ledger_intent(r->ledger, &r->run, f);
 		if (e < 0)
 			claim_drop(&r->claim);
 		r->run.intended = e == 0;
+		seam("intent-recorded");
 	}
 	return e < 0 ? cannot_record(r, e, f) : 0;
 }
@@ -99,6 +102,7 @@ int session_record_attach(struct session_record *r, struct session *s, const str
 	if (e < 0)
 		return e;
 	r->run.audit = r->audit;
+	seam("chain-opened");
 	return audit_intent(&r->run, f);
 }
 
@@ -238,7 +242,9 @@ int session_record_end(struct session_record *r, const struct run_result *res, s
 	e = ledger_end(r->ledger, r->state, &r->run, &end, f);
 	if (e < 0)
 		return fault_wrap(f, e, "the end of session '%s' could not be recorded", r->run.session);
+	seam("end-recorded");
 	claim_drop(&r->claim);
+	seam("claim-removed");
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/seam.h"
 #include "cli/session-place.h"
 #include "oci/libcrun-adapter.h"
 #include "warden/cgroup.h"
@@ -33,8 +34,13 @@ static int release(void *arg, const char *id, int run_fd, struct fault *f)
 		rq.state_root = root;
 		(void)libcrun_ops.destroy(&rq, true, NULL);
 	}
+	seam("dead-found");
 	r = cgroup_release(run_fd, f);
-	return r < 0 ? r : session_record_lost(v->record, id, f);
+	seam("dead-released");
+	if (r == 0)
+		r = session_record_lost(v->record, id, f);
+	seam("dead-closed");
+	return r;
 }
 
 int session_recover_dead(struct session_record *r, const struct dirs *d, struct fault *f)

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/path.h"
+#include "base/seam.h"
 #include "cli/session-run-impl.h"
 #include "core/exit-status.h"
 #include "oci/libcrun-adapter.h"
@@ -299,6 +300,7 @@ static int start_held(const struct run_options *o, struct session_run *run, stru
 	if (r == 0)
 		conclude(&run->record, ret);
 	session_complain(session_remove(&s, &left), &left);
+	seam("session-removed");
 	return r;
 }
 
@@ -359,6 +361,7 @@ int session_run(const struct run_options *o, struct run_result *ret, struct sess
 	}
 	if (r == 0)
 		r = allow(o, run, &refused, f);
+	seam("run-judged");
 	if (r == 0)
 		r = start(o, run, ret, &refused, f);
 	session_gate_release(&run->gate, r < 0 && refused ? refused : REFUSED_SETUP);

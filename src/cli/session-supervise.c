@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "base/log.h"
+#include "base/seam.h"
 #include "base/str.h"
 #include "cli/session-evidence.h"
 #include "cli/session-place.h"
@@ -59,6 +60,7 @@ static void sweep(void *arg)
 	_cleanup_fault_ struct fault f = { 0 };
 
 	session_record_meanwhile(j->record, j->dirs);
+	seam("peer-told");
 	/* Not this run's fault: said aloud, ignoring. */
 	if (session_recover_dead(j->record, j->dirs, &f) < 0)
 		log_info("%s, ignoring", fault_text(&f));
@@ -70,10 +72,16 @@ static int release(void *arg, pid_t pid, const enum layer_state *layers, struct 
 	int r;
 
 	/* The last look at the approval, with the digest of what stands there and waits for GO. */
+	seam("worktree-wanted");
 	r = session_evidence_hold(j->evidence, pid, j->subject, f);
+	seam("worktree-held");
 	if (r == 0)
 		r = session_gate_consume(j->gate, f);
-	return r < 0 ? r : session_record_start(j->record, pid, layers, f);
+	seam("approval-consumed");
+	if (r == 0)
+		r = session_record_start(j->record, pid, layers, f);
+	seam("start-recorded");
+	return r;
 }
 
 static int tick(void *arg)
@@ -144,6 +152,7 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 		r = warden_run(&w, ret, f);
 	}
 	session_complain(cgroup_remove(&cgroup, &left), &left);
+	seam("cgroup-removed");
 	if (r == 0 && ret->exit.reason != EXIT_REASON_SETUP_FAILED) {
 		const struct session_evidence_case c = { .docket = d,
 							 .session = s,
@@ -151,6 +160,7 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 							 .interactive = o->interactive || o->canary };
 
 		session_record_close(&run->record, ret);
+		seam("chain-closed");
 		session_evidence_take(&evidence, &c, ret);
 	}
 	session_place_done(&job.place);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "base/seam.h"
 #include "base/walk.h"
 #include "core/capture-entry.h"
 #include "core/capture-pool.h"
@@ -360,6 +361,7 @@ int capture_tree(int treefd, int outfd, const struct capture_options *o, struct 
 	if (r == 0)
 		r = walk_new(treefd, WALK_UNSEEN_FILES, &walk, f);
 	while (r == 0 && !cut && (event = walk_next(walk, &w, f)) != WALK_END) {
+		seam("entry-met");
 		c.entries += event > 0 && event != WALK_LEAVE;
 		cut = over_limit(&c);
 		if (!cut)

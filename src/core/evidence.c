@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/seam.h"
 #include "base/walk.h"
 #include "core/dirs.h"
 #include "core/evidence-probe.h"
@@ -95,6 +96,7 @@ static int begin(struct taking *t, struct fault *f)
 	if (!t->name)
 		return fault_set(f, EEXIST, "'%s' has evidence of '%s' %d times", t->ask->store, session,
 				 NAMES_MAX);
+	seam("evidence-made");
 	t->dir = openat(t->store, t->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (t->dir < 0 || flock(t->dir, LOCK_EX | LOCK_NB) < 0)
 		return fault_errno(f, errno, "open '%s/%s'", t->ask->store, t->name);
@@ -197,6 +199,7 @@ static int take_tree(struct taking *t, struct evidence_taken *ret, struct eviden
 
 	ret->status = EVIDENCE_NONE;
 	r = evidence_probe(t->dir, probe, f);
+	seam("store-probed");
 	if (r < 0 || t->ask->tree < 0)
 		return r;
 	o.any_names = probe->any_names;
@@ -295,6 +298,7 @@ static int give_name(struct taking *t, struct evidence_taken *taken, struct faul
 
 	if (syncfs(t->dir) < 0)
 		return fault_errno(f, errno, "sync the evidence");
+	seam("evidence-synced");
 	for (unsigned int i = 1; r == -EEXIST && i <= NAMES_MAX; i++) {
 		_cleanup_free_ char *name = name_of(t->ask->session, i, "");
 
@@ -306,6 +310,7 @@ static int give_name(struct taking *t, struct evidence_taken *taken, struct faul
 	}
 	if (r < 0)
 		return fault_errno(f, -r, "give the evidence its name");
+	seam("evidence-renamed");
 	(void)fsync(t->store); /* not every share has it for directories */
 	return taken->path ? 0 : fault_errno(f, ENOMEM, "evidence");
 }
@@ -322,12 +327,16 @@ int evidence_take(const struct evidence_ask *ask, struct evidence_taken *ret, st
 	r = begin(&t, f);
 	if (r == 0)
 		r = take_tree(&t, &taken, &probe, f);
+	seam("tree-copied");
 	for (size_t i = 0; r == 0 && i < ask->n_sides; i++)
 		r = put_side(&t, ask->sides + i, f);
+	seam("sides-written");
 	if (r == 0)
 		r = put_metadata(&t, &taken, &probe, f);
+	seam("metadata-written");
 	if (r == 0)
 		r = put_file(&t, EVIDENCE_SUMS, t.sums.text, t.sums.len, &ignored, f);
+	seam("sums-written");
 	if (r == 0)
 		r = give_name(&t, &taken, f);
 	if (r < 0)

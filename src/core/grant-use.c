@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/seam.h"
 #include "core/grant-impl.h"
 
 #define KEPT_US ((uint64_t)24 * 3600 * 1000000) /* what is over stays for a day, for whoever asks why */
@@ -146,6 +147,7 @@ int grant_reserve(const struct desk *d, const struct grant_query *q, const struc
 		r = record_returned(d, &l, f);
 		if (r == 0)
 			r = record_chosen(d, &l, "grant.reserve", owner->session, LEDGER_OBSERVED, &mark, f);
+		seam("reservation-recorded");
 		for (size_t i = 0; i < l.n && r == 0; i++) {
 			if (!l.items[i].chosen)
 				continue;
@@ -178,6 +180,7 @@ int grant_consume(const struct desk *d, const struct grant_query *q, const char 
 		return r;
 	if (reason == GRANT_VALID) {
 		r = record_chosen(d, &l, "grant.consume", session, LEDGER_DECIDED, NULL, f);
+		seam("consumption-recorded");
 		for (size_t i = 0; i < l.n && r == 0; i++) {
 			struct grant_uses *u = &l.items[i].uses;
 

@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/seam.h"
 #include "core/ledger-impl.h"
 #include "core/ledger-source.h"
 
@@ -228,6 +229,7 @@ static int close_one(const char *state, struct ledger *l, int dirfd, const char 
 	r = close_locked(state, l, session, fd, story, f);
 	if (r < 0)
 		return fault_wrap(f, r, "close the record of session '%s'", session);
+	seam("dead-end-recorded");
 	(void)unlinkat(dirfd, session, 0);
 	return r;
 }

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/seam.h"
 #include "core/ledger-audit.h"
 #include "core/ledger-checkpoint.h"
 #include "core/ledger-peer.h"
@@ -252,6 +253,7 @@ int ledger_end(struct ledger *l, const char *state, const struct ledger_run *run
 	r = tell(l, run, "session.end", status, d, LEDGER_CLOSING, f);
 	if (r < 0)
 		return r;
+	seam("end-written");
 	r = ledger_checkpoint(l, NULL, NULL, f);
 	if (r < 0)
 		return r;

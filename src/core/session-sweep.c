@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/seam.h"
 #include "core/session.h"
 
 static void dir_closep(DIR **d)
@@ -60,6 +61,7 @@ static int sweep_one(const struct dirs *d, int sessions_fd, const char *id, sess
 	r = release ? release(arg, id, fd, f) : 0;
 	if (r == 0)
 		r = remove_below(d->state, "sessions", id, f);
+	seam("dead-state-removed");
 	if (r == 0)
 		r = path_remove_tree(sessions_fd, id, f);
 	return r < 0 ? fault_wrap(f, r, "clean up after session '%s'", id) : 1;

@@ -12,6 +12,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/seam.h"
 #include "base/str.h"
 #include "core/state-version.h"
 
@@ -62,6 +63,7 @@ static int make_run(int sessions_fd, struct session *s, struct fault *f)
 
 		if (mkdirat(sessions_fd, s->id, 0700) < 0)
 			return fault_errno(f, errno, "make session '%s'", s->id);
+		seam("session-made");
 		fd = openat(sessions_fd, s->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0 && errno == ENOENT)
 			continue;
@@ -163,9 +165,11 @@ int session_open(const struct dirs *d, const struct lane_pass *pass, const char 
 		if (r < 0)
 			return r;
 	}
+	seam("ids-taken");
 	r = make_run(sessions_fd, &s, f);
 	if (r < 0)
 		return r;
+	seam("session-locked");
 	r = lane_stamp(s.run_fd, d->lane, f);
 	if (r == 0)
 		r = name_paths(&s, d, f);
@@ -173,6 +177,7 @@ int session_open(const struct dirs *d, const struct lane_pass *pass, const char 
 		(void)!path_remove_tree(sessions_fd, s.id, NULL);
 		return r;
 	}
+	seam("session-stamped");
 	*ret = s;
 	s = (struct session){ .run_fd = -EBADF, .ids_fd = -EBADF };
 	return 0;
@@ -191,6 +196,7 @@ int session_make_state(struct session *s, const struct dirs *d, struct fault *f)
 	if (mkdirat(fd, s->id, 0700) < 0)
 		return fault_errno(f, errno, "make '%s'", s->state);
 	s->has_state = true;
+	seam("state-made");
 	state = openat(fd, s->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (state < 0)
 		return fault_errno(f, errno, "open '%s'", s->state);
@@ -217,6 +223,7 @@ static int remove_all(const char *run, const char *state, const char *id, struct
 		return fault_errno(f, ENOMEM, "session");
 	if (states)
 		r = remove_named(states, id, f);
+	seam("state-removed");
 	if (r == 0)
 		r = remove_named(sessions, id, f);
 	return r < 0 ? fault_wrap(f, r, "remove session '%s'", id) : 0;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/seam.h"
 #include "base/str.h"
 #include "warden/cgroup-file.h"
 #include "warden/cgroup-place.h"
@@ -90,9 +91,11 @@ static int add_node(struct cgroup *c, int run_fd, const char *parent, const char
 	r = record(run_fd, dir, f);
 	if (r < 0)
 		return r;
+	seam("cgroup-written");
 	r = make_held(dir, f);
 	if (r < 0)
 		return r;
+	seam("cgroup-made");
 	*n = (struct cgroup_node){ .fd = r };
 	n->dir = TAKE_PTR(dir);
 	c->n_nodes++;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/seam.h"
 #include "warden/init-proto.h"
 
 /*
@@ -95,18 +96,24 @@ static void run_child(const struct creator_job *job, int fd, pid_t parent)
 	/* Keys pressed on the caller's terminal are the supervisor's business. */
 	(void)setsid();
 
+	seam("creator-born");
 	r = cgroup_enter(job->cgroup, &f);
 	if (r == 0)
 		r = take_descriptors(job, fd, &f);
 	if (r < 0)
 		fail(fd, &f);
-	if (job->prepare(job->arg, &rq, &f) < 0 || wait_release(CREATOR_FD, &f) < 0 ||
-	    job->ops->create(&rq, &pid, &f) < 0)
+	seam("creator-placed");
+	if (job->prepare(job->arg, &rq, &f) < 0 || wait_release(CREATOR_FD, &f) < 0)
 		fail(CREATOR_FD, &f);
+	seam("container-prepared");
+	if (job->ops->create(&rq, &pid, &f) < 0)
+		fail(CREATOR_FD, &f);
+	seam("container-created");
 	m.pid = pid;
 	send_msg(CREATOR_FD, &m);
 	if (job->ops->start(&rq, &f) < 0)
 		fail(CREATOR_FD, &f);
+	seam("container-started");
 	m.what = CREATOR_DONE;
 	send_msg(CREATOR_FD, &m);
 	_exit(0);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/seam.h"
 #include "warden/warden-state.h"
 
 /* One message; *RET_FD is a descriptor that came along, or -EBADF.  0: end of file, -EAGAIN: nothing there. */
@@ -91,6 +92,7 @@ static int on_report(struct warden *w, const struct init_msg *m, int *fd, struct
 	w->ret->proven = true;
 	if (r < 0)
 		return r;
+	seam("layers-proven");
 	fault_done(&w->fault);
 	if (w->job->terminal) {
 		r = use_terminal(w, fd, f);
@@ -108,6 +110,7 @@ static int on_report(struct warden *w, const struct init_msg *m, int *fd, struct
 	if (send(w->init_fd, &go, sizeof(go), MSG_NOSIGNAL) != sizeof(go))
 		return fault_errno(f, errno, "release init");
 	w->released = true;
+	seam("go-sent");
 	warden_tick(w);
 	return 0;
 }
@@ -120,6 +123,7 @@ static int on_message(struct warden *w, const struct init_msg *m, int *fd, struc
 	case INIT_MSG_EXECED:
 		warden_released(w);
 		warden_say_started(w);
+		seam("payload-started");
 		return 0;
 	case INIT_MSG_EXEC_FAILED:
 		w->facts.exec_failed = true;
@@ -129,6 +133,7 @@ static int on_message(struct warden *w, const struct init_msg *m, int *fd, struc
 	case INIT_MSG_EXITED:
 		w->facts.reported = true;
 		w->facts.status = m->value;
+		seam("payload-ended");
 		warden_expect_end(w);
 		return 0;
 	default:

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/seam.h"
 #include "warden/warden-state.h"
 
 #define MS UINT64_C(1000000)
@@ -102,6 +103,7 @@ static void on_creator(struct warden *w)
 			r = fault_errno(&w->fault, errno, "watch process %d", (int)pid);
 		} else {
 			warden_say_created(w);
+			seam("init-named");
 			return;
 		}
 	}
@@ -120,6 +122,7 @@ static void on_creator(struct warden *w)
 		warden_abort(w);
 	}
 	w->created = true;
+	seam("limits-set");
 }
 
 /* The first process is gone and, with it, everything in its pid namespace. */
@@ -132,6 +135,7 @@ static void on_end(struct warden *w)
 	w->facts.ended = true;
 	w->facts.init_status = si.si_code == CLD_EXITED ? W_EXITCODE(si.si_status, 0) : si.si_status & 0x7f;
 	w->init_pidfd = fd_close(w->init_pidfd);
+	seam("init-ended");
 	/* What it said before it ended is still to be read. */
 	while (w->init_fd >= 0)
 		warden_hear_init(w);
@@ -359,9 +363,13 @@ static int spawn(struct warden *w, struct fault *f)
 	stdio_close_child(&w->io);
 	if (r < 0)
 		return r;
+	seam("creator-forked");
 	if (!w->creator.cloned_into)
 		r = cgroup_attach(w->job->cgroup, w->creator.pid, f);
-	return r < 0 ? r : creator_release(&w->creator, f);
+	if (r == 0)
+		r = creator_release(&w->creator, f);
+	seam("creator-released");
+	return r;
 }
 
 static void warden_done(struct warden *w)
@@ -423,6 +431,7 @@ int warden_run(const struct warden_job *job, struct run_result *ret, struct faul
 		return r;
 	}
 	drain(&w);
+	seam("output-drained");
 	reap_creator(&w);
 	/* Whatever else became our child on the way: the container is gone, so all of it is dead. */
 	while (waitpid(-1, NULL, WNOHANG) > 0)

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/seam.h"
+
+/*
+ * The seam of tests/custody-seamed:
+ *
+ *	CUSTODY_SEAM=POINT	where something happens, once per process
+ *	CUSTODY_SEAM_TIME=N	the Nth time that it is reached; 1 if not told
+ *	CUSTODY_SEAM_DO=	die: kill -9 of this process (default)
+ *				parent: of its parent as well, and that one first
+ *				group: of its process group
+ *				starve: no descriptor can be opened until the next point is reached
+ *	CUSTODY_SEAM_LOG=FILE	a line is added for every point that is reached
+ */
+static void note(const char *point)
+{
+	const char *path = getenv("CUSTODY_SEAM_LOG");
+	char line[128];
+	int fd, n;
+
+	if (!path)
+		return;
+	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	n = snprintf(line, sizeof(line), "%s\n", point);
+	if (fd < 0 || write(fd, line, (size_t)n) != n)
+		abort();
+	(void)close(fd);
+}
+
+static void die(const char *how)
+{
+	if (strcmp(how, "parent") == 0)
+		(void)kill(getppid(), SIGKILL);
+	(void)kill(strcmp(how, "group") == 0 ? 0 : getpid(), SIGKILL);
+	for (;;)
+		(void)pause();
+}
+
+/* Descriptors that are open stay so: only new ones are refused. */
+static void starve(bool hungry)
+{
+	static struct rlimit before;
+	static bool starved;
+	struct rlimit none;
+
+	if (hungry == starved)
+		return;
+	if (hungry && getrlimit(RLIMIT_NOFILE, &before) == 0) {
+		none = (struct rlimit){ .rlim_cur = 0, .rlim_max = before.rlim_max };
+		starved = setrlimit(RLIMIT_NOFILE, &none) == 0;
+	} else if (!hungry) {
+		starved = setrlimit(RLIMIT_NOFILE, &before) != 0;
+	}
+}
+
+void seam(const char *point)
+{
+	static atomic_uint reached;
+	const char *at = getenv("CUSTODY_SEAM"), *time = getenv("CUSTODY_SEAM_TIME"),
+		   *how = getenv("CUSTODY_SEAM_DO");
+
+	starve(false);
+	note(point);
+	if (!at || strcmp(at, point) != 0 || ++reached != (time ? strtoul(time, NULL, 10) : 1))
+		return;
+	if (how && strcmp(how, "starve") == 0)
+		starve(true);
+	else
+		die(how ? how : "die");
+}
