@@ -98,6 +98,8 @@ tests_unit_test_capture_SOURCES = tests/unit/test-capture.c tests/unit/tree-fixt
 unit_tests += tests/unit/test-pack
 tests_unit_test_pack_SOURCES = tests/unit/test-pack.c tests/unit/tree-fixture.h tests/unit/tap.h
 
+unit_tests += tests/unit/test-evidence-config
+tests_unit_test_evidence_config_SOURCES = tests/unit/test-evidence-config.c tests/unit/tap.h
 unit_tests += tests/unit/test-evidence
 tests_unit_test_evidence_SOURCES = tests/unit/test-evidence.c tests/unit/tree-fixture.h tests/unit/tap.h
 

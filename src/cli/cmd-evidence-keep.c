@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "cli/cmd-evidence.h"
 #include "cli/cmd-ledger.h"
-#include "cli/evidence-prune.h"
+#include "core/evidence-prune.h"
 #include "core/exit-status.h"
 
 int evidence_cmd_pin(const struct evidence_call *c, struct fault *f)

@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 #include "cli/command.h"
-#include "cli/evidence-prune.h"
+#include "core/evidence-prune.h"
 #include "core/exit-status.h"
 
 /* clang-format off */

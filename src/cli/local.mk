@@ -50,7 +50,6 @@ custody_SOURCES = \
 	src/cli/doctor-ledger.c \
 	src/cli/doctor-podman.c \
 	src/cli/doctor-probe.c src/cli/doctor-probe.h \
-	src/cli/evidence-prune.c src/cli/evidence-prune.h \
 	src/cli/ledger-filter.c \
 	src/cli/ledger-lines.c src/cli/ledger-lines.h \
 	src/cli/ledger-verdict.c src/cli/ledger-verdict.h \

@@ -11,12 +11,10 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/seam.h"
-#include "cli/evidence-prune.h"
+#include "core/evidence-config.h"
+#include "core/evidence-prune.h"
 #include "core/ledger-audit.h"
 #include "warden/forensics.h"
-
-#define ENTRIES_MAX 1000000
-#define TIME_MAX_NS (UINT64_C(600) * 1000000000)
 
 void session_evidence_done(struct session_evidence *e)
 {
@@ -35,16 +33,6 @@ int session_evidence_hold(struct session_evidence *e, pid_t pid, const struct su
 		return fault_errno(f, errno, "hold the worktree: open '%s'", path);
 	e->tree = path_open_in_root(root, subject_work_target(s), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, f);
 	return e->tree < 0 ? fault_wrap(f, e->tree, "hold the worktree") : 0;
-}
-
-struct capture_options session_evidence_limits(const struct config *c)
-{
-	return (struct capture_options){
-		.max_bytes = c->forensics.item_max ? c->forensics.item_max : c->forensics.quota / 4,
-		.max_entries = ENTRIES_MAX,
-		.max_manifest = c->forensics.quota / 16,
-		.deadline_ns = clock_boot_ns() + TIME_MAX_NS,
-	};
 }
 
 /* The masks went with the container: keys below them, and the store that is being written, would be captured too. */
@@ -129,10 +117,10 @@ static void put_retention(struct jdoc *metadata, const struct profile *p)
 static int take(struct session_evidence *ev, const struct session_evidence_case *c, const struct source *src,
 		const char *store, struct run_result *res, struct fault *f)
 {
-	struct capture_options limits = session_evidence_limits(c->docket->config);
+	struct capture_options limits = evidence_limits(c->docket->config);
 	_cleanup_strv_ char **hidden = NULL;
 	_cleanup_jdoc_ struct jdoc *metadata = result_describe(res);
-	_cleanup_strbuf_ struct strbuf subject = { 0 };
+	_cleanup_strbuf_ struct strbuf subject = { 0 }, config = { 0 };
 	_cleanup_close_ int audit = open_audit(c->session);
 	_cleanup_taken_ struct evidence_taken taken = { 0 };
 	_cleanup_free_ char *output = NULL;
@@ -148,6 +136,8 @@ static int take(struct session_evidence *ev, const struct session_evidence_case 
 	r = tail_read(&ev->tail, &output, &output_len, f);
 	if (r == 0)
 		r = jdoc_write(c->docket->document, JDOC_CANONICAL, &subject, f);
+	if (r == 0 && c->config->len)
+		r = evidence_config_write(c->config->text, c->config->len, &config, f);
 	if (r < 0)
 		return r;
 	jdoc_remove(metadata, "evidence");
@@ -165,7 +155,10 @@ static int take(struct session_evidence *ev, const struct session_evidence_case 
 								    .fd = -EBADF,
 								    .text = subject.text,
 								    .len = subject.len },
-								  { .name = "config.json", .fd = -EBADF },
+								  { .name = "config.json",
+								    .fd = -EBADF,
+								    .text = config.text,
+								    .len = config.len },
 								  { .name = "stdio.log",
 								    .fd = -EBADF,
 								    .text = output,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/docket.h"
+#include "cli/session-place.h"
 #include "core/evidence.h"
 #include "core/ledger-run.h"
 #include "core/session.h"
@@ -28,11 +29,9 @@ struct session_evidence_case {
 	const struct docket *docket;
 	const struct session *session; /* its directories are still there */
 	const char *upper;	       /* of an overlay; NULL: none */
+	const struct session_config *config;
 	bool interactive;
 };
-
-/* What may be kept of one tree that a stranger made: data, entries, names, time. */
-struct capture_options session_evidence_limits(const struct config *c);
 
 /* Nothing is alive any more.  RES gets the path, or why there is none although there should be. */
 void session_evidence_take(struct session_evidence *e, const struct session_evidence_case *c,

@@ -9,7 +9,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/path.h"
-#include "cli/evidence-prune.h"
+#include "core/evidence-prune.h"
 #include "cli/session-evidence.h"
 #include "core/ledger-audit.h"
 
@@ -85,7 +85,7 @@ static int take(struct session_lost *l, const char *store, const struct ledger_r
 	_cleanup_jdoc_ struct jdoc *metadata = describe(l, names, end);
 	_cleanup_free_ char *layer = NULL, *audit_path = NULL;
 	_cleanup_close_ int upper = -EBADF, audit = -EBADF;
-	struct capture_options limits = session_evidence_limits(l->config);
+	struct capture_options limits = evidence_limits(l->config);
 
 	if (asprintf(&layer, "%s/sessions/%s/u", l->dirs->state, names->session) < 0 ||
 	    asprintf(&audit_path, "%s/sessions/%s/" AUDIT_NAME, l->dirs->state, names->session) < 0)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,6 +77,13 @@ int session_place_init(struct session_place *p, const struct dirs *d, struct ses
 	int r = 0;
 
 	*p = (struct session_place){ .dirs = d, .session = s, .subject = subject, .terminal = terminal };
+	/* Pages that nobody touches cost nothing.  No descriptor: the creator closes what it does not know. */
+	p->config = mmap(NULL, sizeof(*p->config), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p->config == MAP_FAILED) {
+		p->config = NULL;
+		return fault_errno(f, errno, "config.json");
+	}
 	if (!s->rootless)
 		r = find_mount_point(s, subject, &p->mount_point, f);
 	if (r == 0 && subject->profile->workspace == PROFILE_WORKSPACE_OVERLAY) {
@@ -92,6 +100,8 @@ void session_place_done(struct session_place *p)
 {
 	free(p->mount_point);
 	free(p->upper);
+	if (p->config)
+		(void)munmap(p->config, sizeof(*p->config));
 	*p = (struct session_place){ 0 };
 }
 
@@ -352,6 +362,17 @@ static int prepare_user(const struct session_place *p, struct placement *pl, str
 	return make_root(dirfd, p->session->run, p->subject, pl, f);
 }
 
+/* One that is longer is named absent in the evidence: no reason to refuse the run. */
+static void keep_config(struct session_config *c, const char *text)
+{
+	size_t len = strlen(text);
+
+	if (len > sizeof(c->text))
+		return;
+	memcpy(c->text, text, len);
+	c->len = len;
+}
+
 int session_place_prepare(void *arg, struct runtime_request *rq, struct fault *f)
 {
 	const struct session_place *p = arg;
@@ -380,6 +401,7 @@ int session_place_prepare(void *arg, struct runtime_request *rq, struct fault *f
 		r = session_place_config(p->subject, &pl, false, &config, f);
 	if (r < 0)
 		return r;
+	keep_config(p->config, config);
 	/* Where every process counts, these do not.  Otherwise the supervisor collects them when there is time. */
 	if (p->subject->profile->limit_pids && p->subject->profile->limit_pids < WARDEN_FEW_PIDS)
 		worktree_finish();

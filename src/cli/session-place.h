@@ -14,13 +14,21 @@
  */
 #define SESSION_PLACE_STATE "crun" /* the runtime's own state, below the bundle */
 
+/* config.json as the runtime got it, in memory that creator and supervisor share.  LEN 0: it was not made. */
+#define SESSION_CONFIG_MAX ((size_t)4 * 1024 * 1024)
+struct session_config {
+	size_t len;
+	char text[SESSION_CONFIG_MAX];
+};
+
 struct session_place {
 	const struct dirs *dirs;
 	const struct session *session;
 	const struct subject *subject;
 	bool terminal;
-	char *mount_point; /* root: where the private tmpfs goes */
-	char *upper;	   /* overlay: as the supervisor sees it; else NULL */
+	char *mount_point;	       /* root: where the private tmpfs goes */
+	char *upper;		       /* overlay: as the supervisor sees it; else NULL */
+	struct session_config *config; /* what the creator gave to the runtime */
 };
 
 int session_place_init(struct session_place *p, const struct dirs *d, struct session *s,

@@ -157,6 +157,7 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 		const struct session_evidence_case c = { .docket = d,
 							 .session = s,
 							 .upper = job.place.upper,
+							 .config = job.place.config,
 							 .interactive = o->interactive || o->canary };
 
 		session_record_close(&run->record, ret);

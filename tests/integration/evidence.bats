@@ -50,6 +50,18 @@ more" ]
 inside" ]
 }
 
+@test "ISO-5: config.json is what the runtime got, without the values of the environment" {
+	SECRET=hunter2 custody_run -e SECRET -- sh -c 'exit 3'
+	assert_status 3
+	[ "$(jq -c '.process.args[-3:]' "$(taken)/config.json")" = '["sh","-c","exit 3"]' ]
+	jq -e '.process.env | index("SECRET=[redacted]")' "$(taken)/config.json" >/dev/null
+	jq -e '[.mounts[].destination] | index("/work")' "$(taken)/config.json" >/dev/null
+	jq -e '.absent | index("config.json") | not' "$(taken)/metadata.json" >/dev/null
+	run grep -rl hunter2 "$(taken)"
+	[ "$status" -eq 1 ]
+	(cd "$(taken)" && sha256sum --quiet -c SHA256SUMS)
+}
+
 @test "ISO-4: a signal keeps the whole tree" {
 	custody_run -- sh -c 'echo new >new; kill -9 $$'
 	assert_status 137

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/evidence-prune.h"
+#include "core/evidence-prune.h"
 
 #include <errno.h>
 #include <string.h>
@@ -9,6 +9,9 @@
 #include "base/path.h"
 #include "core/ledger.h"
 
+#define ENTRIES_MAX 1000000
+#define TIME_MAX_NS (UINT64_C(600) * 1000000000)
+
 static const char *const verdicts[] = { [EVIDENCE_STAYS] = "stays",
 					[EVIDENCE_TOO_OLD] = "too-old",
 					[EVIDENCE_OVER_QUOTA] = "over-quota",
@@ -17,6 +20,16 @@ static const char *const verdicts[] = { [EVIDENCE_STAYS] = "stays",
 char *evidence_store_path(const struct dirs *d, const struct config *c)
 {
 	return c->forensics.path ? strdup(c->forensics.path) : path_join(d->base, "forensics");
+}
+
+struct capture_options evidence_limits(const struct config *c)
+{
+	return (struct capture_options){
+		.max_bytes = c->forensics.item_max ? c->forensics.item_max : c->forensics.quota / 4,
+		.max_entries = ENTRIES_MAX,
+		.max_manifest = c->forensics.quota / 16,
+		.deadline_ns = clock_boot_ns() + TIME_MAX_NS,
+	};
 }
 
 int evidence_record(const struct dirs *d, const char *kind, const char *name, const char *why,

@@ -8,6 +8,9 @@
 /* Where evidence is kept: custody.json's path, else `forensics` beside the lanes' state.  Heap, NULL on ENOMEM. */
 char *evidence_store_path(const struct dirs *d, const struct config *c);
 
+/* What may be kept of one tree that a stranger made: data, entries, names, time. */
+struct capture_options evidence_limits(const struct config *c);
+
 /* On the disk before anything happens to NAME.  WHY may be NULL. */
 int evidence_record(const struct dirs *d, const char *kind, const char *name, const char *why,
 		    struct fault *f) _must_check_;
