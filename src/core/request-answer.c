@@ -71,9 +71,8 @@ static int by_age(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void note_damaged(const char *id, const char *lane, struct request *rq, struct fault *f)
+static void note_damaged(const char *id, const char *lane, struct request *rq)
 {
-	fault_done(f);
 	request_done(rq);
 	*rq = (struct request){ .level = '?', .state = REQUEST_DAMAGED };
 	(void)snprintf(rq->id, sizeof(rq->id), "%s", id);
@@ -108,13 +107,13 @@ int request_list(const struct desk *d, bool denied_too, struct request_list *ret
 		struct request *rq = &l.items[l.n];
 
 		(*n)[strlen(*n) - strlen(".json")] = '\0';
-		r = request_load(dirfd, *n, rq, f);
+		r = request_load(dirfd, *n, rq, NULL);
 		if (r == -ENOMEM)
-			return r;
+			return fault_errno(f, ENOMEM, "requests");
 		l.n++;
 		/* The others wait all the same. */
 		if (r < 0)
-			note_damaged(*n, d->lane, rq, f);
+			note_damaged(*n, d->lane, rq);
 		else if (request_is_over(rq, &now) || !str_eq(rq->lane, d->lane) ||
 			 (rq->state == REQUEST_DENIED && !denied_too)) {
 			request_done(rq);
