@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/seam.h"
+#include "base/str.h"
 
 /*
  * The seam of tests/custody-seamed:
@@ -68,10 +69,13 @@ void seam(const char *point)
 	static atomic_uint reached;
 	const char *at = getenv("CUSTODY_SEAM"), *time = getenv("CUSTODY_SEAM_TIME"),
 		   *how = getenv("CUSTODY_SEAM_DO");
+	uint64_t when = 1;
 
 	starve(false);
 	note(point);
-	if (!at || strcmp(at, point) != 0 || ++reached != (time ? strtoul(time, NULL, 10) : 1))
+	if (time && str_to_u64(time, &when) < 0)
+		abort();
+	if (!at || strcmp(at, point) != 0 || ++reached != when)
 		return;
 	if (how && strcmp(how, "starve") == 0)
 		starve(true);

@@ -47,6 +47,6 @@ struct session_lost {
 	struct evidence_taken taken;
 	char *error;
 };
-void session_evidence_lost(void *lost, const struct ledger_run *names, struct ledger_end *end);
+void session_evidence_lost(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end);
 void session_lost_done(struct session_lost *l);
 #define _cleanup_session_lost_ _cleanup_(session_lost_done)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -107,13 +108,38 @@ static int take(struct session_lost *l, const char *store, const struct ledger_r
 		&l->taken, f);
 }
 
-void session_evidence_lost(void *lost, const struct ledger_run *names, struct ledger_end *end)
+/* Nobody was released, and nobody wrote anything: there is nothing to be evidence of. */
+static bool is_untouched(const struct session_lost *l, const char *session)
+{
+	_cleanup_free_ char *layer = NULL;
+	const struct dirent *e;
+	bool empty = true;
+	DIR *d;
+
+	if (asprintf(&layer, "%s/sessions/%s/u", l->dirs->state, session) < 0) {
+		layer = NULL;
+		return false;
+	}
+	d = opendir(layer);
+	if (!d)
+		return errno == ENOENT;
+	while ((e = readdir(d)))
+		empty &= str_eq(e->d_name, ".") || str_eq(e->d_name, "..");
+	(void)closedir(d);
+	return empty;
+}
+
+void session_evidence_lost(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end)
 {
 	struct session_lost *l = lost;
 	_cleanup_free_ char *store = evidence_store_path(l->dirs, l->config);
 	_cleanup_fault_ struct fault f = { 0 };
 	int r = store ? 0 : fault_errno(&f, ENOMEM, "evidence");
 
+	if (!started && is_untouched(l, names->session)) {
+		log_info("session '%s' had lost its supervisor before anything was started", names->session);
+		return;
+	}
 	/* Who died between the evidence and its record has left it. */
 	if (r == 0)
 		r = evidence_adopt(store, l->dirs->lane, names->session, &l->taken, &f);

@@ -194,11 +194,15 @@ static int sweep(struct session_record *r, const struct dirs *d, struct fault *f
 	int e;
 
 	e = claim_list(r->state, &names, f);
-	for (char **name = names; e == 0 && name && *name; name++) {
+	for (char **name = names; name && *name; name++) {
+		_cleanup_fault_ struct fault one = { 0 };
+
 		if (strcmp(*name, r->run.session) == 0 ||
 		    (fd >= 0 && faccessat(fd, *name, F_OK, AT_SYMLINK_NOFOLLOW) == 0))
 			continue;
-		e = session_record_lost(r, *name, f);
+		/* The others' ends can be told all the same. */
+		if (session_record_lost(r, *name, &one) < 0)
+			log_info("%s, ignoring", fault_text(&one));
 	}
 	return e;
 }

@@ -105,7 +105,7 @@ void claim_done(struct claim *c)
 /* What the ledger has of one session. */
 struct found {
 	char needle[sizeof("\"session\":\"\"") + SESSION_ID_SIZE];
-	bool begun, ended;
+	bool begun, started, ended;
 	char *agent, *worker;
 };
 
@@ -133,6 +133,8 @@ static void look_at(struct found *w, const char *line, size_t len)
 		return;
 	if (record_kind_is(&r, "session.end") || record_kind_is(&r, "session.refused"))
 		w->ended = true;
+	if (record_kind_is(&r, "session.start"))
+		w->started = true;
 	if (!record_kind_is(&r, "session.intent") || w->begun)
 		return;
 	w->begun = true;
@@ -210,7 +212,7 @@ static int close_locked(const char *state, struct ledger *l, const char *session
 	run.agent = w.agent;
 	run.worker = w.worker;
 	if (story->before)
-		story->before(story->arg, &run, story->end);
+		story->before(story->arg, &run, w.started, story->end);
 	r = ledger_end(l, state, &run, story->end, f);
 	return r < 0 ? r : 1;
 }

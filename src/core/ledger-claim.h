@@ -24,10 +24,13 @@ void claim_drop(struct claim *c); /* its story is told */
 void claim_done(struct claim *c); /* memory and lock only: what is not told is left to the next sweep */
 #define _cleanup_claim_ _cleanup_(claim_done)
 
-/* How it ended; BEFORE, which may be NULL, is called once nobody else can tell the end, and may add to it. */
+/*
+ * How it ended; BEFORE, which may be NULL, is called once nobody else can tell the end, and may add to it.  STARTED: the
+ * ledger says that its payload was to be released.  A start is not synced, so after a power loss it may be missing.
+ */
 struct claim_story {
 	struct ledger_end *end;
-	void (*before)(void *arg, const struct ledger_run *names, struct ledger_end *end);
+	void (*before)(void *arg, const struct ledger_run *names, bool started, struct ledger_end *end);
 	void *arg;
 };
 

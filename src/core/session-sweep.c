@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/seam.h"
+#include "core/ledger-claim.h"
 #include "core/session.h"
 
 static void dir_closep(DIR **d)
@@ -67,44 +68,73 @@ static int sweep_one(const struct dirs *d, int sessions_fd, const char *id, sess
 	return r < 0 ? fault_wrap(f, r, "clean up after session '%s'", id) : 1;
 }
 
+/* Is there a file PARENT/DIR/ID?  Yes, if nobody can say. */
+static bool is_there(const char *parent, const char *dir, const char *id)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (asprintf(&path, "%s/%s/%s", parent, dir, id) < 0) {
+		path = NULL;
+		return true;
+	}
+	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
+/* The first fault is told; what else can be cleaned up is. */
+struct sweeping {
+	int n, error;
+	struct fault *f;
+};
+
+static void count(struct sweeping *s, int r, struct fault *f)
+{
+	if (r >= 0) {
+		s->n += r;
+		return;
+	}
+	if (s->error == 0) {
+		s->error = r;
+		if (s->f)
+			*s->f = *f;
+		*f = (struct fault){ 0 };
+	}
+	fault_done(f);
+}
+
 /*
  * RUN is empty after a reboot, STATE is not.  A state directory is made after its run directory was locked, so one
- * without a run directory has no living owner.
+ * without a run directory has no living owner.  One whose record is still open holds what its evidence is taken from: it
+ * stays until that is done.
  */
-static int sweep_states(const struct dirs *d, int sessions_fd, struct fault *f)
+static void sweep_states(const struct dirs *d, struct sweeping *s)
 {
 	_cleanup_dir_ DIR *states = open_list(d->state, "sessions");
 	const struct dirent *e;
-	int n = 0, r;
 
 	while (states && (e = readdir(states))) {
-		if (e->d_name[0] == '.' ||
-		    faccessat(sessions_fd, e->d_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
+		_cleanup_fault_ struct fault f = { 0 };
+		int r;
+
+		if (e->d_name[0] == '.' || is_there(d->run, "sessions", e->d_name) ||
+		    is_there(d->state, CLAIM_DIR, e->d_name))
 			continue;
-		r = path_remove_tree(dirfd(states), e->d_name, f);
-		if (r < 0)
-			return fault_wrap(f, r, "clean up after session '%s'", e->d_name);
-		n++;
+		r = path_remove_tree(dirfd(states), e->d_name, &f);
+		count(s, r < 0 ? fault_wrap(&f, r, "clean up after session '%s'", e->d_name) : 1, &f);
 	}
-	return n;
 }
 
 int session_sweep(const struct dirs *d, session_release release, void *arg, struct fault *f)
 {
 	_cleanup_dir_ DIR *sessions = open_list(d->run, "sessions");
+	struct sweeping s = { .f = f };
 	const struct dirent *e;
-	int n = 0, r;
 
-	if (!sessions)
-		return 0;
-	while ((e = readdir(sessions))) {
-		if (e->d_name[0] == '.')
-			continue;
-		r = sweep_one(d, dirfd(sessions), e->d_name, release, arg, f);
-		if (r < 0)
-			return r;
-		n += r;
+	while (sessions && (e = readdir(sessions))) {
+		_cleanup_fault_ struct fault one = { 0 };
+
+		if (e->d_name[0] != '.')
+			count(&s, sweep_one(d, dirfd(sessions), e->d_name, release, arg, &one), &one);
 	}
-	r = sweep_states(d, dirfd(sessions), f);
-	return r < 0 ? r : n + r;
+	sweep_states(d, &s);
+	return s.error < 0 ? s.error : s.n;
 }

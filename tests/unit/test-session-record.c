@@ -11,12 +11,12 @@
 
 /* Evidence has its own tests; here nothing is configured, and nobody asks for it. */
 struct session_lost;
-void session_evidence_lost(void *lost, const struct ledger_run *names, struct ledger_end *end);
+void session_evidence_lost(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end);
 void session_lost_done(struct session_lost *l);
 
-void session_evidence_lost(void *lost, const struct ledger_run *names, struct ledger_end *end)
+void session_evidence_lost(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end)
 {
-	(void)lost, (void)names, (void)end;
+	(void)lost, (void)names, (void)started, (void)end;
 }
 
 void session_lost_done(struct session_lost *l)

@@ -10,6 +10,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "core/ledger-claim.h"
 #include "core/session.h"
 
 #include "tap.h"
@@ -146,6 +147,27 @@ static void state_without_a_session_is_swept(void)
 	CHECK(!exists(state));
 }
 
+/* Nobody has told its end yet: what its evidence is taken from is still needed. */
+static void state_of_an_open_record_stays(void)
+{
+	_cleanup_dirs_ struct dirs d = { 0 };
+	_cleanup_free_ char *run = NULL, *state = NULL, *open_dir = NULL, *claim = NULL;
+
+	CHECK(load(&d) == 0);
+	CHECK(make_stale(&d));
+	CHECK(asprintf(&run, "%s/sessions/" ID_B, d.run) > 0 &&
+	      asprintf(&state, "%s/sessions/" ID_B, d.state) > 0 &&
+	      asprintf(&open_dir, "%s/" CLAIM_DIR, d.state) > 0 &&
+	      asprintf(&claim, "%s/" CLAIM_DIR "/" ID_B, d.state) > 0);
+	CHECK(run_dir_goes(run));
+	CHECK(mkdir(open_dir, 0700) == 0 && mkdir(claim, 0700) == 0);
+	CHECK(session_sweep(&d, note_release, NULL, NULL) == 0);
+	CHECK(exists(state));
+	CHECK(rmdir(claim) == 0 && rmdir(open_dir) == 0);
+	CHECK(session_sweep(&d, note_release, NULL, NULL) == 1);
+	CHECK(!exists(state));
+}
+
 static int refuse_release(void *arg, const char *id, int run_fd, struct fault *f)
 {
 	(void)arg, (void)id, (void)run_fd;
@@ -164,6 +186,34 @@ static void what_cannot_be_released_stays(void)
 	CHECK(session_sweep(&d, refuse_release, NULL, &f) == -EBUSY);
 	CHECK(f.text && strstr(f.text, ID_B));
 	CHECK(exists(run));
+	CHECK(session_sweep(&d, NULL, NULL, NULL) == 1);
+}
+
+/* ID_B only. */
+static int refuse_one(void *arg, const char *id, int run_fd, struct fault *f)
+{
+	return strcmp(id, ID_B) == 0 ? refuse_release(arg, id, run_fd, f) : 0;
+}
+
+static void one_that_stays_does_not_keep_the_others(void)
+{
+	_cleanup_dirs_ struct dirs d = { 0 };
+	_cleanup_fault_ struct fault f = { 0 };
+	_cleanup_free_ char *run = NULL;
+
+	CHECK(load(&d) == 0);
+	/* Before and behind it, whatever order the directory has. */
+	for (int i = 0; i < 8; i++) {
+		_cleanup_session_ struct session s = NO_SESSION;
+		char id[SESSION_ID_SIZE];
+
+		CHECK(snprintf(id, sizeof(id), "20261116T03150%dZ-00000000", i) == SESSION_ID_SIZE - 1);
+		CHECK(session_open(&d, pass, id, &s, NULL) == 0);
+	}
+	CHECK(make_stale(&d));
+	CHECK(session_sweep(&d, refuse_one, NULL, &f) == -EBUSY);
+	CHECK(f.text && strstr(f.text, ID_B));
+	CHECK(asprintf(&run, "%s/sessions/" ID_B, d.run) > 0 && exists(run));
 	CHECK(session_sweep(&d, NULL, NULL, NULL) == 1);
 }
 
@@ -217,5 +267,6 @@ static void finish(void)
 
 TAP_MAIN(T(start), T(two_sessions_share_nothing), T(name_is_taken_once), T(directories_are_private),
 	 T(sweep_takes_the_dead_and_leaves_the_living), T(state_without_a_session_is_swept),
-	 T(what_cannot_be_released_stays), T(ids_are_free_again_after_their_holder),
+	 T(state_of_an_open_record_stays), T(what_cannot_be_released_stays),
+	 T(one_that_stays_does_not_keep_the_others), T(ids_are_free_again_after_their_holder),
 	 T(relative_root_is_refused), T(finish))
