@@ -10,9 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 
 #define CLONE_MIN ((uint64_t)64 * 1024) /* below this a copy is cheaper than shared blocks */
+#define CLOCK_STEP_US 20000		/* times of files move with the timer: 10 ms where it is slowest */
 
 static ssize_t read_at(int fd, void *buffer, size_t len, uint64_t offset)
 {
@@ -47,7 +49,7 @@ static int copy_range(struct capture_copy *c, struct sha256_ctx *sha, uint64_t f
 	while (len > 0) {
 		size_t step = len < CAPTURE_BUFFER ? (size_t)len : CAPTURE_BUFFER;
 		ssize_t n = c->from_pack ? pack_read(c->from_pack, c->buffer, step)
-					 : read_at(c->cloned ? c->out : c->in, c->buffer, step, from);
+					 : read_at(c->source, c->buffer, step, from);
 		int r = 0;
 
 		if (n < 0) {
@@ -88,7 +90,58 @@ static int copy_extents(struct capture_copy *c, struct sha256_ctx *sha, struct f
 	return r;
 }
 
-/* It may have grown since it was looked at: what is kept is what is told of. */
+static bool look(int fd, struct statx *ret)
+{
+	return statx(fd, "", AT_EMPTY_PATH, STATX_SIZE | STATX_MTIME | STATX_CTIME, ret) == 0;
+}
+
+static bool is_same_time(const struct statx_timestamp *a, const struct statx_timestamp *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+bool capture_is_unchanged(int fd, const struct statx *was)
+{
+	struct statx is;
+
+	return look(fd, &is) && is.stx_size == was->stx_size &&
+	       is_same_time(&is.stx_mtime, &was->stx_mtime) && is_same_time(&is.stx_ctime, &was->stx_ctime);
+}
+
+/* Was it left alone for longer than the clock of files takes to move on?  Then each change from now on shows. */
+static bool is_at_rest(int fd, struct statx *ret)
+{
+	const uint64_t now = clock_wall_us();
+
+	if (!look(fd, ret) || ret->stx_ctime.tv_sec < 0)
+		return false;
+	return (uint64_t)ret->stx_ctime.tv_sec * 1000000 + ret->stx_ctime.tv_nsec / 1000 + CLOCK_STEP_US <
+	       now;
+}
+
+/*
+ * Of two files with the same blocks the first one's pages are in memory, the clone's are not: hash that one, and the clone only
+ * when the first one has changed meanwhile.  Its pages were written and made read-only for the clone, so that even a write
+ * through a mapping moves its times.
+ */
+static int hash_clone(struct capture_copy *c, struct sha256_ctx *sha, const struct statx *before,
+		      struct fault *f)
+{
+	int r;
+
+	c->source = before ? c->in : c->out;
+	r = copy_range(c, sha, 0, 0, c->size, f);
+	if (!before || (r == 0 && capture_is_unchanged(c->in, before)))
+		return r;
+	if (f)
+		fault_done(f);
+	c->read_failed = false;
+	c->copied = 0;
+	sha256_init(sha);
+	return hash_clone(c, sha, NULL, f);
+}
+
+/* 1 when blocks are shared.  It may have grown since it was looked at: what is kept is what is told of. */
 static int share_blocks(struct capture_copy *c, struct fault *f)
 {
 	struct stat st;
@@ -102,7 +155,22 @@ static int share_blocks(struct capture_copy *c, struct fault *f)
 		c->size = (uint64_t)st.st_size;
 	else if (ftruncate(c->out, (off_t)c->size) < 0)
 		return fault_errno(f, errno, "cut a clone");
-	return 0;
+	return 1;
+}
+
+static int copy_whole(struct capture_copy *c, struct sha256_ctx *sha, struct fault *f)
+{
+	bool at_rest;
+	struct statx before;
+	int r;
+
+	if (!c->clone || c->out < 0 || c->size < CLONE_MIN)
+		return copy_range(c, sha, 0, 0, c->size, f);
+	at_rest = c->local && is_at_rest(c->in, &before);
+	r = share_blocks(c, f);
+	if (r == 0)
+		return copy_range(c, sha, 0, 0, c->size, f);
+	return r < 0 ? r : hash_clone(c, sha, at_rest ? &before : NULL, f);
 }
 
 uint64_t capture_copy_wanted(const struct capture_copy *c)
@@ -133,13 +201,11 @@ static int pad(struct capture_copy *c, struct sha256_ctx *sha, struct fault *f)
 int capture_copy(struct capture_copy *c, struct fault *f)
 {
 	struct sha256_ctx sha;
-	int r = 0;
+	int r;
 
 	sha256_init(&sha);
-	if (c->clone && !c->sparse && c->out >= 0 && c->size >= CLONE_MIN)
-		r = share_blocks(c, f);
-	if (r == 0)
-		r = c->sparse ? copy_extents(c, &sha, f) : copy_range(c, &sha, 0, 0, c->size, f);
+	c->source = c->in;
+	r = c->sparse ? copy_extents(c, &sha, f) : copy_whole(c, &sha, f);
 	if (c->to_pack && (r > 0 || c->read_failed)) {
 		_cleanup_fault_ struct fault why = { 0 };
 

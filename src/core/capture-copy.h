@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/digest.h"
 #include "base/fault.h"
@@ -25,6 +26,7 @@ struct capture_copy {
 	bool sparse; /* EXTENTS count, also when there are none */
 	bool unpack; /* IN is packed, OUT gets holes; else the other way round */
 	bool clone;  /* try to share blocks */
+	bool local;  /* the times of IN are this machine's */
 	/*
 	 * Instead of OUT, or of IN: what is announced to an archive must come, so what cannot be read is zeros there, and in
 	 * the digest.
@@ -37,11 +39,15 @@ struct capture_copy {
 	struct digest digest;
 	bool cloned;
 	bool read_failed; /* else it is OUT that failed */
+	int source;	  /* whose bytes are being read */
 };
 
 int capture_copy(struct capture_copy *c, struct fault *f) _must_check_;
 /* Bytes of data that it is asked for. */
 uint64_t capture_copy_wanted(const struct capture_copy *c);
+
+/* By its size and times, which are all that WAS needs to have. */
+bool capture_is_unchanged(int fd, const struct statx *was);
 
 /*
  * Where data lies in the first SIZE bytes of FD.  *RET (heap) has at most MANIFEST_EXTENTS_MAX; small holes of a file in

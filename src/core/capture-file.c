@@ -127,18 +127,6 @@ static int create_out(struct capture_target *t, struct capture_job *j)
 	return -errno;
 }
 
-static bool is_changed(const struct capture_job *j)
-{
-	const struct statx *was = j->seen;
-	struct statx is;
-
-	if (statx(j->in, "", AT_EMPTY_PATH, STATX_SIZE | STATX_MTIME | STATX_CTIME, &is) < 0)
-		return true;
-	return is.stx_size != was->stx_size || is.stx_mtime.tv_sec != was->stx_mtime.tv_sec ||
-	       is.stx_mtime.tv_nsec != was->stx_mtime.tv_nsec ||
-	       is.stx_ctime.tv_sec != was->stx_ctime.tv_sec || is.stx_ctime.tv_nsec != was->stx_ctime.tv_nsec;
-}
-
 /* A share says only here that it was full. */
 static int settle(const struct capture_target *t, int out)
 {
@@ -173,7 +161,7 @@ static void keep_copy(int *failed, struct capture_job *j, const struct capture_c
 
 	e->has_digest = true;
 	e->digest = c->digest;
-	e->unstable = is_changed(j) || c->copied < wanted;
+	e->unstable = !capture_is_unchanged(j->in, j->seen) || c->copied < wanted;
 	if (c->copied < wanted)
 		blame(failed, e, 0, "became shorter while it was read");
 	else if (j->size < e->size)
@@ -269,7 +257,9 @@ static void copy_packed(struct capture_target *t, int *failed, struct capture_jo
 uint64_t capture_file(struct capture_target *t, struct capture_job *j, void *buffer, int *failed)
 {
 	struct manifest_entry *e = &j->entry;
-	struct capture_copy c = { .in = j->in, .clone = !t->no_clone, .buffer = buffer };
+	struct capture_copy c = {
+		.in = j->in, .clone = !t->no_clone, .local = !t->o->sync_each, .buffer = buffer
+	};
 	bool cut;
 
 	if (capture_xattrs(j->in, e, NULL) < 0)
