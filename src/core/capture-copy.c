@@ -158,6 +158,68 @@ static int share_blocks(struct capture_copy *c, struct fault *f)
 	return 1;
 }
 
+/* STEP bytes, or fewer at the end of the file. */
+static ssize_t read_full(int fd, char *buffer, size_t step, uint64_t offset)
+{
+	size_t got = 0;
+
+	while (got < step) {
+		ssize_t n = read_at(fd, buffer + got, step - got, offset + got);
+
+		if (n < 0)
+			return n;
+		if (n == 0)
+			break;
+		got += (size_t)n;
+	}
+	return (ssize_t)got;
+}
+
+static int copy_pieces(struct capture_copy *c, struct sha256_ctx *sha, struct fault *f)
+{
+	while (c->copied < c->size) {
+		const uint64_t left = c->size - c->copied;
+		const size_t step = left < CAPTURE_DIRECT_STEP ? (size_t)left : CAPTURE_DIRECT_STEP;
+		void *buffer;
+		ssize_t n;
+		int r = capture_direct_buffer(c->direct, &buffer, f);
+
+		if (r < 0)
+			return r;
+		n = read_full(c->in, buffer, step, c->copied);
+		if (n < 0) {
+			c->read_failed = true;
+			return fault_errno(f, errno, "read");
+		}
+		sha256_update(sha, (size_t)n, buffer);
+		r = capture_direct_put(c->direct, (size_t)n, f);
+		if (r < 0)
+			return r;
+		c->copied += (uint64_t)n;
+		if ((size_t)n < step)
+			return 1;
+	}
+	return 0;
+}
+
+static int copy_direct(struct capture_copy *c, struct sha256_ctx *sha, struct fault *f)
+{
+	int r = capture_direct_begin(c->direct, c->out, c->size, f), end;
+
+	if (r <= 0)
+		return r < 0 ? r : copy_range(c, sha, 0, 0, c->size, f);
+	r = copy_pieces(c, sha, f);
+	end = capture_direct_end(c->direct, r < 0 ? NULL : f);
+	return r < 0 || end == 0 ? r : end;
+}
+
+static int copy_bytes(struct capture_copy *c, struct sha256_ctx *sha, struct fault *f)
+{
+	return c->direct && c->out >= 0 && c->size >= CAPTURE_DIRECT_MIN
+		       ? copy_direct(c, sha, f)
+		       : copy_range(c, sha, 0, 0, c->size, f);
+}
+
 static int copy_whole(struct capture_copy *c, struct sha256_ctx *sha, struct fault *f)
 {
 	bool at_rest;
@@ -165,11 +227,11 @@ static int copy_whole(struct capture_copy *c, struct sha256_ctx *sha, struct fau
 	int r;
 
 	if (!c->clone || c->out < 0 || c->size < CLONE_MIN)
-		return copy_range(c, sha, 0, 0, c->size, f);
+		return copy_bytes(c, sha, f);
 	at_rest = c->local && is_at_rest(c->in, &before);
 	r = share_blocks(c, f);
 	if (r == 0)
-		return copy_range(c, sha, 0, 0, c->size, f);
+		return copy_bytes(c, sha, f);
 	return r < 0 ? r : hash_clone(c, sha, at_rest ? &before : NULL, f);
 }
 

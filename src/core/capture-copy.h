@@ -8,6 +8,7 @@
 
 #include "base/digest.h"
 #include "base/fault.h"
+#include "core/capture-direct.h"
 #include "core/manifest.h"
 #include "core/pack.h"
 
@@ -32,7 +33,8 @@ struct capture_copy {
 	 * the digest.
 	 */
 	struct pack *to_pack, *from_pack;
-	void *buffer; /* CAPTURE_BUFFER bytes */
+	void *buffer;		       /* CAPTURE_BUFFER bytes */
+	struct capture_direct *direct; /* for a large file; may be NULL */
 
 	/* Filled in. */
 	uint64_t copied; /* bytes of data; fewer than asked for: it has become shorter */

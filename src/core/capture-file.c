@@ -254,12 +254,34 @@ static void copy_packed(struct capture_target *t, int *failed, struct capture_jo
 		blame(failed, e, f.code, "cannot be read: the rest is zeros");
 }
 
-uint64_t capture_file(struct capture_target *t, struct capture_job *j, void *buffer, int *failed)
+/* Only a local target: a share may not let us, and says so in its own way. */
+static struct capture_direct *direct_for(const struct capture_target *t, const struct capture_job *j,
+					 struct capture_tools *tools)
+{
+	if (t->o->sync_each || t->o->pack || j->size < CAPTURE_DIRECT_MIN)
+		return NULL;
+	if (!tools->direct && !tools->has_tried)
+		tools->direct = capture_direct_new();
+	tools->has_tried = true;
+	return tools->direct;
+}
+
+void capture_tools_done(struct capture_tools *tools)
+{
+	free(tools->buffer);
+	capture_direct_free(tools->direct);
+	*tools = (struct capture_tools){ 0 };
+}
+
+uint64_t capture_file(struct capture_target *t, struct capture_job *j, struct capture_tools *tools,
+		      int *failed)
 {
 	struct manifest_entry *e = &j->entry;
-	struct capture_copy c = {
-		.in = j->in, .clone = !t->no_clone, .local = !t->o->sync_each, .buffer = buffer
-	};
+	struct capture_copy c = { .in = j->in,
+				  .clone = !t->no_clone,
+				  .local = !t->o->sync_each,
+				  .buffer = tools->buffer,
+				  .direct = direct_for(t, j, tools) };
 	bool cut;
 
 	if (capture_xattrs(j->in, e, NULL) < 0)

@@ -48,8 +48,18 @@ void capture_target_done(struct capture_target *t);
 uint64_t capture_target_claim(struct capture_target *t, uint64_t bytes);
 bool capture_target_has_room(struct capture_target *t);
 
+/* What a thread works with. */
+struct capture_tools {
+	void *buffer; /* CAPTURE_BUFFER bytes */
+	struct capture_direct *direct;
+	bool has_tried; /* to get one */
+};
+void capture_tools_done(struct capture_tools *tools);
+#define _cleanup_capture_tools_ _cleanup_(capture_tools_done)
+
 /*
  * Copies and hashes; what went wrong is in the entry.  Returns how many bytes of data were kept.  *FAILED (errno) is set
  * only when nothing of the capture can be right any more.
  */
-uint64_t capture_file(struct capture_target *t, struct capture_job *j, void *buffer, int *failed);
+uint64_t capture_file(struct capture_target *t, struct capture_job *j, struct capture_tools *tools,
+		      int *failed);

@@ -153,9 +153,10 @@ bool capture_pool_has_room(struct capture_pool *p)
 
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
-static void work_on(struct capture_pool *p, struct news *n, struct capture_job *j, void *buffer)
+static void work_on(struct capture_pool *p, struct news *n, struct capture_job *j,
+		    struct capture_tools *tools)
 {
-	n->stats.bytes += capture_file(&p->target, j, buffer, &n->failed);
+	n->stats.bytes += capture_file(&p->target, j, tools, &n->failed);
 	note(n, &j->entry);
 	capture_job_done(j);
 }
@@ -178,14 +179,14 @@ static void *work(void *arg)
 {
 	struct capture_pool *p = arg;
 	_cleanup_free_ struct batch *b = calloc(1, sizeof(*b));
-	_cleanup_free_ void *buffer = malloc(CAPTURE_BUFFER);
-	struct news news = { .failed = b && buffer ? 0 : ENOMEM };
+	_cleanup_capture_tools_ struct capture_tools tools = { .buffer = malloc(CAPTURE_BUFFER) };
+	struct news news = { .failed = b && tools.buffer ? 0 : ENOMEM };
 
 	(void)pthread_mutex_lock(&p->lock);
 	while (!news.failed && take_batch_locked(p, b)) {
 		(void)pthread_mutex_unlock(&p->lock);
 		for (size_t i = 0; i < b->n; i++)
-			work_on(p, &news, b->jobs + i, buffer);
+			work_on(p, &news, b->jobs + i, &tools);
 		b->n = 0;
 		(void)pthread_mutex_lock(&p->lock);
 		tell_locked(p, &news);

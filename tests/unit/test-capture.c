@@ -430,6 +430,8 @@ static void a_full_target_loses_files_and_says_which(void)
 		memset(bytes, 'a' + i % 26, sizeof(bytes));
 		fd = openat(t.fd, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 		CHECK(fd >= 0 && fd_write_all(fd, bytes, sizeof(bytes), NULL) == 0);
+		for (int j = 0; i == 0 && j < 60; j++) /* one is larger than the whole target */
+			CHECK(fd_write_all(fd, bytes, sizeof(bytes), NULL) == 0);
 	}
 	pid = fork();
 	CHECK(pid >= 0);
