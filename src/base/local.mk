@@ -13,4 +13,5 @@ libbase_a_SOURCES = \
 	src/base/seam.c src/base/seam.h \
 	src/base/sign.c src/base/sign.h \
 	src/base/str.c src/base/strbuf.c src/base/strv.c src/base/str.h \
+	src/base/userns.c src/base/userns.h \
 	src/base/walk.c src/base/walk.h

@@ -66,7 +66,8 @@ static struct source choose(const struct session_evidence *e, const struct sessi
 	}
 	switch (c->docket->asked.workspace) {
 	case PROFILE_WORKSPACE_OVERLAY:
-		s.fd = open(c->upper, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		/* O_PATH: the payload may have shut it. */
+		s.fd = open(c->upper, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		s.upper = true;
 		s.why = "the layer with the changes was gone";
 		break;

@@ -91,7 +91,8 @@ static int take(struct session_lost *l, const char *store, const struct ledger_r
 	if (asprintf(&layer, "%s/sessions/%s/u", l->dirs->state, names->session) < 0 ||
 	    asprintf(&audit_path, "%s/sessions/%s/" AUDIT_NAME, l->dirs->state, names->session) < 0)
 		return fault_errno(f, ENOMEM, "evidence");
-	upper = open(layer, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	/* O_PATH: the payload may have shut it. */
+	upper = open(layer, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	audit = open(audit_path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	limits.upper = true;
 	limits.ids = guess_ids(l, upper, audit);

@@ -53,7 +53,7 @@ enum evidence_form {
 struct evidence_ask {
 	const char *store; /* made when it is not there */
 	const char *session;
-	int tree;		     /* -EBADF: none is left; WHY says so */
+	int tree;		     /* -EBADF: none is left; WHY says so.  O_PATH will do. */
 	const char *why;	     /* TREE -EBADF: the reason; else NULL */
 	const struct jdoc *metadata; /* an object, the result's shape (result.h) */
 	const struct evidence_side *sides;

@@ -9,6 +9,7 @@ libcore_a_SOURCES = \
 	src/core/capture-file.c src/core/capture-file.h \
 	src/core/capture-pool.c src/core/capture-pool.h \
 	src/core/evidence.c src/core/evidence.h \
+	src/core/evidence-inside.c src/core/evidence-inside.h \
 	src/core/evidence-config.c src/core/evidence-config.h \
 	src/core/evidence-judge.c \
 	src/core/evidence-probe.c src/core/evidence-probe.h \

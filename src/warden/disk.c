@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/userns.h"
 
 #define TICKS_MAX 20
 #define ENTRY_BYTES UINT64_C(4096)
@@ -24,23 +24,16 @@ static void dir_closep(DIR **d)
 }
 
 struct walk {
-	dev_t dev;  /* never through a link, never across a mount: this is the layer's own */
-	bool force; /* nobody is left whom a changed mode could disturb */
+	dev_t dev; /* never through a link, never across a mount: this is the layer's own */
+	/* A user's own directory without permissions hides what is in it from its owner as well. */
 	bool denied;
 };
 
-/* A user's own directory without permissions hides what is in it from its owner as well. */
-static int open_below(struct walk *w, int dirfd, const char *name, mode_t mode)
+static int open_below(struct walk *w, int dirfd, const char *name)
 {
-	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	int fd = openat(dirfd, name, flags);
+	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (fd >= 0 || errno != EACCES)
-		return fd;
-	if (w->force && fchmodat(dirfd, name, (mode & 0777) | 0700, 0) == 0)
-		fd = openat(dirfd, name, flags);
-	if (fd < 0)
-		w->denied = true;
+	w->denied |= fd < 0 && errno == EACCES;
 	return fd;
 }
 
@@ -75,7 +68,7 @@ static uint64_t measure(struct walk *w, int fd, uint64_t max, unsigned int depth
 		/* Deeper than anybody needs: counted as over, or a chain of directories would hide the rest. */
 		if (depth == 0)
 			return DISK_TOO_DEEP;
-		sub = open_below(w, dirfd(d), e->d_name, st.st_mode);
+		sub = open_below(w, dirfd(d), e->d_name);
 		below = sub >= 0 ? measure(w, sub, max - (sum > max ? max : sum), depth - 1) : 0;
 		if (below == DISK_TOO_DEEP)
 			return DISK_TOO_DEEP;
@@ -92,15 +85,14 @@ static uint64_t walk(struct walk *w, const char *dir, uint64_t max)
 	if (lstat(dir, &st) < 0)
 		return 0;
 	w->dev = st.st_dev;
-	fd = open_below(w, AT_FDCWD, dir, st.st_mode);
+	fd = open_below(w, AT_FDCWD, dir);
 	return fd < 0 ? 0 : measure(w, fd, max, DISK_DEPTH_MAX);
 }
 
-/* As the owner of the container's user namespace one is root there, whatever the modes say.  A child, for good. */
-static uint64_t walk_inside(pid_t init, const char *dir, uint64_t max)
+/* What the payload's modes hide from us is counted where they do not count.  A child, for good. */
+static uint64_t walk_inside(const char *dir, uint64_t max)
 {
 	uint64_t sum = 0;
-	char path[48];
 	int fd[2];
 	pid_t pid;
 
@@ -109,13 +101,10 @@ static uint64_t walk_inside(pid_t init, const char *dir, uint64_t max)
 	pid = fork();
 	if (pid == 0) {
 		struct walk w = { 0 };
-		int ns, at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-		(void)snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)init);
-		ns = open(path, O_RDONLY | O_CLOEXEC);
-		if (at < 0 || ns < 0 || setns(ns, CLONE_NEWUSER) < 0 || fchdir(at) < 0)
+		if (userns_enter(NULL) < 0)
 			_exit(1);
-		sum = walk(&w, ".", max);
+		sum = walk(&w, dir, max);
 		_exit(write(fd[1], &sum, sizeof(sum)) == sizeof(sum) ? 0 : 1);
 	}
 	(void)fd_close(fd[1]);
@@ -127,13 +116,11 @@ static uint64_t walk_inside(pid_t init, const char *dir, uint64_t max)
 	return sum;
 }
 
-uint64_t disk_measure(const char *dir, uint64_t max, pid_t init)
+uint64_t disk_measure(const char *dir, uint64_t max)
 {
-	struct walk w = { .force = init <= 0 };
-	uint64_t sum = walk(&w, dir, max), inside = 0;
+	struct walk w = { 0 };
+	uint64_t sum = walk(&w, dir, max), inside = w.denied ? walk_inside(dir, max) : 0;
 
-	if (w.denied && init > 0)
-		inside = walk_inside(init, dir, max);
 	return inside > sum ? inside : sum;
 }
 
@@ -180,7 +167,7 @@ bool disk_watch_exceeds(struct disk_watch *w, bool final)
 	read_free(w->dir, &bytes, &files);
 	if (!is_due(w, bytes, files, final))
 		return false;
-	w->size_at_walk = disk_measure(w->dir, w->limit, final ? 0 : w->init);
+	w->size_at_walk = disk_measure(w->dir, w->limit);
 	gone = bytes < w->free_at_start ? w->free_at_start - bytes : 0;
 	/* More is gone than has a name: somebody else's, or open files without one.  Those go with their processes. */
 	if (!final && w->size_at_walk <= w->limit && gone > w->size_at_walk && gone > w->limit / 2)

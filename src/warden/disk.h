@@ -12,7 +12,7 @@
 struct disk_watch {
 	const char *dir; /* NULL: nothing to watch; borrowed */
 	uint64_t limit;	 /* bytes */
-	pid_t init;	 /* leads to the processes and to the user namespace of the run */
+	pid_t init;	 /* leads to the processes of the run */
 	uint64_t free_at_start, free_at_walk;
 	uint64_t files_at_walk; /* free inodes, in bytes of what each counts */
 	uint64_t size_at_walk;
@@ -24,11 +24,11 @@ void disk_watch_init(struct disk_watch *w, const char *dir, uint64_t limit, pid_
 bool disk_watch_exceeds(struct disk_watch *w, bool final);
 
 /*
- * Bytes on disk below DIR, counting stops above MAX.  INIT 0: the run is over, modes may be changed.  A tree of more
- * levels than anybody counts is DISK_TOO_DEEP, which is above every limit.
+ * Bytes on disk below DIR, counting stops above MAX.  A tree of more levels than anybody counts is DISK_TOO_DEEP, which is
+ * above every limit.
  */
 #define DISK_DEPTH_MAX 256
 #define DISK_TOO_DEEP UINT64_MAX
-uint64_t disk_measure(const char *dir, uint64_t max, pid_t init);
+uint64_t disk_measure(const char *dir, uint64_t max);
 /* Bytes of files without a name that processes of INIT's pid namespace hold in an overlay. */
 uint64_t disk_measure_nameless(pid_t init);

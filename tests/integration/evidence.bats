@@ -247,10 +247,38 @@ inside" ]
 new" ]
 }
 
-# lose CMD: in the background until it says "ready", then its supervisor is killed.  LOST is the session's name.
+@test "ISO-4: what a user's payload shut from itself is kept too, with its modes" {
+	suite_setup_user
+	"${CUSTODY_AS[@]}" sh -c 'echo original >kept'
+	cat >"$CUSTODY_HOME/u.json" <<-'END'
+		{"schema":1,"name":"u","extends":"offline","enforce":{"optional":["memory-limit","pids-limit","cpu-limit"]}}
+	END
+	local shut='mkdir -p shut/deep read; echo in >shut/deep/in; echo in >read/in; echo file >file
+		chmod 000 file shut/deep/in shut/deep shut; chmod 400 read; chmod 000 .' end
+	for end in 'kill -9 $$' 'exit 3'; do
+		custody_run --profile "$CUSTODY_HOME/u.json" -- sh -c "$shut; $end"
+		[ "$(jq -r '.status, .tree.missing' "$(taken)/metadata.json" | paste -sd ' ')" = "complete 0" ]
+		[ "$(cat "$(taken)/worktree/"{shut/deep/in,read/in,file} | paste -sd ' ')" = 'in in file' ]
+		[ "$(entry shut mode) $(entry shut/deep/in mode) $(entry read mode) $(entry '' mode)" = "0000 0000 0400 0000" ]
+		[ "$(entry shut/deep/in uid)" = "$("${CUSTODY_AS[@]}" id -u)" ]
+		evidence verify "$(basename "$(taken)")"
+	done
+	# Nothing was opened up for it, and nothing is left.
+	[ -z "$(find "$CUSTODY_ROOT/run/sessions" "$CUSTODY_ROOT/sandbox/sessions" -mindepth 1)" ]
+	# Nor when the supervisor died.
+	lose "$shut" --profile "$CUSTODY_HOME/u.json"
+	"${CUSTODY_AS[@]}" "$CUSTODY" recover
+	[ "$(cat "$CUSTODY_ROOT/forensics/$LOST/worktree/"{shut/deep/in,read/in,file} | paste -sd ' ')" = 'in in file' ]
+	[ "$(jq -r 'select(.p == "shut") | .mode' "$CUSTODY_ROOT/forensics/$LOST/manifest.ndjson")" = 0000 ]
+	evidence verify "$LOST"
+}
+
+# lose CMD [OPTIONS]: in the background until it says "ready", then its supervisor is killed.  LOST is the session's name.
 lose() {
+	local cmd=$1
+	shift
 	mkfifo "$CUSTODY_HOME/ready"
-	"${CUSTODY_AS[@]}" "$CUSTODY" run --agent bob -- sh -c "$1; echo ready; sleep 60" >"$CUSTODY_HOME/ready" 2>/dev/null 3>&- &
+	"${CUSTODY_AS[@]}" "$CUSTODY" run --agent bob "$@" -- sh -c "$cmd; echo ready; sleep 60" >"$CUSTODY_HOME/ready" 2>/dev/null 3>&- &
 	local pid=$! line
 	read -r line <"$CUSTODY_HOME/ready"
 	LOST=$(ls "$CUSTODY_ROOT/run/sessions")
