@@ -38,15 +38,30 @@ static size_t comment_end(const struct jdoc_text *t, size_t from)
 	return end ? (size_t)(end + 2 - t->bytes) : from;
 }
 
+/* Blanks need no look at what else a character could be. */
+static void skip_blanks(const struct jdoc_text *t, struct jdoc_place *p)
+{
+	for (; p->offset < t->len; p->offset++) {
+		char c = t->bytes[p->offset];
+
+		if (c == '\n') {
+			p->line++;
+			p->column = 1;
+		} else if (c == ' ' || c == '\t' || c == '\r') {
+			p->column++;
+		} else {
+			return;
+		}
+	}
+}
+
 void jdoc_place_skip(const struct jdoc_text *t, struct jdoc_place *p)
 {
-	while (p->offset < t->len) {
-		size_t next = p->offset;
+	for (;;) {
+		size_t next;
 
-		while (next < t->len && memchr(" \t\r\n", t->bytes[next], 4))
-			next++;
-		if (next < t->len)
-			next = comment_end(t, next);
+		skip_blanks(t, p);
+		next = p->offset < t->len ? comment_end(t, p->offset) : p->offset;
 		if (next == p->offset)
 			return;
 		jdoc_place_move(t, p, next);
@@ -102,8 +117,9 @@ int jdoc_check_escapes(const struct jdoc_text *t, const struct jdoc_place *start
 	for (const char *s = t->bytes + start->offset; s < end; s++) {
 		int unit, low;
 
-		if (*s != '\\')
-			continue;
+		s = memchr(s, '\\', (size_t)(end - s));
+		if (!s)
+			break;
 		/* Step over what is escaped, so that a backslash there does not start another escape. */
 		if (++s == end || *s != 'u')
 			continue;

@@ -28,6 +28,16 @@ static void put_escape(struct strbuf *out, unsigned char c)
 		strbuf_printf(out, "u%04x", c);
 }
 
+/* Bytes of TEXT that stand for themselves: most of what is ever written, so they go out in one piece. */
+static size_t plain_len(const char *text, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && text[n] >= 0x20 && text[n] <= 0x7e && text[n] != '"' && text[n] != '\\')
+		n++;
+	return n;
+}
+
 void jdoc_quote(struct strbuf *out, const char *text)
 {
 	size_t len = strlen(text);
@@ -35,8 +45,15 @@ void jdoc_quote(struct strbuf *out, const char *text)
 	strbuf_putc(out, '"');
 	while (len > 0) {
 		unsigned char c = (unsigned char)*text;
-		size_t step = str_utf8_step(text, len);
+		size_t step = plain_len(text, len);
 
+		if (step > 0) {
+			strbuf_add(out, text, step);
+			text += step;
+			len -= step;
+			continue;
+		}
+		step = str_utf8_step(text, len);
 		if (step == 0) {
 			strbuf_puts(out, "\xef\xbf\xbd");
 			step = 1;
@@ -53,11 +70,15 @@ void jdoc_quote(struct strbuf *out, const char *text)
 
 static void put_break(const struct writer *w, unsigned int depth)
 {
+	static const char blanks[] = "\n                                ";
+	const unsigned int at_once = (sizeof(blanks) - 2) / 2;
+	unsigned int n = depth < at_once ? depth : at_once;
+
 	if (!w->pretty)
 		return;
-	strbuf_putc(w->out, '\n');
-	for (unsigned int i = 0; i < depth; i++)
-		strbuf_puts(w->out, "  ");
+	strbuf_add(w->out, blanks, 1 + 2 * (size_t)n);
+	for (; n < depth; n++)
+		strbuf_add(w->out, "  ", 2);
 }
 
 static int put_value(const struct writer *w, const struct jdoc *d, unsigned int depth);

@@ -77,7 +77,7 @@ size_t str_utf8_step(const char *text, size_t len)
 bool str_is_utf8(const char *text, size_t len)
 {
 	while (len > 0) {
-		size_t step = str_utf8_step(text, len);
+		size_t step = (unsigned char)*text < 0x80 ? 1 : str_utf8_step(text, len);
 
 		if (step == 0)
 			return false;

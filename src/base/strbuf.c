@@ -48,7 +48,10 @@ void strbuf_puts(struct strbuf *b, const char *text)
 
 void strbuf_putc(struct strbuf *b, char c)
 {
-	strbuf_add(b, &c, 1);
+	if (!grow(b, 1))
+		return;
+	b->text[b->len++] = c;
+	b->text[b->len] = '\0';
 }
 
 void strbuf_printf(struct strbuf *b, const char *fmt, ...)
