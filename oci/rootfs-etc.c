@@ -45,6 +45,8 @@ static int copy_file(const struct rootfs *r, const struct subject *s, const char
 		return 0;
 	if (!S_ISREG(st.st_mode) || !(st.st_mode & S_IROTH) || (size_t)st.st_size > COPY_MAX)
 		return 0;
+	if (r->list)
+		return rootfs_list_add_copy(r->list, path + 1, TAKE_FD(fd), (size_t)st.st_size, f);
 	text = malloc((size_t)st.st_size + 1);
 	if (!text)
 		return fault_errno(f, ENOMEM, "copy '%s'", path);

@@ -23,6 +23,8 @@ struct rootfs {
 /* With all directories above PATH; TYPE is S_IFDIR, S_IFREG or S_IFLNK. */
 int rootfs_list_add(struct rootfs_list *l, const char *path, mode_t type, const char *text, size_t len,
 		    struct fault *f);
+/* A file with the first LEN bytes of FD, which is the list's from the call on. */
+int rootfs_list_add_copy(struct rootfs_list *l, const char *path, int fd, size_t len, struct fault *f);
 /* Everything that rootfs_build would make now. */
 int rootfs_list(struct rootfs_list *l, const struct subject *s, uid_t uid, gid_t gid, struct fault *f);
 
