@@ -17,10 +17,12 @@
 #include "oci/bundle.h"
 #include "oci/jspan.h"
 #include "oci/rootfs.h"
+#include "oci/seccomp.h"
 
 #define FILE_VERSION 1
 #define SIZE_MAX_FILE ((size_t)4 * 1024 * 1024)
 #define DIFF_LINES 5
+#define HOLE "\n    \"seccomp\": \"\"" /* linux.seccomp when placement.seccomp_apart */
 #define ANEW "write the bundle anew: custody bundle --force"
 
 /* What stands beside the subject's document, both ways. */
@@ -203,23 +205,64 @@ static int take_words(struct given *g, struct fault *f)
 	return 0;
 }
 
-static int read_given(const struct bundle_files *b, struct given *g, struct fault *f)
+/* The lines from the one that begins with HEAD, from its bracket on, to the first that is TAIL. */
+static struct jspan cut_part(struct jspan text, const char *head, const char *tail)
 {
-	struct jspan root, process, env, other;
+	const char *at = memmem(text.at, text.len, head, strlen(head)), *end;
+
+	if (!at)
+		return (struct jspan){ 0 };
+	at += strlen(head) - 1;
+	end = memmem(at, (size_t)(text.at + text.len - at), tail, strlen(tail));
+	return (struct jspan){ .at = end ? at : NULL, .len = end ? (size_t)(end - at) + strlen(tail) : 0 };
+}
+
+/*
+ * Where they are in what custody writes, found by the indentation.  A text that is laid out in another way is taken apart
+ * instead; one that only looks like ours is refused by the comparison.
+ */
+static bool cut(const struct bundle_files *b, struct jspan part[2], struct jspan member[2])
+{
+	const struct jspan text = { b->config, b->config_len };
+
+	part[0] = cut_part(text, "\n  \"process\": {", "\n  }");
+	part[1] = cut_part(text, "\n  \"annotations\": {", "\n  }");
+	if (!part[0].at || !part[1].at)
+		return false;
+	member[0] = cut_part(part[0], "\n    \"env\": [", "\n    ]");
+	member[1] = cut_part(part[0], "\n    \"terminal\": t", "e");
+	return member[0].at != NULL;
+}
+
+static int take_given(struct jspan annotations, const struct jspan member[2], struct given *g,
+		      struct fault *f)
+{
 	int r;
 
+	r = parse_part(member[0], &g->env, f);
+	if (r >= 0)
+		r = take_words(g, f);
+	g->terminal = jspan_is(member[1], 't');
+	if (r >= 0 && annotations.at)
+		r = parse_part(annotations, &g->annotations, f);
+	return r;
+}
+
+static int read_given(const struct bundle_files *b, struct given *g, struct fault *f)
+{
+	static const char *const parts[] = { "process", "annotations" }, *const members[] = { "env",
+											      "terminal" };
+	struct jspan root, part[2], member[2];
+
+	if (cut(b, part, member))
+		return take_given(part[1], member, g, f);
 	if (jspan_check(b->config, b->config_len, JDOC_DEPTH_MAX) < 0 ||
 	    jspan_root(b->config, b->config_len, &root) < 0)
 		return fault_set(f, EINVAL, "config.json is no JSON: " ANEW);
-	if (jspan_get(root, "process", &process) != 1 || jspan_get(process, "env", &env) != 1)
+	if (jspan_get_each(root, parts, 2, part) < 0 || jspan_get_each(part[0], members, 2, member) < 0 ||
+	    !member[0].at)
 		return fault_set(f, EPERM, "config.json has no process.env: " ANEW);
-	r = parse_part(env, &g->env, f);
-	if (r >= 0)
-		r = take_words(g, f);
-	g->terminal = jspan_get(process, "terminal", &other) == 1 && jspan_is(other, 't');
-	if (r >= 0 && jspan_get(root, "annotations", &other) == 1)
-		r = parse_part(other, &g->annotations, f);
-	return r;
+	return take_given(part[1], member, g, f);
 }
 
 static int same_program(const char *a, const char *b, struct fault *f)
@@ -313,21 +356,47 @@ static int name_difference(const struct jdoc *was, const struct jdoc *is, struct
 			 lines.len ? lines.text : "the same, written in another way");
 }
 
-static int require_same_config(struct bundle_files *b, struct fault *f)
+/* TEXT with PART in the place of HOLE's value.  No text in it holds a newline, so HOLE is there once or not at all. */
+static bool is_config(const struct bundle_files *b, const struct strbuf *text, const char *part)
+{
+	const char *at = part ? memmem(text->text, text->len, HOLE, strlen(HOLE)) : NULL;
+	size_t before = at ? (size_t)(at - text->text) + strlen(HOLE) - 2 : text->len;
+	size_t middle = at ? strlen(part) : 0, after = at ? text->len - before - 2 : 0;
+
+	if (part && !at)
+		return false;
+	return b->config_len == before + middle + after && memcmp(b->config, text->text, before) == 0 &&
+	       (!at || memcmp(b->config + before, part, middle) == 0) &&
+	       memcmp(b->config + before + middle, text->text + text->len - after, after) == 0;
+}
+
+static int explain_config(const struct bundle_files *b, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *again = NULL, *config = NULL;
-	_cleanup_strbuf_ struct strbuf text = { 0 };
 	int r;
 
 	r = bundle_config(b->subject, &b->placement, &again, f);
 	if (r >= 0)
+		r = jdoc_parse(b->config, b->config_len, "config.json", NULL, &config, f);
+	return r < 0 ? r : name_difference(again, config, f);
+}
+
+static int require_same_config(const struct bundle_files *b, struct fault *f)
+{
+	const char *seccomp = seccomp_written(b->subject);
+	struct placement place = b->placement;
+	_cleanup_jdoc_ struct jdoc *again = NULL;
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	int r;
+
+	/* Most of it are names of system calls, which need not be listed and quoted once more. */
+	place.seccomp_apart = seccomp != NULL;
+	r = bundle_config(b->subject, &place, &again, f);
+	if (r >= 0)
 		r = jdoc_write(again, JDOC_PRETTY, &text, f);
 	if (r < 0)
 		return r;
-	if (text.len == b->config_len && memcmp(text.text, b->config, text.len) == 0)
-		return 0;
-	r = jdoc_parse(b->config, b->config_len, "config.json", NULL, &config, f);
-	return r < 0 ? r : name_difference(again, config, f);
+	return is_config(b, &text, seccomp) ? 0 : explain_config(b, f);
 }
 
 static int require_digest(const struct bundle_files *b, const char *said, struct fault *f)

@@ -147,6 +147,10 @@ static int add_seccomp(struct jdoc *config, struct jdoc *linux_part, const struc
 				p->seccomp_bpf);
 		return 0;
 	}
+	if (p->seccomp_apart) {
+		jdoc_set_string(linux_part, "seccomp", "");
+		return 0;
+	}
 	r = seccomp_describe(s, &seccomp, f);
 	if (r < 0)
 		return r;

@@ -9,11 +9,16 @@
 /* All of these return the place after what they skipped, or NULL when the text ends before or is none. */
 static const char *skip_string(const char *p, const char *end)
 {
-	for (p++; p < end; p++) {
-		if (*p == '\\')
-			p++;
-		else if (*p == '"')
-			return p + 1;
+	p++;
+	while (p < end) {
+		const char *quote = memchr(p, '"', (size_t)(end - p)), *escape;
+
+		if (!quote)
+			return NULL;
+		escape = memchr(p, '\\', (size_t)(quote - p));
+		if (!escape)
+			return quote + 1;
+		p = escape + 2;
 	}
 	return NULL;
 }
@@ -35,11 +40,16 @@ static const char *skip_comment(const char *p, const char *end)
 
 static const char *skip_blank(const char *p, const char *end)
 {
+	static const char blanks[] = "        ";
+
 	while (p && p < end) {
-		if (*p == '/')
-			p = skip_comment(p, end);
-		else if (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r')
+		/* Half of a text for people is indentation. */
+		if (end - p >= 8 && memcmp(p, blanks, 8) == 0)
+			p += 8;
+		else if (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')
 			p++;
+		else if (*p == '/')
+			p = skip_comment(p, end);
 		else
 			break;
 	}
@@ -57,10 +67,19 @@ static const char *skip_token(const char *p, const char *end)
 {
 	if (p >= end)
 		return NULL;
-	if (*p == '"')
+	switch (*p) {
+	case '"':
 		return skip_string(p, end);
-	if (strchr("{}[],:", *p))
-		return *p ? p + 1 : NULL;
+	case '{':
+	case '}':
+	case '[':
+	case ']':
+	case ',':
+	case ':':
+		return p + 1;
+	default:
+		break;
+	}
 	if (!is_scalar(*p))
 		return NULL;
 	while (p < end && is_scalar(*p))
@@ -195,19 +214,29 @@ int jspan_next_item(struct jspan array, const char **at, struct jspan *value)
 	return r <= 0 ? r : take_value(p, array.at + array.len, at, value);
 }
 
-int jspan_get(struct jspan object, const char *key, struct jspan *ret)
+int jspan_get_each(struct jspan object, const char *const *keys, size_t n, struct jspan *ret)
 {
-	struct jspan k, v, found = { 0 };
+	struct jspan k, v;
 	const char *at = NULL;
 	int r;
 
-	while ((r = jspan_next_member(object, &at, &k, &v)) > 0) {
-		if (!jspan_key_is(k, key))
-			continue;
-		if (found.at)
-			return -EINVAL;
-		found = v;
-	}
+	memset(ret, 0, n * sizeof(*ret));
+	while ((r = jspan_next_member(object, &at, &k, &v)) > 0)
+		for (size_t i = 0; i < n; i++) {
+			if (!jspan_key_is(k, keys[i]))
+				continue;
+			if (ret[i].at)
+				return -EINVAL;
+			ret[i] = v;
+		}
+	return r;
+}
+
+int jspan_get(struct jspan object, const char *key, struct jspan *ret)
+{
+	struct jspan found;
+	int r = jspan_get_each(object, &key, 1, &found);
+
 	if (r < 0 || !found.at)
 		return r;
 	*ret = found;

@@ -26,6 +26,8 @@ int jspan_root(const char *text, size_t len, struct jspan *ret) _must_check_;
 
 /* Value of KEY in OBJECT: 1, 0 when it is not there or OBJECT is no object, -EINVAL. */
 int jspan_get(struct jspan object, const char *key, struct jspan *ret) _must_check_;
+/* The same for N keys in one go: 0 or -EINVAL; .at is NULL where there is none. */
+int jspan_get_each(struct jspan object, const char *const *keys, size_t n, struct jspan *ret) _must_check_;
 
 /* Member (or item) by member: 1, 0 at the end, -EINVAL.  *AT starts as NULL; KEY keeps its quotes. */
 int jspan_next_member(struct jspan object, const char **at, struct jspan *key,

@@ -21,7 +21,7 @@ custody_hook_LDFLAGS = $(prog_ldflags)
 custody_hook_LDADD = liboci.a libcore.a libbase.a $(PROG_LIBS)
 
 # The filter's programs are compiled while custody is built, by libseccomp on the machine that it is built for.
-seccomp_filter = oci/seccomp-filter.c oci/seccomp-filter.h oci/seccomp-table.c oci/seccomp-table.h
+seccomp_filter = oci/seccomp-describe.c oci/seccomp-describe.h oci/seccomp-filter.c oci/seccomp-filter.h oci/seccomp-table.c oci/seccomp-table.h
 noinst_PROGRAMS += oci/seccomp-gen
 oci_seccomp_gen_SOURCES = oci/seccomp-gen.c oci/seccomp-program.h $(seccomp_filter)
 oci_seccomp_gen_LDADD = libbase.a $(DEP_LIBS)

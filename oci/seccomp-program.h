@@ -5,3 +5,6 @@
 
 /* Base64 of the programs without a profile's own words, by SECCOMP_VARIANT(); written by seccomp-gen. */
 extern const char *const seccomp_programs[SECCOMP_VARIANTS];
+
+/* The same variants as linux.seccomp, written as JDOC_PRETTY writes it there. */
+extern const char *const seccomp_texts[SECCOMP_VARIANTS];

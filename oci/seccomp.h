@@ -15,3 +15,6 @@ int seccomp_encode(const struct subject *s, char **ret, struct fault *f) _must_c
 
 /* The value of linux.seccomp; NULL in *RET when the subject asks for no filter. */
 int seccomp_describe(const struct subject *s, struct jdoc **ret, struct fault *f) _must_check_;
+
+/* The same as it is written in config.json, made when custody was built; NULL when it has to be described. */
+const char *seccomp_written(const struct subject *s);

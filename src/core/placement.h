@@ -34,4 +34,5 @@ struct placement {
 	bool limits; /* write linux.resources: portable bundles; own runs use custody's own cgroup */
 	const char *
 		seccomp_bpf; /* base64 program for run.oci.seccomp_bpf_data, or NULL to write linux.seccomp */
+	bool seccomp_apart;  /* linux.seccomp is "": who compares has the text of it */
 };

@@ -167,6 +167,10 @@ static void an_edited_config_is_refused_by_name(void)
 		{ "\"process\"", "\"process\": {}, \"process\"", "process" }, /* twice: which one counts? */
 		{ "\"hostname\": \"box\"", "\"hostname\": \"\\u0062ox\"", "another way" },
 		{ "TERM=xterm-256color", "TERM=/tmp/x", "TERM" },
+		{ "\"defaultAction\": \"SCMP_ACT_ERRNO\"", "\"defaultAction\": \"SCMP_ACT_ALLOW\"", "linux.seccomp.defaultAction" },
+		{ "\"accept\",\n", "\"accept\",\n            \"bpf\",\n", "linux.seccomp.syscalls[" },
+		{ "\"seccomp\": {", "\"seccomp\": \"\",\n    \"seccomp2\": {", "linux.seccomp" },
+		{ "\n  \"process\": {", "\n  \"process\": {\n    \"env\": [\n      \"A=b\"\n    ]\n  },\n  \"process\": {", "" },
 	};
 	/* clang-format on */
 
@@ -390,6 +394,44 @@ static void an_edited_root_is_refused_by_name(void)
 	}
 }
 
+static bool put_byte(int at, const char *path, off_t offset, char c)
+{
+	_cleanup_close_ int fd = openat(at, path, O_WRONLY | O_CLOEXEC);
+
+	return fd >= 0 && pwrite(fd, &c, 1, offset) == 1;
+}
+
+/* Longer than one piece of the comparison: the last byte counts, on either side, and so does the length. */
+static void a_copy_is_the_hosts_file_to_the_last_byte(void)
+{
+	enum { SIZE = 40000 };
+	char host[] = "/dev/shm/test-bundle-subject.XXXXXX", in_root[96], text[512];
+	_cleanup_close_ int fd = mkstemp(host);
+	char *copies[] = { host, NULL };
+	struct placement p;
+
+	CHECK(begin());
+	CHECK(fd >= 0 && ftruncate(fd, SIZE) == 0 && fchmod(fd, 0644) == 0);
+	(void)snprintf(in_root, sizeof(in_root), "rootfs%s", host);
+	p = a_place();
+	subject.copies = copies;
+	CHECK(path_remove_tree(dirfd_, "rootfs", NULL) == 0 && make_rootfs(&p) && write_both(&subject, &p));
+	CHECK(verify(text) == 0);
+	CHECK(put_byte(dirfd_, in_root, SIZE - 1, 'x'));
+	CHECK(verify(text) == -EPERM && strstr(text, in_root));
+	CHECK(put_byte(AT_FDCWD, host, SIZE - 1, 'x'));
+	CHECK(verify(text) == 0);
+	CHECK(put_byte(AT_FDCWD, host, 0, 'x'));
+	CHECK(verify(text) == -EPERM && strstr(text, in_root));
+	CHECK(put_byte(dirfd_, in_root, 0, 'x'));
+	CHECK(verify(text) == 0);
+	CHECK(ftruncate(fd, SIZE + 1) == 0);
+	CHECK(verify(text) == -EPERM && strstr(text, in_root));
+	CHECK(unlink(host) == 0);
+	CHECK(verify(text) == -EPERM);
+	end();
+}
+
 static void a_link_to_a_root_is_none(void)
 {
 	char text[512];
@@ -400,7 +442,8 @@ static void a_link_to_a_root_is_none(void)
 	end();
 }
 
-TAP_MAIN(T(a_link_to_a_root_is_none), T(an_edited_root_is_refused_by_name), T(what_was_written_is_what_runs),
+TAP_MAIN(T(a_copy_is_the_hosts_file_to_the_last_byte), T(a_link_to_a_root_is_none),
+	 T(an_edited_root_is_refused_by_name), T(what_was_written_is_what_runs),
 	 T(an_edited_config_is_refused_by_name), T(an_edited_subject_is_refused),
 	 T(two_edited_files_have_another_digest), T(ids_of_somebody_else_are_refused),
 	 T(another_program_is_refused), T(another_kind_of_file_is_refused),

@@ -450,6 +450,47 @@ static void the_names_of_a_bundle_and_the_program_of_a_run_agree(void)
 	}
 }
 
+/* What a hook compares config.json with was written by the build. */
+static void what_the_build_wrote_is_what_a_bundle_gets(void)
+{
+	for (int v = 0; v < SECCOMP_VARIANTS; v++) {
+		_cleanup_jdoc_ struct jdoc *config = jdoc_new_object(), *d = NULL;
+		_cleanup_strbuf_ struct strbuf text = { 0 };
+		_cleanup_fault_ struct fault f = { 0 };
+		struct profile profile = plain_profile();
+		struct subject s = { .profile = &profile, .layers = profile.layers };
+		const char *at;
+
+		profile.workspace = v & NO_SETID ? PROFILE_WORKSPACE_RW : PROFILE_WORKSPACE_OVERLAY;
+		profile.seccomp_violation = v & KILL ? PROFILE_SECCOMP_KILL : PROFILE_SECCOMP_ERRNO;
+		CHECK(seccomp_describe(&s, &d, &f) == 0);
+		jdoc_set(jdoc_set_object(config, "linux"), "seccomp", TAKE_PTR(d));
+		CHECK(jdoc_write(config, JDOC_PRETTY, &text, &f) == 0);
+		at = strstr(text.text, "\"seccomp\": ");
+		CHECK(at && seccomp_written(&s));
+		at += strlen("\"seccomp\": ");
+		CHECK(strncmp(at, seccomp_written(&s), strlen(seccomp_written(&s))) == 0);
+		CHECK(strcmp(at + strlen(seccomp_written(&s)), "\n  }\n}\n") == 0);
+	}
+}
+
+static void words_of_a_profile_were_not_written_by_the_build(void)
+{
+	char *words[] = { (char *)"ptrace", NULL };
+	struct profile profile = plain_profile();
+	struct subject s = { .profile = &profile, .layers = profile.layers };
+
+	profile.seccomp_allow = words;
+	CHECK(!seccomp_written(&s));
+	profile.seccomp_allow = NULL;
+	profile.seccomp_deny = words;
+	CHECK(!seccomp_written(&s));
+	profile.seccomp_deny = NULL;
+	CHECK(seccomp_written(&s));
+	s.layers &= ~LAYER_BIT(LAYER_SECCOMP);
+	CHECK(!seccomp_written(&s));
+}
+
 static void a_profile_may_add_and_remove_calls(void)
 {
 	_cleanup_fault_ struct fault f = { 0 };
@@ -514,6 +555,7 @@ TAP_MAIN(T(every_denied_call_answers_eperm_and_dies_in_the_kill_variant),
 	 T(only_harmless_socket_families_exist),
 	 T(typing_into_terminals_is_refused_whatever_the_upper_half_says),
 	 T(set_id_modes_are_refused_only_where_the_host_is_written),
-	 T(the_names_of_a_bundle_and_the_program_of_a_run_agree), T(a_profile_may_add_and_remove_calls),
-	 T(a_call_that_nobody_knows_is_refused_by_name), T(no_filter_is_made_when_the_layer_is_off),
-	 T(programs_stay_small))
+	 T(the_names_of_a_bundle_and_the_program_of_a_run_agree),
+	 T(what_the_build_wrote_is_what_a_bundle_gets), T(words_of_a_profile_were_not_written_by_the_build),
+	 T(a_profile_may_add_and_remove_calls), T(a_call_that_nobody_knows_is_refused_by_name),
+	 T(no_filter_is_made_when_the_layer_is_off), T(programs_stay_small))
