@@ -412,7 +412,7 @@ static int admit(struct approve *a, struct fault *f)
 	int r;
 
 	a->refusal = "setup-failed";
-	r = hook_warden_fork(&a->warden, a->dirs.libexec, f);
+	r = hook_warden_start(&a->warden, a->dirs.libexec, f);
 	if (r >= 0)
 		r = approval_desk_open(&a->dirs, a->config, a->ledger, &a->desk, f);
 	a->refusal = "approval";

@@ -2,9 +2,11 @@
 #include "oci/hook-warden.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -15,8 +17,24 @@
 #include "base/str.h"
 
 #define FDS_END (WARDEN_PIDFD + WARDEN_FDS)
+#define STACK (WARDEN_ORDER_MAX + (size_t)24 * 1024)
 
 extern char **environ;
+
+/*
+ * The process shares our memory: a copy of the page tables, and of every page that we write while it waits, would cost
+ * more than all of its work.  So it has a stack of its own and copies of what it needs, in memory that we never touch
+ * again and do not give back once it may run: that goes when it executes the program, or with the last of us two.
+ * It shares errno as well.  None of its calls fails before the order, and we look at none after we sent it.
+ */
+struct nest {
+	size_t size;
+	int socket, peer;
+	char *program;
+	char **env;
+	_Alignas(16) char stack[STACK];
+	char texts[];
+};
 
 union rights {
 	char room[CMSG_SPACE(WARDEN_FDS * sizeof(int))];
@@ -73,43 +91,80 @@ static bool place_fds(const int fds[WARDEN_FDS])
 }
 
 /* Nobody waits for us: what cannot be watched must not run.  Its claim tells the next start. */
-static void become_warden(int socket, const char *program)
+static int become_warden(void *arg)
 {
+	const struct nest *n = arg;
 	char order[WARDEN_ORDER_MAX];
 	char *argv[] = { (char *)"custody-warden", order, NULL };
 	int fds[WARDEN_FDS], pidfd;
 
+	(void)close(n->peer);
 	(void)setsid();
-	if (!receive(socket, order, sizeof(order), fds))
+	if (!receive(n->socket, order, sizeof(order), fds))
 		_exit(0);
 	pidfd = fds[0];
 	if (leave_stdio() && place_fds(fds)) {
 		pidfd = WARDEN_PIDFD;
-		(void)execve(program, argv, environ);
+		(void)execve(n->program, argv, n->env);
 	}
 	(void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 	_exit(1);
 }
 
-int hook_warden_fork(struct hook_warden *w, const char *libexec, struct fault *f)
+static char *put_text(char **at, const char *text)
+{
+	char *here = *at;
+
+	*at = stpcpy(here, text) + 1;
+	return here;
+}
+
+static struct nest *make_nest(const char *program, char *const *env)
+{
+	size_t n = strv_len(env), size = sizeof(struct nest) + (n + 1) * sizeof(char *) + strlen(program) + 1;
+	struct nest *nest;
+	char *at;
+
+	for (size_t i = 0; i < n; i++)
+		size += strlen(env[i]) + 1;
+	nest = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (nest == MAP_FAILED)
+		return NULL;
+	nest->size = size;
+	nest->env = (char **)(void *)nest->texts;
+	at = nest->texts + (n + 1) * sizeof(char *);
+	for (size_t i = 0; i < n; i++)
+		nest->env[i] = put_text(&at, env[i]);
+	nest->program = put_text(&at, program);
+	return nest;
+}
+
+static int start(struct hook_warden *w, struct fault *f)
+{
+	struct nest *n = w->nest;
+	int fd[2], r = 0;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) < 0)
+		return fault_errno(f, errno, "socket of custody-warden");
+	n->socket = fd[1];
+	n->peer = w->socket = fd[0];
+	w->pid = clone(become_warden, n->stack + sizeof(n->stack), CLONE_VM | SIGCHLD, n);
+	if (w->pid < 0)
+		r = fault_errno(f, errno, "start custody-warden");
+	(void)fd_close(fd[1]);
+	return r;
+}
+
+int hook_warden_start(struct hook_warden *w, const char *libexec, struct fault *f)
 {
 	_cleanup_free_ char *program = path_join(libexec, "custody-warden");
-	int fd[2];
 
 	if (!program)
 		return fault_errno(f, ENOMEM, "custody-warden");
 	if (access(program, X_OK) < 0)
 		return fault_errno(f, errno, "custody-warden at '%s': run 'make install'", program);
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) < 0)
-		return fault_errno(f, errno, "socket of custody-warden");
-	w->pid = fork();
-	if (w->pid == 0) {
-		(void)fd_close(fd[0]);
-		become_warden(fd[1], program);
-	}
-	(void)fd_close(fd[1]);
-	w->socket = fd[0];
-	return w->pid < 0 ? fault_errno(f, errno, "start custody-warden") : 0;
+	w->nest = make_nest(program, environ);
+	return w->nest ? start(w, f) : fault_errno(f, ENOMEM, "custody-warden");
 }
 
 static int send_order(int fd, const struct strbuf *order, const int fds[WARDEN_FDS], struct fault *f)
@@ -146,6 +201,7 @@ int hook_warden_release(struct hook_warden *w, const struct warden_order *order,
 	/* Not waited for: that would be a switch to it and back while the runtime waits for us. */
 	w->socket = fd_close(w->socket);
 	w->pid = -1;
+	w->nest = NULL;
 	return 0;
 }
 
@@ -157,4 +213,7 @@ void hook_warden_done(struct hook_warden *w)
 		while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	w->pid = -1;
+	if (w->nest)
+		(void)munmap(w->nest, w->nest->size);
+	w->nest = NULL;
 }
