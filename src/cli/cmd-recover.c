@@ -5,14 +5,23 @@
 #include "cli/command.h"
 #include "cli/docket.h"
 #include "cli/session-recover.h"
+#include "core/evidence-prune.h"
 #include "core/exit-status.h"
+
+/* What whoever removed evidence did not get to its end with. */
+static int recover_store(const struct docket *d, struct fault *f)
+{
+	_cleanup_free_ char *store = evidence_store_path(&d->dirs, d->config);
+
+	return store ? evidence_sweep(store, f) : fault_errno(f, ENOMEM, "evidence");
+}
 
 static int recover(const struct run_options *o, struct fault *f)
 {
 	_cleanup_docket_ struct docket d = { 0 };
 	_cleanup_session_record_ struct session_record record = SESSION_RECORD_NONE;
 	char id[SESSION_ID_SIZE];
-	int r;
+	int n, r;
 
 	r = docket_place(o, &d, f);
 	if (r == 0)
@@ -27,11 +36,14 @@ static int recover(const struct run_options *o, struct fault *f)
 	r = session_record_open(&record, f);
 	if (r < 0)
 		return r;
-	session_record_meanwhile(&record, &d.dirs);
-	r = session_recover_dead(&record, &d.dirs, f);
-	if (r < 0)
-		return r;
-	printf("%d session%s recovered\n", r, r == 1 ? "" : "s");
+	r = session_record_sweep(&record, &d.dirs, f);
+	/* Whatever it was: the others are put right. */
+	n = session_recover_dead(&record, &d.dirs, r < 0 ? NULL : f);
+	if (r == 0)
+		r = recover_store(&d, n < 0 ? NULL : f);
+	if (r < 0 || n < 0)
+		return r < 0 ? r : n;
+	printf("%d session%s recovered\n", n, n == 1 ? "" : "s");
 	return STATUS_OK;
 }
 

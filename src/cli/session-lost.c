@@ -23,33 +23,29 @@ void session_lost_done(struct session_lost *l)
 	l->error = NULL;
 }
 
-/* The worktree that the session's own first record names, for its owner; NULL when nobody can say. */
-static char *find_worktree(int audit)
+/* The first record of the session's own chain; NULL when nobody can say. */
+static struct jdoc *read_intent(int audit)
 {
 	_cleanup_free_ char *line = malloc(FIRST_LINE_MAX + 1);
-	_cleanup_jdoc_ struct jdoc *doc = NULL;
+	struct jdoc *doc = NULL;
 	ssize_t n = line && audit >= 0 ? pread(audit, line, FIRST_LINE_MAX, 0) : -1;
-	const char *cwd;
 
 	if (n <= 0)
 		return NULL;
 	line[n] = '\0';
 	line[strcspn(line, "\n")] = '\0';
-	if (jdoc_parse(line, strlen(line), AUDIT_NAME, NULL, &doc, NULL) < 0)
-		return NULL;
-	cwd = jdoc_get_string(jdoc_get(doc, "d"), "cwd");
-	return cwd && cwd[0] == '/' ? strdup(cwd) : NULL;
+	return jdoc_parse(line, strlen(line), AUDIT_NAME, NULL, &doc, NULL) < 0 ? NULL : doc;
 }
 
 /* Everything in the layer belongs to the dead session's ids, as the layer itself does. */
-static struct capture_ids guess_ids(const struct session_lost *l, int upper, int audit)
+static struct capture_ids guess_ids(const struct session_lost *l, int upper, const struct jdoc *intent)
 {
-	_cleanup_free_ char *worktree = find_worktree(audit);
+	const char *worktree = jdoc_get_string(jdoc_get(intent, "d"), "cwd");
 	struct stat layer, tree = { .st_uid = geteuid(), .st_gid = getegid() };
 
 	if (l->dirs->rootless || fstat(upper, &layer) < 0)
 		return (struct capture_ids){ 0 };
-	if (worktree)
+	if (worktree && worktree[0] == '/')
 		(void)!stat(worktree, &tree);
 	return (struct capture_ids){ .set = true,
 				     .uid_from = layer.st_uid,
@@ -60,8 +56,9 @@ static struct capture_ids guess_ids(const struct session_lost *l, int upper, int
 
 /* The result's shape, as far as anybody knows. */
 static struct jdoc *describe(const struct session_lost *l, const struct ledger_run *names,
-			     const struct ledger_end *end)
+			     const struct ledger_end *end, const struct jdoc *intent)
 {
+	static const char *const known[] = { "profile", "digest", "issue", "command" };
 	struct jdoc *o = jdoc_new_object(), *e = jdoc_set_object(o, "exit");
 
 	jdoc_set_int(o, "schema_version", 1);
@@ -71,6 +68,12 @@ static struct jdoc *describe(const struct session_lost *l, const struct ledger_r
 		jdoc_set(o, "agent", ledger_text(names->agent));
 	if (names->worker)
 		jdoc_set(o, "worker", ledger_text(names->worker));
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		const struct jdoc *v = jdoc_get(jdoc_get(intent, "d"), known[i]);
+
+		if (v)
+			jdoc_set(o, known[i], jdoc_copy(v));
+	}
 	jdoc_set_string(e, "reason", end->reason);
 	jdoc_set_string(e, "source", end->source);
 	jdoc_set_int(e, "code", end->code);
@@ -83,7 +86,7 @@ static struct jdoc *describe(const struct session_lost *l, const struct ledger_r
 static int take(struct session_lost *l, const char *store, const struct ledger_run *names,
 		const struct ledger_end *end, struct fault *f)
 {
-	_cleanup_jdoc_ struct jdoc *metadata = describe(l, names, end);
+	_cleanup_jdoc_ struct jdoc *intent = NULL, *metadata = NULL;
 	_cleanup_free_ char *layer = NULL, *audit_path = NULL;
 	_cleanup_close_ int upper = -EBADF, audit = -EBADF;
 	struct capture_options limits = evidence_limits(l->config);
@@ -95,7 +98,9 @@ static int take(struct session_lost *l, const char *store, const struct ledger_r
 	upper = open(layer, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	audit = open(audit_path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	limits.upper = true;
-	limits.ids = guess_ids(l, upper, audit);
+	intent = read_intent(audit);
+	limits.ids = guess_ids(l, upper, intent);
+	metadata = describe(l, names, end, intent);
 	return evidence_take(
 		&(struct evidence_ask){
 			.store = store,
@@ -103,8 +108,12 @@ static int take(struct session_lost *l, const char *store, const struct ledger_r
 			.tree = upper,
 			.why = "its supervisor died, and no layer of changes was left",
 			.metadata = metadata,
-			.sides = (struct evidence_side[]){ { .name = AUDIT_NAME, .fd = audit } },
-			.n_sides = 1,
+			/* The others were in the supervisor's memory. */
+			.sides = (struct evidence_side[]){ { .name = AUDIT_NAME, .fd = audit },
+							   { .name = "subject.json", .fd = -EBADF },
+							   { .name = "config.json", .fd = -EBADF },
+							   { .name = "stdio.log", .fd = -EBADF } },
+			.n_sides = 4,
 			.limits = &limits },
 		&l->taken, f);
 }

@@ -186,7 +186,7 @@ static void push_decision(struct session_record *r)
  * The dead whose runtime directory is gone (a reboot, or killed before it was made); who still has one is closed when
  * that is swept and its container surely dead.
  */
-static int sweep(struct session_record *r, const struct dirs *d, struct fault *f)
+int session_record_sweep(struct session_record *r, const struct dirs *d, struct fault *f)
 {
 	_cleanup_free_ char *sessions = path_join(d->run, "sessions");
 	_cleanup_close_ int fd = sessions ? open(sessions, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -EBADF;
@@ -195,14 +195,14 @@ static int sweep(struct session_record *r, const struct dirs *d, struct fault *f
 
 	e = claim_list(r->state, &names, f);
 	for (char **name = names; name && *name; name++) {
-		_cleanup_fault_ struct fault one = { 0 };
+		int one;
 
 		if (strcmp(*name, r->run.session) == 0 ||
 		    (fd >= 0 && faccessat(fd, *name, F_OK, AT_SYMLINK_NOFOLLOW) == 0))
 			continue;
-		/* The others' ends can be told all the same. */
-		if (session_record_lost(r, *name, &one) < 0)
-			log_info("%s, ignoring", fault_text(&one));
+		/* The others' ends can be told all the same; the first fault is told. */
+		one = session_record_lost(r, *name, e < 0 ? NULL : f);
+		e = e < 0 ? e : one;
 	}
 	return e;
 }
@@ -211,7 +211,7 @@ void session_record_meanwhile(struct session_record *r, const struct dirs *d)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 
-	if (sweep(r, d, &f) < 0)
+	if (session_record_sweep(r, d, &f) < 0)
 		log_info("%s, ignoring", fault_text(&f));
 	push_decision(r);
 }

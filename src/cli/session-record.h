@@ -37,6 +37,8 @@ int session_record_tick(struct session_record *r); /* as struct warden_job wants
 
 /* While the creator works: ends of the dead, and the intent's checkpoint where somebody waits for it. */
 void session_record_meanwhile(struct session_record *r, const struct dirs *d);
+/* The first half of that.  Not being able to tell one end does not keep the others. */
+int session_record_sweep(struct session_record *r, const struct dirs *d, struct fault *f) _must_check_;
 /* ID's supervisor is dead and its container gone; before its directories go. */
 int session_record_lost(struct session_record *r, const char *id, struct fault *f) _must_check_;
 

@@ -80,7 +80,9 @@ int evidence_prune(const struct evidence_prune *p, struct fault *f)
 	_cleanup_free_ enum evidence_verdict *v = NULL;
 	int r;
 
-	r = evidence_list(p->store, p->dirs->lane, &l, f);
+	r = p->dry_run ? 0 : evidence_sweep(p->store, f);
+	if (r == 0)
+		r = evidence_list(p->store, p->dirs->lane, &l, f);
 	if (r < 0)
 		return r;
 	v = calloc(l.n + 1, sizeof(*v));

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/seam.h"
 #include "core/evidence.h"
 
 #define GOING ".going" /* a name under which nothing is looked for any more */
@@ -257,7 +258,7 @@ int evidence_unpin(int evidence, struct fault *f)
 
 int evidence_remove(const char *store, const char *name, struct fault *f)
 {
-	_cleanup_close_ int fd = open_store(store, f);
+	_cleanup_close_ int fd = open_store(store, f), dir = -EBADF;
 	_cleanup_free_ char *going = NULL;
 
 	if (fd < 0)
@@ -271,9 +272,37 @@ int evidence_remove(const char *store, const char *name, struct fault *f)
 	/* Half of it must never look like evidence.  What an earlier kill left goes first. */
 	if (path_remove_tree(fd, going, f) < 0)
 		return f ? -f->code : -EIO;
+	/* Locked as long as we live: evidence_sweep leaves it to us. */
+	dir = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir >= 0)
+		(void)flock(dir, LOCK_EX | LOCK_NB);
 	if (renameat(fd, name, fd, going) < 0)
 		return fault_errno(f, errno, "remove evidence '%s'", name);
+	seam("evidence-going");
 	return path_remove_tree(fd, going, f);
+}
+
+int evidence_sweep(const char *store, struct fault *f)
+{
+	int fd = open(store, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+
+	if (!dir) {
+		(void)fd_close(fd);
+		return 0;
+	}
+	while (r == 0 && (entry = readdir(dir))) {
+		_cleanup_close_ int going = -EBADF;
+
+		if (!str_ends(entry->d_name, GOING))
+			continue;
+		going = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (going >= 0 && flock(going, LOCK_EX | LOCK_NB) == 0)
+			r = path_remove_tree(fd, entry->d_name, f);
+	}
+	(void)closedir(dir);
+	return r;
 }
 
 /* A half that its maker still holds is none of our business. */

@@ -112,6 +112,8 @@ int evidence_pin(int evidence, const char *reason, struct fault *f) _must_check_
 int evidence_unpin(int evidence, struct fault *f) _must_check_; /* -ENOENT: was not pinned */
 /* Gone under its name at once, then removed.  PINNED ones too: the caller asks. */
 int evidence_remove(const char *store, const char *name, struct fault *f) _must_check_;
+/* Goes on with what somebody who died was removing. */
+int evidence_sweep(const char *store, struct fault *f) _must_check_;
 
 /* --- how long -------------------------------------------------------------------------------------------------- */
 

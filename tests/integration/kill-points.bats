@@ -100,6 +100,7 @@ evidence_is_whole() {
 	[ "$dir" = "$CUSTODY_ROOT/forensics/$ID" ] || wrong "evidence in $dir" || return
 	custody evidence verify "$ID" >"$CUSTODY_HOME/verified" 2>&1 || wrong "$(cat "$CUSTODY_HOME/verified")" || return
 	[ "$(end .d.evidence_sha256)" = "$(sha256sum <"$dir/metadata.json" | cut -d' ' -f1)" ] || wrong 'other evidence than recorded' || return
+	[ "$(jq -r .lane,.digest "$dir/metadata.json" | paste -sd ' ')" = "sandbox $(custody ledger export --session "$ID" --kind session.intent 2>/dev/null | jq -r .d.digest)" ] || wrong 'it does not say of what' || return
 	[ "$(jq -r .status "$dir/metadata.json")" = complete ] || wrong "evidence: $(jq -r '.status, .why' "$dir/metadata.json")" || return
 	[ "$(end .d.audit.head)" != null ] || wrong 'no chain' || return
 	custody ledger verify --anchor "$(end '"\(.d.audit.records):\(.d.audit.head)"')" "$dir/audit.ndjson" >/dev/null || wrong 'the chain is not the one recorded'
@@ -230,6 +231,42 @@ rounds() { # HOW STATUS WHAT...: one for each point on stdin
 		is kept
 		host_is_clean
 		worktree
+	done
+}
+
+@test "ISO-6: a removal that was killed is finished, and what it began with is no evidence" {
+	ROUND='evidence rm killed'
+	local first second
+	custody_run -- sh -c "$PAYLOAD"
+	first=$(basename "$(custody_result .evidence)")
+	custody_run -- sh -c "$PAYLOAD"
+	second=$(basename "$(custody_result .evidence)")
+	dying evidence-going die evidence rm "$first"
+	[ "$status" -eq 137 ]
+	[ "$(custody evidence ls --json | jq -r '.evidence[].id')" = "$second" ]
+	[ -d "$CUSTODY_ROOT/forensics/$first.going" ]
+	custody recover
+	[ "$(ls "$CUSTODY_ROOT/forensics")" = "$second" ]
+	# So does the next prune.
+	dying evidence-going die evidence rm "$second"
+	custody evidence prune
+	[ -z "$(ls "$CUSTODY_ROOT/forensics")" ]
+}
+
+@test "ISO-7: worktrees without a layer of changes" {
+	local mode dir
+	suite_ungoverned
+	for mode in tmpfs rw ro; do
+		ROUND="killed with a worktree that is $mode"
+		worktree
+		echo "{\"schema\":1,\"name\":\"$mode\",\"extends\":\"offline\",\"workspace\":{\"mode\":\"$mode\"}}" >"$CUSTODY_HOME/$mode.json"
+		dying payload-ended die run --profile "$CUSTODY_HOME/$mode.json" -- sh -c 'echo new >new'
+		[ "$status" -eq 137 ] || wrong 'it was not killed'
+		custody recover >/dev/null 2>>"$CUSTODY_HOME/err" || wrong 'recover failed'
+		dir=$CUSTODY_ROOT/forensics/$ID
+		[ "$(jq -r '.status, .exit.reason, .profile' "$dir/metadata.json" | paste -sd ' ')" = "none lost $mode" ] || wrong 'other evidence'
+		custody evidence verify "$ID" >/dev/null || wrong 'it does not verify'
+		host_is_clean
 	done
 }
 
