@@ -16,6 +16,7 @@ void approve_terms_done(struct approve_terms *t)
 	strv_free(t->taints);
 	strv_free(t->redact);
 	jdoc_free(t->governance);
+	jdoc_free(t->forensics);
 	strv_free(t->env);
 	*t = (struct approve_terms){ 0 };
 }
@@ -36,6 +37,17 @@ int approve_terms_take_env(struct approve_terms *t, struct fault *f)
 	return 0;
 }
 
+static int write_section(char ***args, const char *option, const struct jdoc *section)
+{
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	int r;
+
+	if (!section)
+		return 0;
+	r = jdoc_write(section, JDOC_CANONICAL, &text, NULL);
+	return r < 0 ? r : strv_appendf(args, "%s=%s", option, text.text);
+}
+
 int approve_terms_write(const struct approve_terms *t, char ***ret, struct fault *f)
 {
 	_cleanup_strv_ char **args = NULL;
@@ -50,14 +62,10 @@ int approve_terms_write(const struct approve_terms *t, char ***ret, struct fault
 		r = strv_appendf(&args, "--provenance=%s", *taint);
 	for (char **flag = t->redact; r >= 0 && flag && *flag; flag++)
 		r = strv_appendf(&args, "--redact=%s", *flag);
-	if (r >= 0 && t->governance) {
-		_cleanup_strbuf_ struct strbuf text = { 0 };
-
-		r = jdoc_write(t->governance, JDOC_CANONICAL, &text, f);
-		if (r < 0)
-			return r;
-		r = strv_appendf(&args, "--governance=%s", text.text);
-	}
+	if (r >= 0)
+		r = write_section(&args, "--governance", t->governance);
+	if (r >= 0)
+		r = write_section(&args, "--forensics", t->forensics);
 	for (char **env = t->env; r >= 0 && env && *env; env++)
 		r = strv_appendf(&args, "--env=%s", *env);
 	if (r < 0)
@@ -92,12 +100,12 @@ static int set_lane(struct approve_terms *t, const char *name)
 	return -EINVAL;
 }
 
-static int set_governance(struct approve_terms *t, const char *text, struct fault *f)
+static int set_section(struct jdoc **section, const char *option, const char *text, struct fault *f)
 {
-	int r = jdoc_parse(text, strlen(text), "--governance", NULL, &t->governance, f);
+	int r = jdoc_parse(text, strlen(text), option, NULL, section, f);
 
-	if (r >= 0 && t->governance->type != JDOC_OBJECT)
-		r = fault_set(f, EINVAL, "approve: --governance is no object");
+	if (r >= 0 && (*section)->type != JDOC_OBJECT)
+		r = fault_set(f, EINVAL, "approve: %s is no object", option);
 	return r;
 }
 
@@ -107,6 +115,7 @@ enum seen {
 	SEEN_SECURITY = 2,
 	SEEN_ALLOW = 4,
 	SEEN_GOVERNANCE = 8,
+	SEEN_FORENSICS = 16,
 };
 
 static unsigned int bit_of(const char *arg)
@@ -117,6 +126,8 @@ static unsigned int bit_of(const char *arg)
 		return SEEN_SECURITY;
 	if (value_of(arg, "--governance"))
 		return SEEN_GOVERNANCE;
+	if (value_of(arg, "--forensics"))
+		return SEEN_FORENSICS;
 	return strcmp(arg, "--allow-prod") == 0 ? SEEN_ALLOW : 0;
 }
 
@@ -132,7 +143,9 @@ static int set_arg(const char *arg, unsigned int bit, struct approve_terms *t, s
 	case SEEN_SECURITY:
 		return security_profile_parse(value, &t->security);
 	case SEEN_GOVERNANCE:
-		return set_governance(t, value, f);
+		return set_section(&t->governance, "--governance", value, f);
+	case SEEN_FORENSICS:
+		return set_section(&t->forensics, "--forensics", value, f);
 	case SEEN_ALLOW:
 		t->allow_prod = true;
 		return 0;
@@ -177,4 +190,15 @@ int approve_terms_parse(char *const *args, struct approve_terms *ret, struct fau
 	*ret = t;
 	t = (struct approve_terms){ 0 };
 	return 0;
+}
+
+char **approve_terms_for_audit(char *const *args)
+{
+	char **some = calloc(strv_len(args) + 1, sizeof(*some));
+	size_t n = 0;
+
+	for (; some && *args; args++)
+		if (value_of(*args, "--lane") || value_of(*args, "--security") || value_of(*args, "--env"))
+			some[n++] = *args;
+	return some;
 }

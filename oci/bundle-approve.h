@@ -19,6 +19,7 @@ struct approve_terms {
 	char **taints;			/* words of --provenance */
 	char **redact;		 /* flags whose values stay out of records: the profile's `audit.redact` */
 	struct jdoc *governance; /* the profile's section, NULL: none: who may approve, and how many must */
+	struct jdoc *forensics;	 /* the profile's section, NULL: none: after which ends what is kept */
 	char **env;		 /* NAME=value */
 };
 void approve_terms_done(struct approve_terms *t);
@@ -28,5 +29,7 @@ void approve_terms_done(struct approve_terms *t);
 int approve_terms_take_env(struct approve_terms *t, struct fault *f) _must_check_;
 
 int approve_terms_write(const struct approve_terms *t, char ***ret, struct fault *f) _must_check_;
+/* Those of `custody-hook audit`: the ones that say whose state it belongs to.  Borrowed texts, the list is heap. */
+char **approve_terms_for_audit(char *const *args);
 /* Strict: lane and security must be there, only known names, nothing twice that can be there once. */
 int approve_terms_parse(char *const *args, struct approve_terms *ret, struct fault *f) _must_check_;

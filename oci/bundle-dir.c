@@ -156,6 +156,7 @@ static int place(const struct bundle_request *rq, const struct subject *s, int d
 		.init = rq->init,
 		.hook = rq->hook,
 		.approve = rq->approve,
+		.run = rq->run,
 		.report_fd = -1,
 		.limits = true,
 	};

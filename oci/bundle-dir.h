@@ -15,6 +15,7 @@
 struct bundle_request {
 	const char *dir;
 	const char *init, *hook;      /* host paths of the installed programs */
+	const char *run;	      /* where its sessions will be: dirs.run.  With APPROVE */
 	const struct digest_key *key; /* of the subject's lane */
 	char *const *approve;	      /* arguments of its hook, oci/bundle-approve.h; NULL: no such hook */
 	bool force;		      /* replace a bundle of ours that is there */

@@ -6,6 +6,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "oci/bundle-approve.h"
 #include "oci/bundle-part.h"
 
 /*
@@ -17,9 +18,10 @@
  */
 #define HOOK_TIMEOUT_S 30
 
-bool bundle_is_worktree_hooked(const struct subject *s, const struct placement *p)
+/* Also one that a runtime could mount: whoever mounts it can hold it for the evidence, before anything runs in it. */
+bool bundle_is_worktree_hooked(const struct placement *p)
 {
-	return p->portable && s->profile->workspace != PROFILE_WORKSPACE_TMPFS;
+	return p->portable;
 }
 
 bool bundle_is_hooked(const struct subject *s, const struct placement *p, size_t i)
@@ -30,7 +32,7 @@ bool bundle_is_hooked(const struct subject *s, const struct placement *p, size_t
 		return false;
 	if (s->mounts[i].idmap)
 		return true;
-	if (bundle_is_worktree_hooked(s, p) && path_is_below(target, subject_work_target(s)))
+	if (bundle_is_worktree_hooked(p) && path_is_below(target, subject_work_target(s)))
 		return true;
 	/* Mounts are sorted: what is above this one comes before it. */
 	for (size_t k = 0; k < i; k++)
@@ -67,12 +69,29 @@ static void add_file(struct jdoc *m, const struct subject_file *file)
 	jdoc_set_string(m, "file", text);
 }
 
+static void plan_empty_worktree(struct jdoc *mounts, const struct subject *s)
+{
+	struct jdoc *m = jdoc_append_object(mounts);
+
+	jdoc_set_string(m, "kind", "tmpfs");
+	jdoc_set_string(m, "target", subject_work_target(s));
+	jdoc_set_bool(m, "rw", true);
+	jdoc_set_bool(m, "dir", true);
+	jdoc_set_int(m, "size", (int64_t)bundle_work_size(s));
+	jdoc_set_int(m, "mode", 0755);
+}
+
 static void plan_worktree(struct jdoc *mounts, const struct subject *s)
 {
 	bool overlay = s->profile->workspace == PROFILE_WORKSPACE_OVERLAY;
 	bool sealed = s->profile->workspace != PROFILE_WORKSPACE_RW && operand_has_layer(s);
-	struct jdoc *m = jdoc_append_object(mounts);
+	struct jdoc *m;
 
+	if (s->profile->workspace == PROFILE_WORKSPACE_TMPFS) {
+		plan_empty_worktree(mounts, s);
+		return;
+	}
+	m = jdoc_append_object(mounts);
 	jdoc_set_string(m, "kind", overlay ? "overlay" : sealed ? "sealed" : "bind");
 	if (overlay && sealed)
 		jdoc_set_bool(m, "sealed", true);
@@ -140,7 +159,7 @@ static int plan_mounts(struct jdoc *plan, const struct subject *s, const struct 
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i <= s->n_mounts; i++) {
-		if (i == s->worktree_at && bundle_is_worktree_hooked(s, p)) {
+		if (i == s->worktree_at && bundle_is_worktree_hooked(p)) {
 			plan_worktree(mounts, s);
 			r = require_reachable(s, p, subject_work_target(s), f);
 		}
@@ -170,6 +189,11 @@ static struct jdoc *build_plan(const struct subject *s, const struct placement *
 	jdoc_set_int(plan, "gid_base", p->gid_base);
 	add_owner(plan, s->uid, s->gid);
 	jdoc_set_int(plan, "n_ids", p->n_ids);
+	/* Only then somebody stands beside it who can take it. */
+	if (p->approve) {
+		jdoc_set_string(plan, "run", p->run);
+		jdoc_set_string(plan, "work", subject_work_target(s));
+	}
 	return plan;
 }
 
@@ -200,6 +224,20 @@ static void add_approve(struct jdoc *hooks, const struct placement *p)
 		jdoc_append_string(args, *arg);
 }
 
+/* After the end, whatever it was. */
+static int add_audit(struct jdoc *hooks, const struct placement *p, struct fault *f)
+{
+	_cleanup_free_ char **words = approve_terms_for_audit(p->approve);
+	struct jdoc *args;
+
+	if (!words)
+		return fault_errno(f, ENOMEM, "config.json");
+	args = add_hook(hooks, "poststop", p, "audit");
+	for (char **word = words; *word; word++)
+		jdoc_append_string(args, *word);
+	return 0;
+}
+
 int bundle_add_hooks(struct jdoc *config, const struct subject *s, const struct placement *p, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *plan = build_plan(s, p);
@@ -213,8 +251,8 @@ int bundle_add_hooks(struct jdoc *config, const struct subject *s, const struct 
 	r = plan_mounts(plan, s, p, &n, f);
 	if (r < 0 || (n == 0 && !p->approve))
 		return r;
-	if (!p->hook)
-		return fault_set(f, EINVAL, "placement without custody-hook");
+	if (!p->hook || (p->approve && !p->run))
+		return fault_set(f, EINVAL, "placement without custody-hook, or without its sessions' place");
 	r = jdoc_write(plan, JDOC_CANONICAL, &text, f);
 	if (r < 0)
 		return r;
@@ -225,5 +263,5 @@ int bundle_add_hooks(struct jdoc *config, const struct subject *s, const struct 
 		jdoc_append_string(
 			add_hook(hooks, p->rootless ? "createContainer" : "createRuntime", p, "mount"),
 			text.text);
-	return 0;
+	return p->approve ? add_audit(hooks, p, f) : 0;
 }

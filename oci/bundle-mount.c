@@ -208,7 +208,7 @@ static int add_worktree(struct jdoc *mounts, const struct subject *s, const stru
 {
 	const char *target = subject_work_target(s);
 
-	if (bundle_is_worktree_hooked(s, p))
+	if (bundle_is_worktree_hooked(p))
 		return 0;
 	if (s->profile->workspace != PROFILE_WORKSPACE_TMPFS && !p->worktree)
 		return fault_set(f, EINVAL, "placement without a worktree");

@@ -28,7 +28,7 @@ int bundle_add_hooks(struct jdoc *config, const struct subject *s, const struct 
 
 /* Is mounts[i] left to the hook?  Yes if it is idmapped, or at or below something that the hook mounts. */
 bool bundle_is_hooked(const struct subject *s, const struct placement *p, size_t i);
-bool bundle_is_worktree_hooked(const struct subject *s, const struct placement *p);
+bool bundle_is_worktree_hooked(const struct placement *p);
 
 /* Bytes of a worktree that lives in memory. */
 uint64_t bundle_work_size(const struct subject *s);

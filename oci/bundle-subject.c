@@ -104,6 +104,7 @@ void bundle_files_done(struct bundle_files *b)
 	fd_close(b->dirfd);
 	jdoc_free(b->file);
 	free(b->config);
+	free(b->text);
 	subject_free(b->subject);
 	*b = (struct bundle_files)BUNDLE_FILES_EMPTY;
 }
@@ -140,16 +141,14 @@ static int find_lane(const struct jdoc *document, enum lane *ret, struct fault *
 int bundle_read(const char *dir, struct bundle_files *ret, struct fault *f)
 {
 	_cleanup_bundle_files_ struct bundle_files b = BUNDLE_FILES_EMPTY;
-	_cleanup_free_ char *text = NULL;
-	size_t len = 0;
 	int r;
 
 	b.dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (b.dirfd < 0)
 		return fault_errno(f, errno, "bundle '%s'", dir);
-	r = read_file(b.dirfd, BUNDLE_SUBJECT, &text, &len, f);
+	r = read_file(b.dirfd, BUNDLE_SUBJECT, &b.text, &b.text_len, f);
 	if (r >= 0)
-		r = jdoc_parse(text, len, BUNDLE_SUBJECT, NULL, &b.file, f);
+		r = jdoc_parse(b.text, b.text_len, BUNDLE_SUBJECT, NULL, &b.file, f);
 	if (r >= 0)
 		r = read_file(b.dirfd, "config.json", &b.config, &b.config_len, f);
 	if (r < 0)
@@ -336,6 +335,7 @@ static void place(struct bundle_files *b, bool rootless, const struct beside *x)
 		.init = jdoc_get_string(place, "init"),
 		.hook = jdoc_get_string(place, "hook"),
 		.approve = b->approve,
+		.run = b->run,
 		.report_fd = -1,
 		.limits = true,
 	};

@@ -31,6 +31,10 @@ struct bundle_files {
 	enum lane lane;	       /* of DOCUMENT: whose key is needed */
 	char *const *
 		approve; /* what the hook of the bundle was called with: set before bundle_verify; borrowed */
+	const char *run; /* where sessions are kept, likewise */
+	/* The text of subject.json; ours. */
+	char *text;
+	size_t text_len;
 	/* After bundle_verify: */
 	struct subject *subject;
 	struct placement placement; /* texts are in FILE */

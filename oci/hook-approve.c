@@ -12,6 +12,7 @@
 #include "core/approval-desk.h"
 #include "core/config.h"
 #include "core/digest-key.h"
+#include "core/dossier.h"
 #include "core/facts.h"
 #include "core/grant.h"
 #include "core/layer.h"
@@ -20,6 +21,7 @@
 #include "core/request.h"
 #include "core/session.h"
 #include "core/subject-digest.h"
+#include "core/warden-door.h"
 #include "oci/bundle-approve.h"
 #include "oci/bundle-subject.h"
 #include "oci/hook-warden.h"
@@ -62,6 +64,7 @@ struct approve {
 	struct hook_warden warden;
 	char id[SESSION_ID_SIZE];
 	int pidfd;
+	uint64_t began;	     /* the container's first process, as /proc says */
 	const char *refusal; /* stable word for the record: the step that is being taken */
 };
 
@@ -153,6 +156,7 @@ static int read_bundle(struct approve *a, struct fault *f)
 	if (r < 0)
 		return fault_wrap(f, r, "the lane's digest key");
 	a->bundle.approve = a->args;
+	a->bundle.run = a->dirs.run;
 	r = bundle_verify(&a->bundle, &a->key, "/proc/self/exe", f);
 	if (r < 0)
 		return r;
@@ -348,6 +352,54 @@ static int watch_init(const struct approve *a, int *ret, struct fault *f)
 	return 0;
 }
 
+/* Paths below the worktree that are hidden inside: after the end nothing hides them any more. */
+static int list_hidden(const struct subject *s, char ***ret, struct fault *f)
+{
+	const char *work = subject_work_target(s);
+
+	for (char **h = s->profile->fs_hide; h && *h; h++)
+		if (path_is_below(*h, work) && strlen(*h) > strlen(work) &&
+		    strv_append(ret, *h + strlen(work) + (work[1] != '\0')) < 0)
+			return fault_errno(f, ENOMEM, "dossier");
+	return 0;
+}
+
+/* What its evidence would need, whatever becomes of the bundle. */
+static int write_dossier(const struct approve *a, struct fault *f)
+{
+	const struct subject *s = a->bundle.subject;
+	const struct placement *p = &a->bundle.placement;
+	_cleanup_strv_ char **hidden = NULL;
+	struct dossier d = {
+		.container = a->state->id,
+		.bundle = a->state->bundle,
+		.pid = a->state->pid,
+		.start = a->began,
+		.digest = a->bundle.digest,
+		.profile = s->profile->name,
+		.profile_digest = s->profile->digest,
+		.argv = s->argv,
+		.verdict = a->told,
+		.forensics = a->terms.forensics,
+		.workspace = s->profile->workspace,
+		.work = (char *)subject_work_target(s),
+		.ids = { .set = !p->rootless,
+			 .uid_from = p->uid_base + s->uid,
+			 .uid_to = s->worktree ? s->owner_uid : geteuid(),
+			 .gid_from = p->gid_base + s->gid,
+			 .gid_to = s->worktree ? s->owner_gid : getegid() },
+		.subject = a->bundle.text,
+		.subject_len = a->bundle.text_len,
+		.config = a->bundle.config,
+		.config_len = a->bundle.config_len,
+	};
+	int r;
+
+	r = list_hidden(s, &hidden, f);
+	d.hide = hidden;
+	return r < 0 ? r : dossier_write(a->session.run_fd, &d, f);
+}
+
 static int start_warden(struct approve *a, struct fault *f)
 {
 	struct warden_order order = { .lane = a->terms.lane,
@@ -361,15 +413,20 @@ static int start_warden(struct approve *a, struct fault *f)
 				      .init = a->bundle.subject->profile->process_init,
 				      .profile = a->bundle.subject->profile->name,
 				      .governance = a->reserved ? a->terms.governance : NULL };
-	_cleanup_close_ int watch = -EBADF;
+	_cleanup_close_ int watch = -EBADF, door = -EBADF;
 	int r;
 
 	memcpy(order.session, a->id, sizeof(order.session));
-	r = watch_init(a, &watch, f);
+	r = write_dossier(a, f);
+	if (r >= 0)
+		r = watch_init(a, &watch, f);
 	if (r < 0)
 		return r;
+	door = warden_door_make(a->session.run_fd, a->state->id, f);
+	if (door < 0)
+		return door;
 	return hook_warden_release(&a->warden, &order,
-				   (const int[]){ a->pidfd, a->session.run_fd, a->claim.fd, watch }, f);
+				   (const int[]){ a->pidfd, a->session.run_fd, a->claim.fd, watch, door }, f);
 }
 
 /* The site's lists and the profile's, on top of those that are built in. */
@@ -400,7 +457,7 @@ static int decide(struct approve *a, struct fault *f)
 	if (r < 0)
 		return r;
 	s = a->bundle.subject;
-	r = hook_pin(a->state->pid, s->layers & LAYER_BIT(LAYER_PID_NS), &a->pidfd, f);
+	r = hook_pin(a->state->pid, s->layers & LAYER_BIT(LAYER_PID_NS), &a->pidfd, &a->began, f);
 	if (r < 0)
 		return r;
 	a->refusal = "policy";

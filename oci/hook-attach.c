@@ -287,7 +287,7 @@ static int build_overlay(const struct attach_point *at, int dir, const struct la
 	return r < 0 ? r : make_overlay(l, ret, f);
 }
 
-static int attach_layers(const struct attach_point *at, const struct layers *l, uint64_t size,
+static int attach_layers(const struct attach_point *at, const struct layers *l, uint64_t size, int *ret_upper,
 			 struct fault *f)
 {
 	_cleanup_close_ int layers = -EBADF, merged = -EBADF;
@@ -301,6 +301,11 @@ static int attach_layers(const struct attach_point *at, const struct layers *l, 
 	if (fchdir(layers) < 0)
 		return fault_errno(f, errno, "enter the overlay's directory");
 	r = build_overlay(at, layers, l, &merged, f);
+	if (r >= 0 && ret_upper) {
+		*ret_upper = openat(layers, "upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (*ret_upper < 0)
+			r = fault_errno(f, errno, "hold the overlay's layer");
+	}
 	/* overlayfs holds its layers by itself from here on; nobody inside can ever name them. */
 	undo = umount2(".", MNT_DETACH);
 	if (r >= 0 && undo < 0)
@@ -310,16 +315,16 @@ static int attach_layers(const struct attach_point *at, const struct layers *l, 
 }
 
 int attach_overlay(const struct attach_point *at, int tree, int sealed, uint64_t size, bool userxattr,
-		   struct fault *f)
+		   int *ret_upper, struct fault *f)
 {
 	const struct layers l = { .tree = tree, .sealed = sealed, .writable = true, .userxattr = userxattr };
 
-	return attach_layers(at, &l, size, f);
+	return attach_layers(at, &l, size, ret_upper, f);
 }
 
 int attach_sealed(const struct attach_point *at, int tree, int sealed, bool userxattr, struct fault *f)
 {
 	const struct layers l = { .tree = tree, .sealed = sealed, .userxattr = userxattr };
 
-	return attach_layers(at, &l, 0, f);
+	return attach_layers(at, &l, 0, NULL, f);
 }

@@ -26,10 +26,10 @@ int attach_mask(const struct attach_point *at, struct fault *f) _must_check_;
 /*
  * An overlay whose lower layer is TREE and whose upper layer is a tmpfs of SIZE bytes (0: the kernel's default) that
  * nothing else can reach: fresh at each start, gone with the container.  SEALED, unless negative, is a layer between
- * the two.  USERXATTR: made in a user namespace.
+ * the two.  USERXATTR: made in a user namespace.  RET_UPPER: NULL, or gets the upper layer, which nobody can open later.
  */
 int attach_overlay(const struct attach_point *at, int tree, int sealed, uint64_t size, bool userxattr,
-		   struct fault *f) _must_check_;
+		   int *ret_upper, struct fault *f) _must_check_;
 
 /* TREE with the layer SEALED on top, read-only. */
 int attach_sealed(const struct attach_point *at, int tree, int sealed, bool userxattr,

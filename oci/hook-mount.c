@@ -14,6 +14,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "core/warden-door.h"
 #include "core/worktree.h"
 #include "oci/hook-attach.h"
 #include "oci/hook-plan.h"
@@ -95,7 +96,8 @@ static int enter_container(pid_t pid, struct fault *f)
 	return 0;
 }
 
-static int attach(const struct hook_plan *p, int rootfd, struct hook_plan_mount *m, struct fault *f)
+static int attach(const struct hook_plan *p, int rootfd, struct hook_plan_mount *m, int *ret_upper,
+		  struct fault *f)
 {
 	bool host_ids = p->userns && !p->rootless;
 	struct attach_point at = {
@@ -107,7 +109,7 @@ static int attach(const struct hook_plan *p, int rootfd, struct hook_plan_mount 
 	};
 
 	if (strcmp(m->kind, "overlay") == 0)
-		return attach_overlay(&at, m->tree, m->layer, m->size, p->rootless, f);
+		return attach_overlay(&at, m->tree, m->layer, m->size, p->rootless, ret_upper, f);
 	if (strcmp(m->kind, "sealed") == 0)
 		return attach_sealed(&at, m->tree, m->layer, p->rootless, f);
 	if (strcmp(m->kind, "bind") == 0)
@@ -117,12 +119,53 @@ static int attach(const struct hook_plan *p, int rootfd, struct hook_plan_mount 
 	return attach_tmpfs(&at, m->size, m->mode, f);
 }
 
+/* Asked for here, while the host's directories are what we see.  -EBADF: nobody stands beside this container. */
+static int find_door(const struct hook_plan *p, const struct hook_state *s, int *ret, struct fault *f)
+{
+	int fd;
+
+	if (!p->run)
+		return 0;
+	fd = warden_door_find(p->run, s->id, f);
+	/* Whoever took `approve` out of the bundle has no session; and nothing that would have to be kept. */
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	*ret = fd;
+	return 0;
+}
+
+/* Before anything runs in it, and where nobody but us can reach the layer of changes. */
+static int hand_over(const struct hook_plan *p, int rootfd, int door, int upper, struct fault *f)
+{
+	_cleanup_close_ int tree = -EBADF;
+
+	if (door < 0)
+		return 0;
+	tree = path_open_in_root(rootfd, p->work, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, f);
+	if (tree < 0)
+		return fault_wrap(f, tree, "hold the worktree");
+	return warden_door_bring(door, &(struct warden_held){ .tree = tree, .upper = upper }, f);
+}
+
+static int mount_all(const struct hook_plan *p, int rootfd, int door, struct fault *f)
+{
+	_cleanup_close_ int upper = -EBADF;
+	int r;
+
+	for (size_t i = 0; i < p->n_mounts; i++) {
+		r = attach(p, rootfd, &p->mounts[i], door < 0 ? NULL : &upper, f);
+		if (r < 0)
+			return fault_wrap(f, r, "mount '%s'", p->mounts[i].target);
+	}
+	return hand_over(p, rootfd, door, upper, f);
+}
+
 int hook_mount(const struct hook_state *s, const char *text, struct fault *f)
 {
 	_cleanup_hook_plan_ struct hook_plan p = { 0 };
 	/* The worktree of a clone must have no link in its path; the runtime's word for the bundle may. */
 	_cleanup_free_ char *bundle = realpath(s->bundle, NULL), *root = NULL, *operands = NULL;
-	_cleanup_close_ int rootfd = -EBADF;
+	_cleanup_close_ int rootfd = -EBADF, door = -EBADF;
 	int r;
 
 	if (!bundle)
@@ -133,6 +176,8 @@ int hook_mount(const struct hook_state *s, const char *text, struct fault *f)
 		return fault_errno(f, ENOMEM, "plan");
 	r = hook_plan_parse(text, &p, f);
 	if (r >= 0)
+		r = find_door(&p, s, &door, f);
+	if (r >= 0)
 		r = clone_sources(&p, operands, f);
 	if (r >= 0 && !p.rootless)
 		r = enter_container(s->pid, f);
@@ -141,10 +186,5 @@ int hook_mount(const struct hook_state *s, const char *text, struct fault *f)
 	rootfd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (rootfd < 0)
 		return fault_errno(f, errno, "open '%s'", root);
-	for (size_t i = 0; r >= 0 && i < p.n_mounts; i++) {
-		r = attach(&p, rootfd, &p.mounts[i], f);
-		if (r < 0)
-			return fault_wrap(f, r, "mount '%s'", p.mounts[i].target);
-	}
-	return r;
+	return mount_all(&p, rootfd, door, f);
 }

@@ -69,7 +69,7 @@ static int require_first(pid_t pid, struct fault *f)
 	return 0;
 }
 
-int hook_pin(pid_t pid, bool first, int *ret, struct fault *f)
+int hook_pin(pid_t pid, bool first, int *ret, uint64_t *ret_start, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
 	uint64_t own = 0, runtime = 0;
@@ -95,5 +95,6 @@ int hook_pin(pid_t pid, bool first, int *ret, struct fault *f)
 	if (r < 0)
 		return r;
 	*ret = TAKE_FD(fd);
+	*ret_start = own;
 	return 0;
 }

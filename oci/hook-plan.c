@@ -117,6 +117,10 @@ static int read_plan(struct hook_plan *p, struct fault *f)
 		r = get_id(p->doc, "gid", &p->gid, f);
 	if (r < 0)
 		return r;
+	p->run = jdoc_get_string(p->doc, "run");
+	p->work = jdoc_get_string(p->doc, "work");
+	if (!p->run != !p->work || (p->run && (p->run[0] != '/' || p->work[0] != '/')))
+		return fault_set(f, EINVAL, "plan: 'run' and 'work' are two absolute paths, or not there");
 	/* Without a number container root would be the host's. */
 	if (p->userns && (p->uid_base == 0 || p->gid_base == 0))
 		return fault_set(f, EINVAL, "plan: a user namespace without ids");

@@ -28,6 +28,8 @@ struct hook_plan {
 	bool rootless, userns;
 	uid_t uid_base, uid; /* of container root on the host; of the command, inside */
 	gid_t gid_base, gid;
+	/* Both or none: whoever stands beside the container gets WORK, through a socket below RUN. */
+	const char *run, *work;
 	struct hook_plan_mount *mounts;
 	size_t n_mounts;
 };

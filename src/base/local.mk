@@ -11,6 +11,7 @@ libbase_a_SOURCES = \
 	src/base/log.c src/base/log.h \
 	src/base/path.c src/base/path-open.c src/base/path-remove.c src/base/path.h \
 	src/base/seam.c src/base/seam.h \
+	src/base/process.c src/base/process.h \
 	src/base/sign.c src/base/sign.h \
 	src/base/str.c src/base/strbuf.c src/base/strv.c src/base/str.h \
 	src/base/userns.c src/base/userns.h \

@@ -78,6 +78,7 @@ static int write_terms(const struct run_options *o, const struct docket *d, char
 							   .allow_prod = o->allow_prod,
 							   .security = d->verdict->axes.profile };
 	const struct jdoc *governance = d->profile->sections[PROFILE_SECTION_GOVERNANCE];
+	const struct jdoc *forensics = d->profile->sections[PROFILE_SECTION_FORENSICS];
 	const struct jdoc *redact = jdoc_get(d->profile->sections[PROFILE_SECTION_AUDIT], "redact");
 	int r;
 
@@ -88,7 +89,9 @@ static int write_terms(const struct run_options *o, const struct docket *d, char
 	}
 	if (governance)
 		t.governance = jdoc_copy(governance);
-	if (governance && !t.governance)
+	if (forensics)
+		t.forensics = jdoc_copy(forensics);
+	if ((governance && !t.governance) || (forensics && !t.forensics))
 		return fault_errno(f, ENOMEM, "bundle");
 	for (size_t i = 0; redact && redact->type == JDOC_ARRAY && i < redact->n_items; i++)
 		if (strv_append(&t.redact, redact->items[i]->string) < 0)
@@ -103,9 +106,12 @@ static int write_bundle(const struct bundle_options *b, const struct run_options
 	_cleanup_strv_ char **approve = NULL;
 	_cleanup_free_ char *init = path_join(d->dirs.libexec, "custody-init"),
 			    *hook = path_join(d->dirs.libexec, "custody-hook");
-	struct bundle_request rq = {
-		.dir = b->dir, .init = init, .hook = hook, .key = &d->key, .force = b->force
-	};
+	struct bundle_request rq = { .dir = b->dir,
+				     .init = init,
+				     .hook = hook,
+				     .run = d->dirs.run,
+				     .key = &d->key,
+				     .force = b->force };
 	int r;
 
 	if (!init || !hook)

@@ -8,6 +8,8 @@ libcore_a_SOURCES = \
 	src/core/capture-entry.c src/core/capture-entry.h \
 	src/core/capture-file.c src/core/capture-file.h \
 	src/core/capture-pool.c src/core/capture-pool.h \
+	src/core/container-evidence.c src/core/container-evidence.h \
+	src/core/dossier.c src/core/dossier.h \
 	src/core/evidence.c src/core/evidence.h \
 	src/core/evidence-inside.c src/core/evidence-inside.h \
 	src/core/evidence-config.c src/core/evidence-config.h \
@@ -107,6 +109,7 @@ libcore_a_SOURCES = \
 	src/core/subject-json.c src/core/subject-json.h \
 	src/core/subject-map.c src/core/subject-map-env.c src/core/subject-map-mounts.c src/core/subject-map-operands.c src/core/subject-map.h \
 	src/core/subject-apart.c src/core/subject-bind.c src/core/subject-env.c src/core/subject-file.c src/core/subject-mount.c src/core/subject-root.c \
+	src/core/warden-door.c src/core/warden-door.h \
 	src/core/warden-order.c src/core/warden-order.h \
 	src/core/worktree.c src/core/worktree.h
 

@@ -26,11 +26,12 @@ struct placement {
 	const char *upper, *work; /* overlay; NULL in portable bundles */
 	const char *init;	  /* host path of custody-init */
 	const char *hook;	  /* host path of custody-hook; portable bundles */
-	char *const *approve;	  /* arguments of `custody-hook approve`; NULL: no such hook */
-	bool console;		  /* portable: the runtime makes a terminal, as somebody asked */
-	const char *hook_stderr;  /* portable: file for hooks' complaints, as somebody added it; NULL: none */
-	int report_fd;		  /* descriptor of init's socket inside, or -1 (portable) */
-	bool terminal;		  /* init makes a pty of its own */
+	char *const *approve;	 /* arguments of `custody-hook approve`; NULL: no such hook, and no `audit` */
+	const char *run;	 /* portable: the directory of the sessions; with APPROVE */
+	bool console;		 /* portable: the runtime makes a terminal, as somebody asked */
+	const char *hook_stderr; /* portable: file for hooks' complaints, as somebody added it; NULL: none */
+	int report_fd;		 /* descriptor of init's socket inside, or -1 (portable) */
+	bool terminal;		 /* init makes a pty of its own */
 	bool limits; /* write linux.resources: portable bundles; own runs use custody's own cgroup */
 	const char *
 		seccomp_bpf; /* base64 program for run.oci.seccomp_bpf_data, or NULL to write linux.seccomp */

@@ -151,8 +151,9 @@ int profile_require_supported(const struct profile *p, struct fault *f)
 
 int profile_require_portable(const struct profile *p, struct fault *f)
 {
-	/* The arguments of `custody-hook approve` carry these two. */
-	const uint32_t carried = 1u << PROFILE_SECTION_GOVERNANCE | 1u << PROFILE_SECTION_AUDIT;
+	/* The arguments of `custody-hook approve` carry these. */
+	const uint32_t carried = 1u << PROFILE_SECTION_GOVERNANCE | 1u << PROFILE_SECTION_AUDIT |
+				 1u << PROFILE_SECTION_FORENSICS;
 	const char *name;
 	const struct jdoc *section = find_section(p, carried, &name);
 

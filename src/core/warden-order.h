@@ -19,8 +19,13 @@
 #define WARDEN_CLAIM 5	 /* STATE/open/ID, locked */
 #define WARDEN_WATCH \
 	6 /* inotify: custody-init was opened, by whomever; nothing is missed since the hook made it */
-#define WARDEN_FDS 4
+#define WARDEN_DOOR 7 /* datagram socket: custody-hook brings the worktree, core/warden-door.h */
+#define WARDEN_FDS 5
 #define WARDEN_ORDER_MAX 8192
+
+/* In the session's directory: how it ended, once that is in the ledger; and that whoever asks for it has gone. */
+#define WARDEN_EXIT "exit.json"
+#define WARDEN_AUDITED "audited"
 
 struct warden_order {
 	char session[SESSION_ID_SIZE];

@@ -2,6 +2,9 @@
 #include "warden/forensics.h"
 
 #include "base/str.h"
+#include "core/exit-status.h"
+
+#define SIGNALS 64
 
 static bool has_word(const struct jdoc *list, const char *word)
 {
@@ -39,4 +42,19 @@ enum forensics_scope forensics_decide(const struct profile *p, const struct exit
 	if (capture)
 		return str_eq(capture, "changes") ? FORENSICS_CHANGES : FORENSICS_ALL;
 	return v->reason == EXIT_REASON_EXITED ? FORENSICS_CHANGES : FORENSICS_ALL;
+}
+
+enum forensics_scope forensics_decide_shell(const struct profile *p, const struct exit_verdict *v)
+{
+	const struct jdoc *expected = jdoc_get(p->sections[PROFILE_SECTION_FORENSICS], "expect_exit");
+	enum forensics_scope scope = forensics_decide(p, v, false), signaled;
+	struct exit_verdict other = *v;
+
+	if (v->reason != EXIT_REASON_EXITED || v->code <= STATUS_SIGNAL_BASE ||
+	    v->code > STATUS_SIGNAL_BASE + SIGNALS || has_number(expected, v->code))
+		return scope;
+	other.reason = EXIT_REASON_SIGNALED;
+	other.signal = v->code - STATUS_SIGNAL_BASE;
+	signaled = forensics_decide(p, &other, false);
+	return signaled < scope ? signaled : scope;
 }

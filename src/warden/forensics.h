@@ -18,3 +18,9 @@ enum forensics_scope {
  */
 enum forensics_scope forensics_decide(const struct profile *p, const struct exit_verdict *v,
 				      bool interactive);
+
+/*
+ * The same where a signal is only known as a shell tells it: 137 may be one or `exit 137`, so whatever is due after either
+ * is kept.
+ */
+enum forensics_scope forensics_decide_shell(const struct profile *p, const struct exit_verdict *v);

@@ -17,21 +17,25 @@
 #include "base/path.h"
 #include "core/approval-desk.h"
 #include "core/config.h"
+#include "core/container-evidence.h"
 #include "core/exit-status.h"
 #include "core/grant.h"
 #include "core/ledger-claim.h"
 #include "core/placement.h"
 #include "core/subject-digest.h"
+#include "core/warden-door.h"
 #include "core/warden-order.h"
 #include "warden/exit-reason.h"
+#include "warden/forensics.h"
 #include "warden/pidfd-end.h"
 
 /*
  * Stands beside one container that a foreign runtime runs from a bundle, started by `custody-hook approve` before it
  * is.  Nobody's child and nobody's parent: it sees the first process through a pidfd.
  *
+ *	door	custody-hook, having mounted the worktree, brings descriptors of it
  *	start	custody-init is executed (inotify on its file says when to look): the grant is consumed, else the container killed
- *	end	the pidfd hangs up: exit.json, the end record, the claim dropped
+ *	end	the pidfd hangs up: evidence if it was abnormal, the end record, the claim dropped, exit.json
  *
  * What it cannot record must not run: a failure before the start kills the container.
  */
@@ -52,7 +56,9 @@ struct guard {
 	bool started, denied, ended;
 	bool announced;	    /* somebody opened init's file: it may have been ours */
 	unsigned int looks; /* left, after an announcement */
-	uint64_t began_ns, alive_ns;
+	bool unheld;	    /* it started, and its worktree was not brought: killed for that */
+	struct warden_held held;
+	uint64_t began_ns, began_us, alive_ns;
 	int zombie_status;
 	bool zombie_seen;
 };
@@ -131,16 +137,32 @@ static int consume(struct guard *g, struct fault *f)
 	return r;
 }
 
+/* Once: whoever comes later, under the same container's id, brings nothing of this one. */
+static void hear_door(struct guard *g)
+{
+	if (g->held.tree >= 0 || warden_door_receive(WARDEN_DOOR, &g->held, NULL) != 1)
+		return;
+	warden_door_shut(WARDEN_SESSION, g->order.container);
+}
+
 /* The payload is a few hundred microseconds away, behind init's proofs: what is wrong ends it. */
 static void note_start(struct guard *g)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 	int r;
 
+	hear_door(g);
+	/* Mounted before it was started, and brought when it was mounted.  Without init nobody can say when that is. */
+	if (g->held.tree < 0 && g->order.init && !g->ended) {
+		g->unheld = true;
+		kill_container(g);
+		return;
+	}
 	g->started = true;
 	/* A user has few of them, 128 by default: only what has not started yet holds one. */
 	(void)close(WARDEN_WATCH);
 	g->began_ns = g->alive_ns = clock_boot_ns();
+	g->began_us = clock_wall_us();
 	r = consume(g, &f);
 	if (r >= 0)
 		r = ledger_start(g->ledger, &g->run, g->order.pid, NULL, &f);
@@ -150,7 +172,7 @@ static void note_start(struct guard *g)
 
 static void look(struct guard *g)
 {
-	if (g->started)
+	if (g->started || g->denied)
 		return;
 	if (is_started(g))
 		note_start(g);
@@ -208,11 +230,14 @@ static void supervise(struct guard *g)
 {
 	while (!g->ended) {
 		struct pollfd p[] = { { .fd = WARDEN_PIDFD, .events = POLLIN },
-				      { .fd = g->started ? -1 : WARDEN_WATCH, .events = POLLIN } };
-		int r = poll(p, 2, next_due(g));
+				      { .fd = g->started || g->denied ? -1 : WARDEN_WATCH, .events = POLLIN },
+				      { .fd = g->held.tree < 0 ? WARDEN_DOOR : -1, .events = POLLIN } };
+		int r = poll(p, 3, next_due(g));
 
 		if (r < 0 && errno != EINTR)
 			return;
+		if (r > 0 && p[2].revents)
+			hear_door(g);
 		if (r > 0 && p[1].revents)
 			hear_watch(g);
 		else
@@ -224,9 +249,9 @@ static void supervise(struct guard *g)
 	 * Over before it was seen.  Nothing can be executed that was not opened: if nobody opened init it did not start;
 	 * if somebody did it counts as started, for a grant must never come back from something that ran.
 	 */
-	if (!g->started)
+	if (!g->started && !g->denied)
 		hear_watch(g);
-	if (!g->started && g->announced)
+	if (!g->started && !g->denied && g->announced)
 		note_start(g);
 }
 
@@ -242,8 +267,10 @@ static struct exit_verdict judge_end(const struct guard *g, const char **ret_sou
 		status = g->zombie_status;
 	}
 	if (!g->started || g->denied) {
-		v.reason = g->denied ? EXIT_REASON_DENIED : EXIT_REASON_SETUP_FAILED;
-		v.code = g->denied ? STATUS_UNAPPROVED : STATUS_FAILED;
+		bool denied = g->denied && !g->unheld;
+
+		v.reason = denied ? EXIT_REASON_DENIED : EXIT_REASON_SETUP_FAILED;
+		v.code = denied ? STATUS_UNAPPROVED : STATUS_FAILED;
 		*ret_source = "warden";
 	} else if (!known) {
 		*ret_source = "warden";
@@ -259,7 +286,34 @@ static struct exit_verdict judge_end(const struct guard *g, const char **ret_sou
 	return v;
 }
 
-static int write_exit(const struct guard *g, const struct exit_verdict *v, const char *source,
+static int take_evidence(const struct guard *g, const struct exit_verdict *v, const struct ledger_end *end,
+			 struct evidence_taken *ret, struct fault *f)
+{
+	_cleanup_dossier_ struct dossier d = { 0 };
+	struct container_case c = { .dirs = &g->dirs,
+				    .config = g->config,
+				    .dossier = &d,
+				    .session = g->order.session,
+				    .end = end,
+				    .started_us = g->began_us,
+				    .wall_ms = end->wall_ms,
+				    .tree = g->held.tree,
+				    .upper = g->held.upper,
+				    .why = "nobody brought the worktree" };
+	struct profile p = { 0 };
+	enum forensics_scope scope;
+	int r;
+
+	r = dossier_read(WARDEN_SESSION, &d, f);
+	if (r < 0)
+		return r;
+	p.sections[PROFILE_SECTION_FORENSICS] = d.forensics;
+	scope = forensics_decide_shell(&p, v);
+	c.all = scope == FORENSICS_ALL;
+	return scope == FORENSICS_NONE ? 0 : container_evidence_take(&c, ret, f);
+}
+
+static int write_exit(const struct guard *g, const struct exit_verdict *v, const struct ledger_end *end,
 		      struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
@@ -269,16 +323,32 @@ static int write_exit(const struct guard *g, const struct exit_verdict *v, const
 	jdoc_set_string(d, "reason", exit_reason_name(v->reason));
 	jdoc_set_int(d, "code", v->code);
 	jdoc_set_int(d, "signal", v->signal);
-	jdoc_set_string(d, "source", source);
+	jdoc_set_bool(d, "abnormal", v->abnormal);
+	jdoc_set_string(d, "source", end->source);
+	jdoc_set(d, "evidence", end->evidence ? ledger_text(end->evidence) : jdoc_new_null());
+	if (end->evidence_error)
+		jdoc_set(d, "evidence_error", ledger_text(end->evidence_error));
 	jdoc_set_string(d, "session", g->order.session);
 	jdoc_set_string(d, "container", g->order.container);
 	r = jdoc_write(d, JDOC_PRETTY, &text, f);
-	return r < 0 ? r : fd_replace_file(WARDEN_SESSION, "exit.json", text.text, text.len, 0600, f);
+	return r < 0 ? r : fd_replace_file(WARDEN_SESSION, WARDEN_EXIT, text.text, text.len, 0600, f);
+}
+
+/* Whoever asked for exit.json has gone, and leaves the directory to us. */
+static void clean_up(const struct guard *g)
+{
+	_cleanup_free_ char *path = path_join(g->dirs.run, "sessions");
+	_cleanup_close_ int fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -EBADF;
+
+	if (fd >= 0 && faccessat(WARDEN_SESSION, WARDEN_AUDITED, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		(void)!path_remove_tree(fd, g->order.session, NULL);
 }
 
 /* Who reads exit.json finds the end in the ledger. */
 static int tell_end(struct guard *g, struct fault *f)
 {
+	_cleanup_taken_ struct evidence_taken taken = { 0 };
+	_cleanup_fault_ struct fault why = { 0 };
 	const char *source = NULL;
 	struct exit_verdict v = judge_end(g, &source);
 	struct ledger_end end = { .reason = exit_reason_name(v.reason),
@@ -289,14 +359,26 @@ static int tell_end(struct guard *g, struct fault *f)
 				  .wall_ms = g->started ? (clock_boot_ns() - g->began_ns) / NS_PER_MS : 0 };
 	int r = 0;
 
+	if (g->started && v.abnormal && take_evidence(g, &v, &end, &taken, &why) < 0)
+		end.evidence_error = fault_text(&why);
+	if (taken.path) {
+		end.evidence = taken.path;
+		end.evidence_digest = &taken.metadata;
+	}
 	if (!g->started && g->order.reserved)
 		r = grant_release(&g->desk.desk, g->order.session, end.reason, f);
 	if (r >= 0)
 		r = g->started ? ledger_end(g->ledger, g->dirs.state, &g->run, &end, f)
-			       : ledger_refuse(g->ledger, &g->run, end.reason, "it never started", f);
+			       : ledger_refuse(g->ledger, &g->run, end.reason,
+					       g->unheld ? "nobody brought its worktree" : "it never started",
+					       f);
 	if (r >= 0)
 		claim_drop(&g->claim);
-	return r < 0 ? r : write_exit(g, &v, source, f);
+	if (r >= 0)
+		r = write_exit(g, &v, &end, f);
+	if (r >= 0)
+		clean_up(g);
+	return r;
 }
 
 static void guard_done(struct guard *g)
@@ -307,6 +389,7 @@ static void guard_done(struct guard *g)
 	config_free(g->config);
 	dirs_done(&g->dirs);
 	warden_order_done(&g->order);
+	warden_held_done(&g->held);
 }
 
 static int run(struct guard *g, const char *order, struct fault *f)
@@ -331,7 +414,7 @@ static int run(struct guard *g, const char *order, struct fault *f)
 int main(int argc, char **argv)
 {
 	_cleanup_fault_ struct fault f = { 0 };
-	_cleanup_(guard_done) struct guard g = { .claim = CLAIM_NONE };
+	_cleanup_(guard_done) struct guard g = { .claim = CLAIM_NONE, .held = WARDEN_HELD_NONE };
 	sigset_t none;
 	int r;
 

@@ -21,7 +21,8 @@ runtime_run() {
 	# Not `run`: it warns about status 127, which is a result here.  stdin is a pipe: with a user namespace crun gives
 	# whatever it gets there to the container's root, also the host's /dev/null.
 	# shellcheck disable=SC2034 # for the test
-	output=$(runtime "$1" run -b "$2" "custody-test-$1-$$-$RANDOM" < <(:) 2>"$err") || status=$?
+	CONTAINER=custody-test-$1-$$-$RANDOM
+	output=$(runtime "$1" run -b "$2" "$CONTAINER" < <(:) 2>"$err") || status=$?
 	stderr=$(cat "$err")
 	runtime_settle
 	hook=$(cat "$2/custody-hook.err" 2>/dev/null) || true
@@ -29,14 +30,17 @@ runtime_run() {
 	stderr=$stderr${hook:+$'\n'"hook: $hook"}
 }
 
-# runtime_settle: waits until custody-warden has told the end of every container, and removes what it left for others.
+# runtime_settle: waits until custody-warden has told the end of every container.  It or `custody-hook audit` removes the
+# directory; what nobody audited is removed here.
 runtime_settle() {
 	local dir
 	for dir in "$CUSTODY_ROOT"/run/sessions/*/; do
-		[ -d "$dir" ] || continue
-		wait_until test -e "$dir/exit.json"
+		wait_until runtime_told "$dir"
 		rm -rf "$dir"
 	done
+}
+runtime_told() { # DIR
+	[ ! -d "$1" ] || [ -e "$1/exit.json" ]
 }
 
 # runtime_trust: what these suites run is not what they are about.  Nobody has to be asked; PIN rules still hold.

@@ -369,14 +369,33 @@ static void a_hooked_mount_below_a_runtimes_mount_is_refused(void)
 	CHECK(strstr(fault_text(&f), "'/usr/local/x' lies below the mount '/usr'"));
 }
 
-static void a_bundle_without_anything_to_hook_has_no_hook(void)
+static void an_empty_worktree_is_the_hooks_too_for_it_must_be_held(void)
 {
 	SETUP(portable());
 
 	p.workspace = PROFILE_WORKSPACE_TMPFS;
 	s.n_mounts = 2;
 	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
-	CHECK(!jdoc_get(c, "hooks") && mount_at(c, "/work"));
+	CHECK(!mount_at(c, "/work") && strcmp(at(c, "hooks/createRuntime/0/args/1")->string, "mount") == 0);
+	CHECK(strstr(at(c, "hooks/createRuntime/0/args/2")->string, "\"kind\":\"tmpfs\""));
+}
+
+static void who_is_asked_before_is_told_afterwards(void)
+{
+	char *words[] = { (char *)"--lane=sandbox", (char *)"--security=off", (char *)"--redact=--key",
+			  (char *)"--env=HOME=/root", NULL };
+	SETUP(portable());
+
+	pl.approve = words;
+	CHECK(bundle_config(&s, &pl, &c, &f) == -EINVAL); /* nobody says where its session would be */
+	fault_done(&f);
+	pl.run = "/run/custody";
+	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
+	CHECK(strcmp(at(c, "hooks/poststop/0/args/1")->string, "audit") == 0);
+	CHECK(at(c, "hooks/poststop/0/args")->n_items == 5);
+	CHECK(strcmp(at(c, "hooks/poststop/0/args/4")->string, "--env=HOME=/root") == 0);
+	CHECK(strstr(at(c, "hooks/createRuntime/1/args/2")->string, "\"run\":\"/run/custody\""));
+	CHECK(strstr(at(c, "hooks/createRuntime/1/args/2")->string, "\"work\":\"/work\""));
 }
 
 static void one_id_is_enough_for_container_root_and_for_nobody_else(void)
@@ -471,6 +490,6 @@ TAP_MAIN(T(an_own_run_has_every_layer), T(switching_a_layer_off_leaves_out_exact
 	 T(card_2_a_portable_bundle_carries_limits_names_and_a_hook),
 	 T(card_2_the_hook_mounts_the_worktree_and_everything_mapped),
 	 T(a_hooked_mount_below_a_runtimes_mount_is_refused),
-	 T(a_bundle_without_anything_to_hook_has_no_hook),
+	 T(an_empty_worktree_is_the_hooks_too_for_it_must_be_held), T(who_is_asked_before_is_told_afterwards),
 	 T(one_id_is_enough_for_container_root_and_for_nobody_else), T(the_same_input_gives_the_same_bytes),
 	 T(the_root_has_every_mount_point_and_a_small_etc), T(a_home_cannot_add_fields_to_passwd))
