@@ -58,7 +58,17 @@ custody_teardown() {
 # custody_leftovers DIR: one line for each mount below DIR and each session that a CUSTODY_ROOT in DIR still holds.
 custody_leftovers() {
 	awk -v dir="$1/" 'index($5 "/", dir) == 1 { print "mount " $5 }' /proc/self/mountinfo
-	find "$1" -xdev -mindepth 2 \( -path '*/sessions/*' -o -path '*/crun/*' \) -prune -printf 'session %p\n' 2>/dev/null
+	find "$1" -xdev -mindepth 2 \( -path '*/sessions/*' -o -path '*/crun/*' \) -prune -print 2>/dev/null | while read -r dir; do
+		custody_is_over "$dir" || printf 'session %s\n' "$dir"
+	done
+}
+
+# custody_is_over DIR: of the session whose state lies in DIR nothing is left but what `custody sessions` and `custody logs`
+# show: the note, closed, and the log of a detached run; and its changes, if the note says that they are kept.
+custody_is_over() {
+	[ "$(stat -c '%F %a' "$1/session.json" 2>/dev/null)" = "regular file 400" ] || return
+	[ -z "$(find "$1" -mindepth 1 -maxdepth 1 ! -name session.json ! -name lane ! -name stdio.log ! -name stdio.log.1 ! -name u)" ] || return
+	[ ! -e "$1/u" ] || jq -e .kept "$1/session.json" >/dev/null
 }
 
 # custody_run [OPTIONS] -- CMD...: as `custody run`; never fails itself.

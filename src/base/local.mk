@@ -10,6 +10,7 @@ libbase_a_SOURCES = \
 	src/base/json-text.c src/base/json-text.h src/base/json-tree.h \
 	src/base/log.c src/base/log.h \
 	src/base/path.c src/base/path-open.c src/base/path-remove.c src/base/path.h \
+	src/base/process.c src/base/process.h \
 	src/base/seam.c src/base/seam.h \
 	src/base/process.c src/base/process.h \
 	src/base/sign.c src/base/sign.h \

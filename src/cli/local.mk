@@ -62,6 +62,7 @@ custody_SOURCES = \
 	src/cli/session-gate.c src/cli/session-gate.h \
 	src/cli/session-evidence.c src/cli/session-evidence.h \
 	src/cli/session-lost.c \
+	src/cli/session-noted.c \
 	src/cli/session-place.c src/cli/session-place.h \
 	src/cli/session-record.c src/cli/session-record.h \
 	src/cli/session-recover.c src/cli/session-recover.h \

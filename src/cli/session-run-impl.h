@@ -5,6 +5,7 @@
 #include "cli/session-gate.h"
 #include "cli/session-record.h"
 #include "cli/session-run.h"
+#include "core/session-note.h"
 #include "core/session.h"
 
 /* Private to session-run, session-supervise and session-describe. */
@@ -16,6 +17,7 @@ struct session_run {
 	struct lane_pass *pass;
 	struct session_gate gate;
 	struct session_record record;
+	struct session_note note;
 	int status; /* of a refusal: what `custody run` ends with */
 };
 
@@ -39,5 +41,9 @@ int session_run_judge(struct session_run *r, const struct run_options *o, const 
 /* From the cgroup to the last byte of output, and the evidence; S is open, and removed by the caller. */
 int session_supervise(struct session_run *run, const struct run_options *o, struct session *s,
 		      struct run_result *ret, const char **ret_refused, struct fault *f) _must_check_;
+/* The note of the session, before GO and when it is over; S then says that there is one to stay. */
+int session_noted_begin(struct session_run *run, const struct run_options *o, struct session *s,
+			struct fault *f) _must_check_;
+void session_noted_end(struct session_run *run, struct session *s, const struct run_result *res);
 /* What could not be cleaned up, ignoring. */
 void session_complain(int r, struct fault *f);

@@ -22,6 +22,7 @@ void session_run_free(struct session_run *r)
 	session_record_done(&r->record);
 	lane_pass_free(r->pass);
 	docket_done(&r->docket);
+	session_note_done(&r->note);
 	free(r);
 }
 
@@ -299,6 +300,8 @@ static int start_held(const struct run_options *o, struct session_run *run, stru
 	/* Before the directory goes, and with it the session's own chain. */
 	if (r == 0)
 		conclude(&run->record, ret);
+	if (r == 0)
+		session_noted_end(run, &s, ret);
 	session_complain(session_remove(&s, &left), &left);
 	seam("session-removed");
 	return r;

@@ -52,13 +52,19 @@ struct job {
 	struct session_gate *gate;
 	struct session_evidence *evidence;
 	const struct subject *subject;
+	struct session_run *run;
+	const struct run_options *options;
+	struct session *session;
+	struct fault note; /* why there is no note of the session */
 };
 
-static void sweep(void *arg)
+static void meanwhile(void *arg)
 {
 	struct job *j = arg;
 	_cleanup_fault_ struct fault f = { 0 };
 
+	if (session_noted_begin(j->run, j->options, j->session, &j->note) < 0)
+		return;
 	session_record_meanwhile(j->record, j->dirs);
 	seam("peer-told");
 	/* Not this run's fault: said aloud, ignoring. */
@@ -71,6 +77,8 @@ static int release(void *arg, pid_t pid, const enum layer_state *layers, struct 
 	const struct job *j = arg;
 	int r;
 
+	if (j->note.code)
+		return fault_set(f, j->note.code, "%s", fault_text(&j->note));
 	/* The last look at the approval, with the digest of what stands there and waits for GO. */
 	seam("worktree-wanted");
 	r = session_evidence_hold(j->evidence, pid, j->subject, f);
@@ -118,7 +126,7 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 		.time_s = layers & LAYER_BIT(LAYER_TIME_LIMIT) ? p->limit_time_s : 0,
 		.disk = layers & LAYER_BIT(LAYER_DISK_LIMIT) ? p->limit_disk : 0,
 		.prepare = session_place_prepare,
-		.meanwhile = sweep,
+		.meanwhile = meanwhile,
 		.release = release,
 		.tick = tick,
 		.stdio = { o->stdio[0], o->stdio[1], o->stdio[2] },
@@ -131,7 +139,10 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 			   .record = &run->record,
 			   .gate = &run->gate,
 			   .evidence = &evidence,
-			   .subject = d->subject };
+			   .subject = d->subject,
+			   .run = run,
+			   .options = o,
+			   .session = s };
 	int r;
 
 	r = tail_open(&evidence.tail, f);
@@ -165,5 +176,6 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 		session_evidence_take(&evidence, &c, ret);
 	}
 	session_place_done(&job.place);
+	fault_done(&job.note);
 	return r;
 }

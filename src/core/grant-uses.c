@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/process.h"
 #include "core/grant-impl.h"
 
 #define RESERVED_MAX 1024
@@ -206,41 +207,6 @@ bool grant_uses_drop(struct grant_uses *u, const char *session)
 	return false;
 }
 
-/* 1 and its start, 0: no such process that could still start something, negative: not known. */
-static int look_at(pid_t pid, uint64_t *ret_start)
-{
-	_cleanup_close_ int fd = -EBADF;
-	_cleanup_free_ char *text = NULL;
-	char path[32], *at, *end;
-	bool alive;
-	size_t len;
-	int r;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
-	r = fd_read_all(fd, 4096, &text, &len, NULL);
-	if (r < 0)
-		return r == -ESRCH ? 0 : r;
-	/* The name in parentheses may hold anything, also parentheses. */
-	at = strrchr(text, ')');
-	if (!at || at[1] != ' ' || !at[2])
-		return -EIO;
-	alive = at[2] != 'Z' && at[2] != 'X';
-	at += 2;
-	for (int field = 3; field < 22; field++) { /* proc(5): from the state to the start */
-		at = strchr(at, ' ');
-		if (!at)
-			return -EIO;
-		at++;
-	}
-	end = strchr(at, ' ');
-	if (end)
-		*end = '\0';
-	return str_to_u64(at, ret_start) < 0 ? -EIO : alive;
-}
-
 static uint64_t own_pidns(void)
 {
 	struct stat st;
@@ -255,7 +221,7 @@ int grant_reservation_init(struct grant_reservation *r, const char *session, pid
 	if (!take_session(session, r->session))
 		return fault_set(f, EINVAL, "'%s' is no session id", session ? session : "");
 	memcpy(r->boot, now->boot, sizeof(r->boot));
-	if (look_at(r->pid, &r->start) != 1)
+	if (process_look(r->pid, &r->start) != 1)
 		return fault_set(f, ESRCH,
 				 "process %d, for which session '%s' is to be approved, is not there",
 				 (int)r->pid, session);
@@ -272,7 +238,7 @@ bool grant_reservation_is_dead(const struct grant_reservation *r, const struct m
 	/* From another pid namespace its number means nothing here.  It keeps the use until the grant expires. */
 	if (r->pidns != own_pidns())
 		return false;
-	there = look_at(r->pid, &start);
+	there = process_look(r->pid, &start);
 	return there == 0 || (there == 1 && start != r->start);
 }
 

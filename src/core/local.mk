@@ -97,6 +97,8 @@ libcore_a_SOURCES = \
 	src/core/profile.h \
 	src/core/runtime-ops.h \
 	src/core/session.c src/core/session.h \
+	src/core/session-note.c src/core/session-note.h src/core/session-note-find.c src/core/session-note-watch.c \
+	src/core/session-settle.c \
 	src/core/session-sweep.c \
 	src/core/state-version.c src/core/state-version.h \
 	src/core/shell-arena.c src/core/shell-arena.h src/core/shell-parse.h \

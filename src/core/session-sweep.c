@@ -5,13 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/seam.h"
+#include "base/str.h"
 #include "core/ledger-claim.h"
-#include "core/session.h"
+#include "core/session-note.h"
 
 static void dir_closep(DIR **d)
 {
@@ -37,11 +39,11 @@ static DIR *open_list(const char *parent, const char *name)
 	return d;
 }
 
-static int remove_below(const char *parent, const char *name, const char *id, struct fault *f)
+static int settle(const struct dirs *d, const char *id, struct fault *f)
 {
-	_cleanup_dir_ DIR *d = open_list(parent, name);
+	_cleanup_dir_ DIR *states = open_list(d->state, "sessions");
 
-	return d ? path_remove_tree(dirfd(d), id, f) : 0;
+	return states ? session_note_settle(dirfd(states), id, f) : 0;
 }
 
 /* Returns 1 when ID was stale and is gone. */
@@ -61,7 +63,7 @@ static int sweep_one(const struct dirs *d, int sessions_fd, const char *id, sess
 		return r < 0 ? r : 0;
 	r = release ? release(arg, id, fd, f) : 0;
 	if (r == 0)
-		r = remove_below(d->state, "sessions", id, f);
+		r = settle(d, id, f);
 	seam("dead-state-removed");
 	if (r == 0)
 		r = path_remove_tree(sessions_fd, id, f);
@@ -101,26 +103,69 @@ static void count(struct sweeping *s, int r, struct fault *f)
 	fault_done(f);
 }
 
+/* Ids begin with the time in UTC: older than this one means too old. */
+static int cutoff(char id[SESSION_ID_SIZE])
+{
+	const time_t then = time(NULL) - (time_t)SESSION_NOTES_DAYS * 24 * 60 * 60;
+	struct tm tm;
+
+	return gmtime_r(&then, &tm) && strftime(id, SESSION_ID_SIZE, "%Y%m%dT%H%M%SZ", &tm) > 0 ? 0 : -EINVAL;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Of what stays for people only the newest does.  With its layer of changes it is somebody's work: not ours to expire. */
+static int prune(int states_fd, char **settled, struct fault *f)
+{
+	size_t n = strv_len(settled), old = n > SESSION_NOTES_MAX ? n - SESSION_NOTES_MAX : 0;
+	char oldest[SESSION_ID_SIZE];
+	int r = 0;
+
+	if (n == 0 || cutoff(oldest) < 0)
+		return 0;
+	qsort(settled, n, sizeof(*settled), by_name);
+	for (size_t i = 0; r == 0 && i < n && (i < old || strcmp(settled[i], oldest) < 0); i++) {
+		_cleanup_free_ char *layer = path_join(settled[i], SESSION_UPPER);
+
+		if (layer && faccessat(states_fd, layer, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+			r = path_remove_tree(states_fd, settled[i], f);
+	}
+	return r;
+}
+
 /*
  * RUN is empty after a reboot, STATE is not.  A state directory is made after its run directory was locked, so one
  * without a run directory has no living owner.  One whose record is still open holds what its evidence is taken from: it
- * stays until that is done.
+ * stays until that is done.  What is settled is only there to be read.
  */
 static void sweep_states(const struct dirs *d, struct sweeping *s)
 {
 	_cleanup_dir_ DIR *states = open_list(d->state, "sessions");
+	_cleanup_strv_ char **settled = NULL;
+	_cleanup_fault_ struct fault old = { 0 };
 	const struct dirent *e;
+	int r = 0;
 
 	while (states && (e = readdir(states))) {
 		_cleanup_fault_ struct fault f = { 0 };
-		int r;
 
-		if (e->d_name[0] == '.' || is_there(d->run, "sessions", e->d_name) ||
-		    is_there(d->state, CLAIM_DIR, e->d_name))
+		if (e->d_name[0] == '.')
 			continue;
-		r = path_remove_tree(dirfd(states), e->d_name, &f);
+		if (session_note_is_settled(dirfd(states), e->d_name)) {
+			/* One that is not remembered is not forgotten: the next start will. */
+			(void)!strv_append(&settled, e->d_name);
+			continue;
+		}
+		if (is_there(d->run, "sessions", e->d_name) || is_there(d->state, CLAIM_DIR, e->d_name))
+			continue;
+		r = session_note_settle(dirfd(states), e->d_name, &f);
 		count(s, r < 0 ? fault_wrap(&f, r, "clean up after session '%s'", e->d_name) : 1, &f);
 	}
+	r = states ? prune(dirfd(states), settled, &old) : 0;
+	count(s, r < 0 ? fault_wrap(&old, r, "forget old sessions") : 0, &old);
 }
 
 int session_sweep(const struct dirs *d, session_release release, void *arg, struct fault *f)

@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/seam.h"
 #include "base/str.h"
+#include "core/session-note.h"
 #include "core/state-version.h"
 
 #define SESSION_TRIES 16
@@ -203,17 +204,18 @@ int session_make_state(struct session *s, const struct dirs *d, struct fault *f)
 	return lane_stamp(state, d->lane, f);
 }
 
-static int remove_named(const char *parent, const char *id, struct fault *f)
+/* NOTED: settled instead. */
+static int remove_named(const char *parent, const char *id, bool noted, struct fault *f)
 {
 	_cleanup_close_ int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : fault_errno(f, errno, "open '%s'", parent);
-	return path_remove_tree(fd, id, f);
+	return noted ? session_note_settle(fd, id, f) : path_remove_tree(fd, id, f);
 }
 
 /* The run directory goes last: as long as it is there, a sweep knows what else to look for. */
-static int remove_all(const char *run, const char *state, const char *id, struct fault *f)
+static int remove_all(const char *run, const char *state, const struct session *s, struct fault *f)
 {
 	_cleanup_free_ char *sessions = path_join(run, "sessions");
 	_cleanup_free_ char *states = state ? path_join(state, "sessions") : NULL;
@@ -222,11 +224,11 @@ static int remove_all(const char *run, const char *state, const char *id, struct
 	if (!sessions || (state && !states))
 		return fault_errno(f, ENOMEM, "session");
 	if (states)
-		r = remove_named(states, id, f);
+		r = remove_named(states, s->id, s->has_note, f);
 	seam("state-removed");
 	if (r == 0)
-		r = remove_named(sessions, id, f);
-	return r < 0 ? fault_wrap(f, r, "remove session '%s'", id) : 0;
+		r = remove_named(sessions, s->id, false, f);
+	return r < 0 ? fault_wrap(f, r, "remove session '%s'", s->id) : 0;
 }
 
 int session_remove(struct session *s, struct fault *f)
@@ -237,7 +239,7 @@ int session_remove(struct session *s, struct fault *f)
 
 	if (!run || !state)
 		return fault_errno(f, ENOMEM, "session");
-	return remove_all(run, s->has_state ? state : NULL, s->id, f);
+	return remove_all(run, s->has_state ? state : NULL, s, f);
 }
 
 void session_done(struct session *s)

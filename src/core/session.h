@@ -26,6 +26,7 @@ struct session {
 	int ids_fd;
 	bool rootless;
 	bool has_state;
+	bool has_note;	/* STATE/sessions/ID has a note (session-note.h): it outlives the session */
 	uid_t uid_base; /* host id of container root */
 	gid_t gid_base;
 	unsigned int n_ids;
@@ -39,7 +40,7 @@ int session_open(const struct dirs *d, const struct lane_pass *pass, const char 
 		 struct fault *f) _must_check_;
 /* STATE/sessions/ID, for what must lie on a disk (overlay layers); borrowed path in s->state. */
 int session_make_state(struct session *s, const struct dirs *d, struct fault *f) _must_check_;
-/* Removes everything of this session; what cannot be removed is reported and left to the next sweep. */
+/* Removes everything of this session but its note and what that keeps; what cannot be removed is reported and left to the next sweep. */
 int session_remove(struct session *s, struct fault *f) _must_check_;
 void session_done(struct session *s); /* memory and locks only */
 #define _cleanup_session_ _cleanup_(session_done)

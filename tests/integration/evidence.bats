@@ -304,7 +304,7 @@ lose() {
 	[ "$(jq -r .d.reason <<<"$end")" = lost ]
 	"$CUSTODY" ledger verify --anchor "$(jq -r '"\(.d.audit.records):\(.d.audit.head)"' <<<"$end")" "$store/$LOST/audit.ndjson"
 	"$CUSTODY" ledger verify --json | jq -e '.completeness.verdict == "ok"'
-	[ -z "$(find "$CUSTODY_ROOT/run/sessions" "$CUSTODY_ROOT/sandbox/sessions" -mindepth 1)" ]
+	[ -z "$(sessions_left)" ]
 }
 
 @test "ISO-7: recover does it without a start" {

@@ -147,7 +147,7 @@ finish() {
 					all=$((all + 1))
 					[ "$rc" -eq "${sig#*:}" ] || { echo "$sig at $call $n: $rc" && cat "$CUSTODY_HOME/out" && return 1; }
 				fi
-				[ -z "$(find "$CUSTODY_ROOT/run/sessions" "$CUSTODY_ROOT/sandbox/sessions" -mindepth 1 -maxdepth 1)" ] ||
+				[ -z "$(sessions_left)" ] ||
 					{ echo "$sig at $call $n: a session is left" && return 1; }
 			done
 		done
@@ -172,7 +172,7 @@ finish() {
 	custody_run -- true
 	assert_status 0
 	[ -z "$(ls -A "$CUSTODY_ROOT/run/sessions")" ]
-	[ -z "$(ls -A "$CUSTODY_ROOT/sandbox/sessions")" ]
+	[ -z "$(sessions_left)" ]
 	[ -z "$(find /sys/fs/cgroup -name "custody-$session")" ]
 }
 
@@ -193,7 +193,7 @@ finish() {
 	assert_status 0
 	wait_until all_gone "$all"
 	[ -z "$(ls -A "$CUSTODY_ROOT/run/sessions")" ]
-	[ -z "$(ls -A "$CUSTODY_ROOT/sandbox/sessions")" ]
+	[ -z "$(sessions_left)" ]
 }
 
 @test "ISO-7: a session that lives is not swept" {

@@ -8,6 +8,8 @@ setup_suite() {
 		return 1
 	}
 	export CUSTODY CUSTODY_TEST_MARK=$$-$RANDOM
+	# shellcheck source=contrib/bats/custody.bash
+	source "$(dirname "${BASH_SOURCE[0]}")/../../contrib/bats/custody.bash"
 	# shellcheck source=tests/lib/leftovers.bash
 	source "$(dirname "${BASH_SOURCE[0]}")/../lib/leftovers.bash"
 	export LEFTOVERS_BEFORE=$BATS_SUITE_TMPDIR/leftovers.before

@@ -52,12 +52,14 @@ leftover_cgroups() {
 	done
 }
 
-# Sessions in the places that custody uses without CUSTODY_ROOT, homes of tests, and libcrun's copies of itself.
+# Sessions in the places that custody uses without CUSTODY_ROOT (notes of those that are over stay), homes of tests, and libcrun's copies of itself.
 leftover_files() {
-	local state
+	local state dir
 	find /run/custody/sessions /run/custody/crun /run/crun -mindepth 1 -maxdepth 1 -printf 'file %p\n' 2>/dev/null
 	for state in /var/lib/custody/*/sessions; do
-		find "$state" -mindepth 1 -maxdepth 1 -printf 'file %p\n' 2>/dev/null
+		find "$state" -mindepth 1 -maxdepth 1 2>/dev/null | while read -r dir; do
+			custody_is_over "$dir" || printf 'file %s\n' "$dir"
+		done
 	done
 	find "${TMPDIR:-/tmp}" -maxdepth 1 \( -name "custody-test${CUSTODY_TEST_MARK:+-$CUSTODY_TEST_MARK}.*" -o -name 'custody-detector-*' -o -name 'crun.*' \) -printf 'file %p\n' 2>/dev/null
 }

@@ -51,6 +51,13 @@ suite_setup_user() {
 	[ -z "${SUITE_UNGOVERNED:-}" ] || suite_ungoverned
 }
 
+# sessions_left [DIR]: sessions of which anything is left but their note, in the runtime directory and the lanes' states.
+sessions_left() {
+	find "${1:-$CUSTODY_ROOT}"/{run,sandbox,prod}/sessions -mindepth 1 -maxdepth 1 2>/dev/null | while read -r dir; do
+		custody_is_over "$dir" || echo "$dir"
+	done
+}
+
 # wait_until CMD...: until CMD succeeds; fails after 20 s.  For conditions that nobody announces.
 wait_until() {
 	local end=$((SECONDS + 20))
