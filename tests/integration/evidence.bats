@@ -264,7 +264,7 @@ new" ]
 		evidence verify "$(basename "$(taken)")"
 	done
 	# Nothing was opened up for it, and nothing is left.
-	[ -z "$(find "$CUSTODY_ROOT/run/sessions" "$CUSTODY_ROOT/sandbox/sessions" -mindepth 1)" ]
+	[ -z "$(sessions_left)" ]
 	# Nor when the supervisor died.
 	lose "$shut" --profile "$CUSTODY_HOME/u.json"
 	"${CUSTODY_AS[@]}" "$CUSTODY" recover

@@ -70,7 +70,8 @@ no_process_left() {
 # Of sessions only their notes may stay.
 file_left() {
 	local dir
-	for dir in run/sessions sandbox/open sandbox/sessions forensics; do
+	sessions_left
+	for dir in sandbox/open forensics; do
 		[ -d "$CUSTODY_ROOT/$dir" ] || continue
 		case $dir in
 		forensics) find "$CUSTODY_ROOT/$dir" -mindepth 1 -maxdepth 1 \( -name '.*' -o -name '*.*' \) ;;
