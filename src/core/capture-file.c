@@ -12,38 +12,27 @@
 #include "core/capture-copy.h"
 #include "core/capture-entry.h"
 
-void capture_target_init(struct capture_target *t, int outfd, const struct capture_options *o)
+/* Files with several names that are remembered; more are kept once per name. */
+#define TWINS_MAX 65536
+
+struct capture_twin {
+	uint64_t ino, id;
+	uint32_t major, minor;
+};
+
+int capture_target_init(struct capture_target *t, int outfd, const struct capture_options *o, struct fault *f)
 {
 	*t = (struct capture_target){ .o = o, .outfd = outfd, .oddfd = -EBADF };
 	(void)pthread_mutex_init(&t->lock, NULL);
+	t->twins = calloc(TWINS_MAX, sizeof(*t->twins));
+	return t->twins ? 0 : fault_errno(f, ENOMEM, "capture");
 }
 
 void capture_target_done(struct capture_target *t)
 {
 	t->oddfd = fd_close(t->oddfd);
+	free(t->twins);
 	(void)pthread_mutex_destroy(&t->lock);
-}
-
-struct capture_dir *capture_dir_new(int fd, const char *path)
-{
-	struct capture_dir *d = calloc(1, sizeof(*d));
-
-	if (d)
-		*d = (struct capture_dir){ .fd = fd, .path = strdup(path), .refs = 1 };
-	if (d && d->path)
-		return d;
-	free(d);
-	fd_close(fd);
-	return NULL;
-}
-
-void capture_dir_drop(struct capture_dir *d)
-{
-	if (!d || --d->refs > 0)
-		return;
-	fd_close(d->fd);
-	free(d->path);
-	free(d);
 }
 
 void capture_job_done(struct capture_job *j)
@@ -51,8 +40,6 @@ void capture_job_done(struct capture_job *j)
 	manifest_entry_done(&j->entry);
 	fd_close(j->in);
 	free(j->name);
-	free(j->seen);
-	capture_dir_drop(j->dir);
 	*j = (struct capture_job){ .in = -EBADF };
 }
 
@@ -60,12 +47,13 @@ uint64_t capture_target_claim(struct capture_target *t, uint64_t bytes)
 {
 	uint64_t room;
 
+	if (!t->o->max_bytes)
+		return bytes;
 	(void)pthread_mutex_lock(&t->lock);
-	room = t->o->max_bytes ? t->o->max_bytes - t->claimed : UINT64_MAX;
+	room = t->o->max_bytes - t->claimed;
 	if (bytes > room)
 		bytes = room;
-	if (t->o->max_bytes)
-		t->claimed += bytes;
+	t->claimed += bytes;
 	(void)pthread_mutex_unlock(&t->lock);
 	return bytes;
 }
@@ -74,10 +62,44 @@ bool capture_target_has_room(struct capture_target *t)
 {
 	bool room;
 
+	if (!t->o->max_bytes)
+		return true;
 	(void)pthread_mutex_lock(&t->lock);
-	room = !t->o->max_bytes || t->claimed < t->o->max_bytes;
+	room = t->claimed < t->o->max_bytes;
 	(void)pthread_mutex_unlock(&t->lock);
 	return room;
+}
+
+static void name_twin_locked(struct capture_target *t, const struct statx *stx, struct manifest_entry *e)
+{
+	uint64_t at = (stx->stx_ino * UINT64_C(0x9e3779b97f4a7c15)) >> 48;
+
+	for (unsigned int i = 0; i < 64; i++) {
+		struct capture_twin *w = t->twins + (at + i) % TWINS_MAX;
+
+		if (w->id && w->ino == stx->stx_ino && w->major == stx->stx_dev_major &&
+		    w->minor == stx->stx_dev_minor) {
+			e->same = w->id;
+			return;
+		}
+		if (w->id)
+			continue;
+		*w = (struct capture_twin){ .ino = stx->stx_ino,
+					    .id = ++t->next_id,
+					    .major = stx->stx_dev_major,
+					    .minor = stx->stx_dev_minor };
+		e->id = w->id;
+		return;
+	}
+}
+
+void capture_target_name_twin(struct capture_target *t, const struct statx *stx, struct manifest_entry *e)
+{
+	if (stx->stx_nlink < 2)
+		return;
+	(void)pthread_mutex_lock(&t->lock);
+	name_twin_locked(t, stx, e);
+	(void)pthread_mutex_unlock(&t->lock);
 }
 
 #define OUT_FLAGS (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
@@ -161,7 +183,7 @@ static void keep_copy(int *failed, struct capture_job *j, const struct capture_c
 
 	e->has_digest = true;
 	e->digest = c->digest;
-	e->unstable = !capture_is_unchanged(j->in, j->seen) || c->copied < wanted;
+	e->unstable = !capture_is_unchanged(j->in, &j->seen) || c->copied < wanted;
 	if (c->copied < wanted)
 		blame(failed, e, 0, "became shorter while it was read");
 	else if (j->size < e->size)

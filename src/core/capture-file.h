@@ -4,33 +4,26 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
+#include "core/capture-batch.h"
 #include "core/capture.h"
 #include "core/manifest.h"
 
 /* One opened file on its way into the evidence: under its own name, under a number in odd/, or into the archive. */
 
-/* A directory of the target that files in the queue still need. */
-struct capture_dir {
-	int fd;	    /* -EBADF: its files go to odd/ */
-	char *path; /* below the evidence: "worktree/src" */
-	_Atomic int refs;
-};
-
 struct capture_job {
-	struct manifest_entry entry; /* whoever has the job owns this */
-	int in;			     /* as well */
-	struct capture_dir *dir;
-	char *name;	    /* in DIR; heap, owned as well */
-	uint64_t size;	    /* bytes that may be taken */
-	uint64_t data;	    /* and how many of them have been claimed */
-	struct statx *seen; /* heap, owned as well: as IN was when it was opened */
+	struct manifest_entry entry;
+	int in;
+	struct statx seen;	 /* as IN was when it was opened */
+	struct capture_dir *dir; /* the batch's */
+	char *name;		 /* in DIR; heap */
+	uint64_t size;		 /* bytes that may be taken */
+	uint64_t data;		 /* and how many of them have been claimed */
 };
-
-struct capture_dir *capture_dir_new(int fd, const char *path); /* owns FD also when it fails */
-void capture_dir_drop(struct capture_dir *d);
 
 void capture_job_done(struct capture_job *j);
+#define _cleanup_capture_job_ _cleanup_(capture_job_done)
 
 /* Where files go, shared by all threads. */
 struct capture_target {
@@ -39,14 +32,19 @@ struct capture_target {
 	pthread_mutex_t lock; /* of what follows */
 	int oddfd;
 	uint64_t next_odd, claimed; /* of max_bytes */
-	_Atomic bool no_clone;	    /* it cannot share blocks: asked once */
+	struct capture_twin *twins; /* files that have several names */
+	uint64_t next_id;
+	_Atomic bool no_clone; /* it cannot share blocks: asked once */
 };
 
-void capture_target_init(struct capture_target *t, int outfd, const struct capture_options *o);
+int capture_target_init(struct capture_target *t, int outfd, const struct capture_options *o,
+			struct fault *f) _must_check_;
 void capture_target_done(struct capture_target *t);
 /* BYTES of max_bytes, or as many as are left; a limit of 0 never ends. */
 uint64_t capture_target_claim(struct capture_target *t, uint64_t bytes);
 bool capture_target_has_room(struct capture_target *t);
+/* The id of a file with several names: a new one in e->id the first time, else in e->same. */
+void capture_target_name_twin(struct capture_target *t, const struct statx *stx, struct manifest_entry *e);
 
 /* What a thread works with. */
 struct capture_tools {

@@ -6,26 +6,20 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/str.h"
 #include "core/capture-copy.h"
 #include "core/capture-file.h"
+#include "core/capture-open.h"
 
-#define QUEUE 4
-#define BATCH_MAX 64
-/* Below this the bytes cost less than waking somebody: such files go to a thread many at once. */
+#define QUEUE ((size_t)4)		   /* that the walker is ahead */
+#define ROOM (QUEUE + CAPTURE_THREADS_MAX) /* each thread may give one back */
+/* From this on a file is worth a thread: others take the rest of its batch. */
 #define SMALL_MAX ((uint64_t)64 * 1024)
 #define MANIFEST_AHEAD ((size_t)512 * 1024)
 #define STACK_SIZE ((size_t)256 * 1024)
-
-/* Files of one directory, so that two threads seldom make files in the same one. */
-struct batch {
-	struct capture_job jobs[BATCH_MAX];
-	size_t n;
-};
 
 /* What a thread has to tell, gathered for one turn at the lock. */
 struct news {
@@ -39,32 +33,16 @@ struct capture_pool {
 	int manifestfd;
 	pthread_t threads[CAPTURE_THREADS_MAX];
 	unsigned int n_threads;
-	size_t batch_max; /* each holds a descriptor */
 
 	pthread_mutex_t lock;
 	pthread_cond_t room, work;
-	struct batch queue[QUEUE];
+	struct capture_batch queue[ROOM];
 	size_t first, n;
 	bool closing;
-	struct batch next; /* the walker's own */
 
 	struct news news; /* of all; lines that are not written yet */
 	struct capture_target target;
 };
-
-static void batch_done(struct batch *b)
-{
-	for (size_t i = 0; i < b->n; i++)
-		capture_job_done(b->jobs + i);
-	b->n = 0;
-}
-
-static void batch_move(struct batch *to, struct batch *from)
-{
-	memcpy(to->jobs, from->jobs, from->n * sizeof(from->jobs[0]));
-	to->n = from->n;
-	from->n = 0;
-}
 
 /* --- the manifest --------------------------------------------------------------------------------------------- */
 
@@ -141,35 +119,52 @@ uint64_t capture_pool_told(struct capture_pool *p)
 	return bytes;
 }
 
-uint64_t capture_pool_claim(struct capture_pool *p, uint64_t bytes)
-{
-	return capture_target_claim(&p->target, bytes);
-}
-
-bool capture_pool_has_room(struct capture_pool *p)
-{
-	return capture_target_has_room(&p->target);
-}
-
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
-static void work_on(struct capture_pool *p, struct news *n, struct capture_job *j,
-		    struct capture_tools *tools)
+/* Before a large file: what is behind it does not wait.  In an archive they have an order. */
+static void give_back(struct capture_pool *p, struct capture_batch *b)
 {
-	n->stats.bytes += capture_file(&p->target, j, tools, &n->failed);
-	note(n, &j->entry);
-	capture_job_done(j);
+	_cleanup_capture_batch_ struct capture_batch rest = { .from = -EBADF };
+
+	if (p->o->pack || !capture_batch_split(b, &rest))
+		return;
+	(void)pthread_mutex_lock(&p->lock);
+	p->first = (p->first + ROOM - 1) % ROOM;
+	capture_batch_move(p->queue + p->first, &rest);
+	p->n++;
+	(void)pthread_cond_signal(&p->work);
+	(void)pthread_mutex_unlock(&p->lock);
+}
+
+static void work_through(struct capture_pool *p, struct news *n, struct capture_batch *b,
+			 struct capture_tools *tools)
+{
+	const char *name;
+
+	while (!n->failed && (name = capture_batch_next(b))) {
+		_cleanup_capture_job_ struct capture_job j = { .in = -EBADF };
+		int r = capture_open(&p->target, b, name, &j, NULL);
+
+		if (r > 0 && j.size > SMALL_MAX)
+			give_back(p, b);
+		if (r > 0)
+			n->stats.bytes += capture_file(&p->target, &j, tools, &n->failed);
+		if (r >= 0)
+			note(n, &j.entry);
+		else
+			n->failed = -r;
+	}
 }
 
 /* False: there is no more to come. */
-static bool take_batch_locked(struct capture_pool *p, struct batch *ret)
+static bool take_batch_locked(struct capture_pool *p, struct capture_batch *ret)
 {
 	while (p->n == 0 && !p->closing)
 		(void)pthread_cond_wait(&p->work, &p->lock);
 	if (p->n == 0)
 		return false;
-	batch_move(ret, p->queue + p->first);
-	p->first = (p->first + 1) % QUEUE;
+	capture_batch_move(ret, p->queue + p->first);
+	p->first = (p->first + 1) % ROOM;
 	p->n--;
 	(void)pthread_cond_signal(&p->room);
 	return true;
@@ -178,16 +173,15 @@ static bool take_batch_locked(struct capture_pool *p, struct batch *ret)
 static void *work(void *arg)
 {
 	struct capture_pool *p = arg;
-	_cleanup_free_ struct batch *b = calloc(1, sizeof(*b));
+	struct capture_batch b = { .from = -EBADF };
 	_cleanup_capture_tools_ struct capture_tools tools = { .buffer = malloc(CAPTURE_BUFFER) };
-	struct news news = { .failed = b && tools.buffer ? 0 : ENOMEM };
+	struct news news = { .failed = tools.buffer ? 0 : ENOMEM };
 
 	(void)pthread_mutex_lock(&p->lock);
-	while (!news.failed && take_batch_locked(p, b)) {
+	while (!news.failed && take_batch_locked(p, &b)) {
 		(void)pthread_mutex_unlock(&p->lock);
-		for (size_t i = 0; i < b->n; i++)
-			work_on(p, &news, b->jobs + i, &tools);
-		b->n = 0;
+		work_through(p, &news, &b, &tools);
+		capture_batch_done(&b);
 		(void)pthread_mutex_lock(&p->lock);
 		tell_locked(p, &news);
 	}
@@ -200,37 +194,28 @@ static void *work(void *arg)
 
 /* --- the queue -------------------------------------------------------------------------------------------------- */
 
-static int hand_over(struct capture_pool *p, struct fault *f)
+bool capture_pool_is_enough(const struct capture_pool *p, const struct capture_batch *b)
+{
+	/* On a share each file takes so long that waking somebody for it costs nothing. */
+	return p->o->sync_each || b->n >= CAPTURE_BATCH_MAX || b->names.len >= CAPTURE_BATCH_BYTES;
+}
+
+int capture_pool_put(struct capture_pool *p, struct capture_batch *b, struct fault *f)
 {
 	int r;
 
+	if (b->n == 0)
+		return 0;
 	(void)pthread_mutex_lock(&p->lock);
-	while (p->n == QUEUE && !p->news.failed)
+	while (p->n >= QUEUE && !p->news.failed)
 		(void)pthread_cond_wait(&p->room, &p->lock);
 	r = failure(p, f);
-	if (r == 0 && p->next.n > 0) {
-		batch_move(p->queue + (p->first + p->n) % QUEUE, &p->next);
+	if (r == 0) {
+		capture_batch_move(p->queue + (p->first + p->n) % ROOM, b);
 		p->n++;
 		(void)pthread_cond_signal(&p->work);
 	}
 	(void)pthread_mutex_unlock(&p->lock);
-	batch_done(&p->next); /* nobody is there to take it */
-	return r;
-}
-
-int capture_pool_put(struct capture_pool *p, struct capture_job *job, struct fault *f)
-{
-	const bool small = !p->o->sync_each && job->size <= SMALL_MAX;
-	struct batch *b = &p->next;
-	int r = 0;
-
-	job->dir->refs++;
-	if (b->n > 0 && (b->n >= p->batch_max || b->jobs[0].dir != job->dir))
-		r = hand_over(p, f);
-	b->jobs[b->n++] = *job;
-	*job = (struct capture_job){ .in = -EBADF };
-	if (r == 0 && !small)
-		r = hand_over(p, f);
 	return r;
 }
 
@@ -249,11 +234,9 @@ int capture_pool_finish(struct capture_pool *p, struct capture_stats *ret, struc
 	_cleanup_close_ int fd = -EBADF;
 	int r;
 
-	r = hand_over(p, f);
 	join(p);
 	flush_locked(p);
-	if (r == 0)
-		r = failure(p, f);
+	r = failure(p, f);
 	if (r < 0)
 		return r;
 	r = p->o->pack ? pack_finish(p->o->pack, f) : 0;
@@ -276,10 +259,9 @@ void capture_pool_free(struct capture_pool *p)
 		return;
 	join(p);
 	for (; p->n > 0; p->n--) {
-		batch_done(p->queue + p->first);
-		p->first = (p->first + 1) % QUEUE;
+		capture_batch_done(p->queue + p->first);
+		p->first = (p->first + 1) % ROOM;
 	}
-	batch_done(&p->next);
 	strbuf_done(&p->news.lines);
 	fd_close(p->manifestfd);
 	capture_target_done(&p->target);
@@ -297,17 +279,6 @@ static unsigned int choose_threads(const struct capture_options *o)
 	if (n == 0)
 		n = cpus < 1 ? 1 : cpus > 4 ? 4 : (unsigned int)cpus;
 	return n > CAPTURE_THREADS_MAX ? CAPTURE_THREADS_MAX : n;
-}
-
-/* Those that wait, are worked on and are being gathered, with room for everybody else's descriptors. */
-static size_t choose_batch(void)
-{
-	struct rlimit limit;
-	size_t n = BATCH_MAX;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 16 < BATCH_MAX)
-		n = (size_t)limit.rlim_cur / 16;
-	return n > 0 ? n : 1;
 }
 
 static int start_threads(struct capture_pool *p, struct fault *f)
@@ -333,11 +304,12 @@ int capture_pool_new(int outfd, const struct capture_options *o, struct capture_
 	if (!p)
 		return fault_errno(f, ENOMEM, "capture");
 	*p = (struct capture_pool){ .o = o, .manifestfd = -EBADF };
-	capture_target_init(&p->target, outfd, o);
-	p->batch_max = choose_batch();
 	(void)pthread_mutex_init(&p->lock, NULL);
 	(void)pthread_cond_init(&p->room, NULL);
 	(void)pthread_cond_init(&p->work, NULL);
+	r = capture_target_init(&p->target, outfd, o, f);
+	if (r < 0)
+		return r;
 	p->manifestfd =
 		openat(outfd, MANIFEST_NAME, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (p->manifestfd < 0)

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "core/capture-file.h"
+#include "core/capture-batch.h"
 #include "core/capture.h"
 #include "core/manifest.h"
 
 /*
- * Threads that copy files while the walker goes on, and the one place where manifest lines come together.  The walker
- * hands over an opened file; whoever is free copies, hashes and tells.
+ * Threads that open and copy files while the walker goes on, and the one place where manifest lines come together.  The walker
+ * hands over names; whoever is free opens, copies, hashes and tells.
  */
 struct capture_pool;
 
 int capture_pool_new(int outfd, const struct capture_options *o, struct capture_pool **ret,
 		     struct fault *f) _must_check_;
-int capture_pool_put(struct capture_pool *p, struct capture_job *job, struct fault *f) _must_check_;
+/* Takes what is in B, which is empty then. */
+int capture_pool_put(struct capture_pool *p, struct capture_batch *b, struct fault *f) _must_check_;
+/* Should B be handed over before its directory ends? */
+bool capture_pool_is_enough(const struct capture_pool *p, const struct capture_batch *b);
 /* A line without data; E stays the caller's. */
 int capture_pool_tell(struct capture_pool *p, const struct manifest_entry *e, struct fault *f) _must_check_;
-/* BYTES of max_bytes, or as many as are left; a limit of 0 never ends. */
-uint64_t capture_pool_claim(struct capture_pool *p, uint64_t bytes);
-bool capture_pool_has_room(struct capture_pool *p);
 /* Bytes of the manifest so far. */
 uint64_t capture_pool_told(struct capture_pool *p);
 

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
 #include "base/seam.h"
@@ -18,22 +17,16 @@
 
 /* Deeper than this files go to odd/: nobody browses there, and each level of the target costs a descriptor. */
 #define MIRROR_DEPTH 64
-/* Files with several names that are remembered; more are kept once per name. */
-#define TWINS_MAX 65536
-
-struct twin {
-	uint64_t ino, id;
-	uint32_t major, minor;
-};
-
+/* Above this a directory's names are gathered while its subdirectories are walked; below, it ends with the first of them. */
+#define GATHER_DEPTH 32
 struct capture {
 	const struct capture_options *o;
 	struct capture_pool *pool;
 	struct capture_dir *dirs[MIRROR_DEPTH + 1];
 	unsigned int n_dirs;
 	struct capture_dir *odd; /* stands for every directory that has no place in the mirror */
-	struct twin *twins;
-	uint64_t next_id;
+	struct capture_batch
+		gathered[GATHER_DEPTH]; /* files of the directory of this depth; [0]: of the deeper ones */
 	uint64_t entries;
 };
 
@@ -43,8 +36,9 @@ static void capture_done(struct capture *c)
 		capture_dir_drop(c->dirs[c->n_dirs - 1]);
 	if (c->odd)
 		capture_dir_drop(c->odd);
+	for (size_t i = 0; i < GATHER_DEPTH; i++)
+		capture_batch_done(c->gathered + i);
 	capture_pool_free(c->pool);
-	free(c->twins);
 }
 #define _cleanup_capture_ _cleanup_(capture_done)
 
@@ -129,70 +123,30 @@ static void leave(struct capture *c, const struct walk_entry *w)
 
 /* --- files ------------------------------------------------------------------------------------------------------- */
 
-/* The id of a file with several names: a new one in e->id the first time, else in e->same. */
-static void name_twin(struct capture *c, const struct statx *stx, struct manifest_entry *e)
+static struct capture_batch *batch_of(struct capture *c, unsigned int depth)
 {
-	uint64_t at = (stx->stx_ino * UINT64_C(0x9e3779b97f4a7c15)) >> 48;
-
-	if (stx->stx_nlink < 2 || !c->twins)
-		return;
-	for (unsigned int i = 0; i < 64; i++) {
-		struct twin *t = c->twins + (at + i) % TWINS_MAX;
-
-		if (t->id && t->ino == stx->stx_ino && t->major == stx->stx_dev_major &&
-		    t->minor == stx->stx_dev_minor) {
-			e->same = t->id;
-			return;
-		}
-		if (t->id)
-			continue;
-		*t = (struct twin){ .ino = stx->stx_ino,
-				    .id = ++c->next_id,
-				    .major = stx->stx_dev_major,
-				    .minor = stx->stx_dev_minor };
-		e->id = t->id;
-		return;
-	}
+	return c->gathered + (depth < GATHER_DEPTH ? depth : 0);
 }
 
-static int open_file(const struct walk_entry *w, struct statx *ret)
+static int gather(struct capture *c, const struct walk_entry *w, struct fault *f)
 {
-	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	_cleanup_close_ int fd = openat(w->dirfd, w->name, flags | O_NOATIME);
+	struct capture_batch *b = batch_of(c, w->depth);
+	int r = capture_batch_add(b, dir_of(c, w), w, f);
 
-	if (fd < 0 && errno == EPERM)
-		fd = openat(w->dirfd, w->name, flags);
-	if (fd < 0)
-		return -errno;
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID, ret) < 0)
-		return -errno;
-	/* It was a file a moment ago; what it is now counts. */
-	if (!S_ISREG(ret->stx_mode))
-		return -ESTALE;
-	return ret->stx_mnt_id != w->stx.stx_mnt_id ? -EXDEV : TAKE_FD(fd);
+	return r == 0 && capture_pool_is_enough(c->pool, b) ? capture_pool_put(c->pool, b, f) : r;
 }
 
-/* How much of it may be kept, and how much of that is data; 0 with WHY when nothing. */
-static uint64_t allowance(struct capture *c, const struct statx *stx, uint64_t *ret_data, const char **why)
+/* Before W is entered or left: nothing more comes to these. */
+static int hand_over(struct capture *c, int event, const struct walk_entry *w, struct fault *f)
 {
-	uint64_t size = stx->stx_size, data = stx->stx_blocks * 512, room;
+	int r = 0;
 
-	*why = NULL;
-	if (c->o->deadline_ns && clock_boot_ns() > c->o->deadline_ns)
-		*why = "limit: time is up";
-	else if (!capture_pool_has_room(c->pool))
-		*why = "limit: enough data was kept";
-	if (*why)
+	if (event != WALK_ENTER && event != WALK_LEAVE)
 		return 0;
-	if (c->o->max_file && size > c->o->max_file && data > c->o->max_file)
-		size = c->o->max_file;
-	if (data > size)
-		data = size;
-	room = capture_pool_claim(c->pool, data);
-	if (room < data)
-		size = data = room;
-	*ret_data = data;
-	return size;
+	r = capture_pool_put(c->pool, c->gathered, f);
+	if (r == 0 && event == WALK_LEAVE)
+		r = capture_pool_put(c->pool, batch_of(c, w->depth + 1), f);
+	return r;
 }
 
 static int blame_and_tell(struct capture *c, struct manifest_entry *e, int error, const char *why,
@@ -203,68 +157,6 @@ static int blame_and_tell(struct capture *c, struct manifest_entry *e, int error
 	return r < 0 ? r : capture_pool_tell(c->pool, e, f);
 }
 
-/* The walker has not looked at it (WALK_UNSEEN_FILES), so this is the first time. */
-static int tell_unopened(struct capture *c, const struct walk_entry *w, struct manifest_entry *e, int error,
-			 struct fault *f)
-{
-	const char *why = error == ESTALE  ? "became something else"
-			  : error == EXDEV ? "is on another mount"
-					   : "cannot be opened";
-	struct walk_entry now = *w;
-	int r = 0;
-
-	if (statx(w->dirfd, w->name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &now.stx) ==
-		    0 &&
-	    S_ISREG(now.stx.stx_mode)) {
-		manifest_entry_done(e);
-		r = capture_describe(&now, c->o, e, f);
-	}
-	return r < 0 ? r : blame_and_tell(c, e, error, why, f);
-}
-
-static int take_file(struct capture *c, const struct walk_entry *w, struct manifest_entry *e, struct fault *f)
-{
-	_cleanup_close_ int in = -EBADF;
-	_cleanup_free_ struct statx *seen = calloc(1, sizeof(*seen));
-	struct capture_job job = { 0 };
-	struct walk_entry now = *w;
-	const char *why;
-	uint64_t size, data = 0;
-	int r;
-
-	if (!seen)
-		return fault_errno(f, ENOMEM, "capture");
-	in = open_file(w, seen);
-	if (in < 0)
-		return tell_unopened(c, w, e, -in, f);
-	now.stx = *seen;
-	manifest_entry_done(e);
-	r = capture_describe(&now, c->o, e, f);
-	if (r < 0)
-		return r;
-	name_twin(c, seen, e);
-	if (e->same)
-		return capture_pool_tell(c->pool, e, f);
-	size = allowance(c, seen, &data, &why);
-	if (why)
-		return blame_and_tell(c, e, 0, why, f);
-	job = (struct capture_job){ .entry = *e,
-				    .in = TAKE_FD(in),
-				    .dir = dir_of(c, w),
-				    .name = target_name(c, w->name),
-				    .size = size,
-				    .data = data,
-				    .seen = TAKE_PTR(seen) };
-	*e = (struct manifest_entry){ 0 };
-	if (!job.name) {
-		fd_close(job.in);
-		free(job.seen);
-		manifest_entry_done(&job.entry);
-		return fault_errno(f, ENOMEM, "capture");
-	}
-	return capture_pool_put(c->pool, &job, f);
-}
-
 /* --- everything else ---------------------------------------------------------------------------------------------- */
 
 /* Links, pipes, sockets and devices are told of only: a link in the mirror would show something else as captured. */
@@ -273,12 +165,11 @@ static int visit(struct capture *c, const struct walk_entry *w, struct fault *f)
 	_cleanup_manifest_entry_ struct manifest_entry e = { 0 };
 	int r;
 
+	if (S_ISREG(w->stx.stx_mode))
+		return gather(c, w, f);
 	r = capture_describe(w, c->o, &e, f);
-	if (r < 0)
-		return r;
-	if (e.type == MANIFEST_FILE)
-		return take_file(c, w, &e, f);
-	r = capture_xattrs_at(w->dirfd, w->name, &e, f);
+	if (r == 0)
+		r = capture_xattrs_at(w->dirfd, w->name, &e, f);
 	return r < 0 ? r : capture_pool_tell(c->pool, &e, f);
 }
 
@@ -293,7 +184,10 @@ static int complain(struct capture *c, const struct walk_entry *w, struct fault 
 static int step(struct capture *c, struct walk *walk, int event, const struct walk_entry *w, struct fault *f)
 {
 	bool skip = w->path_len > 0 && strv_has(c->o->skip, w->path);
+	int r = hand_over(c, event, w, f);
 
+	if (r < 0)
+		return r;
 	if (skip && event == WALK_ENTER)
 		walk_skip(walk);
 	if (skip && event == WALK_ENTRY)
@@ -315,9 +209,8 @@ static int begin(struct capture *c, int outfd, struct fault *f)
 {
 	int fd;
 
-	c->twins = calloc(TWINS_MAX, sizeof(*c->twins));
 	c->odd = capture_dir_new(-EBADF, CAPTURE_ODD);
-	if (!c->twins || !c->odd)
+	if (!c->odd)
 		return fault_errno(f, ENOMEM, "capture");
 	if (c->o->pack) {
 		c->dirs[0] = capture_dir_new(-EBADF, CAPTURE_WORKTREE);
@@ -367,6 +260,9 @@ int capture_tree(int treefd, int outfd, const struct capture_options *o, struct 
 		if (!cut)
 			r = event < 0 ? event : step(&c, walk, event, &w, f);
 	}
+	/* Where it was cut short some are not handed over yet. */
+	for (size_t i = 0; r == 0 && i < GATHER_DEPTH; i++)
+		r = capture_pool_put(c.pool, c.gathered + i, f);
 	if (r == 0)
 		r = capture_pool_finish(c.pool, ret, f);
 	ret->cut_short = cut;

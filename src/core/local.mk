@@ -3,10 +3,12 @@ noinst_LIBRARIES += libcore.a
 libcore_a_SOURCES = \
 	src/core/approval-desk.c src/core/approval-desk.h \
 	src/core/capture.c src/core/capture.h \
+	src/core/capture-batch.c src/core/capture-batch.h \
 	src/core/capture-copy.c src/core/capture-copy.h \
 	src/core/capture-direct.c src/core/capture-direct.h \
 	src/core/capture-entry.c src/core/capture-entry.h \
 	src/core/capture-file.c src/core/capture-file.h \
+	src/core/capture-open.c src/core/capture-open.h \
 	src/core/capture-pool.c src/core/capture-pool.h \
 	src/core/container-evidence.c src/core/container-evidence.h \
 	src/core/dossier.c src/core/dossier.h \
