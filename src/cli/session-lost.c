@@ -13,6 +13,7 @@
 #include "core/evidence-prune.h"
 #include "cli/session-evidence.h"
 #include "core/ledger-audit.h"
+#include "core/session-note.h"
 
 #define FIRST_LINE_MAX LEDGER_LINE_MAX
 
@@ -83,24 +84,20 @@ static struct jdoc *describe(const struct session_lost *l, const struct ledger_r
 	return o;
 }
 
-static int take(struct session_lost *l, const char *store, const struct ledger_run *names,
+static int take(struct session_lost *l, const char *store, int state, const struct ledger_run *names,
 		const struct ledger_end *end, struct fault *f)
 {
-	_cleanup_jdoc_ struct jdoc *intent = NULL, *metadata = NULL;
-	_cleanup_free_ char *layer = NULL, *audit_path = NULL;
-	_cleanup_close_ int upper = -EBADF, audit = -EBADF;
+	const int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+	/* O_PATH: the payload may have shut it. */
+	_cleanup_close_ int upper = openat(state, SESSION_UPPER,
+					   O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+			    audit = openat(state, AUDIT_NAME, O_RDONLY | flags),
+			    output = openat(state, SESSION_LOG, O_RDONLY | flags);
+	_cleanup_jdoc_ struct jdoc *intent = read_intent(audit), *metadata = describe(l, names, end, intent);
 	struct capture_options limits = evidence_limits(l->config);
 
-	if (asprintf(&layer, "%s/sessions/%s/u", l->dirs->state, names->session) < 0 ||
-	    asprintf(&audit_path, "%s/sessions/%s/" AUDIT_NAME, l->dirs->state, names->session) < 0)
-		return fault_errno(f, ENOMEM, "evidence");
-	/* O_PATH: the payload may have shut it. */
-	upper = open(layer, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	audit = open(audit_path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	limits.upper = true;
-	intent = read_intent(audit);
 	limits.ids = guess_ids(l, upper, intent);
-	metadata = describe(l, names, end, intent);
 	return evidence_take(
 		&(struct evidence_ask){
 			.store = store,
@@ -108,45 +105,79 @@ static int take(struct session_lost *l, const char *store, const struct ledger_r
 			.tree = upper,
 			.why = "its supervisor died, and no layer of changes was left",
 			.metadata = metadata,
-			/* The others were in the supervisor's memory. */
+			/* What is not there was in the supervisor's memory. */
 			.sides = (struct evidence_side[]){ { .name = AUDIT_NAME, .fd = audit },
 							   { .name = "subject.json", .fd = -EBADF },
 							   { .name = "config.json", .fd = -EBADF },
-							   { .name = "stdio.log", .fd = -EBADF } },
+							   { .name = "stdio.log", .fd = output } },
 			.n_sides = 4,
 			.limits = &limits },
 		&l->taken, f);
 }
 
 /* Nobody was released, and nobody wrote anything: there is nothing to be evidence of. */
-static bool is_untouched(const struct session_lost *l, const char *session)
+static bool is_untouched(int state)
 {
-	_cleanup_free_ char *layer = NULL;
+	int fd = openat(state, SESSION_UPPER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *e;
 	bool empty = true;
-	DIR *d;
 
-	if (asprintf(&layer, "%s/sessions/%s/u", l->dirs->state, session) < 0) {
-		layer = NULL;
-		return false;
+	if (!d) {
+		empty = fd < 0 && (errno == ENOENT || errno == EBADF);
+		(void)fd_close(fd);
+		return empty;
 	}
-	d = opendir(layer);
-	if (!d)
-		return errno == ENOENT;
 	while ((e = readdir(d)))
 		empty &= str_eq(e->d_name, ".") || str_eq(e->d_name, "..");
 	(void)closedir(d);
 	return empty;
 }
 
+/* For people: as the record is going to say it.  What cannot be noted is still recorded. */
+static void note(int state, const struct session_lost *l, const struct ledger_end *end)
+{
+	_cleanup_session_note_ struct session_note n = { 0 };
+	char **const texts[] = { &n.reason, &n.source, &n.evidence };
+	const char *const values[] = { end->reason, end->source, l->taken.path };
+
+	if (session_note_read(state, &n, NULL) < 0)
+		return;
+	n.state = SESSION_ENDED;
+	n.ended_us = clock_wall_us();
+	n.code = end->code;
+	n.signal = end->signal;
+	n.abnormal = end->abnormal;
+	n.changed = !is_untouched(state);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		free(*texts[i]);
+		*texts[i] = values[i] ? strdup(values[i]) : NULL;
+	}
+	(void)!session_note_write(state, &n, NULL);
+}
+
+static int open_state(const struct session_lost *l, const char *session)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (asprintf(&path, "%s/sessions/%s", l->dirs->state, session) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 void session_evidence_lost(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end)
 {
 	struct session_lost *l = lost;
+	_cleanup_close_ int state = open_state(l, names->session);
 	_cleanup_free_ char *store = evidence_store_path(l->dirs, l->config);
 	_cleanup_fault_ struct fault f = { 0 };
 	int r = store ? 0 : fault_errno(&f, ENOMEM, "evidence");
 
-	if (!started && is_untouched(l, names->session)) {
+	if (!started && is_untouched(state)) {
+		/* Nor was it a session that anybody would look for. */
+		(void)unlinkat(state, SESSION_NOTE, 0);
 		log_info("session '%s' had lost its supervisor before anything was started", names->session);
 		return;
 	}
@@ -154,14 +185,15 @@ void session_evidence_lost(void *lost, const struct ledger_run *names, bool star
 	if (r == 0)
 		r = evidence_adopt(store, l->dirs->lane, names->session, &l->taken, &f);
 	if (r == 0)
-		r = take(l, store, names, end, &f);
+		r = take(l, store, state, names, end, &f);
 	if (r < 0) {
 		log_error("no evidence of session '%s' was kept: %s", names->session, fault_text(&f));
 		l->error = strdup(fault_text(&f));
 		end->evidence_error = l->error;
-		return;
+	} else {
+		end->evidence = l->taken.path;
+		end->evidence_digest = &l->taken.metadata;
+		log_info("session '%s' had lost its supervisor; evidence: %s", names->session, l->taken.path);
 	}
-	end->evidence = l->taken.path;
-	end->evidence_digest = &l->taken.metadata;
-	log_info("session '%s' had lost its supervisor; evidence: %s", names->session, l->taken.path);
+	note(state, l, end);
 }

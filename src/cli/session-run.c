@@ -297,11 +297,16 @@ static int start_held(const struct run_options *o, struct session_run *run, stru
 		return r;
 	name_result(o, run, ret);
 	r = session_supervise(run, o, &s, ret, ret_refused, f);
+	/*
+	 * Before the end is on the record: who finds it there finds the note as it should be.  Who finds neither calls it lost,
+	 * in both.
+	 */
+	if (r == 0)
+		session_noted_end(run, &s, ret);
+	seam("note-closed");
 	/* Before the directory goes, and with it the session's own chain. */
 	if (r == 0)
 		conclude(&run->record, ret);
-	if (r == 0)
-		session_noted_end(run, &s, ret);
 	session_complain(session_remove(&s, &left), &left);
 	seam("session-removed");
 	return r;

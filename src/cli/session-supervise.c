@@ -65,6 +65,7 @@ static void meanwhile(void *arg)
 
 	if (session_noted_begin(j->run, j->options, j->session, &j->note) < 0)
 		return;
+	seam("note-written");
 	session_record_meanwhile(j->record, j->dirs);
 	seam("peer-told");
 	/* Not this run's fault: said aloud, ignoring. */

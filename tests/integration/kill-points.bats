@@ -67,17 +67,23 @@ no_process_left() {
 	! process_left >/dev/null
 }
 
-# Of sessions only their notes may stay.
+# Of sessions only their notes may stay, closed.
 file_left() {
-	local dir
 	sessions_left
-	for dir in sandbox/open forensics; do
-		[ -d "$CUSTODY_ROOT/$dir" ] || continue
-		case $dir in
-		forensics) find "$CUSTODY_ROOT/$dir" -mindepth 1 -maxdepth 1 \( -name '.*' -o -name '*.*' \) ;;
-		*) find "$CUSTODY_ROOT/$dir" -mindepth 1 ;;
-		esac
-	done
+	find "$CUSTODY_ROOT/sandbox/open" -mindepth 1 2>/dev/null
+	find "$CUSTODY_ROOT/forensics" -mindepth 1 -maxdepth 1 \( -name '.*' -o -name '*.*' \) 2>/dev/null
+}
+
+# The note says what the record says; of what never started there is none.
+note_is() { # WHAT
+	local file=$CUSTODY_ROOT/sandbox/sessions/$ID/session.json
+	case $1 in
+	unmade) [ ! -e "$file" ] || wrong 'a note of nothing' ;;
+	*)
+		[ "$(jq -r '"\(.state) \(.exit.reason // .reason) \(.evidence)"' "$file")" = "ended $(end '"\(.d.reason) \(.d.evidence)"')" ] ||
+			wrong "the note says something else: $(cat "$file")"
+		;;
+	esac
 }
 
 # The host shows nothing of it: process, cgroup, mount, socket, directory.
@@ -126,6 +132,7 @@ is() {
 	END=$(custody ledger export --session "$ID" 2>/dev/null | jq -c 'select(.k == "session.end" or .k == "session.refused")')
 	ends=$(grep -c . <<<"$END")
 	[ "$ends" = 1 ] || wrong "$ends ends" || return
+	note_is "$1" || return
 	case $1 in
 	unmade)
 		[ "$(end '.d.evidence // empty')" = '' ] || wrong 'evidence of nothing' || return
