@@ -21,6 +21,7 @@ struct strbuf {
 void strbuf_add(struct strbuf *b, const char *bytes, size_t len);
 void strbuf_puts(struct strbuf *b, const char *text);
 void strbuf_putc(struct strbuf *b, char c);
+void strbuf_number(struct strbuf *b, uint64_t number); /* as "%" PRIu64, many times faster */
 void strbuf_printf(struct strbuf *b, const char *fmt, ...) _printf_(2, 3);
 char *
 strbuf_take(struct strbuf *b); /* heap text, "" when nothing was added; NULL when broken; B is empty after */

@@ -61,15 +61,29 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, ap);
-	if (n < 0) {
+	/* Most fits into the room that is there. */
+	n = grow(b, 0) ? vsnprintf(b->text + b->len, b->room - b->len, fmt, ap) : 0;
+	if (n < 0)
 		b->broken = true;
-	} else if (grow(b, (size_t)n)) {
+	else if (!b->broken && (size_t)n >= b->room - b->len && grow(b, (size_t)n))
 		(void)vsnprintf(b->text + b->len, (size_t)n + 1, fmt, again);
+	if (!b->broken)
 		b->len += (size_t)n;
-	}
+	else if (b->text)
+		b->text[b->len] = '\0';
 	va_end(again);
 	va_end(ap);
+}
+
+void strbuf_number(struct strbuf *b, uint64_t number)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = (char)('0' + number % 10);
+	while (number /= 10);
+	strbuf_add(b, digits + at, sizeof(digits) - at);
 }
 
 char *strbuf_take(struct strbuf *b)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "core/capture-copy.h"
 #include "core/capture-entry.h"
@@ -139,7 +140,8 @@ static int create_out(struct capture_target *t, struct capture_job *j)
 	else
 		errno = ENAMETOOLONG;
 	if (fd >= 0) {
-		if (asprintf(&j->entry.at, "%s/%s", j->dir->path, j->name) >= 0)
+		j->entry.at = path_join(j->dir->path, j->name);
+		if (j->entry.at)
 			return fd;
 		fd_close(fd);
 		return -ENOMEM;

@@ -62,7 +62,9 @@ static void put_base64(struct strbuf *out, const void *bytes, size_t len)
 		return;
 	}
 	base64_encode_raw(text, len, bytes);
-	strbuf_printf(out, "{\"b64\":\"%s\"}", text);
+	strbuf_puts(out, "{\"b64\":\"");
+	strbuf_puts(out, text);
+	strbuf_puts(out, "\"}");
 }
 
 static void put_text(struct strbuf *out, const char *text)
@@ -101,39 +103,71 @@ static void put_named(struct strbuf *out, const char *key, const char *text)
 {
 	if (!text)
 		return;
-	strbuf_printf(out, ",\"%s\":", key);
+	strbuf_puts(out, key);
 	put_text(out, text);
+}
+
+static void put_count(struct strbuf *out, const char *key, uint64_t n)
+{
+	strbuf_puts(out, key);
+	strbuf_number(out, n);
+}
+
+static void put_mode(struct strbuf *out, unsigned int mode)
+{
+	char digits[] = { (char)('0' + (mode >> 9 & 7)), (char)('0' + (mode >> 6 & 7)),
+			  (char)('0' + (mode >> 3 & 7)), (char)('0' + (mode & 7)) };
+
+	strbuf_puts(out, ",\"mode\":\"");
+	strbuf_add(out, digits, sizeof(digits));
+}
+
+static void put_mtime(struct strbuf *out, const struct manifest_entry *e)
+{
+	bool before_1970 = e->mtime_s < 0;
+
+	put_count(out, before_1970 ? "\",\"mtime\":[-" : "\",\"mtime\":[",
+		  before_1970 ? -(uint64_t)e->mtime_s : (uint64_t)e->mtime_s);
+	put_count(out, ",", e->mtime_ns);
+}
+
+static void put_digest(struct strbuf *out, const struct digest *d)
+{
+	char hex[DIGEST_HEX_SIZE];
+
+	digest_to_hex(d, hex);
+	strbuf_puts(out, ",\"sha256\":\"");
+	strbuf_add(out, hex, DIGEST_HEX_SIZE - 1);
+	strbuf_putc(out, '"');
 }
 
 /* Keys sorted, no spaces: written by hand because there are a hundred thousand of them in a capture. */
 int manifest_write(const struct manifest_entry *e, struct strbuf *out, struct fault *f)
 {
-	char hex[DIGEST_HEX_SIZE];
-
-	strbuf_printf(out, "{\"alloc\":%" PRIu64, e->alloc);
-	put_named(out, "at", e->at);
+	put_count(out, "{\"alloc\":", e->alloc);
+	put_named(out, ",\"at\":", e->at);
 	if (e->sparse)
 		put_extents(out, e);
-	strbuf_printf(out, ",\"gid\":%" PRIu64, e->gid);
+	put_count(out, ",\"gid\":", e->gid);
 	if (e->id)
-		strbuf_printf(out, ",\"id\":%" PRIu64, e->id);
-	put_named(out, "link", e->link);
-	strbuf_printf(out, ",\"mode\":\"%04o\",\"mtime\":[%" PRId64 ",%" PRIu32 "],\"p\":", e->mode,
-		      e->mtime_s, e->mtime_ns);
-	put_text(out, e->path);
+		put_count(out, ",\"id\":", e->id);
+	put_named(out, ",\"link\":", e->link);
+	put_mode(out, e->mode);
+	put_mtime(out, e);
+	put_named(out, "],\"p\":", e->path);
 	if (e->type == MANIFEST_CHAR || e->type == MANIFEST_BLOCK)
 		strbuf_printf(out, ",\"rdev\":[%" PRIu32 ",%" PRIu32 "]", e->rdev_major, e->rdev_minor);
 	if (e->same)
-		strbuf_printf(out, ",\"same\":%" PRIu64, e->same);
-	if (e->has_digest) {
-		digest_to_hex(&e->digest, hex);
-		strbuf_printf(out, ",\"sha256\":\"%s\"", hex);
-	}
-	strbuf_printf(out, ",\"size\":%" PRIu64 ",\"t\":\"%s\",\"uid\":%" PRIu64, e->size, types[e->type],
-		      e->uid);
+		put_count(out, ",\"same\":", e->same);
+	if (e->has_digest)
+		put_digest(out, &e->digest);
+	put_count(out, ",\"size\":", e->size);
+	strbuf_puts(out, ",\"t\":\"");
+	strbuf_puts(out, types[e->type]);
+	put_count(out, "\",\"uid\":", e->uid);
 	if (e->unstable)
 		strbuf_puts(out, ",\"unstable\":true");
-	put_named(out, "why", e->why);
+	put_named(out, ",\"why\":", e->why);
 	if (e->n_xattrs)
 		put_xattrs(out, e);
 	strbuf_puts(out, "}\n");

@@ -2,6 +2,7 @@
 #include "base/str.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "tap.h"
@@ -227,7 +228,36 @@ static void terminals_see_no_control_characters(void)
 	CHECK(escapes_to("\xe2\x80\x94\xe2\x80\x9c", "\xe2\x80\x94\xe2\x80\x9c")); /* dash and quote stay */
 }
 
-TAP_MAIN(T(texts_grow_and_are_taken), T(a_broken_text_stays_broken), T(null_equals_only_null),
+static void numbers_are_written_as_printf_writes_them(void)
+{
+	static const uint64_t numbers[] = { 0, 7, 10, 99, 100, 18446744073709551615u };
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		_cleanup_strbuf_ struct strbuf b = { 0 };
+		char want[32];
+
+		(void)snprintf(want, sizeof(want), "%" PRIu64, numbers[i]);
+		strbuf_number(&b, numbers[i]);
+		CHECK(str_eq(b.text, want));
+	}
+}
+
+/* Whatever room there was before: what fits exactly, what is one too long. */
+static void printf_grows_by_what_it_needs(void)
+{
+	for (int before = 0; before < 70; before++)
+		for (int more = 0; more < 140; more++) {
+			_cleanup_strbuf_ struct strbuf b = { 0 };
+
+			strbuf_printf(&b, "%0*d", before, 0);
+			strbuf_printf(&b, "%*s", more, "");
+			CHECK(b.text && b.len == strlen(b.text) && b.len < b.room &&
+			      b.len == (size_t)(before > 0 ? before : 1) + (size_t)more);
+		}
+}
+
+TAP_MAIN(T(numbers_are_written_as_printf_writes_them), T(printf_grows_by_what_it_needs),
+	 T(texts_grow_and_are_taken), T(a_broken_text_stays_broken), T(null_equals_only_null),
 	 T(beginnings_and_ends), T(utf8_is_judged_strictly), T(vectors_grow_copy_and_search),
 	 T(unsigned_numbers_are_digits_only), T(signed_numbers_reach_both_ends),
 	 T(sizes_have_units_and_no_overflow), T(times_have_units_and_no_overflow),
