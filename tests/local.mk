@@ -165,6 +165,9 @@ unit_tests += tests/unit/test-session
 tests_unit_test_session_SOURCES = tests/unit/test-session.c tests/unit/tap.h
 unit_tests += tests/unit/test-session-note
 tests_unit_test_session_note_SOURCES = tests/unit/test-session-note.c tests/unit/tap.h
+unit_tests += tests/unit/test-sandbox-root
+tests_unit_test_sandbox_root_SOURCES = tests/unit/test-sandbox-root.c tests/unit/tap.h
+
 unit_tests += tests/unit/test-session-record
 tests_unit_test_session_record_SOURCES = tests/unit/test-session-record.c tests/unit/ledger-fixture.h tests/unit/tap.h \
 	src/cli/session-record.c src/cli/session-record.h

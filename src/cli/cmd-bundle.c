@@ -65,6 +65,11 @@ static int require_fitting(const struct bundle_options *b, const struct run_opti
 	if (o->json || o->result || o->status_fd >= 0)
 		return fault_set(f, ENOTSUP,
 				 "--json, --result, --status-fd: a bundle has no result until it runs");
+	if (o->sandbox)
+		return fault_set(f, ENOTSUP,
+				 "--sandbox: a sandbox root is held by 'custody run' as long as it is used, "
+				 "and nobody "
+				 "would hold it for a bundle");
 	if (o->wait || o->grants || o->yes)
 		return fault_set(f, ENOTSUP,
 				 "--wait, --grant, --yes: a bundle is approved when it is started");

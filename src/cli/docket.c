@@ -17,6 +17,7 @@ void docket_done(struct docket *d)
 	jdoc_free(d->document);
 	subject_free(d->subject);
 	strv_free(d->hide);
+	sandbox_root_free(d->root);
 	profile_free(d->profile);
 	config_free(d->config);
 	dirs_done(&d->dirs);
@@ -45,6 +46,31 @@ int docket_place(const struct run_options *o, struct docket *d, struct fault *f)
 	return dirs_load_lane(lane, &d->dirs, f);
 }
 
+/* Made with its first use: its device and inode are part of what is judged. */
+static int enter_root(struct docket *d, const char *name, struct fault *f)
+{
+	if (!name || d->root)
+		return 0;
+	d->refused = "sandbox";
+	return sandbox_root_open(&d->dirs, name, d->makes_root ? SANDBOX_RUN : SANDBOX_LOOK, &d->root, f);
+}
+
+static int work_in_root(struct docket *d, struct subject_request *rq, struct fault *f)
+{
+	if (!d->root)
+		return 0;
+	d->asked.workspace = profile_sandbox_mode(d->profile);
+	d->asked.workspace_source = d->root->workspace;
+	rq->sandbox = d->root;
+	if (d->asked.workspace != PROFILE_WORKSPACE_TMPFS)
+		return 0;
+	return fault_set(
+		f, EINVAL,
+		"profile '%s' keeps the worktree in memory (workspace.mode tmpfs): it cannot work in "
+		"sandbox root '%s'; choose another profile, or leave --sandbox out",
+		d->profile->name, d->root->name);
+}
+
 static int build(struct docket *d, const struct run_options *o, struct fault *f)
 {
 	struct subject_request rq = { .lane = d->dirs.lane,
@@ -63,6 +89,9 @@ static int build(struct docket *d, const struct run_options *o, struct fault *f)
 
 	d->asked = *d->profile;
 	session_apply_options(&d->asked, o);
+	r = work_in_root(d, &rq, f);
+	if (r < 0)
+		return r;
 	/* Of a profile for prod doctor tries the layers with its own program, in the sandbox lane. */
 	r = o->canary ? 0 : profile_require_lane(&d->asked, d->dirs.lane, f);
 	if (r >= 0)
@@ -85,12 +114,19 @@ int docket_open(const struct run_options *o, const char *session, struct docket 
 	r = d->config ? 0 : docket_place(o, d, f);
 	if (r < 0)
 		return r;
+	/* Before anything else can be refused: its log tells of that. */
+	r = enter_root(d, o->sandbox, f);
+	if (r < 0)
+		return r;
 	d->refused = "profile";
 	r = profile_open(&d->dirs, o->profile, session, &d->profile, f);
 	if (r < 0)
 		return r;
 	d->refused = "unsupported";
 	r = profile_require_supported(d->profile, f);
+	if (r < 0)
+		return r;
+	r = enter_root(d, d->profile->workspace_sandbox, f);
 	if (r < 0)
 		return r;
 	d->refused = "subject";

@@ -9,6 +9,7 @@
 #include "core/dirs.h"
 #include "core/policy.h"
 #include "core/profile.h"
+#include "core/sandbox-root.h"
 #include "core/subject.h"
 
 /*
@@ -20,9 +21,11 @@ struct docket {
 	struct dirs dirs;    /* of the lane */
 	const char *refused; /* what an error is about, as the ledger calls it: "config", "lane" ... */
 	struct config *config;
-	struct profile *profile; /* as loaded */
-	struct profile asked;	 /* with the options; shares the loaded one's memory */
-	char **hide;		 /* of ASKED: what the profile hides, and what is custody's own */
+	struct profile *profile;   /* as loaded */
+	struct profile asked;	   /* with the options; shares the loaded one's memory */
+	struct sandbox_root *root; /* where it works, held; NULL: in no sandbox root */
+	bool makes_root; /* said by whoever starts something: else one that is not there is refused */
+	char **hide;	 /* of ASKED: what the profile hides, and what is custody's own */
 	struct subject *subject;
 	struct digest_key key; /* from here on filled by docket_judge */
 	struct jdoc *document;

@@ -45,6 +45,7 @@ static const struct option table[] = {
 	{ "env",        'e', KIND_LIST,  AT(env),         0,               "N[=VALUE]", "set or pass a variable" },
 	{ "volume",     'v', KIND_LIST,  AT(volumes),     0,               "SRC:DST[:ro|rw]", "show it a directory or file of the host" },
 	{ "workdir",    'w', KIND_TEXT,  AT(workdir),     0,               "DIR",       "directory inside to start in" },
+	{ "sandbox",     0,  KIND_TEXT,  AT(sandbox),     0,               "NAME",      "work in the sandbox root NAME, which stays; 'default' is the shared one" },
 	{ "hostname",    0,  KIND_TEXT,  AT(hostname),    0,               "NAME",      "host name inside" },
 	{ "tty",        't', KIND_FLAG,  AT(terminal),    0,               NULL,        "give it a terminal of its own" },
 	{ "name",        0,  KIND_TEXT,  AT(name),        0,               "NAME",      "name of the run, for the result" },
@@ -69,7 +70,6 @@ static const struct option table[] = {
 	{ "project",     0,  KIND_LATER_TEXT, 0, 0, NULL, NULL },
 	{ "intent",      0,  KIND_LATER_TEXT, 0, 0, NULL, NULL },
 	{ "task",        0,  KIND_LATER_TEXT, 0, 0, NULL, NULL },
-	{ "sandbox",     0,  KIND_LATER_TEXT, 0, 0, NULL, NULL },
 	{ "detach",     'd', KIND_LATER,      0, 0, NULL, NULL },
 	{ 0 },
 };

@@ -16,6 +16,7 @@ struct run_options {
 	const char *name, *agent, *worker, *issue;
 	char **env, **volumes;
 	const char *workdir, *hostname;
+	const char *sandbox; /* name of the sandbox root to work in; NULL: the profile's, or none */
 	const char *network; /* "none", "host"; NULL: the profile's */
 	bool set_memory, set_cpu, set_pids, set_timeout;
 	uint64_t memory, cpu_percent, pids, timeout_s; /* 0 = no limit */

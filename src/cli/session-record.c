@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,8 +16,10 @@
 #include "core/ledger-audit.h"
 #include "core/ledger-checkpoint.h"
 #include "core/ledger-peer.h"
+#include "core/sandbox-log.h"
 
 #define MS UINT64_C(1000000)
+#define REFUSED_LOG "log" /* as the ledger calls it */
 
 static int open_ledger(struct session_record *r, struct fault *f)
 {
@@ -60,6 +63,35 @@ static int cannot_record(const struct session_record *r, int e, struct fault *f)
 			  session_record_remedy(e));
 }
 
+/* What the ledger was told, for people, in the log of the sandbox root. */
+static int tell_log(const struct session_record *r, const char *operation, const char *status,
+		    struct fault *f)
+{
+	const struct sandbox_line l = { .agent = r->run.agent,
+					.worker = r->run.worker,
+					.operation = operation,
+					.command = r->run.argv,
+					.status = status,
+					.redact = r->run.redact };
+	int e;
+
+	if (!r->root)
+		return 0;
+	e = sandbox_log_write(r->root->logs_fd, &l, f);
+	return e < 0 ? fault_wrap(f, e, "log of sandbox root '%s' (%s/" SANDBOX_LOGS ")", r->root->name,
+				  r->root->path)
+		     : 0;
+}
+
+/* Where nothing can be refused any more: said aloud. */
+static void tell_log_end(const struct session_record *r, const char *operation, const char *status)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+
+	if (tell_log(r, operation, status, &f) < 0)
+		log_error("%s; the ledger has it", fault_text(&f));
+}
+
 int session_record_open(struct session_record *r, struct fault *f)
 {
 	int e = open_ledger(r, f);
@@ -82,7 +114,14 @@ int session_record_intend(struct session_record *r, struct fault *f)
 		r->run.intended = e == 0;
 		seam("intent-recorded");
 	}
-	return e < 0 ? cannot_record(r, e, f) : 0;
+	if (e < 0)
+		return cannot_record(r, e, f);
+	e = tell_log(r, r->run.action, "allowed", f);
+	if (e == 0)
+		return 0;
+	(void)fault_wrap(f, e, "nothing was started (%s)", session_record_remedy(e));
+	session_record_refuse(r, REFUSED_LOG, fault_text(f));
+	return e;
 }
 
 int session_record_attach(struct session_record *r, struct session *s, const struct dirs *d, struct fault *f)
@@ -151,15 +190,30 @@ static struct ledger_end lost_end(const char *source)
 	};
 }
 
+/* NAMES are those of the dead session's intent. */
+static void tell_lost(void *arg, const struct ledger_run *names, bool started, struct ledger_end *end)
+{
+	struct session_lost *lost = arg;
+	_cleanup_fault_ struct fault f = { 0 };
+	const struct sandbox_line l = { .agent = names->agent,
+					.worker = names->worker,
+					.operation = "end",
+					.command = names->argv,
+					.status = end->reason };
+
+	if (lost->config)
+		session_evidence_lost(lost, names, started, end);
+	if (lost->dirs && names->cwd && sandbox_log_note(lost->dirs, names->cwd, &l, &f) < 0)
+		log_error("%s; the ledger has it", fault_text(&f));
+}
+
 int session_record_lost(struct session_record *r, const char *id, struct fault *f)
 {
 	_cleanup_free_ char *sessions = path_join(r->state, "sessions"), *name = path_join(id, AUDIT_NAME);
 	_cleanup_close_ int fd = -EBADF;
 	_cleanup_session_lost_ struct session_lost lost = { .dirs = r->dirs, .config = r->config };
 	struct ledger_end end = lost_end("sweep");
-	const struct claim_story story = { .end = &end,
-					   .before = r->config ? session_evidence_lost : NULL,
-					   .arg = &lost };
+	const struct claim_story story = { .end = &end, .before = tell_lost, .arg = &lost };
 	struct ledger_mark mark;
 	int e;
 
@@ -241,7 +295,11 @@ void session_record_close(struct session_record *r, const struct run_result *res
 int session_record_end(struct session_record *r, const struct run_result *res, struct fault *f)
 {
 	const struct ledger_end end = end_of(res);
+	char status[64];
 	int e;
+
+	(void)snprintf(status, sizeof(status), "%s %d", end.reason, end.code);
+	tell_log_end(r, "end", status);
 
 	e = ledger_end(r->ledger, r->state, &r->run, &end, f);
 	if (e < 0)
@@ -255,7 +313,13 @@ int session_record_end(struct session_record *r, const struct run_result *res, s
 void session_record_refuse(struct session_record *r, const char *id, const char *text)
 {
 	_cleanup_fault_ struct fault f = { 0 };
+	char status[64];
 	int e;
+
+	(void)snprintf(status, sizeof(status), "%s%s",
+		       r->started ? "lost" : "denied: ", r->started ? "" : id);
+	if (strcmp(id, REFUSED_LOG) != 0)
+		tell_log_end(r, r->started ? "end" : r->run.action, status);
 
 	e = open_ledger(r, &f);
 	if (e == 0 && r->started) {

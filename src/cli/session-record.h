@@ -4,6 +4,7 @@
 #include "core/config.h"
 #include "core/dirs.h"
 #include "core/ledger-claim.h"
+#include "core/sandbox-root.h"
 #include "core/session.h"
 #include "warden/result.h"
 
@@ -15,6 +16,8 @@ struct session_record {
 	const char *state;	     /* of the lane, borrowed */
 	const struct dirs *dirs;     /* for the evidence of the dead; borrowed */
 	const struct config *config; /* NULL: it could not be read, and nothing is taken */
+	const struct sandbox_root
+		*root; /* where it works, whose log says the same; NULL: in none; borrowed */
 	struct ledger *ledger;
 	struct ledger_run run;
 	struct claim claim;

@@ -92,7 +92,9 @@ int session_run_load(struct session_run *r, const struct run_options *o, const c
 	struct docket *d = &r->docket;
 	int e;
 
+	d->makes_root = !o->dry_run;
 	e = docket_open(o, id, d, f);
+	r->record.root = d->root;
 	*ret_refused = d->refused;
 	if (session_gate_redact(&r->gate, d, &r->record.run, e < 0 ? NULL : f) < 0) {
 		*ret_refused = NULL; /* rather no record than one with secrets */

@@ -55,7 +55,8 @@ struct job {
 	struct session_run *run;
 	const struct run_options *options;
 	struct session *session;
-	struct fault note; /* why there is no note of the session */
+	struct fault note;		 /* why there is no note of the session */
+	const struct sandbox_root *root; /* NULL: in none */
 };
 
 static void meanwhile(void *arg)
@@ -83,6 +84,8 @@ static int release(void *arg, pid_t pid, const enum layer_state *layers, struct 
 	/* The last look at the approval, with the digest of what stands there and waits for GO. */
 	seam("worktree-wanted");
 	r = session_evidence_hold(j->evidence, pid, j->subject, f);
+	if (r == 0 && j->root)
+		r = sandbox_root_prove(j->root, j->subject, pid, f);
 	seam("worktree-held");
 	if (r == 0)
 		r = session_gate_consume(j->gate, f);
@@ -143,7 +146,8 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 			   .subject = d->subject,
 			   .run = run,
 			   .options = o,
-			   .session = s };
+			   .session = s,
+			   .root = d->root };
 	int r;
 
 	r = tail_open(&evidence.tail, f);

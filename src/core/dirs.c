@@ -59,6 +59,7 @@ static void set_root(struct dirs *d, const char *root)
 	d->profiles_admin = join(root, "/etc/profiles");
 	d->config_admin = join(root, "/etc" CONFIG_NAME);
 	d->base = join(root, "");
+	d->data = join(root, "");
 	d->run = join(root, "/run");
 }
 
@@ -66,6 +67,7 @@ static void set_system(struct dirs *d)
 {
 	d->config = strdup("/etc/custody");
 	d->base = strdup("/var/lib/custody");
+	d->data = strdup("/var/lib/custody");
 	d->run = strdup("/run/custody");
 }
 
@@ -89,6 +91,7 @@ static void set_user(struct dirs *d)
 	d->profiles_user = d->config ? join(d->config, "/profiles") : NULL;
 	d->config_user = d->config ? join(d->config, CONFIG_NAME) : NULL;
 	d->base = xdg("XDG_STATE_HOME", home, "/.local/state", "/custody");
+	d->data = xdg("XDG_DATA_HOME", home, "/.local/share", "/custody");
 	/* No login session: the state directory is private too, and locks work there as well. */
 	d->run = xdg("XDG_RUNTIME_DIR", home, "/.local/state/custody/run", "/custody");
 }
@@ -114,11 +117,13 @@ int dirs_load_lane(enum lane lane, struct dirs *ret, struct fault *f)
 	if (!d.config_admin)
 		d.config_admin = strdup("/etc/custody" CONFIG_NAME);
 	d.state = d.base ? path_join(d.base, lane_name(lane)) : NULL;
+	if (d.data && asprintf(&d.sandboxes, "%s/%s/sandbox", d.data, lane_name(lane)) < 0)
+		d.sandboxes = NULL;
 	d.profiles_shipped = join(env_dir("CUSTODY_DATADIR") ?: PKGDATADIR, "/profiles");
 	d.libexec = strdup(env_dir("CUSTODY_LIBEXEC") ?: PKGLIBEXECDIR);
 
-	if (!d.config || !d.config_admin || !d.profiles_admin || !d.state || !d.run || !d.profiles_shipped ||
-	    !d.libexec)
+	if (!d.config || !d.config_admin || !d.profiles_admin || !d.state || !d.sandboxes || !d.run ||
+	    !d.profiles_shipped || !d.libexec)
 		return fault_errno(f, ENOMEM, "directories");
 	*ret = d;
 	d = (struct dirs){ 0 };
@@ -140,6 +145,8 @@ void dirs_done(struct dirs *d)
 	free(d->config_user);
 	free(d->base);
 	free(d->state);
+	free(d->data);
+	free(d->sandboxes);
 	free(d->run);
 	free(d->libexec);
 	free(d->home);

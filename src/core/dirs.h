@@ -22,9 +22,11 @@ struct dirs {
 	char *config_user;	/* ~/.config/custody/custody.json; NULL as root and with CUSTODY_ROOT */
 	char *base;		/* /var/lib/custody: above the lanes */
 	char *state;		/* /var/lib/custody/LANE */
-	char *run;		/* /run/custody */
-	char *libexec;		/* custody-init, custody-hook */
-	char *home, *user;	/* of the caller: passwd, else HOME and LOGNAME */
+	char *data; /* above the lanes, what people work on; BASE but for a user: ~/.local/share/custody */
+	char *sandboxes;   /* DATA/LANE/sandbox: one sandbox root per name */
+	char *run;	   /* /run/custody */
+	char *libexec;	   /* custody-init, custody-hook */
+	char *home, *user; /* of the caller: passwd, else HOME and LOGNAME */
 };
 
 int dirs_load(struct dirs *ret, struct fault *f) _must_check_; /* of the sandbox lane */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/str.h"
 #include "base/path.h"
 #include "base/seam.h"
 #include "core/ledger-impl.h"
@@ -106,13 +107,16 @@ void claim_done(struct claim *c)
 struct found {
 	char needle[sizeof("\"session\":\"\"") + SESSION_ID_SIZE];
 	bool begun, started, ended;
-	char *agent, *worker;
+	char *agent, *worker, *cwd;
+	char **command;
 };
 
 static void found_done(struct found *w)
 {
 	free(w->agent);
 	free(w->worker);
+	free(w->cwd);
+	strv_free(w->command);
 }
 
 static char *copy_string(const struct jdoc *d, const char *key)
@@ -120,6 +124,18 @@ static char *copy_string(const struct jdoc *d, const char *key)
 	const char *text = jdoc_get_string(d, key);
 
 	return text ? strdup(text) : NULL;
+}
+
+/* As it was recorded: redacted, and cut where it was too long. */
+static char **copy_strings(const struct jdoc *d, const char *key)
+{
+	const struct jdoc *list = jdoc_get(d, key);
+	char **v = NULL;
+
+	for (size_t i = 0; list && list->type == JDOC_ARRAY && i < list->n_items; i++)
+		if (list->items[i]->type == JDOC_STRING && strv_append(&v, list->items[i]->string) < 0)
+			break;
+	return v;
 }
 
 static void look_at(struct found *w, const char *line, size_t len)
@@ -142,6 +158,8 @@ static void look_at(struct found *w, const char *line, size_t len)
 		return;
 	w->agent = copy_string(d, "agent");
 	w->worker = copy_string(d, "worker");
+	w->cwd = copy_string(jdoc_get(d, "d"), "cwd");
+	w->command = copy_strings(jdoc_get(d, "d"), "command");
 }
 
 /* Whole lines of BYTES; returns how many bytes they are. */
@@ -211,6 +229,8 @@ static int close_locked(const char *state, struct ledger *l, const char *session
 		return r;
 	run.agent = w.agent;
 	run.worker = w.worker;
+	run.cwd = w.cwd;
+	run.argv = w.command;
 	if (story->before)
 		story->before(story->arg, &run, w.started, story->end);
 	r = ledger_end(l, state, &run, story->end, f);

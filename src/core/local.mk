@@ -98,6 +98,9 @@ libcore_a_SOURCES = \
 	src/core/profile-value.c src/core/profile-value.h \
 	src/core/profile.h \
 	src/core/runtime-ops.h \
+	src/core/sandbox-log.c src/core/sandbox-log.h \
+	src/core/sandbox-prove.c \
+	src/core/sandbox-root.c src/core/sandbox-root.h \
 	src/core/session.c src/core/session.h \
 	src/core/session-note.c src/core/session-note.h src/core/session-note-find.c src/core/session-note-watch.c \
 	src/core/session-settle.c \
@@ -112,7 +115,7 @@ libcore_a_SOURCES = \
 	src/core/subject-digest.c src/core/subject-digest.h \
 	src/core/subject-json.c src/core/subject-json.h \
 	src/core/subject-map.c src/core/subject-map-env.c src/core/subject-map-mounts.c src/core/subject-map-operands.c src/core/subject-map.h \
-	src/core/subject-apart.c src/core/subject-bind.c src/core/subject-env.c src/core/subject-file.c src/core/subject-mount.c src/core/subject-root.c \
+	src/core/subject-apart.c src/core/subject-bind.c src/core/subject-env.c src/core/subject-file.c src/core/subject-mount.c src/core/subject-root.c src/core/subject-sandbox.c \
 	src/core/warden-door.c src/core/warden-door.h \
 	src/core/warden-order.c src/core/warden-order.h \
 	src/core/worktree.c src/core/worktree.h

@@ -193,7 +193,7 @@ int profile_require_no_danger(const struct profile *p, const struct profile_vars
 	const char *home = vars ? vars->home : NULL;
 	int r = 0;
 
-	if (p->workspace != PROFILE_WORKSPACE_TMPFS)
+	if (p->workspace != PROFILE_WORKSPACE_TMPFS && p->workspace_source)
 		r = require_path(p, "workspace.source", p->workspace_source,
 				 p->workspace == PROFILE_WORKSPACE_RW, home, f);
 	if (r == 0 && p->root == PROFILE_ROOT_DIR && p->root_path)

@@ -17,6 +17,7 @@ void profile_free(struct profile *p)
 	strv_free(p->root_host_paths);
 	free(p->workspace_source);
 	free(p->workspace_target);
+	free(p->workspace_sandbox);
 	strv_free(p->fs_ro);
 	strv_free(p->fs_rw);
 	strv_free(p->fs_hide);
@@ -119,6 +120,30 @@ int profile_defaults_fill(const struct profile_key *table, const struct jdoc *do
 	return 0;
 }
 
+static bool says(const struct jdoc *doc, const char *key)
+{
+	return jdoc_get(jdoc_get(doc, "workspace"), key) != NULL;
+}
+
+/* A place that is there to be worked in is written in place, unless the profile says otherwise. */
+static int take_sandbox(const struct jdoc *doc, struct profile *p, struct fault *f)
+{
+	if (says(doc, "source"))
+		return fault_set(
+			f, EINVAL,
+			"'workspace.source' and 'workspace.sandbox' both name the worktree: remove one");
+	if (!says(doc, "mode"))
+		p->workspace = PROFILE_WORKSPACE_RW;
+	free(p->workspace_source);
+	p->workspace_source = NULL;
+	return 0;
+}
+
+enum profile_workspace profile_sandbox_mode(const struct profile *p)
+{
+	return p->document && says(p->document, "mode") ? p->workspace : PROFILE_WORKSPACE_RW;
+}
+
 int profile_document_fill(const struct jdoc *doc, const struct profile_vars *vars, struct profile *p,
 			  struct fault *f)
 {
@@ -127,6 +152,8 @@ int profile_document_fill(const struct jdoc *doc, const struct profile_vars *var
 	r = profile_object_fill(profile_keys(), NULL, doc, vars, p, f);
 	if (r == 0)
 		r = profile_defaults_fill(profile_keys(), doc, vars, p, f);
+	if (r == 0 && p->workspace_sandbox)
+		r = take_sandbox(doc, p, f);
 	if (r == 0 && !p->process_cwd) {
 		p->process_cwd = strdup(p->workspace_target);
 		if (!p->process_cwd)

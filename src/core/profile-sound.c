@@ -151,6 +151,14 @@ int profile_require_supported(const struct profile *p, struct fault *f)
 
 int profile_require_portable(const struct profile *p, struct fault *f)
 {
+	if (p->workspace_sandbox)
+		return fault_set(
+			f, ENOTSUP,
+			"profile '%s': a sandbox root ('workspace.sandbox') is held by 'custody run' as long "
+			"as "
+			"it is used, and nobody would hold it for a bundle: choose a profile without it",
+			p->name);
+
 	/* The arguments of `custody-hook approve` carry these. */
 	const uint32_t carried = 1u << PROFILE_SECTION_GOVERNANCE | 1u << PROFILE_SECTION_AUDIT |
 				 1u << PROFILE_SECTION_FORENSICS;

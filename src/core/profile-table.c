@@ -6,6 +6,7 @@
 
 #include "core/layer.h"
 #include "core/policy.h"
+#include "core/sandbox-root.h"
 
 #define FIELD(name) offsetof(struct profile, name)
 #define NOWHERE PROFILE_NO_FIELD
@@ -121,6 +122,9 @@ static const struct profile_shape user_shape = {
 	"\"root\", \"UID\" or \"UID:GID\" with numbers up to 65535", "^(root|[0-9]{1,5}(:[0-9]{1,5})?)$", is_user };
 static const struct profile_shape pointer_shape = {
 	"a JSON Pointer such as \"/filesystem/ro/0\"", "^(/([^~/]|~[01])*)+$", is_pointer };
+static const struct profile_shape sandbox_name_shape = {
+	"a sandbox root's name: lower case letters, digits, '.', '_' and '-', no dot in front, at most 64",
+	"^[a-z0-9_-][a-z0-9._-]{0,63}$", sandbox_name_is_valid };
 static const struct profile_shape file_name_shape = {
 	"a file's name without '/'", "^[^/]+$", is_file_name };
 
@@ -183,6 +187,8 @@ static const struct profile_key keys[] = {
 	  .help = "overlay: a copy is written, the original never; ro; rw; tmpfs: empty and in memory." },
 	{ "workspace.source", PROFILE_KIND_PATH, PROFILE_ORDER_BELOW, FIELD(workspace_source), "${cwd}",
 	  .help = "Directory of the host." },
+	{ "workspace.sandbox", PROFILE_KIND_TEXT, PROFILE_ORDER_SAME, FIELD(workspace_sandbox), .shape = &sandbox_name_shape,
+	  .help = "Sandbox root whose workspace is the worktree, instead of a source; the mode is rw unless it is given." },
 	{ "workspace.target", PROFILE_KIND_PATH, PROFILE_ORDER_SAME, FIELD(workspace_target), "/work",
 	  .help = "Where it appears inside." },
 

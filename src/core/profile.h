@@ -70,8 +70,9 @@ struct profile {
 	char **root_host_paths; /* PROFILE_ROOT_HOST_RO: what of the host is seen, where it exists */
 
 	enum profile_workspace workspace;
-	char *workspace_source; /* default: the caller's current directory */
-	char *workspace_target; /* default "/work" */
+	char *workspace_source;	 /* default: the caller's current directory */
+	char *workspace_target;	 /* default "/work" */
+	char *workspace_sandbox; /* name of a sandbox root, whose workspace is the worktree; NULL: none */
 
 	char **fs_ro, **fs_rw, **fs_hide; /* "SOURCE" or "SOURCE:TARGET"; hide: paths inside */
 	struct profile_tmpfs *fs_tmpfs;
@@ -135,6 +136,9 @@ int profile_parse(const char *text, size_t len, const char *label, const struct 
 void profile_free(struct profile *p);
 DEFINE_CLEANUP(struct profile, profile_free)
 #define _cleanup_profile_ _cleanup_(profile_freep)
+
+/* What the worktree is when it is a sandbox root's workspace: what P says, and rw where P says nothing. */
+enum profile_workspace profile_sandbox_mode(const struct profile *p);
 
 /* -ENOTSUP naming the first section that this build cannot carry out yet. */
 int profile_require_supported(const struct profile *p, struct fault *f) _must_check_;

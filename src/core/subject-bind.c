@@ -5,6 +5,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "core/sandbox-root.h"
 #include "core/subject-build.h"
 
 static int require_word(const struct subject *s, const char *source, bool rw, const char *home,
@@ -31,6 +32,9 @@ int subject_require_harmless(const struct subject *s, const struct subject_reque
 			f, EPERM,
 			"'%s' shows the processes of the host; inside, /proc has the container's own",
 			source);
+	/* A sandbox root lies where custody chose, in a user's home for one, and holds nothing that a program obeys. */
+	if (s->sandbox && sandbox_root_shows(s->sandbox, source))
+		return 0;
 	if (rq->home && rq->home[0] == '/') {
 		home = realpath(rq->home, NULL);
 		if (!home && errno == ENOMEM)
@@ -43,6 +47,7 @@ int subject_require_harmless(const struct subject *s, const struct subject_reque
 struct bind_words {
 	char *source, *target;
 	bool rw;
+	bool is_volume; /* of the command line */
 };
 
 static void words_done(struct bind_words *w)
@@ -51,14 +56,35 @@ static void words_done(struct bind_words *w)
 	free(w->target);
 }
 
+/* The file that was resolved is the one that counts, whatever has its name by now. */
+static int take_pinned(struct subject_mount *m, int fd, struct fault *f)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return fault_errno(f, errno, "mount source '%s'", m->source);
+	m->is_dir = S_ISDIR(st.st_mode);
+	m->owner_uid = st.st_uid;
+	m->owner_gid = st.st_gid;
+	m->file = subject_file_of(&st);
+	/* Cloned by a descriptor of ours and never by the runtime, which would follow a link that is put there later. */
+	m->idmap = true;
+	return 0;
+}
+
 /* Owner and reader of a bind: what belongs to a user is given to container root; root's own files stay root's. */
 static int add_bind(struct subject *s, const struct subject_request *rq, const struct bind_words *w,
 		    struct fault *f)
 {
-	_cleanup_free_ char *real = realpath(w->source, NULL), *target = NULL;
+	_cleanup_free_ char *real = NULL, *target = NULL;
 	struct subject_mount *m;
-	int r;
+	int r, pinned = -EBADF;
 
+	r = subject_pin_sandbox(s, w->source, w->is_volume, &real, &pinned, f);
+	if (r < 0)
+		return r;
+	if (r == 0)
+		real = realpath(w->source, NULL);
 	if (!real && errno == ENOENT)
 		return fault_set(f, ENOENT, "mount source '%s' does not exist", w->source);
 	if (!real)
@@ -74,7 +100,7 @@ static int add_bind(struct subject *s, const struct subject_request *rq, const s
 		return r;
 	m = subject_find_mount(s, target);
 	m->idmap = m->rw || m->owner_uid != 0;
-	return 0;
+	return pinned < 0 ? 0 : take_pinned(m, pinned, f);
 }
 
 static int add_entries(struct subject *s, const struct subject_request *rq, char *const *entries, bool rw,
@@ -137,7 +163,7 @@ int subject_build_binds(struct subject *s, const struct subject_request *rq, str
 	if (r >= 0)
 		r = add_entries(s, rq, p->fs_rw, true, f);
 	for (size_t i = 0; r >= 0 && rq->volumes && rq->volumes[i]; i++) {
-		_cleanup_(words_done) struct bind_words w = { 0 };
+		_cleanup_(words_done) struct bind_words w = { .is_volume = true };
 
 		r = split_volume(rq->volumes[i], &w, f);
 		if (r < 0)

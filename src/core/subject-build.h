@@ -26,6 +26,18 @@ int subject_finish_mounts(struct subject *s, struct fault *f);
 int subject_require_harmless(const struct subject *s, const struct subject_request *rq, const char *source,
 			     bool rw, struct fault *f);
 
+/*
+ * Of a subject in a sandbox root: its worktree is the very directory that R holds; /tmp is its tmp, where the worktree may
+ * be written; the working directory and what the profile hides or mounts in the worktree stay in it.
+ */
+int subject_require_sandbox(const struct subject *s, struct fault *f);
+int subject_require_sandbox_cwd(const struct subject *s, struct fault *f);
+int subject_add_sandbox_tmp(struct subject *s, struct fault *f);
+int subject_require_sandbox_targets(const struct subject *s, struct fault *f);
+/* SOURCE of a bind: 1 with its path (heap) and the descriptor it was resolved to; 0: not a path in the root. */
+int subject_pin_sandbox(struct subject *s, const char *source, bool is_volume, char **ret, int *ret_fd,
+			struct fault *f);
+
 struct subject_file subject_file_of(const struct stat *st);
 
 /* The mount exactly at TARGET, or NULL. */

@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "core/layer.h"
+#include "core/sandbox-root.h"
 #include "core/subject-build.h"
 
 #define HOSTNAME_DEFAULT "custody"
@@ -136,6 +137,9 @@ static int set_worktree(struct subject *s, const struct subject_request *rq, str
 	s->owner_uid = st.st_uid;
 	s->owner_gid = st.st_gid;
 	s->worktree_file = subject_file_of(&st);
+	r = subject_require_sandbox(s, f);
+	if (r < 0)
+		return r;
 	/* Whatever the mode: the whole host would be seen, its shadow file too. */
 	if (strcmp(s->worktree, "/") == 0 && !strv_has(p->dangerous, "rw-root"))
 		return fault_set(f, EPERM,
@@ -150,6 +154,8 @@ static int require_cwd(const struct subject *s, struct fault *f)
 	_cleanup_free_ char *host = NULL;
 	struct stat st;
 
+	if (s->sandbox)
+		return subject_require_sandbox_cwd(s, f);
 	if (!s->worktree || !path_is_below(s->cwd, work) || strcmp(s->cwd, work) == 0)
 		return 0;
 	host = path_join(s->worktree, s->cwd + strlen(work) + (work[1] != '\0'));
@@ -178,6 +184,9 @@ static int set_cwd(struct subject *s, const char *workdir, struct fault *f)
 		cwd = joined;
 	}
 	r = path_normalize(cwd, &s->cwd, f);
+	if (r < 0 && s->sandbox)
+		return fault_wrap(f, r, "working directory '%s' in sandbox root '%s' (%s)", cwd,
+				  s->sandbox->name, s->sandbox->path);
 	if (r < 0)
 		return fault_wrap(f, r, "working directory '%s'", cwd);
 	return require_cwd(s, f);
@@ -221,6 +230,9 @@ static int add_private_places(struct subject *s, bool own_home, struct fault *f)
 	uint64_t size = subject_tmp_size(s);
 	int r;
 
+	r = subject_add_sandbox_tmp(s, f);
+	if (r < 0)
+		return r;
 	if (!subject_find_mount(s, "/tmp") && strcmp(subject_work_target(s), "/tmp") != 0) {
 		r = subject_add_tmpfs(s, "/tmp", size, 01777, f);
 		if (r < 0)
@@ -261,6 +273,8 @@ static int fill(struct subject *s, const struct subject_request *rq, struct faul
 		r = subject_build_root(s, f);
 	if (r >= 0)
 		r = subject_finish_mounts(s, f);
+	if (r >= 0)
+		r = subject_require_sandbox_targets(s, f);
 	s->seal = rq->seal;
 	return r < 0 ? r : operand_find(s, f);
 }
@@ -276,6 +290,7 @@ int subject_build(const struct profile *p, const struct subject_request *rq, str
 		return fault_errno(f, ENOMEM, "subject");
 	s->profile = p;
 	s->lane = rq->lane;
+	s->sandbox = rq->sandbox;
 	s->layers = asked_layers(p);
 	s->approved_time_s = approved_time(p, rq->base);
 	r = fill(s, rq, f);

@@ -45,6 +45,8 @@ struct subject_link {
 	char *text;   /* as on the host: "usr/bin" */
 };
 
+struct sandbox_root;
+
 /*
  * Everything that changes what runs, resolved against this host: the input of the bundle.  config.json is a pure
  * function of a subject and a placement (where this session's directories are).
@@ -72,6 +74,8 @@ struct subject {
 	size_t n_links;
 	char **copies; /* small public files of the host's /etc: copied to the same place, cheaper than a mount */
 	uint32_t layers; /* LAYER_BIT()s asked for: profile's, less limits that are not set */
+	struct sandbox_root
+		*sandbox; /* borrowed: the worktree is its workspace; not in the JSON; NULL: none */
 	enum operand_seal seal;
 	struct operand *operands; /* in the order of argv */
 	size_t n_operands;
@@ -98,6 +102,11 @@ struct subject_request {
 	const char *hostname;
 	const char *home;     /* the caller's on the host: never bound rw unless `dangerous` says so */
 	char *const *environ; /* the caller's */
+	/*
+	 * The worktree is its workspace, its tmp is /tmp when that is writable; -v sources, -w and the profile's paths in the
+	 * workspace may not lead out of it.  Outlives the subject; NULL: none.
+	 */
+	struct sandbox_root *sandbox;
 	enum operand_seal seal;
 };
 

@@ -95,9 +95,7 @@ static void unknown_option_names_its_neighbour(void)
 
 static void later_capabilities_are_refused_by_name(void)
 {
-	static const char *const later[] = {
-		"--project", "--intent", "--task", "--sandbox", "-d", "--detach"
-	};
+	static const char *const later[] = { "--project", "--intent", "--task", "-d", "--detach" };
 
 	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
 		_cleanup_options_ struct run_options o;

@@ -86,6 +86,8 @@ static struct jdoc *other_document;
 	X(n_links,         IN_IT,          x->s.n_links = 0) \
 	X(copies,          IN_IT,          x->s.copies = one_more) \
 	X(layers,          IN_IT,          x->s.layers &= ~LAYER_BIT(LAYER_SECCOMP)) \
+	/* The worktree's path, mode and inode are; this is what holds them. */ \
+	X(sandbox,         NOT_IN_IT,      x->s.sandbox = (struct sandbox_root *)x) \
 	X(seal,            IN_IT,          x->s.seal = OPERAND_SEAL_NONE) \
 	X(operands,        IN_IT,          x->s.operands++; x->s.n_operands--) \
 	X(n_operands,      IN_IT,          x->s.n_operands--) \
@@ -108,6 +110,7 @@ static struct jdoc *other_document;
 	X(workspace,         IN_IT,          x->p.workspace = PROFILE_WORKSPACE_RO) \
 	X(workspace_source,  BY_THE_PROFILE, x->p.workspace_source = S("/x")) \
 	X(workspace_target,  IN_IT,          x->p.workspace_target = S("/w")) \
+	X(workspace_sandbox, BY_THE_PROFILE, x->p.workspace_sandbox = S("s")) \
 	X(fs_ro,             BY_THE_PROFILE, x->p.fs_ro = one_more) \
 	X(fs_rw,             BY_THE_PROFILE, x->p.fs_rw = one_more) \
 	X(fs_hide,           IN_IT,          x->p.fs_hide = NULL) \

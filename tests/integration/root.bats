@@ -1,0 +1,523 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sandbox roots: a place to work in that stays, its log, and that nothing leads out of it.
+
+load ../lib/suite.bash
+
+setup() {
+	as_root
+	suite_ungoverned
+}
+
+teardown() {
+	if [ -n "${SWAPPER:-}" ]; then
+		kill -9 "$SWAPPER" 2>/dev/null || true
+		wait "$SWAPPER" 2>/dev/null || true
+	fi
+	custody_teardown
+}
+
+# Without the limits that nobody delegated to the suite's user.
+as_user() {
+	suite_setup_user
+	printf '{"schema":1,"name":"p","extends":"offline","enforce":{"optional":["memory-limit","pids-limit","cpu-limit"]}}' \
+		>"$CUSTODY_HOME/user.json"
+	chmod 0644 "$CUSTODY_HOME/user.json"
+	[ "$(id -u)" -ne 0 ] || chown "$SUITE_UID" "$CUSTODY_HOME/user.json"
+	OPTIONS=(--profile "$CUSTODY_HOME/user.json")
+}
+
+as_root() {
+	suite_setup
+	OPTIONS=()
+}
+
+# custody_run of whoever as_user or as_root made us.
+root_run() {
+	custody_run "${OPTIONS[@]}" "$@"
+}
+
+root_of() { # NAME [LANE]
+	echo "$CUSTODY_ROOT/${2:-sandbox}/sandbox/$1"
+}
+
+log_of() { # NAME: without the times
+	cut -f 2- "$(root_of "$1")/logs/custody.log"
+}
+
+custody_do() {
+	"${CUSTODY_AS[@]}" "$CUSTODY" "$@"
+}
+
+modes_of() { # NAME
+	local root
+	root=$(root_of "$1")
+	stat -c '%a %F' "$root" "$root/workspace" "$root/tmp" "$root/logs" | sort -u
+}
+
+@test "ROOT-1: the first use makes it, the files stay, and the worktree is its workspace" {
+	local who
+	for who in as_root as_user; do
+		"$who" && suite_ungoverned
+		root_run --sandbox one -- sh -c 'pwd; echo hello >file; echo scratch >/tmp/t; mkdir -p a/b'
+		assert_status 0
+		[ "$output" = /work ]
+		[ "$(modes_of one)" = "700 directory" ]
+		[ "$(cat "$(root_of one)/workspace/file")" = hello ]
+		[ "$(cat "$(root_of one)/tmp/t")" = scratch ]
+		# The current directory has nothing to do with it.
+		[ -z "$(ls -A)" ]
+		root_run --sandbox one -w a/b -- sh -c 'pwd; cat /work/file /tmp/t'
+		assert_status 0
+		[ "$output" = "/work/a/b
+hello
+scratch" ]
+	done
+}
+
+@test "ROOT-1: what belongs to the payload inside belongs to the caller outside" {
+	local who uid
+	for who in as_root as_user; do
+		"$who" && suite_ungoverned
+		uid=$("${CUSTODY_AS[@]}" id -u)
+		root_run --sandbox one -- sh -c 'echo x >file; echo x >/tmp/t'
+		assert_status 0
+		[ "$(stat -c %u "$(root_of one)"/{workspace/file,tmp/t} | sort -u)" = "$uid" ]
+	done
+}
+
+@test "ROOT-1: a user's roots lie in the user's data directory" {
+	as_user
+	# The suite's CUSTODY_ROOT is what a user does not have.
+	CUSTODY_AS+=(env -u CUSTODY_ROOT -u XDG_DATA_HOME -u XDG_STATE_HOME -u XDG_CONFIG_HOME)
+	custody_do ledger init >/dev/null
+	root_run --sandbox one -- touch file
+	assert_status 0
+	[ -e "$CUSTODY_HOME/home/.local/share/custody/sandbox/sandbox/one/workspace/file" ]
+	# And nothing of them is seen by a run that stands above them.
+	cd "$CUSTODY_HOME/home"
+	root_run -- find . -name one
+	assert_status 0
+	[ -z "$output" ]
+	cd .local/share/custody/sandbox/sandbox/one/logs
+	root_run -- ls
+	assert_status 125
+	assert_stderr_has "custody's own"
+}
+
+@test "ROOT-1: the next use repairs what is missing or has another mode" {
+	local who
+	for who in as_root as_user; do
+		"$who" && suite_ungoverned
+		root_run --sandbox one -- sh -c 'echo x >file; chmod 0 /work /tmp'
+		assert_status 0
+		"${CUSTODY_AS[@]}" rmdir "$(root_of one)/tmp"
+		"${CUSTODY_AS[@]}" chmod 0777 "$(root_of one)/logs" "$(root_of one)"
+		root_run --sandbox one -- cat file
+		assert_status 0
+		[ "$output" = x ]
+		[ "$(modes_of one)" = "700 directory" ]
+	done
+}
+
+@test "ROOT-1: a link or a file in place of a directory is refused, and not followed" {
+	local part root
+	custody_run --sandbox one -- true
+	root=$(root_of one)
+	mkdir -m 0700 "$CUSTODY_HOME/elsewhere"
+	for part in workspace tmp logs; do
+		mv "$root/$part" "$root/aside"
+		ln -s "$CUSTODY_HOME/elsewhere" "$root/$part"
+		custody_run --sandbox one -- touch reached /tmp/reached
+		assert_status 125
+		assert_stderr_has "'$root/$part' is a symbolic link, which is not followed: rm '$root/$part'"
+		rm "$root/$part"
+		: >"$root/$part"
+		custody_run --sandbox one -- touch reached
+		assert_status 125
+		assert_stderr_has "not a directory"
+		rm "$root/$part"
+		mv "$root/aside" "$root/$part"
+	done
+	mv "$root" "$root.aside"
+	ln -s "$CUSTODY_HOME/elsewhere" "$root"
+	custody_run --sandbox one -- touch reached
+	assert_status 125
+	assert_stderr_has "symbolic link"
+	[ -z "$(ls -A "$CUSTODY_HOME/elsewhere")" ]
+	[ ! -e "$root.aside/workspace/reached" ]
+}
+
+@test "ROOT-1: a root or a part of it that belongs to somebody else is refused with the command that helps" {
+	[ "$(id -u)" -eq 0 ] || skip_without capability-chown
+	local root part
+	custody_run --sandbox one -- true
+	root=$(root_of one)
+	for part in "" /workspace /tmp /logs; do
+		chown "$SUITE_UID" "$root$part"
+		custody_run --sandbox one -- touch reached
+		assert_status 125
+		assert_stderr_has "'$root$part' belongs to uid $SUITE_UID, not to you: chown -h 0:0 '$root$part'"
+		chown 0 "$root$part"
+	done
+	[ ! -e "$root/workspace/reached" ]
+	# As a user, somebody else's roots.
+	chmod 0755 "$CUSTODY_ROOT" "$CUSTODY_ROOT/sandbox" "$CUSTODY_ROOT/sandbox/sandbox"
+	run --separate-stderr setpriv --reuid "$SUITE_UID" --regid "$SUITE_UID" --clear-groups "$CUSTODY" run --sandbox one -- true
+	assert_status 125
+}
+
+@test "ROOT-1: names are strict" {
+	local name
+	for name in '' . .. .hidden ../one a/b /tmp A 'a b' $'a\n' ä "$(printf 'a%.0s' {1..65})"; do
+		custody_run --sandbox "$name" -- true
+		assert_status 125
+		assert_stderr_has "no name of a sandbox root"
+	done
+	[ ! -e "$CUSTODY_ROOT/sandbox/sandbox" ]
+	custody_run --sandbox "$(printf 'a%.0s' {1..64})" -- true
+	assert_status 0
+	echo '{"schema":1,"name":"p","extends":"offline","workspace":{"sandbox":"../one"}}' >"$CUSTODY_HOME/p.json"
+	custody_run --profile "$CUSTODY_HOME/p.json" -- true
+	assert_status 125
+	assert_stderr_has "workspace.sandbox"
+}
+
+@test "ROOT-1: check and dry-run make nothing, and say what would be written" {
+	run --separate-stderr custody_do check --sandbox one -- true
+	assert_status 125
+	assert_stderr_has "no sandbox root 'one'"
+	run --separate-stderr custody_do run --dry-run --sandbox one -- true
+	assert_status 125
+	[ ! -e "$CUSTODY_ROOT/sandbox/sandbox" ]
+	custody_run --sandbox one -- true
+	run --separate-stderr custody_do check --explain --sandbox one -- make
+	assert_output_has "$(root_of one)/workspace"
+	assert_output_has "$(root_of one)/tmp"
+	run --separate-stderr custody_do run --dry-run --sandbox one -- true
+	assert_status 0
+}
+
+@test "ROOT-1: policy sees a worktree that is written in place" {
+	local digest
+	rm "$CUSTODY_ROOT/etc/custody.json"
+	custody_run --sandbox one -- touch file
+	assert_status 0
+	# Without a terminal nobody wished for it: whatever can run others may destroy what is there.
+	custody_run --sandbox one -- make
+	assert_status 114
+	assert_stderr_has "custody approve"
+	run --separate-stderr custody_do check --json --sandbox one -- make
+	[ "$(jq -r '.subject.worktree | .mode + " " + .source' <<<"$output")" = "rw $(root_of one)/workspace" ]
+	[ "$(jq -r '.verdict.axes.domain' <<<"$output")" = workspace ]
+	[ "$(jq -r '.verdict.axes.outcome' <<<"$output")" = irreversible ]
+	[ "$(jq -r '.verdict.level' <<<"$output")" = C ]
+	digest=$(jq -r .digest <<<"$output")
+	run --separate-stderr custody_do check --json --sandbox one -- make
+	[ "$(jq -r .digest <<<"$output")" = "$digest" ]
+	# Another root is another subject, and the same name with another directory behind it as well.
+	custody_run --sandbox two -- touch file
+	run --separate-stderr custody_do check --json --sandbox two -- make
+	[ "$(jq -r .digest <<<"$output")" != "$digest" ]
+	mv "$(root_of one)" "$(root_of one).old"
+	custody_run --sandbox one -- touch file
+	run --separate-stderr custody_do check --json --sandbox one -- make
+	[ "$(jq -r .digest <<<"$output")" != "$digest" ]
+	[[ $(log_of two) == $'-\t-\trun\ttouch file\tallowed\n-\t-\tend\ttouch file\texited 0' ]]
+}
+
+@test "ROOT-1: a profile names the root, and its mode counts" {
+	echo '{"schema":1,"name":"p","extends":"offline","workspace":{"sandbox":"mine"}}' >"$CUSTODY_HOME/p.json"
+	custody_run --profile "$CUSTODY_HOME/p.json" -- sh -c 'echo x >file'
+	assert_status 0
+	[ "$(cat "$(root_of mine)/workspace/file")" = x ]
+	# The command line's name wins.
+	custody_run --profile "$CUSTODY_HOME/p.json" --sandbox other -- sh -c 'echo y >file'
+	[ "$(cat "$(root_of other)/workspace/file")" = y ]
+	[ "$(cat "$(root_of mine)/workspace/file")" = x ]
+	for mode in overlay ro; do
+		jq -n --arg m $mode '{schema:1,name:"q",extends:"offline",workspace:{mode:$m}}' >"$CUSTODY_HOME/q.json"
+		custody_run --profile "$CUSTODY_HOME/q.json" --sandbox mine -- sh -c 'cat file; echo z >file; echo t >/tmp/t; true'
+		assert_status 0
+		[ "$output" = x ]
+		[ "$(cat "$(root_of mine)/workspace/file")" = x ]
+		[ ! -e "$(root_of mine)/tmp/t" ]
+	done
+	jq -n '{schema:1,name:"q",extends:"offline",workspace:{mode:"tmpfs"}}' >"$CUSTODY_HOME/q.json"
+	custody_run --profile "$CUSTODY_HOME/q.json" --sandbox mine -- true
+	assert_status 125
+	assert_stderr_has "sandbox root 'mine'"
+	# Two worktrees are one too many; a bundle holds no root.
+	jq -n '{schema:1,name:"q",extends:"offline",workspace:{sandbox:"mine",source:"/tmp"}}' >"$CUSTODY_HOME/q.json"
+	custody_run --profile "$CUSTODY_HOME/q.json" -- true
+	assert_status 125
+	assert_stderr_has "workspace.source"
+	run custody_do bundle -o "$CUSTODY_HOME/b" --sandbox mine -- true
+	[ "$status" -ne 0 ]
+	run custody_do bundle -o "$CUSTODY_HOME/b" --profile "$CUSTODY_HOME/p.json" -- true
+	[ "$status" -ne 0 ]
+	[ ! -e "$CUSTODY_HOME/b" ]
+}
+
+@test "ROOT-1: the default root is one like any other" {
+	custody_run --sandbox default -- sh -c 'echo x >file'
+	assert_status 0
+	[ "$(cat "$(root_of default)/workspace/file")" = x ]
+}
+
+@test "ROOT-2: no working directory leads out" {
+	local dir who root
+	for who in as_root as_user; do
+		"$who" && suite_ungoverned
+		root_run --sandbox one -- sh -c 'mkdir in; ln -s /etc abs; ln -s ../logs up; ln -s / top; ln -s /proc/self/root proc; ln -s in fine; ln -s ../../../../../../etc far'
+		assert_status 0
+		root=$(root_of one)
+		for dir in /etc / .. ../logs in/../../logs /work/../etc abs up top proc proc/etc far /proc/self/root /proc/self/cwd /usr; do
+			root_run --sandbox one -w "$dir" -- touch reached
+			assert_status 125
+			assert_stderr_has "${dir#/work/}"
+			assert_stderr_has "$root"
+		done
+		root_run --sandbox one -w fine -- sh -c 'cd "$(pwd -P)"; pwd'
+		assert_status 0
+		[ "$output" = /work/in ]
+		root_run --sandbox one -w /tmp -- pwd
+		assert_status 0
+		[ "$output" = /tmp ]
+		[ -z "$(find "$root" -name reached)" ]
+	done
+}
+
+@test "ROOT-2: no source of a volume leads out" {
+	local source who root
+	for who in as_root as_user; do
+		"$who" && suite_ungoverned
+		root_run --sandbox one -- sh -c 'mkdir in; echo x >in/file; ln -s /etc abs; ln -s ../logs up; ln -s /proc/self/root proc; ln -s in fine; ln -s /etc/passwd pw'
+		assert_status 0
+		root=$(root_of one)
+		for source in /etc .. ../logs ./../logs ./in/../../logs ./abs ./up ./proc ./proc/etc ./pw ./abs/passwd /proc/self/root/etc "$root/workspace/abs" "$root/logs"; do
+			root_run --sandbox one -v "$source:/mnt" -- ls -R /mnt
+			assert_status 125
+			assert_stderr_has "$source"
+			assert_stderr_has "$root"
+			[ -z "$output" ]
+		done
+		root_run --sandbox one -v ./fine:/mnt -- cat /mnt/file
+		assert_status 0
+		[ "$output" = x ]
+		root_run --sandbox one -v ./in:/mnt:rw -- sh -c 'echo y >/mnt/file'
+		assert_status 0
+		[ "$(cat "$root/workspace/in/file")" = y ]
+	done
+}
+
+@test "ROOT-2: a file with a second name outside is refused" {
+	custody_run --sandbox one -- true
+	echo secret >"$CUSTODY_HOME/secret"
+	ln "$CUSTODY_HOME/secret" "$(root_of one)/workspace/twin"
+	custody_run --sandbox one -v ./twin:/mnt/file:rw -- sh -c 'echo changed >/mnt/file'
+	assert_status 125
+	assert_stderr_has "twin"
+	assert_stderr_has "$(root_of one)"
+	[ "$(cat "$CUSTODY_HOME/secret")" = secret ]
+}
+
+@test "ROOT-2: no path of a profile in the workspace leads out" {
+	local root
+	custody_run --sandbox one -- sh -c 'ln -s /etc abs; mkdir in'
+	root=$(root_of one)
+	profile() { # JSON
+		jq -n --argjson more "$1" '{schema:1,name:"p",extends:"offline"} + $more' >"$CUSTODY_HOME/p.json"
+		custody_run --profile "$CUSTODY_HOME/p.json" --sandbox one -- touch reached
+	}
+	for more in '{"process":{"cwd":"/work/abs"}}' '{"process":{"cwd":"/etc"}}' '{"filesystem":{"hide":["/work/abs/passwd"]}}' \
+		"{\"filesystem\":{\"ro\":[\"$root/workspace/abs:/mnt\"]}}" '{"filesystem":{"ro":["/usr/share:/work/abs/x"]}}' \
+		"{\"filesystem\":{\"ro\":[\"$root/../one/workspace/abs:/mnt\"]}}" "{\"filesystem\":{\"ro\":[\"$root/logs:/mnt\"]}}"; do
+		profile "$more"
+		assert_status 125
+	done
+	ln -s "$root/workspace" "$CUSTODY_HOME/link"
+	profile "{\"filesystem\":{\"ro\":[\"$CUSTODY_HOME/link/abs:/mnt\"]}}"
+	assert_status 125
+	assert_stderr_has "abs"
+	assert_stderr_has "$root"
+	[ ! -e "$root/workspace/reached" ]
+	profile "{\"filesystem\":{\"ro\":[\"$root/workspace/in:/mnt\"]},\"process\":{\"cwd\":\"/work/in\"}}"
+	assert_status 0
+}
+
+# Exchanges a directory and a link in the workspace for as long as the test lasts.
+swap() { # X Y
+	python3 - "$1" "$2" >/dev/null 2>&1 3>&- <<'EOF' &
+import ctypes, os, signal, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+libc.prctl(1, signal.SIGKILL, 0, 0, 0)
+x, y = (os.fsencode(a) for a in sys.argv[1:])
+while True:
+    libc.renameat2(-100, x, -100, y, 2)
+    time.sleep(0.0002)  # two cores, and the run needs one
+EOF
+	SWAPPER=$!
+}
+
+# Each round ends with what was inside, or with nothing; the unit test does thousands of the deciding step alone.
+rounds() { # N OPTIONS...
+	local n=$1 i got seen=0
+	shift
+	for ((i = 0; i < n; i++)); do
+		status=0
+		got=$("${CUSTODY_AS[@]}" "$CUSTODY" run "${OPTIONS[@]}" --sandbox one "$@" 2>"$CUSTODY_HOME/stderr") || status=$?
+		case $status:$got in
+		0:inside) seen=$((seen + 1)) ;;
+		125:) grep -qF -e "$(root_of one)" "$CUSTODY_HOME/stderr" || custody_fail "round $i: $(cat "$CUSTODY_HOME/stderr")" || return ;;
+		*) custody_fail "round $i saw '$got': $(cat "$CUSTODY_HOME/stderr")" || return ;;
+		esac
+	done
+	echo "# $seen of $n rounds saw the directory" >&3
+}
+
+swapped_tree() {
+	root_run --sandbox one -- sh -c 'mkdir x; echo inside >x/file'
+	assert_status 0
+	mkdir -m 0755 "$CUSTODY_HOME/outside"
+	echo outside >"$CUSTODY_HOME/outside/file"
+	ln -s "$CUSTODY_HOME/outside" "$(root_of one)/workspace/y"
+	swap "$(root_of one)/workspace/x" "$(root_of one)/workspace/y"
+}
+
+@test "ROOT-2: a source that is swapped for a link while the run is prepared never shows what is outside" {
+	swapped_tree
+	rounds 40 -v ./x:/mnt -- cat /mnt/file
+}
+
+@test "ROOT-2: the same as a user, where the runtime mounts by name" {
+	as_user
+	suite_ungoverned
+	swapped_tree
+	rounds 40 -v ./x:/mnt -- cat /mnt/file
+}
+
+@test "ROOT-2: a working directory that is swapped for a link is the one inside, or none" {
+	swapped_tree
+	# Inside, the link leads to a directory that is there as well.
+	rm "$CUSTODY_HOME/outside/file"
+	ln -sfn /usr "$(root_of one)/workspace/y" 2>/dev/null || true
+	rounds 25 -w x -- sh -c 'cat file 2>/dev/null || pwd -P'
+}
+
+@test "ROOT-3: from inside nothing else of the root or of the host is reached" {
+	custody_run --sandbox one -- sh -c 'ls -A /work/.. | grep -c custody.log; cat ../logs/custody.log; find / -xdev -name custody.log 2>/dev/null; ls /work/../../logs; mount | grep logs'
+	[ "$output" = 0 ]
+	[ "$(log_of one | wc -l)" -eq 2 ]
+}
+
+@test "ROOT-4: one line per operation, allowed or denied" {
+	local log
+	custody_run --sandbox one --agent bob --worker w1 -- sh -c 'exit 3'
+	custody_run --sandbox one --agent bob --worker w1 --profile nonesuch -- true
+	custody_run --sandbox one --agent bob --worker w1 -w /etc -- true
+	custody_run --sandbox one --agent bob -- sh -c 'kill -9 $$'
+	log=$(log_of one)
+	[ "$log" = "bob	w1	run	sh -c 'exit 3'	allowed
+bob	w1	end	sh -c 'exit 3'	exited 3
+bob	w1	run	true	denied: profile
+bob	w1	run	true	denied: subject
+bob	-	run	sh -c 'kill -9 \$\$'	allowed
+bob	-	end	sh -c 'kill -9 \$\$'	signaled 137" ]
+	[[ $(head -n 1 "$(root_of one)/logs/custody.log") =~ ^20[0-9-]+T[0-9:.]+Z$'\t' ]]
+	[ "$(awk -F '\t' 'NF != 6' "$(root_of one)/logs/custody.log")" = "" ]
+	[ "$(stat -c %a "$(root_of one)/logs/custody.log")" = 600 ]
+}
+
+@test "ROOT-4: policy's refusals stand there" {
+	local uid
+	uid=$("${CUSTODY_AS[@]}" id -u)
+	jq -n --argjson uid "$uid" '{provenance: [{uid: $uid, intention: "explicit"}], rules: [{effect: "deny", argv: ["touch"]}]}' >"$CUSTODY_ROOT/etc/custody.json"
+	custody_run --sandbox one -- touch file
+	assert_status 113
+	custody_run --sandbox one -- make
+	assert_status 114
+	[ "$(log_of one)" = "-	-	run	touch file	denied: policy
+-	-	run	make	denied: approval" ]
+	[ -z "$(ls -A "$(root_of one)/workspace")" ]
+}
+
+@test "ROOT-4: no name, command or path makes a second line or a seventh field, and secrets stay out" {
+	custody_run --sandbox one --agent $'a\tb' --worker $'w\nx' -- sh -c $': \t\n: \x1b[2Jforged\tline'
+	custody_run --sandbox one -- env true --password hunter2
+	[ "$(log_of one | wc -l)" -eq 4 ]
+	[ "$(awk -F '\t' 'NF != 6' "$(root_of one)/logs/custody.log")" = "" ]
+	run ! grep -P '[\x00-\x08\x0b-\x1f]|hunter2' "$(root_of one)/logs/custody.log"
+	[[ $(log_of one) == *'a\x09b'$'\t''w\x0Ax'* ]]
+}
+
+@test "ROOT-4: a log that cannot be written starts nothing" {
+	local log
+	custody_run --sandbox one -- true
+	log=$(root_of one)/logs/custody.log
+	mv "$log" "$CUSTODY_HOME/old.log"
+	: >"$CUSTODY_HOME/outside"
+	ln -s "$CUSTODY_HOME/outside" "$log"
+	custody_run --sandbox one -- touch reached
+	assert_status 125
+	assert_stderr_has "custody.log"
+	rm "$log"
+	ln "$CUSTODY_HOME/outside" "$log"
+	custody_run --sandbox one -- touch reached
+	assert_status 125
+	rm "$log"
+	mkdir "$log"
+	custody_run --sandbox one -- touch reached
+	assert_status 125
+	[ ! -s "$CUSTODY_HOME/outside" ]
+	[ ! -e "$(root_of one)/workspace/reached" ]
+	# The ledger has a whole story of each, and nobody is called lost.
+	rmdir "$log"
+	run --separate-stderr custody_do ledger verify
+	[ "$(custody_do ledger show --json | grep -c '"refused":"log"')" -eq 3 ]
+	custody_run --sandbox one -- true
+	assert_status 0
+	[ "$(custody_do ledger show --json | grep -c '"reason":"lost"')" -eq 0 ]
+}
+
+@test "ROOT-4: a session whose supervisor died has its line" {
+	local pid
+	mkfifo "$CUSTODY_HOME/pipe"
+	"${CUSTODY_AS[@]}" "$CUSTODY" run --sandbox one --agent bob -- sh -c 'echo here; sleep 600' >"$CUSTODY_HOME/pipe" 3>&- &
+	pid=$!
+	read -r line <"$CUSTODY_HOME/pipe"
+	[ "$line" = here ]
+	kill -9 "$pid"
+	wait "$pid" || true
+	run --separate-stderr custody_do recover
+	assert_status 0
+	[ "$(log_of one | tail -n 1)" = "bob	-	end	sh -c 'echo here; sleep 600'	lost" ]
+}
+
+@test "ROOT-6: agent and worker stand in every record of a run and of a refusal" {
+	custody_run --sandbox one --agent bob --worker w1 -- true
+	custody_run --sandbox one --agent bob --worker w1 -w /etc -- true
+	custody_run --agent bob --worker w1 -- sh -c 'exit 3'
+	custody_do ledger show --json >"$CUSTODY_HOME/records"
+	[ "$(grep -c '"k":"session\.' "$CUSTODY_HOME/records")" -eq 7 ]
+	[ "$(grep '"k":"session\.' "$CUSTODY_HOME/records" | grep -c '"agent":"bob","worker":"w1"')" -eq 7 ]
+	[ "$(jq -r '.agent + " " + .worker' "$(custody_result .evidence)/metadata.json")" = "bob w1" ]
+	[ "$(jq -r '.agent + " " + .worker' <<<"$CUSTODY_RESULT")" = "bob w1" ]
+}
+
+@test "ROOT-6: several roots and several runs in one, at once" {
+	local i pids=()
+	for i in 1 2 3 4; do
+		"${CUSTODY_AS[@]}" "$CUSTODY" run -q --sandbox "r$((i % 2))" --agent "a$i" -- sh -c "echo $i >f$i; cat f$i" >"$CUSTODY_HOME/out$i" 3>&- &
+		pids+=($!)
+	done
+	for i in "${pids[@]}"; do
+		wait "$i"
+	done
+	for i in 1 2 3 4; do
+		[ "$(cat "$CUSTODY_HOME/out$i" "$(root_of "r$((i % 2))")/workspace/f$i")" = "$i
+$i" ]
+		[ "$(grep -c "^a$i" <(log_of "r$((i % 2))"))" -eq 2 ]
+		[ ! -e "$(root_of "r$(((i + 1) % 2))")/workspace/f$i" ]
+	done
+}
