@@ -100,6 +100,12 @@ tests_unit_test_capture_SOURCES = tests/unit/test-capture.c tests/unit/tree-fixt
 unit_tests += tests/unit/test-pack
 tests_unit_test_pack_SOURCES = tests/unit/test-pack.c tests/unit/tree-fixture.h tests/unit/tap.h
 
+unit_tests += tests/unit/test-forensics
+tests_unit_test_forensics_SOURCES = tests/unit/test-forensics.c tests/unit/tap.h
+unit_tests += tests/unit/test-dossier
+tests_unit_test_dossier_SOURCES = tests/unit/test-dossier.c tests/unit/tree-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-warden-door
+tests_unit_test_warden_door_SOURCES = tests/unit/test-warden-door.c tests/unit/tree-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-evidence-config
 tests_unit_test_evidence_config_SOURCES = tests/unit/test-evidence-config.c tests/unit/tap.h
 unit_tests += tests/unit/test-evidence

@@ -6,6 +6,7 @@
 #include "core/evidence.h"
 #include "core/ledger-run.h"
 #include "core/session.h"
+#include "warden/container-orphan.h"
 #include "warden/result.h"
 #include "warden/tail.h"
 
@@ -44,6 +45,7 @@ void session_evidence_take(struct session_evidence *e, const struct session_evid
 struct session_lost {
 	const struct dirs *dirs;
 	const struct config *config;
+	const struct container_orphan *orphan; /* of another runtime; NULL: a run of custody's own */
 	struct evidence_taken taken;
 	char *error;
 };

@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "core/evidence-prune.h"
 #include "cli/session-evidence.h"
+#include "core/container-evidence.h"
 #include "core/ledger-audit.h"
 #include "core/session-note.h"
 
@@ -115,6 +116,22 @@ static int take(struct session_lost *l, const char *store, int state, const stru
 		&l->taken, f);
 }
 
+static int take_orphan(struct session_lost *l, const char *session, const struct ledger_end *end,
+		       struct fault *f)
+{
+	const struct container_case c = { .dirs = l->dirs,
+					  .config = l->config,
+					  .dossier = &l->orphan->dossier,
+					  .session = session,
+					  .end = end,
+					  .tree = l->orphan->tree,
+					  .upper = -EBADF,
+					  .all = true,
+					  .why = l->orphan->why };
+
+	return container_evidence_take(&c, &l->taken, f);
+}
+
 /* Nobody was released, and nobody wrote anything: there is nothing to be evidence of. */
 static bool is_untouched(int state)
 {
@@ -185,7 +202,8 @@ void session_evidence_lost(void *lost, const struct ledger_run *names, bool star
 	if (r == 0)
 		r = evidence_adopt(store, l->dirs->lane, names->session, &l->taken, &f);
 	if (r == 0)
-		r = take(l, store, state, names, end, &f);
+		r = l->orphan ? take_orphan(l, names->session, end, &f)
+			      : take(l, store, state, names, end, &f);
 	if (r < 0) {
 		log_error("no evidence of session '%s' was kept: %s", names->session, fault_text(&f));
 		l->error = strdup(fault_text(&f));

@@ -9,6 +9,7 @@
 #include "cli/session-place.h"
 #include "oci/libcrun-adapter.h"
 #include "warden/cgroup.h"
+#include "warden/container-orphan.h"
 
 struct recovery {
 	struct session_record *record;
@@ -17,11 +18,12 @@ struct recovery {
 
 /*
  * A dead supervisor's container.  Its cgroup names every process of it; a user's run may have none, then the runtime's
- * state in the session's directory names the first one.
+ * state in the session's directory names the first one.  One that another runtime runs is named by its dossier.
  */
 static int release(void *arg, const char *id, int run_fd, struct fault *f)
 {
 	const struct recovery *v = arg;
+	_cleanup_container_orphan_ struct container_orphan orphan = CONTAINER_ORPHAN_NONE;
 	_cleanup_free_ char *root = NULL;
 	struct runtime_request rq = { .id = id, .bundle = "/" };
 	int r;
@@ -35,10 +37,15 @@ static int release(void *arg, const char *id, int run_fd, struct fault *f)
 		(void)libcrun_ops.destroy(&rq, true, NULL);
 	}
 	seam("dead-found");
+	r = container_orphan_end(run_fd, &orphan, f);
+	if (r < 0)
+		return r;
+	v->record->orphan = r == 1 ? &orphan : NULL;
 	r = cgroup_release(run_fd, f);
 	seam("dead-released");
 	if (r == 0)
 		r = session_record_lost(v->record, id, f);
+	v->record->orphan = NULL;
 	seam("dead-closed");
 	return r;
 }

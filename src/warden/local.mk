@@ -8,6 +8,7 @@ libwarden_a_SOURCES = \
 	src/warden/cgroup-limit.c \
 	src/warden/cgroup-place.c src/warden/cgroup-place.h \
 	src/warden/cgroup-sweep.c \
+	src/warden/container-orphan.c src/warden/container-orphan.h \
 	src/warden/creator.c src/warden/creator.h \
 	src/warden/disk.c src/warden/disk-nameless.c src/warden/disk.h \
 	src/warden/exit-reason.c src/warden/exit-reason.h src/warden/forensics.c src/warden/forensics.h \

@@ -54,8 +54,9 @@ both() {
 custody() {
 	"${CUSTODY_AS[@]}" "$CUSTODY" "$@"
 }
-last() { # KIND FILTER
-	custody ledger show --json | jq -r --arg k "$1" "[.records[] | select(.k == \$k)] | last | $2"
+last() { # KIND FILTER: of $SESSION, or of whichever there is
+	custody ledger show --json | jq -r --arg k "$1" --arg s "${SESSION:-}" \
+		"[.records[] | select(.k == \$k and (\$s == \"\" or .session == \$s))] | last | $2"
 }
 records() { # KIND: how many
 	custody ledger show --json | jq --arg k "$1" '[.records[] | select(.k == $k)] | length'
@@ -77,7 +78,6 @@ store() { # how many are in the store
 clean() {
 	[ -z "$(ls "$CUSTODY_ROOT/run/sessions")" ] || custody_fail "session left: $(find "$CUSTODY_ROOT/run/sessions")"
 	[ -z "$(ls "$CUSTODY_ROOT/sandbox/open")" ] || custody_fail 'a claim is left'
-	[ -z "$(ls "$CUSTODY_ROOT/sandbox/sessions" 2>/dev/null)" ] || custody_fail 'state is left'
 	custody ledger verify >/dev/null || custody_fail "$(custody ledger verify)"
 }
 
@@ -88,7 +88,8 @@ sound() {
 	custody evidence verify "$name" >/dev/null
 	[ "$(sha256sum <"$(taken)/metadata.json" | cut -d' ' -f1)" = "$(last session.end .d.evidence_sha256)" ]
 	[ "$name" = "$(last session.end .session)" ]
-	[ "$(last session.intent .session)" = "$name" ]
+	[ "$(custody ledger show --json | jq -c --arg s "$name" '[.records[] | select(.session == $s and (.k | startswith("session."))) | .k]')" = \
+		'["session.intent","session.start","session.end"]' ]
 }
 
 runs() { # STATUS
@@ -322,4 +323,248 @@ judged_strictly() {
 		[ ! -e "$(taken)/worktree/dir/file" ]
 	}
 	both hidden
+}
+
+# --- somebody is killed --------------------------------------------------------------------------------------------
+
+warden() { # the pid of the only custody-warden of this test
+	local dir
+	for dir in /proc/[0-9]*; do
+		if [ "$(cat "$dir/comm" 2>/dev/null)" = custody-warden ] && [[ $(readlink "$dir/fd/4") == "$CUSTODY_ROOT/run/sessions/"* ]]; then
+			echo "${dir#/proc/}"
+			return
+		fi
+	done
+	custody_fail 'there is no custody-warden'
+}
+dead() { # PID: gone, or only its parent has not looked yet
+	[[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) != [!ZX]* ]]
+}
+init_of() { # ID: pid of its first process
+	runtime "$RUNTIME" state "$1" | jq .pid
+}
+# unwatched ID: a container that runs and whose warden was killed.
+unwatched() {
+	local pid
+	started "$1"
+	ready "$1"
+	pid=$(warden)
+	kill -9 "$pid"
+	wait_until dead "$pid"
+}
+
+# ended ID RECOVER...: somebody comes, before or after the container's end.
+recovered() {
+	local id=custody-test-unwatched-$RUNTIME-$$ pid
+	unwatched "$id"
+	pid=$(init_of "$id")
+	! dead "$pid" || custody_fail 'the container did not outlive its warden'
+	SESSION=
+	SESSION=$(last session.intent .session)
+	"$@"
+	dead "$pid" || custody_fail 'it runs, and nobody watches it'
+	[ "$(last session.end '[.d.reason, .d.source, .d.abnormal] | join(" ")')" = 'lost sweep true' ]
+	sound
+	[ "$(metadata '[.scope, .status, .exit.reason, .container] | join(" ")')" = "all complete lost $id" ]
+	[ "$(cat "$(taken)/worktree/"{kept,new})" = "original
+new" ]
+	[ "$(entry new uid):$(entry new gid)" = "$(owner)" ]
+	clean
+	# Whatever the runtime does now: it is over.
+	runtime "$RUNTIME" delete --force "$id"
+	[ "$(records session.end)" -eq "$(records session.intent)" ]
+	clean
+}
+
+@test "CARD-5: ISO-4: ISO-7: the warden killed: recover ends the container, keeps its tree and closes the record" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	STARTS=0
+	write sh -c 'echo new >new; exec sleep 1000'
+	both recovered custody recover
+}
+
+@test "CARD-5: ISO-4: ISO-7: the warden killed: the next start does the same" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	STARTS=0
+	write sh -c 'echo new >new; exec sleep 1000'
+	RUNTIME=crun
+	recovered custody run --profile "$CUSTODY_HOME/plain.json" -- true
+}
+
+@test "CARD-5: ISO-4: the warden killed, then the container: audit tells that it is lost" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	STARTS=0
+	write sh -c 'echo new >new; exec sleep 1000'
+	lost() {
+		local id=custody-test-lost-$RUNTIME-$$
+		unwatched "$id"
+		runtime "$RUNTIME" delete --force "$id"
+		[ "$(last session.end '[.d.reason, .d.source, .d.abnormal] | join(" ")')" = 'lost audit true' ]
+		sound
+		[ "$(metadata '[.status, .why] | join(": ")')" = 'none: its warden died before the container did, and with it what held the worktree' ]
+		[ -s "$(taken)/config.json" ]
+		clean
+	}
+	both lost
+}
+
+@test "CARD-5: ISO-4: the runtime killed: the container's end is told all the same" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	local file=$CUSTODY_HOME/crun.pid id=custody-test-orphan-$$ pid
+	STARTS=1
+	RUNTIME=crun
+	write sh -c 'echo new >new; exec sleep 1000'
+	(
+		CUSTODY_AS=(sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$file")
+		runtime crun run -b "$BUNDLE" "$id" < <(:) >/dev/null 2>&1
+	) &
+	pid=$!
+	wait_until told session.start 1
+	ready "$id"
+	kill -9 "$(cat "$file")"
+	wait "$pid" || true
+	runtime crun kill "$id" KILL
+	wait_until told session.end 1
+	runtime_settle
+	[ "$(last session.end '[.d.reason, .d.signal] | join(" ")')" = 'signaled 9' ]
+	sound
+	[ "$(cat "$(taken)/worktree/new")" = new ]
+	runtime crun delete --force "$id"
+	[ "$(records session.end)" -eq 1 ]
+	clean
+}
+
+# --- somebody lies -------------------------------------------------------------------------------------------------
+
+# audited ID [JQ-FILTER]: the hook by hand, as the runtime would call it, with a state of the caller's own.
+audited() {
+	local args
+	mapfile -t args < <(jq -r '.hooks.poststop[0].args[1:][]' "$BUNDLE/config.json")
+	run --separate-stderr bash -c 'printf "%s" "$1" | "${@:2}"' bash \
+		"$(jq -cn --arg b "$BUNDLE" --arg id "$1" '{ociVersion: "1.0.2", id: $id, pid: 0, bundle: $b, status: "stopped"}' | jq -c "${2:-.}")" \
+		"${CUSTODY_AS[@]}" "$(jq -r '.hooks.poststop[0].path' "$BUNDLE/config.json")" "${args[@]}"
+}
+
+@test "CARD-3: a state that lies ends no session: its container goes on, watched" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	local id=custody-test-forged-$$ pid
+	STARTS=0
+	RUNTIME=crun
+	write sh -c 'echo new >new; exec sleep 1000'
+	started "$id"
+	ready "$id"
+	pid=$(init_of "$id")
+	audited "$id"
+	assert_status 0
+	audited "$id" '.bundle = "/nowhere" | .pid = 1'
+	assert_status 0
+	# Nor one that is only created.
+	runtime runc create -b "$BUNDLE" "$id-2" < <(:) >/dev/null
+	audited "$id-2"
+	assert_status 0
+	! dead "$pid" || custody_fail 'it was ended'
+	[ "$(find "$CUSTODY_ROOT/run/sessions" -mindepth 1 -maxdepth 1 | wc -l)" -eq 2 ]
+	[ "$(records session.end)" -eq 0 ]
+	[ "$(store)" -eq 0 ]
+	runtime runc delete --force "$id-2"
+	runtime crun delete --force "$id"
+	runtime_settle
+	[ "$(records session.end)" -eq 1 ]
+	sound
+	clean
+}
+
+@test "CARD-3: audit of nobody's container, and of one that is over: nothing happens" {
+	RUNTIME=crun
+	write sh -c 'exit 3'
+	audited nobody
+	assert_status 0
+	runs 3
+	audited "$CONTAINER"
+	assert_status 0
+	audited "$CONTAINER"
+	assert_status 0
+	[ "$(records session.end)" -eq 1 ]
+	[ "$(store)" -eq 1 ]
+	clean
+	audited "../../etc" '.id = "../.."'
+	assert_status 0
+	audited x 'del(.id)'
+	[ "$status" -ne 0 ]
+	audited x 'del(.bundle)'
+	[ "$status" -ne 0 ]
+	run "$(jq -r '.hooks.poststop[0].path' "$BUNDLE/config.json")" audit <<<'{"id": "x", "bundle": "/"}'
+	[ "$status" -ne 0 ]
+	clean
+}
+
+@test "CARD-5: ISO-5: two containers of one bundle at once: each has its own evidence" {
+	local ids=(a b c d) id pids=()
+	write sh -c 'mktemp mine-XXXXXX; sleep 0.1; exit 3'
+	for id in "${ids[@]}"; do
+		runtime crun run -b "$BUNDLE" "custody-test-many-$id-$$" < <(:) >"$CUSTODY_HOME/out-$id" 2>&1 &
+		pids+=($!)
+	done
+	wait "${pids[@]}" || true
+	runtime_settle
+	clean
+	[ "$(store)" -eq 4 ]
+	for id in "${ids[@]}"; do
+		path=$(find "$CUSTODY_ROOT/forensics" -name "$(cat "$CUSTODY_HOME/out-$id")")
+		[ "$(jq -r .container "${path%/worktree/*}/metadata.json")" = "custody-test-many-$id-$$" ]
+		[ "$(find "${path%/*}" -name 'mine-*' | wc -l)" -eq 1 ]
+	done
+}
+
+@test "CARD-5: ISO-5: bundle moved and edited, worktree replaced by a link: the evidence is what ran" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	STARTS=0
+	moved() {
+		local id=custody-test-moved-$RUNTIME-$$
+		write sh -c 'echo new >new; exec sleep 1000'
+		cp "$BUNDLE/subject.json" "$CUSTODY_HOME/subject"
+		started "$id"
+		ready "$id"
+		mv "$BUNDLE" "$BUNDLE-moved"
+		echo '{}' >"$BUNDLE-moved/config.json"
+		echo '{}' >"$BUNDLE-moved/subject.json"
+		mkdir "$CUSTODY_HOME/secrets"
+		echo hunter2 >"$CUSTODY_HOME/secrets/new"
+		mv "$CUSTODY_HOME/work" "$CUSTODY_HOME/work-moved"
+		ln -s "$CUSTODY_HOME/secrets" "$CUSTODY_HOME/work"
+		runtime "$RUNTIME" kill "$id" KILL
+		wait_until told session.end "$STARTS"
+		runtime "$RUNTIME" delete --force "$id"
+		runtime_settle
+		rm "$CUSTODY_HOME/work"
+		mv "$CUSTODY_HOME/work-moved" "$CUSTODY_HOME/work"
+		rm -rf "$CUSTODY_HOME/secrets" "$BUNDLE-moved"
+		clean
+		sound
+		[ "$(cat "$(taken)/worktree/"{kept,new})" = "original
+new" ]
+		run grep -r hunter2 "$(taken)"
+		[ "$status" -eq 1 ]
+		cmp <(jq -cjS .subject "$CUSTODY_HOME/subject") "$(taken)/subject.json"
+		[ "$(jq -r '.process.args[-1]' "$(taken)/config.json")" = 'echo new >new; exec sleep 1000' ]
+	}
+	both moved
+}
+
+@test "CARD-5: ISO-5: a store without room: the end says so, and is told" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	mkdir -m 0700 "$CUSTODY_ROOT/forensics"
+	write sh -c 'head -c 1000000 /dev/zero >new; exit 3'
+	full() {
+		run unshare -m --propagation slave sh -c '! mountpoint -q /sys/fs/cgroup/unified || umount /sys/fs/cgroup/unified
+			mount -t tmpfs -o size=16k,mode=700 full "$1"; shift; exec "$@"' sh "$CUSTODY_ROOT/forensics" \
+			"$RUNTIME" --root "$CUSTODY_HOME/state-$RUNTIME" run -b "$BUNDLE" "custody-test-full-$RUNTIME-$$" < <(:)
+		assert_status 3
+		runtime_settle
+		[ "$(last session.end '[.d.reason, .d.code, .d.evidence] | join(" ")')" = 'exited 3 ' ]
+		[[ $(last session.end .d.evidence_error) == *'No space left'* ]]
+		clean
+	}
+	both full
+	[ "$(store)" -eq 0 ]
 }

@@ -390,7 +390,7 @@ hooked() {
 	local hook
 	write --profile "$CUSTODY_HOME/plain.json" -- true
 	hook=$(jq -r '.hooks.createRuntime[0].path' "$BUNDLE/config.json")
-	for words in 'approve' 'approve --lane=nowhere' 'nonsense' 'mount {'; do
+	for words in 'approve' 'approve --lane=nowhere' 'audit' 'audit --lane=sandbox --security=off' 'nonsense' 'mount {'; do
 		# shellcheck disable=SC2086
 		{ head -c 9000000 /dev/zero; echo "$?" >"$CUSTODY_HOME/rc"; } | "$hook" $words >/dev/null 2>&1 || true
 		[ "$(cat "$CUSTODY_HOME/rc")" = 0 ] || custody_fail "'$words' left some"

@@ -18,10 +18,11 @@ runtime() {
 runtime_run() {
 	local hook err=$CUSTODY_HOME/runtime.err
 	status=0
+	# shellcheck disable=SC2034 # for the test
+	CONTAINER=custody-test-$1-$$-$RANDOM
 	# Not `run`: it warns about status 127, which is a result here.  stdin is a pipe: with a user namespace crun gives
 	# whatever it gets there to the container's root, also the host's /dev/null.
 	# shellcheck disable=SC2034 # for the test
-	CONTAINER=custody-test-$1-$$-$RANDOM
 	output=$(runtime "$1" run -b "$2" "$CONTAINER" < <(:) 2>"$err") || status=$?
 	stderr=$(cat "$err")
 	runtime_settle
