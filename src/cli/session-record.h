@@ -19,9 +19,6 @@ struct session_record {
 	const struct config *config; /* NULL: it could not be read, and nothing is taken */
 	const struct sandbox_root
 		*root; /* where it works, whose log says the same; NULL: in none; borrowed */
-	const char *state;		       /* of the lane, borrowed */
-	const struct dirs *dirs;	       /* for the evidence of the dead; borrowed */
-	const struct config *config;	       /* NULL: it could not be read, and nothing is taken */
 	const struct container_orphan *orphan; /* while the end of one is told; else NULL */
 	struct ledger *ledger;
 	struct ledger_run run;
