@@ -13,6 +13,7 @@ libwarden_a_SOURCES = \
 	src/warden/disk.c src/warden/disk-nameless.c src/warden/disk.h \
 	src/warden/exit-reason.c src/warden/exit-reason.h src/warden/forensics.c src/warden/forensics.h \
 	src/warden/init-proto.h \
+	src/warden/oom-watch.c src/warden/oom-watch.h \
 	src/warden/pidfd-end.c src/warden/pidfd-end.h \
 	src/warden/proof.c src/warden/proof.h \
 	src/warden/pump.c src/warden/pump.h \

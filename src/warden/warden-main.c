@@ -27,6 +27,7 @@
 #include "core/warden-order.h"
 #include "warden/exit-reason.h"
 #include "warden/forensics.h"
+#include "warden/oom-watch.h"
 #include "warden/pidfd-end.h"
 
 /*
@@ -58,6 +59,7 @@ struct guard {
 	unsigned int looks; /* left, after an announcement */
 	bool unheld;	    /* it started, and its worktree was not brought: killed for that */
 	struct warden_held held;
+	struct oom_watch oom;
 	uint64_t began_ns, began_us, alive_ns;
 	int zombie_status;
 	bool zombie_seen;
@@ -168,6 +170,8 @@ static void note_start(struct guard *g)
 		r = ledger_start(g->ledger, &g->run, g->order.pid, NULL, &f);
 	if (r < 0)
 		kill_container(g);
+	else if (!g->ended)
+		oom_watch_open(&g->oom, g->order.pid, false);
 }
 
 static void look(struct guard *g)
@@ -231,13 +235,16 @@ static void supervise(struct guard *g)
 	while (!g->ended) {
 		struct pollfd p[] = { { .fd = WARDEN_PIDFD, .events = POLLIN },
 				      { .fd = g->started || g->denied ? -1 : WARDEN_WATCH, .events = POLLIN },
-				      { .fd = g->held.tree < 0 ? WARDEN_DOOR : -1, .events = POLLIN } };
-		int r = poll(p, 3, next_due(g));
+				      { .fd = g->held.tree < 0 ? WARDEN_DOOR : -1, .events = POLLIN },
+				      { .fd = g->oom.event, .events = oom_watch_events(&g->oom) } };
+		int r = poll(p, 4, next_due(g));
 
 		if (r < 0 && errno != EINTR)
 			return;
 		if (r > 0 && p[2].revents)
 			hear_door(g);
+		if (r > 0 && p[3].revents)
+			oom_watch_hear(&g->oom);
 		if (r > 0 && p[1].revents)
 			hear_watch(g);
 		else
@@ -255,7 +262,13 @@ static void supervise(struct guard *g)
 		note_start(g);
 }
 
-static struct exit_verdict judge_end(const struct guard *g, const char **ret_source)
+/* What init, a pid 1, ends with when its payload was killed, and what it ends with when it was. */
+static bool is_killed(const struct exit_verdict *v)
+{
+	return v->code == STATUS_SIGNAL_BASE + SIGKILL;
+}
+
+static struct exit_verdict judge_end(struct guard *g, const char **ret_source)
 {
 	struct exit_verdict v = { .reason = EXIT_REASON_LOST, .code = STATUS_FAILED, .abnormal = true };
 	int status = 0;
@@ -282,6 +295,11 @@ static struct exit_verdict judge_end(const struct guard *g, const char **ret_sou
 		v.reason = EXIT_REASON_EXITED;
 		v.code = WEXITSTATUS(status);
 		v.abnormal = v.code != 0;
+	}
+	if (g->started && !g->denied && oom_watch_decide(&g->oom, is_killed(&v))) {
+		v.reason = EXIT_REASON_OOM;
+		v.abnormal = true;
+		*ret_source = exit_source_name(EXIT_SOURCE_CGROUP);
 	}
 	return v;
 }
@@ -390,6 +408,7 @@ static void guard_done(struct guard *g)
 	dirs_done(&g->dirs);
 	warden_order_done(&g->order);
 	warden_held_done(&g->held);
+	oom_watch_done(&g->oom);
 }
 
 static int run(struct guard *g, const char *order, struct fault *f)
@@ -405,6 +424,8 @@ static int run(struct guard *g, const char *order, struct fault *f)
 	r = open_places(g, f);
 	if (r < 0)
 		return r;
+	/* Runtimes have put it into its cgroup by now; if one has not, there is a second look. */
+	oom_watch_open(&g->oom, g->order.pid, true);
 	if (!g->order.init)
 		note_start(g);
 	supervise(g);
@@ -414,7 +435,9 @@ static int run(struct guard *g, const char *order, struct fault *f)
 int main(int argc, char **argv)
 {
 	_cleanup_fault_ struct fault f = { 0 };
-	_cleanup_(guard_done) struct guard g = { .claim = CLAIM_NONE, .held = WARDEN_HELD_NONE };
+	_cleanup_(guard_done) struct guard g = { .claim = CLAIM_NONE,
+						 .held = WARDEN_HELD_NONE,
+						 .oom = OOM_WATCH_NONE };
 	sigset_t none;
 	int r;
 

@@ -250,6 +250,27 @@ new" ]
 	both forced
 }
 
+@test "CARD-3: CARD-5: ISO-4: out of memory is told as such, though the runtime's cgroup is gone, and keeps the whole tree" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	bundle --profile "$CUSTODY_HOME/plain.json" --memory 32M -- sh -c 'echo new >new; head -c 200M /dev/zero | tail >/dev/null; kill -9 $$'
+	out_of_memory() {
+		runs 137
+		[ "$(last session.end '[.d.reason, .d.source, .d.code, .d.abnormal] | join(" ")')" = 'oom cgroup 137 true' ]
+		sound
+		[ "$(metadata '[.exit.reason, .scope, .status] | join(" ")')" = 'oom all complete' ]
+		[ "$(cat "$(taken)/worktree/"{kept,new})" = "original
+new" ]
+	}
+	both out_of_memory
+	# Killed without want of memory is not that.
+	bundle --profile "$CUSTODY_HOME/plain.json" --memory 32M -- sh -c 'kill -9 $$'
+	killed() {
+		runs 137
+		[ "$(last session.end '[.d.reason, .d.code] | join(" ")')" = 'exited 137' ]
+	}
+	both killed
+}
+
 @test "CARD-3: ISO-4: a refused container leaves a record and no evidence" {
 	judged_strictly
 	refused() {
@@ -406,6 +427,29 @@ new" ]
 		clean
 	}
 	both lost
+}
+
+@test "CARD-3: CARD-5: a warden that takes its time keeps no runtime waiting, and cleans up by itself" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	STARTS=0
+	write sh -c 'echo new >new; exec sleep 1000'
+	slow() {
+		local id=custody-test-slow-$RUNTIME-$$ pid
+		started "$id"
+		ready "$id"
+		pid=$(warden)
+		kill -STOP "$pid"
+		runtime "$RUNTIME" delete --force "$id"
+		compgen -G "$CUSTODY_ROOT/run/sessions/*/audited" >/dev/null
+		[ "$(records session.end)" -eq $((STARTS - 1)) ]
+		kill -CONT "$pid"
+		wait_until dead "$pid"
+		clean
+		[ "$(last session.end '[.d.reason, .d.signal] | join(" ")')" = 'signaled 9' ]
+		sound
+		[ "$(cat "$(taken)/worktree/new")" = new ]
+	}
+	both slow
 }
 
 @test "CARD-5: ISO-4: the runtime killed: the container's end is told all the same" {
