@@ -4,7 +4,9 @@
  * that a busy neighbour or a warm cache hits all alike.  Absolute times are noise on a shared machine; the ratio to
  * the first command is the result, with a 95 % bootstrap interval over rounds.
  *
- *	interleave [-n ROUNDS] [-w WARMUP] [-i IDLE_MS] [-j FILE] NAME CMD... [::: NAME CMD...]...
+ *	interleave [-n ROUNDS] [-w WARMUP] [-i IDLE_MS] [-j FILE] [-b PROGRAM] [-s FILE] NAME CMD... [::: NAME CMD...]...
+ *
+ * PROGRAM runs before each start and is not timed.  FILE is everybody's stdin, opened for each of them.
  *
  * A command that ends with another status than 0 ends the measurement: a failed start is not a fast one.
  */
@@ -38,7 +40,7 @@ struct plan {
 	struct contestant c[CONTESTANTS_MAX];
 	int n;
 	int rounds, warmup, idle_ms;
-	const char *json;
+	const char *json, *before, *input;
 	posix_spawn_file_actions_t stdio;
 	int drain; /* read end of what the commands print */
 };
@@ -70,7 +72,8 @@ static int make_stdio(struct plan *p)
 	close(in[1]);
 	p->drain = out[0];
 	if (posix_spawn_file_actions_init(&p->stdio) != 0 ||
-	    posix_spawn_file_actions_adddup2(&p->stdio, in[0], 0) != 0 ||
+	    (p->input ? posix_spawn_file_actions_addopen(&p->stdio, 0, p->input, O_RDONLY, 0)
+		      : posix_spawn_file_actions_adddup2(&p->stdio, in[0], 0)) != 0 ||
 	    posix_spawn_file_actions_adddup2(&p->stdio, out[1], 1) != 0)
 		return -1;
 	return 0;
@@ -104,6 +107,19 @@ static double start_once(const struct plan *p, struct contestant *c)
 	return end - begin;
 }
 
+static void prepare(const struct plan *p)
+{
+	char *argv[] = { (char *)p->before, NULL };
+	int status = 0;
+	pid_t pid;
+
+	if (posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ) != 0 || waitpid(pid, &status, 0) < 0 ||
+	    status != 0) {
+		fprintf(stderr, "interleave: '%s' failed, nothing is measured\n", p->before);
+		exit(1);
+	}
+}
+
 static void measure(struct plan *p)
 {
 	uint32_t seed = 20261116;
@@ -122,6 +138,8 @@ static void measure(struct plan *p)
 			struct contestant *c = &p->c[order[i]];
 			double ms;
 
+			if (p->before)
+				prepare(p);
 			if (p->idle_ms > 0)
 				usleep((useconds_t)p->idle_ms * 1000);
 			ms = start_once(p, c);
@@ -227,7 +245,7 @@ static int parse_args(struct plan *p, int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "+n:w:i:j:")) != -1) {
+	while ((opt = getopt(argc, argv, "+n:w:i:j:b:s:")) != -1) {
 		switch (opt) {
 		case 'n':
 			p->rounds = atoi(optarg);
@@ -240,6 +258,12 @@ static int parse_args(struct plan *p, int argc, char **argv)
 			break;
 		case 'j':
 			p->json = optarg;
+			break;
+		case 'b':
+			p->before = optarg;
+			break;
+		case 's':
+			p->input = optarg;
 			break;
 		default:
 			return -1;
@@ -268,8 +292,8 @@ int main(int argc, char **argv)
 	struct plan p = { .rounds = 200, .warmup = 5 };
 
 	if (parse_args(&p, argc, argv) < 0) {
-		fprintf(stderr, "usage: interleave [-n ROUNDS] [-w WARMUP] [-i IDLE_MS] [-j FILE] NAME "
-				"CMD... [::: ...]\n");
+		fprintf(stderr, "usage: interleave [-n ROUNDS] [-w WARMUP] [-i IDLE_MS] [-j FILE] "
+				"[-b PROGRAM] [-s FILE] NAME CMD... [::: ...]\n");
 		return 64;
 	}
 	if (make_stdio(&p) < 0) {
