@@ -30,6 +30,7 @@
 struct ledger {
 	int dirfd, keysfd;
 	int lockfd, syncfd, sealfd;
+	void *bell; /* ledger-sync.c: where those wait whose records somebody else syncs; NULL: not needed yet */
 	pid_t pid; /* that opened the lock files: a lock is shared with a fork's child */
 	int segfd;
 	uint64_t segment;  /* that SEGFD is; UINT64_MAX: none */
@@ -53,7 +54,8 @@ static inline void ledger_forget(struct fault *f)
 
 /* ledger-lock.c */
 int ledger_lock(struct ledger *l, int operation, struct fault *f) _must_check_;
-int ledger_lock_sync(struct ledger *l, struct fault *f) _must_check_;
+int ledger_lock_sync(struct ledger *l, bool wait, struct fault *f) _must_check_; /* 1: taken; 0: somebody's */
+void ledger_sync_done(struct ledger *l);					 /* ledger-sync.c */
 void ledger_unlock(struct ledger *l);
 void ledger_unlock_sync(struct ledger *l);
 static inline void ledger_unlockp(struct ledger **l)

@@ -49,11 +49,17 @@ int ledger_lock(struct ledger *l, int operation, struct fault *f)
 	return r < 0 ? r : lock(l->lockfd, operation, f);
 }
 
-int ledger_lock_sync(struct ledger *l, struct fault *f)
+int ledger_lock_sync(struct ledger *l, bool wait, struct fault *f)
 {
 	int r = own_locks(l, f);
 
-	return r < 0 ? r : lock(l->syncfd, LOCK_EX, f);
+	if (r == 0)
+		r = lock(l->syncfd, wait ? LOCK_EX : LOCK_EX | LOCK_NB, f);
+	if (r == -EWOULDBLOCK) {
+		ledger_forget(f);
+		return 0;
+	}
+	return r < 0 ? r : 1;
 }
 
 void ledger_unlock(struct ledger *l)

@@ -63,6 +63,7 @@ void ledger_free(struct ledger *l)
 	fd_close(l->keysfd);
 	fd_close(l->lockfd);
 	fd_close(l->syncfd);
+	ledger_sync_done(l);
 	fd_close(l->sealfd);
 	fd_close(l->segfd);
 	free(l->buf);
