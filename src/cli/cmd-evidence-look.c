@@ -12,8 +12,11 @@
 #include "base/str.h"
 #include "cli/cmd-evidence.h"
 #include "cli/cmd-ledger.h"
+#include "cli/evidence-target.h"
 #include "core/exit-status.h"
+#include "core/evidence-prune.h"
 #include "core/restore.h"
+#include "core/sandbox-log.h"
 
 static int print_json(struct jdoc *d, struct fault *f)
 {
@@ -171,33 +174,63 @@ int evidence_cmd_verify(const struct evidence_call *c, struct fault *f)
 	return ok ? STATUS_OK : STATUS_NO;
 }
 
-static int open_target(const char *path, struct fault *f)
+/* In a sandbox root it is an operation of that root: on the record and in its log, before anything is written. */
+static int announce_restore(const struct evidence_call *c, const char *name, const struct evidence_target *t,
+			    struct fault *f)
 {
-	int fd;
+	const struct sandbox_line l = { .operation = "restore", .path = t->path, .status = "allowed" };
+	int r;
 
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return fault_errno(f, errno, "make '%s'", path);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? fault_errno(f, errno, "open '%s'", path) : fd;
+	if (!t->root)
+		return 0;
+	r = evidence_record(&c->dirs, "evidence.restore", name, t->path, f);
+	if (r == 0)
+		r = sandbox_log_write(t->root->logs_fd, &l, f);
+	return r < 0 ? fault_wrap(f, r, "nothing was restored, for it could not be recorded") : 0;
+}
+
+static void log_refusal(const struct evidence_call *c)
+{
+	_cleanup_sandbox_root_ struct sandbox_root *root = NULL;
+	const struct sandbox_line l = { .operation = "restore",
+					.path = c->words[1],
+					.status = "denied: outside" };
+
+	if (c->sandbox && sandbox_root_open(&c->dirs, c->sandbox, SANDBOX_LOOK, &root, NULL) == 0)
+		(void)!sandbox_log_write(root->logs_fd, &l, NULL);
 }
 
 int evidence_cmd_restore(const struct evidence_call *c, struct fault *f)
 {
 	const struct restore_options o = { .exact = c->exact };
 	_cleanup_restore_stats_ struct restore_stats s = { 0 };
-	_cleanup_close_ int dir = -EBADF, target = -EBADF;
-	_cleanup_free_ char *first = NULL;
+	_cleanup_evidence_target_ struct evidence_target target = EVIDENCE_TARGET_NONE;
+	_cleanup_close_ int dir = -EBADF;
+	_cleanup_free_ char *first = NULL, *name = NULL;
 	int r;
 
 	if (c->exact && geteuid() != 0)
 		return fault_set(f, EPERM, "--exact gives files to others: it needs root");
-	dir = evidence_open(c->store, c->dirs.lane, c->words[0], NULL, f);
+	if (c->exact && c->sandbox)
+		return fault_set(f, EINVAL,
+				 "--exact brings back devices and set-id files: not into a sandbox root");
+	/* No key is asked for here, and without both nothing of prod is written. */
+	if (c->sandbox && c->dirs.lane == LANE_PROD)
+		return fault_set(f, LANE_REFUSED,
+				 "the sandbox roots of lane 'prod' are written by runs only: restore to a "
+				 "directory of "
+				 "yours");
+	dir = evidence_open(c->store, c->dirs.lane, c->words[0], &name, f);
 	if (dir < 0)
 		return dir;
-	target = open_target(c->words[1], f);
-	if (target < 0)
-		return target;
-	r = restore_tree(dir, target, &o, &s, f);
+	r = evidence_target_open(&c->dirs, c->sandbox, c->words[1], &target, f);
+	if (r == -EXDEV)
+		log_refusal(c);
+	if (r == 0)
+		r = announce_restore(c, name, &target, f);
+	if (r < 0)
+		return r;
+	r = restore_tree(dir, target.fd, &o, &s, f);
 	if (r < 0)
 		return fault_wrap(f, r, "restore into '%s'", c->words[1]);
 	first = s.first ? str_escape(s.first) : NULL;

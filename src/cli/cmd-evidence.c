@@ -20,7 +20,7 @@ static const struct verb {
 	{ "ls",      "[--json]", "list what is kept, oldest first", " --json ", 0, 0, evidence_cmd_ls },
 	{ "show",    "ID [--json]", "say whose it is, how it ended, what is missing", " --json ", 1, 1, evidence_cmd_show },
 	{ "verify",  "ID [--json]", "read every byte and compare", " --json ", 1, 1, evidence_cmd_verify },
-	{ "restore", "ID DIR [--exact]", "make DIR the worktree that it was", " --exact ", 2, 2, evidence_cmd_restore },
+	{ "restore", "ID DIR [--exact | --sandbox NAME]", "make DIR the worktree that it was", " --exact --sandbox ", 2, 2, evidence_cmd_restore },
 	{ "pin",     "ID [--reason TEXT]", "keep it, whatever retention says", " --reason ", 1, 1, evidence_cmd_pin },
 	{ "unpin",   "ID", "let retention have it again", " ", 1, 1, evidence_cmd_unpin },
 	{ "rm",      "ID [--force]", "remove it; --force: also when it is pinned", " --force ", 1, 1, evidence_cmd_rm },
@@ -54,9 +54,10 @@ static bool accepts(const struct verb *v, const char *name)
 static int take_option(struct evidence_call *c, const struct verb *v, int argc, char **argv, int *i)
 {
 	const char *name = argv[*i];
-	const char **value = strcmp(name, "--lane") == 0     ? &c->lane
-			     : strcmp(name, "--reason") == 0 ? &c->reason
-							     : NULL;
+	const char **value = strcmp(name, "--lane") == 0      ? &c->lane
+			     : strcmp(name, "--reason") == 0  ? &c->reason
+			     : strcmp(name, "--sandbox") == 0 ? &c->sandbox
+							      : NULL;
 
 	if (!accepts(v, name) || (value && *i + 1 >= argc))
 		return usage(v);

@@ -14,7 +14,7 @@ struct evidence_call {
 	struct config *config;
 	char *store;
 	bool json, exact, force, dry_run;
-	const char *lane, *reason;
+	const char *lane, *reason, *sandbox;
 	const char *words[2]; /* ID, DIR */
 	int n_words;
 };

@@ -24,6 +24,7 @@ int command_run(const struct command *table, int argc, char **argv, FILE *err) _
 void command_print_help(const struct command *table, FILE *out);
 
 int cmd_run(int argc, char **argv, struct fault *f);
+int cmd_reset(int argc, char **argv, struct fault *f);
 int cmd_recover(int argc, char **argv, struct fault *f);
 int cmd_shell(int argc, char **argv, struct fault *f);
 int cmd_check(int argc, char **argv, struct fault *f);

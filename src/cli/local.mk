@@ -24,6 +24,7 @@ custody_SOURCES = \
 	src/cli/cmd-migrate.c \
 	src/cli/cmd-pending.c \
 	src/cli/cmd-pin.c \
+	src/cli/cmd-reset.c \
 	src/cli/cmd-revoke.c \
 	src/cli/cmd-recover.c \
 	src/cli/cmd-run.c src/cli/cmd-run.h \
@@ -50,6 +51,7 @@ custody_SOURCES = \
 	src/cli/doctor-ledger.c \
 	src/cli/doctor-podman.c \
 	src/cli/doctor-probe.c src/cli/doctor-probe.h \
+	src/cli/evidence-target.c src/cli/evidence-target.h \
 	src/cli/ledger-filter.c \
 	src/cli/ledger-lines.c src/cli/ledger-lines.h \
 	src/cli/ledger-verdict.c src/cli/ledger-verdict.h \

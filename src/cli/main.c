@@ -33,6 +33,7 @@ static const struct command commands[] = {
 	{ "migrate", "[--dry-run | --apply] [--json] [DIR]", "move state without lanes into lanes", 0, -1, cmd_migrate },
 	{ "profile", "ls|show|check|diff|schema|trust ...", "look at profiles, check and trust them", 1, -1, cmd_profile },
 	{ "recover", "[--lane LANE]", "keep and clean up what dead supervisors left", 0, 2, cmd_recover },
+	{ "reset",   "[--sandbox NAME] [--logs] [--dry-run] ...", "empty a sandbox root", 0, -1, cmd_reset },
 	{ "version", "", "say which version this is",   0, 0, cmd_version },
 	{ 0 },
 };

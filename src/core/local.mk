@@ -98,6 +98,7 @@ libcore_a_SOURCES = \
 	src/core/profile-value.c src/core/profile-value.h \
 	src/core/profile.h \
 	src/core/runtime-ops.h \
+	src/core/sandbox-clear.c src/core/sandbox-clear.h \
 	src/core/sandbox-log.c src/core/sandbox-log.h \
 	src/core/sandbox-prove.c \
 	src/core/sandbox-root.c src/core/sandbox-root.h \

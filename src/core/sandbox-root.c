@@ -127,6 +127,10 @@ static int open_part(int parent, const char *name, const char *path, bool make, 
 			return r;
 	}
 	opened = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (opened < 0 && errno == EACCES && !repair)
+		return fault_set(f, EACCES,
+				 "'%s' cannot be read: chmod 0700 '%s', or let the next run repair it", path,
+				 path);
 	return opened < 0 ? fault_errno(f, errno, "open '%s'", path) : opened;
 }
 

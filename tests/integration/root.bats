@@ -149,7 +149,7 @@ scratch" ]
 }
 
 @test "ROOT-1: a root or a part of it that belongs to somebody else is refused with the command that helps" {
-	[ "$(id -u)" -eq 0 ] || skip_without capability-chown
+	[ "$(id -u)" -eq 0 ] || skip_without root
 	local root part
 	custody_run --sandbox one -- true
 	root=$(root_of one)
@@ -520,4 +520,267 @@ $i" ]
 		[ "$(grep -c "^a$i" <(log_of "r$((i % 2))"))" -eq 2 ]
 		[ ! -e "$(root_of "r$(((i + 1) % 2))")/workspace/f$i" ]
 	done
+}
+
+# --- reset ---------------------------------------------------------------------------------------------------------------
+
+@test "ROOT-5: reset empties workspace and tmp, keeps the log, and is on the record before and after" {
+	local who inode
+	for who in as_root as_user; do
+		"$who" && suite_ungoverned
+		root_run --sandbox one -- sh -c 'mkdir -p a/b/c; echo x >a/b/c/f; echo t >/tmp/t; mkfifo p; ln -s /etc l; chmod 0 a/b; chmod 0 a'
+		assert_status 0
+		inode=$(stat -c %i "$(root_of one)/workspace")
+		run --separate-stderr custody_do reset --sandbox one --dry-run
+		assert_status 0
+		assert_output_has "would be removed"
+		[ "$(ls "$(root_of one)/workspace" | wc -l)" -eq 3 ]
+		root_run --sandbox one -- chmod 0 /work /tmp
+		run --separate-stderr custody_do reset --sandbox one --agent bob --worker w1
+		assert_status 0
+		[ -z "$(find "$(root_of one)/workspace" "$(root_of one)/tmp" -mindepth 1)" ]
+		[ "$(modes_of one)" = "700 directory" ]
+		# What was approved for this root is still about this root.
+		[ "$(stat -c %i "$(root_of one)/workspace")" = "$inode" ]
+		[ "$(log_of one | tail -n 2)" = "bob	w1	reset	$(root_of one)	allowed
+bob	w1	end	$(root_of one)	cleared" ]
+		[ "$(log_of one | wc -l)" -eq 6 ]
+		[ "$(custody_do ledger show --json | jq -r '.records[] | select(.k | startswith("sandbox.")) | .k + " " + .status + " " + .agent + " " + .worker + " " + .d.sandbox')" = "sandbox.reset ok bob w1 one
+sandbox.cleared ok bob w1 one" ]
+		run --separate-stderr custody_do ledger verify
+		[ "$status" -eq 0 ] || [ "$status" -eq 4 ]
+	done
+}
+
+@test "ROOT-5: without a name it is the shared one; --logs clears those too; what is not there is said" {
+	custody_run --sandbox default -- touch file
+	custody_run --sandbox one -- touch file
+	run --separate-stderr custody_do reset
+	assert_status 0
+	[ ! -e "$(root_of default)/workspace/file" ]
+	[ -e "$(root_of one)/workspace/file" ]
+	touch "$(root_of one)/logs/custody.log.1"
+	run --separate-stderr custody_do reset --sandbox one --logs
+	assert_status 0
+	[ "$(ls "$(root_of one)/logs")" = custody.log ]
+	[ "$(log_of one)" = "-	-	reset	$(root_of one)	cleared" ]
+	run --separate-stderr custody_do reset --sandbox nonesuch
+	assert_status 1
+	assert_stderr_has "nonesuch"
+	[ ! -e "$(root_of nonesuch)" ]
+	run custody_do reset --sandbox ../one
+	[ "$status" -eq 125 ]
+	run custody_do reset --sandbox
+	[ "$status" -eq 64 ]
+	run custody_do reset file
+	[ "$status" -eq 64 ]
+}
+
+@test "ROOT-5: refused while a session lives there, and the refusal is on the record" {
+	local pid line
+	mkfifo "$CUSTODY_HOME/pipe" "$CUSTODY_HOME/go"
+	"${CUSTODY_AS[@]}" "$CUSTODY" run --sandbox one -- sh -c 'echo x >file; echo here; read -r line' <"$CUSTODY_HOME/go" >"$CUSTODY_HOME/pipe" 3>&- &
+	pid=$!
+	exec 8>"$CUSTODY_HOME/go"
+	read -r line <"$CUSTODY_HOME/pipe"
+	run --separate-stderr custody_do reset --sandbox one --agent bob
+	assert_status 1
+	assert_stderr_has "a session lives in sandbox root 'one'"
+	[ "$(cat "$(root_of one)/workspace/file")" = x ]
+	[ "$(log_of one | tail -n 1)" = "bob	-	reset	$(root_of one)	denied: busy" ]
+	[ "$(custody_do ledger show --json | jq -r '.records[] | select(.k == "sandbox.reset") | .status')" = denied ]
+	# Others are not concerned, nor is a second run in the same one.
+	custody_run --sandbox one -- cat file
+	assert_status 0
+	custody_run --sandbox two -- touch file
+	run --separate-stderr custody_do reset --sandbox two
+	assert_status 0
+	echo go >&8
+	exec 8>&-
+	wait "$pid"
+	run --separate-stderr custody_do reset --sandbox one
+	assert_status 0
+	[ ! -e "$(root_of one)/workspace/file" ]
+}
+
+@test "ROOT-5: runs and resets at the same time never meet" {
+	local i pids=()
+	custody_run --sandbox one -- true
+	for i in 1 2 3; do
+		(
+			for ((n = 0; n < 6; n++)); do
+				"$CUSTODY" run -q --sandbox one -- sh -c 'f=f$$; echo x >$f; for i in 1 2 3 4 5 6 7 8; do [ -e $f ] || exit 99; done; exit 0' 3>&- || [ $? -eq 125 ] || exit 1
+			done
+		) 3>&- &
+		pids+=($!)
+	done
+	for ((i = 0; i < 12; i++)); do
+		run custody_do reset --sandbox one
+		[ "$status" -le 1 ]
+	done
+	for i in "${pids[@]}"; do
+		wait "$i"
+	done
+	run ! grep -E 'exited 99|lost' "$(root_of one)/logs/custody.log"
+	run custody_do reset --sandbox one
+	[ "$status" -eq 0 ]
+}
+
+@test "ROOT-5: what a dead supervisor left is ended and kept before it goes" {
+	local pid line
+	mkfifo "$CUSTODY_HOME/pipe"
+	"${CUSTODY_AS[@]}" "$CUSTODY" run --sandbox one -- sh -c 'echo here; while :; do echo x >file; done' >"$CUSTODY_HOME/pipe" 3>&- &
+	pid=$!
+	read -r line <"$CUSTODY_HOME/pipe"
+	kill -9 "$pid"
+	wait "$pid" || true
+	run --separate-stderr custody_do reset --sandbox one
+	assert_status 0
+	[ -z "$(ls -A "$(root_of one)/workspace")" ]
+	[ "$(custody_do ledger show --json | jq -r '.records[] | select(.k == "session.end") | .d.reason')" = lost ]
+	[[ $(log_of one) == *$'\tlost\n'*$'\treset\t'*$'\tcleared' ]]
+}
+
+@test "ROOT-5: no link is followed, no other name of a file is emptied" {
+	custody_run --sandbox one -- true
+	mkdir "$CUSTODY_HOME/outside"
+	echo kept >"$CUSTODY_HOME/outside/file"
+	ln -s "$CUSTODY_HOME/outside" "$(root_of one)/workspace/l"
+	ln -s "$CUSTODY_HOME/outside" "$(root_of one)/tmp/l"
+	ln "$CUSTODY_HOME/outside/file" "$(root_of one)/workspace/twin"
+	run --separate-stderr custody_do reset --sandbox one
+	assert_status 0
+	[ "$(cat "$CUSTODY_HOME/outside/file")" = kept ]
+	mv "$(root_of one)/workspace" "$(root_of one)/aside"
+	ln -s "$CUSTODY_HOME/outside" "$(root_of one)/workspace"
+	run --separate-stderr custody_do reset --sandbox one
+	assert_status 125
+	assert_stderr_has "symbolic link"
+	[ "$(cat "$CUSTODY_HOME/outside/file")" = kept ]
+}
+
+@test "ROOT-5: something mounted in it is not entered, and nothing is removed" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	local root at
+	custody_run --sandbox one -- sh -c 'mkdir -p d/m; echo x >d/file; echo m >f'
+	root=$(root_of one)
+	mkdir "$CUSTODY_HOME/outside"
+	echo kept >"$CUSTODY_HOME/outside/file"
+	for at in workspace/d/m workspace tmp logs workspace/f; do
+		if [ "$at" = workspace/f ]; then source=$CUSTODY_HOME/outside/file; else source=$CUSTODY_HOME/outside; fi
+		# In a mount namespace of its own; bound from the same file system, so that only the mount tells.
+		run --separate-stderr unshare -m --propagation private sh -c 'mount --bind "$1" "$2" && shift 2 && "$@"; s=$?; exit $s' \
+			sh "$source" "$root/$at" "$CUSTODY" reset --sandbox one --logs
+		assert_status 1
+		assert_stderr_has "something is mounted on '$root/$at': umount it first"
+		[ "$(cat "$root/workspace/d/file" "$CUSTODY_HOME/outside/file")" = "x
+kept" ]
+	done
+}
+
+@test "ROOT-5: ten thousand levels and directories without any mode" {
+	local who
+	for who in as_root as_user; do
+		"$who" && suite_ungoverned
+		root_run --sandbox one -- python3 -c '
+import os
+for i in range(10000):
+    os.mkdir("d")
+    os.chdir("d")
+open("f", "w").close()
+os.chmod(".", 0)
+os.chdir("/work")
+for i in range(20):
+    os.mkdir("m%d" % i)
+    open("m%d/f" % i, "w").close()
+    os.chmod("m%d" % i, 0)
+'
+		assert_status 0
+		run --separate-stderr custody_do reset --sandbox one
+		assert_status 0
+		[ -z "$(ls -A "$(root_of one)/workspace")" ]
+	done
+}
+
+@test "ROOT-5: what cannot be recorded is not done" {
+	custody_run --sandbox one -- sh -c 'echo x >file'
+	mv "$CUSTODY_ROOT/sandbox/ledger" "$CUSTODY_HOME/ledger"
+	: >"$CUSTODY_ROOT/sandbox/ledger"
+	run --separate-stderr custody_do reset --sandbox one
+	assert_status 125
+	[ "$(cat "$(root_of one)/workspace/file")" = x ]
+	rm "$CUSTODY_ROOT/sandbox/ledger"
+	mv "$CUSTODY_HOME/ledger" "$CUSTODY_ROOT/sandbox/ledger"
+	rm "$(root_of one)/logs/custody.log"
+	ln -s /dev/null "$(root_of one)/logs/custody.log"
+	run --separate-stderr custody_do reset --sandbox one
+	assert_status 125
+	[ "$(cat "$(root_of one)/workspace/file")" = x ]
+	# That log is got rid of by saying so.
+	run --separate-stderr custody_do reset --sandbox one --logs
+	assert_status 0
+	[ -f "$(root_of one)/logs/custody.log" ] && [ ! -L "$(root_of one)/logs/custody.log" ]
+}
+
+@test "ROOT-5: prod needs both keys, and its roots are its own" {
+	local prod
+	custody_run --sandbox one -- sh -c 'echo sandbox >file'
+	run --separate-stderr env CUSTODY_ALLOW_PROD=1 "$CUSTODY" run --allow-prod --lane prod --sandbox one -- sh -c 'cat file; echo prod >file'
+	assert_status 0
+	[ -z "$output" ]
+	[ "$(cat "$(root_of one)/workspace/file" "$(root_of one prod)/workspace/file")" = "sandbox
+prod" ]
+	run --separate-stderr custody_do reset --lane prod --sandbox one
+	assert_status 116
+	run --separate-stderr custody_do reset --lane prod --allow-prod --sandbox one
+	assert_status 116
+	assert_stderr_has "CUSTODY_ALLOW_PROD"
+	[ "$(cat "$(root_of one prod)/workspace/file")" = prod ]
+	run --separate-stderr env CUSTODY_ALLOW_PROD=1 "$CUSTODY" reset --allow-prod --lane prod --sandbox one
+	assert_status 0
+	[ ! -e "$(root_of one prod)/workspace/file" ]
+	[ "$(cat "$(root_of one)/workspace/file")" = sandbox ]
+	[ "$("$CUSTODY" ledger show --lane prod --json | jq -r '.records[] | select(.k == "lane.override" and .d.action == "reset") | .d.command | join(" ")')" = "reset --allow-prod --lane prod --sandbox one" ]
+	# A root that was carried over says whose it is.
+	mv "$(root_of one prod)" "$(root_of two)"
+	custody_run --sandbox two -- touch reached
+	assert_status 116
+	[ ! -e "$(root_of two)/workspace/reached" ]
+}
+
+# --- restore --------------------------------------------------------------------------------------------------------------
+
+@test "ROOT-2: evidence is restored into a root beneath its workspace, or not at all" {
+	local id dir
+	echo evidence >file
+	custody_run -- sh -c 'echo changed >file; kill -9 $$'
+	id=$(custody_result .session)
+	custody_run --sandbox one -- sh -c 'mkdir in; ln -s /tmp abs; ln -s ../logs up; ln -s /proc/self/root proc; ln -s in fine; ln -s /tmp/x dangling'
+	for dir in .. ../logs ../other "$(root_of one)/workspace/new" /tmp/new abs abs/new up/new proc/tmp/new in/../../logs/new dangling; do
+		run --separate-stderr custody_do evidence restore "$id" "$dir" --sandbox one
+		assert_status 125
+		assert_stderr_has "$dir"
+		assert_stderr_has "$(root_of one)"
+	done
+	[ ! -e /tmp/new ] && [ ! -e /tmp/x ] && [ ! -e "$(root_of one)/other" ] && [ ! -e "$(root_of one)/logs/new" ]
+	[ "$(log_of one | grep -c $'restore\t.*\tdenied: outside')" -eq 11 ]
+	# Not through the back door either.
+	ln -s "$(root_of one)/workspace" "$CUSTODY_HOME/link"
+	for dir in "$(root_of one)/workspace/new" "$(root_of one)/logs/new" "$(root_of new)" "$CUSTODY_HOME/link/new"; do
+		run --separate-stderr custody_do evidence restore "$id" "$dir"
+		assert_status 125
+		assert_stderr_has "--sandbox NAME"
+		[ ! -e "$dir" ]
+	done
+	run --separate-stderr custody_do evidence restore "$id" fine/back --sandbox one
+	assert_status 0
+	[ "$(cat "$(root_of one)/workspace/in/back/file")" = changed ]
+	[ "$(log_of one | tail -n 1)" = "-	-	restore	$(root_of one)/workspace/fine/back	allowed" ]
+	[ "$(custody_do ledger show --json | jq -r '.records[] | select(.k == "evidence.restore") | .session')" = "$id" ]
+	run --separate-stderr custody_do evidence restore "$id" more --sandbox one --exact
+	assert_status 125
+	# Anywhere else as before.
+	run --separate-stderr custody_do evidence restore "$id" "$CUSTODY_HOME/elsewhere"
+	assert_status 0
+	[ "$(cat "$CUSTODY_HOME/elsewhere/file")" = changed ]
 }
