@@ -97,6 +97,8 @@ int evidence_take_inside(int (*take)(const struct evidence_ask *ask, struct evid
 		struct evidence_taken taken = { 0 };
 		struct fault why = { 0 };
 
+		/* custody-warden is not dumpable: its own maps belong to root then. */
+		(void)prctl(PR_SET_DUMPABLE, 1);
 		/* Afterwards: a change of credentials forgets whose end is ours. */
 		if (userns_enter(&why) < 0 || live_with(parent) < 0)
 			_exit(NO_NAMESPACE);

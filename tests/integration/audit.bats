@@ -154,10 +154,18 @@ inside" ]
 	suite_setup_user
 	lay_out
 	write sh -c 'echo new >new; echo more >>dir/file; rm gone; exit 3'
-	RUNTIME=crun
-	changes_are_kept
+	both changes_are_kept
 	write sh -c 'echo new >new; kill -SEGV $$'
-	whole_tree 139
+	both whole_tree 139
+	profile plain '{"workspace": {"mode": "tmpfs"}}'
+	write sh -c 'echo new >new; mkdir -m 0 shut; exit 3'
+	in_memory() {
+		runs 3
+		sound
+		[ "$(cat "$(taken)/worktree/new")" = new ]
+		[ "$(metadata '[.scope, .status] | join(" ")')" = 'all complete' ]
+	}
+	both in_memory
 }
 
 whole_tree() { # STATUS
