@@ -91,6 +91,8 @@ tests_unit_test_warden_SOURCES = tests/unit/test-warden.c tests/unit/tap.h
 
 unit_tests += tests/unit/test-capture-copy
 tests_unit_test_capture_copy_SOURCES = tests/unit/test-capture-copy.c tests/unit/tree-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-capture-sync
+tests_unit_test_capture_sync_SOURCES = tests/unit/test-capture-sync.c tests/unit/tree-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-walk
 tests_unit_test_walk_SOURCES = tests/unit/test-walk.c tests/unit/tap.h
 

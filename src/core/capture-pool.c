@@ -13,6 +13,7 @@
 #include "core/capture-copy.h"
 #include "core/capture-file.h"
 #include "core/capture-open.h"
+#include "core/capture-sync.h"
 
 #define QUEUE ((size_t)4)		   /* that the walker is ahead */
 #define ROOM (QUEUE + CAPTURE_THREADS_MAX) /* each thread may give one back */
@@ -42,6 +43,7 @@ struct capture_pool {
 
 	struct news news; /* of all; lines that are not written yet */
 	struct capture_target target;
+	struct capture_sync *sync; /* may be NULL */
 };
 
 /* --- the manifest --------------------------------------------------------------------------------------------- */
@@ -73,6 +75,7 @@ static void tell_locked(struct capture_pool *p, struct news *n)
 {
 	struct news *all = &p->news;
 
+	capture_sync_tell(p->sync, n->stats.files, n->stats.bytes);
 	strbuf_add(&all->lines, n->lines.text, n->lines.len);
 	all->stats.manifest_bytes += n->stats.manifest_bytes;
 	all->stats.entries += n->stats.entries;
@@ -235,6 +238,7 @@ int capture_pool_finish(struct capture_pool *p, struct capture_stats *ret, struc
 	int r;
 
 	join(p);
+	capture_sync_free(TAKE_PTR(p->sync));
 	flush_locked(p);
 	r = failure(p, f);
 	if (r < 0)
@@ -243,7 +247,8 @@ int capture_pool_finish(struct capture_pool *p, struct capture_stats *ret, struc
 	if (r < 0)
 		return r;
 	fd = TAKE_FD(p->manifestfd);
-	if (fsync(fd) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+	/* On a local target the caller's syncfs says the same, and one commit is enough. */
+	if ((p->o->sync_each && fsync(fd) < 0) || lseek(fd, 0, SEEK_SET) < 0)
 		return fault_errno(f, errno, "sync " MANIFEST_NAME);
 	/* Read back: what the ledger will vouch for is what the disk has. */
 	r = digest_fd(fd, &p->news.stats.manifest, f);
@@ -258,6 +263,7 @@ void capture_pool_free(struct capture_pool *p)
 	if (!p)
 		return;
 	join(p);
+	capture_sync_free(p->sync);
 	for (; p->n > 0; p->n--) {
 		capture_batch_done(p->queue + p->first);
 		p->first = (p->first + 1) % ROOM;
@@ -314,6 +320,8 @@ int capture_pool_new(int outfd, const struct capture_options *o, struct capture_
 		openat(outfd, MANIFEST_NAME, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (p->manifestfd < 0)
 		return fault_errno(f, errno, "create " MANIFEST_NAME);
+	if (!o->sync_each && !o->pack)
+		p->sync = capture_sync_new(outfd);
 	r = start_threads(p, f);
 	if (r < 0)
 		return r;

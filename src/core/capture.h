@@ -17,7 +17,7 @@ struct pack;
  *	OUT/odd/NNNNNNNN	files whose name or depth the target could not take
  *
  * What cannot be read or does not fit is an entry with its reason, never the end of the capture.  Memory does not grow with
- * the tree.  Nothing is synced here: the caller knows what is local.
+ * the tree.  On a local target nothing is surely on the disk before the caller has synced.
  */
 #define CAPTURE_WORKTREE "worktree"
 #define CAPTURE_ODD "odd"

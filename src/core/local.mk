@@ -10,6 +10,7 @@ libcore_a_SOURCES = \
 	src/core/capture-file.c src/core/capture-file.h \
 	src/core/capture-open.c src/core/capture-open.h \
 	src/core/capture-pool.c src/core/capture-pool.h \
+	src/core/capture-sync.c src/core/capture-sync.h \
 	src/core/container-evidence.c src/core/container-evidence.h \
 	src/core/dossier.c src/core/dossier.h \
 	src/core/evidence.c src/core/evidence.h \
