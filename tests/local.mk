@@ -163,6 +163,8 @@ tests_unit_test_exit_reason_SOURCES = tests/unit/test-exit-reason.c tests/unit/t
 unit_tests += tests/unit/test-options
 tests_unit_test_options_SOURCES = tests/unit/test-options.c tests/unit/tap.h src/cli/options.c
 
+unit_tests += tests/unit/test-output-log
+tests_unit_test_output_log_SOURCES = tests/unit/test-output-log.c tests/unit/tap.h
 unit_tests += tests/unit/test-pump
 tests_unit_test_pump_SOURCES = tests/unit/test-pump.c tests/unit/tap.h
 

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "cli/cmd-run.h"
 #include "cli/command.h"
+#include "cli/session-detach.h"
 #include "cli/session-run.h"
 #include "core/exit-status.h"
 
@@ -133,7 +134,7 @@ int run_command(const struct run_options *o, struct fault *f)
 		    res.exit.code, exit_source_name(res.exit.source));
 	if (result_fd >= 0)
 		r = write_result(result_fd, &res, f);
-	if (r == 0 && o->json)
+	if (r == 0 && o->json && !o->detach)
 		r = write_result(STDOUT_FILENO, &res, f);
 	if (r < 0)
 		return r;
@@ -162,5 +163,12 @@ int cmd_run(int argc, char **argv, struct fault *f)
 	if (!o.argv)
 		return fault_set(f, EINVAL,
 				 "no command; usage: custody run [OPTIONS] -- COMMAND [ARGUMENTS]");
+	if (o.detach && !o.dry_run) {
+		bool parent;
+
+		r = session_detach(&o, &parent, f);
+		if (r < 0 || parent)
+			return r;
+	}
 	return run_command(&o, f);
 }

@@ -21,6 +21,9 @@ int cmd_shell(int argc, char **argv, struct fault *f)
 		return run_print_help("shell", "[OPTIONS]");
 	if (o.argv)
 		return fault_set(f, EINVAL, "shell takes no command; use: custody run -t -- COMMAND");
+	if (o.detach)
+		return fault_set(f, EINVAL,
+				 "a shell is for somebody who is there: -d makes no sense with it");
 	o.argv = command;
 	o.terminal = o.interactive = true;
 	return run_command(&o, f);

@@ -64,6 +64,9 @@ custody_SOURCES = \
 	src/cli/session-gate.c src/cli/session-gate.h \
 	src/cli/session-evidence.c src/cli/session-evidence.h \
 	src/cli/session-lost.c \
+	src/cli/cmd-sessions.c src/cli/cmd-show.c src/cli/cmd-logs.c src/cli/cmd-stop.c \
+	src/cli/session-text.c src/cli/session-text.h \
+	src/cli/session-detach.c src/cli/session-detach.h \
 	src/cli/session-noted.c \
 	src/cli/session-place.c src/cli/session-place.h \
 	src/cli/session-record.c src/cli/session-record.h \

@@ -18,9 +18,8 @@ enum kind {
 	KIND_CPUS,
 	KIND_COUNT,
 	KIND_FD,
-	KIND_WAIT,  /* a flag that may have a time behind '=' */
-	KIND_LATER, /* of a later capability */
-	KIND_LATER_TEXT,
+	KIND_WAIT,	 /* a flag that may have a time behind '=' */
+	KIND_LATER_TEXT, /* of a later capability */
 };
 
 struct option {
@@ -47,6 +46,7 @@ static const struct option table[] = {
 	{ "workdir",    'w', KIND_TEXT,  AT(workdir),     0,               "DIR",       "directory inside to start in" },
 	{ "sandbox",     0,  KIND_TEXT,  AT(sandbox),     0,               "NAME",      "work in the sandbox root NAME, which stays; 'default' is the shared one" },
 	{ "hostname",    0,  KIND_TEXT,  AT(hostname),    0,               "NAME",      "host name inside" },
+	{ "detach",     'd', KIND_FLAG,  AT(detach),      0,               NULL,        "print the session's id and let it run by itself; see 'custody logs', 'custody stop'" },
 	{ "tty",        't', KIND_FLAG,  AT(terminal),    0,               NULL,        "give it a terminal of its own" },
 	{ "name",        0,  KIND_TEXT,  AT(name),        0,               "NAME",      "name of the run, for the result" },
 	{ "agent",       0,  KIND_TEXT,  AT(agent),       0,               "NAME",      "on whose behalf, for the result" },
@@ -70,14 +70,15 @@ static const struct option table[] = {
 	{ "project",     0,  KIND_LATER_TEXT, 0, 0, NULL, NULL },
 	{ "intent",      0,  KIND_LATER_TEXT, 0, 0, NULL, NULL },
 	{ "task",        0,  KIND_LATER_TEXT, 0, 0, NULL, NULL },
-	{ "detach",     'd', KIND_LATER,      0, 0, NULL, NULL },
 	{ 0 },
 };
 /* clang-format on */
 
 void options_init(struct run_options *o)
 {
-	*o = (struct run_options){ .profile = "offline", .status_fd = -EBADF, .stdio = { 0, 1, 2 } };
+	*o = (struct run_options){
+		.profile = "offline", .status_fd = -EBADF, .detach_fd = -EBADF, .stdio = { 0, 1, 2 }
+	};
 }
 
 void options_done(struct run_options *o)
@@ -202,7 +203,6 @@ static int set_value(struct run_options *o, const struct option *e, const char *
 			return fault_set(f, EBADF, "--%s %s: no open descriptor has this number", e->name,
 					 value);
 		break;
-	case KIND_LATER:
 	case KIND_LATER_TEXT:
 		return fault_set(f, ENOTSUP, "--%s is not in this version of custody", e->name);
 	}
@@ -220,8 +220,7 @@ static int set_value(struct run_options *o, const struct option *e, const char *
 
 static bool wants_value(const struct option *e)
 {
-	return e->kind != KIND_FLAG && e->kind != KIND_WAIT && e->kind != KIND_LATER &&
-	       e->kind != KIND_LATER_TEXT;
+	return e->kind != KIND_FLAG && e->kind != KIND_WAIT && e->kind != KIND_LATER_TEXT;
 }
 
 static int parse_long(struct run_options *o, char **argv, int *i, struct fault *f)
@@ -289,6 +288,9 @@ int options_parse(struct run_options *o, int argc, char **argv, struct fault *f)
 		return fault_set(f, EINVAL, "--network: '%s' is neither none nor host", o->network);
 	if (o->no_seal && o->seal_tree)
 		return fault_set(f, EINVAL, "--no-seal and --seal-tree contradict each other");
+	if (o->detach && o->terminal)
+		return fault_set(f, EINVAL,
+				 "-d and -t contradict each other: who detaches leaves no terminal behind");
 	o->argv = i < argc ? argv + i : NULL;
 	return 0;
 }

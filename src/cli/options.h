@@ -28,9 +28,11 @@ struct run_options {
 	char **grants; /* files */
 	bool no_seal, seal_tree, yes;
 	bool terminal; /* -t: a pty even when stdio is no terminal */
+	bool detach;   /* -d: the caller gets the session's id and goes */
 	bool quiet, verbose, dry_run, json, help;
 	const char *result;
 	int status_fd;	    /* -EBADF: none */
+	int detach_fd;	    /* in the detached supervisor: where the caller waits for the id; -EBADF: none */
 	char *const *words; /* all of it as given, verb first; borrowed */
 	char *const *argv;  /* the command, borrowed */
 	bool interactive;   /* a person's shell: its status says nothing about the session */

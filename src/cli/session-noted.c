@@ -90,6 +90,7 @@ int session_noted_begin(struct session_run *run, const struct run_options *o, st
 	memcpy(n->session, s->id, sizeof(n->session));
 	n->state = SESSION_RUNNING;
 	n->lane = run->docket.dirs.lane;
+	n->detached = o->detach;
 	n->started_us = clock_wall_us();
 	fill_ids(n, run->docket.subject, s);
 	r = fill_texts(n, run, o, f);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/seam.h"
+#include "cli/session-detach.h"
 #include "cli/session-run-impl.h"
 #include "core/exit-status.h"
 #include "oci/libcrun-adapter.h"
@@ -322,7 +323,9 @@ static int start(const struct run_options *o, struct session_run *run, struct ru
 	int r;
 
 	*ret_refused = REFUSED_SETUP;
-	r = warden_hold_signals(&before, f);
+	r = session_detach_leave(o, f);
+	if (r == 0)
+		r = warden_hold_signals(&before, f);
 	if (r < 0)
 		return r;
 	r = start_held(o, run, ret, ret_refused, f);

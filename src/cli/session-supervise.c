@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
 
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/seam.h"
 #include "base/str.h"
+#include "cli/session-detach.h"
 #include "cli/session-evidence.h"
 #include "cli/session-place.h"
 #include "cli/session-recover.h"
@@ -55,6 +58,7 @@ struct job {
 	struct session_run *run;
 	const struct run_options *options;
 	struct session *session;
+	const struct output_log *log;
 	struct fault note;		 /* why there is no note of the session */
 	const struct sandbox_root *root; /* NULL: in none */
 };
@@ -96,6 +100,25 @@ static int release(void *arg, pid_t pid, const enum layer_state *layers, struct 
 	return r;
 }
 
+static void started(void *arg)
+{
+	const struct job *j = arg;
+
+	session_detach_announce(j->options, j->session->id, j->log->fd);
+}
+
+/* Of a detached run: it has nobody to talk to. */
+static int open_log(const struct run_options *o, const struct session *s, int *ret_dir,
+		    struct output_log *ret, struct fault *f)
+{
+	if (o->detach_fd < 0)
+		return 0;
+	*ret_dir = open(s->state, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (*ret_dir < 0)
+		return fault_errno(f, errno, "open '%s'", s->state);
+	return output_log_open(ret, *ret_dir, SESSION_LOG, SESSION_LOG_OLD, OUTPUT_LOG_MAX, f);
+}
+
 static int tick(void *arg)
 {
 	const struct job *j = arg;
@@ -119,6 +142,8 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 	const uint32_t layers = d->subject->layers;
 	_cleanup_cgroup_ struct cgroup cgroup = { 0 };
 	_cleanup_session_evidence_ struct session_evidence evidence = SESSION_EVIDENCE_NONE;
+	_cleanup_output_log_ struct output_log log = OUTPUT_LOG_NONE;
+	_cleanup_close_ int log_dir = -EBADF;
 	struct warden_job w = {
 		.ops = &libcrun_ops,
 		.session = s,
@@ -132,6 +157,7 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 		.prepare = session_place_prepare,
 		.meanwhile = meanwhile,
 		.release = release,
+		.started = started,
 		.tick = tick,
 		.stdio = { o->stdio[0], o->stdio[1], o->stdio[2] },
 		.tail = &evidence.tail,
@@ -147,6 +173,7 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 			   .run = run,
 			   .options = o,
 			   .session = s,
+			   .log = &log,
 			   .root = d->root };
 	int r;
 
@@ -155,6 +182,8 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 		r = session_place_init(&job.place, &d->dirs, s, d->subject, w.terminal, f);
 	if (r == 0)
 		r = session_record_attach(&run->record, s, &d->dirs, f);
+	if (r == 0)
+		r = open_log(o, s, &log_dir, &log, f);
 	if (r == 0)
 		r = cgroup_open(s->run_fd, s->id, &w.limits, &cgroup, f);
 	if (r == 0) {
@@ -165,8 +194,11 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 		*ret_refused = REFUSED_SETUP;
 		w.layer_dir = job.place.upper;
 		w.arg = &job;
+		w.log = log.fd < 0 ? NULL : &log;
 		r = warden_run(&w, ret, f);
 	}
+	if (r == 0 && log.error)
+		ret->output_error = log.error;
 	session_complain(cgroup_remove(&cgroup, &left), &left);
 	seam("cgroup-removed");
 	if (r == 0 && ret->exit.reason != EXIT_REASON_SETUP_FAILED) {

@@ -14,6 +14,10 @@ static const struct {
 	enum { FLAG, TEXT } kind;
 	size_t at;
 } options[] = {
+	{ "-f",       FLAG, offsetof(struct verb_call, follow) },
+	{ "--follow", FLAG, offsetof(struct verb_call, follow) },
+	{ "--raw",    FLAG, offsetof(struct verb_call, raw) },
+	{ "--time",   TEXT, offsetof(struct verb_call, grace) },
 	{ "--all",    FLAG, offsetof(struct verb_call, all) },
 	{ "--json",   FLAG, offsetof(struct verb_call, json) },
 	{ "--reset",  FLAG, offsetof(struct verb_call, reset) },

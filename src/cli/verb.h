@@ -10,7 +10,8 @@
 
 /* A call of one of the verbs around approvals: what the command line says, and the lane it is about. */
 struct verb_call {
-	bool json, all, yes, reset;
+	bool json, all, yes, reset, follow, raw;
+	const char *grace; /* --time */
 	const char *lane, *uses, *time, *reason, *as, *pin_fd, *output;
 	const char *words[2]; /* what is no option; NULL behind the last */
 	struct dirs dirs;

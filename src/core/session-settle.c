@@ -41,6 +41,16 @@ static int remove_rest(int dir, bool kept, struct fault *f)
 	return r;
 }
 
+/* While there was a layer in it the directory was the container's: those ids are somebody else's next. */
+static int take_back(int dir, struct fault *f)
+{
+	struct stat st;
+
+	if (fstat(dir, &st) < 0 || (st.st_uid != geteuid() && fchown(dir, geteuid(), getegid()) < 0))
+		return fault_errno(f, errno, "take back the session's directory");
+	return 0;
+}
+
 /* What is known of somebody whose supervisor died; the ledger has the same. */
 static int write_lost(int dir, struct session_note *n, struct fault *f)
 {
@@ -68,6 +78,8 @@ int session_note_settle(int states_fd, const char *id, struct fault *f)
 	r = n.state == SESSION_ENDED ? 0 : write_lost(dir, &n, f);
 	if (r == 0)
 		r = remove_rest(dir, n.kept, f);
+	if (r == 0)
+		r = take_back(dir, f);
 	if (r == 0 && fchmodat(dir, SESSION_NOTE, 0400, 0) < 0)
 		r = fault_errno(f, errno, "close the note");
 	return r;

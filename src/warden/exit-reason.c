@@ -73,7 +73,10 @@ static void set_status(const struct exit_facts *f, struct exit_verdict *v)
 static bool decide_own(const struct exit_facts *f, struct exit_verdict *v)
 {
 	v->source = EXIT_SOURCE_SUPERVISOR;
-	if (f->cancelled) {
+	if (f->stopped) {
+		v->reason = EXIT_REASON_OPERATOR;
+		v->code = STATUS_SIGNAL_BASE + (v->signal == SIGKILL ? SIGKILL : SIGTERM);
+	} else if (f->cancelled) {
 		v->reason = EXIT_REASON_CANCELLED;
 		v->code = STATUS_SIGNAL_BASE + f->cancelled;
 	} else if (f->setup_failed) {

@@ -42,6 +42,7 @@ struct exit_facts {
 	bool timed_out;	    /* we sent TERM because time was up */
 	bool disk_exceeded; /* we killed it because of its size, or found it too large at the end */
 	int cancelled;	    /* the signal that we were sent, 0 = none */
+	bool stopped;	    /* by `custody stop` */
 	bool exec_failed;   /* init could not execute the command */
 	int exec_errno;
 	bool reported;	 /* init's EXITED */

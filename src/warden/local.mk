@@ -16,7 +16,9 @@ libwarden_a_SOURCES = \
 	src/warden/oom-watch.c src/warden/oom-watch.h \
 	src/warden/pidfd-end.c src/warden/pidfd-end.h \
 	src/warden/proof.c src/warden/proof.h \
+	src/warden/output-log.c src/warden/output-log.h \
 	src/warden/pump.c src/warden/pump.h \
+	src/warden/stop-signal.h \
 	src/warden/result.c src/warden/result.h \
 	src/warden/stdio.c src/warden/stdio.h \
 	src/warden/tail.c src/warden/tail.h \

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/fault.h"
+#include "warden/output-log.h"
 #include "warden/tail.h"
 
 /*
@@ -23,16 +24,19 @@ enum pump_mode {
 struct pump {
 	int in, out; /* -EBADF: closed or never there */
 	enum pump_mode mode;
-	bool own_in, own_out; /* closed at the end */
-	int error;	      /* why what was read could not be delivered; 0: it was, or its reader left */
-	bool full;	      /* the last try found no room in OUT */
-	size_t start, len;    /* of what was read and not yet written */
-	size_t lent;	      /* PUMP_LEND: bytes that stand in OUT and still in IN */
-	struct tail *tail;    /* remembers what passes; NULL: nobody does.  Set after pump_init. */
-	size_t told;	      /* bytes that the tail has and that stand still in IN */
+	bool own_in, own_out;	/* closed at the end */
+	int error;		/* why what was read could not be delivered; 0: it was, or its reader left */
+	bool full;		/* the last try found no room in OUT */
+	size_t start, len;	/* of what was read and not yet written */
+	size_t lent;		/* PUMP_LEND: bytes that stand in OUT and still in IN */
+	struct output_log *log; /* takes what was read, instead of OUT; NULL: OUT does.  Set by pump_log. */
+	struct tail *tail;	/* remembers what passes; NULL: nobody does.  Set after pump_init. */
+	size_t told;		/* bytes that the tail has and that stand still in IN */
 	char buffer[PUMP_BUFFER];
 };
 
+/* From now on what is read goes to LOG; OUT, which must be /dev/null, is only polled. */
+void pump_log(struct pump *p, struct output_log *log);
 /* IN or OUT negative: the pump is over before it starts. */
 void pump_init(struct pump *p, int in, bool own_in, int out, bool own_out);
 /*

@@ -156,6 +156,14 @@ void stdio_remember(struct stdio *s, struct tail *t)
 	s->pump[STDIO_ERR].tail = t;
 }
 
+void stdio_log(struct stdio *s, struct output_log *l)
+{
+	if (!l)
+		return;
+	pump_log(&s->pump[STDIO_OUT], l);
+	pump_log(&s->pump[STDIO_ERR], l);
+}
+
 void stdio_close_child(struct stdio *s)
 {
 	for (int i = 0; i < STDIO_N; i++)

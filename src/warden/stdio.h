@@ -25,6 +25,8 @@ int stdio_open(struct stdio *s, const int user[STDIO_N], bool terminal, struct f
 int stdio_use_terminal(struct stdio *s, const int user[STDIO_N], int master, struct fault *f) _must_check_;
 /* What passes through the pumps for output from now on.  T may be NULL. */
 void stdio_remember(struct stdio *s, struct tail *t);
+/* The same bytes into L, and nowhere else.  L may be NULL. */
+void stdio_log(struct stdio *s, struct output_log *l);
 void stdio_close_child(struct stdio *s);
 /* The payload is gone: input ends.  What it did not read of a file is left for the next reader of that file. */
 void stdio_end_input(struct stdio *s);

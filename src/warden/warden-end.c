@@ -127,7 +127,8 @@ int warden_conclude(struct warden *w, struct fault *f)
 	if (w->phase == WARDEN_OVER && w->start_ns && disk_watch_exceeds(&w->disk, true))
 		w->facts.disk_exceeded = true;
 	/* Never released and nobody said why: init ended by itself, or the creator's word was lost. */
-	if (!w->released && !w->facts.exec_failed && !w->facts.reported && !w->facts.cancelled) {
+	if (!w->released && !w->facts.exec_failed && !w->facts.reported && !w->facts.cancelled &&
+	    !w->facts.stopped) {
 		w->facts.setup_failed = true;
 		if (!w->fault.text)
 			(void)fault_set(&w->fault, EIO,

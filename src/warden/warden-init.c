@@ -123,6 +123,8 @@ static int on_message(struct warden *w, const struct init_msg *m, int *fd, struc
 	case INIT_MSG_EXECED:
 		warden_released(w);
 		warden_say_started(w);
+		if (w->job->started)
+			w->job->started(w->job->arg);
 		seam("payload-started");
 		return 0;
 	case INIT_MSG_EXEC_FAILED:

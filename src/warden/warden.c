@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "warden/stop-signal.h"
 #include "base/seam.h"
 #include "warden/warden-state.h"
 
@@ -49,7 +50,7 @@ void warden_abort(struct warden *w)
 	kill_all(w);
 }
 
-static void terminate(struct warden *w, int sig)
+static void terminate(struct warden *w, int sig, uint64_t grace_s)
 {
 	struct init_msg m = { .magic = INIT_PROTO_MAGIC, .type = INIT_MSG_SIGNAL, .value = sig };
 
@@ -60,7 +61,25 @@ static void terminate(struct warden *w, int sig)
 	if (send(w->init_fd, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		kill_all(w);
 	if (w->kill_at == 0)
-		arm(&w->kill_at, w->job->subject->profile->limit_grace_s * 1000);
+		arm(&w->kill_at, grace_s * 1000);
+}
+
+/* Several may stop it at once: the shortest grace counts. */
+static void stop(struct warden *w, uint32_t grace_s)
+{
+	uint64_t at;
+
+	if (grace_s == STOP_GRACE_PROFILE)
+		grace_s = (uint32_t)w->job->subject->profile->limit_grace_s;
+	arm(&at, (uint64_t)grace_s * 1000);
+	if (!w->facts.stopped && !w->facts.cancelled) {
+		w->facts.stopped = true;
+		terminate(w, SIGTERM, grace_s);
+	} else if (w->kill_at && at < w->kill_at) {
+		w->kill_at = at;
+	}
+	if (grace_s == 0)
+		kill_all(w);
 }
 
 static void on_signal(struct warden *w)
@@ -69,17 +88,20 @@ static void on_signal(struct warden *w)
 
 	while (read(w->signal_fd, &si, sizeof(si)) == sizeof(si)) {
 		int sig = (int)si.ssi_signo;
+		uint32_t grace_s;
 
 		if (sig == SIGWINCH) {
 			terminal_resize(&w->tty);
 		} else if (w->phase == WARDEN_OVER) {
 			w->hurry = true;
-		} else if (w->facts.cancelled) {
+		} else if (stop_signal_is(&si, &grace_s)) {
+			stop(w, grace_s);
+		} else if (w->facts.cancelled || w->facts.stopped) {
 			/* Asked twice: no more grace. */
 			kill_all(w);
 		} else {
 			w->facts.cancelled = sig;
-			terminate(w, sig);
+			terminate(w, sig, w->job->subject->profile->limit_grace_s);
 		}
 	}
 }
@@ -165,7 +187,7 @@ static void on_time(struct warden *w, uint64_t now)
 	if (w->time_at && now >= w->time_at) {
 		w->time_at = 0;
 		w->facts.timed_out = true;
-		terminate(w, SIGTERM);
+		terminate(w, SIGTERM, w->job->subject->profile->limit_grace_s);
 	}
 	if (w->disk_at && now >= w->disk_at) {
 		arm(&w->disk_at, DISK_TICK_MS);
@@ -413,6 +435,7 @@ int warden_run(const struct warden_job *job, struct run_result *ret, struct faul
 
 	r = stdio_open(&w.io, job->stdio, job->terminal, f);
 	stdio_remember(&w.io, job->tail);
+	stdio_log(&w.io, job->log);
 	if (r == 0)
 		r = block_signals(&w, f);
 	if (r == 0)

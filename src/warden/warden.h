@@ -9,6 +9,7 @@
 #include "core/session.h"
 #include "core/subject.h"
 #include "warden/cgroup.h"
+#include "warden/output-log.h"
 #include "warden/result.h"
 #include "warden/tail.h"
 
@@ -33,11 +34,15 @@ struct warden_job {
 	void (*meanwhile)(void *arg);
 	/* In the supervisor, when every layer is proven and right before GO.  Negative: nothing is executed. */
 	int (*release)(void *arg, pid_t pid, const enum layer_state *layers, struct fault *f);
+	/* In the supervisor, once, when the payload was executed.  May be NULL. */
+	void (*started)(void *arg);
 	/* In the supervisor, from the release on; returns in how many ms to call it again, -1: never. */
 	int (*tick)(void *arg);
 	void *arg;
 
 	int stdio[3];
+	struct output_log
+		*log; /* the output goes there, and stdio's is not written to; NULL: it goes to stdio's */
 	struct tail *tail; /* remembers the last of the output; may be NULL */
 	bool terminal;
 	int status_fd; /* JSON lines: created, started, exited; or -EBADF */

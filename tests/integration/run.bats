@@ -126,9 +126,9 @@ teardown() {
 	custody_run --profil offline -- touch ran
 	assert_status 125
 	assert_stderr_has "--profile"
-	custody_run --detach -- touch ran
+	custody_run --task -- touch ran
 	assert_status 125
-	assert_stderr_has "--detach is not in this version"
+	assert_stderr_has "--task is not in this version"
 	custody_run --
 	assert_status 125
 	assert_stderr_has "no command"
@@ -174,7 +174,7 @@ teardown() {
 	run --separate-stderr "$CUSTODY" run --help
 	assert_status 0
 	assert_output_has --pids-limit
-	[[ $output != *--detach* ]]
+	[[ $output != *--task* ]]
 	local help=$output
 	run --separate-stderr "$CUSTODY" help run
 	assert_status 0

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "warden/exit-reason.h"
+#include "warden/stop-signal.h"
 
 #include "tap.h"
 
@@ -124,6 +125,44 @@ static void what_we_did_comes_first(void)
 	CHECK(is(&f, EXIT_REASON_CANCELLED, 143, 0, EXIT_SOURCE_SUPERVISOR));
 }
 
+static void an_operator_s_stop_is_143_or_137(void)
+{
+	struct exit_facts f = ended(SIG(SIGTERM), EXIT(143));
+
+	f.stopped = true;
+	CHECK(is(&f, EXIT_REASON_OPERATOR, 143, SIGTERM, EXIT_SOURCE_SUPERVISOR));
+	/* However it took it. */
+	f = ended(EXIT(0), EXIT(0));
+	f.stopped = true;
+	CHECK(is(&f, EXIT_REASON_OPERATOR, 143, 0, EXIT_SOURCE_SUPERVISOR));
+	/* It had to be killed, and nobody could tell. */
+	f = (struct exit_facts){ .ended = true, .init_status = SIG(SIGKILL), .stopped = true };
+	CHECK(is(&f, EXIT_REASON_OPERATOR, 137, SIGKILL, EXIT_SOURCE_SUPERVISOR));
+	/* Before anything was executed. */
+	f = (struct exit_facts){ .stopped = true, .setup_failed = true };
+	CHECK(is(&f, EXIT_REASON_OPERATOR, 143, 0, EXIT_SOURCE_SUPERVISOR));
+}
+
+static void only_a_queued_mark_is_a_stop(void)
+{
+	struct signalfd_siginfo si = { .ssi_signo = SIGTERM,
+				       .ssi_code = SI_QUEUE,
+				       .ssi_int = stop_signal_value(7) };
+	uint32_t grace_s = 0;
+
+	CHECK(stop_signal_is(&si, &grace_s) && grace_s == 7);
+	si.ssi_int = stop_signal_value(STOP_GRACE_PROFILE);
+	CHECK(stop_signal_is(&si, &grace_s) && grace_s == STOP_GRACE_PROFILE);
+	si.ssi_code = SI_USER;
+	CHECK(!stop_signal_is(&si, &grace_s));
+	si = (struct signalfd_siginfo){ .ssi_signo = SIGTERM, .ssi_code = SI_QUEUE };
+	CHECK(!stop_signal_is(&si, &grace_s));
+	si = (struct signalfd_siginfo){ .ssi_signo = SIGINT,
+					.ssi_code = SI_QUEUE,
+					.ssi_int = stop_signal_value(7) };
+	CHECK(!stop_signal_is(&si, &grace_s));
+}
+
 static void every_reason_has_a_name(void)
 {
 	for (int i = 0; i < _EXIT_REASON_MAX; i++)
@@ -134,4 +173,5 @@ static void every_reason_has_a_name(void)
 TAP_MAIN(T(nothing_known_is_lost), T(own_status_is_passed_through), T(message_and_end_must_agree),
 	 T(filter_and_file_size_have_their_own_reasons), T(command_that_cannot_run),
 	 T(counters_come_before_the_status), T(refused_fork_that_was_survived_is_no_reason),
-	 T(what_we_did_comes_first), T(every_reason_has_a_name))
+	 T(what_we_did_comes_first), T(an_operator_s_stop_is_143_or_137), T(only_a_queued_mark_is_a_stop),
+	 T(every_reason_has_a_name))

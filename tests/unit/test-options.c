@@ -93,9 +93,23 @@ static void unknown_option_names_its_neighbour(void)
 	CHECK(says("-Z"));
 }
 
+static void who_detaches_has_no_terminal(void)
+{
+	static const char *const both[][2] = { { "-d", "-t" }, { "-t", "--detach" }, { "-dt", "-q" } };
+
+	for (size_t i = 0; i < sizeof(both) / sizeof(both[0]); i++) {
+		_cleanup_options_ struct run_options o;
+
+		CHECK(PARSE(&o, both[i][0], both[i][1], "true") == -EINVAL);
+		CHECK(says("contradict"));
+	}
+	_cleanup_options_ struct run_options o;
+	CHECK(PARSE(&o, "-d", "true") == 0 && o.detach && o.detach_fd < 0);
+}
+
 static void later_capabilities_are_refused_by_name(void)
 {
-	static const char *const later[] = { "--project", "--intent", "--task", "-d", "--detach" };
+	static const char *const later[] = { "--project", "--intent", "--task" };
 
 	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
 		_cleanup_options_ struct run_options o;
@@ -150,5 +164,5 @@ static void zero_takes_a_limit_away(void)
 
 TAP_MAIN(T(defaults_are_the_strictest), T(both_spellings_of_a_value), T(lists_and_joined_letters),
 	 T(options_end_at_the_command), T(no_command_is_seen), T(unknown_option_names_its_neighbour),
-	 T(later_capabilities_are_refused_by_name), T(governance_is_carried_as_given),
-	 T(bad_values_are_refused), T(zero_takes_a_limit_away))
+	 T(who_detaches_has_no_terminal), T(later_capabilities_are_refused_by_name),
+	 T(governance_is_carried_as_given), T(bad_values_are_refused), T(zero_takes_a_limit_away))

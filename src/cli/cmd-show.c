@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "cli/command.h"
+#include "cli/ledger-lines.h"
+#include "cli/session-text.h"
+#include "cli/verb.h"
+#include "core/exit-status.h"
+
+/* The note, and beside it what the ledger says: of the two the ledger is right. */
+struct showing {
+	struct session_note note;
+	struct strbuf records; /* for people, or items of a JSON list */
+	size_t n;
+	char *evidence; /* as the end's record names it; NULL: none */
+	bool json;
+	char session[SESSION_ID_SIZE + 2]; /* as a record spells it */
+};
+
+static void showing_done(struct showing *s)
+{
+	session_note_done(&s->note);
+	strbuf_done(&s->records);
+	free(s->evidence);
+}
+
+/* A path as the record has it: a JSON string. */
+static void take_evidence(struct showing *s, const struct record *r)
+{
+	struct span path = record_get(r, "evidence");
+	_cleanup_jdoc_ struct jdoc *d = NULL;
+
+	if (!record_kind_is(r, "session.end") || !path.at ||
+	    jdoc_parse(path.at, path.len, "evidence", NULL, &d, NULL) < 0 || d->type != JDOC_STRING)
+		return;
+	free(s->evidence);
+	s->evidence = strdup(d->string);
+}
+
+static int take_record(const struct record *r, void *arg)
+{
+	struct showing *s = arg;
+
+	if (!span_is(r->session, s->session))
+		return 0;
+	take_evidence(s, r);
+	if (s->json) {
+		strbuf_puts(&s->records, s->n ? "," : "");
+		strbuf_add(&s->records, r->line, r->len - 1);
+	} else {
+		/* ASCII without control characters: a record cannot play with the terminal. */
+		strbuf_printf(&s->records, "  %.10s %.8s %-16.*s %.*s\n", r->t, r->t + 11, (int)r->kind.len,
+			      r->kind.at, (int)r->d.len, r->d.at);
+	}
+	s->n++;
+	return s->records.broken ? -ENOMEM : 0;
+}
+
+static int read_records(struct showing *s, const struct dirs *d, struct fault *f)
+{
+	_cleanup_source_ struct source source = { .dirfd = -EBADF, .fd = -EBADF };
+	struct lines l = { .each = take_record, .arg = s };
+	int r;
+
+	(void)snprintf(s->session, sizeof(s->session), "%s", s->note.session);
+	r = source_open_live(d->state, &source, f);
+	if (r == -ENOENT) {
+		fault_done(f);
+		return 0;
+	}
+	if (r == 0)
+		r = lines_read(&source, &l, f);
+	lines_done(&l);
+	return r;
+}
+
+static char *log_path(const struct dirs *d, const struct session_note *n)
+{
+	char *path = NULL;
+
+	if (asprintf(&path, "%s/sessions/%s/" SESSION_LOG, d->state, n->session) < 0)
+		return NULL;
+	if (access(path, F_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+static int print_json(const struct verb_call *c, const struct showing *s, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *o = session_describe_note(&s->note);
+	_cleanup_free_ char *log = log_path(&c->dirs, &s->note);
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	int r;
+
+	if (s->evidence)
+		jdoc_set_string(o, "evidence", s->evidence);
+	jdoc_set(o, "log", log ? jdoc_new_string(log) : jdoc_new_null());
+	r = jdoc_write(o, JDOC_CANONICAL, &text, f);
+	if (r < 0)
+		return r;
+	/* Records stand there as they are in the ledger: they can be hashed. */
+	printf("{\"schema_version\":1,\"session\":%s,\"records\":[%s]}\n", text.text,
+	       s->records.text ? s->records.text : "");
+	return STATUS_OK;
+}
+
+static void print_field(const char *key, const char *text)
+{
+	_cleanup_free_ char *shown = text ? str_escape(text) : NULL;
+
+	if (shown)
+		printf("%-10s %s\n", key, shown);
+}
+
+static void print_time(const char *key, uint64_t us)
+{
+	char text[CLOCK_TEXT_SIZE];
+
+	if (us == 0)
+		return;
+	clock_format(us, text);
+	print_field(key, text);
+}
+
+static void print_people(const struct verb_call *c, const struct showing *s)
+{
+	const struct session_note *n = &s->note;
+	_cleanup_free_ char *command = session_command(n), *log = log_path(&c->dirs, n);
+
+	printf("%-10s %s\n%-10s %s%s\n", "session", n->session, "state", session_state_name(n->state),
+	       n->state == SESSION_LOST ? " (its supervisor died: custody recover)" : "");
+	if (n->state == SESSION_RUNNING)
+		printf("%-10s %d\n", "pid", (int)n->pid);
+	print_field("lane", lane_name(n->lane));
+	print_field("name", n->name);
+	print_field("agent", n->agent);
+	print_field("worker", n->worker);
+	print_field("issue", n->issue);
+	print_field("profile", n->profile);
+	print_field("digest", n->digest);
+	printf("%-10s %s\n", "command", command ? command : "?");
+	print_field("worktree", n->worktree);
+	print_field("workspace", n->workspace);
+	print_time("started", n->started_us);
+	print_time("ended", n->ended_us);
+	print_field("reason", n->reason);
+	if (n->reason)
+		printf("%-10s %d\n", "status", n->code);
+	print_field("evidence", s->evidence ? s->evidence : n->evidence);
+	print_field("log", log);
+	if (n->kept)
+		printf("%-10s kept: custody diff %s\n", "changes", n->session);
+	printf("%-10s\n%s", "recorded", s->records.text ? s->records.text : "");
+}
+
+static int run(struct verb_call *c, struct fault *f)
+{
+	__attribute__((cleanup(showing_done))) struct showing s = { .json = c->json };
+	int status, r;
+
+	r = session_text_find(&c->dirs, "show", c->words[0], &s.note, &status, f);
+	if (r < 0 || status != STATUS_OK)
+		return r < 0 ? r : status;
+	r = read_records(&s, &c->dirs, f);
+	if (r < 0)
+		return r;
+	if (c->json)
+		return print_json(c, &s, f);
+	print_people(c, &s);
+	return STATUS_OK;
+}
+
+int cmd_show(int argc, char **argv, struct fault *f)
+{
+	static const struct verb v = {
+		"show", "SESSION [--json] [--lane LANE]", " --json --lane ", 1, 1, run
+	};
+
+	return verb_run(&v, argc - 1, argv + 1, f);
+}

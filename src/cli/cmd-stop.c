@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "cli/command.h"
+#include "cli/session-text.h"
+#include "cli/verb.h"
+#include "core/exit-status.h"
+#include "core/ledger.h"
+#include "warden/stop-signal.h"
+
+/* Behind the grace: evidence is taken, records are written.  Longer than that, somebody should look. */
+#define PATIENCE_MS (120 * 1000)
+
+static int parse_grace(const char *text, uint32_t *ret)
+{
+	uint64_t s;
+
+	*ret = STOP_GRACE_PROFILE;
+	if (!text)
+		return 0;
+	if (str_to_seconds(text, &s) < 0 || s > STOP_GRACE_MAX)
+		return -EINVAL;
+	*ret = (uint32_t)s;
+	return 0;
+}
+
+/* Who ends a run is on the record before it is done, and on the disk. */
+static int record(const struct verb_call *c, const struct session_note *n, uint32_t grace_s, struct fault *f)
+{
+	_cleanup_ledger_ struct ledger *l = NULL;
+	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
+	const struct ledger_event e = {
+		.kind = "operator.stop", .session = n->session, .agent = n->agent, .d = d
+	};
+	int r;
+
+	jdoc_set(d, "by", ledger_text(c->dirs.user));
+	jdoc_set_int(d, "uid", geteuid());
+	if (grace_s != STOP_GRACE_PROFILE)
+		jdoc_set_int(d, "grace_s", grace_s);
+	r = ledger_open(c->dirs.state, NULL, &l, NULL, f);
+	if (r == 0)
+		r = ledger_append(l, &e, 1, LEDGER_DECIDED, NULL, f);
+	return r < 0 ? fault_wrap(f, r, "session '%s' goes on, for its stop could not be recorded",
+				  n->session)
+		     : 0;
+}
+
+/* 1: sent; 0: it has ended meanwhile. */
+static int ask(int pidfd, uint32_t grace_s, struct fault *f)
+{
+	siginfo_t si = { .si_signo = STOP_SIGNAL, .si_code = SI_QUEUE };
+
+	si.si_pid = getpid();
+	si.si_uid = getuid();
+	si.si_value.sival_int = stop_signal_value(grace_s);
+	if (syscall(SYS_pidfd_send_signal, pidfd, STOP_SIGNAL, &si, 0) == 0)
+		return 1;
+	return errno == ESRCH ? 0 : fault_errno(f, errno, "signal the supervisor");
+}
+
+static int wait_for(int pidfd, const struct session_note *n, uint32_t grace_s, struct fault *f)
+{
+	const uint64_t grace_ms = grace_s == STOP_GRACE_PROFILE ? 0 : (uint64_t)grace_s * 1000;
+	const uint64_t until = clock_boot_ns() / 1000000 + grace_ms + PATIENCE_MS;
+	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+
+	for (;;) {
+		uint64_t now = clock_boot_ns() / 1000000;
+		int ready = now >= until ? 0 : poll(&p, 1, until - now > 60000 ? 60000 : (int)(until - now));
+
+		if (ready > 0)
+			return 0;
+		if (ready < 0 && errno != EINTR)
+			return fault_errno(f, errno, "wait for the end");
+		if (ready == 0 && clock_boot_ns() / 1000000 >= until)
+			return fault_set(f, ETIMEDOUT,
+					 "session '%s' does not end, its supervisor %d does not answer: "
+					 "kill -KILL %d, then: custody recover",
+					 n->session, (int)n->pid, (int)n->pid);
+	}
+}
+
+/* Somebody else's stop, or its own end, came first. */
+static int say_over(const struct session_note *n)
+{
+	fprintf(stderr, PACKAGE_NAME " stop: session '%s' %s\n", n->session,
+		n->state == SESSION_LOST ? "lost its supervisor: custody recover" : "has ended already");
+	return STATUS_NO;
+}
+
+static int print_end(struct verb_call *c, const char *id, struct fault *f)
+{
+	_cleanup_session_note_ struct session_note n = { 0 };
+	_cleanup_jdoc_ struct jdoc *d = NULL;
+	int r;
+
+	if (!c->json) {
+		puts(id);
+		return STATUS_OK;
+	}
+	r = session_note_find(&c->dirs, id, &n, f);
+	if (r < 0)
+		return r;
+	d = jdoc_new_object();
+	jdoc_set_int(d, "schema_version", 1);
+	jdoc_set(d, "session", session_describe_note(&n));
+	r = verb_print(d, f);
+	return r < 0 ? r : STATUS_OK;
+}
+
+static int run(struct verb_call *c, struct fault *f)
+{
+	_cleanup_session_note_ struct session_note n = { 0 };
+	_cleanup_close_ int pidfd = -EBADF;
+	uint32_t grace_s;
+	int status, r;
+
+	if (parse_grace(c->grace, &grace_s) < 0) {
+		_cleanup_free_ char *shown = str_escape(c->grace);
+
+		fprintf(stderr, PACKAGE_NAME " stop: --time: '%s' is no time (10, 90s, 5m)\n",
+			shown ? shown : "?");
+		return STATUS_USAGE;
+	}
+	r = session_text_find(&c->dirs, "stop", c->words[0], &n, &status, f);
+	if (r < 0 || status != STATUS_OK)
+		return r < 0 ? r : status;
+	if (n.state != SESSION_RUNNING)
+		return say_over(&n);
+	pidfd = session_note_watch(&c->dirs, &n, f);
+	if (pidfd == -ESRCH) {
+		fault_done(f);
+		return say_over(&n);
+	}
+	r = pidfd < 0 ? pidfd : record(c, &n, grace_s, f);
+	if (r == 0)
+		r = ask(pidfd, grace_s, f);
+	if (r <= 0)
+		return r < 0 ? r : say_over(&n);
+	r = wait_for(pidfd, &n, grace_s, f);
+	return r < 0 ? r : print_end(c, n.session, f);
+}
+
+int cmd_stop(int argc, char **argv, struct fault *f)
+{
+	static const struct verb v = {
+		"stop", "SESSION [--time SECONDS] [--json] [--lane LANE]", " --time --json --lane ", 1, 1, run
+	};
+
+	return verb_run(&v, argc - 1, argv + 1, f);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/signalfd.h>
+
+/*
+ * How `custody stop` differs from anybody's kill: the SIGTERM it queues carries a value, which no plain one has, and in it
+ * how long the payload may take to end.  Only who may signal the supervisor at all can queue it.
+ */
+#define STOP_SIGNAL SIGTERM
+#define STOP_MARK UINT32_C(0x53000000)
+#define STOP_GRACE_MAX UINT32_C(0xfffffe) /* seconds */
+#define STOP_GRACE_PROFILE UINT32_C(0xffffff)
+
+static inline int stop_signal_value(uint32_t grace_s)
+{
+	return (int)(STOP_MARK | grace_s);
+}
+
+/* GRACE_S: what the value says, STOP_GRACE_PROFILE for what the profile says. */
+static inline bool stop_signal_is(const struct signalfd_siginfo *si, uint32_t *grace_s)
+{
+	const uint32_t value = (uint32_t)si->ssi_int;
+
+	if (si->ssi_signo != STOP_SIGNAL || si->ssi_code != SI_QUEUE ||
+	    (value & UINT32_C(0xff000000)) != STOP_MARK)
+		return false;
+	*grace_s = value & UINT32_C(0xffffff);
+	return true;
+}
