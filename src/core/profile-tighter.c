@@ -184,7 +184,9 @@ bool profile_key_is_tighter(const struct profile_key *k, const void *base, const
 	case PROFILE_ORDER_SUPERSET:
 		return is_each_in(list(k, base), list(k, p), NULL);
 	case PROFILE_ORDER_BELOW:
-		return path_is_below(text(k, p), text(k, base));
+		/* A sandbox root has no source of its own: nothing is below it but the same. */
+		return is_equal(k, base, p) ||
+		       (text(k, p) && text(k, base) && path_is_below(text(k, p), text(k, base)));
 	case PROFILE_ORDER_USER:
 		return is_user_tighter(text(k, base), text(k, p));
 	}

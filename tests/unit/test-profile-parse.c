@@ -273,7 +273,7 @@ static void an_empty_section_asks_for_nothing(void)
 
 static void governance_and_audit_are_carried_out(void)
 {
-	_cleanup_profile_ struct profile *p = NULL, *q = NULL;
+	_cleanup_profile_ struct profile *p = NULL, *q = NULL, *s = NULL;
 
 	CHECK(parse(HEAD ",\"governance\":{\"allow_self\":false},\"audit\":{\"redact\":[\"--token\"]}}", &p,
 		    NULL) == 0);
@@ -281,8 +281,9 @@ static void governance_and_audit_are_carried_out(void)
 	/* Their hook's arguments bring them to bundles.  What is not brought is refused there, not forgotten. */
 	CHECK(profile_require_portable(p, NULL) == 0);
 	CHECK(parse(HEAD ",\"forensics\":{\"on\":[\"oom\"]}}", &q, NULL) == 0);
-	CHECK(profile_require_supported(q, NULL) == 0);
-	CHECK(profile_require_portable(q, NULL) == -ENOTSUP);
+	CHECK(profile_require_supported(q, NULL) == 0 && profile_require_portable(q, NULL) == 0);
+	CHECK(parse(HEAD ",\"workspace\":{\"sandbox\":\"a\"}}", &s, NULL) == 0);
+	CHECK(profile_require_supported(s, NULL) == 0 && profile_require_portable(s, NULL) == -ENOTSUP);
 }
 
 static bool is_same_digest(const char *a, const char *b)
