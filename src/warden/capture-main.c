@@ -43,20 +43,54 @@ static int code_of(struct archive *a)
 	return code > 0 && code < 256 ? code : EIO;
 }
 
-/* 0, EPIPE when the other end is gone in the middle. */
-static int read_full(void *to, size_t len)
+/* What came in and was not used yet: heads and names are short, and a system call for each of them costs more than they do. */
+struct input {
+	char *bytes; /* STEP of them */
+	size_t at, n;
+};
+
+/* 0 when there is something, EPIPE when the other end is gone in the middle. */
+static int fill(struct input *in)
+{
+	ssize_t n;
+
+	if (in->at < in->n)
+		return 0;
+	do
+		n = read(STDIN_FILENO, in->bytes, STEP);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return n < 0 ? errno : EPIPE;
+	in->at = 0;
+	in->n = (size_t)n;
+	return 0;
+}
+
+/* At most LEN bytes, where they are. */
+static const char *take(struct input *in, uint64_t len, size_t *ret)
+{
+	const char *from = in->bytes + in->at;
+
+	*ret = in->n - in->at < len ? in->n - in->at : (size_t)len;
+	in->at += *ret;
+	return from;
+}
+
+static int read_full(struct input *in, void *to, size_t len)
 {
 	char *at = to;
 
 	while (len > 0) {
-		ssize_t n = read(STDIN_FILENO, at, len);
+		const char *from;
+		size_t step;
+		int r = fill(in);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? errno : EPIPE;
-		at += n;
-		len -= (size_t)n;
+		if (r != 0)
+			return r;
+		from = take(in, len, &step);
+		memcpy(at, from, step);
+		at += step;
+		len -= step;
 	}
 	return 0;
 }
@@ -92,39 +126,41 @@ static int put_head(struct archive *a, struct archive_entry *e, const struct pac
 	return archive_write_header(a, e) < ARCHIVE_WARN ? code_of(a) : 0;
 }
 
-static int put_data(struct archive *a, char *buffer, uint64_t left)
+static int put_data(struct archive *a, struct input *in, uint64_t left)
 {
-	int r = 0;
+	while (left > 0) {
+		const char *from;
+		size_t step;
+		int r = fill(in);
 
-	while (r == 0 && left > 0) {
-		size_t step = left < STEP ? (size_t)left : STEP;
-
-		r = read_full(buffer, step);
-		if (r == 0 && archive_write_data(a, buffer, step) != (la_ssize_t)step)
-			r = code_of(a);
+		if (r != 0)
+			return r;
+		from = take(in, left, &step);
+		if (archive_write_data(a, from, step) != (la_ssize_t)step)
+			return code_of(a);
 		left -= step;
 	}
-	return r;
+	return 0;
 }
 
-static int put_all(struct archive *a, struct archive_entry *e, char *buffer, char *name)
+static int put_all(struct archive *a, struct archive_entry *e, struct input *in, char *name)
 {
 	for (;;) {
 		struct pack_head head;
-		int r = read_full(&head, sizeof(head));
+		int r = read_full(in, &head, sizeof(head));
 
 		if (r == 0 && head.type == PACK_END)
 			return 0;
 		if (r == 0 && head.len > PACK_NAME_MAX)
 			r = EBADMSG;
 		if (r == 0)
-			r = read_full(name, head.len);
+			r = read_full(in, name, head.len);
 		if (r == 0) {
 			name[head.len] = '\0';
 			r = put_head(a, e, &head, name);
 		}
 		if (r == 0)
-			r = put_data(a, buffer, head.size);
+			r = put_data(a, in, head.size);
 		if (r != 0)
 			return r;
 	}
@@ -133,6 +169,7 @@ static int put_all(struct archive *a, struct archive_entry *e, char *buffer, cha
 /* A share says only at the last of these that it was full. */
 static int pack(struct archive *a, struct archive_entry *e, char *buffer, char *name)
 {
+	struct input in = { .bytes = buffer };
 	int r = 0;
 
 	if (archive_write_set_format_pax_restricted(a) < ARCHIVE_WARN ||
@@ -142,7 +179,7 @@ static int pack(struct archive *a, struct archive_entry *e, char *buffer, char *
 	    archive_write_set_bytes_in_last_block(a, 1) < ARCHIVE_WARN ||
 	    archive_write_open_fd(a, STDOUT_FILENO) != ARCHIVE_OK)
 		return code_of(a);
-	r = put_all(a, e, buffer, name);
+	r = put_all(a, e, &in, name);
 	if (r == 0 && archive_write_close(a) != ARCHIVE_OK)
 		r = code_of(a);
 	if (r == 0 && fsync(STDOUT_FILENO) < 0)
