@@ -176,9 +176,14 @@ static void add_overlay(struct jdoc *mounts, const struct subject *s, const stru
 	append_layer(options, "upperdir", p->upper);
 	append_layer(options, "workdir", p->work);
 	/* In a user namespace overlayfs may keep its notes only in user.* attributes. */
-	if (bundle_asks(s, LAYER_USER_NS))
+	if (bundle_asks(s, LAYER_USER_NS)) {
 		jdoc_append_string(options, "userxattr");
-	/* The upper layer never outlives the session: no sync when it is unmounted. */
+	} else {
+		/* As userxattr has it: a layer that says everything by itself can be applied in parts, and again. */
+		jdoc_append_string(options, "redirect_dir=off");
+		jdoc_append_string(options, "metacopy=off");
+	}
+	/* Whoever keeps the upper layer syncs it: no need to when it is unmounted. */
 	jdoc_append_string(options, "volatile");
 	jdoc_append_string(options, "nosuid");
 	jdoc_append_string(options, "nodev");

@@ -132,3 +132,11 @@ libcore_a_SOURCES += src/core/pin-impl.h src/core/pin-tries.c src/core/pin-wrap.
 libcore_a_SOURCES += src/core/request-answer.c src/core/request-carry.c
 libcore_a_SOURCES += src/core/request-approved.c src/core/request-file.c src/core/request-impl.h
 libcore_a_SOURCES += src/core/request.c src/core/request.h
+
+# Review of what an overlay run changed.
+libcore_a_SOURCES += src/core/apply.c src/core/apply.h src/core/apply-file.c src/core/apply-impl.h src/core/apply-swap.c
+libcore_a_SOURCES += src/core/changes.c src/core/changes.h src/core/changes-base.c src/core/changes-collect.c
+libcore_a_SOURCES += src/core/changes-impl.h src/core/changes-judge.c
+libcore_a_SOURCES += src/core/overlay-mark.c src/core/overlay-mark.h
+libcore_a_SOURCES += src/core/review.h src/core/review-judge.c src/core/review-link.c
+libcore_a_SOURCES += src/core/tree-at.c src/core/tree-at.h

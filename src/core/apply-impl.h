@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "core/apply.h"
+#include "core/review.h"
+#include "core/tree-at.h"
+
+/* Private to apply*.c. */
+#define APPLY_NAME_SIZE (sizeof(REVIEW_TEMP) + 16)
+
+struct apply {
+	const struct changes *changes;
+	const struct apply_ask *ask;
+	struct tree_at base, upper;
+	struct apply_stats stats;
+};
+
+/* Where one change happens: a directory of the base, and two names in it. */
+struct apply_place {
+	int dirfd; /* until the next question to a->base */
+	const char *name;
+	char temp[APPLY_NAME_SIZE]; /* what it is called on its way */
+};
+
+int apply_open_place(struct apply *a, const struct change *ch, struct apply_place *ret,
+		     struct fault *f) _must_check_;
+/* PLACE->temp is whole: it takes its name, and what had the name is removed. */
+int apply_swap(struct apply *a, const struct change *ch, const struct apply_place *p,
+	       struct fault *f) _must_check_;
+/* What has the name goes, with all that is in it. */
+int apply_remove(struct apply *a, const struct change *ch, struct fault *f) _must_check_;
+/* A regular file, whole, under the name PLACE->temp. */
+int apply_write(struct apply *a, const struct change *ch, const struct apply_place *p,
+		struct fault *f) _must_check_;
+/* Is ST what CH had found in the base? */
+bool apply_is_old(const struct change *ch, const struct stat *st);

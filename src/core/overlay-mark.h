@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "base/fault.h"
+
+/*
+ * What overlayfs itself noted on one entry of an upper layer.  Its notes are extended attributes in one of two places:
+ * trusted.overlay.*, or user.overlay.* of a mount with `userxattr`.  Only the place that the mount used is read: in the
+ * other one the payload may have written what it liked.
+ */
+enum overlay_notes {
+	OVERLAY_NOTES_USER,
+	OVERLAY_NOTES_TRUSTED,
+};
+
+#define OVERLAY_ORIGIN_MAX 256
+#define OVERLAY_REDIRECT_MAX 4096
+
+struct overlay_mark {
+	bool opaque;	/* what lies below it is not seen */
+	bool whiteouts; /* its files may be whiteouts by attribute */
+	bool whiteout;	/* by attribute: an empty file that stands for a removed one */
+	bool metacopy;	/* the data is still in the lower layer */
+	char *redirect; /* where in the lower layer it came from: "/from/the/root" or "a-name-beside-it"; NULL: same path */
+	bool has_origin; /* it was copied up */
+	uint8_t origin[OVERLAY_ORIGIN_MAX];
+	size_t origin_len;
+};
+
+/* FD is the entry itself; O_PATH will do where /proc is mounted. */
+int overlay_mark_read(int fd, enum overlay_notes notes, struct overlay_mark *ret,
+		      struct fault *f) _must_check_;
+void overlay_mark_done(struct overlay_mark *m);
+#define _cleanup_mark_ _cleanup_(overlay_mark_done)
+
+bool overlay_is_whiteout(const struct statx *stx); /* a device 0:0 */
+
+/* Is NAME in DIRFD ("" with AT_EMPTY_PATH: DIRFD itself) the very file that M was copied up from?  Nobody can say: true. */
+bool overlay_is_origin(const struct overlay_mark *m, int dirfd, const char *name);
