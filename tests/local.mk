@@ -98,6 +98,8 @@ tests_unit_test_walk_SOURCES = tests/unit/test-walk.c tests/unit/tap.h
 
 unit_tests += tests/unit/test-changes
 tests_unit_test_changes_SOURCES = tests/unit/test-changes.c tests/unit/overlay-fixture.h tests/unit/tree-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-line-diff
+tests_unit_test_line_diff_SOURCES = tests/unit/test-line-diff.c tests/unit/tap.h
 unit_tests += tests/unit/test-capture
 tests_unit_test_capture_SOURCES = tests/unit/test-capture.c tests/unit/tree-fixture.h tests/unit/tap.h
 

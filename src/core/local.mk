@@ -67,6 +67,7 @@ libcore_a_SOURCES = \
 	src/core/ledger-tail.c \
 	src/core/ledger-verify.c src/core/ledger-verify.h \
 	src/core/ledger.h \
+	src/core/line-diff.c src/core/line-diff.h src/core/line-unified.c \
 	src/core/operand.c src/core/operand.h \
 	src/core/operand-layer.c \
 	src/core/operand-path.c src/core/operand-path.h \
