@@ -97,7 +97,9 @@ unit_tests += tests/unit/test-walk
 tests_unit_test_walk_SOURCES = tests/unit/test-walk.c tests/unit/tap.h
 
 unit_tests += tests/unit/test-changes
-tests_unit_test_changes_SOURCES = tests/unit/test-changes.c tests/unit/overlay-fixture.h tests/unit/tree-fixture.h tests/unit/tap.h
+tests_unit_test_changes_SOURCES = tests/unit/test-changes.c tests/unit/child.h tests/unit/overlay-fixture.h tests/unit/tree-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-review
+tests_unit_test_review_SOURCES = tests/unit/test-review.c tests/unit/child.h tests/unit/overlay-fixture.h tests/unit/tree-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-line-diff
 tests_unit_test_line_diff_SOURCES = tests/unit/test-line-diff.c tests/unit/tap.h
 unit_tests += tests/unit/test-capture

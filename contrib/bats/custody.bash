@@ -67,7 +67,7 @@ custody_leftovers() {
 # show: the note, closed, and the log of a detached run; and its changes, if the note says that they are kept.
 custody_is_over() {
 	[ "$(stat -c '%F %a' "$1/session.json" 2>/dev/null)" = "regular file 400" ] || return
-	[ -z "$(find "$1" -mindepth 1 -maxdepth 1 ! -name session.json ! -name lane ! -name stdio.log ! -name stdio.log.1 ! -name u)" ] || return
+	[ -z "$(find "$1" -mindepth 1 -maxdepth 1 ! -name session.json ! -name lane ! -name stdio.log ! -name stdio.log.1 ! -name u ! -name layer.json)" ] || return
 	[ ! -e "$1/u" ] || jq -e .kept "$1/session.json" >/dev/null
 }
 

@@ -76,5 +76,8 @@ custody_SOURCES = \
 	src/cli/session-supervise.c \
 	src/cli/toml-lines.c src/cli/toml-lines.h \
 	src/cli/verb.c src/cli/verb.h
+custody_SOURCES += src/cli/cmd-apply.c src/cli/cmd-diff.c src/cli/cmd-discard.c
+custody_SOURCES += src/cli/review.c src/cli/review.h src/cli/review-print.c src/cli/review-prune.c src/cli/review-text.c
+custody_SOURCES += src/cli/session-keep.c
 custody_LDFLAGS = $(prog_ldflags) $(oci_ldflags)
 custody_LDADD = libwarden.a liboci.a libcore.a libbase.a $(oci_libs) $(PROG_LIBS) $(CRYPT_LIBS)

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "cli/review.h"
 #include "cli/session-run-impl.h"
 #include "core/ledger-redact.h"
 
@@ -122,9 +123,11 @@ static bool has_changes(int state)
 	return found;
 }
 
-static int write_end(struct session_note *n, const struct session *s, const struct run_result *res,
+static int write_end(struct session_run *run, const struct session *s, const struct run_result *res,
 		     struct fault *f)
 {
+	struct session_note *n = &run->note;
+	const uint64_t since_us = n->started_us;
 	_cleanup_close_ int dir = open_state(s, f);
 	int r;
 
@@ -138,12 +141,22 @@ static int write_end(struct session_note *n, const struct session *s, const stru
 	n->signal = res->exit.signal;
 	n->abnormal = res->exit.abnormal;
 	n->changed = has_changes(dir);
+	n->kept = n->changed && session_keep(run, dir, since_us);
 	r = copy_text(&n->reason, exit_reason_name(res->exit.reason), f);
 	if (r == 0)
 		r = copy_text(&n->source, exit_source_name(res->exit.source), f);
 	if (r == 0)
 		r = copy_text(&n->evidence, res->evidence, f);
 	return r < 0 ? r : session_note_write(dir, n, f);
+}
+
+/* The one that was just kept stays; that others could not go is not this run's fault. */
+static void prune(const struct session_run *run)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+
+	if (review_prune(&run->docket.dirs, run->docket.config, run->id, &f) < 0)
+		log_info("%s, ignoring", fault_text(&f));
 }
 
 void session_noted_end(struct session_run *run, struct session *s, const struct run_result *res)
@@ -153,7 +166,9 @@ void session_noted_end(struct session_run *run, struct session *s, const struct 
 	/* Nothing was executed: a refusal, not a session. */
 	if (run->note.state != SESSION_RUNNING || res->exit.reason == EXIT_REASON_SETUP_FAILED)
 		return;
-	if (write_end(&run->note, s, res, &f) < 0)
+	if (write_end(run, s, res, &f) < 0)
 		log_info("%s, ignoring", fault_text(&f));
 	s->has_note = true;
+	if (run->note.kept)
+		prune(run);
 }

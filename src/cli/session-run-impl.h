@@ -45,5 +45,10 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 int session_noted_begin(struct session_run *run, const struct run_options *o, struct session *s,
 			struct fault *f) _must_check_;
 void session_noted_end(struct session_run *run, struct session *s, const struct run_result *res);
+/*
+ * DIR is the session's state, whose layer of changes is not empty: does it stay, described?  What of the worktree was
+ * changed after SINCE_US was not seen by it.
+ */
+bool session_keep(const struct session_run *run, int dir, uint64_t since_us);
 /* What could not be cleaned up, ignoring. */
 void session_complain(int r, struct fault *f);

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/seam.h"
 #include "base/str.h"
+#include "cli/review.h"
 #include "cli/session-detach.h"
 #include "cli/session-evidence.h"
 #include "cli/session-place.h"
@@ -74,7 +75,8 @@ static void meanwhile(void *arg)
 	session_record_meanwhile(j->record, j->dirs);
 	seam("peer-told");
 	/* Not this run's fault: said aloud, ignoring. */
-	if (session_recover_dead(j->record, j->dirs, &f) < 0)
+	if (session_recover_dead(j->record, j->dirs, &f) < 0 ||
+	    review_prune_hourly(j->dirs, j->run->docket.config, &f) < 0)
 		log_info("%s, ignoring", fault_text(&f));
 }
 

@@ -124,8 +124,8 @@ static int keep_list(const struct change *ch, const struct apply_place *p, int o
 
 static int open_source(struct apply *a, const struct change *ch, struct fault *f)
 {
-	_cleanup_close_ int fd = ch->data ? tree_at_open(&a->base, ch->data) :
-					    tree_at_open(&a->upper, ch->path);
+	_cleanup_close_ int fd =
+		ch->data ? tree_at_open(&a->base, ch->data) : tree_at_open(&a->upper, ch->path);
 	struct stat st;
 
 	if (fd < 0)

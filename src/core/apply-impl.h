@@ -6,7 +6,7 @@
 #include "core/tree-at.h"
 
 /* Private to apply*.c. */
-#define APPLY_NAME_SIZE (sizeof(REVIEW_TEMP) + 16)
+#define APPLY_NAME_SIZE (sizeof(REVIEW_TEMP) + 16) /* 8 digits for the session, 8 for the path */
 
 struct apply {
 	const struct changes *changes;
@@ -22,6 +22,8 @@ struct apply_place {
 	char temp[APPLY_NAME_SIZE]; /* what it is called on its way */
 };
 
+/* How all names of this session's applies begin. */
+void apply_name_session(const struct apply *a, char name[APPLY_NAME_SIZE]);
 int apply_open_place(struct apply *a, const struct change *ch, struct apply_place *ret,
 		     struct fault *f) _must_check_;
 /* PLACE->temp is whole: it takes its name, and what had the name is removed. */

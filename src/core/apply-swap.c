@@ -10,21 +10,33 @@
 #include "base/digest.h"
 #include "base/fd.h"
 #include "base/path.h"
-#include "base/str.h"
 #include "base/walk.h"
 #include "core/apply-impl.h"
 
-static void name_temp(const struct apply *a, const char *path, char *temp)
+static void hash_text(const char *text, char hex[9])
 {
-	_cleanup_strbuf_ struct strbuf text = { 0 };
-	char hex[DIGEST_HEX_SIZE];
 	struct digest d;
 
-	/* From the path, so that the next apply finds what this one may leave. */
-	strbuf_printf(&text, "%s %s", a->ask->session, path);
-	digest_bytes(text.text ? text.text : "", text.len, &d);
-	digest_to_hex(&d, hex);
-	(void)snprintf(temp, APPLY_NAME_SIZE, REVIEW_TEMP "%.16s", hex);
+	digest_bytes(text, strlen(text), &d);
+	digest_hex(d.bytes, 4, hex);
+}
+
+/* The session's part tells its leftovers from other names, the path's two of them apart. */
+void apply_name_session(const struct apply *a, char name[APPLY_NAME_SIZE])
+{
+	char hex[9];
+
+	hash_text(a->ask->session, hex);
+	(void)snprintf(name, APPLY_NAME_SIZE, REVIEW_TEMP "%s", hex);
+}
+
+static void name_temp(const struct apply *a, const char *path, char temp[APPLY_NAME_SIZE])
+{
+	size_t n;
+
+	apply_name_session(a, temp);
+	n = strlen(temp);
+	hash_text(path, temp + n);
 }
 
 int apply_open_place(struct apply *a, const struct change *ch, struct apply_place *ret, struct fault *f)
@@ -47,9 +59,9 @@ bool apply_is_old(const struct change *ch, const struct stat *st)
 
 	if (st->st_ino != o->ino || (st->st_mode & S_IFMT) != (o->mode & S_IFMT))
 		return false;
-	return S_ISDIR(st->st_mode) || ((uint64_t)st->st_size == o->size && st->st_mode == o->mode &&
-					st->st_mtim.tv_sec == o->mtime.tv_sec &&
-					st->st_mtim.tv_nsec == o->mtime.tv_nsec);
+	return S_ISDIR(st->st_mode) ||
+	       ((uint64_t)st->st_size == o->size && st->st_mode == o->mode &&
+		st->st_mtim.tv_sec == o->mtime.tv_sec && st->st_mtim.tv_nsec == o->mtime.tv_nsec);
 }
 
 /* Everything in the directory FD, which was PATH, is on the list of what goes. */
@@ -96,11 +108,13 @@ static int swap_old(struct apply *a, const struct change *ch, const struct apply
 
 	if (renameat2(p->dirfd, p->temp, p->dirfd, p->name, RENAME_EXCHANGE) < 0)
 		return fault_errno(f, errno,
-				   errno == EINVAL ? "exchange it: this file system cannot do that" : "exchange it");
+				   errno == EINVAL ? "exchange it: this file system cannot do that"
+						   : "exchange it");
 	r = require_old(a, ch, p->dirfd, p->temp, f);
 	if (r < 0) {
 		if (renameat2(p->dirfd, p->temp, p->dirfd, p->name, RENAME_EXCHANGE) < 0)
-			return fault_set(f, ESTALE, "it was changed meanwhile; what was there is '%s' now", p->temp);
+			return fault_set(f, ESTALE, "it was changed meanwhile; what was there is '%s' now",
+					 p->temp);
 		return r;
 	}
 	return path_remove_tree(p->dirfd, p->temp, f);
@@ -113,8 +127,8 @@ int apply_swap(struct apply *a, const struct change *ch, const struct apply_plac
 	if (ch->old.mode)
 		r = swap_old(a, ch, p, f);
 	else if (renameat2(p->dirfd, p->temp, p->dirfd, p->name, RENAME_NOREPLACE) < 0)
-		r = errno == EEXIST ? fault_set(f, EEXIST, "something was made there meanwhile") :
-				      fault_errno(f, errno, "give it its name");
+		r = errno == EEXIST ? fault_set(f, EEXIST, "something was made there meanwhile")
+				    : fault_errno(f, errno, "give it its name");
 	if (r < 0 && !(f && f->text && strstr(f->text, p->temp)))
 		(void)!path_remove_tree(p->dirfd, p->temp, NULL);
 	return r;

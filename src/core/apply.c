@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "core/apply.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/str.h"
 #include "core/apply-impl.h"
 
 static bool is_wanted(const struct change *ch)
@@ -19,22 +21,30 @@ static bool is_wanted(const struct change *ch)
 }
 
 /*
- * What an apply that died has left beside the places of this list.  The names are ours: nothing from a layer may have one,
- * and whoever else takes one loses it.
+ * What an apply that died has left in a directory of this list.  The names are ours: nothing from a layer may have one, and
+ * whoever else takes one loses it.
  */
 static int clean(struct apply *a, const struct change *ch, struct fault *f)
 {
-	struct apply_place p;
-	int r;
+	_cleanup_close_ int fd = -EBADF;
+	char ours[APPLY_NAME_SIZE];
+	const struct dirent *e;
+	int dir, r = 0;
+	DIR *d;
 
-	if (!*ch->path)
+	if (!S_ISDIR(ch->new.mode) || tree_at_dir(&a->base, ch->path, &dir) < 0)
 		return 0;
-	tree_at_forget(&a->base);
-	r = apply_open_place(a, ch, &p, NULL);
-	/* No directory, nothing in it. */
-	if (r < 0)
-		return 0;
-	return path_remove_tree(p.dirfd, p.temp, f);
+	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd < 0 ? NULL : fdopendir(fd);
+	if (!d)
+		return fault_errno(f, errno, "read '%s'", *ch->path ? ch->path : ".");
+	(void)TAKE_FD(fd);
+	apply_name_session(a, ours);
+	while (r == 0 && (e = readdir(d)))
+		if (str_starts(e->d_name, ours))
+			r = path_remove_tree(dirfd(d), e->d_name, f);
+	(void)closedir(d);
+	return r;
 }
 
 /* FD may be O_PATH: fchmod wants more than that, and a directory of mode 0 gives no more. */
@@ -55,7 +65,7 @@ static int own_made(const struct apply *a, const struct change *ch, const struct
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return fault_errno(f, errno, "open '%s'", p->temp);
-	if ((st.st_mode & S_IFMT) != (ch->new.mode & S_IFMT) || st.st_uid != geteuid() ||
+	if ((st.st_mode & S_IFMT) != (ch->new.mode &S_IFMT) || st.st_uid != geteuid() ||
 	    (!S_ISDIR(st.st_mode) && st.st_nlink != 1))
 		return fault_set(f, ESTALE, "'%s' was changed meanwhile", p->temp);
 	if (a->ask->as_root && fchownat(fd, "", ch->new.uid, ch->new.gid, AT_EMPTY_PATH) < 0)

@@ -11,10 +11,21 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "core/changes-impl.h"
+#include "core/review.h"
 
 static char *join(const char *dir, const char *name)
 {
 	return !*dir ? strdup(name) : !*name ? strdup(dir) : path_join(dir, name);
+}
+
+/* What an apply that died has left is no part of the tree; the next one removes it. */
+static bool is_ours(struct walk *w, int event, const struct walk_entry *e)
+{
+	if (!str_starts(e->name, REVIEW_TEMP))
+		return false;
+	if (event == WALK_ENTER)
+		walk_skip(w);
+	return true;
 }
 
 static int add_unknown(struct collect *c, const char *path, int error, const char *why, struct fault *f)
@@ -73,7 +84,7 @@ int changes_delete(struct collect *c, const char *path, bool self, struct fault 
 
 		if (!full)
 			return fault_errno(f, ENOMEM, "changes");
-		if (r == WALK_LEAVE || !*e.path)
+		if (r == WALK_LEAVE || !*e.path || is_ours(w, r, &e))
 			continue;
 		r = r == WALK_ERROR ? add_unknown(c, full, e.error, e.why, f) : add_deleted(c, full, f);
 		if (r < 0)
@@ -133,7 +144,7 @@ static int drop_rest(struct collect *c, const char *dir, int upper, const char *
 
 		if (!full)
 			return fault_errno(f, ENOMEM, "changes");
-		if (r == WALK_LEAVE || !*e.path)
+		if (r == WALK_LEAVE || !*e.path || is_ours(w, r, &e))
 			continue;
 		if (r == WALK_ENTER)
 			walk_skip(w);
@@ -162,7 +173,7 @@ int changes_shift(struct collect *c, const char *dir, int fd, const char *from, 
 
 		if (!path || !source)
 			return fault_errno(f, ENOMEM, "changes");
-		if (r == WALK_LEAVE || !*e.path)
+		if (r == WALK_LEAVE || !*e.path || is_ours(w, r, &e))
 			continue;
 		/* The layer says itself what becomes of the names that it has. */
 		if (!strchr(e.path, '/') && has_name(fd, e.name)) {

@@ -29,5 +29,4 @@ bool changes_is_later(const struct collect *c, const struct change_side *s);
 /* Everything that the base has at PATH goes; SELF: PATH too, else only what is in it. */
 int changes_delete(struct collect *c, const char *path, bool self, struct fault *f) _must_check_;
 /* DIR, whose descriptor in the layer is FD, shows what the base has in FROM (NULL: nothing) and not what it has in DIR. */
-int changes_shift(struct collect *c, const char *dir, int fd, const char *from,
-		  struct fault *f) _must_check_;
+int changes_shift(struct collect *c, const char *dir, int fd, const char *from, struct fault *f) _must_check_;

@@ -145,7 +145,7 @@ static int check_data(struct collect *c, struct change *ch, struct fault *f)
 
 int changes_judge(struct collect *c, struct change *ch, const struct overlay_mark *mark, struct fault *f)
 {
-	mode_t type = ch->new.mode & S_IFMT;
+	mode_t type = ch->new.mode &S_IFMT;
 	int r;
 
 	r = changes_look_base(c, ch->path, &ch->old, f);
@@ -161,8 +161,8 @@ int changes_judge(struct collect *c, struct change *ch, const struct overlay_mar
 		else if (S_ISLNK(type))
 			r = !str_eq(ch->old.link, ch->new.link);
 		else
-			r = (S_ISCHR(type) || S_ISBLK(type)) &&
-			    (ch->old.rdev_major != ch->new.rdev_major || ch->old.rdev_minor != ch->new.rdev_minor);
+			r = (S_ISCHR(type) || S_ISBLK(type)) && (ch->old.rdev_major != ch->new.rdev_major ||
+								 ch->old.rdev_minor != ch->new.rdev_minor);
 		if (r == -ENOMEM)
 			return fault_errno(f, ENOMEM, "changes");
 		if (r < 0) {
@@ -173,9 +173,9 @@ int changes_judge(struct collect *c, struct change *ch, const struct overlay_mar
 		}
 		ch->bytes = r > 0;
 		ch->kind = ch->bytes || (!S_ISLNK(type) && ch->old.mode != ch->new.mode) ||
-					   ch->old.uid != ch->new.uid || ch->old.gid != ch->new.gid ?
-				   CHANGE_MODIFIED :
-				   CHANGE_SAME;
+					   ch->old.uid != ch->new.uid || ch->old.gid != ch->new.gid
+				   ? CHANGE_MODIFIED
+				   : CHANGE_SAME;
 	}
 	if (ch->kind != CHANGE_MODIFIED)
 		ch->bytes = ch->kind != CHANGE_SAME;

@@ -65,7 +65,8 @@ struct changes_ask {
 	int upper, base; /* directories */
 	enum overlay_notes notes;
 	struct capture_ids ids; /* of the layer's files; not set: as they are */
-	struct timespec since;	/* what of the base changed after that was not seen by the session; 0: not asked */
+	struct timespec
+		since; /* what of the base changed after that was not seen by the session; 0: not asked */
 };
 
 int changes_collect(const struct changes_ask *ask, struct changes *ret, struct fault *f) _must_check_;

@@ -215,6 +215,13 @@ static const struct profile_key keys[] = {
 	{ "forensics.keep_free", PROFILE_KIND_SIZE, PROFILE_ORDER_MORE, FIELD(forensics.keep_free), "1G", 0, SIZE_LIMIT,
 	  .help = "Room that evidence leaves free." },
 
+	{ "review", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
+	  .help = "What overlay runs changed, until it is applied or discarded." },
+	{ "review.keep_days", PROFILE_KIND_COUNT, PROFILE_ORDER_MORE, FIELD(review.keep_days), "7", 0, 36500,
+	  .help = "Days that changes are kept until somebody applies them." },
+	{ "review.quota", PROFILE_KIND_SIZE, PROFILE_ORDER_MORE, FIELD(review.quota), "10G", MIB, SIZE_LIMIT,
+	  .help = "Room for changes that are kept; the oldest go first." },
+
 	{ "redact", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
 	  .help = "Secrets that stay out of records, on top of the built-in lists." },
 	{ "redact.flags", PROFILE_KIND_TEXTS, PROFILE_ORDER_SUPERSET, FIELD(redact_flags), .shape = &flag_shape,

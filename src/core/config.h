@@ -90,6 +90,10 @@ struct config {
 		uint64_t item_max; /* data of one evidence; 0: a quarter of the quota */
 	} forensics;
 
+	struct {
+		uint64_t keep_days, quota;
+	} review;
+
 	char **redact_flags, **redact_headers;
 	struct config_peer *audit_peers;
 	size_t n_audit_peers;

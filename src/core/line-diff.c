@@ -129,8 +129,8 @@ struct box {
 };
 
 /* One step further from both ends; 1: they have met at *X, *Y. */
-static int step_forward(const struct numbers *s, const struct box *o, ptrdiff_t d, ptrdiff_t delta, ptrdiff_t *x_at,
-			ptrdiff_t *y_at)
+static int step_forward(const struct numbers *s, const struct box *o, ptrdiff_t d, ptrdiff_t delta,
+			ptrdiff_t *x_at, ptrdiff_t *y_at)
 {
 	ptrdiff_t *v = s->forward + COST_MAX + 2, *w = s->backward + COST_MAX + 2;
 	ptrdiff_t n = o->a1 - o->a0, m = o->b1 - o->b0;

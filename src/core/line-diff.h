@@ -41,7 +41,7 @@ void line_diff_done(struct line_diff *d);
 
 /* The unified form, with CONTEXT equal lines around; PUT gets one line at a time, without its line feed. */
 enum line_kind {
-	LINE_HUNK,    /* "@@ -1,2 +1,3 @@", heap text of the diff itself */
+	LINE_HUNK, /* "@@ -1,2 +1,3 @@", heap text of the diff itself */
 	LINE_EQUAL,
 	LINE_REMOVED,
 	LINE_ADDED,

@@ -67,7 +67,6 @@ libcore_a_SOURCES = \
 	src/core/ledger-tail.c \
 	src/core/ledger-verify.c src/core/ledger-verify.h \
 	src/core/ledger.h \
-	src/core/line-diff.c src/core/line-diff.h src/core/line-unified.c \
 	src/core/operand.c src/core/operand.h \
 	src/core/operand-layer.c \
 	src/core/operand-path.c src/core/operand-path.h \
@@ -118,7 +117,7 @@ libcore_a_SOURCES = \
 	src/core/subject-digest.c src/core/subject-digest.h \
 	src/core/subject-json.c src/core/subject-json.h \
 	src/core/subject-map.c src/core/subject-map-env.c src/core/subject-map-mounts.c src/core/subject-map-operands.c src/core/subject-map.h \
-	src/core/subject-apart.c src/core/subject-bind.c src/core/subject-env.c src/core/subject-file.c src/core/subject-mount.c src/core/subject-root.c src/core/subject-sandbox.c \
+	src/core/subject-apart.c src/core/subject-bind.c src/core/subject-env.c src/core/subject-file.c src/core/subject-mount.c src/core/subject-protect.c src/core/subject-root.c src/core/subject-sandbox.c \
 	src/core/warden-door.c src/core/warden-door.h \
 	src/core/warden-order.c src/core/warden-order.h \
 	src/core/worktree.c src/core/worktree.h
@@ -138,6 +137,8 @@ libcore_a_SOURCES += src/core/request.c src/core/request.h
 libcore_a_SOURCES += src/core/apply.c src/core/apply.h src/core/apply-file.c src/core/apply-impl.h src/core/apply-swap.c
 libcore_a_SOURCES += src/core/changes.c src/core/changes.h src/core/changes-base.c src/core/changes-collect.c
 libcore_a_SOURCES += src/core/changes-impl.h src/core/changes-judge.c
+libcore_a_SOURCES += src/core/kept.c src/core/kept.h
+libcore_a_SOURCES += src/core/line-diff.c src/core/line-diff.h src/core/line-unified.c
 libcore_a_SOURCES += src/core/overlay-mark.c src/core/overlay-mark.h
 libcore_a_SOURCES += src/core/review.h src/core/review-judge.c src/core/review-link.c
 libcore_a_SOURCES += src/core/tree-at.c src/core/tree-at.h

@@ -18,6 +18,7 @@ void profile_free(struct profile *p)
 	free(p->workspace_source);
 	free(p->workspace_target);
 	free(p->workspace_sandbox);
+	strv_free(p->workspace_protect);
 	strv_free(p->fs_ro);
 	strv_free(p->fs_rw);
 	strv_free(p->fs_hide);

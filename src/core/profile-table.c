@@ -105,6 +105,19 @@ static bool is_file_name(const char *t)
 	return *t && !strchr(t, '/') && strcmp(t, ".") != 0 && strcmp(t, "..") != 0;
 }
 
+/* Plain names with one '/' between them. */
+static bool is_below(const char *t)
+{
+	do {
+		size_t n = strcspn(t, "/");
+
+		if (n == 0 || (n <= 2 && memcmp(t, "..", n) == 0))
+			return false;
+		t += n;
+	} while (*t && *++t);
+	return t[-1] != '/';
+}
+
 /* clang-format off */
 const struct profile_shape profile_name_shape = {
 	"a name of a-z, 0-9, '.', '_' and '-', at most 64, beginning with a letter or digit",
@@ -125,6 +138,8 @@ static const struct profile_shape pointer_shape = {
 static const struct profile_shape sandbox_name_shape = {
 	"a sandbox root's name: lower case letters, digits, '.', '_' and '-', no dot in front, at most 64",
 	"^[a-z0-9_-][a-z0-9._-]{0,63}$", sandbox_name_is_valid };
+static const struct profile_shape below_shape = {
+	"a path below the worktree, without '..'", "^[^/]+(/[^/]+)*$", is_below };
 static const struct profile_shape file_name_shape = {
 	"a file's name without '/'", "^[^/]+$", is_file_name };
 
@@ -191,6 +206,10 @@ static const struct profile_key keys[] = {
 	  .help = "Sandbox root whose workspace is the worktree, instead of a source; the mode is rw unless it is given." },
 	{ "workspace.target", PROFILE_KIND_PATH, PROFILE_ORDER_SAME, FIELD(workspace_target), "/work",
 	  .help = "Where it appears inside." },
+	{ "workspace.protect", PROFILE_KIND_TEXTS, PROFILE_ORDER_SUPERSET, FIELD(workspace_protect), ".git/hooks .git/config",
+	  .shape = &below_shape, .help = "Paths in it that are read-only inside in mode rw, and that apply leaves alone." },
+	{ "workspace.keep", PROFILE_KIND_BOOL, PROFILE_ORDER_FREE, FIELD(workspace_keep), "true",
+	  .help = "Keep what an overlay run changed, for diff and apply." },
 
 	{ "filesystem", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
 	  .help = "Further paths. \"SOURCE\" or \"SOURCE:TARGET\"." },

@@ -70,9 +70,11 @@ struct profile {
 	char **root_host_paths; /* PROFILE_ROOT_HOST_RO: what of the host is seen, where it exists */
 
 	enum profile_workspace workspace;
-	char *workspace_source;	 /* default: the caller's current directory */
-	char *workspace_target;	 /* default "/work" */
-	char *workspace_sandbox; /* name of a sandbox root, whose workspace is the worktree; NULL: none */
+	char *workspace_source;	  /* default: the caller's current directory */
+	char *workspace_target;	  /* default "/work" */
+	char *workspace_sandbox;  /* name of a sandbox root, whose workspace is the worktree; NULL: none */
+	char **workspace_protect; /* below it: read-only inside where it is written, never applied */
+	bool workspace_keep;	  /* an overlay's changes outlive the run */
 
 	char **fs_ro, **fs_rw, **fs_hide; /* "SOURCE" or "SOURCE:TARGET"; hide: paths inside */
 	struct profile_tmpfs *fs_tmpfs;

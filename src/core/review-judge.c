@@ -132,10 +132,10 @@ static const char *find_protected(const struct change *ch, char *const *protect)
 
 static const char *name_type(mode_t mode)
 {
-	return S_ISCHR(mode) || S_ISBLK(mode) ? "is a device" :
-	       S_ISFIFO(mode)		      ? "is a pipe" :
-	       S_ISSOCK(mode)		      ? "is a socket" :
-						"is of an unknown type";
+	return S_ISCHR(mode) || S_ISBLK(mode) ? "is a device"
+	       : S_ISFIFO(mode)		      ? "is a pipe"
+	       : S_ISSOCK(mode)		      ? "is a socket"
+					      : "is of an unknown type";
 }
 
 /* New directories take this one bit from the directory that they are in, on the host as well. */
@@ -152,8 +152,8 @@ static int judge_new(const struct changes *c, struct change *ch)
 {
 	if (!S_ISREG(ch->new.mode) && !S_ISDIR(ch->new.mode) && !S_ISLNK(ch->new.mode))
 		return refuse(ch, "%s", name_type(ch->new.mode));
-	if ((ch->new.mode & (S_ISUID | S_ISGID)) && !S_ISLNK(ch->new.mode) && !inherits_group(c, ch))
-		return refuse(ch, "is set-%s-id (mode %04o)", ch->new.mode & S_ISUID ? "user" : "group",
+	if ((ch->new.mode &(S_ISUID | S_ISGID)) && !S_ISLNK(ch->new.mode) && !inherits_group(c, ch))
+		return refuse(ch, "is set-%s-id (mode %04o)", ch->new.mode &S_ISUID ? "user" : "group",
 			      (unsigned int)ch->new.mode & 07777);
 	if (ch->privileged)
 		return refuse(ch, "has file capabilities, or belongs to an id that is not the session's");
@@ -167,7 +167,8 @@ static int judge_one(const struct changes *c, struct change *ch, const struct re
 	if (ch->kind == CHANGE_UNKNOWN)
 		return refuse(ch, "%s: %s", ch->why, strerror(ch->error));
 	if (protected)
-		return refuse(ch, str_eq(protected, ch->path) ? "is protected" : "is protected: '%s'", protected);
+		return refuse(ch, str_eq(protected, ch->path) ? "is protected" : "is protected: '%s'",
+			      protected);
 	if (is_reserved(ch->path))
 		return refuse(ch, "has a name that apply uses itself (" REVIEW_TEMP "*)");
 	if (ch->new.mode && judge_new(c, ch) < 0)
@@ -184,8 +185,8 @@ static int judge_place(const struct changes *c, struct change *ch)
 		return 0;
 	/* A directory that was moved may itself be no change: then it is no refusal of its own either. */
 	if (p->moved && S_ISDIR(p->new.mode))
-		return refuse(ch, "the worktree moved on: '%s' %s the session began", *p->path ? p->path : ".",
-			      p->moved);
+		return refuse(ch, "the worktree moved on: '%s' %s the session began",
+			      *p->path ? p->path : ".", p->moved);
 	if (!ch->new.mode || (p->kind != CHANGE_ADDED && p->kind != CHANGE_REPLACED))
 		return p->kind == CHANGE_UNKNOWN ? refuse(ch, "is in '%s', which is refused", p->path) : 0;
 	if (p->refused)
@@ -233,9 +234,9 @@ int review_judge(struct changes *c, const struct review_ask *ask, struct fault *
 	/* A directory stands before what is in it. */
 	for (size_t i = 0; i < c->n && r == 0; i++)
 		if (c->items[i].picked)
-			r = judge_one(c, &c->items[i], ask) < 0 || judge_place(c, &c->items[i]) < 0 ?
-				    fault_errno(f, ENOMEM, "review") :
-				    0;
+			r = judge_one(c, &c->items[i], ask) < 0 || judge_place(c, &c->items[i]) < 0
+				    ? fault_errno(f, ENOMEM, "review")
+				    : 0;
 	for (size_t i = 0; i < c->n && r == 0; i++)
 		if (c->items[i].picked)
 			r = judge_link(c, &c->items[i], ask->base, f);

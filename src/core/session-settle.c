@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "core/kept.h"
 #include "core/session-note.h"
 
 #define STATUS_OF_LOST 125
@@ -21,7 +22,7 @@ static bool stays(const char *name, bool kept)
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
 		if (strcmp(name, always[i]) == 0)
 			return true;
-	return kept && strcmp(name, SESSION_UPPER) == 0;
+	return kept && (strcmp(name, SESSION_UPPER) == 0 || strcmp(name, KEPT_NAME) == 0);
 }
 
 static int remove_rest(int dir, bool kept, struct fault *f)

@@ -19,6 +19,9 @@ int subject_build_root(struct subject *s, struct fault *f);
 /* What profile and command line add: binds and tmpfs. */
 int subject_build_binds(struct subject *s, const struct subject_request *rq, struct fault *f);
 
+/* Read-only binds over what the profile protects, where the worktree is written. */
+int subject_build_protect(struct subject *s, struct fault *f);
+
 /* Add the mounts that the host has below each bound directory, sort, and refuse targets that cannot be mounted on. */
 int subject_finish_mounts(struct subject *s, struct fault *f);
 

@@ -268,6 +268,8 @@ static int fill(struct subject *s, const struct subject_request *rq, struct faul
 	if (r >= 0)
 		r = subject_build_binds(s, rq, f);
 	if (r >= 0)
+		r = subject_build_protect(s, f);
+	if (r >= 0)
 		r = add_private_places(s, own_home, f);
 	if (r >= 0)
 		r = subject_build_root(s, f);

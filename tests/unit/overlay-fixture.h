@@ -38,8 +38,8 @@ static inline bool overlay_mount(struct overlay *o)
 {
 	char options[256];
 
-	(void)snprintf(options, sizeof(options), "lowerdir=l,upperdir=u,workdir=w%s%s", *o->options ? "," : "",
-		       o->options);
+	(void)snprintf(options, sizeof(options), "lowerdir=l,upperdir=u,workdir=w%s%s",
+		       *o->options ? "," : "", o->options);
 	(void)clock_gettime(CLOCK_REALTIME, &o->since);
 	return mount("overlay", "m", "overlay", 0, options) == 0;
 }

@@ -19,7 +19,8 @@ static void pick_path(char *path, size_t size, unsigned int *seed)
 
 static void put(const char *path, const char *text, int flags)
 {
-	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0644);
+	_cleanup_close_ int fd =
+		open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0644);
 
 	(void)!(fd >= 0 && write(fd, text, strlen(text)));
 }
@@ -160,5 +161,6 @@ static void data_that_stayed_below_is_found(void)
 	CHECK(play_all("redirect_dir=on,metacopy=on"));
 }
 
-TAP_MAIN(T(a_layer_with_user_notes_becomes_what_was_seen), T(a_layer_with_trusted_notes_becomes_what_was_seen),
-	 T(moved_directories_are_found_where_they_were), T(data_that_stayed_below_is_found))
+TAP_MAIN(T(a_layer_with_user_notes_becomes_what_was_seen),
+	 T(a_layer_with_trusted_notes_becomes_what_was_seen), T(moved_directories_are_found_where_they_were),
+	 T(data_that_stayed_below_is_found))

@@ -43,14 +43,17 @@ static void small_edits_look_as_everywhere(void)
 	CHECK(shows("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nx\n6\n7\n8\n9\n",
 		    "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+x\n 6\n 7\n 8\n"));
 	CHECK(shows("a\nb", "a\nb\n", "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n"));
-	CHECK(shows("a\nb", "a\nc", "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"));
+	CHECK(shows(
+		"a\nb", "a\nc",
+		"@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"));
 }
 
 static void edits_far_apart_are_two_hunks(void)
 {
 	CHECK(shows("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n",
 		    "@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n@@ -7,3 +8,4 @@\n 7\n 8\n 9\n+10\n"));
-	CHECK(shows("1\n2\n3\n4\n5\n6\n", "0\n1\n2\n3\n4\n5\n6\n10\n", "@@ -1,6 +1,8 @@\n+0\n 1\n 2\n 3\n 4\n 5\n 6\n+10\n"));
+	CHECK(shows("1\n2\n3\n4\n5\n6\n", "0\n1\n2\n3\n4\n5\n6\n10\n",
+		    "@@ -1,6 +1,8 @@\n+0\n 1\n 2\n 3\n 4\n 5\n 6\n+10\n"));
 }
 
 /* Applying the edits to the old text gives the new one, and they say no more than a table of all ways does. */

@@ -111,6 +111,8 @@ static struct jdoc *other_document;
 	X(workspace_source,  BY_THE_PROFILE, x->p.workspace_source = S("/x")) \
 	X(workspace_target,  IN_IT,          x->p.workspace_target = S("/w")) \
 	X(workspace_sandbox, BY_THE_PROFILE, x->p.workspace_sandbox = S("s")) \
+	X(workspace_protect, BY_THE_PROFILE, x->p.workspace_protect = one_more) \
+	X(workspace_keep,    BY_THE_PROFILE, x->p.workspace_keep = !x->p.workspace_keep) \
 	X(fs_ro,             BY_THE_PROFILE, x->p.fs_ro = one_more) \
 	X(fs_rw,             BY_THE_PROFILE, x->p.fs_rw = one_more) \
 	X(fs_hide,           IN_IT,          x->p.fs_hide = NULL) \

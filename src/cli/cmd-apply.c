@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/str.h"
+#include "cli/command.h"
+#include "cli/review.h"
+#include "core/apply.h"
+#include "core/exit-status.h"
+
+#define NAMES_MAX 100 /* that a record lists; its digest is over all */
+
+static bool is_wanted(const struct change *ch)
+{
+	return ch->picked && !ch->refused;
+}
+
+static void print_done(void *arg, const struct change *ch)
+{
+	_cleanup_free_ char *name = NULL;
+
+	printf("%s%s %s\n", (const char *)arg, change_kind_name(ch->kind), review_quote(ch->path, &name));
+}
+
+static size_t print_refused(const struct review_call *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->changes.n; i++) {
+		const struct change *ch = &r->changes.items[i];
+		_cleanup_free_ char *name = NULL, *why = NULL;
+
+		if (!ch->refused)
+			continue;
+		why = str_escape(ch->refused);
+		fprintf(stderr, "refused %s: %s\n", review_quote(ch->path, &name), why ? why : "?");
+		n++;
+	}
+	return n;
+}
+
+/* What is about to happen: how many, which, and a digest over all of it. */
+static void describe(const struct review_call *r, struct jdoc *d)
+{
+	struct jdoc *names = jdoc_set_array(d, "paths");
+	_cleanup_strbuf_ struct strbuf all = { 0 };
+	char hex[DIGEST_HEX_SIZE];
+	struct digest digest;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->changes.n; i++) {
+		const struct change *ch = &r->changes.items[i];
+
+		if (!is_wanted(ch))
+			continue;
+		strbuf_printf(&all, "%s %o %llu ", change_kind_name(ch->kind), (unsigned int)ch->new.mode,
+			      (unsigned long long)ch->new.size);
+		strbuf_add(&all, ch->path, strlen(ch->path) + 1);
+		if (n++ < NAMES_MAX)
+			jdoc_append(names, ledger_text(ch->path));
+	}
+	digest_bytes(all.text ? all.text : "", all.len, &digest);
+	digest_to_hex(&digest, hex);
+	jdoc_set_int(d, "changes", (int64_t)n);
+	jdoc_set_string(d, "list", hex);
+}
+
+static size_t count_left(const struct review_call *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->changes.n; i++)
+		n += r->changes.items[i].kind != CHANGE_SAME && !is_wanted(&r->changes.items[i]);
+	return n;
+}
+
+static void say_left(const struct review_call *r, size_t left)
+{
+	if (left)
+		fprintf(stderr, "%zu change%s left: custody diff %s, or custody discard %s\n", left,
+			left == 1 ? " is" : "s are", r->kept.session, r->kept.session);
+}
+
+/* What was done, done or not: this record comes behind the act. */
+static int conclude(struct review_call *r, const struct apply_stats *s, size_t left, const char *error,
+		    struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *d = review_describe(r);
+
+	jdoc_set_int(d, "written", (int64_t)s->written);
+	jdoc_set_int(d, "deleted", (int64_t)s->deleted);
+	jdoc_set_int(d, "modes", (int64_t)s->modes);
+	jdoc_set_int(d, "left", (int64_t)left);
+	if (error)
+		jdoc_set(d, "error", ledger_text(error));
+	return review_record(r, "review.applied", error ? "failed" : NULL, d, f);
+}
+
+static int bring(struct review_call *r, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *d = review_describe(r);
+	const struct apply_ask ask = { .upper = r->upper,
+				       .base = r->base,
+				       .session = r->kept.session,
+				       .as_root = geteuid() == 0,
+				       .told = print_done,
+				       .arg = (void *)"" };
+	_cleanup_fault_ struct fault second = { 0 };
+	struct apply_stats stats = { 0 };
+	size_t left = count_left(r);
+	int e, x;
+
+	describe(r, d);
+	e = review_record(r, "review.apply", NULL, d, f);
+	if (e < 0)
+		return e;
+	e = apply_changes(&r->changes, &ask, &stats, f);
+	x = conclude(r, &stats, left, e < 0 ? fault_text(f) : NULL, e < 0 ? &second : f);
+	if (e < 0)
+		return fault_wrap(f, e, "stopped; what was applied before stays, the same command goes on");
+	if (x < 0)
+		return x;
+	say_left(r, left);
+	return left ? 0 : review_drop(&r->dirs, r->dir, f);
+}
+
+static int print_plan(const struct review_call *r, size_t refused)
+{
+	for (size_t i = 0; i < r->changes.n; i++)
+		if (is_wanted(&r->changes.items[i]))
+			print_done((void *)"would be ", &r->changes.items[i]);
+	return refused && !r->skip_refused ? STATUS_NO : STATUS_OK;
+}
+
+/* The layer was never synced: after a crash of the machine its files may be empty. */
+static int require_boot(const struct review_call *r)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+	char boot[9];
+
+	if (r->restarted || (clock_boot_id(boot, &f) == 0 && strcmp(boot, r->kept.boot) == 0))
+		return 0;
+	fprintf(stderr,
+		PACKAGE_NAME " apply: the machine was restarted since session %s ended, and if it had "
+			     "crashed the layer may not be "
+			     "whole: look at 'custody diff %s', then say --restarted\n",
+		r->kept.session, r->kept.session);
+	return STATUS_NO;
+}
+
+static int apply(struct review_call *r, struct fault *f)
+{
+	size_t refused;
+	int e = require_boot(r);
+
+	if (e != 0)
+		return e;
+	/* Opened before anything else: as a user we leave the host's user namespace for the rest. */
+	if (!r->dry_run) {
+		e = ledger_open(r->dirs.state, &(struct ledger_options){ .create = true }, &r->ledger, NULL,
+				f);
+		if (e < 0)
+			return e;
+	}
+	e = review_load(r, f);
+	if (e < 0)
+		return e;
+	refused = print_refused(r);
+	if (r->dry_run)
+		return print_plan(r, refused);
+	if (refused && !r->skip_refused) {
+		fprintf(stderr, "nothing was applied: name the paths to apply, or say --skip-refused\n");
+		return STATUS_NO;
+	}
+	e = bring(r, f);
+	return e < 0 ? e : STATUS_OK;
+}
+
+int cmd_apply(int argc, char **argv, struct fault *f)
+{
+	static const struct review_verb v = {
+		"apply", "SESSION [--dry-run] [--skip-refused] [--restarted] [--lane LANE] [PATH...]",
+		" --dry-run --skip-refused --restarted ", true, apply
+	};
+
+	return review_run(&v, argc, argv, f);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/review.h"
+#include "core/exit-status.h"
+
+static int discard(struct review_call *r, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *d = review_describe(r);
+	int e;
+
+	/* No record, no act. */
+	jdoc_set_int(d, "bytes", (int64_t)r->kept.bytes);
+	e = review_record(r, "review.discard", NULL, d, f);
+	if (e == 0)
+		e = review_drop(&r->dirs, r->dir, f);
+	if (e < 0)
+		return e;
+	printf("discarded what session %s changed\n", r->kept.session);
+	return STATUS_OK;
+}
+
+int cmd_discard(int argc, char **argv, struct fault *f)
+{
+	static const struct review_verb v = { "discard", "SESSION [--lane LANE]", " ", false, discard };
+
+	return review_run(&v, argc, argv, f);
+}
