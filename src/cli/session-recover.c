@@ -16,6 +16,21 @@ struct recovery {
 	const struct dirs *dirs;
 };
 
+void session_recover_container(const struct dirs *d, const char *id, int run_fd)
+{
+	struct runtime_request rq = { .id = id, .bundle = "/" };
+	_cleanup_free_ char *root = NULL;
+
+	if (faccessat(run_fd, SESSION_PLACE_STATE, F_OK, 0) < 0)
+		return;
+	if (asprintf(&root, "%s/sessions/%s/" SESSION_PLACE_STATE, d->run, id) < 0) {
+		root = NULL;
+		return;
+	}
+	rq.state_root = root;
+	(void)libcrun_ops.destroy(&rq, true, NULL);
+}
+
 /*
  * A dead supervisor's container.  Its cgroup names every process of it; a user's run may have none, then the runtime's
  * state in the session's directory names the first one.  One that another runtime runs is named by its dossier.
@@ -24,18 +39,9 @@ static int release(void *arg, const char *id, int run_fd, struct fault *f)
 {
 	const struct recovery *v = arg;
 	_cleanup_container_orphan_ struct container_orphan orphan = CONTAINER_ORPHAN_NONE;
-	_cleanup_free_ char *root = NULL;
-	struct runtime_request rq = { .id = id, .bundle = "/" };
 	int r;
 
-	if (faccessat(run_fd, SESSION_PLACE_STATE, F_OK, 0) == 0) {
-		if (asprintf(&root, "%s/sessions/%s/" SESSION_PLACE_STATE, v->dirs->run, id) < 0) {
-			root = NULL;
-			return fault_errno(f, ENOMEM, "session '%s'", id);
-		}
-		rq.state_root = root;
-		(void)libcrun_ops.destroy(&rq, true, NULL);
-	}
+	session_recover_container(v->dirs, id, run_fd);
 	seam("dead-found");
 	r = container_orphan_end(run_fd, &orphan, f);
 	if (r < 0)

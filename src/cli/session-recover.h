@@ -9,3 +9,6 @@
  * closed, cgroups and directories removed.  Returns how many there were; R has an open ledger and is nobody's session.
  */
 int session_recover_dead(struct session_record *r, const struct dirs *d, struct fault *f) _must_check_;
+
+/* Ends the container that the runtime's state in the session's directory names, if there is one. */
+void session_recover_container(const struct dirs *d, const char *id, int run_fd);

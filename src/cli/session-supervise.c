@@ -80,6 +80,13 @@ static void meanwhile(void *arg)
 		log_info("%s, ignoring", fault_text(&f));
 }
 
+static void orphan(void *arg)
+{
+	const struct job *j = arg;
+
+	session_recover_container(j->dirs, j->session->id, j->session->run_fd);
+}
+
 static int release(void *arg, pid_t pid, const enum layer_state *layers, struct fault *f)
 {
 	const struct job *j = arg;
@@ -158,6 +165,7 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 		.disk = layers & LAYER_BIT(LAYER_DISK_LIMIT) ? p->limit_disk : 0,
 		.prepare = session_place_prepare,
 		.meanwhile = meanwhile,
+		.orphan = orphan,
 		.release = release,
 		.started = started,
 		.tick = tick,

@@ -153,7 +153,10 @@ int creator_spawn(const struct creator_job *job, struct creator *ret, struct fau
 		(void)fd_close(fd[0]);
 		return fault_errno(f, errno, "start the creator");
 	}
-	*ret = (struct creator){ .pid = pid, .fd = fd[0], .cloned_into = cloned_into };
+	*ret = (struct creator){ .pid = pid,
+				 .fd = fd[0],
+				 .pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
+				 .cloned_into = cloned_into };
 	return 0;
 }
 
@@ -164,7 +167,13 @@ int creator_release(struct creator *c, struct fault *f)
 	return fault_errno(f, errno, "release the creator");
 }
 
-int creator_read(struct creator *c, pid_t *ret_pid, struct fault *f)
+void creator_done(struct creator *c)
+{
+	c->fd = fd_close(c->fd);
+	c->pidfd = fd_close(c->pidfd);
+}
+
+int creator_read(struct creator *c, bool ended, pid_t *ret_pid, struct fault *f)
 {
 	struct creator_msg m = { 0 };
 	ssize_t n;
@@ -174,7 +183,7 @@ int creator_read(struct creator *c, pid_t *ret_pid, struct fault *f)
 	 * message that is still there.
 	 */
 	do
-		n = recv(c->fd, &m, sizeof(m) - 1, 0);
+		n = recv(c->fd, &m, sizeof(m) - 1, ended ? MSG_DONTWAIT : 0);
 	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n < (ssize_t)offsetof(struct creator_msg, text))
 		return fault_set(f, EIO, "the process that makes the container ended without a word");

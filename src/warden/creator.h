@@ -26,7 +26,8 @@ struct creator_job {
 
 struct creator {
 	pid_t pid;
-	int fd;		  /* messages of the child */
+	int fd;	   /* messages of the child */
+	int pidfd; /* tells its end, also when what it made holds the other end of FD; -EBADF: not to be had */
 	bool cloned_into; /* it was born into its v2 cgroup */
 };
 
@@ -34,7 +35,10 @@ int creator_spawn(const struct creator_job *job, struct creator *ret, struct fau
 int creator_release(struct creator *c, struct fault *f) _must_check_; /* the cgroups are ready */
 
 /*
- * After C->fd polled readable.  1: the container was made, *RET_PID is its first process, which is our child;
- * 0: the creator is done; negative: it failed and said why.
+ * After C->fd polled readable, or C->pidfd: then it has ENDED, and what it did not say it will not say any more.  1: the
+ * container was made, *RET_PID is its first process, which is our child; 0: the creator is done; negative: it failed and
+ * said why.
  */
-int creator_read(struct creator *c, pid_t *ret_pid, struct fault *f) _must_check_;
+int creator_read(struct creator *c, bool ended, pid_t *ret_pid, struct fault *f) _must_check_;
+void creator_done(struct creator *c); /* descriptors */
+#define CREATOR_NONE ((struct creator){ .pid = -1, .fd = -EBADF, .pidfd = -EBADF })

@@ -113,10 +113,10 @@ static void reap_creator(struct warden *w)
 	w->creator.pid = -1;
 }
 
-static void on_creator(struct warden *w)
+static void on_creator(struct warden *w, bool ended)
 {
 	pid_t pid = -1;
-	int r = creator_read(&w->creator, &pid, &w->fault);
+	int r = creator_read(&w->creator, ended, &pid, w->fault.text ? NULL : &w->fault);
 
 	if (r > 0) {
 		w->init = pid;
@@ -129,7 +129,7 @@ static void on_creator(struct warden *w)
 			return;
 		}
 	}
-	w->creator.fd = fd_close(w->creator.fd);
+	creator_done(&w->creator);
 	/* A number that small shall not include the creator.  Otherwise its end is not waited for: it takes a while. */
 	if (r < 0 || (w->job->limits.pids && w->job->limits.pids < WARDEN_FEW_PIDS))
 		reap_creator(w);
@@ -142,6 +142,9 @@ static void on_creator(struct warden *w)
 	if (r < 0) {
 		w->facts.setup_failed = true;
 		warden_abort(w);
+		/* It died before it named what it may have made. */
+		if (w->init <= 0 && w->job->orphan)
+			w->job->orphan(w->job->arg);
 	}
 	w->created = true;
 	seam("limits-set");
@@ -239,7 +242,7 @@ void warden_expect_end(struct warden *w)
 }
 
 /* clang-format off */
-enum { P_SIGNAL, P_CREATOR, P_INIT, P_END, P_PUMPS, P_N = P_PUMPS + 2 * STDIO_N };
+enum { P_SIGNAL, P_CREATOR, P_CREATOR_END, P_INIT, P_END, P_PUMPS, P_N = P_PUMPS + 2 * STDIO_N };
 /* clang-format on */
 
 static int step(struct warden *w, struct fault *f)
@@ -249,6 +252,7 @@ static int step(struct warden *w, struct fault *f)
 
 	p[P_SIGNAL] = (struct pollfd){ .fd = w->signal_fd, .events = POLLIN };
 	p[P_CREATOR] = (struct pollfd){ .fd = w->creator.fd, .events = POLLIN };
+	p[P_CREATOR_END] = (struct pollfd){ .fd = w->creator.pidfd, .events = POLLIN };
 	/* A report waits in its socket until the creator is done and the limits are set. */
 	p[P_INIT] = (struct pollfd){ .fd = w->created ? w->init_fd : -1, .events = POLLIN };
 	p[P_END] = (struct pollfd){ .fd = w->init_pidfd, .events = POLLIN };
@@ -264,8 +268,8 @@ static int step(struct warden *w, struct fault *f)
 		pump_step(&w->io.pump[i], p + P_PUMPS + 2 * i);
 	if (p[P_SIGNAL].revents)
 		on_signal(w);
-	if (p[P_CREATOR].revents)
-		on_creator(w);
+	if (p[P_CREATOR].revents || p[P_CREATOR_END].revents)
+		on_creator(w, p[P_CREATOR_END].revents);
 	if (p[P_INIT].revents && w->init_fd >= 0)
 		warden_hear_init(w);
 	if (p[P_END].revents && w->init_pidfd >= 0)
@@ -398,7 +402,7 @@ static void warden_done(struct warden *w)
 {
 	terminal_restore(&w->tty);
 	stdio_done(&w->io);
-	w->creator.fd = fd_close(w->creator.fd);
+	creator_done(&w->creator);
 	w->init_fd = fd_close(w->init_fd);
 	w->init_pidfd = fd_close(w->init_pidfd);
 	w->signal_fd = fd_close(w->signal_fd);
@@ -416,6 +420,8 @@ static void give_up(struct warden *w)
 		(void)kill(w->creator.pid, SIGKILL);
 	reap_creator(w);
 	warden_abort(w);
+	if (w->init <= 0 && w->job->orphan)
+		w->job->orphan(w->job->arg);
 	if (w->init_pidfd >= 0)
 		(void)waitid(P_PIDFD, (id_t)w->init_pidfd, &(siginfo_t){ 0 }, WEXITED);
 }
@@ -425,7 +431,7 @@ int warden_run(const struct warden_job *job, struct run_result *ret, struct faul
 	__attribute__((cleanup(warden_done))) struct warden w = {
 		.job = job,
 		.ret = ret,
-		.creator = { .pid = -1, .fd = -EBADF },
+		.creator = CREATOR_NONE,
 		.init_fd = -EBADF,
 		.init_pidfd = -EBADF,
 		.signal_fd = -EBADF,

@@ -32,6 +32,11 @@ struct warden_job {
 	int (*prepare)(void *arg, struct runtime_request *rq, struct fault *f);
 	/* In the supervisor, once, while the creator works: anything useful that can wait.  May be NULL. */
 	void (*meanwhile)(void *arg);
+	/*
+	 * In the supervisor, when the creator died without a word: ends what it may have made.  The cgroup does as well, where
+	 * there is one.  May be NULL.
+	 */
+	void (*orphan)(void *arg);
 	/* In the supervisor, when every layer is proven and right before GO.  Negative: nothing is executed. */
 	int (*release)(void *arg, pid_t pid, const enum layer_state *layers, struct fault *f);
 	/* In the supervisor, once, when the payload was executed.  May be NULL. */

@@ -341,6 +341,7 @@ rounds() { # HOW STATUS WHAT...: one for each point on stdin
 	worktree
 	points run | grep -v '^cgroup-m' | sample 12 | rounds die 137
 	printf '%s\n' root-made container-prepared container-created container-started | rounds parent 137
+	printf '%s\n' root-made container-prepared container-created container-started | rounds die 125
 	# Taken by a child, because nobody may read it; the child ends with its parent, and leaves no second taker.
 	PAYLOAD="${PAYLOAD%exit 3}chmod 000 new changed .; exit 3"
 	printf '%s\n' namespace-entered evidence-made tree-copied sums-written | rounds parent 137

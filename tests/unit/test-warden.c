@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -191,5 +192,60 @@ static void init_that_never_reports_executed_nothing(void)
 }
 /* clang-format on */
 
+static pid_t *unnamed; /* shared: the first process, of which the supervisor never hears */
+
+/* Dies when the first process is there, with everything that the creator has open, and before it has named it. */
+static int die_in_create(const struct runtime_request *rq, pid_t *ret_pid, struct fault *f)
+{
+	(void)rq, (void)ret_pid, (void)f;
+	*unnamed = fork();
+	if (*unnamed == 0) {
+		alarm(60);
+		for (;;)
+			pause();
+	}
+	raise(SIGKILL);
+	return -EIO;
+}
+
+static void end_unnamed(void *arg)
+{
+	(void)arg;
+	CHECK(*unnamed > 0 && kill(*unnamed, SIGKILL) == 0 && waitpid(*unnamed, NULL, 0) == *unnamed);
+}
+
+static void creator_that_dies_does_not_keep_the_supervisor(void)
+{
+	static char *argv[] = { (char *)"true", NULL };
+	const struct runtime_ops ops = { .create = die_in_create, .start = fake_start };
+	struct profile profile = { .limit_grace_s = 1 };
+	struct subject subject = { .argv = argv, .profile = &profile };
+	struct session session = { 0 };
+	struct cgroup cgroup = { 0 };
+	struct run_result result = { 0 };
+	_cleanup_fault_ struct fault f = { 0 };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	struct warden_job job = { .ops = &ops,
+				  .session = &session,
+				  .subject = &subject,
+				  .cgroup = &cgroup,
+				  .prepare = fake_prepare,
+				  .orphan = end_unnamed,
+				  .stdio = { null, null, null },
+				  .status_fd = -EBADF };
+
+	unnamed = mmap(NULL, sizeof(*unnamed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(unnamed != MAP_FAILED);
+	/* Without a limit of its own: what nobody tells is waited for until the test is killed. */
+	CHECK(warden_run(&job, &result, &f) == 0);
+	CHECK(result.exit.reason == EXIT_REASON_SETUP_FAILED && result.exit.code == 125);
+	CHECK(result.detail && strstr(result.detail, "without a word"));
+	CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+	result_done(&result);
+	(void)munmap(unnamed, sizeof(*unnamed));
+	close(null);
+}
+
 TAP_MAIN(T(init_that_keeps_to_the_words_is_believed), T(init_that_falls_silent_after_go_is_lost),
-	 T(init_whose_end_contradicts_its_word_is_lost), T(init_that_never_reports_executed_nothing))
+	 T(init_whose_end_contradicts_its_word_is_lost), T(init_that_never_reports_executed_nothing),
+	 T(creator_that_dies_does_not_keep_the_supervisor))
