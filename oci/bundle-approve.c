@@ -202,3 +202,13 @@ char **approve_terms_for_audit(char *const *args)
 			some[n++] = *args;
 	return some;
 }
+
+int approve_terms_use_env(const struct approve_terms *t, struct fault *f)
+{
+	if (clearenv() != 0)
+		return fault_errno(f, ENOMEM, "environment");
+	for (char **env = t->env; env && *env; env++)
+		if (putenv(*env) != 0)
+			return fault_errno(f, ENOMEM, "environment");
+	return 0;
+}

@@ -31,5 +31,7 @@ int approve_terms_take_env(struct approve_terms *t, struct fault *f) _must_check
 int approve_terms_write(const struct approve_terms *t, char ***ret, struct fault *f) _must_check_;
 /* Those of `custody-hook audit`: the ones that say whose state it belongs to.  Borrowed texts, the list is heap. */
 char **approve_terms_for_audit(char *const *args);
+/* The environment of this process is what T says and nothing else; T must outlive it. */
+int approve_terms_use_env(const struct approve_terms *t, struct fault *f) _must_check_;
 /* Strict: lane and security must be there, only known names, nothing twice that can be there once. */
 int approve_terms_parse(char *const *args, struct approve_terms *ret, struct fault *f) _must_check_;

@@ -91,13 +91,10 @@ static int take_terms(struct approve *a, struct fault *f)
 {
 	int r = approve_terms_parse(a->args, &a->terms, f);
 
+	if (r >= 0)
+		r = approve_terms_use_env(&a->terms, f);
 	if (r < 0)
 		return r;
-	if (clearenv() != 0)
-		return fault_errno(f, ENOMEM, "environment");
-	for (char **env = a->terms.env; env && *env; env++)
-		if (putenv(*env) != 0)
-			return fault_errno(f, ENOMEM, "environment");
 	return dirs_load_lane(a->terms.lane, &a->dirs, f);
 }
 

@@ -67,13 +67,10 @@ static int take_terms(struct audit *a, char **args, struct fault *f)
 	_cleanup_free_ char *path = NULL;
 	int r = approve_terms_parse(args, &a->terms, f);
 
+	if (r >= 0)
+		r = approve_terms_use_env(&a->terms, f);
 	if (r < 0)
 		return r;
-	if (clearenv() != 0)
-		return fault_errno(f, ENOMEM, "environment");
-	for (char **env = a->terms.env; env && *env; env++)
-		if (putenv(*env) != 0)
-			return fault_errno(f, ENOMEM, "environment");
 	r = dirs_load_lane(a->terms.lane, &a->dirs, f);
 	if (r < 0)
 		return r;
