@@ -586,7 +586,8 @@ audited() {
 		ln -s "$CUSTODY_HOME/secrets" "$CUSTODY_HOME/work"
 		runtime "$RUNTIME" kill "$id" KILL
 		wait_until told session.end "$STARTS"
-		runtime "$RUNTIME" delete --force "$id"
+		# crun starts hooks in the bundle's directory: now it cannot, and may end by SIGPIPE when it tells them the state.
+		runtime "$RUNTIME" delete --force "$id" || true
 		runtime_settle
 		rm "$CUSTODY_HOME/work"
 		mv "$CUSTODY_HOME/work-moved" "$CUSTODY_HOME/work"
