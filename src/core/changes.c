@@ -40,6 +40,11 @@ struct change *changes_add(struct collect *c, const char *path, enum change_kind
 		(void)fault_set(f, E2BIG, "more than %d changes", CHANGES_MAX);
 		return NULL;
 	}
+	l->names += strlen(path) + 1;
+	if (l->names > CHANGES_NAMES_MAX) {
+		(void)fault_set(f, E2BIG, "changes whose names are more than %zu bytes", CHANGES_NAMES_MAX);
+		return NULL;
+	}
 	if (l->n == l->room) {
 		size_t room = l->room ? l->room * 2 : 64;
 		struct change *grown = reallocarray(l->items, room, sizeof(*grown));

@@ -17,6 +17,7 @@
  * are used, no link is followed, no mount entered.  docs/design/review.md.
  */
 #define CHANGES_MAX 500000
+#define CHANGES_NAMES_MAX ((size_t)64 * 1024 * 1024) /* a path is as long as its directories are deep */
 
 enum change_kind {
 	CHANGE_SAME,	 /* the layer has it, and the base is like that already */
@@ -59,6 +60,7 @@ struct change {
 struct changes {
 	struct change *items; /* by path, a directory right before what is in it */
 	size_t n, room;
+	size_t names; /* bytes of all paths */
 };
 
 struct changes_ask {

@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "base/walk.h"
+#include "core/session-note.h"
 
 #define KEPT_MAX ((size_t)1024 * 1024)
 #define ENTRY_MIN 4096
@@ -209,6 +210,16 @@ static int add(struct kept_list *l, struct kept *k, struct fault *f)
 	return 0;
 }
 
+/* Somebody died while removing it: what is not described any more goes. */
+static int finish_removal(int states, const char *id, int dir, struct fault *f)
+{
+	struct stat st;
+
+	if (fstatat(dir, KEPT_LAYER, &st, AT_SYMLINK_NOFOLLOW) < 0 || !session_note_is_settled(states, id))
+		return 0;
+	return flock(dir, LOCK_EX | LOCK_NB) < 0 ? 0 : path_remove_tree(dir, KEPT_LAYER, f);
+}
+
 int kept_list(const struct dirs *d, struct kept_list *ret, struct fault *f)
 {
 	_cleanup_free_ char *path = path_join(d->state, "sessions");
@@ -229,8 +240,13 @@ int kept_list(const struct dirs *d, struct kept_list *ret, struct fault *f)
 		if (e->d_name[0] == '.')
 			continue;
 		fd = openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd >= 0 && kept_read(fd, &k, NULL) == 0 && str_eq(k.session, e->d_name))
+		if (fd < 0)
+			continue;
+		r = kept_read(fd, &k, NULL);
+		if (r == 0 && str_eq(k.session, e->d_name))
 			r = add(&l, &k, f);
+		else
+			r = r == -ENOENT ? finish_removal(dirfd(dir), e->d_name, fd, f) : 0;
 	}
 	if (dir)
 		(void)closedir(dir);

@@ -201,7 +201,7 @@ static int judge_place(const struct changes *c, struct change *ch)
 static int refuse_above(struct changes *c, const struct change *ch)
 {
 	for (struct change *p = find_parent(c, ch->path); p; p = find_parent(c, p->path))
-		if ((p->kind == CHANGE_DELETED || p->kind == CHANGE_REPLACED) &&
+		if (p->picked && (p->kind == CHANGE_DELETED || p->kind == CHANGE_REPLACED) &&
 		    refuse(p, "holds '%s', which is refused", ch->path) < 0)
 			return -ENOMEM;
 	return 0;

@@ -3,6 +3,7 @@
 # What a run changed in its copy: looked at, brought into the worktree, thrown away.
 
 load ../lib/suite.bash
+load ../lib/runtime.bash
 
 setup() {
 	suite_ungoverned_setup suite_setup
@@ -378,6 +379,29 @@ free" ]
 	custody_run --profile "$CUSTODY_HOME/rw.json" -- true
 	assert_status 125
 	assert_stderr_has "is protected but not there"
+}
+
+@test "protect: as a user, and in a bundle that runc runs, they cannot either" {
+	local tries='echo evil >.git/hooks/x; echo evil >>.git/config; mv .git g; mv .git/hooks .git/h; echo free >.git/free'
+	if [ "$(id -u)" -eq 0 ]; then
+		git init -q .
+		echo '{"schema":1,"name":"rw","extends":"offline","workspace":{"mode":"rw"},"enforce":{"optional":["memory-limit","pids-limit","cpu-limit"]}}' >"$CUSTODY_HOME/rw.json"
+		before=$(cat .git/config; ls .git/hooks)
+		bundle --profile "$CUSTODY_HOME/rw.json" -- sh -c "$tries"
+		runtime_run runc "$BUNDLE"
+		[ "$status" -eq 0 ]
+		[ "$(cat .git/config; ls .git/hooks)" = "$before" ]
+		[ "$(cat .git/free)" = free ]
+	fi
+	suite_ungoverned_setup suite_setup_user
+	"${CUSTODY_AS[@]}" git init -q .
+	echo '{"schema":1,"name":"rw","extends":"offline","workspace":{"mode":"rw"},"enforce":{"optional":["memory-limit","pids-limit","cpu-limit"]}}' >"$CUSTODY_HOME/rw.json"
+	chown "$("${CUSTODY_AS[@]}" id -u)" "$CUSTODY_HOME/rw.json"
+	before=$(cat .git/config; ls .git/hooks)
+	custody_run --profile "$CUSTODY_HOME/rw.json" -- sh -c "$tries"
+	assert_status 0
+	[ "$(cat .git/config; ls .git/hooks)" = "$before" ]
+	[ "$(cat .git/free)" = free ]
 }
 
 @test "ISO-3: git works on a linked worktree whose .git is a file, and on an ordinary one" {
