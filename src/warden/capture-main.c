@@ -19,6 +19,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "core/pack-proto.h"
 
 #define STEP ((size_t)64 * 1024)
@@ -230,17 +231,32 @@ static int tell_file(struct archive *a, struct archive_entry *e, char *buffer)
 	return r;
 }
 
+/* Only read, never looked at: a FUSE share answers nobody who asks whose it is. */
+static la_ssize_t read_some(struct archive *a, void *bytes, const void **ret)
+{
+	ssize_t n;
+
+	do
+		n = read(STDIN_FILENO, bytes, STEP);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		archive_set_error(a, errno, "read");
+	*ret = bytes;
+	return n;
+}
+
 static int unpack(struct archive *a, char *buffer)
 {
 	const struct pack_head end = { .type = PACK_END };
+	_cleanup_free_ char *bytes = malloc(STEP);
 	struct archive_entry *e;
-	int r = give_rights_away(), got;
+	int r = bytes ? give_rights_away() : ENOMEM, got;
 
 	if (r != 0)
 		return r;
 	if (archive_read_support_filter_zstd(a) < ARCHIVE_WARN ||
 	    archive_read_support_format_tar(a) < ARCHIVE_WARN ||
-	    archive_read_open_fd(a, STDIN_FILENO, STEP) != ARCHIVE_OK)
+	    archive_read_open(a, bytes, NULL, read_some, NULL) != ARCHIVE_OK)
 		return code_of(a);
 	while (r == 0 && (got = archive_read_next_header(a, &e)) != ARCHIVE_EOF) {
 		if (got < ARCHIVE_WARN)
