@@ -15,7 +15,7 @@
 #include "base/process.h"
 #include "base/str.h"
 #include "core/container-evidence.h"
-#include "core/evidence-prune.h"
+#include "core/delivery.h"
 #include "core/exit-status.h"
 #include "core/ledger-claim.h"
 #include "core/warden-door.h"
@@ -113,7 +113,6 @@ static void take_evidence(void *arg, const struct ledger_run *names, bool starte
 {
 	struct audit *a = arg;
 	_cleanup_dossier_ struct dossier d = { 0 };
-	_cleanup_free_ char *store = evidence_store_path(&a->dirs, a->config);
 	const struct container_case c = {
 		.dirs = &a->dirs,
 		.config = a->config,
@@ -125,14 +124,13 @@ static void take_evidence(void *arg, const struct ledger_run *names, bool starte
 		.all = true,
 		.why = "its warden died before the container did, and with it what held the worktree"
 	};
-	int r = store ? 0 : fault_errno(&a->why, ENOMEM, "evidence");
+	int r;
 
 	/* Nothing ran: there is nothing to be evidence of. */
 	if (!started)
 		return;
 	/* Who died between the evidence and its record has left it. */
-	if (r == 0)
-		r = evidence_adopt(store, a->dirs.lane, names->session, &a->taken, &a->why);
+	r = delivery_adopt(&a->dirs, a->config, names->session, &a->taken, &a->why);
 	if (r == 0)
 		r = dossier_read(a->dir, &d, &a->why);
 	if (r == 0 && !a->taken.path)
@@ -143,6 +141,7 @@ static void take_evidence(void *arg, const struct ledger_run *names, bool starte
 	}
 	end->evidence = a->taken.path;
 	end->evidence_digest = &a->taken.metadata;
+	end->evidence_staged = a->taken.staged;
 }
 
 static int tell_lost(struct audit *a, struct fault *f)
@@ -159,6 +158,8 @@ static int tell_lost(struct audit *a, struct fault *f)
 		r = ledger_open(a->dirs.state, NULL, &l, NULL, f);
 	if (r >= 0)
 		r = claim_close(a->dirs.state, l, a->id, &story, f);
+	if (r > 0 && a->taken.staged)
+		delivery_kick(&a->dirs, a->config);
 	return r < 0 ? r : 0;
 }
 

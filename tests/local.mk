@@ -118,6 +118,8 @@ unit_tests += tests/unit/test-warden-door
 tests_unit_test_warden_door_SOURCES = tests/unit/test-warden-door.c tests/unit/tree-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-evidence-config
 tests_unit_test_evidence_config_SOURCES = tests/unit/test-evidence-config.c tests/unit/tap.h
+unit_tests += tests/unit/test-delivery
+tests_unit_test_delivery_SOURCES = tests/unit/test-delivery.c tests/unit/tree-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-evidence
 tests_unit_test_evidence_SOURCES = tests/unit/test-evidence.c tests/unit/tree-fixture.h tests/unit/tap.h
 

@@ -176,6 +176,7 @@ static int check_host(struct doctor_report *report, const struct dirs *dirs, con
 	doctor_check_config(report, dirs);
 	doctor_check_approval(report, dirs);
 	doctor_check_ledger(report, dirs);
+	doctor_check_evidence(report, dirs);
 	return doctor_run_canary(dirs, profile ? profile : "offline", report, f);
 }
 

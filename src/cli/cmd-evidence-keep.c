@@ -10,13 +10,18 @@
 #include "base/str.h"
 #include "cli/cmd-evidence.h"
 #include "cli/cmd-ledger.h"
+#include "cli/delivery-tell.h"
 #include "core/evidence-prune.h"
 #include "core/exit-status.h"
+#include "core/ledger.h"
+
+#define DELIVER_S 60
+#define DELIVER_MAX_S 3600
 
 int evidence_cmd_pin(const struct evidence_call *c, struct fault *f)
 {
 	_cleanup_free_ char *name = NULL;
-	_cleanup_close_ int dir = evidence_open(c->store, c->dirs.lane, c->words[0], &name, f);
+	_cleanup_close_ int dir = evidence_locate(c, c->words[0], &name, NULL, f);
 	int r;
 
 	if (dir < 0)
@@ -30,7 +35,7 @@ int evidence_cmd_pin(const struct evidence_call *c, struct fault *f)
 int evidence_cmd_unpin(const struct evidence_call *c, struct fault *f)
 {
 	_cleanup_free_ char *name = NULL;
-	_cleanup_close_ int dir = evidence_open(c->store, c->dirs.lane, c->words[0], &name, f);
+	_cleanup_close_ int dir = evidence_locate(c, c->words[0], &name, NULL, f);
 	int r;
 
 	if (dir < 0)
@@ -48,7 +53,8 @@ int evidence_cmd_unpin(const struct evidence_call *c, struct fault *f)
 int evidence_cmd_rm(const struct evidence_call *c, struct fault *f)
 {
 	_cleanup_free_ char *name = NULL;
-	_cleanup_close_ int dir = evidence_open(c->store, c->dirs.lane, c->words[0], &name, f);
+	const char *store;
+	_cleanup_close_ int dir = evidence_locate(c, c->words[0], &name, &store, f);
 	int r;
 
 	if (dir < 0)
@@ -60,7 +66,7 @@ int evidence_cmd_rm(const struct evidence_call *c, struct fault *f)
 	}
 	r = evidence_record(&c->dirs, "evidence.rm", name, NULL, f);
 	if (r == 0)
-		r = evidence_remove(c->store, name, f);
+		r = evidence_remove(store, name, f);
 	return r < 0 ? r : STATUS_OK;
 }
 
@@ -83,13 +89,20 @@ int evidence_cmd_prune(const struct evidence_call *c, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *o = jdoc_new_object();
 	struct jdoc *gone = jdoc_set_array(o, "pruned");
-	const struct evidence_prune p = { .dirs = &c->dirs,
-					  .config = c->config,
-					  .store = c->store,
-					  .dry_run = c->dry_run,
-					  .told = tell,
-					  .arg = c->json ? gone : NULL };
+	struct evidence_prune p = { .dirs = &c->dirs,
+				    .config = c->config,
+				    .store = c->place.staging,
+				    .dry_run = c->dry_run,
+				    .told = tell,
+				    .arg = c->json ? gone : NULL };
 	int r = evidence_prune(&p, f);
+
+	if (r == 0)
+		r = evidence_ask_store(c, f);
+	if (r == 0) {
+		p.store = c->place.store;
+		r = evidence_prune(&p, f);
+	}
 
 	if (r == 0 && c->json) {
 		jdoc_set_int(o, "schema_version", 1);
@@ -97,4 +110,40 @@ int evidence_cmd_prune(const struct evidence_call *c, struct fault *f)
 		r = ledger_print(o, f);
 	}
 	return r < 0 ? r : STATUS_OK;
+}
+
+static int print_report(const struct delivery_report *r, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *o = jdoc_new_object();
+
+	jdoc_set_int(o, "delivered", (int64_t)r->delivered);
+	jdoc_set_int(o, "waiting", (int64_t)r->waiting);
+	jdoc_set_bool(o, "busy", r->busy);
+	jdoc_set(o, "error", r->error ? ledger_text(r->error) : jdoc_new_null());
+	return evidence_print_json(o, f);
+}
+
+int evidence_cmd_deliver(const struct evidence_call *c, struct fault *f)
+{
+	_cleanup_delivery_report_ struct delivery_report report = { 0 };
+	uint64_t seconds = DELIVER_S;
+	int r;
+
+	if (c->timeout &&
+	    (str_to_seconds(c->timeout, &seconds) < 0 || seconds == 0 || seconds > DELIVER_MAX_S)) {
+		fprintf(stderr, PACKAGE_NAME " evidence: --timeout '%s' is no time up to one hour\n",
+			c->timeout);
+		return STATUS_USAGE;
+	}
+	r = delivery_run(&(struct delivery_job){ .dirs = &c->dirs,
+						 .config = c->config,
+						 .silence_ms = (unsigned int)seconds * 1000,
+						 .wait_ms = (unsigned int)seconds * 1000,
+						 .local = c->local },
+			 &report, f);
+	if (r == 0 && c->json)
+		r = print_report(&report, f);
+	else if (r == 0)
+		delivery_tell(&report);
+	return r < 0 ? r : report.waiting ? STATUS_NO : STATUS_OK;
 }

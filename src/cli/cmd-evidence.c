@@ -7,8 +7,9 @@
 
 #include "base/str.h"
 #include "cli/command.h"
-#include "core/evidence-prune.h"
 #include "core/exit-status.h"
+
+#define ANSWER_MS 5000
 
 /* clang-format off */
 static const struct verb {
@@ -25,6 +26,7 @@ static const struct verb {
 	{ "unpin",   "ID", "let retention have it again", " ", 1, 1, evidence_cmd_unpin },
 	{ "rm",      "ID [--force]", "remove it; --force: also when it is pinned", " --force ", 1, 1, evidence_cmd_rm },
 	{ "prune",   "[--dry-run] [--json]", "remove what retention does not keep", " --dry-run --json ", 0, 0, evidence_cmd_prune },
+	{ "deliver", "[--timeout TIME] [--local] [--json]", "bring what is staged to the store, now", " --timeout --local --json ", 0, 0, evidence_cmd_deliver },
 	{ 0 },
 };
 /* clang-format on */
@@ -57,6 +59,7 @@ static int take_option(struct evidence_call *c, const struct verb *v, int argc, 
 	const char **value = strcmp(name, "--lane") == 0      ? &c->lane
 			     : strcmp(name, "--reason") == 0  ? &c->reason
 			     : strcmp(name, "--sandbox") == 0 ? &c->sandbox
+			     : strcmp(name, "--timeout") == 0 ? &c->timeout
 							      : NULL;
 
 	if (!accepts(v, name) || (value && *i + 1 >= argc))
@@ -67,6 +70,7 @@ static int take_option(struct evidence_call *c, const struct verb *v, int argc, 
 	c->exact |= strcmp(name, "--exact") == 0;
 	c->force |= strcmp(name, "--force") == 0;
 	c->dry_run |= strcmp(name, "--dry-run") == 0;
+	c->local |= strcmp(name, "--local") == 0;
 	return 0;
 }
 
@@ -102,10 +106,36 @@ static int open_lane(struct evidence_call *c, struct fault *f)
 		c->dirs = (struct dirs){ 0 };
 		r = dirs_load_lane(lane, &c->dirs, f);
 	}
+	return r < 0 ? r : delivery_place(&c->dirs, c->config, &c->place, f);
+}
+
+int evidence_ask_store(const struct evidence_call *c, struct fault *f)
+{
+	if (c->place.away)
+		return fault_set(f, ENOTCONN, "'%s' is on a share (%s) that is not mounted", c->place.store,
+				 c->place.type);
+	if (c->place.direct || delivery_answers(c->place.store, ANSWER_MS))
+		return 0;
+	return fault_set(f, ETIMEDOUT, "'%s' (%s) does not answer", c->place.store, c->place.type);
+}
+
+int evidence_locate(const struct evidence_call *c, const char *name, char **ret_name, const char **ret_store,
+		    struct fault *f)
+{
+	int dir, r;
+
+	dir = evidence_open(c->place.staging, c->dirs.lane, name, ret_name, NULL);
+	if (dir >= 0) {
+		if (ret_store)
+			*ret_store = c->place.staging;
+		return dir;
+	}
+	r = evidence_ask_store(c, f);
 	if (r < 0)
 		return r;
-	c->store = evidence_store_path(&c->dirs, c->config);
-	return c->store ? 0 : fault_errno(f, ENOMEM, "evidence");
+	if (ret_store)
+		*ret_store = c->place.store;
+	return evidence_open(c->place.store, c->dirs.lane, name, ret_name, f);
 }
 
 int cmd_evidence(int argc, char **argv, struct fault *f)
@@ -130,7 +160,7 @@ int cmd_evidence(int argc, char **argv, struct fault *f)
 		r = open_lane(&c, f);
 	if (r == 0)
 		r = v->run(&c, f);
-	free(c.store);
+	delivery_place_done(&c.place);
 	config_free(c.config);
 	dirs_done(&c.dirs);
 	return r;

@@ -5,6 +5,7 @@
 
 #include "base/fault.h"
 #include "core/config.h"
+#include "core/delivery.h"
 #include "core/dirs.h"
 #include "core/evidence.h"
 
@@ -12,12 +13,23 @@
 struct evidence_call {
 	struct dirs dirs; /* of the lane */
 	struct config *config;
-	char *store;
-	bool json, exact, force, dry_run;
-	const char *lane, *reason, *sandbox;
+	struct delivery_place place;
+	bool json, exact, force, dry_run, local;
+	const char *lane, *reason, *timeout, *tree, *sandbox;
 	const char *words[2]; /* ID, DIR */
 	int n_words;
 };
+
+/*
+ * evidence_open of what is staged, then of the store: RET_STORE (borrowed, may be NULL) is where NAME is.  A store that
+ * does not answer fails; it is not waited for.
+ */
+int evidence_locate(const struct evidence_call *c, const char *name, char **ret_name, const char **ret_store,
+		    struct fault *f) _must_check_;
+/* Is the store to be asked at all? */
+int evidence_ask_store(const struct evidence_call *c, struct fault *f) _must_check_;
+
+int evidence_print_json(struct jdoc *d, struct fault *f); /* adds the version; exit status */
 
 int evidence_cmd_ls(const struct evidence_call *c, struct fault *f);
 int evidence_cmd_show(const struct evidence_call *c, struct fault *f);
@@ -27,3 +39,4 @@ int evidence_cmd_pin(const struct evidence_call *c, struct fault *f);
 int evidence_cmd_unpin(const struct evidence_call *c, struct fault *f);
 int evidence_cmd_rm(const struct evidence_call *c, struct fault *f);
 int evidence_cmd_prune(const struct evidence_call *c, struct fault *f);
+int evidence_cmd_deliver(const struct evidence_call *c, struct fault *f);

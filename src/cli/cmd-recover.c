@@ -3,17 +3,43 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/delivery-tell.h"
 #include "cli/docket.h"
 #include "cli/session-recover.h"
 #include "core/evidence-prune.h"
 #include "core/exit-status.h"
 
+#define SILENCE_MS 10000
+
 /* What whoever removed evidence did not get to its end with. */
 static int recover_store(const struct docket *d, struct fault *f)
 {
-	_cleanup_free_ char *store = evidence_store_path(&d->dirs, d->config);
+	_cleanup_delivery_place_ struct delivery_place p = { 0 };
+	int r;
 
-	return store ? evidence_sweep(store, f) : fault_errno(f, ENOMEM, "evidence");
+	r = delivery_place(&d->dirs, d->config, &p, f);
+	if (r == 0)
+		r = evidence_sweep(p.staging, f);
+	/* Who delivers to a share also sweeps there. */
+	return r < 0 || !p.direct ? r : evidence_sweep(p.store, f);
+}
+
+/* What waits is no failure: the reason is told, and the next start tries again. */
+static int deliver(const struct docket *d, struct fault *f)
+{
+	_cleanup_delivery_report_ struct delivery_report report = { 0 };
+	int r;
+
+	r = delivery_run(&(struct delivery_job){ .dirs = &d->dirs,
+						 .config = d->config,
+						 .silence_ms = SILENCE_MS,
+						 .wait_ms = SILENCE_MS },
+			 &report, f);
+	if (r < 0)
+		return r;
+	if (report.delivered || report.waiting)
+		delivery_tell(&report);
+	return STATUS_OK;
 }
 
 static int recover(const struct run_options *o, struct fault *f)
@@ -44,7 +70,7 @@ static int recover(const struct run_options *o, struct fault *f)
 	if (r < 0 || n < 0)
 		return r < 0 ? r : n;
 	printf("%d session%s recovered\n", n, n == 1 ? "" : "s");
-	return STATUS_OK;
+	return deliver(&d, f);
 }
 
 /* What every start does by itself, for whoever does not want to wait for the next one. */

@@ -10,6 +10,8 @@ void doctor_check_cgroups(struct doctor_report *r);
 void doctor_check_files(struct doctor_report *r, const struct dirs *d);
 void doctor_check_libcrun(struct doctor_report *r);
 void doctor_check_ledger(struct doctor_report *r, const struct dirs *d);
+/* HOST-EVIDENCE: what waits for a share. */
+void doctor_check_evidence(struct doctor_report *r, const struct dirs *d);
 /* APPROVAL-*: who could say yes here. */
 void doctor_check_approval(struct doctor_report *r, const struct dirs *d);
 /* CONFIG-*, STATE-*: custody.json with what overrides what, and the states of the lanes. */

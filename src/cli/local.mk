@@ -37,6 +37,7 @@ custody_SOURCES = \
 	src/cli/cmd-profile-trust.c \
 	src/cli/cmd-doctor.c \
 	src/cli/command.c src/cli/command.h \
+	src/cli/delivery-tell.c src/cli/delivery-tell.h \
 	src/cli/docket.c src/cli/docket.h \
 	src/cli/doctor-approval.c \
 	src/cli/doctor-bait.c src/cli/doctor-bait.h \
@@ -46,6 +47,7 @@ custody_SOURCES = \
 	src/cli/doctor-containerd.c \
 	src/cli/doctor-docker.c \
 	src/cli/doctor-engine.c src/cli/doctor-engine.h \
+	src/cli/doctor-evidence.c \
 	src/cli/doctor-files.c \
 	src/cli/doctor-kernel.c src/cli/doctor-host.h \
 	src/cli/doctor-ledger.c \

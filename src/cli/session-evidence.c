@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/seam.h"
+#include "core/delivery.h"
 #include "core/evidence-config.h"
 #include "core/evidence-prune.h"
 #include "core/ledger-audit.h"
@@ -116,7 +117,7 @@ static void put_retention(struct jdoc *metadata, const struct profile *p)
 }
 
 static int take(struct session_evidence *ev, const struct session_evidence_case *c, const struct source *src,
-		const char *store, struct run_result *res, struct fault *f)
+		struct run_result *res, struct fault *f)
 {
 	struct capture_options limits = evidence_limits(c->docket->config);
 	_cleanup_strv_ char **hidden = NULL;
@@ -144,8 +145,8 @@ static int take(struct session_evidence *ev, const struct session_evidence_case 
 	jdoc_remove(metadata, "evidence");
 	jdoc_set_string(metadata, "scope", src->upper ? "changes" : "all");
 	put_retention(metadata, &c->docket->asked);
-	r = evidence_take(&(struct evidence_ask){ .store = store,
-						  .session = c->session->id,
+	r = delivery_take(&c->docket->dirs, c->docket->config,
+			  &(struct evidence_ask){ .session = c->session->id,
 						  .tree = src->fd,
 						  .why = src->why,
 						  .metadata = metadata,
@@ -172,19 +173,21 @@ static int take(struct session_evidence *ev, const struct session_evidence_case 
 		return r;
 	res->evidence = TAKE_PTR(taken.path);
 	res->evidence_digest = taken.metadata;
+	res->evidence_staged = taken.staged;
 	return 0;
 }
 
 /* The one that was just taken stays; that others could not go is not this run's fault. */
-static void prune(const struct session_evidence_case *c, const char *store, const char *path)
+static void prune(const struct session_evidence_case *c, const char *path)
 {
 	_cleanup_fault_ struct fault f = { 0 };
+	_cleanup_free_ char *store = strndup(path, (size_t)(strrchr(path, '/') - path));
 	const struct evidence_prune p = { .dirs = &c->docket->dirs,
 					  .config = c->docket->config,
 					  .store = store,
 					  .keep = strrchr(path, '/') + 1 };
 
-	if (evidence_prune(&p, &f) < 0)
+	if (store && evidence_prune(&p, &f) < 0)
 		log_info("%s, ignoring", fault_text(&f));
 }
 
@@ -192,7 +195,6 @@ void session_evidence_take(struct session_evidence *e, const struct session_evid
 			   struct run_result *res)
 {
 	enum forensics_scope scope = forensics_decide(&c->docket->asked, &res->exit, c->interactive);
-	_cleanup_free_ char *store = NULL;
 	_cleanup_fault_ struct fault f = { 0 };
 	struct source src;
 	int r;
@@ -200,8 +202,7 @@ void session_evidence_take(struct session_evidence *e, const struct session_evid
 	if (scope == FORENSICS_NONE)
 		return;
 	src = choose(e, c, scope);
-	store = evidence_store_path(&c->docket->dirs, c->docket->config);
-	r = store ? take(e, c, &src, store, res, &f) : fault_errno(&f, ENOMEM, "evidence");
+	r = take(e, c, &src, res, &f);
 	fd_close(src.fd);
 	if (r < 0) {
 		log_error("no evidence was kept: %s", fault_text(&f));
@@ -210,7 +211,9 @@ void session_evidence_take(struct session_evidence *e, const struct session_evid
 	}
 	/* A status other than 0 is the daily work of many programs; result and ledger have it. */
 	if (res->exit.reason != EXIT_REASON_EXITED)
-		log_info("evidence: %s", res->evidence);
-	prune(c, store, res->evidence);
+		log_info("evidence: %s%s", res->evidence,
+			 res->evidence_staged ? " (staged: custody evidence ls says when it is delivered)"
+					      : "");
+	prune(c, res->evidence);
 	seam("store-pruned");
 }

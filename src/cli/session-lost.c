@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "core/delivery.h"
 #include "core/evidence-prune.h"
 #include "cli/session-evidence.h"
 #include "core/container-evidence.h"
@@ -85,7 +86,7 @@ static struct jdoc *describe(const struct session_lost *l, const struct ledger_r
 	return o;
 }
 
-static int take(struct session_lost *l, const char *store, int state, const struct ledger_run *names,
+static int take(struct session_lost *l, int state, const struct ledger_run *names,
 		const struct ledger_end *end, struct fault *f)
 {
 	const int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -99,9 +100,9 @@ static int take(struct session_lost *l, const char *store, int state, const stru
 
 	limits.upper = true;
 	limits.ids = guess_ids(l, upper, intent);
-	return evidence_take(
+	return delivery_take(
+		l->dirs, l->config,
 		&(struct evidence_ask){
-			.store = store,
 			.session = names->session,
 			.tree = upper,
 			.why = "its supervisor died, and no layer of changes was left",
@@ -188,9 +189,8 @@ void session_evidence_lost(void *lost, const struct ledger_run *names, bool star
 {
 	struct session_lost *l = lost;
 	_cleanup_close_ int state = open_state(l, names->session);
-	_cleanup_free_ char *store = evidence_store_path(l->dirs, l->config);
 	_cleanup_fault_ struct fault f = { 0 };
-	int r = store ? 0 : fault_errno(&f, ENOMEM, "evidence");
+	int r;
 
 	if (!started && is_untouched(state)) {
 		/* Nor was it a session that anybody would look for. */
@@ -199,11 +199,9 @@ void session_evidence_lost(void *lost, const struct ledger_run *names, bool star
 		return;
 	}
 	/* Who died between the evidence and its record has left it. */
+	r = delivery_adopt(l->dirs, l->config, names->session, &l->taken, &f);
 	if (r == 0)
-		r = evidence_adopt(store, l->dirs->lane, names->session, &l->taken, &f);
-	if (r == 0)
-		r = l->orphan ? take_orphan(l, names->session, end, &f)
-			      : take(l, store, state, names, end, &f);
+		r = l->orphan ? take_orphan(l, names->session, end, &f) : take(l, state, names, end, &f);
 	if (r < 0) {
 		log_error("no evidence of session '%s' was kept: %s", names->session, fault_text(&f));
 		l->error = strdup(fault_text(&f));
@@ -211,6 +209,7 @@ void session_evidence_lost(void *lost, const struct ledger_run *names, bool star
 	} else {
 		end->evidence = l->taken.path;
 		end->evidence_digest = &l->taken.metadata;
+		end->evidence_staged = l->taken.staged;
 		log_info("session '%s' had lost its supervisor; evidence: %s", names->session, l->taken.path);
 	}
 	note(state, l, end);

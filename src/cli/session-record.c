@@ -283,6 +283,7 @@ static struct ledger_end end_of(const struct run_result *res)
 		.wall_ms = res->duration_ms,
 		.evidence = res->evidence,
 		.evidence_digest = &res->evidence_digest,
+		.evidence_staged = res->evidence_staged,
 		.evidence_error = res->evidence_error,
 	};
 }

@@ -11,6 +11,7 @@
 #include "base/seam.h"
 #include "cli/session-detach.h"
 #include "cli/session-run-impl.h"
+#include "core/delivery.h"
 #include "core/exit-status.h"
 #include "oci/libcrun-adapter.h"
 #include "warden/warden.h"
@@ -310,6 +311,9 @@ static int start_held(const struct run_options *o, struct session_run *run, stru
 	/* Before the directory goes, and with it the session's own chain. */
 	if (r == 0)
 		conclude(&run->record, ret);
+	/* Not before its end is told: who tells it for a dead one must find the evidence. */
+	if (r == 0 && ret->evidence_staged)
+		delivery_kick(&run->docket.dirs, run->docket.config);
 	session_complain(session_remove(&s, &left), &left);
 	seam("session-removed");
 	return r;

@@ -12,6 +12,7 @@
 #include "cli/session-place.h"
 #include "cli/session-recover.h"
 #include "cli/session-run-impl.h"
+#include "core/delivery.h"
 #include "oci/libcrun-adapter.h"
 #include "warden/terminal.h"
 #include "warden/warden.h"
@@ -78,6 +79,7 @@ static void meanwhile(void *arg)
 	if (session_recover_dead(j->record, j->dirs, &f) < 0 ||
 	    review_prune_hourly(j->dirs, j->run->docket.config, &f) < 0)
 		log_info("%s, ignoring", fault_text(&f));
+	delivery_kick(j->dirs, j->record->config);
 }
 
 static void orphan(void *arg)

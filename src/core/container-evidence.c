@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "core/delivery.h"
 #include "core/evidence-config.h"
 #include "core/evidence-prune.h"
 #include "core/ledger-audit.h"
@@ -118,17 +119,19 @@ static int write_subject(const struct dossier *d, struct strbuf *out, struct fau
 }
 
 /* The one that was just taken stays.  That others could not go is not this container's fault. */
-static void prune(const struct container_case *c, const char *store, const char *path)
+static void prune(const struct container_case *c, const char *path)
 {
+	_cleanup_free_ char *store = strndup(path, (size_t)(strrchr(path, '/') - path));
 	const struct evidence_prune p = {
 		.dirs = c->dirs, .config = c->config, .store = store, .keep = strrchr(path, '/') + 1
 	};
 
-	(void)!evidence_prune(&p, NULL);
+	if (store)
+		(void)!evidence_prune(&p, NULL);
 }
 
-static int take(const struct container_case *c, const char *store, const struct strbuf *subject,
-		const struct strbuf *config, struct evidence_taken *ret, struct fault *f)
+static int take(const struct container_case *c, const struct strbuf *subject, const struct strbuf *config,
+		struct evidence_taken *ret, struct fault *f)
 {
 	const struct source src = choose(c);
 	_cleanup_jdoc_ struct jdoc *metadata = describe(c, src.upper);
@@ -143,8 +146,8 @@ static int take(const struct container_case *c, const char *store, const struct 
 	limits.upper = src.upper;
 	limits.skip = c->dossier->hide;
 	limits.ids = c->dossier->ids;
-	return evidence_take(&(struct evidence_ask){ .store = store,
-						     .session = c->session,
+	return delivery_take(c->dirs, c->config,
+			     &(struct evidence_ask){ .session = c->session,
 						     .tree = src.fd,
 						     .why = src.fd < 0 ? src.why : NULL,
 						     .metadata = metadata,
@@ -156,18 +159,15 @@ static int take(const struct container_case *c, const char *store, const struct 
 
 int container_evidence_take(const struct container_case *c, struct evidence_taken *ret, struct fault *f)
 {
-	_cleanup_free_ char *store = evidence_store_path(c->dirs, c->config);
 	_cleanup_strbuf_ struct strbuf subject = { 0 }, config = { 0 };
 	int r;
 
-	if (!store)
-		return fault_errno(f, ENOMEM, "evidence");
 	r = write_subject(c->dossier, &subject, f);
 	if (r >= 0)
 		r = evidence_config_write(c->dossier->config, c->dossier->config_len, &config, f);
 	if (r >= 0)
-		r = take(c, store, &subject, &config, ret, f);
+		r = take(c, &subject, &config, ret, f);
 	if (r >= 0)
-		prune(c, store, ret->path);
+		prune(c, ret->path);
 	return r;
 }

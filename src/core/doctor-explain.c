@@ -98,6 +98,11 @@ static const struct {
 	{ "HOST-LEDGER",
 	  "The record of what ran, a chain with a seal that knows how it ends.  'custody ledger verify' says whether it was\n"
 	  "changed; docs/design/ledger.md says what a lost seal or removed records mean and how to go on." },
+	{ "HOST-EVIDENCE",
+	  "Evidence for a store that is no local file system is taken into STATE/staging and brought to the store by a process\n"
+	  "that nobody waits for: a share that hangs, is full or away costs no run anything and loses nothing.  What waits is\n"
+	  "tried again at every start, by 'custody recover' and by 'custody evidence deliver'.  A store that was a share and is\n"
+	  "not mounted any more is not written to: --local says that it is meant to be on this disk now." },
 	{ "HOST-AUDIT-PEER",
 	  "Places outside this machine's reach that get each checkpoint of the ledger (STATE/audit_peer).  Only they can notice a\n"
 	  "disk that was rolled back as a whole.  A peer may lag and loses nothing: 'custody ledger checkpoint' sends what waits." },

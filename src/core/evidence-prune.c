@@ -32,11 +32,9 @@ struct capture_options evidence_limits(const struct config *c)
 	};
 }
 
-int evidence_record(const struct dirs *d, const char *kind, const char *name, const char *why,
-		    struct fault *f)
+static int record(const struct dirs *d, const char *kind, const char *name, struct jdoc *doc, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *l = NULL;
-	_cleanup_jdoc_ struct jdoc *doc = jdoc_new_object();
 	const struct ledger_event e = { .kind = kind, .session = name, .d = doc };
 	int r;
 
@@ -44,9 +42,29 @@ int evidence_record(const struct dirs *d, const char *kind, const char *name, co
 	if (r < 0)
 		return r;
 	jdoc_set(doc, "by", ledger_text(d->user));
+	return ledger_append(l, &e, 1, LEDGER_DECIDED, NULL, f);
+}
+
+int evidence_record(const struct dirs *d, const char *kind, const char *name, const char *why,
+		    struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *doc = jdoc_new_object();
+
 	if (why)
 		jdoc_set(doc, "why", ledger_text(why));
-	return ledger_append(l, &e, 1, LEDGER_DECIDED, NULL, f);
+	return record(d, kind, name, doc, f);
+}
+
+int evidence_record_place(const struct dirs *d, const char *kind, const char *session, const char *path,
+			  const struct digest *metadata, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *doc = jdoc_new_object();
+	char hex[DIGEST_HEX_SIZE];
+
+	digest_to_hex(metadata, hex);
+	jdoc_set(doc, "evidence", ledger_text(path));
+	jdoc_set_string(doc, "evidence_sha256", hex);
+	return record(d, kind, session, doc, f);
 }
 
 static uint64_t free_bytes(const char *store)
@@ -73,7 +91,7 @@ int evidence_prune(const struct evidence_prune *p, struct fault *f)
 {
 	const struct evidence_rules rules = { .retention_days = p->config->forensics.retention_days,
 					      .quota = p->config->forensics.quota,
-					      .keep_free = p->config->forensics.keep_free,
+					      .keep_free = p->config->forensics.keep_free + p->need,
 					      .now_us = clock_wall_us(),
 					      .keep = p->keep };
 	_cleanup_evidence_ struct evidence_list l = { 0 };

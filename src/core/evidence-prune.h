@@ -15,11 +15,16 @@ struct capture_options evidence_limits(const struct config *c);
 int evidence_record(const struct dirs *d, const char *kind, const char *name, const char *why,
 		    struct fault *f) _must_check_;
 
+/* EVIDENCE is at PATH: on the disk when it returns 0. */
+int evidence_record_place(const struct dirs *d, const char *kind, const char *session, const char *path,
+			  const struct digest *metadata, struct fault *f) _must_check_;
+
 struct evidence_prune {
 	const struct dirs *dirs;
 	const struct config *config;
 	const char *store;
 	const char *keep; /* just taken; NULL: none */
+	uint64_t need;	  /* bytes that must become free, more than the configuration wants to be; 0: none */
 	bool dry_run;
 	void (*told)(void *arg, const struct evidence_item *e, const char *why); /* may be NULL */
 	void *arg;

@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/seam.h"
-#include "core/evidence.h"
+#include "core/evidence-impl.h"
 
 #define GOING ".going" /* a name under which nothing is looked for any more */
 
@@ -30,7 +30,7 @@ void evidence_list_done(struct evidence_list *l)
 	*l = (struct evidence_list){ 0 };
 }
 
-static struct jdoc *read_metadata(int dir)
+struct jdoc *evidence_read_metadata(int dir)
 {
 	_cleanup_close_ int fd =
 		openat(dir, EVIDENCE_METADATA, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -102,7 +102,7 @@ static bool is_of_lane(const struct jdoc *metadata, enum lane lane)
 static int read_item(int store, const char *name, enum lane lane, struct evidence_item *ret)
 {
 	_cleanup_close_ int dir = openat(store, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	_cleanup_jdoc_ struct jdoc *metadata = dir >= 0 ? read_metadata(dir) : NULL;
+	_cleanup_jdoc_ struct jdoc *metadata = dir >= 0 ? evidence_read_metadata(dir) : NULL;
 	struct evidence_item i = { 0 };
 	struct stat st;
 
@@ -143,7 +143,7 @@ static int by_age(const void *a, const void *b)
 					  : strcmp(x->name, y->name);
 }
 
-static bool is_name(const char *name)
+bool evidence_is_name(const char *name)
 {
 	return name[0] != '.' && !str_ends(name, EVIDENCE_PARTIAL) && !str_ends(name, GOING);
 }
@@ -178,7 +178,7 @@ int evidence_list(const char *store, enum lane lane, struct evidence_list *ret, 
 	while (r >= 0 && (entry = readdir(dir))) {
 		struct evidence_item i;
 
-		if (!is_name(entry->d_name))
+		if (!evidence_is_name(entry->d_name))
 			continue;
 		r = read_item(dirfd(dir), entry->d_name, lane, &i);
 		if (r > 0 && add_item(&l, &i) < 0) {
@@ -263,7 +263,7 @@ int evidence_remove(const char *store, const char *name, struct fault *f)
 
 	if (fd < 0)
 		return fd;
-	if (!*name || strchr(name, '/') || !is_name(name))
+	if (!*name || strchr(name, '/') || !evidence_is_name(name))
 		return fault_set(f, EINVAL, "'%s' is no evidence's name", name);
 	if (asprintf(&going, "%s" GOING, name) < 0) {
 		going = NULL;
@@ -335,7 +335,7 @@ int evidence_adopt(const char *store, enum lane lane, const char *session, struc
 	if (r < 0)
 		return r;
 	dir = openat(fd, session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	metadata = dir >= 0 ? read_metadata(dir) : NULL;
+	metadata = dir >= 0 ? evidence_read_metadata(dir) : NULL;
 	if (!is_of_lane(metadata, lane))
 		return 0;
 	file = openat(dir, EVIDENCE_METADATA, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

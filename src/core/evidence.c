@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/evidence.h"
+#include "core/evidence-impl.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,6 @@
 #define SLOW_US 2000
 #define MANY 500
 #define GRACE_NS (UINT64_C(60) * 1000000000) /* after the last file: what is written must still be synced */
-#define NAMES_MAX 100			     /* of one session */
 
 struct taking {
 	const struct evidence_ask *ask;
@@ -58,8 +57,7 @@ const char *evidence_status_name(enum evidence_status s)
 	return names[s];
 }
 
-/* The Nth name of a session: its own, then with a number. */
-static char *name_of(const char *session, unsigned int n, const char *suffix)
+char *evidence_name(const char *session, unsigned int n, const char *suffix)
 {
 	char *name;
 	int r = n == 1 ? asprintf(&name, "%s%s", session, suffix)
@@ -83,8 +81,8 @@ static int begin(struct taking *t, struct fault *f)
 	r = evidence_is_local(t->store) ? dirs_require_own(t->store, t->ask->store, f) : 0;
 	if (r < 0)
 		return r;
-	for (unsigned int i = 1; i <= NAMES_MAX; i++) {
-		t->name = name_of(session, i, EVIDENCE_PARTIAL);
+	for (unsigned int i = 1; i <= EVIDENCE_NAMES_MAX; i++) {
+		t->name = evidence_name(session, i, EVIDENCE_PARTIAL);
 		if (!t->name)
 			return fault_errno(f, ENOMEM, "evidence");
 		if (mkdirat(t->store, t->name, 0700) == 0)
@@ -96,7 +94,7 @@ static int begin(struct taking *t, struct fault *f)
 	}
 	if (!t->name)
 		return fault_set(f, EEXIST, "'%s' has evidence of '%s' %d times", t->ask->store, session,
-				 NAMES_MAX);
+				 EVIDENCE_NAMES_MAX);
 	seam("evidence-made");
 	t->dir = openat(t->store, t->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (t->dir < 0 || flock(t->dir, LOCK_EX | LOCK_NB) < 0)
@@ -175,6 +173,10 @@ static bool has_many(int tree)
 /* One file where each costs too much.  Without custody-capture it takes longer, and is kept all the same. */
 static bool wants_archive(const struct taking *t, const struct evidence_probe *probe)
 {
+	if (t->ask->form == EVIDENCE_MIRROR || t->ask->form == EVIDENCE_ARCHIVE)
+		return t->ask->form == EVIDENCE_ARCHIVE;
+	if (t->ask->form == EVIDENCE_PORTABLE)
+		return pack_is_there();
 	return !probe->local && (probe->create_us > SLOW_US || has_many(t->ask->tree)) && pack_is_there();
 }
 
@@ -203,10 +205,10 @@ static int take_tree(struct taking *t, struct evidence_taken *ret, struct eviden
 	seam("store-probed");
 	if (r < 0 || t->ask->tree < 0)
 		return r;
+	probe->any_names &= t->ask->form != EVIDENCE_PORTABLE;
 	o.any_names = probe->any_names;
 	o.sync_each = !probe->local;
-	probe->archive = t->ask->form == EVIDENCE_ARCHIVE ||
-			 (t->ask->form == EVIDENCE_AUTO && wants_archive(t, probe));
+	probe->archive = wants_archive(t, probe);
 	if (probe->archive)
 		r = pack_create(t->dir, o.deadline_ns ? o.deadline_ns + GRACE_NS : 0, &pack, f);
 	if (r < 0)
@@ -277,19 +279,18 @@ static int put_metadata(struct taking *t, struct evidence_taken *taken, const st
 	return r < 0 ? r : add_sum(t, EVIDENCE_METADATA, &taken->metadata, f);
 }
 
-/* Never onto another one: -EEXIST. */
-static int rename_partial(const struct taking *t, const char *name)
+int evidence_rename(int store, const char *from, const char *to)
 {
 	struct stat st;
 
-	if (renameat2(t->store, t->name, t->store, name, RENAME_NOREPLACE) == 0)
+	if (renameat2(store, from, store, to, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
 	/* A share that does not know how.  Nor does a directory replace one that is not empty. */
-	if (fstatat(t->store, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+	if (fstatat(store, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return -EEXIST;
-	return renameat(t->store, t->name, t->store, name) < 0 ? -errno : 0;
+	return renameat(store, from, store, to) < 0 ? -errno : 0;
 }
 
 /* From here on it exists. */
@@ -300,12 +301,12 @@ static int give_name(struct taking *t, struct evidence_taken *taken, struct faul
 	if (syncfs(t->dir) < 0)
 		return fault_errno(f, errno, "sync the evidence");
 	seam("evidence-synced");
-	for (unsigned int i = 1; r == -EEXIST && i <= NAMES_MAX; i++) {
-		_cleanup_free_ char *name = name_of(t->ask->session, i, "");
+	for (unsigned int i = 1; r == -EEXIST && i <= EVIDENCE_NAMES_MAX; i++) {
+		_cleanup_free_ char *name = evidence_name(t->ask->session, i, "");
 
 		if (!name)
 			return fault_errno(f, ENOMEM, "evidence");
-		r = rename_partial(t, name);
+		r = evidence_rename(t->store, t->name, name);
 		if (r == 0)
 			taken->path = path_join(t->ask->store, name);
 	}
@@ -340,8 +341,12 @@ static int take_here(const struct evidence_ask *ask, struct evidence_taken *ret,
 	seam("sums-written");
 	if (r == 0)
 		r = give_name(&t, &taken, f);
-	if (r < 0)
+	if (r < 0) {
+		/* A half is of no use, and a full disk needs the room. */
+		if (t.dir >= 0)
+			(void)!path_remove_tree(t.store, t.name, NULL);
 		return fault_wrap(f, r, "evidence of '%s'", ask->session);
+	}
 	*ret = taken;
 	taken = (struct evidence_taken){ 0 };
 	return 0;

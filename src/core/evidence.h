@@ -48,6 +48,7 @@ enum evidence_form {
 	EVIDENCE_AUTO, /* as the target is found */
 	EVIDENCE_MIRROR,
 	EVIDENCE_ARCHIVE,
+	EVIDENCE_PORTABLE, /* an archive if one can be made, else names that every target takes: for another place */
 };
 
 struct evidence_ask {
@@ -64,6 +65,7 @@ struct evidence_ask {
 
 struct evidence_taken {
 	char *path;
+	bool staged; /* not in the store yet (delivery.h) */
 	enum evidence_status status;
 	struct capture_stats stats;
 	struct digest

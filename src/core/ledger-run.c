@@ -219,6 +219,8 @@ static struct jdoc *describe_end(const struct ledger_end *end)
 	if (end->evidence && end->evidence_digest) {
 		digest_to_hex(end->evidence_digest, hex);
 		jdoc_set_string(d, "evidence_sha256", hex);
+		if (end->evidence_staged)
+			jdoc_set_bool(d, "evidence_staged", true);
 	}
 	jdoc_set_int(d, "code", end->code);
 	if (end->signal)

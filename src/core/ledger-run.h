@@ -42,6 +42,7 @@ struct ledger_end {
 	const struct ledger_mark *audit; /* end of the session's own chain; NULL: that of the run's, if any */
 	const char *evidence;		 /* path, NULL: none */
 	const struct digest *evidence_digest; /* of its metadata.json; with EVIDENCE */
+	bool evidence_staged; /* EVIDENCE is not its last place: a record evidence.deliver will name that */
 	const char *evidence_error; /* why there is none although there should be; NULL: nothing failed */
 };
 

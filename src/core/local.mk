@@ -13,8 +13,14 @@ libcore_a_SOURCES = \
 	src/core/capture-sync.c src/core/capture-sync.h \
 	src/core/container-evidence.c src/core/container-evidence.h \
 	src/core/dossier.c src/core/dossier.h \
-	src/core/evidence.c src/core/evidence.h \
 	src/core/evidence-inside.c src/core/evidence-inside.h \
+	src/core/delivery.c src/core/delivery.h \
+	src/core/delivery-copy.c src/core/delivery-copy.h \
+	src/core/delivery-kick.c \
+	src/core/delivery-worker.c \
+	src/core/evidence.c src/core/evidence.h src/core/evidence-impl.h \
+	src/core/evidence-ledger.c src/core/evidence-ledger.h \
+	src/core/mounts.c src/core/mounts.h \
 	src/core/evidence-config.c src/core/evidence-config.h \
 	src/core/evidence-judge.c \
 	src/core/evidence-probe.c src/core/evidence-probe.h \

@@ -92,6 +92,8 @@ struct jdoc *result_describe(const struct run_result *r)
 	set_optional(o, "detail", r->detail);
 	add_layers(o, r);
 	set_optional(o, "evidence", r->evidence);
+	if (r->evidence_staged)
+		jdoc_set_bool(o, "evidence_staged", true);
 	if (r->evidence_error)
 		jdoc_set_string(o, "evidence_error", r->evidence_error);
 	add_time(o, "started", r->started_us);

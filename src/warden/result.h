@@ -30,6 +30,7 @@ struct run_result {
 	bool unrecorded;	       /* the ledger did not take its end */
 	char *evidence;		       /* path; NULL: none was taken */
 	struct digest evidence_digest; /* of its metadata.json */
+	bool evidence_staged;	       /* EVIDENCE is not its last place (core/delivery.h) */
 	char *evidence_error;	       /* why none could be taken; NULL: nothing failed */
 	char *detail; /* one line for people: what failed, which limit was hit; NULL: nothing to say */
 	enum layer_state layers[_LAYER_MAX];

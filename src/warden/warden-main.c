@@ -18,6 +18,7 @@
 #include "core/approval-desk.h"
 #include "core/config.h"
 #include "core/container-evidence.h"
+#include "core/delivery.h"
 #include "core/exit-status.h"
 #include "core/grant.h"
 #include "core/ledger-claim.h"
@@ -382,6 +383,7 @@ static int tell_end(struct guard *g, struct fault *f)
 	if (taken.path) {
 		end.evidence = taken.path;
 		end.evidence_digest = &taken.metadata;
+		end.evidence_staged = taken.staged;
 	}
 	if (!g->started && g->order.reserved)
 		r = grant_release(&g->desk.desk, g->order.session, end.reason, f);
@@ -392,6 +394,8 @@ static int tell_end(struct guard *g, struct fault *f)
 					       f);
 	if (r >= 0)
 		claim_drop(&g->claim);
+	if (r >= 0 && taken.staged)
+		delivery_kick(&g->dirs, g->config);
 	if (r >= 0)
 		r = write_exit(g, &v, &end, f);
 	if (r >= 0)

@@ -610,14 +610,33 @@ new" ]
 	write sh -c 'head -c 1000000 /dev/zero >new; exit 3'
 	full() {
 		run unshare -m --propagation slave sh -c '! mountpoint -q /sys/fs/cgroup/unified || umount /sys/fs/cgroup/unified
-			mount -t tmpfs -o size=16k,mode=700 full "$1"; shift; exec "$@"' sh "$CUSTODY_ROOT/forensics" \
-			"$RUNTIME" --root "$CUSTODY_HOME/state-$RUNTIME" run -b "$BUNDLE" "custody-test-full-$RUNTIME-$$" < <(:)
+			mount -t tmpfs -o size=16k,mode=700 full "$1"; mount -t tmpfs -o size=16k,mode=700 full "$2"; shift 2; exec "$@"' \
+			sh "$CUSTODY_ROOT/forensics" "$CUSTODY_ROOT/sandbox/staging" "$RUNTIME" --root "$CUSTODY_HOME/state-$RUNTIME" run -b "$BUNDLE" "custody-test-full-$RUNTIME-$$" < <(:)
 		assert_status 3
 		runtime_settle
 		[ "$(last session.end '[.d.reason, .d.code, .d.evidence] | join(" ")')" = 'exited 3 ' ]
 		[[ $(last session.end .d.evidence_error) == *'No space left'* ]]
 		clean
 	}
+	mkdir -p -m 0700 "$CUSTODY_ROOT/sandbox/staging"
 	both full
 	[ "$(store)" -eq 0 ]
+}
+
+@test "CARD-5: ISO-5: a store without room: it is staged, and delivered when there is room" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	mkdir -p -m 0700 "$CUSTODY_ROOT/forensics"
+	write sh -c 'head -c 100000 /dev/urandom >big; exit 3'
+	run unshare -m --propagation slave sh -c '! mountpoint -q /sys/fs/cgroup/unified || umount /sys/fs/cgroup/unified
+		mount -t tmpfs -o size=16k,mode=700 full "$1"; shift; exec "$@"' sh "$CUSTODY_ROOT/forensics" \
+		crun --root "$CUSTODY_HOME/state-crun" run -b "$BUNDLE" "custody-test-staged-$$" < <(:)
+	assert_status 3
+	runtime_settle
+	suite_end_deliveries
+	[ "$(last session.end '[.d.evidence_staged, .d.evidence_error] | map(tostring) | join(" ")')" = 'true null' ]
+	[ "$(store)" -eq 0 ]
+	"$CUSTODY" evidence deliver
+	[ "$(store)" -eq 1 ]
+	"$CUSTODY" evidence verify "$(basename "$(last session.end .d.evidence)")"
+	clean
 }

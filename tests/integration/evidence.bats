@@ -12,6 +12,7 @@ setup() {
 }
 
 teardown() {
+	suite_end_deliveries
 	custody_teardown
 }
 
@@ -26,6 +27,11 @@ taken() {
 
 entry() { # PATH KEY: of the manifest
 	jq -r --arg p "$1" "select(.p == \$p) | .$2" "$(taken)/manifest.ndjson"
+}
+
+sums() { # DIR: SHA256SUMS as a forger makes it
+	# shellcheck disable=SC2046 # names without blanks
+	(cd "$1" && sha256sum $(cut -c67- SHA256SUMS) >new && mv new SHA256SUMS)
 }
 
 @test "ISO-4: a normal end keeps nothing" {
@@ -169,6 +175,28 @@ inside" ]
 	[ "$status" -eq 125 ]
 }
 
+@test "ISO-5: verify asks the ledger: what fits itself and is not what was recorded is found, and what is of elsewhere" {
+	local id dir other=20200101T000000Z-00000000
+	custody_run -- sh -c 'echo new >new; kill -9 $$'
+	dir=$(taken) id=$(basename "$(taken)")
+	[ "$(evidence verify --json "$id" | jq -r '"\(.ok) \(.ledger)"')" = "true named" ]
+	# The same bytes under the name of a session that this ledger does not know.
+	cp -a "$dir" "$(dirname "$dir")/$other"
+	sed -i "s/$id/$other/" "$(dirname "$dir")/$other/metadata.json"
+	sums "$(dirname "$dir")/$other"
+	run evidence verify "$other"
+	[ "$status" -eq 1 ]
+	[[ $output == *": ok,"*"not in this ledger"* ]]
+	[ "$(evidence verify --json "$other" | jq -r '"\(.ok) \(.ledger) \(.damaged)"')" = "false absent 0" ]
+	# Everything made to fit again.
+	sed -i 's/"agent": null/"agent": "eve"/' "$dir/metadata.json"
+	sums "$dir"
+	run evidence verify "$id"
+	[ "$status" -eq 1 ]
+	[[ $output == *": ok,"*"NOT what this ledger names"* ]]
+	[ "$(evidence verify --json "$id" | jq -r '"\(.ok) \(.ledger)"')" = "false other" ]
+}
+
 @test "LANE-5: evidence of one lane is not shown in the other" {
 	custody_run -- sh -c 'kill -9 $$'
 	[ "$(evidence ls --json | jq '.evidence | length')" = 1 ]
@@ -225,14 +253,32 @@ inside" ]
 	done
 }
 
-@test "ISO-5: what cannot be kept does not change the status, and is said and recorded" {
+@test "ISO-5: what cannot be kept in the store is staged; what cannot be kept at all is said and recorded" {
+	local end
 	mkdir -p "$CUSTODY_ROOT/etc"
 	echo "{\"forensics\":{\"retention_path\":\"$CUSTODY_HOME/file/below\"}}" >"$CUSTODY_ROOT/etc/custody.json"
 	: >"$CUSTODY_HOME/file"
 	custody_run -- sh -c 'kill -9 $$'
 	assert_status 137
+	[ "$(custody_result .evidence_staged)" = true ]
+	[[ "$(taken)" == "$CUSTODY_ROOT/sandbox/staging/"* ]]
+	end=$("$CUSTODY" ledger export --kind session.end)
+	[ "$(jq -r '.d.evidence_staged, .d.evidence' <<<"$end" | paste -sd ' ')" = "true $(taken)" ]
+	run --separate-stderr evidence deliver
+	[ "$status" -eq 1 ]
+	[ "$output" = "0 delivered, 1 staged" ]
+	assert_stderr_has "is not a directory"
+	rm "$CUSTODY_HOME/file"
+	evidence deliver
+	[ -d "$CUSTODY_HOME/file/below/$(basename "$(taken)")" ]
+	# Nor can it be staged.
+	rm -rf "$CUSTODY_HOME/file" "$CUSTODY_ROOT/sandbox/staging"
+	: >"$CUSTODY_HOME/file"
+	: >"$CUSTODY_ROOT/sandbox/staging"
+	custody_run -- sh -c 'kill -9 $$'
+	assert_status 137
 	assert_stderr_has "no evidence was kept"
-	[ "$("$CUSTODY" ledger export --kind session.end | jq -r .d.evidence_error)" != null ]
+	[ "$("$CUSTODY" ledger export --kind session.end | jq -r 'select(.d.evidence_error != null) | .d.evidence // "none"')" = none ]
 }
 
 @test "ISO-4: a user's run is kept as well" {
