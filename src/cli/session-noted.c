@@ -8,6 +8,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "base/seam.h"
 #include "base/str.h"
 #include "cli/review.h"
 #include "cli/session-run-impl.h"
@@ -142,6 +143,7 @@ static int write_end(struct session_run *run, const struct session *s, const str
 	n->abnormal = res->exit.abnormal;
 	n->changed = has_changes(dir);
 	n->kept = n->changed && session_keep(run, dir, since_us);
+	seam("layer-kept");
 	r = copy_text(&n->reason, exit_reason_name(res->exit.reason), f);
 	if (r == 0)
 		r = copy_text(&n->source, exit_source_name(res->exit.source), f);

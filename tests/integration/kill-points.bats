@@ -261,6 +261,33 @@ rounds() { # HOW STATUS WHAT...: one for each point on stdin
 	[ -z "$(ls "$CUSTODY_ROOT/forensics")" ]
 }
 
+supervisor_is_dead() {
+	[ ! -e "$CUSTODY_ROOT/run/sessions/$ID" ] || flock -n "$CUSTODY_ROOT/run/sessions/$ID" true
+}
+
+@test "ISO-7: a detached run, killed when nobody waits for it any more" {
+	local point
+	for point in payload-ended tree-copied layer-kept end-written; do
+		ROUND="detached, killed at $point"
+		dying "$point" die run -d -- sh -c "echo said; $PAYLOAD"
+		[ "$status" -eq 0 ] || wrong 'it was not started'
+		wait_until supervisor_is_dead
+		custody recover >/dev/null 2>>"$CUSTODY_HOME/err" || wrong 'recover failed'
+		is "$(awk -v p="$point" '$1 == p { print $3 }' "$POINTS")"
+		host_is_clean
+		[ "$(cat "$CUSTODY_ROOT/forensics/$ID/stdio.log")" = said ] || wrong 'what it said is not in the evidence'
+		[ "$(custody logs "$ID")" = said ] || wrong 'what it said is gone'
+		worktree
+	done
+	# Before its release its caller still waits, and learns of it.
+	ROUND='detached, killed before it started'
+	dying start-recorded die run -d -- sh -c "$PAYLOAD"
+	[ "$status" -eq 125 ] || wrong 'its caller was told nothing'
+	custody recover >/dev/null 2>>"$CUSTODY_HOME/err"
+	is lost
+	host_is_clean
+}
+
 @test "ISO-7: worktrees without a layer of changes" {
 	local mode dir
 	suite_ungoverned
