@@ -126,7 +126,8 @@ int docket_open(const struct run_options *o, const char *session, struct docket 
 	r = profile_require_supported(d->profile, f);
 	if (r < 0)
 		return r;
-	r = enter_root(d, d->profile->workspace_sandbox, f);
+	/* doctor tries the layers on a bait of its own, and nobody's work. */
+	r = o->canary ? 0 : enter_root(d, d->profile->workspace_sandbox, f);
 	if (r < 0)
 		return r;
 	d->refused = "subject";

@@ -96,6 +96,9 @@ int session_run_load(struct session_run *r, const struct run_options *o, const c
 
 	d->makes_root = !o->dry_run;
 	e = docket_open(o, id, d, f);
+	/* Refused before it was had, by a reset say: its log tells of that all the same. */
+	if (e < 0 && !d->root && d->makes_root && o->sandbox)
+		(void)!sandbox_root_open(&d->dirs, o->sandbox, SANDBOX_LOOK, &d->root, NULL);
 	r->record.root = d->root;
 	*ret_refused = d->refused;
 	if (session_gate_redact(&r->gate, d, &r->record.run, e < 0 ? NULL : f) < 0) {

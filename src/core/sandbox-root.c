@@ -318,6 +318,22 @@ static int require_one_name(const struct sandbox_root *r, int fd, const char *pa
 	return 0;
 }
 
+/* What is mounted in a root is not in it, though its path is. */
+static int require_own_mount(const struct sandbox_root *r, int dirfd, int fd, const char *path,
+			     struct fault *f)
+{
+	struct statx a, b;
+
+	if (dirfd != r->workspace_fd && dirfd != r->tmp_fd)
+		return 0;
+	if (statx(dirfd, "", AT_EMPTY_PATH, STATX_MNT_ID, &a) < 0 ||
+	    statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &b) < 0)
+		return fault_errno(f, errno, "stat '%s'", path);
+	if ((a.stx_mask & b.stx_mask & STATX_MNT_ID) && a.stx_mnt_id != b.stx_mnt_id)
+		return refuse_outside(r, path, "something is mounted there", f);
+	return 0;
+}
+
 int sandbox_root_resolve(const struct sandbox_root *r, int dirfd, const char *path, int flags,
 			 struct fault *f)
 {
@@ -334,6 +350,8 @@ int sandbox_root_resolve(const struct sandbox_root *r, int dirfd, const char *pa
 		return fault_set(f, -fd, "'%s' in sandbox root '%s' (%s): %s", path, r->name, r->path,
 				 strerror(-fd));
 	e = require_one_name(r, fd, path, f);
+	if (e == 0)
+		e = require_own_mount(r, dirfd, fd, path, f);
 	return e < 0 ? e : TAKE_FD(fd);
 }
 

@@ -52,7 +52,7 @@ DEFINE_CLEANUP(struct sandbox_root, sandbox_root_free)
 
 /*
  * PATH below the workspace; DIRFD may be tmp_fd as well.  Whatever leads out of it ("..", an absolute path, a link, a
- * magic link) is refused with -EXDEV, naming PATH and the root; so is a file with a second name, for that may lie anywhere.
+ * magic link, a mount) is refused with -EXDEV, naming PATH and the root; so is a file with a second name, for that may lie anywhere.
  */
 int sandbox_root_resolve(const struct sandbox_root *r, int dirfd, const char *path, int flags,
 			 struct fault *f) _must_check_;

@@ -79,14 +79,37 @@ static int require_inside(const struct subject *s, const char *target, const cha
 	return fault_set(f, -fd, "%s '%s': %s", what, target, fault_text(&why));
 }
 
+/*
+ * A bind of a directory brings along what is mounted below it, each as a bind of its own.  In a root that would be a way
+ * out, whoever mounted it.  The workspace or tmp itself may be a mount: that is where an admin put the root.
+ */
+static int require_no_mount(const struct subject *s, const struct subject_mount *m, struct fault *f)
+{
+	const struct sandbox_root *r = s->sandbox;
+	struct statx stx;
+
+	if (m->kind != SUBJECT_MOUNT_BIND || !sandbox_root_shows(r, m->source) ||
+	    str_eq(m->source, r->workspace) || str_eq(m->source, r->tmp))
+		return 0;
+	if (statx(AT_FDCWD, m->source, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &stx) < 0)
+		return fault_errno(f, errno, "stat '%s'", m->source);
+	if (!(stx.stx_attributes & STATX_ATTR_MOUNT_ROOT))
+		return 0;
+	return fault_set(f, EXDEV, "something is mounted on '%s', in sandbox root '%s' (%s): umount it first",
+			 m->source, r->name, r->path);
+}
+
 int subject_require_sandbox_targets(const struct subject *s, struct fault *f)
 {
 	int r = 0;
 
 	if (!s->sandbox)
 		return 0;
-	for (size_t i = 0; r == 0 && i < s->n_mounts; i++)
-		r = require_inside(s, s->mounts[i].target, "mount target", f);
+	for (size_t i = 0; r == 0 && i < s->n_mounts; i++) {
+		r = require_no_mount(s, &s->mounts[i], f);
+		if (r == 0)
+			r = require_inside(s, s->mounts[i].target, "mount target", f);
+	}
 	for (char **h = s->profile->fs_hide; r == 0 && h && *h; h++)
 		r = require_inside(s, *h, "filesystem.hide", f);
 	/* Somebody may have put something else on /tmp since the working directory was looked at. */

@@ -259,6 +259,13 @@ scratch" ]
 	[ ! -e "$CUSTODY_HOME/b" ]
 }
 
+@test "ROOT-1: doctor tries the layers of such a profile, and leaves its root alone" {
+	echo '{"schema":1,"name":"p","extends":"offline","workspace":{"sandbox":"mine"}}' >"$CUSTODY_HOME/p.json"
+	run --separate-stderr custody_do doctor --json --profile "$CUSTODY_HOME/p.json" </dev/null
+	[ "$(jq -r '.checks[] | select(.id == "HOST-CANARY") | .state' <<<"$output")" = ok ]
+	[ ! -e "$(root_of mine)" ]
+}
+
 @test "ROOT-1: the default root is one like any other" {
 	custody_run --sandbox default -- sh -c 'echo x >file'
 	assert_status 0
@@ -320,6 +327,30 @@ scratch" ]
 	assert_stderr_has "twin"
 	assert_stderr_has "$(root_of one)"
 	[ "$(cat "$CUSTODY_HOME/secret")" = secret ]
+}
+
+@test "ROOT-2: what is mounted in a root is no part of it" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	local root
+	custody_run --sandbox one -- mkdir -p m in/m
+	root=$(root_of one)
+	mkdir "$CUSTODY_HOME/outside"
+	echo secret >"$CUSTODY_HOME/outside/file"
+	mounted() { # POINT OPTIONS...
+		run --separate-stderr unshare -m --propagation private sh -c 'mount --bind "$1" "$2" && shift 2 && "$@"' \
+			sh "$CUSTODY_HOME/outside" "$root/workspace/$1" "$CUSTODY" run --sandbox one "${@:2}"
+		assert_status 125
+		assert_stderr_has "something is mounted"
+		assert_stderr_has "$root"
+		[ -z "$output" ]
+	}
+	mounted m -- cat m/file
+	mounted m -w m -- cat file
+	mounted m -v ./m:/mnt -- cat /mnt/file
+	mounted in/m -v ./in:/mnt -- cat /mnt/m/file
+	custody_run --sandbox one -v ./in:/mnt -- ls -A /mnt
+	assert_status 0
+	[ "$output" = m ]
 }
 
 @test "ROOT-2: no path of a profile in the workspace leads out" {
@@ -451,6 +482,15 @@ bob	-	end	sh -c 'kill -9 \$\$'	signaled 137" ]
 	[[ $(log_of one) == *'a\x09b'$'\t''w\x0Ax'* ]]
 }
 
+@test "ROOT-4: who comes while a root is reset is refused, and that stands there" {
+	custody_run --sandbox one -- true
+	run --separate-stderr flock -x "$(root_of one)" "$CUSTODY" run --sandbox one --agent bob -- touch reached
+	assert_status 125
+	assert_stderr_has "sandbox root 'one' is being reset"
+	[ "$(log_of one | tail -n 1)" = "bob	-	run	touch reached	denied: sandbox" ]
+	[ ! -e "$(root_of one)/workspace/reached" ]
+}
+
 @test "ROOT-4: a log that cannot be written starts nothing" {
 	local log
 	custody_run --sandbox one -- true
@@ -503,6 +543,28 @@ bob	-	end	sh -c 'kill -9 \$\$'	signaled 137" ]
 	[ "$(grep '"k":"session\.' "$CUSTODY_HOME/records" | grep -c '"agent":"bob","worker":"w1"')" -eq 7 ]
 	[ "$(jq -r '.agent + " " + .worker' "$(custody_result .evidence)/metadata.json")" = "bob w1" ]
 	[ "$(jq -r '.agent + " " + .worker' <<<"$CUSTODY_RESULT")" = "bob w1" ]
+}
+
+@test "ROOT-6: agent and worker stand in the records of an approval, an override, a reset and a lost session" {
+	local pid line
+	rm "$CUSTODY_ROOT/etc/custody.json"
+	custody_run --sandbox one --agent bob --worker w1 -- make
+	assert_status 114
+	suite_ungoverned
+	run env CUSTODY_ALLOW_PROD=1 "$CUSTODY" run --allow-prod --lane prod --sandbox one --agent bob --worker w1 -- true
+	mkfifo "$CUSTODY_HOME/pipe"
+	"$CUSTODY" run --sandbox one --agent bob --worker w1 -- sh -c 'echo here; sleep 600' >"$CUSTODY_HOME/pipe" 3>&- &
+	pid=$!
+	read -r line <"$CUSTODY_HOME/pipe"
+	kill -9 "$pid"
+	wait "$pid" || true
+	run custody_do reset --sandbox one --agent bob --worker w1
+	{ "$CUSTODY" ledger show --json && "$CUSTODY" ledger show --lane prod --json; } | jq -r '.records[] | select(.k | startswith("ledger.") | not) | [.k, .agent, .worker] | @tsv' | sort -u >"$CUSTODY_HOME/who"
+	cat "$CUSTODY_HOME/who"
+	run ! grep -v $'\tbob\tw1$' "$CUSTODY_HOME/who"
+	for kind in approval.request session.refused lane.override session.intent session.start session.end sandbox.reset sandbox.cleared; do
+		grep -q "^$kind	" "$CUSTODY_HOME/who" || custody_fail "no $kind"
+	done
 }
 
 @test "ROOT-6: several roots and several runs in one, at once" {
