@@ -90,6 +90,7 @@ int approval_file(const struct approval_ask *ask, struct request *ret, struct fa
 		.digest = ask->digest,
 		.level = ask->level,
 		.agent = ask->agent,
+		.worker = ask->worker,
 		.profile = jdoc_get_string(jdoc_get(ask->subject, "profile"), "name"),
 		.subject = ask->subject,
 		.verdict = ask->verdict,

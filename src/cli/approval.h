@@ -22,11 +22,12 @@ struct approval_ask {
 	char level;		     /* of VERDICT */
 	const char *session;	     /* who reserves */
 	const struct redact *redact; /* what a site keeps out of lists and notices; NULL: only the usual */
-	const char *agent, *user;    /* AGENT may be NULL; USER is the caller's name on this host */
-	char *const *grants;	     /* files, as --grant names them; NULL: none */
-	char *const *on_request;     /* argv; NULL: nobody is told */
-	unsigned int prompt_rate;    /* cards per minute; 0: APPROVAL_PROMPT_RATE */
-	bool yes;		     /* --yes: answers the card of a B, where there is a terminal */
+	const char *agent, *worker,
+		*user;		  /* AGENT and WORKER may be NULL; USER is the caller's name on this host */
+	char *const *grants;	  /* files, as --grant names them; NULL: none */
+	char *const *on_request;  /* argv; NULL: nobody is told */
+	unsigned int prompt_rate; /* cards per minute; 0: APPROVAL_PROMPT_RATE */
+	bool yes;		  /* --yes: answers the card of a B, where there is a terminal */
 	bool wait;
 	uint64_t wait_s; /* 0: without end */
 };

@@ -38,7 +38,7 @@ static int record(const struct verb_call *c, const struct session_note *n, uint3
 	_cleanup_ledger_ struct ledger *l = NULL;
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
 	const struct ledger_event e = {
-		.kind = "operator.stop", .session = n->session, .agent = n->agent, .d = d
+		.kind = "operator.stop", .session = n->session, .agent = n->agent, .worker = n->worker, .d = d
 	};
 	int r;
 

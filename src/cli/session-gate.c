@@ -101,6 +101,7 @@ static int ask(struct session_gate *g, const struct run_options *o, struct ledge
 		.level = d->verdict->level,
 		.session = run->session,
 		.agent = run->agent,
+		.worker = run->worker,
 		.user = d->dirs.user,
 		.grants = o->grants,
 		.on_request = d->config->on_request,
@@ -112,6 +113,8 @@ static int ask(struct session_gate *g, const struct run_options *o, struct ledge
 	int r;
 
 	r = approval_desk_open(&d->dirs, d->config, l, &g->desk, f);
+	g->desk.desk.agent = run->agent;
+	g->desk.desk.worker = run->worker;
 	if (r == 0)
 		r = approval_desk_tighten(&g->desk, governance_of(g), d->profile->name, f);
 	if (r == 0)

@@ -27,7 +27,8 @@ int desk_record(const struct desk *d, const char *kind, const char *status, cons
 	const struct ledger_event e = {
 		.kind = kind,
 		.status = status,
-		.agent = agent,
+		.agent = agent ? agent : d->agent,
+		.worker = d->worker,
 		.session = session,
 		.d = owned,
 		.verbatim = true,

@@ -58,6 +58,8 @@ struct desk {
 	struct ledger *ledger;		    /* borrowed; NULL: only what writes nothing can be asked */
 	int dirfd;			    /* STATE */
 	uid_t login; /* who logged in, however he became this uid (sudo, su); APPROVER_NO_UID: the kernel does not know */
+	const char *agent,
+		*worker; /* on whose behalf, for the records; borrowed; NULL: not known, or a person's own */
 	/* For tests only. */
 	const struct moment *now; /* NULL: the clocks */
 	unsigned int pin_cost;	  /* of yescrypt; 0: PIN_COST */

@@ -77,9 +77,12 @@ static int record_chosen(const struct desk *d, const struct grant_items *l, cons
 		details[n] = grant_details(&item->found.grant);
 		jdoc_set_int(details[n], "used", (int64_t)item->uses.used);
 		jdoc_set_int(details[n], "uses", (int64_t)grant_uses_allowed(d, &item->found.grant));
-		events[n] = (struct ledger_event){
-			.kind = kind, .session = session, .d = details[n], .verbatim = true
-		};
+		events[n] = (struct ledger_event){ .kind = kind,
+						   .session = session,
+						   .agent = d->agent,
+						   .worker = d->worker,
+						   .d = details[n],
+						   .verbatim = true };
 		n++;
 	}
 	r = ledger_append(d->ledger, events, n, class, mark, f);

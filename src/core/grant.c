@@ -29,9 +29,11 @@ struct jdoc *grant_details(const struct grant *g)
 	return details;
 }
 
-static int record_grant(const struct desk *d, const struct grant *g, bool imported, const char *agent,
+/* RQ: what it answers; NULL: nothing that was asked here, it was signed elsewhere. */
+static int record_grant(const struct desk *d, const struct grant *g, const struct request *rq,
 			struct fault *f)
 {
+	struct desk who = *d;
 	struct jdoc *details = grant_details(g);
 	char until[CLOCK_TEXT_SIZE];
 
@@ -39,11 +41,14 @@ static int record_grant(const struct desk *d, const struct grant *g, bool import
 	jdoc_set_string(details, "lane", g->lane);
 	jdoc_set_string(details, "not_after", until);
 	jdoc_set_int(details, "uses", (int64_t)grant_uses_allowed(d, g));
-	if (imported)
+	if (!rq)
 		jdoc_set_bool(details, "imported", true);
+	else
+		who.worker = rq->worker;
 	if (*g->reason)
 		desk_put_text(details, "why", g->reason);
-	return desk_record(d, "approval.grant", NULL, agent, NULL, details, LEDGER_DECIDED, NULL, f);
+	return desk_record(&who, "approval.grant", NULL, rq ? rq->agent : NULL, NULL, details, LEDGER_DECIDED,
+			   NULL, f);
 }
 
 int grant_keep(int dirfd, const struct grant *g, struct fault *f)
@@ -215,7 +220,7 @@ static int sign_locked(const struct desk *d, int requestsfd, struct request *rq,
 	if (r == 0 && rq->state == REQUEST_DENIED)
 		r = request_record(d, "approval.request", "again", rq, NULL, by->name, f);
 	if (r == 0)
-		r = record_grant(d, g, false, rq->agent, f);
+		r = record_grant(d, g, rq, f);
 	if (r == 0)
 		r = grant_keep(dirfd, g, f);
 	if (r < 0)
@@ -293,7 +298,7 @@ static int register_new(const struct desk *d, int dirfd, const struct grant *g, 
 		*reason = GRANT_UNREGISTERED;
 		return 0;
 	}
-	r = record_grant(d, g, true, NULL, f);
+	r = record_grant(d, g, NULL, f);
 	return r < 0 ? r : grant_keep(dirfd, g, f);
 }
 

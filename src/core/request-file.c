@@ -19,6 +19,7 @@ static const struct shape request_shape[] = {
 	{ "state",          JDOC_STRING, false },
 	{ "command",        JDOC_STRING, false },
 	{ "agent",          JDOC_STRING, true  },
+	{ "worker",         JDOC_STRING, true  },
 	{ "profile",        JDOC_STRING, true  },
 	{ "alike",          JDOC_STRING, true  },
 	{ "subject",        JDOC_OBJECT, true  },
@@ -46,6 +47,7 @@ void request_done(struct request *r)
 {
 	free(r->command);
 	free(r->agent);
+	free(r->worker);
 	free(r->profile);
 	free(r->alike);
 	jdoc_free(r->subject);
@@ -233,6 +235,7 @@ int request_parse(const char *text, size_t len, const char *label, struct reques
 		return r;
 	if (!copy(jdoc_get_string(doc, "command"), &rq.command) ||
 	    !copy(jdoc_get_string(doc, "agent"), &rq.agent) ||
+	    !copy(jdoc_get_string(doc, "worker"), &rq.worker) ||
 	    !copy(jdoc_get_string(doc, "profile"), &rq.profile) ||
 	    !copy(jdoc_get_string(doc, "alike"), &rq.alike) ||
 	    !copy_doc(jdoc_get(doc, "subject"), &rq.subject) ||
@@ -273,6 +276,7 @@ static struct jdoc *to_json(const struct request *r)
 	jdoc_set_string(doc, "state", r->state == REQUEST_DENIED ? "denied" : "open");
 	jdoc_set_string(doc, "command", r->command);
 	put(doc, "agent", r->agent);
+	put(doc, "worker", r->worker);
 	put(doc, "profile", r->profile);
 	put(doc, "alike", r->alike);
 	if (r->subject)

@@ -14,6 +14,7 @@ int request_record(const struct desk *d, const char *kind, const char *status, c
 		   const char *why, const char *by, struct fault *f)
 {
 	struct jdoc *details = jdoc_new_object();
+	struct desk who = *d; /* on whose behalf: the request says it, whoever sits at the desk */
 	char digest[8 + DIGEST_HEX_SIZE] = "sha256:", level[2] = { r->level, '\0' };
 
 	digest_to_hex(&r->digest, digest + strlen(digest));
@@ -33,7 +34,8 @@ int request_record(const struct desk *d, const char *kind, const char *status, c
 		for (char **a = r->askers; a && *a; a++)
 			jdoc_append(askers, ledger_text(*a));
 	}
-	return desk_record(d, kind, status, r->agent, NULL, details, LEDGER_DECIDED, NULL, f);
+	who.worker = r->worker;
+	return desk_record(&who, kind, status, r->agent, NULL, details, LEDGER_DECIDED, NULL, f);
 }
 
 int request_remove(const struct desk *d, int dirfd, const struct request *rq, const char *why,
@@ -150,9 +152,9 @@ static int fill_new(const struct desk *d, const struct request_ask *ask, const s
 	rq->askers = calloc(1, sizeof(*rq->askers));
 	rq->approvals = calloc(1, sizeof(*rq->approvals));
 	if (!rq->askers || !rq->approvals || !request_copy_command(ask->command, &rq->command) ||
-	    !request_copy_text(ask->agent, &rq->agent) || !request_copy_text(ask->profile, &rq->profile) ||
-	    !request_copy_text(ask->alike, &rq->alike) || !copy_doc(ask->subject, &rq->subject) ||
-	    !copy_doc(ask->verdict, &rq->verdict))
+	    !request_copy_text(ask->agent, &rq->agent) || !request_copy_text(ask->worker, &rq->worker) ||
+	    !request_copy_text(ask->profile, &rq->profile) || !request_copy_text(ask->alike, &rq->alike) ||
+	    !copy_doc(ask->subject, &rq->subject) || !copy_doc(ask->verdict, &rq->verdict))
 		return fault_errno(f, ENOMEM, "request");
 	return 0;
 }

@@ -27,7 +27,7 @@ struct request {
 	char level; /* 'B', 'C' */
 	enum request_state state;
 	char *command;	       /* as shown to people; one line, not escaped for a terminal */
-	char *agent;	       /* NULL: none */
+	char *agent, *worker;  /* NULL: none */
 	char *profile;	       /* NULL: none */
 	char *alike;	       /* see request_ask */
 	struct jdoc *subject;  /* NULL: none */
@@ -60,7 +60,7 @@ void request_put_alike(const struct jdoc *subject, struct strbuf *out);
 struct request_ask {
 	const struct digest *digest;
 	char level;
-	const char *command, *agent, *profile;
+	const char *command, *agent, *worker, *profile;
 	/*
 	 * What makes two subjects versions of one thing (profile, worktree and argv[0], say): the last approved
 	 * subject under the same text is what request_last_approved gives for "what changed".  NULL: nothing.

@@ -201,6 +201,7 @@ scratch" ]
 @test "ROOT-1: policy sees a worktree that is written in place" {
 	local digest
 	rm "$CUSTODY_ROOT/etc/custody.json"
+	CUSTODY_AS=(setsid --wait) # no terminal, whoever runs the tests
 	custody_run --sandbox one -- touch file
 	assert_status 0
 	# Without a terminal nobody wished for it: whatever can run others may destroy what is there.
@@ -463,6 +464,7 @@ bob	-	end	sh -c 'kill -9 \$\$'	signaled 137" ]
 @test "ROOT-4: policy's refusals stand there" {
 	local uid
 	uid=$("${CUSTODY_AS[@]}" id -u)
+	CUSTODY_AS=(setsid --wait) # no terminal, whoever runs the tests
 	jq -n --argjson uid "$uid" '{provenance: [{uid: $uid, intention: "explicit"}], rules: [{effect: "deny", argv: ["touch"]}]}' >"$CUSTODY_ROOT/etc/custody.json"
 	custody_run --sandbox one -- touch file
 	assert_status 113
@@ -548,8 +550,17 @@ bob	-	end	sh -c 'kill -9 \$\$'	signaled 137" ]
 @test "ROOT-6: agent and worker stand in the records of an approval, an override, a reset and a lost session" {
 	local pid line
 	rm "$CUSTODY_ROOT/etc/custody.json"
+	CUSTODY_AS=(setsid --wait) # no terminal, whoever runs the tests
 	custody_run --sandbox one --agent bob --worker w1 -- make
 	assert_status 114
+	custody_do deny --all
+	jq -n --argjson uid "$(id -u)" '{provenance: [{uid: $uid, intention: "explicit"}]}' >"$CUSTODY_ROOT/etc/custody.json"
+	custody_run --sandbox one --agent bob --worker w1 -- sh ./nonesuch
+	assert_status 114
+	run --separate-stderr custody_do approve --yes "$(custody_do pending --json | jq -r '.requests[0].id')"
+	assert_status 0
+	custody_run --sandbox one --agent bob --worker w1 -- sh ./nonesuch
+	assert_reason exited
 	suite_ungoverned
 	run env CUSTODY_ALLOW_PROD=1 "$CUSTODY" run --allow-prod --lane prod --sandbox one --agent bob --worker w1 -- true
 	mkfifo "$CUSTODY_HOME/pipe"
@@ -559,10 +570,10 @@ bob	-	end	sh -c 'kill -9 \$\$'	signaled 137" ]
 	kill -9 "$pid"
 	wait "$pid" || true
 	run custody_do reset --sandbox one --agent bob --worker w1
-	{ "$CUSTODY" ledger show --json && "$CUSTODY" ledger show --lane prod --json; } | jq -r '.records[] | select(.k | startswith("ledger.") | not) | [.k, .agent, .worker] | @tsv' | sort -u >"$CUSTODY_HOME/who"
+	{ "$CUSTODY" ledger show --json && "$CUSTODY" ledger show --lane prod --json; } | jq -r '.records[] | select(.k | test("^(ledger|key)[.]") | not) | [.k, .agent, .worker] | @tsv' | sort -u >"$CUSTODY_HOME/who"
 	cat "$CUSTODY_HOME/who"
 	run ! grep -v $'\tbob\tw1$' "$CUSTODY_HOME/who"
-	for kind in approval.request session.refused lane.override session.intent session.start session.end sandbox.reset sandbox.cleared; do
+	for kind in approval.request approval.drop approval.grant grant.reserve grant.consume session.refused lane.override session.intent session.start session.end sandbox.reset sandbox.cleared; do
 		grep -q "^$kind	" "$CUSTODY_HOME/who" || custody_fail "no $kind"
 	done
 }
