@@ -52,7 +52,7 @@ int review_prune(const struct dirs *d, const struct config *c, const char *keep,
 	return r < 0 ? fault_wrap(f, r, "forget old changes") : 0;
 }
 
-int review_prune_hourly(const struct dirs *d, const struct config *c, struct fault *f)
+int review_prune_hourly(const struct dirs *d, const struct config *c, const char *keep, struct fault *f)
 {
 	_cleanup_free_ char *path = path_join(d->state, STAMP);
 	_cleanup_close_ int fd = -EBADF;
@@ -68,5 +68,5 @@ int review_prune_hourly(const struct dirs *d, const struct config *c, struct fau
 		return errno == ENOENT ? 0 : fault_errno(f, errno, "make '%s'", path);
 	if (futimens(fd, NULL) < 0)
 		return fault_errno(f, errno, "touch '%s'", path);
-	return review_prune(d, c, NULL, f);
+	return review_prune(d, c, keep, f);
 }

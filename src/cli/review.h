@@ -53,7 +53,8 @@ const char *review_quote(const char *path, char **ret);
 int review_prune(const struct dirs *d, const struct config *c, const char *keep,
 		 struct fault *f) _must_check_;
 /* The same, unless somebody did within the hour: for every start. */
-int review_prune_hourly(const struct dirs *d, const struct config *c, struct fault *f) _must_check_;
+int review_prune_hourly(const struct dirs *d, const struct config *c, const char *keep,
+			struct fault *f) _must_check_;
 
 /* review-print.c */
 int review_print_diff(struct review_call *r, struct fault *f) _must_check_;

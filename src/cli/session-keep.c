@@ -37,7 +37,21 @@ static int fill(struct kept *k, const struct session_run *run, const struct stat
 	return clock_boot_id(k->boot, f);
 }
 
-static int keep(const struct session_run *run, int dir, uint64_t since_us, struct fault *f)
+/* The one that was just kept stays; that others could not go is not this run's fault. */
+static void prune(const struct session_run *run, uint64_t bytes)
+{
+	const struct dirs *d = &run->docket.dirs;
+	const struct config *c = run->docket.config;
+	_cleanup_fault_ struct fault f = { 0 };
+
+	/* Looking at all of them after each small one would cost more than it frees. */
+	if ((bytes > c->review.quota / 64 ? review_prune(d, c, run->id, &f)
+					  : review_prune_hourly(d, c, run->id, &f)) < 0)
+		log_info("%s, ignoring", fault_text(&f));
+}
+
+static int keep(const struct session_run *run, int dir, uint64_t since_us, uint64_t *ret_bytes,
+		struct fault *f)
 {
 	_cleanup_close_ int layer = openat(dir, KEPT_LAYER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	_cleanup_kept_ struct kept k = { 0 };
@@ -55,6 +69,7 @@ static int keep(const struct session_run *run, int dir, uint64_t since_us, struc
 	/* The session's ids end with it and will be somebody else's. */
 	if (r == 0 && !k.rootless && fchown(dir, geteuid(), getegid()) < 0)
 		r = fault_errno(f, errno, "take the session's directory back");
+	*ret_bytes = k.bytes;
 	return r < 0 ? r : kept_write(dir, &k, f);
 }
 
@@ -62,12 +77,14 @@ bool session_keep(const struct session_run *run, int dir, uint64_t since_us)
 {
 	const struct profile *p = &run->docket.asked;
 	_cleanup_fault_ struct fault f = { 0 };
+	uint64_t bytes;
 
 	if (p->workspace != PROFILE_WORKSPACE_OVERLAY || !p->workspace_keep)
 		return false;
-	if (keep(run, dir, since_us, &f) < 0) {
+	if (keep(run, dir, since_us, &bytes, &f) < 0) {
 		log_error("what was changed is not kept: %s", fault_text(&f));
 		return false;
 	}
+	prune(run, bytes);
 	return true;
 }

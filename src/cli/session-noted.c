@@ -10,7 +10,6 @@
 #include "base/path.h"
 #include "base/seam.h"
 #include "base/str.h"
-#include "cli/review.h"
 #include "cli/session-run-impl.h"
 #include "core/ledger-redact.h"
 
@@ -152,15 +151,6 @@ static int write_end(struct session_run *run, const struct session *s, const str
 	return r < 0 ? r : session_note_write(dir, n, f);
 }
 
-/* The one that was just kept stays; that others could not go is not this run's fault. */
-static void prune(const struct session_run *run)
-{
-	_cleanup_fault_ struct fault f = { 0 };
-
-	if (review_prune(&run->docket.dirs, run->docket.config, run->id, &f) < 0)
-		log_info("%s, ignoring", fault_text(&f));
-}
-
 void session_noted_end(struct session_run *run, struct session *s, const struct run_result *res)
 {
 	_cleanup_fault_ struct fault f = { 0 };
@@ -171,6 +161,4 @@ void session_noted_end(struct session_run *run, struct session *s, const struct 
 	if (write_end(run, s, res, &f) < 0)
 		log_info("%s, ignoring", fault_text(&f));
 	s->has_note = true;
-	if (run->note.kept)
-		prune(run);
 }

@@ -77,7 +77,7 @@ static void meanwhile(void *arg)
 	seam("peer-told");
 	/* Not this run's fault: said aloud, ignoring. */
 	if (session_recover_dead(j->record, j->dirs, &f) < 0 ||
-	    review_prune_hourly(j->dirs, j->run->docket.config, &f) < 0)
+	    review_prune_hourly(j->dirs, j->run->docket.config, NULL, &f) < 0)
 		log_info("%s, ignoring", fault_text(&f));
 	delivery_kick(j->dirs, j->record->config);
 }

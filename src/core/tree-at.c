@@ -153,9 +153,9 @@ int tree_open_file(int dirfd, const char *name)
 
 int tree_at_open(struct tree_at *t, const char *path)
 {
-	const char *name;
+	const char *name = NULL;
 	struct statx stx;
-	int fd, r = tree_at_stat(t, path, &stx);
+	int fd = -EBADF, r = tree_at_stat(t, path, &stx);
 
 	/* A device would do something when it is opened: not even that. */
 	if (r == 0 && !S_ISREG(stx.stx_mode))

@@ -291,7 +291,11 @@ text" ]
 	id=$(session)
 	jq -c '.ended_us -= 8 * 24 * 3600 * 1000000' "$CUSTODY_ROOT/sandbox/sessions/$second/layer.json" >"$CUSTODY_HOME/old"
 	cat "$CUSTODY_HOME/old" >"$CUSTODY_ROOT/sandbox/sessions/$second/layer.json"
+	# It is looked for once an hour.
 	custody_run -- sh -c 'echo again >small'
+	[ -d "$CUSTODY_ROOT/sandbox/sessions/$second/u" ]
+	touch -d '2 hours ago' "$CUSTODY_ROOT/sandbox/reviewed"
+	custody_run -- cat small
 	[ ! -e "$CUSTODY_ROOT/sandbox/sessions/$second/u" ]
 	[ -d "$CUSTODY_ROOT/sandbox/sessions/$id/u" ]
 }
