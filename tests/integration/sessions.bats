@@ -410,8 +410,8 @@ is_gone() { # PID
 }
 
 @test "stop: two with the same grace, and one that comes as it ends" {
-	local i pids rc
-	for i in 1 2 3; do
+	local pids rc
+	for _ in 1 2 3; do
 		detach -- sh -c 'echo ready; exec sleep 1000'
 		pids=()
 		for _ in 1 2 3; do
