@@ -62,3 +62,10 @@ int session_recover_dead(struct session_record *r, const struct dirs *d, struct 
 
 	return session_sweep(d, release, &v, f);
 }
+
+int session_recover_start(struct session_record *r, const struct dirs *d, struct fault *f)
+{
+	struct recovery v = { .record = r, .dirs = d };
+
+	return session_sweep_start(d, release, &v, f);
+}

@@ -76,7 +76,7 @@ static void meanwhile(void *arg)
 	session_record_meanwhile(j->record, j->dirs);
 	seam("peer-told");
 	/* Not this run's fault: said aloud, ignoring. */
-	if (session_recover_dead(j->record, j->dirs, &f) < 0 ||
+	if (session_recover_start(j->record, j->dirs, &f) < 0 ||
 	    review_prune_hourly(j->dirs, j->run->docket.config, NULL, &f) < 0)
 		log_info("%s, ignoring", fault_text(&f));
 	delivery_kick(j->dirs, j->record->config);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,6 +15,8 @@
 #include "base/str.h"
 #include "core/ledger-claim.h"
 #include "core/session-note.h"
+
+#define SWEEP_AGAIN_S 60
 
 static void dir_closep(DIR **d)
 {
@@ -168,7 +171,40 @@ static void sweep_states(const struct dirs *d, struct sweeping *s)
 	count(s, r < 0 ? fault_wrap(&old, r, "forget old sessions") : 0, &old);
 }
 
-int session_sweep(const struct dirs *d, session_release release, void *arg, struct fault *f)
+static int open_stamp(const struct dirs *d, int flags)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (asprintf(&path, "%s/swept-%s", d->run, lane_name(d->lane)) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	return open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+}
+
+/*
+ * Whoever dies leaves its run directory: what else there is to find comes with a reboot, which takes the stamp along, and
+ * what is there to forget is not in a hurry.  A thousand notes shall not be looked at by every start.
+ */
+static bool is_due(const struct dirs *d)
+{
+	_cleanup_close_ int fd = open_stamp(d, O_RDONLY);
+	const time_t now = time(NULL);
+	struct stat st;
+
+	return fd < 0 || fstat(fd, &st) < 0 || st.st_mtime > now || now - st.st_mtime >= SWEEP_AGAIN_S;
+}
+
+static void stamp(const struct dirs *d)
+{
+	_cleanup_close_ int fd = open_stamp(d, O_WRONLY | O_CREAT);
+
+	/* Without it the next start looks again. */
+	if (fd >= 0)
+		(void)futimens(fd, NULL);
+}
+
+static int sweep(const struct dirs *d, bool states, session_release release, void *arg, struct fault *f)
 {
 	_cleanup_dir_ DIR *sessions = open_list(d->run, "sessions");
 	struct sweeping s = { .f = f };
@@ -180,6 +216,19 @@ int session_sweep(const struct dirs *d, session_release release, void *arg, stru
 		if (e->d_name[0] != '.')
 			count(&s, sweep_one(d, dirfd(sessions), e->d_name, release, arg, &one), &one);
 	}
-	sweep_states(d, &s);
+	if (states)
+		sweep_states(d, &s);
+	if (states && s.error == 0)
+		stamp(d);
 	return s.error < 0 ? s.error : s.n;
+}
+
+int session_sweep(const struct dirs *d, session_release release, void *arg, struct fault *f)
+{
+	return sweep(d, true, release, arg, f);
+}
+
+int session_sweep_start(const struct dirs *d, session_release release, void *arg, struct fault *f)
+{
+	return sweep(d, is_due(d), release, arg, f);
 }

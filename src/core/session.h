@@ -51,3 +51,6 @@ void session_done(struct session *s); /* memory and locks only */
  */
 typedef int (*session_release)(void *arg, const char *id, int run_fd, struct fault *f);
 int session_sweep(const struct dirs *d, session_release release, void *arg, struct fault *f) _must_check_;
+/* The same for a start: what can only be left by a reboot, and old notes, are looked for once a minute. */
+int session_sweep_start(const struct dirs *d, session_release release, void *arg,
+			struct fault *f) _must_check_;

@@ -507,7 +507,8 @@ forge() {
 			assert_status 125
 		done
 	done
-	# The next start does not keep what nobody can read.
+	# A start that looks does not keep what nobody can read.
+	rm "$CUSTODY_ROOT/run/swept-sandbox"
 	custody_run -- true
 	assert_status 0
 	[ ! -e "$SESSIONS/$bad" ]
@@ -519,6 +520,10 @@ forge() {
 	custody_run --name now -- true
 	id=$(custody_result .session)
 	cp -a "$SESSIONS/$id" "$SESSIONS/20200101T000000Z-00000000"
+	# Not at every start, but a minute later.
+	custody_run -- true
+	[ -e "$SESSIONS/20200101T000000Z-00000000" ]
+	touch -d '2 minutes ago' "$CUSTODY_ROOT/run/swept-sandbox"
 	custody_run -- true
 	[ ! -e "$SESSIONS/20200101T000000Z-00000000" ]
 	[ -e "$SESSIONS/$id/session.json" ]

@@ -436,6 +436,30 @@ static void old_and_too_many_notes_go(void)
 	CHECK(exists(&d, now, SESSION_NOTE));
 }
 
+static void a_start_looks_at_all_of_them_once_a_minute(void)
+{
+	const struct timespec long_ago[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+	_cleanup_dirs_ struct dirs d = { 0 };
+	_cleanup_free_ char *stamp = NULL;
+
+	clean();
+	CHECK(load(&d) == 0 && make_ended(&d, example("20200101T000000Z-00000000")) == 0);
+	CHECK(asprintf(&stamp, "%s/swept-sandbox", d.run) > 0);
+	CHECK(session_sweep_start(&d, NULL, NULL, NULL) == 0 && !exists(&d, "20200101T000000Z-00000000", ""));
+	CHECK(make_ended(&d, example("20200101T000000Z-00000000")) == 0);
+	CHECK(session_sweep_start(&d, NULL, NULL, NULL) == 0 && exists(&d, "20200101T000000Z-00000000", ""));
+	CHECK(utimensat(AT_FDCWD, stamp, long_ago, 0) == 0);
+	CHECK(session_sweep_start(&d, NULL, NULL, NULL) == 0 && !exists(&d, "20200101T000000Z-00000000", ""));
+	/* Whoever asks for it gets it. */
+	CHECK(make_ended(&d, example("20200101T000000Z-00000000")) == 0);
+	CHECK(session_sweep(&d, NULL, NULL, NULL) == 0 && !exists(&d, "20200101T000000Z-00000000", ""));
+	/* A clock that went back is no reason never to look. */
+	CHECK(make_ended(&d, example("20200101T000000Z-00000000")) == 0);
+	CHECK(utimensat(AT_FDCWD, stamp,
+			(struct timespec[2]){ { .tv_sec = 9999999999 }, { .tv_sec = 9999999999 } }, 0) == 0);
+	CHECK(session_sweep_start(&d, NULL, NULL, NULL) == 0 && !exists(&d, "20200101T000000Z-00000000", ""));
+}
+
 static void a_supervisor_is_proven_before_it_is_watched(void)
 {
 	_cleanup_dirs_ struct dirs d = { 0 };
@@ -503,4 +527,5 @@ TAP_MAIN(T(start), T(what_is_written_is_read), T(long_commands_are_cut), T(only_
 	 T(a_name_given_twice_is_that_of_the_living), T(lane_6_the_other_lane_is_not_shown),
 	 T(a_note_of_another_session_is_refused), T(the_end_leaves_the_note_and_the_log),
 	 T(a_kept_layer_stays), T(the_dead_become_lost), T(an_end_that_was_told_is_not_lost),
-	 T(old_and_too_many_notes_go), T(a_supervisor_is_proven_before_it_is_watched), T(end))
+	 T(old_and_too_many_notes_go), T(a_start_looks_at_all_of_them_once_a_minute),
+	 T(a_supervisor_is_proven_before_it_is_watched), T(end))
