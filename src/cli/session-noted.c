@@ -151,6 +151,20 @@ static int write_end(struct session_run *run, const struct session *s, const str
 	return r < 0 ? r : session_note_write(dir, n, f);
 }
 
+/*
+ * A disk that the payload filled has room when its layer is gone, and one block for certain: that of the old note.  Rather no
+ * note than one that says that it still runs.
+ */
+static int write_again(const struct session_note *n, const struct session *s, struct fault *f)
+{
+	_cleanup_close_ int dir = open_state(s, f);
+	int r = dir < 0 ? dir : session_note_trim(dir, n->kept, f);
+
+	if (r == 0 && unlinkat(dir, SESSION_NOTE, 0) < 0 && errno != ENOENT)
+		r = fault_errno(f, errno, "remove '" SESSION_NOTE "'");
+	return r < 0 ? r : session_note_write(dir, n, f);
+}
+
 void session_noted_end(struct session_run *run, struct session *s, const struct run_result *res)
 {
 	_cleanup_fault_ struct fault f = { 0 };
@@ -158,7 +172,12 @@ void session_noted_end(struct session_run *run, struct session *s, const struct 
 	/* Nothing was executed: a refusal, not a session. */
 	if (run->note.state != SESSION_RUNNING || res->exit.reason == EXIT_REASON_SETUP_FAILED)
 		return;
-	if (write_end(run, s, res, &f) < 0)
-		log_info("%s, ignoring", fault_text(&f));
 	s->has_note = true;
+	if (write_end(run, s, res, &f) >= 0)
+		return;
+	fault_done(&f);
+	if (write_again(&run->note, s, &f) >= 0)
+		return;
+	log_info("%s, ignoring", fault_text(&f));
+	s->has_note = false;
 }

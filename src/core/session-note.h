@@ -112,6 +112,8 @@ int session_note_sign(struct session_note *n, struct fault *f) _must_check_;
  */
 int session_note_watch(const struct dirs *d, const struct session_note *n, struct fault *f) _must_check_;
 
+/* Of a session that is over everything goes but the note, the log and, if KEPT, the layer of changes. */
+int session_note_trim(int dir, bool kept, struct fault *f) _must_check_;
 /*
  * The session of this directory is over: everything goes but the note, the log and, if the note says so, the layer of
  * changes.  A note that still says running becomes that of a lost one.  Without a note that can be read nothing stays.

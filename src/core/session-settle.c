@@ -25,7 +25,7 @@ static bool stays(const char *name, bool kept)
 	return kept && (strcmp(name, SESSION_UPPER) == 0 || strcmp(name, KEPT_NAME) == 0);
 }
 
-static int remove_rest(int dir, bool kept, struct fault *f)
+int session_note_trim(int dir, bool kept, struct fault *f)
 {
 	_cleanup_close_ int fd = fcntl(dir, F_DUPFD_CLOEXEC, 3);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -76,9 +76,10 @@ int session_note_settle(int states_fd, const char *id, struct fault *f)
 		return 0;
 	if (dir < 0 || session_note_read(dir, &n, NULL) < 0 || !str_eq(n.session, id))
 		return path_remove_tree(states_fd, id, f);
-	r = n.state == SESSION_ENDED ? 0 : write_lost(dir, &n, f);
-	if (r == 0)
-		r = remove_rest(dir, n.kept, f);
+	/* First what takes room: the disk may be full. */
+	r = session_note_trim(dir, n.kept, f);
+	if (r == 0 && n.state != SESSION_ENDED)
+		r = write_lost(dir, &n, f);
 	if (r == 0)
 		r = take_back(dir, f);
 	if (r == 0 && fchmodat(dir, SESSION_NOTE, 0400, 0) < 0)

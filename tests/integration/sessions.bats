@@ -528,3 +528,18 @@ forge() {
 	[ ! -e "$SESSIONS/20200101T000000Z-00000000" ]
 	[ -e "$SESSIONS/$id/session.json" ]
 }
+
+@test "sessions: a disk that the payload filled: the note says how it ended, and nothing is left" {
+	[ "$(id -u)" -eq 0 ] || return 0 # only root can mount
+	local script='
+		mount -t tmpfs -o size=3m tmpfs "$CUSTODY_ROOT" || exit 99
+		"$CUSTODY" ledger init >/dev/null
+		"$CUSTODY" run --name full -- sh -c "cat /dev/zero >fill; echo full >more; exit 3" >/dev/null 2>&1
+		echo $?
+		"$CUSTODY" sessions --all --json | jq -r ".sessions[] | \"\(.state) \(.exit.reason) \(.exit.code)\""
+		find "$CUSTODY_ROOT/run/sessions" -mindepth 1
+		find "$CUSTODY_ROOT/sandbox/sessions" -name audit.ndjson -o -name w'
+	run unshare -m sh -c "$script" sh
+	assert_status 0
+	[ "$output" = $'3\nended exited 3' ] || custody_fail "$output"
+}
