@@ -26,6 +26,7 @@ static const struct verb {
 	{ "unpin",   "ID", "let retention have it again", " ", 1, 1, evidence_cmd_unpin },
 	{ "rm",      "ID [--force]", "remove it; --force: also when it is pinned", " --force ", 1, 1, evidence_cmd_rm },
 	{ "prune",   "[--dry-run] [--json]", "remove what retention does not keep", " --dry-run --json ", 0, 0, evidence_cmd_prune },
+	{ "diff",    "ID [ID2 | --tree DIR] [--json]", "say what differs from the worktree, a tree, or to another one", " --tree --json ", 1, 2, evidence_cmd_diff },
 	{ "deliver", "[--timeout TIME] [--local] [--json]", "bring what is staged to the store, now", " --timeout --local --json ", 0, 0, evidence_cmd_deliver },
 	{ 0 },
 };
@@ -60,6 +61,7 @@ static int take_option(struct evidence_call *c, const struct verb *v, int argc, 
 			     : strcmp(name, "--reason") == 0  ? &c->reason
 			     : strcmp(name, "--sandbox") == 0 ? &c->sandbox
 			     : strcmp(name, "--timeout") == 0 ? &c->timeout
+			     : strcmp(name, "--tree") == 0    ? &c->tree
 							      : NULL;
 
 	if (!accepts(v, name) || (value && *i + 1 >= argc))

@@ -16,7 +16,7 @@ struct evidence_call {
 	struct delivery_place place;
 	bool json, exact, force, dry_run, local;
 	const char *lane, *reason, *timeout, *tree, *sandbox;
-	const char *words[2]; /* ID, DIR */
+	const char *words[2]; /* ID, DIR or another ID */
 	int n_words;
 };
 
@@ -40,3 +40,4 @@ int evidence_cmd_unpin(const struct evidence_call *c, struct fault *f);
 int evidence_cmd_rm(const struct evidence_call *c, struct fault *f);
 int evidence_cmd_prune(const struct evidence_call *c, struct fault *f);
 int evidence_cmd_deliver(const struct evidence_call *c, struct fault *f);
+int evidence_cmd_diff(const struct evidence_call *c, struct fault *f);

@@ -15,6 +15,7 @@ custody_SOURCES = \
 	src/cli/cmd-grants.c \
 	src/cli/cmd-key.c \
 	src/cli/cmd-evidence.c src/cli/cmd-evidence.h \
+	src/cli/cmd-evidence-diff.c \
 	src/cli/cmd-evidence-keep.c src/cli/cmd-evidence-look.c \
 	src/cli/cmd-ledger.c src/cli/cmd-ledger.h \
 	src/cli/cmd-ledger-admin.c \

@@ -34,7 +34,7 @@ static const struct command commands[] = {
 	{ "diff",    "SESSION [--stat | --json] [PATH...]", "show what a run changed in its copy", 1, -1, cmd_diff },
 	{ "apply",   "SESSION [--dry-run] [--skip-refused] [PATH...]", "bring what a run changed into the worktree", 1, -1, cmd_apply },
 	{ "discard", "SESSION", "throw away what a run changed", 1, -1, cmd_discard },
-	{ "evidence", "ls|show|verify|restore|deliver|pin|unpin|rm|prune ...", "look at what is kept of abnormal ends", 1, -1, cmd_evidence },
+	{ "evidence", "ls|show|verify|diff|restore|deliver|pin|unpin|rm|prune ...", "look at what is kept of abnormal ends", 1, -1, cmd_evidence },
 	{ "help",    "[COMMAND]", "list the commands, or a command's options", 0, 1, cmd_help },
 	{ "ledger",  "init|show|tail|verify|export|repair|checkpoint ...", "look at the record of what ran, verify it", 1, -1, cmd_ledger },
 	{ "migrate", "[--dry-run | --apply] [--json] [DIR]", "move state without lanes into lanes", 0, -1, cmd_migrate },

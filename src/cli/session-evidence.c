@@ -144,6 +144,8 @@ static int take(struct session_evidence *ev, const struct session_evidence_case 
 		return r;
 	jdoc_remove(metadata, "evidence");
 	jdoc_set_string(metadata, "scope", src->upper ? "changes" : "all");
+	if (c->docket->subject->worktree)
+		jdoc_set_string(metadata, "worktree", c->docket->subject->worktree);
 	put_retention(metadata, &c->docket->asked);
 	r = delivery_take(&c->docket->dirs, c->docket->config,
 			  &(struct evidence_ask){ .session = c->session->id,

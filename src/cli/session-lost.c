@@ -77,6 +77,8 @@ static struct jdoc *describe(const struct session_lost *l, const struct ledger_r
 		if (v)
 			jdoc_set(o, known[i], jdoc_copy(v));
 	}
+	if (jdoc_get_string(jdoc_get(intent, "d"), "cwd"))
+		jdoc_set_string(o, "worktree", jdoc_get_string(jdoc_get(intent, "d"), "cwd"));
 	jdoc_set_string(e, "reason", end->reason);
 	jdoc_set_string(e, "source", end->source);
 	jdoc_set_int(e, "code", end->code);

@@ -252,6 +252,16 @@ static const char *explain(const struct evidence_ask *ask, const struct evidence
 	return taken->stats.unstable ? "some files changed while they were read: see the manifest" : NULL;
 }
 
+/* What was not looked at, for whoever compares. */
+static void put_hidden(struct jdoc *o, char *const *paths)
+{
+	struct jdoc *list = jdoc_set_array(o, "hidden");
+
+	for (; *paths; paths++)
+		if (str_is_utf8(*paths, strlen(*paths)))
+			jdoc_append_string(list, *paths);
+}
+
 static int put_metadata(struct taking *t, struct evidence_taken *taken, const struct evidence_probe *probe,
 			struct fault *f)
 {
@@ -267,6 +277,8 @@ static int put_metadata(struct taking *t, struct evidence_taken *taken, const st
 	jdoc_set_string(o, "status", evidence_status_name(taken->status));
 	jdoc_set(o, "why", why ? jdoc_new_string(why) : jdoc_new_null());
 	jdoc_set(o, "absent", TAKE_PTR(t->absent));
+	if (t->ask->limits && t->ask->limits->skip)
+		put_hidden(o, t->ask->limits->skip);
 	target = jdoc_set_object(o, "target");
 	jdoc_set_bool(target, "any_names", probe->any_names);
 	jdoc_set_bool(target, "local", probe->local);

@@ -19,6 +19,7 @@ libcore_a_SOURCES = \
 	src/core/delivery-kick.c \
 	src/core/delivery-worker.c \
 	src/core/evidence.c src/core/evidence.h src/core/evidence-impl.h \
+	src/core/evidence-diff.c src/core/evidence-diff.h \
 	src/core/evidence-ledger.c src/core/evidence-ledger.h \
 	src/core/mounts.c src/core/mounts.h \
 	src/core/evidence-config.c src/core/evidence-config.h \

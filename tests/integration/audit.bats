@@ -618,14 +618,14 @@ new" ]
 		[[ $(last session.end .d.evidence_error) == *'No space left'* ]]
 		clean
 	}
-	mkdir -p -m 0700 "$CUSTODY_ROOT/sandbox/staging"
+	[ -d "$CUSTODY_ROOT/sandbox/staging" ] || mkdir -m 0700 "$CUSTODY_ROOT/sandbox/staging"
 	both full
 	[ "$(store)" -eq 0 ]
 }
 
 @test "CARD-5: ISO-5: a store without room: it is staged, and delivered when there is room" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
-	mkdir -p -m 0700 "$CUSTODY_ROOT/forensics"
+	mkdir -m 0700 "$CUSTODY_ROOT/forensics"
 	write sh -c 'head -c 100000 /dev/urandom >big; exit 3'
 	run unshare -m --propagation slave sh -c '! mountpoint -q /sys/fs/cgroup/unified || umount /sys/fs/cgroup/unified
 		mount -t tmpfs -o size=16k,mode=700 full "$1"; shift; exec "$@"' sh "$CUSTODY_ROOT/forensics" \

@@ -385,3 +385,75 @@ lose() {
 	[ "$(ls "$store")" = "$LOST" ]
 	[ ! -e "$store/$LOST/worktree/half" ]
 }
+
+# differs FILTER ARGS...: of evidence diff --json, which must say that something differs.
+differs() {
+	local filter=$1
+	shift
+	run evidence diff --json "$@"
+	[ "$status" -eq 1 ] || custody_fail "diff: $status" || return
+	jq -r "$filter" <<<"$output"
+}
+ROWS='.changes[] | "\(.what | join("+")) \(.path)"'
+
+@test "ISO-5: diff says what became of the worktree, of all of it and of the changes" {
+	local how id
+	mkdir gone-dir opaque
+	echo 1 >gone-dir/a
+	echo 1 >opaque/was
+	ln -s old link
+	echo same >same
+	echo x >mode
+	truncate -s 1M sparse
+	for how in 'kill -9 $$' 'exit 3'; do
+		custody_run -- sh -c 'echo new >new; echo more >>dir/file; rm -r kept gone-dir; rm link; ln -s new link; chmod 4700 mode; rm mode.not; cat same >s2; rm same; mv s2 same
+			rm -r opaque; mkdir opaque; echo 1 >opaque/is; printf x | dd of=sparse bs=1 seek=500000 conv=notrunc; '"$how"
+		id=$(basename "$(taken)")
+		[ "$(differs "$ROWS" "$id")" = "modified dir/file
+removed gone-dir
+removed gone-dir/a
+removed kept
+link link
+mode mode
+added new
+added opaque/is
+removed opaque/was
+modified sparse" ] || custody_fail "$(cat "$(taken)/manifest.ndjson")"
+		[ "$(differs '.changes[] | select(.path == "mode") | "\(.old.mode) \(.new.mode)"' "$id")" = "0644 4700" ]
+		[ "$(differs '.changes[] | select(.path == "link") | "\(.old.link) \(.new.link)"' "$id")" = "old new" ]
+	done
+	# What was brought back does not differ.
+	custody_run -- sh -c 'echo new >new; echo h >h1; ln h1 h2; kill -9 $$'
+	id=$(basename "$(taken)")
+	evidence restore "$id" "$CUSTODY_HOME/back"
+	evidence diff "$id" --tree "$CUSTODY_HOME/back"
+	echo o >"$CUSTODY_HOME/back/h2"
+	[ "$(differs "$ROWS" "$id" --tree "$CUSTODY_HOME/back")" = "modified h1
+modified h2" ]
+}
+
+@test "ISO-5: diff of two evidences, and names that play with the terminal" {
+	local first second
+	custody_run -- sh -c 'echo 1 >a; echo 1 >b; kill -9 $$'
+	first=$(basename "$(taken)")
+	custody_run -- sh -c 'echo 1 >a; echo 2 >b; echo 3 >"$(printf "c\033[2J")"; kill -9 $$'
+	second=$(basename "$(taken)")
+	[ "$(differs "$ROWS" "$first" "$second" | cat -v)" = 'modified b
+added c^[[2J' ]
+	run evidence diff "$first" "$second"
+	[ "$status" -eq 1 ]
+	[ "$output" = 'M  b  (modified)
+A  c\x1B[2J' ]
+	[ "$(differs "$ROWS" "$second" "$first" | head -c 10)" = 'modified b' ]
+	evidence diff "$first" "$first"
+	run evidence diff "$first" "$second" --tree .
+	[ "$status" -eq 64 ]
+	run evidence diff "$first" --tree /no/such/tree
+	[ "$status" -eq 125 ]
+	# Of what was not kept nobody can say anything.
+	mkdir -p "$CUSTODY_ROOT/etc"
+	echo '{"forensics":{"item_max":"1M"}}' >"$CUSTODY_ROOT/etc/custody.json"
+	head -c 1500000 /dev/zero | tr '\0' x >big
+	custody_run -- sh -c 'kill -9 $$'
+	[[ "$(differs "$ROWS" "$(basename "$(taken)")")" == *"unclear big"* ]]
+}
