@@ -226,6 +226,16 @@ static int open_sandboxes(const struct dirs *d, enum sandbox_use use, struct fau
 	return r < 0 ? r : fd;
 }
 
+/* Two first uses write the same. */
+static int write_stamp(int fd, enum lane lane, struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+
+	strbuf_printf(&b, "%s\n", lane_name(lane));
+	return b.broken ? fault_errno(f, ENOMEM, "stamp")
+			: fd_replace_file(fd, LANE_STAMP, b.text, b.len, 0600, f);
+}
+
 /* A root that was carried over from the other lane says so itself. */
 static int require_lane(const struct sandbox_root *r, const struct dirs *d, enum sandbox_use use,
 			struct fault *f)
@@ -236,7 +246,7 @@ static int require_lane(const struct sandbox_root *r, const struct dirs *d, enum
 	if (e < 0)
 		return e;
 	if (e == 0)
-		return use == SANDBOX_LOOK ? 0 : lane_stamp(r->fd, d->lane, f);
+		return use == SANDBOX_LOOK ? 0 : write_stamp(r->fd, d->lane, f);
 	return lane_require_name(d->lane, lane_name(lane), r->path, f);
 }
 
