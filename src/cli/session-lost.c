@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -135,25 +134,6 @@ static int take_orphan(struct session_lost *l, const char *session, const struct
 	return container_evidence_take(&c, &l->taken, f);
 }
 
-/* Nobody was released, and nobody wrote anything: there is nothing to be evidence of. */
-static bool is_untouched(int state)
-{
-	int fd = openat(state, SESSION_UPPER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *e;
-	bool empty = true;
-
-	if (!d) {
-		empty = fd < 0 && (errno == ENOENT || errno == EBADF);
-		(void)fd_close(fd);
-		return empty;
-	}
-	while ((e = readdir(d)))
-		empty &= str_eq(e->d_name, ".") || str_eq(e->d_name, "..");
-	(void)closedir(d);
-	return empty;
-}
-
 /* For people: as the record is going to say it.  What cannot be noted is still recorded. */
 static void note(int state, const struct session_lost *l, const struct ledger_end *end)
 {
@@ -168,7 +148,7 @@ static void note(int state, const struct session_lost *l, const struct ledger_en
 	n.code = end->code;
 	n.signal = end->signal;
 	n.abnormal = end->abnormal;
-	n.changed = !is_untouched(state);
+	n.changed = session_has_changes(state);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		free(*texts[i]);
 		*texts[i] = values[i] ? strdup(values[i]) : NULL;
@@ -176,26 +156,15 @@ static void note(int state, const struct session_lost *l, const struct ledger_en
 	(void)!session_note_write(state, &n, NULL);
 }
 
-static int open_state(const struct session_lost *l, const char *session)
-{
-	_cleanup_free_ char *path = NULL;
-
-	if (asprintf(&path, "%s/sessions/%s", l->dirs->state, session) < 0) {
-		path = NULL;
-		return -ENOMEM;
-	}
-	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
 void session_evidence_lost(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end)
 {
 	struct session_lost *l = lost;
-	_cleanup_close_ int state = open_state(l, names->session);
+	_cleanup_close_ int state = session_note_open_dir(l->dirs, names->session, NULL);
 	_cleanup_fault_ struct fault f = { 0 };
 	int r;
 
-	if (!started && is_untouched(state)) {
-		/* Nor was it a session that anybody would look for. */
+	/* Nobody was released, and nobody wrote anything: there is nothing to be evidence of, and no session to be looked for. */
+	if (!started && (state == -ENOENT || (state >= 0 && !session_has_changes(state)))) {
 		(void)unlinkat(state, SESSION_NOTE, 0);
 		log_info("session '%s' had lost its supervisor before anything was started", names->session);
 		return;

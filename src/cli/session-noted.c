@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -102,27 +101,6 @@ int session_noted_begin(struct session_run *run, const struct run_options *o, st
 	return r < 0 ? r : session_note_write(dir, n, f);
 }
 
-/* Did the payload write anything into its layer?  A layer that cannot be looked at has something to be looked at. */
-static bool has_changes(int state)
-{
-	_cleanup_close_ int fd =
-		openat(state, SESSION_UPPER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	const struct dirent *e;
-	bool found = false;
-	DIR *d;
-
-	if (fd < 0)
-		return errno != ENOENT;
-	d = fdopendir(fd);
-	if (!d)
-		return true;
-	(void)TAKE_FD(fd);
-	while (!found && (e = readdir(d)))
-		found = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
-	(void)closedir(d);
-	return found;
-}
-
 static int write_end(struct session_run *run, const struct session *s, const struct run_result *res,
 		     struct fault *f)
 {
@@ -140,7 +118,7 @@ static int write_end(struct session_run *run, const struct session *s, const str
 	n->code = res->exit.code;
 	n->signal = res->exit.signal;
 	n->abnormal = res->exit.abnormal;
-	n->changed = has_changes(dir);
+	n->changed = session_has_changes(dir);
 	n->kept = n->changed && session_keep(run, dir, since_us);
 	seam("layer-kept");
 	r = copy_text(&n->reason, exit_reason_name(res->exit.reason), f);

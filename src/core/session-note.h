@@ -120,3 +120,6 @@ int session_note_trim(int dir, bool kept, struct fault *f) _must_check_;
  */
 int session_note_settle(int states_fd, const char *id, struct fault *f) _must_check_;
 bool session_note_is_settled(int states_fd, const char *id);
+
+/* Did the payload write anything into its layer?  One that cannot be looked at has something to be looked at. */
+bool session_has_changes(int dirfd);

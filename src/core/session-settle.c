@@ -96,3 +96,23 @@ bool session_note_is_settled(int states_fd, const char *id)
 	return fstatat(states_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
 	       !(st.st_mode & S_IWUSR);
 }
+
+bool session_has_changes(int dirfd)
+{
+	_cleanup_close_ int fd =
+		openat(dirfd, SESSION_UPPER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const struct dirent *e;
+	bool found = false;
+	DIR *d;
+
+	if (fd < 0)
+		return errno != ENOENT;
+	d = fdopendir(fd);
+	if (!d)
+		return true;
+	(void)TAKE_FD(fd);
+	while (!found && (e = readdir(d)))
+		found = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+	(void)closedir(d);
+	return found;
+}
