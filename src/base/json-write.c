@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -81,6 +80,14 @@ static void put_break(const struct writer *w, unsigned int depth)
 		strbuf_add(w->out, "  ", 2);
 }
 
+/* Numbers are frequent, and printf takes a thousand instructions for each. */
+static void put_int(struct strbuf *out, int64_t value)
+{
+	if (value < 0)
+		strbuf_putc(out, '-');
+	strbuf_number(out, value < 0 ? -(uint64_t)value : (uint64_t)value);
+}
+
 static int put_value(const struct writer *w, const struct jdoc *d, unsigned int depth);
 
 static int put_array(const struct writer *w, const struct jdoc *d, unsigned int depth)
@@ -139,7 +146,7 @@ static int put_value(const struct writer *w, const struct jdoc *d, unsigned int 
 		strbuf_puts(w->out, d->boolean ? "true" : "false");
 		return 0;
 	case JDOC_INT:
-		strbuf_printf(w->out, "%" PRId64, d->integer);
+		put_int(w->out, d->integer);
 		return 0;
 	case JDOC_STRING:
 		jdoc_quote(w->out, d->string);
