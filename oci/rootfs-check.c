@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/str.h"
-#include "base/walk.h"
 #include "oci/rootfs-etc.h"
 #include "oci/rootfs.h"
 
 #define CHUNK ((size_t)16 * 1024)
+#define NAMES 2048 /* bytes, at a time */
 
 /* One thing that rootfs_build would make. */
 struct rootfs_item {
@@ -159,83 +160,117 @@ static bool same_bytes(int fd, const struct rootfs_item *item)
 	return true;
 }
 
-static bool same_file(const struct walk_entry *e, const struct rootfs_item *item)
-{
-	_cleanup_close_ int fd = -EBADF;
+/* What is there, against the list. */
+struct check {
+	struct rootfs_list *list;
+	uid_t uid;
+	gid_t gid;
+	struct strbuf path;
+};
 
-	if (e->stx.stx_size != item->len)
-		return false;
-	fd = openat(e->dirfd, e->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	return fd >= 0 && same_bytes(fd, item);
+static bool same_stat(const struct check *c, const struct stat *st, mode_t type)
+{
+	mode_t mode = type == S_IFDIR ? 0755 : type == S_IFREG ? 0644 : 0777;
+
+	return st->st_mode == (type | mode) && st->st_uid == c->uid && st->st_gid == c->gid;
 }
 
-static bool same_link(const struct walk_entry *e, const struct rootfs_item *item)
+/* Looked at through what was opened: a name may be another thing by then. */
+static bool same_file(const struct check *c, int dirfd, const char *name, const struct rootfs_item *item)
 {
-	_cleanup_free_ char *text = malloc(item->len + 1);
-	ssize_t n = text ? readlinkat(e->dirfd, e->name, text, item->len + 1) : -1;
+	_cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
 
-	return n >= 0 && (size_t)n == item->len && memcmp(text, item->text, item->len) == 0;
+	return fd >= 0 && fstat(fd, &st) == 0 && same_stat(c, &st, S_IFREG) &&
+	       (size_t)st.st_size == item->len && same_bytes(fd, item);
 }
 
-static bool is_same(const struct walk_entry *e, const struct rootfs_item *item, uid_t uid, gid_t gid)
+static bool same_link(const struct check *c, int dirfd, const char *name, const struct rootfs_item *item)
 {
-	mode_t mode = item->type == S_IFDIR ? 0755 : item->type == S_IFREG ? 0644 : 0777;
+	char text[PATH_MAX];
+	struct stat st;
 
-	if (e->stx.stx_mode != (item->type | mode) || e->stx.stx_uid != uid || e->stx.stx_gid != gid)
-		return false;
-	switch (item->type) {
-	case S_IFREG:
-		return same_file(e, item);
-	case S_IFLNK:
-		return same_link(e, item);
-	default:
-		return true;
-	}
+	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && same_stat(c, &st, S_IFLNK) &&
+	       readlinkat(dirfd, name, text, sizeof(text)) == (ssize_t)item->len &&
+	       memcmp(text, item->text, item->len) == 0;
 }
 
 static int refuse(const char *what, const char *path, struct fault *f)
 {
-	_cleanup_free_ char *shown = str_escape(path);
+	_cleanup_free_ char *shown = str_escape(path ? path : "");
 
 	return fault_set(f, EPERM,
 			 "the bundle's 'rootfs/%s' %s: write the bundle anew: custody bundle --force",
 			 shown ? shown : "?", what);
 }
 
-static int compare(struct walk *w, struct rootfs_list *l, uid_t uid, gid_t gid, struct fault *f)
+static int check_dir(struct check *c, int dirfd, const char *name, struct fault *f);
+
+static int check_entry(struct check *c, int dirfd, const char *name, struct fault *f)
 {
-	const struct rootfs_item root = { .type = S_IFDIR };
-	struct walk_entry e;
-	int event;
+	struct rootfs_item *item = find(c->list, c->path.text, c->path.len);
 
-	while ((event = walk_next(w, &e, f)) > WALK_END) {
-		struct rootfs_item *item = find(l, e.path, e.path_len);
+	if (!item)
+		return refuse("is nothing of custody's", c->path.text, f);
+	item->seen = true;
+	if (item->type == S_IFDIR)
+		return check_dir(c, dirfd, name, f);
+	if (item->type == S_IFREG ? same_file(c, dirfd, name, item) : same_link(c, dirfd, name, item))
+		return 0;
+	return refuse("is not as custody writes it today", c->path.text, f);
+}
 
-		if (event == WALK_ERROR)
-			return refuse("cannot be read", e.path, f);
-		if (event == WALK_LEAVE)
-			continue;
-		if (!item && e.path_len > 0)
-			return refuse("is nothing of custody's", e.path, f);
-		if (!is_same(&e, item ? item : &root, uid, gid))
-			return refuse("is not as custody writes it today", e.path, f);
-		if (item)
-			item->seen = true;
-	}
-	return event;
+static int check_name(struct check *c, int dirfd, const char *name, struct fault *f)
+{
+	size_t len = c->path.len;
+	int r;
+
+	if (str_eq(name, ".") || str_eq(name, ".."))
+		return 0;
+	if (len > 0)
+		strbuf_putc(&c->path, '/');
+	strbuf_puts(&c->path, name);
+	r = c->path.broken ? fault_errno(f, ENOMEM, "root") : check_entry(c, dirfd, name, f);
+	if (r < 0)
+		return r;
+	c->path.len = len;
+	c->path.text[len] = '\0';
+	return 0;
+}
+
+/* Only what is on the list is entered, so the list bounds the depth. */
+static int check_dir(struct check *c, int dirfd, const char *name, struct fault *f)
+{
+	_cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_Alignas(struct dirent64) char names[NAMES];
+	struct stat st;
+	ssize_t n;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !same_stat(c, &st, S_IFDIR))
+		return refuse("is not as custody writes it today", c->path.text, f);
+	while ((n = getdents64(fd, names, sizeof(names))) > 0)
+		for (ssize_t at = 0; at < n;) {
+			const struct dirent64 *e = (const struct dirent64 *)(names + at);
+
+			r = check_name(c, fd, e->d_name, f);
+			if (r < 0)
+				return r;
+			at += e->d_reclen;
+		}
+	return n < 0 ? refuse("cannot be read", c->path.text, f) : 0;
 }
 
 int rootfs_require_same(int dirfd, const struct subject *s, uid_t uid, gid_t gid, struct fault *f)
 {
 	_cleanup_(list_done) struct rootfs_list l = { 0 };
-	_cleanup_walk_ struct walk *w = NULL;
+	struct check c = { .list = &l, .uid = uid, .gid = gid };
 	int r;
 
 	r = rootfs_list(&l, s, uid, gid, f);
 	if (r >= 0)
-		r = walk_new(dirfd, 0, &w, f);
-	if (r >= 0)
-		r = compare(w, &l, uid, gid, f);
+		r = check_dir(&c, dirfd, ".", f);
+	strbuf_done(&c.path);
 	for (size_t i = 0; r >= 0 && i < l.n; i++)
 		if (!l.items[i].seen)
 			r = refuse("is gone", l.items[i].path, f);
