@@ -128,6 +128,8 @@ tests_unit_test_command_SOURCES = tests/unit/test-command.c tests/unit/tap.h src
 unit_tests += tests/unit/test-card
 tests_unit_test_card_SOURCES = tests/unit/test-card.c tests/unit/tap.h src/cli/card.c src/cli/card-word.c \
 	src/cli/card-subject.c
+unit_tests += tests/unit/test-progress
+tests_unit_test_progress_SOURCES = tests/unit/test-progress.c tests/unit/tap.h src/cli/progress.c
 unit_tests += tests/unit/test-prompt-rate
 tests_unit_test_prompt_rate_SOURCES = tests/unit/test-prompt-rate.c tests/unit/tap.h src/cli/prompt-rate.c
 unit_tests += tests/unit/test-on-request

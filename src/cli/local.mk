@@ -62,6 +62,7 @@ custody_SOURCES = \
 	src/cli/on-request.c src/cli/on-request.h \
 	src/cli/options.c src/cli/options.h \
 	src/cli/profile-open.c src/cli/profile-open.h \
+	src/cli/progress.c src/cli/progress.h \
 	src/cli/prompt-rate.c src/cli/prompt-rate.h \
 	src/cli/prompt.c src/cli/prompt.h \
 	src/cli/session-gate.c src/cli/session-gate.h \

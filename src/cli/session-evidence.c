@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/seam.h"
+#include "cli/progress.h"
 #include "core/delivery.h"
 #include "core/evidence-config.h"
 #include "core/evidence-prune.h"
@@ -120,6 +121,7 @@ static int take(struct session_evidence *ev, const struct session_evidence_case 
 		struct run_result *res, struct fault *f)
 {
 	struct capture_options limits = evidence_limits(c->docket->config);
+	_cleanup_progress_ struct progress progress;
 	_cleanup_strv_ char **hidden = NULL;
 	_cleanup_jdoc_ struct jdoc *metadata = result_describe(res);
 	_cleanup_strbuf_ struct strbuf subject = { 0 }, config = { 0 };
@@ -129,9 +131,12 @@ static int take(struct session_evidence *ev, const struct session_evidence_case 
 	size_t output_len = 0;
 	int r;
 
+	progress_init(&progress, "keeping evidence");
 	r = list_hidden(c, &hidden, f);
 	if (r < 0)
 		return r;
+	limits.progress = progress_tell;
+	limits.arg = &progress;
 	limits.skip = hidden;
 	limits.upper = src->upper;
 	limits.ids = ids_of(c);

@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "core/delivery.h"
 #include "core/evidence-prune.h"
+#include "cli/progress.h"
 #include "cli/session-evidence.h"
 #include "core/container-evidence.h"
 #include "core/ledger-audit.h"
@@ -98,7 +99,11 @@ static int take(struct session_lost *l, int state, const struct ledger_run *name
 			    output = openat(state, SESSION_LOG, O_RDONLY | flags);
 	_cleanup_jdoc_ struct jdoc *intent = read_intent(audit), *metadata = describe(l, names, end, intent);
 	struct capture_options limits = evidence_limits(l->config);
+	_cleanup_progress_ struct progress progress;
 
+	progress_init(&progress, "keeping evidence of a lost session");
+	limits.progress = progress_tell;
+	limits.arg = &progress;
 	limits.upper = true;
 	limits.ids = guess_ids(l, upper, intent);
 	return delivery_take(

@@ -401,3 +401,25 @@ is_gone_from_staging() {
 	[ "$(stat -c %Y "$odd/case/x")" = "$(date -d 1938-01-01 +%s)" ]
 	nsenter -t "$SHARE_KEEPER" -m umount "$SHARE"
 }
+
+@test "ISO-5: a long capture is told of on a terminal, not with -q, and not elsewhere" {
+	local program dir=$CUSTODY_HOME/libexec
+	mkdir "$dir"
+	for program in "$CUSTODY_LIBEXEC"/custody-*; do
+		[ ! -f "$program" ] || ln -s "$program" "$dir/"
+	done
+	rm "$dir/custody-capture"
+	# Longer than a second: what waits for it is more than a socket holds.
+	printf '#!/bin/sh\nsleep 1.3\nexec "%s" "$@"\n' "$CUSTODY_LIBEXEC/custody-capture" >"$dir/custody-capture"
+	chmod 755 "$dir/custody-capture"
+	head -c 4000000 /dev/urandom >big
+	run env CUSTODY_LIBEXEC="$dir" python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" expect:"keeping evidence: " -- \
+		"${CUSTODY_AS[@]}" "$CUSTODY" run -- sh -c 'kill -9 $$'
+	[[ $output == *"(staged"* ]] || custody_fail "no evidence"
+	run env CUSTODY_LIBEXEC="$dir" python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" -- \
+		"${CUSTODY_AS[@]}" "$CUSTODY" run -q -- sh -c 'kill -9 $$'
+	[ "$status" -eq 137 ]
+	[[ $output != *"keeping evidence"* ]]
+	CUSTODY_LIBEXEC=$dir fail_run
+	[[ $stderr != *"keeping evidence"* ]]
+}
