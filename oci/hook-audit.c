@@ -14,10 +14,9 @@
 #include "base/path.h"
 #include "base/process.h"
 #include "base/str.h"
-#include "core/container-evidence.h"
-#include "core/delivery.h"
-#include "core/exit-status.h"
-#include "core/ledger-claim.h"
+#include "core/config.h"
+#include "core/container-lost.h"
+#include "core/dossier.h"
 #include "core/warden-door.h"
 #include "core/warden-order.h"
 #include "oci/bundle-approve.h"
@@ -46,17 +45,10 @@ struct audit {
 	/* While one session is looked at: */
 	const char *id;
 	int dir;
-	/* In claim_story: */
-	struct config *config;
-	struct evidence_taken taken;
-	struct fault why;
 };
 
 static void audit_done(struct audit *a)
 {
-	fault_done(&a->why);
-	evidence_taken_done(&a->taken);
-	config_free(a->config);
 	fd_close(a->sessions);
 	dirs_done(&a->dirs);
 	approve_terms_done(&a->terms);
@@ -109,57 +101,27 @@ static bool is_alive(const struct dossier *d)
 	return r < 0 || (r == 1 && start == d->start);
 }
 
-static void take_evidence(void *arg, const struct ledger_run *names, bool started, struct ledger_end *end)
-{
-	struct audit *a = arg;
-	_cleanup_dossier_ struct dossier d = { 0 };
-	const struct container_case c = {
-		.dirs = &a->dirs,
-		.config = a->config,
-		.dossier = &d,
-		.session = names->session,
-		.end = end,
-		.tree = -EBADF,
-		.upper = -EBADF,
-		.all = true,
-		.why = "its warden died before the container did, and with it what held the worktree"
-	};
-	int r;
-
-	/* Nothing ran: there is nothing to be evidence of. */
-	if (!started)
-		return;
-	/* Who died between the evidence and its record has left it. */
-	r = delivery_adopt(&a->dirs, a->config, names->session, &a->taken, &a->why);
-	if (r == 0)
-		r = dossier_read(a->dir, &d, &a->why);
-	if (r == 0 && !a->taken.path)
-		r = container_evidence_take(&c, &a->taken, &a->why);
-	if (r < 0) {
-		end->evidence_error = fault_text(&a->why);
-		return;
-	}
-	end->evidence = a->taken.path;
-	end->evidence_digest = &a->taken.metadata;
-	end->evidence_staged = a->taken.staged;
-}
-
-static int tell_lost(struct audit *a, struct fault *f)
+static int tell_lost(const struct audit *a, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *l = NULL;
-	struct ledger_end end = {
-		.reason = "lost", .source = "audit", .code = STATUS_FAILED, .abnormal = true
-	};
-	const struct claim_story story = { .end = &end, .before = take_evidence, .arg = a };
+	struct config *config = NULL;
 	int r;
 
-	r = config_load(&a->dirs, &a->config, f);
+	r = config_load(&a->dirs, &config, f);
 	if (r >= 0)
 		r = ledger_open(a->dirs.state, NULL, &l, NULL, f);
 	if (r >= 0)
-		r = claim_close(a->dirs.state, l, a->id, &story, f);
-	if (r > 0 && a->taken.staged)
-		delivery_kick(&a->dirs, a->config);
+		r = container_lost_close(
+			&(struct container_lost){ .dirs = &a->dirs,
+						  .config = config,
+						  .session = a->id,
+						  .dir = a->dir,
+						  .source = "audit",
+						  .held = WARDEN_HELD_NONE,
+						  .why = "its warden died before the container did, and with "
+							 "it what held the worktree" },
+			l, f);
+	config_free(config);
 	return r < 0 ? r : 0;
 }
 

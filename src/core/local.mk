@@ -12,6 +12,7 @@ libcore_a_SOURCES = \
 	src/core/capture-pool.c src/core/capture-pool.h \
 	src/core/capture-sync.c src/core/capture-sync.h \
 	src/core/container-evidence.c src/core/container-evidence.h \
+	src/core/container-lost.c src/core/container-lost.h \
 	src/core/dossier.c src/core/dossier.h \
 	src/core/evidence-inside.c src/core/evidence-inside.h \
 	src/core/delivery.c src/core/delivery.h \

@@ -65,7 +65,8 @@ custody_canary_LDADD =
 
 # custody-warden: stands beside a container that another runtime runs.  Static: it is started once per container.
 pkglibexec_PROGRAMS += custody-warden
-custody_warden_SOURCES = src/warden/warden-main.c
+custody_warden_SOURCES = src/warden/warden-main.c src/warden/warden-exit.c src/warden/warden-exit.h \
+	src/warden/warden-keeper.c src/warden/warden-keeper.h
 custody_warden_LDFLAGS = $(prog_ldflags)
 custody_warden_LDADD = libwarden.a libcore.a libbase.a $(PROG_LIBS)
 

@@ -30,6 +30,8 @@
 #include "warden/forensics.h"
 #include "warden/oom-watch.h"
 #include "warden/pidfd-end.h"
+#include "warden/warden-exit.h"
+#include "warden/warden-keeper.h"
 
 /*
  * Stands beside one container that a foreign runtime runs from a bundle, started by `custody-hook approve` before it
@@ -60,6 +62,7 @@ struct guard {
 	unsigned int looks; /* left, after an announcement */
 	bool unheld;	    /* it started, and its worktree was not brought: killed for that */
 	struct warden_held held;
+	struct warden_keeper keeper;
 	struct oom_watch oom;
 	uint64_t began_ns, began_us, alive_ns;
 	int zombie_status;
@@ -146,6 +149,7 @@ static void hear_door(struct guard *g)
 	if (g->held.tree >= 0 || warden_door_receive(WARDEN_DOOR, &g->held, NULL) != 1)
 		return;
 	warden_door_shut(WARDEN_SESSION, g->order.container);
+	warden_keeper_hold(&g->keeper, &g->held);
 }
 
 /* The payload is a few hundred microseconds away, behind init's proofs: what is wrong ends it. */
@@ -332,37 +336,6 @@ static int take_evidence(const struct guard *g, const struct exit_verdict *v, co
 	return scope == FORENSICS_NONE ? 0 : container_evidence_take(&c, ret, f);
 }
 
-static int write_exit(const struct guard *g, const struct exit_verdict *v, const struct ledger_end *end,
-		      struct fault *f)
-{
-	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
-	_cleanup_strbuf_ struct strbuf text = { 0 };
-	int r;
-
-	jdoc_set_string(d, "reason", exit_reason_name(v->reason));
-	jdoc_set_int(d, "code", v->code);
-	jdoc_set_int(d, "signal", v->signal);
-	jdoc_set_bool(d, "abnormal", v->abnormal);
-	jdoc_set_string(d, "source", end->source);
-	jdoc_set(d, "evidence", end->evidence ? ledger_text(end->evidence) : jdoc_new_null());
-	if (end->evidence_error)
-		jdoc_set(d, "evidence_error", ledger_text(end->evidence_error));
-	jdoc_set_string(d, "session", g->order.session);
-	jdoc_set_string(d, "container", g->order.container);
-	r = jdoc_write(d, JDOC_PRETTY, &text, f);
-	return r < 0 ? r : fd_replace_file(WARDEN_SESSION, WARDEN_EXIT, text.text, text.len, 0600, f);
-}
-
-/* Whoever asked for exit.json has gone, and leaves the directory to us. */
-static void clean_up(const struct guard *g)
-{
-	_cleanup_free_ char *path = path_join(g->dirs.run, "sessions");
-	_cleanup_close_ int fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -EBADF;
-
-	if (fd >= 0 && faccessat(WARDEN_SESSION, WARDEN_AUDITED, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		(void)!path_remove_tree(fd, g->order.session, NULL);
-}
-
 /* Who reads exit.json finds the end in the ledger. */
 static int tell_end(struct guard *g, struct fault *f)
 {
@@ -394,12 +367,24 @@ static int tell_end(struct guard *g, struct fault *f)
 					       f);
 	if (r >= 0)
 		claim_drop(&g->claim);
+	/* From here on there is nothing that anybody could tell instead of us. */
+	if (r >= 0)
+		warden_keeper_end(&g->keeper);
 	if (r >= 0 && taken.staged)
 		delivery_kick(&g->dirs, g->config);
 	if (r >= 0)
-		r = write_exit(g, &v, &end, f);
+		r = warden_exit_write(&(struct warden_exit){ .reason = end.reason,
+							     .source = source,
+							     .session = g->order.session,
+							     .container = g->order.container,
+							     .code = v.code,
+							     .signal = v.signal,
+							     .abnormal = v.abnormal,
+							     .evidence = end.evidence,
+							     .evidence_error = end.evidence_error },
+				      f);
 	if (r >= 0)
-		clean_up(g);
+		warden_exit_clean(&g->dirs, g->order.session);
 	return r;
 }
 
@@ -425,7 +410,9 @@ static int run(struct guard *g, const char *order, struct fault *f)
 	memcpy(g->claim.session, g->order.session, sizeof(g->claim.session));
 	g->claim.fd = WARDEN_CLAIM;
 	fill_run(g);
-	r = open_places(g, f);
+	r = warden_keeper_start(&g->keeper, &g->order, f);
+	if (r >= 0)
+		r = open_places(g, f);
 	if (r < 0)
 		return r;
 	/* Runtimes have put it into its cgroup by now; if one has not, there is a second look. */
@@ -441,6 +428,7 @@ int main(int argc, char **argv)
 	_cleanup_fault_ struct fault f = { 0 };
 	_cleanup_(guard_done) struct guard g = { .claim = CLAIM_NONE,
 						 .held = WARDEN_HELD_NONE,
+						 .keeper = WARDEN_KEEPER_NONE,
 						 .oom = OOM_WATCH_NONE };
 	sigset_t none;
 	int r;

@@ -356,15 +356,21 @@ judged_strictly() {
 
 # --- somebody is killed --------------------------------------------------------------------------------------------
 
-warden() { # the pid of the only custody-warden of this test
-	local dir
+# both_halves: the pids of the only custody-warden of this test: who watches, and its child, who keeps.
+both_halves() {
+	local dir pid keeper='' watcher=''
 	for dir in /proc/[0-9]*; do
-		if [ "$(cat "$dir/comm" 2>/dev/null)" = custody-warden ] && [[ $(readlink "$dir/fd/4") == "$CUSTODY_ROOT/run/sessions/"* ]]; then
-			echo "${dir#/proc/}"
-			return
+		pid=${dir#/proc/}
+		[ "$(cat "$dir/comm" 2>/dev/null)" = custody-warden ] || continue
+		[[ $(readlink "$dir/fd/4") == "$CUSTODY_ROOT/run/sessions/"* ]] || continue
+		if [ "$(cat "/proc/$(leftover_parent "$pid")/comm" 2>/dev/null)" = custody-warden ]; then
+			keeper=$pid
+		else
+			watcher=$pid
 		fi
 	done
-	custody_fail 'there is no custody-warden'
+	[[ -n $watcher && -n $keeper ]] || custody_fail "custody-warden: '$watcher' '$keeper'"
+	echo "$watcher $keeper"
 }
 dead() { # PID: gone, or only its parent has not looked yet
 	[[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) != [!ZX]* ]]
@@ -372,14 +378,16 @@ dead() { # PID: gone, or only its parent has not looked yet
 init_of() { # ID: pid of its first process
 	runtime "$RUNTIME" state "$1" | jq .pid
 }
-# unwatched ID: a container that runs and whose warden was killed.
+# unwatched ID: a container that runs and whose warden was killed, all of it.
 unwatched() {
-	local pid
+	local watcher keeper
 	started "$1"
 	ready "$1"
-	pid=$(warden)
-	kill -9 "$pid"
-	wait_until dead "$pid"
+	read -r watcher keeper < <(both_halves)
+	kill -STOP "$keeper"
+	kill -9 "$watcher" "$keeper"
+	wait_until dead "$watcher"
+	wait_until dead "$keeper"
 }
 
 # ended ID RECOVER...: somebody comes, before or after the container's end.
@@ -402,6 +410,68 @@ new" ]
 	# Whatever the runtime does now: it is over.
 	runtime "$RUNTIME" delete --force "$id"
 	[ "$(records session.end)" -eq "$(records session.intent)" ]
+	clean
+}
+
+keeper_tells() { # what is known when the container is over
+	[ "$(last session.end '[.d.reason, .d.source, .d.abnormal] | join(" ")')" = 'lost keeper true' ]
+	sound
+	[ "$(metadata '[.scope, .status] | join(" ")')" = 'all complete' ]
+	[ "$(cat "$(taken)/worktree/"{kept,new})" = "original
+new" ]
+}
+
+@test "CARD-5: ISO-4: the warden killed: its other half ends the container, keeps the tree and tells the end" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	STARTS=0
+	write sh -c 'echo new >new; exec sleep 1000'
+	kept() {
+		local id=custody-test-kept-$RUNTIME-$$ watcher keeper pid
+		started "$id"
+		ready "$id"
+		pid=$(init_of "$id")
+		read -r watcher keeper < <(both_halves)
+		kill -9 "$watcher"
+		wait_until dead "$keeper"
+		dead "$pid" || custody_fail 'it runs, and nobody watches it'
+		keeper_tells
+		runtime "$RUNTIME" delete --force "$id"
+		clean
+		[ "$(records session.end)" -eq "$STARTS" ]
+	}
+	both kept
+	# The other half alone: nothing is lost with it.
+	alone() {
+		local id=custody-test-alone-$RUNTIME-$$ watcher keeper
+		started "$id"
+		ready "$id"
+		read -r watcher keeper < <(both_halves)
+		kill -9 "$keeper"
+		runtime "$RUNTIME" delete --force "$id"
+		wait_until dead "$watcher"
+		clean
+		[ "$(last session.end '[.d.reason, .d.signal] | join(" ")')" = 'signaled 9' ]
+		sound
+	}
+	RUNTIME=crun
+	alone
+}
+
+@test "CARD-5: ISO-4: a user's warden killed: its other half keeps the tree" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	local id=custody-test-user-$$ watcher keeper
+	suite_setup_user
+	lay_out
+	write sh -c 'echo new >new; exec sleep 1000'
+	RUNTIME=crun
+	STARTS=0
+	started "$id"
+	ready "$id"
+	read -r watcher keeper < <(both_halves)
+	kill -9 "$watcher"
+	wait_until dead "$keeper"
+	keeper_tells
+	runtime crun delete --force "$id"
 	clean
 }
 
@@ -442,16 +512,17 @@ new" ]
 	STARTS=0
 	write sh -c 'echo new >new; exec sleep 1000'
 	slow() {
-		local id=custody-test-slow-$RUNTIME-$$ pid
+		local id=custody-test-slow-$RUNTIME-$$ pid keeper
 		started "$id"
 		ready "$id"
-		pid=$(warden)
+		read -r pid keeper < <(both_halves)
 		kill -STOP "$pid"
 		runtime "$RUNTIME" delete --force "$id"
 		compgen -G "$CUSTODY_ROOT/run/sessions/*/audited" >/dev/null
 		[ "$(records session.end)" -eq $((STARTS - 1)) ]
 		kill -CONT "$pid"
 		wait_until dead "$pid"
+		wait_until dead "$keeper"
 		clean
 		[ "$(last session.end '[.d.reason, .d.signal] | join(" ")')" = 'signaled 9' ]
 		sound
