@@ -13,7 +13,14 @@ setup() {
 	lay_out
 }
 
+# What a test that failed left running is not the next one's.
 teardown() {
+	local dir
+	for dir in "$CUSTODY_HOME"/state-{crun,runc}/*/; do
+		[ -d "$dir" ] || continue
+		RUNTIME=$(basename "$(dirname "$dir")")
+		runtime "${RUNTIME#state-}" delete --force "$(basename "$dir")" 2>/dev/null || true
+	done
 	custody_teardown
 }
 
