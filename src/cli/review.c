@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "core/exit-status.h"
 #include "core/review.h"
+#include "core/sandbox-log.h"
 
 static void review_done(struct review_call *r)
 {
@@ -27,6 +28,7 @@ static void review_done(struct review_call *r)
 	fd_close(r->dir);
 	kept_done(&r->kept);
 	session_note_done(&r->note);
+	sandbox_root_free(r->root);
 	ledger_free(r->ledger);
 	config_free(r->config);
 	dirs_done(&r->dirs);
@@ -168,6 +170,24 @@ static int lock(struct review_call *r, const struct review_verb *v, struct fault
 	return e < 0 ? e : set_paths(r, f);
 }
 
+/* Whoever writes into a sandbox root holds it; one that is gone has nothing to be held. */
+static int hold_root(struct review_call *r, const struct review_verb *v, struct fault *f)
+{
+	_cleanup_free_ char *name = NULL;
+	int e;
+
+	if (r->dry_run || strcmp(v->name, "diff") == 0)
+		return 0;
+	e = sandbox_name_of(&r->dirs, r->kept.worktree, &name, f);
+	if (e > 0)
+		e = sandbox_root_open(&r->dirs, name, SANDBOX_HOLD, &r->root, f);
+	if (e == -ENOENT) {
+		fault_done(f);
+		e = 0;
+	}
+	return e;
+}
+
 int review_run(const struct review_verb *v, int argc, char **argv, struct fault *f)
 {
 	_cleanup_review_ struct review_call r = REVIEW_NONE;
@@ -179,6 +199,8 @@ int review_run(const struct review_verb *v, int argc, char **argv, struct fault 
 		e = find(&r, v, f);
 	if (e == 0)
 		e = lock(&r, v, f);
+	if (e == 0)
+		e = hold_root(&r, v, f);
 	return e == 0 ? v->run(&r, f) : e;
 }
 
@@ -266,6 +288,23 @@ int review_drop(const struct dirs *d, int dirfd, struct fault *f)
 	return e;
 }
 
+/* In a sandbox root it is an operation of that root. */
+static int tell_log(const struct review_call *r, const char *kind, const char *status, struct fault *f)
+{
+	const char *operation = strchr(kind, '.') ? strchr(kind, '.') + 1 : kind;
+	bool done = strcmp(operation, "applied") == 0;
+	const struct sandbox_line l = { .agent = r->note.agent,
+					.worker = r->note.worker,
+					.operation = done ? "end" : operation,
+					.path = r->kept.worktree,
+					.status = status ? status
+						  : done ? operation
+							 : "allowed" };
+	int e = r->root ? sandbox_log_write(r->root->logs_fd, &l, f) : 0;
+
+	return e < 0 ? fault_wrap(f, e, "log of sandbox root '%s'", r->root->name) : 0;
+}
+
 int review_record(struct review_call *r, const char *kind, const char *status, const struct jdoc *d,
 		  struct fault *f)
 {
@@ -275,15 +314,16 @@ int review_record(struct review_call *r, const char *kind, const char *status, c
 					.worker = r->note.worker,
 					.status = status,
 					.d = d };
+	int x;
 
 	if (!r->ledger) {
-		int x = ledger_open(r->dirs.state, &(struct ledger_options){ .create = true }, &r->ledger,
-				    NULL, f);
-
+		x = ledger_open(r->dirs.state, &(struct ledger_options){ .create = true }, &r->ledger, NULL,
+				f);
 		if (x < 0)
 			return x;
 	}
-	return ledger_append(r->ledger, &e, 1, LEDGER_DECIDED, NULL, f);
+	x = ledger_append(r->ledger, &e, 1, LEDGER_DECIDED, NULL, f);
+	return x < 0 ? x : tell_log(r, kind, status, f);
 }
 
 struct jdoc *review_describe(const struct review_call *r)

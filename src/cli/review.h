@@ -9,6 +9,7 @@
 #include "core/dirs.h"
 #include "core/kept.h"
 #include "core/ledger.h"
+#include "core/sandbox-root.h"
 #include "core/session-note.h"
 
 /* One call of diff, apply or discard: what the command line says, and the kept layer that it is about. */
@@ -20,6 +21,8 @@ struct review_call {
 	struct dirs dirs;
 	struct config *config;
 	struct ledger *ledger; /* open before we leave the host's user namespace */
+	struct sandbox_root
+		*root; /* that the worktree is the workspace of, held against a reset; NULL: of none */
 	struct session_note note;
 	struct kept kept;
 	int dir, upper, base;

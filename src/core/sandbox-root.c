@@ -165,11 +165,11 @@ static int lock(int fd, const char *name, enum sandbox_use use, struct fault *f)
 {
 	if (use == SANDBOX_LOOK)
 		return 0;
-	if (flock(fd, (use == SANDBOX_RUN ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0)
+	if (flock(fd, (use == SANDBOX_RESET ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0)
 		return 0;
 	if (errno != EWOULDBLOCK)
 		return fault_errno(f, errno, "lock sandbox root '%s'", name);
-	if (use == SANDBOX_RUN)
+	if (use != SANDBOX_RESET)
 		return fault_set(f, EBUSY, "sandbox root '%s' is being reset: try again when that is done",
 				 name);
 	return fault_set(f, EBUSY,

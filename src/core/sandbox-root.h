@@ -33,6 +33,7 @@ struct sandbox_root {
 enum sandbox_use {
 	SANDBOX_LOOK,  /* nothing is made, repaired or locked; -ENOENT when it is not there */
 	SANDBOX_RUN,   /* made, repaired, locked with other runs; -EBUSY while it is being reset */
+	SANDBOX_HOLD,  /* as a run does, but -ENOENT when it is not there */
 	SANDBOX_RESET, /* repaired, locked alone; -ENOENT when it is not there, -EBUSY while a run has it */
 };
 

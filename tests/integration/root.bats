@@ -676,6 +676,20 @@ sandbox.cleared ok bob w1 one" ]
 	[ ! -e "$(root_of one)/workspace/file" ]
 }
 
+@test "ROOT-5: a detached session lives there as well" {
+	local id
+	id=$(custody_do run -d --sandbox one -- sh -c 'echo x >file; sleep 600' </dev/null 2>/dev/null 3>&-)
+	wait_until test -e "$(root_of one)/workspace/file"
+	run --separate-stderr custody_do reset --sandbox one
+	assert_status 1
+	[ -e "$(root_of one)/workspace/file" ]
+	run --separate-stderr custody_do stop "$id"
+	assert_status 0
+	run --separate-stderr custody_do reset --sandbox one
+	assert_status 0
+	[ ! -e "$(root_of one)/workspace/file" ]
+}
+
 @test "ROOT-5: runs and resets at the same time never meet" {
 	local i pids=()
 	custody_run --sandbox one -- true
@@ -856,4 +870,44 @@ prod" ]
 	run --separate-stderr custody_do evidence restore "$id" "$CUSTODY_HOME/elsewhere"
 	assert_status 0
 	[ "$(cat "$CUSTODY_HOME/elsewhere/file")" = changed ]
+}
+
+# --- review ---------------------------------------------------------------------------------------------------------------
+
+@test "ROOT-2: what is applied to a root stays in it, is in its log, and does not meet a reset" {
+	local id who
+	for who in as_root as_user; do
+		"$who" && suite_ungoverned
+		jq '. + {workspace: {mode: "overlay"}}' "${OPTIONS[1]:-/dev/stdin}" <<<'{"schema":1,"name":"p","extends":"offline"}' >"$CUSTODY_HOME/over.json"
+		[ "$(id -u)" -ne 0 ] || [ "$who" = as_root ] || chown "$SUITE_UID" "$CUSTODY_HOME/over.json"
+		root_run --sandbox one -- sh -c 'mkdir d; echo x >d/file'
+		custody_run --profile "$CUSTODY_HOME/over.json" --sandbox one --agent bob --worker w1 -- sh -c 'echo y >d/file; echo z >new'
+		assert_status 0
+		[ "$(cat "$(root_of one)/workspace/d/file")" = x ]
+		id=$(custody_result .session)
+		run --separate-stderr flock -x "$(root_of one)" "${CUSTODY_AS[@]}" "$CUSTODY" apply "$id"
+		assert_status 125
+		assert_stderr_has "is being reset"
+		# A directory on the way that became a link leads nowhere.
+		mkdir -p "$CUSTODY_HOME/outside"
+		echo kept >"$CUSTODY_HOME/outside/file"
+		mv "$(root_of one)/workspace/d" "$(root_of one)/workspace/e"
+		ln -s "$CUSTODY_HOME/outside" "$(root_of one)/workspace/d"
+		run --separate-stderr custody_do apply "$id"
+		[ "$status" -ne 0 ]
+		[ "$(cat "$CUSTODY_HOME/outside/file")" = kept ]
+		rm "$(root_of one)/workspace/d"
+		mv "$(root_of one)/workspace/e" "$(root_of one)/workspace/d"
+		run --separate-stderr custody_do apply "$id" ../logs/custody.log
+		[ "$status" -ne 0 ]
+		run --separate-stderr custody_do apply "$id" new
+		assert_status 0
+		[ "$(cat "$(root_of one)/workspace/new")" = z ]
+		[ "$(log_of one | tail -n 2)" = "bob	w1	apply	$(root_of one)/workspace	allowed
+bob	w1	end	$(root_of one)/workspace	applied" ]
+		run --separate-stderr custody_do discard "$id"
+		assert_status 0
+		[ "$(log_of one | tail -n 1)" = "bob	w1	discard	$(root_of one)/workspace	allowed" ]
+		rm -r "$CUSTODY_HOME/outside"
+	done
 }
