@@ -59,12 +59,18 @@ wrong() {
 	return 1
 }
 
+# By cgroup and by mounts.  One that has ended and is not collected by whoever adopted it is none.
 process_left() {
-	[ -z "$ID" ] || ! grep -lsF "custody-$ID" /proc/[0-9]*/cgroup || return 0
-	grep -lsF "$CUSTODY_HOME/" /proc/[0-9]*/mountinfo
+	local file
+	{
+		[ -z "$ID" ] || grep -lsF "custody-$ID" /proc/[0-9]*/cgroup
+		grep -lsF "$CUSTODY_HOME/" /proc/[0-9]*/mountinfo
+	} | while read -r file; do
+		! grep -qs '^State:[[:space:]]*[^ZX]' "${file%/*}/status" || echo "$file"
+	done
 }
 no_process_left() {
-	! process_left >/dev/null
+	[ -z "$(process_left)" ]
 }
 
 # Of sessions only their notes may stay, closed.

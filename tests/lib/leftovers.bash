@@ -31,6 +31,8 @@ leftover_processes() {
 		if [[ $comm == custody* ]] || grep -qs custody "$dir/cgroup" ||
 			{ [ -n "$ns" ] && [ "$ns" != "$own" ] && grep -qs custody "$dir/mountinfo"; }; then
 			leftover_is_ours "$pid" || continue
+			# It has ended; that an init does not collect orphans is nothing that custody left.
+			! grep -qs '^State:[[:space:]]*Z' "$dir/status" || continue
 			# The start time tells a process from a later one with the same number.
 			printf 'process %s %s %s\n' "$pid" "$comm" "$(sed 's/.*) //' "$dir/stat" 2>/dev/null | cut -d' ' -f20)"
 		fi
