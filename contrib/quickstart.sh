@@ -86,10 +86,17 @@ show() {
 
 # shellcheck disable=SC2016 # for the shell inside
 show 0 'A command in a sandbox: root of its own small world, no network but lo, a filter on system calls (Seccomp: 2).' \
-	run -- sh -c 'id; echo; ls /; echo; cat /proc/net/dev | tail -n +3; grep -E "^(Seccomp|NoNewPrivs|CapEff):" /proc/self/status
+	run --name demo -- sh -c 'id; echo; ls /; echo; cat /proc/net/dev | tail -n +3; grep -E "^(Seccomp|NoNewPrivs|CapEff):" /proc/self/status
 echo "changed inside" >notes.txt; cat notes.txt'
 printf 'Outside, notes.txt still says: %s\n' "$(cat notes.txt)"
 [ "$(cat notes.txt)" = 'the original' ] || bad=1
+
+show 0 'What it changed lies beside the original until somebody has looked at it ...' \
+	diff demo
+show 0 '... and says that it may come home.' \
+	apply demo
+printf 'Now notes.txt says: %s\n' "$(cat notes.txt)"
+[ "$(cat notes.txt)" = 'changed inside' ] || bad=1
 
 show 124 'A command that takes too long: stopped after two seconds, with everything it started.' \
 	run --timeout 2s -- sleep 60
