@@ -48,7 +48,7 @@ static const struct option table[] = {
 	{ "hostname",    0,  KIND_TEXT,  AT(hostname),    0,               "NAME",      "host name inside" },
 	{ "detach",     'd', KIND_FLAG,  AT(detach),      0,               NULL,        "print the session's id and let it run by itself; see 'custody logs', 'custody stop'" },
 	{ "tty",        't', KIND_FLAG,  AT(terminal),    0,               NULL,        "give it a terminal of its own" },
-	{ "name",        0,  KIND_TEXT,  AT(name),        0,               "NAME",      "name of the run, for the result" },
+	{ "name",        0,  KIND_TEXT,  AT(name),        0,               "NAME",      "name of the run, for the result and 'custody sessions'" },
 	{ "agent",       0,  KIND_TEXT,  AT(agent),       0,               "NAME",      "on whose behalf, for the result" },
 	{ "worker",      0,  KIND_TEXT,  AT(worker),      0,               "NAME",      "which worker of the agent" },
 	{ "issue",       0,  KIND_TEXT,  AT(issue),       0,               "ID",        "what it is about" },

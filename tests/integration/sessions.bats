@@ -81,7 +81,8 @@ is_gone() { # PID
 	# Everything that is inherited: whoever reads the other end must see it end with the caller.
 	ID=$(setsid --wait "$CUSTODY" run -d -- sleep 1000 8>&1 </dev/null 3>&-)
 	pid=$(note "$ID" .supervisor.pid)
-	[ "$(readlink "/proc/$pid/fd/0" "/proc/$pid/fd/1" "/proc/$pid/fd/2" | paste -sd ' ')" = "/dev/null /dev/null $SESSIONS/$ID/stdio.log" ]
+	[ "$(readlink "/proc/$pid/fd/0" "/proc/$pid/fd/1" | sort -u)" = /dev/null ]
+	[ "/proc/$pid/fd/2" -ef "$SESSIONS/$ID/stdio.log" ]
 	[ "$(readlink "/proc/$pid"/fd/* | grep -c '^/dev/pts')" -eq 0 ]
 	# Field 6 is its session, 7 its terminal.
 	[ "$(sed 's/.*) //' "/proc/$pid/stat" | cut -d ' ' -f 4,5)" = "$pid 0" ]
@@ -364,7 +365,7 @@ is_gone() { # PID
 	detach -- printf 'a\033[2Jb\tc\nd\000e\n'
 	wait_until has_ended "$ID"
 	[ "$(custody logs "$ID" | od -An -c | tr -d ' \n')" = 'a033[2Jb\tc\nd\0e\n' ]
-	run script -qec "'$CUSTODY' logs $ID" /dev/null </dev/null
+	run python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$CUSTODY" logs "$ID" </dev/null
 	[[ $output == *'a\x1B[2Jb'* && $output == *'d\x00e'* ]]
 	[[ $output != *$'\e[2J'* ]]
 }
@@ -513,6 +514,23 @@ forge() {
 	assert_status 0
 	[ ! -e "$SESSIONS/$bad" ]
 	[ "$(custody show good --json | jq -r .session.name)" = good ]
+}
+
+@test "logs: a log that is a link or a FIFO is neither followed nor waited for" {
+	detach -- echo text
+	wait_until has_ended "$ID"
+	rm "$SESSIONS/$ID/stdio.log"
+	run timeout 20 "$CUSTODY" logs "$ID"
+	assert_status 1
+	ln -s /etc/passwd "$SESSIONS/$ID/stdio.log"
+	run timeout 20 "$CUSTODY" logs "$ID"
+	assert_status 125
+	[[ $output != *root:* ]]
+	rm "$SESSIONS/$ID/stdio.log"
+	mkfifo "$SESSIONS/$ID/stdio.log"
+	run timeout 20 "$CUSTODY" logs -f "$ID"
+	assert_status 125
+	rm "$SESSIONS/$ID/stdio.log"
 }
 
 @test "sessions: old ones are forgotten at a start, the newest stay" {
