@@ -45,8 +45,13 @@ static int add_deleted(struct collect *c, const char *path, struct fault *f)
 	struct change *ch;
 	int r = changes_look_base(c, path, &old, f);
 
-	if (r <= 0)
+	if (r == 0 || r == -ENOMEM)
 		return r;
+	if (r < 0) {
+		if (f)
+			fault_done(f);
+		return add_unknown(c, path, -r, "cannot be looked at in the worktree", f);
+	}
 	ch = changes_add(c, path, CHANGE_DELETED, f);
 	if (!ch) {
 		free(old.link);
@@ -67,6 +72,16 @@ static int walk_base(struct collect *c, const char *path, struct walk **ret, str
 	return r < 0 ? r : walk_new(fd, WALK_SORTED, ret, f);
 }
 
+/* What may be in PATH nobody knows: then it does not go. */
+static int cannot_walk(struct collect *c, const char *path, int r, struct fault *f)
+{
+	if (r == -ENOMEM)
+		return f && f->code ? r : fault_errno(f, ENOMEM, "changes");
+	if (f)
+		fault_done(f);
+	return add_unknown(c, path, -r, "cannot be looked into in the worktree", f);
+}
+
 int changes_delete(struct collect *c, const char *path, bool self, struct fault *f)
 {
 	_cleanup_walk_ struct walk *w = NULL;
@@ -78,7 +93,7 @@ int changes_delete(struct collect *c, const char *path, bool self, struct fault 
 	if (r == -ENOTDIR || r == -ENOENT)
 		return 0;
 	if (r < 0)
-		return f && f->code ? r : fault_errno(f, -r, "'%s' in the worktree", path);
+		return cannot_walk(c, path, r, f);
 	while ((r = walk_next(w, &e, f)) > 0) {
 		_cleanup_free_ char *full = join(path, e.path);
 
@@ -138,7 +153,7 @@ static int drop_rest(struct collect *c, const char *dir, int upper, const char *
 	if (r == -ENOTDIR || r == -ENOENT)
 		return 0;
 	if (r < 0)
-		return f && f->code ? r : fault_errno(f, -r, "'%s' in the worktree", dir);
+		return cannot_walk(c, dir, r, f);
 	while ((r = walk_next(w, &e, f)) > 0) {
 		_cleanup_free_ char *full = join(dir, e.path);
 
@@ -167,7 +182,7 @@ int changes_shift(struct collect *c, const char *dir, int fd, const char *from, 
 		return r;
 	r = walk_base(c, from, &w, f);
 	if (r < 0)
-		return f && f->code ? r : fault_errno(f, -r, "'%s' in the worktree", from);
+		return cannot_walk(c, dir, r, f);
 	while ((r = walk_next(w, &e, f)) > 0) {
 		_cleanup_free_ char *path = join(dir, e.path), *source = join(from, e.path);
 

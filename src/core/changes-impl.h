@@ -24,6 +24,8 @@ int changes_look_base(struct collect *c, const char *path, struct change_side *r
 /* What NEW makes of OLD: kind, bytes, moved.  CH->path, new, data are set.  MARK: of a directory that is merged with its own path. */
 int changes_judge(struct collect *c, struct change *ch, const struct overlay_mark *mark,
 		  struct fault *f) _must_check_;
+/* One entry that cannot be looked at is no reason not to tell of the others; only memory is. */
+int change_set_unknown(struct change *ch, int r, struct fault *f) _must_check_;
 bool changes_is_later(const struct collect *c, const struct change_side *s);
 
 /* Everything that the base has at PATH goes; SELF: PATH too, else only what is in it. */

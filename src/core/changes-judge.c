@@ -143,6 +143,18 @@ static int check_data(struct collect *c, struct change *ch, struct fault *f)
 	return 0;
 }
 
+int change_set_unknown(struct change *ch, int r, struct fault *f)
+{
+	if (r == -ENOMEM)
+		return r;
+	if (f)
+		fault_done(f);
+	ch->kind = CHANGE_UNKNOWN;
+	ch->error = -r;
+	ch->why = r == -EXDEV ? "is on another mount of the host" : "cannot be read";
+	return 0;
+}
+
 int changes_judge(struct collect *c, struct change *ch, const struct overlay_mark *mark, struct fault *f)
 {
 	mode_t type = ch->new.mode &S_IFMT;
@@ -150,7 +162,7 @@ int changes_judge(struct collect *c, struct change *ch, const struct overlay_mar
 
 	r = changes_look_base(c, ch->path, &ch->old, f);
 	if (r < 0)
-		return r;
+		return change_set_unknown(ch, r, f);
 	if (r == 0) {
 		ch->kind = CHANGE_ADDED;
 	} else if ((ch->old.mode & S_IFMT) != type) {
@@ -165,12 +177,8 @@ int changes_judge(struct collect *c, struct change *ch, const struct overlay_mar
 								 ch->old.rdev_minor != ch->new.rdev_minor);
 		if (r == -ENOMEM)
 			return fault_errno(f, ENOMEM, "changes");
-		if (r < 0) {
-			ch->kind = CHANGE_UNKNOWN;
-			ch->error = -r;
-			ch->why = "cannot be read";
-			return 0;
-		}
+		if (r < 0)
+			return change_set_unknown(ch, r, f);
 		ch->bytes = r > 0;
 		ch->kind = ch->bytes || (!S_ISLNK(type) && ch->old.mode != ch->new.mode) ||
 					   ch->old.uid != ch->new.uid || ch->old.gid != ch->new.gid

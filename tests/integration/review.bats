@@ -441,9 +441,6 @@ busy() {
 on_file_system() {
 	local kind=$1
 	shift
-	if [ "$kind" != tmpfs ] && ! grep -qw "$kind" /proc/filesystems; then
-		skip "this kernel has no $kind"
-	fi
 	mkdir "$CUSTODY_HOME/fs"
 	truncate -s 400M "$CUSTODY_HOME/disk"
 	case $kind in
@@ -451,6 +448,11 @@ on_file_system() {
 	xfs) mkfs.xfs -q "$CUSTODY_HOME/disk" ;;
 	btrfs) mkfs.btrfs -q "$CUSTODY_HOME/disk" >/dev/null 2>&1 ;;
 	esac
+	# Trying it also loads what is a module.
+	if ! unshare -m mount -t "$kind" -o "$([ "$kind" = tmpfs ] || echo loop)" "$CUSTODY_HOME/disk" "$CUSTODY_HOME/fs" 2>/dev/null &&
+		! grep -qw "$kind" /proc/filesystems; then
+		skip "this kernel has no $kind"
+	fi
 	unshare -m bash -ec 'mount --make-rprivate /
 		if [ "$1" = tmpfs ]; then mount -t tmpfs tmpfs "$2/fs"; else mount -o loop "$2/disk" "$2/fs"; fi
 		shift 2; exec "$@"' bash "$kind" "$CUSTODY_HOME" "$@"

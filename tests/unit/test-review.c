@@ -354,6 +354,34 @@ static void new_names_in_a_removed_directory_keep_it(void)
 	CHECK(overlay_in_child(new_names_keep_their_directory, "userxattr", 0));
 }
 
+/* What the host has mounted in its tree since is not written, and nothing is removed with it. */
+static bool mounts_are_left_alone(const char *options, unsigned int seed)
+{
+	struct overlay o;
+	bool ok;
+
+	(void)seed;
+	if (!overlay_make(&o, options))
+		return false;
+	ok = mkdir("l/d", 0755) == 0 && put("l/d/x", "x", 0644) && mkdir("l/gone", 0755) == 0 &&
+	     mkdir("l/gone/in", 0755) == 0 && overlay_mount(&o) && put("m/d/x", "theirs", 0644) &&
+	     put("m/ok", "ok", 0644) && rmdir("m/gone/in") == 0 && rmdir("m/gone") == 0 && umount("m") == 0 &&
+	     mount("tmpfs", "l/d", "tmpfs", 0, NULL) == 0 && put("l/d/x", "mine", 0644) &&
+	     mount("tmpfs", "l/gone/in", "tmpfs", 0, NULL) == 0 && put("l/gone/in/x", "mine", 0644);
+	ok = ok && !overlay_apply(&o, NULL, false) && has("l/ok", "ok") && has("l/d/x", "mine") &&
+	     has("l/gone/in/x", "mine");
+	(void)umount("l/d");
+	(void)umount("l/gone/in");
+	(void)!chdir("/");
+	tree_done(&o.tree);
+	return ok;
+}
+
+static void what_is_mounted_in_the_tree_is_left_alone(void)
+{
+	CHECK(overlay_in_child(mounts_are_left_alone, "userxattr", 0));
+}
+
 /* Everything that an apply can do, once. */
 static bool make_rich(struct overlay *o)
 {
@@ -502,5 +530,6 @@ TAP_MAIN(T(what_would_act_beyond_its_bytes_is_refused), T(capabilities_of_a_file
 	 T(a_base_that_moved_on_is_left_alone), T(what_changes_at_the_last_moment_is_put_back),
 	 T(a_file_with_other_names_keeps_them_unchanged), T(attributes_come_along_but_not_all),
 	 T(directories_nobody_may_write_get_their_mode_last), T(paths_choose),
-	 T(new_names_in_a_removed_directory_keep_it), T(a_death_leaves_old_or_new_and_the_next_one_finishes),
+	 T(new_names_in_a_removed_directory_keep_it), T(what_is_mounted_in_the_tree_is_left_alone),
+	 T(a_death_leaves_old_or_new_and_the_next_one_finishes),
 	 T(a_directory_swapped_for_a_link_lets_nothing_out))
