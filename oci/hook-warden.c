@@ -113,9 +113,10 @@ static int become_warden(void *arg)
 
 static char *put_text(char **at, const char *text)
 {
-	char *here = *at;
+	size_t len = strlen(text) + 1;
+	char *here = memcpy(*at, text, len);
 
-	*at = stpcpy(here, text) + 1;
+	*at += len;
 	return here;
 }
 
