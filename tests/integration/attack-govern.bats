@@ -374,7 +374,7 @@ stays_shut() {
 	[ "$status" -ne 0 ]
 	approve "$(pending '.requests[0].id')"
 	ID=custody-test-revoked-$$
-	runtime crun create -b "$BUNDLE" "$ID" < <(:) >/dev/null
+	runtime crun create -b "$BUNDLE" "$ID" < <(:) >>"$CUSTODY_HOME/thrown-away"
 	"$CUSTODY" revoke "$(grants '.grants[0].id')"
 	runtime crun start "$ID" || true
 	# Not by itself: it would sleep for longer than anybody waits here.

@@ -209,7 +209,7 @@ inside" ]
 }
 
 started() { # ID CMD...: the container runs and its command has said so, through the file `ready` of its tree
-	runtime "$RUNTIME" create -b "$BUNDLE" "$1" < <(:) >/dev/null
+	runtime "$RUNTIME" create -b "$BUNDLE" "$1" < <(:) >>"$CUSTODY_HOME/thrown-away"
 	runtime "$RUNTIME" start "$1"
 	wait_until told session.start "$((STARTS += 1))"
 }
@@ -546,7 +546,7 @@ new" ]
 	write sh -c 'echo new >new; exec sleep 1000'
 	(
 		CUSTODY_AS=(sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$file")
-		runtime crun run -b "$BUNDLE" "$id" < <(:) >/dev/null 2>&1
+		runtime crun run -b "$BUNDLE" "$id" < <(:) >>"$CUSTODY_HOME/thrown-away" 2>&1
 	) &
 	pid=$!
 	wait_until told session.start 1
@@ -589,7 +589,7 @@ audited() {
 	audited "$id" '.bundle = "/nowhere" | .pid = 1'
 	assert_status 0
 	# Nor one that is only created.
-	runtime runc create -b "$BUNDLE" "$id-2" < <(:) >/dev/null
+	runtime runc create -b "$BUNDLE" "$id-2" < <(:) >>"$CUSTODY_HOME/thrown-away"
 	audited "$id-2"
 	assert_status 0
 	! dead "$pid" || custody_fail 'it was ended'

@@ -343,7 +343,7 @@ edited() {
 	refused 'level B needs approval'
 	"$CUSTODY" approve "$(request)" --yes 2>/dev/null
 	for i in {1..8}; do
-		runtime crun run -b "$BUNDLE" "custody-test-race-$i-$$" < <(:) >/dev/null 2>&1 &
+		runtime crun run -b "$BUNDLE" "custody-test-race-$i-$$" < <(:) >>"$CUSTODY_HOME/thrown-away" 2>&1 &
 		pids+=($!)
 	done
 	wait "${pids[@]}" || true
@@ -423,7 +423,7 @@ told() { # KIND COUNT
 	refused 'level B needs approval'
 	"$CUSTODY" approve "$(request)" --yes 2>/dev/null
 	ID=custody-test-created-$$
-	runtime crun create -b "$BUNDLE" "$ID" < <(:) >/dev/null
+	runtime crun create -b "$BUNDLE" "$ID" < <(:) >>"$CUSTODY_HOME/thrown-away"
 	state created
 	[ "$(records session.start)" -eq 0 ]
 	[ "$(records grant.consume)" -eq 0 ]
@@ -446,7 +446,7 @@ told() { # KIND COUNT
 	judged '{}'
 	write --profile "$CUSTODY_HOME/plain.json" -- sleep 1000
 	ID=$id
-	runtime crun create -b "$BUNDLE" "$id" < <(:) >/dev/null
+	runtime crun create -b "$BUNDLE" "$id" < <(:) >>"$CUSTODY_HOME/thrown-away"
 	runtime crun start "$id"
 	wait_until told session.start 1
 	runtime crun kill "$id" KILL
@@ -529,7 +529,7 @@ told() { # KIND COUNT
 @test "CARD-3: the next start sweeps what a watched container left that nobody deleted" {
 	judged '{}'
 	write --profile "$CUSTODY_HOME/plain.json" -- true
-	runtime crun create -b "$BUNDLE" "custody-test-left-$$" < <(:) >/dev/null
+	runtime crun create -b "$BUNDLE" "custody-test-left-$$" < <(:) >>"$CUSTODY_HOME/thrown-away"
 	runtime crun start "custody-test-left-$$"
 	wait_until compgen -G "$CUSTODY_ROOT/run/sessions/*/exit.json" >/dev/null
 	wait_until test -z "$(ls "$CUSTODY_ROOT/sandbox/open")"
