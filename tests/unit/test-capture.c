@@ -86,6 +86,74 @@ static void iso5_through_a_target_that_knows_no_names_and_no_links(void)
 	the_odd_tree_comes_back_exactly(&(struct capture_options){ .threads = 1 });
 }
 
+/* More names than one thread gets at once, large files among them, and subdirectories in between. */
+static bool make_wide(int fd, unsigned int n)
+{
+	static char bytes[200000];
+
+	for (unsigned int i = 0; i < n; i++) {
+		_cleanup_close_ int file = -EBADF, below = -EBADF;
+		char name[16];
+
+		(void)snprintf(name, sizeof(name), "f%u", i);
+		memset(bytes, (int)('a' + i % 26), sizeof(bytes));
+		file = openat(fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (file < 0 || fd_write_all(file, bytes, i % 40 ? i : sizeof(bytes), NULL) < 0)
+			return false;
+		(void)snprintf(name, sizeof(name), "d%u", i);
+		if (i % 20 == 0 && (mkdirat(fd, name, 0700) < 0 ||
+				    (below = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0 ||
+				    !tree_put(below, "inside", name, 0600)))
+			return false;
+	}
+	return true;
+}
+
+/* Deeper than names are gathered while their subdirectories are walked. */
+static bool make_ladder(int fd, unsigned int levels)
+{
+	int at = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	bool good = at >= 0;
+
+	for (unsigned int i = 0; good && i < levels; i++) {
+		int next = -EBADF;
+
+		good = tree_put(at, "before", "x", 0600) && mkdirat(at, "m", 0700) == 0 &&
+		       tree_put(at, "z", "behind", 0600) &&
+		       (next = openat(at, "m", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) >= 0;
+		fd_close(at);
+		at = next;
+	}
+	fd_close(at);
+	return good;
+}
+
+static void wide_and_deep_trees_are_kept_by_any_number_of_threads(void)
+{
+	_cleanup_tree_ struct tree t = { .fd = -EBADF };
+	_cleanup_free_ char *was = NULL;
+
+	CHECK(tree_make(&t) && make_wide(t.fd, 300) && make_ladder(t.fd, 80));
+	was = tree_portrait(t.fd, false);
+	CHECK(was);
+	for (unsigned int threads = 1; threads <= CAPTURE_THREADS_MAX; threads += 3) {
+		_cleanup_tree_ struct tree out = { .fd = -EBADF }, back = { .fd = -EBADF };
+		_cleanup_restore_stats_ struct restore_stats restored = { 0 };
+		struct capture_options o = { .any_names = true, .threads = threads };
+		_cleanup_free_ char *is = NULL;
+		struct capture_stats s;
+
+		CHECK(tree_make(&out) && tree_make(&back));
+		CHECK(capture_tree(t.fd, out.fd, &o, &s, NULL) == 0 && s.missing == 0 && s.unstable == 0);
+		CHECK(s.files == 300 + 15 + 160 && s.entries == s.files + 15 + 80 + 1);
+		CHECK(restore_tree(out.fd, back.fd, &(struct restore_options){ .exact = true }, &restored,
+				   NULL) == 0 &&
+		      restored.damaged == 0 && restored.entries == s.entries);
+		is = tree_portrait(back.fd, false);
+		CHECK(is_same(was, is));
+	}
+}
+
 /* By default nothing comes back that could be run or opened by mistake. */
 static void iso5_a_plain_restore_is_harmless(void)
 {
@@ -475,4 +543,4 @@ TAP_MAIN(T(iso5_the_odd_tree_comes_back_exactly), T(iso5_through_a_target_that_k
 	 T(attributes_of_one_file_end_somewhere), T(holes_that_are_written_count),
 	 T(ten_thousand_levels_are_kept), T(iso5_a_living_tree_never_leads_outside_or_hangs),
 	 T(a_growing_file_ends), T(a_full_target_loses_files_and_says_which),
-	 T(names_are_encoded_and_never_two_alike))
+	 T(names_are_encoded_and_never_two_alike), T(wide_and_deep_trees_are_kept_by_any_number_of_threads))
