@@ -197,13 +197,15 @@ static pid_t *unnamed; /* shared: the first process, of which the supervisor nev
 /* Dies when the first process is there, with everything that the creator has open, and before it has named it. */
 static int die_in_create(const struct runtime_request *rq, pid_t *ret_pid, struct fault *f)
 {
+	pid_t pid = fork();
+
 	(void)rq, (void)ret_pid, (void)f;
-	*unnamed = fork();
-	if (*unnamed == 0) {
+	if (pid == 0) {
 		alarm(60);
 		for (;;)
 			pause();
 	}
+	*unnamed = pid; /* not in the child, which sees the same memory */
 	raise(SIGKILL);
 	return -EIO;
 }
