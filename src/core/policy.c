@@ -233,7 +233,8 @@ static int decide(struct verdict *v, const struct policy_facts *facts, const str
 		v->axes.review = REVIEW_PIN;
 	r = add_notes(v, c, f);
 	if (r == 0 && v->axes.outcome != v->axes.raw_outcome)
-		r = add_reason(v, "confined", NULL, "nothing outside the sandbox is written: one step milder", f);
+		r = add_reason(v, "confined", NULL, "nothing outside the sandbox is written: one step milder",
+			       f);
 	if (r == 0)
 		r = judge_reach(v, facts, c, f);
 	if (r == 0)

@@ -99,9 +99,10 @@ static void count(struct sweeping *s, int r, struct fault *f)
 	}
 	if (s->error == 0) {
 		s->error = r;
-		if (s->f)
+		if (s->f) {
 			*s->f = *f;
-		*f = (struct fault){ 0 };
+			*f = (struct fault){ 0 };
+		}
 	}
 	fault_done(f);
 }

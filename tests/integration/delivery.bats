@@ -408,7 +408,7 @@ is_gone_from_staging() {
 	for program in "$CUSTODY_LIBEXEC"/custody-*; do
 		[ ! -f "$program" ] || ln -s "$program" "$dir/"
 	done
-	rm "$dir/custody-capture"
+	rm -f "$dir/custody-capture"
 	# Longer than a second: what waits for it is more than a socket holds.
 	printf '#!/bin/sh\nsleep 1.3\nexec "%s" "$@"\n' "$CUSTODY_LIBEXEC/custody-capture" >"$dir/custody-capture"
 	chmod 755 "$dir/custody-capture"
