@@ -118,15 +118,51 @@ static bool is_reserved(const char *path)
 	return false;
 }
 
+/* Is PATH, of the tree or of a repository in it, PROTECTED, in it, or in its place? */
+static bool touches(const char *path, const char *protected, bool stays_directory)
+{
+	return review_is_below(path, protected) || (!stays_directory && review_is_below(protected, path));
+}
+
+/*
+ * git goes from one repository into others on its own: an entry of the index makes any directory with a .git in it a
+ * submodule, and `git status` runs what the configuration in there says.  So what is protected in .git is so in each; and
+ * these lead to a configuration elsewhere.
+ */
+static const char *find_in_repository(const struct change *ch, const char *protected, bool stays_directory)
+{
+	static const char *const doors[] = { ".git/commondir", ".git/config.worktree", ".git/modules",
+					     ".git/worktrees", NULL };
+
+	if (!review_is_below(protected, ".git"))
+		return NULL;
+	for (const char *p = ch->path; p; p = strchr(p, '/')) {
+		p += *p == '/';
+		/* What goes from a repository further down leads nowhere. */
+		if (p != ch->path && !ch->new.mode)
+			return NULL;
+		if (touches(p, protected, stays_directory))
+			return protected;
+		for (size_t i = 0; doors[i]; i++)
+			if (touches(p, doors[i], stays_directory))
+				return doors[i];
+	}
+	return NULL;
+}
+
 /* NULL: it may be.  A directory that merely has more in it now is no change of its own. */
 static const char *find_protected(const struct change *ch, char *const *protect)
 {
 	bool stays_directory = S_ISDIR(ch->new.mode) && ch->kind != CHANGE_REPLACED;
 
-	for (size_t i = 0; protect && protect[i]; i++)
-		if (review_is_below(ch->path, protect[i]) ||
-		    (!stays_directory && review_is_below(protect[i], ch->path)))
-			return protect[i];
+	for (size_t i = 0; protect && protect[i]; i++) {
+		const char *found = touches(ch->path, protect[i], stays_directory)
+					    ? protect[i]
+					    : find_in_repository(ch, protect[i], stays_directory);
+
+		if (found)
+			return found;
+	}
 	return NULL;
 }
 

@@ -212,6 +212,34 @@ static void protected_paths_stay_as_they_are(void)
 	CHECK(has("l/.git/HEAD", "ref"));
 }
 
+/* Each of them makes a plain `git status` in the worktree run what the payload wrote. */
+static void doors_to_other_repositories_are_protected(void)
+{
+	static char *protect[] = { (char *)".git/hooks", (char *)".git/config", NULL };
+	static const char *const refused[] = { ".git/commondir", ".git/config.worktree", ".git/modules",
+					       ".git/worktrees", "sub/.git/config",	 "file/.git",
+					       "link/.git",	 "old/.git/commondir",	 NULL };
+	_cleanup_bench_ struct bench b;
+
+	CHECK(bench_open(&b));
+	CHECK(mkdir("l/.git", 0755) == 0 && mkdir("u/.git", 0755) == 0 && mkdir("l/old", 0755) == 0 &&
+	      mkdir("l/old/.git", 0755) == 0 && mkdir("u/old", 0755) == 0 && mkdir("u/old/.git", 0755) == 0);
+	CHECK(put("u/.git/commondir", "../evil", 0644) && put("u/.git/config.worktree", "evil", 0644) &&
+	      mkdir("u/.git/modules", 0755) == 0 && mkdir("u/.git/worktrees", 0755) == 0);
+	CHECK(mkdir("u/sub", 0755) == 0 && mkdir("u/sub/.git", 0755) == 0 &&
+	      put("u/sub/.git/config", "evil", 0644) && put("u/sub/.git/HEAD", "ref", 0644));
+	CHECK(mkdir("u/file", 0755) == 0 && put("u/file/.git", "gitdir: ../evil", 0644));
+	CHECK(mkdir("u/link", 0755) == 0 && symlink("../evil", "u/link/.git") == 0);
+	CHECK(put("u/old/.git/commondir", "../../evil", 0644) && put("u/config", "mine", 0644) &&
+	      put("u/x.git", "mine", 0644));
+	CHECK(judge(&b, NULL, protect));
+	for (size_t i = 0; refused[i]; i++)
+		CHECK(strstr(why(&b, refused[i]), "protected"));
+	CHECK(!*why(&b, "sub/.git/HEAD") && !*why(&b, "config") && !*why(&b, "x.git"));
+	CHECK(apply(&b) && !is_there("l/.git/commondir") && !is_there("l/sub/.git/config") &&
+	      !is_there("l/file/.git"));
+}
+
 static void what_holds_a_protected_path_is_not_replaced(void)
 {
 	static char *protect[] = { (char *)".git/hooks", NULL };
@@ -526,10 +554,10 @@ static void a_directory_swapped_for_a_link_lets_nothing_out(void)
 
 TAP_MAIN(T(what_would_act_beyond_its_bytes_is_refused), T(capabilities_of_a_file_are_refused),
 	 T(links_that_lead_out_are_refused), T(a_link_is_judged_in_the_tree_that_will_be),
-	 T(protected_paths_stay_as_they_are), T(what_holds_a_protected_path_is_not_replaced),
-	 T(a_base_that_moved_on_is_left_alone), T(what_changes_at_the_last_moment_is_put_back),
-	 T(a_file_with_other_names_keeps_them_unchanged), T(attributes_come_along_but_not_all),
-	 T(directories_nobody_may_write_get_their_mode_last), T(paths_choose),
-	 T(new_names_in_a_removed_directory_keep_it), T(what_is_mounted_in_the_tree_is_left_alone),
-	 T(a_death_leaves_old_or_new_and_the_next_one_finishes),
+	 T(protected_paths_stay_as_they_are), T(doors_to_other_repositories_are_protected),
+	 T(what_holds_a_protected_path_is_not_replaced), T(a_base_that_moved_on_is_left_alone),
+	 T(what_changes_at_the_last_moment_is_put_back), T(a_file_with_other_names_keeps_them_unchanged),
+	 T(attributes_come_along_but_not_all), T(directories_nobody_may_write_get_their_mode_last),
+	 T(paths_choose), T(new_names_in_a_removed_directory_keep_it),
+	 T(what_is_mounted_in_the_tree_is_left_alone), T(a_death_leaves_old_or_new_and_the_next_one_finishes),
 	 T(a_directory_swapped_for_a_link_lets_nothing_out))
