@@ -20,6 +20,7 @@
 
 #define KEPT_MAX ((size_t)1024 * 1024)
 #define ENTRY_MIN 4096
+#define NAME_COST 256 /* another name of a file that is counted already */
 #define DAY_US (UINT64_C(24) * 60 * 60 * 1000000)
 
 void kept_done(struct kept *k)
@@ -138,6 +139,16 @@ int kept_read(int dirfd, struct kept *ret, struct fault *f)
 	return 0;
 }
 
+/* Each name bears its part of a file: a payload could make terabytes of one block, and others' layers go for it. */
+static uint64_t cost(const struct statx *stx)
+{
+	uint64_t bytes = stx->stx_blocks * 512;
+
+	if (bytes < ENTRY_MIN)
+		bytes = ENTRY_MIN;
+	return S_ISDIR(stx->stx_mode) || stx->stx_nlink < 2 ? bytes : bytes / stx->stx_nlink + NAME_COST;
+}
+
 int kept_measure(int layer, uint64_t *ret, struct fault *f)
 {
 	_cleanup_walk_ struct walk *w = NULL;
@@ -145,12 +156,9 @@ int kept_measure(int layer, uint64_t *ret, struct fault *f)
 	uint64_t sum = 0;
 	int r = walk_new(layer, 0, &w, f);
 
-	while (r >= 0 && (r = walk_next(w, &e, f)) > 0) {
-		uint64_t bytes = e.stx.stx_blocks * 512;
-
+	while (r >= 0 && (r = walk_next(w, &e, f)) > 0)
 		if (r != WALK_LEAVE)
-			sum += bytes < ENTRY_MIN ? ENTRY_MIN : bytes;
-	}
+			sum += cost(&e.stx);
 	if (r < 0)
 		return r;
 	*ret = sum;
@@ -272,10 +280,15 @@ void kept_judge(const struct kept_list *l, uint64_t now_us, uint64_t days, uint6
 				       !str_eq(k->session, keep)
 			       ? "too-old"
 			       : NULL;
+		/* Too much all alone: no reason that the others go, which would not make it fit. */
+		if (!v[i] && k->bytes > quota) {
+			v[i] = str_eq(k->session, keep) ? NULL : "over-quota";
+			continue;
+		}
 		sum += v[i] ? 0 : k->bytes;
 	}
 	for (size_t i = 0; i < l->n && sum > quota; i++) {
-		if (v[i] || str_eq(l->items[i].session, keep))
+		if (v[i] || l->items[i].bytes > quota || str_eq(l->items[i].session, keep))
 			continue;
 		v[i] = "over-quota";
 		sum -= l->items[i].bytes;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -85,5 +86,42 @@ static void the_oldest_goes_first(void)
 	CHECK(!v[0] && !v[1] && !v[2] && !v[3]);
 }
 
+static void one_that_is_too_large_alone_drives_nobody_out(void)
+{
+	struct kept items[] = {
+		{ .session = "a", .ended_us = 1, .bytes = 10 },
+		{ .session = "b", .ended_us = 2, .bytes = 10 },
+		{ .session = "huge", .ended_us = 3, .bytes = 1000 },
+	};
+	const struct kept_list l = { .items = items, .n = 3 };
+	const char *v[3];
+
+	kept_judge(&l, 4, 7, 100, "huge", v);
+	CHECK(!v[0] && !v[1] && !v[2]);
+	kept_judge(&l, 4, 7, 100, "b", v);
+	CHECK(!v[0] && !v[1] && str_eq(v[2], "over-quota"));
+}
+
+static void names_of_one_file_are_counted_once(void)
+{
+	_cleanup_tree_ struct tree t;
+	static char block[65536];
+	uint64_t bytes;
+	char name[16];
+	int fd;
+
+	CHECK(tree_make(&t));
+	fd = openat(t.fd, "f", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	CHECK(fd >= 0 && write(fd, block, sizeof(block)) == sizeof(block) && fsync(fd) == 0);
+	(void)close(fd);
+	for (int i = 0; i < 100; i++) {
+		(void)snprintf(name, sizeof(name), "l%d", i);
+		CHECK(linkat(t.fd, "f", t.fd, name, 0) == 0);
+	}
+	CHECK(kept_measure(t.fd, &bytes, NULL) == 0 && bytes >= sizeof(block) / 2 &&
+	      bytes < 4 * sizeof(block));
+}
+
 TAP_MAIN(T(what_is_written_is_read), T(what_others_may_write_or_nobody_knows_is_refused),
-	 T(the_oldest_goes_first))
+	 T(the_oldest_goes_first), T(one_that_is_too_large_alone_drives_nobody_out),
+	 T(names_of_one_file_are_counted_once))
