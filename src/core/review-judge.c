@@ -10,6 +10,8 @@
 #include "base/str.h"
 #include "core/review.h"
 
+#define ROUNDS_MAX 8 /* in which links are looked at again, because others are refused */
+
 bool review_is_below(const char *path, const char *dir)
 {
 	size_t n = strlen(dir);
@@ -256,9 +258,50 @@ static int judge_link(struct changes *c, struct change *ch, int base, struct fau
 	return r;
 }
 
+static size_t count_refused(const struct changes *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		n += c->items[i].refused != NULL;
+	return n;
+}
+
+static int judge_links(struct changes *c, const struct review_ask *ask, bool enough, struct fault *f)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < c->n && r == 0; i++) {
+		struct change *ch = &c->items[i];
+
+		if (!ch->picked)
+			continue;
+		if (!enough)
+			r = judge_link(c, ch, ask->base, f);
+		else if (S_ISLNK(ch->new.mode) && refuse(ch, "is a link among too many that are refused") < 0)
+			r = fault_errno(f, ENOMEM, "review");
+	}
+	return r;
+}
+
+static int judge_around(struct changes *c, struct fault *f)
+{
+	int r = 0;
+
+	for (size_t i = c->n; i-- > 0 && r == 0;)
+		if (c->items[i].refused && refuse_above(c, &c->items[i]) < 0)
+			r = fault_errno(f, ENOMEM, "review");
+	/* What stays because of that keeps what was to come in its place away. */
+	for (size_t i = 0; i < c->n && r == 0; i++)
+		if (c->items[i].picked && judge_place(c, &c->items[i]) < 0)
+			r = fault_errno(f, ENOMEM, "review");
+	return r;
+}
+
 int review_judge(struct changes *c, const struct review_ask *ask, struct fault *f)
 {
 	int r = require_found(c, ask, f);
+	size_t before;
 
 	if (r < 0)
 		return r;
@@ -273,15 +316,14 @@ int review_judge(struct changes *c, const struct review_ask *ask, struct fault *
 			r = judge_one(c, &c->items[i], ask) < 0 || judge_place(c, &c->items[i]) < 0
 				    ? fault_errno(f, ENOMEM, "review")
 				    : 0;
-	for (size_t i = 0; i < c->n && r == 0; i++)
-		if (c->items[i].picked)
-			r = judge_link(c, &c->items[i], ask->base, f);
-	for (size_t i = c->n; i-- > 0 && r == 0;)
-		if (c->items[i].refused && refuse_above(c, &c->items[i]) < 0)
-			r = fault_errno(f, ENOMEM, "review");
-	/* What stays because of that keeps what was to come in its place away. */
-	for (size_t i = 0; i < c->n && r == 0; i++)
-		if (c->items[i].picked && judge_place(c, &c->items[i]) < 0)
-			r = fault_errno(f, ENOMEM, "review");
+	/* Where something is refused what the base has stays, and a link that was followed through it leads elsewhere. */
+	for (unsigned int round = 0; r == 0; round++) {
+		before = count_refused(c);
+		r = judge_links(c, ask, round >= ROUNDS_MAX, f);
+		if (r == 0)
+			r = judge_around(c, f);
+		if (count_refused(c) == before)
+			break;
+	}
 	return r;
 }

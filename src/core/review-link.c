@@ -30,7 +30,7 @@ static void follow_done(struct follow *w)
 #define _cleanup_follow_ _cleanup_(follow_done)
 
 /* The text of the link at PATH in the tree to be, or NULL: something else, or nothing. */
-static int look(struct follow *w, const char *path, char **ret)
+static int look(struct follow *w, const char *path, char **ret, bool *ret_mount)
 {
 	const struct change *ch = changes_find(w->changes, path);
 	struct statx stx;
@@ -46,6 +46,7 @@ static int look(struct follow *w, const char *path, char **ret)
 	r = tree_at_stat(&w->base, path, &stx);
 	if (r == 0 && S_ISLNK(stx.stx_mode))
 		r = tree_at_readlink(&w->base, path, ret);
+	*ret_mount = r == -EXDEV;
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -75,6 +76,7 @@ static int splice(struct follow *w, const char *text)
 static int go(struct follow *w, const char *part, const char **ret)
 {
 	_cleanup_free_ char *path = NULL, *text = NULL;
+	bool mount = false;
 	int r;
 
 	if (!*part || strcmp(part, ".") == 0)
@@ -87,9 +89,14 @@ static int go(struct follow *w, const char *part, const char **ret)
 	path = *w->at ? path_join(w->at, part) : strdup(part);
 	if (!path)
 		return -ENOMEM;
-	r = look(w, path, &text);
+	r = look(w, path, &text, &mount);
 	if (r < 0)
 		return r;
+	/* Links in there are not looked at. */
+	if (mount && *w->rest) {
+		*ret = "leads through another mount";
+		return 0;
+	}
 	if (!text) {
 		free(w->at);
 		w->at = TAKE_PTR(path);

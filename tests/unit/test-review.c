@@ -193,6 +193,19 @@ static void a_link_is_judged_in_the_tree_that_will_be(void)
 	CHECK(judge(&b, only_l, NULL) && strstr(why(&b, "l"), "leaves the tree"));
 }
 
+/* The first is followed through the second, which is refused only after that. */
+static void a_link_is_judged_again_when_another_is_refused(void)
+{
+	_cleanup_bench_ struct bench b;
+
+	CHECK(bench_open(&b));
+	CHECK(symlink("/etc", "l/z") == 0 && symlink("y/passwd", "u/a") == 0);
+	CHECK(symlink("z", "u/y") == 0 && symlink("sub/../x", "u/z") == 0);
+	CHECK(judge(&b, NULL, NULL) && strstr(why(&b, "z"), "down and up"));
+	CHECK(strstr(why(&b, "y"), "leaves the tree") && strstr(why(&b, "a"), "leaves the tree"));
+	CHECK(apply(&b) && !is_there("l/a") && !is_there("l/y"));
+}
+
 static void protected_paths_stay_as_they_are(void)
 {
 	static char *protect[] = { (char *)".git/hooks", (char *)".git/config", NULL };
@@ -554,10 +567,11 @@ static void a_directory_swapped_for_a_link_lets_nothing_out(void)
 
 TAP_MAIN(T(what_would_act_beyond_its_bytes_is_refused), T(capabilities_of_a_file_are_refused),
 	 T(links_that_lead_out_are_refused), T(a_link_is_judged_in_the_tree_that_will_be),
-	 T(protected_paths_stay_as_they_are), T(doors_to_other_repositories_are_protected),
-	 T(what_holds_a_protected_path_is_not_replaced), T(a_base_that_moved_on_is_left_alone),
-	 T(what_changes_at_the_last_moment_is_put_back), T(a_file_with_other_names_keeps_them_unchanged),
-	 T(attributes_come_along_but_not_all), T(directories_nobody_may_write_get_their_mode_last),
-	 T(paths_choose), T(new_names_in_a_removed_directory_keep_it),
-	 T(what_is_mounted_in_the_tree_is_left_alone), T(a_death_leaves_old_or_new_and_the_next_one_finishes),
+	 T(a_link_is_judged_again_when_another_is_refused), T(protected_paths_stay_as_they_are),
+	 T(doors_to_other_repositories_are_protected), T(what_holds_a_protected_path_is_not_replaced),
+	 T(a_base_that_moved_on_is_left_alone), T(what_changes_at_the_last_moment_is_put_back),
+	 T(a_file_with_other_names_keeps_them_unchanged), T(attributes_come_along_but_not_all),
+	 T(directories_nobody_may_write_get_their_mode_last), T(paths_choose),
+	 T(new_names_in_a_removed_directory_keep_it), T(what_is_mounted_in_the_tree_is_left_alone),
+	 T(a_death_leaves_old_or_new_and_the_next_one_finishes),
 	 T(a_directory_swapped_for_a_link_lets_nothing_out))
