@@ -64,6 +64,18 @@ bool apply_is_old(const struct change *ch, const struct stat *st)
 		st->st_mtim.tv_sec == o->mtime.tv_sec && st->st_mtim.tv_nsec == o->mtime.tv_nsec);
 }
 
+/* Not every file system counts less than a second. */
+static bool is_listed(const struct change *ch, const struct statx *stx)
+{
+	const struct change_side *o = &ch->old;
+
+	if (ch->kind != CHANGE_DELETED || o->ino != stx->stx_ino || o->mode != stx->stx_mode)
+		return false;
+	return S_ISDIR(stx->stx_mode) ||
+	       (o->size == stx->stx_size && o->mtime.tv_sec == stx->stx_mtime.tv_sec &&
+		(uint32_t)o->mtime.tv_nsec == stx->stx_mtime.tv_nsec);
+}
+
 /* Everything in the directory FD, which was PATH, is on the list of what goes. */
 static int require_listed(const struct apply *a, const char *path, int fd, struct fault *f)
 {
@@ -81,8 +93,7 @@ static int require_listed(const struct apply *a, const char *path, int fd, struc
 		if (!full)
 			return fault_errno(f, ENOMEM, "apply");
 		ch = changes_find(a->changes, full);
-		if (r == WALK_ERROR || !ch || ch->kind != CHANGE_DELETED || ch->old.ino != e.stx.stx_ino ||
-		    (!S_ISDIR(e.stx.stx_mode) && ch->old.mtime.tv_nsec != e.stx.stx_mtime.tv_nsec))
+		if (r == WALK_ERROR || !ch || !is_listed(ch, &e.stx))
 			return fault_set(f, ESTALE, "'%s' in it was changed meanwhile", e.path);
 	}
 	return r;
