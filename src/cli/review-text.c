@@ -16,13 +16,14 @@
 
 #define CONTEXT 3
 #define DIGEST_MAX ((uint64_t)1024 * 1024 * 1024) /* a file of holes would take hours */
+#define DIGEST_ALL_MAX (8 * DIGEST_MAX)		  /* and so would many of them, or many names of one */
 
 /* One side, read. */
 struct side {
 	char *bytes;
 	size_t len;
-	bool binary, large;
-	char hex[DIGEST_HEX_SIZE]; /* of what is not shown */
+	bool binary, large, untold;
+	char hex[DIGEST_HEX_SIZE]; /* of what is not shown; UNTOLD: there is none */
 };
 
 static void side_done(struct side *s)
@@ -31,13 +32,16 @@ static void side_done(struct side *s)
 }
 #define _cleanup_side_ _cleanup_(side_done)
 
-static int digest_side(int fd, struct side *s, struct fault *f)
+/* BUDGET: bytes that may still be read for digests; NULL: nobody wants one. */
+static int digest_side(int fd, struct side *s, uint64_t *budget, struct fault *f)
 {
 	struct digest d;
 	int e;
 
-	if (s->len > DIGEST_MAX)
+	s->untold = !budget || s->len > DIGEST_MAX || s->len > *budget;
+	if (s->untold)
 		return 0;
+	*budget -= s->len;
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return fault_errno(f, errno, "read");
 	e = digest_fd(fd, &d, f);
@@ -46,14 +50,14 @@ static int digest_side(int fd, struct side *s, struct fault *f)
 	return e;
 }
 
-static int read_file(int fd, uint64_t size, struct side *s, struct fault *f)
+static int read_file(int fd, uint64_t size, struct side *s, uint64_t *budget, struct fault *f)
 {
 	int e;
 
 	if (size > LINE_DIFF_BYTES) {
 		s->large = true;
 		s->len = size;
-		return digest_side(fd, s, f);
+		return digest_side(fd, s, budget, f);
 	}
 	e = fd_read_all(fd, LINE_DIFF_BYTES, &s->bytes, &s->len, f);
 	if (e == -EFBIG) {
@@ -61,17 +65,17 @@ static int read_file(int fd, uint64_t size, struct side *s, struct fault *f)
 			fault_done(f);
 		s->large = true;
 		s->len = size;
-		return digest_side(fd, s, f);
+		return digest_side(fd, s, budget, f);
 	}
 	if (e < 0)
 		return e;
 	s->binary = memchr(s->bytes, '\0', s->len);
-	return s->binary ? digest_side(fd, s, f) : 0;
+	return s->binary ? digest_side(fd, s, budget, f) : 0;
 }
 
 /* PATH of the tree at ROOT; links are their text; what is not there is empty. */
 static int read_side(int root, const char *path, const struct change_side *cs, struct side *s,
-		     struct fault *f)
+		     uint64_t *budget, struct fault *f)
 {
 	_cleanup_tree_at_ struct tree_at t = TREE_AT_NONE;
 	_cleanup_close_ int fd = -EBADF;
@@ -92,7 +96,7 @@ static int read_side(int root, const char *path, const struct change_side *cs, s
 	fd = tree_at_open(&t, path);
 	if (fd < 0)
 		return fault_errno(f, -fd, "'%s'", path);
-	return fault_wrap(f, read_file(fd, cs->size, s, f), "'%s'", path);
+	return fault_wrap(f, read_file(fd, cs->size, s, budget, f), "'%s'", path);
 }
 
 /* A stranger's line: a terminal obeys what is in it. */
@@ -194,7 +198,7 @@ static void print_digest(const char *what, const struct side *s)
 	char hex[DIGEST_HEX_SIZE];
 	struct digest d;
 
-	if (s->len > DIGEST_MAX) {
+	if (s->untold) {
 		printf("  %s %zu bytes, too large for a digest\n", what, s->len);
 		return;
 	}
@@ -212,12 +216,15 @@ static int print_patch(struct review_call *r, const struct change *ch, bool old,
 	static const struct change_side nothing;
 	_cleanup_line_diff_ struct line_diff d = { 0 };
 	_cleanup_side_ struct side a = { 0 }, b = { 0 };
+	uint64_t left = r->digested < DIGEST_ALL_MAX ? DIGEST_ALL_MAX - r->digested : 0, before = left;
+	uint64_t *budget = quiet ? NULL : &left;
 	int e;
 
-	e = read_side(r->base, ch->path, old ? &ch->old : &nothing, &a, f);
+	e = read_side(r->base, ch->path, old ? &ch->old : &nothing, &a, budget, f);
 	if (e == 0)
 		e = read_side(ch->data ? r->base : r->upper, ch->data ? ch->data : ch->path,
-			      new ? &ch->new : &nothing, &b, f);
+			      new ? &ch->new : &nothing, &b, budget, f);
+	r->digested += before - left;
 	if (e < 0)
 		return e;
 	if (!quiet)

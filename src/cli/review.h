@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/fault.h"
 #include "core/changes.h"
@@ -27,6 +28,7 @@ struct review_call {
 	struct kept kept;
 	int dir, upper, base;
 	struct changes changes;
+	uint64_t digested; /* bytes that were read only to say their digest */
 };
 #define REVIEW_NONE ((struct review_call){ .dir = -EBADF, .upper = -EBADF, .base = -EBADF })
 
