@@ -183,8 +183,9 @@ static int apply(struct review_call *r, struct fault *f)
 int cmd_apply(int argc, char **argv, struct fault *f)
 {
 	static const struct review_verb v = {
-		"apply", "SESSION [--dry-run] [--skip-refused] [--restarted] [--lane LANE] [PATH...]",
-		" --dry-run --skip-refused --restarted ", true, apply
+		"apply",
+		"SESSION [--dry-run] [--skip-refused] [--restarted] [--lane LANE] [--allow-prod] [PATH...]",
+		" --dry-run --skip-refused --restarted --allow-prod ", true, apply
 	};
 
 	return review_run(&v, argc, argv, f);

@@ -23,7 +23,8 @@ static int discard(struct review_call *r, struct fault *f)
 
 int cmd_discard(int argc, char **argv, struct fault *f)
 {
-	static const struct review_verb v = { "discard", "SESSION [--lane LANE]", " ", false, discard };
+	static const struct review_verb v = { "discard", "SESSION [--lane LANE] [--allow-prod]",
+					      " --allow-prod ", false, discard };
 
 	return review_run(&v, argc, argv, f);
 }

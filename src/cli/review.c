@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "core/exit-status.h"
+#include "core/ledger-run.h"
 #include "core/review.h"
 #include "core/sandbox-log.h"
 
@@ -30,6 +31,7 @@ static void review_done(struct review_call *r)
 	session_note_done(&r->note);
 	sandbox_root_free(r->root);
 	ledger_free(r->ledger);
+	lane_pass_free(r->pass);
 	config_free(r->config);
 	dirs_done(&r->dirs);
 }
@@ -65,6 +67,7 @@ static int take_option(struct review_call *r, const struct review_verb *v, int a
 	r->dry_run |= strcmp(name, "--dry-run") == 0;
 	r->skip_refused |= strcmp(name, "--skip-refused") == 0;
 	r->restarted |= strcmp(name, "--restarted") == 0;
+	r->allow_prod |= strcmp(name, "--allow-prod") == 0;
 	return 0;
 }
 
@@ -170,13 +173,30 @@ static int lock(struct review_call *r, const struct review_verb *v, struct fault
 	return e < 0 ? e : set_paths(r, f);
 }
 
+static bool acts(const struct review_call *r, const struct review_verb *v)
+{
+	return !r->dry_run && strcmp(v->name, "diff") != 0;
+}
+
+/* Looking is free; what writes a worktree of prod, or throws its work away, needs its two keys as a run and a reset do. */
+static int enter(struct review_call *r, const struct review_verb *v, struct fault *f)
+{
+	const struct lane_ask ask = { .lane = r->dirs.lane,
+				      .allow_prod = r->allow_prod,
+				      .allow_env = getenv(LANE_ALLOW_ENV),
+				      .program = program_invocation_name,
+				      .argv = r->words };
+
+	return acts(r, v) ? lane_gate(&ask, &r->pass, f) : 0;
+}
+
 /* Whoever writes into a sandbox root holds it; one that is gone has nothing to be held. */
 static int hold_root(struct review_call *r, const struct review_verb *v, struct fault *f)
 {
 	_cleanup_free_ char *name = NULL;
 	int e;
 
-	if (r->dry_run || strcmp(v->name, "diff") == 0)
+	if (!acts(r, v))
 		return 0;
 	e = sandbox_name_of(&r->dirs, r->kept.worktree, &name, f);
 	if (e > 0)
@@ -195,6 +215,9 @@ int review_run(const struct review_verb *v, int argc, char **argv, struct fault 
 
 	if (e == 0)
 		e = config_open(r.lane, &r.dirs, &r.config, f);
+	r.words = argv;
+	if (e == 0)
+		e = enter(&r, v, f);
 	if (e == 0)
 		e = find(&r, v, f);
 	if (e == 0)
@@ -314,6 +337,12 @@ int review_record(struct review_call *r, const char *kind, const char *status, c
 					.worker = r->note.worker,
 					.status = status,
 					.d = d };
+	const struct ledger_run run = { .action = r->words[0],
+					.session = r->kept.session,
+					.agent = r->note.agent,
+					.worker = r->note.worker,
+					.lane = lane_name(r->dirs.lane),
+					.argv = r->words };
 	int x;
 
 	if (!r->ledger) {
@@ -322,7 +351,9 @@ int review_record(struct review_call *r, const char *kind, const char *status, c
 		if (x < 0)
 			return x;
 	}
-	x = ledger_append(r->ledger, &e, 1, LEDGER_DECIDED, NULL, f);
+	x = r->pass ? lane_record(r->pass, r->ledger, &run, f) : 0;
+	if (x == 0)
+		x = ledger_append(r->ledger, &e, 1, LEDGER_DECIDED, NULL, f);
 	return x < 0 ? x : tell_log(r, kind, status, f);
 }
 

@@ -9,16 +9,19 @@
 #include "core/config.h"
 #include "core/dirs.h"
 #include "core/kept.h"
+#include "core/lane.h"
 #include "core/ledger.h"
 #include "core/sandbox-root.h"
 #include "core/session-note.h"
 
 /* One call of diff, apply or discard: what the command line says, and the kept layer that it is about. */
 struct review_call {
-	bool stat, json, dry_run, skip_refused, restarted;
+	bool stat, json, dry_run, skip_refused, restarted, allow_prod;
 	const char *lane, *word;
 	char **paths; /* below the worktree; NULL: all */
 
+	char **words;		/* as given, verb first */
+	struct lane_pass *pass; /* of whoever changes something; NULL: nobody does */
 	struct dirs dirs;
 	struct config *config;
 	struct ledger *ledger; /* open before we leave the host's user namespace */

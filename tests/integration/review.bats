@@ -507,3 +507,21 @@ check_file_system() {
 @test "ISO-3: on tmpfs the worktree becomes what the payload saw" {
 	check_file_system tmpfs
 }
+
+@test "prod: apply and discard need both keys, looking does not" {
+	CUSTODY_ALLOW_PROD=1 custody_run --lane prod --allow-prod -- sh -c 'echo x >new'
+	assert_status 0
+	run review diff --lane prod "$(session)"
+	[ "$status" -eq 0 ]
+	for verb in apply discard; do
+		run env -u CUSTODY_ALLOW_PROD CUSTODY_LANE=prod "${CUSTODY_AS[@]}" "$CUSTODY" "$verb" "$(session)"
+		[ "$status" -eq 116 ]
+		run env CUSTODY_ALLOW_PROD=1 "${CUSTODY_AS[@]}" "$CUSTODY" "$verb" --lane prod "$(session)"
+		[ "$status" -eq 116 ]
+	done
+	[ ! -e new ]
+	run env CUSTODY_ALLOW_PROD=1 "${CUSTODY_AS[@]}" "$CUSTODY" apply --lane prod --allow-prod "$(session)"
+	[ "$status" -eq 0 ]
+	[ "$(cat new)" = x ]
+	[ "$(jq -r .k "$CUSTODY_ROOT"/prod/ledger/*.ndjson | grep -cx lane.override)" -eq 2 ]
+}
