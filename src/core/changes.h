@@ -54,6 +54,7 @@ struct change {
 	const char *why; /* static text */
 	/* Of review_judge: it is asked for; and why it will not be applied, heap. */
 	bool picked;
+	bool holds_refused; /* told to all above it */
 	char *refused;
 };
 

@@ -235,13 +235,16 @@ static int judge_place(const struct changes *c, struct change *ch)
 	return 0;
 }
 
-/* A directory goes as a whole or not at all. */
+/* A directory goes as a whole or not at all.  Each way up is gone once: a layer may be deep and have much that is refused. */
 static int refuse_above(struct changes *c, const struct change *ch)
 {
-	for (struct change *p = find_parent(c, ch->path); p; p = find_parent(c, p->path))
+	for (struct change *p = find_parent(c, ch->path); p && !p->holds_refused;
+	     p = find_parent(c, p->path)) {
+		p->holds_refused = true;
 		if (p->picked && (p->kind == CHANGE_DELETED || p->kind == CHANGE_REPLACED) &&
 		    refuse(p, "holds '%s', which is refused", ch->path) < 0)
 			return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -308,6 +311,7 @@ int review_judge(struct changes *c, const struct review_ask *ask, struct fault *
 	for (size_t i = 0; i < c->n; i++) {
 		free(c->items[i].refused);
 		c->items[i].refused = NULL;
+		c->items[i].holds_refused = false;
 	}
 	pick(c, ask);
 	/* A directory stands before what is in it. */
