@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -152,6 +154,31 @@ static int require_boot(const struct review_call *r)
 	return STATUS_NO;
 }
 
+/* Names of one file become files each: a small layer may be more than there is room for. */
+static int require_room(const struct review_call *r, struct fault *f)
+{
+	uint64_t sum = 0, room;
+	struct statvfs fs;
+
+	if (fstatvfs(r->base, &fs) < 0)
+		return fault_errno(f, errno, "look for room in the worktree");
+	room = (uint64_t)fs.f_bavail * fs.f_frsize;
+	for (size_t i = 0; i < r->changes.n; i++) {
+		const struct change *ch = &r->changes.items[i];
+
+		if (!is_wanted(ch) || !ch->bytes || !S_ISREG(ch->new.mode) || ch->new.nlink < 2)
+			continue;
+		if (ch->new.size > room - sum)
+			return fault_set(
+				f, ENOSPC,
+				"files with several names would become more than the %llu bytes that "
+				"are free in the worktree: name the paths to apply",
+				(unsigned long long)room);
+		sum += ch->new.size;
+	}
+	return 0;
+}
+
 static int apply(struct review_call *r, struct fault *f)
 {
 	size_t refused;
@@ -176,7 +203,9 @@ static int apply(struct review_call *r, struct fault *f)
 		fprintf(stderr, "nothing was applied: name the paths to apply, or say --skip-refused\n");
 		return STATUS_NO;
 	}
-	e = bring(r, f);
+	e = require_room(r, f);
+	if (e == 0)
+		e = bring(r, f);
 	return e < 0 ? e : STATUS_OK;
 }
 
