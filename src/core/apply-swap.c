@@ -113,6 +113,21 @@ static int require_old(const struct apply *a, const struct change *ch, int dirfd
 	return S_ISDIR(st.st_mode) ? require_listed(a, ch->path, fd, f) : 0;
 }
 
+/*
+ * Somebody's edit of the last moment, which cannot get its name back.  Not under a name of this session: the next apply,
+ * which we say goes on, would remove it.
+ */
+static int put_aside(const struct apply_place *p, struct fault *f)
+{
+	char name[APPLY_NAME_SIZE + 8];
+	const char *now = name;
+
+	(void)snprintf(name, sizeof(name), REVIEW_TEMP "saved-%s", p->temp + strlen(p->temp) - 8);
+	if (renameat2(p->dirfd, p->temp, p->dirfd, name, RENAME_NOREPLACE) < 0)
+		now = p->temp;
+	return fault_set(f, ESTALE, "it was changed meanwhile; what was there is '%s' now", now);
+}
+
 static int swap_old(struct apply *a, const struct change *ch, const struct apply_place *p, struct fault *f)
 {
 	int r;
@@ -124,8 +139,7 @@ static int swap_old(struct apply *a, const struct change *ch, const struct apply
 	r = require_old(a, ch, p->dirfd, p->temp, f);
 	if (r < 0) {
 		if (renameat2(p->dirfd, p->temp, p->dirfd, p->name, RENAME_EXCHANGE) < 0)
-			return fault_set(f, ESTALE, "it was changed meanwhile; what was there is '%s' now",
-					 p->temp);
+			return put_aside(p, f);
 		return r;
 	}
 	return path_remove_tree(p->dirfd, p->temp, f);
@@ -158,6 +172,6 @@ int apply_remove(struct apply *a, const struct change *ch, struct fault *f)
 	if (r == 0)
 		return path_remove_tree(p.dirfd, p.temp, f);
 	if (renameat2(p.dirfd, p.temp, p.dirfd, p.name, RENAME_NOREPLACE) < 0)
-		return fault_set(f, ESTALE, "it was changed meanwhile; what was there is '%s' now", p.temp);
+		return put_aside(&p, f);
 	return r;
 }
