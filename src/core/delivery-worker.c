@@ -25,6 +25,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/seam.h"
+#include "base/walk.h"
 #include "core/delivery-copy.h"
 #include "core/delivery.h"
 #include "core/evidence-ledger.h"
@@ -118,6 +119,20 @@ static void prune_store(const struct trip *t, uint64_t need)
 	(void)!evidence_prune(&p, NULL);
 }
 
+/* What it takes there: an archive is smaller than the tree in it. */
+static uint64_t weigh(int staged)
+{
+	_cleanup_walk_ struct walk *w = NULL;
+	struct walk_entry e;
+	uint64_t sum = 0;
+
+	if (walk_new(staged, 0, &w, NULL) < 0)
+		return 0;
+	while (walk_next(w, &e, NULL) > 0)
+		sum += e.stx.stx_size;
+	return sum;
+}
+
 static int copy_one(const struct trip *t, int pipe, const struct evidence_item *e,
 		    struct delivery_copied *ret, struct fault *f)
 {
@@ -137,9 +152,23 @@ static int copy_one(const struct trip *t, int pipe, const struct evidence_item *
 		return r;
 	/* What is there may have to go; before a delivery only when it does not fit. */
 	tell_alive(&pipe);
-	prune_store(t, e->bytes);
+	prune_store(t, weigh(staged));
 	fault_done(f);
 	return delivery_copy(&c, ret, f);
+}
+
+/*
+ * Is it this one that does not go there, and not the share?  Then the others do not wait for it: a payload that leaves more
+ * than the share takes would keep everybody's evidence in the staging until it is too old.
+ */
+static bool is_its_own(int error)
+{
+	static const int own[] = { ENOSPC, EDQUOT, EFBIG, ENAMETOOLONG, EINVAL, EILSEQ, EEXIST, ENOENT };
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (error == own[i])
+			return true;
+	return false;
 }
 
 static _Noreturn void travel(const struct trip *t, int pipe, const bool *skip)
@@ -165,7 +194,7 @@ static _Noreturn void travel(const struct trip *t, int pipe, const bool *skip)
 		seam("delivery-copied");
 		tell(pipe, &m);
 		/* The others would fail of the same; the next try has them. */
-		if (m.type == MESSAGE_FAILED)
+		if (m.type == MESSAGE_FAILED && !is_its_own(f.code))
 			break;
 	}
 	tell(pipe, &(struct message){ .type = MESSAGE_END });

@@ -87,15 +87,26 @@ static int prune_one(const struct evidence_prune *p, const struct evidence_item 
 	return r < 0 ? r : evidence_remove(p->store, e->name, f);
 }
 
+/* With all of that gone, is there as much free as the rules ask for? */
+static bool is_enough(const struct evidence_list *l, const enum evidence_verdict *v, uint64_t free_now,
+		      uint64_t wanted)
+{
+	for (size_t i = 0; i < l->n && free_now < wanted; i++)
+		if (v[i] != EVIDENCE_STAYS)
+			free_now += l->items[i].bytes;
+	return free_now >= wanted;
+}
+
 int evidence_prune(const struct evidence_prune *p, struct fault *f)
 {
-	const struct evidence_rules rules = { .retention_days = p->config->forensics.retention_days,
-					      .quota = p->config->forensics.quota,
-					      .keep_free = p->config->forensics.keep_free + p->need,
-					      .now_us = clock_wall_us(),
-					      .keep = p->keep };
+	struct evidence_rules rules = { .retention_days = p->config->forensics.retention_days,
+					.quota = p->config->forensics.quota,
+					.keep_free = p->config->forensics.keep_free + p->need,
+					.now_us = clock_wall_us(),
+					.keep = p->keep };
 	_cleanup_evidence_ struct evidence_list l = { 0 };
 	_cleanup_free_ enum evidence_verdict *v = NULL;
+	uint64_t room;
 	int r;
 
 	r = p->dry_run ? 0 : evidence_sweep(p->store, f);
@@ -106,7 +117,13 @@ int evidence_prune(const struct evidence_prune *p, struct fault *f)
 	v = calloc(l.n + 1, sizeof(*v));
 	if (!v)
 		return fault_errno(f, ENOMEM, "prune");
-	evidence_judge(&l, &rules, free_bytes(p->store), v);
+	room = free_bytes(p->store);
+	evidence_judge(&l, &rules, room, v);
+	/* What does not fit even then must not cost the others: a payload chooses how much it leaves. */
+	if (p->need && !is_enough(&l, v, room, rules.keep_free)) {
+		rules.keep_free -= p->need;
+		evidence_judge(&l, &rules, room, v);
+	}
 	for (size_t i = 0; r == 0 && i < l.n; i++)
 		if (v[i] != EVIDENCE_STAYS)
 			r = prune_one(p, l.items + i, verdicts[v[i]], f);

@@ -320,6 +320,27 @@ is_gone_from_staging() {
 	is_delivered
 }
 
+@test "attack: evidence that does not fit keeps no other waiting, and costs none that is there" {
+	STORE=$CUSTODY_HOME/small
+	configure
+	: >"$STORE"
+	fail_run 'head -c 9000000 /dev/urandom >big'
+	local big=$ID
+	fail_run
+	suite_end_deliveries
+	rm "$STORE"
+	mkdir -m 0700 "$STORE"
+	nsenter -t "$SHARE_KEEPER" -m mount -t tmpfs -o size=4m,mode=0700 none "$STORE"
+	local i
+	for i in 1 2; do
+		deliver
+		[ "$status" -eq 1 ]
+		[ "$("${CUSTODY_AS[@]}" ls "$STORE")" = "$ID" ]
+		[ ! -e "$STAGING/$ID" ]
+		[ -d "$STAGING/$big" ]
+	done
+}
+
 @test "attack: the store replaced by a link, a link in its place, a staging of somebody else: nothing is written there" {
 	local elsewhere=$CUSTODY_HOME/elsewhere
 	mkdir "$elsewhere"
