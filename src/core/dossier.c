@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "base/json-map.h"
 
 #define LABEL "dossier"
+#define TEMP_NAME DOSSIER_NAME ".new"
 
 static void map_digest(struct jmap *m, const char *key, struct digest *d)
 {
@@ -110,7 +112,7 @@ int dossier_write(int sessionfd, const struct dossier *d, struct fault *f)
 	strbuf_putc(&text, '\n');
 	if (text.broken)
 		return fault_errno(f, ENOMEM, LABEL);
-	fd = openat(sessionfd, DOSSIER_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(sessionfd, TEMP_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fault_errno(f, errno, "make the " LABEL);
 	/* In three pieces: a runtime waits for us, and to join them costs more than to write them. */
@@ -119,6 +121,11 @@ int dossier_write(int sessionfd, const struct dossier *d, struct fault *f)
 		r = fd_write_all(fd, d->subject, d->subject_len, f);
 	if (r == 0)
 		r = fd_write_all(fd, d->config, d->config_len, f);
+	/* Whole or not there: whoever recovers after a kill stops at half of one, each time again. */
+	if (r == 0 && renameat2(sessionfd, TEMP_NAME, sessionfd, DOSSIER_NAME, RENAME_NOREPLACE) < 0)
+		r = fault_errno(f, errno, "name it");
+	if (r < 0)
+		(void)unlinkat(sessionfd, TEMP_NAME, 0);
 	return fault_wrap(f, r, LABEL);
 }
 

@@ -2,6 +2,8 @@
 #include "core/dossier.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "tap.h"
 #include "tree-fixture.h"
@@ -67,6 +69,8 @@ static void it_is_written_once(void)
 
 	CHECK(tree_make(&t) && make(t.fd, &f));
 	CHECK(!make(t.fd, &f) && f.code == EEXIST);
+	/* Nor is half of one left: whoever recovers would stop at it. */
+	CHECK(faccessat(t.fd, DOSSIER_NAME ".new", F_OK, 0) < 0);
 }
 
 static void none_is_said_so(void)
