@@ -225,6 +225,12 @@ int session_note_write(int dirfd, const struct session_note *n, struct fault *f)
 	strbuf_putc(&text, '\n');
 	if (text.broken)
 		return fault_errno(f, ENOMEM, SESSION_NOTE);
+	/* What nobody could read again would be swept, with the changes that were kept. */
+	if (text.len > SESSION_NOTE_MAX)
+		return fault_set(
+			f, E2BIG,
+			"the texts of session '%s' (--name, --agent, --worker, --issue) are too long",
+			n->session);
 	r = replace(dirfd, text.text, text.len, n->settled ? 0400 : 0600, f);
 	return r < 0 ? fault_wrap(f, r, "note of session '%s'", n->session) : 0;
 }

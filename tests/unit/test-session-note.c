@@ -153,6 +153,23 @@ static void long_commands_are_cut(void)
 	CHECK(strv_len(n.argv) == 1 && n.argv_cut);
 }
 
+/* What cannot be read again is swept, with the changes that were kept: it must not be written. */
+static void what_could_not_be_read_is_not_written(void)
+{
+	_cleanup_dirs_ struct dirs d = { 0 };
+	_cleanup_session_ struct session s = NO_SESSION;
+	_cleanup_free_ char *big = malloc(SESSION_NOTE_MAX / 4);
+	struct session_note n = example(ID_A);
+
+	clean();
+	CHECK(big);
+	memset(big, 1, SESSION_NOTE_MAX / 4 - 1);
+	big[SESSION_NOTE_MAX / 4 - 1] = '\0';
+	n.name = big;
+	CHECK(load(&d) == 0 && open_noted(&d, &n, &s) == -E2BIG);
+	CHECK(session_remove(&s, NULL) == 0);
+}
+
 static bool put(const char *path, const char *text)
 {
 	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -522,7 +539,8 @@ static void end(void)
 	CHECK(rmdir(root) == 0);
 }
 
-TAP_MAIN(T(start), T(what_is_written_is_read), T(long_commands_are_cut), T(only_a_whole_note_of_ours_is_read),
+TAP_MAIN(T(start), T(what_is_written_is_read), T(long_commands_are_cut),
+	 T(what_could_not_be_read_is_not_written), T(only_a_whole_note_of_ours_is_read),
 	 T(bad_notes_hide_nobody_else), T(the_living_are_told_from_the_dead), T(find_wants_exactly_one),
 	 T(a_name_given_twice_is_that_of_the_living), T(lane_6_the_other_lane_is_not_shown),
 	 T(a_note_of_another_session_is_refused), T(the_end_leaves_the_note_and_the_log),
