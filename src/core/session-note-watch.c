@@ -117,10 +117,12 @@ int session_note_watch(const struct dirs *d, const struct session_note *n, struc
 		return gone(n, f);
 	/* The descriptor first: what is found out afterwards holds for the process behind it, or it is dead. */
 	fd = (int)syscall(SYS_pidfd_open, n->pid, 0);
-	if (fd < 0)
-		return errno == ESRCH ? gone(n, f) : fault_errno(f, errno, "watch process %d", (int)n->pid);
+	r = fd < 0 ? -errno : 0;
+	/* Also without one: the number may be that of a thread now, which is another error than ESRCH. */
 	if (process_look(n->pid, &start) != 1 || start != n->pid_start)
 		return gone(n, f);
+	if (r < 0)
+		return fault_errno(f, -r, "watch process %d", (int)n->pid);
 	r = require_holder(d, n, f);
 	return r < 0 ? r : TAKE_FD(fd);
 }

@@ -19,11 +19,16 @@
 static int open_process(const struct dossier *d)
 {
 	_cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, d->pid, 0);
+	int error = fd < 0 ? errno : 0, r;
 	uint64_t start = 0;
 
-	if (fd < 0)
-		return -errno;
-	return process_look(d->pid, &start) == 1 && start == d->start ? TAKE_FD(fd) : -ESRCH;
+	/* Also when there is no pidfd: the number may be that of somebody's thread now, and that is not ESRCH. */
+	r = process_look(d->pid, &start);
+	if (r == 0 || (r == 1 && start != d->start))
+		return -ESRCH;
+	if (error || r < 0)
+		return error ? -error : r;
+	return TAKE_FD(fd);
 }
 
 /* The runtime has given it a root of its own: before that the path of the worktree means something on the host. */
