@@ -70,6 +70,11 @@ static int open_both(struct following *w, int *ret_old, struct fault *f)
 		*ret_old = old < 0 ? -EBADF : TAKE_FD(old);
 		return 0;
 	}
+	/* Killed, or without room for a new one, in the middle of it: the older half is all there is. */
+	if (faccessat(w->dir, SESSION_LOG, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+		w->fd = open_log(w->dir, SESSION_LOG_OLD);
+	if (w->fd >= 0)
+		return 0;
 	return fault_set(f, EAGAIN, "the log is turned over faster than it can be opened");
 }
 
