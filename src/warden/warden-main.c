@@ -163,6 +163,8 @@ static void note_start(struct guard *g)
 	if (g->held.tree < 0 && g->order.init && !g->ended) {
 		g->unheld = true;
 		kill_container(g);
+		/* We may have looked late: a grant must never come back from something that ran. */
+		(void)!consume(g, &f);
 		return;
 	}
 	g->started = true;
@@ -358,7 +360,7 @@ static int tell_end(struct guard *g, struct fault *f)
 		end.evidence_digest = &taken.metadata;
 		end.evidence_staged = taken.staged;
 	}
-	if (!g->started && g->order.reserved)
+	if (!g->started && !g->unheld && g->order.reserved)
 		r = grant_release(&g->desk.desk, g->order.session, end.reason, f);
 	if (r >= 0)
 		r = g->started ? ledger_end(g->ledger, g->dirs.state, &g->run, &end, f)
