@@ -55,10 +55,32 @@ static size_t next_to_go(const struct evidence_list *l, const struct evidence_ru
 	return found;
 }
 
+/* Would there be room if all went that may?  In vain nobody's goes: it is a payload that fills the disk. */
+static bool can_be_freed(const struct evidence_list *l, const struct evidence_rules *r, uint64_t free_bytes,
+			 const enum evidence_verdict *verdicts)
+{
+	for (size_t i = 0; i < l->n && free_bytes < r->keep_free; i++)
+		if (may_go(l, r, i, verdicts))
+			free_bytes += l->items[i].bytes;
+	return free_bytes >= r->keep_free;
+}
+
+/* Is it what was just taken that weighs most?  Then others' does not make room for it: next time it goes first. */
+static bool is_kept_heavier(const struct evidence_list *l, const struct evidence_rules *r,
+			    const enum evidence_verdict *verdicts, const char *agent)
+{
+	for (size_t i = 0; i < l->n && r->keep; i++)
+		if (str_eq(l->items[i].name, r->keep))
+			return !str_eq(l->items[i].agent, agent) &&
+			       weight_of(l, verdicts, l->items[i].agent) > weight_of(l, verdicts, agent);
+	return false;
+}
+
 void evidence_judge(const struct evidence_list *l, const struct evidence_rules *r, uint64_t free_bytes,
 		    enum evidence_verdict *verdicts)
 {
 	uint64_t sum = 0;
+	bool can;
 
 	for (size_t i = 0; i < l->n; i++) {
 		verdicts[i] = EVIDENCE_STAYS;
@@ -69,11 +91,12 @@ void evidence_judge(const struct evidence_list *l, const struct evidence_rules *
 		else
 			free_bytes += l->items[i].bytes;
 	}
+	can = can_be_freed(l, r, free_bytes, verdicts);
 	for (;;) {
-		bool over = r->quota && sum > r->quota, full = r->keep_free && free_bytes < r->keep_free;
+		bool over = r->quota && sum > r->quota, full = can && free_bytes < r->keep_free;
 		size_t i = over || full ? next_to_go(l, r, verdicts) : l->n;
 
-		if (i == l->n)
+		if (i == l->n || (!over && is_kept_heavier(l, r, verdicts, l->items[i].agent)))
 			return;
 		verdicts[i] = over ? EVIDENCE_OVER_QUOTA : EVIDENCE_DISK_FULL;
 		sum -= l->items[i].bytes;

@@ -327,6 +327,8 @@ static void iso6_the_rules(void)
 		{ "quota: all that may go of it", { .retention_days = 100, .quota = 130, .now_us = 10 * DAY }, 1000, "sqqss" },
 		{ "quota: pinned ones stay above it", { .retention_days = 100, .quota = 1, .now_us = 10 * DAY }, 1000, "qqqsq" },
 		{ "disk: until enough is free", { .retention_days = 100, .keep_free = 1150, .now_us = 10 * DAY }, 1000, "sffss" },
+		{ "disk: in vain nobody's goes", { .retention_days = 100, .keep_free = 5000, .now_us = 10 * DAY }, 1000, "sssss" },
+		{ "disk: the heavy one's own make room for it, not others'", { .retention_days = 100, .keep_free = 1115, .now_us = 10 * DAY, .keep = "c" }, 1000, "sfsss" },
 		{ "what was just taken stays", { .retention_days = 100, .quota = 1, .now_us = 10 * DAY, .keep = "e" }, 1000, "qqqss" },
 		{ "old ones make room first", { .retention_days = 3, .quota = 215, .now_us = 10 * DAY }, 1000, "oosss" },
 	};
