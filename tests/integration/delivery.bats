@@ -424,14 +424,15 @@ is_gone_from_staging() {
 }
 
 @test "ISO-5: a long capture is told of on a terminal, not with -q, and not elsewhere" {
-	local program dir=$CUSTODY_HOME/libexec
+	local program dir=$CUSTODY_HOME/libexec from
+	from=${CUSTODY_LIBEXEC:-$(readlink -f "$(dirname "$(readlink -f "$CUSTODY")")/../libexec/custody")}
 	mkdir "$dir"
-	for program in "$CUSTODY_LIBEXEC"/custody-*; do
+	for program in "$from"/custody-*; do
 		[ ! -f "$program" ] || ln -s "$program" "$dir/"
 	done
-	rm -f "$dir/custody-capture"
+	rm "$dir/custody-capture"
 	# Longer than a second: what waits for it is more than a socket holds.
-	printf '#!/bin/sh\nsleep 1.3\nexec "%s" "$@"\n' "$CUSTODY_LIBEXEC/custody-capture" >"$dir/custody-capture"
+	printf '#!/bin/sh\nsleep 1.3\nexec "%s" "$@"\n' "$from/custody-capture" >"$dir/custody-capture"
 	chmod 755 "$dir/custody-capture"
 	head -c 4000000 /dev/urandom >big
 	run env CUSTODY_LIBEXEC="$dir" python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" expect:"keeping evidence: " -- \
