@@ -293,3 +293,19 @@ char *str_escape(const char *text)
 	}
 	return strbuf_take(&b);
 }
+
+void str_unoctal(char *text)
+{
+	char *out = text;
+
+	for (const char *in = text; *in; out++) {
+		if (in[0] == '\\' && in[1] >= '0' && in[1] <= '3' && in[2] >= '0' && in[2] <= '7' &&
+		    in[3] >= '0' && in[3] <= '7') {
+			*out = (char)((in[1] - '0') * 64 + (in[2] - '0') * 8 + (in[3] - '0'));
+			in += 4;
+		} else {
+			*out = *in++;
+		}
+	}
+	*out = '\0';
+}

@@ -22,6 +22,8 @@ void strbuf_add(struct strbuf *b, const char *bytes, size_t len);
 void strbuf_puts(struct strbuf *b, const char *text);
 void strbuf_putc(struct strbuf *b, char c);
 void strbuf_number(struct strbuf *b, uint64_t number); /* as "%" PRIu64, many times faster */
+void strbuf_put_word(struct strbuf *b,
+		     const char *word); /* quoted where a shell would take it for something else */
 void strbuf_printf(struct strbuf *b, const char *fmt, ...) _printf_(2, 3);
 char *
 strbuf_take(struct strbuf *b); /* heap text, "" when nothing was added; NULL when broken; B is empty after */
@@ -63,3 +65,6 @@ int str_nearest(const char *text, const char *const *words);
  * ENOMEM.
  */
 char *str_escape(const char *text);
+
+/* In place: \ooo, as the kernel's tables write blank, tab, newline and backslash. */
+void str_unoctal(char *text);

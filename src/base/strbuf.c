@@ -86,6 +86,25 @@ void strbuf_number(struct strbuf *b, uint64_t number)
 	strbuf_add(b, digits + at, sizeof(digits) - at);
 }
 
+void strbuf_put_word(struct strbuf *b, const char *word)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+
+	/* "=word" is a command's path in some shells. */
+	if (*word && *word != '=' && strspn(word, plain) == strlen(word)) {
+		strbuf_puts(b, word);
+		return;
+	}
+	strbuf_putc(b, '\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			strbuf_puts(b, "'\\''");
+		else
+			strbuf_putc(b, *word);
+	strbuf_putc(b, '\'');
+}
+
 char *strbuf_take(struct strbuf *b)
 {
 	char *text = NULL;

@@ -69,24 +69,6 @@ struct jdoc *session_describe_note(const struct session_note *n)
 	return o;
 }
 
-static void quote(struct strbuf *b, const char *word)
-{
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@,+%";
-
-	if (*word && strspn(word, plain) == strlen(word)) {
-		strbuf_puts(b, word);
-		return;
-	}
-	strbuf_putc(b, '\'');
-	for (; *word; word++)
-		if (*word == '\'')
-			strbuf_puts(b, "'\\''");
-		else
-			strbuf_putc(b, *word);
-	strbuf_putc(b, '\'');
-}
-
 char *session_command(const struct session_note *n)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -94,7 +76,7 @@ char *session_command(const struct session_note *n)
 	for (char **a = n->argv; a && *a; a++) {
 		if (a != n->argv)
 			strbuf_putc(&b, ' ');
-		quote(&b, *a);
+		strbuf_put_word(&b, *a);
 	}
 	if (n->argv_cut)
 		strbuf_puts(&b, " ...");

@@ -27,23 +27,10 @@ static bool says_yes(const char *value)
 	return false;
 }
 
-static void put_quoted(struct strbuf *b, const char *word)
+static void put_word(struct strbuf *b, const char *word)
 {
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-
 	strbuf_putc(b, ' ');
-	if (*word && *word != '=' && strspn(word, plain) == strlen(word)) {
-		strbuf_puts(b, word);
-		return;
-	}
-	strbuf_putc(b, '\'');
-	for (; *word; word++)
-		if (*word == '\'')
-			strbuf_puts(b, "'\\''");
-		else
-			strbuf_putc(b, *word);
-	strbuf_putc(b, '\'');
+	strbuf_put_word(b, word);
 }
 
 static bool names_lane(char *const *argv)
@@ -60,16 +47,16 @@ static void put_command(struct strbuf *b, const struct lane_ask *ask)
 	size_t i = 0;
 
 	strbuf_puts(b, LANE_ALLOW_ENV "=1");
-	put_quoted(b, ask->program ? ask->program : "custody");
+	put_word(b, ask->program ? ask->program : "custody");
 	do
-		put_quoted(b, ask->argv[i++]);
+		put_word(b, ask->argv[i++]);
 	while (i < ask->n_verbs && ask->argv[i]);
 	if (!ask->allow_prod)
 		strbuf_puts(b, " --allow-prod");
 	if (!names_lane(ask->argv))
 		strbuf_puts(b, " --lane prod");
 	while (ask->argv[i])
-		put_quoted(b, ask->argv[i++]);
+		put_word(b, ask->argv[i++]);
 }
 
 /*

@@ -14,23 +14,6 @@
 #define TABLE "/proc/self/mountinfo"
 #define TABLE_MAX ((size_t)16 * 1024 * 1024)
 
-/* Blank, tab, newline and backslash are written as three octal digits. */
-static void unescape(char *text)
-{
-	char *out = text;
-
-	for (const char *in = text; *in; out++) {
-		if (in[0] == '\\' && in[1] >= '0' && in[1] <= '3' && in[2] >= '0' && in[2] <= '7' &&
-		    in[3] >= '0' && in[3] <= '7') {
-			*out = (char)((in[1] - '0') * 64 + (in[2] - '0') * 8 + (in[3] - '0'));
-			in += 4;
-		} else {
-			*out = *in++;
-		}
-	}
-	*out = '\0';
-}
-
 /* "36 35 98:0 ROOT POINT OPTIONS [FIELDS] - TYPE SOURCE OPTIONS" */
 static bool split(char *line, char **ret_point, char **ret_type)
 {
@@ -43,7 +26,7 @@ static bool split(char *line, char **ret_point, char **ret_type)
 		word = strtok_r(NULL, " ", &save);
 	*ret_type = word ? strtok_r(NULL, " ", &save) : NULL;
 	if (*ret_point)
-		unescape(*ret_point);
+		str_unoctal(*ret_point);
 	return *ret_type != NULL;
 }
 

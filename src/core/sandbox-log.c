@@ -14,25 +14,6 @@
 
 #define FIELD_MAX 4096
 
-/* A word as sh would read it: what belongs together is seen to. */
-static void put_word(struct strbuf *b, const char *word)
-{
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%[]";
-
-	if (*word && strspn(word, plain) == strlen(word)) {
-		strbuf_puts(b, word);
-		return;
-	}
-	strbuf_putc(b, '\'');
-	for (; *word; word++)
-		if (*word == '\'')
-			strbuf_puts(b, "'\\''");
-		else
-			strbuf_putc(b, *word);
-	strbuf_putc(b, '\'');
-}
-
 /* One field: no tab, no newline, nothing that a terminal would obey, and an end. */
 static void put_field(struct strbuf *b, const char *text)
 {
@@ -69,7 +50,7 @@ static void put_what(struct strbuf *b, const struct sandbox_line *l)
 	argv = redact_argv(l->command, l->redact);
 	for (size_t i = 0; argv && argv[i]; i++) {
 		strbuf_puts(&words, i ? " " : "");
-		put_word(&words, argv[i]);
+		strbuf_put_word(&words, argv[i]);
 	}
 	/* Rather no line than one with secrets. */
 	if (!argv || words.broken)

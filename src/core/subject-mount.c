@@ -117,23 +117,6 @@ int subject_add_link(struct subject *s, const char *target, const char *text, st
 	return 0;
 }
 
-/* mountinfo writes blank, tab, newline and backslash as three octal digits. */
-static void unescape(char *text)
-{
-	char *out = text;
-
-	for (const char *in = text; *in; out++) {
-		if (in[0] == '\\' && in[1] >= '0' && in[1] <= '3' && in[2] >= '0' && in[2] <= '7' &&
-		    in[3] >= '0' && in[3] <= '7') {
-			*out = (char)((in[1] - '0') * 64 + (in[2] - '0') * 8 + (in[3] - '0'));
-			in += 4;
-		} else {
-			*out = *in++;
-		}
-	}
-	*out = '\0';
-}
-
 /* Fifth word of a line: where it is mounted. */
 static char *mount_point(char *line)
 {
@@ -142,7 +125,7 @@ static char *mount_point(char *line)
 	for (int i = 0; word && i < 4; i++)
 		word = strtok_r(NULL, " ", &save);
 	if (word)
-		unescape(word);
+		str_unoctal(word);
 	return word;
 }
 

@@ -62,23 +62,6 @@ static const char *find_path(const char *self, const char *controller, size_t *r
 	return NULL;
 }
 
-/* Mount points in mountinfo write blank, tab, newline and backslash as \ooo. */
-static void unescape(char *text)
-{
-	char *out = text;
-
-	for (const char *in = text; *in; out++) {
-		if (in[0] == '\\' && in[1] >= '0' && in[1] <= '3' && in[2] >= '0' && in[2] <= '7' &&
-		    in[3] >= '0' && in[3] <= '7') {
-			*out = (char)((in[1] - '0') * 64 + (in[2] - '0') * 8 + (in[3] - '0'));
-			in += 4;
-		} else {
-			*out = *in++;
-		}
-	}
-	*out = '\0';
-}
-
 struct mount {
 	char *root, *point, *type, *options;
 };
@@ -171,8 +154,8 @@ static int take_line(struct cgroup_host *h, char *line, const char *self, struct
 	/* Hosts have hundreds of mounts; only these lines are worth cutting up. */
 	if (!strstr(line, " cgroup") || !split(line, &m) || !str_starts(m.type, "cgroup"))
 		return 0;
-	unescape(m.point);
-	unescape(m.root);
+	str_unoctal(m.point);
+	str_unoctal(m.root);
 	return strcmp(m.type, "cgroup2") == 0 ? take_v2(h, &m, self, f) : take_v1(h, &m, self, f);
 }
 

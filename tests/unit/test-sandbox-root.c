@@ -369,7 +369,7 @@ static void a_line_has_six_fields_whatever_is_in_them(void)
 	CHECK(str_ends(text, " ''\tallowed"));
 	hidden = sandbox_line_text(&(struct sandbox_line){ .command = secret, .operation = "run" });
 	CHECK(hidden && !strstr(hidden, "hunter2") &&
-	      str_eq(hidden, "-\t-\trun\tcurl --password [redacted]\t-"));
+	      str_eq(hidden, "-\t-\trun\tcurl --password '[redacted]'\t-"));
 	CHECK(big != NULL);
 	memset(big, 'x', 100000);
 	big[100000] = '\0';

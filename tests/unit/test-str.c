@@ -256,10 +256,34 @@ static void printf_grows_by_what_it_needs(void)
 		}
 }
 
-TAP_MAIN(T(numbers_are_written_as_printf_writes_them), T(printf_grows_by_what_it_needs),
-	 T(texts_grow_and_are_taken), T(a_broken_text_stays_broken), T(null_equals_only_null),
-	 T(beginnings_and_ends), T(utf8_is_judged_strictly), T(vectors_grow_copy_and_search),
-	 T(unsigned_numbers_are_digits_only), T(signed_numbers_reach_both_ends),
-	 T(sizes_have_units_and_no_overflow), T(times_have_units_and_no_overflow),
-	 T(the_nearest_word_is_suggested), T(what_is_far_is_not_suggested),
-	 T(terminals_see_no_control_characters))
+static void a_word_is_quoted_where_a_shell_would_not_take_it_as_it_is(void)
+{
+	static const char *const words[][2] = { { "make", "make" }, { "", "''" },
+						{ "a b", "'a b'" }, { "it's", "'it'\\''s'" },
+						{ "=x", "'=x'" },   { "x=1", "x=1" },
+						{ "[a]", "'[a]'" }, { "$(x)", "'$(x)'" } };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		_cleanup_strbuf_ struct strbuf b = { 0 };
+
+		strbuf_put_word(&b, words[i][0]);
+		CHECK(b.text && strlen(words[i][1]) == b.len && memcmp(b.text, words[i][1], b.len) == 0);
+	}
+}
+
+static void octal_digits_of_the_kernel_become_bytes(void)
+{
+	char text[] = "/a\\040b\\134c\\011\\08\\400\\";
+
+	str_unoctal(text);
+	CHECK(strcmp(text, "/a b\\c\t\\08\\400\\") == 0);
+}
+
+TAP_MAIN(T(a_word_is_quoted_where_a_shell_would_not_take_it_as_it_is),
+	 T(octal_digits_of_the_kernel_become_bytes), T(numbers_are_written_as_printf_writes_them),
+	 T(printf_grows_by_what_it_needs), T(texts_grow_and_are_taken), T(a_broken_text_stays_broken),
+	 T(null_equals_only_null), T(beginnings_and_ends), T(utf8_is_judged_strictly),
+	 T(vectors_grow_copy_and_search), T(unsigned_numbers_are_digits_only),
+	 T(signed_numbers_reach_both_ends), T(sizes_have_units_and_no_overflow),
+	 T(times_have_units_and_no_overflow), T(the_nearest_word_is_suggested),
+	 T(what_is_far_is_not_suggested), T(terminals_see_no_control_characters))
