@@ -15,7 +15,7 @@ tests_unit_test_fd_SOURCES = tests/unit/test-fd.c tests/unit/tap.h
 unit_tests += tests/unit/test-log
 tests_unit_test_log_SOURCES = tests/unit/test-log.c tests/unit/tap.h
 unit_tests += tests/unit/test-path
-tests_unit_test_path_SOURCES = tests/unit/test-path.c tests/unit/tap.h
+tests_unit_test_path_SOURCES = tests/unit/test-path.c tests/unit/tap.h tests/unit/openat2.h
 unit_tests += tests/unit/test-str
 tests_unit_test_str_SOURCES = tests/unit/test-str.c tests/unit/tap.h
 unit_tests += tests/unit/test-fault
@@ -188,7 +188,7 @@ tests_unit_test_session_SOURCES = tests/unit/test-session.c tests/unit/tap.h
 unit_tests += tests/unit/test-session-note
 tests_unit_test_session_note_SOURCES = tests/unit/test-session-note.c tests/unit/tap.h
 unit_tests += tests/unit/test-sandbox-root
-tests_unit_test_sandbox_root_SOURCES = tests/unit/test-sandbox-root.c tests/unit/tap.h
+tests_unit_test_sandbox_root_SOURCES = tests/unit/test-sandbox-root.c tests/unit/tap.h tests/unit/openat2.h
 
 unit_tests += tests/unit/test-session-record
 tests_unit_test_session_record_SOURCES = tests/unit/test-session-record.c tests/unit/ledger-fixture.h tests/unit/tap.h \

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <linux/openat2.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "openat2.h"
 #include "tap.h"
 
 #define DEEP 10000
@@ -141,17 +141,6 @@ static int beneath(const char *path, int flags)
 	if (fd < 0)
 		return f.code == -fd && strstr(fault_text(&f), path) ? fd : -EPROTO;
 	return fcntl(fd, F_GETFD) == FD_CLOEXEC ? 0 : -EPROTO;
-}
-
-/* Also false under valgrind, which answers ENOSYS: the test of the walk is what counts there. */
-static bool has_openat2(void)
-{
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC };
-	_cleanup_close_ int fd = (int)syscall(SYS_openat2, AT_FDCWD, "/", &how, sizeof(how));
-
-	if (fd < 0)
-		printf("# no openat2 here, not tried\n");
-	return fd >= 0;
 }
 
 static void beneath_never_leaves_the_root(void)

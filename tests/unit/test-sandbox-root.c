@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "core/sandbox-log.h"
+#include "openat2.h"
 #include "tap.h"
 
 struct home {
@@ -236,6 +237,8 @@ static void nothing_leads_out_of_it(void)
 			CHECK(unlink(at(&h, "a/workspace/l")) == 0);
 	}
 	/* What stays in it is fine, through a link as well. */
+	if (!has_openat2())
+		return;
 	CHECK(sandbox_root_pin(r, "fine", &real, &f) >= 0 && str_eq(real, at(&h, "a/workspace/a")));
 	free(TAKE_PTR(real));
 	CHECK(sandbox_root_pin(r, "a/../a/./", &real, &f) >= 0 && r->n_pins == 2);
