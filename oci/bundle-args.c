@@ -32,26 +32,12 @@ static void append_require(struct jdoc *args, const struct subject *s)
 	append_text(args, &t);
 }
 
-static const char *work_mode(const struct subject *s)
-{
-	switch (s->profile->workspace) {
-	case PROFILE_WORKSPACE_OVERLAY:
-		return "overlay";
-	case PROFILE_WORKSPACE_RO:
-		return "ro";
-	case PROFILE_WORKSPACE_RW:
-		return "rw";
-	case PROFILE_WORKSPACE_TMPFS:
-		return "tmpfs";
-	}
-	return "";
-}
-
 static void append_mounts(struct jdoc *args, const struct subject *s)
 {
 	_cleanup_strbuf_ struct strbuf t = { 0 };
 
-	strbuf_printf(&t, "--work=%s:%s", subject_work_target(s), work_mode(s));
+	strbuf_printf(&t, "--work=%s:%s", subject_work_target(s),
+		      profile_workspace_name(s->profile->workspace));
 	append_text(args, &t);
 	for (size_t i = 0; i < s->n_mounts; i++) {
 		const struct subject_mount *m = &s->mounts[i];

@@ -22,21 +22,6 @@
 #define OUTPUT_MAX ((size_t)1024 * 1024)
 #define CANARY_PATH "/run/custody-canary" /* inside */
 
-static const char *work_mode(const struct profile *p)
-{
-	switch (p->workspace) {
-	case PROFILE_WORKSPACE_OVERLAY:
-		return "overlay";
-	case PROFILE_WORKSPACE_RO:
-		return "ro";
-	case PROFILE_WORKSPACE_RW:
-		return "rw";
-	case PROFILE_WORKSPACE_TMPFS:
-		break;
-	}
-	return "tmpfs";
-}
-
 static int make_command(const struct profile *p, const struct bait *b, char ***ret, struct fault *f)
 {
 	_cleanup_strv_ char **v = NULL;
@@ -62,7 +47,7 @@ static int make_command(const struct profile *p, const struct bait *b, char ***r
 	if (r == 0)
 		r = strv_appendf(&v, "--work=%s", p->workspace_target);
 	if (r == 0)
-		r = strv_appendf(&v, "--work-mode=%s", work_mode(p));
+		r = strv_appendf(&v, "--work-mode=%s", profile_workspace_name(p->workspace));
 	if (r == 0)
 		r = strv_appendf(&v, "--ns=%" PRIu64 ",%" PRIu64 ",%" PRIu64, ns[0], ns[1], ns[2]);
 	if (r < 0)
@@ -107,7 +92,7 @@ static void judge_worktree(struct doctor_report *r, const struct profile *p, con
 
 	if (p->workspace == PROFILE_WORKSPACE_OVERLAY || p->workspace == PROFILE_WORKSPACE_TMPFS)
 		doctor_add_try(r, LAYER_WORKTREE, "write to the original worktree", !arrived,
-			       arrived ? NULL : work_mode(p));
+			       arrived ? NULL : profile_workspace_name(p->workspace));
 }
 
 static int read_output(int fd, char **ret, struct fault *f)

@@ -12,21 +12,6 @@
 #include "cli/session-run-impl.h"
 #include "core/ledger-redact.h"
 
-static const char *workspace_name(enum profile_workspace w)
-{
-	switch (w) {
-	case PROFILE_WORKSPACE_OVERLAY:
-		return "overlay";
-	case PROFILE_WORKSPACE_RO:
-		return "ro";
-	case PROFILE_WORKSPACE_RW:
-		return "rw";
-	case PROFILE_WORKSPACE_TMPFS:
-		break;
-	}
-	return "tmpfs";
-}
-
 static int copy_text(char **to, const char *from, struct fault *f)
 {
 	*to = from ? strdup(from) : NULL;
@@ -49,7 +34,7 @@ static int fill_texts(struct session_note *n, const struct session_run *run, con
 		{ &n->profile, l->profile },
 		{ &n->digest, l->digest },
 		{ &n->worktree, run->docket.subject->worktree },
-		{ &n->workspace, workspace_name(run->docket.asked.workspace) },
+		{ &n->workspace, profile_workspace_name(run->docket.asked.workspace) },
 	};
 	_cleanup_strv_ char **argv = redact_argv(l->argv, l->redact);
 	int r = argv ? session_note_set_argv(n, argv, f) : fault_errno(f, ENOMEM, "session");

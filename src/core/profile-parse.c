@@ -145,6 +145,21 @@ enum profile_workspace profile_sandbox_mode(const struct profile *p)
 	return p->document && says(p->document, "mode") ? p->workspace : PROFILE_WORKSPACE_RW;
 }
 
+const char *profile_workspace_name(enum profile_workspace w)
+{
+	switch (w) {
+	case PROFILE_WORKSPACE_OVERLAY:
+		return "overlay";
+	case PROFILE_WORKSPACE_RO:
+		return "ro";
+	case PROFILE_WORKSPACE_RW:
+		return "rw";
+	case PROFILE_WORKSPACE_TMPFS:
+		break;
+	}
+	return "tmpfs";
+}
+
 int profile_document_fill(const struct jdoc *doc, const struct profile_vars *vars, struct profile *p,
 			  struct fault *f)
 {

@@ -141,6 +141,7 @@ DEFINE_CLEANUP(struct profile, profile_free)
 
 /* What the worktree is when it is a sandbox root's workspace: what P says, and rw where P says nothing. */
 enum profile_workspace profile_sandbox_mode(const struct profile *p);
+const char *profile_workspace_name(enum profile_workspace w); /* as the profile writes it */
 
 /* -ENOTSUP naming the first section that this build cannot carry out yet. */
 int profile_require_supported(const struct profile *p, struct fault *f) _must_check_;

@@ -492,6 +492,21 @@ check_file_system() {
 	on_file_system "$1" bash -c review_on_file_system
 }
 
+@test "apply: names of one file that would not fit as files are refused; nothing is written, nothing recorded" {
+	local free names
+	free=$(df --output=avail -B1 . | tail -n 1)
+	names=$((free / 6442450944 + 2))
+	custody_run -- sh -c "truncate -s 6G a && i=0 && while [ \$i -lt $names ]; do ln a a\$i && i=\$((i + 1)); done; echo ok >ok"
+	assert_status 0
+	run --separate-stderr review apply "$(session)"
+	assert_status 125
+	assert_stderr_has 'files with several names'
+	[ ! -e a ] && [ ! -e a0 ] && [ ! -e ok ]
+	[ "$(kinds review.apply)" -eq 0 ]
+	review apply "$(session)" ok
+	[ "$(cat ok)" = ok ]
+}
+
 @test "ISO-3: on ext4 the worktree becomes what the payload saw" {
 	check_file_system ext4
 }

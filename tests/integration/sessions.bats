@@ -332,6 +332,9 @@ is_gone() { # PID
 	[ "$(tail -n 1 "$CUSTODY_HOME/log")" = last ]
 	[ "$(stat -c %s "$CUSTODY_HOME/log")" -gt 5242880 ]
 	[ "$(stat -c %a "$SESSIONS/$ID/stdio.log")" = 600 ]
+	# Killed while it turned the log over: the older half is what there is.
+	rm "$SESSIONS/$ID/stdio.log"
+	[ "$(custody logs "$ID" | sha256sum)" = "$(sha256sum <"$SESSIONS/$ID/stdio.log.1")" ]
 }
 
 @test "logs -f: everything, until the session ends" {
