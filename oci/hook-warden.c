@@ -90,6 +90,16 @@ static bool place_fds(const int fds[WARDEN_FDS])
 	return close_range(FDS_END, ~0U, 0) == 0;
 }
 
+/* Whoever waits for the container goes on at once, and must not find its session locked by a process that is leaving. */
+static void kill_unwatched(int pidfd)
+{
+	if (dup2(pidfd, WARDEN_PIDFD) == WARDEN_PIDFD) {
+		pidfd = WARDEN_PIDFD;
+		(void)close_range(WARDEN_PIDFD + 1, ~0U, 0);
+	}
+	(void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+}
+
 /* Nobody waits for us: what cannot be watched must not run.  Its claim tells the next start. */
 static int become_warden(void *arg)
 {
@@ -107,7 +117,7 @@ static int become_warden(void *arg)
 		pidfd = WARDEN_PIDFD;
 		(void)execve(n->program, argv, n->env);
 	}
-	(void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+	kill_unwatched(pidfd);
 	_exit(1);
 }
 
