@@ -18,7 +18,7 @@
 #include "core/layer.h"
 #include "core/ledger-claim.h"
 #include "core/ledger-redact.h"
-#include "core/request.h"
+#include "core/request-notice.h"
 #include "core/session.h"
 #include "core/subject-digest.h"
 #include "core/warden-door.h"
@@ -258,6 +258,7 @@ static int ask(const struct approve *a, struct fault *f)
 		return fault_set(
 			f, EACCES, "denied by %s%s%s", filed.denied_by ? filed.denied_by : "a person",
 			filed.denied_reason ? ": " : "", filed.denied_reason ? filed.denied_reason : "");
+	request_notify(&a->desk.desk, &filed, a->config->on_request, (unsigned int)a->config->prompt_rate);
 	return fault_set(
 		f, EACCES,
 		"level %c needs approval (%s): %s%s%scustody approve %s --lane %s, then start it again",

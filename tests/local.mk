@@ -131,9 +131,9 @@ tests_unit_test_card_SOURCES = tests/unit/test-card.c tests/unit/tap.h src/cli/c
 unit_tests += tests/unit/test-progress
 tests_unit_test_progress_SOURCES = tests/unit/test-progress.c tests/unit/tap.h src/cli/progress.c
 unit_tests += tests/unit/test-prompt-rate
-tests_unit_test_prompt_rate_SOURCES = tests/unit/test-prompt-rate.c tests/unit/tap.h src/cli/prompt-rate.c
+tests_unit_test_prompt_rate_SOURCES = tests/unit/test-prompt-rate.c tests/unit/tap.h
 unit_tests += tests/unit/test-on-request
-tests_unit_test_on_request_SOURCES = tests/unit/test-on-request.c tests/unit/tap.h src/cli/on-request.c
+tests_unit_test_on_request_SOURCES = tests/unit/test-on-request.c tests/unit/tap.h
 
 unit_tests += tests/unit/test-seccomp
 tests_unit_test_seccomp_SOURCES = tests/unit/test-seccomp.c tests/unit/tap.h

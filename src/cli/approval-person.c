@@ -10,7 +10,7 @@
 #include "cli/approval-text.h"
 #include "cli/approval.h"
 #include "cli/card-subject.h"
-#include "cli/prompt-rate.h"
+#include "core/prompt-rate.h"
 #include "cli/prompt.h"
 #include "core/pin.h"
 #include "core/subject-digest.h"

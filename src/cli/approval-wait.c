@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "cli/approval-impl.h"
+#include "core/request-notice.h"
 
 #define SLEEP_MS (60 * 1000) /* at most: a wall clock that jumps over an expiry is no event */
 
@@ -45,7 +46,7 @@ static int ask_again(struct wait *w, struct approval *ret, struct fault *f)
 		return approval_say_denied(w->ask, &rq, ret, f);
 	}
 	log_info("the approval was used by another start; request %s waits again", rq.id);
-	approval_notify(w->ask, &rq);
+	request_notify(w->ask->desk, &rq, w->ask->on_request, w->ask->prompt_rate);
 	return 0;
 }
 

@@ -13,8 +13,8 @@
 #include "cli/approval-person.h"
 #include "cli/approval-text.h"
 #include "cli/card.h"
-#include "cli/on-request.h"
-#include "cli/prompt-rate.h"
+#include "core/prompt-rate.h"
+#include "core/request-notice.h"
 
 #define COMMAND_MAX 4096
 
@@ -110,29 +110,6 @@ int approval_file(const struct approval_ask *ask, struct request *ret, struct fa
 	return request_file(ask->desk, &rq, ret, f);
 }
 
-/* Once per request, and never so often that nobody listens any more.  Its failures are its own. */
-void approval_notify(const struct approval_ask *ask, const struct request *rq)
-{
-	_cleanup_fault_ struct fault f = { 0 };
-	_cleanup_jdoc_ struct jdoc *doc = NULL;
-	bool allowed = false;
-	int r;
-
-	if (!ask->on_request || !ask->on_request[0] || rq->count != 1)
-		return;
-	r = prompt_rate_take(ask->desk, PROMPT_RATE_NOTICES,
-			     ask->prompt_rate ? ask->prompt_rate : APPROVAL_PROMPT_RATE, &allowed, &f);
-	if (r == 0 && !allowed) {
-		log_info("on_request was not started: too many requests within a minute (prompt_rate)");
-		return;
-	}
-	doc = request_describe(rq);
-	if (r == 0)
-		r = on_request_run(ask->on_request, rq->id, doc, ON_REQUEST_SECONDS, &f);
-	if (r < 0)
-		log_info("%s, ignoring", fault_text(&f));
-}
-
 /* The answer and how to go on: what, why, and the command. */
 static int say(struct approval *ret, const struct approval_ask *ask, const char *why, struct fault *f)
 {
@@ -188,7 +165,7 @@ static int ask_here(const struct approval_ask *ask, const struct request *rq, st
 		.request = rq,
 		.user = ask->user,
 		.yes = ask->yes && ask->level == 'B',
-		.rate = ask->prompt_rate ? ask->prompt_rate : APPROVAL_PROMPT_RATE,
+		.rate = ask->prompt_rate ? ask->prompt_rate : PROMPT_RATE_USUAL,
 	};
 	const bool may = ask->desk->rules && ask->desk->rules->allow_self;
 	_cleanup_person_ struct person_result answer = { 0 };
@@ -236,7 +213,7 @@ static int ask_somebody(const struct approval_ask *ask, struct approval *ret, st
 	r = say(ret, ask, why, f);
 	if (r < 0 || ret->signal)
 		return r;
-	approval_notify(ask, &rq);
+	request_notify(ask->desk, &rq, ask->on_request, ask->prompt_rate);
 	return ask->wait ? approval_wait(ask, ret, f) : 0;
 }
 

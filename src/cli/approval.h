@@ -26,13 +26,12 @@ struct approval_ask {
 		*user;		  /* AGENT and WORKER may be NULL; USER is the caller's name on this host */
 	char *const *grants;	  /* files, as --grant names them; NULL: none */
 	char *const *on_request;  /* argv; NULL: nobody is told */
-	unsigned int prompt_rate; /* cards per minute; 0: APPROVAL_PROMPT_RATE */
+	unsigned int prompt_rate; /* cards per minute; 0: PROMPT_RATE_USUAL */
 	bool yes;		  /* --yes: answers the card of a B, where there is a terminal */
 	bool wait;
 	uint64_t wait_s; /* 0: without end */
 };
 
-#define APPROVAL_PROMPT_RATE 10u
 #define APPROVAL_PROMPT_SECONDS 600u /* a card that nobody answers */
 
 enum approval_state {

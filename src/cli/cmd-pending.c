@@ -4,53 +4,11 @@
 #include <unistd.h>
 
 #include "core/approval-desk.h"
-#include "cli/approval-impl.h"
 #include "cli/approval-person.h"
 #include "cli/command.h"
 #include "cli/verb.h"
 #include "core/exit-status.h"
-#include "core/subject-digest.h"
-
-static void set_time(struct jdoc *d, const char *key, uint64_t wall_us)
-{
-	char text[CLOCK_TEXT_SIZE];
-
-	clock_format(wall_us, text);
-	jdoc_set_string(d, key, text);
-}
-
-static void set_or_null(struct jdoc *d, const char *key, const char *value)
-{
-	jdoc_set(d, key, value ? jdoc_new_string(value) : jdoc_new_null());
-}
-
-static const char *const states[] = {
-	[REQUEST_OPEN] = "open",
-	[REQUEST_DENIED] = "denied",
-	[REQUEST_DAMAGED] = "damaged",
-};
-
-struct jdoc *request_describe(const struct request *rq)
-{
-	const char level[2] = { rq->level };
-	struct jdoc *d = jdoc_new_object();
-	char digest[SUBJECT_DIGEST_SIZE];
-
-	subject_digest_to_text(&rq->digest, digest);
-	jdoc_set_string(d, "id", rq->id);
-	jdoc_set_string(d, "digest", digest);
-	jdoc_set_string(d, "lane", rq->lane);
-	jdoc_set_string(d, "level", level);
-	jdoc_set_string(d, "state", states[rq->state]);
-	set_or_null(d, "command", rq->command);
-	set_or_null(d, "agent", rq->agent);
-	set_or_null(d, "profile", rq->profile);
-	jdoc_set_int(d, "count", (int64_t)rq->count);
-	jdoc_set_int(d, "approvals", (int64_t)strv_len(rq->approvals));
-	set_time(d, "created", rq->created.wall_us);
-	set_time(d, "expires", rq->expires_us);
-	return d;
-}
+#include "core/request-notice.h"
 
 static int print_json(const struct request_list *l, struct fault *f)
 {

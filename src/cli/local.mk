@@ -59,11 +59,9 @@ custody_SOURCES = \
 	src/cli/ledger-lines.c src/cli/ledger-lines.h \
 	src/cli/ledger-verdict.c src/cli/ledger-verdict.h \
 	src/cli/main.c \
-	src/cli/on-request.c src/cli/on-request.h \
 	src/cli/options.c src/cli/options.h \
 	src/cli/profile-open.c src/cli/profile-open.h \
 	src/cli/progress.c src/cli/progress.h \
-	src/cli/prompt-rate.c src/cli/prompt-rate.h \
 	src/cli/prompt.c src/cli/prompt.h \
 	src/cli/session-gate.c src/cli/session-gate.h \
 	src/cli/session-evidence.c src/cli/session-evidence.h \

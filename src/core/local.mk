@@ -140,6 +140,8 @@ libcore_a_SOURCES += src/core/pin-impl.h src/core/pin-tries.c src/core/pin-wrap.
 libcore_a_SOURCES += src/core/request-answer.c src/core/request-carry.c
 libcore_a_SOURCES += src/core/request-approved.c src/core/request-file.c src/core/request-impl.h
 libcore_a_SOURCES += src/core/request.c src/core/request.h
+libcore_a_SOURCES += src/core/request-notice.c src/core/request-notice.h
+libcore_a_SOURCES += src/core/on-request.c src/core/on-request.h src/core/prompt-rate.c src/core/prompt-rate.h
 
 # Review of what an overlay run changed.
 libcore_a_SOURCES += src/core/apply.c src/core/apply.h src/core/apply-file.c src/core/apply-impl.h src/core/apply-swap.c

@@ -479,6 +479,20 @@ told() { # KIND COUNT
 	refused 'config.json is not what the subject says'
 }
 
+@test "CARD-3: a program of the admin's learns of a container's request, once" {
+	cat >"$CUSTODY_HOME/tell" <<-'END'
+		#!/bin/sh
+		{ echo "$#:$*"; cat; } >>"$(dirname "$0")/told"
+	END
+	chmod +x "$CUSTODY_HOME/tell"
+	judged "$(jq -n --arg tell "$CUSTODY_HOME/tell" '{on_request: [$tell, "fixed"], provenance: [{uid: 0, intention: "explicit"}]}')"
+	write --profile "$CUSTODY_HOME/rw.json" -- sh script.sh
+	both needs_approval
+	[ "$(head -n 1 "$CUSTODY_HOME/told")" = "2:fixed $(request)" ]
+	[ "$(tail -n 1 "$CUSTODY_HOME/told" | jq -r .id)" = "$(request)" ]
+	[ "$(wc -l <"$CUSTODY_HOME/told")" = 2 ]
+}
+
 @test "CARD-3: LANE-3: a bundle of lane prod needs both keys at each start" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	judged '{}'

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/on-request.h"
+#include "core/on-request.h"
 
 #include <errno.h>
 #include <fcntl.h>

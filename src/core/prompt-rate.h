@@ -11,6 +11,7 @@
  */
 #define PROMPT_RATE_CARDS "prompts"
 #define PROMPT_RATE_NOTICES "notices"
+#define PROMPT_RATE_USUAL 10u /* per minute, where nobody says */
 #define PROMPT_RATE_MAX 1000u /* per minute: more is no limit that a person would notice */
 
 /* RET_ALLOWED: this one may be asked, and is counted. */
