@@ -98,7 +98,7 @@ static void iso5_the_odd_tree_comes_back_exactly_from_an_archive(void)
 	CHECK(was && is && strcmp(was, is) == 0);
 }
 
-/* The stock tools see the same files. */
+/* The stock tools see the same files, and have nothing to complain of. */
 static void iso5_tar_reads_it(void)
 {
 	_cleanup_tree_ struct tree t = { .fd = -EBADF }, store = { .fd = -EBADF };
@@ -109,8 +109,8 @@ static void iso5_tar_reads_it(void)
 	CHECK(tree_put(t.fd, "d/a", "right\n", 0644) && take(t.fd, store.path, 0, &taken, NULL) == 0);
 	(void)snprintf(command, sizeof(command),
 		       "cd %s && sha256sum -c --quiet " EVIDENCE_SUMS
-		       " && { ! command -v zstd >/dev/null || zstd -dcq " PACK_NAME
-		       " | tar -xOf - worktree/d/a | grep -qx right; }",
+		       " && { ! command -v zstd >/dev/null || [ \"$(zstd -dcq " PACK_NAME
+		       " | tar -xOf - worktree/d/a 2>&1)\" = right ]; }",
 		       taken.path);
 	CHECK(system(command) == 0);
 }
