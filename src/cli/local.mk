@@ -70,6 +70,7 @@ custody_SOURCES = \
 	src/cli/session-text.c src/cli/session-text.h \
 	src/cli/session-detach.c src/cli/session-detach.h \
 	src/cli/session-noted.c \
+	src/cli/session-papers.c src/cli/session-papers.h \
 	src/cli/session-place.c src/cli/session-place.h \
 	src/cli/session-record.c src/cli/session-record.h \
 	src/cli/session-recover.c src/cli/session-recover.h \

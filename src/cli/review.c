@@ -132,6 +132,9 @@ static const char *why_nothing(const struct session_note *n)
 		return "it did not work on a copy";
 	if (!n->changed)
 		return "it changed nothing";
+	if (str_eq(n->reason, "lost"))
+		return "it was applied, discarded or has expired, or the machine was restarted after its "
+		       "supervisor died, and then its evidence has what is left";
 	return "it was applied, discarded or has expired, or the profile says workspace.keep false";
 }
 

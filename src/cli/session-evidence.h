@@ -5,6 +5,7 @@
 #include "cli/session-place.h"
 #include "core/evidence.h"
 #include "core/ledger-run.h"
+#include "core/session-note.h"
 #include "core/session.h"
 #include "warden/container-orphan.h"
 #include "warden/result.h"
@@ -46,9 +47,13 @@ struct session_lost {
 	const struct dirs *dirs;
 	const struct config *config;
 	const struct container_orphan *orphan; /* of another runtime; NULL: a run of custody's own */
+	int run_dir; /* RUN/sessions/ID with its papers, borrowed; -EBADF: it is gone */
 	struct evidence_taken taken;
 	char *error;
 };
 void session_evidence_lost(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end);
 void session_lost_done(struct session_lost *l);
+/* Of the lost session of note N: does its layer stay for review in DIR, its state?  What keeps it from staying is said. */
+bool session_keep_lost(const struct dirs *d, const struct config *c, const struct session_note *n,
+		       int run_dir, int dir);
 #define _cleanup_session_lost_ _cleanup_(session_lost_done)

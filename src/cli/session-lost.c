@@ -13,6 +13,7 @@
 #include "core/evidence-prune.h"
 #include "cli/progress.h"
 #include "cli/session-evidence.h"
+#include "cli/session-papers.h"
 #include "core/container-evidence.h"
 #include "core/ledger-audit.h"
 #include "core/session-note.h"
@@ -96,7 +97,9 @@ static int take(struct session_lost *l, int state, const struct ledger_run *name
 	_cleanup_close_ int upper = openat(state, SESSION_UPPER,
 					   O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
 			    audit = openat(state, AUDIT_NAME, O_RDONLY | flags),
-			    output = openat(state, SESSION_LOG, O_RDONLY | flags);
+			    output = openat(state, SESSION_LOG, O_RDONLY | flags),
+			    subject = openat(l->run_dir, PAPERS_SUBJECT, O_RDONLY | flags),
+			    config = openat(l->run_dir, PAPERS_CONFIG, O_RDONLY | flags);
 	_cleanup_jdoc_ struct jdoc *intent = read_intent(audit), *metadata = describe(l, names, end, intent);
 	struct capture_options limits = evidence_limits(l->config);
 	_cleanup_progress_ struct progress progress;
@@ -113,10 +116,10 @@ static int take(struct session_lost *l, int state, const struct ledger_run *name
 			.tree = upper,
 			.why = "its supervisor died, and no layer of changes was left",
 			.metadata = metadata,
-			/* What is not there was in the supervisor's memory. */
+			/* What is not there was in the supervisor's memory, or in the machine's before a restart. */
 			.sides = (struct evidence_side[]){ { .name = AUDIT_NAME, .fd = audit },
-							   { .name = "subject.json", .fd = -EBADF },
-							   { .name = "config.json", .fd = -EBADF },
+							   { .name = "subject.json", .fd = subject },
+							   { .name = "config.json", .fd = config },
 							   { .name = "stdio.log", .fd = output } },
 			.n_sides = 4,
 			.limits = &limits },
@@ -154,6 +157,7 @@ static void note(int state, const struct session_lost *l, const struct ledger_en
 	n.signal = end->signal;
 	n.abnormal = end->abnormal;
 	n.changed = session_has_changes(state);
+	n.kept = n.changed && session_keep_lost(l->dirs, l->config, &n, l->run_dir, state);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		free(*texts[i]);
 		*texts[i] = values[i] ? strdup(values[i]) : NULL;

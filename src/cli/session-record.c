@@ -211,9 +211,9 @@ int session_record_lost(struct session_record *r, const char *id, struct fault *
 {
 	_cleanup_free_ char *sessions = path_join(r->state, "sessions"), *name = path_join(id, AUDIT_NAME);
 	_cleanup_close_ int fd = -EBADF;
-	_cleanup_session_lost_ struct session_lost lost = { .dirs = r->dirs,
-							    .config = r->config,
-							    .orphan = r->orphan };
+	_cleanup_session_lost_ struct session_lost lost = {
+		.dirs = r->dirs, .config = r->config, .orphan = r->orphan, .run_dir = r->run_dir
+	};
 	struct ledger_end end = lost_end("sweep");
 	const struct claim_story story = { .end = &end, .before = tell_lost, .arg = &lost };
 	struct ledger_mark mark;

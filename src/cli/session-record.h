@@ -20,6 +20,7 @@ struct session_record {
 	const struct sandbox_root
 		*root; /* where it works, whose log says the same; NULL: in none; borrowed */
 	const struct container_orphan *orphan; /* while the end of one is told; else NULL */
+	int run_dir; /* RUN/sessions/ID of the dead one whose end is told, borrowed; else -EBADF */
 	struct ledger *ledger;
 	struct ledger_run run;
 	struct claim claim;
@@ -27,7 +28,7 @@ struct session_record {
 	uint64_t alive_ns; /* of the last sign of life */
 	bool started;	   /* said so: from here on nobody can call it a refusal */
 };
-#define SESSION_RECORD_NONE ((struct session_record){ .claim = CLAIM_NONE })
+#define SESSION_RECORD_NONE ((struct session_record){ .claim = CLAIM_NONE, .run_dir = -EBADF })
 
 /* The lane's ledger, made when there is none. */
 int session_record_open(struct session_record *r, struct fault *f) _must_check_;

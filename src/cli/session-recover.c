@@ -47,11 +47,13 @@ static int release(void *arg, const char *id, int run_fd, struct fault *f)
 	if (r < 0)
 		return r;
 	v->record->orphan = r == 1 ? &orphan : NULL;
+	v->record->run_dir = run_fd;
 	r = cgroup_release(run_fd, f);
 	seam("dead-released");
 	if (r == 0)
 		r = session_record_lost(v->record, id, f);
 	v->record->orphan = NULL;
+	v->record->run_dir = -EBADF;
 	seam("dead-closed");
 	return r;
 }

@@ -50,5 +50,7 @@ void session_noted_end(struct session_run *run, struct session *s, const struct 
  * changed after SINCE_US was not seen by it.
  */
 bool session_keep(const struct session_run *run, int dir, uint64_t since_us);
+/* The same for whoever finds us dead: what it must know of the layer, left in RUN_DIR.  Nothing, if it is not to stay. */
+int session_keep_announce(const struct session_run *run, int run_dir, struct fault *f) _must_check_;
 /* What could not be cleaned up, ignoring. */
 void session_complain(int r, struct fault *f);

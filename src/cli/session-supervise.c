@@ -9,6 +9,7 @@
 #include "cli/review.h"
 #include "cli/session-detach.h"
 #include "cli/session-evidence.h"
+#include "cli/session-papers.h"
 #include "cli/session-place.h"
 #include "cli/session-recover.h"
 #include "cli/session-run-impl.h"
@@ -61,7 +62,7 @@ struct job {
 	const struct run_options *options;
 	struct session *session;
 	const struct output_log *log;
-	struct fault note;		 /* why there is no note of the session */
+	struct fault note;		 /* why there is no note of the session, or no papers */
 	const struct sandbox_root *root; /* NULL: in none */
 };
 
@@ -73,6 +74,9 @@ static void meanwhile(void *arg)
 	if (session_noted_begin(j->run, j->options, j->session, &j->note) < 0)
 		return;
 	seam("note-written");
+	if (!j->options->canary && session_papers_begin(j->run, j->session, &j->note) < 0)
+		return;
+	seam("papers-left");
 	session_record_meanwhile(j->record, j->dirs);
 	seam("peer-told");
 	/* Not this run's fault: said aloud, ignoring. */
@@ -80,6 +84,15 @@ static void meanwhile(void *arg)
 	    review_prune_hourly(j->dirs, j->run->docket.config, NULL, &f) < 0)
 		log_info("%s, ignoring", fault_text(&f));
 	delivery_kick(j->dirs, j->record->config);
+}
+
+/* While it is started and looks around. */
+static void created(void *arg)
+{
+	struct job *j = arg;
+
+	if (!j->note.code && session_papers_config(j->session, j->place.config, &j->note) == 0)
+		seam("config-left");
 }
 
 static void orphan(void *arg)
@@ -167,6 +180,7 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 		.disk = layers & LAYER_BIT(LAYER_DISK_LIMIT) ? p->limit_disk : 0,
 		.prepare = session_place_prepare,
 		.meanwhile = meanwhile,
+		.created = created,
 		.orphan = orphan,
 		.release = release,
 		.started = started,

@@ -126,6 +126,8 @@ static void on_creator(struct warden *w, bool ended)
 		} else {
 			warden_say_created(w);
 			seam("init-named");
+			if (w->job->created)
+				w->job->created(w->job->arg);
 			return;
 		}
 	}

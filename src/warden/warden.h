@@ -32,6 +32,8 @@ struct warden_job {
 	int (*prepare)(void *arg, struct runtime_request *rq, struct fault *f);
 	/* In the supervisor, once, while the creator works: anything useful that can wait.  May be NULL. */
 	void (*meanwhile)(void *arg);
+	/* In the supervisor, once, when the first process is there and not proven yet.  May be NULL. */
+	void (*created)(void *arg);
 	/*
 	 * In the supervisor, when the creator died without a word: ends what it may have made.  The cgroup does as well, where
 	 * there is one.  May be NULL.

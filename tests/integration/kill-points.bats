@@ -11,6 +11,7 @@ setup() {
 	SRC=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	POINTS=$SRC/tests/lib/seam-points
 	OPTIONS=()
+	REBOOTED=
 	suite_setup
 	seamed
 	worktree
@@ -28,7 +29,7 @@ seamed() {
 }
 
 worktree() {
-	"${CUSTODY_AS[@]}" sh -c 'echo old >changed; echo old >kept'
+	"${CUSTODY_AS[@]}" sh -c 'rm -f new; echo old >changed; echo old >kept'
 }
 
 # points WHO [WHAT]: of the table.
@@ -125,6 +126,33 @@ evidence_has_all() {
 	[ "$(jq -r 'select(.p == "kept") | .t' "$dir/manifest.ndjson")" = gone ] || wrong 'the evidence does not tell what was removed'
 }
 
+# What only the supervisor knew; it is left in the runtime directory, which a reboot takes along.
+evidence_has_papers() {
+	local dir=$CUSTODY_ROOT/forensics/$ID
+	if [ -n "$REBOOTED" ]; then
+		[ "$(jq -r '[.absent[] | select(. != "stdio.log")] | sort | join(" ")' "$dir/metadata.json")" = 'config.json subject.json' ] || wrong 'what is missing is not named'
+		return
+	fi
+	[ "sha256:$(sha256sum <"$dir/subject.json" | cut -d' ' -f1)" = "$(jq -r .digest "$dir/metadata.json")" ] || wrong 'the subject is another one' || return
+	[ "$(jq -r '[.process.env[] | sub(".*="; "")] | unique | join(" ")' "$dir/config.json")" = '[redacted]' ] || wrong 'config.json has the values of the environment, or none' || return
+	[ "$(jq -r '.process.args[-1]' "$dir/config.json")" = "$(jq -r '.command[-1]' "$dir/metadata.json")" ] || wrong 'config.json is another one'
+}
+
+# What a session changed whose supervisor died can be reviewed as that of any other, unless it may not be whole.
+changes_are_kept() {
+	[ -n "$REBOOTED" ] || [ "$(jq -r .kept "$CUSTODY_ROOT/sandbox/sessions/$ID/session.json")" = true ] || wrong 'its changes are not kept' || return
+	if [ -n "$REBOOTED" ]; then
+		! custody diff "$ID" >"$CUSTODY_HOME/diff" 2>&1 || wrong 'what may not be whole is offered' || return
+		grep -q 'its evidence has what is left' "$CUSTODY_HOME/diff" || wrong "it does not say why: $(cat "$CUSTODY_HOME/diff")"
+		return
+	fi
+	custody diff "$ID" >"$CUSTODY_HOME/diff" 2>&1 || wrong "diff: $(cat "$CUSTODY_HOME/diff")" || return
+	[ "$(grep -E '^[+-][a-z]' "$CUSTODY_HOME/diff" | sort | paste -sd ' ')" = '+more +new -old' ] || wrong "diff: $(cat "$CUSTODY_HOME/diff")" || return
+	[ "${PAYLOAD%chmod*}" = "$PAYLOAD" ] || return 0
+	custody apply "$ID" >"$CUSTODY_HOME/apply" 2>&1 || wrong "apply: $(cat "$CUSTODY_HOME/apply")" || return
+	[ "$(cat new changed | paste -sd ' ')" = 'new old more' ] && [ ! -e kept ] || wrong 'apply did not bring it'
+}
+
 # is WHAT: of the table, for the session ID, when everything is over.
 is() {
 	local ends
@@ -146,8 +174,8 @@ is() {
 		;;
 	lost | kept)
 		[ "$(end .d.reason)" = lost ] || wrong "reason $(end .d.reason)" || return
-		evidence_is_whole || return
-		[ "$1" = lost ] || evidence_has_all
+		evidence_is_whole && evidence_has_papers || return
+		[ "$1" = lost ] || { evidence_has_all && changes_are_kept; }
 		;;
 	ended)
 		[ "$(end '"\(.d.reason) \(.d.code)"')" = 'exited 3' ] || wrong "reason $(end .d.reason)" || return
@@ -313,6 +341,7 @@ supervisor_is_dead() {
 
 @test "ISO-7: after a reboot, when the runtime directory is empty" {
 	local point
+	REBOOTED=1
 	for point in intent-recorded chain-opened payload-started output-drained sums-written end-written; do
 		ROUND="killed at $point, rebooted"
 		dying "$point" die run -- sh -c "$PAYLOAD"
@@ -326,6 +355,23 @@ supervisor_is_dead() {
 		host_is_clean
 		worktree
 	done
+}
+
+@test "ISO-7: after a reboot that left the runtime directory, what was never synced is not offered for review" {
+	local note
+	ROUND='killed, and started again'
+	dying output-drained die run -- sh -c "$PAYLOAD"
+	[ "$status" -eq 137 ] || wrong 'it was not killed'
+	note=$CUSTODY_ROOT/sandbox/sessions/$ID/session.json
+	jq -c '.supervisor.boot = "00000000"' "$note" >"$CUSTODY_HOME/note"
+	cat "$CUSTODY_HOME/note" >"$note"
+	custody recover >/dev/null 2>>"$CUSTODY_HOME/err" || wrong 'recover failed'
+	grep -q 'cannot be reviewed: the machine was restarted' "$CUSTODY_HOME/err" || wrong 'it does not say so'
+	[ "$(jq -r '"\(.changed) \(.kept)"' "$note")" = 'true false' ] || wrong 'the note says something else'
+	run ! custody diff "$ID"
+	run ! custody apply "$ID"
+	[ "$(cat changed kept | paste -sd ' ')" = 'old old' ] || wrong 'it was applied'
+	host_is_clean
 }
 
 @test "ISO-7: an approval whose run died before it was used can be used, afterwards it cannot" {
