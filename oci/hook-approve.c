@@ -462,18 +462,30 @@ static int decide(struct approve *a, struct fault *f)
 	return judge(a, f);
 }
 
+/* For level A nobody is asked, and nothing is reserved for a process that must be there. */
+static int open_desk(struct approve *a, struct fault *f)
+{
+	int r;
+
+	if (a->verdict->level == 'A')
+		return 0;
+	r = hook_warden_require(&a->warden, f);
+	if (r >= 0)
+		r = approval_desk_open(&a->dirs, a->config, a->ledger, &a->desk, f);
+	if (r < 0)
+		return r;
+	a->refusal = "approval";
+	return approval_desk_tighten(&a->desk, a->terms.governance, a->bundle.subject->profile->name, f);
+}
+
 static int admit(struct approve *a, struct fault *f)
 {
 	int r;
 
 	a->refusal = "setup-failed";
 	r = hook_warden_start(&a->warden, a->dirs.libexec, f);
-	/* Level A asks nobody. */
-	if (r >= 0 && a->verdict->level != 'A')
-		r = approval_desk_open(&a->dirs, a->config, a->ledger, &a->desk, f);
-	a->refusal = "approval";
-	if (r >= 0 && a->verdict->level != 'A')
-		r = approval_desk_tighten(&a->desk, a->terms.governance, a->bundle.subject->profile->name, f);
+	if (r >= 0)
+		r = open_desk(a, f);
 	if (r >= 0)
 		r = reserve(a, f);
 	if (r >= 0)

@@ -127,6 +127,7 @@ libcore_a_SOURCES = \
 	src/core/subject-map.c src/core/subject-map-env.c src/core/subject-map-mounts.c src/core/subject-map-operands.c src/core/subject-map.h \
 	src/core/subject-apart.c src/core/subject-bind.c src/core/subject-env.c src/core/subject-file.c src/core/subject-mount.c src/core/subject-protect.c src/core/subject-root.c src/core/subject-sandbox.c \
 	src/core/warden-door.c src/core/warden-door.h \
+	src/core/warden-line.c src/core/warden-line.h \
 	src/core/warden-order.c src/core/warden-order.h \
 	src/core/worktree.c src/core/worktree.h
 

@@ -11,8 +11,8 @@
 #include "core/lane.h"
 
 /*
- * What custody-hook tells custody-warden of the container that it lets pass: one JSON argument.  The descriptors below
- * are open in the new process; its environment says where things lie (core/dirs.h).
+ * What custody-hook tells custody-warden of the container that it lets pass: one JSON object, which comes with the
+ * descriptors below (core/warden-line.h).  The warden's environment says where things lie (core/dirs.h).
  */
 #define WARDEN_PIDFD 3	 /* of the container's first process */
 #define WARDEN_SESSION 4 /* RUN/sessions/ID, locked */
@@ -20,6 +20,7 @@
 #define WARDEN_WATCH \
 	6 /* inotify: custody-init was opened, by whomever; nothing is missed since the hook made it */
 #define WARDEN_DOOR 7 /* datagram socket: custody-hook brings the worktree, core/warden-door.h */
+#define WARDEN_LINE 8 /* all that it is executed with: the socket that the others come over, below itself */
 #define WARDEN_FDS 5
 #define WARDEN_ORDER_MAX 8192
 

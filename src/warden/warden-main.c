@@ -25,7 +25,7 @@
 #include "core/placement.h"
 #include "core/subject-digest.h"
 #include "core/warden-door.h"
-#include "core/warden-order.h"
+#include "core/warden-line.h"
 #include "warden/exit-reason.h"
 #include "warden/forensics.h"
 #include "warden/oom-watch.h"
@@ -402,13 +402,10 @@ static void guard_done(struct guard *g)
 	oom_watch_done(&g->oom);
 }
 
-static int run(struct guard *g, const char *order, struct fault *f)
+static int run(struct guard *g, struct fault *f)
 {
 	int r;
 
-	r = warden_order_parse(order, &g->order, f);
-	if (r < 0)
-		return r;
 	memcpy(g->claim.session, g->order.session, sizeof(g->claim.session));
 	g->claim.fd = WARDEN_CLAIM;
 	fill_run(g);
@@ -425,17 +422,72 @@ static int run(struct guard *g, const char *order, struct fault *f)
 	return tell_end(g, f);
 }
 
-int main(int argc, char **argv)
+/* Whoever holds the caller's pipes keeps the caller waiting, whoever stays in its session hears its terminal hang up. */
+static int detach(struct fault *f)
+{
+	_cleanup_close_ int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0)
+		return fault_errno(f, errno, "open '/dev/null'");
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (dup2(null, fd) < 0)
+			return fault_errno(f, errno, "standard streams");
+	if (setsid() < 0 || chdir("/") < 0)
+		return fault_errno(f, errno, "leave the caller's session");
+	return 0;
+}
+
+/* Received in one piece with nothing else open: they lie where they belong, or something is wrong with us. */
+static int require_places(const int fds[WARDEN_FDS], struct fault *f)
+{
+	for (int i = 0; i < WARDEN_FDS; i++)
+		if (fds[i] != WARDEN_PIDFD + i)
+			return fault_set(f, EPROTO, "descriptor %d came as %d", WARDEN_PIDFD + i, fds[i]);
+	return 0;
+}
+
+/*
+ * Nobody hears us.  What was not recorded is found by its claim, and must not go on.  Whoever waits for the container goes
+ * on at once, and must not find its session locked by a process that is leaving.
+ */
+static void abandon(struct guard *g, const int fds[WARDEN_FDS])
+{
+	g->claim.fd = -EBADF;
+	for (int i = 1; i < WARDEN_FDS; i++)
+		(void)fd_close(fds[i]);
+	(void)syscall(SYS_pidfd_send_signal, fds[0], SIGKILL, NULL, 0);
+}
+
+/* From the moment that there is an order the container may run. */
+static int serve(struct guard *g, struct fault *f)
+{
+	int fds[WARDEN_FDS], r;
+
+	r = warden_line_receive(WARDEN_LINE, &g->order, fds, f);
+	if (r == 0)
+		return 0;
+	if (r > 0)
+		r = require_places(fds, f);
+	(void)close(WARDEN_LINE);
+	if (r >= 0)
+		r = run(g, f);
+	if (r < 0 && !g->ended)
+		abandon(g, fds);
+	return r;
+}
+
+int main(void)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 	_cleanup_(guard_done) struct guard g = { .claim = CLAIM_NONE,
 						 .held = WARDEN_HELD_NONE,
 						 .keeper = WARDEN_KEEPER_NONE,
 						 .oom = OOM_WATCH_NONE };
+	struct stat st;
 	sigset_t none;
 	int r;
 
-	if (argc != 2) {
+	if (fstat(WARDEN_LINE, &st) < 0 || !S_ISSOCK(st.st_mode)) {
 		fprintf(stderr, "custody-warden is started by custody-hook\n");
 		return STATUS_USAGE;
 	}
@@ -446,9 +498,10 @@ int main(int argc, char **argv)
 	umask(077);
 	r = fd_sanitize(&f);
 	if (r >= 0)
-		r = run(&g, argv[1], &f);
-	/* Nobody hears us.  What was not recorded is found by its claim, and must not go on. */
-	if (r < 0 && !g.ended)
-		(void)syscall(SYS_pidfd_send_signal, WARDEN_PIDFD, SIGKILL, NULL, 0);
+		r = detach(&f);
+	if (r >= 0)
+		r = warden_line_say_ready(WARDEN_LINE, &f);
+	if (r >= 0)
+		r = serve(&g, &f);
 	return r < 0 ? STATUS_FAILED : STATUS_OK;
 }

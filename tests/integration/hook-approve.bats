@@ -518,26 +518,98 @@ told() { # KIND COUNT
 	assert_stderr_has -- --allow-prod
 }
 
-@test "CARD-3: without custody-warden nothing runs" {
+libexec() {
+	echo "${CUSTODY_LIBEXEC:-$(dirname "$(readlink -f "$CUSTODY")")/../libexec/custody}"
+}
+
+# warden_elsewhere: writes a bundle whose custody-warden is $WARDEN, a copy that may be damaged.
+warden_elsewhere() {
 	local libexec=$CUSTODY_HOME/libexec
-	cp -r "$(dirname "$(readlink -f "$CUSTODY")")/../libexec/custody" "$libexec"
-	CUSTODY_LIBEXEC=$libexec write --profile "$CUSTODY_HOME/plain.json" -- sh -c 'touch ran; echo ran'
+	mkdir "$libexec"
+	cp "$(libexec)"/custody-{capture,hook,init,warden} "$libexec"
+	CUSTODY_LIBEXEC=$libexec write "$@"
+	WARDEN=$libexec/custody-warden
+}
+
+# unwatched WORDS...: refused like anything else, and it is in the ledger why.
+unwatched() {
+	local before
+	before=$(records session.refused)
+	refused custody-warden "make install" "$@"
+	[[ $output != *ran* ]] || custody_fail "the payload was executed"
+	[ "$(records session.refused)" -eq $((before + 1)) ]
+	[ "$(last session.refused .d.refused)" = '"setup-failed"' ]
+	[[ $(last session.refused .d.why) == *custody-warden* ]]
+	[ "$(records session.start)" -eq 2 ]
+}
+
+@test "CARD-3: without custody-warden nothing runs" {
+	warden_elsewhere --profile "$CUSTODY_HOME/plain.json" -- sh -c 'echo ran'
 	both runs
-	# One that is there and cannot be executed: the container is killed.
-	echo 'no program' >"$libexec/custody-warden"
-	runtime_run_unwatched() {
-		run runtime "$1" run -b "$BUNDLE" "custody-test-blind-$1-$$" < <(:)
-		[ "$status" -ne 0 ]
-		[[ $output != *ran* ]]
-	}
-	runtime_run_unwatched crun
-	# Its story is told by the next start.
-	custody_run --profile "$CUSTODY_HOME/plain.json" -- true
-	assert_status 0
-	[ "$("$CUSTODY" ledger show --json | jq '[.records[] | select(.k == "session.end" and .d.reason == "lost")] | length')" -eq 1 ]
-	whole
-	rm "$libexec/custody-warden"
-	both refused custody-warden
+	[ "$output" = ran ]
+	cp "$WARDEN" "$CUSTODY_HOME/whole"
+	# Not even executed: the kernel does not know what it is.
+	echo 'no program' >"$WARDEN"
+	both unwatched damaged
+	# Executed, and dies of itself: nothing but headers.
+	head -c 8192 "$CUSTODY_HOME/whole" >"$WARDEN"
+	both unwatched damaged
+	# Executed, and something else.
+	printf '#!/bin/sh\nexit 0\n' >"$WARDEN"
+	both unwatched damaged
+	rm "$WARDEN"
+	both unwatched
+	cp "$CUSTODY_HOME/whole" "$WARDEN"
+	both runs
+}
+
+# The program, spoken to as custody-hook would.
+@test "CARD-3: custody-warden goes without an order, and ends what it was given with one that it cannot take" {
+	python3 - "$(libexec)/custody-warden" <<-'EOF'
+		import os, signal, socket, subprocess, sys
+
+		def start():
+		    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		    warden = subprocess.Popen([sys.argv[1]], pass_fds=[8], preexec_fn=lambda: os.dup2(theirs.fileno(), 8))
+		    theirs.close()
+		    return ours, warden
+
+		ours, warden = start()
+		assert ours.recv(10) == b"r"
+		ours.close()
+		assert warden.wait() == 0
+
+		ours, warden = start()
+		ours.close()
+		assert warden.wait() >= 0
+
+		fds = [os.open("/", os.O_RDONLY) for _ in range(4)]
+		for text, n in (b"nonsense", 4), (b"{}", 4), (b"{}", 1), (b"{}", 0):
+		    box = subprocess.Popen(["sleep", "1000"])
+		    ours, warden = start()
+		    assert ours.recv(10) == b"r"
+		    socket.send_fds(ours, [text], [os.pidfd_open(box.pid)] + fds[:n])
+		    assert box.wait() == -signal.SIGKILL
+		    assert warden.wait() > 0
+	EOF
+	run "$(libexec)/custody-warden" 8>&-
+	[ "$status" -eq 64 ]
+}
+
+@test "CARD-3: GOV-11: a grant is not lost to a damaged custody-warden" {
+	explicit
+	warden_elsewhere --profile "$CUSTODY_HOME/rw.json" -- sh script.sh
+	RUNTIME=crun
+	refused 'level B needs approval'
+	"$CUSTODY" approve "$(request)" --yes 2>/dev/null
+	cp "$WARDEN" "$CUSTODY_HOME/whole"
+	echo 'no program' >"$WARDEN"
+	both refused damaged
+	[ "$(records grant.consume)" -eq 0 ]
+	[ "$(records grant.reserve)" -eq 0 ]
+	cp "$CUSTODY_HOME/whole" "$WARDEN"
+	runs
+	[ -e ran ]
 }
 
 @test "CARD-3: the next start sweeps what a watched container left that nobody deleted" {
