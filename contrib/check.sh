@@ -298,7 +298,7 @@ else
 fi
 
 say 'integration tests'
-export STRICT BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-120}
+export STRICT BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-600}
 export CUSTODY_TEST_SEED=${CUSTODY_TEST_SEED:-1} CUSTODY_TEST_FULL=$FULL CUSTODY_SRC=$SRC CUSTODY_BUILD=$BUILD/gcc
 # The example first: tests/integration ends with the proof that nothing was left behind.
 run_bats integration --setup-suite-file tests/integration/setup_suite.bash contrib/bats/example.bats tests/integration

@@ -146,13 +146,28 @@ static void wait_a_little(void)
 	(void)nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
 }
 
-/* Whoever is still busy cleans up by itself; unless it has just done so. */
+static int lock_until(const struct audit *a, uint64_t deadline)
+{
+	while (flock(a->dir, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -errno;
+		if (clock_boot_ns() >= deadline)
+			return -EWOULDBLOCK;
+		wait_a_little();
+	}
+	return 0;
+}
+
+/*
+ * Whoever is still busy cleans up by itself: after exit.json it looks for what is left here.  Where exit.json is there
+ * already it may have looked too early; then it is leaving, and its lock goes with it.
+ */
 static int leave(struct audit *a, const struct dossier *d, struct fault *f)
 {
 	_cleanup_close_ int fd =
 		openat(a->dir, WARDEN_AUDITED, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	return has(a, WARDEN_EXIT) && flock(a->dir, LOCK_EX | LOCK_NB) == 0 ? finish(a, d, f) : 0;
+	return has(a, WARDEN_EXIT) && lock_until(a, clock_boot_ns() + WAIT_NS) == 0 ? finish(a, d, f) : 0;
 }
 
 static int close_one(struct audit *a, struct fault *f)
@@ -166,13 +181,11 @@ static int close_one(struct audit *a, struct fault *f)
 	/* Two containers may have one id, in two directories of a runtime: this one is not it. */
 	if (!str_eq(d.container, a->container) || (!has(a, WARDEN_EXIT) && is_alive(&d)))
 		return 0;
-	while (flock(a->dir, LOCK_EX | LOCK_NB) < 0) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return fault_errno(f, errno, "lock session '%s'", a->id);
-		if (clock_boot_ns() >= a->deadline)
-			return leave(a, &d, f);
-		wait_a_little();
-	}
+	r = lock_until(a, a->deadline);
+	if (r == -EWOULDBLOCK)
+		return leave(a, &d, f);
+	if (r < 0)
+		return fault_errno(f, -r, "lock session '%s'", a->id);
 	return finish(a, &d, f);
 }
 

@@ -21,6 +21,7 @@
  *				parent: of its parent as well, and that one first
  *				group: of its process group
  *				starve: no descriptor can be opened until the next point is reached
+ *				wait: until somebody has read from CUSTODY_SEAM_GATE, a FIFO, and then written to it
  *	CUSTODY_SEAM_LOG=FILE	a line is added for every point that is reached
  */
 static void note(const char *point)
@@ -64,11 +65,23 @@ static void starve(bool hungry)
 	}
 }
 
+static void wait_at(const char *gate)
+{
+	char c = '\n';
+	int fd = open(gate, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, &c, 1) != 1 || close(fd) < 0)
+		abort();
+	fd = open(gate, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, &c, 1) < 0 || close(fd) < 0)
+		abort();
+}
+
 void seam(const char *point)
 {
 	static atomic_uint reached;
 	const char *at = getenv("CUSTODY_SEAM"), *time = getenv("CUSTODY_SEAM_TIME"),
-		   *how = getenv("CUSTODY_SEAM_DO");
+		   *how = getenv("CUSTODY_SEAM_DO"), *gate = getenv("CUSTODY_SEAM_GATE");
 	uint64_t when = 1;
 
 	starve(false);
@@ -79,6 +92,8 @@ void seam(const char *point)
 		return;
 	if (how && strcmp(how, "starve") == 0)
 		starve(true);
+	else if (how && strcmp(how, "wait") == 0)
+		wait_at(gate ? gate : "");
 	else
 		die(how ? how : "die");
 }

@@ -20,7 +20,7 @@
 #include "warden/warden-state.h"
 
 #define MS UINT64_C(1000000)
-#define SETUP_MAX_MS UINT64_C(30000)
+#define SETUP_MAX_MS UINT64_C(60000)
 #define DISK_TICK_MS UINT64_C(250)
 #define LAST_WORD_MS UINT64_C(5000)
 

@@ -37,9 +37,9 @@ make_image() {
 	tar -C "$dir" -cf "$SUITE/box.tar" .
 }
 
-# until_ok CMD...: again and again until it succeeds; 20 s.
+# until_ok CMD...: again and again until it succeeds; 60 s.
 until_ok() {
-	local end=$((SECONDS + 20))
+	local end=$((SECONDS + 60))
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || { echo "never: $*" >&2; return 1; }
 		read -rt 0.05 <> <(:) || true

@@ -6,7 +6,7 @@
   expect=TEXT      wait until TEXT has been printed after what earlier steps matched
   send=TEXT        type TEXT; \\n and \\xNN are understood
 
-Prints everything the command printed; exits with its status, or 99 when a step does not come true within 20 s."""
+Prints everything the command printed; exits with its status, or 99 when a step does not come true within 60 s."""
 import fcntl, os, select, signal, struct, sys, termios, time
 
 
@@ -30,7 +30,7 @@ def main():
         os.closerange(3, 100)
         os.execvp(sys.argv[cut + 1], sys.argv[cut + 1:])
     os.close(slave)
-    seen, matched, end = b"", 0, time.monotonic() + 20
+    seen, matched, end = b"", 0, time.monotonic() + 60
     failed = None
     while True:
         while steps and not (steps[0][0] == "expect" and steps[0][1].encode() not in seen[matched:]):

@@ -287,7 +287,7 @@ hostile_directory() { # [OPTIONS]
 # ---- the disk limit ----
 
 over_the_disk_limit() { # SCRIPT [OPTIONS]: found out while it still runs
-	custody_run "${@:2}" --timeout 15s -- sh -c "$1; exec sleep 60"
+	custody_run "${@:2}" --timeout 120s -- sh -c "$1; exec sleep 600"
 	assert_status 137
 	assert_reason disk-limit
 }
@@ -335,7 +335,7 @@ over_the_disk_limit() { # SCRIPT [OPTIONS]: found out while it still runs
 
 @test "--result: a FIFO that nobody reads holds nobody" {
 	mkfifo fifo
-	run timeout 10 "$CUSTODY" run --result fifo -- true
+	run timeout 60 "$CUSTODY" run --result fifo -- true
 	[ "$status" -eq 125 ]
 	[[ $output == *FIFO* ]]
 }

@@ -264,20 +264,16 @@ same() {
 
 @test "GOV-9: a writable source that is replaced before it is mounted stops the run" {
 	[ "$(id -u)" -eq 0 ] || return 0 # a user's namespaces come with clone: nothing to hold on to
-	local pid code=0
 	mkdir -p "$CUSTODY_ROOT/etc" "$CUSTODY_HOME/vol"
 	echo '{"provenance": [{"uid": 0, "intention": "explicit"}], "governance": {"security_profile": "off"}}' \
 		>"$CUSTODY_ROOT/etc/custody.json"
-	# The process that makes the container sleeps for a second before its first mount.
-	strace -f -qq -o "$CUSTODY_HOME/strace" -e trace=unshare -e inject=unshare:delay_enter=1000000 \
-		"$CUSTODY" run -v "$CUSTODY_HOME/vol:/vol:rw" -- touch /vol/x < <(:) >"$CUSTODY_HOME/out" 2>"$CUSTODY_HOME/err" &
-	pid=$!
-	wait_until compgen -G "$CUSTODY_ROOT/run/sessions/*" >/dev/null
-	mv "$CUSTODY_HOME/vol" "$CUSTODY_HOME/old"
-	mkdir "$CUSTODY_HOME/vol"
-	wait "$pid" || code=$?
+	replace_it() {
+		mv "$CUSTODY_HOME/vol" "$CUSTODY_HOME/old"
+		mkdir "$CUSTODY_HOME/vol"
+	}
+	suite_gate creator-placed -v "$CUSTODY_HOME/vol:/vol:rw" -- touch /vol/x --- replace_it < <(:)
 	cat "$CUSTODY_HOME/err"
-	[ "$code" -eq 125 ]
+	assert_status 125
 	grep -q "'$CUSTODY_HOME/vol' was replaced" "$CUSTODY_HOME/err"
 	[ ! -e "$CUSTODY_HOME/vol/x" ]
 	[ ! -e "$CUSTODY_HOME/old/x" ]

@@ -96,7 +96,7 @@ is_gone_from_staging() {
 		[[ "$(evidence ls --json 2>/dev/null | jq -r '.evidence[] | select(.staged) | .id')" == *"$ID"* ]]
 		suite_end_deliveries
 		share_does
-		deliver --timeout 20
+		deliver --timeout 60
 		[ "$status" -eq 0 ]
 		is_delivered || custody_fail "after a hanging $operation"
 		evidence rm "$ID"
@@ -217,7 +217,7 @@ is_gone_from_staging() {
 			share_does
 			CUSTODY_SEAM=$point CUSTODY_SEAM_DO=$how run -"$([ "$who$how" = carrierdie ] && echo 1 || echo 137)" \
 				"${CUSTODY_AS[@]}" "$CUSTODY_HOME/seamed" evidence deliver
-			deliver --timeout 20
+			deliver --timeout 60
 			[ "$status" -eq 0 ]
 			is_delivered || custody_fail "killed at $point ($how)"
 			"$CUSTODY" ledger verify --json | jq -e '.completeness.verdict == "ok"'

@@ -80,7 +80,7 @@ inside" ]
 }
 
 @test "ISO-4: time, memory and size are kept with their reason" {
-	custody_run --timeout 1 -- sh -c 'echo new >new; sleep 60'
+	custody_run --timeout 3 -- sh -c 'echo new >new; sleep 60'
 	assert_status 124
 	[ "$(jq -r .exit.reason "$(taken)/metadata.json")" = timeout ]
 	[ "$(cat "$(taken)/worktree/new")" = new ]

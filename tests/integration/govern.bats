@@ -185,7 +185,9 @@ traced() {
 	setsid --wait "$CUSTODY" run --wait --status-fd 5 -- echo ask waited </dev/null >"$CUSTODY_HOME/out" 2>/dev/null 5>"$CUSTODY_HOME/events" 3>&- &
 	PID=$!
 	exec 6<"$CUSTODY_HOME/events"
-	wait_until grep -q approval.request "$SEG"
+	# It is recorded before it is filed.
+	is_filed() { [ "$("$CUSTODY" pending --json | jq '.requests | length')" = 1 ]; }
+	wait_until is_filed
 	[ ! -e "$CUSTODY_ROOT/run" ]
 	approve "$("$CUSTODY" pending --json | jq -r '.requests[0].id')"
 	wait "$PID"

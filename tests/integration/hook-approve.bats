@@ -416,8 +416,12 @@ state() { # WORD: is the container in that state?
 told() { # KIND COUNT
 	[ "$(records "$1")" -ge "$2" ]
 }
+empty() { # DIR
+	[ -z "$(ls "$1")" ]
+}
 
 @test "CARD-3: created and never started: the grant comes back; started and killed: it does not" {
+	runtime_own_init
 	level_b
 	RUNTIME=crun
 	refused 'level B needs approval'
@@ -454,7 +458,7 @@ told() { # KIND COUNT
 	[ "$(jq -r '[.reason, .signal, .code, .container] | join(" ")' "$CUSTODY_ROOT"/run/sessions/*/exit.json)" = "signaled 9 137 $id" ]
 	[ "$(last session.end '[.d.reason, .d.signal] | join(" ")')" = '"signaled 9"' ]
 	runtime crun delete --force "$id"
-	[ -z "$(ls "$CUSTODY_ROOT/run/sessions")" ]
+	wait_until empty "$CUSTODY_ROOT/run/sessions"
 	whole
 }
 
@@ -618,7 +622,7 @@ unwatched() {
 	runtime crun create -b "$BUNDLE" "custody-test-left-$$" < <(:) >>"$CUSTODY_HOME/thrown-away"
 	runtime crun start "custody-test-left-$$"
 	wait_until compgen -G "$CUSTODY_ROOT/run/sessions/*/exit.json" >/dev/null
-	wait_until test -z "$(ls "$CUSTODY_ROOT/sandbox/open")"
+	wait_until empty "$CUSTODY_ROOT/sandbox/open"
 	custody_run --profile "$CUSTODY_HOME/plain.json" -- true
 	assert_status 0
 	[ -z "$(ls "$CUSTODY_ROOT/run/sessions")" ]

@@ -129,7 +129,7 @@ line() {
 	[[ "$stderr" == *"version 2"*"mv '"* ]]
 	rm "$CUSTODY_ROOT/sandbox/version"
 	mkfifo "$CUSTODY_ROOT/sandbox/version"
-	run -125 --separate-stderr timeout 20 "$CUSTODY" run --profile "$CUSTODY_HOME/mark.json" -- touch ran
+	run -125 --separate-stderr timeout 60 "$CUSTODY" run --profile "$CUSTODY_HOME/mark.json" -- touch ran
 	nothing_ran
 }
 

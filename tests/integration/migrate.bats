@@ -125,7 +125,7 @@ snapshot() {
 	[[ "$output" == *"conflict sessions/test_s7: 'sessions/s7' would go to the same place"* ]]
 	[[ "$output" == *"conflict grants/test_g4.json: its stamp cannot be read"* ]]
 	[[ "$output" == *"left     sessions/test_fifo: it is neither a file nor a directory"* ]]
-	run -1 timeout 20 "$CUSTODY" migrate --apply
+	run -1 timeout 60 "$CUSTODY" migrate --apply
 	[ "$(cat "$TREE/sandbox/sessions/s1/own")" = mine ] && [ "$(ls "$TREE/sandbox/sessions/s1")" = own ]
 	[ "$(cat "$TREE/sessions/test_s1/deep/er/file")" = one ] && [ ! -e "$TREE/sessions/test_s1/lane" ]
 	[ -d "$TREE/sessions/test_s7" ] && [ ! -e "$TREE/sessions/test_s7/lane" ] && [ ! -e "$TREE/sandbox/sessions/s7" ]

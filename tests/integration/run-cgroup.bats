@@ -133,19 +133,25 @@ own_cgroups() {
 }
 
 @test "ISO-7: a cgroup that somebody takes for abandoned while it is made is made once more" {
-	local sweeper i
+	local pid stops=0 dir removed=' ' trace=$CUSTODY_HOME/trace
 	[ "$(id -u)" -eq 0 ] || return 0
-	# A sweep that does not look at the age, and a start that is slow between making and holding.
-	bash -c 'while :; do for d in $(cat "$0"/run/sessions/*/cgroup 2>/dev/null); do
-		[ ! -d "$d" ] || flock -xn "$d" rmdir "$d" && echo removed >>"$0/removed"; done; done' "$CUSTODY_ROOT" 2>/dev/null 3>&- &
-	sweeper=$!
-	for i in 1 2 3; do
-		run strace -qq -o "$CUSTODY_HOME/trace" -e trace=mkdir -e inject=mkdir:delay_exit=30000:when=1..8 "$CUSTODY" run -- sh -c 'exit 7'
-		[ "$status" -eq 7 ] || break
+	# It stops after each mkdir, between making and holding; a sweep that does not look at the age comes, once to each.
+	: >"$trace"
+	strace -qq -o "$trace" -e trace=mkdir -e inject=mkdir:signal=STOP:when=1..20 "$CUSTODY" run -- sh -c 'exit 7' </dev/null >"$CUSTODY_HOME/out" 2>&1 3>&- &
+	pid=$!
+	stopped_or_over() { [ "$(grep -c 'stopped by SIGSTOP' "$trace")" -gt "$stops" ] || ! kill -0 "$pid" 2>/dev/null; }
+	while wait_until stopped_or_over && kill -0 "$pid" 2>/dev/null; do
+		stops=$((stops + 1))
+		for dir in $(cat "$CUSTODY_ROOT"/run/sessions/*/cgroup 2>/dev/null); do
+			[[ -d $dir && $removed != *" $dir "* ]] || continue
+			flock -xn "$dir" rmdir "$dir"
+			removed+="$dir "
+		done
+		kill -CONT "$(cat "/proc/$pid/task/$pid/children")"
 	done
-	kill $sweeper
-	wait $sweeper || true
-	echo "$output"
+	status=0
+	wait "$pid" || status=$?
+	cat "$CUSTODY_HOME/out" "$trace"
 	[ "$status" -eq 7 ]
-	[ -s "$CUSTODY_ROOT/removed" ] # it did get in between
+	[ "$removed" != ' ' ] # it did get in between
 }

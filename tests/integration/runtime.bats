@@ -50,6 +50,9 @@ status_of() {
 ended() {
 	[ "$(status_of "$1")" = stopped ]
 }
+gone() { # PID: ended, whether or not whoever adopted it has looked
+	[ ! -e "/proc/$1/stat" ] || grep -q ') Z ' "/proc/$1/stat"
+}
 
 @test "runtime: --version and features in the shape engines parse" {
 	run "$RT" --version
@@ -348,7 +351,7 @@ rootless() {
 	run rt create -b "$B" x
 	refused 'no such file or directory'
 	mkfifo "$B/config.json"
-	run timeout 10 "$RT" --root "$ROOT" create -b "$B" x
+	run timeout 60 "$RT" --root "$ROOT" create -b "$B" x
 	refused 'not a regular file'
 	run rt create -b "$CUSTODY_HOME/nowhere" x
 	refused nowhere
@@ -432,7 +435,7 @@ rootless() {
 	[[ $output == *'not stopped: running'* ]]
 	[ -d "/proc/$pid" ]
 	rt delete --force x
-	wait_until test ! -d "/proc/$pid"
+	wait_until gone "$pid"
 }
 @test "runtime: a container that is gone: delete --force is fine, all else says so" {
 	rt delete --force x

@@ -129,16 +129,10 @@ sealed_while_running() {
 
 # between FILE CHANGE WORDS...: CHANGE befalls FILE after it was hashed and before anything was mounted.
 between() {
-	local file=$1 change=$2 pid
+	local file=$1 change=$2
 	shift 2
-	rm -rf "$CUSTODY_ROOT/run/sessions"
-	# The process that makes the container sleeps for a second before its first mount.
-	strace -f -qq -o "$CUSTODY_HOME/strace" -e trace=unshare -e inject=unshare:delay_enter=1000000 \
-		"$CUSTODY" run --profile "$PROFILE" -- "$@" <<<go >"$CUSTODY_HOME/out" 2>"$CUSTODY_HOME/err" &
-	pid=$!
-	wait_until compgen -G "$CUSTODY_ROOT/run/sessions/*" >/dev/null
-	"$change" "$file"
-	wait "$pid" || custody_fail "$* ended with $?: $(cat "$CUSTODY_HOME/err")"
+	suite_gate creator-placed --profile "$PROFILE" -- "$@" --- "$change" "$file" <<<go
+	[ "$status" -eq 0 ] || custody_fail "$* ended with $status: $(cat "$CUSTODY_HOME/err")"
 	grep -qx first "$CUSTODY_HOME/out" || custody_fail "$* after $change of $file said: $(cat "$CUSTODY_HOME/out")"
 	rm -rf ./*
 	lay_out
@@ -257,7 +251,7 @@ swap_for_ever() {
 @test "GOV-9: FIFOs, devices and directories are no operands and hang nobody" {
 	profile overlay
 	mkfifo fifo
-	custody_run --timeout 20 --profile "$PROFILE" -- stat -c %F fifo sub .
+	custody_run --timeout 60 --profile "$PROFILE" -- stat -c %F fifo sub .
 	assert_status 0
 	assert_output_has fifo
 }

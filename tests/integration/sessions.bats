@@ -501,13 +501,13 @@ forge() {
 		directory) mkdir "$SESSIONS/$bad/session.json" ;;
 		huge) head -c 2000000 /dev/zero >"$SESSIONS/$bad/session.json" ;;
 		esac
-		run --separate-stderr timeout 20 "$CUSTODY" sessions --all --json
+		run --separate-stderr timeout 60 "$CUSTODY" sessions --all --json
 		assert_status 0
 		[ "$(jq -r '.sessions[].name' <<<"$output")" = good ]
 		[ "$(jq -r '.unreadable | length' <<<"$output")" = 1 ]
 		assert_stderr_has "$bad"
 		for verb in show logs stop; do
-			run --separate-stderr timeout 20 "$CUSTODY" $verb "$bad"
+			run --separate-stderr timeout 60 "$CUSTODY" $verb "$bad"
 			assert_status 125
 		done
 	done
@@ -523,15 +523,15 @@ forge() {
 	detach -- echo text
 	wait_until has_ended "$ID"
 	rm "$SESSIONS/$ID/stdio.log"
-	run timeout 20 "$CUSTODY" logs "$ID"
+	run timeout 60 "$CUSTODY" logs "$ID"
 	assert_status 1
 	ln -s /etc/passwd "$SESSIONS/$ID/stdio.log"
-	run timeout 20 "$CUSTODY" logs "$ID"
+	run timeout 60 "$CUSTODY" logs "$ID"
 	assert_status 125
 	[[ $output != *root:* ]]
 	rm "$SESSIONS/$ID/stdio.log"
 	mkfifo "$SESSIONS/$ID/stdio.log"
-	run timeout 20 "$CUSTODY" logs -f "$ID"
+	run timeout 60 "$CUSTODY" logs -f "$ID"
 	assert_status 125
 	rm "$SESSIONS/$ID/stdio.log"
 }

@@ -53,6 +53,13 @@ runtime_trust() {
 		"$("${CUSTODY_AS[@]}" id -u)" >"$etc/custody.json"
 }
 
+# runtime_own_init: the rest of the test with a custody-init that nobody else executes.  A warden that did not see its
+# container start asks whether anybody opened that file, and then counts it as started.
+runtime_own_init() {
+	cp -r "${CUSTODY_LIBEXEC:-$(dirname "$(readlink -f "$CUSTODY")")/../libexec/custody}" "$CUSTODY_HOME/libexec"
+	export CUSTODY_LIBEXEC=$CUSTODY_HOME/libexec
+}
+
 # For jq: a bundle that may be edited, because the hook that would notice is gone.
 # shellcheck disable=SC2034 # for the tests
 RUNTIME_UNJUDGED='del(.hooks.createRuntime[]? | select(.args[1] == "approve"))'

@@ -58,16 +58,42 @@ sessions_left() {
 	done
 }
 
-# wait_until CMD...: until CMD succeeds; fails after 20 s.  For conditions that nobody announces.
+# wait_until CMD...: until CMD succeeds; fails after 60 s, which only a failure waits for.  For conditions that nobody
+# announces.
 wait_until() {
-	local end=$((SECONDS + 20))
+	local end=$((SECONDS + 60))
 	until "$@"; do
 		if [ "$SECONDS" -ge "$end" ]; then
-			echo "waited 20 s in vain for: $*" >&2
+			echo "waited 60 s in vain for: $*" >&2
 			return 1
 		fi
 		sleep 0.02
 	done
+}
+
+# suite_gate POINT WORDS... --- CMD...: CMD when `custody run WORDS` has come to POINT (tests/lib/seam-points), and only
+# then does it go on.  $status is how it ended; what it said is in $CUSTODY_HOME/out and err.
+suite_gate() {
+	local point=$1 gate=$CUSTODY_HOME/gate words=() pid in
+	shift
+	while [ "$1" != --- ]; do
+		words+=("$1")
+		shift
+	done
+	shift
+	rm -f "$gate"
+	mkfifo "$gate"
+	exec {in}<&0
+	CUSTODY_SEAM=$point CUSTODY_SEAM_DO=wait CUSTODY_SEAM_GATE=$gate \
+		"${CUSTODY_BUILD:?a finished build directory}/tests/custody-seamed" run "${words[@]}" \
+		<&"$in" >"$CUSTODY_HOME/out" 2>"$CUSTODY_HOME/err" 3>&- &
+	pid=$!
+	exec {in}<&-
+	read -r _ <"$gate"
+	"$@"
+	echo >"$gate"
+	status=0
+	wait "$pid" || status=$?
 }
 
 # sample N: N of the lines on stdin, always the same ones; all of them with CUSTODY_TEST_FULL=1.

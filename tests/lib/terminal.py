@@ -3,7 +3,7 @@
 """Runs a command on a pty and plays a person in front of it.
 
 terminal.py STEP... -- COMMAND...     steps, in order:
-	expect:TEXT     until the screen showed TEXT (fails after 20 s)
+	expect:TEXT     until the screen showed TEXT (fails after 60 s)
 	send:TEXT       types TEXT; \\xNN and \\n are understood
 	size:RxC        changes the window
 	kill:SIGNAL     sends a signal to the command
@@ -39,7 +39,7 @@ def pull(timeout):
 
 def expect(text):
     global seen
-    end, want = time.monotonic() + 20, text.encode()
+    end, want = time.monotonic() + 60, text.encode()
     while want not in shown[seen:]:
         if time.monotonic() > end or not pull(0.1):
             sys.stdout.write(shown.decode(errors="replace"))
@@ -62,7 +62,7 @@ for step in steps:
         resize(text)
     elif what == "kill":
         os.kill(pid, getattr(signal, "SIG" + text))
-status, deadline = None, time.monotonic() + 30
+status, deadline = None, time.monotonic() + 90
 while status is None:
     if time.monotonic() > deadline:
         sys.stdout.write(shown.decode(errors="replace"))
@@ -73,7 +73,7 @@ while status is None:
     status = code if done else None
 while select.select([master], [], [], 0)[0] and pull(0):
     pass
-end = time.monotonic() + 5
+end = time.monotonic() + 30
 while mode() == "raw" and time.monotonic() < end:
     time.sleep(0.02)
 sys.stdout.write(shown.decode(errors="replace").replace("\r\n", "\n"))

@@ -251,7 +251,7 @@ static void a_kick_returns_at_once_and_delivers(void)
 	peer_kick(p.state);
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 	wait.fd = fd;
-	CHECK(poll(&wait, 1, 10000) == 1 && recv(fd, room, sizeof(room), 0) > 0);
+	CHECK(poll(&wait, 1, 60000) == 1 && recv(fd, room, sizeof(room), 0) > 0);
 	/* The pusher saves its cursor after that; its lock says when it is over. */
 	CHECK(push(&p, &(struct peer_state){ 0 }));
 }
