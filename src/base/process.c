@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,4 +42,21 @@ int process_look(pid_t pid, uint64_t *ret_start)
 	if (end)
 		*end = '\0';
 	return str_to_u64(at, ret_start) < 0 ? -EIO : alive;
+}
+
+void process_adopt_signals(void)
+{
+	(void)signal(SIGCHLD, SIG_DFL);
+	(void)signal(SIGXFSZ, SIG_IGN);
+}
+
+void process_outlive_readers(void)
+{
+	(void)signal(SIGPIPE, SIG_IGN);
+}
+
+void process_return_signals(void)
+{
+	(void)signal(SIGPIPE, SIG_DFL);
+	(void)signal(SIGXFSZ, SIG_DFL);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/process.h"
 #include "base/str.h"
 #include "cli/cmd-evidence.h"
 #include "cli/cmd-ledger.h"
@@ -95,8 +96,10 @@ int evidence_cmd_prune(const struct evidence_call *c, struct fault *f)
 				    .dry_run = c->dry_run,
 				    .told = tell,
 				    .arg = c->json ? gone : NULL };
-	int r = evidence_prune(&p, f);
+	int r;
 
+	process_outlive_readers();
+	r = evidence_prune(&p, f);
 	if (r == 0)
 		r = evidence_ask_store(c, f);
 	if (r == 0) {

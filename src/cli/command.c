@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/process.h"
 #include "base/str.h"
 #include "core/exit-status.h"
 #include "core/lane.h"
@@ -77,6 +78,8 @@ int command_run(const struct command *table, int argc, char **argv, FILE *err)
 		fprintf(err, "usage: " PACKAGE_NAME " %s %s\n", c->name, c->args);
 		return STATUS_USAGE;
 	}
+	if (c->acts)
+		process_outlive_readers();
 	r = c->run(argc - 1, argv + 1, &f);
 	if (r >= 0)
 		return r;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/fault.h"
@@ -17,6 +18,7 @@ struct command {
 	const char *help;
 	int min_args, max_args;				    /* after the name; max -1: no bound */
 	int (*run)(int argc, char **argv, struct fault *f); /* argv[0] is the command's name */
+	bool acts; /* goes on when nobody reads its output any more */
 };
 
 /* Runs argv[1] from TABLE (ended by a NULL name), reports on ERR, returns the exit status. */

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/process.h"
 #include "base/str.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -44,6 +45,7 @@ static void child(char *const *argv, int input)
 
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	process_return_signals();
 	(void)setpgid(0, 0);
 	if (dup2(input, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		_exit(126);

@@ -21,9 +21,9 @@ static int fail(int argc, char **argv, struct fault *f)
 
 /* clang-format off */
 static const struct command table[] = {
-	{ "seven",   "[X]", "returns seven", 0, 1,  say_seven },
-	{ "fail",    "",    "fails",         0, -1, fail },
-	{ "version", "",    "version",       0, 0,  say_seven },
+	{ "seven",   "[X]", "returns seven", 0, 1,  say_seven, false },
+	{ "fail",    "",    "fails",         0, -1, fail, false },
+	{ "version", "",    "version",       0, 0,  say_seven, false },
 	{ 0 },
 };
 /* clang-format on */
