@@ -377,6 +377,7 @@ static int write_dossier(const struct approve *a, struct fault *f)
 		.profile = s->profile->name,
 		.profile_digest = s->profile->digest,
 		.argv = s->argv,
+		.redact = a->terms.redact,
 		.verdict = a->told,
 		.forensics = a->terms.forensics,
 		.workspace = s->profile->workspace,

@@ -146,6 +146,8 @@ static void print_people(const struct verb_call *c, const struct showing *s)
 	print_field("issue", n->issue);
 	print_field("profile", n->profile);
 	print_field("digest", n->digest);
+	print_field("container", n->container);
+	print_field("bundle", n->bundle);
 	printf("%-10s %s\n", "command", command ? command : "?");
 	print_field("worktree", n->worktree);
 	print_field("workspace", n->workspace);

@@ -97,6 +97,18 @@ static int say_over(const struct session_note *n)
 	return STATUS_NO;
 }
 
+/* Its supervisor only watches: it is the runtime's to end. */
+static int say_foreign(const struct session_note *n)
+{
+	_cleanup_free_ char *id = str_escape(n->container);
+
+	fprintf(stderr,
+		PACKAGE_NAME " stop: session '%s' is container '%s' of another runtime: end it there, for "
+			     "example with: crun kill %s KILL\n",
+		n->session, id ? id : "?", id ? id : "?");
+	return STATUS_NO;
+}
+
 static int print_end(struct verb_call *c, const char *id, struct fault *f)
 {
 	_cleanup_session_note_ struct session_note n = { 0 };
@@ -136,6 +148,8 @@ static int run(struct verb_call *c, struct fault *f)
 		return r < 0 ? r : status;
 	if (n.state != SESSION_RUNNING)
 		return say_over(&n);
+	if (n.container)
+		return say_foreign(&n);
 	pidfd = session_note_watch(&c->dirs, &n, f);
 	if (pidfd == -ESRCH) {
 		fault_done(f);

@@ -130,6 +130,10 @@ static const char *why_nothing(const struct session_note *n)
 {
 	if (!str_eq(n->workspace, "overlay"))
 		return "it did not work on a copy";
+	if (n->container)
+		return "it ran under another runtime, and what it changed was in memory; after an abnormal "
+		       "end "
+		       "its evidence has it";
 	if (!n->changed)
 		return "it changed nothing";
 	if (str_eq(n->reason, "lost"))

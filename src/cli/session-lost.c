@@ -146,22 +146,11 @@ static int take_orphan(struct session_lost *l, const char *session, const struct
 static void note(int state, const struct session_lost *l, const struct ledger_end *end)
 {
 	_cleanup_session_note_ struct session_note n = { 0 };
-	char **const texts[] = { &n.reason, &n.source, &n.evidence };
-	const char *const values[] = { end->reason, end->source, l->taken.path };
 
-	if (session_note_read(state, &n, NULL) < 0)
+	if (session_note_read(state, &n, NULL) < 0 || session_note_end(&n, end, NULL) < 0)
 		return;
-	n.state = SESSION_ENDED;
-	n.ended_us = clock_wall_us();
-	n.code = end->code;
-	n.signal = end->signal;
-	n.abnormal = end->abnormal;
 	n.changed = session_has_changes(state);
 	n.kept = n.changed && session_keep_lost(l->dirs, l->config, &n, l->run_dir, state);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		free(*texts[i]);
-		*texts[i] = values[i] ? strdup(values[i]) : NULL;
-	}
 	(void)!session_note_write(state, &n, NULL);
 }
 

@@ -52,6 +52,8 @@ struct jdoc *session_describe_note(const struct session_note *n)
 	set_text(o, "issue", n->issue);
 	set_text(o, "profile", n->profile);
 	set_text(o, "digest", n->digest);
+	set_text(o, "container", n->container);
+	set_text(o, "bundle", n->bundle);
 	argv = jdoc_set_array(o, "argv");
 	for (char **a = n->argv; a && *a; a++)
 		jdoc_append_string(argv, *a);

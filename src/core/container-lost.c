@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "core/container-evidence.h"
+#include "core/container-note.h"
 #include "core/delivery.h"
 #include "core/exit-status.h"
 #include "core/ledger-claim.h"
@@ -43,11 +44,8 @@ static int take(struct story *s, const struct ledger_end *end)
 	return r < 0 ? r : container_evidence_take(&c, &s->taken, &s->why);
 }
 
-static void tell(void *arg, const struct ledger_run *names, bool started, struct ledger_end *end)
+static void tell_evidence(struct story *s, bool started, struct ledger_end *end)
 {
-	struct story *s = arg;
-
-	(void)names;
 	/* Nothing ran: there is nothing to be evidence of. */
 	if (!started)
 		return;
@@ -58,6 +56,14 @@ static void tell(void *arg, const struct ledger_run *names, bool started, struct
 	end->evidence = s->taken.path;
 	end->evidence_digest = &s->taken.metadata;
 	end->evidence_staged = s->taken.staged;
+}
+
+static void tell(void *arg, const struct ledger_run *names, bool started, struct ledger_end *end)
+{
+	const struct story *s = arg;
+
+	tell_evidence(arg, started, end);
+	container_note_end(s->lost->dirs, names->session, end);
 }
 
 int container_lost_close(const struct container_lost *c, struct ledger *l, struct fault *f)

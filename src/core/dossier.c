@@ -75,6 +75,9 @@ static void map_dossier(struct jmap *m, struct dossier *d)
 	jmap_string(m, "profile", &d->profile);
 	map_digest(m, "profile_digest", &d->profile_digest);
 	jmap_strv(m, "argv", &d->argv);
+	/* A container may be older than this program. */
+	if (!m->reading || jdoc_get(m->d, "redact"))
+		jmap_strv(m, "redact", &d->redact);
 	map_document(m, "verdict", &d->verdict);
 	map_document(m, "forensics", &d->forensics);
 	jmap_word(m, "workspace", modes, &workspace);
@@ -191,6 +194,7 @@ void dossier_done(struct dossier *d)
 	free(d->bundle);
 	free(d->profile);
 	strv_free(d->argv);
+	strv_free(d->redact);
 	jdoc_free(d->verdict);
 	jdoc_free(d->forensics);
 	free(d->work);

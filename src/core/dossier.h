@@ -26,6 +26,7 @@ struct dossier {
 	char *profile;
 	struct digest profile_digest;
 	char **argv;
+	char **redact;			  /* flags whose values are secrets */
 	struct jdoc *verdict, *forensics; /* of policy; of the profile: NULL when it says nothing */
 	enum profile_workspace workspace;
 	char *work;  /* inside */

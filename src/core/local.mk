@@ -112,6 +112,7 @@ libcore_a_SOURCES = \
 	src/core/sandbox-prove.c \
 	src/core/sandbox-root.c src/core/sandbox-root.h \
 	src/core/session.c src/core/session.h \
+	src/core/container-note.c src/core/container-note.h \
 	src/core/session-note.c src/core/session-note.h src/core/session-note-find.c src/core/session-note-watch.c \
 	src/core/session-settle.c \
 	src/core/session-sweep.c \

@@ -27,8 +27,9 @@ const char *session_state_name(enum session_state s)
 
 void session_note_done(struct session_note *n)
 {
-	char *texts[] = { n->name,     n->agent,     n->worker, n->issue,  n->profile, n->digest,
-			  n->worktree, n->workspace, n->reason, n->source, n->evidence };
+	char *texts[] = { n->name,   n->agent,	   n->worker,  n->issue,    n->profile,
+			  n->digest, n->container, n->bundle,  n->worktree, n->workspace,
+			  n->reason, n->source,	   n->evidence };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		free(texts[i]);
@@ -47,6 +48,25 @@ int session_note_set_argv(struct session_note *n, char *const *argv, struct faul
 			break;
 		}
 		if (strv_append(&n->argv, *a) < 0)
+			return fault_errno(f, ENOMEM, "session");
+	}
+	return 0;
+}
+
+int session_note_end(struct session_note *n, const struct ledger_end *end, struct fault *f)
+{
+	char **const texts[] = { &n->reason, &n->source, &n->evidence };
+	const char *const values[] = { end->reason, end->source, end->evidence };
+
+	n->state = SESSION_ENDED;
+	n->ended_us = clock_wall_us();
+	n->code = end->code;
+	n->signal = end->signal;
+	n->abnormal = end->abnormal;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		free(*texts[i]);
+		*texts[i] = values[i] ? strdup(values[i]) : NULL;
+		if (values[i] && !*texts[i])
 			return fault_errno(f, ENOMEM, "session");
 	}
 	return 0;
@@ -137,6 +157,11 @@ static void map_names(struct jmap *m, struct session_note *n)
 	jmap_string_or_null(m, "issue", &n->issue);
 	jmap_string(m, "profile", &n->profile);
 	jmap_string_or_null(m, "digest", &n->digest);
+	/* Notes of custody's own runs are older than those of containers. */
+	if (m->reading && !jdoc_get(m->d, "container") && !jdoc_get(m->d, "bundle"))
+		return;
+	jmap_string_or_null(m, "container", &n->container);
+	jmap_string_or_null(m, "bundle", &n->bundle);
 }
 
 static int map_workspace(struct jmap *m, struct session_note *n)

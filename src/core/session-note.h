@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "core/dirs.h"
+#include "core/ledger-run.h"
 #include "core/session.h"
 
 /*
@@ -44,6 +45,8 @@ struct session_note {
 	enum lane lane;
 	char *name, *agent, *worker, *issue; /* NULL: not given */
 	char *profile, *digest;
+	char *container,
+		*bundle; /* another runtime's id and where it came from; NULL: a run of custody's own */
 	char **argv;	 /* redacted as in the ledger */
 	bool argv_cut;	 /* there was more of it */
 	char *worktree;	 /* host path; NULL: none */
@@ -74,6 +77,8 @@ struct session_note {
 	bool settled; /* the file's mode, not in it: read-only */
 };
 
+/* As END says it, and that it has ended now; the rest stays. */
+int session_note_end(struct session_note *n, const struct ledger_end *end, struct fault *f) _must_check_;
 /* The command, cut; after redaction. */
 int session_note_set_argv(struct session_note *n, char *const *argv, struct fault *f) _must_check_;
 void session_note_done(struct session_note *n);

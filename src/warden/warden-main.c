@@ -18,6 +18,7 @@
 #include "core/approval-desk.h"
 #include "core/config.h"
 #include "core/container-evidence.h"
+#include "core/container-note.h"
 #include "core/delivery.h"
 #include "core/exit-status.h"
 #include "core/grant.h"
@@ -179,6 +180,13 @@ static void note_start(struct guard *g)
 		kill_container(g);
 	else if (!g->ended)
 		oom_watch_open(&g->oom, g->order.pid, false);
+	if (r >= 0)
+		(void)!container_note_begin(&(struct container_begin){ .dirs = &g->dirs,
+								       .config = g->config,
+								       .session = g->order.session,
+								       .dir = WARDEN_SESSION,
+								       .started_us = g->began_us },
+					    NULL);
 }
 
 static void look(struct guard *g)
@@ -360,6 +368,7 @@ static int tell_end(struct guard *g, struct fault *f)
 		end.evidence_digest = &taken.metadata;
 		end.evidence_staged = taken.staged;
 	}
+	container_note_end(&g->dirs, g->order.session, &end);
 	if (!g->started && !g->unheld && g->order.reserved)
 		r = grant_release(&g->desk.desk, g->order.session, end.reason, f);
 	if (r >= 0)

@@ -101,6 +101,15 @@ sound() {
 	[ "$name" = "$(last session.end .session)" ]
 	[ "$(custody ledger show --json | jq -c --arg s "$name" '[.records[] | select(.session == $s and (.k | startswith("session."))) | .k]')" = \
 		'["session.intent","session.start","session.end"]' ]
+	noted "$name"
+}
+
+# noted SESSION: its note says what the record says, and is closed.
+noted() {
+	local file=$CUSTODY_ROOT/sandbox/sessions/$1/session.json
+	[ "$(jq -c '[.state, .exit.reason, .exit.code, .exit.source, .evidence]' "$file")" = \
+		"$(custody ledger show --json | jq -c --arg s "$1" '.records[] | select(.session == $s and .k == "session.end") | ["ended", .d.reason, .d.code, .d.source, .d.evidence]')" ] || custody_fail "the note says something else: $(cat "$file")"
+	[ "$(stat -c %a "$file")" = 400 ]
 }
 
 runs() { # STATUS
@@ -249,6 +258,61 @@ exec_in() { # ID CMD...: without the runtime's exec, which a user may not have
 new" ]
 	}
 	both killed
+}
+
+@test "CARD-5: a container is among the sessions: with its bundle while it runs, with its end and evidence afterwards, and no secret" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	STARTS=0
+	write sh -c 'echo new >new; exec sleep 1000' sh --password hunter2
+	listed() {
+		local id=custody-test-listed-$RUNTIME-$$ session
+		runtime "$RUNTIME" create -b "$BUNDLE" "$id" < <(:) >>"$CUSTODY_HOME/thrown-away"
+		[ "$(custody sessions --json | jq '.sessions | length')" = 0 ]
+		runtime "$RUNTIME" start "$id"
+		wait_until is_listed "$id"
+		[ "$(custody sessions --json | jq -r '.sessions[] | [.state, .name, .container, .bundle, .worktree, .workspace, .exit] | map(tostring) | join(" ")')" = \
+			"running $id $id $BUNDLE $(pwd -P) overlay null" ]
+		session=$(custody show "$id" --json | jq -r .session.session)
+		[ "$(custody show "$session" --json | jq -c .session.argv[-2:])" = '["--password","[redacted]"]' ]
+		custody show "$id" | grep -q "^bundle .*$BUNDLE"
+		# Its warden only watches.
+		run --separate-stderr custody stop "$id"
+		[ "$status" -eq 1 ]
+		assert_stderr_has 'another runtime'
+		runtime "$RUNTIME" kill "$id" KILL
+		wait_until told session.end "$((STARTS += 1))"
+		runtime "$RUNTIME" delete "$id"
+		clean
+		sound
+		[ "$(custody sessions --json | jq '.sessions | length')" = 0 ]
+		[ "$(custody sessions --all --json | jq -r --arg s "$session" '.sessions[] | select(.session == $s) | [.state, .exit.reason, .evidence] | join(" ")')" = "ended signaled $(taken)" ]
+		run --separate-stderr custody diff "$session"
+		[ "$status" -eq 1 ]
+		assert_stderr_has 'ran under another runtime'
+	}
+	both listed
+}
+is_listed() { # CONTAINER
+	[ "$(custody sessions --json | jq --arg c "$1" '[.sessions[] | select(.container == $c)] | length')" = 1 ]
+}
+
+@test "CARD-5: a container that never started is no session; one that ended well has a note and no evidence" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	write true
+	unstarted() {
+		local id=custody-test-unstarted-$RUNTIME-$$ before
+		before=$(custody sessions --all --json | jq '.sessions | length')
+		runtime "$RUNTIME" create -b "$BUNDLE" "$id" < <(:) >>"$CUSTODY_HOME/thrown-away"
+		runtime "$RUNTIME" delete --force "$id"
+		runtime_settle
+		clean
+		[ "$(custody sessions --all --json | jq '.sessions | length')" = "$before" ]
+		runs 0
+		noted "$(last session.end .session)"
+		[ "$(last session.end '[.d.reason, .d.code, .d.evidence] | map(tostring) | join(" ")')" = 'exited 0 null' ]
+		[ "$(custody sessions --all --json | jq '.sessions | length')" = $((before + 1)) ]
+	}
+	both unstarted
 }
 
 @test "CARD-3: CARD-5: a running container that is deleted by force leaves evidence" {

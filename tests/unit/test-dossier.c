@@ -16,6 +16,7 @@ static char *text(const char *t)
 static bool make(int dirfd, struct fault *f)
 {
 	char *argv[] = { text("sh"), text("-c"), text("exit 3\n"), NULL };
+	char *redact[] = { text("--pass-phrase"), NULL };
 	char *hide[] = { text("keys/\xc3\xa4"), NULL };
 	_cleanup_jdoc_ struct jdoc *verdict = jdoc_new_object();
 	const struct dossier d = {
@@ -27,6 +28,7 @@ static bool make(int dirfd, struct fault *f)
 		.profile = text("plain"),
 		.profile_digest = { { 4 } },
 		.argv = argv,
+		.redact = redact,
 		.verdict = verdict,
 		.workspace = PROFILE_WORKSPACE_RW,
 		.work = text("/work"),
@@ -54,6 +56,7 @@ static void what_was_written_comes_back(void)
 	CHECK(d.pid == 4711 && d.start == UINT64_C(123456789012) && d.digest.bytes[2] == 3);
 	CHECK(strcmp(d.profile, "plain") == 0 && d.profile_digest.bytes[0] == 4);
 	CHECK(strv_len(d.argv) == 3 && strcmp(d.argv[2], "exit 3\n") == 0);
+	CHECK(strv_len(d.redact) == 1 && strcmp(d.redact[0], "--pass-phrase") == 0);
 	CHECK(strcmp(jdoc_get_string(d.verdict, "level"), "A") == 0 && d.forensics == NULL);
 	CHECK(d.workspace == PROFILE_WORKSPACE_RW && strcmp(d.work, "/work") == 0);
 	CHECK(strv_len(d.hide) == 1 && strcmp(d.hide[0], "keys/\xc3\xa4") == 0);

@@ -212,6 +212,50 @@ static void only_a_whole_note_of_ours_is_read(void)
 	CHECK(session_remove(&s, NULL) == 0);
 }
 
+static void of_a_container_it_tells_bundle_and_id(void)
+{
+	_cleanup_dirs_ struct dirs d = { 0 };
+	_cleanup_session_ struct session s = NO_SESSION;
+	_cleanup_session_note_ struct session_note got = { 0 }, old = { 0 };
+	_cleanup_free_ char *path = NULL, *text = NULL;
+	_cleanup_close_ int fd = -EBADF;
+	struct session_note n = example(ID_A);
+	const char *const keys[] = { "\"bundle\":\"/srv/b\",", "\"container\":\"c-1\"," };
+	size_t len;
+
+	clean();
+	n.container = (char *)"c-1";
+	n.bundle = (char *)"/srv/b";
+	CHECK(load(&d) == 0 && open_noted(&d, &n, &s) == 0 && read_back(&d, ID_A, &got, NULL) == 0);
+	CHECK(str_eq(got.container, "c-1") && str_eq(got.bundle, "/srv/b"));
+	/* One of the two is a note that lost a key; without both it was written before there were any. */
+	path = path_of(&d, ID_A, SESSION_NOTE);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK(fd_read_all(fd, SESSION_NOTE_MAX, &text, &len, NULL) == 0);
+	for (size_t i = 0; i < 2; i++) {
+		char *at = strstr(text, keys[i]);
+
+		CHECK(at);
+		memset(at, ' ', strlen(keys[i]));
+		CHECK(put(path, text) && read_back(&d, ID_A, &old, NULL) == (i == 0 ? -EINVAL : 0));
+	}
+	CHECK(str_eq(old.session, ID_A) && !old.container && !old.bundle);
+	CHECK(session_remove(&s, NULL) == 0);
+}
+
+static void an_end_replaces_what_was_told_before(void)
+{
+	_cleanup_session_note_ struct session_note n = { .state = SESSION_RUNNING };
+	const struct ledger_end
+		first = { .reason = "exited", .source = "pidfd", .evidence = "/e", .code = 3 },
+		second = { .reason = "lost", .source = "keeper", .code = 125, .abnormal = true };
+
+	CHECK(session_note_end(&n, &first, NULL) == 0 && n.state == SESSION_ENDED && n.ended_us);
+	CHECK(str_eq(n.reason, "exited") && str_eq(n.evidence, "/e") && n.code == 3 && !n.abnormal);
+	CHECK(session_note_end(&n, &second, NULL) == 0);
+	CHECK(str_eq(n.reason, "lost") && str_eq(n.source, "keeper") && !n.evidence && n.abnormal);
+}
+
 static void bad_notes_hide_nobody_else(void)
 {
 	_cleanup_dirs_ struct dirs d = { 0 };
@@ -541,6 +585,7 @@ static void end(void)
 
 TAP_MAIN(T(start), T(what_is_written_is_read), T(long_commands_are_cut),
 	 T(what_could_not_be_read_is_not_written), T(only_a_whole_note_of_ours_is_read),
+	 T(of_a_container_it_tells_bundle_and_id), T(an_end_replaces_what_was_told_before),
 	 T(bad_notes_hide_nobody_else), T(the_living_are_told_from_the_dead), T(find_wants_exactly_one),
 	 T(a_name_given_twice_is_that_of_the_living), T(lane_6_the_other_lane_is_not_shown),
 	 T(a_note_of_another_session_is_refused), T(the_end_leaves_the_note_and_the_log),
