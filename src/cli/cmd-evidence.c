@@ -39,9 +39,12 @@ static void print_help(FILE *out)
 	fprintf(out, "\nAll take --lane LANE.  ID: a session's name, or how it begins.\n");
 }
 
-static int usage(const struct verb *v)
+static int usage(const struct verb *v, const char *what, const char *word)
 {
-	fprintf(stderr, PACKAGE_NAME " evidence: usage: custody evidence %s %s\n", v->name, v->args);
+	_cleanup_free_ char *shown = str_escape(word);
+
+	fprintf(stderr, PACKAGE_NAME " evidence: %s%s; usage: custody evidence %s %s\n", what,
+		shown ? shown : "", v->name, v->args);
 	return STATUS_USAGE;
 }
 
@@ -64,8 +67,10 @@ static int take_option(struct evidence_call *c, const struct verb *v, int argc, 
 			     : strcmp(name, "--tree") == 0    ? &c->tree
 							      : NULL;
 
-	if (!accepts(v, name) || (value && *i + 1 >= argc))
-		return usage(v);
+	if (!accepts(v, name))
+		return usage(v, "no option ", name);
+	if (value && *i + 1 >= argc)
+		return usage(v, "no value behind ", name);
 	if (value)
 		*value = argv[++*i];
 	c->json |= strcmp(name, "--json") == 0;
@@ -85,10 +90,10 @@ static int take_words(struct evidence_call *c, const struct verb *v, int argc, c
 		} else if (c->n_words < v->max_words) {
 			c->words[c->n_words++] = argv[i];
 		} else {
-			return usage(v);
+			return usage(v, "too much: ", argv[i]);
 		}
 	}
-	return c->n_words < v->min_words ? usage(v) : 0;
+	return c->n_words < v->min_words ? usage(v, "not enough is said", "") : 0;
 }
 
 static int open_lane(struct evidence_call *c, struct fault *f)
@@ -146,15 +151,17 @@ int cmd_evidence(int argc, char **argv, struct fault *f)
 	const struct verb *v = verbs;
 	int r;
 
-	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
 		print_help(stdout);
 		return STATUS_OK;
 	}
 	while (v->name && (argc < 2 || strcmp(v->name, argv[1]) != 0))
 		v++;
 	if (!v->name) {
-		fprintf(stderr, PACKAGE_NAME " evidence: no such verb; these are there:\n");
-		print_help(stderr);
+		_cleanup_free_ char *shown = str_escape(argv[1]);
+
+		fprintf(stderr, PACKAGE_NAME " evidence: no verb '%s'; 'custody help evidence' lists them\n",
+			shown ? shown : "?");
 		return STATUS_USAGE;
 	}
 	r = take_words(&c, v, argc - 2, argv + 2);

@@ -234,13 +234,15 @@ int cmd_ledger(int argc, char **argv, struct fault *f)
 	const struct verb *v = argc > 1 ? find(argv[1]) : NULL;
 	int r;
 
-	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
 		print_help(stdout);
 		return STATUS_OK;
 	}
 	if (!v) {
-		fprintf(stderr, PACKAGE_NAME " ledger: no such verb; these are there:\n");
-		print_help(stderr);
+		_cleanup_free_ char *shown = str_escape(argv[1]);
+
+		fprintf(stderr, PACKAGE_NAME " ledger: no verb '%s'; 'custody help ledger' lists them\n",
+			shown ? shown : "?");
 		return STATUS_USAGE;
 	}
 	r = take_words(&c, v, argc - 2, argv + 2);

@@ -47,7 +47,9 @@ int profile_place_init(struct profile_place *p, struct fault *f)
 		return r;
 	p->cwd = getcwd(NULL, 0);
 	if (!p->cwd)
-		return fault_errno(f, errno, "the current directory is the worktree, and it cannot be found");
+		return fault_errno(
+			f, errno,
+			"the current directory is the worktree, and it is gone: cd to one that is there");
 	p->trust = path_join(p->dirs.config, "trust.json");
 	if (!p->trust)
 		return fault_errno(f, ENOMEM, "profile");
@@ -188,9 +190,10 @@ int cmd_profile(int argc, char **argv, struct fault *f)
 	}
 	v = argc >= 2 ? find(argv[1]) : NULL;
 	if (!v) {
-		if (argc >= 2)
-			fprintf(stderr, "custody profile: no sub-command '%s'; there are:\n", argv[1]);
-		print_help(stderr);
+		_cleanup_free_ char *shown = argc >= 2 ? str_escape(argv[1]) : NULL;
+
+		fprintf(stderr, PACKAGE_NAME " profile: no verb '%s'; 'custody help profile' lists them\n",
+			shown ? shown : "");
 		return STATUS_USAGE;
 	}
 	r = take_options(v, argc - 2, argv + 2, &c);

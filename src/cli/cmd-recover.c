@@ -4,20 +4,20 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/delivery-tell.h"
-#include "cli/docket.h"
 #include "cli/session-recover.h"
+#include "cli/verb.h"
 #include "core/evidence-prune.h"
 #include "core/exit-status.h"
 
 #define SILENCE_MS 10000
 
 /* What whoever removed evidence did not get to its end with. */
-static int recover_store(const struct docket *d, struct fault *f)
+static int recover_store(const struct verb_call *c, struct fault *f)
 {
 	_cleanup_delivery_place_ struct delivery_place p = { 0 };
 	int r;
 
-	r = delivery_place(&d->dirs, d->config, &p, f);
+	r = delivery_place(&c->dirs, c->config, &p, f);
 	if (r == 0)
 		r = evidence_sweep(p.staging, f);
 	/* Who delivers to a share also sweeps there. */
@@ -25,13 +25,13 @@ static int recover_store(const struct docket *d, struct fault *f)
 }
 
 /* What waits is no failure: the reason is told, and the next start tries again. */
-static int deliver(const struct docket *d, struct fault *f)
+static int deliver(const struct verb_call *c, struct fault *f)
 {
 	_cleanup_delivery_report_ struct delivery_report report = { 0 };
 	int r;
 
-	r = delivery_run(&(struct delivery_job){ .dirs = &d->dirs,
-						 .config = d->config,
+	r = delivery_run(&(struct delivery_job){ .dirs = &c->dirs,
+						 .config = c->config,
 						 .silence_ms = SILENCE_MS,
 						 .wait_ms = SILENCE_MS },
 			 &report, f);
@@ -42,50 +42,38 @@ static int deliver(const struct docket *d, struct fault *f)
 	return STATUS_OK;
 }
 
-static int recover(const struct run_options *o, struct fault *f)
+static int recover(struct verb_call *c, struct fault *f)
 {
-	_cleanup_docket_ struct docket d = { 0 };
 	_cleanup_session_record_ struct session_record record = SESSION_RECORD_NONE;
 	char id[SESSION_ID_SIZE];
 	int n, r;
 
-	r = docket_place(o, &d, f);
-	if (r == 0)
-		r = clock_session_id(id, f);
+	r = clock_session_id(id, f);
 	if (r < 0)
 		return r;
-	record.state = d.dirs.state;
-	record.dirs = &d.dirs;
-	record.config = d.config;
+	record.state = c->dirs.state;
+	record.dirs = &c->dirs;
+	record.config = c->config;
 	record.run =
-		(struct ledger_run){ .action = "recover", .session = id, .lane = lane_name(d.dirs.lane) };
+		(struct ledger_run){ .action = "recover", .session = id, .lane = lane_name(c->dirs.lane) };
 	r = session_record_open(&record, f);
 	if (r < 0)
 		return r;
-	r = session_record_sweep(&record, &d.dirs, f);
+	r = session_record_sweep(&record, &c->dirs, f);
 	/* Whatever it was: the others are put right. */
-	n = session_recover_dead(&record, &d.dirs, r < 0 ? NULL : f);
+	n = session_recover_dead(&record, &c->dirs, r < 0 ? NULL : f);
 	if (r == 0)
-		r = recover_store(&d, n < 0 ? NULL : f);
+		r = recover_store(c, n < 0 ? NULL : f);
 	if (r < 0 || n < 0)
 		return r < 0 ? r : n;
 	printf("%d session%s recovered\n", n, n == 1 ? "" : "s");
-	return deliver(&d, f);
+	return deliver(c, f);
 }
 
 /* What every start does by itself, for whoever does not want to wait for the next one. */
 int cmd_recover(int argc, char **argv, struct fault *f)
 {
-	_cleanup_options_ struct run_options o;
-	int r;
+	static const struct verb verb = { "recover", "[--lane LANE]", " --lane ", 0, 0, recover };
 
-	options_init(&o);
-	r = options_parse(&o, argc, argv, f);
-	if (r < 0)
-		return r;
-	if (o.argv) {
-		fprintf(stderr, PACKAGE_NAME " recover: usage: custody recover [--lane LANE]\n");
-		return STATUS_USAGE;
-	}
-	return recover(&o, f);
+	return verb_run(&verb, argc - 1, argv + 1, f);
 }

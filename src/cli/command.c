@@ -12,7 +12,8 @@ void command_print_help(const struct command *table, FILE *out)
 {
 	fprintf(out, "usage: " PACKAGE_NAME " COMMAND [ARGUMENTS]\n\n");
 	for (const struct command *c = table; c->name; c++)
-		fprintf(out, "  %-8s %-32s %s\n", c->name, c->args, c->help);
+		fprintf(out, "  %-9s %s\n", c->name, c->help);
+	fprintf(out, "\n'" PACKAGE_NAME " help COMMAND' has its arguments.\n");
 }
 
 static const struct command *find(const struct command *table, const char *name)
@@ -23,10 +24,15 @@ static const struct command *find(const struct command *table, const char *name)
 	return NULL;
 }
 
+static bool asks_for_help(const char *word)
+{
+	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 /* The spellings that people try before they know that help and version are commands. */
 static const char *canonical(const char *word)
 {
-	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+	if (asks_for_help(word))
 		return "help";
 	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
 		return "version";
@@ -59,6 +65,20 @@ static int refuse(const struct command *table, const char *name, FILE *err)
 	return STATUS_USAGE;
 }
 
+int command_help(const struct command *table, const char *name, FILE *out, FILE *err)
+{
+	const struct command *c = find(table, name);
+	char help[] = "--help";
+
+	if (!c)
+		return refuse(table, name, err);
+	if (c->own_help)
+		return c->run(2, (char *[]){ (char *)c->name, help, NULL }, NULL);
+	fprintf(out, "usage: " PACKAGE_NAME " %s%s%s\n\n%s\n", c->name, *c->args ? " " : "", c->args,
+		c->help);
+	return STATUS_OK;
+}
+
 int command_run(const struct command *table, int argc, char **argv, FILE *err)
 {
 	_cleanup_fault_ struct fault f = { 0 };
@@ -74,8 +94,10 @@ int command_run(const struct command *table, int argc, char **argv, FILE *err)
 	c = find(table, canonical(argv[1]));
 	if (!c)
 		return refuse(table, argv[1], err);
+	if (n > 0 && !c->own_help && asks_for_help(argv[2]))
+		return command_help(table, c->name, stdout, err);
 	if (n < c->min_args || (c->max_args >= 0 && n > c->max_args)) {
-		fprintf(err, "usage: " PACKAGE_NAME " %s %s\n", c->name, c->args);
+		fprintf(err, "usage: " PACKAGE_NAME " %s%s%s\n", c->name, *c->args ? " " : "", c->args);
 		return STATUS_USAGE;
 	}
 	if (c->acts)

@@ -18,12 +18,15 @@ struct command {
 	const char *help;
 	int min_args, max_args;				    /* after the name; max -1: no bound */
 	int (*run)(int argc, char **argv, struct fault *f); /* argv[0] is the command's name */
-	bool acts; /* goes on when nobody reads its output any more */
+	bool acts;     /* goes on when nobody reads its output any more */
+	bool own_help; /* has more to say to --help than this table */
 };
 
 /* Runs argv[1] from TABLE (ended by a NULL name), reports on ERR, returns the exit status. */
 int command_run(const struct command *table, int argc, char **argv, FILE *err) _must_check_;
 void command_print_help(const struct command *table, FILE *out);
+/* What `custody help NAME` and `custody NAME --help` print.  Returns the exit status. */
+int command_help(const struct command *table, const char *name, FILE *out, FILE *err) _must_check_;
 
 int cmd_run(int argc, char **argv, struct fault *f);
 int cmd_reset(int argc, char **argv, struct fault *f);

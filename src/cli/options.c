@@ -167,6 +167,15 @@ static int parse_fd(const char *text, int *ret)
 	return 0;
 }
 
+static const char *kind_text(enum kind kind)
+{
+	if (kind == KIND_SIZE)
+		return "size: 512M, 2G, or bytes";
+	if (kind == KIND_CPUS)
+		return "number of processors: 2, 0.5, or 0 for no limit";
+	return kind == KIND_TIME || kind == KIND_WAIT ? "time: 90s, 30m, 2h, or seconds" : "number";
+}
+
 static int set_value(struct run_options *o, const struct option *e, const char *value, struct fault *f)
 {
 	char *base = (char *)o;
@@ -212,7 +221,7 @@ static int set_value(struct run_options *o, const struct option *e, const char *
 	if (r == -ENOMEM)
 		return fault_errno(f, ENOMEM, "--%s", e->name);
 	if (r < 0)
-		return fault_set(f, EINVAL, "--%s: '%s' is not a %s", e->name, value, e->arg);
+		return fault_set(f, EINVAL, "--%s: '%s' is no %s", e->name, value, kind_text(e->kind));
 	if (e->set_at)
 		*(bool *)(base + e->set_at) = true;
 	return 0;
@@ -291,6 +300,11 @@ int options_parse(struct run_options *o, int argc, char **argv, struct fault *f)
 	if (o->detach && o->terminal)
 		return fault_set(f, EINVAL,
 				 "-d and -t contradict each other: who detaches leaves no terminal behind");
+	for (char **name = o->provenance; name && *name; name++)
+		if (!str_eq(*name, "tool_output") && !str_eq(*name, "web_content") &&
+		    !str_eq(*name, "unknown"))
+			return fault_set(f, EINVAL,
+					 "--provenance '%s': say tool_output, web_content or unknown", *name);
 	o->argv = i < argc ? argv + i : NULL;
 	return 0;
 }

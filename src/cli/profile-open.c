@@ -20,7 +20,9 @@ int profile_open(const struct dirs *d, const char *name, const char *session, st
 	if (!trust)
 		return fault_errno(f, ENOMEM, "profile '%s'", name);
 	if (!getcwd(cwd, sizeof(cwd)))
-		return fault_errno(f, errno, "the current directory is the worktree, and it cannot be found");
+		return fault_errno(
+			f, errno,
+			"the current directory is the worktree, and it is gone: cd to one that is there");
 	if (d->profiles_user)
 		dirs[n++] = d->profiles_user;
 	dirs[n] = d->profiles_shipped;

@@ -37,9 +37,12 @@ static void review_done(struct review_call *r)
 }
 #define _cleanup_review_ _cleanup_(review_done)
 
-static int usage(const struct review_verb *v)
+static int usage(const struct review_verb *v, const char *what, const char *word)
 {
-	fprintf(stderr, PACKAGE_NAME " %s: usage: custody %s %s\n", v->name, v->name, v->args);
+	_cleanup_free_ char *shown = str_escape(word);
+
+	fprintf(stderr, PACKAGE_NAME " %s: %s%s; usage: custody %s %s\n", v->name, what, shown ? shown : "",
+		v->name, v->args);
 	return STATUS_USAGE;
 }
 
@@ -55,11 +58,15 @@ static int take_option(struct review_call *r, const struct review_verb *v, int a
 {
 	const char *name = argv[*i];
 
+	if (str_starts(name, "--lane=")) {
+		r->lane = name + strlen("--lane=");
+		return 0;
+	}
 	if (!accepts(v, name))
-		return usage(v);
+		return usage(v, "no option ", name);
 	if (strcmp(name, "--lane") == 0) {
 		if (*i + 1 >= argc)
-			return usage(v);
+			return usage(v, "no lane behind ", name);
 		r->lane = argv[++*i];
 	}
 	r->stat |= strcmp(name, "--stat") == 0;
@@ -88,10 +95,12 @@ static int take_words(struct review_call *r, const struct review_verb *v, int ar
 			if (strv_append(&r->paths, argv[i]) < 0)
 				return fault_errno(f, ENOMEM, "paths");
 		} else {
-			return usage(v);
+			return usage(v, "one session at a time, not also ", argv[i]);
 		}
 	}
-	return r->word && !(r->stat && r->json) ? 0 : usage(v);
+	if (!r->word)
+		return usage(v, "no session is named", "");
+	return r->stat && r->json ? usage(v, "--stat and --json exclude each other", "") : 0;
 }
 
 static int say_no(const struct review_verb *v, const char *fmt, ...) _printf_(2, 3);
@@ -115,7 +124,8 @@ static int find(struct review_call *r, const struct review_verb *v, struct fault
 	int e = session_note_find(&r->dirs, r->word, &r->note, f);
 
 	if (e == -ENOENT || e == -ENOTUNIQ)
-		return say_no(v, "%s", fault_text(f));
+		return say_no(v, "%s (lane '%s'; 'custody sessions --all' lists them)", fault_text(f),
+			      lane_name(r->dirs.lane));
 	if (e < 0)
 		return e;
 	if (r->note.state == SESSION_RUNNING)

@@ -108,6 +108,10 @@ int session_run_load(struct session_run *r, const struct run_options *o, const c
 	if (e < 0)
 		return e;
 	*ret_refused = REFUSED_UNSUPPORTED;
+	/* A shell on a pty of which nobody sits at the other end waits for ever. */
+	if (o->interactive && !o->dry_run && !isatty(o->stdio[STDIN_FILENO]))
+		return fault_set(f, ENOTTY,
+				 "stdin is no terminal to type at; for a script: custody run -- sh FILE");
 	if (!d->profile->process_init)
 		return fault_set(f, ENOTSUP,
 				 "profile '%s': process.init is false, but 'custody run' proves the layers "

@@ -197,6 +197,26 @@ int evidence_list(const char *store, enum lane lane, struct evidence_list *ret, 
 	return 0;
 }
 
+/* What cannot say which lane it is of is nobody's; who asks for it by its name is told that it is there. */
+static int refuse_none(int fd, const char *store, const char *name, struct fault *f)
+{
+	_cleanup_close_ int dir = -EBADF;
+	_cleanup_jdoc_ struct jdoc *metadata = NULL;
+
+	if (fd >= 0 && evidence_is_name(name) && !strchr(name, '/'))
+		dir = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir >= 0)
+		metadata = evidence_read_metadata(dir);
+	if (f)
+		fault_done(f);
+	if (dir >= 0 && !metadata)
+		return fault_set(f, EBADMSG,
+				 "the " EVIDENCE_METADATA
+				 " of evidence '%s' was changed or is damaged: look at '%s/%s' by hand",
+				 name, store, name);
+	return fault_set(f, ENOENT, "no evidence '%s' in this lane: custody evidence ls", name);
+}
+
 int evidence_open(const char *store, enum lane lane, const char *name, char **ret_name, struct fault *f)
 {
 	_cleanup_evidence_ struct evidence_list l = { 0 };
@@ -218,14 +238,13 @@ int evidence_open(const char *store, enum lane lane, const char *name, char **re
 			break;
 		}
 	}
-	if (hits != 1)
-		return fault_set(f, hits ? EEXIST : ENOENT,
-				 hits ? "'%s' is the beginning of several: custody evidence ls"
-				      : "no evidence '%s' in this lane: custody evidence ls",
-				 name);
+	if (hits > 1)
+		return fault_set(f, EEXIST, "'%s' is the beginning of several: custody evidence ls", name);
 	fd = open_store(store, f);
-	if (fd < 0)
+	if (fd < 0 && hits)
 		return fd;
+	if (!hits)
+		return refuse_none(fd, store, name, f);
 	dir = openat(fd, found, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)
 		return fault_errno(f, errno, "open evidence '%s'", found);

@@ -104,8 +104,11 @@ static int require_found(const struct changes *c, const struct review_ask *ask, 
 		for (size_t i = 0; i < c->n && !found; i++)
 			found = review_is_below(c->items[i].path, ask->paths[k]);
 		if (!found)
-			return fault_set(f, ENOENT, "'%s': the session changed nothing there",
-					 *ask->paths[k] ? ask->paths[k] : ".");
+			return fault_set(
+				f, ENOENT,
+				"'%s': the session changed nothing there ('custody diff SESSION --stat' "
+				"lists what it changed)",
+				*ask->paths[k] ? ask->paths[k] : ".");
 	}
 	return 0;
 }

@@ -59,6 +59,23 @@ static void say_exited(const struct warden *w)
 	say(w, o);
 }
 
+/* People try host programs, lines for a shell and files without a mode. */
+static const char *what_helps(const char *command, int err)
+{
+	if (err == ENOENT && strpbrk(command, " ;|&"))
+		return "; a line for the shell is: custody run -- sh -c 'LINE'";
+	if (err == ENOENT && strchr(command, '/'))
+		return ", or its interpreter is not there; -v shows more of the host";
+	if (err == ENOENT)
+		return " in the PATH inside; -v shows more of the host";
+	if (err == EACCES)
+		return "; it must be a file with mode +x, or be given to its interpreter: custody run -- sh "
+		       "FILE";
+	if (err == ENOEXEC)
+		return "; it begins with no #! line: custody run -- sh FILE";
+	return "";
+}
+
 static char *describe(const struct warden *w)
 {
 	const char *command = w->job->subject->argv[0];
@@ -98,8 +115,8 @@ static char *describe(const struct warden *w)
 		break;
 	case EXIT_REASON_EXITED:
 		if (w->facts.exec_failed)
-			n = asprintf(&text, "cannot execute '%s' inside: %s", command,
-				     strerror(w->facts.exec_errno));
+			n = asprintf(&text, "cannot execute '%s' inside: %s%s", command,
+				     strerror(w->facts.exec_errno), what_helps(command, w->facts.exec_errno));
 		else if (w->ret->output_error)
 			n = asprintf(&text, "its output could not be written, some of it is lost: %s",
 				     strerror(w->ret->output_error));

@@ -429,7 +429,8 @@ same() {
 	check --dry-run -- ls
 	assert_status 64
 	check --provenance nonsense -- ls
-	assert_status 125
+	assert_status 64
+	assert_stderr_has "say tool_output, web_content or unknown"
 	check --help
 	assert_status 0
 	check --profile nonesuch -- ls

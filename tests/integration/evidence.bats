@@ -197,6 +197,22 @@ inside" ]
 	[ "$(evidence verify --json "$id" | jq -r '"\(.ok) \(.ledger)"')" = "false other" ]
 }
 
+@test "ISO-5: evidence whose metadata was damaged is said to be there, by name" {
+	local id verb
+	custody_run -- sh -c 'echo new >new; exit 3'
+	id=$(custody_result .session)
+	echo junk >>"$CUSTODY_ROOT/forensics/$id/metadata.json"
+	for verb in show verify rm; do
+		run --separate-stderr "$CUSTODY" evidence $verb "$id"
+		assert_status 125
+		assert_stderr_has "the metadata.json of evidence '$id' was changed or is damaged: look at '$CUSTODY_ROOT/forensics/$id' by hand"
+	done
+	[ -e "$CUSTODY_ROOT/forensics/$id/worktree/new" ]
+	run --separate-stderr "$CUSTODY" evidence show ../sandbox
+	assert_status 125
+	assert_stderr_has "no evidence '../sandbox'"
+}
+
 @test "LANE-5: evidence of one lane is not shown in the other" {
 	custody_run -- sh -c 'kill -9 $$'
 	[ "$(evidence ls --json | jq '.evidence | length')" = 1 ]

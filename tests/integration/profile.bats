@@ -270,7 +270,7 @@ refused() {
 	assert_status 64
 	profile nonsense
 	assert_status 64
-	assert_stderr_has "no sub-command 'nonsense'"
+	assert_stderr_has "no verb 'nonsense'"
 	profile show
 	assert_status 64
 	assert_stderr_has "usage: custody profile show"

@@ -95,8 +95,16 @@ suite_as_user() {
 @test "bad command: not found and not executable" {
 	custody_run -- /nowhere/at/all
 	assert_status 127
+	assert_stderr_has "cannot execute '/nowhere/at/all' inside: No such file or directory, or its interpreter"
+	custody_run -- nowhere
+	assert_status 127
+	assert_stderr_has "-v shows more of the host"
+	custody_run -- 'ls -l; id'
+	assert_status 127
+	assert_stderr_has "custody run -- sh -c 'LINE'"
 	custody_run -- /etc/passwd
 	assert_status 126
+	assert_stderr_has "mode +x"
 	printf '#!/no/such/interpreter\n' >script
 	chmod +x script
 	custody_run -- ./script

@@ -86,6 +86,14 @@ on_terminal() {
 	assert_output_has /dev/pts/0
 }
 
+@test "terminal: a shell without anybody at a keyboard is refused, it would wait for ever" {
+	run --separate-stderr timeout 60 "$CUSTODY" shell </dev/null
+	assert_status 125
+	assert_stderr_has "stdin is no terminal"
+	assert_stderr_has "custody run -- sh FILE"
+	"$CUSTODY" ledger show --kind session.refused --json | grep -q "stdin is no terminal"
+}
+
 @test "terminal: the command cannot type into the caller's terminal" {
 	on_terminal -- "$CUSTODY" run -- python3 -c '
 import fcntl, termios

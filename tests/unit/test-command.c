@@ -21,9 +21,9 @@ static int fail(int argc, char **argv, struct fault *f)
 
 /* clang-format off */
 static const struct command table[] = {
-	{ "seven",   "[X]", "returns seven", 0, 1,  say_seven, false },
-	{ "fail",    "",    "fails",         0, -1, fail, false },
-	{ "version", "",    "version",       0, 0,  say_seven, false },
+	{ "seven",   "[X]", "returns seven", 0, 1,  say_seven, false, false },
+	{ "fail",    "",    "fails",         0, -1, fail, false, false },
+	{ "version", "",    "version",       0, 0,  say_seven, false, false },
 	{ 0 },
 };
 /* clang-format on */
@@ -92,6 +92,18 @@ static void no_command_is_refused_and_dashes_are_understood(void)
 	CHECK(run(2, "--version", NULL, NULL).status == 7);
 }
 
+static void help_of_one_command_is_its_entry(void)
+{
+	char text[256] = { 0 };
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	CHECK(out && command_help(table, "seven", out, stderr) == STATUS_OK);
+	if (out)
+		(void)fclose(out);
+	CHECK(strcmp(text, "usage: custody seven [X]\n\nreturns seven\n") == 0);
+}
+
 TAP_MAIN(T(status_of_the_command_is_returned), T(failure_is_reported_once_with_the_command),
 	 T(mistyped_command_gets_the_nearest), T(unknown_command_is_shown_without_control_characters),
-	 T(too_many_arguments_give_usage), T(no_command_is_refused_and_dashes_are_understood))
+	 T(too_many_arguments_give_usage), T(help_of_one_command_is_its_entry),
+	 T(no_command_is_refused_and_dashes_are_understood))
