@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -66,30 +67,45 @@ static int clone_sources(const struct hook_plan *p, const char *operands, struct
 	return r;
 }
 
-static int enter(pid_t pid, const char *name, int kind, struct fault *f)
+/*
+ * The mount namespace of process PID, which is the container's: a number that came back may be anybody's, and what we
+ * mount would then be theirs, or the host's.
+ */
+static int open_mounts(pid_t pid, int *ret, struct fault *f)
 {
-	_cleanup_close_ int fd = -EBADF;
+	_cleanup_close_ int pidfd = -EBADF, fd = -EBADF;
+	struct stat ours, theirs;
+	uint64_t start;
 	char path[64];
+	int r;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)pid, name);
+	r = hook_pin(pid, false, &pidfd, &start, f);
+	if (r < 0)
+		return r;
+	(void)snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &theirs) < 0 || stat("/proc/self/ns/mnt", &ours) < 0)
 		return fault_errno(f, errno, "open '%s'", path);
-	if (setns(fd, kind) < 0)
-		return fault_errno(f, errno, "enter '%s'", path);
+	/* It still has its number: what was opened by that is its own. */
+	if (syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) < 0)
+		return fault_errno(f, errno, "the container's first process %d is gone", (int)pid);
+	if (ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino)
+		return fault_set(f, EPERM,
+				 "process %d has the host's mounts, not a container's: nothing was mounted",
+				 (int)pid);
+	*ret = TAKE_FD(fd);
 	return 0;
 }
 
 static int enter_container(pid_t pid, struct fault *f)
 {
-	int r;
+	_cleanup_close_ int fd = -EBADF;
+	int r = open_mounts(pid, &fd, f);
 
-	if (pid <= 0)
-		return fault_set(f, EINVAL,
-				 "the container's state has no pid: this hook belongs to createRuntime");
-	r = enter(pid, "mnt", CLONE_NEWNS, f);
 	if (r < 0)
 		return r;
+	if (setns(fd, CLONE_NEWNS) < 0)
+		return fault_errno(f, errno, "enter the mounts of process %d", (int)pid);
 	/* Without a user namespace the copy of a shared mount is shared: what follows must not reach the host. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		return fault_errno(f, errno, "detach the container's mounts from the host's");

@@ -77,7 +77,7 @@ int hook_pin(pid_t pid, bool first, int *ret, uint64_t *ret_start, struct fault 
 
 	if (pid <= 1)
 		return fault_set(f, EINVAL,
-				 "the container's state has no pid: 'approve' belongs to createRuntime");
+				 "the container's state has no pid: this hook belongs to createRuntime");
 	fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (fd < 0)
 		return fault_errno(f, errno, "the container's first process %d", (int)pid);
