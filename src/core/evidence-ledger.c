@@ -9,16 +9,15 @@
 #include "core/ledger-record.h"
 #include "core/ledger-source.h"
 
-#define BYTES ((size_t)4 * LEDGER_LINE_MAX)
-
 struct search {
 	const char *session;
 	char digest[DIGEST_HEX_SIZE + 2]; /* as a record spells it, with its quotes */
 	struct evidence_told *told;
 };
 
-static void look_at(const struct search *x, const char *line, size_t len)
+static void look_at(void *arg, const char *line, size_t len)
 {
+	const struct search *x = arg;
 	struct span digest;
 	struct record r;
 	const char *why;
@@ -42,43 +41,6 @@ static void look_at(const struct search *x, const char *line, size_t len)
 	x->told->delivered |= delivered;
 }
 
-/* Whole lines of BYTES; returns how many bytes they are. */
-static size_t look_through(const struct search *x, const char *bytes, size_t len)
-{
-	size_t done = 0;
-	const char *lf;
-
-	while ((lf = memchr(bytes + done, '\n', len - done))) {
-		size_t n = (size_t)(lf - bytes) + 1 - done;
-
-		look_at(x, bytes + done, n);
-		done += n;
-	}
-	return done;
-}
-
-static int read_all(struct source *s, const struct search *x, struct fault *f)
-{
-	_cleanup_free_ char *bytes = malloc(BYTES);
-	size_t have = 0, n = 1;
-	uint64_t first;
-
-	if (!bytes)
-		return fault_errno(f, ENOMEM, "ledger");
-	while (n > 0 && have < BYTES) {
-		size_t done;
-		int r = source_read(s, bytes + have, BYTES - have, &n, &first, f);
-
-		if (r < 0)
-			return r;
-		have += n;
-		done = look_through(x, bytes, have);
-		memmove(bytes, bytes + done, have - done);
-		have -= done;
-	}
-	return 0;
-}
-
 int evidence_find_told(const char *state, const char *session, const struct digest *metadata,
 		       struct evidence_told *ret, struct fault *f)
 {
@@ -99,5 +61,5 @@ int evidence_find_told(const char *state, const char *session, const struct dige
 			fault_done(f);
 		return 0;
 	}
-	return r < 0 ? r : read_all(&s, &x, f);
+	return r < 0 ? r : source_look_through(&s, look_at, &x, f);
 }

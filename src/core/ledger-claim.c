@@ -20,7 +20,6 @@
 
 #define CLAIM_TRIES 16
 #define CLAIM_SIZE 24 /* a number and LF */
-#define SCAN_BYTES ((size_t)4 * LEDGER_LINE_MAX)
 
 static int open_claims(const char *state, bool create, struct fault *f)
 {
@@ -138,8 +137,9 @@ static char **copy_strings(const struct jdoc *d, const char *key)
 	return v;
 }
 
-static void look_at(struct found *w, const char *line, size_t len)
+static void look_at(void *arg, const char *line, size_t len)
 {
+	struct found *w = arg;
 	_cleanup_jdoc_ struct jdoc *d = NULL;
 	struct record r;
 	const char *why;
@@ -162,47 +162,15 @@ static void look_at(struct found *w, const char *line, size_t len)
 	w->command = copy_strings(jdoc_get(d, "d"), "command");
 }
 
-/* Whole lines of BYTES; returns how many bytes they are. */
-static size_t look_through(struct found *w, const char *bytes, size_t len)
-{
-	size_t done = 0;
-	const char *lf;
-
-	while ((lf = memchr(bytes + done, '\n', len - done))) {
-		size_t n = (size_t)(lf - bytes) + 1 - done;
-
-		look_at(w, bytes + done, n);
-		done += n;
-	}
-	return done;
-}
-
 static int search(const char *state, uint64_t from, struct found *w, struct fault *f)
 {
 	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
-	_cleanup_free_ char *bytes = malloc(SCAN_BYTES);
-	size_t have = 0, n = 1;
-	uint64_t first;
-	int r;
+	int r = source_open_live(state, &s, f);
 
-	if (!bytes)
-		return fault_errno(f, ENOMEM, "ledger");
-	r = source_open_live(state, &s, f);
 	if (r < 0)
 		return r;
 	source_skip_to(&s, from);
-	while (n > 0 && have < SCAN_BYTES) {
-		size_t done;
-
-		r = source_read(&s, bytes + have, SCAN_BYTES - have, &n, &first, f);
-		if (r < 0)
-			return r;
-		have += n;
-		done = look_through(w, bytes, have);
-		memmove(bytes, bytes + done, have - done);
-		have -= done;
-	}
-	return 0;
+	return source_look_through(&s, look_at, w, f);
 }
 
 static uint64_t read_start(int fd)

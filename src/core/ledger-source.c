@@ -14,6 +14,7 @@
 #include "core/ledger-checkpoint.h"
 #include "core/ledger-impl.h"
 
+#define LOOK_BYTES ((size_t)4 * LEDGER_LINE_MAX)
 #define NOTES_MAX ((size_t)64 * 1024) /* the end of the file of checkpoints: the newest say all */
 
 static int list_segments(struct source *s, struct fault *f)
@@ -219,4 +220,41 @@ int source_load_seal(const char *path, struct seal *ret, struct fault *f)
 		return fault_errno(f, errno, "open '%s'", path);
 	r = seal_read(fd, ret, f);
 	return r < 0 ? fault_wrap(f, r, "'%s'", path) : 0;
+}
+
+/* Of BYTES; returns how many of them were whole lines. */
+static size_t look_at_lines(const char *bytes, size_t len, source_look *each, void *arg)
+{
+	size_t done = 0;
+	const char *lf;
+
+	while ((lf = memchr(bytes + done, '\n', len - done))) {
+		size_t n = (size_t)(lf - bytes) + 1 - done;
+
+		each(arg, bytes + done, n);
+		done += n;
+	}
+	return done;
+}
+
+int source_look_through(struct source *s, source_look *each, void *arg, struct fault *f)
+{
+	_cleanup_free_ char *bytes = malloc(LOOK_BYTES);
+	size_t have = 0, n = 1;
+	uint64_t first;
+
+	if (!bytes)
+		return fault_errno(f, ENOMEM, "ledger");
+	while (n > 0 && have < LOOK_BYTES) {
+		size_t done;
+		int r = source_read(s, bytes + have, LOOK_BYTES - have, &n, &first, f);
+
+		if (r < 0)
+			return r;
+		have += n;
+		done = look_at_lines(bytes, have, each, arg);
+		memmove(bytes, bytes + done, have - done);
+		have -= done;
+	}
+	return 0;
 }

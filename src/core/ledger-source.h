@@ -39,5 +39,12 @@ void source_skip_to(struct source *s, uint64_t seq);
 int source_read(struct source *s, char *bytes, size_t len, size_t *ret_len, uint64_t *ret_first,
 		struct fault *f) _must_check_;
 
+/*
+ * Every whole line that is left, with its LF; EACH looks at it.  Lines that are too long for a record end it: nothing behind
+ * them can be believed.
+ */
+typedef void source_look(void *arg, const char *line, size_t len);
+int source_look_through(struct source *s, source_look *each, void *arg, struct fault *f) _must_check_;
+
 /* The seal of a ledger from a file of its own. */
 int source_load_seal(const char *path, struct seal *ret, struct fault *f) _must_check_;

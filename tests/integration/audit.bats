@@ -33,20 +33,6 @@ lay_out() {
 	profile plain '{}'
 }
 
-owner() {
-	if [ ${#CUSTODY_AS[@]} -gt 0 ]; then
-		echo "$SUITE_UID:$SUITE_UID"
-	else
-		echo 64321:64322
-	fi
-}
-
-profile() { # NAME JSON
-	jq -n --arg name "$1" --argjson body "$2" '{schema: 1, name: $name, extends: "offline",
-		enforce: {optional: ["memory-limit", "pids-limit", "cpu-limit"]}} + $body' >"$CUSTODY_HOME/$1.json"
-	[ "$(id -u)" -ne 0 ] || [ ${#CUSTODY_AS[@]} -eq 0 ] || chown "$SUITE_UID" "$CUSTODY_HOME/$1.json"
-}
-
 write() { # CMD...: a bundle of profile plain
 	bundle --profile "$CUSTODY_HOME/plain.json" -- "$@"
 }

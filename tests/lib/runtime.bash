@@ -71,3 +71,19 @@ bundle() {
 	run --separate-stderr "${CUSTODY_AS[@]}" "$CUSTODY" bundle -o "$BUNDLE" --force "$@"
 	assert_status 0
 }
+
+# owner: whose the worktree is, "UID:GID".  Not root: then ids are really mapped.
+owner() {
+	if [ ${#CUSTODY_AS[@]} -gt 0 ]; then
+		echo "$SUITE_UID:$SUITE_UID"
+	else
+		echo 64321:64322
+	fi
+}
+
+# profile NAME JSON: $CUSTODY_HOME/NAME.json, with what runs where a user has no cgroups.
+profile() {
+	jq -n --arg name "$1" --argjson body "$2" '{schema: 1, name: $name, extends: "offline",
+		enforce: {optional: ["memory-limit", "pids-limit", "cpu-limit"]}} + $body' >"$CUSTODY_HOME/$1.json"
+	[ "$(id -u)" -ne 0 ] || [ ${#CUSTODY_AS[@]} -eq 0 ] || chown "$SUITE_UID" "$CUSTODY_HOME/$1.json"
+}
