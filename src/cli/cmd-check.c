@@ -103,9 +103,7 @@ static int print_json(const struct check *c, struct fault *f)
 		jdoc_set_string(gate, "text", c->gate);
 	r = jdoc_write(d, JDOC_CANONICAL, &text, f);
 	strbuf_putc(&text, '\n');
-	if (r == 0 && text.broken)
-		r = fault_errno(f, ENOMEM, "check");
-	return r < 0 ? r : fd_write_all(STDOUT_FILENO, text.text, text.len, f);
+	return r < 0 ? r : command_put_json(&text, f);
 }
 
 static const char *level_means(const struct verdict *v)

@@ -204,10 +204,7 @@ int ledger_print(const struct jdoc *d, struct fault *f)
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	int r = jdoc_write(d, JDOC_PRETTY, &b, f);
 
-	if (r < 0)
-		return r;
-	(void)fputs(b.text, stdout);
-	return 0;
+	return r < 0 ? r : command_put_json(&b, f);
 }
 
 int ledger_open_source(const struct ledger_call *c, struct source *ret, struct fault *f)

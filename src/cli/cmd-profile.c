@@ -93,10 +93,9 @@ int profile_print(const struct jdoc *doc, struct fault *f)
 	int r;
 
 	r = jdoc_write(doc, JDOC_PRETTY, &b, f);
-	if (r < 0)
-		return r;
-	(void)fputs(b.text, stdout);
-	return profile_flush(f);
+	if (r == 0)
+		r = command_put_json(&b, f);
+	return r < 0 ? r : profile_flush(f);
 }
 
 void profile_set_digest(struct jdoc *object, const char *key, const struct digest *d)

@@ -97,7 +97,7 @@ static int print_json(const struct verb_call *c, const struct showing *s, struct
 {
 	_cleanup_jdoc_ struct jdoc *o = session_describe_note(&s->note);
 	_cleanup_free_ char *log = log_path(&c->dirs, &s->note);
-	_cleanup_strbuf_ struct strbuf text = { 0 };
+	_cleanup_strbuf_ struct strbuf text = { 0 }, all = { 0 };
 	int r;
 
 	if (s->evidence)
@@ -107,9 +107,10 @@ static int print_json(const struct verb_call *c, const struct showing *s, struct
 	if (r < 0)
 		return r;
 	/* Records stand there as they are in the ledger: they can be hashed. */
-	printf("{\"schema_version\":1,\"session\":%s,\"records\":[%s]}\n", text.text,
-	       s->records.text ? s->records.text : "");
-	return STATUS_OK;
+	strbuf_printf(&all, "{\"schema_version\":1,\"session\":%s,\"records\":[%s]}\n", text.text,
+		      s->records.text ? s->records.text : "");
+	r = command_put_json(&all, f);
+	return r < 0 ? r : STATUS_OK;
 }
 
 static void print_field(const char *key, const char *text)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/command.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/process.h"
 #include "base/str.h"
 #include "core/exit-status.h"
 #include "core/lane.h"
+#include "core/ledger-record.h"
 
 void command_print_help(const struct command *table, FILE *out)
 {
@@ -108,4 +111,18 @@ int command_run(const struct command *table, int argc, char **argv, FILE *err)
 	text = str_escape(fault_text(&f));
 	fprintf(err, PACKAGE_NAME " %s: %s\n", c->name, text ? text : "out of memory");
 	return r == -LANE_REFUSED ? STATUS_LANE : STATUS_FAILED;
+}
+
+int command_put_json(const struct strbuf *text, struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf ascii = { 0 };
+
+	if (isatty(STDOUT_FILENO)) {
+		record_put_ascii(&ascii, text->text, text->len);
+		text = &ascii;
+	}
+	if (text->broken)
+		return fault_errno(f, ENOMEM, "print");
+	(void)fputs(text->text, stdout);
+	return 0;
 }

@@ -25,6 +25,10 @@ struct command {
 /* Runs argv[1] from TABLE (ended by a NULL name), reports on ERR, returns the exit status. */
 int command_run(const struct command *table, int argc, char **argv, FILE *err) _must_check_;
 void command_print_help(const struct command *table, FILE *out);
+
+struct strbuf;
+/* JSON to stdout.  To a terminal in ASCII: that says the same, and no name in it says anything to the terminal. */
+int command_put_json(const struct strbuf *text, struct fault *f) _must_check_;
 /* What `custody help NAME` and `custody NAME --help` print.  Returns the exit status. */
 int command_help(const struct command *table, const char *name, FILE *out, FILE *err) _must_check_;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "cli/command.h"
 #include "core/exit-status.h"
 
 /* clang-format off */
@@ -142,8 +143,5 @@ int verb_print(const struct jdoc *d, struct fault *f)
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	int r = jdoc_write(d, JDOC_PRETTY, &b, f);
 
-	if (r < 0)
-		return r;
-	(void)fputs(b.text, stdout);
-	return 0;
+	return r < 0 ? r : command_put_json(&b, f);
 }

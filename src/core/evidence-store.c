@@ -143,8 +143,12 @@ static int by_age(const void *a, const void *b)
 					  : strcmp(x->name, y->name);
 }
 
+/* A store may be shared: what else lies there is not ours, and its name is not for a terminal. */
 bool evidence_is_name(const char *name)
 {
+	for (const char *c = name; *c; c++)
+		if (*c <= ' ' || *c > '~')
+			return false;
 	return name[0] != '.' && !str_ends(name, EVIDENCE_PARTIAL) && !str_ends(name, GOING);
 }
 

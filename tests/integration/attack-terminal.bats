@@ -1,0 +1,56 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2016,SC2154 # scripts for the inside; set by bats
+#
+# Names that a caller or a payload chose, printed on a person's terminal.  U+009B is what ESC [ is, in one character.
+
+load ../lib/suite.bash
+
+NAME=$'c1\xc2\x9b31m\x7f\xe2\x80\xaebidi'
+
+setup() {
+	suite_setup
+}
+teardown() {
+	custody_teardown
+}
+
+# on_terminal WORDS...: what `custody WORDS` shows there.
+on_terminal() {
+	run python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" -- "$CUSTODY" "$@"
+	[ "$status" -le 1 ] || custody_fail "custody $*: $output"
+	[[ $output == *c1* ]] || custody_fail "custody $*: nothing of it was shown: $output"
+	if printf %s "$output" | LC_ALL=C grep -q $'\xc2\x9b\|\x7f\|\xe2\x80\xae\|\x1b'; then
+		custody_fail "custody $*: sent to the terminal: $(printf %s "$output" | cat -v)"
+	fi
+}
+
+@test "ISO-5: JSON on a terminal obeys no name in it, and says the same as in a pipe" {
+	custody_run --name "$NAME" --agent "$NAME" -- sh -c 'echo x >"$1"; kill -9 $$' - "$NAME"
+	assert_status 137
+	id=$("$CUSTODY" sessions --all --json | jq -r '.sessions[0].session')
+	for words in "sessions --all" "show $id" "evidence ls" "evidence show $id" "diff $id" "evidence diff $id"; do
+		# shellcheck disable=SC2086 # words
+		on_terminal $words --json
+		# shellcheck disable=SC2086
+		[ "$(sed '$d' <<<"$output" | tr -d '\r' | jq -S .)" = "$("$CUSTODY" $words --json | jq -S .)" ] ||
+			custody_fail "custody $words: another answer on a terminal"
+		# shellcheck disable=SC2086
+		on_terminal $words
+	done
+	on_terminal check --json -- echo "$NAME"
+	on_terminal ledger show
+	on_terminal ledger show --json
+}
+
+@test "ISO-5: what somebody put beside the evidence is no evidence, whatever it is called" {
+	custody_run -- sh -c 'kill -9 $$'
+	assert_status 137
+	store=$CUSTODY_ROOT/forensics
+	id=$(basename "$store"/2*)
+	cp -r "$store/$id" "$store/$NAME"
+	cp -r "$store/$id" "$store/$id"$'\n'"20200101T000000Z-00000000"
+	[ "$("$CUSTODY" evidence ls --json | jq -r '.evidence[].id')" = "$id" ] || custody_fail "$("$CUSTODY" evidence ls --json)"
+	run "$CUSTODY" evidence ls
+	[ "${#lines[@]}" -eq 1 ] || custody_fail "$output"
+}
