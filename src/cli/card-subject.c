@@ -190,7 +190,7 @@ static bool add_writes(struct card *c, const struct card_facts *k)
 	if (rw)
 		strbuf_puts(&b, "may change or delete everything under ");
 	else if (str_eq(mode, "overlay"))
-		strbuf_puts(&b, "a copy that is thrown away; reads ");
+		strbuf_puts(&b, "only a copy of ");
 	else if (str_eq(mode, "ro"))
 		strbuf_puts(&b, "nothing; reads ");
 	else

@@ -60,6 +60,12 @@ static int require_fitting(const struct bundle_options *b, const struct run_opti
 		return fault_set(f, EINVAL, "no directory; " USAGE);
 	if (!o->argv)
 		return fault_set(f, EINVAL, "no command; " USAGE);
+	if (o->dry_run)
+		return fault_set(f, ENOTSUP,
+				 "--dry-run: 'custody run --dry-run' prints config.json, a bundle is "
+				 "there to be written");
+	if (o->detach)
+		return fault_set(f, ENOTSUP, "-d: whoever runs a bundle decides whether to wait for it");
 	if (o->terminal)
 		return fault_set(f, ENOTSUP, "-t: a bundle's terminal is up to whoever runs it");
 	if (o->json || o->result || o->status_fd >= 0)

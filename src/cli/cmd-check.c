@@ -50,8 +50,8 @@ static int require_fitting(const struct run_options *o, struct fault *f)
 {
 	if (!o->argv)
 		return fault_set(f, EINVAL, "no command; " USAGE);
-	if (o->result || o->status_fd >= 0 || o->dry_run || o->terminal)
-		return fault_set(f, EINVAL, "--result, --status-fd, --dry-run, -t: check runs nothing");
+	if (o->result || o->status_fd >= 0 || o->dry_run || o->terminal || o->detach)
+		return fault_set(f, EINVAL, "--result, --status-fd, --dry-run, -t, -d: check runs nothing");
 	if (o->wait || o->grants || o->yes)
 		return fault_set(f, EINVAL, "--wait, --grant, --yes: check asks nobody");
 	return 0;

@@ -7,7 +7,7 @@
 #include "base/fault.h"
 
 /*
- * One command = one entry = one cmd-<verb>.c.  Help, argument counts and completion come from the table in
+ * One command = one entry = one cmd-<verb>.c.  Help and argument counts come from the table in
  * main.c.  A command returns the exit status, or a negative errno with F filled: then main reports once.
  */
 #define COMMANDS_MAX 64

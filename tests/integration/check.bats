@@ -428,6 +428,8 @@ same() {
 	[ ! -e x ]
 	check --dry-run -- ls
 	assert_status 64
+	check -d -- ls
+	assert_status 64
 	check --provenance nonsense -- ls
 	assert_status 64
 	assert_stderr_has "say tool_output, web_content or unknown"

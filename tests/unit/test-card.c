@@ -264,7 +264,7 @@ static void the_card_says_what_runs_why_and_what_it_may_do(void)
 	CHECK(strstr(got, "  because    deletes\\n  level     A: '\\x1b[1m' [unbounded-delete]\n"));
 	CHECK(strstr(got, "soft (irreversible without the sandbox), autonomous, workspace (balanced)"));
 	CHECK(strstr(got, "  profile    build (0123456789ab)\n") && strstr(got, "  lane       prod\n"));
-	CHECK(strstr(got, "a copy that is thrown away; reads /home/me/p"));
+	CHECK(strstr(got, "only a copy of /home/me/p"));
 	CHECK(strstr(got, "all that this host can reach") && strstr(got, "  dangerous  x\n"));
 	CHECK(strstr(got, "$'A\\x07B', PATH"));
 	CHECK(strstr(got, "'a b' (sha256 998877665544)") && strstr(got, "tree not sealed"));
