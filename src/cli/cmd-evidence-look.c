@@ -278,6 +278,25 @@ static void log_refusal(const struct evidence_call *c)
 		(void)!sandbox_log_write(root->logs_fd, &l, NULL);
 }
 
+/*
+ * Devices, set-id files and files of others: whoever could exchange a name while we work would choose what gets such a
+ * mode, and whoever owns the directory would have them all.
+ */
+static int require_private(const struct evidence_target *t, struct fault *f)
+{
+	struct stat st;
+
+	if (fstat(t->fd, &st) < 0)
+		return fault_errno(f, errno, "stat '%s'", t->path);
+	if (st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return 0;
+	return fault_set(
+		f, EPERM,
+		"--exact brings back devices and set-id files, and others can write '%s': name a new "
+		"directory",
+		t->path);
+}
+
 int evidence_cmd_restore(const struct evidence_call *c, struct fault *f)
 {
 	const struct restore_options o = { .exact = c->exact };
@@ -304,6 +323,8 @@ int evidence_cmd_restore(const struct evidence_call *c, struct fault *f)
 	r = evidence_target_open(&c->dirs, c->sandbox, c->words[1], &target, f);
 	if (r == -EXDEV)
 		log_refusal(c);
+	if (r == 0 && c->exact)
+		r = require_private(&target, f);
 	if (r == 0)
 		r = announce_restore(c, name, &target, f);
 	if (r < 0)

@@ -120,7 +120,8 @@ static int settle_at(const struct restore *rs, const char *name, const struct ma
 	if (rs->o->exact &&
 	    fchownat(rs->here.fd, name, (uid_t)e->uid, (gid_t)e->gid, AT_SYMLINK_NOFOLLOW) < 0)
 		return fault_errno(f, errno, "'%s': set its owner", e->path);
-	if (e->type != MANIFEST_LINK && fchmodat(rs->here.fd, name, wanted_mode(rs, e), 0) < 0)
+	if (e->type != MANIFEST_LINK &&
+	    fchmodat(rs->here.fd, name, wanted_mode(rs, e), AT_SYMLINK_NOFOLLOW) < 0)
 		return fault_errno(f, errno, "'%s': set its mode", e->path);
 	r = rs->o->exact ? set_xattrs(-EBADF, e, path, f) : 0;
 	if (r < 0)
