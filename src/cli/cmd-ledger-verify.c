@@ -267,6 +267,11 @@ static int verify(const struct ledger_call *c, struct against *a, struct fault *
 	if (r < 0)
 		return r;
 	verify_end(v, &result);
+	/* Says nothing about the records, but why nothing is recorded any more. */
+	if (!c->path && !s.has_seal)
+		fprintf(stderr,
+			PACKAGE_NAME " ledger: the seal is gone, so nothing can be recorded: look for it, or "
+				     "'custody ledger repair --new-seal'\n");
 	r = c->json ? verdict_print_json(&result, &a->o, f) : verdict_print(&result, &a->o);
 	return r < 0 ? r : (int)result.status;
 }

@@ -69,6 +69,7 @@ static inline void ledger_unlockp(struct ledger **l)
 int ledger_open_dirs(const char *state, const struct ledger_options *o, struct ledger **ret,
 		     struct fault *f) _must_check_;
 int ledger_open_seal(struct ledger *l, struct fault *f) _must_check_; /* -ENOENT: there is none */
+int ledger_refuse_unsealed(struct fault *f) _must_check_;	      /* what to do about that: -EUCLEAN */
 int ledger_replace_seal(struct ledger *l, const struct seal *s, struct fault *f) _must_check_; /* durable */
 int ledger_put_birth(struct ledger *l, struct seal *s, const char *kind, struct fault *f) _must_check_;
 int ledger_make_reserve(struct ledger *l, struct fault *f) _must_check_;

@@ -98,6 +98,13 @@ int ledger_open_dirs(const char *state, const struct ledger_options *o, struct l
 	return 0;
 }
 
+int ledger_refuse_unsealed(struct fault *f)
+{
+	return fault_set(f, EUCLEAN,
+			 "the ledger's seal is gone; look for it, or start a new one with 'custody ledger "
+			 "repair --new-seal', which stays visible");
+}
+
 int ledger_open_seal(struct ledger *l, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
@@ -207,10 +214,7 @@ static int require_virgin(struct ledger *l, struct fault *f)
 	if (r < 0)
 		return r;
 	if (n > 0 || faccessat(l->dirfd, LEDGER_PUBLIC, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		return fault_set(
-			f, EUCLEAN,
-			"the ledger's seal is gone; look for it, or start a new one with 'custody ledger "
-			"repair --new-seal', which stays visible");
+		return ledger_refuse_unsealed(f);
 	return 0;
 }
 

@@ -49,9 +49,12 @@ static int repair(struct ledger *l, struct seal *s, enum ledger_repair what, str
 
 	if (what == LEDGER_REPAIR_NEW_SEAL)
 		return new_seal(l, s, birth, f);
-	r = ledger_open_seal(l, f);
-	if (r == 0)
-		r = seal_read(l->sealfd, s, f);
+	r = ledger_open_seal(l, NULL);
+	if (r == -ENOENT)
+		return ledger_refuse_unsealed(f);
+	if (r < 0)
+		return ledger_open_seal(l, f);
+	r = seal_read(l->sealfd, s, f);
 	if (r < 0)
 		return r;
 	*before = (struct ledger_mark){ .size = s->index, .head = s->head };

@@ -97,6 +97,19 @@ cut_to() { # RECORDS
 	jq -e --argjson at "$at" '.integrity.first_bad | .seq == 2 and .offset == $at' <<<"$output"
 }
 
+@test "ledger: a seal that is gone is said by verify and by repair, with what helps" {
+	more 1
+	mv "$CUSTODY_ROOT/sandbox/ledger-keys/seal" "$CUSTODY_HOME/seal"
+	run -4 --separate-stderr "$CUSTODY" ledger verify
+	assert_stderr_has "the seal is gone, so nothing can be recorded"
+	assert_stderr_has "custody ledger repair --new-seal"
+	run -125 --separate-stderr "$CUSTODY" ledger repair
+	assert_stderr_has "the ledger's seal is gone; look for it"
+	"$CUSTODY" ledger repair --new-seal >/dev/null
+	run -0 --separate-stderr "$CUSTODY" ledger verify
+	[ -z "$stderr" ]
+}
+
 @test "ledger: a cut tail is status 3, and nothing is written behind it until a person decides" {
 	more 4
 	cut_to 3
