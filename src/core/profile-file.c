@@ -226,6 +226,25 @@ static int open_path(const char *path, bool searched, struct profile_file *ret, 
 	return read_file(fd, path, searched, ret, f);
 }
 
+/* Whoever may rename there chooses which of our files has a name, or that none has and a milder one is found elsewhere. */
+static int require_dir(const char *dir, struct fault *f)
+{
+	struct stat st;
+
+	if (stat(dir, &st) < 0)
+		return errno == ENOENT || errno == ENOTDIR ? 0
+							   : fault_errno(f, errno, "profiles in '%s'", dir);
+	if (st.st_uid != 0 && st.st_uid != geteuid() && !profile_owner_is_unmapped(st.st_uid))
+		return fault_set(
+			f, EPERM,
+			"profiles in '%s': it belongs to uid %lu, neither to root nor to you: chown it", dir,
+			(unsigned long)st.st_uid);
+	if ((st.st_mode & (S_IWGRP | S_IWOTH)) && !(st.st_mode & S_ISVTX))
+		return fault_set(f, EPERM, "profiles in '%s': it can be written by others: chmod go-w '%s'",
+				 dir, dir);
+	return 0;
+}
+
 /* -ENOENT without a text: look further. */
 static int open_in(const char *dir, const char *name, bool searched, struct profile_file *ret,
 		   struct fault *f)
@@ -233,7 +252,10 @@ static int open_in(const char *dir, const char *name, bool searched, struct prof
 	_cleanup_free_ char *path = NULL;
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	struct stat st;
+	int r = searched ? require_dir(dir, f) : 0;
 
+	if (r < 0)
+		return r;
 	strbuf_printf(&b, "%s/%s" SUFFIX, dir, name);
 	path = strbuf_take(&b);
 	if (!path)

@@ -95,6 +95,29 @@ refused() { # TEXT
 	[ "$(cat "$CUSTODY_HOME/victim")" = mine ]
 }
 
+@test "attack: a directory of profiles that others can write: nobody takes a profile away and leaves a milder one" {
+	mkdir -p "$CUSTODY_ROOT/etc/profiles"
+	# The admin's own: nothing may be executed in it.
+	printf '{"schema":1,"name":"mine","extends":"offline","limits":{"pids":1}}' >"$CUSTODY_ROOT/etc/profiles/mine.json"
+	for mode in 0777 0775; do
+		chmod "$mode" "$CUSTODY_ROOT/etc/profiles"
+		for profile in mine offline; do # the second is found elsewhere, unless somebody puts one here
+			custody_run --profile "$profile" -- echo ran
+			assert_status 125
+			[ -z "$output" ] || custody_fail "it ran"
+			assert_stderr_has 'can be written by others'
+		done
+	done
+	chmod 0755 "$CUSTODY_ROOT/etc/profiles"
+	custody_run --profile offline -- echo ran
+	assert_status 0
+	[ "$(id -u)" -eq 0 ] || return 0 # only root can give it away
+	chown 64321 "$CUSTODY_ROOT/etc/profiles"
+	custody_run --profile offline -- echo ran
+	assert_status 125
+	assert_stderr_has 'belongs to uid 64321'
+}
+
 # --- root.type dir --------------------------------------------------------------------------------------------------
 make_root() {
 	rm -rf "$R"
