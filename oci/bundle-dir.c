@@ -249,7 +249,7 @@ int bundle_write(const struct bundle_request *rq, const struct subject *s, struc
 	int r = 0;
 
 	if (!made && errno != EEXIST)
-		return fault_errno(f, errno, "make the directory '%s'", rq->dir);
+		return fault_errno(f, errno, "make the directory '%s', whose parent must be there", rq->dir);
 	fd = open(rq->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || (made && fchmod(fd, 0711) < 0) || fstat(fd, &st) < 0)
 		r = fault_errno(f, errno, "bundle '%s'", rq->dir);

@@ -174,7 +174,8 @@ int cmd_bundle(int argc, char **argv, struct fault *f)
 	options_init(&o);
 	r = parse(argc, argv, &b, &o, f);
 	if (r < 0) {
-		log_error("bundle: %s", fault_text(f));
+		log_init(PACKAGE_NAME " bundle", LOG_LEVEL_INFO);
+		log_error("%s", fault_text(f));
 		return STATUS_USAGE;
 	}
 	r = make(&b, &o, f);

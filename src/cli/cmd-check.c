@@ -254,7 +254,8 @@ int cmd_check(int argc, char **argv, struct fault *f)
 	if (r >= 0)
 		r = require_fitting(&o, f);
 	if (r < 0) {
-		log_error("check: %s", fault_text(f));
+		log_init(PACKAGE_NAME " check", LOG_LEVEL_INFO);
+		log_error("%s", fault_text(f));
 		return STATUS_USAGE;
 	}
 	return check(&o, explain, f);

@@ -194,7 +194,8 @@ int cmd_doctor(int argc, char **argv, struct fault *f)
 	if (r == 0 && o.explain)
 		r = explain(o.explain, f);
 	if (r < 0) {
-		log_error("doctor: %s", fault_text(f));
+		log_init(PACKAGE_NAME " doctor", LOG_LEVEL_INFO);
+		log_error("%s", fault_text(f));
 		return STATUS_USAGE;
 	}
 	if (o.explain)

@@ -168,7 +168,7 @@ static int export_to(const struct ledger_call *c, const struct ledger_filter *x,
 
 	fd = open(c->output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return fault_errno(f, errno, "make '%s'", c->output);
+		return fault_errno(f, errno, "make '%s', a new file", c->output);
 	p.out = fdopen(fd, "w");
 	if (!p.out) {
 		fd_close(fd);

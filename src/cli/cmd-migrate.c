@@ -87,7 +87,8 @@ int cmd_migrate(int argc, char **argv, struct fault *f)
 	log_init(PACKAGE_NAME, LOG_LEVEL_INFO);
 	r = parse(argc, argv, &o, f);
 	if (r < 0) {
-		log_error("migrate: %s", fault_text(f));
+		log_init(PACKAGE_NAME " migrate", LOG_LEVEL_INFO);
+		log_error("%s", fault_text(f));
 		return STATUS_USAGE;
 	}
 	r = dirs_load(&d, f);

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,6 +31,8 @@ struct option {
 	size_t set_at; /* offset of the "was given" flag, 0: none */
 	const char *arg, *help;
 };
+
+#define MEMORY_MIN (UINT64_C(1) << 20) /* as a profile's limits.memory */
 
 #define AT(field) offsetof(struct run_options, field)
 
@@ -295,6 +298,10 @@ int options_parse(struct run_options *o, int argc, char **argv, struct fault *f)
 	}
 	if (o->network && strcmp(o->network, "none") != 0 && strcmp(o->network, "host") != 0)
 		return fault_set(f, EINVAL, "--network: '%s' is neither none nor host", o->network);
+	if (o->memory && o->memory < MEMORY_MIN)
+		return fault_set(f, ERANGE,
+				 "--memory: %" PRIu64 " bytes are too few: at least 1M, or 0 for no limit",
+				 o->memory);
 	if (o->no_seal && o->seal_tree)
 		return fault_set(f, EINVAL, "--no-seal and --seal-tree contradict each other");
 	if (o->detach && o->terminal)

@@ -284,7 +284,7 @@ int grant_revoke(const struct desk *d, const char *id, const char *by, const cha
 		return fault_set(f, EINVAL, "names and reasons must be UTF-8");
 	r = desk_open_locked(d, DESK_GRANTS, false, &dirfd, &lock, f);
 	if (r == -ENOENT)
-		return fault_set(f, ENOENT, "no grant '%s' in lane '%s': there is none", id, d->lane);
+		return fault_set(f, ENOENT, "no grant '%s' in lane '%s': there is none at all", id, d->lane);
 	if (r == 0)
 		r = desk_resolve(d, dirfd, &grant_names, id, full, f);
 	if (r == 0)

@@ -166,7 +166,9 @@ static int require_path(const struct profile *p, const char *key, const char *bi
 		word = profile_path_danger(source, write, home);
 		if (!word || strv_has(p->dangerous, word))
 			continue;
-		strbuf_printf(&b, "'%s': %s '%s'", key, write ? "writing" : "reaching", source);
+		strbuf_printf(&b, "'%s': %s '%s'%s", key, write ? "writing" : "reaching", source,
+			      p->workspace_source == bind ? " (the worktree: start it in another directory)"
+							  : "");
 		what = strbuf_take(&b);
 		return refuse(p, what ? what : key, word, f);
 	}

@@ -200,10 +200,11 @@ static int read_file(int fd, const char *path, bool searched, struct profile_fil
 	r = require_readable(path, &st, f);
 	if (r == 0)
 		r = require_owner(path, &st, searched, f);
-	if (r == 0)
-		r = fd_read_all(fd, PROFILE_SIZE_MAX, &file.text, &file.len, f);
 	if (r < 0)
-		return fault_wrap(f, r, "profile");
+		return r;
+	r = fd_read_all(fd, PROFILE_SIZE_MAX, &file.text, &file.len, f);
+	if (r < 0)
+		return fault_wrap(f, r, "profile '%s'", path);
 	digest_bytes(file.text, file.len, &file.digest);
 	file.path = resolved(fd);
 	if (!file.path)

@@ -28,10 +28,11 @@ int subject_require_harmless(const struct subject *s, const struct subject_reque
 
 	/* Read-only does not help: the pid namespace and the masks would be proven beside it, and mean nothing. */
 	if (path_is_below(source, "/proc"))
-		return fault_set(
-			f, EPERM,
-			"'%s' shows the processes of the host; inside, /proc has the container's own",
-			source);
+		return fault_set(f, EPERM,
+				 "'%s' shows the processes of the host; inside, /proc has the container's "
+				 "own: name another "
+				 "directory",
+				 source);
 	/* A sandbox root lies where custody chose, in a user's home for one, and holds nothing that a program obeys. */
 	if (s->sandbox && sandbox_root_shows(s->sandbox, source))
 		return 0;

@@ -40,6 +40,12 @@ static int limit_memory(const struct cgroup_node *n, uint64_t bytes, struct faul
 	int r;
 
 	r = write_number(n, n->v2 ? "memory.max" : "memory.limit_in_bytes", bytes, f);
+	if (r == -EBUSY)
+		return fault_set(f, EBUSY,
+				 "%" PRIu64
+				 " bytes are less than an empty container needs: raise --memory, or "
+				 "limits.memory of the profile",
+				 bytes);
 	if (r < 0)
 		return r;
 	r = write_number(n, n->v2 ? "memory.swap.max" : "memory.memsw.limit_in_bytes", n->v2 ? 0 : bytes,

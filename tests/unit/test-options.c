@@ -139,10 +139,12 @@ static void governance_is_carried_as_given(void)
 
 static void bad_values_are_refused(void)
 {
-	static const char *const bad[] = { "--memory=lots", "--memory=",	"--cpus=0.001",
-					   "--cpus=x",	    "--cpus=1.5x",	"--pids-limit=-1",
-					   "--timeout=5 s", "--network=bridge", "--status-fd=999",
-					   "--quiet=yes",   "--memory" };
+	static const char *const bad[] = {
+		"--memory=lots",   "--memory=1",    "--memory=1048575", "--provenance=rumour",
+		"--memory=",	   "--cpus=0.001",  "--cpus=x",		"--cpus=1.5x",
+		"--pids-limit=-1", "--timeout=5 s", "--network=bridge", "--status-fd=999",
+		"--quiet=yes",	   "--memory"
+	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		_cleanup_options_ struct run_options o;
@@ -162,7 +164,23 @@ static void zero_takes_a_limit_away(void)
 	CHECK(o.set_memory && o.memory == 0 && o.set_cpu && o.cpu_percent == 0);
 }
 
-TAP_MAIN(T(defaults_are_the_strictest), T(both_spellings_of_a_value), T(lists_and_joined_letters),
-	 T(options_end_at_the_command), T(no_command_is_seen), T(unknown_option_names_its_neighbour),
-	 T(who_detaches_has_no_terminal), T(later_capabilities_are_refused_by_name),
-	 T(governance_is_carried_as_given), T(bad_values_are_refused), T(zero_takes_a_limit_away))
+static void a_mistake_says_what_would_be_right(void)
+{
+	_cleanup_options_ struct run_options o;
+
+	CHECK(PARSE(&o, "--memory=1", "true") < 0 && says("at least 1M, or 0 for no limit"));
+	CHECK(PARSE(&o, "--memory=1M", "true") == 0);
+	CHECK(PARSE(&o, "--memory=lots", "true") < 0 && says("'lots' is no size: 512M, 2G"));
+	CHECK(PARSE(&o, "--timeout=5x", "true") < 0 && says("'5x' is no time: 90s, 30m, 2h"));
+	CHECK(PARSE(&o, "--wait=x", "true") < 0 && says("'x' is no time"));
+	CHECK(PARSE(&o, "--cpus=two", "true") < 0 && says("'two' is no number of processors"));
+	CHECK(PARSE(&o, "--pids-limit=-1", "true") < 0 && says("'-1' is no number"));
+	CHECK(PARSE(&o, "--provenance=rumour", "true") < 0 &&
+	      says("say tool_output, web_content or unknown"));
+}
+
+TAP_MAIN(T(a_mistake_says_what_would_be_right), T(defaults_are_the_strictest), T(both_spellings_of_a_value),
+	 T(lists_and_joined_letters), T(options_end_at_the_command), T(no_command_is_seen),
+	 T(unknown_option_names_its_neighbour), T(who_detaches_has_no_terminal),
+	 T(later_capabilities_are_refused_by_name), T(governance_is_carried_as_given),
+	 T(bad_values_are_refused), T(zero_takes_a_limit_away))
