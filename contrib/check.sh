@@ -22,6 +22,7 @@ BUILD=${BUILD:-$SRC/build/check}
 FULL=0 LIVE='' VM=0 DESTRUCTIVE=0 LANE=sandbox ALLOW_PROD=0
 STRICT=${STRICT:-0}
 [ "${CI:-}" != true ] || STRICT=1
+JOBS=2
 # Real engines cost packages and a minute: samples in CI, everything with --full.
 ENGINES=0
 
@@ -73,7 +74,7 @@ elif [ "$DESTRUCTIVE" = 1 ] || [ "$ALLOW_PROD" = 1 ] || [ "$LANE" != sandbox ]; 
 fi
 
 # --- results ------------------------------------------------------------------------------------------------------
-PASSED=0 FAILED=0 SKIPPED=0 COMPLETE=0
+PASSED=0 FAILED=0 SKIPPED=0 COMPLETE=0 BESIDE=''
 declare -a FAILURES=() SKIPS=()
 passed() {
 	PASSED=$((PASSED + 1))
@@ -99,6 +100,7 @@ skip_is_known() { # REASON = "missing: ID" or "missing: ID as user"
 }
 finish() {
 	trap - EXIT
+	[ -z "$BESIDE" ] || kill "$BESIDE" 2>/dev/null
 	rm -rf "$PREFIX"
 	[ "$COMPLETE" = 1 ] || failed 'check.sh itself: it did not reach its end'
 	[ ${#SKIPS[@]} -eq 0 ] || printf 'skipped: %s\n' "${SKIPS[@]}"
@@ -140,7 +142,7 @@ run_make_check() {
 	shift 2
 	log=$dir/check.log
 	find "$dir/tests" -name '*.trs' -delete 2>/dev/null
-	make -C "$dir" -j2 "$@" >"$log" 2>&1 </dev/null
+	make -C "$dir" -j"$JOBS" "$@" >"$log" 2>&1 </dev/null
 	count_make_check "$label" "$dir"
 	if [ "$FAILED" -ne "$before" ]; then
 		printf '   FAILED  %s; from %s:\n' "$label" "$log"
@@ -297,9 +299,60 @@ else
 	cp "$BUILD/doctor.json" "$BUILD/doctor-user.json"
 fi
 
-say 'integration tests'
+# --- what looks at the sources and at one function at a time -----------------------------------------------------------
+run_make_lint() {
+	local line
+	while IFS= read -r line; do
+		case $line in
+		'ok '*) passed && printf '   ok      %s\n' "${line#ok * - }" ;;
+		'not ok '*) failed "${line#not ok * - }" && printf '   FAILED  %s\n' "${line#not ok * - }" ;;
+		'# '*) printf '   | %s\n' "${line#\# }" ;;
+		esac
+	done < <(make -C "$BUILD/gcc" -s lint 2>/dev/null </dev/null | tee "$BUILD/lint.log")
+}
+sources() {
+	say 'lint'
+	run_make_lint
+	say 'unit tests with AddressSanitizer and UBSan'
+	if step 'configure --enable-sanitizers' configure-sanitizers.log \
+		configure_in "$BUILD/sanitizers" --enable-sanitizers CFLAGS='-O1 -g'; then
+		run_make_check sanitizers "$BUILD/sanitizers" check
+	fi
+	say 'unit tests under valgrind'
+	run_make_check valgrind "$BUILD/gcc" check-valgrind
+	if [ "$FULL" = 1 ] || [ "${CI:-}" = true ]; then
+		say 'make distcheck'
+		step 'distcheck' distcheck.log make -C "$BUILD/gcc" distcheck
+	fi
+}
+# The suites after this wait more than they compute: on a second processor all of that goes on beside them.
+sources_beside() {
+	(
+		PASSED=0 FAILED=0 SKIPPED=0 SKIPS=() FAILURES=() JOBS=1
+		renice -n 10 "$BASHPID" >/dev/null
+		sources
+		declare -p PASSED FAILED SKIPPED SKIPS FAILURES | sed 's/^declare -[^ ]* /beside_/' >"$BUILD/beside.new"
+		mv "$BUILD/beside.new" "$BUILD/beside"
+	) >"$BUILD/beside.log" 2>&1 </dev/null &
+	BESIDE=$!
+}
+sources_join() {
+	local beside_PASSED=0 beside_FAILED=1 beside_SKIPPED=0 beside_SKIPS=() beside_FAILURES=('lint, sanitizers, valgrind: they did not reach their end')
+	wait "$BESIDE"
+	BESIDE=''
+	cat "$BUILD/beside.log"
+	# shellcheck disable=SC1091 # made above
+	[ ! -e "$BUILD/beside" ] || . "$BUILD/beside"
+	PASSED=$((PASSED + beside_PASSED)) FAILED=$((FAILED + beside_FAILED)) SKIPPED=$((SKIPPED + beside_SKIPPED))
+	SKIPS+=("${beside_SKIPS[@]}")
+	FAILURES+=("${beside_FAILURES[@]}")
+}
 export STRICT BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-600}
 export CUSTODY_TEST_SEED=${CUSTODY_TEST_SEED:-1} CUSTODY_TEST_FULL=$FULL CUSTODY_SRC=$SRC CUSTODY_BUILD=$BUILD/gcc
+rm -f "$BUILD/beside"
+[ "$(nproc)" -lt 2 ] || sources_beside
+
+say 'integration tests'
 # The example first: tests/integration ends with the proof that nothing was left behind.
 run_bats integration --setup-suite-file tests/integration/setup_suite.bash contrib/bats/example.bats tests/integration
 
@@ -311,31 +364,10 @@ if [ "$ENGINES" = 1 ]; then
 	done
 fi
 
-say 'lint'
-run_make_lint() {
-	local line
-	while IFS= read -r line; do
-		case $line in
-		'ok '*) passed && printf '   ok      %s\n' "${line#ok * - }" ;;
-		'not ok '*) failed "${line#not ok * - }" && printf '   FAILED  %s\n' "${line#not ok * - }" ;;
-		'# '*) printf '   | %s\n' "${line#\# }" ;;
-		esac
-	done < <(make -C "$BUILD/gcc" -s lint 2>/dev/null </dev/null | tee "$BUILD/lint.log")
-}
-run_make_lint
-
-say 'unit tests with AddressSanitizer and UBSan'
-if step 'configure --enable-sanitizers' configure-sanitizers.log \
-	configure_in "$BUILD/sanitizers" --enable-sanitizers CFLAGS='-O1 -g'; then
-	run_make_check sanitizers "$BUILD/sanitizers" check
-fi
-
-say 'unit tests under valgrind'
-run_make_check valgrind "$BUILD/gcc" check-valgrind
-
-if [ "$FULL" = 1 ] || [ "${CI:-}" = true ]; then
-	say 'make distcheck'
-	step 'distcheck' distcheck.log make -C "$BUILD/gcc" distcheck
+if [ -n "$BESIDE" ]; then
+	sources_join
+else
+	sources
 fi
 if [ "$FULL" = 1 ]; then
 	say 'clang'
