@@ -110,6 +110,8 @@ suite_end_deliveries() {
 	local pid
 	# Also the one that has not got its own name yet.
 	for pid in $(pgrep '^custody'); do
-		! grep -qzsxF "CUSTODY_HOME=$CUSTODY_HOME" "/proc/$pid/environ" || kill -9 "$pid" 2>/dev/null || true
+		if grep -qzsxF "CUSTODY_HOME=$CUSTODY_HOME" "/proc/$pid/environ" || grep -qsF " $CUSTODY_HOME/" "/proc/$pid/mountinfo"; then
+			kill -9 "$pid" 2>/dev/null || true
+		fi
 	done
 }
