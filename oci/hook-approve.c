@@ -83,12 +83,12 @@ int hook_approve(const struct hook_state *s, char **args, struct fault *f)
 		.action = "create", .session = a.id, .lane = lane_name(a.terms.lane), .sandbox = true
 	};
 	r = open_ledger(&a, f);
+	/* First, and only needed last: it takes as long to be there as we do to judge. */
+	a.refusal = "setup-failed";
+	if (r >= 0)
+		r = hook_warden_start(&a.warden, a.dirs.libexec, f);
 	if (r >= 0)
 		r = approve_decide(&a, f);
-	if (r >= 0) {
-		a.refusal = "setup-failed";
-		r = hook_warden_start(&a.warden, a.dirs.libexec, f);
-	}
 	if (r >= 0)
 		r = approve_reserve(&a, f);
 	if (r >= 0)

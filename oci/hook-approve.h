@@ -25,7 +25,7 @@
  * 4. policy, asked again with today's rules and today's caller;
  * 5. levels B and C: a grant for the digest, reserved;
  * 6. the intent is on the disk;
- * 7. custody-warden stands beside the container.
+ * 7. custody-warden, which was started before all of this, is there and stands beside the container.
  *
  * crun runs no poststop hook after this: a refusal is recorded here.
  */

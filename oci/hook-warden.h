@@ -10,7 +10,7 @@
 
 /*
  * The custody-warden of the container that is being judged.  It is executed before anything is reserved, because a
- * reservation belongs to a process that lives as long as the session does; until it gets its order it only waits, and ends
+ * reservation belongs to a process that lives as long as the session does, and early, because that takes its time; until it gets its order it only waits, and ends
  * with us.
  */
 struct hook_warden {
