@@ -56,6 +56,21 @@ static int make_command(const struct profile *p, const struct bait *b, char ***r
 	return 0;
 }
 
+/* There is no quota of the kernel's to rely on: docs/design/run.md. */
+static const char *disk_keeper(enum profile_workspace mode)
+{
+	switch (mode) {
+	case PROFILE_WORKSPACE_OVERLAY:
+		return "looking at the layer four times a second, and by RLIMIT_FSIZE for a single file";
+	case PROFILE_WORKSPACE_TMPFS:
+		return "the size of the tmpfs";
+	case PROFILE_WORKSPACE_RO:
+	case PROFILE_WORKSPACE_RW:
+		break;
+	}
+	return "RLIMIT_FSIZE, for a single file only";
+}
+
 /* Limits that the profile leaves open are no layer of it. */
 static uint32_t unset_limits(const struct profile *p)
 {
@@ -170,6 +185,7 @@ int doctor_run_canary(const struct dirs *d, const char *profile, struct doctor_r
 		return e;
 	run.profile = p->name;
 	run.unset = unset_limits(p);
+	run.disk_by = disk_keeper(p->workspace);
 	run.switched_off = ~p->layers & (LAYER_BIT(_LAYER_MAX) - 1);
 	/* Without a user namespace a run starts over from a copy of this program: before the bait lies, not after. */
 	if (run.switched_off & LAYER_BIT(LAYER_USER_NS)) {

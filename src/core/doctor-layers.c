@@ -80,6 +80,8 @@ static void judge_layer(struct doctor_report *r, const struct doctor_run *run, e
 		v = (struct verdict){ DOCTOR_MISSING, DOCTOR_ERROR,
 				      "proven by init, but the canary got through", NULL };
 	strbuf_puts(&text, v.lead);
+	if (l == LAYER_DISK_LIMIT && v.state == DOCTOR_OK && run->disk_by)
+		strbuf_printf(&text, "; kept by %s", run->disk_by);
 	if (through) {
 		strbuf_puts(&text, "; got through: ");
 		put_tries(&text, r, l, false);

@@ -61,6 +61,7 @@ struct doctor_run {
 	bool tried;	       /* the canary went through its whole list */
 	enum layer_state states[_LAYER_MAX];
 	const char *why;	/* what stopped the run; NULL: nothing */
+	const char *disk_by;	/* what keeps the disk limit, for its line; NULL: not told */
 	const char *limits_why; /* why limits could not be had; the canary then ran without them */
 };
 

@@ -126,6 +126,14 @@ root_only() {
 	done
 }
 
+@test "ISO-13: doctor says by what the disk limit is kept: a look again and again, or the size of the tmpfs" {
+	suite_ungoverned
+	doctor --json
+	jq -e '.checks[] | select(.id == "LAYER-DISK-LIMIT") | .text | contains("looking at the layer four times a second")' <<<"$output"
+	doctor --json --profile scratch
+	jq -e '.checks[] | select(.id == "LAYER-DISK-LIMIT") | .text | contains("the size of the tmpfs")' <<<"$output"
+}
+
 @test "ISO-2: a filter that kills is seen by the canary as well" {
 	root_only
 	jq -n '{schema: 1, name: "kills", extends: "offline", seccomp: {violation: "kill"}}' >"$CUSTODY_HOME/kills.json"

@@ -78,6 +78,27 @@ options() {
 	[ -z "$unknown" ]
 }
 
+# examples: lines of README.md and of the manual's pages that begin with custody, without the command that is run.
+examples() {
+	cat "$MAN"/../../README.md "$MAN"/*.1.md | sed -nE 's/^    (\$ |[a-z]+\$ +|CUSTODY_ALLOW_PROD=1 )?(custody [a-z].*)/\2/p' |
+		sed 's/[#|;].*//; s/ -- .*//; s/[>"`].*//'
+}
+
+@test "help: every command and option of an example in README.md and in the manual is there" {
+	local line name option n=0 unknown=""
+	while read -r line; do
+		name=$(cut -d' ' -f2 <<<"$line")
+		commands | grep -qxF -e "$name" || { unknown+=" custody $name;" && continue; }
+		for option in $(options <<<"$line"); do
+			"$CUSTODY" help "$name" | options | grep -qxF -e "$option" || unknown+=" $name $option;"
+		done
+		n=$((n + 1))
+	done < <(examples)
+	echo "unknown:$unknown"
+	[ -z "$unknown" ]
+	[ "$n" -ge 60 ]
+}
+
 @test "help: recover takes no option of run: nothing is recovered by mistake" {
 	local option
 	for option in --dry-run --json --yes; do

@@ -88,6 +88,19 @@ on_small_disk() {
 	whole
 }
 
+@test "ledger: records of one session, of one agent" {
+	custody_run --agent bob -- true
+	local bob
+	bob=$(custody_result .session)
+	custody_run --agent eve -- true
+	run -0 --separate-stderr "$CUSTODY" ledger show --json --agent bob
+	jq -e --arg s "$bob" '[.records[].session] | length >= 3 and unique == [$s]' <<<"$output"
+	jq -e '[.records[].agent] | unique == ["bob"]' <<<"$output"
+	run -0 --separate-stderr "$CUSTODY" ledger show --json --session "$bob" --kind session.end
+	jq -e --arg s "$bob" '[.records[].session] == [$s]' <<<"$output"
+	[ "$("$CUSTODY" ledger export --agent eve | jq -s '[.[].agent] | unique == ["eve"]')" = true ]
+}
+
 @test "run: the session's own chain is anchored in its end, and can be checked against it" {
 	start own -- sleep 1000
 	cp "$CUSTODY_ROOT/sandbox/sessions/$SESSION/audit.ndjson" "$CUSTODY_HOME/audit.ndjson"

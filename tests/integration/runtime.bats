@@ -17,6 +17,7 @@ teardown() {
 	[ "$(id -u)" -eq 0 ] || return 0
 	local id
 	for id in $(rt list -q); do rt delete --force "$id"; done
+	[ ! -e "$CUSTODY_HOME/other/x" ] || "$RT" --root "$CUSTODY_HOME/other" delete --force x
 	custody_teardown
 }
 rt() {
@@ -426,6 +427,21 @@ rootless() {
 		rt delete -f x
 	done
 }
+@test "runtime: two engines with the same id: each has its own state root, neither sees the other's" {
+	local other=$CUSTODY_HOME/other pid
+	rt create -b "$B" x
+	rt start x
+	"$RT" --root "$other" --cgroup-manager disabled create -b "$B" x
+	[ "$(status_of x)" = running ]
+	[ "$("$RT" --root "$other" state x | jq -r .status)" = created ]
+	pid=$("$RT" --root "$other" state x | jq -r .pid)
+	[ "$pid" != "$(rt state x | jq -r .pid)" ]
+	"$RT" --root "$other" delete --force x
+	wait_until gone "$pid"
+	[ "$(status_of x)" = running ]
+	[ -z "$("$RT" --root "$other" list -q)" ]
+}
+
 @test "runtime: delete of a running container is refused, with --force it is ended" {
 	rt run -d -b "$B" x
 	local pid
