@@ -11,6 +11,7 @@
 #include "core/profile-key.h"
 
 #define TRUST_SIZE_MAX ((size_t)1024 * 1024)
+#define TRUST_LOCK "trust.lock" /* stays: one that is removed would be two */
 
 /*
  * {"schema_version": 1, "trusted": [{"path": ..., "sha256": ...}]}.  Who can write this file decides what profiles
@@ -157,7 +158,7 @@ static int change(int dirfd, const char *trust_file, const char *path, const str
 int profile_trust_set(const char *trust_file, const char *path, const struct digest *digest, struct fault *f)
 {
 	const char *slash = strrchr(trust_file, '/');
-	_cleanup_close_ int top = -EBADF, dirfd = -EBADF;
+	_cleanup_close_ int top = -EBADF, dirfd = -EBADF, lock = -EBADF;
 	_cleanup_free_ char *dir = NULL;
 
 	if (*trust_file != '/' || slash == trust_file)
@@ -171,8 +172,12 @@ int profile_trust_set(const char *trust_file, const char *path, const struct dig
 	dirfd = path_make_dirs(top, dir, 0755, f);
 	if (dirfd < 0)
 		return fault_wrap(f, dirfd, "directory of trust file '%s'", trust_file);
-	/* Two who trust at the same time: neither may lose the other's entry. */
-	if (flock(dirfd, LOCK_EX) < 0)
-		return fault_errno(f, errno, "lock directory of '%s'", trust_file);
+	/*
+	 * Two who trust at the same time: neither may lose the other's entry.  Not the directory: everybody may open that,
+	 * and lock it.
+	 */
+	lock = openat(dirfd, TRUST_LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	if (lock < 0 || flock(lock, LOCK_EX) < 0)
+		return fault_errno(f, errno, "lock '" TRUST_LOCK "' beside '%s'", trust_file);
 	return change(dirfd, trust_file, path, digest, f);
 }

@@ -50,14 +50,15 @@ static int record(int run_fd, const char *dir, struct fault *f)
 
 /*
  * Makes DIR and holds it: its descriptor.  A sweep (cgroup-sweep.c) may come between the making and the lock and take
- * it for abandoned; then the lock is had on a directory that is gone, and it is made once more.
+ * it for abandoned; then the lock is had on a directory that is gone, and it is made once more.  For us alone: whoever
+ * can open a directory can lock it, and we would wait for as long as they like.
  */
 static int make_held(const char *dir, struct fault *f)
 {
 	for (int i = 0; i < MAKE_ROUNDS; i++) {
 		_cleanup_close_ int fd = -EBADF;
 
-		if (mkdir(dir, 0755) < 0) {
+		if (mkdir(dir, 0700) < 0) {
 			if (errno == EACCES || errno == EPERM || errno == EROFS)
 				return -errno;
 			return fault_errno(f, errno, "make cgroup '%s'", dir);
