@@ -112,6 +112,10 @@ tests_unit_test_pack_SOURCES = tests/unit/test-pack.c tests/unit/tree-fixture.h 
 
 unit_tests += tests/unit/test-forensics
 tests_unit_test_forensics_SOURCES = tests/unit/test-forensics.c tests/unit/tap.h
+unit_tests += tests/unit/test-container-orphan
+tests_unit_test_container_orphan_SOURCES = tests/unit/test-container-orphan.c tests/unit/thread-fixture.h tests/unit/tree-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-evidence-diff
+tests_unit_test_evidence_diff_SOURCES = tests/unit/test-evidence-diff.c tests/unit/tree-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-dossier
 tests_unit_test_dossier_SOURCES = tests/unit/test-dossier.c tests/unit/tree-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-warden-door
@@ -188,7 +192,7 @@ tests_unit_test_result_SOURCES = tests/unit/test-result.c tests/unit/tap.h
 unit_tests += tests/unit/test-session
 tests_unit_test_session_SOURCES = tests/unit/test-session.c tests/unit/tap.h
 unit_tests += tests/unit/test-session-note
-tests_unit_test_session_note_SOURCES = tests/unit/test-session-note.c tests/unit/tap.h
+tests_unit_test_session_note_SOURCES = tests/unit/test-session-note.c tests/unit/thread-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-sandbox-root
 tests_unit_test_sandbox_root_SOURCES = tests/unit/test-sandbox-root.c tests/unit/tap.h tests/unit/openat2.h
 

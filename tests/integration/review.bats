@@ -540,3 +540,15 @@ check_file_system() {
 	[ "$(cat new)" = x ]
 	[ "$(jq -r .k "$CUSTODY_ROOT"/prod/ledger/*.ndjson | grep -cx lane.override)" -eq 2 ]
 }
+
+@test "ISO-3: a large file of holes costs no digest; smaller ones have theirs" {
+	custody_run -- sh -c 'truncate -s 2G hollow; head -c 20000 /dev/zero >zeros'
+	assert_status 0
+	run --separate-stderr review diff "$(session)"
+	[ "$status" -eq 0 ]
+	[[ $output == *"2147483648 bytes, too large for a digest"* ]] || custody_fail "$output"
+	[[ $output == *"20000 bytes, sha256:$(head -c 20000 /dev/zero | sha256sum | cut -d' ' -f1)"* ]] || custody_fail "$output"
+	# Whoever does not show one does not make one: nothing of it is read.
+	review diff --stat "$(session)" | grep -q hollow
+	review diff --json "$(session)" | jq -e '[.changes[].path] | index("hollow")'
+}

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <sched.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/xattr.h>
 
@@ -303,6 +304,149 @@ static void what_changes_at_the_last_moment_is_put_back(void)
 	CHECK(has("l/new", "mine"));
 }
 
+/*
+ * Somebody who is at it between two renames: what happens right before the Nth call of apply's that has these flags.  The
+ * program's own renameat2 stands before the library's.
+ */
+static struct {
+	unsigned int flags, n;
+	void (*act)(void);
+} between;
+
+int renameat2(int old_dir, const char *old, int new_dir, const char *new, unsigned int flags)
+{
+	if (between.n > 0 && flags == between.flags && --between.n == 0)
+		between.act();
+	return (int)syscall(SYS_renameat2, old_dir, old, new_dir, new, flags);
+}
+
+static void take_away(void)
+{
+	(void)unlink("l/a");
+}
+
+static void make_again(void)
+{
+	(void)!put("l/gone", "mine, again", 0644);
+}
+
+/* The one file that was put aside, by what is in it; "": none, "?": several. */
+static const char *aside(char text[32])
+{
+	DIR *d = opendir("l");
+	const struct dirent *e;
+	unsigned int n = 0;
+
+	text[0] = '\0';
+	while (d && (e = readdir(d)))
+		if (strncmp(e->d_name, REVIEW_TEMP, strlen(REVIEW_TEMP)) == 0) {
+			_cleanup_close_ int fd =
+				openat(dirfd(d), e->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+			ssize_t got = fd < 0 ? -1 : read(fd, text, 31);
+
+			text[got < 0 ? 0 : got] = '\0';
+			n++;
+		}
+	if (d)
+		(void)closedir(d);
+	return n > 1 ? "?" : text;
+}
+
+/* Changed after it was judged, and its name taken away while it was being put back: it is somebody's only copy. */
+static void an_edit_that_cannot_be_put_back_is_put_aside(void)
+{
+	_cleanup_bench_ struct bench b;
+	_cleanup_fault_ struct fault f = { 0 };
+	struct apply_stats s;
+	struct apply_ask ask;
+	char text[32];
+
+	CHECK(bench_open(&b));
+	CHECK(put("l/a", "old", 0644) && put("u/a", "theirs", 0644) && put("u/b", "b", 0644));
+	CHECK(judge(&b, NULL, NULL) && !*why(&b, "a") && put("l/a", "mine!", 0644));
+	ask = (struct apply_ask){ .upper = b.fds[0], .base = b.fds[1], .session = "test" };
+	between.flags = RENAME_EXCHANGE;
+	between.n = 2;
+	between.act = take_away;
+	CHECK(apply_changes(&b.c, &ask, &s, &f) == -ESTALE && between.n == 0);
+	CHECK(strstr(fault_text(&f), REVIEW_TEMP "saved-") && strcmp(aside(text), "mine!") == 0);
+	CHECK(!is_there("l/a") && !is_there("l/b"));
+	/* The next apply goes on, and cleans up what the first left: not this. */
+	CHECK(judge(&b, NULL, NULL) && apply(&b));
+	CHECK(has("l/b", "b") && strcmp(aside(text), "mine!") == 0);
+}
+
+static void a_removal_that_cannot_be_undone_is_put_aside(void)
+{
+	_cleanup_bench_ struct bench b;
+	_cleanup_fault_ struct fault f = { 0 };
+	struct apply_stats s;
+	struct apply_ask ask;
+	char text[32];
+
+	CHECK(bench_open(&b));
+	CHECK(put("l/gone", "old", 0644) && mknod("u/gone", S_IFCHR, makedev(0, 0)) == 0);
+	CHECK(judge(&b, NULL, NULL) && !*why(&b, "gone") && put("l/gone", "mine!", 0644));
+	ask = (struct apply_ask){ .upper = b.fds[0], .base = b.fds[1], .session = "test" };
+	/* Away with it is the first, back the second. */
+	between.flags = RENAME_NOREPLACE;
+	between.n = 2;
+	between.act = make_again;
+	CHECK(apply_changes(&b.c, &ask, &s, &f) == -ESTALE && between.n == 0);
+	CHECK(strstr(fault_text(&f), REVIEW_TEMP "saved-"));
+	CHECK(strcmp(aside(text), "mine!") == 0 && has("l/gone", "mine, again"));
+}
+
+/* Until its ctime is another one: it moves with the timer. */
+static bool touch_later(const char *path, const char *text, struct timespec than)
+{
+	struct stat st;
+
+	do {
+		if (!put(path, text, 0644) || stat(path, &st) < 0)
+			return false;
+	} while (st.st_ctim.tv_sec == than.tv_sec && st.st_ctim.tv_nsec == than.tv_nsec);
+	return true;
+}
+
+/* What is refused is told to all above it, once: where two ways up meet the second one ends. */
+static void all_above_what_is_refused_stay(void)
+{
+	static const char *const dirs[] = { "top", "top/a", "top/a/b", "top/c", "top/c/d" };
+	static const char *const files[] = { "top/a/b/p", "top/a/q", "top/c/d/r" };
+	_cleanup_bench_ struct bench b;
+	char path[64];
+	struct stat st;
+
+	CHECK(bench_open(&b));
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		CHECK(snprintf(path, sizeof(path), "l/%s", dirs[i]) > 0 && mkdir(path, 0755) == 0);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		CHECK(snprintf(path, sizeof(path), "l/%s", files[i]) > 0 && put(path, "old", 0644));
+	CHECK(mkdir("l/top/e", 0755) == 0 && put("l/top/e/x", "x", 0644) && stat("l/top/e/x", &st) == 0);
+	b.o.since = st.st_ctim;
+	CHECK(mknod("u/top", S_IFCHR, makedev(0, 0)) == 0 && judge(&b, NULL, NULL));
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		CHECK(!*why(&b, dirs[i]));
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		CHECK(snprintf(path, sizeof(path), "l/%s", files[i]) > 0 &&
+		      touch_later(path, "mine", st.st_ctim));
+	CHECK(judge(&b, NULL, NULL));
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		CHECK(strstr(why(&b, files[i]), "was changed since"));
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		CHECK(strstr(why(&b, dirs[i]), "which is refused"));
+	CHECK(strstr(why(&b, "top/a/b"), "'top/a/b/p'") && strstr(why(&b, "top/c/d"), "'top/c/d/r'"));
+	CHECK(apply(&b) && has("l/top/a/b/p", "mine") && has("l/top/a/q", "mine") &&
+	      has("l/top/c/d/r", "mine"));
+	/* Below what stays the rest goes. */
+	CHECK(is_there("l/top") && !is_there("l/top/e"));
+	/* Judged again without them nothing is left of the first judgement. */
+	b.o.since = (struct timespec){ .tv_sec = st.st_ctim.tv_sec + 3600 };
+	CHECK(judge(&b, NULL, NULL) && !*why(&b, "top") && !*why(&b, "top/a") && apply(&b) &&
+	      !is_there("l/top"));
+}
+
 static void a_file_with_other_names_keeps_them_unchanged(void)
 {
 	_cleanup_bench_ struct bench b;
@@ -570,8 +714,9 @@ TAP_MAIN(T(what_would_act_beyond_its_bytes_is_refused), T(capabilities_of_a_file
 	 T(a_link_is_judged_again_when_another_is_refused), T(protected_paths_stay_as_they_are),
 	 T(doors_to_other_repositories_are_protected), T(what_holds_a_protected_path_is_not_replaced),
 	 T(a_base_that_moved_on_is_left_alone), T(what_changes_at_the_last_moment_is_put_back),
-	 T(a_file_with_other_names_keeps_them_unchanged), T(attributes_come_along_but_not_all),
-	 T(directories_nobody_may_write_get_their_mode_last), T(paths_choose),
-	 T(new_names_in_a_removed_directory_keep_it), T(what_is_mounted_in_the_tree_is_left_alone),
-	 T(a_death_leaves_old_or_new_and_the_next_one_finishes),
+	 T(an_edit_that_cannot_be_put_back_is_put_aside), T(a_removal_that_cannot_be_undone_is_put_aside),
+	 T(all_above_what_is_refused_stay), T(a_file_with_other_names_keeps_them_unchanged),
+	 T(attributes_come_along_but_not_all), T(directories_nobody_may_write_get_their_mode_last),
+	 T(paths_choose), T(new_names_in_a_removed_directory_keep_it),
+	 T(what_is_mounted_in_the_tree_is_left_alone), T(a_death_leaves_old_or_new_and_the_next_one_finishes),
 	 T(a_directory_swapped_for_a_link_lets_nothing_out))

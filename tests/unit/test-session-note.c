@@ -17,6 +17,7 @@
 #include "core/session-note.h"
 
 #include "tap.h"
+#include "thread-fixture.h"
 
 #define ID_A "20261116T031500Z-aaaaaaaa"
 #define ID_B "20261116T031500Z-bbbbbbbb"
@@ -525,6 +526,7 @@ static void a_supervisor_is_proven_before_it_is_watched(void)
 {
 	_cleanup_dirs_ struct dirs d = { 0 };
 	_cleanup_session_ struct session s = NO_SESSION;
+	_cleanup_thread_ struct thread thread = THREAD_NONE;
 	struct session_note n = example(ID_A), other;
 	pid_t child;
 	int fd;
@@ -559,6 +561,11 @@ static void a_supervisor_is_proven_before_it_is_watched(void)
 	CHECK(session_note_watch(&d, &other, NULL) == -ESRCH);
 	(void)kill(child, SIGKILL);
 	(void)waitpid(child, NULL, 0);
+	CHECK(session_note_watch(&d, &other, NULL) == -ESRCH);
+	/* The number came back as that of somebody's thread: no process, and no reason to stop at it. */
+	CHECK(thread_start(&thread) && process_look(thread.tid, &other.pid_start) == 1);
+	other.pid = thread.tid;
+	other.pid_start--;
 	CHECK(session_note_watch(&d, &other, NULL) == -ESRCH);
 	/* Nobody but init and nobody at all. */
 	other.pid = 1;
