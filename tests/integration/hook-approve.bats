@@ -310,6 +310,20 @@ edited() {
 	both try
 }
 
+@test "CARD-3: the reason reaches the terminal, also when the runtime's own output goes elsewhere" {
+	level_b
+	told() {
+		run python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" -- bash -c 'source "$1/../lib/suite.bash" && source "$1/../lib/runtime.bash" &&
+			runtime "$2" run -b "$3" "custody-test-$2-$$" < <(:) >/dev/null 2>&1' bash "$BATS_TEST_DIRNAME" "$RUNTIME" "$BUNDLE"
+		[ "$status" -ne 0 ] || custody_fail "it ran"
+		assert_output_has 'level B needs approval'
+		assert_output_has "custody approve $(request)"
+		[ ! -e ran ]
+		runtime_settle
+	}
+	both told
+}
+
 @test "CARD-3: a denied request stays denied" {
 	level_b
 	RUNTIME=crun

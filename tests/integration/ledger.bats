@@ -76,6 +76,27 @@ cut_to() { # RECORDS
 	verify 0 --seal "$CUSTODY_ROOT/sandbox/ledger-keys/seal" "$CUSTODY_HOME/copy"
 }
 
+@test "ledger: verify of a long file says how far it is, on a terminal only" {
+	python3 - "$CUSTODY_HOME/long" <<-'PY'
+		import hashlib, sys
+		prev = "0" * 64
+		with open(sys.argv[1], "w") as out:
+		    for seq in range(600):
+		        text = ('{"v":1,"seq":%d,"prev":"%s","t":"2026-11-16T03:15:00.123456Z","boot":"00000000","bt":%d,'
+		                '"k":"x.y","status":"ok","d":{"x":"%s"}' % (seq, prev, seq, "a" * 60000))
+		        prev = hashlib.sha256(text.encode()).hexdigest()
+		        out.write('%s,"h":"%s"}\n' % (text, prev))
+	PY
+	run -4 --separate-stderr "$CUSTODY" ledger verify "$CUSTODY_HOME/long"
+	[ -z "$stderr" ]
+	run python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" -- "$CUSTODY" ledger verify "$CUSTODY_HOME/long"
+	assert_output_has "verify:  50% [#"
+	assert_output_has "records:       600 (from 0)"
+	# What is short is not worth it.
+	run python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" -- "$CUSTODY" ledger verify "$SEG"
+	[[ $output != *"verify: "* ]]
+}
+
 @test "ledger: verify writes nothing" {
 	local before
 	more 2
