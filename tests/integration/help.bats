@@ -78,6 +78,14 @@ options() {
 	[ -z "$unknown" ]
 }
 
+@test "help: every option of custody-runtime stands in its manual, and every one of the manual is known" {
+	local rt=${CUSTODY%/*}/custody-runtime verb known
+	known=$({ "$rt" help && for verb in $("$rt" help | awk '/^  [a-z]/ { print $1 }'); do "$rt" help "$verb"; done; } |
+		sed -nE 's/^ +(-[a-zA-Z] )? *(--[a-z-]+).*/\1 \2/p' | options)
+	[ "$(wc -l <<<"$known")" -ge 50 ]
+	diff <(echo "$known") <(sed -n '/^## OPTIONS OF/,/^## FILES/p' "$MAN/custody-runtime.8.md" | options)
+}
+
 # examples: lines of README.md and of the manual's pages that begin with custody, without the command that is run.
 examples() {
 	cat "$MAN"/../../README.md "$MAN"/*.1.md | sed -nE 's/^    (\$ |[a-z]+\$ +|CUSTODY_ALLOW_PROD=1 )?(custody [a-z].*)/\2/p' |
