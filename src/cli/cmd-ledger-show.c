@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/str.h"
@@ -175,8 +176,14 @@ static int export_to(const struct ledger_call *c, const struct ledger_filter *x,
 		return fault_errno(f, ENOMEM, "'%s'", c->output);
 	}
 	r = print_records(c, x, &p, f);
-	if ((fclose(p.out) != 0 || ferror(stdout)) && r >= 0)
-		r = fault_errno(f, errno ? errno : EIO, "write '%s'", c->output);
+	/* Whatever went wrong on the way: the last flush alone may well succeed. */
+	if ((fflush(p.out) != 0 || ferror(p.out)) && r >= 0)
+		r = fault_set(f, EIO, "'%s' could not be written whole, and is removed: make room there",
+			      c->output);
+	if (fclose(p.out) != 0 && r >= 0)
+		r = fault_errno(f, errno, "close '%s'", c->output);
+	if (r < 0)
+		(void)unlink(c->output);
 	return r;
 }
 

@@ -62,6 +62,11 @@ static void check_userns(struct doctor_report *r, const struct doctor_probe *p)
 		cause = " (kernel.apparmor_restrict_unprivileged_userns is 1)";
 		remedy = "as root: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor "
 			 "profile with 'userns,'";
+	} else if (p->userns == EPERM) {
+		cause = " (in a container its runtime forbids it)";
+		remedy = "let the outer container make namespaces (podman, docker: --security-opt "
+			 "seccomp=unconfined), or "
+			 "use custody outside of it";
 	}
 	doctor_add(r, "HOST-USERNS", DOCTOR_MISSING, DOCTOR_ERROR, remedy,
 		   "cannot make a user namespace: %s%s",

@@ -215,6 +215,16 @@ watches() { # PID
 	grep -qs inotify "/proc/$1/fdinfo/"*
 }
 
+@test "ledger: an export that does not fit is a failure, and half of it does not stay" {
+	more 8
+	run --separate-stderr bash -c 'ulimit -f 1; trap "" XFSZ; exec "$CUSTODY" ledger export -o "$CUSTODY_HOME/cut"'
+	assert_status 125
+	assert_stderr_has "'$CUSTODY_HOME/cut' could not be written whole"
+	[ ! -e "$CUSTODY_HOME/cut" ]
+	"$CUSTODY" ledger export -o "$CUSTODY_HOME/cut"
+	cmp "$CUSTODY_HOME/cut" "$SEG"
+}
+
 @test "ledger: tail -f shows what comes" {
 	more 2
 	run -0 "$CUSTODY" ledger tail -n 1
