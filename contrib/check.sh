@@ -11,6 +11,7 @@
 #	--live ENGINE		only the scenarios of a real engine: podman, rootless, systemd, docker, containerd or cri;
 #				doctor: what `custody doctor --engine` says, against the daemons themselves
 #	--live-destructive	with --live: all of them, also those that kill engines or start many containers at once
+#	--lane prod --allow-prod-live	with --live, and CUSTODY_ALLOW_PROD_LIVE=1 in the environment: in the lane prod
 #	--vm			only the suites in an emulated machine with cgroup v2 (tests/vm), 30 minutes and more
 #	CI=true			samples of podman, docker and containerd, distcheck; strict: a skip needs a capability
 #				that `custody doctor` reports missing
@@ -38,7 +39,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--full) FULL=1 ;;
 	--live)
-		[ $# -ge 2 ] || die 64 '--live needs an engine: podman, docker, containerd or kubernetes'
+		[ $# -ge 2 ] || die 64 '--live needs an engine: podman, rootless, systemd, docker, containerd, cri or doctor'
 		LIVE=$2
 		shift
 		;;
@@ -51,7 +52,7 @@ while [ $# -gt 0 ]; do
 		;;
 	--allow-prod-live) ALLOW_PROD=1 ;;
 	-h | --help)
-		sed -n '3,17s/^# \{0,1\}//p' "$0"
+		sed -n '3,18s/^# \{0,1\}//p' "$0"
 		exit 0
 		;;
 	*) die 64 "no option '$1'; see contrib/check.sh --help" ;;
