@@ -4,6 +4,7 @@ libbase_a_SOURCES = \
 	src/base/cleanup.h \
 	src/base/clock.c src/base/clock.h \
 	src/base/digest.c src/base/digest.h \
+	src/base/digest-two.c src/base/digest-two.h \
 	src/base/fault.c src/base/fault.h \
 	src/base/fd.c src/base/fd-replace.c src/base/fd-sanitize.c src/base/fd.h \
 	src/base/json.c src/base/json-explain.c src/base/json-map.c src/base/json-map.h src/base/json-parse.c src/base/json-write.c src/base/json.h \
