@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
-#include <nettle/sha2.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/digest-two.h"
 #include "base/fd.h"
 
 #define CLONE_MIN ((uint64_t)64 * 1024) /* below this a copy is cheaper than shared blocks */
@@ -42,54 +42,6 @@ static int write_at(int fd, const char *bytes, size_t len, uint64_t offset, stru
 	return 0;
 }
 
-/* LEN bytes, or fewer when the file ends: then 1. */
-static int copy_range(struct capture_copy *c, struct sha256_ctx *sha, uint64_t from, uint64_t to,
-		      uint64_t len, struct fault *f)
-{
-	while (len > 0) {
-		size_t step = len < CAPTURE_BUFFER ? (size_t)len : CAPTURE_BUFFER;
-		ssize_t n = c->from_pack ? pack_read(c->from_pack, c->buffer, step)
-					 : read_at(c->source, c->buffer, step, from);
-		int r = 0;
-
-		if (n < 0) {
-			c->read_failed = true;
-			return fault_errno(f, errno, "read");
-		}
-		if (n == 0)
-			return 1;
-		sha256_update(sha, (size_t)n, c->buffer);
-		if (c->to_pack)
-			r = pack_data(c->to_pack, c->buffer, (size_t)n, f);
-		else if (c->out >= 0 && !c->cloned)
-			r = write_at(c->out, c->buffer, (size_t)n, to, f);
-		if (r < 0)
-			return r;
-		c->copied += (uint64_t)n;
-		from += (uint64_t)n;
-		to += (uint64_t)n;
-		len -= (uint64_t)n;
-	}
-	return 0;
-}
-
-static int copy_extents(struct capture_copy *c, struct sha256_ctx *sha, struct fault *f)
-{
-	uint64_t packed = 0;
-	int r = 0;
-
-	if (c->unpack && c->out >= 0 && ftruncate(c->out, (off_t)c->size) < 0)
-		return fault_errno(f, errno, "make a file of %llu bytes", (unsigned long long)c->size);
-	for (size_t i = 0; i < c->n_extents && r == 0; i++) {
-		uint64_t offset = c->extents[i].offset;
-
-		r = copy_range(c, sha, c->unpack ? packed : offset, c->unpack ? offset : packed,
-			       c->extents[i].len, f);
-		packed += c->extents[i].len;
-	}
-	return r;
-}
-
 static bool look(int fd, struct statx *ret)
 {
 	return statx(fd, "", AT_EMPTY_PATH, STATX_SIZE | STATX_MTIME | STATX_CTIME, ret) == 0;
@@ -119,28 +71,6 @@ static bool is_at_rest(int fd, struct statx *ret)
 	       now;
 }
 
-/*
- * Of two files with the same blocks the first one's pages are in memory, the clone's are not: hash that one, and the clone only
- * when the first one has changed meanwhile.  Its pages were written and made read-only for the clone, so that even a write
- * through a mapping moves its times.
- */
-static int hash_clone(struct capture_copy *c, struct sha256_ctx *sha, const struct statx *before,
-		      struct fault *f)
-{
-	int r;
-
-	c->source = before ? c->in : c->out;
-	r = copy_range(c, sha, 0, 0, c->size, f);
-	if (!before || (r == 0 && capture_is_unchanged(c->in, before)))
-		return r;
-	if (f)
-		fault_done(f);
-	c->read_failed = false;
-	c->copied = 0;
-	sha256_init(sha);
-	return hash_clone(c, sha, NULL, f);
-}
-
 /* 1 when blocks are shared.  It may have grown since it was looked at: what is kept is what is told of. */
 static int share_blocks(struct capture_copy *c, struct fault *f)
 {
@@ -156,6 +86,65 @@ static int share_blocks(struct capture_copy *c, struct fault *f)
 	else if (ftruncate(c->out, (off_t)c->size) < 0)
 		return fault_errno(f, errno, "cut a clone");
 	return 1;
+}
+
+static void start(struct capture_copy *c, int source)
+{
+	sha256_init(&c->sha);
+	c->source = source;
+	c->copied = c->from = c->to = 0;
+	c->left = c->sparse ? 0 : c->size;
+}
+
+/*
+ * Of two files with the same blocks the first one's pages are in memory, the clone's are not: hash that one, and the clone only
+ * when the first one has changed meanwhile.  Its pages were written and made read-only for the clone, so that even a write
+ * through a mapping moves its times.
+ */
+static int begin_clone(struct capture_copy *c, struct fault *f)
+{
+	int r;
+
+	c->at_rest = c->local && is_at_rest(c->in, &c->before);
+	r = share_blocks(c, f);
+	c->at_rest &= c->cloned;
+	if (r > 0)
+		start(c, c->at_rest ? c->in : c->out);
+	return r;
+}
+
+int capture_copy_begin(struct capture_copy *c, struct fault *f)
+{
+	int r = 0;
+
+	start(c, c->in);
+	if (c->sparse) {
+		if (c->unpack && c->out >= 0 && ftruncate(c->out, (off_t)c->size) < 0)
+			return fault_errno(f, errno, "make a file of %llu bytes",
+					   (unsigned long long)c->size);
+		return 0;
+	}
+	if (c->clone && c->out >= 0 && c->size >= CLONE_MIN)
+		r = begin_clone(c, f);
+	if (r == 0 && c->direct && c->out >= 0 && c->size >= CAPTURE_DIRECT_MIN) {
+		r = capture_direct_begin(c->direct, c->out, c->size, f);
+		c->is_direct = r > 0;
+	}
+	return r < 0 ? r : 0;
+}
+
+/* The next extent; false when there is none.  What was copied lies one behind the other. */
+static bool next_range(struct capture_copy *c)
+{
+	const struct manifest_extent *e;
+
+	if (!c->sparse || c->next_extent == c->n_extents)
+		return false;
+	e = c->extents + c->next_extent++;
+	c->from = c->unpack ? c->copied : e->offset;
+	c->to = c->unpack ? e->offset : c->copied;
+	c->left = e->len;
+	return true;
 }
 
 /* STEP bytes, or fewer at the end of the file. */
@@ -175,64 +164,77 @@ static ssize_t read_full(int fd, char *buffer, size_t step, uint64_t offset)
 	return (ssize_t)got;
 }
 
-static int copy_pieces(struct capture_copy *c, struct sha256_ctx *sha, struct fault *f)
+static int read_piece(struct capture_copy *c, struct fault *f)
 {
-	while (c->copied < c->size) {
-		const uint64_t left = c->size - c->copied;
-		const size_t step = left < CAPTURE_DIRECT_STEP ? (size_t)left : CAPTURE_DIRECT_STEP;
-		void *buffer;
-		ssize_t n;
-		int r = capture_direct_buffer(c->direct, &buffer, f);
+	const size_t room = c->is_direct ? CAPTURE_DIRECT_STEP : CAPTURE_BUFFER;
+	const size_t step = c->left < room ? (size_t)c->left : room;
+	void *buffer = c->buffer;
+	ssize_t n;
+	int r = c->is_direct ? capture_direct_buffer(c->direct, &buffer, f) : 0;
 
-		if (r < 0)
-			return r;
-		n = read_full(c->in, buffer, step, c->copied);
-		if (n < 0) {
-			c->read_failed = true;
-			return fault_errno(f, errno, "read");
-		}
-		sha256_update(sha, (size_t)n, buffer);
-		r = capture_direct_put(c->direct, (size_t)n, f);
-		if (r < 0)
-			return r;
-		c->copied += (uint64_t)n;
-		if ((size_t)n < step)
-			return 1;
+	if (r < 0)
+		return r;
+	n = c->from_pack ? pack_read(c->from_pack, buffer, step)
+			 : read_full(c->source, buffer, step, c->from);
+	if (n < 0) {
+		c->read_failed = true;
+		return fault_errno(f, errno, "read");
 	}
+	/* A stream comes as it comes, a file that gives less has ended. */
+	c->is_short = n == 0 || ((size_t)n < step && !c->from_pack);
+	c->piece = buffer;
+	c->piece_len = (size_t)n;
+	return n > 0;
+}
+
+/* Is what was read of a clone's first file what the clone has? */
+static bool is_clones(const struct capture_copy *c, int r)
+{
+	return r == 0 && !c->is_short && capture_is_unchanged(c->in, &c->before);
+}
+
+int capture_copy_read(struct capture_copy *c, struct fault *f)
+{
+	int r = 0;
+
+	if (!c->is_short && (c->left > 0 || next_range(c)))
+		r = read_piece(c, f);
+	if (r > 0 || !c->at_rest || is_clones(c, r))
+		return r;
+	if (f)
+		fault_done(f);
+	c->at_rest = c->read_failed = c->is_short = false;
+	start(c, c->out);
+	return capture_copy_read(c, f);
+}
+
+void capture_copy_hash(struct capture_copy *c)
+{
+	sha256_update(&c->sha, c->piece_len, (const uint8_t *)c->piece);
+}
+
+void capture_copy_hash_two(struct capture_copy *c, struct capture_copy *d)
+{
+	digest_two_update(&c->sha, c->piece_len, c->piece, &d->sha, d->piece_len, d->piece);
+}
+
+int capture_copy_write(struct capture_copy *c, struct fault *f)
+{
+	int r = 0;
+
+	if (c->to_pack)
+		r = pack_data(c->to_pack, c->piece, c->piece_len, f);
+	else if (c->is_direct)
+		r = capture_direct_put(c->direct, c->piece_len, f);
+	else if (c->out >= 0 && !c->cloned)
+		r = write_at(c->out, c->piece, c->piece_len, c->to, f);
+	if (r < 0)
+		return r;
+	c->copied += c->piece_len;
+	c->from += c->piece_len;
+	c->to += c->piece_len;
+	c->left -= c->piece_len;
 	return 0;
-}
-
-static int copy_direct(struct capture_copy *c, struct sha256_ctx *sha, struct fault *f)
-{
-	int r = capture_direct_begin(c->direct, c->out, c->size, f), end;
-
-	if (r <= 0)
-		return r < 0 ? r : copy_range(c, sha, 0, 0, c->size, f);
-	r = copy_pieces(c, sha, f);
-	end = capture_direct_end(c->direct, r < 0 ? NULL : f);
-	return r < 0 || end == 0 ? r : end;
-}
-
-static int copy_bytes(struct capture_copy *c, struct sha256_ctx *sha, struct fault *f)
-{
-	return c->direct && c->out >= 0 && c->size >= CAPTURE_DIRECT_MIN
-		       ? copy_direct(c, sha, f)
-		       : copy_range(c, sha, 0, 0, c->size, f);
-}
-
-static int copy_whole(struct capture_copy *c, struct sha256_ctx *sha, struct fault *f)
-{
-	bool at_rest;
-	struct statx before;
-	int r;
-
-	if (!c->clone || c->out < 0 || c->size < CLONE_MIN)
-		return copy_bytes(c, sha, f);
-	at_rest = c->local && is_at_rest(c->in, &before);
-	r = share_blocks(c, f);
-	if (r == 0)
-		return copy_bytes(c, sha, f);
-	return r < 0 ? r : hash_clone(c, sha, at_rest ? &before : NULL, f);
 }
 
 uint64_t capture_copy_wanted(const struct capture_copy *c)
@@ -244,7 +246,7 @@ uint64_t capture_copy_wanted(const struct capture_copy *c)
 	return sum;
 }
 
-static int pad(struct capture_copy *c, struct sha256_ctx *sha, struct fault *f)
+static int pad(struct capture_copy *c, struct fault *f)
 {
 	uint64_t left = capture_copy_wanted(c) - c->copied;
 	int r = 0;
@@ -253,31 +255,41 @@ static int pad(struct capture_copy *c, struct sha256_ctx *sha, struct fault *f)
 	while (r == 0 && left > 0) {
 		size_t step = left < CAPTURE_BUFFER ? (size_t)left : CAPTURE_BUFFER;
 
-		sha256_update(sha, step, c->buffer);
+		sha256_update(&c->sha, step, c->buffer);
 		r = pack_data(c->to_pack, c->buffer, step, f);
 		left -= step;
 	}
 	return r;
 }
 
-int capture_copy(struct capture_copy *c, struct fault *f)
+int capture_copy_end(struct capture_copy *c, int r, struct fault *f)
 {
-	struct sha256_ctx sha;
-	int r;
+	if (c->is_direct) {
+		int end = capture_direct_end(c->direct, r < 0 ? NULL : f);
 
-	sha256_init(&sha);
-	c->source = c->in;
-	r = c->sparse ? copy_extents(c, &sha, f) : copy_whole(c, &sha, f);
-	if (c->to_pack && (r > 0 || c->read_failed)) {
+		r = r < 0 ? r : end;
+	}
+	if (c->to_pack && (c->is_short || c->read_failed)) {
 		_cleanup_fault_ struct fault why = { 0 };
 
-		if (pad(c, &sha, &why) < 0) {
+		if (pad(c, &why) < 0) {
 			c->read_failed = false; /* the archive is what counts */
 			r = fault_errno(f, why.code, PACK_NAME);
 		}
 	}
-	sha256_digest(&sha, sizeof(c->digest.bytes), c->digest.bytes);
-	return r < 0 ? r : 0;
+	sha256_digest(&c->sha, sizeof(c->digest.bytes), c->digest.bytes);
+	return r;
+}
+
+int capture_copy(struct capture_copy *c, struct fault *f)
+{
+	int r = capture_copy_begin(c, f);
+
+	while (r == 0 && (r = capture_copy_read(c, f)) > 0) {
+		capture_copy_hash(c);
+		r = capture_copy_write(c, f);
+	}
+	return capture_copy_end(c, r, f);
 }
 
 static void add_extent(struct manifest_extent *list, size_t *n, uint64_t offset, uint64_t len)

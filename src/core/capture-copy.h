@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include <nettle/sha2.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,10 +42,31 @@ struct capture_copy {
 	struct digest digest;
 	bool cloned;
 	bool read_failed; /* else it is OUT that failed */
-	int source;	  /* whose bytes are being read */
+
+	/* Of the steps. */
+	struct sha256_ctx sha;
+	int source;		 /* whose bytes are being read */
+	uint64_t from, to, left; /* in IN, in OUT, and how many there: of the file, or of one extent */
+	size_t next_extent;
+	char *piece;
+	size_t piece_len;
+	bool is_direct, is_short;
+	bool at_rest; /* a clone's first file is read, which was like this BEFORE */
+	struct statx before;
 };
 
 int capture_copy(struct capture_copy *c, struct fault *f) _must_check_;
+
+/* The same in steps, for who has two of them in hand: begin, then read, hash and write each piece, then end. */
+int capture_copy_begin(struct capture_copy *c, struct fault *f) _must_check_;
+/* 1: there is a piece, 0: no more. */
+int capture_copy_read(struct capture_copy *c, struct fault *f) _must_check_;
+void capture_copy_hash(struct capture_copy *c);
+void capture_copy_hash_two(struct capture_copy *c, struct capture_copy *d); /* where digest_two_is_there */
+int capture_copy_write(struct capture_copy *c, struct fault *f) _must_check_;
+/* R is what the last step returned; so is what this one does, unless there is something new to say. */
+int capture_copy_end(struct capture_copy *c, int r, struct fault *f) _must_check_;
+
 /* Bytes of data that it is asked for. */
 uint64_t capture_copy_wanted(const struct capture_copy *c);
 

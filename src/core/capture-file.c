@@ -10,7 +10,6 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "core/capture-copy.h"
 #include "core/capture-entry.h"
 
 /* Files with several names that are remembered; more are kept once per name. */
@@ -40,6 +39,7 @@ void capture_job_done(struct capture_job *j)
 {
 	manifest_entry_done(&j->entry);
 	fd_close(j->in);
+	capture_dir_drop(j->dir);
 	free(j->name);
 	*j = (struct capture_job){ .in = -EBADF };
 }
@@ -178,8 +178,9 @@ static void blame(int *failed, struct manifest_entry *e, int error, const char *
 		*failed = ENOMEM;
 }
 
-static void keep_copy(int *failed, struct capture_job *j, const struct capture_copy *c)
+static void keep_copy(int *failed, struct capture_job *j)
 {
+	const struct capture_copy *c = &j->copy;
 	struct manifest_entry *e = &j->entry;
 	uint64_t wanted = capture_copy_wanted(c);
 
@@ -190,26 +191,6 @@ static void keep_copy(int *failed, struct capture_job *j, const struct capture_c
 		blame(failed, e, 0, "became shorter while it was read");
 	else if (j->size < e->size)
 		blame(failed, e, 0, "limit: only its beginning was kept");
-}
-
-static int copy_into(struct capture_target *t, int *failed, struct capture_job *j, struct capture_copy *c)
-{
-	_cleanup_fault_ struct fault f = { 0 };
-	int r = capture_copy(c, &f);
-
-	if (c->clone && c->size >= CAPTURE_BUFFER && !c->sparse && !c->cloned)
-		t->no_clone = true;
-	if (r < 0) {
-		(void)close(c->out);
-		blame(failed, &j->entry, f.code,
-		      c->read_failed ? "cannot be read" : "cannot be written here");
-		return r;
-	}
-	keep_copy(failed, j, c);
-	r = settle(t, c->out);
-	if (r < 0)
-		blame(failed, &j->entry, -r, "was not kept by the target");
-	return r;
 }
 
 /*
@@ -255,9 +236,9 @@ static char *name_packed(struct capture_target *t, const struct capture_job *j)
 }
 
 /* Only the one thread that there is then comes here. */
-static void copy_packed(struct capture_target *t, int *failed, struct capture_job *j, struct capture_copy *c)
+static void begin_packed(struct capture_target *t, int *failed, struct capture_job *j)
 {
-	_cleanup_fault_ struct fault f = { 0 };
+	struct capture_copy *c = &j->copy;
 	struct manifest_entry *e = &j->entry;
 	int r = -ENOMEM;
 
@@ -266,16 +247,20 @@ static void copy_packed(struct capture_target *t, int *failed, struct capture_jo
 	c->to_pack = t->o->pack;
 	e->at = name_packed(t, j);
 	if (e->at)
-		r = pack_put(c->to_pack, e, e->at + sizeof(PACK_AT) - 1, capture_copy_wanted(c), &f);
-	if (r == 0)
-		r = capture_copy(c, &f);
-	if (r < 0 && !c->read_failed) {
-		*failed = f.code ? f.code : ENOMEM;
+		r = pack_put(c->to_pack, e, e->at + sizeof(PACK_AT) - 1, capture_copy_wanted(c), NULL);
+	if (r < 0)
+		*failed = -r;
+}
+
+static void end_packed(int *failed, struct capture_job *j, int r)
+{
+	if (r < 0 && !j->copy.read_failed) {
+		*failed = -r;
 		return;
 	}
-	keep_copy(failed, j, c);
+	keep_copy(failed, j);
 	if (r < 0)
-		blame(failed, e, f.code, "cannot be read: the rest is zeros");
+		blame(failed, &j->entry, -r, "cannot be read: the rest is zeros");
 }
 
 /* Only a local target: a share may not let us, and says so in its own way. */
@@ -297,46 +282,96 @@ void capture_tools_done(struct capture_tools *tools)
 	*tools = (struct capture_tools){ 0 };
 }
 
-uint64_t capture_file(struct capture_target *t, struct capture_job *j, struct capture_tools *tools,
-		      int *failed)
+/* What there is to copy, and with what. */
+static bool prepare(struct capture_target *t, struct capture_job *j, struct capture_tools *tools, int *failed)
 {
 	struct manifest_entry *e = &j->entry;
-	struct capture_copy c = { .in = j->in,
-				  .clone = !t->no_clone,
-				  .local = !t->o->sync_each,
-				  .buffer = tools->buffer,
-				  .direct = direct_for(t, j, tools) };
-	bool cut;
 
 	if (capture_xattrs(j->in, e, NULL) < 0)
 		blame(failed, e, ENOMEM, "extended attributes were not read");
 	if (e->alloc < e->size &&
 	    capture_find_extents(j->in, j->size, &e->extents, &e->n_extents, &e->sparse, NULL) < 0) {
 		blame(failed, e, ENOMEM, "its holes were not found");
-		return 0;
+		return false;
 	}
-	cut = fit(t, j);
-	c.size = j->size;
-	c.sparse = e->sparse;
-	c.extents = e->extents;
-	c.n_extents = e->n_extents;
+	j->cut = fit(t, j);
+	j->copy = (struct capture_copy){ .in = j->in,
+					 .size = j->size,
+					 .extents = e->extents,
+					 .n_extents = e->n_extents,
+					 .sparse = e->sparse,
+					 .clone = !t->no_clone,
+					 .local = !t->o->sync_each,
+					 .buffer = tools->buffer,
+					 .direct = direct_for(t, j, tools) };
+	return true;
+}
+
+bool capture_file_begin(struct capture_target *t, struct capture_job *j, struct capture_tools *tools,
+			int *failed)
+{
+	struct capture_copy *c = &j->copy;
+
+	if (!prepare(t, j, tools, failed))
+		return false;
 	if (t->o->pack) {
-		copy_packed(t, failed, j, &c);
-		if (cut && !e->why)
-			blame(failed, e, 0, "limit: only its beginning was kept");
-		return c.copied;
+		begin_packed(t, failed, j);
+		if (*failed)
+			return false;
+	} else {
+		c->out = create_out(t, j);
+		if (c->out < 0) {
+			blame(failed, &j->entry, -c->out, "cannot be written here");
+			return false;
+		}
 	}
-	c.out = create_out(t, j);
-	if (c.out < 0) {
-		blame(failed, e, -c.out, "cannot be written here");
-		return 0;
+	j->status = capture_copy_begin(c, NULL);
+	if (c->clone && c->size >= CAPTURE_BUFFER && !c->sparse && !c->cloned)
+		t->no_clone = true;
+	return true;
+}
+
+bool capture_file_read(struct capture_job *j)
+{
+	if (j->status == 0)
+		j->status = capture_copy_read(&j->copy, NULL);
+	return j->status > 0;
+}
+
+void capture_file_write(struct capture_job *j)
+{
+	j->status = capture_copy_write(&j->copy, NULL);
+}
+
+static bool end_mirrored(struct capture_target *t, int *failed, struct capture_job *j, int r)
+{
+	struct capture_copy *c = &j->copy;
+
+	if (r < 0) {
+		(void)close(c->out);
+		blame(failed, &j->entry, -r, c->read_failed ? "cannot be read" : "cannot be written here");
+		return false;
 	}
-	if (copy_into(t, failed, j, &c) < 0) {
+	keep_copy(failed, j);
+	r = settle(t, c->out);
+	if (r < 0)
+		blame(failed, &j->entry, -r, "was not kept by the target");
+	return r == 0;
+}
+
+uint64_t capture_file_end(struct capture_target *t, struct capture_job *j, int *failed)
+{
+	struct manifest_entry *e = &j->entry;
+	int r = capture_copy_end(&j->copy, j->status, NULL);
+
+	if (t->o->pack) {
+		end_packed(failed, j, r);
+	} else if (!end_mirrored(t, failed, j, r)) {
 		e->has_digest = false;
 		forget_out(t, j);
 		return 0;
 	}
-	if (cut && !e->why)
+	if (j->cut && !e->why)
 		blame(failed, e, 0, "limit: only its beginning was kept");
-	return c.copied;
+	return j->copy.copied;
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "core/capture-batch.h"
+#include "core/capture-copy.h"
 #include "core/capture.h"
 #include "core/manifest.h"
 
@@ -16,10 +17,13 @@ struct capture_job {
 	struct manifest_entry entry;
 	int in;
 	struct statx seen;	 /* as IN was when it was opened */
-	struct capture_dir *dir; /* the batch's */
+	struct capture_dir *dir; /* one reference is ours */
 	char *name;		 /* in DIR; heap */
 	uint64_t size;		 /* bytes that may be taken */
 	uint64_t data;		 /* and how many of them have been claimed */
+	bool cut;		 /* there was no room for all of them */
+	struct capture_copy copy;
+	int status; /* of its last step: negative errno */
 };
 
 void capture_job_done(struct capture_job *j);
@@ -46,7 +50,7 @@ bool capture_target_has_room(struct capture_target *t);
 /* The id of a file with several names: a new one in e->id the first time, else in e->same. */
 void capture_target_name_twin(struct capture_target *t, const struct statx *stx, struct manifest_entry *e);
 
-/* What a thread works with. */
+/* What one file at a time is copied with. */
 struct capture_tools {
 	void *buffer; /* CAPTURE_BUFFER bytes */
 	struct capture_direct *direct;
@@ -56,8 +60,14 @@ void capture_tools_done(struct capture_tools *tools);
 #define _cleanup_capture_tools_ _cleanup_(capture_tools_done)
 
 /*
- * Copies and hashes; what went wrong is in the entry.  Returns how many bytes of data were kept.  *FAILED (errno) is set
- * only when nothing of the capture can be right any more.
+ * Copies and hashes in the steps of capture_copy; what went wrong is in the entry.  *FAILED (errno) is set only when nothing of the
+ * capture can be right any more.
  */
-uint64_t capture_file(struct capture_target *t, struct capture_job *j, struct capture_tools *tools,
-		      int *failed);
+/* False: there is nothing to copy, the entry says why, and that was all. */
+bool capture_file_begin(struct capture_target *t, struct capture_job *j, struct capture_tools *tools,
+			int *failed);
+/* False: there are no more pieces. */
+bool capture_file_read(struct capture_job *j);
+void capture_file_write(struct capture_job *j);
+/* How many bytes of data were kept. */
+uint64_t capture_file_end(struct capture_target *t, struct capture_job *j, int *failed);

@@ -98,11 +98,12 @@ static int admit(struct capture_target *t, const char *name, struct capture_job 
 int capture_open(struct capture_target *t, const struct capture_batch *b, const char *name,
 		 struct capture_job *ret, struct fault *f)
 {
-	_cleanup_capture_job_ struct capture_job j = { .dir = b->dir };
+	_cleanup_capture_job_ struct capture_job j = { .in = -EBADF, .dir = b->dir };
 	_cleanup_strbuf_ struct strbuf path = { 0 };
 	struct walk_entry w = { .name = name, .dirfd = b->from, .fd = -EBADF };
 	int r, error;
 
+	j.dir->refs++;
 	strbuf_puts(&path, b->path);
 	if (*b->path)
 		strbuf_putc(&path, '/');

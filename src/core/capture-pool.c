@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/digest-two.h"
 #include "base/fd.h"
 #include "base/str.h"
 #include "core/capture-copy.h"
@@ -29,16 +30,31 @@ struct news {
 	int failed;
 };
 
+/* What a thread has in hand: two files where two are hashed faster than one after the other. */
+#define HANDS 2
+struct hands {
+	struct capture_batch batch;
+	struct hand {
+		struct capture_job job;
+		struct capture_tools tools;
+		bool is_busy;
+	} hand[HANDS];
+	unsigned int n_busy;
+	struct news news;
+};
+
 struct capture_pool {
 	const struct capture_options *o;
 	int manifestfd;
 	pthread_t threads[CAPTURE_THREADS_MAX];
-	unsigned int n_threads;
+	unsigned int n_threads, n_hands;
 
 	pthread_mutex_t lock;
 	pthread_cond_t room, work;
 	struct capture_batch queue[ROOM];
 	size_t first, n;
+	size_t waiting; /* threads that have nothing to do */
+	size_t holding; /* those that have a batch, of which they may give some back */
 	bool closing;
 
 	struct news news; /* of all; lines that are not written yet */
@@ -139,59 +155,132 @@ static void give_back(struct capture_pool *p, struct capture_batch *b)
 	(void)pthread_mutex_unlock(&p->lock);
 }
 
-static void work_through(struct capture_pool *p, struct news *n, struct capture_batch *b,
-			 struct capture_tools *tools)
+/* False: there is no more to come, or, for who has something to do already, somebody else is free for it. */
+static bool take_batch_locked(struct capture_pool *p, bool is_busy, struct capture_batch *ret)
 {
-	const char *name;
-
-	while (!n->failed && (name = capture_batch_next(b))) {
-		_cleanup_capture_job_ struct capture_job j = { .in = -EBADF };
-		int r = capture_open(&p->target, b, name, &j, NULL);
-
-		if (r > 0 && j.size > SMALL_MAX)
-			give_back(p, b);
-		if (r > 0)
-			n->stats.bytes += capture_file(&p->target, &j, tools, &n->failed);
-		if (r >= 0)
-			note(n, &j.entry);
-		else
-			n->failed = -r;
-	}
-}
-
-/* False: there is no more to come. */
-static bool take_batch_locked(struct capture_pool *p, struct capture_batch *ret)
-{
-	while (p->n == 0 && !p->closing)
+	if (is_busy && p->n <= p->waiting)
+		return false;
+	while (p->n == 0 && (!p->closing || p->holding > 0)) {
+		p->waiting++;
 		(void)pthread_cond_wait(&p->work, &p->lock);
+		p->waiting--;
+	}
 	if (p->n == 0)
 		return false;
 	capture_batch_move(ret, p->queue + p->first);
 	p->first = (p->first + 1) % ROOM;
 	p->n--;
+	p->holding++;
 	(void)pthread_cond_signal(&p->room);
 	return true;
+}
+
+static void drop_batch_locked(struct capture_pool *p, struct capture_batch *b)
+{
+	if (!b->dir)
+		return;
+	capture_batch_done(b);
+	if (--p->holding == 0 && p->closing)
+		(void)pthread_cond_broadcast(&p->work);
+}
+
+static const char *next_name(struct capture_pool *p, struct hands *h)
+{
+	const char *name = capture_batch_next(&h->batch);
+	bool more;
+
+	if (name)
+		return name;
+	(void)pthread_mutex_lock(&p->lock);
+	drop_batch_locked(p, &h->batch);
+	tell_locked(p, &h->news);
+	more = take_batch_locked(p, h->n_busy > 0, &h->batch);
+	(void)pthread_mutex_unlock(&p->lock);
+	return more ? capture_batch_next(&h->batch) : NULL;
+}
+
+/* The next file of which there is something to copy; false: there is none now. */
+static bool pick_up(struct capture_pool *p, struct hands *h, struct hand *hand)
+{
+	struct news *n = &h->news;
+	const char *name;
+
+	while (!n->failed && (name = next_name(p, h))) {
+		int r = capture_open(&p->target, &h->batch, name, &hand->job, NULL);
+
+		if (r > 0 && hand->job.size > SMALL_MAX)
+			give_back(p, &h->batch);
+		if (r > 0 && capture_file_begin(&p->target, &hand->job, &hand->tools, &n->failed)) {
+			hand->is_busy = true;
+			h->n_busy++;
+			return true;
+		}
+		if (r >= 0)
+			note(n, &hand->job.entry);
+		else
+			n->failed = -r;
+		capture_job_done(&hand->job);
+	}
+	return false;
+}
+
+static void put_down(struct capture_pool *p, struct hands *h, struct hand *hand)
+{
+	h->news.stats.bytes += capture_file_end(&p->target, &hand->job, &h->news.failed);
+	note(&h->news, &hand->job.entry);
+	capture_job_done(&hand->job);
+	hand->is_busy = false;
+	h->n_busy--;
+}
+
+static bool has_piece(struct capture_pool *p, struct hands *h, struct hand *hand)
+{
+	while (hand->is_busy || pick_up(p, h, hand)) {
+		if (capture_file_read(&hand->job))
+			return true;
+		put_down(p, h, hand);
+	}
+	return false;
+}
+
+/* One piece of each file that is in hand; false: there is none. */
+static bool work_on(struct capture_pool *p, struct hands *h)
+{
+	struct capture_job *with[HANDS];
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < p->n_hands; i++)
+		if (has_piece(p, h, h->hand + i))
+			with[n++] = &h->hand[i].job;
+	if (n == 2)
+		capture_copy_hash_two(&with[0]->copy, &with[1]->copy);
+	else if (n == 1)
+		capture_copy_hash(&with[0]->copy);
+	for (unsigned int i = 0; i < n; i++)
+		capture_file_write(with[i]);
+	return n > 0;
 }
 
 static void *work(void *arg)
 {
 	struct capture_pool *p = arg;
-	struct capture_batch b = { .from = -EBADF };
-	_cleanup_capture_tools_ struct capture_tools tools = { .buffer = malloc(CAPTURE_BUFFER) };
-	struct news news = { .failed = tools.buffer ? 0 : ENOMEM };
+	struct hands h = { .batch.from = -EBADF };
 
-	(void)pthread_mutex_lock(&p->lock);
-	while (!news.failed && take_batch_locked(p, &b)) {
-		(void)pthread_mutex_unlock(&p->lock);
-		work_through(p, &news, &b, &tools);
-		capture_batch_done(&b);
-		(void)pthread_mutex_lock(&p->lock);
-		tell_locked(p, &news);
+	for (unsigned int i = 0; i < p->n_hands; i++) {
+		h.hand[i] = (struct hand){ .job.in = -EBADF, .tools.buffer = malloc(CAPTURE_BUFFER) };
+		if (!h.hand[i].tools.buffer)
+			h.news.failed = ENOMEM;
 	}
-	tell_locked(p, &news);
+	while (work_on(p, &h))
+		;
+	(void)pthread_mutex_lock(&p->lock);
+	drop_batch_locked(p, &h.batch);
+	tell_locked(p, &h.news);
 	(void)pthread_cond_signal(&p->room); /* whoever waits for one that ended must look */
 	(void)pthread_mutex_unlock(&p->lock);
-	strbuf_done(&news.lines);
+	for (unsigned int i = 0; i < p->n_hands; i++)
+		capture_tools_done(&h.hand[i].tools);
+	strbuf_done(&h.news.lines);
 	return NULL;
 }
 
@@ -277,6 +366,12 @@ void capture_pool_free(struct capture_pool *p)
 	free(p);
 }
 
+/* An archive has an order, and on a share it is not the hash that takes long. */
+static unsigned int choose_hands(const struct capture_options *o)
+{
+	return !o->pack && !o->sync_each && digest_two_is_there() ? HANDS : 1;
+}
+
 static unsigned int choose_threads(const struct capture_options *o)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -309,7 +404,7 @@ int capture_pool_new(int outfd, const struct capture_options *o, struct capture_
 
 	if (!p)
 		return fault_errno(f, ENOMEM, "capture");
-	*p = (struct capture_pool){ .o = o, .manifestfd = -EBADF };
+	*p = (struct capture_pool){ .o = o, .manifestfd = -EBADF, .n_hands = choose_hands(o) };
 	(void)pthread_mutex_init(&p->lock, NULL);
 	(void)pthread_cond_init(&p->room, NULL);
 	(void)pthread_cond_init(&p->work, NULL);
