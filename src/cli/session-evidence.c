@@ -98,10 +98,14 @@ static struct capture_ids ids_of(const struct session_evidence_case *c)
 				     .gid_to = s->worktree ? s->owner_gid : getegid() };
 }
 
-static int open_audit(const struct session *s)
+/* Where the chain ends, which the lane's end record will name as well, goes into METADATA. */
+static int open_audit(const struct session *s, struct jdoc *metadata)
 {
 	_cleanup_free_ char *path = s->has_state ? path_join(s->state, AUDIT_NAME) : NULL;
+	struct ledger_mark mark;
 
+	if (path && audit_read_mark(AT_FDCWD, path, &mark) == 0)
+		audit_put_mark(metadata, &mark);
 	return path ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -EBADF;
 }
 
@@ -125,7 +129,7 @@ static int take(struct session_evidence *ev, const struct session_evidence_case 
 	_cleanup_strv_ char **hidden = NULL;
 	_cleanup_jdoc_ struct jdoc *metadata = result_describe(res);
 	_cleanup_strbuf_ struct strbuf subject = { 0 }, config = { 0 };
-	_cleanup_close_ int audit = open_audit(c->session);
+	_cleanup_close_ int audit = open_audit(c->session, metadata);
 	_cleanup_taken_ struct evidence_taken taken = { 0 };
 	_cleanup_free_ char *output = NULL;
 	size_t output_len = 0;

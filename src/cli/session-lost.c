@@ -103,7 +103,10 @@ static int take(struct session_lost *l, int state, const struct ledger_run *name
 	_cleanup_jdoc_ struct jdoc *intent = read_intent(audit), *metadata = describe(l, names, end, intent);
 	struct capture_options limits = evidence_limits(l->config);
 	_cleanup_progress_ struct progress progress;
+	struct ledger_mark mark;
 
+	if (audit_read_mark(state, AUDIT_NAME, &mark) == 0)
+		audit_put_mark(metadata, &mark);
 	progress_init(&progress, "keeping evidence of a lost session");
 	limits.progress = progress_tell;
 	limits.arg = &progress;

@@ -80,6 +80,16 @@ struct ledger_mark audit_mark(const struct audit *a)
 	return a->mark;
 }
 
+void audit_put_mark(struct jdoc *d, const struct ledger_mark *mark)
+{
+	struct jdoc *audit = jdoc_set_object(d, "audit");
+	char hex[DIGEST_HEX_SIZE];
+
+	digest_to_hex(&mark->head, hex);
+	jdoc_set_int(audit, "records", (int64_t)mark->size);
+	jdoc_set_string(audit, "head", hex);
+}
+
 int audit_read_mark(int dirfd, const char *name, struct ledger_mark *ret)
 {
 	_cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -19,6 +19,8 @@ int audit_sync(struct audit *a, struct fault *f) _must_check_;
 struct ledger_mark audit_mark(const struct audit *a);
 /* The end of a chain that somebody else wrote: its last whole record.  -ENODATA: there is none. */
 int audit_read_mark(int dirfd, const char *name, struct ledger_mark *ret) _must_check_;
+/* "audit": {"head", "records"} of D: where the chain ends. */
+void audit_put_mark(struct jdoc *d, const struct ledger_mark *mark);
 void audit_free(struct audit *a);
 DEFINE_CLEANUP(struct audit, audit_free)
 #define _cleanup_audit_ _cleanup_(audit_freep)

@@ -197,16 +197,6 @@ int ledger_alive(struct ledger *l, const struct ledger_run *run, struct fault *f
 	return observe(l, run, "session.alive", NULL, f);
 }
 
-static void put_mark(struct jdoc *d, const struct ledger_mark *mark)
-{
-	struct jdoc *audit = jdoc_set_object(d, "audit");
-	char hex[DIGEST_HEX_SIZE];
-
-	digest_to_hex(&mark->head, hex);
-	jdoc_set_int(audit, "records", (int64_t)mark->size);
-	jdoc_set_string(audit, "head", hex);
-}
-
 static struct jdoc *describe_end(const struct ledger_end *end)
 {
 	struct jdoc *d = jdoc_new_object();
@@ -251,7 +241,7 @@ int ledger_end(struct ledger *l, const char *state, const struct ledger_run *run
 	if (run->audit)
 		mark = audit_mark(run->audit);
 	if (end->audit || run->audit)
-		put_mark(d, end->audit ? end->audit : &mark);
+		audit_put_mark(d, end->audit ? end->audit : &mark);
 	r = tell(l, run, "session.end", status, d, LEDGER_CLOSING, f);
 	if (r < 0)
 		return r;

@@ -146,6 +146,7 @@ three" ]
 	local end
 	end=$("$CUSTODY" ledger export --kind session.end)
 	[ "$(jq -r .d.evidence <<<"$end")" = "$(taken)" ]
+	[ "$(jq -c .audit "$(taken)/metadata.json")" = "$(jq -c .d.audit <<<"$end")" ]
 	[ "$(jq -r .d.evidence_sha256 <<<"$end")" = "$(sha256sum <"$(taken)/metadata.json" | cut -d' ' -f1)" ]
 	# The session's own chain went along, up to the end that the lane's record anchors.
 	"$CUSTODY" ledger verify --anchor "$(jq -r '"\(.d.audit.records):\(.d.audit.head)"' <<<"$end")" "$(taken)/audit.ndjson"
@@ -364,6 +365,7 @@ lose() {
 	end=$("$CUSTODY" ledger export --kind session.end --session "$LOST")
 	[ "$(jq -r .d.evidence <<<"$end")" = "$store/$LOST" ]
 	[ "$(jq -r .d.reason <<<"$end")" = lost ]
+	[ "$(jq -c .audit "$store/$LOST/metadata.json")" = "$(jq -c .d.audit <<<"$end")" ]
 	"$CUSTODY" ledger verify --anchor "$(jq -r '"\(.d.audit.records):\(.d.audit.head)"' <<<"$end")" "$store/$LOST/audit.ndjson"
 	"$CUSTODY" ledger verify --json | jq -e '.completeness.verdict == "ok"'
 	[ -z "$(sessions_left)" ]
