@@ -307,6 +307,10 @@ int options_parse(struct run_options *o, int argc, char **argv, struct fault *f)
 	if (o->detach && o->terminal)
 		return fault_set(f, EINVAL,
 				 "-d and -t contradict each other: who detaches leaves no terminal behind");
+	/* It may not be needed; who names it means it all the same. */
+	for (char **file = o->grants; file && *file; file++)
+		if (access(*file, R_OK) < 0)
+			return fault_errno(f, errno, "--grant '%s'", *file);
 	for (char **name = o->provenance; name && *name; name++)
 		if (!str_eq(*name, "tool_output") && !str_eq(*name, "web_content") &&
 		    !str_eq(*name, "unknown"))

@@ -123,7 +123,7 @@ static void governance_is_carried_as_given(void)
 {
 	_cleanup_options_ struct run_options o;
 
-	CHECK(PARSE(&o, "--lane=prod", "--allow-prod", "--wait=2m", "--grant", "a", "--grant=b",
+	CHECK(PARSE(&o, "--lane=prod", "--allow-prod", "--wait=2m", "--grant", "/", "--grant=/etc",
 		    "--provenance=web_content", "--seal-tree", "-y", "true") == 0);
 	CHECK(str_eq(o.lane, "prod") && o.allow_prod && o.wait && o.wait_s == 120 && o.seal_tree && o.yes);
 	CHECK(strv_len(o.grants) == 2 && strv_len(o.provenance) == 1 && str_eq(o.argv[0], "true"));
@@ -175,6 +175,8 @@ static void a_mistake_says_what_would_be_right(void)
 	CHECK(PARSE(&o, "--wait=x", "true") < 0 && says("'x' is no time"));
 	CHECK(PARSE(&o, "--cpus=two", "true") < 0 && says("'two' is no number of processors"));
 	CHECK(PARSE(&o, "--pids-limit=-1", "true") < 0 && says("'-1' is no number"));
+	CHECK(PARSE(&o, "--grant=/no/such/grant", "true") < 0 && says("--grant '/no/such/grant'"));
+	options_done(&o);
 	CHECK(PARSE(&o, "--provenance=rumour", "true") < 0 &&
 	      says("say tool_output, web_content or unknown"));
 }
