@@ -229,6 +229,9 @@ int evidence_open(const char *store, enum lane lane, const char *name, char **re
 	size_t hits = 0;
 	int dir, r;
 
+	/* An empty variable of a script is the beginning of everything. */
+	if (!*name)
+		return fault_set(f, ENOENT, "no evidence is named: custody evidence ls");
 	r = evidence_list(store, lane, &l, f);
 	if (r < 0)
 		return r;

@@ -218,7 +218,8 @@ int session_note_find(const struct dirs *d, const char *word, struct session_not
 	if (r == 0 && p.states && is_id(word) &&
 	    faccessat(dirfd(p.states), word, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		r = (id = strdup(word)) ? 0 : fault_errno(f, ENOMEM, "session");
-	if (r == 0 && !id)
+	/* A run may be called nothing; an empty variable of a script still means no run. */
+	if (r == 0 && !id && *word)
 		r = find_name(d, word, &id, f);
 	if (r == 0 && !id)
 		r = find_prefix(&p, word, &id, f);

@@ -214,6 +214,18 @@ inside" ]
 	assert_stderr_has "no evidence '../sandbox'"
 }
 
+@test "ISO-5: an empty name means no evidence, also where there is only one" {
+	custody_run -- sh -c 'echo new >new; exit 3'
+	local verb
+	for verb in show verify pin rm; do
+		run --separate-stderr "$CUSTODY" evidence $verb ""
+		assert_status 125
+		assert_stderr_has "no evidence is named"
+	done
+	[ -e "$(taken)/metadata.json" ]
+	[ ! -e "$(taken)/pinned" ]
+}
+
 @test "LANE-5: evidence of one lane is not shown in the other" {
 	custody_run -- sh -c 'kill -9 $$'
 	[ "$(evidence ls --json | jq '.evidence | length')" = 1 ]

@@ -265,6 +265,7 @@ is_gone() { # PID
 	custody_run --name same -- true
 	two=$(custody_result .session)
 	day=${one%%T*}
+	custody_run --name '' -- true
 	for word in "$day" same ''; do
 		asked 1 show "$word"
 		[ -z "$output" ]
