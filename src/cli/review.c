@@ -157,7 +157,8 @@ static int set_paths(struct review_call *r, struct fault *f)
 {
 	for (size_t i = 0; r->paths && r->paths[i]; i++) {
 		char *path = NULL;
-		int e = review_path(r->paths[i], &path, f);
+		/* Nothing is not all of it: an empty variable of a script would apply what nobody named. */
+		int e = *r->paths[i] ? review_path(r->paths[i], &path, f) : -EINVAL;
 
 		if (e < 0)
 			return fault_set(f, EINVAL,
