@@ -14,6 +14,7 @@
 #include "cli/session-recover.h"
 #include "cli/session-run-impl.h"
 #include "core/delivery.h"
+#include "core/way.h"
 #include "oci/libcrun-adapter.h"
 #include "warden/terminal.h"
 #include "warden/warden.h"
@@ -64,6 +65,7 @@ struct job {
 	const struct output_log *log;
 	struct fault note;		 /* why there is no note of the session, or no papers */
 	const struct sandbox_root *root; /* NULL: in none */
+	const struct way *way;
 };
 
 static void meanwhile(void *arg)
@@ -112,6 +114,8 @@ static int release(void *arg, pid_t pid, const enum layer_state *layers, struct 
 	/* The last look at the approval, with the digest of what stands there and waits for GO. */
 	seam("worktree-wanted");
 	r = session_evidence_hold(j->evidence, pid, j->subject, f);
+	if (r == 0)
+		r = way_require_same(j->way, f);
 	if (r == 0 && j->root)
 		r = sandbox_root_prove(j->root, j->subject, pid, f);
 	seam("worktree-held");
@@ -168,6 +172,7 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 	_cleanup_session_evidence_ struct session_evidence evidence = SESSION_EVIDENCE_NONE;
 	_cleanup_output_log_ struct output_log log = OUTPUT_LOG_NONE;
 	_cleanup_close_ int log_dir = -EBADF;
+	_cleanup_way_ struct way way = WAY_NONE;
 	struct warden_job w = {
 		.ops = &libcrun_ops,
 		.session = s,
@@ -200,7 +205,8 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 			   .options = o,
 			   .session = s,
 			   .log = &log,
-			   .root = d->root };
+			   .root = d->root,
+			   .way = &way };
 	int r;
 
 	r = tail_open(&evidence.tail, f);
@@ -221,8 +227,10 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 		w.layer_dir = job.place.upper;
 		w.arg = &job;
 		w.log = log.fd < 0 ? NULL : &log;
-		r = warden_run(&w, ret, f);
+		r = way_watch(d->subject, s->rootless, &way, f);
 	}
+	if (r == 0)
+		r = warden_run(&w, ret, f);
 	if (r == 0 && log.error)
 		ret->output_error = log.error;
 	session_complain(cgroup_remove(&cgroup, &left), &left);

@@ -130,6 +130,7 @@ libcore_a_SOURCES = \
 	src/core/warden-door.c src/core/warden-door.h \
 	src/core/warden-line.c src/core/warden-line.h \
 	src/core/warden-order.c src/core/warden-order.h \
+	src/core/way.c src/core/way.h \
 	src/core/worktree.c src/core/worktree.h
 
 # Approval.  pin*.c need libcrypt: only what asks for a PIN links them.

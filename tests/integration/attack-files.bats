@@ -201,3 +201,28 @@ in_root() { # SCRIPT
 	assert_status 125
 	assert_stderr_has UTF-8
 }
+
+# --- the way to what is mounted ---------------------------------------------------------------------------------------
+# What happens when somebody does exchange it is in tests/unit/test-way.c, at the very moment.
+@test "attack: as a user, below a directory that everybody can write: it runs, and what was exchanged before is not followed" {
+	custody_teardown
+	suite_setup_user
+	open=$CUSTODY_HOME/open
+	mkdir -p "$open/proj" "$CUSTODY_HOME/private"
+	echo plain >"$open/proj/file"
+	echo secret >"$CUSTODY_HOME/private/file"
+	jq -n '{schema: 1, name: "user", extends: "offline", enforce: {optional: ["memory-limit", "pids-limit", "cpu-limit"]}}' \
+		>"$CUSTODY_HOME/user.json"
+	[ "$(id -u)" -ne 0 ] || chown -R "$SUITE_UID:$SUITE_UID" "$open" "$CUSTODY_HOME/private" "$CUSTODY_HOME/user.json"
+	chmod 0777 "$open"
+	cd "$open/proj"
+	custody_run --profile "$CUSTODY_HOME/user.json" -- cat file
+	assert_status 0
+	[ "$output" = plain ]
+	# We stand in the directory; its name leads elsewhere by now.
+	mv "$open/proj" "$open/away"
+	ln -s "$CUSTODY_HOME/private" "$open/proj"
+	custody_run --profile "$CUSTODY_HOME/user.json" -- cat file
+	[[ $output != *secret* ]] || custody_fail "followed: $output"
+	cd "$CUSTODY_HOME"
+}
