@@ -39,7 +39,7 @@ static struct ledger *open_ledger(const char *state)
 	return l;
 }
 
-/* About 300 bytes before the seal, like those that FACTS measured with. */
+/* About 300 bytes before the seal, like a session's own. */
 static void append(struct ledger *l, const struct jdoc *d, enum ledger_class class)
 {
 	struct ledger_event e = { .kind = "tool.call",
