@@ -89,7 +89,11 @@ suite_gate() {
 		<&"$in" >"$CUSTODY_HOME/out" 2>"$CUSTODY_HOME/err" 3>&- &
 	pid=$!
 	exec {in}<&-
-	read -r _ <"$gate"
+	if ! timeout 60 head -n 1 "$gate" >/dev/null; then
+		kill -9 "$pid" 2>/dev/null || true
+		custody_fail "it never came to $point: $(cat "$CUSTODY_HOME/err")"
+		return
+	fi
 	"$@"
 	echo >"$gate"
 	status=0
