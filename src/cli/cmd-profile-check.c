@@ -30,9 +30,12 @@ static int check_one(const struct profile_place *place, const char *name, bool j
 	jdoc_set_bool(entry, "supported", profile_require_supported(p, &later) == 0);
 	if (later.code)
 		jdoc_set_string(entry, "unsupported", fault_text(&later));
-	if (!json)
-		printf("%s: valid, sha256 of the merged profile %s\n", name,
+	if (!json) {
+		_cleanup_free_ char *shown = str_escape(name);
+
+		printf("%s: valid, sha256 of the merged profile %s\n", shown ? shown : "?",
 		       jdoc_get_string(entry, "digest") + sizeof("sha256:") - 1);
+	}
 	if (!json && later.code)
 		profile_say("check: valid, but a run would be refused", fault_text(&later));
 	return 1;

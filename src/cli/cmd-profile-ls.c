@@ -72,12 +72,13 @@ static int print_text(const struct jdoc *list, struct fault *f)
 	for (size_t i = 0; i < list->n_items; i++) {
 		const struct jdoc *e = list->items[i];
 		const char *error = jdoc_get_string(e, "error");
-		_cleanup_free_ char *text = str_escape(error ? error : jdoc_get_string(e, "description"));
+		/* A file of a worktree may have any name. */
+		_cleanup_free_ char *text = str_escape(error ? error : jdoc_get_string(e, "description")),
+				    *name = str_escape(jdoc_get_string(e, "name"));
 
-		if (!text)
+		if (!text || !name)
 			return fault_errno(f, ENOMEM, "profile");
-		printf("%-16s %-8s %s%s\n", jdoc_get_string(e, "name"), jdoc_get_string(e, "from"),
-		       error ? "INVALID: " : "", text);
+		printf("%-16s %-8s %s%s\n", name, jdoc_get_string(e, "from"), error ? "INVALID: " : "", text);
 	}
 	return profile_flush(f);
 }

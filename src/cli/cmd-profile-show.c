@@ -78,15 +78,16 @@ static int walk_keys(const struct profile *p, visit_fn *visit, void *userdata, s
 
 static int print_line(const char *pointer, const struct jdoc *v, void *userdata, struct fault *f)
 {
-	_cleanup_free_ char *text = profile_value_text(v);
+	_cleanup_free_ char *text = profile_value_text(v), *key = str_escape(pointer),
+			    *origin = str_escape(v->origin ? v->origin : "");
 
 	(void)userdata;
-	if (!text)
+	if (!text || !key || !origin)
 		return fault_errno(f, ENOMEM, "profile");
 	if (v->origin)
-		printf("%s\t%s\t%s:%u:%u\n", pointer, text, v->origin, v->line, v->column);
+		printf("%s\t%s\t%s:%u:%u\n", key, text, origin, v->line, v->column);
 	else
-		printf("%s\t%s\tdefault\n", pointer, text);
+		printf("%s\t%s\tdefault\n", key, text);
 	return 0;
 }
 

@@ -15,6 +15,7 @@ static int add(const struct profile_place *place, const char *path, struct fault
 {
 	_cleanup_profile_file_ struct profile_file file = { 0 };
 	_cleanup_jdoc_ struct jdoc *doc = NULL;
+	_cleanup_free_ char *shown = NULL;
 	char hex[DIGEST_HEX_SIZE];
 	int r;
 
@@ -29,7 +30,8 @@ static int add(const struct profile_place *place, const char *path, struct fault
 	if (r < 0)
 		return r;
 	digest_to_hex(&file.digest, hex);
-	printf("%s  %s\n", hex, file.path);
+	shown = str_escape(file.path);
+	printf("%s  %s\n", hex, shown ? shown : "?");
 	if (!file.in_worktree)
 		fprintf(stderr, "custody profile trust: the file is not below the current directory; "
 				"trust counts where it is\n");
@@ -54,7 +56,7 @@ static char *true_path(const char *path)
 
 static int take_back(const struct profile_place *place, const char *path, struct fault *f)
 {
-	_cleanup_free_ char *real = true_path(path);
+	_cleanup_free_ char *real = true_path(path), *shown = real ? str_escape(real) : NULL;
 	int r;
 
 	if (!real)
@@ -67,7 +69,7 @@ static int take_back(const struct profile_place *place, const char *path, struct
 	}
 	if (r < 0)
 		return r;
-	fprintf(stderr, "custody profile trust: '%s' is not trusted any more\n", real);
+	fprintf(stderr, "custody profile trust: '%s' is not trusted any more\n", shown ? shown : "?");
 	return STATUS_OK;
 }
 

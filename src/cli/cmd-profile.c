@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "cli/command.h"
 #include "core/exit-status.h"
+#include "core/ledger-record.h"
 
 struct verb {
 	const char *name, *args, *help;
@@ -106,11 +107,17 @@ void profile_set_digest(struct jdoc *object, const char *key, const struct diges
 	jdoc_set_string(object, key, text);
 }
 
+/* For people: on a terminal in ASCII, as JSON is (command_put_json). */
 char *profile_value_text(const struct jdoc *v)
 {
-	_cleanup_strbuf_ struct strbuf b = { 0 };
+	_cleanup_strbuf_ struct strbuf b = { 0 }, ascii = { 0 };
 
-	return jdoc_write(v, JDOC_CANONICAL, &b, NULL) < 0 ? NULL : strbuf_take(&b);
+	if (jdoc_write(v, JDOC_CANONICAL, &b, NULL) < 0)
+		return NULL;
+	if (!isatty(STDOUT_FILENO))
+		return strbuf_take(&b);
+	record_put_ascii(&ascii, b.text, b.len);
+	return strbuf_take(&ascii);
 }
 
 static void print_help(FILE *out)

@@ -54,3 +54,17 @@ on_terminal() {
 	run "$CUSTODY" evidence ls
 	[ "${#lines[@]}" -eq 1 ] || custody_fail "$output"
 }
+
+@test "attack: profiles of a worktree, whatever their names and texts, say nothing to a terminal" {
+	mkdir -p .custody/profiles
+	printf '{"schema":1,"name":"c1","extends":"offline","description":"c1\\u009b31m","filesystem":{"hide":["/c1\\u009b31m"]}}' \
+		>.custody/profiles/c1.json
+	cp .custody/profiles/c1.json ".custody/profiles/$NAME"$'\e[31m'.json
+	on_terminal profile ls
+	on_terminal profile ls --json
+	on_terminal profile show c1
+	on_terminal profile show c1 --origin
+	on_terminal profile diff offline c1
+	on_terminal profile check ".custody/profiles/$NAME"$'\e[31m'.json
+	on_terminal profile trust ".custody/profiles/$NAME"$'\e[31m'.json
+}
