@@ -16,8 +16,8 @@ oci_ldflags = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_g
 
 # What runtimes call for a portable bundle; static unless the build is a sanitizer's.
 pkglibexec_PROGRAMS += custody-hook
-custody_hook_SOURCES = oci/hook-main.c oci/hook.h oci/hook-approve.c oci/hook-approve.h oci/hook-judge.c oci/hook-grant.c oci/hook-admit.c oci/hook-audit.c oci/hook-pid.c oci/hook-say.c oci/hook-warden.c oci/hook-warden.h oci/hook-attach.c oci/hook-attach.h oci/hook-mount.c oci/hook-plan.c oci/hook-plan.h oci/hook-state.c
-custody_hook_LDFLAGS = $(prog_ldflags)
+custody_hook_SOURCES = oci/hook-main.c oci/hook.h oci/hook-approve.c oci/hook-approve.h oci/hook-judge.c oci/hook-grant.c oci/hook-admit.c oci/hook-audit.c oci/hook-pid.c oci/hook-say.c oci/hook-warden.c oci/hook-warden.h oci/hook-attach.c oci/hook-attach.h oci/hook-mount.c oci/hook-plan.c oci/hook-plan.h oci/hook-state.c $(nettle_cpuid)
+custody_hook_LDFLAGS = $(prog_ldflags) $(nettle_wraps)
 custody_hook_LDADD = liboci.a libcore.a libbase.a $(PROG_LIBS)
 
 # The filter's programs are compiled while custody is built, by libseccomp on the machine that it is built for.

@@ -287,14 +287,40 @@ bool jmap_is_null(const struct jmap *m, const char *key)
 	return v && v->type == JDOC_NULL;
 }
 
-static void enter(struct jmap *m, const char *label, struct jdoc *d, struct jmap *child)
+/* Of names that are rarely shown, and not with printf: there is one for each object of each document. */
+static void add_path(struct jmap *m, const char *text)
 {
-	char path[2 * JMAP_PATH_MAX];
+	size_t at = strlen(m->path), n = strnlen(text, sizeof(m->path) - 1 - at);
 
-	(void)snprintf(path, sizeof(path), "%s.%s", m->path, label);
-	path[JMAP_PATH_MAX - 1] = '\0';
+	memcpy(m->path + at, text, n);
+	m->path[at + n] = '\0';
+}
+
+static void add_index(struct jmap *m, size_t i)
+{
+	char text[sizeof("[18446744073709551615]")], *at = text + sizeof(text);
+
+	*--at = '\0';
+	*--at = ']';
+	do
+		*--at = (char)('0' + i % 10);
+	while (i /= 10);
+	*--at = '[';
+	add_path(m, at);
+}
+
+static void enter(struct jmap *m, const char *key, struct jdoc *d, struct jmap *child)
+{
 	*child = (struct jmap){ .d = d, .reading = m->reading, .f = m->f, .r = m->r };
-	(void)snprintf(child->path, sizeof(child->path), "%.*s", JMAP_PATH_MAX - 1, path);
+	add_path(child, m->path);
+	add_path(child, ".");
+	add_path(child, key);
+}
+
+static void look(const struct jmap *m, struct jmap *child)
+{
+	const struct jdoc *d = child->d;
+
 	if (m->r < 0)
 		return;
 	if (!d)
@@ -306,14 +332,14 @@ static void enter(struct jmap *m, const char *label, struct jdoc *d, struct jmap
 void jmap_enter(struct jmap *m, const char *key, struct jmap *child)
 {
 	enter(m, key, jmap_value(m, key, JDOC_OBJECT), child);
+	look(m, child);
 }
 
 void jmap_enter_item(struct jmap *m, const char *key, struct jdoc *array, size_t i, struct jmap *child)
 {
-	char label[JMAP_PATH_MAX];
-
-	(void)snprintf(label, sizeof(label), "%.48s[%zu]", key, i);
-	enter(m, label, m->r < 0 ? NULL : m->reading ? array->items[i] : jdoc_append_object(array), child);
+	enter(m, key, m->r < 0 ? NULL : m->reading ? array->items[i] : jdoc_append_object(array), child);
+	add_index(child, i);
+	look(m, child);
 }
 
 void jmap_leave(struct jmap *m, struct jmap *child)

@@ -294,7 +294,12 @@ static int check_bytes(const struct jdoc_text *t, struct fault *f)
 	if (t->len >= 3 && memcmp(t->bytes, "\xef\xbb\xbf", 3) == 0)
 		return jdoc_refuse(t, &p, f, "text starts with a byte order mark: save it as UTF-8 without");
 	while (at < t->len) {
-		size_t step = t->bytes[at] ? str_utf8_step(t->bytes + at, t->len - at) : 0;
+		size_t step = str_ascii_len(t->bytes + at, t->len - at);
+
+		at += step;
+		if (at == t->len)
+			break;
+		step = t->bytes[at] ? str_utf8_step(t->bytes + at, t->len - at) : 0;
 
 		if (step == 0) {
 			jdoc_place_move(t, &p, at);

@@ -74,17 +74,37 @@ size_t str_utf8_step(const char *text, size_t len)
 	return (size_t)follow + 1;
 }
 
+/* Eight at a time: a byte that has its upper bit, or gets it when one is taken away, is no ASCII or a NUL. */
+size_t str_ascii_len(const char *text, size_t len)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+	size_t at = 0;
+
+	for (uint64_t word; len - at >= sizeof(word); at += sizeof(word)) {
+		memcpy(&word, text + at, sizeof(word));
+		if ((word | (word - ones)) & tops)
+			break;
+	}
+	while (at < len && (signed char)text[at] > 0)
+		at++;
+	return at;
+}
+
 bool str_is_utf8(const char *text, size_t len)
 {
-	while (len > 0) {
-		size_t step = (unsigned char)*text < 0x80 ? 1 : str_utf8_step(text, len);
+	for (;;) {
+		size_t step = str_ascii_len(text, len);
 
+		text += step;
+		len -= step;
+		if (len == 0)
+			return true;
+		step = str_utf8_step(text, len);
 		if (step == 0)
 			return false;
 		text += step;
 		len -= step;
 	}
-	return true;
 }
 
 /* Digits from *TEXT on, which is moved behind them. */

@@ -34,6 +34,7 @@ bool str_eq(const char *a, const char *b); /* NULL equals only NULL */
 bool str_starts(const char *text, const char *prefix);
 bool str_ends(const char *text, const char *suffix);
 bool str_is_utf8(const char *text, size_t len);
+size_t str_ascii_len(const char *text, size_t len); /* bytes from 0x01 to 0x7f that TEXT begins with */
 size_t str_utf8_step(const char *text,
 		     size_t len); /* length of the valid sequence TEXT begins with, else 0 */
 

@@ -31,9 +31,15 @@ static bool grow(struct strbuf *b, size_t more)
 	return true;
 }
 
+/* Nearly always there is. */
+static bool reserve(struct strbuf *b, size_t more)
+{
+	return (more < b->room - b->len && !b->broken) || grow(b, more);
+}
+
 void strbuf_add(struct strbuf *b, const char *bytes, size_t len)
 {
-	if (!grow(b, len))
+	if (!reserve(b, len))
 		return;
 	if (len > 0)
 		memcpy(b->text + b->len, bytes, len);
@@ -48,7 +54,7 @@ void strbuf_puts(struct strbuf *b, const char *text)
 
 void strbuf_putc(struct strbuf *b, char c)
 {
-	if (!grow(b, 1))
+	if (!reserve(b, 1))
 		return;
 	b->text[b->len++] = c;
 	b->text[b->len] = '\0';

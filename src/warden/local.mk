@@ -66,8 +66,8 @@ custody_canary_LDADD =
 # custody-warden: stands beside a container that another runtime runs.  Static: it is started once per container.
 pkglibexec_PROGRAMS += custody-warden
 custody_warden_SOURCES = src/warden/warden-main.c src/warden/warden-exit.c src/warden/warden-exit.h \
-	src/warden/warden-keeper.c src/warden/warden-keeper.h
-custody_warden_LDFLAGS = $(prog_ldflags)
+	src/warden/warden-keeper.c src/warden/warden-keeper.h $(nettle_cpuid)
+custody_warden_LDFLAGS = $(prog_ldflags) $(nettle_wraps)
 custody_warden_LDADD = libwarden.a libcore.a libbase.a $(PROG_LIBS)
 
 # custody-capture: a worktree as one file, and back.  Dynamic: libarchive has no static form in Debian, and it is started only

@@ -54,6 +54,24 @@ static void beginnings_and_ends(void)
 	CHECK(str_ends("abc", "bc") && str_ends("abc", "") && !str_ends("bc", "abc"));
 }
 
+/* Wherever it stands in the words that are looked at as one, and whatever stands around it. */
+static void the_first_byte_that_is_no_ascii_is_found(void)
+{
+	static const char plain[] = { 0x01, 0x7f, 'a' }, odd[] = { 0, (char)0x80, (char)0xff };
+	char text[40];
+
+	for (size_t p = 0; p < sizeof(plain); p++)
+		for (size_t len = 0; len <= sizeof(text); len++)
+			for (size_t at = 0; at <= len; at++) {
+				memset(text, plain[p], sizeof(text));
+				CHECK(str_ascii_len(text, len) == len);
+				for (size_t i = 0; at < len && i < sizeof(odd); i++) {
+					text[at] = odd[i];
+					CHECK(str_ascii_len(text, len) == at);
+				}
+			}
+}
+
 static void utf8_is_judged_strictly(void)
 {
 	static const char *const good[] = { "",
@@ -282,8 +300,8 @@ static void octal_digits_of_the_kernel_become_bytes(void)
 TAP_MAIN(T(a_word_is_quoted_where_a_shell_would_not_take_it_as_it_is),
 	 T(octal_digits_of_the_kernel_become_bytes), T(numbers_are_written_as_printf_writes_them),
 	 T(printf_grows_by_what_it_needs), T(texts_grow_and_are_taken), T(a_broken_text_stays_broken),
-	 T(null_equals_only_null), T(beginnings_and_ends), T(utf8_is_judged_strictly),
-	 T(vectors_grow_copy_and_search), T(unsigned_numbers_are_digits_only),
+	 T(null_equals_only_null), T(beginnings_and_ends), T(the_first_byte_that_is_no_ascii_is_found),
+	 T(utf8_is_judged_strictly), T(vectors_grow_copy_and_search), T(unsigned_numbers_are_digits_only),
 	 T(signed_numbers_reach_both_ends), T(sizes_have_units_and_no_overflow),
 	 T(times_have_units_and_no_overflow), T(the_nearest_word_is_suggested),
 	 T(what_is_far_is_not_suggested), T(terminals_see_no_control_characters))

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__) && defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+#include <sys/platform/x86.h>
+#define HAVE_ANSWERS 1
+#endif
+
+/*
+ * Nettle asks the processor, before main, what it can do.  In a virtual machine each question is answered by the host, 6 to
+ * 70 microseconds of it, and the C library has just asked the same: a static program that is started for each container
+ * is led here by the linker (--wrap) and gets the library's answers.
+ *
+ * The maker's name (0) stays empty.  It decides only how memory is combined, which nobody here does.
+ */
+void __real__nettle_cpuid(uint32_t leaf, uint32_t regs[4]);
+void __wrap__nettle_cpuid(uint32_t leaf, uint32_t regs[4]);
+
+#ifdef HAVE_ANSWERS
+void __wrap__nettle_cpuid(uint32_t leaf, uint32_t regs[4])
+{
+	const struct cpuid_feature *known;
+
+	memset(regs, 0, 4 * sizeof(*regs));
+	if (leaf != 1 && leaf != 7)
+		return;
+	known = __x86_get_cpuid_feature_leaf(leaf == 1 ? CPUID_INDEX_1 : CPUID_INDEX_7);
+	memcpy(regs, known->cpuid_array, 4 * sizeof(*regs));
+}
+#elif defined(__x86_64__)
+void __wrap__nettle_cpuid(uint32_t leaf, uint32_t regs[4])
+{
+	__real__nettle_cpuid(leaf, regs);
+}
+#endif
