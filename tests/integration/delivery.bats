@@ -403,6 +403,39 @@ is_gone_from_staging() {
 	[ -z "$(nsenter -t "$SHARE_KEEPER" -m sh -c 'ls "$1"' sh "$STAGING")" ]
 }
 
+@test "ISO-5: a disk that is really full: nothing half in the store, staged, and delivered when there is room" {
+	local small=$CUSTODY_HOME/small tries
+	STORE=$small/evidence BEHIND=/proc/$SHARE_KEEPER/root$small
+	configure
+	mkdir "$small"
+	nsenter -t "$SHARE_KEEPER" -m mount -t tmpfs -o size=4m,mode=0755 none "$small"
+	mkdir -m 0700 "$BEHIND/evidence"
+	# To the last byte.
+	run ! dd if=/dev/zero of="$BEHIND/filler" bs=4096 status=none
+	fail_run 'head -c 1000000 /dev/urandom >big'
+	[ "$(custody_result .evidence)" = "$STAGING/$ID" ] || custody_fail "evidence: $(custody_result .evidence)"
+	[ "$(custody_result .evidence_staged)" = true ]
+	for tries in 1 2; do
+		suite_end_deliveries
+		wait_until nobody_delivers
+		is_staged
+		[ -z "$(find "$BEHIND/evidence" -type f -size +0)" ] || custody_fail "left in the store: $(find "$BEHIND/evidence")"
+		evidence verify "$ID"
+		deliver
+		[ "$status" -eq 1 ] || custody_fail "try $tries: it went well"
+	done
+	is_staged
+	rm "$BEHIND/filler"
+	deliver
+	[ "$status" -eq 0 ]
+	is_delivered
+	evidence restore "$ID" "$CUSTODY_HOME/back"
+	[ "$(stat -c %s "$CUSTODY_HOME/back/big")" = 1000000 ]
+}
+nobody_delivers() {
+	flock -n "$STAGING/.lock" true
+}
+
 @test "ISO-5: through exFAT, as on an SMB share: staged, delivered, and exactly restored" {
 	command -v mkfs.exfat mount.exfat-fuse >/dev/null || skip 'missing: exfat-fuse'
 	local odd=$CUSTODY_HOME/odd
