@@ -775,3 +775,47 @@ new" ]
 	"$CUSTODY" evidence verify "$(basename "$(last session.end .d.evidence)")"
 	clean
 }
+
+# A custody-warden that hears its order and nothing at its door: strace answers for the kernel.
+warden_that_is_deaf() {
+	local libexec=$CUSTODY_HOME/libexec
+	mkdir "$libexec"
+	cp "${CUSTODY_LIBEXEC:-$(dirname "$(readlink -f "$CUSTODY")")/../libexec/custody}"/custody-{capture,hook,init,warden} "$libexec"
+	mv "$libexec/custody-warden" "$libexec/warden"
+	cat >"$libexec/custody-warden" <<-END
+		#!/bin/sh
+		exec $(command -v strace) -D -qq -o /dev/null -e trace=recvmsg -e inject=recvmsg:error=EAGAIN:when=2+ $libexec/warden "\$@" </dev/null >/dev/null 2>&1
+	END
+	chmod 755 "$libexec/custody-warden"
+	export CUSTODY_LIBEXEC=$libexec
+}
+
+@test "CARD-3: CARD-5: a container whose worktree nobody brought is killed, and its grant does not come back" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	command -v strace >/dev/null || skip 'no strace'
+	warden_that_is_deaf
+	mkdir -p "$CUSTODY_ROOT/etc"
+	echo '{"rules":[{"effect":"ask","argv":["sleep","1000"]}]}' >"$CUSTODY_ROOT/etc/custody.json"
+	write sleep 1000
+	unheld() {
+		local uses request
+		uses=$(records grant.consume)
+		runtime_run "$RUNTIME" "$BUNDLE"
+		assert_stderr_has 'custody approve'
+		request=$(custody pending --json | jq -r '.requests[0].id')
+		custody approve "$request" --yes 2>/dev/null
+		runtime_run "$RUNTIME" "$BUNDLE"
+		[ "$status" -eq 137 ] || custody_fail "status $status: $stderr"
+		clean
+		[ "$(last session.refused '[.d.refused, .d.why] | join(": ")')" = 'setup-failed: nobody brought its worktree' ]
+		# It may have run for a moment before anybody looked: that was its use.
+		[ "$(records grant.consume)" -eq $((uses + 1)) ]
+		[ "$(last grant.consume .session)" = "$(last session.refused .session)" ]
+		[ "$(store)" -eq 0 ]
+		runtime_run "$RUNTIME" "$BUNDLE"
+		[ "$status" -ne 0 ]
+		[ "$(records grant.consume)" -eq $((uses + 1)) ]
+	}
+	both unheld
+	[ "$(custody sessions --all --json | jq '.sessions | length')" -eq 0 ]
+}
