@@ -36,8 +36,7 @@ static void append_mounts(struct jdoc *args, const struct subject *s)
 {
 	_cleanup_strbuf_ struct strbuf t = { 0 };
 
-	strbuf_printf(&t, "--work=%s:%s", subject_work_target(s),
-		      profile_workspace_name(s->profile->workspace));
+	strbuf_printf(&t, "--work=%s:%s", subject_work_target(s), profile_worktree_word(s->profile));
 	append_text(args, &t);
 	for (size_t i = 0; i < s->n_mounts; i++) {
 		const struct subject_mount *m = &s->mounts[i];

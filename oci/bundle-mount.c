@@ -223,6 +223,12 @@ static int add_worktree(struct jdoc *mounts, const struct subject *s, const stru
 	}
 	switch (s->profile->workspace) {
 	case PROFILE_WORKSPACE_OVERLAY:
+		if (profile_is_fuse(s->profile)) {
+			if (!p->served)
+				return fault_set(f, EINVAL, "placement without a served overlay");
+			append_bind_options(add_mount(mounts, target, "bind", p->served), p, true, true);
+			return 0;
+		}
 		if (!p->upper || !p->work)
 			return fault_set(f, EINVAL, "placement without an upper layer");
 		add_overlay(mounts, s, p, target);

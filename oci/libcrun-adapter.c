@@ -52,6 +52,21 @@ static int report(const libcrun_error_t err, const char *what, struct fault *f)
 	return fault_set(f, EIO, "runtime: %s: %s", what, err->msg);
 }
 
+/* Of all mounts this is the one that hosts cannot always do, and for which there is another way. */
+static int report_create(const libcrun_error_t err, struct fault *f)
+{
+	int r = report(err, "create", f);
+
+	if (!err || !strstr(err->msg, "mount `overlay`"))
+		return r;
+	return fault_set(
+		f, -r,
+		"%s: this kernel cannot mount the worktree's overlay here (custody doctor: HOST-OVERLAY, "
+		"HOST-UPPERDIR); a profile with \"workspace\": {\"overlay\": \"fuse\"} uses fuse-overlayfs "
+		"instead (apt install fuse-overlayfs)",
+		fault_text(f));
+}
+
 static struct libcrun_context_s make_context(const struct runtime_request *rq)
 {
 	return (struct libcrun_context_s){
@@ -95,7 +110,7 @@ static int create(const struct runtime_request *rq, pid_t *ret_pid, struct fault
 	r = libcrun_container_create(&ctx, container, 0, &err);
 	ctx.fifo_exec_wait_fd = fd_close(ctx.fifo_exec_wait_fd);
 	if (r != 0)
-		return report(err, "create", f);
+		return report_create(err, f);
 	return read_pid(rq, ret_pid, f);
 }
 

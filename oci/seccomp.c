@@ -60,6 +60,11 @@ int seccomp_encode(const struct subject *s, char **ret, struct fault *f)
 	return *ret ? 0 : fault_errno(f, ENOMEM, "seccomp program");
 }
 
+const char *seccomp_plain(void)
+{
+	return seccomp_programs[SECCOMP_VARIANT(&(struct seccomp_choice){ 0 })];
+}
+
 int seccomp_describe(const struct subject *s, struct jdoc **ret, struct fault *f)
 {
 	struct seccomp_choice c = choose(s);

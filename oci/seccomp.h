@@ -13,6 +13,9 @@
 /* Base64 of the BPF program for placement.seccomp_bpf; heap.  NULL in *RET when the subject asks for no filter. */
 int seccomp_encode(const struct subject *s, char **ret, struct fault *f) _must_check_;
 
+/* The program of a subject that says nothing about it, for whoever else is to do no more than a payload; static. */
+const char *seccomp_plain(void);
+
 /* The value of linux.seccomp; NULL in *RET when the subject asks for no filter. */
 int seccomp_describe(const struct subject *s, struct jdoc **ret, struct fault *f) _must_check_;
 

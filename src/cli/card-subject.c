@@ -191,6 +191,8 @@ static bool add_writes(struct card *c, const struct card_facts *k)
 		strbuf_puts(&b, "may change or delete everything under ");
 	else if (str_eq(mode, "overlay"))
 		strbuf_puts(&b, "only a copy of ");
+	else if (str_eq(mode, "overlay-fuse"))
+		strbuf_puts(&b, "only a copy, which fuse-overlayfs serves, of ");
 	else if (str_eq(mode, "ro"))
 		strbuf_puts(&b, "nothing; reads ");
 	else

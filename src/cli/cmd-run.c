@@ -139,7 +139,9 @@ int run_command(const struct run_options *o, struct fault *f)
 	if (r < 0)
 		return r;
 	/* As with any program: success means that its output arrived.  And that it is on the record. */
-	return (res.output_error || res.unrecorded) && res.exit.code == 0 ? STATUS_FAILED : res.exit.code;
+	return (res.output_error || res.unrecorded || res.worktree_lost) && res.exit.code == 0
+		       ? STATUS_FAILED
+		       : res.exit.code;
 }
 
 int run_print_help(const char *name, const char *args)

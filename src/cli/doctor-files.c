@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "cli/doctor-host.h"
+#include "core/overlay-server.h"
 #include "core/session.h"
 #include "core/worktree.h"
 #include "oci/libcrun-adapter.h"
@@ -73,7 +74,8 @@ static void check_upper(struct doctor_report *r, const struct dirs *d)
 	bad = bad_upper((unsigned long)fs.f_type);
 	if (bad)
 		doctor_add(r, "HOST-UPPERDIR", DOCTOR_MISSING, DOCTOR_WARN,
-			   "mount a volume or a tmpfs there, or set CUSTODY_ROOT",
+			   "mount a volume or a tmpfs there, set CUSTODY_ROOT, or use a profile with "
+			   "workspace.overlay fuse",
 			   "'%s' is on %s, which cannot hold the upper layer of an overlay", d->state, bad);
 	else
 		doctor_add(r, "HOST-UPPERDIR", DOCTOR_OK, DOCTOR_INFO, NULL,
@@ -102,19 +104,6 @@ static void check_idmap(struct doctor_report *r, const struct dirs *d)
 		doctor_add(r, "HOST-IDMAP", DOCTOR_MISSING, DOCTOR_WARN,
 			   "a worktree on ext4, xfs or btrfs, or custody run as its owner", "%s",
 			   fault_text(&f));
-}
-
-static bool find_program(const char *name)
-{
-	static const char *const dirs[] = { "/usr/bin", "/usr/sbin", "/usr/local/bin", "/bin" };
-
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
-		_cleanup_free_ char *path = path_join(dirs[i], name);
-
-		if (path && access(path, X_OK) == 0)
-			return true;
-	}
-	return false;
 }
 
 /* "NAME:" or "UID:" at the start of a line of /etc/subuid. */
@@ -148,14 +137,32 @@ static void check_subuid(struct doctor_report *r, const struct dirs *d)
 					 : "no range in /etc/subuid");
 }
 
+/* Only what can be seen from here: whether the kernel serves it is tried by a run. */
+static void check_fuse(struct doctor_report *r)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+
+	if (overlay_server_require(&f) == 0)
+		doctor_add(r, "HOST-FUSE-OVERLAYFS", DOCTOR_OK, DOCTOR_INFO, NULL,
+			   "fuse-overlayfs is there for profiles that say workspace.overlay fuse; all others "
+			   "use the "
+			   "kernel's overlay");
+	else
+		doctor_add(r, "HOST-FUSE-OVERLAYFS", DOCTOR_MISSING, DOCTOR_INFO,
+			   access(OVERLAY_SERVER_PROGRAM, X_OK) < 0
+				   ? OVERLAY_SERVER_INSTALL
+				   : "as root: modprobe fuse; chmod 0666 " OVERLAY_SERVER_DEVICE,
+			   "fuse-overlayfs cannot be used, which matters to profiles that say "
+			   "workspace.overlay fuse "
+			   "only");
+}
+
 void doctor_check_files(struct doctor_report *r, const struct dirs *d)
 {
 	check_upper(r, d);
 	check_idmap(r, d);
 	check_subuid(r, d);
-	doctor_add(r, "HOST-FUSE-OVERLAYFS", DOCTOR_UNUSED, DOCTOR_INFO, NULL,
-		   "fuse-overlayfs is %sinstalled; custody uses the kernel's",
-		   find_program("fuse-overlayfs") ? "" : "not ");
+	check_fuse(r);
 }
 
 void doctor_check_libcrun(struct doctor_report *r)

@@ -90,9 +90,9 @@ static void check_mounts(struct doctor_report *r, const struct doctor_probe *p)
 			   "an overlay can be mounted in a user namespace");
 	else if (p->overlay > 0)
 		doctor_add(r, "HOST-OVERLAY", DOCTOR_MISSING, DOCTOR_WARN,
-			   p->overlay == ENODEV
-				   ? "as root: modprobe overlay"
-				   : "Linux 5.11, or a profile with workspace.mode ro, rw or tmpfs",
+			   p->overlay == ENODEV ? "as root: modprobe overlay"
+						: "Linux 5.11, or a profile with workspace.mode ro, rw or "
+						  "tmpfs, or with workspace.overlay fuse",
 			   "an overlay cannot be mounted in a user namespace: %s", strerror(p->overlay));
 	else
 		doctor_add(r, "HOST-OVERLAY", DOCTOR_UNKNOWN, DOCTOR_WARN, NULL,

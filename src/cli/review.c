@@ -138,7 +138,7 @@ static int find(struct review_call *r, const struct review_verb *v, struct fault
 
 static const char *why_nothing(const struct session_note *n)
 {
-	if (!str_eq(n->workspace, "overlay"))
+	if (!str_eq(n->workspace, "overlay") && !str_eq(n->workspace, "overlay-fuse"))
 		return "it did not work on a copy";
 	if (n->container)
 		return "it ran under another runtime, and what it changed was in memory; after an abnormal "

@@ -65,6 +65,7 @@ int session_describe(const struct run_options *o, char **ret, struct fault *f)
 	if (d->asked.workspace == PROFILE_WORKSPACE_OVERLAY) {
 		pl.upper = "/run/custody/m/l/u";
 		pl.work = "/run/custody/m/l/w";
+		pl.served = "/run/custody/m/served";
 	}
 	if (operand_has_layer(d->subject))
 		pl.sealed = "/run/custody/m/sealed";

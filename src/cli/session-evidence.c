@@ -16,6 +16,7 @@
 #include "core/evidence-config.h"
 #include "core/evidence-prune.h"
 #include "core/ledger-audit.h"
+#include "core/overlay-server.h"
 #include "warden/forensics.h"
 
 void session_evidence_done(struct session_evidence *e)
@@ -57,10 +58,13 @@ struct source {
 };
 
 static struct source choose(const struct session_evidence *e, const struct session_evidence_case *c,
-			    enum forensics_scope scope)
+			    const struct run_result *res, enum forensics_scope scope)
 {
 	struct source s = { .fd = -EBADF };
 
+	/* Nobody answers any more: what was changed lies in the layer all the same. */
+	if (res->worktree_lost)
+		scope = FORENSICS_CHANGES;
 	if (scope == FORENSICS_ALL || c->docket->asked.workspace == PROFILE_WORKSPACE_TMPFS) {
 		s.fd = e->tree >= 0 ? fcntl(e->tree, F_DUPFD_CLOEXEC, 3) : -EBADF;
 		s.why = "the worktree was not there yet";
@@ -82,6 +86,17 @@ static struct source choose(const struct session_evidence *e, const struct sessi
 		break;
 	}
 	return s;
+}
+
+static void settle(const struct session_evidence_case *c, const struct source *s)
+{
+	_cleanup_close_ int upper = -EBADF;
+
+	if (s->fd < 0 || s->upper || !c->server || c->server->fd < 0)
+		return;
+	upper = open(c->upper, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (upper >= 0)
+		overlay_server_settle(s->fd, upper);
 }
 
 /* As root the container's files belong to ids that end with it: in the manifest they are the worktree's owner's. */
@@ -212,7 +227,8 @@ void session_evidence_take(struct session_evidence *e, const struct session_evid
 
 	if (scope == FORENSICS_NONE)
 		return;
-	src = choose(e, c, scope);
+	src = choose(e, c, res, scope);
+	settle(c, &src);
 	r = take(e, c, &src, res, &f);
 	fd_close(src.fd);
 	if (r < 0) {

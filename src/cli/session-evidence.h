@@ -29,8 +29,9 @@ void session_evidence_done(struct session_evidence *e);
 
 struct session_evidence_case {
 	const struct docket *docket;
-	const struct session *session; /* its directories are still there */
-	const char *upper;	       /* of an overlay; NULL: none */
+	const struct session *session;	     /* its directories are still there */
+	const char *upper;		     /* of an overlay; NULL: none */
+	const struct overlay_server *server; /* what the worktree is asked of; its fd is -EBADF: the kernel */
 	const struct session_config *config;
 	bool interactive;
 };

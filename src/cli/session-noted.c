@@ -34,7 +34,7 @@ static int fill_texts(struct session_note *n, const struct session_run *run, con
 		{ &n->profile, l->profile },
 		{ &n->digest, l->digest },
 		{ &n->worktree, run->docket.subject->worktree },
-		{ &n->workspace, profile_workspace_name(run->docket.asked.workspace) },
+		{ &n->workspace, profile_worktree_word(&run->docket.asked) },
 	};
 	_cleanup_strv_ char **argv = redact_argv(l->argv, l->redact);
 	int r = argv ? session_note_set_argv(n, argv, f) : fault_errno(f, ENOMEM, "session");

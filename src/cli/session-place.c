@@ -12,10 +12,13 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/seam.h"
+#include "base/userns.h"
+#include "core/overlay-server.h"
 #include "core/worktree.h"
 #include "oci/bundle.h"
 #include "oci/rootfs.h"
 #include "oci/seccomp.h"
+#include "warden/creator.h"
 #include "warden/init-proto.h"
 #include "warden/warden.h"
 
@@ -90,7 +93,9 @@ int session_place_init(struct session_place *p, const struct dirs *d, struct ses
 		r = session_make_state(s, d, f);
 		if (r == 0)
 			p->upper = path_join(s->state, "u");
-		if (r == 0 && !p->upper)
+		if (r == 0)
+			p->work = path_join(s->state, "w");
+		if (r == 0 && (!p->upper || !p->work))
 			r = fault_errno(f, ENOMEM, "session");
 	}
 	return r;
@@ -100,6 +105,7 @@ void session_place_done(struct session_place *p)
 {
 	free(p->mount_point);
 	free(p->upper);
+	free(p->work);
 	if (p->config)
 		(void)munmap(p->config, sizeof(*p->config));
 	*p = (struct session_place){ 0 };
@@ -205,6 +211,19 @@ static int clone_own(const char *dir, const char *name, bool rw, int *ret, struc
 	return worktree_clone(real, rw, NULL, ret, f);
 }
 
+/*
+ * fuse-overlayfs sees the directory of its layers as well, and what else is in it is not its business: as root that stays
+ * root's, and can be passed through.
+ */
+static int shut_state(const struct session_place *p, struct fault *f)
+{
+	_cleanup_close_ int fd = open(p->session->state, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 || fchown(fd, geteuid(), getegid()) < 0 || fchmod(fd, 0711) < 0)
+		return fault_errno(f, errno, "'%s'", p->session->state);
+	return 0;
+}
+
 static int clone_trees(const struct session_place *p, struct placement *pl, struct trees *t, struct fault *f)
 {
 	int r = 0;
@@ -217,6 +236,8 @@ static int clone_trees(const struct session_place *p, struct placement *pl, stru
 	if (r == 0 && p->upper)
 		r = worktree_make_layers(p->session->state, p->subject->worktree,
 					 pl->uid_base + p->subject->uid, pl->gid_base + p->subject->gid, f);
+	if (r == 0 && profile_is_fuse(p->subject->profile))
+		r = shut_state(p, f);
 	if (r == 0 && p->upper)
 		r = clone_own(p->session->state, ".", true, &t->layers, f);
 	if (r == 0)
@@ -312,6 +333,39 @@ static int make_root(int dirfd, const char *parent, const struct subject *s, str
 	return rootfs_build(root, s, pl->uid_base, pl->gid_base, f);
 }
 
+/* LAYERS: directory of u and w.  PARENT, whose descriptor is DIRFD, gets the mount point. */
+static int serve_overlay(int dirfd, const char *parent, const char *layers, const struct subject *s,
+			 struct placement *pl, struct fault *f)
+{
+	struct overlay_server_ask ask = { .lower = pl->worktree,
+					  .sealed = pl->sealed,
+					  .layers = layers,
+					  .uid = pl->uid_base + s->uid,
+					  .gid = pl->gid_base + s->gid,
+					  .rootless = pl->rootless };
+	int r;
+
+	if (mkdirat(dirfd, SESSION_PLACE_SERVED, 0755) < 0)
+		return fault_errno(f, errno, "make the overlay's mount point");
+	ask.point = pl->served = path_join(parent, SESSION_PLACE_SERVED);
+	if (!ask.point)
+		return fault_errno(f, ENOMEM, "session");
+	r = overlay_server_mount(CREATOR_KEEP_FD, &ask, f);
+	/* The keeper ends with the supervisor's copy. */
+	(void)fd_close(CREATOR_KEEP_FD);
+	return r;
+}
+
+static int serve_as_root(const struct session_place *p, int dirfd, struct placement *pl, struct fault *f)
+{
+	_cleanup_free_ char *layers = path_join(p->mount_point, "l");
+
+	if (!profile_is_fuse(p->subject->profile))
+		return 0;
+	return layers ? serve_overlay(dirfd, p->mount_point, layers, p->subject, pl, f)
+		      : fault_errno(f, ENOMEM, "session");
+}
+
 static int prepare_root(const struct session_place *p, struct placement *pl, struct fault *f)
 {
 	_cleanup_close_ int dirfd = -EBADF;
@@ -331,6 +385,8 @@ static int prepare_root(const struct session_place *p, struct placement *pl, str
 	seam("worktree-mounted");
 	if (r == 0)
 		r = make_sealed(dirfd, p->mount_point, p->subject, pl, f);
+	if (r == 0)
+		r = serve_as_root(p, dirfd, pl, f);
 	return r < 0 ? r : make_root(dirfd, p->mount_point, p->subject, pl, f);
 }
 
@@ -350,13 +406,19 @@ static int prepare_user(const struct session_place *p, struct placement *pl, str
 		if (r < 0)
 			return r;
 		pl->upper = p->upper;
-		pl->work = path_join(p->session->state, "w");
-		if (!pl->work)
-			return fault_errno(f, ENOMEM, "session");
+		pl->work = p->work;
 	}
 	if (!pl->init)
 		return fault_errno(f, ENOMEM, "session");
 	r = make_sealed(dirfd, p->session->run, p->subject, pl, f);
+	/* A user namespace around the container's, for somebody must mount what the container will see. */
+	if (r == 0 && profile_is_fuse(p->subject->profile)) {
+		r = userns_enter(f);
+		if (r == 0)
+			r = worktree_leave_host(f);
+		if (r == 0)
+			r = serve_overlay(dirfd, p->session->run, p->session->state, p->subject, pl, f);
+	}
 	if (r < 0)
 		return r;
 	return make_root(dirfd, p->session->run, p->subject, pl, f);

@@ -14,6 +14,8 @@
  */
 #define SESSION_PLACE_STATE "crun" /* the runtime's own state, below the bundle */
 
+#define SESSION_PLACE_SERVED "served" /* mount point of what fuse-overlayfs makes, below the bundle */
+
 /* config.json as the runtime got it, in memory that creator and supervisor share.  LEN 0: it was not made. */
 #define SESSION_CONFIG_MAX ((size_t)4 * 1024 * 1024)
 struct session_config {
@@ -28,6 +30,7 @@ struct session_place {
 	bool terminal;
 	char *mount_point;	       /* root: where the private tmpfs goes */
 	char *upper;		       /* overlay: as the supervisor sees it; else NULL */
+	char *work;		       /* overlay: beside it */
 	struct session_config *config; /* what the creator gave to the runtime */
 };
 

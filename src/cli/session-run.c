@@ -13,6 +13,7 @@
 #include "cli/session-run-impl.h"
 #include "core/delivery.h"
 #include "core/exit-status.h"
+#include "core/overlay-server.h"
 #include "oci/libcrun-adapter.h"
 #include "warden/warden.h"
 
@@ -240,6 +241,7 @@ static int complete_record(struct session_run *run, struct fault *f)
 	r->profile = run->docket.profile->name;
 	r->env = s->env;
 	r->cwd = s->worktree ? s->worktree : s->cwd;
+	r->overlay = profile_is_fuse(s->profile) ? "fuse" : NULL;
 	return session_gate_describe(&run->gate, &run->docket, r, f);
 }
 
@@ -271,6 +273,8 @@ static int allow(const struct run_options *o, struct session_run *run, const cha
 	if (r == 0) {
 		*ret_refused = REFUSED_INSTALLATION;
 		r = require_init(&d->dirs, f);
+		if (r == 0 && profile_is_fuse(&d->asked))
+			r = overlay_server_require(f);
 	}
 	if (r == 0) {
 		*ret_refused = NULL;

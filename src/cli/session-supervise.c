@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/fd.h"
 #include "base/log.h"
@@ -14,8 +16,10 @@
 #include "cli/session-recover.h"
 #include "cli/session-run-impl.h"
 #include "core/delivery.h"
+#include "core/overlay-server.h"
 #include "core/way.h"
 #include "oci/libcrun-adapter.h"
+#include "oci/seccomp.h"
 #include "warden/terminal.h"
 #include "warden/warden.h"
 
@@ -66,6 +70,7 @@ struct job {
 	struct fault note;		 /* why there is no note of the session, or no papers */
 	const struct sandbox_root *root; /* NULL: in none */
 	const struct way *way;
+	struct overlay_server *server;
 };
 
 static void meanwhile(void *arg)
@@ -113,11 +118,14 @@ static int release(void *arg, pid_t pid, const enum layer_state *layers, struct 
 		return fault_set(f, j->note.code, "%s", fault_text(&j->note));
 	/* The last look at the approval, with the digest of what stands there and waits for GO. */
 	seam("worktree-wanted");
-	r = session_evidence_hold(j->evidence, pid, j->subject, f);
+	r = overlay_server_guard(j->server, -EBADF, f);
+	if (r == 0)
+		r = session_evidence_hold(j->evidence, pid, j->subject, f);
 	if (r == 0)
 		r = way_require_same(j->way, f);
 	if (r == 0 && j->root)
 		r = sandbox_root_prove(j->root, j->subject, pid, f);
+	overlay_server_unguard(j->server);
 	seam("worktree-held");
 	if (r == 0)
 		r = session_gate_consume(j->gate, f);
@@ -162,6 +170,28 @@ void session_complain(int r, struct fault *f)
 	fault_done(f);
 }
 
+/* What the program answers a payload it must not be able to do more with than the payload. */
+static int serve(const struct subject *s, struct overlay_server *ret, struct fault *f)
+{
+	const struct overlay_server_limits l = { .seccomp = seccomp_plain(),
+						 .memory = s->profile->limit_memory };
+
+	return overlay_server_start(&l, ret, f);
+}
+
+/* Its worktree was gone under it: whatever the command says of itself, nobody shall take it for a success. */
+static void complain_of_server(struct overlay_server *s, int tree, struct run_result *res)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+
+	if (overlay_server_guard(s, tree, &f) == 0 && overlay_server_check(s, tree, &f) == 0)
+		return;
+	log_error("%s; what was changed may not be whole", fault_text(&f));
+	res->worktree_lost = true;
+	free(res->detail);
+	res->detail = strdup(fault_text(&f));
+}
+
 int session_supervise(struct session_run *run, const struct run_options *o, struct session *s,
 		      struct run_result *ret, const char **ret_refused, struct fault *f)
 {
@@ -170,6 +200,7 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 	const uint32_t layers = d->subject->layers;
 	_cleanup_cgroup_ struct cgroup cgroup = { 0 };
 	_cleanup_session_evidence_ struct session_evidence evidence = SESSION_EVIDENCE_NONE;
+	_cleanup_overlay_server_ struct overlay_server server = OVERLAY_SERVER_NONE;
 	_cleanup_output_log_ struct output_log log = OUTPUT_LOG_NONE;
 	_cleanup_close_ int log_dir = -EBADF;
 	_cleanup_way_ struct way way = WAY_NONE;
@@ -206,7 +237,8 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 			   .session = s,
 			   .log = &log,
 			   .root = d->root,
-			   .way = &way };
+			   .way = &way,
+			   .server = &server };
 	int r;
 
 	r = tail_open(&evidence.tail, f);
@@ -221,6 +253,12 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 	if (r == 0) {
 		*ret_refused = REFUSED_LIMITS;
 		r = require_limits(&cgroup, p, &w.limits, f);
+	}
+	if (r == 0 && profile_is_fuse(p)) {
+		*ret_refused = REFUSED_SETUP;
+		r = serve(d->subject, &server, f);
+		w.keep_fd = &server.fd;
+		w.layer_also = job.place.work;
 	}
 	if (r == 0) {
 		*ret_refused = REFUSED_SETUP;
@@ -240,12 +278,16 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 							 .session = s,
 							 .upper = job.place.upper,
 							 .config = job.place.config,
+							 .server = &server,
 							 .interactive = o->interactive || o->canary };
 
 		session_record_close(&run->record, ret);
 		seam("chain-closed");
+		complain_of_server(&server, evidence.tree, ret);
 		session_evidence_take(&evidence, &c, ret);
 	}
+	/* Whatever is left of the session is the layer, and that is whole. */
+	overlay_server_stop(&server);
 	session_place_done(&job.place);
 	fault_done(&job.note);
 	return r;

@@ -87,7 +87,8 @@ static int copy_attributes(int in, int out, struct fault *f)
 	for (const char *name = names; name < names + n; name += strlen(name) + 1) {
 		ssize_t len;
 
-		if (!str_starts(name, "user.") || str_starts(name, "user.overlay."))
+		if (!str_starts(name, "user.") || str_starts(name, "user.overlay.") ||
+		    str_starts(name, "user.fuseoverlayfs."))
 			continue;
 		len = fgetxattr(in, name, value, XATTR_SIZE_MAX);
 		if (len < 0 || fsetxattr(out, name, value, (size_t)len, 0) < 0)

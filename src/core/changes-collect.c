@@ -182,15 +182,29 @@ static int take_directory(struct collect *c, const struct walk_entry *e, struct 
 	return r < 0 ? r : push(c, TAKE_PTR(lower), m.whiteouts, f);
 }
 
-static int take_whiteout(struct collect *c, const struct walk_entry *e, struct fault *f)
+static int take_whiteout(struct collect *c, const char *path, struct fault *f)
 {
 	size_t before = c->list->n;
-	int r = changes_delete(c, e->path, true, f);
+	int r = changes_delete(c, path, true, f);
 
 	/* Gone already: kept in the list for whoever cleans up behind an apply. */
 	if (r == 0 && c->list->n == before)
-		return changes_add(c, e->path, CHANGE_SAME, f) ? 0 : -(f && f->code ? f->code : ENOMEM);
+		return changes_add(c, path, CHANGE_SAME, f) ? 0 : -(f && f->code ? f->code : ENOMEM);
 	return r;
+}
+
+/* REMOVED: the name that E, a mark beside it, says is gone. */
+static int take_fuse_mark(struct collect *c, const struct walk_entry *e, const char *removed, struct fault *f)
+{
+	_cleanup_free_ char *path = NULL;
+	struct stat st;
+
+	/* Between the two steps of a rename both are there: what is there counts. */
+	if (!removed || fstatat(e->dirfd, removed, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	if (asprintf(&path, "%.*s%s", (int)(strlen(e->path) - strlen(e->name)), e->path, removed) < 0)
+		return fault_errno(f, ENOMEM, "changes");
+	return take_whiteout(c, path, f);
 }
 
 /* Only its attributes were copied up. */
@@ -218,12 +232,15 @@ static int take_entry(struct collect *c, const struct walk_entry *e, struct faul
 {
 	_cleanup_mark_ struct overlay_mark m = { 0 };
 	_cleanup_close_ int fd = -EBADF;
+	const char *removed = NULL;
 	struct change *ch;
 	size_t at;
 	int r = 0;
 
+	if (c->ask->notes == OVERLAY_NOTES_FUSE && overlay_is_fuse_mark(e->name, &e->stx, &removed))
+		return take_fuse_mark(c, e, removed, f);
 	if (overlay_is_whiteout(&e->stx))
-		return take_whiteout(c, e, f);
+		return take_whiteout(c, e->path, f);
 	if (S_ISREG(e->stx.stx_mode)) {
 		fd = openat(e->dirfd, e->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
@@ -236,7 +253,7 @@ static int take_entry(struct collect *c, const struct walk_entry *e, struct faul
 		}
 	}
 	if (m.whiteout && e->stx.stx_size == 0 && c->whiteouts[c->n_lower - 1])
-		return take_whiteout(c, e, f);
+		return take_whiteout(c, e->path, f);
 	ch = add_new(c, e, fd, f);
 	if (!ch)
 		return -(f && f->code ? f->code : ENOMEM);

@@ -54,7 +54,7 @@ static const struct {
 	{ "HOST-OVERLAY",
 	  "The default workspace is a kernel overlay: the payload writes to a layer on top, the original is never written.\n"
 	  "It needs CONFIG_OVERLAY_FS and, because it is mounted inside a user namespace, Linux 5.11.\n"
-	  "Without it use a profile with workspace.mode ro, rw or tmpfs." },
+	  "Without it use a profile with workspace.mode ro, rw or tmpfs, or with workspace.overlay fuse." },
 	{ "HOST-IDMAP",
 	  "As root each run gets ids of its own, and the worktree is shown through an idmapped mount so that its owner is root\n"
 	  "inside.  File systems learned that one by one: ext4, xfs, vfat 5.12, btrfs 5.15, tmpfs 6.3; overlayfs cannot.\n"
@@ -62,7 +62,7 @@ static const struct {
 	{ "HOST-UPPERDIR",
 	  "An overlay's upper layer must lie on a file system with extended attributes and whiteouts.  The root of another\n"
 	  "container is itself an overlay and cannot hold one, nor can NFS, CIFS, FAT or FUSE.  Mount a volume or a tmpfs\n"
-	  "on custody's state directory, or move it with CUSTODY_ROOT." },
+	  "on custody's state directory, move it with CUSTODY_ROOT, or use a profile with workspace.overlay fuse." },
 	{ "HOST-PROC",
 	  "A run mounts a /proc of its own.  The kernel refuses that in a user namespace where the /proc that is there is\n"
 	  "partly covered, as in most containers: what is hidden must not come back.  Start the outer container with an\n"
@@ -87,8 +87,10 @@ static const struct {
 	  "protected from it by the namespaces only.  Ranges in /etc/subuid are not used yet; docs/THREATS.md says what one\n"
 	  "id means." },
 	{ "HOST-FUSE-OVERLAYFS",
-	  "fuse-overlayfs is what other rootless tools use where the kernel's overlay is not to be had.  custody uses the\n"
-	  "kernel's; this check only tells you what is installed." },
+	  "fuse-overlayfs makes the overlay where the kernel cannot: a kernel before 5.11 without root, or a state directory on\n"
+	  "a file system that cannot hold an upper layer.  custody starts it only where a profile says \"workspace\":\n"
+	  "{\"overlay\": \"fuse\"}, never by itself.  It needs /usr/bin/fuse-overlayfs (apt install fuse-overlayfs) and a\n"
+	  "/dev/fuse that the caller may open.  docs/design/overlay-fuse.md says what it costs." },
 	{ "HOST-LIBCRUN",
 	  "custody links libcrun statically, so its version is custody's own.  Below 1.27 the user of `exec` is parsed too\n"
 	  "generously (CVE-2026-30892): custody writes numeric ids itself and has no exec of its own.  Below 1.28 a symlink\n"

@@ -12,6 +12,7 @@
 #include "base/walk.h"
 #include "core/capture-copy.h"
 #include "core/manifest-file.h"
+#include "core/overlay-mark.h"
 
 struct list {
 	struct manifest_entry *items; /* by path */
@@ -118,6 +119,15 @@ static int sort(struct list *l, struct fault *f)
 	return 0;
 }
 
+/* What fuse-overlayfs leaves in every directory that is new: the attribute beside it says the same. */
+static bool is_fuse_mark(const struct manifest_entry *e)
+{
+	const char *slash = strrchr(e->path, '/'), *name = slash ? slash + 1 : e->path;
+
+	return (e->type == MANIFEST_GONE || (e->type == MANIFEST_FILE && e->size == 0)) &&
+	       (str_eq(name, OVERLAY_FUSE_OPAQUE) || str_eq(name, OVERLAY_FUSE_REST));
+}
+
 static int load(int evidence, struct list *l, struct fault *f)
 {
 	_cleanup_manifest_ struct manifest_file *m = NULL;
@@ -130,7 +140,10 @@ static int load(int evidence, struct list *l, struct fault *f)
 		r = manifest_next(m, &e, NULL, f);
 		if (r <= 0)
 			break;
-		r = add(l, &e, f);
+		if (is_fuse_mark(&e))
+			manifest_entry_done(&e);
+		else
+			r = add(l, &e, f);
 	}
 	return r < 0 ? r : sort(l, f);
 }
@@ -349,7 +362,8 @@ static unsigned int compare_bytes(const struct diff *d, const struct walk_entry 
 static bool hides(const struct manifest_entry *e)
 {
 	for (size_t i = 0; i < e->n_xattrs; i++)
-		if (str_ends(e->xattrs[i].name, ".overlay.opaque"))
+		if (str_ends(e->xattrs[i].name, ".overlay.opaque") ||
+		    str_ends(e->xattrs[i].name, ".fuseoverlayfs.opaque"))
 			return true;
 	return false;
 }

@@ -63,7 +63,10 @@ static void map_id(struct jmap *m, const char *key, uint32_t *field)
 static void map(struct jmap *m, struct kept *k)
 {
 	static const char *const notes[] = {
-		[OVERLAY_NOTES_USER] = "user", [OVERLAY_NOTES_TRUSTED] = "trusted", NULL
+		[OVERLAY_NOTES_USER] = "user",
+		[OVERLAY_NOTES_TRUSTED] = "trusted",
+		[OVERLAY_NOTES_FUSE] = "fuse",
+		NULL,
 	};
 	unsigned int n = k->notes, version = 1;
 

@@ -125,6 +125,7 @@ static struct jdoc *describe(const struct ledger_run *run)
 	put_text(d, "digest", run->digest);
 	put_text(d, "issue", run->issue);
 	put_text(d, "cwd", run->cwd);
+	put_text(d, "overlay", run->overlay);
 	jdoc_set_bool(d, "sandbox", run->sandbox);
 	put_argv(d, run);
 	put_env(d, run);

@@ -20,7 +20,8 @@ struct ledger_run {
 	char *const *argv;
 	char *const *env; /* NAME=value or NAME; NULL: none */
 	const char *cwd;
-	bool sandbox; /* is it isolated? */
+	const char *overlay; /* "fuse"; NULL: the kernel makes it, or there is none */
+	bool sandbox;	     /* is it isolated? */
 	struct {
 		char level; /* 'A', 'B', 'C'; 0: not decided */
 		bool granted;

@@ -21,14 +21,26 @@ bool overlay_is_whiteout(const struct statx *stx)
 	return S_ISCHR(stx->stx_mode) && stx->stx_rdev_major == 0 && stx->stx_rdev_minor == 0;
 }
 
+/* It leaves a device of the name ".wh..opq" beside its mark of an opaque directory, which means nothing. */
+bool overlay_is_fuse_mark(const char *name, const struct statx *stx, const char **ret_removed)
+{
+	if (!str_starts(name, OVERLAY_FUSE_MARK))
+		return false;
+	name += strlen(OVERLAY_FUSE_MARK);
+	*ret_removed = S_ISREG(stx->stx_mode) && *name && !str_starts(name, OVERLAY_FUSE_MARK) ? name : NULL;
+	return true;
+}
+
 /* Length, -ENODATA when there is none. */
 static ssize_t get(int fd, enum overlay_notes notes, const char *name, void *value, size_t room)
 {
+	static const char *const places[] = { [OVERLAY_NOTES_USER] = "user.overlay",
+					      [OVERLAY_NOTES_TRUSTED] = "trusted.overlay",
+					      [OVERLAY_NOTES_FUSE] = "user.fuseoverlayfs" };
 	char path[48], full[64];
 	ssize_t n;
 
-	(void)snprintf(full, sizeof(full), "%s.overlay.%s", notes == OVERLAY_NOTES_USER ? "user" : "trusted",
-		       name);
+	(void)snprintf(full, sizeof(full), "%s.%s", places[notes], name);
 	n = fgetxattr(fd, full, value, room);
 	if (n < 0 && errno == EBADF) {
 		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -76,17 +88,43 @@ static int read_flags(int fd, enum overlay_notes notes, struct overlay_mark *m)
 	return n < 0 && n != -ENODATA ? (int)n : 0;
 }
 
+/* Opaque by one of its two attributes, or by a name in the directory; it renames no directory and copies no half file up. */
+static int read_fuse(int fd, struct overlay_mark *m)
+{
+	static const enum overlay_notes places[] = { OVERLAY_NOTES_USER, OVERLAY_NOTES_FUSE };
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		char byte[64];
+		ssize_t n = get(fd, places[i], "opaque", byte, sizeof(byte));
+
+		if (n < 0 && n != -ENODATA)
+			return (int)n;
+		/* The first that is there counts, whatever it says. */
+		if (n >= 0) {
+			m->opaque = n > 0 && byte[0] == 'y';
+			return 0;
+		}
+	}
+	m->opaque = fstatat(fd, OVERLAY_FUSE_OPAQUE, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	return 0;
+}
+
 int overlay_mark_read(int fd, enum overlay_notes notes, struct overlay_mark *ret, struct fault *f)
 {
 	_cleanup_mark_ struct overlay_mark m = { 0 };
 	ssize_t n;
 	int r;
 
-	r = read_flags(fd, notes, &m);
-	if (r == 0)
+	r = notes == OVERLAY_NOTES_FUSE ? read_fuse(fd, &m) : read_flags(fd, notes, &m);
+	if (r == 0 && notes != OVERLAY_NOTES_FUSE)
 		r = read_redirect(fd, notes, &m);
 	if (r < 0)
 		return fault_errno(f, -r, "read what overlayfs noted");
+	if (notes == OVERLAY_NOTES_FUSE) {
+		*ret = m;
+		return 0;
+	}
 	n = get(fd, notes, "origin", m.origin, sizeof(m.origin));
 	if (n >= 0) {
 		m.has_origin = true;

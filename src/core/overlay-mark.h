@@ -12,11 +12,20 @@
  * What overlayfs itself noted on one entry of an upper layer.  Its notes are extended attributes in one of two places:
  * trusted.overlay.*, or user.overlay.* of a mount with `userxattr`.  Only the place that the mount used is read: in the
  * other one the payload may have written what it liked.
+ *
+ * fuse-overlayfs has notes of its own: user.fuseoverlayfs.opaque, which no payload can set, and names that begin with
+ * ".wh.", which no payload can make or see.  It goes by user.overlay.opaque as well, which a payload can set: what is
+ * read is what was seen inside.
  */
 enum overlay_notes {
 	OVERLAY_NOTES_USER,
 	OVERLAY_NOTES_TRUSTED,
+	OVERLAY_NOTES_FUSE,
 };
+
+#define OVERLAY_FUSE_MARK ".wh."	   /* and a name: that one is removed */
+#define OVERLAY_FUSE_OPAQUE ".wh..wh..opq" /* in a directory: it is opaque */
+#define OVERLAY_FUSE_REST ".wh..opq"	   /* a device beside that, which means nothing */
 
 #define OVERLAY_ORIGIN_MAX 256
 #define OVERLAY_REDIRECT_MAX 4096
@@ -39,6 +48,11 @@ void overlay_mark_done(struct overlay_mark *m);
 #define _cleanup_mark_ _cleanup_(overlay_mark_done)
 
 bool overlay_is_whiteout(const struct statx *stx); /* a device 0:0 */
+/*
+ * NAME in a layer of fuse-overlayfs is a mark and no entry.  *RET_REMOVED: the name that it says is removed, or NULL: it says
+ * something else.
+ */
+bool overlay_is_fuse_mark(const char *name, const struct statx *stx, const char **ret_removed);
 
 /* Is NAME in DIRFD ("" with AT_EMPTY_PATH: DIRFD itself) the very file that M was copied up from?  Nobody can say: true. */
 bool overlay_is_origin(const struct overlay_mark *m, int dirfd, const char *name);

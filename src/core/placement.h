@@ -24,8 +24,9 @@ struct placement {
 	/* One per subject mount: the prepared clone to bind instead of its source; NULL (or no array): the source. */
 	const char *const *sources;
 	const char *upper, *work; /* overlay; NULL in portable bundles */
-	const char *init;	  /* host path of custody-init */
-	const char *hook;	  /* host path of custody-hook; portable bundles */
+	const char *served; /* what fuse-overlayfs made of all that, to be bound; NULL: the kernel makes it */
+	const char *init;   /* host path of custody-init */
+	const char *hook;   /* host path of custody-hook; portable bundles */
 	char *const *approve;	 /* arguments of `custody-hook approve`; NULL: no such hook, and no `audit` */
 	const char *run;	 /* portable: the directory of the sessions; with APPROVE */
 	bool console;		 /* portable: the runtime makes a terminal, as somebody asked */

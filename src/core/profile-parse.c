@@ -160,6 +160,16 @@ const char *profile_workspace_name(enum profile_workspace w)
 	return "tmpfs";
 }
 
+bool profile_is_fuse(const struct profile *p)
+{
+	return p->workspace == PROFILE_WORKSPACE_OVERLAY && p->workspace_overlay == PROFILE_OVERLAY_FUSE;
+}
+
+const char *profile_worktree_word(const struct profile *p)
+{
+	return profile_is_fuse(p) ? "overlay-fuse" : profile_workspace_name(p->workspace);
+}
+
 int profile_document_fill(const struct jdoc *doc, const struct profile_vars *vars, struct profile *p,
 			  struct fault *f)
 {

@@ -83,6 +83,26 @@ static int require_root(const struct profile *p, struct fault *f)
 	return 0;
 }
 
+static int require_overlay(const struct profile *p, struct fault *f)
+{
+	if (p->workspace_overlay == PROFILE_OVERLAY_KERNEL)
+		return 0;
+	if (p->workspace != PROFILE_WORKSPACE_OVERLAY)
+		return fault_set(
+			f, EINVAL,
+			"profile '%s': 'workspace.overlay' is fuse, but 'workspace.mode' is %s: only mode "
+			"overlay has one; remove one of the two",
+			p->name, profile_workspace_name(p->workspace));
+	/* Its process would have the host's root for its id. */
+	if (!(p->layers & LAYER_BIT(LAYER_USER_NS)))
+		return fault_set(
+			f, EINVAL,
+			"profile '%s': 'workspace.overlay' is fuse, which needs the user namespace: take "
+			"\"no-user-namespace\" out of 'dangerous', or use the kernel's overlay",
+			p->name);
+	return 0;
+}
+
 static int require_optional(const struct profile *p, struct fault *f)
 {
 	for (int i = 0; i < _LAYER_MAX; i++) {
@@ -107,6 +127,8 @@ int profile_require_sound(const struct profile *p, const struct profile_vars *va
 		r = require_targets(p, f);
 	if (r == 0)
 		r = require_optional(p, f);
+	if (r == 0)
+		r = require_overlay(p, f);
 	if (r == 0)
 		r = profile_require_no_danger(p, vars, f);
 	return r;
@@ -157,6 +179,14 @@ int profile_require_portable(const struct profile *p, struct fault *f)
 			"profile '%s': a sandbox root ('workspace.sandbox') is held by 'custody run' as long "
 			"as "
 			"it is used, and nobody would hold it for a bundle: choose a profile without it",
+			p->name);
+
+	if (profile_is_fuse(p))
+		return fault_set(
+			f, ENOTSUP,
+			"profile '%s': fuse-overlayfs ('workspace.overlay' fuse) is started and ended by "
+			"'custody run', "
+			"and nobody would end it for a bundle: choose a profile with the kernel's overlay",
 			p->name);
 
 	/* The arguments of `custody-hook approve` carry these. */

@@ -149,6 +149,9 @@ static const struct profile_word root_words[] = {
 static const struct profile_word workspace_words[] = {
 	{ "overlay", PROFILE_WORKSPACE_OVERLAY, 2 }, { "ro", PROFILE_WORKSPACE_RO, 1 },
 	{ "rw", PROFILE_WORKSPACE_RW, 3 }, { "tmpfs", PROFILE_WORKSPACE_TMPFS, 0 }, { 0 } };
+/* A process of the host that serves the file system is more than a kernel that does. */
+static const struct profile_word overlay_words[] = {
+	{ "kernel", PROFILE_OVERLAY_KERNEL, 0 }, { "fuse", PROFILE_OVERLAY_FUSE, 1 }, { 0 } };
 static const struct profile_word network_words[] = {
 	{ "none", PROFILE_NETWORK_NONE, 0 }, { "host", PROFILE_NETWORK_HOST, 1 }, { 0 } };
 static const struct profile_word class_words[] = {
@@ -200,6 +203,9 @@ static const struct profile_key keys[] = {
 	{ "workspace.mode", PROFILE_KIND_WORD, PROFILE_ORDER_RANK, FIELD(workspace), "overlay",
 	  .words = workspace_words,
 	  .help = "overlay: a copy is written, the original never; ro; rw; tmpfs: empty and in memory." },
+	{ "workspace.overlay", PROFILE_KIND_WORD, PROFILE_ORDER_RANK, FIELD(workspace_overlay), "kernel",
+	  .words = overlay_words,
+	  .help = "What makes the overlay of mode overlay. kernel; fuse: fuse-overlayfs, for hosts where the kernel cannot." },
 	{ "workspace.source", PROFILE_KIND_PATH, PROFILE_ORDER_BELOW, FIELD(workspace_source), "${cwd}",
 	  .help = "Directory of the host." },
 	{ "workspace.sandbox", PROFILE_KIND_TEXT, PROFILE_ORDER_SAME, FIELD(workspace_sandbox), .shape = &sandbox_name_shape,

@@ -30,6 +30,12 @@ enum profile_workspace {
 	PROFILE_WORKSPACE_TMPFS, /* empty, in memory, gone afterwards */
 };
 
+/* What makes the overlay of mode overlay. */
+enum profile_overlay {
+	PROFILE_OVERLAY_KERNEL,
+	PROFILE_OVERLAY_FUSE, /* fuse-overlayfs, a process outside; only where a profile says so by name */
+};
+
 enum profile_network {
 	PROFILE_NETWORK_NONE, /* a network namespace with nothing but a loopback device */
 	PROFILE_NETWORK_HOST, /* needs "host-network" in `dangerous` */
@@ -70,6 +76,7 @@ struct profile {
 	char **root_host_paths; /* PROFILE_ROOT_HOST_RO: what of the host is seen, where it exists */
 
 	enum profile_workspace workspace;
+	enum profile_overlay workspace_overlay;
 	char *workspace_source;	  /* default: the caller's current directory */
 	char *workspace_target;	  /* default "/work" */
 	char *workspace_sandbox;  /* name of a sandbox root, whose workspace is the worktree; NULL: none */
@@ -142,6 +149,9 @@ DEFINE_CLEANUP(struct profile, profile_free)
 /* What the worktree is when it is a sandbox root's workspace: what P says, and rw where P says nothing. */
 enum profile_workspace profile_sandbox_mode(const struct profile *p);
 const char *profile_workspace_name(enum profile_workspace w); /* as the profile writes it */
+/* The same with what makes the overlay: "overlay-fuse" is a worktree of its own kind to whoever proves or records it. */
+const char *profile_worktree_word(const struct profile *p);
+bool profile_is_fuse(const struct profile *p); /* the worktree is an overlay that fuse-overlayfs makes */
 
 /* -ENOTSUP naming the first section that this build cannot carry out yet. */
 int profile_require_supported(const struct profile *p, struct fault *f) _must_check_;

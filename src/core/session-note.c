@@ -18,7 +18,7 @@
 
 static const char *const state_names[] = { "lost", "running", "ended", NULL };
 static const char *const lane_names[] = { "sandbox", "prod", NULL };
-static const char *const workspace_names[] = { "overlay", "ro", "rw", "tmpfs", NULL };
+static const char *const workspace_names[] = { "overlay", "ro", "rw", "tmpfs", "overlay-fuse", NULL };
 
 const char *session_state_name(enum session_state s)
 {

@@ -50,7 +50,7 @@ struct session_note {
 	char **argv;	 /* redacted as in the ledger */
 	bool argv_cut;	 /* there was more of it */
 	char *worktree;	 /* host path; NULL: none */
-	char *workspace; /* "overlay", "ro", "rw", "tmpfs" */
+	char *workspace; /* "overlay", "ro", "rw", "tmpfs", "overlay-fuse" */
 	bool rootless, detached;
 
 	pid_t pid;	    /* of the supervisor: never signalled before session_note_watch has proven it */

@@ -14,7 +14,9 @@
 #define ID_MAX (UINT32_MAX - 1)
 
 static const char *const kinds[] = { "bind", "tmpfs", NULL };
-static const char *const modes[] = { "overlay", "ro", "rw", "tmpfs", NULL };
+/* Those of enum profile_workspace, and one that profile_worktree_word() makes of two keys. */
+static const char *const modes[] = { "overlay", "ro", "rw", "tmpfs", "overlay-fuse", NULL };
+#define MODE_FUSE (PROFILE_WORKSPACE_TMPFS + 1)
 
 /* clang-format off */
 static const struct {
@@ -148,7 +150,7 @@ static void map_links(struct jmap *m, struct subject *s)
 static void map_worktree(struct jmap *parent, struct subject *s, struct profile *p)
 {
 	char *target = parent->reading ? NULL : (char *)subject_work_target(s);
-	unsigned int mode = p->workspace;
+	unsigned int mode = profile_is_fuse(p) ? MODE_FUSE : p->workspace;
 	uint64_t at = s->worktree_at;
 	struct jmap m;
 
@@ -168,7 +170,8 @@ static void map_worktree(struct jmap *parent, struct subject *s, struct profile 
 		(void)jmap_fail(&m, ERANGE, "'before' is past the last mount");
 	jmap_leave(parent, &m);
 	if (m.r == 0 && m.reading) {
-		p->workspace = (enum profile_workspace)mode;
+		p->workspace = mode == MODE_FUSE ? PROFILE_WORKSPACE_OVERLAY : (enum profile_workspace)mode;
+		p->workspace_overlay = mode == MODE_FUSE ? PROFILE_OVERLAY_FUSE : PROFILE_OVERLAY_KERNEL;
 		s->worktree_at = at;
 	}
 }

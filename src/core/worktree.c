@@ -89,7 +89,7 @@ static int hold_userns(void *arg)
 	return 0;
 }
 
-static int open_userns(const struct worktree_ids *ids, int *ret, struct fault *f)
+int worktree_open_userns(const struct worktree_ids *ids, int *ret, struct fault *f)
 {
 	char stack[8192] __attribute__((aligned(16)));
 	char path[48];
@@ -135,7 +135,7 @@ static int map_tree(int tree, const struct worktree_ids *ids, const char *source
 	struct attr a = { .attr_set = MOUNT_ATTR_IDMAP };
 	int r;
 
-	r = open_userns(ids, &userns, f);
+	r = worktree_open_userns(ids, &userns, f);
 	if (r < 0)
 		return r;
 	a.userns_fd = (uint64_t)userns;

@@ -31,6 +31,9 @@ struct worktree_ids {
 int worktree_clone(const char *source, bool rw, const struct worktree_ids *ids, int *ret,
 		   struct fault *f) _must_check_;
 
+/* A user namespace of this one id, FROM inside and TO outside, as a descriptor. */
+int worktree_open_userns(const struct worktree_ids *ids, int *ret, struct fault *f) _must_check_;
+
 /*
  * Collects the processes that mapping left behind, which are dead or about to be: all children of the caller.  Waiting
  * for each at once would cost a switch to it and back.

@@ -13,14 +13,17 @@
  * mount namespace; a child that ends takes all of it along.  It waits for the supervisor's word before it makes the
  * first process, so that this one is born into the right cgroups.
  */
+#define CREATOR_KEEP_FD 17 /* where `prepare` finds keep_fd */
+
 struct creator_job {
 	const struct runtime_ops *ops;
 	struct runtime_request rq;
 	/* In the child: directories, mounts, config; fills RQ. */
 	int (*prepare)(void *arg, struct runtime_request *rq, struct fault *f);
 	void *arg;
-	const int *stdio; /* three descriptors for the container */
-	int init_fd;	  /* the container's end of init's socket */
+	const int *stdio;   /* three descriptors for the container */
+	int init_fd;	    /* the container's end of init's socket */
+	const int *keep_fd; /* of the supervisor's, for `prepare`; NULL: none */
 	const struct cgroup *cgroup;
 };
 

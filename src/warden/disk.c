@@ -168,6 +168,11 @@ bool disk_watch_exceeds(struct disk_watch *w, bool final)
 	if (!is_due(w, bytes, files, final))
 		return false;
 	w->size_at_walk = disk_measure(w->dir, w->limit);
+	if (w->also && w->size_at_walk <= w->limit) {
+		uint64_t also = disk_measure(w->also, w->limit);
+
+		w->size_at_walk = also == DISK_TOO_DEEP ? also : w->size_at_walk + also;
+	}
 	gone = bytes < w->free_at_start ? w->free_at_start - bytes : 0;
 	/* More is gone than has a name: somebody else's, or open files without one.  Those go with their processes. */
 	if (!final && w->size_at_walk <= w->limit && gone > w->size_at_walk && gone > w->limit / 2)

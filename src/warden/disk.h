@@ -11,8 +11,10 @@
  */
 struct disk_watch {
 	const char *dir; /* NULL: nothing to watch; borrowed */
-	uint64_t limit;	 /* bytes */
-	pid_t init;	 /* leads to the processes of the run */
+	const char *
+		also; /* counted as well: where a server of the layer keeps what has lost its name; may be NULL */
+	uint64_t limit; /* bytes */
+	pid_t init;	/* leads to the processes of the run */
 	uint64_t free_at_start, free_at_walk;
 	uint64_t files_at_walk; /* free inodes, in bytes of what each counts */
 	uint64_t size_at_walk;

@@ -38,11 +38,12 @@ static int parse_require(char *list, struct init_options *o, struct line *why)
 
 static int parse_work(char *value, struct init_options *o, struct line *why)
 {
-	static const char names[][8] = {
+	static const char names[][16] = {
 		[INIT_WORK_OVERLAY] = "overlay",
 		[INIT_WORK_RO] = "ro",
 		[INIT_WORK_RW] = "rw",
 		[INIT_WORK_TMPFS] = "tmpfs",
+		[INIT_WORK_FUSE] = "overlay-fuse",
 	};
 	char *colon = NULL;
 

@@ -14,6 +14,7 @@ enum init_work {
 	INIT_WORK_RO,
 	INIT_WORK_RW,
 	INIT_WORK_TMPFS,
+	INIT_WORK_FUSE, /* an overlay that fuse-overlayfs makes */
 };
 
 /* The command line of init-proto.h.  Strings are borrowed from argv. */

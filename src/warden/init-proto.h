@@ -25,7 +25,7 @@
  *	--tty		own run: make a pty of the container's devpts for the payload
  *	--require=L,L	foreign runtime (no --report): init itself refuses unless these layers hold; limits cannot
  *			be named, nothing inside shows them
- *	--work=PATH:M	the worktree's mount; M is overlay, ro, rw or tmpfs
+ *	--work=PATH:M	the worktree's mount; M is overlay, overlay-fuse, ro, rw or tmpfs
  *	--tmpfs=PATH	may be repeated: a tmpfs that may be written (/tmp ...)
  *	--rw=PATH	may be repeated: any other mount that may be written.  Every writable mount that is neither
  *			named by these three nor below /proc or /dev is a missing layer `read-only-root`

@@ -56,7 +56,8 @@ static void say_mount(struct mounts *s, enum layer l, bool *bad, const struct fa
 
 static void see_work(struct mounts *s, const struct facts_mount *m)
 {
-	bool overlay = strcmp(m->fstype, "overlay") == 0 || strcmp(m->fstype, "fuse.fuse-overlayfs") == 0;
+	bool overlay = strcmp(m->fstype, "overlay") == 0,
+	     fuse = strcmp(m->fstype, "fuse.fuse-overlayfs") == 0;
 	bool tmpfs = strcmp(m->fstype, "tmpfs") == 0;
 	struct line d = proof_line(s->p, LAYER_WORKTREE);
 	const char *wrong = NULL;
@@ -66,6 +67,9 @@ static void see_work(struct mounts *s, const struct facts_mount *m)
 		break;
 	case INIT_WORK_OVERLAY:
 		wrong = !overlay ? "is not an overlay" : is_read_only(m) ? "is read-only" : NULL;
+		break;
+	case INIT_WORK_FUSE:
+		wrong = !fuse ? "is not fuse-overlayfs" : is_read_only(m) ? "is read-only" : NULL;
 		break;
 	case INIT_WORK_RO:
 		wrong = !is_read_only(m) ? "is writable" : NULL;

@@ -27,6 +27,7 @@ struct run_result {
 	const char *name, *agent, *worker, *issue; /* as given; NULL: not */
 	struct exit_verdict exit;
 	int output_error;	       /* errno: some of the command's output could not be delivered */
+	bool worktree_lost;	       /* what served the worktree ended before the command did */
 	bool unrecorded;	       /* the ledger did not take its end */
 	char *evidence;		       /* path; NULL: none was taken */
 	struct digest evidence_digest; /* of its metadata.json */

@@ -106,6 +106,7 @@ static int on_report(struct warden *w, const struct init_msg *m, int *fd, struct
 	}
 	/* Before the release: a quick payload may be done before we hear that it was executed. */
 	disk_watch_init(&w->disk, w->job->layer_dir, w->job->disk, w->init);
+	w->disk.also = w->job->layer_also;
 	w->phase = WARDEN_RELEASED;
 	if (send(w->init_fd, &go, sizeof(go), MSG_NOSIGNAL) != sizeof(go))
 		return fault_errno(f, errno, "release init");

@@ -377,6 +377,7 @@ static int spawn(struct warden *w, struct fault *f)
 		.arg = w->job->arg,
 		.stdio = w->io.child,
 		.cgroup = w->job->cgroup,
+		.keep_fd = w->job->keep_fd,
 	};
 
 	/* The first process loses its parent while it is made: it becomes our child, nobody else's. */

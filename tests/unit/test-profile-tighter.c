@@ -28,6 +28,7 @@ static const struct relation relations[] = {
 	  { ",\"workspace\":{\"mode\":\"tmpfs\"}" } },
 	{ "workspace.mode", ",\"workspace\":{\"mode\":\"tmpfs\"}",
 	  { ",\"workspace\":{\"mode\":\"ro\"}", "" }, { 0 } },
+	{ "workspace.overlay", "", { ",\"workspace\":{\"overlay\":\"fuse\"}" }, { ",\"workspace\":{\"overlay\":\"kernel\"}" } },
 	{ "workspace.source", "",
 	  { ",\"workspace\":{\"source\":\"/srv\"}", ",\"workspace\":{\"source\":\"/srv/project2\"}" },
 	  { ",\"workspace\":{\"source\":\"${cwd}/sub\"}" } },

@@ -108,6 +108,7 @@ static struct jdoc *other_document;
 	X(root_path,         IN_IT,          x->p.root_path = S("/root")) \
 	X(root_host_paths,   BY_THE_PROFILE, x->p.root_host_paths = one_more) \
 	X(workspace,         IN_IT,          x->p.workspace = PROFILE_WORKSPACE_RO) \
+	X(workspace_overlay, IN_IT,          x->p.workspace_overlay = PROFILE_OVERLAY_FUSE) \
 	X(workspace_source,  BY_THE_PROFILE, x->p.workspace_source = S("/x")) \
 	X(workspace_target,  IN_IT,          x->p.workspace_target = S("/w")) \
 	X(workspace_sandbox, BY_THE_PROFILE, x->p.workspace_sandbox = S("s")) \
