@@ -57,18 +57,22 @@ static void leave_in_file(const char *path, const char *verb, const char *text)
 static void leave_on_terminal(const char *verb, const char *text)
 {
 	_cleanup_close_ int fd = open("/dev/tty", O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-	_cleanup_free_ char *plain = str_escape(text);
 
-	if (fd >= 0 && plain && !isatty(STDERR_FILENO))
-		(void)dprintf(fd, "custody-hook %s: %s\n", verb, plain);
+	if (fd >= 0 && !isatty(STDERR_FILENO))
+		(void)dprintf(fd, "custody-hook %s: %s\n", verb, text);
 }
 
 void hook_say(const struct hook_state *s, const char *verb, const char *text)
 {
-	leave_in_bundle(s->bundle, text);
-	if (!text)
+	/* It may quote names of a hostile tree, and all of these are read on terminals. */
+	_cleanup_free_ char *plain = text ? str_escape(text) : NULL;
+
+	if (text && !plain)
+		plain = strdup("out of memory");
+	leave_in_bundle(s->bundle, plain);
+	if (!plain)
 		return;
-	fprintf(stderr, "custody-hook %s: %s\n", verb, text);
-	leave_in_file(s->stderr_file, verb, text);
-	leave_on_terminal(verb, text);
+	fprintf(stderr, "custody-hook %s: %s\n", verb, plain);
+	leave_in_file(s->stderr_file, verb, plain);
+	leave_on_terminal(verb, plain);
 }

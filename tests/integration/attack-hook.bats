@@ -36,3 +36,19 @@ teardown() {
 	[ "$(cat "$CUSTODY_HOME/before")" -gt 0 ]
 	[ "$(cat "$CUSTODY_HOME/before")" = "$(cat "$CUSTODY_HOME/after")" ] || custody_fail "the host's mounts were detached"
 }
+
+@test "CARD-3: what a hook says of odd names is no command to a terminal" {
+	odd=$CUSTODY_HOME/$'odd\e[31m\xc2\x9b5m'
+	mkdir "$CUSTODY_HOME/real"
+	ln -s real "$odd"
+	run --separate-stderr "$HOOK" approve --lane=sandbox --security=balanced --env=CUSTODY_ROOT="$CUSTODY_ROOT" \
+		--env=CUSTODY_LIBEXEC="$(dirname "$HOOK")" \
+		< <(jq -nc --arg bundle "$odd" '{ociVersion: "1.0.2", id: "odd", pid: 1, $bundle, status: "creating"}')
+	assert_status 1
+	[ -s "$odd/custody-hook.err" ] && [[ $stderr == *odd* ]]
+	if printf '%s' "$stderr" | cat - "$odd/custody-hook.err" | LC_ALL=C grep -q $'\x1b\|\xc2\x9b'; then
+		custody_fail "sent as it is: $(printf '%s' "$stderr" | cat -v)"
+	fi
+	# And it is a record.
+	grep -q '"k":"session.refused"' "$CUSTODY_ROOT"/sandbox/ledger/*.ndjson
+}
