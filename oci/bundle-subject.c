@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/json-map.h"
 #include "base/path.h"
+#include "core/dirs.h"
 #include "core/layer.h"
 #include "core/subject-diff.h"
 #include "core/subject-digest.h"
@@ -112,16 +113,15 @@ void bundle_files_done(struct bundle_files *b)
 static int read_file(int dirfd, const char *name, char **ret, size_t *ret_len, struct fault *f)
 {
 	_cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
 	int r;
 
 	if (fd < 0 && errno == ENOENT)
 		return fault_set(f, ENOENT, "the bundle has no '%s': " ANEW, name);
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fd < 0)
 		return fault_errno(f, errno, "bundle's '%s'", name);
-	if (!S_ISREG(st.st_mode))
-		return fault_set(f, EINVAL, "bundle's '%s' is not a regular file: " ANEW, name);
-	r = fd_read_all(fd, SIZE_MAX_FILE, ret, ret_len, f);
+	r = fd_require_private(fd, geteuid(), f);
+	if (r >= 0)
+		r = fd_read_all(fd, SIZE_MAX_FILE, ret, ret_len, f);
 	return r < 0 ? fault_wrap(f, r, "bundle's '%s'", name) : 0;
 }
 
@@ -138,15 +138,30 @@ static int find_lane(const struct jdoc *document, enum lane *ret, struct fault *
 	return fault_set(f, EINVAL, BUNDLE_SUBJECT " names no lane: " ANEW);
 }
 
+static int open_own(const char *dir, int *ret, struct fault *f)
+{
+	_cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int r;
+
+	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
+		return fault_set(f, ELOOP, "bundle '%s' is a symbolic link: name the directory itself", dir);
+	if (fd < 0)
+		return fault_errno(f, errno, "bundle '%s'", dir);
+	r = dirs_require_own(fd, dir, f);
+	if (r < 0)
+		return r;
+	*ret = TAKE_FD(fd);
+	return 0;
+}
+
 int bundle_read(const char *dir, struct bundle_files *ret, struct fault *f)
 {
 	_cleanup_bundle_files_ struct bundle_files b = BUNDLE_FILES_EMPTY;
 	int r;
 
-	b.dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (b.dirfd < 0)
-		return fault_errno(f, errno, "bundle '%s'", dir);
-	r = read_file(b.dirfd, BUNDLE_SUBJECT, &b.text, &b.text_len, f);
+	r = open_own(dir, &b.dirfd, f);
+	if (r >= 0)
+		r = read_file(b.dirfd, BUNDLE_SUBJECT, &b.text, &b.text_len, f);
 	if (r >= 0)
 		r = jdoc_parse(b.text, b.text_len, BUNDLE_SUBJECT, NULL, &b.file, f);
 	if (r >= 0)

@@ -45,6 +45,7 @@ struct bundle_files {
 		.dirfd = -EBADF \
 	}
 
+/* DIR and its files must be the caller's alone, and no links: what was looked at is what is read. */
 int bundle_read(const char *dir, struct bundle_files *ret, struct fault *f) _must_check_;
 
 /*

@@ -2,9 +2,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+#if defined(__x86_64__) && defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 33)
 #include <sys/platform/x86.h>
 #define HAVE_ANSWERS 1
+#endif
 #endif
 
 /*
