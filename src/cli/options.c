@@ -311,11 +311,6 @@ int options_parse(struct run_options *o, int argc, char **argv, struct fault *f)
 	for (char **file = o->grants; file && *file; file++)
 		if (access(*file, R_OK) < 0)
 			return fault_errno(f, errno, "--grant '%s'", *file);
-	for (char **name = o->provenance; name && *name; name++)
-		if (!str_eq(*name, "tool_output") && !str_eq(*name, "web_content") &&
-		    !str_eq(*name, "unknown"))
-			return fault_set(f, EINVAL,
-					 "--provenance '%s': say tool_output, web_content or unknown", *name);
 	o->argv = i < argc ? argv + i : NULL;
 	return 0;
 }

@@ -431,7 +431,7 @@ same() {
 	check -d -- ls
 	assert_status 64
 	check --provenance nonsense -- ls
-	assert_status 64
+	assert_status 125
 	assert_stderr_has "say tool_output, web_content or unknown"
 	check --help
 	assert_status 0
