@@ -69,7 +69,7 @@ struct job {
 	const struct output_log *log;
 	struct fault note;		 /* why there is no note of the session, or no papers */
 	const struct sandbox_root *root; /* NULL: in none */
-	const struct way *way;
+	struct way *way;
 	struct overlay_server *server;
 };
 
@@ -123,6 +123,8 @@ static int release(void *arg, pid_t pid, const enum layer_state *layers, struct 
 		r = session_evidence_hold(j->evidence, pid, j->subject, f);
 	if (r == 0)
 		r = way_require_same(j->way, f);
+	/* A user has 128 of what it watches with: not for as long as the command runs. */
+	way_done(j->way);
 	if (r == 0 && j->root)
 		r = sandbox_root_prove(j->root, j->subject, pid, f);
 	overlay_server_unguard(j->server);
