@@ -313,6 +313,34 @@ confined() {
 	confined
 }
 
+# proven MODE MOUNT: what custody-init says of the mount that the shell text MOUNT makes on m, in namespaces of its own.
+proven() {
+	rm -rf "$CUSTODY_HOME/i"
+	mkdir -p "$CUSTODY_HOME/i"/{l,u,w,m}
+	run --separate-stderr unshare --mount --pid --fork --kill-child --mount-proc --propagation private bash -c \
+		'cd "$1" && eval "$2" >/dev/null 2>&1 && exec "$3" --require=worktree --work="$1/m:$4" -- /bin/echo it-ran' bash \
+		"$CUSTODY_HOME/i" "$2" "$INIT" "$1"
+}
+
+@test "ISO-1: fuse: init takes fuse-overlayfs for an overlay only where that was asked for" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	local options='nosuid,nodev,lowerdir=l,upperdir=u,workdir=w'
+	INIT=${CUSTODY_LIBEXEC:-$(dirname "$(readlink -f "$CUSTODY")")/../libexec/custody}/custody-init
+	proven overlay-fuse "fuse-overlayfs -o $options m"
+	assert_status 0
+	[ "$output" = it-ran ]
+	proven overlay "fuse-overlayfs -o $options m"
+	assert_status 125
+	assert_stderr_has 'is not an overlay: fuse.fuse-overlayfs'
+	proven overlay-fuse "mount -t overlay none -o $options m"
+	assert_status 125
+	assert_stderr_has 'is not fuse-overlayfs: overlay'
+	# Where set-id programs or devices would work it is no worktree either.
+	proven overlay-fuse "fuse-overlayfs -o ${options#nosuid,} m"
+	assert_status 125
+	assert_stderr_has 'is not nosuid,nodev'
+}
+
 @test "ISO-13: fuse: the disk limit holds, for files without a name as well" {
 	profile p '"limits":{"disk":"1M"},"workspace":{"overlay":"fuse"}'
 	fuse_run -- sh -c 'i=0; while :; do i=$((i + 1)); head -c 200000 /dev/zero >"f$i" || exit; done'
