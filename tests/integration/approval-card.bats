@@ -213,18 +213,19 @@ teardown() {
 
 @test "card: approved in a second terminal while the first waits" {
 	local socket=$CUSTODY_HOME/tmux shown=$CUSTODY_HOME/shown
-	tmux -S "$socket" -f /dev/null new-session -d -x 100 -y 50 -s t "exec cat" 3>&-
+	# Names of their own and a colon: a bare "t" is also how a window begins that is still called after its tmux.
+	tmux -S "$socket" -f /dev/null new-session -d -x 100 -y 50 -s people -n first "exec cat" 3>&-
 	alone "$CUSTODY" run --wait -- echo ask tmux >"$CUSTODY_HOME/out" 2>"$CUSTODY_HOME/err" 3>&- &
 	waiter=$!
 	wait_until grep -q 'custody approve' "$CUSTODY_HOME/err"
 	line=$(grep -o 'CUSTODY_ROOT=.*custody approve .*' "$CUSTODY_HOME/err")
-	tmux -S "$socket" new-window -t t "PATH=$PATH $line; exec cat" 3>&-
+	tmux -S "$socket" new-window -t people: -n second "PATH=$PATH $line; exec cat" 3>&-
 	sees() {
-		tmux -S "$socket" capture-pane -p -t t >"$shown" && grep -q "$1" "$shown"
+		tmux -S "$socket" capture-pane -p -t people:second >"$shown" && grep -q "$1" "$shown"
 	}
 	wait_until sees 'Approve?'
 	[ ! -s "$CUSTODY_HOME/out" ]
-	tmux -S "$socket" send-keys -t t y Enter
+	tmux -S "$socket" send-keys -t people:second y Enter
 	wait "$waiter"
 	[ "$(cat "$CUSTODY_HOME/out")" = "ask tmux" ]
 	wait_until sees approved
