@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Files that decide what a run may do, tampered with: the trust file, and directories that become a root.
-# shellcheck disable=SC2154 # set by bats
+# shellcheck disable=SC2016,SC2154 # set by bats
 
 load ../lib/suite.bash
 
@@ -203,7 +203,7 @@ in_root() { # SCRIPT
 }
 
 # --- the way to what is mounted ---------------------------------------------------------------------------------------
-# What happens when somebody does exchange it is in tests/unit/test-way.c, at the very moment.
+# tests/unit/test-way.c has more of it.
 @test "attack: as a user, below a directory that everybody can write: it runs, and what was exchanged before is not followed" {
 	custody_teardown
 	suite_setup_user
@@ -236,5 +236,42 @@ in_root() { # SCRIPT
 	ln -s "$CUSTODY_HOME/private" "$open/proj"
 	custody_run --profile "$CUSTODY_HOME/user.json" -- cat file
 	[[ $output != *secret* ]] || custody_fail "followed: $output"
+	cd "$CUSTODY_HOME"
+}
+
+@test "attack: as a user, a worktree that somebody exchanges for a link before it is mounted, and puts back, is not shown" {
+	[ "$(id -u)" -eq 0 ] || skip "needs a second user"
+	custody_teardown
+	suite_setup_user
+	open=$CUSTODY_HOME/open
+	mkdir -p "$open/proj" "$CUSTODY_HOME/private" "$CUSTODY_HOME/build/tests"
+	echo secret >"$CUSTODY_HOME/private/file"
+	jq -n '{schema: 1, name: "user", extends: "offline", enforce: {optional: ["memory-limit", "pids-limit", "cpu-limit"]}}' \
+		>"$CUSTODY_HOME/user.json"
+	chown -R "$SUITE_UID:$SUITE_UID" "$open" "$CUSTODY_HOME/private" "$CUSTODY_HOME/user.json"
+	chmod 0700 "$CUSTODY_HOME/private"
+	chmod 0777 "$open"
+	# The gate's program as that user.
+	{
+		echo '#!/bin/bash'
+		printf 'exec'
+		printf ' %q' "${CUSTODY_AS[@]}" "$CUSTODY_BUILD/tests/custody-seamed"
+		echo ' "$@"'
+	} >"$CUSTODY_HOME/build/tests/custody-seamed"
+	chmod 0755 "$CUSTODY_HOME" "$CUSTODY_HOME/build/tests/custody-seamed"
+	stranger() {
+		setpriv --reuid 64999 --regid 64999 --clear-groups sh -c 'mv "$1/proj" "$1/away" && ln -s "$2" "$1/proj"' - "$open" "$CUSTODY_HOME/private"
+	}
+	and_back() {
+		stranger && setpriv --reuid 64999 --regid 64999 --clear-groups sh -c 'rm "$1/proj" && mv "$1/away" "$1/proj"' - "$open"
+	}
+	cd "$open/proj"
+	umask 000 # the gate is that user's to open
+	CUSTODY_BUILD=$CUSTODY_HOME/build suite_gate creator-placed --profile "$CUSTODY_HOME/user.json" -- cat file --- and_back < <(:)
+	assert_status 125
+	grep -q 'was replaced while the run was prepared' "$CUSTODY_HOME/err" || custody_fail "$(cat "$CUSTODY_HOME/err")"
+	CUSTODY_BUILD=$CUSTODY_HOME/build suite_gate creator-placed --profile "$CUSTODY_HOME/user.json" -- cat file --- stranger < <(:)
+	assert_status 125
+	! grep -q secret "$CUSTODY_HOME/out" || custody_fail "it was shown"
 	cd "$CUSTODY_HOME"
 }
