@@ -251,14 +251,15 @@ in_root() { # SCRIPT
 	chown -R "$SUITE_UID:$SUITE_UID" "$open" "$CUSTODY_HOME/private" "$CUSTODY_HOME/user.json"
 	chmod 0700 "$CUSTODY_HOME/private"
 	chmod 0777 "$open"
-	# The gate's program as that user.
+	# The gate's program as that user, who may not get to where it was built.
+	cp "${CUSTODY_BUILD:?a finished build directory}/tests/custody-seamed" "$CUSTODY_HOME/build/seamed"
 	{
 		echo '#!/bin/bash'
 		printf 'exec'
-		printf ' %q' "${CUSTODY_AS[@]}" "$CUSTODY_BUILD/tests/custody-seamed"
+		printf ' %q' "${CUSTODY_AS[@]}" "$CUSTODY_HOME/build/seamed"
 		echo ' "$@"'
 	} >"$CUSTODY_HOME/build/tests/custody-seamed"
-	chmod 0755 "$CUSTODY_HOME" "$CUSTODY_HOME/build/tests/custody-seamed"
+	chmod 0755 "$CUSTODY_HOME" "$CUSTODY_HOME/build/seamed" "$CUSTODY_HOME/build/tests/custody-seamed"
 	stranger() {
 		setpriv --reuid 64999 --regid 64999 --clear-groups sh -c 'mv "$1/proj" "$1/away" && ln -s "$2" "$1/proj"' - "$open" "$CUSTODY_HOME/private"
 	}
