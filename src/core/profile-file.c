@@ -227,7 +227,10 @@ static int open_path(const char *path, bool searched, struct profile_file *ret, 
 	return read_file(fd, path, searched, ret, f);
 }
 
-/* Whoever may rename there chooses which of our files has a name, or that none has and a milder one is found elsewhere. */
+/*
+ * Whoever may rename there chooses which of our files has a name, or that none has: then a milder one is found
+ * elsewhere.
+ */
 static int require_dir(const char *dir, struct fault *f)
 {
 	struct stat st;

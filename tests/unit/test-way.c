@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
+#include "base/path.h"
 #include "core/subject-build.h"
 #include "tap.h"
 
@@ -41,10 +43,9 @@ static bool lay_out(void)
 
 static void remove_all(void)
 {
-	char command[96];
+	_cleanup_close_ int tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	(void)snprintf(command, sizeof(command), "rm -rf %s", top);
-	(void)!system(command);
+	(void)!path_remove_tree(tmp, top + strlen("/tmp/"), NULL);
 }
 
 static bool swap_in(void)
