@@ -118,10 +118,14 @@ static void guard(int pidfd, int tree, pid_t parent)
 int overlay_server_guard(struct overlay_server *s, int tree, struct fault *f)
 {
 	pid_t parent = getpid();
+	int held[2];
+	char none;
 
 	if (s->fd < 0)
 		return 0;
 	overlay_server_unguard(s);
+	if (pipe2(held, O_CLOEXEC) < 0)
+		return fault_errno(f, errno, "guard fuse-overlayfs");
 	s->guard = fork();
 	if (s->guard == 0) {
 		/* Nothing of the caller's may wait for it. */
@@ -130,6 +134,11 @@ int overlay_server_guard(struct overlay_server *s, int tree, struct fault *f)
 		(void)close_range(tree >= 0 ? 2 : 1, ~0U, 0);
 		guard(0, tree >= 0 ? 1 : -EBADF, parent);
 	}
+	(void)fd_close(held[1]);
+	/* Until it has closed its copies: of a pipe that it still held we would never see the end. */
+	while (s->guard > 0 && read(held[0], &none, 1) < 0 && errno == EINTR)
+		;
+	(void)fd_close(held[0]);
 	return s->guard < 0 ? fault_errno(f, errno, "guard fuse-overlayfs") : 0;
 }
 
