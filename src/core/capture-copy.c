@@ -126,10 +126,8 @@ int capture_copy_begin(struct capture_copy *c, struct fault *f)
 	}
 	if (c->clone && c->out >= 0 && c->size >= CLONE_MIN)
 		r = begin_clone(c, f);
-	if (r == 0 && c->direct && c->out >= 0 && c->size >= CAPTURE_DIRECT_MIN) {
-		r = capture_direct_begin(c->direct, c->out, c->size, f);
-		c->is_direct = r > 0;
-	}
+	if (r == 0 && c->direct && c->out >= 0 && c->size >= CAPTURE_DIRECT_MIN)
+		c->is_direct = capture_direct_begin(c->direct, c->out);
 	return r < 0 ? r : 0;
 }
 
@@ -225,7 +223,7 @@ int capture_copy_write(struct capture_copy *c, struct fault *f)
 	if (c->to_pack)
 		r = pack_data(c->to_pack, c->piece, c->piece_len, f);
 	else if (c->is_direct)
-		r = capture_direct_put(c->direct, c->piece_len, f);
+		capture_direct_put(c->direct, c->piece_len);
 	else if (c->out >= 0 && !c->cloned)
 		r = write_at(c->out, c->piece, c->piece_len, c->to, f);
 	if (r < 0)
@@ -265,7 +263,7 @@ static int pad(struct capture_copy *c, struct fault *f)
 int capture_copy_end(struct capture_copy *c, int r, struct fault *f)
 {
 	if (c->is_direct) {
-		int end = capture_direct_end(c->direct, r < 0 ? NULL : f);
+		int end = capture_direct_end(c->direct, c->copied, r < 0 ? NULL : f);
 
 		r = r < 0 ? r : end;
 	}

@@ -27,6 +27,7 @@
 struct news {
 	struct strbuf lines;
 	struct capture_stats stats;
+	uint64_t cached; /* bytes that went through the page cache */
 	int failed;
 };
 
@@ -91,7 +92,7 @@ static void tell_locked(struct capture_pool *p, struct news *n)
 {
 	struct news *all = &p->news;
 
-	capture_sync_tell(p->sync, n->stats.files, n->stats.bytes);
+	capture_sync_tell(p->sync, n->stats.files, n->cached);
 	strbuf_add(&all->lines, n->lines.text, n->lines.len);
 	all->stats.manifest_bytes += n->stats.manifest_bytes;
 	all->stats.entries += n->stats.entries;
@@ -102,6 +103,7 @@ static void tell_locked(struct capture_pool *p, struct news *n)
 	all->failed = all->failed ? all->failed : n->failed ? n->failed : n->lines.broken ? ENOMEM : 0;
 	n->lines.len = 0;
 	n->stats = (struct capture_stats){ 0 };
+	n->cached = 0;
 	if (all->lines.len >= MANIFEST_AHEAD)
 		flush_locked(p);
 	if (p->o->progress)
@@ -226,7 +228,10 @@ static bool pick_up(struct capture_pool *p, struct hands *h, struct hand *hand)
 
 static void put_down(struct capture_pool *p, struct hands *h, struct hand *hand)
 {
-	h->news.stats.bytes += capture_file_end(&p->target, &hand->job, &h->news.failed);
+	const uint64_t kept = capture_file_end(&p->target, &hand->job, &h->news.failed);
+
+	h->news.stats.bytes += kept;
+	h->news.cached += hand->job.copy.is_direct || hand->job.copy.cloned ? 0 : kept;
 	note(&h->news, &hand->job.entry);
 	capture_job_done(&hand->job);
 	hand->is_busy = false;
@@ -327,7 +332,6 @@ int capture_pool_finish(struct capture_pool *p, struct capture_stats *ret, struc
 	int r;
 
 	join(p);
-	capture_sync_free(TAKE_PTR(p->sync));
 	flush_locked(p);
 	r = failure(p, f);
 	if (r < 0)
@@ -341,6 +345,8 @@ int capture_pool_finish(struct capture_pool *p, struct capture_stats *ret, struc
 		return fault_errno(f, errno, "sync " MANIFEST_NAME);
 	/* Read back: what the ledger will vouch for is what the disk has. */
 	r = digest_fd(fd, &p->news.stats.manifest, f);
+	/* What was begun ends beside that, and is not waited for twice. */
+	capture_sync_free(TAKE_PTR(p->sync));
 	if (r < 0)
 		return r;
 	*ret = p->news.stats;
