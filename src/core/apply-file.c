@@ -125,10 +125,11 @@ static int keep_list(const struct change *ch, const struct apply_place *p, int o
 
 static int open_source(struct apply *a, const struct change *ch, struct fault *f)
 {
-	_cleanup_close_ int fd =
-		ch->data ? tree_at_open(&a->base, ch->data) : tree_at_open(&a->upper, ch->path);
+	_cleanup_close_ int fd = apply_take_source(a, ch);
 	struct stat st;
 
+	if (fd == -ENOENT)
+		fd = ch->data ? tree_at_open(&a->base, ch->data) : tree_at_open(&a->upper, ch->path);
 	if (fd < 0)
 		return fault_errno(f, -fd, "read what is to come");
 	if (fstat(fd, &st) < 0)

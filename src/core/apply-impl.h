@@ -13,7 +13,24 @@ struct apply {
 	const struct apply_ask *ask;
 	struct tree_at base, upper;
 	struct apply_stats stats;
+	struct apply_hold *holds; /* NULL: none */
+	size_t n_holds;
 };
+
+/* It is asked for, and nothing speaks against it. */
+static inline bool apply_is_wanted(const struct change *ch)
+{
+	return ch->picked && !ch->refused;
+}
+
+/*
+ * What was moved is copied from where it was.  Where something else takes that place before, two directories that changed
+ * places for one, it is opened before anything is touched.
+ */
+int apply_hold_sources(struct apply *a, struct fault *f) _must_check_;
+/* A descriptor of what was opened for CH; -ENOENT: nothing was. */
+int apply_take_source(struct apply *a, const struct change *ch);
+void apply_hold_done(struct apply *a);
 
 /* Where one change happens: a directory of the base, and two names in it. */
 struct apply_place {

@@ -15,11 +15,6 @@
 #include "base/str.h"
 #include "core/apply-impl.h"
 
-static bool is_wanted(const struct change *ch)
-{
-	return ch->picked && !ch->refused;
-}
-
 /*
  * What an apply that died has left in a directory of this list.  The names are ours: nothing from a layer may have one, and
  * whoever else takes one loses it.
@@ -181,7 +176,7 @@ static int delete_all(struct apply *a, struct fault *f)
 		const struct change *ch = &a->changes->items[i];
 		bool below = goes_with_parent(a, ch, top);
 
-		if (!is_wanted(ch))
+		if (!apply_is_wanted(ch))
 			continue;
 		if (!below && (ch->kind == CHANGE_DELETED || ch->kind == CHANGE_REPLACED))
 			top = i;
@@ -207,7 +202,7 @@ static int finish_directories(struct apply *a, struct fault *f)
 		struct change now;
 		int r;
 
-		if (!is_wanted(ch) || ch->kind == CHANGE_DELETED || !S_ISDIR(ch->new.mode) ||
+		if (!apply_is_wanted(ch) || ch->kind == CHANGE_DELETED || !S_ISDIR(ch->new.mode) ||
 		    (ch->new.mode & 0700) == 0700)
 			continue;
 		now = *ch;
@@ -227,10 +222,12 @@ static int run(struct apply *a, struct fault *f)
 
 	for (size_t i = 0; i < a->changes->n && r == 0; i++)
 		r = clean(a, &a->changes->items[i], f);
+	if (r == 0)
+		r = apply_hold_sources(a, f);
 	for (size_t i = 0; i < a->changes->n && r == 0; i++) {
 		const struct change *ch = &a->changes->items[i];
 
-		if (is_wanted(ch))
+		if (apply_is_wanted(ch))
 			r = fault_wrap(f, write_one(a, ch, f), "'%s'", *ch->path ? ch->path : ".");
 	}
 	/* After the rest: what was moved is copied from where it was. */
@@ -254,6 +251,7 @@ int apply_changes(const struct changes *c, const struct apply_ask *ask, struct a
 		r = tree_at_init(&a.upper, ask->upper, f);
 	if (r == 0)
 		r = run(&a, f);
+	apply_hold_done(&a);
 	tree_at_done(&a.base);
 	tree_at_done(&a.upper);
 	*ret = a.stats;

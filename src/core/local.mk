@@ -147,7 +147,7 @@ libcore_a_SOURCES += src/core/request-notice.c src/core/request-notice.h
 libcore_a_SOURCES += src/core/on-request.c src/core/on-request.h src/core/prompt-rate.c src/core/prompt-rate.h
 
 # Review of what an overlay run changed.
-libcore_a_SOURCES += src/core/apply.c src/core/apply.h src/core/apply-file.c src/core/apply-impl.h src/core/apply-swap.c
+libcore_a_SOURCES += src/core/apply.c src/core/apply.h src/core/apply-file.c src/core/apply-impl.h src/core/apply-hold.c src/core/apply-swap.c
 libcore_a_SOURCES += src/core/changes.c src/core/changes.h src/core/changes-base.c src/core/changes-collect.c
 libcore_a_SOURCES += src/core/changes-impl.h src/core/changes-judge.c
 libcore_a_SOURCES += src/core/kept.c src/core/kept.h
