@@ -65,9 +65,25 @@ static int refuse(struct approve *a, int r, struct fault *f)
 	return r;
 }
 
+static int approve(struct approve *a, struct fault *f)
+{
+	int r;
+
+	r = open_ledger(a, f);
+	/* First, and only needed last: it takes as long to be there as we do to judge. */
+	a->refusal = "setup-failed";
+	if (r >= 0)
+		r = hook_warden_start(&a->warden, a->dirs.libexec, f);
+	if (r >= 0)
+		r = approve_decide(a, f);
+	if (r >= 0)
+		r = approve_reserve(a, f);
+	return r < 0 ? r : approve_admit(a, f);
+}
+
 int hook_approve(const struct hook_state *s, char **args, struct fault *f)
 {
-	_cleanup_(approve_done) struct approve a = { .state = s, .args = args, .pidfd = -EBADF };
+	struct approve a = { .state = s, .args = args, .pidfd = -EBADF };
 	int r;
 
 	a.bundle.dirfd = a.desk.desk.dirfd = -EBADF;
@@ -77,21 +93,16 @@ int hook_approve(const struct hook_state *s, char **args, struct fault *f)
 	r = clock_session_id(a.id, f);
 	if (r >= 0)
 		r = take_terms(&a, f);
+	if (r >= 0) {
+		a.run = (struct ledger_run){
+			.action = "create", .session = a.id, .lane = lane_name(a.terms.lane), .sandbox = true
+		};
+		r = approve(&a, f);
+		if (r < 0)
+			r = refuse(&a, r, f);
+	}
+	/* Else a runtime waits: what we hold goes with the process, faster than piece by piece. */
 	if (r < 0)
-		return r;
-	a.run = (struct ledger_run){
-		.action = "create", .session = a.id, .lane = lane_name(a.terms.lane), .sandbox = true
-	};
-	r = open_ledger(&a, f);
-	/* First, and only needed last: it takes as long to be there as we do to judge. */
-	a.refusal = "setup-failed";
-	if (r >= 0)
-		r = hook_warden_start(&a.warden, a.dirs.libexec, f);
-	if (r >= 0)
-		r = approve_decide(&a, f);
-	if (r >= 0)
-		r = approve_reserve(&a, f);
-	if (r >= 0)
-		r = approve_admit(&a, f);
-	return r < 0 ? refuse(&a, r, f) : 0;
+		approve_done(&a);
+	return r;
 }

@@ -46,7 +46,8 @@ custody_init_SOURCES = $(init_parsers) \
 	src/warden/init-rt.c src/warden/init-rt.h
 custody_init_CPPFLAGS = $(AM_CPPFLAGS) -DNDEBUG
 custody_init_CFLAGS = $(static_cflags) -ffreestanding $(INIT_CFLAGS)
-custody_init_LDFLAGS = $(HARDEN_LDFLAGS) -static -nostdlib
+# Without what only debuggers read: each bundle has a copy, and each start compares it.
+custody_init_LDFLAGS = $(HARDEN_LDFLAGS) -static -nostdlib -Wl,--strip-debug
 custody_init_LDADD =
 
 # custody-canary: what `custody doctor` runs in a container of its own.  Static, because any root must be able to run it.

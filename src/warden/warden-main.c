@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -473,6 +474,9 @@ static int serve(struct guard *g, struct fault *f)
 	int fds[WARDEN_FDS], r;
 
 	r = warden_line_receive(WARDEN_LINE, &g->order, fds, f);
+	/* Until now the hook came first (oci/hook-warden.c). */
+	if (sched_getscheduler(0) == SCHED_BATCH)
+		(void)sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ 0 });
 	if (r == 0)
 		return 0;
 	if (r > 0)
