@@ -378,13 +378,14 @@ static unsigned int choose_hands(const struct capture_options *o)
 	return !o->pack && !o->sync_each && digest_two_is_there() ? HANDS : 1;
 }
 
+/* One more than processors: while one waits for the file system's locks or its journal, another has work. */
 static unsigned int choose_threads(const struct capture_options *o)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	unsigned int n = o->pack ? 1 : o->threads;
 
 	if (n == 0)
-		n = cpus < 1 ? 1 : cpus > 4 ? 4 : (unsigned int)cpus;
+		n = 1 + (cpus < 1 ? 1 : cpus > 4 ? 4 : (unsigned int)cpus);
 	return n > CAPTURE_THREADS_MAX ? CAPTURE_THREADS_MAX : n;
 }
 

@@ -24,7 +24,7 @@ struct pack;
 #define CAPTURE_THREADS_MAX 8
 
 struct capture_options {
-	unsigned int threads; /* 0: one per processor, at most 4 */
+	unsigned int threads; /* 0: one more than processors, at most 5 */
 	uint64_t max_bytes;   /* of data in all; 0: no limit */
 	uint64_t max_file;    /* of one file: the rest is cut off and named; 0: no limit */
 	uint64_t max_entries; /* there the walk ends; 0: no limit */
