@@ -314,7 +314,8 @@ edited() {
 	level_b
 	told() {
 		run python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" -- bash -c 'source "$1/../lib/suite.bash" && source "$1/../lib/runtime.bash" &&
-			runtime "$2" run -b "$3" "custody-test-$2-$$" < <(:) >/dev/null 2>&1' bash "$BATS_TEST_DIRNAME" "$RUNTIME" "$BUNDLE"
+			runtime "$2" run -b "$3" "custody-test-$2-$$" < <(:) >>"$4" 2>&1' bash "$BATS_TEST_DIRNAME" "$RUNTIME" "$BUNDLE" \
+			"$CUSTODY_HOME/thrown-away"
 		[ "$status" -ne 0 ] || custody_fail "it ran"
 		assert_output_has 'level B needs approval'
 		assert_output_has "custody approve $(request)"
