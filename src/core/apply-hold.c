@@ -38,10 +38,11 @@ static int hold(struct apply *a, const struct change *ch, struct fault *f)
 	int fd;
 
 	if (a->n_holds == HOLDS_MAX)
-		return fault_set(f, E2BIG,
-				 "more than %d files come from places that others take: apply them in parts, "
-				 "naming their paths",
-				 HOLDS_MAX);
+		return fault_set(
+			f, E2BIG,
+			"more than %d files come from places that others take; nothing was applied: "
+			"mount the layer over the worktree (mount -t overlay) and copy what it shows",
+			HOLDS_MAX);
 	if (!a->holds) {
 		a->holds = calloc(HOLDS_MAX, sizeof(*a->holds));
 		if (!a->holds)

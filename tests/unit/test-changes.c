@@ -203,6 +203,38 @@ static void two_directories_that_changed_places(void)
 	CHECK(overlay_in_child(swap_places, "redirect_dir=on", 0));
 }
 
+/* More files in each other's places than can be held: nothing is touched. */
+static bool swap_many(const char *options, unsigned int n)
+{
+	_cleanup_free_ char *before = NULL, *after = NULL;
+	struct overlay o;
+	bool ok;
+
+	ok = overlay_make(&o, options) && mkdir("l/a", 0755) == 0 && mkdir("l/b", 0755) == 0;
+	for (unsigned int i = 0; i < n; i++) {
+		char path[32];
+
+		(void)snprintf(path, sizeof(path), "l/%s/%u", i % 2 ? "a" : "b", i / 2);
+		put(path, i % 2 ? "1\n" : "2\n", 0);
+	}
+	before = ok ? overlay_portrait("l") : NULL;
+	ok = before && overlay_mount(&o) && rename("m/a", "m/t") == 0 && rename("m/b", "m/a") == 0 &&
+	     rename("m/t", "m/b") == 0 && overlay_unmount(&o) && !overlay_apply(&o, NULL, true);
+	after = ok ? overlay_portrait("l") : NULL;
+	ok = after && strcmp(before, after) == 0;
+	(void)!chdir("/");
+	tree_done(&o.tree);
+	return ok;
+}
+
+static void what_cannot_be_held_is_not_begun(void)
+{
+	if (geteuid() != 0)
+		return;
+	CHECK(overlay_in_child(swap_many, "redirect_dir=on", 300));
+	CHECK(!overlay_in_child(swap_many, "redirect_dir=on", 20));
+}
+
 static void data_that_stayed_below_is_found(void)
 {
 	if (geteuid() != 0)
@@ -222,4 +254,5 @@ static void a_layer_of_fuse_overlayfs_becomes_what_was_seen(void)
 
 TAP_MAIN(T(a_layer_of_fuse_overlayfs_becomes_what_was_seen), T(a_layer_with_user_notes_becomes_what_was_seen),
 	 T(a_layer_with_trusted_notes_becomes_what_was_seen), T(moved_directories_are_found_where_they_were),
-	 T(two_directories_that_changed_places), T(data_that_stayed_below_is_found))
+	 T(two_directories_that_changed_places), T(what_cannot_be_held_is_not_begun),
+	 T(data_that_stayed_below_is_found))
