@@ -56,8 +56,8 @@ tests_unit_test_profile_schema_SOURCES = tests/unit/test-profile-schema.c $(prof
 unit_tests += tests/unit/test-profile-shipped
 tests_unit_test_profile_shipped_SOURCES = tests/unit/test-profile-shipped.c $(profile_fixture)
 
-unit_tests += tests/unit/test-profile-tighter
-tests_unit_test_profile_tighter_SOURCES = tests/unit/test-profile-tighter.c $(profile_fixture)
+unit_tests += tests/unit/test-profile-compare
+tests_unit_test_profile_compare_SOURCES = tests/unit/test-profile-compare.c $(profile_fixture)
 
 unit_tests += tests/unit/test-profile-trust
 tests_unit_test_profile_trust_SOURCES = tests/unit/test-profile-trust.c $(profile_fixture)
@@ -78,15 +78,16 @@ tests_unit_test_policy_SOURCES = tests/unit/test-policy.c $(policy_fixture)
 
 unit_tests += tests/unit/test-doctor
 tests_unit_test_doctor_SOURCES = tests/unit/test-doctor.c tests/unit/tap.h
+tests_unit_test_doctor_LDADD = librun.a liboci.a $(LDADD)
 
 unit_tests += tests/unit/test-init
 tests_unit_test_init_SOURCES = tests/unit/test-init.c tests/unit/tap.h $(init_parsers) \
-	src/warden/init-options.c src/warden/init-options.h src/warden/init-rt.h
+	src/init/init-options.c src/init/init-options.h src/init/init-rt.h
 
 unit_tests += tests/unit/test-init-run
 tests_unit_test_init_run_SOURCES = tests/unit/test-init-run.c tests/unit/tap.h tests/lib/init-peer.c tests/lib/init-peer.h
-unit_tests += tests/unit/test-proof
-tests_unit_test_proof_SOURCES = tests/unit/test-proof.c tests/unit/tap.h
+unit_tests += tests/unit/test-layer-proof
+tests_unit_test_layer_proof_SOURCES = tests/unit/test-layer-proof.c tests/unit/tap.h
 
 unit_tests += tests/unit/test-warden
 tests_unit_test_warden_SOURCES = tests/unit/test-warden.c tests/unit/tap.h
@@ -102,8 +103,8 @@ unit_tests += tests/unit/test-changes
 tests_unit_test_changes_SOURCES = tests/unit/test-changes.c tests/unit/child.h tests/unit/overlay-fixture.h tests/unit/tree-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-review
 tests_unit_test_review_SOURCES = tests/unit/test-review.c tests/unit/child.h tests/unit/overlay-fixture.h tests/unit/tree-fixture.h tests/unit/tap.h
-unit_tests += tests/unit/test-kept
-tests_unit_test_kept_SOURCES = tests/unit/test-kept.c tests/unit/tree-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-session-upper
+tests_unit_test_session_upper_SOURCES = tests/unit/test-session-upper.c tests/unit/tree-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-line-diff
 tests_unit_test_line_diff_SOURCES = tests/unit/test-line-diff.c tests/unit/tap.h
 unit_tests += tests/unit/test-capture
@@ -112,18 +113,18 @@ tests_unit_test_capture_SOURCES = tests/unit/test-capture.c tests/unit/tree-fixt
 unit_tests += tests/unit/test-pack
 tests_unit_test_pack_SOURCES = tests/unit/test-pack.c tests/unit/tree-fixture.h tests/unit/tap.h
 
-unit_tests += tests/unit/test-forensics
-tests_unit_test_forensics_SOURCES = tests/unit/test-forensics.c tests/unit/tap.h
+unit_tests += tests/unit/test-evidence-scope
+tests_unit_test_evidence_scope_SOURCES = tests/unit/test-evidence-scope.c tests/unit/tap.h
 unit_tests += tests/unit/test-container-orphan
 tests_unit_test_container_orphan_SOURCES = tests/unit/test-container-orphan.c tests/unit/thread-fixture.h tests/unit/tree-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-evidence-diff
 tests_unit_test_evidence_diff_SOURCES = tests/unit/test-evidence-diff.c tests/unit/tree-fixture.h tests/unit/tap.h
-unit_tests += tests/unit/test-dossier
-tests_unit_test_dossier_SOURCES = tests/unit/test-dossier.c tests/unit/tree-fixture.h tests/unit/tap.h
-unit_tests += tests/unit/test-warden-door
-tests_unit_test_warden_door_SOURCES = tests/unit/test-warden-door.c tests/unit/tree-fixture.h tests/unit/tap.h
-unit_tests += tests/unit/test-warden-line
-tests_unit_test_warden_line_SOURCES = tests/unit/test-warden-line.c tests/unit/tap.h
+unit_tests += tests/unit/test-container-info
+tests_unit_test_container_info_SOURCES = tests/unit/test-container-info.c tests/unit/tree-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-warden-handover
+tests_unit_test_warden_handover_SOURCES = tests/unit/test-warden-handover.c tests/unit/tree-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-warden-channel
+tests_unit_test_warden_channel_SOURCES = tests/unit/test-warden-channel.c tests/unit/tap.h
 unit_tests += tests/unit/test-evidence-config
 tests_unit_test_evidence_config_SOURCES = tests/unit/test-evidence-config.c tests/unit/tap.h
 unit_tests += tests/unit/test-delivery
@@ -131,17 +132,17 @@ tests_unit_test_delivery_SOURCES = tests/unit/test-delivery.c tests/unit/tree-fi
 unit_tests += tests/unit/test-evidence
 tests_unit_test_evidence_SOURCES = tests/unit/test-evidence.c tests/unit/tree-fixture.h tests/unit/tap.h
 
-unit_tests += tests/unit/test-command
-tests_unit_test_command_SOURCES = tests/unit/test-command.c tests/unit/tap.h src/cli/command.c
+unit_tests += tests/unit/test-dispatch
+tests_unit_test_dispatch_SOURCES = tests/unit/test-dispatch.c tests/unit/tap.h
+tests_unit_test_dispatch_LDADD = libcli.a $(LDADD)
 unit_tests += tests/unit/test-card
-tests_unit_test_card_SOURCES = tests/unit/test-card.c tests/unit/tap.h src/cli/card.c src/cli/card-word.c \
-	src/cli/card-subject.c
+tests_unit_test_card_SOURCES = tests/unit/test-card.c tests/unit/tap.h
 unit_tests += tests/unit/test-progress
-tests_unit_test_progress_SOURCES = tests/unit/test-progress.c tests/unit/tap.h src/cli/progress.c
+tests_unit_test_progress_SOURCES = tests/unit/test-progress.c tests/unit/tap.h
 unit_tests += tests/unit/test-prompt-rate
 tests_unit_test_prompt_rate_SOURCES = tests/unit/test-prompt-rate.c tests/unit/tap.h
-unit_tests += tests/unit/test-on-request
-tests_unit_test_on_request_SOURCES = tests/unit/test-on-request.c tests/unit/tap.h
+unit_tests += tests/unit/test-request-command
+tests_unit_test_request_command_SOURCES = tests/unit/test-request-command.c tests/unit/tap.h
 
 unit_tests += tests/unit/test-seccomp
 tests_unit_test_seccomp_SOURCES = tests/unit/test-seccomp.c tests/unit/tap.h
@@ -170,9 +171,9 @@ unit_tests += tests/unit/test-bundle
 tests_unit_test_bundle_SOURCES = tests/unit/test-bundle.c tests/unit/tap.h
 tests_unit_test_bundle_LDADD = $(oci_test_libs)
 
-unit_tests += tests/unit/test-bundle-approve
-tests_unit_test_bundle_approve_SOURCES = tests/unit/test-bundle-approve.c tests/unit/tap.h
-tests_unit_test_bundle_approve_LDADD = $(oci_test_libs)
+unit_tests += tests/unit/test-hook-args
+tests_unit_test_hook_args_SOURCES = tests/unit/test-hook-args.c tests/unit/tap.h
+tests_unit_test_hook_args_LDADD = $(oci_test_libs)
 
 unit_tests += tests/unit/test-cgroup
 tests_unit_test_cgroup_SOURCES = tests/unit/test-cgroup.c tests/unit/tap.h
@@ -180,16 +181,17 @@ tests_unit_test_cgroup_SOURCES = tests/unit/test-cgroup.c tests/unit/tap.h
 unit_tests += tests/unit/test-exit-reason
 tests_unit_test_exit_reason_SOURCES = tests/unit/test-exit-reason.c tests/unit/tap.h
 
-unit_tests += tests/unit/test-options
-tests_unit_test_options_SOURCES = tests/unit/test-options.c tests/unit/tap.h src/cli/options.c
+unit_tests += tests/unit/test-run-options
+tests_unit_test_run_options_SOURCES = tests/unit/test-run-options.c tests/unit/tap.h
+tests_unit_test_run_options_LDADD = librun.a $(LDADD)
 
 unit_tests += tests/unit/test-output-log
 tests_unit_test_output_log_SOURCES = tests/unit/test-output-log.c tests/unit/tap.h
 unit_tests += tests/unit/test-pump
 tests_unit_test_pump_SOURCES = tests/unit/test-pump.c tests/unit/tap.h
 
-unit_tests += tests/unit/test-result
-tests_unit_test_result_SOURCES = tests/unit/test-result.c tests/unit/tap.h
+unit_tests += tests/unit/test-run-result
+tests_unit_test_run_result_SOURCES = tests/unit/test-run-result.c tests/unit/tap.h
 
 unit_tests += tests/unit/test-session
 tests_unit_test_session_SOURCES = tests/unit/test-session.c tests/unit/tap.h
@@ -198,17 +200,17 @@ tests_unit_test_session_note_SOURCES = tests/unit/test-session-note.c tests/unit
 unit_tests += tests/unit/test-sandbox-root
 tests_unit_test_sandbox_root_SOURCES = tests/unit/test-sandbox-root.c tests/unit/tap.h tests/unit/openat2.h
 
-unit_tests += tests/unit/test-session-record
-tests_unit_test_session_record_SOURCES = tests/unit/test-session-record.c tests/unit/ledger-fixture.h tests/unit/tap.h \
-	src/cli/session-record.c src/cli/session-record.h
+unit_tests += tests/unit/test-run-ledger
+tests_unit_test_run_ledger_SOURCES = tests/unit/test-run-ledger.c tests/unit/ledger-fixture.h tests/unit/tap.h
+tests_unit_test_run_ledger_LDADD = librun.a $(LDADD)
 unit_tests += tests/unit/test-ledger-append
 tests_unit_test_ledger_append_SOURCES = tests/unit/test-ledger-append.c tests/unit/ledger-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-ledger-checkpoint
 tests_unit_test_ledger_checkpoint_SOURCES = tests/unit/test-ledger-checkpoint.c tests/unit/ledger-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-ledger-peer
 tests_unit_test_ledger_peer_SOURCES = tests/unit/test-ledger-peer.c tests/unit/ledger-fixture.h tests/unit/tap.h
-unit_tests += tests/unit/test-ledger-run
-tests_unit_test_ledger_run_SOURCES = tests/unit/test-ledger-run.c tests/unit/ledger-fixture.h tests/unit/tap.h
+unit_tests += tests/unit/test-ledger-session
+tests_unit_test_ledger_session_SOURCES = tests/unit/test-ledger-session.c tests/unit/ledger-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-ledger-full
 tests_unit_test_ledger_full_SOURCES = tests/unit/test-ledger-full.c tests/unit/child.h tests/unit/ledger-fixture.h tests/unit/tap.h
 unit_tests += tests/unit/test-ledger-sync
@@ -232,8 +234,8 @@ tests_unit_test_approver_LDADD = $(LDADD) $(CRYPT_LIBS)
 unit_tests += tests/unit/test-grant
 tests_unit_test_grant_SOURCES = tests/unit/test-grant.c $(approval_fixture)
 tests_unit_test_grant_LDADD = $(LDADD) $(CRYPT_LIBS)
-unit_tests += tests/unit/test-way
-tests_unit_test_way_SOURCES = tests/unit/test-way.c tests/unit/tap.h
+unit_tests += tests/unit/test-mount-watch
+tests_unit_test_mount_watch_SOURCES = tests/unit/test-mount-watch.c tests/unit/tap.h
 unit_tests += tests/unit/test-grant-race
 tests_unit_test_grant_race_SOURCES = tests/unit/test-grant-race.c $(approval_fixture)
 tests_unit_test_grant_race_LDADD = $(LDADD) $(CRYPT_LIBS)
@@ -246,12 +248,12 @@ tests_unit_test_request_LDADD = $(LDADD) $(CRYPT_LIBS)
 
 # custody-runtime: parts that need no libcrun.
 runtime_test_libs = libruntime.a libbase.a $(DEP_LIBS)
-unit_tests += tests/unit/test-runtime-cache
-tests_unit_test_runtime_cache_SOURCES = tests/unit/test-runtime-cache.c tests/unit/tap.h
-tests_unit_test_runtime_cache_LDADD = $(runtime_test_libs)
-unit_tests += tests/unit/test-runtime-jspan
-tests_unit_test_runtime_jspan_SOURCES = tests/unit/test-runtime-jspan.c tests/unit/tap.h
-tests_unit_test_runtime_jspan_LDADD = $(runtime_test_libs)
+unit_tests += tests/unit/test-seccomp-cache
+tests_unit_test_seccomp_cache_SOURCES = tests/unit/test-seccomp-cache.c tests/unit/tap.h
+tests_unit_test_seccomp_cache_LDADD = $(runtime_test_libs)
+unit_tests += tests/unit/test-json-span
+tests_unit_test_json_span_SOURCES = tests/unit/test-json-span.c tests/unit/tap.h
+tests_unit_test_json_span_LDADD = $(runtime_test_libs)
 unit_tests += tests/unit/test-runtime-options
 tests_unit_test_runtime_options_SOURCES = tests/unit/test-runtime-options.c tests/unit/tap.h
 tests_unit_test_runtime_options_LDADD = $(runtime_test_libs)
@@ -283,8 +285,8 @@ tests_fuzz_fuzz_shell_SOURCES = tests/fuzz/fuzz-shell.c
 tests_fuzz_fuzz_shell_LDADD = $(fuzz_libs)
 
 fuzz_targets += tests/fuzz/fuzz-hook
-tests_fuzz_fuzz_hook_SOURCES = tests/fuzz/fuzz-hook.c oci/hook-plan.c oci/hook-plan.h oci/hook-state.c oci/hook.h
-tests_fuzz_fuzz_hook_LDADD = $(fuzz_libs)
+tests_fuzz_fuzz_hook_SOURCES = tests/fuzz/fuzz-hook.c
+tests_fuzz_fuzz_hook_LDADD = libhook.a $(fuzz_libs)
 
 fuzz_targets += tests/fuzz/fuzz-grant
 tests_fuzz_fuzz_grant_SOURCES = tests/fuzz/fuzz-grant.c
@@ -310,7 +312,7 @@ tests_fuzz_fuzz_subject_SOURCES = tests/fuzz/fuzz-subject.c
 tests_fuzz_fuzz_subject_LDADD = liboci.a $(fuzz_libs)
 
 fuzz_targets += tests/fuzz/fuzz-card
-tests_fuzz_fuzz_card_SOURCES = tests/fuzz/fuzz-card.c src/cli/card.c src/cli/card-word.c
+tests_fuzz_fuzz_card_SOURCES = tests/fuzz/fuzz-card.c
 tests_fuzz_fuzz_card_LDADD = $(fuzz_libs)
 
 fuzz_targets += tests/fuzz/fuzz-config
@@ -325,7 +327,7 @@ tests_custody_seamed_LDADD = $(custody_LDADD)
 
 check_PROGRAMS += $(unit_tests) $(fuzz_targets)
 
-script_tests = tests/check-layers.sh tests/check-symbols.sh tests/fuzz-replay.sh
+script_tests = tests/check-rooms.sh tests/check-symbols.sh tests/fuzz-replay.sh
 TESTS = $(unit_tests) $(script_tests)
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
@@ -335,7 +337,7 @@ AM_TESTS_ENVIRONMENT = \
 	SRCDIR='$(abs_top_srcdir)' BUILDDIR='$(abs_top_builddir)' LIBCRUN_A='$(LIBCRUN_A)' NM='$(NM)' \
 	FUZZ_TARGETS='$(fuzz_targets)'; \
 	export SRCDIR BUILDDIR LIBCRUN_A NM FUZZ_TARGETS;
-EXTRA_DIST += $(script_tests) tests/data tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/fuzz/shell-oracle.py tests/integration tests/conformance tests/lib tests/vm
+EXTRA_DIST += $(script_tests) tests/rooms tests/data tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/fuzz/shell-oracle.py tests/integration tests/conformance tests/lib tests/vm
 
 # Built by the scripts in contrib/bench only.
 EXTRA_PROGRAMS = contrib/bench/ledger-driver contrib/bench/policy-driver \

@@ -14,9 +14,9 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "core/capture.h"
-#include "core/evidence-probe.h"
-#include "core/pack.h"
+#include "capture/capture.h"
+#include "evidence/evidence-probe.h"
+#include "capture/pack.h"
 
 static int take(int tree, int out, bool archive, unsigned int threads, struct fault *f)
 {

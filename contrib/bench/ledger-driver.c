@@ -13,7 +13,7 @@
 
 #include "base/fd.h"
 #include "base/json.h"
-#include "core/ledger.h"
+#include "ledger/ledger.h"
 
 static double now(void)
 {

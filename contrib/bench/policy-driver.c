@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "base/str.h"
-#include "core/policy.h"
+#include "policy/policy.h"
 
 /*
  * policy-driver COUNT [FILE]: decides COUNT subjects and prints how many in a second of CPU time.  Without FILE a

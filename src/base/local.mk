@@ -1,20 +1,32 @@
-# base: libc, yajl and nettle only.
-noinst_LIBRARIES += libbase.a
-libbase_a_SOURCES = \
+# base: no policy: fault fd path str json digest sign clock log process walk tree-at
+libbase_a_SOURCES += \
 	src/base/cleanup.h \
 	src/base/clock.c src/base/clock.h \
-	src/base/digest.c src/base/digest.h \
 	src/base/digest-two.c src/base/digest-two.h \
+	src/base/digest.c src/base/digest.h \
+	src/base/exit-status.h \
 	src/base/fault.c src/base/fault.h \
-	src/base/fd.c src/base/fd-replace.c src/base/fd-sanitize.c src/base/fd.h \
-	src/base/json.c src/base/json-explain.c src/base/json-map.c src/base/json-map.h src/base/json-parse.c src/base/json-write.c src/base/json.h \
-	src/base/json-text.c src/base/json-text.h src/base/json-tree.h \
+	src/base/fd-replace.c \
+	src/base/fd-sanitize.c \
+	src/base/fd.c src/base/fd.h \
+	src/base/json-explain.c \
+	src/base/json-map.c src/base/json-map.h \
+	src/base/json-parse.c \
+	src/base/json-span.c src/base/json-span.h \
+	src/base/json-text.c src/base/json-text.h \
+	src/base/json-tree.h \
+	src/base/json-write.c \
+	src/base/json.c src/base/json.h \
 	src/base/log.c src/base/log.h \
-	src/base/path.c src/base/path-open.c src/base/path-remove.c src/base/path.h \
+	src/base/path-open.c \
+	src/base/path-remove.c \
+	src/base/path.c src/base/path.h \
 	src/base/process.c src/base/process.h \
 	src/base/seam.c src/base/seam.h \
-	src/base/process.c src/base/process.h \
 	src/base/sign.c src/base/sign.h \
-	src/base/str.c src/base/strbuf.c src/base/strv.c src/base/str.h \
+	src/base/str.c src/base/str.h \
+	src/base/strbuf.c \
+	src/base/strv.c \
+	src/base/tree-at.c src/base/tree-at.h \
 	src/base/userns.c src/base/userns.h \
 	src/base/walk.c src/base/walk.h

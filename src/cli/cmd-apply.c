@@ -9,10 +9,10 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/str.h"
-#include "cli/command.h"
-#include "cli/review.h"
-#include "core/apply.h"
-#include "core/exit-status.h"
+#include "cli/dispatch.h"
+#include "cli/cmd-review.h"
+#include "review/apply.h"
+#include "base/exit-status.h"
 
 #define NAMES_MAX 100 /* that a record lists; its digest is over all */
 

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "core/approval-desk.h"
-#include "cli/approval-person.h"
-#include "cli/approval-text.h"
-#include "cli/command.h"
-#include "cli/verb.h"
-#include "core/exit-status.h"
+#include "approval/approval-open.h"
+#include "approval/approval-prompt.h"
+#include "approval/approval-text.h"
+#include "cli/dispatch.h"
+#include "cli/cmd-options.h"
+#include "base/exit-status.h"
 
 static const struct verb verb;
 

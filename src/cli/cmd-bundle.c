@@ -7,12 +7,12 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "cli/command.h"
-#include "cli/docket.h"
-#include "cli/options.h"
-#include "core/exit-status.h"
-#include "oci/bundle-approve.h"
-#include "oci/bundle-dir.h"
+#include "cli/dispatch.h"
+#include "run/run-plan.h"
+#include "run/run-options.h"
+#include "base/exit-status.h"
+#include "oci/bundle/hook-args.h"
+#include "oci/bundle/bundle-dir.h"
 
 #define USAGE "usage: custody bundle -o DIR [--force] [OPTIONS of run] -- COMMAND [ARGUMENTS]"
 

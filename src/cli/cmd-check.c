@@ -8,12 +8,12 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "cli/command.h"
-#include "cli/docket.h"
-#include "cli/options.h"
-#include "core/exit-status.h"
-#include "core/lane.h"
-#include "core/subject-digest.h"
+#include "cli/dispatch.h"
+#include "run/run-plan.h"
+#include "run/run-options.h"
+#include "base/exit-status.h"
+#include "state/lane.h"
+#include "subject/subject-digest.h"
 
 #define USAGE "usage: custody check [--json] [--explain] [OPTIONS of run] -- COMMAND [ARGUMENTS]"
 #define SCHEMA_VERSION 1

@@ -2,11 +2,11 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "cli/command.h"
-#include "cli/verb.h"
-#include "core/approval-desk.h"
-#include "core/exit-status.h"
-#include "core/request.h"
+#include "cli/dispatch.h"
+#include "cli/cmd-options.h"
+#include "approval/approval-open.h"
+#include "base/exit-status.h"
+#include "approval/request.h"
 
 static int run(struct verb_call *c, struct fault *f);
 

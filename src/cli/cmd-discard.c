@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
 
-#include "cli/command.h"
-#include "cli/review.h"
-#include "core/exit-status.h"
+#include "cli/dispatch.h"
+#include "cli/cmd-review.h"
+#include "base/exit-status.h"
 
 static int discard(struct review_call *r, struct fault *f)
 {

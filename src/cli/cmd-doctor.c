@@ -5,12 +5,12 @@
 
 #include "base/log.h"
 #include "base/str.h"
-#include "cli/command.h"
-#include "cli/doctor-canary.h"
-#include "cli/doctor-engine.h"
-#include "cli/doctor-host.h"
-#include "core/config.h"
-#include "core/exit-status.h"
+#include "cli/dispatch.h"
+#include "doctor/doctor-canary.h"
+#include "doctor/doctor-engine.h"
+#include "doctor/doctor-host.h"
+#include "config/config.h"
+#include "base/exit-status.h"
 
 #define TEXT_COLUMNS 110
 #define TEXT_INDENT 38

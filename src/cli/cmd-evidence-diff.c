@@ -8,10 +8,10 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "cli/cmd-evidence.h"
-#include "core/evidence-diff.h"
-#include "core/evidence-impl.h"
-#include "core/exit-status.h"
-#include "core/ledger.h"
+#include "evidence/evidence-diff.h"
+#include "evidence/evidence-impl.h"
+#include "base/exit-status.h"
+#include "ledger/ledger.h"
 
 struct printing {
 	struct jdoc *list; /* NULL: for people */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "cli/command.h"
-#include "core/exit-status.h"
+#include "cli/dispatch.h"
+#include "base/exit-status.h"
 
 #define ANSWER_MS 5000
 

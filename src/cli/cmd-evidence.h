@@ -4,10 +4,10 @@
 #include <stdbool.h>
 
 #include "base/fault.h"
-#include "core/config.h"
-#include "core/delivery.h"
-#include "core/dirs.h"
-#include "core/evidence.h"
+#include "config/config.h"
+#include "evidence/delivery.h"
+#include "state/dirs.h"
+#include "evidence/evidence.h"
 
 /* One call of `custody evidence VERB`; the table in cmd-evidence.c says which verb takes what. */
 struct evidence_call {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
 
-#include "core/approval-desk.h"
-#include "cli/command.h"
-#include "cli/verb.h"
-#include "core/exit-status.h"
-#include "core/grant.h"
-#include "core/subject-digest.h"
+#include "approval/approval-open.h"
+#include "cli/dispatch.h"
+#include "cli/cmd-options.h"
+#include "base/exit-status.h"
+#include "approval/grant.h"
+#include "subject/subject-digest.h"
 
 static bool is_shown(const struct verb_call *c, const struct grant_found *g)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
 
-#include "core/approval-desk.h"
-#include "cli/command.h"
-#include "cli/verb.h"
-#include "core/approver.h"
-#include "core/exit-status.h"
+#include "approval/approval-open.h"
+#include "cli/dispatch.h"
+#include "cli/cmd-options.h"
+#include "approval/approver.h"
+#include "base/exit-status.h"
 
 static void set_key(struct jdoc *d, const char *key, bool has, const struct sign_public *public)
 {

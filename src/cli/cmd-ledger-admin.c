@@ -7,10 +7,10 @@
 
 #include "base/fd.h"
 #include "cli/cmd-ledger.h"
-#include "core/exit-status.h"
-#include "core/ledger-checkpoint.h"
-#include "core/ledger-peer.h"
-#include "core/ledger.h"
+#include "base/exit-status.h"
+#include "ledger/ledger-checkpoint.h"
+#include "ledger/ledger-peer.h"
+#include "ledger/ledger.h"
 
 /* Before anything is made: a key that cannot be kept must not be made. */
 static int open_k0_file(const char *path, struct fault *f)

@@ -9,9 +9,9 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "cli/ledger-lines.h"
-#include "core/exit-status.h"
-#include "core/ledger-peer-sink.h"
-#include "core/ledger-peer.h"
+#include "base/exit-status.h"
+#include "ledger/ledger-peer-sink.h"
+#include "ledger/ledger-peer.h"
 
 struct printing {
 	const struct ledger_filter *filter;

@@ -11,8 +11,8 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "cli/ledger-lines.h"
-#include "core/exit-status.h"
-#include "core/ledger-impl.h"
+#include "base/exit-status.h"
+#include "ledger/ledger-impl.h"
 
 #define LINES_DEFAULT 10
 #define LINES_MAX 100000

@@ -10,9 +10,9 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "cli/cmd-ledger.h"
-#include "cli/ledger-verdict.h"
-#include "core/exit-status.h"
-#include "core/ledger-impl.h"
+#include "cli/ledger-verify-print.h"
+#include "base/exit-status.h"
+#include "ledger/ledger-impl.h"
 
 #define STEP ((size_t)256 * 1024)
 #define NOTES_MAX 64			 /* the newest of each file: they speak for all before them */

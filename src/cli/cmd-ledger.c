@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "cli/command.h"
-#include "core/config.h"
-#include "core/exit-status.h"
+#include "cli/dispatch.h"
+#include "config/config.h"
+#include "base/exit-status.h"
 
 struct verb {
 	const char *name, *args, *help;

@@ -6,9 +6,9 @@
 
 #include "base/fault.h"
 #include "base/json.h"
-#include "core/dirs.h"
-#include "core/ledger-record.h"
-#include "core/ledger-source.h"
+#include "state/dirs.h"
+#include "ledger/ledger-record.h"
+#include "ledger/ledger-reader.h"
 
 /* One call of `custody ledger VERB`: every option of every verb; the table in cmd-ledger.c says which has which. */
 struct ledger_call {

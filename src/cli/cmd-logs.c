@@ -11,10 +11,10 @@
 
 #include "base/fd.h"
 #include "base/str.h"
-#include "cli/command.h"
-#include "cli/session-text.h"
-#include "cli/verb.h"
-#include "core/exit-status.h"
+#include "cli/dispatch.h"
+#include "cli/session-print.h"
+#include "cli/cmd-options.h"
+#include "base/exit-status.h"
 
 #define STEP 65536
 #define OPEN_TRIES 16

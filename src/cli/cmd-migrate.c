@@ -5,9 +5,9 @@
 
 #include "base/log.h"
 #include "base/str.h"
-#include "cli/command.h"
-#include "core/exit-status.h"
-#include "core/migrate.h"
+#include "cli/dispatch.h"
+#include "base/exit-status.h"
+#include "state/migrate.h"
 
 #define USAGE "usage: custody migrate [--dry-run | --apply] [--json] [DIR]"
 

@@ -3,12 +3,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/approval-desk.h"
-#include "cli/approval-person.h"
-#include "cli/command.h"
-#include "cli/verb.h"
-#include "core/exit-status.h"
-#include "core/request-notice.h"
+#include "approval/approval-open.h"
+#include "approval/approval-prompt.h"
+#include "cli/dispatch.h"
+#include "cli/cmd-options.h"
+#include "base/exit-status.h"
+#include "approval/request-notice.h"
 
 static int print_json(const struct request_list *l, struct fault *f)
 {

@@ -4,13 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/approval-desk.h"
-#include "cli/approval.h"
-#include "cli/command.h"
-#include "cli/prompt.h"
-#include "cli/verb.h"
-#include "core/exit-status.h"
-#include "core/pin.h"
+#include "approval/approval-open.h"
+#include "approval/approval-obtain.h"
+#include "cli/dispatch.h"
+#include "tty/prompt.h"
+#include "cli/cmd-options.h"
+#include "base/exit-status.h"
+#include "approval/pin.h"
 
 static const struct verb row[];
 

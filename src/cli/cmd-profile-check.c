@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "cli/cmd-profile.h"
-#include "core/exit-status.h"
+#include "base/exit-status.h"
 
 /* 1: valid, 0: not, with the reason said; negative: could not be decided. */
 static int check_one(const struct profile_place *place, const char *name, bool json, struct jdoc *list,

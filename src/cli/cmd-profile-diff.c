@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/cmd-profile.h"
-#include "core/exit-status.h"
-#include "core/profile-key.h"
+#include "base/exit-status.h"
+#include "profile/profile-key.h"
 
 /* What holds for row K: said or default; *RET NULL when neither. */
 static struct jdoc *effective(const struct profile_key *k, const struct profile *p,

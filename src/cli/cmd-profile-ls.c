@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/cmd-profile.h"
-#include "core/exit-status.h"
-#include "core/profile-file.h"
+#include "base/exit-status.h"
+#include "profile/profile-file.h"
 
 /* What one name stands for here; a file that is not valid is listed with its fault, not left out. */
 static int add_profile(const struct profile_place *place, const char *name, const char *from,

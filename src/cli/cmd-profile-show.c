@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/cmd-profile.h"
-#include "core/exit-status.h"
-#include "core/profile-key.h"
+#include "base/exit-status.h"
+#include "profile/profile-key.h"
 
 /* Called for each value without further parts; POINTER is what `remove` would take. */
 typedef int visit_fn(const char *pointer, const struct jdoc *v, void *userdata, struct fault *f);

@@ -7,9 +7,9 @@
 
 #include "base/path.h"
 #include "cli/cmd-profile.h"
-#include "core/exit-status.h"
-#include "core/profile-file.h"
-#include "core/profile-key.h"
+#include "base/exit-status.h"
+#include "profile/profile-file.h"
+#include "profile/profile-key.h"
 
 static int add(const struct profile_place *place, const char *path, struct fault *f)
 {

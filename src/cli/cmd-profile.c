@@ -8,9 +8,9 @@
 
 #include "base/path.h"
 #include "base/str.h"
-#include "cli/command.h"
-#include "core/exit-status.h"
-#include "core/ledger-record.h"
+#include "cli/dispatch.h"
+#include "base/exit-status.h"
+#include "ledger/ledger-record.h"
 
 struct verb {
 	const char *name, *args, *help;

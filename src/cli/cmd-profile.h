@@ -4,8 +4,8 @@
 #include <stdbool.h>
 
 #include "base/json.h"
-#include "core/dirs.h"
-#include "core/profile.h"
+#include "state/dirs.h"
+#include "profile/profile.h"
 
 /* Where this caller's profiles are: the current directory is the worktree. */
 struct profile_place {

@@ -2,12 +2,12 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "cli/command.h"
-#include "cli/delivery-tell.h"
-#include "cli/session-recover.h"
-#include "cli/verb.h"
-#include "core/evidence-prune.h"
-#include "core/exit-status.h"
+#include "cli/dispatch.h"
+#include "cli/delivery-print.h"
+#include "run/run-recover.h"
+#include "cli/cmd-options.h"
+#include "evidence/evidence-prune.h"
+#include "base/exit-status.h"
 
 #define SILENCE_MS 10000
 

@@ -7,12 +7,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "cli/command.h"
-#include "cli/session-recover.h"
-#include "cli/verb.h"
-#include "core/exit-status.h"
-#include "core/sandbox-clear.h"
-#include "core/sandbox-log.h"
+#include "cli/dispatch.h"
+#include "run/run-recover.h"
+#include "cli/cmd-options.h"
+#include "base/exit-status.h"
+#include "state/sandbox-clear.h"
+#include "state/sandbox-log.h"
 
 #define ARGS                                                                                          \
 	"[--sandbox NAME] [--logs] [--dry-run] [--json] [--lane LANE] [--allow-prod] [--agent NAME] " \

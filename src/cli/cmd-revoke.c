@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
 
-#include "core/approval-desk.h"
-#include "cli/command.h"
-#include "cli/verb.h"
-#include "core/exit-status.h"
-#include "core/grant.h"
+#include "approval/approval-open.h"
+#include "cli/dispatch.h"
+#include "cli/cmd-options.h"
+#include "base/exit-status.h"
+#include "approval/grant.h"
 
 static int run(struct verb_call *c, struct fault *f)
 {

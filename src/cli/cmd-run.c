@@ -9,10 +9,10 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cli/cmd-run.h"
-#include "cli/command.h"
-#include "cli/session-detach.h"
-#include "cli/session-run.h"
-#include "core/exit-status.h"
+#include "cli/dispatch.h"
+#include "run/run-detach.h"
+#include "run/run.h"
+#include "base/exit-status.h"
 
 static int describe(const struct run_options *o, struct fault *f)
 {

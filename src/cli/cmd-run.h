@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/fault.h"
-#include "cli/options.h"
+#include "run/run-options.h"
 
 /* Shared by `run` and `shell`: runs O, reports, returns the exit status. */
 int run_print_help(const char *name, const char *args); /* usage and options on stdout; returns STATUS_OK */

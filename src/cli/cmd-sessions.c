@@ -3,10 +3,10 @@
 
 #include "base/json.h"
 #include "base/str.h"
-#include "cli/command.h"
-#include "cli/session-text.h"
-#include "cli/verb.h"
-#include "core/exit-status.h"
+#include "cli/dispatch.h"
+#include "cli/session-print.h"
+#include "cli/cmd-options.h"
+#include "base/exit-status.h"
 
 /* What somebody may still have to do something about. */
 static bool is_wanted(const struct session_note *n, bool all)

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "cli/cmd-run.h"
-#include "cli/command.h"
+#include "cli/dispatch.h"
 
 /* The host's shells are what the default root shows; a profile with a root of its own is asked for /bin/sh. */
 int cmd_shell(int argc, char **argv, struct fault *f)

@@ -8,11 +8,11 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "cli/command.h"
+#include "cli/dispatch.h"
 #include "cli/ledger-lines.h"
-#include "cli/session-text.h"
-#include "cli/verb.h"
-#include "core/exit-status.h"
+#include "cli/session-print.h"
+#include "cli/cmd-options.h"
+#include "base/exit-status.h"
 
 /* The note, and beside it what the ledger says: of the two the ledger is right. */
 struct showing {

@@ -9,12 +9,12 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "cli/command.h"
-#include "cli/session-text.h"
-#include "cli/verb.h"
-#include "core/exit-status.h"
-#include "core/ledger.h"
-#include "warden/stop-signal.h"
+#include "cli/dispatch.h"
+#include "cli/session-print.h"
+#include "cli/cmd-options.h"
+#include "base/exit-status.h"
+#include "ledger/ledger.h"
+#include "session/stop-signal.h"
 
 /* Behind the grace: evidence is taken, records are written.  Longer than that, somebody should look. */
 #define PATIENCE_MS (120 * 1000)

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/fault.h"
-#include "core/dirs.h"
-#include "core/sandbox-root.h"
+#include "state/dirs.h"
+#include "state/sandbox-root.h"
 
 /* Where evidence is restored to: a directory, made when it is not there. */
 struct evidence_target {

@@ -7,8 +7,8 @@
 #include "base/fd.h"
 #include "base/process.h"
 #include "cli/cmd-run.h"
-#include "cli/command.h"
-#include "core/exit-status.h"
+#include "cli/dispatch.h"
+#include "base/exit-status.h"
 
 static int cmd_help(int argc, char **argv, struct fault *f);
 static int cmd_version(int argc, char **argv, struct fault *f);

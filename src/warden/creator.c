@@ -15,7 +15,7 @@
 
 #include "base/fd.h"
 #include "base/seam.h"
-#include "warden/init-proto.h"
+#include "layer/init-proto.h"
 
 /*
  * Rules of the child:

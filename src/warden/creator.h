@@ -5,8 +5,8 @@
 #include <sys/types.h>
 
 #include "base/fault.h"
-#include "core/runtime-ops.h"
-#include "warden/cgroup.h"
+#include "session/runtime-ops.h"
+#include "cgroup/cgroup.h"
 
 /*
  * The short-lived child that makes the container.  The runtime blocks signals, changes rlimits and needs a private

@@ -7,7 +7,7 @@
 
 #include "base/fault.h"
 #include "warden/output-log.h"
-#include "warden/tail.h"
+#include "warden/output-tail.h"
 
 /*
  * Moves bytes from one descriptor to another without ever blocking the supervisor and without changing the flags of

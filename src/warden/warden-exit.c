@@ -7,8 +7,8 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/path.h"
-#include "core/ledger.h"
-#include "core/warden-order.h"
+#include "ledger/ledger.h"
+#include "container/warden-request.h"
 
 int warden_exit_write(const struct warden_exit *e, struct fault *f)
 {

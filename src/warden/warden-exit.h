@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "base/fault.h"
-#include "core/dirs.h"
+#include "state/dirs.h"
 
 /* How a bundle's container ended, for whoever waits for it: exit.json in the session's directory, WARDEN_SESSION. */
 struct warden_exit {

@@ -16,24 +16,24 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/path.h"
-#include "core/approval-desk.h"
-#include "core/config.h"
-#include "core/container-evidence.h"
-#include "core/container-note.h"
-#include "core/delivery.h"
-#include "core/exit-status.h"
-#include "core/grant.h"
-#include "core/ledger-claim.h"
-#include "core/placement.h"
-#include "core/subject-digest.h"
-#include "core/warden-door.h"
-#include "core/warden-line.h"
-#include "warden/exit-reason.h"
-#include "warden/forensics.h"
-#include "warden/oom-watch.h"
-#include "warden/pidfd-end.h"
+#include "approval/approval-open.h"
+#include "config/config.h"
+#include "container/container-evidence.h"
+#include "container/container-note.h"
+#include "evidence/delivery.h"
+#include "base/exit-status.h"
+#include "approval/grant.h"
+#include "ledger/ledger-claim.h"
+#include "subject/placement.h"
+#include "subject/subject-digest.h"
+#include "container/warden-handover.h"
+#include "container/warden-channel.h"
+#include "session/exit-reason.h"
+#include "evidence/evidence-scope.h"
+#include "cgroup/oom-watch.h"
+#include "warden/pidfd-status.h"
 #include "warden/warden-exit.h"
-#include "warden/warden-keeper.h"
+#include "warden/warden-backup.h"
 
 /*
  * Stands beside one container that a foreign runtime runs from a bundle, started by `custody-hook approve` before it
@@ -474,7 +474,7 @@ static int serve(struct guard *g, struct fault *f)
 	int fds[WARDEN_FDS], r;
 
 	r = warden_line_receive(WARDEN_LINE, &g->order, fds, f);
-	/* Until now the hook came first (oci/hook-warden.c). */
+	/* Until now the hook came first (oci/hook/hook-warden.c). */
 	if (sched_getscheduler(0) == SCHED_BATCH)
 		(void)sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ 0 });
 	if (r == 0)

@@ -4,10 +4,10 @@
 #include <signal.h>
 
 #include "warden/creator.h"
-#include "warden/disk.h"
-#include "warden/proof.h"
-#include "warden/stdio.h"
-#include "warden/terminal.h"
+#include "warden/disk-watch.h"
+#include "layer/layer-proof.h"
+#include "warden/stdio-relay.h"
+#include "tty/terminal.h"
 #include "warden/warden.h"
 
 /* Private to warden*.c: one run under supervision. */

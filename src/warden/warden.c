@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "warden/stop-signal.h"
+#include "session/stop-signal.h"
 #include "base/seam.h"
 #include "warden/warden-state.h"
 

@@ -4,14 +4,14 @@
 #include <signal.h>
 
 #include "base/fault.h"
-#include "core/profile.h"
-#include "core/runtime-ops.h"
-#include "core/session.h"
-#include "core/subject.h"
-#include "warden/cgroup.h"
+#include "profile/profile.h"
+#include "session/runtime-ops.h"
+#include "session/session.h"
+#include "subject/subject.h"
+#include "cgroup/cgroup.h"
 #include "warden/output-log.h"
-#include "warden/result.h"
-#include "warden/tail.h"
+#include "session/run-result.h"
+#include "warden/output-tail.h"
 
 /*
  * Supervision of one run, from the first process to the last byte of output: docs/design/run.md.  The caller has

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "cli/card.h"
+#include "tty/card.h"
 
 /*
  * A card about words that somebody chose to deceive: the first byte is the terminal's width, a NUL ends a word.  Nothing

@@ -5,8 +5,8 @@
 
 #include "base/json.h"
 #include "base/str.h"
-#include "oci/runtime-config.h"
-#include "oci/runtime-process.h"
+#include "oci/runtime/runtime-config.h"
+#include "oci/runtime/runtime-process.h"
 
 /*
  * config.json as custody-runtime reads it.  What our strict parser takes for one object must also be one for the

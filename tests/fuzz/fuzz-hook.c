@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "oci/hook-plan.h"
-#include "oci/hook.h"
+#include "oci/hook/hook-plan.h"
+#include "oci/hook/hook.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "core/ledger-impl.h"
+#include "ledger/ledger-impl.h"
 #include "ledger-fix.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/policy.h"
-#include "core/shell-split.h"
+#include "policy/policy.h"
+#include "shell/shell-split.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

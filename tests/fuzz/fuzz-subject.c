@@ -5,11 +5,11 @@
 
 #include "base/digest.h"
 #include "base/str.h"
-#include "core/placement.h"
-#include "core/subject-diff.h"
-#include "core/subject-digest.h"
-#include "core/subject-json.h"
-#include "oci/bundle.h"
+#include "subject/placement.h"
+#include "subject/subject-diff.h"
+#include "subject/subject-digest.h"
+#include "subject/subject-json.h"
+#include "oci/bundle/bundle.h"
 
 /*
  * The document of a subject as a hook reads it from a bundle; behind a byte 0xff another one, with which it is compared.

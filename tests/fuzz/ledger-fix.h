@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "core/ledger-record.h"
-#include "core/ledger-seal.h"
+#include "ledger/ledger-record.h"
+#include "ledger/ledger-seal.h"
 
 static inline void fix_lines(char *text, size_t len, struct digest key)
 {

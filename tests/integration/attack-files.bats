@@ -203,7 +203,7 @@ in_root() { # SCRIPT
 }
 
 # --- the way to what is mounted ---------------------------------------------------------------------------------------
-# tests/unit/test-way.c has more of it.
+# tests/unit/test-mount-watch.c has more of it.
 @test "attack: as a user, below a directory that everybody can write: it runs, and what was exchanged before is not followed" {
 	custody_teardown
 	suite_setup_user

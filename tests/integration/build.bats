@@ -58,14 +58,14 @@ configure_with() { # LIBCRUN_A
 	list=$(cd "$dest" && find . -type f)
 	[[ $list == */bin/custody* ]]
 	[[ $list == */libexec/custody/custody-init* ]]
-	[[ $list == */libexec/custody/custody-capture* ]]
+	[[ $list == */libexec/custody/custody-pack* ]]
 	[[ $list == */libexec/custody/custody-warden* ]]
 	[[ $list == */share/custody/profiles/offline.json* ]]
 	[[ $list == */share/custody/bats/custody.bash* ]]
 	while read -r prog; do
 		# Two exceptions: libsystemd has no static archive, and libarchive is needed only where a share is slow.
 		case ${prog##*/} in
-		custody-runtime-systemd | custody-capture) continue ;;
+		custody-runtime-systemd | custody-pack) continue ;;
 		esac
 		[ "$(head -c 4 "$prog" | tr -d '\0')" = $'\x7fELF' ] || continue
 		run readelf -l "$prog"
@@ -76,25 +76,38 @@ configure_with() { # LIBCRUN_A
 	done < <(find "$dest" -type f -path '*/*bin/*' -o -type f -path '*/libexec/*')
 }
 
-@test "check-layers: each forbidden include is found" {
+@test "check-rooms: each forbidden include is found" {
 	local tree=$BATS_TEST_TMPDIR/tree place
-	for place in 'src/base/x.c core/layer.h' 'src/core/x.c warden/proof.h' 'src/core/x.c oci/libcrun-adapter.h' \
-		'src/warden/x.c cli/command.h' 'src/warden/x.c oci/bundle.h' 'oci/x.c warden/proof.h' 'src/core/x.c libcrun/container.h'; do
+	for place in 'src/base/x.c layer/layer.h' 'src/policy/x.c cli/dispatch.h' 'src/policy/x.c subject/subject.h' \
+		'src/warden/x.c cli/dispatch.h' 'src/warden/x.c oci/bundle/bundle.h' 'src/session/x.c oci/libcrun/libcrun-adapter.h' \
+		'oci/hook/x.c run/run.h' 'src/policy/x.c policy.h' 'src/attic/x.c base/fd.h' 'src/run/x.c libcrun/container.h'; do
 		rm -rf "$tree"
 		mkdir "$tree"
 		cp -r "$SRC/src" "$SRC/oci" "$tree"
-		SRCDIR=$tree run sh "$SRC/tests/check-layers.sh"
-		[[ $output != *'not ok'* ]]
+		export SRCDIR=$tree ROOMS=$SRC/tests/rooms
+		run sh "$SRC/tests/check-rooms.sh"
+		[[ $output == *'ok 6 '* && $output != *'not ok'* ]]
+		mkdir -p "$tree/$(dirname "${place% *}")"
 		case $place in
 		*' libcrun/'*) echo "#include <${place#* }>" >"$tree/${place% *}" ;;
 		*) echo "#include \"${place#* }\"" >"$tree/${place% *}" ;;
 		esac
-		SRCDIR=$tree run sh "$SRC/tests/check-layers.sh"
+		run sh "$SRC/tests/check-rooms.sh"
 		[[ $output == *'not ok'* ]] || {
 			echo "not found: $place" >&2
 			return 1
 		}
 	done
+}
+
+@test "check-rooms: a room that names one below it, or an empty list, is found" {
+	export SRCDIR=$SRC ROOMS=$BATS_TEST_TMPDIR/rooms
+	sed 's/^policy:/& cli/' "$SRC/tests/rooms" >"$ROOMS"
+	run sh "$SRC/tests/check-rooms.sh"
+	[[ $output == *'policy names cli, which is not above it'* && $output == *'not ok 1 '* ]]
+	: >"$ROOMS"
+	run sh "$SRC/tests/check-rooms.sh"
+	[[ $output == *'names no room'* && $output == *'not ok 1 '* ]]
 }
 
 @test "check-symbols: a name that libcrun has is found" {

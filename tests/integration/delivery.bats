@@ -463,10 +463,10 @@ nobody_delivers() {
 	for program in "$from"/custody-*; do
 		[ ! -f "$program" ] || ln -s "$program" "$dir/"
 	done
-	rm "$dir/custody-capture"
+	rm "$dir/custody-pack"
 	# Longer than a second: what waits for it is more than a socket holds.
-	printf '#!/bin/sh\nsleep 1.3\nexec "%s" "$@"\n' "$from/custody-capture" >"$dir/custody-capture"
-	chmod 755 "$dir/custody-capture"
+	printf '#!/bin/sh\nsleep 1.3\nexec "%s" "$@"\n' "$from/custody-pack" >"$dir/custody-pack"
+	chmod 755 "$dir/custody-pack"
 	head -c 4000000 /dev/urandom >big
 	run env CUSTODY_LIBEXEC="$dir" python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" expect:"keeping evidence: " -- \
 		"${CUSTODY_AS[@]}" "$CUSTODY" run -- sh -c 'kill -9 $$'

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "warden/init-proto.h"
+#include "layer/init-proto.h"
 
 /*
  * Plays custody-init's supervisor without a container runtime: init becomes PID 1 of fresh namespaces of this process,

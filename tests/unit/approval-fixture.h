@@ -7,10 +7,10 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-#include "core/grant.h"
-#include "core/ledger-source.h"
-#include "core/pin.h"
-#include "core/request.h"
+#include "approval/grant.h"
+#include "ledger/ledger-reader.h"
+#include "approval/pin.h"
+#include "approval/request.h"
 #include "child.h"
 #include "ledger-fixture.h"
 

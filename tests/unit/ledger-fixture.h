@@ -11,9 +11,9 @@
 
 #include "base/fd.h"
 #include "base/path.h"
-#include "core/ledger-impl.h"
-#include "core/ledger-verify.h"
-#include "core/ledger.h"
+#include "ledger/ledger-impl.h"
+#include "ledger/ledger-verify.h"
+#include "ledger/ledger.h"
 
 struct place {
 	char state[64];

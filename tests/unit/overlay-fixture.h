@@ -15,10 +15,10 @@
 
 #include "base/digest.h"
 #include "base/walk.h"
-#include "core/apply.h"
-#include "core/overlay-server.h"
-#include "core/review.h"
-#include "core/tree-at.h"
+#include "review/apply.h"
+#include "worktree/overlay-server.h"
+#include "review/review-judge.h"
+#include "base/tree-at.h"
 #include "child.h"
 #include "tree-fixture.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/policy.h"
+#include "policy/policy.h"
 #include "tap.h"
 
 /* The default profile at a terminal: an overlay, no network, nothing of the host writable. */

@@ -11,7 +11,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
-#include "core/profile.h"
+#include "profile/profile.h"
 
 static const struct profile_vars vars = { .cwd = "/srv/project",
 					  .home = "/home/ann",

@@ -4,10 +4,10 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "core/layer.h"
-#include "core/subject-digest.h"
-#include "core/subject-json.h"
-#include "core/subject.h"
+#include "layer/layer.h"
+#include "subject/subject-digest.h"
+#include "subject/subject-json.h"
+#include "subject/subject.h"
 
 /*
  * A subject with something in every field, in static memory: tests copy the structs and change one thing.  Nothing of

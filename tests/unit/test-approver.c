@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/approver.h"
+#include "approval/approver.h"
 
 #include "approval-fixture.h"
 #include "tap.h"

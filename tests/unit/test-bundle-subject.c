@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "oci/bundle-subject.h"
+#include "oci/bundle/bundle-subject.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +9,9 @@
 
 #include "base/fd.h"
 #include "base/path.h"
-#include "core/subject-digest.h"
-#include "oci/bundle.h"
-#include "oci/rootfs.h"
+#include "subject/subject-digest.h"
+#include "oci/bundle/bundle.h"
+#include "oci/bundle/rootfs.h"
 #include "tap.h"
 
 #include "subject-fixture.h"

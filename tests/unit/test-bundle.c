@@ -9,9 +9,9 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "core/layer.h"
-#include "oci/bundle.h"
-#include "oci/rootfs.h"
+#include "layer/layer.h"
+#include "oci/bundle/bundle.h"
+#include "oci/bundle/rootfs.h"
 #include "tap.h"
 
 static char *argv_ls[] = { (char *)"ls", (char *)"-l", NULL };

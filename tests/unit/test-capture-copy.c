@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/capture-copy.h"
+#include "capture/capture-copy.h"
 
 #include <linux/fs.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/capture-sync.h"
+#include "capture/capture-sync.h"
 
 #include "tap.h"
 #include "tree-fixture.h"

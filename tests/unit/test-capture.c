@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/capture.h"
+#include "capture/capture.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -7,9 +7,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "core/capture-entry.h"
-#include "core/manifest-file.h"
-#include "core/restore.h"
+#include "capture/capture-entry.h"
+#include "capture/manifest-file.h"
+#include "capture/restore.h"
 #include "tap.h"
 #include "tree-fixture.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/card.h"
+#include "tty/card.h"
 
 #include "base/str.h"
-#include "cli/card-subject.h"
+#include "approval/approval-card.h"
 #include "tap.h"
 
 static char *drawn(const struct card *c, unsigned int columns, bool color, bool utf8, const char *how)

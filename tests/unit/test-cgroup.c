@@ -10,9 +10,9 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "warden/cgroup-file.h"
-#include "warden/cgroup-place.h"
-#include "warden/cgroup.h"
+#include "cgroup/cgroup-file.h"
+#include "cgroup/cgroup-place.h"
+#include "cgroup/cgroup.h"
 
 #include "tap.h"
 

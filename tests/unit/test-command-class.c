@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tap.h"
 
-#include "core/command-class.h"
+#include "policy/command-class.h"
 
 static const struct command_place place = {
 	.cwd = "/work", .home = "/home/user", .worktree = "/work", .worktree_host = "/srv/project"

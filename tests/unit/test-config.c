@@ -10,8 +10,8 @@
 
 #include "base/fd.h"
 #include "base/path.h"
-#include "core/config-key.h"
-#include "core/policy.h"
+#include "config/config-key.h"
+#include "policy/policy.h"
 
 #include "tap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A container whose warden died is killed; whoever has its number by now is not. */
-#include "warden/container-orphan.h"
+#include "container/container-orphan.h"
 
 #include <errno.h>
 #include <signal.h>

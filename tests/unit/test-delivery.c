@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/delivery.h"
+#include "evidence/delivery.h"
 
-#include "core/delivery-copy.h"
-#include "core/evidence-ledger.h"
-#include "core/ledger.h"
-#include "core/manifest.h"
-#include "core/mounts.h"
+#include "evidence/delivery-copy.h"
+#include "evidence/evidence-ledger.h"
+#include "ledger/ledger.h"
+#include "capture/manifest.h"
+#include "evidence/mount-type.h"
 #include "tap.h"
 #include "tree-fixture.h"
 

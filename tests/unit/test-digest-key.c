@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/digest-key.h"
+#include "state/digest-key.h"
 
 #include <errno.h>
 #include <fcntl.h>

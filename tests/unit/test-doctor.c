@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "core/doctor.h"
+#include "doctor/doctor.h"
 #include "tap.h"
 
 static const char good_output[] =

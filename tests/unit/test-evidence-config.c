@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/evidence-config.h"
+#include "evidence/evidence-config.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/evidence-diff.h"
+#include "evidence/evidence-diff.h"
 
-#include "core/capture.h"
+#include "capture/capture.h"
 #include "tap.h"
 #include "tree-fixture.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/evidence.h"
+#include "evidence/evidence.h"
 
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/wait.h>
 
-#include "core/manifest.h"
-#include "core/restore.h"
+#include "capture/manifest.h"
+#include "capture/restore.h"
 #include "tap.h"
 #include "tree-fixture.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "warden/exit-reason.h"
-#include "warden/stop-signal.h"
+#include "session/exit-reason.h"
+#include "session/stop-signal.h"
 
 #include "tap.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Grants under races, kills, full and read-only disks: never two starts from one use, never one without a record. */
-#include "core/grant.h"
+#include "approval/grant.h"
 
 #include <sched.h>
 #include <sys/mount.h>
 
 #include "approval-fixture.h"
-#include "core/grant-impl.h"
+#include "approval/grant-impl.h"
 #include "tap.h"
 
 static const struct grant_terms once = { .level = 'B' }, five = { .level = 'B', .uses = 5 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/grant.h"
+#include "approval/grant.h"
 
 #include <dirent.h>
 
 #include "approval-fixture.h"
-#include "core/grant-impl.h"
+#include "approval/grant-impl.h"
 #include "tap.h"
 
 static const struct grant_terms once = { .level = 'B' }, thrice = { .level = 'B', .uses = 3 },

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/layer.h"
+#include "layer/layer.h"
 #include "tap.h"
-#include "warden/init-facts.h"
-#include "warden/init-options.h"
+#include "init/init-facts.h"
+#include "init/init-options.h"
 
 /* What init reads of the kernel, and its command line: texts of many hosts, without any of them. */
 

@@ -10,9 +10,9 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "core/ledger-run.h"
-#include "core/session.h"
-#include "core/state-version.h"
+#include "ledger/ledger-session.h"
+#include "session/session.h"
+#include "state/state-version.h"
 
 #include "tap.h"
 

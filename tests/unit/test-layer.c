@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/layer.h"
+#include "layer/layer.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/ledger.h"
+#include "ledger/ledger.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <sys/file.h>
 #include <sys/wait.h>
 
-#include "core/ledger-checkpoint.h"
+#include "ledger/ledger-checkpoint.h"
 #include "ledger-fixture.h"
 #include "tap.h"
 

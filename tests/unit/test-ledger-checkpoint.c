@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/ledger-checkpoint.h"
+#include "ledger/ledger-checkpoint.h"
 
 #include <errno.h>
 

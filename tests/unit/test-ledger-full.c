@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A disk that is full: a small tmpfs in a mount namespace of the test's own. */
-#include "core/ledger.h"
+#include "ledger/ledger.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <sys/mount.h>
 
-#include "core/ledger-run.h"
+#include "ledger/ledger-session.h"
 #include "ledger-fixture.h"
 #include "child.h"
 #include "tap.h"

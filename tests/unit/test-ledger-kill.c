@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A writer that is killed before each of its system calls in turn, from the first to the last. */
-#include "core/ledger.h"
+#include "ledger/ledger.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-#include "core/ledger-checkpoint.h"
-#include "core/ledger-source.h"
+#include "ledger/ledger-checkpoint.h"
+#include "ledger/ledger-reader.h"
 #include "child.h"
 #include "ledger-fixture.h"
 #include "tap.h"

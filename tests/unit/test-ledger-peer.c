@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/ledger-peer.h"
+#include "ledger/ledger-peer.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -8,7 +8,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#include "core/ledger-checkpoint.h"
+#include "ledger/ledger-checkpoint.h"
 #include "ledger-fixture.h"
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/ledger-record.h"
+#include "ledger/ledger-record.h"
 
 #include <errno.h>
 #include <stdlib.h>

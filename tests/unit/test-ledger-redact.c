@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/ledger-redact.h"
+#include "ledger/ledger-redact.h"
 
 #include <stdlib.h>
 #include <string.h>

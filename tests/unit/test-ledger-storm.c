@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Writers that are killed while they write: on a real file system, with rotation, 20 rounds (CI=true: 4). */
-#include "core/ledger.h"
+#include "ledger/ledger.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "core/ledger-source.h"
+#include "ledger/ledger-reader.h"
 #include "ledger-fixture.h"
 #include "tap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Writers who wait for somebody else's sync: what wakes them, what does not, and that nobody waits for the dead. */
-#include "core/ledger.h"
+#include "ledger/ledger.h"
 
 #include <errno.h>
 #include <linux/futex.h>

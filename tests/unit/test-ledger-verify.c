@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/ledger-verify.h"
+#include "ledger/ledger-verify.h"
 
 #include "ledger-fixture.h"
 #include "tap.h"

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "base/str.h"
-#include "core/line-diff.h"
+#include "review/line-diff.h"
 #include "tap.h"
 
 static void put(void *arg, enum line_kind kind, const char *bytes, size_t len)

@@ -10,8 +10,8 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "core/migrate-stamp.h"
-#include "core/migrate.h"
+#include "state/migrate-stamp.h"
+#include "state/migrate.h"
 
 #include "tap.h"
 

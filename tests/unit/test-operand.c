@@ -10,9 +10,9 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "core/layer.h"
-#include "core/operand.h"
-#include "core/subject.h"
+#include "layer/layer.h"
+#include "subject/operand.h"
+#include "subject/subject.h"
 #include "tap.h"
 
 static char tree[] = "/tmp/custody-test-operand.XXXXXX";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Evidence as one file, made and read by the real custody-capture, and by ones that misbehave. */
-#include "core/pack.h"
+/* Evidence as one file, made and read by the real custody-pack, and by ones that misbehave. */
+#include "capture/pack.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
-#include "core/evidence.h"
-#include "core/restore.h"
+#include "evidence/evidence.h"
+#include "capture/restore.h"
 #include "tap.h"
 #include "tree-fixture.h"
 
@@ -259,7 +259,7 @@ static bool put_helper(struct tree *dir, const char *body)
 	_cleanup_strbuf_ struct strbuf text = { 0 };
 
 	strbuf_printf(&text, "#!/bin/sh\n%s\n", body);
-	return tree_make(dir) && text.text && tree_put(dir->fd, "custody-capture", text.text, 0755) &&
+	return tree_make(dir) && text.text && tree_put(dir->fd, "custody-pack", text.text, 0755) &&
 	       use(dir->path);
 }
 
@@ -304,7 +304,7 @@ static void iso4_a_stream_without_its_end_is_an_error(void)
 	char command[256];
 
 	CHECK(use(NULL) && tree_make(&t));
-	(void)snprintf(command, sizeof(command), "\"$CUSTODY_LIBEXEC\"/custody-capture pack </dev/null >%s/a",
+	(void)snprintf(command, sizeof(command), "\"$CUSTODY_LIBEXEC\"/custody-pack pack </dev/null >%s/a",
 		       t.path);
 	CHECK(system(command) != 0);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/pin.h"
+#include "approval/pin.h"
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include "approval-fixture.h"
-#include "core/pin-impl.h"
+#include "approval/pin-impl.h"
 #include "tap.h"
 
 #define OTHER "314159"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy-fixture.h"
 
-#include "core/shell-split.h"
+#include "shell/shell-split.h"
 
 /* Laws that hold for every command and every setting, tried on many of both.  The seed is fixed: a failure repeats. */
 

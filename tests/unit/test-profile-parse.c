@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/layer.h"
-#include "core/profile-key.h"
+#include "layer/layer.h"
+#include "profile/profile-key.h"
 #include "profile-fixture.h"
 #include "tap.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <regex.h>
 
-#include "core/profile-key.h"
+#include "profile/profile-key.h"
 #include "profile-fixture.h"
 #include "tap.h"
 

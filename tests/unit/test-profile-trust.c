@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/profile-file.h"
+#include "profile/profile-file.h"
 #include "profile-fixture.h"
 #include "tap.h"
 

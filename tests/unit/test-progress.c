@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/progress.h"
+#include "tty/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/prompt-rate.h"
+#include "approval/prompt-rate.h"
 
 #include <errno.h>
 #include <fcntl.h>

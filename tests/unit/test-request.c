@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/request.h"
+#include "approval/request.h"
 
 #include <poll.h>
 
 #include "approval-fixture.h"
-#include "core/request-impl.h"
+#include "approval/request-impl.h"
 #include "tap.h"
 
 static void GOV_13_a_digest_is_asked_once_and_counted(void)

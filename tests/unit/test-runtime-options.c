@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
-#include "oci/runtime-options.h"
+#include "oci/runtime/runtime-options.h"
 #include "tap.h"
 
 #define WORDS(...) ((char *[]){ (char *)"custody-runtime", __VA_ARGS__, NULL })

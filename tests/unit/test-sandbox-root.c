@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/sandbox-root.h"
+#include "state/sandbox-root.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -15,7 +15,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "core/sandbox-log.h"
+#include "state/sandbox-log.h"
 #include "openat2.h"
 #include "tap.h"
 

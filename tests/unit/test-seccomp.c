@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "core/layer.h"
-#include "oci/seccomp-program.h"
-#include "oci/seccomp-table.h"
-#include "oci/seccomp.h"
+#include "layer/layer.h"
+#include "oci/seccomp/seccomp-program.h"
+#include "oci/seccomp/seccomp-table.h"
+#include "oci/seccomp/seccomp.h"
 #include "tap.h"
 
 #define INSNS_MAX 4096

@@ -14,7 +14,7 @@
 #include "base/path.h"
 #include "base/process.h"
 #include "base/str.h"
-#include "core/session-note.h"
+#include "session/session-note.h"
 
 #include "tap.h"
 #include "thread-fixture.h"

@@ -10,8 +10,8 @@
 
 #include "base/fd.h"
 #include "base/path.h"
-#include "core/ledger-claim.h"
-#include "core/session.h"
+#include "ledger/ledger-claim.h"
+#include "session/session.h"
 
 #include "tap.h"
 

@@ -2,7 +2,7 @@
 #include "tap.h"
 
 #include "base/str.h"
-#include "core/shell-split.h"
+#include "shell/shell-split.h"
 
 /*
  * Commands are shown as words in [], '?' for what only the running shell knows, "&&" before one that runs only if

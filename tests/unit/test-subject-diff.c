@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "core/subject-diff.h"
+#include "subject/subject-diff.h"
 #include "tap.h"
 
 #include "subject-fixture.h"

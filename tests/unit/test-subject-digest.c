@@ -280,7 +280,7 @@ static size_t count_members(const char *text, const char *name)
 /* A bool fits into the padding behind another one: then only the source tells. */
 static void each_header_has_as_many_fields_as_rows(void)
 {
-	static const char *const headers[] = { "subject", "profile", "operand" };
+	static const char *const headers[] = { "subject/subject", "profile/profile", "subject/operand" };
 	const char *dir = getenv("SRCDIR");
 	_cleanup_strbuf_ struct strbuf all = { 0 };
 
@@ -290,7 +290,7 @@ static void each_header_has_as_many_fields_as_rows(void)
 		size_t len;
 		int fd;
 
-		(void)snprintf(path, sizeof(path), "%s/src/core/%s.h", dir ? dir : ".", headers[i]);
+		(void)snprintf(path, sizeof(path), "%s/src/%s.h", dir ? dir : ".", headers[i]);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		CHECK(fd >= 0 && fd_read_all(fd, 1 << 20, &text, &len, NULL) == 0);
 		(void)fd_close(fd);

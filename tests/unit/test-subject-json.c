@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "core/placement.h"
-#include "oci/bundle.h"
+#include "subject/placement.h"
+#include "oci/bundle/bundle.h"
 #include "tap.h"
 
 #include "subject-fixture.h"

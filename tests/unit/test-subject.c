@@ -8,8 +8,8 @@
 
 #include "base/path.h"
 #include "base/str.h"
-#include "core/layer.h"
-#include "core/subject.h"
+#include "layer/layer.h"
+#include "subject/subject.h"
 #include "tap.h"
 
 static char tree[] = "/tmp/custody-test-subject.XXXXXX"; /* resolved: /tmp is no link where tests run */

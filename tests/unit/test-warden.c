@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "tap.h"
-#include "warden/init-proto.h"
+#include "layer/init-proto.h"
 #include "warden/warden.h"
 
 /*

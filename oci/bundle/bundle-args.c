@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "base/str.h"
+#include "oci/bundle/bundle-impl.h"
+
+/* Nothing inside shows these: the supervisor reads the cgroup, a foreign runtime answers for itself. */
+#define OUTSIDE_LAYERS                                                                              \
+	(LAYER_BIT(LAYER_MEMORY_LIMIT) | LAYER_BIT(LAYER_PIDS_LIMIT) | LAYER_BIT(LAYER_CPU_LIMIT) | \
+	 LAYER_BIT(LAYER_DISK_LIMIT) | LAYER_BIT(LAYER_TIME_LIMIT))
+
+static void append_text(struct jdoc *args, struct strbuf *text)
+{
+	jdoc_append_string(args, text->broken ? NULL : text->text);
+	strbuf_done(text);
+	*text = (struct strbuf){ 0 };
+}
+
+static void append_require(struct jdoc *args, const struct subject *s)
+{
+	uint32_t required = s->layers & ~OUTSIDE_LAYERS & ~s->profile->optional;
+	_cleanup_strbuf_ struct strbuf t = { 0 };
+	const char *comma = "";
+
+	strbuf_puts(&t, "--require=");
+	for (int l = 0; l < _LAYER_MAX; l++) {
+		if (!(required & LAYER_BIT(l)))
+			continue;
+		strbuf_printf(&t, "%s%s", comma, layer_info((enum layer)l)->name);
+		comma = ",";
+	}
+	append_text(args, &t);
+}
+
+static void append_mounts(struct jdoc *args, const struct subject *s)
+{
+	_cleanup_strbuf_ struct strbuf t = { 0 };
+
+	strbuf_printf(&t, "--work=%s:%s", subject_work_target(s), profile_worktree_word(s->profile));
+	append_text(args, &t);
+	for (size_t i = 0; i < s->n_mounts; i++) {
+		const struct subject_mount *m = &s->mounts[i];
+
+		if (!m->rw)
+			continue;
+		strbuf_printf(&t, "--%s=%s", m->kind == SUBJECT_MOUNT_TMPFS ? "tmpfs" : "rw", m->target);
+		append_text(args, &t);
+	}
+	for (char **hide = s->profile->fs_hide; hide && *hide; hide++) {
+		strbuf_printf(&t, "--hide=%s", *hide);
+		append_text(args, &t);
+	}
+}
+
+static void append_env(struct jdoc *args, const struct subject *s)
+{
+	_cleanup_strbuf_ struct strbuf t = { 0 };
+
+	strbuf_puts(&t, "--env=");
+	for (size_t i = 0; s->env && s->env[i]; i++) {
+		if (i)
+			strbuf_putc(&t, ',');
+		strbuf_add(&t, s->env[i], strcspn(s->env[i], "="));
+	}
+	append_text(args, &t);
+}
+
+static void append_time(struct jdoc *args, const struct subject *s)
+{
+	_cleanup_strbuf_ struct strbuf t = { 0 };
+
+	strbuf_printf(&t, "--time=%llu:%llu", (unsigned long long)s->profile->limit_time_s,
+		      (unsigned long long)s->profile->limit_grace_s);
+	append_text(args, &t);
+}
+
+void bundle_add_args(struct jdoc *process, const struct subject *s, const struct placement *p)
+{
+	struct jdoc *args = jdoc_set_array(process, "args");
+
+	if (s->profile->process_init) {
+		jdoc_append_string(args, INIT_PATH);
+		if (p->report_fd >= 0)
+			jdoc_append_string(args, "--report");
+		else
+			append_require(args, s);
+		if (p->terminal)
+			jdoc_append_string(args, "--tty");
+		if (p->portable || p->rootless || !bundle_asks(s, LAYER_USER_NS))
+			jdoc_append_string(args, "--plain-root");
+		if (bundle_asks(s, LAYER_SECCOMP) && s->profile->seccomp_violation == PROFILE_SECCOMP_KILL)
+			jdoc_append_string(args, "--seccomp-kills");
+		append_mounts(args, s);
+		append_env(args, s);
+		if (p->portable && bundle_asks(s, LAYER_TIME_LIMIT))
+			append_time(args, s);
+		jdoc_append_string(args, "--");
+	}
+	for (size_t i = 0; s->argv[i]; i++) {
+		_cleanup_free_ char *word = operand_word(s, i);
+
+		jdoc_append_string(args, word);
+	}
+}

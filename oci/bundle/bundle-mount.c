@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "oci/bundle/bundle-impl.h"
+
+#define SHM_SIZE "size=67108864"
+
+static struct jdoc *add_mount(struct jdoc *mounts, const char *target, const char *type, const char *source)
+{
+	struct jdoc *m = jdoc_append_object(mounts);
+
+	jdoc_set_string(m, "destination", target);
+	jdoc_set_string(m, "type", type);
+	jdoc_set_string(m, "source", source);
+	return jdoc_set_array(m, "options");
+}
+
+static void append_words(struct jdoc *options, const char *const *words)
+{
+	for (size_t i = 0; words[i]; i++)
+		jdoc_append_string(options, words[i]);
+}
+
+static void append_format(struct jdoc *options, const char *fmt, ...) _printf_(2, 3);
+
+static void append_format(struct jdoc *options, const char *fmt, ...)
+{
+	char text[64];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	jdoc_append_string(options, text);
+}
+
+/* clang-format off */
+static const struct {
+	const char *target, *type, *options[7];
+} private_mounts[] = {
+	{ "/proc",       "proc",   { "nosuid", "nodev", "noexec" } },
+	{ "/dev",        "tmpfs",  { "nosuid", "noexec", "strictatime", "mode=755", "size=65536k" } },
+	/* No gid: the group of terminals may not be mapped, and mode 0620 without it is stricter. */
+	{ "/dev/pts",    "devpts", { "nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620" } },
+	{ "/dev/shm",    "tmpfs",  { "nosuid", "nodev", "noexec", "mode=1777", SHM_SIZE } },
+	{ "/dev/mqueue", "mqueue", { "nosuid", "nodev", "noexec" } },
+};
+/* clang-format on */
+
+/* For profiles that switch a layer off: the host's own. */
+static const char *host_place(const struct subject *s, const char *target)
+{
+	/* A new proc belongs to a pid namespace; without one of its own there is only the host's. */
+	if (strcmp(target, "/proc") == 0 && !bundle_asks(s, LAYER_PID_NS))
+		return "/proc";
+	return strcmp(target, "/dev") == 0 && !bundle_asks(s, LAYER_DEVICES) ? "/dev" : NULL;
+}
+
+static bool is_left_out(const struct subject *s, const char *target)
+{
+	bool mqueue = strcmp(target, "/dev/mqueue") == 0;
+
+	/* Its queues belong to an ipc namespace: without one of its own they would be the host's. */
+	if (mqueue && !bundle_asks(s, LAYER_IPC_NS))
+		return true;
+	/* The host's /dev may lack the directory, and nobody may make one there. */
+	return !bundle_asks(s, LAYER_DEVICES) && (mqueue || strcmp(target, "/dev/shm") == 0);
+}
+
+static void add_private(struct jdoc *mounts, const struct subject *s)
+{
+	static const char *const host_options[] = { "rbind", "nosuid", "noexec", NULL };
+
+	for (size_t i = 0; i < sizeof(private_mounts) / sizeof(private_mounts[0]); i++) {
+		const char *target = private_mounts[i].target, *type = private_mounts[i].type;
+		const char *host = host_place(s, target);
+
+		if (host)
+			append_words(add_mount(mounts, target, "bind", host), host_options);
+		else if (!is_left_out(s, target))
+			append_words(add_mount(mounts, target, type, type), private_mounts[i].options);
+	}
+}
+
+/*
+ * libcrun binds without recursion, runc's plain bind fails where the host has mounts below: portable bundles say
+ * rbind and the recursive attributes, which both know.  libcrun applies those to directories only, and drops
+ * nosuid and nodev of a writable bind unless they are recursive.
+ */
+static void append_bind_options(struct jdoc *options, const struct placement *p, bool rw, bool is_dir)
+{
+	static const char *const dir_ro[] = { "bind", "ro", "nosuid", "nodev", NULL };
+	static const char *const portable_ro[] = { "rbind", "rro", "rnosuid", "rnodev", NULL };
+	static const char *const dir_rw[] = { "bind", "rw", "rnosuid", "rnodev", NULL };
+	static const char *const file_rw[] = { "bind", "rw", "nosuid", "nodev", NULL };
+
+	if (rw)
+		append_words(options, is_dir ? dir_rw : file_rw);
+	else
+		append_words(options, p->portable && is_dir ? portable_ro : dir_ro);
+}
+
+static void add_tmpfs(struct jdoc *mounts, const struct subject *s, const char *target, uint64_t size,
+		      unsigned int mode)
+{
+	struct jdoc *options = add_mount(mounts, target, "tmpfs", "tmpfs");
+
+	jdoc_append_string(options, "nosuid");
+	jdoc_append_string(options, "nodev");
+	append_format(options, "size=%llu", (unsigned long long)size);
+	append_format(options, "mode=%o", mode);
+	if (s->uid != 0)
+		append_format(options, "uid=%u", s->uid);
+	if (s->gid != 0)
+		append_format(options, "gid=%u", s->gid);
+}
+
+static void add_subject_mount(struct jdoc *mounts, const struct subject *s, const struct placement *p,
+			      size_t i)
+{
+	const struct subject_mount *m = &s->mounts[i];
+	const char *source;
+
+	if (bundle_is_hooked(s, p, i))
+		return;
+	if (m->kind == SUBJECT_MOUNT_TMPFS) {
+		add_tmpfs(mounts, s, m->target, m->size, m->mode);
+		return;
+	}
+	source = p->sources && p->sources[i] ? p->sources[i] : m->source;
+	append_bind_options(add_mount(mounts, m->target, "bind", source), p, m->rw, m->is_dir);
+}
+
+/* overlayfs splits at ',' and, between layers, at ':'; a backslash takes the meaning away. */
+static void put_layer(struct strbuf *text, const char *path, const char *special)
+{
+	for (const char *c = path; *c; c++) {
+		if (strchr(special, *c))
+			strbuf_putc(text, '\\');
+		strbuf_putc(text, *c);
+	}
+}
+
+static void append_layer(struct jdoc *options, const char *name, const char *path)
+{
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+
+	strbuf_printf(&text, "%s=", name);
+	put_layer(&text, path, "\\,");
+	jdoc_append_string(options, text.broken ? NULL : text.text);
+}
+
+static void append_lower(struct jdoc *options, const struct placement *p)
+{
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+
+	strbuf_puts(&text, "lowerdir=");
+	if (p->sealed) {
+		put_layer(&text, p->sealed, "\\,:");
+		strbuf_putc(&text, ':');
+	}
+	put_layer(&text, p->worktree, "\\,:");
+	jdoc_append_string(options, text.broken ? NULL : text.text);
+}
+
+static void add_overlay(struct jdoc *mounts, const struct subject *s, const struct placement *p,
+			const char *target)
+{
+	struct jdoc *options = add_mount(mounts, target, "overlay", "overlay");
+
+	append_lower(options, p);
+	append_layer(options, "upperdir", p->upper);
+	append_layer(options, "workdir", p->work);
+	/* In a user namespace overlayfs may keep its notes only in user.* attributes. */
+	if (bundle_asks(s, LAYER_USER_NS)) {
+		jdoc_append_string(options, "userxattr");
+	} else {
+		/* As userxattr has it: a layer that says everything by itself can be applied in parts, and again. */
+		jdoc_append_string(options, "redirect_dir=off");
+		jdoc_append_string(options, "metacopy=off");
+	}
+	/* Whoever keeps the upper layer syncs it: no need to when it is unmounted. */
+	jdoc_append_string(options, "volatile");
+	jdoc_append_string(options, "nosuid");
+	jdoc_append_string(options, "nodev");
+}
+
+/* The tree with the sealed files on top, read-only: without an upper layer overlayfs is nothing else. */
+static void add_sealed_tree(struct jdoc *mounts, const struct subject *s, const struct placement *p,
+			    const char *target)
+{
+	struct jdoc *options = add_mount(mounts, target, "overlay", "overlay");
+
+	append_lower(options, p);
+	if (bundle_asks(s, LAYER_USER_NS))
+		jdoc_append_string(options, "userxattr");
+	jdoc_append_string(options, "ro");
+	jdoc_append_string(options, "nosuid");
+	jdoc_append_string(options, "nodev");
+}
+
+uint64_t bundle_work_size(const struct subject *s)
+{
+	return s->profile->limit_disk ? s->profile->limit_disk : subject_tmp_size(s);
+}
+
+static int add_worktree(struct jdoc *mounts, const struct subject *s, const struct placement *p,
+			struct fault *f)
+{
+	const char *target = subject_work_target(s);
+
+	if (bundle_is_worktree_hooked(p))
+		return 0;
+	if (s->profile->workspace != PROFILE_WORKSPACE_TMPFS && !p->worktree)
+		return fault_set(f, EINVAL, "placement without a worktree");
+	if (s->profile->workspace == PROFILE_WORKSPACE_RO && p->sealed) {
+		add_sealed_tree(mounts, s, p, target);
+		return 0;
+	}
+	switch (s->profile->workspace) {
+	case PROFILE_WORKSPACE_OVERLAY:
+		if (profile_is_fuse(s->profile)) {
+			if (!p->served)
+				return fault_set(f, EINVAL, "placement without a served overlay");
+			append_bind_options(add_mount(mounts, target, "bind", p->served), p, true, true);
+			return 0;
+		}
+		if (!p->upper || !p->work)
+			return fault_set(f, EINVAL, "placement without an upper layer");
+		add_overlay(mounts, s, p, target);
+		return 0;
+	case PROFILE_WORKSPACE_RO:
+	case PROFILE_WORKSPACE_RW:
+		append_bind_options(add_mount(mounts, target, "bind", p->worktree), p,
+				    s->profile->workspace == PROFILE_WORKSPACE_RW, true);
+		return 0;
+	case PROFILE_WORKSPACE_TMPFS:
+		add_tmpfs(mounts, s, target, bundle_work_size(s), 0755);
+		return 0;
+	}
+	return fault_set(f, EINVAL, "worktree of an unknown kind");
+}
+
+int bundle_add_mounts(struct jdoc *config, const struct subject *s, const struct placement *p,
+		      struct fault *f)
+{
+	struct jdoc *mounts = jdoc_set_array(config, "mounts");
+	int r = 0;
+
+	add_private(mounts, s);
+	for (size_t i = 0; r >= 0 && i <= s->n_mounts; i++) {
+		if (i == s->worktree_at)
+			r = add_worktree(mounts, s, p, f);
+		if (r >= 0 && i < s->n_mounts)
+			add_subject_mount(mounts, s, p, i);
+	}
+	/* What is written must reach the tree, so what runs is named at a place of its own. */
+	if (r >= 0 && p->sealed && s->profile->workspace == PROFILE_WORKSPACE_RW)
+		add_sealed_tree(mounts, s, p, OPERAND_DIR);
+	if (r >= 0 && s->profile->process_init) {
+		if (!p->init)
+			return fault_set(f, EINVAL, "placement without custody-init");
+		append_bind_options(add_mount(mounts, INIT_PATH, "bind", p->init), p, false, false);
+	}
+	return r;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "base/fault.h"
+#include "base/json.h"
+#include "subject/placement.h"
+#include "subject/subject.h"
+
+/*
+ * config.json as a pure function: no file is read, no clock, nothing of this process.  The same subject and
+ * placement give the same bytes (jdoc_write in either style).
+ */
+int bundle_config(const struct subject *s, const struct placement *p, struct jdoc **ret,
+		  struct fault *f) _must_check_;
+
+/* Annotation that crun takes: the file that hooks' complaints go to.  The only one that may be added to a bundle. */
+#define HOOK_STDERR "run.oci.hooks.stderr"
+
+/* Annotation of every portable bundle: how a directory is recognised as one that may be replaced. */
+#define BUNDLE_MARK "custody.bundle"

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/fault.h"
+#include "subject/subject.h"
+
+/*
+ * The root of a container before anything is mounted on it: directories and files that are mount points, the
+ * symlinks of the subject, and for `host-ro` a small generated /etc.  DIRFD is an empty directory that belongs to
+ * the caller alone; everything below it is given to UID and GID (container root on the host).  The same code fills
+ * a portable bundle's rootfs/ and the private tmpfs of a run.
+ */
+int rootfs_build(int dirfd, const struct subject *s, uid_t uid, gid_t gid, struct fault *f) _must_check_;
+
+/*
+ * -EPERM unless the tree in DIRFD is exactly what rootfs_build would make of S now, and nothing besides.  Copies of the
+ * host's files are compared with the host's.
+ */
+int rootfs_require_same(int dirfd, const struct subject *s, uid_t uid, gid_t gid,
+			struct fault *f) _must_check_;

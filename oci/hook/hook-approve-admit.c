@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "oci/hook/hook-approve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "container/container-info.h"
+#include "container/warden-handover.h"
+
+/* CUSTODY_ALLOW_PROD of whoever called the runtime: our own environment is the bundle's.  Heap, NULL: not set. */
+static char *runtime_env(const char *name)
+{
+	_cleanup_close_ int fd = -EBADF;
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0, n = strlen(name);
+	char path[40];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/environ", (int)getppid());
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fd_read_all(fd, (size_t)4 * 1024 * 1024, &text, &len, NULL) < 0)
+		return NULL;
+	for (const char *at = text; at < text + len; at += strlen(at) + 1)
+		if (strncmp(at, name, n) == 0 && at[n] == '=')
+			return strdup(at + n + 1);
+	return NULL;
+}
+
+static int open_session(struct approve *a, struct fault *f)
+{
+	_cleanup_free_ char *allow_env = a->terms.lane == LANE_PROD ? runtime_env(LANE_ALLOW_ENV) : NULL;
+	const struct lane_ask ask = { .lane = a->terms.lane,
+				      .allow_prod = a->terms.allow_prod,
+				      .allow_env = allow_env };
+	_cleanup_lane_pass_ struct lane_pass *pass = NULL;
+	int r;
+
+	a->refusal = "lane";
+	r = lane_gate(&ask, &pass, f);
+	if (r >= 0)
+		r = lane_record(pass, a->ledger, &a->run, f);
+	if (r < 0)
+		return r;
+	a->refusal = "setup-failed";
+	return session_open(&a->dirs, pass, a->id, &a->session, f);
+}
+
+/* From now on: between us and the warden nothing may be missed, for a short command is over before it looks. */
+static int watch_init(const struct approve *a, int *ret, struct fault *f)
+{
+	const char *init = a->bundle.placement.init;
+	_cleanup_close_ int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+	if (fd < 0 && errno == EMFILE)
+		return fault_set(
+			f, EMFILE,
+			"no inotify instance is left for this user: start or delete containers that are "
+			"only created, or sysctl -w fs.inotify.max_user_instances=1024");
+	if (fd < 0)
+		return fault_errno(f, errno, "inotify");
+	if (a->bundle.subject->profile->process_init && inotify_add_watch(fd, init, IN_OPEN) < 0)
+		return fault_errno(f, errno, "watch '%s'", init);
+	*ret = TAKE_FD(fd);
+	return 0;
+}
+
+/* Paths below the worktree that are hidden inside: after the end nothing hides them any more. */
+static int list_hidden(const struct subject *s, char ***ret, struct fault *f)
+{
+	const char *work = subject_work_target(s);
+
+	for (char **h = s->profile->fs_hide; h && *h; h++)
+		if (path_is_below(*h, work) && strlen(*h) > strlen(work) &&
+		    strv_append(ret, *h + strlen(work) + (work[1] != '\0')) < 0)
+			return fault_errno(f, ENOMEM, "dossier");
+	return 0;
+}
+
+/* What its evidence would need, whatever becomes of the bundle. */
+static int write_dossier(const struct approve *a, struct fault *f)
+{
+	const struct subject *s = a->bundle.subject;
+	const struct placement *p = &a->bundle.placement;
+	_cleanup_strv_ char **hidden = NULL;
+	struct dossier d = {
+		.container = a->state->id,
+		.bundle = a->state->bundle,
+		.pid = a->state->pid,
+		.start = a->began,
+		.digest = a->bundle.digest,
+		.profile = s->profile->name,
+		.profile_digest = s->profile->digest,
+		.argv = s->argv,
+		.redact = a->terms.redact,
+		.verdict = a->told,
+		.forensics = a->terms.forensics,
+		.workspace = s->profile->workspace,
+		.work = (char *)subject_work_target(s),
+		.ids = { .set = !p->rootless,
+			 .uid_from = p->uid_base + s->uid,
+			 .uid_to = s->worktree ? s->owner_uid : geteuid(),
+			 .gid_from = p->gid_base + s->gid,
+			 .gid_to = s->worktree ? s->owner_gid : getegid() },
+		.subject = a->bundle.text,
+		.subject_len = a->bundle.text_len,
+		.config = a->bundle.config,
+		.config_len = a->bundle.config_len,
+	};
+	int r;
+
+	r = list_hidden(s, &hidden, f);
+	d.hide = hidden;
+	return r < 0 ? r : dossier_write(a->session.run_fd, &d, f);
+}
+
+static int start_warden(struct approve *a, struct fault *f)
+{
+	struct warden_order order = { .lane = a->terms.lane,
+				      .container = a->state->id,
+				      .level = a->verdict->level,
+				      .reserved = a->reserved,
+				      .digest = a->bundle.digest,
+				      .uid = geteuid(),
+				      .user = a->dirs.user,
+				      .pid = a->state->pid,
+				      .init = a->bundle.subject->profile->process_init,
+				      .profile = a->bundle.subject->profile->name,
+				      .governance = a->reserved ? a->terms.governance : NULL };
+	_cleanup_close_ int watch = -EBADF, door = -EBADF;
+	int r;
+
+	memcpy(order.session, a->id, sizeof(order.session));
+	r = write_dossier(a, f);
+	if (r >= 0)
+		r = watch_init(a, &watch, f);
+	if (r < 0)
+		return r;
+	door = warden_door_make(a->session.run_fd, a->state->id, f);
+	if (door < 0)
+		return door;
+	return hook_warden_release(&a->warden, &order,
+				   (const int[]){ a->pidfd, a->session.run_fd, a->claim.fd, watch, door }, f);
+}
+
+int approve_admit(struct approve *a, struct fault *f)
+{
+	int r;
+
+	r = open_session(a, f);
+	if (r >= 0)
+		r = claim_take(a->dirs.state, a->ledger, a->id, &a->claim, f);
+	if (r >= 0)
+		r = ledger_intent(a->ledger, &a->run, f);
+	if (r < 0)
+		return r;
+	a->run.intended = true;
+	return start_warden(a, f);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/process.h"
+#include "base/str.h"
+#include "config/config.h"
+#include "container/container-lost.h"
+#include "container/container-info.h"
+#include "container/warden-handover.h"
+#include "container/warden-request.h"
+#include "oci/bundle/hook-args.h"
+#include "oci/hook/hook.h"
+
+/*
+ * The container is over, says whoever calls us, and gives its id.  Nothing of that is believed: a session is touched only
+ * if its first process is gone.
+ *
+ * 1. Its warden tells the end, with evidence where that is due, and leaves exit.json: waited for, a moment.  Then the
+ *    session's directory goes.
+ * 2. It is alive and not done, for a large tree takes its time: it removes the directory itself.
+ * 3. It is dead: the end is told here, as `lost`.
+ *
+ * A runtime waits for us, so nothing here takes longer than that moment but the synced record of 3.
+ */
+#define WAIT_NS (UINT64_C(2) * 1000000000)
+#define LOOK_NS 1000000
+
+struct audit {
+	const char *container;
+	struct approve_terms terms;
+	struct dirs dirs;
+	int sessions; /* RUN/sessions */
+	uint64_t deadline;
+	/* While one session is looked at: */
+	const char *id;
+	int dir;
+};
+
+static void audit_done(struct audit *a)
+{
+	fd_close(a->sessions);
+	dirs_done(&a->dirs);
+	approve_terms_done(&a->terms);
+}
+
+static int take_terms(struct audit *a, char **args, struct fault *f)
+{
+	_cleanup_free_ char *path = NULL;
+	int r = approve_terms_parse(args, &a->terms, f);
+
+	if (r >= 0)
+		r = approve_terms_use_env(&a->terms, f);
+	if (r < 0)
+		return r;
+	r = dirs_load_lane(a->terms.lane, &a->dirs, f);
+	if (r < 0)
+		return r;
+	path = path_join(a->dirs.run, "sessions");
+	if (!path)
+		return fault_errno(f, ENOMEM, "sessions");
+	a->sessions = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (a->sessions < 0)
+		return errno == ENOENT ? 0 : fault_errno(f, errno, "open '%s'", path);
+	return fault_wrap(f, dirs_require_own(a->sessions, path, f), "audit");
+}
+
+static bool has(const struct audit *a, const char *name)
+{
+	return faccessat(a->dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Of this container, of this lane? */
+static bool is_ours(const struct audit *a)
+{
+	char door[WARDEN_DOOR_SIZE], held[WARDEN_DOOR_SIZE];
+	enum lane lane;
+
+	warden_door_name(a->container, false, door);
+	warden_door_name(a->container, true, held);
+	return (has(a, door) || has(a, held)) && lane_read_stamp(a->dir, a->id, &lane, NULL) == 1 &&
+	       lane == a->terms.lane;
+}
+
+/* Whoever called us may say what he likes: a container that runs has no end. */
+static bool is_alive(const struct dossier *d)
+{
+	uint64_t start = 0;
+	int r = process_look(d->pid, &start);
+
+	return r < 0 || (r == 1 && start == d->start);
+}
+
+static int tell_lost(const struct audit *a, struct fault *f)
+{
+	_cleanup_ledger_ struct ledger *l = NULL;
+	struct config *config = NULL;
+	int r;
+
+	r = config_load(&a->dirs, &config, f);
+	if (r >= 0)
+		r = ledger_open(a->dirs.state, NULL, &l, NULL, f);
+	if (r >= 0)
+		r = container_lost_close(
+			&(struct container_lost){ .dirs = &a->dirs,
+						  .config = config,
+						  .session = a->id,
+						  .dir = a->dir,
+						  .source = "audit",
+						  .held = WARDEN_HELD_NONE,
+						  .why = "its warden died before the container did, and with "
+							 "it what held the worktree" },
+			l, f);
+	config_free(config);
+	return r < 0 ? r : 0;
+}
+
+/* The session's lock is ours: nobody stands beside the container any more. */
+static int finish(struct audit *a, const struct dossier *d, struct fault *f)
+{
+	struct stat st;
+	int r = 0;
+
+	if (fstat(a->dir, &st) < 0 || st.st_nlink == 0)
+		return 0;
+	if (!has(a, WARDEN_EXIT) && is_alive(d))
+		return fault_set(f, EBUSY, "container '%s' runs, and nobody watches it: custody recover",
+				 a->container);
+	if (!has(a, WARDEN_EXIT))
+		r = tell_lost(a, f);
+	return r < 0 ? r : path_remove_tree(a->sessions, a->id, f);
+}
+
+static void wait_a_little(void)
+{
+	(void)nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
+}
+
+static int lock_until(const struct audit *a, uint64_t deadline)
+{
+	while (flock(a->dir, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -errno;
+		if (clock_boot_ns() >= deadline)
+			return -EWOULDBLOCK;
+		wait_a_little();
+	}
+	return 0;
+}
+
+/*
+ * Whoever is still busy cleans up by itself: after exit.json it looks for what is left here.  Where exit.json is there
+ * already it may have looked too early; then it is leaving, and its lock goes with it.
+ */
+static int leave(struct audit *a, const struct dossier *d, struct fault *f)
+{
+	_cleanup_close_ int fd =
+		openat(a->dir, WARDEN_AUDITED, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	return has(a, WARDEN_EXIT) && lock_until(a, clock_boot_ns() + WAIT_NS) == 0 ? finish(a, d, f) : 0;
+}
+
+static int close_one(struct audit *a, struct fault *f)
+{
+	_cleanup_dossier_ struct dossier d = { 0 };
+	int r;
+
+	r = dossier_read(a->dir, &d, f);
+	if (r < 0)
+		return r;
+	/* Two containers may have one id, in two directories of a runtime: this one is not it. */
+	if (!str_eq(d.container, a->container) || (!has(a, WARDEN_EXIT) && is_alive(&d)))
+		return 0;
+	r = lock_until(a, a->deadline);
+	if (r == -EWOULDBLOCK)
+		return leave(a, &d, f);
+	if (r < 0)
+		return fault_errno(f, -r, "lock session '%s'", a->id);
+	return finish(a, &d, f);
+}
+
+static void dir_closep(DIR **d)
+{
+	if (*d)
+		(void)closedir(*d);
+}
+
+static int close_all(struct audit *a, struct fault *f)
+{
+	_cleanup_(dir_closep) DIR *d = NULL;
+	const struct dirent *e;
+	int fd = fcntl(a->sessions, F_DUPFD_CLOEXEC, 3), r = 0;
+
+	d = fd < 0 ? NULL : fdopendir(fd);
+	if (!d) {
+		fd_close(fd);
+		return fault_errno(f, errno, "read the sessions");
+	}
+	while (r >= 0 && (e = readdir(d))) {
+		if (e->d_name[0] == '.')
+			continue;
+		a->id = e->d_name;
+		a->dir = openat(a->sessions, a->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (a->dir >= 0 && is_ours(a))
+			r = close_one(a, f);
+		a->dir = fd_close(a->dir);
+	}
+	return r;
+}
+
+int hook_audit(const struct hook_state *s, char **args, struct fault *f)
+{
+	_cleanup_(audit_done) struct audit a = { .container = s->id, .sessions = -EBADF, .dir = -EBADF };
+	int r;
+
+	a.deadline = clock_boot_ns() + WAIT_NS;
+	r = take_terms(&a, args, f);
+	return r < 0 || a.sessions < 0 ? r : close_all(&a, f);
+}

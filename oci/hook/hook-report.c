@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "oci/hook/hook.h"
+
+#define ERROR_FILE "custody-hook.err"
+
+/*
+ * crun throws a hook's stderr away, an engine keeps it where nobody looks: the reason goes everywhere a person may see
+ * it.  Best effort, ignoring failures: the refusal stands without it.
+ */
+
+/* Never through what somebody put there: the old file goes, the new one is made. */
+static void leave_in_bundle(const char *bundle, const char *text)
+{
+	_cleanup_close_ int dir = bundle ? open(bundle, O_PATH | O_DIRECTORY | O_CLOEXEC) : -EBADF,
+			    fd = -EBADF;
+
+	if (dir < 0)
+		return;
+	(void)unlinkat(dir, ERROR_FILE, 0);
+	if (!text)
+		return;
+	fd = openat(dir, ERROR_FILE, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		(void)dprintf(fd, "%s\n", text);
+}
+
+static bool is_stderr(const struct stat *st)
+{
+	struct stat err;
+
+	return fstat(STDERR_FILENO, &err) == 0 && err.st_dev == st->st_dev && err.st_ino == st->st_ino;
+}
+
+/* The file of the annotation run.oci.hooks.stderr.  crun gives it to us as stderr, runc does not know it. */
+static void leave_in_file(const char *path, const char *verb, const char *text)
+{
+	_cleanup_close_ int fd = -EBADF;
+	struct stat st;
+
+	if (!path || path[0] != '/')
+		return;
+	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || is_stderr(&st))
+		return;
+	(void)dprintf(fd, "custody-hook %s: %s\n", verb, text);
+}
+
+static void leave_on_terminal(const char *verb, const char *text)
+{
+	_cleanup_close_ int fd = open("/dev/tty", O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd >= 0 && !isatty(STDERR_FILENO))
+		(void)dprintf(fd, "custody-hook %s: %s\n", verb, text);
+}
+
+void hook_say(const struct hook_state *s, const char *verb, const char *text)
+{
+	/* It may quote names of a hostile tree, and all of these are read on terminals. */
+	_cleanup_free_ char *plain = text ? str_escape(text) : NULL;
+
+	if (text && !plain)
+		plain = strdup("out of memory");
+	leave_in_bundle(s->bundle, plain);
+	if (!plain)
+		return;
+	fprintf(stderr, "custody-hook %s: %s\n", verb, plain);
+	leave_in_file(s->stderr_file, verb, plain);
+	leave_on_terminal(verb, plain);
+}

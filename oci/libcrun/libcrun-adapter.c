@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "oci/libcrun/libcrun-adapter.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "oci/libcrun/libcrun.h"
+
+/*
+ * The only file that sees libcrun.
+ *
+ * 1. MUST NOT touch a container definition: JSON in, JSON out (libcrun.h says why).
+ * 2. MUST test results with `!= 0`: failures are -status-1, or positive, and may carry no text.
+ * 3. MUST run create and start in a process that ends soon: libcrun changes signal mask, rlimits and keyring.
+ */
+static void container_freep(struct libcrun_container_s **c)
+{
+	if (*c)
+		libcrun_container_free(*c);
+}
+
+static void error_release(libcrun_error_t *err)
+{
+	(void)libcrun_error_release(err);
+}
+#define _cleanup_error_ _cleanup_(error_release)
+
+/*
+ * What libcrun says outside of an error object: in the container's process after the last report to its parent,
+ * so there is no other way out than the container's own stderr.
+ */
+static void write_stderr(int err, const char *msg, bool warning, void *arg)
+{
+	(void)warning;
+	(void)arg;
+	if (err)
+		(void)dprintf(STDERR_FILENO, "custody: %s: %s\n", msg, strerror(err));
+	else
+		(void)dprintf(STDERR_FILENO, "custody: %s\n", msg);
+}
+
+static int report(const libcrun_error_t err, const char *what, struct fault *f)
+{
+	if (!err)
+		return fault_set(f, EIO, "runtime: %s failed without a reason; a hook may have refused",
+				 what);
+	if (err->status > 0)
+		return fault_errno(f, err->status, "runtime: %s: %s", what, err->msg);
+	return fault_set(f, EIO, "runtime: %s: %s", what, err->msg);
+}
+
+/* Of all mounts this is the one that hosts cannot always do, and for which there is another way. */
+static int report_create(const libcrun_error_t err, struct fault *f)
+{
+	int r = report(err, "create", f);
+
+	if (!err || !strstr(err->msg, "mount `overlay`"))
+		return r;
+	return fault_set(
+		f, -r,
+		"%s: this kernel cannot mount the worktree's overlay here (custody doctor: HOST-OVERLAY, "
+		"HOST-UPPERDIR); a profile with \"workspace\": {\"overlay\": \"fuse\"} uses fuse-overlayfs "
+		"instead (apt install fuse-overlayfs)",
+		fault_text(f));
+}
+
+static struct libcrun_context_s make_context(const struct runtime_request *rq)
+{
+	return (struct libcrun_context_s){
+		.id = rq->id,
+		.state_root = rq->state_root,
+		.bundle = rq->bundle,
+		.preserve_fds = (int)rq->preserve_fds,
+		.fifo_exec_wait_fd = -1,
+		.force_no_cgroup = !rq->cgroups,
+		.output_handler = write_stderr,
+	};
+}
+
+static int read_pid(const struct runtime_request *rq, pid_t *ret_pid, struct fault *f)
+{
+	_cleanup_(libcrun_free_container_status) struct libcrun_container_status_s status = { 0 };
+	_cleanup_error_ libcrun_error_t err = NULL;
+
+	if (libcrun_read_container_status(&status, rq->state_root, rq->id, &err) != 0)
+		return report(err, "state", f);
+	*ret_pid = status.pid;
+	return 0;
+}
+
+static int create(const struct runtime_request *rq, pid_t *ret_pid, struct fault *f)
+{
+	_cleanup_(container_freep) struct libcrun_container_s *container = NULL;
+	_cleanup_error_ libcrun_error_t err = NULL;
+	struct libcrun_context_s ctx = make_context(rq);
+	int r;
+
+	/* getcwd() is what libcrun records as the bundle. */
+	if (chdir(rq->bundle) < 0)
+		return fault_errno(f, errno, "enter bundle '%s'", rq->bundle);
+
+	crun_set_output_handler(write_stderr, NULL, false);
+	container = libcrun_container_load_from_memory(rq->config, &err);
+	if (!container)
+		return report(err, "read config.json", f);
+
+	r = libcrun_container_create(&ctx, container, 0, &err);
+	ctx.fifo_exec_wait_fd = fd_close(ctx.fifo_exec_wait_fd);
+	if (r != 0)
+		return report_create(err, f);
+	return read_pid(rq, ret_pid, f);
+}
+
+static int start(const struct runtime_request *rq, struct fault *f)
+{
+	_cleanup_error_ libcrun_error_t err = NULL;
+	struct libcrun_context_s ctx = make_context(rq);
+
+	/* The whole start reads state and configuration again, only to find hooks in it. */
+	if (!rq->hooks && libcrun_status_write_exec_fifo(rq->state_root, rq->id, &err) != 0)
+		return report(err, "start", f);
+	if (rq->hooks && libcrun_container_start(&ctx, rq->id, &err) != 0)
+		return report(err, "start", f);
+	return 0;
+}
+
+static int destroy(const struct runtime_request *rq, bool force, struct fault *f)
+{
+	_cleanup_error_ libcrun_error_t err = NULL;
+	struct libcrun_context_s ctx = make_context(rq);
+
+	if (libcrun_container_delete(&ctx, NULL, rq->id, force, &err) != 0)
+		return report(err, "delete", f);
+	return 0;
+}
+
+/* Returns only in the copy: the check inside finds that out and does nothing then. */
+static int guard(struct fault *f)
+{
+	if (libcrun_wrap_reexec() < 0)
+		return fault_set(f, EIO, "runtime: cannot run from a private copy of custody");
+	return 0;
+}
+
+static const char *version(void)
+{
+	return LIBCRUN_VERSION;
+}
+
+const struct runtime_ops libcrun_ops = {
+	.create = create,
+	.start = start,
+	.destroy = destroy,
+	.guard = guard,
+	.version = version,
+};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <seccomp.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "base/json-span.h"
+#include "oci/libcrun/libcrun.h"
+#include "oci/libcrun/seccomp-cache.h"
+
+/*
+ * libcrun compiles a container's seccomp filter anew each time; Debian builds it without its cache.  The call is led
+ * here (--wrap, see runtime.mk).  What is compiled follows from the bytes of `linux.seccomp`, the versions and the
+ * machine alone; the same bytes get the same filter, everything else is libcrun's.
+ *
+ * The two layouts are those of 1.8.1, as in libcrun.h.
+ */
+struct libcrun_container_s {
+	void *container_def;
+	uid_t host_uid;
+	gid_t host_gid;
+	uid_t container_uid;
+	gid_t container_gid;
+	char *config_file;
+	char *config_file_content; /* what libcrun_container_load_from_memory was given */
+	void *private_data;
+	void (*cleanup_private_data)(void *private_data);
+	struct libcrun_context_s *context;
+};
+
+struct libcrun_seccomp_gen_ctx_s {
+	struct libcrun_container_s *container;
+	char checksum[65];
+	unsigned int options;
+	bool create;
+	bool from_cache;
+	int fd; /* seccomp.bpf in the container's state directory */
+};
+
+_Static_assert(sizeof(void *) != 8 || sizeof(struct libcrun_container_s) == 64, "libcrun 1.8.1 container");
+_Static_assert(sizeof(void *) != 8 || offsetof(struct libcrun_seccomp_gen_ctx_s, fd) == 84,
+	       "libcrun 1.8.1 seccomp");
+
+int __real_libcrun_generate_seccomp(struct libcrun_seccomp_gen_ctx_s *ctx, libcrun_error_t *err);
+int __wrap_libcrun_generate_seccomp(struct libcrun_seccomp_gen_ctx_s *ctx, libcrun_error_t *err);
+
+/* 1 and the bytes of linux.seccomp; anything odd about the text is for libcrun to judge. */
+static int find_section(const char *config, struct jspan *ret)
+{
+	struct jspan root, section;
+
+	if (jspan_root(config, strlen(config), &root) < 0 || jspan_get(root, "linux", &section) <= 0)
+		return 0;
+	return jspan_get(section, "seccomp", ret);
+}
+
+static bool make_key(const struct libcrun_seccomp_gen_ctx_s *ctx, struct digest *ret)
+{
+	const struct scmp_version *v = seccomp_version();
+	const char *config = ctx->container->config_file_content;
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	struct jspan section;
+	struct utsname u;
+
+	if (!config || !v || uname(&u) < 0 || find_section(config, &section) <= 0)
+		return false;
+	/* What libseccomp emits depends on the kernel's abilities as well. */
+	strbuf_printf(&b, "1 " LIBCRUN_VERSION " %u.%u.%u %u %s %s %u\n", v->major, v->minor, v->micro,
+		      ctx->options, u.machine, u.release, seccomp_api_get());
+	strbuf_add(&b, section.at, section.len);
+	if (b.broken)
+		return false;
+	digest_bytes(b.text, b.len, ret);
+	return true;
+}
+
+static bool write_cached(const char *root, const struct digest *key, int fd)
+{
+	_cleanup_free_ char *bytes = NULL;
+	size_t len;
+
+	return runtime_cache_load(root, key, &bytes, &len) == 0 && fd_write_all(fd, bytes, len, NULL) == 0;
+}
+
+static void keep(const char *root, const struct digest *key, int fd)
+{
+	_cleanup_free_ char *bytes = NULL;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || st.st_size <= 0 || st.st_size > 1 << 20)
+		return;
+	bytes = malloc((size_t)st.st_size);
+	if (bytes && pread(fd, bytes, (size_t)st.st_size, 0) == st.st_size)
+		runtime_cache_store(root, key, bytes, (size_t)st.st_size);
+}
+
+int __wrap_libcrun_generate_seccomp(struct libcrun_seccomp_gen_ctx_s *ctx, libcrun_error_t *err)
+{
+	const char *root =
+		ctx->container && ctx->container->context ? ctx->container->context->state_root : NULL;
+	struct digest key;
+	int r;
+
+	if (!root || ctx->fd < 0 || !make_key(ctx, &key))
+		return __real_libcrun_generate_seccomp(ctx, err);
+	if (write_cached(root, &key, ctx->fd))
+		return 0;
+	/* A half-written file would be a filter of its own. */
+	if (ftruncate(ctx->fd, 0) < 0 || lseek(ctx->fd, 0, SEEK_SET) < 0)
+		return __real_libcrun_generate_seccomp(ctx, err);
+	r = __real_libcrun_generate_seccomp(ctx, err);
+	if (r >= 0)
+		keep(root, &key, ctx->fd);
+	return r;
+}

@@ -1,0 +1,20 @@
+# oci/libcrun: the only room that sees libcrun
+liboci_a_SOURCES += \
+	oci/libcrun/libcrun-adapter.c oci/libcrun/libcrun-adapter.h \
+	oci/libcrun/libcrun-wrap.c \
+	oci/libcrun/libcrun.h \
+	oci/libcrun/systemd-notify.c \
+	oci/libcrun/systemd-stub.c
+
+# What a program that contains the adapter links after liboci.a, and the linker flags it needs.
+# Twice: libcrun calls back into the wraps and the systemd symbols.
+oci_libs = $(LIBCRUN_A) liboci.a libbase.a
+oci_ldflags = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_get_cgroup_mode,--wrap=run_process
+
+# The part that custody-runtime alone needs.
+libruntime_a_SOURCES += \
+	oci/libcrun/libcrun-guard.h \
+	oci/libcrun/libcrun-verbs.c oci/libcrun/libcrun-verbs.h \
+	oci/libcrun/seccomp-cache.c oci/libcrun/seccomp-cache.h
+# libcrun calls into these two: an archive that comes before libcrun would not be searched again.
+runtime_callbacks = oci/libcrun/libcrun-runtime.c oci/libcrun/libcrun-seccomp.c

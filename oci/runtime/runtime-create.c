@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "oci/runtime/runtime-config.h"
+#include "oci/runtime/runtime-guard.h"
+#include "oci/runtime/runtime-record.h"
+#include "oci/runtime/runtime-root.h"
+#include "oci/runtime/runtime-verbs.h"
+
+/* The bundle is entered; a config named with --config is relative to where we came from. */
+static int enter_bundle(const struct runtime_job *job, char **ret_bundle, char **ret_config, struct fault *f)
+{
+	const struct runtime_options *o = job->options;
+	_cleanup_free_ char *bundle = NULL, *config = NULL;
+
+	bundle = realpath(o->bundle ? o->bundle : ".", NULL);
+	if (!bundle)
+		return fault_errno(f, errno, "bundle '%s'", o->bundle ? o->bundle : ".");
+	if (o->config && !str_eq(o->config, "config.json")) {
+		config = realpath(o->config, NULL);
+		if (!config)
+			return fault_errno(f, errno, "config '%s'", o->config);
+	}
+	if (chdir(bundle) < 0)
+		return fault_errno(f, errno, "enter bundle '%s'", bundle);
+	if (!config)
+		config = path_join(bundle, "config.json");
+	if (!config)
+		return fault_errno(f, ENOMEM, "bundle");
+	*ret_bundle = TAKE_PTR(bundle);
+	*ret_config = TAKE_PTR(config);
+	return 0;
+}
+
+struct bundle {
+	char *path, *config_path;
+	struct runtime_json config;
+};
+
+static void bundle_done(struct bundle *b)
+{
+	free(b->path);
+	free(b->config_path);
+	runtime_json_done(&b->config);
+}
+#define _cleanup_bundle_ _cleanup_(bundle_done)
+
+/* Everything that can be refused before libcrun makes anything. */
+static int prepare(struct runtime_job *job, struct bundle *b, struct fault *f)
+{
+	int r = 0;
+
+	if (job->call.systemd_cgroup)
+		r = runtime_need_systemd(job, f);
+	if (r == 0)
+		r = runtime_guard_enter(NULL, job->argv, f);
+	if (r < 0)
+		return r;
+	r = enter_bundle(job, &b->path, &b->config_path, f);
+	if (r < 0)
+		return r;
+	job->call.bundle = b->path;
+	r = runtime_json_load(b->config_path, &b->config, f);
+	if (r < 0)
+		return r;
+	r = runtime_config_require(&b->config, b->path, f);
+	if (r < 0)
+		return r;
+	return runtime_root_make(job->root, f);
+}
+
+/* A container whose record cannot be written is none: later calls would not know what it is. */
+static int record(const struct runtime_job *job, const struct bundle *b, struct fault *f)
+{
+	int r = runtime_record_write(job->root, job->call.id, b->config_path, f);
+
+	if (r < 0)
+		(void)!runtime_delete(&job->call, true, NULL);
+	return r;
+}
+
+static int create(struct runtime_job *job, struct bundle *b, struct fault *f)
+{
+	int r = runtime_create(&job->call, b->config.text, f);
+
+	return r < 0 ? r : record(job, b, f);
+}
+
+int runtime_verb_create(struct runtime_job *job, struct fault *f)
+{
+	_cleanup_bundle_ struct bundle b = { 0 };
+	int r = prepare(job, &b, f);
+
+	return r < 0 ? r : create(job, &b, f);
+}
+
+/*
+ * run --keep: what libcrun's own run does, but the state stays.  Signals are blocked since create: they are taken
+ * one by one and handed on, and the end of a child is one of them.
+ */
+static int wait_for_end(pid_t pid)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	for (;;) {
+		int status, sig;
+		pid_t ended;
+
+		while ((ended = waitpid(-1, &status, WNOHANG)) > 0)
+			if (ended == pid)
+				return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		sig = sigwaitinfo(&all, NULL);
+		if (sig > 0 && sig != SIGCHLD)
+			(void)kill(pid, sig);
+	}
+}
+
+static int run_and_keep(struct runtime_job *job, struct bundle *b, struct fault *f)
+{
+	_cleanup_entry_ struct runtime_entry entry = { 0 };
+	int r;
+
+	/* With a user namespace the container's first process is a grandchild. */
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+		return fault_errno(f, errno, "become the reaper of the container");
+	r = create(job, b, f);
+	if (r == 0)
+		r = runtime_entry_load(&job->call, &entry, f);
+	if (r == 0)
+		r = runtime_start(&job->call, f);
+	return r < 0 ? r : wait_for_end(entry.pid);
+}
+
+int runtime_verb_run(struct runtime_job *job, struct fault *f)
+{
+	_cleanup_bundle_ struct bundle b = { 0 };
+	int status = 0, r = prepare(job, &b, f);
+
+	if (r < 0)
+		return r;
+	if (job->options->keep && !job->options->detach)
+		return run_and_keep(job, &b, f);
+	r = runtime_run(&job->call, b.config.text, &status, f);
+	if (r == 0 && job->options->detach)
+		r = record(job, &b, f);
+	return r < 0 ? r : status;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "oci/runtime/runtime-process.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/json.h"
+
+static void add_key(struct strbuf *out, const char *key)
+{
+	/* The first member follows the opening bracket, all others a comma. */
+	strbuf_printf(out, "%s\"%s\":", out->len > 1 ? "," : "", key);
+}
+
+static void add_string(struct strbuf *out, const char *key, const char *value)
+{
+	add_key(out, key);
+	jdoc_quote(out, value);
+}
+
+/* WAS with MORE at its end. */
+static void add_array(struct strbuf *out, const char *key, struct jspan was, const struct runtime_list *more)
+{
+	bool any = jspan_is(was, '[') && memchr(was.at, '"', was.len);
+
+	add_key(out, key);
+	strbuf_putc(out, '[');
+	if (any)
+		strbuf_add(out, was.at + 1, was.len - 2);
+	for (size_t i = 0; i < more->n; i++) {
+		if (any || i > 0)
+			strbuf_putc(out, ',');
+		jdoc_quote(out, more->items[i]);
+	}
+	strbuf_putc(out, ']');
+}
+
+static int add_capabilities(struct strbuf *out, struct jspan process, const struct runtime_list *caps,
+			    struct fault *f)
+{
+	static const char *const sets[] = { "bounding", "effective", "inheritable", "permitted", "ambient" };
+	_cleanup_strbuf_ struct strbuf object = { 0 };
+	struct jspan was = { 0 };
+
+	if (jspan_get(process, "capabilities", &was) < 0)
+		return fault_set(f, EINVAL, "config.json: more than one 'capabilities'");
+	strbuf_putc(&object, '{');
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+		struct jspan set = { 0 };
+
+		if (jspan_get(was, sets[i], &set) < 0)
+			return fault_set(f, EINVAL, "config.json: more than one '%s'", sets[i]);
+		add_array(&object, sets[i], set, caps);
+	}
+	strbuf_putc(&object, '}');
+	add_key(out, "capabilities");
+	strbuf_add(out, object.text, object.len);
+	out->broken |= object.broken;
+	return 0;
+}
+
+static int parse_ids(const char *text, uint64_t *uid, uint64_t *gid, struct fault *f)
+{
+	const char *colon = strchr(text, ':');
+	_cleanup_free_ char *head = colon ? strndup(text, (size_t)(colon - text)) : strdup(text);
+
+	if (!head)
+		return fault_errno(f, ENOMEM, "--user");
+	*gid = 0;
+	if (str_to_u64(head, uid) < 0 || (colon && str_to_u64(colon + 1, gid) < 0) || *uid >= UINT32_MAX ||
+	    *gid >= UINT32_MAX)
+		return fault_set(f, EINVAL, "--user takes UID or UID:GID in numbers, not '%s'", text);
+	return 0;
+}
+
+static int add_user(struct strbuf *out, const struct runtime_options *o, struct fault *f)
+{
+	uint64_t uid, gid, extra;
+	int r = parse_ids(o->user, &uid, &gid, f);
+
+	if (r < 0)
+		return r;
+	add_key(out, "user");
+	strbuf_printf(out, "{\"uid\":%llu,\"gid\":%llu,\"additionalGids\":[", (unsigned long long)uid,
+		      (unsigned long long)gid);
+	for (size_t i = 0; i < o->gids.n; i++) {
+		if (str_to_u64(o->gids.items[i], &extra) < 0 || extra >= UINT32_MAX)
+			return fault_set(f, EINVAL, "--additional-gids takes a number, not '%s'",
+					 o->gids.items[i]);
+		strbuf_printf(out, "%s%llu", i ? "," : "", (unsigned long long)extra);
+	}
+	strbuf_puts(out, "]}");
+	return 0;
+}
+
+static bool is_replaced(struct jspan key, const struct runtime_options *o)
+{
+	const struct {
+		const char *key;
+		bool replaced;
+	} members[] = {
+		{ "args", true },
+		{ "commandLine", true },
+		{ "terminal", true },
+		{ "consoleSize", true },
+		{ "cwd", o->cwd },
+		{ "env", o->env.n > 0 },
+		{ "user", o->user },
+		{ "capabilities", o->caps.n > 0 },
+		{ "noNewPrivileges", o->no_new_privs },
+		{ "selinuxLabel", o->process_label },
+		{ "apparmorProfile", o->apparmor },
+	};
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		if (jspan_key_is(key, members[i].key))
+			return members[i].replaced;
+	return false;
+}
+
+/* The members that stay, byte for byte. */
+static int copy_rest(struct jspan process, const struct runtime_options *o, struct strbuf *out,
+		     struct fault *f)
+{
+	struct jspan key, value;
+	const char *at = NULL;
+	bool cwd = o->cwd;
+	int r;
+
+	while ((r = jspan_next_member(process, &at, &key, &value)) > 0) {
+		cwd |= jspan_key_is(key, "cwd");
+		if (is_replaced(key, o))
+			continue;
+		if (out->len > 1)
+			strbuf_putc(out, ',');
+		strbuf_add(out, key.at, key.len);
+		strbuf_putc(out, ':');
+		strbuf_add(out, value.at, value.len);
+	}
+	if (!cwd)
+		add_string(out, "cwd", "/");
+	return r < 0 ? fault_set(f, EINVAL, "config.json: 'process' cannot be read") : 0;
+}
+
+static int add_changes(struct jspan process, const struct runtime_options *o, struct strbuf *out,
+		       struct fault *f)
+{
+	const struct runtime_list args = { .items = (const char **)(o->args + 1), .n = o->n_args - 1 };
+	struct jspan env = { 0 };
+	int r = 0;
+
+	add_array(out, "args", (struct jspan){ 0 }, &args);
+	add_key(out, "terminal");
+	strbuf_puts(out, o->tty ? "true" : "false");
+	if (o->cwd)
+		add_string(out, "cwd", o->cwd);
+	if (o->env.n > 0 && jspan_get(process, "env", &env) < 0)
+		return fault_set(f, EINVAL, "config.json: more than one 'env'");
+	if (o->env.n > 0)
+		add_array(out, "env", env, &o->env);
+	if (o->no_new_privs) {
+		add_key(out, "noNewPrivileges");
+		strbuf_puts(out, "true");
+	}
+	if (o->process_label)
+		add_string(out, "selinuxLabel", o->process_label);
+	if (o->apparmor)
+		add_string(out, "apparmorProfile", o->apparmor);
+	if (o->user)
+		r = add_user(out, o, f);
+	if (r == 0 && o->caps.n > 0)
+		r = add_capabilities(out, process, &o->caps, f);
+	return r;
+}
+
+int runtime_process_make(struct jspan config, const struct runtime_options *o, struct strbuf *out,
+			 struct fault *f)
+{
+	struct jspan process = { 0 };
+	int r;
+
+	if (jspan_get(config, "process", &process) < 0)
+		return fault_set(f, EINVAL, "config.json: more than one 'process'");
+	strbuf_putc(out, '{');
+	r = add_changes(process, o, out, f);
+	if (r == 0)
+		r = copy_rest(process, o, out, f);
+	if (r < 0)
+		return r;
+	strbuf_putc(out, '}');
+	return out->broken ? fault_errno(f, ENOMEM, "exec") : 0;
+}

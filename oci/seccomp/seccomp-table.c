@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "oci/seccomp/seccomp-table.h"
+
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+/* clang-format off */
+const char *const seccomp_allowed[] = {
+	/* files by name */
+	"access", "faccessat", "faccessat2", "stat", "lstat", "newfstatat", "statx", "readlink", "readlinkat",
+	"mkdir", "mkdirat", "rmdir", "unlink", "unlinkat", "rename", "renameat", "renameat2", "link", "linkat",
+	"symlink", "symlinkat", "chown", "lchown", "fchownat", "truncate", "utime", "utimes", "futimesat", "utimensat",
+	"statfs", "getcwd", "chdir",
+	"setxattr", "lsetxattr", "getxattr", "lgetxattr", "listxattr", "llistxattr", "removexattr", "lremovexattr",
+	"inotify_add_watch",
+	/* files by descriptor */
+	"read", "readv", "pread64", "preadv", "preadv2", "write", "writev", "pwrite64", "pwritev", "pwritev2",
+	"close", "close_range", "fstat", "fstatfs", "lseek", "dup", "dup2", "dup3", "fcntl", "flock", "fsync", "fdatasync",
+	"sync", "syncfs", "sync_file_range", "sync_file_range2", "ftruncate", "fallocate", "fadvise64", "readahead",
+	"getdents", "getdents64", "fchdir", "fchown", "fsetxattr", "fgetxattr", "flistxattr", "fremovexattr",
+	"copy_file_range", "sendfile", "splice", "tee", "vmsplice", "umask", "memfd_create", "memfd_secret",
+	"io_setup", "io_destroy", "io_submit", "io_cancel", "io_getevents", "io_pgetevents",
+	"inotify_init", "inotify_init1", "inotify_rm_watch",
+	/* waiting */
+	"poll", "ppoll", "select", "pselect6", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait",
+	"epoll_pwait2", "epoll_ctl_old", "epoll_wait_old", "eventfd", "eventfd2", "signalfd", "signalfd4",
+	"timerfd_create", "timerfd_settime", "timerfd_gettime", "pipe", "pipe2", "pause",
+	/* memory */
+	"brk", "mmap", "munmap", "mremap", "mprotect", "madvise", "process_madvise", "msync", "mincore", "mlock", "mlock2",
+	"munlock", "mlockall", "munlockall", "remap_file_pages", "get_mempolicy", "membarrier", "map_shadow_stack", "mseal",
+	"pkey_alloc", "pkey_free", "pkey_mprotect",
+	/* processes */
+	"fork", "vfork", "execve", "execveat", "exit", "exit_group", "wait4", "waitid", "waitpid",
+	"getpid", "getppid", "gettid", "getpgid", "getpgrp", "setpgid", "getsid", "setsid",
+	"kill", "tkill", "tgkill", "pidfd_open", "pidfd_send_signal", "process_mrelease",
+	"prctl", "arch_prctl", "set_tid_address", "set_thread_area", "get_thread_area", "set_robust_list", "get_robust_list",
+	"rseq", "seccomp", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self",
+	"futex", "futex_waitv", "futex_wait", "futex_wake", "futex_requeue", "restart_syscall",
+	"getrlimit", "setrlimit", "getrusage", "getpriority", "setpriority", "ioprio_get", "ioprio_set",
+	"sched_yield", "sched_getaffinity", "sched_setaffinity", "sched_getattr", "sched_setattr", "sched_getparam",
+	"sched_setparam", "sched_getscheduler", "sched_setscheduler", "sched_get_priority_max", "sched_get_priority_min",
+	"sched_rr_get_interval", "getcpu",
+	/* identity: without capabilities these can only fail or do nothing */
+	"getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups", "setuid", "setgid", "setreuid",
+	"setregid", "setresuid", "setresgid", "setfsuid", "setfsgid", "setgroups", "capget", "capset",
+	/* signals */
+	"rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigsuspend", "rt_sigtimedwait",
+	"rt_sigqueueinfo", "rt_tgsigqueueinfo", "sigaltstack", "sigreturn", "signal",
+	/* time */
+	"time", "times", "gettimeofday", "clock_gettime", "clock_getres", "clock_nanosleep", "nanosleep", "alarm",
+	"getitimer", "setitimer", "timer_create", "timer_delete", "timer_settime", "timer_gettime", "timer_getoverrun",
+	/* sockets; which families there are is decided at socket() */
+	"connect", "accept", "accept4", "bind", "listen", "shutdown", "getsockname", "getpeername", "getsockopt",
+	"setsockopt", "send", "sendto", "sendmsg", "sendmmsg", "recv", "recvfrom", "recvmsg", "recvmmsg",
+	/* shared memory, semaphores, queues: of the container's own ipc namespace */
+	"shmget", "shmat", "shmdt", "shmctl", "semget", "semop", "semtimedop", "semctl", "msgget", "msgsnd", "msgrcv",
+	"msgctl", "mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr", "ipc",
+	/* the rest */
+	"uname", "sysinfo", "getrandom", "riscv_flush_icache", "riscv_hwprobe",
+	NULL,
+};
+
+const char *const seccomp_denied[] = {
+	/* mounts and roots */
+	"mount", "umount", "umount2", "mount_setattr", "move_mount", "open_tree", "fsopen", "fsconfig", "fsmount", "fspick",
+	"pivot_root", "chroot", "quotactl", "quotactl_fd", "swapon", "swapoff",
+	/* namespaces (clone: see the rules; clone3 is not listed, its flags are in memory) */
+	"unshare", "setns",
+	/* other processes, also through their files */
+	"ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd", "perf_event_open", "userfaultfd",
+	/* the kernel itself */
+	"bpf", "init_module", "finit_module", "delete_module", "create_module", "query_module", "get_kernel_syms",
+	"kexec_load", "kexec_file_load", "reboot", "syslog", "acct", "vhangup", "iopl", "ioperm", "modify_ldt",
+	"io_uring_setup", "io_uring_enter", "io_uring_register",
+	"fanotify_init", "fanotify_mark", "lookup_dcookie", "nfsservctl", "uselib", "ustat", "sysfs", "_sysctl",
+	/* keys live in the user, not in the container */
+	"add_key", "request_key", "keyctl",
+	/* handles reach files past every mount */
+	"name_to_handle_at", "open_by_handle_at",
+	/* clock and names of the host */
+	"settimeofday", "stime", "clock_settime", "clock_adjtime", "adjtimex", "sethostname", "setdomainname",
+	/* placement of other processes' memory */
+	"mbind", "set_mempolicy", "set_mempolicy_home_node", "migrate_pages", "move_pages",
+	"vm86", "vm86old", "s390_pci_mmio_read", "s390_pci_mmio_write", "s390_runtime_instr", "spu_create", "spu_run",
+	NULL,
+};
+
+/* Their arguments are in memory, out of a filter's sight. */
+const char *const seccomp_unfilterable[] = { "openat2", "fchmodat2", NULL };
+
+#ifdef __s390x__
+#define CLONE_FLAGS_ARG 1
+#else
+#define CLONE_FLAGS_ARG 0
+#endif
+#define NAMESPACE_FLAGS \
+	((uint64_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET))
+
+/* The kernel looks at the lower half only; a filter that compares all 64 bits is walked around. */
+#define LOWER UINT64_C(0xffffffff)
+#define SETID ((uint64_t)(S_ISUID | S_ISGID))
+#define CREATING ((uint64_t)(O_CREAT | (O_TMPFILE & ~O_DIRECTORY)))
+
+#define EQ(call, v, n, value_) { .name = call, .verdict = v, .op = SECCOMP_EQ, .arg = n, .value = value_ }
+#define MASK(call, v, n, m, value_) { .name = call, .verdict = v, .op = SECCOMP_MASK, .arg = n, .mask = m, .value = value_ }
+#define CLONE_BIT(bit) MASK("clone", SECCOMP_DENY, CLONE_FLAGS_ARG, (uint64_t)(bit), (uint64_t)(bit))
+#define ELSE(call, v) { .name = call, .verdict = v, .op = SECCOMP_ELSE, .arg = SECCOMP_ELSE_ARG }
+#define PLAIN_MODE(call, n) \
+	{ .name = call, .verdict = SECCOMP_ALLOW, .op = SECCOMP_MASK, .arg = n, .mask = SETID, .no_setid = true }
+#define NOT_CREATING(call, n) \
+	{ .name = call, .verdict = SECCOMP_ALLOW, .op = SECCOMP_MASK, .arg = n, .mask = CREATING, .no_setid = true }
+#define ELSE_SETID(call) \
+	{ .name = call, .verdict = SECCOMP_DENY, .op = SECCOMP_ELSE, .arg = SECCOMP_ELSE_ARG, .no_setid = true }
+
+const struct seccomp_rule seccomp_rules[] = {
+	MASK("clone", SECCOMP_ALLOW, CLONE_FLAGS_ARG, NAMESPACE_FLAGS, 0),
+	CLONE_BIT(CLONE_NEWNS), CLONE_BIT(CLONE_NEWCGROUP), CLONE_BIT(CLONE_NEWUTS), CLONE_BIT(CLONE_NEWIPC),
+	CLONE_BIT(CLONE_NEWUSER), CLONE_BIT(CLONE_NEWPID), CLONE_BIT(CLONE_NEWNET),
+
+	EQ("socket", SECCOMP_ALLOW, 0, AF_UNIX),
+	EQ("socket", SECCOMP_ALLOW, 0, AF_INET),
+	EQ("socket", SECCOMP_ALLOW, 0, AF_INET6),
+	EQ("socket", SECCOMP_ALLOW, 0, AF_NETLINK),
+	ELSE("socket", SECCOMP_NO_FAMILY),
+	EQ("socketpair", SECCOMP_ALLOW, 0, AF_UNIX),
+	ELSE("socketpair", SECCOMP_NO_FAMILY),
+
+	/* Linux, its 32-bit uname, the old version number, and the question what is set. */
+	EQ("personality", SECCOMP_ALLOW, 0, 0),
+	EQ("personality", SECCOMP_ALLOW, 0, 8),
+	EQ("personality", SECCOMP_ALLOW, 0, 0x20000),
+	EQ("personality", SECCOMP_ALLOW, 0, 0x20008),
+	EQ("personality", SECCOMP_ALLOW, 0, 0xffffffff),
+	ELSE("personality", SECCOMP_DENY),
+
+	/* Both type into a terminal as if a person had. */
+	MASK("ioctl", SECCOMP_DENY, 1, LOWER, TIOCSTI),
+	MASK("ioctl", SECCOMP_DENY, 1, LOWER, TIOCLINUX),
+	ELSE("ioctl", SECCOMP_ALLOW),
+
+	/* Its own limits, and the question what another's are.  Setting another's would take init its descriptors. */
+	EQ("prlimit64", SECCOMP_ALLOW, 0, 0),
+	EQ("prlimit64", SECCOMP_ALLOW, 2, 0),
+	ELSE("prlimit64", SECCOMP_DENY),
+
+	/* A writable tree of the host: no file in it may be made set-id, whoever owns it there. */
+	PLAIN_MODE("chmod", 1), ELSE_SETID("chmod"),
+	PLAIN_MODE("fchmod", 1), ELSE_SETID("fchmod"),
+	PLAIN_MODE("fchmodat", 2), ELSE_SETID("fchmodat"),
+	PLAIN_MODE("creat", 1), ELSE_SETID("creat"),
+	NOT_CREATING("open", 1), PLAIN_MODE("open", 2), ELSE_SETID("open"),
+	NOT_CREATING("openat", 2), PLAIN_MODE("openat", 3), ELSE_SETID("openat"),
+	PLAIN_MODE("mknod", 1), ELSE_SETID("mknod"),
+	PLAIN_MODE("mknodat", 2), ELSE_SETID("mknodat"),
+	{ 0 },
+};
+/* clang-format on */

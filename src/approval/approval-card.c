@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "approval/approval-card.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tty/card-text.h"
+#include "subject/subject-diff.h"
+
+#define LETTERS_SHOWN 8
+
+/* A row whose text is built piece by piece: what the payload chose goes in by card_put_word only. */
+static void add_built(struct card *c, const char *label, enum card_tone tone, struct strbuf *b)
+{
+	_cleanup_free_ char *text = strbuf_take(b);
+
+	if (text)
+		card_add(c, label, tone, "%s", text);
+	else
+		c->broken = true;
+}
+
+static void put_json_word(struct strbuf *b, const struct jdoc *v)
+{
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+
+	if (v && v->type == JDOC_STRING)
+		card_put_word(b, v->string);
+	else if (v && jdoc_write(v, JDOC_CANONICAL, &text, NULL) == 0)
+		strbuf_puts(b, text.text);
+	else
+		strbuf_puts(b, "?");
+}
+
+static void put_json_words(struct strbuf *b, const struct jdoc *array, const char *between)
+{
+	for (size_t i = 0; array && array->type == JDOC_ARRAY && i < array->n_items; i++) {
+		if (i)
+			strbuf_puts(b, between);
+		put_json_word(b, array->items[i]);
+	}
+}
+
+static bool has_items(const struct jdoc *array)
+{
+	return array && array->type == JDOC_ARRAY && array->n_items > 0;
+}
+
+static bool is_true(const struct jdoc *object, const char *key)
+{
+	const struct jdoc *v = jdoc_get(object, key);
+
+	return v && v->type == JDOC_BOOL && v->boolean;
+}
+
+/* Cyrillic that looks like Latin is shown as it is, but not without a word about it. */
+static void add_letters(struct card *c, const char *text)
+{
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	size_t len = strlen(text), n = 0;
+
+	while (len > 0) {
+		struct card_char ch = card_char_at(text, len);
+
+		if (ch.code >= 0x80 && ch.width > 0 && ++n <= LETTERS_SHOWN)
+			strbuf_printf(&b, " U+%04X", ch.code);
+		text += ch.step;
+		len -= ch.step;
+	}
+	if (n > 0)
+		card_add(c, "", CARD_WARN, "%zu letters outside ASCII, they may look like others:%s%s", n,
+			 b.text ? b.text : "", n > LETTERS_SHOWN ? " ..." : "");
+}
+
+static void add_command(struct card *c, const struct card_facts *k)
+{
+	const struct jdoc *argv = jdoc_get(k->subject, "argv");
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	_cleanup_free_ char *text = NULL;
+
+	if (has_items(argv))
+		put_json_words(&b, argv, " ");
+	else if (k->command)
+		card_put_word(&b, k->command);
+	else
+		strbuf_puts(&b, "(not told)");
+	text = strbuf_take(&b);
+	if (!text) {
+		c->broken = true;
+		return;
+	}
+	card_add(c, "command", CARD_STRONG, "%s", text);
+	add_letters(c, text);
+	if (!jdoc_get_string(k->subject, "cwd"))
+		return;
+	card_put_word(&b, jdoc_get_string(k->subject, "cwd"));
+	add_built(c, "in", CARD_PLAIN, &b);
+}
+
+static void add_askers(struct card *c, const struct card_facts *k)
+{
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+
+	if (!k->agent && !(k->askers && k->askers[0]) && k->count < 2)
+		return;
+	if (k->agent) {
+		strbuf_puts(&b, "agent ");
+		card_put_word(&b, k->agent);
+	}
+	for (size_t i = 0; k->askers && k->askers[i]; i++) {
+		strbuf_puts(&b, b.len ? ", user " : "user ");
+		card_put_word(&b, k->askers[i]);
+	}
+	if (k->count > 1)
+		strbuf_printf(&b, "%s%" PRIu64 " times", b.len ? ", " : "", k->count);
+	add_built(c, "asked by", CARD_PLAIN, &b);
+}
+
+static void add_denial(struct card *c, const struct card_facts *k)
+{
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+
+	if (!k->denied_by)
+		return;
+	strbuf_puts(&b, "before, by ");
+	card_put_word(&b, k->denied_by);
+	if (k->denied_reason && *k->denied_reason) {
+		strbuf_puts(&b, ": ");
+		card_put_word(&b, k->denied_reason);
+	}
+	add_built(c, "denied", CARD_WARN, &b);
+}
+
+static void add_verdict(struct card *c, const struct card_facts *k)
+{
+	const struct jdoc *axes = jdoc_get(k->verdict, "axes"), *reasons = jdoc_get(k->verdict, "reasons");
+	const char *raw = jdoc_get_string(axes, "raw_outcome"), *outcome = jdoc_get_string(axes, "outcome");
+
+	card_add(c, "level", k->level == 'C' ? CARD_WARN : CARD_STRONG, "%s",
+		 k->level == 'C' ? "C: a person confirms with a PIN" : "B: a person confirms");
+	if (!has_items(reasons))
+		card_add(c, "because", CARD_PLAIN, "(no reason was given)");
+	for (size_t i = 0; has_items(reasons) && i < reasons->n_items; i++) {
+		const char *text = jdoc_get_string(reasons->items[i], "text");
+		const char *id = jdoc_get_string(reasons->items[i], "id");
+
+		card_add(c, i ? "" : "because", CARD_PLAIN, "%s [%s]", text ? text : "?", id ? id : "?");
+	}
+	if (!outcome)
+		return;
+	card_add(c, "judged", CARD_PLAIN, "%s%s%s%s, %s, %s (%s)", outcome,
+		 raw && !str_eq(raw, outcome) ? " (" : "", raw && !str_eq(raw, outcome) ? raw : "",
+		 raw && !str_eq(raw, outcome) ? " without the sandbox)" : "",
+		 jdoc_get_string(axes, "intention") ?: "?", jdoc_get_string(axes, "domain") ?: "?",
+		 jdoc_get_string(axes, "profile") ?: "?");
+}
+
+static void add_profile(struct card *c, const struct card_facts *k)
+{
+	const struct jdoc *p = jdoc_get(k->subject, "profile"),
+			  *dangerous = jdoc_get(k->subject, "dangerous");
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+
+	if (jdoc_get_string(p, "name")) {
+		card_put_word(&b, jdoc_get_string(p, "name"));
+		if (jdoc_get_string(p, "digest"))
+			strbuf_printf(&b, " (%.12s)", jdoc_get_string(p, "digest"));
+		add_built(c, "profile", CARD_PLAIN, &b);
+	}
+	card_add(c, "lane", str_eq(k->lane, "prod") ? CARD_WARN : CARD_PLAIN, "%s", k->lane);
+	if (!has_items(dangerous))
+		return;
+	put_json_words(&b, dangerous, ", ");
+	add_built(c, "dangerous", CARD_WARN, &b);
+}
+
+/* What may be gone afterwards.  Says whether anything of this machine is written. */
+static bool add_writes(struct card *c, const struct card_facts *k)
+{
+	const struct jdoc *tree = jdoc_get(k->subject, "worktree"), *mounts = jdoc_get(k->subject, "mounts");
+	const char *mode = jdoc_get_string(tree, "mode");
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	bool rw = str_eq(mode, "rw");
+
+	if (!mode) {
+		card_add(c, "writes", CARD_WARN, "(not known)");
+		return true;
+	}
+	if (rw)
+		strbuf_puts(&b, "may change or delete everything under ");
+	else if (str_eq(mode, "overlay"))
+		strbuf_puts(&b, "only a copy of ");
+	else if (str_eq(mode, "overlay-fuse"))
+		strbuf_puts(&b, "only a copy, which fuse-overlayfs serves, of ");
+	else if (str_eq(mode, "ro"))
+		strbuf_puts(&b, "nothing; reads ");
+	else
+		strbuf_puts(&b, "only memory that goes with it");
+	if (jdoc_get(tree, "source"))
+		put_json_word(&b, jdoc_get(tree, "source"));
+	add_built(c, "writes", rw ? CARD_WARN : CARD_PLAIN, &b);
+	for (size_t i = 0; has_items(mounts) && i < mounts->n_items; i++) {
+		const struct jdoc *m = mounts->items[i];
+
+		if (!str_eq(jdoc_get_string(m, "kind"), "bind") || !is_true(m, "rw"))
+			continue;
+		strbuf_puts(&b, "may change or delete everything under ");
+		put_json_word(&b, jdoc_get(m, "source"));
+		strbuf_puts(&b, ", as ");
+		put_json_word(&b, jdoc_get(m, "target"));
+		add_built(c, "", CARD_WARN, &b);
+		rw = true;
+	}
+	return rw;
+}
+
+static void add_reach(struct card *c, const struct card_facts *k)
+{
+	const char *network = jdoc_get_string(k->subject, "network");
+	const struct jdoc *env = jdoc_get(k->subject, "env"), *broker = jdoc_get(k->subject, "broker");
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	bool none = str_eq(network, "none");
+
+	card_add(c, "network", none ? CARD_PLAIN : CARD_WARN, "%s",
+		 none			   ? "none"
+		 : str_eq(network, "host") ? "all that this host can reach"
+					   : "(not known)");
+	if (broker && broker->type != JDOC_NULL) {
+		put_json_word(&b, broker);
+		add_built(c, "tools", CARD_WARN, &b);
+	}
+	for (size_t i = 0; env && env->type == JDOC_OBJECT && i < env->n_members; i++) {
+		strbuf_puts(&b, i ? ", " : "");
+		card_put_word(&b, env->members[i].key);
+	}
+	if (b.len)
+		add_built(c, "variables", CARD_PLAIN, &b);
+}
+
+static void add_operands(struct card *c, const struct jdoc *operands)
+{
+	const char *label = "sealed";
+
+	for (size_t i = 0; i < operands->n_items; i++) {
+		const struct jdoc *o = operands->items[i];
+		const char *sha = jdoc_get_string(o, "sha256");
+		_cleanup_strbuf_ struct strbuf b = { 0 };
+
+		if (is_true(o, "again"))
+			continue;
+		put_json_word(&b, jdoc_get(o, "path"));
+		if (sha)
+			strbuf_printf(&b, " (sha256 %.12s)", sha);
+		add_built(c, label, CARD_PLAIN, &b);
+		label = "";
+	}
+}
+
+static void add_seal(struct card *c, const struct card_facts *k)
+{
+	const struct jdoc *sealed = jdoc_get(k->subject, "operands"), *files = jdoc_get(sealed, "files");
+	const char *seal = jdoc_get_string(sealed, "seal");
+	bool any = has_items(files);
+
+	if (str_eq(jdoc_get_string(jdoc_get(k->subject, "worktree"), "mode"), "tmpfs"))
+		return;
+	if (any)
+		add_operands(c, files);
+	if (str_eq(seal, "tree"))
+		card_add(c, any ? "" : "sealed", CARD_PLAIN, "the whole tree, as it is now");
+	else if (str_eq(seal, "none"))
+		card_add(c, "sealed", CARD_WARN,
+			 "nothing (--no-seal): files may change until the command runs");
+	else
+		card_add(c, any ? "" : "sealed", CARD_PLAIN,
+			 any ? "tree not sealed: other files in it may change until the command runs"
+			     : "no file is named; tree not sealed: it may change until the command runs");
+}
+
+static void add_change(struct card *c, const char *label, const struct jdoc *item)
+{
+	const struct jdoc *was = jdoc_get(item, "was"), *is = jdoc_get(item, "is");
+	const char *change = jdoc_get_string(item, "change");
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+
+	card_put_word(&b, jdoc_get_string(item, "path") ?: "?");
+	if (change) {
+		strbuf_printf(&b, ": %s", change);
+	} else {
+		strbuf_puts(&b, was ? ": was " : ": was not there");
+		if (was)
+			put_json_word(&b, was);
+		strbuf_puts(&b, is ? ", is " : ", is gone");
+		if (is)
+			put_json_word(&b, is);
+	}
+	add_built(c, label, CARD_PLAIN, &b);
+}
+
+static void add_changes(struct card *c, const struct card_facts *k)
+{
+	_cleanup_jdoc_ struct jdoc *diff = NULL;
+
+	if (!k->last || !k->subject)
+		return;
+	diff = subject_diff(k->last, k->subject);
+	if (!diff || diff->broken) {
+		c->broken = true;
+		return;
+	}
+	if (diff->n_items == 0)
+		card_add(c, "changed", CARD_PLAIN, "nothing since it was approved last");
+	for (size_t i = 0; i < diff->n_items; i++)
+		add_change(c, i ? "" : "changed", diff->items[i]);
+}
+
+static void add_grant(struct card *c, const struct card_facts *k)
+{
+	if (k->needed > 1)
+		card_add(c, "approvals", CARD_PLAIN, "%u of %u so far", k->approvals, k->needed);
+	if (k->uses == 0)
+		return;
+	card_add(c, "a yes is", CARD_PLAIN, "for %" PRIu64 " %s within %" PRIu64 " %s", k->uses,
+		 k->uses == 1 ? "start" : "starts", k->for_s >= 120 ? k->for_s / 60 : k->for_s,
+		 k->for_s >= 120 ? "minutes" : "seconds");
+}
+
+void card_describe(struct card *c, const struct card_facts *k)
+{
+	bool node;
+
+	add_command(c, k);
+	add_askers(c, k);
+	add_denial(c, k);
+	add_verdict(c, k);
+	add_profile(c, k);
+	node = add_writes(c, k);
+	add_reach(c, k);
+	add_seal(c, k);
+	add_changes(c, k);
+	if (node)
+		card_add(c, "node", CARD_PLAIN, "only this machine: what it may write is part of the digest");
+	add_grant(c, k);
+	card_add(c, "digest", CARD_PLAIN, "%s", k->digest);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "approval/approval-store-impl.h"
+#include "ledger/ledger-redact.h"
+#include "ledger/ledger-reader.h"
+
+#define READ_STEP 65536
+
+void desk_put_text(struct jdoc *object, const char *key, const char *text)
+{
+	_cleanup_free_ char *clean = NULL;
+
+	if (!text)
+		return;
+	clean = redact_text(text, NULL);
+	jdoc_set(object, key, clean ? ledger_text(clean) : NULL);
+}
+
+int desk_record(const struct desk *d, const char *kind, const char *status, const char *agent,
+		const char *session, struct jdoc *details, enum ledger_class class, struct ledger_mark *mark,
+		struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *owned = details;
+	const struct ledger_event e = {
+		.kind = kind,
+		.status = status,
+		.agent = agent ? agent : d->agent,
+		.worker = d->worker,
+		.session = session,
+		.d = owned,
+		.verbatim = true,
+	};
+
+	if (!owned)
+		return fault_errno(f, ENOMEM, "record '%s'", kind);
+	if (!d->ledger)
+		return fault_set(f, ENOENT, "no ledger to record '%s' in: 'custody ledger init'", kind);
+	return ledger_append(d->ledger, &e, 1, class, mark, f);
+}
+
+/* One line, which need not end in a NUL. */
+static bool line_has(const char *line, size_t len, const char *kind, const char *one, const char *other)
+{
+	return memmem(line, len, kind, strlen(kind)) && memmem(line, len, one, strlen(one)) &&
+	       memmem(line, len, other, strlen(other));
+}
+
+struct scan {
+	char *line; /* begun, and not ended yet */
+	size_t len;
+	const char *kind, *one, *other;
+};
+
+static int scan_bytes(struct scan *s, const char *bytes, size_t len)
+{
+	while (len > 0) {
+		const char *lf = memchr(bytes, '\n', len);
+		size_t part = lf ? (size_t)(lf - bytes) + 1 : len;
+
+		/* Longer than any record: damaged, and then it says nothing that could be relied on. */
+		if (s->len + part > LEDGER_LINE_MAX)
+			return -EUCLEAN;
+		memcpy(s->line + s->len, bytes, part);
+		s->len += part;
+		if (lf) {
+			if (line_has(s->line, s->len, s->kind, s->one, s->other))
+				return 1;
+			s->len = 0;
+		}
+		bytes += part;
+		len -= part;
+	}
+	return 0;
+}
+
+int desk_recorded(const struct desk *d, uint64_t seq, const char *kind, const char *one, const char *other,
+		  struct fault *f)
+{
+	_cleanup_source_ struct source source = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_free_ char *room = malloc(READ_STEP), *line = malloc(LEDGER_LINE_MAX);
+	char quoted[64];
+	struct scan s = { .line = line, .kind = quoted, .one = one, .other = other };
+	size_t len = 0;
+	uint64_t first;
+	int r;
+
+	if (!room || !line)
+		return fault_errno(f, ENOMEM, "search the ledger");
+	(void)snprintf(quoted, sizeof(quoted), "\"k\":\"%s\"", kind);
+	r = source_open_live(d->state, &source, f);
+	if (r < 0)
+		return fault_wrap(f, r, "search the ledger");
+	source_skip_to(&source, seq);
+	do {
+		r = source_read(&source, room, READ_STEP, &len, &first, f);
+		if (r < 0)
+			return fault_wrap(f, r, "search the ledger");
+		r = scan_bytes(&s, room, len);
+	} while (r == 0 && len > 0);
+	if (r < 0)
+		return fault_set(f, EUCLEAN, "search the ledger: it is damaged; see 'custody ledger verify'");
+	return r;
+}

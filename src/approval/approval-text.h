@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "base/str.h"
+#include "approval/approval-store.h"
+
+/*
+ * Appends "custody VERB WORD" as it works when pasted into another terminal of this machine: with the program's path
+ * where PATH does not lead to it, with the CUSTODY_ROOT or XDG_STATE_HOME that moved the state, and with the lane when
+ * it is not the default.  WORD may be NULL.
+ */
+void approval_put_command(struct strbuf *out, const struct desk *d, const char *verb, const char *word);

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "approval/approval-obtain-impl.h"
+#include "approval/request-notice.h"
+
+#define SLEEP_MS (60 * 1000) /* at most: a wall clock that jumps over an expiry is no event */
+
+struct wait {
+	const struct approval_ask *ask;
+	int watch, signals;
+	uint64_t end_ns;     /* boot time; UINT64_MAX: never */
+	uint64_t expires_us; /* of the request, wall clock */
+	bool over;
+};
+
+static int set_text(struct approval *ret, const char *text, struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+
+	strbuf_printf(&b, "%s: %s", text, ret->text ? ret->text : "");
+	free(ret->text);
+	ret->text = strbuf_take(&b);
+	return ret->text ? 0 : fault_errno(f, ENOMEM, "approval");
+}
+
+/* The use was taken by another start of the same thing: ask again, for ourselves. */
+static int ask_again(struct wait *w, struct approval *ret, struct fault *f)
+{
+	_cleanup_request_ struct request rq = { 0 };
+	int r = approval_file(w->ask, &rq, f);
+
+	if (r < 0)
+		return r;
+	if (rq.state == REQUEST_DENIED) {
+		w->over = true;
+		return approval_say_denied(w->ask, &rq, ret, f);
+	}
+	log_info("the approval was used by another start; request %s waits again", rq.id);
+	request_notify(w->ask->desk, &rq, w->ask->on_request, w->ask->prompt_rate);
+	return 0;
+}
+
+/* The request is gone: approved in this very moment, or nobody answered in time. */
+static int look_again(struct wait *w, struct approval *ret, struct fault *f)
+{
+	int r = approval_reserve(w->ask, ret, f);
+
+	if (r < 0)
+		return r;
+	if (ret->state == APPROVAL_GRANTED) {
+		w->over = true;
+		return 0;
+	}
+	if (ret->grants.reason == GRANT_CONSUMED || ret->grants.reason == GRANT_RESERVED)
+		return ask_again(w, ret, f);
+	w->over = true;
+	return set_text(ret, "nobody decided before the request expired", f);
+}
+
+/* What is the case now?  Everything that changes it is an event of the watch, which was there before we look. */
+static int look(struct wait *w, struct approval *ret, struct fault *f)
+{
+	_cleanup_request_ struct request rq = { 0 };
+	_cleanup_fault_ struct fault why = { 0 };
+	int r = approval_reserve(w->ask, ret, f);
+
+	if (r < 0)
+		return r;
+	if (ret->state == APPROVAL_GRANTED) {
+		w->over = true;
+		return 0;
+	}
+	r = request_read(w->ask->desk, ret->request, &rq, &why);
+	if (r == -ENOENT)
+		return look_again(w, ret, f);
+	if (r < 0)
+		return fault_set(f, -r, "%s", fault_text(&why));
+	if (rq.state == REQUEST_DENIED) {
+		w->over = true;
+		return approval_say_denied(w->ask, &rq, ret, f);
+	}
+	w->expires_us = rq.expires_us;
+	return 0;
+}
+
+static int take_signal(struct wait *w, struct approval *ret)
+{
+	struct signalfd_siginfo info;
+
+	if (read(w->signals, &info, sizeof(info)) != sizeof(info))
+		return 0;
+	w->over = true;
+	ret->signal = (int)info.ssi_signo;
+	return 0;
+}
+
+/* Until the next thing that happens without an event: the end of the wait, or of the request. */
+static int sleep_ms(const struct wait *w)
+{
+	uint64_t boot = clock_boot_ns(), wall = clock_wall_us(), ms = SLEEP_MS, left;
+
+	left = boot >= w->end_ns ? 0 : (w->end_ns - boot) / 1000000U + 1;
+	ms = left < ms ? left : ms;
+	left = wall >= w->expires_us ? 0 : (w->expires_us - wall) / 1000U + 1;
+	return (int)(left < ms ? left : ms);
+}
+
+static int pause_once(struct wait *w, struct approval *ret, struct fault *f)
+{
+	struct pollfd fds[] = { { .fd = w->watch, .events = POLLIN },
+				{ .fd = w->signals, .events = POLLIN } };
+	int n = poll(fds, 2, sleep_ms(w));
+
+	if (n < 0 && errno != EINTR)
+		return fault_errno(f, errno, "wait for an approval");
+	if (n > 0 && fds[1].revents)
+		return take_signal(w, ret);
+	if (n > 0 && fds[0].revents)
+		desk_watch_drain(w->watch);
+	if (n == 0 && clock_boot_ns() >= w->end_ns) {
+		w->over = true;
+		return set_text(ret, "nobody decided within the time of --wait", f);
+	}
+	return 0;
+}
+
+static int loop(struct wait *w, struct approval *ret, struct fault *f)
+{
+	int r = 0;
+
+	w->watch = desk_watch(w->ask->desk, f);
+	if (w->watch < 0)
+		return w->watch;
+	while (r == 0 && !w->over) {
+		r = look(w, ret, f);
+		if (r == 0 && !w->over)
+			r = pause_once(w, ret, f);
+	}
+	return r;
+}
+
+int approval_wait(const struct approval_ask *ask, struct approval *ret, struct fault *f)
+{
+	struct wait w = { .ask = ask, .watch = -EBADF, .signals = -EBADF, .end_ns = UINT64_MAX };
+	sigset_t wanted, before;
+	int r;
+
+	if (ask->wait_s && ask->wait_s < UINT64_MAX / 2000000000U)
+		w.end_ns = clock_boot_ns() + ask->wait_s * 1000000000U;
+	if (log_has(LOG_LEVEL_INFO))
+		fprintf(stderr, PACKAGE_NAME ": waiting: %s\n", ret->text);
+	(void)sigemptyset(&wanted);
+	(void)sigaddset(&wanted, SIGINT);
+	(void)sigaddset(&wanted, SIGTERM);
+	(void)sigaddset(&wanted, SIGHUP);
+	(void)sigaddset(&wanted, SIGQUIT);
+	(void)sigprocmask(SIG_BLOCK, &wanted, &before);
+	w.signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+	r = w.signals < 0 ? fault_errno(f, errno, "signals") : loop(&w, ret, f);
+	(void)fd_close(w.watch);
+	(void)fd_close(w.signals);
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	return r;
+}

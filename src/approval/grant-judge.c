@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "approval/grant-impl.h"
+
+/* clang-format off */
+static const struct {
+	const char *id, *text;
+} reasons[_GRANT_REASON_MAX] = {
+	[GRANT_UNDECIDED]         = { "undecided",         "nobody has looked at it" },
+	[GRANT_VALID]             = { "valid",             "it counts" },
+	[GRANT_NONE]              = { "none",              "nothing was approved" },
+	[GRANT_EXPIRED]           = { "expired",           "its time is over: have it approved again" },
+	[GRANT_REVOKED]           = { "revoked",           "it was taken back" },
+	[GRANT_CONSUMED]          = { "consumed",          "every use was used: have it approved again" },
+	[GRANT_RESERVED]          = { "reserved",          "a session that is about to start holds its last use" },
+	[GRANT_FOREIGN_LANE]      = { "foreign-lane",      "it was given for another lane" },
+	[GRANT_EDITED]            = { "edited",            "it is not what was signed" },
+	[GRANT_UNKNOWN_KEY]       = { "unknown-key",       "no approver of this lane has the key that signed it: 'custody key ls'" },
+	[GRANT_WRONG_DIGEST]      = { "wrong-digest",      "it was given for something else" },
+	[GRANT_LEVEL_TOO_LOW]     = { "level-too-low",     "it was given without the PIN, and this needs it" },
+	[GRANT_SELF_APPROVAL]     = { "self-approval",     "who asks or starts may not approve (allow_self): another approver must" },
+	[GRANT_NOT_YET_VALID]     = { "not-yet-valid",     "it was decided later than now: the clock went back" },
+	[GRANT_TOO_FEW_APPROVALS] = { "too-few-approvals", "more approvers must agree (min_approvals)" },
+	[GRANT_UNREGISTERED]      = { "unregistered",      "its uses are not on record: it was put there by hand, or they were removed" },
+};
+/* clang-format on */
+
+const char *grant_reason_id(enum grant_reason r)
+{
+	return (unsigned int)r < _GRANT_REASON_MAX ? reasons[r].id : "undecided";
+}
+
+const char *grant_reason_text(enum grant_reason r)
+{
+	return (unsigned int)r < _GRANT_REASON_MAX ? reasons[r].text : reasons[GRANT_UNDECIDED].text;
+}
+
+static const struct approver *find_approver(const struct approver_list *l, const char *name)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (str_eq(l->items[i].name, name))
+			return &l->items[i];
+	return NULL;
+}
+
+/* The level is what the key proves, not what the statement says of itself. */
+enum grant_reason grant_judge_text(const struct desk *d, const struct grant *g, const struct approver_list *l,
+				   const struct approver **ret_by)
+{
+	const struct approver *by = find_approver(l, g->approver);
+	bool with_pin, plain;
+
+	*ret_by = NULL;
+	if (!str_eq(g->lane, d->lane))
+		return GRANT_FOREIGN_LANE;
+	if (!by)
+		return GRANT_UNKNOWN_KEY;
+	with_pin = by->has_pin_key && str_eq(by->pin_key_id, g->key_id);
+	plain = by->has_key && str_eq(by->key_id, g->key_id);
+	if (!with_pin && !plain)
+		return GRANT_UNKNOWN_KEY;
+	if (!by->counts)
+		return by->lane[0] && !str_eq(by->lane, d->lane) ? GRANT_FOREIGN_LANE : GRANT_UNKNOWN_KEY;
+	if (!grant_signature_holds(g, with_pin ? &by->pin_key : &by->key))
+		return GRANT_EDITED;
+	if (g->level == 'C' && !with_pin)
+		return GRANT_LEVEL_TOO_LOW;
+	*ret_by = by;
+	return GRANT_VALID;
+}
+
+uint64_t grant_end_us(const struct desk *d, const struct grant *g)
+{
+	uint64_t max_s = d->rules->grant_max_s ? d->rules->grant_max_s : APPROVAL_GRANT_MAX_S;
+	uint64_t life_us = g->not_after_us - g->decided.wall_us;
+
+	return g->decided.wall_us + (life_us / 1000000 < max_s ? life_us : max_s * 1000000);
+}
+
+/* A PIN is for one start: a C that could be used again would be a C without it. */
+uint64_t grant_uses_allowed(const struct desk *d, const struct grant *g)
+{
+	uint64_t max = d->rules->grant_max_uses ? d->rules->grant_max_uses : APPROVAL_GRANT_MAX_USES;
+
+	if (g->level == 'C')
+		return 1;
+	return g->uses < max ? g->uses : max;
+}
+
+static enum grant_reason judge_time(const struct desk *d, const struct grant *g, const struct moment *now)
+{
+	uint64_t end_us = grant_end_us(d, g);
+
+	if (now->wall_us + GRANT_CLOCK_SLACK_US < g->decided.wall_us)
+		return GRANT_NOT_YET_VALID;
+	if (now->wall_us >= end_us)
+		return GRANT_EXPIRED;
+	/* Made since this machine was booted: then a clock that nobody can set has a say. */
+	if (str_eq(now->boot, g->decided.boot)) {
+		if (now->boot_ns < g->decided.boot_ns)
+			return GRANT_NOT_YET_VALID;
+		if ((now->boot_ns - g->decided.boot_ns) / 1000 >= end_us - g->decided.wall_us)
+			return GRANT_EXPIRED;
+	}
+	return GRANT_VALID;
+}
+
+bool grant_is_self(const struct desk *d, const struct grant *g, const struct approver *by,
+		   const struct grant_query *q)
+{
+	if (d->rules->allow_self)
+		return false;
+	for (char **a = g->askers; a && *a; a++)
+		if (asker_is(*a, by->uid, by->name))
+			return true;
+	if (!q)
+		return false;
+	/* `sudo custody run` is still run by who logged in. */
+	if (by->uid != APPROVER_NO_UID &&
+	    (q->uid == by->uid || (q->uid != APPROVER_NO_UID && d->login == by->uid)))
+		return true;
+	return str_eq(q->user, by->name);
+}
+
+static enum grant_reason judge_uses(const struct grant_judgement *j, const struct grant *g,
+				    const struct grant_uses *u)
+{
+	uint64_t allowed = grant_uses_allowed(j->desk, g), others = u->n_reserved;
+	bool own = grant_uses_find(u, j->session) != NULL;
+
+	if (u->revoked_by)
+		return GRANT_REVOKED;
+	if (u->used >= allowed)
+		return GRANT_CONSUMED;
+	others -= own;
+	if (j->only_reserved && !own)
+		return GRANT_NONE;
+	return u->used + others >= allowed ? GRANT_RESERVED : GRANT_VALID;
+}
+
+enum grant_reason grant_judge_over(const struct grant_judgement *j, const struct grant_item *item)
+{
+	const struct grant *g = &item->found.grant;
+
+	if (!str_eq(g->lane, j->desk->lane))
+		return GRANT_FOREIGN_LANE;
+	if (item->uses.revoked_by)
+		return GRANT_REVOKED;
+	if (item->uses.used >= grant_uses_allowed(j->desk, g))
+		return GRANT_CONSUMED;
+	return judge_time(j->desk, g, &j->now) == GRANT_EXPIRED ? GRANT_EXPIRED : GRANT_VALID;
+}
+
+enum grant_reason grant_judge(const struct grant_judgement *j, const struct grant_item *item)
+{
+	const struct grant *g = &item->found.grant;
+	const struct grant_query *q = j->query;
+	enum grant_reason r;
+
+	if (q && q->digest && !digest_equal(q->digest, &g->digest))
+		return GRANT_WRONG_DIGEST;
+	if (q && q->level && g->level < q->level)
+		return GRANT_LEVEL_TOO_LOW;
+	r = judge_uses(j, g, &item->uses);
+	if (r == GRANT_REVOKED || r == GRANT_CONSUMED || r == GRANT_NONE)
+		return r;
+	if (judge_time(j->desk, g, &j->now) != GRANT_VALID)
+		return judge_time(j->desk, g, &j->now);
+	if (q && grant_is_self(j->desk, g, item->approver, q))
+		return GRANT_SELF_APPROVAL;
+	return r;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fd.h"
+#include "approval/request-impl.h"
+
+static int read_carried(const char *path, struct request *ret, struct fault *f)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	int r;
+
+	if (fd < 0)
+		return fault_errno(f, errno, "open request '%s'", path);
+	r = fd_read_all(fd, DESK_FILE_MAX, &text, &len, f);
+	return r < 0 ? fault_wrap(f, r, "request '%s'", path) : request_parse(text, len, path, ret, f);
+}
+
+static int mark_carried(struct request *rq, struct fault *f)
+{
+	for (char **a = rq->askers; *a; a++) {
+		char *marked = NULL;
+
+		if (**a == ASKER_CARRIED)
+			continue;
+		if (asprintf(&marked, "%c%s", ASKER_CARRIED, *a) < 0)
+			return fault_errno(f, ENOMEM, "request");
+		free(*a);
+		*a = marked;
+	}
+	return 0;
+}
+
+/* The sender's line for lists is the sender's; this one is from what the digest covers. */
+static int name_command(struct request *rq, struct fault *f)
+{
+	const struct jdoc *argv = jdoc_get(rq->subject, "argv");
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	_cleanup_free_ char *line = NULL;
+
+	for (size_t i = 0; argv && argv->type == JDOC_ARRAY && i < argv->n_items; i++)
+		strbuf_printf(&b, "%s%s", i ? " " : "",
+			      argv->items[i]->type == JDOC_STRING ? argv->items[i]->string : "(bytes)");
+	line = strbuf_take(&b);
+	free(rq->command);
+	rq->command = NULL;
+	return line && request_copy_command(line, &rq->command) ? 0 : fault_errno(f, ENOMEM, "request");
+}
+
+int request_adopt(const struct desk *d, const char *path, struct request *ret, struct fault *f)
+{
+	_cleanup_request_ struct request rq = { 0 }, here = { 0 };
+	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
+	struct moment now;
+	int r;
+
+	r = read_carried(path, &rq, f);
+	if (r == 0 && !str_eq(rq.lane, d->lane))
+		r = fault_set(f, EACCES, "request '%s' belongs to lane '%s', this is '%s'", path, rq.lane,
+			      d->lane);
+	/* Without the document there is only its sender's word for what the digest stands for. */
+	if (r == 0 && !rq.subject)
+		r = fault_set(f, EINVAL, "request '%s' carries no subject: nobody could say what is approved",
+			      path);
+	if (r == 0)
+		r = desk_open_locked(d, DESK_REQUESTS, true, &dirfd, &lock, f);
+	if (r == 0)
+		r = desk_now(d, &now, f);
+	if (r < 0)
+		return r;
+	if (now.wall_us >= rq.expires_us)
+		return fault_set(f, ETIME, "request '%s' has expired: have it asked again", path);
+	r = request_load_current(d, dirfd, &rq.digest, &now, &here, f);
+	if (r != -ENOENT)
+		goto out;
+	r = mark_carried(&rq, f);
+	if (r == 0)
+		r = name_command(&rq, f);
+	if (r < 0)
+		return r;
+	/* Its clocks are another machine's; what is left of its time runs on ours. */
+	rq.created = now;
+	rq.state = REQUEST_OPEN;
+	r = request_require_room(d, dirfd, &now, f);
+	if (r == 0)
+		r = request_record(d, "approval.request", "carried", &rq, NULL, NULL, f);
+	if (r == 0)
+		r = request_store(dirfd, &rq, f);
+	request_done(&here);
+	here = rq;
+	rq = (struct request){ 0 };
+out:
+	if (r < 0)
+		return r;
+	*ret = here;
+	here = (struct request){ 0 };
+	return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "base/fault.h"
+#include "base/walk.h"
+#include "capture/capture.h"
+#include "capture/manifest.h"
+
+/* What the walker saw, without data.  RET's strings are its own. */
+int capture_describe(const struct walk_entry *w, const struct capture_options *o, struct manifest_entry *ret,
+		     struct fault *f) _must_check_;
+
+/* Extended attributes, ACLs among them, of an open file or directory; or of NAME in DIRFD, which is not followed. */
+int capture_xattrs(int fd, struct manifest_entry *e, struct fault *f) _must_check_;
+int capture_xattrs_at(int dirfd, const char *name, struct manifest_entry *e, struct fault *f) _must_check_;
+
+/* Adds to what E says is missing: "EACCES: cannot be opened". */
+int capture_blame(struct manifest_entry *e, int error, const char *why, struct fault *f) _must_check_;
+
+/*
+ * NAME as a target takes it that knows neither case nor odd characters: all but letters, digits and "._-+=@,()" is
+ * percent-encoded, a final dot or space and the reserved names of DOS as well.  Heap; NULL on ENOMEM.
+ */
+char *capture_encode_name(const char *name);

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "capture/capture-pool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/digest-two.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "capture/capture-copy.h"
+#include "capture/capture-file.h"
+#include "capture/capture-open.h"
+#include "capture/capture-sync.h"
+
+#define QUEUE ((size_t)4)		   /* that the walker is ahead */
+#define ROOM (QUEUE + CAPTURE_THREADS_MAX) /* each thread may give one back */
+/* From this on a file is worth a thread: others take the rest of its batch. */
+#define SMALL_MAX ((uint64_t)64 * 1024)
+#define MANIFEST_AHEAD ((size_t)512 * 1024)
+#define STACK_SIZE ((size_t)256 * 1024)
+
+/* What a thread has to tell, gathered for one turn at the lock. */
+struct news {
+	struct strbuf lines;
+	struct capture_stats stats;
+	uint64_t cached; /* bytes that went through the page cache */
+	int failed;
+};
+
+/* What a thread has in hand: two files where two are hashed faster than one after the other. */
+#define HANDS 2
+struct hands {
+	struct capture_batch batch;
+	struct hand {
+		struct capture_job job;
+		struct capture_tools tools;
+		bool is_busy;
+	} hand[HANDS];
+	unsigned int n_busy;
+	struct news news;
+};
+
+struct capture_pool {
+	const struct capture_options *o;
+	int manifestfd;
+	pthread_t threads[CAPTURE_THREADS_MAX];
+	unsigned int n_threads, n_hands;
+
+	pthread_mutex_t lock;
+	pthread_cond_t room, work;
+	struct capture_batch queue[ROOM];
+	size_t first, n;
+	size_t waiting; /* threads that have nothing to do */
+	size_t holding; /* those that have a batch, of which they may give some back */
+	bool closing;
+
+	struct news news; /* of all; lines that are not written yet */
+	struct capture_target target;
+	struct capture_sync *sync; /* may be NULL */
+};
+
+/* --- the manifest --------------------------------------------------------------------------------------------- */
+
+static void flush_locked(struct capture_pool *p)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+	struct news *n = &p->news;
+
+	if (n->lines.broken || fd_write_all(p->manifestfd, n->lines.text, n->lines.len, &f) < 0)
+		n->failed = n->failed ? n->failed : f.code ? f.code : ENOMEM;
+	n->lines.len = 0;
+}
+
+static void note(struct news *n, const struct manifest_entry *e)
+{
+	size_t before = n->lines.len;
+
+	if (manifest_write(e, &n->lines, NULL) < 0)
+		n->failed = n->failed ? n->failed : ENOMEM;
+	n->stats.manifest_bytes += n->lines.len - before;
+	n->stats.entries++;
+	n->stats.files += e->type == MANIFEST_FILE;
+	n->stats.missing += e->why != NULL;
+	n->stats.unstable += e->unstable;
+}
+
+static void tell_locked(struct capture_pool *p, struct news *n)
+{
+	struct news *all = &p->news;
+
+	capture_sync_tell(p->sync, n->stats.files, n->cached);
+	strbuf_add(&all->lines, n->lines.text, n->lines.len);
+	all->stats.manifest_bytes += n->stats.manifest_bytes;
+	all->stats.entries += n->stats.entries;
+	all->stats.files += n->stats.files;
+	all->stats.bytes += n->stats.bytes;
+	all->stats.missing += n->stats.missing;
+	all->stats.unstable += n->stats.unstable;
+	all->failed = all->failed ? all->failed : n->failed ? n->failed : n->lines.broken ? ENOMEM : 0;
+	n->lines.len = 0;
+	n->stats = (struct capture_stats){ 0 };
+	n->cached = 0;
+	if (all->lines.len >= MANIFEST_AHEAD)
+		flush_locked(p);
+	if (p->o->progress)
+		p->o->progress(p->o->arg, all->stats.entries, all->stats.bytes);
+}
+
+static int failure(const struct capture_pool *p, struct fault *f)
+{
+	return p->news.failed ? fault_errno(f, p->news.failed,
+					    p->o->pack ? "write " PACK_NAME : "write " MANIFEST_NAME)
+			      : 0;
+}
+
+int capture_pool_tell(struct capture_pool *p, const struct manifest_entry *e, struct fault *f)
+{
+	int r;
+
+	(void)pthread_mutex_lock(&p->lock);
+	note(&p->news, e);
+	if (p->news.lines.len >= MANIFEST_AHEAD)
+		flush_locked(p);
+	r = failure(p, f);
+	(void)pthread_mutex_unlock(&p->lock);
+	return r;
+}
+
+uint64_t capture_pool_told(struct capture_pool *p)
+{
+	uint64_t bytes;
+
+	(void)pthread_mutex_lock(&p->lock);
+	bytes = p->news.stats.manifest_bytes;
+	(void)pthread_mutex_unlock(&p->lock);
+	return bytes;
+}
+
+/* --- threads ------------------------------------------------------------------------------------------------------ */
+
+/* Before a large file: what is behind it does not wait.  In an archive they have an order. */
+static void give_back(struct capture_pool *p, struct capture_batch *b)
+{
+	_cleanup_capture_batch_ struct capture_batch rest = { .from = -EBADF };
+
+	if (p->o->pack || !capture_batch_split(b, &rest))
+		return;
+	(void)pthread_mutex_lock(&p->lock);
+	p->first = (p->first + ROOM - 1) % ROOM;
+	capture_batch_move(p->queue + p->first, &rest);
+	p->n++;
+	(void)pthread_cond_signal(&p->work);
+	(void)pthread_mutex_unlock(&p->lock);
+}
+
+/* False: there is no more to come, or, for who has something to do already, somebody else is free for it. */
+static bool take_batch_locked(struct capture_pool *p, bool is_busy, struct capture_batch *ret)
+{
+	if (is_busy && p->n <= p->waiting)
+		return false;
+	while (p->n == 0 && (!p->closing || p->holding > 0)) {
+		p->waiting++;
+		(void)pthread_cond_wait(&p->work, &p->lock);
+		p->waiting--;
+	}
+	if (p->n == 0)
+		return false;
+	capture_batch_move(ret, p->queue + p->first);
+	p->first = (p->first + 1) % ROOM;
+	p->n--;
+	p->holding++;
+	(void)pthread_cond_signal(&p->room);
+	return true;
+}
+
+static void drop_batch_locked(struct capture_pool *p, struct capture_batch *b)
+{
+	if (!b->dir)
+		return;
+	capture_batch_done(b);
+	if (--p->holding == 0 && p->closing)
+		(void)pthread_cond_broadcast(&p->work);
+}
+
+static const char *next_name(struct capture_pool *p, struct hands *h)
+{
+	const char *name = capture_batch_next(&h->batch);
+	bool more;
+
+	if (name)
+		return name;
+	(void)pthread_mutex_lock(&p->lock);
+	drop_batch_locked(p, &h->batch);
+	tell_locked(p, &h->news);
+	more = take_batch_locked(p, h->n_busy > 0, &h->batch);
+	(void)pthread_mutex_unlock(&p->lock);
+	return more ? capture_batch_next(&h->batch) : NULL;
+}
+
+/* The next file of which there is something to copy; false: there is none now. */
+static bool pick_up(struct capture_pool *p, struct hands *h, struct hand *hand)
+{
+	struct news *n = &h->news;
+	const char *name;
+
+	while (!n->failed && (name = next_name(p, h))) {
+		int r = capture_open(&p->target, &h->batch, name, &hand->job, NULL);
+
+		if (r > 0 && hand->job.size > SMALL_MAX)
+			give_back(p, &h->batch);
+		if (r > 0 && capture_file_begin(&p->target, &hand->job, &hand->tools, &n->failed)) {
+			hand->is_busy = true;
+			h->n_busy++;
+			return true;
+		}
+		if (r >= 0)
+			note(n, &hand->job.entry);
+		else
+			n->failed = -r;
+		capture_job_done(&hand->job);
+	}
+	return false;
+}
+
+static void put_down(struct capture_pool *p, struct hands *h, struct hand *hand)
+{
+	const uint64_t kept = capture_file_end(&p->target, &hand->job, &h->news.failed);
+
+	h->news.stats.bytes += kept;
+	h->news.cached += hand->job.copy.is_direct || hand->job.copy.cloned ? 0 : kept;
+	note(&h->news, &hand->job.entry);
+	capture_job_done(&hand->job);
+	hand->is_busy = false;
+	h->n_busy--;
+}
+
+static bool has_piece(struct capture_pool *p, struct hands *h, struct hand *hand)
+{
+	while (hand->is_busy || pick_up(p, h, hand)) {
+		if (capture_file_read(&hand->job))
+			return true;
+		put_down(p, h, hand);
+	}
+	return false;
+}
+
+/* One piece of each file that is in hand; false: there is none. */
+static bool work_on(struct capture_pool *p, struct hands *h)
+{
+	struct capture_job *with[HANDS];
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < p->n_hands; i++)
+		if (has_piece(p, h, h->hand + i))
+			with[n++] = &h->hand[i].job;
+	if (n == 2)
+		capture_copy_hash_two(&with[0]->copy, &with[1]->copy);
+	else if (n == 1)
+		capture_copy_hash(&with[0]->copy);
+	for (unsigned int i = 0; i < n; i++)
+		capture_file_write(with[i]);
+	return n > 0;
+}
+
+static void *work(void *arg)
+{
+	struct capture_pool *p = arg;
+	struct hands h = { .batch.from = -EBADF };
+
+	for (unsigned int i = 0; i < p->n_hands; i++) {
+		h.hand[i] = (struct hand){ .job.in = -EBADF, .tools.buffer = malloc(CAPTURE_BUFFER) };
+		if (!h.hand[i].tools.buffer)
+			h.news.failed = ENOMEM;
+	}
+	while (work_on(p, &h))
+		;
+	(void)pthread_mutex_lock(&p->lock);
+	drop_batch_locked(p, &h.batch);
+	tell_locked(p, &h.news);
+	(void)pthread_cond_signal(&p->room); /* whoever waits for one that ended must look */
+	(void)pthread_mutex_unlock(&p->lock);
+	for (unsigned int i = 0; i < p->n_hands; i++)
+		capture_tools_done(&h.hand[i].tools);
+	strbuf_done(&h.news.lines);
+	return NULL;
+}
+
+/* --- the queue -------------------------------------------------------------------------------------------------- */
+
+bool capture_pool_is_enough(const struct capture_pool *p, const struct capture_batch *b)
+{
+	/* On a share each file takes so long that waking somebody for it costs nothing. */
+	return p->o->sync_each || b->n >= CAPTURE_BATCH_MAX || b->names.len >= CAPTURE_BATCH_BYTES;
+}
+
+int capture_pool_put(struct capture_pool *p, struct capture_batch *b, struct fault *f)
+{
+	int r;
+
+	if (b->n == 0)
+		return 0;
+	(void)pthread_mutex_lock(&p->lock);
+	while (p->n >= QUEUE && !p->news.failed)
+		(void)pthread_cond_wait(&p->room, &p->lock);
+	r = failure(p, f);
+	if (r == 0) {
+		capture_batch_move(p->queue + (p->first + p->n) % ROOM, b);
+		p->n++;
+		(void)pthread_cond_signal(&p->work);
+	}
+	(void)pthread_mutex_unlock(&p->lock);
+	return r;
+}
+
+static void join(struct capture_pool *p)
+{
+	(void)pthread_mutex_lock(&p->lock);
+	p->closing = true;
+	(void)pthread_cond_broadcast(&p->work);
+	(void)pthread_mutex_unlock(&p->lock);
+	for (; p->n_threads > 0; p->n_threads--)
+		(void)pthread_join(p->threads[p->n_threads - 1], NULL);
+}
+
+int capture_pool_finish(struct capture_pool *p, struct capture_stats *ret, struct fault *f)
+{
+	_cleanup_close_ int fd = -EBADF;
+	int r;
+
+	join(p);
+	flush_locked(p);
+	r = failure(p, f);
+	if (r < 0)
+		return r;
+	r = p->o->pack ? pack_finish(p->o->pack, f) : 0;
+	if (r < 0)
+		return r;
+	fd = TAKE_FD(p->manifestfd);
+	/* On a local target the caller's syncfs says the same, and one commit is enough. */
+	if ((p->o->sync_each && fsync(fd) < 0) || lseek(fd, 0, SEEK_SET) < 0)
+		return fault_errno(f, errno, "sync " MANIFEST_NAME);
+	/* Read back: what the ledger will vouch for is what the disk has. */
+	r = digest_fd(fd, &p->news.stats.manifest, f);
+	/* What was begun ends beside that, and is not waited for twice. */
+	capture_sync_free(TAKE_PTR(p->sync));
+	if (r < 0)
+		return r;
+	*ret = p->news.stats;
+	return 0;
+}
+
+void capture_pool_free(struct capture_pool *p)
+{
+	if (!p)
+		return;
+	join(p);
+	capture_sync_free(p->sync);
+	for (; p->n > 0; p->n--) {
+		capture_batch_done(p->queue + p->first);
+		p->first = (p->first + 1) % ROOM;
+	}
+	strbuf_done(&p->news.lines);
+	fd_close(p->manifestfd);
+	capture_target_done(&p->target);
+	(void)pthread_cond_destroy(&p->room);
+	(void)pthread_cond_destroy(&p->work);
+	(void)pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+/* An archive has an order, and on a share it is not the hash that takes long. */
+static unsigned int choose_hands(const struct capture_options *o)
+{
+	return !o->pack && !o->sync_each && digest_two_is_there() ? HANDS : 1;
+}
+
+/* One more than processors: while one waits for the file system's locks or its journal, another has work. */
+static unsigned int choose_threads(const struct capture_options *o)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned int n = o->pack ? 1 : o->threads;
+
+	if (n == 0)
+		n = 1 + (cpus < 1 ? 1 : cpus > 4 ? 4 : (unsigned int)cpus);
+	return n > CAPTURE_THREADS_MAX ? CAPTURE_THREADS_MAX : n;
+}
+
+static int start_threads(struct capture_pool *p, struct fault *f)
+{
+	const unsigned int want = choose_threads(p->o);
+	pthread_attr_t attr;
+	int r = 0;
+
+	(void)pthread_attr_init(&attr);
+	(void)pthread_attr_setstacksize(&attr, STACK_SIZE);
+	for (; p->n_threads < want && r == 0; p->n_threads += r == 0)
+		r = pthread_create(p->threads + p->n_threads, &attr, work, p);
+	(void)pthread_attr_destroy(&attr);
+	/* One is enough: a limit on processes must not cost the evidence. */
+	return p->n_threads > 0 ? 0 : fault_errno(f, r, "start a thread");
+}
+
+int capture_pool_new(int outfd, const struct capture_options *o, struct capture_pool **ret, struct fault *f)
+{
+	_cleanup_capture_pool_ struct capture_pool *p = calloc(1, sizeof(*p));
+	int r;
+
+	if (!p)
+		return fault_errno(f, ENOMEM, "capture");
+	*p = (struct capture_pool){ .o = o, .manifestfd = -EBADF, .n_hands = choose_hands(o) };
+	(void)pthread_mutex_init(&p->lock, NULL);
+	(void)pthread_cond_init(&p->room, NULL);
+	(void)pthread_cond_init(&p->work, NULL);
+	r = capture_target_init(&p->target, outfd, o, f);
+	if (r < 0)
+		return r;
+	p->manifestfd =
+		openat(outfd, MANIFEST_NAME, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (p->manifestfd < 0)
+		return fault_errno(f, errno, "create " MANIFEST_NAME);
+	if (!o->sync_each && !o->pack)
+		p->sync = capture_sync_new(outfd);
+	r = start_threads(p, f);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(p);
+	return 0;
+}

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "capture/restore.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "capture/capture-copy.h"
+#include "capture/manifest-file.h"
+#include "capture/restore-cursor.h"
+
+struct restore {
+	const struct restore_options *o;
+	int evidence;
+	struct cursor here, twin;
+	struct manifest_file *manifest;
+	struct restore_stats *stats;
+	uint64_t *dirs; /* offsets of the lines of directories */
+	size_t n_dirs, dirs_room;
+	uint64_t *ids; /* offset + 1 of the line with this id */
+	size_t ids_room;
+	bool has_twins;
+	void *buffer;
+	struct pack *pack; /* opened with the first file that is in one */
+};
+
+void restore_stats_done(struct restore_stats *s)
+{
+	free(s->first);
+	*s = (struct restore_stats){ 0 };
+}
+
+static void restore_done(struct restore *rs)
+{
+	cursor_done(&rs->here);
+	cursor_done(&rs->twin);
+	manifest_close(rs->manifest);
+	free(rs->dirs);
+	free(rs->ids);
+	free(rs->buffer);
+	pack_free(rs->pack);
+}
+#define _cleanup_restore_ _cleanup_(restore_done)
+
+static int remember(struct restore *rs, const char *path, const char *why, struct fault *f)
+{
+	if (rs->stats->first)
+		return 0;
+	if (asprintf(&rs->stats->first, "%s: %s", path, why) < 0) {
+		rs->stats->first = NULL;
+		return fault_errno(f, ENOMEM, "restore");
+	}
+	return 0;
+}
+
+static int leave_out(struct restore *rs, const struct manifest_entry *e, const char *why, struct fault *f)
+{
+	rs->stats->left_out++;
+	return remember(rs, e->path, why, f);
+}
+
+/* --- what is given back afterwards -------------------------------------------------------------------------------- */
+
+static int set_xattrs(int fd, const struct manifest_entry *e, const char *path, struct fault *f)
+{
+	for (size_t i = 0; i < e->n_xattrs; i++) {
+		const struct manifest_xattr *x = e->xattrs + i;
+		int r = path ? lsetxattr(path, x->name, x->value, x->len, 0)
+			     : fsetxattr(fd, x->name, x->value, x->len, 0);
+
+		if (r < 0)
+			return fault_errno(f, errno, "'%s': set attribute '%s'", e->path, x->name);
+	}
+	return 0;
+}
+
+static unsigned int wanted_mode(const struct restore *rs, const struct manifest_entry *e)
+{
+	return rs->o->exact ? e->mode : e->mode & 0777;
+}
+
+/* FD: of a file or a directory.  The owner first: it takes set-id bits away. */
+static int settle_fd(const struct restore *rs, int fd, const struct manifest_entry *e, struct fault *f)
+{
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+					   { .tv_sec = e->mtime_s, .tv_nsec = e->mtime_ns } };
+	int r = 0;
+
+	if (rs->o->exact && fchown(fd, (uid_t)e->uid, (gid_t)e->gid) < 0)
+		return fault_errno(f, errno, "'%s': give it to %llu:%llu", e->path,
+				   (unsigned long long)e->uid, (unsigned long long)e->gid);
+	if (fchmod(fd, wanted_mode(rs, e)) < 0)
+		return fault_errno(f, errno, "'%s': set its mode", e->path);
+	if (rs->o->exact)
+		r = set_xattrs(fd, e, NULL, f);
+	if (r < 0)
+		return r;
+	return futimens(fd, times) < 0 ? fault_errno(f, errno, "'%s': set its time", e->path) : 0;
+}
+
+/* What cannot be opened: links, pipes, sockets, devices. */
+static int settle_at(const struct restore *rs, const char *name, const struct manifest_entry *e,
+		     struct fault *f)
+{
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+					   { .tv_sec = e->mtime_s, .tv_nsec = e->mtime_ns } };
+	char path[sizeof("/proc/self/fd//") + 3 * sizeof(int) + 256];
+	int r;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", rs->here.fd, name);
+	if (rs->o->exact &&
+	    fchownat(rs->here.fd, name, (uid_t)e->uid, (gid_t)e->gid, AT_SYMLINK_NOFOLLOW) < 0)
+		return fault_errno(f, errno, "'%s': set its owner", e->path);
+	if (e->type != MANIFEST_LINK &&
+	    fchmodat(rs->here.fd, name, wanted_mode(rs, e), AT_SYMLINK_NOFOLLOW) < 0)
+		return fault_errno(f, errno, "'%s': set its mode", e->path);
+	r = rs->o->exact ? set_xattrs(-EBADF, e, path, f) : 0;
+	if (r < 0)
+		return r;
+	return utimensat(rs->here.fd, name, times, AT_SYMLINK_NOFOLLOW) < 0
+		       ? fault_errno(f, errno, "'%s': set its time", e->path)
+		       : 0;
+}
+
+/* --- entries --------------------------------------------------------------------------------------------------------- */
+
+static int open_kept(const struct restore *rs, const struct manifest_entry *e, struct fault *f)
+{
+	_cleanup_close_ int fd = -EBADF;
+	struct stat st;
+
+	fd = path_open_beneath(rs->evidence, e->at, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0, f);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return fault_set(f, EBADMSG, "'%s' is not a regular file", e->at);
+	return TAKE_FD(fd);
+}
+
+static int spoil(struct restore *rs, const char *name, const struct manifest_entry *e, const char *why,
+		 struct fault *f)
+{
+	(void)unlinkat(rs->here.fd, name, 0);
+	rs->stats->damaged++;
+	return remember(rs, e->path, why, f);
+}
+
+/* 1, or 0 when it is not in the archive or has no such length.  Both have the same order. */
+static int find_packed(struct restore *rs, const struct manifest_entry *e, struct capture_copy *c,
+		       struct fault *f)
+{
+	uint64_t size;
+	int r = rs->pack ? 0 : pack_open(rs->evidence, &rs->pack, f);
+
+	if (r == 0)
+		r = pack_find(rs->pack, e->at + sizeof(PACK_AT) - 1, &size, f);
+	if (r <= 0)
+		return r;
+	c->from_pack = rs->pack;
+	if (!c->sparse && size <= e->size)
+		c->size = size;
+	return size == capture_copy_wanted(c) ? 1 : 0;
+}
+
+/* 1, 0 with WHY when there is nothing to read. */
+static int find_kept(struct restore *rs, const struct manifest_entry *e, struct capture_copy *c,
+		     struct fault *why)
+{
+	int r;
+
+	if (str_starts(e->at, PACK_AT)) {
+		r = find_packed(rs, e, c, why);
+		return r == 0 ? fault_set(why, ENOENT, "is not in the archive, or not where it should be")
+			      : r;
+	}
+	c->in = open_kept(rs, e, why);
+	return c->in < 0 ? c->in : 1;
+}
+
+static int make_file(struct restore *rs, const char *name, const struct manifest_entry *e, struct fault *f)
+{
+	struct capture_copy c = { .in = -EBADF,
+				  .out = -EBADF,
+				  .size = e->size,
+				  .extents = e->extents,
+				  .n_extents = e->n_extents,
+				  .sparse = e->sparse,
+				  .unpack = true,
+				  .clone = true,
+				  .buffer = rs->buffer };
+	_cleanup_close_ int in = -EBADF, out = -EBADF;
+	_cleanup_fault_ struct fault why = { 0 };
+	int r;
+
+	if (!e->at)
+		return leave_out(rs, e, e->why ? e->why : "was not kept", f);
+	r = find_kept(rs, e, &c, &why);
+	in = c.in;
+	if (r < 0) {
+		rs->stats->damaged++;
+		return remember(rs, e->path, fault_text(&why), f);
+	}
+	out = openat(rs->here.fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (out < 0)
+		return fault_errno(f, errno, "make '%s'", e->path);
+	c.out = out;
+	r = capture_copy(&c, f);
+	if (r < 0)
+		return fault_wrap(f, r, "'%s'", e->path);
+	if (!e->has_digest || !digest_equal(&c.digest, &e->digest))
+		return spoil(rs, name, e, "its bytes are not those that were captured", f);
+	if (e->why)
+		r = leave_out(rs, e, e->why, f); /* not all of it, but what there is */
+	return r < 0 ? r : settle_fd(rs, out, e, f);
+}
+
+static int make_dir(struct restore *rs, const char *name, const struct manifest_entry *e, uint64_t offset,
+		    struct fault *f)
+{
+	if (*e->path && mkdirat(rs->here.fd, name, 0700) < 0)
+		return fault_errno(f, errno, "make '%s'", e->path);
+	if (rs->n_dirs == rs->dirs_room) {
+		size_t room = rs->dirs_room ? rs->dirs_room * 2 : 64;
+		uint64_t *grown = reallocarray(rs->dirs, room, sizeof(*grown));
+
+		if (!grown)
+			return fault_errno(f, ENOMEM, "restore");
+		rs->dirs = grown;
+		rs->dirs_room = room;
+	}
+	rs->dirs[rs->n_dirs++] = offset;
+	return 0;
+}
+
+static int make_node(struct restore *rs, const char *name, const struct manifest_entry *e, struct fault *f)
+{
+	static const mode_t types[_MANIFEST_TYPE_MAX] = { [MANIFEST_FIFO] = S_IFIFO,
+							  [MANIFEST_SOCKET] = S_IFSOCK,
+							  [MANIFEST_CHAR] = S_IFCHR,
+							  [MANIFEST_BLOCK] = S_IFBLK };
+
+	if (!rs->o->exact)
+		return leave_out(rs, e, "a device, pipe or socket: only --exact makes it", f);
+	if (mknodat(rs->here.fd, name, types[e->type] | 0600, makedev(e->rdev_major, e->rdev_minor)) < 0)
+		return fault_errno(f, errno, "make '%s'", e->path);
+	return settle_at(rs, name, e, f);
+}
+
+static int make_link(struct restore *rs, const char *name, const struct manifest_entry *e, struct fault *f)
+{
+	if (!*e->link)
+		return leave_out(rs, e, "its target was not read", f);
+	if (symlinkat(e->link, rs->here.fd, name) < 0)
+		return fault_errno(f, errno, "make '%s'", e->path);
+	return settle_at(rs, name, e, f);
+}
+
+static int note_id(struct restore *rs, uint64_t id, uint64_t offset, struct fault *f)
+{
+	if (id >= rs->ids_room) {
+		size_t room = rs->ids_room ? rs->ids_room : 64;
+		uint64_t *grown;
+
+		while (room <= id && room < (SIZE_MAX >> 5))
+			room *= 2;
+		grown = id < ((uint64_t)1 << 24) ? reallocarray(rs->ids, room, sizeof(*grown)) : NULL;
+		if (!grown)
+			return fault_set(f, EBADMSG, "id %llu in the manifest is too large",
+					 (unsigned long long)id);
+		memset(grown + rs->ids_room, 0, (room - rs->ids_room) * sizeof(*grown));
+		rs->ids = grown;
+		rs->ids_room = room;
+	}
+	rs->ids[id] = offset + 1;
+	return 0;
+}
+
+static int make_entry(struct restore *rs, const struct manifest_entry *e, uint64_t offset, struct fault *f)
+{
+	const char *name;
+	int r;
+
+	rs->stats->entries++;
+	r = cursor_go(&rs->here, e->path, &name, f);
+	if (r < 0)
+		return fault_wrap(f, r, "the way to '%s'", e->path);
+	if (e->id)
+		r = note_id(rs, e->id, offset, f);
+	if (r < 0)
+		return r;
+	if (!*e->path && e->type != MANIFEST_DIR)
+		return fault_set(f, EBADMSG, "the root of the tree is not a directory");
+	switch (e->type) {
+	case MANIFEST_DIR:
+		if (e->why)
+			rs->stats->left_out++;
+		return make_dir(rs, name, e, offset, f);
+	case MANIFEST_FILE:
+		rs->has_twins |= e->same != 0;
+		return e->same ? 0 : make_file(rs, name, e, f);
+	case MANIFEST_LINK:
+		return make_link(rs, name, e, f);
+	case MANIFEST_FIFO:
+	case MANIFEST_SOCKET:
+	case MANIFEST_CHAR:
+	case MANIFEST_BLOCK:
+		return make_node(rs, name, e, f);
+	case MANIFEST_GONE:
+		return 0; /* nothing to bring back */
+	case MANIFEST_UNKNOWN:
+	case MANIFEST_NONE:
+	case _MANIFEST_TYPE_MAX:
+		break;
+	}
+	return leave_out(rs, e, e->why ? e->why : "is not there any more", f);
+}
+
+/* --- second pass: further names of files, then directories from below -------------------------------------------------- */
+
+static int read_at(struct restore *rs, uint64_t offset, struct manifest_entry *ret, struct fault *f)
+{
+	int r;
+
+	manifest_seek(rs->manifest, offset);
+	r = manifest_next(rs->manifest, ret, NULL, f);
+	return r == 0 ? fault_set(f, EBADMSG, MANIFEST_NAME " became shorter") : r;
+}
+
+static int make_twin(struct restore *rs, const struct manifest_entry *e, struct fault *f)
+{
+	_cleanup_manifest_entry_ struct manifest_entry first = { 0 };
+	const char *name, *first_name;
+	int r;
+
+	if (e->same >= rs->ids_room || !rs->ids[e->same])
+		return leave_out(rs, e, "the file that it is another name of is not there", f);
+	r = read_at(rs, rs->ids[e->same] - 1, &first, f);
+	if (r < 0)
+		return r;
+	r = cursor_go(&rs->twin, first.path, &first_name, f);
+	if (r == 0)
+		r = cursor_go(&rs->here, e->path, &name, f);
+	if (r < 0)
+		return r;
+	if (linkat(rs->twin.fd, first_name, rs->here.fd, name, 0) == 0)
+		return 0;
+	if (errno == ENOENT)
+		return leave_out(rs, e, "the file that it is another name of was not restored", f);
+	return fault_errno(f, errno, "link '%s' to '%s'", e->path, first.path);
+}
+
+static int make_twins(struct restore *rs, struct fault *f)
+{
+	_cleanup_manifest_ struct manifest_file *lines = NULL;
+	int r = manifest_open(rs->evidence, &lines, f);
+
+	while (r >= 0) {
+		_cleanup_manifest_entry_ struct manifest_entry e = { 0 };
+
+		r = manifest_next(lines, &e, NULL, f);
+		if (r <= 0)
+			break;
+		if (e.same && e.type == MANIFEST_FILE)
+			r = make_twin(rs, &e, f);
+	}
+	return r;
+}
+
+static int settle_dirs(struct restore *rs, struct fault *f)
+{
+	for (size_t i = rs->n_dirs; i > 0; i--) {
+		_cleanup_manifest_entry_ struct manifest_entry e = { 0 };
+		_cleanup_close_ int fd = -EBADF;
+		const char *name;
+		int r;
+
+		r = read_at(rs, rs->dirs[i - 1], &e, f);
+		if (r < 0)
+			return r;
+		r = cursor_go(&rs->here, e.path, &name, f);
+		if (r < 0)
+			return r;
+		fd = openat(rs->here.fd, *e.path ? name : ".",
+			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			return fault_errno(f, errno, "open '%s'", e.path);
+		r = settle_fd(rs, fd, &e, f);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int require_empty(int target, struct fault *f)
+{
+	int fd = openat(target, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), n = 0;
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *entry;
+
+	if (!dir) {
+		n = errno;
+		fd_close(fd);
+		return fault_errno(f, n, "open the target");
+	}
+	while ((entry = readdir(dir)))
+		n += !str_eq(entry->d_name, ".") && !str_eq(entry->d_name, "..");
+	(void)closedir(dir);
+	return n ? fault_set(f, ENOTEMPTY, "the target is not empty: name a new directory") : 0;
+}
+
+int restore_tree(int evidence, int target, const struct restore_options *o, struct restore_stats *ret,
+		 struct fault *f)
+{
+	_cleanup_restore_ struct restore rs = { .o = o,
+						.evidence = evidence,
+						.here = { .rootfd = target, .fd = -EBADF },
+						.twin = { .rootfd = target, .fd = -EBADF },
+						.stats = ret,
+						.buffer = malloc(CAPTURE_BUFFER) };
+	uint64_t offset;
+	int r;
+
+	*ret = (struct restore_stats){ 0 };
+	if (!rs.buffer)
+		return fault_errno(f, ENOMEM, "restore");
+	r = require_empty(target, f);
+	if (r == 0)
+		r = manifest_open(evidence, &rs.manifest, f);
+	while (r >= 0) {
+		_cleanup_manifest_entry_ struct manifest_entry e = { 0 };
+
+		r = manifest_next(rs.manifest, &e, &offset, f);
+		if (r <= 0)
+			break;
+		r = make_entry(&rs, &e, offset, f);
+	}
+	if (r == 0 && rs.has_twins)
+		r = make_twins(&rs, f);
+	return r < 0 ? r : settle_dirs(&rs, f);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "cgroup/cgroup-file.h"
+#include "cgroup/cgroup.h"
+
+#define KILL_ROUNDS 1000
+#define EMPTY_ROUNDS 64
+#define EMPTY_WAIT_MS 2000
+#define RECORD_MAX ((size_t)64 * 1024)
+
+/*
+ * Kernels before 5.14 and v1: a process may fork between the reading and the killing, hence the rounds.  Killing init
+ * ends the pid namespace anyway; this is for what init does not reach.
+ */
+static int kill_members(int dirfd)
+{
+	char text[CGROUP_TEXT_MAX];
+
+	for (int i = 0; i < KILL_ROUNDS; i++) {
+		char *save = NULL;
+		int r = cgroup_file_read(dirfd, "cgroup.procs", text), n = 0;
+
+		if (r < 0)
+			return r;
+		for (char *word = strtok_r(text, "\n", &save); word;
+		     word = strtok_r(NULL, "\n", &save), n++) {
+			uint64_t pid = 0;
+
+			/* 0 is a process of another pid namespace, and kill(0) would be us. */
+			if (str_to_u64(word, &pid) == 0 && pid > 1)
+				(void)kill((pid_t)pid, SIGKILL);
+		}
+		if (n == 0)
+			return 0;
+		/* Dying processes stay listed until they are done: once is enough for those. */
+		if (i >= 2)
+			return 0;
+	}
+	return 0;
+}
+
+int cgroup_kill(const struct cgroup *c, struct fault *f)
+{
+	int r;
+
+	for (size_t i = 0; i < c->n_nodes; i++) {
+		const struct cgroup_node *n = &c->nodes[i];
+
+		r = n->v2 ? cgroup_file_write(n->fd, "cgroup.kill", "1") : -ENOENT;
+		if (r == -ENOENT)
+			r = kill_members(n->fd);
+		if (r < 0)
+			return fault_errno(f, -r, "kill the processes of '%s'", n->dir);
+		/* All nodes hold the same processes. */
+		if (n->v2)
+			return 0;
+	}
+	return 0;
+}
+
+/* v2 tells when the last process is gone. */
+static void wait_event(int dirfd)
+{
+	_cleanup_close_ int fd = openat(dirfd, "cgroup.events", O_RDONLY | O_CLOEXEC);
+	char text[CGROUP_TEXT_MAX];
+	ssize_t n;
+	uint64_t populated = 0;
+
+	if (fd < 0)
+		return;
+	/* Read first: the poll reports changes since the last reading. */
+	n = read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	if (cgroup_text_key(text, "populated", &populated) < 0 || populated == 0)
+		return;
+	(void)poll(&(struct pollfd){ .fd = fd, .events = POLLPRI }, 1, EMPTY_WAIT_MS);
+}
+
+/* v1 does not: wait for the end of one process that is still listed. */
+static void wait_member(int dirfd)
+{
+	_cleanup_close_ int pidfd = -EBADF;
+	char text[CGROUP_TEXT_MAX];
+	uint64_t pid = 0;
+
+	if (cgroup_file_read(dirfd, "cgroup.procs", text) < 0)
+		return;
+	text[strcspn(text, "\n")] = '\0';
+	if (str_to_u64(text, &pid) < 0 || pid == 0)
+		return;
+	pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+	if (pidfd >= 0)
+		(void)poll(&(struct pollfd){ .fd = pidfd, .events = POLLIN }, 1, EMPTY_WAIT_MS);
+}
+
+static int remove_dir(const char *dir, struct fault *f)
+{
+	for (int i = 0; i < EMPTY_ROUNDS; i++) {
+		_cleanup_close_ int fd = -EBADF;
+
+		if (rmdir(dir) == 0 || errno == ENOENT)
+			return 0;
+		if (errno != EBUSY)
+			return fault_errno(f, errno, "remove cgroup '%s'", dir);
+		fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		(void)kill_members(fd);
+		if (faccessat(fd, "cgroup.events", F_OK, 0) == 0)
+			wait_event(fd);
+		else
+			wait_member(fd);
+	}
+	return fault_set(f, EBUSY, "remove cgroup '%s': processes in it do not end", dir);
+}
+
+/* "/sys/fs/cgroup/custody" is shared: whoever leaves it empty takes it away. */
+static void remove_shared(const char *dir)
+{
+	_cleanup_free_ char *parent = strdup(dir);
+	char *slash = parent ? strrchr(parent, '/') : NULL;
+
+	if (!slash)
+		return;
+	*slash = '\0';
+	if (str_ends(parent, "/custody"))
+		(void)rmdir(parent);
+}
+
+static void leave_leaf(struct cgroup *c)
+{
+	_cleanup_close_ int fd = -EBADF;
+	char self[16], text[CGROUP_TEXT_MAX];
+
+	if (!c->leaf)
+		return;
+	fd = open(c->leaf_parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	/* Processes may be in the scope itself only while it hands out nothing. */
+	if (cgroup_file_read(fd, "cgroup.subtree_control", text) == 0) {
+		for (unsigned int i = 0; i < _CGROUP_CONTROLLER_MAX; i++) {
+			char off[16];
+
+			(void)snprintf(off, sizeof(off), "-%s", cgroup_controller_name(i));
+			if (cgroup_text_has(text, cgroup_controller_name(i)))
+				(void)!cgroup_file_write(fd, "cgroup.subtree_control", off);
+		}
+	}
+	(void)snprintf(self, sizeof(self), "%d", (int)getpid());
+	if (cgroup_file_write(fd, "cgroup.procs", self) == 0)
+		(void)rmdir(c->leaf);
+}
+
+int cgroup_remove(struct cgroup *c, struct fault *f)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < c->n_nodes; i++) {
+		int q = remove_dir(c->nodes[i].dir, r < 0 ? NULL : f);
+
+		if (q == 0 && c->nodes[i].v2)
+			remove_shared(c->nodes[i].dir);
+		r = r < 0 ? r : q;
+	}
+	leave_leaf(c);
+	return r;
+}
+
+/*
+ * Only what cgroup_open can have written: a directory named for a session, in a cgroup file system.  Anywhere else
+ * "cgroup.procs" would be a list of whom to kill, written by somebody.
+ */
+static int open_ours(const char *dir)
+{
+	const char *name = strrchr(dir, '/');
+	_cleanup_close_ int fd = -EBADF;
+	struct statfs fs;
+
+	if (dir[0] != '/' || !name || !str_starts(name, "/custody-") || strstr(dir, "/../"))
+		return -EINVAL;
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstatfs(fd, &fs) < 0)
+		return -errno;
+	if (fs.f_type != CGROUP_SUPER_MAGIC && fs.f_type != CGROUP2_SUPER_MAGIC)
+		return -EINVAL;
+	return TAKE_FD(fd);
+}
+
+int cgroup_release(int run_fd, struct fault *f)
+{
+	_cleanup_close_ int fd = openat(run_fd, "cgroup", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_free_ char *text = NULL;
+	char *save = NULL;
+	size_t len;
+	int r;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : fault_errno(f, errno, "read the session's cgroup");
+	r = fd_read_all(fd, RECORD_MAX, &text, &len, f);
+	if (r < 0)
+		return r;
+	for (char *dir = strtok_r(text, "\n", &save); dir; dir = strtok_r(NULL, "\n", &save)) {
+		_cleanup_close_ int dirfd = open_ours(dir);
+
+		if (dirfd < 0)
+			continue;
+		if (cgroup_file_write(dirfd, "cgroup.kill", "1") < 0)
+			(void)kill_members(dirfd);
+		r = remove_dir(dir, f);
+		if (r < 0)
+			return r;
+		remove_shared(dir);
+	}
+	return 0;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cgroup/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/seam.h"
+#include "base/str.h"
+#include "cgroup/cgroup-file.h"
+#include "cgroup/cgroup-place.h"
+
+#define MAKE_ROUNDS 16
+
+void cgroup_done(struct cgroup *c)
+{
+	for (size_t i = 0; i < c->n_nodes; i++) {
+		free(c->nodes[i].dir);
+		c->nodes[i].fd = fd_close(c->nodes[i].fd);
+	}
+	free(c->leaf);
+	free(c->leaf_parent);
+	free(c->why);
+	*c = (struct cgroup){ 0 };
+}
+
+/*
+ * Written before the directory is made: a supervisor killed in between leaves a line too many, never one too few.
+ */
+static int record(int run_fd, const char *dir, struct fault *f)
+{
+	_cleanup_close_ int fd = -EBADF;
+	_cleanup_strbuf_ struct strbuf line = { 0 };
+
+	if (run_fd < 0)
+		return 0;
+	fd = openat(run_fd, "cgroup", O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return fault_errno(f, errno, "write down cgroup '%s'", dir);
+	strbuf_printf(&line, "%s\n", dir);
+	if (line.broken)
+		return fault_errno(f, ENOMEM, "write down cgroup '%s'", dir);
+	return fd_write_all(fd, line.text, line.len, f);
+}
+
+/*
+ * Makes DIR and holds it: its descriptor.  A sweep (cgroup-sweep.c) may come between the making and the lock and take
+ * it for abandoned; then the lock is had on a directory that is gone, and it is made once more.  For us alone: whoever
+ * can open a directory can lock it, and we would wait for as long as they like.
+ */
+static int make_held(const char *dir, struct fault *f)
+{
+	for (int i = 0; i < MAKE_ROUNDS; i++) {
+		_cleanup_close_ int fd = -EBADF;
+
+		if (mkdir(dir, 0700) < 0) {
+			if (errno == EACCES || errno == EPERM || errno == EROFS)
+				return -errno;
+			return fault_errno(f, errno, "make cgroup '%s'", dir);
+		}
+		fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd >= 0 && flock(fd, LOCK_SH) == 0 && access(dir, F_OK) == 0)
+			return TAKE_FD(fd);
+		if (errno != ENOENT) {
+			int e = errno;
+
+			(void)rmdir(dir);
+			return fault_errno(f, e, "open cgroup '%s'", dir);
+		}
+	}
+	return fault_set(f, EBUSY, "cgroup '%s' is removed again and again", dir);
+}
+
+/* -EACCES, -EPERM and -EROFS mean "not for us": returned without a fault for the caller to judge. */
+static int add_node(struct cgroup *c, int run_fd, const char *parent, const char *id, struct fault *f)
+{
+	struct cgroup_node *n = &c->nodes[c->n_nodes];
+	_cleanup_free_ char *dir = NULL;
+	int r;
+
+	if (asprintf(&dir, "%s/custody-%s", parent, id) < 0) {
+		dir = NULL;
+		return fault_errno(f, ENOMEM, "cgroup");
+	}
+	if (access(parent, W_OK) < 0)
+		return -errno;
+	r = record(run_fd, dir, f);
+	if (r < 0)
+		return r;
+	seam("cgroup-written");
+	r = make_held(dir, f);
+	if (r < 0)
+		return r;
+	seam("cgroup-made");
+	*n = (struct cgroup_node){ .fd = r };
+	n->dir = TAKE_PTR(dir);
+	c->n_nodes++;
+	return 0;
+}
+
+static unsigned int wanted(const struct cgroup_limits *l)
+{
+	return (l->memory ? CGROUP_BIT(CGROUP_MEMORY) : 0) | (l->pids ? CGROUP_BIT(CGROUP_PIDS) : 0) |
+	       (l->cpu_percent ? CGROUP_BIT(CGROUP_CPU) : 0);
+}
+
+static bool is_refusal(int r)
+{
+	return r == -EACCES || r == -EPERM || r == -EROFS;
+}
+
+static int open_v1(struct cgroup *c, int run_fd, const char *id, const struct cgroup_host *h,
+		   unsigned int want, struct fault *f)
+{
+	for (unsigned int i = 0; i < _CGROUP_CONTROLLER_MAX; i++) {
+		int r;
+
+		if (!h->v1[i] || !(want & CGROUP_BIT(i)))
+			continue;
+		r = add_node(c, run_fd, h->v1[i], id, f);
+		/* cpu and cpuacct, or more, may be one hierarchy: the directory is there already. */
+		if (r == -EEXIST) {
+			for (size_t k = 0; k < c->n_nodes; k++)
+				if (str_starts(c->nodes[k].dir, h->v1[i]))
+					c->nodes[k].controllers |= CGROUP_BIT(i);
+			if (f)
+				fault_done(f);
+			continue;
+		}
+		if (is_refusal(r) && (!f || !f->text)) {
+			c->missing |= CGROUP_BIT(i);
+			continue;
+		}
+		if (r < 0)
+			return r;
+		c->nodes[c->n_nodes - 1].controllers = CGROUP_BIT(i);
+	}
+	return 0;
+}
+
+/*
+ * v2 is opened even when no limit needs it: a process can be born into it, and it kills a whole tree with one write.
+ */
+static int open_v2(struct cgroup *c, int run_fd, const char *id, const struct cgroup_host *h,
+		   unsigned int want, struct fault *f)
+{
+	_cleanup_free_ char *parent = NULL;
+	int r;
+
+	if (!h->v2) {
+		c->missing |= want;
+		return 0;
+	}
+	r = cgroup_place_v2(c, h, want, &parent, f);
+	if (r < 0)
+		return r;
+	if (!parent) {
+		c->missing |= want;
+		want = 0;
+	}
+	r = add_node(c, run_fd, parent ?: h->v2, id, f);
+	if (r == 0) {
+		c->nodes[c->n_nodes - 1].v2 = true;
+		c->nodes[c->n_nodes - 1].controllers = want;
+	} else if (is_refusal(r) && (!f || !f->text)) {
+		c->missing |= want;
+		r = 0;
+	}
+	return r;
+}
+
+int cgroup_open(int run_fd, const char *id, const struct cgroup_limits *want, struct cgroup *ret,
+		struct fault *f)
+{
+	_cleanup_cgroup_host_ struct cgroup_host h = { 0 };
+	struct cgroup c = { 0 };
+	unsigned int need = wanted(want), v1 = 0;
+	int r;
+
+	r = cgroup_host_load(&h, f);
+	if (r < 0)
+		return r;
+	for (unsigned int i = 0; i < _CGROUP_CONTROLLER_MAX; i++)
+		v1 |= h.v1[i] ? CGROUP_BIT(i) : 0;
+
+	r = open_v2(&c, run_fd, id, &h, need & ~v1, f);
+	if (r == 0)
+		r = open_v1(&c, run_fd, id, &h, need & v1, f);
+	if (r == 0 && c.missing)
+		r = cgroup_explain_missing(&c, &h, f);
+	if (r < 0) {
+		(void)!cgroup_remove(&c, NULL);
+		cgroup_done(&c);
+		return r;
+	}
+	*ret = c;
+	return 0;
+}
+
+int cgroup_clone_fd(const struct cgroup *c)
+{
+	for (size_t i = 0; i < c->n_nodes; i++)
+		if (c->nodes[i].v2)
+			return c->nodes[i].fd;
+	return -EBADF;
+}
+
+int cgroup_enter(const struct cgroup *c, struct fault *f)
+{
+	for (size_t i = 0; i < c->n_nodes; i++) {
+		int r = c->nodes[i].v2 ? 0 : cgroup_file_write(c->nodes[i].fd, "tasks", "0");
+
+		if (r < 0)
+			return fault_errno(f, -r, "enter cgroup '%s'", c->nodes[i].dir);
+	}
+	return 0;
+}
+
+int cgroup_attach(const struct cgroup *c, pid_t pid, struct fault *f)
+{
+	char text[16];
+
+	(void)snprintf(text, sizeof(text), "%d", (int)pid);
+	for (size_t i = 0; i < c->n_nodes; i++) {
+		int r = c->nodes[i].v2 ? cgroup_file_write(c->nodes[i].fd, "cgroup.procs", text) : 0;
+
+		if (r < 0)
+			return fault_errno(f, -r, "move process %d into cgroup '%s'", (int)pid,
+					   c->nodes[i].dir);
+	}
+	return 0;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ls, show, verify, restore: what changes nothing of the evidence. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "cli/cmd-evidence.h"
+#include "cli/cmd-ledger.h"
+#include "cli/evidence-target.h"
+#include "evidence/evidence-impl.h"
+#include "evidence/evidence-ledger.h"
+#include "evidence/evidence-prune.h"
+#include "base/exit-status.h"
+#include "ledger/ledger.h"
+#include "capture/restore.h"
+#include "state/sandbox-log.h"
+
+int evidence_print_json(struct jdoc *d, struct fault *f)
+{
+	int r;
+
+	jdoc_set_int(d, "schema_version", 1);
+	r = ledger_print(d, f);
+	return r < 0 ? r : STATUS_OK;
+}
+
+static void describe_item(struct jdoc *list, const struct evidence_item *e, bool staged)
+{
+	struct jdoc *row = jdoc_append_object(list);
+	char taken[CLOCK_TEXT_SIZE];
+
+	clock_format(e->taken_us, taken);
+	jdoc_set_string(row, "id", e->name);
+	jdoc_set_string(row, "status", evidence_status_name(e->status));
+	jdoc_set_string(row, "reason", e->reason);
+	jdoc_set_string(row, "agent", e->agent);
+	jdoc_set_string(row, "taken", taken);
+	jdoc_set_int(row, "bytes", (int64_t)e->bytes);
+	jdoc_set_bool(row, "pinned", e->pinned);
+	jdoc_set_bool(row, "staged", staged);
+}
+
+static int ls_json(const struct evidence_list *l, const struct evidence_list *staged,
+		   const struct delivery_note *note, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *o = jdoc_new_object();
+	struct jdoc *list = jdoc_set_array(o, "evidence"), *delivery = jdoc_set_object(o, "delivery");
+
+	for (size_t i = 0; i < l->n; i++)
+		describe_item(list, l->items + i, false);
+	for (size_t i = 0; i < staged->n; i++)
+		describe_item(list, staged->items + i, true);
+	jdoc_set_int(delivery, "waiting", (int64_t)staged->n);
+	jdoc_set_int(delivery, "tries", (int64_t)note->tries);
+	jdoc_set(delivery, "error", note->error ? jdoc_new_string(note->error) : jdoc_new_null());
+	return evidence_print_json(o, f);
+}
+
+static void print_items(const struct evidence_list *l, const char *more)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct evidence_item *e = l->items + i;
+		_cleanup_free_ char *agent = str_escape(e->agent), *reason = str_escape(e->reason);
+
+		printf("%s  %-8s %-11s %8llu KB  %s%s%s\n", e->name, evidence_status_name(e->status),
+		       reason ? reason : "?", (unsigned long long)(e->bytes / 1024), agent ? agent : "?",
+		       e->pinned ? "  (pinned)" : "", more);
+	}
+}
+
+static void print_all(const struct evidence_call *c, const struct evidence_list *l,
+		      const struct evidence_list *staged, const struct delivery_note *note)
+{
+	_cleanup_free_ char *error = note->error ? str_escape(note->error) : NULL;
+
+	print_items(l, "");
+	print_items(staged, "  (staged)");
+	if (staged->n && error)
+		fprintf(stderr, "staged, because after %llu tries: %s\n", (unsigned long long)note->tries,
+			error);
+	if (l->n + staged->n == 0)
+		fprintf(stderr, "no evidence of lane '%s' in %s\n", lane_name(c->dirs.lane), c->place.store);
+}
+
+/* What is staged is shown also when the store is away. */
+int evidence_cmd_ls(const struct evidence_call *c, struct fault *f)
+{
+	_cleanup_evidence_ struct evidence_list l = { 0 }, staged = { 0 };
+	_cleanup_delivery_note_ struct delivery_note note = { 0 };
+	_cleanup_fault_ struct fault away = { 0 };
+	int r, asked;
+
+	delivery_note_load(c->place.staging, &note);
+	r = evidence_list(c->place.staging, c->dirs.lane, &staged, f);
+	asked = r == 0 ? evidence_ask_store(c, &away) : 0;
+	if (r == 0 && asked == 0)
+		r = evidence_list(c->place.store, c->dirs.lane, &l, f);
+	if (r < 0)
+		return r;
+	if (c->json)
+		r = ls_json(&l, &staged, &note, f);
+	else
+		print_all(c, &l, &staged, &note);
+	if (r >= 0 && asked < 0)
+		return fault_set(f, -asked, "%s: only what is staged is shown", fault_text(&away));
+	return r < 0 ? r : STATUS_OK;
+}
+
+/* Text of a stranger's file, made harmless for a terminal. */
+static void print_field(const struct jdoc *o, const char *key)
+{
+	_cleanup_free_ char *text = jdoc_get_string(o, key) ? str_escape(jdoc_get_string(o, key)) : NULL;
+
+	if (text)
+		printf("%-9s %s\n", key, text);
+}
+
+static void print_number(const struct jdoc *o, const char *key)
+{
+	const struct jdoc *v = jdoc_get(o, key);
+
+	if (v && v->type == JDOC_INT)
+		printf("  %-9s %lld\n", key, (long long)v->integer);
+}
+
+static int find_item(const struct evidence_list *l, const char *name, const struct evidence_item **ret)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (str_eq(l->items[i].name, name)) {
+			*ret = l->items + i;
+			return 0;
+		}
+	return -ENOENT;
+}
+
+int evidence_cmd_show(const struct evidence_call *c, struct fault *f)
+{
+	static const char *const fields[] = { "session", "lane",    "agent", "worker", "issue",	 "profile",
+					      "digest",	 "started", "ended", "taken",  "status", "why" };
+	_cleanup_evidence_ struct evidence_list l = { 0 };
+	_cleanup_free_ char *name = NULL;
+	_cleanup_close_ int dir = -EBADF;
+	const struct evidence_item *e;
+	const struct jdoc *tree;
+	const char *store;
+	int r;
+
+	dir = evidence_locate(c, c->words[0], &name, &store, f);
+	if (dir < 0)
+		return dir;
+	r = evidence_list(store, c->dirs.lane, &l, f);
+	if (r < 0)
+		return r;
+	if (find_item(&l, name, &e) < 0)
+		return fault_set(f, ENOENT, "evidence '%s' is gone", name);
+	if (c->json)
+		return evidence_print_json(e->metadata, f);
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		print_field(e->metadata, fields[i]);
+	print_field(jdoc_get(e->metadata, "exit"), "reason");
+	tree = jdoc_get(e->metadata, "tree");
+	if (tree)
+		printf("tree\n");
+	print_number(tree, "entries");
+	print_number(tree, "files");
+	print_number(tree, "bytes");
+	print_number(tree, "missing");
+	print_number(tree, "unstable");
+	printf("where     %s/%s%s%s\n", store, name, store == c->place.staging ? " (staged)" : "",
+	       e->pinned ? " (pinned)" : "");
+	return STATUS_OK;
+}
+
+/* What the lane's ledger says of it, in one word. */
+static int ask_ledger(const struct evidence_call *c, int dir, const char *name, const struct digest *metadata,
+		      const char **ret, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *o = evidence_read_metadata(dir);
+	const char *session = jdoc_get_string(o, "session");
+	struct evidence_told told;
+	int r;
+
+	r = evidence_find_told(c->dirs.state, session ? session : name, metadata, &told, f);
+	if (r < 0)
+		return r;
+	*ret = told.named ? "named" : told.other ? "other" : "absent";
+	return 0;
+}
+
+static const char *explain_ledger(const char *told)
+{
+	if (str_eq(told, "named"))
+		return "the ledger names it";
+	return str_eq(told, "other") ? "NOT what this ledger names: it tells of another digest"
+				     : "not in this ledger";
+}
+
+static int verify_json(const char *name, const struct evidence_check *check, const char *told, bool ok,
+		       struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *o = jdoc_new_object();
+	char text[sizeof("sha256:") + DIGEST_HEX_SIZE] = "sha256:";
+
+	digest_to_hex(&check->metadata, text + sizeof("sha256:") - 1);
+	jdoc_set_string(o, "id", name);
+	jdoc_set_bool(o, "ok", ok);
+	jdoc_set_string(o, "ledger", told);
+	jdoc_set_string(o, "metadata", text);
+	jdoc_set_int(o, "files", (int64_t)check->files);
+	jdoc_set_int(o, "damaged", (int64_t)check->damaged);
+	jdoc_set_int(o, "strange", (int64_t)check->strange);
+	if (check->first)
+		jdoc_set(o, "first", ledger_text(check->first));
+	return evidence_print_json(o, f);
+}
+
+int evidence_cmd_verify(const struct evidence_call *c, struct fault *f)
+{
+	_cleanup_evidence_check_ struct evidence_check check = { 0 };
+	_cleanup_free_ char *name = NULL, *first = NULL;
+	_cleanup_close_ int dir = -EBADF;
+	const char *told = "absent";
+	bool whole, ok;
+	int r;
+
+	dir = evidence_locate(c, c->words[0], &name, NULL, f);
+	if (dir < 0)
+		return dir;
+	r = evidence_verify(dir, &check, f);
+	if (r == 0)
+		r = ask_ledger(c, dir, name, &check.metadata, &told, f);
+	if (r < 0)
+		return r;
+	whole = !check.damaged && !check.strange;
+	ok = whole && str_eq(told, "named");
+	if (c->json) {
+		r = verify_json(name, &check, told, ok, f);
+		return r < 0 ? r : ok ? STATUS_OK : STATUS_NO;
+	}
+	first = check.first ? str_escape(check.first) : NULL;
+	printf("%s: %s, %llu files read; %s\n", name, whole ? "ok" : "NOT what was taken",
+	       (unsigned long long)check.files, explain_ledger(told));
+	if (!whole)
+		printf("damaged %llu, strange %llu; first: %s\n", (unsigned long long)check.damaged,
+		       (unsigned long long)check.strange, first ? first : "?");
+	return ok ? STATUS_OK : STATUS_NO;
+}
+
+/* In a sandbox root it is an operation of that root: on the record and in its log, before anything is written. */
+static int announce_restore(const struct evidence_call *c, const char *name, const struct evidence_target *t,
+			    struct fault *f)
+{
+	const struct sandbox_line l = { .operation = "restore", .path = t->path, .status = "allowed" };
+	int r;
+
+	if (!t->root)
+		return 0;
+	r = evidence_record(&c->dirs, "evidence.restore", name, t->path, f);
+	if (r == 0)
+		r = sandbox_log_write(t->root->logs_fd, &l, f);
+	return r < 0 ? fault_wrap(f, r, "nothing was restored, for it could not be recorded") : 0;
+}
+
+static void log_refusal(const struct evidence_call *c)
+{
+	_cleanup_sandbox_root_ struct sandbox_root *root = NULL;
+	const struct sandbox_line l = { .operation = "restore",
+					.path = c->words[1],
+					.status = "denied: outside" };
+
+	if (c->sandbox && sandbox_root_open(&c->dirs, c->sandbox, SANDBOX_LOOK, &root, NULL) == 0)
+		(void)!sandbox_log_write(root->logs_fd, &l, NULL);
+}
+
+/*
+ * Devices, set-id files and files of others: whoever could exchange a name while we work would choose what gets such a
+ * mode, and whoever owns the directory would have them all.
+ */
+static int require_private(const struct evidence_target *t, struct fault *f)
+{
+	struct stat st;
+
+	if (fstat(t->fd, &st) < 0)
+		return fault_errno(f, errno, "stat '%s'", t->path);
+	if (st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return 0;
+	return fault_set(
+		f, EPERM,
+		"--exact brings back devices and set-id files, and others can write '%s': name a new "
+		"directory",
+		t->path);
+}
+
+int evidence_cmd_restore(const struct evidence_call *c, struct fault *f)
+{
+	const struct restore_options o = { .exact = c->exact };
+	_cleanup_restore_stats_ struct restore_stats s = { 0 };
+	_cleanup_evidence_target_ struct evidence_target target = EVIDENCE_TARGET_NONE;
+	_cleanup_close_ int dir = -EBADF;
+	_cleanup_free_ char *first = NULL, *name = NULL;
+	int r;
+
+	if (c->exact && geteuid() != 0)
+		return fault_set(f, EPERM, "--exact gives files to others: it needs root");
+	if (c->exact && c->sandbox)
+		return fault_set(f, EINVAL,
+				 "--exact brings back devices and set-id files: not into a sandbox root");
+	/* No key is asked for here, and without both nothing of prod is written. */
+	if (c->sandbox && c->dirs.lane == LANE_PROD)
+		return fault_set(f, LANE_REFUSED,
+				 "the sandbox roots of lane 'prod' are written by runs only: restore to a "
+				 "directory of "
+				 "yours");
+	dir = evidence_locate(c, c->words[0], &name, NULL, f);
+	if (dir < 0)
+		return dir;
+	r = evidence_target_open(&c->dirs, c->sandbox, c->words[1], &target, f);
+	if (r == -EXDEV)
+		log_refusal(c);
+	if (r == 0 && c->exact)
+		r = require_private(&target, f);
+	if (r == 0)
+		r = announce_restore(c, name, &target, f);
+	if (r < 0)
+		return r;
+	r = restore_tree(dir, target.fd, &o, &s, f);
+	if (r < 0)
+		return fault_wrap(f, r, "restore into '%s'", c->words[1]);
+	first = s.first ? str_escape(s.first) : NULL;
+	fprintf(stderr, "%llu entries restored\n", (unsigned long long)(s.entries - s.left_out - s.damaged));
+	if (s.left_out || s.damaged)
+		fprintf(stderr, "left out %llu, damaged %llu; first: %s\n", (unsigned long long)s.left_out,
+			(unsigned long long)s.damaged, first ? first : "?");
+	return s.damaged ? STATUS_NO : STATUS_OK;
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/cmd-review.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "base/exit-status.h"
+#include "ledger/ledger-session.h"
+#include "review/review-judge.h"
+#include "state/sandbox-log.h"
+
+static void review_done(struct review_call *r)
+{
+	strv_free(r->paths);
+	changes_done(&r->changes);
+	fd_close(r->upper);
+	fd_close(r->base);
+	fd_close(r->dir);
+	kept_done(&r->kept);
+	session_note_done(&r->note);
+	sandbox_root_free(r->root);
+	ledger_free(r->ledger);
+	lane_pass_free(r->pass);
+	config_free(r->config);
+	dirs_done(&r->dirs);
+}
+#define _cleanup_review_ _cleanup_(review_done)
+
+static int usage(const struct review_verb *v, const char *what, const char *word)
+{
+	_cleanup_free_ char *shown = str_escape(word);
+
+	fprintf(stderr, PACKAGE_NAME " %s: %s%s; usage: custody %s %s\n", v->name, what, shown ? shown : "",
+		v->name, v->args);
+	return STATUS_USAGE;
+}
+
+static bool accepts(const struct review_verb *v, const char *name)
+{
+	_cleanup_strbuf_ struct strbuf word = { 0 };
+
+	strbuf_printf(&word, " %s ", name);
+	return strcmp(name, "--lane") == 0 || (!word.broken && strstr(v->options, word.text));
+}
+
+static int take_option(struct review_call *r, const struct review_verb *v, int argc, char **argv, int *i)
+{
+	const char *name = argv[*i];
+
+	if (str_starts(name, "--lane=")) {
+		r->lane = name + strlen("--lane=");
+		return 0;
+	}
+	if (!accepts(v, name))
+		return usage(v, "no option ", name);
+	if (strcmp(name, "--lane") == 0) {
+		if (*i + 1 >= argc)
+			return usage(v, "no lane behind ", name);
+		r->lane = argv[++*i];
+	}
+	r->stat |= strcmp(name, "--stat") == 0;
+	r->json |= strcmp(name, "--json") == 0;
+	r->dry_run |= strcmp(name, "--dry-run") == 0;
+	r->skip_refused |= strcmp(name, "--skip-refused") == 0;
+	r->restarted |= strcmp(name, "--restarted") == 0;
+	r->allow_prod |= strcmp(name, "--allow-prod") == 0;
+	return 0;
+}
+
+static int take_words(struct review_call *r, const struct review_verb *v, int argc, char **argv,
+		      struct fault *f)
+{
+	bool words = false;
+
+	for (int i = 0; i < argc; i++) {
+		if (!words && strcmp(argv[i], "--") == 0) {
+			words = true;
+		} else if (!words && argv[i][0] == '-' && argv[i][1]) {
+			if (take_option(r, v, argc, argv, &i) != 0)
+				return STATUS_USAGE;
+		} else if (!r->word) {
+			r->word = argv[i];
+		} else if (v->paths) {
+			if (strv_append(&r->paths, argv[i]) < 0)
+				return fault_errno(f, ENOMEM, "paths");
+		} else {
+			return usage(v, "one session at a time, not also ", argv[i]);
+		}
+	}
+	if (!r->word)
+		return usage(v, "no session is named", "");
+	return r->stat && r->json ? usage(v, "--stat and --json exclude each other", "") : 0;
+}
+
+static int say_no(const struct review_verb *v, const char *fmt, ...) _printf_(2, 3);
+
+static int say_no(const struct review_verb *v, const char *fmt, ...)
+{
+	_cleanup_free_ char *text = NULL, *shown = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	shown = text ? str_escape(text) : NULL;
+	fprintf(stderr, PACKAGE_NAME " %s: %s\n", v->name, shown ? shown : "out of memory");
+	return STATUS_NO;
+}
+
+static int find(struct review_call *r, const struct review_verb *v, struct fault *f)
+{
+	int e = session_note_find(&r->dirs, r->word, &r->note, f);
+
+	if (e == -ENOENT || e == -ENOTUNIQ)
+		return say_no(v, "%s (lane '%s'; 'custody sessions --all' lists them)", fault_text(f),
+			      lane_name(r->dirs.lane));
+	if (e < 0)
+		return e;
+	if (r->note.state == SESSION_RUNNING)
+		return say_no(v, "session '%s' is still running: custody stop %s", r->note.session,
+			      r->note.session);
+	if (r->note.state == SESSION_LOST)
+		return say_no(v, "session '%s' lost its supervisor: custody recover", r->note.session);
+	return 0;
+}
+
+static const char *why_nothing(const struct session_note *n)
+{
+	if (!str_eq(n->workspace, "overlay") && !str_eq(n->workspace, "overlay-fuse"))
+		return "it did not work on a copy";
+	if (n->container)
+		return "it ran under another runtime, and what it changed was in memory; after an abnormal "
+		       "end "
+		       "its evidence has it";
+	if (!n->changed)
+		return "it changed nothing";
+	if (str_eq(n->reason, "lost"))
+		return "it was applied, discarded or has expired, or the machine was restarted after its "
+		       "supervisor died, and then its evidence has what is left";
+	return "it was applied, discarded or has expired, or the profile says workspace.keep false";
+}
+
+/* Only names to look for in the list; nothing is resolved. */
+static int set_paths(struct review_call *r, struct fault *f)
+{
+	for (size_t i = 0; r->paths && r->paths[i]; i++) {
+		char *path = NULL;
+		/* Nothing is not all of it: an empty variable of a script would apply what nobody named. */
+		int e = *r->paths[i] ? review_path(r->paths[i], &path, f) : -EINVAL;
+
+		if (e < 0)
+			return fault_set(f, EINVAL,
+					 "'%s' is no path in the worktree '%s': name it from there",
+					 r->paths[i], r->kept.worktree);
+		free(r->paths[i]);
+		r->paths[i] = path;
+	}
+	return 0;
+}
+
+static int lock(struct review_call *r, const struct review_verb *v, struct fault *f)
+{
+	int e;
+
+	r->dir = kept_lock(&r->dirs, r->note.session, f);
+	if (r->dir == -EBUSY)
+		return say_no(v, "%s", fault_text(f));
+	if (r->dir < 0)
+		return r->dir;
+	e = lane_require_stamp(r->dir, r->dirs.lane, r->note.session, f);
+	if (e < 0)
+		return e;
+	e = kept_read(r->dir, &r->kept, f);
+	if (e == -ENOENT)
+		return say_no(v, "nothing is kept of session '%s': %s", r->note.session,
+			      why_nothing(&r->note));
+	if (e == 0 && !str_eq(r->kept.session, r->note.session))
+		e = fault_set(f, EINVAL, "'%s' is about another session", KEPT_NAME);
+	return e < 0 ? e : set_paths(r, f);
+}
+
+static bool acts(const struct review_call *r, const struct review_verb *v)
+{
+	return !r->dry_run && strcmp(v->name, "diff") != 0;
+}
+
+/* Looking is free; what writes a worktree of prod, or throws its work away, needs its two keys as a run and a reset do. */
+static int enter(struct review_call *r, const struct review_verb *v, struct fault *f)
+{
+	const struct lane_ask ask = { .lane = r->dirs.lane,
+				      .allow_prod = r->allow_prod,
+				      .allow_env = getenv(LANE_ALLOW_ENV),
+				      .program = program_invocation_name,
+				      .argv = r->words };
+
+	return acts(r, v) ? lane_gate(&ask, &r->pass, f) : 0;
+}
+
+/* Whoever writes into a sandbox root holds it; one that is gone has nothing to be held. */
+static int hold_root(struct review_call *r, const struct review_verb *v, struct fault *f)
+{
+	_cleanup_free_ char *name = NULL;
+	int e;
+
+	if (!acts(r, v))
+		return 0;
+	e = sandbox_name_of(&r->dirs, r->kept.worktree, &name, f);
+	if (e > 0)
+		e = sandbox_root_open(&r->dirs, name, SANDBOX_HOLD, &r->root, f);
+	if (e == -ENOENT) {
+		fault_done(f);
+		e = 0;
+	}
+	return e;
+}
+
+int review_run(const struct review_verb *v, int argc, char **argv, struct fault *f)
+{
+	_cleanup_review_ struct review_call r = REVIEW_NONE;
+	int e = take_words(&r, v, argc - 1, argv + 1, f);
+
+	if (e == 0)
+		e = config_open(r.lane, &r.dirs, &r.config, f);
+	r.words = argv;
+	if (e == 0)
+		e = enter(&r, v, f);
+	if (e == 0)
+		e = find(&r, v, f);
+	if (e == 0)
+		e = lock(&r, v, f);
+	if (e == 0)
+		e = hold_root(&r, v, f);
+	return e == 0 ? v->run(&r, f) : e;
+}
+
+static void write_map(const char *path, unsigned int id)
+{
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	(void)!(fd >= 0 && dprintf(fd, "%u %u 1", id, id));
+}
+
+/*
+ * A user's payload may have shut its files from its own id.  In a user namespace of ours they open again: all rights over
+ * what belongs to this one id, and none over anything else.  Where there are no user namespaces it stays shut, and is told.
+ */
+static void open_shut(void)
+{
+	unsigned int uid = geteuid(), gid = getegid();
+	_cleanup_close_ int fd = -EBADF;
+
+	if (uid == 0 || unshare(CLONE_NEWUSER) < 0)
+		return;
+	fd = open("/proc/self/setgroups", O_WRONLY | O_CLOEXEC);
+	(void)!(fd >= 0 && write(fd, "deny", 4));
+	write_map("/proc/self/uid_map", uid);
+	write_map("/proc/self/gid_map", gid);
+}
+
+/* The very directory that the session saw. */
+static int open_base(struct review_call *r, struct fault *f)
+{
+	const struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+				      .resolve = RESOLVE_NO_SYMLINKS };
+	const char *path = r->kept.worktree;
+	struct stat st;
+
+	r->base = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	if (r->base < 0)
+		return fault_errno(f, errno, "worktree '%s'", path);
+	if (fstat(r->base, &st) < 0)
+		return fault_errno(f, errno, "worktree '%s'", path);
+	if (st.st_dev != r->kept.device || st.st_ino != r->kept.inode)
+		return fault_set(f, ESTALE, "worktree '%s' is not the directory that session '%s' worked on",
+				 path, r->kept.session);
+	return 0;
+}
+
+int review_load(struct review_call *r, struct fault *f)
+{
+	struct changes_ask ask = { .notes = r->kept.notes,
+				   .ids = r->kept.ids,
+				   .since = { .tv_sec = (time_t)(r->kept.since_us / 1000000),
+					      .tv_nsec = (long)(r->kept.since_us % 1000000) * 1000 } };
+	int e;
+
+	open_shut();
+	e = open_base(r, f);
+	if (e < 0)
+		return e;
+	r->upper = openat(r->dir, KEPT_LAYER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (r->upper < 0)
+		return fault_errno(f, errno, "layer of session '%s'", r->kept.session);
+	ask.upper = r->upper;
+	ask.base = r->base;
+	e = changes_collect(&ask, &r->changes, f);
+	if (e < 0)
+		return e;
+	return review_judge(
+		&r->changes,
+		&(struct review_ask){ .base = r->base, .paths = r->paths, .protect = r->kept.protect }, f);
+}
+/* In a sandbox root it is an operation of that root. */
+static int tell_log(const struct review_call *r, const char *kind, const char *status, struct fault *f)
+{
+	const char *operation = strchr(kind, '.') ? strchr(kind, '.') + 1 : kind;
+	bool done = strcmp(operation, "applied") == 0;
+	const struct sandbox_line l = { .agent = r->note.agent,
+					.worker = r->note.worker,
+					.operation = done ? "end" : operation,
+					.path = r->kept.worktree,
+					.status = status ? status
+						  : done ? operation
+							 : "allowed" };
+	int e = r->root ? sandbox_log_write(r->root->logs_fd, &l, f) : 0;
+
+	return e < 0 ? fault_wrap(f, e, "log of sandbox root '%s'", r->root->name) : 0;
+}
+
+int review_record(struct review_call *r, const char *kind, const char *status, const struct jdoc *d,
+		  struct fault *f)
+{
+	const struct ledger_event e = { .kind = kind,
+					.session = r->kept.session,
+					.agent = r->note.agent,
+					.worker = r->note.worker,
+					.status = status,
+					.d = d };
+	const struct ledger_run run = { .action = r->words[0],
+					.session = r->kept.session,
+					.agent = r->note.agent,
+					.worker = r->note.worker,
+					.lane = lane_name(r->dirs.lane),
+					.argv = r->words };
+	int x;
+
+	if (!r->ledger) {
+		x = ledger_open(r->dirs.state, &(struct ledger_options){ .create = true }, &r->ledger, NULL,
+				f);
+		if (x < 0)
+			return x;
+	}
+	x = r->pass ? lane_record(r->pass, r->ledger, &run, f) : 0;
+	if (x == 0)
+		x = ledger_append(r->ledger, &e, 1, LEDGER_DECIDED, NULL, f);
+	return x < 0 ? x : tell_log(r, kind, status, f);
+}
+
+struct jdoc *review_describe(const struct review_call *r)
+{
+	struct jdoc *d = jdoc_new_object();
+
+	jdoc_set(d, "by", ledger_text(r->dirs.user));
+	jdoc_set(d, "worktree", ledger_text(r->kept.worktree));
+	return d;
+}
+
+const char *review_quote(const char *path, char **ret)
+{
+	_cleanup_free_ char *shown = str_escape(path);
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+
+	*ret = NULL;
+	if (!*path)
+		return ".";
+	if (shown && strcmp(shown, path) == 0 && !strpbrk(path, "\"\\"))
+		return path;
+	/* As git has it, so that patch programs read it. */
+	strbuf_putc(&b, '"');
+	for (const unsigned char *c = (const unsigned char *)path; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			strbuf_printf(&b, "\\%c", *c);
+		else if (*c < 0x20 || *c >= 0x7f)
+			strbuf_printf(&b, "\\%03o", *c);
+		else
+			strbuf_putc(&b, (char)*c);
+	}
+	strbuf_putc(&b, '"');
+	*ret = strbuf_take(&b);
+	return *ret ? *ret : "(out of memory)";
+}

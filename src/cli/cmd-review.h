@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "review/changes.h"
+#include "config/config.h"
+#include "state/dirs.h"
+#include "session/session-upper.h"
+#include "state/lane.h"
+#include "ledger/ledger.h"
+#include "state/sandbox-root.h"
+#include "session/session-note.h"
+#include "review/review-prune.h"
+
+/* One call of diff, apply or discard: what the command line says, and the kept layer that it is about. */
+struct review_call {
+	bool stat, json, dry_run, skip_refused, restarted, allow_prod;
+	const char *lane, *word;
+	char **paths; /* below the worktree; NULL: all */
+
+	char **words;		/* as given, verb first */
+	struct lane_pass *pass; /* of whoever changes something; NULL: nobody does */
+	struct dirs dirs;
+	struct config *config;
+	struct ledger *ledger; /* open before we leave the host's user namespace */
+	struct sandbox_root
+		*root; /* that the worktree is the workspace of, held against a reset; NULL: of none */
+	struct session_note note;
+	struct kept kept;
+	int dir, upper, base;
+	struct changes changes;
+	uint64_t digested; /* bytes that were read only to say their digest */
+};
+#define REVIEW_NONE ((struct review_call){ .dir = -EBADF, .upper = -EBADF, .base = -EBADF })
+
+struct review_verb {
+	const char *name, *args;
+	const char *options; /* each with a blank around; --lane is every verb's */
+	bool paths;
+	int (*run)(struct review_call *r, struct fault *f); /* exit status, or negative errno */
+};
+/* Parses, finds the session, locks its layer, runs.  What is answered with no is told on stderr. */
+int review_run(const struct review_verb *v, int argc, char **argv, struct fault *f) _must_check_;
+
+/* Both trees and the list, judged. */
+int review_load(struct review_call *r, struct fault *f) _must_check_;
+/* On the disk when it returns 0.  D is the caller's. */
+int review_record(struct review_call *r, const char *kind, const char *status, const struct jdoc *d,
+		  struct fault *f) _must_check_;
+/* Who asks, and where. */
+struct jdoc *review_describe(const struct review_call *r);
+
+/* A path for people and for patch programs: quoted when it has anything odd; "." for the root.  Heap, never NULL. */
+const char *review_quote(const char *path, char **ret);
+/* review-print.c */
+int review_print_diff(struct review_call *r, struct fault *f) _must_check_;
+int review_print_stat(struct review_call *r, struct fault *f) _must_check_;
+int review_print_json(struct review_call *r, struct fault *f) _must_check_;
+/* review-text.c: one change as a patch; RET counts its lines.  QUIET: counted only. */
+struct review_count {
+	size_t added, removed;
+	bool binary, large;
+};
+int review_print_change(struct review_call *r, const struct change *ch, bool quiet, struct review_count *ret,
+			struct fault *f) _must_check_;
+/* What deserves a look before everything else: a word, or NULL.  *RET_RANK sorts. */
+const char *review_attention(const struct change *ch, int *ret_rank);

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "ledger/ledger-verify.h"
+
+/* Both answers of verify, for people and for programs. */
+int verdict_print(const struct verify_result *r, const struct verify_options *o);
+int verdict_print_json(const struct verify_result *r, const struct verify_options *o, struct fault *f);

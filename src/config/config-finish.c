@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/config-key.h"
+
+static void free_row(const struct profile_key *k, void *field)
+{
+	char **items = field;
+	size_t n;
+
+	switch ((unsigned int)k->kind) {
+	case PROFILE_KIND_TEXT:
+	case PROFILE_KIND_PATH:
+		free(*(char **)field);
+		return;
+	case PROFILE_KIND_TEXTS:
+	case PROFILE_KIND_ARGV:
+		strv_free(*(char ***)field);
+		return;
+	case PROFILE_KIND_OBJECTS:
+		n = *(size_t *)(items + 1);
+		for (size_t i = 0; i < n; i++)
+			config_fields_free(k->rows, *items + i * k->row_size);
+		free(*items);
+		return;
+	default:
+		return;
+	}
+}
+
+void config_fields_free(const struct profile_key *table, void *p)
+{
+	for (const struct profile_key *k = table; k->path; k++)
+		if (k->offset != PROFILE_NO_FIELD)
+			free_row(k, (char *)p + k->offset);
+}
+
+void config_free(struct config *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->n_rules; i++)
+		free(c->rules[i].origin);
+	config_fields_free(config_keys(), c);
+	jdoc_free(c->document);
+	for (size_t i = 0; i < c->n_values; i++) {
+		free(c->values[i].source);
+		free(c->values[i].replaced_source);
+		jdoc_free(c->values[i].value);
+		jdoc_free(c->values[i].replaced);
+	}
+	free(c->values);
+	strv_free(c->origins);
+	free(c);
+}
+
+static const struct jdoc *item(const struct config *c, const char *key, size_t i)
+{
+	return jdoc_get(c->document, key)->items[i];
+}
+
+static int finish_approvers(struct config *c, struct fault *f)
+{
+	c->has_approvers = jdoc_get(c->document, "approvers") != NULL;
+	for (size_t i = 0; i < c->n_approvers; i++) {
+		const struct jdoc *v = item(c, "approvers", i);
+		struct config_approver *a = &c->approvers[i];
+
+		if (!jdoc_get(v, "uid"))
+			a->uid = CONFIG_NO_UID;
+		if (str_eq(a->key, a->pin_key))
+			return profile_complain(f, v, "'approvers': '%s': key and pin_key must be two keys",
+						a->name);
+		/* Two names with one key would count as two people. */
+		for (size_t k = 0; k < i; k++)
+			if (str_eq(c->approvers[k].name, a->name) || str_eq(c->approvers[k].key, a->key) ||
+			    (a->pin_key && str_eq(c->approvers[k].pin_key, a->pin_key)))
+				return profile_complain(f, v,
+							"'approvers': '%s' and '%s' share a name or a key",
+							c->approvers[k].name, a->name);
+	}
+	if (c->has_approvers && c->min_approvals > c->n_approvers)
+		return profile_complain(
+			f, jdoc_get(c->document, "approvers"),
+			"'min_approvals' is %llu, but 'approvers' names %zu: nothing could ever be approved",
+			(unsigned long long)c->min_approvals, c->n_approvers);
+	return 0;
+}
+
+static int finish_provenance(struct config *c, struct fault *f)
+{
+	for (size_t i = 0; i < c->n_provenance; i++) {
+		const struct jdoc *v = item(c, "provenance", i);
+		bool uid = jdoc_get(v, "uid") != NULL;
+
+		if (!uid)
+			c->provenance[i].uid = CONFIG_NO_UID;
+		if (uid == (c->provenance[i].cgroup != NULL))
+			return profile_complain(f, v, "'provenance': each entry needs either uid or cgroup");
+	}
+	return 0;
+}
+
+static int finish_rules(struct config *c, const char *admin_label, struct fault *f)
+{
+	for (size_t i = 0; i < c->n_rules; i++) {
+		const struct jdoc *v = item(c, "rules", i);
+		struct config_rule *r = &c->rules[i];
+
+		if (!r->argv && !r->profile && !r->network && !r->mount)
+			return profile_complain(
+				f, v, "'rules': a rule needs argv, profile, network or mount to match");
+		r->tier = v->origin == admin_label ? CONFIG_ADMIN : CONFIG_USER;
+		if (asprintf(&r->origin, "%s:%u", v->origin, v->line) < 0) {
+			r->origin = NULL;
+			return fault_errno(f, ENOMEM, "configuration");
+		}
+	}
+	return 0;
+}
+
+static int finish_ids(struct config *c, struct fault *f)
+{
+	const struct jdoc *v = jdoc_get(c->document, "id_range");
+	_cleanup_jdoc_ struct jdoc *fallback = NULL;
+	unsigned long long first = 0, last = 0;
+
+	if (!v)
+		v = fallback = profile_key_default(profile_row_find(config_keys(), NULL, "id_range"));
+	if (!v || v->broken)
+		return fault_errno(f, ENOMEM, "configuration");
+	if (sscanf(v->string, "%10llu-%10llu", &first, &last) != 2 || first < 65536 || last > 4294967293 ||
+	    last < first || last - first < 65535)
+		return profile_complain(
+			f, v, "'id_range': '%s' must lie between 65536 and 4294967293 and hold 65536 ids",
+			v->string);
+	c->id_first = first;
+	c->id_last = last;
+	return 0;
+}
+
+int config_finish(struct config *c, const char *admin_label, struct fault *f)
+{
+	int r;
+
+	r = finish_approvers(c, f);
+	if (r == 0)
+		r = finish_provenance(c, f);
+	if (r == 0)
+		r = finish_rules(c, admin_label, f);
+	if (r == 0)
+		r = finish_ids(c, f);
+	return r;
+}

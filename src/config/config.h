@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json.h"
+#include "state/dirs.h"
+
+/*
+ * custody.json: what holds for all runs.  The admin's file and, not as root, the user's on top of it; a user's file may
+ * add and tighten, what it may not do is refused by name.  Two variables of the environment come last.  No file: the
+ * defaults.  One table (config-table.c) drives parser, JSON Schema, doctor and the list in custody.json(5).
+ */
+#define CONFIG_SIZE_MAX ((size_t)256 * 1024)
+
+/* Who said it: a later one wins where both may speak. */
+enum config_tier {
+	CONFIG_DEFAULT,
+	CONFIG_USER,
+	CONFIG_ADMIN,
+	CONFIG_ENV,
+};
+
+struct config_approver {
+	char *name;
+	char *key;     /* Ed25519 public key, "ed25519:" and 64 hex digits */
+	char *pin_key; /* the one whose secret half is wrapped with the PIN; NULL: cannot approve level C */
+	unsigned int lanes; /* enum network_class: where the signature counts */
+	uint64_t uid;	    /* whose it is on this host, for allow_self; CONFIG_NO_UID: not known */
+};
+#define CONFIG_NO_UID UINT64_MAX
+
+/* Exactly one of UID (not CONFIG_NO_UID) and CGROUP (the beginning of a cgroup's path, on whole parts). */
+struct config_provenance {
+	uint64_t uid;
+	char *cgroup;
+	unsigned int intention; /* enum intention */
+};
+
+/* All given conditions must hold; a rule without any is refused. */
+struct config_rule {
+	unsigned int effect; /* enum policy_effect */
+	unsigned int tier;   /* enum config_tier: user or admin; the same numbers as enum policy_tier */
+	char **argv;	     /* words that the command begins with */
+	char *profile;	     /* name */
+	char *network;	     /* "none", "host" */
+	char *mount;	     /* a writable mount at or below this path */
+	char *why;	     /* for the card and the refusal; may be NULL */
+	char *origin;	     /* "FILE:LINE", for reasons */
+};
+
+struct config_peer {
+	char *name, *path;
+	unsigned int type;    /* enum peer_type */
+	unsigned int records; /* 1: all records, 0: checkpoints */
+};
+
+struct config {
+	unsigned int lane; /* enum lane: where nothing else is said; never arms prod */
+
+	char *digest_key; /* 64 hex digits; NULL: the lane's own */
+
+	struct config_approver *approvers;
+	size_t n_approvers;
+	bool has_approvers; /* the key is there, be it empty: then the local approvers do not count */
+	uint64_t min_approvals;
+	bool allow_self;
+	char **on_request; /* argv; NULL: nothing */
+	uint64_t request_expiry_s;
+	uint64_t grant_max_uses, grant_max_s;
+	uint64_t prompt_rate; /* questions per minute */
+
+	struct config_provenance *provenance;
+	size_t n_provenance;
+	struct config_rule *rules; /* the admin's first */
+	size_t n_rules;
+	char **trusted_hosts;
+	unsigned int run_security; /* enum security_profile: governance.security_profile, of `custody run` */
+	unsigned int engine_security; /* the same: security_profile, of the engine plug-in */
+
+	struct {
+		bool enabled;
+		uint64_t max_tool_calls, timing_min_delay_ms;
+	} sandbox;
+	struct {
+		char *path; /* NULL: the default of docs/design/files.md */
+		uint64_t retention_days, quota, keep_free;
+		uint64_t item_max; /* data of one evidence; 0: a quarter of the quota */
+	} forensics;
+
+	struct {
+		uint64_t keep_days, quota;
+	} review;
+
+	char **redact_flags, **redact_headers;
+	struct config_peer *audit_peers;
+	size_t n_audit_peers;
+	uint64_t id_first, id_last;
+
+	struct jdoc *document; /* merged, each value with its origin and line */
+	struct config_value *values;
+	size_t n_values;
+	char **origins;
+};
+
+/* Where a key's value comes from, for doctor: one entry per row that is no section. */
+struct config_value {
+	const char *path; /* "governance.security_profile" */
+	enum config_tier tier;
+	char *source;	       /* "/etc/custody/custody.json:12", "CUSTODY_SANDBOX_ENABLED", "default" */
+	struct jdoc *value;    /* NULL: nothing is said and there is no default */
+	struct jdoc *replaced; /* what would hold without it; NULL unless something lower was overridden */
+	char *replaced_source;
+};
+
+/* Reads both files of D and the environment.  -EPERM for a file that others may write, -EINVAL with FILE:LINE:COLUMN. */
+int config_load(const struct dirs *d, struct config **ret, struct fault *f) _must_check_;
+void config_free(struct config *c);
+DEFINE_CLEANUP(struct config, config_free)
+#define _cleanup_config_ _cleanup_(config_freep)
+
+/* For tests and fuzzing: texts instead of files, either NULL; GETENV as the function, NULL: no variable is set. */
+struct config_texts {
+	const char *admin, *user;
+	size_t admin_len, user_len;
+	const char *(*getenv)(const char *name);
+};
+int config_parse(const struct config_texts *t, struct config **ret, struct fault *f) _must_check_;
+
+const struct config_value *config_find(const struct config *c, const char *path);
+
+/* JSON Schema of the file, from the table. */
+struct jdoc *config_schema(void);
+
+/* TEXT of --lane, else CUSTODY_LANE, else the configuration's.  C may be NULL. */
+int config_lane(const struct config *c, const char *text, enum lane *ret, struct fault *f) _must_check_;
+/* What a command begins with: configuration, then the directories of the lane that TEXT or it names. */
+int config_open(const char *lane, struct dirs *ret_dirs, struct config **ret, struct fault *f) _must_check_;

@@ -1,0 +1,9 @@
+# config: custody.json -> struct config
+libcore_a_SOURCES += \
+	src/config/config-env.c \
+	src/config/config-file.c \
+	src/config/config-finish.c \
+	src/config/config-key.h \
+	src/config/config-merge.c \
+	src/config/config-table.c \
+	src/config/config.c src/config/config.h

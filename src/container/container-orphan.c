@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "container/container-orphan.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/process.h"
+
+#define DEATH_MS 10000 /* a killed process that is still there then hangs in the kernel */
+
+/* A pidfd of the container's first process; -ESRCH: it is gone, and its number perhaps somebody else's. */
+static int open_process(const struct dossier *d)
+{
+	_cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, d->pid, 0);
+	int error = fd < 0 ? errno : 0, r;
+	uint64_t start = 0;
+
+	/* Also when there is no pidfd: the number may be that of somebody's thread now, and that is not ESRCH. */
+	r = process_look(d->pid, &start);
+	if (r == 0 || (r == 1 && start != d->start))
+		return -ESRCH;
+	if (error || r < 0)
+		return error ? -error : r;
+	return TAKE_FD(fd);
+}
+
+/* The runtime has given it a root of its own: before that the path of the worktree means something on the host. */
+static bool has_own_root(int root)
+{
+	struct stat host, own;
+
+	return stat("/", &host) == 0 && fstat(root, &own) == 0 &&
+	       (host.st_dev != own.st_dev || host.st_ino != own.st_ino);
+}
+
+static void hold(struct container_orphan *o)
+{
+	_cleanup_close_ int root = -EBADF;
+	char path[sizeof("/proc//root") + 3 * sizeof(pid_t)];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/root", (int)o->dossier.pid);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0) {
+		o->why = "its warden died, and the worktree can be reached by root only";
+		return;
+	}
+	o->why = "its warden died before the worktree was mounted";
+	if (!has_own_root(root))
+		return;
+	o->tree = path_open_in_root(root, o->dossier.work, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, NULL);
+	if (o->tree >= 0)
+		o->why = NULL;
+	else
+		o->tree = -EBADF;
+}
+
+/* Dead when it returns 0: with the first process goes everything in its pid namespace. */
+static int end(int pidfd, struct fault *f)
+{
+	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+	int r;
+
+	if (syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
+		return fault_errno(f, errno, "kill a container that nobody watches");
+	do
+		r = poll(&p, 1, DEATH_MS);
+	while (r < 0 && errno == EINTR);
+	return r == 1 ? 0
+		      : fault_set(f, EBUSY, "a container that nobody watches was killed and does not die");
+}
+
+int container_orphan_end(int sessionfd, struct container_orphan *ret, struct fault *f)
+{
+	_cleanup_container_orphan_ struct container_orphan o = CONTAINER_ORPHAN_NONE;
+	_cleanup_close_ int pidfd = -EBADF;
+	int r;
+
+	if (faccessat(sessionfd, DOSSIER_NAME, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	r = dossier_read(sessionfd, &o.dossier, f);
+	if (r < 0)
+		return r;
+	o.why = "its warden died before the container did, and with it what held the worktree";
+	pidfd = open_process(&o.dossier);
+	if (pidfd >= 0) {
+		hold(&o);
+		/* What was looked at was the process behind PIDFD, if that still lives. */
+		if (syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) < 0)
+			o.tree = fd_close(o.tree);
+		r = end(pidfd, f);
+	} else if (pidfd != -ESRCH) {
+		r = fault_errno(f, -pidfd, "container '%s'", o.dossier.container);
+	}
+	if (r < 0)
+		return r;
+	*ret = o;
+	o = CONTAINER_ORPHAN_NONE;
+	return 1;
+}
+
+void container_orphan_done(struct container_orphan *o)
+{
+	dossier_done(&o->dossier);
+	o->tree = fd_close(o->tree);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "container/warden-channel.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/fd.h"
+
+#define READY 'r'
+
+union rights {
+	char room[CMSG_SPACE(WARDEN_FDS * sizeof(int))];
+	struct cmsghdr align;
+};
+
+int warden_line_make(int ret[2], struct fault *f)
+{
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ret) < 0)
+		return fault_errno(f, errno, "socket of custody-warden");
+	return 0;
+}
+
+int warden_line_say_ready(int fd, struct fault *f)
+{
+	const char word = READY;
+
+	if (send(fd, &word, 1, MSG_NOSIGNAL) != 1)
+		return fault_errno(f, errno, "socket of custody-hook");
+	return 0;
+}
+
+int warden_line_wait_ready(int fd, int timeout_ms, struct fault *f)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char word = 0;
+	ssize_t n;
+	int r;
+
+	do
+		r = poll(&p, 1, timeout_ms);
+	while (r < 0 && errno == EINTR);
+	if (r == 0)
+		return fault_set(f, ETIMEDOUT, "nobody says that it is ready");
+	n = r < 0 ? -1 : recv(fd, &word, 1, MSG_DONTWAIT);
+	if (n < 0)
+		return fault_errno(f, errno, "socket of custody-warden");
+	if (n == 0)
+		return fault_set(f, EPIPE, "it ended before it was ready");
+	return word == READY ? 0 : fault_set(f, EPROTO, "it says something else than that it is ready");
+}
+
+static int send_text(int fd, const struct strbuf *text, const int fds[WARDEN_FDS], struct fault *f)
+{
+	struct iovec io = { text->text, text->len };
+	union rights u = { 0 };
+	struct msghdr m = {
+		.msg_iov = &io, .msg_iovlen = 1, .msg_control = u.room, .msg_controllen = sizeof(u.room)
+	};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(WARDEN_FDS * sizeof(int));
+	memcpy(CMSG_DATA(c), fds, WARDEN_FDS * sizeof(int));
+	if (sendmsg(fd, &m, MSG_NOSIGNAL) < 0)
+		return fault_errno(f, errno, "order of custody-warden");
+	return 0;
+}
+
+int warden_line_send(int fd, const struct warden_order *order, const int fds[WARDEN_FDS], struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	int r;
+
+	r = warden_order_write(order, &text, f);
+	if (r >= 0 && text.len >= WARDEN_ORDER_MAX)
+		r = fault_set(f, E2BIG, "order of custody-warden is too long");
+	return r < 0 ? r : send_text(fd, &text, fds, f);
+}
+
+/* As many as there are: also of a wrong number the first is of use. */
+static bool take_rights(const struct msghdr *m, int fds[WARDEN_FDS])
+{
+	const struct cmsghdr *c = CMSG_FIRSTHDR(m);
+	size_t n;
+
+	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+		return false;
+	n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	memcpy(fds, CMSG_DATA(c), (n < WARDEN_FDS ? n : WARDEN_FDS) * sizeof(int));
+	return n == WARDEN_FDS && !(m->msg_flags & (MSG_TRUNC | MSG_CTRUNC));
+}
+
+int warden_line_receive(int fd, struct warden_order *order, int fds[WARDEN_FDS], struct fault *f)
+{
+	char text[WARDEN_ORDER_MAX];
+	struct iovec io = { text, sizeof(text) - 1 };
+	union rights u;
+	struct msghdr m = {
+		.msg_iov = &io, .msg_iovlen = 1, .msg_control = u.room, .msg_controllen = sizeof(u.room)
+	};
+	ssize_t n;
+	int r;
+
+	for (int i = 0; i < WARDEN_FDS; i++)
+		fds[i] = -EBADF;
+	do
+		n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	/* Reset: it hung up and had not even read that we are ready. */
+	if (n == 0 || (n < 0 && errno == ECONNRESET))
+		return 0;
+	if (n < 0)
+		return fault_errno(f, errno, "order");
+	if (!take_rights(&m, fds))
+		return fault_set(f, EPROTO, "order without its descriptors");
+	text[n] = '\0';
+	r = warden_order_parse(text, order, f);
+	return r < 0 ? r : 1;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "state/dirs.h"
+#include "doctor/doctor.h"
+
+/*
+ * Runs custody-canary in a container of PROFILE, the way `custody run` does, with something outside for each try to
+ * reach, and adds HOST-CANARY and LAYER-* to R.  A run that is refused is a finding; negative only when nobody could
+ * even look (no such profile, no memory).
+ */
+int doctor_run_canary(const struct dirs *d, const char *profile, struct doctor_report *r,
+		      struct fault *f) _must_check_;

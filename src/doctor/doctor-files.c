@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "doctor/doctor-host.h"
+#include "worktree/overlay-server.h"
+#include "session/session.h"
+#include "worktree/worktree.h"
+#include "oci/libcrun/libcrun-adapter.h"
+
+/* Not in every linux/magic.h. */
+#define MAGIC_NFS 0x6969
+#define MAGIC_FUSE 0x65735546
+#define MAGIC_CIFS 0xff534d42
+#define MAGIC_SMB2 0xfe534d42
+#define MAGIC_VFAT 0x4d44
+#define MAGIC_EXFAT 0x2011bab0
+
+/* File systems that cannot be an overlay's upper layer; NULL: not one of them. */
+static const char *bad_upper(unsigned long magic)
+{
+	switch (magic & 0xffffffff) {
+	case OVERLAYFS_SUPER_MAGIC:
+		return "an overlay itself";
+	case MAGIC_NFS:
+		return "NFS";
+	case MAGIC_CIFS:
+	case MAGIC_SMB2:
+		return "a Windows share";
+	case MAGIC_FUSE:
+		return "FUSE";
+	case MAGIC_VFAT:
+	case MAGIC_EXFAT:
+		return "FAT";
+	default:
+		return NULL;
+	}
+}
+
+/* PATH or the nearest parent that exists. */
+static int statfs_above(const char *path, struct statfs *ret)
+{
+	_cleanup_free_ char *p = strdup(path);
+
+	while (p && statfs(p, ret) < 0) {
+		char *slash = strrchr(p, '/');
+
+		if (errno != ENOENT || !slash || slash == p)
+			return statfs("/", ret) < 0 ? -errno : 0;
+		*slash = '\0';
+	}
+	return p ? 0 : -ENOMEM;
+}
+
+static void check_upper(struct doctor_report *r, const struct dirs *d)
+{
+	struct statfs fs;
+	const char *bad;
+	int e = statfs_above(d->state, &fs);
+
+	if (e < 0) {
+		doctor_add(r, "HOST-UPPERDIR", DOCTOR_UNKNOWN, DOCTOR_WARN, NULL, "'%s': %s", d->state,
+			   strerror(-e));
+		return;
+	}
+	bad = bad_upper((unsigned long)fs.f_type);
+	if (bad)
+		doctor_add(r, "HOST-UPPERDIR", DOCTOR_MISSING, DOCTOR_WARN,
+			   "mount a volume or a tmpfs there, set CUSTODY_ROOT, or use a profile with "
+			   "workspace.overlay fuse",
+			   "'%s' is on %s, which cannot hold the upper layer of an overlay", d->state, bad);
+	else
+		doctor_add(r, "HOST-UPPERDIR", DOCTOR_OK, DOCTOR_INFO, NULL,
+			   "'%s' can hold the upper layer of an overlay", d->state);
+}
+
+static void check_idmap(struct doctor_report *r, const struct dirs *d)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+	_cleanup_close_ int tree = -EBADF;
+	struct worktree_ids ids = { .to_uid = SESSION_ID_BASE, .to_gid = SESSION_ID_BASE };
+	struct stat st;
+
+	if (d->rootless) {
+		doctor_add(r, "HOST-IDMAP", DOCTOR_UNUSED, DOCTOR_INFO, NULL, "of use to root only");
+		return;
+	}
+	if (stat(".", &st) == 0) {
+		ids.from_uid = st.st_uid;
+		ids.from_gid = st.st_gid;
+	}
+	if (worktree_clone(".", false, &ids, &tree, &f) == 0)
+		doctor_add(r, "HOST-IDMAP", DOCTOR_OK, DOCTOR_INFO, NULL,
+			   "the file system of the current directory can be shown with other owners");
+	else
+		doctor_add(r, "HOST-IDMAP", DOCTOR_MISSING, DOCTOR_WARN,
+			   "a worktree on ext4, xfs or btrfs, or custody run as its owner", "%s",
+			   fault_text(&f));
+}
+
+/* "NAME:" or "UID:" at the start of a line of /etc/subuid. */
+static bool has_subuid(const struct dirs *d)
+{
+	FILE *file = fopen("/etc/subuid", "re");
+	char line[256], uid[16];
+	bool found = false;
+
+	(void)snprintf(uid, sizeof(uid), "%u", (unsigned int)geteuid());
+	while (file && fgets(line, sizeof(line), file)) {
+		size_t n = strcspn(line, ":");
+
+		line[n] = '\0';
+		found |= strcmp(line, d->user) == 0 || strcmp(line, uid) == 0;
+	}
+	if (file)
+		(void)fclose(file);
+	return found;
+}
+
+static void check_subuid(struct doctor_report *r, const struct dirs *d)
+{
+	if (!d->rootless)
+		doctor_add(r, "HOST-SUBUID", DOCTOR_UNUSED, DOCTOR_INFO, NULL,
+			   "as root each run has 65536 ids of its own");
+	else
+		doctor_add(r, "HOST-SUBUID", DOCTOR_LIMITED, DOCTOR_INFO,
+			   "docs/THREATS.md says what one id means", "one id: root inside is this user (%s)",
+			   has_subuid(d) ? "a range in /etc/subuid is there, but not used yet"
+					 : "no range in /etc/subuid");
+}
+
+/* Only what can be seen from here: whether the kernel serves it is tried by a run. */
+static void check_fuse(struct doctor_report *r)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+
+	if (overlay_server_require(&f) == 0)
+		doctor_add(r, "HOST-FUSE-OVERLAYFS", DOCTOR_OK, DOCTOR_INFO, NULL,
+			   "fuse-overlayfs is there for profiles that say workspace.overlay fuse; all others "
+			   "use the "
+			   "kernel's overlay");
+	else
+		doctor_add(r, "HOST-FUSE-OVERLAYFS", DOCTOR_MISSING, DOCTOR_INFO,
+			   access(OVERLAY_SERVER_PROGRAM, X_OK) < 0
+				   ? OVERLAY_SERVER_INSTALL
+				   : "as root: modprobe fuse; chmod 0666 " OVERLAY_SERVER_DEVICE,
+			   "fuse-overlayfs cannot be used, which matters to profiles that say "
+			   "workspace.overlay fuse "
+			   "only");
+}
+
+void doctor_check_files(struct doctor_report *r, const struct dirs *d)
+{
+	check_upper(r, d);
+	check_idmap(r, d);
+	check_subuid(r, d);
+	check_fuse(r);
+}
+
+void doctor_check_libcrun(struct doctor_report *r)
+{
+	const char *version = libcrun_ops.version();
+	unsigned int major = 0, minor = 0;
+
+	if (sscanf(version, "%u.%u", &major, &minor) != 2)
+		doctor_add(r, "HOST-LIBCRUN", DOCTOR_UNKNOWN, DOCTOR_WARN, NULL, "libcrun '%s'", version);
+	else if (major > 1 || minor >= 28)
+		doctor_add(r, "HOST-LIBCRUN", DOCTOR_OK, DOCTOR_INFO, NULL, "libcrun %s", version);
+	else
+		doctor_add(
+			r, "HOST-LIBCRUN", DOCTOR_LIMITED, DOCTOR_WARN,
+			"nothing for runs of custody itself: custody doctor --explain HOST-LIBCRUN says why",
+			"libcrun %s; %sCVE-2026-47766 (below 1.28: symlinks below an image's /dev): custody "
+			"never uses an image's /dev",
+			version,
+			minor < 27 ? "CVE-2026-30892 (below 1.27: user of exec): custody writes numeric ids; "
+				   : "");
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "doctor/doctor-host.h"
+#include "ledger/ledger-peer.h"
+#include "ledger/ledger-reader.h"
+
+/* True when there is a ledger to ask peers about. */
+static bool check_ledger(struct doctor_report *r, const struct dirs *d)
+{
+	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_fault_ struct fault f = { 0 };
+	int e = source_open_live(d->state, &s, &f);
+
+	if (e == -ENOENT)
+		doctor_add(r, "HOST-LEDGER", DOCTOR_UNUSED, DOCTOR_INFO,
+			   "custody ledger init shows its first seal key; one that makes itself discards it",
+			   "there is no ledger yet");
+	else if (e < 0)
+		doctor_add(r, "HOST-LEDGER", DOCTOR_MISSING, DOCTOR_WARN, "custody ledger verify", "%s",
+			   fault_text(&f));
+	else if (!s.has_seal)
+		doctor_add(r, "HOST-LEDGER", DOCTOR_MISSING, DOCTOR_WARN, "custody ledger repair --new-seal",
+			   "the ledger's seal is gone");
+	else
+		doctor_add(r, "HOST-LEDGER", DOCTOR_OK, DOCTOR_INFO, NULL, "%" PRIu64 " records in '%s'",
+			   s.seal.index, d->state);
+	return e == 0;
+}
+
+static void add_peer(struct strbuf *text, const struct peer *p, const struct peer_state *st)
+{
+	strbuf_printf(text, "%s'%s' is %" PRIu64 " records behind%s%s", text->len > 0 ? "; " : "", p->name,
+		      st->behind, st->error[0] ? ": " : "", st->error);
+}
+
+void doctor_check_ledger(struct doctor_report *r, const struct dirs *d)
+{
+	static const char id[] = "HOST-AUDIT-PEER";
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	_cleanup_peers_ struct peers peers = { 0 };
+	_cleanup_fault_ struct fault f = { 0 };
+	bool behind = false, there = check_ledger(r, d);
+	int e = peer_load(d->state, &peers, &f);
+
+	for (size_t i = 0; i < peers.n && there && e == 0; i++) {
+		struct peer_state st;
+
+		e = peer_state(d->state, &peers.items[i], &st, &f);
+		if (e < 0)
+			break;
+		behind |= st.behind > 0 || st.error[0];
+		add_peer(&text, &peers.items[i], &st);
+	}
+	if (e < 0)
+		doctor_add(r, id, DOCTOR_UNKNOWN, DOCTOR_WARN, NULL, "%s", fault_text(&f));
+	else if (peers.n == 0)
+		doctor_add(r, id, DOCTOR_UNUSED, DOCTOR_INFO, NULL,
+			   "no audit peer: nobody outside would notice a rolled-back disk");
+	else if (!there)
+		doctor_add(r, id, DOCTOR_UNUSED, DOCTOR_INFO, NULL, "nothing to send yet");
+	else
+		doctor_add(r, id, behind ? DOCTOR_LIMITED : DOCTOR_OK, behind ? DOCTOR_WARN : DOCTOR_INFO,
+			   behind ? "custody ledger checkpoint sends what waits" : NULL, "%s",
+			   text.text ? text.text : "?");
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "base/json.h"
+#include "layer/layer.h"
+
+/*
+ * What a host can enforce: a list of checks with stable ids.  HOST-* are features of the machine, LAYER-* what a canary
+ * in a real container was stopped by.  Probing is the caller's work; this collects, judges and describes.
+ */
+enum doctor_state {
+	DOCTOR_UNKNOWN, /* nobody could look */
+	DOCTOR_OK,
+	DOCTOR_MISSING,
+	DOCTOR_LIMITED, /* there, with a caveat that the text names */
+	DOCTOR_UNUSED,	/* not asked for, or of no use to this caller */
+	_DOCTOR_STATE_MAX,
+};
+
+enum doctor_severity {
+	DOCTOR_ERROR, /* a run with this profile is refused, or is not confined as it should be */
+	DOCTOR_WARN,
+	DOCTOR_INFO,
+	_DOCTOR_SEVERITY_MAX,
+};
+
+struct doctor_check {
+	char *id, *text;
+	char *remedy; /* one line; NULL when there is nothing to do */
+	enum doctor_state state;
+	enum doctor_severity severity;
+};
+
+/* One thing that the canary tried. */
+struct doctor_try {
+	char *what, *by; /* BY: errno or signal that stopped it; NULL when it got through */
+	enum layer layer;
+	bool stopped;
+};
+
+struct doctor_report {
+	struct doctor_check *checks;
+	size_t n_checks;
+	struct doctor_try *tries;
+	size_t n_tries;
+	enum doctor_state layers[_LAYER_MAX];
+	bool broken; /* an allocation failed: doctor_describe refuses */
+};
+
+/* Outcome of the canary's run, as far as it got. */
+struct doctor_run {
+	const char *profile;   /* name */
+	uint32_t switched_off; /* LAYER_BIT()s that the profile's `dangerous` leaves out */
+	uint32_t unset;	       /* limits that the profile does not set */
+	bool proven;	       /* STATES were filled by a proof */
+	bool tried;	       /* the canary went through its whole list */
+	enum layer_state states[_LAYER_MAX];
+	const char *why;	/* what stopped the run; NULL: nothing */
+	const char *disk_by;	/* what keeps the disk limit, for its line; NULL: not told */
+	const char *limits_why; /* why limits could not be had; the canary then ran without them */
+};
+
+void doctor_add(struct doctor_report *r, const char *id, enum doctor_state state,
+		enum doctor_severity severity, const char *remedy, const char *fmt, ...) _printf_(6, 7);
+
+/* TEXT: the canary's output, one JSON object per line.  False unless it ends with {"done":true}. */
+bool doctor_read_tries(struct doctor_report *r, const char *text);
+void doctor_add_try(struct doctor_report *r, enum layer l, const char *what, bool stopped, const char *by);
+
+/* LAYER-* checks from the tries and the proof.  Pure. */
+void doctor_judge_layers(struct doctor_report *r, const struct doctor_run *run);
+
+bool doctor_has_errors(const struct doctor_report *r);
+const struct doctor_check *doctor_find(const struct doctor_report *r, const char *id);
+int doctor_describe(const struct doctor_report *r, struct jdoc **ret, struct fault *f) _must_check_;
+void doctor_done(struct doctor_report *r);
+#define _cleanup_doctor_ _cleanup_(doctor_done)
+
+const char *doctor_state_name(enum doctor_state s);
+const char *doctor_severity_name(enum doctor_severity s);
+
+/* A paragraph about ID for --explain (heap), or -ENOENT naming the nearest id. */
+int doctor_explain(const char *id, char **ret, struct fault *f) _must_check_;

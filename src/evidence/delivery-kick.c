@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/path.h"
+#include "evidence/delivery.h"
+#include "evidence/evidence-impl.h"
+
+#define BACKOFF_MAX_S UINT64_C(600)
+
+/* Is there anything?  Whose it is, is asked by who delivers. */
+static bool has_any(const char *staging)
+{
+	const struct dirent *e;
+	bool found = false;
+	DIR *d = opendir(staging);
+
+	while (d && !found && (e = readdir(d)))
+		found = evidence_is_name(e->d_name);
+	if (d)
+		(void)closedir(d);
+	return found;
+}
+
+/* Twice as long after each failure.  A clock that was set back hinders nobody. */
+static bool is_too_early(const struct delivery_note *n)
+{
+	uint64_t now = clock_wall_us(), wait_s = n->tries < 10 ? UINT64_C(1) << n->tries : BACKOFF_MAX_S;
+
+	wait_s = wait_s < BACKOFF_MAX_S ? wait_s : BACKOFF_MAX_S;
+	return n->tries > 0 && now >= n->failed_us && now - n->failed_us < wait_s * 1000000;
+}
+
+/* In the grandchild: nothing of the caller is kept open, neither its output nor its locks. */
+static _Noreturn void deliver_detached(const struct dirs *d, const struct config *c)
+{
+	static const unsigned int pause_s[] = { 1, 5, 30, 0 };
+	const struct delivery_job job = { .dirs = d, .config = c };
+	sigset_t none;
+
+	(void)syscall(SYS_close_range, 0U, ~0U, 0U);
+	for (int i = 0; i < 3; i++) /* 0, 1 and 2 exist */
+		(void)!fcntl(open("/dev/null", O_RDWR), F_GETFD);
+	(void)setsid();
+	(void)!chdir("/");
+	(void)prctl(PR_SET_NAME, "custody-deliver");
+	for (int s = 1; s < NSIG; s++)
+		(void)signal(s, SIG_DFL);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	for (size_t i = 0;; i++) {
+		_cleanup_delivery_report_ struct delivery_report report = { 0 };
+
+		if (delivery_run(&job, &report, NULL) < 0 || report.busy || !report.error || !pause_s[i])
+			_exit(report.error != NULL);
+		(void)clock_nanosleep(CLOCK_BOOTTIME, 0, &(struct timespec){ .tv_sec = pause_s[i] }, NULL);
+	}
+}
+
+void delivery_kick(const struct dirs *d, const struct config *c)
+{
+	_cleanup_free_ char *staging = path_join(d->state, DELIVERY_DIR);
+	_cleanup_delivery_note_ struct delivery_note note = { 0 };
+	pid_t pid;
+
+	if (!staging || !has_any(staging))
+		return;
+	delivery_note_load(staging, &note);
+	if (is_too_early(&note))
+		return;
+	pid = fork();
+	if (pid == 0) {
+		/* Twice, so that the caller has no child to wait for. */
+		pid = fork();
+		if (pid == 0)
+			deliver_detached(d, c);
+		_exit(pid < 0);
+	}
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* Its list is read as well: an operation that hangs in a directory makes everybody hang who wants to look into it. */
+static bool can_be_read(const char *store)
+{
+	DIR *d = opendir(store);
+
+	if (!d)
+		return errno == ENOENT;
+	while (readdir(d))
+		;
+	return closedir(d) == 0;
+}
+
+bool delivery_answers(const char *store, unsigned int ms)
+{
+	_cleanup_close_ int fd = -EBADF;
+	struct pollfd p = { .events = POLLIN };
+	pid_t pid;
+	int r;
+
+	pid = fork();
+	if (pid == 0) {
+		/* Who reads the caller's output must not wait for this one. */
+		(void)syscall(SYS_close_range, 0U, ~0U, 0U);
+		_exit(!can_be_read(store));
+	}
+	if (pid < 0)
+		return false;
+	fd = (int)syscall(SYS_pidfd_open, pid, 0U);
+	p.fd = fd;
+	do
+		r = fd < 0 ? 1 : poll(&p, 1, (int)ms);
+	while (r < 0 && errno == EINTR);
+	if (r > 0)
+		return waitpid(pid, &r, 0) == pid && WIFEXITED(r) && WEXITSTATUS(r) == 0;
+	/* It goes when the share lets it; nobody waits for that. */
+	(void)kill(pid, SIGKILL);
+	return false;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "evidence/delivery.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "evidence/evidence-prune.h"
+#include "evidence/mount-type.h"
+
+#define NOTE ".note"
+#define NOTE_MAX ((size_t)16 * 1024)
+
+void delivery_place_done(struct delivery_place *p)
+{
+	free(p->store);
+	free(p->staging);
+	free(p->type);
+	*p = (struct delivery_place){ 0 };
+}
+
+void delivery_note_done(struct delivery_note *n)
+{
+	free(n->store);
+	free(n->share);
+	free(n->error);
+	*n = (struct delivery_note){ 0 };
+}
+
+static char *copy_text(const struct jdoc *o, const char *key)
+{
+	const char *text = jdoc_get_string(o, key);
+
+	return text ? strdup(text) : NULL;
+}
+
+static uint64_t read_number(const struct jdoc *o, const char *key)
+{
+	const struct jdoc *v = jdoc_get(o, key);
+
+	return v && v->type == JDOC_INT && v->integer > 0 ? (uint64_t)v->integer : 0;
+}
+
+void delivery_note_load(const char *staging, struct delivery_note *ret)
+{
+	_cleanup_free_ char *path = path_join(staging, NOTE), *text = NULL;
+	_cleanup_close_ int fd = path ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -EBADF;
+	_cleanup_jdoc_ struct jdoc *o = NULL;
+	size_t len;
+
+	*ret = (struct delivery_note){ 0 };
+	if (fd < 0 || fd_require_private(fd, geteuid(), NULL) < 0 ||
+	    fd_read_all(fd, NOTE_MAX, &text, &len, NULL) < 0 ||
+	    jdoc_parse(text, len, NOTE, NULL, &o, NULL) < 0)
+		return;
+	*ret = (struct delivery_note){ .store = copy_text(o, "store"),
+				       .share = copy_text(o, "share"),
+				       .error = copy_text(o, "error"),
+				       .tries = read_number(o, "tries"),
+				       .failed_us = read_number(o, "failed_us") };
+}
+
+static void set_text(struct jdoc *o, const char *key, const char *text)
+{
+	if (text && str_is_utf8(text, strlen(text)))
+		jdoc_set_string(o, key, text);
+}
+
+int delivery_note_save(int staging, const struct delivery_note *n, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *o = jdoc_new_object();
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	int r;
+
+	set_text(o, "store", n->store);
+	set_text(o, "share", n->share);
+	set_text(o, "error", n->error);
+	jdoc_set_int(o, "tries", (int64_t)n->tries);
+	jdoc_set_int(o, "failed_us", (int64_t)n->failed_us);
+	r = jdoc_write(o, JDOC_PRETTY, &text, f);
+	return r < 0 ? r : fd_replace_file(staging, NOTE, text.text, text.len, 0600, f);
+}
+
+int delivery_place(const struct dirs *d, const struct config *c, struct delivery_place *ret, struct fault *f)
+{
+	_cleanup_delivery_place_ struct delivery_place p = { .store = evidence_store_path(d, c),
+							     .staging = path_join(d->state, DELIVERY_DIR) };
+	_cleanup_delivery_note_ struct delivery_note note = { 0 };
+	int r;
+
+	if (!p.store || !p.staging)
+		return fault_errno(f, ENOMEM, "evidence");
+	r = mounts_are_local(p.store, d->state, &p.type, f);
+	if (r < 0)
+		return r;
+	p.direct = r > 0;
+	/* What was a share and is a directory of this disk now, is the place where the share should be mounted. */
+	if (p.direct) {
+		delivery_note_load(p.staging, &note);
+		p.away = note.share && str_eq(note.store, p.store);
+		p.direct = !p.away;
+		if (p.away)
+			p.type = TAKE_PTR(note.share);
+	}
+	*ret = p;
+	p = (struct delivery_place){ 0 };
+	return 0;
+}
+
+/* Of few files, and with names that every target takes: where it will end is not asked. */
+static int stage(const struct delivery_place *p, const struct evidence_ask *ask, struct evidence_taken *ret,
+		 struct fault *f)
+{
+	_cleanup_close_ int own = dirs_open_own(p->staging, 0700, f);
+	struct evidence_ask here = *ask;
+	int r;
+
+	if (own < 0)
+		return own;
+	here.store = p->staging;
+	here.form = EVIDENCE_PORTABLE;
+	r = evidence_take(&here, ret, f);
+	if (r == 0)
+		ret->staged = true;
+	return r;
+}
+
+int delivery_take(const struct dirs *d, const struct config *c, const struct evidence_ask *ask,
+		  struct evidence_taken *ret, struct fault *f)
+{
+	_cleanup_delivery_place_ struct delivery_place p = { 0 };
+	_cleanup_fault_ struct fault first = { 0 }, second = { 0 };
+	struct evidence_ask there = *ask;
+	int r;
+
+	r = delivery_place(d, c, &p, f);
+	if (r < 0)
+		return r;
+	if (!p.direct)
+		return stage(&p, ask, ret, f);
+	there.store = p.store;
+	r = evidence_take(&there, ret, &first);
+	/* Full, read-only or somebody else's: that may change until it is delivered. */
+	if (r == 0 || stage(&p, ask, ret, &second) == 0)
+		return 0;
+	return fault_set(f, -r, "%s; nor in '%s': %s", fault_text(&first), p.staging, fault_text(&second));
+}
+
+int delivery_adopt(const struct dirs *d, const struct config *c, const char *session,
+		   struct evidence_taken *ret, struct fault *f)
+{
+	_cleanup_delivery_place_ struct delivery_place p = { 0 };
+	int r;
+
+	r = delivery_place(d, c, &p, f);
+	if (r < 0)
+		return r;
+	r = evidence_adopt(p.staging, d->lane, session, ret, f);
+	if (r > 0)
+		ret->staged = true;
+	if (r != 0 || !p.direct)
+		return r;
+	return evidence_adopt(p.store, d->lane, session, ret, f);
+}

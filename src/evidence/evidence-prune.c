@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "evidence/evidence-prune.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "ledger/ledger.h"
+
+#define ENTRIES_MAX 1000000
+#define TIME_MAX_NS (UINT64_C(600) * 1000000000)
+
+static const char *const verdicts[] = { [EVIDENCE_STAYS] = "stays",
+					[EVIDENCE_TOO_OLD] = "too-old",
+					[EVIDENCE_OVER_QUOTA] = "over-quota",
+					[EVIDENCE_DISK_FULL] = "disk-full" };
+
+char *evidence_store_path(const struct dirs *d, const struct config *c)
+{
+	return c->forensics.path ? strdup(c->forensics.path) : path_join(d->base, "forensics");
+}
+
+struct capture_options evidence_limits(const struct config *c)
+{
+	return (struct capture_options){
+		.max_bytes = c->forensics.item_max ? c->forensics.item_max : c->forensics.quota / 4,
+		.max_entries = ENTRIES_MAX,
+		.max_manifest = c->forensics.quota / 16,
+		.deadline_ns = clock_boot_ns() + TIME_MAX_NS,
+	};
+}
+
+static int record(const struct dirs *d, const char *kind, const char *name, struct jdoc *doc, struct fault *f)
+{
+	_cleanup_ledger_ struct ledger *l = NULL;
+	const struct ledger_event e = { .kind = kind, .session = name, .d = doc };
+	int r;
+
+	r = ledger_open(d->state, &(struct ledger_options){ .create = true }, &l, NULL, f);
+	if (r < 0)
+		return r;
+	jdoc_set(doc, "by", ledger_text(d->user));
+	return ledger_append(l, &e, 1, LEDGER_DECIDED, NULL, f);
+}
+
+int evidence_record(const struct dirs *d, const char *kind, const char *name, const char *why,
+		    struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *doc = jdoc_new_object();
+
+	if (why)
+		jdoc_set(doc, "why", ledger_text(why));
+	return record(d, kind, name, doc, f);
+}
+
+int evidence_record_place(const struct dirs *d, const char *kind, const char *session, const char *path,
+			  const struct digest *metadata, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *doc = jdoc_new_object();
+	char hex[DIGEST_HEX_SIZE];
+
+	digest_to_hex(metadata, hex);
+	jdoc_set(doc, "evidence", ledger_text(path));
+	jdoc_set_string(doc, "evidence_sha256", hex);
+	return record(d, kind, session, doc, f);
+}
+
+static uint64_t free_bytes(const char *store)
+{
+	struct statvfs s;
+
+	return statvfs(store, &s) == 0 ? (uint64_t)s.f_bavail * s.f_frsize : UINT64_MAX;
+}
+
+static int prune_one(const struct evidence_prune *p, const struct evidence_item *e, const char *why,
+		     struct fault *f)
+{
+	int r;
+
+	if (p->told)
+		p->told(p->arg, e, why);
+	if (p->dry_run)
+		return 0;
+	r = evidence_record(p->dirs, "evidence.prune", e->name, why, f);
+	return r < 0 ? r : evidence_remove(p->store, e->name, f);
+}
+
+/* With all of that gone, is there as much free as the rules ask for? */
+static bool is_enough(const struct evidence_list *l, const enum evidence_verdict *v, uint64_t free_now,
+		      uint64_t wanted)
+{
+	for (size_t i = 0; i < l->n && free_now < wanted; i++)
+		if (v[i] != EVIDENCE_STAYS)
+			free_now += l->items[i].bytes;
+	return free_now >= wanted;
+}
+
+int evidence_prune(const struct evidence_prune *p, struct fault *f)
+{
+	struct evidence_rules rules = { .retention_days = p->config->forensics.retention_days,
+					.quota = p->config->forensics.quota,
+					.keep_free = p->config->forensics.keep_free + p->need,
+					.now_us = clock_wall_us(),
+					.keep = p->keep };
+	_cleanup_evidence_ struct evidence_list l = { 0 };
+	_cleanup_free_ enum evidence_verdict *v = NULL;
+	uint64_t room;
+	int r;
+
+	r = p->dry_run ? 0 : evidence_sweep(p->store, f);
+	if (r == 0)
+		r = evidence_list(p->store, p->dirs->lane, &l, f);
+	if (r < 0)
+		return r;
+	v = calloc(l.n + 1, sizeof(*v));
+	if (!v)
+		return fault_errno(f, ENOMEM, "prune");
+	room = free_bytes(p->store);
+	evidence_judge(&l, &rules, room, v);
+	/* What does not fit even then must not cost the others: a payload chooses how much it leaves. */
+	if (p->need && !is_enough(&l, v, room, rules.keep_free)) {
+		rules.keep_free -= p->need;
+		evidence_judge(&l, &rules, room, v);
+	}
+	for (size_t i = 0; r == 0 && i < l.n; i++)
+		if (v[i] != EVIDENCE_STAYS)
+			r = prune_one(p, l.items + i, verdicts[v[i]], f);
+	return r;
+}

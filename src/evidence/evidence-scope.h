@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "profile/profile.h"
+#include "session/exit-reason.h"
+
+/* How much of a worktree is kept when its session ended like this. */
+enum forensics_scope {
+	FORENSICS_ALL, /* zero: whoever forgets to ask keeps everything */
+	FORENSICS_CHANGES,
+	FORENSICS_NONE,
+};
+
+/*
+ * Pure.  By default every abnormal end but one that somebody asked for at the keyboard; a plain status other than 0 keeps
+ * what was changed, everything else the whole tree.  The profile's `forensics` says otherwise.  INTERACTIVE: a shell,
+ * whose status is that of its last command.
+ */
+enum forensics_scope forensics_decide(const struct profile *p, const struct exit_verdict *v,
+				      bool interactive);
+
+/*
+ * The same where a signal is only known as a shell tells it: 137 may be one or `exit 137`, so whatever is due after either
+ * is kept.
+ */
+enum forensics_scope forensics_decide_shell(const struct profile *p, const struct exit_verdict *v);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "evidence/evidence-userns.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/seam.h"
+#include "base/userns.h"
+#include "base/walk.h"
+
+#define ANSWER_MAX ((size_t)64 * 1024)
+#define NO_NAMESPACE 2 /* the child's status */
+
+bool evidence_is_shut(int tree, uint64_t max)
+{
+	_cleanup_walk_ struct walk *w = NULL;
+	const uid_t self = geteuid();
+	struct walk_entry e;
+	uint64_t n = 0;
+	int event;
+
+	/* Not even its root. */
+	if (walk_new(tree, 0, &w, NULL) < 0)
+		return true;
+	while ((event = walk_next(w, &e, NULL)) > 0 && (max == 0 || n++ < max)) {
+		if (event == WALK_ERROR && e.error == EACCES)
+			return true;
+		if (event == WALK_ENTRY && S_ISREG(e.stx.stx_mode) && e.stx.stx_uid == self &&
+		    !(e.stx.stx_mode & S_IRUSR))
+			return true;
+	}
+	return false;
+}
+
+/* The child's answer: this, then the path of what was taken, or the fault's text. */
+struct answer {
+	int r, code;
+	struct evidence_taken taken; /* its texts are constants of this program; PATH is not sent here */
+};
+
+static void answer(int fd, int r, struct evidence_taken *taken, const struct fault *f)
+{
+	struct answer a = { .r = r, .code = f->code, .taken = *taken };
+	const char *text = r < 0 ? fault_text(f) : taken->path;
+
+	a.taken.path = NULL;
+	if (fd_write_all(fd, &a, sizeof(a), NULL) < 0 || fd_write_all(fd, text, strlen(text), NULL) < 0)
+		_exit(1);
+	_exit(0);
+}
+
+/* Half taken, nobody would wait for it: it ends with its parent, and whoever recovers finds no second taker. */
+static int live_with(pid_t parent)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return getppid() == parent ? 0 : -ESRCH;
+}
+
+static int hear(int fd, struct evidence_taken *ret, struct fault *f)
+{
+	_cleanup_free_ char *bytes = NULL;
+	struct answer a;
+	size_t len = 0;
+
+	if (fd_read_all(fd, ANSWER_MAX, &bytes, &len, NULL) < 0 || len <= sizeof(a))
+		return fault_set(f, EIO, "the process that takes it ended without a word");
+	memcpy(&a, bytes, sizeof(a));
+	if (a.r < 0)
+		return fault_set(f, a.code > 0 ? a.code : EIO, "%s", bytes + sizeof(a));
+	a.taken.path = strdup(bytes + sizeof(a));
+	if (!a.taken.path)
+		return fault_errno(f, ENOMEM, "evidence");
+	*ret = a.taken;
+	return 0;
+}
+
+int evidence_take_inside(int (*take)(const struct evidence_ask *ask, struct evidence_taken *ret,
+				     struct fault *f),
+			 const struct evidence_ask *ask, struct evidence_taken *ret, struct fault *f)
+{
+	_cleanup_close_ int out = -EBADF;
+	_cleanup_fault_ struct fault heard = { 0 };
+	pid_t parent = getpid(), pid;
+	int fd[2], status = 0, r;
+
+	if (pipe2(fd, O_CLOEXEC) < 0)
+		return fault_errno(f, errno, "evidence");
+	pid = fork();
+	if (pid == 0) {
+		struct evidence_taken taken = { 0 };
+		struct fault why = { 0 };
+
+		/* custody-warden is not dumpable: its own maps belong to root then. */
+		(void)prctl(PR_SET_DUMPABLE, 1);
+		/* Afterwards: a change of credentials forgets whose end is ours. */
+		if (userns_enter(&why) < 0 || live_with(parent) < 0)
+			_exit(NO_NAMESPACE);
+		seam("namespace-entered");
+		r = take(ask, &taken, &why);
+		answer(fd[1], r, &taken, &why);
+	}
+	(void)fd_close(fd[1]);
+	out = fd[0];
+	if (pid < 0)
+		return fault_errno(f, errno, "evidence");
+	r = hear(out, ret, &heard);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (r < 0 && WIFEXITED(status) && WEXITSTATUS(status) == NO_NAMESPACE)
+		return -ENOSYS;
+	return r < 0 ? fault_set(f, heard.code, "%s", fault_text(&heard)) : 0;
+}

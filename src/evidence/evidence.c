@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "evidence/evidence-impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/seam.h"
+#include "base/walk.h"
+#include "state/dirs.h"
+#include "evidence/evidence-userns.h"
+#include "evidence/evidence-probe.h"
+#include "capture/manifest.h"
+#include "capture/pack.h"
+
+#define SIDE_MAX ((uint64_t)64 * 1024 * 1024) /* of one file beside the tree */
+/* Beyond these a target gets one file instead of many: 50,000 files at 20 ms are a quarter of an hour. */
+#define SLOW_US 2000
+#define MANY 500
+#define GRACE_NS (UINT64_C(60) * 1000000000) /* after the last file: what is written must still be synced */
+
+struct taking {
+	const struct evidence_ask *ask;
+	int store, dir;
+	char *name; /* of DIR */
+	struct jdoc *absent;
+	struct strbuf sums;
+};
+
+static void taking_done(struct taking *t)
+{
+	fd_close(t->store);
+	fd_close(t->dir);
+	free(t->name);
+	jdoc_free(t->absent);
+	strbuf_done(&t->sums);
+}
+#define _cleanup_taking_ _cleanup_(taking_done)
+
+void evidence_taken_done(struct evidence_taken *t)
+{
+	free(t->path);
+	*t = (struct evidence_taken){ 0 };
+}
+
+const char *evidence_status_name(enum evidence_status s)
+{
+	static const char *const names[] = { "unknown", "none", "partial", "complete" };
+
+	return names[s];
+}
+
+char *evidence_name(const char *session, unsigned int n, const char *suffix)
+{
+	char *name;
+	int r = n == 1 ? asprintf(&name, "%s%s", session, suffix)
+		       : asprintf(&name, "%s-%u%s", session, n, suffix);
+
+	return r < 0 ? NULL : name;
+}
+
+/* A name that is nobody's: what was taken before, or is being taken now, is never touched. */
+static int begin(struct taking *t, struct fault *f)
+{
+	const char *session = t->ask->session;
+	int r;
+
+	if (!*session || strchr(session, '/') || session[0] == '.')
+		return fault_set(f, EINVAL, "'%s' is no session's name", session);
+	t->store = path_make_dirs(AT_FDCWD, t->ask->store, 0700, f);
+	if (t->store < 0)
+		return t->store;
+	/* The modes of a share are its mount's, and say nothing. */
+	r = evidence_is_local(t->store) ? dirs_require_own(t->store, t->ask->store, f) : 0;
+	if (r < 0)
+		return r;
+	for (unsigned int i = 1; i <= EVIDENCE_NAMES_MAX; i++) {
+		t->name = evidence_name(session, i, EVIDENCE_PARTIAL);
+		if (!t->name)
+			return fault_errno(f, ENOMEM, "evidence");
+		if (mkdirat(t->store, t->name, 0700) == 0)
+			break;
+		if (errno != EEXIST)
+			return fault_errno(f, errno, "make '%s/%s'", t->ask->store, t->name);
+		free(t->name);
+		t->name = NULL;
+	}
+	if (!t->name)
+		return fault_set(f, EEXIST, "'%s' has evidence of '%s' %d times", t->ask->store, session,
+				 EVIDENCE_NAMES_MAX);
+	seam("evidence-made");
+	t->dir = openat(t->store, t->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (t->dir < 0 || flock(t->dir, LOCK_EX | LOCK_NB) < 0)
+		return fault_errno(f, errno, "open '%s/%s'", t->ask->store, t->name);
+	return 0;
+}
+
+static int add_sum(struct taking *t, const char *name, const struct digest *d, struct fault *f)
+{
+	char hex[DIGEST_HEX_SIZE];
+
+	digest_to_hex(d, hex);
+	strbuf_printf(&t->sums, "%s  %s\n", hex, name);
+	return t->sums.broken ? fault_errno(f, ENOMEM, "evidence") : 0;
+}
+
+/* Written, synced, closed and looked at again: a share that is full says so at any of these, or not at all. */
+static int put_file(struct taking *t, const char *name, const void *bytes, size_t len, struct digest *ret,
+		    struct fault *f)
+{
+	int fd = openat(t->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600), r;
+	struct stat st;
+
+	if (fd < 0)
+		return fault_errno(f, errno, "make '%s'", name);
+	r = fd_write_all(fd, bytes, len, f);
+	if (r == 0 && fsync(fd) < 0)
+		r = fault_errno(f, errno, "sync '%s'", name);
+	if (close(fd) < 0 && r == 0)
+		r = fault_errno(f, errno, "close '%s'", name);
+	if (r == 0 && (fstatat(t->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || (size_t)st.st_size != len))
+		r = fault_set(f, EIO, "'%s' was not kept whole", name);
+	if (r < 0)
+		return r;
+	digest_bytes(bytes, len, ret);
+	return 0;
+}
+
+static int put_side(struct taking *t, const struct evidence_side *s, struct fault *f)
+{
+	_cleanup_free_ char *bytes = NULL;
+	struct digest d;
+	size_t len;
+	int r;
+
+	if (s->text) {
+		r = put_file(t, s->name, s->text, s->len, &d, f);
+		return r < 0 ? r : add_sum(t, s->name, &d, f);
+	}
+	if (s->fd < 0) {
+		jdoc_append_string(t->absent, s->name);
+		return 0;
+	}
+	if (lseek(s->fd, 0, SEEK_SET) < 0)
+		return fault_errno(f, errno, "read '%s'", s->name);
+	r = fd_read_all(s->fd, SIDE_MAX, &bytes, &len, f);
+	if (r == 0)
+		r = put_file(t, s->name, bytes, len, &d, f);
+	return r < 0 ? r : add_sum(t, s->name, &d, f);
+}
+
+/* More than MANY names?  Sooner than counted all: the walk ends there. */
+static bool has_many(int tree)
+{
+	_cleanup_walk_ struct walk *w = NULL;
+	struct walk_entry e;
+	unsigned int n = 0;
+
+	if (walk_new(tree, WALK_UNSEEN_FILES, &w, NULL) < 0)
+		return false;
+	while (n <= MANY && walk_next(w, &e, NULL) > 0)
+		n++;
+	return n > MANY;
+}
+
+/* One file where each costs too much.  Without custody-pack it takes longer, and is kept all the same. */
+static bool wants_archive(const struct taking *t, const struct evidence_probe *probe)
+{
+	if (t->ask->form == EVIDENCE_MIRROR || t->ask->form == EVIDENCE_ARCHIVE)
+		return t->ask->form == EVIDENCE_ARCHIVE;
+	if (t->ask->form == EVIDENCE_PORTABLE)
+		return pack_is_there();
+	return !probe->local && (probe->create_us > SLOW_US || has_many(t->ask->tree)) && pack_is_there();
+}
+
+/* Read back: a share that was full may have kept less than it said. */
+static int sum_archive(struct taking *t, struct fault *f)
+{
+	_cleanup_close_ int fd = openat(t->dir, PACK_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct digest d;
+	int r;
+
+	if (fd < 0)
+		return fault_errno(f, errno, "open " PACK_NAME);
+	r = digest_fd(fd, &d, f);
+	return r < 0 ? r : add_sum(t, PACK_NAME, &d, f);
+}
+
+static int take_tree(struct taking *t, struct evidence_taken *ret, struct evidence_probe *probe,
+		     struct fault *f)
+{
+	struct capture_options o = t->ask->limits ? *t->ask->limits : (struct capture_options){ 0 };
+	_cleanup_pack_ struct pack *pack = NULL;
+	int r;
+
+	ret->status = EVIDENCE_NONE;
+	r = evidence_probe(t->dir, probe, f);
+	seam("store-probed");
+	if (r < 0 || t->ask->tree < 0)
+		return r;
+	probe->any_names &= t->ask->form != EVIDENCE_PORTABLE;
+	o.any_names = probe->any_names;
+	o.sync_each = !probe->local;
+	probe->archive = wants_archive(t, probe);
+	if (probe->archive)
+		r = pack_create(t->dir, o.deadline_ns ? o.deadline_ns + GRACE_NS : 0, &pack, f);
+	if (r < 0)
+		return r;
+	o.pack = pack;
+	r = capture_tree(t->ask->tree, t->dir, &o, &ret->stats, f);
+	if (r < 0)
+		return r;
+	ret->status = ret->stats.missing || ret->stats.unstable || ret->stats.cut_short ? EVIDENCE_CUT
+											: EVIDENCE_COMPLETE;
+	r = probe->archive ? sum_archive(t, f) : 0;
+	return r < 0 ? r : add_sum(t, MANIFEST_NAME, &ret->stats.manifest, f);
+}
+
+static void describe_stats(struct jdoc *o, const struct evidence_taken *taken, bool archive)
+{
+	struct jdoc *tree = jdoc_set_object(o, "tree");
+	const struct capture_stats *s = &taken->stats;
+	char text[sizeof("sha256:") + DIGEST_HEX_SIZE] = "sha256:";
+
+	digest_to_hex(&s->manifest, text + sizeof("sha256:") - 1);
+	jdoc_set_string(tree, "manifest", text);
+	jdoc_set_string(tree, "form", archive ? "archive" : "mirror");
+	jdoc_set_int(tree, "entries", (int64_t)s->entries);
+	jdoc_set_int(tree, "files", (int64_t)s->files);
+	jdoc_set_int(tree, "bytes", (int64_t)s->bytes);
+	jdoc_set_int(tree, "missing", (int64_t)s->missing);
+	jdoc_set_int(tree, "unstable", (int64_t)s->unstable);
+	jdoc_set_int(tree, "manifest_bytes", (int64_t)s->manifest_bytes);
+	jdoc_set_bool(tree, "cut_short", s->cut_short != NULL);
+}
+
+static const char *explain(const struct evidence_ask *ask, const struct evidence_taken *taken)
+{
+	if (taken->status == EVIDENCE_NONE)
+		return ask->why ? ask->why : "there was no tree to keep";
+	if (taken->stats.cut_short)
+		return taken->stats.cut_short;
+	if (taken->stats.missing)
+		return "some entries are not, or not wholly, kept: see the manifest";
+	return taken->stats.unstable ? "some files changed while they were read: see the manifest" : NULL;
+}
+
+/* What was not looked at, for whoever compares. */
+static void put_hidden(struct jdoc *o, char *const *paths)
+{
+	struct jdoc *list = jdoc_set_array(o, "hidden");
+
+	for (; *paths; paths++)
+		if (str_is_utf8(*paths, strlen(*paths)))
+			jdoc_append_string(list, *paths);
+}
+
+static int put_metadata(struct taking *t, struct evidence_taken *taken, const struct evidence_probe *probe,
+			struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *o = jdoc_copy(t->ask->metadata);
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	const char *why = explain(t->ask, taken);
+	char now[CLOCK_TEXT_SIZE];
+	struct jdoc *target;
+	int r;
+
+	clock_format(clock_wall_us(), now);
+	jdoc_set_string(o, "taken", now);
+	jdoc_set_string(o, "status", evidence_status_name(taken->status));
+	jdoc_set(o, "why", why ? jdoc_new_string(why) : jdoc_new_null());
+	jdoc_set(o, "absent", TAKE_PTR(t->absent));
+	if (t->ask->limits && t->ask->limits->skip)
+		put_hidden(o, t->ask->limits->skip);
+	target = jdoc_set_object(o, "target");
+	jdoc_set_bool(target, "any_names", probe->any_names);
+	jdoc_set_bool(target, "local", probe->local);
+	jdoc_set_int(target, "create_us", (int64_t)probe->create_us);
+	if (taken->status != EVIDENCE_NONE)
+		describe_stats(o, taken, probe->archive);
+	r = jdoc_write(o, JDOC_PRETTY, &text, f);
+	if (r == 0)
+		r = put_file(t, EVIDENCE_METADATA, text.text, text.len, &taken->metadata, f);
+	return r < 0 ? r : add_sum(t, EVIDENCE_METADATA, &taken->metadata, f);
+}
+
+int evidence_rename(int store, const char *from, const char *to)
+{
+	struct stat st;
+
+	if (renameat2(store, from, store, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	/* A share that does not know how.  Nor does a directory replace one that is not empty. */
+	if (fstatat(store, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EEXIST;
+	return renameat(store, from, store, to) < 0 ? -errno : 0;
+}
+
+/* From here on it exists. */
+static int give_name(struct taking *t, struct evidence_taken *taken, struct fault *f)
+{
+	int r = -EEXIST;
+
+	if (syncfs(t->dir) < 0)
+		return fault_errno(f, errno, "sync the evidence");
+	seam("evidence-synced");
+	for (unsigned int i = 1; r == -EEXIST && i <= EVIDENCE_NAMES_MAX; i++) {
+		_cleanup_free_ char *name = evidence_name(t->ask->session, i, "");
+
+		if (!name)
+			return fault_errno(f, ENOMEM, "evidence");
+		r = evidence_rename(t->store, t->name, name);
+		if (r == 0)
+			taken->path = path_join(t->ask->store, name);
+	}
+	if (r < 0)
+		return fault_errno(f, -r, "give the evidence its name");
+	seam("evidence-renamed");
+	(void)fsync(t->store); /* not every share has it for directories */
+	return taken->path ? 0 : fault_errno(f, ENOMEM, "evidence");
+}
+
+static int take_here(const struct evidence_ask *ask, struct evidence_taken *ret, struct fault *f)
+{
+	_cleanup_taking_ struct taking t = { .ask = ask, .store = -EBADF, .dir = -EBADF };
+	_cleanup_taken_ struct evidence_taken taken = { 0 };
+	struct evidence_probe probe = { 0 };
+	struct digest ignored;
+	int r;
+
+	t.absent = jdoc_new_array();
+	r = begin(&t, f);
+	if (r == 0)
+		r = take_tree(&t, &taken, &probe, f);
+	seam("tree-copied");
+	for (size_t i = 0; r == 0 && i < ask->n_sides; i++)
+		r = put_side(&t, ask->sides + i, f);
+	seam("sides-written");
+	if (r == 0)
+		r = put_metadata(&t, &taken, &probe, f);
+	seam("metadata-written");
+	if (r == 0)
+		r = put_file(&t, EVIDENCE_SUMS, t.sums.text, t.sums.len, &ignored, f);
+	seam("sums-written");
+	if (r == 0)
+		r = give_name(&t, &taken, f);
+	if (r < 0) {
+		/* A half is of no use, and a full disk needs the room. */
+		if (t.dir >= 0)
+			(void)!path_remove_tree(t.store, t.name, NULL);
+		return fault_wrap(f, r, "evidence of '%s'", ask->session);
+	}
+	*ret = taken;
+	taken = (struct evidence_taken){ 0 };
+	return 0;
+}
+
+int evidence_take(const struct evidence_ask *ask, struct evidence_taken *ret, struct fault *f)
+{
+	int r = -ENOSYS;
+
+	if (geteuid() != 0 && ask->tree >= 0 &&
+	    evidence_is_shut(ask->tree, ask->limits ? ask->limits->max_entries : 0))
+		r = evidence_take_inside(take_here, ask, ret, f);
+	/* Without a namespace what cannot be read is an entry that says so. */
+	return r == -ENOSYS ? take_here(ask, ret, f) : r;
+}

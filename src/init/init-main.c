@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include "init/init-options.h"
+#include "init/init-payload.h"
+#include "init/init-prove.h"
+#include "init/init-pty.h"
+#include "init/init-reap.h"
+#include "init/init-rt.h"
+
+/*
+ * custody-init.  Rules of this program:
+ *
+ * 1. Nothing foreign runs before every layer was proven and, with a supervisor, before its GO.
+ * 2. It MUST NOT execute on doubt: what cannot be read or sent ends it with 125.
+ * 3. Every descriptor that it opens is closed on exec.
+ * 4. It MUST be PID 1 of its namespace: it ends by killing every process that it can see, and as anything else than
+ *    PID 1 those would be the host's.
+ * 5. It holds no privilege and is not dumpable: a payload of the same id can neither trace it nor read its memory.
+ */
+
+static int fail(const char *what, long r)
+{
+	char text[256];
+	struct line l = LINE(text);
+
+	line_put(&l, what);
+	if (r < 0) {
+		line_put(&l, ": ");
+		line_put_errno(&l, (int)-r);
+	}
+	rt_say(text);
+	return STATUS_FAILED;
+}
+
+/* Descriptors 0-2 exist, so that nothing we open can become somebody's stdout. */
+static long require_stdio(void)
+{
+	for (int fd = 0; fd <= 2; fd++) {
+		if (SYS(fcntl, fd, F_GETFD, 0) >= 0)
+			continue;
+		if (SYS(openat, AT_FDCWD, "/dev/null", O_RDWR) != fd)
+			return -EBADF;
+	}
+	return 0;
+}
+
+static long harden(uint64_t *ret_core_soft)
+{
+	uint64_t all = ~0ULL;
+	struct rlimit core;
+	long r;
+
+	r = SYS(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (r < 0)
+		return r;
+	r = SYS(prlimit64, 0, RLIMIT_CORE, NULL, &core);
+	if (r < 0)
+		return r;
+	*ret_core_soft = core.rlim_cur;
+	core.rlim_cur = 0;
+	r = SYS(prlimit64, 0, RLIMIT_CORE, &core, NULL);
+	if (r < 0)
+		return r;
+	/* Inherited as ignored, children would vanish unseen. */
+	r = rt_default_signal(SIGCHLD);
+	if (r < 0)
+		return r;
+	return SYS(rt_sigprocmask, SIG_BLOCK, &all, NULL, sizeof(all));
+}
+
+/* Is descriptor 3 the supervisor's socket?  From here on it is closed on exec. */
+static long take_socket(void)
+{
+	socklen_t len = sizeof(int);
+	int type = 0;
+	long r;
+
+	r = SYS(getsockopt, INIT_FD, SOL_SOCKET, SO_TYPE, &type, &len);
+	if (r < 0)
+		return r;
+	if (type != SOCK_SEQPACKET)
+		return -EPROTOTYPE;
+	return SYS(fcntl, INIT_FD, F_SETFD, FD_CLOEXEC);
+}
+
+/* MASTER < 0: no descriptor rides along. */
+static long send_report(struct init_msg *report, int master)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct iovec iov = { .iov_base = report, .iov_len = sizeof(*report) };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct cmsghdr *c;
+	long r;
+
+	if (master >= 0) {
+		m.msg_control = control.bytes;
+		m.msg_controllen = sizeof(control.bytes);
+		c = CMSG_FIRSTHDR(&m);
+		*c = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
+				       .cmsg_level = SOL_SOCKET,
+				       .cmsg_type = SCM_RIGHTS };
+		memcpy(CMSG_DATA(c), &master, sizeof(master));
+	}
+	report->magic = INIT_PROTO_MAGIC;
+	report->type = INIT_MSG_REPORT;
+	r = SYS(sendmsg, INIT_FD, &m, MSG_NOSIGNAL);
+	if (r < 0)
+		return r;
+	return r == (long)sizeof(*report) ? 0 : -EMSGSIZE;
+}
+
+/* 1: go.  0: the supervisor closed, it has said why.  Negative: doubt. */
+static long wait_for_go(struct init_msg *msg)
+{
+	long n;
+
+	do
+		n = SYS(recvfrom, INIT_FD, msg, sizeof(*msg), 0, NULL, NULL);
+	while (n == -EINTR);
+	if (n <= 0)
+		return n;
+	if (n < (long)offsetof(struct init_msg, ns) || msg->magic != INIT_PROTO_MAGIC ||
+	    msg->type != INIT_MSG_GO)
+		return -EPROTO;
+	return 1;
+}
+
+/* Without a supervisor init itself compares.  0, or the status after the first missing layer was named. */
+static int require_layers(const struct init_options *o, const struct init_msg *report)
+{
+	for (unsigned int l = 0; l < _LAYER_MAX; l++) {
+		char text[512];
+		struct line why = LINE(text);
+		const struct layer_info *info;
+
+		if (!(o->require & LAYER_BIT(l)) || report->proof[l].holds)
+			continue;
+		info = layer_info((enum layer)l);
+		line_put(&why, "layer '");
+		line_put(&why, info->name);
+		line_put(&why, "' is missing: ");
+		line_put(&why, report->proof[l].detail);
+		line_put(&why, "; it needs ");
+		line_put(&why, info->needs);
+		rt_say(text);
+		return STATUS_FAILED;
+	}
+	return 0;
+}
+
+/* Everything up to the release.  0, or the status to exit with. */
+static int prepare(const struct init_options *o, struct init_msg *msg, struct payload_start *start)
+{
+	struct facts_status status = { 0 };
+	int master = -1;
+	long r;
+
+	if (o->report) {
+		r = take_socket();
+		if (r < 0)
+			return fail("--report: descriptor 3 is not the supervisor's socket", r);
+	} else {
+		r = pty_release();
+		if (r < 0)
+			return fail("cannot give up the controlling terminal", r);
+		start->terminal = r > 0;
+	}
+	init_prove(o, msg, &status);
+	start->ignored = status.sig_ign;
+	if (!o->report)
+		return require_layers(o, msg);
+	if (o->tty) {
+		r = pty_open(&master, &start->slave);
+		if (r < 0)
+			return fail("cannot open a terminal from /dev/ptmx", r);
+	}
+	r = send_report(msg, master);
+	if (r < 0)
+		return fail("cannot report to the supervisor", r);
+	if (master >= 0)
+		(void)SYS(close, master);
+	r = wait_for_go(msg);
+	if (r < 0)
+		return fail("not released by the supervisor", r);
+	return r == 1 ? 0 : STATUS_FAILED;
+}
+
+int init_main(int argc, char **argv, char **envp)
+{
+	static struct init_msg msg;
+	static struct init_options options;
+	struct payload_start start = { .slave = -1 };
+	char text[256] = "";
+	struct line why = LINE(text);
+	struct reap reap = { .pipe = -1, .msg = &msg };
+	int status;
+	long r;
+
+	(void)argc;
+	r = require_stdio();
+	if (r < 0)
+		return STATUS_FAILED;
+	if (SYS(getpid) != 1)
+		return fail("refused: it must be the first process of a pid namespace", 0);
+	r = harden(&start.core_soft);
+	if (r < 0)
+		return fail("cannot protect itself", r);
+	if (options_parse(argv, envp, &options, &why) < 0)
+		return fail(text, 0);
+	status = prepare(&options, &msg, &start);
+	if (status != 0)
+		return status;
+
+	start.command = options.command;
+	start.environment = options.environment;
+	r = reap_signals();
+	if (r < 0)
+		return fail("cannot watch signals", r);
+	reap.signals = (int)r;
+	reap.socket = options.report ? INIT_FD : -1;
+	reap.name = options.command[0];
+	reap.time_ms = options.time_ms;
+	reap.grace_ms = options.grace_ms;
+	reap.payload = payload_start(&start, &reap.pipe);
+	if (reap.payload < 0)
+		return fail("cannot start the command", reap.payload);
+	if (start.slave >= 0)
+		(void)SYS(close, start.slave);
+	return reap_run(&reap);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "init/init-rt.h"
+
+#define INIT_WRITABLE_MAX 256
+
+enum init_work {
+	INIT_WORK_NONE,
+	INIT_WORK_OVERLAY,
+	INIT_WORK_RO,
+	INIT_WORK_RW,
+	INIT_WORK_TMPFS,
+	INIT_WORK_FUSE, /* an overlay that fuse-overlayfs makes */
+};
+
+/* The command line of init-proto.h.  Strings are borrowed from argv. */
+struct init_options {
+	bool report, tty, plain_root, seccomp_kills;
+	uint32_t require; /* LAYER_BIT()s */
+	enum init_work work;
+	const char *work_path;
+	const char *tmpfs[INIT_WRITABLE_MAX], *rw[INIT_WRITABLE_MAX], *hide[INIT_WRITABLE_MAX];
+	unsigned int n_tmpfs, n_rw, n_hide;
+	const char *env;	    /* NULL: no list was given */
+	uint64_t time_ms, grace_ms; /* 0: no limit here */
+	char **command;
+	char **environment;
+};
+
+/* 0, or negative errno with the reason in WHY.  Writes to the strings of ARGV. */
+int options_parse(char **argv, char **envp, struct init_options *ret, struct line *why);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "init/init-facts.h"
+#include "init/init-options.h"
+#include "layer/init-proto.h"
+
+/*
+ * One proof per layer, from inside, before anything foreign ran.  Each reads what the kernel says of this process
+ * and, where a call exists that this layer alone would refuse, tries it: tries of all layers but seccomp use only
+ * calls that the filter lets through, so that no layer is credited with another one's refusal.
+ */
+struct prove {
+	const struct init_options *options;
+	struct init_msg *report;
+	struct facts_status status;
+};
+
+void init_prove(const struct init_options *o, struct init_msg *report, struct facts_status *ret_status);
+
+/* Parts, by subject.  Each fills the proofs of its layers. */
+void prove_namespaces(struct prove *p);
+void prove_mounts(struct prove *p);
+void prove_process(struct prove *p);
+
+/* A proof's verdict; the detail is written by its prover through the returned line. */
+struct line proof_line(struct prove *p, enum layer l);
+void proof_set(struct prove *p, enum layer l, bool holds, long tried);

@@ -1,0 +1,22 @@
+# init: custody-init, PID 1 inside (no libc)
+# Linked with no library at all: src/init/init-rt.h says why.
+pkglibexec_PROGRAMS += custody-init
+init_parsers = src/init/init-facts.c src/init/init-facts.h src/init/init-line.c
+custody_init_SOURCES = $(init_parsers) \
+	src/layer/layer.c \
+	src/init/init-dir.c src/init/init-dir.h \
+	src/init/init-main.c \
+	src/init/init-options.c src/init/init-options.h \
+	src/init/init-payload.c src/init/init-payload.h \
+	src/init/init-prove.c src/init/init-prove.h \
+	src/init/init-prove-mounts.c \
+	src/init/init-prove-namespaces.c \
+	src/init/init-prove-process.c \
+	src/init/init-pty.c src/init/init-pty.h \
+	src/init/init-reap.c src/init/init-reap.h \
+	src/init/init-rt.c src/init/init-rt.h
+custody_init_CPPFLAGS = $(AM_CPPFLAGS) -DNDEBUG
+custody_init_CFLAGS = $(static_cflags) -ffreestanding $(INIT_CFLAGS)
+# Stripped of debug sections: each bundle has a copy, and each start compares it.
+custody_init_LDFLAGS = $(HARDEN_LDFLAGS) -static -nostdlib -Wl,--strip-debug
+custody_init_LDADD =

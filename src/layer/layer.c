@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "layer/layer.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+/* clang-format off */
+static const struct layer_info layers[_LAYER_MAX] = {
+	[LAYER_USER_NS] = { "user-namespace", "CONFIG_USER_NS, user.max_user_namespaces above 0",
+		"root inside is an unprivileged id outside" },
+	[LAYER_PID_NS] = { "pid-namespace", "CONFIG_PID_NS, CAP_SYS_ADMIN in the user namespace",
+		"processes outside can be neither seen nor signalled; all inside die with the first" },
+	[LAYER_MOUNT_NS] = { "mount-namespace", "CAP_SYS_ADMIN in the user namespace",
+		"only what was mounted for it can be reached; its mounts are not seen outside" },
+	[LAYER_NET_NS] = { "network-namespace", "CONFIG_NET_NS, CAP_SYS_ADMIN in the user namespace",
+		"no interface but a loopback of its own; abstract sockets outside are out of reach" },
+	[LAYER_IPC_NS] = { "ipc-namespace", "CONFIG_IPC_NS, CAP_SYS_ADMIN in the user namespace",
+		"shared memory, semaphores and message queues outside are out of reach" },
+	[LAYER_UTS_NS] = { "uts-namespace", "CONFIG_UTS_NS, CAP_SYS_ADMIN in the user namespace",
+		"the host's name is neither seen nor changed" },
+	[LAYER_CGROUP_NS] = { "cgroup-namespace", "CONFIG_CGROUPS, Linux 4.6, CAP_SYS_ADMIN in the user namespace",
+		"the host's cgroup tree is not seen" },
+	[LAYER_ROOT] = { "read-only-root", "mount namespace, pivot_root",
+		"the system cannot be written; homes and secrets of the host are not there" },
+	[LAYER_MASKS] = { "masked-paths", "mount namespace",
+		"/proc/kcore, keys, sysrq-trigger and other doors to the kernel are hidden or read-only" },
+	[LAYER_DEVICES] = { "private-devices", "mount namespace, tmpfs",
+		"only harmless device nodes exist, none can be made" },
+	[LAYER_WORKTREE] = { "worktree", "overlayfs in a user namespace (Linux 5.11), idmapped mounts as root (5.19)",
+		"the worktree is written only in the way that the profile says" },
+	[LAYER_CAPABILITIES] = { "capabilities", "none: giving up is always allowed",
+		"no privilege is left, not even over the own user namespace" },
+	[LAYER_NO_NEW_PRIVS] = { "no-new-privs", "Linux 3.5",
+		"set-id programs and file capabilities give nothing" },
+	[LAYER_SECCOMP] = { "seccomp", "CONFIG_SECCOMP_FILTER",
+		"system calls outside an allow-list fail or kill" },
+	[LAYER_SESSION] = { "session", "CONFIG_UNIX98_PTYS, devpts",
+		"a terminal of the host can be neither read nor typed into" },
+	[LAYER_DESCRIPTORS] = { "descriptors", "/proc in the container",
+		"no open file of the host is inherited beyond stdin, stdout and stderr" },
+	[LAYER_ENVIRONMENT] = { "environment", "nothing",
+		"variables of the caller, and secrets in them, stay outside" },
+	[LAYER_MEMORY_LIMIT] = { "memory-limit", "cgroup controller memory, writable or delegated",
+		"memory beyond the limit ends the container, not the host" },
+	[LAYER_PIDS_LIMIT] = { "pids-limit", "cgroup controller pids, writable or delegated",
+		"a fork bomb stops at the limit" },
+	[LAYER_CPU_LIMIT] = { "cpu-limit", "cgroup controller cpu, writable or delegated",
+		"processor time per period is bounded" },
+	[LAYER_DISK_LIMIT] = { "disk-limit", "a worktree layer whose size can be measured (overlay or tmpfs)",
+		"what is written to the worktree's layer is bounded" },
+	[LAYER_TIME_LIMIT] = { "time-limit", "pidfd (Linux 5.3)",
+		"everything inside is killed when its time is over" },
+};
+/* clang-format on */
+
+const struct layer_info *layer_info(enum layer l)
+{
+	assert((unsigned int)l < _LAYER_MAX);
+	return &layers[l];
+}
+
+int layer_from_name(const char *name)
+{
+	for (int i = 0; i < _LAYER_MAX; i++)
+		if (strcmp(layers[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+const char *layer_state_name(enum layer_state s)
+{
+	static const char *const names[] = {
+		[LAYER_STATE_REFUSED] = "refused",
+		[LAYER_STATE_PROVEN] = "proven",
+		[LAYER_STATE_PROVEN_AFTER_START] = "proven-after-start",
+		[LAYER_STATE_OPTIONAL_MISSING] = "optional-missing",
+		[LAYER_STATE_NOT_ASKED] = "not-asked",
+	};
+
+	/* A state nobody defined is no proof of anything. */
+	if ((size_t)s >= sizeof(names) / sizeof(names[0]))
+		return names[LAYER_STATE_REFUSED];
+	return names[s];
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "ledger/ledger.h"
+
+/*
+ * A session's own chain, audit.ndjson: seq from 0, prev 64 zeros, no seal.  One writer, the session's warden.  Where
+ * it ended stands in the lane's session.end, so it can be carried away with the evidence and still be checked.
+ */
+#define AUDIT_NAME "audit.ndjson"
+
+struct audit;
+
+/* Makes NAME in DIRFD, which must not be there. */
+int audit_open(int dirfd, const char *name, struct audit **ret, struct fault *f) _must_check_;
+int audit_append(struct audit *a, const struct ledger_event *e,
+		 struct fault *f) _must_check_; /* not synced */
+int audit_sync(struct audit *a, struct fault *f) _must_check_;
+struct ledger_mark audit_mark(const struct audit *a);
+/* The end of a chain that somebody else wrote: its last whole record.  -ENODATA: there is none. */
+int audit_read_mark(int dirfd, const char *name, struct ledger_mark *ret) _must_check_;
+/* "audit": {"head", "records"} of D: where the chain ends. */
+void audit_put_mark(struct jdoc *d, const struct ledger_mark *mark);
+void audit_free(struct audit *a);
+DEFINE_CLEANUP(struct audit, audit_free)
+#define _cleanup_audit_ _cleanup_(audit_freep)

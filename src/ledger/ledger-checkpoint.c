@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ledger/ledger-checkpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "ledger/ledger-impl.h"
+
+/* A small file of ours as one line. */
+static int read_line(int dirfd, const char *name, char **ret, struct fault *f)
+{
+	_cleanup_close_ int fd = -EBADF;
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	int r;
+
+	fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return fault_errno(f, errno, "open the ledger's '%s'", name);
+	r = fd_read_all(fd, NOTE_MAX, &text, &len, f);
+	if (r < 0)
+		return fault_wrap(f, r, "the ledger's '%s'", name);
+	text[strcspn(text, "\n")] = '\0';
+	*ret = TAKE_PTR(text);
+	return 0;
+}
+
+int checkpoint_read_public(int dirfd, char **ret, struct fault *f)
+{
+	return read_line(dirfd, LEDGER_PUBLIC, ret, f);
+}
+
+static int write_line(int dirfd, const char *name, const char *text, mode_t mode, struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+
+	strbuf_puts(&b, text);
+	strbuf_putc(&b, '\n');
+	if (b.broken)
+		return fault_errno(f, ENOMEM, "'%s'", name);
+	return fd_replace_file(dirfd, name, b.text, b.len, mode, f);
+}
+
+/* SECRET under ORIGIN from now on. */
+static int keep_key(int dirfd, int keysfd, const char *origin, const struct sign_secret *secret,
+		    struct fault *f)
+{
+	char hex[2 * sizeof(secret->seed) + 1];
+	_cleanup_free_ char *text = NULL;
+	struct note_key key;
+	int r;
+
+	note_key_make(origin, &secret->public, &key);
+	text = note_key_text(&key);
+	if (!text)
+		return fault_errno(f, ENOMEM, "public key");
+	digest_hex(secret->seed, sizeof(secret->seed), hex);
+	r = write_line(keysfd, LEDGER_KEY, hex, 0600, f);
+	explicit_bzero(hex, sizeof(hex));
+	return r < 0 ? r : write_line(dirfd, LEDGER_PUBLIC, text, 0644, f);
+}
+
+int checkpoint_make_key(int dirfd, int keysfd, struct fault *f)
+{
+	_cleanup_sign_ struct sign_secret secret = { 0 };
+	char origin[ORIGIN_SIZE] = ORIGIN_PREFIX;
+	uint8_t id[16];
+	int r;
+
+	if (faccessat(dirfd, LEDGER_PUBLIC, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	if (getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id))
+		return fault_errno(f, errno ? errno : EIO, "getrandom");
+	digest_hex(id, sizeof(id), origin + sizeof(ORIGIN_PREFIX) - 1);
+	r = sign_new(&secret, f);
+	return r < 0 ? r : keep_key(dirfd, keysfd, origin, &secret, f);
+}
+
+static int load_key(struct ledger *l, struct note_key *ret_key, struct sign_secret *ret_secret,
+		    struct fault *f)
+{
+	_cleanup_free_ char *public = NULL, *hex = NULL;
+	struct digest seed;
+	int r;
+
+	r = checkpoint_read_public(l->dirfd, &public, f);
+	if (r == 0)
+		r = note_key_parse(public, ret_key, f);
+	if (r == 0)
+		r = read_line(l->keysfd, LEDGER_KEY, &hex, f);
+	if (r < 0)
+		return r;
+	r = digest_from_hex(hex, &seed);
+	explicit_bzero(hex, strlen(hex));
+	if (r < 0)
+		return fault_set(f, EBADMSG,
+				 "the ledger's signing key is damaged; 'custody ledger repair --new-key'");
+	sign_from_seed(seed.bytes, ret_secret);
+	explicit_bzero(&seed, sizeof(seed));
+	if (memcmp(&ret_secret->public, &ret_key->public, sizeof(ret_key->public)) != 0)
+		return fault_set(f, EBADMSG, "the ledger's signing key is not that of its public key");
+	return 0;
+}
+
+/* Where the ledger stands, with all of it on the disk: what is signed must not be lost again. */
+static int settle(struct ledger *l, struct ledger_mark *ret, struct fault *f)
+{
+	_cleanup_seal_ struct seal s = { 0 };
+	int r;
+
+	r = ledger_lock(l, LOCK_EX, f);
+	if (r < 0)
+		return r;
+	r = seal_read(l->sealfd, &s, f);
+	if (r == 0)
+		r = ledger_ready(l, &s, f);
+	ledger_unlock(l);
+	if (r < 0)
+		return r;
+	*ret = (struct ledger_mark){ .size = s.index, .head = s.head };
+	if (s.synced_index >= s.index)
+		return 0;
+	l->written_index = s.index;
+	l->unsynced_since_ns = clock_boot_ns();
+	return ledger_sync(l, f);
+}
+
+/* Notes stand one behind the other, an empty line between them. */
+static int keep_note(struct ledger *l, const char *note, struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	_cleanup_close_ int fd = -EBADF;
+
+	strbuf_printf(&b, "%s\n", note);
+	if (b.broken)
+		return fault_errno(f, ENOMEM, "checkpoint");
+	fd = openat(l->dirfd, LEDGER_CHECKPOINTS, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+		    0600);
+	if (fd < 0)
+		return fault_errno(f, errno, "open the ledger's '%s'", LEDGER_CHECKPOINTS);
+	/* Not synced: it can be made again, and those that count are elsewhere. */
+	return fd_write_all(fd, b.text, b.len, f);
+}
+
+int ledger_checkpoint(struct ledger *l, char **ret_note, struct ledger_mark *ret_mark, struct fault *f)
+{
+	_cleanup_sign_ struct sign_secret secret = { 0 };
+	_cleanup_free_ char *note = NULL;
+	struct ledger_mark mark;
+	struct note_key key;
+	int r;
+
+	r = load_key(l, &key, &secret, f);
+	if (r == 0)
+		r = settle(l, &mark, f);
+	if (r < 0)
+		return fault_wrap(f, r, "checkpoint");
+	note = note_sign(&key, &secret, &mark);
+	if (!note)
+		return fault_errno(f, ENOMEM, "checkpoint");
+	r = keep_note(l, note, f);
+	if (r < 0)
+		return fault_wrap(f, r, "checkpoint");
+	if (ret_note)
+		*ret_note = TAKE_PTR(note);
+	if (ret_mark)
+		*ret_mark = mark;
+	return 0;
+}
+
+int checkpoint_new_key(struct ledger *l, struct jdoc *d, struct fault *f)
+{
+	_cleanup_sign_ struct sign_secret secret = { 0 };
+	_cleanup_free_ char *was = NULL, *now = NULL;
+	struct note_key key;
+	int r;
+
+	r = checkpoint_read_public(l->dirfd, &was, f);
+	if (r == 0)
+		r = note_key_parse(was, &key, f);
+	if (r == 0)
+		r = sign_new(&secret, f);
+	if (r == 0)
+		r = keep_key(l->dirfd, l->keysfd, key.origin, &secret, f);
+	if (r == 0)
+		r = checkpoint_read_public(l->dirfd, &now, f);
+	if (r < 0)
+		return r;
+	jdoc_set_string(d, "public", now);
+	jdoc_set_string(d, "was", was);
+	return 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "base/sign.h"
+#include "ledger/ledger.h"
+
+/*
+ * A checkpoint: "the ledger ORIGIN has SIZE records and the last has this h", signed with the ledger's Ed25519 key,
+ * as a signed note:
+ *
+ *	custody/ledger/<32 hex>
+ *	42
+ *	<base64 of the last record's h>
+ *
+ *	<em dash> custody/ledger/<32 hex> <base64 of key id and signature>
+ *
+ * It proves something only in the hands of somebody who cannot be made to forget it: an audit peer.
+ */
+#define ORIGIN_PREFIX "custody/ledger/"
+#define ORIGIN_SIZE (sizeof(ORIGIN_PREFIX) + 32)
+#define NOTE_MAX 1024
+
+struct note {
+	char origin[ORIGIN_SIZE];
+	struct ledger_mark mark;
+	uint8_t signature[SIGN_SIZE];
+	uint8_t key_id[4];
+	const char *text; /* that is signed, borrowed */
+	size_t text_len;
+};
+
+/* Public key as it is written down: "ORIGIN+<key id, 8 hex>+<base64>". */
+struct note_key {
+	char origin[ORIGIN_SIZE];
+	uint8_t key_id[4];
+	struct sign_public public;
+};
+
+void note_key_make(const char *origin, const struct sign_public *public, struct note_key *ret);
+char *note_key_text(const struct note_key *key); /* heap, NULL on ENOMEM */
+int note_key_parse(const char *text, struct note_key *ret, struct fault *f) _must_check_;
+
+/* The first note in TEXT (a file may hold many); RET_LEN: its bytes.  -ENODATA: none begins here. */
+int note_parse(const char *text, size_t len, struct note *ret, size_t *ret_len) _must_check_;
+char *note_sign(const struct note_key *key, const struct sign_secret *secret,
+		const struct ledger_mark *mark); /* heap, NULL on ENOMEM */
+bool note_is_signed_by(const struct note *n, const struct note_key *key);
+
+/* Key and identity of a new ledger, unless they are there. */
+int checkpoint_make_key(int dirfd, int keysfd, struct fault *f) _must_check_;
+int checkpoint_read_public(int dirfd, char **ret, struct fault *f) _must_check_; /* one line, without LF */
+
+int checkpoint_new_key(struct ledger *l, struct jdoc *d,
+		       struct fault *f) _must_check_; /* D: what to record of it */
+
+/*
+ * Syncs, signs the ledger as it is then, keeps the note beside the segments.  RET_NOTE (heap) may be NULL.
+ */
+int ledger_checkpoint(struct ledger *l, char **ret_note, struct ledger_mark *ret_mark,
+		      struct fault *f) _must_check_;

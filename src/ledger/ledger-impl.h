@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <sys/types.h>
+
+#include "ledger/ledger-record.h"
+#include "ledger/ledger-seal.h"
+#include "ledger/ledger.h"
+
+/*
+ * Inside the ledger files only.  Rules of everything that writes:
+ *
+ * 1. The lock file is locked, never a data file, and never renamed.
+ * 2. Records are written before the seal; the seal is written before the lock is given back.
+ * 3. Nothing is synced under the lock, but for a rotation.
+ * 4. What the seal vouches for is never truncated; what lies behind it is moved to a torn- file, never dropped.
+ * 5. A seal that does not fit the ledger stops every writer (-EUCLEAN) until a person decides.
+ */
+#define LEDGER_DIR "ledger"
+#define LEDGER_KEYS_DIR "ledger-keys"
+#define LEDGER_LOCK "lock"
+#define LEDGER_SYNC_LOCK "lock-sync"
+#define LEDGER_RESERVE "reserve"
+#define LEDGER_RESERVE_SIZE (256 * 1024)
+#define LEDGER_CHECKPOINTS "checkpoints"
+#define LEDGER_PUBLIC "public"
+#define LEDGER_KEY "key"
+#define SEGMENT_NAME_SIZE sizeof("00000000000000000000.ndjson")
+
+struct ledger {
+	int dirfd, keysfd;
+	int lockfd, syncfd, sealfd;
+	void *bell; /* ledger-sync.c: where those wait whose records somebody else syncs; NULL: not needed yet */
+	pid_t pid; /* that opened the lock files: a lock is shared with a fork's child */
+	int segfd;
+	uint64_t segment;  /* that SEGFD is; UINT64_MAX: none */
+	bool tail_checked; /* the last record was hashed by this handle */
+	bool rotated;	   /* by this handle, and not signed since */
+	char boot[9];
+	uint64_t segment_max;
+	uint64_t (*wall_us)(void);
+	char *buf; /* lines on their way out */
+	size_t len, room;
+	uint64_t written_index;	    /* records up to here may include ours */
+	uint64_t unsynced_since_ns; /* 0: nothing of ours waits */
+};
+
+/* A failure that is answered, not reported. */
+static inline void ledger_forget(struct fault *f)
+{
+	if (f)
+		fault_done(f);
+}
+
+/* ledger-lock.c */
+int ledger_lock(struct ledger *l, int operation, struct fault *f) _must_check_;
+int ledger_lock_sync(struct ledger *l, bool wait, struct fault *f) _must_check_; /* 1: taken; 0: somebody's */
+void ledger_sync_done(struct ledger *l);					 /* ledger-sync.c */
+void ledger_unlock(struct ledger *l);
+void ledger_unlock_sync(struct ledger *l);
+static inline void ledger_unlockp(struct ledger **l)
+{
+	if (*l)
+		ledger_unlock(*l);
+}
+#define _cleanup_ledger_unlock_ _cleanup_(ledger_unlockp)
+
+/* ledger-open.c: directories, lock files, boot id; no seal yet. */
+int ledger_open_dirs(const char *state, const struct ledger_options *o, struct ledger **ret,
+		     struct fault *f) _must_check_;
+int ledger_open_seal(struct ledger *l, struct fault *f) _must_check_; /* -ENOENT: there is none */
+int ledger_refuse_unsealed(struct fault *f) _must_check_;	      /* what to do about that: -EUCLEAN */
+int ledger_replace_seal(struct ledger *l, const struct seal *s, struct fault *f) _must_check_; /* durable */
+int ledger_put_birth(struct ledger *l, struct seal *s, const char *kind, struct fault *f) _must_check_;
+int ledger_make_reserve(struct ledger *l, struct fault *f) _must_check_;
+
+/* ledger-segment.c */
+void segment_name(uint64_t first, char name[SEGMENT_NAME_SIZE]);
+bool segment_parse(const char *name, uint64_t *ret_first);
+int segment_list(int dirfd, uint64_t **ret, size_t *ret_n, struct fault *f) _must_check_; /* ascending */
+int segment_open(struct ledger *l, uint64_t first, bool create, struct fault *f) _must_check_;
+int segment_enter_next(struct ledger *l, struct seal *s, struct fault *f) _must_check_; /* S in memory only */
+int segment_rotate(struct ledger *l, struct seal *s, struct fault *f) _must_check_;
+
+/* ledger-append.c: under the lock, with a seal that fits.  S is advanced in memory and on disk. */
+int ledger_put(struct ledger *l, struct seal *s, const struct strbuf *bodies, size_t n,
+	       struct fault *f) _must_check_;
+int ledger_put_event(struct ledger *l, struct seal *s, const struct ledger_event *e,
+		     struct fault *f) _must_check_;
+
+/* ledger-recover.c: under the lock; makes S and the live segment agree, or refuses. */
+int ledger_ready(struct ledger *l, struct seal *s, struct fault *f) _must_check_;
+int ledger_accept_loss(struct ledger *l, struct seal *s, struct fault *f) _must_check_;
+int ledger_find_end(struct ledger *l, struct seal *s,
+		    struct fault *f) _must_check_; /* of S all but the key */
+
+/*
+ * Pure: how far BYTES continue a chain whose next record has this seq and prev.  Stops before the first byte that
+ * does not, before a record with seq STOP, or before a line whose end is not there; WHY tells the first from the
+ * others.  KEY NULL: seals are not looked at; else it evolves along.
+ */
+struct tail {
+	uint64_t seq, stop;
+	struct digest head;
+	size_t good; /* bytes */
+	size_t last_len;
+	bool rotated; /* the last record says that the next segment follows */
+	const char *why;
+};
+void tail_scan(const char *bytes, size_t len, struct digest *key, struct tail *t);

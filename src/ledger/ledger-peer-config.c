@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/path.h"
+#include "ledger/ledger-peer-sink.h"
+#include "ledger/ledger-peer.h"
+
+#define CONFIG_MAX ((size_t)64 * 1024)
+#define PEERS_MAX 16
+
+static int refuse(const struct jdoc *at, struct fault *f, const char *what)
+{
+	return fault_set(f, EINVAL, "%s:%u:%u: %s", at->origin ? at->origin : PEER_FILE, at->line, at->column,
+			 what);
+}
+
+static bool is_name(const char *text)
+{
+	size_t len = text ? strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-") : 0;
+
+	return len > 0 && len <= 32 && text[len] == '\0';
+}
+
+static int read_peer(const struct jdoc *d, struct peer *p, struct fault *f)
+{
+	static const char *const keys[] = { "name", "path", "send", "type", NULL };
+	const char *name = jdoc_get_string(d, "name"), *path = jdoc_get_string(d, "path");
+	const char *type = jdoc_get_string(d, "type"), *send = jdoc_get_string(d, "send");
+
+	if (d->type != JDOC_OBJECT)
+		return refuse(d, f, "a peer is an object with name, type and path");
+	for (size_t i = 0; i < d->n_members; i++) {
+		size_t k = 0;
+
+		while (keys[k] && strcmp(keys[k], d->members[i].key) != 0)
+			k++;
+		if (!keys[k] || d->members[i].value->type != JDOC_STRING)
+			return refuse(d->members[i].value, f,
+				      "a peer has name, type, path and send, all strings");
+	}
+	if (!is_name(name))
+		return refuse(d, f, "a peer's name is 1 to 32 of a-z, 0-9 and '-'");
+	if (!path || path[0] != '/')
+		return refuse(d, f, "a peer's path is absolute");
+	p->type = type ? sink_type(type) : PEER_NONE;
+	if (p->type == PEER_NONE)
+		return refuse(d, f, "a peer's type is dgram, stream or file");
+	if (send && strcmp(send, "checkpoints") != 0 && strcmp(send, "records") != 0)
+		return refuse(d, f, "a peer is sent checkpoints or records");
+	p->records = send && strcmp(send, "records") == 0;
+	p->name = strdup(name);
+	p->path = strdup(path);
+	return p->name && p->path ? 0 : fault_errno(f, ENOMEM, "peer '%s'", name);
+}
+
+static int read_peers(const struct jdoc *d, struct peers *ret, struct fault *f)
+{
+	const struct jdoc *list = jdoc_get(d, "peers");
+	int r;
+
+	if (!list || list->type != JDOC_ARRAY || d->n_members != 1)
+		return refuse(d, f, "it must be {\"peers\": [...]} and nothing else");
+	if (list->n_items > PEERS_MAX)
+		return refuse(list, f, "at most 16 peers");
+	ret->items = calloc(list->n_items + 1, sizeof(*ret->items));
+	if (!ret->items)
+		return fault_errno(f, ENOMEM, "peers");
+	for (size_t i = 0; i < list->n_items; i++) {
+		r = read_peer(list->items[i], &ret->items[ret->n++], f);
+		if (r < 0)
+			return r;
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(ret->items[k].name, ret->items[i].name) == 0)
+				return refuse(list->items[i], f, "two peers with one name");
+	}
+	return 0;
+}
+
+int peer_load(const char *state, struct peers *ret, struct fault *f)
+{
+	_cleanup_free_ char *path = path_join(state, PEER_FILE), *text = NULL;
+	_cleanup_close_ int fd = -EBADF;
+	_cleanup_jdoc_ struct jdoc *d = NULL;
+	_cleanup_peers_ struct peers p = { 0 };
+	size_t len;
+	int r;
+
+	if (!path)
+		return fault_errno(f, ENOMEM, "path");
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT) {
+		*ret = p;
+		return 0;
+	}
+	if (fd < 0)
+		return fault_errno(f, errno, "open '%s'", path);
+	r = fd_read_all(fd, CONFIG_MAX, &text, &len, f);
+	if (r < 0)
+		return fault_wrap(f, r, "'%s'", path);
+	r = jdoc_parse(text, len, path, &(struct jdoc_limits){ .comments = true }, &d, f);
+	if (r == 0)
+		r = read_peers(d, &p, f);
+	if (r < 0)
+		return r;
+	*ret = p;
+	p = (struct peers){ 0 };
+	return 0;
+}
+
+void peer_done(struct peers *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		free(p->items[i].name);
+		free(p->items[i].path);
+	}
+	free(p->items);
+	*p = (struct peers){ 0 };
+}

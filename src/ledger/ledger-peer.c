@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ledger/ledger-peer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/path.h"
+#include "ledger/ledger-checkpoint.h"
+#include "ledger/ledger-impl.h"
+#include "ledger/ledger-peer-sink.h"
+#include "ledger/ledger-reader.h"
+
+#define BATCH ((size_t)4 * LEDGER_LINE_MAX)
+#define CURSOR_MAX 4096
+#define CURSOR_NAME_SIZE 64
+#define PUSH_ALL_S 60 /* the process that pushes ends then, whatever hangs */
+
+/* Up to where a peer has everything: an offset in a segment, or in the file of checkpoints. */
+struct cursor {
+	uint64_t segment, offset, sent;
+	char error[160];
+};
+
+static int open_ledger_dir(const char *state, struct fault *f)
+{
+	_cleanup_free_ char *dir = path_join(state, LEDGER_DIR);
+	int fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	return fd < 0 ? fault_errno(f, dir ? errno : ENOMEM, "open the ledger in '%s'", state) : fd;
+}
+
+static void cursor_name(const struct peer *p, char name[CURSOR_NAME_SIZE])
+{
+	(void)snprintf(name, CURSOR_NAME_SIZE, "peer-%.32s.json", p->name);
+}
+
+static uint64_t get_u64(const struct jdoc *d, const char *key)
+{
+	const struct jdoc *v = jdoc_get(d, key);
+
+	return v && v->type == JDOC_INT && v->integer > 0 ? (uint64_t)v->integer : 0;
+}
+
+/* A cursor that cannot be read means the beginning: twice is better than never. */
+static void load_cursor(int dirfd, const struct peer *p, struct cursor *ret)
+{
+	char name[CURSOR_NAME_SIZE];
+	_cleanup_close_ int fd = -EBADF;
+	_cleanup_free_ char *text = NULL;
+	_cleanup_jdoc_ struct jdoc *d = NULL;
+	size_t len;
+
+	*ret = (struct cursor){ 0 };
+	cursor_name(p, name);
+	fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || fd_read_all(fd, CURSOR_MAX, &text, &len, NULL) < 0 ||
+	    jdoc_parse(text, len, name, NULL, &d, NULL) < 0)
+		return;
+	/* Another kind of content was sent before: from the beginning. */
+	if (!str_eq(jdoc_get_string(d, "send"), p->records ? "records" : "checkpoints"))
+		return;
+	ret->segment = get_u64(d, "segment");
+	ret->offset = get_u64(d, "offset");
+	ret->sent = get_u64(d, "sent");
+	if (jdoc_get_string(d, "error"))
+		(void)snprintf(ret->error, sizeof(ret->error), "%s", jdoc_get_string(d, "error"));
+}
+
+static int save_cursor(int dirfd, const struct peer *p, const struct cursor *c, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	char name[CURSOR_NAME_SIZE];
+	int r;
+
+	cursor_name(p, name);
+	jdoc_set_int(d, "segment", (int64_t)c->segment);
+	jdoc_set_int(d, "offset", (int64_t)c->offset);
+	jdoc_set_int(d, "sent", (int64_t)c->sent);
+	jdoc_set_string(d, "send", p->records ? "records" : "checkpoints");
+	jdoc_set_string(d, "error", str_is_utf8(c->error, strlen(c->error)) ? c->error : "?");
+	r = jdoc_write(d, JDOC_CANONICAL, &b, f);
+	return r < 0 ? r : fd_replace_file(dirfd, name, b.text, b.len, 0600, f);
+}
+
+/* One whole item at TEXT and the number of records it speaks for; 0 when there is none (yet). */
+static size_t item_at(const struct peer *p, const char *text, size_t len, uint64_t *ret_sent)
+{
+	const char *end, *why;
+	struct record r;
+	struct note n;
+	size_t used;
+
+	if (p->records) {
+		end = memchr(text, '\n', len);
+		if (!end)
+			return 0;
+		if (record_parse(text, (size_t)(end + 1 - text), &r, &why) == 0)
+			*ret_sent = r.seq + 1;
+		return (size_t)(end + 1 - text);
+	}
+	if (note_parse(text, len, &n, &used) == 0) {
+		*ret_sent = n.mark.size;
+		return used < len && text[used] == '\n' ? used + 1 : used;
+	}
+	/* Not a note (half a one, after a full disk): on to the next that may be one. */
+	end = memmem(text, len, "\n" ORIGIN_PREFIX, sizeof("\n" ORIGIN_PREFIX) - 1);
+	return end ? (size_t)(end + 1 - text) : 0;
+}
+
+/* The next bytes for the peer; *RET_LEN 0 when it has all. */
+static int read_batch(int dirfd, const struct peer *p, struct cursor *c, char *room, size_t *ret_len,
+		      struct fault *f)
+{
+	_cleanup_free_ uint64_t *list = NULL;
+	size_t n = 0;
+	int r;
+
+	if (p->records) {
+		r = segment_list(dirfd, &list, &n, f);
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 0;; i++) {
+		char name[SEGMENT_NAME_SIZE] = LEDGER_CHECKPOINTS;
+		_cleanup_close_ int fd = -EBADF;
+		ssize_t got;
+
+		while (i < n && list[i] < c->segment)
+			i++;
+		if (p->records) {
+			if (i >= n)
+				break;
+			/* Segments before it may have been taken away; the cursor goes on with what is there. */
+			c->offset = list[i] == c->segment ? c->offset : 0;
+			c->segment = list[i];
+			segment_name(c->segment, name);
+		} else if (i > 0) {
+			break;
+		}
+		fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0 && errno == ENOENT)
+			break;
+		if (fd < 0)
+			return fault_errno(f, errno, "open '%s'", name);
+		got = pread(fd, room, BATCH, (off_t)c->offset);
+		if (got < 0)
+			return fault_errno(f, errno, "read '%s'", name);
+		if (got > 0) {
+			*ret_len = (size_t)got;
+			return 0;
+		}
+	}
+	*ret_len = 0;
+	return 0;
+}
+
+/* All whole items of a batch; C moves behind them once the peer has them.  1: there may be more. */
+static int push_batch(int dirfd, const struct peer *p, int fd, struct cursor *c, char *room,
+		      uint64_t deadline_ns, struct fault *f)
+{
+	const struct sink_ops *sink = sink_of(p->type);
+	size_t len = 0, used = 0;
+	struct cursor next;
+	int r;
+
+	r = read_batch(dirfd, p, c, room, &len, f);
+	if (r < 0)
+		return r;
+	next = *c;
+	while (used < len) {
+		size_t n = item_at(p, room + used, len - used, &next.sent);
+
+		if (n == 0)
+			break;
+		r = sink->send(fd, room + used, n, deadline_ns, f);
+		if (r < 0)
+			return r;
+		used += n;
+	}
+	if (used == 0)
+		return 0;
+	r = sink->confirm(fd, deadline_ns, f);
+	if (r < 0)
+		return r;
+	next.offset += used;
+	*c = next;
+	return 1;
+}
+
+static int push_one(int dirfd, const struct peer *p, struct cursor *c, struct fault *f)
+{
+	_cleanup_free_ char *room = NULL;
+	_cleanup_close_ int fd = -EBADF;
+	uint64_t deadline_ns = clock_boot_ns() + (uint64_t)PEER_PUSH_MS * 1000000;
+	int r;
+
+	fd = sink_of(p->type)->open(p->path, f);
+	if (fd < 0)
+		return fd;
+	room = malloc(BATCH);
+	if (!room)
+		return fault_errno(f, ENOMEM, "peer '%s'", p->name);
+	do
+		r = push_batch(dirfd, p, fd, c, room, deadline_ns, f);
+	while (r > 0 && clock_boot_ns() < deadline_ns);
+	return r < 0 ? r : 0;
+}
+
+int peer_push(const char *state, const struct peers *p, struct fault *f)
+{
+	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
+	int r;
+
+	dirfd = open_ledger_dir(state, f);
+	if (dirfd < 0)
+		return dirfd;
+	/* One pusher at a time, so that a peer gets things in order. */
+	lock = openat(dirfd, "lock-peer", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (lock < 0)
+		return fault_errno(f, errno, "open 'lock-peer'");
+	while (flock(lock, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return fault_errno(f, errno, "lock 'lock-peer'");
+	for (size_t i = 0; i < p->n; i++) {
+		_cleanup_fault_ struct fault why = { 0 };
+		struct cursor c, was;
+
+		load_cursor(dirfd, &p->items[i], &c);
+		was = c;
+		c.error[0] = '\0';
+		if (push_one(dirfd, &p->items[i], &c, &why) < 0)
+			(void)snprintf(c.error, sizeof(c.error), "%s", fault_text(&why));
+		if (memcmp(&c, &was, sizeof(c)) == 0)
+			continue;
+		r = save_cursor(dirfd, &p->items[i], &c, f);
+		if (r < 0)
+			return fault_wrap(f, r, "peer '%s'", p->items[i].name);
+	}
+	return 0;
+}
+
+/* What the newest checkpoint, or the newest record, counts. */
+static int live_size(const char *state, const struct peer *p, uint64_t *ret, struct fault *f)
+{
+	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
+	struct note n;
+	size_t used;
+	int r;
+
+	r = source_open_live(state, &s, f);
+	if (r < 0)
+		return r;
+	*ret = 0;
+	if (p->records && s.has_seal) {
+		*ret = s.seal.index;
+		return 0;
+	}
+	for (size_t at = 0; at < s.checkpoints_len; at += used) {
+		uint64_t size;
+
+		used = item_at(&(struct peer){ 0 }, s.checkpoints + at, s.checkpoints_len - at, &size);
+		if (used == 0)
+			break;
+		if (note_parse(s.checkpoints + at, s.checkpoints_len - at, &n, &used) == 0) {
+			*ret = n.mark.size;
+			used += at + used < s.checkpoints_len && s.checkpoints[at + used] == '\n';
+		}
+	}
+	return 0;
+}
+
+int peer_state(const char *state, const struct peer *p, struct peer_state *ret, struct fault *f)
+{
+	_cleanup_close_ int dirfd = -EBADF;
+	struct cursor c;
+	uint64_t size;
+	int r;
+
+	r = live_size(state, p, &size, f);
+	if (r < 0)
+		return r;
+	dirfd = open_ledger_dir(state, f);
+	if (dirfd < 0)
+		return dirfd;
+	load_cursor(dirfd, p, &c);
+	*ret = (struct peer_state){ .sent = c.sent, .behind = size > c.sent ? size - c.sent : 0 };
+	memcpy(ret->error, c.error, sizeof(ret->error));
+	return 0;
+}
+
+/* In the grandchild: nothing of the caller is kept open, neither its output nor its locks. */
+static _Noreturn void push_detached(const char *state)
+{
+	_cleanup_peers_ struct peers p = { 0 };
+	sigset_t none;
+
+	(void)syscall(SYS_close_range, 0U, ~0U, 0U);
+	(void)!fcntl(open("/dev/null", O_RDWR), F_GETFD); /* 0, 1 and 2 exist */
+	(void)!fcntl(open("/dev/null", O_RDWR), F_GETFD);
+	(void)!fcntl(open("/dev/null", O_RDWR), F_GETFD);
+	(void)setsid();
+	(void)prctl(PR_SET_NAME, "custody-peer");
+	(void)sigaction(SIGALRM, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)alarm(PUSH_ALL_S);
+	_exit(peer_load(state, &p, NULL) < 0 || peer_push(state, &p, NULL) < 0);
+}
+
+void peer_kick(const char *state)
+{
+	_cleanup_free_ char *path = path_join(state, PEER_FILE);
+	pid_t pid;
+
+	if (!path || access(path, F_OK) < 0)
+		return;
+	pid = fork();
+	if (pid == 0) {
+		/* Twice, so that the caller has no child to wait for. */
+		pid = fork();
+		if (pid == 0)
+			push_detached(state);
+		_exit(pid < 0);
+	}
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "ledger/ledger-impl.h"
+
+/*
+ * A ledger and a seal that do not agree.  What may have happened, and what is done:
+ *
+ *	more records than sealed, all whole	killed between two writes	taken over
+ *	more bytes than sealed, not a record	killed in a write		moved to a torn- file, ledger.recovered
+ *	fewer than sealed, another boot,	power cut			seal.gap, ledger.recovered
+ *	  but not fewer than synced
+ *	anything else				somebody was here		-EUCLEAN, until a person decides
+ */
+#define CHUNK ((size_t)4 * LEDGER_LINE_MAX)
+#define TORN_NAME_SIZE sizeof("torn-00000000000000000000-00000000000000000000")
+
+static int read_at(int fd, uint64_t offset, void *bytes, size_t len, size_t *ret_len, struct fault *f)
+{
+	size_t got = 0;
+
+	while (got < len) {
+		ssize_t n = pread(fd, (char *)bytes + got, len - got, (off_t)(offset + got));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fault_errno(f, errno, "read the ledger");
+		if (n == 0)
+			break;
+		got += (size_t)n;
+	}
+	*ret_len = got;
+	return 0;
+}
+
+/* tail_scan over FROM..TO of the live segment; t->good counts from FROM. */
+static int scan_file(struct ledger *l, uint64_t from, uint64_t to, struct digest *key, struct tail *t,
+		     struct fault *f)
+{
+	_cleanup_free_ char *chunk = malloc(CHUNK);
+	uint64_t good = 0;
+	int r;
+
+	if (!chunk)
+		return fault_errno(f, ENOMEM, "read buffer");
+	for (;;) {
+		uint64_t left = to - from - good;
+		size_t len, want = left < CHUNK ? (size_t)left : CHUNK;
+
+		r = read_at(l->segfd, from + good, chunk, want, &len, f);
+		if (r < 0)
+			return r;
+		tail_scan(chunk, len, key, t);
+		good += t->good;
+		if (t->why || t->good == 0 || t->seq == t->stop)
+			break;
+	}
+	t->good = (size_t)good;
+	if (!t->why && t->seq < t->stop && good < to - from)
+		t->why = "no end";
+	return 0;
+}
+
+static int refuse(const struct seal *s, struct fault *f, const char *what)
+{
+	return fault_set(
+		f, EUCLEAN,
+		"%s (%" PRIu64 " records are sealed, %" PRIu64
+		" of them synced); look with 'custody ledger verify', go on with 'custody ledger repair "
+		"--accept-loss'",
+		what, s->index, s->synced_index);
+}
+
+/* The record that the seal calls the last.  RET_RECORD points into *RET_LINE. */
+static bool read_last(struct ledger *l, const struct seal *s, char **ret_line, struct record *ret_record)
+{
+	_cleanup_free_ char *line = NULL;
+	const char *why;
+	size_t len;
+
+	if (s->last_len > LEDGER_LINE_MAX || s->last_len > s->offset)
+		return false;
+	line = malloc(s->last_len);
+	if (!line || read_at(l->segfd, s->offset - s->last_len, line, s->last_len, &len, NULL) < 0 ||
+	    len != s->last_len || record_parse(line, len, ret_record, &why) < 0)
+		return false;
+	*ret_line = TAKE_PTR(line);
+	return true;
+}
+
+static bool last_holds(struct ledger *l, const struct seal *s)
+{
+	_cleanup_free_ char *line = NULL;
+	struct digest head;
+	struct record r;
+
+	if (s->last_len == 0)
+		return true;
+	if (!read_last(l, s, &line, &r))
+		return false;
+	record_head(&r, &head);
+	return r.seq == s->index - 1 && digest_equal(&head, &s->head) && record_hash_holds(&r);
+}
+
+/* h of the record that ends at OFFSET of the segment that begins with FIRST. */
+static int head_before(struct ledger *l, uint64_t first, uint64_t offset, struct digest *ret, struct fault *f)
+{
+	_cleanup_free_ uint64_t *list = NULL;
+	_cleanup_close_ int fd = -EBADF;
+	char suffix[RECORD_SUFFIX], hex[DIGEST_HEX_SIZE], name[SEGMENT_NAME_SIZE];
+	size_t n, i, len;
+	struct stat st;
+	int r;
+
+	*ret = (struct digest){ 0 };
+	if (first == 0 && offset == 0)
+		return 0;
+	if (offset == 0) {
+		r = segment_list(l->dirfd, &list, &n, f);
+		if (r < 0)
+			return r;
+		for (i = n; i > 0 && list[i - 1] >= first; i--)
+			;
+		if (i == 0)
+			return fault_set(f, EUCLEAN, "the ledger's segment before %" PRIu64 " is gone",
+					 first);
+		first = list[i - 1];
+	}
+	segment_name(first, name);
+	fd = openat(l->dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return fault_errno(f, errno, "open the ledger's segment '%s'", name);
+	offset = offset > 0 ? offset : (uint64_t)st.st_size;
+	if (offset < sizeof(suffix))
+		return fault_set(f, EUCLEAN, "the ledger's segment '%s' has no record", name);
+	r = read_at(fd, offset - sizeof(suffix), suffix, sizeof(suffix), &len, f);
+	if (r < 0)
+		return r;
+	memcpy(hex, suffix + 6, 64);
+	hex[64] = '\0';
+	if (len != sizeof(suffix) || memcmp(suffix, ",\"h\":\"", 6) != 0 || digest_from_hex(hex, ret) < 0)
+		return fault_set(f, EUCLEAN,
+				 "the ledger's segment '%s' does not end with a record at %" PRIu64, name,
+				 offset);
+	return 0;
+}
+
+/* What was moved away, for the record about it. */
+struct torn {
+	char name[TORN_NAME_SIZE];
+	char sha256[DIGEST_HEX_SIZE];
+	uint64_t bytes;
+	const char *why;
+};
+
+/* FROM to the end of the live segment into a file of its own, durable before it is cut off. */
+static int quarantine(struct ledger *l, uint64_t seq, uint64_t from, struct torn *torn, struct fault *f)
+{
+	_cleanup_close_ int out = -EBADF;
+	_cleanup_free_ char *chunk = NULL;
+	struct digest d;
+	size_t len;
+	int r;
+
+	(void)snprintf(torn->name, sizeof(torn->name), "torn-%020" PRIu64 "-%" PRIu64, seq, l->wall_us());
+	out = openat(l->dirfd, torn->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (out < 0)
+		return fault_errno(f, errno, "make '%s'", torn->name);
+	chunk = malloc(CHUNK);
+	if (!chunk)
+		return fault_errno(f, ENOMEM, "copy buffer");
+	for (uint64_t at = from;; at += len) {
+		r = read_at(l->segfd, at, chunk, CHUNK, &len, f);
+		if (r == 0 && len > 0)
+			r = fd_write_all(out, chunk, len, f);
+		if (r < 0) {
+			(void)unlinkat(l->dirfd, torn->name, 0);
+			return r;
+		}
+		torn->bytes = at + len - from;
+		if (len < CHUNK)
+			break;
+	}
+	if (fsync(out) < 0 || fsync(l->dirfd) < 0 || lseek(out, 0, SEEK_SET) < 0)
+		return fault_errno(f, errno, "sync '%s'", torn->name);
+	r = digest_fd(out, &d, f);
+	if (r < 0)
+		return r;
+	digest_to_hex(&d, torn->sha256);
+	if (ftruncate(l->segfd, (off_t)from) < 0)
+		return fault_errno(f, errno, "cut the torn end off");
+	return 0;
+}
+
+static int put_gap(struct ledger *l, struct seal *s, uint64_t lost, const char *cause, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
+	struct ledger_event e = { .kind = "seal.gap", .status = "noted", .d = d, .verbatim = true };
+
+	jdoc_set_string(d, "cause", cause);
+	jdoc_set_int(d, "lost", (int64_t)lost);
+	return ledger_put_event(l, s, &e, f);
+}
+
+static int put_recovered(struct ledger *l, struct seal *s, const struct torn *torn, uint64_t lost,
+			 struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
+	struct ledger_event e = { .kind = "ledger.recovered", .status = "noted", .d = d, .verbatim = true };
+
+	jdoc_set_int(d, "bytes", (int64_t)torn->bytes);
+	jdoc_set_int(d, "lost", (int64_t)lost);
+	if (torn->bytes > 0) {
+		jdoc_set_string(d, "file", torn->name);
+		jdoc_set_string(d, "sha256", torn->sha256);
+		jdoc_set_string(d, "why", torn->why);
+	}
+	return ledger_put_event(l, s, &e, f);
+}
+
+/* The chain goes on at T, which the seal had passed; the keys between are lost with their records. */
+static int resume_at(struct ledger *l, struct seal *s, const struct tail *t, uint64_t from, const char *cause,
+		     struct fault *f)
+{
+	struct torn torn = { .why = t->why ? t->why : "behind a record that is not there" };
+	uint64_t lost = s->index - t->seq;
+	struct stat st;
+	int r;
+
+	if (fstat(l->segfd, &st) < 0)
+		return fault_errno(f, errno, "fstat");
+	if ((uint64_t)st.st_size > from + t->good) {
+		r = quarantine(l, t->seq, from + t->good, &torn, f);
+		if (r < 0)
+			return r;
+	}
+	s->index = t->seq;
+	s->head = t->head;
+	s->offset = from + t->good;
+	s->last_len = t->last_len;
+	s->rotated = 0;
+	if (s->synced_index > s->index) {
+		s->synced_index = s->index;
+		s->synced_offset = s->offset;
+	}
+	r = put_gap(l, s, lost, cause, f);
+	return r < 0 ? r : put_recovered(l, s, &torn, lost, f);
+}
+
+/* After a restart of the machine: everything that was not synced is looked at.  1: records were lost. */
+static int recheck(struct ledger *l, struct seal *s, uint64_t size, struct fault *f)
+{
+	struct tail t = { .seq = s->synced_index, .stop = s->index };
+	uint64_t to = size < s->offset ? size : s->offset;
+	int r;
+
+	if (size < s->synced_offset)
+		return refuse(s, f, "synced records were removed from the ledger");
+	r = head_before(l, s->segment, s->synced_offset, &t.head, f);
+	if (r < 0)
+		return r;
+	r = scan_file(l, s->synced_offset, to, NULL, &t, f);
+	if (r < 0)
+		return r;
+	if (t.seq == s->index && !digest_equal(&t.head, &s->head))
+		return refuse(s, f, "the end of the ledger was rewritten");
+	if (t.seq == s->index)
+		return 0;
+	r = resume_at(l, s, &t, s->synced_offset, "power-cut", f);
+	return r < 0 ? r : 1;
+}
+
+/* Takes over what is whole behind the seal, moves away what is not.  Behind a rotation nothing is. */
+static int advance(struct ledger *l, struct seal *s, struct torn *torn, struct fault *f)
+{
+	struct tail t = { .seq = s->index, .stop = UINT64_MAX, .head = s->head };
+	_cleanup_seal_ struct seal next = *s;
+	struct stat st;
+	int r;
+
+	if (fstat(l->segfd, &st) < 0)
+		return fault_errno(f, errno, "fstat");
+	if ((uint64_t)st.st_size == s->offset)
+		return 0;
+	t.why = "behind the end of the segment";
+	if (!s->rotated) {
+		r = scan_file(l, s->offset, (uint64_t)st.st_size, &next.key, &t, f);
+		if (r < 0)
+			return r;
+	}
+	if (t.seq > s->index) {
+		s->key = next.key;
+		s->index = t.seq;
+		s->head = t.head;
+		s->offset += t.good;
+		s->last_len = t.last_len;
+		s->rotated = t.rotated;
+	}
+	if ((uint64_t)st.st_size == s->offset)
+		return 0;
+	torn->why = t.why;
+	return quarantine(l, s->index, s->offset, torn, f);
+}
+
+static int catch_up(struct ledger *l, struct seal *s, struct fault *f)
+{
+	struct torn torn = { 0 };
+	int r;
+
+	r = advance(l, s, &torn, f);
+	while (r == 0 && s->rotated) {
+		r = segment_enter_next(l, s, f);
+		if (r == 0)
+			r = advance(l, s, &torn, f);
+	}
+	if (r < 0)
+		return r;
+	memcpy(s->boot, l->boot, sizeof(s->boot));
+	if (torn.bytes > 0)
+		return put_recovered(l, s, &torn, 0, f);
+	return seal_write(l->sealfd, s, f);
+}
+
+/* The segment that the seal calls live.  It is made only where nothing can have been in it. */
+static int open_live(struct ledger *l, const struct seal *s, struct stat *ret, struct fault *f)
+{
+	int r;
+
+	for (int again = 0; again < 2; again++) {
+		r = segment_open(l, s->segment, s->offset == 0 && s->index == s->segment, f);
+		if (r < 0)
+			return r;
+		if (fstat(l->segfd, ret) < 0)
+			return fault_errno(f, errno, "fstat");
+		if (ret->st_nlink > 0)
+			return 0;
+		/* Unlinked under our hands: what the name says now counts. */
+		l->segfd = fd_close(l->segfd);
+		l->segment = UINT64_MAX;
+	}
+	return fault_set(f, ENOENT, "the ledger's live segment comes and goes");
+}
+
+int ledger_ready(struct ledger *l, struct seal *s, struct fault *f)
+{
+	bool same_boot = memcmp(s->boot, l->boot, sizeof(s->boot)) == 0;
+	struct stat st;
+	int r;
+
+	r = open_live(l, s, &st, f);
+	if (r == -ENOENT) {
+		ledger_forget(f);
+		return refuse(s, f, "the ledger's live segment is gone");
+	}
+	if (r < 0)
+		return r;
+	if (same_boot && l->tail_checked && !s->rotated && (uint64_t)st.st_size == s->offset)
+		return 0;
+	if (!same_boot && s->synced_index < s->index) {
+		r = recheck(l, s, (uint64_t)st.st_size, f);
+		if (r < 0)
+			return r;
+	} else if ((uint64_t)st.st_size < s->offset) {
+		return refuse(s, f, "records were removed from the end of the ledger");
+	}
+	if (!last_holds(l, s))
+		return refuse(s, f, "the last record of the ledger was changed");
+	r = catch_up(l, s, f);
+	if (r == 0)
+		l->tail_checked = true;
+	return r;
+}
+
+/* The newest segment that is there; made anew when none is. */
+static int open_newest(struct ledger *l, uint64_t *ret_first, struct fault *f)
+{
+	_cleanup_free_ uint64_t *list = NULL;
+	size_t n;
+	int r;
+
+	r = segment_list(l->dirfd, &list, &n, f);
+	if (r < 0)
+		return r;
+	*ret_first = n > 0 ? list[n - 1] : 0;
+	l->segfd = fd_close(l->segfd);
+	return segment_open(l, *ret_first, true, f);
+}
+
+/* T: how far the newest segment is whole, asked without any seal; S learns where that is. */
+static int find_end(struct ledger *l, struct seal *s, struct tail *t, struct fault *f)
+{
+	struct stat st;
+	uint64_t first;
+	int r;
+
+	r = open_newest(l, &first, f);
+	if (r == 0)
+		r = head_before(l, first, 0, &t->head, f);
+	if (r < 0)
+		return r;
+	if (fstat(l->segfd, &st) < 0)
+		return fault_errno(f, errno, "fstat");
+	if (first > t->stop)
+		return fault_set(f, EUCLEAN,
+				 "the newest segment begins at %" PRIu64 ", behind the seal: move it away",
+				 first);
+	t->seq = first;
+	r = scan_file(l, 0, (uint64_t)st.st_size, NULL, t, f);
+	if (r < 0)
+		return r;
+	(void)fchmod(l->segfd, 0600);
+	s->segment = first;
+	memcpy(s->boot, l->boot, sizeof(s->boot));
+	return 0;
+}
+
+int ledger_accept_loss(struct ledger *l, struct seal *s, struct fault *f)
+{
+	struct tail t = { .stop = s->index };
+	int r = find_end(l, s, &t, f);
+
+	return r < 0 ? r : resume_at(l, s, &t, 0, "accepted", f);
+}
+
+int ledger_find_end(struct ledger *l, struct seal *s, struct fault *f)
+{
+	struct tail t = { .stop = UINT64_MAX };
+	struct torn torn;
+	struct stat st;
+	int r;
+
+	r = find_end(l, s, &t, f);
+	if (r < 0)
+		return r;
+	if (fstat(l->segfd, &st) < 0)
+		return fault_errno(f, errno, "fstat");
+	if ((uint64_t)st.st_size > t.good) {
+		r = quarantine(l, t.seq, t.good, &torn, f);
+		if (r < 0)
+			return r;
+	}
+	s->index = s->synced_index = t.seq;
+	s->offset = s->synced_offset = t.good;
+	s->last_len = t.last_len;
+	s->head = t.head;
+	return 0;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ledger/ledger-verify-pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOTS 16384 /* a power of two */
+#define FILL_MAX (SLOTS / 2)
+#define NAME_ROOM 64
+
+enum begun {
+	BEGUN_NOTHING, /* also: was here and is over */
+	BEGUN_SESSION,
+	BEGUN_REQUEST,
+	BEGUN_GRANT,
+};
+
+struct slot {
+	enum begun what;
+	uint64_t left; /* uses of a grant */
+	char name[NAME_ROOM];
+};
+
+struct story {
+	struct slot slots[SLOTS];
+	size_t n;
+};
+
+struct story *story_new(void)
+{
+	return calloc(1, sizeof(struct story));
+}
+
+void story_free(struct story *s)
+{
+	free(s);
+}
+
+static void copy_name(struct span name, char ret[NAME_ROOM])
+{
+	size_t len = name.len < NAME_ROOM - 1 ? name.len : NAME_ROOM - 1;
+
+	memcpy(ret, name.at, len);
+	ret[len] = '\0';
+}
+
+static size_t slot_of(const char *name, enum begun what)
+{
+	uint64_t h = 14695981039346656037u ^ (uint64_t)what;
+
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * 1099511628211u;
+	return (h ^ h >> 29) & (SLOTS - 1);
+}
+
+/* Linear probing; the slot that has NAME, or the free one where it would go. */
+static struct slot *find(struct story *s, const char *name, enum begun what)
+{
+	size_t i = slot_of(name, what);
+
+	while (s->slots[i].what != BEGUN_NOTHING &&
+	       (s->slots[i].what != what || strcmp(s->slots[i].name, name) != 0))
+		i = (i + 1) & (SLOTS - 1);
+	return &s->slots[i];
+}
+
+static struct slot *begin(struct story *s, const char *name, enum begun what, struct verify_result *result)
+{
+	struct slot *slot = find(s, name, what);
+
+	if (slot->what != BEGUN_NOTHING)
+		return NULL;
+	if (s->n == FILL_MAX) {
+		result->names_overflow = true;
+		return NULL;
+	}
+	*slot = (struct slot){ .what = what };
+	memcpy(slot->name, name, strlen(name) + 1);
+	s->n++;
+	return slot;
+}
+
+/* Deletion closes the hole, so that no probe ends too early. */
+static void erase(struct story *s, struct slot *slot)
+{
+	size_t hole = (size_t)(slot - s->slots), i = hole;
+
+	s->n--;
+	for (;;) {
+		size_t home;
+
+		i = (i + 1) & (SLOTS - 1);
+		if (s->slots[i].what == BEGUN_NOTHING)
+			break;
+		home = slot_of(s->slots[i].name, s->slots[i].what);
+		if (((i - home) & (SLOTS - 1)) >= ((i - hole) & (SLOTS - 1))) {
+			s->slots[hole] = s->slots[i];
+			hole = i;
+		}
+	}
+	s->slots[hole].what = BEGUN_NOTHING;
+}
+
+static void add_name(struct verify_names *names, const char *name)
+{
+	if (names->n < VERIFY_NAMES_MAX)
+		memcpy(names->name[names->n], name, strlen(name) + 1);
+	names->n++;
+}
+
+static void feed_session(struct story *s, const struct record *r, struct verify_result *result)
+{
+	char name[NAME_ROOM];
+	struct slot *slot;
+
+	if (!r->session.at || r->session.len == 0)
+		return;
+	copy_name(r->session, name);
+	if (record_kind_is(r, "session.intent")) {
+		(void)begin(s, name, BEGUN_SESSION, result);
+		return;
+	}
+	slot = find(s, name, BEGUN_SESSION);
+	/* A refusal may come before any intent: nothing was meant to start any more. */
+	if (slot->what == BEGUN_NOTHING && !result->names_overflow && !record_kind_is(r, "session.refused"))
+		add_name(&result->unbegun, name);
+	if (slot->what != BEGUN_NOTHING &&
+	    (record_kind_is(r, "session.end") || record_kind_is(r, "session.refused")))
+		erase(s, slot);
+}
+
+/* The string under KEY; false: there is none. */
+static bool get_name(const struct record *r, const char *key, char ret[NAME_ROOM])
+{
+	struct span s = record_get(r, key);
+
+	if (!s.at || s.len < 3 || s.at[0] != '"')
+		return false;
+	copy_name((struct span){ s.at + 1, s.len - 2 }, ret);
+	return true;
+}
+
+/* A grant can be used as often as it says; one that was made elsewhere says so, and nobody asked for it here. */
+static void feed_grant(struct story *s, const struct record *r, const char *request,
+		       struct verify_result *result)
+{
+	bool asked = find(s, request, BEGUN_REQUEST)->what != BEGUN_NOTHING;
+	struct slot *slot;
+	char name[NAME_ROOM];
+
+	if (!asked && !result->names_overflow && !span_is(record_get(r, "imported"), "true"))
+		add_name(&result->unasked, request);
+	if (!get_name(r, "grant", name))
+		return;
+	slot = begin(s, name, BEGUN_GRANT, result);
+	if (slot && (!record_get_u64(r, "uses", &slot->left) || slot->left == 0))
+		slot->left = 1;
+}
+
+static void feed_approval(struct story *s, const struct record *r, struct verify_result *result)
+{
+	struct slot *slot;
+	char name[NAME_ROOM];
+
+	if (record_kind_is(r, "approval.revoke")) {
+		slot = get_name(r, "grant", name) ? find(s, name, BEGUN_GRANT) : NULL;
+		if (slot && slot->what != BEGUN_NOTHING)
+			erase(s, slot);
+		return;
+	}
+	if (!get_name(r, "request", name))
+		return;
+	if (record_kind_is(r, "approval.request")) {
+		(void)begin(s, name, BEGUN_REQUEST, result);
+	} else if (record_kind_is(r, "approval.grant")) {
+		feed_grant(s, r, name, result);
+	} else {
+		slot = find(s, name, BEGUN_REQUEST);
+		if (slot->what != BEGUN_NOTHING)
+			erase(s, slot); /* denied or dropped: nothing more can follow from it */
+	}
+}
+
+/* A use that no grant allows, or one too many, is a start that nobody approved. */
+static void feed_use(struct story *s, const struct record *r, struct verify_result *result)
+{
+	struct slot *slot;
+	char name[NAME_ROOM];
+
+	if (!get_name(r, "grant", name))
+		return;
+	slot = find(s, name, BEGUN_GRANT);
+	if (record_kind_is(r, "grant.consume")) {
+		if (slot->what == BEGUN_NOTHING && !result->names_overflow)
+			add_name(&result->unasked, name);
+		if (slot->what == BEGUN_NOTHING || --slot->left > 0)
+			return;
+	} else if (!record_kind_is(r, "grant.drop")) {
+		return;
+	}
+	if (slot->what != BEGUN_NOTHING)
+		erase(s, slot);
+}
+
+static bool starts_with(struct span s, const char *text, size_t len)
+{
+	return s.len > len && memcmp(s.at, text, len) == 0;
+}
+
+void story_feed(struct story *s, const struct record *r, struct verify_result *result)
+{
+	if (starts_with(r->kind, "session.", 8))
+		feed_session(s, r, result);
+	else if (starts_with(r->kind, "approval.", 9))
+		feed_approval(s, r, result);
+	else if (starts_with(r->kind, "grant.", 6))
+		feed_use(s, r, result);
+	else if (record_kind_is(r, "ledger.recovered"))
+		result->recovered++;
+	else if (record_kind_is(r, "clock.back"))
+		result->clock_back++;
+}
+
+void story_end(const struct story *s, struct verify_result *result)
+{
+	for (size_t i = 0; i < SLOTS && s->n > 0; i++)
+		if (s->slots[i].what == BEGUN_SESSION)
+			add_name(&result->unended, s->slots[i].name);
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ledger/ledger-verify.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ledger/ledger-verify-pairs.h"
+
+#define LOST_MAX 100000000 /* a gap that claims more is not walked through key by key */
+
+struct verify {
+	const struct verify_options *o;
+	struct verify_result result;
+	struct story *story;
+	struct digest head;	/* h of the last record */
+	bool has_key, seal_met; /* KEY is for the next record; the seal's end was passed */
+	bool sealed;		/* the first record was */
+	struct digest key, seal_key;
+	struct note_key keys[VERIFY_KEYS_MAX]; /* that the ledger itself names */
+	size_t n_keys;
+	bool *note_met;
+	uint64_t segment, offset; /* the current file, and where in it is read next */
+	bool done;
+	struct {
+		bool bad;
+		uint64_t seq, offset;
+		char why[160];
+	} last;	     /* a damaged line; called torn only if nothing follows it */
+	char *carry; /* a line whose end is still to come */
+	size_t carried;
+};
+
+struct verify *verify_new(const struct verify_options *o)
+{
+	struct verify *v = calloc(1, sizeof(*v));
+
+	if (!v)
+		return NULL;
+	v->o = o;
+	v->segment = UINT64_MAX;
+	v->carry = malloc(LEDGER_LINE_MAX + 1);
+	v->note_met = calloc(o->n_notes + 1, sizeof(*v->note_met));
+	v->story = story_new();
+	if (o->seal)
+		v->seal_key = o->seal->key;
+	if (v->carry && v->note_met && v->story)
+		return v;
+	verify_free(v);
+	return NULL;
+}
+
+void verify_free(struct verify *v)
+{
+	if (!v)
+		return;
+	explicit_bzero(&v->key, sizeof(v->key));
+	explicit_bzero(&v->seal_key, sizeof(v->seal_key));
+	story_free(v->story);
+	free(v->note_met);
+	free(v->carry);
+	free(v);
+}
+
+static void fail(struct verify *v, enum verify_status status, uint64_t seq, uint64_t offset, const char *why)
+{
+	if (v->done)
+		return;
+	v->done = true;
+	v->result.status = status;
+	v->result.bad_seq = seq;
+	v->result.bad_offset = offset;
+	v->result.bad_segment = v->segment;
+	(void)snprintf(v->result.why, sizeof(v->result.why), "%s", why);
+}
+
+/* Is record SEQ one that the seal knows to be whole on the disk? */
+static bool is_vouched(const struct verify *v, uint64_t seq)
+{
+	const struct seal *s = v->o->seal;
+
+	return s && seq < (v->o->seal_is_of_this_boot ? s->index : s->synced_index);
+}
+
+/* The first key whose digest the record commits to. */
+static bool find_k0(const struct verify *v, const struct record *r, struct digest *ret)
+{
+	struct span s = record_get(r, "k0");
+	char hex[DIGEST_HEX_SIZE];
+
+	for (size_t i = 0; i < v->o->n_k0; i++) {
+		seal_commitment(&v->o->k0[i], hex);
+		if (s.at && s.len == 66 && memcmp(s.at + 1, hex, 64) == 0) {
+			*ret = v->o->k0[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+static void learn_key(struct verify *v, const struct record *r)
+{
+	struct span s = record_get(r, "public");
+	char text[256];
+
+	if (!s.at || s.len < 3 || s.len - 2 >= sizeof(text) || v->n_keys == VERIFY_KEYS_MAX)
+		return;
+	memcpy(text, s.at + 1, s.len - 2);
+	text[s.len - 2] = '\0';
+	if (note_key_parse(text, &v->keys[v->n_keys], NULL) == 0)
+		v->n_keys++;
+}
+
+/* K0 of what begins here, whether we have it or not. */
+static const char *begin_seal(struct verify *v, const struct record *r)
+{
+	v->has_key = find_k0(v, r, &v->key);
+	if (record_kind_is(r, "seal.new"))
+		v->result.new_seals++;
+	else if (v->o->n_k0 > 0 && !v->has_key)
+		return "its first seal key is not the one given: another ledger, or written anew from the "
+		       "start";
+	return NULL;
+}
+
+/* KEY moves on to the next record.  A gap says itself how many keys went with the records it is about. */
+static bool seal_holds(const struct record *r, struct digest *key)
+{
+	uint64_t lost;
+
+	if (!record_seal_holds(r, key)) {
+		if (!record_kind_is(r, "seal.gap") || !record_get_u64(r, "lost", &lost) || lost > LOST_MAX)
+			return false;
+		seal_evolve(key, lost);
+		if (!record_seal_holds(r, key))
+			return false;
+	}
+	seal_evolve(key, 1);
+	return true;
+}
+
+static const char *check_seal(struct verify *v, const struct record *r)
+{
+	bool begins = (r->seq == 0 && record_kind_is(r, "ledger.open")) || record_kind_is(r, "seal.new");
+	const char *why = begins ? begin_seal(v, r) : NULL;
+
+	if (why)
+		return why;
+	if (r->seq == 0 && v->o->n_k0 > 0 && !begins)
+		return "does not begin with ledger.open";
+	if (v->sealed && !r->seal)
+		return "not sealed";
+	if (v->has_key) {
+		if (!seal_holds(r, &v->key))
+			return "wrong seal";
+		v->result.sealed++;
+	}
+	/* Behind the seal's end its key speaks for what a killed writer had no time to count. */
+	if (v->o->seal && r->seq >= v->o->seal->index && !seal_holds(r, &v->seal_key))
+		return "wrong seal, and behind the end of what is sealed";
+	return NULL;
+}
+
+static const char *check_chain(struct verify *v, const struct record *r)
+{
+	if (r->seq != v->result.next)
+		return "another seq than the next";
+	if (!record_prev_is(r, &v->head))
+		return "prev is not the hash of the record before";
+	return NULL;
+}
+
+/* What is known of this very place from elsewhere. */
+static const char *check_anchors(struct verify *v, uint64_t size)
+{
+	const struct seal *s = v->o->seal;
+
+	if (s && size == s->index) {
+		v->seal_met = true;
+		if (memcmp(&s->head, &v->head, sizeof(v->head)) != 0)
+			return "not the record that the seal ends with: rewritten here or before";
+		v->result.seal_fits = true;
+	}
+	if (v->o->anchor && size == v->o->anchor->size) {
+		v->result.anchored = true;
+		if (memcmp(&v->o->anchor->head, &v->head, sizeof(v->head)) != 0)
+			return "not the record that was named as the last";
+	}
+	for (size_t i = 0; i < v->o->n_notes; i++) {
+		if (v->o->notes[i].mark.size != size)
+			continue;
+		v->note_met[i] = true;
+		if (memcmp(&v->o->notes[i].mark.head, &v->head, sizeof(v->head)) != 0)
+			return "not the record that a checkpoint names: rewritten here or before";
+	}
+	return NULL;
+}
+
+/* In the middle only if a note speaks for this place or a later one: its h covers our prev. */
+static const char *begin_middle(struct verify *v, const struct record *r)
+{
+	bool covered = false;
+
+	for (size_t i = 0; i < v->o->n_notes; i++)
+		covered = covered || v->o->notes[i].mark.size >= r->seq;
+	if (!v->o->from_checkpoint || !covered)
+		return "the records before it are not here";
+	record_prev(r, &v->head);
+	v->result.first = v->result.next = r->seq;
+	return check_anchors(v, r->seq);
+}
+
+/* WHY a whole line that holds in itself does not belong here. */
+static const char *check_place(struct verify *v, const struct record *r)
+{
+	bool first = v->result.bytes == 0;
+	const char *why = first && r->seq > 0 ? begin_middle(v, r) : NULL;
+
+	if (!why)
+		why = check_chain(v, r);
+	if (why)
+		return why;
+	if (first)
+		v->sealed = r->seal != NULL;
+	return check_seal(v, r);
+}
+
+static void note_damage(struct verify *v, const char *why)
+{
+	v->last.bad = true;
+	v->last.seq = v->result.next;
+	v->last.offset = v->offset;
+	(void)snprintf(v->last.why, sizeof(v->last.why), "%s", why);
+}
+
+static void accept(struct verify *v, const struct record *r)
+{
+	uint64_t lost = 0;
+
+	record_head(r, &v->head);
+	v->result.next++;
+	v->result.bytes += r->len;
+	if (record_kind_is(r, "ledger.open") || record_kind_is(r, "ledger.key") ||
+	    record_kind_is(r, "seal.new"))
+		learn_key(v, r);
+	if (record_kind_is(r, "seal.gap")) {
+		(void)record_get_u64(r, "lost", &lost);
+		v->result.gaps++;
+		v->result.lost += lost;
+	}
+	story_feed(v->story, r, &v->result);
+}
+
+static void take_line(struct verify *v, const char *line, size_t len)
+{
+	const char *why = NULL;
+	struct record r;
+
+	if (v->last.bad) {
+		fail(v, VERIFY_TAMPERED, v->last.seq, v->last.offset, v->last.why);
+		return;
+	}
+	if (record_parse(line, len, &r, &why) < 0) {
+		note_damage(v, why);
+	} else if (!record_hash_holds(&r)) {
+		note_damage(v, "wrong hash");
+	} else {
+		uint64_t seq = v->result.next;
+
+		why = check_place(v, &r);
+		if (!why) {
+			accept(v, &r);
+			why = check_anchors(v, v->result.next);
+		}
+		if (why)
+			fail(v, VERIFY_TAMPERED, seq, v->offset, why);
+	}
+	v->offset += len;
+}
+
+static void too_long(struct verify *v)
+{
+	fail(v, VERIFY_TAMPERED, v->last.bad ? v->last.seq : v->result.next,
+	     v->last.bad ? v->last.offset : v->offset, v->last.bad ? v->last.why : "longer than 64 KiB");
+}
+
+/* Keeps the beginning of a line until its end comes. */
+static void carry(struct verify *v, const char *bytes, size_t len)
+{
+	if (v->carried + len > LEDGER_LINE_MAX) {
+		too_long(v);
+		return;
+	}
+	memcpy(v->carry + v->carried, bytes, len);
+	v->carried += len;
+}
+
+bool verify_feed(struct verify *v, const char *bytes, size_t len)
+{
+	const char *end;
+
+	if (v->carried > 0 && len > 0 && !v->done) {
+		end = memchr(bytes, '\n', len);
+		size_t n = end ? (size_t)(end + 1 - bytes) : len;
+
+		carry(v, bytes, n);
+		bytes += n;
+		len -= n;
+		if (end && !v->done) {
+			n = v->carried;
+			v->carried = 0;
+			take_line(v, v->carry, n);
+		}
+	}
+	while (len > 0 && !v->done) {
+		end = memchr(bytes, '\n', len);
+		if (!end) {
+			carry(v, bytes, len);
+			break;
+		}
+		size_t n = (size_t)(end + 1 - bytes);
+
+		take_line(v, bytes, n);
+		bytes += n;
+		len -= n;
+	}
+	return !v->done;
+}
+
+void verify_segment(struct verify *v, uint64_t first)
+{
+	if (v->carried > 0)
+		fail(v, VERIFY_TAMPERED, v->result.next, v->offset, "no end, and another segment follows");
+	if (v->last.bad)
+		fail(v, VERIFY_TAMPERED, v->last.seq, v->last.offset, v->last.why);
+	v->offset = 0;
+	v->segment = first;
+	if (v->result.bytes > 0 && first != v->result.next)
+		fail(v, VERIFY_TAMPERED, v->result.next, 0,
+		     "a segment is missing: the next begins with another record");
+}
+
+/* The end is not whole.  Only what nobody vouches for may be called torn. */
+static void judge_torn(struct verify *v, uint64_t seq, uint64_t offset, bool has_end, const char *why)
+{
+	for (size_t i = 0; i < v->o->n_notes; i++)
+		if (v->o->notes[i].mark.size > seq) {
+			fail(v, has_end ? VERIFY_TAMPERED : VERIFY_SHORT, seq, offset, why);
+			return;
+		}
+	if (is_vouched(v, seq))
+		fail(v, has_end ? VERIFY_TAMPERED : VERIFY_SHORT, seq, offset, why);
+	else if (has_end && !v->o->seal)
+		fail(v, VERIFY_TAMPERED, seq, offset, why);
+	else
+		fail(v, VERIFY_TORN, seq, offset, why);
+}
+
+static void judge_length(struct verify *v)
+{
+	const struct seal *s = v->o->seal;
+	uint64_t n = v->result.next;
+	char why[160];
+
+	for (size_t i = 0; i < v->o->n_notes; i++)
+		if (v->o->notes[i].mark.size > n) {
+			(void)snprintf(why, sizeof(why), "a checkpoint knows %" PRIu64 " records",
+				       v->o->notes[i].mark.size);
+			fail(v, VERIFY_SHORT, n, v->offset, why);
+			return;
+		}
+	if (v->o->anchor && n != v->o->anchor->size) {
+		(void)snprintf(why, sizeof(why), "it should have %" PRIu64 " records", v->o->anchor->size);
+		fail(v, n < v->o->anchor->size ? VERIFY_SHORT : VERIFY_TAMPERED, n, v->offset, why);
+	}
+	if (!s || n >= s->index)
+		return;
+	(void)snprintf(why, sizeof(why), "%" PRIu64 " records are sealed, %" PRIu64 " of them synced%s",
+		       s->index, s->synced_index,
+		       is_vouched(v, n) ? "" : "; a power cut took the others, the next append records it");
+	fail(v, is_vouched(v, n) ? VERIFY_SHORT : VERIFY_TORN, n, v->offset, why);
+}
+
+/* Is N signed with a key that may speak for this ledger? */
+static bool note_holds(const struct verify *v, const struct note *n)
+{
+	if (v->o->key && note_is_signed_by(n, v->o->key))
+		return true;
+	for (size_t i = 0; i < v->n_keys; i++)
+		if (note_is_signed_by(n, &v->keys[i]))
+			return true;
+	return false;
+}
+
+static void judge_notes(struct verify *v)
+{
+	for (size_t i = 0; i < v->o->n_notes && !v->done; i++) {
+		if (!note_holds(v, &v->o->notes[i]))
+			fail(v, VERIFY_TAMPERED, v->o->notes[i].mark.size, 0,
+			     "a checkpoint is not signed with a key of this ledger");
+		v->result.notes += v->note_met[i];
+	}
+}
+
+/* A key that was pinned from outside must be one that the ledger names. */
+static void judge_pinned(struct verify *v)
+{
+	if (!v->o->key || v->result.first > 0 || v->n_keys == 0)
+		return;
+	for (size_t i = 0; i < v->n_keys; i++)
+		if (memcmp(&v->keys[i], v->o->key, sizeof(*v->o->key)) == 0)
+			return;
+	fail(v, VERIFY_TAMPERED, 0, 0, "not the ledger of the given key");
+}
+
+void verify_end(struct verify *v, struct verify_result *ret)
+{
+	bool bare;
+
+	if (!v->done && v->last.bad) {
+		if (v->carried > 0)
+			fail(v, VERIFY_TAMPERED, v->last.seq, v->last.offset, v->last.why);
+		else
+			judge_torn(v, v->last.seq, v->last.offset, true, v->last.why);
+	}
+	if (!v->done && v->carried > 0)
+		judge_torn(v, v->result.next, v->offset, false, "the last record has no end");
+	judge_pinned(v);
+	judge_notes(v);
+	if (!v->done)
+		judge_length(v);
+	bare = v->result.sealed == 0 && !v->result.seal_fits && v->result.notes == 0 && !v->result.anchored;
+	if (!v->done && bare)
+		v->result.status = VERIFY_BARE;
+	story_end(v->story, &v->result);
+	v->result.head = v->head;
+	*ret = v->result;
+}

@@ -1,0 +1,27 @@
+# ledger: the hash-chained record: append, seal, sync, peers, checkpoints, verify, redaction
+libcore_a_SOURCES += \
+	src/ledger/ledger-append.c \
+	src/ledger/ledger-audit.c src/ledger/ledger-audit.h \
+	src/ledger/ledger-checkpoint-note.c \
+	src/ledger/ledger-checkpoint.c src/ledger/ledger-checkpoint.h \
+	src/ledger/ledger-claim.c src/ledger/ledger-claim.h \
+	src/ledger/ledger-impl.h \
+	src/ledger/ledger-lock.c \
+	src/ledger/ledger-open.c \
+	src/ledger/ledger-parse.c \
+	src/ledger/ledger-peer-config.c \
+	src/ledger/ledger-peer-sink.c src/ledger/ledger-peer-sink.h \
+	src/ledger/ledger-peer.c src/ledger/ledger-peer.h \
+	src/ledger/ledger-reader.c src/ledger/ledger-reader.h \
+	src/ledger/ledger-record.c src/ledger/ledger-record.h \
+	src/ledger/ledger-recover.c \
+	src/ledger/ledger-redact.c src/ledger/ledger-redact.h \
+	src/ledger/ledger-repair.c \
+	src/ledger/ledger-seal.c src/ledger/ledger-seal.h \
+	src/ledger/ledger-segment.c \
+	src/ledger/ledger-session.c src/ledger/ledger-session.h \
+	src/ledger/ledger-sync.c \
+	src/ledger/ledger-tail.c \
+	src/ledger/ledger-verify-pairs.c src/ledger/ledger-verify-pairs.h \
+	src/ledger/ledger-verify.c src/ledger/ledger-verify.h \
+	src/ledger/ledger.h

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "policy/policy.h"
+#include "shell/shell-split.h"
+
+/*
+ * What a command line is, as far as its words tell: wrappers looked through, shell text taken apart, every part
+ * judged, the worst of each kept.  Pure, linear in the length of the words, bounded in memory.  What it cannot see
+ * is listed in docs/design/governance.md.
+ */
+enum command_trait {
+	COMMAND_UNBOUNDED = 1 << 0,  /* deletes without a bound, or what it deletes cannot be known */
+	COMMAND_UNPARSABLE = 1 << 1, /* shell text that was not understood */
+	COMMAND_UNKNOWN = 1 << 2,    /* a program, code or target that is not recognised */
+	COMMAND_RUNS = 1 << 3,	     /* may run other programs */
+	COMMAND_NETWORK = 1 << 4,
+	COMMAND_FETCHES = 1 << 5, /* brings text or files from the network */
+	COMMAND_CHANGES = 1 << 6, /* not a read */
+};
+
+/* Where the command would run, and what counts as its own. */
+struct command_place {
+	const char *cwd, *home, *worktree, *worktree_host; /* NULL: not known */
+	const struct policy_mount *rw;
+	size_t n_rw;
+	char *const *trusted_hosts;
+	char *const *env;
+};
+
+struct command_note {
+	const char *id;	  /* static */
+	const char *what; /* words of the command, in the arena */
+	const char *why;  /* static */
+};
+
+#define COMMAND_NOTES_MAX 12
+
+/* One command of the whole, for the operator's rules. */
+struct command_part {
+	struct command_part *next;
+	const struct shell_word *words;
+	size_t n_words;
+	size_t n_global; /* options between the program and its subcommand: "git -C x push" */
+	bool clear;   /* nothing but its parts: sh -c, nice, env without options; needs no rule of its own */
+	bool altered; /* variables set for it, or a program of its own by path: an allowing rule does not fit */
+};
+
+struct command_class {
+	enum outcome outcome; /* of what is recognised; unknown parts are in `traits` */
+	enum domain domain;
+	unsigned int traits;
+	struct command_note notes[COMMAND_NOTES_MAX]; /* one per id */
+	size_t n_notes;
+	struct command_part *parts, **parts_tail;
+};
+
+/* 0 or -ENOMEM.  Borrows from ARGV and the arena. */
+int command_classify(struct arena *a, const struct command_place *place, char *const *argv,
+		     struct command_class *ret) _must_check_;
+
+/* Does PATTERN ("example.org") cover HOST by whole labels? */
+bool command_host_matches(const char *host, size_t len, const char *pattern);

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "policy/command-judge.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+/*
+ * git by subcommand.  A repository's own configuration may name programs (hooks, pagers, filters) that even a
+ * `git status` runs: that is not seen here, what writes it (.git/, git config) is.
+ */
+enum git_kind {
+	GIT_READ,
+	GIT_KEEP,    /* adds; nothing is lost */
+	GIT_SOFT,    /* changes files or refs; the reflog has them */
+	GIT_LOSES,   /* throws away what was not committed, or history */
+	GIT_NETWORK, /* brings from a remote */
+	GIT_PUSH,
+	GIT_RUNS,
+	GIT_CLEAN,
+	GIT_RM,
+	GIT_CHECKOUT,
+	GIT_RESET,
+	GIT_LIST, /* a read without operands or with an option of `keep`, else a change */
+	GIT_FOREACH,
+};
+
+static const struct git_row {
+	const char *name;
+	enum git_kind kind;
+	const char *bad; /* options that turn it into GIT_LOSES */
+} rows[] = {
+	/* clang-format off */
+	{ "status", GIT_READ, NULL }, { "log", GIT_READ, NULL }, { "diff", GIT_READ, NULL },
+	{ "show", GIT_READ, NULL }, { "blame", GIT_READ, NULL }, { "annotate", GIT_READ, NULL },
+	{ "describe", GIT_READ, NULL }, { "rev-parse", GIT_READ, NULL }, { "rev-list", GIT_READ, NULL },
+	{ "ls-files", GIT_READ, NULL }, { "ls-tree", GIT_READ, NULL }, { "cat-file", GIT_READ, NULL },
+	{ "shortlog", GIT_READ, NULL }, { "grep", GIT_READ, NULL }, { "merge-base", GIT_READ, NULL },
+	{ "name-rev", GIT_READ, NULL }, { "whatchanged", GIT_READ, NULL }, { "version", GIT_READ, NULL },
+	{ "help", GIT_READ, NULL }, { "for-each-ref", GIT_READ, NULL }, { "show-ref", GIT_READ, NULL },
+	{ "check-ignore", GIT_READ, NULL }, { "count-objects", GIT_READ, NULL }, { "var", GIT_READ, NULL },
+	{ "cherry", GIT_READ, NULL }, { "range-diff", GIT_READ, NULL }, { "show-branch", GIT_READ, NULL },
+	{ "diff-tree", GIT_READ, NULL }, { "diff-index", GIT_READ, NULL }, { "diff-files", GIT_READ, NULL },
+	{ "verify-commit", GIT_READ, NULL }, { "verify-tag", GIT_READ, NULL }, { "fsck", GIT_READ, NULL },
+	{ "add", GIT_KEEP, NULL }, { "stage", GIT_KEEP, NULL }, { "commit", GIT_KEEP, NULL },
+	{ "init", GIT_KEEP, "template" }, { "notes", GIT_KEEP, NULL }, { "write-tree", GIT_KEEP, NULL },
+	{ "hash-object", GIT_KEEP, NULL }, { "mv", GIT_SOFT, NULL }, { "merge", GIT_SOFT, NULL },
+	{ "rebase", GIT_SOFT, "exec,x" }, { "cherry-pick", GIT_SOFT, NULL }, { "revert", GIT_SOFT, NULL },
+	{ "apply", GIT_SOFT, NULL }, { "am", GIT_SOFT, NULL },
+	{ "switch", GIT_SOFT, "f,force,discard-changes,C" }, { "restore", GIT_LOSES, NULL },
+	{ "branch", GIT_LIST, "D,d,delete,f,force,M,C" }, { "tag", GIT_LIST, "d,delete,f,force" },
+	{ "stash", GIT_LIST, "drop,clear" }, { "remote", GIT_LIST, NULL },
+	{ "worktree", GIT_LIST, "remove,prune,f,force" }, { "reflog", GIT_LIST, "expire,delete" },
+	{ "bisect", GIT_RUNS, NULL }, { "config", GIT_RUNS, NULL }, { "reset", GIT_RESET, NULL },
+	{ "checkout", GIT_CHECKOUT, NULL }, { "clean", GIT_CLEAN, NULL }, { "rm", GIT_RM, NULL },
+	{ "gc", GIT_LOSES, NULL }, { "prune", GIT_LOSES, NULL }, { "update-ref", GIT_LOSES, NULL },
+	{ "filter-branch", GIT_RUNS, NULL }, { "filter-repo", GIT_RUNS, NULL },
+	{ "clone", GIT_NETWORK, NULL }, { "fetch", GIT_NETWORK, NULL }, { "pull", GIT_NETWORK, NULL },
+	{ "ls-remote", GIT_NETWORK, NULL }, { "submodule", GIT_FOREACH, NULL }, { "push", GIT_PUSH, NULL },
+	{ "archive", GIT_SOFT, "remote,o,output,exec" }, { "send-email", GIT_PUSH, NULL },
+	{ NULL, GIT_RUNS, NULL },
+	/* clang-format on */
+};
+
+static const struct git_row *find_row(const char *name)
+{
+	const struct git_row *r = rows;
+
+	while (r->name && !str_eq(r->name, name))
+		r++;
+	return r;
+}
+
+/* Is one of the words (or options) in LIST, comma between, among the operands? */
+static bool has_any(const struct command *c, const char *list)
+{
+	for (size_t i = 1; list && i < c->n; i++) {
+		const char *t = c->w[i].text;
+		size_t dashes = strspn(t, "-"), len = strcspn(t + dashes, "=");
+
+		if (str_eq(t, "--"))
+			break;
+		for (const char *p = list, *stop; *p; p = *stop ? stop + 1 : stop) {
+			size_t want;
+
+			stop = strchrnul(p, ',');
+			want = (size_t)(stop - p);
+			if (want == 1 && dashes == 1 && memchr(t + 1, *p, strlen(t + 1)))
+				return true;
+			if (want > 1 && dashes == 0 && len == want && strncmp(t, p, want) == 0)
+				return true;
+			if (want > 1 && dashes == 2 && len > 1 && len <= want && strncmp(t + 2, p, len) == 0)
+				return true;
+		}
+		if (text_is_unknown(t))
+			return true;
+	}
+	return false;
+}
+
+static void judge_remote_name(struct judge *j, const struct command *c, enum outcome o)
+{
+	enum domain worst = DOMAIN_WORKSPACE;
+
+	judge_trait(j, COMMAND_NETWORK);
+	judge_note(j, "network", "", "uses the network");
+	for (size_t i = 1; i < c->n; i++) {
+		enum domain d = c->w[i].text[0] == '-' ? DOMAIN_WORKSPACE : url_domain(j, c->w[i].text);
+
+		/* "main:main" looks like host:path; a remote that is only named is nobody's. */
+		worst = d < worst ? d : worst;
+	}
+	judge_change(j, o, worst == DOMAIN_WORKSPACE ? DOMAIN_UNTRUSTED : worst);
+}
+
+static void judge_push(struct judge *j, const struct command *c)
+{
+	bool forced = has_any(c, "f,force,force-with-lease,d,delete,mirror,prune,all");
+
+	for (size_t i = 1; i < c->n; i++)
+		forced = forced || c->w[i].text[0] == '+' || c->w[i].text[0] == ':';
+	judge_remote_name(j, c, forced ? OUTCOME_IRREVERSIBLE : OUTCOME_SOFT);
+}
+
+/* All that git does not know, ignored files too: nothing in the words says how much that is. */
+static void judge_clean(struct judge *j, const struct command *c)
+{
+	bool force = has_any(c, "f,force,i,interactive"), wide = has_any(c, "d,x,X"), any = false;
+	struct word_iter o;
+	struct word_read at;
+	const char *why;
+
+	if (has_any(c, "n,dry-run") || !force)
+		return;
+	words_init(&o, &(struct command){ .w = c->w, .n = c->n }, false);
+	o.args = "e exclude";
+	while (words_next(&o, &at))
+		if (word_is_operand(&at)) {
+			any = true;
+			judge_delete(j, "git clean", at.word);
+		}
+	judge_change(j, any ? OUTCOME_SOFT : OUTCOME_IRREVERSIBLE, DOMAIN_WORKSPACE);
+	judge_note(j, "deletes", "git clean", "deletes files");
+	if (!any && wide && path_is_unbounded(j, ".", &why))
+		judge_unbounded(j, "git clean", "it deletes all that git does not know");
+}
+
+static void judge_git_rm(struct judge *j, const struct command *c)
+{
+	struct word_iter o;
+	struct word_read at;
+
+	judge_change(j, OUTCOME_SOFT, DOMAIN_WORKSPACE);
+	if (has_any(c, "cached,n,dry-run"))
+		return;
+	words_init(&o, &(struct command){ .w = c->w, .n = c->n }, false);
+	while (words_next(&o, &at))
+		if (word_is_operand(&at))
+			judge_delete(j, "git rm", at.word);
+		else if (at.name && word_is_option(&at, " pathspec-from-file"))
+			judge_unbounded(j, "git rm", "what it deletes cannot be known");
+}
+
+static void judge_loses(struct judge *j, const char *sub)
+{
+	judge_change(j, OUTCOME_IRREVERSIBLE, DOMAIN_WORKSPACE);
+	judge_note(j, "git-loses", sub, "throws away what git cannot bring back");
+}
+
+/* "git checkout NAME" may be a branch or a file: only -b is known to lose nothing. */
+static void judge_checkout(struct judge *j, const struct command *c)
+{
+	bool paths = has_any(c, "f,force,B,ours,theirs,p,patch");
+
+	for (size_t i = 1; i < c->n; i++)
+		paths = paths || str_eq(c->w[i].text, "--") || str_eq(c->w[i].text, ".") ||
+			strpbrk(c->w[i].text, "*?") || str_starts(c->w[i].text, ":/");
+	if (paths)
+		judge_loses(j, "git checkout");
+	else
+		judge_change(j, has_any(c, "b") ? OUTCOME_REVERSIBLE : OUTCOME_SOFT, DOMAIN_WORKSPACE);
+}
+
+/* branch, tag, remote, stash ...: alone or listing they read. */
+static void judge_list(struct judge *j, const struct command *c, const struct git_row *r)
+{
+	if (c->n == 1 ? !str_eq(r->name, "stash")
+		      : has_any(c, "l,list,v,verbose,a,all,r,show,get-url,contains,merged"))
+		if (!has_any(c, r->bad) &&
+		    !has_any(c, "add,set-url,update,rename,m,move,push,save,store,edit-description"))
+			return;
+	if (has_any(c, r->bad))
+		judge_loses(j, r->name);
+	else
+		judge_change(j, OUTCOME_REVERSIBLE, DOMAIN_WORKSPACE);
+	if (str_eq(r->name, "remote") && has_any(c, "update,prune,show"))
+		judge_remote_name(j, c, OUTCOME_SOFT);
+	if (str_eq(r->name, "remote") && has_any(c, "add,set-url"))
+		judge_change(j, OUTCOME_SOFT, DOMAIN_WORKSPACE);
+}
+
+static void judge_foreach(struct judge *j, const struct command *c)
+{
+	for (size_t i = 1; i < c->n; i++)
+		if (str_eq(c->w[i].text, "foreach")) {
+			judge_unknown(j, "git submodule foreach", "runs a command in each submodule");
+			judge_probe_command(j, c->w + i + 1, c->n - i - 1);
+			for (size_t k = i + 1; k < c->n; k++)
+				judge_probe_text(j, c->w[k].text);
+			return;
+		}
+	if (c->n == 1 || has_any(c, "status,summary"))
+		return;
+	if (has_any(c, "deinit"))
+		judge_loses(j, "git submodule");
+	else
+		judge_remote_name(j, c, OUTCOME_SOFT);
+}
+
+static void judge_kind(struct judge *j, const struct command *c, const struct git_row *r)
+{
+	switch (r->kind) {
+	case GIT_READ:
+		if (has_any(c, "output,ext-diff,open-files-in-pager") ||
+		    (str_eq(r->name, "grep") && has_any(c, "O")))
+			judge_unknown(j, r->name, "an option that runs or writes something");
+		break;
+	case GIT_KEEP:
+	case GIT_SOFT:
+		if (has_any(c, r->bad))
+			judge_loses(j, r->name);
+		if (str_eq(r->name, "rebase") && has_any(c, "exec,x"))
+			judge_unknown(j, r->name, "runs a command for each commit");
+		judge_change(j, r->kind == GIT_KEEP ? OUTCOME_REVERSIBLE : OUTCOME_SOFT, DOMAIN_WORKSPACE);
+		break;
+	case GIT_LOSES:
+		judge_loses(j, r->name);
+		break;
+	case GIT_NETWORK:
+		if (has_any(c, "upload-pack,u,config,c,template,exec") && !str_eq(r->name, "pull"))
+			judge_unknown(j, r->name, "an option that runs a program");
+		judge_trait(j, COMMAND_FETCHES);
+		judge_remote_name(j, c, OUTCOME_SOFT);
+		break;
+	case GIT_PUSH:
+		if (has_any(c, "receive-pack,exec"))
+			judge_unknown(j, r->name, "an option that runs a program");
+		judge_push(j, c);
+		break;
+	case GIT_CLEAN:
+		judge_clean(j, c);
+		break;
+	case GIT_RM:
+		judge_git_rm(j, c);
+		break;
+	case GIT_CHECKOUT:
+		judge_checkout(j, c);
+		break;
+	case GIT_RESET:
+		if (has_any(c, "hard,merge,keep"))
+			judge_loses(j, "git reset");
+		else
+			judge_change(j, OUTCOME_SOFT, DOMAIN_WORKSPACE);
+		break;
+	case GIT_LIST:
+		judge_list(j, c, r);
+		break;
+	case GIT_FOREACH:
+		judge_foreach(j, c);
+		break;
+	case GIT_RUNS:
+		if (str_eq(r->name, "config") && has_any(c, "get,get-all,get-regexp,list,l"))
+			break;
+		judge_unknown(j, c->w[0].text,
+			      r->name ? "sets or runs a program" : "not a subcommand that is recognised");
+		for (size_t i = 1; i < c->n; i++)
+			judge_probe_text(j, c->w[i].text);
+		break;
+	}
+}
+
+/* -c KEY=VALUE can name a program; only these keys cannot. */
+static bool key_is_harmless(const char *key)
+{
+	return key && (str_starts(key, "user.") || str_starts(key, "color.") || str_starts(key, "advice.") ||
+		       str_starts(key, "core.quotepath=") || str_starts(key, "init.defaultBranch="));
+}
+
+void judge_git(struct judge *j, const struct command *c)
+{
+	struct command_part *part = judge_part(j, c->w, c->n);
+	const char *base = command_base(c->w[0].text, &(bool){ false });
+	struct judge_cwds cwds = j->cwds;
+	struct word_iter o;
+	struct word_read at;
+
+	if (str_starts(base, "git-")) { /* /usr/lib/git-core/git-clean */
+		judge_kind(j, c, find_row(base + 4));
+		return;
+	}
+	words_init(&o, c, true);
+	while (words_next(&o, &at)) {
+		if (word_is_option(&at, "C work-tree") && at.value)
+			judge_chdir(j, at.value);
+		if (word_is_option(&at, "c") ? !key_is_harmless(at.value) : word_is_option(&at, c->row->bad))
+			judge_unknown(j, c->w[0].text, "an option that may name a program");
+		if (word_is_option(&at, "c") && at.value && strchr(at.value, '='))
+			judge_probe_text(j,
+					 strchr(at.value, '=') + 1 + strspn(strchr(at.value, '=') + 1, "!"));
+		if (!word_is_operand(&at))
+			continue;
+		if (part)
+			part->n_global = at.at - 1;
+		judge_kind(j, &(struct command){ c->row, c->w + at.at, c->n - at.at }, find_row(at.word));
+		break;
+	}
+	j->cwds = cwds;
+}

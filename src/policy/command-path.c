@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "policy/command-judge.h"
+
+#include <string.h>
+
+#include "base/path.h"
+#include "base/str.h"
+
+/* BASE/TEXT without "." and "..", absolute.  *RET_UP: a ".." follows a name, which a link may turn elsewhere. */
+char *judge_join(struct judge *j, const char *base, const char *text, bool *ret_up)
+{
+	size_t len = 0, n_base = text[0] == '/' ? 0 : strlen(base);
+	char *out = arena_alloc(j->arena, n_base + strlen(text) + 3);
+	bool named = false;
+
+	if (!out)
+		return NULL;
+	memcpy(out, base, n_base);
+	len = n_base;
+	while (len > 0 && out[len - 1] == '/')
+		len--;
+	for (const char *p = text, *stop; *p; p = stop) {
+		while (*p == '/')
+			p++;
+		stop = strchrnul(p, '/');
+		if (stop == p || (stop - p == 1 && *p == '.'))
+			continue;
+		if (stop - p == 2 && p[0] == '.' && p[1] == '.') {
+			*ret_up = *ret_up || named;
+			while (len > 0 && out[len - 1] != '/')
+				len--;
+			if (len > 0)
+				len--;
+			continue;
+		}
+		named = true;
+		out[len++] = '/';
+		memcpy(out + len, p, (size_t)(stop - p));
+		len += (size_t)(stop - p);
+	}
+	if (len == 0)
+		out[len++] = '/';
+	out[len] = '\0';
+	return out;
+}
+
+/* NULL is below nothing, and nothing is below it. */
+static bool is_below(const char *path, const char *dir)
+{
+	return path && dir && path_is_below(path, dir);
+}
+
+static size_t depth_of(const char *path)
+{
+	size_t n = 0;
+
+	for (; *path; path++)
+		n += path[0] == '/' && path[1] != '\0';
+	return n;
+}
+
+/* Something whose loss is the loss of everything: PATH is a root of what the command could care for, or above one. */
+static bool is_root(const struct judge *j, const char *path)
+{
+	const struct command_place *p = j->place;
+
+	if (depth_of(path) <= 1 || is_below(p->worktree, path) || is_below(p->worktree_host, path) ||
+	    is_below(p->home, path) || is_below(path, "/proc") || is_below(path, "/dev/fd"))
+		return true;
+	if (is_below(path, "/home") && depth_of(path) == 2)
+		return true;
+	for (size_t i = 0; i < p->n_rw; i++)
+		if (is_below(p->rw[i].target, path) || is_below(p->rw[i].source, path))
+			return true;
+	return false;
+}
+
+/* Fewer than two characters of its own: "*", "?*", ".*", "*.*", "[a-z]*", "a*". */
+bool pattern_is_broad(const char *text, size_t len)
+{
+	size_t own = 0, letters = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		char c = text[i];
+
+		if (c == '[') {
+			const char *close = memchr(text + i + 1, ']', len - i - 1);
+
+			i = close ? (size_t)(close - text) : len;
+			continue;
+		}
+		if (c == '*' || c == '?')
+			continue;
+		own++;
+		letters += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+	}
+	return own < 2 || letters < 1;
+}
+
+bool pattern_is_any(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (text[i] == '*' || text[i] == '?' || text[i] == '[')
+			return true;
+	return false;
+}
+
+/* PATH is absolute and normalized; its first pattern and what is above decide. */
+static bool is_unbounded_path(struct judge *j, char *path)
+{
+	bool broad = true, found = false;
+	char *base_end = NULL;
+
+	for (char *p = path, *stop; *p == '/'; p = stop) {
+		size_t len;
+
+		stop = strchrnul(p + 1, '/');
+		len = (size_t)(stop - p - 1);
+		if (!found && pattern_is_any(p + 1, len)) {
+			found = true;
+			base_end = p;
+		}
+		if (found)
+			broad = broad && pattern_is_any(p + 1, len) && pattern_is_broad(p + 1, len);
+	}
+	if (!found)
+		return is_root(j, path);
+	if (base_end == path)
+		return true;
+	*base_end = '\0';
+	if (!is_root(j, path))
+		return false;
+	/* Above a root any pattern may match it; in the worktree itself only a broad one takes all. */
+	return broad || !str_eq(path, j->place->worktree);
+}
+
+bool text_is_unknown(const char *text)
+{
+	return strchr(text, SHELL_UNKNOWN) != NULL;
+}
+
+/* "~" and "~/x" with the home put in; NULL when that is not known. */
+const char *judge_expand_home(struct judge *j, const char *text)
+{
+	bool up = false;
+
+	if (text[0] != '~')
+		return text;
+	if ((text[1] != '/' && text[1] != '\0') || !j->place->home || j->lost)
+		return NULL;
+	text += text[1] == '/' ? 2 : 1;
+	return judge_join(j, j->place->home, *text == '/' ? text + strspn(text, "/") : text, &up);
+}
+
+/* Nothing but ".", ".." and patterns that take all: it says "all that is here", wherever that is. */
+static bool names_nothing(const char *text)
+{
+	for (const char *p = text, *stop; *p; p = *stop ? stop + 1 : stop) {
+		size_t len;
+
+		stop = strchrnul(p, '/');
+		len = (size_t)(stop - p);
+		if (strspn(p, ".") != len && !(pattern_is_any(p, len) && pattern_is_broad(p, len)))
+			return false;
+	}
+	return text[0] != '/';
+}
+
+bool path_is_unbounded(struct judge *j, const char *text, const char **ret_why)
+{
+	const char *full = text;
+
+	*ret_why = "what it deletes cannot be known";
+	if (!*text)
+		return false;
+	if (strpbrk(text, "\x01$`") || (strchr(text, '{') && strchr(text, ',')))
+		return true;
+	if (names_nothing(text)) {
+		*ret_why = "it deletes all there is, wherever it stands";
+		return true;
+	}
+	full = judge_expand_home(j, text);
+	if (!full)
+		return true;
+	if (j->links && strchr(text, '/'))
+		return true;
+	if (full[0] != '/' && (j->cwds.unknown || j->cwds.n == 0))
+		return true;
+	for (size_t i = 0; i < (full[0] == '/' ? 1 : j->cwds.n); i++) {
+		bool up = false;
+		char *path = judge_join(j, full[0] == '/' ? "/" : j->cwds.v[i], full, &up);
+
+		if (!path || up)
+			return true;
+		if (is_unbounded_path(j, path)) {
+			*ret_why = "it deletes all there is, or a root of it";
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_harmless_device(const char *path)
+{
+	static const char *const devices[] = { "/dev/null",    "/dev/stdout", "/dev/stderr", "/dev/tty",
+					       "/dev/zero",    "/dev/full",   "/dev/stdin",  "/dev/random",
+					       "/dev/urandom", NULL };
+
+	for (size_t i = 0; devices[i]; i++)
+		if (str_eq(path, devices[i]))
+			return true;
+	return str_starts(path, "/dev/fd/") && strspn(path + 8, "0123456789") == strlen(path + 8);
+}
+
+static bool is_system(const char *path)
+{
+	static const char *const roots[] = { "/etc",	"/usr",	 "/bin", "/sbin", "/lib", "/lib32", "/lib64",
+					     "/libx32", "/boot", "/dev", "/proc", "/sys", "/var",   "/opt",
+					     "/root",	"/run",	 "/srv", "/snap", "/nix", "/efi",   NULL };
+
+	for (size_t i = 0; roots[i]; i++)
+		if (is_below(path, roots[i]))
+			return true;
+	return depth_of(path) <= 1;
+}
+
+/* Files in a home that programs obey: ".ssh/authorized_keys", ".bashrc", ".config/...". */
+static bool is_obeyed(const char *path, const char *home)
+{
+	size_t len = strlen(home);
+
+	return path[len] == '/' && path[len + 1] == '.' && !is_below(path + len, "/.cache");
+}
+
+static enum domain path_domain(const struct judge *j, const char *path)
+{
+	const struct command_place *p = j->place;
+
+	/* Both names, and no writable bind as a place of its own: less confinement must not make a path milder. */
+	if (p->worktree && depth_of(p->worktree) > 0 && is_below(path, p->worktree))
+		return DOMAIN_WORKSPACE;
+	if (p->worktree_host && depth_of(p->worktree_host) > 0 && is_below(path, p->worktree_host))
+		return DOMAIN_WORKSPACE;
+	if (is_below(path, "/tmp") || is_below(path, "/var/tmp") || is_below(path, "/dev/shm"))
+		return DOMAIN_LOCALHOST;
+	if (p->home && depth_of(p->home) > 0 && is_below(path, p->home))
+		return is_obeyed(path, p->home) ? DOMAIN_SYSTEM : DOMAIN_LOCALHOST;
+	return is_system(path) ? DOMAIN_SYSTEM : DOMAIN_LOCALHOST;
+}
+
+/* In a repository's own directory a file is a program that git will run, or all of the history. */
+static bool is_git_file(const char *path)
+{
+	const char *p = strstr(path, "/.git");
+
+	return p && (p[5] == '\0' || strchr("/*?[", p[5]));
+}
+
+static bool is_socket_path(const char *path)
+{
+	return str_starts(path, "/dev/tcp/") || str_starts(path, "/dev/udp/");
+}
+
+static void write_path(struct judge *j, const char *text, const char *path, enum outcome o)
+{
+	if (is_harmless_device(path))
+		return;
+	if (is_socket_path(path)) {
+		const char *host = path + 9;
+
+		judge_trait(j, COMMAND_NETWORK | COMMAND_FETCHES);
+		judge_change(j, OUTCOME_SOFT, host_domain(j, host, (size_t)(strchrnul(host, '/') - host)));
+		return;
+	}
+	if (path_domain(j, path) == DOMAIN_SYSTEM)
+		judge_note(j, "system-path", text, "writes to a path of the system");
+	if (is_git_file(path)) {
+		judge_note(j, "git-directory", text, "changes what git runs, or the history");
+		o = OUTCOME_IRREVERSIBLE;
+	}
+	/* What overwrites a device or a file of the system cannot be brought back by undoing the command. */
+	if (o != OUTCOME_REVERSIBLE && path_domain(j, path) == DOMAIN_SYSTEM)
+		o = OUTCOME_IRREVERSIBLE;
+	judge_change(j, o, path_domain(j, path));
+}
+
+/* The paths that TEXT may be, one for each place where the shell may stand; false when that is not known. */
+static bool each_path(struct judge *j, const char *text, enum outcome o,
+		      void (*fn)(struct judge *j, const char *text, const char *path, enum outcome o))
+{
+	const char *full;
+
+	if (strpbrk(text, "\x01"))
+		return false;
+	full = judge_expand_home(j, text);
+	if (!full || (full[0] != '/' && (j->cwds.unknown || j->cwds.n == 0)))
+		return false;
+	for (size_t i = 0; i < (full[0] == '/' ? 1 : j->cwds.n); i++) {
+		bool up = false;
+		const char *path = judge_join(j, full[0] == '/' ? "/" : j->cwds.v[i], full, &up);
+
+		if (!path || (up && j->links))
+			return false;
+		fn(j, text, path, o);
+	}
+	return true;
+}
+
+void judge_write(struct judge *j, const char *text, enum outcome o)
+{
+	if (!*text || each_path(j, text, o, write_path))
+		return;
+	judge_note(j, "unknown-target", text, "what it writes cannot be known");
+	judge_change(j, OUTCOME_REVERSIBLE, DOMAIN_LOCALHOST);
+	judge_trait(j, COMMAND_UNKNOWN);
+}
+
+static void delete_path(struct judge *j, const char *text, const char *path, enum outcome o)
+{
+	enum domain d = path_domain(j, path);
+	bool temporary = is_below(path, "/tmp") || is_below(path, "/var/tmp") || is_below(path, "/dev/shm");
+
+	(void)text;
+	if (o == OUTCOME_SOFT && (is_git_file(path) || (d != DOMAIN_WORKSPACE && !temporary)))
+		o = OUTCOME_IRREVERSIBLE;
+	judge_change(j, o, d);
+}
+
+void judge_delete(struct judge *j, const char *program, const char *text)
+{
+	const char *why;
+
+	judge_change(j, OUTCOME_SOFT, DOMAIN_WORKSPACE);
+	if (path_is_unbounded(j, text, &why))
+		judge_unbounded(j, text, why);
+	judge_note(j, "deletes", program, "deletes files");
+	if (!each_path(j, text, OUTCOME_SOFT, delete_path))
+		judge_change(j, OUTCOME_IRREVERSIBLE, DOMAIN_LOCALHOST);
+}

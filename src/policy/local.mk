@@ -1,0 +1,23 @@
+# policy: pure: facts of a command -> verdict
+libcore_a_SOURCES += \
+	src/policy/command-class.c src/policy/command-class.h \
+	src/policy/command-code.c \
+	src/policy/command-cwd.c \
+	src/policy/command-delete.c \
+	src/policy/command-file.c \
+	src/policy/command-found.c \
+	src/policy/command-git.c \
+	src/policy/command-judge.h \
+	src/policy/command-net.c \
+	src/policy/command-option.c \
+	src/policy/command-path.c \
+	src/policy/command-probe.c \
+	src/policy/command-sub.c \
+	src/policy/command-table.c \
+	src/policy/command-variable.c \
+	src/policy/command-wrap.c \
+	src/policy/policy-name.c \
+	src/policy/policy-rule.c src/policy/policy-rule.h \
+	src/policy/policy-table.c \
+	src/policy/policy-verdict.c \
+	src/policy/policy.c src/policy/policy.h

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/fault.h"
+#include "base/json.h"
+
+/*
+ * What policy says of a subject, before anything starts.  Pure: no file, no clock, no environment is read, so the
+ * same facts give the same verdict anywhere.  The order of the steps is docs/design/governance.md's.
+ *
+ * On every axis and in every fact zero is the worst value: what a caller forgets to fill in raises the level, and
+ * a verdict that nobody filled in denies.
+ */
+enum outcome {
+	OUTCOME_IRREVERSIBLE,
+	OUTCOME_SOFT, /* can be brought back, with effort */
+	OUTCOME_REVERSIBLE,
+	_OUTCOME_MAX,
+};
+
+enum intention {
+	INTENTION_AUTONOMOUS, /* nobody is known to have asked for it */
+	INTENTION_TASK,	      /* follows from a task that somebody gave */
+	INTENTION_EXPLICIT,   /* a person at a terminal typed it */
+	_INTENTION_MAX,
+};
+
+enum domain {
+	DOMAIN_SYSTEM, /* privilege tools, writes to system paths */
+	DOMAIN_UNTRUSTED,
+	DOMAIN_TRUSTED,	  /* hosts of `trusted_hosts` */
+	DOMAIN_LOCALHOST, /* loopback, and files of this machine outside the worktree */
+	DOMAIN_WORKSPACE,
+	_DOMAIN_MAX,
+};
+
+/* How much approval is asked for; independent of how much the sandbox confines. */
+enum security_profile {
+	SECURITY_STRICT,
+	SECURITY_BALANCED,
+	SECURITY_MINIMAL,
+	SECURITY_OFF,
+	_SECURITY_MAX,
+};
+
+/* What the table answers: pin -> level C, confirm -> B, log and pass -> A. */
+enum review {
+	REVIEW_PIN,
+	REVIEW_CONFIRM,
+	REVIEW_LOG,
+	REVIEW_PASS,
+	_REVIEW_MAX,
+};
+
+enum decision {
+	DECISION_DENY,
+	DECISION_ASK,	/* levels B and C */
+	DECISION_ALLOW, /* level A */
+	_DECISION_MAX,
+};
+
+enum policy_worktree {
+	POLICY_WORKTREE_RW,
+	POLICY_WORKTREE_EPHEMERAL, /* overlay, ro, tmpfs: the original is never written */
+};
+
+enum policy_network {
+	POLICY_NETWORK_HOST,
+	POLICY_NETWORK_NONE,
+};
+
+/* Where the words of a command came from, beside the person: they only ever raise a level. */
+enum policy_taint {
+	TAINT_TOOL_OUTPUT = 1 << 0,
+	TAINT_WEB_CONTENT = 1 << 1,
+	TAINT_UNKNOWN = 1 << 2,
+};
+
+enum policy_tier {
+	POLICY_TIER_DEFAULT,
+	POLICY_TIER_USER,
+	POLICY_TIER_ADMIN,
+	_POLICY_TIER_MAX,
+};
+
+enum policy_effect {
+	POLICY_EFFECT_DENY,
+	POLICY_EFFECT_ASK,
+	POLICY_EFFECT_ALLOW,
+	_POLICY_EFFECT_MAX,
+};
+
+enum policy_rule_network {
+	POLICY_RULE_NETWORK_ANY,
+	POLICY_RULE_NETWORK_NONE,
+	POLICY_RULE_NETWORK_HOST,
+};
+
+/* One rule of an operator.  It matches when everything that it names holds; a rule that names nothing never does. */
+struct policy_rule {
+	enum policy_tier tier;
+	enum policy_effect effect;
+	char *const *argv;   /* whole words that a part of the command begins with; NULL: any command */
+	const char *profile; /* name; NULL: any */
+	enum policy_rule_network network;
+	const char *mount; /* a writable mount at or below this path, inside or on the host; NULL: any */
+	const char *where; /* "FILE:LINE", for the reason */
+};
+
+struct policy_mount {
+	const char *target; /* inside */
+	const char *source; /* on the host */
+};
+
+struct policy_facts {
+	char *const *argv;
+	char *const *env;	   /* "NAME=value" of the command; NULL: nothing known to be set */
+	const char *cwd;	   /* inside; NULL: not known */
+	const char *home;	   /* inside */
+	const char *worktree;	   /* inside */
+	const char *worktree_host; /* NULL for tmpfs */
+	bool isolated;		   /* custody confines it; else it runs on the host as it is */
+	enum policy_worktree worktree_mode;
+	const struct policy_mount *rw; /* writable binds, without the worktree */
+	size_t n_rw;
+	enum policy_network network;
+	bool broker_tool; /* any tool granted */
+	enum intention intention;
+	unsigned int taints; /* enum policy_taint */
+	bool web_requester;
+	enum security_profile security;
+	const char *profile_name;
+	const struct policy_rule *rules;
+	size_t n_rules;
+	char *const *trusted_hosts; /* "example.org" covers "www.example.org", never "badexample.org" */
+};
+
+struct verdict_reason {
+	const char *id; /* stable, lower case with dashes; static */
+	char *text;
+};
+
+#define VERDICT_REASONS_MAX 24
+
+struct verdict {
+	enum decision decision;
+	char level; /* 'A', 'B', 'C' */
+	struct {
+		enum outcome raw_outcome; /* before confinement was counted */
+		enum outcome outcome;
+		enum intention intention;
+		enum domain domain;
+		enum security_profile profile;
+		enum review review;
+	} axes;
+	struct verdict_reason reasons[VERDICT_REASONS_MAX]; /* most telling first */
+	size_t n_reasons;
+};
+
+/* A refusal is a result (DECISION_DENY), not an error: only a failure to decide is negative, and that is a refusal
+ * as well. */
+int policy_decide(const struct policy_facts *facts, struct verdict **ret, struct fault *f) _must_check_;
+void verdict_free(struct verdict *v);
+DEFINE_CLEANUP(struct verdict, verdict_free)
+#define _cleanup_verdict_ _cleanup_(verdict_freep)
+
+/* {"axes":{...},"decision":"ask","level":"B","reasons":[{"id":"...","text":"..."}]} */
+struct jdoc *verdict_to_json(const struct verdict *v);
+
+/* The table alone, without the invariants. */
+enum review policy_table_review(enum security_profile p, enum outcome o, enum intention i, enum domain d);
+
+const char *outcome_name(enum outcome o);
+const char *intention_name(enum intention i);
+const char *domain_name(enum domain d);
+const char *security_profile_name(enum security_profile p);
+const char *review_name(enum review r);
+const char *decision_name(enum decision d);
+/* -EINVAL unless TEXT is one of the names; for configuration and flags. */
+int intention_parse(const char *text, enum intention *ret);
+int security_profile_parse(const char *text, enum security_profile *ret);
+int policy_effect_parse(const char *text, enum policy_effect *ret);

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/profile-key.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SESSION "${session}"
+
+static const char *const names[] = { "cwd", "home", "uid", "user", "session", NULL };
+
+/* A value that holds "${" itself would be read as a variable when ${session} is replaced later. */
+static int require_plain(const char *name, const char *value, struct fault *f)
+{
+	if (!value)
+		return fault_set(f, EINVAL, "${%s} is not known here", name);
+	if (strstr(value, "${"))
+		return fault_set(f, EINVAL, "${%s} is '%s', and a value may not hold \"${\"", name, value);
+	return 0;
+}
+
+static int lookup(const char *name, const struct profile_vars *vars, struct strbuf *out, struct fault *f)
+{
+	const char *value = NULL;
+	int r;
+
+	if (strcmp(name, "session") == 0) {
+		strbuf_puts(out, SESSION);
+		return 0;
+	}
+	if (strcmp(name, "uid") == 0 && vars) {
+		strbuf_printf(out, "%lu", (unsigned long)vars->uid);
+		return 0;
+	}
+	if (vars && strcmp(name, "cwd") == 0)
+		value = vars->cwd;
+	else if (vars && strcmp(name, "home") == 0)
+		value = vars->home;
+	else if (vars && strcmp(name, "user") == 0)
+		value = vars->user;
+	r = require_plain(name, value, f);
+	if (r == 0)
+		strbuf_puts(out, value);
+	return r;
+}
+
+static int unknown_variable(const char *name, struct fault *f)
+{
+	int near = str_nearest(name, names);
+
+	return fault_set(f, EINVAL,
+			 "unknown variable '${%s}'%s%s%s there are ${cwd} ${home} ${uid} ${user} ${session}",
+			 name, near >= 0 ? ": did you mean '${" : ";", near >= 0 ? names[near] : "",
+			 near >= 0 ? "}'?" : "");
+}
+
+static bool is_known(const char *name)
+{
+	for (size_t i = 0; names[i]; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+static int expand(const char *text, const struct profile_vars *vars, char **ret, struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf out = { 0 };
+
+	for (;;) {
+		const char *start = strstr(text, "${"), *end;
+		char name[64];
+		int r;
+
+		if (!start)
+			break;
+		end = strchr(start, '}');
+		if (!end || (size_t)(end - start) - 2 >= sizeof(name))
+			return fault_set(f, EINVAL, "\"${\" without a variable's name and '}' in '%s'", text);
+		strbuf_add(&out, text, (size_t)(start - text));
+		(void)snprintf(name, sizeof(name), "%.*s", (int)(end - start - 2), start + 2);
+		r = is_known(name) ? lookup(name, vars, &out, f) : unknown_variable(name, f);
+		if (r < 0)
+			return r;
+		text = end + 1;
+	}
+	strbuf_puts(&out, text);
+	*ret = strbuf_take(&out);
+	return *ret ? 0 : fault_errno(f, ENOMEM, "variables");
+}
+
+static int expand_value(struct jdoc *v, const struct profile_vars *vars, struct fault *f)
+{
+	char *text = NULL;
+	int r = 0;
+
+	if (v->type == JDOC_STRING && strstr(v->string, "${")) {
+		r = expand(v->string, vars, &text, f);
+		if (r < 0)
+			return profile_at(f, v, r);
+		free(v->string);
+		v->string = text;
+	}
+	if (v->type == JDOC_ARRAY)
+		for (size_t i = 0; i < v->n_items && r == 0; i++)
+			r = expand_value(v->items[i], vars, f);
+	if (v->type == JDOC_OBJECT)
+		for (size_t i = 0; i < v->n_members && r == 0; i++)
+			if (!profile_key_is_free(v->members[i].key))
+				r = expand_value(v->members[i].value, vars, f);
+	return r;
+}
+
+int profile_expand_tree(struct jdoc *doc, const struct profile_vars *vars, struct fault *f)
+{
+	int r = 0;
+
+	if (doc->type != JDOC_OBJECT)
+		return expand_value(doc, vars, f);
+	/* Sections only: name, description, extends and remove are taken as they are written. */
+	for (size_t i = 0; i < doc->n_members && r == 0; i++)
+		if (doc->members[i].value->type == JDOC_OBJECT && !profile_key_is_free(doc->members[i].key))
+			r = expand_value(doc->members[i].value, vars, f);
+	return r;
+}
+
+char *profile_expand_session(const char *text, const struct profile_vars *vars)
+{
+	_cleanup_strbuf_ struct strbuf out = { 0 };
+	const char *hit;
+
+	if (!vars || !vars->session)
+		return strdup(text);
+	for (; (hit = strstr(text, SESSION)); text = hit + strlen(SESSION)) {
+		strbuf_add(&out, text, (size_t)(hit - text));
+		strbuf_puts(&out, vars->session);
+	}
+	strbuf_puts(&out, text);
+	return strbuf_take(&out);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/digest.h"
+#include "profile/profile.h"
+
+/* One profile's file, read once: what is hashed for trust is what is parsed. */
+struct profile_file {
+	char *path; /* resolved: directories' links followed */
+	char *text;
+	size_t len;
+	struct digest digest; /* of the bytes */
+	bool in_worktree;     /* may only tighten unless trusted */
+};
+
+/*
+ * NAME is looked up in SRC, or opened as a path when it holds a '/'.  OUTSIDE: the worktree is not asked, because
+ * a file from outside it asks.
+ */
+int profile_file_open(const char *name, const struct profile_sources *src, bool outside,
+		      struct profile_file *ret, struct fault *f) _must_check_;
+void profile_file_done(struct profile_file *file);
+#define _cleanup_profile_file_ _cleanup_(profile_file_done)
+
+/* Is UID what a user namespace with a partial map shows for root and for everybody else? */
+bool profile_owner_is_unmapped(uid_t uid);
+
+/* Names of the profiles in DIR, sorted; none when there is no such directory. */
+int profile_dir_list(const char *dir, char ***ret, struct fault *f) _must_check_;
+/* WORKTREE/.custody/profiles; heap; NULL on ENOMEM. */
+char *profile_worktree_dir(const char *worktree);

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/profile-key.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "layer/layer.h"
+
+void profile_free(struct profile *p)
+{
+	if (!p)
+		return;
+	free(p->name);
+	free(p->description);
+	free(p->path);
+	free(p->root_path);
+	strv_free(p->root_host_paths);
+	free(p->workspace_source);
+	free(p->workspace_target);
+	free(p->workspace_sandbox);
+	strv_free(p->workspace_protect);
+	strv_free(p->fs_ro);
+	strv_free(p->fs_rw);
+	strv_free(p->fs_hide);
+	for (size_t i = 0; i < p->n_fs_tmpfs; i++)
+		free(p->fs_tmpfs[i].path);
+	free(p->fs_tmpfs);
+	strv_free(p->env_pass);
+	for (size_t i = 0; i < p->n_env_set; i++) {
+		free(p->env_set[i].name);
+		free(p->env_set[i].value);
+	}
+	free(p->env_set);
+	free(p->process_hostname);
+	free(p->process_user);
+	free(p->process_cwd);
+	strv_free(p->seccomp_allow);
+	strv_free(p->seccomp_deny);
+	strv_free(p->dangerous);
+	jdoc_free(p->document);
+	strv_free(p->origins);
+	free(p);
+}
+
+static int unknown_key(const struct profile_key *table, const char *section, const struct jdoc *object,
+		       const struct jdoc_member *m, struct fault *f)
+{
+	struct jdoc at = { .origin = object->origin, .line = m->line, .column = m->column };
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	_cleanup_strv_ char **near = NULL;
+	int best;
+
+	for (const struct profile_key *k = table; k->path; k++)
+		if (profile_key_is_in(k, section) && strv_append(&near, profile_key_name(k)) < 0)
+			return fault_errno(f, ENOMEM, "profile");
+	best = str_nearest(m->key, (const char *const *)near);
+
+	strbuf_printf(&b, "unknown key '%s%s%s'", section ? section : "", section ? "." : "", m->key);
+	if (best >= 0)
+		strbuf_printf(&b, ": did you mean '%s'?", near[best]);
+	strbuf_puts(&b, best >= 0 ? " allowed here: " : "; allowed here: ");
+	for (size_t i = 0; near && near[i]; i++)
+		strbuf_printf(&b, "%s%s", i ? ", " : "", near[i]);
+	strbuf_puts(&b, " (and x-... for notes of your own)");
+	return profile_complain(f, &at, "%s", b.broken ? "unknown key" : b.text);
+}
+
+/* Every member of OBJECT is a known key with a fitting value; P may be NULL. */
+int profile_object_fill(const struct profile_key *table, const char *section, const struct jdoc *object,
+			const struct profile_vars *vars, void *p, struct fault *f)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < object->n_members && r == 0; i++) {
+		const struct jdoc_member *m = &object->members[i];
+		const struct profile_key *k;
+
+		if (profile_key_is_free(m->key))
+			continue;
+		k = profile_row_find(table, section, m->key);
+		if (!k)
+			return unknown_key(table, section, object, m, f);
+		r = profile_value_set(k, m->value, vars, p, f);
+		if (r == 0 && k->kind == PROFILE_KIND_SECTION)
+			r = profile_object_fill(table, k->path, m->value, vars, p, f);
+	}
+	return r;
+}
+
+/* The value of row K in DOC, or NULL. */
+const struct jdoc *profile_key_value(const struct profile_key *k, const struct jdoc *doc)
+{
+	const char *dot = strchr(k->path, '.');
+	char section[64];
+
+	if (!dot)
+		return jdoc_get(doc, k->path);
+	memcpy(section, k->path, (size_t)(dot - k->path));
+	section[dot - k->path] = '\0';
+	return jdoc_get(jdoc_get(doc, section), dot + 1);
+}
+
+int profile_defaults_fill(const struct profile_key *table, const struct jdoc *doc,
+			  const struct profile_vars *vars, void *p, struct fault *f)
+{
+	for (const struct profile_key *k = table; k->path; k++) {
+		_cleanup_jdoc_ struct jdoc *v = NULL;
+		int r;
+
+		if (!k->fallback || k->offset == PROFILE_NO_FIELD || profile_key_value(k, doc))
+			continue;
+		v = profile_key_default(k);
+		if (!v || v->broken)
+			return fault_errno(f, ENOMEM, "profile");
+		r = profile_expand_tree(v, vars, f);
+		if (r == 0)
+			r = profile_value_set(k, v, vars, p, f);
+		if (r < 0)
+			return fault_wrap(f, r, "default of '%s'", k->path);
+	}
+	return 0;
+}
+
+static bool says(const struct jdoc *doc, const char *key)
+{
+	return jdoc_get(jdoc_get(doc, "workspace"), key) != NULL;
+}
+
+/* A place that is there to be worked in is written in place, unless the profile says otherwise. */
+static int take_sandbox(const struct jdoc *doc, struct profile *p, struct fault *f)
+{
+	if (says(doc, "source"))
+		return fault_set(
+			f, EINVAL,
+			"'workspace.source' and 'workspace.sandbox' both name the worktree: remove one");
+	if (!says(doc, "mode"))
+		p->workspace = PROFILE_WORKSPACE_RW;
+	free(p->workspace_source);
+	p->workspace_source = NULL;
+	return 0;
+}
+
+enum profile_workspace profile_sandbox_mode(const struct profile *p)
+{
+	return p->document && says(p->document, "mode") ? p->workspace : PROFILE_WORKSPACE_RW;
+}
+
+const char *profile_workspace_name(enum profile_workspace w)
+{
+	switch (w) {
+	case PROFILE_WORKSPACE_OVERLAY:
+		return "overlay";
+	case PROFILE_WORKSPACE_RO:
+		return "ro";
+	case PROFILE_WORKSPACE_RW:
+		return "rw";
+	case PROFILE_WORKSPACE_TMPFS:
+		break;
+	}
+	return "tmpfs";
+}
+
+bool profile_is_fuse(const struct profile *p)
+{
+	return p->workspace == PROFILE_WORKSPACE_OVERLAY && p->workspace_overlay == PROFILE_OVERLAY_FUSE;
+}
+
+const char *profile_worktree_word(const struct profile *p)
+{
+	return profile_is_fuse(p) ? "overlay-fuse" : profile_workspace_name(p->workspace);
+}
+
+int profile_document_fill(const struct jdoc *doc, const struct profile_vars *vars, struct profile *p,
+			  struct fault *f)
+{
+	int r;
+
+	r = profile_object_fill(profile_keys(), NULL, doc, vars, p, f);
+	if (r == 0)
+		r = profile_defaults_fill(profile_keys(), doc, vars, p, f);
+	if (r == 0 && p->workspace_sandbox)
+		r = take_sandbox(doc, p, f);
+	if (r == 0 && !p->process_cwd) {
+		p->process_cwd = strdup(p->workspace_target);
+		if (!p->process_cwd)
+			return fault_errno(f, ENOMEM, "profile");
+	}
+	return r;
+}
+
+static int require_head(const struct jdoc *doc, struct fault *f)
+{
+	const struct jdoc *schema = jdoc_get(doc, "schema");
+
+	if (!schema)
+		return profile_complain(f, doc, "key 'schema' is missing: add \"schema\": 1");
+	/* Before the keys are looked at: a later schema has other keys. */
+	if (schema->type == JDOC_INT && schema->integer != 1)
+		return profile_complain(f, schema, "schema %lld is not known: this version reads schema 1",
+					(long long)schema->integer);
+	if (!jdoc_get(doc, "name"))
+		return profile_complain(
+			f, doc, "key 'name' is missing: add \"name\": with the file's name without .json");
+	return 0;
+}
+
+int profile_document_parse(const char *text, size_t len, const char *origin, const struct profile_vars *vars,
+			   struct jdoc **ret, struct fault *f)
+{
+	static const struct jdoc_limits limits = { .size_max = PROFILE_SIZE_MAX,
+						   .depth_max = 16,
+						   .comments = true };
+	_cleanup_jdoc_ struct jdoc *doc = NULL;
+	int r;
+
+	if (memchr(text, '\0', len))
+		return fault_set(f, EINVAL, "%s: a NUL byte: this is no text, let alone a profile", origin);
+	r = jdoc_parse(text, len, origin, &limits, &doc, f);
+	if (r < 0)
+		return r;
+	if (doc->type != JDOC_OBJECT)
+		return profile_complain(f, doc, "a profile is an object, not of type %s",
+					jdoc_type_name(doc->type));
+	r = require_head(doc, f);
+	if (r == 0)
+		r = profile_expand_tree(doc, vars, f);
+	if (r == 0)
+		r = profile_object_fill(profile_keys(), NULL, doc, vars, NULL, f);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(doc);
+	return 0;
+}
+
+/* Comments are gone, descriptions and notes do not change what runs, extends and remove are resolved. */
+static int compute_digest(const struct jdoc *doc, struct digest *ret, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *copy = jdoc_copy(doc);
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	int r;
+
+	if (!copy)
+		return fault_errno(f, ENOMEM, "profile");
+	(void)jdoc_remove(copy, "description");
+	r = jdoc_write(copy, JDOC_CANONICAL, &b, f);
+	if (r == 0)
+		digest_bytes(b.text, b.len, ret);
+	return r;
+}
+
+static void drop_free_keys(struct jdoc *v)
+{
+	if (v->type == JDOC_ARRAY)
+		for (size_t i = 0; i < v->n_items; i++)
+			drop_free_keys(v->items[i]);
+	if (v->type != JDOC_OBJECT)
+		return;
+	for (size_t i = v->n_members; i > 0; i--)
+		if (profile_key_is_free(v->members[i - 1].key))
+			(void)jdoc_remove(v, v->members[i - 1].key);
+		else
+			drop_free_keys(v->members[i - 1].value);
+}
+
+/* Listing "no-LAYER" is what switches a layer off; the host's network leaves no network namespace to ask for.
+ */
+static void choose_layers(struct profile *p)
+{
+	p->layers = LAYER_BIT(_LAYER_MAX) - 1;
+	for (int i = 0; i < _LAYER_MAX; i++)
+		for (size_t j = 0; p->dangerous && p->dangerous[j]; j++)
+			if (str_starts(p->dangerous[j], "no-") &&
+			    str_eq(p->dangerous[j] + 3, layer_info((enum layer)i)->name))
+				p->layers &= ~LAYER_BIT(i);
+	if (!(p->layers & LAYER_BIT(LAYER_NET_NS)))
+		p->network = PROFILE_NETWORK_HOST;
+	if (p->network == PROFILE_NETWORK_HOST)
+		p->layers &= ~LAYER_BIT(LAYER_NET_NS);
+}
+
+int profile_from_document(struct jdoc *doc, char **origins, const struct profile_vars *vars,
+			  struct profile **ret, struct fault *f)
+{
+	_cleanup_profile_ struct profile *p = NULL;
+	int r;
+
+	p = calloc(1, sizeof(*p));
+	if (!p) {
+		jdoc_free(doc);
+		strv_free(origins);
+		return fault_errno(f, ENOMEM, "profile");
+	}
+	p->document = doc;
+	p->origins = origins;
+	drop_free_keys(doc);
+	(void)jdoc_remove(doc, "extends");
+	(void)jdoc_remove(doc, "remove");
+	r = profile_document_fill(doc, vars, p, f);
+	if (r < 0)
+		return r;
+	choose_layers(p);
+	r = compute_digest(doc, &p->digest, f);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(p);
+	return 0;
+}
+
+int profile_parse(const char *text, size_t len, const char *label, const struct profile_vars *vars,
+		  struct profile **ret, struct fault *f)
+{
+	_cleanup_profile_ struct profile *p = NULL;
+	_cleanup_jdoc_ struct jdoc *doc = NULL;
+	_cleanup_strv_ char **origins = NULL;
+	int r;
+
+	if (strv_append(&origins, label) < 0)
+		return fault_errno(f, ENOMEM, "profile");
+	r = profile_document_parse(text, len, origins[0], vars, &doc, f);
+	if (r < 0)
+		return r;
+	if (jdoc_get(doc, "extends") || jdoc_get(doc, "remove"))
+		return profile_complain(f, doc,
+					"'extends' and 'remove' need a profile that is loaded by name");
+	r = profile_from_document(TAKE_PTR(doc), TAKE_PTR(origins), vars, &p, f);
+	if (r == 0)
+		r = profile_require_sound(p, vars, f);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(p);
+	return 0;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/profile-key.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "layer/layer.h"
+
+/* Layers that some hosts cannot give to some callers; without any other there is no sandbox left to speak of.
+ */
+#define MAY_BE_OPTIONAL                                                                             \
+	(LAYER_BIT(LAYER_MEMORY_LIMIT) | LAYER_BIT(LAYER_PIDS_LIMIT) | LAYER_BIT(LAYER_CPU_LIMIT) | \
+	 LAYER_BIT(LAYER_DISK_LIMIT) | LAYER_BIT(LAYER_TIME_LIMIT) | LAYER_BIT(LAYER_CGROUP_NS))
+
+/* Where custody mounts things of its own. */
+static const char *const own_trees[] = { "/proc", "/sys", "/dev", "/run/custody", NULL };
+
+static int require_target(const struct profile *p, const char *key, const char *target, char ***seen,
+			  struct fault *f)
+{
+	if (strcmp(target, "/") == 0)
+		return fault_set(f, EINVAL, "profile '%s': '%s': the target may not be '/': see 'root'",
+				 p->name, key);
+	if (strcmp(target, "/tmp") == 0)
+		return fault_set(
+			f, EINVAL,
+			"profile '%s': '%s': /tmp is private and writable anyway; its size is 'limits.tmp'",
+			p->name, key);
+	for (size_t i = 0; own_trees[i]; i++)
+		if (path_is_below(target, own_trees[i]))
+			return fault_set(
+				f, EINVAL,
+				"profile '%s': '%s': the target '%s' lies in %s, which is custody's own",
+				p->name, key, target, own_trees[i]);
+	if (strv_has(*seen, target))
+		return fault_set(f, EINVAL,
+				 "profile '%s': '%s': two entries have the target '%s'; take one away",
+				 p->name, key, target);
+	return strv_append(seen, target) < 0 ? fault_errno(f, ENOMEM, "profile") : 0;
+}
+
+static int require_binds(const struct profile *p, const char *key, char *const *binds, char ***seen,
+			 struct fault *f)
+{
+	int r = 0;
+
+	for (size_t i = 0; binds && binds[i] && r == 0; i++) {
+		const char *colon = strchr(binds[i], ':');
+
+		r = require_target(p, key, colon ? colon + 1 : binds[i], seen, f);
+	}
+	return r;
+}
+
+/* Two mounts on one target would leave it to their order which one counts. */
+static int require_targets(const struct profile *p, struct fault *f)
+{
+	_cleanup_strv_ char **seen = NULL;
+	int r;
+
+	r = require_target(p, "workspace.target", p->workspace_target, &seen, f);
+	if (r == 0)
+		r = require_binds(p, "filesystem.ro", p->fs_ro, &seen, f);
+	if (r == 0)
+		r = require_binds(p, "filesystem.rw", p->fs_rw, &seen, f);
+	for (size_t i = 0; i < p->n_fs_tmpfs && r == 0; i++)
+		r = require_target(p, "filesystem.tmpfs", p->fs_tmpfs[i].path, &seen, f);
+	return r;
+}
+
+static int require_root(const struct profile *p, struct fault *f)
+{
+	if (p->root == PROFILE_ROOT_DIR && !p->root_path)
+		return fault_set(f, EINVAL,
+				 "profile '%s': 'root.type' is dir: add 'root.path', the directory", p->name);
+	if (p->root != PROFILE_ROOT_DIR && p->root_path)
+		return fault_set(
+			f, EINVAL,
+			"profile '%s': 'root.path' is for 'root.type' dir: set the type or remove it",
+			p->name);
+	return 0;
+}
+
+static int require_overlay(const struct profile *p, struct fault *f)
+{
+	if (p->workspace_overlay == PROFILE_OVERLAY_KERNEL)
+		return 0;
+	if (p->workspace != PROFILE_WORKSPACE_OVERLAY)
+		return fault_set(
+			f, EINVAL,
+			"profile '%s': 'workspace.overlay' is fuse, but 'workspace.mode' is %s: only mode "
+			"overlay has one; remove one of the two",
+			p->name, profile_workspace_name(p->workspace));
+	/* Its process would have the host's root for its id. */
+	if (!(p->layers & LAYER_BIT(LAYER_USER_NS)))
+		return fault_set(
+			f, EINVAL,
+			"profile '%s': 'workspace.overlay' is fuse, which needs the user namespace: take "
+			"\"no-user-namespace\" out of 'dangerous', or use the kernel's overlay",
+			p->name);
+	return 0;
+}
+
+static int require_optional(const struct profile *p, struct fault *f)
+{
+	for (int i = 0; i < _LAYER_MAX; i++) {
+		const char *name = layer_info((enum layer)i)->name;
+
+		if (p->optional & LAYER_BIT(i) & ~MAY_BE_OPTIONAL)
+			return fault_set(
+				f, EINVAL,
+				"profile '%s': 'enforce.optional': '%s' cannot be optional, only limits and "
+				"cgroup-namespace can; to do without it, add \"no-%s\" to 'dangerous'",
+				p->name, name, name);
+	}
+	return 0;
+}
+
+int profile_require_sound(const struct profile *p, const struct profile_vars *vars, struct fault *f)
+{
+	int r;
+
+	r = require_root(p, f);
+	if (r == 0)
+		r = require_targets(p, f);
+	if (r == 0)
+		r = require_optional(p, f);
+	if (r == 0)
+		r = require_overlay(p, f);
+	if (r == 0)
+		r = profile_require_no_danger(p, vars, f);
+	return r;
+}
+
+/* The first section of P that is not in CARRIED, with its name and its first key. */
+static const struct jdoc *find_section(const struct profile *p, uint32_t carried, const char **ret_name)
+{
+	for (const struct profile_key *k = profile_keys(); k->path; k++) {
+		const struct jdoc *section;
+		bool is_carried = false;
+
+		if (k->kind != PROFILE_KIND_SECTION || k->offset == PROFILE_NO_FIELD)
+			continue;
+		section = *(struct jdoc *const *)((const char *)p + k->offset);
+		for (unsigned int i = 0; i < _PROFILE_SECTION_MAX; i++)
+			is_carried = is_carried || (section == p->sections[i] && carried & 1u << i);
+		if (!section || is_carried)
+			continue;
+		*ret_name = k->path;
+		return section;
+	}
+	return NULL;
+}
+
+int profile_require_supported(const struct profile *p, struct fault *f)
+{
+	const uint32_t carried = 1u << PROFILE_SECTION_GOVERNANCE | 1u << PROFILE_SECTION_AUDIT |
+				 1u << PROFILE_SECTION_FORENSICS;
+	const char *name;
+	const struct jdoc *section = find_section(p, carried, &name);
+
+	if (!section)
+		return 0;
+	return profile_at(f, section,
+			  fault_set(f, ENOTSUP,
+				    "profile '%s': section '%s' (key '%s.%s') is not implemented in this "
+				    "version: "
+				    "remove the section, or choose a profile without it (custody profile ls)",
+				    p->name, name, name, section->members[0].key));
+}
+
+int profile_require_portable(const struct profile *p, struct fault *f)
+{
+	if (p->workspace_sandbox)
+		return fault_set(
+			f, ENOTSUP,
+			"profile '%s': a sandbox root ('workspace.sandbox') is held by 'custody run' as long "
+			"as "
+			"it is used, and nobody would hold it for a bundle: choose a profile without it",
+			p->name);
+
+	if (profile_is_fuse(p))
+		return fault_set(
+			f, ENOTSUP,
+			"profile '%s': fuse-overlayfs ('workspace.overlay' fuse) is started and ended by "
+			"'custody run', "
+			"and nobody would end it for a bundle: choose a profile with the kernel's overlay",
+			p->name);
+
+	/* The arguments of `custody-hook approve` carry these. */
+	const uint32_t carried = 1u << PROFILE_SECTION_GOVERNANCE | 1u << PROFILE_SECTION_AUDIT |
+				 1u << PROFILE_SECTION_FORENSICS;
+	const char *name;
+	const struct jdoc *section = find_section(p, carried, &name);
+
+	if (!section)
+		return 0;
+	return profile_at(
+		f, section,
+		fault_set(f, ENOTSUP,
+			  "profile '%s': section '%s' (key '%s.%s') is carried out by 'custody run', not by "
+			  "the hooks of a bundle: remove the section, or choose a profile without it",
+			  p->name, name, name, section->members[0].key));
+}
+
+int profile_require_lane(const struct profile *p, enum lane lane, struct fault *f)
+{
+	enum network_class class = p->network_class;
+	_cleanup_free_ char *what = NULL;
+
+	if (class == NETWORK_CLASS_ANY && p->network != PROFILE_NETWORK_NONE)
+		class = NETWORK_CLASS_TEST;
+	if (asprintf(&what, "profile '%s' (network.class)", p->name) < 0) {
+		what = NULL;
+		return fault_errno(f, ENOMEM, "profile");
+	}
+	return lane_require_class(lane, class, what, f);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "review/apply-impl.h"
+
+#define BUFFER ((size_t)256 * 1024)
+#define XATTR_NAMES_MAX 65536
+#define ACL_NAME "system.posix_acl_access"
+
+static int copy_piece(int in, int out, off_t from, off_t to, char *buffer, struct fault *f)
+{
+	while (from < to) {
+		size_t step = to - from < (off_t)BUFFER ? (size_t)(to - from) : BUFFER;
+		ssize_t n = pread(in, buffer, step, from);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fault_errno(f, errno, "read");
+		if (n == 0)
+			return fault_set(f, EIO, "it became shorter while it was read");
+		for (ssize_t done = 0; done < n;) {
+			ssize_t m = pwrite(out, buffer + done, (size_t)(n - done), from + done);
+
+			if (m < 0 && errno == EINTR)
+				continue;
+			if (m <= 0)
+				return fault_errno(f, m < 0 ? errno : EIO, "write");
+			done += m;
+		}
+		from += n;
+	}
+	return 0;
+}
+
+/* Holes stay holes: a sparse terabyte would fill the disk. */
+static int copy_data(int in, int out, off_t size, struct fault *f)
+{
+	_cleanup_free_ char *buffer = NULL;
+	int r = 0;
+
+	if (ioctl(out, FICLONE, in) == 0)
+		return 0;
+	buffer = malloc(BUFFER);
+	if (!buffer)
+		return fault_errno(f, ENOMEM, "copy");
+	if (ftruncate(out, size) < 0)
+		return fault_errno(f, errno, "make it %lld bytes long", (long long)size);
+	for (off_t at = 0; at < size && r == 0;) {
+		off_t data = lseek(in, at, SEEK_DATA), hole;
+
+		if (data < 0 && errno == ENXIO)
+			break;
+		hole = data < 0 ? size : lseek(in, data, SEEK_HOLE);
+		if (data < 0)
+			data = at;
+		if (hole < 0 || hole > size)
+			hole = size;
+		r = copy_piece(in, out, data, hole, buffer, f);
+		at = hole;
+	}
+	return r;
+}
+
+/* user.* but overlayfs's own notes; what else the layer has on a file has no meaning outside, or too much. */
+static int copy_attributes(int in, int out, struct fault *f)
+{
+	_cleanup_free_ char *names = malloc(XATTR_NAMES_MAX), *value = malloc(XATTR_SIZE_MAX);
+	ssize_t n;
+
+	if (!names || !value)
+		return fault_errno(f, ENOMEM, "attributes");
+	n = flistxattr(in, names, XATTR_NAMES_MAX);
+	if (n < 0)
+		return errno == EOPNOTSUPP ? 0 : fault_errno(f, errno, "list its attributes");
+	for (const char *name = names; name < names + n; name += strlen(name) + 1) {
+		ssize_t len;
+
+		if (!str_starts(name, "user.") || str_starts(name, "user.overlay.") ||
+		    str_starts(name, "user.fuseoverlayfs."))
+			continue;
+		len = fgetxattr(in, name, value, XATTR_SIZE_MAX);
+		if (len < 0 || fsetxattr(out, name, value, (size_t)len, 0) < 0)
+			return fault_errno(f, errno, "attribute '%s'", name);
+	}
+	return 0;
+}
+
+/* Access that the tree's owner gave by a list stays as it was: the layer's copy has the ids of the session. */
+static int keep_list(const struct change *ch, const struct apply_place *p, int out, struct fault *f)
+{
+	_cleanup_free_ char *value = NULL;
+	_cleanup_close_ int old = -EBADF;
+	char path[48];
+	ssize_t n;
+
+	if (!S_ISREG(ch->old.mode))
+		return 0;
+	old = openat(p->dirfd, p->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (old < 0)
+		return fault_errno(f, errno, "open what is there");
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", old);
+	n = getxattr(path, ACL_NAME, NULL, 0);
+	if (n <= 0)
+		return 0;
+	value = malloc((size_t)n);
+	if (!value)
+		return fault_errno(f, ENOMEM, "access list");
+	n = getxattr(path, ACL_NAME, value, (size_t)n);
+	if (n < 0 || fsetxattr(out, ACL_NAME, value, (size_t)n, 0) < 0)
+		return fault_errno(f, errno, "keep its access list");
+	return 0;
+}
+
+static int open_source(struct apply *a, const struct change *ch, struct fault *f)
+{
+	_cleanup_close_ int fd = apply_take_source(a, ch);
+	struct stat st;
+
+	if (fd == -ENOENT)
+		fd = ch->data ? tree_at_open(&a->base, ch->data) : tree_at_open(&a->upper, ch->path);
+	if (fd < 0)
+		return fault_errno(f, -fd, "read what is to come");
+	if (fstat(fd, &st) < 0)
+		return fault_errno(f, errno, "look at what is to come");
+	if ((uint64_t)st.st_size != ch->new.size || (!ch->data && st.st_ino != ch->new.ino))
+		return fault_set(f, ESTALE, "what is to come was changed meanwhile");
+	return TAKE_FD(fd);
+}
+
+static int fill(struct apply *a, const struct change *ch, const struct apply_place *p, int in, int out,
+		struct fault *f)
+{
+	int r = copy_data(in, out, (off_t)ch->new.size, f);
+
+	if (r == 0)
+		r = copy_attributes(in, out, f);
+	if (r < 0)
+		return r;
+	if (a->ask->as_root && fchown(out, ch->new.uid, ch->new.gid) < 0)
+		return fault_errno(f, errno, "give it to %u", (unsigned int)ch->new.uid);
+	r = keep_list(ch, p, out, f);
+	if (r < 0)
+		return r;
+	if (fchmod(out, ch->new.mode & 01777) < 0)
+		return fault_errno(f, errno, "set its mode");
+	return fsync(out) < 0 ? fault_errno(f, errno, "sync") : 0;
+}
+
+int apply_write(struct apply *a, const struct change *ch, const struct apply_place *p, struct fault *f)
+{
+	_cleanup_close_ int in = -EBADF, out = -EBADF, dir = -EBADF;
+	struct apply_place own = *p;
+	int r;
+
+	/* The source may lie in the base as well: asking for it closes the place's directory. */
+	dir = openat(p->dirfd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return fault_errno(f, errno, "open its directory");
+	own.dirfd = dir;
+	in = open_source(a, ch, f);
+	if (in < 0)
+		return in;
+	out = openat(dir, p->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (out < 0)
+		return fault_errno(f, errno, "make '%s'", p->temp);
+	r = fill(a, ch, &own, in, out, f);
+	if (r < 0)
+		(void)unlinkat(dir, p->temp, 0);
+	return r;
+}

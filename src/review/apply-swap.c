@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/digest.h"
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/walk.h"
+#include "review/apply-impl.h"
+
+static void hash_text(const char *text, char hex[9])
+{
+	struct digest d;
+
+	digest_bytes(text, strlen(text), &d);
+	digest_hex(d.bytes, 4, hex);
+}
+
+/* The session's part tells its leftovers from other names, the path's two of them apart. */
+void apply_name_session(const struct apply *a, char name[APPLY_NAME_SIZE])
+{
+	char hex[9];
+
+	hash_text(a->ask->session, hex);
+	(void)snprintf(name, APPLY_NAME_SIZE, REVIEW_TEMP "%s", hex);
+}
+
+static void name_temp(const struct apply *a, const char *path, char temp[APPLY_NAME_SIZE])
+{
+	size_t n;
+
+	apply_name_session(a, temp);
+	n = strlen(temp);
+	hash_text(path, temp + n);
+}
+
+int apply_open_place(struct apply *a, const struct change *ch, struct apply_place *ret, struct fault *f)
+{
+	int r;
+
+	/* From the root again each time: a directory that was moved away meanwhile is not found any more. */
+	tree_at_forget(&a->base);
+	r = tree_at_parent(&a->base, ch->path, &ret->dirfd, &ret->name);
+	if (r < 0)
+		return fault_errno(f, -r, "the directory that it is in");
+	name_temp(a, ch->path, ret->temp);
+	return 0;
+}
+
+/* Being renamed changes the ctime: that was compared when it was judged. */
+bool apply_is_old(const struct change *ch, const struct stat *st)
+{
+	const struct change_side *o = &ch->old;
+
+	if (st->st_ino != o->ino || (st->st_mode & S_IFMT) != (o->mode & S_IFMT))
+		return false;
+	return S_ISDIR(st->st_mode) ||
+	       ((uint64_t)st->st_size == o->size && st->st_mode == o->mode &&
+		st->st_mtim.tv_sec == o->mtime.tv_sec && st->st_mtim.tv_nsec == o->mtime.tv_nsec);
+}
+
+/* Not every file system counts less than a second. */
+static bool is_listed(const struct change *ch, const struct statx *stx)
+{
+	const struct change_side *o = &ch->old;
+
+	if (ch->kind != CHANGE_DELETED || o->ino != stx->stx_ino || o->mode != stx->stx_mode)
+		return false;
+	return S_ISDIR(stx->stx_mode) ||
+	       (o->size == stx->stx_size && o->mtime.tv_sec == stx->stx_mtime.tv_sec &&
+		(uint32_t)o->mtime.tv_nsec == stx->stx_mtime.tv_nsec);
+}
+
+/* Everything in the directory FD, which was PATH, is on the list of what goes. */
+static int require_listed(const struct apply *a, const char *path, int fd, struct fault *f)
+{
+	_cleanup_walk_ struct walk *w = NULL;
+	struct walk_entry e;
+	int r = walk_new(fd, 0, &w, f);
+
+	while (r >= 0 && (r = walk_next(w, &e, f)) > 0) {
+		_cleanup_free_ char *full = NULL;
+		const struct change *ch;
+
+		if (r == WALK_LEAVE || !*e.path)
+			continue;
+		full = path_join(path, e.path);
+		if (!full)
+			return fault_errno(f, ENOMEM, "apply");
+		ch = changes_find(a->changes, full);
+		if (r == WALK_ERROR || !ch || !is_listed(ch, &e.stx))
+			return fault_set(f, ESTALE, "'%s' in it was changed meanwhile", e.path);
+	}
+	return r;
+}
+
+/* Is what now has the name NAME in DIRFD what was judged, all of it? */
+static int require_old(const struct apply *a, const struct change *ch, int dirfd, const char *name,
+		       struct fault *f)
+{
+	_cleanup_close_ int fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return fault_errno(f, errno, "look at what was there");
+	if (!apply_is_old(ch, &st))
+		return fault_set(f, ESTALE, "it was changed meanwhile");
+	return S_ISDIR(st.st_mode) ? require_listed(a, ch->path, fd, f) : 0;
+}
+
+/*
+ * Somebody's edit of the last moment, which cannot get its name back.  Not under a name of this session: the next apply,
+ * which we say goes on, would remove it.
+ */
+static int put_aside(const struct apply_place *p, struct fault *f)
+{
+	char name[APPLY_NAME_SIZE + 8];
+	const char *now = name;
+
+	(void)snprintf(name, sizeof(name), REVIEW_TEMP "saved-%s", p->temp + strlen(p->temp) - 8);
+	if (renameat2(p->dirfd, p->temp, p->dirfd, name, RENAME_NOREPLACE) < 0)
+		now = p->temp;
+	return fault_set(f, ESTALE, "it was changed meanwhile; what was there is '%s' now", now);
+}
+
+static int swap_old(struct apply *a, const struct change *ch, const struct apply_place *p, struct fault *f)
+{
+	int r;
+
+	if (renameat2(p->dirfd, p->temp, p->dirfd, p->name, RENAME_EXCHANGE) < 0)
+		return fault_errno(f, errno,
+				   errno == EINVAL ? "exchange it: this file system cannot do that"
+						   : "exchange it");
+	r = require_old(a, ch, p->dirfd, p->temp, f);
+	if (r < 0) {
+		if (renameat2(p->dirfd, p->temp, p->dirfd, p->name, RENAME_EXCHANGE) < 0)
+			return put_aside(p, f);
+		return r;
+	}
+	return path_remove_tree(p->dirfd, p->temp, f);
+}
+
+int apply_swap(struct apply *a, const struct change *ch, const struct apply_place *p, struct fault *f)
+{
+	int r = 0;
+
+	if (ch->old.mode)
+		r = swap_old(a, ch, p, f);
+	else if (renameat2(p->dirfd, p->temp, p->dirfd, p->name, RENAME_NOREPLACE) < 0)
+		r = errno == EEXIST ? fault_set(f, EEXIST, "something was made there meanwhile")
+				    : fault_errno(f, errno, "give it its name");
+	if (r < 0 && !(f && f->text && strstr(f->text, p->temp)))
+		(void)!path_remove_tree(p->dirfd, p->temp, NULL);
+	return r;
+}
+
+int apply_remove(struct apply *a, const struct change *ch, struct fault *f)
+{
+	struct apply_place p;
+	int r = apply_open_place(a, ch, &p, f);
+
+	if (r < 0)
+		return r;
+	if (renameat2(p.dirfd, p.name, p.dirfd, p.temp, RENAME_NOREPLACE) < 0)
+		return errno == ENOENT ? 0 : fault_errno(f, errno, "take it away");
+	r = require_old(a, ch, p.dirfd, p.temp, f);
+	if (r == 0)
+		return path_remove_tree(p.dirfd, p.temp, f);
+	if (renameat2(p.dirfd, p.temp, p.dirfd, p.name, RENAME_NOREPLACE) < 0)
+		return put_aside(&p, f);
+	return r;
+}

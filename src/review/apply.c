@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "review/apply.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "review/apply-impl.h"
+
+/*
+ * What an apply that died has left in a directory of this list.  The names are ours: nothing from a layer may have one, and
+ * whoever else takes one loses it.
+ */
+static int clean(struct apply *a, const struct change *ch, struct fault *f)
+{
+	_cleanup_close_ int fd = -EBADF;
+	char ours[APPLY_NAME_SIZE];
+	const struct dirent *e;
+	int dir, r = 0;
+	DIR *d;
+
+	if (!S_ISDIR(ch->new.mode) || tree_at_dir(&a->base, ch->path, &dir) < 0)
+		return 0;
+	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd < 0 ? NULL : fdopendir(fd);
+	if (!d)
+		return fault_errno(f, errno, "read '%s'", *ch->path ? ch->path : ".");
+	(void)TAKE_FD(fd);
+	apply_name_session(a, ours);
+	while (r == 0 && (e = readdir(d)))
+		if (str_starts(e->d_name, ours))
+			r = path_remove_tree(dirfd(d), e->d_name, f);
+	(void)closedir(d);
+	return r;
+}
+
+/* FD may be O_PATH: fchmod wants more than that, and a directory of mode 0 gives no more. */
+static int set_mode(int fd, mode_t mode, struct fault *f)
+{
+	char path[48];
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return chmod(path, mode & 07777) < 0 ? fault_errno(f, errno, "set its mode") : 0;
+}
+
+/* What we have just made under our own name; nobody may have put something else there. */
+static int own_made(const struct apply *a, const struct change *ch, const struct apply_place *p,
+		    struct fault *f)
+{
+	_cleanup_close_ int fd = openat(p->dirfd, p->temp, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return fault_errno(f, errno, "open '%s'", p->temp);
+	if ((st.st_mode & S_IFMT) != (ch->new.mode &S_IFMT) || st.st_uid != geteuid() ||
+	    (!S_ISDIR(st.st_mode) && st.st_nlink != 1))
+		return fault_set(f, ESTALE, "'%s' was changed meanwhile", p->temp);
+	if (a->ask->as_root && fchownat(fd, "", ch->new.uid, ch->new.gid, AT_EMPTY_PATH) < 0)
+		return fault_errno(f, errno, "give it to %u", (unsigned int)ch->new.uid);
+	/* Until all is in it, it can be written; its own mode comes last. */
+	return S_ISDIR(st.st_mode) ? set_mode(fd, ch->new.mode | 0700, f) : 0;
+}
+
+static int make(struct apply *a, const struct change *ch, const struct apply_place *p, struct fault *f)
+{
+	int r;
+
+	if (S_ISREG(ch->new.mode))
+		return apply_write(a, ch, p, f);
+	if (S_ISDIR(ch->new.mode))
+		r = mkdirat(p->dirfd, p->temp, 0700);
+	else
+		r = symlinkat(ch->new.link, p->dirfd, p->temp);
+	if (r < 0)
+		return fault_errno(f, errno, "make '%s'", p->temp);
+	r = own_made(a, ch, p, f);
+	if (r < 0)
+		(void)unlinkat(p->dirfd, p->temp, S_ISDIR(ch->new.mode) ? AT_REMOVEDIR : 0);
+	return r;
+}
+
+static int bring(struct apply *a, const struct change *ch, struct fault *f)
+{
+	struct apply_place p;
+	int r = apply_open_place(a, ch, &p, f);
+
+	if (r == 0)
+		r = make(a, ch, &p, f);
+	/* Making it may have asked for something else in the base. */
+	if (r == 0)
+		r = apply_open_place(a, ch, &p, f);
+	return r < 0 ? r : apply_swap(a, ch, &p, f);
+}
+
+/* Opens what was judged, to change it in place. */
+static int open_old(struct apply *a, const struct change *ch, struct fault *f)
+{
+	_cleanup_close_ int fd = -EBADF;
+	struct apply_place p;
+	struct stat st;
+	int r;
+
+	if (!*ch->path) {
+		fd = openat(a->ask->base, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	} else {
+		r = apply_open_place(a, ch, &p, f);
+		if (r < 0)
+			return r;
+		fd = openat(p.dirfd, p.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	}
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return fault_errno(f, errno, "open it");
+	if (!S_ISDIR(st.st_mode) && (!apply_is_old(ch, &st) || st.st_nlink != 1))
+		return fault_set(f, ESTALE, "it was changed meanwhile");
+	if (S_ISDIR(st.st_mode) && ch->old.mode && (st.st_ino != ch->old.ino || !S_ISDIR(ch->old.mode)))
+		return fault_set(f, ESTALE, "it was changed meanwhile");
+	return TAKE_FD(fd);
+}
+
+static int change_mode(struct apply *a, const struct change *ch, mode_t mode, struct fault *f)
+{
+	_cleanup_close_ int fd = open_old(a, ch, f);
+
+	if (fd < 0)
+		return fd;
+	if (a->ask->as_root && S_ISDIR(ch->new.mode) &&
+	    fchownat(fd, "", ch->new.uid, ch->new.gid, AT_EMPTY_PATH) < 0)
+		return fault_errno(f, errno, "give it to %u", (unsigned int)ch->new.uid);
+	return set_mode(fd, mode, f);
+}
+
+/* Everything but deletions. */
+static int write_one(struct apply *a, const struct change *ch, struct fault *f)
+{
+	const struct change_side *o = &ch->old, *n = &ch->new;
+	int r;
+
+	if (ch->kind == CHANGE_DELETED)
+		return 0;
+	if (ch->kind == CHANGE_MODIFIED && S_ISDIR(n->mode)) {
+		r = change_mode(a, ch, n->mode | 0700, f);
+		a->stats.modes += r == 0;
+	} else if (ch->kind == CHANGE_MODIFIED && !ch->bytes && S_ISREG(n->mode) && o->nlink == 1 &&
+		   o->uid == n->uid && o->gid == n->gid) {
+		r = change_mode(a, ch, n->mode & 01777, f);
+		a->stats.modes += r == 0;
+	} else {
+		r = bring(a, ch, f);
+		a->stats.written += r == 0;
+	}
+	if (r == 0 && a->ask->told)
+		a->ask->told(a->ask->arg, ch);
+	return r;
+}
+
+/* Does a directory above it go as a whole? */
+static bool goes_with_parent(const struct apply *a, const struct change *ch, size_t top)
+{
+	return top != SIZE_MAX && review_is_below(ch->path, a->changes->items[top].path);
+}
+
+static int delete_all(struct apply *a, struct fault *f)
+{
+	size_t top = SIZE_MAX;
+	int r = 0;
+
+	for (size_t i = 0; i < a->changes->n && r == 0; i++) {
+		const struct change *ch = &a->changes->items[i];
+		bool below = goes_with_parent(a, ch, top);
+
+		if (!apply_is_wanted(ch))
+			continue;
+		if (!below && (ch->kind == CHANGE_DELETED || ch->kind == CHANGE_REPLACED))
+			top = i;
+		if (ch->kind != CHANGE_DELETED)
+			continue;
+		/* Below a replaced directory it went when that was exchanged. */
+		if (!below)
+			r = apply_remove(a, ch, f);
+		if (r < 0)
+			return fault_wrap(f, r, "'%s'", ch->path);
+		a->stats.deleted++;
+		if (a->ask->told)
+			a->ask->told(a->ask->arg, ch);
+	}
+	return r;
+}
+
+/* From below: a directory that nobody may write any more has everything by then. */
+static int finish_directories(struct apply *a, struct fault *f)
+{
+	for (size_t i = a->changes->n; i-- > 0;) {
+		const struct change *ch = &a->changes->items[i];
+		struct change now;
+		int r;
+
+		if (!apply_is_wanted(ch) || ch->kind == CHANGE_DELETED || !S_ISDIR(ch->new.mode) ||
+		    (ch->new.mode & 0700) == 0700)
+			continue;
+		now = *ch;
+		/* One that we have made has an inode of its own. */
+		if (ch->kind != CHANGE_MODIFIED)
+			now.old.mode = 0;
+		r = change_mode(a, &now, ch->new.mode, f);
+		if (r < 0)
+			return fault_wrap(f, r, "'%s'", ch->path);
+	}
+	return 0;
+}
+
+static int run(struct apply *a, struct fault *f)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < a->changes->n && r == 0; i++)
+		r = clean(a, &a->changes->items[i], f);
+	if (r == 0)
+		r = apply_hold_sources(a, f);
+	for (size_t i = 0; i < a->changes->n && r == 0; i++) {
+		const struct change *ch = &a->changes->items[i];
+
+		if (apply_is_wanted(ch))
+			r = fault_wrap(f, write_one(a, ch, f), "'%s'", *ch->path ? ch->path : ".");
+	}
+	/* After the rest: what was moved is copied from where it was. */
+	if (r == 0)
+		r = delete_all(a, f);
+	if (r == 0)
+		r = finish_directories(a, f);
+	if (r == 0 && syncfs(a->ask->base) < 0)
+		r = fault_errno(f, errno, "sync the worktree");
+	return r;
+}
+
+int apply_changes(const struct changes *c, const struct apply_ask *ask, struct apply_stats *ret,
+		  struct fault *f)
+{
+	struct apply a = { .changes = c, .ask = ask, .base = TREE_AT_NONE, .upper = TREE_AT_NONE };
+	int r;
+
+	r = tree_at_init(&a.base, ask->base, f);
+	if (r == 0)
+		r = tree_at_init(&a.upper, ask->upper, f);
+	if (r == 0)
+		r = run(&a, f);
+	apply_hold_done(&a);
+	tree_at_done(&a.base);
+	tree_at_done(&a.upper);
+	*ret = a.stats;
+	return r;
+}

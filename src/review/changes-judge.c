@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "review/changes-impl.h"
+
+#define BLOCK ((size_t)64 * 1024)
+
+int changes_look_base(struct collect *c, const char *path, struct change_side *ret, struct fault *f)
+{
+	struct statx stx;
+	int r = tree_at_stat(&c->base, path, &stx);
+
+	*ret = (struct change_side){ 0 };
+	if (r == -ENOENT || r == -ENOTDIR)
+		return 0;
+	if (r < 0)
+		return fault_errno(f, -r, "'%s' in the worktree", path);
+	change_fill_side(ret, &stx);
+	if (S_ISLNK(ret->mode)) {
+		r = tree_at_readlink(&c->base, path, &ret->link);
+		if (r < 0)
+			return fault_errno(f, -r, "'%s' in the worktree", path);
+	}
+	return 1;
+}
+
+static ssize_t read_block(int fd, char *block)
+{
+	size_t have = 0;
+
+	while (have < BLOCK) {
+		ssize_t n = read(fd, block + have, BLOCK - have);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		have += (size_t)n;
+	}
+	return (ssize_t)have;
+}
+
+/* 1: equal, 0: not. */
+static int compare_bytes(int a, int b)
+{
+	_cleanup_free_ char *blocks = malloc(2 * BLOCK);
+
+	if (!blocks)
+		return -ENOMEM;
+	for (;;) {
+		ssize_t n = read_block(a, blocks), m = read_block(b, blocks + BLOCK);
+
+		if (n < 0 || m < 0)
+			return (int)(n < 0 ? n : m);
+		if (n != m || memcmp(blocks, blocks + BLOCK, (size_t)n) != 0)
+			return 0;
+		if (n == 0)
+			return 1;
+	}
+}
+
+/* Do the bytes differ?  What cannot be read says so in the change. */
+static int compare_files(struct collect *c, struct change *ch)
+{
+	_cleanup_close_ int new = -EBADF, old = -EBADF;
+	int r;
+
+	if (ch->old.size != ch->new.size)
+		return 1;
+	if (ch->data && str_eq(ch->data, ch->path))
+		return 0;
+	new = ch->data ? tree_at_open(&c->base, ch->data) : tree_at_open(&c->upper, ch->path);
+	old = tree_at_open(&c->base, ch->path);
+	if (new < 0 || old < 0)
+		return new < 0 ? new : old;
+	r = compare_bytes(new, old);
+	return r < 0 ? r : !r;
+}
+
+bool changes_is_later(const struct collect *c, const struct change_side *s)
+{
+	const struct timespec *since = &c->ask->since, *t = &s->ctime;
+
+	if (since->tv_sec == 0 ||
+	    (t->tv_sec == since->tv_sec ? t->tv_nsec <= since->tv_nsec : t->tv_sec < since->tv_sec))
+		return false;
+	/*
+	 * A directory is touched by everything that happens to its names, and those are looked at one by one.  Only when the
+	 * last thing that happened to it is none of that, it was itself moved or changed.
+	 */
+	return !S_ISDIR(s->mode) || t->tv_sec != s->mtime.tv_sec || t->tv_nsec != s->mtime.tv_nsec;
+}
+
+static bool is_origin(struct collect *c, const struct change *ch, const struct overlay_mark *mark)
+{
+	const char *name = "";
+	int fd = c->ask->base;
+
+	if (*ch->path && tree_at_parent(&c->base, ch->path, &fd, &name) < 0)
+		return true;
+	return overlay_is_origin(mark, fd, name);
+}
+
+/* A file's origin says nothing of its place, it may have been renamed: its time has to do.  A directory stays put. */
+static const char *find_moved(struct collect *c, const struct change *ch, const struct overlay_mark *mark)
+{
+	mode_t ours = (ch->new.mode & 07777) | 0700;
+
+	if (mark && mark->has_origin && S_ISDIR(ch->new.mode)) {
+		if (!ch->old.mode)
+			return "is gone since";
+		if (S_ISDIR(ch->old.mode) && !is_origin(c, ch, mark))
+			return "is another directory since";
+	}
+	if (!ch->old.mode || ch->kind == CHANGE_SAME)
+		return NULL;
+	/* On the way to its new mode an apply that was cut short may have left this one. */
+	if (ch->kind == CHANGE_MODIFIED && S_ISDIR(ch->old.mode) && (ch->old.mode & 07777) == ours)
+		return NULL;
+	return changes_is_later(c, &ch->old) ? "was changed since" : NULL;
+}
+
+/* The data stayed in the base, and must still be what it was. */
+static int check_data(struct collect *c, struct change *ch, struct fault *f)
+{
+	struct change_side s;
+	int r = changes_look_base(c, ch->data, &s, f);
+
+	free(s.link);
+	if (r < 0)
+		return r;
+	if (r == 0 || !S_ISREG(s.mode))
+		ch->moved = "is gone since";
+	else if (changes_is_later(c, &s))
+		ch->moved = "was changed since";
+	return 0;
+}
+
+int change_set_unknown(struct change *ch, int r, struct fault *f)
+{
+	if (r == -ENOMEM)
+		return r;
+	if (f)
+		fault_done(f);
+	ch->kind = CHANGE_UNKNOWN;
+	ch->error = -r;
+	ch->why = r == -EXDEV ? "is on another mount of the host" : "cannot be read";
+	return 0;
+}
+
+int changes_judge(struct collect *c, struct change *ch, const struct overlay_mark *mark, struct fault *f)
+{
+	mode_t type = ch->new.mode &S_IFMT;
+	int r;
+
+	r = changes_look_base(c, ch->path, &ch->old, f);
+	if (r < 0)
+		return change_set_unknown(ch, r, f);
+	if (r == 0) {
+		ch->kind = CHANGE_ADDED;
+	} else if ((ch->old.mode & S_IFMT) != type) {
+		ch->kind = CHANGE_REPLACED;
+	} else {
+		if (S_ISREG(type))
+			r = compare_files(c, ch);
+		else if (S_ISLNK(type))
+			r = !str_eq(ch->old.link, ch->new.link);
+		else
+			r = (S_ISCHR(type) || S_ISBLK(type)) && (ch->old.rdev_major != ch->new.rdev_major ||
+								 ch->old.rdev_minor != ch->new.rdev_minor);
+		if (r == -ENOMEM)
+			return fault_errno(f, ENOMEM, "changes");
+		if (r < 0)
+			return change_set_unknown(ch, r, f);
+		ch->bytes = r > 0;
+		ch->kind = ch->bytes || (!S_ISLNK(type) && ch->old.mode != ch->new.mode) ||
+					   ch->old.uid != ch->new.uid || ch->old.gid != ch->new.gid
+				   ? CHANGE_MODIFIED
+				   : CHANGE_SAME;
+	}
+	if (ch->kind != CHANGE_MODIFIED)
+		ch->bytes = ch->kind != CHANGE_SAME;
+	ch->moved = find_moved(c, ch, mark);
+	return ch->data && S_ISREG(type) && !ch->moved && ch->kind != CHANGE_SAME ? check_data(c, ch, f) : 0;
+}

@@ -1,0 +1,17 @@
+# review: what an overlay changed: list, judge, apply, line diff
+libcore_a_SOURCES += \
+	src/review/apply-file.c \
+	src/review/apply-impl.h \
+	src/review/apply-sources.c \
+	src/review/apply-swap.c \
+	src/review/apply.c src/review/apply.h \
+	src/review/changes-base.c \
+	src/review/changes-collect.c \
+	src/review/changes-impl.h \
+	src/review/changes-judge.c \
+	src/review/changes.c src/review/changes.h \
+	src/review/line-diff.c src/review/line-diff.h \
+	src/review/line-unified.c \
+	src/review/review-judge.c src/review/review-judge.h \
+	src/review/review-link.c \
+	src/review/review-prune.c src/review/review-prune.h

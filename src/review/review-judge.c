@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "review/review-judge.h"
+
+#define ROUNDS_MAX 8 /* in which links are looked at again, because others are refused */
+
+bool review_is_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return n == 0 || (strncmp(path, dir, n) == 0 && (path[n] == '\0' || path[n] == '/'));
+}
+
+int review_path(const char *text, char **ret, struct fault *f)
+{
+	_cleanup_free_ char *absolute = NULL, *whole = NULL;
+	int r;
+
+	if (text[0] == '/')
+		return fault_set(f, EINVAL, "'%s': name it as it is called below the worktree", text);
+	absolute = path_join("/", text);
+	if (!absolute)
+		return fault_errno(f, ENOMEM, "path");
+	r = path_normalize(absolute, &whole, f);
+	if (r < 0)
+		return r;
+	*ret = strdup(whole + 1);
+	return *ret ? 0 : fault_errno(f, ENOMEM, "path");
+}
+
+static int refuse(struct change *ch, const char *fmt, ...) _printf_(2, 3);
+
+/* The first reason stays. */
+static int refuse(struct change *ch, const char *fmt, ...)
+{
+	va_list ap;
+	int r;
+
+	if (ch->refused)
+		return 0;
+	va_start(ap, fmt);
+	r = vasprintf(&ch->refused, fmt, ap);
+	va_end(ap);
+	if (r >= 0)
+		return 0;
+	ch->refused = NULL;
+	return -ENOMEM;
+}
+
+static struct change *find_parent(const struct changes *c, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *dir = NULL;
+
+	if (!*path)
+		return NULL;
+	dir = slash ? strndup(path, (size_t)(slash - path)) : strdup("");
+	return dir ? changes_find(c, dir) : NULL;
+}
+
+static bool is_wanted(const struct review_ask *ask, const char *path)
+{
+	if (!ask->paths)
+		return true;
+	for (size_t i = 0; ask->paths[i]; i++)
+		if (review_is_below(path, ask->paths[i]))
+			return true;
+	return false;
+}
+
+static bool is_new_directory(const struct change *ch)
+{
+	return ch->kind == CHANGE_ADDED && S_ISDIR(ch->new.mode);
+}
+
+/* A new file needs the new directories that it is in. */
+static void pick(struct changes *c, const struct review_ask *ask)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		struct change *ch = &c->items[i];
+
+		ch->picked = ch->kind != CHANGE_SAME && is_wanted(ask, ch->path);
+		if (!ch->picked || !ch->new.mode)
+			continue;
+		for (struct change *p = find_parent(c, ch->path); p && is_new_directory(p) && !p->picked;
+		     p = find_parent(c, p->path))
+			p->picked = true;
+	}
+}
+
+static int require_found(const struct changes *c, const struct review_ask *ask, struct fault *f)
+{
+	for (size_t k = 0; ask->paths && ask->paths[k]; k++) {
+		bool found = false;
+
+		for (size_t i = 0; i < c->n && !found; i++)
+			found = review_is_below(c->items[i].path, ask->paths[k]);
+		if (!found)
+			return fault_set(
+				f, ENOENT,
+				"'%s': the session changed nothing there ('custody diff SESSION --stat' "
+				"lists what it changed)",
+				*ask->paths[k] ? ask->paths[k] : ".");
+	}
+	return 0;
+}
+
+static bool is_reserved(const char *path)
+{
+	for (const char *p = path; p; p = strchr(p, '/')) {
+		p += *p == '/';
+		if (str_starts(p, REVIEW_TEMP))
+			return true;
+	}
+	return false;
+}
+
+/* Is PATH, of the tree or of a repository in it, PROTECTED, in it, or in its place? */
+static bool touches(const char *path, const char *protected, bool stays_directory)
+{
+	return review_is_below(path, protected) || (!stays_directory && review_is_below(protected, path));
+}
+
+/*
+ * git goes from one repository into others on its own: an entry of the index makes any directory with a .git in it a
+ * submodule, and `git status` runs what the configuration in there says.  So what is protected in .git is so in each; and
+ * these lead to a configuration elsewhere.
+ */
+static const char *find_in_repository(const struct change *ch, const char *protected, bool stays_directory)
+{
+	static const char *const doors[] = { ".git/commondir", ".git/config.worktree", ".git/modules",
+					     ".git/worktrees", NULL };
+
+	if (!review_is_below(protected, ".git"))
+		return NULL;
+	for (const char *p = ch->path; p; p = strchr(p, '/')) {
+		p += *p == '/';
+		/* What goes from a repository further down leads nowhere. */
+		if (p != ch->path && !ch->new.mode)
+			return NULL;
+		if (touches(p, protected, stays_directory))
+			return protected;
+		for (size_t i = 0; doors[i]; i++)
+			if (touches(p, doors[i], stays_directory))
+				return doors[i];
+	}
+	return NULL;
+}
+
+/* NULL: it may be.  A directory that merely has more in it now is no change of its own. */
+static const char *find_protected(const struct change *ch, char *const *protect)
+{
+	bool stays_directory = S_ISDIR(ch->new.mode) && ch->kind != CHANGE_REPLACED;
+
+	for (size_t i = 0; protect && protect[i]; i++) {
+		const char *found = touches(ch->path, protect[i], stays_directory)
+					    ? protect[i]
+					    : find_in_repository(ch, protect[i], stays_directory);
+
+		if (found)
+			return found;
+	}
+	return NULL;
+}
+
+static const char *name_type(mode_t mode)
+{
+	return S_ISCHR(mode) || S_ISBLK(mode) ? "is a device"
+	       : S_ISFIFO(mode)		      ? "is a pipe"
+	       : S_ISSOCK(mode)		      ? "is a socket"
+					      : "is of an unknown type";
+}
+
+/* New directories take this one bit from the directory that they are in, on the host as well. */
+static bool inherits_group(const struct changes *c, const struct change *ch)
+{
+	const struct change *p = find_parent(c, ch->path);
+
+	if ((ch->new.mode & 07000) != S_ISGID)
+		return false;
+	return S_ISDIR(ch->new.mode) && ((ch->old.mode & S_ISGID) || (p && (p->old.mode & S_ISGID)));
+}
+
+static int judge_new(const struct changes *c, struct change *ch)
+{
+	if (!S_ISREG(ch->new.mode) && !S_ISDIR(ch->new.mode) && !S_ISLNK(ch->new.mode))
+		return refuse(ch, "%s", name_type(ch->new.mode));
+	if ((ch->new.mode &(S_ISUID | S_ISGID)) && !S_ISLNK(ch->new.mode) && !inherits_group(c, ch))
+		return refuse(ch, "is set-%s-id (mode %04o)", ch->new.mode &S_ISUID ? "user" : "group",
+			      (unsigned int)ch->new.mode & 07777);
+	if (ch->privileged)
+		return refuse(ch, "has file capabilities, or belongs to an id that is not the session's");
+	return 0;
+}
+
+static int judge_one(const struct changes *c, struct change *ch, const struct review_ask *ask)
+{
+	const char *protected = find_protected(ch, ask->protect);
+
+	if (ch->kind == CHANGE_UNKNOWN)
+		return refuse(ch, "%s: %s", ch->why, strerror(ch->error));
+	if (protected)
+		return refuse(ch, str_eq(protected, ch->path) ? "is protected" : "is protected: '%s'",
+			      protected);
+	if (is_reserved(ch->path))
+		return refuse(ch, "has a name that apply uses itself (" REVIEW_TEMP "*)");
+	if (ch->new.mode && judge_new(c, ch) < 0)
+		return -ENOMEM;
+	return ch->moved ? refuse(ch, "the worktree moved on: it %s the session began", ch->moved) : 0;
+}
+
+/* What cannot come because the directory that it is in does not, or is not the one that it was. */
+static int judge_place(const struct changes *c, struct change *ch)
+{
+	const struct change *p = find_parent(c, ch->path);
+
+	if (!p)
+		return 0;
+	/* A directory that was moved may itself be no change: then it is no refusal of its own either. */
+	if (p->moved && S_ISDIR(p->new.mode))
+		return refuse(ch, "the worktree moved on: '%s' %s the session began",
+			      *p->path ? p->path : ".", p->moved);
+	if (!ch->new.mode || (p->kind != CHANGE_ADDED && p->kind != CHANGE_REPLACED))
+		return p->kind == CHANGE_UNKNOWN ? refuse(ch, "is in '%s', which is refused", p->path) : 0;
+	if (p->refused)
+		return refuse(ch, "is in '%s', which is refused", p->path);
+	if (!p->picked)
+		return refuse(ch, "is in '%s', which takes the place of something else: name that one too",
+			      p->path);
+	return 0;
+}
+
+/* A directory goes as a whole or not at all.  Each way up is gone once: a layer may be deep and have much that is refused. */
+static int refuse_above(struct changes *c, const struct change *ch)
+{
+	for (struct change *p = find_parent(c, ch->path); p && !p->holds_refused;
+	     p = find_parent(c, p->path)) {
+		p->holds_refused = true;
+		if (p->picked && (p->kind == CHANGE_DELETED || p->kind == CHANGE_REPLACED) &&
+		    refuse(p, "holds '%s', which is refused", ch->path) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int judge_link(struct changes *c, struct change *ch, int base, struct fault *f)
+{
+	const char *how = NULL;
+	int r;
+
+	if (ch->refused || !S_ISLNK(ch->new.mode) || ch->kind == CHANGE_DELETED)
+		return 0;
+	r = review_link(c, base, ch->path, ch->new.link, &how, f);
+	if (r == 0 && how && refuse(ch, "is a link that %s", how) < 0)
+		r = fault_errno(f, ENOMEM, "review");
+	return r;
+}
+
+static size_t count_refused(const struct changes *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		n += c->items[i].refused != NULL;
+	return n;
+}
+
+static int judge_links(struct changes *c, const struct review_ask *ask, bool enough, struct fault *f)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < c->n && r == 0; i++) {
+		struct change *ch = &c->items[i];
+
+		if (!ch->picked)
+			continue;
+		if (!enough)
+			r = judge_link(c, ch, ask->base, f);
+		else if (S_ISLNK(ch->new.mode) && refuse(ch, "is a link among too many that are refused") < 0)
+			r = fault_errno(f, ENOMEM, "review");
+	}
+	return r;
+}
+
+static int judge_around(struct changes *c, struct fault *f)
+{
+	int r = 0;
+
+	for (size_t i = c->n; i-- > 0 && r == 0;)
+		if (c->items[i].refused && refuse_above(c, &c->items[i]) < 0)
+			r = fault_errno(f, ENOMEM, "review");
+	/* What stays because of that keeps what was to come in its place away. */
+	for (size_t i = 0; i < c->n && r == 0; i++)
+		if (c->items[i].picked && judge_place(c, &c->items[i]) < 0)
+			r = fault_errno(f, ENOMEM, "review");
+	return r;
+}
+
+int review_judge(struct changes *c, const struct review_ask *ask, struct fault *f)
+{
+	int r = require_found(c, ask, f);
+	size_t before;
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < c->n; i++) {
+		free(c->items[i].refused);
+		c->items[i].refused = NULL;
+		c->items[i].holds_refused = false;
+	}
+	pick(c, ask);
+	/* A directory stands before what is in it. */
+	for (size_t i = 0; i < c->n && r == 0; i++)
+		if (c->items[i].picked)
+			r = judge_one(c, &c->items[i], ask) < 0 || judge_place(c, &c->items[i]) < 0
+				    ? fault_errno(f, ENOMEM, "review")
+				    : 0;
+	/* Where something is refused what the base has stays, and a link that was followed through it leads elsewhere. */
+	for (unsigned int round = 0; r == 0; round++) {
+		before = count_refused(c);
+		r = judge_links(c, ask, round >= ROUNDS_MAX, f);
+		if (r == 0)
+			r = judge_around(c, f);
+		if (count_refused(c) == before)
+			break;
+	}
+	return r;
+}

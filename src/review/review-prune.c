@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/path.h"
+#include "evidence/evidence-prune.h"
+#include "review/review-prune.h"
+#include "session/session-note.h"
+
+#define STAMP "reviewed" /* in STATE: when old ones were looked for the last time */
+#define STAMP_S (60 * 60)
+
+int review_drop(const struct dirs *d, int dirfd, struct fault *f)
+{
+	_cleanup_session_note_ struct session_note n = { 0 };
+	int e = kept_remove(dirfd, f);
+
+	(void)d;
+	if (e < 0 || session_note_read(dirfd, &n, NULL) < 0)
+		return e;
+	/* What is read-only is settled; it stays so. */
+	n.kept = false;
+	e = session_note_write(dirfd, &n, f);
+	if (e == 0 && n.settled && fchmodat(dirfd, SESSION_NOTE, 0400, 0) < 0)
+		e = fault_errno(f, errno, "close the note");
+	return e;
+}
+
+static int expire(const struct dirs *d, const struct kept *k, const char *why, struct fault *f)
+{
+	_cleanup_close_ int dir = kept_lock(d, k->session, f);
+	_cleanup_kept_ struct kept now = { 0 };
+	int r;
+
+	/* Somebody is at it: next time. */
+	if (dir == -EBUSY && f)
+		fault_done(f);
+	if (dir < 0)
+		return dir == -EBUSY || dir == -ENOENT ? 0 : dir;
+	if (kept_read(dir, &now, NULL) < 0)
+		return 0;
+	r = evidence_record(d, "review.expire", k->session, why, f);
+	return r < 0 ? r : review_drop(d, dir, f);
+}
+
+int review_prune(const struct dirs *d, const struct config *c, const char *keep, struct fault *f)
+{
+	_cleanup_kept_list_ struct kept_list l = { 0 };
+	_cleanup_free_ const char **v = NULL;
+	int r = kept_list(d, &l, f);
+
+	if (r < 0)
+		return r;
+	v = calloc(l.n + 1, sizeof(*v));
+	if (!v)
+		return fault_errno(f, ENOMEM, "review");
+	kept_judge(&l, clock_wall_us(), c->review.keep_days, c->review.quota, keep, v);
+	for (size_t i = 0; i < l.n && r == 0; i++)
+		if (v[i])
+			r = expire(d, &l.items[i], v[i], f);
+	return r < 0 ? fault_wrap(f, r, "forget old changes") : 0;
+}
+
+int review_prune_hourly(const struct dirs *d, const struct config *c, const char *keep, struct fault *f)
+{
+	_cleanup_free_ char *path = path_join(d->state, STAMP);
+	_cleanup_close_ int fd = -EBADF;
+	time_t now = time(NULL);
+	struct stat st;
+
+	if (!path)
+		return fault_errno(f, ENOMEM, "review");
+	if (lstat(path, &st) == 0 && st.st_mtime <= now && now - st.st_mtime < STAMP_S)
+		return 0;
+	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : fault_errno(f, errno, "make '%s'", path);
+	if (futimens(fd, NULL) < 0)
+		return fault_errno(f, errno, "touch '%s'", path);
+	return review_prune(d, c, keep, f);
+}

@@ -1,0 +1,18 @@
+# run: `custody run`, from options to exit status; recovery
+librun_a_SOURCES += \
+	src/run/run-approval.c src/run/run-approval.h \
+	src/run/run-detach.c src/run/run-detach.h \
+	src/run/run-dry.c \
+	src/run/run-evidence.c src/run/run-evidence.h \
+	src/run/run-impl.h \
+	src/run/run-keep-upper.c \
+	src/run/run-ledger.c src/run/run-ledger.h \
+	src/run/run-lost.c \
+	src/run/run-note.c \
+	src/run/run-options.c src/run/run-options.h \
+	src/run/run-plan.c src/run/run-plan.h \
+	src/run/run-prepare.c src/run/run-prepare.h \
+	src/run/run-recover.c src/run/run-recover.h \
+	src/run/run-recovery-files.c src/run/run-recovery-files.h \
+	src/run/run-supervise.c \
+	src/run/run.c src/run/run.h

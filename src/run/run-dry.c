@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/path.h"
+#include "run/run-prepare.h"
+#include "run/run-impl.h"
+#include "subject/subject-digest.h"
+#include "layer/init-proto.h"
+
+static void describe_verdict(const struct docket *d)
+{
+	const struct verdict *v = d->verdict;
+	char digest[SUBJECT_DIGEST_SIZE] = "(the lane has no digest key yet: 'custody check' makes it)";
+
+	if (d->document)
+		subject_digest_to_text(&d->digest, digest);
+	log_info("lane %s, digest %s", lane_name(d->dirs.lane), digest);
+	log_info("policy says %s, level %c", decision_name(v->decision), v->level);
+	for (size_t i = 0; i < v->n_reasons; i++)
+		log_info("  %s: %s", v->reasons[i].id, v->reasons[i].text);
+}
+
+int session_describe(const struct run_options *o, char **ret, struct fault *f)
+{
+	_cleanup_session_run_ struct session_run *run = NULL;
+	_cleanup_free_ char *init = NULL;
+	const struct docket *d;
+	const char *refused;
+	struct placement pl = {
+		.uid_base = SESSION_ID_BASE,
+		.gid_base = SESSION_ID_BASE,
+		.n_ids = SESSION_IDS,
+		.rootfs = "/run/custody/m/root",
+		.report_fd = INIT_FD,
+		.terminal = o->terminal,
+	};
+	int r;
+
+	r = session_run_new(&run, f);
+	if (r == 0)
+		r = docket_place(o, &run->docket, f);
+	if (r == 0)
+		r = session_run_enter(run, o, f);
+	if (r == 0)
+		r = session_run_load(run, o, "SESSION", &refused, f);
+	if (r == 0)
+		r = session_run_judge(run, o, &refused, f);
+	if (r < 0)
+		return r;
+	d = &run->docket;
+	init = path_join(d->dirs.libexec, "custody-init");
+	if (!init)
+		return fault_errno(f, ENOMEM, "run");
+	if (d->dirs.rootless) {
+		pl.rootless = true;
+		pl.uid_base = geteuid();
+		pl.gid_base = getegid();
+		pl.n_ids = 1;
+	}
+	pl.init = init;
+	pl.worktree =
+		d->subject->worktree ? (pl.rootless ? d->subject->worktree : "/run/custody/m/tree") : NULL;
+	if (d->asked.workspace == PROFILE_WORKSPACE_OVERLAY) {
+		pl.upper = "/run/custody/m/l/u";
+		pl.work = "/run/custody/m/l/w";
+		pl.served = "/run/custody/m/served";
+	}
+	if (operand_has_layer(d->subject))
+		pl.sealed = "/run/custody/m/sealed";
+	describe_verdict(d);
+	return session_place_config(d->subject, &pl, true, ret, f);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "run/run-ledger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "base/seam.h"
+#include "base/exit-status.h"
+#include "run/run-evidence.h"
+#include "ledger/ledger-audit.h"
+#include "ledger/ledger-checkpoint.h"
+#include "ledger/ledger-peer.h"
+#include "state/sandbox-log.h"
+
+#define MS UINT64_C(1000000)
+#define REFUSED_LOG "log" /* as the ledger calls it */
+
+static int open_ledger(struct session_record *r, struct fault *f)
+{
+	struct ledger_birth birth = { 0 };
+	int e;
+
+	if (r->ledger)
+		return 0;
+	e = ledger_open(r->state, &(struct ledger_options){ .create = true }, &r->ledger, &birth, f);
+	if (e == 0 && birth.made)
+		log_info("made the ledger in '%s' and discarded its first seal key: 'custody ledger init%s' "
+			 "before the "
+			 "first run would have shown it",
+			 r->state, str_eq(r->run.lane, "prod") ? " --lane prod" : "");
+	explicit_bzero(&birth, sizeof(birth));
+	return e;
+}
+
+/* What is there to be done when the ledger says no. */
+const char *session_record_remedy(int e)
+{
+	switch (e) {
+	case -ENOSPC:
+	case -EDQUOT:
+	case -EFBIG:
+		return "make room there";
+	case -EROFS:
+	case -EACCES:
+	case -EPERM:
+		return "make it writable for you, or set CUSTODY_ROOT to a directory of yours";
+	case -EUCLEAN:
+		return "'custody ledger verify' says what is wrong";
+	default:
+		return "'custody doctor' looks at it";
+	}
+}
+
+static int cannot_record(const struct session_record *r, int e, struct fault *f)
+{
+	return fault_wrap(f, e, "nothing was started, for it could not be recorded in '%s' (%s)", r->state,
+			  session_record_remedy(e));
+}
+
+/* What the ledger was told, for people, in the log of the sandbox root. */
+static int tell_log(const struct session_record *r, const char *operation, const char *status,
+		    struct fault *f)
+{
+	const struct sandbox_line l = { .agent = r->run.agent,
+					.worker = r->run.worker,
+					.operation = operation,
+					.command = r->run.argv,
+					.status = status,
+					.redact = r->run.redact };
+	int e;
+
+	if (!r->root)
+		return 0;
+	e = sandbox_log_write(r->root->logs_fd, &l, f);
+	return e < 0 ? fault_wrap(f, e, "log of sandbox root '%s' (%s/" SANDBOX_LOGS ")", r->root->name,
+				  r->root->path)
+		     : 0;
+}
+
+/* Where nothing can be refused any more: said aloud. */
+static void tell_log_end(const struct session_record *r, const char *operation, const char *status)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+
+	if (tell_log(r, operation, status, &f) < 0)
+		log_error("%s; the ledger has it", fault_text(&f));
+}
+
+int session_record_open(struct session_record *r, struct fault *f)
+{
+	int e = open_ledger(r, f);
+
+	return e < 0 ? cannot_record(r, e, f) : 0;
+}
+
+int session_record_intend(struct session_record *r, struct fault *f)
+{
+	int e;
+
+	e = open_ledger(r, f);
+	if (e == 0)
+		e = claim_take(r->state, r->ledger, r->run.session, &r->claim, f);
+	if (e == 0) {
+		seam("claim-taken");
+		e = ledger_intent(r->ledger, &r->run, f);
+		if (e < 0)
+			claim_drop(&r->claim);
+		r->run.intended = e == 0;
+		seam("intent-recorded");
+	}
+	if (e < 0)
+		return cannot_record(r, e, f);
+	e = tell_log(r, r->run.action, "allowed", f);
+	if (e == 0)
+		return 0;
+	(void)fault_wrap(f, e, "nothing was started (%s)", session_record_remedy(e));
+	session_record_refuse(r, REFUSED_LOG, fault_text(f));
+	return e;
+}
+
+int session_record_attach(struct session_record *r, struct session *s, const struct dirs *d, struct fault *f)
+{
+	_cleanup_close_ int fd = -EBADF;
+	int e;
+
+	if (!s->has_state) {
+		e = session_make_state(s, d, f);
+		if (e < 0)
+			return e;
+	}
+	fd = open(s->state, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return fault_errno(f, errno, "open '%s'", s->state);
+	e = audit_open(fd, AUDIT_NAME, &r->audit, f);
+	if (e < 0)
+		return e;
+	r->run.audit = r->audit;
+	seam("chain-opened");
+	return audit_intent(&r->run, f);
+}
+
+int session_record_start(struct session_record *r, pid_t pid, const enum layer_state *layers, struct fault *f)
+{
+	_cleanup_strv_ char **words = NULL;
+
+	for (unsigned int l = 0; l < _LAYER_MAX; l++)
+		if (layers[l] != LAYER_STATE_NOT_ASKED &&
+		    strv_appendf(&words, "%s=%s", layer_info(l)->name, layer_state_name(layers[l])) < 0)
+			return fault_errno(f, ENOMEM, "layers");
+	r->alive_ns = clock_boot_ns();
+	r->started = true;
+	return ledger_start(r->ledger, &r->run, pid, words, f);
+}
+
+/*
+ * A sign of life that cannot be written does not end the payload: silence is what it would have prevented, and silence
+ * is what there is to see.  The disk may be full for a while; the end has room set aside.
+ */
+int session_record_tick(struct session_record *r)
+{
+	uint64_t age_ms = (clock_boot_ns() - r->alive_ns) / MS;
+	int due, left;
+
+	if (age_ms >= LEDGER_ALIVE_MS) {
+		r->alive_ns = clock_boot_ns();
+		age_ms = 0;
+		(void)!ledger_alive(r->ledger, &r->run, NULL);
+	}
+	due = ledger_sync_due_ms(r->ledger);
+	if (due == 0) {
+		due = ledger_sync(r->ledger, NULL) < 0 ? LEDGER_SYNC_MS : -1;
+	}
+	left = (int)(LEDGER_ALIVE_MS - age_ms);
+	return due >= 0 && due < left ? due : left;
+}
+
+static struct ledger_end lost_end(const char *source)
+{
+	return (struct ledger_end){
+		.reason = exit_reason_name(EXIT_REASON_LOST),
+		.source = source,
+		.code = STATUS_FAILED,
+		.abnormal = true,
+	};
+}
+
+/* NAMES are those of the dead session's intent. */
+static void tell_lost(void *arg, const struct ledger_run *names, bool started, struct ledger_end *end)
+{
+	struct session_lost *lost = arg;
+	_cleanup_fault_ struct fault f = { 0 };
+	const struct sandbox_line l = { .agent = names->agent,
+					.worker = names->worker,
+					.operation = "end",
+					.command = names->argv,
+					.status = end->reason };
+
+	if (lost->config)
+		session_evidence_lost(lost, names, started, end);
+	if (lost->dirs && names->cwd && sandbox_log_note(lost->dirs, names->cwd, &l, &f) < 0)
+		log_error("%s; the ledger has it", fault_text(&f));
+}
+
+int session_record_lost(struct session_record *r, const char *id, struct fault *f)
+{
+	_cleanup_free_ char *sessions = path_join(r->state, "sessions"), *name = path_join(id, AUDIT_NAME);
+	_cleanup_close_ int fd = -EBADF;
+	_cleanup_session_lost_ struct session_lost lost = {
+		.dirs = r->dirs, .config = r->config, .orphan = r->orphan, .run_dir = r->run_dir
+	};
+	struct ledger_end end = lost_end("sweep");
+	const struct claim_story story = { .end = &end, .before = tell_lost, .arg = &lost };
+	struct ledger_mark mark;
+	int e;
+
+	if (!sessions || !name)
+		return fault_errno(f, ENOMEM, "session '%s'", id);
+	fd = open(sessions, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && audit_read_mark(fd, name, &mark) == 0)
+		end.audit = &mark;
+	e = claim_close(r->state, r->ledger, id, &story, f);
+	return e < 0 ? e : 0;
+}
+
+static void push_decision(struct session_record *r)
+{
+	_cleanup_free_ char *path = path_join(r->state, PEER_FILE);
+
+	if (!path || access(path, F_OK) < 0)
+		return;
+	if (ledger_checkpoint(r->ledger, NULL, NULL, NULL) == 0)
+		peer_kick(r->state);
+}
+
+/*
+ * The dead whose runtime directory is gone (a reboot, or killed before it was made); who still has one is closed when
+ * that is swept and its container surely dead.
+ */
+int session_record_sweep(struct session_record *r, const struct dirs *d, struct fault *f)
+{
+	_cleanup_free_ char *sessions = path_join(d->run, "sessions");
+	_cleanup_close_ int fd = sessions ? open(sessions, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -EBADF;
+	_cleanup_strv_ char **names = NULL;
+	int e;
+
+	e = claim_list(r->state, &names, f);
+	for (char **name = names; name && *name; name++) {
+		int one;
+
+		if (strcmp(*name, r->run.session) == 0 ||
+		    (fd >= 0 && faccessat(fd, *name, F_OK, AT_SYMLINK_NOFOLLOW) == 0))
+			continue;
+		/* The others' ends can be told all the same; the first fault is told. */
+		one = session_record_lost(r, *name, e < 0 ? NULL : f);
+		e = e < 0 ? e : one;
+	}
+	return e;
+}
+
+void session_record_meanwhile(struct session_record *r, const struct dirs *d)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+
+	if (session_record_sweep(r, d, &f) < 0)
+		log_info("%s, ignoring", fault_text(&f));
+	push_decision(r);
+}
+
+static struct ledger_end end_of(const struct run_result *res)
+{
+	return (struct ledger_end){
+		.reason = exit_reason_name(res->exit.reason),
+		.source = exit_source_name(res->exit.source),
+		.code = res->exit.code,
+		.signal = res->exit.signal,
+		.abnormal = res->exit.abnormal,
+		.wall_ms = res->duration_ms,
+		.evidence = res->evidence,
+		.evidence_digest = &res->evidence_digest,
+		.evidence_staged = res->evidence_staged,
+		.evidence_error = res->evidence_error,
+	};
+}
+
+void session_record_close(struct session_record *r, const struct run_result *res)
+{
+	const struct ledger_end end = end_of(res);
+
+	ledger_end_audit(&r->run, &end);
+}
+
+int session_record_end(struct session_record *r, const struct run_result *res, struct fault *f)
+{
+	const struct ledger_end end = end_of(res);
+	char status[64];
+	int e;
+
+	(void)snprintf(status, sizeof(status), "%s %d", end.reason, end.code);
+	tell_log_end(r, "end", status);
+
+	e = ledger_end(r->ledger, r->state, &r->run, &end, f);
+	if (e < 0)
+		return fault_wrap(f, e, "the end of session '%s' could not be recorded", r->run.session);
+	seam("end-recorded");
+	claim_drop(&r->claim);
+	seam("claim-removed");
+	return 0;
+}
+
+void session_record_refuse(struct session_record *r, const char *id, const char *text)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+	char status[64];
+	int e;
+
+	(void)snprintf(status, sizeof(status), "%s%s",
+		       r->started ? "lost" : "denied: ", r->started ? "" : id);
+	if (strcmp(id, REFUSED_LOG) != 0)
+		tell_log_end(r, r->started ? "end" : r->run.action, status);
+
+	e = open_ledger(r, &f);
+	if (e == 0 && r->started) {
+		const struct ledger_end end = lost_end("supervisor");
+
+		ledger_end_audit(&r->run, &end);
+		e = ledger_end(r->ledger, r->state, &r->run, &end, &f);
+	} else if (e == 0) {
+		e = ledger_refuse(r->ledger, &r->run, id, text, &f);
+	}
+	if (e < 0) {
+		log_error("this refusal could not be recorded: %s (%s)", fault_text(&f),
+			  session_record_remedy(e));
+		return;
+	}
+	claim_drop(&r->claim);
+	push_decision(r);
+}
+
+void session_record_done(struct session_record *r)
+{
+	claim_done(&r->claim);
+	audit_free(r->audit);
+	ledger_free(r->ledger);
+	*r = SESSION_RECORD_NONE;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "run/run-plan.h"
+
+#include <errno.h>
+
+#include "approval/policy-input.h"
+#include "profile/profile-open.h"
+#include "run/run.h"
+#include "subject/subject-digest.h"
+#include "subject/subject-json.h"
+
+extern char **environ;
+
+void docket_done(struct docket *d)
+{
+	verdict_free(d->verdict);
+	jdoc_free(d->document);
+	subject_free(d->subject);
+	strv_free(d->hide);
+	sandbox_root_free(d->root);
+	profile_free(d->profile);
+	config_free(d->config);
+	dirs_done(&d->dirs);
+	digest_key_done(&d->key);
+	*d = (struct docket){ 0 };
+}
+
+int docket_place(const struct run_options *o, struct docket *d, struct fault *f)
+{
+	enum lane lane = LANE_SANDBOX;
+	int r;
+
+	*d = (struct docket){ 0 };
+	r = dirs_load(&d->dirs, f);
+	d->refused = "config";
+	if (r >= 0)
+		r = config_load(&d->dirs, &d->config, f);
+	if (r >= 0) {
+		d->refused = "lane";
+		r = config_lane(d->config, o->lane, &lane, f);
+	}
+	if (r < 0 || lane == d->dirs.lane)
+		return r;
+	dirs_done(&d->dirs);
+	d->dirs = (struct dirs){ 0 };
+	return dirs_load_lane(lane, &d->dirs, f);
+}
+
+/* Made with its first use: its device and inode are part of what is judged. */
+static int enter_root(struct docket *d, const char *name, struct fault *f)
+{
+	if (!name || d->root)
+		return 0;
+	d->refused = "sandbox";
+	return sandbox_root_open(&d->dirs, name, d->makes_root ? SANDBOX_RUN : SANDBOX_LOOK, &d->root, f);
+}
+
+static int work_in_root(struct docket *d, struct subject_request *rq, struct fault *f)
+{
+	if (!d->root)
+		return 0;
+	d->asked.workspace = profile_sandbox_mode(d->profile);
+	d->asked.workspace_source = d->root->workspace;
+	rq->sandbox = d->root;
+	if (d->asked.workspace != PROFILE_WORKSPACE_TMPFS)
+		return 0;
+	return fault_set(
+		f, EINVAL,
+		"profile '%s' keeps the worktree in memory (workspace.mode tmpfs): it cannot work in "
+		"sandbox root '%s'; choose another profile, or leave --sandbox out",
+		d->profile->name, d->root->name);
+}
+
+static int build(struct docket *d, const struct run_options *o, struct fault *f)
+{
+	struct subject_request rq = { .lane = d->dirs.lane,
+				      .base = d->profile,
+				      .argv = o->argv,
+				      .env = o->env,
+				      .volumes = o->volumes,
+				      .workdir = o->workdir,
+				      .hostname = o->hostname,
+				      .home = d->dirs.home,
+				      .environ = environ,
+				      .seal = o->seal_tree ? OPERAND_SEAL_TREE
+					      : o->no_seal ? OPERAND_SEAL_NONE
+							   : OPERAND_SEAL_NAMED };
+	int r;
+
+	d->asked = *d->profile;
+	session_apply_options(&d->asked, o);
+	r = work_in_root(d, &rq, f);
+	if (r < 0)
+		return r;
+	/* Of a profile for prod doctor tries the layers with its own program, in the sandbox lane. */
+	r = o->canary ? 0 : profile_require_lane(&d->asked, d->dirs.lane, f);
+	if (r >= 0)
+		r = subject_build(&d->asked, &rq, &d->subject, f);
+	if (r >= 0)
+		r = subject_require_apart(d->subject, &d->dirs, f);
+	if (r >= 0)
+		r = subject_hide_own(d->subject, &d->dirs, &d->hide, f);
+	if (r >= 0)
+		d->asked.fs_hide = d->hide;
+	return r;
+}
+
+int docket_open(const struct run_options *o, const char *session, struct docket *ret, struct fault *f)
+{
+	struct docket *d = ret;
+	int r;
+
+	/* In place: the subject borrows the profile that is in it. */
+	r = d->config ? 0 : docket_place(o, d, f);
+	if (r < 0)
+		return r;
+	/* Before anything else can be refused: its log tells of that. */
+	r = enter_root(d, o->sandbox, f);
+	if (r < 0)
+		return r;
+	d->refused = "profile";
+	r = profile_open(&d->dirs, o->profile, session, &d->profile, f);
+	if (r < 0)
+		return r;
+	d->refused = "unsupported";
+	r = profile_require_supported(d->profile, f);
+	if (r < 0)
+		return r;
+	/* doctor tries the layers on a bait of its own, and nobody's work. */
+	r = o->canary ? 0 : enter_root(d, d->profile->workspace_sandbox, f);
+	if (r < 0)
+		return r;
+	d->refused = "subject";
+	return build(d, o, f);
+}
+
+int docket_judge(struct docket *d, const struct run_options *o, struct fault *f)
+{
+	_cleanup_facts_ struct facts facts = { 0 };
+	int r;
+
+	d->refused = "digest";
+	r = digest_key_load(&d->dirs, d->config->digest_key, !o->dry_run, &d->key, f);
+	if (r >= 0)
+		r = subject_to_json(d->subject, &d->key, &d->document, f);
+	if (r >= 0)
+		r = subject_digest(d->document, &d->digest, f);
+	if (r == -ENOENT && o->dry_run) {
+		fault_done(f);
+		r = 0;
+	}
+	if (r < 0)
+		return r;
+	d->refused = "policy";
+	r = facts_build(d->subject, d->config, o->provenance, &facts, f);
+	return r < 0 ? r : policy_decide(&facts.policy, &d->verdict, f);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "base/digest.h"
+#include "base/fault.h"
+#include "run/run-options.h"
+#include "config/config.h"
+#include "state/digest-key.h"
+#include "state/dirs.h"
+#include "policy/policy.h"
+#include "profile/profile.h"
+#include "state/sandbox-root.h"
+#include "subject/subject.h"
+
+/*
+ * What is to be judged, and the judgement: from a caller's options to a subject, its document and digest, and the
+ * verdict.  `check` and `bundle` go through it; nothing is started, and nothing written but, on first use, the lane's
+ * digest key.
+ */
+struct docket {
+	struct dirs dirs;    /* of the lane */
+	const char *refused; /* what an error is about, as the ledger calls it: "config", "lane" ... */
+	struct config *config;
+	struct profile *profile;   /* as loaded */
+	struct profile asked;	   /* with the options; shares the loaded one's memory */
+	struct sandbox_root *root; /* where it works, held; NULL: in no sandbox root */
+	bool makes_root; /* said by whoever starts something: else one that is not there is refused */
+	char **hide;	 /* of ASKED: what the profile hides, and what is custody's own */
+	struct subject *subject;
+	struct digest_key key; /* from here on filled by docket_judge */
+	struct jdoc *document;
+	struct digest digest;
+	struct verdict *verdict;
+};
+
+/* Directories, configuration, lane: whoever starts something asks lane_gate next. */
+int docket_place(const struct run_options *o, struct docket *ret, struct fault *f) _must_check_;
+/*
+ * The same unless it was done, then profile and subject.
+ * What was found stays in RET also when it fails.  SESSION stands for `${session}`.
+ */
+int docket_open(const struct run_options *o, const char *session, struct docket *ret,
+		struct fault *f) _must_check_;
+/*
+ * Document, digest and verdict of an opened one.  --dry-run makes no key: without one there is no document.
+ */
+int docket_judge(struct docket *d, const struct run_options *o, struct fault *f) _must_check_;
+void docket_done(struct docket *d);
+#define _cleanup_docket_ _cleanup_(docket_done)

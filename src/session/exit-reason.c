@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "session/exit-reason.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "base/exit-status.h"
+#include "layer/init-proto.h"
+
+static const char *const reason_names[_EXIT_REASON_MAX] = {
+	[EXIT_REASON_LOST] = "lost",
+	[EXIT_REASON_EXITED] = "exited",
+	[EXIT_REASON_SIGNALED] = "signaled",
+	[EXIT_REASON_OOM] = "oom",
+	[EXIT_REASON_TIMEOUT] = "timeout",
+	[EXIT_REASON_PIDS_LIMIT] = "pids-limit",
+	[EXIT_REASON_DISK_LIMIT] = "disk-limit",
+	[EXIT_REASON_SECCOMP] = "seccomp",
+	[EXIT_REASON_VIOLATION] = "violation",
+	[EXIT_REASON_BUDGET] = "budget",
+	[EXIT_REASON_INSPECTION] = "inspection",
+	[EXIT_REASON_DENIED] = "denied",
+	[EXIT_REASON_SETUP_FAILED] = "setup-failed",
+	[EXIT_REASON_CANCELLED] = "cancelled",
+	[EXIT_REASON_OPERATOR] = "operator",
+};
+
+const char *exit_reason_name(enum exit_reason r)
+{
+	return reason_names[r];
+}
+
+const char *exit_source_name(enum exit_source s)
+{
+	switch (s) {
+	case EXIT_SOURCE_INIT:
+		return "init";
+	case EXIT_SOURCE_WAIT:
+		return "wait";
+	case EXIT_SOURCE_CGROUP:
+		return "cgroup";
+	case EXIT_SOURCE_SUPERVISOR:
+		break;
+	}
+	return "supervisor";
+}
+
+static int shell_code(int status)
+{
+	return WIFSIGNALED(status) ? STATUS_SIGNAL_BASE + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* init says one thing and ends with another: somebody else ended it, or it is not our init. */
+static bool agrees(const struct exit_facts *f)
+{
+	return f->ended && WIFEXITED(f->init_status) && WEXITSTATUS(f->init_status) == shell_code(f->status);
+}
+
+/* The payload's own status where it is known, else that of the first process. */
+static void set_status(const struct exit_facts *f, struct exit_verdict *v)
+{
+	if (!f->reported && !f->ended) {
+		v->code = STATUS_FAILED;
+		return;
+	}
+	v->code = shell_code(f->reported ? f->status : f->init_status);
+	if (WIFSIGNALED(f->reported ? f->status : f->init_status))
+		v->signal = WTERMSIG(f->reported ? f->status : f->init_status);
+}
+
+/* What we did ourselves. */
+static bool decide_own(const struct exit_facts *f, struct exit_verdict *v)
+{
+	v->source = EXIT_SOURCE_SUPERVISOR;
+	if (f->stopped) {
+		v->reason = EXIT_REASON_OPERATOR;
+		v->code = STATUS_SIGNAL_BASE + (v->signal == SIGKILL ? SIGKILL : SIGTERM);
+	} else if (f->cancelled) {
+		v->reason = EXIT_REASON_CANCELLED;
+		v->code = STATUS_SIGNAL_BASE + f->cancelled;
+	} else if (f->setup_failed) {
+		v->reason = EXIT_REASON_SETUP_FAILED;
+		v->code = STATUS_FAILED;
+		v->signal = 0;
+	} else if (f->timed_out) {
+		v->reason = EXIT_REASON_TIMEOUT;
+		v->code = STATUS_TIMEOUT;
+	} else if (f->disk_exceeded) {
+		v->reason = EXIT_REASON_DISK_LIMIT;
+		v->code = STATUS_SIGNAL_BASE + SIGKILL;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* What the kernel counted.  A refused fork counts only where the payload failed: many programs try again. */
+static bool decide_counted(const struct exit_facts *f, struct exit_verdict *v)
+{
+	v->source = EXIT_SOURCE_CGROUP;
+	if (f->counters.oom_kills > 0)
+		v->reason = EXIT_REASON_OOM;
+	else if (f->counters.pids_refused > 0 && v->code != 0)
+		v->reason = EXIT_REASON_PIDS_LIMIT;
+	else
+		return false;
+	return true;
+}
+
+static void decide_status(const struct exit_facts *f, struct exit_verdict *v)
+{
+	v->source = EXIT_SOURCE_INIT;
+	if (f->exec_failed && !f->reported) {
+		v->reason = EXIT_REASON_EXITED;
+		v->code = init_exec_status(f->exec_errno);
+		v->signal = 0;
+	} else if (!f->reported || !agrees(f)) {
+		v->reason = EXIT_REASON_LOST;
+		v->source = f->ended ? EXIT_SOURCE_WAIT : EXIT_SOURCE_SUPERVISOR;
+		v->code = STATUS_FAILED;
+	} else if (v->signal == SIGSYS) {
+		v->reason = EXIT_REASON_SECCOMP;
+	} else if (v->signal == SIGXFSZ) {
+		/* RLIMIT_FSIZE is the disk limit as one file sees it. */
+		v->reason = EXIT_REASON_DISK_LIMIT;
+		v->code = STATUS_SIGNAL_BASE + SIGKILL;
+	} else {
+		v->reason = v->signal ? EXIT_REASON_SIGNALED : EXIT_REASON_EXITED;
+	}
+}
+
+struct exit_verdict exit_decide(const struct exit_facts *f)
+{
+	struct exit_verdict v = { 0 };
+
+	set_status(f, &v);
+	if (!decide_own(f, &v) && !decide_counted(f, &v))
+		decide_status(f, &v);
+	v.abnormal = v.reason != EXIT_REASON_EXITED || v.code != 0;
+	return v;
+}

@@ -1,0 +1,13 @@
+# session: one session on disk: id, lock, session.json, kept upper; exit reason, result
+libcore_a_SOURCES += \
+	src/session/exit-reason.c src/session/exit-reason.h \
+	src/session/run-result.c src/session/run-result.h \
+	src/session/runtime-ops.h \
+	src/session/session-note-find.c \
+	src/session/session-note-watch.c \
+	src/session/session-note.c src/session/session-note.h \
+	src/session/session-settle.c \
+	src/session/session-sweep.c \
+	src/session/session-upper.c src/session/session-upper.h \
+	src/session/session.c src/session/session.h \
+	src/session/stop-signal.h

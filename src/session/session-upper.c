@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "session/session-upper.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/json-map.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "base/walk.h"
+#include "session/session-note.h"
+
+#define KEPT_MAX ((size_t)1024 * 1024)
+#define ENTRY_MIN 4096
+#define NAME_COST 256 /* another name of a file that is counted already */
+#define DAY_US (UINT64_C(24) * 60 * 60 * 1000000)
+
+void kept_done(struct kept *k)
+{
+	free(k->worktree);
+	strv_free(k->protect);
+	*k = (struct kept){ 0 };
+}
+
+void kept_list_done(struct kept_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		kept_done(&l->items[i]);
+	free(l->items);
+	*l = (struct kept_list){ 0 };
+}
+
+/* A short text of fixed room. */
+static void map_text(struct jmap *m, const char *key, char *field, size_t room)
+{
+	_cleanup_free_ char *text = m->reading ? NULL : strdup(field);
+
+	jmap_string(m, key, &text);
+	if (m->r < 0 || !m->reading)
+		return;
+	if (strlen(text) >= room)
+		(void)jmap_fail(m, EINVAL, "'%s' is too long", key);
+	else
+		(void)snprintf(field, room, "%s", text);
+}
+
+static void map_id(struct jmap *m, const char *key, uint32_t *field)
+{
+	unsigned int n = *field;
+
+	jmap_uint(m, key, &n, UINT32_MAX);
+	*field = n;
+}
+
+static void map(struct jmap *m, struct kept *k)
+{
+	static const char *const notes[] = {
+		[OVERLAY_NOTES_USER] = "user",
+		[OVERLAY_NOTES_TRUSTED] = "trusted",
+		[OVERLAY_NOTES_FUSE] = "fuse",
+		NULL,
+	};
+	unsigned int n = k->notes, version = 1;
+
+	jmap_uint(m, "schema_version", &version, 1);
+	map_text(m, "session", k->session, sizeof(k->session));
+	jmap_path(m, "worktree", &k->worktree);
+	jmap_u64(m, "device", &k->device);
+	jmap_u64(m, "inode", &k->inode);
+	jmap_word(m, "notes", notes, &n);
+	jmap_bool(m, "rootless", &k->rootless);
+	jmap_bool(m, "mapped", &k->ids.set);
+	map_id(m, "uid_from", &k->ids.uid_from);
+	map_id(m, "uid_to", &k->ids.uid_to);
+	map_id(m, "gid_from", &k->ids.gid_from);
+	map_id(m, "gid_to", &k->ids.gid_to);
+	jmap_u64(m, "since_us", &k->since_us);
+	jmap_u64(m, "ended_us", &k->ended_us);
+	map_text(m, "boot", k->boot, sizeof(k->boot));
+	jmap_u64(m, "bytes", &k->bytes);
+	jmap_strv(m, "protect", &k->protect);
+	k->notes = n;
+}
+
+int kept_write(int dirfd, const struct kept *k, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *doc = jdoc_new_object();
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	_cleanup_close_ int fd = -EBADF;
+	struct kept copy = *k; /* a writer changes nothing; the map serves both ways */
+	struct jmap m;
+	int r;
+
+	jmap_init_write(&m, doc, KEPT_NAME, f);
+	map(&m, &copy);
+	r = jmap_end(&m);
+	if (r == 0)
+		r = jdoc_write(doc, JDOC_CANONICAL, &text, f);
+	if (r < 0)
+		return r;
+	(void)unlinkat(dirfd, KEPT_NAME, 0);
+	fd = openat(dirfd, KEPT_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return fault_errno(f, errno, "make '%s'", KEPT_NAME);
+	return fd_write_all(fd, text.text, text.len, f);
+}
+
+int kept_read(int dirfd, struct kept *ret, struct fault *f)
+{
+	_cleanup_close_ int fd = openat(dirfd, KEPT_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	_cleanup_free_ char *text = NULL;
+	_cleanup_jdoc_ struct jdoc *doc = NULL;
+	_cleanup_kept_ struct kept k = { 0 };
+	struct jmap m;
+	size_t len;
+	int r;
+
+	if (fd < 0)
+		return fault_errno(f, errno, "'%s'", KEPT_NAME);
+	r = fd_require_private(fd, geteuid(), f);
+	if (r == 0)
+		r = fd_read_all(fd, KEPT_MAX, &text, &len, f);
+	if (r == 0)
+		r = jdoc_parse(text, len, KEPT_NAME, NULL, &doc, f);
+	if (r < 0)
+		return r;
+	jmap_init_read(&m, doc, KEPT_NAME, f);
+	map(&m, &k);
+	r = jmap_end(&m);
+	if (r < 0)
+		return r;
+	*ret = k;
+	k = (struct kept){ 0 };
+	return 0;
+}
+
+/* Each name bears its part of a file: a payload could make terabytes of one block, and others' layers go for it. */
+static uint64_t cost(const struct statx *stx)
+{
+	uint64_t bytes = stx->stx_blocks * 512;
+
+	if (bytes < ENTRY_MIN)
+		bytes = ENTRY_MIN;
+	return S_ISDIR(stx->stx_mode) || stx->stx_nlink < 2 ? bytes : bytes / stx->stx_nlink + NAME_COST;
+}
+
+int kept_measure(int layer, uint64_t *ret, struct fault *f)
+{
+	_cleanup_walk_ struct walk *w = NULL;
+	struct walk_entry e;
+	uint64_t sum = 0;
+	int r = walk_new(layer, 0, &w, f);
+
+	while (r >= 0 && (r = walk_next(w, &e, f)) > 0)
+		if (r != WALK_LEAVE)
+			sum += cost(&e.stx);
+	if (r < 0)
+		return r;
+	*ret = sum;
+	return 0;
+}
+
+/* The description goes first: what is not described is nobody's, and the next sweep removes it. */
+int kept_remove(int dirfd, struct fault *f)
+{
+	if (unlinkat(dirfd, KEPT_NAME, 0) < 0 && errno != ENOENT)
+		return fault_errno(f, errno, "remove '%s'", KEPT_NAME);
+	return path_remove_tree(dirfd, KEPT_LAYER, f);
+}
+
+int kept_lock(const struct dirs *d, const char *id, struct fault *f)
+{
+	_cleanup_free_ char *path = NULL;
+	_cleanup_close_ int fd = -EBADF;
+
+	if (asprintf(&path, "%s/sessions/%s", d->state, id) < 0) {
+		path = NULL;
+		return fault_errno(f, ENOMEM, "session");
+	}
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return fault_errno(f, errno, "open '%s'", path);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK
+			       ? fault_set(f, EBUSY,
+					   "session '%s' is being reviewed or removed by somebody else", id)
+			       : fault_errno(f, errno, "lock '%s'", path);
+	return TAKE_FD(fd);
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct kept *x = a, *y = b;
+
+	if (x->ended_us != y->ended_us)
+		return x->ended_us < y->ended_us ? -1 : 1;
+	return strcmp(x->session, y->session);
+}
+
+static int add(struct kept_list *l, struct kept *k, struct fault *f)
+{
+	if (l->n == l->room) {
+		size_t room = l->room ? l->room * 2 : 16;
+		struct kept *grown = reallocarray(l->items, room, sizeof(*grown));
+
+		if (!grown)
+			return fault_errno(f, ENOMEM, "sessions");
+		l->items = grown;
+		l->room = room;
+	}
+	l->items[l->n++] = *k;
+	*k = (struct kept){ 0 };
+	return 0;
+}
+
+/* Somebody died while removing it: what is not described any more goes. */
+static int finish_removal(int states, const char *id, int dir, struct fault *f)
+{
+	struct stat st;
+
+	if (fstatat(dir, KEPT_LAYER, &st, AT_SYMLINK_NOFOLLOW) < 0 || !session_note_is_settled(states, id))
+		return 0;
+	return flock(dir, LOCK_EX | LOCK_NB) < 0 ? 0 : path_remove_tree(dir, KEPT_LAYER, f);
+}
+
+int kept_list(const struct dirs *d, struct kept_list *ret, struct fault *f)
+{
+	_cleanup_free_ char *path = path_join(d->state, "sessions");
+	_cleanup_kept_list_ struct kept_list l = { 0 };
+	const struct dirent *e;
+	DIR *dir;
+	int r = 0;
+
+	if (!path)
+		return fault_errno(f, ENOMEM, "sessions");
+	dir = opendir(path);
+	if (!dir && errno != ENOENT)
+		return fault_errno(f, errno, "open '%s'", path);
+	while (r == 0 && dir && (e = readdir(dir))) {
+		_cleanup_close_ int fd = -EBADF;
+		_cleanup_kept_ struct kept k = { 0 };
+
+		if (e->d_name[0] == '.')
+			continue;
+		fd = openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		r = kept_read(fd, &k, NULL);
+		if (r == 0 && str_eq(k.session, e->d_name))
+			r = add(&l, &k, f);
+		else
+			r = r == -ENOENT ? finish_removal(dirfd(dir), e->d_name, fd, f) : 0;
+	}
+	if (dir)
+		(void)closedir(dir);
+	if (r < 0)
+		return r;
+	if (l.n)
+		qsort(l.items, l.n, sizeof(*l.items), by_age);
+	*ret = l;
+	l = (struct kept_list){ 0 };
+	return 0;
+}
+
+void kept_judge(const struct kept_list *l, uint64_t now_us, uint64_t days, uint64_t quota, const char *keep,
+		const char **v)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct kept *k = &l->items[i];
+
+		/* A clock that was set back makes nothing old. */
+		v[i] = k->ended_us < now_us && (now_us - k->ended_us) / DAY_US >= days &&
+				       !str_eq(k->session, keep)
+			       ? "too-old"
+			       : NULL;
+		/* Too much all alone: no reason that the others go, which would not make it fit. */
+		if (!v[i] && k->bytes > quota) {
+			v[i] = str_eq(k->session, keep) ? NULL : "over-quota";
+			continue;
+		}
+		sum += v[i] ? 0 : k->bytes;
+	}
+	for (size_t i = 0; i < l->n && sum > quota; i++) {
+		if (v[i] || l->items[i].bytes > quota || str_eq(l->items[i].session, keep))
+			continue;
+		v[i] = "over-quota";
+		sum -= l->items[i].bytes;
+	}
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "capture/capture.h"
+#include "state/dirs.h"
+#include "worktree/overlay-xattr.h"
+
+/*
+ * A layer of changes that outlived its session: STATE/sessions/ID/u, and layer.json beside it with what a review must know.
+ * It stays until it is applied, discarded or expires.  Whoever does something to it holds the flock of STATE/sessions/ID.
+ */
+#define KEPT_NAME "layer.json"
+#define KEPT_LAYER "u"
+
+struct kept {
+	char session[SESSION_ID_SIZE];
+	char *worktree;		/* host path, resolved */
+	uint64_t device, inode; /* of the worktree then */
+	enum overlay_notes notes;
+	bool rootless;
+	struct capture_ids ids; /* of the layer's files */
+	uint64_t since_us;	/* wall clock: what of the worktree changed later was not seen */
+	uint64_t ended_us;
+	char boot[9];	/* never synced: of another boot it may not be whole */
+	uint64_t bytes; /* on the disk */
+	char **protect; /* relative paths that apply leaves alone */
+};
+
+void kept_done(struct kept *k);
+#define _cleanup_kept_ _cleanup_(kept_done)
+
+/* DIRFD is STATE/sessions/ID, a directory of ours.  Not synced. */
+int kept_write(int dirfd, const struct kept *k, struct fault *f) _must_check_;
+/* Strict.  -ENOENT: nothing is kept. */
+int kept_read(int dirfd, struct kept *ret, struct fault *f) _must_check_;
+
+/* Bytes on the disk, 4 KiB for each entry at least. */
+int kept_measure(int layer, uint64_t *ret, struct fault *f) _must_check_;
+/* The layer and what is told of it; the rest of DIRFD stays. */
+int kept_remove(int dirfd, struct fault *f) _must_check_;
+/* STATE/sessions/ID with its lock, or -EBUSY. */
+int kept_lock(const struct dirs *d, const char *id, struct fault *f) _must_check_;
+
+struct kept_list {
+	struct kept *items; /* oldest first */
+	size_t n, room;
+};
+int kept_list(const struct dirs *d, struct kept_list *ret, struct fault *f) _must_check_;
+void kept_list_done(struct kept_list *l);
+#define _cleanup_kept_list_ _cleanup_(kept_list_done)
+
+/* Who goes: V[i] is "too-old", "over-quota" or NULL.  Pure.  KEEP (may be NULL) stays whatever happens. */
+void kept_judge(const struct kept_list *l, uint64_t now_us, uint64_t days, uint64_t quota, const char *keep,
+		const char **v);

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "session/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/seam.h"
+#include "base/str.h"
+#include "session/session-note.h"
+#include "state/state-version.h"
+
+#define SESSION_TRIES 16
+
+/*
+ * A block is free iff its byte is not locked: nothing to write, nothing to clean up, gone with its holder.  The
+ * start is random so that 100 starts at once do not all try the same bytes.
+ */
+static int take_ids(struct session *s, const char *run, struct fault *f)
+{
+	_cleanup_free_ char *path = path_join(run, "ids");
+	unsigned int start = 0;
+
+	if (!path)
+		return fault_errno(f, ENOMEM, "session");
+	s->ids_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (s->ids_fd < 0)
+		return fault_errno(f, errno, "open '%s'", path);
+	if (getrandom(&start, sizeof(start), GRND_NONBLOCK) < 0)
+		start = (unsigned int)getpid();
+
+	for (unsigned int i = 0; i < SESSION_BLOCKS; i++) {
+		unsigned int block = (start + i) % SESSION_BLOCKS;
+		struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = block, .l_len = 1 };
+
+		if (fcntl(s->ids_fd, F_OFD_SETLK, &lock) == 0) {
+			s->uid_base = SESSION_ID_BASE + block * SESSION_IDS;
+			s->gid_base = s->uid_base;
+			s->n_ids = SESSION_IDS;
+			return 0;
+		}
+		if (errno != EAGAIN && errno != EACCES)
+			return fault_errno(f, errno, "lock '%s'", path);
+	}
+	return fault_set(f, EAGAIN, "all %u blocks of ids are in use by live sessions", SESSION_BLOCKS);
+}
+
+/*
+ * The window between mkdir and flock is seen by sweepers: one of them may take the lock first and remove the
+ * directory.  So the lock is waited for, and a directory that lost its name meanwhile is not ours.
+ */
+static int make_run(int sessions_fd, struct session *s, struct fault *f)
+{
+	for (unsigned int i = 0; i < SESSION_TRIES; i++) {
+		_cleanup_close_ int fd = -EBADF;
+		struct stat st;
+
+		if (mkdirat(sessions_fd, s->id, 0700) < 0)
+			return fault_errno(f, errno, "make session '%s'", s->id);
+		seam("session-made");
+		fd = openat(sessions_fd, s->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0 && errno == ENOENT)
+			continue;
+		if (fd < 0)
+			return fault_errno(f, errno, "open session '%s'", s->id);
+		if (flock(fd, LOCK_EX) < 0)
+			return fault_errno(f, errno, "lock session '%s'", s->id);
+		if (fstat(fd, &st) < 0)
+			return fault_errno(f, errno, "stat session '%s'", s->id);
+		if (st.st_nlink == 0)
+			continue;
+		s->run_fd = TAKE_FD(fd);
+		return 0;
+	}
+	return fault_set(f, EAGAIN, "session '%s' was removed %d times while it was made", s->id,
+			 SESSION_TRIES);
+}
+
+static int name_paths(struct session *s, const struct dirs *d, struct fault *f)
+{
+	if (asprintf(&s->run, "%s/sessions/%s", d->run, s->id) < 0)
+		s->run = NULL;
+	if (asprintf(&s->state, "%s/sessions/%s", d->state, s->id) < 0)
+		s->state = NULL;
+	s->mount_point = path_join(d->run, "m");
+	if (!s->run || !s->state || !s->mount_point)
+		return fault_errno(f, ENOMEM, "session");
+	return 0;
+}
+
+static int make_subdir(int fd, const char *name, mode_t mode, struct fault *f)
+{
+	if (mkdirat(fd, name, mode) < 0 && errno != EEXIST)
+		return fault_errno(f, errno, "make directory '%s'", name);
+	return 0;
+}
+
+static int make_tree(const struct dirs *d, int *ret_sessions, struct fault *f)
+{
+	_cleanup_close_ int fd = -EBADF;
+	int sessions, r;
+
+	/* 0755 and not 0700: the mapped ids of a container walk through it to the mount point. */
+	fd = dirs_open_own(d->run, 0755, f);
+	if (fd < 0)
+		return fd;
+	r = make_subdir(fd, "sessions", 0700, f);
+	if (r == 0)
+		r = make_subdir(fd, "m", 0755, f);
+	if (r < 0)
+		return fault_wrap(f, r, "'%s'", d->run);
+	sessions = openat(fd, "sessions", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (sessions < 0)
+		return fault_errno(f, errno, "open '%s/sessions'", d->run);
+	r = dirs_require_own(sessions, "sessions", f);
+	if (r < 0) {
+		(void)fd_close(sessions);
+		return fault_wrap(f, r, "'%s'", d->run);
+	}
+	*ret_sessions = sessions;
+	return 0;
+}
+
+/* The lowest point that everything which starts anything goes through: the gate is asked for here. */
+static int require_lane(const struct dirs *d, const struct lane_pass *pass, struct fault *f)
+{
+	_cleanup_close_ int fd = -EBADF;
+	int r;
+
+	r = lane_pass_require(pass, d->lane, f);
+	if (r < 0)
+		return r;
+	fd = state_open(d, f);
+	return fd < 0 ? fd : 0;
+}
+
+int session_open(const struct dirs *d, const struct lane_pass *pass, const char *id, struct session *ret,
+		 struct fault *f)
+{
+	_cleanup_session_ struct session s = { .run_fd = -EBADF, .ids_fd = -EBADF, .rootless = d->rootless };
+	_cleanup_close_ int sessions_fd = -EBADF;
+	int r;
+
+	if (strlen(id) >= sizeof(s.id))
+		return fault_set(f, EINVAL, "'%s' is no session id", id);
+	memcpy(s.id, id, strlen(id) + 1);
+	r = require_lane(d, pass, f);
+	if (r < 0)
+		return r;
+	r = make_tree(d, &sessions_fd, f);
+	if (r < 0)
+		return r;
+	if (s.rootless) {
+		s.uid_base = geteuid();
+		s.gid_base = getegid();
+		s.n_ids = 1;
+	} else {
+		r = take_ids(&s, d->run, f);
+		if (r < 0)
+			return r;
+	}
+	seam("ids-taken");
+	r = make_run(sessions_fd, &s, f);
+	if (r < 0)
+		return r;
+	seam("session-locked");
+	r = lane_stamp(s.run_fd, d->lane, f);
+	if (r == 0)
+		r = name_paths(&s, d, f);
+	if (r < 0) {
+		(void)!path_remove_tree(sessions_fd, s.id, NULL);
+		return r;
+	}
+	seam("session-stamped");
+	*ret = s;
+	s = (struct session){ .run_fd = -EBADF, .ids_fd = -EBADF };
+	return 0;
+}
+
+int session_make_state(struct session *s, const struct dirs *d, struct fault *f)
+{
+	_cleanup_free_ char *parent = path_join(d->state, "sessions");
+	_cleanup_close_ int fd = -EBADF, state = -EBADF;
+
+	if (!parent)
+		return fault_errno(f, ENOMEM, "session");
+	fd = dirs_open_own(parent, 0700, f);
+	if (fd < 0)
+		return fd;
+	if (mkdirat(fd, s->id, 0700) < 0)
+		return fault_errno(f, errno, "make '%s'", s->state);
+	s->has_state = true;
+	seam("state-made");
+	state = openat(fd, s->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (state < 0)
+		return fault_errno(f, errno, "open '%s'", s->state);
+	return lane_stamp(state, d->lane, f);
+}
+
+/* NOTED: settled instead. */
+static int remove_named(const char *parent, const char *id, bool noted, struct fault *f)
+{
+	_cleanup_close_ int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : fault_errno(f, errno, "open '%s'", parent);
+	return noted ? session_note_settle(fd, id, f) : path_remove_tree(fd, id, f);
+}
+
+/* The run directory goes last: as long as it is there, a sweep knows what else to look for. */
+static int remove_all(const char *run, const char *state, const struct session *s, struct fault *f)
+{
+	_cleanup_free_ char *sessions = path_join(run, "sessions");
+	_cleanup_free_ char *states = state ? path_join(state, "sessions") : NULL;
+	int r = 0;
+
+	if (!sessions || (state && !states))
+		return fault_errno(f, ENOMEM, "session");
+	if (states)
+		r = remove_named(states, s->id, s->has_note, f);
+	seam("state-removed");
+	if (r == 0)
+		r = remove_named(sessions, s->id, false, f);
+	return r < 0 ? fault_wrap(f, r, "remove session '%s'", s->id) : 0;
+}
+
+int session_remove(struct session *s, struct fault *f)
+{
+	_cleanup_free_ char *run = strndup(s->run, strlen(s->run) - strlen(s->id) - strlen("/sessions/"));
+	_cleanup_free_ char *state =
+		strndup(s->state, strlen(s->state) - strlen(s->id) - strlen("/sessions/"));
+
+	if (!run || !state)
+		return fault_errno(f, ENOMEM, "session");
+	return remove_all(run, s->has_state ? state : NULL, s, f);
+}
+
+void session_done(struct session *s)
+{
+	free(s->run);
+	free(s->state);
+	free(s->mount_point);
+	s->run = s->state = s->mount_point = NULL;
+	s->run_fd = fd_close(s->run_fd);
+	s->ids_fd = fd_close(s->ids_fd);
+}

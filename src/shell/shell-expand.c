@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "shell/shell-parse.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool is_name(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9');
+}
+
+int shell_read_parenthesis(struct shell_parse *x)
+{
+	struct shell_heredoc *outer = x->heredocs;
+	unsigned int scope = x->scope;
+	bool no_newline = x->no_newline;
+	int r;
+
+	r = shell_enter(x);
+	if (r < 0)
+		return r;
+	x->heredocs = NULL;
+	x->no_newline = no_newline || outer;
+	x->scope = ++x->scopes;
+	r = shell_list(x);
+	x->scope = scope;
+	if (r < 0)
+		return r;
+	if (x->at >= x->end || *x->at != ')')
+		return shell_bad(x, "( is not closed");
+	if (x->heredocs)
+		return shell_bad(x, "here-document without a body");
+	x->at++;
+	x->heredocs = outer;
+	x->no_newline = no_newline;
+	shell_leave(x);
+	return 0;
+}
+
+/* The text between backquotes, one level of backslashes taken off, read as commands. */
+int shell_read_backquote(struct shell_parse *x, bool quoted)
+{
+	struct shell_parse inner = *x;
+	struct shell_text body = { 0 };
+	int r = 0;
+
+	for (x->at++; x->at < x->end && *x->at != '`'; x->at++) {
+		if (*x->at == '\\' && x->at + 1 < x->end &&
+		    (x->at[1] == '`' || x->at[1] == '\\' || x->at[1] == '$' || (quoted && x->at[1] == '"')))
+			x->at++;
+		else if (*x->at == '\n')
+			r = shell_note_newline(x);
+		if (r == 0)
+			r = shell_add_literal(x, &body, *x->at);
+		if (r < 0)
+			return r;
+	}
+	if (x->at >= x->end)
+		return shell_bad(x, "` is not closed");
+	x->at++;
+	if (body.len == 0)
+		return 0;
+	inner.at = body.bytes;
+	inner.end = body.bytes + body.len;
+	inner.heredocs = NULL;
+	inner.scope = ++inner.scopes;
+	r = shell_enter(&inner);
+	if (r == 0)
+		r = shell_list(&inner);
+	x->tail = inner.tail;
+	x->scopes = inner.scopes;
+	x->why = inner.why;
+	if (r == 0 && (inner.at < inner.end || inner.heredocs))
+		r = shell_bad(x, "` holds no whole command");
+	return r;
+}
+
+/* After "${": through the matching brace.  What is assigned or chosen there stays unknown, what runs does not. */
+static int read_parameter(struct shell_parse *x, struct shell_text *t, bool quoted)
+{
+	struct shell_text inner = { 0 };
+	int r = shell_enter(x);
+
+	while (r == 0 && x->at < x->end && *x->at != '}') {
+		switch (*x->at) {
+		case '\\':
+			x->at += x->at + 1 < x->end ? 2 : 1;
+			break;
+		case '\'':
+			r = quoted ? shell_bad(x, "' in \"${...}\", which shells read differently")
+				   : shell_read_single(x, &inner);
+			break;
+		case '"':
+			r = quoted ? shell_bad(x, "\" in \"${...}\", which shells read differently")
+				   : shell_read_double(x, &inner);
+			break;
+		case '`':
+			r = shell_read_backquote(x, quoted);
+			break;
+		case '$':
+			r = shell_read_dollar(x, &inner, quoted);
+			break;
+		case '\n':
+			r = shell_note_newline(x);
+			x->at++;
+			break;
+		default:
+			x->at++;
+		}
+	}
+	if (r < 0)
+		return r;
+	if (x->at >= x->end)
+		return shell_bad(x, "${ is not closed");
+	x->at++;
+	shell_leave(x);
+	return shell_add_unknown(x, t, quoted);
+}
+
+int shell_read_arithmetic(struct shell_parse *x)
+{
+	struct shell_text inner = { 0 };
+	unsigned int open = 0;
+	int r = shell_enter(x);
+
+	while (r == 0 && x->at < x->end) {
+		switch (*x->at) {
+		case '(':
+			open++;
+			x->at++;
+			break;
+		case ')':
+			if (open == 0) {
+				if (x->at + 1 >= x->end || x->at[1] != ')')
+					return shell_bad(x, "(( is not closed by ))");
+				x->at += 2;
+				shell_leave(x);
+				return 0;
+			}
+			open--;
+			x->at++;
+			break;
+		case '$':
+			r = shell_read_dollar(x, &inner, true);
+			break;
+		case '`':
+			r = shell_read_backquote(x, true);
+			break;
+		/* Quotes move the end for one shell and not for the other. */
+		case '\'':
+		case '"':
+		case '\\':
+		case '\n':
+		case '#':
+			return shell_bad(x, "quote or comment in arithmetic");
+		default:
+			x->at++;
+		}
+	}
+	return r < 0 ? r : shell_bad(x, "(( is not closed");
+}
+
+static int read_variable(struct shell_parse *x, struct shell_text *t, bool quoted)
+{
+	const char *name = x->at;
+
+	if (strchr("@*#?-$!", *x->at) || (*x->at >= '0' && *x->at <= '9')) {
+		x->at++;
+		return shell_add_unknown(x, t, quoted);
+	}
+	while (x->at < x->end && is_name(*x->at))
+		x->at++;
+	if (!quoted && x->at - name == 3 && memcmp(name, "IFS", 3) == 0)
+		return shell_add(x, t, SHELL_FIELD_BREAK);
+	return shell_add_unknown(x, t, quoted);
+}
+
+static bool names_ifs(const struct shell_parse *x)
+{
+	return x->end - x->at > 3 && memcmp(x->at, "IFS", 3) == 0 && !is_name(x->at[3]);
+}
+
+int shell_read_dollar(struct shell_parse *x, struct shell_text *t, bool quoted)
+{
+	char next;
+	int r;
+
+	x->at++;
+	next = x->at < x->end ? *x->at : '\0';
+	if (next == '(' && x->at + 1 < x->end && x->at[1] == '(') {
+		x->at += 2;
+		r = shell_read_arithmetic(x);
+		return r < 0 ? r : shell_add_unknown(x, t, quoted);
+	}
+	if (next == '(') {
+		x->at++;
+		r = shell_read_parenthesis(x);
+		return r < 0 ? r : shell_add_unknown(x, t, quoted);
+	}
+	if (next == '{') {
+		struct shell_text ignored = { 0 };
+
+		x->at++;
+		if (quoted || !names_ifs(x))
+			return read_parameter(x, t, quoted);
+		r = read_parameter(x, &ignored, quoted);
+		return r < 0 ? r : shell_add(x, t, SHELL_FIELD_BREAK);
+	}
+	if (next == '\'' && !quoted) {
+		x->at++;
+		return shell_read_ansi(x, t);
+	}
+	if (next == '"' && !quoted)
+		return shell_read_double(x, t);
+	if (next && (is_name(next) || strchr("@*#?-$!", next)))
+		return read_variable(x, t, quoted);
+	return next == '[' ? shell_add_unknown(x, t, quoted) : shell_add(x, t, '$');
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "shell/shell-split.h"
+
+/*
+ * Inside of shell-split: one text being read.  Functions return 0, -EBADMSG (not understood, `why` says what),
+ * -E2BIG (past a limit) or -ENOMEM.
+ */
+struct shell_heredoc {
+	struct shell_heredoc *next;
+	struct shell_redirect *redirect;
+	const char *delimiter;
+	bool quoted, tabs;
+};
+
+struct shell_parse {
+	struct arena *arena;
+	const char *at, *end;
+	struct shell_command **tail;
+	struct shell_heredoc *heredocs; /* announced on this line, read after it */
+	const char *why;
+	unsigned int depth, loops, scope, scopes;
+	bool no_newline; /* a here-document of an outer level waits: shells disagree where it begins */
+};
+
+struct shell_words {
+	struct shell_word *v;
+	size_t n, room;
+};
+
+/* A word being put together. */
+struct shell_text {
+	char *bytes;
+	size_t len, room;
+	unsigned int flags;
+};
+
+/* Unquoted braces and $IFS, told apart from their quoted selves until the word is complete. */
+#define SHELL_BRACE_OPEN '\x02'
+#define SHELL_BRACE_COMMA '\x03'
+#define SHELL_BRACE_CLOSE '\x04'
+#define SHELL_FIELD_BREAK '\x05'
+
+/* --- shell-scan.c: where we are */
+int shell_bad(struct shell_parse *x, const char *why);
+int shell_enter(struct shell_parse *x);
+void shell_leave(struct shell_parse *x);
+char shell_peek(const struct shell_parse *x, size_t ahead);
+void shell_skip_blanks(struct shell_parse *x);
+int shell_skip_lines(struct shell_parse *x);
+size_t
+shell_plain_length(const struct shell_parse *x); /* of the unquoted plain word that stands here, else 0 */
+bool shell_is_word(const struct shell_parse *x, const char *word);
+bool shell_take_word(struct shell_parse *x, const char *word);
+int shell_want_word(struct shell_parse *x, const char *word, const char *why);
+
+/* --- shell-split.c: lists */
+int shell_list(struct shell_parse *x); /* up to a closing word or ')' that is left alone, or the end */
+int shell_read_process(struct shell_parse *x, bool and_then, bool *ret_simple);
+
+/* --- shell-compound.c */
+int shell_read_keyword(struct shell_parse *x); /* 1: a compound command was read; 0: none stands here */
+int shell_read_condition(struct shell_parse *x);
+bool shell_at_function(const struct shell_parse *x);
+int shell_read_function(struct shell_parse *x);
+
+/* --- shell-simple.c */
+int shell_new_command(struct shell_parse *x, struct shell_command **ret);
+void shell_emit(struct shell_parse *x, struct shell_command *c, const struct shell_words *w);
+int shell_emit_perhaps(struct shell_parse *x, const struct shell_words *w);
+bool shell_at_process(const struct shell_parse *x); /* "<(" or ">(" */
+size_t shell_assignment_length(const struct shell_parse *x, size_t *ret_name);
+int shell_read_simple(struct shell_parse *x, bool and_then);
+int shell_read_tail(struct shell_parse *x); /* redirections after a compound command */
+
+/* --- shell-word.c */
+bool shell_is_end(char c); /* ends an unquoted word */
+int shell_read_word(struct shell_parse *x, struct shell_words *out, bool assignment);
+int shell_add(struct shell_parse *x, struct shell_text *t, char c);
+int shell_add_literal(struct shell_parse *x, struct shell_text *t, char c);
+int shell_add_unknown(struct shell_parse *x, struct shell_text *t, bool quoted);
+int shell_note_newline(struct shell_parse *x); /* inside a word */
+
+/* --- shell-quote.c: each begins at its quote */
+int shell_read_single(struct shell_parse *x, struct shell_text *t);
+int shell_read_double(struct shell_parse *x, struct shell_text *t);
+int shell_read_ansi(struct shell_parse *x, struct shell_text *t); /* after "$'" */
+
+/* --- shell-expand.c */
+int shell_read_dollar(struct shell_parse *x, struct shell_text *t, bool quoted);
+int shell_read_backquote(struct shell_parse *x, bool quoted);
+int shell_read_arithmetic(struct shell_parse *x);  /* after "((", through "))" */
+int shell_read_parenthesis(struct shell_parse *x); /* after "$(" or "<(", through ")" */
+
+/* --- shell-field.c: one text becomes words */
+int shell_push_word(struct shell_parse *x, struct shell_words *out, const char *text, unsigned int flags);
+int shell_push_fields(struct shell_parse *x, struct shell_words *out, struct shell_text *t, bool assignment);
+
+/* --- shell-heredoc.c */
+int shell_read_delimiter(struct shell_parse *x, const char **ret, bool *ret_quoted);
+int shell_read_heredocs(struct shell_parse *x); /* after the newline */

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "shell/shell-arena.h"
+
+/*
+ * A shell's command text taken apart into its simple commands, those in substitutions, groups, loops and
+ * here-documents included, in the order in which they stand.  Not a shell: nothing is expanded but quotes, and
+ * what cannot be known stays a mark in the word.
+ *
+ * Text that sh and bash read differently, and text that is not understood, is refused: `why` is set, the commands
+ * found until then are there, and the caller must count the whole as unknown.
+ */
+#define SHELL_TEXT_MAX ((size_t)128 * 1024)
+#define SHELL_DEPTH_MAX 40
+
+/* Stands in a word for a value that only the running shell knows: a variable, a substitution, arithmetic. */
+#define SHELL_UNKNOWN '\x01'
+
+enum shell_word_flag {
+	SHELL_WORD_UNKNOWN = 1 << 0, /* holds SHELL_UNKNOWN */
+	SHELL_WORD_SPLIT = 1 << 1,   /* unquoted: may become no word, or several */
+};
+
+struct shell_word {
+	const char *text;
+	unsigned int flags;
+};
+
+enum shell_redirect_kind {
+	SHELL_REDIRECT_READ,
+	SHELL_REDIRECT_WRITE,
+	SHELL_REDIRECT_APPEND,
+	SHELL_REDIRECT_HERE, /* word: the text that is read */
+};
+
+struct shell_redirect {
+	struct shell_redirect *next;
+	enum shell_redirect_kind kind;
+	struct shell_word word;
+};
+
+struct shell_assignment {
+	struct shell_assignment *next;
+	const char *name;
+	struct shell_word value;
+};
+
+struct shell_command {
+	struct shell_command *next;
+	struct shell_word *words;
+	size_t n_words;
+	struct shell_assignment *assignments; /* before the command's name */
+	struct shell_redirect *redirects;
+	bool and_then; /* runs only if the simple command before it succeeded: "cd x && rm y" */
+	bool loops;    /* in the body of a loop or of a function */
+	bool perhaps;  /* words that may become a command: of an array or a loop, or after "[[ a ||" in sh */
+	unsigned int scope; /* the same number: the same subshell or substitution */
+};
+
+struct shell {
+	struct shell_command *first;
+	const char *why; /* static; NULL: all of it was understood */
+};
+
+/* 0 or -ENOMEM.  What is wrong with the text is in RET->why. */
+int shell_split(struct arena *a, const char *text, size_t len, struct shell *ret) _must_check_;

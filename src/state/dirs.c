@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "state/dirs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
+
+#define CONFIG_NAME "/custody.json"
+
+static char *join(const char *dir, const char *rest)
+{
+	char *text = NULL;
+
+	return asprintf(&text, "%s%s", dir, rest) < 0 ? NULL : text;
+}
+
+/* An environment variable counts only when it holds an absolute path. */
+static const char *env_dir(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && value[0] == '/' ? value : NULL;
+}
+
+/* /etc/passwd itself, never nss: this program is static, and a module loaded from here would not be. */
+static int find_user(uid_t uid, struct dirs *d)
+{
+	struct passwd pw, *found = NULL;
+	char buf[1024];
+	FILE *fp = fopen("/etc/passwd", "re");
+
+	while (fp && fgetpwent_r(fp, &pw, buf, sizeof(buf), &found) == 0 && found) {
+		if (found->pw_uid != uid)
+			continue;
+		d->home = strdup(found->pw_dir);
+		d->user = strdup(found->pw_name);
+		break;
+	}
+	if (fp)
+		(void)fclose(fp);
+	if (!d->home)
+		d->home = strdup(env_dir("HOME") ?: "/");
+	if (!d->user)
+		d->user = strdup(getenv("LOGNAME") ?: "nobody");
+	return d->home && d->user ? 0 : -ENOMEM;
+}
+
+static void set_root(struct dirs *d, const char *root)
+{
+	d->config = join(root, "/etc");
+	d->profiles_admin = join(root, "/etc/profiles");
+	d->config_admin = join(root, "/etc" CONFIG_NAME);
+	d->base = join(root, "");
+	d->data = join(root, "");
+	d->run = join(root, "/run");
+}
+
+static void set_system(struct dirs *d)
+{
+	d->config = strdup("/etc/custody");
+	d->base = strdup("/var/lib/custody");
+	d->data = strdup("/var/lib/custody");
+	d->run = strdup("/run/custody");
+}
+
+static char *xdg(const char *name, const char *home, const char *fallback, const char *rest)
+{
+	_cleanup_free_ char *base = NULL;
+	const char *dir = env_dir(name);
+
+	if (!dir) {
+		base = join(home, fallback);
+		dir = base;
+	}
+	return dir ? join(dir, rest) : NULL;
+}
+
+static void set_user(struct dirs *d)
+{
+	const char *home = env_dir("HOME") ?: d->home;
+
+	d->config = xdg("XDG_CONFIG_HOME", home, "/.config", "/custody");
+	d->profiles_user = d->config ? join(d->config, "/profiles") : NULL;
+	d->config_user = d->config ? join(d->config, CONFIG_NAME) : NULL;
+	d->base = xdg("XDG_STATE_HOME", home, "/.local/state", "/custody");
+	d->data = xdg("XDG_DATA_HOME", home, "/.local/share", "/custody");
+	/* No login session: the state directory is private too, and locks work there as well. */
+	d->run = xdg("XDG_RUNTIME_DIR", home, "/.local/state/custody/run", "/custody");
+}
+
+int dirs_load_lane(enum lane lane, struct dirs *ret, struct fault *f)
+{
+	_cleanup_dirs_ struct dirs d = { .rootless = geteuid() != 0, .lane = lane };
+	const char *root = getenv("CUSTODY_ROOT");
+
+	if (root && *root && root[0] != '/')
+		return fault_set(f, EINVAL, "CUSTODY_ROOT is '%s': it must be an absolute path", root);
+	if (find_user(geteuid(), &d) < 0)
+		return fault_errno(f, ENOMEM, "directories");
+
+	if (root && *root)
+		set_root(&d, root);
+	else if (d.rootless)
+		set_user(&d);
+	else
+		set_system(&d);
+	if (!d.profiles_admin)
+		d.profiles_admin = strdup("/etc/custody/profiles");
+	if (!d.config_admin)
+		d.config_admin = strdup("/etc/custody" CONFIG_NAME);
+	d.state = d.base ? path_join(d.base, lane_name(lane)) : NULL;
+	if (d.data && asprintf(&d.sandboxes, "%s/%s/sandbox", d.data, lane_name(lane)) < 0)
+		d.sandboxes = NULL;
+	d.profiles_shipped = join(env_dir("CUSTODY_DATADIR") ?: PKGDATADIR, "/profiles");
+	d.libexec = strdup(env_dir("CUSTODY_LIBEXEC") ?: PKGLIBEXECDIR);
+
+	if (!d.config || !d.config_admin || !d.profiles_admin || !d.state || !d.sandboxes || !d.run ||
+	    !d.profiles_shipped || !d.libexec)
+		return fault_errno(f, ENOMEM, "directories");
+	*ret = d;
+	d = (struct dirs){ 0 };
+	return 0;
+}
+
+int dirs_load(struct dirs *ret, struct fault *f)
+{
+	return dirs_load_lane(LANE_SANDBOX, ret, f);
+}
+
+void dirs_done(struct dirs *d)
+{
+	free(d->config);
+	free(d->profiles_admin);
+	free(d->profiles_user);
+	free(d->profiles_shipped);
+	free(d->config_admin);
+	free(d->config_user);
+	free(d->base);
+	free(d->state);
+	free(d->data);
+	free(d->sandboxes);
+	free(d->run);
+	free(d->libexec);
+	free(d->home);
+	free(d->user);
+	*d = (struct dirs){ 0 };
+}
+
+static int open_dirs(const char *path, mode_t mode, struct fault *f)
+{
+	int fd;
+
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 || errno != ENOENT)
+		return fd >= 0 ? fd : fault_errno(f, errno, "open '%s'", path);
+	return path_make_dirs(AT_FDCWD, path, mode, f);
+}
+
+/*
+ * A sweep kills and removes what it reads here, and everything below is named by path later: whoever else could write
+ * DIR, or replace it in its parent, would choose what that is.
+ */
+int dirs_require_own(int fd, const char *path, struct fault *f)
+{
+	struct stat st, up;
+
+	if (fstat(fd, &st) < 0 || fstatat(fd, "..", &up, 0) < 0)
+		return fault_errno(f, errno, "stat '%s'", path);
+	if (st.st_uid != geteuid())
+		return fault_set(
+			f, EPERM,
+			"'%s' belongs to uid %u, not to you: set CUSTODY_ROOT to a directory of yours", path,
+			(unsigned int)st.st_uid);
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return fault_set(f, EPERM, "'%s' can be written by others: chmod go-w '%s'", path, path);
+	if (up.st_uid != geteuid() && up.st_uid != 0)
+		return fault_set(f, EPERM,
+				 "the directory above '%s' belongs to uid %u, neither to root nor to you: "
+				 "set CUSTODY_ROOT to a "
+				 "directory of yours",
+				 path, (unsigned int)up.st_uid);
+	if ((up.st_mode & (S_IWGRP | S_IWOTH)) && !(up.st_mode & S_ISVTX))
+		return fault_set(f, EPERM, "the directory above '%s' can be written by others: chmod go-w it",
+				 path);
+	return 0;
+}
+
+int dirs_open_own(const char *path, mode_t mode, struct fault *f)
+{
+	_cleanup_close_ int fd = open_dirs(path, mode, f);
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = dirs_require_own(fd, path, f);
+	return r < 0 ? r : TAKE_FD(fd);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/fault.h"
+#include "state/lane.h"
+
+/*
+ * Where things live: the table of docs/design/files.md.  As root below /etc, /var/lib and /run, as a user below
+ * the XDG directories; CUSTODY_ROOT=DIR moves all of them below DIR.  Nothing is created here.
+ */
+struct dirs {
+	bool rootless;
+	enum lane lane;
+	char *config;		/* /etc/custody */
+	char *profiles_admin;	/* /etc/custody/profiles */
+	char *profiles_user;	/* ~/.config/custody/profiles; NULL as root */
+	char *profiles_shipped; /* PKGDATADIR/profiles */
+	char *config_admin;	/* /etc/custody/custody.json */
+	char *config_user;	/* ~/.config/custody/custody.json; NULL as root and with CUSTODY_ROOT */
+	char *base;		/* /var/lib/custody: above the lanes */
+	char *state;		/* /var/lib/custody/LANE */
+	char *data; /* above the lanes, what people work on; BASE but for a user: ~/.local/share/custody */
+	char *sandboxes;   /* DATA/LANE/sandbox: one sandbox root per name */
+	char *run;	   /* /run/custody */
+	char *libexec;	   /* custody-init, custody-hook */
+	char *home, *user; /* of the caller: passwd, else HOME and LOGNAME */
+};
+
+int dirs_load(struct dirs *ret, struct fault *f) _must_check_; /* of the sandbox lane */
+int dirs_load_lane(enum lane lane, struct dirs *ret, struct fault *f) _must_check_;
+void dirs_done(struct dirs *d);
+#define _cleanup_dirs_ _cleanup_(dirs_done)
+
+/*
+ * Open PATH (absolute), made with MODE when it is not there.  Nobody but the caller may be able to write it or to
+ * replace it in its parent: what is read there is believed.  Returns a dirfd.
+ */
+int dirs_open_own(const char *path, mode_t mode, struct fault *f) _must_check_;
+int dirs_require_own(int fd, const char *path, struct fault *f) _must_check_; /* the check alone */

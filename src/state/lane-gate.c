@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "state/lane.h"
+#include "ledger/ledger-session.h"
+
+struct lane_pass {
+	enum lane lane;
+	bool recorded;
+};
+
+void lane_pass_free(struct lane_pass *p)
+{
+	free(p);
+}
+
+static bool says_yes(const char *value)
+{
+	static const char *const words[] = { "1", "true", "yes", "y", "on" };
+
+	for (size_t i = 0; value && i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcasecmp(value, words[i]) == 0)
+			return true;
+	return false;
+}
+
+static void put_word(struct strbuf *b, const char *word)
+{
+	strbuf_putc(b, ' ');
+	strbuf_put_word(b, word);
+}
+
+static bool names_lane(char *const *argv)
+{
+	for (size_t i = 1; argv[i] && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "--lane") == 0 || str_starts(argv[i], "--lane="))
+			return true;
+	return false;
+}
+
+/* The lane may come from the environment or a file: the line says it, so that it works wherever it is pasted. */
+static void put_command(struct strbuf *b, const struct lane_ask *ask)
+{
+	size_t i = 0;
+
+	strbuf_puts(b, LANE_ALLOW_ENV "=1");
+	put_word(b, ask->program ? ask->program : "custody");
+	do
+		put_word(b, ask->argv[i++]);
+	while (i < ask->n_verbs && ask->argv[i]);
+	if (!ask->allow_prod)
+		strbuf_puts(b, " --allow-prod");
+	if (!names_lane(ask->argv))
+		strbuf_puts(b, " --lane prod");
+	while (ask->argv[i])
+		put_word(b, ask->argv[i++]);
+}
+
+/*
+ * Messages are escaped before they reach a terminal.  A line that would not survive that is spelled in octal and
+ * evaluated: works in any sh, and still shows nothing that a terminal would obey.
+ */
+static void put_printable(struct strbuf *b, const char *line)
+{
+	_cleanup_free_ char *escaped = str_escape(line);
+	_cleanup_strbuf_ struct strbuf spelled = { 0 };
+
+	b->broken |= !escaped;
+	if (str_eq(escaped, line)) {
+		strbuf_puts(b, line);
+		return;
+	}
+	for (const unsigned char *c = (const unsigned char *)line; *c; c++)
+		if (*c == '%')
+			strbuf_puts(&spelled, "%%");
+		else if (*c < ' ' || *c > '~' || *c == '\\' || *c == '\'')
+			strbuf_printf(&spelled, "\\%03o", *c);
+		else
+			strbuf_putc(&spelled, (char)*c);
+	b->broken |= spelled.broken;
+	strbuf_printf(b, "eval \"$(printf '%s')\"", spelled.text ? spelled.text : "");
+}
+
+static int refuse(const struct lane_ask *ask, struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf line = { 0 }, text = { 0 };
+	_cleanup_free_ char *value = ask->allow_env ? str_escape(ask->allow_env) : NULL;
+	bool armed = says_yes(ask->allow_env);
+
+	strbuf_puts(&text, "lane 'prod' needs both --allow-prod and " LANE_ALLOW_ENV "; missing: ");
+	if (!ask->allow_prod)
+		strbuf_puts(&text, "--allow-prod");
+	if (!ask->allow_prod && !armed)
+		strbuf_puts(&text, " and ");
+	if (!armed)
+		strbuf_puts(&text, LANE_ALLOW_ENV);
+	if (!armed && value && *value)
+		strbuf_printf(&text, " (it is '%s', which is none of 1, true, yes, y, on)", value);
+	strbuf_puts(&text, "; nothing was started");
+	if (ask->argv && ask->argv[0]) {
+		put_command(&line, ask);
+		strbuf_puts(&text, "; this would start it: ");
+		put_printable(&text, line.text ? line.text : "");
+	}
+	if (line.broken || text.broken)
+		return fault_set(f, LANE_REFUSED, "lane 'prod' needs both --allow-prod and " LANE_ALLOW_ENV);
+	return fault_set(f, LANE_REFUSED, "%s", text.text);
+}
+
+int lane_gate(const struct lane_ask *ask, struct lane_pass **ret, struct fault *f)
+{
+	struct lane_pass *p;
+
+	if (ask->lane != LANE_SANDBOX && ask->lane != LANE_PROD)
+		return fault_set(f, LANE_REFUSED, "no lane number %d", (int)ask->lane);
+	if (ask->lane == LANE_PROD && (!ask->allow_prod || !says_yes(ask->allow_env)))
+		return refuse(ask, f);
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return fault_errno(f, ENOMEM, "lane");
+	*p = (struct lane_pass){ .lane = ask->lane };
+	*ret = p;
+	return 0;
+}
+
+int lane_pass_require(const struct lane_pass *p, enum lane lane, struct fault *f)
+{
+	if (!p)
+		return fault_set(f, LANE_REFUSED, "nobody asked the lane's gate: nothing is started without");
+	if (p->lane != lane)
+		return fault_set(f, LANE_REFUSED,
+				 "the gate was passed for lane '%s', this is lane '%s': refused",
+				 lane_name(p->lane), lane_name(lane));
+	if (lane == LANE_PROD && !p->recorded)
+		return fault_set(f, LANE_REFUSED,
+				 "the override of lane 'prod' is not in the ledger: refused");
+	return 0;
+}
+
+int lane_record(struct lane_pass *p, struct ledger *l, const struct ledger_run *run, struct fault *f)
+{
+	int r;
+
+	if (p->lane == LANE_SANDBOX || p->recorded)
+		return 0;
+	r = ledger_override(l, run, f);
+	if (r < 0)
+		return fault_wrap(f, r, "record the override of lane 'prod'");
+	p->recorded = true;
+	return 0;
+}

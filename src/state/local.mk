@@ -1,0 +1,17 @@
+# state: where things live: dirs, lanes, version, migration, digest key, sandbox roots
+libcore_a_SOURCES += \
+	src/state/digest-key.c src/state/digest-key.h \
+	src/state/dirs.c src/state/dirs.h \
+	src/state/lane-gate.c \
+	src/state/lane-stamp.c \
+	src/state/lane.c src/state/lane.h \
+	src/state/migrate-apply.c \
+	src/state/migrate-impl.h \
+	src/state/migrate-plan.c \
+	src/state/migrate-pointer.c \
+	src/state/migrate-stamp.c src/state/migrate-stamp.h \
+	src/state/migrate.h \
+	src/state/sandbox-clear.c src/state/sandbox-clear.h \
+	src/state/sandbox-log.c src/state/sandbox-log.h \
+	src/state/sandbox-root.c src/state/sandbox-root.h \
+	src/state/state-version.c src/state/state-version.h

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "base/fault.h"
+#include "state/dirs.h"
+#include "ledger/ledger-redact.h"
+
+/*
+ * logs/custody.log of a sandbox root: what was done there, for people.  One line per operation, allowed or denied: time,
+ * agent, worker, operation, path or command, status, with tabs between.  The ledger is the truth; this says the same of one
+ * root, redacted alike.  Appended by one write each, so lines of several runs do not mix; never mounted in any sandbox.
+ */
+#define SANDBOX_LOG "custody.log"
+
+struct sandbox_line {
+	const char *agent, *worker;  /* NULL: "-" */
+	const char *operation;	     /* "run", "end", "reset" ... */
+	char *const *command;	     /* or */
+	const char *path;	     /* NULL both: "-" */
+	const char *status;	     /* "allowed", "denied: policy", "exited 0" ... */
+	const struct redact *redact; /* NULL: the built-in lists */
+};
+
+/* The text of a line, without time and newline; heap, NULL on ENOMEM. */
+char *sandbox_line_text(const struct sandbox_line *l);
+
+int sandbox_log_write(int logs_fd, const struct sandbox_line *l, struct fault *f) _must_check_;
+
+/* The same into the log of the root whose workspace WORKTREE (resolved) is or lies in; 0 as well when it is in none. */
+int sandbox_log_note(const struct dirs *d, const char *worktree, const struct sandbox_line *l,
+		     struct fault *f) _must_check_;

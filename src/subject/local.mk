@@ -1,0 +1,27 @@
+# subject: everything that runs, resolved; its JSON, digest, diff; sealed operands
+libcore_a_SOURCES += \
+	src/subject/operand-layer.c \
+	src/subject/operand-path.c src/subject/operand-path.h \
+	src/subject/operand-tree.c \
+	src/subject/operand-use.c \
+	src/subject/operand.c src/subject/operand.h \
+	src/subject/placement.h \
+	src/subject/subject-bind.c \
+	src/subject/subject-build.h \
+	src/subject/subject-diff.c src/subject/subject-diff.h \
+	src/subject/subject-digest.c src/subject/subject-digest.h \
+	src/subject/subject-env.c \
+	src/subject/subject-facts.c src/subject/subject-facts.h \
+	src/subject/subject-fields-env.c \
+	src/subject/subject-fields-mounts.c \
+	src/subject/subject-fields-operands.c \
+	src/subject/subject-fields.c src/subject/subject-fields.h \
+	src/subject/subject-file.c \
+	src/subject/subject-json.c src/subject/subject-json.h \
+	src/subject/subject-mount.c \
+	src/subject/subject-own-dirs.c \
+	src/subject/subject-protect.c \
+	src/subject/subject-prove-root.c src/subject/subject-prove-root.h \
+	src/subject/subject-root.c \
+	src/subject/subject-sandbox.c \
+	src/subject/subject.c src/subject/subject.h

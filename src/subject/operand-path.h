@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <sys/stat.h>
+
+#include "base/walk.h"
+#include "subject/operand.h"
+#include "subject/subject.h"
+
+/* Between the files of the operands; nobody else includes this. */
+
+#define OPERAND_DEPTH_MAX 128 /* directories of the tree above a named file */
+
+struct operand_attr {
+	char *name, *value;
+	size_t len;
+};
+
+/* A directory, file or link of the sealed layer. */
+struct operand_node {
+	char *path; /* "." is the root */
+	struct stat st;
+	struct operand_attr *attrs;
+	size_t n_attrs;
+	char *bytes; /* of a file, or text of a link */
+};
+
+/* Parents stand before what is in them. */
+struct operand_layer {
+	struct operand_node *nodes;
+	size_t n_nodes;
+};
+
+struct operand_node *operand_layer_find(const struct operand_layer *l, const char *path);
+
+/*
+ * Adds what FD (O_PATH will do) is: type, owner, times, attributes.  Owns BYTES from the call on.  A path that is
+ * there already is left as it is.
+ */
+int operand_layer_add(struct operand_layer *l, int fd, const char *path, char *bytes, struct fault *f);
+
+/* A file of the worktree that a word names, and everything on the way to it. */
+struct operand_place {
+	int fd;			     /* open for reading, a regular file */
+	char *path;		     /* relative to the worktree, links resolved */
+	struct operand_layer on_way; /* directories and links; the file itself is not in it */
+};
+void operand_place_done(struct operand_place *p);
+#define _cleanup_operand_place_ _cleanup_(operand_place_done)
+
+/*
+ * WORD as the command will find it, whose working directory is S->cwd: no step follows a link, links are resolved by
+ * their text as inside, and only the worktree is looked at.  1: *RET is a regular file there.  0: no such thing.
+ * Negative: it cannot be told, hence refused.
+ */
+int operand_resolve(const struct subject *s, int rootfd, const char *word, struct operand_place *ret,
+		    struct fault *f) _must_check_;
+
+/* The operand of ARGV[arg], or NULL. */
+struct operand *operand_at(const struct subject *s, size_t arg);
+
+/* Sets `use`, from the command line alone: argv[0], what a wrapper runs, an interpreter's script. */
+void operand_mark_programs(const struct subject *s);
+
+/* Does PATH (absolute, inside) lie in the worktree as its words say? */
+bool operand_names_tree(const struct subject *s, const char *path);
+
+/* For each entry below a directory, in the order of bytes, parents first.  OTHER_MOUNT: a directory, not entered. */
+typedef int (*operand_visit)(void *arg, const struct walk_entry *e, bool other_mount, struct fault *f);
+int operand_walk(int dirfd, operand_visit visit, void *arg, struct fault *f) _must_check_;

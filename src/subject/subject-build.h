@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <sys/stat.h>
+
+#include "subject/subject.h"
+
+/* Between the files that build a subject; nobody else includes this. */
+
+#define SUBJECT_MOUNTS_MAX 512
+
+/* Names and values of the environment; fills s->env and s->home (true in RET_OWN_HOME: ours, not the caller's). */
+int subject_build_env(struct subject *s, const struct subject_request *rq, bool *ret_own_home,
+		      struct fault *f);
+
+/* Mounts and links of the root: the host's directories, or those of the profile's root directory. */
+int subject_build_root(struct subject *s, struct fault *f);
+
+/* What profile and command line add: binds and tmpfs. */
+int subject_build_binds(struct subject *s, const struct subject_request *rq, struct fault *f);
+
+/* Read-only binds over what the profile protects, where the worktree is written. */
+int subject_build_protect(struct subject *s, struct fault *f);
+
+/* Add the mounts that the host has below each bound directory, sort, and refuse targets that cannot be mounted on. */
+int subject_finish_mounts(struct subject *s, struct fault *f);
+
+/* Refuse SOURCE (resolved) when showing it, or showing it writable, needs a word in `dangerous` that is not there. */
+int subject_require_harmless(const struct subject *s, const struct subject_request *rq, const char *source,
+			     bool rw, struct fault *f);
+
+/*
+ * Of a subject in a sandbox root: its worktree is the very directory that R holds; /tmp is its tmp, where the worktree may
+ * be written; the working directory and what the profile hides or mounts in the worktree stay in it.
+ */
+int subject_require_sandbox(const struct subject *s, struct fault *f);
+int subject_require_sandbox_cwd(const struct subject *s, struct fault *f);
+int subject_add_sandbox_tmp(struct subject *s, struct fault *f);
+int subject_require_sandbox_targets(const struct subject *s, struct fault *f);
+/* SOURCE of a bind: 1 with its path (heap) and the descriptor it was resolved to; 0: not a path in the root. */
+int subject_pin_sandbox(struct subject *s, const char *source, bool is_volume, char **ret, int *ret_fd,
+			struct fault *f);
+
+struct subject_file subject_file_of(const struct stat *st);
+
+/* The mount exactly at TARGET, or NULL. */
+struct subject_mount *subject_find_mount(const struct subject *s, const char *target);
+
+int subject_add_tmpfs(struct subject *s, const char *target, uint64_t size, unsigned int mode,
+		      struct fault *f);
+int subject_add_link(struct subject *s, const char *target, const char *text, struct fault *f);
+
+/* SOURCE is resolved by the caller.  RET_MOUNT may be NULL. */
+int subject_add_bind(struct subject *s, const char *source, const char *target, bool rw, bool idmap,
+		     struct fault *f);

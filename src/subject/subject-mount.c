@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "subject/subject-build.h"
+
+#define MOUNTINFO_MAX ((size_t)16 * 1024 * 1024)
+
+/* Ours; a mount there would take the proofs away. */
+static const char *const reserved[] = { "/proc", "/sys", "/dev", "/run/custody", NULL };
+
+struct subject_mount *subject_find_mount(const struct subject *s, const char *target)
+{
+	for (size_t i = 0; i < s->n_mounts; i++)
+		if (strcmp(s->mounts[i].target, target) == 0)
+			return &s->mounts[i];
+	return NULL;
+}
+
+static int require_mountable(const char *target, struct fault *f)
+{
+	if (strcmp(target, "/") == 0)
+		return fault_set(f, EINVAL,
+				 "'/' cannot be mounted on: choose a root directory (root.path) instead");
+	for (size_t i = 0; reserved[i]; i++)
+		if (path_is_below(target, reserved[i]) || path_is_below(reserved[i], target))
+			return fault_set(f, EINVAL, "'%s' cannot be mounted on: '%s' is custody's own",
+					 target, reserved[i]);
+	return 0;
+}
+
+static int add(struct subject *s, struct subject_mount *m, struct fault *f)
+{
+	struct subject_mount *grown;
+	int r = require_mountable(m->target, f);
+
+	if (r < 0)
+		return r;
+	if (subject_find_mount(s, m->target))
+		return fault_set(f, EEXIST, "two mounts at '%s': keep one", m->target);
+	if (s->n_mounts >= SUBJECT_MOUNTS_MAX)
+		return fault_set(f, E2BIG, "more than %d mounts", SUBJECT_MOUNTS_MAX);
+	grown = reallocarray(s->mounts, s->n_mounts + 1, sizeof(*grown));
+	if (!grown)
+		return fault_errno(f, ENOMEM, "mount '%s'", m->target);
+	s->mounts = grown;
+	s->mounts[s->n_mounts++] = *m;
+	*m = (struct subject_mount){ 0 };
+	return 0;
+}
+
+static void mount_done(struct subject_mount *m)
+{
+	free(m->source);
+	free(m->target);
+}
+
+int subject_add_tmpfs(struct subject *s, const char *target, uint64_t size, unsigned int mode,
+		      struct fault *f)
+{
+	_cleanup_(mount_done) struct subject_mount m = {
+		.kind = SUBJECT_MOUNT_TMPFS,
+		.target = strdup(target),
+		.rw = true,
+		.is_dir = true,
+		.size = size,
+		.mode = mode,
+	};
+
+	if (!m.target)
+		return fault_errno(f, ENOMEM, "mount '%s'", target);
+	return add(s, &m, f);
+}
+
+int subject_add_bind(struct subject *s, const char *source, const char *target, bool rw, bool idmap,
+		     struct fault *f)
+{
+	_cleanup_(mount_done) struct subject_mount m = {
+		.kind = SUBJECT_MOUNT_BIND,
+		.source = strdup(source),
+		.target = strdup(target),
+		.rw = rw,
+		.idmap = idmap,
+	};
+	struct stat st;
+
+	if (!m.source || !m.target)
+		return fault_errno(f, ENOMEM, "mount '%s'", target);
+	if (!str_is_utf8(source, strlen(source)) || !str_is_utf8(target, strlen(target)))
+		return fault_set(f, EILSEQ, "a mount's path is not UTF-8: rename it");
+	if (stat(source, &st) < 0)
+		return fault_errno(f, errno, "mount source '%s'", source);
+	m.is_dir = S_ISDIR(st.st_mode);
+	m.owner_uid = st.st_uid;
+	m.owner_gid = st.st_gid;
+	m.file = subject_file_of(&st);
+	return add(s, &m, f);
+}
+
+int subject_add_link(struct subject *s, const char *target, const char *text, struct fault *f)
+{
+	_cleanup_free_ char *t = strdup(target), *x = strdup(text);
+	struct subject_link *grown;
+
+	grown = reallocarray(s->links, s->n_links + 1, sizeof(*grown));
+	if (grown)
+		s->links = grown;
+	if (!grown || !t || !x)
+		return fault_errno(f, ENOMEM, "link '%s'", target);
+	s->links[s->n_links++] = (struct subject_link){ .target = TAKE_PTR(t), .text = TAKE_PTR(x) };
+	return 0;
+}
+
+/* Fifth word of a line: where it is mounted. */
+static char *mount_point(char *line)
+{
+	char *save = NULL, *word = strtok_r(line, " ", &save);
+
+	for (int i = 0; word && i < 4; i++)
+		word = strtok_r(NULL, " ", &save);
+	if (word)
+		str_unoctal(word);
+	return word;
+}
+
+/*
+ * A bind shows one file system, not what is mounted below it: libcrun clones without recursion.  So each mount
+ * below a bound directory becomes a bind of its own, as its parent is.
+ */
+static int add_submount(struct subject *s, const struct subject_mount *parent, const char *point,
+			struct fault *f)
+{
+	_cleanup_free_ char *target = NULL;
+	struct stat st;
+
+	/* Another user's FUSE mount, or one that hangs below a newer mount: nothing that could be shown. */
+	if (stat(point, &st) < 0)
+		return 0;
+	target = path_join(parent->target, point + strlen(parent->source) + 1);
+	if (!target)
+		return fault_errno(f, ENOMEM, "mount '%s'", point);
+	if (subject_find_mount(s, target))
+		return 0;
+	return subject_add_bind(s, point, target, parent->rw, parent->idmap, f);
+}
+
+static int add_submounts_at(struct subject *s, size_t n_explicit, const char *point, struct fault *f)
+{
+	const char *work = subject_work_target(s);
+	const struct profile *p = s->profile;
+	struct subject_mount tree = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < n_explicit; i++) {
+		struct subject_mount parent = s->mounts[i]; /* the array may move */
+
+		if (parent.kind == SUBJECT_MOUNT_BIND && parent.is_dir && strcmp(point, parent.source) != 0 &&
+		    path_is_below(point, parent.source))
+			r = add_submount(s, &parent, point, f);
+	}
+	if (r < 0 || !s->worktree || strcmp(point, s->worktree) == 0 || !path_is_below(point, s->worktree))
+		return r;
+	tree.source = s->worktree;
+	tree.target = (char *)work;
+	tree.rw = p->workspace == PROFILE_WORKSPACE_RW;
+	tree.idmap = true;
+	return add_submount(s, &tree, point, f);
+}
+
+static int add_submounts(struct subject *s, struct fault *f)
+{
+	_cleanup_close_ int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	_cleanup_free_ char *text = NULL;
+	const size_t n = s->n_mounts;
+	char *save = NULL, *point;
+	size_t len;
+	int r;
+
+	if (fd < 0)
+		return fault_errno(f, errno, "open '/proc/self/mountinfo'");
+	r = fd_read_all(fd, MOUNTINFO_MAX, &text, &len, f);
+	if (r < 0)
+		return fault_wrap(f, r, "read '/proc/self/mountinfo'");
+	for (char *line = strtok_r(text, "\n", &save); r >= 0 && line; line = strtok_r(NULL, "\n", &save)) {
+		point = mount_point(line);
+		if (point && strcmp(point, "/") != 0)
+			r = add_submounts_at(s, n, point, f);
+	}
+	return r;
+}
+
+/* '/' sorts before everything, so that a parent comes before its children and those before its siblings. */
+static int compare_targets(const void *a, const void *b)
+{
+	const char *x = ((const struct subject_mount *)a)->target,
+		   *y = ((const struct subject_mount *)b)->target;
+	unsigned char cx, cy;
+
+	while (*x && *x == *y)
+		x++, y++;
+	cx = *x == '/' ? 1 : (unsigned char)*x;
+	cy = *y == '/' ? 1 : (unsigned char)*y;
+	return (cx > cy) - (cx < cy);
+}
+
+static int require_no_link(const struct subject *s, const char *target, struct fault *f)
+{
+	for (size_t i = 0; i < s->n_links; i++)
+		if (path_is_below(target, s->links[i].target))
+			return fault_set(f, EINVAL,
+					 "'%s' cannot be mounted on: '%s' is a symbolic link to '%s'", target,
+					 s->links[i].target, s->links[i].text);
+	return 0;
+}
+
+/* Host directory that is seen at the deepest mount above TARGET, and the rest of TARGET below it. */
+static const char *find_cover(const struct subject *s, const char *target, const char **ret_rest)
+{
+	const char *work = subject_work_target(s), *best = NULL, *source = NULL;
+
+	for (size_t i = 0; i < s->n_mounts; i++) {
+		const char *t = s->mounts[i].target;
+
+		if (strcmp(t, target) != 0 && path_is_below(target, t) &&
+		    (!best || strlen(t) > strlen(best))) {
+			best = t;
+			source = s->mounts[i].source;
+		}
+	}
+	if (strcmp(work, target) != 0 && path_is_below(target, work) &&
+	    (!best || strlen(work) > strlen(best))) {
+		best = work;
+		/* What an overlay lacks is made in its upper layer, which is thrown away. */
+		source = s->profile->workspace == PROFILE_WORKSPACE_OVERLAY ? NULL : s->worktree;
+	}
+	*ret_rest = best ? target + strlen(best) + 1 : NULL;
+	return source;
+}
+
+static int require_point(const struct subject *s, const char *target, bool is_dir, struct fault *f)
+{
+	const char *rest, *source = find_cover(s, target, &rest);
+	_cleanup_free_ char *point = NULL;
+	struct stat st;
+
+	if (!source)
+		return 0;
+	point = path_join(source, rest);
+	if (!point)
+		return fault_errno(f, ENOMEM, "mount '%s'", target);
+	if (stat(point, &st) == 0 && !S_ISDIR(st.st_mode) == !is_dir)
+		return 0;
+	return fault_set(f, ENOENT,
+			 "'%s' cannot be mounted on: make %s '%s' first, it is not written to by custody",
+			 target, is_dir ? "the directory" : "the file", point);
+}
+
+int subject_finish_mounts(struct subject *s, struct fault *f)
+{
+	const char *work = subject_work_target(s);
+	const struct subject_mount at_work = { .target = (char *)work };
+	int r;
+
+	r = add_submounts(s, f);
+	if (r < 0)
+		return r;
+	if (subject_find_mount(s, work))
+		return fault_set(f, EEXIST, "two mounts at '%s': the worktree is there", work);
+	qsort(s->mounts, s->n_mounts, sizeof(*s->mounts), compare_targets);
+	while (s->worktree_at < s->n_mounts && compare_targets(&s->mounts[s->worktree_at], &at_work) < 0)
+		s->worktree_at++;
+	r = require_mountable(work, f);
+	if (r >= 0)
+		r = require_no_link(s, work, f);
+	if (r >= 0)
+		r = require_point(s, work, true, f);
+	for (size_t i = 0; r >= 0 && i < s->n_mounts; i++) {
+		r = require_no_link(s, s->mounts[i].target, f);
+		if (r >= 0)
+			r = require_point(s, s->mounts[i].target, s->mounts[i].is_dir, f);
+	}
+	return r;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+#include "subject/subject-build.h"
+
+/* A bind of PATH, below the worktree, onto itself. */
+static int bind_itself(struct subject *s, const char *path, bool rw, struct fault *f)
+{
+	_cleanup_free_ char *source = path_join(s->worktree, path);
+	_cleanup_free_ char *target = path_join(subject_work_target(s), path);
+
+	if (!source || !target)
+		return fault_errno(f, ENOMEM, "protect '%s'", path);
+	/* Two protected paths share the directories above them. */
+	if (rw && subject_find_mount(s, target))
+		return 0;
+	return subject_add_bind(s, source, target, rw, true, f);
+}
+
+/*
+ * Read-only over the path itself, and writable over each directory above it: what is a mount point cannot be renamed, and
+ * a directory of another name would take the protected one with it and leave its old name to anybody.
+ */
+static int protect(struct subject *s, const char *path, struct fault *f)
+{
+	for (size_t n = strcspn(path, "/");; n += 1 + strcspn(path + n + 1, "/")) {
+		_cleanup_free_ char *part = strndup(path, n),
+				    *host = part ? path_join(s->worktree, part) : NULL;
+		bool last = path[n] == '\0';
+		struct stat st;
+		int r;
+
+		if (!host)
+			return fault_errno(f, ENOMEM, "protect '%s'", path);
+		if (lstat(host, &st) < 0 && errno != ENOENT)
+			return fault_errno(f, errno, "protect '%s'", host);
+		if (lstat(host, &st) < 0) {
+			/* Where nothing is, there is nothing to protect; but beside others it could be made. */
+			if (!last)
+				return 0;
+			return fault_set(f, ENOENT,
+					 "'%s' is protected but not there, and could be made inside: make it "
+					 "first, or take '%s' out of the profile's workspace.protect",
+					 host, path);
+		}
+		if (S_ISLNK(st.st_mode))
+			return fault_set(f, ELOOP,
+					 "'%s' is a symbolic link and cannot be protected: put what it leads "
+					 "to there, "
+					 "or take '%s' out of the profile's workspace.protect",
+					 host, path);
+		/* A file where a directory is expected (.git of a linked worktree) says where to go instead. */
+		last |= !S_ISDIR(st.st_mode);
+		r = bind_itself(s, part, !last, f);
+		if (r < 0 || last)
+			return r;
+	}
+}
+
+int subject_build_protect(struct subject *s, struct fault *f)
+{
+	char *const *paths = s->profile->workspace_protect;
+	int r = 0;
+
+	/* Elsewhere the tree itself is not written. */
+	if (s->profile->workspace != PROFILE_WORKSPACE_RW)
+		return 0;
+	for (size_t i = 0; r >= 0 && paths && paths[i]; i++)
+		r = protect(s, paths[i], f);
+	return r;
+}

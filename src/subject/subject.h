@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/fault.h"
+#include "subject/operand.h"
+#include "state/lane.h"
+#include "profile/profile.h"
+
+enum subject_mount_kind {
+	SUBJECT_MOUNT_BIND,
+	SUBJECT_MOUNT_TMPFS,
+};
+
+/* Which file a writable path was when the subject was built: another one under its name is another subject. */
+struct subject_file {
+	uint64_t device, inode;
+	unsigned int type; /* S_IFMT */
+};
+
+struct subject_mount {
+	char *source;  /* host path, symlinks resolved; NULL unless a bind */
+	char *target;  /* inside */
+	uint64_t size; /* tmpfs */
+	enum subject_mount_kind kind;
+	uid_t owner_uid; /* of SOURCE, on the host */
+	gid_t owner_gid;
+	unsigned int mode; /* tmpfs */
+	bool rw;
+	bool is_dir;
+	/*
+	 * As root: bind not SOURCE but a clone of it (open_tree, not recursive) in which OWNER is the
+	 * command's user, nosuid and nodev.  placement.sources names it; portable bundles leave it to their hook.
+	 */
+	bool idmap;
+	struct subject_file file; /* SOURCE */
+};
+
+struct subject_link {
+	char *target; /* inside, absolute */
+	char *text;   /* as on the host: "usr/bin" */
+};
+
+struct sandbox_root;
+
+/*
+ * Everything that changes what runs, resolved against this host: the input of the bundle.  config.json is a pure
+ * function of a subject and a placement (where this session's directories are).
+ */
+struct subject {
+	const struct profile *profile; /* borrowed; outlives the subject */
+	struct profile *own_profile;   /* the same, when subject_from_json made it; else NULL */
+	enum lane lane;
+	char **argv;
+	char **env; /* "NAME=value", sorted by name */
+	char *cwd;  /* inside */
+	char *hostname;
+	uid_t uid; /* inside */
+	gid_t gid;
+	char *worktree;	 /* host path, resolved; NULL for tmpfs */
+	uid_t owner_uid; /* of the worktree, on the host */
+	gid_t owner_gid;
+	struct subject_file worktree_file;
+	char *home; /* inside; HOME and the home of the generated /etc/passwd */
+	struct subject_mount
+		*mounts; /* all but /proc, /dev, worktree and init; in mount order, parents first */
+	size_t n_mounts;
+	size_t worktree_at;	    /* the worktree is mounted before mounts[worktree_at] */
+	struct subject_link *links; /* symlinks of the root: /bin -> usr/bin */
+	size_t n_links;
+	char **copies; /* small public files of the host's /etc: copied to the same place, cheaper than a mount */
+	uint32_t layers; /* LAYER_BIT()s asked for: profile's, less limits that are not set */
+	struct sandbox_root
+		*sandbox; /* borrowed: the worktree is its workspace; not in the JSON; NULL: none */
+	enum operand_seal seal;
+	struct operand *operands; /* in the order of argv */
+	size_t n_operands;
+	struct operand_link *operand_links; /* in the order in which they were met */
+	size_t n_operand_links;
+	struct operand_layer *layer; /* not in the JSON; NULL: no operands, or not built from the tree */
+	struct digest tree;	     /* of the whole worktree; all zero unless seal is OPERAND_SEAL_TREE */
+	char *tree_lines; /* what TREE is the digest of; not in the JSON; NULL when not built from the tree */
+	/*
+	 * The time limit that is approved, 0 = none.  The run's own (profile->limit_time_s) may be shorter: a caller in a
+	 * hurry needs no new approval.
+	 */
+	uint64_t approved_time_s;
+};
+
+/* What the command line adds to a profile: Docker's spellings and the command.  Only what it may: see docs. */
+struct subject_request {
+	enum lane lane;
+	const struct profile *base; /* as loaded, before options changed it; NULL: nothing was changed */
+	char *const *argv;
+	char *const *env;     /* -e NAME or NAME=value */
+	char *const *volumes; /* -v SOURCE:TARGET[:ro|rw] */
+	const char *workdir;  /* -w, inside */
+	const char *hostname;
+	const char *home;     /* the caller's on the host: never bound rw unless `dangerous` says so */
+	char *const *environ; /* the caller's */
+	/*
+	 * The worktree is its workspace, its tmp is /tmp when that is writable; -v sources, -w and the profile's paths in the
+	 * workspace may not lead out of it.  Outlives the subject; NULL: none.
+	 */
+	struct sandbox_root *sandbox;
+	enum operand_seal seal;
+};
+
+int subject_build(const struct profile *p, const struct subject_request *rq, struct subject **ret,
+		  struct fault *f) _must_check_;
+void subject_free(struct subject *s);
+DEFINE_CLEANUP(struct subject, subject_free)
+#define _cleanup_subject_ _cleanup_(subject_freep)
+
+const char *subject_work_target(const struct subject *s); /* inside */
+uint64_t subject_tmp_size(const struct subject *s);	  /* of each private tmpfs */
+
+struct dirs;
+/* Refuse a writable source that holds, or lies in, a directory of custody's own: what is there is believed. */
+int subject_require_apart(const struct subject *s, const struct dirs *d, struct fault *f) _must_check_;
+/*
+ * What is hidden inside: the profile's list, and wherever keys, requests, grants, ledger or configuration would show.  A
+ * source that lies in them is refused.  The list is the caller's.
+ */
+int subject_hide_own(const struct subject *s, const struct dirs *d, char ***ret,
+		     struct fault *f) _must_check_;
+
+/*
+ * GOV-9, just before the start: are writable sources still the files that were judged?  By the descriptor where one is
+ * mounted from, which leaves no moment between; by their paths where the runtime opens them.
+ */
+int subject_require_file(const struct subject_file *file, int fd, const char *path,
+			 struct fault *f) _must_check_;
+int subject_require_sources(const struct subject *s, struct fault *f) _must_check_;
+
+/* Is any file of the host writable inside?  Then set-id modes are refused by the filter. */
+bool subject_writes_host(const struct subject *s);

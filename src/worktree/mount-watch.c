@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "worktree/mount-watch.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "profile/profile-file.h"
+
+#define TOUCHED (IN_MOVED_FROM | IN_MOVED_TO | IN_CREATE | IN_DELETE)
+
+/* NAME in a directory that others can change. */
+struct way_step {
+	int watch;
+	char *name;
+};
+
+void way_done(struct way *w)
+{
+	for (size_t i = 0; i < w->n_steps; i++)
+		free(w->steps[i].name);
+	free(w->steps);
+	(void)fd_close(w->fd);
+	*w = WAY_NONE;
+}
+
+static bool is_ours(const struct stat *st)
+{
+	return st->st_uid == 0 || st->st_uid == geteuid() || profile_owner_is_unmapped(st->st_uid);
+}
+
+/* Can nobody but root and the caller give the name of ENTRY in DIR to something else? */
+static bool is_settled(const struct stat *dir, const struct stat *entry)
+{
+	if (!is_ours(dir))
+		return false;
+	return !(dir->st_mode & (S_IWGRP | S_IWOTH)) || ((dir->st_mode & S_ISVTX) && is_ours(entry));
+}
+
+static int open_watch(struct way *w, struct fault *f)
+{
+	if (w->fd >= 0)
+		return 0;
+	w->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (w->fd < 0 && errno == EMFILE)
+		return fault_set(f, EMFILE,
+				 "no inotify instance is left for this user: sysctl -w "
+				 "fs.inotify.max_user_instances=1024");
+	return w->fd < 0 ? fault_errno(f, errno, "inotify") : 0;
+}
+
+static int watch_step(struct way *w, const char *dir, const char *name, size_t len, struct fault *f)
+{
+	struct way_step *grown;
+	int r = open_watch(w, f), watch;
+
+	if (r < 0)
+		return r;
+	watch = inotify_add_watch(w->fd, dir, TOUCHED | IN_ONLYDIR);
+	if (watch < 0)
+		return fault_errno(f, errno,
+				   "'%s' can be changed by others while the run is prepared, and cannot be "
+				   "watched: choose another directory",
+				   dir);
+	grown = reallocarray(w->steps, w->n_steps + 1, sizeof(*grown));
+	if (!grown)
+		return fault_errno(f, ENOMEM, "'%s'", dir);
+	w->steps = grown;
+	grown[w->n_steps] = (struct way_step){ .watch = watch, .name = strndup(name, len) };
+	return grown[w->n_steps++].name ? 0 : fault_errno(f, ENOMEM, "'%s'", dir);
+}
+
+/* From the top: whoever exchanges a directory above one that is watched is seen above. */
+static int watch_path(struct way *w, const char *path, struct fault *f)
+{
+	_cleanup_free_ char *prefix = strdup(path);
+	struct stat dir, entry, next;
+	int r = 0;
+
+	if (!prefix)
+		return fault_errno(f, ENOMEM, "'%s'", path);
+	if (stat("/", &dir) < 0)
+		return fault_errno(f, errno, "stat '/'");
+	for (size_t at = 0; r == 0 && path[at] == '/' && path[at + 1];) {
+		size_t len = strcspn(path + at + 1, "/"), end = at + 1 + len;
+
+		prefix[end] = '\0';
+		if (lstat(prefix, &entry) < 0 || stat(prefix, &next) < 0)
+			return fault_errno(f, errno, "stat '%s'", prefix);
+		prefix[end] = path[end];
+		if (len > 0 && !is_settled(&dir, &entry)) {
+			prefix[at] = '\0';
+			r = watch_step(w, at ? prefix : "/", path + at + 1, len, f);
+			prefix[at] = '/';
+		}
+		dir = next;
+		at = end;
+	}
+	return r;
+}
+
+static int require_same(const char *path, const struct subject_file *want, struct fault *f)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return fault_errno(f, errno, "stat '%s'", path);
+	if (st.st_dev == want->device && st.st_ino == want->inode)
+		return 0;
+	return fault_set(f, EPERM, "'%s' was replaced after it was judged: put it back, or start again",
+			 path);
+}
+
+typedef int (*visit_fn)(struct way *w, const char *path, const struct subject_file *file, struct fault *f);
+
+/* What the runtime mounts by name. */
+static int visit(struct way *w, visit_fn fn, struct fault *f)
+{
+	const struct subject *s = w->subject;
+	int r = 0;
+
+	if (w->rootless && s->worktree && s->profile->workspace != PROFILE_WORKSPACE_TMPFS)
+		r = fn(w, s->worktree, &s->worktree_file, f);
+	for (size_t i = 0; r == 0 && i < s->n_mounts; i++) {
+		const struct subject_mount *m = &s->mounts[i];
+
+		if (m->kind == SUBJECT_MOUNT_BIND && (w->rootless || !m->idmap))
+			r = fn(w, m->source, &m->file, f);
+	}
+	return r;
+}
+
+static int begin_one(struct way *w, const char *path, const struct subject_file *file, struct fault *f)
+{
+	size_t before = w->n_steps;
+	int r = watch_path(w, path, f);
+
+	return r < 0 || w->n_steps == before ? r : require_same(path, file, f);
+}
+
+static int end_one(struct way *w, const char *path, const struct subject_file *file, struct fault *f)
+{
+	(void)w;
+	return require_same(path, file, f);
+}
+
+int way_watch(const struct subject *s, bool rootless, struct way *ret, struct fault *f)
+{
+	_cleanup_way_ struct way w = { .fd = -EBADF, .subject = s, .rootless = rootless };
+	int r = visit(&w, begin_one, f);
+
+	if (r < 0)
+		return r;
+	*ret = w;
+	w = WAY_NONE;
+	return 0;
+}
+
+static int judge_event(const struct way *w, const struct inotify_event *e, struct fault *f)
+{
+	if (e->mask & (IN_Q_OVERFLOW | IN_IGNORED | IN_UNMOUNT))
+		return fault_set(f, EPERM,
+				 "the way to what is mounted changed too much to be watched: start again");
+	for (size_t i = 0; i < w->n_steps; i++)
+		if (w->steps[i].watch == e->wd && e->len > 0 && strcmp(w->steps[i].name, e->name) == 0)
+			return fault_set(
+				f, EPERM,
+				"'%s', on the way to what is mounted, was replaced while the run was "
+				"prepared: start again",
+				e->name);
+	return 0;
+}
+
+int way_require_same(const struct way *w, struct fault *f)
+{
+	_Alignas(struct inotify_event) char room[4096];
+	struct way all = *w;
+	ssize_t n;
+	int r = 0;
+
+	if (w->fd < 0)
+		return 0;
+	/* In this order: of two exchanges the first is told of before the second begins. */
+	r = visit(&all, end_one, f);
+	while (r == 0 && (n = read(w->fd, room, sizeof(room))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN ? 0 : fault_errno(f, errno, "inotify");
+		for (ssize_t at = 0; r == 0 && at < n;) {
+			const struct inotify_event *e = (const struct inotify_event *)(room + at);
+
+			r = judge_event(w, e, f);
+			at += (ssize_t)(sizeof(*e) + e->len);
+		}
+	}
+	return r;
+}

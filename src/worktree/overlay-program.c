@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <nettle/base64.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "worktree/overlay-server.h"
+#include "worktree/worktree.h"
+
+/*
+ * What the program gets: a root of its own that shows the host's programs, read-only, and the four directories of one overlay;
+ * one id, with power over that id's files only; no network, no other process, no right to be more; the payload's own system
+ * calls.  It answers whatever a payload asks, so it is not trusted more than one.
+ */
+#define FUSE_FD 3
+#define HIGH_FD 10
+#define OPTIONS "lowerdir=%s/lower,upperdir=/l/u,workdir=/l/w,volatile,writeback=0"
+
+/* Where a program's libraries are; what is a link on the host is the same link here. */
+static const char *const system_dirs[] = { "usr", "lib", "lib32", "lib64", "libx32" };
+#define N_SYSTEM (sizeof(system_dirs) / sizeof(system_dirs[0]))
+
+struct trees {
+	int lower, sealed, layers;
+	int system[N_SYSTEM];
+	char links[N_SYSTEM][256]; /* "": a tree */
+};
+
+/* With the mounts below it: in a user namespace one does not come without the other. */
+static int clone_system(const char *path, int *ret, struct fault *f)
+{
+	struct {
+		uint64_t set, clear, propagation, userns_fd;
+	} attr = { .set = 0x1 | 0x2 | 0x4 }; /* MOUNT_ATTR_RDONLY, NOSUID, NODEV */
+	int tree = (int)syscall(SYS_open_tree, AT_FDCWD, path,
+				1 | O_CLOEXEC | AT_RECURSIVE); /* OPEN_TREE_CLONE, OPEN_TREE_CLOEXEC */
+
+	if (tree < 0)
+		return fault_errno(f, errno, "clone the mount of '%s'", path);
+	if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof(attr)) < 0)
+		return fault_errno(f, errno, "restrict the mount of '%s'", path);
+	*ret = tree;
+	return 0;
+}
+
+static int clone_systems(struct trees *t, struct fault *f)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < N_SYSTEM; i++) {
+		char path[16];
+		ssize_t n;
+		struct stat st;
+
+		t->system[i] = -EBADF;
+		(void)snprintf(path, sizeof(path), "/%s", system_dirs[i]);
+		n = readlink(path, t->links[i], sizeof(t->links[i]) - 1);
+		t->links[i][n > 0 ? n : 0] = '\0';
+		if (n < 0 && stat(path, &st) == 0)
+			r = clone_system(path, &t->system[i], f);
+	}
+	return r;
+}
+
+/* Of custody's own directories, whose paths are as somebody wrote them. */
+static int clone_own(const char *path, bool rw, int *ret, struct fault *f)
+{
+	_cleanup_free_ char *real = realpath(path, NULL);
+
+	return real ? worktree_clone(real, rw, NULL, ret, f) : fault_errno(f, errno, "'%s'", path);
+}
+
+static int place_systems(int dirfd, const struct trees *t, struct fault *f)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < N_SYSTEM; i++) {
+		if (t->system[i] >= 0)
+			r = worktree_place(t->system[i], dirfd, system_dirs[i], f);
+		else if (t->links[i][0] && symlinkat(t->links[i], dirfd, system_dirs[i]) < 0)
+			r = fault_errno(f, errno, "link '%s'", system_dirs[i]);
+	}
+	return r;
+}
+
+static int enter_root(int dirfd, struct fault *f)
+{
+	if (fchdir(dirfd) < 0 || mkdir("proc", 0755) < 0)
+		return fault_errno(f, errno, "make the root of fuse-overlayfs");
+	/* Before the other one goes: where none is seen the kernel lets nobody have a new one. */
+	if (mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+		return fault_errno(f, errno, "mount /proc for fuse-overlayfs (custody doctor: HOST-PROC)");
+	if (syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
+		return fault_errno(f, errno, "enter the root of fuse-overlayfs");
+	if (mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, NULL) < 0)
+		return fault_errno(f, errno, "shut the root of fuse-overlayfs");
+	return 0;
+}
+
+static int build_root(const struct overlay_server_order *o, struct fault *f)
+{
+	static struct trees t;
+	int dirfd = -EBADF, r;
+
+	t.sealed = -EBADF;
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return fault_errno(f, errno, "detach the mounts of fuse-overlayfs");
+	r = worktree_clone(o->lower, false, NULL, &t.lower, f);
+	if (r == 0 && o->sealed[0])
+		r = clone_own(o->sealed, false, &t.sealed, f);
+	if (r == 0)
+		r = clone_own(o->layers, true, &t.layers, f);
+	if (r == 0)
+		r = clone_systems(&t, f);
+	/* On the very mount point: here nobody else needs it, and all sources are held. */
+	if (r == 0)
+		r = worktree_mount_tmpfs(o->point, &dirfd, f);
+	if (r == 0)
+		r = place_systems(dirfd, &t, f);
+	if (r == 0)
+		r = worktree_place(t.lower, dirfd, "lower", f);
+	if (r == 0 && t.sealed >= 0)
+		r = worktree_place(t.sealed, dirfd, "sealed", f);
+	if (r == 0)
+		r = worktree_place(t.layers, dirfd, "l", f);
+	return r < 0 ? r : enter_root(dirfd, f);
+}
+
+/*
+ * The one capability is over files of the one id that the user namespace knows: a directory that its owner may not write is
+ * copied up, and written, as the kernel's overlay does.
+ */
+static int drop_rights(struct fault *f)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { { 0 } };
+	const uint32_t kept = 1u << CAP_DAC_OVERRIDE;
+
+	for (unsigned long cap = 0; cap < 64; cap++)
+		if (cap != CAP_DAC_OVERRIDE && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 && errno != EINVAL)
+			return fault_errno(f, errno, "drop capabilities");
+	data[0] =
+		(struct __user_cap_data_struct){ .effective = kept, .permitted = kept, .inheritable = kept };
+	if (syscall(SYS_capset, &head, data) < 0)
+		return fault_errno(f, errno, "drop capabilities");
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_OVERRIDE, 0, 0) < 0)
+		return fault_errno(f, errno, "keep a capability");
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return fault_errno(f, errno, "set no_new_privs");
+	return 0;
+}
+
+static int set_limits(const struct overlay_server_limits *l, struct fault *f)
+{
+	struct rlimit none = { 0 }, heap = { .rlim_cur = l->memory, .rlim_max = l->memory };
+
+	if (setrlimit(RLIMIT_CORE, &none) < 0 || (l->memory && setrlimit(RLIMIT_DATA, &heap) < 0))
+		return fault_errno(f, errno, "limit fuse-overlayfs");
+	return 0;
+}
+
+static int filter_calls(const char *text, struct fault *f)
+{
+	const size_t len = strlen(text);
+	_cleanup_free_ uint8_t *bytes = malloc(BASE64_DECODE_LENGTH(len) + 1);
+	struct base64_decode_ctx ctx;
+	struct sock_fprog program;
+	size_t n = BASE64_DECODE_LENGTH(len);
+
+	if (!bytes)
+		return fault_errno(f, ENOMEM, "filter of fuse-overlayfs");
+	base64_decode_init(&ctx);
+	if (!base64_decode_update(&ctx, &n, bytes, len, text) || !base64_decode_final(&ctx) ||
+	    n % sizeof(struct sock_filter) != 0)
+		return fault_set(f, EINVAL, "filter of fuse-overlayfs: not a program");
+	program = (struct sock_fprog){ .len = (unsigned short)(n / sizeof(struct sock_filter)),
+				       .filter = (struct sock_filter *)(void *)bytes };
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
+		return fault_errno(f, errno, "filter the system calls of fuse-overlayfs");
+	return 0;
+}
+
+/* Who would have read our words is gone: so is everybody we serve. */
+static bool is_alone(int words)
+{
+	struct pollfd p = { .fd = words };
+
+	return poll(&p, 1, 0) > 0 && p.revents & POLLERR;
+}
+
+static int take_descriptors(int fuse, int words, struct fault *f)
+{
+	/* Out of the way, then into place.  0 and 1 are /dev/null already, the keeper's. */
+	fuse = fcntl(fuse, F_DUPFD_CLOEXEC, HIGH_FD);
+	words = fcntl(words, F_DUPFD_CLOEXEC, HIGH_FD);
+	if (fuse < 0 || words < 0 || dup2(words, STDERR_FILENO) < 0 || dup2(fuse, FUSE_FD) < 0 ||
+	    close_range(FUSE_FD + 1, ~0U, 0) < 0)
+		return fault_errno(f, errno, "descriptors of fuse-overlayfs");
+	return 0;
+}
+
+void overlay_server_become(const struct overlay_server_order *o, const struct overlay_server_limits *l,
+			   int fuse, int words)
+{
+	char options[128], device[16];
+	char *argv[] = { (char *)"fuse-overlayfs", (char *)"-f", (char *)"-o", options, device, NULL };
+	char *envp[] = { NULL };
+	struct fault f = { 0 };
+	int r;
+
+	(void)snprintf(options, sizeof(options), OPTIONS, o->sealed[0] ? "/sealed:" : "");
+	(void)snprintf(device, sizeof(device), "/dev/fd/%d", FUSE_FD);
+	r = build_root(o, &f);
+	if (r == 0)
+		r = take_descriptors(fuse, words, &f);
+	words = r == 0 ? STDERR_FILENO : words;
+	if (r == 0)
+		r = set_limits(l, &f);
+	if (r == 0)
+		r = drop_rights(&f);
+	if (r == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || is_alone(words)))
+		_exit(1);
+	if (r == 0)
+		r = filter_calls(l->seccomp, &f);
+	if (r == 0) {
+		(void)execve(OVERLAY_SERVER_PROGRAM, argv, envp);
+		(void)fault_errno(&f, errno, "execute " OVERLAY_SERVER_PROGRAM);
+	}
+	(void)dprintf(words, "%s", fault_text(&f));
+	_exit(1);
+}

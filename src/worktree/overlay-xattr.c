@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "worktree/overlay-xattr.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/xattr.h>
+
+#include "base/str.h"
+
+void overlay_mark_done(struct overlay_mark *m)
+{
+	free(m->redirect);
+	m->redirect = NULL;
+}
+
+bool overlay_is_whiteout(const struct statx *stx)
+{
+	return S_ISCHR(stx->stx_mode) && stx->stx_rdev_major == 0 && stx->stx_rdev_minor == 0;
+}
+
+/* It leaves a device of the name ".wh..opq" beside its mark of an opaque directory, which means nothing. */
+bool overlay_is_fuse_mark(const char *name, const struct statx *stx, const char **ret_removed)
+{
+	if (!str_starts(name, OVERLAY_FUSE_MARK))
+		return false;
+	name += strlen(OVERLAY_FUSE_MARK);
+	*ret_removed = S_ISREG(stx->stx_mode) && *name && !str_starts(name, OVERLAY_FUSE_MARK) ? name : NULL;
+	return true;
+}
+
+/* Length, -ENODATA when there is none. */
+static ssize_t get(int fd, enum overlay_notes notes, const char *name, void *value, size_t room)
+{
+	static const char *const places[] = { [OVERLAY_NOTES_USER] = "user.overlay",
+					      [OVERLAY_NOTES_TRUSTED] = "trusted.overlay",
+					      [OVERLAY_NOTES_FUSE] = "user.fuseoverlayfs" };
+	char path[48], full[64];
+	ssize_t n;
+
+	(void)snprintf(full, sizeof(full), "%s.%s", places[notes], name);
+	n = fgetxattr(fd, full, value, room);
+	if (n < 0 && errno == EBADF) {
+		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		n = getxattr(path, full, value, room);
+	}
+	/* user.* stands on files and directories only; a file system without attributes has no notes. */
+	if (n < 0 && (errno == EOPNOTSUPP || errno == EPERM))
+		return -ENODATA;
+	return n < 0 ? -errno : n;
+}
+
+static int read_redirect(int fd, enum overlay_notes notes, struct overlay_mark *m)
+{
+	char text[OVERLAY_REDIRECT_MAX + 1];
+	ssize_t n = get(fd, notes, "redirect", text, OVERLAY_REDIRECT_MAX);
+
+	if (n == -ENODATA)
+		return 0;
+	if (n < 0)
+		return (int)n;
+	text[n] = '\0';
+	if (n == 0 || strlen(text) != (size_t)n)
+		return -EINVAL;
+	m->redirect = strdup(text);
+	return m->redirect ? 0 : -ENOMEM;
+}
+
+static int read_flags(int fd, enum overlay_notes notes, struct overlay_mark *m)
+{
+	char byte[64];
+	ssize_t n = get(fd, notes, "opaque", byte, sizeof(byte));
+
+	if (n >= 0) {
+		m->opaque = n == 1 && byte[0] == 'y';
+		m->whiteouts = n == 1 && byte[0] == 'x';
+	} else if (n != -ENODATA) {
+		return (int)n;
+	}
+	n = get(fd, notes, "whiteout", byte, sizeof(byte));
+	m->whiteout = n >= 0;
+	if (n < 0 && n != -ENODATA)
+		return (int)n;
+	n = get(fd, notes, "metacopy", byte, sizeof(byte));
+	m->metacopy = n >= 0;
+	return n < 0 && n != -ENODATA ? (int)n : 0;
+}
+
+/* Opaque by one of its two attributes, or by a name in the directory; it renames no directory and copies no half file up. */
+static int read_fuse(int fd, struct overlay_mark *m)
+{
+	static const enum overlay_notes places[] = { OVERLAY_NOTES_USER, OVERLAY_NOTES_FUSE };
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		char byte[64];
+		ssize_t n = get(fd, places[i], "opaque", byte, sizeof(byte));
+
+		if (n < 0 && n != -ENODATA)
+			return (int)n;
+		/* The first that is there counts, whatever it says. */
+		if (n >= 0) {
+			m->opaque = n > 0 && byte[0] == 'y';
+			return 0;
+		}
+	}
+	m->opaque = fstatat(fd, OVERLAY_FUSE_OPAQUE, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	return 0;
+}
+
+int overlay_mark_read(int fd, enum overlay_notes notes, struct overlay_mark *ret, struct fault *f)
+{
+	_cleanup_mark_ struct overlay_mark m = { 0 };
+	ssize_t n;
+	int r;
+
+	r = notes == OVERLAY_NOTES_FUSE ? read_fuse(fd, &m) : read_flags(fd, notes, &m);
+	if (r == 0 && notes != OVERLAY_NOTES_FUSE)
+		r = read_redirect(fd, notes, &m);
+	if (r < 0)
+		return fault_errno(f, -r, "read what overlayfs noted");
+	if (notes == OVERLAY_NOTES_FUSE) {
+		*ret = m;
+		return 0;
+	}
+	n = get(fd, notes, "origin", m.origin, sizeof(m.origin));
+	if (n >= 0) {
+		m.has_origin = true;
+		m.origin_len = (size_t)n;
+	}
+	*ret = m;
+	m.redirect = NULL;
+	return 0;
+}
+
+/*
+ * struct ovl_fb of the kernel: version 0, magic 0xfb, length of all, flags, type, 16 bytes that name the file system, and the
+ * handle.  What is not like that, or of a file system that gives no handles, proves nothing.
+ */
+bool overlay_is_origin(const struct overlay_mark *m, int dirfd, const char *name)
+{
+	enum { TYPE = 4, HANDLE = 21 };
+	union {
+		struct file_handle h;
+		char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+	} u = { .h.handle_bytes = MAX_HANDLE_SZ };
+	int mount_id;
+
+	if (!m->has_origin || m->origin_len <= HANDLE || m->origin[0] != 0 || m->origin[1] != 0xfb ||
+	    m->origin[2] != m->origin_len)
+		return true;
+	if (name_to_handle_at(dirfd, name, &u.h, &mount_id, *name ? 0 : AT_EMPTY_PATH) < 0)
+		return true;
+	/* The kernel pads the handle to whole words. */
+	return u.h.handle_type == m->origin[TYPE] && u.h.handle_bytes <= m->origin_len - HANDLE &&
+	       memcmp(u.h.f_handle, m->origin + HANDLE, u.h.handle_bytes) == 0;
+}

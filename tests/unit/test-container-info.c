@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "container/container-info.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "tap.h"
+#include "tree-fixture.h"
+
+static char *text(const char *t)
+{
+	return (char *)t;
+}
+
+static bool make(int dirfd, struct fault *f)
+{
+	char *argv[] = { text("sh"), text("-c"), text("exit 3\n"), NULL };
+	char *redact[] = { text("--pass-phrase"), NULL };
+	char *hide[] = { text("keys/\xc3\xa4"), NULL };
+	_cleanup_jdoc_ struct jdoc *verdict = jdoc_new_object();
+	const struct dossier d = {
+		.container = text("c 1"),
+		.bundle = text("/srv/b"),
+		.pid = 4711,
+		.start = UINT64_C(123456789012),
+		.digest = { { 1, 2, 3 } },
+		.profile = text("plain"),
+		.profile_digest = { { 4 } },
+		.argv = argv,
+		.redact = redact,
+		.verdict = verdict,
+		.workspace = PROFILE_WORKSPACE_RW,
+		.work = text("/work"),
+		.hide = hide,
+		.ids = { .set = true, .uid_from = 1879048192, .uid_to = 1000, .gid_from = 5, .gid_to = 0 },
+		.subject = text("{\n}\n"),
+		.subject_len = 4,
+		.config = text("{ \"a\": 1 }"),
+		.config_len = 10,
+	};
+
+	jdoc_set_string(verdict, "level", "A");
+	return dossier_write(dirfd, &d, f) == 0;
+}
+
+static void what_was_written_comes_back(void)
+{
+	_cleanup_dossier_ struct dossier d = { 0 };
+	_cleanup_fault_ struct fault f = { 0 };
+	_cleanup_(tree_done) struct tree t = { 0 };
+
+	CHECK(tree_make(&t) && make(t.fd, &f));
+	CHECK(dossier_read(t.fd, &d, &f) == 0);
+	CHECK(strcmp(d.container, "c 1") == 0 && strcmp(d.bundle, "/srv/b") == 0);
+	CHECK(d.pid == 4711 && d.start == UINT64_C(123456789012) && d.digest.bytes[2] == 3);
+	CHECK(strcmp(d.profile, "plain") == 0 && d.profile_digest.bytes[0] == 4);
+	CHECK(strv_len(d.argv) == 3 && strcmp(d.argv[2], "exit 3\n") == 0);
+	CHECK(strv_len(d.redact) == 1 && strcmp(d.redact[0], "--pass-phrase") == 0);
+	CHECK(strcmp(jdoc_get_string(d.verdict, "level"), "A") == 0 && d.forensics == NULL);
+	CHECK(d.workspace == PROFILE_WORKSPACE_RW && strcmp(d.work, "/work") == 0);
+	CHECK(strv_len(d.hide) == 1 && strcmp(d.hide[0], "keys/\xc3\xa4") == 0);
+	CHECK(d.ids.set && d.ids.uid_from == 1879048192 && d.ids.uid_to == 1000 && d.ids.gid_from == 5);
+	CHECK(d.subject_len == 4 && strcmp(d.subject, "{\n}\n") == 0);
+	CHECK(d.config_len == 10 && strcmp(d.config, "{ \"a\": 1 }") == 0);
+}
+
+static void it_is_written_once(void)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+	_cleanup_(tree_done) struct tree t = { 0 };
+
+	CHECK(tree_make(&t) && make(t.fd, &f));
+	CHECK(!make(t.fd, &f) && f.code == EEXIST);
+	/* Nor is half of one left: whoever recovers would stop at it. */
+	CHECK(faccessat(t.fd, DOSSIER_NAME ".new", F_OK, 0) < 0);
+}
+
+static void none_is_said_so(void)
+{
+	_cleanup_dossier_ struct dossier d = { 0 };
+	_cleanup_fault_ struct fault f = { 0 };
+	_cleanup_(tree_done) struct tree t = { 0 };
+
+	CHECK(tree_make(&t) && dossier_read(t.fd, &d, &f) == -ENOENT);
+}
+
+/* Cut at every byte, and one byte more: nothing of it is believed. */
+static void half_a_dossier_is_none(void)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+	_cleanup_(tree_done) struct tree t = { 0 };
+	_cleanup_close_ int fd = -EBADF;
+	off_t size;
+
+	CHECK(tree_make(&t) && make(t.fd, &f));
+	fd = openat(t.fd, DOSSIER_NAME, O_WRONLY | O_CLOEXEC);
+	size = lseek(fd, 0, SEEK_END);
+	CHECK(fd >= 0 && size > 0 && write(fd, "x", 1) == 1);
+	for (off_t n = size + 1; n >= 0; n--) {
+		_cleanup_dossier_ struct dossier d = { 0 };
+		_cleanup_fault_ struct fault why = { 0 };
+
+		if (n == size)
+			continue;
+		CHECK(ftruncate(fd, n) == 0);
+		CHECK(dossier_read(t.fd, &d, &why) < 0 && why.code && !d.container);
+	}
+}
+
+static void what_others_may_write_or_lead_to_is_not_read(void)
+{
+	_cleanup_dossier_ struct dossier d = { 0 };
+	_cleanup_fault_ struct fault f = { 0 }, g = { 0 };
+	_cleanup_(tree_done) struct tree t = { 0 };
+
+	CHECK(tree_make(&t) && make(t.fd, &f));
+	CHECK(fchmodat(t.fd, DOSSIER_NAME, 0622, 0) == 0);
+	CHECK(dossier_read(t.fd, &d, &f) < 0);
+	CHECK(fchmodat(t.fd, DOSSIER_NAME, 0600, 0) == 0 && renameat(t.fd, DOSSIER_NAME, t.fd, "x") == 0);
+	CHECK(symlinkat("x", t.fd, DOSSIER_NAME) == 0);
+	CHECK(dossier_read(t.fd, &d, &g) == -ELOOP);
+}
+
+TAP_MAIN(T(what_was_written_comes_back), T(it_is_written_once), T(none_is_said_so), T(half_a_dossier_is_none),
+	 T(what_others_may_write_or_lead_to_is_not_read))

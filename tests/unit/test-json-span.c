@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "base/json-span.h"
+#include "oci/runtime/runtime-config.h"
+#include "oci/runtime/runtime-process.h"
+#include "tap.h"
+
+static int get(const char *text, const char *key, struct jspan *ret)
+{
+	struct jspan root;
+
+	return jspan_root(text, strlen(text), &root) < 0 ? -EINVAL : jspan_get(root, key, ret);
+}
+
+static void a_value_is_found_byte_for_byte(void)
+{
+	struct jspan v;
+
+	CHECK(get(" {\"a\" : 18446744073709551615 , \"b\":{\"x\":[1,\"}\"]} } ", "b", &v) == 1);
+	CHECK(v.len == strlen("{\"x\":[1,\"}\"]}") && !memcmp(v.at, "{\"x\":[1,\"}\"]}", v.len));
+	CHECK(get("{\"a\":1}", "b", &v) == 0);
+	CHECK(get("{/* } */\"a\":1// }\n}", "a", &v) == 1 && v.len == 1);
+}
+
+static void a_key_given_twice_or_escaped_is_refused(void)
+{
+	struct jspan v;
+
+	CHECK(get("{\"a\":1,\"a\":2}", "a", &v) == -EINVAL);
+	CHECK(get("{\"\\u0061\":1}", "a", &v) == -EINVAL);
+}
+
+static void what_is_not_closed_is_refused(void)
+{
+	static const char *const bad[] = { "",		 "{",	"}",	"{\"a\"",   "[1,",
+					   "{\"a\":1]x", "\"a", "{}{}", "{\"a\" 1}" };
+	struct jspan v;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK(get(bad[i], "a", &v) <= 0);
+}
+
+static void depth_is_bounded(void)
+{
+	char text[64];
+
+	memset(text, '[', 32);
+	memset(text + 32, ']', 32);
+	CHECK(jspan_check(text, 64, 32) == 0);
+	CHECK(jspan_check(text, 64, 31) == -E2BIG);
+	CHECK(jspan_check(text, 63, 32) == -EINVAL);
+	CHECK(jspan_check("]", 1, 9) == -EINVAL);
+}
+
+static void a_string_is_decoded(void)
+{
+	struct jspan v;
+	_cleanup_free_ char *s = NULL;
+
+	CHECK(get("{\"a\":\"x\\n\\u00e4\"}", "a", &v) == 1);
+	s = jspan_string(v);
+	CHECK(s && !strcmp(s, "x\n\xc3\xa4"));
+}
+
+static void exec_adds_to_the_process_of_the_container(void)
+{
+	static const char config[] =
+		"{\"process\":{\"args\":[\"a\"],\"env\":[\"A=1\"],\"cwd\":\"/w\",\"terminal\":true,"
+		"\"rlimits\":[{\"hard\":18446744073709551615}]}}";
+	const char *env[] = { "B=\"2\"" };
+	char *args[] = { (char *)"id", (char *)"ls", NULL };
+	struct runtime_options o = { .args = args, .n_args = 2, .env = { .items = env, .n = 1 } };
+	_cleanup_strbuf_ struct strbuf out = { 0 };
+	struct jspan root;
+
+	CHECK(jspan_root(config, strlen(config), &root) == 0);
+	CHECK(runtime_process_make(root, &o, &out, NULL) == 0);
+	CHECK(!strcmp(
+		out.text,
+		"{\"args\":[\"ls\"],\"terminal\":false,\"env\":[\"A=1\",\"B=\\\"2\\\"\"],\"cwd\":\"/w\","
+		"\"rlimits\":[{\"hard\":18446744073709551615}]}"));
+}
+
+static void a_member_that_is_not_set_is_blanked_with_one_comma(void)
+{
+	static const struct {
+		const char *before, *after;
+	} rows[] = {
+		{ "{\"memory\":{\"kernel\":0}}", "{\"memory\":{          }}" },
+		{ "{\"memory\":{\"kernel\":0,\"limit\":9}}", "{\"memory\":{           \"limit\":9}}" },
+		{ "{\"memory\":{\"limit\":9,\"kernel\":0}}", "{\"memory\":{\"limit\":9           }}" },
+		{ "{\"memory\":{\"a\":1 , \"kernel\" : 0 , \"b\":2}}",
+		  "{\"memory\":{\"a\":1 ,                \"b\":2}}" },
+		{ "{\"memory\":{\"kernel\":1}}", NULL },
+		{ "{\"memory\":{\"kernel\":00}}", NULL },
+		{ "{\"memory\":{\"kernelTCP\":0}}", NULL },
+		{ "{\"kernel\":0,\"memory\":{}}", NULL },
+		{ "{\"memory\":[\"kernel\",0]}", NULL },
+		{ "{\"memory\":{\"kernel\":0/**/}}", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		_cleanup_runtime_json_ struct runtime_json j = { 0 };
+
+		CHECK(runtime_json_parse(strdup(rows[i].before), strlen(rows[i].before), "test", &j, NULL) ==
+		      0);
+		runtime_json_blank(&j, "memory", "kernel", "0");
+		if (strcmp(j.text, rows[i].after ? rows[i].after : rows[i].before) != 0)
+			printf("# %s -> %s\n", rows[i].before, j.text);
+		CHECK(strcmp(j.text, rows[i].after ? rows[i].after : rows[i].before) == 0);
+	}
+}
+
+TAP_MAIN(T(a_value_is_found_byte_for_byte), T(a_key_given_twice_or_escaped_is_refused),
+	 T(what_is_not_closed_is_refused), T(depth_is_bounded),
+	 T(a_member_that_is_not_set_is_blanked_with_one_comma), T(a_string_is_decoded),
+	 T(exec_adds_to_the_process_of_the_container))

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "session/run-result.h"
+
+#include "tap.h"
+
+static char word[] = "make", bad[] = "a\xff\nb";
+static char *const argv_ok[] = { word, NULL };
+static char *const argv_bad[] = { bad, NULL };
+
+static struct run_result sample(void)
+{
+	struct run_result r = {
+		.session = "20261116T031500Z-1a2b3c4d",
+		.lane = "sandbox",
+		.digest = "sha256:00",
+		.profile = "offline",
+		.argv = argv_ok,
+		.agent = "robin",
+		.exit = { .reason = EXIT_REASON_OOM,
+			  .source = EXIT_SOURCE_CGROUP,
+			  .code = 137,
+			  .signal = 9,
+			  .abnormal = true },
+		.proven = true,
+		.started_us = 1,
+		.duration_ms = 12,
+	};
+
+	for (int l = 0; l < _LAYER_MAX; l++)
+		r.layers[l] = LAYER_STATE_NOT_ASKED;
+	r.layers[LAYER_SECCOMP] = LAYER_STATE_PROVEN;
+	r.layers[LAYER_MEMORY_LIMIT] = LAYER_STATE_OPTIONAL_MISSING;
+	return r;
+}
+
+static bool write(const struct run_result *r, struct strbuf *text)
+{
+	_cleanup_jdoc_ struct jdoc *doc = result_describe(r);
+
+	return jdoc_write(doc, JDOC_CANONICAL, text, NULL) == 0;
+}
+
+static void shape_that_others_build_on(void)
+{
+	struct run_result r = sample();
+	_cleanup_strbuf_ struct strbuf t = { 0 };
+
+	CHECK(write(&r, &t));
+	CHECK(strstr(t.text, "\"schema_version\":1"));
+	CHECK(strstr(t.text,
+		     "\"exit\":{\"code\":137,\"reason\":\"oom\",\"signal\":9,\"source\":\"cgroup\"}"));
+	CHECK(strstr(t.text, "\"abnormal\":true"));
+	CHECK(strstr(t.text, "\"session\":\"20261116T031500Z-1a2b3c4d\""));
+	CHECK(strstr(t.text, "\"lane\":\"sandbox\""));
+	CHECK(strstr(t.text, "\"digest\":\"sha256:00\"") && strstr(t.text, "\"verdict\":null"));
+	CHECK(strstr(t.text, "\"evidence\":null"));
+	CHECK(strstr(t.text, "\"agent\":\"robin\"") && strstr(t.text, "\"worker\":null"));
+	CHECK(strstr(t.text, "\"started\":\"1970-01-01T00:00:00.000001Z\"") &&
+	      strstr(t.text, "\"ended\":null"));
+}
+
+static void layers_are_those_that_were_asked_for(void)
+{
+	struct run_result r = sample();
+	_cleanup_strbuf_ struct strbuf t = { 0 };
+
+	CHECK(write(&r, &t));
+	CHECK(strstr(t.text, "\"layers\":[{\"name\":\"seccomp\",\"state\":\"proven\"},"
+			     "{\"name\":\"memory-limit\",\"state\":\"optional-missing\"}]"));
+}
+
+static void unproven_layers_are_not_listed(void)
+{
+	struct run_result r = sample();
+	_cleanup_strbuf_ struct strbuf t = { 0 };
+
+	r.proven = false;
+	CHECK(write(&r, &t));
+	CHECK(strstr(t.text, "\"layers\":[]"));
+}
+
+static void command_of_any_bytes_gives_a_document(void)
+{
+	struct run_result r = sample();
+	_cleanup_strbuf_ struct strbuf t = { 0 };
+	_cleanup_jdoc_ struct jdoc *doc = NULL;
+
+	r.argv = argv_bad;
+	CHECK(write(&r, &t));
+	CHECK(jdoc_parse(t.text, t.len, "result", NULL, &doc, NULL) == 0);
+	CHECK(!strchr(t.text, '\n'));
+}
+
+TAP_MAIN(T(shape_that_others_build_on), T(layers_are_those_that_were_asked_for),
+	 T(unproven_layers_are_not_listed), T(command_of_any_bytes_gives_a_document))

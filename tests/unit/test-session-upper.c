@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "session/session-upper.h"
+#include "tap.h"
+#include "tree-fixture.h"
+
+#define DAY (UINT64_C(24) * 3600 * 1000000)
+
+static struct kept sample(void)
+{
+	struct kept k = {
+		.session = "20261116T031500Z-1a2b3c4d",
+		.worktree = (char *)"/srv/work",
+		.device = 5,
+		.inode = UINT64_C(1) << 40,
+		.notes = OVERLAY_NOTES_TRUSTED,
+		.ids = { .set = true, .uid_from = 1879048192, .uid_to = 1000, .gid_from = 7, .gid_to = 100 },
+		.since_us = 17,
+		.ended_us = 18,
+		.boot = "0123abcd",
+		.bytes = 4096
+	};
+
+	return k;
+}
+
+static void what_is_written_is_read(void)
+{
+	_cleanup_tree_ struct tree t;
+	_cleanup_kept_ struct kept got = { 0 };
+	static char *protect[] = { (char *)".git/hooks", (char *)"a b", NULL };
+	struct kept k = sample();
+
+	CHECK(tree_make(&t));
+	k.protect = protect;
+	CHECK(kept_write(t.fd, &k, NULL) == 0 && kept_read(t.fd, &got, NULL) == 0);
+	CHECK(str_eq(got.session, k.session) && str_eq(got.worktree, k.worktree) && got.inode == k.inode);
+	CHECK(got.notes == k.notes && got.ids.set && got.ids.uid_from == k.ids.uid_from &&
+	      got.ids.gid_to == 100);
+	CHECK(got.since_us == 17 && str_eq(got.boot, k.boot) && strv_len(got.protect) == 2);
+	CHECK(kept_remove(t.fd, NULL) == 0 && kept_read(t.fd, &got, NULL) == -ENOENT);
+}
+
+static void what_others_may_write_or_nobody_knows_is_refused(void)
+{
+	_cleanup_tree_ struct tree t;
+	_cleanup_kept_ struct kept got = { 0 };
+	struct kept k = sample();
+
+	CHECK(tree_make(&t));
+	CHECK(kept_write(t.fd, &k, NULL) == 0 && fchmodat(t.fd, KEPT_NAME, 0666, 0) == 0);
+	CHECK(kept_read(t.fd, &got, NULL) == -EPERM);
+	CHECK(unlinkat(t.fd, KEPT_NAME, 0) == 0 &&
+	      tree_put(t.fd, KEPT_NAME, "{\"schema_version\":1,\"x\":1}", 0600));
+	CHECK(kept_read(t.fd, &got, NULL) < 0);
+	CHECK(unlinkat(t.fd, KEPT_NAME, 0) == 0 && symlinkat("/etc/passwd", t.fd, KEPT_NAME) == 0);
+	CHECK(kept_read(t.fd, &got, NULL) < 0);
+}
+
+static void the_oldest_goes_first(void)
+{
+	struct kept items[] = {
+		{ .session = "a", .ended_us = 1 * DAY, .bytes = 10 },
+		{ .session = "b", .ended_us = 6 * DAY, .bytes = 50 },
+		{ .session = "c", .ended_us = 7 * DAY, .bytes = 30 },
+		{ .session = "d", .ended_us = 99 * DAY, .bytes = 40 },
+	};
+	const struct kept_list l = { .items = items, .n = 4 };
+	const char *v[4];
+
+	kept_judge(&l, 8 * DAY, 7, 1000, NULL, v);
+	CHECK(str_eq(v[0], "too-old") && !v[1] && !v[2] && !v[3]);
+	kept_judge(&l, 8 * DAY, 8, 70, NULL, v);
+	CHECK(str_eq(v[0], "over-quota") && str_eq(v[1], "over-quota") && !v[2] && !v[3]);
+	/* What was just kept stays, however large, and a clock that was set back makes nothing old. */
+	kept_judge(&l, 8 * DAY, 0, 1, "c", v);
+	CHECK(v[0] && v[1] && !v[2] && str_eq(v[3], "over-quota"));
+	kept_judge(&l, 0, 1, 1000, NULL, v);
+	CHECK(!v[0] && !v[1] && !v[2] && !v[3]);
+}
+
+static void one_that_is_too_large_alone_drives_nobody_out(void)
+{
+	struct kept items[] = {
+		{ .session = "a", .ended_us = 1, .bytes = 10 },
+		{ .session = "b", .ended_us = 2, .bytes = 10 },
+		{ .session = "huge", .ended_us = 3, .bytes = 1000 },
+	};
+	const struct kept_list l = { .items = items, .n = 3 };
+	const char *v[3];
+
+	kept_judge(&l, 4, 7, 100, "huge", v);
+	CHECK(!v[0] && !v[1] && !v[2]);
+	kept_judge(&l, 4, 7, 100, "b", v);
+	CHECK(!v[0] && !v[1] && str_eq(v[2], "over-quota"));
+}
+
+static void names_of_one_file_are_counted_once(void)
+{
+	_cleanup_tree_ struct tree t;
+	static char block[65536];
+	uint64_t bytes;
+	char name[16];
+	int fd;
+
+	CHECK(tree_make(&t));
+	fd = openat(t.fd, "f", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	CHECK(fd >= 0 && write(fd, block, sizeof(block)) == sizeof(block) && fsync(fd) == 0);
+	(void)close(fd);
+	for (int i = 0; i < 100; i++) {
+		(void)snprintf(name, sizeof(name), "l%d", i);
+		CHECK(linkat(t.fd, "f", t.fd, name, 0) == 0);
+	}
+	CHECK(kept_measure(t.fd, &bytes, NULL) == 0 && bytes >= sizeof(block) / 2 &&
+	      bytes < 4 * sizeof(block));
+}
+
+TAP_MAIN(T(what_is_written_is_read), T(what_others_may_write_or_nobody_knows_is_refused),
+	 T(the_oldest_goes_first), T(one_that_is_too_large_alone_drives_nobody_out),
+	 T(names_of_one_file_are_counted_once))
