@@ -227,7 +227,7 @@ static void add_approve(struct jdoc *hooks, const struct placement *p)
 /* After the end, whatever it was. */
 static int add_audit(struct jdoc *hooks, const struct placement *p, struct fault *f)
 {
-	_cleanup_free_ char **words = approve_terms_for_audit(p->approve);
+	_cleanup_free_ char **words = hook_args_for_audit(p->approve);
 	struct jdoc *args;
 
 	if (!words)

@@ -11,17 +11,17 @@
 static const char *const env_names[] = { "CUSTODY_ROOT",    "CUSTODY_LIBEXEC", "CUSTODY_DATADIR", "HOME",
 					 "XDG_CONFIG_HOME", "XDG_STATE_HOME",  "XDG_RUNTIME_DIR", NULL };
 
-void approve_terms_done(struct approve_terms *t)
+void hook_args_done(struct hook_args *t)
 {
 	strv_free(t->taints);
 	strv_free(t->redact);
 	jdoc_free(t->governance);
 	jdoc_free(t->forensics);
 	strv_free(t->env);
-	*t = (struct approve_terms){ 0 };
+	*t = (struct hook_args){ 0 };
 }
 
-int approve_terms_take_env(struct approve_terms *t, struct fault *f)
+int hook_args_take_env(struct hook_args *t, struct fault *f)
 {
 	for (const char *const *name = env_names; *name; name++) {
 		const char *value = getenv(*name);
@@ -48,7 +48,7 @@ static int write_section(char ***args, const char *option, const struct jdoc *se
 	return r < 0 ? r : strv_appendf(args, "%s=%s", option, text.text);
 }
 
-int approve_terms_write(const struct approve_terms *t, char ***ret, struct fault *f)
+int hook_args_write(const struct hook_args *t, char ***ret, struct fault *f)
 {
 	_cleanup_strv_ char **args = NULL;
 	int r;
@@ -89,8 +89,8 @@ static bool is_env_known(const char *word)
 	return false;
 }
 
-/* Exactly as approve_terms_write has it: no alias, no blank. */
-static int set_lane(struct approve_terms *t, const char *name)
+/* Exactly as hook_args_write has it: no alias, no blank. */
+static int set_lane(struct hook_args *t, const char *name)
 {
 	for (int l = 0; l < _LANE_MAX; l++)
 		if (strcmp(lane_name((enum lane)l), name) == 0) {
@@ -132,7 +132,7 @@ static unsigned int bit_of(const char *arg)
 }
 
 /* -EINVAL without a word: no such argument. */
-static int set_arg(const char *arg, unsigned int bit, struct approve_terms *t, struct fault *f)
+static int set_arg(const char *arg, unsigned int bit, struct hook_args *t, struct fault *f)
 {
 	const char *value = strchr(arg, '=');
 
@@ -161,7 +161,7 @@ static int set_arg(const char *arg, unsigned int bit, struct approve_terms *t, s
 	return -EINVAL;
 }
 
-static int read_arg(const char *arg, struct approve_terms *t, unsigned int *seen, struct fault *f)
+static int read_arg(const char *arg, struct hook_args *t, unsigned int *seen, struct fault *f)
 {
 	unsigned int bit = bit_of(arg);
 	int r;
@@ -175,9 +175,9 @@ static int read_arg(const char *arg, struct approve_terms *t, unsigned int *seen
 	return r;
 }
 
-int approve_terms_parse(char *const *args, struct approve_terms *ret, struct fault *f)
+int hook_args_parse(char *const *args, struct hook_args *ret, struct fault *f)
 {
-	_cleanup_approve_terms_ struct approve_terms t = { 0 };
+	_cleanup_hook_args_ struct hook_args t = { 0 };
 	unsigned int seen = 0;
 	int r = 0;
 
@@ -188,11 +188,11 @@ int approve_terms_parse(char *const *args, struct approve_terms *ret, struct fau
 	if (!(seen & SEEN_LANE) || !(seen & SEEN_SECURITY))
 		return fault_set(f, EINVAL, "approve: --lane and --security must be there");
 	*ret = t;
-	t = (struct approve_terms){ 0 };
+	t = (struct hook_args){ 0 };
 	return 0;
 }
 
-char **approve_terms_for_audit(char *const *args)
+char **hook_args_for_audit(char *const *args)
 {
 	char **some = calloc(strv_len(args) + 1, sizeof(*some));
 	size_t n = 0;
@@ -203,7 +203,7 @@ char **approve_terms_for_audit(char *const *args)
 	return some;
 }
 
-int approve_terms_use_env(const struct approve_terms *t, struct fault *f)
+int hook_args_use_env(const struct hook_args *t, struct fault *f)
 {
 	if (clearenv() != 0)
 		return fault_errno(f, ENOMEM, "environment");

@@ -88,7 +88,7 @@ static int write_dossier(const struct approve *a, struct fault *f)
 	const struct subject *s = a->bundle.subject;
 	const struct placement *p = &a->bundle.placement;
 	_cleanup_strv_ char **hidden = NULL;
-	struct dossier d = {
+	struct container_info d = {
 		.container = a->state->id,
 		.bundle = a->state->bundle,
 		.pid = a->state->pid,
@@ -116,22 +116,22 @@ static int write_dossier(const struct approve *a, struct fault *f)
 
 	r = list_hidden(s, &hidden, f);
 	d.hide = hidden;
-	return r < 0 ? r : dossier_write(a->session.run_fd, &d, f);
+	return r < 0 ? r : container_info_write(a->session.run_fd, &d, f);
 }
 
 static int start_warden(struct approve *a, struct fault *f)
 {
-	struct warden_order order = { .lane = a->terms.lane,
-				      .container = a->state->id,
-				      .level = a->verdict->level,
-				      .reserved = a->reserved,
-				      .digest = a->bundle.digest,
-				      .uid = geteuid(),
-				      .user = a->dirs.user,
-				      .pid = a->state->pid,
-				      .init = a->bundle.subject->profile->process_init,
-				      .profile = a->bundle.subject->profile->name,
-				      .governance = a->reserved ? a->terms.governance : NULL };
+	struct warden_request order = { .lane = a->terms.lane,
+					.container = a->state->id,
+					.level = a->verdict->level,
+					.reserved = a->reserved,
+					.digest = a->bundle.digest,
+					.uid = geteuid(),
+					.user = a->dirs.user,
+					.pid = a->state->pid,
+					.init = a->bundle.subject->profile->process_init,
+					.profile = a->bundle.subject->profile->name,
+					.governance = a->reserved ? a->terms.governance : NULL };
 	_cleanup_close_ int watch = -EBADF, door = -EBADF;
 	int r;
 
@@ -141,7 +141,7 @@ static int start_warden(struct approve *a, struct fault *f)
 		r = watch_init(a, &watch, f);
 	if (r < 0)
 		return r;
-	door = warden_door_make(a->session.run_fd, a->state->id, f);
+	door = warden_handover_make(a->session.run_fd, a->state->id, f);
 	if (door < 0)
 		return door;
 	return hook_warden_release(&a->warden, &order,

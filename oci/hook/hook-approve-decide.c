@@ -55,10 +55,10 @@ static int require_sealed(const struct approve *a, struct fault *f)
 
 static int judge(struct approve *a, struct fault *f)
 {
-	_cleanup_facts_ struct facts facts = { 0 };
+	_cleanup_policy_input_ struct policy_input facts = { 0 };
 	int r;
 
-	r = facts_build(a->bundle.subject, a->config, a->terms.taints, &facts, f);
+	r = policy_input_build(a->bundle.subject, a->config, a->terms.taints, &facts, f);
 	if (r < 0)
 		return r;
 	/* Zero is the strictest. */

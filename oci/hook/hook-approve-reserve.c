@@ -110,10 +110,10 @@ int approve_reserve(struct approve *a, struct fault *f)
 	a->refusal = "setup-failed";
 	r = hook_warden_require(&a->warden, f);
 	if (r >= 0)
-		r = approval_desk_open(&a->dirs, a->config, a->ledger, &a->desk, f);
+		r = approval_lane_open(&a->dirs, a->config, a->ledger, &a->desk, f);
 	if (r < 0)
 		return r;
 	a->refusal = "approval";
-	r = approval_desk_tighten(&a->desk, a->terms.governance, a->bundle.subject->profile->name, f);
+	r = approval_lane_tighten(&a->desk, a->terms.governance, a->bundle.subject->profile->name, f);
 	return r < 0 ? r : reserve(a, f);
 }

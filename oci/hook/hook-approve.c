@@ -11,7 +11,7 @@ static void approve_done(struct approve *a)
 	grant_set_done(&a->grants);
 	claim_done(&a->claim);
 	session_done(&a->session);
-	approval_desk_done(&a->desk);
+	approval_lane_done(&a->desk);
 	ledger_free(a->ledger);
 	verdict_free(a->verdict);
 	jdoc_free(a->told);
@@ -19,17 +19,17 @@ static void approve_done(struct approve *a)
 	digest_key_done(&a->key);
 	config_free(a->config);
 	dirs_done(&a->dirs);
-	approve_terms_done(&a->terms);
+	hook_args_done(&a->terms);
 	fd_close(a->pidfd);
 }
 
 /* Where things lie is what the bundle says, not what the runtime's caller has in its environment. */
 static int take_terms(struct approve *a, struct fault *f)
 {
-	int r = approve_terms_parse(a->args, &a->terms, f);
+	int r = hook_args_parse(a->args, &a->terms, f);
 
 	if (r >= 0)
-		r = approve_terms_use_env(&a->terms, f);
+		r = hook_args_use_env(&a->terms, f);
 	if (r < 0)
 		return r;
 	return dirs_load_lane(a->terms.lane, &a->dirs, f);

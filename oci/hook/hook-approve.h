@@ -32,7 +32,7 @@
 struct approve {
 	const struct hook_state *state;
 	char *const *args;
-	struct approve_terms terms;
+	struct hook_args terms;
 	struct dirs dirs;
 	struct config *config;
 	struct digest_key key;
@@ -40,7 +40,7 @@ struct approve {
 	char digest[SUBJECT_DIGEST_SIZE];
 	struct verdict *verdict;
 	struct ledger *ledger;
-	struct approval_desk desk;
+	struct approval_lane desk;
 	struct session session;
 	struct claim claim;
 	struct grant_set grants;

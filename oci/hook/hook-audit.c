@@ -38,7 +38,7 @@
 
 struct audit {
 	const char *container;
-	struct approve_terms terms;
+	struct hook_args terms;
 	struct dirs dirs;
 	int sessions; /* RUN/sessions */
 	uint64_t deadline;
@@ -51,16 +51,16 @@ static void audit_done(struct audit *a)
 {
 	fd_close(a->sessions);
 	dirs_done(&a->dirs);
-	approve_terms_done(&a->terms);
+	hook_args_done(&a->terms);
 }
 
 static int take_terms(struct audit *a, char **args, struct fault *f)
 {
 	_cleanup_free_ char *path = NULL;
-	int r = approve_terms_parse(args, &a->terms, f);
+	int r = hook_args_parse(args, &a->terms, f);
 
 	if (r >= 0)
-		r = approve_terms_use_env(&a->terms, f);
+		r = hook_args_use_env(&a->terms, f);
 	if (r < 0)
 		return r;
 	r = dirs_load_lane(a->terms.lane, &a->dirs, f);
@@ -83,17 +83,17 @@ static bool has(const struct audit *a, const char *name)
 /* Of this container, of this lane? */
 static bool is_ours(const struct audit *a)
 {
-	char door[WARDEN_DOOR_SIZE], held[WARDEN_DOOR_SIZE];
+	char door[WARDEN_HANDOVER_SIZE], held[WARDEN_HANDOVER_SIZE];
 	enum lane lane;
 
-	warden_door_name(a->container, false, door);
-	warden_door_name(a->container, true, held);
+	warden_handover_name(a->container, false, door);
+	warden_handover_name(a->container, true, held);
 	return (has(a, door) || has(a, held)) && lane_read_stamp(a->dir, a->id, &lane, NULL) == 1 &&
 	       lane == a->terms.lane;
 }
 
 /* Whoever called us may say what he likes: a container that runs has no end. */
-static bool is_alive(const struct dossier *d)
+static bool is_alive(const struct container_info *d)
 {
 	uint64_t start = 0;
 	int r = process_look(d->pid, &start);
@@ -126,7 +126,7 @@ static int tell_lost(const struct audit *a, struct fault *f)
 }
 
 /* The session's lock is ours: nobody stands beside the container any more. */
-static int finish(struct audit *a, const struct dossier *d, struct fault *f)
+static int finish(struct audit *a, const struct container_info *d, struct fault *f)
 {
 	struct stat st;
 	int r = 0;
@@ -162,7 +162,7 @@ static int lock_until(const struct audit *a, uint64_t deadline)
  * Whoever is still busy cleans up by itself: after exit.json it looks for what is left here.  Where exit.json is there
  * already it may have looked too early; then it is leaving, and its lock goes with it.
  */
-static int leave(struct audit *a, const struct dossier *d, struct fault *f)
+static int leave(struct audit *a, const struct container_info *d, struct fault *f)
 {
 	_cleanup_close_ int fd =
 		openat(a->dir, WARDEN_AUDITED, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -172,10 +172,10 @@ static int leave(struct audit *a, const struct dossier *d, struct fault *f)
 
 static int close_one(struct audit *a, struct fault *f)
 {
-	_cleanup_dossier_ struct dossier d = { 0 };
+	_cleanup_container_info_ struct container_info d = { 0 };
 	int r;
 
-	r = dossier_read(a->dir, &d, f);
+	r = container_info_read(a->dir, &d, f);
 	if (r < 0)
 		return r;
 	/* Two containers may have one id, in two directories of a runtime: this one is not it. */

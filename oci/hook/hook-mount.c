@@ -142,7 +142,7 @@ static int find_door(const struct hook_plan *p, const struct hook_state *s, int 
 
 	if (!p->run)
 		return 0;
-	fd = warden_door_find(p->run, s->id, f);
+	fd = warden_handover_find(p->run, s->id, f);
 	/* Whoever took `approve` out of the bundle has no session; and nothing that would have to be kept. */
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
@@ -160,7 +160,7 @@ static int hand_over(const struct hook_plan *p, int rootfd, int door, int upper,
 	tree = path_open_in_root(rootfd, p->work, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, f);
 	if (tree < 0)
 		return fault_wrap(f, tree, "hold the worktree");
-	return warden_door_bring(door, &(struct warden_held){ .tree = tree, .upper = upper }, f);
+	return warden_handover_bring(door, &(struct warden_held){ .tree = tree, .upper = upper }, f);
 }
 
 static int mount_all(const struct hook_plan *p, int rootfd, int door, struct fault *f)

@@ -19,7 +19,7 @@ extern char **environ;
 
 static bool keep_line(int fd)
 {
-	return fd == WARDEN_LINE ? fcntl(fd, F_SETFD, 0) == 0 : dup2(fd, WARDEN_LINE) == WARDEN_LINE;
+	return fd == WARDEN_CHANNEL ? fcntl(fd, F_SETFD, 0) == 0 : dup2(fd, WARDEN_CHANNEL) == WARDEN_CHANNEL;
 }
 
 /*
@@ -66,7 +66,7 @@ static int start(struct hook_warden *w, struct fault *f)
 	w->stack = malloc(STACK);
 	if (!w->stack)
 		return fault_errno(f, ENOMEM, "custody-warden");
-	r = warden_line_make(line, f);
+	r = warden_channel_make(line, f);
 	if (r < 0)
 		return r;
 	w->line = line[0];
@@ -100,21 +100,21 @@ static void forget(struct hook_warden *w)
 
 int hook_warden_require(struct hook_warden *w, struct fault *f)
 {
-	int r = w->ready ? 0 : warden_line_wait_ready(w->line, READY_MS, f);
+	int r = w->ready ? 0 : warden_channel_wait_ready(w->line, READY_MS, f);
 
 	w->ready = r >= 0;
 	return r < 0 ? fault_wrap(f, r, "custody-warden at '%s' is damaged (run 'make install')", w->program)
 		     : 0;
 }
 
-int hook_warden_release(struct hook_warden *w, const struct warden_order *order, const int fds[WARDEN_FDS],
+int hook_warden_release(struct hook_warden *w, const struct warden_request *order, const int fds[WARDEN_FDS],
 			struct fault *f)
 {
 	int r;
 
 	r = hook_warden_require(w, f);
 	if (r >= 0)
-		r = warden_line_send(w->line, order, fds, f);
+		r = warden_channel_send(w->line, order, fds, f);
 	if (r >= 0)
 		forget(w);
 	return r;

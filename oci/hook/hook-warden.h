@@ -31,7 +31,7 @@ int hook_warden_require(struct hook_warden *w,
 			struct fault *f) _must_check_; /* waits until it says that it is there */
 
 /* The order is sent only to one that is there.  From then on it stands by itself, whatever becomes of us. */
-int hook_warden_release(struct hook_warden *w, const struct warden_order *order, const int fds[WARDEN_FDS],
+int hook_warden_release(struct hook_warden *w, const struct warden_request *order, const int fds[WARDEN_FDS],
 			struct fault *f) _must_check_;
 
 void hook_warden_done(struct hook_warden *w); /* one that was not released is ended, and collected */

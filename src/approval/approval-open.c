@@ -7,7 +7,7 @@
 #include "approval/approver.h"
 #include "state/state-version.h"
 
-static int set_entries(struct approval_desk *d, const struct config *c)
+static int set_entries(struct approval_lane *d, const struct config *c)
 {
 	if (c->n_approvers == 0)
 		return 0;
@@ -30,10 +30,10 @@ static int set_entries(struct approval_desk *d, const struct config *c)
 	return 0;
 }
 
-int approval_desk_open(const struct dirs *dirs, const struct config *config, struct ledger *ledger,
-		       struct approval_desk *ret, struct fault *f)
+int approval_lane_open(const struct dirs *dirs, const struct config *config, struct ledger *ledger,
+		       struct approval_lane *ret, struct fault *f)
 {
-	_cleanup_approval_desk_ struct approval_desk d = APPROVAL_DESK_NONE;
+	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	int r;
 
 	d.rules = (struct approval_rules){
@@ -52,24 +52,24 @@ int approval_desk_open(const struct dirs *dirs, const struct config *config, str
 	r = state_require(dirs, f);
 	if (r < 0)
 		return r;
-	r = desk_open(dirs->state, lane_name(dirs->lane), &d.rules, ledger, &d.desk, f);
+	r = approval_store_open(dirs->state, lane_name(dirs->lane), &d.rules, ledger, &d.desk, f);
 	if (r < 0)
 		return r;
 	*ret = d;
 	ret->desk.rules = &ret->rules;
-	d = (struct approval_desk)APPROVAL_DESK_NONE;
+	d = (struct approval_lane)APPROVAL_LANE_NONE;
 	return 0;
 }
 
-int approval_desk_open_to_write(const struct dirs *d, const struct config *config, struct ledger **ret_ledger,
-				struct approval_desk *ret, struct fault *f)
+int approval_lane_open_to_write(const struct dirs *d, const struct config *config, struct ledger **ret_ledger,
+				struct approval_lane *ret, struct fault *f)
 {
 	const struct ledger_options options = { .create = true };
 	_cleanup_ledger_ struct ledger *l = NULL;
 	int r = ledger_open(d->state, &options, &l, NULL, f);
 
 	if (r == 0)
-		r = approval_desk_open(d, config, l, ret, f);
+		r = approval_lane_open(d, config, l, ret, f);
 	if (r == 0)
 		*ret_ledger = TAKE_PTR(l);
 	return r;
@@ -83,7 +83,7 @@ static bool is_named(const struct jdoc *names, const char *name)
 	return false;
 }
 
-static size_t choose(struct approval_desk *d, const struct jdoc *names)
+static size_t choose(struct approval_lane *d, const struct jdoc *names)
 {
 	size_t n = 0;
 
@@ -109,7 +109,7 @@ static size_t choose(struct approval_desk *d, const struct jdoc *names)
 	return n;
 }
 
-static int choose_approvers(struct approval_desk *d, const struct jdoc *names, const char *profile,
+static int choose_approvers(struct approval_lane *d, const struct jdoc *names, const char *profile,
 			    struct fault *f)
 {
 	size_t n;
@@ -133,7 +133,7 @@ static int choose_approvers(struct approval_desk *d, const struct jdoc *names, c
 	return 0;
 }
 
-int approval_desk_tighten(struct approval_desk *d, const struct jdoc *governance, const char *profile,
+int approval_lane_tighten(struct approval_lane *d, const struct jdoc *governance, const char *profile,
 			  struct fault *f)
 {
 	const struct jdoc *v = jdoc_get(governance, "min_approvals");
@@ -147,12 +147,12 @@ int approval_desk_tighten(struct approval_desk *d, const struct jdoc *governance
 	return v && v->type == JDOC_ARRAY ? choose_approvers(d, v, profile, f) : 0;
 }
 
-void approval_desk_done(struct approval_desk *d)
+void approval_lane_done(struct approval_lane *d)
 {
-	desk_done(&d->desk);
+	approval_store_done(&d->desk);
 	free(d->entries);
 	approver_list_done(&d->approvers);
 	free(d->chosen);
 	free(d->chosen_keys);
-	*d = (struct approval_desk)APPROVAL_DESK_NONE;
+	*d = (struct approval_lane)APPROVAL_LANE_NONE;
 }

@@ -8,8 +8,8 @@
 #include "state/dirs.h"
 
 /* The desk of a lane with the rules of its configuration; CONFIG and LEDGER are borrowed. */
-struct approval_desk {
-	struct desk desk;
+struct approval_lane {
+	struct approval_store desk;
 	struct approval_rules rules;
 	struct approver_entry *entries;
 	/* Those of a profile's `governance.approvers`. */
@@ -19,20 +19,20 @@ struct approval_desk {
 };
 
 /* clang-format off */
-#define APPROVAL_DESK_NONE { .desk = { .dirfd = -EBADF } }
+#define APPROVAL_LANE_NONE { .desk = { .dirfd = -EBADF } }
 /* clang-format on */
 
 /* LEDGER NULL: only what writes nothing can be asked. */
-int approval_desk_open(const struct dirs *d, const struct config *config, struct ledger *ledger,
-		       struct approval_desk *ret, struct fault *f) _must_check_;
+int approval_lane_open(const struct dirs *d, const struct config *config, struct ledger *ledger,
+		       struct approval_lane *ret, struct fault *f) _must_check_;
 /* The same with the lane's ledger, made when there is none; the caller frees it behind the desk. */
-int approval_desk_open_to_write(const struct dirs *d, const struct config *config, struct ledger **ret_ledger,
-				struct approval_desk *ret, struct fault *f) _must_check_;
+int approval_lane_open_to_write(const struct dirs *d, const struct config *config, struct ledger **ret_ledger,
+				struct approval_lane *ret, struct fault *f) _must_check_;
 /*
  * A profile may ask for more than the configuration: more approvals, fewer approvers, nobody for themselves.  GOVERNANCE is
  * its section, NULL: none.
  */
-int approval_desk_tighten(struct approval_desk *d, const struct jdoc *governance, const char *profile,
+int approval_lane_tighten(struct approval_lane *d, const struct jdoc *governance, const char *profile,
 			  struct fault *f) _must_check_;
-void approval_desk_done(struct approval_desk *d);
-#define _cleanup_approval_desk_ _cleanup_(approval_desk_done)
+void approval_lane_done(struct approval_lane *d);
+#define _cleanup_approval_lane_ _cleanup_(approval_lane_done)

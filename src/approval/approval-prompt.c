@@ -40,8 +40,9 @@ static int say(struct person_result *ret, enum person_answer answer, struct faul
 	return n < 0 ? fault_errno(f, ENOMEM, "approval") : 0;
 }
 
-int approval_person_card(const struct desk *d, const struct request *rq, const struct grant_terms *terms,
-			 int fd, bool full, struct strbuf *out, struct fault *f)
+int approval_person_card(const struct approval_store *d, const struct request *rq,
+			 const struct grant_terms *terms, int fd, bool full, struct strbuf *out,
+			 struct fault *f)
 {
 	_cleanup_card_ struct card c = { 0 };
 	_cleanup_jdoc_ struct jdoc *last = NULL;
@@ -276,7 +277,7 @@ static int decide(const struct approval_person *p, const struct approver *by, st
 }
 
 /* Somebody who counts can approve level C. */
-static int has_pin(const struct desk *d, bool *ret, struct fault *f)
+static int has_pin(const struct approval_store *d, bool *ret, struct fault *f)
 {
 	_cleanup_approvers_ struct approver_list l = { 0 };
 	int r = approver_list(d, &l, f);

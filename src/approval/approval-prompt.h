@@ -8,7 +8,7 @@
 
 /* A person decides about a request, at a terminal: card, question, PIN, signature. */
 struct approval_person {
-	const struct desk *desk;
+	const struct approval_store *desk;
 	const struct request *request;
 	const char *as;		  /* which approver; NULL: the caller's own */
 	const char *user;	  /* the caller's name on this host */
@@ -41,5 +41,6 @@ void person_result_done(struct person_result *r);
 #define _cleanup_person_ _cleanup_(person_result_done)
 
 /* The card of a request, as it is drawn for `custody pending ID`: appended to OUT, nothing cut. */
-int approval_person_card(const struct desk *d, const struct request *rq, const struct grant_terms *terms,
-			 int fd, bool full, struct strbuf *out, struct fault *f) _must_check_;
+int approval_person_card(const struct approval_store *d, const struct request *rq,
+			 const struct grant_terms *terms, int fd, bool full, struct strbuf *out,
+			 struct fault *f) _must_check_;

@@ -12,7 +12,7 @@
 #define BEGINNING_MIN 4	    /* digits of an id that people may type instead of all */
 #define TEMP_PREFIX ".new-" /* of fd_replace_file */
 
-int desk_lock(int dirfd, const char *name, struct fault *f)
+int approval_store_lock(int dirfd, const char *name, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
 	int r;
@@ -28,14 +28,14 @@ int desk_lock(int dirfd, const char *name, struct fault *f)
 	return TAKE_FD(fd);
 }
 
-int desk_open_locked(const struct desk *d, const char *name, bool create, int *ret_dirfd, int *ret_lock,
-		     struct fault *f)
+int approval_store_open_locked(const struct approval_store *d, const char *name, bool create, int *ret_dirfd,
+			       int *ret_lock, struct fault *f)
 {
-	_cleanup_close_ int dirfd = desk_open_dir(d, name, create, f), lock = -EBADF;
+	_cleanup_close_ int dirfd = approval_store_open_dir(d, name, create, f), lock = -EBADF;
 
 	if (dirfd < 0)
 		return dirfd;
-	lock = desk_lock(dirfd, DESK_LOCK, f);
+	lock = approval_store_lock(dirfd, APPROVAL_STORE_LOCK, f);
 	if (lock < 0)
 		return lock;
 	*ret_dirfd = TAKE_FD(dirfd);
@@ -43,23 +43,26 @@ int desk_open_locked(const struct desk *d, const char *name, bool create, int *r
 	return 0;
 }
 
-int desk_resolve(const struct desk *d, int dirfd, const struct desk_names_of *of, const char *beginning,
-		 char id[DESK_ID_SIZE], struct fault *f)
+int approval_store_resolve(const struct approval_store *d, int dirfd,
+			   const struct approval_store_names_of *of, const char *beginning,
+			   char id[APPROVAL_STORE_ID_SIZE], struct fault *f)
 {
 	_cleanup_strv_ char **names = NULL;
 	const char *found = NULL;
 	size_t len = strlen(beginning);
 	int r;
 
-	if (len < BEGINNING_MIN || len >= DESK_ID_SIZE || strspn(beginning, "0123456789abcdef") != len)
+	if (len < BEGINNING_MIN || len >= APPROVAL_STORE_ID_SIZE ||
+	    strspn(beginning, "0123456789abcdef") != len)
 		return fault_set(f, EINVAL,
 				 "'%s' is no %s: give at least %d of its 16 hex digits, '%s' lists them",
 				 beginning, of->what, BEGINNING_MIN, of->lister);
-	r = desk_names(dirfd, of->suffix, &names, f);
+	r = approval_store_names(dirfd, of->suffix, &names, f);
 	if (r < 0)
 		return r;
 	for (char **n = names; *n; n++) {
-		if (!str_starts(*n, beginning) || strlen(*n) != DESK_ID_SIZE - 1 + strlen(of->suffix))
+		if (!str_starts(*n, beginning) ||
+		    strlen(*n) != APPROVAL_STORE_ID_SIZE - 1 + strlen(of->suffix))
 			continue;
 		if (found)
 			return fault_set(f, EINVAL, "'%s' begins more than one %s: give more digits",
@@ -69,12 +72,13 @@ int desk_resolve(const struct desk *d, int dirfd, const struct desk_names_of *of
 	if (!found)
 		return fault_set(f, ENOENT, "no %s '%s' in lane '%s': '%s' lists them", of->what, beginning,
 				 d->lane, of->lister);
-	memcpy(id, found, DESK_ID_SIZE - 1);
-	id[DESK_ID_SIZE - 1] = '\0';
+	memcpy(id, found, APPROVAL_STORE_ID_SIZE - 1);
+	id[APPROVAL_STORE_ID_SIZE - 1] = '\0';
 	return 0;
 }
 
-int desk_read(int dirfd, const char *name, const char *label, char **ret, size_t *ret_len, struct fault *f)
+int approval_store_read(int dirfd, const char *name, const char *label, char **ret, size_t *ret_len,
+			struct fault *f)
 {
 	_cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	int r;
@@ -85,17 +89,18 @@ int desk_read(int dirfd, const char *name, const char *label, char **ret, size_t
 		return fault_errno(f, errno, "open %s", label);
 	r = fd_require_private(fd, geteuid(), f);
 	if (r == 0)
-		r = fd_read_all(fd, DESK_FILE_MAX, ret, ret_len, f);
+		r = fd_read_all(fd, APPROVAL_STORE_FILE_MAX, ret, ret_len, f);
 	return r < 0 ? fault_wrap(f, r, "%s", label) : 0;
 }
 
-int desk_read_json(int dirfd, const char *name, const char *label, struct jdoc **ret, struct fault *f)
+int approval_store_read_json(int dirfd, const char *name, const char *label, struct jdoc **ret,
+			     struct fault *f)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
 	int r;
 
-	r = desk_read(dirfd, name, label, &text, &len, f);
+	r = approval_store_read(dirfd, name, label, &text, &len, f);
 	if (r == 0)
 		r = jdoc_parse(text, len, label, NULL, ret, f);
 	/* Private keys pass here too. */
@@ -104,7 +109,7 @@ int desk_read_json(int dirfd, const char *name, const char *label, struct jdoc *
 	return r;
 }
 
-int desk_write_json(int dirfd, const char *name, const struct jdoc *doc, struct fault *f)
+int approval_store_write_json(int dirfd, const char *name, const struct jdoc *doc, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	int r;
@@ -120,7 +125,7 @@ int desk_write_json(int dirfd, const char *name, const struct jdoc *doc, struct 
 	return r;
 }
 
-int desk_unlink(int dirfd, const char *name, struct fault *f)
+int approval_store_unlink(int dirfd, const char *name, struct fault *f)
 {
 	if (unlinkat(dirfd, name, 0) < 0 && errno != ENOENT)
 		return fault_errno(f, errno, "remove '%s'", name);
@@ -144,7 +149,7 @@ static DIR *open_list(int dirfd)
 	return dir;
 }
 
-int desk_names(int dirfd, const char *suffix, char ***ret, struct fault *f)
+int approval_store_names(int dirfd, const char *suffix, char ***ret, struct fault *f)
 {
 	_cleanup_strv_ char **names = calloc(1, sizeof(*names));
 	const struct dirent *e;
@@ -173,7 +178,7 @@ int desk_names(int dirfd, const char *suffix, char ***ret, struct fault *f)
 	return 0;
 }
 
-void desk_remove_temps(int dirfd)
+void approval_store_remove_temps(int dirfd)
 {
 	DIR *dir = open_list(dirfd);
 	const struct dirent *e;

@@ -12,44 +12,48 @@
  * 3. What is decided is in the ledger, synced, before the file that makes it so is there.
  * 4. What cannot be read, counted or recorded is refused: -errno, never "as if it were not there".
  */
-#define DESK_KEYS "keys"
-#define DESK_APPROVERS "approvers"
-#define DESK_REQUESTS "requests"
-#define DESK_APPROVED "approved"
-#define DESK_GRANTS "grants"
-#define DESK_FILE_MAX ((size_t)4 * 1024 * 1024)
+#define APPROVAL_STORE_KEYS "keys"
+#define APPROVAL_STORE_APPROVERS "approvers"
+#define APPROVAL_STORE_REQUESTS "requests"
+#define APPROVAL_STORE_APPROVED "approved"
+#define APPROVAL_STORE_GRANTS "grants"
+#define APPROVAL_STORE_FILE_MAX ((size_t)4 * 1024 * 1024)
 
 /* STATE/NAME, 0700, made if CREATE; else -ENOENT with nothing in F, an answer for most. */
-int desk_open_dir(const struct desk *d, const char *name, bool create, struct fault *f) _must_check_;
+int approval_store_open_dir(const struct approval_store *d, const char *name, bool create,
+			    struct fault *f) _must_check_;
 
 /* Exclusive; close to unlock.  DIRFD/NAME is made if it is missing and never removed. */
-int desk_lock(int dirfd, const char *name, struct fault *f) _must_check_;
+int approval_store_lock(int dirfd, const char *name, struct fault *f) _must_check_;
 
 /* The directory and its lock.  -ENOENT with nothing in F, only without CREATE. */
-#define DESK_LOCK "lock"
-int desk_open_locked(const struct desk *d, const char *name, bool create, int *ret_dirfd, int *ret_lock,
-		     struct fault *f) _must_check_;
+#define APPROVAL_STORE_LOCK "lock"
+int approval_store_open_locked(const struct approval_store *d, const char *name, bool create, int *ret_dirfd,
+			       int *ret_lock, struct fault *f) _must_check_;
 
 /* The id of 16 digits that BEGINNING stands for among the files of DIRFD. */
-#define DESK_ID_SIZE 17
-struct desk_names_of {
+#define APPROVAL_STORE_ID_SIZE 17
+struct approval_store_names_of {
 	const char *what, *lister, *suffix;
 };
-int desk_resolve(const struct desk *d, int dirfd, const struct desk_names_of *of, const char *beginning,
-		 char id[DESK_ID_SIZE], struct fault *f) _must_check_;
+int approval_store_resolve(const struct approval_store *d, int dirfd,
+			   const struct approval_store_names_of *of, const char *beginning,
+			   char id[APPROVAL_STORE_ID_SIZE], struct fault *f) _must_check_;
 
 /* A file of ours; -ENOENT with nothing in F.  LABEL starts messages. */
-int desk_read(int dirfd, const char *name, const char *label, char **ret, size_t *ret_len,
-	      struct fault *f) _must_check_;
-int desk_read_json(int dirfd, const char *name, const char *label, struct jdoc **ret,
-		   struct fault *f) _must_check_;
-int desk_write_json(int dirfd, const char *name, const struct jdoc *doc, struct fault *f) _must_check_;
-int desk_unlink(int dirfd, const char *name, struct fault *f) _must_check_; /* durable; ENOENT is success */
+int approval_store_read(int dirfd, const char *name, const char *label, char **ret, size_t *ret_len,
+			struct fault *f) _must_check_;
+int approval_store_read_json(int dirfd, const char *name, const char *label, struct jdoc **ret,
+			     struct fault *f) _must_check_;
+int approval_store_write_json(int dirfd, const char *name, const struct jdoc *doc,
+			      struct fault *f) _must_check_;
+int approval_store_unlink(int dirfd, const char *name,
+			  struct fault *f) _must_check_; /* durable; ENOENT is success */
 
 /* Names in DIRFD that end in SUFFIX, without those that begin with a dot, sorted.  No directory (negative): none. */
-int desk_names(int dirfd, const char *suffix, char ***ret, struct fault *f) _must_check_;
+int approval_store_names(int dirfd, const char *suffix, char ***ret, struct fault *f) _must_check_;
 /* What writers that were killed left.  Under the lock. */
-void desk_remove_temps(int dirfd);
+void approval_store_remove_temps(int dirfd);
 
 /* An object with exactly these keys, of these types. */
 struct shape {
@@ -66,13 +70,14 @@ int moment_from_json(const struct jdoc *object, struct moment *ret); /* -EINVAL 
 bool moment_boot_is(const char *text);				     /* 8 lower-case hex digits */
 
 /* D is owned from the call on.  Its texts must be ours or redacted.  MARK may be NULL. */
-int desk_record(const struct desk *d, const char *kind, const char *status, const char *agent,
-		const char *session, struct jdoc *details, enum ledger_class class, struct ledger_mark *mark,
-		struct fault *f) _must_check_;
-void desk_put_text(struct jdoc *object, const char *key, const char *text); /* redacted; NULL: nothing */
+int approval_store_record(const struct approval_store *d, const char *kind, const char *status,
+			  const char *agent, const char *session, struct jdoc *details,
+			  enum ledger_class class, struct ledger_mark *mark, struct fault *f) _must_check_;
+void approval_store_put_text(struct jdoc *object, const char *key,
+			     const char *text); /* redacted; NULL: nothing */
 
 /* Is there a record of KIND whose line holds both texts, at or behind record SEQ?  1, 0 or negative. */
-int desk_recorded(const struct desk *d, uint64_t seq, const char *kind, const char *one, const char *other,
-		  struct fault *f) _must_check_;
+int approval_store_recorded(const struct approval_store *d, uint64_t seq, const char *kind, const char *one,
+			    const char *other, struct fault *f) _must_check_;
 
-uint64_t desk_min_approvals(const struct desk *d);
+uint64_t approval_store_min_approvals(const struct approval_store *d);

@@ -9,7 +9,7 @@
 
 #define READ_STEP 65536
 
-void desk_put_text(struct jdoc *object, const char *key, const char *text)
+void approval_store_put_text(struct jdoc *object, const char *key, const char *text)
 {
 	_cleanup_free_ char *clean = NULL;
 
@@ -19,9 +19,9 @@ void desk_put_text(struct jdoc *object, const char *key, const char *text)
 	jdoc_set(object, key, clean ? ledger_text(clean) : NULL);
 }
 
-int desk_record(const struct desk *d, const char *kind, const char *status, const char *agent,
-		const char *session, struct jdoc *details, enum ledger_class class, struct ledger_mark *mark,
-		struct fault *f)
+int approval_store_record(const struct approval_store *d, const char *kind, const char *status,
+			  const char *agent, const char *session, struct jdoc *details,
+			  enum ledger_class class, struct ledger_mark *mark, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *owned = details;
 	const struct ledger_event e = {
@@ -76,10 +76,10 @@ static int scan_bytes(struct scan *s, const char *bytes, size_t len)
 	return 0;
 }
 
-int desk_recorded(const struct desk *d, uint64_t seq, const char *kind, const char *one, const char *other,
-		  struct fault *f)
+int approval_store_recorded(const struct approval_store *d, uint64_t seq, const char *kind, const char *one,
+			    const char *other, struct fault *f)
 {
-	_cleanup_source_ struct source source = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_ledger_reader_ struct ledger_reader source = { .dirfd = -EBADF, .fd = -EBADF };
 	_cleanup_free_ char *room = malloc(READ_STEP), *line = malloc(LEDGER_LINE_MAX);
 	char quoted[64];
 	struct scan s = { .line = line, .kind = quoted, .one = one, .other = other };
@@ -90,12 +90,12 @@ int desk_recorded(const struct desk *d, uint64_t seq, const char *kind, const ch
 	if (!room || !line)
 		return fault_errno(f, ENOMEM, "search the ledger");
 	(void)snprintf(quoted, sizeof(quoted), "\"k\":\"%s\"", kind);
-	r = source_open_live(d->state, &source, f);
+	r = ledger_reader_open_live(d->state, &source, f);
 	if (r < 0)
 		return fault_wrap(f, r, "search the ledger");
-	source_skip_to(&source, seq);
+	ledger_reader_skip_to(&source, seq);
 	do {
-		r = source_read(&source, room, READ_STEP, &len, &first, f);
+		r = ledger_reader_read(&source, room, READ_STEP, &len, &first, f);
 		if (r < 0)
 			return fault_wrap(f, r, "search the ledger");
 		r = scan_bytes(&s, room, len);

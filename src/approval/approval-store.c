@@ -44,10 +44,10 @@ static uid_t login_uid(void)
 	return (uid_t)uid;
 }
 
-int desk_open(const char *state, const char *lane, const struct approval_rules *rules, struct ledger *ledger,
-	      struct desk *ret, struct fault *f)
+int approval_store_open(const char *state, const char *lane, const struct approval_rules *rules,
+			struct ledger *ledger, struct approval_store *ret, struct fault *f)
 {
-	_cleanup_desk_ struct desk d = {
+	_cleanup_approval_store_ struct approval_store d = {
 		.dirfd = -EBADF, .rules = rules ? rules : &strict, .ledger = ledger, .login = login_uid()
 	};
 	int r;
@@ -69,18 +69,18 @@ int desk_open(const char *state, const char *lane, const struct approval_rules *
 	if (r < 0)
 		return r;
 	*ret = d;
-	d = (struct desk){ .dirfd = -EBADF };
+	d = (struct approval_store){ .dirfd = -EBADF };
 	return 0;
 }
 
-void desk_done(struct desk *d)
+void approval_store_done(struct approval_store *d)
 {
 	free(d->state);
 	d->state = NULL;
 	d->dirfd = fd_close(d->dirfd);
 }
 
-int desk_now(const struct desk *d, struct moment *ret, struct fault *f)
+int approval_store_now(const struct approval_store *d, struct moment *ret, struct fault *f)
 {
 	if (d->now) {
 		*ret = *d->now;
@@ -91,12 +91,12 @@ int desk_now(const struct desk *d, struct moment *ret, struct fault *f)
 	return clock_boot_id(ret->boot, f);
 }
 
-uint64_t desk_min_approvals(const struct desk *d)
+uint64_t approval_store_min_approvals(const struct approval_store *d)
 {
 	return d->rules->min_approvals ? d->rules->min_approvals : 1;
 }
 
-int desk_open_dir(const struct desk *d, const char *name, bool create, struct fault *f)
+int approval_store_open_dir(const struct approval_store *d, const char *name, bool create, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
 	int r;
@@ -118,10 +118,10 @@ int desk_open_dir(const struct desk *d, const char *name, bool create, struct fa
 	return r < 0 ? fault_wrap(f, r, "'%s'", d->state) : TAKE_FD(fd);
 }
 
-static int watch_dir(const struct desk *d, int fd, const char *name, struct fault *f)
+static int watch_dir(const struct approval_store *d, int fd, const char *name, struct fault *f)
 {
 	_cleanup_free_ char *path = path_join(d->state, name);
-	_cleanup_close_ int dir = desk_open_dir(d, name, true, f);
+	_cleanup_close_ int dir = approval_store_open_dir(d, name, true, f);
 
 	if (dir < 0)
 		return dir;
@@ -133,20 +133,20 @@ static int watch_dir(const struct desk *d, int fd, const char *name, struct faul
 	return 0;
 }
 
-int desk_watch(const struct desk *d, struct fault *f)
+int approval_store_watch(const struct approval_store *d, struct fault *f)
 {
 	_cleanup_close_ int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	int r;
 
 	if (fd < 0)
 		return fault_errno(f, errno, "inotify");
-	r = watch_dir(d, fd, DESK_REQUESTS, f);
+	r = watch_dir(d, fd, APPROVAL_STORE_REQUESTS, f);
 	if (r == 0)
-		r = watch_dir(d, fd, DESK_GRANTS, f);
+		r = watch_dir(d, fd, APPROVAL_STORE_GRANTS, f);
 	return r < 0 ? r : TAKE_FD(fd);
 }
 
-void desk_watch_drain(int fd)
+void approval_store_watch_drain(int fd)
 {
 	char room[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
 

@@ -51,7 +51,7 @@ struct moment {
 	char boot[9];
 };
 
-struct desk {
+struct approval_store {
 	char *state;			    /* of the lane */
 	char lane[16];			    /* "sandbox", "prod" */
 	const struct approval_rules *rules; /* borrowed */
@@ -69,16 +69,16 @@ struct desk {
  * STATE is dirs.state of LANE and must belong to the caller alone.  It is made if it is missing; RULES may be NULL.
  * Nothing else is written here.
  */
-int desk_open(const char *state, const char *lane, const struct approval_rules *rules, struct ledger *ledger,
-	      struct desk *ret, struct fault *f) _must_check_;
-void desk_done(struct desk *d);
-#define _cleanup_desk_ _cleanup_(desk_done)
+int approval_store_open(const char *state, const char *lane, const struct approval_rules *rules,
+			struct ledger *ledger, struct approval_store *ret, struct fault *f) _must_check_;
+void approval_store_done(struct approval_store *d);
+#define _cleanup_approval_store_ _cleanup_(approval_store_done)
 
 /*
  * An inotify descriptor (non-blocking) that becomes readable when a request is decided or a grant arrives, for
- * `--wait`.  Watch first, ask second, then poll: what comes in between is not missed.  desk_watch_drain empties it.
+ * `--wait`.  Watch first, ask second, then poll: what comes in between is not missed.  approval_store_watch_drain empties it.
  */
-int desk_watch(const struct desk *d, struct fault *f) _must_check_;
-void desk_watch_drain(int fd);
+int approval_store_watch(const struct approval_store *d, struct fault *f) _must_check_;
+void approval_store_watch_drain(int fd);
 
-int desk_now(const struct desk *d, struct moment *ret, struct fault *f) _must_check_;
+int approval_store_now(const struct approval_store *d, struct moment *ret, struct fault *f) _must_check_;

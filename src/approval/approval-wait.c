@@ -126,7 +126,7 @@ static int pause_once(struct wait *w, struct approval *ret, struct fault *f)
 	if (n > 0 && fds[1].revents)
 		return take_signal(w, ret);
 	if (n > 0 && fds[0].revents)
-		desk_watch_drain(w->watch);
+		approval_store_watch_drain(w->watch);
 	if (n == 0 && clock_boot_ns() >= w->end_ns) {
 		w->over = true;
 		return set_text(ret, "nobody decided within the time of --wait", f);
@@ -138,7 +138,7 @@ static int loop(struct wait *w, struct approval *ret, struct fault *f)
 {
 	int r = 0;
 
-	w->watch = desk_watch(w->ask->desk, f);
+	w->watch = approval_store_watch(w->ask->desk, f);
 	if (w->watch < 0)
 		return w->watch;
 	while (r == 0 && !w->over) {

@@ -196,7 +196,8 @@ static int read_box(const struct jdoc *box, struct key_file *k, const char *labe
 	return 0;
 }
 
-int key_file_read(int keysfd, const struct desk *d, const char *name, struct key_file *ret, struct fault *f)
+int key_file_read(int keysfd, const struct approval_store *d, const char *name, struct key_file *ret,
+		  struct fault *f)
 {
 	_cleanup_key_file_ struct key_file k = { 0 };
 	_cleanup_jdoc_ struct jdoc *doc = NULL;
@@ -205,7 +206,7 @@ int key_file_read(int keysfd, const struct desk *d, const char *name, struct key
 
 	(void)snprintf(label, sizeof(label), "private key of '%s'", name);
 	file_name(name, file);
-	r = desk_read_json(keysfd, file, label, &doc, f);
+	r = approval_store_read_json(keysfd, file, label, &doc, f);
 	if (r == 0)
 		r = shape_require(doc, key_shape, label, f);
 	if (r == 0)
@@ -222,7 +223,7 @@ int key_file_read(int keysfd, const struct desk *d, const char *name, struct key
 	return r;
 }
 
-int key_file_write(int keysfd, const struct desk *d, const struct key_file *k, struct fault *f)
+int key_file_write(int keysfd, const struct approval_store *d, const struct key_file *k, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *doc = jdoc_new_object();
 	struct jdoc *plain = jdoc_set_object(doc, "key"), *box, *seed;
@@ -245,7 +246,7 @@ int key_file_write(int keysfd, const struct desk *d, const struct key_file *k, s
 		jdoc_set_string(box, "box", hex);
 	}
 	file_name(k->public.name, file);
-	r = desk_write_json(keysfd, file, doc, f);
+	r = approval_store_write_json(keysfd, file, doc, f);
 	seed = jdoc_get(plain, "seed");
 	if (seed && seed->type == JDOC_STRING && seed->string)
 		explicit_bzero(seed->string, strlen(seed->string));
@@ -253,10 +254,10 @@ int key_file_write(int keysfd, const struct desk *d, const struct key_file *k, s
 	return r < 0 ? fault_wrap(f, r, "private key of '%s' in '%s'", k->public.name, d->state) : 0;
 }
 
-int approver_publish(const struct desk *d, const struct approver *a, struct fault *f)
+int approver_publish(const struct approval_store *d, const struct approver *a, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *doc = jdoc_new_object();
-	_cleanup_close_ int dirfd = desk_open_dir(d, DESK_APPROVERS, true, f);
+	_cleanup_close_ int dirfd = approval_store_open_dir(d, APPROVAL_STORE_APPROVERS, true, f);
 	char hex[APPROVER_KEY_SIZE], file[APPROVER_FILE_SIZE];
 
 	if (dirfd < 0)
@@ -269,7 +270,7 @@ int approver_publish(const struct desk *d, const struct approver *a, struct faul
 		jdoc_set_string(doc, "pin_key", hex);
 	}
 	file_name(a->name, file);
-	return desk_write_json(dirfd, file, doc, f);
+	return approval_store_write_json(dirfd, file, doc, f);
 }
 
 int approver_read_public(int dirfd, const char *name, struct approver *ret, struct fault *f)
@@ -282,7 +283,7 @@ int approver_read_public(int dirfd, const char *name, struct approver *ret, stru
 
 	(void)snprintf(label, sizeof(label), "approver '%s'", name);
 	file_name(name, file);
-	r = desk_read_json(dirfd, file, label, &doc, f);
+	r = approval_store_read_json(dirfd, file, label, &doc, f);
 	if (r == 0)
 		r = shape_require(doc, public_shape, label, f);
 	if (r == 0)

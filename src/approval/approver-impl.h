@@ -19,17 +19,19 @@ struct key_file {
 void key_file_done(struct key_file *k);
 #define _cleanup_key_file_ _cleanup_(key_file_done)
 
-/* KEYSFD from desk_open_dir(DESK_KEYS).  -ENOENT with nothing in F. */
-int key_file_read(int keysfd, const struct desk *d, const char *name, struct key_file *ret,
+/* KEYSFD from approval_store_open_dir(APPROVAL_STORE_KEYS).  -ENOENT with nothing in F. */
+int key_file_read(int keysfd, const struct approval_store *d, const char *name, struct key_file *ret,
 		  struct fault *f) _must_check_;
-int key_file_write(int keysfd, const struct desk *d, const struct key_file *k, struct fault *f) _must_check_;
+int key_file_write(int keysfd, const struct approval_store *d, const struct key_file *k,
+		   struct fault *f) _must_check_;
 
 /* STATE/approvers/NAME.json: from here on the keys count, unless the configuration says otherwise. */
-int approver_publish(const struct desk *d, const struct approver *a, struct fault *f) _must_check_;
+int approver_publish(const struct approval_store *d, const struct approver *a, struct fault *f) _must_check_;
 int approver_read_public(int dirfd, const char *name, struct approver *ret, struct fault *f) _must_check_;
 
 /* As approver_list, without looking at private keys. */
-int approver_list_public(const struct desk *d, struct approver_list *ret, struct fault *f) _must_check_;
+int approver_list_public(const struct approval_store *d, struct approver_list *ret,
+			 struct fault *f) _must_check_;
 
 /* Exactly LEN bytes as lower-case hex: else false. */
 bool bytes_from_hex(const char *hex, uint8_t *bytes, size_t len);

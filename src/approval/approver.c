@@ -38,7 +38,7 @@ static bool same(const struct sign_public *a, const struct sign_public *b)
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-static int take_entry(const struct desk *d, const struct approver_entry *e, struct approver *a,
+static int take_entry(const struct approval_store *d, const struct approver_entry *e, struct approver *a,
 		      struct fault *f)
 {
 	int r = approver_check_name(e->name, f);
@@ -68,7 +68,7 @@ static int take_entry(const struct desk *d, const struct approver_entry *e, stru
 	return 0;
 }
 
-static int add_configured(const struct desk *d, struct approver_list *l, struct fault *f)
+static int add_configured(const struct approval_store *d, struct approver_list *l, struct fault *f)
 {
 	for (size_t i = 0; i < d->rules->n_approvers; i++) {
 		struct approver a;
@@ -86,12 +86,12 @@ static int add_configured(const struct desk *d, struct approver_list *l, struct 
 }
 
 /* A file of this lane counts unless the configuration has its own list. */
-static int add_local(const struct desk *d, int dirfd, struct approver_list *l, struct fault *f)
+static int add_local(const struct approval_store *d, int dirfd, struct approver_list *l, struct fault *f)
 {
 	_cleanup_strv_ char **names = NULL;
 	int r;
 
-	r = desk_names(dirfd, ".json", &names, f);
+	r = approval_store_names(dirfd, ".json", &names, f);
 	for (char **n = names; r == 0 && *n; n++) {
 		struct approver a, *listed;
 
@@ -126,13 +126,13 @@ static int require_apart(const struct approver_list *l, struct fault *f)
 	return 0;
 }
 
-int approver_list_public(const struct desk *d, struct approver_list *ret, struct fault *f)
+int approver_list_public(const struct approval_store *d, struct approver_list *ret, struct fault *f)
 {
 	_cleanup_approvers_ struct approver_list l = { 0 };
 	_cleanup_close_ int dirfd = -EBADF;
 	int r;
 
-	dirfd = desk_open_dir(d, DESK_APPROVERS, false, f);
+	dirfd = approval_store_open_dir(d, APPROVAL_STORE_APPROVERS, false, f);
 	if (dirfd < 0 && dirfd != -ENOENT)
 		return dirfd;
 	r = d->rules->configured ? add_configured(d, &l, f) : 0;
@@ -153,9 +153,9 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Which of them can sign here. */
-static int look_for_secrets(const struct desk *d, struct approver_list *l, struct fault *f)
+static int look_for_secrets(const struct approval_store *d, struct approver_list *l, struct fault *f)
 {
-	_cleanup_close_ int keysfd = desk_open_dir(d, DESK_KEYS, false, f);
+	_cleanup_close_ int keysfd = approval_store_open_dir(d, APPROVAL_STORE_KEYS, false, f);
 
 	if (keysfd < 0)
 		return keysfd == -ENOENT ? 0 : keysfd;
@@ -176,7 +176,7 @@ static int look_for_secrets(const struct desk *d, struct approver_list *l, struc
 	return 0;
 }
 
-int approver_list(const struct desk *d, struct approver_list *ret, struct fault *f)
+int approver_list(const struct approval_store *d, struct approver_list *ret, struct fault *f)
 {
 	_cleanup_approvers_ struct approver_list l = { 0 };
 	int r;
@@ -202,7 +202,7 @@ static char *join_names(const struct approver_list *l)
 	return strbuf_take(&b);
 }
 
-int approver_find(const struct desk *d, const char *name, struct approver *ret, struct fault *f)
+int approver_find(const struct approval_store *d, const char *name, struct approver *ret, struct fault *f)
 {
 	_cleanup_approvers_ struct approver_list l = { 0 };
 	_cleanup_free_ char *names = NULL;
@@ -223,7 +223,7 @@ int approver_find(const struct desk *d, const char *name, struct approver *ret, 
 			 d->lane, names && *names ? names : "none", name);
 }
 
-static int record_key(const struct desk *d, const struct approver *a, struct fault *f)
+static int record_key(const struct approval_store *d, const struct approver *a, struct fault *f)
 {
 	struct jdoc *details = jdoc_new_object();
 	char hex[APPROVER_KEY_SIZE];
@@ -235,15 +235,16 @@ static int record_key(const struct desk *d, const struct approver *a, struct fau
 	jdoc_set_string(details, "lane", a->lane);
 	jdoc_set_int(details, "uid", a->uid);
 	jdoc_set_bool(details, "counts", a->counts);
-	return desk_record(d, "key.new", NULL, NULL, NULL, details, LEDGER_DECIDED, NULL, f);
+	return approval_store_record(d, "key.new", NULL, NULL, NULL, details, LEDGER_DECIDED, NULL, f);
 }
 
-static int make_key(const struct desk *d, int keysfd, const char *name, struct key_file *k, struct fault *f)
+static int make_key(const struct approval_store *d, int keysfd, const char *name, struct key_file *k,
+		    struct fault *f)
 {
 	struct moment now;
 	int r;
 
-	r = desk_now(d, &now, f);
+	r = approval_store_now(d, &now, f);
 	if (r == 0)
 		r = sign_new(&k->secret, f);
 	if (r < 0)
@@ -261,11 +262,11 @@ static int make_key(const struct desk *d, int keysfd, const char *name, struct k
 }
 
 /* Under the lock of the keys. */
-static int make_approver(const struct desk *d, int keysfd, const char *name, struct approver *ret,
+static int make_approver(const struct approval_store *d, int keysfd, const char *name, struct approver *ret,
 			 struct fault *f)
 {
 	_cleanup_key_file_ struct key_file k = { 0 };
-	_cleanup_close_ int dirfd = desk_open_dir(d, DESK_APPROVERS, true, f);
+	_cleanup_close_ int dirfd = approval_store_open_dir(d, APPROVAL_STORE_APPROVERS, true, f);
 	char file[APPROVER_FILE_SIZE];
 	int r;
 
@@ -290,7 +291,7 @@ static int make_approver(const struct desk *d, int keysfd, const char *name, str
 	return r;
 }
 
-int approver_new(const struct desk *d, const char *name, struct approver *ret, struct fault *f)
+int approver_new(const struct approval_store *d, const char *name, struct approver *ret, struct fault *f)
 {
 	_cleanup_close_ int keysfd = -EBADF, lock = -EBADF;
 	int r;
@@ -298,15 +299,15 @@ int approver_new(const struct desk *d, const char *name, struct approver *ret, s
 	r = approver_check_name(name, f);
 	if (r < 0)
 		return r;
-	r = desk_open_locked(d, DESK_KEYS, true, &keysfd, &lock, f);
+	r = approval_store_open_locked(d, APPROVAL_STORE_KEYS, true, &keysfd, &lock, f);
 	if (r < 0)
 		return r;
-	desk_remove_temps(keysfd);
+	approval_store_remove_temps(keysfd);
 	return make_approver(d, keysfd, name, ret, f);
 }
 
 /* Two first approvals at once: the one that came second finds the key of the other. */
-static int make_first(const struct desk *d, const char *user, struct approver *ret, struct fault *f)
+static int make_first(const struct approval_store *d, const char *user, struct approver *ret, struct fault *f)
 {
 	const char *name = user && approver_check_name(user, NULL) == 0 ? user : "local";
 	int r = approver_new(d, name, ret, f);
@@ -318,7 +319,7 @@ static int make_first(const struct desk *d, const char *user, struct approver *r
 	return approver_find(d, name, ret, f);
 }
 
-int approver_own(const struct desk *d, const char *name, const char *user, struct approver *ret,
+int approver_own(const struct approval_store *d, const char *name, const char *user, struct approver *ret,
 		 struct fault *f)
 {
 	_cleanup_approvers_ struct approver_list l = { 0 };
@@ -350,7 +351,8 @@ int approver_own(const struct desk *d, const char *name, const char *user, struc
 	return 0;
 }
 
-int approver_unlock(const struct desk *d, const char *name, struct sign_secret *ret, struct fault *f)
+int approver_unlock(const struct approval_store *d, const char *name, struct sign_secret *ret,
+		    struct fault *f)
 {
 	_cleanup_key_file_ struct key_file k = { 0 };
 	_cleanup_close_ int keysfd = -EBADF;
@@ -359,7 +361,7 @@ int approver_unlock(const struct desk *d, const char *name, struct sign_secret *
 	r = approver_check_name(name, f);
 	if (r < 0)
 		return r;
-	keysfd = desk_open_dir(d, DESK_KEYS, false, f);
+	keysfd = approval_store_open_dir(d, APPROVAL_STORE_KEYS, false, f);
 	r = keysfd < 0 ? keysfd : key_file_read(keysfd, d, name, &k, f);
 	if (r == -ENOENT)
 		return fault_set(f, ENOENT, "no private key of '%s' in lane '%s': 'custody key new %s'", name,

@@ -37,25 +37,26 @@ void approver_list_done(struct approver_list *l);
 #define _cleanup_approvers_ _cleanup_(approver_list_done)
 
 /* All that count, and local ones that do not (counts = false), by name. */
-int approver_list(const struct desk *d, struct approver_list *ret, struct fault *f) _must_check_;
-int approver_find(const struct desk *d, const char *name, struct approver *ret,
+int approver_list(const struct approval_store *d, struct approver_list *ret, struct fault *f) _must_check_;
+int approver_find(const struct approval_store *d, const char *name, struct approver *ret,
 		  struct fault *f) _must_check_; /* -ENOENT, and who there is */
 
 /* lower case letters, digits, '.', '_', '-'; begins with a letter or digit */
 int approver_check_name(const char *name, struct fault *f) _must_check_;
 
 /* A new local key pair of level B under NAME; recorded (key.new) before it counts.  -EEXIST: there is one. */
-int approver_new(const struct desk *d, const char *name, struct approver *ret, struct fault *f) _must_check_;
+int approver_new(const struct approval_store *d, const char *name, struct approver *ret,
+		 struct fault *f) _must_check_;
 
 /*
  * The approver that the caller is: NAME if given, else the only local key, else the one called USER.  Makes the first
  * one, called USER, if there is neither a local key nor a configured approver.  RET->counts says whether it counts.
  */
-int approver_own(const struct desk *d, const char *name, const char *user, struct approver *ret,
+int approver_own(const struct approval_store *d, const char *name, const char *user, struct approver *ret,
 		 struct fault *f) _must_check_;
 
 /* The plain private key, for level B.  sign_done when used.  (Level C: pin_try.) */
-int approver_unlock(const struct desk *d, const char *name, struct sign_secret *ret,
+int approver_unlock(const struct approval_store *d, const char *name, struct sign_secret *ret,
 		    struct fault *f) _must_check_;
 
 void approver_key_text(const struct sign_public *key, char text[APPROVER_KEY_SIZE]);

@@ -58,14 +58,14 @@ int grant_reservation_init(struct grant_reservation *r, const char *session, pid
 bool grant_reservation_is_dead(const struct grant_reservation *r, const struct moment *now);
 
 /* Does the ledger say that R was used?  1, 0 or negative. */
-int grant_uses_was_consumed(const struct desk *d, const struct grant_uses *u,
+int grant_uses_was_consumed(const struct approval_store *d, const struct grant_uses *u,
 			    const struct grant_reservation *r, struct fault *f) _must_check_;
 
 /*
  * Takes out the reservations of the dead.  Each was consumed if the ledger says so, else it returns.  RET_RETURNED
  * (heap, NULL-terminated names, may be NULL): whose came back.
  */
-int grant_uses_settle(const struct desk *d, struct grant_uses *u, const struct moment *now,
+int grant_uses_settle(const struct approval_store *d, struct grant_uses *u, const struct moment *now,
 		      char ***ret_returned, struct fault *f) _must_check_;
 
 /* A grant in the directory, and everything that is known of it. */
@@ -87,7 +87,7 @@ void grant_items_done(struct grant_items *l);
 
 /* What is asked of a grant; all but LANE may be empty. */
 struct grant_judgement {
-	const struct desk *desk;
+	const struct approval_store *desk;
 	struct moment now;
 	const struct grant_query *query; /* NULL: any */
 	const char *session;		 /* its reservations are no obstacle; NULL: none has any */
@@ -95,32 +95,32 @@ struct grant_judgement {
 };
 
 /* Statement, key, signature: what no clock and no use changes.  RET_BY: whose it is. */
-enum grant_reason grant_judge_text(const struct desk *d, const struct grant *g, const struct approver_list *l,
-				   const struct approver **ret_by);
+enum grant_reason grant_judge_text(const struct approval_store *d, const struct grant *g,
+				   const struct approver_list *l, const struct approver **ret_by);
 /* Whatever else holds: is it over?  Needs the uses of exactly this statement, and no signature. */
 enum grant_reason grant_judge_over(const struct grant_judgement *j, const struct grant_item *item);
 /* All of it.  Pure. */
 enum grant_reason grant_judge(const struct grant_judgement *j, const struct grant_item *item);
-bool grant_is_self(const struct desk *d, const struct grant *g, const struct approver *by,
+bool grant_is_self(const struct approval_store *d, const struct grant *g, const struct approver *by,
 		   const struct grant_query *q);
-uint64_t grant_uses_allowed(const struct desk *d, const struct grant *g);
-uint64_t grant_end_us(const struct desk *d, const struct grant *g); /* not_after, or the cap */
+uint64_t grant_uses_allowed(const struct approval_store *d, const struct grant *g);
+uint64_t grant_end_us(const struct approval_store *d, const struct grant *g); /* not_after, or the cap */
 
 /* Reads and judges every grant of the directory (DIGEST: of that subject only).  Under the lock, or without writing. */
 int grant_items_load(const struct grant_judgement *j, int dirfd, const struct digest *digest,
 		     struct grant_items *ret, struct fault *f) _must_check_;
 /* Marks the grants that together are an approval, and sums up. */
-void grant_items_choose(const struct desk *d, struct grant_items *l, enum grant_reason *ret_reason);
-void grant_items_choose_reserved(const struct desk *d, struct grant_items *l, const char *session,
+void grant_items_choose(const struct approval_store *d, struct grant_items *l, enum grant_reason *ret_reason);
+void grant_items_choose_reserved(const struct approval_store *d, struct grant_items *l, const char *session,
 				 enum grant_reason *ret_reason);
 /* Moves what callers see into RET, chosen ones first. */
-int grant_items_take(const struct desk *d, struct grant_items *l, enum grant_reason reason,
+int grant_items_take(const struct approval_store *d, struct grant_items *l, enum grant_reason reason,
 		     struct grant_set *ret, struct fault *f) _must_check_;
 
 /* The bytes that are signed, and the file. */
 int grant_signed_bytes(const struct grant *g, struct strbuf *out, struct fault *f) _must_check_;
 int grant_seal(struct grant *g, const struct sign_secret *key, struct fault *f) _must_check_;
-bool grant_signature_holds(const struct grant *g, const struct sign_public *key);
+bool grant_signature_verify(const struct grant *g, const struct sign_public *key);
 void grant_file_name(const struct grant *g, char name[GRANT_FILE_SIZE]);
 struct jdoc *grant_details(const struct grant *g);
 

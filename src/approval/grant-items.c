@@ -63,7 +63,7 @@ static int load(const struct grant_judgement *j, int dirfd, const char *name, st
 	size_t len;
 	int r;
 
-	r = desk_read(dirfd, name, "grant", &text, &len, NULL);
+	r = approval_store_read(dirfd, name, "grant", &text, &len, NULL);
 	if (r < 0 || len > GRANT_TEXT_MAX || grant_parse(text, len, "grant", &item->found.grant, NULL) < 0) {
 		take_id(name, &item->found.grant);
 		item->found.reason = GRANT_EDITED;
@@ -103,7 +103,7 @@ int grant_items_load(const struct grant_judgement *j, int dirfd, const struct di
 		request_id(digest, begin);
 	r = approver_list_public(j->desk, &l.approvers, f);
 	if (r == 0)
-		r = desk_names(dirfd, ".json", &names, f);
+		r = approval_store_names(dirfd, ".json", &names, f);
 	if (r < 0)
 		return r;
 	l.items = calloc(strv_len(names) + 1, sizeof(*l.items));
@@ -183,7 +183,7 @@ static enum grant_reason sum_up(const struct grant_items *l, uint64_t chosen)
  * Everything that SESSION reserved: it was what the start needed, by rules that may have been stricter than ours.  One of
  * them that does not hold any more is enough for a no.
  */
-void grant_items_choose_reserved(const struct desk *d, struct grant_items *l, const char *session,
+void grant_items_choose_reserved(const struct approval_store *d, struct grant_items *l, const char *session,
 				 enum grant_reason *ret_reason)
 {
 	uint64_t voices = 0;
@@ -203,7 +203,7 @@ void grant_items_choose_reserved(const struct desk *d, struct grant_items *l, co
 		item->chosen = true;
 		*ret_reason = GRANT_TOO_FEW_APPROVALS;
 	}
-	if (voices >= desk_min_approvals(d)) {
+	if (voices >= approval_store_min_approvals(d)) {
 		*ret_reason = GRANT_VALID;
 		return;
 	}
@@ -213,9 +213,9 @@ void grant_items_choose_reserved(const struct desk *d, struct grant_items *l, co
 		l->items[i].chosen = false;
 }
 
-void grant_items_choose(const struct desk *d, struct grant_items *l, enum grant_reason *ret_reason)
+void grant_items_choose(const struct approval_store *d, struct grant_items *l, enum grant_reason *ret_reason)
 {
-	uint64_t needed = desk_min_approvals(d), chosen = 0;
+	uint64_t needed = approval_store_min_approvals(d), chosen = 0;
 
 	if (l->n > 0)
 		qsort(l->items, l->n, sizeof(*l->items), by_worth);
@@ -236,10 +236,10 @@ void grant_items_choose(const struct desk *d, struct grant_items *l, enum grant_
 		l->items[i].chosen = false;
 }
 
-int grant_items_take(const struct desk *d, struct grant_items *l, enum grant_reason reason,
+int grant_items_take(const struct approval_store *d, struct grant_items *l, enum grant_reason reason,
 		     struct grant_set *ret, struct fault *f)
 {
-	struct grant_set s = { .reason = reason, .needed = (unsigned int)desk_min_approvals(d) };
+	struct grant_set s = { .reason = reason, .needed = (unsigned int)approval_store_min_approvals(d) };
 
 	s.items = calloc(l->n + 1, sizeof(*s.items));
 	if (!s.items)

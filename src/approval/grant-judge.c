@@ -45,8 +45,8 @@ static const struct approver *find_approver(const struct approver_list *l, const
 }
 
 /* The level is what the key proves, not what the statement says of itself. */
-enum grant_reason grant_judge_text(const struct desk *d, const struct grant *g, const struct approver_list *l,
-				   const struct approver **ret_by)
+enum grant_reason grant_judge_text(const struct approval_store *d, const struct grant *g,
+				   const struct approver_list *l, const struct approver **ret_by)
 {
 	const struct approver *by = find_approver(l, g->approver);
 	bool with_pin, plain;
@@ -62,7 +62,7 @@ enum grant_reason grant_judge_text(const struct desk *d, const struct grant *g, 
 		return GRANT_UNKNOWN_KEY;
 	if (!by->counts)
 		return by->lane[0] && !str_eq(by->lane, d->lane) ? GRANT_FOREIGN_LANE : GRANT_UNKNOWN_KEY;
-	if (!grant_signature_holds(g, with_pin ? &by->pin_key : &by->key))
+	if (!grant_signature_verify(g, with_pin ? &by->pin_key : &by->key))
 		return GRANT_EDITED;
 	if (g->level == 'C' && !with_pin)
 		return GRANT_LEVEL_TOO_LOW;
@@ -70,7 +70,7 @@ enum grant_reason grant_judge_text(const struct desk *d, const struct grant *g, 
 	return GRANT_VALID;
 }
 
-uint64_t grant_end_us(const struct desk *d, const struct grant *g)
+uint64_t grant_end_us(const struct approval_store *d, const struct grant *g)
 {
 	uint64_t max_s = d->rules->grant_max_s ? d->rules->grant_max_s : APPROVAL_GRANT_MAX_S;
 	uint64_t life_us = g->not_after_us - g->decided.wall_us;
@@ -79,7 +79,7 @@ uint64_t grant_end_us(const struct desk *d, const struct grant *g)
 }
 
 /* A PIN is for one start: a C that could be used again would be a C without it. */
-uint64_t grant_uses_allowed(const struct desk *d, const struct grant *g)
+uint64_t grant_uses_allowed(const struct approval_store *d, const struct grant *g)
 {
 	uint64_t max = d->rules->grant_max_uses ? d->rules->grant_max_uses : APPROVAL_GRANT_MAX_USES;
 
@@ -88,7 +88,8 @@ uint64_t grant_uses_allowed(const struct desk *d, const struct grant *g)
 	return g->uses < max ? g->uses : max;
 }
 
-static enum grant_reason judge_time(const struct desk *d, const struct grant *g, const struct moment *now)
+static enum grant_reason judge_time(const struct approval_store *d, const struct grant *g,
+				    const struct moment *now)
 {
 	uint64_t end_us = grant_end_us(d, g);
 
@@ -106,7 +107,7 @@ static enum grant_reason judge_time(const struct desk *d, const struct grant *g,
 	return GRANT_VALID;
 }
 
-bool grant_is_self(const struct desk *d, const struct grant *g, const struct approver *by,
+bool grant_is_self(const struct approval_store *d, const struct grant *g, const struct approver *by,
 		   const struct grant_query *q)
 {
 	if (d->rules->allow_self)

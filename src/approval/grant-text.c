@@ -122,7 +122,7 @@ int grant_seal(struct grant *g, const struct sign_secret *key, struct fault *f)
 	return write_file(g, hex, f);
 }
 
-bool grant_signature_holds(const struct grant *g, const struct sign_public *key)
+bool grant_signature_verify(const struct grant *g, const struct sign_public *key)
 {
 	static const char begin[] = "{\"signature\":\"";
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -135,7 +135,7 @@ bool grant_signature_holds(const struct grant *g, const struct sign_public *key)
 	memcpy(hex, g->text + sizeof(begin) - 1, 2 * SIGN_SIZE);
 	hex[2 * SIGN_SIZE] = '\0';
 	return bytes_from_hex(hex, signature, sizeof(signature)) && grant_signed_bytes(g, &b, NULL) == 0 &&
-	       !b.broken && sign_holds(key, b.text, b.len, signature);
+	       !b.broken && sign_verify(key, b.text, b.len, signature);
 }
 
 static bool is_hex(const char *text, size_t len)

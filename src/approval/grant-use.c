@@ -24,39 +24,40 @@ static int look(const struct grant_judgement *j, int dirfd, struct grant_items *
 	return r;
 }
 
-int grant_find(const struct desk *d, const struct grant_query *q, struct grant_set *ret, struct fault *f)
+int grant_find(const struct approval_store *d, const struct grant_query *q, struct grant_set *ret,
+	       struct fault *f)
 {
 	struct grant_judgement j = { .desk = d, .query = q };
 	_cleanup_items_ struct grant_items l = { 0 };
-	_cleanup_close_ int dirfd = desk_open_dir(d, DESK_GRANTS, false, f);
+	_cleanup_close_ int dirfd = approval_store_open_dir(d, APPROVAL_STORE_GRANTS, false, f);
 	enum grant_reason reason;
 	int r;
 
 	if (dirfd < 0 && dirfd != -ENOENT)
 		return dirfd;
-	r = desk_now(d, &j.now, f);
+	r = approval_store_now(d, &j.now, f);
 	if (r == 0)
 		r = look(&j, dirfd, &l, &reason, f);
 	return r < 0 ? r : grant_items_take(d, &l, reason, ret, f);
 }
 
-int grant_list(const struct desk *d, struct grant_set *ret, struct fault *f)
+int grant_list(const struct approval_store *d, struct grant_set *ret, struct fault *f)
 {
 	struct grant_judgement j = { .desk = d };
 	_cleanup_items_ struct grant_items l = { 0 };
-	_cleanup_close_ int dirfd = desk_open_dir(d, DESK_GRANTS, false, f);
+	_cleanup_close_ int dirfd = approval_store_open_dir(d, APPROVAL_STORE_GRANTS, false, f);
 	int r;
 
 	if (dirfd < 0 && dirfd != -ENOENT)
 		return dirfd;
-	r = desk_now(d, &j.now, f);
+	r = approval_store_now(d, &j.now, f);
 	if (r == 0)
 		r = grant_items_load(&j, dirfd, NULL, &l, f);
 	return r < 0 ? r : grant_items_take(d, &l, GRANT_UNDECIDED, ret, f);
 }
 
 /* One record for each chosen grant, all of them or none. */
-static int record_chosen(const struct desk *d, const struct grant_items *l, const char *kind,
+static int record_chosen(const struct approval_store *d, const struct grant_items *l, const char *kind,
 			 const char *session, enum ledger_class class, struct ledger_mark *mark,
 			 struct fault *f)
 {
@@ -109,7 +110,7 @@ static int write_changed(int dirfd, struct grant_items *l, struct fault *f)
 }
 
 /* What dead sessions held is told before others take it. */
-static int record_returned(const struct desk *d, const struct grant_items *l, struct fault *f)
+static int record_returned(const struct approval_store *d, const struct grant_items *l, struct fault *f)
 {
 	int r = 0;
 
@@ -118,14 +119,14 @@ static int record_returned(const struct desk *d, const struct grant_items *l, st
 			struct jdoc *details = grant_details(&l->items[i].found.grant);
 
 			jdoc_set_string(details, "why", "dead");
-			r = desk_record(d, "grant.release", NULL, NULL, *s, details, LEDGER_OBSERVED, NULL,
-					f);
+			r = approval_store_record(d, "grant.release", NULL, NULL, *s, details,
+						  LEDGER_OBSERVED, NULL, f);
 		}
 	return r;
 }
 
-int grant_reserve(const struct desk *d, const struct grant_query *q, const struct grant_owner *owner,
-		  struct grant_set *ret, struct fault *f)
+int grant_reserve(const struct approval_store *d, const struct grant_query *q,
+		  const struct grant_owner *owner, struct grant_set *ret, struct fault *f)
 {
 	struct grant_judgement j = { .desk = d, .query = q, .session = owner->session };
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
@@ -135,12 +136,12 @@ int grant_reserve(const struct desk *d, const struct grant_query *q, const struc
 	enum grant_reason reason;
 	int r;
 
-	r = desk_now(d, &j.now, f);
+	r = approval_store_now(d, &j.now, f);
 	if (r == 0)
 		r = grant_reservation_init(&mine, owner->session, owner->pid, &j.now, f);
 	if (r < 0)
 		return r;
-	r = desk_open_locked(d, DESK_GRANTS, false, &dirfd, &lock, f);
+	r = approval_store_open_locked(d, APPROVAL_STORE_GRANTS, false, &dirfd, &lock, f);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	r = look(&j, dirfd, &l, &reason, f);
@@ -163,7 +164,7 @@ int grant_reserve(const struct desk *d, const struct grant_query *q, const struc
 	return r < 0 ? r : grant_items_take(d, &l, reason, ret, f);
 }
 
-int grant_consume(const struct desk *d, const struct grant_query *q, const char *session,
+int grant_consume(const struct approval_store *d, const struct grant_query *q, const char *session,
 		  struct grant_set *ret, struct fault *f)
 {
 	struct grant_judgement j = { .desk = d, .query = q, .session = session, .only_reserved = true };
@@ -172,10 +173,10 @@ int grant_consume(const struct desk *d, const struct grant_query *q, const char 
 	enum grant_reason reason;
 	int r;
 
-	r = desk_now(d, &j.now, f);
+	r = approval_store_now(d, &j.now, f);
 	if (r < 0)
 		return r;
-	r = desk_open_locked(d, DESK_GRANTS, false, &dirfd, &lock, f);
+	r = approval_store_open_locked(d, APPROVAL_STORE_GRANTS, false, &dirfd, &lock, f);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	r = look(&j, dirfd, &l, &reason, f);
@@ -207,7 +208,7 @@ static int each_uses(int dirfd, int (*fn)(void *arg, const char *id, struct gran
 	_cleanup_strv_ char **names = NULL;
 	int r;
 
-	r = desk_names(dirfd, ".uses", &names, f);
+	r = approval_store_names(dirfd, ".uses", &names, f);
 	for (char **n = names; r >= 0 && *n; n++) {
 		_cleanup_uses_ struct grant_uses u = { 0 };
 
@@ -221,7 +222,7 @@ static int each_uses(int dirfd, int (*fn)(void *arg, const char *id, struct gran
 }
 
 struct releasing {
-	const struct desk *desk;
+	const struct approval_store *desk;
 	int dirfd;
 	const char *session, *why;
 };
@@ -250,28 +251,29 @@ static int release_one(void *arg, const char *id, struct grant_uses *u, struct f
 	digest_to_hex(&u->statement, hex);
 	details = jdoc_new_object();
 	jdoc_set_string(details, "grant", hex);
-	desk_put_text(details, "why", rel->why);
-	r = desk_record(rel->desk, "grant.release", NULL, NULL, rel->session, details, LEDGER_OBSERVED, NULL,
-			f);
+	approval_store_put_text(details, "why", rel->why);
+	r = approval_store_record(rel->desk, "grant.release", NULL, NULL, rel->session, details,
+				  LEDGER_OBSERVED, NULL, f);
 	return r < 0 ? r : grant_uses_write(rel->dirfd, u, f);
 }
 
-int grant_release(const struct desk *d, const char *session, const char *why, struct fault *f)
+int grant_release(const struct approval_store *d, const char *session, const char *why, struct fault *f)
 {
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
 	struct releasing rel = { .desk = d, .session = session, .why = why };
 	int r;
 
-	r = desk_open_locked(d, DESK_GRANTS, false, &dirfd, &lock, f);
+	r = approval_store_open_locked(d, APPROVAL_STORE_GRANTS, false, &dirfd, &lock, f);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	rel.dirfd = dirfd;
 	return each_uses(dirfd, release_one, &rel, f);
 }
 
-static const struct desk_names_of grant_names = { "grant", "custody grants", ".uses" };
+static const struct approval_store_names_of grant_names = { "grant", "custody grants", ".uses" };
 
-int grant_revoke(const struct desk *d, const char *id, const char *by, const char *reason, struct fault *f)
+int grant_revoke(const struct approval_store *d, const char *id, const char *by, const char *reason,
+		 struct fault *f)
 {
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
 	_cleanup_uses_ struct grant_uses u = { 0 };
@@ -282,13 +284,13 @@ int grant_revoke(const struct desk *d, const char *id, const char *by, const cha
 
 	if (!str_is_utf8(by, strlen(by)) || (reason && !str_is_utf8(reason, strlen(reason))))
 		return fault_set(f, EINVAL, "names and reasons must be UTF-8");
-	r = desk_open_locked(d, DESK_GRANTS, false, &dirfd, &lock, f);
+	r = approval_store_open_locked(d, APPROVAL_STORE_GRANTS, false, &dirfd, &lock, f);
 	if (r == -ENOENT)
 		return fault_set(f, ENOENT, "no grant '%s' in lane '%s': there is none at all", id, d->lane);
 	if (r == 0)
-		r = desk_resolve(d, dirfd, &grant_names, id, full, f);
+		r = approval_store_resolve(d, dirfd, &grant_names, id, full, f);
 	if (r == 0)
-		r = desk_now(d, &now, f);
+		r = approval_store_now(d, &now, f);
 	if (r == 0)
 		r = grant_uses_load(dirfd, full, &u, f);
 	if (r < 0)
@@ -303,9 +305,10 @@ int grant_revoke(const struct desk *d, const char *id, const char *by, const cha
 	details = jdoc_new_object();
 	jdoc_set_string(details, "grant", hex);
 	jdoc_set_int(details, "used", (int64_t)u.used);
-	desk_put_text(details, "by", by);
-	desk_put_text(details, "why", reason);
-	r = desk_record(d, "approval.revoke", "denied", NULL, NULL, details, LEDGER_DECIDED, NULL, f);
+	approval_store_put_text(details, "by", by);
+	approval_store_put_text(details, "why", reason);
+	r = approval_store_record(d, "approval.revoke", "denied", NULL, NULL, details, LEDGER_DECIDED, NULL,
+				  f);
 	return r < 0 ? r : grant_uses_write(dirfd, &u, f);
 }
 
@@ -313,33 +316,33 @@ int grant_revoke(const struct desk *d, const char *id, const char *by, const cha
  * Statement first: one without uses does not count, uses without a statement harm nobody.  A copy that comes back
  * later has expired.
  */
-static int remove_over(const struct desk *d, int dirfd, const struct grant *g, struct fault *f)
+static int remove_over(const struct approval_store *d, int dirfd, const struct grant *g, struct fault *f)
 {
 	char name[GRANT_FILE_SIZE], uses[GRANT_ID_SIZE + sizeof(".uses")];
 	struct jdoc *details = grant_details(g);
 	int r;
 
 	jdoc_set_string(details, "why", "expired");
-	r = desk_record(d, "grant.drop", NULL, NULL, NULL, details, LEDGER_OBSERVED, NULL, f);
+	r = approval_store_record(d, "grant.drop", NULL, NULL, NULL, details, LEDGER_OBSERVED, NULL, f);
 	grant_file_name(g, name);
 	(void)snprintf(uses, sizeof(uses), "%.16s.uses", g->id);
 	if (r == 0)
-		r = desk_unlink(dirfd, name, f);
-	return r < 0 ? r : desk_unlink(dirfd, uses, f);
+		r = approval_store_unlink(dirfd, name, f);
+	return r < 0 ? r : approval_store_unlink(dirfd, uses, f);
 }
 
-int grant_sweep(const struct desk *d, struct fault *f)
+int grant_sweep(const struct approval_store *d, struct fault *f)
 {
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
 	struct grant_judgement j = { .desk = d };
 	_cleanup_items_ struct grant_items l = { 0 };
 	int n = 0, r;
 
-	r = desk_open_locked(d, DESK_GRANTS, false, &dirfd, &lock, f);
+	r = approval_store_open_locked(d, APPROVAL_STORE_GRANTS, false, &dirfd, &lock, f);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	desk_remove_temps(dirfd);
-	r = desk_now(d, &j.now, f);
+	approval_store_remove_temps(dirfd);
+	r = approval_store_now(d, &j.now, f);
 	if (r == 0)
 		r = grant_items_load(&j, dirfd, NULL, &l, f);
 	for (size_t i = 0; r == 0 && i < l.n; i++) {

@@ -111,7 +111,7 @@ int grant_uses_load(int dirfd, const char *id, struct grant_uses *ret, struct fa
 
 	(void)snprintf(name, sizeof(name), "%.16s.uses", id);
 	(void)snprintf(label, sizeof(label), "uses of grant '%.16s'", id);
-	r = desk_read_json(dirfd, name, label, &doc, f);
+	r = approval_store_read_json(dirfd, name, label, &doc, f);
 	if (r == 0)
 		r = shape_require(doc, uses_shape, label, f);
 	if (r < 0)
@@ -166,7 +166,7 @@ int grant_uses_write(int dirfd, const struct grant_uses *u, struct fault *f)
 		jdoc_set_string(doc, "revoked_by", u->revoked_by);
 		jdoc_set_int(doc, "revoked_us", (int64_t)u->revoked_us);
 	}
-	return desk_write_json(dirfd, name, doc, f);
+	return approval_store_write_json(dirfd, name, doc, f);
 }
 
 const struct grant_reservation *grant_uses_find(const struct grant_uses *u, const char *session)
@@ -243,7 +243,7 @@ bool grant_reservation_is_dead(const struct grant_reservation *r, const struct m
 }
 
 /* The record came before the state: if its writer died in between, only the record knows. */
-int grant_uses_was_consumed(const struct desk *d, const struct grant_uses *u,
+int grant_uses_was_consumed(const struct approval_store *d, const struct grant_uses *u,
 			    const struct grant_reservation *r, struct fault *f)
 {
 	char grant[sizeof("\"grant\":\"\"") + DIGEST_HEX_SIZE],
@@ -253,10 +253,10 @@ int grant_uses_was_consumed(const struct desk *d, const struct grant_uses *u,
 	digest_to_hex(&u->statement, hex);
 	(void)snprintf(grant, sizeof(grant), "\"grant\":\"%s\"", hex);
 	(void)snprintf(session, sizeof(session), "\"session\":\"%s\"", r->session);
-	return desk_recorded(d, r->seq, "grant.consume", grant, session, f);
+	return approval_store_recorded(d, r->seq, "grant.consume", grant, session, f);
 }
 
-int grant_uses_settle(const struct desk *d, struct grant_uses *u, const struct moment *now,
+int grant_uses_settle(const struct approval_store *d, struct grant_uses *u, const struct moment *now,
 		      char ***ret_returned, struct fault *f)
 {
 	for (size_t i = 0; i < u->n_reserved;) {

@@ -30,10 +30,10 @@ struct jdoc *grant_details(const struct grant *g)
 }
 
 /* RQ: what it answers; NULL: nothing that was asked here, it was signed elsewhere. */
-static int record_grant(const struct desk *d, const struct grant *g, const struct request *rq,
+static int record_grant(const struct approval_store *d, const struct grant *g, const struct request *rq,
 			struct fault *f)
 {
-	struct desk who = *d;
+	struct approval_store who = *d;
 	struct jdoc *details = grant_details(g);
 	char until[CLOCK_TEXT_SIZE];
 
@@ -46,9 +46,9 @@ static int record_grant(const struct desk *d, const struct grant *g, const struc
 	else
 		who.worker = rq->worker;
 	if (*g->reason)
-		desk_put_text(details, "why", g->reason);
-	return desk_record(&who, "approval.grant", NULL, rq ? rq->agent : NULL, NULL, details, LEDGER_DECIDED,
-			   NULL, f);
+		approval_store_put_text(details, "why", g->reason);
+	return approval_store_record(&who, "approval.grant", NULL, rq ? rq->agent : NULL, NULL, details,
+				     LEDGER_DECIDED, NULL, f);
 }
 
 int grant_keep(int dirfd, const struct grant *g, struct fault *f)
@@ -68,7 +68,7 @@ int grant_keep(int dirfd, const struct grant *g, struct fault *f)
 
 /* --- saying yes ------------------------------------------------------------------------------------------- */
 
-static int check_terms(const struct desk *d, const struct request *rq, const struct approver *by,
+static int check_terms(const struct approval_store *d, const struct request *rq, const struct approver *by,
 		       const struct sign_secret *key, const struct grant_terms *t, struct fault *f)
 {
 	const struct sign_public *mine = t->level == 'C' ? &by->pin_key : &by->key;
@@ -105,14 +105,14 @@ static int check_terms(const struct desk *d, const struct request *rq, const str
 	return 0;
 }
 
-static int make(const struct desk *d, const struct request *rq, const struct approver *by,
+static int make(const struct approval_store *d, const struct request *rq, const struct approver *by,
 		const struct grant_terms *t, struct grant *g, struct fault *f)
 {
 	uint8_t nonce[16];
 	ssize_t n;
 	int r;
 
-	r = desk_now(d, &g->decided, f);
+	r = approval_store_now(d, &g->decided, f);
 	if (r < 0)
 		return r;
 	do
@@ -138,8 +138,8 @@ static int make(const struct desk *d, const struct request *rq, const struct app
 }
 
 /* RET: D with the rules of who asked on top, in RULES; it borrows all else. */
-static void tighten(const struct desk *d, const struct request *rq, struct approval_rules *rules,
-		    struct desk *ret)
+static void tighten(const struct approval_store *d, const struct request *rq, struct approval_rules *rules,
+		    struct approval_store *ret)
 {
 	*rules = *d->rules;
 	if (rules->min_approvals < rq->needed)
@@ -150,18 +150,19 @@ static void tighten(const struct desk *d, const struct request *rq, struct appro
 	ret->rules = rules;
 }
 
-static int is_complete(const struct desk *d, int dirfd, const struct request *rq, bool *ret, struct fault *f)
+static int is_complete(const struct approval_store *d, int dirfd, const struct request *rq, bool *ret,
+		       struct fault *f)
 {
 	const struct grant_query q = { .digest = &rq->digest, .level = rq->level, .uid = APPROVER_NO_UID };
 	struct approval_rules rules;
-	struct desk strict;
+	struct approval_store strict;
 	struct grant_judgement j = { .desk = &strict, .query = &q };
 	_cleanup_items_ struct grant_items l = { 0 };
 	enum grant_reason reason;
 	int r;
 
 	tighten(d, rq, &rules, &strict);
-	r = desk_now(d, &j.now, f);
+	r = approval_store_now(d, &j.now, f);
 	if (r == 0)
 		r = grant_items_load(&j, dirfd, &rq->digest, &l, f);
 	if (r < 0)
@@ -172,8 +173,8 @@ static int is_complete(const struct desk *d, int dirfd, const struct request *rq
 }
 
 /* The question is answered, or one voice nearer to it. */
-static int settle_request(const struct desk *d, int dirfd, struct request *rq, const char *by, bool complete,
-			  struct fault *f)
+static int settle_request(const struct approval_store *d, int dirfd, struct request *rq, const char *by,
+			  bool complete, struct fault *f)
 {
 	char name[REQUEST_FILE_SIZE];
 	int r;
@@ -188,17 +189,17 @@ static int settle_request(const struct desk *d, int dirfd, struct request *rq, c
 	if (r == 0)
 		r = request_keep_approved(d, rq, f);
 	request_file_name(rq->id, name);
-	return r < 0 ? r : desk_unlink(dirfd, name, f);
+	return r < 0 ? r : approval_store_unlink(dirfd, name, f);
 }
 
 /* Under the lock of the requests: RQ as it is now. */
-static int sign_locked(const struct desk *d, int requestsfd, struct request *rq, const struct approver *by,
-		       const struct sign_secret *key, const struct grant_terms *terms, struct grant *g,
-		       bool *ret_complete, struct fault *f)
+static int sign_locked(const struct approval_store *d, int requestsfd, struct request *rq,
+		       const struct approver *by, const struct sign_secret *key,
+		       const struct grant_terms *terms, struct grant *g, bool *ret_complete, struct fault *f)
 {
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
 	struct approval_rules rules;
-	struct desk strict;
+	struct approval_store strict;
 	int r;
 
 	r = make(d, rq, by, terms, g, f);
@@ -215,7 +216,7 @@ static int sign_locked(const struct desk *d, int requestsfd, struct request *rq,
 		r = fault_set(f, EMSGSIZE, "the grant would be over %d bytes: give a shorter reason",
 			      GRANT_TEXT_MAX);
 	if (r == 0)
-		r = desk_open_locked(d, DESK_GRANTS, true, &dirfd, &lock, f);
+		r = approval_store_open_locked(d, APPROVAL_STORE_GRANTS, true, &dirfd, &lock, f);
 	/* Refused before and approved now: it is asked again, by who approves. */
 	if (r == 0 && rq->state == REQUEST_DENIED)
 		r = request_record(d, "approval.request", "again", rq, NULL, by->name, f);
@@ -231,7 +232,7 @@ static int sign_locked(const struct desk *d, int requestsfd, struct request *rq,
 	return r < 0 ? fault_wrap(f, r, "grant '%s' counts, but its request could not be closed", g->id) : 0;
 }
 
-int grant_sign(const struct desk *d, const struct request *rq, const struct approver *by,
+int grant_sign(const struct approval_store *d, const struct request *rq, const struct approver *by,
 	       const struct sign_secret *key, const struct grant_terms *terms, struct grant *ret,
 	       bool *ret_complete, struct fault *f)
 {
@@ -242,7 +243,7 @@ int grant_sign(const struct desk *d, const struct request *rq, const struct appr
 	struct moment at;
 	int r;
 
-	r = desk_open_locked(d, DESK_REQUESTS, true, &requestsfd, &lock, f);
+	r = approval_store_open_locked(d, APPROVAL_STORE_REQUESTS, true, &requestsfd, &lock, f);
 	if (r < 0)
 		return r;
 	r = request_load(requestsfd, rq->id, &now, f);
@@ -250,7 +251,7 @@ int grant_sign(const struct desk *d, const struct request *rq, const struct appr
 		return fault_set(f, ENOENT, "request '%s' is gone: it was answered or dropped meanwhile",
 				 rq->id);
 	if (r == 0)
-		r = desk_now(d, &at, f);
+		r = approval_store_now(d, &at, f);
 	if (r < 0)
 		return r;
 	if (!digest_equal(&now.digest, &rq->digest) || !str_eq(now.lane, d->lane))
@@ -273,7 +274,7 @@ int grant_sign(const struct desk *d, const struct request *rq, const struct appr
 /* --- from elsewhere ----------------------------------------------------------------------------------------- */
 
 /* 1: the ledger knows that it was used or taken back. */
-static int has_a_past(const struct desk *d, const struct grant *g, struct fault *f)
+static int has_a_past(const struct approval_store *d, const struct grant *g, struct fault *f)
 {
 	static const char *const kinds[] = { "grant.consume", "approval.revoke" };
 	char hex[DIGEST_HEX_SIZE], needle[sizeof("\"grant\":\"\"") + DIGEST_HEX_SIZE];
@@ -282,13 +283,13 @@ static int has_a_past(const struct desk *d, const struct grant *g, struct fault 
 	digest_to_hex(&g->statement, hex);
 	(void)snprintf(needle, sizeof(needle), "\"grant\":\"%s\"", hex);
 	for (size_t i = 0; r == 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		r = desk_recorded(d, 0, kinds[i], needle, "", f);
+		r = approval_store_recorded(d, 0, kinds[i], needle, "", f);
 	return r;
 }
 
 /* Under the lock.  Not registered: if the ledger knows it, somebody removed its uses, and they do not begin anew. */
-static int register_new(const struct desk *d, int dirfd, const struct grant *g, enum grant_reason *reason,
-			struct fault *f)
+static int register_new(const struct approval_store *d, int dirfd, const struct grant *g,
+			enum grant_reason *reason, struct fault *f)
 {
 	int r = has_a_past(d, g, f);
 
@@ -302,8 +303,8 @@ static int register_new(const struct desk *d, int dirfd, const struct grant *g, 
 	return r < 0 ? r : grant_keep(dirfd, g, f);
 }
 
-static int import_locked(const struct desk *d, int dirfd, struct grant_item *item, enum grant_reason *reason,
-			 struct fault *f)
+static int import_locked(const struct approval_store *d, int dirfd, struct grant_item *item,
+			 enum grant_reason *reason, struct fault *f)
 {
 	const struct grant *g = &item->found.grant;
 	struct grant_judgement j = { .desk = d };
@@ -311,7 +312,7 @@ static int import_locked(const struct desk *d, int dirfd, struct grant_item *ite
 	bool known;
 	int r;
 
-	r = desk_now(d, &j.now, f);
+	r = approval_store_now(d, &j.now, f);
 	if (r < 0)
 		return r;
 	r = grant_uses_read(dirfd, g, &item->uses, f);
@@ -335,7 +336,7 @@ static int import_locked(const struct desk *d, int dirfd, struct grant_item *ite
 }
 
 /* It may be the answer to a question that waits here. */
-static int answer_request(const struct desk *d, int requestsfd, int dirfd, const struct grant *g,
+static int answer_request(const struct approval_store *d, int requestsfd, int dirfd, const struct grant *g,
 			  struct fault *f)
 {
 	_cleanup_request_ struct request rq = { 0 };
@@ -355,16 +356,16 @@ static int answer_request(const struct desk *d, int requestsfd, int dirfd, const
 }
 
 /* Both locks, in their order. */
-static int import_item(const struct desk *d, struct grant_item *item, enum grant_reason *reason,
+static int import_item(const struct approval_store *d, struct grant_item *item, enum grant_reason *reason,
 		       struct fault *f)
 {
 	_cleanup_close_ int requestsfd = -EBADF, requests_lock = -EBADF, dirfd = -EBADF, lock = -EBADF;
 	int r;
 
-	r = desk_open_locked(d, DESK_REQUESTS, false, &requestsfd, &requests_lock, f);
+	r = approval_store_open_locked(d, APPROVAL_STORE_REQUESTS, false, &requestsfd, &requests_lock, f);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	r = desk_open_locked(d, DESK_GRANTS, true, &dirfd, &lock, f);
+	r = approval_store_open_locked(d, APPROVAL_STORE_GRANTS, true, &dirfd, &lock, f);
 	if (r == 0)
 		r = import_locked(d, dirfd, item, reason, f);
 	if (r == 0 && *reason == GRANT_VALID)
@@ -372,7 +373,7 @@ static int import_item(const struct desk *d, struct grant_item *item, enum grant
 	return r;
 }
 
-int grant_import_text(const struct desk *d, const char *text, size_t len, const char *label,
+int grant_import_text(const struct approval_store *d, const char *text, size_t len, const char *label,
 		      const struct digest *digest, struct grant *ret, enum grant_reason *ret_reason,
 		      struct fault *f)
 {
@@ -405,8 +406,8 @@ out:
 	return r < 0 ? fault_wrap(f, r, "grant '%s'", label) : 0;
 }
 
-int grant_import(const struct desk *d, const char *path, const struct digest *digest, struct grant *ret,
-		 enum grant_reason *ret_reason, struct fault *f)
+int grant_import(const struct approval_store *d, const char *path, const struct digest *digest,
+		 struct grant *ret, enum grant_reason *ret_reason, struct fault *f)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	_cleanup_free_ char *text = NULL;

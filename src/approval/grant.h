@@ -74,7 +74,7 @@ struct grant_terms {
  * Signs, records (approval.grant), keeps.  The request goes when its last missing approval came.  KEY is from
  * approver_unlock or pin_try.  RET_COMPLETE: a start would find enough now.
  */
-int grant_sign(const struct desk *d, const struct request *rq, const struct approver *by,
+int grant_sign(const struct approval_store *d, const struct request *rq, const struct approver *by,
 	       const struct sign_secret *key, const struct grant_terms *terms, struct grant *ret,
 	       bool *ret_complete, struct fault *f) _must_check_;
 
@@ -82,14 +82,14 @@ int grant_sign(const struct desk *d, const struct request *rq, const struct appr
  * One that was made elsewhere with a key that counts here.  RET_REASON says whether it was taken (GRANT_VALID) or why
  * not; taking it again is no error, also when it is used up.  DIGEST NULL: any.  Recorded with "imported".
  */
-int grant_import(const struct desk *d, const char *path, const struct digest *digest, struct grant *ret,
-		 enum grant_reason *ret_reason, struct fault *f) _must_check_;
-int grant_import_text(const struct desk *d, const char *text, size_t len, const char *label,
+int grant_import(const struct approval_store *d, const char *path, const struct digest *digest,
+		 struct grant *ret, enum grant_reason *ret_reason, struct fault *f) _must_check_;
+int grant_import_text(const struct approval_store *d, const char *text, size_t len, const char *label,
 		      const struct digest *digest, struct grant *ret, enum grant_reason *ret_reason,
 		      struct fault *f) _must_check_;
 
 /* By id or an unambiguous beginning.  Recorded (approval.revoke) first; wins over a reservation. */
-int grant_revoke(const struct desk *d, const char *id, const char *by, const char *reason,
+int grant_revoke(const struct approval_store *d, const char *id, const char *by, const char *reason,
 		 struct fault *f) _must_check_;
 
 /* --- using it --------------------------------------------------------------------------------------------- */
@@ -120,9 +120,9 @@ void grant_set_done(struct grant_set *s);
 #define _cleanup_grants_ _cleanup_(grant_set_done)
 
 /* Writes nothing.  A refusal is a result; a failure to decide is negative. */
-int grant_find(const struct desk *d, const struct grant_query *q, struct grant_set *ret,
+int grant_find(const struct approval_store *d, const struct grant_query *q, struct grant_set *ret,
 	       struct fault *f) _must_check_;
-int grant_list(const struct desk *d, struct grant_set *ret,
+int grant_list(const struct approval_store *d, struct grant_set *ret,
 	       struct fault *f) _must_check_; /* all of the lane */
 /* "3 grants, none counts: 1a2b... expired; ..." for the message of a refusal.  Heap, NULL on ENOMEM. */
 char *grant_set_explain(const struct grant_set *s);
@@ -137,19 +137,20 @@ struct grant_owner {
  * Finds and reserves in one step, for every approval that is needed: of two starts that race for one use, one gets
  * GRANT_RESERVED.  RET->reason is GRANT_VALID iff reserved.  Recorded (grant.reserve).
  */
-int grant_reserve(const struct desk *d, const struct grant_query *q, const struct grant_owner *owner,
-		  struct grant_set *ret, struct fault *f) _must_check_;
+int grant_reserve(const struct approval_store *d, const struct grant_query *q,
+		  const struct grant_owner *owner, struct grant_set *ret, struct fault *f) _must_check_;
 
 /*
  * Right before the start, with the digest of what will start.  What SESSION reserved is looked at again (revoked,
  * expired, another digest: no start), recorded (grant.consume, synced), then counted.  Start iff 0 and RET->reason is
  * GRANT_VALID; else SESSION is over, and grant_release finds out what is left of its use.
  */
-int grant_consume(const struct desk *d, const struct grant_query *q, const char *session,
+int grant_consume(const struct approval_store *d, const struct grant_query *q, const char *session,
 		  struct grant_set *ret, struct fault *f) _must_check_;
 
 /* It never started.  Nothing reserved: nothing done.  WHY: "setup-failed", "cancelled" ... */
-int grant_release(const struct desk *d, const char *session, const char *why, struct fault *f) _must_check_;
+int grant_release(const struct approval_store *d, const char *session, const char *why,
+		  struct fault *f) _must_check_;
 
 /* Removes what can never count again: expired for a day.  Returns how many. */
-int grant_sweep(const struct desk *d, struct fault *f) _must_check_;
+int grant_sweep(const struct approval_store *d, struct fault *f) _must_check_;

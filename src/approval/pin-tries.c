@@ -48,7 +48,7 @@ int pin_tries_read(int keysfd, const char *name, struct pin_tries *ret, struct f
 	int r;
 
 	file_name(name, file);
-	r = desk_read_json(keysfd, file, "count of tries", &doc, f);
+	r = approval_store_read_json(keysfd, file, "count of tries", &doc, f);
 	if (r == 0)
 		r = shape_require(doc, tries_shape, "count of tries", f);
 	/* Who could remove the count could try without end: without one nobody tries. */
@@ -75,7 +75,7 @@ int pin_tries_write(int keysfd, const char *name, const struct pin_tries *t, str
 	if (t->locked)
 		moment_to_json(&t->since, jdoc_set_object(doc, "locked"));
 	file_name(name, file);
-	return desk_write_json(keysfd, file, doc, f);
+	return approval_store_write_json(keysfd, file, doc, f);
 }
 
 uint64_t pin_tries_lock_s(const struct pin_tries *t)

@@ -79,8 +79,8 @@ int pin_check(const char *pin, struct fault *f)
 	return 0;
 }
 
-static int record(const struct desk *d, const char *kind, const char *status, const struct approver *a,
-		  const struct pin_tries *t, struct fault *f)
+static int record(const struct approval_store *d, const char *kind, const char *status,
+		  const struct approver *a, const struct pin_tries *t, struct fault *f)
 {
 	struct jdoc *details = jdoc_new_object();
 
@@ -88,7 +88,7 @@ static int record(const struct desk *d, const char *kind, const char *status, co
 	jdoc_set_string(details, "key_id", a->pin_key_id);
 	jdoc_set_int(details, "failed", (int64_t)t->failed_all);
 	jdoc_set_int(details, "locks", (int64_t)t->locks);
-	return desk_record(d, kind, status, NULL, NULL, details, LEDGER_DECIDED, NULL, f);
+	return approval_store_record(d, kind, status, NULL, NULL, details, LEDGER_DECIDED, NULL, f);
 }
 
 static void count_failure(struct pin_tries *t, const struct moment *now)
@@ -107,7 +107,7 @@ static void count_failure(struct pin_tries *t, const struct moment *now)
 }
 
 /* A right one forgives what was wrong before; how often it was locked is forgiven by `pin set` only. */
-static int settle_right(const struct desk *d, int keysfd, const struct key_file *k,
+static int settle_right(const struct approval_store *d, int keysfd, const struct key_file *k,
 			const struct pin_tries *before, struct pin_answer *ret, struct fault *f)
 {
 	struct pin_tries t = { .locks = before->locks };
@@ -129,7 +129,7 @@ static int settle_right(const struct desk *d, int keysfd, const struct key_file 
  * Under the lock of this approver.  The order is the protection: recorded, counted as wrong, and both on the disk,
  * before the PIN is looked at.  Killed anywhere behind that, the try stays counted.
  */
-static int try_locked(const struct desk *d, int keysfd, const struct key_file *k, const char *pin,
+static int try_locked(const struct approval_store *d, int keysfd, const struct key_file *k, const char *pin,
 		      struct pin_answer *ret, struct sign_secret *ret_key, struct fault *f)
 {
 	_cleanup_sign_ struct sign_secret key = { 0 };
@@ -138,7 +138,7 @@ static int try_locked(const struct desk *d, int keysfd, const struct key_file *k
 	uint64_t wait_s;
 	int r, right;
 
-	r = desk_now(d, &now, f);
+	r = approval_store_now(d, &now, f);
 	if (r == 0)
 		r = pin_tries_read(keysfd, k->public.name, &before, f);
 	if (r < 0)
@@ -176,7 +176,7 @@ static int try_locked(const struct desk *d, int keysfd, const struct key_file *k
 }
 
 /* Directory, lock and private file of NAME; -ENOENT: it has none here. */
-static int open_key(const struct desk *d, const char *name, int *ret_keysfd, int *ret_lock,
+static int open_key(const struct approval_store *d, const char *name, int *ret_keysfd, int *ret_lock,
 		    struct key_file *k, struct fault *f)
 {
 	_cleanup_close_ int keysfd = -EBADF, lock = -EBADF;
@@ -186,7 +186,7 @@ static int open_key(const struct desk *d, const char *name, int *ret_keysfd, int
 	r = approver_check_name(name, f);
 	if (r < 0)
 		return r;
-	keysfd = desk_open_dir(d, DESK_KEYS, false, f);
+	keysfd = approval_store_open_dir(d, APPROVAL_STORE_KEYS, false, f);
 	if (keysfd < 0 && keysfd != -ENOENT)
 		return keysfd;
 	r = keysfd < 0 ? keysfd : key_file_read(keysfd, d, name, k, f);
@@ -196,7 +196,7 @@ static int open_key(const struct desk *d, const char *name, int *ret_keysfd, int
 	if (r < 0)
 		return r;
 	(void)snprintf(file, sizeof(file), "%s.lock", name);
-	lock = desk_lock(keysfd, file, f);
+	lock = approval_store_lock(keysfd, file, f);
 	if (lock < 0)
 		return lock;
 	/* Again, as it may have changed before the lock was ours. */
@@ -208,7 +208,7 @@ static int open_key(const struct desk *d, const char *name, int *ret_keysfd, int
 	return 0;
 }
 
-int pin_try(const struct desk *d, const char *name, const char *pin, struct pin_answer *ret,
+int pin_try(const struct approval_store *d, const char *name, const char *pin, struct pin_answer *ret,
 	    struct sign_secret *ret_key, struct fault *f)
 {
 	_cleanup_key_file_ struct key_file k = { 0 };
@@ -225,7 +225,7 @@ int pin_try(const struct desk *d, const char *name, const char *pin, struct pin_
 	return try_locked(d, keysfd, &k, pin, ret, ret_key, f);
 }
 
-int pin_look(const struct desk *d, const char *name, struct pin_answer *ret, struct fault *f)
+int pin_look(const struct approval_store *d, const char *name, struct pin_answer *ret, struct fault *f)
 {
 	_cleanup_key_file_ struct key_file k = { 0 };
 	_cleanup_close_ int keysfd = -EBADF, lock = -EBADF;
@@ -240,7 +240,7 @@ int pin_look(const struct desk *d, const char *name, struct pin_answer *ret, str
 		*ret = (struct pin_answer){ .result = PIN_UNSET };
 		return 0;
 	}
-	r = desk_now(d, &now, f);
+	r = approval_store_now(d, &now, f);
 	if (r == 0)
 		r = pin_tries_read(keysfd, name, &t, f);
 	if (r < 0)
@@ -254,7 +254,7 @@ int pin_look(const struct desk *d, const char *name, struct pin_answer *ret, str
 }
 
 /* The new box lies there before the count begins anew: never the old one with a fresh count. */
-static int store(const struct desk *d, int keysfd, struct key_file *k, bool reset, struct fault *f)
+static int store(const struct approval_store *d, int keysfd, struct key_file *k, bool reset, struct fault *f)
 {
 	struct jdoc *details = jdoc_new_object();
 	struct pin_tries none = { 0 };
@@ -266,7 +266,7 @@ static int store(const struct desk *d, int keysfd, struct key_file *k, bool rese
 	jdoc_set_string(details, "pin_key", hex);
 	jdoc_set_string(details, "key_id", k->public.pin_key_id);
 	jdoc_set_bool(details, "new_key", reset);
-	r = desk_record(d, "pin.set", NULL, NULL, NULL, details, LEDGER_DECIDED, NULL, f);
+	r = approval_store_record(d, "pin.set", NULL, NULL, NULL, details, LEDGER_DECIDED, NULL, f);
 	if (r == 0)
 		r = key_file_write(keysfd, d, k, f);
 	if (r == 0)
@@ -274,7 +274,7 @@ static int store(const struct desk *d, int keysfd, struct key_file *k, bool rese
 	return r < 0 ? r : approver_publish(d, &k->public, f);
 }
 
-int pin_set(const struct desk *d, const char *name, const char *old, const char *pin,
+int pin_set(const struct approval_store *d, const char *name, const char *old, const char *pin,
 	    struct pin_answer *ret_answer, struct approver *ret, struct fault *f)
 {
 	_cleanup_key_file_ struct key_file k = { 0 };

@@ -59,16 +59,17 @@ struct pin_answer {
  * One at a time per approver.  RET_KEY is written for PIN_RIGHT only.  A wrong PIN is an answer, not a failure;
  * what cannot be counted or recorded is a failure, and nothing was compared then.
  */
-int pin_try(const struct desk *d, const char *name, const char *pin, struct pin_answer *ret,
+int pin_try(const struct approval_store *d, const char *name, const char *pin, struct pin_answer *ret,
 	    struct sign_secret *ret_key, struct fault *f) _must_check_;
 
 /* Without trying: would one be possible now?  RESULT is PIN_RIGHT for yes. */
-int pin_look(const struct desk *d, const char *name, struct pin_answer *ret, struct fault *f) _must_check_;
+int pin_look(const struct approval_store *d, const char *name, struct pin_answer *ret,
+	     struct fault *f) _must_check_;
 
 /*
  * OLD given: it is tried first (RET_ANSWER says how that went; 0 is returned also when it was wrong, and then nothing
  * changed) and the key behind the PIN stays.  OLD NULL: a new key behind a new PIN; grants of level C that the old one
  * signed count no more, and custody.json's `pin_key`, where configured, must be changed by the admin.  Both end a lock.
  */
-int pin_set(const struct desk *d, const char *name, const char *old, const char *pin,
+int pin_set(const struct approval_store *d, const char *name, const char *old, const char *pin,
 	    struct pin_answer *ret_answer, struct approver *ret, struct fault *f) _must_check_;

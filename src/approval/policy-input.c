@@ -13,11 +13,11 @@
 
 #define CGROUP_MAX ((size_t)64 * 1024)
 
-void facts_done(struct facts *x)
+void policy_input_done(struct policy_input *x)
 {
 	policy_facts_done(&x->policy);
 	free(x->rules);
-	*x = (struct facts){ 0 };
+	*x = (struct policy_input){ 0 };
 }
 
 /* A profile may ask for more than the configuration does, never for less. */
@@ -133,10 +133,10 @@ static struct policy_rule rule_of(const struct config_rule *r)
 	};
 }
 
-int facts_build(const struct subject *s, const struct config *c, char *const *provenance, struct facts *ret,
-		struct fault *f)
+int policy_input_build(const struct subject *s, const struct config *c, char *const *provenance,
+		       struct policy_input *ret, struct fault *f)
 {
-	_cleanup_facts_ struct facts x = { 0 };
+	_cleanup_policy_input_ struct policy_input x = { 0 };
 	int r;
 
 	r = policy_facts_from_subject(s, &x.policy, f);
@@ -156,6 +156,6 @@ int facts_build(const struct subject *s, const struct config *c, char *const *pr
 	x.policy.trusted_hosts = c->trusted_hosts;
 	x.policy.security = stricter((enum security_profile)c->run_security, s->profile);
 	*ret = x;
-	x = (struct facts){ 0 };
+	x = (struct policy_input){ 0 };
 	return 0;
 }

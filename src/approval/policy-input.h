@@ -11,12 +11,12 @@
  * different answers.  Where the wish came from is found out, not believed: an admin's mapping of uid or cgroup says it,
  * else a controlling terminal means a person, else nobody asked.  PROVENANCE, words of --provenance or NULL, only adds taints.
  */
-struct facts {
+struct policy_input {
 	struct policy_facts policy; /* borrows from subject, configuration and RULES */
 	struct policy_rule *rules;
 };
 
-int facts_build(const struct subject *s, const struct config *c, char *const *provenance, struct facts *ret,
-		struct fault *f) _must_check_;
-void facts_done(struct facts *x);
-#define _cleanup_facts_ _cleanup_(facts_done)
+int policy_input_build(const struct subject *s, const struct config *c, char *const *provenance,
+		       struct policy_input *ret, struct fault *f) _must_check_;
+void policy_input_done(struct policy_input *x);
+#define _cleanup_policy_input_ _cleanup_(policy_input_done)

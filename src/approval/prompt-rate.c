@@ -46,8 +46,8 @@ static int rewrite(int fd, const struct strbuf *b, struct fault *f)
 	return fd_write_all(fd, b->text, b->len, f);
 }
 
-int prompt_rate_take(const struct desk *d, const char *file, unsigned int per_minute, bool *ret_allowed,
-		     struct fault *f)
+int prompt_rate_take(const struct approval_store *d, const char *file, unsigned int per_minute,
+		     bool *ret_allowed, struct fault *f)
 {
 	const unsigned int limit = per_minute < PROMPT_RATE_MAX ? per_minute : PROMPT_RATE_MAX;
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -55,7 +55,7 @@ int prompt_rate_take(const struct desk *d, const char *file, unsigned int per_mi
 	_cleanup_free_ char *text = NULL;
 	struct moment now;
 	size_t len;
-	int r = desk_now(d, &now, f);
+	int r = approval_store_now(d, &now, f);
 
 	if (r < 0)
 		return r;

@@ -15,5 +15,5 @@
 #define PROMPT_RATE_MAX 1000u /* per minute: more is no limit that a person would notice */
 
 /* RET_ALLOWED: this one may be asked, and is counted. */
-int prompt_rate_take(const struct desk *d, const char *file, unsigned int per_minute, bool *ret_allowed,
-		     struct fault *f) _must_check_;
+int prompt_rate_take(const struct approval_store *d, const char *file, unsigned int per_minute,
+		     bool *ret_allowed, struct fault *f) _must_check_;

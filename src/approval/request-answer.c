@@ -6,7 +6,7 @@
 #include "base/fd.h"
 #include "approval/request-impl.h"
 
-static const struct desk_names_of request_names = { "request", "custody pending", ".json" };
+static const struct approval_store_names_of request_names = { "request", "custody pending", ".json" };
 
 /* Before anything is recorded: what could not be written afterwards. */
 static int require_words(const char *by, const char *reason, struct fault *f)
@@ -19,20 +19,20 @@ static int require_words(const char *by, const char *reason, struct fault *f)
 }
 
 /* Directory, lock, and the request that BEGINNING names. */
-static int open_named(const struct desk *d, const char *beginning, int *ret_dirfd, int *ret_lock,
+static int open_named(const struct approval_store *d, const char *beginning, int *ret_dirfd, int *ret_lock,
 		      struct request *ret, struct moment *now, struct fault *f)
 {
 	char id[REQUEST_ID_SIZE];
 	int r;
 
-	r = desk_open_locked(d, DESK_REQUESTS, false, ret_dirfd, ret_lock, f);
+	r = approval_store_open_locked(d, APPROVAL_STORE_REQUESTS, false, ret_dirfd, ret_lock, f);
 	if (r == -ENOENT)
 		return fault_set(f, ENOENT, "no request '%s' in lane '%s': nothing waits", beginning,
 				 d->lane);
 	if (r == 0)
-		r = desk_now(d, now, f);
+		r = approval_store_now(d, now, f);
 	if (r == 0)
-		r = desk_resolve(d, *ret_dirfd, &request_names, beginning, id, f);
+		r = approval_store_resolve(d, *ret_dirfd, &request_names, beginning, id, f);
 	if (r < 0)
 		return r;
 	r = request_load(*ret_dirfd, id, ret, f);
@@ -48,7 +48,7 @@ static int open_named(const struct desk *d, const char *beginning, int *ret_dirf
 	return r == -ENOENT && f && !f->code ? fault_set(f, ENOENT, "request '%s' is gone", id) : r;
 }
 
-int request_read(const struct desk *d, const char *id, struct request *ret, struct fault *f)
+int request_read(const struct approval_store *d, const char *id, struct request *ret, struct fault *f)
 {
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
 	_cleanup_request_ struct request rq = { 0 };
@@ -79,7 +79,7 @@ static void note_damaged(const char *id, const char *lane, struct request *rq)
 	(void)snprintf(rq->lane, sizeof(rq->lane), "%s", lane);
 }
 
-int request_list(const struct desk *d, bool denied_too, struct request_list *ret, struct fault *f)
+int request_list(const struct approval_store *d, bool denied_too, struct request_list *ret, struct fault *f)
 {
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
 	_cleanup_requests_ struct request_list l = { 0 };
@@ -87,17 +87,17 @@ int request_list(const struct desk *d, bool denied_too, struct request_list *ret
 	struct moment now;
 	int r;
 
-	r = desk_open_locked(d, DESK_REQUESTS, false, &dirfd, &lock, f);
+	r = approval_store_open_locked(d, APPROVAL_STORE_REQUESTS, false, &dirfd, &lock, f);
 	if (r == -ENOENT) {
 		*ret = (struct request_list){ 0 };
 		return 0;
 	}
 	if (r == 0)
-		r = desk_now(d, &now, f);
+		r = approval_store_now(d, &now, f);
 	if (r == 0 && d->ledger)
 		r = request_sweep_locked(d, dirfd, &now, NULL, f);
 	if (r == 0)
-		r = desk_names(dirfd, ".json", &names, f);
+		r = approval_store_names(dirfd, ".json", &names, f);
 	if (r < 0)
 		return r;
 	l.items = calloc(strv_len(names) + 1, sizeof(*l.items));
@@ -126,7 +126,8 @@ int request_list(const struct desk *d, bool denied_too, struct request_list *ret
 	return 0;
 }
 
-int request_deny(const struct desk *d, const char *id, const char *by, const char *reason, struct fault *f)
+int request_deny(const struct approval_store *d, const char *id, const char *by, const char *reason,
+		 struct fault *f)
 {
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
 	_cleanup_request_ struct request rq = { 0 };
@@ -150,17 +151,17 @@ int request_deny(const struct desk *d, const char *id, const char *by, const cha
 	return r < 0 ? r : request_store(dirfd, &rq, f);
 }
 
-int request_drop(const struct desk *d, const char *id, const char *why, struct fault *f)
+int request_drop(const struct approval_store *d, const char *id, const char *why, struct fault *f)
 {
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
 	_cleanup_request_ struct request rq = { 0 };
 	int r;
 
-	r = desk_open_locked(d, DESK_REQUESTS, false, &dirfd, &lock, f);
+	r = approval_store_open_locked(d, APPROVAL_STORE_REQUESTS, false, &dirfd, &lock, f);
 	if (r == -ENOENT)
 		return fault_set(f, ENOENT, "no request '%s' in lane '%s': nothing waits", id, d->lane);
 	if (r == 0)
-		r = desk_resolve(d, dirfd, &request_names, id, rq.id, f);
+		r = approval_store_resolve(d, dirfd, &request_names, id, rq.id, f);
 	if (r < 0)
 		return r;
 	/* A damaged file must go too; then its name is all there is to record. */
@@ -171,9 +172,9 @@ int request_drop(const struct desk *d, const char *id, const char *why, struct f
 	return request_remove(d, dirfd, &rq, why, f);
 }
 
-int request_drop_all(const struct desk *d, const char *why, unsigned int *ret_n, struct fault *f)
+int request_drop_all(const struct approval_store *d, const char *why, unsigned int *ret_n, struct fault *f)
 {
-	_cleanup_close_ int dirfd = desk_open_dir(d, DESK_REQUESTS, false, f);
+	_cleanup_close_ int dirfd = approval_store_open_dir(d, APPROVAL_STORE_REQUESTS, false, f);
 	_cleanup_strv_ char **names = NULL;
 	unsigned int n = 0;
 	int r;
@@ -184,7 +185,7 @@ int request_drop_all(const struct desk *d, const char *why, unsigned int *ret_n,
 	}
 	if (dirfd < 0)
 		return dirfd;
-	r = desk_names(dirfd, ".json", &names, f);
+	r = approval_store_names(dirfd, ".json", &names, f);
 	for (char **name = names; r == 0 && *name; name++) {
 		(*name)[strlen(*name) - strlen(".json")] = '\0';
 		r = request_drop(d, *name, why, f);
@@ -200,16 +201,16 @@ int request_drop_all(const struct desk *d, const char *why, unsigned int *ret_n,
 	return r;
 }
 
-int request_sweep(const struct desk *d, struct fault *f)
+int request_sweep(const struct approval_store *d, struct fault *f)
 {
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
 	struct moment now;
 	int r;
 
-	r = desk_open_locked(d, DESK_REQUESTS, false, &dirfd, &lock, f);
+	r = approval_store_open_locked(d, APPROVAL_STORE_REQUESTS, false, &dirfd, &lock, f);
 	if (r == -ENOENT)
 		return 0;
 	if (r == 0)
-		r = desk_now(d, &now, f);
+		r = approval_store_now(d, &now, f);
 	return r < 0 ? r : request_sweep_locked(d, dirfd, &now, NULL, f);
 }

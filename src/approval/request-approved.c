@@ -32,7 +32,7 @@ static int make_room(int dirfd, struct fault *f)
 	struct timespec when = { 0 };
 	int r;
 
-	r = desk_names(dirfd, ".json", &names, f);
+	r = approval_store_names(dirfd, ".json", &names, f);
 	if (r < 0 || strv_len(names) < KEPT_MAX)
 		return r;
 	for (char **n = names; *n; n++) {
@@ -50,7 +50,7 @@ static int make_room(int dirfd, struct fault *f)
 	return 0;
 }
 
-int request_keep_approved(const struct desk *d, const struct request *rq, struct fault *f)
+int request_keep_approved(const struct approval_store *d, const struct request *rq, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *doc = NULL;
 	_cleanup_close_ int dirfd = -EBADF;
@@ -59,7 +59,7 @@ int request_keep_approved(const struct desk *d, const struct request *rq, struct
 
 	if (!rq->alike || !rq->subject)
 		return 0;
-	dirfd = desk_open_dir(d, DESK_APPROVED, true, f);
+	dirfd = approval_store_open_dir(d, APPROVAL_STORE_APPROVED, true, f);
 	if (dirfd < 0)
 		return dirfd;
 	r = make_room(dirfd, f);
@@ -71,19 +71,20 @@ int request_keep_approved(const struct desk *d, const struct request *rq, struct
 	jdoc_set_string(doc, "lane", rq->lane);
 	jdoc_set(doc, "subject", jdoc_copy(rq->subject));
 	name_of(rq->alike, name);
-	return desk_write_json(dirfd, name, doc, f);
+	return approval_store_write_json(dirfd, name, doc, f);
 }
 
-int request_last_approved(const struct desk *d, const char *alike, struct jdoc **ret_subject, struct fault *f)
+int request_last_approved(const struct approval_store *d, const char *alike, struct jdoc **ret_subject,
+			  struct fault *f)
 {
-	_cleanup_close_ int dirfd = desk_open_dir(d, DESK_APPROVED, false, f);
+	_cleanup_close_ int dirfd = approval_store_open_dir(d, APPROVAL_STORE_APPROVED, false, f);
 	_cleanup_jdoc_ struct jdoc *doc = NULL;
 	char name[REQUEST_FILE_SIZE];
 	struct jdoc *subject;
 	int r;
 
 	name_of(alike, name);
-	r = dirfd < 0 ? dirfd : desk_read_json(dirfd, name, "last approved subject", &doc, f);
+	r = dirfd < 0 ? dirfd : approval_store_read_json(dirfd, name, "last approved subject", &doc, f);
 	if (r == -ENOENT)
 		return fault_set(f, ENOENT, "nothing alike was approved before");
 	if (r < 0)

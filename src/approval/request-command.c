@@ -97,8 +97,8 @@ static int await(pid_t pid, const char *program, unsigned int seconds, const sig
 			 seconds);
 }
 
-int on_request_run(char *const *argv, const char *id, const struct jdoc *request, unsigned int seconds,
-		   struct fault *f)
+int request_command_run(char *const *argv, const char *id, const struct jdoc *request, unsigned int seconds,
+			struct fault *f)
 {
 	_cleanup_strv_ char **words = strv_copy(argv);
 	_cleanup_close_ int input = -EBADF;

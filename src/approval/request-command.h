@@ -11,5 +11,5 @@
  */
 #define ON_REQUEST_SECONDS 10
 
-int on_request_run(char *const *argv, const char *id, const struct jdoc *request, unsigned int seconds,
-		   struct fault *f) _must_check_;
+int request_command_run(char *const *argv, const char *id, const struct jdoc *request, unsigned int seconds,
+			struct fault *f) _must_check_;

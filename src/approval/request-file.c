@@ -321,7 +321,7 @@ int request_load(int dirfd, const char *id, struct request *ret, struct fault *f
 
 	request_file_name(id, name);
 	(void)snprintf(label, sizeof(label), "request '%.16s'", id);
-	r = desk_read(dirfd, name, label, &text, &len, f);
+	r = approval_store_read(dirfd, name, label, &text, &len, f);
 	if (r == 0)
 		r = request_parse(text, len, label, &rq, f);
 	if (r < 0)
@@ -343,8 +343,9 @@ int request_store(int dirfd, const struct request *r, struct fault *f)
 	ret = request_write(r, &b, f);
 	if (ret < 0)
 		return ret;
-	if (b.len > DESK_FILE_MAX)
-		return fault_set(f, EFBIG, "request '%s' would be over %zu bytes", r->id, DESK_FILE_MAX);
+	if (b.len > APPROVAL_STORE_FILE_MAX)
+		return fault_set(f, EFBIG, "request '%s' would be over %zu bytes", r->id,
+				 APPROVAL_STORE_FILE_MAX);
 	request_file_name(r->id, name);
 	return fd_replace_file(dirfd, name, b.text, b.len, 0600, f);
 }

@@ -18,17 +18,17 @@ int request_store(int dirfd, const struct request *r, struct fault *f) _must_che
 /* Is its time over, by either clock?  Pure. */
 bool request_is_over(const struct request *r, const struct moment *now);
 
-int request_record(const struct desk *d, const char *kind, const char *status, const struct request *r,
-		   const char *why, const char *by, struct fault *f) _must_check_;
+int request_record(const struct approval_store *d, const char *kind, const char *status,
+		   const struct request *r, const char *why, const char *by, struct fault *f) _must_check_;
 
 /* All of these under the lock of the requests. */
-int request_remove(const struct desk *d, int dirfd, const struct request *rq, const char *why,
+int request_remove(const struct approval_store *d, int dirfd, const struct request *rq, const char *why,
 		   struct fault *f) _must_check_; /* recorded first */
-int request_sweep_locked(const struct desk *d, int dirfd, const struct moment *now, size_t *ret_left,
+int request_sweep_locked(const struct approval_store *d, int dirfd, const struct moment *now,
+			 size_t *ret_left, struct fault *f) _must_check_;
+int request_require_room(const struct approval_store *d, int dirfd, const struct moment *now,
 			 struct fault *f) _must_check_;
-int request_require_room(const struct desk *d, int dirfd, const struct moment *now,
-			 struct fault *f) _must_check_;
-int request_load_current(const struct desk *d, int dirfd, const struct digest *digest,
+int request_load_current(const struct approval_store *d, int dirfd, const struct digest *digest,
 			 const struct moment *now, struct request *ret, struct fault *f) _must_check_;
 
 /* As JSON can hold it; NULL stays NULL.  False on ENOMEM. */
@@ -36,7 +36,8 @@ bool request_copy_text(const char *text, char **ret);
 bool request_copy_command(const char *text, char **ret);
 
 /* RQ got its last approval: its subject is what the next one is compared with.  Under the lock of the requests. */
-int request_keep_approved(const struct desk *d, const struct request *rq, struct fault *f) _must_check_;
+int request_keep_approved(const struct approval_store *d, const struct request *rq,
+			  struct fault *f) _must_check_;
 
 /* "UID:NAME"; with this in front the uid is another machine's and says nothing here. */
 #define ASKER_CARRIED '@'

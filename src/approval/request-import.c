@@ -16,7 +16,7 @@ static int read_carried(const char *path, struct request *ret, struct fault *f)
 
 	if (fd < 0)
 		return fault_errno(f, errno, "open request '%s'", path);
-	r = fd_read_all(fd, DESK_FILE_MAX, &text, &len, f);
+	r = fd_read_all(fd, APPROVAL_STORE_FILE_MAX, &text, &len, f);
 	return r < 0 ? fault_wrap(f, r, "request '%s'", path) : request_parse(text, len, path, ret, f);
 }
 
@@ -51,7 +51,7 @@ static int name_command(struct request *rq, struct fault *f)
 	return line && request_copy_command(line, &rq->command) ? 0 : fault_errno(f, ENOMEM, "request");
 }
 
-int request_adopt(const struct desk *d, const char *path, struct request *ret, struct fault *f)
+int request_adopt(const struct approval_store *d, const char *path, struct request *ret, struct fault *f)
 {
 	_cleanup_request_ struct request rq = { 0 }, here = { 0 };
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
@@ -67,9 +67,9 @@ int request_adopt(const struct desk *d, const char *path, struct request *ret, s
 		r = fault_set(f, EINVAL, "request '%s' carries no subject: nobody could say what is approved",
 			      path);
 	if (r == 0)
-		r = desk_open_locked(d, DESK_REQUESTS, true, &dirfd, &lock, f);
+		r = approval_store_open_locked(d, APPROVAL_STORE_REQUESTS, true, &dirfd, &lock, f);
 	if (r == 0)
-		r = desk_now(d, &now, f);
+		r = approval_store_now(d, &now, f);
 	if (r < 0)
 		return r;
 	if (now.wall_us >= rq.expires_us)

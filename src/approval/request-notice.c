@@ -49,7 +49,8 @@ struct jdoc *request_describe(const struct request *rq)
 }
 
 /* Once per request, and never so often that nobody listens any more.  Its failures are its own. */
-void request_notify(const struct desk *desk, const struct request *rq, char *const *argv, unsigned int rate)
+void request_notify(const struct approval_store *desk, const struct request *rq, char *const *argv,
+		    unsigned int rate)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 	_cleanup_jdoc_ struct jdoc *doc = NULL;
@@ -65,7 +66,7 @@ void request_notify(const struct desk *desk, const struct request *rq, char *con
 	}
 	doc = request_describe(rq);
 	if (r == 0)
-		r = on_request_run(argv, rq->id, doc, ON_REQUEST_SECONDS, &f);
+		r = request_command_run(argv, rq->id, doc, ON_REQUEST_SECONDS, &f);
 	if (r < 0)
 		log_info("%s, ignoring", fault_text(&f));
 }

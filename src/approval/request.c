@@ -10,11 +10,11 @@
 #include "base/fd.h"
 #include "approval/request-impl.h"
 
-int request_record(const struct desk *d, const char *kind, const char *status, const struct request *r,
-		   const char *why, const char *by, struct fault *f)
+int request_record(const struct approval_store *d, const char *kind, const char *status,
+		   const struct request *r, const char *why, const char *by, struct fault *f)
 {
 	struct jdoc *details = jdoc_new_object();
-	struct desk who = *d; /* on whose behalf: the request says it, whoever sits at the desk */
+	struct approval_store who = *d; /* on whose behalf: the request says it, whoever sits at the desk */
 	char digest[8 + DIGEST_HEX_SIZE] = "sha256:", level[2] = { r->level, '\0' };
 
 	digest_to_hex(&r->digest, digest + strlen(digest));
@@ -24,39 +24,39 @@ int request_record(const struct desk *d, const char *kind, const char *status, c
 	jdoc_set_string(details, "lane", r->lane);
 	jdoc_set_int(details, "count", (int64_t)r->count);
 	if (by)
-		desk_put_text(details, "by", by);
+		approval_store_put_text(details, "by", by);
 	if (why)
-		desk_put_text(details, "why", why);
+		approval_store_put_text(details, "why", why);
 	if (str_eq(kind, "approval.request")) {
 		struct jdoc *askers = jdoc_set_array(details, "askers");
 
-		desk_put_text(details, "command", r->command);
+		approval_store_put_text(details, "command", r->command);
 		for (char **a = r->askers; a && *a; a++)
 			jdoc_append(askers, ledger_text(*a));
 	}
 	who.worker = r->worker;
-	return desk_record(&who, kind, status, r->agent, NULL, details, LEDGER_DECIDED, NULL, f);
+	return approval_store_record(&who, kind, status, r->agent, NULL, details, LEDGER_DECIDED, NULL, f);
 }
 
-int request_remove(const struct desk *d, int dirfd, const struct request *rq, const char *why,
+int request_remove(const struct approval_store *d, int dirfd, const struct request *rq, const char *why,
 		   struct fault *f)
 {
 	char name[REQUEST_FILE_SIZE];
 	int r = request_record(d, "approval.drop", NULL, rq, why, NULL, f);
 
 	request_file_name(rq->id, name);
-	return r < 0 ? r : desk_unlink(dirfd, name, f);
+	return r < 0 ? r : approval_store_unlink(dirfd, name, f);
 }
 
-int request_sweep_locked(const struct desk *d, int dirfd, const struct moment *now, size_t *ret_left,
-			 struct fault *f)
+int request_sweep_locked(const struct approval_store *d, int dirfd, const struct moment *now,
+			 size_t *ret_left, struct fault *f)
 {
 	_cleanup_strv_ char **names = NULL;
 	size_t left = 0;
 	int r;
 
-	desk_remove_temps(dirfd);
-	r = desk_names(dirfd, ".json", &names, f);
+	approval_store_remove_temps(dirfd);
+	r = approval_store_names(dirfd, ".json", &names, f);
 	for (char **n = names; r == 0 && *n; n++) {
 		_cleanup_request_ struct request rq = { 0 };
 
@@ -124,9 +124,9 @@ bool request_copy_command(const char *text, char **ret)
 }
 
 /* What the asker's rules want stays with the question, for those who answer it elsewhere or later. */
-static int set_terms(const struct desk *d, struct request *rq, struct fault *f)
+static int set_terms(const struct approval_store *d, struct request *rq, struct fault *f)
 {
-	rq->needed = (unsigned int)desk_min_approvals(d);
+	rq->needed = (unsigned int)approval_store_min_approvals(d);
 	rq->no_self = !d->rules->allow_self;
 	strv_free(rq->only);
 	rq->only = calloc(1, sizeof(*rq->only));
@@ -138,7 +138,7 @@ static int set_terms(const struct desk *d, struct request *rq, struct fault *f)
 	return 0;
 }
 
-static int fill_new(const struct desk *d, const struct request_ask *ask, const struct moment *now,
+static int fill_new(const struct approval_store *d, const struct request_ask *ask, const struct moment *now,
 		    struct request *rq, struct fault *f)
 {
 	uint64_t life_s = d->rules->request_expiry_s ? d->rules->request_expiry_s : APPROVAL_REQUEST_EXPIRY_S;
@@ -159,13 +159,13 @@ static int fill_new(const struct desk *d, const struct request_ask *ask, const s
 	return 0;
 }
 
-int request_require_room(const struct desk *d, int dirfd, const struct moment *now, struct fault *f)
+int request_require_room(const struct approval_store *d, int dirfd, const struct moment *now, struct fault *f)
 {
 	size_t max = d->rules->requests_max ? d->rules->requests_max : APPROVAL_REQUESTS_MAX, left;
 	_cleanup_strv_ char **names = NULL;
 	int r;
 
-	r = desk_names(dirfd, ".json", &names, f);
+	r = approval_store_names(dirfd, ".json", &names, f);
 	if (r < 0 || strv_len(names) < max)
 		return r;
 	r = request_sweep_locked(d, dirfd, now, &left, f);
@@ -179,7 +179,7 @@ int request_require_room(const struct desk *d, int dirfd, const struct moment *n
 }
 
 /* Finds the file of DIGEST, unless its time is over: then it is dropped, and there is none. */
-int request_load_current(const struct desk *d, int dirfd, const struct digest *digest,
+int request_load_current(const struct approval_store *d, int dirfd, const struct digest *digest,
 			 const struct moment *now, struct request *ret, struct fault *f)
 {
 	_cleanup_request_ struct request rq = { 0 };
@@ -206,7 +206,8 @@ int request_load_current(const struct desk *d, int dirfd, const struct digest *d
 	return 0;
 }
 
-int request_file(const struct desk *d, const struct request_ask *ask, struct request *ret, struct fault *f)
+int request_file(const struct approval_store *d, const struct request_ask *ask, struct request *ret,
+		 struct fault *f)
 {
 	_cleanup_request_ struct request rq = { 0 };
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
@@ -216,9 +217,9 @@ int request_file(const struct desk *d, const struct request_ask *ask, struct req
 
 	if (ask->level != 'B' && ask->level != 'C')
 		return fault_set(f, EINVAL, "nobody is asked about level '%c'", ask->level);
-	r = desk_open_locked(d, DESK_REQUESTS, true, &dirfd, &lock, f);
+	r = approval_store_open_locked(d, APPROVAL_STORE_REQUESTS, true, &dirfd, &lock, f);
 	if (r == 0)
-		r = desk_now(d, &now, f);
+		r = approval_store_now(d, &now, f);
 	if (r < 0)
 		return r;
 	r = request_load_current(d, dirfd, ask->digest, &now, &rq, f);

@@ -75,31 +75,34 @@ struct request_ask {
  * Files it, or counts it.  The first time it is recorded (approval.request), synced before the file is there.
  * RET->state may be REQUEST_DENIED: a person said no to exactly this.  -EDQUOT: too many are open, and how to clear.
  */
-int request_file(const struct desk *d, const struct request_ask *ask, struct request *ret,
+int request_file(const struct approval_store *d, const struct request_ask *ask, struct request *ret,
 		 struct fault *f) _must_check_;
 
 /* A request that was carried here as a file (`custody approve FILE`): filed and recorded as such. */
-int request_adopt(const struct desk *d, const char *path, struct request *ret, struct fault *f) _must_check_;
+int request_adopt(const struct approval_store *d, const char *path, struct request *ret,
+		  struct fault *f) _must_check_;
 
 /* By id or by an unambiguous beginning of at least 4 digits.  -ENOENT; expired ones are dropped first. */
-int request_read(const struct desk *d, const char *id, struct request *ret, struct fault *f) _must_check_;
-int request_list(const struct desk *d, bool denied_too, struct request_list *ret,
+int request_read(const struct approval_store *d, const char *id, struct request *ret,
+		 struct fault *f) _must_check_;
+int request_list(const struct approval_store *d, bool denied_too, struct request_list *ret,
 		 struct fault *f) _must_check_; /* oldest first */
 
 /* A person said no.  Recorded (approval.deny) first.  REASON may be NULL. */
-int request_deny(const struct desk *d, const char *id, const char *by, const char *reason,
+int request_deny(const struct approval_store *d, const char *id, const char *by, const char *reason,
 		 struct fault *f) _must_check_;
 
 /* Nobody wants to know any more.  WHY: "withdrawn", "cleared".  Recorded (approval.drop). */
-int request_drop(const struct desk *d, const char *id, const char *why, struct fault *f) _must_check_;
-int request_drop_all(const struct desk *d, const char *why, unsigned int *ret_n,
+int request_drop(const struct approval_store *d, const char *id, const char *why,
+		 struct fault *f) _must_check_;
+int request_drop_all(const struct approval_store *d, const char *why, unsigned int *ret_n,
 		     struct fault *f) _must_check_;
 
 /* Drops what has expired, each with a record (approval.drop, why "expired"). */
-int request_sweep(const struct desk *d, struct fault *f) _must_check_;
+int request_sweep(const struct approval_store *d, struct fault *f) _must_check_;
 
 /* -ENOENT: nothing alike was approved before. */
-int request_last_approved(const struct desk *d, const char *alike, struct jdoc **ret_subject,
+int request_last_approved(const struct approval_store *d, const char *alike, struct jdoc **ret_subject,
 			  struct fault *f) _must_check_;
 
 /* The file's text, for carrying; what request_adopt reads. */

@@ -34,8 +34,8 @@ void sign_bytes(const struct sign_secret *key, const void *bytes, size_t len, ui
 	ed25519_sha512_sign(key->public.bytes, key->seed, len, bytes, signature);
 }
 
-bool sign_holds(const struct sign_public *key, const void *bytes, size_t len,
-		const uint8_t signature[SIGN_SIZE])
+bool sign_verify(const struct sign_public *key, const void *bytes, size_t len,
+		 const uint8_t signature[SIGN_SIZE])
 {
 	return ed25519_sha512_verify(key->bytes, len, bytes, signature) == 1;
 }

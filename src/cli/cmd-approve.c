@@ -52,7 +52,7 @@ static int require_caps(const struct approval_rules *rules, const struct grant_t
 }
 
 /* A file that was carried here, or the id of a request that was filed here. */
-static int find(const struct desk *d, const char *word, struct request *ret, struct fault *f)
+static int find(const struct approval_store *d, const char *word, struct request *ret, struct fault *f)
 {
 	return strchr(word, '/') || str_ends(word, ".json") ? request_adopt(d, word, ret, f)
 							    : request_read(d, word, ret, f);
@@ -70,7 +70,7 @@ static int write_grant(const char *path, const struct grant *g, struct fault *f)
 	return r < 0 ? fault_wrap(f, r, "the grant is signed and kept, but not in '%s'", path) : 0;
 }
 
-static int report_yes(const struct approval_desk *d, const struct verb_call *c, const struct request *rq,
+static int report_yes(const struct approval_lane *d, const struct verb_call *c, const struct request *rq,
 		      const struct person_result *answer, struct fault *f)
 {
 	const struct grant *g = &answer->grant;
@@ -96,7 +96,7 @@ static int report_yes(const struct approval_desk *d, const struct verb_call *c, 
 	return STATUS_OK;
 }
 
-static int report(const struct approval_desk *d, const struct verb_call *c, const struct request *rq,
+static int report(const struct approval_lane *d, const struct verb_call *c, const struct request *rq,
 		  const struct person_result *answer, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -121,7 +121,7 @@ static int report(const struct approval_desk *d, const struct verb_call *c, cons
 static int run(struct verb_call *c, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *ledger = NULL;
-	_cleanup_approval_desk_ struct approval_desk d = APPROVAL_DESK_NONE;
+	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	_cleanup_request_ struct request rq = { 0 };
 	_cleanup_person_ struct person_result answer = { 0 };
 	struct approval_person p = { .desk = &d.desk,
@@ -134,7 +134,7 @@ static int run(struct verb_call *c, struct fault *f)
 
 	if (r != 0)
 		return r;
-	r = approval_desk_open_to_write(&c->dirs, c->config, &ledger, &d, f);
+	r = approval_lane_open_to_write(&c->dirs, c->config, &ledger, &d, f);
 	if (r == 0)
 		r = find(&d.desk, c->words[0], &rq, f);
 	if (r == 0)

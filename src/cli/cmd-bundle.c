@@ -83,11 +83,11 @@ static int require_fitting(const struct bundle_options *b, const struct run_opti
 }
 
 /* Whose state its hook will ask, and how strictly. */
-static int write_terms(const struct run_options *o, const struct docket *d, char ***ret, struct fault *f)
+static int write_terms(const struct run_options *o, const struct run_plan *d, char ***ret, struct fault *f)
 {
-	_cleanup_approve_terms_ struct approve_terms t = { .lane = d->dirs.lane,
-							   .allow_prod = o->allow_prod,
-							   .security = d->verdict->axes.profile };
+	_cleanup_hook_args_ struct hook_args t = { .lane = d->dirs.lane,
+						   .allow_prod = o->allow_prod,
+						   .security = d->verdict->axes.profile };
 	const struct jdoc *governance = d->profile->sections[PROFILE_SECTION_GOVERNANCE];
 	const struct jdoc *forensics = d->profile->sections[PROFILE_SECTION_FORENSICS];
 	const struct jdoc *redact = jdoc_get(d->profile->sections[PROFILE_SECTION_AUDIT], "redact");
@@ -107,11 +107,11 @@ static int write_terms(const struct run_options *o, const struct docket *d, char
 	for (size_t i = 0; redact && redact->type == JDOC_ARRAY && i < redact->n_items; i++)
 		if (strv_append(&t.redact, redact->items[i]->string) < 0)
 			return fault_errno(f, ENOMEM, "bundle");
-	r = approve_terms_take_env(&t, f);
-	return r < 0 ? r : approve_terms_write(&t, ret, f);
+	r = hook_args_take_env(&t, f);
+	return r < 0 ? r : hook_args_write(&t, ret, f);
 }
 
-static int write_bundle(const struct bundle_options *b, const struct run_options *o, const struct docket *d,
+static int write_bundle(const struct bundle_options *b, const struct run_options *o, const struct run_plan *d,
 			struct fault *f)
 {
 	_cleanup_strv_ char **approve = NULL;
@@ -147,15 +147,15 @@ static int parse(int argc, char **argv, struct bundle_options *b, struct run_opt
 
 static int make(const struct bundle_options *b, const struct run_options *o, struct fault *f)
 {
-	_cleanup_docket_ struct docket d = { 0 };
+	_cleanup_run_plan_ struct run_plan d = { 0 };
 	int r;
 
 	/* `${session}` names the session that runs a profile; a bundle has none yet. */
-	r = docket_open(o, "bundle", &d, f);
+	r = run_plan_open(o, "bundle", &d, f);
 	if (r >= 0)
 		r = profile_require_portable(d.profile, f);
 	if (r >= 0)
-		r = docket_judge(&d, o, f);
+		r = run_plan_judge(&d, o, f);
 	return r < 0 ? r : write_bundle(b, o, &d, f);
 }
 

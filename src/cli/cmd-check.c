@@ -20,13 +20,13 @@
 
 /* `check` judges what `run` would; the lane's two keys are part of the answer, not of the question. */
 struct check {
-	struct docket docket;
+	struct run_plan plan;
 	char *gate; /* why the lane stays shut; NULL: it is open */
 };
 
 static void check_done(struct check *c)
 {
-	docket_done(&c->docket);
+	run_plan_done(&c->plan);
 	free(c->gate);
 }
 
@@ -63,7 +63,7 @@ static int ask_gate(struct check *c, const struct run_options *o, struct fault *
 	_cleanup_lane_pass_ struct lane_pass *pass = NULL;
 	_cleanup_fault_ struct fault why = { 0 };
 	_cleanup_free_ char **argv = calloc(strv_len(o->words) + 1, sizeof(*argv));
-	const struct lane_ask ask = { .lane = c->docket.dirs.lane,
+	const struct lane_ask ask = { .lane = c->plan.dirs.lane,
 				      .allow_prod = o->allow_prod,
 				      .allow_env = getenv(LANE_ALLOW_ENV),
 				      .program = program_invocation_name,
@@ -92,11 +92,11 @@ static int print_json(const struct check *c, struct fault *f)
 	struct jdoc *gate;
 	int r;
 
-	subject_digest_to_text(&c->docket.digest, digest);
+	subject_digest_to_text(&c->plan.digest, digest);
 	jdoc_set_int(d, "schema_version", SCHEMA_VERSION);
 	jdoc_set_string(d, "digest", digest);
-	jdoc_set(d, "subject", jdoc_copy(c->docket.document));
-	jdoc_set(d, "verdict", verdict_to_json(c->docket.verdict));
+	jdoc_set(d, "subject", jdoc_copy(c->plan.document));
+	jdoc_set(d, "verdict", verdict_to_json(c->plan.verdict));
 	gate = jdoc_set_object(d, "gate");
 	jdoc_set_bool(gate, "open", !c->gate);
 	if (c->gate)
@@ -170,7 +170,7 @@ static void put_sealed(struct strbuf *out, const struct subject *s)
 }
 
 /* The steps of docs/design/governance.md with what each of them found. */
-static void put_steps(struct strbuf *out, const struct docket *d)
+static void put_steps(struct strbuf *out, const struct run_plan *d)
 {
 	const struct verdict *v = d->verdict;
 	const struct subject *s = d->subject;
@@ -194,15 +194,15 @@ static void put_steps(struct strbuf *out, const struct docket *d)
 
 static int print_words(const struct check *c, bool explain, struct fault *f)
 {
-	const struct verdict *v = c->docket.verdict;
+	const struct verdict *v = c->plan.verdict;
 	_cleanup_strbuf_ struct strbuf out = { 0 };
 	char digest[SUBJECT_DIGEST_SIZE];
 
-	subject_digest_to_text(&c->docket.digest, digest);
+	subject_digest_to_text(&c->plan.digest, digest);
 	strbuf_printf(&out, "digest      %s\nverdict     %s, level %c: %s\n", digest,
 		      decision_name(v->decision), v->level, level_means(v));
 	if (explain)
-		put_steps(&out, &c->docket);
+		put_steps(&out, &c->plan);
 	put_reasons(&out, v);
 	if (c->gate) {
 		strbuf_puts(&out, "  lane: ");
@@ -219,9 +219,9 @@ static int check(const struct run_options *o, bool explain, struct fault *f)
 	_cleanup_(check_done) struct check c = { 0 };
 	int r;
 
-	r = docket_open(o, "SESSION", &c.docket, f);
+	r = run_plan_open(o, "SESSION", &c.plan, f);
 	if (r >= 0)
-		r = docket_judge(&c.docket, o, f);
+		r = run_plan_judge(&c.plan, o, f);
 	if (r >= 0)
 		r = ask_gate(&c, o, f);
 	if (r >= 0 && o->json)
@@ -230,7 +230,7 @@ static int check(const struct run_options *o, bool explain, struct fault *f)
 		r = print_words(&c, explain, f);
 	if (r < 0)
 		return r;
-	return c.docket.verdict->decision == DECISION_ALLOW && !c.gate ? STATUS_OK : STATUS_NO;
+	return c.plan.verdict->decision == DECISION_ALLOW && !c.gate ? STATUS_OK : STATUS_NO;
 }
 
 int cmd_check(int argc, char **argv, struct fault *f)

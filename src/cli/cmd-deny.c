@@ -18,7 +18,7 @@ static const struct verb verb = { "deny",
 				  run };
 
 /* Nobody's answer: they are taken off the table, and may be asked again. */
-static int clear_all(const struct approval_desk *d, struct fault *f)
+static int clear_all(const struct approval_lane *d, struct fault *f)
 {
 	unsigned int n = 0;
 	int r = request_drop_all(&d->desk, "cleared", &n, f);
@@ -29,7 +29,7 @@ static int clear_all(const struct approval_desk *d, struct fault *f)
 	return STATUS_OK;
 }
 
-static int deny(const struct verb_call *c, const struct approval_desk *d, struct fault *f)
+static int deny(const struct verb_call *c, const struct approval_lane *d, struct fault *f)
 {
 	_cleanup_request_ struct request rq = { 0 };
 	int r = request_read(&d->desk, c->words[0], &rq, f);
@@ -54,13 +54,13 @@ static int deny(const struct verb_call *c, const struct approval_desk *d, struct
 static int run(struct verb_call *c, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *ledger = NULL;
-	_cleanup_approval_desk_ struct approval_desk d = APPROVAL_DESK_NONE;
+	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	int r;
 
 	if (!c->all != (c->words[0] != NULL))
 		return verb_usage(&verb, c->all ? "--all or one ID, not both"
 						: "which one?  'custody pending' lists them");
-	r = approval_desk_open_to_write(&c->dirs, c->config, &ledger, &d, f);
+	r = approval_lane_open_to_write(&c->dirs, c->config, &ledger, &d, f);
 	if (r < 0)
 		return r;
 	return c->all ? clear_all(&d, f) : deny(c, &d, f);

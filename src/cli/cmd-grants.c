@@ -67,10 +67,10 @@ static void print_line(const struct grant_found *g)
 
 static int run(struct verb_call *c, struct fault *f)
 {
-	_cleanup_approval_desk_ struct approval_desk d = APPROVAL_DESK_NONE;
+	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	_cleanup_grants_ struct grant_set s = { 0 };
 	size_t shown = 0;
-	int r = approval_desk_open(&c->dirs, c->config, NULL, &d, f);
+	int r = approval_lane_open(&c->dirs, c->config, NULL, &d, f);
 
 	if (r == 0)
 		r = grant_list(&d.desk, &s, f);

@@ -47,9 +47,9 @@ static void print_entry(const struct approver *a, const char *lane)
 static int run_new(struct verb_call *c, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *ledger = NULL;
-	_cleanup_approval_desk_ struct approval_desk d = APPROVAL_DESK_NONE;
+	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	struct approver a;
-	int r = approval_desk_open_to_write(&c->dirs, c->config, &ledger, &d, f);
+	int r = approval_lane_open_to_write(&c->dirs, c->config, &ledger, &d, f);
 
 	if (r == 0)
 		r = approver_new(&d.desk, c->words[0] ? c->words[0] : c->dirs.user, &a, f);
@@ -64,11 +64,11 @@ static int run_new(struct verb_call *c, struct fault *f)
 
 static int run_ls(struct verb_call *c, struct fault *f)
 {
-	_cleanup_approval_desk_ struct approval_desk d = APPROVAL_DESK_NONE;
+	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	_cleanup_approvers_ struct approver_list l = { 0 };
 	_cleanup_jdoc_ struct jdoc *doc = NULL;
 	struct jdoc *list;
-	int r = approval_desk_open(&c->dirs, c->config, NULL, &d, f);
+	int r = approval_lane_open(&c->dirs, c->config, NULL, &d, f);
 
 	if (r == 0)
 		r = approver_list(&d.desk, &l, f);
@@ -95,7 +95,7 @@ static int run_ls(struct verb_call *c, struct fault *f)
 }
 
 /* NAME, else the only one whose private half is here, else the one called like the caller. */
-static int find_own(const struct desk *d, const char *name, const char *user, struct approver *ret,
+static int find_own(const struct approval_store *d, const char *name, const char *user, struct approver *ret,
 		    struct fault *f)
 {
 	_cleanup_approvers_ struct approver_list l = { 0 };
@@ -116,10 +116,10 @@ static int find_own(const struct desk *d, const char *name, const char *user, st
 
 static int run_show(struct verb_call *c, struct fault *f)
 {
-	_cleanup_approval_desk_ struct approval_desk d = APPROVAL_DESK_NONE;
+	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	_cleanup_jdoc_ struct jdoc *doc = NULL;
 	struct approver a;
-	int r = approval_desk_open(&c->dirs, c->config, NULL, &d, f);
+	int r = approval_lane_open(&c->dirs, c->config, NULL, &d, f);
 
 	if (r == 0)
 		r = find_own(&d.desk, c->words[0], c->dirs.user, &a, f);

@@ -33,11 +33,11 @@ static int keep_k0(int fd, const char *path, const struct ledger_birth *birth, s
 
 static int print_birth(const struct ledger_call *c, const struct ledger_birth *birth, struct fault *f)
 {
-	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
 	_cleanup_jdoc_ struct jdoc *d = NULL;
 	int r;
 
-	r = source_open_live(c->dirs.state, &s, f);
+	r = ledger_reader_open_live(c->dirs.state, &s, f);
 	if (r < 0)
 		return r;
 	if (c->json) {

@@ -53,7 +53,7 @@ static int finish(const struct lines *l)
 static int print_records(const struct ledger_call *c, const struct ledger_filter *x, struct printing *p,
 			 struct fault *f)
 {
-	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
 	struct lines l = { .each = print_one, .arg = p };
 	int r;
 
@@ -72,7 +72,7 @@ static int print_records(const struct ledger_call *c, const struct ledger_filter
 
 static int print_key(const struct ledger_call *c, struct fault *f)
 {
-	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
 	_cleanup_jdoc_ struct jdoc *d = NULL;
 	int r;
 

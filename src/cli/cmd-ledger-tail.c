@@ -53,7 +53,7 @@ static void print_last(const struct last *l)
 	}
 }
 
-static int read_last(struct source *s, struct last *l, struct fault *f)
+static int read_last(struct ledger_reader *s, struct last *l, struct fault *f)
 {
 	struct lines lines = { .each = keep, .arg = l };
 	int r = lines_read(s, &lines, f);
@@ -159,7 +159,8 @@ static int follow(struct following *w, const char *path, struct fault *f)
 }
 
 /* Goes on where the source ended. */
-static int follow_source(struct source *s, const struct ledger_filter *x, const char *path, struct fault *f)
+static int follow_source(struct ledger_reader *s, const struct ledger_filter *x, const char *path,
+			 struct fault *f)
 {
 	struct following w = { .filter = x, .dirfd = s->dirfd, .fd = s->fd };
 	off_t at;
@@ -183,7 +184,7 @@ static int follow_source(struct source *s, const struct ledger_filter *x, const 
 
 static int tail(const struct ledger_call *c, const struct ledger_filter *x, size_t n, struct fault *f)
 {
-	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
 	struct last l = { .filter = x, .n = n, .lines = calloc(n + 1, sizeof(char *)) };
 	int r;
 
@@ -192,13 +193,13 @@ static int tail(const struct ledger_call *c, const struct ledger_filter *x, size
 	r = ledger_open_source(c, &s, f);
 	/* The newest segment has what is wanted, as a rule. */
 	if (r == 0 && !x->any)
-		source_skip_to(&s, UINT64_MAX);
+		ledger_reader_skip_to(&s, UINT64_MAX);
 	if (r == 0)
 		r = read_last(&s, &l, f);
 	if (r == 0 && l.at < n && !x->any && s.n > 1) {
 		l.at = 0;
-		source_done(&s);
-		s = (struct source){ .dirfd = -EBADF, .fd = -EBADF };
+		ledger_reader_done(&s);
+		s = (struct ledger_reader){ .dirfd = -EBADF, .fd = -EBADF };
 		r = ledger_open_source(c, &s, f);
 		if (r == 0)
 			r = read_last(&s, &l, f);

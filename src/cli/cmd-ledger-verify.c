@@ -162,7 +162,8 @@ static int load_anchor(struct against *a, const char *text, struct fault *f)
 	return 0;
 }
 
-static int gather(const struct ledger_call *c, const struct source *s, struct against *a, struct fault *f)
+static int gather(const struct ledger_call *c, const struct ledger_reader *s, struct against *a,
+		  struct fault *f)
 {
 	int r = 0;
 
@@ -178,7 +179,7 @@ static int gather(const struct ledger_call *c, const struct source *s, struct ag
 	if (r >= 0 && c->anchor)
 		r = load_anchor(a, c->anchor, f);
 	if (r >= 0 && c->seal) {
-		r = source_load_seal(c->seal, &a->seal, f);
+		r = ledger_reader_load_seal(c->seal, &a->seal, f);
 		a->o.seal = &a->seal;
 		a->o.seal_is_of_this_boot = true; /* a copy: nothing is forgiven */
 	} else if (s->has_seal) {
@@ -222,7 +223,7 @@ static void show_progress(struct progress *p, size_t len)
 		"##################################################");
 }
 
-static int read_through(struct source *s, struct verify *v, struct fault *f)
+static int read_through(struct ledger_reader *s, struct verify *v, struct fault *f)
 {
 	_cleanup_free_ char *room = malloc(STEP);
 	struct progress p = { .total = s->total, .on = s->total >= PROGRESS_MIN && isatty(STDERR_FILENO) };
@@ -233,7 +234,7 @@ static int read_through(struct source *s, struct verify *v, struct fault *f)
 	if (!room)
 		return fault_errno(f, ENOMEM, "read buffer");
 	do {
-		r = source_read(s, room, STEP, &len, &first, f);
+		r = ledger_reader_read(s, room, STEP, &len, &first, f);
 		if (r < 0)
 			break;
 		if (first != UINT64_MAX)
@@ -247,7 +248,7 @@ static int read_through(struct source *s, struct verify *v, struct fault *f)
 
 static int verify(const struct ledger_call *c, struct against *a, struct fault *f)
 {
-	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
 	_cleanup_verify_ struct verify *v = NULL;
 	struct verify_result result;
 	int r;
@@ -259,7 +260,7 @@ static int verify(const struct ledger_call *c, struct against *a, struct fault *
 		return r;
 	/* Seal keys count from the first record, so with one of them nothing can be left out. */
 	if (c->from_checkpoint && a->o.n_k0 == 0 && vouched(a) > 0)
-		source_skip_to(&s, vouched(a) - 1);
+		ledger_reader_skip_to(&s, vouched(a) - 1);
 	v = verify_new(&a->o);
 	if (!v)
 		return fault_errno(f, ENOMEM, "verify");

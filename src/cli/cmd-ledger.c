@@ -207,9 +207,10 @@ int ledger_print(const struct jdoc *d, struct fault *f)
 	return r < 0 ? r : command_put_json(&b, f);
 }
 
-int ledger_open_source(const struct ledger_call *c, struct source *ret, struct fault *f)
+int ledger_open_source(const struct ledger_call *c, struct ledger_reader *ret, struct fault *f)
 {
-	return c->path ? source_open_path(c->path, ret, f) : source_open_live(c->dirs.state, ret, f);
+	return c->path ? ledger_reader_open_path(c->path, ret, f)
+		       : ledger_reader_open_live(c->dirs.state, ret, f);
 }
 
 /* With --lane the configuration is not asked: a mistake there must not hide what was recorded. */

@@ -33,7 +33,7 @@ int ledger_cmd_checkpoint(const struct ledger_call *c, struct fault *f);
 
 int ledger_usage(const char *fmt, ...) _printf_(1, 2); /* says it on stderr, returns STATUS_USAGE */
 int ledger_print(const struct jdoc *d, struct fault *f);
-int ledger_open_source(const struct ledger_call *c, struct source *ret, struct fault *f) _must_check_;
+int ledger_open_source(const struct ledger_call *c, struct ledger_reader *ret, struct fault *f) _must_check_;
 int ledger_print_peers(const struct ledger_call *c, FILE *out, struct fault *f) _must_check_; /* --json too */
 
 /* Which records are wanted.  Made from the call once, then asked per record. */

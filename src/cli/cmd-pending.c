@@ -39,7 +39,7 @@ static void print_line(const struct request *rq)
 	       expires, agent ? agent : "?", marks[rq->state], command ? command : "?");
 }
 
-static int print_card(const struct approval_desk *d, const char *id, bool json, struct fault *f)
+static int print_card(const struct approval_lane *d, const char *id, bool json, struct fault *f)
 {
 	_cleanup_request_ struct request rq = { 0 };
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -58,9 +58,9 @@ static int print_card(const struct approval_desk *d, const char *id, bool json, 
 
 static int run(struct verb_call *c, struct fault *f)
 {
-	_cleanup_approval_desk_ struct approval_desk d = APPROVAL_DESK_NONE;
+	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	_cleanup_requests_ struct request_list l = { 0 };
-	int r = approval_desk_open(&c->dirs, c->config, NULL, &d, f);
+	int r = approval_lane_open(&c->dirs, c->config, NULL, &d, f);
 
 	if (r < 0)
 		return r;

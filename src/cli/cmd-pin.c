@@ -72,7 +72,7 @@ static int read_new(struct pin_source *s, struct pin_text *ret, struct fault *f)
 	return r;
 }
 
-static int report(const struct approval_desk *d, const struct approver *a, const struct pin_answer *answer,
+static int report(const struct approval_lane *d, const struct approver *a, const struct pin_answer *answer,
 		  bool new_key, struct fault *f)
 {
 	if (answer->result == PIN_LOCKED || (answer->result != PIN_RIGHT && answer->wait_s > 0))
@@ -94,7 +94,7 @@ static int report(const struct approval_desk *d, const struct approver *a, const
 	return STATUS_OK;
 }
 
-static int set(struct verb_call *c, const struct approval_desk *d, struct pin_source *s, struct fault *f)
+static int set(struct verb_call *c, const struct approval_lane *d, struct pin_source *s, struct fault *f)
 {
 	_cleanup_pin_ struct pin_text old, new;
 	struct pin_answer answer = { 0 };
@@ -124,7 +124,7 @@ static int set(struct verb_call *c, const struct approval_desk *d, struct pin_so
 static int run_set(struct verb_call *c, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *ledger = NULL;
-	_cleanup_approval_desk_ struct approval_desk d = APPROVAL_DESK_NONE;
+	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	_cleanup_pin_shield_ struct pin_shield shield = { 0 };
 	struct pin_source s = { .tty = PROMPT_NONE, .fd = -EBADF };
 	uint64_t fd;
@@ -136,7 +136,7 @@ static int run_set(struct verb_call *c, struct fault *f)
 		s.fd = (int)fd;
 	}
 	pin_shield_raise(&shield);
-	r = approval_desk_open_to_write(&c->dirs, c->config, &ledger, &d, f);
+	r = approval_lane_open_to_write(&c->dirs, c->config, &ledger, &d, f);
 	if (r == 0 && s.fd < 0) {
 		r = prompt_open(&s.tty, f);
 		if (r < 0)

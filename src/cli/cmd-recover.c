@@ -44,7 +44,7 @@ static int deliver(const struct verb_call *c, struct fault *f)
 
 static int recover(struct verb_call *c, struct fault *f)
 {
-	_cleanup_session_record_ struct session_record record = SESSION_RECORD_NONE;
+	_cleanup_run_ledger_ struct run_ledger record = RUN_LEDGER_NONE;
 	char id[SESSION_ID_SIZE];
 	int n, r;
 
@@ -56,10 +56,10 @@ static int recover(struct verb_call *c, struct fault *f)
 	record.config = c->config;
 	record.run =
 		(struct ledger_run){ .action = "recover", .session = id, .lane = lane_name(c->dirs.lane) };
-	r = session_record_open(&record, f);
+	r = run_ledger_open(&record, f);
 	if (r < 0)
 		return r;
-	r = session_record_sweep(&record, &c->dirs, f);
+	r = run_ledger_sweep(&record, &c->dirs, f);
 	/* Whatever it was: the others are put right. */
 	n = session_recover_dead(&record, &c->dirs, r < 0 ? NULL : f);
 	if (r == 0)

@@ -26,7 +26,7 @@ struct reset {
 	struct config *config;
 	struct lane_pass *pass;
 	struct sandbox_root *root;
-	struct session_record record; /* for the ledger, and to find who died */
+	struct run_ledger record; /* for the ledger, and to find who died */
 	char id[SESSION_ID_SIZE];
 	struct sandbox_survey found;
 };
@@ -34,7 +34,7 @@ struct reset {
 static void reset_done(struct reset *s)
 {
 	sandbox_root_free(s->root);
-	session_record_done(&s->record);
+	run_ledger_done(&s->record);
 	lane_pass_free(s->pass);
 	config_free(s->config);
 	dirs_done(&s->dirs);
@@ -223,7 +223,7 @@ static void tell_refusal(struct reset *s, const char *why)
 /* Whoever lost its supervisor may still have processes here: they are ended, and its evidence is kept, before that goes. */
 static int end_dead(struct reset *s, struct fault *f)
 {
-	int r = session_record_sweep(&s->record, &s->dirs, f);
+	int r = run_ledger_sweep(&s->record, &s->dirs, f);
 
 	if (r == 0)
 		r = session_recover_dead(&s->record, &s->dirs, f);
@@ -292,7 +292,7 @@ static int act(struct reset *s, struct fault *f)
 	int r;
 
 	/* Without a ledger nothing is touched, not even a mode repaired. */
-	r = session_record_open(&s->record, f);
+	r = run_ledger_open(&s->record, f);
 	if (r < 0)
 		return r;
 	r = sandbox_root_open(&s->dirs, s->name, SANDBOX_RESET, &s->root, f);
@@ -329,7 +329,7 @@ int cmd_reset(int argc, char **argv, struct fault *f)
 {
 	_cleanup_(reset_done) struct reset s = { .name = SANDBOX_DEFAULT,
 						 .words = argv,
-						 .record = SESSION_RECORD_NONE };
+						 .record = RUN_LEDGER_NONE };
 	int r;
 
 	log_init(PACKAGE_NAME, LOG_LEVEL_INFO);

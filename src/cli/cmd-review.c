@@ -27,7 +27,7 @@ static void review_done(struct review_call *r)
 	fd_close(r->upper);
 	fd_close(r->base);
 	fd_close(r->dir);
-	kept_done(&r->kept);
+	session_upper_done(&r->kept);
 	session_note_done(&r->note);
 	sandbox_root_free(r->root);
 	ledger_free(r->ledger);
@@ -174,7 +174,7 @@ static int lock(struct review_call *r, const struct review_verb *v, struct fault
 {
 	int e;
 
-	r->dir = kept_lock(&r->dirs, r->note.session, f);
+	r->dir = session_upper_lock(&r->dirs, r->note.session, f);
 	if (r->dir == -EBUSY)
 		return say_no(v, "%s", fault_text(f));
 	if (r->dir < 0)
@@ -182,12 +182,12 @@ static int lock(struct review_call *r, const struct review_verb *v, struct fault
 	e = lane_require_stamp(r->dir, r->dirs.lane, r->note.session, f);
 	if (e < 0)
 		return e;
-	e = kept_read(r->dir, &r->kept, f);
+	e = session_upper_read(r->dir, &r->kept, f);
 	if (e == -ENOENT)
 		return say_no(v, "nothing is kept of session '%s': %s", r->note.session,
 			      why_nothing(&r->note));
 	if (e == 0 && !str_eq(r->kept.session, r->note.session))
-		e = fault_set(f, EINVAL, "'%s' is about another session", KEPT_NAME);
+		e = fault_set(f, EINVAL, "'%s' is about another session", SESSION_UPPER_FILE);
 	return e < 0 ? e : set_paths(r, f);
 }
 
@@ -300,7 +300,7 @@ int review_load(struct review_call *r, struct fault *f)
 	e = open_base(r, f);
 	if (e < 0)
 		return e;
-	r->upper = openat(r->dir, KEPT_LAYER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	r->upper = openat(r->dir, SESSION_UPPER_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (r->upper < 0)
 		return fault_errno(f, errno, "layer of session '%s'", r->kept.session);
 	ask.upper = r->upper;

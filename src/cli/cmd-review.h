@@ -29,7 +29,7 @@ struct review_call {
 	struct sandbox_root
 		*root; /* that the worktree is the workspace of, held against a reset; NULL: of none */
 	struct session_note note;
-	struct kept kept;
+	struct session_upper kept;
 	int dir, upper, base;
 	struct changes changes;
 	uint64_t digested; /* bytes that were read only to say their digest */

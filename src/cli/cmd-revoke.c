@@ -10,8 +10,8 @@
 static int run(struct verb_call *c, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *ledger = NULL;
-	_cleanup_approval_desk_ struct approval_desk d = APPROVAL_DESK_NONE;
-	int r = approval_desk_open_to_write(&c->dirs, c->config, &ledger, &d, f);
+	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
+	int r = approval_lane_open_to_write(&c->dirs, c->config, &ledger, &d, f);
 
 	if (r == 0)
 		r = grant_revoke(&d.desk, c->words[0], c->as ? c->as : c->dirs.user, c->reason, f);

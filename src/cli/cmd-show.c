@@ -65,12 +65,12 @@ static int take_record(const struct record *r, void *arg)
 
 static int read_records(struct showing *s, const struct dirs *d, struct fault *f)
 {
-	_cleanup_source_ struct source source = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_ledger_reader_ struct ledger_reader source = { .dirfd = -EBADF, .fd = -EBADF };
 	struct lines l = { .each = take_record, .arg = s };
 	int r;
 
 	(void)snprintf(s->session, sizeof(s->session), "%s", s->note.session);
-	r = source_open_live(d->state, &source, f);
+	r = ledger_reader_open_live(d->state, &source, f);
 	if (r == -ENOENT) {
 		fault_done(f);
 		return 0;

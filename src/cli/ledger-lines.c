@@ -58,7 +58,7 @@ void lines_done(struct lines *l)
 	l->carry = NULL;
 }
 
-int lines_read(struct source *s, struct lines *l, struct fault *f)
+int lines_read(struct ledger_reader *s, struct lines *l, struct fault *f)
 {
 	_cleanup_free_ char *room = malloc(STEP);
 	uint64_t first;
@@ -68,7 +68,7 @@ int lines_read(struct source *s, struct lines *l, struct fault *f)
 	if (!room)
 		return fault_errno(f, ENOMEM, "read buffer");
 	do {
-		r = source_read(s, room, STEP, &len, &first, f);
+		r = ledger_reader_read(s, room, STEP, &len, &first, f);
 		if (r < 0)
 			return r;
 		r = lines_feed(l, room, len);

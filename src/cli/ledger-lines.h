@@ -16,6 +16,6 @@ int lines_feed(struct lines *l, const char *bytes, size_t len); /* what EACH sai
 void lines_done(struct lines *l);
 
 /* All of SOURCE. */
-int lines_read(struct source *s, struct lines *l, struct fault *f) _must_check_;
+int lines_read(struct ledger_reader *s, struct lines *l, struct fault *f) _must_check_;
 
 void lines_print(const struct record *r, FILE *out); /* for people */

@@ -33,7 +33,7 @@ static void put_exit(struct jdoc *o, const struct ledger_end *end)
 }
 
 /* "2h" or a number, checked when the profile was read. */
-static void put_retention(struct jdoc *o, const struct dossier *d)
+static void put_retention(struct jdoc *o, const struct container_info *d)
 {
 	const struct jdoc *v = jdoc_get(d->forensics, "retention");
 	uint64_t seconds;
@@ -46,7 +46,7 @@ static void put_retention(struct jdoc *o, const struct dossier *d)
 
 static struct jdoc *describe(const struct container_case *c, bool upper)
 {
-	const struct dossier *d = c->dossier;
+	const struct container_info *d = c->info;
 	struct jdoc *o = jdoc_new_object(), *argv;
 	char digest[SUBJECT_DIGEST_SIZE];
 
@@ -84,9 +84,9 @@ static struct source choose(const struct container_case *c)
 {
 	struct source s = { .fd = c->tree, .why = c->why ? c->why : "the worktree was not there yet" };
 
-	if (c->all || c->dossier->workspace == PROFILE_WORKSPACE_TMPFS)
+	if (c->all || c->info->workspace == PROFILE_WORKSPACE_TMPFS)
 		return s;
-	switch (c->dossier->workspace) {
+	switch (c->info->workspace) {
 	case PROFILE_WORKSPACE_OVERLAY:
 		s.upper = c->upper >= 0;
 		s.fd = s.upper ? c->upper : c->tree;
@@ -104,7 +104,7 @@ static struct source choose(const struct container_case *c)
 }
 
 /* The document that was approved, as own runs keep it: not where the bundle lay. */
-static int write_subject(const struct dossier *d, struct strbuf *out, struct fault *f)
+static int write_subject(const struct container_info *d, struct strbuf *out, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *file = NULL;
 	const struct jdoc *document;
@@ -144,8 +144,8 @@ static int take(const struct container_case *c, const struct strbuf *subject, co
 	};
 
 	limits.upper = src.upper;
-	limits.skip = c->dossier->hide;
-	limits.ids = c->dossier->ids;
+	limits.skip = c->info->hide;
+	limits.ids = c->info->ids;
 	return delivery_take(c->dirs, c->config,
 			     &(struct evidence_ask){ .session = c->session,
 						     .tree = src.fd,
@@ -162,9 +162,9 @@ int container_evidence_take(const struct container_case *c, struct evidence_take
 	_cleanup_strbuf_ struct strbuf subject = { 0 }, config = { 0 };
 	int r;
 
-	r = write_subject(c->dossier, &subject, f);
+	r = write_subject(c->info, &subject, f);
 	if (r >= 0)
-		r = evidence_config_write(c->dossier->config, c->dossier->config_len, &config, f);
+		r = evidence_config_write(c->info->config, c->info->config_len, &config, f);
 	if (r >= 0)
 		r = take(c, &subject, &config, ret, f);
 	if (r >= 0)

@@ -15,7 +15,7 @@
 struct container_case {
 	const struct dirs *dirs;
 	const struct config *config;
-	const struct dossier *dossier;
+	const struct container_info *info;
 	const char *session;
 	const struct ledger_end *end;
 	uint64_t started_us; /* 0: nobody saw it */

@@ -12,7 +12,7 @@
 #include "base/json-map.h"
 
 #define LABEL "dossier"
-#define TEMP_NAME DOSSIER_NAME ".new"
+#define TEMP_NAME CONTAINER_INFO_NAME ".new"
 
 static void map_digest(struct jmap *m, const char *key, struct digest *d)
 {
@@ -57,7 +57,7 @@ static void map_ids(struct jmap *m, struct capture_ids *ids)
 	jmap_leave(m, &child);
 }
 
-static void map_dossier(struct jmap *m, struct dossier *d)
+static void map_dossier(struct jmap *m, struct container_info *d)
 {
 	static const char *const modes[] = { [PROFILE_WORKSPACE_OVERLAY] = "overlay",
 					     [PROFILE_WORKSPACE_RO] = "ro",
@@ -94,7 +94,7 @@ static void map_dossier(struct jmap *m, struct dossier *d)
 	d->config_len = config;
 }
 
-int dossier_write(int sessionfd, const struct dossier *d, struct fault *f)
+int container_info_write(int sessionfd, const struct container_info *d, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *head = jdoc_new_object();
 	_cleanup_strbuf_ struct strbuf text = { 0 };
@@ -106,7 +106,7 @@ int dossier_write(int sessionfd, const struct dossier *d, struct fault *f)
 		return fault_errno(f, ENOMEM, LABEL);
 	jmap_init_write(&m, head, LABEL, f);
 	/* Only read: nothing is assigned unless the map reads. */
-	map_dossier(&m, (struct dossier *)d);
+	map_dossier(&m, (struct container_info *)d);
 	r = jmap_end(&m);
 	if (r >= 0)
 		r = jdoc_write(head, JDOC_CANONICAL, &text, f);
@@ -125,7 +125,7 @@ int dossier_write(int sessionfd, const struct dossier *d, struct fault *f)
 	if (r == 0)
 		r = fd_write_all(fd, d->config, d->config_len, f);
 	/* Whole or not there: whoever recovers after a kill stops at half of one, each time again. */
-	if (r == 0 && renameat2(sessionfd, TEMP_NAME, sessionfd, DOSSIER_NAME, RENAME_NOREPLACE) < 0)
+	if (r == 0 && renameat2(sessionfd, TEMP_NAME, sessionfd, CONTAINER_INFO_NAME, RENAME_NOREPLACE) < 0)
 		r = fault_errno(f, errno, "name it");
 	if (r < 0)
 		(void)unlinkat(sessionfd, TEMP_NAME, 0);
@@ -133,7 +133,7 @@ int dossier_write(int sessionfd, const struct dossier *d, struct fault *f)
 }
 
 /* The bytes behind the head, exactly. */
-static int take_files(struct dossier *d, const char *bytes, size_t len, struct fault *f)
+static int take_files(struct container_info *d, const char *bytes, size_t len, struct fault *f)
 {
 	if (d->subject_len > len || d->config_len != len - d->subject_len)
 		return fault_set(f, EINVAL, LABEL " is not whole");
@@ -146,7 +146,7 @@ static int take_files(struct dossier *d, const char *bytes, size_t len, struct f
 	return 0;
 }
 
-static int parse(char *text, size_t len, struct dossier *d, struct fault *f)
+static int parse(char *text, size_t len, struct container_info *d, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *head = NULL;
 	char *lf = memchr(text, '\n', len);
@@ -164,11 +164,11 @@ static int parse(char *text, size_t len, struct dossier *d, struct fault *f)
 	return r < 0 ? r : take_files(d, lf + 1, len - (size_t)(lf + 1 - text), f);
 }
 
-int dossier_read(int sessionfd, struct dossier *ret, struct fault *f)
+int container_info_read(int sessionfd, struct container_info *ret, struct fault *f)
 {
-	_cleanup_dossier_ struct dossier d = { 0 };
+	_cleanup_container_info_ struct container_info d = { 0 };
 	_cleanup_close_ int fd =
-		openat(sessionfd, DOSSIER_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		openat(sessionfd, CONTAINER_INFO_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
 	int r;
@@ -177,18 +177,18 @@ int dossier_read(int sessionfd, struct dossier *ret, struct fault *f)
 		return fault_errno(f, errno, "open the " LABEL);
 	r = fd_require_private(fd, geteuid(), f);
 	if (r >= 0)
-		r = fd_read_all(fd, DOSSIER_MAX, &text, &len, f);
+		r = fd_read_all(fd, CONTAINER_INFO_MAX, &text, &len, f);
 	if (r < 0)
 		return fault_wrap(f, r, LABEL);
 	r = parse(text, len, &d, f);
 	if (r < 0)
 		return r;
 	*ret = d;
-	d = (struct dossier){ 0 };
+	d = (struct container_info){ 0 };
 	return 0;
 }
 
-void dossier_done(struct dossier *d)
+void container_info_done(struct container_info *d)
 {
 	free(d->container);
 	free(d->bundle);
@@ -201,5 +201,5 @@ void dossier_done(struct dossier *d)
 	strv_free(d->hide);
 	free(d->subject);
 	free(d->config);
-	*d = (struct dossier){ 0 };
+	*d = (struct container_info){ 0 };
 }

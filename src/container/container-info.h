@@ -11,14 +11,14 @@
 #include "profile/profile.h"
 
 /*
- * What is known of a container that another runtime runs, for whoever has to keep evidence of it: RUN/sessions/ID/dossier,
+ * What is known of a container that another runtime runs, for whoever has to keep evidence of it: RUN/sessions/ID/info,
  * written by custody-hook when it let the container pass and read only after an abnormal end.  The bundle may be edited,
  * moved or gone by then.  One line of JSON, then the bytes of subject.json and config.json.
  */
-#define DOSSIER_NAME "dossier"
-#define DOSSIER_MAX ((size_t)16 * 1024 * 1024)
+#define CONTAINER_INFO_NAME "dossier"
+#define CONTAINER_INFO_MAX ((size_t)16 * 1024 * 1024)
 
-struct dossier {
+struct container_info {
 	char *container, *bundle; /* the runtime's id, and where it came from */
 	pid_t pid;		  /* first process, and when it began: what /proc/PID/stat says */
 	uint64_t start;
@@ -38,8 +38,8 @@ struct dossier {
 };
 
 /* In the session's directory; never onto a file that is there. */
-int dossier_write(int sessionfd, const struct dossier *d, struct fault *f) _must_check_;
+int container_info_write(int sessionfd, const struct container_info *d, struct fault *f) _must_check_;
 /* Strict.  -ENOENT: there is none, it is a run of custody's own. */
-int dossier_read(int sessionfd, struct dossier *ret, struct fault *f) _must_check_;
-void dossier_done(struct dossier *d);
-#define _cleanup_dossier_ _cleanup_(dossier_done)
+int container_info_read(int sessionfd, struct container_info *ret, struct fault *f) _must_check_;
+void container_info_done(struct container_info *d);
+#define _cleanup_container_info_ _cleanup_(container_info_done)

@@ -24,10 +24,10 @@ static void story_done(struct story *s)
 static int take(struct story *s, const struct ledger_end *end)
 {
 	const struct container_lost *l = s->lost;
-	_cleanup_dossier_ struct dossier d = { 0 };
+	_cleanup_container_info_ struct container_info d = { 0 };
 	const struct container_case c = { .dirs = l->dirs,
 					  .config = l->config,
-					  .dossier = &d,
+					  .info = &d,
 					  .session = l->session,
 					  .end = end,
 					  .tree = l->held.tree,
@@ -40,7 +40,7 @@ static int take(struct story *s, const struct ledger_end *end)
 	r = delivery_adopt(l->dirs, l->config, l->session, &s->taken, &s->why);
 	if (r != 0)
 		return r;
-	r = dossier_read(l->dir, &d, &s->why);
+	r = container_info_read(l->dir, &d, &s->why);
 	return r < 0 ? r : container_evidence_take(&c, &s->taken, &s->why);
 }
 

@@ -14,7 +14,7 @@ struct container_lost {
 	const struct dirs *dirs;
 	const struct config *config;
 	const char *session;
-	int dir;	    /* of the session: its dossier */
+	int dir;	    /* of the session: its info */
 	const char *source; /* who tells it */
 	struct warden_held held;
 	const char *why; /* HELD has no tree: the reason */

@@ -23,7 +23,7 @@ static int copy(char **to, const char *from, struct fault *f)
 }
 
 /* The host's path of the worktree, which only the subject's document has. */
-static int find_worktree(const struct dossier *d, char **ret, struct fault *f)
+static int find_worktree(const struct container_info *d, char **ret, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *file = NULL;
 	int r = jdoc_parse(d->subject, d->subject_len, "subject.json", NULL, &file, f);
@@ -33,7 +33,7 @@ static int find_worktree(const struct dossier *d, char **ret, struct fault *f)
 			    f);
 }
 
-static int fill_texts(struct session_note *n, const struct dossier *d, const struct config *c,
+static int fill_texts(struct session_note *n, const struct container_info *d, const struct config *c,
 		      struct fault *f)
 {
 	const struct redact rules = { .flags = d->redact, .headers = c->redact_headers };
@@ -55,7 +55,7 @@ static int fill_texts(struct session_note *n, const struct dossier *d, const str
 	return r < 0 ? r : find_worktree(d, &n->worktree, f);
 }
 
-static void fill_ids(struct session_note *n, const struct dossier *d)
+static void fill_ids(struct session_note *n, const struct container_info *d)
 {
 	n->rootless = !d->ids.set;
 	n->owner_uid = d->ids.uid_to;
@@ -88,9 +88,9 @@ static int make_dir(const struct container_begin *b, struct fault *f)
 int container_note_begin(const struct container_begin *b, struct fault *f)
 {
 	_cleanup_session_note_ struct session_note n = { .state = SESSION_RUNNING };
-	_cleanup_dossier_ struct dossier d = { 0 };
+	_cleanup_container_info_ struct container_info d = { 0 };
 	_cleanup_close_ int dir = -EBADF;
-	int r = dossier_read(b->dir, &d, f);
+	int r = container_info_read(b->dir, &d, f);
 
 	if (r == 0)
 		r = fill_texts(&n, &d, b->config, f);

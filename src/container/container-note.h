@@ -14,7 +14,7 @@ struct container_begin {
 	const struct dirs *dirs;
 	const struct config *config;
 	const char *session;
-	int dir; /* RUN/sessions/ID with the dossier */
+	int dir; /* RUN/sessions/ID with the info */
 	uint64_t started_us;
 };
 int container_note_begin(const struct container_begin *b, struct fault *f) _must_check_;

@@ -16,7 +16,7 @@
 #define DEATH_MS 10000 /* a killed process that is still there then hangs in the kernel */
 
 /* A pidfd of the container's first process; -ESRCH: it is gone, and its number perhaps somebody else's. */
-static int open_process(const struct dossier *d)
+static int open_process(const struct container_info *d)
 {
 	_cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, d->pid, 0);
 	int error = fd < 0 ? errno : 0, r;
@@ -45,7 +45,7 @@ static void hold(struct container_orphan *o)
 	_cleanup_close_ int root = -EBADF;
 	char path[sizeof("/proc//root") + 3 * sizeof(pid_t)];
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/root", (int)o->dossier.pid);
+	(void)snprintf(path, sizeof(path), "/proc/%d/root", (int)o->info.pid);
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0) {
 		o->why = "its warden died, and the worktree can be reached by root only";
@@ -54,7 +54,7 @@ static void hold(struct container_orphan *o)
 	o->why = "its warden died before the worktree was mounted";
 	if (!has_own_root(root))
 		return;
-	o->tree = path_open_in_root(root, o->dossier.work, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, NULL);
+	o->tree = path_open_in_root(root, o->info.work, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, NULL);
 	if (o->tree >= 0)
 		o->why = NULL;
 	else
@@ -82,13 +82,13 @@ int container_orphan_end(int sessionfd, struct container_orphan *ret, struct fau
 	_cleanup_close_ int pidfd = -EBADF;
 	int r;
 
-	if (faccessat(sessionfd, DOSSIER_NAME, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+	if (faccessat(sessionfd, CONTAINER_INFO_NAME, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
-	r = dossier_read(sessionfd, &o.dossier, f);
+	r = container_info_read(sessionfd, &o.info, f);
 	if (r < 0)
 		return r;
 	o.why = "its warden died before the container did, and with it what held the worktree";
-	pidfd = open_process(&o.dossier);
+	pidfd = open_process(&o.info);
 	if (pidfd >= 0) {
 		hold(&o);
 		/* What was looked at was the process behind PIDFD, if that still lives. */
@@ -96,7 +96,7 @@ int container_orphan_end(int sessionfd, struct container_orphan *ret, struct fau
 			o.tree = fd_close(o.tree);
 		r = end(pidfd, f);
 	} else if (pidfd != -ESRCH) {
-		r = fault_errno(f, -pidfd, "container '%s'", o.dossier.container);
+		r = fault_errno(f, -pidfd, "container '%s'", o.info.container);
 	}
 	if (r < 0)
 		return r;
@@ -107,6 +107,6 @@ int container_orphan_end(int sessionfd, struct container_orphan *ret, struct fau
 
 void container_orphan_done(struct container_orphan *o)
 {
-	dossier_done(&o->dossier);
+	container_info_done(&o->info);
 	o->tree = fd_close(o->tree);
 }

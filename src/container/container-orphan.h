@@ -11,7 +11,7 @@
  * which went with the warden's descriptors, is held before that as far as it can still be reached.
  */
 struct container_orphan {
-	struct dossier dossier;
+	struct container_info info;
 	int tree;	 /* -EBADF: WHY says why */
 	const char *why; /* NULL: it was there */
 };

@@ -15,14 +15,14 @@ union rights {
 	struct cmsghdr align;
 };
 
-int warden_line_make(int ret[2], struct fault *f)
+int warden_channel_make(int ret[2], struct fault *f)
 {
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ret) < 0)
 		return fault_errno(f, errno, "socket of custody-warden");
 	return 0;
 }
 
-int warden_line_say_ready(int fd, struct fault *f)
+int warden_channel_say_ready(int fd, struct fault *f)
 {
 	const char word = READY;
 
@@ -31,7 +31,7 @@ int warden_line_say_ready(int fd, struct fault *f)
 	return 0;
 }
 
-int warden_line_wait_ready(int fd, int timeout_ms, struct fault *f)
+int warden_channel_wait_ready(int fd, int timeout_ms, struct fault *f)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	char word = 0;
@@ -69,13 +69,14 @@ static int send_text(int fd, const struct strbuf *text, const int fds[WARDEN_FDS
 	return 0;
 }
 
-int warden_line_send(int fd, const struct warden_order *order, const int fds[WARDEN_FDS], struct fault *f)
+int warden_channel_send(int fd, const struct warden_request *order, const int fds[WARDEN_FDS],
+			struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf text = { 0 };
 	int r;
 
-	r = warden_order_write(order, &text, f);
-	if (r >= 0 && text.len >= WARDEN_ORDER_MAX)
+	r = warden_request_write(order, &text, f);
+	if (r >= 0 && text.len >= WARDEN_REQUEST_MAX)
 		r = fault_set(f, E2BIG, "order of custody-warden is too long");
 	return r < 0 ? r : send_text(fd, &text, fds, f);
 }
@@ -93,9 +94,9 @@ static bool take_rights(const struct msghdr *m, int fds[WARDEN_FDS])
 	return n == WARDEN_FDS && !(m->msg_flags & (MSG_TRUNC | MSG_CTRUNC));
 }
 
-int warden_line_receive(int fd, struct warden_order *order, int fds[WARDEN_FDS], struct fault *f)
+int warden_channel_receive(int fd, struct warden_request *order, int fds[WARDEN_FDS], struct fault *f)
 {
-	char text[WARDEN_ORDER_MAX];
+	char text[WARDEN_REQUEST_MAX];
 	struct iovec io = { text, sizeof(text) - 1 };
 	union rights u;
 	struct msghdr m = {
@@ -117,6 +118,6 @@ int warden_line_receive(int fd, struct warden_order *order, int fds[WARDEN_FDS],
 	if (!take_rights(&m, fds))
 		return fault_set(f, EPROTO, "order without its descriptors");
 	text[n] = '\0';
-	r = warden_order_parse(text, order, f);
+	r = warden_request_parse(text, order, f);
 	return r < 0 ? r : 1;
 }

@@ -12,14 +12,14 @@
  * End of file instead of the first: there is no warden, so the container is refused.  Instead of the second: the hook has
  * refused the container, or was killed and the runtime refuses it.  There is nothing to watch.
  */
-int warden_line_make(int ret[2], struct fault *f) _must_check_;
+int warden_channel_make(int ret[2], struct fault *f) _must_check_;
 
-int warden_line_say_ready(int fd, struct fault *f) _must_check_;
-int warden_line_wait_ready(int fd, int timeout_ms, struct fault *f) _must_check_; /* -EPIPE: end of file */
+int warden_channel_say_ready(int fd, struct fault *f) _must_check_;
+int warden_channel_wait_ready(int fd, int timeout_ms, struct fault *f) _must_check_; /* -EPIPE: end of file */
 
-int warden_line_send(int fd, const struct warden_order *order, const int fds[WARDEN_FDS],
-		     struct fault *f) _must_check_;
+int warden_channel_send(int fd, const struct warden_request *order, const int fds[WARDEN_FDS],
+			struct fault *f) _must_check_;
 
 /* 1: ORDER is ours; 0: end of file.  What came of FDS is the caller's in any case, -EBADF is what did not. */
-int warden_line_receive(int fd, struct warden_order *order, int fds[WARDEN_FDS],
-			struct fault *f) _must_check_;
+int warden_channel_receive(int fd, struct warden_request *order, int fds[WARDEN_FDS],
+			   struct fault *f) _must_check_;

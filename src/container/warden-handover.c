@@ -21,14 +21,14 @@ union rights {
 	struct cmsghdr align;
 };
 
-void warden_door_name(const char *container, bool held, char name[WARDEN_DOOR_SIZE])
+void warden_handover_name(const char *container, bool held, char name[WARDEN_HANDOVER_SIZE])
 {
 	char hex[DIGEST_HEX_SIZE];
 	struct digest d;
 
 	digest_bytes(container, strlen(container), &d);
 	digest_to_hex(&d, hex);
-	(void)snprintf(name, WARDEN_DOOR_SIZE, "%s-%.16s", held ? "held" : "door", hex);
+	(void)snprintf(name, WARDEN_HANDOVER_SIZE, "%s-%.16s", held ? "held" : "door", hex);
 }
 
 void warden_held_done(struct warden_held *h)
@@ -37,13 +37,13 @@ void warden_held_done(struct warden_held *h)
 	h->upper = fd_close(h->upper);
 }
 
-int warden_door_make(int sessionfd, const char *container, struct fault *f)
+int warden_handover_make(int sessionfd, const char *container, struct fault *f)
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	char name[WARDEN_DOOR_SIZE];
+	char name[WARDEN_HANDOVER_SIZE];
 
-	warden_door_name(container, false, name);
+	warden_handover_name(container, false, name);
 	/* A session's path may be longer than an address. */
 	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%s", sessionfd, name);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0)
@@ -77,11 +77,11 @@ static void dir_closep(DIR **d)
 static int find_in(DIR *sessions, const char *container, struct fault *f)
 {
 	_cleanup_close_ int found = -EBADF;
-	char door[WARDEN_DOOR_SIZE];
+	char door[WARDEN_HANDOVER_SIZE];
 	const struct dirent *e;
 	int dead = 0;
 
-	warden_door_name(container, false, door);
+	warden_handover_name(container, false, door);
 	while ((e = readdir(sessions))) {
 		int fd = e->d_name[0] == '.' ? -ENOENT : knock(dirfd(sessions), e->d_name, door);
 
@@ -103,7 +103,7 @@ static int find_in(DIR *sessions, const char *container, struct fault *f)
 		    : -ENOENT;
 }
 
-int warden_door_find(const char *run, const char *container, struct fault *f)
+int warden_handover_find(const char *run, const char *container, struct fault *f)
 {
 	_cleanup_free_ char *path = path_join(run, "sessions");
 	_cleanup_(dir_closep) DIR *sessions = path ? opendir(path) : NULL;
@@ -117,7 +117,7 @@ int warden_door_find(const char *run, const char *container, struct fault *f)
 	return r;
 }
 
-int warden_door_bring(int door, const struct warden_held *h, struct fault *f)
+int warden_handover_bring(int door, const struct warden_held *h, struct fault *f)
 {
 	const int fds[HELD_FDS] = { h->tree, h->upper };
 	const unsigned int n = h->upper < 0 ? 1 : 2;
@@ -160,7 +160,7 @@ static int take_rights(const struct msghdr *m, struct warden_held *ret)
 	return 0;
 }
 
-int warden_door_receive(int door, struct warden_held *ret, struct fault *f)
+int warden_handover_receive(int door, struct warden_held *ret, struct fault *f)
 {
 	_cleanup_warden_held_ struct warden_held h = WARDEN_HELD_NONE;
 	char word;
@@ -185,11 +185,11 @@ int warden_door_receive(int door, struct warden_held *ret, struct fault *f)
 	return 1;
 }
 
-void warden_door_shut(int sessionfd, const char *container)
+void warden_handover_shut(int sessionfd, const char *container)
 {
-	char door[WARDEN_DOOR_SIZE], held[WARDEN_DOOR_SIZE];
+	char door[WARDEN_HANDOVER_SIZE], held[WARDEN_HANDOVER_SIZE];
 
-	warden_door_name(container, false, door);
-	warden_door_name(container, true, held);
+	warden_handover_name(container, false, door);
+	warden_handover_name(container, true, held);
 	(void)renameat(sessionfd, door, sessionfd, held);
 }

@@ -9,7 +9,7 @@
 
 #define LABEL "order"
 
-static void map_session(struct jmap *m, struct warden_order *o)
+static void map_session(struct jmap *m, struct warden_request *o)
 {
 	_cleanup_free_ char *text = NULL;
 	char *p = o->session;
@@ -23,7 +23,7 @@ static void map_session(struct jmap *m, struct warden_order *o)
 		memcpy(o->session, text, strlen(text) + 1);
 }
 
-static void map_digest(struct jmap *m, struct warden_order *o)
+static void map_digest(struct jmap *m, struct warden_request *o)
 {
 	_cleanup_free_ char *text = NULL;
 	char hex[DIGEST_HEX_SIZE], *p = hex;
@@ -34,7 +34,7 @@ static void map_digest(struct jmap *m, struct warden_order *o)
 		(void)jmap_fail(m, EINVAL, "'digest' is no SHA-256");
 }
 
-static void map_governance(struct jmap *m, struct warden_order *o)
+static void map_governance(struct jmap *m, struct warden_request *o)
 {
 	struct jdoc *section;
 
@@ -54,7 +54,7 @@ static void map_governance(struct jmap *m, struct warden_order *o)
 		(void)jmap_fail(m, ENOMEM, "no memory");
 }
 
-static void map_order(struct jmap *m, struct warden_order *o)
+static void map_order(struct jmap *m, struct warden_request *o)
 {
 	static const char *const levels[] = { "A", "B", "C", NULL };
 	const char *const lanes[] = { lane_name(LANE_SANDBOX), lane_name(LANE_PROD), NULL };
@@ -79,7 +79,7 @@ static void map_order(struct jmap *m, struct warden_order *o)
 	o->pid = (pid_t)pid;
 }
 
-int warden_order_write(const struct warden_order *o, struct strbuf *out, struct fault *f)
+int warden_request_write(const struct warden_request *o, struct strbuf *out, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
 	struct jmap m;
@@ -89,15 +89,15 @@ int warden_order_write(const struct warden_order *o, struct strbuf *out, struct 
 		return fault_errno(f, ENOMEM, LABEL);
 	jmap_init_write(&m, d, LABEL, f);
 	/* Only read: nothing is assigned unless the map reads. */
-	map_order(&m, (struct warden_order *)o);
+	map_order(&m, (struct warden_request *)o);
 	r = jmap_end(&m);
 	return r < 0 ? r : jdoc_write(d, JDOC_CANONICAL, out, f);
 }
 
-int warden_order_parse(const char *text, struct warden_order *ret, struct fault *f)
+int warden_request_parse(const char *text, struct warden_request *ret, struct fault *f)
 {
-	_cleanup_warden_order_ struct warden_order o = { .level = 'A' };
-	const struct jdoc_limits limits = { .size_max = WARDEN_ORDER_MAX };
+	_cleanup_warden_request_ struct warden_request o = { .level = 'A' };
+	const struct jdoc_limits limits = { .size_max = WARDEN_REQUEST_MAX };
 	_cleanup_jdoc_ struct jdoc *d = NULL;
 	struct jmap m;
 	int r;
@@ -111,15 +111,15 @@ int warden_order_parse(const char *text, struct warden_order *ret, struct fault 
 	if (r < 0)
 		return r;
 	*ret = o;
-	o = (struct warden_order){ 0 };
+	o = (struct warden_request){ 0 };
 	return 0;
 }
 
-void warden_order_done(struct warden_order *o)
+void warden_request_done(struct warden_request *o)
 {
 	free(o->container);
 	free(o->user);
 	free(o->profile);
 	jdoc_free(o->governance);
-	*o = (struct warden_order){ 0 };
+	*o = (struct warden_request){ 0 };
 }

@@ -19,16 +19,17 @@
 #define WARDEN_CLAIM 5	 /* STATE/open/ID, locked */
 #define WARDEN_WATCH \
 	6 /* inotify: custody-init was opened, by whomever; nothing is missed since the hook made it */
-#define WARDEN_DOOR 7 /* datagram socket: custody-hook brings the worktree, container/warden-handover.h */
-#define WARDEN_LINE 8 /* all that it is executed with: the socket that the others come over, below itself */
+#define WARDEN_HANDOVER 7 /* datagram socket: custody-hook brings the worktree, container/warden-handover.h */
+#define WARDEN_CHANNEL \
+	8 /* all that it is executed with: the socket that the others come over, below itself */
 #define WARDEN_FDS 5
-#define WARDEN_ORDER_MAX 8192
+#define WARDEN_REQUEST_MAX 8192
 
 /* In the session's directory: how it ended, once that is in the ledger; and that whoever asks for it has gone. */
 #define WARDEN_EXIT "exit.json"
 #define WARDEN_AUDITED "audited"
 
-struct warden_order {
+struct warden_request {
 	char session[SESSION_ID_SIZE];
 	enum lane lane;
 	char *container; /* the runtime's id */
@@ -43,7 +44,7 @@ struct warden_order {
 	bool init; /* custody-init is its program, and its execution the start; else nobody can see it start */
 };
 
-int warden_order_write(const struct warden_order *o, struct strbuf *out, struct fault *f) _must_check_;
-int warden_order_parse(const char *text, struct warden_order *ret, struct fault *f) _must_check_;
-void warden_order_done(struct warden_order *o);
-#define _cleanup_warden_order_ _cleanup_(warden_order_done)
+int warden_request_write(const struct warden_request *o, struct strbuf *out, struct fault *f) _must_check_;
+int warden_request_parse(const char *text, struct warden_request *ret, struct fault *f) _must_check_;
+void warden_request_done(struct warden_request *o);
+#define _cleanup_warden_request_ _cleanup_(warden_request_done)

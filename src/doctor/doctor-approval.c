@@ -23,7 +23,7 @@ static void list_names(const struct approver_list *l, bool here, struct strbuf *
 }
 
 /* Who could say yes here that should not: the set-ups of THREATS.md, "Same uid". */
-static void judge_approvers(struct doctor_report *r, const struct approval_desk *d,
+static void judge_approvers(struct doctor_report *r, const struct approval_lane *d,
 			    const struct approver_list *l)
 {
 	static const char id[] = "APPROVAL-APPROVERS";
@@ -90,14 +90,14 @@ static void check_typing(struct doctor_report *r)
 void doctor_check_approval(struct doctor_report *r, const struct dirs *d)
 {
 	_cleanup_config_ struct config *config = NULL;
-	_cleanup_approval_desk_ struct approval_desk desk = APPROVAL_DESK_NONE;
+	_cleanup_approval_lane_ struct approval_lane desk = APPROVAL_LANE_NONE;
 	_cleanup_approvers_ struct approver_list l = { 0 };
 	_cleanup_fault_ struct fault f = { 0 };
 	int e = config_load(d, &config, &f);
 
 	/* The desk would make the directory: a doctor only looks. */
 	if (e == 0 && access(d->state, F_OK) == 0) {
-		e = approval_desk_open(d, config, NULL, &desk, &f);
+		e = approval_lane_open(d, config, NULL, &desk, &f);
 		if (e == 0)
 			e = approver_list(&desk.desk, &l, &f);
 	}

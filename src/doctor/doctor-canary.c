@@ -22,7 +22,7 @@
 #define OUTPUT_MAX ((size_t)1024 * 1024)
 #define CANARY_PATH "/run/custody-canary" /* inside */
 
-static int make_command(const struct profile *p, const struct bait *b, char ***ret, struct fault *f)
+static int make_command(const struct profile *p, const struct decoy *b, char ***ret, struct fault *f)
 {
 	_cleanup_strv_ char **v = NULL;
 	uint64_t ns[_INIT_NS_MAX];
@@ -101,7 +101,7 @@ static bool limits_are_missing(const struct doctor_report *r, const struct profi
 }
 
 /* The canary wrote into its worktree; what became of that is seen from here. */
-static void judge_worktree(struct doctor_report *r, const struct profile *p, const struct bait *b)
+static void judge_worktree(struct doctor_report *r, const struct profile *p, const struct decoy *b)
 {
 	bool arrived = access(b->trace, F_OK) == 0;
 
@@ -119,7 +119,7 @@ static int read_output(int fd, char **ret, struct fault *f)
 	return fd_read_all(fd, OUTPUT_MAX, ret, &len, f);
 }
 
-static int start(const struct dirs *d, const struct profile *p, const struct bait *b, bool without_limits,
+static int start(const struct dirs *d, const struct profile *p, const struct decoy *b, bool without_limits,
 		 struct doctor_report *r, struct doctor_run *run, char **ret_why, struct fault *f)
 {
 	_cleanup_strv_ char **command = NULL, **volumes = NULL;
@@ -175,7 +175,7 @@ static int start(const struct dirs *d, const struct profile *p, const struct bai
 int doctor_run_canary(const struct dirs *d, const char *profile, struct doctor_report *r, struct fault *f)
 {
 	_cleanup_profile_ struct profile *p = NULL;
-	_cleanup_bait_ struct bait b = BAIT_NONE;
+	_cleanup_decoy_ struct decoy b = DECOY_NONE;
 	_cleanup_free_ char *why = NULL, *limits_why = NULL;
 	struct doctor_run run = { 0 };
 	int e;
@@ -193,7 +193,7 @@ int doctor_run_canary(const struct dirs *d, const char *profile, struct doctor_r
 		if (e < 0)
 			return e;
 	}
-	e = bait_lay(&b, f);
+	e = decoy_setup(&b, f);
 	if (e < 0)
 		return e;
 	e = start(d, p, &b, false, r, &run, &why, f);

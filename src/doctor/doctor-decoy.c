@@ -16,7 +16,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 
-static int lay_files(struct bait *b, struct fault *f)
+static int lay_files(struct decoy *b, struct fault *f)
 {
 	const char *tmp = getenv("TMPDIR");
 	_cleanup_close_ int fd = -EBADF;
@@ -43,7 +43,7 @@ static int lay_files(struct bait *b, struct fault *f)
 }
 
 /* Nobody answers; that a connection is made is enough. */
-static int lay_sockets(struct bait *b, struct fault *f)
+static int lay_sockets(struct decoy *b, struct fault *f)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	struct sockaddr_in in = { .sin_family = AF_INET };
@@ -67,7 +67,7 @@ static int lay_sockets(struct bait *b, struct fault *f)
 }
 
 /* Removed at once, it lives as long as it is attached; by its id others still find it. */
-static int lay_memory(struct bait *b, struct fault *f)
+static int lay_memory(struct decoy *b, struct fault *f)
 {
 	b->shm = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0666);
 	if (b->shm < 0)
@@ -81,7 +81,7 @@ static int lay_memory(struct bait *b, struct fault *f)
 	return 0;
 }
 
-int bait_lay(struct bait *b, struct fault *f)
+int decoy_setup(struct decoy *b, struct fault *f)
 {
 	int r;
 
@@ -95,7 +95,7 @@ int bait_lay(struct bait *b, struct fault *f)
 	return r;
 }
 
-void bait_take(struct bait *b)
+void decoy_remove(struct decoy *b)
 {
 	(void)unsetenv("CUSTODY_DOCTOR_SECRET");
 	if (b->back_fd >= 0)
@@ -114,5 +114,5 @@ void bait_take(struct bait *b)
 	free(b->dir);
 	free(b->trace);
 	free(b->secret);
-	*b = (struct bait)BAIT_NONE;
+	*b = (struct decoy)DECOY_NONE;
 }

@@ -9,9 +9,9 @@
 
 /*
  * Things outside that the canary tries to reach: a file, a listener, a socket, shared memory, a variable.  All of them
- * are harmless and end with this process, the directory apart: bait_take removes it and goes back to where we were.
+ * are harmless and end with this process, the directory apart: decoy_remove removes it and goes back to where we were.
  */
-struct bait {
+struct decoy {
 	char *dir;    /* 0755, empty; the current directory while the bait lies: the canary's worktree */
 	char *trace;  /* what the canary leaves if it can write to the original */
 	char *secret; /* a file that anybody may read */
@@ -23,10 +23,10 @@ struct bait {
 	char hostname[65];
 };
 
-#define BAIT_NONE                                                                                    \
+#define DECOY_NONE                                                                                   \
 	{                                                                                            \
 		.socket_fd = -EBADF, .port_fd = -EBADF, .back_fd = -EBADF, .shm = -1, .memory = NULL \
 	}
-int bait_lay(struct bait *b, struct fault *f) _must_check_;
-void bait_take(struct bait *b);
-#define _cleanup_bait_ _cleanup_(bait_take)
+int decoy_setup(struct decoy *b, struct fault *f) _must_check_;
+void decoy_remove(struct decoy *b);
+#define _cleanup_decoy_ _cleanup_(decoy_remove)

@@ -9,9 +9,9 @@
 /* True when there is a ledger to ask peers about. */
 static bool check_ledger(struct doctor_report *r, const struct dirs *d)
 {
-	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
 	_cleanup_fault_ struct fault f = { 0 };
-	int e = source_open_live(d->state, &s, &f);
+	int e = ledger_reader_open_live(d->state, &s, &f);
 
 	if (e == -ENOENT)
 		doctor_add(r, "HOST-LEDGER", DOCTOR_UNUSED, DOCTOR_INFO,

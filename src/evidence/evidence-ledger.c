@@ -25,7 +25,7 @@ static void look_at(void *arg, const char *line, size_t len)
 
 	/* Most lines are of others: those are not read. */
 	if (!memmem(line, len, x->session, strlen(x->session)) || record_parse(line, len, &r, &why) < 0 ||
-	    !span_is(r.session, x->session) || !record_hash_holds(&r))
+	    !span_is(r.session, x->session) || !record_hash_verify(&r))
 		return;
 	delivered = record_kind_is(&r, "evidence.deliver");
 	if (!delivered && !record_kind_is(&r, "session.end"))
@@ -44,7 +44,7 @@ static void look_at(void *arg, const char *line, size_t len)
 int evidence_find_told(const char *state, const char *session, const struct digest *metadata,
 		       struct evidence_told *ret, struct fault *f)
 {
-	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
 	char hex[DIGEST_HEX_SIZE];
 	struct search x = { .session = session, .told = ret };
 	int r;
@@ -55,11 +55,11 @@ int evidence_find_told(const char *state, const char *session, const struct dige
 		return 0;
 	digest_to_hex(metadata, hex);
 	(void)snprintf(x.digest, sizeof(x.digest), "\"%s\"", hex);
-	r = source_open_live(state, &s, f);
+	r = ledger_reader_open_live(state, &s, f);
 	if (r == -ENOENT) {
 		if (f)
 			fault_done(f);
 		return 0;
 	}
-	return r < 0 ? r : source_look_through(&s, look_at, &x, f);
+	return r < 0 ? r : ledger_reader_look_through(&s, look_at, &x, f);
 }

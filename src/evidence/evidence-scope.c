@@ -22,7 +22,8 @@ static bool has_number(const struct jdoc *list, int number)
 	return false;
 }
 
-enum forensics_scope forensics_decide(const struct profile *p, const struct exit_verdict *v, bool interactive)
+enum forensics_scope evidence_scope_decide(const struct profile *p, const struct exit_verdict *v,
+					   bool interactive)
 {
 	const struct jdoc *section = p->sections[PROFILE_SECTION_FORENSICS], *on = jdoc_get(section, "on");
 	const char *capture = jdoc_get_string(section, "capture");
@@ -30,24 +31,24 @@ enum forensics_scope forensics_decide(const struct profile *p, const struct exit
 
 	/* Nothing ran: there is nothing of it in the tree. */
 	if (v->reason == EXIT_REASON_SETUP_FAILED || v->reason == EXIT_REASON_DENIED)
-		return FORENSICS_NONE;
+		return EVIDENCE_SCOPE_NONE;
 	if (v->reason == EXIT_REASON_EXITED && has_number(jdoc_get(section, "expect_exit"), v->code))
-		return FORENSICS_NONE;
+		return EVIDENCE_SCOPE_NONE;
 	if (on)
 		wanted = v->abnormal && has_word(on, exit_reason_name(v->reason));
 	else if (v->reason == EXIT_REASON_CANCELLED || interactive)
 		wanted = false;
 	if (!wanted)
-		return FORENSICS_NONE;
+		return EVIDENCE_SCOPE_NONE;
 	if (capture)
-		return str_eq(capture, "changes") ? FORENSICS_CHANGES : FORENSICS_ALL;
-	return v->reason == EXIT_REASON_EXITED ? FORENSICS_CHANGES : FORENSICS_ALL;
+		return str_eq(capture, "changes") ? EVIDENCE_SCOPE_CHANGES : EVIDENCE_SCOPE_ALL;
+	return v->reason == EXIT_REASON_EXITED ? EVIDENCE_SCOPE_CHANGES : EVIDENCE_SCOPE_ALL;
 }
 
-enum forensics_scope forensics_decide_shell(const struct profile *p, const struct exit_verdict *v)
+enum forensics_scope evidence_scope_decide_shell(const struct profile *p, const struct exit_verdict *v)
 {
 	const struct jdoc *expected = jdoc_get(p->sections[PROFILE_SECTION_FORENSICS], "expect_exit");
-	enum forensics_scope scope = forensics_decide(p, v, false), signaled;
+	enum forensics_scope scope = evidence_scope_decide(p, v, false), signaled;
 	struct exit_verdict other = *v;
 
 	if (v->reason != EXIT_REASON_EXITED || v->code <= STATUS_SIGNAL_BASE ||
@@ -55,6 +56,6 @@ enum forensics_scope forensics_decide_shell(const struct profile *p, const struc
 		return scope;
 	other.reason = EXIT_REASON_SIGNALED;
 	other.signal = v->code - STATUS_SIGNAL_BASE;
-	signaled = forensics_decide(p, &other, false);
+	signaled = evidence_scope_decide(p, &other, false);
 	return signaled < scope ? signaled : scope;
 }

@@ -111,7 +111,7 @@ int audit_read_mark(int dirfd, const char *name, struct ledger_mark *ret)
 		return -ENODATA;
 	line = memrchr(bytes, '\n', (size_t)n - 1);
 	line = line ? line + 1 : bytes;
-	if (record_parse(line, (size_t)(bytes + n - line), &rec, &why) < 0 || !record_hash_holds(&rec))
+	if (record_parse(line, (size_t)(bytes + n - line), &rec, &why) < 0 || !record_hash_verify(&rec))
 		return -ENODATA;
 	ret->size = rec.seq + 1;
 	record_head(&rec, &ret->head);

@@ -188,5 +188,5 @@ int note_parse(const char *text, size_t len, struct note *ret, size_t *ret_len)
 bool note_is_signed_by(const struct note *n, const struct note_key *key)
 {
 	return str_eq(n->origin, key->origin) && memcmp(n->key_id, key->key_id, sizeof(n->key_id)) == 0 &&
-	       sign_holds(&key->public, n->text, n->text_len, n->signature);
+	       sign_verify(&key->public, n->text, n->text_len, n->signature);
 }

@@ -164,13 +164,13 @@ static void look_at(void *arg, const char *line, size_t len)
 
 static int search(const char *state, uint64_t from, struct found *w, struct fault *f)
 {
-	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
-	int r = source_open_live(state, &s, f);
+	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
+	int r = ledger_reader_open_live(state, &s, f);
 
 	if (r < 0)
 		return r;
-	source_skip_to(&s, from);
-	return source_look_through(&s, look_at, w, f);
+	ledger_reader_skip_to(&s, from);
+	return ledger_reader_look_through(&s, look_at, w, f);
 }
 
 static uint64_t read_start(int fd)

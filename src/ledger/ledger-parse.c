@@ -303,7 +303,7 @@ void record_head(const struct record *r, struct digest *ret)
 	from_hex(r->head, ret);
 }
 
-bool record_hash_holds(const struct record *r)
+bool record_hash_verify(const struct record *r)
 {
 	struct digest want, have;
 
@@ -312,7 +312,7 @@ bool record_hash_holds(const struct record *r)
 	return memcmp(&want, &have, sizeof(want)) == 0;
 }
 
-bool record_seal_holds(const struct record *r, const struct digest *key)
+bool record_seal_verify(const struct record *r, const struct digest *key)
 {
 	struct digest want, have;
 

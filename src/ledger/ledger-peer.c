@@ -255,12 +255,12 @@ int peer_push(const char *state, const struct peers *p, struct fault *f)
 /* What the newest checkpoint, or the newest record, counts. */
 static int live_size(const char *state, const struct peer *p, uint64_t *ret, struct fault *f)
 {
-	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
 	struct note n;
 	size_t used;
 	int r;
 
-	r = source_open_live(state, &s, f);
+	r = ledger_reader_open_live(state, &s, f);
 	if (r < 0)
 		return r;
 	*ret = 0;

@@ -17,7 +17,7 @@
 #define LOOK_BYTES ((size_t)4 * LEDGER_LINE_MAX)
 #define NOTES_MAX ((size_t)64 * 1024) /* the end of the file of checkpoints: the newest say all */
 
-static int list_segments(struct source *s, struct fault *f)
+static int list_segments(struct ledger_reader *s, struct fault *f)
 {
 	int r;
 
@@ -40,7 +40,7 @@ static int list_segments(struct source *s, struct fault *f)
 	return 0;
 }
 
-static void read_notes(struct source *s)
+static void read_notes(struct ledger_reader *s)
 {
 	_cleanup_close_ int fd =
 		openat(s->dirfd, LEDGER_CHECKPOINTS, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -63,7 +63,7 @@ static void read_notes(struct source *s)
 }
 
 /* Segments, seal and checkpoints of one moment: writers are held up for the time of a few calls. */
-static int snapshot(struct source *s, int keysfd, struct fault *f)
+static int snapshot(struct ledger_reader *s, int keysfd, struct fault *f)
 {
 	_cleanup_close_ int lock = openat(s->dirfd, LEDGER_LOCK, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	_cleanup_close_ int seal = -EBADF;
@@ -94,9 +94,9 @@ static int snapshot(struct source *s, int keysfd, struct fault *f)
 	return r < 0 ? r : list_segments(s, f);
 }
 
-int source_open_live(const char *state, struct source *ret, struct fault *f)
+int ledger_reader_open_live(const char *state, struct ledger_reader *ret, struct fault *f)
 {
-	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
 	_cleanup_free_ char *dir = path_join(state, LEDGER_DIR), *keys = path_join(state, LEDGER_KEYS_DIR);
 	_cleanup_close_ int keysfd = -EBADF;
 	int r;
@@ -114,13 +114,13 @@ int source_open_live(const char *state, struct source *ret, struct fault *f)
 	if (r < 0)
 		return fault_wrap(f, r, "ledger in '%s'", state);
 	*ret = s;
-	s = (struct source){ .dirfd = -EBADF, .fd = -EBADF };
+	s = (struct ledger_reader){ .dirfd = -EBADF, .fd = -EBADF };
 	return 0;
 }
 
-int source_open_path(const char *path, struct source *ret, struct fault *f)
+int ledger_reader_open_path(const char *path, struct ledger_reader *ret, struct fault *f)
 {
-	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
 	struct stat st;
 	int r;
 
@@ -138,11 +138,11 @@ int source_open_path(const char *path, struct source *ret, struct fault *f)
 		s.total = (uint64_t)st.st_size;
 	}
 	*ret = s;
-	s = (struct source){ .dirfd = -EBADF, .fd = -EBADF };
+	s = (struct ledger_reader){ .dirfd = -EBADF, .fd = -EBADF };
 	return 0;
 }
 
-void source_done(struct source *s)
+void ledger_reader_done(struct ledger_reader *s)
 {
 	fd_close(s->dirfd);
 	fd_close(s->fd);
@@ -153,7 +153,7 @@ void source_done(struct source *s)
 	seal_done(&s->seal);
 }
 
-void source_skip_to(struct source *s, uint64_t seq)
+void ledger_reader_skip_to(struct ledger_reader *s, uint64_t seq)
 {
 	while (s->at + 1 < s->n && s->segments[s->at + 1] <= seq) {
 		s->total -= s->sizes[s->at];
@@ -161,7 +161,7 @@ void source_skip_to(struct source *s, uint64_t seq)
 	}
 }
 
-static int next_segment(struct source *s, struct fault *f)
+static int next_segment(struct ledger_reader *s, struct fault *f)
 {
 	char name[SEGMENT_NAME_SIZE];
 
@@ -174,8 +174,8 @@ static int next_segment(struct source *s, struct fault *f)
 	return 0;
 }
 
-int source_read(struct source *s, char *bytes, size_t len, size_t *ret_len, uint64_t *ret_first,
-		struct fault *f)
+int ledger_reader_read(struct ledger_reader *s, char *bytes, size_t len, size_t *ret_len, uint64_t *ret_first,
+		       struct fault *f)
 {
 	uint64_t first = UINT64_MAX;
 	ssize_t n;
@@ -211,7 +211,7 @@ int source_read(struct source *s, char *bytes, size_t len, size_t *ret_len, uint
 	return 0;
 }
 
-int source_load_seal(const char *path, struct seal *ret, struct fault *f)
+int ledger_reader_load_seal(const char *path, struct seal *ret, struct fault *f)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int r;
@@ -223,7 +223,7 @@ int source_load_seal(const char *path, struct seal *ret, struct fault *f)
 }
 
 /* Of BYTES; returns how many of them were whole lines. */
-static size_t look_at_lines(const char *bytes, size_t len, source_look *each, void *arg)
+static size_t look_at_lines(const char *bytes, size_t len, ledger_reader_look *each, void *arg)
 {
 	size_t done = 0;
 	const char *lf;
@@ -237,7 +237,7 @@ static size_t look_at_lines(const char *bytes, size_t len, source_look *each, vo
 	return done;
 }
 
-int source_look_through(struct source *s, source_look *each, void *arg, struct fault *f)
+int ledger_reader_look_through(struct ledger_reader *s, ledger_reader_look *each, void *arg, struct fault *f)
 {
 	_cleanup_free_ char *bytes = malloc(LOOK_BYTES);
 	size_t have = 0, n = 1;
@@ -247,7 +247,7 @@ int source_look_through(struct source *s, source_look *each, void *arg, struct f
 		return fault_errno(f, ENOMEM, "ledger");
 	while (n > 0 && have < LOOK_BYTES) {
 		size_t done;
-		int r = source_read(s, bytes + have, LOOK_BYTES - have, &n, &first, f);
+		int r = ledger_reader_read(s, bytes + have, LOOK_BYTES - have, &n, &first, f);
 
 		if (r < 0)
 			return r;

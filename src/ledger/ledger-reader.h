@@ -12,7 +12,7 @@
  * The bytes of a ledger for readers: the live one, a copied directory, one file, or stdin.  Writers may go on: what
  * is read ends where the ledger ended when it was opened.
  */
-struct source {
+struct ledger_reader {
 	int dirfd;		    /* of the segments; negative: one stream */
 	int fd;			    /* being read */
 	uint64_t *segments, *sizes; /* SIZES: of each */
@@ -27,24 +27,26 @@ struct source {
 };
 
 /* STATE as for ledger_open.  -ENOENT: no ledger there. */
-int source_open_live(const char *state, struct source *ret, struct fault *f) _must_check_;
-int source_open_path(const char *path, struct source *ret, struct fault *f) _must_check_; /* "-": stdin */
-void source_done(struct source *s);
-#define _cleanup_source_ _cleanup_(source_done)
+int ledger_reader_open_live(const char *state, struct ledger_reader *ret, struct fault *f) _must_check_;
+int ledger_reader_open_path(const char *path, struct ledger_reader *ret,
+			    struct fault *f) _must_check_; /* "-": stdin */
+void ledger_reader_done(struct ledger_reader *s);
+#define _cleanup_ledger_reader_ _cleanup_(ledger_reader_done)
 
 /* Leaves out the segments that end before record SEQ. */
-void source_skip_to(struct source *s, uint64_t seq);
+void ledger_reader_skip_to(struct ledger_reader *s, uint64_t seq);
 
 /* 0 at the end.  RET_FIRST: a segment begins with these bytes, named after this seq; else UINT64_MAX. */
-int source_read(struct source *s, char *bytes, size_t len, size_t *ret_len, uint64_t *ret_first,
-		struct fault *f) _must_check_;
+int ledger_reader_read(struct ledger_reader *s, char *bytes, size_t len, size_t *ret_len, uint64_t *ret_first,
+		       struct fault *f) _must_check_;
 
 /*
  * Every whole line that is left, with its LF; EACH looks at it.  Lines that are too long for a record end it: nothing behind
  * them can be believed.
  */
-typedef void source_look(void *arg, const char *line, size_t len);
-int source_look_through(struct source *s, source_look *each, void *arg, struct fault *f) _must_check_;
+typedef void ledger_reader_look(void *arg, const char *line, size_t len);
+int ledger_reader_look_through(struct ledger_reader *s, ledger_reader_look *each, void *arg,
+			       struct fault *f) _must_check_;
 
 /* The seal of a ledger from a file of its own. */
-int source_load_seal(const char *path, struct seal *ret, struct fault *f) _must_check_;
+int ledger_reader_load_seal(const char *path, struct seal *ret, struct fault *f) _must_check_;

@@ -58,8 +58,8 @@ struct record {
  */
 int record_parse(const char *line, size_t len, struct record *ret, const char **ret_why) _must_check_;
 
-bool record_hash_holds(const struct record *r); /* h is that of the bytes */
-bool record_seal_holds(const struct record *r, const struct digest *key);
+bool record_hash_verify(const struct record *r); /* h is that of the bytes */
+bool record_seal_verify(const struct record *r, const struct digest *key);
 void record_head(const struct record *r, struct digest *ret);
 void record_prev(const struct record *r, struct digest *ret);
 bool record_prev_is(const struct record *r, const struct digest *head);

@@ -107,7 +107,7 @@ static bool last_holds(struct ledger *l, const struct seal *s)
 	if (!read_last(l, s, &line, &r))
 		return false;
 	record_head(&r, &head);
-	return r.seq == s->index - 1 && digest_equal(&head, &s->head) && record_hash_holds(&r);
+	return r.seq == s->index - 1 && digest_equal(&head, &s->head) && record_hash_verify(&r);
 }
 
 /* h of the record that ends at OFFSET of the segment that begins with FIRST. */

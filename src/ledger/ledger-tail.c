@@ -9,9 +9,9 @@ static const char *continues(const struct record *r, const struct tail *t, const
 		return "another seq than the next";
 	if (!record_prev_is(r, &t->head))
 		return "does not follow the record before";
-	if (!record_hash_holds(r))
+	if (!record_hash_verify(r))
 		return "wrong hash";
-	if (key && !record_seal_holds(r, key))
+	if (key && !record_seal_verify(r, key))
 		return "wrong seal";
 	return NULL;
 }

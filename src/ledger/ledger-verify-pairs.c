@@ -21,17 +21,17 @@ struct slot {
 	char name[NAME_ROOM];
 };
 
-struct story {
+struct verify_pairs {
 	struct slot slots[SLOTS];
 	size_t n;
 };
 
-struct story *story_new(void)
+struct verify_pairs *verify_pairs_new(void)
 {
-	return calloc(1, sizeof(struct story));
+	return calloc(1, sizeof(struct verify_pairs));
 }
 
-void story_free(struct story *s)
+void verify_pairs_free(struct verify_pairs *s)
 {
 	free(s);
 }
@@ -54,7 +54,7 @@ static size_t slot_of(const char *name, enum begun what)
 }
 
 /* Linear probing; the slot that has NAME, or the free one where it would go. */
-static struct slot *find(struct story *s, const char *name, enum begun what)
+static struct slot *find(struct verify_pairs *s, const char *name, enum begun what)
 {
 	size_t i = slot_of(name, what);
 
@@ -64,7 +64,8 @@ static struct slot *find(struct story *s, const char *name, enum begun what)
 	return &s->slots[i];
 }
 
-static struct slot *begin(struct story *s, const char *name, enum begun what, struct verify_result *result)
+static struct slot *begin(struct verify_pairs *s, const char *name, enum begun what,
+			  struct verify_result *result)
 {
 	struct slot *slot = find(s, name, what);
 
@@ -81,7 +82,7 @@ static struct slot *begin(struct story *s, const char *name, enum begun what, st
 }
 
 /* Deletion closes the hole, so that no probe ends too early. */
-static void erase(struct story *s, struct slot *slot)
+static void erase(struct verify_pairs *s, struct slot *slot)
 {
 	size_t hole = (size_t)(slot - s->slots), i = hole;
 
@@ -108,7 +109,7 @@ static void add_name(struct verify_names *names, const char *name)
 	names->n++;
 }
 
-static void feed_session(struct story *s, const struct record *r, struct verify_result *result)
+static void feed_session(struct verify_pairs *s, const struct record *r, struct verify_result *result)
 {
 	char name[NAME_ROOM];
 	struct slot *slot;
@@ -141,7 +142,7 @@ static bool get_name(const struct record *r, const char *key, char ret[NAME_ROOM
 }
 
 /* A grant can be used as often as it says; one that was made elsewhere says so, and nobody asked for it here. */
-static void feed_grant(struct story *s, const struct record *r, const char *request,
+static void feed_grant(struct verify_pairs *s, const struct record *r, const char *request,
 		       struct verify_result *result)
 {
 	bool asked = find(s, request, BEGUN_REQUEST)->what != BEGUN_NOTHING;
@@ -157,7 +158,7 @@ static void feed_grant(struct story *s, const struct record *r, const char *requ
 		slot->left = 1;
 }
 
-static void feed_approval(struct story *s, const struct record *r, struct verify_result *result)
+static void feed_approval(struct verify_pairs *s, const struct record *r, struct verify_result *result)
 {
 	struct slot *slot;
 	char name[NAME_ROOM];
@@ -182,7 +183,7 @@ static void feed_approval(struct story *s, const struct record *r, struct verify
 }
 
 /* A use that no grant allows, or one too many, is a start that nobody approved. */
-static void feed_use(struct story *s, const struct record *r, struct verify_result *result)
+static void feed_use(struct verify_pairs *s, const struct record *r, struct verify_result *result)
 {
 	struct slot *slot;
 	char name[NAME_ROOM];
@@ -207,7 +208,7 @@ static bool starts_with(struct span s, const char *text, size_t len)
 	return s.len > len && memcmp(s.at, text, len) == 0;
 }
 
-void story_feed(struct story *s, const struct record *r, struct verify_result *result)
+void verify_pairs_feed(struct verify_pairs *s, const struct record *r, struct verify_result *result)
 {
 	if (starts_with(r->kind, "session.", 8))
 		feed_session(s, r, result);
@@ -221,7 +222,7 @@ void story_feed(struct story *s, const struct record *r, struct verify_result *r
 		result->clock_back++;
 }
 
-void story_end(const struct story *s, struct verify_result *result)
+void verify_pairs_end(const struct verify_pairs *s, struct verify_result *result)
 {
 	for (size_t i = 0; i < SLOTS && s->n > 0; i++)
 		if (s->slots[i].what == BEGUN_SESSION)

@@ -5,9 +5,9 @@
 #include "ledger/ledger-verify.h"
 
 /* Which sessions and requests have begun and not ended.  Bounded: a stranger's ledger must not eat our memory. */
-struct story;
+struct verify_pairs;
 
-struct story *story_new(void);
-void story_free(struct story *s);
-void story_feed(struct story *s, const struct record *r, struct verify_result *result);
-void story_end(const struct story *s, struct verify_result *result);
+struct verify_pairs *verify_pairs_new(void);
+void verify_pairs_free(struct verify_pairs *s);
+void verify_pairs_feed(struct verify_pairs *s, const struct record *r, struct verify_result *result);
+void verify_pairs_end(const struct verify_pairs *s, struct verify_result *result);

@@ -13,7 +13,7 @@
 struct verify {
 	const struct verify_options *o;
 	struct verify_result result;
-	struct story *story;
+	struct verify_pairs *story;
 	struct digest head;	/* h of the last record */
 	bool has_key, seal_met; /* KEY is for the next record; the seal's end was passed */
 	bool sealed;		/* the first record was */
@@ -42,7 +42,7 @@ struct verify *verify_new(const struct verify_options *o)
 	v->segment = UINT64_MAX;
 	v->carry = malloc(LEDGER_LINE_MAX + 1);
 	v->note_met = calloc(o->n_notes + 1, sizeof(*v->note_met));
-	v->story = story_new();
+	v->story = verify_pairs_new();
 	if (o->seal)
 		v->seal_key = o->seal->key;
 	if (v->carry && v->note_met && v->story)
@@ -57,7 +57,7 @@ void verify_free(struct verify *v)
 		return;
 	explicit_bzero(&v->key, sizeof(v->key));
 	explicit_bzero(&v->seal_key, sizeof(v->seal_key));
-	story_free(v->story);
+	verify_pairs_free(v->story);
 	free(v->note_met);
 	free(v->carry);
 	free(v);
@@ -129,11 +129,11 @@ static bool seal_holds(const struct record *r, struct digest *key)
 {
 	uint64_t lost;
 
-	if (!record_seal_holds(r, key)) {
+	if (!record_seal_verify(r, key)) {
 		if (!record_kind_is(r, "seal.gap") || !record_get_u64(r, "lost", &lost) || lost > LOST_MAX)
 			return false;
 		seal_evolve(key, lost);
-		if (!record_seal_holds(r, key))
+		if (!record_seal_verify(r, key))
 			return false;
 	}
 	seal_evolve(key, 1);
@@ -249,7 +249,7 @@ static void accept(struct verify *v, const struct record *r)
 		v->result.gaps++;
 		v->result.lost += lost;
 	}
-	story_feed(v->story, r, &v->result);
+	verify_pairs_feed(v->story, r, &v->result);
 }
 
 static void take_line(struct verify *v, const char *line, size_t len)
@@ -263,7 +263,7 @@ static void take_line(struct verify *v, const char *line, size_t len)
 	}
 	if (record_parse(line, len, &r, &why) < 0) {
 		note_damage(v, why);
-	} else if (!record_hash_holds(&r)) {
+	} else if (!record_hash_verify(&r)) {
 		note_damage(v, "wrong hash");
 	} else {
 		uint64_t seq = v->result.next;
@@ -433,7 +433,7 @@ void verify_end(struct verify *v, struct verify_result *ret)
 	bare = v->result.sealed == 0 && !v->result.seal_fits && v->result.notes == 0 && !v->result.anchored;
 	if (!v->done && bare)
 		v->result.status = VERIFY_BARE;
-	story_end(v->story, &v->result);
+	verify_pairs_end(v->story, &v->result);
 	v->result.head = v->head;
 	*ret = v->result;
 }

@@ -62,7 +62,7 @@ static bool is_plain(const char *path)
 }
 
 /* Where in the base an entry NAME, in a directory that shows PARENT of it, comes from.  NULL: nowhere. */
-static int find_lower(const char *parent, const char *name, const struct overlay_mark *m, char **ret)
+static int find_lower(const char *parent, const char *name, const struct overlay_xattr *m, char **ret)
 {
 	const char *from = m->redirect ? m->redirect : name;
 
@@ -134,14 +134,14 @@ static struct change *add_new(struct collect *c, const struct walk_entry *e, int
 static int take_directory(struct collect *c, const struct walk_entry *e, struct walk *w, struct fault *f)
 {
 	const char *parent = c->n_lower ? c->lower[c->n_lower - 1] : "";
-	_cleanup_mark_ struct overlay_mark m = { 0 };
+	_cleanup_mark_ struct overlay_xattr m = { 0 };
 	_cleanup_free_ char *lower = NULL;
 	struct change *ch;
 	struct statx stx;
 	size_t at;
 	int r;
 
-	r = overlay_mark_read(e->fd, c->ask->notes, &m, f);
+	r = overlay_xattr_read(e->fd, c->ask->notes, &m, f);
 	if (r == 0)
 		r = *e->path ? find_lower(parent, e->name, &m, &lower) : ((lower = strdup("")) ? 0 : -ENOMEM);
 	if (r == -ENOMEM)
@@ -208,7 +208,7 @@ static int take_fuse_mark(struct collect *c, const struct walk_entry *e, const c
 }
 
 /* Only its attributes were copied up. */
-static int find_data(struct collect *c, const struct walk_entry *e, const struct overlay_mark *m,
+static int find_data(struct collect *c, const struct walk_entry *e, const struct overlay_xattr *m,
 		     struct change *ch, struct fault *f)
 {
 	struct statx stx;
@@ -230,7 +230,7 @@ static int find_data(struct collect *c, const struct walk_entry *e, const struct
 
 static int take_entry(struct collect *c, const struct walk_entry *e, struct fault *f)
 {
-	_cleanup_mark_ struct overlay_mark m = { 0 };
+	_cleanup_mark_ struct overlay_xattr m = { 0 };
 	_cleanup_close_ int fd = -EBADF;
 	const char *removed = NULL;
 	struct change *ch;
@@ -245,7 +245,7 @@ static int take_entry(struct collect *c, const struct walk_entry *e, struct faul
 		fd = openat(e->dirfd, e->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			return add_error(c, e->path, errno, "cannot be opened", f);
-		r = overlay_mark_read(fd, c->ask->notes, &m, f);
+		r = overlay_xattr_read(fd, c->ask->notes, &m, f);
 		if (r < 0) {
 			if (f)
 				fault_done(f);

@@ -22,7 +22,7 @@ void change_fill_side(struct change_side *s, const struct statx *stx);
 int changes_look_base(struct collect *c, const char *path, struct change_side *ret,
 		      struct fault *f) _must_check_;
 /* What NEW makes of OLD: kind, bytes, moved.  CH->path, new, data are set.  MARK: of a directory that is merged with its own path. */
-int changes_judge(struct collect *c, struct change *ch, const struct overlay_mark *mark,
+int changes_judge(struct collect *c, struct change *ch, const struct overlay_xattr *mark,
 		  struct fault *f) _must_check_;
 /* One entry that cannot be looked at is no reason not to tell of the others; only memory is. */
 int change_set_unknown(struct change *ch, int r, struct fault *f) _must_check_;

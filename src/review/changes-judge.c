@@ -98,7 +98,7 @@ bool changes_is_later(const struct collect *c, const struct change_side *s)
 	return !S_ISDIR(s->mode) || t->tv_sec != s->mtime.tv_sec || t->tv_nsec != s->mtime.tv_nsec;
 }
 
-static bool is_origin(struct collect *c, const struct change *ch, const struct overlay_mark *mark)
+static bool is_origin(struct collect *c, const struct change *ch, const struct overlay_xattr *mark)
 {
 	const char *name = "";
 	int fd = c->ask->base;
@@ -109,7 +109,7 @@ static bool is_origin(struct collect *c, const struct change *ch, const struct o
 }
 
 /* A file's origin says nothing of its place, it may have been renamed: its time has to do.  A directory stays put. */
-static const char *find_moved(struct collect *c, const struct change *ch, const struct overlay_mark *mark)
+static const char *find_moved(struct collect *c, const struct change *ch, const struct overlay_xattr *mark)
 {
 	mode_t ours = (ch->new.mode & 07777) | 0700;
 
@@ -155,7 +155,7 @@ int change_set_unknown(struct change *ch, int r, struct fault *f)
 	return 0;
 }
 
-int changes_judge(struct collect *c, struct change *ch, const struct overlay_mark *mark, struct fault *f)
+int changes_judge(struct collect *c, struct change *ch, const struct overlay_xattr *mark, struct fault *f)
 {
 	mode_t type = ch->new.mode &S_IFMT;
 	int r;

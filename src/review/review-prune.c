@@ -21,7 +21,7 @@
 int review_drop(const struct dirs *d, int dirfd, struct fault *f)
 {
 	_cleanup_session_note_ struct session_note n = { 0 };
-	int e = kept_remove(dirfd, f);
+	int e = session_upper_remove(dirfd, f);
 
 	(void)d;
 	if (e < 0 || session_note_read(dirfd, &n, NULL) < 0)
@@ -34,10 +34,10 @@ int review_drop(const struct dirs *d, int dirfd, struct fault *f)
 	return e;
 }
 
-static int expire(const struct dirs *d, const struct kept *k, const char *why, struct fault *f)
+static int expire(const struct dirs *d, const struct session_upper *k, const char *why, struct fault *f)
 {
-	_cleanup_close_ int dir = kept_lock(d, k->session, f);
-	_cleanup_kept_ struct kept now = { 0 };
+	_cleanup_close_ int dir = session_upper_lock(d, k->session, f);
+	_cleanup_session_upper_ struct session_upper now = { 0 };
 	int r;
 
 	/* Somebody is at it: next time. */
@@ -45,7 +45,7 @@ static int expire(const struct dirs *d, const struct kept *k, const char *why, s
 		fault_done(f);
 	if (dir < 0)
 		return dir == -EBUSY || dir == -ENOENT ? 0 : dir;
-	if (kept_read(dir, &now, NULL) < 0)
+	if (session_upper_read(dir, &now, NULL) < 0)
 		return 0;
 	r = evidence_record(d, "review.expire", k->session, why, f);
 	return r < 0 ? r : review_drop(d, dir, f);
@@ -53,16 +53,16 @@ static int expire(const struct dirs *d, const struct kept *k, const char *why, s
 
 int review_prune(const struct dirs *d, const struct config *c, const char *keep, struct fault *f)
 {
-	_cleanup_kept_list_ struct kept_list l = { 0 };
+	_cleanup_session_upper_list_ struct session_upper_list l = { 0 };
 	_cleanup_free_ const char **v = NULL;
-	int r = kept_list(d, &l, f);
+	int r = session_upper_list(d, &l, f);
 
 	if (r < 0)
 		return r;
 	v = calloc(l.n + 1, sizeof(*v));
 	if (!v)
 		return fault_errno(f, ENOMEM, "review");
-	kept_judge(&l, clock_wall_us(), c->review.keep_days, c->review.quota, keep, v);
+	session_upper_judge(&l, clock_wall_us(), c->review.keep_days, c->review.quota, keep, v);
 	for (size_t i = 0; i < l.n && r == 0; i++)
 		if (v[i])
 			r = expire(d, &l.items[i], v[i], f);

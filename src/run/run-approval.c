@@ -9,9 +9,9 @@
 #include "base/exit-status.h"
 #include "subject/subject-digest.h"
 
-static const struct jdoc *governance_of(const struct session_gate *g)
+static const struct jdoc *governance_of(const struct run_approval *g)
 {
-	return g->docket->profile->sections[PROFILE_SECTION_GOVERNANCE];
+	return g->plan->profile->sections[PROFILE_SECTION_GOVERNANCE];
 }
 
 static int copy_words(const struct jdoc *list, char ***out)
@@ -23,7 +23,7 @@ static int copy_words(const struct jdoc *list, char ***out)
 	return r;
 }
 
-int session_gate_redact(struct session_gate *g, const struct docket *d, struct ledger_run *run,
+int run_approval_redact(struct run_approval *g, const struct run_plan *d, struct ledger_run *run,
 			struct fault *f)
 {
 	const struct jdoc *audit = d->profile ? d->profile->sections[PROFILE_SECTION_AUDIT] : NULL;
@@ -43,10 +43,10 @@ int session_gate_redact(struct session_gate *g, const struct docket *d, struct l
 	return 0;
 }
 
-int session_gate_describe(struct session_gate *g, const struct docket *d, struct ledger_run *run,
+int run_approval_describe(struct run_approval *g, const struct run_plan *d, struct ledger_run *run,
 			  struct fault *f)
 {
-	g->docket = d;
+	g->plan = d;
 	if (!d->verdict)
 		return 0;
 	subject_digest_to_text(&d->digest, g->digest);
@@ -71,7 +71,7 @@ static int refuse_by_policy(const struct verdict *v, struct fault *f)
 }
 
 /* Names of those who said yes; the time of the last of them. */
-static int name_granters(struct session_gate *g, struct ledger_run *run, struct fault *f)
+static int name_granters(struct run_approval *g, struct ledger_run *run, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf names = { 0 };
 	const struct grant_set *s = &g->approval.grants;
@@ -89,10 +89,10 @@ static int name_granters(struct session_gate *g, struct ledger_run *run, struct 
 	return 0;
 }
 
-static int ask(struct session_gate *g, const struct run_options *o, struct ledger *l, struct ledger_run *run,
+static int ask(struct run_approval *g, const struct run_options *o, struct ledger *l, struct ledger_run *run,
 	       int *ret_status, struct fault *f)
 {
-	const struct docket *d = g->docket;
+	const struct run_plan *d = g->plan;
 	const struct approval_ask question = {
 		.desk = &g->desk.desk,
 		.subject = d->document,
@@ -112,11 +112,11 @@ static int ask(struct session_gate *g, const struct run_options *o, struct ledge
 	};
 	int r;
 
-	r = approval_desk_open(&d->dirs, d->config, l, &g->desk, f);
+	r = approval_lane_open(&d->dirs, d->config, l, &g->desk, f);
 	g->desk.desk.agent = run->agent;
 	g->desk.desk.worker = run->worker;
 	if (r == 0)
-		r = approval_desk_tighten(&g->desk, governance_of(g), d->profile->name, f);
+		r = approval_lane_tighten(&g->desk, governance_of(g), d->profile->name, f);
 	if (r == 0)
 		r = approval_obtain(&question, &g->approval, f);
 	if (r < 0)
@@ -134,10 +134,10 @@ static int ask(struct session_gate *g, const struct run_options *o, struct ledge
 	return name_granters(g, run, f);
 }
 
-int session_gate_ask(struct session_gate *g, const struct run_options *o, struct ledger *l,
+int run_approval_ask(struct run_approval *g, const struct run_options *o, struct ledger *l,
 		     struct ledger_run *run, int *ret_status, const char **ret_refused, struct fault *f)
 {
-	const struct verdict *v = g->docket->verdict;
+	const struct verdict *v = g->plan->verdict;
 
 	switch (v->decision) {
 	case DECISION_ALLOW:
@@ -164,7 +164,7 @@ int session_gate_ask(struct session_gate *g, const struct run_options *o, struct
 	return refuse_by_policy(v, f);
 }
 
-int session_gate_consume(struct session_gate *g, struct fault *f)
+int run_approval_consume(struct run_approval *g, struct fault *f)
 {
 	_cleanup_grants_ struct grant_set used = { 0 };
 	_cleanup_free_ char *why = NULL;
@@ -184,7 +184,7 @@ int session_gate_consume(struct session_gate *g, struct fault *f)
 	return 0;
 }
 
-void session_gate_release(struct session_gate *g, const char *why)
+void run_approval_release(struct run_approval *g, const char *why)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 
@@ -196,12 +196,12 @@ void session_gate_release(struct session_gate *g, const char *why)
 		log_error("%s, ignoring", fault_text(&f));
 }
 
-void session_gate_done(struct session_gate *g)
+void run_approval_done(struct run_approval *g)
 {
 	approval_done(&g->approval);
-	approval_desk_done(&g->desk);
+	approval_lane_done(&g->desk);
 	free(g->by);
 	jdoc_free(g->verdict);
 	strv_free(g->redact_flags);
-	*g = SESSION_GATE_NONE;
+	*g = RUN_APPROVAL_NONE;
 }

@@ -9,7 +9,7 @@
 #include "subject/subject-digest.h"
 #include "layer/init-proto.h"
 
-static void describe_verdict(const struct docket *d)
+static void describe_verdict(const struct run_plan *d)
 {
 	const struct verdict *v = d->verdict;
 	char digest[SUBJECT_DIGEST_SIZE] = "(the lane has no digest key yet: 'custody check' makes it)";
@@ -26,7 +26,7 @@ int session_describe(const struct run_options *o, char **ret, struct fault *f)
 {
 	_cleanup_session_run_ struct session_run *run = NULL;
 	_cleanup_free_ char *init = NULL;
-	const struct docket *d;
+	const struct run_plan *d;
 	const char *refused;
 	struct placement pl = {
 		.uid_base = SESSION_ID_BASE,
@@ -38,18 +38,18 @@ int session_describe(const struct run_options *o, char **ret, struct fault *f)
 	};
 	int r;
 
-	r = session_run_new(&run, f);
+	r = run_session_new(&run, f);
 	if (r == 0)
-		r = docket_place(o, &run->docket, f);
+		r = run_plan_place(o, &run->plan, f);
 	if (r == 0)
-		r = session_run_enter(run, o, f);
+		r = run_session_enter(run, o, f);
 	if (r == 0)
-		r = session_run_load(run, o, "SESSION", &refused, f);
+		r = run_session_load(run, o, "SESSION", &refused, f);
 	if (r == 0)
-		r = session_run_judge(run, o, &refused, f);
+		r = run_session_judge(run, o, &refused, f);
 	if (r < 0)
 		return r;
-	d = &run->docket;
+	d = &run->plan;
 	init = path_join(d->dirs.libexec, "custody-init");
 	if (!init)
 		return fault_errno(f, ENOMEM, "run");
@@ -70,5 +70,5 @@ int session_describe(const struct run_options *o, char **ret, struct fault *f)
 	if (operand_has_layer(d->subject))
 		pl.sealed = "/run/custody/m/sealed";
 	describe_verdict(d);
-	return session_place_config(d->subject, &pl, true, ret, f);
+	return run_prepare_config(d->subject, &pl, true, ret, f);
 }

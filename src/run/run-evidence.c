@@ -19,13 +19,13 @@
 #include "worktree/overlay-server.h"
 #include "evidence/evidence-scope.h"
 
-void session_evidence_done(struct session_evidence *e)
+void run_evidence_done(struct run_evidence *e)
 {
 	e->tree = fd_close(e->tree);
 	tail_done(&e->tail);
 }
 
-int session_evidence_hold(struct session_evidence *e, pid_t pid, const struct subject *s, struct fault *f)
+int run_evidence_hold(struct run_evidence *e, pid_t pid, const struct subject *s, struct fault *f)
 {
 	_cleanup_close_ int root = -EBADF;
 	char path[sizeof("/proc//root") + 3 * sizeof(pid)];
@@ -39,11 +39,11 @@ int session_evidence_hold(struct session_evidence *e, pid_t pid, const struct su
 }
 
 /* The masks went with the container: keys below them, and the store that is being written, would be captured too. */
-static int list_hidden(const struct session_evidence_case *c, char ***ret, struct fault *f)
+static int list_hidden(const struct run_evidence_case *c, char ***ret, struct fault *f)
 {
-	const char *work = subject_work_target(c->docket->subject);
+	const char *work = subject_work_target(c->plan->subject);
 
-	for (char **h = c->docket->hide; h && *h; h++)
+	for (char **h = c->plan->hide; h && *h; h++)
 		if (path_is_below(*h, work) && strlen(*h) > strlen(work) &&
 		    strv_append(ret, *h + strlen(work) + (work[1] != '\0')) < 0)
 			return fault_errno(f, ENOMEM, "evidence");
@@ -57,20 +57,20 @@ struct source {
 	const char *why;
 };
 
-static struct source choose(const struct session_evidence *e, const struct session_evidence_case *c,
+static struct source choose(const struct run_evidence *e, const struct run_evidence_case *c,
 			    const struct run_result *res, enum forensics_scope scope)
 {
 	struct source s = { .fd = -EBADF };
 
 	/* Nobody answers any more: what was changed lies in the layer all the same. */
 	if (res->worktree_lost)
-		scope = FORENSICS_CHANGES;
-	if (scope == FORENSICS_ALL || c->docket->asked.workspace == PROFILE_WORKSPACE_TMPFS) {
+		scope = EVIDENCE_SCOPE_CHANGES;
+	if (scope == EVIDENCE_SCOPE_ALL || c->plan->asked.workspace == PROFILE_WORKSPACE_TMPFS) {
 		s.fd = e->tree >= 0 ? fcntl(e->tree, F_DUPFD_CLOEXEC, 3) : -EBADF;
 		s.why = "the worktree was not there yet";
 		return s;
 	}
-	switch (c->docket->asked.workspace) {
+	switch (c->plan->asked.workspace) {
 	case PROFILE_WORKSPACE_OVERLAY:
 		/* O_PATH: the payload may have shut it. */
 		s.fd = open(c->upper, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -88,7 +88,7 @@ static struct source choose(const struct session_evidence *e, const struct sessi
 	return s;
 }
 
-static void settle(const struct session_evidence_case *c, const struct source *s)
+static void settle(const struct run_evidence_case *c, const struct source *s)
 {
 	_cleanup_close_ int upper = -EBADF;
 
@@ -100,9 +100,9 @@ static void settle(const struct session_evidence_case *c, const struct source *s
 }
 
 /* As root the container's files belong to ids that end with it: in the manifest they are the worktree's owner's. */
-static struct capture_ids ids_of(const struct session_evidence_case *c)
+static struct capture_ids ids_of(const struct run_evidence_case *c)
 {
-	const struct subject *s = c->docket->subject;
+	const struct subject *s = c->plan->subject;
 
 	if (c->session->rootless)
 		return (struct capture_ids){ 0 };
@@ -136,10 +136,10 @@ static void put_retention(struct jdoc *metadata, const struct profile *p)
 		jdoc_set_int(metadata, "retention_s", (int64_t)seconds);
 }
 
-static int take(struct session_evidence *ev, const struct session_evidence_case *c, const struct source *src,
+static int take(struct run_evidence *ev, const struct run_evidence_case *c, const struct source *src,
 		struct run_result *res, struct fault *f)
 {
-	struct capture_options limits = evidence_limits(c->docket->config);
+	struct capture_options limits = evidence_limits(c->plan->config);
 	_cleanup_progress_ struct progress progress;
 	_cleanup_strv_ char **hidden = NULL;
 	_cleanup_jdoc_ struct jdoc *metadata = result_describe(res);
@@ -161,17 +161,17 @@ static int take(struct session_evidence *ev, const struct session_evidence_case 
 	limits.ids = ids_of(c);
 	r = tail_read(&ev->tail, &output, &output_len, f);
 	if (r == 0)
-		r = jdoc_write(c->docket->document, JDOC_CANONICAL, &subject, f);
+		r = jdoc_write(c->plan->document, JDOC_CANONICAL, &subject, f);
 	if (r == 0 && c->config->len)
 		r = evidence_config_write(c->config->text, c->config->len, &config, f);
 	if (r < 0)
 		return r;
 	jdoc_remove(metadata, "evidence");
 	jdoc_set_string(metadata, "scope", src->upper ? "changes" : "all");
-	if (c->docket->subject->worktree)
-		jdoc_set_string(metadata, "worktree", c->docket->subject->worktree);
-	put_retention(metadata, &c->docket->asked);
-	r = delivery_take(&c->docket->dirs, c->docket->config,
+	if (c->plan->subject->worktree)
+		jdoc_set_string(metadata, "worktree", c->plan->subject->worktree);
+	put_retention(metadata, &c->plan->asked);
+	r = delivery_take(&c->plan->dirs, c->plan->config,
 			  &(struct evidence_ask){ .session = c->session->id,
 						  .tree = src->fd,
 						  .why = src->why,
@@ -204,12 +204,12 @@ static int take(struct session_evidence *ev, const struct session_evidence_case 
 }
 
 /* The one that was just taken stays; that others could not go is not this run's fault. */
-static void prune(const struct session_evidence_case *c, const char *path)
+static void prune(const struct run_evidence_case *c, const char *path)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 	_cleanup_free_ char *store = strndup(path, (size_t)(strrchr(path, '/') - path));
-	const struct evidence_prune p = { .dirs = &c->docket->dirs,
-					  .config = c->docket->config,
+	const struct evidence_prune p = { .dirs = &c->plan->dirs,
+					  .config = c->plan->config,
 					  .store = store,
 					  .keep = strrchr(path, '/') + 1 };
 
@@ -217,15 +217,14 @@ static void prune(const struct session_evidence_case *c, const char *path)
 		log_info("%s, ignoring", fault_text(&f));
 }
 
-void session_evidence_take(struct session_evidence *e, const struct session_evidence_case *c,
-			   struct run_result *res)
+void run_evidence_take(struct run_evidence *e, const struct run_evidence_case *c, struct run_result *res)
 {
-	enum forensics_scope scope = forensics_decide(&c->docket->asked, &res->exit, c->interactive);
+	enum forensics_scope scope = evidence_scope_decide(&c->plan->asked, &res->exit, c->interactive);
 	_cleanup_fault_ struct fault f = { 0 };
 	struct source src;
 	int r;
 
-	if (scope == FORENSICS_NONE)
+	if (scope == EVIDENCE_SCOPE_NONE)
 		return;
 	src = choose(e, c, res, scope);
 	settle(c, &src);

@@ -15,20 +15,20 @@
  * What a run keeps of an abnormal end.  The worktree is held by a descriptor from before the payload's first
  * instruction: it stays readable when the container and its mounts are gone.
  */
-struct session_evidence {
+struct run_evidence {
 	int tree;
 	struct tail tail; /* of standard output and error */
 };
-#define SESSION_EVIDENCE_NONE ((struct session_evidence){ .tree = -EBADF, .tail = TAIL_NONE })
+#define RUN_EVIDENCE_NONE ((struct run_evidence){ .tree = -EBADF, .tail = TAIL_NONE })
 
 /* PID is the container's first process, not released yet. */
-int session_evidence_hold(struct session_evidence *e, pid_t pid, const struct subject *s,
-			  struct fault *f) _must_check_;
-void session_evidence_done(struct session_evidence *e);
-#define _cleanup_session_evidence_ _cleanup_(session_evidence_done)
+int run_evidence_hold(struct run_evidence *e, pid_t pid, const struct subject *s,
+		      struct fault *f) _must_check_;
+void run_evidence_done(struct run_evidence *e);
+#define _cleanup_run_evidence_ _cleanup_(run_evidence_done)
 
-struct session_evidence_case {
-	const struct docket *docket;
+struct run_evidence_case {
+	const struct run_plan *plan;
 	const struct session *session;	     /* its directories are still there */
 	const char *upper;		     /* of an overlay; NULL: none */
 	const struct overlay_server *server; /* what the worktree is asked of; its fd is -EBADF: the kernel */
@@ -37,8 +37,7 @@ struct session_evidence_case {
 };
 
 /* Nothing is alive any more.  RES gets the path, or why there is none although there should be. */
-void session_evidence_take(struct session_evidence *e, const struct session_evidence_case *c,
-			   struct run_result *res);
+void run_evidence_take(struct run_evidence *e, const struct run_evidence_case *c, struct run_result *res);
 
 /*
  * Of a session whose supervisor died: what is left of it is its layer of changes.  Called as struct claim_story wants it,
@@ -52,7 +51,7 @@ struct session_lost {
 	struct evidence_taken taken;
 	char *error;
 };
-void session_evidence_lost(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end);
+void run_evidence_lost(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end);
 void session_lost_done(struct session_lost *l);
 /* Of the lost session of note N: does its layer stay for review in DIR, its state?  What keeps it from staying is said. */
 bool session_keep_lost(const struct dirs *d, const struct config *c, const struct session_note *n,

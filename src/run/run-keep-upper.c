@@ -13,9 +13,9 @@
 #include "run/run-impl.h"
 
 /* As far as it is known before the end. */
-static int fill(struct kept *k, const struct session_run *run, uint64_t since_us, struct fault *f)
+static int fill(struct session_upper *k, const struct session_run *run, uint64_t since_us, struct fault *f)
 {
-	const struct subject *s = run->docket.subject;
+	const struct subject *s = run->plan.subject;
 
 	memcpy(k->session, run->id, sizeof(k->session));
 	k->device = s->worktree_file.device;
@@ -23,19 +23,19 @@ static int fill(struct kept *k, const struct session_run *run, uint64_t since_us
 	k->notes = profile_is_fuse(s->profile)		  ? OVERLAY_NOTES_FUSE
 		   : s->layers & LAYER_BIT(LAYER_USER_NS) ? OVERLAY_NOTES_USER
 							  : OVERLAY_NOTES_TRUSTED;
-	k->rootless = run->docket.dirs.rootless;
+	k->rootless = run->plan.dirs.rootless;
 	k->ids = (struct capture_ids){ .set = !k->rootless, .uid_to = s->owner_uid, .gid_to = s->owner_gid };
 	/* The next microsecond: what happened in this one was before us. */
 	k->since_us = since_us + 1;
 	k->worktree = strdup(s->worktree);
-	k->protect = strv_copy(run->docket.asked.workspace_protect);
+	k->protect = strv_copy(run->plan.asked.workspace_protect);
 	if (!k->worktree || !k->protect)
 		return fault_errno(f, ENOMEM, "session");
 	return clock_boot_id(k->boot, f);
 }
 
 /* The one that was just kept stays; that others could not go is not this run's fault. */
-static void prune(const struct dirs *d, const struct config *c, const struct kept *k)
+static void prune(const struct dirs *d, const struct config *c, const struct session_upper *k)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 
@@ -46,26 +46,27 @@ static void prune(const struct dirs *d, const struct config *c, const struct kep
 }
 
 /* What is known only now; then it is described in DIR. */
-static int keep(struct kept *k, int dir, struct fault *f)
+static int keep(struct session_upper *k, int dir, struct fault *f)
 {
-	_cleanup_close_ int layer = openat(dir, KEPT_LAYER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_close_ int layer =
+		openat(dir, SESSION_UPPER_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 	int r;
 
 	/* As a user one may have shut it from oneself. */
-	if (layer < 0 && errno == EACCES && fchmodat(dir, KEPT_LAYER, 0700, 0) == 0)
-		layer = openat(dir, KEPT_LAYER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (layer < 0 && errno == EACCES && fchmodat(dir, SESSION_UPPER_DIR, 0700, 0) == 0)
+		layer = openat(dir, SESSION_UPPER_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (layer < 0 || fstat(layer, &st) < 0)
 		return fault_errno(f, errno, "open the layer of changes");
 	/* Everything in the layer belongs to the session's id, as the layer itself does. */
 	k->ids.uid_from = st.st_uid;
 	k->ids.gid_from = st.st_gid;
 	k->ended_us = clock_wall_us();
-	r = kept_measure(layer, &k->bytes, f);
+	r = session_upper_measure(layer, &k->bytes, f);
 	/* The session's ids end with it and will be somebody else's. */
 	if (r == 0 && !k->rootless && fchown(dir, geteuid(), getegid()) < 0)
 		r = fault_errno(f, errno, "take the session's directory back");
-	return r < 0 ? r : kept_write(dir, k, f);
+	return r < 0 ? r : session_upper_write(dir, k, f);
 }
 
 static bool is_asked(const struct profile *p)
@@ -76,27 +77,27 @@ static bool is_asked(const struct profile *p)
 bool session_keep(const struct session_run *run, int dir, uint64_t since_us)
 {
 	_cleanup_fault_ struct fault f = { 0 };
-	_cleanup_kept_ struct kept k = { 0 };
+	_cleanup_session_upper_ struct session_upper k = { 0 };
 
-	if (!is_asked(&run->docket.asked))
+	if (!is_asked(&run->plan.asked))
 		return false;
 	if (fill(&k, run, since_us, &f) < 0 || keep(&k, dir, &f) < 0) {
 		log_error("what was changed is not kept: %s", fault_text(&f));
 		return false;
 	}
-	prune(&run->docket.dirs, run->docket.config, &k);
+	prune(&run->plan.dirs, run->plan.config, &k);
 	return true;
 }
 
 int session_keep_announce(const struct session_run *run, int run_dir, struct fault *f)
 {
-	_cleanup_kept_ struct kept k = { 0 };
+	_cleanup_session_upper_ struct session_upper k = { 0 };
 	int r;
 
-	if (!is_asked(&run->docket.asked))
+	if (!is_asked(&run->plan.asked))
 		return 0;
 	r = fill(&k, run, run->note.started_us, f);
-	return r < 0 ? r : kept_write(run_dir, &k, f);
+	return r < 0 ? r : session_upper_write(run_dir, &k, f);
 }
 
 /*
@@ -105,7 +106,7 @@ int session_keep_announce(const struct session_run *run, int run_dir, struct fau
  */
 static int require_this_boot(const char *boot, struct fault *f)
 {
-	char now[sizeof(((struct kept *)NULL)->boot)];
+	char now[sizeof(((struct session_upper *)NULL)->boot)];
 	int r = clock_boot_id(now, f);
 
 	if (r == 0 && !str_eq(now, boot))
@@ -115,16 +116,17 @@ static int require_this_boot(const char *boot, struct fault *f)
 	return r;
 }
 
-static int keep_lost(const struct session_note *n, int run_dir, int dir, struct kept *k, struct fault *f)
+static int keep_lost(const struct session_note *n, int run_dir, int dir, struct session_upper *k,
+		     struct fault *f)
 {
 	int r = require_this_boot(n->boot, f);
 
 	if (r == 0 && run_dir < 0)
 		r = fault_set(f, ESTALE, "what was known of them is gone; the evidence has them");
 	if (r == 0)
-		r = kept_read(run_dir, k, f);
+		r = session_upper_read(run_dir, k, f);
 	if (r == 0 && (!str_eq(k->session, n->session) || !str_eq(k->boot, n->boot)))
-		r = fault_set(f, EINVAL, "'" KEPT_NAME "' is about another session");
+		r = fault_set(f, EINVAL, "'" SESSION_UPPER_FILE "' is about another session");
 	return r < 0 ? r : keep(k, dir, f);
 }
 
@@ -132,7 +134,7 @@ bool session_keep_lost(const struct dirs *d, const struct config *c, const struc
 		       int run_dir, int dir)
 {
 	_cleanup_fault_ struct fault f = { 0 };
-	_cleanup_kept_ struct kept k = { 0 };
+	_cleanup_session_upper_ struct session_upper k = { 0 };
 	int r = keep_lost(n, run_dir, dir, &k, &f);
 
 	/* It was not to stay. */

@@ -21,7 +21,7 @@
 #define MS UINT64_C(1000000)
 #define REFUSED_LOG "log" /* as the ledger calls it */
 
-static int open_ledger(struct session_record *r, struct fault *f)
+static int open_ledger(struct run_ledger *r, struct fault *f)
 {
 	struct ledger_birth birth = { 0 };
 	int e;
@@ -39,7 +39,7 @@ static int open_ledger(struct session_record *r, struct fault *f)
 }
 
 /* What is there to be done when the ledger says no. */
-const char *session_record_remedy(int e)
+const char *run_ledger_remedy(int e)
 {
 	switch (e) {
 	case -ENOSPC:
@@ -57,15 +57,14 @@ const char *session_record_remedy(int e)
 	}
 }
 
-static int cannot_record(const struct session_record *r, int e, struct fault *f)
+static int cannot_record(const struct run_ledger *r, int e, struct fault *f)
 {
 	return fault_wrap(f, e, "nothing was started, for it could not be recorded in '%s' (%s)", r->state,
-			  session_record_remedy(e));
+			  run_ledger_remedy(e));
 }
 
 /* What the ledger was told, for people, in the log of the sandbox root. */
-static int tell_log(const struct session_record *r, const char *operation, const char *status,
-		    struct fault *f)
+static int tell_log(const struct run_ledger *r, const char *operation, const char *status, struct fault *f)
 {
 	const struct sandbox_line l = { .agent = r->run.agent,
 					.worker = r->run.worker,
@@ -84,7 +83,7 @@ static int tell_log(const struct session_record *r, const char *operation, const
 }
 
 /* Where nothing can be refused any more: said aloud. */
-static void tell_log_end(const struct session_record *r, const char *operation, const char *status)
+static void tell_log_end(const struct run_ledger *r, const char *operation, const char *status)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 
@@ -92,14 +91,14 @@ static void tell_log_end(const struct session_record *r, const char *operation, 
 		log_error("%s; the ledger has it", fault_text(&f));
 }
 
-int session_record_open(struct session_record *r, struct fault *f)
+int run_ledger_open(struct run_ledger *r, struct fault *f)
 {
 	int e = open_ledger(r, f);
 
 	return e < 0 ? cannot_record(r, e, f) : 0;
 }
 
-int session_record_intend(struct session_record *r, struct fault *f)
+int run_ledger_intend(struct run_ledger *r, struct fault *f)
 {
 	int e;
 
@@ -119,12 +118,12 @@ int session_record_intend(struct session_record *r, struct fault *f)
 	e = tell_log(r, r->run.action, "allowed", f);
 	if (e == 0)
 		return 0;
-	(void)fault_wrap(f, e, "nothing was started (%s)", session_record_remedy(e));
-	session_record_refuse(r, REFUSED_LOG, fault_text(f));
+	(void)fault_wrap(f, e, "nothing was started (%s)", run_ledger_remedy(e));
+	run_ledger_refuse(r, REFUSED_LOG, fault_text(f));
 	return e;
 }
 
-int session_record_attach(struct session_record *r, struct session *s, const struct dirs *d, struct fault *f)
+int run_ledger_attach(struct run_ledger *r, struct session *s, const struct dirs *d, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
 	int e;
@@ -145,7 +144,7 @@ int session_record_attach(struct session_record *r, struct session *s, const str
 	return audit_intent(&r->run, f);
 }
 
-int session_record_start(struct session_record *r, pid_t pid, const enum layer_state *layers, struct fault *f)
+int run_ledger_start(struct run_ledger *r, pid_t pid, const enum layer_state *layers, struct fault *f)
 {
 	_cleanup_strv_ char **words = NULL;
 
@@ -162,7 +161,7 @@ int session_record_start(struct session_record *r, pid_t pid, const enum layer_s
  * A sign of life that cannot be written does not end the payload: silence is what it would have prevented, and silence
  * is what there is to see.  The disk may be full for a while; the end has room set aside.
  */
-int session_record_tick(struct session_record *r)
+int run_ledger_tick(struct run_ledger *r)
 {
 	uint64_t age_ms = (clock_boot_ns() - r->alive_ns) / MS;
 	int due, left;
@@ -202,12 +201,12 @@ static void tell_lost(void *arg, const struct ledger_run *names, bool started, s
 					.status = end->reason };
 
 	if (lost->config)
-		session_evidence_lost(lost, names, started, end);
+		run_evidence_lost(lost, names, started, end);
 	if (lost->dirs && names->cwd && sandbox_log_note(lost->dirs, names->cwd, &l, &f) < 0)
 		log_error("%s; the ledger has it", fault_text(&f));
 }
 
-int session_record_lost(struct session_record *r, const char *id, struct fault *f)
+int run_ledger_lost(struct run_ledger *r, const char *id, struct fault *f)
 {
 	_cleanup_free_ char *sessions = path_join(r->state, "sessions"), *name = path_join(id, AUDIT_NAME);
 	_cleanup_close_ int fd = -EBADF;
@@ -228,7 +227,7 @@ int session_record_lost(struct session_record *r, const char *id, struct fault *
 	return e < 0 ? e : 0;
 }
 
-static void push_decision(struct session_record *r)
+static void push_decision(struct run_ledger *r)
 {
 	_cleanup_free_ char *path = path_join(r->state, PEER_FILE);
 
@@ -242,7 +241,7 @@ static void push_decision(struct session_record *r)
  * The dead whose runtime directory is gone (a reboot, or killed before it was made); who still has one is closed when
  * that is swept and its container surely dead.
  */
-int session_record_sweep(struct session_record *r, const struct dirs *d, struct fault *f)
+int run_ledger_sweep(struct run_ledger *r, const struct dirs *d, struct fault *f)
 {
 	_cleanup_free_ char *sessions = path_join(d->run, "sessions");
 	_cleanup_close_ int fd = sessions ? open(sessions, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -EBADF;
@@ -257,17 +256,17 @@ int session_record_sweep(struct session_record *r, const struct dirs *d, struct 
 		    (fd >= 0 && faccessat(fd, *name, F_OK, AT_SYMLINK_NOFOLLOW) == 0))
 			continue;
 		/* The others' ends can be told all the same; the first fault is told. */
-		one = session_record_lost(r, *name, e < 0 ? NULL : f);
+		one = run_ledger_lost(r, *name, e < 0 ? NULL : f);
 		e = e < 0 ? e : one;
 	}
 	return e;
 }
 
-void session_record_meanwhile(struct session_record *r, const struct dirs *d)
+void run_ledger_meanwhile(struct run_ledger *r, const struct dirs *d)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 
-	if (session_record_sweep(r, d, &f) < 0)
+	if (run_ledger_sweep(r, d, &f) < 0)
 		log_info("%s, ignoring", fault_text(&f));
 	push_decision(r);
 }
@@ -288,14 +287,14 @@ static struct ledger_end end_of(const struct run_result *res)
 	};
 }
 
-void session_record_close(struct session_record *r, const struct run_result *res)
+void run_ledger_close(struct run_ledger *r, const struct run_result *res)
 {
 	const struct ledger_end end = end_of(res);
 
 	ledger_end_audit(&r->run, &end);
 }
 
-int session_record_end(struct session_record *r, const struct run_result *res, struct fault *f)
+int run_ledger_end(struct run_ledger *r, const struct run_result *res, struct fault *f)
 {
 	const struct ledger_end end = end_of(res);
 	char status[64];
@@ -313,7 +312,7 @@ int session_record_end(struct session_record *r, const struct run_result *res, s
 	return 0;
 }
 
-void session_record_refuse(struct session_record *r, const char *id, const char *text)
+void run_ledger_refuse(struct run_ledger *r, const char *id, const char *text)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 	char status[64];
@@ -335,17 +334,17 @@ void session_record_refuse(struct session_record *r, const char *id, const char 
 	}
 	if (e < 0) {
 		log_error("this refusal could not be recorded: %s (%s)", fault_text(&f),
-			  session_record_remedy(e));
+			  run_ledger_remedy(e));
 		return;
 	}
 	claim_drop(&r->claim);
 	push_decision(r);
 }
 
-void session_record_done(struct session_record *r)
+void run_ledger_done(struct run_ledger *r)
 {
 	claim_done(&r->claim);
 	audit_free(r->audit);
 	ledger_free(r->ledger);
-	*r = SESSION_RECORD_NONE;
+	*r = RUN_LEDGER_NONE;
 }

@@ -11,9 +11,9 @@
 
 /*
  * What one run tells the ledger.  `run` is filled by the caller before it intends or is refused, and lives as long as
- * the record.  Nothing of a session may be made before session_record_intend has returned 0.
+ * the record.  Nothing of a session may be made before run_ledger_intend has returned 0.
  */
-struct session_record {
+struct run_ledger {
 	const char *state;	     /* of the lane, borrowed */
 	const struct dirs *dirs;     /* for the evidence of the dead; borrowed */
 	const struct config *config; /* NULL: it could not be read, and nothing is taken */
@@ -28,33 +28,33 @@ struct session_record {
 	uint64_t alive_ns; /* of the last sign of life */
 	bool started;	   /* said so: from here on nobody can call it a refusal */
 };
-#define SESSION_RECORD_NONE ((struct session_record){ .claim = CLAIM_NONE, .run_dir = -EBADF })
+#define RUN_LEDGER_NONE ((struct run_ledger){ .claim = CLAIM_NONE, .run_dir = -EBADF })
 
 /* The lane's ledger, made when there is none. */
-int session_record_open(struct session_record *r, struct fault *f) _must_check_;
+int run_ledger_open(struct run_ledger *r, struct fault *f) _must_check_;
 /* On the disk when it returns 0; -EUCLEAN, -ENOSPC ...: F says what to do, and nothing may start. */
-int session_record_intend(struct session_record *r, struct fault *f) _must_check_;
+int run_ledger_intend(struct run_ledger *r, struct fault *f) _must_check_;
 /* The session's own chain, in STATE/sessions/ID.  Not synced. */
-int session_record_attach(struct session_record *r, struct session *s, const struct dirs *d,
-			  struct fault *f) _must_check_;
-int session_record_start(struct session_record *r, pid_t pid, const enum layer_state *layers,
-			 struct fault *f) _must_check_;
-int session_record_tick(struct session_record *r); /* as struct warden_job wants it */
+int run_ledger_attach(struct run_ledger *r, struct session *s, const struct dirs *d,
+		      struct fault *f) _must_check_;
+int run_ledger_start(struct run_ledger *r, pid_t pid, const enum layer_state *layers,
+		     struct fault *f) _must_check_;
+int run_ledger_tick(struct run_ledger *r); /* as struct warden_job wants it */
 
 /* While the creator works: ends of the dead, and the intent's checkpoint where somebody waits for it. */
-void session_record_meanwhile(struct session_record *r, const struct dirs *d);
+void run_ledger_meanwhile(struct run_ledger *r, const struct dirs *d);
 /* The first half of that.  Not being able to tell one end does not keep the others. */
-int session_record_sweep(struct session_record *r, const struct dirs *d, struct fault *f) _must_check_;
+int run_ledger_sweep(struct run_ledger *r, const struct dirs *d, struct fault *f) _must_check_;
 /* ID's supervisor is dead and its container gone; before its directories go. */
-int session_record_lost(struct session_record *r, const char *id, struct fault *f) _must_check_;
+int run_ledger_lost(struct run_ledger *r, const char *id, struct fault *f) _must_check_;
 
 /* The session's own chain has its last record now; its evidence may be taken. */
-void session_record_close(struct session_record *r, const struct run_result *res);
+void run_ledger_close(struct run_ledger *r, const struct run_result *res);
 /* How it ended; a set-up that failed is a refusal.  Negative: it is not recorded, the next start calls it lost. */
-int session_record_end(struct session_record *r, const struct run_result *res, struct fault *f) _must_check_;
+int run_ledger_end(struct run_ledger *r, const struct run_result *res, struct fault *f) _must_check_;
 /* ID is stable; a run that had started is not refused any more, it ends as lost.  TEXT is for people.  What cannot be recorded is said aloud. */
-void session_record_refuse(struct session_record *r, const char *id, const char *text);
+void run_ledger_refuse(struct run_ledger *r, const char *id, const char *text);
 
-const char *session_record_remedy(int e); /* what to do about a state directory that says E, for people */
-void session_record_done(struct session_record *r);
-#define _cleanup_session_record_ _cleanup_(session_record_done)
+const char *run_ledger_remedy(int e); /* what to do about a state directory that says E, for people */
+void run_ledger_done(struct run_ledger *r);
+#define _cleanup_run_ledger_ _cleanup_(run_ledger_done)

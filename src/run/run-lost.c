@@ -98,8 +98,8 @@ static int take(struct session_lost *l, int state, const struct ledger_run *name
 					   O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
 			    audit = openat(state, AUDIT_NAME, O_RDONLY | flags),
 			    output = openat(state, SESSION_LOG, O_RDONLY | flags),
-			    subject = openat(l->run_dir, PAPERS_SUBJECT, O_RDONLY | flags),
-			    config = openat(l->run_dir, PAPERS_CONFIG, O_RDONLY | flags);
+			    subject = openat(l->run_dir, RECOVERY_SUBJECT, O_RDONLY | flags),
+			    config = openat(l->run_dir, RECOVERY_CONFIG, O_RDONLY | flags);
 	_cleanup_jdoc_ struct jdoc *intent = read_intent(audit), *metadata = describe(l, names, end, intent);
 	struct capture_options limits = evidence_limits(l->config);
 	_cleanup_progress_ struct progress progress;
@@ -134,7 +134,7 @@ static int take_orphan(struct session_lost *l, const char *session, const struct
 {
 	const struct container_case c = { .dirs = l->dirs,
 					  .config = l->config,
-					  .dossier = &l->orphan->dossier,
+					  .info = &l->orphan->info,
 					  .session = session,
 					  .end = end,
 					  .tree = l->orphan->tree,
@@ -157,7 +157,7 @@ static void note(int state, const struct session_lost *l, const struct ledger_en
 	(void)!session_note_write(state, &n, NULL);
 }
 
-void session_evidence_lost(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end)
+void run_evidence_lost(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end)
 {
 	struct session_lost *l = lost;
 	_cleanup_close_ int state = session_note_open_dir(l->dirs, names->session, NULL);

@@ -33,8 +33,8 @@ static int fill_texts(struct session_note *n, const struct session_run *run, con
 		{ &n->issue, l->issue },
 		{ &n->profile, l->profile },
 		{ &n->digest, l->digest },
-		{ &n->worktree, run->docket.subject->worktree },
-		{ &n->workspace, profile_worktree_word(&run->docket.asked) },
+		{ &n->worktree, run->plan.subject->worktree },
+		{ &n->workspace, profile_worktree_word(&run->plan.asked) },
 	};
 	_cleanup_strv_ char **argv = redact_argv(l->argv, l->redact);
 	int r = argv ? session_note_set_argv(n, argv, f) : fault_errno(f, ENOMEM, "session");
@@ -62,8 +62,7 @@ static int open_state(const struct session *s, struct fault *f)
 	return fd < 0 ? fault_errno(f, errno, "open '%s'", s->state) : fd;
 }
 
-int session_noted_begin(struct session_run *run, const struct run_options *o, struct session *s,
-			struct fault *f)
+int run_note_begin(struct session_run *run, const struct run_options *o, struct session *s, struct fault *f)
 {
 	struct session_note *n = &run->note;
 	_cleanup_close_ int dir = -EBADF;
@@ -74,10 +73,10 @@ int session_noted_begin(struct session_run *run, const struct run_options *o, st
 		return 0;
 	memcpy(n->session, s->id, sizeof(n->session));
 	n->state = SESSION_RUNNING;
-	n->lane = run->docket.dirs.lane;
+	n->lane = run->plan.dirs.lane;
 	n->detached = o->detach;
 	n->started_us = clock_wall_us();
-	fill_ids(n, run->docket.subject, s);
+	fill_ids(n, run->plan.subject, s);
 	r = fill_texts(n, run, o, f);
 	if (r == 0)
 		r = session_note_sign(n, f);
@@ -128,7 +127,7 @@ static int write_again(const struct session_note *n, const struct session *s, st
 	return r < 0 ? r : session_note_write(dir, n, f);
 }
 
-void session_noted_end(struct session_run *run, struct session *s, const struct run_result *res)
+void run_note_end(struct session_run *run, struct session *s, const struct run_result *res)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 

@@ -11,7 +11,7 @@
 
 extern char **environ;
 
-void docket_done(struct docket *d)
+void run_plan_done(struct run_plan *d)
 {
 	verdict_free(d->verdict);
 	jdoc_free(d->document);
@@ -22,15 +22,15 @@ void docket_done(struct docket *d)
 	config_free(d->config);
 	dirs_done(&d->dirs);
 	digest_key_done(&d->key);
-	*d = (struct docket){ 0 };
+	*d = (struct run_plan){ 0 };
 }
 
-int docket_place(const struct run_options *o, struct docket *d, struct fault *f)
+int run_plan_place(const struct run_options *o, struct run_plan *d, struct fault *f)
 {
 	enum lane lane = LANE_SANDBOX;
 	int r;
 
-	*d = (struct docket){ 0 };
+	*d = (struct run_plan){ 0 };
 	r = dirs_load(&d->dirs, f);
 	d->refused = "config";
 	if (r >= 0)
@@ -47,7 +47,7 @@ int docket_place(const struct run_options *o, struct docket *d, struct fault *f)
 }
 
 /* Made with its first use: its device and inode are part of what is judged. */
-static int enter_root(struct docket *d, const char *name, struct fault *f)
+static int enter_root(struct run_plan *d, const char *name, struct fault *f)
 {
 	if (!name || d->root)
 		return 0;
@@ -55,7 +55,7 @@ static int enter_root(struct docket *d, const char *name, struct fault *f)
 	return sandbox_root_open(&d->dirs, name, d->makes_root ? SANDBOX_RUN : SANDBOX_LOOK, &d->root, f);
 }
 
-static int work_in_root(struct docket *d, struct subject_request *rq, struct fault *f)
+static int work_in_root(struct run_plan *d, struct subject_request *rq, struct fault *f)
 {
 	if (!d->root)
 		return 0;
@@ -71,7 +71,7 @@ static int work_in_root(struct docket *d, struct subject_request *rq, struct fau
 		d->profile->name, d->root->name);
 }
 
-static int build(struct docket *d, const struct run_options *o, struct fault *f)
+static int build(struct run_plan *d, const struct run_options *o, struct fault *f)
 {
 	struct subject_request rq = { .lane = d->dirs.lane,
 				      .base = d->profile,
@@ -105,13 +105,13 @@ static int build(struct docket *d, const struct run_options *o, struct fault *f)
 	return r;
 }
 
-int docket_open(const struct run_options *o, const char *session, struct docket *ret, struct fault *f)
+int run_plan_open(const struct run_options *o, const char *session, struct run_plan *ret, struct fault *f)
 {
-	struct docket *d = ret;
+	struct run_plan *d = ret;
 	int r;
 
 	/* In place: the subject borrows the profile that is in it. */
-	r = d->config ? 0 : docket_place(o, d, f);
+	r = d->config ? 0 : run_plan_place(o, d, f);
 	if (r < 0)
 		return r;
 	/* Before anything else can be refused: its log tells of that. */
@@ -134,9 +134,9 @@ int docket_open(const struct run_options *o, const char *session, struct docket 
 	return build(d, o, f);
 }
 
-int docket_judge(struct docket *d, const struct run_options *o, struct fault *f)
+int run_plan_judge(struct run_plan *d, const struct run_options *o, struct fault *f)
 {
-	_cleanup_facts_ struct facts facts = { 0 };
+	_cleanup_policy_input_ struct policy_input facts = { 0 };
 	int r;
 
 	d->refused = "digest";
@@ -152,6 +152,6 @@ int docket_judge(struct docket *d, const struct run_options *o, struct fault *f)
 	if (r < 0)
 		return r;
 	d->refused = "policy";
-	r = facts_build(d->subject, d->config, o->provenance, &facts, f);
+	r = policy_input_build(d->subject, d->config, o->provenance, &facts, f);
 	return r < 0 ? r : policy_decide(&facts.policy, &d->verdict, f);
 }

@@ -17,7 +17,7 @@
  * verdict.  `check` and `bundle` go through it; nothing is started, and nothing written but, on first use, the lane's
  * digest key.
  */
-struct docket {
+struct run_plan {
 	struct dirs dirs;    /* of the lane */
 	const char *refused; /* what an error is about, as the ledger calls it: "config", "lane" ... */
 	struct config *config;
@@ -27,23 +27,23 @@ struct docket {
 	bool makes_root; /* said by whoever starts something: else one that is not there is refused */
 	char **hide;	 /* of ASKED: what the profile hides, and what is custody's own */
 	struct subject *subject;
-	struct digest_key key; /* from here on filled by docket_judge */
+	struct digest_key key; /* from here on filled by run_plan_judge */
 	struct jdoc *document;
 	struct digest digest;
 	struct verdict *verdict;
 };
 
 /* Directories, configuration, lane: whoever starts something asks lane_gate next. */
-int docket_place(const struct run_options *o, struct docket *ret, struct fault *f) _must_check_;
+int run_plan_place(const struct run_options *o, struct run_plan *ret, struct fault *f) _must_check_;
 /*
  * The same unless it was done, then profile and subject.
  * What was found stays in RET also when it fails.  SESSION stands for `${session}`.
  */
-int docket_open(const struct run_options *o, const char *session, struct docket *ret,
-		struct fault *f) _must_check_;
+int run_plan_open(const struct run_options *o, const char *session, struct run_plan *ret,
+		  struct fault *f) _must_check_;
 /*
  * Document, digest and verdict of an opened one.  --dry-run makes no key: without one there is no document.
  */
-int docket_judge(struct docket *d, const struct run_options *o, struct fault *f) _must_check_;
-void docket_done(struct docket *d);
-#define _cleanup_docket_ _cleanup_(docket_done)
+int run_plan_judge(struct run_plan *d, const struct run_options *o, struct fault *f) _must_check_;
+void run_plan_done(struct run_plan *d);
+#define _cleanup_run_plan_ _cleanup_(run_plan_done)

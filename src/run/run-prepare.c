@@ -74,12 +74,12 @@ static int find_mount_point(const struct session *s, const struct subject *subje
 	return *ret ? 0 : fault_errno(f, ENOMEM, "session");
 }
 
-int session_place_init(struct session_place *p, const struct dirs *d, struct session *s,
-		       const struct subject *subject, bool terminal, struct fault *f)
+int run_prepare_init(struct run_prepare *p, const struct dirs *d, struct session *s,
+		     const struct subject *subject, bool terminal, struct fault *f)
 {
 	int r = 0;
 
-	*p = (struct session_place){ .dirs = d, .session = s, .subject = subject, .terminal = terminal };
+	*p = (struct run_prepare){ .dirs = d, .session = s, .subject = subject, .terminal = terminal };
 	/* Pages that nobody touches cost nothing.  No descriptor: the creator closes what it does not know. */
 	p->config = mmap(NULL, sizeof(*p->config), PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -101,18 +101,18 @@ int session_place_init(struct session_place *p, const struct dirs *d, struct ses
 	return r;
 }
 
-void session_place_done(struct session_place *p)
+void run_prepare_done(struct run_prepare *p)
 {
 	free(p->mount_point);
 	free(p->upper);
 	free(p->work);
 	if (p->config)
 		(void)munmap(p->config, sizeof(*p->config));
-	*p = (struct session_place){ 0 };
+	*p = (struct run_prepare){ 0 };
 }
 
-int session_place_config(const struct subject *s, struct placement *pl, bool pretty, char **ret,
-			 struct fault *f)
+int run_prepare_config(const struct subject *s, struct placement *pl, bool pretty, char **ret,
+		       struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *doc = NULL;
 	_cleanup_free_ char *bpf = NULL;
@@ -149,7 +149,7 @@ struct trees {
  * A file system that cannot map owners still works when the worktree's owner is not root: container root is then
  * that owner itself, and nobody else exists inside.
  */
-static int clone_worktree(const struct session_place *p, struct placement *pl, int *ret, struct fault *f)
+static int clone_worktree(const struct run_prepare *p, struct placement *pl, int *ret, struct fault *f)
 {
 	const struct subject *s = p->subject;
 	bool rw = s->profile->workspace == PROFILE_WORKSPACE_RW;
@@ -171,7 +171,7 @@ static int clone_worktree(const struct session_place *p, struct placement *pl, i
 	return worktree_clone(s->worktree, rw, NULL, ret, f);
 }
 
-static int clone_mounts(const struct session_place *p, const struct placement *pl, struct trees *t,
+static int clone_mounts(const struct run_prepare *p, const struct placement *pl, struct trees *t,
 			struct fault *f)
 {
 	const struct subject *s = p->subject;
@@ -215,7 +215,7 @@ static int clone_own(const char *dir, const char *name, bool rw, int *ret, struc
  * fuse-overlayfs sees the directory of its layers as well, and what else is in it is not its business: as root that stays
  * root's, and can be passed through.
  */
-static int shut_state(const struct session_place *p, struct fault *f)
+static int shut_state(const struct run_prepare *p, struct fault *f)
 {
 	_cleanup_close_ int fd = open(p->session->state, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -224,7 +224,7 @@ static int shut_state(const struct session_place *p, struct fault *f)
 	return 0;
 }
 
-static int clone_trees(const struct session_place *p, struct placement *pl, struct trees *t, struct fault *f)
+static int clone_trees(const struct run_prepare *p, struct placement *pl, struct trees *t, struct fault *f)
 {
 	int r = 0;
 
@@ -258,7 +258,7 @@ static int place(int tree, int dirfd, const char *point, const char *name, const
 	return *ret ? 0 : fault_errno(f, ENOMEM, "session");
 }
 
-static int place_trees(const struct session_place *p, int dirfd, const struct trees *t, struct placement *pl,
+static int place_trees(const struct run_prepare *p, int dirfd, const struct trees *t, struct placement *pl,
 		       struct fault *f)
 {
 	const char *layers = NULL;
@@ -345,9 +345,9 @@ static int serve_overlay(int dirfd, const char *parent, const char *layers, cons
 					  .rootless = pl->rootless };
 	int r;
 
-	if (mkdirat(dirfd, SESSION_PLACE_SERVED, 0755) < 0)
+	if (mkdirat(dirfd, RUN_PREPARE_SERVED, 0755) < 0)
 		return fault_errno(f, errno, "make the overlay's mount point");
-	ask.point = pl->served = path_join(parent, SESSION_PLACE_SERVED);
+	ask.point = pl->served = path_join(parent, RUN_PREPARE_SERVED);
 	if (!ask.point)
 		return fault_errno(f, ENOMEM, "session");
 	r = overlay_server_mount(CREATOR_KEEP_FD, &ask, f);
@@ -356,7 +356,7 @@ static int serve_overlay(int dirfd, const char *parent, const char *layers, cons
 	return r;
 }
 
-static int serve_as_root(const struct session_place *p, int dirfd, struct placement *pl, struct fault *f)
+static int serve_as_root(const struct run_prepare *p, int dirfd, struct placement *pl, struct fault *f)
 {
 	_cleanup_free_ char *layers = path_join(p->mount_point, "l");
 
@@ -366,7 +366,7 @@ static int serve_as_root(const struct session_place *p, int dirfd, struct placem
 		      : fault_errno(f, ENOMEM, "session");
 }
 
-static int prepare_root(const struct session_place *p, struct placement *pl, struct fault *f)
+static int prepare_root(const struct run_prepare *p, struct placement *pl, struct fault *f)
 {
 	_cleanup_close_ int dirfd = -EBADF;
 	struct trees t;
@@ -391,7 +391,7 @@ static int prepare_root(const struct session_place *p, struct placement *pl, str
 }
 
 /* A user can mount nothing yet: the container's user namespace will, from these very paths. */
-static int prepare_user(const struct session_place *p, struct placement *pl, struct fault *f)
+static int prepare_user(const struct run_prepare *p, struct placement *pl, struct fault *f)
 {
 	_cleanup_close_ int dirfd = open(p->session->run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r;
@@ -435,9 +435,9 @@ static void keep_config(struct session_config *c, const char *text)
 	c->len = len;
 }
 
-int session_place_prepare(void *arg, struct runtime_request *rq, struct fault *f)
+int run_prepare_prepare(void *arg, struct runtime_request *rq, struct fault *f)
 {
-	const struct session_place *p = arg;
+	const struct run_prepare *p = arg;
 	struct placement pl = {
 		.rootless = p->session->rootless,
 		.uid_base = p->session->uid_base,
@@ -460,7 +460,7 @@ int session_place_prepare(void *arg, struct runtime_request *rq, struct fault *f
 	r = pl.rootless ? prepare_user(p, &pl, f) : prepare_root(p, &pl, f);
 	seam("root-made");
 	if (r == 0)
-		r = session_place_config(p->subject, &pl, false, &config, f);
+		r = run_prepare_config(p->subject, &pl, false, &config, f);
 	if (r < 0)
 		return r;
 	keep_config(p->config, config);
@@ -470,6 +470,6 @@ int session_place_prepare(void *arg, struct runtime_request *rq, struct fault *f
 	rq->config = config;
 	rq->bundle = pl.rootless ? p->session->run : p->mount_point;
 	/* As root on the private tmpfs: the runtime's own state ends with the container, whoever ends it. */
-	rq->state_root = path_join(rq->bundle, SESSION_PLACE_STATE);
+	rq->state_root = path_join(rq->bundle, RUN_PREPARE_STATE);
 	return rq->state_root ? 0 : fault_errno(f, ENOMEM, "session");
 }

@@ -12,7 +12,7 @@
 #include "container/container-orphan.h"
 
 struct recovery {
-	struct session_record *record;
+	struct run_ledger *record;
 	const struct dirs *dirs;
 };
 
@@ -21,9 +21,9 @@ void session_recover_container(const struct dirs *d, const char *id, int run_fd)
 	struct runtime_request rq = { .id = id, .bundle = "/" };
 	_cleanup_free_ char *root = NULL;
 
-	if (faccessat(run_fd, SESSION_PLACE_STATE, F_OK, 0) < 0)
+	if (faccessat(run_fd, RUN_PREPARE_STATE, F_OK, 0) < 0)
 		return;
-	if (asprintf(&root, "%s/sessions/%s/" SESSION_PLACE_STATE, d->run, id) < 0) {
+	if (asprintf(&root, "%s/sessions/%s/" RUN_PREPARE_STATE, d->run, id) < 0) {
 		root = NULL;
 		return;
 	}
@@ -33,7 +33,7 @@ void session_recover_container(const struct dirs *d, const char *id, int run_fd)
 
 /*
  * A dead supervisor's container.  Its cgroup names every process of it; a user's run may have none, then the runtime's
- * state in the session's directory names the first one.  One that another runtime runs is named by its dossier.
+ * state in the session's directory names the first one.  One that another runtime runs is named by its info.
  */
 static int release(void *arg, const char *id, int run_fd, struct fault *f)
 {
@@ -51,21 +51,21 @@ static int release(void *arg, const char *id, int run_fd, struct fault *f)
 	r = cgroup_release(run_fd, f);
 	seam("dead-released");
 	if (r == 0)
-		r = session_record_lost(v->record, id, f);
+		r = run_ledger_lost(v->record, id, f);
 	v->record->orphan = NULL;
 	v->record->run_dir = -EBADF;
 	seam("dead-closed");
 	return r;
 }
 
-int session_recover_dead(struct session_record *r, const struct dirs *d, struct fault *f)
+int session_recover_dead(struct run_ledger *r, const struct dirs *d, struct fault *f)
 {
 	struct recovery v = { .record = r, .dirs = d };
 
 	return session_sweep(d, release, &v, f);
 }
 
-int session_recover_start(struct session_record *r, const struct dirs *d, struct fault *f)
+int session_recover_start(struct run_ledger *r, const struct dirs *d, struct fault *f)
 {
 	struct recovery v = { .record = r, .dirs = d };
 

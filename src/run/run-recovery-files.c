@@ -17,21 +17,21 @@ static int leave(const struct session *s, const char *name, const struct strbuf 
 	return fault_wrap(f, fd_write_all(fd, text->text, text->len, f), "'%s/%s'", s->run, name);
 }
 
-int session_papers_begin(const struct session_run *run, const struct session *s, struct fault *f)
+int run_recovery_files_begin(const struct session_run *run, const struct session *s, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf subject = { 0 };
-	int r = jdoc_write(run->docket.document, JDOC_CANONICAL, &subject, f);
+	int r = jdoc_write(run->plan.document, JDOC_CANONICAL, &subject, f);
 
 	if (r == 0)
-		r = leave(s, PAPERS_SUBJECT, &subject, f);
+		r = leave(s, RECOVERY_SUBJECT, &subject, f);
 	return r < 0 ? r : session_keep_announce(run, s->run_fd, f);
 }
 
 /* Without the values of the environment: this directory may lie on a disk. */
-int session_papers_config(const struct session *s, const struct session_config *c, struct fault *f)
+int run_recovery_files_config(const struct session *s, const struct session_config *c, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf config = { 0 };
 	int r = c->len ? evidence_config_write(c->text, c->len, &config, f) : 0;
 
-	return r < 0 || !c->len ? r : leave(s, PAPERS_CONFIG, &config, f);
+	return r < 0 || !c->len ? r : leave(s, RECOVERY_CONFIG, &config, f);
 }

@@ -8,13 +8,13 @@
  * values of the environment, and layer.json (session/session-upper.h) if the layer is to be kept.  Files in RUN/sessions/ID, never
  * synced, whole before the payload is released; they go with that directory, and with the machine's memory.
  */
-#define PAPERS_SUBJECT "subject.json"
-#define PAPERS_CONFIG "config.json"
+#define RECOVERY_SUBJECT "subject.json"
+#define RECOVERY_CONFIG "config.json"
 
 struct session_run;
 /* While the container is made; the session's note has been written. */
-int session_papers_begin(const struct session_run *run, const struct session *s,
-			 struct fault *f) _must_check_;
+int run_recovery_files_begin(const struct session_run *run, const struct session *s,
+			     struct fault *f) _must_check_;
 /* When the creator has told what it gave to the runtime. */
-int session_papers_config(const struct session *s, const struct session_config *c,
-			  struct fault *f) _must_check_;
+int run_recovery_files_config(const struct session *s, const struct session_config *c,
+			      struct fault *f) _must_check_;

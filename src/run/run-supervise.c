@@ -58,11 +58,11 @@ static int require_limits(const struct cgroup *c, const struct profile *p, struc
 }
 
 struct job {
-	struct session_place place; /* first: the creator's argument */
+	struct run_prepare place; /* first: the creator's argument */
 	const struct dirs *dirs;
-	struct session_record *record;
-	struct session_gate *gate;
-	struct session_evidence *evidence;
+	struct run_ledger *record;
+	struct run_approval *gate;
+	struct run_evidence *evidence;
 	const struct subject *subject;
 	struct session_run *run;
 	const struct run_options *options;
@@ -70,7 +70,7 @@ struct job {
 	const struct output_log *log;
 	struct fault note;		 /* why there is no note of the session, or no papers */
 	const struct sandbox_root *root; /* NULL: in none */
-	struct way *way;
+	struct mount_watch *way;
 	struct overlay_server *server;
 };
 
@@ -79,17 +79,17 @@ static void meanwhile(void *arg)
 	struct job *j = arg;
 	_cleanup_fault_ struct fault f = { 0 };
 
-	if (session_noted_begin(j->run, j->options, j->session, &j->note) < 0)
+	if (run_note_begin(j->run, j->options, j->session, &j->note) < 0)
 		return;
 	seam("note-written");
-	if (!j->options->canary && session_papers_begin(j->run, j->session, &j->note) < 0)
+	if (!j->options->canary && run_recovery_files_begin(j->run, j->session, &j->note) < 0)
 		return;
 	seam("papers-left");
-	session_record_meanwhile(j->record, j->dirs);
+	run_ledger_meanwhile(j->record, j->dirs);
 	seam("peer-told");
 	/* Not this run's fault: said aloud, ignoring. */
 	if (session_recover_start(j->record, j->dirs, &f) < 0 ||
-	    review_prune_hourly(j->dirs, j->run->docket.config, NULL, &f) < 0)
+	    review_prune_hourly(j->dirs, j->run->plan.config, NULL, &f) < 0)
 		log_info("%s, ignoring", fault_text(&f));
 	delivery_kick(j->dirs, j->record->config);
 }
@@ -99,7 +99,7 @@ static void created(void *arg)
 {
 	struct job *j = arg;
 
-	if (!j->note.code && session_papers_config(j->session, j->place.config, &j->note) == 0)
+	if (!j->note.code && run_recovery_files_config(j->session, j->place.config, &j->note) == 0)
 		seam("config-left");
 }
 
@@ -121,20 +121,20 @@ static int release(void *arg, pid_t pid, const enum layer_state *layers, struct 
 	seam("worktree-wanted");
 	r = overlay_server_guard(j->server, -EBADF, f);
 	if (r == 0)
-		r = session_evidence_hold(j->evidence, pid, j->subject, f);
+		r = run_evidence_hold(j->evidence, pid, j->subject, f);
 	if (r == 0)
-		r = way_require_same(j->way, f);
+		r = mount_watch_require_same(j->way, f);
 	/* A user has 128 of what it watches with: not for as long as the command runs. */
-	way_done(j->way);
+	mount_watch_done(j->way);
 	if (r == 0 && j->root)
 		r = sandbox_root_prove(j->root, j->subject, pid, f);
 	overlay_server_unguard(j->server);
 	seam("worktree-held");
 	if (r == 0)
-		r = session_gate_consume(j->gate, f);
+		r = run_approval_consume(j->gate, f);
 	seam("approval-consumed");
 	if (r == 0)
-		r = session_record_start(j->record, pid, layers, f);
+		r = run_ledger_start(j->record, pid, layers, f);
 	seam("start-recorded");
 	return r;
 }
@@ -162,7 +162,7 @@ static int tick(void *arg)
 {
 	const struct job *j = arg;
 
-	return session_record_tick(j->record);
+	return run_ledger_tick(j->record);
 }
 
 /* The command's status is worth more than what could not be cleaned up: the next start tries again. */
@@ -198,15 +198,15 @@ static void complain_of_server(struct overlay_server *s, int tree, struct run_re
 int session_supervise(struct session_run *run, const struct run_options *o, struct session *s,
 		      struct run_result *ret, const char **ret_refused, struct fault *f)
 {
-	const struct docket *d = &run->docket;
+	const struct run_plan *d = &run->plan;
 	const struct profile *p = &d->asked;
 	const uint32_t layers = d->subject->layers;
 	_cleanup_cgroup_ struct cgroup cgroup = { 0 };
-	_cleanup_session_evidence_ struct session_evidence evidence = SESSION_EVIDENCE_NONE;
+	_cleanup_run_evidence_ struct run_evidence evidence = RUN_EVIDENCE_NONE;
 	_cleanup_overlay_server_ struct overlay_server server = OVERLAY_SERVER_NONE;
 	_cleanup_output_log_ struct output_log log = OUTPUT_LOG_NONE;
 	_cleanup_close_ int log_dir = -EBADF;
-	_cleanup_way_ struct way way = WAY_NONE;
+	_cleanup_mount_watch_ struct mount_watch way = MOUNT_WATCH_NONE;
 	struct warden_job w = {
 		.ops = &libcrun_ops,
 		.session = s,
@@ -217,7 +217,7 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 			    .cpu_percent = layers & LAYER_BIT(LAYER_CPU_LIMIT) ? p->limit_cpu_percent : 0 },
 		.time_s = layers & LAYER_BIT(LAYER_TIME_LIMIT) ? p->limit_time_s : 0,
 		.disk = layers & LAYER_BIT(LAYER_DISK_LIMIT) ? p->limit_disk : 0,
-		.prepare = session_place_prepare,
+		.prepare = run_prepare_prepare,
 		.meanwhile = meanwhile,
 		.created = created,
 		.orphan = orphan,
@@ -246,9 +246,9 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 
 	r = tail_open(&evidence.tail, f);
 	if (r == 0)
-		r = session_place_init(&job.place, &d->dirs, s, d->subject, w.terminal, f);
+		r = run_prepare_init(&job.place, &d->dirs, s, d->subject, w.terminal, f);
 	if (r == 0)
-		r = session_record_attach(&run->record, s, &d->dirs, f);
+		r = run_ledger_attach(&run->record, s, &d->dirs, f);
 	if (r == 0)
 		r = open_log(o, s, &log_dir, &log, f);
 	if (r == 0)
@@ -268,7 +268,7 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 		w.layer_dir = job.place.upper;
 		w.arg = &job;
 		w.log = log.fd < 0 ? NULL : &log;
-		r = way_watch(d->subject, s->rootless, &way, f);
+		r = mount_watch_watch(d->subject, s->rootless, &way, f);
 	}
 	if (r == 0)
 		r = warden_run(&w, ret, f);
@@ -277,21 +277,21 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 	session_complain(cgroup_remove(&cgroup, &left), &left);
 	seam("cgroup-removed");
 	if (r == 0 && ret->exit.reason != EXIT_REASON_SETUP_FAILED) {
-		const struct session_evidence_case c = { .docket = d,
-							 .session = s,
-							 .upper = job.place.upper,
-							 .config = job.place.config,
-							 .server = &server,
-							 .interactive = o->interactive || o->canary };
+		const struct run_evidence_case c = { .plan = d,
+						     .session = s,
+						     .upper = job.place.upper,
+						     .config = job.place.config,
+						     .server = &server,
+						     .interactive = o->interactive || o->canary };
 
-		session_record_close(&run->record, ret);
+		run_ledger_close(&run->record, ret);
 		seam("chain-closed");
 		complain_of_server(&server, evidence.tree, ret);
-		session_evidence_take(&evidence, &c, ret);
+		run_evidence_take(&evidence, &c, ret);
 	}
 	/* Whatever is left of the session is the layer, and that is whole. */
 	overlay_server_stop(&server);
-	session_place_done(&job.place);
+	run_prepare_done(&job.place);
 	fault_done(&job.note);
 	return r;
 }

@@ -17,14 +17,14 @@
 #include "oci/libcrun/libcrun-adapter.h"
 #include "warden/warden.h"
 
-void session_run_free(struct session_run *r)
+void run_session_free(struct session_run *r)
 {
 	if (!r)
 		return;
-	session_gate_done(&r->gate);
-	session_record_done(&r->record);
+	run_approval_done(&r->gate);
+	run_ledger_done(&r->record);
 	lane_pass_free(r->pass);
-	docket_done(&r->docket);
+	run_plan_done(&r->plan);
 	session_note_done(&r->note);
 	free(r);
 }
@@ -75,10 +75,10 @@ static int leave_user_namespace_out(const struct run_options *o, const struct di
 	return libcrun_ops.guard(f);
 }
 
-int session_run_enter(struct session_run *r, const struct run_options *o, struct fault *f)
+int run_session_enter(struct session_run *r, const struct run_options *o, struct fault *f)
 {
 	const struct lane_ask ask = {
-		.lane = r->docket.dirs.lane,
+		.lane = r->plan.dirs.lane,
 		.allow_prod = o->allow_prod,
 		.allow_env = getenv(LANE_ALLOW_ENV),
 		.program = program_invocation_name,
@@ -89,20 +89,20 @@ int session_run_enter(struct session_run *r, const struct run_options *o, struct
 }
 
 /* What profile and options say, as far as this program can carry it out. */
-int session_run_load(struct session_run *r, const struct run_options *o, const char *id,
+int run_session_load(struct session_run *r, const struct run_options *o, const char *id,
 		     const char **ret_refused, struct fault *f)
 {
-	struct docket *d = &r->docket;
+	struct run_plan *d = &r->plan;
 	int e;
 
 	d->makes_root = !o->dry_run;
-	e = docket_open(o, id, d, f);
+	e = run_plan_open(o, id, d, f);
 	/* Refused before it was had, by a reset say: its log tells of that all the same. */
 	if (e < 0 && !d->root && d->makes_root && o->sandbox)
 		(void)!sandbox_root_open(&d->dirs, o->sandbox, SANDBOX_LOOK, &d->root, NULL);
 	r->record.root = d->root;
 	*ret_refused = d->refused;
-	if (session_gate_redact(&r->gate, d, &r->record.run, e < 0 ? NULL : f) < 0) {
+	if (run_approval_redact(&r->gate, d, &r->record.run, e < 0 ? NULL : f) < 0) {
 		*ret_refused = NULL; /* rather no record than one with secrets */
 		return e < 0 ? e : -ENOMEM;
 	}
@@ -122,29 +122,29 @@ int session_run_load(struct session_run *r, const struct run_options *o, const c
 	return d->subject->layers & LAYER_BIT(LAYER_USER_NS) ? 0 : leave_user_namespace_out(o, &d->dirs, f);
 }
 
-int session_run_judge(struct session_run *r, const struct run_options *o, const char **ret_refused,
+int run_session_judge(struct session_run *r, const struct run_options *o, const char **ret_refused,
 		      struct fault *f)
 {
-	int e = docket_judge(&r->docket, o, f);
+	int e = run_plan_judge(&r->plan, o, f);
 
-	*ret_refused = r->docket.refused;
+	*ret_refused = r->plan.refused;
 	/* Not being able to decide is a refusal as well. */
-	if (e < 0 && strcmp(r->docket.refused, REFUSED_POLICY) == 0) {
+	if (e < 0 && strcmp(r->plan.refused, REFUSED_POLICY) == 0) {
 		r->status = STATUS_DENIED;
 		return fault_wrap(f, e, "policy could not decide, nothing was started");
 	}
-	return e < 0 ? fault_wrap(f, e, "nothing was started (%s)", session_record_remedy(e)) : 0;
+	return e < 0 ? fault_wrap(f, e, "nothing was started (%s)", run_ledger_remedy(e)) : 0;
 }
 
-int session_run_new(struct session_run **ret, struct fault *f)
+int run_session_new(struct session_run **ret, struct fault *f)
 {
 	_cleanup_session_run_ struct session_run *r = calloc(1, sizeof(*r));
 	int e;
 
 	if (!r)
 		return fault_errno(f, ENOMEM, "run");
-	r->record = SESSION_RECORD_NONE;
-	r->gate = SESSION_GATE_NONE;
+	r->record = RUN_LEDGER_NONE;
+	r->gate = RUN_APPROVAL_NONE;
 	r->status = STATUS_FAILED;
 	e = clock_session_id(r->id, f);
 	if (e < 0)
@@ -168,7 +168,7 @@ static int require_init(const struct dirs *d, struct fault *f)
 /* Also of a refusal: as far as is known. */
 static void name_result(const struct run_options *o, const struct session_run *run, struct run_result *ret)
 {
-	const struct profile *p = run->docket.profile;
+	const struct profile *p = run->plan.profile;
 
 	memcpy(ret->session, run->id, sizeof(ret->session));
 	ret->lane = run->record.run.lane;
@@ -195,18 +195,18 @@ static bool is_refused_by_layer(const struct run_result *res)
  * An end that cannot be recorded does not change what the command did, but nobody shall take it for a success; its
  * claim stays, and the next start records it as lost.
  */
-static void conclude(struct session_record *r, struct run_result *res)
+static void conclude(struct run_ledger *r, struct run_result *res)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 
 	if (res->exit.reason == EXIT_REASON_SETUP_FAILED) {
 		/* Not even the release was tried, or it failed. */
 		r->started = false;
-		session_record_refuse(r, is_refused_by_layer(res) ? REFUSED_LAYER : REFUSED_SETUP,
-				      res->detail ? res->detail : "");
+		run_ledger_refuse(r, is_refused_by_layer(res) ? REFUSED_LAYER : REFUSED_SETUP,
+				  res->detail ? res->detail : "");
 		return;
 	}
-	if (session_record_end(r, res, &f) < 0) {
+	if (run_ledger_end(r, res, &f) < 0) {
 		log_error("%s", fault_text(&f));
 		res->unrecorded = true;
 	}
@@ -214,7 +214,7 @@ static void conclude(struct session_record *r, struct run_result *res)
 
 static void name_record(const struct run_options *o, struct session_run *run)
 {
-	const struct docket *d = &run->docket;
+	const struct run_plan *d = &run->plan;
 
 	run->record.state = d->dirs.state;
 	run->record.dirs = &d->dirs;
@@ -236,13 +236,13 @@ static void name_record(const struct run_options *o, struct session_run *run)
 static int complete_record(struct session_run *run, struct fault *f)
 {
 	struct ledger_run *r = &run->record.run;
-	const struct subject *s = run->docket.subject;
+	const struct subject *s = run->plan.subject;
 
-	r->profile = run->docket.profile->name;
+	r->profile = run->plan.profile->name;
 	r->env = s->env;
 	r->cwd = s->worktree ? s->worktree : s->cwd;
 	r->overlay = profile_is_fuse(s->profile) ? "fuse" : NULL;
-	return session_gate_describe(&run->gate, &run->docket, r, f);
+	return run_approval_describe(&run->gate, &run->plan, r, f);
 }
 
 /*
@@ -252,11 +252,11 @@ static int complete_record(struct session_run *run, struct fault *f)
 static int allow(const struct run_options *o, struct session_run *run, const char **ret_refused,
 		 struct fault *f)
 {
-	struct docket *d = &run->docket;
+	struct run_plan *d = &run->plan;
 	int r;
 
 	*ret_refused = REFUSED_LANE;
-	r = session_run_enter(run, o, f);
+	r = run_session_enter(run, o, f);
 	if (r < 0) {
 		_cleanup_fault_ struct fault ignored = { 0 };
 
@@ -267,7 +267,7 @@ static int allow(const struct run_options *o, struct session_run *run, const cha
 		run->status = STATUS_LANE;
 		return r;
 	}
-	r = session_run_load(run, o, run->id, ret_refused, f);
+	r = run_session_load(run, o, run->id, ret_refused, f);
 	if (r == -LANE_REFUSED)
 		run->status = STATUS_LANE;
 	if (r == 0) {
@@ -278,14 +278,14 @@ static int allow(const struct run_options *o, struct session_run *run, const cha
 	}
 	if (r == 0) {
 		*ret_refused = NULL;
-		r = session_record_open(&run->record, f);
+		r = run_ledger_open(&run->record, f);
 	}
 	if (r == 0)
-		r = session_run_judge(run, o, ret_refused, f);
+		r = run_session_judge(run, o, ret_refused, f);
 	if (r == 0)
 		r = complete_record(run, f);
 	if (r == 0)
-		r = session_gate_ask(&run->gate, o, run->record.ledger, &run->record.run, &run->status,
+		r = run_approval_ask(&run->gate, o, run->record.ledger, &run->record.run, &run->status,
 				     ret_refused, f);
 	return r;
 }
@@ -301,11 +301,11 @@ static int start_held(const struct run_options *o, struct session_run *run, stru
 	*ret_refused = NULL;
 	r = lane_record(run->pass, run->record.ledger, &run->record.run, f);
 	if (r == 0)
-		r = session_record_intend(&run->record, f);
+		r = run_ledger_intend(&run->record, f);
 	if (r < 0)
 		return r;
 	*ret_refused = REFUSED_SETUP;
-	r = session_open(&run->docket.dirs, run->pass, run->id, &s, f);
+	r = session_open(&run->plan.dirs, run->pass, run->id, &s, f);
 	if (r == -LANE_REFUSED)
 		run->status = STATUS_LANE;
 	if (r < 0)
@@ -317,14 +317,14 @@ static int start_held(const struct run_options *o, struct session_run *run, stru
 	 * in both.
 	 */
 	if (r == 0)
-		session_noted_end(run, &s, ret);
+		run_note_end(run, &s, ret);
 	seam("note-closed");
 	/* Before the directory goes, and with it the session's own chain. */
 	if (r == 0)
 		conclude(&run->record, ret);
 	/* Not before its end is told: who tells it for a dead one must find the evidence. */
 	if (r == 0 && ret->evidence_staged)
-		delivery_kick(&run->docket.dirs, run->docket.config);
+		delivery_kick(&run->plan.dirs, run->plan.config);
 	session_complain(session_remove(&s, &left), &left);
 	seam("session-removed");
 	return r;
@@ -365,7 +365,7 @@ static void refuse(const struct run_options *o, struct session_run *run, const c
 		ret->exit.reason = EXIT_REASON_CANCELLED;
 	name_result(o, run, ret);
 	if (refused)
-		session_record_refuse(&run->record, refused, fault_text(f));
+		run_ledger_refuse(&run->record, refused, fault_text(f));
 }
 
 int session_run(const struct run_options *o, struct run_result *ret, struct session_run **ret_run,
@@ -375,15 +375,15 @@ int session_run(const struct run_options *o, struct run_result *ret, struct sess
 	const char *refused;
 	int r;
 
-	r = session_run_new(&run, f);
+	r = run_session_new(&run, f);
 	if (r < 0)
 		return r;
-	r = docket_place(o, &run->docket, f);
-	if (r < 0 && !run->docket.dirs.state)
+	r = run_plan_place(o, &run->plan, f);
+	if (r < 0 && !run->plan.dirs.state)
 		return r;
 	name_record(o, run);
-	refused = run->docket.refused;
-	if (session_gate_redact(&run->gate, &run->docket, &run->record.run, r < 0 ? NULL : f) < 0) {
+	refused = run->plan.refused;
+	if (run_approval_redact(&run->gate, &run->plan, &run->record.run, r < 0 ? NULL : f) < 0) {
 		refused = NULL;
 		r = r < 0 ? r : -ENOMEM;
 	}
@@ -392,7 +392,7 @@ int session_run(const struct run_options *o, struct run_result *ret, struct sess
 	seam("run-judged");
 	if (r == 0)
 		r = start(o, run, ret, &refused, f);
-	session_gate_release(&run->gate, r < 0 && refused ? refused : REFUSED_SETUP);
+	run_approval_release(&run->gate, r < 0 && refused ? refused : REFUSED_SETUP);
 	if (r < 0)
 		refuse(o, run, refused, ret, f);
 	*ret_run = TAKE_PTR(run);

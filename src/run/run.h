@@ -12,15 +12,15 @@
  *
  * A run that ended, however badly, is 0 and RET; negative means that nothing was started: F says why, and RET, if RUN
  * was given, is the refusal with the status to end with.  RET's borrowed texts live as long as RUN, which the caller
- * frees with session_run_free.
+ * frees with run_session_free.
  */
 struct session_run;
 
 int session_run(const struct run_options *o, struct run_result *ret, struct session_run **ret_run,
 		struct fault *f) _must_check_;
-void session_run_free(struct session_run *r);
-DEFINE_CLEANUP(struct session_run, session_run_free)
-#define _cleanup_session_run_ _cleanup_(session_run_freep)
+void run_session_free(struct session_run *r);
+DEFINE_CLEANUP(struct session_run, run_session_free)
+#define _cleanup_session_run_ _cleanup_(run_session_freep)
 
 /* --dry-run: config.json as it would be, for placeholder directories; nothing is written. */
 int session_describe(const struct run_options *o, char **ret, struct fault *f) _must_check_;

@@ -23,19 +23,19 @@
 #define NAME_COST 256 /* another name of a file that is counted already */
 #define DAY_US (UINT64_C(24) * 60 * 60 * 1000000)
 
-void kept_done(struct kept *k)
+void session_upper_done(struct session_upper *k)
 {
 	free(k->worktree);
 	strv_free(k->protect);
-	*k = (struct kept){ 0 };
+	*k = (struct session_upper){ 0 };
 }
 
-void kept_list_done(struct kept_list *l)
+void session_upper_list_done(struct session_upper_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
-		kept_done(&l->items[i]);
+		session_upper_done(&l->items[i]);
 	free(l->items);
-	*l = (struct kept_list){ 0 };
+	*l = (struct session_upper_list){ 0 };
 }
 
 /* A short text of fixed room. */
@@ -60,7 +60,7 @@ static void map_id(struct jmap *m, const char *key, uint32_t *field)
 	*field = n;
 }
 
-static void map(struct jmap *m, struct kept *k)
+static void map(struct jmap *m, struct session_upper *k)
 {
 	static const char *const notes[] = {
 		[OVERLAY_NOTES_USER] = "user",
@@ -90,55 +90,56 @@ static void map(struct jmap *m, struct kept *k)
 	k->notes = n;
 }
 
-int kept_write(int dirfd, const struct kept *k, struct fault *f)
+int session_upper_write(int dirfd, const struct session_upper *k, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *doc = jdoc_new_object();
 	_cleanup_strbuf_ struct strbuf text = { 0 };
 	_cleanup_close_ int fd = -EBADF;
-	struct kept copy = *k; /* a writer changes nothing; the map serves both ways */
+	struct session_upper copy = *k; /* a writer changes nothing; the map serves both ways */
 	struct jmap m;
 	int r;
 
-	jmap_init_write(&m, doc, KEPT_NAME, f);
+	jmap_init_write(&m, doc, SESSION_UPPER_FILE, f);
 	map(&m, &copy);
 	r = jmap_end(&m);
 	if (r == 0)
 		r = jdoc_write(doc, JDOC_CANONICAL, &text, f);
 	if (r < 0)
 		return r;
-	(void)unlinkat(dirfd, KEPT_NAME, 0);
-	fd = openat(dirfd, KEPT_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	(void)unlinkat(dirfd, SESSION_UPPER_FILE, 0);
+	fd = openat(dirfd, SESSION_UPPER_FILE, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return fault_errno(f, errno, "make '%s'", KEPT_NAME);
+		return fault_errno(f, errno, "make '%s'", SESSION_UPPER_FILE);
 	return fd_write_all(fd, text.text, text.len, f);
 }
 
-int kept_read(int dirfd, struct kept *ret, struct fault *f)
+int session_upper_read(int dirfd, struct session_upper *ret, struct fault *f)
 {
-	_cleanup_close_ int fd = openat(dirfd, KEPT_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	_cleanup_close_ int fd =
+		openat(dirfd, SESSION_UPPER_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	_cleanup_free_ char *text = NULL;
 	_cleanup_jdoc_ struct jdoc *doc = NULL;
-	_cleanup_kept_ struct kept k = { 0 };
+	_cleanup_session_upper_ struct session_upper k = { 0 };
 	struct jmap m;
 	size_t len;
 	int r;
 
 	if (fd < 0)
-		return fault_errno(f, errno, "'%s'", KEPT_NAME);
+		return fault_errno(f, errno, "'%s'", SESSION_UPPER_FILE);
 	r = fd_require_private(fd, geteuid(), f);
 	if (r == 0)
 		r = fd_read_all(fd, KEPT_MAX, &text, &len, f);
 	if (r == 0)
-		r = jdoc_parse(text, len, KEPT_NAME, NULL, &doc, f);
+		r = jdoc_parse(text, len, SESSION_UPPER_FILE, NULL, &doc, f);
 	if (r < 0)
 		return r;
-	jmap_init_read(&m, doc, KEPT_NAME, f);
+	jmap_init_read(&m, doc, SESSION_UPPER_FILE, f);
 	map(&m, &k);
 	r = jmap_end(&m);
 	if (r < 0)
 		return r;
 	*ret = k;
-	k = (struct kept){ 0 };
+	k = (struct session_upper){ 0 };
 	return 0;
 }
 
@@ -152,7 +153,7 @@ static uint64_t cost(const struct statx *stx)
 	return S_ISDIR(stx->stx_mode) || stx->stx_nlink < 2 ? bytes : bytes / stx->stx_nlink + NAME_COST;
 }
 
-int kept_measure(int layer, uint64_t *ret, struct fault *f)
+int session_upper_measure(int layer, uint64_t *ret, struct fault *f)
 {
 	_cleanup_walk_ struct walk *w = NULL;
 	struct walk_entry e;
@@ -169,14 +170,14 @@ int kept_measure(int layer, uint64_t *ret, struct fault *f)
 }
 
 /* The description goes first: what is not described is nobody's, and the next sweep removes it. */
-int kept_remove(int dirfd, struct fault *f)
+int session_upper_remove(int dirfd, struct fault *f)
 {
-	if (unlinkat(dirfd, KEPT_NAME, 0) < 0 && errno != ENOENT)
-		return fault_errno(f, errno, "remove '%s'", KEPT_NAME);
-	return path_remove_tree(dirfd, KEPT_LAYER, f);
+	if (unlinkat(dirfd, SESSION_UPPER_FILE, 0) < 0 && errno != ENOENT)
+		return fault_errno(f, errno, "remove '%s'", SESSION_UPPER_FILE);
+	return path_remove_tree(dirfd, SESSION_UPPER_DIR, f);
 }
 
-int kept_lock(const struct dirs *d, const char *id, struct fault *f)
+int session_upper_lock(const struct dirs *d, const char *id, struct fault *f)
 {
 	_cleanup_free_ char *path = NULL;
 	_cleanup_close_ int fd = -EBADF;
@@ -198,18 +199,18 @@ int kept_lock(const struct dirs *d, const char *id, struct fault *f)
 
 static int by_age(const void *a, const void *b)
 {
-	const struct kept *x = a, *y = b;
+	const struct session_upper *x = a, *y = b;
 
 	if (x->ended_us != y->ended_us)
 		return x->ended_us < y->ended_us ? -1 : 1;
 	return strcmp(x->session, y->session);
 }
 
-static int add(struct kept_list *l, struct kept *k, struct fault *f)
+static int add(struct session_upper_list *l, struct session_upper *k, struct fault *f)
 {
 	if (l->n == l->room) {
 		size_t room = l->room ? l->room * 2 : 16;
-		struct kept *grown = reallocarray(l->items, room, sizeof(*grown));
+		struct session_upper *grown = reallocarray(l->items, room, sizeof(*grown));
 
 		if (!grown)
 			return fault_errno(f, ENOMEM, "sessions");
@@ -217,7 +218,7 @@ static int add(struct kept_list *l, struct kept *k, struct fault *f)
 		l->room = room;
 	}
 	l->items[l->n++] = *k;
-	*k = (struct kept){ 0 };
+	*k = (struct session_upper){ 0 };
 	return 0;
 }
 
@@ -226,15 +227,16 @@ static int finish_removal(int states, const char *id, int dir, struct fault *f)
 {
 	struct stat st;
 
-	if (fstatat(dir, KEPT_LAYER, &st, AT_SYMLINK_NOFOLLOW) < 0 || !session_note_is_settled(states, id))
+	if (fstatat(dir, SESSION_UPPER_DIR, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !session_note_is_settled(states, id))
 		return 0;
-	return flock(dir, LOCK_EX | LOCK_NB) < 0 ? 0 : path_remove_tree(dir, KEPT_LAYER, f);
+	return flock(dir, LOCK_EX | LOCK_NB) < 0 ? 0 : path_remove_tree(dir, SESSION_UPPER_DIR, f);
 }
 
-int kept_list(const struct dirs *d, struct kept_list *ret, struct fault *f)
+int session_upper_list(const struct dirs *d, struct session_upper_list *ret, struct fault *f)
 {
 	_cleanup_free_ char *path = path_join(d->state, "sessions");
-	_cleanup_kept_list_ struct kept_list l = { 0 };
+	_cleanup_session_upper_list_ struct session_upper_list l = { 0 };
 	const struct dirent *e;
 	DIR *dir;
 	int r = 0;
@@ -246,14 +248,14 @@ int kept_list(const struct dirs *d, struct kept_list *ret, struct fault *f)
 		return fault_errno(f, errno, "open '%s'", path);
 	while (r == 0 && dir && (e = readdir(dir))) {
 		_cleanup_close_ int fd = -EBADF;
-		_cleanup_kept_ struct kept k = { 0 };
+		_cleanup_session_upper_ struct session_upper k = { 0 };
 
 		if (e->d_name[0] == '.')
 			continue;
 		fd = openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			continue;
-		r = kept_read(fd, &k, NULL);
+		r = session_upper_read(fd, &k, NULL);
 		if (r == 0 && str_eq(k.session, e->d_name))
 			r = add(&l, &k, f);
 		else
@@ -266,17 +268,17 @@ int kept_list(const struct dirs *d, struct kept_list *ret, struct fault *f)
 	if (l.n)
 		qsort(l.items, l.n, sizeof(*l.items), by_age);
 	*ret = l;
-	l = (struct kept_list){ 0 };
+	l = (struct session_upper_list){ 0 };
 	return 0;
 }
 
-void kept_judge(const struct kept_list *l, uint64_t now_us, uint64_t days, uint64_t quota, const char *keep,
-		const char **v)
+void session_upper_judge(const struct session_upper_list *l, uint64_t now_us, uint64_t days, uint64_t quota,
+			 const char *keep, const char **v)
 {
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < l->n; i++) {
-		const struct kept *k = &l->items[i];
+		const struct session_upper *k = &l->items[i];
 
 		/* A clock that was set back makes nothing old. */
 		v[i] = k->ended_us < now_us && (now_us - k->ended_us) / DAY_US >= days &&

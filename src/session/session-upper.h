@@ -16,10 +16,10 @@
  * A layer of changes that outlived its session: STATE/sessions/ID/u, and layer.json beside it with what a review must know.
  * It stays until it is applied, discarded or expires.  Whoever does something to it holds the flock of STATE/sessions/ID.
  */
-#define KEPT_NAME "layer.json"
-#define KEPT_LAYER "u"
+#define SESSION_UPPER_FILE "layer.json"
+#define SESSION_UPPER_DIR "u"
 
-struct kept {
+struct session_upper {
 	char session[SESSION_ID_SIZE];
 	char *worktree;		/* host path, resolved */
 	uint64_t device, inode; /* of the worktree then */
@@ -33,29 +33,29 @@ struct kept {
 	char **protect; /* relative paths that apply leaves alone */
 };
 
-void kept_done(struct kept *k);
-#define _cleanup_kept_ _cleanup_(kept_done)
+void session_upper_done(struct session_upper *k);
+#define _cleanup_session_upper_ _cleanup_(session_upper_done)
 
 /* DIRFD is STATE/sessions/ID, a directory of ours.  Not synced. */
-int kept_write(int dirfd, const struct kept *k, struct fault *f) _must_check_;
+int session_upper_write(int dirfd, const struct session_upper *k, struct fault *f) _must_check_;
 /* Strict.  -ENOENT: nothing is kept. */
-int kept_read(int dirfd, struct kept *ret, struct fault *f) _must_check_;
+int session_upper_read(int dirfd, struct session_upper *ret, struct fault *f) _must_check_;
 
 /* Bytes on the disk, 4 KiB for each entry at least. */
-int kept_measure(int layer, uint64_t *ret, struct fault *f) _must_check_;
+int session_upper_measure(int layer, uint64_t *ret, struct fault *f) _must_check_;
 /* The layer and what is told of it; the rest of DIRFD stays. */
-int kept_remove(int dirfd, struct fault *f) _must_check_;
+int session_upper_remove(int dirfd, struct fault *f) _must_check_;
 /* STATE/sessions/ID with its lock, or -EBUSY. */
-int kept_lock(const struct dirs *d, const char *id, struct fault *f) _must_check_;
+int session_upper_lock(const struct dirs *d, const char *id, struct fault *f) _must_check_;
 
-struct kept_list {
-	struct kept *items; /* oldest first */
+struct session_upper_list {
+	struct session_upper *items; /* oldest first */
 	size_t n, room;
 };
-int kept_list(const struct dirs *d, struct kept_list *ret, struct fault *f) _must_check_;
-void kept_list_done(struct kept_list *l);
-#define _cleanup_kept_list_ _cleanup_(kept_list_done)
+int session_upper_list(const struct dirs *d, struct session_upper_list *ret, struct fault *f) _must_check_;
+void session_upper_list_done(struct session_upper_list *l);
+#define _cleanup_session_upper_list_ _cleanup_(session_upper_list_done)
 
 /* Who goes: V[i] is "too-old", "over-quota" or NULL.  Pure.  KEEP (may be NULL) stays whatever happens. */
-void kept_judge(const struct kept_list *l, uint64_t now_us, uint64_t days, uint64_t quota, const char *keep,
-		const char **v);
+void session_upper_judge(const struct session_upper_list *l, uint64_t now_us, uint64_t days, uint64_t quota,
+			 const char *keep, const char **v);

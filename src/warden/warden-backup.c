@@ -35,7 +35,7 @@ static bool wait_end(int fd, struct warden_held *held)
 			return false;
 		if (n == 1 && word == WORD_DONE)
 			return true;
-		if (n == 1 && warden_door_receive(fd, held, NULL) < 0)
+		if (n == 1 && warden_handover_receive(fd, held, NULL) < 0)
 			return false;
 	}
 }
@@ -49,7 +49,7 @@ static void end_container(void)
 		;
 }
 
-static int take_over(const struct warden_order *o, const struct warden_held *held, struct fault *f)
+static int take_over(const struct warden_request *o, const struct warden_held *held, struct fault *f)
 {
 	_cleanup_dirs_ struct dirs dirs = { 0 };
 	_cleanup_ledger_ struct ledger *l = NULL;
@@ -88,19 +88,19 @@ static int take_over(const struct warden_order *o, const struct warden_held *hel
 	return r;
 }
 
-static _Noreturn void keep(int fd, const struct warden_order *order)
+static _Noreturn void keep(int fd, const struct warden_request *order)
 {
 	_cleanup_warden_held_ struct warden_held held = WARDEN_HELD_NONE;
 
 	/* A user has few inotify instances, and the door is not ours to answer. */
 	(void)close(WARDEN_WATCH);
-	(void)close(WARDEN_DOOR);
+	(void)close(WARDEN_HANDOVER);
 	if (!wait_end(fd, &held))
 		(void)!take_over(order, &held, NULL);
 	_exit(0);
 }
 
-int warden_keeper_start(struct warden_keeper *k, const struct warden_order *order, struct fault *f)
+int warden_backup_start(struct warden_backup *k, const struct warden_request *order, struct fault *f)
 {
 	int fd[2];
 	pid_t pid;
@@ -121,13 +121,13 @@ int warden_keeper_start(struct warden_keeper *k, const struct warden_order *orde
 	return 0;
 }
 
-void warden_keeper_hold(struct warden_keeper *k, const struct warden_held *h)
+void warden_backup_hold(struct warden_backup *k, const struct warden_held *h)
 {
 	if (k->fd >= 0)
-		(void)!warden_door_bring(k->fd, h, NULL);
+		(void)!warden_handover_bring(k->fd, h, NULL);
 }
 
-void warden_keeper_end(struct warden_keeper *k)
+void warden_backup_end(struct warden_backup *k)
 {
 	const char word = WORD_DONE;
 

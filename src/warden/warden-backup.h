@@ -12,13 +12,13 @@
  * until the first half dies without having told the end.  Then nobody watches the container any more: it is killed,
  * its changes are kept, and its end is told as `lost`.
  */
-struct warden_keeper {
+struct warden_backup {
 	int fd; /* to it; -EBADF: there is none */
 };
-#define WARDEN_KEEPER_NONE ((struct warden_keeper){ .fd = -EBADF })
+#define WARDEN_BACKUP_NONE ((struct warden_backup){ .fd = -EBADF })
 
-/* Returns twice; the child never returns from it.  ORDER as warden_order_parse takes it. */
-int warden_keeper_start(struct warden_keeper *k, const struct warden_order *order,
+/* Returns twice; the child never returns from it.  ORDER as warden_request_parse takes it. */
+int warden_backup_start(struct warden_backup *k, const struct warden_request *order,
 			struct fault *f) _must_check_;
-void warden_keeper_hold(struct warden_keeper *k, const struct warden_held *h); /* it holds them too */
-void warden_keeper_end(struct warden_keeper *k);			       /* the end is told */
+void warden_backup_hold(struct warden_backup *k, const struct warden_held *h); /* it holds them too */
+void warden_backup_end(struct warden_backup *k);			       /* the end is told */

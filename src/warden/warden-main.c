@@ -51,11 +51,11 @@
 #define NS_PER_MS UINT64_C(1000000)
 
 struct guard {
-	struct warden_order order;
+	struct warden_request order;
 	struct dirs dirs;
 	struct config *config;
 	struct ledger *ledger;
-	struct approval_desk desk;
+	struct approval_lane desk;
 	struct claim claim;
 	struct ledger_run run;
 	char digest[SUBJECT_DIGEST_SIZE];
@@ -64,7 +64,7 @@ struct guard {
 	unsigned int looks; /* left, after an announcement */
 	bool unheld;	    /* it started, and its worktree was not brought: killed for that */
 	struct warden_held held;
-	struct warden_keeper keeper;
+	struct warden_backup keeper;
 	struct oom_watch oom;
 	uint64_t began_ns, began_us, alive_ns;
 	int zombie_status;
@@ -82,9 +82,9 @@ static int open_places(struct guard *g, struct fault *f)
 	if (r >= 0)
 		r = ledger_open(g->dirs.state, NULL, &g->ledger, NULL, f);
 	if (r >= 0)
-		r = approval_desk_open(&g->dirs, g->config, g->ledger, &g->desk, f);
+		r = approval_lane_open(&g->dirs, g->config, g->ledger, &g->desk, f);
 	if (r >= 0)
-		r = approval_desk_tighten(&g->desk, g->order.governance, g->order.profile, f);
+		r = approval_lane_tighten(&g->desk, g->order.governance, g->order.profile, f);
 	if (r < 0)
 		return r;
 	open_dir = path_join(g->dirs.state, CLAIM_DIR);
@@ -148,10 +148,10 @@ static int consume(struct guard *g, struct fault *f)
 /* Once: whoever comes later, under the same container's id, brings nothing of this one. */
 static void hear_door(struct guard *g)
 {
-	if (g->held.tree >= 0 || warden_door_receive(WARDEN_DOOR, &g->held, NULL) != 1)
+	if (g->held.tree >= 0 || warden_handover_receive(WARDEN_HANDOVER, &g->held, NULL) != 1)
 		return;
-	warden_door_shut(WARDEN_SESSION, g->order.container);
-	warden_keeper_hold(&g->keeper, &g->held);
+	warden_handover_shut(WARDEN_SESSION, g->order.container);
+	warden_backup_hold(&g->keeper, &g->held);
 }
 
 /* The payload is a few hundred microseconds away, behind init's proofs: what is wrong ends it. */
@@ -251,7 +251,7 @@ static void supervise(struct guard *g)
 	while (!g->ended) {
 		struct pollfd p[] = { { .fd = WARDEN_PIDFD, .events = POLLIN },
 				      { .fd = g->started || g->denied ? -1 : WARDEN_WATCH, .events = POLLIN },
-				      { .fd = g->held.tree < 0 ? WARDEN_DOOR : -1, .events = POLLIN },
+				      { .fd = g->held.tree < 0 ? WARDEN_HANDOVER : -1, .events = POLLIN },
 				      { .fd = g->oom.event, .events = oom_watch_events(&g->oom) } };
 		int r = poll(p, 4, next_due(g));
 
@@ -323,10 +323,10 @@ static struct exit_verdict judge_end(struct guard *g, const char **ret_source)
 static int take_evidence(const struct guard *g, const struct exit_verdict *v, const struct ledger_end *end,
 			 struct evidence_taken *ret, struct fault *f)
 {
-	_cleanup_dossier_ struct dossier d = { 0 };
+	_cleanup_container_info_ struct container_info d = { 0 };
 	struct container_case c = { .dirs = &g->dirs,
 				    .config = g->config,
-				    .dossier = &d,
+				    .info = &d,
 				    .session = g->order.session,
 				    .end = end,
 				    .started_us = g->began_us,
@@ -338,13 +338,13 @@ static int take_evidence(const struct guard *g, const struct exit_verdict *v, co
 	enum forensics_scope scope;
 	int r;
 
-	r = dossier_read(WARDEN_SESSION, &d, f);
+	r = container_info_read(WARDEN_SESSION, &d, f);
 	if (r < 0)
 		return r;
 	p.sections[PROFILE_SECTION_FORENSICS] = d.forensics;
-	scope = forensics_decide_shell(&p, v);
-	c.all = scope == FORENSICS_ALL;
-	return scope == FORENSICS_NONE ? 0 : container_evidence_take(&c, ret, f);
+	scope = evidence_scope_decide_shell(&p, v);
+	c.all = scope == EVIDENCE_SCOPE_ALL;
+	return scope == EVIDENCE_SCOPE_NONE ? 0 : container_evidence_take(&c, ret, f);
 }
 
 /* Who reads exit.json finds the end in the ledger. */
@@ -381,7 +381,7 @@ static int tell_end(struct guard *g, struct fault *f)
 		claim_drop(&g->claim);
 	/* From here on there is nothing that anybody could tell instead of us. */
 	if (r >= 0)
-		warden_keeper_end(&g->keeper);
+		warden_backup_end(&g->keeper);
 	if (r >= 0 && taken.staged)
 		delivery_kick(&g->dirs, g->config);
 	if (r >= 0)
@@ -402,12 +402,12 @@ static int tell_end(struct guard *g, struct fault *f)
 
 static void guard_done(struct guard *g)
 {
-	approval_desk_done(&g->desk);
+	approval_lane_done(&g->desk);
 	claim_done(&g->claim);
 	ledger_free(g->ledger);
 	config_free(g->config);
 	dirs_done(&g->dirs);
-	warden_order_done(&g->order);
+	warden_request_done(&g->order);
 	warden_held_done(&g->held);
 	oom_watch_done(&g->oom);
 }
@@ -419,7 +419,7 @@ static int run(struct guard *g, struct fault *f)
 	memcpy(g->claim.session, g->order.session, sizeof(g->claim.session));
 	g->claim.fd = WARDEN_CLAIM;
 	fill_run(g);
-	r = warden_keeper_start(&g->keeper, &g->order, f);
+	r = warden_backup_start(&g->keeper, &g->order, f);
 	if (r >= 0)
 		r = open_places(g, f);
 	if (r < 0)
@@ -473,7 +473,7 @@ static int serve(struct guard *g, struct fault *f)
 {
 	int fds[WARDEN_FDS], r;
 
-	r = warden_line_receive(WARDEN_LINE, &g->order, fds, f);
+	r = warden_channel_receive(WARDEN_CHANNEL, &g->order, fds, f);
 	/* Until now the hook came first (oci/hook/hook-warden.c). */
 	if (sched_getscheduler(0) == SCHED_BATCH)
 		(void)sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ 0 });
@@ -481,7 +481,7 @@ static int serve(struct guard *g, struct fault *f)
 		return 0;
 	if (r > 0)
 		r = require_places(fds, f);
-	(void)close(WARDEN_LINE);
+	(void)close(WARDEN_CHANNEL);
 	if (r >= 0)
 		r = run(g, f);
 	if (r < 0 && !g->ended)
@@ -494,13 +494,13 @@ int main(void)
 	_cleanup_fault_ struct fault f = { 0 };
 	_cleanup_(guard_done) struct guard g = { .claim = CLAIM_NONE,
 						 .held = WARDEN_HELD_NONE,
-						 .keeper = WARDEN_KEEPER_NONE,
+						 .keeper = WARDEN_BACKUP_NONE,
 						 .oom = OOM_WATCH_NONE };
 	struct stat st;
 	sigset_t none;
 	int r;
 
-	if (fstat(WARDEN_LINE, &st) < 0 || !S_ISSOCK(st.st_mode)) {
+	if (fstat(WARDEN_CHANNEL, &st) < 0 || !S_ISSOCK(st.st_mode)) {
 		fprintf(stderr, "custody-warden is started by custody-hook\n");
 		return STATUS_USAGE;
 	}
@@ -513,7 +513,7 @@ int main(void)
 	if (r >= 0)
 		r = detach(&f);
 	if (r >= 0)
-		r = warden_line_say_ready(WARDEN_LINE, &f);
+		r = warden_channel_say_ready(WARDEN_CHANNEL, &f);
 	if (r >= 0)
 		r = serve(&g, &f);
 	return r < 0 ? STATUS_FAILED : STATUS_OK;

@@ -13,18 +13,18 @@
 #define TOUCHED (IN_MOVED_FROM | IN_MOVED_TO | IN_CREATE | IN_DELETE)
 
 /* NAME in a directory that others can change. */
-struct way_step {
+struct mount_watch_step {
 	int watch;
 	char *name;
 };
 
-void way_done(struct way *w)
+void mount_watch_done(struct mount_watch *w)
 {
 	for (size_t i = 0; i < w->n_steps; i++)
 		free(w->steps[i].name);
 	free(w->steps);
 	(void)fd_close(w->fd);
-	*w = WAY_NONE;
+	*w = MOUNT_WATCH_NONE;
 }
 
 static bool is_ours(const struct stat *st)
@@ -40,7 +40,7 @@ static bool is_settled(const struct stat *dir, const struct stat *entry)
 	return !(dir->st_mode & (S_IWGRP | S_IWOTH)) || ((dir->st_mode & S_ISVTX) && is_ours(entry));
 }
 
-static int open_watch(struct way *w, struct fault *f)
+static int open_watch(struct mount_watch *w, struct fault *f)
 {
 	if (w->fd >= 0)
 		return 0;
@@ -52,9 +52,9 @@ static int open_watch(struct way *w, struct fault *f)
 	return w->fd < 0 ? fault_errno(f, errno, "inotify") : 0;
 }
 
-static int watch_step(struct way *w, const char *dir, const char *name, size_t len, struct fault *f)
+static int watch_step(struct mount_watch *w, const char *dir, const char *name, size_t len, struct fault *f)
 {
-	struct way_step *grown;
+	struct mount_watch_step *grown;
 	int r = open_watch(w, f), watch;
 
 	if (r < 0)
@@ -69,12 +69,12 @@ static int watch_step(struct way *w, const char *dir, const char *name, size_t l
 	if (!grown)
 		return fault_errno(f, ENOMEM, "'%s'", dir);
 	w->steps = grown;
-	grown[w->n_steps] = (struct way_step){ .watch = watch, .name = strndup(name, len) };
+	grown[w->n_steps] = (struct mount_watch_step){ .watch = watch, .name = strndup(name, len) };
 	return grown[w->n_steps++].name ? 0 : fault_errno(f, ENOMEM, "'%s'", dir);
 }
 
 /* From the top: whoever exchanges a directory above one that is watched is seen above. */
-static int watch_path(struct way *w, const char *path, struct fault *f)
+static int watch_path(struct mount_watch *w, const char *path, struct fault *f)
 {
 	_cleanup_free_ char *prefix = strdup(path);
 	struct stat dir, entry, next;
@@ -114,10 +114,11 @@ static int require_same(const char *path, const struct subject_file *want, struc
 			 path);
 }
 
-typedef int (*visit_fn)(struct way *w, const char *path, const struct subject_file *file, struct fault *f);
+typedef int (*visit_fn)(struct mount_watch *w, const char *path, const struct subject_file *file,
+			struct fault *f);
 
 /* What the runtime mounts by name. */
-static int visit(struct way *w, visit_fn fn, struct fault *f)
+static int visit(struct mount_watch *w, visit_fn fn, struct fault *f)
 {
 	const struct subject *s = w->subject;
 	int r = 0;
@@ -133,7 +134,8 @@ static int visit(struct way *w, visit_fn fn, struct fault *f)
 	return r;
 }
 
-static int begin_one(struct way *w, const char *path, const struct subject_file *file, struct fault *f)
+static int begin_one(struct mount_watch *w, const char *path, const struct subject_file *file,
+		     struct fault *f)
 {
 	size_t before = w->n_steps;
 	int r = watch_path(w, path, f);
@@ -141,25 +143,25 @@ static int begin_one(struct way *w, const char *path, const struct subject_file 
 	return r < 0 || w->n_steps == before ? r : require_same(path, file, f);
 }
 
-static int end_one(struct way *w, const char *path, const struct subject_file *file, struct fault *f)
+static int end_one(struct mount_watch *w, const char *path, const struct subject_file *file, struct fault *f)
 {
 	(void)w;
 	return require_same(path, file, f);
 }
 
-int way_watch(const struct subject *s, bool rootless, struct way *ret, struct fault *f)
+int mount_watch_watch(const struct subject *s, bool rootless, struct mount_watch *ret, struct fault *f)
 {
-	_cleanup_way_ struct way w = { .fd = -EBADF, .subject = s, .rootless = rootless };
+	_cleanup_mount_watch_ struct mount_watch w = { .fd = -EBADF, .subject = s, .rootless = rootless };
 	int r = visit(&w, begin_one, f);
 
 	if (r < 0)
 		return r;
 	*ret = w;
-	w = WAY_NONE;
+	w = MOUNT_WATCH_NONE;
 	return 0;
 }
 
-static int judge_event(const struct way *w, const struct inotify_event *e, struct fault *f)
+static int judge_event(const struct mount_watch *w, const struct inotify_event *e, struct fault *f)
 {
 	if (e->mask & (IN_Q_OVERFLOW | IN_IGNORED | IN_UNMOUNT))
 		return fault_set(f, EPERM,
@@ -174,10 +176,10 @@ static int judge_event(const struct way *w, const struct inotify_event *e, struc
 	return 0;
 }
 
-int way_require_same(const struct way *w, struct fault *f)
+int mount_watch_require_same(const struct mount_watch *w, struct fault *f)
 {
 	_Alignas(struct inotify_event) char room[4096];
-	struct way all = *w;
+	struct mount_watch all = *w;
 	ssize_t n;
 	int r = 0;
 

@@ -14,18 +14,19 @@
  * the mounts until GO: a name of ours that was touched, or that means something else by then, refuses the run.
  * Directories that nobody but root and the caller can change are not watched.
  */
-struct way {
+struct mount_watch {
 	int fd; /* inotify; -EBADF: nothing has to be watched */
-	struct way_step *steps;
+	struct mount_watch_step *steps;
 	size_t n_steps;
 	const struct subject *subject;
 	bool rootless;
 };
-#define WAY_NONE ((struct way){ .fd = -EBADF })
+#define MOUNT_WATCH_NONE ((struct mount_watch){ .fd = -EBADF })
 
 /* As root what is given to the container's ids is cloned by descriptor: that is not looked at. */
-int way_watch(const struct subject *s, bool rootless, struct way *ret, struct fault *f) _must_check_;
+int mount_watch_watch(const struct subject *s, bool rootless, struct mount_watch *ret,
+		      struct fault *f) _must_check_;
 /* Everything is mounted: was it what was judged, all the time? */
-int way_require_same(const struct way *w, struct fault *f) _must_check_;
-void way_done(struct way *w);
-#define _cleanup_way_ _cleanup_(way_done)
+int mount_watch_require_same(const struct mount_watch *w, struct fault *f) _must_check_;
+void mount_watch_done(struct mount_watch *w);
+#define _cleanup_mount_watch_ _cleanup_(mount_watch_done)

@@ -27,7 +27,7 @@
 
 static void say(int fd, const char *text)
 {
-	struct overlay_keeper_end end = { 0 };
+	struct overlay_monitor_end end = { 0 };
 
 	(void)snprintf(end.text, sizeof(end.text), "%s", text);
 	(void)!send(fd, &end, strlen(end.text) + 1, MSG_NOSIGNAL);
@@ -74,7 +74,7 @@ static bool receive(int fd, struct overlay_server_order *o, int *fds, struct fau
 {
 	union {
 		struct cmsghdr align;
-		char bytes[CMSG_SPACE(OVERLAY_KEEPER_FDS * sizeof(int))];
+		char bytes[CMSG_SPACE(OVERLAY_MONITOR_FDS * sizeof(int))];
 	} control;
 	struct iovec iov = { .iov_base = o, .iov_len = sizeof(*o) };
 	struct msghdr h = {
@@ -90,9 +90,9 @@ static bool receive(int fd, struct overlay_server_order *o, int *fds, struct fau
 		return false;
 	c = CMSG_FIRSTHDR(&h);
 	if (n != (ssize_t)sizeof(*o) || !c || c->cmsg_type != SCM_RIGHTS ||
-	    c->cmsg_len != CMSG_LEN(OVERLAY_KEEPER_FDS * sizeof(int)))
+	    c->cmsg_len != CMSG_LEN(OVERLAY_MONITOR_FDS * sizeof(int)))
 		return fault_set(f, EPROTO, "an order that nobody understands") == 0;
-	memcpy(fds, CMSG_DATA(c), OVERLAY_KEEPER_FDS * sizeof(int));
+	memcpy(fds, CMSG_DATA(c), OVERLAY_MONITOR_FDS * sizeof(int));
 	return true;
 }
 
@@ -110,14 +110,14 @@ static int enter(const struct overlay_server_order *o, const int *fds, struct fa
 	int r = 0;
 
 	if (!o->rootless) {
-		r = join(fds[OVERLAY_KEEPER_MOUNT], CLONE_NEWNS, "mount", f);
+		r = join(fds[OVERLAY_MONITOR_MOUNT], CLONE_NEWNS, "mount", f);
 		if (r == 0 && setgroups(0, NULL) < 0)
 			r = fault_errno(f, errno, "drop groups");
 	}
 	if (r == 0)
-		r = join(fds[OVERLAY_KEEPER_USER], CLONE_NEWUSER, "user", f);
+		r = join(fds[OVERLAY_MONITOR_USER], CLONE_NEWUSER, "user", f);
 	if (r == 0 && o->rootless)
-		r = join(fds[OVERLAY_KEEPER_MOUNT], CLONE_NEWNS, "mount", f);
+		r = join(fds[OVERLAY_MONITOR_MOUNT], CLONE_NEWNS, "mount", f);
 	if (r < 0)
 		return r;
 	if (setresgid(o->gid, o->gid, o->gid) < 0 || setresuid(o->uid, o->uid, o->uid) < 0)
@@ -184,10 +184,10 @@ static void watch(int fd, pid_t pid, int words)
 	}
 }
 
-void overlay_keeper(int fd, pid_t parent, const struct overlay_server_limits *l)
+void overlay_monitor(int fd, pid_t parent, const struct overlay_server_limits *l)
 {
 	static struct overlay_server_order o;
-	int fds[OVERLAY_KEEPER_FDS], words[2];
+	int fds[OVERLAY_MONITOR_FDS], words[2];
 	struct fault f = { 0 };
 	pid_t pid;
 
@@ -219,10 +219,10 @@ void overlay_keeper(int fd, pid_t parent, const struct overlay_server_limits *l)
 	if (pid == 0) {
 		(void)fd_close(fd);
 		(void)fd_close(words[0]);
-		overlay_server_become(&o, l, fds[OVERLAY_KEEPER_FUSE], words[1]);
+		overlay_server_become(&o, l, fds[OVERLAY_MONITOR_FUSE], words[1]);
 	}
 	(void)fd_close(words[1]);
-	for (size_t i = 0; i < OVERLAY_KEEPER_FDS; i++)
+	for (size_t i = 0; i < OVERLAY_MONITOR_FDS; i++)
 		(void)fd_close(fds[i]);
 	watch(fd, pid, words[0]);
 	_exit(1);

@@ -68,7 +68,7 @@ int overlay_server_start(const struct overlay_server_limits *l, struct overlay_s
 		return fault_errno(f, errno, "socket of the overlay's keeper");
 	pid = fork();
 	if (pid == 0)
-		overlay_keeper(fd[1], parent, l);
+		overlay_monitor(fd[1], parent, l);
 	(void)fd_close(fd[1]);
 	if (pid < 0) {
 		(void)fd_close(fd[0]);
@@ -155,7 +155,7 @@ void overlay_server_unguard(struct overlay_server *s)
 /* The keeper speaks once, when it is over. */
 static int hear(int fd, int flags, struct fault *f)
 {
-	struct overlay_keeper_end end = { 0 };
+	struct overlay_monitor_end end = { 0 };
 	ssize_t n;
 
 	do
@@ -229,7 +229,7 @@ static int send_order(int fd, const struct overlay_server_ask *a, const int *fds
 	struct overlay_server_order o = { .uid = a->uid, .gid = a->gid, .rootless = a->rootless };
 	union {
 		struct cmsghdr align;
-		char bytes[CMSG_SPACE(OVERLAY_KEEPER_FDS * sizeof(int))];
+		char bytes[CMSG_SPACE(OVERLAY_MONITOR_FDS * sizeof(int))];
 	} control = { 0 };
 	struct iovec iov = { .iov_base = &o, .iov_len = sizeof(o) };
 	struct msghdr h = {
@@ -249,8 +249,8 @@ static int send_order(int fd, const struct overlay_server_ask *a, const int *fds
 		return r;
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(OVERLAY_KEEPER_FDS * sizeof(int));
-	memcpy(CMSG_DATA(c), fds, OVERLAY_KEEPER_FDS * sizeof(int));
+	c->cmsg_len = CMSG_LEN(OVERLAY_MONITOR_FDS * sizeof(int));
+	memcpy(CMSG_DATA(c), fds, OVERLAY_MONITOR_FDS * sizeof(int));
 	if (sendmsg(fd, &h, MSG_NOSIGNAL) != (ssize_t)sizeof(o))
 		return fault_errno(f, errno, "tell the overlay's keeper");
 	return 0;
@@ -258,24 +258,24 @@ static int send_order(int fd, const struct overlay_server_ask *a, const int *fds
 
 int overlay_server_mount(int fd, const struct overlay_server_ask *a, struct fault *f)
 {
-	int fds[OVERLAY_KEEPER_FDS] = { -EBADF, -EBADF, -EBADF };
+	int fds[OVERLAY_MONITOR_FDS] = { -EBADF, -EBADF, -EBADF };
 	struct stat st;
 	int r;
 
 	if (a->uid == 0 || a->gid == 0)
 		return fault_set(f, EPERM, "fuse-overlayfs would run as root");
-	r = open_userns(a, &fds[OVERLAY_KEEPER_USER], f);
-	if (r == 0 && (fds[OVERLAY_KEEPER_MOUNT] = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC)) < 0)
+	r = open_userns(a, &fds[OVERLAY_MONITOR_USER], f);
+	if (r == 0 && (fds[OVERLAY_MONITOR_MOUNT] = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC)) < 0)
 		r = fault_errno(f, errno, "open our mount namespace");
 	/* In the user namespace that mounts it: the kernel wants both to be one. */
-	if (r == 0 && (fds[OVERLAY_KEEPER_FUSE] = open(OVERLAY_SERVER_DEVICE, O_RDWR | O_CLOEXEC)) < 0)
+	if (r == 0 && (fds[OVERLAY_MONITOR_FUSE] = open(OVERLAY_SERVER_DEVICE, O_RDWR | O_CLOEXEC)) < 0)
 		r = fault_errno(f, errno, "open " OVERLAY_SERVER_DEVICE);
 	if (r == 0)
-		r = mount_fuse(fds[OVERLAY_KEEPER_FUSE], a, f);
+		r = mount_fuse(fds[OVERLAY_MONITOR_FUSE], a, f);
 	if (r == 0)
 		r = send_order(fd, a, fds, f);
 	/* With the last copy of the device the mount is dead: nobody but the program may hold one. */
-	for (size_t i = 0; i < OVERLAY_KEEPER_FDS; i++)
+	for (size_t i = 0; i < OVERLAY_MONITOR_FDS; i++)
 		(void)fd_close(fds[i]);
 	if (r == 0 && stat(a->point, &st) < 0) {
 		r = errno == ENOTCONN || errno == ECONNABORTED ? hear(fd, 0, f)

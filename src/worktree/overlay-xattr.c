@@ -10,7 +10,7 @@
 
 #include "base/str.h"
 
-void overlay_mark_done(struct overlay_mark *m)
+void overlay_xattr_done(struct overlay_xattr *m)
 {
 	free(m->redirect);
 	m->redirect = NULL;
@@ -52,7 +52,7 @@ static ssize_t get(int fd, enum overlay_notes notes, const char *name, void *val
 	return n < 0 ? -errno : n;
 }
 
-static int read_redirect(int fd, enum overlay_notes notes, struct overlay_mark *m)
+static int read_redirect(int fd, enum overlay_notes notes, struct overlay_xattr *m)
 {
 	char text[OVERLAY_REDIRECT_MAX + 1];
 	ssize_t n = get(fd, notes, "redirect", text, OVERLAY_REDIRECT_MAX);
@@ -68,7 +68,7 @@ static int read_redirect(int fd, enum overlay_notes notes, struct overlay_mark *
 	return m->redirect ? 0 : -ENOMEM;
 }
 
-static int read_flags(int fd, enum overlay_notes notes, struct overlay_mark *m)
+static int read_flags(int fd, enum overlay_notes notes, struct overlay_xattr *m)
 {
 	char byte[64];
 	ssize_t n = get(fd, notes, "opaque", byte, sizeof(byte));
@@ -89,7 +89,7 @@ static int read_flags(int fd, enum overlay_notes notes, struct overlay_mark *m)
 }
 
 /* Opaque by one of its two attributes, or by a name in the directory; it renames no directory and copies no half file up. */
-static int read_fuse(int fd, struct overlay_mark *m)
+static int read_fuse(int fd, struct overlay_xattr *m)
 {
 	static const enum overlay_notes places[] = { OVERLAY_NOTES_USER, OVERLAY_NOTES_FUSE };
 	struct stat st;
@@ -110,9 +110,9 @@ static int read_fuse(int fd, struct overlay_mark *m)
 	return 0;
 }
 
-int overlay_mark_read(int fd, enum overlay_notes notes, struct overlay_mark *ret, struct fault *f)
+int overlay_xattr_read(int fd, enum overlay_notes notes, struct overlay_xattr *ret, struct fault *f)
 {
-	_cleanup_mark_ struct overlay_mark m = { 0 };
+	_cleanup_mark_ struct overlay_xattr m = { 0 };
 	ssize_t n;
 	int r;
 
@@ -139,7 +139,7 @@ int overlay_mark_read(int fd, enum overlay_notes notes, struct overlay_mark *ret
  * struct ovl_fb of the kernel: version 0, magic 0xfb, length of all, flags, type, 16 bytes that name the file system, and the
  * handle.  What is not like that, or of a file system that gives no handles, proves nothing.
  */
-bool overlay_is_origin(const struct overlay_mark *m, int dirfd, const char *name)
+bool overlay_is_origin(const struct overlay_xattr *m, int dirfd, const char *name)
 {
 	enum { TYPE = 4, HANDLE = 21 };
 	union {

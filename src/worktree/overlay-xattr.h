@@ -30,7 +30,7 @@ enum overlay_notes {
 #define OVERLAY_ORIGIN_MAX 256
 #define OVERLAY_REDIRECT_MAX 4096
 
-struct overlay_mark {
+struct overlay_xattr {
 	bool opaque;	/* what lies below it is not seen */
 	bool whiteouts; /* its files may be whiteouts by attribute */
 	bool whiteout;	/* by attribute: an empty file that stands for a removed one */
@@ -42,10 +42,10 @@ struct overlay_mark {
 };
 
 /* FD is the entry itself; O_PATH will do where /proc is mounted. */
-int overlay_mark_read(int fd, enum overlay_notes notes, struct overlay_mark *ret,
-		      struct fault *f) _must_check_;
-void overlay_mark_done(struct overlay_mark *m);
-#define _cleanup_mark_ _cleanup_(overlay_mark_done)
+int overlay_xattr_read(int fd, enum overlay_notes notes, struct overlay_xattr *ret,
+		       struct fault *f) _must_check_;
+void overlay_xattr_done(struct overlay_xattr *m);
+#define _cleanup_mark_ _cleanup_(overlay_xattr_done)
 
 bool overlay_is_whiteout(const struct statx *stx); /* a device 0:0 */
 /*
@@ -55,4 +55,4 @@ bool overlay_is_whiteout(const struct statx *stx); /* a device 0:0 */
 bool overlay_is_fuse_mark(const char *name, const struct statx *stx, const char **ret_removed);
 
 /* Is NAME in DIRFD ("" with AT_EMPTY_PATH: DIRFD itself) the very file that M was copied up from?  Nobody can say: true. */
-bool overlay_is_origin(const struct overlay_mark *m, int dirfd, const char *name);
+bool overlay_is_origin(const struct overlay_xattr *m, int dirfd, const char *name);

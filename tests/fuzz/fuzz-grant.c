@@ -31,7 +31,7 @@ static void read_grant(const char *text, size_t len)
 	require(grant_parse(g.text, strlen(g.text), "fuzz", &again, NULL) == 0);
 	require(digest_equal(&g.statement, &again.statement));
 	/* Nobody signed it. */
-	require(!grant_signature_holds(&g, &(struct sign_public){ .bytes = { 1 } }));
+	require(!grant_signature_verify(&g, &(struct sign_public){ .bytes = { 1 } }));
 }
 
 static void read_request(const char *text, size_t len)

@@ -22,7 +22,7 @@ struct bench {
 	struct ledger *ledger;
 	struct approval_rules rules;
 	struct moment now;
-	struct desk desk;
+	struct approval_store desk;
 };
 
 static inline bool told(int r, const struct fault *f)
@@ -44,8 +44,8 @@ static inline bool bench_join(struct bench *b, const struct bench *of)
 			      &f),
 		  &f))
 		return false;
-	if (!told(desk_open(b->place.state, of->desk.lane[0] ? of->desk.lane : "sandbox", &b->rules,
-			    b->ledger, &b->desk, &f),
+	if (!told(approval_store_open(b->place.state, of->desk.lane[0] ? of->desk.lane : "sandbox", &b->rules,
+				      b->ledger, &b->desk, &f),
 		  &f))
 		return false;
 	b->desk.pin_cost = COST;
@@ -64,7 +64,7 @@ static inline bool bench_make(struct bench *b)
 
 static inline void bench_leave(struct bench *b)
 {
-	desk_done(&b->desk);
+	approval_store_done(&b->desk);
 	ledger_free(b->ledger);
 	b->ledger = NULL;
 }
@@ -79,7 +79,7 @@ static inline void bench_done(struct bench *b)
 /* From here on time stands still. */
 static inline bool bench_stop_clock(struct bench *b)
 {
-	if (desk_now(&b->desk, &b->now, NULL) < 0)
+	if (approval_store_now(&b->desk, &b->now, NULL) < 0)
 		return false;
 	b->desk.now = &b->now;
 	return true;

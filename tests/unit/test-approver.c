@@ -151,18 +151,18 @@ static void a_file_under_another_name_gives_no_second_voice(void)
 static void a_state_that_others_may_write_is_refused(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
-	struct desk other = { .dirfd = -EBADF };
+	struct approval_store other = { .dirfd = -EBADF };
 	struct approver a;
 	char path[256];
 
 	CHECK(bench_make(&b) && chmod(b.place.state, 0777) == 0);
-	CHECK(desk_open(b.place.state, "sandbox", NULL, NULL, &other, NULL) == -EPERM);
+	CHECK(approval_store_open(b.place.state, "sandbox", NULL, NULL, &other, NULL) == -EPERM);
 	CHECK(chmod(b.place.state, 0700) == 0 && approver_new(&b.desk, "alice", &a, NULL) == 0);
 	CHECK(place_path(&b.place, "approvers", path) && chmod(path, 0770) == 0);
 	CHECK(approver_find(&b.desk, "alice", &a, NULL) == -EPERM);
 	if (geteuid() == 0) {
 		CHECK(chmod(path, 0700) == 0 && chown(b.place.state, 65534, 65534) == 0);
-		CHECK(desk_open(b.place.state, "sandbox", NULL, NULL, &other, NULL) == -EPERM);
+		CHECK(approval_store_open(b.place.state, "sandbox", NULL, NULL, &other, NULL) == -EPERM);
 		CHECK(chown(b.place.state, 0, 0) == 0);
 	}
 }

@@ -19,7 +19,7 @@ static bool make(int dirfd, struct fault *f)
 	char *redact[] = { text("--pass-phrase"), NULL };
 	char *hide[] = { text("keys/\xc3\xa4"), NULL };
 	_cleanup_jdoc_ struct jdoc *verdict = jdoc_new_object();
-	const struct dossier d = {
+	const struct container_info d = {
 		.container = text("c 1"),
 		.bundle = text("/srv/b"),
 		.pid = 4711,
@@ -41,17 +41,17 @@ static bool make(int dirfd, struct fault *f)
 	};
 
 	jdoc_set_string(verdict, "level", "A");
-	return dossier_write(dirfd, &d, f) == 0;
+	return container_info_write(dirfd, &d, f) == 0;
 }
 
 static void what_was_written_comes_back(void)
 {
-	_cleanup_dossier_ struct dossier d = { 0 };
+	_cleanup_container_info_ struct container_info d = { 0 };
 	_cleanup_fault_ struct fault f = { 0 };
 	_cleanup_(tree_done) struct tree t = { 0 };
 
 	CHECK(tree_make(&t) && make(t.fd, &f));
-	CHECK(dossier_read(t.fd, &d, &f) == 0);
+	CHECK(container_info_read(t.fd, &d, &f) == 0);
 	CHECK(strcmp(d.container, "c 1") == 0 && strcmp(d.bundle, "/srv/b") == 0);
 	CHECK(d.pid == 4711 && d.start == UINT64_C(123456789012) && d.digest.bytes[2] == 3);
 	CHECK(strcmp(d.profile, "plain") == 0 && d.profile_digest.bytes[0] == 4);
@@ -73,16 +73,16 @@ static void it_is_written_once(void)
 	CHECK(tree_make(&t) && make(t.fd, &f));
 	CHECK(!make(t.fd, &f) && f.code == EEXIST);
 	/* Nor is half of one left: whoever recovers would stop at it. */
-	CHECK(faccessat(t.fd, DOSSIER_NAME ".new", F_OK, 0) < 0);
+	CHECK(faccessat(t.fd, CONTAINER_INFO_NAME ".new", F_OK, 0) < 0);
 }
 
 static void none_is_said_so(void)
 {
-	_cleanup_dossier_ struct dossier d = { 0 };
+	_cleanup_container_info_ struct container_info d = { 0 };
 	_cleanup_fault_ struct fault f = { 0 };
 	_cleanup_(tree_done) struct tree t = { 0 };
 
-	CHECK(tree_make(&t) && dossier_read(t.fd, &d, &f) == -ENOENT);
+	CHECK(tree_make(&t) && container_info_read(t.fd, &d, &f) == -ENOENT);
 }
 
 /* Cut at every byte, and one byte more: nothing of it is believed. */
@@ -94,32 +94,33 @@ static void half_a_dossier_is_none(void)
 	off_t size;
 
 	CHECK(tree_make(&t) && make(t.fd, &f));
-	fd = openat(t.fd, DOSSIER_NAME, O_WRONLY | O_CLOEXEC);
+	fd = openat(t.fd, CONTAINER_INFO_NAME, O_WRONLY | O_CLOEXEC);
 	size = lseek(fd, 0, SEEK_END);
 	CHECK(fd >= 0 && size > 0 && write(fd, "x", 1) == 1);
 	for (off_t n = size + 1; n >= 0; n--) {
-		_cleanup_dossier_ struct dossier d = { 0 };
+		_cleanup_container_info_ struct container_info d = { 0 };
 		_cleanup_fault_ struct fault why = { 0 };
 
 		if (n == size)
 			continue;
 		CHECK(ftruncate(fd, n) == 0);
-		CHECK(dossier_read(t.fd, &d, &why) < 0 && why.code && !d.container);
+		CHECK(container_info_read(t.fd, &d, &why) < 0 && why.code && !d.container);
 	}
 }
 
 static void what_others_may_write_or_lead_to_is_not_read(void)
 {
-	_cleanup_dossier_ struct dossier d = { 0 };
+	_cleanup_container_info_ struct container_info d = { 0 };
 	_cleanup_fault_ struct fault f = { 0 }, g = { 0 };
 	_cleanup_(tree_done) struct tree t = { 0 };
 
 	CHECK(tree_make(&t) && make(t.fd, &f));
-	CHECK(fchmodat(t.fd, DOSSIER_NAME, 0622, 0) == 0);
-	CHECK(dossier_read(t.fd, &d, &f) < 0);
-	CHECK(fchmodat(t.fd, DOSSIER_NAME, 0600, 0) == 0 && renameat(t.fd, DOSSIER_NAME, t.fd, "x") == 0);
-	CHECK(symlinkat("x", t.fd, DOSSIER_NAME) == 0);
-	CHECK(dossier_read(t.fd, &d, &g) == -ELOOP);
+	CHECK(fchmodat(t.fd, CONTAINER_INFO_NAME, 0622, 0) == 0);
+	CHECK(container_info_read(t.fd, &d, &f) < 0);
+	CHECK(fchmodat(t.fd, CONTAINER_INFO_NAME, 0600, 0) == 0 &&
+	      renameat(t.fd, CONTAINER_INFO_NAME, t.fd, "x") == 0);
+	CHECK(symlinkat("x", t.fd, CONTAINER_INFO_NAME) == 0);
+	CHECK(container_info_read(t.fd, &d, &g) == -ELOOP);
 }
 
 TAP_MAIN(T(what_was_written_comes_back), T(it_is_written_once), T(none_is_said_so), T(half_a_dossier_is_none),

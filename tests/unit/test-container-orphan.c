@@ -21,19 +21,19 @@ static char *text(const char *t)
 /* As custody-hook leaves it. */
 static bool leave(int dirfd, pid_t pid, uint64_t start)
 {
-	const struct dossier d = { .container = text("c"),
-				   .bundle = text("/srv/b"),
-				   .pid = pid,
-				   .start = start,
-				   .profile = text("plain"),
-				   .workspace = PROFILE_WORKSPACE_OVERLAY,
-				   .work = text("/work"),
-				   .subject = text("{}"),
-				   .subject_len = 2,
-				   .config = text("{}"),
-				   .config_len = 2 };
+	const struct container_info d = { .container = text("c"),
+					  .bundle = text("/srv/b"),
+					  .pid = pid,
+					  .start = start,
+					  .profile = text("plain"),
+					  .workspace = PROFILE_WORKSPACE_OVERLAY,
+					  .work = text("/work"),
+					  .subject = text("{}"),
+					  .subject_len = 2,
+					  .config = text("{}"),
+					  .config_len = 2 };
 
-	return dossier_write(dirfd, &d, NULL) == 0;
+	return container_info_write(dirfd, &d, NULL) == 0;
 }
 
 static pid_t live(void)
@@ -91,7 +91,7 @@ static void the_first_process_is_killed(void)
 	CHECK(container_orphan_end(t.fd, &o, NULL) == 1);
 	CHECK(was_killed(pid));
 	/* It had the host's root: the path of the worktree means something else there. */
-	CHECK(o.tree < 0 && o.why && strcmp(o.dossier.container, "c") == 0);
+	CHECK(o.tree < 0 && o.why && strcmp(o.info.container, "c") == 0);
 }
 
 static void a_number_that_came_back_is_somebody_else(void)

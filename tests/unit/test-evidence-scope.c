@@ -10,37 +10,37 @@ static enum forensics_scope decide(const char *section, enum exit_reason reason,
 	struct profile p = { 0 };
 
 	if (section && jdoc_parse(section, strlen(section), "forensics", NULL, &d, NULL) < 0)
-		return FORENSICS_ALL;
+		return EVIDENCE_SCOPE_ALL;
 	p.sections[PROFILE_SECTION_FORENSICS] = d;
-	return forensics_decide_shell(&p, &v);
+	return evidence_scope_decide_shell(&p, &v);
 }
 
 static void a_shells_number_of_a_signal_is_both(void)
 {
-	CHECK(decide(NULL, EXIT_REASON_EXITED, 139) == FORENSICS_ALL);
-	CHECK(decide("{\"on\":[\"signaled\"]}", EXIT_REASON_EXITED, 139) == FORENSICS_ALL);
-	CHECK(decide("{\"on\":[\"exited\"]}", EXIT_REASON_EXITED, 139) == FORENSICS_CHANGES);
-	CHECK(decide("{\"on\":[\"oom\"]}", EXIT_REASON_EXITED, 139) == FORENSICS_NONE);
-	CHECK(decide("{\"capture\":\"changes\"}", EXIT_REASON_EXITED, 139) == FORENSICS_CHANGES);
+	CHECK(decide(NULL, EXIT_REASON_EXITED, 139) == EVIDENCE_SCOPE_ALL);
+	CHECK(decide("{\"on\":[\"signaled\"]}", EXIT_REASON_EXITED, 139) == EVIDENCE_SCOPE_ALL);
+	CHECK(decide("{\"on\":[\"exited\"]}", EXIT_REASON_EXITED, 139) == EVIDENCE_SCOPE_CHANGES);
+	CHECK(decide("{\"on\":[\"oom\"]}", EXIT_REASON_EXITED, 139) == EVIDENCE_SCOPE_NONE);
+	CHECK(decide("{\"capture\":\"changes\"}", EXIT_REASON_EXITED, 139) == EVIDENCE_SCOPE_CHANGES);
 }
 
 static void an_expected_number_is_expected(void)
 {
-	CHECK(decide("{\"expect_exit\":[143]}", EXIT_REASON_EXITED, 143) == FORENSICS_NONE);
-	CHECK(decide("{\"expect_exit\":[143]}", EXIT_REASON_EXITED, 137) == FORENSICS_ALL);
-	CHECK(decide("{\"expect_exit\":[143]}", EXIT_REASON_SIGNALED, 143) == FORENSICS_ALL);
+	CHECK(decide("{\"expect_exit\":[143]}", EXIT_REASON_EXITED, 143) == EVIDENCE_SCOPE_NONE);
+	CHECK(decide("{\"expect_exit\":[143]}", EXIT_REASON_EXITED, 137) == EVIDENCE_SCOPE_ALL);
+	CHECK(decide("{\"expect_exit\":[143]}", EXIT_REASON_SIGNALED, 143) == EVIDENCE_SCOPE_ALL);
 }
 
 static void other_numbers_and_reasons_are_what_they_are(void)
 {
-	CHECK(decide(NULL, EXIT_REASON_EXITED, 0) == FORENSICS_NONE);
-	CHECK(decide(NULL, EXIT_REASON_EXITED, 3) == FORENSICS_CHANGES);
-	CHECK(decide(NULL, EXIT_REASON_EXITED, 128) == FORENSICS_CHANGES);
-	CHECK(decide(NULL, EXIT_REASON_EXITED, 193) == FORENSICS_CHANGES);
-	CHECK(decide("{\"on\":[\"signaled\"]}", EXIT_REASON_EXITED, 3) == FORENSICS_NONE);
-	CHECK(decide(NULL, EXIT_REASON_LOST, 125) == FORENSICS_ALL);
-	CHECK(decide(NULL, EXIT_REASON_SETUP_FAILED, 125) == FORENSICS_NONE);
-	CHECK(decide(NULL, EXIT_REASON_DENIED, 114) == FORENSICS_NONE);
+	CHECK(decide(NULL, EXIT_REASON_EXITED, 0) == EVIDENCE_SCOPE_NONE);
+	CHECK(decide(NULL, EXIT_REASON_EXITED, 3) == EVIDENCE_SCOPE_CHANGES);
+	CHECK(decide(NULL, EXIT_REASON_EXITED, 128) == EVIDENCE_SCOPE_CHANGES);
+	CHECK(decide(NULL, EXIT_REASON_EXITED, 193) == EVIDENCE_SCOPE_CHANGES);
+	CHECK(decide("{\"on\":[\"signaled\"]}", EXIT_REASON_EXITED, 3) == EVIDENCE_SCOPE_NONE);
+	CHECK(decide(NULL, EXIT_REASON_LOST, 125) == EVIDENCE_SCOPE_ALL);
+	CHECK(decide(NULL, EXIT_REASON_SETUP_FAILED, 125) == EVIDENCE_SCOPE_NONE);
+	CHECK(decide(NULL, EXIT_REASON_DENIED, 114) == EVIDENCE_SCOPE_NONE);
 }
 
 TAP_MAIN(T(a_shells_number_of_a_signal_is_both), T(an_expected_number_is_expected),

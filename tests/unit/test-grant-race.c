@@ -399,12 +399,12 @@ static void another_user_cannot_use_or_read_it(void)
 	CHECK(pid >= 0);
 	if (pid == 0) {
 		_cleanup_sign_ struct sign_secret key = { 0 };
-		struct desk d = { .dirfd = -EBADF };
+		struct approval_store d = { .dirfd = -EBADF };
 
 		if (setgid(65534) < 0 || setuid(65534) < 0)
 			_exit(2);
 		/* With descriptors that root left open, and without. */
-		if (desk_open(b.place.state, "sandbox", NULL, NULL, &d, NULL) >= 0)
+		if (approval_store_open(b.place.state, "sandbox", NULL, NULL, &d, NULL) >= 0)
 			_exit(3);
 		if (approver_unlock(&b.desk, "alice", &key, NULL) >= 0 ||
 		    reserve(&b, "make", 'B', "s") == GRANT_VALID)

@@ -341,7 +341,7 @@ static void GOV_11_a_reservation_is_not_held_by_who_got_its_number(void)
 	struct grant_reservation r, other;
 	struct moment now;
 
-	CHECK(bench_make(&b) && desk_now(&b.desk, &now, NULL) == 0 &&
+	CHECK(bench_make(&b) && approval_store_now(&b.desk, &now, NULL) == 0 &&
 	      grant_reservation_init(&r, "s", getpid(), &now, NULL) == 0);
 	CHECK(!grant_reservation_is_dead(&r, &now));
 	other = r;

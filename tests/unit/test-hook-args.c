@@ -19,21 +19,21 @@ static void terms_come_back_as_they_went(void)
 	char *env[] = { words("CUSTODY_ROOT=/a b=c"), words("HOME=/root"), NULL };
 	char *redact[] = { words("--site=key"), NULL };
 	_cleanup_jdoc_ struct jdoc *governance = jdoc_new_object();
-	const struct approve_terms t = { .lane = LANE_PROD,
-					 .allow_prod = true,
-					 .security = SECURITY_MINIMAL,
-					 .taints = taints,
-					 .redact = redact,
-					 .governance = governance,
-					 .env = env };
-	_cleanup_approve_terms_ struct approve_terms again = { 0 };
+	const struct hook_args t = { .lane = LANE_PROD,
+				     .allow_prod = true,
+				     .security = SECURITY_MINIMAL,
+				     .taints = taints,
+				     .redact = redact,
+				     .governance = governance,
+				     .env = env };
+	_cleanup_hook_args_ struct hook_args again = { 0 };
 	_cleanup_fault_ struct fault f = { 0 };
 	_cleanup_strv_ char **args = NULL;
 
 	jdoc_set_int(governance, "min_approvals", 2);
-	CHECK(approve_terms_write(&t, &args, &f) == 0);
+	CHECK(hook_args_write(&t, &args, &f) == 0);
 	CHECK(strv_len(args) == 9 && strcmp(args[0], "--lane=prod") == 0);
-	CHECK(approve_terms_parse(args, &again, &f) == 0);
+	CHECK(hook_args_parse(args, &again, &f) == 0);
 	CHECK(again.lane == LANE_PROD && again.allow_prod && again.security == SECURITY_MINIMAL);
 	CHECK(jdoc_equal(again.governance, governance) && strcmp(again.redact[0], "--site=key") == 0);
 	CHECK(strv_len(again.taints) == 2 && strcmp(again.taints[1], "unknown") == 0);
@@ -61,10 +61,10 @@ static void terms_that_custody_never_writes_are_refused(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		_cleanup_approve_terms_ struct approve_terms t = { 0 };
+		_cleanup_hook_args_ struct hook_args t = { 0 };
 		_cleanup_fault_ struct fault f = { 0 };
 
-		if (approve_terms_parse((char *const *)cases[i], &t, &f) != -EINVAL)
+		if (hook_args_parse((char *const *)cases[i], &t, &f) != -EINVAL)
 			printf("# case %zu was taken\n", i);
 		CHECK(f.code == EINVAL);
 	}
@@ -72,37 +72,37 @@ static void terms_that_custody_never_writes_are_refused(void)
 
 static void only_absolute_directories_travel(void)
 {
-	_cleanup_approve_terms_ struct approve_terms t = { 0 };
+	_cleanup_hook_args_ struct hook_args t = { 0 };
 	_cleanup_fault_ struct fault f = { 0 };
 
 	CHECK(clearenv() == 0);
 	CHECK(setenv("CUSTODY_ROOT", "relative", 1) == 0 && setenv("HOME", "/home/x", 1) == 0);
 	CHECK(setenv("SECRET", "/x", 1) == 0);
-	CHECK(approve_terms_take_env(&t, &f) == 0);
+	CHECK(hook_args_take_env(&t, &f) == 0);
 	CHECK(strv_len(t.env) == 1 && strcmp(t.env[0], "HOME=/home/x") == 0);
 	CHECK(setenv("CUSTODY_ROOT", "/\xff", 1) == 0);
-	CHECK(approve_terms_take_env(&t, &f) == -EILSEQ);
+	CHECK(hook_args_take_env(&t, &f) == -EILSEQ);
 }
 
 static void an_order_comes_back_as_it_went(void)
 {
-	const struct warden_order o = { .session = "20261116T031500Z-1a2b3c4d",
-					.lane = LANE_PROD,
-					.container = words("box \"1\""),
-					.level = 'C',
-					.reserved = true,
-					.digest = { { 1, 2, 3 } },
-					.uid = 64321,
-					.user = words("ann"),
-					.pid = 4711,
-					.profile = words("offline"),
-					.init = true };
-	_cleanup_warden_order_ struct warden_order again = { 0 };
+	const struct warden_request o = { .session = "20261116T031500Z-1a2b3c4d",
+					  .lane = LANE_PROD,
+					  .container = words("box \"1\""),
+					  .level = 'C',
+					  .reserved = true,
+					  .digest = { { 1, 2, 3 } },
+					  .uid = 64321,
+					  .user = words("ann"),
+					  .pid = 4711,
+					  .profile = words("offline"),
+					  .init = true };
+	_cleanup_warden_request_ struct warden_request again = { 0 };
 	_cleanup_strbuf_ struct strbuf text = { 0 };
 	_cleanup_fault_ struct fault f = { 0 };
 
-	CHECK(warden_order_write(&o, &text, &f) == 0);
-	CHECK(warden_order_parse(text.text, &again, &f) == 0);
+	CHECK(warden_request_write(&o, &text, &f) == 0);
+	CHECK(warden_request_parse(text.text, &again, &f) == 0);
 	CHECK(strcmp(again.session, o.session) == 0 && again.lane == o.lane && again.level == 'C');
 	CHECK(again.reserved && again.init && again.uid == o.uid && again.pid == o.pid);
 	CHECK(strcmp(again.container, o.container) == 0 && strcmp(again.user, "ann") == 0);
@@ -114,10 +114,10 @@ static void an_odd_order_is_refused(void)
 	static const char *const cases[] = { "", "{}", "[]", "{\"session\":\"../x\"}" };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		_cleanup_warden_order_ struct warden_order o = { 0 };
+		_cleanup_warden_request_ struct warden_request o = { 0 };
 		_cleanup_fault_ struct fault f = { 0 };
 
-		CHECK(warden_order_parse(cases[i], &o, &f) < 0 && f.code);
+		CHECK(warden_request_parse(cases[i], &o, &f) < 0 && f.code);
 	}
 }
 

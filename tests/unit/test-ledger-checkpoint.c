@@ -25,10 +25,10 @@ static void signatures_are_those_of_the_standard(void)
 	sign_bytes(&key, "\x72", 1, signature);
 	digest_hex(signature, sizeof(signature), hex);
 	CHECK(strcmp(hex, want) == 0);
-	CHECK(sign_holds(&key.public, "\x72", 1, signature) &&
-	      !sign_holds(&key.public, "\x73", 1, signature));
+	CHECK(sign_verify(&key.public, "\x72", 1, signature) &&
+	      !sign_verify(&key.public, "\x73", 1, signature));
 	signature[5] ^= 1;
-	CHECK(!sign_holds(&key.public, "\x72", 1, signature));
+	CHECK(!sign_verify(&key.public, "\x72", 1, signature));
 }
 
 static const char origin[] = ORIGIN_PREFIX "00112233445566778899aabbccddeeff";

@@ -41,7 +41,7 @@ static struct ledger *open_small(const struct place *p)
 static struct verify_result judge_all(const struct place *p, const struct digest *k0)
 {
 	struct verify_result result = { .status = VERIFY_TAMPERED, .why = "unreadable" };
-	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
 	_cleanup_verify_ struct verify *v = NULL;
 	struct verify_options o = { .k0 = k0, .n_k0 = k0 != NULL, .seal_is_of_this_boot = true };
 	struct note notes[64];
@@ -49,7 +49,7 @@ static struct verify_result judge_all(const struct place *p, const struct digest
 	uint64_t first;
 	size_t len, used;
 
-	if (source_open_live(p->state, &s, NULL) < 0)
+	if (ledger_reader_open_live(p->state, &s, NULL) < 0)
 		return result;
 	for (size_t at = 0; at < s.checkpoints_len; at += used + 1)
 		if (note_parse(s.checkpoints + at, s.checkpoints_len - at, &notes[o.n_notes++], &used) < 0)
@@ -57,7 +57,7 @@ static struct verify_result judge_all(const struct place *p, const struct digest
 	o.notes = notes;
 	o.seal = s.has_seal ? &s.seal : NULL;
 	v = verify_new(&o);
-	while (v && source_read(&s, room, sizeof(room), &len, &first, NULL) == 0) {
+	while (v && ledger_reader_read(&s, room, sizeof(room), &len, &first, NULL) == 0) {
 		if (first != UINT64_MAX)
 			verify_segment(v, first);
 		if (!verify_feed(v, room, len) || len == 0)

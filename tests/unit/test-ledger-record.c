@@ -83,12 +83,12 @@ static void what_is_written_is_read_back(void)
 	CHECK(r.seq == 7 && r.boot_ns == 99 && record_kind_is(&r, "k") && span_is(r.status, "denied"));
 	CHECK(span_is(r.session, "S\\\"\\\\\\n\\u0001") && !r.agent.at && !r.worker.at);
 	CHECK(memcmp(r.boot, "0123abcd", 8) == 0);
-	CHECK(record_hash_holds(&r) && record_seal_holds(&r, &key) && !record_seal_holds(&r, &other));
+	CHECK(record_hash_verify(&r) && record_seal_verify(&r, &key) && !record_seal_verify(&r, &other));
 	CHECK(record_get_u64(&r, "b", &n) && n == 12345678901);
 	CHECK(span_is(record_get(&r, "c"), "\"x\"") && !record_get(&r, "d").at);
 	CHECK(span_is(record_get(&r, "a"), "[\"]}\\\"\"]"));
 	len = line_of(&e, NULL, line);
-	CHECK(parses(line, len, &r) && !r.seal && record_hash_holds(&r) && !record_seal_holds(&r, &key));
+	CHECK(parses(line, len, &r) && !r.seal && record_hash_verify(&r) && !record_seal_verify(&r, &key));
 }
 
 static void everything_is_ascii(void)
@@ -182,7 +182,7 @@ static void a_record_of_64_kib_is_read_and_one_byte_more_is_not(void)
 
 	CHECK(line);
 	pad_line(line, LEDGER_LINE_MAX);
-	CHECK(parses(line, LEDGER_LINE_MAX, &r) && record_hash_holds(&r));
+	CHECK(parses(line, LEDGER_LINE_MAX, &r) && record_hash_verify(&r));
 	pad_line(line, LEDGER_LINE_MAX + 1);
 	CHECK(record_parse(line, LEDGER_LINE_MAX + 1, &r, &why) == -EBADMSG &&
 	      strcmp(why, "longer than 64 KiB") == 0);

@@ -81,18 +81,18 @@ static bool finish_off(pid_t pid)
 static struct verify_result judge_all(const struct place *p, const struct digest *k0)
 {
 	struct verify_result result = { .status = VERIFY_TAMPERED, .why = "unreadable" };
-	_cleanup_source_ struct source s = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
 	_cleanup_verify_ struct verify *v = NULL;
 	static char room[65536];
 	struct verify_options o = { .k0 = k0, .n_k0 = 1, .seal_is_of_this_boot = true };
 	uint64_t first;
 	size_t len;
 
-	if (source_open_live(p->state, &s, NULL) < 0)
+	if (ledger_reader_open_live(p->state, &s, NULL) < 0)
 		return result;
 	o.seal = &s.seal;
 	v = verify_new(&o);
-	while (v && source_read(&s, room, sizeof(room), &len, &first, NULL) == 0) {
+	while (v && ledger_reader_read(&s, room, sizeof(room), &len, &first, NULL) == 0) {
 		if (first != UINT64_MAX)
 			verify_segment(v, first);
 		if (!verify_feed(v, room, len) || len == 0)

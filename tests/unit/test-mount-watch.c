@@ -60,55 +60,55 @@ static bool swap_back(void)
 
 static void nothing_happened(void)
 {
-	_cleanup_way_ struct way w = WAY_NONE;
+	_cleanup_mount_watch_ struct mount_watch w = MOUNT_WATCH_NONE;
 
 	CHECK(lay_out());
-	CHECK(way_watch(&subject, true, &w, NULL) == 0);
+	CHECK(mount_watch_watch(&subject, true, &w, NULL) == 0);
 	CHECK(w.fd >= 0);
 	/* What happens in the tree, and to other names beside it, is nobody's business. */
 	CHECK(mkdir(aside, 0755) == 0 && rmdir(aside) == 0 && rmdir(data) == 0);
-	CHECK(way_require_same(&w, NULL) == 0);
+	CHECK(mount_watch_require_same(&w, NULL) == 0);
 	remove_all();
 }
 
 static void a_link_in_its_place_is_seen(void)
 {
-	_cleanup_way_ struct way w = WAY_NONE;
+	_cleanup_mount_watch_ struct mount_watch w = MOUNT_WATCH_NONE;
 	_cleanup_fault_ struct fault f = { 0 };
 
 	CHECK(lay_out());
-	CHECK(way_watch(&subject, true, &w, NULL) == 0);
+	CHECK(mount_watch_watch(&subject, true, &w, NULL) == 0);
 	CHECK(swap_in());
-	CHECK(way_require_same(&w, &f) == -EPERM);
+	CHECK(mount_watch_require_same(&w, &f) == -EPERM);
 	CHECK(strstr(fault_text(&f), "was replaced"));
 	remove_all();
 }
 
 static void put_back_it_is_seen_as_well(void)
 {
-	_cleanup_way_ struct way w = WAY_NONE;
+	_cleanup_mount_watch_ struct mount_watch w = MOUNT_WATCH_NONE;
 
 	CHECK(lay_out());
-	CHECK(way_watch(&subject, true, &w, NULL) == 0);
+	CHECK(mount_watch_watch(&subject, true, &w, NULL) == 0);
 	CHECK(swap_in() && swap_back());
-	CHECK(way_require_same(&w, NULL) == -EPERM);
+	CHECK(mount_watch_require_same(&w, NULL) == -EPERM);
 	remove_all();
 }
 
 static void replaced_before_the_watch_is_refused_at_once(void)
 {
-	_cleanup_way_ struct way w = WAY_NONE;
+	_cleanup_mount_watch_ struct mount_watch w = MOUNT_WATCH_NONE;
 
 	CHECK(lay_out());
 	CHECK(swap_in());
-	CHECK(way_watch(&subject, true, &w, NULL) == -EPERM);
+	CHECK(mount_watch_watch(&subject, true, &w, NULL) == -EPERM);
 	CHECK(w.fd < 0);
 	remove_all();
 }
 
 static void a_source_below_an_open_directory_is_watched(void)
 {
-	_cleanup_way_ struct way w = WAY_NONE;
+	_cleanup_mount_watch_ struct mount_watch w = MOUNT_WATCH_NONE;
 	struct stat st;
 
 	CHECK(lay_out());
@@ -120,25 +120,25 @@ static void a_source_below_an_open_directory_is_watched(void)
 	subject.mounts = &mount;
 	subject.n_mounts = 1;
 	/* Also as root: this one is bound by its path. */
-	CHECK(way_watch(&subject, false, &w, NULL) == 0);
+	CHECK(mount_watch_watch(&subject, false, &w, NULL) == 0);
 	CHECK(swap_in() && swap_back());
-	CHECK(way_require_same(&w, NULL) == -EPERM);
+	CHECK(mount_watch_require_same(&w, NULL) == -EPERM);
 	remove_all();
 }
 
 static void as_root_what_is_cloned_is_not_watched(void)
 {
-	_cleanup_way_ struct way w = WAY_NONE;
+	_cleanup_mount_watch_ struct mount_watch w = MOUNT_WATCH_NONE;
 
 	CHECK(lay_out());
-	CHECK(way_watch(&subject, false, &w, NULL) == 0);
+	CHECK(mount_watch_watch(&subject, false, &w, NULL) == 0);
 	CHECK(w.fd < 0);
 	remove_all();
 }
 
 static void where_nobody_else_can_write_nothing_is_watched(void)
 {
-	_cleanup_way_ struct way w = WAY_NONE;
+	_cleanup_mount_watch_ struct mount_watch w = MOUNT_WATCH_NONE;
 	struct stat st;
 
 	/* /tmp is sticky, and what is ours there stays. */
@@ -146,9 +146,9 @@ static void where_nobody_else_can_write_nothing_is_watched(void)
 	CHECK(stat(closed, &st) == 0);
 	subject.worktree = closed;
 	subject.worktree_file = subject_file_of(&st);
-	CHECK(way_watch(&subject, true, &w, NULL) == 0);
+	CHECK(mount_watch_watch(&subject, true, &w, NULL) == 0);
 	CHECK(w.fd < 0);
-	CHECK(way_require_same(&w, NULL) == 0);
+	CHECK(mount_watch_require_same(&w, NULL) == 0);
 	remove_all();
 }
 

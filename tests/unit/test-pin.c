@@ -109,7 +109,7 @@ static void GOV_10_the_PIN_and_its_hash_are_stored_nowhere(void)
 	CHECK(!has_text(&b, FIRST_SEGMENT, PIN) && !has_text(&b, FIRST_SEGMENT, OTHER));
 	CHECK(!has_text(&b, "keys/alice.json", PIN) && !has_text(&b, "keys/alice.tries", PIN));
 	CHECK(!has_text(&b, "approvers/alice.json", PIN));
-	keysfd = desk_open_dir(&b.desk, DESK_KEYS, false, NULL);
+	keysfd = approval_store_open_dir(&b.desk, APPROVAL_STORE_KEYS, false, NULL);
 	CHECK(keysfd >= 0 && key_file_read(keysfd, &b.desk, "alice", &k, NULL) == 0);
 	/* yescrypt; its setting ends before the hash would begin. */
 	CHECK(strncmp(k.setting, "$y$", 3) == 0 && strlen(k.setting) < 43);
@@ -238,7 +238,7 @@ static void GOV_10_a_box_fits_only_its_own_name_and_lane(void)
 	_cleanup_close_ int keysfd = -EBADF;
 
 	CHECK(with_pin(&b));
-	keysfd = desk_open_dir(&b.desk, DESK_KEYS, false, NULL);
+	keysfd = approval_store_open_dir(&b.desk, APPROVAL_STORE_KEYS, false, NULL);
 	CHECK(keysfd >= 0 && key_file_read(keysfd, &b.desk, "alice", &k, NULL) == 0);
 	CHECK(pin_unwrap(PIN, &k, &key, NULL) == 1);
 	k.public.name[0] = 'b';
@@ -273,7 +273,7 @@ static void GOV_10_killed_at_every_call_of_a_try_it_is_counted_before_it_is_know
 		size_t told_of;
 
 		CHECK(with_pin(&b));
-		keysfd = desk_open_dir(&b.desk, DESK_KEYS, false, NULL);
+		keysfd = approval_store_open_dir(&b.desk, APPROVAL_STORE_KEYS, false, NULL);
 		n += n ? (unsigned int)tap_stride() : 1;
 		r = kill_at(n, wrong_try, &b);
 		CHECK(r >= 0 && n < 1000 && pin_tries_read(keysfd, "alice", &t, NULL) == 0);
@@ -296,7 +296,7 @@ static void GOV_10_three_kills_between_counter_and_compare_lock(void)
 	unsigned int n = 1;
 
 	CHECK(with_pin(&b));
-	keysfd = desk_open_dir(&b.desk, DESK_KEYS, false, NULL);
+	keysfd = approval_store_open_dir(&b.desk, APPROVAL_STORE_KEYS, false, NULL);
 	for (uint64_t killed = 1; killed <= 3; killed++) {
 		/* Earlier calls are not counted yet, so that the same call comes a little sooner or later. */
 		for (n = n > 30 ? n - 30 : 1; t.failed_all < killed; n++)

@@ -15,7 +15,7 @@
 
 static char dir[] = "/tmp/custody-prompt-rate.XXXXXX";
 static struct moment now = { .boot_ns = 1000 * SECOND, .boot = "0a1b2c3d" };
-static struct desk desk = { .dirfd = -EBADF, .now = &now };
+static struct approval_store desk = { .dirfd = -EBADF, .now = &now };
 
 static bool take(unsigned int per_minute)
 {

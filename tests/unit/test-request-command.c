@@ -20,7 +20,7 @@ static int tell(const char *script, unsigned int seconds, struct fault *f)
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
 
 	jdoc_set_string(d, "command", "$(touch forged); \n x");
-	return on_request_run(argv, "0123456789abcdef", d, seconds, f);
+	return request_command_run(argv, "0123456789abcdef", d, seconds, f);
 }
 
 static char *contents(const char *name)
@@ -56,7 +56,8 @@ static void failures_are_told(void)
 
 	CHECK(tell("exit 3", 60, &a) == -EIO && strstr(fault_text(&a), "status 3"));
 	CHECK(tell("kill -9 $$", 60, &b) == -EIO && strstr(fault_text(&b), "signal 9"));
-	CHECK(on_request_run(argv, "0", d, 60, &c) == -ENOENT && strstr(fault_text(&c), "/no/such/program"));
+	CHECK(request_command_run(argv, "0", d, 60, &c) == -ENOENT &&
+	      strstr(fault_text(&c), "/no/such/program"));
 }
 
 /* What it started dies with it. */

@@ -284,13 +284,13 @@ static void a_waiter_hears_of_every_answer(void)
 	_cleanup_close_ int fd = -EBADF;
 
 	CHECK(bench_make(&b) && ask(&b, "rm", 'B', &rq) == 0);
-	fd = desk_watch(&b.desk, &f);
+	fd = approval_store_watch(&b.desk, &f);
 	CHECK(told(fd, &f));
 	CHECK(!is_readable(fd) && request_deny(&b.desk, rq.id, "alice", NULL, NULL) == 0 && is_readable(fd));
-	desk_watch_drain(fd);
+	approval_store_watch_drain(fd);
 	CHECK(!is_readable(fd) && approve(&b, "rm", "alice", &(struct grant_terms){ .level = 'B' }, &g) &&
 	      is_readable(fd));
-	desk_watch_drain(fd);
+	approval_store_watch_drain(fd);
 	CHECK(!is_readable(fd) && grant_revoke(&b.desk, g.id, "alice", NULL, NULL) == 0 && is_readable(fd));
 }
 

@@ -11,10 +11,10 @@
 
 /* Evidence has its own tests; here nothing is configured, and nobody asks for it. */
 struct session_lost;
-void session_evidence_lost(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end);
+void run_evidence_lost(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end);
 void session_lost_done(struct session_lost *l);
 
-void session_evidence_lost(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end)
+void run_evidence_lost(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end)
 {
 	(void)lost, (void)names, (void)started, (void)end;
 }
@@ -26,14 +26,14 @@ void session_lost_done(struct session_lost *l)
 
 static char *argv_true[] = { (char *)"true", NULL };
 
-static bool intend(struct session_record *r, const struct place *p)
+static bool intend(struct run_ledger *r, const struct place *p)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 
-	*r = SESSION_RECORD_NONE;
+	*r = RUN_LEDGER_NONE;
 	r->state = p->state;
 	r->run = (struct ledger_run){ .action = "run", .session = ID, .agent = "bob", .argv = argv_true };
-	if (session_record_intend(r, &f) == 0)
+	if (run_ledger_intend(r, &f) == 0)
 		return true;
 	printf("# %s\n", fault_text(&f));
 	return false;
@@ -58,7 +58,7 @@ static bool has_claim(const struct place *p)
 static void a_living_session_says_so_every_minute(void)
 {
 	_cleanup_place_ struct place p = { 0 };
-	_cleanup_session_record_ struct session_record r = SESSION_RECORD_NONE;
+	_cleanup_run_ledger_ struct run_ledger r = RUN_LEDGER_NONE;
 	enum layer_state layers[_LAYER_MAX];
 	int ms;
 
@@ -66,46 +66,46 @@ static void a_living_session_says_so_every_minute(void)
 		layers[l] = LAYER_STATE_NOT_ASKED;
 	layers[LAYER_SECCOMP] = LAYER_STATE_PROVEN;
 	CHECK(place_make(&p) && intend(&r, &p) && has_claim(&p));
-	CHECK(session_record_start(&r, 7, layers, NULL) == 0);
+	CHECK(run_ledger_start(&r, 7, layers, NULL) == 0);
 	CHECK(has(&p, "\"layers\":[\"seccomp=proven\"],\"pid\":7"));
 	/* The start is on the disk within LEDGER_SYNC_MS; after that there is nothing to do for a minute. */
-	ms = session_record_tick(&r);
+	ms = run_ledger_tick(&r);
 	CHECK(ms >= 0 && ms <= LEDGER_SYNC_MS && !has(&p, "session.alive"));
 	r.ledger->unsynced_since_ns -= LEDGER_SYNC_MS * MS;
-	ms = session_record_tick(&r);
+	ms = run_ledger_tick(&r);
 	CHECK(ms > LEDGER_SYNC_MS && ms <= LEDGER_ALIVE_MS && r.ledger->unsynced_since_ns == 0);
 	r.alive_ns -= LEDGER_ALIVE_MS * MS;
-	ms = session_record_tick(&r);
+	ms = run_ledger_tick(&r);
 	CHECK(ms <= LEDGER_SYNC_MS && has(&p, "session.alive"));
 }
 
 static void a_claim_goes_with_the_end_and_stays_without(void)
 {
 	_cleanup_place_ struct place p = { 0 };
-	_cleanup_session_record_ struct session_record r = SESSION_RECORD_NONE;
+	_cleanup_run_ledger_ struct run_ledger r = RUN_LEDGER_NONE;
 	struct run_result res = { .exit = { .reason = EXIT_REASON_EXITED } };
 
 	CHECK(place_make(&p) && intend(&r, &p));
-	session_record_done(&r);
+	run_ledger_done(&r);
 	CHECK(has_claim(&p) && !has(&p, "session.end"));
 	/* Somebody else finds it: lost, with the name of its agent, and once. */
 	r.state = p.state;
 	CHECK(ledger_open(p.state, NULL, &r.ledger, NULL, NULL) == 0);
-	CHECK(session_record_lost(&r, ID, NULL) == 0 && !has_claim(&p));
+	CHECK(run_ledger_lost(&r, ID, NULL) == 0 && !has_claim(&p));
 	CHECK(has(&p, "\"k\":\"session.end\",\"session\":\"" ID "\",\"agent\":\"bob\"") &&
 	      has(&p, "\"lost\""));
-	session_record_done(&r);
-	CHECK(intend(&r, &p) && session_record_end(&r, &res, NULL) == 0 && !has_claim(&p));
+	run_ledger_done(&r);
+	CHECK(intend(&r, &p) && run_ledger_end(&r, &res, NULL) == 0 && !has_claim(&p));
 }
 
 static void who_had_started_is_lost_and_not_refused(void)
 {
 	_cleanup_place_ struct place p = { 0 };
-	_cleanup_session_record_ struct session_record r = SESSION_RECORD_NONE;
+	_cleanup_run_ledger_ struct run_ledger r = RUN_LEDGER_NONE;
 
 	CHECK(place_make(&p) && intend(&r, &p));
 	r.started = true;
-	session_record_refuse(&r, "setup-failed", "poll failed");
+	run_ledger_refuse(&r, "setup-failed", "poll failed");
 	CHECK(!has(&p, "session.refused") && has(&p, "\"reason\":\"lost\",\"source\":\"supervisor\"") &&
 	      !has_claim(&p));
 }

@@ -13,9 +13,9 @@
 
 #define DAY (UINT64_C(24) * 3600 * 1000000)
 
-static struct kept sample(void)
+static struct session_upper sample(void)
 {
-	struct kept k = {
+	struct session_upper k = {
 		.session = "20261116T031500Z-1a2b3c4d",
 		.worktree = (char *)"/srv/work",
 		.device = 5,
@@ -34,71 +34,72 @@ static struct kept sample(void)
 static void what_is_written_is_read(void)
 {
 	_cleanup_tree_ struct tree t;
-	_cleanup_kept_ struct kept got = { 0 };
+	_cleanup_session_upper_ struct session_upper got = { 0 };
 	static char *protect[] = { (char *)".git/hooks", (char *)"a b", NULL };
-	struct kept k = sample();
+	struct session_upper k = sample();
 
 	CHECK(tree_make(&t));
 	k.protect = protect;
-	CHECK(kept_write(t.fd, &k, NULL) == 0 && kept_read(t.fd, &got, NULL) == 0);
+	CHECK(session_upper_write(t.fd, &k, NULL) == 0 && session_upper_read(t.fd, &got, NULL) == 0);
 	CHECK(str_eq(got.session, k.session) && str_eq(got.worktree, k.worktree) && got.inode == k.inode);
 	CHECK(got.notes == k.notes && got.ids.set && got.ids.uid_from == k.ids.uid_from &&
 	      got.ids.gid_to == 100);
 	CHECK(got.since_us == 17 && str_eq(got.boot, k.boot) && strv_len(got.protect) == 2);
-	CHECK(kept_remove(t.fd, NULL) == 0 && kept_read(t.fd, &got, NULL) == -ENOENT);
+	CHECK(session_upper_remove(t.fd, NULL) == 0 && session_upper_read(t.fd, &got, NULL) == -ENOENT);
 }
 
 static void what_others_may_write_or_nobody_knows_is_refused(void)
 {
 	_cleanup_tree_ struct tree t;
-	_cleanup_kept_ struct kept got = { 0 };
-	struct kept k = sample();
+	_cleanup_session_upper_ struct session_upper got = { 0 };
+	struct session_upper k = sample();
 
 	CHECK(tree_make(&t));
-	CHECK(kept_write(t.fd, &k, NULL) == 0 && fchmodat(t.fd, KEPT_NAME, 0666, 0) == 0);
-	CHECK(kept_read(t.fd, &got, NULL) == -EPERM);
-	CHECK(unlinkat(t.fd, KEPT_NAME, 0) == 0 &&
-	      tree_put(t.fd, KEPT_NAME, "{\"schema_version\":1,\"x\":1}", 0600));
-	CHECK(kept_read(t.fd, &got, NULL) < 0);
-	CHECK(unlinkat(t.fd, KEPT_NAME, 0) == 0 && symlinkat("/etc/passwd", t.fd, KEPT_NAME) == 0);
-	CHECK(kept_read(t.fd, &got, NULL) < 0);
+	CHECK(session_upper_write(t.fd, &k, NULL) == 0 && fchmodat(t.fd, SESSION_UPPER_FILE, 0666, 0) == 0);
+	CHECK(session_upper_read(t.fd, &got, NULL) == -EPERM);
+	CHECK(unlinkat(t.fd, SESSION_UPPER_FILE, 0) == 0 &&
+	      tree_put(t.fd, SESSION_UPPER_FILE, "{\"schema_version\":1,\"x\":1}", 0600));
+	CHECK(session_upper_read(t.fd, &got, NULL) < 0);
+	CHECK(unlinkat(t.fd, SESSION_UPPER_FILE, 0) == 0 &&
+	      symlinkat("/etc/passwd", t.fd, SESSION_UPPER_FILE) == 0);
+	CHECK(session_upper_read(t.fd, &got, NULL) < 0);
 }
 
 static void the_oldest_goes_first(void)
 {
-	struct kept items[] = {
+	struct session_upper items[] = {
 		{ .session = "a", .ended_us = 1 * DAY, .bytes = 10 },
 		{ .session = "b", .ended_us = 6 * DAY, .bytes = 50 },
 		{ .session = "c", .ended_us = 7 * DAY, .bytes = 30 },
 		{ .session = "d", .ended_us = 99 * DAY, .bytes = 40 },
 	};
-	const struct kept_list l = { .items = items, .n = 4 };
+	const struct session_upper_list l = { .items = items, .n = 4 };
 	const char *v[4];
 
-	kept_judge(&l, 8 * DAY, 7, 1000, NULL, v);
+	session_upper_judge(&l, 8 * DAY, 7, 1000, NULL, v);
 	CHECK(str_eq(v[0], "too-old") && !v[1] && !v[2] && !v[3]);
-	kept_judge(&l, 8 * DAY, 8, 70, NULL, v);
+	session_upper_judge(&l, 8 * DAY, 8, 70, NULL, v);
 	CHECK(str_eq(v[0], "over-quota") && str_eq(v[1], "over-quota") && !v[2] && !v[3]);
 	/* What was just kept stays, however large, and a clock that was set back makes nothing old. */
-	kept_judge(&l, 8 * DAY, 0, 1, "c", v);
+	session_upper_judge(&l, 8 * DAY, 0, 1, "c", v);
 	CHECK(v[0] && v[1] && !v[2] && str_eq(v[3], "over-quota"));
-	kept_judge(&l, 0, 1, 1000, NULL, v);
+	session_upper_judge(&l, 0, 1, 1000, NULL, v);
 	CHECK(!v[0] && !v[1] && !v[2] && !v[3]);
 }
 
 static void one_that_is_too_large_alone_drives_nobody_out(void)
 {
-	struct kept items[] = {
+	struct session_upper items[] = {
 		{ .session = "a", .ended_us = 1, .bytes = 10 },
 		{ .session = "b", .ended_us = 2, .bytes = 10 },
 		{ .session = "huge", .ended_us = 3, .bytes = 1000 },
 	};
-	const struct kept_list l = { .items = items, .n = 3 };
+	const struct session_upper_list l = { .items = items, .n = 3 };
 	const char *v[3];
 
-	kept_judge(&l, 4, 7, 100, "huge", v);
+	session_upper_judge(&l, 4, 7, 100, "huge", v);
 	CHECK(!v[0] && !v[1] && !v[2]);
-	kept_judge(&l, 4, 7, 100, "b", v);
+	session_upper_judge(&l, 4, 7, 100, "b", v);
 	CHECK(!v[0] && !v[1] && str_eq(v[2], "over-quota"));
 }
 
@@ -118,7 +119,7 @@ static void names_of_one_file_are_counted_once(void)
 		(void)snprintf(name, sizeof(name), "l%d", i);
 		CHECK(linkat(t.fd, "f", t.fd, name, 0) == 0);
 	}
-	CHECK(kept_measure(t.fd, &bytes, NULL) == 0 && bytes >= sizeof(block) / 2 &&
+	CHECK(session_upper_measure(t.fd, &bytes, NULL) == 0 && bytes >= sizeof(block) / 2 &&
 	      bytes < 4 * sizeof(block));
 }
 

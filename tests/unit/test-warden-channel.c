@@ -13,7 +13,7 @@
 struct scene {
 	int hook, warden; /* the two ends */
 	int here[WARDEN_FDS], got[WARDEN_FDS];
-	struct warden_order order;
+	struct warden_request order;
 	struct fault f;
 };
 
@@ -29,7 +29,7 @@ static void scene_done(struct scene *s)
 	fd_close(s->warden);
 	close_all(s->here);
 	close_all(s->got);
-	warden_order_done(&s->order);
+	warden_request_done(&s->order);
 	fault_done(&s->f);
 }
 #define _cleanup_scene_ _cleanup_(scene_done)
@@ -41,7 +41,7 @@ static bool scene_make(struct scene *s)
 	*s = (struct scene){ .hook = -EBADF, .warden = -EBADF };
 	for (int i = 0; i < WARDEN_FDS; i++)
 		s->here[i] = s->got[i] = -EBADF;
-	if (warden_line_make(line, &s->f) < 0)
+	if (warden_channel_make(line, &s->f) < 0)
 		return false;
 	s->hook = line[0];
 	s->warden = line[1];
@@ -50,16 +50,16 @@ static bool scene_make(struct scene *s)
 	return s->here[WARDEN_FDS - 1] >= 0;
 }
 
-static struct warden_order some_order(void)
+static struct warden_request some_order(void)
 {
 	static char container[] = "box", user[] = "ann", profile[] = "offline";
 
-	return (struct warden_order){ .session = "20261116T031500Z-1a2b3c4d",
-				      .container = container,
-				      .level = 'B',
-				      .user = user,
-				      .profile = profile,
-				      .pid = 4711 };
+	return (struct warden_request){ .session = "20261116T031500Z-1a2b3c4d",
+					.container = container,
+					.level = 'B',
+					.user = user,
+					.profile = profile,
+					.pid = 4711 };
 }
 
 static bool is_same(int a, int b)
@@ -95,15 +95,15 @@ static bool send_raw(const struct scene *s, const char *text, size_t len, size_t
 static void an_order_comes_with_its_descriptors(void)
 {
 	_cleanup_scene_ struct scene s;
-	const struct warden_order o = some_order();
+	const struct warden_request o = some_order();
 
 	CHECK(scene_make(&s));
-	CHECK(warden_line_say_ready(s.warden, &s.f) == 0);
-	CHECK(warden_line_wait_ready(s.hook, 0, &s.f) == 0);
-	CHECK(warden_line_send(s.hook, &o, s.here, &s.f) == 0);
+	CHECK(warden_channel_say_ready(s.warden, &s.f) == 0);
+	CHECK(warden_channel_wait_ready(s.hook, 0, &s.f) == 0);
+	CHECK(warden_channel_send(s.hook, &o, s.here, &s.f) == 0);
 	/* Whatever becomes of the hook then: the order is there. */
 	s.hook = fd_close(s.hook);
-	CHECK(warden_line_receive(s.warden, &s.order, s.got, &s.f) == 1);
+	CHECK(warden_channel_receive(s.warden, &s.order, s.got, &s.f) == 1);
 	CHECK(strcmp(s.order.session, o.session) == 0 && s.order.level == 'B' && s.order.pid == 4711);
 	for (int i = 0; i < WARDEN_FDS; i++) {
 		CHECK(is_same(s.got[i], s.here[i]));
@@ -114,13 +114,13 @@ static void an_order_comes_with_its_descriptors(void)
 static void a_warden_that_is_gone_is_not_ready(void)
 {
 	_cleanup_scene_ struct scene s;
-	const struct warden_order o = some_order();
+	const struct warden_request o = some_order();
 
 	CHECK(scene_make(&s));
 	s.warden = fd_close(s.warden);
-	CHECK(warden_line_wait_ready(s.hook, 10000, &s.f) == -EPIPE);
+	CHECK(warden_channel_wait_ready(s.hook, 10000, &s.f) == -EPIPE);
 	fault_done(&s.f);
-	CHECK(warden_line_send(s.hook, &o, s.here, &s.f) == -EPIPE);
+	CHECK(warden_channel_send(s.hook, &o, s.here, &s.f) == -EPIPE);
 }
 
 static void silence_and_other_words_are_not_ready(void)
@@ -128,10 +128,10 @@ static void silence_and_other_words_are_not_ready(void)
 	_cleanup_scene_ struct scene s;
 
 	CHECK(scene_make(&s));
-	CHECK(warden_line_wait_ready(s.hook, 0, &s.f) == -ETIMEDOUT);
+	CHECK(warden_channel_wait_ready(s.hook, 0, &s.f) == -ETIMEDOUT);
 	fault_done(&s.f);
 	CHECK(send(s.warden, "x", 1, 0) == 1);
-	CHECK(warden_line_wait_ready(s.hook, 0, &s.f) == -EPROTO);
+	CHECK(warden_channel_wait_ready(s.hook, 0, &s.f) == -EPROTO);
 }
 
 static void a_hook_that_is_gone_has_no_order(void)
@@ -140,58 +140,58 @@ static void a_hook_that_is_gone_has_no_order(void)
 
 	CHECK(scene_make(&s));
 	s.hook = fd_close(s.hook);
-	CHECK(warden_line_receive(s.warden, &s.order, s.got, &s.f) == 0 && s.got[0] < 0);
-	CHECK(warden_line_say_ready(s.warden, &s.f) < 0);
+	CHECK(warden_channel_receive(s.warden, &s.order, s.got, &s.f) == 0 && s.got[0] < 0);
+	CHECK(warden_channel_say_ready(s.warden, &s.f) < 0);
 	/* It went without having read that we are ready. */
 	CHECK(scene_make(&t));
-	CHECK(warden_line_say_ready(t.warden, &t.f) == 0);
+	CHECK(warden_channel_say_ready(t.warden, &t.f) == 0);
 	t.hook = fd_close(t.hook);
-	CHECK(warden_line_receive(t.warden, &t.order, t.got, &t.f) == 0 && t.got[0] < 0);
+	CHECK(warden_channel_receive(t.warden, &t.order, t.got, &t.f) == 0 && t.got[0] < 0);
 }
 
 /* Whoever cannot take it can still end what the first descriptor is of. */
 static void an_order_that_cannot_be_taken_leaves_its_descriptors(void)
 {
 	_cleanup_scene_ struct scene s;
-	static const char zeros[WARDEN_ORDER_MAX + 1];
+	static const char zeros[WARDEN_REQUEST_MAX + 1];
 
 	CHECK(scene_make(&s));
 	CHECK(send_raw(&s, "nonsense", 8, WARDEN_FDS));
-	CHECK(warden_line_receive(s.warden, &s.order, s.got, &s.f) < 0 && s.f.code);
+	CHECK(warden_channel_receive(s.warden, &s.order, s.got, &s.f) < 0 && s.f.code);
 	CHECK(is_same(s.got[0], s.here[0]));
 	close_all(s.got);
 	fault_done(&s.f);
 	CHECK(send_raw(&s, "{}", 2, 1));
-	CHECK(warden_line_receive(s.warden, &s.order, s.got, &s.f) == -EPROTO);
+	CHECK(warden_channel_receive(s.warden, &s.order, s.got, &s.f) == -EPROTO);
 	CHECK(is_same(s.got[0], s.here[0]) && s.got[1] < 0);
 	close_all(s.got);
 	fault_done(&s.f);
 	CHECK(send_raw(&s, "{}", 2, WARDEN_FDS + 1));
-	CHECK(warden_line_receive(s.warden, &s.order, s.got, &s.f) == -EPROTO);
+	CHECK(warden_channel_receive(s.warden, &s.order, s.got, &s.f) == -EPROTO);
 	CHECK(is_same(s.got[0], s.here[0]));
 	close_all(s.got);
 	fault_done(&s.f);
 	CHECK(send_raw(&s, zeros, sizeof(zeros), WARDEN_FDS));
-	CHECK(warden_line_receive(s.warden, &s.order, s.got, &s.f) == -EPROTO);
+	CHECK(warden_channel_receive(s.warden, &s.order, s.got, &s.f) == -EPROTO);
 	CHECK(is_same(s.got[0], s.here[0]));
 	fault_done(&s.f);
 	CHECK(send(s.hook, "{}", 2, 0) == 2);
 	close_all(s.got);
-	CHECK(warden_line_receive(s.warden, &s.order, s.got, &s.f) == -EPROTO && s.got[0] < 0);
+	CHECK(warden_channel_receive(s.warden, &s.order, s.got, &s.f) == -EPROTO && s.got[0] < 0);
 }
 
 static void an_order_that_is_too_long_is_not_sent(void)
 {
 	_cleanup_scene_ struct scene s;
-	static char container[WARDEN_ORDER_MAX];
-	struct warden_order o = some_order();
+	static char container[WARDEN_REQUEST_MAX];
+	struct warden_request o = some_order();
 
 	memset(container, 'x', sizeof(container) - 1);
 	o.container = container;
 	CHECK(scene_make(&s));
-	CHECK(warden_line_send(s.hook, &o, s.here, &s.f) == -E2BIG);
+	CHECK(warden_channel_send(s.hook, &o, s.here, &s.f) == -E2BIG);
 	s.hook = fd_close(s.hook);
-	CHECK(warden_line_receive(s.warden, &s.order, s.got, &s.f) == 0);
+	CHECK(warden_channel_receive(s.warden, &s.order, s.got, &s.f) == 0);
 }
 
 TAP_MAIN(T(an_order_comes_with_its_descriptors), T(a_warden_that_is_gone_is_not_ready),

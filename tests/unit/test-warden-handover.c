@@ -37,7 +37,7 @@ static bool scene_make(struct scene *s)
 	    mkdirat(s->run.fd, "sessions/one", 0700) < 0 || mkdirat(s->run.fd, "sessions/two", 0700) < 0)
 		return false;
 	s->session = openat(s->run.fd, "sessions/one", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	s->door = warden_door_make(s->session, "c", &s->f);
+	s->door = warden_handover_make(s->session, "c", &s->f);
 	return s->door >= 0;
 }
 
@@ -57,17 +57,17 @@ static void what_is_brought_arrives(void)
 	struct warden_held h;
 
 	CHECK(scene_make(&s));
-	CHECK(warden_door_receive(s.door, &got, &s.f) == 0 && got.tree < 0);
-	to = warden_door_find(s.run.path, "c", &s.f);
+	CHECK(warden_handover_receive(s.door, &got, &s.f) == 0 && got.tree < 0);
+	to = warden_handover_find(s.run.path, "c", &s.f);
 	CHECK(to >= 0);
 	h = (struct warden_held){ .tree = s.run.fd, .upper = s.session };
-	CHECK(warden_door_bring(to, &h, &s.f) == 0);
+	CHECK(warden_handover_bring(to, &h, &s.f) == 0);
 	h.upper = -EBADF;
-	CHECK(warden_door_bring(to, &h, &s.f) == 0);
-	CHECK(warden_door_receive(s.door, &got, &s.f) == 1);
+	CHECK(warden_handover_bring(to, &h, &s.f) == 0);
+	CHECK(warden_handover_receive(s.door, &got, &s.f) == 1);
 	CHECK(is_same(got.tree, s.run.fd, ".") && is_same(got.upper, s.run.fd, "sessions/one"));
 	CHECK(fcntl(got.tree, F_GETFD) & FD_CLOEXEC);
-	CHECK(warden_door_receive(s.door, &less, &s.f) == 1 && less.upper < 0);
+	CHECK(warden_handover_receive(s.door, &less, &s.f) == 1 && less.upper < 0);
 	CHECK(is_same(less.tree, s.run.fd, "."));
 }
 
@@ -76,11 +76,11 @@ static void another_container_finds_no_door(void)
 	_cleanup_scene_ struct scene s = SCENE;
 
 	CHECK(scene_make(&s));
-	CHECK(warden_door_find(s.run.path, "d", &s.f) == -ENOENT);
-	CHECK(warden_door_find("/nonexistent", "c", &s.f) == -ENOENT);
+	CHECK(warden_handover_find(s.run.path, "d", &s.f) == -ENOENT);
+	CHECK(warden_handover_find("/nonexistent", "c", &s.f) == -ENOENT);
 	/* Nor does one with the same name, once something was brought. */
-	warden_door_shut(s.session, "c");
-	CHECK(warden_door_find(s.run.path, "c", &s.f) == -ENOENT);
+	warden_handover_shut(s.session, "c");
+	CHECK(warden_handover_find(s.run.path, "c", &s.f) == -ENOENT);
 }
 
 static void two_open_doors_of_one_name_are_refused(void)
@@ -90,9 +90,9 @@ static void two_open_doors_of_one_name_are_refused(void)
 
 	CHECK(scene_make(&s));
 	two = openat(s.run.fd, "sessions/two", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	door = warden_door_make(two, "c", &s.f);
+	door = warden_handover_make(two, "c", &s.f);
 	CHECK(door >= 0);
-	CHECK(warden_door_find(s.run.path, "c", &s.f) == -EEXIST);
+	CHECK(warden_handover_find(s.run.path, "c", &s.f) == -EEXIST);
 }
 
 static void behind_a_door_that_is_left_nobody_waits(void)
@@ -102,11 +102,11 @@ static void behind_a_door_that_is_left_nobody_waits(void)
 
 	CHECK(scene_make(&s));
 	s.door = fd_close(s.door);
-	CHECK(warden_door_find(s.run.path, "c", &s.f) == -ECONNREFUSED);
+	CHECK(warden_handover_find(s.run.path, "c", &s.f) == -ECONNREFUSED);
 	/* The next container of that name is not kept from its own. */
 	two = openat(s.run.fd, "sessions/two", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	door = warden_door_make(two, "c", &s.f);
-	to = warden_door_find(s.run.path, "c", &s.f);
+	door = warden_handover_make(two, "c", &s.f);
+	to = warden_handover_find(s.run.path, "c", &s.f);
 	CHECK(door >= 0 && to >= 0);
 }
 
@@ -120,18 +120,18 @@ static void what_is_no_directory_is_not_taken(void)
 	CHECK(scene_make(&s));
 	CHECK(tree_put(s.run.fd, "file", "x", 0600));
 	file = openat(s.run.fd, "file", O_RDONLY | O_CLOEXEC);
-	to = warden_door_find(s.run.path, "c", &s.f);
+	to = warden_handover_find(s.run.path, "c", &s.f);
 	h.tree = file;
-	CHECK(to >= 0 && warden_door_bring(to, &h, &s.f) == 0);
-	CHECK(warden_door_receive(s.door, &got, &s.f) == -EPROTO && got.tree < 0);
+	CHECK(to >= 0 && warden_handover_bring(to, &h, &s.f) == 0);
+	CHECK(warden_handover_receive(s.door, &got, &s.f) == -EPROTO && got.tree < 0);
 	fault_done(&s.f);
 	CHECK(send(to, "w", 1, 0) == 1);
-	CHECK(warden_door_receive(s.door, &got, &s.f) == -EPROTO && got.tree < 0);
+	CHECK(warden_handover_receive(s.door, &got, &s.f) == -EPROTO && got.tree < 0);
 	fault_done(&s.f);
 	h.tree = s.run.fd;
 	h.upper = file;
-	CHECK(warden_door_bring(to, &h, &s.f) == 0);
-	CHECK(warden_door_receive(s.door, &got, &s.f) == -EPROTO && got.tree < 0 && got.upper < 0);
+	CHECK(warden_handover_bring(to, &h, &s.f) == 0);
+	CHECK(warden_handover_receive(s.door, &got, &s.f) == -EPROTO && got.tree < 0 && got.upper < 0);
 }
 
 TAP_MAIN(T(what_is_brought_arrives), T(another_container_finds_no_door),
