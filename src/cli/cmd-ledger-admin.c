@@ -133,14 +133,14 @@ int ledger_cmd_repair(const struct ledger_call *c, struct fault *f)
 	return r < 0 ? r : STATUS_OK;
 }
 
-static int print_note(const struct ledger_call *c, const char *note, const struct ledger_mark *mark,
-		      struct fault *f)
+static int print_checkpoint(const struct ledger_call *c, const char *checkpoint,
+			    const struct ledger_mark *mark, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = NULL;
 	char head[DIGEST_HEX_SIZE];
 
 	if (!c->json) {
-		fputs(note, stdout);
+		fputs(checkpoint, stdout);
 		return ledger_print_peers(c, stderr, f);
 	}
 	d = jdoc_new_object();
@@ -148,7 +148,7 @@ static int print_note(const struct ledger_call *c, const char *note, const struc
 	jdoc_set_int(d, "schema_version", 1);
 	jdoc_set_int(d, "records", (int64_t)mark->size);
 	jdoc_set_string(d, "head", head);
-	jdoc_set_string(d, "note", note);
+	jdoc_set_string(d, "note", checkpoint);
 	return ledger_print(d, f);
 }
 
@@ -156,18 +156,18 @@ int ledger_cmd_checkpoint(const struct ledger_call *c, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *l = NULL;
 	_cleanup_peers_ struct peers p = { 0 };
-	_cleanup_free_ char *note = NULL;
+	_cleanup_free_ char *checkpoint = NULL;
 	struct ledger_mark mark;
 	int r;
 
 	r = ledger_open(c->dirs.state, NULL, &l, NULL, f);
 	if (r == 0)
-		r = ledger_checkpoint(l, &note, &mark, f);
+		r = ledger_checkpoint(l, &checkpoint, &mark, f);
 	if (r == 0)
 		r = peer_load(c->dirs.state, &p, f);
 	if (r == 0 && p.n > 0)
 		r = peer_push(c->dirs.state, &p, f);
 	if (r == 0)
-		r = print_note(c, note, &mark, f);
+		r = print_checkpoint(c, checkpoint, &mark, f);
 	return r < 0 ? r : STATUS_OK;
 }

@@ -8,8 +8,10 @@
 
 #include "base/fd.h"
 #include "base/str.h"
-#include "cli/ledger-lines.h"
+#include "cli/cmd-ledger.h"
+#include "cli/record-print.h"
 #include "base/exit-status.h"
+#include "ledger/ledger-lines.h"
 #include "ledger/ledger-peer-sink.h"
 #include "ledger/ledger-peer.h"
 
@@ -27,7 +29,7 @@ static int print_one(const struct record *r, void *arg)
 	if (!ledger_filter_has(p->filter, r))
 		return 0;
 	if (p->how == PEOPLE) {
-		lines_print(r, p->out);
+		record_print(r, p->out);
 	} else if (p->how == RAW) {
 		(void)fwrite(r->line, 1, r->len, p->out);
 	} else {
@@ -39,7 +41,7 @@ static int print_one(const struct record *r, void *arg)
 }
 
 /* Lines that are no records are not passed over in silence. */
-static int finish(const struct lines *l)
+static int finish(const struct ledger_lines *l)
 {
 	if (l->damaged == 0)
 		return STATUS_OK;
@@ -54,7 +56,7 @@ static int print_records(const struct ledger_call *c, const struct ledger_filter
 			 struct fault *f)
 {
 	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
-	struct lines l = { .each = print_one, .arg = p };
+	struct ledger_lines l = { .each = print_one, .arg = p };
 	int r;
 
 	p->filter = x;
@@ -63,10 +65,10 @@ static int print_records(const struct ledger_call *c, const struct ledger_filter
 		return r;
 	if (p->how == JSON)
 		fprintf(p->out, "{\n  \"schema_version\": 1,\n  \"records\": [");
-	r = lines_read(&s, &l, f);
+	r = ledger_lines_read(&s, &l, f);
 	if (p->how == JSON)
 		fprintf(p->out, "%s]\n}\n", p->n > 0 ? "\n  " : "");
-	lines_done(&l);
+	ledger_lines_done(&l);
 	return r < 0 ? r : finish(&l);
 }
 

@@ -12,23 +12,22 @@
 #include "cli/cmd-ledger.h"
 #include "cli/ledger-verify-print.h"
 #include "base/exit-status.h"
-#include "ledger/ledger-impl.h"
 
 #define STEP ((size_t)256 * 1024)
-#define NOTES_MAX 64			 /* the newest of each file: they speak for all before them */
-#define NOTES_FILE_MAX ((size_t)1 << 22) /* its end is read */
+#define CHECKPOINTS_MAX 64		       /* the newest of each file: they speak for all before them */
+#define CHECKPOINTS_FILE_MAX ((size_t)1 << 22) /* its end is read */
 #define K0_FILE_MAX 4096
 #define K0_MAX 16
 #define PROGRESS_MIN ((uint64_t)32 << 20)
 
 /* What the ledger is held against, with the memory it lives in. */
 struct against {
-	struct verify_options o;
+	struct ledger_verify_options o;
 	struct digest k0[K0_MAX];
-	struct note *notes;
-	size_t n_notes;
+	struct checkpoint *checkpoints;
+	size_t n_checkpoints;
 	char **texts;
-	struct note_key pin;
+	struct checkpoint_key pin;
 	struct ledger_mark anchor;
 	struct seal seal;
 };
@@ -38,7 +37,7 @@ static void against_done(struct against *a)
 	explicit_bzero(a->k0, sizeof(a->k0));
 	seal_done(&a->seal);
 	strv_free(a->texts);
-	free(a->notes);
+	free(a->checkpoints);
 }
 
 static int read_file(const char *path, size_t max, char **ret, size_t *ret_len, struct fault *f)
@@ -86,46 +85,46 @@ static int load_k0(struct against *a, const char *path, struct fault *f)
 	return r;
 }
 
-/* The newest notes of TEXT, which must live on; half notes between them are passed over. */
-static int add_notes(struct against *a, const char *text, size_t len, struct fault *f)
+/* The newest checkpoints of TEXT, which must live on; half checkpoints between them are passed over. */
+static int add_checkpoints(struct against *a, const char *text, size_t len, struct fault *f)
 {
-	struct note ring[NOTES_MAX], *grown;
+	struct checkpoint ring[CHECKPOINTS_MAX], *grown;
 	size_t n = 0, used, have;
 
 	for (const char *p = text;
 	     (p = memmem(p, len - (size_t)(p - text), ORIGIN_PREFIX, sizeof(ORIGIN_PREFIX) - 1));) {
-		struct note note;
+		struct checkpoint checkpoint;
 
 		if ((p == text || p[-1] == '\n') &&
-		    note_parse(p, len - (size_t)(p - text), &note, &used) == 0) {
-			ring[n++ % NOTES_MAX] = note;
+		    checkpoint_parse(p, len - (size_t)(p - text), &checkpoint, &used) == 0) {
+			ring[n++ % CHECKPOINTS_MAX] = checkpoint;
 			p += used;
 		} else {
 			p++;
 		}
 	}
-	have = n < NOTES_MAX ? n : NOTES_MAX;
-	grown = reallocarray(a->notes, a->n_notes + have + 1, sizeof(*grown));
+	have = n < CHECKPOINTS_MAX ? n : CHECKPOINTS_MAX;
+	grown = reallocarray(a->checkpoints, a->n_checkpoints + have + 1, sizeof(*grown));
 	if (!grown)
 		return fault_errno(f, ENOMEM, "checkpoints");
-	a->notes = grown;
+	a->checkpoints = grown;
 	for (size_t i = 0; i < have; i++)
-		a->notes[a->n_notes++] = ring[i];
+		a->checkpoints[a->n_checkpoints++] = ring[i];
 	return (int)have;
 }
 
-static int load_notes(struct against *a, const char *path, struct fault *f)
+static int load_checkpoints(struct against *a, const char *path, struct fault *f)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t len;
 	int r;
 
-	r = read_file(path, NOTES_FILE_MAX, &text, &len, f);
+	r = read_file(path, CHECKPOINTS_FILE_MAX, &text, &len, f);
 	if (r < 0)
 		return r;
 	if (strv_append(&a->texts, text) < 0)
 		return fault_errno(f, ENOMEM, "checkpoints");
-	r = add_notes(a, a->texts[strv_len(a->texts) - 1], strlen(text), f);
+	r = add_checkpoints(a, a->texts[strv_len(a->texts) - 1], strlen(text), f);
 	return r == 0 ? fault_set(f, EINVAL, "'%s' holds no checkpoint", path) : r;
 }
 
@@ -140,7 +139,7 @@ static int load_pin(struct against *a, const char *pin, struct fault *f)
 		if (r < 0)
 			return r;
 	}
-	r = note_key_parse(text ? text : pin, &a->pin, f);
+	r = checkpoint_key_parse(text ? text : pin, &a->pin, f);
 	a->o.key = &a->pin;
 	return r;
 }
@@ -171,9 +170,9 @@ static int gather(const struct ledger_call *c, const struct ledger_reader *s, st
 	for (char **p = c->k0; p && *p && r >= 0; p++)
 		r = load_k0(a, *p, f);
 	for (char **p = c->from_checkpoint; p && *p && r >= 0; p++)
-		r = load_notes(a, *p, f);
+		r = load_checkpoints(a, *p, f);
 	if (r >= 0 && s->checkpoints)
-		r = add_notes(a, s->checkpoints, s->checkpoints_len, f);
+		r = add_checkpoints(a, s->checkpoints, s->checkpoints_len, f);
 	if (r >= 0 && c->pin)
 		r = load_pin(a, c->pin, f);
 	if (r >= 0 && c->anchor)
@@ -186,8 +185,8 @@ static int gather(const struct ledger_call *c, const struct ledger_reader *s, st
 		a->o.seal = &s->seal;
 		a->o.seal_is_of_this_boot = s->same_boot;
 	}
-	a->o.notes = a->notes;
-	a->o.n_notes = a->n_notes;
+	a->o.checkpoints = a->checkpoints;
+	a->o.n_checkpoints = a->n_checkpoints;
 	a->o.from_checkpoint = c->from_checkpoint != NULL;
 	return r < 0 ? r : 0;
 }
@@ -197,8 +196,8 @@ static uint64_t vouched(const struct against *a)
 {
 	uint64_t size = 0;
 
-	for (size_t i = 0; i < a->n_notes; i++)
-		size = a->notes[i].mark.size > size ? a->notes[i].mark.size : size;
+	for (size_t i = 0; i < a->n_checkpoints; i++)
+		size = a->checkpoints[i].mark.size > size ? a->checkpoints[i].mark.size : size;
 	return size;
 }
 
@@ -223,7 +222,7 @@ static void show_progress(struct progress *p, size_t len)
 		"##################################################");
 }
 
-static int read_through(struct ledger_reader *s, struct verify *v, struct fault *f)
+static int read_through(struct ledger_reader *s, struct ledger_verify *v, struct fault *f)
 {
 	_cleanup_free_ char *room = malloc(STEP);
 	struct progress p = { .total = s->total, .on = s->total >= PROGRESS_MIN && isatty(STDERR_FILENO) };
@@ -238,9 +237,9 @@ static int read_through(struct ledger_reader *s, struct verify *v, struct fault 
 		if (r < 0)
 			break;
 		if (first != UINT64_MAX)
-			verify_segment(v, first);
+			ledger_verify_segment(v, first);
 		show_progress(&p, len);
-	} while (verify_feed(v, room, len) && len > 0);
+	} while (ledger_verify_feed(v, room, len) && len > 0);
 	if (p.on)
 		fputs("\r\033[K", stderr);
 	return r;
@@ -249,8 +248,8 @@ static int read_through(struct ledger_reader *s, struct verify *v, struct fault 
 static int verify(const struct ledger_call *c, struct against *a, struct fault *f)
 {
 	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
-	_cleanup_verify_ struct verify *v = NULL;
-	struct verify_result result;
+	_cleanup_ledger_verify_ struct ledger_verify *v = NULL;
+	struct ledger_verify_result result;
 	int r;
 
 	r = ledger_open_source(c, &s, f);
@@ -261,13 +260,13 @@ static int verify(const struct ledger_call *c, struct against *a, struct fault *
 	/* Seal keys count from the first record, so with one of them nothing can be left out. */
 	if (c->from_checkpoint && a->o.n_k0 == 0 && vouched(a) > 0)
 		ledger_reader_skip_to(&s, vouched(a) - 1);
-	v = verify_new(&a->o);
+	v = ledger_verify_new(&a->o);
 	if (!v)
 		return fault_errno(f, ENOMEM, "verify");
 	r = read_through(&s, v, f);
 	if (r < 0)
 		return r;
-	verify_end(v, &result);
+	ledger_verify_end(v, &result);
 	/* Says nothing about the records, but why nothing is recorded any more. */
 	if (!c->path && !s.has_seal)
 		fprintf(stderr,

@@ -9,10 +9,10 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "cli/dispatch.h"
-#include "cli/ledger-lines.h"
 #include "cli/session-print.h"
 #include "cli/cmd-options.h"
 #include "base/exit-status.h"
+#include "ledger/ledger-lines.h"
 
 /* The note, and beside it what the ledger says: of the two the ledger is right. */
 struct showing {
@@ -66,7 +66,7 @@ static int take_record(const struct record *r, void *arg)
 static int read_records(struct showing *s, const struct dirs *d, struct fault *f)
 {
 	_cleanup_ledger_reader_ struct ledger_reader source = { .dirfd = -EBADF, .fd = -EBADF };
-	struct lines l = { .each = take_record, .arg = s };
+	struct ledger_lines l = { .each = take_record, .arg = s };
 	int r;
 
 	(void)snprintf(s->session, sizeof(s->session), "%s", s->note.session);
@@ -76,8 +76,8 @@ static int read_records(struct showing *s, const struct dirs *d, struct fault *f
 		return 0;
 	}
 	if (r == 0)
-		r = lines_read(&source, &l, f);
-	lines_done(&l);
+		r = ledger_lines_read(&source, &l, f);
+	ledger_lines_done(&l);
 	return r;
 }
 

@@ -6,19 +6,19 @@
 #include <string.h>
 
 #include "cli/cmd-ledger.h"
-#include "ledger/ledger-impl.h"
+#include "ledger/ledger-segment.h"
 
 static const char *const words[] = {
 	[VERIFY_OK] = "ok",	  [VERIFY_TAMPERED] = "tampered", [VERIFY_TORN] = "torn",
 	[VERIFY_SHORT] = "short", [VERIFY_BARE] = "bare",
 };
 
-static bool is_complete(const struct verify_result *r)
+static bool is_complete(const struct ledger_verify_result *r)
 {
 	return r->unended.n == 0 && r->unbegun.n == 0 && r->unasked.n == 0;
 }
 
-static void print_place(const struct verify_result *r)
+static void print_place(const struct ledger_verify_result *r)
 {
 	char name[SEGMENT_NAME_SIZE];
 
@@ -30,21 +30,21 @@ static void print_place(const struct verify_result *r)
 	printf(": %s\n", r->why);
 }
 
-static void print_checked(const struct verify_result *r)
+static void print_checked(const struct ledger_verify_result *r)
 {
 	printf("               checked: chain");
 	if (r->sealed > 0)
 		printf(", %" PRIu64 " seals from the first key", r->sealed);
 	if (r->seal_fits)
 		printf(", the seal's end");
-	if (r->notes > 0)
-		printf(", %" PRIu64 " checkpoints", r->notes);
+	if (r->checkpoints > 0)
+		printf(", %" PRIu64 " checkpoints", r->checkpoints);
 	if (r->anchored)
 		printf(", the anchor");
 	putchar('\n');
 }
 
-static void print_integrity(const struct verify_result *r)
+static void print_integrity(const struct ledger_verify_result *r)
 {
 	printf("integrity:     ");
 	switch (r->status) {
@@ -86,7 +86,7 @@ static void print_integrity(const struct verify_result *r)
 		       r->clock_back);
 }
 
-static void print_names(const char *what, const struct verify_names *names)
+static void print_names(const char *what, const struct ledger_verify_names *names)
 {
 	if (names->n == 0)
 		return;
@@ -96,7 +96,7 @@ static void print_names(const char *what, const struct verify_names *names)
 	printf("%s\n", names->n > VERIFY_NAMES_MAX ? " ..." : "");
 }
 
-int verdict_print(const struct verify_result *r, const struct verify_options *o)
+int verdict_print(const struct ledger_verify_result *r, const struct ledger_verify_options *o)
 {
 	(void)o;
 	printf("records:       %" PRIu64 " (from %" PRIu64 "), %" PRIu64 " bytes\n", r->next - r->first,
@@ -111,7 +111,7 @@ int verdict_print(const struct verify_result *r, const struct verify_options *o)
 	return 0;
 }
 
-static void put_names(struct jdoc *d, const char *key, const struct verify_names *names)
+static void put_names(struct jdoc *d, const char *key, const struct ledger_verify_names *names)
 {
 	struct jdoc *list = jdoc_set_array(d, key);
 
@@ -119,7 +119,7 @@ static void put_names(struct jdoc *d, const char *key, const struct verify_names
 		jdoc_append_string(list, names->name[i]);
 }
 
-static void put_bad(struct jdoc *d, const struct verify_result *r)
+static void put_bad(struct jdoc *d, const struct ledger_verify_result *r)
 {
 	struct jdoc *bad = jdoc_set_object(d, "first_bad");
 	char name[SEGMENT_NAME_SIZE];
@@ -133,7 +133,8 @@ static void put_bad(struct jdoc *d, const struct verify_result *r)
 	}
 }
 
-int verdict_print_json(const struct verify_result *r, const struct verify_options *o, struct fault *f)
+int verdict_print_json(const struct ledger_verify_result *r, const struct ledger_verify_options *o,
+		       struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
 	struct jdoc *i = jdoc_set_object(d, "integrity"), *c = jdoc_set_object(d, "completeness");
@@ -150,7 +151,7 @@ int verdict_print_json(const struct verify_result *r, const struct verify_option
 	jdoc_set_string(i, "head", head);
 	jdoc_set_int(i, "seals", (int64_t)r->sealed);
 	jdoc_set_bool(i, "seal_end", o->seal && r->seal_fits);
-	jdoc_set_int(i, "checkpoints", (int64_t)r->notes);
+	jdoc_set_int(i, "checkpoints", (int64_t)r->checkpoints);
 	jdoc_set_int(i, "gaps", (int64_t)r->gaps);
 	jdoc_set_int(i, "lost", (int64_t)r->lost);
 	jdoc_set_int(i, "new_seals", (int64_t)r->new_seals);

@@ -45,8 +45,8 @@ libcli_a_SOURCES += \
 	src/cli/dispatch.c src/cli/dispatch.h \
 	src/cli/evidence-target.c src/cli/evidence-target.h \
 	src/cli/ledger-filter.c \
-	src/cli/ledger-lines.c src/cli/ledger-lines.h \
 	src/cli/ledger-verify-print.c src/cli/ledger-verify-print.h \
+	src/cli/record-print.c src/cli/record-print.h \
 	src/cli/session-print.c src/cli/session-print.h
 
 bin_PROGRAMS += custody

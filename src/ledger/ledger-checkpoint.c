@@ -23,7 +23,7 @@ static int read_line(int dirfd, const char *name, char **ret, struct fault *f)
 	fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return fault_errno(f, errno, "open the ledger's '%s'", name);
-	r = fd_read_all(fd, NOTE_MAX, &text, &len, f);
+	r = fd_read_all(fd, CHECKPOINT_MAX, &text, &len, f);
 	if (r < 0)
 		return fault_wrap(f, r, "the ledger's '%s'", name);
 	text[strcspn(text, "\n")] = '\0';
@@ -31,7 +31,7 @@ static int read_line(int dirfd, const char *name, char **ret, struct fault *f)
 	return 0;
 }
 
-int checkpoint_read_public(int dirfd, char **ret, struct fault *f)
+int checkpoint_public_load(int dirfd, char **ret, struct fault *f)
 {
 	return read_line(dirfd, LEDGER_PUBLIC, ret, f);
 }
@@ -53,11 +53,11 @@ static int keep_key(int dirfd, int keysfd, const char *origin, const struct sign
 {
 	char hex[2 * sizeof(secret->seed) + 1];
 	_cleanup_free_ char *text = NULL;
-	struct note_key key;
+	struct checkpoint_key key;
 	int r;
 
-	note_key_make(origin, &secret->public, &key);
-	text = note_key_text(&key);
+	checkpoint_key_init(origin, &secret->public, &key);
+	text = checkpoint_key_text(&key);
 	if (!text)
 		return fault_errno(f, ENOMEM, "public key");
 	digest_hex(secret->seed, sizeof(secret->seed), hex);
@@ -66,7 +66,7 @@ static int keep_key(int dirfd, int keysfd, const char *origin, const struct sign
 	return r < 0 ? r : write_line(dirfd, LEDGER_PUBLIC, text, 0644, f);
 }
 
-int checkpoint_make_key(int dirfd, int keysfd, struct fault *f)
+int checkpoint_key_create(int dirfd, int keysfd, struct fault *f)
 {
 	_cleanup_sign_ struct sign_secret secret = { 0 };
 	char origin[ORIGIN_SIZE] = ORIGIN_PREFIX;
@@ -82,16 +82,16 @@ int checkpoint_make_key(int dirfd, int keysfd, struct fault *f)
 	return r < 0 ? r : keep_key(dirfd, keysfd, origin, &secret, f);
 }
 
-static int load_key(struct ledger *l, struct note_key *ret_key, struct sign_secret *ret_secret,
+static int load_key(struct ledger *l, struct checkpoint_key *ret_key, struct sign_secret *ret_secret,
 		    struct fault *f)
 {
 	_cleanup_free_ char *public = NULL, *hex = NULL;
 	struct digest seed;
 	int r;
 
-	r = checkpoint_read_public(l->dirfd, &public, f);
+	r = checkpoint_public_load(l->dirfd, &public, f);
 	if (r == 0)
-		r = note_key_parse(public, ret_key, f);
+		r = checkpoint_key_parse(public, ret_key, f);
 	if (r == 0)
 		r = read_line(l->keysfd, LEDGER_KEY, &hex, f);
 	if (r < 0)
@@ -132,12 +132,12 @@ static int settle(struct ledger *l, struct ledger_mark *ret, struct fault *f)
 }
 
 /* Notes stand one behind the other, an empty line between them. */
-static int keep_note(struct ledger *l, const char *note, struct fault *f)
+static int keep_checkpoint(struct ledger *l, const char *checkpoint, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	_cleanup_close_ int fd = -EBADF;
 
-	strbuf_printf(&b, "%s\n", note);
+	strbuf_printf(&b, "%s\n", checkpoint);
 	if (b.broken)
 		return fault_errno(f, ENOMEM, "checkpoint");
 	fd = openat(l->dirfd, LEDGER_CHECKPOINTS, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
@@ -148,12 +148,12 @@ static int keep_note(struct ledger *l, const char *note, struct fault *f)
 	return fd_write_all(fd, b.text, b.len, f);
 }
 
-int ledger_checkpoint(struct ledger *l, char **ret_note, struct ledger_mark *ret_mark, struct fault *f)
+int ledger_checkpoint(struct ledger *l, char **ret_text, struct ledger_mark *ret_mark, struct fault *f)
 {
 	_cleanup_sign_ struct sign_secret secret = { 0 };
-	_cleanup_free_ char *note = NULL;
+	_cleanup_free_ char *checkpoint = NULL;
 	struct ledger_mark mark;
-	struct note_key key;
+	struct checkpoint_key key;
 	int r;
 
 	r = load_key(l, &key, &secret, f);
@@ -161,35 +161,35 @@ int ledger_checkpoint(struct ledger *l, char **ret_note, struct ledger_mark *ret
 		r = settle(l, &mark, f);
 	if (r < 0)
 		return fault_wrap(f, r, "checkpoint");
-	note = note_sign(&key, &secret, &mark);
-	if (!note)
+	checkpoint = checkpoint_sign(&key, &secret, &mark);
+	if (!checkpoint)
 		return fault_errno(f, ENOMEM, "checkpoint");
-	r = keep_note(l, note, f);
+	r = keep_checkpoint(l, checkpoint, f);
 	if (r < 0)
 		return fault_wrap(f, r, "checkpoint");
-	if (ret_note)
-		*ret_note = TAKE_PTR(note);
+	if (ret_text)
+		*ret_text = TAKE_PTR(checkpoint);
 	if (ret_mark)
 		*ret_mark = mark;
 	return 0;
 }
 
-int checkpoint_new_key(struct ledger *l, struct jdoc *d, struct fault *f)
+int checkpoint_key_replace(struct ledger *l, struct jdoc *d, struct fault *f)
 {
 	_cleanup_sign_ struct sign_secret secret = { 0 };
 	_cleanup_free_ char *was = NULL, *now = NULL;
-	struct note_key key;
+	struct checkpoint_key key;
 	int r;
 
-	r = checkpoint_read_public(l->dirfd, &was, f);
+	r = checkpoint_public_load(l->dirfd, &was, f);
 	if (r == 0)
-		r = note_key_parse(was, &key, f);
+		r = checkpoint_key_parse(was, &key, f);
 	if (r == 0)
 		r = sign_new(&secret, f);
 	if (r == 0)
 		r = keep_key(l->dirfd, l->keysfd, key.origin, &secret, f);
 	if (r == 0)
-		r = checkpoint_read_public(l->dirfd, &now, f);
+		r = checkpoint_public_load(l->dirfd, &now, f);
 	if (r < 0)
 		return r;
 	jdoc_set_string(d, "public", now);

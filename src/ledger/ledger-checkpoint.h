@@ -22,9 +22,9 @@
  */
 #define ORIGIN_PREFIX "custody/ledger/"
 #define ORIGIN_SIZE (sizeof(ORIGIN_PREFIX) + 32)
-#define NOTE_MAX 1024
+#define CHECKPOINT_MAX 1024
 
-struct note {
+struct checkpoint {
 	char origin[ORIGIN_SIZE];
 	struct ledger_mark mark;
 	uint8_t signature[SIGN_SIZE];
@@ -34,31 +34,31 @@ struct note {
 };
 
 /* Public key as it is written down: "ORIGIN+<key id, 8 hex>+<base64>". */
-struct note_key {
+struct checkpoint_key {
 	char origin[ORIGIN_SIZE];
 	uint8_t key_id[4];
 	struct sign_public public;
 };
 
-void note_key_make(const char *origin, const struct sign_public *public, struct note_key *ret);
-char *note_key_text(const struct note_key *key); /* heap, NULL on ENOMEM */
-int note_key_parse(const char *text, struct note_key *ret, struct fault *f) _must_check_;
+void checkpoint_key_init(const char *origin, const struct sign_public *public, struct checkpoint_key *ret);
+char *checkpoint_key_text(const struct checkpoint_key *key); /* heap, NULL on ENOMEM */
+int checkpoint_key_parse(const char *text, struct checkpoint_key *ret, struct fault *f) _must_check_;
 
-/* The first note in TEXT (a file may hold many); RET_LEN: its bytes.  -ENODATA: none begins here. */
-int note_parse(const char *text, size_t len, struct note *ret, size_t *ret_len) _must_check_;
-char *note_sign(const struct note_key *key, const struct sign_secret *secret,
-		const struct ledger_mark *mark); /* heap, NULL on ENOMEM */
-bool note_is_signed_by(const struct note *n, const struct note_key *key);
+/* The first checkpoint in TEXT (a file may hold many); RET_LEN: its bytes.  -ENODATA: none begins here. */
+int checkpoint_parse(const char *text, size_t len, struct checkpoint *ret, size_t *ret_len) _must_check_;
+char *checkpoint_sign(const struct checkpoint_key *key, const struct sign_secret *secret,
+		      const struct ledger_mark *mark); /* heap, NULL on ENOMEM */
+bool checkpoint_verify(const struct checkpoint *n, const struct checkpoint_key *key);
 
 /* Key and identity of a new ledger, unless they are there. */
-int checkpoint_make_key(int dirfd, int keysfd, struct fault *f) _must_check_;
-int checkpoint_read_public(int dirfd, char **ret, struct fault *f) _must_check_; /* one line, without LF */
+int checkpoint_key_create(int dirfd, int keysfd, struct fault *f) _must_check_;
+int checkpoint_public_load(int dirfd, char **ret, struct fault *f) _must_check_; /* one line, without LF */
 
-int checkpoint_new_key(struct ledger *l, struct jdoc *d,
-		       struct fault *f) _must_check_; /* D: what to record of it */
+int checkpoint_key_replace(struct ledger *l, struct jdoc *d,
+			   struct fault *f) _must_check_; /* D: what to record of it */
 
 /*
- * Syncs, signs the ledger as it is then, keeps the note beside the segments.  RET_NOTE (heap) may be NULL.
+ * Syncs, signs the ledger as it is then, keeps the checkpoint beside the segments.  RET_TEXT (heap) may be NULL.
  */
-int ledger_checkpoint(struct ledger *l, char **ret_note, struct ledger_mark *ret_mark,
+int ledger_checkpoint(struct ledger *l, char **ret_text, struct ledger_mark *ret_mark,
 		      struct fault *f) _must_check_;

@@ -5,6 +5,7 @@
 
 #include "ledger/ledger-record.h"
 #include "ledger/ledger-seal.h"
+#include "ledger/ledger-segment.h"
 #include "ledger/ledger.h"
 
 /*
@@ -25,7 +26,6 @@
 #define LEDGER_CHECKPOINTS "checkpoints"
 #define LEDGER_PUBLIC "public"
 #define LEDGER_KEY "key"
-#define SEGMENT_NAME_SIZE sizeof("00000000000000000000.ndjson")
 
 struct ledger {
 	int dirfd, keysfd;
@@ -75,8 +75,6 @@ int ledger_put_birth(struct ledger *l, struct seal *s, const char *kind, struct 
 int ledger_make_reserve(struct ledger *l, struct fault *f) _must_check_;
 
 /* ledger-segment.c */
-void segment_name(uint64_t first, char name[SEGMENT_NAME_SIZE]);
-bool segment_parse(const char *name, uint64_t *ret_first);
 int segment_list(int dirfd, uint64_t **ret, size_t *ret_n, struct fault *f) _must_check_; /* ascending */
 int segment_open(struct ledger *l, uint64_t first, bool create, struct fault *f) _must_check_;
 int segment_enter_next(struct ledger *l, struct seal *s, struct fault *f) _must_check_; /* S in memory only */
@@ -99,7 +97,7 @@ int ledger_find_end(struct ledger *l, struct seal *s,
  * does not, before a record with seq STOP, or before a line whose end is not there; WHY tells the first from the
  * others.  KEY NULL: seals are not looked at; else it evolves along.
  */
-struct tail {
+struct ledger_tail {
 	uint64_t seq, stop;
 	struct digest head;
 	size_t good; /* bytes */
@@ -107,4 +105,4 @@ struct tail {
 	bool rotated; /* the last record says that the next segment follows */
 	const char *why;
 };
-void tail_scan(const char *bytes, size_t len, struct digest *key, struct tail *t);
+void ledger_tail_scan(const char *bytes, size_t len, struct digest *key, struct ledger_tail *t);

@@ -161,7 +161,7 @@ int ledger_put_birth(struct ledger *l, struct seal *s, const char *kind, struct 
 	char commitment[DIGEST_HEX_SIZE];
 	int r;
 
-	r = checkpoint_read_public(l->dirfd, &public, f);
+	r = checkpoint_public_load(l->dirfd, &public, f);
 	if (r < 0)
 		return r;
 	seal_commitment(&s->key, commitment);
@@ -187,7 +187,7 @@ static int give_birth(struct ledger *l, struct ledger_birth *birth, struct fault
 		if (r < 0)
 			return r;
 	}
-	r = checkpoint_make_key(l->dirfd, l->keysfd, f);
+	r = checkpoint_key_create(l->dirfd, l->keysfd, f);
 	if (r == 0)
 		r = ledger_make_reserve(l, f);
 	if (r == 0)

@@ -117,8 +117,8 @@ static int send_append(int fd, const char *bytes, size_t len, uint64_t deadline_
 		return fault_errno(f, errno, "fstat");
 	r = fd_write_all(fd, bytes, len, f);
 	if (r < 0)
-		(void)!ftruncate(fd,
-				 st.st_size); /* refused on an append-only file; readers skip half a note */
+		(void)!ftruncate(
+			fd, st.st_size); /* refused on an append-only file; readers skip half a checkpoint */
 	return r;
 }
 

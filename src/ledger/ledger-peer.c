@@ -100,7 +100,7 @@ static size_t item_at(const struct peer *p, const char *text, size_t len, uint64
 {
 	const char *end, *why;
 	struct record r;
-	struct note n;
+	struct checkpoint n;
 	size_t used;
 
 	if (p->records) {
@@ -111,11 +111,11 @@ static size_t item_at(const struct peer *p, const char *text, size_t len, uint64
 			*ret_sent = r.seq + 1;
 		return (size_t)(end + 1 - text);
 	}
-	if (note_parse(text, len, &n, &used) == 0) {
+	if (checkpoint_parse(text, len, &n, &used) == 0) {
 		*ret_sent = n.mark.size;
 		return used < len && text[used] == '\n' ? used + 1 : used;
 	}
-	/* Not a note (half a one, after a full disk): on to the next that may be one. */
+	/* Not a checkpoint (half a one, after a full disk): on to the next that may be one. */
 	end = memmem(text, len, "\n" ORIGIN_PREFIX, sizeof("\n" ORIGIN_PREFIX) - 1);
 	return end ? (size_t)(end + 1 - text) : 0;
 }
@@ -256,7 +256,7 @@ int peer_push(const char *state, const struct peers *p, struct fault *f)
 static int live_size(const char *state, const struct peer *p, uint64_t *ret, struct fault *f)
 {
 	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
-	struct note n;
+	struct checkpoint n;
 	size_t used;
 	int r;
 
@@ -274,7 +274,7 @@ static int live_size(const char *state, const struct peer *p, uint64_t *ret, str
 		used = item_at(&(struct peer){ 0 }, s.checkpoints + at, s.checkpoints_len - at, &size);
 		if (used == 0)
 			break;
-		if (note_parse(s.checkpoints + at, s.checkpoints_len - at, &n, &used) == 0) {
+		if (checkpoint_parse(s.checkpoints + at, s.checkpoints_len - at, &n, &used) == 0) {
 			*ret = n.mark.size;
 			used += at + used < s.checkpoints_len && s.checkpoints[at + used] == '\n';
 		}

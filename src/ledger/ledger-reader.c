@@ -15,7 +15,7 @@
 #include "ledger/ledger-impl.h"
 
 #define LOOK_BYTES ((size_t)4 * LEDGER_LINE_MAX)
-#define NOTES_MAX ((size_t)64 * 1024) /* the end of the file of checkpoints: the newest say all */
+#define CHECKPOINTS_MAX ((size_t)64 * 1024) /* the end of the file of checkpoints: the newest say all */
 
 static int list_segments(struct ledger_reader *s, struct fault *f)
 {
@@ -40,7 +40,7 @@ static int list_segments(struct ledger_reader *s, struct fault *f)
 	return 0;
 }
 
-static void read_notes(struct ledger_reader *s)
+static void read_checkpoints(struct ledger_reader *s)
 {
 	_cleanup_close_ int fd =
 		openat(s->dirfd, LEDGER_CHECKPOINTS, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -49,12 +49,13 @@ static void read_notes(struct ledger_reader *s)
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return;
-	if (st.st_size > (off_t)NOTES_MAX && lseek(fd, st.st_size - (off_t)NOTES_MAX, SEEK_SET) < 0)
+	if (st.st_size > (off_t)CHECKPOINTS_MAX &&
+	    lseek(fd, st.st_size - (off_t)CHECKPOINTS_MAX, SEEK_SET) < 0)
 		return;
-	if (fd_read_all(fd, 2 * NOTES_MAX, &s->checkpoints, &s->checkpoints_len, NULL) < 0)
+	if (fd_read_all(fd, 2 * CHECKPOINTS_MAX, &s->checkpoints, &s->checkpoints_len, NULL) < 0)
 		return;
-	/* Begins with a whole note. */
-	if (st.st_size > (off_t)NOTES_MAX) {
+	/* Begins with a whole checkpoint. */
+	if (st.st_size > (off_t)CHECKPOINTS_MAX) {
 		start = strstr(s->checkpoints, "\n\n" ORIGIN_PREFIX);
 		start = start ? start + 2 : s->checkpoints + s->checkpoints_len;
 		s->checkpoints_len -= (size_t)(start - s->checkpoints);
@@ -75,7 +76,7 @@ static int snapshot(struct ledger_reader *s, int keysfd, struct fault *f)
 		if (errno != EINTR)
 			return fault_errno(f, errno, "lock the ledger");
 	/* Notes first: what they speak of is then surely among the segments. */
-	read_notes(s);
+	read_checkpoints(s);
 	if (keysfd >= 0)
 		seal = openat(keysfd, SEAL_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (seal >= 0) {
@@ -86,7 +87,7 @@ static int snapshot(struct ledger_reader *s, int keysfd, struct fault *f)
 		s->same_boot = clock_boot_id(boot, NULL) < 0 ||
 			       memcmp(s->seal.boot, boot, sizeof(s->seal.boot)) == 0;
 	}
-	r = checkpoint_read_public(s->dirfd, &s->public, f);
+	r = checkpoint_public_load(s->dirfd, &s->public, f);
 	if (r == -ENOENT) {
 		ledger_forget(f);
 		r = 0;

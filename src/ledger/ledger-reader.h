@@ -22,7 +22,7 @@ struct ledger_reader {
 	bool has_seal, same_boot;
 	struct seal seal;
 	char *public;	   /* key line of the ledger; NULL: none found */
-	char *checkpoints; /* the end of the file of notes; NULL: none found */
+	char *checkpoints; /* the end of the file of checkpoints; NULL: none found */
 	size_t checkpoints_len;
 };
 

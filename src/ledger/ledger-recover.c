@@ -41,8 +41,8 @@ static int read_at(int fd, uint64_t offset, void *bytes, size_t len, size_t *ret
 	return 0;
 }
 
-/* tail_scan over FROM..TO of the live segment; t->good counts from FROM. */
-static int scan_file(struct ledger *l, uint64_t from, uint64_t to, struct digest *key, struct tail *t,
+/* ledger_tail_scan over FROM..TO of the live segment; t->good counts from FROM. */
+static int scan_file(struct ledger *l, uint64_t from, uint64_t to, struct digest *key, struct ledger_tail *t,
 		     struct fault *f)
 {
 	_cleanup_free_ char *chunk = malloc(CHUNK);
@@ -58,7 +58,7 @@ static int scan_file(struct ledger *l, uint64_t from, uint64_t to, struct digest
 		r = read_at(l->segfd, from + good, chunk, want, &len, f);
 		if (r < 0)
 			return r;
-		tail_scan(chunk, len, key, t);
+		ledger_tail_scan(chunk, len, key, t);
 		good += t->good;
 		if (t->why || t->good == 0 || t->seq == t->stop)
 			break;
@@ -227,8 +227,8 @@ static int put_recovered(struct ledger *l, struct seal *s, const struct torn *to
 }
 
 /* The chain goes on at T, which the seal had passed; the keys between are lost with their records. */
-static int resume_at(struct ledger *l, struct seal *s, const struct tail *t, uint64_t from, const char *cause,
-		     struct fault *f)
+static int resume_at(struct ledger *l, struct seal *s, const struct ledger_tail *t, uint64_t from,
+		     const char *cause, struct fault *f)
 {
 	struct torn torn = { .why = t->why ? t->why : "behind a record that is not there" };
 	uint64_t lost = s->index - t->seq;
@@ -258,7 +258,7 @@ static int resume_at(struct ledger *l, struct seal *s, const struct tail *t, uin
 /* After a restart of the machine: everything that was not synced is looked at.  1: records were lost. */
 static int recheck(struct ledger *l, struct seal *s, uint64_t size, struct fault *f)
 {
-	struct tail t = { .seq = s->synced_index, .stop = s->index };
+	struct ledger_tail t = { .seq = s->synced_index, .stop = s->index };
 	uint64_t to = size < s->offset ? size : s->offset;
 	int r;
 
@@ -281,7 +281,7 @@ static int recheck(struct ledger *l, struct seal *s, uint64_t size, struct fault
 /* Takes over what is whole behind the seal, moves away what is not.  Behind a rotation nothing is. */
 static int advance(struct ledger *l, struct seal *s, struct torn *torn, struct fault *f)
 {
-	struct tail t = { .seq = s->index, .stop = UINT64_MAX, .head = s->head };
+	struct ledger_tail t = { .seq = s->index, .stop = UINT64_MAX, .head = s->head };
 	_cleanup_seal_ struct seal next = *s;
 	struct stat st;
 	int r;
@@ -395,7 +395,7 @@ static int open_newest(struct ledger *l, uint64_t *ret_first, struct fault *f)
 }
 
 /* T: how far the newest segment is whole, asked without any seal; S learns where that is. */
-static int find_end(struct ledger *l, struct seal *s, struct tail *t, struct fault *f)
+static int find_end(struct ledger *l, struct seal *s, struct ledger_tail *t, struct fault *f)
 {
 	struct stat st;
 	uint64_t first;
@@ -424,7 +424,7 @@ static int find_end(struct ledger *l, struct seal *s, struct tail *t, struct fau
 
 int ledger_accept_loss(struct ledger *l, struct seal *s, struct fault *f)
 {
-	struct tail t = { .stop = s->index };
+	struct ledger_tail t = { .stop = s->index };
 	int r = find_end(l, s, &t, f);
 
 	return r < 0 ? r : resume_at(l, s, &t, 0, "accepted", f);
@@ -432,7 +432,7 @@ int ledger_accept_loss(struct ledger *l, struct seal *s, struct fault *f)
 
 int ledger_find_end(struct ledger *l, struct seal *s, struct fault *f)
 {
-	struct tail t = { .stop = UINT64_MAX };
+	struct ledger_tail t = { .stop = UINT64_MAX };
 	struct torn torn;
 	struct stat st;
 	int r;

@@ -19,7 +19,7 @@ static int new_seal(struct ledger *l, struct seal *s, struct ledger_birth *birth
 	if (r == 0)
 		r = ledger_find_end(l, s, f);
 	if (r == 0)
-		r = checkpoint_make_key(l->dirfd, l->keysfd, f);
+		r = checkpoint_key_create(l->dirfd, l->keysfd, f);
 	if (r == 0)
 		r = ledger_replace_seal(l, s, f);
 	if (r < 0)
@@ -38,7 +38,7 @@ static int new_key(struct ledger *l, struct seal *s, struct fault *f)
 
 	r = ledger_ready(l, s, f);
 	if (r == 0)
-		r = checkpoint_new_key(l, d, f);
+		r = checkpoint_key_replace(l, d, f);
 	return r < 0 ? r : ledger_put_event(l, s, &e, f);
 }
 

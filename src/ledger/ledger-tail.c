@@ -3,7 +3,7 @@
 
 #include "ledger/ledger-impl.h"
 
-static const char *continues(const struct record *r, const struct tail *t, const struct digest *key)
+static const char *continues(const struct record *r, const struct ledger_tail *t, const struct digest *key)
 {
 	if (r->seq != t->seq)
 		return "another seq than the next";
@@ -16,7 +16,7 @@ static const char *continues(const struct record *r, const struct tail *t, const
 	return NULL;
 }
 
-void tail_scan(const char *bytes, size_t len, struct digest *key, struct tail *t)
+void ledger_tail_scan(const char *bytes, size_t len, struct digest *key, struct ledger_tail *t)
 {
 	t->good = 0;
 	while (t->good < len && t->seq < t->stop) {

@@ -65,7 +65,7 @@ static struct slot *find(struct verify_pairs *s, const char *name, enum begun wh
 }
 
 static struct slot *begin(struct verify_pairs *s, const char *name, enum begun what,
-			  struct verify_result *result)
+			  struct ledger_verify_result *result)
 {
 	struct slot *slot = find(s, name, what);
 
@@ -102,14 +102,14 @@ static void erase(struct verify_pairs *s, struct slot *slot)
 	s->slots[hole].what = BEGUN_NOTHING;
 }
 
-static void add_name(struct verify_names *names, const char *name)
+static void add_name(struct ledger_verify_names *names, const char *name)
 {
 	if (names->n < VERIFY_NAMES_MAX)
 		memcpy(names->name[names->n], name, strlen(name) + 1);
 	names->n++;
 }
 
-static void feed_session(struct verify_pairs *s, const struct record *r, struct verify_result *result)
+static void feed_session(struct verify_pairs *s, const struct record *r, struct ledger_verify_result *result)
 {
 	char name[NAME_ROOM];
 	struct slot *slot;
@@ -143,7 +143,7 @@ static bool get_name(const struct record *r, const char *key, char ret[NAME_ROOM
 
 /* A grant can be used as often as it says; one that was made elsewhere says so, and nobody asked for it here. */
 static void feed_grant(struct verify_pairs *s, const struct record *r, const char *request,
-		       struct verify_result *result)
+		       struct ledger_verify_result *result)
 {
 	bool asked = find(s, request, BEGUN_REQUEST)->what != BEGUN_NOTHING;
 	struct slot *slot;
@@ -158,7 +158,7 @@ static void feed_grant(struct verify_pairs *s, const struct record *r, const cha
 		slot->left = 1;
 }
 
-static void feed_approval(struct verify_pairs *s, const struct record *r, struct verify_result *result)
+static void feed_approval(struct verify_pairs *s, const struct record *r, struct ledger_verify_result *result)
 {
 	struct slot *slot;
 	char name[NAME_ROOM];
@@ -183,7 +183,7 @@ static void feed_approval(struct verify_pairs *s, const struct record *r, struct
 }
 
 /* A use that no grant allows, or one too many, is a start that nobody approved. */
-static void feed_use(struct verify_pairs *s, const struct record *r, struct verify_result *result)
+static void feed_use(struct verify_pairs *s, const struct record *r, struct ledger_verify_result *result)
 {
 	struct slot *slot;
 	char name[NAME_ROOM];
@@ -208,7 +208,7 @@ static bool starts_with(struct span s, const char *text, size_t len)
 	return s.len > len && memcmp(s.at, text, len) == 0;
 }
 
-void verify_pairs_feed(struct verify_pairs *s, const struct record *r, struct verify_result *result)
+void verify_pairs_feed(struct verify_pairs *s, const struct record *r, struct ledger_verify_result *result)
 {
 	if (starts_with(r->kind, "session.", 8))
 		feed_session(s, r, result);
@@ -222,7 +222,7 @@ void verify_pairs_feed(struct verify_pairs *s, const struct record *r, struct ve
 		result->clock_back++;
 }
 
-void verify_pairs_end(const struct verify_pairs *s, struct verify_result *result)
+void verify_pairs_end(const struct verify_pairs *s, struct ledger_verify_result *result)
 {
 	for (size_t i = 0; i < SLOTS && s->n > 0; i++)
 		if (s->slots[i].what == BEGUN_SESSION)

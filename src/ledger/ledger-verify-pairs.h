@@ -9,5 +9,5 @@ struct verify_pairs;
 
 struct verify_pairs *verify_pairs_new(void);
 void verify_pairs_free(struct verify_pairs *s);
-void verify_pairs_feed(struct verify_pairs *s, const struct record *r, struct verify_result *result);
-void verify_pairs_end(const struct verify_pairs *s, struct verify_result *result);
+void verify_pairs_feed(struct verify_pairs *s, const struct record *r, struct ledger_verify_result *result);
+void verify_pairs_end(const struct verify_pairs *s, struct ledger_verify_result *result);

@@ -10,17 +10,17 @@
 
 #define LOST_MAX 100000000 /* a gap that claims more is not walked through key by key */
 
-struct verify {
-	const struct verify_options *o;
-	struct verify_result result;
+struct ledger_verify {
+	const struct ledger_verify_options *o;
+	struct ledger_verify_result result;
 	struct verify_pairs *story;
 	struct digest head;	/* h of the last record */
 	bool has_key, seal_met; /* KEY is for the next record; the seal's end was passed */
 	bool sealed;		/* the first record was */
 	struct digest key, seal_key;
-	struct note_key keys[VERIFY_KEYS_MAX]; /* that the ledger itself names */
+	struct checkpoint_key keys[VERIFY_KEYS_MAX]; /* that the ledger itself names */
 	size_t n_keys;
-	bool *note_met;
+	bool *checkpoint_seen;
 	uint64_t segment, offset; /* the current file, and where in it is read next */
 	bool done;
 	struct {
@@ -32,38 +32,39 @@ struct verify {
 	size_t carried;
 };
 
-struct verify *verify_new(const struct verify_options *o)
+struct ledger_verify *ledger_verify_new(const struct ledger_verify_options *o)
 {
-	struct verify *v = calloc(1, sizeof(*v));
+	struct ledger_verify *v = calloc(1, sizeof(*v));
 
 	if (!v)
 		return NULL;
 	v->o = o;
 	v->segment = UINT64_MAX;
 	v->carry = malloc(LEDGER_LINE_MAX + 1);
-	v->note_met = calloc(o->n_notes + 1, sizeof(*v->note_met));
+	v->checkpoint_seen = calloc(o->n_checkpoints + 1, sizeof(*v->checkpoint_seen));
 	v->story = verify_pairs_new();
 	if (o->seal)
 		v->seal_key = o->seal->key;
-	if (v->carry && v->note_met && v->story)
+	if (v->carry && v->checkpoint_seen && v->story)
 		return v;
-	verify_free(v);
+	ledger_verify_free(v);
 	return NULL;
 }
 
-void verify_free(struct verify *v)
+void ledger_verify_free(struct ledger_verify *v)
 {
 	if (!v)
 		return;
 	explicit_bzero(&v->key, sizeof(v->key));
 	explicit_bzero(&v->seal_key, sizeof(v->seal_key));
 	verify_pairs_free(v->story);
-	free(v->note_met);
+	free(v->checkpoint_seen);
 	free(v->carry);
 	free(v);
 }
 
-static void fail(struct verify *v, enum verify_status status, uint64_t seq, uint64_t offset, const char *why)
+static void fail(struct ledger_verify *v, enum ledger_verify_status status, uint64_t seq, uint64_t offset,
+		 const char *why)
 {
 	if (v->done)
 		return;
@@ -76,7 +77,7 @@ static void fail(struct verify *v, enum verify_status status, uint64_t seq, uint
 }
 
 /* Is record SEQ one that the seal knows to be whole on the disk? */
-static bool is_vouched(const struct verify *v, uint64_t seq)
+static bool is_vouched(const struct ledger_verify *v, uint64_t seq)
 {
 	const struct seal *s = v->o->seal;
 
@@ -84,7 +85,7 @@ static bool is_vouched(const struct verify *v, uint64_t seq)
 }
 
 /* The first key whose digest the record commits to. */
-static bool find_k0(const struct verify *v, const struct record *r, struct digest *ret)
+static bool find_k0(const struct ledger_verify *v, const struct record *r, struct digest *ret)
 {
 	struct span s = record_get(r, "k0");
 	char hex[DIGEST_HEX_SIZE];
@@ -99,7 +100,7 @@ static bool find_k0(const struct verify *v, const struct record *r, struct diges
 	return false;
 }
 
-static void learn_key(struct verify *v, const struct record *r)
+static void learn_key(struct ledger_verify *v, const struct record *r)
 {
 	struct span s = record_get(r, "public");
 	char text[256];
@@ -108,12 +109,12 @@ static void learn_key(struct verify *v, const struct record *r)
 		return;
 	memcpy(text, s.at + 1, s.len - 2);
 	text[s.len - 2] = '\0';
-	if (note_key_parse(text, &v->keys[v->n_keys], NULL) == 0)
+	if (checkpoint_key_parse(text, &v->keys[v->n_keys], NULL) == 0)
 		v->n_keys++;
 }
 
 /* K0 of what begins here, whether we have it or not. */
-static const char *begin_seal(struct verify *v, const struct record *r)
+static const char *begin_seal(struct ledger_verify *v, const struct record *r)
 {
 	v->has_key = find_k0(v, r, &v->key);
 	if (record_kind_is(r, "seal.new"))
@@ -140,7 +141,7 @@ static bool seal_holds(const struct record *r, struct digest *key)
 	return true;
 }
 
-static const char *check_seal(struct verify *v, const struct record *r)
+static const char *check_seal(struct ledger_verify *v, const struct record *r)
 {
 	bool begins = (r->seq == 0 && record_kind_is(r, "ledger.open")) || record_kind_is(r, "seal.new");
 	const char *why = begins ? begin_seal(v, r) : NULL;
@@ -162,7 +163,7 @@ static const char *check_seal(struct verify *v, const struct record *r)
 	return NULL;
 }
 
-static const char *check_chain(struct verify *v, const struct record *r)
+static const char *check_chain(struct ledger_verify *v, const struct record *r)
 {
 	if (r->seq != v->result.next)
 		return "another seq than the next";
@@ -172,7 +173,7 @@ static const char *check_chain(struct verify *v, const struct record *r)
 }
 
 /* What is known of this very place from elsewhere. */
-static const char *check_anchors(struct verify *v, uint64_t size)
+static const char *check_anchors(struct ledger_verify *v, uint64_t size)
 {
 	const struct seal *s = v->o->seal;
 
@@ -187,23 +188,23 @@ static const char *check_anchors(struct verify *v, uint64_t size)
 		if (memcmp(&v->o->anchor->head, &v->head, sizeof(v->head)) != 0)
 			return "not the record that was named as the last";
 	}
-	for (size_t i = 0; i < v->o->n_notes; i++) {
-		if (v->o->notes[i].mark.size != size)
+	for (size_t i = 0; i < v->o->n_checkpoints; i++) {
+		if (v->o->checkpoints[i].mark.size != size)
 			continue;
-		v->note_met[i] = true;
-		if (memcmp(&v->o->notes[i].mark.head, &v->head, sizeof(v->head)) != 0)
+		v->checkpoint_seen[i] = true;
+		if (memcmp(&v->o->checkpoints[i].mark.head, &v->head, sizeof(v->head)) != 0)
 			return "not the record that a checkpoint names: rewritten here or before";
 	}
 	return NULL;
 }
 
-/* In the middle only if a note speaks for this place or a later one: its h covers our prev. */
-static const char *begin_middle(struct verify *v, const struct record *r)
+/* In the middle only if a checkpoint speaks for this place or a later one: its h covers our prev. */
+static const char *begin_middle(struct ledger_verify *v, const struct record *r)
 {
 	bool covered = false;
 
-	for (size_t i = 0; i < v->o->n_notes; i++)
-		covered = covered || v->o->notes[i].mark.size >= r->seq;
+	for (size_t i = 0; i < v->o->n_checkpoints; i++)
+		covered = covered || v->o->checkpoints[i].mark.size >= r->seq;
 	if (!v->o->from_checkpoint || !covered)
 		return "the records before it are not here";
 	record_prev(r, &v->head);
@@ -212,7 +213,7 @@ static const char *begin_middle(struct verify *v, const struct record *r)
 }
 
 /* WHY a whole line that holds in itself does not belong here. */
-static const char *check_place(struct verify *v, const struct record *r)
+static const char *check_place(struct ledger_verify *v, const struct record *r)
 {
 	bool first = v->result.bytes == 0;
 	const char *why = first && r->seq > 0 ? begin_middle(v, r) : NULL;
@@ -226,7 +227,7 @@ static const char *check_place(struct verify *v, const struct record *r)
 	return check_seal(v, r);
 }
 
-static void note_damage(struct verify *v, const char *why)
+static void set_damage(struct ledger_verify *v, const char *why)
 {
 	v->last.bad = true;
 	v->last.seq = v->result.next;
@@ -234,7 +235,7 @@ static void note_damage(struct verify *v, const char *why)
 	(void)snprintf(v->last.why, sizeof(v->last.why), "%s", why);
 }
 
-static void accept(struct verify *v, const struct record *r)
+static void accept(struct ledger_verify *v, const struct record *r)
 {
 	uint64_t lost = 0;
 
@@ -252,7 +253,7 @@ static void accept(struct verify *v, const struct record *r)
 	verify_pairs_feed(v->story, r, &v->result);
 }
 
-static void take_line(struct verify *v, const char *line, size_t len)
+static void take_line(struct ledger_verify *v, const char *line, size_t len)
 {
 	const char *why = NULL;
 	struct record r;
@@ -262,9 +263,9 @@ static void take_line(struct verify *v, const char *line, size_t len)
 		return;
 	}
 	if (record_parse(line, len, &r, &why) < 0) {
-		note_damage(v, why);
+		set_damage(v, why);
 	} else if (!record_hash_verify(&r)) {
-		note_damage(v, "wrong hash");
+		set_damage(v, "wrong hash");
 	} else {
 		uint64_t seq = v->result.next;
 
@@ -279,14 +280,14 @@ static void take_line(struct verify *v, const char *line, size_t len)
 	v->offset += len;
 }
 
-static void too_long(struct verify *v)
+static void too_long(struct ledger_verify *v)
 {
 	fail(v, VERIFY_TAMPERED, v->last.bad ? v->last.seq : v->result.next,
 	     v->last.bad ? v->last.offset : v->offset, v->last.bad ? v->last.why : "longer than 64 KiB");
 }
 
 /* Keeps the beginning of a line until its end comes. */
-static void carry(struct verify *v, const char *bytes, size_t len)
+static void carry(struct ledger_verify *v, const char *bytes, size_t len)
 {
 	if (v->carried + len > LEDGER_LINE_MAX) {
 		too_long(v);
@@ -296,7 +297,7 @@ static void carry(struct verify *v, const char *bytes, size_t len)
 	v->carried += len;
 }
 
-bool verify_feed(struct verify *v, const char *bytes, size_t len)
+bool ledger_verify_feed(struct ledger_verify *v, const char *bytes, size_t len)
 {
 	const char *end;
 
@@ -328,7 +329,7 @@ bool verify_feed(struct verify *v, const char *bytes, size_t len)
 	return !v->done;
 }
 
-void verify_segment(struct verify *v, uint64_t first)
+void ledger_verify_segment(struct ledger_verify *v, uint64_t first)
 {
 	if (v->carried > 0)
 		fail(v, VERIFY_TAMPERED, v->result.next, v->offset, "no end, and another segment follows");
@@ -342,10 +343,10 @@ void verify_segment(struct verify *v, uint64_t first)
 }
 
 /* The end is not whole.  Only what nobody vouches for may be called torn. */
-static void judge_torn(struct verify *v, uint64_t seq, uint64_t offset, bool has_end, const char *why)
+static void judge_torn(struct ledger_verify *v, uint64_t seq, uint64_t offset, bool has_end, const char *why)
 {
-	for (size_t i = 0; i < v->o->n_notes; i++)
-		if (v->o->notes[i].mark.size > seq) {
+	for (size_t i = 0; i < v->o->n_checkpoints; i++)
+		if (v->o->checkpoints[i].mark.size > seq) {
 			fail(v, has_end ? VERIFY_TAMPERED : VERIFY_SHORT, seq, offset, why);
 			return;
 		}
@@ -357,16 +358,16 @@ static void judge_torn(struct verify *v, uint64_t seq, uint64_t offset, bool has
 		fail(v, VERIFY_TORN, seq, offset, why);
 }
 
-static void judge_length(struct verify *v)
+static void judge_length(struct ledger_verify *v)
 {
 	const struct seal *s = v->o->seal;
 	uint64_t n = v->result.next;
 	char why[160];
 
-	for (size_t i = 0; i < v->o->n_notes; i++)
-		if (v->o->notes[i].mark.size > n) {
+	for (size_t i = 0; i < v->o->n_checkpoints; i++)
+		if (v->o->checkpoints[i].mark.size > n) {
 			(void)snprintf(why, sizeof(why), "a checkpoint knows %" PRIu64 " records",
-				       v->o->notes[i].mark.size);
+				       v->o->checkpoints[i].mark.size);
 			fail(v, VERIFY_SHORT, n, v->offset, why);
 			return;
 		}
@@ -383,28 +384,28 @@ static void judge_length(struct verify *v)
 }
 
 /* Is N signed with a key that may speak for this ledger? */
-static bool note_holds(const struct verify *v, const struct note *n)
+static bool is_signed(const struct ledger_verify *v, const struct checkpoint *n)
 {
-	if (v->o->key && note_is_signed_by(n, v->o->key))
+	if (v->o->key && checkpoint_verify(n, v->o->key))
 		return true;
 	for (size_t i = 0; i < v->n_keys; i++)
-		if (note_is_signed_by(n, &v->keys[i]))
+		if (checkpoint_verify(n, &v->keys[i]))
 			return true;
 	return false;
 }
 
-static void judge_notes(struct verify *v)
+static void judge_checkpoints(struct ledger_verify *v)
 {
-	for (size_t i = 0; i < v->o->n_notes && !v->done; i++) {
-		if (!note_holds(v, &v->o->notes[i]))
-			fail(v, VERIFY_TAMPERED, v->o->notes[i].mark.size, 0,
+	for (size_t i = 0; i < v->o->n_checkpoints && !v->done; i++) {
+		if (!is_signed(v, &v->o->checkpoints[i]))
+			fail(v, VERIFY_TAMPERED, v->o->checkpoints[i].mark.size, 0,
 			     "a checkpoint is not signed with a key of this ledger");
-		v->result.notes += v->note_met[i];
+		v->result.checkpoints += v->checkpoint_seen[i];
 	}
 }
 
 /* A key that was pinned from outside must be one that the ledger names. */
-static void judge_pinned(struct verify *v)
+static void judge_pinned(struct ledger_verify *v)
 {
 	if (!v->o->key || v->result.first > 0 || v->n_keys == 0)
 		return;
@@ -414,7 +415,7 @@ static void judge_pinned(struct verify *v)
 	fail(v, VERIFY_TAMPERED, 0, 0, "not the ledger of the given key");
 }
 
-void verify_end(struct verify *v, struct verify_result *ret)
+void ledger_verify_end(struct ledger_verify *v, struct ledger_verify_result *ret)
 {
 	bool bare;
 
@@ -427,10 +428,11 @@ void verify_end(struct verify *v, struct verify_result *ret)
 	if (!v->done && v->carried > 0)
 		judge_torn(v, v->result.next, v->offset, false, "the last record has no end");
 	judge_pinned(v);
-	judge_notes(v);
+	judge_checkpoints(v);
 	if (!v->done)
 		judge_length(v);
-	bare = v->result.sealed == 0 && !v->result.seal_fits && v->result.notes == 0 && !v->result.anchored;
+	bare = v->result.sealed == 0 && !v->result.seal_fits && v->result.checkpoints == 0 &&
+	       !v->result.anchored;
 	if (!v->done && bare)
 		v->result.status = VERIFY_BARE;
 	verify_pairs_end(v->story, &v->result);

@@ -2,10 +2,12 @@
 libcore_a_SOURCES += \
 	src/ledger/ledger-append.c \
 	src/ledger/ledger-audit.c src/ledger/ledger-audit.h \
-	src/ledger/ledger-checkpoint-note.c \
+	src/ledger/ledger-checkpoint-text.c \
 	src/ledger/ledger-checkpoint.c src/ledger/ledger-checkpoint.h \
 	src/ledger/ledger-claim.c src/ledger/ledger-claim.h \
+	src/ledger/ledger-follow.c src/ledger/ledger-follow.h \
 	src/ledger/ledger-impl.h \
+	src/ledger/ledger-lines.c src/ledger/ledger-lines.h \
 	src/ledger/ledger-lock.c \
 	src/ledger/ledger-open.c \
 	src/ledger/ledger-parse.c \
@@ -18,7 +20,7 @@ libcore_a_SOURCES += \
 	src/ledger/ledger-redact.c src/ledger/ledger-redact.h \
 	src/ledger/ledger-repair.c \
 	src/ledger/ledger-seal.c src/ledger/ledger-seal.h \
-	src/ledger/ledger-segment.c \
+	src/ledger/ledger-segment.c src/ledger/ledger-segment.h \
 	src/ledger/ledger-session.c src/ledger/ledger-session.h \
 	src/ledger/ledger-sync.c \
 	src/ledger/ledger-tail.c \

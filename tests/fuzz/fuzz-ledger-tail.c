@@ -16,7 +16,8 @@ static void require(bool holds)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct tail t = { .stop = UINT64_MAX }, again = { .stop = UINT64_MAX }, stopped = { .stop = 1 };
+	struct ledger_tail t = { .stop = UINT64_MAX }, again = { .stop = UINT64_MAX },
+			   stopped = { .stop = 1 };
 	struct digest key = { 0 }, key_again = { 0 };
 	uint8_t how;
 	char *text;
@@ -31,15 +32,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data + 1, size);
 	if (how & 1)
 		fix_lines(text, size, key);
-	tail_scan(text, size, how & 2 ? &key : NULL, &t);
+	ledger_tail_scan(text, size, how & 2 ? &key : NULL, &t);
 	require(t.good <= size && t.last_len <= t.good && (t.good == 0) == (t.seq == 0));
 	require(t.good == 0 || text[t.good - 1] == '\n');
 	/* What was good is good again, and ends where it ended: recovery may be killed and start over. */
-	tail_scan(text, t.good, how & 2 ? &key_again : NULL, &again);
+	ledger_tail_scan(text, t.good, how & 2 ? &key_again : NULL, &again);
 	require(again.good == t.good && again.seq == t.seq && !again.why &&
 		memcmp(&again.head, &t.head, 32) == 0);
 	require(memcmp(&key, &key_again, sizeof(key)) == 0);
-	tail_scan(text, size, NULL, &stopped);
+	ledger_tail_scan(text, size, NULL, &stopped);
 	require(stopped.seq <= 1);
 	free(text);
 	return 0;

@@ -8,16 +8,17 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct verify_result judge(const char *text, size_t len, size_t step, const struct verify_options *o)
+static struct ledger_verify_result judge(const char *text, size_t len, size_t step,
+					 const struct ledger_verify_options *o)
 {
-	struct verify_result r = { 0 };
-	_cleanup_verify_ struct verify *v = verify_new(o);
+	struct ledger_verify_result r = { 0 };
+	_cleanup_ledger_verify_ struct ledger_verify *v = ledger_verify_new(o);
 
 	if (!v)
 		return r;
 	for (size_t at = 0; at < len; at += step)
-		(void)verify_feed(v, text + at, len - at < step ? len - at : step);
-	verify_end(v, &r);
+		(void)ledger_verify_feed(v, text + at, len - at < step ? len - at : step);
+	ledger_verify_end(v, &r);
 	return r;
 }
 
@@ -31,10 +32,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct digest zero = { 0 };
 	struct seal seal = { .index = 3, .synced_index = 2, .key = { .bytes = { 7 } } };
-	struct note notes[1] = { { .mark.size = 2, .text = "", .text_len = 0 } };
+	struct checkpoint checkpoints[1] = { { .mark.size = 2, .text = "", .text_len = 0 } };
 	const struct ledger_mark anchor = { .size = 2 };
-	struct verify_options o = { 0 };
-	struct verify_result whole, parts;
+	struct ledger_verify_options o = { 0 };
+	struct ledger_verify_result whole, parts;
 	uint8_t how;
 	char *text;
 
@@ -55,8 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (how & 4)
 		o.seal = &seal;
 	if (how & 8) {
-		o.notes = notes;
-		o.n_notes = 1;
+		o.checkpoints = checkpoints;
+		o.n_checkpoints = 1;
 	}
 	o.anchor = how & 16 ? &anchor : NULL;
 	o.from_checkpoint = how & 32;

@@ -104,19 +104,19 @@ static inline size_t count_records(const struct bench *b, const char *kind)
 	return n;
 }
 
-static inline struct verify_result bench_verify(const struct bench *b)
+static inline struct ledger_verify_result bench_verify(const struct bench *b)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
 
 	text = slurp(&b->place, FIRST_SEGMENT, &len);
-	return judge(text, text ? len : 0, &(struct verify_options){ 0 });
+	return judge(text, text ? len : 0, &(struct ledger_verify_options){ 0 });
 }
 
 /* A whole chain and whole stories. */
 static inline bool bench_is_complete(const struct bench *b)
 {
-	struct verify_result v = bench_verify(b);
+	struct ledger_verify_result v = bench_verify(b);
 
 	if (v.status == VERIFY_BARE && v.unasked.n == 0 && v.unbegun.n == 0 && !v.names_overflow)
 		return true;

@@ -142,14 +142,15 @@ static inline bool store_seal(const struct place *p, struct seal *s)
 	return fd >= 0 && seal_write(fd, s, NULL) == 0;
 }
 
-static inline struct verify_result judge(const char *bytes, size_t len, const struct verify_options *o)
+static inline struct ledger_verify_result judge(const char *bytes, size_t len,
+						const struct ledger_verify_options *o)
 {
-	struct verify_result result = { .status = VERIFY_TAMPERED, .why = "ENOMEM" };
-	_cleanup_verify_ struct verify *v = verify_new(o);
+	struct ledger_verify_result result = { .status = VERIFY_TAMPERED, .why = "ENOMEM" };
+	_cleanup_ledger_verify_ struct ledger_verify *v = ledger_verify_new(o);
 
 	if (v) {
-		(void)verify_feed(v, bytes, len);
-		verify_end(v, &result);
+		(void)ledger_verify_feed(v, bytes, len);
+		ledger_verify_end(v, &result);
 	}
 	return result;
 }

@@ -736,7 +736,7 @@ static void verify_names_a_use_too_many(void)
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_grant_ struct grant g = { 0 };
 	_cleanup_jdoc_ struct jdoc *d = NULL;
-	struct verify_result v;
+	struct ledger_verify_result v;
 
 	CHECK(bench_make(&b) && approve(&b, "make", "alice", &once, &g) &&
 	      reserve(&b, "make", 'B', "s") == GRANT_VALID);

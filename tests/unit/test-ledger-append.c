@@ -23,9 +23,9 @@ static struct ledger *reopen(const struct place *p, const char *boot)
 }
 
 /* The whole first segment against first key and seal. */
-static struct verify_result check(const struct place *p, const struct digest *k0, bool same_boot)
+static struct ledger_verify_result check(const struct place *p, const struct digest *k0, bool same_boot)
 {
-	struct verify_result bad = { .status = VERIFY_TAMPERED, .why = "unreadable" };
+	struct ledger_verify_result bad = { .status = VERIFY_TAMPERED, .why = "unreadable" };
 	_cleanup_free_ char *text = NULL;
 	struct seal s;
 	size_t len;
@@ -34,13 +34,13 @@ static struct verify_result check(const struct place *p, const struct digest *k0
 	if (!text || !load_seal(p, &s))
 		return bad;
 	return judge(text, len,
-		     &(struct verify_options){
+		     &(struct ledger_verify_options){
 			     .k0 = k0, .n_k0 = k0 != NULL, .seal = &s, .seal_is_of_this_boot = same_boot });
 }
 
 static bool holds(const struct place *p, const struct digest *k0, uint64_t records)
 {
-	struct verify_result r = check(p, k0, true);
+	struct ledger_verify_result r = check(p, k0, true);
 
 	if (r.status == VERIFY_OK && r.next == records)
 		return true;
@@ -321,7 +321,7 @@ static void a_power_cut_is_recorded_and_the_chain_goes_on(void)
 	_cleanup_place_ struct place p = { 0 };
 	_cleanup_ledger_ struct ledger *l = NULL;
 	_cleanup_free_ char *text = NULL;
-	struct verify_result r;
+	struct ledger_verify_result r;
 	struct digest k0;
 	struct seal synced;
 	size_t len;
@@ -348,7 +348,7 @@ static void a_power_cut_that_leaves_nuls_is_the_same(void)
 	_cleanup_place_ struct place p = { 0 };
 	_cleanup_ledger_ struct ledger *l = NULL;
 	_cleanup_free_ char *text = NULL;
-	struct verify_result r;
+	struct ledger_verify_result r;
 	struct digest k0;
 	struct seal synced;
 	size_t len;
@@ -475,9 +475,9 @@ static void segments_rotate_and_the_numbers_go_on(void)
 	const struct ledger_options o = { .create = true, .segment_max = 3000 };
 	_cleanup_ledger_ struct ledger *l = NULL;
 	_cleanup_free_ uint64_t *list = NULL;
-	_cleanup_verify_ struct verify *v = NULL;
+	_cleanup_ledger_verify_ struct ledger_verify *v = NULL;
 	_cleanup_close_ int dirfd = -EBADF;
-	struct verify_result r;
+	struct ledger_verify_result r;
 	struct ledger_birth birth;
 	struct digest k0;
 	struct seal s;
@@ -491,8 +491,8 @@ static void segments_rotate_and_the_numbers_go_on(void)
 	CHECK(place_path(&p, "ledger", path) && load_seal(&p, &s));
 	dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CHECK(segment_list(dirfd, &list, &n, NULL) == 0 && n > 5 && list[0] == 0 && list[n - 1] == s.segment);
-	v = verify_new(
-		&(struct verify_options){ .k0 = &k0, .n_k0 = 1, .seal = &s, .seal_is_of_this_boot = true });
+	v = ledger_verify_new(&(struct ledger_verify_options){
+		.k0 = &k0, .n_k0 = 1, .seal = &s, .seal_is_of_this_boot = true });
 	CHECK(v);
 	for (size_t i = 0; i < n; i++) {
 		_cleanup_free_ char *text = NULL;
@@ -502,38 +502,40 @@ static void segments_rotate_and_the_numbers_go_on(void)
 		segment_name(list[i], name + 7);
 		text = slurp(&p, name, &len);
 		CHECK(text);
-		verify_segment(v, list[i]);
-		CHECK(verify_feed(v, text, len));
+		ledger_verify_segment(v, list[i]);
+		CHECK(ledger_verify_feed(v, text, len));
 	}
-	verify_end(v, &r);
+	ledger_verify_end(v, &r);
 	CHECK(r.status == VERIFY_OK && r.next == 61 + n - 1 && r.sealed == r.next);
 }
 
-/* A note that the ledger's own key signed, for each segment that was ended: at least up to its end. */
+/* A checkpoint that the ledger's own key signed, for each segment that was ended: at least up to its end. */
 static void every_rotation_is_signed(void)
 {
 	_cleanup_place_ struct place p = { 0 };
 	const struct ledger_options o = { .create = true, .segment_max = 3000 };
 	_cleanup_ledger_ struct ledger *l = NULL;
-	_cleanup_free_ char *public = NULL, *notes = NULL;
+	_cleanup_free_ char *public = NULL, *checkpoints = NULL;
 	_cleanup_free_ uint64_t *list = NULL;
 	size_t n, len, at = 0, step, found = 0;
-	struct note_key key;
-	struct note note;
+	struct checkpoint_key key;
+	struct checkpoint checkpoint;
 
 	CHECK(place_make(&p) && ledger_open(p.state, &o, &l, NULL, NULL) == 0);
 	for (int i = 0; i < 60; i++)
 		CHECK(put(l, "test.event", LEDGER_OBSERVED) == 0);
 	CHECK(segment_list(l->dirfd, &list, &n, NULL) == 0 && n > 5);
-	CHECK(checkpoint_read_public(l->dirfd, &public, NULL) == 0 &&
-	      note_key_parse(public, &key, NULL) == 0);
-	notes = slurp(&p, "ledger/" LEDGER_CHECKPOINTS, &len);
-	CHECK(notes);
-	for (; at < len && note_parse(notes + at, len - at, &note, &step) == 0; at += step) {
-		while (at + step < len && notes[at + step] == '\n')
+	CHECK(checkpoint_public_load(l->dirfd, &public, NULL) == 0 &&
+	      checkpoint_key_parse(public, &key, NULL) == 0);
+	checkpoints = slurp(&p, "ledger/" LEDGER_CHECKPOINTS, &len);
+	CHECK(checkpoints);
+	for (; at < len && checkpoint_parse(checkpoints + at, len - at, &checkpoint, &step) == 0;
+	     at += step) {
+		while (at + step < len && checkpoints[at + step] == '\n')
 			step++;
 		found++;
-		CHECK(note_is_signed_by(&note, &key) && found < n && note.mark.size >= list[found]);
+		CHECK(checkpoint_verify(&checkpoint, &key) && found < n &&
+		      checkpoint.mark.size >= list[found]);
 	}
 	CHECK(found == n - 1);
 }
@@ -644,7 +646,7 @@ static void a_clock_set_back_is_a_record(void)
 	const struct ledger_options o = { .create = true, .wall_us = wall };
 	_cleanup_ledger_ struct ledger *l = NULL;
 	struct ledger_birth birth;
-	struct verify_result r;
+	struct ledger_verify_result r;
 	struct digest k0;
 
 	CHECK(place_make(&p) && ledger_open(p.state, &o, &l, &birth, NULL) == 0);
@@ -675,7 +677,7 @@ static void a_person_may_accept_a_loss_and_it_stays_visible(void)
 	_cleanup_place_ struct place p = { 0 };
 	_cleanup_ledger_ struct ledger *l = NULL;
 	_cleanup_free_ char *text = NULL;
-	struct verify_result r;
+	struct ledger_verify_result r;
 	struct digest k0;
 	struct seal s;
 	size_t len;
@@ -724,7 +726,7 @@ static void a_new_seal_begins_where_the_records_end(void)
 	_cleanup_free_ char *text = NULL;
 	struct ledger_birth birth;
 	struct digest k0[2];
-	struct verify_result r;
+	struct ledger_verify_result r;
 	char path[256];
 	struct seal s;
 	size_t len;
@@ -740,12 +742,14 @@ static void a_new_seal_begins_where_the_records_end(void)
 	text = slurp(&p, FIRST_SEGMENT, &len);
 	CHECK(text && load_seal(&p, &s));
 	r = judge(text, len,
-		  &(struct verify_options){ .k0 = k0, .n_k0 = 2, .seal = &s, .seal_is_of_this_boot = true });
+		  &(struct ledger_verify_options){
+			  .k0 = k0, .n_k0 = 2, .seal = &s, .seal_is_of_this_boot = true });
 	CHECK(r.status == VERIFY_OK && r.sealed == 12 && r.new_seals == 1);
 	r = judge(text, len,
-		  &(struct verify_options){ .k0 = k0, .n_k0 = 1, .seal = &s, .seal_is_of_this_boot = true });
+		  &(struct ledger_verify_options){
+			  .k0 = k0, .n_k0 = 1, .seal = &s, .seal_is_of_this_boot = true });
 	CHECK(r.status == VERIFY_OK && r.sealed == 10 && r.new_seals == 1);
-	r = judge(text, len, &(struct verify_options){ .k0 = k0 + 1, .n_k0 = 1 });
+	r = judge(text, len, &(struct ledger_verify_options){ .k0 = k0 + 1, .n_k0 = 1 });
 	CHECK(r.status == VERIFY_TAMPERED && r.bad_seq == 0);
 }
 

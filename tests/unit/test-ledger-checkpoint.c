@@ -33,56 +33,59 @@ static void signatures_are_those_of_the_standard(void)
 
 static const char origin[] = ORIGIN_PREFIX "00112233445566778899aabbccddeeff";
 
-static char *make_note(struct note_key *key)
+static char *make_checkpoint(struct checkpoint_key *key)
 {
 	struct ledger_mark mark = { .size = 42, .head = { { 1, 2, 3 } } };
 	struct sign_secret secret;
 
 	if (sign_new(&secret, NULL) < 0)
 		return NULL;
-	note_key_make(origin, &secret.public, key);
-	return note_sign(key, &secret, &mark);
+	checkpoint_key_init(origin, &secret.public, key);
+	return checkpoint_sign(key, &secret, &mark);
 }
 
 static void a_note_says_what_was_signed(void)
 {
-	_cleanup_free_ char *note = NULL, *text = NULL;
-	struct note_key key, again, other;
+	_cleanup_free_ char *checkpoint = NULL, *text = NULL;
+	struct checkpoint_key key, again, other;
 	struct sign_secret secret;
-	struct note n;
+	struct checkpoint n;
 	size_t len;
 
-	note = make_note(&key);
-	CHECK(note && note_parse(note, strlen(note), &n, &len) == 0 && len == strlen(note));
+	checkpoint = make_checkpoint(&key);
+	CHECK(checkpoint && checkpoint_parse(checkpoint, strlen(checkpoint), &n, &len) == 0 &&
+	      len == strlen(checkpoint));
 	CHECK(n.mark.size == 42 && n.mark.head.bytes[1] == 2 && strcmp(n.origin, origin) == 0);
-	CHECK(note_is_signed_by(&n, &key));
-	text = note_key_text(&key);
-	CHECK(text && note_key_parse(text, &again, NULL) == 0 && memcmp(&again, &key, sizeof(key)) == 0);
+	CHECK(checkpoint_verify(&n, &key));
+	text = checkpoint_key_text(&key);
+	CHECK(text && checkpoint_key_parse(text, &again, NULL) == 0 &&
+	      memcmp(&again, &key, sizeof(key)) == 0);
 	CHECK(sign_new(&secret, NULL) == 0);
-	note_key_make(origin, &secret.public, &other);
-	CHECK(!note_is_signed_by(&n, &other));
+	checkpoint_key_init(origin, &secret.public, &other);
+	CHECK(!checkpoint_verify(&n, &other));
 }
 
 static void every_changed_byte_of_a_note_is_found(void)
 {
-	_cleanup_free_ char *note = NULL;
-	struct note_key key;
+	_cleanup_free_ char *checkpoint = NULL;
+	struct checkpoint_key key;
 
-	note = make_note(&key);
-	CHECK(note);
-	for (size_t i = 0; note[i]; i++) {
-		struct note n;
+	checkpoint = make_checkpoint(&key);
+	CHECK(checkpoint);
+	for (size_t i = 0; checkpoint[i]; i++) {
+		struct checkpoint n;
 		size_t len;
 
-		note[i] ^= 1;
-		CHECK(note_parse(note, strlen(note), &n, &len) < 0 || !note_is_signed_by(&n, &key));
-		note[i] ^= 1;
+		checkpoint[i] ^= 1;
+		CHECK(checkpoint_parse(checkpoint, strlen(checkpoint), &n, &len) < 0 ||
+		      !checkpoint_verify(&n, &key));
+		checkpoint[i] ^= 1;
 	}
-	for (size_t cut = 0; cut < strlen(note); cut++) {
-		struct note n;
+	for (size_t cut = 0; cut < strlen(checkpoint); cut++) {
+		struct checkpoint n;
 		size_t len;
 
-		CHECK(note_parse(note, cut, &n, &len) == -ENODATA);
+		CHECK(checkpoint_parse(checkpoint, cut, &n, &len) == -ENODATA);
 	}
 }
 
@@ -91,32 +94,34 @@ static void keys_that_are_damaged_are_refused(void)
 	static const char *const bad[] = { "", "x", "custody/ledger/00",
 					   "custody/ledger/00112233445566778899aabbccddeeff",
 					   "custody/ledger/00112233445566778899aabbccddeeff+00000000+AAAA" };
-	_cleanup_free_ char *note = NULL, *text = NULL;
-	struct note_key key;
+	_cleanup_free_ char *checkpoint = NULL, *text = NULL;
+	struct checkpoint_key key;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		CHECK(note_key_parse(bad[i], &key, NULL) == -EINVAL);
-	note = make_note(&key);
-	text = note_key_text(&key);
-	CHECK(note && text);
+		CHECK(checkpoint_key_parse(bad[i], &key, NULL) == -EINVAL);
+	checkpoint = make_checkpoint(&key);
+	text = checkpoint_key_text(&key);
+	CHECK(checkpoint && text);
 	text[strlen(origin) + 1] ^= 1; /* its id */
-	CHECK(note_key_parse(text, &key, NULL) == -EINVAL);
+	CHECK(checkpoint_key_parse(text, &key, NULL) == -EINVAL);
 }
 
 /* What verify says of the first segment, held against NOTES and the key in its first record. */
-static struct verify_result against(const struct place *p, const struct note *notes, size_t n,
-				    const struct seal *s)
+static struct ledger_verify_result against(const struct place *p, const struct checkpoint *checkpoints,
+					   size_t n, const struct seal *s)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t len;
 
 	text = slurp(p, FIRST_SEGMENT, &len);
 	return judge(text, text ? len : 0,
-		     &(struct verify_options){
-			     .notes = notes, .n_notes = n, .seal = s, .seal_is_of_this_boot = true });
+		     &(struct ledger_verify_options){ .checkpoints = checkpoints,
+						      .n_checkpoints = n,
+						      .seal = s,
+						      .seal_is_of_this_boot = true });
 }
 
-static bool checkpoint(const struct place *p, char **ret_text, struct note *ret)
+static bool take_checkpoint(const struct place *p, char **ret_text, struct checkpoint *ret)
 {
 	_cleanup_ledger_ struct ledger *l = NULL;
 	_cleanup_fault_ struct fault f = { 0 };
@@ -126,7 +131,7 @@ static bool checkpoint(const struct place *p, char **ret_text, struct note *ret)
 		printf("# %s\n", fault_text(&f));
 		return false;
 	}
-	return note_parse(*ret_text, strlen(*ret_text), ret, &len) == 0;
+	return checkpoint_parse(*ret_text, strlen(*ret_text), ret, &len) == 0;
 }
 
 static bool more(const struct place *p, int n)
@@ -145,15 +150,15 @@ static void a_checkpoint_vouches_for_all_before_it(void)
 {
 	_cleanup_place_ struct place p = { 0 };
 	_cleanup_free_ char *text = NULL;
-	struct verify_result r;
-	struct note n;
+	struct ledger_verify_result r;
+	struct checkpoint n;
 	struct seal s;
 
-	CHECK(place_make(&p) && fill(&p, 10, NULL, NULL) && more(&p, 2) && checkpoint(&p, &text, &n));
+	CHECK(place_make(&p) && fill(&p, 10, NULL, NULL) && more(&p, 2) && take_checkpoint(&p, &text, &n));
 	CHECK(n.mark.size == 12 && load_seal(&p, &s) && s.synced_index == 12);
 	CHECK(more(&p, 5));
 	r = against(&p, &n, 1, NULL);
-	CHECK(r.status == VERIFY_OK && r.notes == 1 && r.next == 17);
+	CHECK(r.status == VERIFY_OK && r.checkpoints == 1 && r.next == 17);
 	n.mark.head.bytes[0] ^= 1;
 	CHECK(against(&p, &n, 1, NULL).status == VERIFY_TAMPERED);
 }
@@ -162,16 +167,16 @@ static void a_checkpoint_vouches_for_all_before_it(void)
 static void a_rolled_back_disk_is_seen_only_by_a_checkpoint_elsewhere(void)
 {
 	_cleanup_place_ struct place p = { 0 };
-	_cleanup_free_ char *note = NULL, *seal = NULL, *segment = NULL;
-	struct verify_result r;
+	_cleanup_free_ char *checkpoint = NULL, *seal = NULL, *segment = NULL;
+	struct ledger_verify_result r;
 	size_t seal_len, len;
-	struct note n;
+	struct checkpoint n;
 	struct seal s;
 
 	CHECK(place_make(&p) && fill(&p, 10, NULL, NULL));
 	seal = slurp(&p, SEAL_PATH, &seal_len);
 	segment = slurp(&p, FIRST_SEGMENT, &len);
-	CHECK(seal && segment && more(&p, 5) && checkpoint(&p, &note, &n) && n.mark.size == 15);
+	CHECK(seal && segment && more(&p, 5) && take_checkpoint(&p, &checkpoint, &n) && n.mark.size == 15);
 	CHECK(spit(&p, SEAL_PATH, seal, seal_len) && spit(&p, FIRST_SEGMENT, segment, len) &&
 	      load_seal(&p, &s));
 	CHECK(against(&p, NULL, 0, &s).status == VERIFY_OK);
@@ -187,12 +192,12 @@ static void a_rolled_back_disk_is_seen_only_by_a_checkpoint_elsewhere(void)
 static void a_checkpoint_of_another_ledger_does_not_fit(void)
 {
 	_cleanup_place_ struct place p = { 0 }, q = { 0 };
-	_cleanup_free_ char *note = NULL;
-	struct verify_result r;
-	struct note n;
+	_cleanup_free_ char *checkpoint = NULL;
+	struct ledger_verify_result r;
+	struct checkpoint n;
 
 	CHECK(place_make(&p) && fill(&p, 10, NULL, NULL) && place_make(&q) && fill(&q, 5, NULL, NULL));
-	CHECK(checkpoint(&q, &note, &n));
+	CHECK(take_checkpoint(&q, &checkpoint, &n));
 	r = against(&p, &n, 1, NULL);
 	CHECK(r.status == VERIFY_TAMPERED && r.bad_seq == 4);
 }
@@ -200,27 +205,31 @@ static void a_checkpoint_of_another_ledger_does_not_fit(void)
 static void a_ledger_may_begin_at_a_checkpoint(void)
 {
 	_cleanup_place_ struct place p = { 0 };
-	_cleanup_free_ char *note = NULL, *text = NULL;
-	struct note n;
+	_cleanup_free_ char *checkpoint = NULL, *text = NULL;
+	struct checkpoint n;
 	size_t len, at = 0;
 
-	CHECK(place_make(&p) && fill(&p, 10, NULL, NULL) && checkpoint(&p, &note, &n) && more(&p, 5));
+	CHECK(place_make(&p) && fill(&p, 10, NULL, NULL) && take_checkpoint(&p, &checkpoint, &n) &&
+	      more(&p, 5));
 	text = slurp(&p, FIRST_SEGMENT, &len);
 	CHECK(text);
 	for (int i = 0; i < 15; i++) {
 		_cleanup_free_ char *public = slurp(&p, "ledger/public", &(size_t){ 0 });
-		struct note_key key;
-		struct verify_result r;
+		struct checkpoint_key key;
+		struct ledger_verify_result r;
 		bool may = i <= 10;
 
-		CHECK(public && note_key_parse(public, &key, NULL) == 0);
+		CHECK(public && checkpoint_key_parse(public, &key, NULL) == 0);
 		r = judge(text + at, len - at,
-			  &(struct verify_options){
-				  .notes = &n, .n_notes = 1, .key = &key, .from_checkpoint = true });
+			  &(struct ledger_verify_options){ .checkpoints = &n,
+							   .n_checkpoints = 1,
+							   .key = &key,
+							   .from_checkpoint = true });
 		CHECK(r.status == (may ? VERIFY_OK : VERIFY_TAMPERED));
 		CHECK(!may || (r.first == (uint64_t)i && r.next == 15));
 		r = judge(text + at, len - at,
-			  &(struct verify_options){ .notes = &n, .n_notes = 1, .key = &key });
+			  &(struct ledger_verify_options){
+				  .checkpoints = &n, .n_checkpoints = 1, .key = &key });
 		CHECK(r.status == (i == 0 ? VERIFY_OK : VERIFY_TAMPERED));
 		at = (size_t)((char *)memchr(text + at, '\n', len - at) + 1 - text);
 	}
@@ -232,27 +241,27 @@ static void a_new_key_is_announced_by_the_ledger_itself(void)
 	_cleanup_free_ char *old_text = NULL, *new_text = NULL;
 	struct ledger_mark before, after;
 	struct ledger_birth birth;
-	struct note n[2];
+	struct checkpoint n[2];
 
-	CHECK(place_make(&p) && fill(&p, 5, NULL, NULL) && checkpoint(&p, &old_text, &n[0]));
+	CHECK(place_make(&p) && fill(&p, 5, NULL, NULL) && take_checkpoint(&p, &old_text, &n[0]));
 	CHECK(ledger_repair(p.state, NULL, LEDGER_REPAIR_NEW_KEY, &before, &after, &birth, NULL) == 0);
-	CHECK(after.size == before.size + 1 && checkpoint(&p, &new_text, &n[1]));
+	CHECK(after.size == before.size + 1 && take_checkpoint(&p, &new_text, &n[1]));
 	CHECK(memcmp(n[0].key_id, n[1].key_id, 4) != 0 && strcmp(n[0].origin, n[1].origin) == 0);
-	CHECK(against(&p, n, 2, NULL).status == VERIFY_OK && against(&p, n, 2, NULL).notes == 2);
+	CHECK(against(&p, n, 2, NULL).status == VERIFY_OK && against(&p, n, 2, NULL).checkpoints == 2);
 }
 
 static void a_pinned_key_must_be_the_ledgers(void)
 {
 	_cleanup_place_ struct place p = { 0 };
-	_cleanup_free_ char *text = NULL, *note = NULL;
-	struct note_key key;
+	_cleanup_free_ char *text = NULL, *checkpoint = NULL;
+	struct checkpoint_key key;
 	size_t len;
 
 	CHECK(place_make(&p) && fill(&p, 5, NULL, NULL));
-	note = make_note(&key);
+	checkpoint = make_checkpoint(&key);
 	text = slurp(&p, FIRST_SEGMENT, &len);
-	CHECK(note && text &&
-	      judge(text, len, &(struct verify_options){ .key = &key }).status == VERIFY_TAMPERED);
+	CHECK(checkpoint && text &&
+	      judge(text, len, &(struct ledger_verify_options){ .key = &key }).status == VERIFY_TAMPERED);
 }
 
 TAP_MAIN(T(signatures_are_those_of_the_standard), T(a_note_says_what_was_signed),

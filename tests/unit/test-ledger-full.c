@@ -37,7 +37,7 @@ static bool release(void)
 static struct ledger *l;
 static struct digest k0;
 
-static struct verify_result check(void)
+static struct ledger_verify_result check(void)
 {
 	_cleanup_free_ char *text = NULL;
 	struct seal s = { 0 };
@@ -45,9 +45,9 @@ static struct verify_result check(void)
 
 	text = slurp(&disk, FIRST_SEGMENT, &len);
 	(void)load_seal(&disk, &s);
-	return judge(
-		text, text ? len : 0,
-		&(struct verify_options){ .k0 = &k0, .n_k0 = 1, .seal = &s, .seal_is_of_this_boot = true });
+	return judge(text, text ? len : 0,
+		     &(struct ledger_verify_options){
+			     .k0 = &k0, .n_k0 = 1, .seal = &s, .seal_is_of_this_boot = true });
 }
 
 static const struct ledger_run run = { .action = "run", .session = "s" };

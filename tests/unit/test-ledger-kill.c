@@ -38,13 +38,13 @@ static struct ledger *open_small(const struct place *p)
 		       : l;
 }
 
-static struct verify_result judge_all(const struct place *p, const struct digest *k0)
+static struct ledger_verify_result judge_all(const struct place *p, const struct digest *k0)
 {
-	struct verify_result result = { .status = VERIFY_TAMPERED, .why = "unreadable" };
+	struct ledger_verify_result result = { .status = VERIFY_TAMPERED, .why = "unreadable" };
 	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
-	_cleanup_verify_ struct verify *v = NULL;
-	struct verify_options o = { .k0 = k0, .n_k0 = k0 != NULL, .seal_is_of_this_boot = true };
-	struct note notes[64];
+	_cleanup_ledger_verify_ struct ledger_verify *v = NULL;
+	struct ledger_verify_options o = { .k0 = k0, .n_k0 = k0 != NULL, .seal_is_of_this_boot = true };
+	struct checkpoint checkpoints[64];
 	char room[4096];
 	uint64_t first;
 	size_t len, used;
@@ -52,19 +52,20 @@ static struct verify_result judge_all(const struct place *p, const struct digest
 	if (ledger_reader_open_live(p->state, &s, NULL) < 0)
 		return result;
 	for (size_t at = 0; at < s.checkpoints_len; at += used + 1)
-		if (note_parse(s.checkpoints + at, s.checkpoints_len - at, &notes[o.n_notes++], &used) < 0)
+		if (checkpoint_parse(s.checkpoints + at, s.checkpoints_len - at,
+				     &checkpoints[o.n_checkpoints++], &used) < 0)
 			return result;
-	o.notes = notes;
+	o.checkpoints = checkpoints;
 	o.seal = s.has_seal ? &s.seal : NULL;
-	v = verify_new(&o);
+	v = ledger_verify_new(&o);
 	while (v && ledger_reader_read(&s, room, sizeof(room), &len, &first, NULL) == 0) {
 		if (first != UINT64_MAX)
-			verify_segment(v, first);
-		if (!verify_feed(v, room, len) || len == 0)
+			ledger_verify_segment(v, first);
+		if (!ledger_verify_feed(v, room, len) || len == 0)
 			break;
 	}
 	if (v)
-		verify_end(v, &result);
+		ledger_verify_end(v, &result);
 	return result;
 }
 
@@ -88,7 +89,7 @@ static bool append_work(const struct place *p)
 static bool goes_on(const struct place *p, const struct digest *k0, uint64_t at_least)
 {
 	_cleanup_ledger_ struct ledger *l = open_small(p);
-	struct verify_result r;
+	struct ledger_verify_result r;
 
 	if (!l || put(l, "test.event", LEDGER_DECIDED) < 0)
 		return false;
@@ -124,7 +125,7 @@ static void at_every_call_of_appends_with_a_rotation_and_a_checkpoint(void)
 	do {
 		_cleanup_place_ struct place p = { 0 };
 		_cleanup_ledger_ struct ledger *bystander = NULL;
-		struct verify_result before, after;
+		struct ledger_verify_result before, after;
 		struct digest k0;
 
 		n += n ? (unsigned int)tap_stride() : 1;

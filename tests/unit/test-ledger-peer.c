@@ -71,19 +71,20 @@ static bool push(const struct place *p, struct peer_state *ret)
 	return ok;
 }
 
-/* How many whole notes are in the sink, and that they are the ledger's in ascending order. */
+/* How many whole checkpoints are in the sink, and that they are the ledger's in ascending order. */
 static int count_notes(const char *text, size_t len)
 {
 	uint64_t size = 0;
 	int n = 0;
 
 	for (size_t at = 0; at < len;) {
-		struct note note;
+		struct checkpoint checkpoint;
 		size_t used;
 
-		if (note_parse(text + at, len - at, &note, &used) < 0 || note.mark.size < size)
+		if (checkpoint_parse(text + at, len - at, &checkpoint, &used) < 0 ||
+		    checkpoint.mark.size < size)
 			return -1;
-		size = note.mark.size;
+		size = checkpoint.mark.size;
 		at += used + 1;
 		n++;
 	}
@@ -132,7 +133,7 @@ static void a_file_gets_every_record_across_segments(void)
 	CHECK(checkpoint(&p, 30) && push(&p, &st) && st.behind == 0 && st.sent > 70);
 	text = slurp(&p, "sink", &len);
 	CHECK(text);
-	CHECK(judge(text, len, &(struct verify_options){ .k0 = &k0, .n_k0 = 1 }).next == st.sent);
+	CHECK(judge(text, len, &(struct ledger_verify_options){ .k0 = &k0, .n_k0 = 1 }).next == st.sent);
 }
 
 static void a_peer_that_is_down_lags_and_catches_up(void)
@@ -153,11 +154,11 @@ static void a_peer_that_is_down_lags_and_catches_up(void)
 	if (pid == 0)
 		_exit(!(push(&p, &st) && st.behind == 0 && !st.error[0]));
 	for (int i = 0; i < 2; i++) {
-		struct note n;
+		struct checkpoint n;
 		size_t used;
 		ssize_t len = recv(fd, room, sizeof(room), 0);
 
-		CHECK(len > 0 && note_parse(room, (size_t)len, &n, &used) == 0 &&
+		CHECK(len > 0 && checkpoint_parse(room, (size_t)len, &n, &used) == 0 &&
 		      n.mark.size == (uint64_t)(3 + i));
 	}
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
@@ -209,7 +210,7 @@ static void a_stream_that_reads_gets_all_in_order(void)
 	CHECK(count_notes(room, len) == 20);
 }
 
-/* A full disk, as a limit on the size of files: half a note must not stay, and it comes whole later. */
+/* A full disk, as a limit on the size of files: half a checkpoint must not stay, and it comes whole later. */
 static void a_peer_that_is_full_lags_and_catches_up(void)
 {
 	_cleanup_place_ struct place p = { 0 };

@@ -161,7 +161,8 @@ static void a_long_command_is_cut_never_refused(void)
 		size_t len;
 
 		text = slurp(&p, FIRST_SEGMENT, &len);
-		CHECK(judge(text, len, &(struct verify_options){ .k0 = &k0, .n_k0 = 1 }).status == VERIFY_OK);
+		CHECK(judge(text, len, &(struct ledger_verify_options){ .k0 = &k0, .n_k0 = 1 }).status ==
+		      VERIFY_OK);
 	}
 }
 
@@ -215,13 +216,13 @@ static void GOV_1_a_refusal_is_a_record(void)
 	CHECK(!jdoc_get(jdoc_get(jdoc_get(r, "d"), "approval"), "granted")->boolean);
 }
 
-static struct verify_result verdict(const struct place *p)
+static struct ledger_verify_result verdict(const struct place *p)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t len;
 
 	text = slurp(p, FIRST_SEGMENT, &len);
-	return judge(text, text ? len : 0, &(struct verify_options){ 0 });
+	return judge(text, text ? len : 0, &(struct ledger_verify_options){ 0 });
 }
 
 static void stories_without_an_end_are_named(void)
@@ -230,7 +231,7 @@ static void stories_without_an_end_are_named(void)
 	_cleanup_ledger_ struct ledger *l = NULL;
 	struct ledger_run run = plain(), other = plain(), third = plain();
 	struct ledger_end end = { .reason = "exited", .source = "init" };
-	struct verify_result r;
+	struct ledger_verify_result r;
 
 	CHECK(place_make(&p) && (l = born(&p)));
 	other.session = "20261116T031500Z-00000002";
@@ -311,10 +312,11 @@ static void a_sessions_own_chain_is_anchored_in_its_end(void)
 	told.size = 5;
 	CHECK(digest_from_hex(jdoc_get_string(audit, "head"), &told.head) == 0);
 	text = slurp(&p, AUDIT_NAME, &len);
-	CHECK(text && judge(text, len, &(struct verify_options){ .anchor = &told }).status == VERIFY_OK);
-	CHECK(judge(text, len, &(struct verify_options){ 0 }).status == VERIFY_BARE);
+	CHECK(text &&
+	      judge(text, len, &(struct ledger_verify_options){ .anchor = &told }).status == VERIFY_OK);
+	CHECK(judge(text, len, &(struct ledger_verify_options){ 0 }).status == VERIFY_BARE);
 	text[100] ^= 1;
-	CHECK(judge(text, len, &(struct verify_options){ .anchor = &told }).status == VERIFY_TAMPERED);
+	CHECK(judge(text, len, &(struct ledger_verify_options){ .anchor = &told }).status == VERIFY_TAMPERED);
 	/* There is one such file per session. */
 	CHECK(audit_open(dirfd, AUDIT_NAME, &a, NULL) == -EEXIST);
 }

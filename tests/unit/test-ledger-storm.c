@@ -78,28 +78,28 @@ static bool finish_off(pid_t pid)
 	return false;
 }
 
-static struct verify_result judge_all(const struct place *p, const struct digest *k0)
+static struct ledger_verify_result judge_all(const struct place *p, const struct digest *k0)
 {
-	struct verify_result result = { .status = VERIFY_TAMPERED, .why = "unreadable" };
+	struct ledger_verify_result result = { .status = VERIFY_TAMPERED, .why = "unreadable" };
 	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
-	_cleanup_verify_ struct verify *v = NULL;
+	_cleanup_ledger_verify_ struct ledger_verify *v = NULL;
 	static char room[65536];
-	struct verify_options o = { .k0 = k0, .n_k0 = 1, .seal_is_of_this_boot = true };
+	struct ledger_verify_options o = { .k0 = k0, .n_k0 = 1, .seal_is_of_this_boot = true };
 	uint64_t first;
 	size_t len;
 
 	if (ledger_reader_open_live(p->state, &s, NULL) < 0)
 		return result;
 	o.seal = &s.seal;
-	v = verify_new(&o);
+	v = ledger_verify_new(&o);
 	while (v && ledger_reader_read(&s, room, sizeof(room), &len, &first, NULL) == 0) {
 		if (first != UINT64_MAX)
-			verify_segment(v, first);
-		if (!verify_feed(v, room, len) || len == 0)
+			ledger_verify_segment(v, first);
+		if (!ledger_verify_feed(v, room, len) || len == 0)
 			break;
 	}
 	if (v)
-		verify_end(v, &result);
+		ledger_verify_end(v, &result);
 	return result;
 }
 
@@ -108,7 +108,7 @@ static bool round_holds(unsigned int round, uint64_t *segments, uint64_t *torn)
 	_cleanup_place_ struct place p = { 0 };
 	_cleanup_ledger_ struct ledger *l = NULL;
 	struct promises *promised;
-	struct verify_result r, after;
+	struct ledger_verify_result r, after;
 	pid_t pids[WRITERS];
 	struct digest k0;
 	struct seal s;

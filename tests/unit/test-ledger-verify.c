@@ -41,17 +41,19 @@ static bool seal_at(size_t n, struct seal *ret)
 }
 
 /* With everything that a person may have: first key and seal. */
-static const struct verify_options *all(void)
+static const struct ledger_verify_options *all(void)
 {
-	static struct verify_options o;
+	static struct ledger_verify_options o;
 
-	o = (struct verify_options){ .k0 = &k0, .n_k0 = 1, .seal = &seal, .seal_is_of_this_boot = true };
+	o = (struct ledger_verify_options){
+		.k0 = &k0, .n_k0 = 1, .seal = &seal, .seal_is_of_this_boot = true
+	};
 	return &o;
 }
 
-static const struct verify_options none;
+static const struct ledger_verify_options none;
 
-static bool says(struct verify_result r, enum verify_status status, uint64_t seq)
+static bool says(struct ledger_verify_result r, enum ledger_verify_status status, uint64_t seq)
 {
 	if (r.status == status && (status == VERIFY_OK || status == VERIFY_BARE || r.bad_seq == seq))
 		return true;
@@ -62,7 +64,7 @@ static bool says(struct verify_result r, enum verify_status status, uint64_t seq
 
 static void an_untouched_ledger_holds(void)
 {
-	struct verify_result r;
+	struct ledger_verify_result r;
 
 	CHECK(build());
 	r = judge(text, len, all());
@@ -76,13 +78,13 @@ static void portions_do_not_matter(void)
 	static const size_t steps[] = { 1, 2, 7, 72, 73, 74, 500, 4096 };
 
 	for (size_t k = 0; k < sizeof(steps) / sizeof(steps[0]); k++) {
-		_cleanup_verify_ struct verify *v = verify_new(all());
-		struct verify_result r;
+		_cleanup_ledger_verify_ struct ledger_verify *v = ledger_verify_new(all());
+		struct ledger_verify_result r;
 
 		CHECK(v);
 		for (size_t i = 0; i < len; i += steps[k])
-			CHECK(verify_feed(v, text + i, len - i < steps[k] ? len - i : steps[k]));
-		verify_end(v, &r);
+			CHECK(ledger_verify_feed(v, text + i, len - i < steps[k] ? len - i : steps[k]));
+		ledger_verify_end(v, &r);
 		CHECK(says(r, VERIFY_OK, 0) && r.bytes == len);
 	}
 }
@@ -107,7 +109,7 @@ static void every_changed_byte_is_found_at_its_record(void)
 	memcpy(copy, text, len);
 	for (size_t i = 0; i < len; i += tap_stride()) {
 		for (size_t k = 0; k < sizeof(flips); k++) {
-			struct verify_result with, without;
+			struct ledger_verify_result with, without;
 
 			if (!full && k != i % sizeof(flips))
 				continue;
@@ -128,7 +130,7 @@ static void every_changed_byte_is_found_at_its_record(void)
 
 static void every_cut_is_found_at_its_record(void)
 {
-	const struct verify_options key_only = { .k0 = &k0, .n_k0 = 1 };
+	const struct ledger_verify_options key_only = { .k0 = &k0, .n_k0 = 1 };
 
 	for (size_t cut = 0; cut < len; cut += tap_stride()) {
 		size_t seq = record_of(cut);
@@ -204,8 +206,8 @@ static size_t rechain(char *t, size_t t_len, size_t from, bool renumber)
 
 static void a_rewritten_chain_passes_bare_and_fails_with_key_or_seal(void)
 {
-	const struct verify_options key_only = { .k0 = &k0, .n_k0 = 1 };
-	const struct verify_options seal_only = { .seal = &seal, .seal_is_of_this_boot = true };
+	const struct ledger_verify_options key_only = { .k0 = &k0, .n_k0 = 1 };
+	const struct ledger_verify_options seal_only = { .seal = &seal, .seal_is_of_this_boot = true };
 	_cleanup_free_ char *copy = malloc(len);
 	char *word;
 
@@ -222,8 +224,8 @@ static void a_rewritten_chain_passes_bare_and_fails_with_key_or_seal(void)
 
 static void a_record_taken_out_of_the_middle_is_found(void)
 {
-	const struct verify_options key_only = { .k0 = &k0, .n_k0 = 1 };
-	const struct verify_options seal_only = { .seal = &seal, .seal_is_of_this_boot = true };
+	const struct ledger_verify_options key_only = { .k0 = &k0, .n_k0 = 1 };
+	const struct ledger_verify_options seal_only = { .seal = &seal, .seal_is_of_this_boot = true };
 	_cleanup_free_ char *copy = malloc(len);
 	size_t gone = at[31] - at[30];
 
@@ -242,7 +244,7 @@ static void two_ledgers_do_not_splice(void)
 {
 	_cleanup_place_ struct place other = { 0 };
 	_cleanup_free_ char *theirs = NULL, *copy = NULL;
-	const struct verify_options key_only = { .k0 = &k0, .n_k0 = 1 };
+	const struct ledger_verify_options key_only = { .k0 = &k0, .n_k0 = 1 };
 	struct digest their_k0;
 	size_t their_len, cut = 0;
 
@@ -281,7 +283,7 @@ static void seals_may_not_be_left_out(void)
 static void a_power_cut_is_not_tampering(void)
 {
 	struct seal s = seal;
-	struct verify_options o = { .seal = &s, .seal_is_of_this_boot = false };
+	struct ledger_verify_options o = { .seal = &s, .seal_is_of_this_boot = false };
 
 	s.synced_index = 45;
 	s.synced_offset = at[45];
@@ -297,7 +299,7 @@ static void nuls_in_the_last_line_are_torn_only_where_nobody_vouches(void)
 {
 	_cleanup_free_ char *copy = malloc(len);
 	struct seal s = seal;
-	struct verify_options o = { .seal = &s, .seal_is_of_this_boot = true };
+	struct ledger_verify_options o = { .seal = &s, .seal_is_of_this_boot = true };
 
 	CHECK(copy);
 	memcpy(copy, text, len);
@@ -318,7 +320,7 @@ static void nuls_in_the_last_line_are_torn_only_where_nobody_vouches(void)
 static void records_behind_the_seal_must_be_sealed_by_its_key(void)
 {
 	struct seal s = seal;
-	const struct verify_options o = { .seal = &s, .seal_is_of_this_boot = true };
+	const struct ledger_verify_options o = { .seal = &s, .seal_is_of_this_boot = true };
 	_cleanup_free_ char *copy = malloc(len);
 
 	CHECK(copy && seal_at(45, &s));
@@ -350,7 +352,7 @@ static void a_missing_beginning_is_found(void)
 static void an_anchor_says_where_a_chain_ends(void)
 {
 	struct ledger_mark mark = { .size = N, .head = seal.head };
-	const struct verify_options o = { .anchor = &mark };
+	const struct ledger_verify_options o = { .anchor = &mark };
 
 	CHECK(says(judge(text, len, &o), VERIFY_OK, 0));
 	CHECK(says(judge(text, at[49], &o), VERIFY_SHORT, 49));

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/ledger-lines.h"
+#include "ledger/ledger-lines.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define STEP ((size_t)256 * 1024)
 
-static int take(struct lines *l, const char *line, size_t len)
+static int take(struct ledger_lines *l, const char *line, size_t len)
 {
 	const char *why;
 	struct record r;
@@ -20,7 +19,7 @@ static int take(struct lines *l, const char *line, size_t len)
 	return l->each(&r, l->arg);
 }
 
-int lines_feed(struct lines *l, const char *bytes, size_t len)
+int ledger_lines_feed(struct ledger_lines *l, const char *bytes, size_t len)
 {
 	while (len > 0) {
 		const char *end = memchr(bytes, '\n', len);
@@ -52,13 +51,13 @@ int lines_feed(struct lines *l, const char *bytes, size_t len)
 	return 0;
 }
 
-void lines_done(struct lines *l)
+void ledger_lines_done(struct ledger_lines *l)
 {
 	free(l->carry);
 	l->carry = NULL;
 }
 
-int lines_read(struct ledger_reader *s, struct lines *l, struct fault *f)
+int ledger_lines_read(struct ledger_reader *s, struct ledger_lines *l, struct fault *f)
 {
 	_cleanup_free_ char *room = malloc(STEP);
 	uint64_t first;
@@ -71,25 +70,9 @@ int lines_read(struct ledger_reader *s, struct lines *l, struct fault *f)
 		r = ledger_reader_read(s, room, STEP, &len, &first, f);
 		if (r < 0)
 			return r;
-		r = lines_feed(l, room, len);
+		r = ledger_lines_feed(l, room, len);
 		if (r < 0)
 			return fault_errno(f, -r, "ledger");
 	} while (r == 0 && len > 0);
 	return 0;
-}
-
-static void print_span(struct span s, int width, FILE *out)
-{
-	fprintf(out, "%-*.*s ", width, s.at ? (int)s.len : 1, s.at ? s.at : "-");
-}
-
-void lines_print(const struct record *r, FILE *out)
-{
-	fprintf(out, "%.10s %.8s %6" PRIu64 " ", r->t, r->t + 11, r->seq);
-	print_span(r->kind, 16, out);
-	print_span(r->status, 8, out);
-	print_span(r->session, 25, out);
-	print_span(r->agent, 10, out);
-	/* ASCII without control characters: a record cannot play with the terminal. */
-	fprintf(out, "%.*s\n", (int)r->d.len, r->d.at);
 }

@@ -52,7 +52,7 @@ static void key_id(const char *origin, const struct sign_public *public, uint8_t
 	memcpy(ret, d.bytes, 4);
 }
 
-void note_key_make(const char *origin, const struct sign_public *public, struct note_key *ret)
+void checkpoint_key_init(const char *origin, const struct sign_public *public, struct checkpoint_key *ret)
 {
 	size_t len = strnlen(origin, ORIGIN_SIZE - 1);
 
@@ -62,7 +62,7 @@ void note_key_make(const char *origin, const struct sign_public *public, struct 
 	key_id(ret->origin, public, ret->key_id);
 }
 
-int note_key_parse(const char *text, struct note_key *ret, struct fault *f)
+int checkpoint_key_parse(const char *text, struct checkpoint_key *ret, struct fault *f)
 {
 	size_t len = strcspn(text, "\r\n");
 	const char *plus = memchr(text, '+', len);
@@ -77,14 +77,14 @@ int note_key_parse(const char *text, struct note_key *ret, struct fault *f)
 		return fault_set(f, EINVAL,
 				 "not a ledger's public key: 'custody ledger show --key' prints one");
 	memcpy(&public, bytes + 1, sizeof(public));
-	note_key_make(origin, &public, ret);
+	checkpoint_key_init(origin, &public, ret);
 	digest_hex(ret->key_id, sizeof(ret->key_id), hex);
 	if (memcmp(hex, plus + 1, 8) != 0)
 		return fault_set(f, EINVAL, "the ledger's public key is damaged: its id does not fit");
 	return 0;
 }
 
-char *note_key_text(const struct note_key *key)
+char *checkpoint_key_text(const struct checkpoint_key *key)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	uint8_t bytes[1 + sizeof(key->public)] = { ED25519 };
@@ -97,7 +97,8 @@ char *note_key_text(const struct note_key *key)
 	return strbuf_take(&b);
 }
 
-char *note_sign(const struct note_key *key, const struct sign_secret *secret, const struct ledger_mark *mark)
+char *checkpoint_sign(const struct checkpoint_key *key, const struct sign_secret *secret,
+		      const struct ledger_mark *mark)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	uint8_t bytes[4 + SIGN_SIZE];
@@ -140,7 +141,7 @@ static bool read_size(const char *text, size_t len, uint64_t *ret)
 	return str_to_u64(digits, ret) == 0;
 }
 
-static bool read_signature(const char *line, size_t len, struct note *n)
+static bool read_signature(const char *line, size_t len, struct checkpoint *n)
 {
 	uint8_t bytes[4 + SIGN_SIZE];
 	size_t dash = sizeof(DASH) - 1, origin = strlen(n->origin), skip = dash + origin + 1;
@@ -153,10 +154,10 @@ static bool read_signature(const char *line, size_t len, struct note *n)
 	return true;
 }
 
-int note_parse(const char *text, size_t len, struct note *ret, size_t *ret_len)
+int checkpoint_parse(const char *text, size_t len, struct checkpoint *ret, size_t *ret_len)
 {
 	const char *at = text, *line;
-	struct note n = { .text = text };
+	struct checkpoint n = { .text = text };
 	size_t left = len, line_len;
 
 	if (!next_line(&at, &left, &line, &line_len))
@@ -185,7 +186,7 @@ int note_parse(const char *text, size_t len, struct note *ret, size_t *ret_len)
 	return 0;
 }
 
-bool note_is_signed_by(const struct note *n, const struct note_key *key)
+bool checkpoint_verify(const struct checkpoint *n, const struct checkpoint_key *key)
 {
 	return str_eq(n->origin, key->origin) && memcmp(n->key_id, key->key_id, sizeof(n->key_id)) == 0 &&
 	       sign_verify(&key->public, n->text, n->text_len, n->signature);
