@@ -9,12 +9,10 @@
 #include "cli/cmd-profile.h"
 #include "base/exit-status.h"
 #include "profile/profile-file.h"
-#include "profile/profile-key.h"
 
 static int add(const struct profile_place *place, const char *path, struct fault *f)
 {
 	_cleanup_profile_file_ struct profile_file file = { 0 };
-	_cleanup_jdoc_ struct jdoc *doc = NULL;
 	_cleanup_free_ char *shown = NULL;
 	char hex[DIGEST_HEX_SIZE];
 	int r;
@@ -23,7 +21,7 @@ static int add(const struct profile_place *place, const char *path, struct fault
 	if (r < 0)
 		return r;
 	/* The bytes that are checked are the bytes that are hashed. */
-	r = profile_document_parse(file.text, file.len, file.path, &place->vars, &doc, f);
+	r = profile_file_verify(&file, &place->vars, f);
 	if (r < 0)
 		return fault_wrap(f, r, "not trusted");
 	r = profile_trust_set(place->trust, file.path, &file.digest, f);

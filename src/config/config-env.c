@@ -2,7 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "config/config-key.h"
+#include "config/config-impl.h"
 
 static bool is_one_of(const char *text, const char *const *words)
 {

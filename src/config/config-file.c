@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "config/config-key.h"
+#include "config/config-impl.h"
 #include "profile/profile-file.h"
 
 /* Whoever could change the file, or put another in its place, would be the admin. */

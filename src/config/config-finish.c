@@ -3,23 +3,23 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/config-key.h"
+#include "config/config-impl.h"
 
-static void free_row(const struct profile_key *k, void *field)
+static void free_row(const struct key_row *k, void *field)
 {
 	char **items = field;
 	size_t n;
 
 	switch ((unsigned int)k->kind) {
-	case PROFILE_KIND_TEXT:
-	case PROFILE_KIND_PATH:
+	case KEY_KIND_TEXT:
+	case KEY_KIND_PATH:
 		free(*(char **)field);
 		return;
-	case PROFILE_KIND_TEXTS:
-	case PROFILE_KIND_ARGV:
+	case KEY_KIND_TEXTS:
+	case KEY_KIND_ARGV:
 		strv_free(*(char ***)field);
 		return;
-	case PROFILE_KIND_OBJECTS:
+	case KEY_KIND_OBJECTS:
 		n = *(size_t *)(items + 1);
 		for (size_t i = 0; i < n; i++)
 			config_fields_free(k->rows, *items + i * k->row_size);
@@ -30,10 +30,10 @@ static void free_row(const struct profile_key *k, void *field)
 	}
 }
 
-void config_fields_free(const struct profile_key *table, void *p)
+void config_fields_free(const struct key_row *table, void *p)
 {
-	for (const struct profile_key *k = table; k->path; k++)
-		if (k->offset != PROFILE_NO_FIELD)
+	for (const struct key_row *k = table; k->path; k++)
+		if (k->offset != KEY_NO_FIELD)
 			free_row(k, (char *)p + k->offset);
 }
 
@@ -71,18 +71,17 @@ static int finish_approvers(struct config *c, struct fault *f)
 		if (!jdoc_get(v, "uid"))
 			a->uid = CONFIG_NO_UID;
 		if (str_eq(a->key, a->pin_key))
-			return profile_complain(f, v, "'approvers': '%s': key and pin_key must be two keys",
-						a->name);
+			return key_fault_set(f, v, "'approvers': '%s': key and pin_key must be two keys",
+					     a->name);
 		/* Two names with one key would count as two people. */
 		for (size_t k = 0; k < i; k++)
 			if (str_eq(c->approvers[k].name, a->name) || str_eq(c->approvers[k].key, a->key) ||
 			    (a->pin_key && str_eq(c->approvers[k].pin_key, a->pin_key)))
-				return profile_complain(f, v,
-							"'approvers': '%s' and '%s' share a name or a key",
-							c->approvers[k].name, a->name);
+				return key_fault_set(f, v, "'approvers': '%s' and '%s' share a name or a key",
+						     c->approvers[k].name, a->name);
 	}
 	if (c->has_approvers && c->min_approvals > c->n_approvers)
-		return profile_complain(
+		return key_fault_set(
 			f, jdoc_get(c->document, "approvers"),
 			"'min_approvals' is %llu, but 'approvers' names %zu: nothing could ever be approved",
 			(unsigned long long)c->min_approvals, c->n_approvers);
@@ -98,7 +97,7 @@ static int finish_provenance(struct config *c, struct fault *f)
 		if (!uid)
 			c->provenance[i].uid = CONFIG_NO_UID;
 		if (uid == (c->provenance[i].cgroup != NULL))
-			return profile_complain(f, v, "'provenance': each entry needs either uid or cgroup");
+			return key_fault_set(f, v, "'provenance': each entry needs either uid or cgroup");
 	}
 	return 0;
 }
@@ -110,7 +109,7 @@ static int finish_rules(struct config *c, const char *admin_label, struct fault 
 		struct config_rule *r = &c->rules[i];
 
 		if (!r->argv && !r->profile && !r->network && !r->mount)
-			return profile_complain(
+			return key_fault_set(
 				f, v, "'rules': a rule needs argv, profile, network or mount to match");
 		r->tier = v->origin == admin_label ? CONFIG_ADMIN : CONFIG_USER;
 		if (asprintf(&r->origin, "%s:%u", v->origin, v->line) < 0) {
@@ -128,12 +127,12 @@ static int finish_ids(struct config *c, struct fault *f)
 	unsigned long long first = 0, last = 0;
 
 	if (!v)
-		v = fallback = profile_key_default(profile_row_find(config_keys(), NULL, "id_range"));
+		v = fallback = key_row_default(key_table_find(config_keys(), NULL, "id_range"));
 	if (!v || v->broken)
 		return fault_errno(f, ENOMEM, "configuration");
 	if (sscanf(v->string, "%10llu-%10llu", &first, &last) != 2 || first < 65536 || last > 4294967293 ||
 	    last < first || last - first < 65535)
-		return profile_complain(
+		return key_fault_set(
 			f, v, "'id_range': '%s' must lie between 65536 and 4294967293 and hold 65536 ids",
 			v->string);
 	c->id_first = first;

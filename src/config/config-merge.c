@@ -2,11 +2,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "config/config-key.h"
+#include "config/config-impl.h"
 
 const struct jdoc *config_document_get(const struct jdoc *doc, const char *path)
 {
-	return profile_key_value(&(struct profile_key){ .path = path }, doc);
+	return key_row_value(&(struct key_row){ .path = path }, doc);
 }
 
 void config_document_set(struct jdoc *doc, const char *path, struct jdoc *v)
@@ -45,41 +45,41 @@ static bool is_each_in(const struct jdoc *items, const struct jdoc *list)
 }
 
 /* Is what the user says as tight as what the admin says?  An error counts as no. */
-static bool is_tighter(const struct profile_key *k, const struct jdoc *admin, const struct jdoc *user)
+static bool is_tighter(const struct key_row *k, const struct jdoc *admin, const struct jdoc *user)
 {
 	struct config a = { 0 }, u = { 0 };
 	bool tighter;
 
-	if (k->kind == PROFILE_KIND_OBJECTS)
+	if (k->kind == KEY_KIND_OBJECTS)
 		return is_each_in(user, admin);
-	tighter = profile_value_set(k, admin, NULL, &a, NULL) == 0 &&
-		  profile_value_set(k, user, NULL, &u, NULL) == 0 && profile_key_is_tighter(k, &a, &u);
+	tighter = key_row_set(k, admin, NULL, &a, NULL) == 0 && key_row_set(k, user, NULL, &u, NULL) == 0 &&
+		  key_row_is_tighter(k, &a, &u);
 	config_fields_free(config_keys(), &a);
 	config_fields_free(config_keys(), &u);
 	return tighter;
 }
 
-static const char *allowed(const struct profile_key *k)
+static const char *allowed(const struct key_row *k)
 {
 	switch ((unsigned int)k->order) {
-	case PROFILE_ORDER_LESS:
+	case KEY_ORDER_LESS:
 		return "a lower value";
-	case PROFILE_ORDER_MORE:
+	case KEY_ORDER_MORE:
 		return "a higher value";
-	case PROFILE_ORDER_TRUE:
+	case KEY_ORDER_TRUE:
 		return "true";
-	case PROFILE_ORDER_FALSE:
+	case KEY_ORDER_FALSE:
 		return "false";
-	case PROFILE_ORDER_SUBSET:
+	case KEY_ORDER_SUBSET:
 		return "a part of the list";
-	case PROFILE_ORDER_RANK:
+	case KEY_ORDER_RANK:
 		return "a stricter word";
 	default:
 		return "the same value";
 	}
 }
 
-static int append(const struct profile_key *k, const struct jdoc *admin, const struct jdoc *user,
+static int append(const struct key_row *k, const struct jdoc *admin, const struct jdoc *user,
 		  struct jdoc *doc)
 {
 	struct jdoc *list = jdoc_copy(admin);
@@ -94,8 +94,8 @@ static int append(const struct profile_key *k, const struct jdoc *admin, const s
  * The admin names who approves: then a user cannot do with less approval than there is by default either, or whoever asks
  * would be the one who answers.
  */
-static int require_governed(const struct profile_key *k, const struct jdoc *approvers,
-			    const struct jdoc *admin, const struct jdoc *user, struct fault *f)
+static int require_governed(const struct key_row *k, const struct jdoc *approvers, const struct jdoc *admin,
+			    const struct jdoc *user, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *fallback = k->fallback ? jdoc_new_string(k->fallback) : NULL;
 	const char *what = NULL;
@@ -111,25 +111,25 @@ static int require_governed(const struct profile_key *k, const struct jdoc *appr
 		what = "less than the default";
 	if (!what)
 		return 0;
-	return profile_complain(
+	return key_fault_set(
 		f, user,
 		"'%s' loosens: %s may stand only in the admin's file, which says who approves (%s:%u)",
 		k->path, what, approvers->origin, approvers->line);
 }
 
-static int merge_row(const struct profile_key *k, const struct jdoc *approvers, const struct jdoc *admin,
+static int merge_row(const struct key_row *k, const struct jdoc *approvers, const struct jdoc *admin,
 		     const struct jdoc *user, struct jdoc *doc, struct fault *f)
 {
 	int r = approvers ? require_governed(k, approvers, admin, user, f) : 0;
 
 	if (r < 0)
 		return r;
-	if (k->order == PROFILE_ORDER_NEVER)
-		return profile_complain(f, user, "'%s' may stand only in the admin's file", k->path);
-	if (admin && k->order == PROFILE_ORDER_SUPERSET)
+	if (k->order == KEY_ORDER_NEVER)
+		return key_fault_set(f, user, "'%s' may stand only in the admin's file", k->path);
+	if (admin && k->order == KEY_ORDER_SUPERSET)
 		return append(k, admin, user, doc);
 	if (admin && !is_tighter(k, admin, user))
-		return profile_complain(
+		return key_fault_set(
 			f, user, "'%s' loosens what the admin's file says (%s:%u); there only %s may stand",
 			k->path, admin->origin, admin->line, allowed(k));
 	config_document_set(doc, k->path, jdoc_copy(user));
@@ -143,9 +143,9 @@ int config_merge(const struct jdoc *admin, const struct jdoc *user, struct jdoc 
 
 	if (!doc)
 		return fault_errno(f, ENOMEM, "configuration");
-	for (const struct profile_key *k = config_keys(); user && k->path && r == 0; k++) {
+	for (const struct key_row *k = config_keys(); user && k->path && r == 0; k++) {
 		const struct jdoc *u =
-			k->kind == PROFILE_KIND_SECTION ? NULL : config_document_get(user, k->path);
+			k->kind == KEY_KIND_SECTION ? NULL : config_document_get(user, k->path);
 
 		if (u)
 			r = merge_row(k, admin ? config_document_get(admin, "approvers") : NULL,

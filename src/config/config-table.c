@@ -2,7 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "config/config-key.h"
+#include "config/config-impl.h"
 #include "ledger/ledger-peer.h"
 #include "policy/policy.h"
 
@@ -11,7 +11,7 @@
 #define PROVENANCE(name) offsetof(struct config_provenance, name)
 #define RULE(name) offsetof(struct config_rule, name)
 #define PEER(name) offsetof(struct config_peer, name)
-#define NOWHERE PROFILE_NO_FIELD
+#define NOWHERE KEY_NO_FIELD
 
 #define MIB (UINT64_C(1) << 20)
 #define SIZE_LIMIT (UINT64_C(1) << 50)
@@ -29,7 +29,7 @@ COUNTED(audit_peers, n_audit_peers);
 
 static bool is_hex_key(const char *t)
 {
-	return strlen(t) == 64 && profile_has_only(t, HEX, 64);
+	return strlen(t) == 64 && key_text_has_only(t, HEX, 64);
 }
 
 static bool is_public_key(const char *t)
@@ -44,19 +44,19 @@ static bool is_network(const char *t)
 
 static bool is_host(const char *t)
 {
-	return profile_has_only(t, HOST_SET, 253) && *t != '.' && *t != '-';
+	return key_text_has_only(t, HOST_SET, 253) && *t != '.' && *t != '-';
 }
 
 static bool is_peer_name(const char *t)
 {
-	return profile_has_only(t, "abcdefghijklmnopqrstuvwxyz0123456789-", 32);
+	return key_text_has_only(t, "abcdefghijklmnopqrstuvwxyz0123456789-", 32);
 }
 
 static bool is_range(const char *t)
 {
 	size_t n = strspn(t, "0123456789");
 
-	return n > 0 && n <= 10 && t[n] == '-' && profile_has_only(t + n + 1, "0123456789", 10);
+	return n > 0 && n <= 10 && t[n] == '-' && key_text_has_only(t + n + 1, "0123456789", 10);
 }
 
 static bool is_flag(const char *t)
@@ -66,172 +66,172 @@ static bool is_flag(const char *t)
 
 static bool is_header(const char *t)
 {
-	return profile_has_only(t, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_", 64);
+	return key_text_has_only(t, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_", 64);
 }
 
 /* clang-format off */
-static const struct profile_shape hex_shape = { "64 hex digits", "^[0-9a-f]{64}$", is_hex_key };
-static const struct profile_shape key_shape = {
+static const struct key_shape hex_shape = { "64 hex digits", "^[0-9a-f]{64}$", is_hex_key };
+static const struct key_shape key_shape = {
 	"a public key as 'custody key show' prints it: ed25519: and 64 hex digits", "^ed25519:[0-9a-f]{64}$", is_public_key };
-static const struct profile_shape network_shape = { "none or host", "^(none|host)$", is_network };
-static const struct profile_shape host_shape = {
+static const struct key_shape network_shape = { "none or host", "^(none|host)$", is_network };
+static const struct key_shape host_shape = {
 	"a host's name in lower case", "^[a-z0-9][a-z0-9.-]{0,252}$", is_host };
-static const struct profile_shape peer_shape = { "a name of a-z, 0-9 and '-', at most 32", "^[a-z0-9-]{1,32}$", is_peer_name };
-static const struct profile_shape range_shape = { "a range of ids such as 1879048192-2147483647", "^[0-9]{1,10}-[0-9]{1,10}$", is_range };
-static const struct profile_shape flag_shape = { "a flag such as --pass-phrase", "^-[^ \\t=]+$", is_flag };
-static const struct profile_shape header_shape = { "a header's name", "^[A-Za-z0-9_-]{1,64}$", is_header };
+static const struct key_shape peer_shape = { "a name of a-z, 0-9 and '-', at most 32", "^[a-z0-9-]{1,32}$", is_peer_name };
+static const struct key_shape range_shape = { "a range of ids such as 1879048192-2147483647", "^[0-9]{1,10}-[0-9]{1,10}$", is_range };
+static const struct key_shape flag_shape = { "a flag such as --pass-phrase", "^-[^ \\t=]+$", is_flag };
+static const struct key_shape header_shape = { "a header's name", "^[A-Za-z0-9_-]{1,64}$", is_header };
 
-static const struct profile_word lane_words[] = {
+static const struct key_word lane_words[] = {
 	{ "sandbox", LANE_SANDBOX, 0 }, { "prod", LANE_PROD, 1 }, { "test", LANE_SANDBOX, 0 },
 	{ "production", LANE_PROD, 1 }, { 0 } };
-static const struct profile_word approver_lane_words[] = {
+static const struct key_word approver_lane_words[] = {
 	{ "sandbox", NETWORK_CLASS_TEST, 0 }, { "prod", NETWORK_CLASS_PROD, 0 }, { "any", NETWORK_CLASS_ANY, 0 }, { 0 } };
-static const struct profile_word intention_words[] = {
+static const struct key_word intention_words[] = {
 	{ "explicit", INTENTION_EXPLICIT, 0 }, { "task", INTENTION_TASK, 0 },
 	{ "autonomous", INTENTION_AUTONOMOUS, 0 }, { 0 } };
-static const struct profile_word effect_words[] = {
+static const struct key_word effect_words[] = {
 	{ "deny", POLICY_EFFECT_DENY, 0 }, { "ask", POLICY_EFFECT_ASK, 0 }, { "allow", POLICY_EFFECT_ALLOW, 0 }, { 0 } };
-static const struct profile_word peer_types[] = {
+static const struct key_word peer_types[] = {
 	{ "dgram", PEER_DGRAM, 0 }, { "stream", PEER_STREAM, 0 }, { "file", PEER_APPEND, 0 }, { 0 } };
-static const struct profile_word peer_sends[] = { { "checkpoints", 0, 0 }, { "records", 1, 0 }, { 0 } };
+static const struct key_word peer_sends[] = { { "checkpoints", 0, 0 }, { "records", 1, 0 }, { 0 } };
 
-static const struct profile_key approver_rows[] = {
-	{ "name", PROFILE_KIND_TEXT, .offset = APPROVER(name), .shape = &profile_name_shape, .required = true,
+static const struct key_row approver_rows[] = {
+	{ "name", KEY_KIND_TEXT, .offset = APPROVER(name), .shape = &key_shape_name, .required = true,
 	  .help = "Name of the approver." },
-	{ "key", PROFILE_KIND_TEXT, .offset = APPROVER(key), .shape = &key_shape, .required = true,
+	{ "key", KEY_KIND_TEXT, .offset = APPROVER(key), .shape = &key_shape, .required = true,
 	  .help = "Public key that signs grants of level B." },
-	{ "pin_key", PROFILE_KIND_TEXT, .offset = APPROVER(pin_key), .shape = &key_shape,
+	{ "pin_key", KEY_KIND_TEXT, .offset = APPROVER(pin_key), .shape = &key_shape,
 	  .help = "Public key that only the PIN unlocks, for level C." },
-	{ "lane", PROFILE_KIND_WORD, .offset = APPROVER(lanes), .fallback = "sandbox", .words = approver_lane_words,
+	{ "lane", KEY_KIND_WORD, .offset = APPROVER(lanes), .fallback = "sandbox", .words = approver_lane_words,
 	  .help = "Lane in which the signature counts: sandbox, prod, any." },
-	{ "uid", PROFILE_KIND_COUNT, .offset = APPROVER(uid), .max = ID_MAX,
+	{ "uid", KEY_KIND_COUNT, .offset = APPROVER(uid), .max = ID_MAX,
 	  .help = "User of this host whose key it is, for allow_self." },
 	{ 0 },
 };
-static const struct profile_key provenance_rows[] = {
-	{ "uid", PROFILE_KIND_COUNT, .offset = PROVENANCE(uid), .max = ID_MAX,
+static const struct key_row provenance_rows[] = {
+	{ "uid", KEY_KIND_COUNT, .offset = PROVENANCE(uid), .max = ID_MAX,
 	  .help = "User who starts the run." },
-	{ "cgroup", PROFILE_KIND_PATH, .offset = PROVENANCE(cgroup),
+	{ "cgroup", KEY_KIND_PATH, .offset = PROVENANCE(cgroup),
 	  .help = "Cgroup, or one above it, that the run is started from." },
-	{ "intention", PROFILE_KIND_WORD, .offset = PROVENANCE(intention), .words = intention_words, .required = true,
+	{ "intention", KEY_KIND_WORD, .offset = PROVENANCE(intention), .words = intention_words, .required = true,
 	  .help = "What its runs count as: explicit, task, autonomous." },
 	{ 0 },
 };
-static const struct profile_key rule_rows[] = {
-	{ "effect", PROFILE_KIND_WORD, .offset = RULE(effect), .words = effect_words, .required = true,
+static const struct key_row rule_rows[] = {
+	{ "effect", KEY_KIND_WORD, .offset = RULE(effect), .words = effect_words, .required = true,
 	  .help = "deny, ask, allow." },
-	{ "argv", PROFILE_KIND_ARGV, .offset = RULE(argv),
+	{ "argv", KEY_KIND_ARGV, .offset = RULE(argv),
 	  .help = "Words that a command, or a part of one, begins with." },
-	{ "profile", PROFILE_KIND_TEXT, .offset = RULE(profile), .shape = &profile_name_shape,
+	{ "profile", KEY_KIND_TEXT, .offset = RULE(profile), .shape = &key_shape_name,
 	  .help = "Profile that it runs with." },
-	{ "network", PROFILE_KIND_TEXT, .offset = RULE(network), .shape = &network_shape,
+	{ "network", KEY_KIND_TEXT, .offset = RULE(network), .shape = &network_shape,
 	  .help = "Network that it sees: none, host." },
-	{ "mount", PROFILE_KIND_PATH, .offset = RULE(mount),
+	{ "mount", KEY_KIND_PATH, .offset = RULE(mount),
 	  .help = "Path at or below which it can write." },
-	{ "why", PROFILE_KIND_TEXT, .offset = RULE(why),
+	{ "why", KEY_KIND_TEXT, .offset = RULE(why),
 	  .help = "One line for whoever meets the rule." },
 	{ 0 },
 };
-static const struct profile_key peer_rows[] = {
-	{ "name", PROFILE_KIND_TEXT, .offset = PEER(name), .shape = &peer_shape, .required = true,
+static const struct key_row peer_rows[] = {
+	{ "name", KEY_KIND_TEXT, .offset = PEER(name), .shape = &peer_shape, .required = true,
 	  .help = "Name of the peer." },
-	{ "type", PROFILE_KIND_WORD, .offset = PEER(type), .words = peer_types, .required = true,
+	{ "type", KEY_KIND_WORD, .offset = PEER(type), .words = peer_types, .required = true,
 	  .help = "dgram, stream, file." },
-	{ "path", PROFILE_KIND_PATH, .offset = PEER(path), .required = true,
+	{ "path", KEY_KIND_PATH, .offset = PEER(path), .required = true,
 	  .help = "Socket or file." },
-	{ "send", PROFILE_KIND_WORD, .offset = PEER(records), .words = peer_sends, .fallback = "checkpoints",
+	{ "send", KEY_KIND_WORD, .offset = PEER(records), .words = peer_sends, .fallback = "checkpoints",
 	  .help = "checkpoints or records." },
 	{ 0 },
 };
 
-static const struct profile_key keys[] = {
-	{ "lane", PROFILE_KIND_WORD, PROFILE_ORDER_RANK, FIELD(lane), "sandbox", .words = lane_words,
+static const struct key_row keys[] = {
+	{ "lane", KEY_KIND_WORD, KEY_ORDER_RANK, FIELD(lane), "sandbox", .words = lane_words,
 	  .help = "Lane of a run that names none. prod still needs both of its keys." },
 
-	{ "digest_key", PROFILE_KIND_TEXT, PROFILE_ORDER_SAME, FIELD(digest_key), .shape = &hex_shape,
+	{ "digest_key", KEY_KIND_TEXT, KEY_ORDER_SAME, FIELD(digest_key), .shape = &hex_shape,
 	  .help = "Key of the digests that people approve, 64 hex digits; hosts that share it accept the same grants. Default: the lane's own." },
-	{ "approvers", PROFILE_KIND_OBJECTS, PROFILE_ORDER_SUBSET, FIELD(approvers), .rows = approver_rows,
+	{ "approvers", KEY_KIND_OBJECTS, KEY_ORDER_SUBSET, FIELD(approvers), .rows = approver_rows,
 	  .row_size = sizeof(struct config_approver),
 	  .help = "Whose signature counts. Where the key is there, the local approvers do not count." },
-	{ "min_approvals", PROFILE_KIND_COUNT, PROFILE_ORDER_MORE, FIELD(min_approvals), "1", 1, 16,
+	{ "min_approvals", KEY_KIND_COUNT, KEY_ORDER_MORE, FIELD(min_approvals), "1", 1, 16,
 	  .help = "How many different approvers have to sign." },
-	{ "allow_self", PROFILE_KIND_BOOL, PROFILE_ORDER_FALSE, FIELD(allow_self), "true",
+	{ "allow_self", KEY_KIND_BOOL, KEY_ORDER_FALSE, FIELD(allow_self), "true",
 	  .help = "May the requester approve." },
-	{ "on_request", PROFILE_KIND_ARGV, PROFILE_ORDER_SAME, FIELD(on_request),
+	{ "on_request", KEY_KIND_ARGV, KEY_ORDER_SAME, FIELD(on_request),
 	  .help = "Program and arguments that are started when a request is filed." },
-	{ "request_expiry", PROFILE_KIND_SECONDS, PROFILE_ORDER_LESS, FIELD(request_expiry_s), "1d", 60, 366 * DAY_S,
+	{ "request_expiry", KEY_KIND_SECONDS, KEY_ORDER_LESS, FIELD(request_expiry_s), "1d", 60, 366 * DAY_S,
 	  .help = "How long a request stays open." },
-	{ "grant_max", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
+	{ "grant_max", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "The most that one grant may give." },
-	{ "grant_max.uses", PROFILE_KIND_COUNT, PROFILE_ORDER_LESS, FIELD(grant_max_uses), "1000", 1, 1000000,
+	{ "grant_max.uses", KEY_KIND_COUNT, KEY_ORDER_LESS, FIELD(grant_max_uses), "1000", 1, 1000000,
 	  .help = "Runs." },
-	{ "grant_max.time", PROFILE_KIND_SECONDS, PROFILE_ORDER_LESS, FIELD(grant_max_s), "30d", 60, 366 * DAY_S,
+	{ "grant_max.time", KEY_KIND_SECONDS, KEY_ORDER_LESS, FIELD(grant_max_s), "30d", 60, 366 * DAY_S,
 	  .help = "Time." },
-	{ "prompt_rate", PROFILE_KIND_COUNT, PROFILE_ORDER_LESS, FIELD(prompt_rate), "10", 1, 600,
+	{ "prompt_rate", KEY_KIND_COUNT, KEY_ORDER_LESS, FIELD(prompt_rate), "10", 1, 600,
 	  .help = "Questions on a terminal per minute; more are refused." },
 
-	{ "provenance", PROFILE_KIND_OBJECTS, PROFILE_ORDER_NEVER, FIELD(provenance), .rows = provenance_rows,
+	{ "provenance", KEY_KIND_OBJECTS, KEY_ORDER_NEVER, FIELD(provenance), .rows = provenance_rows,
 	  .row_size = sizeof(struct config_provenance),
 	  .help = "Who asked, by user or cgroup; wins over a terminal." },
-	{ "rules", PROFILE_KIND_OBJECTS, PROFILE_ORDER_SUPERSET, FIELD(rules), .rows = rule_rows,
+	{ "rules", KEY_KIND_OBJECTS, KEY_ORDER_SUPERSET, FIELD(rules), .rows = rule_rows,
 	  .row_size = sizeof(struct config_rule),
 	  .help = "Commands that are denied, asked for or allowed." },
-	{ "trusted_hosts", PROFILE_KIND_TEXTS, PROFILE_ORDER_SUBSET, FIELD(trusted_hosts), .shape = &host_shape,
+	{ "trusted_hosts", KEY_KIND_TEXTS, KEY_ORDER_SUBSET, FIELD(trusted_hosts), .shape = &host_shape,
 	  .help = "Hosts, with all below them, that are not untrusted." },
-	{ "governance", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
+	{ "governance", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "Of `custody run`." },
-	{ "governance.security_profile", PROFILE_KIND_WORD, PROFILE_ORDER_RANK, FIELD(run_security), "balanced",
-	  .words = profile_security_words, .help = "How much approval: off, minimal, balanced, strict." },
+	{ "governance.security_profile", KEY_KIND_WORD, KEY_ORDER_RANK, FIELD(run_security), "balanced",
+	  .words = key_words_security, .help = "How much approval: off, minimal, balanced, strict." },
 
-	{ "security_profile", PROFILE_KIND_WORD, PROFILE_ORDER_RANK, FIELD(engine_security), "off",
-	  .words = profile_security_words,
+	{ "security_profile", KEY_KIND_WORD, KEY_ORDER_RANK, FIELD(engine_security), "off",
+	  .words = key_words_security,
 	  .help = "The same for containers of an engine; independent of sandbox.enabled." },
-	{ "sandbox", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
+	{ "sandbox", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "Of containers of an engine." },
-	{ "sandbox.enabled", PROFILE_KIND_BOOL, PROFILE_ORDER_TRUE, FIELD(sandbox.enabled), "false",
+	{ "sandbox.enabled", KEY_KIND_BOOL, KEY_ORDER_TRUE, FIELD(sandbox.enabled), "false",
 	  .help = "Does custody-runtime add isolation." },
-	{ "sandbox.max_tool_calls_per_session", PROFILE_KIND_COUNT, PROFILE_ORDER_LESS, FIELD(sandbox.max_tool_calls),
+	{ "sandbox.max_tool_calls_per_session", KEY_KIND_COUNT, KEY_ORDER_LESS, FIELD(sandbox.max_tool_calls),
 	  "500", 0, 1000000, .help = "Calls of one session." },
-	{ "sandbox.timing_min_delay_ms", PROFILE_KIND_COUNT, PROFILE_ORDER_MORE, FIELD(sandbox.timing_min_delay_ms),
+	{ "sandbox.timing_min_delay_ms", KEY_KIND_COUNT, KEY_ORDER_MORE, FIELD(sandbox.timing_min_delay_ms),
 	  "50", 0, 60000, .help = "No answer comes earlier, in milliseconds." },
-	{ "sandbox.retention_path", PROFILE_KIND_PATH, PROFILE_ORDER_SAME, FIELD(forensics.path),
+	{ "sandbox.retention_path", KEY_KIND_PATH, KEY_ORDER_SAME, FIELD(forensics.path),
 	  .help = "Where evidence is kept; default: forensics beside the lanes' state." },
-	{ "sandbox.forensic_retention_days", PROFILE_KIND_COUNT, PROFILE_ORDER_MORE, FIELD(forensics.retention_days),
+	{ "sandbox.forensic_retention_days", KEY_KIND_COUNT, KEY_ORDER_MORE, FIELD(forensics.retention_days),
 	  "1", 0, 36500, .help = "Days that evidence is kept." },
-	{ "sandbox.forensic_quota", PROFILE_KIND_SIZE, PROFILE_ORDER_MORE, FIELD(forensics.quota), "10G", MIB, SIZE_LIMIT,
+	{ "sandbox.forensic_quota", KEY_KIND_SIZE, KEY_ORDER_MORE, FIELD(forensics.quota), "10G", MIB, SIZE_LIMIT,
 	  .help = "Room for evidence." },
-	{ "sandbox.forensic_item_max", PROFILE_KIND_SIZE, PROFILE_ORDER_MORE, FIELD(forensics.item_max), .min = MIB,
+	{ "sandbox.forensic_item_max", KEY_KIND_SIZE, KEY_ORDER_MORE, FIELD(forensics.item_max), .min = MIB,
 	  .max = SIZE_LIMIT, .help = "Data that the evidence of one run may hold; default: a quarter of the quota." },
-	{ "forensics", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
+	{ "forensics", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "Evidence." },
-	{ "forensics.retention_path", PROFILE_KIND_PATH, PROFILE_ORDER_SAME, NOWHERE,
+	{ "forensics.retention_path", KEY_KIND_PATH, KEY_ORDER_SAME, NOWHERE,
 	  .help = "The same as sandbox.retention_path." },
-	{ "forensics.retention_days", PROFILE_KIND_COUNT, PROFILE_ORDER_MORE, NOWHERE, .max = 36500,
+	{ "forensics.retention_days", KEY_KIND_COUNT, KEY_ORDER_MORE, NOWHERE, .max = 36500,
 	  .help = "The same as sandbox.forensic_retention_days." },
-	{ "forensics.quota", PROFILE_KIND_SIZE, PROFILE_ORDER_MORE, NOWHERE, .min = MIB, .max = SIZE_LIMIT,
+	{ "forensics.quota", KEY_KIND_SIZE, KEY_ORDER_MORE, NOWHERE, .min = MIB, .max = SIZE_LIMIT,
 	  .help = "The same as sandbox.forensic_quota." },
-	{ "forensics.item_max", PROFILE_KIND_SIZE, PROFILE_ORDER_MORE, NOWHERE, .min = MIB, .max = SIZE_LIMIT,
+	{ "forensics.item_max", KEY_KIND_SIZE, KEY_ORDER_MORE, NOWHERE, .min = MIB, .max = SIZE_LIMIT,
 	  .help = "The same as sandbox.forensic_item_max." },
-	{ "forensics.keep_free", PROFILE_KIND_SIZE, PROFILE_ORDER_MORE, FIELD(forensics.keep_free), "1G", 0, SIZE_LIMIT,
+	{ "forensics.keep_free", KEY_KIND_SIZE, KEY_ORDER_MORE, FIELD(forensics.keep_free), "1G", 0, SIZE_LIMIT,
 	  .help = "Room that evidence leaves free." },
 
-	{ "review", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
+	{ "review", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "What overlay runs changed, until it is applied or discarded." },
-	{ "review.keep_days", PROFILE_KIND_COUNT, PROFILE_ORDER_MORE, FIELD(review.keep_days), "7", 0, 36500,
+	{ "review.keep_days", KEY_KIND_COUNT, KEY_ORDER_MORE, FIELD(review.keep_days), "7", 0, 36500,
 	  .help = "Days that changes are kept until somebody applies them." },
-	{ "review.quota", PROFILE_KIND_SIZE, PROFILE_ORDER_MORE, FIELD(review.quota), "10G", MIB, SIZE_LIMIT,
+	{ "review.quota", KEY_KIND_SIZE, KEY_ORDER_MORE, FIELD(review.quota), "10G", MIB, SIZE_LIMIT,
 	  .help = "Room for changes that are kept; the oldest go first." },
 
-	{ "redact", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
+	{ "redact", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "Secrets that stay out of records, on top of the built-in lists." },
-	{ "redact.flags", PROFILE_KIND_TEXTS, PROFILE_ORDER_SUPERSET, FIELD(redact_flags), .shape = &flag_shape,
+	{ "redact.flags", KEY_KIND_TEXTS, KEY_ORDER_SUPERSET, FIELD(redact_flags), .shape = &flag_shape,
 	  .help = "Flags whose value is left out." },
-	{ "redact.headers", PROFILE_KIND_TEXTS, PROFILE_ORDER_SUPERSET, FIELD(redact_headers), .shape = &header_shape,
+	{ "redact.headers", KEY_KIND_TEXTS, KEY_ORDER_SUPERSET, FIELD(redact_headers), .shape = &header_shape,
 	  .help = "Headers whose value is left out." },
-	{ "audit_peer", PROFILE_KIND_OBJECTS, PROFILE_ORDER_SUPERSET, FIELD(audit_peers), .rows = peer_rows,
+	{ "audit_peer", KEY_KIND_OBJECTS, KEY_ORDER_SUPERSET, FIELD(audit_peers), .rows = peer_rows,
 	  .row_size = sizeof(struct config_peer),
 	  .help = "Where checkpoints of the ledger are sent." },
-	{ "id_range", PROFILE_KIND_TEXT, PROFILE_ORDER_NEVER, NOWHERE, "1879048192-2147483647", .shape = &range_shape,
+	{ "id_range", KEY_KIND_TEXT, KEY_ORDER_NEVER, NOWHERE, "1879048192-2147483647", .shape = &range_shape,
 	  .help = "Ids that sessions started by root take their blocks of 65536 from." },
 	{ 0 },
 };
@@ -250,7 +250,7 @@ static const char *const unused[] = {
 };
 /* clang-format on */
 
-const struct profile_key *config_keys(void)
+const struct key_row *config_keys(void)
 {
 	return keys;
 }
@@ -275,6 +275,6 @@ struct jdoc *config_schema(void)
 	jdoc_set_string(s, "$schema", "https://json-schema.org/draft/2020-12/schema");
 	jdoc_set_string(s, "title", "custody.json");
 	jdoc_set_string(s, "type", "object");
-	profile_schema_members(s, keys, NULL);
+	key_table_schema(s, keys, NULL);
 	return s;
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/config-key.h"
+#include "config/config-impl.h"
 
 /* Texts of both files, and where the values of the environment come from. */
 struct sources {
@@ -27,8 +27,8 @@ static int resolve_aliases(struct jdoc *doc, struct fault *f)
 		if (!v)
 			continue;
 		if (config_document_get(doc, a->canonical))
-			return profile_complain(f, v, "'%s' and '%s' are the same key: keep one of them",
-						a->path, a->canonical);
+			return key_fault_set(f, v, "'%s' and '%s' are the same key: keep one of them",
+					     a->path, a->canonical);
 		config_document_set(doc, a->canonical, jdoc_copy(v));
 		(void)jdoc_remove(jdoc_get(doc, "forensics"), strchr(a->path, '.') + 1);
 	}
@@ -60,9 +60,9 @@ int config_document_parse(const char *text, size_t len, const char *origin, stru
 		return r;
 	label(doc, origin);
 	if (doc->type != JDOC_OBJECT)
-		return profile_complain(f, doc, "custody.json is an object, not of type %s",
-					jdoc_type_name(doc->type));
-	r = profile_object_fill(config_keys(), NULL, doc, NULL, NULL, f);
+		return key_fault_set(f, doc, "custody.json is an object, not of type %s",
+				     jdoc_type_name(doc->type));
+	r = key_table_fill(config_keys(), NULL, doc, NULL, NULL, f);
 	if (r == 0)
 		r = resolve_aliases(doc, f);
 	if (r == 0 && doc->broken)
@@ -92,17 +92,17 @@ static enum config_tier tier_of(const struct jdoc *v, const struct sources *src)
 }
 
 /* LOWER: what would hold without V; NULL when V overrides nothing that somebody said. */
-static int note_value(struct config *c, const struct profile_key *k, const struct jdoc *v,
+static int note_value(struct config *c, const struct key_row *k, const struct jdoc *v,
 		      const struct jdoc *lower, const struct sources *src)
 {
 	struct config_value *n = &c->values[c->n_values++];
 
 	n->path = k->path;
-	n->value = v ? jdoc_copy(v) : profile_key_default(k);
+	n->value = v ? jdoc_copy(v) : key_row_default(k);
 	n->tier = v ? tier_of(v, src) : CONFIG_DEFAULT;
 	n->source = v ? source_of(v) : strdup("default");
 	if (n->tier == CONFIG_ENV || lower) {
-		n->replaced = lower ? jdoc_copy(lower) : profile_key_default(k);
+		n->replaced = lower ? jdoc_copy(lower) : key_row_default(k);
 		n->replaced_source = lower ? source_of(lower) : strdup("default");
 	}
 	return n->source && (!v || n->value) && (!lower || n->replaced_source) ? 0 : -ENOMEM;
@@ -113,15 +113,15 @@ static int note_values(struct config *c, const struct jdoc *admin, const struct 
 {
 	size_t n = 1;
 
-	for (const struct profile_key *k = config_keys(); k->path; k++)
+	for (const struct key_row *k = config_keys(); k->path; k++)
 		n++;
 	c->values = calloc(n, sizeof(*c->values));
 	if (!c->values)
 		return no_memory(f);
-	for (const struct profile_key *k = config_keys(); k->path; k++) {
+	for (const struct key_row *k = config_keys(); k->path; k++) {
 		const struct jdoc *v, *lower;
 
-		if (k->kind == PROFILE_KIND_SECTION || str_starts(k->help, "The same as "))
+		if (k->kind == KEY_KIND_SECTION || str_starts(k->help, "The same as "))
 			continue;
 		v = config_document_get(c->document, k->path);
 		lower = config_document_get(files, k->path);
@@ -158,9 +158,9 @@ static int fill(struct config *c, const struct sources *src, struct fault *f)
 {
 	int r;
 
-	r = profile_object_fill(config_keys(), NULL, c->document, NULL, c, f);
+	r = key_table_fill(config_keys(), NULL, c->document, NULL, c, f);
 	if (r == 0)
-		r = profile_defaults_fill(config_keys(), c->document, NULL, c, f);
+		r = key_table_fill_defaults(config_keys(), c->document, NULL, c, f);
 	if (r == 0)
 		r = config_finish(c, src->admin_label, f);
 	return r;

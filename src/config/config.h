@@ -131,6 +131,9 @@ int config_parse(const struct config_texts *t, struct config **ret, struct fault
 
 const struct config_value *config_find(const struct config *c, const char *path);
 
+/* Does this version use key PATH?  Keys of later capabilities are checked and have no effect yet. */
+bool config_key_is_used(const char *path);
+
 /* JSON Schema of the file, from the table. */
 struct jdoc *config_schema(void);
 

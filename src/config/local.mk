@@ -3,7 +3,7 @@ libcore_a_SOURCES += \
 	src/config/config-env.c \
 	src/config/config-file.c \
 	src/config/config-finish.c \
-	src/config/config-key.h \
+	src/config/config-impl.h \
 	src/config/config-merge.c \
 	src/config/config-table.c \
 	src/config/config.c src/config/config.h

@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 #include "doctor/doctor-host.h"
-#include "config/config-key.h"
+#include "config/config.h"
 #include "state/migrate.h"
 #include "state/state-version.h"
 

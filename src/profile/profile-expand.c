@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/profile-key.h"
+#include "profile/profile-impl.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -96,7 +96,7 @@ static int expand_value(struct jdoc *v, const struct profile_vars *vars, struct 
 	if (v->type == JDOC_STRING && strstr(v->string, "${")) {
 		r = expand(v->string, vars, &text, f);
 		if (r < 0)
-			return profile_at(f, v, r);
+			return key_fault_at(f, v, r);
 		free(v->string);
 		v->string = text;
 	}
@@ -105,7 +105,7 @@ static int expand_value(struct jdoc *v, const struct profile_vars *vars, struct 
 			r = expand_value(v->items[i], vars, f);
 	if (v->type == JDOC_OBJECT)
 		for (size_t i = 0; i < v->n_members && r == 0; i++)
-			if (!profile_key_is_free(v->members[i].key))
+			if (!key_name_is_free(v->members[i].key))
 				r = expand_value(v->members[i].value, vars, f);
 	return r;
 }
@@ -118,7 +118,7 @@ int profile_expand_tree(struct jdoc *doc, const struct profile_vars *vars, struc
 		return expand_value(doc, vars, f);
 	/* Sections only: name, description, extends and remove are taken as they are written. */
 	for (size_t i = 0; i < doc->n_members && r == 0; i++)
-		if (doc->members[i].value->type == JDOC_OBJECT && !profile_key_is_free(doc->members[i].key))
+		if (doc->members[i].value->type == JDOC_OBJECT && !key_name_is_free(doc->members[i].key))
 			r = expand_value(doc->members[i].value, vars, f);
 	return r;
 }

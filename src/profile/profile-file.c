@@ -13,10 +13,17 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "profile/profile-key.h"
+#include "profile/profile-impl.h"
 
 #define SUFFIX ".json"
 #define DIR_ENTRIES_MAX 4096
+
+int profile_file_verify(const struct profile_file *file, const struct profile_vars *vars, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *doc = NULL;
+
+	return profile_document_parse(file->text, file->len, file->path, vars, &doc, f);
+}
 
 void profile_file_done(struct profile_file *file)
 {

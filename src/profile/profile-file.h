@@ -25,6 +25,10 @@ int profile_file_open(const char *name, const struct profile_sources *src, bool 
 void profile_file_done(struct profile_file *file);
 #define _cleanup_profile_file_ _cleanup_(profile_file_done)
 
+/* Parses the text and checks every key and value; nothing that it extends is loaded. */
+int profile_file_verify(const struct profile_file *file, const struct profile_vars *vars,
+			struct fault *f) _must_check_;
+
 /* Is UID what a user namespace with a partial map shows for root and for everybody else? */
 bool profile_owner_is_unmapped(uid_t uid);
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "profile/profile-file.h"
-#include "profile/profile-key.h"
+#include "profile/profile-impl.h"
 
 #define FILES_MAX 64 /* of one load: a list of parents that each have a list must not become a forest */
 #define DEFAULT_BASE "offline"
@@ -52,8 +52,8 @@ static int require_name(const char *name, const struct jdoc *doc, struct fault *
 
 	if (strchr(name, '/') || str_eq(own->string, name))
 		return 0;
-	return profile_complain(f, own, "'name' is '%s', but the file is called '%s.json': make them equal",
-				own->string, name);
+	return key_fault_set(f, own, "'name' is '%s', but the file is called '%s.json': make them equal",
+			     own->string, name);
 }
 
 static int build(const struct loader *l, const struct jdoc *doc, struct profile **ret, struct fault *f)
@@ -68,13 +68,13 @@ static int build(const struct loader *l, const struct jdoc *doc, struct profile 
 static int loosened(const struct profile *base, const struct profile *p, const struct profile_file *file,
 		    const char *path, enum profile_trust trust, struct fault *f)
 {
-	const struct profile_key *k = profile_keys();
+	const struct key_row *k = profile_keys();
 	const struct jdoc *v;
 	int r;
 
 	while (k->path && strcmp(k->path, path) != 0)
 		k++;
-	v = k->path ? profile_key_value(k, p->document) : NULL;
+	v = k->path ? key_row_value(k, p->document) : NULL;
 	r = fault_set(f, EPERM,
 		      "profile '%s': '%s' is looser than in '%s', and a profile in the worktree may only "
 		      "tighten%s: "
@@ -83,7 +83,7 @@ static int loosened(const struct profile *base, const struct profile *p, const s
 		      trust == PROFILE_TRUST_CHANGED ? " (it was trusted, but the file has changed since)"
 						     : "",
 		      file->path);
-	return v && v->origin ? profile_at(f, v, r) : fault_wrap(f, r, "%s", file->path);
+	return v && v->origin ? key_fault_at(f, v, r) : fault_wrap(f, r, "%s", file->path);
 }
 
 static int require_tighter(const struct loader *l, const struct jdoc *base_doc, const struct jdoc *doc,
@@ -122,11 +122,10 @@ static int add_parent(struct loader *l, const struct jdoc *name, bool outside, s
 	int r;
 
 	if (p->n == PROFILE_EXTENDS_MAX)
-		return profile_complain(f, name, "'extends' lists more than %d profiles",
-					PROFILE_EXTENDS_MAX);
+		return key_fault_set(f, name, "'extends' lists more than %d profiles", PROFILE_EXTENDS_MAX);
 	r = resolve(l, name->string, outside, &p->each[p->n], f);
 	if (r < 0)
-		return profile_at(f, name, r);
+		return key_fault_at(f, name, r);
 	p->n++;
 	if (p->merged)
 		r = profile_merge(p->merged, p->each[p->n - 1], &merged, f);
@@ -151,7 +150,7 @@ static int load_parents(struct loader *l, const struct jdoc *doc, bool outside, 
 		for (size_t i = 0; extends && i < extends->n_items && r == 0; i++)
 			r = add_parent(l, extends->items[i], outside, p, f);
 	if (r == 0 && remove && !p->merged)
-		r = profile_complain(f, remove, "'remove' takes from a parent, and there is no 'extends'");
+		r = key_fault_set(f, remove, "'remove' takes from a parent, and there is no 'extends'");
 	if (r == 0 && remove)
 		r = profile_remove(p->merged, remove, f);
 	return r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/profile-key.h"
+#include "profile/profile-impl.h"
 
 #include <errno.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static void merge_object(struct jdoc *into, const struct jdoc *from)
 static bool is_own(const char *key)
 {
 	return strcmp(key, "name") == 0 || strcmp(key, "description") == 0 || strcmp(key, "extends") == 0 ||
-	       strcmp(key, "remove") == 0 || profile_key_is_free(key);
+	       strcmp(key, "remove") == 0 || key_name_is_free(key);
 }
 
 int profile_merge(const struct jdoc *parent, const struct jdoc *child, struct jdoc **ret, struct fault *f)
@@ -116,7 +116,7 @@ static int resolve(struct jdoc *doc, const struct jdoc *pointer, struct jdoc **r
 		v = step(v, token);
 	}
 	if (!v)
-		return profile_complain(
+		return key_fault_set(
 			f, pointer,
 			"'remove': '%s' matches nothing in the merged parent; see custody profile show",
 			pointer->string);

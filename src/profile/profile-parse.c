@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/profile-key.h"
+#include "profile/profile-impl.h"
 
 #include <errno.h>
 #include <string.h>
@@ -40,85 +40,6 @@ void profile_free(struct profile *p)
 	jdoc_free(p->document);
 	strv_free(p->origins);
 	free(p);
-}
-
-static int unknown_key(const struct profile_key *table, const char *section, const struct jdoc *object,
-		       const struct jdoc_member *m, struct fault *f)
-{
-	struct jdoc at = { .origin = object->origin, .line = m->line, .column = m->column };
-	_cleanup_strbuf_ struct strbuf b = { 0 };
-	_cleanup_strv_ char **near = NULL;
-	int best;
-
-	for (const struct profile_key *k = table; k->path; k++)
-		if (profile_key_is_in(k, section) && strv_append(&near, profile_key_name(k)) < 0)
-			return fault_errno(f, ENOMEM, "profile");
-	best = str_nearest(m->key, (const char *const *)near);
-
-	strbuf_printf(&b, "unknown key '%s%s%s'", section ? section : "", section ? "." : "", m->key);
-	if (best >= 0)
-		strbuf_printf(&b, ": did you mean '%s'?", near[best]);
-	strbuf_puts(&b, best >= 0 ? " allowed here: " : "; allowed here: ");
-	for (size_t i = 0; near && near[i]; i++)
-		strbuf_printf(&b, "%s%s", i ? ", " : "", near[i]);
-	strbuf_puts(&b, " (and x-... for notes of your own)");
-	return profile_complain(f, &at, "%s", b.broken ? "unknown key" : b.text);
-}
-
-/* Every member of OBJECT is a known key with a fitting value; P may be NULL. */
-int profile_object_fill(const struct profile_key *table, const char *section, const struct jdoc *object,
-			const struct profile_vars *vars, void *p, struct fault *f)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < object->n_members && r == 0; i++) {
-		const struct jdoc_member *m = &object->members[i];
-		const struct profile_key *k;
-
-		if (profile_key_is_free(m->key))
-			continue;
-		k = profile_row_find(table, section, m->key);
-		if (!k)
-			return unknown_key(table, section, object, m, f);
-		r = profile_value_set(k, m->value, vars, p, f);
-		if (r == 0 && k->kind == PROFILE_KIND_SECTION)
-			r = profile_object_fill(table, k->path, m->value, vars, p, f);
-	}
-	return r;
-}
-
-/* The value of row K in DOC, or NULL. */
-const struct jdoc *profile_key_value(const struct profile_key *k, const struct jdoc *doc)
-{
-	const char *dot = strchr(k->path, '.');
-	char section[64];
-
-	if (!dot)
-		return jdoc_get(doc, k->path);
-	memcpy(section, k->path, (size_t)(dot - k->path));
-	section[dot - k->path] = '\0';
-	return jdoc_get(jdoc_get(doc, section), dot + 1);
-}
-
-int profile_defaults_fill(const struct profile_key *table, const struct jdoc *doc,
-			  const struct profile_vars *vars, void *p, struct fault *f)
-{
-	for (const struct profile_key *k = table; k->path; k++) {
-		_cleanup_jdoc_ struct jdoc *v = NULL;
-		int r;
-
-		if (!k->fallback || k->offset == PROFILE_NO_FIELD || profile_key_value(k, doc))
-			continue;
-		v = profile_key_default(k);
-		if (!v || v->broken)
-			return fault_errno(f, ENOMEM, "profile");
-		r = profile_expand_tree(v, vars, f);
-		if (r == 0)
-			r = profile_value_set(k, v, vars, p, f);
-		if (r < 0)
-			return fault_wrap(f, r, "default of '%s'", k->path);
-	}
-	return 0;
 }
 
 static bool says(const struct jdoc *doc, const char *key)
@@ -175,9 +96,9 @@ int profile_document_fill(const struct jdoc *doc, const struct profile_vars *var
 {
 	int r;
 
-	r = profile_object_fill(profile_keys(), NULL, doc, vars, p, f);
+	r = key_table_fill(profile_keys(), NULL, doc, vars, p, f);
 	if (r == 0)
-		r = profile_defaults_fill(profile_keys(), doc, vars, p, f);
+		r = key_table_fill_defaults(profile_keys(), doc, vars, p, f);
 	if (r == 0 && p->workspace_sandbox)
 		r = take_sandbox(doc, p, f);
 	if (r == 0 && !p->process_cwd) {
@@ -193,13 +114,13 @@ static int require_head(const struct jdoc *doc, struct fault *f)
 	const struct jdoc *schema = jdoc_get(doc, "schema");
 
 	if (!schema)
-		return profile_complain(f, doc, "key 'schema' is missing: add \"schema\": 1");
+		return key_fault_set(f, doc, "key 'schema' is missing: add \"schema\": 1");
 	/* Before the keys are looked at: a later schema has other keys. */
 	if (schema->type == JDOC_INT && schema->integer != 1)
-		return profile_complain(f, schema, "schema %lld is not known: this version reads schema 1",
-					(long long)schema->integer);
+		return key_fault_set(f, schema, "schema %lld is not known: this version reads schema 1",
+				     (long long)schema->integer);
 	if (!jdoc_get(doc, "name"))
-		return profile_complain(
+		return key_fault_set(
 			f, doc, "key 'name' is missing: add \"name\": with the file's name without .json");
 	return 0;
 }
@@ -219,13 +140,13 @@ int profile_document_parse(const char *text, size_t len, const char *origin, con
 	if (r < 0)
 		return r;
 	if (doc->type != JDOC_OBJECT)
-		return profile_complain(f, doc, "a profile is an object, not of type %s",
-					jdoc_type_name(doc->type));
+		return key_fault_set(f, doc, "a profile is an object, not of type %s",
+				     jdoc_type_name(doc->type));
 	r = require_head(doc, f);
 	if (r == 0)
 		r = profile_expand_tree(doc, vars, f);
 	if (r == 0)
-		r = profile_object_fill(profile_keys(), NULL, doc, vars, NULL, f);
+		r = key_table_fill(profile_keys(), NULL, doc, vars, NULL, f);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(doc);
@@ -256,7 +177,7 @@ static void drop_free_keys(struct jdoc *v)
 	if (v->type != JDOC_OBJECT)
 		return;
 	for (size_t i = v->n_members; i > 0; i--)
-		if (profile_key_is_free(v->members[i - 1].key))
+		if (key_name_is_free(v->members[i - 1].key))
 			(void)jdoc_remove(v, v->members[i - 1].key);
 		else
 			drop_free_keys(v->members[i - 1].value);
@@ -320,8 +241,7 @@ int profile_parse(const char *text, size_t len, const char *label, const struct 
 	if (r < 0)
 		return r;
 	if (jdoc_get(doc, "extends") || jdoc_get(doc, "remove"))
-		return profile_complain(f, doc,
-					"'extends' and 'remove' need a profile that is loaded by name");
+		return key_fault_set(f, doc, "'extends' and 'remove' need a profile that is loaded by name");
 	r = profile_from_document(TAKE_PTR(doc), TAKE_PTR(origins), vars, &p, f);
 	if (r == 0)
 		r = profile_require_sound(p, vars, f);

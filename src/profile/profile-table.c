@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/profile-key.h"
+#include "profile/profile-impl.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -9,19 +9,12 @@
 #include "state/sandbox-root.h"
 
 #define FIELD(name) offsetof(struct profile, name)
-#define NOWHERE PROFILE_NO_FIELD
+#define NOWHERE KEY_NO_FIELD
 
 #define KIB (UINT64_C(1) << 10)
 #define MIB (UINT64_C(1) << 20)
 #define SIZE_LIMIT (UINT64_C(1) << 50)
 #define YEAR_S (UINT64_C(366) * 24 * 3600)
-
-bool profile_has_only(const char *text, const char *set, size_t max)
-{
-	size_t n = strlen(text);
-
-	return n > 0 && n <= max && strspn(text, set) == n;
-}
 
 #define DIGITS "0123456789"
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
@@ -29,12 +22,12 @@ bool profile_has_only(const char *text, const char *set, size_t max)
 
 static bool is_name(const char *t)
 {
-	return profile_has_only(t, LOWER DIGITS "._-", 64) && strchr(LOWER DIGITS, *t);
+	return key_text_has_only(t, LOWER DIGITS "._-", 64) && strchr(LOWER DIGITS, *t);
 }
 
 static bool is_env_name(const char *t)
 {
-	return profile_has_only(t, LOWER UPPER DIGITS "_", 256) && !isdigit((unsigned char)*t);
+	return key_text_has_only(t, LOWER UPPER DIGITS "_", 256) && !isdigit((unsigned char)*t);
 }
 
 /* A star alone would be the whole environment: at least two characters say which part is meant. */
@@ -56,12 +49,12 @@ static bool is_env_pattern(const char *t)
 
 static bool is_syscall(const char *t)
 {
-	return profile_has_only(t, LOWER DIGITS "_", 64) && !isdigit((unsigned char)*t);
+	return key_text_has_only(t, LOWER DIGITS "_", 64) && !isdigit((unsigned char)*t);
 }
 
 static bool is_hostname(const char *t)
 {
-	return profile_has_only(t, LOWER UPPER DIGITS ".-", 63) && strchr(LOWER UPPER DIGITS, *t);
+	return key_text_has_only(t, LOWER UPPER DIGITS ".-", 63) && strchr(LOWER UPPER DIGITS, *t);
 }
 
 /* 65,536 ids exist inside. */
@@ -119,78 +112,78 @@ static bool is_below(const char *t)
 }
 
 /* clang-format off */
-const struct profile_shape profile_name_shape = {
+const struct key_shape key_shape_name = {
 	"a name of a-z, 0-9, '.', '_' and '-', at most 64, beginning with a letter or digit",
 	"^[a-z0-9][a-z0-9._-]{0,63}$", is_name };
-static const struct profile_shape env_name_shape = {
+static const struct key_shape env_name_shape = {
 	"a variable's name", "^[A-Za-z_][A-Za-z0-9_]{0,255}$", is_env_name };
-static const struct profile_shape env_pattern_shape = {
+static const struct key_shape env_pattern_shape = {
 	"a variable's name, or at least two characters of one and a final '*'",
 	"^([A-Za-z_][A-Za-z0-9_]{0,255}|[A-Za-z_][A-Za-z0-9_]{1,254}\\*)$", is_env_pattern };
-static const struct profile_shape syscall_shape = {
+static const struct key_shape syscall_shape = {
 	"a system call's name", "^[a-z_][a-z0-9_]{0,63}$", is_syscall };
-static const struct profile_shape hostname_shape = {
+static const struct key_shape hostname_shape = {
 	"a host name of at most 63 letters, digits, '.' and '-'", "^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$", is_hostname };
-static const struct profile_shape user_shape = {
+static const struct key_shape user_shape = {
 	"\"root\", \"UID\" or \"UID:GID\" with numbers up to 65535", "^(root|[0-9]{1,5}(:[0-9]{1,5})?)$", is_user };
-static const struct profile_shape pointer_shape = {
+static const struct key_shape pointer_shape = {
 	"a JSON Pointer such as \"/filesystem/ro/0\"", "^(/([^~/]|~[01])*)+$", is_pointer };
-static const struct profile_shape sandbox_name_shape = {
+static const struct key_shape sandbox_name_shape = {
 	"a sandbox root's name: lower case letters, digits, '.', '_' and '-', no dot in front, at most 64",
 	"^[a-z0-9_-][a-z0-9._-]{0,63}$", sandbox_name_is_valid };
-static const struct profile_shape below_shape = {
+static const struct key_shape below_shape = {
 	"a path below the worktree, without '..'", "^[^/]+(/[^/]+)*$", is_below };
-static const struct profile_shape file_name_shape = {
+static const struct key_shape file_name_shape = {
 	"a file's name without '/'", "^[^/]+$", is_file_name };
 
-static const struct profile_word root_words[] = {
+static const struct key_word root_words[] = {
 	{ "host-ro", PROFILE_ROOT_HOST_RO, 0 }, { "dir", PROFILE_ROOT_DIR, 1 }, { 0 } };
 /* Ranks: nothing of the worktree is seen; it is read; a copy is written; it is written. */
-static const struct profile_word workspace_words[] = {
+static const struct key_word workspace_words[] = {
 	{ "overlay", PROFILE_WORKSPACE_OVERLAY, 2 }, { "ro", PROFILE_WORKSPACE_RO, 1 },
 	{ "rw", PROFILE_WORKSPACE_RW, 3 }, { "tmpfs", PROFILE_WORKSPACE_TMPFS, 0 }, { 0 } };
 /* A process of the host that serves the file system is more than a kernel that does. */
-static const struct profile_word overlay_words[] = {
+static const struct key_word overlay_words[] = {
 	{ "kernel", PROFILE_OVERLAY_KERNEL, 0 }, { "fuse", PROFILE_OVERLAY_FUSE, 1 }, { 0 } };
-static const struct profile_word network_words[] = {
+static const struct key_word network_words[] = {
 	{ "none", PROFILE_NETWORK_NONE, 0 }, { "host", PROFILE_NETWORK_HOST, 1 }, { 0 } };
-static const struct profile_word class_words[] = {
+static const struct key_word class_words[] = {
 	{ "test", NETWORK_CLASS_TEST, 0 }, { "prod", NETWORK_CLASS_PROD, 0 }, { "any", NETWORK_CLASS_ANY, 0 }, { 0 } };
-static const struct profile_word violation_words[] = {
+static const struct key_word violation_words[] = {
 	{ "errno", PROFILE_SECCOMP_ERRNO, 1 }, { "kill", PROFILE_SECCOMP_KILL, 0 }, { 0 } };
-const struct profile_word profile_security_words[] = {
+const struct key_word key_words_security[] = {
 	{ "off", SECURITY_OFF, 3 }, { "minimal", SECURITY_MINIMAL, 2 }, { "balanced", SECURITY_BALANCED, 1 },
 	{ "strict", SECURITY_STRICT, 0 }, { 0 } };
-static const struct profile_word exec_words[] = {
+static const struct key_word exec_words[] = {
 	{ "deny", 0, 0 }, { "ask", 1, 1 }, { "allow", 2, 2 }, { 0 } };
-static const struct profile_word capture_words[] = {
+static const struct key_word capture_words[] = {
 	{ "changes", 0, 0 }, { "all", 1, 1 }, { 0 } };
-static const struct profile_word reason_words[] = {
+static const struct key_word reason_words[] = {
 	{ "exited", 0, 0 }, { "signaled", 1, 0 }, { "oom", 2, 0 }, { "timeout", 3, 0 }, { "pids-limit", 4, 0 },
 	{ "disk-limit", 5, 0 }, { "seccomp", 6, 0 }, { "violation", 7, 0 }, { "budget", 8, 0 },
 	{ "inspection", 9, 0 }, { "cancelled", 10, 0 }, { "operator", 11, 0 }, { "lost", 12, 0 }, { 0 } };
 
-static const struct profile_key keys[] = {
-	{ "schema", PROFILE_KIND_COUNT, PROFILE_ORDER_NEVER, NOWHERE, .min = 1, .max = 1,
+static const struct key_row keys[] = {
+	{ "schema", KEY_KIND_COUNT, KEY_ORDER_NEVER, NOWHERE, .min = 1, .max = 1,
 	  .help = "Version of this format; must be 1." },
-	{ "name", PROFILE_KIND_TEXT, PROFILE_ORDER_FREE, FIELD(name), .shape = &profile_name_shape,
+	{ "name", KEY_KIND_TEXT, KEY_ORDER_FREE, FIELD(name), .shape = &key_shape_name,
 	  .help = "Name of the profile; the file is called NAME.json." },
-	{ "description", PROFILE_KIND_TEXT, PROFILE_ORDER_FREE, FIELD(description),
+	{ "description", KEY_KIND_TEXT, KEY_ORDER_FREE, FIELD(description),
 	  .help = "One line for people." },
-	{ "extends", PROFILE_KIND_EXTENDS, PROFILE_ORDER_NEVER, NOWHERE, .shape = &profile_name_shape,
+	{ "extends", KEY_KIND_EXTENDS, KEY_ORDER_NEVER, NOWHERE, .shape = &key_shape_name,
 	  .help = "Profile, or list of profiles, that this one is merged onto; at most 8 levels deep." },
-	{ "remove", PROFILE_KIND_TEXTS, PROFILE_ORDER_NEVER, NOWHERE, .shape = &pointer_shape,
+	{ "remove", KEY_KIND_TEXTS, KEY_ORDER_NEVER, NOWHERE, .shape = &pointer_shape,
 	  .help = "JSON Pointers into the merged parent: values that are not inherited." },
-	{ "dangerous", PROFILE_KIND_DANGERS, PROFILE_ORDER_SUBSET, FIELD(dangerous),
+	{ "dangerous", KEY_KIND_DANGERS, KEY_ORDER_SUBSET, FIELD(dangerous),
 	  .help = "Dangers that are wanted, by name. \"no-LAYER\" switches that layer off." },
 
-	{ "root", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
+	{ "root", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "What the sandbox sees as its system." },
-	{ "root.type", PROFILE_KIND_WORD, PROFILE_ORDER_SAME, FIELD(root), "host-ro", .words = root_words,
+	{ "root.type", KEY_KIND_WORD, KEY_ORDER_SAME, FIELD(root), "host-ro", .words = root_words,
 	  .help = "host-ro: the host's programs, read-only, with a minimal /etc; dir: a directory, read-only." },
-	{ "root.path", PROFILE_KIND_PATH, PROFILE_ORDER_SAME, FIELD(root_path),
+	{ "root.path", KEY_KIND_PATH, KEY_ORDER_SAME, FIELD(root_path),
 	  .help = "The directory of type dir." },
-	{ "root.paths", PROFILE_KIND_PATHS, PROFILE_ORDER_SUBSET, FIELD(root_host_paths),
+	{ "root.paths", KEY_KIND_PATHS, KEY_ORDER_SUBSET, FIELD(root_host_paths),
 	  "/usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc/alternatives /etc/ca-certificates/extracted"
 	  " /etc/crypto-policies /etc/debian_version /etc/fonts /etc/java-11-openjdk /etc/java-17-openjdk"
 	  " /etc/java-21-openjdk /etc/ld.so.cache /etc/ld.so.conf /etc/ld.so.conf.d /etc/localtime /etc/mime.types"
@@ -198,244 +191,162 @@ static const struct profile_key keys[] = {
 	  " /etc/ssl/cert.pem /etc/ssl/certs /etc/ssl/openssl.cnf /etc/terminfo",
 	  .help = "Paths of the host that type host-ro shows; those that do not exist are left out." },
 
-	{ "workspace", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
+	{ "workspace", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "The worktree." },
-	{ "workspace.mode", PROFILE_KIND_WORD, PROFILE_ORDER_RANK, FIELD(workspace), "overlay",
+	{ "workspace.mode", KEY_KIND_WORD, KEY_ORDER_RANK, FIELD(workspace), "overlay",
 	  .words = workspace_words,
 	  .help = "overlay: a copy is written, the original never; ro; rw; tmpfs: empty and in memory." },
-	{ "workspace.overlay", PROFILE_KIND_WORD, PROFILE_ORDER_RANK, FIELD(workspace_overlay), "kernel",
+	{ "workspace.overlay", KEY_KIND_WORD, KEY_ORDER_RANK, FIELD(workspace_overlay), "kernel",
 	  .words = overlay_words,
 	  .help = "What makes the overlay of mode overlay. kernel; fuse: fuse-overlayfs, for hosts where the kernel cannot." },
-	{ "workspace.source", PROFILE_KIND_PATH, PROFILE_ORDER_BELOW, FIELD(workspace_source), "${cwd}",
+	{ "workspace.source", KEY_KIND_PATH, KEY_ORDER_BELOW, FIELD(workspace_source), "${cwd}",
 	  .help = "Directory of the host." },
-	{ "workspace.sandbox", PROFILE_KIND_TEXT, PROFILE_ORDER_SAME, FIELD(workspace_sandbox), .shape = &sandbox_name_shape,
+	{ "workspace.sandbox", KEY_KIND_TEXT, KEY_ORDER_SAME, FIELD(workspace_sandbox), .shape = &sandbox_name_shape,
 	  .help = "Sandbox root whose workspace is the worktree, instead of a source; the mode is rw unless it is given." },
-	{ "workspace.target", PROFILE_KIND_PATH, PROFILE_ORDER_SAME, FIELD(workspace_target), "/work",
+	{ "workspace.target", KEY_KIND_PATH, KEY_ORDER_SAME, FIELD(workspace_target), "/work",
 	  .help = "Where it appears inside." },
-	{ "workspace.protect", PROFILE_KIND_TEXTS, PROFILE_ORDER_SUPERSET, FIELD(workspace_protect), ".git/hooks .git/config",
+	{ "workspace.protect", KEY_KIND_TEXTS, KEY_ORDER_SUPERSET, FIELD(workspace_protect), ".git/hooks .git/config",
 	  .shape = &below_shape, .help = "Paths in it that are read-only inside in mode rw, and that apply leaves alone." },
-	{ "workspace.keep", PROFILE_KIND_BOOL, PROFILE_ORDER_FREE, FIELD(workspace_keep), "true",
+	{ "workspace.keep", KEY_KIND_BOOL, KEY_ORDER_FREE, FIELD(workspace_keep), "true",
 	  .help = "Keep what an overlay run changed, for diff and apply." },
 
-	{ "filesystem", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
+	{ "filesystem", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "Further paths. \"SOURCE\" or \"SOURCE:TARGET\"." },
-	{ "filesystem.ro", PROFILE_KIND_BINDS, PROFILE_ORDER_READS, FIELD(fs_ro),
+	{ "filesystem.ro", KEY_KIND_BINDS, KEY_ORDER_READS, FIELD(fs_ro),
 	  .help = "Files and directories of the host that can be read." },
-	{ "filesystem.rw", PROFILE_KIND_BINDS, PROFILE_ORDER_SUBSET, FIELD(fs_rw),
+	{ "filesystem.rw", KEY_KIND_BINDS, KEY_ORDER_SUBSET, FIELD(fs_rw),
 	  .help = "Files and directories of the host that can be written." },
-	{ "filesystem.hide", PROFILE_KIND_PATHS, PROFILE_ORDER_SUPERSET, FIELD(fs_hide),
+	{ "filesystem.hide", KEY_KIND_PATHS, KEY_ORDER_SUPERSET, FIELD(fs_hide),
 	  .help = "Paths inside that appear empty." },
-	{ "filesystem.tmpfs", PROFILE_KIND_TMPFS, PROFILE_ORDER_SUBSET, FIELD(fs_tmpfs), .min = 4 * KIB,
+	{ "filesystem.tmpfs", KEY_KIND_TMPFS, KEY_ORDER_SUBSET, FIELD(fs_tmpfs), .min = 4 * KIB,
 	  .max = SIZE_LIMIT, .help = "Empty directories in memory: objects with path and size." },
 
-	{ "env", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
+	{ "env", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "The environment: what is not named here stays outside." },
-	{ "env.pass", PROFILE_KIND_TEXTS, PROFILE_ORDER_PATTERNS, FIELD(env_pass), .shape = &env_pattern_shape,
+	{ "env.pass", KEY_KIND_TEXTS, KEY_ORDER_PATTERNS, FIELD(env_pass), .shape = &env_pattern_shape,
 	  .help = "Variables of the caller that are handed through; \"LC_*\" stands for all that begin so." },
-	{ "env.set", PROFILE_KIND_ENV, PROFILE_ORDER_SUBSET, FIELD(env_set), .shape = &env_name_shape,
+	{ "env.set", KEY_KIND_ENV, KEY_ORDER_SUBSET, FIELD(env_set), .shape = &env_name_shape,
 	  .help = "Variables with fixed values." },
 
-	{ "process", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
+	{ "process", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "The process that is started." },
-	{ "process.init", PROFILE_KIND_BOOL, PROFILE_ORDER_TRUE, FIELD(process_init), "true",
+	{ "process.init", KEY_KIND_BOOL, KEY_ORDER_TRUE, FIELD(process_init), "true",
 	  .help = "custody-init as first process: reaps, forwards signals, proves the layers." },
-	{ "process.hostname", PROFILE_KIND_TEXT, PROFILE_ORDER_FREE, FIELD(process_hostname), "sandbox",
+	{ "process.hostname", KEY_KIND_TEXT, KEY_ORDER_FREE, FIELD(process_hostname), "sandbox",
 	  .shape = &hostname_shape, .help = "Host name inside." },
-	{ "process.user", PROFILE_KIND_TEXT, PROFILE_ORDER_USER, FIELD(process_user), "root",
+	{ "process.user", KEY_KIND_TEXT, KEY_ORDER_USER, FIELD(process_user), "root",
 	  .shape = &user_shape, .help = "\"root\" of the container, or \"UID\" or \"UID:GID\" inside." },
-	{ "process.cwd", PROFILE_KIND_PATH, PROFILE_ORDER_FREE, FIELD(process_cwd),
+	{ "process.cwd", KEY_KIND_PATH, KEY_ORDER_FREE, FIELD(process_cwd),
 	  .help = "Directory inside in which it starts; default: workspace.target." },
 
-	{ "network", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
+	{ "network", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "The network." },
-	{ "network.mode", PROFILE_KIND_WORD, PROFILE_ORDER_RANK, FIELD(network), "none", .words = network_words,
+	{ "network.mode", KEY_KIND_WORD, KEY_ORDER_RANK, FIELD(network), "none", .words = network_words,
 	  .help = "none: a loopback device of its own; host: the host's network (dangerous)." },
-	{ "network.class", PROFILE_KIND_WORD, PROFILE_ORDER_BITS, FIELD(network_class), "test", .words = class_words,
+	{ "network.class", KEY_KIND_WORD, KEY_ORDER_BITS, FIELD(network_class), "test", .words = class_words,
 	  .help = "Lane that the profile is for. test: sandbox; prod: prod; any: both, for profiles without a network." },
 
-	{ "limits", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
+	{ "limits", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "What may be used up." },
-	{ "limits.memory", PROFILE_KIND_SIZE, PROFILE_ORDER_LIMIT, FIELD(limit_memory), "2G", MIB, SIZE_LIMIT, true,
+	{ "limits.memory", KEY_KIND_SIZE, KEY_ORDER_LIMIT, FIELD(limit_memory), "2G", MIB, SIZE_LIMIT, true,
 	  .help = "Memory of all processes together, tmpfs included." },
-	{ "limits.pids", PROFILE_KIND_COUNT, PROFILE_ORDER_LIMIT, FIELD(limit_pids), "512", 2, 4194304, true,
+	{ "limits.pids", KEY_KIND_COUNT, KEY_ORDER_LIMIT, FIELD(limit_pids), "512", 2, 4194304, true,
 	  .help = "Processes and threads." },
-	{ "limits.cpu", PROFILE_KIND_PERCENT, PROFILE_ORDER_LIMIT, FIELD(limit_cpu_percent), "200%", 1, 409600, true,
+	{ "limits.cpu", KEY_KIND_PERCENT, KEY_ORDER_LIMIT, FIELD(limit_cpu_percent), "200%", 1, 409600, true,
 	  .help = "Processor time; 100% is one core." },
-	{ "limits.disk", PROFILE_KIND_SIZE, PROFILE_ORDER_LIMIT, FIELD(limit_disk), "8G", 64 * KIB, SIZE_LIMIT, true,
+	{ "limits.disk", KEY_KIND_SIZE, KEY_ORDER_LIMIT, FIELD(limit_disk), "8G", 64 * KIB, SIZE_LIMIT, true,
 	  .help = "Bytes written to the worktree's layer." },
-	{ "limits.time", PROFILE_KIND_SECONDS, PROFILE_ORDER_LIMIT, FIELD(limit_time_s), "none", 1, YEAR_S, true,
+	{ "limits.time", KEY_KIND_SECONDS, KEY_ORDER_LIMIT, FIELD(limit_time_s), "none", 1, YEAR_S, true,
 	  .help = "Time until everything is ended." },
-	{ "limits.grace", PROFILE_KIND_SECONDS, PROFILE_ORDER_LESS, FIELD(limit_grace_s), "5", 0, 3600,
+	{ "limits.grace", KEY_KIND_SECONDS, KEY_ORDER_LESS, FIELD(limit_grace_s), "5", 0, 3600,
 	  .help = "Time between TERM and KILL." },
-	{ "limits.files", PROFILE_KIND_COUNT, PROFILE_ORDER_LIMIT, FIELD(limit_files), "none", 16, 1048576, true,
+	{ "limits.files", KEY_KIND_COUNT, KEY_ORDER_LIMIT, FIELD(limit_files), "none", 16, 1048576, true,
 	  .help = "Open files per process; none: as the caller has it." },
-	{ "limits.tmp", PROFILE_KIND_SIZE, PROFILE_ORDER_LESS, FIELD(limit_tmp), "256M", 4 * KIB, SIZE_LIMIT,
+	{ "limits.tmp", KEY_KIND_SIZE, KEY_ORDER_LESS, FIELD(limit_tmp), "256M", 4 * KIB, SIZE_LIMIT,
 	  .help = "Size of /tmp." },
 
-	{ "seccomp", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
+	{ "seccomp", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "System calls: a shipped allow-list, changed here." },
-	{ "seccomp.violation", PROFILE_KIND_WORD, PROFILE_ORDER_RANK, FIELD(seccomp_violation), "errno",
+	{ "seccomp.violation", KEY_KIND_WORD, KEY_ORDER_RANK, FIELD(seccomp_violation), "errno",
 	  .words = violation_words, .help = "errno: the call fails; kill: the process dies of SIGSYS." },
-	{ "seccomp.allow", PROFILE_KIND_TEXTS, PROFILE_ORDER_SUBSET, FIELD(seccomp_allow), .shape = &syscall_shape,
+	{ "seccomp.allow", KEY_KIND_TEXTS, KEY_ORDER_SUBSET, FIELD(seccomp_allow), .shape = &syscall_shape,
 	  .help = "Calls allowed on top of the list." },
-	{ "seccomp.deny", PROFILE_KIND_TEXTS, PROFILE_ORDER_SUPERSET, FIELD(seccomp_deny), .shape = &syscall_shape,
+	{ "seccomp.deny", KEY_KIND_TEXTS, KEY_ORDER_SUPERSET, FIELD(seccomp_deny), .shape = &syscall_shape,
 	  .help = "Calls taken from the list; wins over allow." },
 
-	{ "enforce", PROFILE_KIND_SECTION, PROFILE_ORDER_NEVER, NOWHERE,
+	{ "enforce", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "What may be missing." },
-	{ "enforce.optional", PROFILE_KIND_LAYERS, PROFILE_ORDER_SUBSET, FIELD(optional),
+	{ "enforce.optional", KEY_KIND_LAYERS, KEY_ORDER_SUBSET, FIELD(optional),
 	  .help = "Layers without which a run still starts where the host cannot provide them." },
 
-	{ "governance", PROFILE_KIND_SECTION, PROFILE_ORDER_SAME, FIELD(sections[PROFILE_SECTION_GOVERNANCE]),
+	{ "governance", KEY_KIND_SECTION, KEY_ORDER_SAME, FIELD(sections[PROFILE_SECTION_GOVERNANCE]),
 	  .help = "Who has to agree." },
-	{ "governance.security_profile", PROFILE_KIND_WORD, PROFILE_ORDER_RANK, NOWHERE, .words = profile_security_words,
+	{ "governance.security_profile", KEY_KIND_WORD, KEY_ORDER_RANK, NOWHERE, .words = key_words_security,
 	  .help = "How much approval: off, minimal, balanced, strict." },
-	{ "governance.approvers", PROFILE_KIND_TEXTS, PROFILE_ORDER_SUBSET, NOWHERE,
+	{ "governance.approvers", KEY_KIND_TEXTS, KEY_ORDER_SUBSET, NOWHERE,
 	  .help = "Names of the approvers whose signature counts." },
-	{ "governance.min_approvals", PROFILE_KIND_COUNT, PROFILE_ORDER_SAME, NOWHERE, .min = 1, .max = 16,
+	{ "governance.min_approvals", KEY_KIND_COUNT, KEY_ORDER_SAME, NOWHERE, .min = 1, .max = 16,
 	  .help = "How many different approvers have to sign." },
-	{ "governance.allow_self", PROFILE_KIND_BOOL, PROFILE_ORDER_SAME, NOWHERE,
+	{ "governance.allow_self", KEY_KIND_BOOL, KEY_ORDER_SAME, NOWHERE,
 	  .help = "May the requester approve." },
-	{ "governance.restart_window", PROFILE_KIND_SECONDS, PROFILE_ORDER_LESS, NOWHERE, .max = YEAR_S,
+	{ "governance.restart_window", KEY_KIND_SECONDS, KEY_ORDER_LESS, NOWHERE, .max = YEAR_S,
 	  .help = "Time in which a declared restart rides on the same grant." },
-	{ "governance.exec", PROFILE_KIND_WORD, PROFILE_ORDER_RANK, NOWHERE, .words = exec_words,
+	{ "governance.exec", KEY_KIND_WORD, KEY_ORDER_RANK, NOWHERE, .words = exec_words,
 	  .help = "A further process in a running container: deny, ask, allow." },
 
-	{ "audit", PROFILE_KIND_SECTION, PROFILE_ORDER_SAME, FIELD(sections[PROFILE_SECTION_AUDIT]),
+	{ "audit", KEY_KIND_SECTION, KEY_ORDER_SAME, FIELD(sections[PROFILE_SECTION_AUDIT]),
 	  .help = "What is recorded." },
-	{ "audit.redact", PROFILE_KIND_TEXTS, PROFILE_ORDER_SUPERSET, NOWHERE,
+	{ "audit.redact", KEY_KIND_TEXTS, KEY_ORDER_SUPERSET, NOWHERE,
 	  .help = "Words after which a value is left out of records." },
 
-	{ "forensics", PROFILE_KIND_SECTION, PROFILE_ORDER_SAME, FIELD(sections[PROFILE_SECTION_FORENSICS]),
+	{ "forensics", KEY_KIND_SECTION, KEY_ORDER_SAME, FIELD(sections[PROFILE_SECTION_FORENSICS]),
 	  .help = "What is kept of an abnormal end." },
-	{ "forensics.on", PROFILE_KIND_WORDS, PROFILE_ORDER_SUPERSET, NOWHERE, .words = reason_words,
+	{ "forensics.on", KEY_KIND_WORDS, KEY_ORDER_SUPERSET, NOWHERE, .words = reason_words,
 	  .help = "Exit reasons after which evidence is taken." },
-	{ "forensics.expect_exit", PROFILE_KIND_COUNTS, PROFILE_ORDER_SUBSET, NOWHERE, .max = 255,
+	{ "forensics.expect_exit", KEY_KIND_COUNTS, KEY_ORDER_SUBSET, NOWHERE, .max = 255,
 	  .help = "Exit statuses that count as normal." },
-	{ "forensics.capture", PROFILE_KIND_WORD, PROFILE_ORDER_SAME, NOWHERE, .words = capture_words,
+	{ "forensics.capture", KEY_KIND_WORD, KEY_ORDER_SAME, NOWHERE, .words = capture_words,
 	  .help = "changes: what differs from the original; all: the whole worktree." },
-	{ "forensics.retention", PROFILE_KIND_SECONDS, PROFILE_ORDER_SAME, NOWHERE, .max = 100 * YEAR_S,
+	{ "forensics.retention", KEY_KIND_SECONDS, KEY_ORDER_SAME, NOWHERE, .max = 100 * YEAR_S,
 	  .help = "How long evidence is kept." },
 
-	{ "broker", PROFILE_KIND_SECTION, PROFILE_ORDER_SAME, FIELD(sections[PROFILE_SECTION_BROKER]),
+	{ "broker", KEY_KIND_SECTION, KEY_ORDER_SAME, FIELD(sections[PROFILE_SECTION_BROKER]),
 	  .help = "Tools outside that may be called from inside." },
-	{ "broker.tools", PROFILE_KIND_TEXTS, PROFILE_ORDER_SUBSET, NOWHERE, .shape = &profile_name_shape,
+	{ "broker.tools", KEY_KIND_TEXTS, KEY_ORDER_SUBSET, NOWHERE, .shape = &key_shape_name,
 	  .help = "Names of the tools." },
-	{ "broker.max_tool_calls_per_session", PROFILE_KIND_COUNT, PROFILE_ORDER_LESS, NOWHERE, .max = 1000000,
+	{ "broker.max_tool_calls_per_session", KEY_KIND_COUNT, KEY_ORDER_LESS, NOWHERE, .max = 1000000,
 	  .help = "Calls of one session." },
-	{ "broker.timing_min_delay_ms", PROFILE_KIND_COUNT, PROFILE_ORDER_SAME, NOWHERE, .max = 60000,
+	{ "broker.timing_min_delay_ms", KEY_KIND_COUNT, KEY_ORDER_SAME, NOWHERE, .max = 60000,
 	  .help = "No answer comes earlier, in milliseconds." },
 
-	{ "trust", PROFILE_KIND_SECTION, PROFILE_ORDER_SAME, FIELD(sections[PROFILE_SECTION_TRUST]),
+	{ "trust", KEY_KIND_SECTION, KEY_ORDER_SAME, FIELD(sections[PROFILE_SECTION_TRUST]),
 	  .help = "Projects that stay locked until trusted." },
-	{ "trust.context_file", PROFILE_KIND_TEXT, PROFILE_ORDER_SAME, NOWHERE, .shape = &file_name_shape,
+	{ "trust.context_file", KEY_KIND_TEXT, KEY_ORDER_SAME, NOWHERE, .shape = &file_name_shape,
 	  .help = "Name of the context file in the worktree." },
 	{ 0 },
 };
 /* clang-format on */
 
-const struct profile_key *profile_keys(void)
+const struct key_row *profile_keys(void)
 {
 	return keys;
 }
 
-bool profile_key_is_in(const struct profile_key *k, const char *section)
+const struct key_row *profile_key_find(const char *section, const char *key)
 {
-	size_t n = section ? strlen(section) : 0;
-
-	if (!section)
-		return !strchr(k->path, '.');
-	return strncmp(k->path, section, n) == 0 && k->path[n] == '.' && !strchr(k->path + n + 1, '.');
+	return key_table_find(keys, section, key);
 }
 
-const char *profile_key_name(const struct profile_key *k)
+struct jdoc *profile_schema(void)
 {
-	const char *dot = strrchr(k->path, '.');
+	struct jdoc *s = jdoc_new_object(), *required;
 
-	return dot ? dot + 1 : k->path;
-}
-
-const struct profile_key *profile_row_find(const struct profile_key *table, const char *section,
-					   const char *key)
-{
-	for (const struct profile_key *k = table; k->path; k++)
-		if (profile_key_is_in(k, section) && strcmp(profile_key_name(k), key) == 0)
-			return k;
-	return NULL;
-}
-
-const struct profile_key *profile_key_find(const char *section, const char *key)
-{
-	return profile_row_find(keys, section, key);
-}
-
-bool profile_key_is_list(const struct profile_key *k)
-{
-	return k->kind >= PROFILE_KIND_WORDS && k->kind != PROFILE_KIND_ENV;
-}
-
-bool profile_key_is_free(const char *key)
-{
-	return str_starts(key, "x-") || str_eq(key, "$schema");
-}
-
-static struct jdoc *split_words(const char *text)
-{
-	struct jdoc *list = jdoc_new_array();
-
-	while (list && *text) {
-		char word[PROFILE_TEXT_MAX];
-		size_t n = strcspn(text, " ");
-
-		memcpy(word, text, n);
-		word[n] = '\0';
-		jdoc_append_string(list, word);
-		text += n + strspn(text + n, " ");
-	}
-	return list;
-}
-
-struct jdoc *profile_key_default(const struct profile_key *k)
-{
-	uint64_t number;
-
-	if (!k->fallback)
-		return NULL;
-	if (profile_key_is_list(k))
-		return split_words(k->fallback);
-	if (k->kind == PROFILE_KIND_BOOL)
-		return jdoc_new_bool(str_eq(k->fallback, "true"));
-	if (str_to_u64(k->fallback, &number) == 0)
-		return jdoc_new_int((int64_t)number);
-	return jdoc_new_string(k->fallback);
-}
-
-static int add_layers(const char *prefix, char ***v)
-{
-	int r = 0;
-
-	for (int i = 0; i < _LAYER_MAX && r == 0; i++)
-		r = strv_appendf(v, "%s%s", prefix, layer_info((enum layer)i)->name);
-	return r;
-}
-
-int profile_key_vocabulary(const struct profile_key *k, char ***ret)
-{
-	_cleanup_strv_ char **v = NULL;
-	int r = 0;
-
-	for (const struct profile_word *w = k->words; w && w->word && r == 0; w++)
-		r = strv_append(&v, w->word);
-	if (r == 0 && k->kind == PROFILE_KIND_LAYERS)
-		r = add_layers("", &v);
-	if (r == 0 && k->kind == PROFILE_KIND_DANGERS) {
-		for (size_t i = 0; r == 0 && profile_danger_at(i); i++)
-			r = strv_append(&v, profile_danger_at(i)->word);
-		if (r == 0)
-			r = add_layers("no-", &v);
-	}
-	if (r < 0)
-		return r;
-	*ret = TAKE_PTR(v);
-	return 0;
+	jdoc_set_string(s, "type", "object");
+	jdoc_set_string(s, "$schema", "https://json-schema.org/draft/2020-12/schema");
+	jdoc_set_string(s, "title", "custody profile, schema 1");
+	required = jdoc_set_array(s, "required");
+	jdoc_append_string(required, "schema");
+	jdoc_append_string(required, "name");
+	key_table_schema(s, profile_keys(), NULL);
+	return s;
 }

@@ -8,7 +8,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
-#include "profile/profile-key.h"
+#include "profile/profile-impl.h"
 
 #define TRUST_SIZE_MAX ((size_t)1024 * 1024)
 #define TRUST_LOCK "trust.lock" /* stays: one that is removed would be two */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/profile-key.h"
+#include "profile/profile-impl.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -137,11 +137,11 @@ int profile_require_sound(const struct profile *p, const struct profile_vars *va
 /* The first section of P that is not in CARRIED, with its name and its first key. */
 static const struct jdoc *find_section(const struct profile *p, uint32_t carried, const char **ret_name)
 {
-	for (const struct profile_key *k = profile_keys(); k->path; k++) {
+	for (const struct key_row *k = profile_keys(); k->path; k++) {
 		const struct jdoc *section;
 		bool is_carried = false;
 
-		if (k->kind != PROFILE_KIND_SECTION || k->offset == PROFILE_NO_FIELD)
+		if (k->kind != KEY_KIND_SECTION || k->offset == KEY_NO_FIELD)
 			continue;
 		section = *(struct jdoc *const *)((const char *)p + k->offset);
 		for (unsigned int i = 0; i < _PROFILE_SECTION_MAX; i++)
@@ -163,12 +163,13 @@ int profile_require_supported(const struct profile *p, struct fault *f)
 
 	if (!section)
 		return 0;
-	return profile_at(f, section,
-			  fault_set(f, ENOTSUP,
-				    "profile '%s': section '%s' (key '%s.%s') is not implemented in this "
-				    "version: "
-				    "remove the section, or choose a profile without it (custody profile ls)",
-				    p->name, name, name, section->members[0].key));
+	return key_fault_at(
+		f, section,
+		fault_set(f, ENOTSUP,
+			  "profile '%s': section '%s' (key '%s.%s') is not implemented in this "
+			  "version: "
+			  "remove the section, or choose a profile without it (custody profile ls)",
+			  p->name, name, name, section->members[0].key));
 }
 
 int profile_require_portable(const struct profile *p, struct fault *f)
@@ -197,7 +198,7 @@ int profile_require_portable(const struct profile *p, struct fault *f)
 
 	if (!section)
 		return 0;
-	return profile_at(
+	return key_fault_at(
 		f, section,
 		fault_set(f, ENOTSUP,
 			  "profile '%s': section '%s' (key '%s.%s') is carried out by 'custody run', not by "

@@ -10,7 +10,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
-#include "config/config-key.h"
+#include "config/config-impl.h"
 #include "policy/policy.h"
 
 #include "tap.h"
@@ -278,8 +278,8 @@ static void user_may_tighten_and_never_loosen(void)
 		CHECK(!rows[i].tight || !rows[i].loose || is_accepted("{}", rows[i].loose));
 	}
 	/* No row of the table may be forgotten here. */
-	for (const struct profile_key *k = config_keys(); k->path; k++) {
-		bool found = k->kind == PROFILE_KIND_SECTION || str_starts(k->help, "The same as ");
+	for (const struct key_row *k = config_keys(); k->path; k++) {
+		bool found = k->kind == KEY_KIND_SECTION || str_starts(k->help, "The same as ");
 
 		for (size_t i = 0; !found && i < sizeof(rows) / sizeof(rows[0]); i++)
 			found = strcmp(rows[i].key, k->path) == 0;
@@ -450,7 +450,7 @@ static void every_key_is_in_the_schema(void)
 	_cleanup_jdoc_ struct jdoc *schema = config_schema(), *again = NULL;
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 
-	for (const struct profile_key *k = config_keys(); k->path; k++) {
+	for (const struct key_row *k = config_keys(); k->path; k++) {
 		char section[64];
 		const char *dot = strchr(k->path, '.');
 		const struct jdoc *s = schema;
@@ -459,16 +459,16 @@ static void every_key_is_in_the_schema(void)
 			(void)snprintf(section, sizeof(section), "%.*s", (int)(dot - k->path), k->path);
 			s = property(schema, section);
 		}
-		s = property(s, profile_key_name(k));
+		s = property(s, key_row_name(k));
 		CHECK(s && str_eq(jdoc_get_string(s, "description"), k->help));
-		for (const struct profile_key *row = k->rows; row && row->path; row++)
+		for (const struct key_row *row = k->rows; row && row->path; row++)
 			CHECK(property(jdoc_get(s, "items"), row->path));
 	}
 	CHECK(jdoc_write(schema, JDOC_PRETTY, &b, NULL) == 0);
 	CHECK(jdoc_parse(b.text, b.len, "schema", NULL, &again, NULL) == 0 && jdoc_equal(schema, again));
 }
 
-static void check_pattern(const struct profile_shape *s)
+static void check_pattern(const struct key_shape *s)
 {
 	static const char *const words[] = {
 		"a",
@@ -510,9 +510,9 @@ static void check_pattern(const struct profile_shape *s)
 
 static void patterns_and_checks_agree(void)
 {
-	for (const struct profile_key *k = config_keys(); k->path; k++) {
+	for (const struct key_row *k = config_keys(); k->path; k++) {
 		check_pattern(k->shape);
-		for (const struct profile_key *row = k->rows; row && row->path; row++)
+		for (const struct key_row *row = k->rows; row && row->path; row++)
 			check_pattern(row->shape);
 	}
 }

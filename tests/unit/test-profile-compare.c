@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/profile-key.h"
+#include "profile/profile-impl.h"
 #include "profile-fixture.h"
 #include "tap.h"
 
@@ -167,8 +167,8 @@ static void tightening_is_allowed(void)
 /* A row without an example here is a rule nobody has tried. */
 static void every_key_with_a_rule_has_an_example_that_loosens(void)
 {
-	for (const struct profile_key *k = profile_keys(); k->path; k++) {
-		bool found = k->offset == PROFILE_NO_FIELD || k->order == PROFILE_ORDER_FREE;
+	for (const struct key_row *k = profile_keys(); k->path; k++) {
+		bool found = k->offset == KEY_NO_FIELD || k->order == KEY_ORDER_FREE;
 
 		for (size_t i = 0; i < sizeof(relations) / sizeof(relations[0]); i++)
 			found |= str_eq(relations[i].key, k->path) && relations[i].looser[0];

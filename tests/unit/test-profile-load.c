@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/profile-key.h"
+#include "profile/profile-impl.h"
 #include "profile-fixture.h"
 #include "tap.h"
 
@@ -37,8 +37,8 @@ static void origins_lead_to_the_file_that_said_it(void)
 	put_profile(s.admin, "child", ",\"extends\":[\"base\"],\n\"limits\":{\"pids\":8}");
 	p = load_ok(&s, "child");
 	CHECK(p);
-	memory = profile_key_value(profile_key_find("limits", "memory"), p->document);
-	pids = profile_key_value(profile_key_find("limits", "pids"), p->document);
+	memory = key_row_value(profile_key_find("limits", "memory"), p->document);
+	pids = key_row_value(profile_key_find("limits", "pids"), p->document);
 	CHECK(str_ends(memory->origin, "/base.json") && memory->line == 1);
 	CHECK(str_ends(pids->origin, "/child.json") && pids->line == 2);
 }

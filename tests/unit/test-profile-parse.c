@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "layer/layer.h"
-#include "profile/profile-key.h"
+#include "profile/profile-impl.h"
 #include "profile-fixture.h"
 #include "tap.h"
 
@@ -328,12 +328,12 @@ static void lists_and_texts_have_limits(void)
 	_cleanup_strbuf_ struct strbuf many = { 0 }, huge = { 0 };
 
 	strbuf_puts(&many, HEAD ",\"env\":{\"pass\":[\"A0\"");
-	for (int i = 1; i <= PROFILE_LIST_MAX; i++)
+	for (int i = 1; i <= KEY_LIST_MAX; i++)
 		strbuf_printf(&many, ",\"A%d\"", i);
 	strbuf_puts(&many, "]}}");
 	CHECK(is_refused(many.text, "has 513 items, at most 512"));
 	strbuf_puts(&huge, HEAD ",\"description\":\"");
-	for (int i = 0; i < PROFILE_TEXT_MAX; i++)
+	for (int i = 0; i < KEY_TEXT_MAX; i++)
 		strbuf_putc(&huge, 'a');
 	strbuf_puts(&huge, "\"}");
 	CHECK(is_refused(huge.text, "the text has 4096 bytes"));
@@ -345,7 +345,7 @@ static void every_value_knows_its_origin(void)
 	const struct jdoc *v;
 
 	CHECK(parse("{\"schema\":1,\"name\":\"t\",\n\"limits\":{\"pids\":9}}", &p, NULL) == 0);
-	v = profile_key_value(profile_key_find("limits", "pids"), p->document);
+	v = key_row_value(profile_key_find("limits", "pids"), p->document);
 	CHECK(v && str_eq(v->origin, "t.json") && v->line == 2);
 }
 

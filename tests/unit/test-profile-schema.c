@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <regex.h>
 
-#include "profile/profile-key.h"
+#include "profile/profile-impl.h"
 #include "profile-fixture.h"
 #include "tap.h"
 
@@ -14,7 +14,7 @@ static void every_key_is_in_the_schema_with_its_help(void)
 {
 	_cleanup_jdoc_ struct jdoc *schema = profile_schema();
 
-	for (const struct profile_key *k = profile_keys(); k->path; k++) {
+	for (const struct key_row *k = profile_keys(); k->path; k++) {
 		char section[64];
 		const char *dot = strchr(k->path, '.');
 		const struct jdoc *s = schema;
@@ -23,7 +23,7 @@ static void every_key_is_in_the_schema_with_its_help(void)
 			snprintf(section, sizeof(section), "%.*s", (int)(dot - k->path), k->path);
 			s = property(schema, section);
 		}
-		s = property(s, profile_key_name(k));
+		s = property(s, key_row_name(k));
 		CHECK(s && str_eq(jdoc_get_string(s, "description"), k->help));
 		CHECK(!k->fallback || jdoc_get(s, "default"));
 	}
@@ -59,7 +59,7 @@ static void patterns_and_checks_agree(void)
 					     "/a/b", "/a~0b", "/a~2b",	 "a/b",	  "",	  "ptrace", "1abc",
 					     "h.x",  "_x",    "a b",	 "..",	  "/",	  "99999" };
 
-	for (const struct profile_key *k = profile_keys(); k->path; k++) {
+	for (const struct key_row *k = profile_keys(); k->path; k++) {
 		regex_t re;
 
 		if (!k->shape)
@@ -80,30 +80,30 @@ static void patterns_and_checks_agree(void)
 
 static void every_default_passes_its_own_check(void)
 {
-	for (const struct profile_key *k = profile_keys(); k->path; k++) {
-		_cleanup_jdoc_ struct jdoc *v = profile_key_default(k);
+	for (const struct key_row *k = profile_keys(); k->path; k++) {
+		_cleanup_jdoc_ struct jdoc *v = key_row_default(k);
 		_cleanup_fault_ struct fault f = { 0 };
 
 		if (!v)
 			continue;
 		CHECK(profile_expand_tree(v, &vars, &f) == 0);
-		CHECK(profile_value_set(k, v, &vars, NULL, &f) == 0);
+		CHECK(key_row_set(k, v, &vars, NULL, &f) == 0);
 	}
 }
 
 static void every_row_has_a_section_before_it(void)
 {
-	for (const struct profile_key *k = profile_keys(); k->path; k++) {
+	for (const struct key_row *k = profile_keys(); k->path; k++) {
 		char section[64];
 		const char *dot = strchr(k->path, '.');
-		const struct profile_key *s;
+		const struct key_row *s;
 
 		CHECK(k->help && strlen(k->path) < sizeof(section));
 		if (!dot)
 			continue;
 		snprintf(section, sizeof(section), "%.*s", (int)(dot - k->path), k->path);
 		s = profile_key_find(NULL, section);
-		CHECK(s && s->kind == PROFILE_KIND_SECTION && s < k);
+		CHECK(s && s->kind == KEY_KIND_SECTION && s < k);
 	}
 }
 

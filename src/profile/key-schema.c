@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
-#include "profile/profile-key.h"
+#include "profile/profile-impl.h"
 
 #define PATH_PATTERN "^(/|\\$\\{)" /* a variable may stand for the beginning */
 #define SIZE_PATTERN "^[0-9]+[KMGT]?$"
@@ -27,7 +27,7 @@ static struct jdoc *list_of(struct jdoc *item)
 {
 	struct jdoc *s = of_type("array");
 
-	jdoc_set_int(s, "maxItems", PROFILE_LIST_MAX);
+	jdoc_set_int(s, "maxItems", KEY_LIST_MAX);
 	jdoc_set(s, "items", item);
 	return s;
 }
@@ -43,12 +43,12 @@ static struct jdoc *one_of(struct jdoc *a, struct jdoc *b, struct jdoc *c)
 	return s;
 }
 
-static struct jdoc *vocabulary(const struct profile_key *k)
+static struct jdoc *vocabulary(const struct key_row *k)
 {
 	_cleanup_strv_ char **words = NULL;
 	struct jdoc *s = of_type("string"), *list;
 
-	if (profile_key_vocabulary(k, &words) < 0) {
+	if (key_row_vocabulary(k, &words) < 0) {
 		jdoc_free(s);
 		return NULL;
 	}
@@ -58,7 +58,7 @@ static struct jdoc *vocabulary(const struct profile_key *k)
 	return s;
 }
 
-static struct jdoc *integer(const struct profile_key *k)
+static struct jdoc *integer(const struct key_row *k)
 {
 	struct jdoc *s = of_type("integer");
 
@@ -67,7 +67,7 @@ static struct jdoc *integer(const struct profile_key *k)
 	return s;
 }
 
-static struct jdoc *none(const struct profile_key *k)
+static struct jdoc *none(const struct key_row *k)
 {
 	struct jdoc *s;
 
@@ -78,12 +78,12 @@ static struct jdoc *none(const struct profile_key *k)
 	return s;
 }
 
-static struct jdoc *with_unit(const struct profile_key *k, const char *pattern)
+static struct jdoc *with_unit(const struct key_row *k, const char *pattern)
 {
 	return one_of(integer(k), matching(pattern), none(k));
 }
 
-static struct jdoc *tmpfs(const struct profile_key *k)
+static struct jdoc *tmpfs(const struct key_row *k)
 {
 	struct jdoc *s = of_type("object"), *required, *properties;
 
@@ -97,7 +97,7 @@ static struct jdoc *tmpfs(const struct profile_key *k)
 	return list_of(s);
 }
 
-static struct jdoc *variables(const struct profile_key *k)
+static struct jdoc *variables(const struct key_row *k)
 {
 	struct jdoc *s = of_type("object");
 
@@ -106,101 +106,88 @@ static struct jdoc *variables(const struct profile_key *k)
 	return s;
 }
 
-static struct jdoc *objects(const struct profile_key *k)
+static struct jdoc *objects(const struct key_row *k)
 {
 	struct jdoc *s = of_type("object"), *required = jdoc_new_array();
 
-	for (const struct profile_key *row = k->rows; row->path; row++)
+	for (const struct key_row *row = k->rows; row->path; row++)
 		if (row->required)
 			jdoc_append_string(required, row->path);
 	jdoc_set(s, "required", required);
-	profile_schema_members(s, k->rows, NULL);
+	key_table_schema(s, k->rows, NULL);
 	return list_of(s);
 }
 
-static struct jdoc *value_schema(const struct profile_key *k)
+static struct jdoc *value_schema(const struct key_row *k)
 {
 	const char *pattern = k->shape ? k->shape->pattern : NULL;
 
 	switch (k->kind) {
-	case PROFILE_KIND_SECTION:
+	case KEY_KIND_SECTION:
 		return of_type("object");
-	case PROFILE_KIND_BOOL:
+	case KEY_KIND_BOOL:
 		return of_type("boolean");
-	case PROFILE_KIND_WORD:
+	case KEY_KIND_WORD:
 		return vocabulary(k);
-	case PROFILE_KIND_TEXT:
+	case KEY_KIND_TEXT:
 		return matching(pattern);
-	case PROFILE_KIND_PATH:
+	case KEY_KIND_PATH:
 		return matching(PATH_PATTERN);
-	case PROFILE_KIND_COUNT:
+	case KEY_KIND_COUNT:
 		return k->none ? one_of(integer(k), none(k), NULL) : integer(k);
-	case PROFILE_KIND_SIZE:
+	case KEY_KIND_SIZE:
 		return with_unit(k, SIZE_PATTERN);
-	case PROFILE_KIND_SECONDS:
+	case KEY_KIND_SECONDS:
 		return with_unit(k, "^[0-9]+[smhd]?$");
-	case PROFILE_KIND_PERCENT:
+	case KEY_KIND_PERCENT:
 		return with_unit(k, "^[0-9]+%$");
-	case PROFILE_KIND_WORDS:
-	case PROFILE_KIND_LAYERS:
-	case PROFILE_KIND_DANGERS:
+	case KEY_KIND_WORDS:
+	case KEY_KIND_LAYERS:
+	case KEY_KIND_DANGERS:
 		return list_of(vocabulary(k));
-	case PROFILE_KIND_TEXTS:
+	case KEY_KIND_TEXTS:
 		return list_of(matching(pattern));
-	case PROFILE_KIND_COUNTS:
+	case KEY_KIND_COUNTS:
 		return list_of(integer(k));
-	case PROFILE_KIND_PATHS:
-	case PROFILE_KIND_BINDS:
+	case KEY_KIND_PATHS:
+	case KEY_KIND_BINDS:
 		return list_of(matching(PATH_PATTERN));
-	case PROFILE_KIND_EXTENDS:
+	case KEY_KIND_EXTENDS:
 		return one_of(matching(pattern), list_of(matching(pattern)), NULL);
-	case PROFILE_KIND_TMPFS:
+	case KEY_KIND_TMPFS:
 		return tmpfs(k);
-	case PROFILE_KIND_ENV:
+	case KEY_KIND_ENV:
 		return variables(k);
-	case PROFILE_KIND_ARGV:
+	case KEY_KIND_ARGV:
 		return list_of(matching(NULL));
-	case PROFILE_KIND_OBJECTS:
+	case KEY_KIND_OBJECTS:
 		return objects(k);
 	}
 	return NULL;
 }
 
 /* Members of one object: known keys only, and notes of the user's own. */
-void profile_schema_members(struct jdoc *object, const struct profile_key *table, const char *section)
+void key_table_schema(struct jdoc *object, const struct key_row *table, const char *section)
 {
 	struct jdoc *properties = jdoc_set_object(object, "properties"), *notes;
 
 	jdoc_set_bool(object, "additionalProperties", false);
 	notes = jdoc_set_object(object, "patternProperties");
 	jdoc_set(notes, "^x-", jdoc_new_bool(true));
-	for (const struct profile_key *k = table; k->path; k++) {
+	for (const struct key_row *k = table; k->path; k++) {
 		struct jdoc *s, *fallback;
 
-		if (!profile_key_is_in(k, section))
+		if (!key_row_is_in(k, section))
 			continue;
 		s = value_schema(k);
 		jdoc_set_string(s, "description", k->help);
-		fallback = profile_key_default(k);
+		fallback = key_row_default(k);
 		if (fallback)
 			jdoc_set(s, "default", fallback);
-		if (k->kind == PROFILE_KIND_SECTION)
-			profile_schema_members(s, table, k->path);
-		jdoc_set(properties, profile_key_name(k), s);
+		if (k->kind == KEY_KIND_SECTION)
+			key_table_schema(s, table, k->path);
+		jdoc_set(properties, key_row_name(k), s);
 	}
 	if (!section)
 		jdoc_set(properties, "$schema", of_type("string"));
-}
-
-struct jdoc *profile_schema(void)
-{
-	struct jdoc *s = of_type("object"), *required;
-
-	jdoc_set_string(s, "$schema", "https://json-schema.org/draft/2020-12/schema");
-	jdoc_set_string(s, "title", "custody profile, schema 1");
-	required = jdoc_set_array(s, "required");
-	jdoc_append_string(required, "schema");
-	jdoc_append_string(required, "name");
-	profile_schema_members(s, profile_keys(), NULL);
-	return s;
 }

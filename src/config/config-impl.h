@@ -2,15 +2,15 @@
 #pragma once
 
 #include "config/config.h"
-#include "profile/profile-key.h"
+#include "profile/key-table.h"
 
 /*
  * The rows of custody.json: those of a profile's table, filling struct config.  `order` says what a user's file may do
  * with a key that the admin's file has: stay as tight.  Two values mean something else here:
- *	PROFILE_ORDER_NEVER	only the admin's file may have it
- *	PROFILE_ORDER_SUPERSET	a list: the user's items are added to the admin's
+ *	KEY_ORDER_NEVER	only the admin's file may have it
+ *	KEY_ORDER_SUPERSET	a list: the user's items are added to the admin's
  */
-const struct profile_key *config_keys(void); /* ended by a NULL path */
+const struct key_row *config_keys(void); /* ended by a NULL path */
 
 /* A second spelling: PATH is read as CANONICAL.  Ended by a NULL path. */
 struct config_alias {
@@ -26,9 +26,6 @@ struct config_env {
 };
 const struct config_env *config_envs(void);
 
-/* Does this version act upon PATH?  Keys of later capabilities are checked and have no effect yet. */
-bool config_key_is_used(const char *path);
-
 /* One file, read and checked: an object whose values are labelled with PATH.  No file: *RET NULL. */
 int config_file_read(const char *path, char **ret_text, size_t *ret_len, struct fault *f) _must_check_;
 /* LABEL is borrowed by the tree. */
@@ -43,6 +40,6 @@ void config_document_set(struct jdoc *doc, const char *path, struct jdoc *v);
 const struct jdoc *config_document_get(const struct jdoc *doc, const char *path);
 
 /* Frees what rows of TABLE filled in *P. */
-void config_fields_free(const struct profile_key *table, void *p);
+void config_fields_free(const struct key_row *table, void *p);
 /* Rules that span keys, and what rows cannot fill. */
 int config_finish(struct config *c, const char *admin_label, struct fault *f) _must_check_;

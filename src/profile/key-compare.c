@@ -3,33 +3,33 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "profile/profile-key.h"
+#include "profile/profile-impl.h"
 
 /* Rule of this file: a relation that is not plainly "equal or tighter" is looser.  MUST NOT guess. */
 
-static const void *field(const struct profile_key *k, const void *p)
+static const void *field(const struct key_row *k, const void *p)
 {
 	return (const char *)p + k->offset;
 }
 
-static const char *text(const struct profile_key *k, const void *p)
+static const char *text(const struct key_row *k, const void *p)
 {
 	return *(char *const *)field(k, p);
 }
 
-static char **list(const struct profile_key *k, const void *p)
+static char **list(const struct key_row *k, const void *p)
 {
 	return *(char **const *)field(k, p);
 }
 
-static uint64_t number(const struct profile_key *k, const void *p)
+static uint64_t number(const struct key_row *k, const void *p)
 {
 	return *(const uint64_t *)field(k, p);
 }
 
-static int rank(const struct profile_key *k, const void *p)
+static int rank(const struct key_row *k, const void *p)
 {
-	for (const struct profile_word *w = k->words; w->word; w++)
+	for (const struct key_word *w = k->words; w->word; w++)
 		if ((unsigned int)w->value == *(const unsigned int *)field(k, p))
 			return w->rank;
 	return INT32_MAX;
@@ -46,21 +46,21 @@ static bool strv_equal(char **a, char **b)
 	return !a[i] && !b[i];
 }
 
-static bool is_equal(const struct profile_key *k, const void *a, const void *b)
+static bool is_equal(const struct key_row *k, const void *a, const void *b)
 {
 	const struct jdoc *x, *y;
 
 	switch ((unsigned int)k->kind) {
-	case PROFILE_KIND_SECTION:
+	case KEY_KIND_SECTION:
 		x = *(const struct jdoc *const *)field(k, a);
 		y = *(const struct jdoc *const *)field(k, b);
 		return x == y || (x && y && jdoc_equal(x, y));
-	case PROFILE_KIND_WORD:
+	case KEY_KIND_WORD:
 		return *(const unsigned int *)field(k, a) == *(const unsigned int *)field(k, b);
-	case PROFILE_KIND_TEXT:
-	case PROFILE_KIND_PATH:
+	case KEY_KIND_TEXT:
+	case KEY_KIND_PATH:
 		return str_eq(text(k, a), text(k, b));
-	case PROFILE_KIND_ARGV:
+	case KEY_KIND_ARGV:
 		return strv_equal(list(k, a), list(k, b));
 	default:
 		return false;
@@ -111,29 +111,29 @@ static bool has_tmpfs(const struct profile *p, const struct profile_tmpfs *t)
 	return false;
 }
 
-static bool is_subset(const struct profile_key *k, const void *over, const void *under)
+static bool is_subset(const struct key_row *k, const void *over, const void *under)
 {
 	const struct profile *base = over, *p = under; /* for the kinds that only profiles have */
 	uint32_t bits;
 
 	switch ((unsigned int)k->kind) {
-	case PROFILE_KIND_LAYERS:
+	case KEY_KIND_LAYERS:
 		bits = *(const uint32_t *)field(k, base);
 		return (*(const uint32_t *)field(k, p) & ~bits) == 0;
-	case PROFILE_KIND_ENV:
+	case KEY_KIND_ENV:
 		for (size_t i = 0; i < p->n_env_set; i++)
 			if (!has_var(base, &p->env_set[i]))
 				return false;
 		return true;
-	case PROFILE_KIND_TMPFS:
+	case KEY_KIND_TMPFS:
 		for (size_t i = 0; i < p->n_fs_tmpfs; i++)
 			if (!has_tmpfs(base, &p->fs_tmpfs[i]))
 				return false;
 		return true;
-	case PROFILE_KIND_TEXTS:
-	case PROFILE_KIND_PATHS:
-	case PROFILE_KIND_BINDS:
-	case PROFILE_KIND_DANGERS:
+	case KEY_KIND_TEXTS:
+	case KEY_KIND_PATHS:
+	case KEY_KIND_BINDS:
+	case KEY_KIND_DANGERS:
 		return is_each_in(list(k, p), list(k, base), NULL);
 	default:
 		return false;
@@ -151,56 +151,44 @@ static bool is_user_tighter(const char *base, const char *user)
 	return !group || !profile_is_zero_id(group + 1);
 }
 
-bool profile_key_is_tighter(const struct profile_key *k, const void *base, const void *p)
+bool key_row_is_tighter(const struct key_row *k, const void *base, const void *p)
 {
-	if (k->offset == PROFILE_NO_FIELD)
+	if (k->offset == KEY_NO_FIELD)
 		return true;
 	switch (k->order) {
-	case PROFILE_ORDER_FREE:
-	case PROFILE_ORDER_NEVER:
+	case KEY_ORDER_FREE:
+	case KEY_ORDER_NEVER:
 		return true;
-	case PROFILE_ORDER_SAME:
+	case KEY_ORDER_SAME:
 		return is_equal(k, base, p);
-	case PROFILE_ORDER_RANK:
+	case KEY_ORDER_RANK:
 		return is_equal(k, base, p) || rank(k, p) < rank(k, base);
-	case PROFILE_ORDER_LIMIT:
+	case KEY_ORDER_LIMIT:
 		return number(k, base) == 0 || (number(k, p) != 0 && number(k, p) <= number(k, base));
-	case PROFILE_ORDER_LESS:
+	case KEY_ORDER_LESS:
 		return number(k, p) <= number(k, base);
-	case PROFILE_ORDER_MORE:
+	case KEY_ORDER_MORE:
 		return number(k, p) >= number(k, base);
-	case PROFILE_ORDER_TRUE:
+	case KEY_ORDER_TRUE:
 		return *(const bool *)field(k, p) || !*(const bool *)field(k, base);
-	case PROFILE_ORDER_FALSE:
+	case KEY_ORDER_FALSE:
 		return !*(const bool *)field(k, p) || *(const bool *)field(k, base);
-	case PROFILE_ORDER_BITS:
+	case KEY_ORDER_BITS:
 		return (*(const unsigned int *)field(k, p) & ~*(const unsigned int *)field(k, base)) == 0;
-	case PROFILE_ORDER_SUBSET:
+	case KEY_ORDER_SUBSET:
 		return is_subset(k, base, p);
-	case PROFILE_ORDER_PATTERNS:
+	case KEY_ORDER_PATTERNS:
 		return is_each_matched(list(k, p), list(k, base));
-	case PROFILE_ORDER_READS:
+	case KEY_ORDER_READS:
 		return is_each_in(list(k, p), list(k, base), ((const struct profile *)base)->fs_rw);
-	case PROFILE_ORDER_SUPERSET:
+	case KEY_ORDER_SUPERSET:
 		return is_each_in(list(k, base), list(k, p), NULL);
-	case PROFILE_ORDER_BELOW:
+	case KEY_ORDER_BELOW:
 		/* A sandbox root has no source of its own: nothing is below it but the same. */
 		return is_equal(k, base, p) ||
 		       (text(k, p) && text(k, base) && path_is_below(text(k, p), text(k, base)));
-	case PROFILE_ORDER_USER:
+	case KEY_ORDER_USER:
 		return is_user_tighter(text(k, base), text(k, p));
 	}
 	return false;
-}
-
-bool profile_is_tighter(const struct profile *base, const struct profile *candidate, const char **ret_key)
-{
-	for (const struct profile_key *k = profile_keys(); k->path; k++) {
-		if (profile_key_is_tighter(k, base, candidate))
-			continue;
-		if (ret_key)
-			*ret_key = k->path;
-		return false;
-	}
-	return true;
 }
