@@ -108,7 +108,7 @@ tests_custody_seamed_LDADD = $(custody_LDADD)
 
 check_PROGRAMS += $(unit_tests) $(fuzz_targets)
 
-script_tests = tests/check-rooms.sh tests/check-symbols.sh tests/fuzz-replay.sh
+script_tests = tests/check-rooms.sh tests/check-map.sh tests/check-symbols.sh tests/fuzz-replay.sh
 TESTS = $(unit_tests) $(script_tests)
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
@@ -118,7 +118,7 @@ AM_TESTS_ENVIRONMENT = \
 	SRCDIR='$(abs_top_srcdir)' BUILDDIR='$(abs_top_builddir)' LIBCRUN_A='$(LIBCRUN_A)' NM='$(NM)' \
 	FUZZ_TARGETS='$(fuzz_targets)'; \
 	export SRCDIR BUILDDIR LIBCRUN_A NM FUZZ_TARGETS;
-EXTRA_DIST += $(script_tests) tests/rooms tests/words tests/check-words.sh tests/data tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/fuzz/shell-oracle.py tests/integration tests/conformance tests/lib tests/vm
+EXTRA_DIST += $(script_tests) tests/rooms tests/rooms-table.sh tests/words tests/check-words.sh tests/data tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/fuzz/shell-oracle.py tests/integration tests/conformance tests/lib tests/vm
 
 # Built by the scripts in contrib/bench only.
 EXTRA_PROGRAMS = contrib/bench/ledger-driver contrib/bench/policy-driver \
