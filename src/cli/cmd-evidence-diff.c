@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "cli/cmd-evidence.h"
 #include "evidence/evidence-diff.h"
-#include "evidence/evidence-impl.h"
+#include "evidence/evidence-metadata.h"
 #include "base/exit-status.h"
 #include "ledger/ledger.h"
 
@@ -111,7 +111,7 @@ static char **read_hidden(const struct jdoc *metadata)
 static int diff_tree(const struct evidence_call *c, int dir, const char **ret_against,
 		     struct jdoc **ret_metadata, struct printing *p, struct fault *f)
 {
-	_cleanup_jdoc_ struct jdoc *metadata = evidence_read_metadata(dir);
+	_cleanup_jdoc_ struct jdoc *metadata = evidence_metadata_read(dir);
 	_cleanup_strv_ char **hidden = read_hidden(metadata);
 	const struct jdoc *cut = jdoc_get(jdoc_get(metadata, "tree"), "cut_short");
 	const char *path = c->tree ? c->tree : jdoc_get_string(metadata, "worktree");

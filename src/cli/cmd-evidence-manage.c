@@ -14,6 +14,7 @@
 #include "cli/delivery-print.h"
 #include "evidence/evidence-prune.h"
 #include "base/exit-status.h"
+#include "ledger/ledger-action.h"
 #include "ledger/ledger.h"
 
 #define DELIVER_S 60
@@ -27,7 +28,7 @@ int evidence_cmd_pin(const struct evidence_call *c, struct fault *f)
 
 	if (dir < 0)
 		return dir;
-	r = evidence_record(&c->dirs, "evidence.pin", name, c->reason, f);
+	r = ledger_action_record(c->dirs.state, c->dirs.user, "evidence.pin", name, c->reason, f);
 	if (r == 0)
 		r = evidence_pin(dir, c->reason, f);
 	return r < 0 ? r : STATUS_OK;
@@ -45,7 +46,7 @@ int evidence_cmd_unpin(const struct evidence_call *c, struct fault *f)
 		fprintf(stderr, "evidence '%s' is not pinned\n", name);
 		return STATUS_NO;
 	}
-	r = evidence_record(&c->dirs, "evidence.unpin", name, NULL, f);
+	r = ledger_action_record(c->dirs.state, c->dirs.user, "evidence.unpin", name, NULL, f);
 	if (r == 0)
 		r = evidence_unpin(dir, f);
 	return r < 0 ? r : STATUS_OK;
@@ -65,7 +66,7 @@ int evidence_cmd_rm(const struct evidence_call *c, struct fault *f)
 			name);
 		return STATUS_NO;
 	}
-	r = evidence_record(&c->dirs, "evidence.rm", name, NULL, f);
+	r = ledger_action_record(c->dirs.state, c->dirs.user, "evidence.rm", name, NULL, f);
 	if (r == 0)
 		r = evidence_remove(store, name, f);
 	return r < 0 ? r : STATUS_OK;

@@ -13,10 +13,11 @@
 #include "cli/cmd-evidence.h"
 #include "cli/cmd-ledger.h"
 #include "cli/evidence-target.h"
-#include "evidence/evidence-impl.h"
+#include "evidence/evidence-metadata.h"
 #include "evidence/evidence-ledger.h"
-#include "evidence/evidence-prune.h"
+#include "evidence/evidence-verify.h"
 #include "base/exit-status.h"
+#include "ledger/ledger-action.h"
 #include "ledger/ledger.h"
 #include "capture/restore.h"
 #include "state/sandbox-log.h"
@@ -181,12 +182,12 @@ int evidence_cmd_show(const struct evidence_call *c, struct fault *f)
 static int ask_ledger(const struct evidence_call *c, int dir, const char *name, const struct digest *metadata,
 		      const char **ret, struct fault *f)
 {
-	_cleanup_jdoc_ struct jdoc *o = evidence_read_metadata(dir);
+	_cleanup_jdoc_ struct jdoc *o = evidence_metadata_read(dir);
 	const char *session = jdoc_get_string(o, "session");
-	struct evidence_told told;
+	struct evidence_ledger_found told;
 	int r;
 
-	r = evidence_find_told(c->dirs.state, session ? session : name, metadata, &told, f);
+	r = evidence_ledger_find(c->dirs.state, session ? session : name, metadata, &told, f);
 	if (r < 0)
 		return r;
 	*ret = told.named ? "named" : told.other ? "other" : "absent";
@@ -261,7 +262,7 @@ static int announce_restore(const struct evidence_call *c, const char *name, con
 
 	if (!t->root)
 		return 0;
-	r = evidence_record(&c->dirs, "evidence.restore", name, t->path, f);
+	r = ledger_action_record(c->dirs.state, c->dirs.user, "evidence.restore", name, t->path, f);
 	if (r == 0)
 		r = sandbox_log_write(t->root->logs_fd, &l, f);
 	return r < 0 ? fault_wrap(f, r, "nothing was restored, for it could not be recorded") : 0;

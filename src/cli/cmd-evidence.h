@@ -7,7 +7,7 @@
 #include "config/config.h"
 #include "evidence/delivery.h"
 #include "state/dirs.h"
-#include "evidence/evidence.h"
+#include "evidence/evidence-store.h"
 
 /* One call of `custody evidence VERB`; the table in cmd-evidence.c says which verb takes what. */
 struct evidence_call {

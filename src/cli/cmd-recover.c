@@ -6,7 +6,7 @@
 #include "cli/delivery-print.h"
 #include "run/run-recover.h"
 #include "cli/cmd-options.h"
-#include "evidence/evidence-prune.h"
+#include "evidence/evidence-store.h"
 #include "base/exit-status.h"
 
 #define SILENCE_MS 10000

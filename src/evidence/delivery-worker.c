@@ -29,6 +29,7 @@
 #include "evidence/delivery-copy.h"
 #include "evidence/delivery.h"
 #include "evidence/evidence-ledger.h"
+#include "evidence/evidence-ledger.h"
 #include "evidence/evidence-prune.h"
 #include "ledger/ledger-claim.h"
 
@@ -274,15 +275,15 @@ static int conclude(struct trip *t, const struct message *m, struct fault *f)
 	if (!path)
 		return fault_errno(f, ENOMEM, "delivery");
 	if (m->was_there) {
-		struct evidence_told told = { 0 };
+		struct evidence_ledger_found told = { 0 };
 
-		r = evidence_find_told(t->job->dirs->state, session_of(e), &m->metadata, &told, f);
+		r = evidence_ledger_find(t->job->dirs->state, session_of(e), &m->metadata, &told, f);
 		if (r < 0)
 			return r;
 		if (told.delivered)
 			return evidence_remove(t->place.staging, e->name, f);
 	}
-	r = evidence_record_place(t->job->dirs, "evidence.deliver", session_of(e), path, &m->metadata, f);
+	r = evidence_ledger_deliver(t->job->dirs, session_of(e), path, &m->metadata, f);
 	seam("delivery-recorded");
 	if (r == 0)
 		r = evidence_remove(t->place.staging, e->name, f);

@@ -8,7 +8,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
-#include "evidence/evidence-prune.h"
+#include "evidence/evidence-store.h"
 #include "evidence/mount-type.h"
 
 #define NOTE ".note"

@@ -3,7 +3,7 @@
 
 #include "config/config.h"
 #include "state/dirs.h"
-#include "evidence/evidence.h"
+#include "evidence/evidence-store.h"
 
 /*
  * Evidence for a store that may be away, full or hanging: a share.  It is taken into STATE/staging and brought to the

@@ -14,6 +14,3 @@ int evidence_rename(int store, const char *from, const char *to);
 
 /* Nothing hidden, half, or on its way out. */
 bool evidence_is_name(const char *name);
-
-/* NULL: nobody can read it. */
-struct jdoc *evidence_read_metadata(int dir);

@@ -6,13 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ledger/ledger-action.h"
 #include "ledger/ledger-record.h"
 #include "ledger/ledger-reader.h"
 
 struct search {
 	const char *session;
 	char digest[DIGEST_HEX_SIZE + 2]; /* as a record spells it, with its quotes */
-	struct evidence_told *told;
+	struct evidence_ledger_found *found;
 };
 
 static void look_at(void *arg, const char *line, size_t len)
@@ -34,22 +35,22 @@ static void look_at(void *arg, const char *line, size_t len)
 	if (!digest.at)
 		return;
 	if (!span_is(digest, x->digest)) {
-		x->told->other = true;
+		x->found->other = true;
 		return;
 	}
-	x->told->named = true;
-	x->told->delivered |= delivered;
+	x->found->named = true;
+	x->found->delivered |= delivered;
 }
 
-int evidence_find_told(const char *state, const char *session, const struct digest *metadata,
-		       struct evidence_told *ret, struct fault *f)
+int evidence_ledger_find(const char *state, const char *session, const struct digest *metadata,
+			 struct evidence_ledger_found *ret, struct fault *f)
 {
 	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
 	char hex[DIGEST_HEX_SIZE];
-	struct search x = { .session = session, .told = ret };
+	struct search x = { .session = session, .found = ret };
 	int r;
 
-	*ret = (struct evidence_told){ 0 };
+	*ret = (struct evidence_ledger_found){ 0 };
 	/* Names of sessions have nothing that a record would spell otherwise; what has, is none. */
 	if (!*session || strpbrk(session, "\"\\"))
 		return 0;
@@ -62,4 +63,16 @@ int evidence_find_told(const char *state, const char *session, const struct dige
 		return 0;
 	}
 	return r < 0 ? r : ledger_reader_look_through(&s, look_at, &x, f);
+}
+
+int evidence_ledger_deliver(const struct dirs *d, const char *session, const char *path,
+			    const struct digest *metadata, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *doc = jdoc_new_object();
+	char hex[DIGEST_HEX_SIZE];
+
+	digest_to_hex(metadata, hex);
+	jdoc_set(doc, "evidence", ledger_text(path));
+	jdoc_set_string(doc, "evidence_sha256", hex);
+	return ledger_action_append(d->state, d->user, "evidence.deliver", session, doc, f);
 }

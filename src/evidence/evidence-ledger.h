@@ -5,14 +5,19 @@
 
 #include "base/digest.h"
 #include "base/fault.h"
+#include "state/dirs.h"
 
-/* What a lane's ledger says of the evidence of one session: its end, and where it was delivered to, name a digest. */
-struct evidence_told {
-	bool named;	/* with this very digest of metadata.json */
+/* Records of a lane's ledger about the evidence of one session: session.end and evidence.deliver hold a digest. */
+struct evidence_ledger_found {
+	bool named;	/* with this digest of metadata.json */
 	bool delivered; /* the same, by a delivery */
 	bool other;	/* with another one */
 };
 
-/* Reads the whole ledger of STATE; none there: nothing is told.  SESSION as records have it. */
-int evidence_find_told(const char *state, const char *session, const struct digest *metadata,
-		       struct evidence_told *ret, struct fault *f) _must_check_;
+/* Reads the whole ledger of STATE; a missing ledger has no records.  SESSION as records spell it. */
+int evidence_ledger_find(const char *state, const char *session, const struct digest *metadata,
+			 struct evidence_ledger_found *ret, struct fault *f) _must_check_;
+
+/* evidence.deliver: the evidence of SESSION is at PATH.  Synced when it returns 0. */
+int evidence_ledger_deliver(const struct dirs *d, const char *session, const char *path,
+			    const struct digest *metadata, struct fault *f) _must_check_;

@@ -6,8 +6,8 @@
 #include <sys/statvfs.h>
 
 #include "base/clock.h"
-#include "base/path.h"
-#include "ledger/ledger.h"
+#include "evidence/evidence-retention.h"
+#include "ledger/ledger-action.h"
 
 #define ENTRIES_MAX 1000000
 #define TIME_MAX_NS (UINT64_C(600) * 1000000000)
@@ -17,11 +17,6 @@ static const char *const verdicts[] = { [EVIDENCE_STAYS] = "stays",
 					[EVIDENCE_OVER_QUOTA] = "over-quota",
 					[EVIDENCE_DISK_FULL] = "disk-full" };
 
-char *evidence_store_path(const struct dirs *d, const struct config *c)
-{
-	return c->forensics.path ? strdup(c->forensics.path) : path_join(d->base, "forensics");
-}
-
 struct capture_options evidence_limits(const struct config *c)
 {
 	return (struct capture_options){
@@ -30,41 +25,6 @@ struct capture_options evidence_limits(const struct config *c)
 		.max_manifest = c->forensics.quota / 16,
 		.deadline_ns = clock_boot_ns() + TIME_MAX_NS,
 	};
-}
-
-static int record(const struct dirs *d, const char *kind, const char *name, struct jdoc *doc, struct fault *f)
-{
-	_cleanup_ledger_ struct ledger *l = NULL;
-	const struct ledger_event e = { .kind = kind, .session = name, .d = doc };
-	int r;
-
-	r = ledger_open(d->state, &(struct ledger_options){ .create = true }, &l, NULL, f);
-	if (r < 0)
-		return r;
-	jdoc_set(doc, "by", ledger_text(d->user));
-	return ledger_append(l, &e, 1, LEDGER_DECIDED, NULL, f);
-}
-
-int evidence_record(const struct dirs *d, const char *kind, const char *name, const char *why,
-		    struct fault *f)
-{
-	_cleanup_jdoc_ struct jdoc *doc = jdoc_new_object();
-
-	if (why)
-		jdoc_set(doc, "why", ledger_text(why));
-	return record(d, kind, name, doc, f);
-}
-
-int evidence_record_place(const struct dirs *d, const char *kind, const char *session, const char *path,
-			  const struct digest *metadata, struct fault *f)
-{
-	_cleanup_jdoc_ struct jdoc *doc = jdoc_new_object();
-	char hex[DIGEST_HEX_SIZE];
-
-	digest_to_hex(metadata, hex);
-	jdoc_set(doc, "evidence", ledger_text(path));
-	jdoc_set_string(doc, "evidence_sha256", hex);
-	return record(d, kind, session, doc, f);
 }
 
 static uint64_t free_bytes(const char *store)
@@ -83,7 +43,7 @@ static int prune_one(const struct evidence_prune *p, const struct evidence_item 
 		p->told(p->arg, e, why);
 	if (p->dry_run)
 		return 0;
-	r = evidence_record(p->dirs, "evidence.prune", e->name, why, f);
+	r = ledger_action_record(p->dirs->state, p->dirs->user, "evidence.prune", e->name, why, f);
 	return r < 0 ? r : evidence_remove(p->store, e->name, f);
 }
 
@@ -118,11 +78,11 @@ int evidence_prune(const struct evidence_prune *p, struct fault *f)
 	if (!v)
 		return fault_errno(f, ENOMEM, "prune");
 	room = free_bytes(p->store);
-	evidence_judge(&l, &rules, room, v);
+	evidence_retention_decide(&l, &rules, room, v);
 	/* What does not fit even then must not cost the others: a payload chooses how much it leaves. */
 	if (p->need && !is_enough(&l, v, room, rules.keep_free)) {
 		rules.keep_free -= p->need;
-		evidence_judge(&l, &rules, room, v);
+		evidence_retention_decide(&l, &rules, room, v);
 	}
 	for (size_t i = 0; r == 0 && i < l.n; i++)
 		if (v[i] != EVIDENCE_STAYS)

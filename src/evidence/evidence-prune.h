@@ -3,21 +3,10 @@
 
 #include "config/config.h"
 #include "state/dirs.h"
-#include "evidence/evidence.h"
-
-/* Where evidence is kept: custody.json's path, else `forensics` beside the lanes' state.  Heap, NULL on ENOMEM. */
-char *evidence_store_path(const struct dirs *d, const struct config *c);
+#include "evidence/evidence-store.h"
 
 /* What may be kept of one tree that a stranger made: data, entries, names, time. */
 struct capture_options evidence_limits(const struct config *c);
-
-/* On the disk before anything happens to NAME.  WHY may be NULL. */
-int evidence_record(const struct dirs *d, const char *kind, const char *name, const char *why,
-		    struct fault *f) _must_check_;
-
-/* EVIDENCE is at PATH: on the disk when it returns 0. */
-int evidence_record_place(const struct dirs *d, const char *kind, const char *session, const char *path,
-			  const struct digest *metadata, struct fault *f) _must_check_;
 
 struct evidence_prune {
 	const struct dirs *dirs;

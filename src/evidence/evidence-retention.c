@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
-#include "evidence/evidence.h"
+#include "evidence/evidence-retention.h"
 
 #define DAY_US ((uint64_t)24 * 3600 * 1000000)
 
@@ -76,8 +76,8 @@ static bool is_kept_heavier(const struct evidence_list *l, const struct evidence
 	return false;
 }
 
-void evidence_judge(const struct evidence_list *l, const struct evidence_rules *r, uint64_t free_bytes,
-		    enum evidence_verdict *verdicts)
+void evidence_retention_decide(const struct evidence_list *l, const struct evidence_rules *r,
+			       uint64_t free_bytes, enum evidence_verdict *verdicts)
 {
 	uint64_t sum = 0;
 	bool can;

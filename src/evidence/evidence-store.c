@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "evidence/evidence-store.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +15,7 @@
 #include "base/path.h"
 #include "base/seam.h"
 #include "evidence/evidence-impl.h"
+#include "evidence/evidence-metadata.h"
 
 #define GOING ".going" /* a name under which nothing is looked for any more */
 
@@ -30,20 +33,9 @@ void evidence_list_done(struct evidence_list *l)
 	*l = (struct evidence_list){ 0 };
 }
 
-struct jdoc *evidence_read_metadata(int dir)
+char *evidence_store_path(const struct dirs *d, const struct config *c)
 {
-	_cleanup_close_ int fd =
-		openat(dir, EVIDENCE_METADATA, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	_cleanup_free_ char *text = NULL;
-	struct jdoc *doc = NULL;
-	struct stat st;
-	size_t len;
-
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    fd_read_all(fd, EVIDENCE_METADATA_MAX, &text, &len, NULL) < 0 ||
-	    jdoc_parse(text, len, EVIDENCE_METADATA, NULL, &doc, NULL) < 0)
-		return NULL;
-	return doc;
+	return c->forensics.path ? strdup(c->forensics.path) : path_join(d->base, "forensics");
 }
 
 static const char *text_of(const struct jdoc *o, const char *key)
@@ -102,7 +94,7 @@ static bool is_of_lane(const struct jdoc *metadata, enum lane lane)
 static int read_item(int store, const char *name, enum lane lane, struct evidence_item *ret)
 {
 	_cleanup_close_ int dir = openat(store, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	_cleanup_jdoc_ struct jdoc *metadata = dir >= 0 ? evidence_read_metadata(dir) : NULL;
+	_cleanup_jdoc_ struct jdoc *metadata = dir >= 0 ? evidence_metadata_read(dir) : NULL;
 	struct evidence_item i = { 0 };
 	struct stat st;
 
@@ -210,7 +202,7 @@ static int refuse_none(int fd, const char *store, const char *name, struct fault
 	if (fd >= 0 && evidence_is_name(name) && !strchr(name, '/'))
 		dir = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir >= 0)
-		metadata = evidence_read_metadata(dir);
+		metadata = evidence_metadata_read(dir);
 	if (f)
 		fault_done(f);
 	if (dir >= 0 && !metadata)
@@ -361,7 +353,7 @@ int evidence_adopt(const char *store, enum lane lane, const char *session, struc
 	if (r < 0)
 		return r;
 	dir = openat(fd, session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	metadata = dir >= 0 ? evidence_read_metadata(dir) : NULL;
+	metadata = dir >= 0 ? evidence_metadata_read(dir) : NULL;
 	if (!is_of_lane(metadata, lane))
 		return 0;
 	file = openat(dir, EVIDENCE_METADATA, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "base/walk.h"
 #include "capture/capture-copy.h"
+#include "evidence/evidence-verify.h"
 #include "evidence/evidence.h"
 #include "capture/manifest-file.h"
 #include "capture/pack.h"

@@ -1,5 +1,6 @@
 # ledger: the hash-chained record: append, seal, sync, peers, checkpoints, verify, redaction
 libcore_a_SOURCES += \
+	src/ledger/ledger-action.c src/ledger/ledger-action.h \
 	src/ledger/ledger-append.c \
 	src/ledger/ledger-audit.c src/ledger/ledger-audit.h \
 	src/ledger/ledger-checkpoint-text.c \

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/path.h"
-#include "evidence/evidence-prune.h"
+#include "ledger/ledger-action.h"
 #include "review/review-prune.h"
 #include "session/session-note.h"
 
@@ -47,7 +47,7 @@ static int expire(const struct dirs *d, const struct session_upper *k, const cha
 		return dir == -EBUSY || dir == -ENOENT ? 0 : dir;
 	if (session_upper_read(dir, &now, NULL) < 0)
 		return 0;
-	r = evidence_record(d, "review.expire", k->session, why, f);
+	r = ledger_action_record(d->state, d->user, "review.expire", k->session, why, f);
 	return r < 0 ? r : review_drop(d, dir, f);
 }
 

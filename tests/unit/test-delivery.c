@@ -3,6 +3,7 @@
 
 #include "evidence/delivery-copy.h"
 #include "evidence/evidence-ledger.h"
+#include "evidence/evidence-verify.h"
 #include "ledger/ledger.h"
 #include "capture/manifest.h"
 #include "evidence/mount-type.h"
@@ -224,22 +225,22 @@ static void iso5_the_ledger_is_asked_for_the_digest(void)
 	_cleanup_tree_ struct tree t = { .fd = -EBADF };
 	_cleanup_ledger_ struct ledger *l = NULL;
 	struct digest a, b, c;
-	struct evidence_told told;
+	struct evidence_ledger_found told;
 
 	digest_bytes("a", 1, &a);
 	digest_bytes("b", 1, &b);
 	digest_bytes("c", 1, &c);
-	CHECK(tree_make(&t) && evidence_find_told(t.path, SESSION, &a, &told, NULL) == 0 && !told.named);
+	CHECK(tree_make(&t) && evidence_ledger_find(t.path, SESSION, &a, &told, NULL) == 0 && !told.named);
 	CHECK(ledger_open(t.path, &(struct ledger_options){ .create = true }, &l, NULL, NULL) == 0);
 	CHECK(tell(l, "session.end", SESSION, &a) && tell(l, "evidence.deliver", SESSION, &b) &&
 	      tell(l, "session.start", SESSION, &c) && tell(l, "session.end", SESSION "-2", &c));
-	CHECK(evidence_find_told(t.path, SESSION, &a, &told, NULL) == 0 && told.named && !told.delivered &&
+	CHECK(evidence_ledger_find(t.path, SESSION, &a, &told, NULL) == 0 && told.named && !told.delivered &&
 	      told.other);
-	CHECK(evidence_find_told(t.path, SESSION, &b, &told, NULL) == 0 && told.named && told.delivered);
-	CHECK(evidence_find_told(t.path, SESSION, &c, &told, NULL) == 0 && !told.named && told.other);
-	CHECK(evidence_find_told(t.path, "20261116T031500Z-1a2b3c4", &a, &told, NULL) == 0 && !told.named &&
+	CHECK(evidence_ledger_find(t.path, SESSION, &b, &told, NULL) == 0 && told.named && told.delivered);
+	CHECK(evidence_ledger_find(t.path, SESSION, &c, &told, NULL) == 0 && !told.named && told.other);
+	CHECK(evidence_ledger_find(t.path, "20261116T031500Z-1a2b3c4", &a, &told, NULL) == 0 && !told.named &&
 	      !told.other);
-	CHECK(evidence_find_told(t.path, "\"", &a, &told, NULL) == 0 && !told.named && !told.other);
+	CHECK(evidence_ledger_find(t.path, "\"", &a, &told, NULL) == 0 && !told.named && !told.other);
 }
 
 TAP_MAIN(T(what_is_local_is_told_by_the_table_of_mounts), T(iso5_a_delivery_is_whole_and_is_made_once),

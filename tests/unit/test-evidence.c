@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "evidence/evidence.h"
+#include "evidence/evidence-retention.h"
+#include "evidence/evidence-store.h"
+#include "evidence/evidence-verify.h"
 
 #include <signal.h>
 #include <sys/file.h>
@@ -350,7 +352,7 @@ static void iso6_the_rules(void)
 		enum evidence_verdict v[5];
 		char got[6] = "";
 
-		evidence_judge(&l, &rows[i].rules, rows[i].free_bytes, v);
+		evidence_retention_decide(&l, &rows[i].rules, rows[i].free_bytes, v);
 		for (int k = 0; k < 5; k++)
 			got[k] = "soqf"[v[k]];
 		if (strcmp(got, rows[i].want) != 0) {
@@ -378,7 +380,8 @@ static void iso6_a_profile_may_say_how_long(void)
 	const struct evidence_list l = { .items = items, .n = 3 };
 	enum evidence_verdict v[3];
 
-	evidence_judge(&l, &(struct evidence_rules){ .retention_days = 1, .now_us = 3 * DAY }, 0, v);
+	evidence_retention_decide(&l, &(struct evidence_rules){ .retention_days = 1, .now_us = 3 * DAY }, 0,
+				  v);
 	CHECK(v[0] == EVIDENCE_TOO_OLD && v[1] == EVIDENCE_STAYS && v[2] == EVIDENCE_TOO_OLD);
 }
 

@@ -9,7 +9,8 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
-#include "evidence/evidence.h"
+#include "evidence/evidence-store.h"
+#include "evidence/evidence-verify.h"
 #include "capture/restore.h"
 #include "tap.h"
 #include "tree-fixture.h"

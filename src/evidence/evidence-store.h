@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "config/config.h"
+#include "evidence/evidence.h"
+#include "state/dirs.h"
+
+/* The directory that holds evidence, one subdirectory per session; several lanes share it. */
+
+/* `forensics.path` of custody.json, else `forensics` beside the lanes' state.  Heap, NULL on ENOMEM. */
+char *evidence_store_path(const struct dirs *d, const struct config *c);
+
+struct evidence_item {
+	char *name; /* of the directory */
+	struct jdoc *metadata;
+	enum evidence_status status;
+	const char *agent, *reason; /* in METADATA; "" when not said */
+	uint64_t taken_us, bytes;
+	bool has_retention; /* its profile said how long; else the rules do */
+	uint64_t retention_s;
+	bool pinned;
+};
+
+struct evidence_list {
+	struct evidence_item *items; /* oldest first */
+	size_t n;
+};
+void evidence_list_done(struct evidence_list *l);
+#define _cleanup_evidence_ _cleanup_(evidence_list_done)
+
+/* All that is stamped for LANE.  What has no readable stamp is shown in no lane.  No store: none. */
+int evidence_list(const char *store, enum lane lane, struct evidence_list *ret, struct fault *f) _must_check_;
+
+/* The directory of NAME, or of the only one that begins with it.  -ENOENT.  RET_NAME: heap, may be NULL. */
+int evidence_open(const char *store, enum lane lane, const char *name, char **ret_name,
+		  struct fault *f) _must_check_;
+
+int evidence_pin(int evidence, const char *reason, struct fault *f) _must_check_;
+int evidence_unpin(int evidence, struct fault *f) _must_check_; /* -ENOENT: was not pinned */
+/* Gone under its name at once, then removed.  PINNED ones too: the caller asks. */
+int evidence_remove(const char *store, const char *name, struct fault *f) _must_check_;
+/* Goes on with what somebody who died was removing. */
+int evidence_sweep(const char *store, struct fault *f) _must_check_;
+
+/*
+ * What somebody who died took of SESSION: 1 and RET when it is whole, else 0; halves of it that nobody works on are
+ * removed.
+ */
+int evidence_adopt(const char *store, enum lane lane, const char *session, struct evidence_taken *ret,
+		   struct fault *f) _must_check_;
