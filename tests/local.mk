@@ -1,6 +1,6 @@
 # Unit tests: one program per module, named after it, from the one source of its name.  A test is a word in the list of its room;
 # a header of the tests is a word in noinst_HEADERS.
-unit_tests =
+unit_tests = tests/unit/test-tap
 # base
 unit_tests += tests/unit/test-clock tests/unit/test-digest tests/unit/test-digest-two tests/unit/test-fault tests/unit/test-fd \
 	tests/unit/test-json tests/unit/test-log tests/unit/test-path tests/unit/test-str tests/unit/test-walk
@@ -108,7 +108,7 @@ tests_custody_seamed_LDADD = $(custody_LDADD)
 
 check_PROGRAMS += $(unit_tests) $(fuzz_targets)
 
-script_tests = tests/check-rooms.sh tests/check-map.sh tests/check-symbols.sh tests/fuzz-replay.sh
+script_tests = tests/check-requirements.sh tests/check-rooms.sh tests/check-map.sh tests/check-symbols.sh tests/fuzz-replay.sh
 TESTS = $(unit_tests) $(script_tests)
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh

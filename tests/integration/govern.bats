@@ -233,7 +233,7 @@ traced() {
 
 # ---- what nothing skips ----
 
-@test "GOV-3, GOV-6: an unbounded delete is C under every setting, and none of them lets it run" {
+@test "GOV-3: GOV-6: an unbounded delete is C under every setting, and none of them lets it run" {
 	local cmd
 	suite_ungoverned
 	for cmd in 'rm -rf /' 'rm -rf *' 'rm -fr ~' 'find . -delete' 'cd /x; rm -r -f ..'; do
@@ -438,7 +438,7 @@ prod_profile() {
 	[ "$output" = 'it ran' ]
 }
 
-@test "LANE-5, LANE-7: an override is a record of prod's own ledger; the lanes share nothing" {
+@test "LANE-5: LANE-7: an override is a record of prod's own ledger; the lanes share nothing" {
 	prod_profile
 	govern -- true
 	CUSTODY_ALLOW_PROD=yes govern --lane prod --allow-prod --agent bob -p "$PROFILE" -- true

@@ -61,7 +61,7 @@ on_small_disk() {
 		'"$1" sh
 }
 
-@test "GOV-1, GOV-12: a run is intent, start and end; the record says what, who, where and how it ended" {
+@test "GOV-1: GOV-12: a run is intent, start and end; the record says what, who, where and how it ended" {
 	custody_run --agent bob --worker w7 --issue 42 -- sh -c 'exit 3'
 	assert_status 3
 	[ "$(kinds)" = "session.intent session.start session.end" ]

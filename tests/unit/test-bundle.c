@@ -317,7 +317,7 @@ static const struct jdoc *find_prefix(const struct jdoc *array, const char *pref
 	return NULL;
 }
 
-static void card_2_a_portable_bundle_carries_limits_names_and_a_hook(void)
+static void CARD_2_a_portable_bundle_carries_limits_names_and_a_hook(void)
 {
 	SETUP(portable());
 
@@ -339,7 +339,7 @@ static void card_2_a_portable_bundle_carries_limits_names_and_a_hook(void)
 	CHECK(has(args, "--plain-root") && has(args, "--time=90:5") && !has(args, "--report"));
 }
 
-static void card_2_the_hook_mounts_the_worktree_and_everything_mapped(void)
+static void CARD_2_the_hook_mounts_the_worktree_and_everything_mapped(void)
 {
 	SETUP(portable());
 	_cleanup_jdoc_ struct jdoc *plan = NULL;
@@ -487,8 +487,8 @@ TAP_MAIN(T(an_own_run_has_every_layer), T(switching_a_layer_off_leaves_out_exact
 	 T(an_overlay_names_its_layers_with_special_characters_escaped),
 	 T(worktrees_are_mounted_as_the_profile_says), T(parents_are_mounted_before_children),
 	 T(prepared_clones_are_bound_instead_of_their_sources), T(init_is_told_what_it_has_to_find),
-	 T(card_2_a_portable_bundle_carries_limits_names_and_a_hook),
-	 T(card_2_the_hook_mounts_the_worktree_and_everything_mapped),
+	 T(CARD_2_a_portable_bundle_carries_limits_names_and_a_hook),
+	 T(CARD_2_the_hook_mounts_the_worktree_and_everything_mapped),
 	 T(a_hooked_mount_below_a_runtimes_mount_is_refused),
 	 T(an_empty_worktree_is_the_hooks_too_for_it_must_be_held), T(who_is_asked_before_is_told_afterwards),
 	 T(one_id_is_enough_for_container_root_and_for_nobody_else), T(the_same_input_gives_the_same_bytes),

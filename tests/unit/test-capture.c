@@ -76,12 +76,12 @@ static void the_odd_tree_comes_back_exactly(const struct capture_options *o)
 	CHECK(is_same(was, is));
 }
 
-static void iso5_the_odd_tree_comes_back_exactly(void)
+static void ISO_5_the_odd_tree_comes_back_exactly(void)
 {
 	the_odd_tree_comes_back_exactly(&plain);
 }
 
-static void iso5_through_a_target_that_knows_no_names_and_no_links(void)
+static void ISO_5_through_a_target_that_knows_no_names_and_no_links(void)
 {
 	the_odd_tree_comes_back_exactly(&(struct capture_options){ .threads = 1 });
 }
@@ -155,7 +155,7 @@ static void wide_and_deep_trees_are_kept_by_any_number_of_threads(void)
 }
 
 /* By default nothing comes back that could be run or opened by mistake. */
-static void iso5_a_plain_restore_is_harmless(void)
+static void ISO_5_a_plain_restore_is_harmless(void)
 {
 	_cleanup_tree_ struct tree t = { .fd = -EBADF }, out = { .fd = -EBADF }, back = { .fd = -EBADF };
 	_cleanup_restore_stats_ struct restore_stats restored = { 0 };
@@ -414,7 +414,7 @@ static void ten_thousand_levels_are_kept(void)
 }
 
 /* Somebody exchanges a directory with a link that leads out and a file with a pipe, all the time. */
-static void iso5_a_living_tree_never_leads_outside_or_hangs(void)
+static void ISO_5_a_living_tree_never_leads_outside_or_hangs(void)
 {
 	const int rounds = tap_is_full() ? 500 : tap_stride() > 1 ? 5 : 100;
 	_cleanup_tree_ struct tree t = { .fd = -EBADF }, out = { .fd = -EBADF }, outside = { .fd = -EBADF };
@@ -535,12 +535,12 @@ static void names_are_encoded_and_never_two_alike(void)
 	}
 }
 
-TAP_MAIN(T(iso5_the_odd_tree_comes_back_exactly), T(iso5_through_a_target_that_knows_no_names_and_no_links),
-	 T(iso5_a_plain_restore_is_harmless), T(the_mirror_never_has_set_id_bits),
+TAP_MAIN(T(ISO_5_the_odd_tree_comes_back_exactly), T(ISO_5_through_a_target_that_knows_no_names_and_no_links),
+	 T(ISO_5_a_plain_restore_is_harmless), T(the_mirror_never_has_set_id_bits),
 	 T(a_changed_copy_is_not_restored), T(a_bent_manifest_makes_nothing_outside),
 	 T(limits_cut_and_say_so), T(a_removed_name_in_an_upper_layer_is_gone),
 	 T(enough_data_and_enough_entries), T(a_deep_tree_does_not_fill_the_manifest),
 	 T(attributes_of_one_file_end_somewhere), T(holes_that_are_written_count),
-	 T(ten_thousand_levels_are_kept), T(iso5_a_living_tree_never_leads_outside_or_hangs),
+	 T(ten_thousand_levels_are_kept), T(ISO_5_a_living_tree_never_leads_outside_or_hangs),
 	 T(a_growing_file_ends), T(a_full_target_loses_files_and_says_which),
 	 T(names_are_encoded_and_never_two_alike), T(wide_and_deep_trees_are_kept_by_any_number_of_threads))

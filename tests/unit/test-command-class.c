@@ -91,7 +91,7 @@ static void traits_say_what_a_command_does(void)
 	CHECK(ok);
 }
 
-static void gov_14_trusted_hosts_match_whole_labels(void)
+static void GOV_14_trusted_hosts_match_whole_labels(void)
 {
 	static const struct {
 		const char *host, *pattern;
@@ -231,6 +231,6 @@ static void parts_are_all_that_would_run(void)
 	CHECK(n == 6);
 }
 
-TAP_MAIN(T(traits_say_what_a_command_does), T(gov_14_trusted_hosts_match_whole_labels),
+TAP_MAIN(T(traits_say_what_a_command_does), T(GOV_14_trusted_hosts_match_whole_labels),
 	 T(hosts_are_found_where_a_client_looks_for_them), T(paths_have_their_domain),
 	 T(parts_are_all_that_would_run))

@@ -306,7 +306,7 @@ static void lists_of_both_add_up_and_keep_their_tier(void)
 	CHECK(strv_has(c->redact_flags, "--a") && strv_has(c->redact_flags, "--b"));
 }
 
-static void iso_14_variables_override_both_ways_with_their_source(void)
+static void ISO_14_variables_override_both_ways_with_their_source(void)
 {
 	static const char *const on[] = { "CUSTODY_SANDBOX_ENABLED", "1", "CUSTODY_SANDBOX_RETENTION_PATH",
 					  "/mnt/e", NULL };
@@ -356,7 +356,7 @@ static void variables_that_mean_nothing_are_refused(void)
 	variables = NULL;
 }
 
-static void lane_1_of_a_run_comes_from_the_flag_then_the_variable_then_the_file(void)
+static void LANE_1_of_a_run_comes_from_the_flag_then_the_variable_then_the_file(void)
 {
 	static const char *const test[] = { "CUSTODY_LANE", " Test ", NULL };
 	static const char *const prod[] = { "CUSTODY_LANE", "PRODUCTION", NULL };
@@ -532,7 +532,7 @@ static void finish(void)
 TAP_MAIN(T(start), T(no_file_means_defaults), T(every_key_is_read),
 	 T(wrong_files_are_refused_with_their_place), T(user_may_tighten_and_never_loosen),
 	 T(lists_of_both_add_up_and_keep_their_tier),
-	 T(iso_14_variables_override_both_ways_with_their_source), T(variables_that_mean_nothing_are_refused),
-	 T(lane_1_of_a_run_comes_from_the_flag_then_the_variable_then_the_file),
+	 T(ISO_14_variables_override_both_ways_with_their_source), T(variables_that_mean_nothing_are_refused),
+	 T(LANE_1_of_a_run_comes_from_the_flag_then_the_variable_then_the_file),
 	 T(file_that_others_may_write_is_refused), T(every_key_is_in_the_schema),
 	 T(patterns_and_checks_agree), T(finish))

@@ -132,7 +132,7 @@ static bool is_whole(const struct scene *s, const char *name)
 	       digest_equal(&c.metadata, &s->copied.metadata);
 }
 
-static void iso5_a_delivery_is_whole_and_is_made_once(void)
+static void ISO_5_a_delivery_is_whole_and_is_made_once(void)
 {
 	_cleanup_scene_ struct scene s = SCENE;
 
@@ -144,7 +144,7 @@ static void iso5_a_delivery_is_whole_and_is_made_once(void)
 	CHECK(copy(&s) == 0 && s.copied.was_there && str_eq(s.copied.name, SESSION));
 }
 
-static void iso5_what_is_there_under_its_name_and_is_another_stays(void)
+static void ISO_5_what_is_there_under_its_name_and_is_another_stays(void)
 {
 	static const char *const damages[] = { "worktree/b", "worktree/d/e/a", EVIDENCE_METADATA,
 					       MANIFEST_NAME };
@@ -161,7 +161,7 @@ static void iso5_what_is_there_under_its_name_and_is_another_stays(void)
 	}
 }
 
-static void iso5_a_half_that_was_left_goes_and_a_link_is_not_followed(void)
+static void ISO_5_a_half_that_was_left_goes_and_a_link_is_not_followed(void)
 {
 	_cleanup_scene_ struct scene s = SCENE;
 	_cleanup_tree_ struct tree away = { .fd = -EBADF };
@@ -220,7 +220,7 @@ static bool tell(struct ledger *l, const char *kind, const char *session, const 
 	return ledger_append(l, &e, 1, LEDGER_DECIDED, NULL, NULL) == 0;
 }
 
-static void iso5_the_ledger_is_asked_for_the_digest(void)
+static void ISO_5_the_ledger_is_asked_for_the_digest(void)
 {
 	_cleanup_tree_ struct tree t = { .fd = -EBADF };
 	_cleanup_ledger_ struct ledger *l = NULL;
@@ -243,7 +243,7 @@ static void iso5_the_ledger_is_asked_for_the_digest(void)
 	CHECK(evidence_ledger_find(t.path, "\"", &a, &told, NULL) == 0 && !told.named && !told.other);
 }
 
-TAP_MAIN(T(what_is_local_is_told_by_the_table_of_mounts), T(iso5_a_delivery_is_whole_and_is_made_once),
-	 T(iso5_what_is_there_under_its_name_and_is_another_stays),
-	 T(iso5_a_half_that_was_left_goes_and_a_link_is_not_followed), T(what_is_no_file_is_not_delivered),
-	 T(a_note_comes_back_and_a_strange_one_is_none), T(iso5_the_ledger_is_asked_for_the_digest))
+TAP_MAIN(T(what_is_local_is_told_by_the_table_of_mounts), T(ISO_5_a_delivery_is_whole_and_is_made_once),
+	 T(ISO_5_what_is_there_under_its_name_and_is_another_stays),
+	 T(ISO_5_a_half_that_was_left_goes_and_a_link_is_not_followed), T(what_is_no_file_is_not_delivered),
+	 T(a_note_comes_back_and_a_strange_one_is_none), T(ISO_5_the_ledger_is_asked_for_the_digest))

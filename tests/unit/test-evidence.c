@@ -74,7 +74,7 @@ static int open_it(const struct scene *s)
 	return evidence_open(s->store.path, LANE_SANDBOX, SESSION, NULL, NULL);
 }
 
-static void iso5_it_is_whole_and_says_what_it_is(void)
+static void ISO_5_it_is_whole_and_says_what_it_is(void)
 {
 	_cleanup_scene_ struct scene s = { 0 };
 	_cleanup_evidence_ struct evidence_list l = { 0 };
@@ -97,7 +97,7 @@ static void iso5_it_is_whole_and_says_what_it_is(void)
 }
 
 /* The stock tool sees the same. */
-static void iso5_sha256sum_agrees(void)
+static void ISO_5_sha256sum_agrees(void)
 {
 	_cleanup_scene_ struct scene s = { 0 };
 	char command[256];
@@ -162,7 +162,7 @@ static void a_removed_file_is_found(void)
 	CHECK(unlinkat(dir, "worktree/a", 0) == 0 && is_bad(&s, 1, 0));
 }
 
-static void lane5_evidence_is_seen_in_its_own_lane_only(void)
+static void LANE_5_evidence_is_seen_in_its_own_lane_only(void)
 {
 	_cleanup_scene_ struct scene s = { 0 };
 	_cleanup_evidence_ struct evidence_list mine = { 0 }, theirs = { 0 };
@@ -173,7 +173,7 @@ static void lane5_evidence_is_seen_in_its_own_lane_only(void)
 	CHECK(open_it(&s) == -ENOENT);
 }
 
-static void iso5_two_of_one_name_both_stay(void)
+static void ISO_5_two_of_one_name_both_stay(void)
 {
 	_cleanup_scene_ struct scene s = { 0 };
 	_cleanup_evidence_ struct evidence_list l = { 0 };
@@ -183,7 +183,7 @@ static void iso5_two_of_one_name_both_stay(void)
 	CHECK(evidence_list(s.store.path, LANE_SANDBOX, &l, NULL) == 0 && l.n == 3);
 }
 
-static void iso7_what_a_dead_taker_left_is_adopted(void)
+static void ISO_7_what_a_dead_taker_left_is_adopted(void)
 {
 	_cleanup_scene_ struct scene s = { 0 };
 	_cleanup_taken_ struct evidence_taken found = { 0 };
@@ -311,7 +311,7 @@ static void removed_is_gone(void)
 
 #define DAY ((uint64_t)24 * 3600 * 1000000)
 
-static void iso6_the_rules(void)
+static void ISO_6_the_rules(void)
 {
 	/* clang-format off */
 	static const struct {
@@ -362,7 +362,7 @@ static void iso6_the_rules(void)
 	}
 }
 
-static void iso6_a_profile_may_say_how_long(void)
+static void ISO_6_a_profile_may_say_how_long(void)
 {
 	struct evidence_item items[] = {
 		{ .name = (char[]){ "a" },
@@ -385,9 +385,9 @@ static void iso6_a_profile_may_say_how_long(void)
 	CHECK(v[0] == EVIDENCE_TOO_OLD && v[1] == EVIDENCE_STAYS && v[2] == EVIDENCE_TOO_OLD);
 }
 
-TAP_MAIN(T(iso5_it_is_whole_and_says_what_it_is), T(iso5_sha256sum_agrees), T(each_change_is_found),
-	 T(a_removed_file_is_found), T(lane5_evidence_is_seen_in_its_own_lane_only),
-	 T(iso5_two_of_one_name_both_stay), T(iso7_what_a_dead_taker_left_is_adopted),
+TAP_MAIN(T(ISO_5_it_is_whole_and_says_what_it_is), T(ISO_5_sha256sum_agrees), T(each_change_is_found),
+	 T(a_removed_file_is_found), T(LANE_5_evidence_is_seen_in_its_own_lane_only),
+	 T(ISO_5_two_of_one_name_both_stay), T(ISO_7_what_a_dead_taker_left_is_adopted),
 	 T(no_tree_is_said_and_kept), T(a_store_that_others_can_write_is_refused),
 	 T(names_that_lead_away_are_refused), T(a_kill_leaves_all_or_nothing), T(a_pin_is_set_and_taken_away),
-	 T(removed_is_gone), T(iso6_the_rules), T(iso6_a_profile_may_say_how_long))
+	 T(removed_is_gone), T(ISO_6_the_rules), T(ISO_6_a_profile_may_say_how_long))

@@ -24,7 +24,7 @@
 
 static char root[] = "/tmp/custody-lane-XXXXXX";
 
-static void lane_1_words_and_aliases(void)
+static void LANE_1_words_and_aliases(void)
 {
 	static const struct {
 		const char *text;
@@ -44,7 +44,7 @@ static void lane_1_words_and_aliases(void)
 	}
 }
 
-static void lane_1_anything_else_is_an_error_that_names_both(void)
+static void LANE_1_anything_else_is_an_error_that_names_both(void)
 {
 	static const char *const words[] = { "sandbox\n", "prod\n",   "\n",	  "pro",	  "prods",
 					     "prod prod", "live",     "sand box", "prod\xc2\xa0", "рrod",
@@ -70,7 +70,7 @@ static int gate(enum lane lane, bool flag, const char *env, struct fault *f)
 		f);
 }
 
-static void lane_2_prod_needs_both_keys(void)
+static void LANE_2_prod_needs_both_keys(void)
 {
 	static const char *const yes[] = { "1", "true", "yes", "y", "on", "TRUE", "On" };
 	static const char *const no[] = { NULL, "",   "0", "false",	 "no",	"off",
@@ -96,7 +96,7 @@ static const char *missing(const struct fault *f, char part[256])
 	return part;
 }
 
-static void lane_2_refusal_names_exactly_what_is_missing(void)
+static void LANE_2_refusal_names_exactly_what_is_missing(void)
 {
 	_cleanup_fault_ struct fault none = { 0 }, flag = { 0 }, env = { 0 }, odd = { 0 };
 	char part[256];
@@ -151,7 +151,7 @@ static void write_echo(char path[64])
 		path[0] = '\0';
 }
 
-static void lane_2_pasted_line_has_the_same_words(void)
+static void LANE_2_pasted_line_has_the_same_words(void)
 {
 	char path[64];
 	char *plain[] = {
@@ -198,7 +198,7 @@ static bool has(const char *name)
 	return path && access(path, F_OK) == 0;
 }
 
-static void lane_3_no_session_without_the_gate(void)
+static void LANE_3_no_session_without_the_gate(void)
 {
 	_cleanup_dirs_ struct dirs d = { 0 }, p = { 0 };
 	_cleanup_session_ struct session s = NO_SESSION;
@@ -218,7 +218,7 @@ static void lane_3_no_session_without_the_gate(void)
 	CHECK(!has("run") && !has("sandbox") && !has("prod"));
 }
 
-static void lane_7_override_is_a_record(void)
+static void LANE_7_override_is_a_record(void)
 {
 	_cleanup_dirs_ struct dirs p = { 0 };
 	_cleanup_session_ struct session s = NO_SESSION;
@@ -244,7 +244,7 @@ static void lane_7_override_is_a_record(void)
 	CHECK(strstr(text, "\"uid\":") && strstr(text, "deploy") && !strstr(text, "quiet-word"));
 }
 
-static void lane_4_class_of_the_other_lane_is_refused(void)
+static void LANE_4_class_of_the_other_lane_is_refused(void)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 
@@ -262,7 +262,7 @@ static void lane_4_class_of_the_other_lane_is_refused(void)
 	CHECK(strstr(f.text, "profile 'x'") && strstr(f.text, "'test'") && strstr(f.text, "'prod'"));
 }
 
-static void lane_6_names_must_match_exactly(void)
+static void LANE_6_names_must_match_exactly(void)
 {
 	static const char *const odd[] = {
 		NULL, "", "Sandbox", "sandbox ", "test", "sandbox\n", "prod", "x"
@@ -313,7 +313,7 @@ static int open_one(enum lane lane, struct fault *f)
 	return r < 0 ? r : session_remove(&s, f);
 }
 
-static void lane_5_state_says_its_lane_version_and_that_it_is_disposable(void)
+static void LANE_5_state_says_its_lane_version_and_that_it_is_disposable(void)
 {
 	clean();
 	CHECK(open_one(LANE_SANDBOX, NULL) == 0);
@@ -323,7 +323,7 @@ static void lane_5_state_says_its_lane_version_and_that_it_is_disposable(void)
 	CHECK(open_one(LANE_SANDBOX, NULL) == 0 && open_one(LANE_PROD, NULL) == 0);
 }
 
-static void lane_6_state_of_the_other_lane_is_refused(void)
+static void LANE_6_state_of_the_other_lane_is_refused(void)
 {
 	_cleanup_free_ char *sandbox = path_join(root, "sandbox"), *prod = path_join(root, "prod");
 	_cleanup_fault_ struct fault f = { 0 };
@@ -338,7 +338,7 @@ static void lane_6_state_of_the_other_lane_is_refused(void)
 	CHECK(!has("run/sessions/" ID) && !has("prod/README"));
 }
 
-static void lane_6_stamp_that_is_missing_or_odd_is_refused(void)
+static void LANE_6_stamp_that_is_missing_or_odd_is_refused(void)
 {
 	static const char *const odd[] = { "",	      "\n",	    "Prod\n",
 					   "sandbox", "sandbox \n", "sandbox\nprod\n",
@@ -395,7 +395,7 @@ static int count(void *arg, const char *id, int run_fd, struct fault *f)
 	return 0;
 }
 
-static void lane_6_sweep_leaves_the_dead_of_the_other_lane(void)
+static void LANE_6_sweep_leaves_the_dead_of_the_other_lane(void)
 {
 	_cleanup_dirs_ struct dirs d = { 0 }, p = { 0 };
 	_cleanup_free_ char *dead = path_join(root, "run/sessions/" ID);
@@ -425,11 +425,11 @@ static void finish(void)
 	CHECK(path_remove_tree(tmp, root + strlen("/tmp/"), NULL) == 0);
 }
 
-TAP_MAIN(T(start), T(lane_1_words_and_aliases), T(lane_1_anything_else_is_an_error_that_names_both),
-	 T(lane_2_prod_needs_both_keys), T(lane_2_refusal_names_exactly_what_is_missing),
-	 T(lane_2_pasted_line_has_the_same_words), T(lane_3_no_session_without_the_gate),
-	 T(lane_7_override_is_a_record), T(lane_4_class_of_the_other_lane_is_refused),
-	 T(lane_6_names_must_match_exactly), T(lane_5_state_says_its_lane_version_and_that_it_is_disposable),
-	 T(lane_6_state_of_the_other_lane_is_refused), T(lane_6_stamp_that_is_missing_or_odd_is_refused),
+TAP_MAIN(T(start), T(LANE_1_words_and_aliases), T(LANE_1_anything_else_is_an_error_that_names_both),
+	 T(LANE_2_prod_needs_both_keys), T(LANE_2_refusal_names_exactly_what_is_missing),
+	 T(LANE_2_pasted_line_has_the_same_words), T(LANE_3_no_session_without_the_gate),
+	 T(LANE_7_override_is_a_record), T(LANE_4_class_of_the_other_lane_is_refused),
+	 T(LANE_6_names_must_match_exactly), T(LANE_5_state_says_its_lane_version_and_that_it_is_disposable),
+	 T(LANE_6_state_of_the_other_lane_is_refused), T(LANE_6_stamp_that_is_missing_or_odd_is_refused),
 	 T(version_that_is_unknown_or_no_file_is_refused_with_what_helps),
-	 T(lane_6_sweep_leaves_the_dead_of_the_other_lane), T(finish))
+	 T(LANE_6_sweep_leaves_the_dead_of_the_other_lane), T(finish))

@@ -44,7 +44,7 @@ static const struct migrate_item *find(const struct migrate_plan *p, const char 
 	return NULL;
 }
 
-static void lane_8_prefixes_are_exact(void)
+static void LANE_8_prefixes_are_exact(void)
 {
 	static const struct {
 		const char *name, *rest;
@@ -71,7 +71,7 @@ static void lane_8_prefixes_are_exact(void)
 	}
 }
 
-static void lane_8_stamps_of_every_kind(void)
+static void LANE_8_stamps_of_every_kind(void)
 {
 	static const struct {
 		const char *name, *text;
@@ -113,7 +113,7 @@ static void lane_8_stamps_of_every_kind(void)
 	CHECK(!find(&p, "sessions/.hidden"));
 }
 
-static void lane_8_pointers_lead_to_their_session_or_stay(void)
+static void LANE_8_pointers_lead_to_their_session_or_stay(void)
 {
 	static const char *const bad[] = { "", "\n", "x\n", "/etc\n", "relative/sessions/test_a\n", NULL };
 	_cleanup_free_ char *good = NULL, *two = NULL, *up = NULL, *cross = NULL;
@@ -138,7 +138,7 @@ static void lane_8_pointers_lead_to_their_session_or_stay(void)
 	}
 }
 
-static void lane_8_names_may_be_any_bytes(void)
+static void LANE_8_names_may_be_any_bytes(void)
 {
 	_cleanup_migrate_ struct migrate_plan p = { .dirfd = -EBADF };
 	_cleanup_jdoc_ struct jdoc *doc = NULL;
@@ -153,7 +153,7 @@ static void lane_8_names_may_be_any_bytes(void)
 	CHECK(jdoc_write(doc, JDOC_PRETTY, &b, NULL) == 0);
 }
 
-static void lane_8_thousands_move_and_all_of_them_are_told(void)
+static void LANE_8_thousands_move_and_all_of_them_are_told(void)
 {
 	_cleanup_migrate_ struct migrate_plan p = { .dirfd = -EBADF };
 	_cleanup_free_ char *path = path_join(root, "prod/ledger/00000000000000000000.ndjson"), *text = NULL;
@@ -187,6 +187,6 @@ static void finish(void)
 	CHECK(rmdir(root) == 0);
 }
 
-TAP_MAIN(T(start), T(lane_8_prefixes_are_exact), T(lane_8_stamps_of_every_kind),
-	 T(lane_8_pointers_lead_to_their_session_or_stay), T(lane_8_names_may_be_any_bytes),
-	 T(lane_8_thousands_move_and_all_of_them_are_told), T(finish))
+TAP_MAIN(T(start), T(LANE_8_prefixes_are_exact), T(LANE_8_stamps_of_every_kind),
+	 T(LANE_8_pointers_lead_to_their_session_or_stay), T(LANE_8_names_may_be_any_bytes),
+	 T(LANE_8_thousands_move_and_all_of_them_are_told), T(finish))

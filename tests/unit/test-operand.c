@@ -103,7 +103,7 @@ static bool is_hash_of(const struct operand *o, const char *text)
 	return digest_equal(&d, &o->sha256) && o->size == strlen(text);
 }
 
-static void gov_9_command_and_named_files_are_found_and_hashed(void)
+static void GOV_9_command_and_named_files_are_found_and_hashed(void)
 {
 	SETUP(PROFILE_WORKSPACE_OVERLAY);
 	CHECK(BUILD("./run.sh", "-v", "data", "--file=sub/b.sh", "x=/work/data",
@@ -120,7 +120,7 @@ static void gov_9_command_and_named_files_are_found_and_hashed(void)
 	CHECK(strcmp(s->operands[4].path, "sub/deep/c") == 0 && s->operands[4].mode == 0755);
 }
 
-static void gov_9_links_are_resolved_as_inside_and_kept(void)
+static void GOV_9_links_are_resolved_as_inside_and_kept(void)
 {
 	SETUP(PROFILE_WORKSPACE_OVERLAY);
 	CHECK(BUILD("sh", "link", "way/deep/c", "inside") == 0);
@@ -134,7 +134,7 @@ static void gov_9_links_are_resolved_as_inside_and_kept(void)
 	CHECK(strcmp(s->operand_links[2].path, "inside") == 0);
 }
 
-static void gov_9_what_is_no_file_of_the_tree_is_no_operand(void)
+static void GOV_9_what_is_no_file_of_the_tree_is_no_operand(void)
 {
 	SETUP(PROFILE_WORKSPACE_OVERLAY);
 	CHECK(BUILD("cat", "out", "up", "loop", "fifo", "sub", "/etc/passwd", "", "-", "../x", "=",
@@ -142,7 +142,7 @@ static void gov_9_what_is_no_file_of_the_tree_is_no_operand(void)
 	CHECK(s->n_operands == 0 && !operand_has_layer(s));
 }
 
-static void gov_9_the_host_path_of_the_tree_means_nothing_inside(void)
+static void GOV_9_the_host_path_of_the_tree_means_nothing_inside(void)
 {
 	_cleanup_free_ char *host = path_join(tree, "run.sh");
 
@@ -151,7 +151,7 @@ static void gov_9_the_host_path_of_the_tree_means_nothing_inside(void)
 	CHECK(s->n_operands == 0);
 }
 
-static void gov_9_words_are_relative_to_the_working_directory(void)
+static void GOV_9_words_are_relative_to_the_working_directory(void)
 {
 	SETUP(PROFILE_WORKSPACE_OVERLAY);
 	CHECK(build(&p, OPERAND_SEAL_NAMED, NULL, "sub", ARGS("sh", "b.sh", "../data", "data"), &s, &f) == 0);
@@ -159,7 +159,7 @@ static void gov_9_words_are_relative_to_the_working_directory(void)
 	CHECK(strcmp(s->operands[0].path, "sub/b.sh") == 0 && strcmp(s->operands[1].path, "data") == 0);
 }
 
-static void gov_9_a_mount_over_the_tree_hides_its_files(void)
+static void GOV_9_a_mount_over_the_tree_hides_its_files(void)
 {
 	struct profile_tmpfs t = { .path = (char *)"/work/sub" };
 
@@ -170,7 +170,7 @@ static void gov_9_a_mount_over_the_tree_hides_its_files(void)
 	CHECK(s->n_operands == 1 && strcmp(s->operands[0].path, "data") == 0);
 }
 
-static void gov_9_path_may_lead_into_the_tree(void)
+static void GOV_9_path_may_lead_into_the_tree(void)
 {
 	char *first[] = { (char *)"PATH=/work/sub/deep:/usr/bin", NULL };
 	char *last[] = { (char *)"PATH=/usr/bin:sub/deep", NULL };
@@ -212,7 +212,7 @@ static const struct {
 };
 /* clang-format on */
 
-static void gov_9_what_runs_is_told_from_data(void)
+static void GOV_9_what_runs_is_told_from_data(void)
 {
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		SETUP(PROFILE_WORKSPACE_RW);
@@ -229,7 +229,7 @@ static void gov_9_what_runs_is_told_from_data(void)
 	}
 }
 
-static void gov_9_only_a_rw_tree_changes_the_command_line(void)
+static void GOV_9_only_a_rw_tree_changes_the_command_line(void)
 {
 	SETUP(PROFILE_WORKSPACE_OVERLAY);
 	_cleanup_free_ char *word = NULL;
@@ -282,7 +282,7 @@ static struct operand_ids own_ids(void)
 				     .to_gid = 4243 };
 }
 
-static void gov_9_the_layer_has_content_links_and_looks_of_the_tree(void)
+static void GOV_9_the_layer_has_content_links_and_looks_of_the_tree(void)
 {
 	struct timespec old[2] = { { .tv_sec = 978307200, .tv_nsec = 5 },
 				   { .tv_sec = 978307200, .tv_nsec = 5 } };
@@ -354,7 +354,7 @@ static void make_set_id(void)
 	(void)chmod("run.sh", 04755);
 }
 
-static void gov_9_a_layer_on_disk_is_checked_entry_by_entry(void)
+static void GOV_9_a_layer_on_disk_is_checked_entry_by_entry(void)
 {
 	static const struct {
 		void (*spoil)(void);
@@ -384,7 +384,7 @@ static void gov_9_a_layer_on_disk_is_checked_entry_by_entry(void)
 	}
 }
 
-static void gov_9_a_word_that_becomes_a_file_is_refused(void)
+static void GOV_9_a_word_that_becomes_a_file_is_refused(void)
 {
 	SETUP(PROFILE_WORKSPACE_OVERLAY);
 	CHECK(BUILD("sh", "later", "data") == 0);
@@ -395,7 +395,7 @@ static void gov_9_a_word_that_becomes_a_file_is_refused(void)
 	REFUSED(operand_require_same(s, &f), EBADMSG, "'later' names a file");
 }
 
-static void gov_9_data_of_a_rw_tree_must_be_as_judged(void)
+static void GOV_9_data_of_a_rw_tree_must_be_as_judged(void)
 {
 	SETUP(PROFILE_WORKSPACE_RW);
 	CHECK(BUILD("sh", "run.sh", "data") == 0);
@@ -428,7 +428,7 @@ static void turn_link(void)
 	(void)symlink("/etc/group", "out");
 }
 
-static void gov_9_a_sealed_tree_is_refused_when_anything_changed(void)
+static void GOV_9_a_sealed_tree_is_refused_when_anything_changed(void)
 {
 	static const struct {
 		void (*change)(void);
@@ -501,14 +501,14 @@ static void make_directories(void)
 	CHECK(mkdtemp(tree) && mkdtemp(layer));
 }
 
-TAP_MAIN(T(make_directories), T(gov_9_command_and_named_files_are_found_and_hashed),
-	 T(gov_9_links_are_resolved_as_inside_and_kept), T(gov_9_what_is_no_file_of_the_tree_is_no_operand),
-	 T(gov_9_the_host_path_of_the_tree_means_nothing_inside),
-	 T(gov_9_words_are_relative_to_the_working_directory), T(gov_9_a_mount_over_the_tree_hides_its_files),
-	 T(gov_9_path_may_lead_into_the_tree), T(gov_9_what_runs_is_told_from_data),
-	 T(gov_9_only_a_rw_tree_changes_the_command_line), T(limits_are_refused_and_name_the_way_out),
-	 T(an_unreadable_operand_is_refused), T(gov_9_the_layer_has_content_links_and_looks_of_the_tree),
-	 T(gov_9_a_layer_on_disk_is_checked_entry_by_entry), T(gov_9_a_word_that_becomes_a_file_is_refused),
-	 T(gov_9_data_of_a_rw_tree_must_be_as_judged),
-	 T(gov_9_a_sealed_tree_is_refused_when_anything_changed),
+TAP_MAIN(T(make_directories), T(GOV_9_command_and_named_files_are_found_and_hashed),
+	 T(GOV_9_links_are_resolved_as_inside_and_kept), T(GOV_9_what_is_no_file_of_the_tree_is_no_operand),
+	 T(GOV_9_the_host_path_of_the_tree_means_nothing_inside),
+	 T(GOV_9_words_are_relative_to_the_working_directory), T(GOV_9_a_mount_over_the_tree_hides_its_files),
+	 T(GOV_9_path_may_lead_into_the_tree), T(GOV_9_what_runs_is_told_from_data),
+	 T(GOV_9_only_a_rw_tree_changes_the_command_line), T(limits_are_refused_and_name_the_way_out),
+	 T(an_unreadable_operand_is_refused), T(GOV_9_the_layer_has_content_links_and_looks_of_the_tree),
+	 T(GOV_9_a_layer_on_disk_is_checked_entry_by_entry), T(GOV_9_a_word_that_becomes_a_file_is_refused),
+	 T(GOV_9_data_of_a_rw_tree_must_be_as_judged),
+	 T(GOV_9_a_sealed_tree_is_refused_when_anything_changed),
 	 T(a_tree_digest_does_not_depend_on_the_order_of_making), T(seals_have_names), T(clean_up))

@@ -70,7 +70,7 @@ static int open_kept(const struct tree *store)
 	return openat(store->fd, SESSION, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static void iso5_the_odd_tree_comes_back_exactly_from_an_archive(void)
+static void ISO_5_the_odd_tree_comes_back_exactly_from_an_archive(void)
 {
 	_cleanup_tree_ struct tree t = { .fd = -EBADF }, store = { .fd = -EBADF }, back = { .fd = -EBADF };
 	_cleanup_restore_stats_ struct restore_stats restored = { 0 };
@@ -100,7 +100,7 @@ static void iso5_the_odd_tree_comes_back_exactly_from_an_archive(void)
 }
 
 /* The stock tools see the same files, and have nothing to complain of. */
-static void iso5_tar_reads_it(void)
+static void ISO_5_tar_reads_it(void)
 {
 	_cleanup_tree_ struct tree t = { .fd = -EBADF }, store = { .fd = -EBADF };
 	_cleanup_taken_ struct evidence_taken taken = { 0 };
@@ -162,7 +162,7 @@ static void a_file_that_the_manifest_does_not_tell_of_is_found(void)
 	      c.damaged == 1);
 }
 
-static void iso4_a_full_target_keeps_nothing_under_its_name(void)
+static void ISO_4_a_full_target_keeps_nothing_under_its_name(void)
 {
 	_cleanup_tree_ struct tree t = { .fd = -EBADF }, at = { .fd = -EBADF };
 	int status;
@@ -230,7 +230,7 @@ static int through_exfat(const struct tree *t, const struct tree *at, const char
 	return system(command) != 0 || bad ? 1 : 0;
 }
 
-static void iso5_the_odd_tree_comes_back_exactly_through_exfat(void)
+static void ISO_5_the_odd_tree_comes_back_exactly_through_exfat(void)
 {
 	_cleanup_tree_ struct tree t = { .fd = -EBADF }, at = { .fd = -EBADF };
 	_cleanup_free_ char *was = NULL;
@@ -265,7 +265,7 @@ static bool put_helper(struct tree *dir, const char *body)
 }
 
 /* A share that blocks, blocks the one that writes to it: the deadline is the caller's. */
-static void iso4_a_target_that_hangs_is_left_after_the_deadline(void)
+static void ISO_4_a_target_that_hangs_is_left_after_the_deadline(void)
 {
 	_cleanup_tree_ struct tree t = { .fd = -EBADF }, out = { .fd = -EBADF }, dir = { .fd = -EBADF };
 	_cleanup_fault_ struct fault f = { 0 };
@@ -281,7 +281,7 @@ static void iso4_a_target_that_hangs_is_left_after_the_deadline(void)
 	CHECK(capture_tree(t.fd, out.fd, &with, &s, &f) == -ETIMEDOUT);
 }
 
-static void iso4_a_helper_that_dies_keeps_nothing_under_its_name(void)
+static void ISO_4_a_helper_that_dies_keeps_nothing_under_its_name(void)
 {
 	static const char *const bodies[] = { "kill -9 $$", "exit 28", "head -c 1000 >/dev/null; exit 5",
 					      "cat >/dev/null; exit 122" };
@@ -299,7 +299,7 @@ static void iso4_a_helper_that_dies_keeps_nothing_under_its_name(void)
 }
 
 /* custody was killed: what it has not finished must not look finished. */
-static void iso4_a_stream_without_its_end_is_an_error(void)
+static void ISO_4_a_stream_without_its_end_is_an_error(void)
 {
 	_cleanup_tree_ struct tree t = { .fd = -EBADF };
 	char command[256];
@@ -310,10 +310,10 @@ static void iso4_a_stream_without_its_end_is_an_error(void)
 	CHECK(system(command) != 0);
 }
 
-TAP_MAIN(T(iso5_the_odd_tree_comes_back_exactly_from_an_archive), T(iso5_tar_reads_it),
-	 T(iso5_the_odd_tree_comes_back_exactly_through_exfat), T(each_changed_byte_is_found),
+TAP_MAIN(T(ISO_5_the_odd_tree_comes_back_exactly_from_an_archive), T(ISO_5_tar_reads_it),
+	 T(ISO_5_the_odd_tree_comes_back_exactly_through_exfat), T(each_changed_byte_is_found),
 	 T(a_file_that_the_manifest_does_not_tell_of_is_found),
-	 T(iso4_a_full_target_keeps_nothing_under_its_name),
-	 T(iso4_a_target_that_hangs_is_left_after_the_deadline),
-	 T(iso4_a_helper_that_dies_keeps_nothing_under_its_name),
-	 T(iso4_a_stream_without_its_end_is_an_error))
+	 T(ISO_4_a_full_target_keeps_nothing_under_its_name),
+	 T(ISO_4_a_target_that_hangs_is_left_after_the_deadline),
+	 T(ISO_4_a_helper_that_dies_keeps_nothing_under_its_name),
+	 T(ISO_4_a_stream_without_its_end_is_an_error))

@@ -70,12 +70,12 @@ static bool compare(const char *name, size_t least)
 	return wrong == 0 && n >= least;
 }
 
-static void gov_5_commands_get_the_levels_that_were_typed(void)
+static void GOV_5_commands_get_the_levels_that_were_typed(void)
 {
 	CHECK(compare("commands.txt", 300));
 }
 
-static void gov_3_every_spelling_of_an_unbounded_delete_is_c(void)
+static void GOV_3_every_spelling_of_an_unbounded_delete_is_c(void)
 {
 	CHECK(compare("evasions.txt", 100));
 }
@@ -141,5 +141,5 @@ static void the_worked_rows_of_the_document_hold(void)
 	CHECK(rows >= 15 && wrong == 0);
 }
 
-TAP_MAIN(T(gov_5_commands_get_the_levels_that_were_typed),
-	 T(gov_3_every_spelling_of_an_unbounded_delete_is_c), T(the_worked_rows_of_the_document_hold))
+TAP_MAIN(T(GOV_5_commands_get_the_levels_that_were_typed),
+	 T(GOV_3_every_spelling_of_an_unbounded_delete_is_c), T(the_worked_rows_of_the_document_hold))

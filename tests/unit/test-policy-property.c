@@ -96,7 +96,7 @@ static bool holds(bool law, const char *what, const char *line, const struct pol
 	return law;
 }
 
-static void gov_4_taint_never_lowers_a_level(void)
+static void GOV_4_taint_never_lowers_a_level(void)
 {
 	for (size_t i = 0; i < cases(); i++) {
 		struct policy_facts facts, more;
@@ -111,7 +111,7 @@ static void gov_4_taint_never_lowers_a_level(void)
 	}
 }
 
-static void gov_7_less_confinement_never_lowers_a_level(void)
+static void GOV_7_less_confinement_never_lowers_a_level(void)
 {
 	for (size_t i = 0; i < cases(); i++) {
 		struct policy_facts facts, less;
@@ -139,7 +139,7 @@ static void gov_7_less_confinement_never_lowers_a_level(void)
 	}
 }
 
-static void gov_7_the_sandbox_lowers_by_at_most_one_step_and_nothing_else(void)
+static void GOV_7_the_sandbox_lowers_by_at_most_one_step_and_nothing_else(void)
 {
 	for (size_t i = 0; i < cases(); i++) {
 		char *argv[] = { (char *)"sh", (char *)"-c", (char *)random_line(), NULL };
@@ -195,7 +195,7 @@ static void random_rule(struct policy_rule *ret)
 	};
 }
 
-static void gov_6_rules_that_deny_or_ask_never_lower_and_none_skips_a_pin(void)
+static void GOV_6_rules_that_deny_or_ask_never_lower_and_none_skips_a_pin(void)
 {
 	for (size_t i = 0; i < cases(); i++) {
 		struct policy_rule rules[6];
@@ -229,7 +229,7 @@ static bool is_understood(const char *line)
 }
 
 /* Two commands in a row are at least as much as each. */
-static void gov_14_a_list_is_at_least_its_worst_part(void)
+static void GOV_14_a_list_is_at_least_its_worst_part(void)
 {
 	for (size_t i = 0; i < cases(); i++) {
 		const char *a = random_line(), *b = random_line();
@@ -261,7 +261,7 @@ static void quote_text(char *out, const char *text)
 	*out = '\0';
 }
 
-static void gov_3_a_wrapper_is_at_least_what_it_runs(void)
+static void GOV_3_a_wrapper_is_at_least_what_it_runs(void)
 {
 	static const char *const wrappers[] = { "sh -c",	   "bash -ec",		"eval",
 						"env X=1 sh -c",   "sudo sh -c",	"nice -n 5 sh -c",
@@ -306,10 +306,10 @@ static void the_corpora_are_there(void)
 	CHECK(n_lines > 600 && n_lines < LINES_MAX);
 }
 
-TAP_MAIN(T(the_corpora_are_there), T(gov_4_taint_never_lowers_a_level),
-	 T(gov_7_less_confinement_never_lowers_a_level),
-	 T(gov_7_the_sandbox_lowers_by_at_most_one_step_and_nothing_else),
+TAP_MAIN(T(the_corpora_are_there), T(GOV_4_taint_never_lowers_a_level),
+	 T(GOV_7_less_confinement_never_lowers_a_level),
+	 T(GOV_7_the_sandbox_lowers_by_at_most_one_step_and_nothing_else),
 	 T(a_worse_intention_or_a_stricter_profile_never_lowers_a_level),
-	 T(gov_6_rules_that_deny_or_ask_never_lower_and_none_skips_a_pin),
-	 T(gov_14_a_list_is_at_least_its_worst_part), T(gov_3_a_wrapper_is_at_least_what_it_runs),
+	 T(GOV_6_rules_that_deny_or_ask_never_lower_and_none_skips_a_pin),
+	 T(GOV_14_a_list_is_at_least_its_worst_part), T(GOV_3_a_wrapper_is_at_least_what_it_runs),
 	 T(anything_is_decided))

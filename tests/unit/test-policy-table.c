@@ -105,7 +105,7 @@ static bool load(void)
 	return n_lines == sizeof(lines) / sizeof(lines[0]);
 }
 
-static void gov_2_every_cell_of_the_table_is_as_it_was_typed(void)
+static void GOV_2_every_cell_of_the_table_is_as_it_was_typed(void)
 {
 	size_t cells = 0;
 
@@ -125,7 +125,7 @@ static void gov_2_every_cell_of_the_table_is_as_it_was_typed(void)
 	CHECK(cells == 180);
 }
 
-static void gov_2_every_cell_gives_its_level_to_a_command(void)
+static void GOV_2_every_cell_gives_its_level_to_a_command(void)
 {
 	static char trusted[] = "trusted.example";
 	char *hosts[] = { trusted, NULL };
@@ -195,7 +195,7 @@ static void facts_that_nobody_filled_in_are_the_worst(void)
 	CHECK(policy_decide(&facts, &no, &f) == -EINVAL && !no && f.text);
 }
 
-TAP_MAIN(T(gov_2_every_cell_of_the_table_is_as_it_was_typed),
-	 T(gov_2_every_cell_gives_its_level_to_a_command),
+TAP_MAIN(T(GOV_2_every_cell_of_the_table_is_as_it_was_typed),
+	 T(GOV_2_every_cell_gives_its_level_to_a_command),
 	 T(values_outside_the_enums_get_the_strictest_answer), T(a_verdict_that_nobody_filled_in_denies),
 	 T(facts_that_nobody_filled_in_are_the_worst))

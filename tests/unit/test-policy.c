@@ -21,7 +21,7 @@ static void run_of_make_is_a_with_and_without_a_terminal(void)
 }
 
 /* Under every profile, provenance, sandbox state and rule. */
-static void gov_3_unbounded_delete_is_c_in_every_setting(void)
+static void GOV_3_unbounded_delete_is_c_in_every_setting(void)
 {
 	static char *const rm[] = { (char *)"rm", NULL }, *const any[] = { (char *)"sh", NULL };
 	static const struct policy_rule allow[] = {
@@ -49,7 +49,7 @@ static void gov_3_unbounded_delete_is_c_in_every_setting(void)
 	}
 }
 
-static void gov_5_web_requester_needs_c_for_all_but_reads(void)
+static void GOV_5_web_requester_needs_c_for_all_but_reads(void)
 {
 	struct policy_facts facts = policy_sandbox;
 
@@ -62,7 +62,7 @@ static void gov_5_web_requester_needs_c_for_all_but_reads(void)
 	CHECK(level_of(&facts, "ls > a") == 'C');
 }
 
-static void gov_16_rw_with_a_program_that_runs_others_is_irreversible(void)
+static void GOV_16_rw_with_a_program_that_runs_others_is_irreversible(void)
 {
 	static const struct policy_mount rw[] = { { "/data", "/mnt/data" } };
 	char *make[] = { (char *)"make", NULL };
@@ -95,7 +95,7 @@ static void gov_16_rw_with_a_program_that_runs_others_is_irreversible(void)
 	CHECK(host && host->axes.outcome == OUTCOME_IRREVERSIBLE && policy_has_reason(host, "may-delete"));
 }
 
-static void gov_7_what_ends_the_confinement_ends_the_lowering(void)
+static void GOV_7_what_ends_the_confinement_ends_the_lowering(void)
 {
 	static const struct policy_mount rw[] = { { "/data", "/mnt/data" } };
 	struct policy_facts facts = policy_sandbox;
@@ -134,7 +134,7 @@ static void taint_makes_the_intention_worse(void)
 }
 
 /* The root of what is writable is a root, whatever it is called. */
-static void gov_3_the_root_of_a_writable_bind_is_unbounded(void)
+static void GOV_3_the_root_of_a_writable_bind_is_unbounded(void)
 {
 	static const struct policy_mount rw[] = { { "/data/sets", "/mnt/disk/sets" } };
 	struct policy_facts facts = policy_sandbox;
@@ -182,7 +182,7 @@ static struct policy_facts with_rules(const struct policy_rule *rules, size_t n)
 	return facts;
 }
 
-static void gov_14_prefixes_are_whole_words(void)
+static void GOV_14_prefixes_are_whole_words(void)
 {
 	const struct policy_rule deny[] = { { .effect = POLICY_EFFECT_DENY, .argv = git_log } };
 	struct policy_facts facts = with_rules(deny, 1);
@@ -426,12 +426,12 @@ static void long_and_deep_commands_are_decided_not_passed(void)
 	free(text);
 }
 
-TAP_MAIN(T(run_of_make_is_a_with_and_without_a_terminal), T(gov_3_unbounded_delete_is_c_in_every_setting),
-	 T(gov_5_web_requester_needs_c_for_all_but_reads),
-	 T(gov_16_rw_with_a_program_that_runs_others_is_irreversible),
-	 T(gov_7_what_ends_the_confinement_ends_the_lowering), T(taint_makes_the_intention_worse),
-	 T(gov_3_the_root_of_a_writable_bind_is_unbounded), T(wrappers_in_wrappers_end_somewhere),
-	 T(gov_14_prefixes_are_whole_words), T(a_denied_program_is_found_wherever_it_stands),
+TAP_MAIN(T(run_of_make_is_a_with_and_without_a_terminal), T(GOV_3_unbounded_delete_is_c_in_every_setting),
+	 T(GOV_5_web_requester_needs_c_for_all_but_reads),
+	 T(GOV_16_rw_with_a_program_that_runs_others_is_irreversible),
+	 T(GOV_7_what_ends_the_confinement_ends_the_lowering), T(taint_makes_the_intention_worse),
+	 T(GOV_3_the_root_of_a_writable_bind_is_unbounded), T(wrappers_in_wrappers_end_somewhere),
+	 T(GOV_14_prefixes_are_whole_words), T(a_denied_program_is_found_wherever_it_stands),
 	 T(what_cannot_be_read_asks_when_a_rule_may_be_about_it),
 	 T(an_allowing_rule_makes_b_an_a_and_leaves_c_alone), T(an_allowing_rule_covers_only_what_it_names),
 	 T(higher_tiers_decide_and_deny_wins), T(rules_may_name_profile_network_and_mount),

@@ -185,7 +185,7 @@ static void unknown_numbers_answer_enosys_in_every_variant(void)
 	CHECK(is_emulated() || try_call(BASE, 1999, 0, 0, 0, 0) == ENOSYS);
 }
 
-static void iso_2_each_class_of_denied_call_fails_in_a_real_process(void)
+static void ISO_2_each_class_of_denied_call_fails_in_a_real_process(void)
 {
 	/* clang-format off */
 	static const struct { long nr, a0, a1, a2; } calls[] = {
@@ -208,7 +208,7 @@ static void iso_2_each_class_of_denied_call_fails_in_a_real_process(void)
 	}
 }
 
-static void iso_2_clone_makes_no_namespace_and_clone3_does_not_exist(void)
+static void ISO_2_clone_makes_no_namespace_and_clone3_does_not_exist(void)
 {
 	static const uint64_t flags[] = { CLONE_NEWNS,	 CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
 					  CLONE_NEWUSER, CLONE_NEWPID,	  CLONE_NEWNET };
@@ -224,7 +224,7 @@ static void iso_2_clone_makes_no_namespace_and_clone3_does_not_exist(void)
 	CHECK(is_emulated() || try_call(BASE, SYS_clone3, 0, 0, 0, 0) == ENOSYS);
 }
 
-static void iso_2_foreign_architectures_kill_the_process(void)
+static void ISO_2_foreign_architectures_kill_the_process(void)
 {
 	struct seccomp_data d = { .nr = SYS_getpid, .arch = AUDIT_ARCH_I386 };
 
@@ -264,7 +264,7 @@ static int try_int80(void)
 }
 #endif
 
-static void iso_2_int_0x80_ends_the_process(void)
+static void ISO_2_int_0x80_ends_the_process(void)
 {
 	int sig = is_emulated() ? SIGSYS : try_int80();
 
@@ -549,9 +549,9 @@ static void programs_stay_small(void)
 TAP_MAIN(T(every_denied_call_answers_eperm_and_dies_in_the_kill_variant),
 	 T(every_allowed_call_passes_in_every_variant), T(no_call_is_in_two_lists),
 	 T(unknown_numbers_answer_enosys_in_every_variant),
-	 T(iso_2_each_class_of_denied_call_fails_in_a_real_process),
-	 T(iso_2_clone_makes_no_namespace_and_clone3_does_not_exist),
-	 T(iso_2_foreign_architectures_kill_the_process), T(iso_2_int_0x80_ends_the_process),
+	 T(ISO_2_each_class_of_denied_call_fails_in_a_real_process),
+	 T(ISO_2_clone_makes_no_namespace_and_clone3_does_not_exist),
+	 T(ISO_2_foreign_architectures_kill_the_process), T(ISO_2_int_0x80_ends_the_process),
 	 T(only_harmless_socket_families_exist),
 	 T(typing_into_terminals_is_refused_whatever_the_upper_half_says),
 	 T(set_id_modes_are_refused_only_where_the_host_is_written),

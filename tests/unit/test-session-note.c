@@ -343,7 +343,7 @@ static void a_name_given_twice_is_that_of_the_living(void)
 	CHECK(session_remove(&s, NULL) == 0 && session_remove(&t, NULL) == 0);
 }
 
-static void lane_6_the_other_lane_is_not_shown(void)
+static void LANE_6_the_other_lane_is_not_shown(void)
 {
 	_cleanup_dirs_ struct dirs d = { 0 };
 	_cleanup_session_notes_ struct session_note_list l = { 0 };
@@ -594,7 +594,7 @@ TAP_MAIN(T(start), T(what_is_written_is_read), T(long_commands_are_cut),
 	 T(what_could_not_be_read_is_not_written), T(only_a_whole_note_of_ours_is_read),
 	 T(of_a_container_it_tells_bundle_and_id), T(an_end_replaces_what_was_told_before),
 	 T(bad_notes_hide_nobody_else), T(the_living_are_told_from_the_dead), T(find_wants_exactly_one),
-	 T(a_name_given_twice_is_that_of_the_living), T(lane_6_the_other_lane_is_not_shown),
+	 T(a_name_given_twice_is_that_of_the_living), T(LANE_6_the_other_lane_is_not_shown),
 	 T(a_note_of_another_session_is_refused), T(the_end_leaves_the_note_and_the_log),
 	 T(a_kept_layer_stays), T(the_dead_become_lost), T(an_end_that_was_told_is_not_lost),
 	 T(old_and_too_many_notes_go), T(a_start_looks_at_all_of_them_once_a_minute),

@@ -114,7 +114,7 @@ static void merged_usr_links_stay_links(void)
 	CHECK(!"no link /bin");
 }
 
-static void iso_12_only_listed_variables_enter(void)
+static void ISO_12_only_listed_variables_enter(void)
 {
 	char *env[] = { (char *)"AWS_SECRET_ACCESS_KEY=x",
 			(char *)"LC_ALL=C",
@@ -460,7 +460,7 @@ static void the_worktrees_place_is_removed(void)
 
 TAP_MAIN(T(the_worktrees_place_is_made), T(a_writable_source_that_was_replaced_is_refused),
 	 T(a_plain_profile_shows_programs_and_nothing_of_homes), T(merged_usr_links_stay_links),
-	 T(iso_12_only_listed_variables_enter), T(a_variable_that_is_not_utf8_is_refused_by_name),
+	 T(ISO_12_only_listed_variables_enter), T(a_variable_that_is_not_utf8_is_refused_by_name),
 	 T(the_whole_environment_enters_only_when_the_layer_is_off),
 	 T(a_missing_worktree_is_refused_with_the_command_that_makes_it),
 	 T(a_worktree_that_is_a_file_is_refused), T(a_vanished_current_directory_is_refused),
