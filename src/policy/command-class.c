@@ -5,172 +5,160 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "policy/command-judge.h"
+#include "policy/command-classifier.h"
 
 /* Too deep to be judged: a delete among the words is one without a bound. */
-static void judge_depths(struct judge *j, const struct shell_word *w, size_t n)
+static void judge_depths(struct classifier *k, const struct shell_word *w, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct command_row *row = command_row_find(command_base(w[i].text, &(bool){ false }));
 
-		if (row && (row->judge == judge_rm || row->judge == judge_find))
-			judge_unbounded(j, w[i].text, "nested too deeply to be judged");
+		if (row && (row->judge == command_judge_rm || row->judge == command_judge_find))
+			classifier_add_unbounded(k, w[i].text, "nested too deeply to be judged");
 	}
 }
 
-static bool only_asks(const struct command *c)
+static bool only_asks(const struct simple_command *c)
 {
 	return c->n == 2 && (str_eq(c->w[1].text, "--version") || str_eq(c->w[1].text, "--help"));
 }
 
-void judge_command(struct judge *j, const struct shell_word *w, size_t n)
+void classifier_read_command(struct classifier *k, const struct shell_word *w, size_t n)
 {
 	const struct command_row *row;
 	const char *name;
 	bool own;
 
-	if (n == 0 || !judge_spend(j, n + 8)) /* finding its row is the larger part */
+	if (n == 0 || !classifier_spend(k, n + 8)) /* finding its row is the larger part */
 		return;
-	if (j->depth >= JUDGE_DEPTH_MAX) {
-		judge_unparsable(j, w[0].text, "nested too deeply");
-		judge_depths(j, w, n);
+	if (k->text.depth >= CLASSIFIER_DEPTH_MAX) {
+		classifier_add_unparsable(k, w[0].text, "nested too deeply");
+		judge_depths(k, w, n);
 		return;
 	}
-	j->depth++;
+	k->text.depth++;
 	name = command_base(w[0].text, &own);
 	row = command_row_find(name);
-	if (text_is_unknown(w[0].text)) {
-		struct command_part *p = judge_part(j, w, n);
+	if (command_text_is_unknown(w[0].text)) {
+		struct command_part *p = classifier_add_part(k, w, n);
 
 		if (p)
 			p->altered = true;
-		judge_nameless(j, w, n);
+		classifier_probe_unnamed(k, w, n);
 	} else if (!row || own) {
-		struct command_part *p = judge_part(j, w, n);
+		struct command_part *p = classifier_add_part(k, w, n);
 
 		if (p)
 			p->altered = p->altered || own;
-		judge_unknown(j, w[0].text,
-			      own ? "a program of its own" : "not a program that is recognised");
+		classifier_add_unknown(k, w[0].text,
+				       own ? "a program of its own" : "not a program that is recognised");
 		if (row)
-			row->judge(&(struct judge){ .arena = j->arena,
-						    .place = j->place,
-						    .class = j->class,
-						    .cwds = j->cwds,
-						    .depth = j->depth,
-						    .probing = 1,
-						    .fuel = j->fuel },
-				   &(struct command){ row, w, n });
-		judge_likeness(j, w, n);
-		judge_probe_arguments(j, w, n);
-	} else if (only_asks(&(struct command){ row, w, n }) && !command_row_deletes(row)) {
-		(void)judge_part(j, w, n);
+			row->judge(&(struct classifier){ .arena = k->arena,
+							 .place = k->place,
+							 .class = k->class,
+							 .shell.cwds = k->shell.cwds,
+							 .text.depth = k->text.depth,
+							 .probing = 1,
+							 .fuel = k->fuel },
+				   &(struct simple_command){ row, w, n });
+		classifier_probe_lookalike(k, w, n);
+		classifier_probe_arguments(k, w, n);
+	} else if (only_asks(&(struct simple_command){ row, w, n }) && !command_row_deletes(row)) {
+		(void)classifier_add_part(k, w, n);
 	} else {
-		row->judge(j, &(struct command){ row, w, n });
+		row->judge(k, &(struct simple_command){ row, w, n });
 	}
-	j->depth--;
+	k->text.depth--;
 }
 
-static void judge_redirects(struct judge *j, const struct shell_redirect *d)
+static void judge_redirects(struct classifier *k, const struct shell_redirect *d)
 {
 	for (; d; d = d->next) {
 		if (d->kind == SHELL_REDIRECT_WRITE || d->kind == SHELL_REDIRECT_APPEND)
-			judge_write(j, d->word.text, OUTCOME_SOFT);
+			classifier_add_write(k, d->word.text, OUTCOME_SOFT);
 		else if (d->kind == SHELL_REDIRECT_READ && str_starts(d->word.text, "/dev/tcp/"))
-			judge_write(j, d->word.text, OUTCOME_SOFT);
+			classifier_add_write(k, d->word.text, OUTCOME_SOFT);
 		else if (d->kind == SHELL_REDIRECT_READ && str_starts(d->word.text, "/dev/udp/"))
-			judge_write(j, d->word.text, OUTCOME_SOFT);
+			classifier_add_write(k, d->word.text, OUTCOME_SOFT);
 	}
 }
 
 /* Words that a variable may become a command of: known programs are taken at their word. */
-static void judge_perhaps(struct judge *j, const struct shell_command *c)
+static void judge_perhaps(struct classifier *k, const struct shell_command *c)
 {
 	const struct command_row *row = command_row_find(command_base(c->words[0].text, &(bool){ false }));
 
-	if (row && row->judge != judge_read)
-		judge_command(j, c->words, c->n_words);
+	if (row && row->judge != command_judge_read)
+		classifier_read_command(k, c->words, c->n_words);
 	for (size_t i = 0; i < c->n_words; i++)
 		if (strpbrk(c->words[i].text, " \t\n`$"))
-			judge_probe_text(j, c->words[i].text);
+			classifier_probe_text(k, c->words[i].text);
 }
 
-static void judge_simple(struct judge *j, const struct shell_command *c)
+static void judge_simple(struct classifier *k, const struct shell_command *c)
 {
-	const struct shell_redirect *outer = j->redirects;
-	bool altered = j->altered;
+	const struct shell_redirect *outer = k->text.redirects;
+	bool altered = k->text.altered;
 
-	judge_settle(j, c);
-	j->looping = c->loops;
+	classifier_settle_cd(k, c);
+	k->text.looping = c->loops;
 	for (const struct shell_assignment *a = c->assignments; a; a = a->next) {
-		judge_variable(j, a->name, a->value.text);
-		j->altered = true;
+		classifier_read_variable(k, a->name, a->value.text);
+		k->text.altered = true;
 	}
-	judge_redirects(j, c->redirects);
-	j->redirects = c->redirects;
+	judge_redirects(k, c->redirects);
+	k->text.redirects = c->redirects;
 	if (c->perhaps && c->n_words > 0)
-		judge_perhaps(j, c);
+		judge_perhaps(k, c);
 	else
-		judge_command(j, c->words, c->n_words);
-	j->redirects = outer;
-	if (j->cd_pending)
-		j->cd_scope = c->scope;
+		classifier_read_command(k, c->words, c->n_words);
+	k->text.redirects = outer;
+	if (k->shell.cd_pending)
+		k->shell.cd_scope = c->scope;
 	/* A variable that stands alone stays set for the commands after it. */
 	if (c->n_words > 0)
-		j->altered = altered;
+		k->text.altered = altered;
 }
 
-void judge_shell_text(struct judge *j, const char *text, bool same_shell)
+void classifier_read_text(struct classifier *k, const char *text, bool same_shell)
 {
-	struct judge outer = *j;
-	struct shell shell;
+	const struct classifier_text outer_text = k->text;
+	const struct classifier_shell outer_shell = k->shell;
+	struct shell parsed;
 
-	if (j->depth >= JUDGE_DEPTH_MAX) {
-		judge_unparsable(j, text, "nested too deeply");
-		judge_probe_crude(j, text);
+	if (k->text.depth >= CLASSIFIER_DEPTH_MAX) {
+		classifier_add_unparsable(k, text, "nested too deeply");
+		classifier_probe_raw(k, text);
 		return;
 	}
-	if (!judge_spend(j, strlen(text)))
+	if (!classifier_spend(k, strlen(text)) || shell_split(k->arena, text, strlen(text), &parsed) < 0)
 		return;
-	j->depth++;
-	if (shell_split(j->arena, text, strlen(text), &shell) < 0)
-		return;
-	if (shell.why) {
-		judge_unparsable(j, text, shell.why);
-		judge_probe_crude(j, text);
+	k->text.depth++;
+	if (parsed.why) {
+		classifier_add_unparsable(k, text, parsed.why);
+		classifier_probe_raw(k, text);
 	}
-	if (text_is_unknown(text))
-		judge_unknown(j, text, "part of the shell's text cannot be known");
-	j->cd_pending = false;
-	for (const struct shell_command *c = shell.first; c; c = c->next) {
-		j->shell = shell.first;
-		judge_simple(j, c);
-	}
-	judge_settle(j, NULL);
-	j->depth = outer.depth;
-	j->shell = outer.shell;
-	j->altered = outer.altered;
-	j->looping = outer.looping;
-	j->cd_pending = false;
-	if (!same_shell) {
-		j->cwds = outer.cwds;
-		j->before = outer.before;
-		j->cd_pending = outer.cd_pending;
-		j->cd_scope = outer.cd_scope;
-		j->lost = outer.lost;
-		j->redirects = outer.redirects;
-	}
+	if (command_text_is_unknown(text))
+		classifier_add_unknown(k, text, "part of the shell's text cannot be known");
+	k->shell.cd_pending = false;
+	k->text.commands = parsed.first;
+	for (const struct shell_command *c = parsed.first; c; c = c->next)
+		judge_simple(k, c);
+	classifier_settle_cd(k, NULL);
+	k->text = outer_text;
+	if (!same_shell)
+		k->shell = outer_shell;
 }
 
 /* With a blank between each two. */
-char *judge_join_words(struct judge *j, const struct shell_word *w, size_t n)
+char *classifier_join_words(struct classifier *k, const struct shell_word *w, size_t n)
 {
 	size_t len = 1, at = 0;
 	char *text;
 
 	for (size_t i = 0; i < n; i++)
 		len += strlen(w[i].text) + 1;
-	text = arena_alloc(j->arena, len);
+	text = arena_alloc(k->arena, len);
 	if (!text)
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
@@ -201,42 +189,42 @@ static struct shell_word *words_of(struct arena *a, char *const *argv, size_t *r
 }
 
 /* Downloaded text that is run, in whatever order the words stand. */
-static void judge_fetch_and_run(struct judge *j)
+static void judge_fetch_and_run(struct classifier *k)
 {
-	if (!(j->class->traits & COMMAND_FETCHES) || !(j->class->traits & COMMAND_RUNS))
+	if (!(k->class->traits & COMMAND_FETCHES) || !(k->class->traits & COMMAND_RUNS))
 		return;
-	judge_note(j, "fetch-and-run", "", "what came from the network is run");
-	judge_change(j, OUTCOME_IRREVERSIBLE, DOMAIN_UNTRUSTED);
+	classifier_add_finding(k, "fetch-and-run", "", "what came from the network is run");
+	classifier_add_change(k, OUTCOME_IRREVERSIBLE, DOMAIN_UNTRUSTED);
 }
 
 int command_classify(struct arena *a, const struct command_place *place, char *const *argv,
 		     struct command_class *ret)
 {
-	struct judge j = { .arena = a, .place = place, .class = ret, .fuel = JUDGE_FUEL };
+	struct classifier k = { .arena = a, .place = place, .class = ret, .fuel = CLASSIFIER_FUEL };
 	struct shell_word *w;
 	size_t n;
 
 	ret->outcome = OUTCOME_REVERSIBLE;
 	ret->domain = DOMAIN_WORKSPACE;
 	ret->traits = 0;
-	ret->n_notes = 0;
+	ret->n_findings = 0;
 	ret->parts = NULL;
 	ret->parts_tail = &ret->parts;
 	if (place->cwd && place->cwd[0] == '/')
-		j.cwds = (struct judge_cwds){ .v = { place->cwd }, .n = 1 };
+		k.shell.cwds = (struct classifier_cwds){ .v = { place->cwd }, .n = 1 };
 	else
-		j.cwds.unknown = true;
+		k.shell.cwds.unknown = true;
 	w = words_of(a, argv, &n);
 	if (w && n > 0) {
-		judge_environment(&j);
-		judge_command(&j, w, n);
-		judge_fetch_and_run(&j);
+		classifier_read_environment(&k);
+		classifier_read_command(&k, w, n);
+		judge_fetch_and_run(&k);
 	} else if (w) {
-		judge_unknown(&j, "", "no command");
+		classifier_add_unknown(&k, "", "no command");
 	}
 	if (a->error == -ENOMEM)
 		return -ENOMEM;
 	if (a->error)
-		(void)judge_spend(&j, JUDGE_FUEL + 1);
+		(void)classifier_spend(&k, CLASSIFIER_FUEL + 1);
 	return 0;
 }

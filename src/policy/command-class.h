@@ -28,13 +28,13 @@ struct command_place {
 	char *const *env;
 };
 
-struct command_note {
+struct command_finding {
 	const char *id;	  /* static */
 	const char *what; /* words of the command, in the arena */
 	const char *why;  /* static */
 };
 
-#define COMMAND_NOTES_MAX 12
+#define COMMAND_FINDINGS_MAX 12
 
 /* One command of the whole, for the operator's rules. */
 struct command_part {
@@ -50,8 +50,8 @@ struct command_class {
 	enum outcome outcome; /* of what is recognised; unknown parts are in `traits` */
 	enum domain domain;
 	unsigned int traits;
-	struct command_note notes[COMMAND_NOTES_MAX]; /* one per id */
-	size_t n_notes;
+	struct command_finding findings[COMMAND_FINDINGS_MAX]; /* one per id */
+	size_t n_findings;
 	struct command_part *parts, **parts_tail;
 };
 

@@ -1,84 +1,85 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/command-judge.h"
+#include "policy/command-classifier.h"
 
 #include <string.h>
 
 #include "base/str.h"
 
-static void add_cwd(struct judge_cwds *s, const char *dir)
+static void add_cwd(struct classifier_cwds *s, const char *dir)
 {
 	for (size_t i = 0; dir && i < s->n; i++)
 		if (str_eq(s->v[i], dir))
 			return;
-	if (!dir || s->n == JUDGE_CWDS_MAX)
+	if (!dir || s->n == CLASSIFIER_CWDS_MAX)
 		s->unknown = true;
 	else
 		s->v[s->n++] = dir;
 }
 
-static void add_cwds(struct judge_cwds *to, const struct judge_cwds *from)
+static void add_cwds(struct classifier_cwds *to, const struct classifier_cwds *from)
 {
 	for (size_t i = 0; i < from->n; i++)
 		add_cwd(to, from->v[i]);
 	to->unknown = to->unknown || from->unknown;
 }
 
-void judge_chdir(struct judge *j, const char *dir)
+void classifier_chdir(struct classifier *k, const char *dir)
 {
-	struct judge_cwds to = { 0 };
-	const char *full =
-		text_is_unknown(dir) || pattern_is_any(dir, strlen(dir)) ? NULL : judge_expand_home(j, dir);
+	struct classifier_cwds to = { 0 };
+	const char *full = command_text_is_unknown(dir) || command_pattern_is_any(dir, strlen(dir))
+				   ? NULL
+				   : classifier_expand_home(k, dir);
 
-	if (!full || !*dir || (full[0] != '/' && j->cwds.unknown))
+	if (!full || !*dir || (full[0] != '/' && k->shell.cwds.unknown))
 		to.unknown = true;
-	for (size_t i = 0; full && i < (full[0] == '/' ? 1 : j->cwds.n); i++) {
+	for (size_t i = 0; full && i < (full[0] == '/' ? 1 : k->shell.cwds.n); i++) {
 		bool up = false;
 
-		add_cwd(&to, judge_join(j, full[0] == '/' ? "/" : j->cwds.v[i], full, &up));
+		add_cwd(&to, classifier_join_path(k, full[0] == '/' ? "/" : k->shell.cwds.v[i], full, &up));
 	}
-	to.unknown = to.unknown || j->links || j->lost || (j->looping && dir[0] != '/');
-	j->cwds = to;
+	to.unknown = to.unknown || k->links || k->shell.lost || (k->text.looping && dir[0] != '/');
+	k->shell.cwds = to;
 }
 
 /* From here on the shell stands there, or, unless && says that it worked, where it stood before. */
-static void move_to(struct judge *j, const char *dir)
+static void move_to(struct classifier *k, const char *dir)
 {
-	if (!j->cd_pending)
-		j->before = j->cwds;
+	if (!k->shell.cd_pending)
+		k->shell.before = k->shell.cwds;
 	else
-		add_cwds(&j->before, &j->cwds);
-	judge_chdir(j, dir);
-	j->cd_pending = true;
+		add_cwds(&k->shell.before, &k->shell.cwds);
+	classifier_chdir(k, dir);
+	k->shell.cd_pending = true;
 }
 
-void judge_cd(struct judge *j, const struct command *c)
+void command_judge_cd(struct classifier *k, const struct simple_command *c)
 {
 	const char *dir = NULL;
-	struct word_iter o;
-	struct word_read at;
+	struct option_iter o;
+	struct option_word at;
 
-	words_init(&o, c, false);
-	while (words_next(&o, &at))
-		if (word_is_operand(&at))
+	option_iter_init(&o, c, false);
+	while (option_iter_next(&o, &at))
+		if (option_word_is_operand(&at))
 			dir = dir ? "\x01" : at.word;
 	if (!dir)
-		dir = j->place->home ? j->place->home : "\x01";
+		dir = k->place->home ? k->place->home : "\x01";
 	if (str_eq(dir, "-") || dir[0] == '+')
 		dir = "\x01";
-	move_to(j, dir);
+	move_to(k, dir);
 }
 
-void judge_popd(struct judge *j, const struct command *c)
+void command_judge_popd(struct classifier *k, const struct simple_command *c)
 {
 	(void)c;
-	move_to(j, "\x01");
+	move_to(k, "\x01");
 }
 
 /* Before NEXT is judged: does it run only where the last `cd` worked? */
-void judge_settle(struct judge *j, const struct shell_command *next)
+void classifier_settle_cd(struct classifier *k, const struct shell_command *next)
 {
-	if (!j->cd_pending || (next && next->and_then && next->scope == j->cd_scope))
+	if (!k->shell.cd_pending || (next && next->and_then && next->scope == k->shell.cd_scope))
 		return;
-	add_cwds(&j->cwds, &j->before);
-	j->cd_pending = false;
+	add_cwds(&k->shell.cwds, &k->shell.before);
+	k->shell.cd_pending = false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/command-judge.h"
+#include "policy/command-classifier.h"
 
 #include <string.h>
 
@@ -7,26 +7,26 @@
 #include "base/str.h"
 
 /* rm and its kin: what they delete is named, or it is not. */
-void judge_rm(struct judge *j, const struct command *c)
+void command_judge_rm(struct classifier *k, const struct simple_command *c)
 {
-	struct word_iter o;
-	struct word_read at;
+	struct option_iter o;
+	struct option_word at;
 
-	(void)judge_part(j, c->w, c->n);
-	judge_change(j, c->row->outcome, DOMAIN_WORKSPACE);
-	words_init(&o, c, false);
-	while (words_next(&o, &at)) {
-		if (word_is_operand(&at))
-			judge_delete(j, c->w[0].text, at.word);
+	(void)classifier_add_part(k, c->w, c->n);
+	classifier_add_change(k, c->row->outcome, DOMAIN_WORKSPACE);
+	option_iter_init(&o, c, false);
+	while (option_iter_next(&o, &at)) {
+		if (option_word_is_operand(&at))
+			classifier_add_delete(k, c->w[0].text, at.word);
 		else if (at.name && strchr(at.name, SHELL_UNKNOWN))
-			judge_unbounded(j, at.name, "what it deletes cannot be known");
+			classifier_add_unbounded(k, at.name, "what it deletes cannot be known");
 	}
 }
 
 /* --- find ---------------------------------------------------------------------------------------------------- */
 
 struct find {
-	const struct command *c;
+	const struct simple_command *c;
 	size_t first; /* word of the expression */
 	bool bounded; /* what is found lies below named directories, or has a name of its own */
 	const char *start;
@@ -50,13 +50,13 @@ static bool takes_argument(const char *word)
 }
 
 /* Conditions that all must hold, a name with characters of its own among them, before anything is deleted. */
-static bool has_own_name(const struct command *c, size_t from)
+static bool has_own_name(const struct simple_command *c, size_t from)
 {
 	for (size_t i = from; i < c->n; i++) {
 		const char *t = c->w[i].text;
 
 		if (str_eq(t, "-o") || str_eq(t, "-or") || str_eq(t, "!") || str_eq(t, "-not") ||
-		    str_eq(t, ",") || t[0] == '(' || text_is_unknown(t))
+		    str_eq(t, ",") || t[0] == '(' || command_text_is_unknown(t))
 			return false;
 	}
 	for (size_t i = from; i + 1 < c->n; i++) {
@@ -65,7 +65,7 @@ static bool has_own_name(const struct command *c, size_t from)
 		if (str_eq(t, "-delete") || str_starts(t, "-exec") || str_starts(t, "-ok"))
 			return false;
 		if (str_eq(t, "-name") || str_eq(t, "-iname"))
-			return !pattern_is_broad(name, strlen(name)) && !str_eq(name, ".") &&
+			return !command_pattern_is_broad(name, strlen(name)) && !str_eq(name, ".") &&
 			       !str_eq(name, "..");
 		if (takes_argument(t))
 			i++;
@@ -73,9 +73,9 @@ static bool has_own_name(const struct command *c, size_t from)
 	return false;
 }
 
-static void find_starts(struct judge *j, struct find *f)
+static void find_starts(struct classifier *k, struct find *f)
 {
-	const struct command *c = f->c;
+	const struct simple_command *c = f->c;
 	const char *why;
 	size_t i = 1;
 	bool any = false, roots = false;
@@ -91,31 +91,31 @@ static void find_starts(struct judge *j, struct find *f)
 		any = true;
 		f->start = c->w[i].text;
 		if (f->start[0] == SHELL_UNKNOWN)
-			judge_unknown(j, "find", "a word that may be an action");
-		roots = roots || path_is_unbounded(j, c->w[i].text, &why);
+			classifier_add_unknown(k, "find", "a word that may be an action");
+		roots = roots || classifier_path_is_unbounded(k, c->w[i].text, &why);
 	}
-	for (size_t k = i; k < c->n; k++)
-		roots = roots || str_eq(c->w[k].text, "-follow") || str_eq(c->w[k].text, "-files0-from");
+	for (size_t o = i; o < c->n; o++)
+		roots = roots || str_eq(c->w[o].text, "-follow") || str_eq(c->w[o].text, "-files0-from");
 	f->first = i;
 	if (!any) {
 		f->start = ".";
-		roots = roots || path_is_unbounded(j, ".", &why);
+		roots = roots || classifier_path_is_unbounded(k, ".", &why);
 	}
 	f->bounded = !roots;
 }
 
 /* The words between -exec and ";" or "+", {} being what is found.  Returns the index after them. */
-static size_t find_exec(struct judge *j, const struct find *f, size_t from)
+static size_t find_exec(struct classifier *k, const struct find *f, size_t from)
 {
-	const struct command *c = f->c;
+	const struct simple_command *c = f->c;
 	size_t n = 0, name = strlen(f->start);
-	char *found = arena_alloc(j->arena, name + 8);
+	char *found = arena_alloc(k->arena, name + 8);
 	struct shell_word *w;
 
 	while (from + n < c->n && !str_eq(c->w[from + n].text, ";") &&
 	       !(str_eq(c->w[from + n].text, "+") && n > 0 && str_eq(c->w[from + n - 1].text, "{}")))
 		n++;
-	w = arena_alloc(j->arena, (n + 1) * sizeof(*w));
+	w = arena_alloc(k->arena, (n + 1) * sizeof(*w));
 	if (!w || !found)
 		return c->n;
 	memcpy(found, f->start, name);
@@ -129,34 +129,34 @@ static size_t find_exec(struct judge *j, const struct find *f, size_t from)
 		else if (strstr(text, "{}"))
 			w[i] = (struct shell_word){ "\x01", SHELL_WORD_UNKNOWN };
 	}
-	judge_command(j, w, n);
+	classifier_read_command(k, w, n);
 	/* Inside of a shell's text {} is a word of a stranger. */
 	for (size_t i = 0; i < n; i++)
 		if (strstr(c->w[from + i].text, "{}") && !str_eq(c->w[from + i].text, "{}"))
-			judge_probe_crude(j, c->w[from + i].text);
+			classifier_probe_raw(k, c->w[from + i].text);
 	return from + n + 1;
 }
 
-static bool stands_in_worktree(const struct judge *j)
+static bool stands_in_worktree(const struct classifier *k)
 {
-	if (j->cwds.unknown || j->cwds.n == 0 || !j->place->worktree)
+	if (k->shell.cwds.unknown || k->shell.cwds.n == 0 || !k->place->worktree)
 		return false;
-	for (size_t i = 0; i < j->cwds.n; i++)
-		if (!path_is_below(j->cwds.v[i], j->place->worktree))
+	for (size_t i = 0; i < k->shell.cwds.n; i++)
+		if (!path_is_below(k->shell.cwds.v[i], k->place->worktree))
 			return false;
 	return true;
 }
 
-void judge_find(struct judge *j, const struct command *c)
+void command_judge_find(struct classifier *k, const struct simple_command *c)
 {
 	struct find f = { .c = c, .start = "." };
 
-	(void)judge_part(j, c->w, c->n);
-	find_starts(j, &f);
+	(void)classifier_add_part(k, c->w, c->n);
+	find_starts(k, &f);
 	if (!f.bounded && has_own_name(c, f.first)) {
 		/* A name of its own bounds the worktree, never "/" or a home. */
 		f.bounded = str_eq(f.start, ".") || str_eq(f.start, "./");
-		f.bounded = f.bounded && f.first <= 2 && stands_in_worktree(j);
+		f.bounded = f.bounded && f.first <= 2 && stands_in_worktree(k);
 		if (f.bounded)
 			f.start = "./named";
 	}
@@ -164,20 +164,20 @@ void judge_find(struct judge *j, const struct command *c)
 		const char *t = c->w[i].text;
 
 		if (str_eq(t, "-delete")) {
-			judge_change(j, OUTCOME_SOFT, DOMAIN_WORKSPACE);
+			classifier_add_change(k, OUTCOME_SOFT, DOMAIN_WORKSPACE);
 			if (!f.bounded)
-				judge_unbounded(j, "find -delete", "it deletes all that is found");
+				classifier_add_unbounded(k, "find -delete", "it deletes all that is found");
 			else
-				judge_delete(j, c->w[0].text, f.start);
+				classifier_add_delete(k, c->w[0].text, f.start);
 			i++;
 		} else if (str_eq(t, "-exec") || str_eq(t, "-execdir") || str_eq(t, "-ok") ||
 			   str_eq(t, "-okdir")) {
-			i = find_exec(j, &f, i + 1);
+			i = find_exec(k, &f, i + 1);
 		} else if (str_starts(t, "-fprint") || str_eq(t, "-fls")) {
-			judge_write(j, i + 1 < c->n ? c->w[i + 1].text : "\x01", OUTCOME_SOFT);
+			classifier_add_write(k, i + 1 < c->n ? c->w[i + 1].text : "\x01", OUTCOME_SOFT);
 			i += 2;
-		} else if (text_is_unknown(t)) {
-			judge_unbounded(j, t, "it may be -delete");
+		} else if (command_text_is_unknown(t)) {
+			classifier_add_unbounded(k, t, "it may be -delete");
 			i++;
 		} else {
 			i += takes_argument(t) ? 2 : 1;

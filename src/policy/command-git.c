@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/command-judge.h"
+#include "policy/command-classifier.h"
 
 #include <string.h>
 
@@ -72,7 +72,7 @@ static const struct git_row *find_row(const char *name)
 }
 
 /* Is one of the words (or options) in LIST, comma between, among the operands? */
-static bool has_any(const struct command *c, const char *list)
+static bool has_any(const struct simple_command *c, const char *list)
 {
 	for (size_t i = 1; list && i < c->n; i++) {
 		const char *t = c->w[i].text;
@@ -92,83 +92,84 @@ static bool has_any(const struct command *c, const char *list)
 			if (want > 1 && dashes == 2 && len > 1 && len <= want && strncmp(t + 2, p, len) == 0)
 				return true;
 		}
-		if (text_is_unknown(t))
+		if (command_text_is_unknown(t))
 			return true;
 	}
 	return false;
 }
 
-static void judge_remote_name(struct judge *j, const struct command *c, enum outcome o)
+static void judge_remote_name(struct classifier *k, const struct simple_command *c, enum outcome o)
 {
 	enum domain worst = DOMAIN_WORKSPACE;
 
-	judge_trait(j, COMMAND_NETWORK);
-	judge_note(j, "network", "", "uses the network");
+	classifier_add_traits(k, COMMAND_NETWORK);
+	classifier_add_finding(k, "network", "", "uses the network");
 	for (size_t i = 1; i < c->n; i++) {
-		enum domain d = c->w[i].text[0] == '-' ? DOMAIN_WORKSPACE : url_domain(j, c->w[i].text);
+		enum domain d =
+			c->w[i].text[0] == '-' ? DOMAIN_WORKSPACE : command_url_domain(k, c->w[i].text);
 
 		/* "main:main" looks like host:path; a remote that is only named is nobody's. */
 		worst = d < worst ? d : worst;
 	}
-	judge_change(j, o, worst == DOMAIN_WORKSPACE ? DOMAIN_UNTRUSTED : worst);
+	classifier_add_change(k, o, worst == DOMAIN_WORKSPACE ? DOMAIN_UNTRUSTED : worst);
 }
 
-static void judge_push(struct judge *j, const struct command *c)
+static void judge_push(struct classifier *k, const struct simple_command *c)
 {
 	bool forced = has_any(c, "f,force,force-with-lease,d,delete,mirror,prune,all");
 
 	for (size_t i = 1; i < c->n; i++)
 		forced = forced || c->w[i].text[0] == '+' || c->w[i].text[0] == ':';
-	judge_remote_name(j, c, forced ? OUTCOME_IRREVERSIBLE : OUTCOME_SOFT);
+	judge_remote_name(k, c, forced ? OUTCOME_IRREVERSIBLE : OUTCOME_SOFT);
 }
 
 /* All that git does not know, ignored files too: nothing in the words says how much that is. */
-static void judge_clean(struct judge *j, const struct command *c)
+static void judge_clean(struct classifier *k, const struct simple_command *c)
 {
 	bool force = has_any(c, "f,force,i,interactive"), wide = has_any(c, "d,x,X"), any = false;
-	struct word_iter o;
-	struct word_read at;
+	struct option_iter o;
+	struct option_word at;
 	const char *why;
 
 	if (has_any(c, "n,dry-run") || !force)
 		return;
-	words_init(&o, &(struct command){ .w = c->w, .n = c->n }, false);
+	option_iter_init(&o, &(struct simple_command){ .w = c->w, .n = c->n }, false);
 	o.args = "e exclude";
-	while (words_next(&o, &at))
-		if (word_is_operand(&at)) {
+	while (option_iter_next(&o, &at))
+		if (option_word_is_operand(&at)) {
 			any = true;
-			judge_delete(j, "git clean", at.word);
+			classifier_add_delete(k, "git clean", at.word);
 		}
-	judge_change(j, any ? OUTCOME_SOFT : OUTCOME_IRREVERSIBLE, DOMAIN_WORKSPACE);
-	judge_note(j, "deletes", "git clean", "deletes files");
-	if (!any && wide && path_is_unbounded(j, ".", &why))
-		judge_unbounded(j, "git clean", "it deletes all that git does not know");
+	classifier_add_change(k, any ? OUTCOME_SOFT : OUTCOME_IRREVERSIBLE, DOMAIN_WORKSPACE);
+	classifier_add_finding(k, "deletes", "git clean", "deletes files");
+	if (!any && wide && classifier_path_is_unbounded(k, ".", &why))
+		classifier_add_unbounded(k, "git clean", "it deletes all that git does not know");
 }
 
-static void judge_git_rm(struct judge *j, const struct command *c)
+static void judge_git_rm(struct classifier *k, const struct simple_command *c)
 {
-	struct word_iter o;
-	struct word_read at;
+	struct option_iter o;
+	struct option_word at;
 
-	judge_change(j, OUTCOME_SOFT, DOMAIN_WORKSPACE);
+	classifier_add_change(k, OUTCOME_SOFT, DOMAIN_WORKSPACE);
 	if (has_any(c, "cached,n,dry-run"))
 		return;
-	words_init(&o, &(struct command){ .w = c->w, .n = c->n }, false);
-	while (words_next(&o, &at))
-		if (word_is_operand(&at))
-			judge_delete(j, "git rm", at.word);
-		else if (at.name && word_is_option(&at, " pathspec-from-file"))
-			judge_unbounded(j, "git rm", "what it deletes cannot be known");
+	option_iter_init(&o, &(struct simple_command){ .w = c->w, .n = c->n }, false);
+	while (option_iter_next(&o, &at))
+		if (option_word_is_operand(&at))
+			classifier_add_delete(k, "git rm", at.word);
+		else if (at.name && option_word_is(&at, " pathspec-from-file"))
+			classifier_add_unbounded(k, "git rm", "what it deletes cannot be known");
 }
 
-static void judge_loses(struct judge *j, const char *sub)
+static void judge_loses(struct classifier *k, const char *sub)
 {
-	judge_change(j, OUTCOME_IRREVERSIBLE, DOMAIN_WORKSPACE);
-	judge_note(j, "git-loses", sub, "throws away what git cannot bring back");
+	classifier_add_change(k, OUTCOME_IRREVERSIBLE, DOMAIN_WORKSPACE);
+	classifier_add_finding(k, "git-loses", sub, "throws away what git cannot bring back");
 }
 
 /* "git checkout NAME" may be a branch or a file: only -b is known to lose nothing. */
-static void judge_checkout(struct judge *j, const struct command *c)
+static void judge_checkout(struct classifier *k, const struct simple_command *c)
 {
 	bool paths = has_any(c, "f,force,B,ours,theirs,p,patch");
 
@@ -176,13 +177,14 @@ static void judge_checkout(struct judge *j, const struct command *c)
 		paths = paths || str_eq(c->w[i].text, "--") || str_eq(c->w[i].text, ".") ||
 			strpbrk(c->w[i].text, "*?") || str_starts(c->w[i].text, ":/");
 	if (paths)
-		judge_loses(j, "git checkout");
+		judge_loses(k, "git checkout");
 	else
-		judge_change(j, has_any(c, "b") ? OUTCOME_REVERSIBLE : OUTCOME_SOFT, DOMAIN_WORKSPACE);
+		classifier_add_change(k, has_any(c, "b") ? OUTCOME_REVERSIBLE : OUTCOME_SOFT,
+				      DOMAIN_WORKSPACE);
 }
 
 /* branch, tag, remote, stash ...: alone or listing they read. */
-static void judge_list(struct judge *j, const struct command *c, const struct git_row *r)
+static void judge_list(struct classifier *k, const struct simple_command *c, const struct git_row *r)
 {
 	if (c->n == 1 ? !str_eq(r->name, "stash")
 		      : has_any(c, "l,list,v,verbose,a,all,r,show,get-url,contains,merged"))
@@ -190,91 +192,94 @@ static void judge_list(struct judge *j, const struct command *c, const struct gi
 		    !has_any(c, "add,set-url,update,rename,m,move,push,save,store,edit-description"))
 			return;
 	if (has_any(c, r->bad))
-		judge_loses(j, r->name);
+		judge_loses(k, r->name);
 	else
-		judge_change(j, OUTCOME_REVERSIBLE, DOMAIN_WORKSPACE);
+		classifier_add_change(k, OUTCOME_REVERSIBLE, DOMAIN_WORKSPACE);
 	if (str_eq(r->name, "remote") && has_any(c, "update,prune,show"))
-		judge_remote_name(j, c, OUTCOME_SOFT);
+		judge_remote_name(k, c, OUTCOME_SOFT);
 	if (str_eq(r->name, "remote") && has_any(c, "add,set-url"))
-		judge_change(j, OUTCOME_SOFT, DOMAIN_WORKSPACE);
+		classifier_add_change(k, OUTCOME_SOFT, DOMAIN_WORKSPACE);
 }
 
-static void judge_foreach(struct judge *j, const struct command *c)
+static void judge_foreach(struct classifier *k, const struct simple_command *c)
 {
 	for (size_t i = 1; i < c->n; i++)
 		if (str_eq(c->w[i].text, "foreach")) {
-			judge_unknown(j, "git submodule foreach", "runs a command in each submodule");
-			judge_probe_command(j, c->w + i + 1, c->n - i - 1);
-			for (size_t k = i + 1; k < c->n; k++)
-				judge_probe_text(j, c->w[k].text);
+			classifier_add_unknown(k, "git submodule foreach",
+					       "runs a command in each submodule");
+			classifier_probe_command(k, c->w + i + 1, c->n - i - 1);
+			for (size_t o = i + 1; o < c->n; o++)
+				classifier_probe_text(k, c->w[o].text);
 			return;
 		}
 	if (c->n == 1 || has_any(c, "status,summary"))
 		return;
 	if (has_any(c, "deinit"))
-		judge_loses(j, "git submodule");
+		judge_loses(k, "git submodule");
 	else
-		judge_remote_name(j, c, OUTCOME_SOFT);
+		judge_remote_name(k, c, OUTCOME_SOFT);
 }
 
-static void judge_kind(struct judge *j, const struct command *c, const struct git_row *r)
+static void judge_kind(struct classifier *k, const struct simple_command *c, const struct git_row *r)
 {
 	switch (r->kind) {
 	case GIT_READ:
 		if (has_any(c, "output,ext-diff,open-files-in-pager") ||
 		    (str_eq(r->name, "grep") && has_any(c, "O")))
-			judge_unknown(j, r->name, "an option that runs or writes something");
+			classifier_add_unknown(k, r->name, "an option that runs or writes something");
 		break;
 	case GIT_KEEP:
 	case GIT_SOFT:
 		if (has_any(c, r->bad))
-			judge_loses(j, r->name);
+			judge_loses(k, r->name);
 		if (str_eq(r->name, "rebase") && has_any(c, "exec,x"))
-			judge_unknown(j, r->name, "runs a command for each commit");
-		judge_change(j, r->kind == GIT_KEEP ? OUTCOME_REVERSIBLE : OUTCOME_SOFT, DOMAIN_WORKSPACE);
+			classifier_add_unknown(k, r->name, "runs a command for each commit");
+		classifier_add_change(k, r->kind == GIT_KEEP ? OUTCOME_REVERSIBLE : OUTCOME_SOFT,
+				      DOMAIN_WORKSPACE);
 		break;
 	case GIT_LOSES:
-		judge_loses(j, r->name);
+		judge_loses(k, r->name);
 		break;
 	case GIT_NETWORK:
 		if (has_any(c, "upload-pack,u,config,c,template,exec") && !str_eq(r->name, "pull"))
-			judge_unknown(j, r->name, "an option that runs a program");
-		judge_trait(j, COMMAND_FETCHES);
-		judge_remote_name(j, c, OUTCOME_SOFT);
+			classifier_add_unknown(k, r->name, "an option that runs a program");
+		classifier_add_traits(k, COMMAND_FETCHES);
+		judge_remote_name(k, c, OUTCOME_SOFT);
 		break;
 	case GIT_PUSH:
 		if (has_any(c, "receive-pack,exec"))
-			judge_unknown(j, r->name, "an option that runs a program");
-		judge_push(j, c);
+			classifier_add_unknown(k, r->name, "an option that runs a program");
+		judge_push(k, c);
 		break;
 	case GIT_CLEAN:
-		judge_clean(j, c);
+		judge_clean(k, c);
 		break;
 	case GIT_RM:
-		judge_git_rm(j, c);
+		judge_git_rm(k, c);
 		break;
 	case GIT_CHECKOUT:
-		judge_checkout(j, c);
+		judge_checkout(k, c);
 		break;
 	case GIT_RESET:
 		if (has_any(c, "hard,merge,keep"))
-			judge_loses(j, "git reset");
+			judge_loses(k, "git reset");
 		else
-			judge_change(j, OUTCOME_SOFT, DOMAIN_WORKSPACE);
+			classifier_add_change(k, OUTCOME_SOFT, DOMAIN_WORKSPACE);
 		break;
 	case GIT_LIST:
-		judge_list(j, c, r);
+		judge_list(k, c, r);
 		break;
 	case GIT_FOREACH:
-		judge_foreach(j, c);
+		judge_foreach(k, c);
 		break;
 	case GIT_RUNS:
 		if (str_eq(r->name, "config") && has_any(c, "get,get-all,get-regexp,list,l"))
 			break;
-		judge_unknown(j, c->w[0].text,
-			      r->name ? "sets or runs a program" : "not a subcommand that is recognised");
+		classifier_add_unknown(k, c->w[0].text,
+				       r->name ? "sets or runs a program"
+					       : "not a subcommand that is recognised");
 		for (size_t i = 1; i < c->n; i++)
-			judge_probe_text(j, c->w[i].text);
+			classifier_probe_text(k, c->w[i].text);
 		break;
 	}
 }
@@ -286,33 +291,34 @@ static bool key_is_harmless(const char *key)
 		       str_starts(key, "core.quotepath=") || str_starts(key, "init.defaultBranch="));
 }
 
-void judge_git(struct judge *j, const struct command *c)
+void command_judge_git(struct classifier *k, const struct simple_command *c)
 {
-	struct command_part *part = judge_part(j, c->w, c->n);
+	struct command_part *part = classifier_add_part(k, c->w, c->n);
 	const char *base = command_base(c->w[0].text, &(bool){ false });
-	struct judge_cwds cwds = j->cwds;
-	struct word_iter o;
-	struct word_read at;
+	struct classifier_cwds cwds = k->shell.cwds;
+	struct option_iter o;
+	struct option_word at;
 
 	if (str_starts(base, "git-")) { /* /usr/lib/git-core/git-clean */
-		judge_kind(j, c, find_row(base + 4));
+		judge_kind(k, c, find_row(base + 4));
 		return;
 	}
-	words_init(&o, c, true);
-	while (words_next(&o, &at)) {
-		if (word_is_option(&at, "C work-tree") && at.value)
-			judge_chdir(j, at.value);
-		if (word_is_option(&at, "c") ? !key_is_harmless(at.value) : word_is_option(&at, c->row->bad))
-			judge_unknown(j, c->w[0].text, "an option that may name a program");
-		if (word_is_option(&at, "c") && at.value && strchr(at.value, '='))
-			judge_probe_text(j,
-					 strchr(at.value, '=') + 1 + strspn(strchr(at.value, '=') + 1, "!"));
-		if (!word_is_operand(&at))
+	option_iter_init(&o, c, true);
+	while (option_iter_next(&o, &at)) {
+		if (option_word_is(&at, "C work-tree") && at.value)
+			classifier_chdir(k, at.value);
+		if (option_word_is(&at, "c") ? !key_is_harmless(at.value) : option_word_is(&at, c->row->bad))
+			classifier_add_unknown(k, c->w[0].text, "an option that may name a program");
+		if (option_word_is(&at, "c") && at.value && strchr(at.value, '='))
+			classifier_probe_text(k, strchr(at.value, '=') + 1 +
+							 strspn(strchr(at.value, '=') + 1, "!"));
+		if (!option_word_is_operand(&at))
 			continue;
 		if (part)
 			part->n_global = at.at - 1;
-		judge_kind(j, &(struct command){ c->row, c->w + at.at, c->n - at.at }, find_row(at.word));
+		judge_kind(k, &(struct simple_command){ c->row, c->w + at.at, c->n - at.at },
+			   find_row(at.word));
 		break;
 	}
-	j->cwds = cwds;
+	k->shell.cwds = cwds;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/command-judge.h"
+#include "policy/command-classifier.h"
 
 #include <string.h>
 
@@ -40,19 +40,19 @@ static bool has_exact_name(const char *list, const char *name, size_t len)
 	return false;
 }
 
-void words_init(struct word_iter *o, const struct command *c, bool posix)
+void option_iter_init(struct option_iter *o, const struct simple_command *c, bool posix)
 {
-	*o = (struct word_iter){
+	*o = (struct option_iter){
 		.w = c->w, .n = c->n, .i = 1, .args = c->row ? c->row->args : NULL, .posix = posix
 	};
 }
 
-static const char *next_word(struct word_iter *o)
+static const char *next_word(struct option_iter *o)
 {
 	return o->i < o->n ? o->w[o->i++].text : NULL;
 }
 
-static void take_short(struct word_iter *o, struct word_read *ret)
+static void take_short(struct option_iter *o, struct option_word *ret)
 {
 	ret->c = *o->cluster++;
 	if (has_letter(o->args, ret->c)) {
@@ -63,7 +63,7 @@ static void take_short(struct word_iter *o, struct word_read *ret)
 	}
 }
 
-static void take_long(struct word_iter *o, const char *text, struct word_read *ret)
+static void take_long(struct option_iter *o, const char *text, struct option_word *ret)
 {
 	const char *equals = strchr(text, '=');
 
@@ -76,11 +76,11 @@ static void take_long(struct word_iter *o, const char *text, struct word_read *r
 		ret->value = next_word(o);
 }
 
-bool words_next(struct word_iter *o, struct word_read *ret)
+bool option_iter_next(struct option_iter *o, struct option_word *ret)
 {
 	const char *text;
 
-	*ret = (struct word_read){ .at = o->i };
+	*ret = (struct option_word){ .at = o->i };
 	if (o->cluster) {
 		ret->at = o->i - 1;
 		take_short(o, ret);
@@ -101,18 +101,18 @@ bool words_next(struct word_iter *o, struct word_read *ret)
 	}
 	if (text[2] == '\0') {
 		o->ended = o->dashes = true;
-		return words_next(o, ret);
+		return option_iter_next(o, ret);
 	}
 	take_long(o, text + 2, ret);
 	return true;
 }
 
-bool word_is_operand(const struct word_read *o)
+bool option_word_is_operand(const struct option_word *o)
 {
 	return o->word != NULL;
 }
 
-bool word_is_option(const struct word_read *o, const char *list)
+bool option_word_is(const struct option_word *o, const char *list)
 {
 	if (o->c)
 		return has_letter(list, o->c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/command-judge.h"
+#include "policy/command-classifier.h"
 
 #include <string.h>
 
@@ -7,10 +7,10 @@
 #include "base/str.h"
 
 /* BASE/TEXT without "." and "..", absolute.  *RET_UP: a ".." follows a name, which a link may turn elsewhere. */
-char *judge_join(struct judge *j, const char *base, const char *text, bool *ret_up)
+char *classifier_join_path(struct classifier *k, const char *base, const char *text, bool *ret_up)
 {
 	size_t len = 0, n_base = text[0] == '/' ? 0 : strlen(base);
-	char *out = arena_alloc(j->arena, n_base + strlen(text) + 3);
+	char *out = arena_alloc(k->arena, n_base + strlen(text) + 3);
 	bool named = false;
 
 	if (!out)
@@ -60,9 +60,9 @@ static size_t depth_of(const char *path)
 }
 
 /* Something whose loss is the loss of everything: PATH is a root of what the command could care for, or above one. */
-static bool is_root(const struct judge *j, const char *path)
+static bool is_root(const struct classifier *k, const char *path)
 {
-	const struct command_place *p = j->place;
+	const struct command_place *p = k->place;
 
 	if (depth_of(path) <= 1 || is_below(p->worktree, path) || is_below(p->worktree_host, path) ||
 	    is_below(p->home, path) || is_below(path, "/proc") || is_below(path, "/dev/fd"))
@@ -76,7 +76,7 @@ static bool is_root(const struct judge *j, const char *path)
 }
 
 /* Fewer than two characters of its own: "*", "?*", ".*", "*.*", "[a-z]*", "a*". */
-bool pattern_is_broad(const char *text, size_t len)
+bool command_pattern_is_broad(const char *text, size_t len)
 {
 	size_t own = 0, letters = 0;
 
@@ -97,7 +97,7 @@ bool pattern_is_broad(const char *text, size_t len)
 	return own < 2 || letters < 1;
 }
 
-bool pattern_is_any(const char *text, size_t len)
+bool command_pattern_is_any(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		if (text[i] == '*' || text[i] == '?' || text[i] == '[')
@@ -106,7 +106,7 @@ bool pattern_is_any(const char *text, size_t len)
 }
 
 /* PATH is absolute and normalized; its first pattern and what is above decide. */
-static bool is_unbounded_path(struct judge *j, char *path)
+static bool is_unbounded_path(struct classifier *k, char *path)
 {
 	bool broad = true, found = false;
 	char *base_end = NULL;
@@ -116,40 +116,41 @@ static bool is_unbounded_path(struct judge *j, char *path)
 
 		stop = strchrnul(p + 1, '/');
 		len = (size_t)(stop - p - 1);
-		if (!found && pattern_is_any(p + 1, len)) {
+		if (!found && command_pattern_is_any(p + 1, len)) {
 			found = true;
 			base_end = p;
 		}
 		if (found)
-			broad = broad && pattern_is_any(p + 1, len) && pattern_is_broad(p + 1, len);
+			broad = broad && command_pattern_is_any(p + 1, len) &&
+				command_pattern_is_broad(p + 1, len);
 	}
 	if (!found)
-		return is_root(j, path);
+		return is_root(k, path);
 	if (base_end == path)
 		return true;
 	*base_end = '\0';
-	if (!is_root(j, path))
+	if (!is_root(k, path))
 		return false;
 	/* Above a root any pattern may match it; in the worktree itself only a broad one takes all. */
-	return broad || !str_eq(path, j->place->worktree);
+	return broad || !str_eq(path, k->place->worktree);
 }
 
-bool text_is_unknown(const char *text)
+bool command_text_is_unknown(const char *text)
 {
 	return strchr(text, SHELL_UNKNOWN) != NULL;
 }
 
 /* "~" and "~/x" with the home put in; NULL when that is not known. */
-const char *judge_expand_home(struct judge *j, const char *text)
+const char *classifier_expand_home(struct classifier *k, const char *text)
 {
 	bool up = false;
 
 	if (text[0] != '~')
 		return text;
-	if ((text[1] != '/' && text[1] != '\0') || !j->place->home || j->lost)
+	if ((text[1] != '/' && text[1] != '\0') || !k->place->home || k->shell.lost)
 		return NULL;
 	text += text[1] == '/' ? 2 : 1;
-	return judge_join(j, j->place->home, *text == '/' ? text + strspn(text, "/") : text, &up);
+	return classifier_join_path(k, k->place->home, *text == '/' ? text + strspn(text, "/") : text, &up);
 }
 
 /* Nothing but ".", ".." and patterns that take all: it says "all that is here", wherever that is. */
@@ -160,13 +161,14 @@ static bool names_nothing(const char *text)
 
 		stop = strchrnul(p, '/');
 		len = (size_t)(stop - p);
-		if (strspn(p, ".") != len && !(pattern_is_any(p, len) && pattern_is_broad(p, len)))
+		if (strspn(p, ".") != len &&
+		    !(command_pattern_is_any(p, len) && command_pattern_is_broad(p, len)))
 			return false;
 	}
 	return text[0] != '/';
 }
 
-bool path_is_unbounded(struct judge *j, const char *text, const char **ret_why)
+bool classifier_path_is_unbounded(struct classifier *k, const char *text, const char **ret_why)
 {
 	const char *full = text;
 
@@ -179,20 +181,20 @@ bool path_is_unbounded(struct judge *j, const char *text, const char **ret_why)
 		*ret_why = "it deletes all there is, wherever it stands";
 		return true;
 	}
-	full = judge_expand_home(j, text);
+	full = classifier_expand_home(k, text);
 	if (!full)
 		return true;
-	if (j->links && strchr(text, '/'))
+	if (k->links && strchr(text, '/'))
 		return true;
-	if (full[0] != '/' && (j->cwds.unknown || j->cwds.n == 0))
+	if (full[0] != '/' && (k->shell.cwds.unknown || k->shell.cwds.n == 0))
 		return true;
-	for (size_t i = 0; i < (full[0] == '/' ? 1 : j->cwds.n); i++) {
+	for (size_t i = 0; i < (full[0] == '/' ? 1 : k->shell.cwds.n); i++) {
 		bool up = false;
-		char *path = judge_join(j, full[0] == '/' ? "/" : j->cwds.v[i], full, &up);
+		char *path = classifier_join_path(k, full[0] == '/' ? "/" : k->shell.cwds.v[i], full, &up);
 
 		if (!path || up)
 			return true;
-		if (is_unbounded_path(j, path)) {
+		if (is_unbounded_path(k, path)) {
 			*ret_why = "it deletes all there is, or a root of it";
 			return true;
 		}
@@ -232,9 +234,9 @@ static bool is_obeyed(const char *path, const char *home)
 	return path[len] == '/' && path[len + 1] == '.' && !is_below(path + len, "/.cache");
 }
 
-static enum domain path_domain(const struct judge *j, const char *path)
+static enum domain path_domain(const struct classifier *k, const char *path)
 {
-	const struct command_place *p = j->place;
+	const struct command_place *p = k->place;
 
 	/* Both names, and no writable bind as a place of its own: less confinement must not make a path milder. */
 	if (p->worktree && depth_of(p->worktree) > 0 && is_below(path, p->worktree))
@@ -261,79 +263,81 @@ static bool is_socket_path(const char *path)
 	return str_starts(path, "/dev/tcp/") || str_starts(path, "/dev/udp/");
 }
 
-static void write_path(struct judge *j, const char *text, const char *path, enum outcome o)
+static void write_path(struct classifier *k, const char *text, const char *path, enum outcome o)
 {
 	if (is_harmless_device(path))
 		return;
 	if (is_socket_path(path)) {
 		const char *host = path + 9;
 
-		judge_trait(j, COMMAND_NETWORK | COMMAND_FETCHES);
-		judge_change(j, OUTCOME_SOFT, host_domain(j, host, (size_t)(strchrnul(host, '/') - host)));
+		classifier_add_traits(k, COMMAND_NETWORK | COMMAND_FETCHES);
+		classifier_add_change(k, OUTCOME_SOFT,
+				      command_host_domain(k, host, (size_t)(strchrnul(host, '/') - host)));
 		return;
 	}
-	if (path_domain(j, path) == DOMAIN_SYSTEM)
-		judge_note(j, "system-path", text, "writes to a path of the system");
+	if (path_domain(k, path) == DOMAIN_SYSTEM)
+		classifier_add_finding(k, "system-path", text, "writes to a path of the system");
 	if (is_git_file(path)) {
-		judge_note(j, "git-directory", text, "changes what git runs, or the history");
+		classifier_add_finding(k, "git-directory", text, "changes what git runs, or the history");
 		o = OUTCOME_IRREVERSIBLE;
 	}
 	/* What overwrites a device or a file of the system cannot be brought back by undoing the command. */
-	if (o != OUTCOME_REVERSIBLE && path_domain(j, path) == DOMAIN_SYSTEM)
+	if (o != OUTCOME_REVERSIBLE && path_domain(k, path) == DOMAIN_SYSTEM)
 		o = OUTCOME_IRREVERSIBLE;
-	judge_change(j, o, path_domain(j, path));
+	classifier_add_change(k, o, path_domain(k, path));
 }
 
 /* The paths that TEXT may be, one for each place where the shell may stand; false when that is not known. */
-static bool each_path(struct judge *j, const char *text, enum outcome o,
-		      void (*fn)(struct judge *j, const char *text, const char *path, enum outcome o))
+static bool each_path(struct classifier *k, const char *text, enum outcome o,
+		      void (*fn)(struct classifier *k, const char *text, const char *path, enum outcome o))
 {
 	const char *full;
 
 	if (strpbrk(text, "\x01"))
 		return false;
-	full = judge_expand_home(j, text);
-	if (!full || (full[0] != '/' && (j->cwds.unknown || j->cwds.n == 0)))
+	full = classifier_expand_home(k, text);
+	if (!full || (full[0] != '/' && (k->shell.cwds.unknown || k->shell.cwds.n == 0)))
 		return false;
-	for (size_t i = 0; i < (full[0] == '/' ? 1 : j->cwds.n); i++) {
+	for (size_t i = 0; i < (full[0] == '/' ? 1 : k->shell.cwds.n); i++) {
 		bool up = false;
-		const char *path = judge_join(j, full[0] == '/' ? "/" : j->cwds.v[i], full, &up);
+		const char *path =
+			classifier_join_path(k, full[0] == '/' ? "/" : k->shell.cwds.v[i], full, &up);
 
-		if (!path || (up && j->links))
+		if (!path || (up && k->links))
 			return false;
-		fn(j, text, path, o);
+		fn(k, text, path, o);
 	}
 	return true;
 }
 
-void judge_write(struct judge *j, const char *text, enum outcome o)
+void classifier_add_write(struct classifier *k, const char *text, enum outcome o)
 {
-	if (!*text || each_path(j, text, o, write_path))
+	if (!*text || each_path(k, text, o, write_path))
 		return;
-	judge_note(j, "unknown-target", text, "what it writes cannot be known");
-	judge_change(j, OUTCOME_REVERSIBLE, DOMAIN_LOCALHOST);
-	judge_trait(j, COMMAND_UNKNOWN);
+	classifier_add_finding(k, "unknown-target", text, "what it writes cannot be known");
+	classifier_add_change(k, OUTCOME_REVERSIBLE, DOMAIN_LOCALHOST);
+	classifier_add_traits(k, COMMAND_UNKNOWN);
 }
 
-static void delete_path(struct judge *j, const char *text, const char *path, enum outcome o)
+static void delete_path(struct classifier *k, const char *text, const char *path, enum outcome o)
 {
-	enum domain d = path_domain(j, path);
+	enum domain d = path_domain(k, path);
 	bool temporary = is_below(path, "/tmp") || is_below(path, "/var/tmp") || is_below(path, "/dev/shm");
 
 	(void)text;
 	if (o == OUTCOME_SOFT && (is_git_file(path) || (d != DOMAIN_WORKSPACE && !temporary)))
 		o = OUTCOME_IRREVERSIBLE;
-	judge_change(j, o, d);
+	classifier_add_change(k, o, d);
 }
 
-void judge_delete(struct judge *j, const char *program, const char *text)
+void classifier_add_delete(struct classifier *k, const char *program, const char *text)
 {
 	const char *why;
 
-	judge_change(j, OUTCOME_SOFT, DOMAIN_WORKSPACE);
-	if (path_is_unbounded(j, text, &why))
-		judge_unbounded(j, text, why);
-	judge_note(j, "deletes", program, "deletes files");
-	if (!each_path(j, text, OUTCOME_SOFT, delete_path))
-		judge_change(j, OUTCOME_IRREVERSIBLE, DOMAIN_LOCALHOST);
+	classifier_add_change(k, OUTCOME_SOFT, DOMAIN_WORKSPACE);
+	if (classifier_path_is_unbounded(k, text, &why))
+		classifier_add_unbounded(k, text, why);
+	classifier_add_finding(k, "deletes", program, "deletes files");
+	if (!each_path(k, text, OUTCOME_SOFT, delete_path))
+		classifier_add_change(k, OUTCOME_IRREVERSIBLE, DOMAIN_LOCALHOST);
 }

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/command-judge.h"
+#include "policy/command-classifier.h"
 
 #include <string.h>
 
 #include "base/str.h"
 
-void judge_probe_command(struct judge *j, const struct shell_word *w, size_t n)
+void classifier_probe_command(struct classifier *k, const struct shell_word *w, size_t n)
 {
-	struct judge before = *j;
+	struct classifier before = *k;
 
-	j->probing++;
-	judge_command(j, w, n);
-	before.fuel = j->fuel;
-	*j = before;
+	k->probing++;
+	classifier_read_command(k, w, n);
+	before.fuel = k->fuel;
+	*k = before;
 }
 
-void judge_probe_text(struct judge *j, const char *text)
+void classifier_probe_text(struct classifier *k, const char *text)
 {
-	struct judge before = *j;
+	struct classifier before = *k;
 
-	j->probing++;
-	judge_shell_text(j, text, false);
-	before.fuel = j->fuel;
-	*j = before;
+	k->probing++;
+	classifier_read_text(k, text, false);
+	before.fuel = k->fuel;
+	*k = before;
 }
 
 /* Names of functions that delete trees, in languages that are not read here. */
@@ -40,11 +40,11 @@ static bool mentions_tree_delete(const char *text)
 }
 
 /* Words between separators, as if they were typed; each that deletes is judged with what follows it. */
-static void probe_words(struct judge *j, const char *text, const char *drop)
+static void probe_words(struct classifier *k, const char *text, const char *drop)
 {
 	size_t len = strlen(text), n = 0;
-	struct shell_word *w = arena_alloc(j->arena, (len + 2) * sizeof(*w));
-	char *copy = arena_alloc(j->arena, len + 2), *out = copy;
+	struct shell_word *w = arena_alloc(k->arena, (len + 2) * sizeof(*w));
+	char *copy = arena_alloc(k->arena, len + 2), *out = copy;
 	bool open = false;
 
 	if (!w || !copy)
@@ -72,7 +72,7 @@ static void probe_words(struct judge *j, const char *text, const char *drop)
 		for (size_t i = 0; i < n; i++)
 			if (command_row_deletes(
 				    command_row_find(command_base(w[i].text, &(bool){ false })))) {
-				judge_probe_command(j, w + i, n - i);
+				classifier_probe_command(k, w + i, n - i);
 				break;
 			}
 		n = 0;
@@ -81,18 +81,18 @@ static void probe_words(struct judge *j, const char *text, const char *drop)
 	}
 }
 
-void judge_probe_crude(struct judge *j, const char *text)
+void classifier_probe_raw(struct classifier *k, const char *text)
 {
-	if (!judge_spend(j, strlen(text)))
+	if (!classifier_spend(k, strlen(text)))
 		return;
 	if (mentions_tree_delete(text))
-		judge_unbounded(j, text, "what it deletes cannot be known");
-	probe_words(j, text, "\\");
-	probe_words(j, text, "'\"\\");
+		classifier_add_unbounded(k, text, "what it deletes cannot be known");
+	probe_words(k, text, "\\");
+	probe_words(k, text, "'\"\\");
 }
 
 /* An unrecognised program may run what its arguments say: "foo rm -rf /", "foo -c 'rm -rf /'". */
-void judge_probe_arguments(struct judge *j, const struct shell_word *w, size_t n)
+void classifier_probe_arguments(struct classifier *k, const struct shell_word *w, size_t n)
 {
 	unsigned int tried = 0;
 
@@ -101,16 +101,16 @@ void judge_probe_arguments(struct judge *j, const struct shell_word *w, size_t n
 
 		if (strpbrk(text, " \t\n;|&")) {
 			tried++;
-			judge_probe_text(j, text);
+			classifier_probe_text(k, text);
 		} else if (command_row_deletes(command_row_find(command_base(text, &(bool){ false })))) {
 			tried++;
-			judge_probe_command(j, w + i, n - i);
+			classifier_probe_command(k, w + i, n - i);
 		}
 	}
 }
 
 /* ./x -rf /: it may be a copy of rm. */
-void judge_likeness(struct judge *j, const struct shell_word *w, size_t n)
+void classifier_probe_lookalike(struct classifier *k, const struct shell_word *w, size_t n)
 {
 	bool recursive = false, force = false;
 	const char *why;
@@ -125,18 +125,18 @@ void judge_likeness(struct judge *j, const struct shell_word *w, size_t n)
 		force = force || (t[1] != '-' ? strchr(t, 'f') != NULL : str_starts(t, "--force"));
 	}
 	for (size_t i = 1; recursive && force && i < n; i++)
-		if (w[i].text[0] != '-' && path_is_unbounded(j, w[i].text, &why)) {
-			judge_unbounded(j, w[i].text, "the program may be rm");
+		if (w[i].text[0] != '-' && classifier_path_is_unbounded(k, w[i].text, &why)) {
+			classifier_add_unbounded(k, w[i].text, "the program may be rm");
 			return;
 		}
 }
 
 /* The name itself is not known: it may be rm.  "/", "~" and "*" tell by themselves, others with a -r. */
-void judge_nameless(struct judge *j, const struct shell_word *w, size_t n)
+void classifier_probe_unnamed(struct classifier *k, const struct shell_word *w, size_t n)
 {
 	bool recursive = false;
 
-	judge_unknown(j, w[0].text, "which program it is cannot be known");
+	classifier_add_unknown(k, w[0].text, "which program it is cannot be known");
 	for (size_t i = 1; i < n; i++) {
 		const char *t = w[i].text;
 
@@ -147,10 +147,10 @@ void judge_nameless(struct judge *j, const struct shell_word *w, size_t n)
 		const char *t = w[i].text, *why;
 		bool plain = t[0] == '/' || t[0] == '~' || t[0] == '*';
 
-		if (t[0] != '-' && (plain || recursive) && path_is_unbounded(j, t, &why)) {
-			judge_unbounded(j, t, "the program may be rm");
+		if (t[0] != '-' && (plain || recursive) && classifier_path_is_unbounded(k, t, &why)) {
+			classifier_add_unbounded(k, t, "the program may be rm");
 			return;
 		}
 	}
-	judge_probe_arguments(j, w, n);
+	classifier_probe_arguments(k, w, n);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/command-judge.h"
+#include "policy/command-classifier.h"
 
 #include <string.h>
 
@@ -127,62 +127,63 @@ static enum sub_kind find_kind(const char *program, const char *sub)
 	return SUB_RUNS;
 }
 
-static void judge_installs(struct judge *j, const char *what)
+static void judge_installs(struct classifier *k, const char *what)
 {
-	judge_trait(j, COMMAND_RUNS | COMMAND_NETWORK);
-	judge_note(j, "installs", what, "brings code from the network and runs parts of it");
-	judge_change(j, OUTCOME_SOFT, DOMAIN_UNTRUSTED);
+	classifier_add_traits(k, COMMAND_RUNS | COMMAND_NETWORK);
+	classifier_add_finding(k, "installs", what, "brings code from the network and runs parts of it");
+	classifier_add_change(k, OUTCOME_SOFT, DOMAIN_UNTRUSTED);
 }
 
-static void judge_kind(struct judge *j, const char *what, enum sub_kind kind)
+static void judge_kind(struct classifier *k, const char *what, enum sub_kind kind)
 {
 	switch (kind) {
 	case SUB_READ:
 		break;
 	case SUB_RUNS:
-		judge_trait(j, COMMAND_RUNS);
-		judge_note(j, "runs-programs", what, "runs other programs");
-		judge_change(j, OUTCOME_SOFT, DOMAIN_WORKSPACE);
+		classifier_add_traits(k, COMMAND_RUNS);
+		classifier_add_finding(k, "runs-programs", what, "runs other programs");
+		classifier_add_change(k, OUTCOME_SOFT, DOMAIN_WORKSPACE);
 		break;
 	case SUB_INSTALLS:
-		judge_installs(j, what);
+		judge_installs(k, what);
 		break;
 	case SUB_CHANGES:
 	case SUB_DELETES:
-		judge_change(j, OUTCOME_SOFT, DOMAIN_LOCALHOST);
+		classifier_add_change(k, OUTCOME_SOFT, DOMAIN_LOCALHOST);
 		break;
 	case SUB_SYSTEM:
 	case SUB_SYSTEM_ENDS:
-		judge_note(j, "system-tool", what, "changes the system");
+		classifier_add_finding(k, "system-tool", what, "changes the system");
 		if (kind == SUB_SYSTEM_ENDS)
-			judge_trait(j, COMMAND_RUNS);
-		judge_change(j, kind == SUB_SYSTEM ? OUTCOME_SOFT : OUTCOME_IRREVERSIBLE, DOMAIN_SYSTEM);
+			classifier_add_traits(k, COMMAND_RUNS);
+		classifier_add_change(k, kind == SUB_SYSTEM ? OUTCOME_SOFT : OUTCOME_IRREVERSIBLE,
+				      DOMAIN_SYSTEM);
 		break;
 	case SUB_PACKAGES:
-		judge_installs(j, what);
-		judge_domain(j, DOMAIN_SYSTEM);
+		judge_installs(k, what);
+		classifier_add_domain(k, DOMAIN_SYSTEM);
 		break;
 	case SUB_PUBLISHES:
-		judge_trait(j, COMMAND_NETWORK | COMMAND_RUNS);
-		judge_note(j, "network", what, "changes something elsewhere");
-		judge_change(j, OUTCOME_IRREVERSIBLE, DOMAIN_UNTRUSTED);
+		classifier_add_traits(k, COMMAND_NETWORK | COMMAND_RUNS);
+		classifier_add_finding(k, "network", what, "changes something elsewhere");
+		classifier_add_change(k, OUTCOME_IRREVERSIBLE, DOMAIN_UNTRUSTED);
 		break;
 	case SUB_ASKS_REMOTE:
-		judge_trait(j, COMMAND_NETWORK);
-		judge_note(j, "network", what, "uses the network");
-		judge_change(j, OUTCOME_REVERSIBLE, DOMAIN_UNTRUSTED);
+		classifier_add_traits(k, COMMAND_NETWORK);
+		classifier_add_finding(k, "network", what, "uses the network");
+		classifier_add_change(k, OUTCOME_REVERSIBLE, DOMAIN_UNTRUSTED);
 		break;
 	}
 }
 
 /* ip, sysctl, dpkg, rpm ...: reads unless a word of row->bad is there. */
-static bool has_bad_word(const struct command *c)
+static bool has_bad_word(const struct simple_command *c)
 {
 	for (size_t i = 1; i < c->n; i++) {
 		const char *t = c->w[i].text, *p;
 		size_t len = strcspn(t, "=");
 
-		if (text_is_unknown(t) || (t[len] && str_eq(c->row->name, "sysctl")))
+		if (command_text_is_unknown(t) || (t[len] && str_eq(c->row->name, "sysctl")))
 			return true;
 		for (p = strchr(c->row->bad, ' '); len > 0 && p && p[1]; p = strchr(p + 1, ' '))
 			if (strncmp(p + 1, t, len) == 0 && p[1 + len] == ' ')
@@ -191,32 +192,32 @@ static bool has_bad_word(const struct command *c)
 	return false;
 }
 
-void judge_sub(struct judge *j, const struct command *c)
+void command_judge_sub(struct classifier *k, const struct simple_command *c)
 {
 	/* A program that shares another's list names it in `args` after '='. */
 	const char *list =
 		c->row->args && strchr(c->row->args, '=') ? strchr(c->row->args, '=') + 1 : c->row->name;
-	struct command_part *part = judge_part(j, c->w, c->n);
-	struct word_iter o;
-	struct word_read at;
+	struct command_part *part = classifier_add_part(k, c->w, c->n);
+	struct option_iter o;
+	struct option_word at;
 
 	if (c->row->bad) {
 		/* Packages bring scripts that run. */
 		if (has_bad_word(c))
-			judge_kind(j, c->w[0].text,
+			judge_kind(k, c->w[0].text,
 				   c->row->traits & COMMAND_RUNS ? SUB_PACKAGES : SUB_SYSTEM);
-		judge_probe_arguments(j, c->w, c->n);
+		classifier_probe_arguments(k, c->w, c->n);
 		return;
 	}
-	words_init(&o, c, true);
+	option_iter_init(&o, c, true);
 	if (str_eq(c->row->name, "crontab")) {
-		judge_kind(j, c->w[0].text, find_kind(list, c->n > 1 ? c->w[1].text : ""));
+		judge_kind(k, c->w[0].text, find_kind(list, c->n > 1 ? c->w[1].text : ""));
 		return;
 	}
-	while (words_next(&o, &at)) {
+	while (option_iter_next(&o, &at)) {
 		enum sub_kind kind;
 
-		if (!word_is_operand(&at))
+		if (!option_word_is_operand(&at))
 			continue;
 		kind = find_kind(list, at.word);
 		/* An option before it may have taken it as its value: then it reads as a word that it is not. */
@@ -224,17 +225,17 @@ void judge_sub(struct judge *j, const struct command *c)
 			part->n_global = at.at - 1;
 		if (at.at > 1 && kind == SUB_READ)
 			kind = SUB_RUNS;
-		judge_kind(j, c->w[0].text, kind);
+		judge_kind(k, c->w[0].text, kind);
 		/* docker run IMAGE rm -rf /, npm exec -- rm -rf / */
 		for (size_t i = at.at + 1; kind != SUB_READ && i < c->n; i++)
 			if (command_row_deletes(command_row_find(c->w[i].text))) {
-				judge_probe_command(j, c->w + i, c->n - i);
+				classifier_probe_command(k, c->w + i, c->n - i);
 				break;
 			} else if (strpbrk(c->w[i].text, " ;|&")) {
-				judge_probe_text(j, c->w[i].text);
+				classifier_probe_text(k, c->w[i].text);
 			}
 		return;
 	}
 	if (c->n > 1)
-		judge_kind(j, c->w[0].text, find_kind(list, ""));
+		judge_kind(k, c->w[0].text, find_kind(list, ""));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/command-judge.h"
+#include "policy/command-classifier.h"
 
 #include <string.h>
 
@@ -18,21 +18,21 @@
 
 /* clang-format off */
 /* name, how it is judged, outcome, domain, traits, options with an argument, options that are bad, operands to skip */
-#define READ(name)                    { name, judge_read, NO, WORK, 0, NULL, NULL, 0 }
-#define READ_BUT(name, args, bad)     { name, judge_read, NO, WORK, 0, args, bad, 0 }
-#define SYSTEM(name, outcome)         { name, judge_fixed, outcome, SYS, 0, NULL, NULL, 0 }
-#define RUNS(name)                    { name, judge_fixed, NO, WORK, RUN, NULL, NULL, 0 }
-#define WRAP(name, args, skip)        { name, judge_wrapper, NO, WORK, 0, args, NULL, skip }
-#define WRAP_SYSTEM(name, args, skip) { name, judge_wrapper, NO, SYS, COMMAND_CHANGES, args, NULL, skip }
-#define SHELL(name)                   { name, judge_shell, NO, WORK, 0, " rcfile,init-file", NULL, 0 }
-#define FOREIGN(name)                 { name, judge_foreign_shell, NO, WORK, 0, NULL, NULL, 0 }
-#define CODE(name)                    { name, judge_code, NO, WORK, 0, NULL, NULL, 0 }
-#define SUB(name)                     { name, judge_sub, NO, WORK, 0, NULL, NULL, 0 }
-#define SUB_AS(name, other)           { name, judge_sub, NO, WORK, 0, "=" other, NULL, 0 }
-#define SUB_BAD(name, traits, bad)    { name, judge_sub, NO, SYS, traits, NULL, bad, 0 }
-#define WRITE(name, outcome, args, bad) { name, judge_operands, outcome, WORK, 0, args, bad, 0 }
+#define READ(name)                    { name, command_judge_read, NO, WORK, 0, NULL, NULL, 0 }
+#define READ_BUT(name, args, bad)     { name, command_judge_read, NO, WORK, 0, args, bad, 0 }
+#define SYSTEM(name, outcome)         { name, command_judge_fixed, outcome, SYS, 0, NULL, NULL, 0 }
+#define RUNS(name)                    { name, command_judge_fixed, NO, WORK, RUN, NULL, NULL, 0 }
+#define WRAP(name, args, skip)        { name, command_judge_wrapper, NO, WORK, 0, args, NULL, skip }
+#define WRAP_SYSTEM(name, args, skip) { name, command_judge_wrapper, NO, SYS, COMMAND_CHANGES, args, NULL, skip }
+#define SHELL(name)                   { name, command_judge_shell, NO, WORK, 0, " rcfile,init-file", NULL, 0 }
+#define FOREIGN(name)                 { name, command_judge_foreign_shell, NO, WORK, 0, NULL, NULL, 0 }
+#define CODE(name)                    { name, command_judge_code, NO, WORK, 0, NULL, NULL, 0 }
+#define SUB(name)                     { name, command_judge_sub, NO, WORK, 0, NULL, NULL, 0 }
+#define SUB_AS(name, other)           { name, command_judge_sub, NO, WORK, 0, "=" other, NULL, 0 }
+#define SUB_BAD(name, traits, bad)    { name, command_judge_sub, NO, SYS, traits, NULL, bad, 0 }
+#define WRITE(name, outcome, args, bad) { name, command_judge_operands, outcome, WORK, 0, args, bad, 0 }
 #define OTHER(name, how)              { name, how, NO, WORK, 0, NULL, NULL, 0 }
-#define CLIENT(name, args, bad)       { name, judge_hosts, SOFT, AWAY, GET, args, bad, 0 }
+#define CLIENT(name, args, bad)       { name, command_judge_hosts, SOFT, AWAY, GET, args, bad, 0 }
 
 static const struct command_row rows[] = {
 	/* reads; nothing in their options writes or runs */
@@ -63,41 +63,41 @@ static const struct command_row rows[] = {
 	  "files0-from,sort", "o output,compress-program"),
 	READ_BUT("tree", "LPIo", "o"), READ_BUT("rg", "egtTfmABCjM", " pre,hostname-bin"),
 	READ_BUT("ag", NULL, " pager"), READ_BUT("shuf", "onrei", "o output"),
-	READ_BUT("iconv", "fto", "o output"), { "xxd", judge_operands, SOFT, WORK, 0, "clogsn", NULL, 1 },
+	READ_BUT("iconv", "fto", "o output"), { "xxd", command_judge_operands, SOFT, WORK, 0, "clogsn", NULL, 1 },
 	READ_BUT("date", "dfrs", "s set"), READ_BUT("dmesg", NULL, "CcnDE clear,read-clear"),
 	READ_BUT("journalctl", "unpSUotg", " vacuum-size,vacuum-time,vacuum-files,rotate,flush,sync,"
 	  "setup-keys,update-catalog"),
 	READ_BUT("sdiff", "o", "o output,diff-program"), READ_BUT("pr", NULL, NULL),
 	READ_BUT("bc", NULL, NULL), READ_BUT("fd", "edtESxX", "xX exec,exec-batch"),
 	READ_BUT("fdfind", "edtESxX", "xX exec,exec-batch"), READ_BUT("yq", NULL, "i inplace,in-place"),
-	{ "uniq", judge_operands, SOFT, WORK, 0, "fsw skip-fields,skip-chars,check-chars", NULL, 1 },
-	{ "hostname", judge_operands, SOFT, SYS, 0, NULL, "F file", 0 },
-	{ "test", judge_export, NO, WORK, 0, NULL, NULL, 1 },
-	{ "[", judge_export, NO, WORK, 0, NULL, NULL, 1 }, { "[[", judge_export, NO, WORK, 0, NULL, NULL, 1 },
-	{ "printf", judge_export, NO, WORK, 0, NULL, NULL, 1 },
-	{ "read", judge_export, NO, WORK, 0, NULL, NULL, 1 },
-	{ "unset", judge_export, NO, WORK, 0, NULL, NULL, 1 },
-	{ "let", judge_export, NO, WORK, 0, NULL, NULL, 1 }, OTHER("export", judge_export),
-	OTHER("readonly", judge_export), OTHER("declare", judge_export), OTHER("typeset", judge_export),
-	OTHER("local", judge_export),
+	{ "uniq", command_judge_operands, SOFT, WORK, 0, "fsw skip-fields,skip-chars,check-chars", NULL, 1 },
+	{ "hostname", command_judge_operands, SOFT, SYS, 0, NULL, "F file", 0 },
+	{ "test", command_judge_export, NO, WORK, 0, NULL, NULL, 1 },
+	{ "[", command_judge_export, NO, WORK, 0, NULL, NULL, 1 }, { "[[", command_judge_export, NO, WORK, 0, NULL, NULL, 1 },
+	{ "printf", command_judge_export, NO, WORK, 0, NULL, NULL, 1 },
+	{ "read", command_judge_export, NO, WORK, 0, NULL, NULL, 1 },
+	{ "unset", command_judge_export, NO, WORK, 0, NULL, NULL, 1 },
+	{ "let", command_judge_export, NO, WORK, 0, NULL, NULL, 1 }, OTHER("export", command_judge_export),
+	OTHER("readonly", command_judge_export), OTHER("declare", command_judge_export), OTHER("typeset", command_judge_export),
+	OTHER("local", command_judge_export),
 
 	/* the shell's own */
-	OTHER("cd", judge_cd), OTHER("pushd", judge_cd), OTHER("popd", judge_popd), OTHER("eval", judge_eval),
-	OTHER("command", judge_command_builtin), OTHER("builtin", judge_command_builtin),
-	{ "exec", judge_command_builtin, NO, WORK, 0, "a", NULL, 0 }, OTHER("jobs", judge_command_builtin),
-	{ "hash", judge_hash, NO, WORK, 0, "p", NULL, 0 }, OTHER("alias", judge_alias),
-	OTHER("trap", judge_trap), OTHER("set", judge_set),
+	OTHER("cd", command_judge_cd), OTHER("pushd", command_judge_cd), OTHER("popd", command_judge_popd), OTHER("eval", command_judge_eval),
+	OTHER("command", command_judge_builtin), OTHER("builtin", command_judge_builtin),
+	{ "exec", command_judge_builtin, NO, WORK, 0, "a", NULL, 0 }, OTHER("jobs", command_judge_builtin),
+	{ "hash", command_judge_hash, NO, WORK, 0, "p", NULL, 0 }, OTHER("alias", command_judge_alias),
+	OTHER("trap", command_judge_trap), OTHER("set", command_judge_set),
 
 	/* delete */
-	{ "rm", judge_rm, SOFT, WORK, 0, NULL, NULL, 0 },
-	{ "unlink", judge_rm, SOFT, WORK, 0, NULL, NULL, 0 },
-	{ "srm", judge_rm, LOST, WORK, 0, NULL, NULL, 0 }, { "wipe", judge_rm, LOST, WORK, 0, NULL, NULL, 0 },
-	{ "shred", judge_rm, LOST, WORK, 0, "ns iterations,size,random-source", NULL, 0 },
-	{ "remove_directory", judge_rm, SOFT, WORK, 0, NULL, NULL, 0 },
-	{ "rimraf", judge_rm, SOFT, WORK, 0, NULL, NULL, 0 },
-	{ "trash", judge_rm, SOFT, WORK, 0, NULL, NULL, 0 },
-	{ "trash-put", judge_rm, SOFT, WORK, 0, NULL, NULL, 0 },
-	{ "truncate", judge_rm, SOFT, WORK, 0, "sr size,reference", NULL, 0 }, OTHER("find", judge_find),
+	{ "rm", command_judge_rm, SOFT, WORK, 0, NULL, NULL, 0 },
+	{ "unlink", command_judge_rm, SOFT, WORK, 0, NULL, NULL, 0 },
+	{ "srm", command_judge_rm, LOST, WORK, 0, NULL, NULL, 0 }, { "wipe", command_judge_rm, LOST, WORK, 0, NULL, NULL, 0 },
+	{ "shred", command_judge_rm, LOST, WORK, 0, "ns iterations,size,random-source", NULL, 0 },
+	{ "remove_directory", command_judge_rm, SOFT, WORK, 0, NULL, NULL, 0 },
+	{ "rimraf", command_judge_rm, SOFT, WORK, 0, NULL, NULL, 0 },
+	{ "trash", command_judge_rm, SOFT, WORK, 0, NULL, NULL, 0 },
+	{ "trash-put", command_judge_rm, SOFT, WORK, 0, NULL, NULL, 0 },
+	{ "truncate", command_judge_rm, SOFT, WORK, 0, "sr size,reference", NULL, 0 }, OTHER("find", command_judge_find),
 	WRITE("rmdir", SOFT, NULL, NULL),
 
 	/* write */
@@ -107,34 +107,34 @@ static const struct command_row rows[] = {
 	WRITE("csplit", SOFT, "bfn", NULL), WRITE("gzip", SOFT, "S", NULL), WRITE("gunzip", SOFT, "S", NULL),
 	WRITE("bzip2", SOFT, NULL, NULL), WRITE("bunzip2", SOFT, NULL, NULL), WRITE("xz", SOFT, "TFCS", NULL),
 	WRITE("unxz", SOFT, NULL, NULL), WRITE("zstd", SOFT, "oTD", NULL),
-	WRITE("dos2unix", SOFT, NULL, NULL), { "patch", judge_fixed, SOFT, WORK, 0, NULL, NULL, 0 },
-	{ "chmod", judge_mode, SOFT, WORK, 0, " reference", NULL, 0 },
-	{ "chown", judge_mode, SOFT, WORK, 0, " reference,from", NULL, 0 },
-	{ "chgrp", judge_mode, SOFT, WORK, 0, " reference", NULL, 0 },
-	{ "cp", judge_copy, SOFT, WORK, 0, "tS target-directory,suffix", NULL, 0 },
-	{ "mv", judge_copy, SOFT, WORK, 0, "tS target-directory,suffix", NULL, 0 },
-	{ "ln", judge_copy, SOFT, WORK, 0, "tS target-directory,suffix", NULL, 0 },
-	{ "install", judge_copy, SOFT, WORK, 0, "tSgom target-directory,suffix,group,owner,mode,"
+	WRITE("dos2unix", SOFT, NULL, NULL), { "patch", command_judge_fixed, SOFT, WORK, 0, NULL, NULL, 0 },
+	{ "chmod", command_judge_mode, SOFT, WORK, 0, " reference", NULL, 0 },
+	{ "chown", command_judge_mode, SOFT, WORK, 0, " reference,from", NULL, 0 },
+	{ "chgrp", command_judge_mode, SOFT, WORK, 0, " reference", NULL, 0 },
+	{ "cp", command_judge_copy, SOFT, WORK, 0, "tS target-directory,suffix", NULL, 0 },
+	{ "mv", command_judge_copy, SOFT, WORK, 0, "tS target-directory,suffix", NULL, 0 },
+	{ "ln", command_judge_copy, SOFT, WORK, 0, "tS target-directory,suffix", NULL, 0 },
+	{ "install", command_judge_copy, SOFT, WORK, 0, "tSgom target-directory,suffix,group,owner,mode,"
 	  "strip-program", " strip-program", 0 },
-	{ "dd", judge_dd, SOFT, WORK, 0, NULL, NULL, 0 },
-	{ "tar", judge_tar, SOFT, WORK, 0, "fCXTbIFgLKNVHS file,directory,exclude-from,files-from,"
+	{ "dd", command_judge_dd, SOFT, WORK, 0, NULL, NULL, 0 },
+	{ "tar", command_judge_tar, SOFT, WORK, 0, "fCXTbIFgLKNVHS file,directory,exclude-from,files-from,"
 	  "use-compress-program", "IF use-compress-program,to-command,checkpoint-action,rsh-command,"
 	  "rmt-command,info-script,new-volume-script" , 0 },
-	{ "bsdtar", judge_tar, SOFT, WORK, 0, "fCXTbs file,directory", " use-compress-program", 0 },
-	{ "unzip", judge_tar, SOFT, WORK, 0, "dxP", NULL, 0 },
-	{ "zip", judge_operands, SOFT, WORK, 0, "bntPx", "T unzip-command,TT", 0 },
-	{ "cpio", judge_fixed, SOFT, HOST, 0, NULL, NULL, 0 },
-	{ "7z", judge_fixed, SOFT, WORK, 0, NULL, NULL, 0 },
-	{ "sed", judge_sed, SOFT, WORK, 0, "efl expression,file,line-length", NULL, 0 },
-	{ "awk", judge_awk, NO, WORK, 0, "Fvfeil file,include,load,source,assign,field-separator",
+	{ "bsdtar", command_judge_tar, SOFT, WORK, 0, "fCXTbs file,directory", " use-compress-program", 0 },
+	{ "unzip", command_judge_tar, SOFT, WORK, 0, "dxP", NULL, 0 },
+	{ "zip", command_judge_operands, SOFT, WORK, 0, "bntPx", "T unzip-command,TT", 0 },
+	{ "cpio", command_judge_fixed, SOFT, HOST, 0, NULL, NULL, 0 },
+	{ "7z", command_judge_fixed, SOFT, WORK, 0, NULL, NULL, 0 },
+	{ "sed", command_judge_sed, SOFT, WORK, 0, "efl expression,file,line-length", NULL, 0 },
+	{ "awk", command_judge_awk, NO, WORK, 0, "Fvfeil file,include,load,source,assign,field-separator",
 	  "feilE file,exec,include,load,source" , 0 },
-	{ "gawk", judge_awk, NO, WORK, 0, "Fvfeil file,include,load,source,assign,field-separator",
+	{ "gawk", command_judge_awk, NO, WORK, 0, "Fvfeil file,include,load,source,assign,field-separator",
 	  "feilEp file,exec,include,load,source" , 0 },
-	{ "mawk", judge_awk, NO, WORK, 0, "FvfW", "fW", 0 },
-	{ "kill", judge_fixed, SOFT, HOST, 0, NULL, NULL, 0 },
-	{ "pkill", judge_fixed, SOFT, HOST, 0, NULL, NULL, 0 },
-	{ "killall", judge_fixed, SOFT, HOST, 0, NULL, NULL, 0 },
-	{ "renice", judge_fixed, SOFT, HOST, 0, NULL, NULL, 0 },
+	{ "mawk", command_judge_awk, NO, WORK, 0, "FvfW", "fW", 0 },
+	{ "kill", command_judge_fixed, SOFT, HOST, 0, NULL, NULL, 0 },
+	{ "pkill", command_judge_fixed, SOFT, HOST, 0, NULL, NULL, 0 },
+	{ "killall", command_judge_fixed, SOFT, HOST, 0, NULL, NULL, 0 },
+	{ "renice", command_judge_fixed, SOFT, HOST, 0, NULL, NULL, 0 },
 
 	/* wrappers: they run the rest of their words */
 	WRAP("nice", "n adjustment", 0), WRAP("nohup", NULL, 0), WRAP("timeout", "ks kill-after,signal", 1),
@@ -142,26 +142,26 @@ static const struct command_row rows[] = {
 	WRAP("ionice", "cnpPu class,classdata", 0), WRAP("chrt", "TPDp", 1), WRAP("taskset", "p", 1),
 	WRAP("time", "fo format,output", 0), WRAP("unbuffer", NULL, 0), WRAP("fakeroot", "lisbu", 0),
 	WRAP("eatmydata", NULL, 0), WRAP("catchsegv", NULL, 0), WRAP("chronic", NULL, 0),
-	{ "flock", judge_wrapper, NO, WORK, 0, "wEc timeout,conflict-exit-code,command", "c command", 1 },
+	{ "flock", command_judge_wrapper, NO, WORK, 0, "wEc timeout,conflict-exit-code,command", "c command", 1 },
 	WRAP("cpulimit", "lpec", 0), WRAP("prlimit", "p pid,output", 0), WRAP("numactl", "NmpC", 0),
 	WRAP("dbus-run-session", NULL, 0), WRAP("xvfb-run", "esfn", 0), WRAP("ts", NULL, 0),
 	WRAP("faketime", "f", 1), WRAP("softlimit", "madcfrtpns", 0), WRAP("noglob", NULL, 0),
 	WRAP("nocorrect", NULL, 0),
-	{ "env", judge_env, NO, WORK, 0, "uCS unset,chdir,split-string", NULL, 0 },
-	{ "xargs", judge_xargs, NO, WORK, 0, "InPLsdEa max-args,max-procs,max-lines,max-chars,delimiter,"
+	{ "env", command_judge_env, NO, WORK, 0, "uCS unset,chdir,split-string", NULL, 0 },
+	{ "xargs", command_judge_xargs, NO, WORK, 0, "InPLsdEa max-args,max-procs,max-lines,max-chars,delimiter,"
 	  "arg-file", NULL, 0 },
-	OTHER("busybox", judge_busybox), OTHER("toybox", judge_busybox),
+	OTHER("busybox", command_judge_busybox), OTHER("toybox", command_judge_busybox),
 	WRAP_SYSTEM("sudo", "ugpCDRTUrthc user,group,prompt,chdir,chroot,close-from,host,role,type,"
 	  "other-user,command-timeout", 0),
 	WRAP_SYSTEM("doas", "uCa", 0), WRAP_SYSTEM("pkexec", " user", 0),
-	{ "runuser", judge_su, SOFT, SYS, 0, "ucsgGwT user,command,shell,group,supp-group", NULL, 0 },
+	{ "runuser", command_judge_su, SOFT, SYS, 0, "ucsgGwT user,command,shell,group,supp-group", NULL, 0 },
 	WRAP_SYSTEM("gosu", NULL, 1), WRAP_SYSTEM("su-exec", NULL, 1), WRAP_SYSTEM("setpriv", NULL, 0),
 	WRAP_SYSTEM("chroot", " userspec,groups", 1),
 	WRAP_SYSTEM("unshare", "SGRw propagation,setuid,setgid,root,wd", 0),
 	WRAP_SYSTEM("nsenter", "tSG target,setuid,setgid", 0), WRAP_SYSTEM("capsh", NULL, 0),
 	WRAP_SYSTEM("systemd-run", "uptdGE unit,property", 0), WRAP_SYSTEM("machinectl", NULL, 0),
 	WRAP_SYSTEM("bwrap", NULL, 0), WRAP_SYSTEM("firejail", NULL, 0),
-	{ "su", judge_su, SOFT, SYS, 0, "csgGwT command,shell,group,supp-group", NULL, 0 },
+	{ "su", command_judge_su, SOFT, SYS, 0, "csgGwT command,shell,group,supp-group", NULL, 0 },
 
 	/* shells and languages */
 	SHELL("sh"), SHELL("bash"), SHELL("dash"), SHELL("ash"), SHELL("ksh"), SHELL("mksh"), SHELL("rbash"),
@@ -185,20 +185,20 @@ static const struct command_row rows[] = {
 	RUNS("pre-commit"),
 
 	/* the network */
-	{ "curl", judge_curl, SOFT, AWAY, GET, "oOHXdFTuAebcCDmKQrtUwxYyz output,output-dir,header,"
+	{ "curl", command_judge_curl, SOFT, AWAY, GET, "oOHXdFTuAebcCDmKQrtUwxYyz output,output-dir,header,"
 	  "request,data,data-raw,data-binary,data-urlencode,form,upload-file,user,user-agent,referer,"
 	  "cookie,cookie-jar,continue-at,dump-header,max-time,connect-timeout,config,proxy,write-out,url,"
 	  "cacert,cert,key,retry,limit-rate,resolve,connect-to,unix-socket,json,quote,range,interface,"
 	  "trace,trace-ascii,stderr,libcurl,max-redirs,retry-delay,retry-max-time,proto,proto-redir,"
 	  "engine,doh-url,socks5,socks4,preproxy,etag-save,etag-compare", "K config,engine,libcurl", 0 },
-	{ "wget", judge_wget, SOFT, AWAY, GET, "OoaPtTUeiBQARDXIl output-document,output-file,"
+	{ "wget", command_judge_wget, SOFT, AWAY, GET, "OoaPtTUeiBQARDXIl output-document,output-file,"
 	  "append-output,directory-prefix,tries,timeout,user-agent,header,post-data,post-file,method,"
 	  "body-data,body-file,execute,input-file,config,save-cookies,load-cookies", "ei execute,"
 	  "input-file,config,use-askpass", 0 },
-	{ "ssh", judge_ssh, SOFT, AWAY, GET, "BbcDEeFIiJLlmOopQRSWw", NULL, 0 },
-	{ "scp", judge_copy_remote, SOFT, AWAY, GET, "cFiJloPSDX", "SoFJD", 0 },
-	{ "sftp", judge_copy_remote, SOFT, AWAY, GET, "BbcDFiJloPRSsX", "SoFbDJs", 0 },
-	{ "rsync", judge_rsync, SOFT, WORK, 0, "efBTM rsh,exclude,include,exclude-from,include-from,"
+	{ "ssh", command_judge_ssh, SOFT, AWAY, GET, "BbcDEeFIiJLlmOopQRSWw", NULL, 0 },
+	{ "scp", command_judge_copy_remote, SOFT, AWAY, GET, "cFiJloPSDX", "SoFJD", 0 },
+	{ "sftp", command_judge_copy_remote, SOFT, AWAY, GET, "BbcDFiJloPRSsX", "SoFbDJs", 0 },
+	{ "rsync", command_judge_rsync, SOFT, WORK, 0, "efBTM rsh,exclude,include,exclude-from,include-from,"
 	  "files-from,filter,rsync-path,chmod,chown,backup-dir,suffix,log-file,partial-dir,compare-dest,"
 	  "copy-dest,link-dest,port,password-file,bwlimit,timeout,max-size,min-size", "eM rsh,rsync-path,"
 	  "remote-option,daemon,early-input,log-file,write-batch,only-write-batch,backup-dir,temp-dir", 0 },
@@ -207,21 +207,21 @@ static const struct command_row rows[] = {
 	CLIENT("netcat", "ecipqswXx", "ec exec"), CLIENT("socat", NULL, NULL), CLIENT("telnet", "bln", NULL),
 	CLIENT("ftp", NULL, NULL), CLIENT("lftp", "ecfpu", "ecf"),
 	CLIENT("aria2c", "dois", "i on-download-complete,conf-path"),
-	{ "http", judge_hosts, LOST, AWAY, GET, NULL, NULL, 0 },
-	{ "https", judge_hosts, LOST, AWAY, GET, NULL, NULL, 0 }, CLIENT("dig", "bcfkpqtxy", "f"),
+	{ "http", command_judge_hosts, LOST, AWAY, GET, NULL, NULL, 0 },
+	{ "https", command_judge_hosts, LOST, AWAY, GET, NULL, NULL, 0 }, CLIENT("dig", "bcfkpqtxy", "f"),
 	CLIENT("host", "ctNRWm", NULL), CLIENT("nslookup", NULL, NULL), CLIENT("whois", "hp", NULL),
 	CLIENT("lynx", NULL, NULL), CLIENT("w3m", NULL, NULL), CLIENT("links", NULL, NULL),
 	CLIENT("elinks", NULL, NULL), CLIENT("fetch", NULL, NULL), CLIENT("axel", NULL, NULL),
 	CLIENT("GET", NULL, NULL), CLIENT("tftp", NULL, NULL), CLIENT("smbclient", NULL, NULL),
-	{ "ping", judge_hosts, SOFT, AWAY, NET, "ciWwpsI", NULL, 0 },
-	{ "traceroute", judge_hosts, SOFT, AWAY, NET, NULL, NULL, 0 },
-	{ "nmap", judge_hosts, SOFT, AWAY, NET, NULL, " script,datadir,o", 0 },
-	{ "npx", judge_fixed, SOFT, AWAY, NET | RUN, NULL, NULL, 0 },
-	{ "pipx", judge_fixed, SOFT, AWAY, NET | RUN, NULL, NULL, 0 },
-	{ "openssl", judge_fixed, SOFT, AWAY, GET, NULL, NULL, 0 },
-	{ "mail", judge_fixed, LOST, AWAY, NET | RUN, NULL, NULL, 0 },
-	{ "sendmail", judge_fixed, LOST, AWAY, NET | RUN, NULL, NULL, 0 },
-	{ "git", judge_git, NO, WORK, 0, "Cc git-dir,work-tree,namespace,super-prefix,config-env",
+	{ "ping", command_judge_hosts, SOFT, AWAY, NET, "ciWwpsI", NULL, 0 },
+	{ "traceroute", command_judge_hosts, SOFT, AWAY, NET, NULL, NULL, 0 },
+	{ "nmap", command_judge_hosts, SOFT, AWAY, NET, NULL, " script,datadir,o", 0 },
+	{ "npx", command_judge_fixed, SOFT, AWAY, NET | RUN, NULL, NULL, 0 },
+	{ "pipx", command_judge_fixed, SOFT, AWAY, NET | RUN, NULL, NULL, 0 },
+	{ "openssl", command_judge_fixed, SOFT, AWAY, GET, NULL, NULL, 0 },
+	{ "mail", command_judge_fixed, LOST, AWAY, NET | RUN, NULL, NULL, 0 },
+	{ "sendmail", command_judge_fixed, LOST, AWAY, NET | RUN, NULL, NULL, 0 },
+	{ "git", command_judge_git, NO, WORK, 0, "Cc git-dir,work-tree,namespace,super-prefix,config-env",
 	  " exec-path,config-env,git-dir,super-prefix", 0 },
 	SUB("docker"), SUB_AS("nerdctl", "docker"), SUB_AS("docker-compose", "docker"), SUB("podman"),
 	SUB_AS("buildah", "podman"), SUB("kubectl"), SUB_AS("oc", "kubectl"), SUB("helm"), SUB("terraform"),
@@ -255,8 +255,8 @@ static const struct command_row rows[] = {
 	SYSTEM("tc", SOFT), SYSTEM("iw", SOFT), SYSTEM("useradd", SOFT), SYSTEM("adduser", SOFT),
 	SYSTEM("usermod", SOFT), SYSTEM("groupadd", SOFT), SYSTEM("groupdel", LOST), SYSTEM("userdel", LOST),
 	SYSTEM("deluser", LOST), SYSTEM("passwd", SOFT), SYSTEM("chpasswd", SOFT), SYSTEM("chsh", SOFT),
-	SYSTEM("visudo", SOFT), SYSTEM("vipw", SOFT), { "at", judge_at, SOFT, SYS, 0, NULL, NULL, 0 },
-	{ "batch", judge_at, SOFT, SYS, 0, NULL, NULL, 0 }, SYSTEM("swapon", SOFT), SYSTEM("swapoff", SOFT),
+	SYSTEM("visudo", SOFT), SYSTEM("vipw", SOFT), { "at", command_judge_at, SOFT, SYS, 0, NULL, NULL, 0 },
+	{ "batch", command_judge_at, SOFT, SYS, 0, NULL, NULL, 0 }, SYSTEM("swapon", SOFT), SYSTEM("swapoff", SOFT),
 	SYSTEM("losetup", SOFT), SYSTEM("setcap", SOFT), SYSTEM("setfacl", SOFT), SYSTEM("chattr", SOFT),
 	SYSTEM("setenforce", SOFT), SYSTEM("update-alternatives", SOFT), SYSTEM("update-rc.d", SOFT),
 	SYSTEM("ldconfig", SOFT), SYSTEM("update-grub", SOFT), SYSTEM("grub-install", LOST),
@@ -306,11 +306,12 @@ const struct command_row *command_row_find(const char *name)
 
 bool command_row_deletes(const struct command_row *row)
 {
-	return row &&
-	       (row->judge == judge_rm || row->judge == judge_find || row->judge == judge_wrapper ||
-		row->judge == judge_env || row->judge == judge_xargs || row->judge == judge_shell ||
-		row->judge == judge_busybox || row->judge == judge_su || row->judge == judge_eval ||
-		row->judge == judge_rsync || row->judge == judge_command_builtin || row->judge == judge_git);
+	return row && (row->judge == command_judge_rm || row->judge == command_judge_find ||
+		       row->judge == command_judge_wrapper || row->judge == command_judge_env ||
+		       row->judge == command_judge_xargs || row->judge == command_judge_shell ||
+		       row->judge == command_judge_busybox || row->judge == command_judge_su ||
+		       row->judge == command_judge_eval || row->judge == command_judge_rsync ||
+		       row->judge == command_judge_builtin || row->judge == command_judge_git);
 }
 
 static bool is_system_dir(const char *path, size_t len)

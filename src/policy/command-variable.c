@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/command-judge.h"
+#include "policy/command-classifier.h"
 
 #include <string.h>
 
@@ -50,31 +50,31 @@ static bool variable_runs(const char *name, const char *value)
 	return false;
 }
 
-void judge_variable(struct judge *j, const char *name, const char *value)
+void classifier_read_variable(struct classifier *k, const char *name, const char *value)
 {
 	const struct command_row *row = command_row_find(value);
 
 	if (str_eq(name, "HOME") || str_eq(name, "CDPATH") || str_eq(name, "PWD") || str_eq(name, "OLDPWD"))
-		j->lost = true;
+		k->shell.lost = true;
 	/* c=curl; $c example.org | sh */
 	if (row && row->traits & COMMAND_FETCHES) {
-		judge_trait(j, row->traits);
-		judge_change(j, row->outcome, row->domain);
+		classifier_add_traits(k, row->traits);
+		classifier_add_change(k, row->outcome, row->domain);
 	}
 	if (variable_runs(name, value)) {
-		judge_unknown(j, name, "this variable decides what runs");
+		classifier_add_unknown(k, name, "this variable decides what runs");
 		if (strpbrk(value, " `$"))
-			judge_shell_text(j, value, false);
+			classifier_read_text(k, value, false);
 	} else if (strpbrk(value, " \t\n`$")) {
 		/* X='rm -rf /'; $X */
-		judge_probe_text(j, value);
+		classifier_probe_text(k, value);
 	}
 }
 
 /* What the caller's environment already says, without the terms of a text: PATH and names only. */
-void judge_environment(struct judge *j)
+void classifier_read_environment(struct classifier *k)
 {
-	for (char *const *e = j->place->env; e && *e; e++) {
+	for (char *const *e = k->place->env; e && *e; e++) {
 		const char *equals = strchr(*e, '=');
 		char name[32];
 		size_t len = equals ? (size_t)(equals - *e) : 0;
@@ -87,9 +87,9 @@ void judge_environment(struct judge *j)
 		name[len] = '\0';
 		/* Those two name what a person uses, not what this command runs. */
 		if (!str_eq(name, "SHELL") && !str_eq(name, "PS1") && variable_runs(name, equals + 1)) {
-			judge_unknown(j, arena_text(j->arena, name, len) ?: "",
-				      "this variable decides what runs");
-			j->altered = true;
+			classifier_add_unknown(k, arena_text(k->arena, name, len) ?: "",
+					       "this variable decides what runs");
+			k->text.altered = true;
 		}
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/command-judge.h"
+#include "policy/command-classifier.h"
 
 #include <string.h>
 
@@ -15,64 +15,67 @@ static bool sets_variable(const char *text)
 	return strchr(text, '=') != NULL && text[0] != '=';
 }
 
-static void set_variable(struct judge *j, const char *text)
+static void set_variable(struct classifier *k, const char *text)
 {
 	const char *equals = strchr(text, '=');
-	char *name = arena_text(j->arena, text, (size_t)(equals - text));
+	char *name = arena_text(k->arena, text, (size_t)(equals - text));
 
 	if (name)
-		judge_variable(j, name, equals + 1);
+		classifier_read_variable(k, name, equals + 1);
 }
 
 /* With row->skip operands of its own before the command: `timeout 5 make`. */
-void judge_wrapper(struct judge *j, const struct command *c)
+void command_judge_wrapper(struct classifier *k, const struct simple_command *c)
 {
-	struct command_part *part = judge_part(j, c->w, c->n);
+	struct command_part *part = classifier_add_part(k, c->w, c->n);
 	unsigned int skip = c->row->skip;
-	struct judge_cwds cwds = j->cwds;
-	struct word_iter o;
-	struct word_read at;
+	struct classifier_cwds cwds = k->shell.cwds;
+	struct option_iter o;
+	struct option_word at;
 
-	words_init(&o, c, true);
-	judge_trait(j, c->row->traits);
-	judge_domain(j, c->row->domain);
+	option_iter_init(&o, c, true);
+	classifier_add_traits(k, c->row->traits);
+	classifier_add_domain(k, c->row->domain);
 	if (c->row->domain == DOMAIN_SYSTEM)
-		judge_note(j, "privilege", c->w[0].text, "runs with other rights, or in another system");
+		classifier_add_finding(k, "privilege", c->w[0].text,
+				       "runs with other rights, or in another system");
 	if (part)
 		part->clear = c->row->domain == DOMAIN_WORKSPACE && c->row->traits == 0;
-	while (words_next(&o, &at)) {
-		if (word_is_operand(&at)) {
+	while (option_iter_next(&o, &at)) {
+		if (option_word_is_operand(&at)) {
 			/* sudo X=1 cmd */
 			if (c->row->domain == DOMAIN_SYSTEM && sets_variable(at.word)) {
-				set_variable(j, at.word);
+				set_variable(k, at.word);
 				o.ended = false;
 				continue;
 			}
 			if (skip-- > 0)
 				continue;
-			judge_command(j, c->w + at.at, c->n - at.at);
-			j->cwds = cwds;
+			classifier_read_command(k, c->w + at.at, c->n - at.at);
+			k->shell.cwds = cwds;
 			return;
 		}
-		if (word_is_option(&at, c->row->bad)) {
-			judge_unknown(j, c->w[0].text, "an option that runs or writes something of its own");
+		if (option_word_is(&at, c->row->bad)) {
+			classifier_add_unknown(k, c->w[0].text,
+					       "an option that runs or writes something of its own");
 			for (size_t i = at.at; i < c->n; i++)
-				judge_probe_text(j, c->w[i].text);
+				classifier_probe_text(k, c->w[i].text);
 		}
 		/* The directory, where the option has one of its usual names. */
-		if (at.value && word_is_option(&at, " chdir,working-directory,cwd"))
-			judge_chdir(j, at.value);
+		if (at.value && option_word_is(&at, " chdir,working-directory,cwd"))
+			classifier_chdir(k, at.value);
 	}
-	j->cwds = cwds;
+	k->shell.cwds = cwds;
 	/* Alone: a shell (sudo -i, chroot DIR), or nothing. */
 	if (c->row->domain == DOMAIN_SYSTEM)
-		judge_unknown(j, c->w[0].text, "starts a shell or acts by its options");
+		classifier_add_unknown(k, c->w[0].text, "starts a shell or acts by its options");
 }
 
 /* env -S 'rm -rf' /: the words of TEXT, then the rest. */
-static void judge_split_string(struct judge *j, const char *text, const struct command *c, size_t from)
+static void judge_split_string(struct classifier *k, const char *text, const struct simple_command *c,
+			       size_t from)
 {
-	struct shell_word *w = arena_alloc(j->arena, (c->n - from + 1) * sizeof(*w));
+	struct shell_word *w = arena_alloc(k->arena, (c->n - from + 1) * sizeof(*w));
 	char *all;
 
 	if (!w)
@@ -80,79 +83,79 @@ static void judge_split_string(struct judge *j, const char *text, const struct c
 	w[0] = (struct shell_word){ text, 0 };
 	for (size_t i = from; i < c->n; i++)
 		w[1 + i - from] = c->w[i];
-	all = judge_join_words(j, w, c->n - from + 1);
+	all = classifier_join_words(k, w, c->n - from + 1);
 	if (all)
-		judge_shell_text(j, all, false);
+		classifier_read_text(k, all, false);
 }
 
-void judge_env(struct judge *j, const struct command *c)
+void command_judge_env(struct classifier *k, const struct simple_command *c)
 {
-	struct command_part *part = judge_part(j, c->w, c->n);
-	struct judge_cwds cwds = j->cwds;
-	bool altered = j->altered, first = true;
-	struct word_iter o;
-	struct word_read at;
+	struct command_part *part = classifier_add_part(k, c->w, c->n);
+	struct classifier_cwds cwds = k->shell.cwds;
+	bool altered = k->text.altered, first = true;
+	struct option_iter o;
+	struct option_word at;
 
-	words_init(&o, c, true);
-	while (words_next(&o, &at)) {
-		if (word_is_operand(&at) && sets_variable(at.word)) {
-			set_variable(j, at.word);
-			j->altered = true;
+	option_iter_init(&o, c, true);
+	while (option_iter_next(&o, &at)) {
+		if (option_word_is_operand(&at) && sets_variable(at.word)) {
+			set_variable(k, at.word);
+			k->text.altered = true;
 			first = false;
 			continue;
 		}
-		if (word_is_operand(&at)) {
+		if (option_word_is_operand(&at)) {
 			if (part)
 				part->clear = first;
-			judge_command(j, c->w + at.at, c->n - at.at);
+			classifier_read_command(k, c->w + at.at, c->n - at.at);
 			break;
 		}
-		if (word_is_option(&at, "S split-string") && at.value) {
-			judge_split_string(j, at.value, c, o.i);
+		if (option_word_is(&at, "S split-string") && at.value) {
+			judge_split_string(k, at.value, c, o.i);
 			break;
 		}
-		if (word_is_option(&at, "C chdir") && at.value)
-			judge_chdir(j, at.value);
-		j->altered = true;
+		if (option_word_is(&at, "C chdir") && at.value)
+			classifier_chdir(k, at.value);
+		k->text.altered = true;
 		first = false;
 	}
-	j->cwds = cwds;
-	j->altered = altered;
+	k->shell.cwds = cwds;
+	k->text.altered = altered;
 }
 
 /* su [options] [-] [user [args]]: -c anywhere is a shell's text; args go to the user's shell. */
-void judge_su(struct judge *j, const struct command *c)
+void command_judge_su(struct classifier *k, const struct simple_command *c)
 {
-	struct word_iter o;
-	struct word_read at;
+	struct option_iter o;
+	struct option_word at;
 	bool text = false;
 
-	(void)judge_part(j, c->w, c->n);
-	judge_domain(j, DOMAIN_SYSTEM);
-	judge_trait(j, COMMAND_CHANGES);
-	judge_note(j, "privilege", c->w[0].text, "runs with other rights, or in another system");
-	words_init(&o, c, false);
-	while (words_next(&o, &at)) {
-		if (!word_is_option(&at, "c command,session-command") || !at.value)
+	(void)classifier_add_part(k, c->w, c->n);
+	classifier_add_domain(k, DOMAIN_SYSTEM);
+	classifier_add_traits(k, COMMAND_CHANGES);
+	classifier_add_finding(k, "privilege", c->w[0].text, "runs with other rights, or in another system");
+	option_iter_init(&o, c, false);
+	while (option_iter_next(&o, &at)) {
+		if (!option_word_is(&at, "c command,session-command") || !at.value)
 			continue;
 		text = true;
-		judge_shell_text(j, at.value, false);
+		classifier_read_text(k, at.value, false);
 	}
 	if (!text)
-		judge_unknown(j, c->w[0].text, "starts a shell");
-	judge_printed(j);
-	judge_probe_arguments(j, c->w, c->n);
+		classifier_add_unknown(k, c->w[0].text, "starts a shell");
+	classifier_read_printed(k);
+	classifier_probe_arguments(k, c->w, c->n);
 }
 
 /* WORD with every TOKEN in it made unknown. */
-static const char *replace(struct judge *j, const char *word, const char *token)
+static const char *replace(struct classifier *k, const char *word, const char *token)
 {
 	const char *hit = strstr(word, token);
 	char *copy;
 
 	if (!hit)
 		return word;
-	copy = arena_text(j->arena, word, strlen(word));
+	copy = arena_text(k->arena, word, strlen(word));
 	if (!copy)
 		return "\x01";
 	/* Only whether and where it is unknown matters, not how long it is. */
@@ -160,60 +163,60 @@ static const char *replace(struct judge *j, const char *word, const char *token)
 	return copy;
 }
 
-void judge_xargs(struct judge *j, const struct command *c)
+void command_judge_xargs(struct classifier *k, const struct simple_command *c)
 {
 	const char *token = "{}";
-	struct word_iter o;
-	struct word_read at;
+	struct option_iter o;
+	struct option_word at;
 
-	(void)judge_part(j, c->w, c->n);
-	words_init(&o, c, true);
-	while (words_next(&o, &at)) {
+	(void)classifier_add_part(k, c->w, c->n);
+	option_iter_init(&o, c, true);
+	while (option_iter_next(&o, &at)) {
 		struct shell_word *w;
 		size_t n;
 
-		if (!word_is_operand(&at)) {
-			if (word_is_option(&at, "Ii replace") && at.value && *at.value)
+		if (!option_word_is_operand(&at)) {
+			if (option_word_is(&at, "Ii replace") && at.value && *at.value)
 				token = at.value;
 			continue;
 		}
 		n = c->n - at.at;
-		w = arena_alloc(j->arena, (n + 1) * sizeof(*w));
+		w = arena_alloc(k->arena, (n + 1) * sizeof(*w));
 		if (!w)
 			return;
 		for (size_t i = 0; i < n; i++)
-			w[i] = (struct shell_word){ replace(j, c->w[at.at + i].text, token),
+			w[i] = (struct shell_word){ replace(k, c->w[at.at + i].text, token),
 						    c->w[at.at + i].flags };
 		w[n] = (struct shell_word){ "\x01", SHELL_WORD_UNKNOWN | SHELL_WORD_SPLIT };
-		judge_command(j, w, n + 1);
+		classifier_read_command(k, w, n + 1);
 		return;
 	}
 }
 
-void judge_eval(struct judge *j, const struct command *c)
+void command_judge_eval(struct classifier *k, const struct simple_command *c)
 {
-	char *text = judge_join_words(j, c->w + 1, c->n - 1);
-	struct command_part *part = judge_part(j, c->w, c->n);
+	char *text = classifier_join_words(k, c->w + 1, c->n - 1);
+	struct command_part *part = classifier_add_part(k, c->w, c->n);
 
 	if (part)
 		part->clear = true;
 	if (text)
-		judge_shell_text(j, text, true);
+		classifier_read_text(k, text, true);
 }
 
 /* command, builtin, exec: the words that follow, in this very shell. */
-void judge_command_builtin(struct judge *j, const struct command *c)
+void command_judge_builtin(struct classifier *k, const struct simple_command *c)
 {
-	struct command_part *part = judge_part(j, c->w, c->n);
-	struct word_iter o;
-	struct word_read at;
+	struct command_part *part = classifier_add_part(k, c->w, c->n);
+	struct option_iter o;
+	struct option_word at;
 
 	if (part)
 		part->clear = true;
-	words_init(&o, c, true);
-	while (words_next(&o, &at)) {
-		if (word_is_operand(&at)) {
-			judge_command(j, c->w + at.at, c->n - at.at);
+	option_iter_init(&o, c, true);
+	while (option_iter_next(&o, &at)) {
+		if (option_word_is_operand(&at)) {
+			classifier_read_command(k, c->w + at.at, c->n - at.at);
 			return;
 		}
 		if (str_eq(c->row->name, "command") && (at.c == 'v' || at.c == 'V'))
@@ -222,9 +225,9 @@ void judge_command_builtin(struct judge *j, const struct command *c)
 }
 
 /* alias x='rm -rf': whoever uses it adds words that are not seen here. */
-void judge_alias(struct judge *j, const struct command *c)
+void command_judge_alias(struct classifier *k, const struct simple_command *c)
 {
-	(void)judge_part(j, c->w, c->n);
+	(void)classifier_add_part(k, c->w, c->n);
 	for (size_t i = 1; i < c->n; i++) {
 		const char *equals = strchr(c->w[i].text, '=');
 		struct shell_word with_more[2] = { { equals ? equals + 1 : "", 0 },
@@ -233,83 +236,83 @@ void judge_alias(struct judge *j, const struct command *c)
 
 		if (!equals)
 			continue;
-		judge_unknown(j, c->w[i].text, "gives a name another meaning");
-		text = judge_join_words(j, with_more, 2);
+		classifier_add_unknown(k, c->w[i].text, "gives a name another meaning");
+		text = classifier_join_words(k, with_more, 2);
 		if (text)
-			judge_probe_text(j, text);
+			classifier_probe_text(k, text);
 	}
 }
 
 /* hash -p /bin/rm ls */
-void judge_hash(struct judge *j, const struct command *c)
+void command_judge_hash(struct classifier *k, const struct simple_command *c)
 {
-	struct word_iter o;
-	struct word_read at;
+	struct option_iter o;
+	struct option_word at;
 
-	(void)judge_part(j, c->w, c->n);
-	words_init(&o, c, false);
-	while (words_next(&o, &at)) {
+	(void)classifier_add_part(k, c->w, c->n);
+	option_iter_init(&o, c, false);
+	while (option_iter_next(&o, &at)) {
 		const struct shell_word meant[2] = { { at.value, 0 }, { "\x01", SHELL_WORD_UNKNOWN } };
 
 		if (at.c != 'p' || !at.value)
 			continue;
-		judge_unknown(j, at.value, "gives a name another meaning");
-		judge_probe_command(j, meant, 2);
+		classifier_add_unknown(k, at.value, "gives a name another meaning");
+		classifier_probe_command(k, meant, 2);
 	}
 }
 
-void judge_trap(struct judge *j, const struct command *c)
+void command_judge_trap(struct classifier *k, const struct simple_command *c)
 {
-	(void)judge_part(j, c->w, c->n);
+	(void)classifier_add_part(k, c->w, c->n);
 	for (size_t i = 1; i < c->n; i++) {
 		if (c->w[i].text[0] == '-')
 			continue;
-		judge_shell_text(j, c->w[i].text, false);
+		classifier_read_text(k, c->w[i].text, false);
 		return;
 	}
 }
 
 /* busybox rm -rf /, toybox: the applet is the program. */
-void judge_busybox(struct judge *j, const struct command *c)
+void command_judge_busybox(struct classifier *k, const struct simple_command *c)
 {
-	struct command_part *part = judge_part(j, c->w, c->n);
+	struct command_part *part = classifier_add_part(k, c->w, c->n);
 
 	if (part)
 		part->clear = true;
 	if (c->n > 1 && c->w[1].text[0] != '-')
-		judge_command(j, c->w + 1, c->n - 1);
+		classifier_read_command(k, c->w + 1, c->n - 1);
 	else if (c->n > 1)
-		judge_unknown(j, c->w[0].text, "an option that runs or writes something");
+		classifier_add_unknown(k, c->w[0].text, "an option that runs or writes something");
 }
 
 /* A subscript is evaluated: declare 'a[$(rm -rf /)]=1'. */
-static void judge_subscripts(struct judge *j, const struct command *c)
+static void judge_subscripts(struct classifier *k, const struct simple_command *c)
 {
 	for (size_t i = 1; i < c->n; i++)
 		if (strstr(c->w[i].text, "$(") || strchr(c->w[i].text, '`')) {
-			judge_unknown(j, c->w[i].text, "the shell evaluates this word");
-			judge_probe_crude(j, c->w[i].text);
+			classifier_add_unknown(k, c->w[i].text, "the shell evaluates this word");
+			classifier_probe_raw(k, c->w[i].text);
 		}
 }
 
-void judge_export(struct judge *j, const struct command *c)
+void command_judge_export(struct classifier *k, const struct simple_command *c)
 {
-	(void)judge_part(j, c->w, c->n);
-	judge_subscripts(j, c);
+	(void)classifier_add_part(k, c->w, c->n);
+	judge_subscripts(k, c);
 	for (size_t i = 1; i < c->n; i++)
 		if (c->row->skip == 0 && sets_variable(c->w[i].text) && c->w[i].text[0] != '-') {
-			set_variable(j, c->w[i].text);
-			j->altered = true;
+			set_variable(k, c->w[i].text);
+			k->text.altered = true;
 		}
 }
 
 /* set -- rm -rf /; "$@" */
-void judge_set(struct judge *j, const struct command *c)
+void command_judge_set(struct classifier *k, const struct simple_command *c)
 {
-	(void)judge_part(j, c->w, c->n);
+	(void)classifier_add_part(k, c->w, c->n);
 	for (size_t i = 1; i < c->n; i++)
 		if (c->w[i].text[0] != '-' && c->w[i].text[0] != '+') {
-			judge_probe_command(j, c->w + i, c->n - i);
+			classifier_probe_command(k, c->w + i, c->n - i);
 			return;
 		}
 }

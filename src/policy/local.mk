@@ -7,7 +7,7 @@ libcore_a_SOURCES += \
 	src/policy/command-file.c \
 	src/policy/command-found.c \
 	src/policy/command-git.c \
-	src/policy/command-judge.h \
+	src/policy/command-classifier.h \
 	src/policy/command-net.c \
 	src/policy/command-option.c \
 	src/policy/command-path.c \

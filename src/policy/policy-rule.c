@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "policy/command-judge.h"
+#include "policy/command-classifier.h"
 
 /* Whole words: "git log" covers neither "git logout" nor "gitk log". */
 static bool words_match(char *const *rule, const struct command_part *p, size_t skip, bool by_base)
@@ -43,7 +43,7 @@ static bool part_is_meant(char *const *rule, const struct command_part *p)
 	if (own && !strchr(rule[0], '/'))
 		return false;
 	for (size_t i = 0; i < p->n_words; i++)
-		if (text_is_unknown(p->words[i].text))
+		if (command_text_is_unknown(p->words[i].text))
 			return false;
 	return words_match(rule, p, 0, true);
 }
@@ -152,7 +152,7 @@ static bool may_hide_a_name(const struct policy_facts *facts, const struct comma
 	bool hidden = (class->traits & COMMAND_UNPARSABLE) != 0;
 
 	for (const struct command_part *p = class->parts; p; p = p->next)
-		hidden = hidden || (p->n_words > 0 && text_is_unknown(p->words[0].text));
+		hidden = hidden || (p->n_words > 0 && command_text_is_unknown(p->words[0].text));
 	for (size_t i = 0; hidden && i < facts->n_rules; i++)
 		if (facts->rules[i].effect != POLICY_EFFECT_ALLOW && facts->rules[i].argv)
 			return true;

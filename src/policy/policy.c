@@ -59,16 +59,16 @@ static int add_reason(struct verdict *v, const char *id, const char *what, const
 	return 0;
 }
 
-static int add_notes(struct verdict *v, const struct command_class *c, struct fault *f)
+static int add_findings(struct verdict *v, const struct command_class *c, struct fault *f)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < c->n_notes; i++)
-		if (str_eq(c->notes[i].id, "unbounded-delete"))
-			r = add_reason(v, c->notes[i].id, c->notes[i].what, c->notes[i].why, f);
-	for (size_t i = 0; r == 0 && i < c->n_notes; i++)
-		if (!str_eq(c->notes[i].id, "unbounded-delete"))
-			r = add_reason(v, c->notes[i].id, c->notes[i].what, c->notes[i].why, f);
+	for (size_t i = 0; r == 0 && i < c->n_findings; i++)
+		if (str_eq(c->findings[i].id, "unbounded-delete"))
+			r = add_reason(v, c->findings[i].id, c->findings[i].what, c->findings[i].why, f);
+	for (size_t i = 0; r == 0 && i < c->n_findings; i++)
+		if (!str_eq(c->findings[i].id, "unbounded-delete"))
+			r = add_reason(v, c->findings[i].id, c->findings[i].what, c->findings[i].why, f);
 	return r;
 }
 
@@ -231,7 +231,7 @@ static int decide(struct verdict *v, const struct policy_facts *facts, const str
 	v->axes.review = REVIEW_PASS;
 	if (c->traits & COMMAND_UNBOUNDED)
 		v->axes.review = REVIEW_PIN;
-	r = add_notes(v, c, f);
+	r = add_findings(v, c, f);
 	if (r == 0 && v->axes.outcome != v->axes.raw_outcome)
 		r = add_reason(v, "confined", NULL, "nothing outside the sandbox is written: one step milder",
 			       f);

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "policy/command-class.h"
+
+/* Inside of the classifier: the state of one judgement and what its parts share. */
+
+#define CLASSIFIER_CWDS_MAX 4
+#define CLASSIFIER_DEPTH_MAX 20
+#define CLASSIFIER_FUEL ((size_t)1 << 20) /* words and bytes looked at, all levels together */
+
+/* Where the shell may stand.  More than fits, or a `cd` to a place that is not known: `unknown`. */
+struct classifier_cwds {
+	const char *v[CLASSIFIER_CWDS_MAX];
+	size_t n;
+	bool unknown;
+};
+
+/* State of one shell process.  Text that another shell runs cannot change it. */
+struct classifier_shell {
+	struct classifier_cwds cwds;
+	struct classifier_cwds before; /* directories if the `cd`s of this && list fail */
+	unsigned int cd_scope;	       /* scope of the last `cd` of that list */
+	bool cd_pending;
+	bool lost; /* HOME or CDPATH is set: `cd` and `~` lead elsewhere */
+};
+
+/* State of the shell text that is being read; at its end the state of the text around it is restored. */
+struct classifier_text {
+	const struct shell_command *commands;	/* all of this text */
+	const struct shell_redirect *redirects; /* of the command that is judged */
+	unsigned int depth;
+	bool looping; /* the command may run again */
+	bool altered; /* variables are set for the command that is judged */
+};
+
+/* A new field belongs to TEXT or SHELL, unless it counts for the whole command. */
+struct classifier {
+	struct arena *arena;
+	const struct command_place *place;
+	struct command_class *class;
+	size_t fuel;
+	unsigned int probing; /* only an unbounded delete counts */
+	bool links; /* a link to somewhere unbounded, or a mount, was made: paths say less than they seem to */
+	const struct shell_command *printed; /* texts that these commands print were read */
+	struct classifier_shell shell;
+	struct classifier_text text;
+};
+
+struct simple_command;
+struct command_row {
+	const char *name;
+	void (*judge)(struct classifier *k, const struct simple_command *c);
+	enum outcome outcome;
+	enum domain domain;
+	unsigned int traits;
+	const char *args;  /* options that take an argument: "ab long,other" */
+	const char *bad;   /* options that run or write what the words do not show */
+	unsigned int skip; /* operands before the command that a wrapper runs */
+};
+
+struct simple_command {
+	const struct command_row *row;
+	const struct shell_word *w; /* w[0] is the program */
+	size_t n;
+};
+
+/* --- command-class.c */
+void classifier_read_command(struct classifier *k, const struct shell_word *w, size_t n);
+void classifier_read_text(struct classifier *k, const char *text, bool same_shell);
+char *classifier_join_words(struct classifier *k, const struct shell_word *w, size_t n);
+
+/* --- command-found.c: what is found, unless we only probe */
+void classifier_add_change(struct classifier *k, enum outcome o, enum domain d);
+void classifier_add_domain(struct classifier *k, enum domain d);
+void classifier_add_traits(struct classifier *k, unsigned int traits);
+void classifier_add_finding(struct classifier *k, const char *id, const char *what, const char *why);
+void classifier_add_unknown(struct classifier *k, const char *what, const char *why);
+void classifier_add_unparsable(struct classifier *k, const char *what, const char *why);
+void classifier_add_unbounded(struct classifier *k, const char *what,
+			      const char *why); /* counts also in a probe */
+bool classifier_spend(struct classifier *k, size_t amount);
+struct command_part *classifier_add_part(struct classifier *k, const struct shell_word *w, size_t n);
+
+/* --- command-probe.c: is there an unbounded delete in it? */
+void classifier_probe_command(struct classifier *k, const struct shell_word *w, size_t n);
+void classifier_probe_text(struct classifier *k, const char *text);
+void classifier_probe_arguments(struct classifier *k, const struct shell_word *w, size_t n);
+void classifier_probe_raw(struct classifier *k,
+			  const char *text); /* for what is no shell text, or a broken one */
+void classifier_probe_lookalike(struct classifier *k, const struct shell_word *w, size_t n);
+void classifier_probe_unnamed(struct classifier *k, const struct shell_word *w, size_t n);
+
+/* --- command-variable.c */
+void classifier_read_variable(struct classifier *k, const char *name, const char *value);
+void classifier_read_environment(struct classifier *k);
+
+/* --- command-table.c */
+const struct command_row *command_row_find(const char *name);
+bool command_row_deletes(const struct command_row *row);   /* could a delete stand behind this name? */
+const char *command_base(const char *path, bool *ret_own); /* last part; own: not from a system directory */
+
+/* --- command-option.c */
+struct option_iter {
+	const struct shell_word *w;
+	size_t n, i;
+	const char *cluster;
+	const char *args;
+	bool posix;	    /* the first operand ends the options */
+	bool ended, dashes; /* dashes: by "--" */
+};
+struct option_word {
+	char c;		  /* short */
+	const char *name; /* long, without dashes */
+	size_t len;
+	const char *value; /* NULL: none */
+	const char *word;  /* operand */
+	size_t at;	   /* index of its word */
+};
+void option_iter_init(struct option_iter *o, const struct simple_command *c, bool posix);
+bool option_iter_next(struct option_iter *o, struct option_word *ret);
+bool option_word_is(const struct option_word *o,
+		    const char *list); /* "ab long,other"; long ones also abbreviated */
+bool option_word_is_operand(const struct option_word *o);
+
+/* --- command-path.c: lexical, nothing is looked up */
+bool command_text_is_unknown(const char *text);
+char *classifier_join_path(struct classifier *k, const char *base, const char *text, bool *ret_up);
+const char *classifier_expand_home(struct classifier *k, const char *text);
+bool classifier_path_is_unbounded(struct classifier *k, const char *text, const char **ret_why);
+bool command_pattern_is_any(const char *text, size_t len); /* has a character of a pattern */
+bool command_pattern_is_broad(const char *text, size_t len);
+void classifier_add_write(struct classifier *k, const char *text, enum outcome o);
+void classifier_add_delete(struct classifier *k, const char *program, const char *text);
+
+/* --- command-cwd.c */
+void command_judge_cd(struct classifier *k, const struct simple_command *c);
+void command_judge_popd(struct classifier *k, const struct simple_command *c);
+void classifier_chdir(struct classifier *k,
+		      const char *dir); /* for the command that is judged; the caller restores */
+void classifier_settle_cd(struct classifier *k, const struct shell_command *next);
+
+/* --- command-net.c */
+enum domain command_host_domain(const struct classifier *k, const char *host, size_t len);
+enum domain command_url_domain(const struct classifier *k,
+			       const char *text); /* DOMAIN_WORKSPACE: no host in it */
+void command_judge_curl(struct classifier *k, const struct simple_command *c);
+void command_judge_wget(struct classifier *k, const struct simple_command *c);
+void command_judge_ssh(struct classifier *k, const struct simple_command *c);
+void command_judge_copy_remote(struct classifier *k, const struct simple_command *c);
+void command_judge_rsync(struct classifier *k, const struct simple_command *c);
+void command_judge_hosts(struct classifier *k, const struct simple_command *c);
+
+/* --- command-wrap.c */
+void command_judge_wrapper(struct classifier *k, const struct simple_command *c);
+void command_judge_env(struct classifier *k, const struct simple_command *c);
+void command_judge_su(struct classifier *k, const struct simple_command *c);
+void command_judge_xargs(struct classifier *k, const struct simple_command *c);
+void command_judge_eval(struct classifier *k, const struct simple_command *c);
+void command_judge_builtin(struct classifier *k, const struct simple_command *c);
+void command_judge_hash(struct classifier *k, const struct simple_command *c);
+void command_judge_alias(struct classifier *k, const struct simple_command *c);
+void command_judge_trap(struct classifier *k, const struct simple_command *c);
+void command_judge_busybox(struct classifier *k, const struct simple_command *c);
+void command_judge_export(struct classifier *k, const struct simple_command *c);
+void command_judge_set(struct classifier *k, const struct simple_command *c);
+
+/* --- command-code.c */
+void command_judge_shell(struct classifier *k, const struct simple_command *c);
+void command_judge_foreign_shell(struct classifier *k, const struct simple_command *c);
+void command_judge_at(struct classifier *k, const struct simple_command *c);
+void classifier_read_printed(
+	struct classifier *k); /* text that is printed here may be what a shell reads there */
+void command_judge_code(struct classifier *k, const struct simple_command *c);
+void command_judge_awk(struct classifier *k, const struct simple_command *c);
+void command_judge_sed(struct classifier *k, const struct simple_command *c);
+
+/* --- command-delete.c */
+void command_judge_rm(struct classifier *k, const struct simple_command *c);
+void command_judge_find(struct classifier *k, const struct simple_command *c);
+
+/* --- command-file.c */
+void command_judge_read(struct classifier *k, const struct simple_command *c);
+void command_judge_fixed(struct classifier *k, const struct simple_command *c);
+void command_judge_operands(struct classifier *k, const struct simple_command *c);
+void command_judge_mode(struct classifier *k, const struct simple_command *c);
+void command_judge_copy(struct classifier *k, const struct simple_command *c);
+void command_judge_dd(struct classifier *k, const struct simple_command *c);
+void command_judge_tar(struct classifier *k, const struct simple_command *c);
+
+/* --- command-git.c */
+void command_judge_git(struct classifier *k, const struct simple_command *c);
+
+/* --- command-sub.c */
+void command_judge_sub(struct classifier *k, const struct simple_command *c);
