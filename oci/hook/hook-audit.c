@@ -36,7 +36,7 @@
 #define WAIT_NS (UINT64_C(2) * 1000000000)
 #define LOOK_NS 1000000
 
-struct audit {
+struct hook_audit {
 	const char *container;
 	struct hook_args terms;
 	struct dirs dirs;
@@ -47,14 +47,14 @@ struct audit {
 	int dir;
 };
 
-static void audit_done(struct audit *a)
+static void audit_done(struct hook_audit *a)
 {
 	fd_close(a->sessions);
 	dirs_done(&a->dirs);
 	hook_args_done(&a->terms);
 }
 
-static int take_terms(struct audit *a, char **args, struct fault *f)
+static int take_terms(struct hook_audit *a, char **args, struct fault *f)
 {
 	_cleanup_free_ char *path = NULL;
 	int r = hook_args_parse(args, &a->terms, f);
@@ -75,13 +75,13 @@ static int take_terms(struct audit *a, char **args, struct fault *f)
 	return fault_wrap(f, dirs_require_own(a->sessions, path, f), "audit");
 }
 
-static bool has(const struct audit *a, const char *name)
+static bool has(const struct hook_audit *a, const char *name)
 {
 	return faccessat(a->dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* Of this container, of this lane? */
-static bool is_ours(const struct audit *a)
+static bool is_ours(const struct hook_audit *a)
 {
 	char door[WARDEN_HANDOVER_SIZE], held[WARDEN_HANDOVER_SIZE];
 	enum lane lane;
@@ -101,7 +101,7 @@ static bool is_alive(const struct container_info *d)
 	return r < 0 || (r == 1 && start == d->start);
 }
 
-static int tell_lost(const struct audit *a, struct fault *f)
+static int tell_lost(const struct hook_audit *a, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *l = NULL;
 	struct config *config = NULL;
@@ -126,7 +126,7 @@ static int tell_lost(const struct audit *a, struct fault *f)
 }
 
 /* The session's lock is ours: nobody stands beside the container any more. */
-static int finish(struct audit *a, const struct container_info *d, struct fault *f)
+static int finish(struct hook_audit *a, const struct container_info *d, struct fault *f)
 {
 	struct stat st;
 	int r = 0;
@@ -146,7 +146,7 @@ static void wait_a_little(void)
 	(void)nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
 }
 
-static int lock_until(const struct audit *a, uint64_t deadline)
+static int lock_until(const struct hook_audit *a, uint64_t deadline)
 {
 	while (flock(a->dir, LOCK_EX | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
@@ -162,7 +162,7 @@ static int lock_until(const struct audit *a, uint64_t deadline)
  * Whoever is still busy cleans up by itself: after exit.json it looks for what is left here.  Where exit.json is there
  * already it may have looked too early; then it is leaving, and its lock goes with it.
  */
-static int leave(struct audit *a, const struct container_info *d, struct fault *f)
+static int leave(struct hook_audit *a, const struct container_info *d, struct fault *f)
 {
 	_cleanup_close_ int fd =
 		openat(a->dir, WARDEN_AUDITED, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -170,7 +170,7 @@ static int leave(struct audit *a, const struct container_info *d, struct fault *
 	return has(a, WARDEN_EXIT) && lock_until(a, clock_boot_ns() + WAIT_NS) == 0 ? finish(a, d, f) : 0;
 }
 
-static int close_one(struct audit *a, struct fault *f)
+static int close_one(struct hook_audit *a, struct fault *f)
 {
 	_cleanup_container_info_ struct container_info d = { 0 };
 	int r;
@@ -195,7 +195,7 @@ static void dir_closep(DIR **d)
 		(void)closedir(*d);
 }
 
-static int close_all(struct audit *a, struct fault *f)
+static int close_all(struct hook_audit *a, struct fault *f)
 {
 	_cleanup_(dir_closep) DIR *d = NULL;
 	const struct dirent *e;
@@ -220,7 +220,7 @@ static int close_all(struct audit *a, struct fault *f)
 
 int hook_audit(const struct hook_state *s, char **args, struct fault *f)
 {
-	_cleanup_(audit_done) struct audit a = { .container = s->id, .sessions = -EBADF, .dir = -EBADF };
+	_cleanup_(audit_done) struct hook_audit a = { .container = s->id, .sessions = -EBADF, .dir = -EBADF };
 	int r;
 
 	a.deadline = clock_boot_ns() + WAIT_NS;

@@ -33,11 +33,11 @@ static const _Alignas(16) uint32_t round_constants[64] = {
 };
 
 /* The eight words of the state in the order that the instructions want, and the sixteen of the schedule that are needed next. */
-struct lane {
+struct stream {
 	__m128i abef, cdgh, w[4];
 };
 
-INLINE void load_state(struct lane *l, const uint32_t state[8])
+INLINE void load_state(struct stream *l, const uint32_t state[8])
 {
 	const __m128i cdab = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)state), 0xb1);
 	const __m128i efgh = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(state + 4)), 0x1b);
@@ -46,7 +46,7 @@ INLINE void load_state(struct lane *l, const uint32_t state[8])
 	l->cdgh = _mm_blend_epi16(efgh, cdab, 0xf0);
 }
 
-INLINE void store_state(const struct lane *l, uint32_t state[8])
+INLINE void store_state(const struct stream *l, uint32_t state[8])
 {
 	const __m128i feba = _mm_shuffle_epi32(l->abef, 0x1b);
 	const __m128i dchg = _mm_shuffle_epi32(l->cdgh, 0xb1);
@@ -55,7 +55,7 @@ INLINE void store_state(const struct lane *l, uint32_t state[8])
 	_mm_storeu_si128((__m128i *)(state + 4), _mm_alignr_epi8(dchg, feba, 8));
 }
 
-INLINE void load_block(struct lane *l, const uint8_t *block)
+INLINE void load_block(struct stream *l, const uint8_t *block)
 {
 	const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
 
@@ -64,7 +64,7 @@ INLINE void load_block(struct lane *l, const uint8_t *block)
 }
 
 /* Rounds 4i to 4i+3, and before them their words where they are not the block's own. */
-INLINE void four_rounds(struct lane *l, unsigned int i)
+INLINE void four_rounds(struct stream *l, unsigned int i)
 {
 	__m128i *w = &l->w[i % 4], sum;
 
@@ -78,7 +78,7 @@ INLINE void four_rounds(struct lane *l, unsigned int i)
 	l->abef = _mm_sha256rnds2_epu32(l->abef, l->cdgh, _mm_shuffle_epi32(sum, 0x0e));
 }
 
-INLINE void add_state(struct lane *l, const struct lane *before)
+INLINE void add_state(struct stream *l, const struct stream *before)
 {
 	l->abef = _mm_add_epi32(l->abef, before->abef);
 	l->cdgh = _mm_add_epi32(l->cdgh, before->cdgh);
@@ -87,12 +87,12 @@ INLINE void add_state(struct lane *l, const struct lane *before)
 INSTRUCTIONS static void compress_two(uint32_t *a_state, const uint8_t *a, uint32_t *b_state,
 				      const uint8_t *b, size_t blocks)
 {
-	struct lane x, y;
+	struct stream x, y;
 
 	load_state(&x, a_state);
 	load_state(&y, b_state);
 	for (; blocks > 0; blocks--, a += SHA256_BLOCK_SIZE, b += SHA256_BLOCK_SIZE) {
-		const struct lane x_before = x, y_before = y;
+		const struct stream x_before = x, y_before = y;
 
 		load_block(&x, a);
 		load_block(&y, b);

@@ -201,13 +201,13 @@ static uint64_t vouched(const struct against *a)
 	return size;
 }
 
-struct progress {
+struct verify_progress {
 	uint64_t total, done;
 	unsigned int shown;
 	bool on;
 };
 
-static void show_progress(struct progress *p, size_t len)
+static void show_progress(struct verify_progress *p, size_t len)
 {
 	unsigned int percent;
 
@@ -225,7 +225,8 @@ static void show_progress(struct progress *p, size_t len)
 static int read_through(struct ledger_reader *s, struct ledger_verify *v, struct fault *f)
 {
 	_cleanup_free_ char *room = malloc(STEP);
-	struct progress p = { .total = s->total, .on = s->total >= PROGRESS_MIN && isatty(STDERR_FILENO) };
+	struct verify_progress p = { .total = s->total,
+				     .on = s->total >= PROGRESS_MIN && isatty(STDERR_FILENO) };
 	uint64_t first;
 	size_t len;
 	int r = 0;

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "doctor/doctor.h"
 
-struct verdict {
+struct layer_finding {
 	enum doctor_state state;
 	enum doctor_severity severity;
 	const char *lead;   /* begins the text */
@@ -39,36 +39,38 @@ static void put_tries(struct strbuf *b, const struct doctor_report *r, enum laye
 }
 
 /* What the supervisor's proof says; the canary may still know better. */
-static struct verdict judge_proof(const struct doctor_run *run, enum layer l)
+static struct layer_finding judge_proof(const struct doctor_run *run, enum layer l)
 {
 	if (run->switched_off & LAYER_BIT(l))
-		return (struct verdict){ DOCTOR_MISSING, DOCTOR_ERROR, "switched off by the profile",
-					 "take it out of the profile's 'dangerous'" };
+		return (struct layer_finding){ DOCTOR_MISSING, DOCTOR_ERROR, "switched off by the profile",
+					       "take it out of the profile's 'dangerous'" };
 	if (run->unset & LAYER_BIT(l))
-		return (struct verdict){ DOCTOR_UNUSED, DOCTOR_INFO, "the profile sets no such limit", NULL };
+		return (struct layer_finding){ DOCTOR_UNUSED, DOCTOR_INFO, "the profile sets no such limit",
+					       NULL };
 	if (!run->proven)
-		return (struct verdict){ DOCTOR_UNKNOWN, DOCTOR_ERROR,
-					 "not tried, the canary did not run (see HOST-CANARY)", NULL };
+		return (struct layer_finding){ DOCTOR_UNKNOWN, DOCTOR_ERROR,
+					       "not tried, the canary did not run (see HOST-CANARY)", NULL };
 	switch (run->states[l]) {
 	case LAYER_STATE_PROVEN:
 	case LAYER_STATE_PROVEN_AFTER_START:
-		return (struct verdict){ DOCTOR_OK, DOCTOR_INFO, "proven", NULL };
+		return (struct layer_finding){ DOCTOR_OK, DOCTOR_INFO, "proven", NULL };
 	case LAYER_STATE_OPTIONAL_MISSING:
-		return (struct verdict){ DOCTOR_MISSING, DOCTOR_WARN, "missing, and optional in the profile",
-					 NULL };
+		return (struct layer_finding){ DOCTOR_MISSING, DOCTOR_WARN,
+					       "missing, and optional in the profile", NULL };
 	case LAYER_STATE_REFUSED:
 	case LAYER_STATE_NOT_ASKED:
 		break;
 	}
 	if (l >= LAYER_MEMORY_LIMIT && run->limits_why)
-		return (struct verdict){ DOCTOR_MISSING, DOCTOR_ERROR, run->limits_why, NULL };
-	return (struct verdict){ DOCTOR_MISSING, DOCTOR_ERROR, "missing: nothing would be executed", NULL };
+		return (struct layer_finding){ DOCTOR_MISSING, DOCTOR_ERROR, run->limits_why, NULL };
+	return (struct layer_finding){ DOCTOR_MISSING, DOCTOR_ERROR, "missing: nothing would be executed",
+				       NULL };
 }
 
 static void judge_layer(struct doctor_report *r, const struct doctor_run *run, enum layer l)
 {
 	const struct layer_info *info = layer_info(l);
-	struct verdict v = judge_proof(run, l);
+	struct layer_finding v = judge_proof(run, l);
 	_cleanup_strbuf_ struct strbuf text = { 0 }, remedy = { 0 };
 	size_t through = count_tries(r, l, false), stopped = count_tries(r, l, true);
 	char id[64];
@@ -77,8 +79,8 @@ static void judge_layer(struct doctor_report *r, const struct doctor_run *run, e
 	for (char *c = id; *c; c++)
 		*c = (char)toupper((unsigned char)*c);
 	if (through && v.state == DOCTOR_OK)
-		v = (struct verdict){ DOCTOR_MISSING, DOCTOR_ERROR,
-				      "proven by init, but the canary got through", NULL };
+		v = (struct layer_finding){ DOCTOR_MISSING, DOCTOR_ERROR,
+					    "proven by init, but the canary got through", NULL };
 	strbuf_puts(&text, v.lead);
 	if (l == LAYER_DISK_LIMIT && v.state == DOCTOR_OK && run->disk_by)
 		strbuf_printf(&text, "; kept by %s", run->disk_by);

@@ -10,11 +10,11 @@
  * By hand, one pass, no copy: this is what verify does ten million times.  A JSON library would accept blanks,
  * floats, other orders and duplicate keys, and each of those is a way to show two readers two records.
  */
-struct cursor {
+struct parser {
 	const char *at, *end;
 };
 
-static bool take(struct cursor *c, const char *literal, size_t len)
+static bool take(struct parser *c, const char *literal, size_t len)
 {
 	if ((size_t)(c->end - c->at) < len || memcmp(c->at, literal, len) != 0)
 		return false;
@@ -41,7 +41,7 @@ static const uint8_t hex_value[256] = {
 };
 /* clang-format on */
 
-static bool take_hex(struct cursor *c, size_t n, const char **ret)
+static bool take_hex(struct parser *c, size_t n, const char **ret)
 {
 	uint8_t bad = 0;
 
@@ -54,7 +54,7 @@ static bool take_hex(struct cursor *c, size_t n, const char **ret)
 	return bad < 0x80;
 }
 
-static bool take_u64(struct cursor *c, uint64_t *ret)
+static bool take_u64(struct parser *c, uint64_t *ret)
 {
 	const char *start = c->at;
 	uint64_t v = 0;
@@ -68,7 +68,7 @@ static bool take_u64(struct cursor *c, uint64_t *ret)
 }
 
 /* 2026-11-16T03:15:00.123456Z */
-static bool take_time(struct cursor *c, const char **ret)
+static bool take_time(struct parser *c, const char **ret)
 {
 	static const char shape[] = "0000-00-00T00:00:00.000000Z";
 
@@ -89,7 +89,7 @@ static bool is_plain(unsigned char c)
 }
 
 /* Behind the backslash.  Only what a writer of shortest escapes would write. */
-static bool take_escape(struct cursor *c)
+static bool take_escape(struct parser *c)
 {
 	const char *digits;
 	char what;
@@ -103,7 +103,7 @@ static bool take_escape(struct cursor *c)
 }
 
 /* Behind the opening quote; RET without quotes. */
-static bool take_string(struct cursor *c, struct span *ret)
+static bool take_string(struct parser *c, struct span *ret)
 {
 	ret->at = c->at;
 	for (;;) {
@@ -124,7 +124,7 @@ static bool take_string(struct cursor *c, struct span *ret)
 	return true;
 }
 
-static bool take_integer(struct cursor *c)
+static bool take_integer(struct parser *c)
 {
 	const char *start;
 
@@ -137,7 +137,7 @@ static bool take_integer(struct cursor *c)
 }
 
 /* Keys are plain and strictly ascending: hence none is there twice. */
-static bool take_key(struct cursor *c, struct span *last)
+static bool take_key(struct parser *c, struct span *last)
 {
 	struct span key;
 	size_t common;
@@ -156,7 +156,7 @@ static bool take_key(struct cursor *c, struct span *last)
 }
 
 /* A value that holds no other. */
-static bool take_scalar(struct cursor *c)
+static bool take_scalar(struct parser *c)
 {
 	struct span ignored;
 
@@ -173,7 +173,7 @@ struct nest {
 };
 
 /* After a value: what closes, closes; false at an error, *DEPTH 0 when the outermost is closed. */
-static bool take_after(struct cursor *c, struct nest *stack, unsigned int *depth)
+static bool take_after(struct parser *c, struct nest *stack, unsigned int *depth)
 {
 	while (*depth > 0) {
 		struct nest *n = &stack[*depth - 1];
@@ -187,14 +187,14 @@ static bool take_after(struct cursor *c, struct nest *stack, unsigned int *depth
 	return true;
 }
 
-static bool open_nest(struct cursor *c, struct nest *n, bool *ret_empty)
+static bool open_nest(struct parser *c, struct nest *n, bool *ret_empty)
 {
 	n->last = (struct span){ 0 };
 	*ret_empty = n->object ? TAKE(c, "}") : TAKE(c, "]");
 	return *ret_empty || !n->object || take_key(c, &n->last);
 }
 
-static bool take_object(struct cursor *c)
+static bool take_object(struct parser *c)
 {
 	struct nest stack[JDOC_DEPTH_MAX + 1];
 	unsigned int depth = 0;
@@ -222,19 +222,19 @@ static bool take_object(struct cursor *c)
 
 bool record_text_is_strict(const char *text, size_t len)
 {
-	struct cursor c = { text, text + len };
+	struct parser c = { text, text + len };
 
 	return take_object(&c) && c.at == c.end;
 }
 
-static bool take_named(struct cursor *c, const char *opening, size_t len, struct span *ret)
+static bool take_named(struct parser *c, const char *opening, size_t len, struct span *ret)
 {
 	*ret = (struct span){ 0 };
 	return !take(c, opening, len) || take_string(c, ret);
 }
 #define TAKE_NAMED(c, name, ret) take_named(c, ",\"" name "\":\"", sizeof(",\"" name "\":\"") - 1, ret)
 
-static const char *read_front(struct cursor *c, struct record *r)
+static const char *read_front(struct parser *c, struct record *r)
 {
 	if (!TAKE(c, "{\"v\":1,\"seq\":"))
 		return "does not begin like a record";
@@ -251,7 +251,7 @@ static const char *read_front(struct cursor *c, struct record *r)
 	return NULL;
 }
 
-static const char *read_body(struct cursor *c, struct record *r)
+static const char *read_body(struct parser *c, struct record *r)
 {
 	if (!take_string(c, &r->kind) || !TAKE_NAMED(c, "session", &r->session) ||
 	    !TAKE_NAMED(c, "agent", &r->agent) || !TAKE_NAMED(c, "worker", &r->worker) ||
@@ -272,7 +272,7 @@ static const char *read_body(struct cursor *c, struct record *r)
 int record_parse(const char *line, size_t len, struct record *ret, const char **ret_why)
 {
 	struct record r = { .line = line, .len = len };
-	struct cursor c = { line, line + len };
+	struct parser c = { line, line + len };
 	const char *why;
 
 	if (len > LEDGER_LINE_MAX) {
@@ -351,7 +351,7 @@ bool record_kind_is(const struct record *r, const char *kind)
 /* The record has been parsed, so d is strict: only its outer level is looked at here. */
 struct span record_get(const struct record *r, const char *key)
 {
-	struct cursor c = { r->d.at + 1, r->d.at + r->d.len };
+	struct parser c = { r->d.at + 1, r->d.at + r->d.len };
 	struct span name, value = { 0 };
 
 	while (TAKE(&c, "\"") && take_string(&c, &name) && TAKE(&c, ":")) {
@@ -387,7 +387,7 @@ struct span record_get(const struct record *r, const char *key)
 bool record_get_u64(const struct record *r, const char *key, uint64_t *ret)
 {
 	struct span s = record_get(r, key);
-	struct cursor c = { s.at, s.at + s.len };
+	struct parser c = { s.at, s.at + s.len };
 
 	return s.at && take_u64(&c, ret) && c.at == c.end;
 }

@@ -28,7 +28,7 @@
 #define PUSH_ALL_S 60 /* the process that pushes ends then, whatever hangs */
 
 /* Up to where a peer has everything: an offset in a segment, or in the file of checkpoints. */
-struct cursor {
+struct peer_cursor {
 	uint64_t segment, offset, sent;
 	char error[160];
 };
@@ -54,7 +54,7 @@ static uint64_t get_u64(const struct jdoc *d, const char *key)
 }
 
 /* A cursor that cannot be read means the beginning: twice is better than never. */
-static void load_cursor(int dirfd, const struct peer *p, struct cursor *ret)
+static void load_cursor(int dirfd, const struct peer *p, struct peer_cursor *ret)
 {
 	char name[CURSOR_NAME_SIZE];
 	_cleanup_close_ int fd = -EBADF;
@@ -62,7 +62,7 @@ static void load_cursor(int dirfd, const struct peer *p, struct cursor *ret)
 	_cleanup_jdoc_ struct jdoc *d = NULL;
 	size_t len;
 
-	*ret = (struct cursor){ 0 };
+	*ret = (struct peer_cursor){ 0 };
 	cursor_name(p, name);
 	fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 || fd_read_all(fd, CURSOR_MAX, &text, &len, NULL) < 0 ||
@@ -78,7 +78,7 @@ static void load_cursor(int dirfd, const struct peer *p, struct cursor *ret)
 		(void)snprintf(ret->error, sizeof(ret->error), "%s", jdoc_get_string(d, "error"));
 }
 
-static int save_cursor(int dirfd, const struct peer *p, const struct cursor *c, struct fault *f)
+static int save_cursor(int dirfd, const struct peer *p, const struct peer_cursor *c, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -121,7 +121,7 @@ static size_t item_at(const struct peer *p, const char *text, size_t len, uint64
 }
 
 /* The next bytes for the peer; *RET_LEN 0 when it has all. */
-static int read_batch(int dirfd, const struct peer *p, struct cursor *c, char *room, size_t *ret_len,
+static int read_batch(int dirfd, const struct peer *p, struct peer_cursor *c, char *room, size_t *ret_len,
 		      struct fault *f)
 {
 	_cleanup_free_ uint64_t *list = NULL;
@@ -168,12 +168,12 @@ static int read_batch(int dirfd, const struct peer *p, struct cursor *c, char *r
 }
 
 /* All whole items of a batch; C moves behind them once the peer has them.  1: there may be more. */
-static int push_batch(int dirfd, const struct peer *p, int fd, struct cursor *c, char *room,
+static int push_batch(int dirfd, const struct peer *p, int fd, struct peer_cursor *c, char *room,
 		      uint64_t deadline_ns, struct fault *f)
 {
 	const struct sink_ops *sink = sink_of(p->type);
 	size_t len = 0, used = 0;
-	struct cursor next;
+	struct peer_cursor next;
 	int r;
 
 	r = read_batch(dirfd, p, c, room, &len, f);
@@ -200,7 +200,7 @@ static int push_batch(int dirfd, const struct peer *p, int fd, struct cursor *c,
 	return 1;
 }
 
-static int push_one(int dirfd, const struct peer *p, struct cursor *c, struct fault *f)
+static int push_one(int dirfd, const struct peer *p, struct peer_cursor *c, struct fault *f)
 {
 	_cleanup_free_ char *room = NULL;
 	_cleanup_close_ int fd = -EBADF;
@@ -236,7 +236,7 @@ int peer_push(const char *state, const struct peers *p, struct fault *f)
 			return fault_errno(f, errno, "lock 'lock-peer'");
 	for (size_t i = 0; i < p->n; i++) {
 		_cleanup_fault_ struct fault why = { 0 };
-		struct cursor c, was;
+		struct peer_cursor c, was;
 
 		load_cursor(dirfd, &p->items[i], &c);
 		was = c;
@@ -285,7 +285,7 @@ static int live_size(const char *state, const struct peer *p, uint64_t *ret, str
 int peer_state(const char *state, const struct peer *p, struct peer_state *ret, struct fault *f)
 {
 	_cleanup_close_ int dirfd = -EBADF;
-	struct cursor c;
+	struct peer_cursor c;
 	uint64_t size;
 	int r;
 

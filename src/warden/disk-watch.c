@@ -23,13 +23,13 @@ static void dir_closep(DIR **d)
 		(void)closedir(*d);
 }
 
-struct walk {
+struct disk_walk {
 	dev_t dev; /* never through a link, never across a mount: this is the layer's own */
 	/* A user's own directory without permissions hides what is in it from its owner as well. */
 	bool denied;
 };
 
-static int open_below(struct walk *w, int dirfd, const char *name)
+static int open_below(struct disk_walk *w, int dirfd, const char *name)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -37,7 +37,7 @@ static int open_below(struct walk *w, int dirfd, const char *name)
 	return fd;
 }
 
-static uint64_t measure(struct walk *w, int fd, uint64_t max, unsigned int depth)
+static uint64_t measure(struct disk_walk *w, int fd, uint64_t max, unsigned int depth)
 {
 	__attribute__((cleanup(dir_closep))) DIR *d = fdopendir(fd);
 	const struct dirent *e;
@@ -77,7 +77,7 @@ static uint64_t measure(struct walk *w, int fd, uint64_t max, unsigned int depth
 	return sum;
 }
 
-static uint64_t walk(struct walk *w, const char *dir, uint64_t max)
+static uint64_t walk(struct disk_walk *w, const char *dir, uint64_t max)
 {
 	struct stat st;
 	int fd;
@@ -100,7 +100,7 @@ static uint64_t walk_inside(const char *dir, uint64_t max)
 		return 0;
 	pid = fork();
 	if (pid == 0) {
-		struct walk w = { 0 };
+		struct disk_walk w = { 0 };
 
 		if (userns_enter(NULL) < 0)
 			_exit(1);
@@ -118,7 +118,7 @@ static uint64_t walk_inside(const char *dir, uint64_t max)
 
 uint64_t disk_measure(const char *dir, uint64_t max)
 {
-	struct walk w = { 0 };
+	struct disk_walk w = { 0 };
 	uint64_t sum = walk(&w, dir, max), inside = w.denied ? walk_inside(dir, max) : 0;
 
 	return inside > sum ? inside : sum;
