@@ -197,14 +197,14 @@ static int write_operands(int dirfd, const struct subject *s, const struct place
 				   .rootless = p->rootless };
 	_cleanup_close_ int fd = -EBADF;
 
-	if (!operand_has_layer(s))
+	if (!operand_needs_lower(s))
 		return 0;
 	if (mkdirat(dirfd, "operands", 0700) < 0)
 		return fault_errno(f, errno, "make 'operands'");
 	fd = openat(dirfd, "operands", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return fault_errno(f, errno, "open 'operands'");
-	return operand_write_layer(s, fd, &ids, f);
+	return operand_lower_write(s, fd, &ids, f);
 }
 
 static int fill(int dirfd, const struct subject *s, const struct placement *p, const struct digest_key *key,

@@ -84,7 +84,7 @@ static void plan_empty_worktree(struct jdoc *mounts, const struct subject *s)
 static void plan_worktree(struct jdoc *mounts, const struct subject *s)
 {
 	bool overlay = s->profile->workspace == PROFILE_WORKSPACE_OVERLAY;
-	bool sealed = s->profile->workspace != PROFILE_WORKSPACE_RW && operand_has_layer(s);
+	bool sealed = s->profile->workspace != PROFILE_WORKSPACE_RW && operand_needs_lower(s);
 	struct jdoc *m;
 
 	if (s->profile->workspace == PROFILE_WORKSPACE_TMPFS) {
@@ -168,7 +168,7 @@ static int plan_mounts(struct jdoc *plan, const struct subject *s, const struct 
 		plan_mount(mounts, &s->mounts[i]);
 		r = require_reachable(s, p, s->mounts[i].target, f);
 	}
-	if (r >= 0 && s->profile->workspace == PROFILE_WORKSPACE_RW && operand_has_layer(s))
+	if (r >= 0 && s->profile->workspace == PROFILE_WORKSPACE_RW && operand_needs_lower(s))
 		plan_sealed(mounts, s);
 	*ret_n = mounts ? mounts->n_items : 0;
 	if (p->rootless && *ret_n)

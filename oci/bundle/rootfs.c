@@ -119,7 +119,7 @@ static int make_points(const struct rootfs *r, const struct subject *s, struct f
 		ret = make_point(r, s, subject_work_target(s), true, f);
 	if (ret >= 0 && s->profile->process_init)
 		ret = rootfs_make_file(r, &INIT_PATH[1], NULL, 0, f);
-	if (ret >= 0 && s->profile->workspace == PROFILE_WORKSPACE_RW && operand_has_layer(s))
+	if (ret >= 0 && s->profile->workspace == PROFILE_WORKSPACE_RW && operand_needs_lower(s))
 		ret = rootfs_make_dir(r, &OPERAND_DIR[1], f);
 	/* Runtimes make a missing working directory; in a read-only root it must be there. */
 	if (ret >= 0 && strcmp(s->cwd, "/") != 0 && !rootfs_is_covered(s, s->cwd, true))

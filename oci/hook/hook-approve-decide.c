@@ -45,12 +45,12 @@ static int require_sealed(const struct approve *a, struct fault *f)
 	r = subject_require_sources(s, f);
 	if (r >= 0)
 		r = operand_require_same(s, f);
-	if (r < 0 || !operand_has_layer(s))
+	if (r < 0 || !operand_needs_lower(s))
 		return r;
 	fd = openat(a->bundle.dirfd, "operands", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return fault_errno(f, errno, "bundle's 'operands'");
-	return operand_check_layer(s, fd, f);
+	return operand_lower_verify(s, fd, f);
 }
 
 static int judge(struct approve *a, struct fault *f)

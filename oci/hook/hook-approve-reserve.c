@@ -44,7 +44,7 @@ static int file_request(const struct approve *a, struct request *ret, struct fau
 		return r;
 	q.command = command.text;
 	q.alike = alike.text;
-	return request_file(&a->desk.desk, &q, ret, f);
+	return request_file(&a->approval.store, &q, ret, f);
 }
 
 /* Nobody said yes: a person can now. */
@@ -62,7 +62,8 @@ static int ask(const struct approve *a, struct fault *f)
 		return fault_set(
 			f, EACCES, "denied by %s%s%s", filed.denied_by ? filed.denied_by : "a person",
 			filed.denied_reason ? ": " : "", filed.denied_reason ? filed.denied_reason : "");
-	request_notify(&a->desk.desk, &filed, a->config->on_request, (unsigned int)a->config->prompt_rate);
+	request_notify(&a->approval.store, &filed, a->config->on_request,
+		       (unsigned int)a->config->prompt_rate);
 	return fault_set(
 		f, EACCES,
 		"level %c needs approval (%s): %s%s%scustody approve %s --lane %s, then start it again",
@@ -79,7 +80,7 @@ static int reserve(struct approve *a, struct fault *f)
 	const struct grant_owner owner = { .session = a->id, .pid = a->warden.pid };
 	int r;
 
-	r = grant_reserve(&a->desk.desk, &q, &owner, &a->grants, f);
+	r = grant_reserve(&a->approval.store, &q, &owner, &a->grants, f);
 	if (r < 0)
 		return r;
 	if (a->grants.reason != GRANT_VALID)
@@ -110,10 +111,10 @@ int approve_reserve(struct approve *a, struct fault *f)
 	a->refusal = "setup-failed";
 	r = hook_warden_require(&a->warden, f);
 	if (r >= 0)
-		r = approval_lane_open(&a->dirs, a->config, a->ledger, &a->desk, f);
+		r = approval_lane_open(&a->dirs, a->config, a->ledger, &a->approval, f);
 	if (r < 0)
 		return r;
 	a->refusal = "approval";
-	r = approval_lane_tighten(&a->desk, a->terms.governance, a->bundle.subject->profile->name, f);
+	r = approval_lane_tighten(&a->approval, a->terms.governance, a->bundle.subject->profile->name, f);
 	return r < 0 ? r : reserve(a, f);
 }

@@ -11,7 +11,7 @@ static void approve_done(struct approve *a)
 	grant_set_done(&a->grants);
 	claim_done(&a->claim);
 	session_done(&a->session);
-	approval_lane_done(&a->desk);
+	approval_lane_done(&a->approval);
 	ledger_free(a->ledger);
 	verdict_free(a->verdict);
 	jdoc_free(a->told);
@@ -54,7 +54,7 @@ static int refuse(struct approve *a, int r, struct fault *f)
 
 	hook_warden_done(&a->warden);
 	if (a->reserved)
-		(void)!grant_release(&a->desk.desk, a->id, a->refusal, NULL);
+		(void)!grant_release(&a->approval.store, a->id, a->refusal, NULL);
 	if (a->ledger)
 		e = ledger_refuse(a->ledger, &a->run, a->refusal, fault_text(f), &why);
 	if (e < 0)
@@ -86,7 +86,7 @@ int hook_approve(const struct hook_state *s, char **args, struct fault *f)
 	struct approve a = { .state = s, .args = args, .pidfd = -EBADF };
 	int r;
 
-	a.bundle.dirfd = a.desk.desk.dirfd = -EBADF;
+	a.bundle.dirfd = a.approval.store.dirfd = -EBADF;
 	a.session.run_fd = a.session.ids_fd = -EBADF;
 	a.claim = CLAIM_NONE;
 	a.warden = HOOK_WARDEN_NONE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "approval/approval-open.h"
+#include "approval/approval-lane.h"
 #include "config/config.h"
 #include "state/digest-key.h"
 #include "approval/grant.h"
@@ -40,7 +40,7 @@ struct approve {
 	char digest[SUBJECT_DIGEST_SIZE];
 	struct verdict *verdict;
 	struct ledger *ledger;
-	struct approval_lane desk;
+	struct approval_lane approval;
 	struct session session;
 	struct claim claim;
 	struct grant_set grants;

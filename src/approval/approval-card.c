@@ -73,7 +73,7 @@ static void add_letters(struct card *c, const char *text)
 			 b.text ? b.text : "", n > LETTERS_SHOWN ? " ..." : "");
 }
 
-static void add_command(struct card *c, const struct card_facts *k)
+static void add_command(struct card *c, const struct approval_card_facts *k)
 {
 	const struct jdoc *argv = jdoc_get(k->subject, "argv");
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -98,7 +98,7 @@ static void add_command(struct card *c, const struct card_facts *k)
 	add_built(c, "in", CARD_PLAIN, &b);
 }
 
-static void add_askers(struct card *c, const struct card_facts *k)
+static void add_askers(struct card *c, const struct approval_card_facts *k)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 
@@ -117,7 +117,7 @@ static void add_askers(struct card *c, const struct card_facts *k)
 	add_built(c, "asked by", CARD_PLAIN, &b);
 }
 
-static void add_denial(struct card *c, const struct card_facts *k)
+static void add_denial(struct card *c, const struct approval_card_facts *k)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 
@@ -132,7 +132,7 @@ static void add_denial(struct card *c, const struct card_facts *k)
 	add_built(c, "denied", CARD_WARN, &b);
 }
 
-static void add_verdict(struct card *c, const struct card_facts *k)
+static void add_verdict(struct card *c, const struct approval_card_facts *k)
 {
 	const struct jdoc *axes = jdoc_get(k->verdict, "axes"), *reasons = jdoc_get(k->verdict, "reasons");
 	const char *raw = jdoc_get_string(axes, "raw_outcome"), *outcome = jdoc_get_string(axes, "outcome");
@@ -156,7 +156,7 @@ static void add_verdict(struct card *c, const struct card_facts *k)
 		 jdoc_get_string(axes, "profile") ?: "?");
 }
 
-static void add_profile(struct card *c, const struct card_facts *k)
+static void add_profile(struct card *c, const struct approval_card_facts *k)
 {
 	const struct jdoc *p = jdoc_get(k->subject, "profile"),
 			  *dangerous = jdoc_get(k->subject, "dangerous");
@@ -176,7 +176,7 @@ static void add_profile(struct card *c, const struct card_facts *k)
 }
 
 /* What may be gone afterwards.  Says whether anything of this machine is written. */
-static bool add_writes(struct card *c, const struct card_facts *k)
+static bool add_writes(struct card *c, const struct approval_card_facts *k)
 {
 	const struct jdoc *tree = jdoc_get(k->subject, "worktree"), *mounts = jdoc_get(k->subject, "mounts");
 	const char *mode = jdoc_get_string(tree, "mode");
@@ -215,7 +215,7 @@ static bool add_writes(struct card *c, const struct card_facts *k)
 	return rw;
 }
 
-static void add_reach(struct card *c, const struct card_facts *k)
+static void add_reach(struct card *c, const struct approval_card_facts *k)
 {
 	const char *network = jdoc_get_string(k->subject, "network");
 	const struct jdoc *env = jdoc_get(k->subject, "env"), *broker = jdoc_get(k->subject, "broker");
@@ -257,7 +257,7 @@ static void add_operands(struct card *c, const struct jdoc *operands)
 	}
 }
 
-static void add_seal(struct card *c, const struct card_facts *k)
+static void add_seal(struct card *c, const struct approval_card_facts *k)
 {
 	const struct jdoc *sealed = jdoc_get(k->subject, "operands"), *files = jdoc_get(sealed, "files");
 	const char *seal = jdoc_get_string(sealed, "seal");
@@ -298,7 +298,7 @@ static void add_change(struct card *c, const char *label, const struct jdoc *ite
 	add_built(c, label, CARD_PLAIN, &b);
 }
 
-static void add_changes(struct card *c, const struct card_facts *k)
+static void add_changes(struct card *c, const struct approval_card_facts *k)
 {
 	_cleanup_jdoc_ struct jdoc *diff = NULL;
 
@@ -315,7 +315,7 @@ static void add_changes(struct card *c, const struct card_facts *k)
 		add_change(c, i ? "" : "changed", diff->items[i]);
 }
 
-static void add_grant(struct card *c, const struct card_facts *k)
+static void add_grant(struct card *c, const struct approval_card_facts *k)
 {
 	if (k->needed > 1)
 		card_add(c, "approvals", CARD_PLAIN, "%u of %u so far", k->approvals, k->needed);
@@ -326,7 +326,7 @@ static void add_grant(struct card *c, const struct card_facts *k)
 		 k->for_s >= 120 ? "minutes" : "seconds");
 }
 
-void card_describe(struct card *c, const struct card_facts *k)
+void approval_card_describe(struct card *c, const struct approval_card_facts *k)
 {
 	bool node;
 

@@ -7,7 +7,7 @@
 #include "tty/card.h"
 
 /* What the card is about; all borrowed.  Only DIGEST, LANE and LEVEL must be there: what is missing is said to be so. */
-struct card_facts {
+struct approval_card_facts {
 	const char *digest; /* "sha256:..." */
 	const char *lane;
 	char level;
@@ -23,4 +23,4 @@ struct card_facts {
 	uint64_t uses, for_s; /* what a yes would grant */
 };
 
-void card_describe(struct card *c, const struct card_facts *k);
+void approval_card_describe(struct card *c, const struct approval_card_facts *k);

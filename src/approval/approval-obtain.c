@@ -34,7 +34,7 @@ int approval_reserve(const struct approval_ask *ask, struct approval *ret, struc
 	int r;
 
 	grant_set_done(&ret->grants);
-	r = grant_reserve(ask->desk, &q, &owner, &ret->grants, f);
+	r = grant_reserve(ask->store, &q, &owner, &ret->grants, f);
 	if (r == 0 && ret->grants.reason == GRANT_VALID)
 		ret->state = APPROVAL_GRANTED;
 	return r;
@@ -45,7 +45,7 @@ static int import_files(const struct approval_ask *ask, struct fault *f)
 	for (size_t i = 0; ask->grants && ask->grants[i]; i++) {
 		_cleanup_grant_ struct grant g = { 0 };
 		enum grant_reason why = GRANT_UNDECIDED;
-		int r = grant_import(ask->desk, ask->grants[i], ask->digest, &g, &why, f);
+		int r = grant_import(ask->store, ask->grants[i], ask->digest, &g, &why, f);
 
 		if (r < 0)
 			return fault_wrap(f, r, "--grant '%s'", ask->grants[i]);
@@ -107,7 +107,7 @@ int approval_file(const struct approval_ask *ask, struct request *ret, struct fa
 		return r;
 	rq.alike = alike.text;
 	rq.command = command.text ? command.text : "";
-	return request_file(ask->desk, &rq, ret, f);
+	return request_file(ask->store, &rq, ret, f);
 }
 
 /* The answer and how to go on: what, why, and the command. */
@@ -119,13 +119,13 @@ static int say(struct approval *ret, const struct approval_ask *ask, const char 
 	strbuf_printf(&b,
 		      "approval is missing (level %c): %s; request %s waits, look at it and decide with: ",
 		      ask->level, shown ? shown : "?", ret->request);
-	approval_put_command(&b, ask->desk, "approve", ret->request);
+	approval_text_put_command(&b, ask->store, "approve", ret->request);
 	free(ret->text);
 	ret->text = strbuf_take(&b);
 	return ret->text ? 0 : fault_errno(f, ENOMEM, "approval");
 }
 
-int approval_say_denied(const struct approval_ask *ask, const struct request *rq, struct approval *ret,
+int approval_set_denied(const struct approval_ask *ask, const struct request *rq, struct approval *ret,
 			struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -136,7 +136,7 @@ int approval_say_denied(const struct approval_ask *ask, const struct request *rq
 		return fault_errno(f, ENOMEM, "approval");
 	ret->state = APPROVAL_DENIED;
 	strbuf_printf(&b, "denied by %s%s%s; who changes their mind says: ", by, *why ? ": " : "", why);
-	approval_put_command(&b, ask->desk, "approve", rq->id);
+	approval_text_put_command(&b, ask->store, "approve", rq->id);
 	free(ret->text);
 	ret->text = strbuf_take(&b);
 	return ret->text ? 0 : fault_errno(f, ENOMEM, "approval");
@@ -146,7 +146,7 @@ int approval_say_denied(const struct approval_ask *ask, const struct request *rq
 static int deny(const struct approval_ask *ask, const struct request *rq, const char *by,
 		struct approval *ret, struct fault *f)
 {
-	int r = rq->state == REQUEST_DENIED ? 0 : request_deny(ask->desk, rq->id, by, NULL, f);
+	int r = rq->state == REQUEST_DENIED ? 0 : request_deny(ask->store, rq->id, by, NULL, f);
 
 	if (r < 0)
 		return r;
@@ -160,30 +160,30 @@ static int deny(const struct approval_ask *ask, const struct request *rq, const 
 static int ask_here(const struct approval_ask *ask, const struct request *rq, struct approval *ret,
 		    char **ret_why, struct fault *f)
 {
-	const struct approval_person p = {
-		.desk = ask->desk,
+	const struct approval_prompt p = {
+		.store = ask->store,
 		.request = rq,
 		.user = ask->user,
 		.yes = ask->yes && ask->level == 'B',
 		.rate = ask->prompt_rate ? ask->prompt_rate : PROMPT_RATE_USUAL,
 	};
-	const bool may = ask->desk->rules && ask->desk->rules->allow_self;
-	_cleanup_person_ struct person_result answer = { 0 };
+	const bool may = ask->store->rules && ask->store->rules->allow_self;
+	_cleanup_approval_prompt_result_ struct approval_prompt_result answer = { 0 };
 	_cleanup_fault_ struct fault why = { 0 };
 	int r = 0;
 
 	/* Nobody shall decide for nothing. */
 	if (may)
-		r = approval_person_ask(&p, &answer, &why);
+		r = approval_prompt_ask(&p, &answer, &why);
 	/* Somebody else answered while the card was shown: their answer holds. */
 	if (r == -ENOENT && approval_reserve(ask, ret, NULL) == 0 && ret->state == APPROVAL_GRANTED)
 		return 0;
 	if (r < 0)
 		return fault_set(f, -r, "%s", fault_text(&why));
 	ret->signal = answer.signal;
-	if (answer.answer == PERSON_NO)
+	if (answer.answer == APPROVAL_PROMPT_NO)
 		return deny(ask, rq, answer.by, ret, f);
-	if (answer.answer == PERSON_YES) {
+	if (answer.answer == APPROVAL_PROMPT_YES) {
 		r = approval_reserve(ask, ret, f);
 		if (r < 0 || ret->state == APPROVAL_GRANTED)
 			return r;
@@ -209,11 +209,11 @@ static int ask_somebody(const struct approval_ask *ask, struct approval *ret, st
 	if (r < 0 || ret->state != APPROVAL_PENDING)
 		return r;
 	if (rq.state == REQUEST_DENIED)
-		return approval_say_denied(ask, &rq, ret, f);
+		return approval_set_denied(ask, &rq, ret, f);
 	r = say(ret, ask, why, f);
 	if (r < 0 || ret->signal)
 		return r;
-	request_notify(ask->desk, &rq, ask->on_request, ask->prompt_rate);
+	request_notify(ask->store, &rq, ask->on_request, ask->prompt_rate);
 	return ask->wait ? approval_wait(ask, ret, f) : 0;
 }
 

@@ -16,7 +16,7 @@
  * on the terminal, else a request and, if told so, the wait for its answer.  Silence, errors and interruptions are a No.
  */
 struct approval_ask {
-	const struct approval_store *desk; /* with a ledger */
+	const struct approval_store *store; /* with a ledger */
 	const struct jdoc *subject, *verdict;
 	const struct digest *digest; /* of SUBJECT */
 	char level;		     /* of VERDICT */

@@ -15,17 +15,18 @@
 #include "approval/pin.h"
 #include "subject/subject-digest.h"
 
-void person_result_done(struct person_result *r)
+void approval_prompt_result_done(struct approval_prompt_result *r)
 {
 	free(r->text);
 	grant_done(&r->grant);
-	*r = (struct person_result){ 0 };
+	*r = (struct approval_prompt_result){ 0 };
 }
 
-static int say(struct person_result *ret, enum person_answer answer, struct fault *f, const char *fmt, ...)
-	_printf_(4, 5);
+static int say(struct approval_prompt_result *ret, enum approval_prompt_answer answer, struct fault *f,
+	       const char *fmt, ...) _printf_(4, 5);
 
-static int say(struct person_result *ret, enum person_answer answer, struct fault *f, const char *fmt, ...)
+static int say(struct approval_prompt_result *ret, enum approval_prompt_answer answer, struct fault *f,
+	       const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -40,7 +41,7 @@ static int say(struct person_result *ret, enum person_answer answer, struct faul
 	return n < 0 ? fault_errno(f, ENOMEM, "approval") : 0;
 }
 
-int approval_person_card(const struct approval_store *d, const struct request *rq,
+int approval_prompt_card(const struct approval_store *d, const struct request *rq,
 			 const struct grant_terms *terms, int fd, bool full, struct strbuf *out,
 			 struct fault *f)
 {
@@ -48,7 +49,7 @@ int approval_person_card(const struct approval_store *d, const struct request *r
 	_cleanup_jdoc_ struct jdoc *last = NULL;
 	struct card_style style = card_style_of(fd);
 	char digest[SUBJECT_DIGEST_SIZE];
-	struct card_facts k = {
+	struct approval_card_facts k = {
 		.digest = digest,
 		.lane = rq->lane,
 		.level = rq->level,
@@ -70,22 +71,22 @@ int approval_person_card(const struct approval_store *d, const struct request *r
 	/* What was approved before is a help, not a condition. */
 	if (rq->alike && request_last_approved(d, rq->alike, &last, NULL) == 0)
 		k.last = last;
-	card_describe(&c, &k);
+	approval_card_describe(&c, &k);
 	style.full = full;
 	style.how_to_see = "answer v to see all of it";
 	return card_draw(&c, &style, out, f);
 }
 
 /* Who the caller is as an approver.  To be none, or more than one, is a result like not being there. */
-static int find_approver(const struct approval_person *p, struct approver *ret_by, struct person_result *ret,
-			 bool *ret_able, struct fault *f)
+static int find_approver(const struct approval_prompt *p, struct approver *ret_by,
+			 struct approval_prompt_result *ret, bool *ret_able, struct fault *f)
 {
 	_cleanup_fault_ struct fault why = { 0 };
-	int r = approver_own(p->desk, p->as, p->user, ret_by, &why);
+	int r = approver_own(p->store, p->as, p->user, ret_by, &why);
 
 	*ret_able = r == 0;
 	if (r == -ENOENT || r == -ENOKEY || r == -EINVAL)
-		return say(ret, PERSON_ABSENT, f, "%s", fault_text(&why));
+		return say(ret, APPROVAL_PROMPT_UNAVAILABLE, f, "%s", fault_text(&why));
 	if (r < 0)
 		return fault_set(f, -r, "%s", fault_text(&why));
 	memcpy(ret->by, ret_by->name, sizeof(ret->by));
@@ -93,8 +94,8 @@ static int find_approver(const struct approval_person *p, struct approver *ret_b
 }
 
 /* Would a yes of this person count?  Before anything is shown: nobody shall decide for nothing. */
-static int require_able(const struct approval_person *p, const struct approver *by, struct person_result *ret,
-			bool *ret_able, struct fault *f)
+static int require_able(const struct approval_prompt *p, const struct approver *by,
+			struct approval_prompt_result *ret, bool *ret_able, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	struct pin_answer pin;
@@ -102,28 +103,28 @@ static int require_able(const struct approval_person *p, const struct approver *
 
 	*ret_able = false;
 	if (!by->counts)
-		return say(ret, PERSON_ABSENT, f,
+		return say(ret, APPROVAL_PROMPT_UNAVAILABLE, f,
 			   "'%s' is no approver of the lane '%s' in custody.json; its `approvers` decide",
-			   by->name, p->desk->lane);
+			   by->name, p->store->lane);
 	if (p->request->level != 'C') {
 		*ret_able = true;
 		return 0;
 	}
 	if (p->alone)
-		return say(ret, PERSON_ABSENT, f,
+		return say(ret, APPROVAL_PROMPT_UNAVAILABLE, f,
 			   "level C needs a person with a PIN at a terminal; --yes is no answer to it");
-	r = pin_look(p->desk, by->name, &pin, f);
+	r = pin_status(p->store, by->name, &pin, f);
 	if (r < 0)
 		return r;
 	if (pin.result == PIN_UNSET) {
-		approval_put_command(&b, p->desk, "pin set", by->name);
+		approval_text_put_command(&b, p->store, "pin set", by->name);
 		return b.broken ? fault_errno(f, ENOMEM, "approval")
-				: say(ret, PERSON_ABSENT, f,
+				: say(ret, APPROVAL_PROMPT_UNAVAILABLE, f,
 				      "level C needs a PIN and '%s' has none; set it with: %s", by->name,
 				      b.text);
 	}
 	if (pin.result == PIN_LOCKED)
-		return say(ret, PERSON_ABSENT, f,
+		return say(ret, APPROVAL_PROMPT_UNAVAILABLE, f,
 			   "the PIN of '%s' is locked for %llu more seconds after too many wrong ones",
 			   by->name, (unsigned long long)pin.wait_s);
 	*ret_able = true;
@@ -132,7 +133,7 @@ static int require_able(const struct approval_person *p, const struct approver *
 
 /* 1: there is a line; 0: the question ended without one, and RET says so. */
 static int ask_line(struct prompt *tty, const char *question, bool echo, char *line, size_t size,
-		    struct person_result *ret, struct fault *f)
+		    struct approval_prompt_result *ret, struct fault *f)
 {
 	_cleanup_fault_ struct fault why = { 0 };
 	int r = prompt_ask(tty, question, echo, APPROVAL_PROMPT_SECONDS, line, size, &why);
@@ -143,10 +144,10 @@ static int ask_line(struct prompt *tty, const char *question, bool echo, char *l
 		return fault_set(f, -r, "%s", fault_text(&why));
 	ret->signal = tty->signal;
 	(void)!prompt_show(tty, "\n", NULL);
-	return say(ret, PERSON_SILENT, f, "%s", fault_text(&why));
+	return say(ret, APPROVAL_PROMPT_NO_ANSWER, f, "%s", fault_text(&why));
 }
 
-static int show_card(const struct approval_person *p, struct prompt *tty, bool full, struct fault *f)
+static int show_card(const struct approval_prompt *p, struct prompt *tty, bool full, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	const struct card_style style = card_style_of(tty->fd);
@@ -155,7 +156,7 @@ static int show_card(const struct approval_person *p, struct prompt *tty, bool f
 	/* Whatever an earlier program left: plain letters of the normal set, at the start of a line. */
 	strbuf_puts(&b, style.color ? "\r\033[0m\017\n" : "\n");
 	strbuf_puts(&b, PACKAGE_NAME ": may this run?\n");
-	r = approval_person_card(p->desk, p->request, &p->terms, tty->fd, full, &b, f);
+	r = approval_prompt_card(p->store, p->request, &p->terms, tty->fd, full, &b, f);
 	if (r == 0 && b.broken)
 		return fault_errno(f, ENOMEM, "card");
 	return r < 0 ? r : prompt_show(tty, b.text, f);
@@ -166,7 +167,7 @@ static bool is_yes(const char *line)
 	return strcasecmp(line, "y") == 0 || strcasecmp(line, "yes") == 0;
 }
 
-static int ask_yes(const struct approval_person *p, struct prompt *tty, struct person_result *ret,
+static int ask_yes(const struct approval_prompt *p, struct prompt *tty, struct approval_prompt_result *ret,
 		   bool *ret_yes, struct fault *f)
 {
 	char line[64];
@@ -185,13 +186,14 @@ static int ask_yes(const struct approval_person *p, struct prompt *tty, struct p
 	} while (full);
 	*ret_yes = is_yes(line);
 	if (!*ret_yes)
-		ret->answer = PERSON_NO;
+		ret->answer = APPROVAL_PROMPT_NO;
 	return 0;
 }
 
 /* Until it is right, locked, or given up. */
-static int ask_pin(const struct approval_person *p, const struct approver *by, struct prompt *tty,
-		   struct person_result *ret, struct sign_secret *ret_key, bool *ret_right, struct fault *f)
+static int ask_pin(const struct approval_prompt *p, const struct approver *by, struct prompt *tty,
+		   struct approval_prompt_result *ret, struct sign_secret *ret_key, bool *ret_right,
+		   struct fault *f)
 {
 	for (;;) {
 		_cleanup_pin_ struct pin_text pin;
@@ -207,8 +209,8 @@ static int ask_pin(const struct approval_person *p, const struct approver *by, s
 		if (r <= 0)
 			return r;
 		if (!pin.digits[0])
-			return say(ret, PERSON_SILENT, f, "no PIN was given");
-		r = pin_try(p->desk, by->name, pin.digits, &answer, ret_key, f);
+			return say(ret, APPROVAL_PROMPT_NO_ANSWER, f, "no PIN was given");
+		r = pin_try(p->store, by->name, pin.digits, &answer, ret_key, f);
 		if (r < 0)
 			return r;
 		if (answer.result == PIN_RIGHT) {
@@ -216,8 +218,9 @@ static int ask_pin(const struct approval_person *p, const struct approver *by, s
 			return 0;
 		}
 		if (answer.result != PIN_WRONG || answer.wait_s > 0)
-			return say(ret, PERSON_SILENT, f, "wrong PIN; '%s' is locked for %llu seconds",
-				   by->name, (unsigned long long)answer.wait_s);
+			return say(ret, APPROVAL_PROMPT_NO_ANSWER, f,
+				   "wrong PIN; '%s' is locked for %llu seconds", by->name,
+				   (unsigned long long)answer.wait_s);
 		strbuf_done(&b);
 		strbuf_printf(&b, "wrong PIN, %u %s left\n", answer.tries_left,
 			      answer.tries_left == 1 ? "try" : "tries");
@@ -227,38 +230,39 @@ static int ask_pin(const struct approval_person *p, const struct approver *by, s
 	}
 }
 
-static int unlock(const struct approval_person *p, const struct approver *by, struct prompt *tty,
-		  struct person_result *ret, struct sign_secret *ret_key, bool *ret_unlocked, struct fault *f)
+static int unlock(const struct approval_prompt *p, const struct approver *by, struct prompt *tty,
+		  struct approval_prompt_result *ret, struct sign_secret *ret_key, bool *ret_unlocked,
+		  struct fault *f)
 {
 	int r;
 
 	if (p->request->level == 'C') {
-		_cleanup_pin_shield_ struct pin_shield s = { 0 };
+		_cleanup_pin_protect_ struct pin_protect s = { 0 };
 
-		pin_shield_raise(&s);
+		pin_protect_begin(&s);
 		return ask_pin(p, by, tty, ret, ret_key, ret_unlocked, f);
 	}
-	r = approver_unlock(p->desk, by->name, ret_key, f);
+	r = approver_unlock(p->store, by->name, ret_key, f);
 	*ret_unlocked = r == 0;
 	return r;
 }
 
-static int sign(const struct approval_person *p, const struct approver *by, const struct sign_secret *key,
-		struct person_result *ret, struct fault *f)
+static int sign(const struct approval_prompt *p, const struct approver *by, const struct sign_secret *key,
+		struct approval_prompt_result *ret, struct fault *f)
 {
 	struct grant_terms terms = p->terms;
 	int r;
 
 	terms.level = p->request->level;
-	r = grant_sign(p->desk, p->request, by, key, &terms, &ret->grant, &ret->complete, f);
+	r = grant_sign(p->store, p->request, by, key, &terms, &ret->grant, &ret->complete, f);
 	if (r == 0)
-		ret->answer = PERSON_YES;
+		ret->answer = APPROVAL_PROMPT_YES;
 	return r;
 }
 
 /* TTY is not open for a B that was answered on the command line. */
-static int decide(const struct approval_person *p, const struct approver *by, struct prompt *tty,
-		  struct person_result *ret, struct fault *f)
+static int decide(const struct approval_prompt *p, const struct approver *by, struct prompt *tty,
+		  struct approval_prompt_result *ret, struct fault *f)
 {
 	_cleanup_sign_ struct sign_secret key = { 0 };
 	bool yes = p->yes && p->request->level != 'C', unlocked = false;
@@ -291,27 +295,27 @@ static int has_pin(const struct approval_store *d, bool *ret, struct fault *f)
 }
 
 /* Nobody is there.  For a C that nobody could approve anywhere, that is said as well. */
-static int say_unseen(const struct approval_person *p, const char *why, struct person_result *ret,
+static int say_unseen(const struct approval_prompt *p, const char *why, struct approval_prompt_result *ret,
 		      struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	bool pin = true;
-	int r = p->request->level == 'C' ? has_pin(p->desk, &pin, f) : 0;
+	int r = p->request->level == 'C' ? has_pin(p->store, &pin, f) : 0;
 
 	if (r < 0)
 		return r;
 	ret->unseen = true;
 	if (pin)
-		return say(ret, PERSON_ABSENT, f, "%s", why);
-	approval_put_command(&b, p->desk, "pin set", NULL);
+		return say(ret, APPROVAL_PROMPT_UNAVAILABLE, f, "%s", why);
+	approval_text_put_command(&b, p->store, "pin set", NULL);
 	return b.broken ? fault_errno(f, ENOMEM, "approval")
-			: say(ret, PERSON_ABSENT, f,
+			: say(ret, APPROVAL_PROMPT_UNAVAILABLE, f,
 			      "%s, and level C needs a PIN, which nobody has; set one with: %s", why, b.text);
 }
 
 /* Not being able to ask is a result, not a failure. */
-static int open_terminal(const struct approval_person *p, struct prompt *tty, struct person_result *ret,
-			 bool *ret_able, struct fault *f)
+static int open_terminal(const struct approval_prompt *p, struct prompt *tty,
+			 struct approval_prompt_result *ret, bool *ret_able, struct fault *f)
 {
 	_cleanup_fault_ struct fault why = { 0 };
 	int r = p->alone ? 0 : prompt_open(tty, &why);
@@ -322,24 +326,24 @@ static int open_terminal(const struct approval_person *p, struct prompt *tty, st
 	return r < 0 ? fault_set(f, -r, "%s", fault_text(&why)) : 0;
 }
 
-static int require_rate(const struct approval_person *p, struct person_result *ret, bool *ret_able,
+static int require_rate(const struct approval_prompt *p, struct approval_prompt_result *ret, bool *ret_able,
 			struct fault *f)
 {
 	int r;
 
 	if (p->rate == 0 || (p->yes && p->request->level != 'C'))
 		return 0;
-	r = prompt_rate_take(p->desk, PROMPT_RATE_CARDS, p->rate, ret_able, f);
+	r = prompt_rate_take(p->store, PROMPT_RATE_CARDS, p->rate, ret_able, f);
 	if (r < 0 || *ret_able)
 		return r;
-	return say(ret, PERSON_ABSENT, f,
+	return say(ret, APPROVAL_PROMPT_UNAVAILABLE, f,
 		   "too many questions within a minute (prompt_rate): this one is not asked");
 }
 
-int approval_person_ask(const struct approval_person *p, struct person_result *ret, struct fault *f)
+int approval_prompt_ask(const struct approval_prompt *p, struct approval_prompt_result *ret, struct fault *f)
 {
 	_cleanup_prompt_ struct prompt tty = PROMPT_NONE;
-	_cleanup_person_ struct person_result got = { 0 };
+	_cleanup_approval_prompt_result_ struct approval_prompt_result got = { 0 };
 	struct approver by;
 	bool able;
 	/* First of all: a key is made for a person who is there, never for a program that asks. */
@@ -356,6 +360,6 @@ int approval_person_ask(const struct approval_person *p, struct person_result *r
 	if (r < 0)
 		return r;
 	*ret = got;
-	got = (struct person_result){ 0 };
+	got = (struct approval_prompt_result){ 0 };
 	return 0;
 }

@@ -7,8 +7,8 @@
 #include "approval/request.h"
 
 /* A person decides about a request, at a terminal: card, question, PIN, signature. */
-struct approval_person {
-	const struct approval_store *desk;
+struct approval_prompt {
+	const struct approval_store *store;
 	const struct request *request;
 	const char *as;		  /* which approver; NULL: the caller's own */
 	const char *user;	  /* the caller's name on this host */
@@ -18,15 +18,15 @@ struct approval_person {
 	unsigned int rate;	  /* cards per minute; 0: as many as there are */
 };
 
-enum person_answer {
-	PERSON_ABSENT, /* could not be asked: TEXT says why */
-	PERSON_SILENT, /* no answer: end of input, a signal, too long */
-	PERSON_NO,
-	PERSON_YES, /* GRANT is signed and kept */
+enum approval_prompt_answer {
+	APPROVAL_PROMPT_UNAVAILABLE, /* could not be asked: TEXT says why */
+	APPROVAL_PROMPT_NO_ANSWER,   /* no answer: end of input, a signal, too long */
+	APPROVAL_PROMPT_NO,
+	APPROVAL_PROMPT_YES, /* GRANT is signed and kept */
 };
 
-struct person_result {
-	enum person_answer answer;
+struct approval_prompt_result {
+	enum approval_prompt_answer answer;
 	bool unseen; /* ABSENT for want of a terminal */
 	int signal;  /* that interrupted the question */
 	char *text;  /* ABSENT, SILENT: why; for a line on a terminal */
@@ -35,12 +35,12 @@ struct person_result {
 	bool complete; /* a start would find enough approvals now */
 };
 
-int approval_person_ask(const struct approval_person *p, struct person_result *ret,
+int approval_prompt_ask(const struct approval_prompt *p, struct approval_prompt_result *ret,
 			struct fault *f) _must_check_;
-void person_result_done(struct person_result *r);
-#define _cleanup_person_ _cleanup_(person_result_done)
+void approval_prompt_result_done(struct approval_prompt_result *r);
+#define _cleanup_approval_prompt_result_ _cleanup_(approval_prompt_result_done)
 
 /* The card of a request, as it is drawn for `custody pending ID`: appended to OUT, nothing cut. */
-int approval_person_card(const struct approval_store *d, const struct request *rq,
+int approval_prompt_card(const struct approval_store *d, const struct request *rq,
 			 const struct grant_terms *terms, int fd, bool full, struct strbuf *out,
 			 struct fault *f) _must_check_;

@@ -190,7 +190,8 @@ void approval_store_remove_temps(int dirfd)
 		(void)closedir(dir);
 }
 
-static const struct shape *find_shape(const struct shape *shape, const char *key)
+static const struct approval_store_shape *find_shape(const struct approval_store_shape *shape,
+						     const char *key)
 {
 	for (; shape->key; shape++)
 		if (str_eq(shape->key, key))
@@ -198,13 +199,14 @@ static const struct shape *find_shape(const struct shape *shape, const char *key
 	return NULL;
 }
 
-int shape_require(const struct jdoc *doc, const struct shape *shape, const char *label, struct fault *f)
+int approval_store_require_shape(const struct jdoc *doc, const struct approval_store_shape *shape,
+				 const char *label, struct fault *f)
 {
 	if (doc->type != JDOC_OBJECT)
 		return fault_set(f, EINVAL, "%s:%u:%u: must be an object", label, doc->line, doc->column);
 	for (size_t i = 0; i < doc->n_members; i++) {
 		const struct jdoc_member *m = &doc->members[i];
-		const struct shape *s = find_shape(shape, m->key);
+		const struct approval_store_shape *s = find_shape(shape, m->key);
 
 		if (!s)
 			return fault_set(f, EINVAL, "%s:%u:%u: unknown key '%s'", label, m->line, m->column,
@@ -219,31 +221,32 @@ int shape_require(const struct jdoc *doc, const struct shape *shape, const char 
 	return 0;
 }
 
-int64_t jdoc_int_of(const struct jdoc *object, const char *key)
+int64_t approval_store_get_int(const struct jdoc *object, const char *key)
 {
 	const struct jdoc *v = jdoc_get(object, key);
 
 	return v && v->type == JDOC_INT ? v->integer : -1;
 }
 
-bool moment_boot_is(const char *text)
+bool approval_store_is_boot_id(const char *text)
 {
 	return strlen(text) == 8 && strspn(text, "0123456789abcdef") == 8;
 }
 
-void moment_to_json(const struct moment *m, struct jdoc *object)
+void approval_store_put_moment(const struct moment *m, struct jdoc *object)
 {
 	jdoc_set_int(object, "at_us", (int64_t)m->wall_us);
 	jdoc_set_string(object, "boot", m->boot);
 	jdoc_set_int(object, "boot_ns", (int64_t)m->boot_ns);
 }
 
-int moment_from_json(const struct jdoc *object, struct moment *ret)
+int approval_store_get_moment(const struct jdoc *object, struct moment *ret)
 {
 	const char *boot = jdoc_get_string(object, "boot");
-	int64_t wall = jdoc_int_of(object, "at_us"), ns = jdoc_int_of(object, "boot_ns");
+	int64_t wall = approval_store_get_int(object, "at_us"),
+		ns = approval_store_get_int(object, "boot_ns");
 
-	if (!boot || !moment_boot_is(boot) || wall < 0 || ns < 0)
+	if (!boot || !approval_store_is_boot_id(boot) || wall < 0 || ns < 0)
 		return -EINVAL;
 	*ret = (struct moment){ .wall_us = (uint64_t)wall, .boot_ns = (uint64_t)ns };
 	memcpy(ret->boot, boot, sizeof(ret->boot));

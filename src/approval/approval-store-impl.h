@@ -56,18 +56,18 @@ int approval_store_names(int dirfd, const char *suffix, char ***ret, struct faul
 void approval_store_remove_temps(int dirfd);
 
 /* An object with exactly these keys, of these types. */
-struct shape {
+struct approval_store_shape {
 	const char *key;
 	enum jdoc_type type;
 	bool optional;
 };
-int shape_require(const struct jdoc *doc, const struct shape *shape, const char *label,
-		  struct fault *f) _must_check_;
+int approval_store_require_shape(const struct jdoc *doc, const struct approval_store_shape *shape,
+				 const char *label, struct fault *f) _must_check_;
 
-int64_t jdoc_int_of(const struct jdoc *object, const char *key);     /* -1 unless an integer */
-void moment_to_json(const struct moment *m, struct jdoc *object);    /* keys at_us, boot, boot_ns */
-int moment_from_json(const struct jdoc *object, struct moment *ret); /* -EINVAL */
-bool moment_boot_is(const char *text);				     /* 8 lower-case hex digits */
+int64_t approval_store_get_int(const struct jdoc *object, const char *key);   /* -1 unless an integer */
+void approval_store_put_moment(const struct moment *m, struct jdoc *object);  /* keys at_us, boot, boot_ns */
+int approval_store_get_moment(const struct jdoc *object, struct moment *ret); /* -EINVAL */
+bool approval_store_is_boot_id(const char *text);			      /* 8 lower-case hex digits */
 
 /* D is owned from the call on.  Its texts must be ours or redacted.  MARK may be NULL. */
 int approval_store_record(const struct approval_store *d, const char *kind, const char *status,

@@ -12,7 +12,7 @@
 #include "ledger/ledger.h"
 
 /*
- * The desk of a lane: where its requests, grants and keys lie, who may approve, and what time it is.  Everything about
+ * The store of a lane: where its requests, grants and keys lie, who may approve, and what time it is.  Everything about
  * approval is asked here.  docs/design/approval.md has the files, the order of writes and the attacks.
  */
 

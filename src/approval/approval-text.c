@@ -58,8 +58,8 @@ static void put_program(struct strbuf *out)
 		strbuf_puts(out, PACKAGE_NAME);
 }
 
-void approval_put_command(struct strbuf *out, const struct approval_store *d, const char *verb,
-			  const char *word)
+void approval_text_put_command(struct strbuf *out, const struct approval_store *d, const char *verb,
+			       const char *word)
 {
 	const char *root = getenv("CUSTODY_ROOT");
 

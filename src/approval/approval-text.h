@@ -9,5 +9,5 @@
  * where PATH does not lead to it, with the CUSTODY_ROOT or XDG_STATE_HOME that moved the state, and with the lane when
  * it is not the default.  WORD may be NULL.
  */
-void approval_put_command(struct strbuf *out, const struct approval_store *d, const char *verb,
-			  const char *word);
+void approval_text_put_command(struct strbuf *out, const struct approval_store *d, const char *verb,
+			       const char *word);

@@ -43,10 +43,10 @@ static int ask_again(struct wait *w, struct approval *ret, struct fault *f)
 		return r;
 	if (rq.state == REQUEST_DENIED) {
 		w->over = true;
-		return approval_say_denied(w->ask, &rq, ret, f);
+		return approval_set_denied(w->ask, &rq, ret, f);
 	}
 	log_info("the approval was used by another start; request %s waits again", rq.id);
-	request_notify(w->ask->desk, &rq, w->ask->on_request, w->ask->prompt_rate);
+	request_notify(w->ask->store, &rq, w->ask->on_request, w->ask->prompt_rate);
 	return 0;
 }
 
@@ -80,14 +80,14 @@ static int look(struct wait *w, struct approval *ret, struct fault *f)
 		w->over = true;
 		return 0;
 	}
-	r = request_read(w->ask->desk, ret->request, &rq, &why);
+	r = request_read(w->ask->store, ret->request, &rq, &why);
 	if (r == -ENOENT)
 		return look_again(w, ret, f);
 	if (r < 0)
 		return fault_set(f, -r, "%s", fault_text(&why));
 	if (rq.state == REQUEST_DENIED) {
 		w->over = true;
-		return approval_say_denied(w->ask, &rq, ret, f);
+		return approval_set_denied(w->ask, &rq, ret, f);
 	}
 	w->expires_us = rq.expires_us;
 	return 0;
@@ -138,7 +138,7 @@ static int loop(struct wait *w, struct approval *ret, struct fault *f)
 {
 	int r = 0;
 
-	w->watch = approval_store_watch(w->ask->desk, f);
+	w->watch = approval_store_watch(w->ask->store, f);
 	if (w->watch < 0)
 		return w->watch;
 	while (r == 0 && !w->over) {

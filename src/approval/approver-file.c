@@ -9,7 +9,7 @@
 #include "approval/approver-impl.h"
 
 /* clang-format off */
-static const struct shape key_shape[] = {
+static const struct approval_store_shape key_shape[] = {
 	{ "schema_version", JDOC_INT,    false },
 	{ "name",           JDOC_STRING, false },
 	{ "lane",           JDOC_STRING, false },
@@ -19,19 +19,19 @@ static const struct shape key_shape[] = {
 	{ "pin_key",        JDOC_OBJECT, true  },
 	{ 0 },
 };
-static const struct shape plain_shape[] = {
+static const struct approval_store_shape plain_shape[] = {
 	{ "public", JDOC_STRING, false },
 	{ "seed",   JDOC_STRING, false },
 	{ 0 },
 };
-static const struct shape box_shape[] = {
+static const struct approval_store_shape box_shape[] = {
 	{ "public",  JDOC_STRING, false },
 	{ "setting", JDOC_STRING, false },
 	{ "nonce",   JDOC_STRING, false },
 	{ "box",     JDOC_STRING, false },
 	{ 0 },
 };
-static const struct shape public_shape[] = {
+static const struct approval_store_shape public_shape[] = {
 	{ "schema_version", JDOC_INT,    false },
 	{ "name",           JDOC_STRING, false },
 	{ "lane",           JDOC_STRING, false },
@@ -43,7 +43,7 @@ static const struct shape public_shape[] = {
 };
 /* clang-format on */
 
-bool bytes_from_hex(const char *hex, uint8_t *bytes, size_t len)
+bool approver_bytes_from_hex(const char *hex, uint8_t *bytes, size_t len)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -72,7 +72,7 @@ int approver_key_parse(const char *text, struct sign_public *ret, struct fault *
 	const char *hex = str_starts(text, APPROVER_KEY_PREFIX) ? text + strlen(APPROVER_KEY_PREFIX) : text;
 	struct sign_public key = { 0 };
 
-	if (!bytes_from_hex(hex, key.bytes, sizeof(key.bytes)))
+	if (!approver_bytes_from_hex(hex, key.bytes, sizeof(key.bytes)))
 		return fault_set(f, EINVAL,
 				 "a public key is \"" APPROVER_KEY_PREFIX
 				 "\" and 64 lower-case hex digits, as 'custody key show' prints it");
@@ -88,7 +88,7 @@ void approver_key_id(const struct sign_public *key, char id[APPROVER_KEY_ID_SIZE
 	digest_hex(d.bytes, (APPROVER_KEY_ID_SIZE - 1) / 2, id);
 }
 
-int approver_check_name(const char *name, struct fault *f)
+int approver_require_name(const char *name, struct fault *f)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789._-";
 	size_t len = strlen(name);
@@ -102,7 +102,7 @@ int approver_check_name(const char *name, struct fault *f)
 	return 0;
 }
 
-void key_file_done(struct key_file *k)
+void approver_file_done(struct approver_file *k)
 {
 	explicit_bzero(k, sizeof(*k));
 }
@@ -117,9 +117,9 @@ static int read_head(const struct jdoc *doc, const char *name, struct approver *
 		     struct fault *f)
 {
 	const char *lane = jdoc_get_string(doc, "lane"), *inside = jdoc_get_string(doc, "name");
-	int64_t uid = jdoc_int_of(doc, "uid"), created = jdoc_int_of(doc, "created_us");
+	int64_t uid = approval_store_get_int(doc, "uid"), created = approval_store_get_int(doc, "created_us");
 
-	if (jdoc_int_of(doc, "schema_version") != 1)
+	if (approval_store_get_int(doc, "schema_version") != 1)
 		return fault_set(f, EINVAL, "%s: a schema_version other than 1", label);
 	/* A file under another name would give one person two voices. */
 	if (!str_eq(inside, name))
@@ -142,7 +142,7 @@ static void write_head(struct jdoc *doc, const struct approver *a)
 	jdoc_set_int(doc, "uid", a->uid);
 }
 
-static int read_plain(struct jdoc *doc, struct key_file *k, const char *label, struct fault *f)
+static int read_plain(struct jdoc *doc, struct approver_file *k, const char *label, struct fault *f)
 {
 	struct jdoc *plain = jdoc_get(doc, "key"), *seed;
 	struct sign_public public;
@@ -150,11 +150,11 @@ static int read_plain(struct jdoc *doc, struct key_file *k, const char *label, s
 	bool ok;
 	int r;
 
-	r = shape_require(plain, plain_shape, label, f);
+	r = approval_store_require_shape(plain, plain_shape, label, f);
 	if (r < 0)
 		return r;
 	seed = jdoc_get(plain, "seed");
-	ok = bytes_from_hex(seed->string, bytes, sizeof(bytes));
+	ok = approver_bytes_from_hex(seed->string, bytes, sizeof(bytes));
 	explicit_bzero(seed->string, strlen(seed->string));
 	if (ok)
 		sign_from_seed(bytes, &k->secret);
@@ -171,14 +171,14 @@ static int read_plain(struct jdoc *doc, struct key_file *k, const char *label, s
 	return 0;
 }
 
-static int read_box(const struct jdoc *box, struct key_file *k, const char *label, struct fault *f)
+static int read_box(const struct jdoc *box, struct approver_file *k, const char *label, struct fault *f)
 {
 	const char *setting;
 	int r;
 
 	if (!box)
 		return 0;
-	r = shape_require(box, box_shape, label, f);
+	r = approval_store_require_shape(box, box_shape, label, f);
 	if (r < 0)
 		return r;
 	r = approver_key_parse(jdoc_get_string(box, "public"), &k->public.pin_key, f);
@@ -186,8 +186,8 @@ static int read_box(const struct jdoc *box, struct key_file *k, const char *labe
 		return fault_wrap(f, r, "%s", label);
 	setting = jdoc_get_string(box, "setting");
 	if (strlen(setting) >= sizeof(k->setting) || !str_starts(setting, "$y$") ||
-	    !bytes_from_hex(jdoc_get_string(box, "nonce"), k->nonce, sizeof(k->nonce)) ||
-	    !bytes_from_hex(jdoc_get_string(box, "box"), k->box, sizeof(k->box)))
+	    !approver_bytes_from_hex(jdoc_get_string(box, "nonce"), k->nonce, sizeof(k->nonce)) ||
+	    !approver_bytes_from_hex(jdoc_get_string(box, "box"), k->box, sizeof(k->box)))
 		return fault_set(f, EBADMSG, "%s: the key behind the PIN is damaged: 'custody pin set'",
 				 label);
 	memcpy(k->setting, setting, strlen(setting) + 1);
@@ -196,10 +196,10 @@ static int read_box(const struct jdoc *box, struct key_file *k, const char *labe
 	return 0;
 }
 
-int key_file_read(int keysfd, const struct approval_store *d, const char *name, struct key_file *ret,
-		  struct fault *f)
+int approver_file_read(int keysfd, const struct approval_store *d, const char *name,
+		       struct approver_file *ret, struct fault *f)
 {
-	_cleanup_key_file_ struct key_file k = { 0 };
+	_cleanup_approver_file_ struct approver_file k = { 0 };
 	_cleanup_jdoc_ struct jdoc *doc = NULL;
 	char file[APPROVER_FILE_SIZE], label[64 + APPROVER_NAME_MAX];
 	int r;
@@ -208,7 +208,7 @@ int key_file_read(int keysfd, const struct approval_store *d, const char *name, 
 	file_name(name, file);
 	r = approval_store_read_json(keysfd, file, label, &doc, f);
 	if (r == 0)
-		r = shape_require(doc, key_shape, label, f);
+		r = approval_store_require_shape(doc, key_shape, label, f);
 	if (r == 0)
 		r = read_head(doc, name, &k.public, label, f);
 	if (r == 0 && !str_eq(k.public.lane, d->lane))
@@ -223,7 +223,8 @@ int key_file_read(int keysfd, const struct approval_store *d, const char *name, 
 	return r;
 }
 
-int key_file_write(int keysfd, const struct approval_store *d, const struct key_file *k, struct fault *f)
+int approver_file_write(int keysfd, const struct approval_store *d, const struct approver_file *k,
+			struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *doc = jdoc_new_object();
 	struct jdoc *plain = jdoc_set_object(doc, "key"), *box, *seed;
@@ -285,7 +286,7 @@ int approver_read_public(int dirfd, const char *name, struct approver *ret, stru
 	file_name(name, file);
 	r = approval_store_read_json(dirfd, file, label, &doc, f);
 	if (r == 0)
-		r = shape_require(doc, public_shape, label, f);
+		r = approval_store_require_shape(doc, public_shape, label, f);
 	if (r == 0)
 		r = read_head(doc, name, &a, label, f);
 	if (r < 0)

@@ -9,21 +9,21 @@
 #define APPROVER_FILE_SIZE (APPROVER_NAME_MAX + sizeof(".tries.json"))
 
 /* STATE/keys/NAME.json.  BOX is what the PIN unwraps. */
-struct key_file {
+struct approver_file {
 	struct approver public; /* of both keys; counts, has_* are not set */
 	struct sign_secret secret;
 	bool has_box;
 	char setting[128]; /* of yescrypt: cost and salt */
 	uint8_t nonce[12], box[32 + 16];
 };
-void key_file_done(struct key_file *k);
-#define _cleanup_key_file_ _cleanup_(key_file_done)
+void approver_file_done(struct approver_file *k);
+#define _cleanup_approver_file_ _cleanup_(approver_file_done)
 
 /* KEYSFD from approval_store_open_dir(APPROVAL_STORE_KEYS).  -ENOENT with nothing in F. */
-int key_file_read(int keysfd, const struct approval_store *d, const char *name, struct key_file *ret,
-		  struct fault *f) _must_check_;
-int key_file_write(int keysfd, const struct approval_store *d, const struct key_file *k,
-		   struct fault *f) _must_check_;
+int approver_file_read(int keysfd, const struct approval_store *d, const char *name,
+		       struct approver_file *ret, struct fault *f) _must_check_;
+int approver_file_write(int keysfd, const struct approval_store *d, const struct approver_file *k,
+			struct fault *f) _must_check_;
 
 /* STATE/approvers/NAME.json: from here on the keys count, unless the configuration says otherwise. */
 int approver_publish(const struct approval_store *d, const struct approver *a, struct fault *f) _must_check_;
@@ -34,4 +34,4 @@ int approver_list_public(const struct approval_store *d, struct approver_list *r
 			 struct fault *f) _must_check_;
 
 /* Exactly LEN bytes as lower-case hex: else false. */
-bool bytes_from_hex(const char *hex, uint8_t *bytes, size_t len);
+bool approver_bytes_from_hex(const char *hex, uint8_t *bytes, size_t len);

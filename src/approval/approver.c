@@ -41,7 +41,7 @@ static bool same(const struct sign_public *a, const struct sign_public *b)
 static int take_entry(const struct approval_store *d, const struct approver_entry *e, struct approver *a,
 		      struct fault *f)
 {
-	int r = approver_check_name(e->name, f);
+	int r = approver_require_name(e->name, f);
 
 	if (r < 0)
 		return r;
@@ -96,7 +96,7 @@ static int add_local(const struct approval_store *d, int dirfd, struct approver_
 		struct approver a, *listed;
 
 		(*n)[strlen(*n) - strlen(".json")] = '\0';
-		r = approver_check_name(*n, f);
+		r = approver_require_name(*n, f);
 		if (r == 0)
 			r = approver_read_public(dirfd, *n, &a, f);
 		if (r < 0)
@@ -160,9 +160,9 @@ static int look_for_secrets(const struct approval_store *d, struct approver_list
 	if (keysfd < 0)
 		return keysfd == -ENOENT ? 0 : keysfd;
 	for (size_t i = 0; i < l->n; i++) {
-		_cleanup_key_file_ struct key_file k = { 0 };
+		_cleanup_approver_file_ struct approver_file k = { 0 };
 		struct approver *a = &l->items[i];
-		int r = key_file_read(keysfd, d, a->name, &k, f);
+		int r = approver_file_read(keysfd, d, a->name, &k, f);
 
 		if (r == -ENOENT)
 			continue;
@@ -238,7 +238,7 @@ static int record_key(const struct approval_store *d, const struct approver *a, 
 	return approval_store_record(d, "key.new", NULL, NULL, NULL, details, LEDGER_DECIDED, NULL, f);
 }
 
-static int make_key(const struct approval_store *d, int keysfd, const char *name, struct key_file *k,
+static int make_key(const struct approval_store *d, int keysfd, const char *name, struct approver_file *k,
 		    struct fault *f)
 {
 	struct moment now;
@@ -258,14 +258,14 @@ static int make_key(const struct approval_store *d, int keysfd, const char *name
 	memcpy(k->public.name, name, strlen(name) + 1);
 	memcpy(k->public.lane, d->lane, strlen(d->lane) + 1);
 	approver_key_id(&k->public.key, k->public.key_id);
-	return key_file_write(keysfd, d, k, f);
+	return approver_file_write(keysfd, d, k, f);
 }
 
 /* Under the lock of the keys. */
 static int make_approver(const struct approval_store *d, int keysfd, const char *name, struct approver *ret,
 			 struct fault *f)
 {
-	_cleanup_key_file_ struct key_file k = { 0 };
+	_cleanup_approver_file_ struct approver_file k = { 0 };
 	_cleanup_close_ int dirfd = approval_store_open_dir(d, APPROVAL_STORE_APPROVERS, true, f);
 	char file[APPROVER_FILE_SIZE];
 	int r;
@@ -276,7 +276,7 @@ static int make_approver(const struct approval_store *d, int keysfd, const char 
 	if (faccessat(dirfd, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return fault_set(f, EEXIST, "approver '%s' has a key: 'custody key show %s'", name, name);
 	/* A private half without a public one was never told to anybody: its maker was killed in between. */
-	r = key_file_read(keysfd, d, name, &k, f);
+	r = approver_file_read(keysfd, d, name, &k, f);
 	if (r == -ENOENT)
 		r = make_key(d, keysfd, name, &k, f);
 	if (r < 0)
@@ -296,7 +296,7 @@ int approver_new(const struct approval_store *d, const char *name, struct approv
 	_cleanup_close_ int keysfd = -EBADF, lock = -EBADF;
 	int r;
 
-	r = approver_check_name(name, f);
+	r = approver_require_name(name, f);
 	if (r < 0)
 		return r;
 	r = approval_store_open_locked(d, APPROVAL_STORE_KEYS, true, &keysfd, &lock, f);
@@ -309,7 +309,7 @@ int approver_new(const struct approval_store *d, const char *name, struct approv
 /* Two first approvals at once: the one that came second finds the key of the other. */
 static int make_first(const struct approval_store *d, const char *user, struct approver *ret, struct fault *f)
 {
-	const char *name = user && approver_check_name(user, NULL) == 0 ? user : "local";
+	const char *name = user && approver_require_name(user, NULL) == 0 ? user : "local";
 	int r = approver_new(d, name, ret, f);
 
 	if (r != -EEXIST)
@@ -354,15 +354,15 @@ int approver_own(const struct approval_store *d, const char *name, const char *u
 int approver_unlock(const struct approval_store *d, const char *name, struct sign_secret *ret,
 		    struct fault *f)
 {
-	_cleanup_key_file_ struct key_file k = { 0 };
+	_cleanup_approver_file_ struct approver_file k = { 0 };
 	_cleanup_close_ int keysfd = -EBADF;
 	int r;
 
-	r = approver_check_name(name, f);
+	r = approver_require_name(name, f);
 	if (r < 0)
 		return r;
 	keysfd = approval_store_open_dir(d, APPROVAL_STORE_KEYS, false, f);
-	r = keysfd < 0 ? keysfd : key_file_read(keysfd, d, name, &k, f);
+	r = keysfd < 0 ? keysfd : approver_file_read(keysfd, d, name, &k, f);
 	if (r == -ENOENT)
 		return fault_set(f, ENOENT, "no private key of '%s' in lane '%s': 'custody key new %s'", name,
 				 d->lane, name);

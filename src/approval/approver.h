@@ -42,7 +42,7 @@ int approver_find(const struct approval_store *d, const char *name, struct appro
 		  struct fault *f) _must_check_; /* -ENOENT, and who there is */
 
 /* lower case letters, digits, '.', '_', '-'; begins with a letter or digit */
-int approver_check_name(const char *name, struct fault *f) _must_check_;
+int approver_require_name(const char *name, struct fault *f) _must_check_;
 
 /* A new local key pair of level B under NAME; recorded (key.new) before it counts.  -EEXIST: there is one. */
 int approver_new(const struct approval_store *d, const char *name, struct approver *ret,

@@ -87,7 +87,7 @@ void grant_items_done(struct grant_items *l);
 
 /* What is asked of a grant; all but LANE may be empty. */
 struct grant_judgement {
-	const struct approval_store *desk;
+	const struct approval_store *store;
 	struct moment now;
 	const struct grant_query *query; /* NULL: any */
 	const char *session;		 /* its reservations are no obstacle; NULL: none has any */

@@ -74,7 +74,7 @@ static int load(const struct grant_judgement *j, int dirfd, const char *name, st
 	item->found.reason = registered ? grant_judge_over(j, item) : GRANT_VALID;
 	if (item->found.reason != GRANT_VALID)
 		return show_uses(item, f);
-	item->found.reason = grant_judge_text(j->desk, &item->found.grant, &l->approvers, &item->approver);
+	item->found.reason = grant_judge_text(j->store, &item->found.grant, &l->approvers, &item->approver);
 	if (item->found.reason != GRANT_VALID)
 		return 0;
 	/* A copy under another name is not a second grant. */
@@ -84,7 +84,7 @@ static int load(const struct grant_judgement *j, int dirfd, const char *name, st
 		grant_uses_done(&item->uses);
 		return 0;
 	}
-	r = grant_uses_settle(j->desk, &item->uses, &j->now, &item->returned, f);
+	r = grant_uses_settle(j->store, &item->uses, &j->now, &item->returned, f);
 	if (r < 0)
 		return r;
 	item->found.reason = grant_judge(j, item);
@@ -101,7 +101,7 @@ int grant_items_load(const struct grant_judgement *j, int dirfd, const struct di
 
 	if (digest)
 		request_id(digest, begin);
-	r = approver_list_public(j->desk, &l.approvers, f);
+	r = approver_list_public(j->store, &l.approvers, f);
 	if (r == 0)
 		r = approval_store_names(dirfd, ".json", &names, f);
 	if (r < 0)

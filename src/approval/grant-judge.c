@@ -113,7 +113,7 @@ bool grant_is_self(const struct approval_store *d, const struct grant *g, const 
 	if (d->rules->allow_self)
 		return false;
 	for (char **a = g->askers; a && *a; a++)
-		if (asker_is(*a, by->uid, by->name))
+		if (request_asker_is(*a, by->uid, by->name))
 			return true;
 	if (!q)
 		return false;
@@ -127,7 +127,7 @@ bool grant_is_self(const struct approval_store *d, const struct grant *g, const 
 static enum grant_reason judge_uses(const struct grant_judgement *j, const struct grant *g,
 				    const struct grant_uses *u)
 {
-	uint64_t allowed = grant_uses_allowed(j->desk, g), others = u->n_reserved;
+	uint64_t allowed = grant_uses_allowed(j->store, g), others = u->n_reserved;
 	bool own = grant_uses_find(u, j->session) != NULL;
 
 	if (u->revoked_by)
@@ -144,13 +144,13 @@ enum grant_reason grant_judge_over(const struct grant_judgement *j, const struct
 {
 	const struct grant *g = &item->found.grant;
 
-	if (!str_eq(g->lane, j->desk->lane))
+	if (!str_eq(g->lane, j->store->lane))
 		return GRANT_FOREIGN_LANE;
 	if (item->uses.revoked_by)
 		return GRANT_REVOKED;
-	if (item->uses.used >= grant_uses_allowed(j->desk, g))
+	if (item->uses.used >= grant_uses_allowed(j->store, g))
 		return GRANT_CONSUMED;
-	return judge_time(j->desk, g, &j->now) == GRANT_EXPIRED ? GRANT_EXPIRED : GRANT_VALID;
+	return judge_time(j->store, g, &j->now) == GRANT_EXPIRED ? GRANT_EXPIRED : GRANT_VALID;
 }
 
 enum grant_reason grant_judge(const struct grant_judgement *j, const struct grant_item *item)
@@ -166,9 +166,9 @@ enum grant_reason grant_judge(const struct grant_judgement *j, const struct gran
 	r = judge_uses(j, g, &item->uses);
 	if (r == GRANT_REVOKED || r == GRANT_CONSUMED || r == GRANT_NONE)
 		return r;
-	if (judge_time(j->desk, g, &j->now) != GRANT_VALID)
-		return judge_time(j->desk, g, &j->now);
-	if (q && grant_is_self(j->desk, g, item->approver, q))
+	if (judge_time(j->store, g, &j->now) != GRANT_VALID)
+		return judge_time(j->store, g, &j->now);
+	if (q && grant_is_self(j->store, g, item->approver, q))
 		return GRANT_SELF_APPROVAL;
 	return r;
 }

@@ -16,12 +16,12 @@
 #define USES_MAX 1000000
 
 /* clang-format off */
-static const struct shape file_shape[] = {
+static const struct approval_store_shape file_shape[] = {
 	{ "signature", JDOC_STRING, false },
 	{ "statement", JDOC_OBJECT, false },
 	{ 0 },
 };
-static const struct shape statement_shape[] = {
+static const struct approval_store_shape statement_shape[] = {
 	{ "schema_version", JDOC_INT,    false },
 	{ "kind",           JDOC_STRING, false },
 	{ "digest",         JDOC_STRING, false },
@@ -134,8 +134,9 @@ bool grant_signature_verify(const struct grant *g, const struct sign_public *key
 		return false;
 	memcpy(hex, g->text + sizeof(begin) - 1, 2 * SIGN_SIZE);
 	hex[2 * SIGN_SIZE] = '\0';
-	return bytes_from_hex(hex, signature, sizeof(signature)) && grant_signed_bytes(g, &b, NULL) == 0 &&
-	       !b.broken && sign_verify(key, b.text, b.len, signature);
+	return approver_bytes_from_hex(hex, signature, sizeof(signature)) &&
+	       grant_signed_bytes(g, &b, NULL) == 0 && !b.broken &&
+	       sign_verify(key, b.text, b.len, signature);
 }
 
 static bool is_hex(const char *text, size_t len)
@@ -159,11 +160,11 @@ static int take_texts(const struct jdoc *s, struct grant *g, const char *label, 
 		return fault_set(f, EINVAL, "%s: '%s' is no lane", label, lane);
 	if (!str_eq(level, "B") && !str_eq(level, "C"))
 		return fault_set(f, EINVAL, "%s: 'level' is neither B nor C", label);
-	if (!moment_boot_is(boot) || !is_hex(key_id, APPROVER_KEY_ID_SIZE - 1) ||
+	if (!approval_store_is_boot_id(boot) || !is_hex(key_id, APPROVER_KEY_ID_SIZE - 1) ||
 	    !is_hex(nonce, sizeof(g->nonce) - 1))
 		return fault_set(f, EINVAL, "%s: 'boot', 'key_id' or 'nonce' is not hex of its length",
 				 label);
-	if (approver_check_name(name, NULL) < 0)
+	if (approver_require_name(name, NULL) < 0)
 		return fault_set(f, EINVAL, "%s: 'approver' cannot be a name", label);
 	if (strlen(reason) > GRANT_REASON_MAX)
 		return fault_set(f, EINVAL, "%s: 'reason' is over %d bytes", label, GRANT_REASON_MAX);
@@ -179,11 +180,13 @@ static int take_texts(const struct jdoc *s, struct grant *g, const char *label, 
 
 static int take_numbers(const struct jdoc *s, struct grant *g, const char *label, struct fault *f)
 {
-	int64_t uses = jdoc_int_of(s, "uses"), decided = jdoc_int_of(s, "decided_at_us");
-	int64_t not_after = jdoc_int_of(s, "not_after_us"), boot_ns = jdoc_int_of(s, "boottime_ns");
-	int64_t uid = jdoc_int_of(s, "uid");
+	int64_t uses = approval_store_get_int(s, "uses"),
+		decided = approval_store_get_int(s, "decided_at_us");
+	int64_t not_after = approval_store_get_int(s, "not_after_us"),
+		boot_ns = approval_store_get_int(s, "boottime_ns");
+	int64_t uid = approval_store_get_int(s, "uid");
 
-	if (jdoc_int_of(s, "schema_version") != 1)
+	if (approval_store_get_int(s, "schema_version") != 1)
 		return fault_set(f, EINVAL, "%s: a schema_version other than 1", label);
 	if (uses < 1 || uses > USES_MAX || decided < 0 || not_after <= decided || boot_ns < 0 || uid < 0 ||
 	    uid > UINT32_MAX)
@@ -222,7 +225,7 @@ static int take(const struct jdoc *doc, const char *text, size_t len, struct gra
 
 	if (!is_hex(signature, 2 * SIGN_SIZE))
 		return fault_set(f, EINVAL, "%s: 'signature' is not 128 hex digits", label);
-	r = shape_require(s, statement_shape, label, f);
+	r = approval_store_require_shape(s, statement_shape, label, f);
 	if (r == 0)
 		r = take_numbers(s, g, label, f);
 	if (r == 0)
@@ -251,7 +254,7 @@ int grant_parse(const char *text, size_t len, const char *label, struct grant *r
 		len--;
 	r = jdoc_parse(text, len, label, &limits, &doc, f);
 	if (r == 0)
-		r = shape_require(doc, file_shape, label, f);
+		r = approval_store_require_shape(doc, file_shape, label, f);
 	if (r == 0)
 		r = take(doc, text, len, &g, label, f);
 	if (r < 0)

@@ -18,16 +18,16 @@ static int look(const struct grant_judgement *j, int dirfd, struct grant_items *
 	int r = grant_items_load(j, dirfd, j->query->digest, l, f);
 
 	if (r == 0 && j->only_reserved)
-		grant_items_choose_reserved(j->desk, l, j->session, reason);
+		grant_items_choose_reserved(j->store, l, j->session, reason);
 	else if (r == 0)
-		grant_items_choose(j->desk, l, reason);
+		grant_items_choose(j->store, l, reason);
 	return r;
 }
 
 int grant_find(const struct approval_store *d, const struct grant_query *q, struct grant_set *ret,
 	       struct fault *f)
 {
-	struct grant_judgement j = { .desk = d, .query = q };
+	struct grant_judgement j = { .store = d, .query = q };
 	_cleanup_items_ struct grant_items l = { 0 };
 	_cleanup_close_ int dirfd = approval_store_open_dir(d, APPROVAL_STORE_GRANTS, false, f);
 	enum grant_reason reason;
@@ -43,7 +43,7 @@ int grant_find(const struct approval_store *d, const struct grant_query *q, stru
 
 int grant_list(const struct approval_store *d, struct grant_set *ret, struct fault *f)
 {
-	struct grant_judgement j = { .desk = d };
+	struct grant_judgement j = { .store = d };
 	_cleanup_items_ struct grant_items l = { 0 };
 	_cleanup_close_ int dirfd = approval_store_open_dir(d, APPROVAL_STORE_GRANTS, false, f);
 	int r;
@@ -128,7 +128,7 @@ static int record_returned(const struct approval_store *d, const struct grant_it
 int grant_reserve(const struct approval_store *d, const struct grant_query *q,
 		  const struct grant_owner *owner, struct grant_set *ret, struct fault *f)
 {
-	struct grant_judgement j = { .desk = d, .query = q, .session = owner->session };
+	struct grant_judgement j = { .store = d, .query = q, .session = owner->session };
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
 	_cleanup_items_ struct grant_items l = { 0 };
 	struct grant_reservation mine;
@@ -167,7 +167,7 @@ int grant_reserve(const struct approval_store *d, const struct grant_query *q,
 int grant_consume(const struct approval_store *d, const struct grant_query *q, const char *session,
 		  struct grant_set *ret, struct fault *f)
 {
-	struct grant_judgement j = { .desk = d, .query = q, .session = session, .only_reserved = true };
+	struct grant_judgement j = { .store = d, .query = q, .session = session, .only_reserved = true };
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
 	_cleanup_items_ struct grant_items l = { 0 };
 	enum grant_reason reason;
@@ -222,7 +222,7 @@ static int each_uses(int dirfd, int (*fn)(void *arg, const char *id, struct gran
 }
 
 struct releasing {
-	const struct approval_store *desk;
+	const struct approval_store *store;
 	int dirfd;
 	const char *session, *why;
 };
@@ -240,7 +240,7 @@ static int release_one(void *arg, const char *id, struct grant_uses *u, struct f
 	if (!mine)
 		return 0;
 	/* Recorded as used, and then the disk was full: that use is gone, whatever became of the start. */
-	r = grant_uses_was_consumed(rel->desk, u, mine, f);
+	r = grant_uses_was_consumed(rel->store, u, mine, f);
 	if (r < 0)
 		return r;
 	(void)grant_uses_drop(u, rel->session);
@@ -252,7 +252,7 @@ static int release_one(void *arg, const char *id, struct grant_uses *u, struct f
 	details = jdoc_new_object();
 	jdoc_set_string(details, "grant", hex);
 	approval_store_put_text(details, "why", rel->why);
-	r = approval_store_record(rel->desk, "grant.release", NULL, NULL, rel->session, details,
+	r = approval_store_record(rel->store, "grant.release", NULL, NULL, rel->session, details,
 				  LEDGER_OBSERVED, NULL, f);
 	return r < 0 ? r : grant_uses_write(rel->dirfd, u, f);
 }
@@ -260,7 +260,7 @@ static int release_one(void *arg, const char *id, struct grant_uses *u, struct f
 int grant_release(const struct approval_store *d, const char *session, const char *why, struct fault *f)
 {
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
-	struct releasing rel = { .desk = d, .session = session, .why = why };
+	struct releasing rel = { .store = d, .session = session, .why = why };
 	int r;
 
 	r = approval_store_open_locked(d, APPROVAL_STORE_GRANTS, false, &dirfd, &lock, f);
@@ -334,7 +334,7 @@ static int remove_over(const struct approval_store *d, int dirfd, const struct g
 int grant_sweep(const struct approval_store *d, struct fault *f)
 {
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
-	struct grant_judgement j = { .desk = d };
+	struct grant_judgement j = { .store = d };
 	_cleanup_items_ struct grant_items l = { 0 };
 	int n = 0, r;
 

@@ -13,7 +13,7 @@
 #define RESERVED_MAX 1024
 
 /* clang-format off */
-static const struct shape uses_shape[] = {
+static const struct approval_store_shape uses_shape[] = {
 	{ "schema_version", JDOC_INT,    false },
 	{ "statement",      JDOC_STRING, false },
 	{ "used",           JDOC_INT,    false },
@@ -24,7 +24,7 @@ static const struct shape uses_shape[] = {
 	{ "revoked_us",     JDOC_INT,    true  },
 	{ 0 },
 };
-static const struct shape reserved_shape[] = {
+static const struct approval_store_shape reserved_shape[] = {
 	{ "session", JDOC_STRING, false },
 	{ "pid",     JDOC_INT,    false },
 	{ "start",   JDOC_INT,    false },
@@ -58,15 +58,15 @@ static bool take_reserved(const struct jdoc *doc, struct grant_reservation *r)
 	const char *boot;
 	int64_t pid, start, pidns, seq;
 
-	if (shape_require(doc, reserved_shape, "reservation", NULL) < 0)
+	if (approval_store_require_shape(doc, reserved_shape, "reservation", NULL) < 0)
 		return false;
 	boot = jdoc_get_string(doc, "boot");
-	pid = jdoc_int_of(doc, "pid");
-	start = jdoc_int_of(doc, "start");
-	pidns = jdoc_int_of(doc, "pidns");
-	seq = jdoc_int_of(doc, "seq");
-	if (!take_session(jdoc_get_string(doc, "session"), r->session) || !moment_boot_is(boot) || pid < 1 ||
-	    pid > INT32_MAX || start < 0 || pidns < 0 || seq < 0)
+	pid = approval_store_get_int(doc, "pid");
+	start = approval_store_get_int(doc, "start");
+	pidns = approval_store_get_int(doc, "pidns");
+	seq = approval_store_get_int(doc, "seq");
+	if (!take_session(jdoc_get_string(doc, "session"), r->session) || !approval_store_is_boot_id(boot) ||
+	    pid < 1 || pid > INT32_MAX || start < 0 || pidns < 0 || seq < 0)
 		return false;
 	r->pid = (pid_t)pid;
 	r->start = (uint64_t)start;
@@ -80,18 +80,19 @@ static bool take(const struct jdoc *doc, struct grant_uses *u)
 {
 	const struct jdoc *reserved = jdoc_get(doc, "reserved"), *last = jdoc_get(doc, "last");
 	const char *by = jdoc_get_string(doc, "revoked_by");
-	int64_t used = jdoc_int_of(doc, "used");
+	int64_t used = approval_store_get_int(doc, "used");
 
-	if (jdoc_int_of(doc, "schema_version") != 1 || used < 0 || reserved->n_items > RESERVED_MAX ||
+	if (approval_store_get_int(doc, "schema_version") != 1 || used < 0 ||
+	    reserved->n_items > RESERVED_MAX ||
 	    digest_from_hex(jdoc_get_string(doc, "statement"), &u->statement) < 0)
 		return false;
 	u->used = (uint64_t)used;
-	if (last && (moment_from_json(last, &u->last) < 0 ||
+	if (last && (approval_store_get_moment(last, &u->last) < 0 ||
 		     !take_session(jdoc_get_string(doc, "last_session"), u->last_session)))
 		return false;
 	if (by) {
 		u->revoked_by = strdup(by);
-		u->revoked_us = (uint64_t)jdoc_int_of(doc, "revoked_us");
+		u->revoked_us = (uint64_t)approval_store_get_int(doc, "revoked_us");
 		if (!u->revoked_by)
 			return false;
 	}
@@ -113,7 +114,7 @@ int grant_uses_load(int dirfd, const char *id, struct grant_uses *ret, struct fa
 	(void)snprintf(label, sizeof(label), "uses of grant '%.16s'", id);
 	r = approval_store_read_json(dirfd, name, label, &doc, f);
 	if (r == 0)
-		r = shape_require(doc, uses_shape, label, f);
+		r = approval_store_require_shape(doc, uses_shape, label, f);
 	if (r < 0)
 		return r;
 	if (!take(doc, &u))
@@ -149,7 +150,7 @@ int grant_uses_write(int dirfd, const struct grant_uses *u, struct fault *f)
 	jdoc_set_string(doc, "statement", hex);
 	jdoc_set_int(doc, "used", (int64_t)u->used);
 	if (u->last_session[0]) {
-		moment_to_json(&u->last, jdoc_set_object(doc, "last"));
+		approval_store_put_moment(&u->last, jdoc_set_object(doc, "last"));
 		jdoc_set_string(doc, "last_session", u->last_session);
 	}
 	for (size_t i = 0; i < u->n_reserved; i++) {

@@ -156,7 +156,7 @@ static int is_complete(const struct approval_store *d, int dirfd, const struct r
 	const struct grant_query q = { .digest = &rq->digest, .level = rq->level, .uid = APPROVER_NO_UID };
 	struct approval_rules rules;
 	struct approval_store strict;
-	struct grant_judgement j = { .desk = &strict, .query = &q };
+	struct grant_judgement j = { .store = &strict, .query = &q };
 	_cleanup_items_ struct grant_items l = { 0 };
 	enum grant_reason reason;
 	int r;
@@ -307,7 +307,7 @@ static int import_locked(const struct approval_store *d, int dirfd, struct grant
 			 enum grant_reason *reason, struct fault *f)
 {
 	const struct grant *g = &item->found.grant;
-	struct grant_judgement j = { .desk = d };
+	struct grant_judgement j = { .store = d };
 	char name[GRANT_FILE_SIZE];
 	bool known;
 	int r;

@@ -3,7 +3,7 @@ libcore_a_SOURCES += \
 	src/approval/approval-card.c src/approval/approval-card.h \
 	src/approval/approval-obtain-impl.h \
 	src/approval/approval-obtain.c src/approval/approval-obtain.h \
-	src/approval/approval-open.c src/approval/approval-open.h \
+	src/approval/approval-lane.c src/approval/approval-lane.h \
 	src/approval/approval-prompt.c src/approval/approval-prompt.h \
 	src/approval/approval-store-file.c \
 	src/approval/approval-store-impl.h \

@@ -23,8 +23,8 @@ uint64_t pin_tries_wait_s(const struct pin_tries *t, const struct moment *now);
 uint64_t pin_tries_lock_s(const struct pin_tries *t); /* how long the present lock is */
 
 /* PIN -> K->setting, nonce, box around SECRET, whose public half becomes K->public.pin_key. */
-int pin_wrap(const char *pin, unsigned int cost, const struct sign_secret *secret, struct key_file *k,
+int pin_wrap(const char *pin, unsigned int cost, const struct sign_secret *secret, struct approver_file *k,
 	     struct fault *f) _must_check_;
 /* 1: RET_SECRET is the key; 0: not the PIN. */
-int pin_unwrap(const char *pin, const struct key_file *k, struct sign_secret *ret_secret,
+int pin_unwrap(const char *pin, const struct approver_file *k, struct sign_secret *ret_secret,
 	       struct fault *f) _must_check_;

@@ -8,7 +8,7 @@
 #define DOUBLINGS_MAX 11 /* 15 minutes become three weeks */
 
 /* clang-format off */
-static const struct shape tries_shape[] = {
+static const struct approval_store_shape tries_shape[] = {
 	{ "schema_version", JDOC_INT,    false },
 	{ "failed",         JDOC_INT,    false },
 	{ "failed_all",     JDOC_INT,    false },
@@ -26,11 +26,11 @@ static void file_name(const char *name, char file[APPROVER_FILE_SIZE])
 static bool take(const struct jdoc *doc, struct pin_tries *t)
 {
 	const struct jdoc *locked = jdoc_get(doc, "locked");
-	int64_t failed = jdoc_int_of(doc, "failed"), all = jdoc_int_of(doc, "failed_all"),
-		locks = jdoc_int_of(doc, "locks");
+	int64_t failed = approval_store_get_int(doc, "failed"),
+		all = approval_store_get_int(doc, "failed_all"), locks = approval_store_get_int(doc, "locks");
 
-	if (jdoc_int_of(doc, "schema_version") != 1 || failed < 0 || failed > PIN_TRIES || all < failed ||
-	    locks < 0)
+	if (approval_store_get_int(doc, "schema_version") != 1 || failed < 0 || failed > PIN_TRIES ||
+	    all < failed || locks < 0)
 		return false;
 	*t = (struct pin_tries){
 		.failed = (uint64_t)failed,
@@ -38,7 +38,7 @@ static bool take(const struct jdoc *doc, struct pin_tries *t)
 		.locks = (uint64_t)locks,
 		.locked = locked != NULL,
 	};
-	return !locked || (locks > 0 && moment_from_json(locked, &t->since) == 0);
+	return !locked || (locks > 0 && approval_store_get_moment(locked, &t->since) == 0);
 }
 
 int pin_tries_read(int keysfd, const char *name, struct pin_tries *ret, struct fault *f)
@@ -50,7 +50,7 @@ int pin_tries_read(int keysfd, const char *name, struct pin_tries *ret, struct f
 	file_name(name, file);
 	r = approval_store_read_json(keysfd, file, "count of tries", &doc, f);
 	if (r == 0)
-		r = shape_require(doc, tries_shape, "count of tries", f);
+		r = approval_store_require_shape(doc, tries_shape, "count of tries", f);
 	/* Who could remove the count could try without end: without one nobody tries. */
 	if (r == -ENOENT)
 		return fault_set(f, EBADMSG,
@@ -73,7 +73,7 @@ int pin_tries_write(int keysfd, const char *name, const struct pin_tries *t, str
 	jdoc_set_int(doc, "failed_all", (int64_t)t->failed_all);
 	jdoc_set_int(doc, "locks", (int64_t)t->locks);
 	if (t->locked)
-		moment_to_json(&t->since, jdoc_set_object(doc, "locked"));
+		approval_store_put_moment(&t->since, jdoc_set_object(doc, "locked"));
 	file_name(name, file);
 	return approval_store_write_json(keysfd, file, doc, f);
 }

@@ -33,7 +33,7 @@ static int fill_random(void *bytes, size_t len, struct fault *f)
 }
 
 /* The hash that yescrypt makes is secret here: it is the key, and only its setting is stored. */
-static int derive(const char *pin, const struct key_file *k, uint8_t key[CHACHA_POLY1305_KEY_SIZE],
+static int derive(const char *pin, const struct approver_file *k, uint8_t key[CHACHA_POLY1305_KEY_SIZE],
 		  struct fault *f)
 {
 	struct crypt_data *data = calloc(1, sizeof(*data));
@@ -61,7 +61,7 @@ static int derive(const char *pin, const struct key_file *k, uint8_t key[CHACHA_
 	return code ? fault_errno(f, code, "yescrypt of the PIN") : 0;
 }
 
-static void seal(const struct key_file *k, const uint8_t key[CHACHA_POLY1305_KEY_SIZE], bool opening,
+static void seal(const struct approver_file *k, const uint8_t key[CHACHA_POLY1305_KEY_SIZE], bool opening,
 		 const uint8_t *in, uint8_t out[32], uint8_t tag[16])
 {
 	struct chacha_poly1305_ctx ctx;
@@ -81,7 +81,7 @@ static void seal(const struct key_file *k, const uint8_t key[CHACHA_POLY1305_KEY
 	explicit_bzero(&ctx, sizeof(ctx));
 }
 
-int pin_wrap(const char *pin, unsigned int cost, const struct sign_secret *secret, struct key_file *k,
+int pin_wrap(const char *pin, unsigned int cost, const struct sign_secret *secret, struct approver_file *k,
 	     struct fault *f)
 {
 	uint8_t key[CHACHA_POLY1305_KEY_SIZE], salt[16];
@@ -104,7 +104,8 @@ int pin_wrap(const char *pin, unsigned int cost, const struct sign_secret *secre
 	return r;
 }
 
-int pin_unwrap(const char *pin, const struct key_file *k, struct sign_secret *ret_secret, struct fault *f)
+int pin_unwrap(const char *pin, const struct approver_file *k, struct sign_secret *ret_secret,
+	       struct fault *f)
 {
 	uint8_t key[CHACHA_POLY1305_KEY_SIZE], seed[32], tag[CHACHA_POLY1305_DIGEST_SIZE];
 	_cleanup_sign_ struct sign_secret secret = { 0 };

@@ -26,11 +26,11 @@ void pin_text_done(struct pin_text *p)
 		(void)munlock(p, sizeof(*p));
 }
 
-void pin_shield_raise(struct pin_shield *s)
+void pin_protect_begin(struct pin_protect *s)
 {
 	struct rlimit core = { 0 };
 
-	*s = (struct pin_shield){ .raised = true, .dumpable = prctl(PR_GET_DUMPABLE) };
+	*s = (struct pin_protect){ .raised = true, .dumpable = prctl(PR_GET_DUMPABLE) };
 	if (getrlimit(RLIMIT_CORE, &core) == 0) {
 		s->core_max = core.rlim_cur;
 		core.rlim_cur = 0;
@@ -39,7 +39,7 @@ void pin_shield_raise(struct pin_shield *s)
 	(void)prctl(PR_SET_DUMPABLE, 0);
 }
 
-void pin_shield_lower(struct pin_shield *s)
+void pin_protect_end(struct pin_protect *s)
 {
 	struct rlimit core;
 
@@ -107,7 +107,7 @@ static void count_failure(struct pin_tries *t, const struct moment *now)
 }
 
 /* A right one forgives what was wrong before; how often it was locked is forgiven by `pin set` only. */
-static int settle_right(const struct approval_store *d, int keysfd, const struct key_file *k,
+static int settle_right(const struct approval_store *d, int keysfd, const struct approver_file *k,
 			const struct pin_tries *before, struct pin_answer *ret, struct fault *f)
 {
 	struct pin_tries t = { .locks = before->locks };
@@ -129,8 +129,8 @@ static int settle_right(const struct approval_store *d, int keysfd, const struct
  * Under the lock of this approver.  The order is the protection: recorded, counted as wrong, and both on the disk,
  * before the PIN is looked at.  Killed anywhere behind that, the try stays counted.
  */
-static int try_locked(const struct approval_store *d, int keysfd, const struct key_file *k, const char *pin,
-		      struct pin_answer *ret, struct sign_secret *ret_key, struct fault *f)
+static int try_locked(const struct approval_store *d, int keysfd, const struct approver_file *k,
+		      const char *pin, struct pin_answer *ret, struct sign_secret *ret_key, struct fault *f)
 {
 	_cleanup_sign_ struct sign_secret key = { 0 };
 	struct pin_tries before, t;
@@ -177,19 +177,19 @@ static int try_locked(const struct approval_store *d, int keysfd, const struct k
 
 /* Directory, lock and private file of NAME; -ENOENT: it has none here. */
 static int open_key(const struct approval_store *d, const char *name, int *ret_keysfd, int *ret_lock,
-		    struct key_file *k, struct fault *f)
+		    struct approver_file *k, struct fault *f)
 {
 	_cleanup_close_ int keysfd = -EBADF, lock = -EBADF;
 	char file[APPROVER_FILE_SIZE];
 	int r;
 
-	r = approver_check_name(name, f);
+	r = approver_require_name(name, f);
 	if (r < 0)
 		return r;
 	keysfd = approval_store_open_dir(d, APPROVAL_STORE_KEYS, false, f);
 	if (keysfd < 0 && keysfd != -ENOENT)
 		return keysfd;
-	r = keysfd < 0 ? keysfd : key_file_read(keysfd, d, name, k, f);
+	r = keysfd < 0 ? keysfd : approver_file_read(keysfd, d, name, k, f);
 	if (r == -ENOENT)
 		return fault_set(f, ENOENT, "no private key of '%s' in lane '%s': 'custody key new %s'", name,
 				 d->lane, name);
@@ -200,7 +200,7 @@ static int open_key(const struct approval_store *d, const char *name, int *ret_k
 	if (lock < 0)
 		return lock;
 	/* Again, as it may have changed before the lock was ours. */
-	r = key_file_read(keysfd, d, name, k, f);
+	r = approver_file_read(keysfd, d, name, k, f);
 	if (r < 0)
 		return r == -ENOENT ? fault_set(f, ENOENT, "the private key of '%s' was removed", name) : r;
 	*ret_keysfd = TAKE_FD(keysfd);
@@ -211,7 +211,7 @@ static int open_key(const struct approval_store *d, const char *name, int *ret_k
 int pin_try(const struct approval_store *d, const char *name, const char *pin, struct pin_answer *ret,
 	    struct sign_secret *ret_key, struct fault *f)
 {
-	_cleanup_key_file_ struct key_file k = { 0 };
+	_cleanup_approver_file_ struct approver_file k = { 0 };
 	_cleanup_close_ int keysfd = -EBADF, lock = -EBADF;
 	int r;
 
@@ -225,9 +225,9 @@ int pin_try(const struct approval_store *d, const char *name, const char *pin, s
 	return try_locked(d, keysfd, &k, pin, ret, ret_key, f);
 }
 
-int pin_look(const struct approval_store *d, const char *name, struct pin_answer *ret, struct fault *f)
+int pin_status(const struct approval_store *d, const char *name, struct pin_answer *ret, struct fault *f)
 {
-	_cleanup_key_file_ struct key_file k = { 0 };
+	_cleanup_approver_file_ struct approver_file k = { 0 };
 	_cleanup_close_ int keysfd = -EBADF, lock = -EBADF;
 	struct pin_tries t;
 	struct moment now;
@@ -254,7 +254,8 @@ int pin_look(const struct approval_store *d, const char *name, struct pin_answer
 }
 
 /* The new box lies there before the count begins anew: never the old one with a fresh count. */
-static int store(const struct approval_store *d, int keysfd, struct key_file *k, bool reset, struct fault *f)
+static int store(const struct approval_store *d, int keysfd, struct approver_file *k, bool reset,
+		 struct fault *f)
 {
 	struct jdoc *details = jdoc_new_object();
 	struct pin_tries none = { 0 };
@@ -268,7 +269,7 @@ static int store(const struct approval_store *d, int keysfd, struct key_file *k,
 	jdoc_set_bool(details, "new_key", reset);
 	r = approval_store_record(d, "pin.set", NULL, NULL, NULL, details, LEDGER_DECIDED, NULL, f);
 	if (r == 0)
-		r = key_file_write(keysfd, d, k, f);
+		r = approver_file_write(keysfd, d, k, f);
 	if (r == 0)
 		r = pin_tries_write(keysfd, k->public.name, &none, f);
 	return r < 0 ? r : approver_publish(d, &k->public, f);
@@ -277,7 +278,7 @@ static int store(const struct approval_store *d, int keysfd, struct key_file *k,
 int pin_set(const struct approval_store *d, const char *name, const char *old, const char *pin,
 	    struct pin_answer *ret_answer, struct approver *ret, struct fault *f)
 {
-	_cleanup_key_file_ struct key_file k = { 0 };
+	_cleanup_approver_file_ struct approver_file k = { 0 };
 	_cleanup_sign_ struct sign_secret secret = { 0 };
 	_cleanup_close_ int keysfd = -EBADF, lock = -EBADF;
 	struct pin_answer answer = { .result = PIN_RIGHT, .tries_left = PIN_TRIES };

@@ -31,14 +31,14 @@ int pin_check(const char *pin, struct fault *f) _must_check_;
  * Raised before a PIN is read, lowered when it was used: no core dump, no ptrace by others of this uid.  Lowered again,
  * because an unprivileged process that is not dumpable cannot create containers.
  */
-struct pin_shield {
+struct pin_protect {
 	bool raised;
 	int dumpable;
 	uint64_t core_max; /* soft limit */
 };
-void pin_shield_raise(struct pin_shield *s);
-void pin_shield_lower(struct pin_shield *s);
-#define _cleanup_pin_shield_ _cleanup_(pin_shield_lower)
+void pin_protect_begin(struct pin_protect *s);
+void pin_protect_end(struct pin_protect *s);
+#define _cleanup_pin_protect_ _cleanup_(pin_protect_end)
 
 enum pin_result {
 	PIN_WRONG = 0,
@@ -63,8 +63,8 @@ int pin_try(const struct approval_store *d, const char *name, const char *pin, s
 	    struct sign_secret *ret_key, struct fault *f) _must_check_;
 
 /* Without trying: would one be possible now?  RESULT is PIN_RIGHT for yes. */
-int pin_look(const struct approval_store *d, const char *name, struct pin_answer *ret,
-	     struct fault *f) _must_check_;
+int pin_status(const struct approval_store *d, const char *name, struct pin_answer *ret,
+	       struct fault *f) _must_check_;
 
 /*
  * OLD given: it is tried first (RET_ANSWER says how that went; 0 is returned also when it was wrong, and then nothing

@@ -15,7 +15,7 @@
 
 void policy_input_done(struct policy_input *x)
 {
-	policy_facts_done(&x->policy);
+	subject_facts_done(&x->policy);
 	free(x->rules);
 	*x = (struct policy_input){ 0 };
 }
@@ -139,7 +139,7 @@ int policy_input_build(const struct subject *s, const struct config *c, char *co
 	_cleanup_policy_input_ struct policy_input x = { 0 };
 	int r;
 
-	r = policy_facts_from_subject(s, &x.policy, f);
+	r = subject_facts_fill(s, &x.policy, f);
 	if (r >= 0)
 		r = find_intention(c, &x.policy.intention, f);
 	if (r >= 0)

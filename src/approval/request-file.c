@@ -11,7 +11,7 @@
 #define CLOCK_SLACK_US ((uint64_t)60 * 1000000)
 
 /* clang-format off */
-static const struct shape request_shape[] = {
+static const struct approval_store_shape request_shape[] = {
 	{ "schema_version", JDOC_INT,    false },
 	{ "digest",         JDOC_STRING, false },
 	{ "lane",           JDOC_STRING, false },
@@ -35,7 +35,7 @@ static const struct shape request_shape[] = {
 	{ "denied",         JDOC_OBJECT, true  },
 	{ 0 },
 };
-static const struct shape denied_shape[] = {
+static const struct approval_store_shape denied_shape[] = {
 	{ "by",     JDOC_STRING, false },
 	{ "reason", JDOC_STRING, true  },
 	{ "at_us",  JDOC_INT,    false },
@@ -68,16 +68,16 @@ void request_list_done(struct request_list *l)
 	*l = (struct request_list){ 0 };
 }
 
-char *asker_text(uid_t uid, const char *user)
+char *request_asker_text(uid_t uid, const char *user)
 {
 	char *text = NULL;
 
 	return asprintf(&text, "%u:%s", (unsigned int)uid, user ? user : "") < 0 ? NULL : text;
 }
 
-bool asker_is(const char *asker, uid_t uid, const char *name)
+bool request_asker_is(const char *asker, uid_t uid, const char *name)
 {
-	bool carried = asker[0] == ASKER_CARRIED;
+	bool carried = asker[0] == REQUEST_ASKER_IMPORTED;
 	size_t digits;
 	char number[16];
 
@@ -153,13 +153,13 @@ static int take_denied(const struct jdoc *denied, struct request *r, const char 
 		return fault_set(f, EINVAL, "%s: 'state' and 'denied' do not agree", label);
 	if (!denied)
 		return 0;
-	ret = shape_require(denied, denied_shape, label, f);
+	ret = approval_store_require_shape(denied, denied_shape, label, f);
 	if (ret < 0)
 		return ret;
 	if (!copy(jdoc_get_string(denied, "by"), &r->denied_by) ||
 	    !copy(jdoc_get_string(denied, "reason"), &r->denied_reason))
 		return fault_errno(f, ENOMEM, "%s", label);
-	r->denied_us = (uint64_t)jdoc_int_of(denied, "at_us");
+	r->denied_us = (uint64_t)approval_store_get_int(denied, "at_us");
 	return 0;
 }
 
@@ -167,11 +167,12 @@ static int take_numbers(const struct jdoc *doc, struct request *r, const char *l
 {
 	const char *digest = jdoc_get_string(doc, "digest"), *lane = jdoc_get_string(doc, "lane");
 	const char *level = jdoc_get_string(doc, "level"), *state = jdoc_get_string(doc, "state");
-	int64_t count = jdoc_int_of(doc, "count"), expires = jdoc_int_of(doc, "expires_us");
-	int64_t needed = jdoc_int_of(doc, "needed");
+	int64_t count = approval_store_get_int(doc, "count"),
+		expires = approval_store_get_int(doc, "expires_us");
+	int64_t needed = approval_store_get_int(doc, "needed");
 	const struct jdoc *self = jdoc_get(doc, "no_self");
 
-	if (jdoc_int_of(doc, "schema_version") != 1)
+	if (approval_store_get_int(doc, "schema_version") != 1)
 		return fault_set(f, EINVAL, "%s: a schema_version other than 1", label);
 	if (!str_starts(digest, DIGEST_PREFIX) ||
 	    digest_from_hex(digest + strlen(DIGEST_PREFIX), &r->digest) < 0)
@@ -182,7 +183,7 @@ static int take_numbers(const struct jdoc *doc, struct request *r, const char *l
 		return fault_set(f, EINVAL, "%s: 'level' is neither B nor C", label);
 	if (!str_eq(state, "open") && !str_eq(state, "denied"))
 		return fault_set(f, EINVAL, "%s: 'state' is neither open nor denied", label);
-	if (moment_from_json(jdoc_get(doc, "created"), &r->created) < 0 || count < 1 || needed < 1 ||
+	if (approval_store_get_moment(jdoc_get(doc, "created"), &r->created) < 0 || count < 1 || needed < 1 ||
 	    needed > UINT16_MAX || expires < (int64_t)r->created.wall_us)
 		return fault_set(f, EINVAL, "%s: a time or count is out of range", label);
 	request_id(&r->digest, r->id);
@@ -220,7 +221,7 @@ int request_parse(const char *text, size_t len, const char *label, struct reques
 
 	r = jdoc_parse(text, len, label, NULL, &doc, f);
 	if (r == 0)
-		r = shape_require(doc, request_shape, label, f);
+		r = approval_store_require_shape(doc, request_shape, label, f);
 	if (r == 0)
 		r = take_numbers(doc, &rq, label, f);
 	if (r == 0)
@@ -291,7 +292,7 @@ static struct jdoc *to_json(const struct request *r)
 	if (r->only && r->only[0])
 		put_words(doc, "only", r->only);
 	jdoc_set_int(doc, "count", (int64_t)r->count);
-	moment_to_json(&r->created, jdoc_set_object(doc, "created"));
+	approval_store_put_moment(&r->created, jdoc_set_object(doc, "created"));
 	jdoc_set_int(doc, "expires_us", (int64_t)r->expires_us);
 	if (r->state == REQUEST_DENIED) {
 		denied = jdoc_set_object(doc, "denied");

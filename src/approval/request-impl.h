@@ -40,6 +40,6 @@ int request_keep_approved(const struct approval_store *d, const struct request *
 			  struct fault *f) _must_check_;
 
 /* "UID:NAME"; with this in front the uid is another machine's and says nothing here. */
-#define ASKER_CARRIED '@'
-char *asker_text(uid_t uid, const char *user);
-bool asker_is(const char *asker, uid_t uid, const char *name); /* either of both */
+#define REQUEST_ASKER_IMPORTED '@'
+char *request_asker_text(uid_t uid, const char *user);
+bool request_asker_is(const char *asker, uid_t uid, const char *name); /* either of both */

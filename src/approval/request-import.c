@@ -25,9 +25,9 @@ static int mark_carried(struct request *rq, struct fault *f)
 	for (char **a = rq->askers; *a; a++) {
 		char *marked = NULL;
 
-		if (**a == ASKER_CARRIED)
+		if (**a == REQUEST_ASKER_IMPORTED)
 			continue;
-		if (asprintf(&marked, "%c%s", ASKER_CARRIED, *a) < 0)
+		if (asprintf(&marked, "%c%s", REQUEST_ASKER_IMPORTED, *a) < 0)
 			return fault_errno(f, ENOMEM, "request");
 		free(*a);
 		*a = marked;
@@ -51,7 +51,7 @@ static int name_command(struct request *rq, struct fault *f)
 	return line && request_copy_command(line, &rq->command) ? 0 : fault_errno(f, ENOMEM, "request");
 }
 
-int request_adopt(const struct approval_store *d, const char *path, struct request *ret, struct fault *f)
+int request_import(const struct approval_store *d, const char *path, struct request *ret, struct fault *f)
 {
 	_cleanup_request_ struct request rq = { 0 }, here = { 0 };
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;

@@ -49,7 +49,7 @@ struct jdoc *request_describe(const struct request *rq)
 }
 
 /* Once per request, and never so often that nobody listens any more.  Its failures are its own. */
-void request_notify(const struct approval_store *desk, const struct request *rq, char *const *argv,
+void request_notify(const struct approval_store *store, const struct request *rq, char *const *argv,
 		    unsigned int rate)
 {
 	_cleanup_fault_ struct fault f = { 0 };
@@ -59,7 +59,7 @@ void request_notify(const struct approval_store *desk, const struct request *rq,
 
 	if (!argv || !argv[0] || rq->count != 1)
 		return;
-	r = prompt_rate_take(desk, PROMPT_RATE_NOTICES, rate ? rate : PROMPT_RATE_USUAL, &allowed, &f);
+	r = prompt_rate_take(store, PROMPT_RATE_NOTICES, rate ? rate : PROMPT_RATE_USUAL, &allowed, &f);
 	if (r == 0 && !allowed) {
 		log_info("on_request was not started: too many requests within a minute (prompt_rate)");
 		return;

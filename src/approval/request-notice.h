@@ -10,5 +10,5 @@ struct jdoc *request_describe(const struct request *rq);
  * Tells ARGV (`on_request` of the configuration; NULL: nobody) that RQ was filed, the first time it was asked for.  RATE:
  * notices per minute, 0: PROMPT_RATE_USUAL.
  */
-void request_notify(const struct approval_store *desk, const struct request *rq, char *const *argv,
+void request_notify(const struct approval_store *store, const struct request *rq, char *const *argv,
 		    unsigned int rate);

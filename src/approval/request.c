@@ -14,7 +14,7 @@ int request_record(const struct approval_store *d, const char *kind, const char 
 		   const struct request *r, const char *why, const char *by, struct fault *f)
 {
 	struct jdoc *details = jdoc_new_object();
-	struct approval_store who = *d; /* on whose behalf: the request says it, whoever sits at the desk */
+	struct approval_store who = *d; /* on whose behalf: the request says it, whoever sits at the store */
 	char digest[8 + DIGEST_HEX_SIZE] = "sha256:", level[2] = { r->level, '\0' };
 
 	digest_to_hex(&r->digest, digest + strlen(digest));
@@ -80,7 +80,7 @@ static int add_asker(struct request *rq, uid_t uid, const char *user, struct fau
 	if (user && (strlen(user) > 256 || !str_is_utf8(user, strlen(user))))
 		return fault_set(f, EINVAL, "the name of user %u is not UTF-8 of at most 256 bytes",
 				 (unsigned int)uid);
-	asker = asker_text(uid, user);
+	asker = request_asker_text(uid, user);
 	if (!asker)
 		return fault_errno(f, ENOMEM, "request");
 	if (strv_has(rq->askers, asker))

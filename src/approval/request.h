@@ -79,8 +79,8 @@ int request_file(const struct approval_store *d, const struct request_ask *ask, 
 		 struct fault *f) _must_check_;
 
 /* A request that was carried here as a file (`custody approve FILE`): filed and recorded as such. */
-int request_adopt(const struct approval_store *d, const char *path, struct request *ret,
-		  struct fault *f) _must_check_;
+int request_import(const struct approval_store *d, const char *path, struct request *ret,
+		   struct fault *f) _must_check_;
 
 /* By id or by an unambiguous beginning of at least 4 digits.  -ENOENT; expired ones are dropped first. */
 int request_read(const struct approval_store *d, const char *id, struct request *ret,
@@ -105,5 +105,5 @@ int request_sweep(const struct approval_store *d, struct fault *f) _must_check_;
 int request_last_approved(const struct approval_store *d, const char *alike, struct jdoc **ret_subject,
 			  struct fault *f) _must_check_;
 
-/* The file's text, for carrying; what request_adopt reads. */
+/* The file's text, for carrying; what request_import reads. */
 int request_write(const struct request *r, struct strbuf *out, struct fault *f) _must_check_;

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "approval/approval-open.h"
+#include "approval/approval-lane.h"
 #include "approval/approval-prompt.h"
 #include "approval/approval-text.h"
 #include "cli/dispatch.h"
@@ -54,7 +54,7 @@ static int require_caps(const struct approval_rules *rules, const struct grant_t
 /* A file that was carried here, or the id of a request that was filed here. */
 static int find(const struct approval_store *d, const char *word, struct request *ret, struct fault *f)
 {
-	return strchr(word, '/') || str_ends(word, ".json") ? request_adopt(d, word, ret, f)
+	return strchr(word, '/') || str_ends(word, ".json") ? request_import(d, word, ret, f)
 							    : request_read(d, word, ret, f);
 }
 
@@ -71,7 +71,7 @@ static int write_grant(const char *path, const struct grant *g, struct fault *f)
 }
 
 static int report_yes(const struct approval_lane *d, const struct verb_call *c, const struct request *rq,
-		      const struct person_result *answer, struct fault *f)
+		      const struct approval_prompt_result *answer, struct fault *f)
 {
 	const struct grant *g = &answer->grant;
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -82,7 +82,7 @@ static int report_yes(const struct approval_lane *d, const struct verb_call *c, 
 	printf("approved %s by %s: grant %s, level %c, %llu %s until %sZ\n", rq->id, g->approver, g->id,
 	       g->level, (unsigned long long)g->uses, g->uses == 1 ? "start" : "starts", until);
 	if (!answer->complete) {
-		approval_put_command(&b, &d->desk, "approve", rq->id);
+		approval_text_put_command(&b, &d->store, "approve", rq->id);
 		printf("not enough yet: %u approvals are needed; another approver says: %s\n",
 		       rq->needed > d->rules.min_approvals ? rq->needed : d->rules.min_approvals,
 		       b.text ? b.text : "custody approve");
@@ -97,22 +97,22 @@ static int report_yes(const struct approval_lane *d, const struct verb_call *c, 
 }
 
 static int report(const struct approval_lane *d, const struct verb_call *c, const struct request *rq,
-		  const struct person_result *answer, struct fault *f)
+		  const struct approval_prompt_result *answer, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	_cleanup_free_ char *why = answer->text ? str_escape(answer->text) : NULL;
 
 	switch (answer->answer) {
-	case PERSON_YES:
+	case APPROVAL_PROMPT_YES:
 		return report_yes(d, c, rq, answer, f);
-	case PERSON_ABSENT:
+	case APPROVAL_PROMPT_UNAVAILABLE:
 		return fault_set(f, ENOTTY, "%s%s", answer->text ? answer->text : "nobody could be asked",
 				 rq->level == 'B' && answer->unseen ? "; a script says --yes" : "");
-	case PERSON_SILENT:
-	case PERSON_NO:
+	case APPROVAL_PROMPT_NO_ANSWER:
+	case APPROVAL_PROMPT_NO:
 		break;
 	}
-	approval_put_command(&b, &d->desk, "deny", rq->id);
+	approval_text_put_command(&b, &d->store, "deny", rq->id);
 	fprintf(stderr, PACKAGE_NAME " approve: not approved%s%s; the request waits on (to refuse it: %s)\n",
 		why ? ": " : "", why ? why : "", b.text ? b.text : "custody deny");
 	return answer->signal ? STATUS_SIGNAL_BASE + answer->signal : STATUS_NO;
@@ -123,8 +123,8 @@ static int run(struct verb_call *c, struct fault *f)
 	_cleanup_ledger_ struct ledger *ledger = NULL;
 	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	_cleanup_request_ struct request rq = { 0 };
-	_cleanup_person_ struct person_result answer = { 0 };
-	struct approval_person p = { .desk = &d.desk,
+	_cleanup_approval_prompt_result_ struct approval_prompt_result answer = { 0 };
+	struct approval_prompt p = { .store = &d.store,
 				     .request = &rq,
 				     .as = c->as,
 				     .user = c->dirs.user,
@@ -136,11 +136,11 @@ static int run(struct verb_call *c, struct fault *f)
 		return r;
 	r = approval_lane_open_to_write(&c->dirs, c->config, &ledger, &d, f);
 	if (r == 0)
-		r = find(&d.desk, c->words[0], &rq, f);
+		r = find(&d.store, c->words[0], &rq, f);
 	if (r == 0)
 		r = require_caps(&d.rules, &p.terms, rq.level, f);
 	if (r == 0)
-		r = approval_person_ask(&p, &answer, f);
+		r = approval_prompt_ask(&p, &answer, f);
 	return r < 0 ? r : report(&d, c, &rq, &answer, f);
 }
 

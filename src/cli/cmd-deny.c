@@ -4,7 +4,7 @@
 
 #include "cli/dispatch.h"
 #include "cli/cmd-options.h"
-#include "approval/approval-open.h"
+#include "approval/approval-lane.h"
 #include "base/exit-status.h"
 #include "approval/request.h"
 
@@ -21,7 +21,7 @@ static const struct verb verb = { "deny",
 static int clear_all(const struct approval_lane *d, struct fault *f)
 {
 	unsigned int n = 0;
-	int r = request_drop_all(&d->desk, "cleared", &n, f);
+	int r = request_drop_all(&d->store, "cleared", &n, f);
 
 	if (r < 0)
 		return r;
@@ -32,18 +32,18 @@ static int clear_all(const struct approval_lane *d, struct fault *f)
 static int deny(const struct verb_call *c, const struct approval_lane *d, struct fault *f)
 {
 	_cleanup_request_ struct request rq = { 0 };
-	int r = request_read(&d->desk, c->words[0], &rq, f);
+	int r = request_read(&d->store, c->words[0], &rq, f);
 
 	/* One that cannot be read can still go. */
 	if (r == -EBADMSG || r == -EINVAL) {
 		fault_done(f);
-		r = request_drop(&d->desk, c->words[0], "cleared", f);
+		r = request_drop(&d->store, c->words[0], "cleared", f);
 		if (r == 0)
 			printf("cleared %s, which could not be read\n", c->words[0]);
 		return r < 0 ? r : STATUS_OK;
 	}
 	if (r == 0)
-		r = request_deny(&d->desk, rq.id, c->as ? c->as : c->dirs.user, c->reason, f);
+		r = request_deny(&d->store, rq.id, c->as ? c->as : c->dirs.user, c->reason, f);
 	if (r < 0)
 		return r;
 	printf("denied %s; asking again is refused until the request expires\n", rq.id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
 
-#include "approval/approval-open.h"
+#include "approval/approval-lane.h"
 #include "cli/dispatch.h"
 #include "cli/cmd-options.h"
 #include "base/exit-status.h"
@@ -73,7 +73,7 @@ static int run(struct verb_call *c, struct fault *f)
 	int r = approval_lane_open(&c->dirs, c->config, NULL, &d, f);
 
 	if (r == 0)
-		r = grant_list(&d.desk, &s, f);
+		r = grant_list(&d.store, &s, f);
 	if (r < 0)
 		return r;
 	if (c->json)
@@ -87,7 +87,7 @@ static int run(struct verb_call *c, struct fault *f)
 		print_line(&s.items[i]);
 	}
 	if (shown == 0)
-		printf("no grant counts in the lane '%s'%s\n", d.desk.lane,
+		printf("no grant counts in the lane '%s'%s\n", d.store.lane,
 		       s.n ? "; --all lists those that do not" : "");
 	return STATUS_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
 
-#include "approval/approval-open.h"
+#include "approval/approval-lane.h"
 #include "cli/dispatch.h"
 #include "cli/cmd-options.h"
 #include "approval/approver.h"
@@ -52,10 +52,10 @@ static int run_new(struct verb_call *c, struct fault *f)
 	int r = approval_lane_open_to_write(&c->dirs, c->config, &ledger, &d, f);
 
 	if (r == 0)
-		r = approver_new(&d.desk, c->words[0] ? c->words[0] : c->dirs.user, &a, f);
+		r = approver_new(&d.store, c->words[0] ? c->words[0] : c->dirs.user, &a, f);
 	if (r < 0)
 		return r;
-	print_entry(&a, d.desk.lane);
+	print_entry(&a, d.store.lane);
 	if (d.rules.configured)
 		fprintf(stderr, "it counts once this entry stands in `approvers` of '%s'\n",
 			c->dirs.config_admin);
@@ -71,7 +71,7 @@ static int run_ls(struct verb_call *c, struct fault *f)
 	int r = approval_lane_open(&c->dirs, c->config, NULL, &d, f);
 
 	if (r == 0)
-		r = approver_list(&d.desk, &l, f);
+		r = approver_list(&d.store, &l, f);
 	if (r < 0)
 		return r;
 	if (c->json) {
@@ -85,7 +85,7 @@ static int run_ls(struct verb_call *c, struct fault *f)
 	if (l.n == 0)
 		printf("no approver yet in the lane '%s'; the first is made with the first need, or by "
 		       "'custody key new'\n",
-		       d.desk.lane);
+		       d.store.lane);
 	for (size_t i = 0; i < l.n; i++)
 		printf("%-16s  %-10s  %-8s  %s\n", l.items[i].name,
 		       l.items[i].has_secret ? "local" : "elsewhere",
@@ -122,11 +122,11 @@ static int run_show(struct verb_call *c, struct fault *f)
 	int r = approval_lane_open(&c->dirs, c->config, NULL, &d, f);
 
 	if (r == 0)
-		r = find_own(&d.desk, c->words[0], c->dirs.user, &a, f);
+		r = find_own(&d.store, c->words[0], c->dirs.user, &a, f);
 	if (r < 0)
 		return r;
 	if (!c->json) {
-		print_entry(&a, d.desk.lane);
+		print_entry(&a, d.store.lane);
 		return STATUS_OK;
 	}
 	doc = describe(&a);

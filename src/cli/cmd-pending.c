@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "approval/approval-open.h"
+#include "approval/approval-lane.h"
 #include "approval/approval-prompt.h"
 #include "cli/dispatch.h"
 #include "cli/cmd-options.h"
@@ -43,12 +43,12 @@ static int print_card(const struct approval_lane *d, const char *id, bool json, 
 {
 	_cleanup_request_ struct request rq = { 0 };
 	_cleanup_strbuf_ struct strbuf b = { 0 };
-	int r = request_read(&d->desk, id, &rq, f);
+	int r = request_read(&d->store, id, &rq, f);
 
 	if (r == 0 && json)
 		r = request_write(&rq, &b, f);
 	else if (r == 0)
-		r = approval_person_card(&d->desk, &rq, NULL, isatty(STDOUT_FILENO) ? STDOUT_FILENO : -1,
+		r = approval_prompt_card(&d->store, &rq, NULL, isatty(STDOUT_FILENO) ? STDOUT_FILENO : -1,
 					 true, &b, f);
 	if (r < 0)
 		return r;
@@ -66,13 +66,13 @@ static int run(struct verb_call *c, struct fault *f)
 		return r;
 	if (c->words[0])
 		return print_card(&d, c->words[0], c->json, f);
-	r = request_list(&d.desk, c->all, &l, f);
+	r = request_list(&d.store, c->all, &l, f);
 	if (r < 0)
 		return r;
 	if (c->json)
 		return print_json(&l, f);
 	if (l.n == 0)
-		printf("nothing waits for an approval in the lane '%s'\n", d.desk.lane);
+		printf("nothing waits for an approval in the lane '%s'\n", d.store.lane);
 	else
 		printf("%-16s  %s  %5s  %-16s  %-12s  %s\n", "ID", "L", "COUNT", "EXPIRES (UTC)", "AGENT",
 		       "COMMAND");

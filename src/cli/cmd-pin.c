@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "approval/approval-open.h"
+#include "approval/approval-lane.h"
 #include "approval/approval-obtain.h"
 #include "cli/dispatch.h"
 #include "tty/prompt.h"
@@ -100,7 +100,7 @@ static int set(struct verb_call *c, const struct approval_lane *d, struct pin_so
 	struct pin_answer answer = { 0 };
 	struct approver a;
 	bool has;
-	int r = approver_own(&d->desk, c->words[0], c->dirs.user, &a, f);
+	int r = approver_own(&d->store, c->words[0], c->dirs.user, &a, f);
 
 	pin_text_init(&old);
 	pin_text_init(&new);
@@ -113,7 +113,7 @@ static int set(struct verb_call *c, const struct approval_lane *d, struct pin_so
 		r = read_new(s, &new, f);
 	prompt_close(&s->tty);
 	if (r == 0)
-		r = pin_set(&d->desk, a.name, has ? old.digits : NULL, new.digits, &answer, &a, f);
+		r = pin_set(&d->store, a.name, has ? old.digits : NULL, new.digits, &answer, &a, f);
 	if (r < 0)
 		return r;
 	if (!has)
@@ -125,7 +125,7 @@ static int run_set(struct verb_call *c, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *ledger = NULL;
 	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
-	_cleanup_pin_shield_ struct pin_shield shield = { 0 };
+	_cleanup_pin_protect_ struct pin_protect shield = { 0 };
 	struct pin_source s = { .tty = PROMPT_NONE, .fd = -EBADF };
 	uint64_t fd;
 	int r;
@@ -135,7 +135,7 @@ static int run_set(struct verb_call *c, struct fault *f)
 			return verb_usage(&row[0], "--pin-fd '%s' is no descriptor", c->pin_fd);
 		s.fd = (int)fd;
 	}
-	pin_shield_raise(&shield);
+	pin_protect_begin(&shield);
 	r = approval_lane_open_to_write(&c->dirs, c->config, &ledger, &d, f);
 	if (r == 0 && s.fd < 0) {
 		r = prompt_open(&s.tty, f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
 
-#include "approval/approval-open.h"
+#include "approval/approval-lane.h"
 #include "cli/dispatch.h"
 #include "cli/cmd-options.h"
 #include "base/exit-status.h"
@@ -14,7 +14,7 @@ static int run(struct verb_call *c, struct fault *f)
 	int r = approval_lane_open_to_write(&c->dirs, c->config, &ledger, &d, f);
 
 	if (r == 0)
-		r = grant_revoke(&d.desk, c->words[0], c->as ? c->as : c->dirs.user, c->reason, f);
+		r = grant_revoke(&d.store, c->words[0], c->as ? c->as : c->dirs.user, c->reason, f);
 	if (r < 0)
 		return r;
 	printf("revoked %s; what it started already goes on\n", c->words[0]);

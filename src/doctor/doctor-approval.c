@@ -6,7 +6,7 @@
 
 #include "base/fd.h"
 #include "doctor/doctor-host.h"
-#include "approval/approval-open.h"
+#include "approval/approval-lane.h"
 #include "approval/approver.h"
 
 #define TIOCSTI_SWITCH "/proc/sys/dev/tty/legacy_tiocsti"
@@ -90,24 +90,24 @@ static void check_typing(struct doctor_report *r)
 void doctor_check_approval(struct doctor_report *r, const struct dirs *d)
 {
 	_cleanup_config_ struct config *config = NULL;
-	_cleanup_approval_lane_ struct approval_lane desk = APPROVAL_LANE_NONE;
+	_cleanup_approval_lane_ struct approval_lane approval = APPROVAL_LANE_NONE;
 	_cleanup_approvers_ struct approver_list l = { 0 };
 	_cleanup_fault_ struct fault f = { 0 };
 	int e = config_load(d, &config, &f);
 
 	/* The desk would make the directory: a doctor only looks. */
 	if (e == 0 && access(d->state, F_OK) == 0) {
-		e = approval_lane_open(d, config, NULL, &desk, &f);
+		e = approval_lane_open(d, config, NULL, &approval, &f);
 		if (e == 0)
-			e = approver_list(&desk.desk, &l, &f);
+			e = approver_list(&approval.store, &l, &f);
 	}
 	if (e < 0) {
 		doctor_add(r, "APPROVAL-APPROVERS", DOCTOR_UNKNOWN, DOCTOR_WARN, NULL, "%s", fault_text(&f));
-	} else if (desk.desk.dirfd < 0) {
+	} else if (approval.store.dirfd < 0) {
 		doctor_add(r, "APPROVAL-APPROVERS", DOCTOR_UNUSED, DOCTOR_INFO, NULL,
 			   "no approver yet: nothing was run here");
 	} else {
-		judge_approvers(r, &desk, &l);
+		judge_approvers(r, &approval, &l);
 		judge_pin(r, &l);
 	}
 	check_typing(r);

@@ -134,7 +134,7 @@ static struct change *add_new(struct collect *c, const struct walk_entry *e, int
 static int take_directory(struct collect *c, const struct walk_entry *e, struct walk *w, struct fault *f)
 {
 	const char *parent = c->n_lower ? c->lower[c->n_lower - 1] : "";
-	_cleanup_mark_ struct overlay_xattr m = { 0 };
+	_cleanup_overlay_xattr_ struct overlay_xattr m = { 0 };
 	_cleanup_free_ char *lower = NULL;
 	struct change *ch;
 	struct statx stx;
@@ -230,14 +230,14 @@ static int find_data(struct collect *c, const struct walk_entry *e, const struct
 
 static int take_entry(struct collect *c, const struct walk_entry *e, struct fault *f)
 {
-	_cleanup_mark_ struct overlay_xattr m = { 0 };
+	_cleanup_overlay_xattr_ struct overlay_xattr m = { 0 };
 	_cleanup_close_ int fd = -EBADF;
 	const char *removed = NULL;
 	struct change *ch;
 	size_t at;
 	int r = 0;
 
-	if (c->ask->notes == OVERLAY_NOTES_FUSE && overlay_is_fuse_mark(e->name, &e->stx, &removed))
+	if (c->ask->notes == OVERLAY_XATTR_FUSE && overlay_is_fuse_mark(e->name, &e->stx, &removed))
 		return take_fuse_mark(c, e, removed, f);
 	if (overlay_is_whiteout(&e->stx))
 		return take_whiteout(c, e->path, f);

@@ -66,7 +66,7 @@ struct changes {
 
 struct changes_ask {
 	int upper, base; /* directories */
-	enum overlay_notes notes;
+	enum overlay_xattr_place notes;
 	struct capture_ids ids; /* of the layer's files; not set: as they are */
 	struct timespec
 		since; /* what of the base changed after that was not seen by the session; 0: not asked */

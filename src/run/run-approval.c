@@ -94,7 +94,7 @@ static int ask(struct run_approval *g, const struct run_options *o, struct ledge
 {
 	const struct run_plan *d = g->plan;
 	const struct approval_ask question = {
-		.desk = &g->desk.desk,
+		.store = &g->approval_lane.store,
 		.subject = d->document,
 		.verdict = g->verdict,
 		.digest = &d->digest,
@@ -112,11 +112,11 @@ static int ask(struct run_approval *g, const struct run_options *o, struct ledge
 	};
 	int r;
 
-	r = approval_lane_open(&d->dirs, d->config, l, &g->desk, f);
-	g->desk.desk.agent = run->agent;
-	g->desk.desk.worker = run->worker;
+	r = approval_lane_open(&d->dirs, d->config, l, &g->approval_lane, f);
+	g->approval_lane.store.agent = run->agent;
+	g->approval_lane.store.worker = run->worker;
 	if (r == 0)
-		r = approval_lane_tighten(&g->desk, governance_of(g), d->profile->name, f);
+		r = approval_lane_tighten(&g->approval_lane, governance_of(g), d->profile->name, f);
 	if (r == 0)
 		r = approval_obtain(&question, &g->approval, f);
 	if (r < 0)
@@ -172,7 +172,7 @@ int run_approval_consume(struct run_approval *g, struct fault *f)
 
 	if (!g->reserved)
 		return 0;
-	r = grant_consume(&g->desk.desk, &g->query, g->session, &used, f);
+	r = grant_consume(&g->approval_lane.store, &g->query, g->session, &used, f);
 	if (r < 0)
 		return r;
 	if (used.reason != GRANT_VALID) {
@@ -192,14 +192,14 @@ void run_approval_release(struct run_approval *g, const char *why)
 		return;
 	g->reserved = false;
 	/* It returns by itself when this process is gone. */
-	if (grant_release(&g->desk.desk, g->session, why, &f) < 0)
+	if (grant_release(&g->approval_lane.store, g->session, why, &f) < 0)
 		log_error("%s, ignoring", fault_text(&f));
 }
 
 void run_approval_done(struct run_approval *g)
 {
 	approval_done(&g->approval);
-	approval_lane_done(&g->desk);
+	approval_lane_done(&g->approval_lane);
 	free(g->by);
 	jdoc_free(g->verdict);
 	strv_free(g->redact_flags);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "approval/approval-open.h"
+#include "approval/approval-lane.h"
 #include "approval/approval-obtain.h"
 #include "run/run-plan.h"
 #include "subject/subject-digest.h"
@@ -13,7 +13,7 @@
  */
 struct run_approval {
 	const struct run_plan *plan; /* judged; borrowed */
-	struct approval_lane desk;
+	struct approval_lane approval_lane;
 	struct approval approval;
 	struct grant_query query;
 	const char *session;
@@ -24,7 +24,7 @@ struct run_approval {
 	struct redact redact;
 	char **redact_flags;
 };
-#define RUN_APPROVAL_NONE ((struct run_approval){ .desk.desk.dirfd = -EBADF })
+#define RUN_APPROVAL_NONE ((struct run_approval){ .approval_lane.store.dirfd = -EBADF })
 
 /*
  * What the site and, once it is loaded, the profile call secret, on top of the built-in lists: before anything of RUN is

@@ -67,7 +67,7 @@ int session_describe(const struct run_options *o, char **ret, struct fault *f)
 		pl.work = "/run/custody/m/l/w";
 		pl.served = "/run/custody/m/served";
 	}
-	if (operand_has_layer(d->subject))
+	if (operand_needs_lower(d->subject))
 		pl.sealed = "/run/custody/m/sealed";
 	describe_verdict(d);
 	return run_prepare_config(d->subject, &pl, true, ret, f);

@@ -96,7 +96,7 @@ static void settle(const struct run_evidence_case *c, const struct source *s)
 		return;
 	upper = open(c->upper, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (upper >= 0)
-		overlay_server_settle(s->fd, upper);
+		overlay_server_refresh(s->fd, upper);
 }
 
 /* As root the container's files belong to ids that end with it: in the manifest they are the worktree's owner's. */

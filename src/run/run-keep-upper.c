@@ -20,9 +20,9 @@ static int fill(struct session_upper *k, const struct session_run *run, uint64_t
 	memcpy(k->session, run->id, sizeof(k->session));
 	k->device = s->worktree_file.device;
 	k->inode = s->worktree_file.inode;
-	k->notes = profile_is_fuse(s->profile)		  ? OVERLAY_NOTES_FUSE
-		   : s->layers & LAYER_BIT(LAYER_USER_NS) ? OVERLAY_NOTES_USER
-							  : OVERLAY_NOTES_TRUSTED;
+	k->notes = profile_is_fuse(s->profile)		  ? OVERLAY_XATTR_FUSE
+		   : s->layers & LAYER_BIT(LAYER_USER_NS) ? OVERLAY_XATTR_USER
+							  : OVERLAY_XATTR_TRUSTED;
 	k->rootless = run->plan.dirs.rootless;
 	k->ids = (struct capture_ids){ .set = !k->rootless, .uid_to = s->owner_uid, .gid_to = s->owner_gid };
 	/* The next microsecond: what happened in this one was before us. */

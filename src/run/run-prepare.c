@@ -234,8 +234,8 @@ static int clone_trees(const struct run_prepare *p, struct placement *pl, struct
 	if (r == 0 && p->subject->profile->workspace == PROFILE_WORKSPACE_RW)
 		r = subject_require_file(&p->subject->worktree_file, t->worktree, p->subject->worktree, f);
 	if (r == 0 && p->upper)
-		r = worktree_make_layers(p->session->state, p->subject->worktree,
-					 pl->uid_base + p->subject->uid, pl->gid_base + p->subject->gid, f);
+		r = worktree_make_upper(p->session->state, p->subject->worktree,
+					pl->uid_base + p->subject->uid, pl->gid_base + p->subject->gid, f);
 	if (r == 0 && profile_is_fuse(p->subject->profile))
 		r = shut_state(p, f);
 	if (r == 0 && p->upper)
@@ -301,14 +301,14 @@ static int make_sealed(int dirfd, const char *parent, const struct subject *s, s
 	_cleanup_close_ int fd = -EBADF;
 	int r;
 
-	if (!operand_has_layer(s))
+	if (!operand_needs_lower(s))
 		return 0;
 	if (mkdirat(dirfd, "sealed", 0700) < 0)
 		return fault_errno(f, errno, "make the sealed layer");
 	fd = openat(dirfd, "sealed", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return fault_errno(f, errno, "open the sealed layer");
-	r = operand_write_layer(s, fd, &ids, f);
+	r = operand_lower_write(s, fd, &ids, f);
 	if (r < 0)
 		return r;
 	pl->sealed = path_join(parent, "sealed");
@@ -337,12 +337,12 @@ static int make_root(int dirfd, const char *parent, const struct subject *s, str
 static int serve_overlay(int dirfd, const char *parent, const char *layers, const struct subject *s,
 			 struct placement *pl, struct fault *f)
 {
-	struct overlay_server_ask ask = { .lower = pl->worktree,
-					  .sealed = pl->sealed,
-					  .layers = layers,
-					  .uid = pl->uid_base + s->uid,
-					  .gid = pl->gid_base + s->gid,
-					  .rootless = pl->rootless };
+	struct overlay_server_mount_args ask = { .lower = pl->worktree,
+						 .sealed = pl->sealed,
+						 .layers = layers,
+						 .uid = pl->uid_base + s->uid,
+						 .gid = pl->gid_base + s->gid,
+						 .rootless = pl->rootless };
 	int r;
 
 	if (mkdirat(dirfd, RUN_PREPARE_SERVED, 0755) < 0)
@@ -401,8 +401,8 @@ static int prepare_user(const struct run_prepare *p, struct placement *pl, struc
 	pl->worktree = p->subject->worktree;
 	pl->init = path_join(p->dirs->libexec, "custody-init");
 	if (p->upper) {
-		r = worktree_make_layers(p->session->state, p->subject->worktree, pl->uid_base, pl->gid_base,
-					 f);
+		r = worktree_make_upper(p->session->state, p->subject->worktree, pl->uid_base, pl->gid_base,
+					f);
 		if (r < 0)
 			return r;
 		pl->upper = p->upper;

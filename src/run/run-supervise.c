@@ -123,11 +123,11 @@ static int release(void *arg, pid_t pid, const enum layer_state *layers, struct 
 	if (r == 0)
 		r = run_evidence_hold(j->evidence, pid, j->subject, f);
 	if (r == 0)
-		r = mount_watch_require_same(j->way, f);
+		r = mount_watch_verify(j->way, f);
 	/* A user has 128 of what it watches with: not for as long as the command runs. */
 	mount_watch_done(j->way);
 	if (r == 0 && j->root)
-		r = sandbox_root_prove(j->root, j->subject, pid, f);
+		r = subject_prove_root(j->root, j->subject, pid, f);
 	overlay_server_unguard(j->server);
 	seam("worktree-held");
 	if (r == 0)
@@ -268,7 +268,7 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 		w.layer_dir = job.place.upper;
 		w.arg = &job;
 		w.log = log.fd < 0 ? NULL : &log;
-		r = mount_watch_watch(d->subject, s->rootless, &way, f);
+		r = mount_watch_open(d->subject, s->rootless, &way, f);
 	}
 	if (r == 0)
 		r = warden_run(&w, ret, f);

@@ -63,9 +63,9 @@ static void map_id(struct jmap *m, const char *key, uint32_t *field)
 static void map(struct jmap *m, struct session_upper *k)
 {
 	static const char *const notes[] = {
-		[OVERLAY_NOTES_USER] = "user",
-		[OVERLAY_NOTES_TRUSTED] = "trusted",
-		[OVERLAY_NOTES_FUSE] = "fuse",
+		[OVERLAY_XATTR_USER] = "user",
+		[OVERLAY_XATTR_TRUSTED] = "trusted",
+		[OVERLAY_XATTR_FUSE] = "fuse",
 		NULL,
 	};
 	unsigned int n = k->notes, version = 1;

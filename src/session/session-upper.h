@@ -23,7 +23,7 @@ struct session_upper {
 	char session[SESSION_ID_SIZE];
 	char *worktree;		/* host path, resolved */
 	uint64_t device, inode; /* of the worktree then */
-	enum overlay_notes notes;
+	enum overlay_xattr_place notes;
 	bool rootless;
 	struct capture_ids ids; /* of the layer's files */
 	uint64_t since_us;	/* wall clock: what of the worktree changed later was not seen */

@@ -1,6 +1,6 @@
 # subject: everything that runs, resolved; its JSON, digest, diff; sealed operands
 libcore_a_SOURCES += \
-	src/subject/operand-layer.c \
+	src/subject/operand-lower.c \
 	src/subject/operand-path.c src/subject/operand-path.h \
 	src/subject/operand-tree.c \
 	src/subject/operand-use.c \

@@ -42,7 +42,7 @@ static void walk_done(struct path_walk *w)
 
 void operand_place_done(struct operand_place *p)
 {
-	struct operand_layer *l = &p->on_way;
+	struct operand_lower *l = &p->on_way;
 
 	fd_close(p->fd);
 	free(p->path);
@@ -168,7 +168,7 @@ static int follow(struct path_walk *w, int fd, const char *name, const char *res
 			pop(w);
 	free(w->todo);
 	w->todo = TAKE_PTR(todo);
-	r = operand_layer_add(&w->place->on_way, fd, path, TAKE_PTR(text), f);
+	r = operand_lower_add(&w->place->on_way, fd, path, TAKE_PTR(text), f);
 	return r < 0 ? r : 1;
 }
 
@@ -176,12 +176,12 @@ static int follow(struct path_walk *w, int fd, const char *name, const char *res
 static int note_parents(struct path_walk *w, struct fault *f)
 {
 	size_t n = w->n_names;
-	int r = operand_layer_add(&w->place->on_way, w->rootfd, ".", NULL, f);
+	int r = operand_lower_add(&w->place->on_way, w->rootfd, ".", NULL, f);
 
 	for (w->n_names = w->n_work + 1; r >= 0 && w->n_names <= n; w->n_names++) {
 		_cleanup_free_ char *path = join(w, w->n_work, "", NULL);
 
-		r = path ? operand_layer_add(&w->place->on_way, here(w), path, NULL, f)
+		r = path ? operand_lower_add(&w->place->on_way, here(w), path, NULL, f)
 			 : fault_errno(f, ENOMEM, "operand");
 	}
 	w->n_names = n;

@@ -26,24 +26,24 @@ struct operand_node {
 };
 
 /* Parents stand before what is in them. */
-struct operand_layer {
+struct operand_lower {
 	struct operand_node *nodes;
 	size_t n_nodes;
 };
 
-struct operand_node *operand_layer_find(const struct operand_layer *l, const char *path);
+struct operand_node *operand_lower_find(const struct operand_lower *l, const char *path);
 
 /*
  * Adds what FD (O_PATH will do) is: type, owner, times, attributes.  Owns BYTES from the call on.  A path that is
  * there already is left as it is.
  */
-int operand_layer_add(struct operand_layer *l, int fd, const char *path, char *bytes, struct fault *f);
+int operand_lower_add(struct operand_lower *l, int fd, const char *path, char *bytes, struct fault *f);
 
 /* A file of the worktree that a word names, and everything on the way to it. */
 struct operand_place {
 	int fd;			     /* open for reading, a regular file */
 	char *path;		     /* relative to the worktree, links resolved */
-	struct operand_layer on_way; /* directories and links; the file itself is not in it */
+	struct operand_lower on_way; /* directories and links; the file itself is not in it */
 };
 void operand_place_done(struct operand_place *p);
 #define _cleanup_operand_place_ _cleanup_(operand_place_done)

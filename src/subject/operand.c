@@ -93,13 +93,13 @@ static int read_whole(int fd, const char *path, uint64_t room, char **ret, uint6
 	return 0;
 }
 
-static int add_links(struct subject *s, const struct operand_layer *on_way, struct fault *f)
+static int add_links(struct subject *s, const struct operand_lower *on_way, struct fault *f)
 {
 	for (size_t i = 0; i < on_way->n_nodes; i++) {
 		const struct operand_node *n = &on_way->nodes[i];
 		struct operand_link *more;
 
-		if (!S_ISLNK(n->st.st_mode) || operand_layer_find(s->layer, n->path))
+		if (!S_ISLNK(n->st.st_mode) || operand_lower_find(s->lower, n->path))
 			continue;
 		more = reallocarray(s->operand_links, s->n_operand_links + 1, sizeof(*more));
 		if (!more)
@@ -118,7 +118,7 @@ static int add_links(struct subject *s, const struct operand_layer *on_way, stru
 }
 
 /* Moves nodes that are new; those that are there already stay with PLACE. */
-static int merge_layer(struct operand_layer *to, struct operand_layer *from, struct fault *f)
+static int merge_lower(struct operand_lower *to, struct operand_lower *from, struct fault *f)
 {
 	struct operand_node *more = reallocarray(to->nodes, to->n_nodes + from->n_nodes + 1, sizeof(*more));
 
@@ -126,7 +126,7 @@ static int merge_layer(struct operand_layer *to, struct operand_layer *from, str
 		return fault_errno(f, ENOMEM, "operand");
 	to->nodes = more;
 	for (size_t i = 0; i < from->n_nodes; i++) {
-		if (operand_layer_find(to, from->nodes[i].path))
+		if (operand_lower_find(to, from->nodes[i].path))
 			continue;
 		to->nodes[to->n_nodes++] = from->nodes[i];
 		from->nodes[i] = (struct operand_node){ 0 };
@@ -156,13 +156,13 @@ static int read_operand(struct subject *s, struct operand *o, struct operand_pla
 	digest_bytes(bytes, o->size, &o->sha256);
 	r = add_links(s, &p->on_way, f);
 	if (r >= 0)
-		r = merge_layer(s->layer, &p->on_way, f);
+		r = merge_lower(s->lower, &p->on_way, f);
 	if (r < 0) {
 		free(bytes);
 		return r;
 	}
-	r = operand_layer_add(s->layer, p->fd, p->path, bytes, f);
-	node = operand_layer_find(s->layer, p->path);
+	r = operand_lower_add(s->lower, p->fd, p->path, bytes, f);
+	node = operand_lower_find(s->lower, p->path);
 	if (r < 0 || !node)
 		return r;
 	o->mode = node->st.st_mode & 0777;
@@ -208,7 +208,7 @@ static int add_operand(struct subject *s, size_t arg, size_t at, struct operand_
 	if (same) {
 		int r = add_links(s, &p->on_way, f);
 
-		return r < 0 ? r : merge_layer(s->layer, &p->on_way, f);
+		return r < 0 ? r : merge_lower(s->lower, &p->on_way, f);
 	}
 	return read_operand(s, o, p, room, f);
 }
@@ -304,8 +304,8 @@ int operand_find(struct subject *s, struct fault *f)
 	rootfd = open_tree(s, f);
 	if (rootfd < 0)
 		return rootfd;
-	s->layer = calloc(1, sizeof(*s->layer));
-	if (!s->layer)
+	s->lower = calloc(1, sizeof(*s->lower));
+	if (!s->lower)
 		return fault_errno(f, ENOMEM, "operand");
 	r = find_all(s, rootfd, f);
 	if (r < 0 || s->seal != OPERAND_SEAL_TREE)
@@ -417,7 +417,7 @@ int operand_require_same(const struct subject *s, struct fault *f)
 	return r < 0 || s->seal != OPERAND_SEAL_TREE ? r : require_same_tree(s, rootfd, f);
 }
 
-bool operand_has_layer(const struct subject *s)
+bool operand_needs_lower(const struct subject *s)
 {
 	if (s->profile->workspace != PROFILE_WORKSPACE_RW)
 		return s->n_operands > 0;

@@ -50,8 +50,8 @@ const char *operand_seal_name(enum operand_seal s); /* "named", "none", "tree" *
 int operand_seal_parse(const char *name, enum operand_seal *ret);
 
 struct subject;
-struct operand_layer; /* the copies, with all that they need to look like the originals */
-void operand_layer_free(struct operand_layer *l);
+struct operand_lower; /* the copies, with all that they need to look like the originals */
+void operand_lower_free(struct operand_lower *l);
 
 /* Fills operands, links, layer and the tree's digest of S, whose argv, env, cwd and mounts are there. */
 int operand_find(struct subject *s, struct fault *f) _must_check_;
@@ -66,7 +66,7 @@ int operand_require_same(const struct subject *s, struct fault *f) _must_check_;
 char *operand_word(const struct subject *s, size_t i);
 
 /* Is anything to be mounted?  Operands that stay in place (data of a rw tree) need no layer. */
-bool operand_has_layer(const struct subject *s);
+bool operand_needs_lower(const struct subject *s);
 
 /* Who owns the copies: FROM of the tree becomes TO, everybody else NOBODY; IDENTITY: as in the tree. */
 struct operand_ids {
@@ -79,11 +79,11 @@ struct operand_ids {
  * The sealed layer in the empty directory DIRFD: copies, links, and their directories with mode, owner, attributes and
  * times as they were when S was built.  The worktree is not looked at again.
  */
-int operand_write_layer(const struct subject *s, int dirfd, const struct operand_ids *ids,
+int operand_lower_write(const struct subject *s, int dirfd, const struct operand_ids *ids,
 			struct fault *f) _must_check_;
 
 /* Does the layer in DIRFD hold exactly what the subject says?  For bundles, which keep it on a disk. */
-int operand_check_layer(const struct subject *s, int dirfd, struct fault *f) _must_check_;
+int operand_lower_verify(const struct subject *s, int dirfd, struct fault *f) _must_check_;
 
 /*
  * Digest of a whole tree: every path with type, mode, content or link text, in the order of bytes.  Times and owners

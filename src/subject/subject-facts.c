@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-int policy_facts_from_subject(const struct subject *s, struct policy_facts *ret, struct fault *f)
+int subject_facts_fill(const struct subject *s, struct policy_facts *ret, struct fault *f)
 {
 	const struct profile *p = s->profile;
 	struct policy_mount *rw = NULL;
@@ -36,7 +36,7 @@ int policy_facts_from_subject(const struct subject *s, struct policy_facts *ret,
 	return 0;
 }
 
-void policy_facts_done(struct policy_facts *p)
+void subject_facts_done(struct policy_facts *p)
 {
 	free((struct policy_mount *)p->rw);
 	*p = (struct policy_facts){ 0 };

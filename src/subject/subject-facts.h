@@ -6,9 +6,8 @@
 
 /*
  * What of the facts a subject tells: command, places, confinement.  Provenance, security profile and rules are the
- * caller's.  Borrows from S; free with policy_facts_done.
+ * caller's.  Borrows from S; free with subject_facts_done.
  */
-int policy_facts_from_subject(const struct subject *s, struct policy_facts *ret,
-			      struct fault *f) _must_check_;
-void policy_facts_done(struct policy_facts *p);
-#define _cleanup_policy_facts_ _cleanup_(policy_facts_done)
+int subject_facts_fill(const struct subject *s, struct policy_facts *ret, struct fault *f) _must_check_;
+void subject_facts_done(struct policy_facts *p);
+#define _cleanup_subject_facts_ _cleanup_(subject_facts_done)

@@ -54,7 +54,7 @@ static int require_worktree(const struct sandbox_root *r, const struct subject *
 	struct stat st;
 
 	if (s->profile->workspace == PROFILE_WORKSPACE_OVERLAY ||
-	    (s->profile->workspace == PROFILE_WORKSPACE_RO && operand_has_layer(s)))
+	    (s->profile->workspace == PROFILE_WORKSPACE_RO && operand_needs_lower(s)))
 		return 0;
 	if (fstat(r->workspace_fd, &st) < 0)
 		return fault_errno(f, errno, "stat '%s'", r->workspace);
@@ -96,7 +96,7 @@ static int require_cwd(const struct sandbox_root *r, const struct subject *s, co
 	return require_same(r, &st, in->cwd, s->cwd, f);
 }
 
-int sandbox_root_prove(const struct sandbox_root *r, const struct subject *s, pid_t pid, struct fault *f)
+int subject_prove_root(const struct sandbox_root *r, const struct subject *s, pid_t pid, struct fault *f)
 {
 	_cleanup_close_ int root = -EBADF, cwd = -EBADF;
 	struct inside in;

@@ -8,5 +8,5 @@
  * Just before the command starts: PID, its init, stands in the root R and sees what was resolved in it.  Whatever was
  * swapped since shows here, for what is mounted and where init stands cannot be swapped any more.
  */
-int sandbox_root_prove(const struct sandbox_root *r, const struct subject *s, pid_t pid,
+int subject_prove_root(const struct sandbox_root *r, const struct subject *s, pid_t pid,
 		       struct fault *f) _must_check_;

@@ -346,7 +346,7 @@ void subject_free(struct subject *s)
 		free(s->operand_links[i].text);
 	}
 	free(s->operand_links);
-	operand_layer_free(s->layer);
+	operand_lower_free(s->lower);
 	free(s->tree_lines);
 	profile_free(s->own_profile);
 	free(s);

@@ -81,7 +81,7 @@ struct subject {
 	size_t n_operands;
 	struct operand_link *operand_links; /* in the order in which they were met */
 	size_t n_operand_links;
-	struct operand_layer *layer; /* not in the JSON; NULL: no operands, or not built from the tree */
+	struct operand_lower *lower; /* not in the JSON; NULL: no operands, or not built from the tree */
 	struct digest tree;	     /* of the whole worktree; all zero unless seal is OPERAND_SEAL_TREE */
 	char *tree_lines; /* what TREE is the digest of; not in the JSON; NULL when not built from the tree */
 	/*

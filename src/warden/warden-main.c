@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/path.h"
-#include "approval/approval-open.h"
+#include "approval/approval-lane.h"
 #include "config/config.h"
 #include "container/container-evidence.h"
 #include "container/container-note.h"
@@ -55,7 +55,7 @@ struct guard {
 	struct dirs dirs;
 	struct config *config;
 	struct ledger *ledger;
-	struct approval_lane desk;
+	struct approval_lane approval;
 	struct claim claim;
 	struct ledger_run run;
 	char digest[SUBJECT_DIGEST_SIZE];
@@ -82,9 +82,9 @@ static int open_places(struct guard *g, struct fault *f)
 	if (r >= 0)
 		r = ledger_open(g->dirs.state, NULL, &g->ledger, NULL, f);
 	if (r >= 0)
-		r = approval_lane_open(&g->dirs, g->config, g->ledger, &g->desk, f);
+		r = approval_lane_open(&g->dirs, g->config, g->ledger, &g->approval, f);
 	if (r >= 0)
-		r = approval_lane_tighten(&g->desk, g->order.governance, g->order.profile, f);
+		r = approval_lane_tighten(&g->approval, g->order.governance, g->order.profile, f);
 	if (r < 0)
 		return r;
 	open_dir = path_join(g->dirs.state, CLAIM_DIR);
@@ -139,7 +139,7 @@ static int consume(struct guard *g, struct fault *f)
 
 	if (!g->order.reserved)
 		return 0;
-	r = grant_consume(&g->desk.desk, &q, g->order.session, &set, f);
+	r = grant_consume(&g->approval.store, &q, g->order.session, &set, f);
 	if (r >= 0 && set.reason != GRANT_VALID)
 		return fault_set(f, EPERM, "grant: %s", grant_reason_text(set.reason));
 	return r;
@@ -371,7 +371,7 @@ static int tell_end(struct guard *g, struct fault *f)
 	}
 	container_note_end(&g->dirs, g->order.session, &end);
 	if (!g->started && !g->unheld && g->order.reserved)
-		r = grant_release(&g->desk.desk, g->order.session, end.reason, f);
+		r = grant_release(&g->approval.store, g->order.session, end.reason, f);
 	if (r >= 0)
 		r = g->started ? ledger_end(g->ledger, g->dirs.state, &g->run, &end, f)
 			       : ledger_refuse(g->ledger, &g->run, end.reason,
@@ -402,7 +402,7 @@ static int tell_end(struct guard *g, struct fault *f)
 
 static void guard_done(struct guard *g)
 {
-	approval_lane_done(&g->desk);
+	approval_lane_done(&g->approval);
 	claim_done(&g->claim);
 	ledger_free(g->ledger);
 	config_free(g->config);

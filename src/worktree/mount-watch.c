@@ -149,7 +149,7 @@ static int end_one(struct mount_watch *w, const char *path, const struct subject
 	return require_same(path, file, f);
 }
 
-int mount_watch_watch(const struct subject *s, bool rootless, struct mount_watch *ret, struct fault *f)
+int mount_watch_open(const struct subject *s, bool rootless, struct mount_watch *ret, struct fault *f)
 {
 	_cleanup_mount_watch_ struct mount_watch w = { .fd = -EBADF, .subject = s, .rootless = rootless };
 	int r = visit(&w, begin_one, f);
@@ -176,7 +176,7 @@ static int judge_event(const struct mount_watch *w, const struct inotify_event *
 	return 0;
 }
 
-int mount_watch_require_same(const struct mount_watch *w, struct fault *f)
+int mount_watch_verify(const struct mount_watch *w, struct fault *f)
 {
 	_Alignas(struct inotify_event) char room[4096];
 	struct mount_watch all = *w;

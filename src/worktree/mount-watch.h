@@ -24,9 +24,9 @@ struct mount_watch {
 #define MOUNT_WATCH_NONE ((struct mount_watch){ .fd = -EBADF })
 
 /* As root what is given to the container's ids is cloned by descriptor: that is not looked at. */
-int mount_watch_watch(const struct subject *s, bool rootless, struct mount_watch *ret,
-		      struct fault *f) _must_check_;
+int mount_watch_open(const struct subject *s, bool rootless, struct mount_watch *ret,
+		     struct fault *f) _must_check_;
 /* Everything is mounted: was it what was judged, all the time? */
-int mount_watch_require_same(const struct mount_watch *w, struct fault *f) _must_check_;
+int mount_watch_verify(const struct mount_watch *w, struct fault *f) _must_check_;
 void mount_watch_done(struct mount_watch *w);
 #define _cleanup_mount_watch_ _cleanup_(mount_watch_done)

@@ -27,7 +27,7 @@
 
 static void say(int fd, const char *text)
 {
-	struct overlay_monitor_end end = { 0 };
+	struct overlay_monitor_result end = { 0 };
 
 	(void)snprintf(end.text, sizeof(end.text), "%s", text);
 	(void)!send(fd, &end, strlen(end.text) + 1, MSG_NOSIGNAL);
@@ -70,7 +70,7 @@ static int leave_caller(int fd, struct fault *f)
 }
 
 /* False: nobody will ever ask. */
-static bool receive(int fd, struct overlay_server_order *o, int *fds, struct fault *f)
+static bool receive(int fd, struct overlay_server_request *o, int *fds, struct fault *f)
 {
 	union {
 		struct cmsghdr align;
@@ -105,7 +105,7 @@ static int join(int fd, int type, const char *what, struct fault *f)
  * The creator's mounts, seen with the power of one id over what is its own.  Who has the right to enter differs: root has it
  * before it gives itself up, a user only in the user namespace.
  */
-static int enter(const struct overlay_server_order *o, const int *fds, struct fault *f)
+static int enter(const struct overlay_server_request *o, const int *fds, struct fault *f)
 {
 	int r = 0;
 
@@ -186,7 +186,7 @@ static void watch(int fd, pid_t pid, int words)
 
 void overlay_monitor(int fd, pid_t parent, const struct overlay_server_limits *l)
 {
-	static struct overlay_server_order o;
+	static struct overlay_server_request o;
 	int fds[OVERLAY_MONITOR_FDS], words[2];
 	struct fault f = { 0 };
 	pid_t pid;
@@ -219,7 +219,7 @@ void overlay_monitor(int fd, pid_t parent, const struct overlay_server_limits *l
 	if (pid == 0) {
 		(void)fd_close(fd);
 		(void)fd_close(words[0]);
-		overlay_server_become(&o, l, fds[OVERLAY_MONITOR_FUSE], words[1]);
+		overlay_program_exec(&o, l, fds[OVERLAY_MONITOR_FUSE], words[1]);
 	}
 	(void)fd_close(words[1]);
 	for (size_t i = 0; i < OVERLAY_MONITOR_FDS; i++)

@@ -9,7 +9,7 @@
 enum { OVERLAY_MONITOR_FUSE, OVERLAY_MONITOR_MOUNT, OVERLAY_MONITOR_USER, OVERLAY_MONITOR_FDS };
 
 /* Its only message: how the program ended. */
-struct overlay_monitor_end {
+struct overlay_monitor_result {
 	char text[600];
 };
 

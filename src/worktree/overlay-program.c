@@ -112,7 +112,7 @@ static int enter_root(int dirfd, struct fault *f)
 	return 0;
 }
 
-static int build_root(const struct overlay_server_order *o, struct fault *f)
+static int build_root(const struct overlay_server_request *o, struct fault *f)
 {
 	static struct trees t;
 	int dirfd = -EBADF, r;
@@ -214,8 +214,8 @@ static int take_descriptors(int fuse, int words, struct fault *f)
 	return 0;
 }
 
-void overlay_server_become(const struct overlay_server_order *o, const struct overlay_server_limits *l,
-			   int fuse, int words)
+void overlay_program_exec(const struct overlay_server_request *o, const struct overlay_server_limits *l,
+			  int fuse, int words)
 {
 	char options[128], device[16];
 	char *argv[] = { (char *)"fuse-overlayfs", (char *)"-f", (char *)"-o", options, device, NULL };

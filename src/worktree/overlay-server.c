@@ -94,7 +94,7 @@ static bool answers(int tree)
 		_exit(0);
 	}
 	p = (struct pollfd){ .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
-	if (pid < 0 || p.fd < 0 || poll(&p, 1, OVERLAY_SERVER_PATIENCE_S * 1000) == 0)
+	if (pid < 0 || p.fd < 0 || poll(&p, 1, OVERLAY_SERVER_TIMEOUT_S * 1000) == 0)
 		return false;
 	(void)close(p.fd);
 	(void)waitpid(pid, NULL, 0);
@@ -107,7 +107,7 @@ static void guard(int pidfd, int tree, pid_t parent)
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
 		_exit(1);
 	if (tree < 0)
-		(void)poll(NULL, 0, OVERLAY_SERVER_PATIENCE_S * 1000);
+		(void)poll(NULL, 0, OVERLAY_SERVER_TIMEOUT_S * 1000);
 	else
 		while (answers(tree))
 			(void)poll(NULL, 0, 1000);
@@ -155,7 +155,7 @@ void overlay_server_unguard(struct overlay_server *s)
 /* The keeper speaks once, when it is over. */
 static int hear(int fd, int flags, struct fault *f)
 {
-	struct overlay_monitor_end end = { 0 };
+	struct overlay_monitor_result end = { 0 };
 	ssize_t n;
 
 	do
@@ -189,7 +189,7 @@ void overlay_server_stop(struct overlay_server *s)
 	s->pid = -1;
 }
 
-static int open_userns(const struct overlay_server_ask *a, int *ret, struct fault *f)
+static int open_userns(const struct overlay_server_mount_args *a, int *ret, struct fault *f)
 {
 	const struct worktree_ids ids = {
 		.from_uid = a->uid, .to_uid = a->uid, .from_gid = a->gid, .to_gid = a->gid
@@ -205,7 +205,7 @@ static int open_userns(const struct overlay_server_ask *a, int *ret, struct faul
  * As root everybody of the container, and the supervisor, may ask the file system, and its modes decide.  A user's container
  * has one id, which is the supervisor's as well: nobody else is answered at all.
  */
-static int mount_fuse(int fuse, const struct overlay_server_ask *a, struct fault *f)
+static int mount_fuse(int fuse, const struct overlay_server_mount_args *a, struct fault *f)
 {
 	char options[160];
 
@@ -224,9 +224,9 @@ static int put(char field[OVERLAY_SERVER_PATH_MAX], const char *path, struct fau
 	return fault_errno(f, ENAMETOOLONG, "'%s'", path);
 }
 
-static int send_order(int fd, const struct overlay_server_ask *a, const int *fds, struct fault *f)
+static int send_order(int fd, const struct overlay_server_mount_args *a, const int *fds, struct fault *f)
 {
-	struct overlay_server_order o = { .uid = a->uid, .gid = a->gid, .rootless = a->rootless };
+	struct overlay_server_request o = { .uid = a->uid, .gid = a->gid, .rootless = a->rootless };
 	union {
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(OVERLAY_MONITOR_FDS * sizeof(int))];
@@ -256,7 +256,7 @@ static int send_order(int fd, const struct overlay_server_ask *a, const int *fds
 	return 0;
 }
 
-int overlay_server_mount(int fd, const struct overlay_server_ask *a, struct fault *f)
+int overlay_server_mount(int fd, const struct overlay_server_mount_args *a, struct fault *f)
 {
 	int fds[OVERLAY_MONITOR_FDS] = { -EBADF, -EBADF, -EBADF };
 	struct stat st;
@@ -299,7 +299,7 @@ static void list(struct tree_at *t, const char *path)
 	(void)closedir(d);
 }
 
-void overlay_server_settle(int tree, int upper)
+void overlay_server_refresh(int tree, int upper)
 {
 	_cleanup_tree_at_ struct tree_at t = TREE_AT_NONE;
 	_cleanup_walk_ struct walk *w = NULL;

@@ -41,10 +41,10 @@ int overlay_server_start(const struct overlay_server_limits *l, struct overlay_s
 			 struct fault *f) _must_check_;
 /*
  * Whoever asks the file system waits for the program, and a payload may have found out how to make it wait for ever.  From
- * here on it is killed when it does not answer for OVERLAY_SERVER_PATIENCE_S.  TREE is a directory of it; -EBADF: there is none
+ * here on it is killed when it does not answer for OVERLAY_SERVER_TIMEOUT_S.  TREE is a directory of it; -EBADF: there is none
  * yet, and it is killed unless overlay_server_unguard comes first.
  */
-#define OVERLAY_SERVER_PATIENCE_S 20
+#define OVERLAY_SERVER_TIMEOUT_S 20
 int overlay_server_guard(struct overlay_server *s, int tree, struct fault *f) _must_check_;
 void overlay_server_unguard(struct overlay_server *s);
 /* Does it still serve TREE (-EBADF: who knows)?  Negative: it has ended, F says how. */
@@ -53,7 +53,7 @@ int overlay_server_check(const struct overlay_server *s, int tree, struct fault 
 void overlay_server_stop(struct overlay_server *s);
 #define _cleanup_overlay_server_ _cleanup_(overlay_server_stop)
 
-struct overlay_server_ask {
+struct overlay_server_mount_args {
 	const char *lower;  /* the worktree */
 	const char *sealed; /* on top of it; NULL: nothing */
 	const char *layers; /* directory of u and w */
@@ -64,22 +64,22 @@ struct overlay_server_ask {
 };
 
 /* In the creator; FD is the supervisor's end, a copy.  POINT shows the overlay when this returns. */
-int overlay_server_mount(int fd, const struct overlay_server_ask *ask, struct fault *f) _must_check_;
+int overlay_server_mount(int fd, const struct overlay_server_mount_args *ask, struct fault *f) _must_check_;
 
 /*
  * A directory in which a payload made a device 0:0 is shown empty once by fuse-overlayfs 1.10.  So before TREE is captured
  * each directory that the layer UPPER has is listed, for nothing.  Best effort: the capture says what it cannot read.
  */
-void overlay_server_settle(int tree, int upper);
+void overlay_server_refresh(int tree, int upper);
 
 /* Private to overlay-server*.c: what the creator asks of the keeper. */
 #define OVERLAY_SERVER_PATH_MAX 4096
-struct overlay_server_order {
+struct overlay_server_request {
 	uint32_t uid, gid;
 	uint32_t rootless;
 	char lower[OVERLAY_SERVER_PATH_MAX], sealed[OVERLAY_SERVER_PATH_MAX], layers[OVERLAY_SERVER_PATH_MAX],
 		point[OVERLAY_SERVER_PATH_MAX];
 };
 /* In a process of its own, PID 1 of a pid namespace; FUSE is the mounted device, WORDS where complaints go. */
-void overlay_server_become(const struct overlay_server_order *o, const struct overlay_server_limits *l,
-			   int fuse, int words) __attribute__((noreturn));
+void overlay_program_exec(const struct overlay_server_request *o, const struct overlay_server_limits *l,
+			  int fuse, int words) __attribute__((noreturn));

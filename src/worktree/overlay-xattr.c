@@ -32,15 +32,15 @@ bool overlay_is_fuse_mark(const char *name, const struct statx *stx, const char 
 }
 
 /* Length, -ENODATA when there is none. */
-static ssize_t get(int fd, enum overlay_notes notes, const char *name, void *value, size_t room)
+static ssize_t get(int fd, enum overlay_xattr_place place, const char *name, void *value, size_t room)
 {
-	static const char *const places[] = { [OVERLAY_NOTES_USER] = "user.overlay",
-					      [OVERLAY_NOTES_TRUSTED] = "trusted.overlay",
-					      [OVERLAY_NOTES_FUSE] = "user.fuseoverlayfs" };
+	static const char *const places[] = { [OVERLAY_XATTR_USER] = "user.overlay",
+					      [OVERLAY_XATTR_TRUSTED] = "trusted.overlay",
+					      [OVERLAY_XATTR_FUSE] = "user.fuseoverlayfs" };
 	char path[48], full[64];
 	ssize_t n;
 
-	(void)snprintf(full, sizeof(full), "%s.%s", places[notes], name);
+	(void)snprintf(full, sizeof(full), "%s.%s", places[place], name);
 	n = fgetxattr(fd, full, value, room);
 	if (n < 0 && errno == EBADF) {
 		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -52,10 +52,10 @@ static ssize_t get(int fd, enum overlay_notes notes, const char *name, void *val
 	return n < 0 ? -errno : n;
 }
 
-static int read_redirect(int fd, enum overlay_notes notes, struct overlay_xattr *m)
+static int read_redirect(int fd, enum overlay_xattr_place place, struct overlay_xattr *m)
 {
 	char text[OVERLAY_REDIRECT_MAX + 1];
-	ssize_t n = get(fd, notes, "redirect", text, OVERLAY_REDIRECT_MAX);
+	ssize_t n = get(fd, place, "redirect", text, OVERLAY_REDIRECT_MAX);
 
 	if (n == -ENODATA)
 		return 0;
@@ -68,10 +68,10 @@ static int read_redirect(int fd, enum overlay_notes notes, struct overlay_xattr 
 	return m->redirect ? 0 : -ENOMEM;
 }
 
-static int read_flags(int fd, enum overlay_notes notes, struct overlay_xattr *m)
+static int read_flags(int fd, enum overlay_xattr_place place, struct overlay_xattr *m)
 {
 	char byte[64];
-	ssize_t n = get(fd, notes, "opaque", byte, sizeof(byte));
+	ssize_t n = get(fd, place, "opaque", byte, sizeof(byte));
 
 	if (n >= 0) {
 		m->opaque = n == 1 && byte[0] == 'y';
@@ -79,11 +79,11 @@ static int read_flags(int fd, enum overlay_notes notes, struct overlay_xattr *m)
 	} else if (n != -ENODATA) {
 		return (int)n;
 	}
-	n = get(fd, notes, "whiteout", byte, sizeof(byte));
+	n = get(fd, place, "whiteout", byte, sizeof(byte));
 	m->whiteout = n >= 0;
 	if (n < 0 && n != -ENODATA)
 		return (int)n;
-	n = get(fd, notes, "metacopy", byte, sizeof(byte));
+	n = get(fd, place, "metacopy", byte, sizeof(byte));
 	m->metacopy = n >= 0;
 	return n < 0 && n != -ENODATA ? (int)n : 0;
 }
@@ -91,7 +91,7 @@ static int read_flags(int fd, enum overlay_notes notes, struct overlay_xattr *m)
 /* Opaque by one of its two attributes, or by a name in the directory; it renames no directory and copies no half file up. */
 static int read_fuse(int fd, struct overlay_xattr *m)
 {
-	static const enum overlay_notes places[] = { OVERLAY_NOTES_USER, OVERLAY_NOTES_FUSE };
+	static const enum overlay_xattr_place places[] = { OVERLAY_XATTR_USER, OVERLAY_XATTR_FUSE };
 	struct stat st;
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -110,22 +110,22 @@ static int read_fuse(int fd, struct overlay_xattr *m)
 	return 0;
 }
 
-int overlay_xattr_read(int fd, enum overlay_notes notes, struct overlay_xattr *ret, struct fault *f)
+int overlay_xattr_read(int fd, enum overlay_xattr_place place, struct overlay_xattr *ret, struct fault *f)
 {
-	_cleanup_mark_ struct overlay_xattr m = { 0 };
+	_cleanup_overlay_xattr_ struct overlay_xattr m = { 0 };
 	ssize_t n;
 	int r;
 
-	r = notes == OVERLAY_NOTES_FUSE ? read_fuse(fd, &m) : read_flags(fd, notes, &m);
-	if (r == 0 && notes != OVERLAY_NOTES_FUSE)
-		r = read_redirect(fd, notes, &m);
+	r = place == OVERLAY_XATTR_FUSE ? read_fuse(fd, &m) : read_flags(fd, place, &m);
+	if (r == 0 && place != OVERLAY_XATTR_FUSE)
+		r = read_redirect(fd, place, &m);
 	if (r < 0)
 		return fault_errno(f, -r, "read what overlayfs noted");
-	if (notes == OVERLAY_NOTES_FUSE) {
+	if (place == OVERLAY_XATTR_FUSE) {
 		*ret = m;
 		return 0;
 	}
-	n = get(fd, notes, "origin", m.origin, sizeof(m.origin));
+	n = get(fd, place, "origin", m.origin, sizeof(m.origin));
 	if (n >= 0) {
 		m.has_origin = true;
 		m.origin_len = (size_t)n;

@@ -17,10 +17,10 @@
  * ".wh.", which no payload can make or see.  It goes by user.overlay.opaque as well, which a payload can set: what is
  * read is what was seen inside.
  */
-enum overlay_notes {
-	OVERLAY_NOTES_USER,
-	OVERLAY_NOTES_TRUSTED,
-	OVERLAY_NOTES_FUSE,
+enum overlay_xattr_place {
+	OVERLAY_XATTR_USER,
+	OVERLAY_XATTR_TRUSTED,
+	OVERLAY_XATTR_FUSE,
 };
 
 #define OVERLAY_FUSE_MARK ".wh."	   /* and a name: that one is removed */
@@ -42,10 +42,10 @@ struct overlay_xattr {
 };
 
 /* FD is the entry itself; O_PATH will do where /proc is mounted. */
-int overlay_xattr_read(int fd, enum overlay_notes notes, struct overlay_xattr *ret,
+int overlay_xattr_read(int fd, enum overlay_xattr_place place, struct overlay_xattr *ret,
 		       struct fault *f) _must_check_;
 void overlay_xattr_done(struct overlay_xattr *m);
-#define _cleanup_mark_ _cleanup_(overlay_xattr_done)
+#define _cleanup_overlay_xattr_ _cleanup_(overlay_xattr_done)
 
 bool overlay_is_whiteout(const struct statx *stx); /* a device 0:0 */
 /*

@@ -206,7 +206,7 @@ int worktree_place(int tree, int dirfd, const char *name, struct fault *f)
 	return 0;
 }
 
-static int make_layer(int dirfd, const char *name, mode_t mode, uid_t uid, gid_t gid, struct fault *f)
+static int make_dir(int dirfd, const char *name, mode_t mode, uid_t uid, gid_t gid, struct fault *f)
 {
 	if (mkdirat(dirfd, name, 0700) < 0)
 		return fault_errno(f, errno, "make overlay layer '%s'", name);
@@ -217,7 +217,7 @@ static int make_layer(int dirfd, const char *name, mode_t mode, uid_t uid, gid_t
 	return 0;
 }
 
-int worktree_make_layers(const char *state, const char *tree, uid_t uid, gid_t gid, struct fault *f)
+int worktree_make_upper(const char *state, const char *tree, uid_t uid, gid_t gid, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
 	struct stat st;
@@ -230,6 +230,6 @@ int worktree_make_layers(const char *state, const char *tree, uid_t uid, gid_t g
 		return fault_errno(f, errno, "open '%s'", state);
 	if (fchown(fd, uid, gid) < 0)
 		return fault_errno(f, errno, "give '%s' to %u", state, (unsigned int)uid);
-	r = make_layer(fd, "u", st.st_mode & 0777, uid, gid, f);
-	return r < 0 ? r : make_layer(fd, "w", 0700, uid, gid, f);
+	r = make_dir(fd, "u", st.st_mode & 0777, uid, gid, f);
+	return r < 0 ? r : make_dir(fd, "w", 0700, uid, gid, f);
 }

@@ -47,5 +47,5 @@ int worktree_place(int tree, int dirfd, const char *name, struct fault *f) _must
  * Upper and work directory of an overlay in the existing directory STATE: u and w, fresh; all three are given to UID
  * and GID.  The merged root takes its mode from the upper one: it gets that of TREE (a path).
  */
-int worktree_make_layers(const char *state, const char *tree, uid_t uid, gid_t gid,
-			 struct fault *f) _must_check_;
+int worktree_make_upper(const char *state, const char *tree, uid_t uid, gid_t gid,
+			struct fault *f) _must_check_;

@@ -27,7 +27,7 @@ static void read_grant(const char *text, size_t len)
 		len--;
 	require(strlen(g.text) == len && memcmp(g.text, text, len) == 0);
 	require((g.level == 'B' || g.level == 'C') && g.uses >= 1 && g.not_after_us > g.decided.wall_us);
-	require(approver_check_name(g.approver, NULL) == 0 && strlen(g.id) == GRANT_ID_SIZE - 1);
+	require(approver_require_name(g.approver, NULL) == 0 && strlen(g.id) == GRANT_ID_SIZE - 1);
 	require(grant_parse(g.text, strlen(g.text), "fuzz", &again, NULL) == 0);
 	require(digest_equal(&g.statement, &again.statement));
 	/* Nobody signed it. */

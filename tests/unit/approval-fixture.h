@@ -22,7 +22,7 @@ struct bench {
 	struct ledger *ledger;
 	struct approval_rules rules;
 	struct moment now;
-	struct approval_store desk;
+	struct approval_store store;
 };
 
 static inline bool told(int r, const struct fault *f)
@@ -38,20 +38,20 @@ static inline bool bench_join(struct bench *b, const struct bench *of)
 	_cleanup_fault_ struct fault f = { 0 };
 
 	*b = (struct bench){
-		.place = of->place, .rules = of->rules, .now = of->now, .desk = { .dirfd = -EBADF }
+		.place = of->place, .rules = of->rules, .now = of->now, .store = { .dirfd = -EBADF }
 	};
 	if (!told(ledger_open(b->place.state, &(struct ledger_options){ .create = true }, &b->ledger, NULL,
 			      &f),
 		  &f))
 		return false;
-	if (!told(approval_store_open(b->place.state, of->desk.lane[0] ? of->desk.lane : "sandbox", &b->rules,
-				      b->ledger, &b->desk, &f),
+	if (!told(approval_store_open(b->place.state, of->store.lane[0] ? of->store.lane : "sandbox",
+				      &b->rules, b->ledger, &b->store, &f),
 		  &f))
 		return false;
-	b->desk.pin_cost = COST;
-	b->desk.login = APPROVER_NO_UID; /* whoever runs the tests */
-	if (of->desk.now)
-		b->desk.now = &b->now;
+	b->store.pin_cost = COST;
+	b->store.login = APPROVER_NO_UID; /* whoever runs the tests */
+	if (of->store.now)
+		b->store.now = &b->now;
 	return true;
 }
 
@@ -64,7 +64,7 @@ static inline bool bench_make(struct bench *b)
 
 static inline void bench_leave(struct bench *b)
 {
-	approval_store_done(&b->desk);
+	approval_store_done(&b->store);
 	ledger_free(b->ledger);
 	b->ledger = NULL;
 }
@@ -79,9 +79,9 @@ static inline void bench_done(struct bench *b)
 /* From here on time stands still. */
 static inline bool bench_stop_clock(struct bench *b)
 {
-	if (approval_store_now(&b->desk, &b->now, NULL) < 0)
+	if (approval_store_now(&b->store, &b->now, NULL) < 0)
 		return false;
-	b->desk.now = &b->now;
+	b->store.now = &b->now;
 	return true;
 }
 
@@ -153,7 +153,7 @@ static inline int ask(struct bench *b, const char *word, char level, struct requ
 		.uid = 4242,
 		.user = "asker",
 	};
-	int r = request_file(&b->desk, &a, ret, &f);
+	int r = request_file(&b->store, &a, ret, &f);
 
 	(void)told(r, &f);
 	return r;
@@ -173,16 +173,16 @@ static inline bool approve(struct bench *b, const char *word, const char *name,
 
 	if (ask(b, word, terms->level, &rq) < 0)
 		return false;
-	r = approver_find(&b->desk, name, &by, NULL);
+	r = approver_find(&b->store, name, &by, NULL);
 	if (r == -ENOENT)
-		r = approver_new(&b->desk, name, &by, &f);
+		r = approver_new(&b->store, name, &by, &f);
 	if (r == 0 && terms->level == 'C' && !by.has_pin_secret)
-		r = pin_set(&b->desk, name, NULL, PIN, &answer, &by, &f);
+		r = pin_set(&b->store, name, NULL, PIN, &answer, &by, &f);
 	if (r == 0)
-		r = terms->level == 'C' ? pin_try(&b->desk, name, PIN, &answer, &key, &f)
-					: approver_unlock(&b->desk, name, &key, &f);
+		r = terms->level == 'C' ? pin_try(&b->store, name, PIN, &answer, &key, &f)
+					: approver_unlock(&b->store, name, &key, &f);
 	if (r == 0)
-		r = grant_sign(&b->desk, &rq, &by, &key, terms, ret, &complete, &f);
+		r = grant_sign(&b->store, &rq, &by, &key, terms, ret, &complete, &f);
 	return told(r, &f);
 }
 
@@ -194,7 +194,7 @@ static inline enum grant_reason look(struct bench *b, const char *word, char lev
 	_cleanup_jdoc_ struct jdoc *subject = make_subject(word, &digest);
 	const struct grant_query q = { .digest = &digest, .level = level, .uid = 4242, .user = "asker" };
 
-	return told(grant_find(&b->desk, &q, &set, &f), &f) ? set.reason : GRANT_UNDECIDED;
+	return told(grant_find(&b->store, &q, &set, &f), &f) ? set.reason : GRANT_UNDECIDED;
 }
 
 /* As a start does it; GRANT_VALID: it may go on. */
@@ -206,7 +206,7 @@ static inline enum grant_reason reserve(struct bench *b, const char *word, char 
 	_cleanup_jdoc_ struct jdoc *subject = make_subject(word, &digest);
 	const struct grant_query q = { .digest = &digest, .level = level, .uid = 4242, .user = "asker" };
 
-	return told(grant_reserve(&b->desk, &q, &(struct grant_owner){ .session = session }, &set, &f), &f)
+	return told(grant_reserve(&b->store, &q, &(struct grant_owner){ .session = session }, &set, &f), &f)
 		       ? set.reason
 		       : GRANT_UNDECIDED;
 }
@@ -219,7 +219,7 @@ static inline enum grant_reason consume(struct bench *b, const char *word, char 
 	_cleanup_jdoc_ struct jdoc *subject = make_subject(word, &digest);
 	const struct grant_query q = { .digest = &digest, .level = level, .uid = 4242, .user = "asker" };
 
-	return told(grant_consume(&b->desk, &q, session, &set, &f), &f) ? set.reason : GRANT_UNDECIDED;
+	return told(grant_consume(&b->store, &q, session, &set, &f), &f) ? set.reason : GRANT_UNDECIDED;
 }
 
 static inline enum grant_reason import(struct bench *b, const char *text, struct grant *ret)
@@ -227,7 +227,7 @@ static inline enum grant_reason import(struct bench *b, const char *text, struct
 	_cleanup_fault_ struct fault f = { 0 };
 	enum grant_reason reason = GRANT_UNDECIDED;
 
-	return told(grant_import_text(&b->desk, text, strlen(text), "text", NULL, ret, &reason, &f), &f)
+	return told(grant_import_text(&b->store, text, strlen(text), "text", NULL, ret, &reason, &f), &f)
 		       ? reason
 		       : GRANT_UNDECIDED;
 }

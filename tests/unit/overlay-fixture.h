@@ -68,11 +68,11 @@ static inline bool overlay_serve(struct overlay *o)
 	const struct overlay_server_limits l = { .seccomp = "BgAAAAAA/38=" };
 	_cleanup_fault_ struct fault f = { 0 };
 	char here[256], lower[260], layers[260], point[260];
-	struct overlay_server_ask ask = { .lower = lower,
-					  .layers = layers,
-					  .point = point,
-					  .uid = OVERLAY_FUSE_ID,
-					  .gid = OVERLAY_FUSE_ID };
+	struct overlay_server_mount_args ask = { .lower = lower,
+						 .layers = layers,
+						 .point = point,
+						 .uid = OVERLAY_FUSE_ID,
+						 .gid = OVERLAY_FUSE_ID };
 
 	/* A mount point among the layers would be in the way of whoever takes them along. */
 	if ((!o->since.tv_sec && (!overlay_give("l") || !overlay_give("u") || !overlay_give("w"))) ||
@@ -112,11 +112,11 @@ static inline bool overlay_mount(struct overlay *o)
 	return mount("overlay", "m", "overlay", 0, options) == 0;
 }
 
-static inline enum overlay_notes overlay_notes_of(const struct overlay *o)
+static inline enum overlay_xattr_place overlay_notes_of(const struct overlay *o)
 {
 	if (overlay_is_fuse(o))
-		return OVERLAY_NOTES_FUSE;
-	return strstr(o->options, "userxattr") ? OVERLAY_NOTES_USER : OVERLAY_NOTES_TRUSTED;
+		return OVERLAY_XATTR_FUSE;
+	return strstr(o->options, "userxattr") ? OVERLAY_XATTR_USER : OVERLAY_XATTR_TRUSTED;
 }
 
 /* All that apply promises: names, types, modes, links, bytes. */

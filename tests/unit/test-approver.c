@@ -13,12 +13,13 @@ static void GOV_13_the_first_need_makes_the_first_approver_and_a_record(void)
 	char path[256];
 
 	CHECK(bench_make(&b));
-	CHECK(approver_own(&b.desk, NULL, "alice", &a, NULL) == 0);
+	CHECK(approver_own(&b.store, NULL, "alice", &a, NULL) == 0);
 	CHECK(strcmp(a.name, "alice") == 0 && a.counts && a.has_secret && !a.has_pin_key &&
 	      a.uid == geteuid());
-	CHECK(approver_own(&b.desk, NULL, "somebody", &again, NULL) == 0 && strcmp(again.name, "alice") == 0);
+	CHECK(approver_own(&b.store, NULL, "somebody", &again, NULL) == 0 &&
+	      strcmp(again.name, "alice") == 0);
 	CHECK(count_records(&b, "key.new") == 1);
-	CHECK(approver_unlock(&b.desk, "alice", &key, NULL) == 0);
+	CHECK(approver_unlock(&b.store, "alice", &key, NULL) == 0);
 	CHECK(memcmp(&key.public, &a.key, sizeof(a.key)) == 0);
 	CHECK(place_path(&b.place, "keys/alice.json", path) && stat(path, &st) == 0 &&
 	      (st.st_mode & 07777) == 0600);
@@ -43,8 +44,9 @@ static void a_name_that_is_no_file_name_is_refused(void)
 
 	CHECK(bench_make(&b));
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		CHECK(approver_new(&b.desk, bad[i], &a, NULL) == -EINVAL);
-	CHECK(approver_own(&b.desk, NULL, "Erika Mustermann", &a, NULL) == 0 && strcmp(a.name, "local") == 0);
+		CHECK(approver_new(&b.store, bad[i], &a, NULL) == -EINVAL);
+	CHECK(approver_own(&b.store, NULL, "Erika Mustermann", &a, NULL) == 0 &&
+	      strcmp(a.name, "local") == 0);
 }
 
 static void a_second_key_under_a_name_is_refused(void)
@@ -53,13 +55,13 @@ static void a_second_key_under_a_name_is_refused(void)
 	struct approver a, c;
 
 	CHECK(bench_make(&b));
-	CHECK(approver_new(&b.desk, "alice", &a, NULL) == 0);
-	CHECK(approver_new(&b.desk, "alice", &c, NULL) == -EEXIST);
-	CHECK(approver_find(&b.desk, "alice", &c, NULL) == 0 && memcmp(&a.key, &c.key, sizeof(a.key)) == 0);
-	CHECK(approver_new(&b.desk, "bob", &c, NULL) == 0);
-	CHECK(approver_own(&b.desk, NULL, "bob", &c, NULL) == 0 && strcmp(c.name, "bob") == 0);
-	CHECK(approver_own(&b.desk, NULL, "carol", &c, NULL) == -EINVAL);
-	CHECK(approver_own(&b.desk, "alice", "carol", &c, NULL) == 0 && strcmp(c.name, "alice") == 0);
+	CHECK(approver_new(&b.store, "alice", &a, NULL) == 0);
+	CHECK(approver_new(&b.store, "alice", &c, NULL) == -EEXIST);
+	CHECK(approver_find(&b.store, "alice", &c, NULL) == 0 && memcmp(&a.key, &c.key, sizeof(a.key)) == 0);
+	CHECK(approver_new(&b.store, "bob", &c, NULL) == 0);
+	CHECK(approver_own(&b.store, NULL, "bob", &c, NULL) == 0 && strcmp(c.name, "bob") == 0);
+	CHECK(approver_own(&b.store, NULL, "carol", &c, NULL) == -EINVAL);
+	CHECK(approver_own(&b.store, "alice", "carol", &c, NULL) == 0 && strcmp(c.name, "alice") == 0);
 }
 
 static void GOV_13_configured_approvers_count_alone(void)
@@ -69,26 +71,26 @@ static void GOV_13_configured_approvers_count_alone(void)
 	char hex[APPROVER_KEY_SIZE];
 	struct approver_entry entry = { .name = "boss", .uid = APPROVER_NO_UID };
 
-	CHECK(bench_make(&b) && approver_new(&b.desk, "mallory", &mine, NULL) == 0 && mine.counts);
+	CHECK(bench_make(&b) && approver_new(&b.store, "mallory", &mine, NULL) == 0 && mine.counts);
 	approver_key_text(&(struct sign_public){ .bytes = { 7 } }, hex);
 	entry.key = hex;
 	b.rules.approvers = &entry;
 	b.rules.n_approvers = 1;
 	b.rules.configured = true;
-	CHECK(approver_find(&b.desk, "mallory", &a, NULL) == 0 && !a.counts && a.has_secret);
-	CHECK(approver_find(&b.desk, "boss", &a, NULL) == 0 && a.counts && !a.has_secret &&
+	CHECK(approver_find(&b.store, "mallory", &a, NULL) == 0 && !a.counts && a.has_secret);
+	CHECK(approver_find(&b.store, "boss", &a, NULL) == 0 && a.counts && !a.has_secret &&
 	      a.uid == APPROVER_NO_UID);
 	/* The same key, listed by the admin. */
 	approver_key_text(&mine.key, hex);
 	entry.name = "mallory";
-	CHECK(approver_find(&b.desk, "mallory", &a, NULL) == 0 && a.counts && a.has_secret &&
+	CHECK(approver_find(&b.store, "mallory", &a, NULL) == 0 && a.counts && a.has_secret &&
 	      a.uid == geteuid());
 	/* An empty list is a list. */
 	b.rules.n_approvers = 0;
-	CHECK(approver_find(&b.desk, "mallory", &a, NULL) == 0 && !a.counts);
+	CHECK(approver_find(&b.store, "mallory", &a, NULL) == 0 && !a.counts);
 	entry.key = "not a key";
 	b.rules.n_approvers = 1;
-	CHECK(approver_find(&b.desk, "mallory", &a, NULL) == -EINVAL);
+	CHECK(approver_find(&b.store, "mallory", &a, NULL) == -EINVAL);
 }
 
 static void GOV_6_a_plain_key_listed_as_one_behind_a_PIN_is_refused(void)
@@ -103,12 +105,12 @@ static void GOV_6_a_plain_key_listed_as_one_behind_a_PIN_is_refused(void)
 	approver_key_text(&(struct sign_public){ .bytes = { 1 } }, one);
 	approver_key_text(&(struct sign_public){ .bytes = { 2 } }, two);
 	b.rules = (struct approval_rules){ .approvers = e, .n_approvers = 1, .configured = true };
-	CHECK(approver_find(&b.desk, "alice", &a, NULL) == 0);
+	CHECK(approver_find(&b.store, "alice", &a, NULL) == 0);
 	b.rules.n_approvers = 2;
-	CHECK(approver_find(&b.desk, "alice", &a, NULL) == -EINVAL);
+	CHECK(approver_find(&b.store, "alice", &a, NULL) == -EINVAL);
 	b.rules.n_approvers = 1;
 	e[0].pin_key = one;
-	CHECK(approver_find(&b.desk, "alice", &a, NULL) == -EINVAL);
+	CHECK(approver_find(&b.store, "alice", &a, NULL) == -EINVAL);
 }
 
 static void GOV_13_no_first_approver_where_the_admin_has_a_list(void)
@@ -118,7 +120,7 @@ static void GOV_13_no_first_approver_where_the_admin_has_a_list(void)
 
 	CHECK(bench_make(&b));
 	b.rules.configured = true;
-	CHECK(approver_own(&b.desk, NULL, "alice", &a, NULL) == -ENOKEY);
+	CHECK(approver_own(&b.store, NULL, "alice", &a, NULL) == -ENOKEY);
 	CHECK(count_records(&b, "key.new") == 0);
 }
 
@@ -129,10 +131,10 @@ static void LANE_6_a_key_of_the_other_lane_is_refused(void)
 	struct approver_list l = { 0 };
 	struct approver a;
 
-	CHECK(bench_make(&b) && approver_new(&b.desk, "alice", &a, NULL) == 0);
-	(void)snprintf(b.desk.lane, sizeof(b.desk.lane), "prod");
-	CHECK(approver_unlock(&b.desk, "alice", &key, NULL) == -EACCES);
-	CHECK(approver_list(&b.desk, &l, NULL) == -EACCES);
+	CHECK(bench_make(&b) && approver_new(&b.store, "alice", &a, NULL) == 0);
+	(void)snprintf(b.store.lane, sizeof(b.store.lane), "prod");
+	CHECK(approver_unlock(&b.store, "alice", &key, NULL) == -EACCES);
+	CHECK(approver_list(&b.store, &l, NULL) == -EACCES);
 }
 
 static void a_file_under_another_name_gives_no_second_voice(void)
@@ -142,10 +144,10 @@ static void a_file_under_another_name_gives_no_second_voice(void)
 	struct approver a;
 	size_t len;
 
-	CHECK(bench_make(&b) && approver_new(&b.desk, "alice", &a, NULL) == 0);
+	CHECK(bench_make(&b) && approver_new(&b.store, "alice", &a, NULL) == 0);
 	text = slurp(&b.place, "approvers/alice.json", &len);
 	CHECK(text && spit(&b.place, "approvers/bob.json", text, len));
-	CHECK(approver_find(&b.desk, "alice", &a, NULL) == -EINVAL);
+	CHECK(approver_find(&b.store, "alice", &a, NULL) == -EINVAL);
 }
 
 static void a_state_that_others_may_write_is_refused(void)
@@ -157,9 +159,9 @@ static void a_state_that_others_may_write_is_refused(void)
 
 	CHECK(bench_make(&b) && chmod(b.place.state, 0777) == 0);
 	CHECK(approval_store_open(b.place.state, "sandbox", NULL, NULL, &other, NULL) == -EPERM);
-	CHECK(chmod(b.place.state, 0700) == 0 && approver_new(&b.desk, "alice", &a, NULL) == 0);
+	CHECK(chmod(b.place.state, 0700) == 0 && approver_new(&b.store, "alice", &a, NULL) == 0);
 	CHECK(place_path(&b.place, "approvers", path) && chmod(path, 0770) == 0);
-	CHECK(approver_find(&b.desk, "alice", &a, NULL) == -EPERM);
+	CHECK(approver_find(&b.store, "alice", &a, NULL) == -EPERM);
 	if (geteuid() == 0) {
 		CHECK(chmod(path, 0700) == 0 && chown(b.place.state, 65534, 65534) == 0);
 		CHECK(approval_store_open(b.place.state, "sandbox", NULL, NULL, &other, NULL) == -EPERM);
@@ -171,7 +173,7 @@ static bool make_alice(struct bench *b)
 {
 	struct approver a;
 
-	return approver_own(&b->desk, NULL, "alice", &a, NULL) == 0;
+	return approver_own(&b->store, NULL, "alice", &a, NULL) == 0;
 }
 
 static void killed_at_every_call_a_key_is_there_or_can_be_made(void)
@@ -187,7 +189,7 @@ static void killed_at_every_call_a_key_is_there_or_can_be_made(void)
 		n += n ? (unsigned int)tap_stride() : 1;
 		r = kill_at(n, make_alice, &b);
 		CHECK(r >= 0 && n < 1000);
-		CHECK(approver_own(&b.desk, NULL, "alice", &a, NULL) == 0 && a.counts && a.has_secret);
+		CHECK(approver_own(&b.store, NULL, "alice", &a, NULL) == 0 && a.counts && a.has_secret);
 		CHECK(count_records(&b, "key.new") >= 1 && bench_is_complete(&b));
 	} while (r > 0);
 	CHECK(n > 20 || tap_stride() > 1);

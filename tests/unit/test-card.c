@@ -225,7 +225,7 @@ static char *described(const char *subject, const char *last, unsigned int colum
 				      "\"domain\":\"workspace\",\"profile\":\"balanced\"},\"reasons\":[{"
 				      "\"id\":\"unbounded-delete\",\"text\":"
 				      "\"deletes\\n  level     A: '\\u001b[1m'\"}]}";
-	struct card_facts k = {
+	struct approval_card_facts k = {
 		.digest = "sha256:00", .lane = "prod", .level = 'C', .count = 3, .uses = 1, .for_s = 3600
 	};
 	_cleanup_card_ struct card c = { 0 };
@@ -237,7 +237,7 @@ static char *described(const char *subject, const char *last, unsigned int colum
 	k.subject = s;
 	k.verdict = v;
 	k.last = l;
-	card_describe(&c, &k);
+	approval_card_describe(&c, &k);
 	return drawn(&c, columns, false, true, NULL);
 }
 

@@ -65,7 +65,7 @@ static void GOV_11_sixteen_copies_of_a_carried_grant_are_one(void)
 	struct approver_entry e = { .name = "boss", .key = hex, .uid = APPROVER_NO_UID };
 
 	CHECK(bench_make(&here) && bench_make(&laptop) && approve(&laptop, "make", "boss", &once, &g));
-	CHECK(approver_find(&laptop.desk, "boss", &boss, NULL) == 0);
+	CHECK(approver_find(&laptop.store, "boss", &boss, NULL) == 0);
 	approver_key_text(&boss.key, hex);
 	here.rules = (struct approval_rules){ .approvers = &e, .n_approvers = 1, .configured = true };
 	carried = g.text;
@@ -123,7 +123,7 @@ static void GOV_11_a_reservation_names_the_process_that_counts(void)
 		_exit(read(pipes[0], &c, 1) != 0);
 	}
 	(void)close(pipes[0]);
-	CHECK(grant_reserve(&b.desk, &q, &(struct grant_owner){ .session = "s", .pid = warden }, &set,
+	CHECK(grant_reserve(&b.store, &q, &(struct grant_owner){ .session = "s", .pid = warden }, &set,
 			    NULL) == 0);
 	CHECK(set.reason == GRANT_VALID && reserve(&b, "make", 'B', "t") == GRANT_RESERVED);
 	(void)close(pipes[1]);
@@ -131,9 +131,10 @@ static void GOV_11_a_reservation_names_the_process_that_counts(void)
 	CHECK(waitid(P_PID, (id_t)warden, &(siginfo_t){ 0 }, WEXITED | WNOWAIT) == 0);
 	CHECK(look(&b, "make", 'B') == GRANT_VALID);
 	CHECK(waitpid(warden, &status, 0) == warden && reserve(&b, "make", 'B', "t") == GRANT_VALID);
-	CHECK(grant_reserve(&b.desk, &q, &(struct grant_owner){ .session = "s", .pid = warden }, &none,
+	CHECK(grant_reserve(&b.store, &q, &(struct grant_owner){ .session = "s", .pid = warden }, &none,
 			    NULL) == -ESRCH);
-	CHECK(grant_reserve(&b.desk, &q, &(struct grant_owner){ .session = "../s" }, &none, NULL) == -EINVAL);
+	CHECK(grant_reserve(&b.store, &q, &(struct grant_owner){ .session = "../s" }, &none, NULL) ==
+	      -EINVAL);
 }
 
 static void GOV_11_a_reboot_frees_what_was_reserved_before(void)
@@ -169,7 +170,7 @@ static void GOV_11_killed_at_every_call_of_a_start_it_is_spent_iff_recorded(void
 		CHECK(r >= 0 && n < 2000);
 		recorded = count_records(&b, "grant.consume") == 1;
 		/* Whether the next start cleans up, or somebody did before. */
-		CHECK(n % 2 || grant_release(&b.desk, "dead", "lost", NULL) == 0);
+		CHECK(n % 2 || grant_release(&b.store, "dead", "lost", NULL) == 0);
 		won = start(&b, n);
 		CHECK(won == !recorded && count_records(&b, "grant.consume") == 1);
 		CHECK(look(&b, "make", 'B') == GRANT_CONSUMED && !start(&b, n + 1) && bench_is_complete(&b));
@@ -198,7 +199,7 @@ static void GOV_11_killed_at_every_call_of_an_import_it_is_not_lost(void)
 	int r;
 
 	CHECK(bench_make(&laptop) && approve(&laptop, "make", "boss", &once, &g));
-	CHECK(approver_find(&laptop.desk, "boss", &boss, NULL) == 0);
+	CHECK(approver_find(&laptop.store, "boss", &boss, NULL) == 0);
 	approver_key_text(&boss.key, hex);
 	carried = g.text;
 	do {
@@ -245,8 +246,8 @@ static bool revoke_all(struct bench *b)
 {
 	_cleanup_grants_ struct grant_set set = { 0 };
 
-	return grant_list(&b->desk, &set, NULL) == 0 && set.n == 1 &&
-	       grant_revoke(&b->desk, set.items[0].grant.id, "alice", NULL, NULL) == 0;
+	return grant_list(&b->store, &set, NULL) == 0 && set.n == 1 &&
+	       grant_revoke(&b->store, set.items[0].grant.id, "alice", NULL, NULL) == 0;
 }
 
 static bool start_or_revoke(struct bench *b, unsigned int i)
@@ -332,7 +333,7 @@ static int full(struct bench *b)
 		return 5;
 	if (ask(b, "rm", 'B', &rq) == 0)
 		return 6;
-	if (pin_try(&b->desk, "alice", PIN, &answer, &key, NULL) == 0)
+	if (pin_try(&b->store, "alice", PIN, &answer, &key, NULL) == 0)
 		return 7;
 	if (!unhog(b) || reserve(b, "make", 'B', "s2") != GRANT_VALID || !hog(b))
 		return 8;
@@ -406,7 +407,7 @@ static void another_user_cannot_use_or_read_it(void)
 		/* With descriptors that root left open, and without. */
 		if (approval_store_open(b.place.state, "sandbox", NULL, NULL, &d, NULL) >= 0)
 			_exit(3);
-		if (approver_unlock(&b.desk, "alice", &key, NULL) >= 0 ||
+		if (approver_unlock(&b.store, "alice", &key, NULL) >= 0 ||
 		    reserve(&b, "make", 'B', "s") == GRANT_VALID)
 			_exit(4);
 		_exit(0);

@@ -49,7 +49,7 @@ static void GOV_11_a_grant_has_as_many_uses_as_it_says(void)
 	CHECK(reserve(&b, "make", 'B', "s1") == GRANT_VALID && reserve(&b, "make", 'B', "s2") == GRANT_VALID);
 	CHECK(reserve(&b, "make", 'B', "s3") == GRANT_VALID &&
 	      reserve(&b, "make", 'B', "s4") == GRANT_RESERVED);
-	CHECK(grant_release(&b.desk, "s2", "setup-failed", NULL) == 0);
+	CHECK(grant_release(&b.store, "s2", "setup-failed", NULL) == 0);
 	CHECK(reserve(&b, "make", 'B', "s4") == GRANT_VALID);
 	CHECK(consume(&b, "make", 'B', "s2") == GRANT_NONE);
 	CHECK(consume(&b, "make", 'B', "s1") == GRANT_VALID && consume(&b, "make", 'B', "s3") == GRANT_VALID);
@@ -117,9 +117,9 @@ static void GOV_11_revoked_wins_over_a_reservation(void)
 
 	CHECK(bench_make(&b) && approve(&b, "make", "alice", &once, &g));
 	CHECK(reserve(&b, "make", 'B', "s") == GRANT_VALID);
-	CHECK(grant_revoke(&b.desk, "ffff", "alice", NULL, NULL) == -ENOENT);
-	CHECK(grant_revoke(&b.desk, g.id, "alice", "changed my mind", NULL) == 0);
-	CHECK(grant_revoke(&b.desk, g.id, "alice", NULL, NULL) == -EALREADY);
+	CHECK(grant_revoke(&b.store, "ffff", "alice", NULL, NULL) == -ENOENT);
+	CHECK(grant_revoke(&b.store, g.id, "alice", "changed my mind", NULL) == 0);
+	CHECK(grant_revoke(&b.store, g.id, "alice", NULL, NULL) == -EALREADY);
 	CHECK(consume(&b, "make", 'B', "s") == GRANT_REVOKED && look(&b, "make", 'B') == GRANT_REVOKED);
 	CHECK(count_records(&b, "grant.consume") == 0 && count_records(&b, "approval.revoke") == 1);
 	/* Removed and brought back it stays revoked. */
@@ -175,7 +175,7 @@ static void GOV_11_unknown_key(void)
 	struct approver a;
 
 	/* The same name with a key from elsewhere. */
-	CHECK(bench_make(&b) && bench_make(&other) && approver_new(&b.desk, "alice", &a, NULL) == 0);
+	CHECK(bench_make(&b) && bench_make(&other) && approver_new(&b.store, "alice", &a, NULL) == 0);
 	CHECK(approve(&other, "make", "alice", &once, &g));
 	CHECK(import(&b, g.text, &r1) == GRANT_UNKNOWN_KEY && look(&b, "make", 'B') == GRANT_NONE);
 	CHECK(copy_grant(&g, &forged) && sign_new(&key, NULL) == 0);
@@ -198,17 +198,17 @@ static void LANE_6_a_grant_of_the_other_lane_is_refused(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_grant_ struct grant g = { 0 }, r1 = { 0 }, r2 = { 0 };
-	struct bench prod = { .desk = { .dirfd = -EBADF } };
+	struct bench prod = { .store = { .dirfd = -EBADF } };
 	struct approver a;
 	char hex[APPROVER_KEY_SIZE];
 	struct approver_entry e = { .name = "alice", .key = hex, .uid = APPROVER_NO_UID };
 
 	/* The same state directory, opened as the other lane: nothing in it is believed. */
 	CHECK(bench_make(&b) && approve(&b, "make", "alice", &once, &g));
-	CHECK(approver_find(&b.desk, "alice", &a, NULL) == 0);
+	CHECK(approver_find(&b.store, "alice", &a, NULL) == 0);
 	approver_key_text(&a.key, hex);
 	CHECK(bench_join(&prod, &b));
-	(void)snprintf(prod.desk.lane, sizeof(prod.desk.lane), "prod");
+	(void)snprintf(prod.store.lane, sizeof(prod.store.lane), "prod");
 	CHECK(look(&prod, "make", 'B') == GRANT_FOREIGN_LANE);
 	CHECK(reserve(&prod, "make", 'B', "s") == GRANT_FOREIGN_LANE);
 	CHECK(import(&prod, g.text, &r1) == GRANT_FOREIGN_LANE);
@@ -238,7 +238,7 @@ static void GOV_9_wrong_digest(void)
 	CHECK(bench_make(&b) && approve(&b, "make", "alice", &once, &g));
 	jdoc_free(make_subject("make install", &other));
 	CHECK(look(&b, "make install", 'B') == GRANT_NONE);
-	CHECK(grant_import_text(&b.desk, g.text, strlen(g.text), "x", &other, &ret, &reason, NULL) == 0);
+	CHECK(grant_import_text(&b.store, g.text, strlen(g.text), "x", &other, &ret, &reason, NULL) == 0);
 	CHECK(reason == GRANT_WRONG_DIGEST);
 	/* Reserved for one thing, started with another. */
 	CHECK(reserve(&b, "make", 'B', "s") == GRANT_VALID);
@@ -255,7 +255,7 @@ static void GOV_6_a_grant_without_the_PIN_is_no_C(void)
 	CHECK(look(&b, "rm", 'B') == GRANT_VALID && look(&b, "rm", 'C') == GRANT_LEVEL_TOO_LOW);
 	CHECK(reserve(&b, "rm", 'C', "s") == GRANT_LEVEL_TOO_LOW);
 	/* Who has the plain key signs a statement that says C. */
-	CHECK(approver_unlock(&b.desk, "alice", &key, NULL) == 0 && copy_grant(&plain, &forged));
+	CHECK(approver_unlock(&b.store, "alice", &key, NULL) == 0 && copy_grant(&plain, &forged));
 	forged.level = 'C';
 	CHECK(resign(&forged, &key) && import(&b, forged.text, &ret) == GRANT_LEVEL_TOO_LOW);
 	/* With the PIN, and then it serves a B too, once. */
@@ -276,9 +276,9 @@ static void GOV_6_a_C_cannot_be_remembered(void)
 	bool complete;
 
 	CHECK(bench_make(&b) && approve(&b, "cp", "alice", &with_pin, &c) && ask(&b, "rm", 'C', &rq) == 0);
-	CHECK(approver_find(&b.desk, "alice", &a, NULL) == 0);
-	CHECK(pin_try(&b.desk, "alice", PIN, &answer, &key, NULL) == 0 && answer.result == PIN_RIGHT);
-	CHECK(grant_sign(&b.desk, &rq, &a, &key, &(struct grant_terms){ .level = 'C', .uses = 2 }, &ret,
+	CHECK(approver_find(&b.store, "alice", &a, NULL) == 0);
+	CHECK(pin_try(&b.store, "alice", PIN, &answer, &key, NULL) == 0 && answer.result == PIN_RIGHT);
+	CHECK(grant_sign(&b.store, &rq, &a, &key, &(struct grant_terms){ .level = 'C', .uses = 2 }, &ret,
 			 &complete, NULL) == -EINVAL);
 	/* Signed all the same, somewhere else: still one start. */
 	CHECK(copy_grant(&c, &many));
@@ -299,16 +299,16 @@ static void GOV_6_a_request_of_level_C_takes_no_B(void)
 	bool complete;
 
 	CHECK(bench_make(&b) && approve(&b, "cp", "alice", &once, &g) && ask(&b, "rm", 'C', &rq) == 0);
-	CHECK(approver_find(&b.desk, "alice", &a, NULL) == 0 &&
-	      approver_unlock(&b.desk, "alice", &key, NULL) == 0);
-	CHECK(grant_sign(&b.desk, &rq, &a, &key, &once, &ret, &complete, NULL) == -EPERM);
-	CHECK(grant_sign(&b.desk, &rq, &a, &key, &with_pin, &ret, &complete, NULL) == -EINVAL);
+	CHECK(approver_find(&b.store, "alice", &a, NULL) == 0 &&
+	      approver_unlock(&b.store, "alice", &key, NULL) == 0);
+	CHECK(grant_sign(&b.store, &rq, &a, &key, &once, &ret, &complete, NULL) == -EPERM);
+	CHECK(grant_sign(&b.store, &rq, &a, &key, &with_pin, &ret, &complete, NULL) == -EINVAL);
 	/* The caller's copy of the request says B, or has another digest; the file does not. */
 	rq.level = 'B';
 	rq.digest.bytes[DIGEST_SIZE - 1] ^= 1;
-	CHECK(grant_sign(&b.desk, &rq, &a, &key, &once, &ret, &complete, NULL) == -ESTALE);
+	CHECK(grant_sign(&b.store, &rq, &a, &key, &once, &ret, &complete, NULL) == -ESTALE);
 	rq.digest.bytes[DIGEST_SIZE - 1] ^= 1;
-	CHECK(grant_sign(&b.desk, &rq, &a, &key, &once, &ret, &complete, NULL) == -EPERM);
+	CHECK(grant_sign(&b.store, &rq, &a, &key, &once, &ret, &complete, NULL) == -EPERM);
 	CHECK(look(&b, "rm", 'B') == GRANT_NONE && count_records(&b, "approval.grant") == 1);
 }
 
@@ -324,13 +324,13 @@ static void GOV_13_what_changed_while_a_person_thought_counts(void)
 
 	CHECK(bench_make(&b) && bench_stop_clock(&b) && approve(&b, "cp", "alice", &once, &g) &&
 	      ask(&b, "mv", 'B', &rq) == 0);
-	CHECK(approver_find(&b.desk, "alice", &a, NULL) == 0 &&
-	      approver_unlock(&b.desk, "alice", &key, NULL) == 0);
+	CHECK(approver_find(&b.store, "alice", &a, NULL) == 0 &&
+	      approver_unlock(&b.store, "alice", &key, NULL) == 0);
 	a.counts = false;
-	CHECK(grant_sign(&b.desk, &rq, &a, &key, &once, &ret, &complete, NULL) == -EACCES);
+	CHECK(grant_sign(&b.store, &rq, &a, &key, &once, &ret, &complete, NULL) == -EACCES);
 	a.counts = true;
 	bench_pass(&b, APPROVAL_REQUEST_EXPIRY_S + 1);
-	CHECK(grant_sign(&b.desk, &rq, &a, &key, &once, &ret, &complete, NULL) == -ETIME);
+	CHECK(grant_sign(&b.store, &rq, &a, &key, &once, &ret, &complete, NULL) == -ETIME);
 	CHECK(look(&b, "mv", 'B') == GRANT_NONE && count_records(&b, "approval.grant") == 1);
 }
 
@@ -341,7 +341,7 @@ static void GOV_11_a_reservation_is_not_held_by_who_got_its_number(void)
 	struct grant_reservation r, other;
 	struct moment now;
 
-	CHECK(bench_make(&b) && approval_store_now(&b.desk, &now, NULL) == 0 &&
+	CHECK(bench_make(&b) && approval_store_now(&b.store, &now, NULL) == 0 &&
 	      grant_reservation_init(&r, "s", getpid(), &now, NULL) == 0);
 	CHECK(!grant_reservation_is_dead(&r, &now));
 	other = r;
@@ -363,7 +363,7 @@ static enum grant_reason look_as(struct bench *b, const char *word, uid_t uid, c
 	_cleanup_jdoc_ struct jdoc *subject = make_subject(word, &digest);
 	const struct grant_query q = { .digest = &digest, .level = 'B', .uid = uid, .user = user };
 
-	return grant_find(&b->desk, &q, &set, NULL) == 0 ? set.reason : GRANT_UNDECIDED;
+	return grant_find(&b->store, &q, &set, NULL) == 0 ? set.reason : GRANT_UNDECIDED;
 }
 
 static void GOV_13_who_asks_or_starts_may_not_approve(void)
@@ -383,23 +383,24 @@ static void GOV_13_who_asks_or_starts_may_not_approve(void)
 	CHECK(look_as(&b, "make", 4242, "asker") == GRANT_VALID);
 	CHECK(look_as(&b, "make", geteuid(), "root") == GRANT_SELF_APPROVAL); /* starts it himself */
 	CHECK(look_as(&b, "make", 77, "alice") == GRANT_SELF_APPROVAL);	      /* ... from another account */
-	b.desk.login = geteuid();					      /* sudo */
+	b.store.login = geteuid();					      /* sudo */
 	CHECK(look_as(&b, "make", 77, "root") == GRANT_SELF_APPROVAL);
-	b.desk.login = APPROVER_NO_UID;
+	b.store.login = APPROVER_NO_UID;
 	/* Asked for by the approver: by uid, and by name. */
 	own.uid = geteuid();
 	own.user = "someone";
-	CHECK(request_file(&b.desk, &own, &rq, NULL) == 0 && approver_find(&b.desk, "alice", &a, NULL) == 0);
-	CHECK(approver_unlock(&b.desk, "alice", &key, NULL) == 0);
-	CHECK(grant_sign(&b.desk, &rq, &a, &key, &once, &ret, &complete, NULL) == -EPERM);
+	CHECK(request_file(&b.store, &own, &rq, NULL) == 0 &&
+	      approver_find(&b.store, "alice", &a, NULL) == 0);
+	CHECK(approver_unlock(&b.store, "alice", &key, NULL) == 0);
+	CHECK(grant_sign(&b.store, &rq, &a, &key, &once, &ret, &complete, NULL) == -EPERM);
 	/* Where only the asker's rules forbid it, the request says so. */
 	b.rules.allow_self = true;
-	CHECK(rq.no_self && grant_sign(&b.desk, &rq, &a, &key, &once, &ret, &complete, NULL) == -EPERM);
+	CHECK(rq.no_self && grant_sign(&b.store, &rq, &a, &key, &once, &ret, &complete, NULL) == -EPERM);
 	CHECK(count_records(&b, "approval.grant") == 1);
 	request_done(&rq);
-	CHECK(request_file(&b.desk, &own, &rq, NULL) == 0 && !rq.no_self);
+	CHECK(request_file(&b.store, &own, &rq, NULL) == 0 && !rq.no_self);
 	/* Signed while it was allowed, it does not count when it no longer is, whoever starts it. */
-	CHECK(grant_sign(&b.desk, &rq, &a, &key, &once, &ret, &complete, NULL) == 0 && complete);
+	CHECK(grant_sign(&b.store, &rq, &a, &key, &once, &ret, &complete, NULL) == 0 && complete);
 	CHECK(look_as(&b, "rm", 4242, "asker") == GRANT_VALID);
 	b.rules.allow_self = false;
 	CHECK(look_as(&b, "rm", 4242, "asker") == GRANT_SELF_APPROVAL);
@@ -416,8 +417,8 @@ static void GOV_13_min_approvals_needs_as_many_approvers(void)
 	struct approver_entry e[] = { { .name = "alice", .key = ka, .uid = APPROVER_NO_UID },
 				      { .name = "bob", .key = kb, .uid = APPROVER_NO_UID } };
 
-	CHECK(bench_make(&b) && approver_new(&b.desk, "alice", &alice, NULL) == 0);
-	CHECK(approver_new(&b.desk, "bob", &bob, NULL) == 0);
+	CHECK(bench_make(&b) && approver_new(&b.store, "alice", &alice, NULL) == 0);
+	CHECK(approver_new(&b.store, "bob", &bob, NULL) == 0);
 	approver_key_text(&alice.key, ka);
 	approver_key_text(&bob.key, kb);
 	b.rules.min_approvals = 2;
@@ -434,23 +435,23 @@ static void GOV_13_min_approvals_needs_as_many_approvers(void)
 	      reserve(&b, "make", 'B', "t") == GRANT_RESERVED);
 	CHECK(consume(&b, "make", 'B', "s") == GRANT_VALID && count_records(&b, "grant.consume") == 2);
 	CHECK(look(&b, "make", 'B') == GRANT_CONSUMED);
-	CHECK(request_drop_all(&b.desk, "cleared", &n, NULL) == 0 && n == 1);
+	CHECK(request_drop_all(&b.store, "cleared", &n, NULL) == 0 && n == 1);
 	/* Twice the same one is one, and the question stays. */
 	grant_done(&g1);
 	grant_done(&g2);
 	CHECK(approve(&b, "rm", "alice", &once, &g1) && approve(&b, "rm", "alice", &once, &g2));
 	CHECK(look(&b, "rm", 'B') == GRANT_TOO_FEW_APPROVALS);
-	CHECK(request_list(&b.desk, false, &open, NULL) == 0 && open.n == 1 &&
+	CHECK(request_list(&b.store, false, &open, NULL) == 0 && open.n == 1 &&
 	      strv_len(open.items[0].approvals) == 1);
 	CHECK(approve(&b, "rm", "bob", &once, &g3) && look(&b, "rm", 'B') == GRANT_VALID);
-	CHECK(request_list(&b.desk, false, &closed, NULL) == 0 && closed.n == 0);
+	CHECK(request_list(&b.store, false, &closed, NULL) == 0 && closed.n == 0);
 	/* One of both is taken back, before the start and between reserve and start. */
 	CHECK(reserve(&b, "rm", 'B', "r") == GRANT_VALID);
-	CHECK(grant_revoke(&b.desk, g3.id, "bob", NULL, NULL) == 0 &&
+	CHECK(grant_revoke(&b.store, g3.id, "bob", NULL, NULL) == 0 &&
 	      look(&b, "rm", 'B') == GRANT_TOO_FEW_APPROVALS);
 	b.rules.min_approvals = 1;
 	CHECK(consume(&b, "rm", 'B', "r") == GRANT_REVOKED &&
-	      grant_release(&b.desk, "r", "revoked", NULL) == 0);
+	      grant_release(&b.store, "r", "revoked", NULL) == 0);
 	b.rules.min_approvals = 2;
 	/* One key under two names is one. */
 	memcpy(kb, ka, sizeof(ka));
@@ -470,15 +471,15 @@ static void GOV_13_a_request_says_how_many_and_who(void)
 				      { .name = "carol", .key = keys[2], .uid = APPROVER_NO_UID } };
 	bool complete = true;
 
-	CHECK(bench_make(&b) && approver_new(&b.desk, "alice", &alice, NULL) == 0);
-	CHECK(approver_new(&b.desk, "bob", &bob, NULL) == 0 &&
-	      approver_new(&b.desk, "carol", &carol, NULL) == 0);
+	CHECK(bench_make(&b) && approver_new(&b.store, "alice", &alice, NULL) == 0);
+	CHECK(approver_new(&b.store, "bob", &bob, NULL) == 0 &&
+	      approver_new(&b.store, "carol", &carol, NULL) == 0);
 	approver_key_text(&alice.key, keys[0]);
 	approver_key_text(&bob.key, keys[1]);
 	approver_key_text(&carol.key, keys[2]);
-	CHECK(approver_unlock(&b.desk, "alice", &ka, NULL) == 0 &&
-	      approver_unlock(&b.desk, "bob", &kb, NULL) == 0);
-	CHECK(approver_unlock(&b.desk, "carol", &kc, NULL) == 0);
+	CHECK(approver_unlock(&b.store, "alice", &ka, NULL) == 0 &&
+	      approver_unlock(&b.store, "bob", &kb, NULL) == 0);
+	CHECK(approver_unlock(&b.store, "carol", &kc, NULL) == 0);
 	/* Asked under a profile that wants two of alice and bob; answered where only the configuration is known. */
 	b.rules = (struct approval_rules){ .approvers = e,
 					   .n_approvers = 2,
@@ -490,12 +491,12 @@ static void GOV_13_a_request_says_how_many_and_who(void)
 	b.rules = (struct approval_rules){
 		.approvers = e, .n_approvers = 3, .configured = true, .allow_self = true
 	};
-	CHECK(approver_find(&b.desk, "carol", &carol, NULL) == 0 &&
-	      approver_find(&b.desk, "alice", &alice, NULL) == 0);
-	CHECK(approver_find(&b.desk, "bob", &bob, NULL) == 0 && carol.counts && bob.counts);
-	CHECK(grant_sign(&b.desk, &rq, &carol, &kc, &once, &g1, &complete, NULL) == -EPERM);
-	CHECK(grant_sign(&b.desk, &rq, &alice, &ka, &once, &g1, &complete, NULL) == 0 && !complete);
-	CHECK(grant_sign(&b.desk, &rq, &bob, &kb, &once, &g2, &complete, NULL) == 0 && complete);
+	CHECK(approver_find(&b.store, "carol", &carol, NULL) == 0 &&
+	      approver_find(&b.store, "alice", &alice, NULL) == 0);
+	CHECK(approver_find(&b.store, "bob", &bob, NULL) == 0 && carol.counts && bob.counts);
+	CHECK(grant_sign(&b.store, &rq, &carol, &kc, &once, &g1, &complete, NULL) == -EPERM);
+	CHECK(grant_sign(&b.store, &rq, &alice, &ka, &once, &g1, &complete, NULL) == 0 && !complete);
+	CHECK(grant_sign(&b.store, &rq, &bob, &kb, &once, &g2, &complete, NULL) == 0 && complete);
 	CHECK(bench_is_complete(&b));
 }
 
@@ -511,7 +512,7 @@ static void check_copy(const char *copy_id)
 	/* Under another name beside the first. */
 	(void)snprintf(copy, sizeof(copy), "%s", file_of(&g, path));
 	memcpy(strchr(copy, '-') + 1, copy_id, 16);
-	CHECK(spit(&b.place, copy, g.text, strlen(g.text)) && grant_list(&b.desk, &set, NULL) == 0 &&
+	CHECK(spit(&b.place, copy, g.text, strlen(g.text)) && grant_list(&b.store, &set, NULL) == 0 &&
 	      set.n == 2);
 	CHECK((set.items[0].reason == GRANT_VALID) + (set.items[1].reason == GRANT_VALID) == 1);
 	CHECK((set.items[0].reason == GRANT_UNREGISTERED) + (set.items[1].reason == GRANT_UNREGISTERED) == 1);
@@ -562,13 +563,13 @@ static void GOV_13_a_grant_signed_elsewhere_works_here_and_once(void)
 
 	CHECK(bench_make(&here) && bench_make(&laptop));
 	CHECK(approve(&laptop, "make", "boss", &once, &g) &&
-	      approver_find(&laptop.desk, "boss", &boss, NULL) == 0);
+	      approver_find(&laptop.store, "boss", &boss, NULL) == 0);
 	approver_key_text(&boss.key, hex);
 	CHECK(import(&here, g.text, &r1) == GRANT_UNKNOWN_KEY);
 	here.rules = (struct approval_rules){ .approvers = &e, .n_approvers = 1, .configured = true };
 	CHECK(spit(&here.place, "carried", g.text, strlen(g.text)) &&
 	      place_path(&here.place, "carried", path));
-	CHECK(grant_import(&here.desk, path, &g.digest, &r2, &reason, NULL) == 0 && reason == GRANT_VALID);
+	CHECK(grant_import(&here.store, path, &g.digest, &r2, &reason, NULL) == 0 && reason == GRANT_VALID);
 	CHECK(import(&here, g.text, &r3) == GRANT_VALID && count_records(&here, "approval.grant") == 1);
 	CHECK(reserve(&here, "make", 'B', "s") == GRANT_VALID &&
 	      consume(&here, "make", 'B', "s") == GRANT_VALID);
@@ -580,8 +581,8 @@ static void GOV_13_a_grant_signed_elsewhere_works_here_and_once(void)
 	grant_done(&g);
 	grant_done(&r3);
 	CHECK(ask(&here, "cp", 'B', &rq) == 0 && approve(&laptop, "cp", "boss", &once, &g));
-	CHECK(import(&here, g.text, &r3) == GRANT_VALID && request_list(&here.desk, true, &open, NULL) == 0 &&
-	      open.n == 0);
+	CHECK(import(&here, g.text, &r3) == GRANT_VALID &&
+	      request_list(&here.store, true, &open, NULL) == 0 && open.n == 0);
 	CHECK(bench_is_complete(&here));
 }
 
@@ -599,13 +600,13 @@ static void GOV_11_caps_hold_for_what_was_signed_without_them(void)
 		      &g));
 	b.rules.grant_max_uses = 1;
 	b.rules.grant_max_s = 100;
-	CHECK(ask(&b, "rm", 'B', &rq) == 0 && approver_find(&b.desk, "alice", &a, NULL) == 0);
-	CHECK(approver_unlock(&b.desk, "alice", &key, NULL) == 0);
-	CHECK(grant_sign(&b.desk, &rq, &a, &key, &(struct grant_terms){ .level = 'B', .uses = 2 }, &ret,
+	CHECK(ask(&b, "rm", 'B', &rq) == 0 && approver_find(&b.store, "alice", &a, NULL) == 0);
+	CHECK(approver_unlock(&b.store, "alice", &key, NULL) == 0);
+	CHECK(grant_sign(&b.store, &rq, &a, &key, &(struct grant_terms){ .level = 'B', .uses = 2 }, &ret,
 			 &complete, NULL) == -EINVAL);
-	CHECK(grant_sign(&b.desk, &rq, &a, &key, &(struct grant_terms){ .level = 'B', .for_s = 101 }, &ret,
+	CHECK(grant_sign(&b.store, &rq, &a, &key, &(struct grant_terms){ .level = 'B', .for_s = 101 }, &ret,
 			 &complete, NULL) == -EINVAL);
-	CHECK(grant_sign(&b.desk, &rq, &a, &key, &once, &ret, &complete, NULL) == 0);
+	CHECK(grant_sign(&b.store, &rq, &a, &key, &once, &ret, &complete, NULL) == 0);
 	CHECK(ret.not_after_us == b.now.wall_us + 100 * 1000000);
 	CHECK(reserve(&b, "make", 'B', "s1") == GRANT_VALID &&
 	      reserve(&b, "make", 'B', "s2") == GRANT_RESERVED);
@@ -680,15 +681,15 @@ static void a_grant_follows_its_request_only_once(void)
 	bool complete;
 
 	CHECK(bench_make(&b) && ask(&b, "make", 'B', &rq) == 0 &&
-	      approver_own(&b.desk, NULL, "alice", &a, NULL) == 0);
-	CHECK(approver_unlock(&b.desk, "alice", &key, NULL) == 0);
-	CHECK(request_last_approved(&b.desk, "same", &was, NULL) == -ENOENT);
-	CHECK(grant_sign(&b.desk, &rq, &a, &key, &once, &g, &complete, NULL) == 0 && complete);
-	CHECK(grant_sign(&b.desk, &rq, &a, &key, &once, &ret, &complete, NULL) == -ENOENT);
-	CHECK(request_last_approved(&b.desk, "same", &was, NULL) == 0 && jdoc_equal(was, rq.subject));
+	      approver_own(&b.store, NULL, "alice", &a, NULL) == 0);
+	CHECK(approver_unlock(&b.store, "alice", &key, NULL) == 0);
+	CHECK(request_last_approved(&b.store, "same", &was, NULL) == -ENOENT);
+	CHECK(grant_sign(&b.store, &rq, &a, &key, &once, &g, &complete, NULL) == 0 && complete);
+	CHECK(grant_sign(&b.store, &rq, &a, &key, &once, &ret, &complete, NULL) == -ENOENT);
+	CHECK(request_last_approved(&b.store, "same", &was, NULL) == 0 && jdoc_equal(was, rq.subject));
 	/* Refused first, approved then. */
-	CHECK(ask(&b, "rm", 'B', &again) == 0 && request_deny(&b.desk, again.id, "alice", "no", NULL) == 0);
-	CHECK(grant_sign(&b.desk, &again, &a, &key, &once, &ret, &complete, NULL) == 0 && complete);
+	CHECK(ask(&b, "rm", 'B', &again) == 0 && request_deny(&b.store, again.id, "alice", "no", NULL) == 0);
+	CHECK(grant_sign(&b.store, &again, &a, &key, &once, &ret, &complete, NULL) == 0 && complete);
 	CHECK(count_records(&b, "approval.deny") == 1 && bench_is_complete(&b));
 }
 
@@ -699,12 +700,12 @@ static void the_list_says_what_stands_against_each(void)
 	_cleanup_grants_ struct grant_set before = { 0 }, set = { 0 }, after = { 0 };
 	_cleanup_free_ char *text = NULL;
 
-	CHECK(bench_make(&b) && grant_list(&b.desk, &before, NULL) == 0 && before.n == 0);
+	CHECK(bench_make(&b) && grant_list(&b.store, &before, NULL) == 0 && before.n == 0);
 	CHECK(bench_stop_clock(&b) && approve(&b, "make", "alice", &thrice, &g1) &&
 	      approve(&b, "cp", "alice", &once, &g2));
-	CHECK(grant_revoke(&b.desk, g2.id, "alice", NULL, NULL) == 0 &&
+	CHECK(grant_revoke(&b.store, g2.id, "alice", NULL, NULL) == 0 &&
 	      reserve(&b, "make", 'B', "s") == GRANT_VALID);
-	CHECK(consume(&b, "make", 'B', "s") == GRANT_VALID && grant_list(&b.desk, &set, NULL) == 0 &&
+	CHECK(consume(&b, "make", 'B', "s") == GRANT_VALID && grant_list(&b.store, &set, NULL) == 0 &&
 	      set.n == 2);
 	for (size_t i = 0; i < set.n; i++) {
 		bool first = strcmp(set.items[i].grant.id, g1.id) == 0;
@@ -716,9 +717,9 @@ static void the_list_says_what_stands_against_each(void)
 	CHECK(text && strstr(text, "revoked") && strstr(text, g1.id));
 	/* What is over for a day goes; what was used up stays as long as it could be tried again. */
 	bench_pass(&b, APPROVAL_GRANT_S + 86399);
-	CHECK(grant_sweep(&b.desk, NULL) == 0);
+	CHECK(grant_sweep(&b.store, NULL) == 0);
 	bench_pass(&b, 1);
-	CHECK(grant_sweep(&b.desk, NULL) == 2 && grant_list(&b.desk, &after, NULL) == 0 && after.n == 0);
+	CHECK(grant_sweep(&b.store, NULL) == 2 && grant_list(&b.store, &after, NULL) == 0 && after.n == 0);
 	CHECK(bench_is_complete(&b));
 }
 

@@ -63,11 +63,11 @@ static void nothing_happened(void)
 	_cleanup_mount_watch_ struct mount_watch w = MOUNT_WATCH_NONE;
 
 	CHECK(lay_out());
-	CHECK(mount_watch_watch(&subject, true, &w, NULL) == 0);
+	CHECK(mount_watch_open(&subject, true, &w, NULL) == 0);
 	CHECK(w.fd >= 0);
 	/* What happens in the tree, and to other names beside it, is nobody's business. */
 	CHECK(mkdir(aside, 0755) == 0 && rmdir(aside) == 0 && rmdir(data) == 0);
-	CHECK(mount_watch_require_same(&w, NULL) == 0);
+	CHECK(mount_watch_verify(&w, NULL) == 0);
 	remove_all();
 }
 
@@ -77,9 +77,9 @@ static void a_link_in_its_place_is_seen(void)
 	_cleanup_fault_ struct fault f = { 0 };
 
 	CHECK(lay_out());
-	CHECK(mount_watch_watch(&subject, true, &w, NULL) == 0);
+	CHECK(mount_watch_open(&subject, true, &w, NULL) == 0);
 	CHECK(swap_in());
-	CHECK(mount_watch_require_same(&w, &f) == -EPERM);
+	CHECK(mount_watch_verify(&w, &f) == -EPERM);
 	CHECK(strstr(fault_text(&f), "was replaced"));
 	remove_all();
 }
@@ -89,9 +89,9 @@ static void put_back_it_is_seen_as_well(void)
 	_cleanup_mount_watch_ struct mount_watch w = MOUNT_WATCH_NONE;
 
 	CHECK(lay_out());
-	CHECK(mount_watch_watch(&subject, true, &w, NULL) == 0);
+	CHECK(mount_watch_open(&subject, true, &w, NULL) == 0);
 	CHECK(swap_in() && swap_back());
-	CHECK(mount_watch_require_same(&w, NULL) == -EPERM);
+	CHECK(mount_watch_verify(&w, NULL) == -EPERM);
 	remove_all();
 }
 
@@ -101,7 +101,7 @@ static void replaced_before_the_watch_is_refused_at_once(void)
 
 	CHECK(lay_out());
 	CHECK(swap_in());
-	CHECK(mount_watch_watch(&subject, true, &w, NULL) == -EPERM);
+	CHECK(mount_watch_open(&subject, true, &w, NULL) == -EPERM);
 	CHECK(w.fd < 0);
 	remove_all();
 }
@@ -120,9 +120,9 @@ static void a_source_below_an_open_directory_is_watched(void)
 	subject.mounts = &mount;
 	subject.n_mounts = 1;
 	/* Also as root: this one is bound by its path. */
-	CHECK(mount_watch_watch(&subject, false, &w, NULL) == 0);
+	CHECK(mount_watch_open(&subject, false, &w, NULL) == 0);
 	CHECK(swap_in() && swap_back());
-	CHECK(mount_watch_require_same(&w, NULL) == -EPERM);
+	CHECK(mount_watch_verify(&w, NULL) == -EPERM);
 	remove_all();
 }
 
@@ -131,7 +131,7 @@ static void as_root_what_is_cloned_is_not_watched(void)
 	_cleanup_mount_watch_ struct mount_watch w = MOUNT_WATCH_NONE;
 
 	CHECK(lay_out());
-	CHECK(mount_watch_watch(&subject, false, &w, NULL) == 0);
+	CHECK(mount_watch_open(&subject, false, &w, NULL) == 0);
 	CHECK(w.fd < 0);
 	remove_all();
 }
@@ -146,9 +146,9 @@ static void where_nobody_else_can_write_nothing_is_watched(void)
 	CHECK(stat(closed, &st) == 0);
 	subject.worktree = closed;
 	subject.worktree_file = subject_file_of(&st);
-	CHECK(mount_watch_watch(&subject, true, &w, NULL) == 0);
+	CHECK(mount_watch_open(&subject, true, &w, NULL) == 0);
 	CHECK(w.fd < 0);
-	CHECK(mount_watch_require_same(&w, NULL) == 0);
+	CHECK(mount_watch_verify(&w, NULL) == 0);
 	remove_all();
 }
 

@@ -139,7 +139,7 @@ static void GOV_9_what_is_no_file_of_the_tree_is_no_operand(void)
 	SETUP(PROFILE_WORKSPACE_OVERLAY);
 	CHECK(BUILD("cat", "out", "up", "loop", "fifo", "sub", "/etc/passwd", "", "-", "../x", "=",
 		    "a=", "sub/none") == 0);
-	CHECK(s->n_operands == 0 && !operand_has_layer(s));
+	CHECK(s->n_operands == 0 && !operand_needs_lower(s));
 }
 
 static void GOV_9_the_host_path_of_the_tree_means_nothing_inside(void)
@@ -225,7 +225,7 @@ static void GOV_9_what_runs_is_told_from_data(void)
 				printf("# %s: word %zu is '%s'\n", programs[i].argv[0], k, word);
 			CHECK(moved == ((int)k == programs[i].runs));
 		}
-		CHECK(operand_has_layer(s) == (programs[i].runs >= 0));
+		CHECK(operand_needs_lower(s) == (programs[i].runs >= 0));
 	}
 }
 
@@ -303,8 +303,8 @@ static void GOV_9_the_layer_has_content_links_and_looks_of_the_tree(void)
 	(void)unlink("way");
 	(void)symlink("/etc", "way");
 	fd = open(layer, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CHECK(operand_write_layer(s, fd, &ids, &f) == 0);
-	CHECK(operand_check_layer(s, fd, &f) == 0);
+	CHECK(operand_lower_write(s, fd, &ids, &f) == 0);
+	CHECK(operand_lower_verify(s, fd, &f) == 0);
 	CHECK(fstatat(fd, "sub", &st, 0) == 0 && (st.st_mode & 07777) == 0750 &&
 	      st.st_mtim.tv_sec == old[0].tv_sec && st.st_mtim.tv_nsec == 5);
 	CHECK(geteuid() != 0 || (st.st_uid == 4242 && st.st_gid == 4243));
@@ -377,10 +377,10 @@ static void GOV_9_a_layer_on_disk_is_checked_entry_by_entry(void)
 		SETUP(PROFILE_WORKSPACE_OVERLAY);
 		CHECK(BUILD("./run.sh", "link") == 0);
 		fd = open(layer, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		CHECK(operand_write_layer(s, fd, &ids, &f) == 0 && operand_check_layer(s, fd, &f) == 0);
+		CHECK(operand_lower_write(s, fd, &ids, &f) == 0 && operand_lower_verify(s, fd, &f) == 0);
 		CHECK(fchdir(fd) == 0);
 		cases[i].spoil();
-		REFUSED(operand_check_layer(s, fd, &f), EBADMSG, cases[i].words);
+		REFUSED(operand_lower_verify(s, fd, &f), EBADMSG, cases[i].words);
 	}
 }
 

@@ -15,8 +15,8 @@ static bool with_pin(struct bench *b)
 	struct pin_answer answer;
 	struct approver a;
 
-	return bench_make(b) && approver_new(&b->desk, "alice", &a, NULL) == 0 &&
-	       pin_set(&b->desk, "alice", NULL, PIN, &answer, &a, NULL) == 0 && a.has_pin_secret && a.counts;
+	return bench_make(b) && approver_new(&b->store, "alice", &a, NULL) == 0 &&
+	       pin_set(&b->store, "alice", NULL, PIN, &answer, &a, NULL) == 0 && a.has_pin_secret && a.counts;
 }
 
 static struct pin_answer try_pin(struct bench *b, const char *pin)
@@ -26,10 +26,10 @@ static struct pin_answer try_pin(struct bench *b, const char *pin)
 	struct pin_answer answer = { .result = PIN_UNSET };
 	struct approver a;
 
-	if (!told(pin_try(&b->desk, "alice", pin, &answer, &key, &f), &f))
+	if (!told(pin_try(&b->store, "alice", pin, &answer, &key, &f), &f))
 		answer.result = PIN_UNSET;
 	/* A key if and only if it was right, and the one that counts. */
-	if (answer.result == PIN_RIGHT && (approver_find(&b->desk, "alice", &a, NULL) < 0 ||
+	if (answer.result == PIN_RIGHT && (approver_find(&b->store, "alice", &a, NULL) < 0 ||
 					   memcmp(&a.pin_key, &key.public, sizeof(key.public)) != 0))
 		answer.result = PIN_UNSET;
 	if (answer.result != PIN_RIGHT && memcmp(&key, &(struct sign_secret){ 0 }, sizeof(key)) != 0)
@@ -44,11 +44,11 @@ static void GOV_10_there_is_no_default(void)
 	struct pin_answer answer;
 	struct approver a;
 
-	CHECK(bench_make(&b) && pin_try(&b.desk, "alice", PIN, &answer, &key, NULL) == -ENOENT);
-	CHECK(approver_new(&b.desk, "alice", &a, NULL) == 0 && !a.has_pin_key);
-	CHECK(pin_try(&b.desk, "alice", "", &answer, &key, NULL) == 0 && answer.result == PIN_UNSET);
-	CHECK(pin_look(&b.desk, "alice", &answer, NULL) == 0 && answer.result == PIN_UNSET);
-	CHECK(pin_set(&b.desk, "alice", PIN, OTHER, &answer, &a, NULL) == 0 && answer.result == PIN_UNSET);
+	CHECK(bench_make(&b) && pin_try(&b.store, "alice", PIN, &answer, &key, NULL) == -ENOENT);
+	CHECK(approver_new(&b.store, "alice", &a, NULL) == 0 && !a.has_pin_key);
+	CHECK(pin_try(&b.store, "alice", "", &answer, &key, NULL) == 0 && answer.result == PIN_UNSET);
+	CHECK(pin_status(&b.store, "alice", &answer, NULL) == 0 && answer.result == PIN_UNSET);
+	CHECK(pin_set(&b.store, "alice", PIN, OTHER, &answer, &a, NULL) == 0 && answer.result == PIN_UNSET);
 	CHECK(count_records(&b, "pin.set") == 0);
 }
 
@@ -61,16 +61,16 @@ static void GOV_10_short_long_and_obvious_PINs_are_refused(void)
 	struct pin_answer answer;
 	struct approver a;
 
-	CHECK(bench_make(&b) && approver_new(&b.desk, "alice", &a, NULL) == 0);
+	CHECK(bench_make(&b) && approver_new(&b.store, "alice", &a, NULL) == 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		CHECK(pin_set(&b.desk, "alice", NULL, bad[i], &answer, &a, NULL) == -EINVAL);
+		CHECK(pin_set(&b.store, "alice", NULL, bad[i], &answer, &a, NULL) == -EINVAL);
 	memset(long_one, '2', sizeof(long_one) - 1);
 	long_one[0] = '7';
 	long_one[sizeof(long_one) - 1] = '\0';
 	CHECK(pin_check(long_one, NULL) == -EINVAL);
 	long_one[sizeof(long_one) - 2] = '\0';
 	CHECK(pin_check(long_one, NULL) == 0 && pin_check("121212", NULL) == 0);
-	CHECK(approver_find(&b.desk, "alice", &a, NULL) == 0 && !a.has_pin_key);
+	CHECK(approver_find(&b.store, "alice", &a, NULL) == 0 && !a.has_pin_key);
 }
 
 static void GOV_10_right_and_wrong_are_told_apart_and_recorded(void)
@@ -102,15 +102,15 @@ static bool has_text(const struct bench *b, const char *file, const char *text)
 static void GOV_10_the_PIN_and_its_hash_are_stored_nowhere(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
-	_cleanup_key_file_ struct key_file k = { 0 };
+	_cleanup_approver_file_ struct approver_file k = { 0 };
 	_cleanup_close_ int keysfd = -EBADF;
 
 	CHECK(with_pin(&b) && try_pin(&b, PIN).result == PIN_RIGHT && try_pin(&b, OTHER).result == PIN_WRONG);
 	CHECK(!has_text(&b, FIRST_SEGMENT, PIN) && !has_text(&b, FIRST_SEGMENT, OTHER));
 	CHECK(!has_text(&b, "keys/alice.json", PIN) && !has_text(&b, "keys/alice.tries", PIN));
 	CHECK(!has_text(&b, "approvers/alice.json", PIN));
-	keysfd = approval_store_open_dir(&b.desk, APPROVAL_STORE_KEYS, false, NULL);
-	CHECK(keysfd >= 0 && key_file_read(keysfd, &b.desk, "alice", &k, NULL) == 0);
+	keysfd = approval_store_open_dir(&b.store, APPROVAL_STORE_KEYS, false, NULL);
+	CHECK(keysfd >= 0 && approver_file_read(keysfd, &b.store, "alice", &k, NULL) == 0);
 	/* yescrypt; its setting ends before the hash would begin. */
 	CHECK(strncmp(k.setting, "$y$", 3) == 0 && strlen(k.setting) < 43);
 }
@@ -131,10 +131,10 @@ static void GOV_10_the_third_wrong_one_locks_and_each_lock_doubles(void)
 		CHECK(answer.result == PIN_LOCKED && answer.wait_s == lock_s);
 		bench_pass(&b, lock_s - 1);
 		CHECK(try_pin(&b, PIN).result == PIN_LOCKED);
-		CHECK(pin_look(&b.desk, "alice", &answer, NULL) == 0 && answer.result == PIN_LOCKED &&
+		CHECK(pin_status(&b.store, "alice", &answer, NULL) == 0 && answer.result == PIN_LOCKED &&
 		      answer.wait_s == 1);
 		bench_pass(&b, 1);
-		CHECK(pin_look(&b.desk, "alice", &answer, NULL) == 0 && answer.result == PIN_RIGHT &&
+		CHECK(pin_status(&b.store, "alice", &answer, NULL) == 0 && answer.result == PIN_RIGHT &&
 		      answer.tries_left == 3);
 	}
 	/* Right at last: tries are forgiven, locks are not. */
@@ -178,14 +178,14 @@ static void GOV_10_pin_set_ends_a_lock_with_a_new_key(void)
 	struct pin_answer answer;
 	struct approver before, a;
 
-	CHECK(with_pin(&b) && bench_stop_clock(&b) && approver_find(&b.desk, "alice", &before, NULL) == 0);
+	CHECK(with_pin(&b) && bench_stop_clock(&b) && approver_find(&b.store, "alice", &before, NULL) == 0);
 	CHECK(approve(&b, "cp", "alice", &(struct grant_terms){ .level = 'C' }, &g) &&
 	      look(&b, "cp", 'C') == GRANT_VALID);
 	for (int i = 0; i < 3; i++)
 		CHECK(try_pin(&b, OTHER).result == PIN_WRONG);
 	/* Who has to prove the old one cannot while it is locked. */
-	CHECK(pin_set(&b.desk, "alice", PIN, OTHER, &answer, &a, NULL) == 0 && answer.result == PIN_LOCKED);
-	CHECK(pin_set(&b.desk, "alice", NULL, OTHER, &answer, &a, NULL) == 0 && answer.result == PIN_RIGHT);
+	CHECK(pin_set(&b.store, "alice", PIN, OTHER, &answer, &a, NULL) == 0 && answer.result == PIN_LOCKED);
+	CHECK(pin_set(&b.store, "alice", NULL, OTHER, &answer, &a, NULL) == 0 && answer.result == PIN_RIGHT);
 	CHECK(memcmp(&a.pin_key, &before.pin_key, sizeof(a.pin_key)) != 0);
 	CHECK(memcmp(&a.key, &before.key, sizeof(a.key)) == 0);
 	CHECK(try_pin(&b, PIN).result == PIN_WRONG && try_pin(&b, OTHER).result == PIN_RIGHT);
@@ -203,12 +203,12 @@ static void GOV_10_a_changed_PIN_keeps_the_key(void)
 	struct pin_answer answer;
 	struct approver before, a;
 
-	CHECK(with_pin(&b) && approver_find(&b.desk, "alice", &before, NULL) == 0);
+	CHECK(with_pin(&b) && approver_find(&b.store, "alice", &before, NULL) == 0);
 	CHECK(approve(&b, "cp", "alice", &(struct grant_terms){ .level = 'C' }, &g));
-	CHECK(pin_set(&b.desk, "alice", OTHER, "161803", &answer, &a, NULL) == 0 &&
+	CHECK(pin_set(&b.store, "alice", OTHER, "161803", &answer, &a, NULL) == 0 &&
 	      answer.result == PIN_WRONG);
 	CHECK(answer.tries_left == 2 && try_pin(&b, PIN).result == PIN_RIGHT);
-	CHECK(pin_set(&b.desk, "alice", PIN, OTHER, &answer, &a, NULL) == 0 && answer.result == PIN_RIGHT);
+	CHECK(pin_set(&b.store, "alice", PIN, OTHER, &answer, &a, NULL) == 0 && answer.result == PIN_RIGHT);
 	CHECK(memcmp(&a.pin_key, &before.pin_key, sizeof(a.pin_key)) == 0 &&
 	      look(&b, "cp", 'C') == GRANT_VALID);
 	CHECK(try_pin(&b, OTHER).result == PIN_RIGHT && try_pin(&b, PIN).result == PIN_WRONG);
@@ -222,24 +222,24 @@ static void GOV_10_without_a_count_nobody_tries(void)
 	char path[256];
 
 	CHECK(with_pin(&b) && place_path(&b.place, "keys/alice.tries", path) && unlink(path) == 0);
-	CHECK(pin_try(&b.desk, "alice", PIN, &answer, &key, NULL) == -EBADMSG);
+	CHECK(pin_try(&b.store, "alice", PIN, &answer, &key, NULL) == -EBADMSG);
 	CHECK(spit(&b.place, "keys/alice.tries", "{}", 2) &&
-	      pin_try(&b.desk, "alice", PIN, &answer, &key, NULL) < 0);
+	      pin_try(&b.store, "alice", PIN, &answer, &key, NULL) < 0);
 	CHECK(spit(&b.place, "keys/alice.tries", "", 0) &&
-	      pin_try(&b.desk, "alice", PIN, &answer, &key, NULL) < 0);
+	      pin_try(&b.store, "alice", PIN, &answer, &key, NULL) < 0);
 	CHECK(memcmp(&key, &(struct sign_secret){ 0 }, sizeof(key)) == 0);
 }
 
 static void GOV_10_a_box_fits_only_its_own_name_and_lane(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
-	_cleanup_key_file_ struct key_file k = { 0 };
+	_cleanup_approver_file_ struct approver_file k = { 0 };
 	_cleanup_sign_ struct sign_secret key = { 0 };
 	_cleanup_close_ int keysfd = -EBADF;
 
 	CHECK(with_pin(&b));
-	keysfd = approval_store_open_dir(&b.desk, APPROVAL_STORE_KEYS, false, NULL);
-	CHECK(keysfd >= 0 && key_file_read(keysfd, &b.desk, "alice", &k, NULL) == 0);
+	keysfd = approval_store_open_dir(&b.store, APPROVAL_STORE_KEYS, false, NULL);
+	CHECK(keysfd >= 0 && approver_file_read(keysfd, &b.store, "alice", &k, NULL) == 0);
 	CHECK(pin_unwrap(PIN, &k, &key, NULL) == 1);
 	k.public.name[0] = 'b';
 	CHECK(pin_unwrap(PIN, &k, &key, NULL) == 0);
@@ -273,7 +273,7 @@ static void GOV_10_killed_at_every_call_of_a_try_it_is_counted_before_it_is_know
 		size_t told_of;
 
 		CHECK(with_pin(&b));
-		keysfd = approval_store_open_dir(&b.desk, APPROVAL_STORE_KEYS, false, NULL);
+		keysfd = approval_store_open_dir(&b.store, APPROVAL_STORE_KEYS, false, NULL);
 		n += n ? (unsigned int)tap_stride() : 1;
 		r = kill_at(n, wrong_try, &b);
 		CHECK(r >= 0 && n < 1000 && pin_tries_read(keysfd, "alice", &t, NULL) == 0);
@@ -296,7 +296,7 @@ static void GOV_10_three_kills_between_counter_and_compare_lock(void)
 	unsigned int n = 1;
 
 	CHECK(with_pin(&b));
-	keysfd = approval_store_open_dir(&b.desk, APPROVAL_STORE_KEYS, false, NULL);
+	keysfd = approval_store_open_dir(&b.store, APPROVAL_STORE_KEYS, false, NULL);
 	for (uint64_t killed = 1; killed <= 3; killed++) {
 		/* Earlier calls are not counted yet, so that the same call comes a little sooner or later. */
 		for (n = n > 30 ? n - 30 : 1; t.failed_all < killed; n++)
@@ -325,7 +325,7 @@ static void GOV_10_sixteen_at_once_get_three_tries(void)
 		struct pin_answer answer;
 		struct approver a;
 
-		CHECK(pin_set(&b.desk, "alice", NULL, "999998", &answer, &a, NULL) == 0);
+		CHECK(pin_set(&b.store, "alice", NULL, "999998", &answer, &a, NULL) == 0);
 	}
 	CHECK(race(16, guess, &b) == 3 && count_records(&b, "pin.try") == 16);
 	CHECK(try_pin(&b, "999998").result == PIN_LOCKED);
@@ -336,7 +336,7 @@ static bool set_other(struct bench *b)
 	struct pin_answer answer;
 	struct approver a;
 
-	return pin_set(&b->desk, "alice", NULL, OTHER, &answer, &a, NULL) == 0;
+	return pin_set(&b->store, "alice", NULL, OTHER, &answer, &a, NULL) == 0;
 }
 
 static void GOV_10_killed_at_every_call_of_pin_set_the_lock_of_the_old_one_holds(void)
@@ -357,8 +357,8 @@ static void GOV_10_killed_at_every_call_of_pin_set_the_lock_of_the_old_one_holds
 		r = kill_at(n, set_other, &b);
 		CHECK(r >= 0 && n < 2000);
 		/* Never the old PIN with a fresh count. */
-		CHECK(pin_try(&b.desk, "alice", PIN, &answer, &key, NULL) < 0 || answer.result != PIN_RIGHT);
-		CHECK(pin_set(&b.desk, "alice", NULL, "161803", &answer, &a, NULL) == 0);
+		CHECK(pin_try(&b.store, "alice", PIN, &answer, &key, NULL) < 0 || answer.result != PIN_RIGHT);
+		CHECK(pin_set(&b.store, "alice", NULL, "161803", &answer, &a, NULL) == 0);
 		CHECK(try_pin(&b, "161803").result == PIN_RIGHT);
 	} while (r > 0);
 }
@@ -370,22 +370,22 @@ static void GOV_10_what_cannot_be_recorded_is_not_compared(void)
 	struct pin_answer answer;
 
 	CHECK(with_pin(&b));
-	b.desk.ledger = NULL;
-	CHECK(pin_try(&b.desk, "alice", PIN, &answer, &key, NULL) == -ENOENT);
+	b.store.ledger = NULL;
+	CHECK(pin_try(&b.store, "alice", PIN, &answer, &key, NULL) == -ENOENT);
 	CHECK(memcmp(&key, &(struct sign_secret){ 0 }, sizeof(key)) == 0);
 }
 
 static void the_shield_is_raised_and_lowered(void)
 {
-	struct pin_shield s = { 0 };
+	struct pin_protect s = { 0 };
 	struct rlimit before, now;
 	int dumpable = prctl(PR_GET_DUMPABLE);
 
 	CHECK(getrlimit(RLIMIT_CORE, &before) == 0);
-	pin_shield_lower(&s); /* never raised: nothing to do */
-	pin_shield_raise(&s);
+	pin_protect_end(&s); /* never raised: nothing to do */
+	pin_protect_begin(&s);
 	CHECK(getrlimit(RLIMIT_CORE, &now) == 0 && now.rlim_cur == 0 && prctl(PR_GET_DUMPABLE) == 0);
-	pin_shield_lower(&s);
+	pin_protect_end(&s);
 	CHECK(getrlimit(RLIMIT_CORE, &now) == 0 && now.rlim_cur == before.rlim_cur);
 	CHECK(prctl(PR_GET_DUMPABLE) == dumpable);
 }

@@ -15,21 +15,21 @@
 
 static char dir[] = "/tmp/custody-prompt-rate.XXXXXX";
 static struct moment now = { .boot_ns = 1000 * SECOND, .boot = "0a1b2c3d" };
-static struct approval_store desk = { .dirfd = -EBADF, .now = &now };
+static struct approval_store store = { .dirfd = -EBADF, .now = &now };
 
 static bool take(unsigned int per_minute)
 {
 	bool allowed = false;
 
-	return prompt_rate_take(&desk, PROMPT_RATE_CARDS, per_minute, &allowed, NULL) == 0 && allowed;
+	return prompt_rate_take(&store, PROMPT_RATE_CARDS, per_minute, &allowed, NULL) == 0 && allowed;
 }
 
 static void in_a_state_of_its_own(void)
 {
 	CHECK(mkdtemp(dir));
-	desk.state = dir;
-	desk.dirfd = open(dir, O_DIRECTORY | O_CLOEXEC);
-	CHECK(desk.dirfd >= 0);
+	store.state = dir;
+	store.dirfd = open(dir, O_DIRECTORY | O_CLOEXEC);
+	CHECK(store.dirfd >= 0);
 }
 
 static void as_many_as_a_minute_has_and_no_more(void)
@@ -66,7 +66,7 @@ static void cards_and_notices_are_counted_apart(void)
 	bool allowed = false;
 
 	CHECK(!take(1));
-	CHECK(prompt_rate_take(&desk, PROMPT_RATE_NOTICES, 1, &allowed, NULL) == 0 && allowed);
+	CHECK(prompt_rate_take(&store, PROMPT_RATE_NOTICES, 1, &allowed, NULL) == 0 && allowed);
 }
 
 static void of_many_processes_together_no_more_pass(void)
@@ -95,20 +95,20 @@ static void a_file_that_others_may_write_is_refused(void)
 	bool allowed = true;
 
 	now.boot_ns += 60 * SECOND;
-	CHECK(fchmodat(desk.dirfd, PROMPT_RATE_CARDS, 0666, 0) == 0);
-	CHECK(prompt_rate_take(&desk, PROMPT_RATE_CARDS, 9, &allowed, NULL) < 0);
-	CHECK(unlinkat(desk.dirfd, PROMPT_RATE_CARDS, 0) == 0 &&
-	      symlinkat("elsewhere", desk.dirfd, PROMPT_RATE_CARDS) == 0);
-	CHECK(prompt_rate_take(&desk, PROMPT_RATE_CARDS, 9, &allowed, NULL) < 0);
-	CHECK(faccessat(desk.dirfd, "elsewhere", F_OK, 0) < 0);
-	CHECK(unlinkat(desk.dirfd, PROMPT_RATE_CARDS, 0) == 0);
+	CHECK(fchmodat(store.dirfd, PROMPT_RATE_CARDS, 0666, 0) == 0);
+	CHECK(prompt_rate_take(&store, PROMPT_RATE_CARDS, 9, &allowed, NULL) < 0);
+	CHECK(unlinkat(store.dirfd, PROMPT_RATE_CARDS, 0) == 0 &&
+	      symlinkat("elsewhere", store.dirfd, PROMPT_RATE_CARDS) == 0);
+	CHECK(prompt_rate_take(&store, PROMPT_RATE_CARDS, 9, &allowed, NULL) < 0);
+	CHECK(faccessat(store.dirfd, "elsewhere", F_OK, 0) < 0);
+	CHECK(unlinkat(store.dirfd, PROMPT_RATE_CARDS, 0) == 0);
 }
 
 static void nonsense_in_it_is_no_question(void)
 {
 	static const char text[] =
 		"x\n\n0a1b2c3d\nffffffff 1\nf 99999999999999999999999999\n0a1b2c3d 18446744073709551615";
-	_cleanup_close_ int fd = openat(desk.dirfd, PROMPT_RATE_CARDS, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	_cleanup_close_ int fd = openat(store.dirfd, PROMPT_RATE_CARDS, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
 	CHECK(fd >= 0 && fd_write_all(fd, text, strlen(text), NULL) == 0);
 	CHECK(take(1));
@@ -119,7 +119,7 @@ static void remove_all(void)
 {
 	_cleanup_close_ int tmp = open("/tmp", O_DIRECTORY | O_CLOEXEC);
 
-	desk.dirfd = fd_close(desk.dirfd);
+	store.dirfd = fd_close(store.dirfd);
 	CHECK(path_remove_tree(tmp, dir + strlen("/tmp/"), NULL) == 0);
 }
 

@@ -18,13 +18,13 @@ static void GOV_13_a_digest_is_asked_once_and_counted(void)
 	bench_pass(&b, 1);
 	CHECK(ask(&b, "make", 'B', &second) == 0 && second.count == 2 && strcmp(first.id, second.id) == 0);
 	CHECK(ask(&b, "cp", 'C', &other) == 0 && other.count == 1);
-	CHECK(request_list(&b.desk, false, &l, NULL) == 0 && l.n == 2 &&
+	CHECK(request_list(&b.store, false, &l, NULL) == 0 && l.n == 2 &&
 	      strcmp(l.items[0].id, first.id) == 0);
 	CHECK(count_records(&b, "approval.request") == 2);
-	CHECK(request_read(&b.desk, "fff", &read, NULL) == -EINVAL &&
-	      request_read(&b.desk, "../x", &read, NULL) == -EINVAL);
+	CHECK(request_read(&b.store, "fff", &read, NULL) == -EINVAL &&
+	      request_read(&b.store, "../x", &read, NULL) == -EINVAL);
 	first.id[5] = '\0';
-	CHECK(request_read(&b.desk, first.id, &read, NULL) == 0 && strcmp(read.command, "make") == 0);
+	CHECK(request_read(&b.store, first.id, &read, NULL) == 0 && strcmp(read.command, "make") == 0);
 	CHECK(strcmp(read.agent, "tester") == 0 && read.level == 'B' && jdoc_get(read.subject, "argv"));
 	CHECK(strv_len(read.askers) == 1 && strcmp(read.askers[0], "4242:asker") == 0);
 }
@@ -43,8 +43,8 @@ static void GOV_9_two_digests_with_one_id_are_two_questions(void)
 
 	CHECK(bench_make(&b) && bench_stop_clock(&b) && ask(&b, "make", 'B', &first) == 0);
 	digest.bytes[DIGEST_SIZE - 1] ^= 1;
-	CHECK(request_file(&b.desk, &alike, &twin, &f) == -EEXIST && strstr(fault_text(&f), first.id));
-	CHECK(request_read(&b.desk, first.id, &read, NULL) == 0 && read.count == 1 &&
+	CHECK(request_file(&b.store, &alike, &twin, &f) == -EEXIST && strstr(fault_text(&f), first.id));
+	CHECK(request_read(&b.store, first.id, &read, NULL) == 0 && read.count == 1 &&
 	      strcmp(read.command, "make") == 0);
 }
 
@@ -62,7 +62,7 @@ static void GOV_13_a_flood_of_sixteen_is_one_request(void)
 	_cleanup_requests_ struct request_list l = { 0 };
 
 	CHECK(bench_make(&b) && race(16, ask_make, &b) == 16);
-	CHECK(request_list(&b.desk, false, &l, NULL) == 0 && l.n == 1 && l.items[0].count == 16);
+	CHECK(request_list(&b.store, false, &l, NULL) == 0 && l.n == 1 && l.items[0].count == 16);
 	CHECK(count_records(&b, "approval.request") == 1);
 }
 
@@ -87,7 +87,7 @@ static void too_many_open_ones_are_refused_with_the_way_out(void)
 		(void)snprintf(word, sizeof(word), "w%d", i);
 		CHECK(ask(&b, word, 'B', &each) == 0);
 	}
-	CHECK(request_file(&b.desk, &one_more, &rq, &f) == -EDQUOT &&
+	CHECK(request_file(&b.store, &one_more, &rq, &f) == -EDQUOT &&
 	      strstr(fault_text(&f), "custody deny --all"));
 	CHECK(count_records(&b, "approval.request") == 4);
 	/* One that is there may still be asked again. */
@@ -95,8 +95,8 @@ static void too_many_open_ones_are_refused_with_the_way_out(void)
 	request_done(&rq);
 	/* Old ones make room. */
 	bench_pass(&b, APPROVAL_REQUEST_EXPIRY_S);
-	CHECK(request_file(&b.desk, &one_more, &rq, NULL) == 0 && count_records(&b, "approval.drop") == 4);
-	CHECK(request_drop_all(&b.desk, "cleared", &n, NULL) == 0 && n == 1 && bench_is_complete(&b));
+	CHECK(request_file(&b.store, &one_more, &rq, NULL) == 0 && count_records(&b, "approval.drop") == 4);
+	CHECK(request_drop_all(&b.store, "cleared", &n, NULL) == 0 && n == 1 && bench_is_complete(&b));
 }
 
 static void an_expired_one_is_dropped_with_a_record(void)
@@ -110,17 +110,17 @@ static void an_expired_one_is_dropped_with_a_record(void)
 	CHECK(ask(&b, "make", 'B', &rq) == 0);
 	at = b.now;
 	bench_pass(&b, 59);
-	CHECK(request_read(&b.desk, rq.id, &read, NULL) == 0);
+	CHECK(request_read(&b.store, rq.id, &read, NULL) == 0);
 	request_done(&read);
 	bench_pass(&b, 1);
-	CHECK(request_read(&b.desk, rq.id, &read, NULL) == -ENOENT &&
+	CHECK(request_read(&b.store, rq.id, &read, NULL) == -ENOENT &&
 	      count_records(&b, "approval.drop") == 1);
 	CHECK(ask(&b, "make", 'B', &again) == 0 && again.count == 1 &&
 	      count_records(&b, "approval.request") == 2);
 	/* A clock that was set back does not make it young again. */
 	bench_pass(&b, 61);
 	b.now.wall_us = again.created.wall_us;
-	CHECK(request_sweep(&b.desk, NULL) == 0 && count_records(&b, "approval.drop") == 2);
+	CHECK(request_sweep(&b.store, NULL) == 0 && count_records(&b, "approval.drop") == 2);
 	(void)at;
 }
 
@@ -131,16 +131,16 @@ static void a_refusal_answers_who_asks_again(void)
 	_cleanup_requests_ struct request_list open = { 0 }, all = { 0 };
 
 	CHECK(bench_make(&b) && ask(&b, "rm", 'C', &rq) == 0);
-	CHECK(request_deny(&b.desk, "0000", "alice", "no", NULL) == -ENOENT);
-	CHECK(request_deny(&b.desk, rq.id, "alice", "never", NULL) == 0 &&
+	CHECK(request_deny(&b.store, "0000", "alice", "no", NULL) == -ENOENT);
+	CHECK(request_deny(&b.store, rq.id, "alice", "never", NULL) == 0 &&
 	      count_records(&b, "approval.deny") == 1);
 	CHECK(ask(&b, "rm", 'C', &again) == 0 && again.state == REQUEST_DENIED && again.count == 2);
 	CHECK(strcmp(again.denied_by, "alice") == 0 && strcmp(again.denied_reason, "never") == 0);
-	CHECK(request_list(&b.desk, false, &open, NULL) == 0 && open.n == 0);
-	CHECK(request_list(&b.desk, true, &all, NULL) == 0 && all.n == 1);
+	CHECK(request_list(&b.store, false, &open, NULL) == 0 && open.n == 0);
+	CHECK(request_list(&b.store, true, &all, NULL) == 0 && all.n == 1);
 	CHECK(count_records(&b, "approval.request") == 1 && bench_is_complete(&b));
-	CHECK(request_drop(&b.desk, rq.id, "withdrawn", NULL) == 0 &&
-	      request_drop(&b.desk, rq.id, "x", NULL) == -ENOENT);
+	CHECK(request_drop(&b.store, rq.id, "withdrawn", NULL) == 0 &&
+	      request_drop(&b.store, rq.id, "x", NULL) == -ENOENT);
 }
 
 static void the_higher_level_of_two_askers_stays(void)
@@ -167,9 +167,9 @@ static void GOV_9_what_is_shown_is_what_is_approved(void)
 	CHECK(text && (at = strstr(text, "{\"argv\":[\"rm\"]}")));
 	at[10] = 'l';
 	at[11] = 's';
-	CHECK(spit(&b.place, path, text, len) && request_read(&b.desk, rq.id, &read, NULL) == -EBADMSG);
+	CHECK(spit(&b.place, path, text, len) && request_read(&b.store, rq.id, &read, NULL) == -EBADMSG);
 	/* It can be cleared all the same. */
-	CHECK(request_drop(&b.desk, rq.id, "cleared", NULL) == 0);
+	CHECK(request_drop(&b.store, rq.id, "cleared", NULL) == 0);
 }
 
 static void a_damaged_file_is_refused_and_can_be_cleared(void)
@@ -183,11 +183,11 @@ static void a_damaged_file_is_refused_and_can_be_cleared(void)
 	(void)snprintf(path, sizeof(path), "requests/%s.json", rq.id);
 	CHECK(spit(&b.place, path, "{", 1));
 	/* The other one is seen all the same. */
-	CHECK(request_list(&b.desk, false, &l, NULL) == 0 && l.n == 2 &&
+	CHECK(request_list(&b.store, false, &l, NULL) == 0 && l.n == 2 &&
 	      l.items[0].state == REQUEST_DAMAGED && strcmp(l.items[0].id, rq.id) == 0 &&
 	      strcmp(l.items[1].id, other.id) == 0);
-	CHECK(request_deny(&b.desk, rq.id, "alice", NULL, NULL) < 0);
-	CHECK(request_drop(&b.desk, rq.id, "cleared", NULL) == 0 && ask(&b, "rm", 'B', &again) == 0);
+	CHECK(request_deny(&b.store, rq.id, "alice", NULL, NULL) < 0);
+	CHECK(request_drop(&b.store, rq.id, "cleared", NULL) == 0 && ask(&b, "rm", 'B', &again) == 0);
 }
 
 static void LANE_6_a_request_of_the_other_lane_is_refused(void)
@@ -198,11 +198,11 @@ static void LANE_6_a_request_of_the_other_lane_is_refused(void)
 	char path[256], name[64];
 
 	CHECK(bench_make(&b) && ask(&b, "rm", 'B', &rq) == 0);
-	(void)snprintf(b.desk.lane, sizeof(b.desk.lane), "prod");
-	CHECK(request_read(&b.desk, rq.id, &read, NULL) == -EACCES &&
-	      request_list(&b.desk, true, &l, NULL) == 0 && l.n == 0);
+	(void)snprintf(b.store.lane, sizeof(b.store.lane), "prod");
+	CHECK(request_read(&b.store, rq.id, &read, NULL) == -EACCES &&
+	      request_list(&b.store, true, &l, NULL) == 0 && l.n == 0);
 	(void)snprintf(name, sizeof(name), "requests/%s.json", rq.id);
-	CHECK(place_path(&b.place, name, path) && request_adopt(&b.desk, path, &adopted, NULL) == -EACCES);
+	CHECK(place_path(&b.place, name, path) && request_import(&b.store, path, &adopted, NULL) == -EACCES);
 }
 
 static void GOV_13_a_carried_request_is_adopted_with_its_askers(void)
@@ -215,20 +215,20 @@ static void GOV_13_a_carried_request_is_adopted_with_its_askers(void)
 	CHECK(bench_make(&server) && bench_make(&laptop) && ask(&server, "rm", 'C', &rq) == 0);
 	CHECK(request_write(&rq, &text, NULL) == 0 && spit(&laptop.place, "carried", text.text, text.len));
 	CHECK(place_path(&laptop.place, "carried", path) &&
-	      request_adopt(&laptop.desk, path, &here, NULL) == 0);
+	      request_import(&laptop.store, path, &here, NULL) == 0);
 	CHECK(strcmp(here.id, rq.id) == 0 && here.level == 'C' && jdoc_equal(here.subject, rq.subject));
 	CHECK(strcmp(here.askers[0], "@4242:asker") == 0 && count_records(&laptop, "approval.request") == 1);
 	/* A uid of another machine is nobody's here; a name is. */
-	CHECK(!asker_is(here.askers[0], 4242, "bob") && asker_is(here.askers[0], 1, "asker"));
+	CHECK(!request_asker_is(here.askers[0], 4242, "bob") && request_asker_is(here.askers[0], 1, "asker"));
 	request_done(&here);
-	CHECK(request_adopt(&laptop.desk, path, &here, NULL) == 0 &&
+	CHECK(request_import(&laptop.store, path, &here, NULL) == 0 &&
 	      count_records(&laptop, "approval.request") == 1);
 	/* Without its subject it is only words. */
 	jdoc_free(rq.subject);
 	rq.subject = NULL;
 	text.len = 0;
 	CHECK(request_write(&rq, &text, NULL) == 0 && spit(&laptop.place, "carried", text.text, text.len));
-	CHECK(request_adopt(&laptop.desk, path, &bare, NULL) == -EINVAL);
+	CHECK(request_import(&laptop.store, path, &bare, NULL) == -EINVAL);
 }
 
 static void any_bytes_of_a_command_can_be_asked_for(void)
@@ -246,8 +246,8 @@ static void any_bytes_of_a_command_can_be_asked_for(void)
 			.digest = &digest, .level = 'B', .command = "cat \xff\xfe", .subject = subject
 		};
 
-		CHECK(request_file(&b.desk, &a, &rq, NULL) == 0 &&
-		      request_read(&b.desk, rq.id, &read, NULL) == 0);
+		CHECK(request_file(&b.store, &a, &rq, NULL) == 0 &&
+		      request_read(&b.store, rq.id, &read, NULL) == 0);
 		CHECK(strcmp(read.command, "cat \\xFF\\xFE") == 0);
 		request_done(&rq);
 		request_done(&read);
@@ -259,12 +259,13 @@ static void any_bytes_of_a_command_can_be_asked_for(void)
 		long_one[3 * REQUEST_COMMAND_MAX - 1] = '\0';
 		long_one[3 * REQUEST_COMMAND_MAX - 2] = '\0';
 		a.command = long_one;
-		CHECK(request_file(&b.desk, &a, &rq, NULL) == 0 && strlen(rq.command) == REQUEST_COMMAND_MAX);
-		CHECK(request_deny(&b.desk, rq.id, "\xff", NULL, NULL) == -EINVAL);
-		CHECK(request_deny(&b.desk, rq.id, "a", "\xff", NULL) == -EINVAL &&
+		CHECK(request_file(&b.store, &a, &rq, NULL) == 0 &&
+		      strlen(rq.command) == REQUEST_COMMAND_MAX);
+		CHECK(request_deny(&b.store, rq.id, "\xff", NULL, NULL) == -EINVAL);
+		CHECK(request_deny(&b.store, rq.id, "a", "\xff", NULL) == -EINVAL &&
 		      count_records(&b, "approval.deny") == 0);
 		a.user = "\xff";
-		CHECK(request_file(&b.desk, &a, &(struct request){ 0 }, NULL) == -EINVAL);
+		CHECK(request_file(&b.store, &a, &(struct request){ 0 }, NULL) == -EINVAL);
 	}
 }
 
@@ -284,22 +285,22 @@ static void a_waiter_hears_of_every_answer(void)
 	_cleanup_close_ int fd = -EBADF;
 
 	CHECK(bench_make(&b) && ask(&b, "rm", 'B', &rq) == 0);
-	fd = approval_store_watch(&b.desk, &f);
+	fd = approval_store_watch(&b.store, &f);
 	CHECK(told(fd, &f));
-	CHECK(!is_readable(fd) && request_deny(&b.desk, rq.id, "alice", NULL, NULL) == 0 && is_readable(fd));
+	CHECK(!is_readable(fd) && request_deny(&b.store, rq.id, "alice", NULL, NULL) == 0 && is_readable(fd));
 	approval_store_watch_drain(fd);
 	CHECK(!is_readable(fd) && approve(&b, "rm", "alice", &(struct grant_terms){ .level = 'B' }, &g) &&
 	      is_readable(fd));
 	approval_store_watch_drain(fd);
-	CHECK(!is_readable(fd) && grant_revoke(&b.desk, g.id, "alice", NULL, NULL) == 0 && is_readable(fd));
+	CHECK(!is_readable(fd) && grant_revoke(&b.store, g.id, "alice", NULL, NULL) == 0 && is_readable(fd));
 }
 
 static bool ask_and_deny(struct bench *b)
 {
 	_cleanup_request_ struct request rq = { 0 };
 
-	return ask(b, "rm", 'B', &rq) == 0 && request_deny(&b->desk, rq.id, "alice", NULL, NULL) == 0 &&
-	       request_drop(&b->desk, rq.id, "cleared", NULL) == 0;
+	return ask(b, "rm", 'B', &rq) == 0 && request_deny(&b->store, rq.id, "alice", NULL, NULL) == 0 &&
+	       request_drop(&b->store, rq.id, "cleared", NULL) == 0;
 }
 
 static void killed_at_every_call_a_request_is_whole_or_not_there(void)
@@ -315,7 +316,7 @@ static void killed_at_every_call_a_request_is_whole_or_not_there(void)
 		CHECK(bench_make(&b));
 		n += n ? (unsigned int)tap_stride() : 1;
 		r = kill_at(n, ask_and_deny, &b);
-		CHECK(r >= 0 && n < 2000 && request_list(&b.desk, true, &l, NULL) == 0 && l.n <= 1);
+		CHECK(r >= 0 && n < 2000 && request_list(&b.store, true, &l, NULL) == 0 && l.n <= 1);
 		/* What lies there was asked for, on record. */
 		CHECK(l.n <= count_records(&b, "approval.request") && ask(&b, "rm", 'B', &rq) == 0 &&
 		      bench_is_complete(&b));
@@ -337,10 +338,10 @@ static void only_so_many_askers(void)
 		_cleanup_request_ struct request rq = { 0 };
 
 		a.uid = i;
-		CHECK(request_file(&b.desk, &a, &rq, NULL) == 0 && strv_len(rq.askers) == i + 1);
+		CHECK(request_file(&b.store, &a, &rq, NULL) == 0 && strv_len(rq.askers) == i + 1);
 	}
 	a.uid = 99;
-	CHECK(request_file(&b.desk, &a, &(struct request){ 0 }, NULL) == -EDQUOT);
+	CHECK(request_file(&b.store, &a, &(struct request){ 0 }, NULL) == -EDQUOT);
 }
 
 TAP_MAIN(T(GOV_13_a_digest_is_asked_once_and_counted), T(GOV_9_two_digests_with_one_id_are_two_questions),

@@ -20,7 +20,7 @@ static struct session_upper sample(void)
 		.worktree = (char *)"/srv/work",
 		.device = 5,
 		.inode = UINT64_C(1) << 40,
-		.notes = OVERLAY_NOTES_TRUSTED,
+		.notes = OVERLAY_XATTR_TRUSTED,
 		.ids = { .set = true, .uid_from = 1879048192, .uid_to = 1000, .gid_from = 7, .gid_to = 100 },
 		.since_us = 17,
 		.ended_us = 18,

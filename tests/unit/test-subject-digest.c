@@ -93,7 +93,7 @@ static struct jdoc *other_document;
 	X(n_operands,      IN_IT,          x->s.n_operands--) \
 	X(operand_links,   IN_IT,          x->s.operand_links = other_operand_links) \
 	X(n_operand_links, IN_IT,          x->s.n_operand_links = 0) \
-	X(layer,           NOT_IN_IT,      x->s.layer = (struct operand_layer *)x) \
+	X(lower,           NOT_IN_IT,      x->s.lower = (struct operand_lower *)x) \
 	/* Only of a tree that is sealed: below. */ \
 	X(tree,            NOT_IN_IT,      x->s.tree.bytes[3]++) \
 	X(tree_lines,      NOT_IN_IT,      x->s.tree_lines = S("lines")) \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "approval/approval-open.h"
+#include "approval/approval-lane.h"
 
 #include <errno.h>
 #include <string.h>
@@ -52,11 +52,11 @@ int approval_lane_open(const struct dirs *dirs, const struct config *config, str
 	r = state_require(dirs, f);
 	if (r < 0)
 		return r;
-	r = approval_store_open(dirs->state, lane_name(dirs->lane), &d.rules, ledger, &d.desk, f);
+	r = approval_store_open(dirs->state, lane_name(dirs->lane), &d.rules, ledger, &d.store, f);
 	if (r < 0)
 		return r;
 	*ret = d;
-	ret->desk.rules = &ret->rules;
+	ret->store.rules = &ret->rules;
 	d = (struct approval_lane)APPROVAL_LANE_NONE;
 	return 0;
 }
@@ -113,7 +113,7 @@ static int choose_approvers(struct approval_lane *d, const struct jdoc *names, c
 			    struct fault *f)
 {
 	size_t n;
-	int r = approver_list(&d->desk, &d->approvers, f);
+	int r = approver_list(&d->store, &d->approvers, f);
 
 	if (r < 0)
 		return r;
@@ -149,7 +149,7 @@ int approval_lane_tighten(struct approval_lane *d, const struct jdoc *governance
 
 void approval_lane_done(struct approval_lane *d)
 {
-	approval_store_done(&d->desk);
+	approval_store_done(&d->store);
 	free(d->entries);
 	approver_list_done(&d->approvers);
 	free(d->chosen);

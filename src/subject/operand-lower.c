@@ -14,7 +14,7 @@
 #define ATTRS_MAX 65536 /* bytes of names, and of one value: the kernel's own limits */
 #define NOBODY 65534	/* in no container's map: whoever owns it owns nothing inside */
 
-struct operand_node *operand_layer_find(const struct operand_layer *l, const char *path)
+struct operand_node *operand_lower_find(const struct operand_lower *l, const char *path)
 {
 	for (size_t i = 0; i < l->n_nodes; i++)
 		if (strcmp(l->nodes[i].path, path) == 0)
@@ -74,13 +74,13 @@ static int read_attrs(struct operand_node *n, int fd, struct fault *f)
 	return r;
 }
 
-int operand_layer_add(struct operand_layer *l, int fd, const char *path, char *bytes, struct fault *f)
+int operand_lower_add(struct operand_lower *l, int fd, const char *path, char *bytes, struct fault *f)
 {
 	_cleanup_free_ char *own = bytes;
 	struct operand_node *n;
 	int r;
 
-	if (operand_layer_find(l, path))
+	if (operand_lower_find(l, path))
 		return 0;
 	n = reallocarray(l->nodes, l->n_nodes + 1, sizeof(*n));
 	if (!n)
@@ -176,9 +176,9 @@ static int finish_node(const struct operand_node *n, int dirfd, const struct ope
 	return 0;
 }
 
-int operand_write_layer(const struct subject *s, int dirfd, const struct operand_ids *ids, struct fault *f)
+int operand_lower_write(const struct subject *s, int dirfd, const struct operand_ids *ids, struct fault *f)
 {
-	const struct operand_layer *l = s->layer;
+	const struct operand_lower *l = s->lower;
 	int r = 0;
 
 	if (!l)
@@ -191,7 +191,7 @@ int operand_write_layer(const struct subject *s, int dirfd, const struct operand
 	return r < 0 ? fault_wrap(f, r, "sealed copies") : 0;
 }
 
-void operand_layer_free(struct operand_layer *l)
+void operand_lower_free(struct operand_lower *l)
 {
 	struct operand_place p = { .fd = -EBADF };
 
@@ -288,7 +288,7 @@ static int check_entry(void *arg, const struct walk_entry *e, bool other_mount, 
 	return fault_set(f, EBADMSG, "'%s' is among the sealed copies and was never judged", e->path);
 }
 
-int operand_check_layer(const struct subject *s, int dirfd, struct fault *f)
+int operand_lower_verify(const struct subject *s, int dirfd, struct fault *f)
 {
 	struct check c = { .s = s };
 	size_t n = s->n_operand_links;

@@ -7,9 +7,9 @@
 #include "config/config.h"
 #include "state/dirs.h"
 
-/* The desk of a lane with the rules of its configuration; CONFIG and LEDGER are borrowed. */
+/* The store of a lane with the rules of its configuration; CONFIG and LEDGER are borrowed. */
 struct approval_lane {
-	struct approval_store desk;
+	struct approval_store store;
 	struct approval_rules rules;
 	struct approver_entry *entries;
 	/* Those of a profile's `governance.approvers`. */
@@ -19,13 +19,13 @@ struct approval_lane {
 };
 
 /* clang-format off */
-#define APPROVAL_LANE_NONE { .desk = { .dirfd = -EBADF } }
+#define APPROVAL_LANE_NONE { .store = { .dirfd = -EBADF } }
 /* clang-format on */
 
 /* LEDGER NULL: only what writes nothing can be asked. */
 int approval_lane_open(const struct dirs *d, const struct config *config, struct ledger *ledger,
 		       struct approval_lane *ret, struct fault *f) _must_check_;
-/* The same with the lane's ledger, made when there is none; the caller frees it behind the desk. */
+/* The same with the lane's ledger, made when there is none; the caller frees it behind the store. */
 int approval_lane_open_to_write(const struct dirs *d, const struct config *config, struct ledger **ret_ledger,
 				struct approval_lane *ret, struct fault *f) _must_check_;
 /*
