@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "oci/bundle/bundle-dir.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/dir.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/path.h"
@@ -41,16 +41,10 @@ static bool is_own_name(const char *name)
 	return false;
 }
 
-static void dir_closep(DIR **d)
-{
-	if (*d)
-		(void)closedir(*d);
-}
-
 /* *RET_EMPTY, and in *RET_FOREIGN the first name that no bundle has; heap. */
 static int look_into(int dirfd, bool *ret_empty, char **ret_foreign, struct fault *f)
 {
-	_cleanup_(dir_closep) DIR *d = NULL;
+	_cleanup_dir_ DIR *d = NULL;
 	struct dirent *e;
 	int fd;
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/dir.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/process.h"
@@ -189,15 +189,9 @@ static int close_one(struct hook_audit *a, struct fault *f)
 	return finish(a, &d, f);
 }
 
-static void dir_closep(DIR **d)
-{
-	if (*d)
-		(void)closedir(*d);
-}
-
 static int close_all(struct hook_audit *a, struct fault *f)
 {
-	_cleanup_(dir_closep) DIR *d = NULL;
+	_cleanup_dir_ DIR *d = NULL;
 	const struct dirent *e;
 	int fd = fcntl(a->sessions, F_DUPFD_CLOEXEC, 3), r = 0;
 

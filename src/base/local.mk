@@ -1,9 +1,11 @@
 # base: no policy: fault fd path str json digest sign clock log process walk tree-at
 libbase_a_SOURCES += \
+	src/base/array.h \
 	src/base/cleanup.h \
 	src/base/clock.c src/base/clock.h \
 	src/base/digest-two.c src/base/digest-two.h \
 	src/base/digest.c src/base/digest.h \
+	src/base/dir.h \
 	src/base/exit-status.h \
 	src/base/fault.c src/base/fault.h \
 	src/base/fd-replace.c \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "container/warden-handover.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/digest.h"
+#include "base/dir.h"
 #include "base/fd.h"
 #include "base/path.h"
 
@@ -68,12 +68,6 @@ static int knock(int sessions, const char *session, const char *door)
 	return TAKE_FD(fd);
 }
 
-static void dir_closep(DIR **d)
-{
-	if (*d)
-		(void)closedir(*d);
-}
-
 static int find_in(DIR *sessions, const char *container, struct fault *f)
 {
 	_cleanup_close_ int found = -EBADF;
@@ -106,7 +100,7 @@ static int find_in(DIR *sessions, const char *container, struct fault *f)
 int warden_handover_find(const char *run, const char *container, struct fault *f)
 {
 	_cleanup_free_ char *path = path_join(run, "sessions");
-	_cleanup_(dir_closep) DIR *sessions = path ? opendir(path) : NULL;
+	_cleanup_dir_ DIR *sessions = path ? opendir(path) : NULL;
 	int r;
 
 	if (!sessions)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/dir.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/seam.h"
@@ -17,13 +17,6 @@
 #include "session/session-note.h"
 
 #define SWEEP_AGAIN_S 60
-
-static void dir_closep(DIR **d)
-{
-	if (*d)
-		(void)closedir(*d);
-}
-#define _cleanup_dir_ _cleanup_(dir_closep)
 
 static DIR *open_list(const char *parent, const char *name)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/dir.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "subject/subject-build.h"
@@ -45,19 +45,13 @@ static int add_copy(struct subject *s, const char *path, struct fault *f)
 	return strv_append(&s->copies, path) < 0 ? fault_errno(f, ENOMEM, "root") : 0;
 }
 
-static void dir_closep(DIR **d)
-{
-	if (*d)
-		(void)closedir(*d);
-}
-
 /*
  * A directory of /etc with a few small files (ld.so.conf.d; Debian's terminfo, which holds a README) is copied as
  * well.  *RET_FITS says whether all of it could be.
  */
 static int copy_dir(struct subject *s, const char *path, bool *ret_fits, struct fault *f)
 {
-	_cleanup_(dir_closep) DIR *d = opendir(path);
+	_cleanup_dir_ DIR *d = opendir(path);
 	_cleanup_strv_ char **files = NULL;
 	struct dirent *e;
 	struct stat st;
@@ -210,7 +204,7 @@ static int require_own_dir(int fd, const char *dir, struct fault *f)
  */
 static int show_dir(struct subject *s, struct fault *f)
 {
-	_cleanup_(dir_closep) DIR *d = NULL;
+	_cleanup_dir_ DIR *d = NULL;
 	_cleanup_free_ char *dir = NULL;
 	struct dirent *e;
 	int r = 0;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -10,6 +9,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/dir.h"
 #include "base/fd.h"
 #include "warden/disk-watch.h"
 
@@ -25,13 +25,6 @@ struct found {
 	size_t n;
 	uint64_t bytes;
 };
-
-static void dir_closep(DIR **d)
-{
-	if (*d)
-		(void)closedir(*d);
-}
-#define _cleanup_dir_ __attribute__((cleanup(dir_closep)))
 
 /* Descriptors that are passed on and mappings of one file are one file. */
 static bool is_new(struct found *f, const struct stat *st)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "warden/disk-watch.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,17 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/dir.h"
 #include "base/fd.h"
 #include "base/userns.h"
 
 #define TICKS_MAX 20
 #define ENTRY_BYTES UINT64_C(4096)
-
-static void dir_closep(DIR **d)
-{
-	if (*d)
-		(void)closedir(*d);
-}
 
 struct disk_walk {
 	dev_t dev; /* never through a link, never across a mount: this is the layer's own */
@@ -39,7 +33,7 @@ static int open_below(struct disk_walk *w, int dirfd, const char *name)
 
 static uint64_t measure(struct disk_walk *w, int fd, uint64_t max, unsigned int depth)
 {
-	__attribute__((cleanup(dir_closep))) DIR *d = fdopendir(fd);
+	_cleanup_dir_ DIR *d = fdopendir(fd);
 	const struct dirent *e;
 	uint64_t sum = 0;
 
