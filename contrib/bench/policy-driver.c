@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/str.h"
 #include "policy/policy.h"
 
@@ -30,7 +31,7 @@ static void load(const char *path)
 	FILE *file = path ? fopen(path, "re") : NULL;
 	char line[LINE_MAX_LEN];
 
-	for (size_t i = 0; !path && i < sizeof(everyday) / sizeof(everyday[0]); i++)
+	for (size_t i = 0; !path && i < ARRAY_SIZE(everyday); i++)
 		(void)snprintf(lines[n_lines++], LINE_MAX_LEN, "%s", everyday[i]);
 	while (file && n_lines < LINES_MAX && fgets(line, sizeof(line), file)) {
 		char *tab = strchr(line, '\t'), *end = tab ? strchr(tab + 1, '\t') : NULL;

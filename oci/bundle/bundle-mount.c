@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "oci/bundle/bundle-impl.h"
@@ -75,7 +76,7 @@ static void add_private(struct jdoc *mounts, const struct subject *s)
 {
 	static const char *const host_options[] = { "rbind", "nosuid", "noexec", NULL };
 
-	for (size_t i = 0; i < sizeof(private_mounts) / sizeof(private_mounts[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(private_mounts); i++) {
 		const char *target = private_mounts[i].target, *type = private_mounts[i].type;
 		const char *host = host_place(s, target);
 

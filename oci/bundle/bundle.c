@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/str.h"
 #include "oci/bundle/bundle-impl.h"
 #include "oci/seccomp/seccomp.h"
@@ -57,7 +58,7 @@ static void add_capabilities(struct jdoc *process, const struct subject *s)
 	static const char *const sets[] = { "bounding", "effective", "permitted", "inheritable", "ambient" };
 	struct jdoc *caps = jdoc_set_object(process, "capabilities");
 
-	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
 		struct jdoc *set = jdoc_set_array(caps, sets[i]);
 
 		if (!bundle_asks(s, LAYER_CAPABILITIES) && i < 3)
@@ -163,7 +164,7 @@ static int add_linux(struct jdoc *config, const struct subject *s, const struct 
 	struct jdoc *part = jdoc_set_object(config, "linux"), *list;
 
 	list = jdoc_set_array(part, "namespaces");
-	for (size_t i = 0; i < sizeof(namespaces) / sizeof(namespaces[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(namespaces); i++)
 		if (bundle_asks(s, namespaces[i].layer))
 			jdoc_set_string(jdoc_append_object(list), "type", namespaces[i].type);
 	if (bundle_asks(s, LAYER_USER_NS)) {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 
 #define MOUNTS_MAX 512
@@ -66,7 +67,7 @@ static int read_numbers(const struct jdoc *d, struct hook_plan_mount *m, struct 
 static int read_mount(const struct jdoc *d, struct hook_plan_mount *m, struct fault *f)
 {
 	static const char *const kinds[] = { "overlay", "bind", "sealed", "tmpfs", "hide" };
-	const size_t n_kinds = sizeof(kinds) / sizeof(kinds[0]), n_sourced = 3;
+	const size_t n_kinds = ARRAY_SIZE(kinds), n_sourced = 3;
 	size_t kind = 0;
 	int r;
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/str.h"
 
 /* A verb: what may follow its name.  `in_order`: options end at the first word that is none (exec ID CMD -x). */
@@ -152,7 +153,7 @@ static const struct option *find_option(enum runtime_verb verb, const char *name
 
 static const struct option *nearest_option(enum runtime_verb verb, const char *name)
 {
-	const char *names[sizeof(options) / sizeof(options[0])];
+	const char *names[ARRAY_SIZE(options)];
 	size_t n = 0;
 	int i;
 

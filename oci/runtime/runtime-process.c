@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json.h"
 
 static void add_key(struct strbuf *out, const char *key)
@@ -45,7 +46,7 @@ static int add_capabilities(struct strbuf *out, struct jspan process, const stru
 	if (jspan_get(process, "capabilities", &was) < 0)
 		return fault_set(f, EINVAL, "config.json: more than one 'capabilities'");
 	strbuf_putc(&object, '{');
-	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
 		struct jspan set = { 0 };
 
 		if (jspan_get(was, sets[i], &set) < 0)
@@ -112,7 +113,7 @@ static bool is_replaced(struct jspan key, const struct runtime_options *o)
 		{ "apparmorProfile", o->apparmor },
 	};
 
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
 		if (jspan_key_is(key, members[i].key))
 			return members[i].replaced;
 	return false;

@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "approval/grant-impl.h"
 
@@ -282,7 +283,7 @@ static int has_a_past(const struct approval_store *d, const struct grant *g, str
 
 	digest_to_hex(&g->statement, hex);
 	(void)snprintf(needle, sizeof(needle), "\"grant\":\"%s\"", hex);
-	for (size_t i = 0; r == 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(kinds); i++)
 		r = approval_store_recorded(d, 0, kinds[i], needle, "", f);
 	return r;
 }

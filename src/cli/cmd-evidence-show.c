@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
@@ -162,7 +163,7 @@ int evidence_cmd_show(const struct evidence_call *c, struct fault *f)
 		return fault_set(f, ENOENT, "evidence '%s' is gone", name);
 	if (c->json)
 		return evidence_print_json(e->metadata, f);
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		print_field(e->metadata, fields[i]);
 	print_field(jdoc_get(e->metadata, "exit"), "reason");
 	tree = jdoc_get(e->metadata, "tree");

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "cli/dispatch.h"
 #include "base/exit-status.h"
@@ -32,7 +33,7 @@ static const struct {
 	{ "--uses",   TEXT, offsetof(struct verb_call, uses) },
 };
 /* clang-format on */
-#define N_OPTIONS (sizeof(options) / sizeof(options[0]))
+#define N_OPTIONS ARRAY_SIZE(options)
 
 static int complain(const char *name, const char *fmt, va_list ap)
 {
@@ -101,7 +102,7 @@ static int take_words(struct verb_call *c, const struct verb *v, int argc, char 
 			words = true;
 		else if (!words && argv[i][0] == '-' && argv[i][1])
 			r = take_option(c, v, argc, argv, &i);
-		else if (n == v->max_words || n == sizeof(c->words) / sizeof(c->words[0]))
+		else if (n == v->max_words || n == ARRAY_SIZE(c->words))
 			r = verb_usage(v, "'%s' is too much", argv[i]);
 		else
 			c->words[n++] = argv[i];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -59,7 +60,7 @@ static bool take_flag(struct reset *s, const char *word)
 		      { "--json", &s->json },
 		      { "--allow-prod", &s->allow_prod } };
 
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
 		if (str_eq(word, flags[i].name))
 			return *flags[i].flag = true;
 	return false;

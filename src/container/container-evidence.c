@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "evidence/delivery.h"
 #include "evidence/evidence-config.h"
@@ -152,7 +153,7 @@ static int take(const struct container_case *c, const struct strbuf *subject, co
 						     .why = src.fd < 0 ? src.why : NULL,
 						     .metadata = metadata,
 						     .sides = sides,
-						     .n_sides = sizeof(sides) / sizeof(sides[0]),
+						     .n_sides = ARRAY_SIZE(sides),
 						     .limits = &limits },
 			     ret, f);
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -50,7 +51,7 @@ static int fill_texts(struct session_note *n, const struct container_info *d, co
 	int r = argv ? session_note_set_argv(n, argv, f) : fault_errno(f, ENOMEM, "note");
 
 	subject_digest_to_text(&d->digest, digest);
-	for (size_t i = 0; r == 0 && i < sizeof(texts) / sizeof(texts[0]); i++)
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(texts); i++)
 		r = copy(texts[i].to, texts[i].from, f);
 	return r < 0 ? r : find_worktree(d, &n->worktree, f);
 }

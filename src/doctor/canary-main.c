@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/str.h"
 #include "base/exit-status.h"
 #include "doctor/canary.h"
@@ -153,7 +154,7 @@ int main(int argc, char **argv)
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		return STATUS_FAILED;
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		for (const struct canary_try *t = tables[i]; t->what; t++)
 			if (!run_try(t, &facts, shared)) {
 				fprintf(stderr, "custody-canary: the try '%s' gave no answer\n", t->what);

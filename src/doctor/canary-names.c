@@ -17,6 +17,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "doctor/canary.h"
 #include "layer/init-proto.h"
 
@@ -29,7 +30,7 @@ static int read_as_host_root(const struct canary_facts *f)
 					     "/proc/kpagecount" };
 
 	(void)f;
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		struct stat st;
 		int fd;
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -91,7 +92,7 @@ static bool limits_are_missing(const struct doctor_report *r, const struct profi
 		       { "HOST-CGROUP-PIDS", p->limit_pids },
 		       { "HOST-CGROUP-CPU", p->limit_cpu_percent } };
 
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
 		const struct doctor_check *c = doctor_find(r, limits[i].id);
 
 		if (limits[i].limit && c && c->state != DOCTOR_OK)

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "doctor/doctor-engine.h"
@@ -22,7 +23,7 @@ static const struct {
 };
 /* clang-format on */
 
-#define N_ENGINES (sizeof(engines) / sizeof(engines[0]))
+#define N_ENGINES ARRAY_SIZE(engines)
 
 static bool is_program(const char *path)
 {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/str.h"
 #include "doctor/doctor.h"
 
@@ -171,7 +172,7 @@ static const char *const layer_proofs[_LAYER_MAX] = {
 };
 /* clang-format on */
 
-#define N_CHECKS (sizeof(check_texts) / sizeof(check_texts[0]))
+#define N_CHECKS ARRAY_SIZE(check_texts)
 
 static void layer_id(enum layer l, char id[64])
 {

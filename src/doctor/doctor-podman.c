@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/str.h"
 #include "doctor/doctor-engine.h"
 #include "doctor/toml-lines.h"
@@ -169,7 +170,7 @@ static void add_unknown(struct doctor_report *r, const char *why)
 	static const char *const ids[] = { "ENGINE-PODMAN-RUNTIME", "ENGINE-PODMAN-JSON",
 					   "ENGINE-PODMAN-NOCGROUP" };
 
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
 		doctor_add(r, ids[i], DOCTOR_UNKNOWN, DOCTOR_ERROR, "correct that file, then ask again", "%s",
 			   why);
 }

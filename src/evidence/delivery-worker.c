@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/path.h"
@@ -166,7 +167,7 @@ static bool is_its_own(int error)
 {
 	static const int own[] = { ENOSPC, EDQUOT, EFBIG, ENAMETOOLONG, EINVAL, EILSEQ, EEXIST, ENOENT };
 
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
 		if (error == own[i])
 			return true;
 	return false;

@@ -9,6 +9,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/path.h"
@@ -30,7 +31,7 @@ bool evidence_is_local(int fd)
 
 	if (fstatfs(fd, &s) < 0)
 		return false;
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if ((unsigned long)s.f_type == known[i])
 			return true;
 	return false;
@@ -51,7 +52,7 @@ static bool takes_any_name(int dirfd)
 
 	memset(longest, 'n', 255);
 	longest[255] = '\0';
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (!make(dirfd, names[i]))
 			return false;
 	return make(dirfd, longest);

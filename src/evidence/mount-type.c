@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -35,7 +36,7 @@ static bool is_known(const char *type)
 	static const char *const known[] = { "ext2",	"ext3",	 "ext4",   "xfs",  "btrfs", "tmpfs",
 					     "overlay", "ramfs", "rootfs", "f2fs", "zfs",   "bcachefs" };
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (strcmp(known[i], type) == 0)
 			return true;
 	return false;

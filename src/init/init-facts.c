@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* Clang and gcc both inline this; strncmp with a known length keeps callers readable. */
 static bool starts(const char *text, const char *prefix)
 {
@@ -51,7 +53,7 @@ void facts_parse_status(const char *text, struct facts_status *ret)
 		{ "CapBnd:", NULL, &s.cap_bnd },	  { "CapAmb:", NULL, &s.cap_amb },
 		{ "NoNewPrivs:", &s.no_new_privs, NULL }, { "Seccomp:", &s.seccomp, NULL },
 	};
-	const unsigned int n_fields = sizeof(fields) / sizeof(fields[0]);
+	const unsigned int n_fields = ARRAY_SIZE(fields);
 	unsigned int n = 0; /* the kernel prints them in this order */
 
 	for (const char *at = text; *at; at = next_line(at)) {

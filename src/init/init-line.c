@@ -51,7 +51,7 @@ static const char errno_names[][16] = {
 
 void line_put_errno(struct line *l, int err)
 {
-	if (err > 0 && (size_t)err < NELEM(errno_names) && errno_names[err][0]) {
+	if (err > 0 && (size_t)err < ARRAY_SIZE(errno_names) && errno_names[err][0]) {
 		line_put(l, errno_names[err]);
 		return;
 	}

@@ -53,7 +53,7 @@ static int parse_work(char *value, struct init_options *o, struct line *why)
 	if (value[0] != '/' || !colon)
 		return refuse(why, "--work: want PATH:MODE, not", value);
 	*colon = '\0';
-	for (unsigned int m = INIT_WORK_NONE + 1; m < NELEM(names); m++)
+	for (unsigned int m = INIT_WORK_NONE + 1; m < ARRAY_SIZE(names); m++)
 		if (strcmp(colon + 1, names[m]) == 0)
 			o->work = (enum init_work)m;
 	if (o->work == INIT_WORK_NONE)

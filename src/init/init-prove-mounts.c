@@ -213,14 +213,14 @@ static const char *find_unmasked(const struct init_options *o)
 
 	if (SYS(newfstatat, AT_FDCWD, "/proc", &proc, 0) < 0)
 		return "/proc";
-	for (unsigned int i = 0; i < NELEM(hidden); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(hidden); i++)
 		if (SYS(newfstatat, AT_FDCWD, hidden[i], &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    st.st_dev == proc.st_dev)
 			return hidden[i];
 	for (unsigned int i = 0; i < o->n_hide; i++)
 		if (!is_hidden(o->hide[i]))
 			return o->hide[i];
-	for (unsigned int i = 0; i < NELEM(fixed); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(fixed); i++)
 		if (SYS(statfs, fixed[i], &fs) == 0 && !(fs.f_flags & ST_RDONLY))
 			return fixed[i];
 	return NULL;

@@ -51,7 +51,7 @@ static void prove_capabilities(struct prove *p)
 		     { "CapAmb ", s->cap_amb } };
 	long tried = try_dac_override();
 
-	for (unsigned int i = 0; i < NELEM(sets); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(sets); i++) {
 		if (!sets[i].set)
 			continue;
 		line_put(&d, sets[i].name);
@@ -122,7 +122,7 @@ static void prove_seccomp(struct prove *p)
 	line_put_num(&d, p->status.seccomp);
 	line_put(&d, ", filters: ");
 	line_put_num(&d, p->status.seccomp_filters);
-	for (unsigned int i = 0; p->status.seccomp == 2 && tried == 0 && i < NELEM(seccomp_tries); i++)
+	for (unsigned int i = 0; p->status.seccomp == 2 && tried == 0 && i < ARRAY_SIZE(seccomp_tries); i++)
 		tried = try_seccomp_call(p, i);
 	if (p->status.seccomp == 2 && tried == 0)
 		line_put(&d, ", forbidden calls reached the kernel");

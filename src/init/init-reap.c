@@ -202,7 +202,7 @@ int reap_run(struct reap *r)
 			{ .fd = r->pipe < 0 ? r->signals : -1, .events = POLLIN },
 		};
 
-		if (!wait_until(fds, NELEM(fds), deadline)) {
+		if (!wait_until(fds, ARRAY_SIZE(fds), deadline)) {
 			if (late) {
 				end_all();
 				return STATUS_TIMEOUT;

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
+#include "base/array.h"
+
 /*
  * All of a C library that custody-init has.  It is started once per run, and in a virtual machine the start-up code
  * of glibc alone (dozens of cpuid instructions, each a trap) costs ten times what the whole program does: so no
@@ -56,8 +58,6 @@ static inline long sys_call(long nr, long a, long b, long c, long d, long e, lon
 #define SYS_7(nr, a, b, c, d, e, f, ...) \
 	sys_call(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 #define SYS(name, ...) SYS_7(__NR_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0, 0)
-
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 
 /* Text of bounded length; what does not fit is cut, never written beyond. Always NUL-terminated. */
 struct line {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/str.h"
 
 /* clang-format off */
@@ -56,7 +57,7 @@ void proof_doctor_id(enum layer l, char id[PROOF_ID_SIZE])
 /* Is this layer's namespace, if it is one, another than ours?  A number that init could not read is not. */
 static bool ns_differs(const struct init_msg *report, enum layer l, const uint64_t *host_ns)
 {
-	for (size_t i = 0; i < sizeof(ns_layers) / sizeof(ns_layers[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(ns_layers); i++) {
 		uint64_t inside = report->ns[ns_layers[i].ns];
 
 		if (ns_layers[i].layer == l)

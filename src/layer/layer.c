@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* clang-format off */
 static const struct layer_info layers[_LAYER_MAX] = {
 	[LAYER_USER_NS] = { "user-namespace", "CONFIG_USER_NS, user.max_user_namespaces above 0",
@@ -79,7 +81,7 @@ const char *layer_state_name(enum layer_state s)
 	};
 
 	/* A state nobody defined is no proof of anything. */
-	if ((size_t)s >= sizeof(names) / sizeof(names[0]))
+	if ((size_t)s >= ARRAY_SIZE(names))
 		return names[LAYER_STATE_REFUSED];
 	return names[s];
 }

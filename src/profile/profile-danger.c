@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "profile/profile-impl.h"
 
 #include <errno.h>
@@ -58,7 +59,7 @@ static const char *const system_dirs[] = { "/", "/usr", "/usr/local", "/usr/loca
 
 const struct profile_danger *profile_danger_at(size_t i)
 {
-	return i < sizeof(dangers) / sizeof(dangers[0]) ? &dangers[i] : NULL;
+	return i < ARRAY_SIZE(dangers) ? &dangers[i] : NULL;
 }
 
 /* Is one of them the other, or above it?  Component by component, '*' in PLACE matches any. */

@@ -11,13 +11,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/exit-status.h"
 
 static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-#define N_FORWARDED (sizeof(forwarded) / sizeof(forwarded[0]))
+#define N_FORWARDED ARRAY_SIZE(forwarded)
 
 static int block_forwarded(sigset_t *ret_before, struct fault *f)
 {
@@ -135,7 +136,7 @@ static int close_inherited(const struct run_options *o, int out, int null, struc
 		const int kept[] = { o->status_fd, out, null };
 		unsigned int stop = ~0u;
 
-		for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
 			if (kept[i] >= (int)next && (unsigned int)kept[i] < stop)
 				stop = (unsigned int)kept[i];
 		if (stop > next && close_range(next, stop == ~0u ? ~0u : stop - 1, 0) < 0)

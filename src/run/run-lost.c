@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/path.h"
@@ -72,7 +73,7 @@ static struct jdoc *describe(const struct session_lost *l, const struct ledger_r
 		jdoc_set(o, "agent", ledger_text(names->agent));
 	if (names->worker)
 		jdoc_set(o, "worker", ledger_text(names->worker));
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		const struct jdoc *v = jdoc_get(jdoc_get(intent, "d"), known[i]);
 
 		if (v)

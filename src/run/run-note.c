@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/path.h"
@@ -39,7 +40,7 @@ static int fill_texts(struct session_note *n, const struct session_run *run, con
 	_cleanup_strv_ char **argv = redact_argv(l->argv, l->redact);
 	int r = argv ? session_note_set_argv(n, argv, f) : fault_errno(f, ENOMEM, "session");
 
-	for (size_t i = 0; r == 0 && i < sizeof(texts) / sizeof(texts[0]); i++)
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(texts); i++)
 		r = copy_text(texts[i].to, texts[i].from, f);
 	return r;
 }

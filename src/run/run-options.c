@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/str.h"
 
 enum kind {
@@ -111,7 +112,7 @@ static const struct option *find_letter(char letter)
 
 static int refuse_unknown(const char *word, struct fault *f)
 {
-	const char *names[sizeof(table) / sizeof(table[0])] = { 0 };
+	const char *names[ARRAY_SIZE(table)] = { 0 };
 	_cleanup_free_ char *name = strndup(word + 2, strcspn(word + 2, "="));
 	size_t n = 0;
 	int near;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/seam.h"
@@ -62,7 +63,7 @@ static int find_mount_point(const struct session *s, const struct subject *subje
 	const char *found = is_reachable(s->mount_point) ? s->mount_point : NULL;
 	struct stat st;
 
-	for (size_t i = 0; !found && i < sizeof(others) / sizeof(others[0]); i++)
+	for (size_t i = 0; !found && i < ARRAY_SIZE(others); i++)
 		if (is_reachable(others[i]) && stat(others[i], &st) == 0 && S_ISDIR(st.st_mode) &&
 		    !hides_source(subject, others[i]))
 			found = others[i];

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/json-map.h"
 #include "base/path.h"
@@ -31,7 +32,7 @@ void session_note_done(struct session_note *n)
 			  n->digest, n->container, n->bundle,  n->worktree, n->workspace,
 			  n->reason, n->source,	   n->evidence };
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		free(texts[i]);
 	strv_free(n->argv);
 	*n = (struct session_note){ 0 };
@@ -63,7 +64,7 @@ int session_note_end(struct session_note *n, const struct ledger_end *end, struc
 	n->code = end->code;
 	n->signal = end->signal;
 	n->abnormal = end->abnormal;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		free(*texts[i]);
 		*texts[i] = values[i] ? strdup(values[i]) : NULL;
 		if (values[i] && !*texts[i])

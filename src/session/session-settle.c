@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -19,7 +20,7 @@ static bool stays(const char *name, bool kept)
 {
 	static const char *const always[] = { SESSION_NOTE, SESSION_LOG, SESSION_LOG_OLD, LANE_STAMP };
 
-	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
 		if (strcmp(name, always[i]) == 0)
 			return true;
 	return kept && (strcmp(name, SESSION_UPPER) == 0 || strcmp(name, SESSION_UPPER_FILE) == 0);

@@ -3,6 +3,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/str.h"
 #include "state/lane.h"
 #include "ledger/ledger-session.h"
@@ -21,7 +22,7 @@ static bool says_yes(const char *value)
 {
 	static const char *const words[] = { "1", "true", "yes", "y", "on" };
 
-	for (size_t i = 0; value && i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; value && i < ARRAY_SIZE(words); i++)
 		if (strcasecmp(value, words[i]) == 0)
 			return true;
 	return false;

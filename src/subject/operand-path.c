@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -114,8 +115,7 @@ static void pop(struct path_walk *w)
 /* FD: of a directory of the tree, -EBADF elsewhere. */
 static int push(struct path_walk *w, const char *name, int fd, struct fault *f)
 {
-	if (w->n_names >= w->n_work + OPERAND_DEPTH_MAX ||
-	    w->n_names >= sizeof(w->names) / sizeof(w->names[0])) {
+	if (w->n_names >= w->n_work + OPERAND_DEPTH_MAX || w->n_names >= ARRAY_SIZE(w->names)) {
 		fd_close(fd);
 		return fault_set(f, E2BIG, "more than %d directories deep", OPERAND_DEPTH_MAX);
 	}

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -23,12 +24,12 @@ static const char *const seal_names[] = {
 
 const char *operand_seal_name(enum operand_seal s)
 {
-	return (size_t)s < sizeof(seal_names) / sizeof(seal_names[0]) ? seal_names[s] : "";
+	return (size_t)s < ARRAY_SIZE(seal_names) ? seal_names[s] : "";
 }
 
 int operand_seal_parse(const char *name, enum operand_seal *ret)
 {
-	for (size_t i = 0; i < sizeof(seal_names) / sizeof(seal_names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(seal_names); i++)
 		if (strcmp(seal_names[i], name) == 0) {
 			*ret = (enum operand_seal)i;
 			return 0;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/digest.h"
 #include "base/str.h"
 #include "subject/subject-fields.h"
@@ -27,7 +28,7 @@ static const struct {
 
 static bool is_advisory(const char *name, const char *value)
 {
-	for (size_t i = 0; i < sizeof(advisory) / sizeof(advisory[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(advisory); i++)
 		if (strcmp(advisory[i].name, name) == 0)
 			return !value[strspn(value, advisory[i].letters)] && strlen(value) <= ADVISORY_MAX;
 	return false;

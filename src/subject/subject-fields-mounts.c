@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "base/array.h"
 #include "base/str.h"
 #include "subject/subject-build.h"
 #include "subject/subject-fields.h"
@@ -31,7 +32,7 @@ static const struct {
 	{ S_IFBLK,  "block"     },
 };
 /* clang-format on */
-#define N_TYPES (sizeof(types) / sizeof(types[0]))
+#define N_TYPES ARRAY_SIZE(types)
 
 static void map_type(struct jmap *m, unsigned int *type)
 {

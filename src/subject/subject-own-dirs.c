@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "state/dirs.h"
@@ -62,7 +63,7 @@ static int require_source(const struct sandbox_root *sandbox, const char *source
 				    d->run,    d->profiles_shipped, d->libexec,	      d->data };
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < sizeof(own) / sizeof(own[0]); i++)
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(own); i++)
 		r = require_apart(sandbox, source, own[i], f);
 	return r;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "tty/card-text.h"
 
 #include <string.h>
@@ -31,7 +32,7 @@ static unsigned int decode(const char *text, size_t step)
 
 static unsigned int width_of(unsigned int code)
 {
-	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(letters); i++)
 		if (code >= letters[i].first && code <= letters[i].last)
 			return letters[i].width;
 	return 0;

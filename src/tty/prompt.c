@@ -8,11 +8,12 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/fd.h"
 
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-#define N_ENDING (sizeof(ending) / sizeof(ending[0]))
+#define N_ENDING ARRAY_SIZE(ending)
 
 _Static_assert(N_ENDING == sizeof(((struct prompt *)0)->actions) / sizeof(struct sigaction),
 	       "one action each");

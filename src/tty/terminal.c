@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 
 bool terminal_is_one(const int fd[3])
@@ -28,7 +29,7 @@ static void guard(int end, int tty, const struct termios *saved)
 	char done = 0;
 	ssize_t n;
 
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
 		(void)signal(ignored[i], SIG_IGN);
 	do
 		n = read(end, &done, 1);

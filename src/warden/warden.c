@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "session/stop-signal.h"
 #include "base/seam.h"
@@ -213,7 +214,7 @@ static int next_timeout(const struct warden *w, uint64_t now)
 	const uint64_t at[] = { w->setup_at, w->time_at, w->kill_at, w->disk_at, w->tick_at };
 	uint64_t first = 0;
 
-	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(at); i++)
 		if (at[i] && (!first || at[i] < first))
 			first = at[i];
 	if (!first)
@@ -325,7 +326,7 @@ static void ending_signals(sigset_t *set)
 	struct sigaction sa;
 
 	(void)sigemptyset(set);
-	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
 		if (ending[i] != SIGHUP || (sigaction(SIGHUP, NULL, &sa) == 0 && sa.sa_handler != SIG_IGN))
 			(void)sigaddset(set, ending[i]);
 }

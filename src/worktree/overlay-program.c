@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "worktree/overlay-server.h"
@@ -33,7 +34,7 @@
 
 /* Where a program's libraries are; what is a link on the host is the same link here. */
 static const char *const system_dirs[] = { "usr", "lib", "lib32", "lib64", "libx32" };
-#define N_SYSTEM (sizeof(system_dirs) / sizeof(system_dirs[0]))
+#define N_SYSTEM ARRAY_SIZE(system_dirs)
 
 struct trees {
 	int lower, sealed, layers;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/xattr.h>
 
+#include "base/array.h"
 #include "base/str.h"
 
 void overlay_xattr_done(struct overlay_xattr *m)
@@ -94,7 +95,7 @@ static int read_fuse(int fd, struct overlay_xattr *m)
 	static const enum overlay_xattr_place places[] = { OVERLAY_XATTR_USER, OVERLAY_XATTR_FUSE };
 	struct stat st;
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		char byte[64];
 		ssize_t n = get(fd, places[i], "opaque", byte, sizeof(byte));
 

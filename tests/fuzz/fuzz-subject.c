@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/digest.h"
 #include "base/str.h"
 #include "subject/placement.h"
@@ -69,7 +70,7 @@ static void check_again(const struct jdoc *d, const struct subject *s)
 		abort();
 	if (subject_from_json(written, env, s->profile->limit_time_s, &key, &again, NULL) < 0)
 		abort();
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		_cleanup_strbuf_ struct strbuf x = { 0 }, y = { 0 };
 
 		write_config(s, &places[i], &x);

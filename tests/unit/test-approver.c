@@ -2,6 +2,7 @@
 #include "approval/approver.h"
 
 #include "approval-fixture.h"
+#include "base/array.h"
 #include "tap.h"
 
 static void GOV_13_the_first_need_makes_the_first_approver_and_a_record(void)
@@ -43,7 +44,7 @@ static void a_name_that_is_no_file_name_is_refused(void)
 	struct approver a;
 
 	CHECK(bench_make(&b));
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		CHECK(approver_new(&b.store, bad[i], &a, NULL) == -EINVAL);
 	CHECK(approver_own(&b.store, NULL, "Erika Mustermann", &a, NULL) == 0 &&
 	      strcmp(a.name, "local") == 0);

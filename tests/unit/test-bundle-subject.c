@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "oci/bundle/bundle-subject.h"
 
 #include <errno.h>
@@ -174,7 +175,7 @@ static void an_edited_config_is_refused_by_name(void)
 	};
 	/* clang-format on */
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char text[512];
 		int r;
 
@@ -209,7 +210,7 @@ static void an_edited_subject_is_refused(void)
 	};
 	/* clang-format on */
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char text[512];
 		int r;
 
@@ -254,7 +255,7 @@ static void ids_of_somebody_else_are_refused(void)
 	};
 	/* clang-format on */
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct placement p;
 		char text[512];
 
@@ -346,7 +347,7 @@ static void an_edited_root_is_refused_by_name(void)
 	/* clang-format on */
 	bool root = geteuid() == 0;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const char *path = rows[i].path;
 		char text[512];
 		bool done = false;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -189,12 +190,12 @@ static void switching_a_layer_off_leaves_out_exactly_that(void)
 	} off[] = { { LAYER_PID_NS, "pid" }, { LAYER_NET_NS, "network" },   { LAYER_IPC_NS, "ipc" },
 		    { LAYER_UTS_NS, "uts" }, { LAYER_CGROUP_NS, "cgroup" }, { LAYER_USER_NS, "user" } };
 
-	for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(off); i++) {
 		SETUP(own_run());
 
 		s.layers &= ~LAYER_BIT(off[i].layer);
 		CHECK(bundle_config(&s, &pl, &c, &f) == 0);
-		for (size_t k = 0; k < sizeof(off) / sizeof(off[0]); k++)
+		for (size_t k = 0; k < ARRAY_SIZE(off); k++)
 			CHECK(has_namespace(c, off[k].type) == (i != k));
 		CHECK(!at(c, "linux/uidMappings") == (off[i].layer == LAYER_USER_NS));
 		CHECK(!jdoc_get(c, "hostname") == (off[i].layer == LAYER_UTS_NS));

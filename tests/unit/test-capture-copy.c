@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "capture/capture-copy.h"
 
 #include <linux/fs.h>
@@ -188,7 +189,7 @@ static void large_files_are_written_past_the_cache(void)
 	_cleanup_tree_ struct tree t = { .fd = -EBADF };
 
 	CHECK(tree_make(&t) && direct);
-	for (size_t i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(lens); i++) {
 		_cleanup_close_ int in = openat(t.fd, "in", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 		_cleanup_close_ int out = openat(t.fd, "out", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "capture/capture.h"
 
 #include <sched.h>
@@ -234,7 +235,7 @@ static void a_bent_manifest_makes_nothing_outside(void)
 		"{\"alloc\":0,\"gid\":0,\"mode\":\"0755\",\"mtime\":[0,0],\"p\":\"x\",\"size\":0,\"t\":\"d\","
 		"\"uid\":0}",
 	};
-	for (size_t i = 0; i < sizeof(bent) / sizeof(bent[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bent); i++) {
 		_cleanup_tree_ struct tree outer = { .fd = -EBADF };
 		_cleanup_restore_stats_ struct restore_stats restored = { 0 };
 		_cleanup_close_ int evidence = -EBADF, target = -EBADF;
@@ -528,7 +529,7 @@ static void names_are_encoded_and_never_two_alike(void)
 		{ "%41", "%2541" }, { "\xff", "%FF" },	    { "new\nline", "new%0Aline" }
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_free_ char *got = capture_encode_name(rows[i].name);
 
 		CHECK(str_eq(got, rows[i].want));

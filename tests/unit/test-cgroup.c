@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -247,7 +248,7 @@ static void only_names_of_sessions_are_swept(void)
 
 	CHECK(cgroup_is_of_session("custody-20261116T031500Z-1a2b3c4d"));
 	CHECK(cgroup_is_of_session("custody-00000000T000000Z-00000000"));
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		CHECK(!cgroup_is_of_session(others[i]));
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "tap.h"
 
 #include "policy/command-class.h"
@@ -78,7 +79,7 @@ static void traits_say_what_a_command_does(void)
 	};
 	bool ok = true;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_arena_ struct arena a;
 		struct command_class c;
 
@@ -111,7 +112,7 @@ static void GOV_14_trusted_hosts_match_whole_labels(void)
 		{ ".example.org", "example.org", true },
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		CHECK(command_host_matches(rows[i].host, strlen(rows[i].host), rows[i].pattern) ==
 		      rows[i].want);
 }
@@ -154,7 +155,7 @@ static void hosts_are_found_where_a_client_looks_for_them(void)
 	bool ok = true;
 
 	with.trusted_hosts = hosts;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char *argv[] = { (char *)"sh", (char *)"-c", (char *)rows[i].line, NULL };
 		_cleanup_arena_ struct arena a;
 		struct command_class c;
@@ -199,7 +200,7 @@ static void paths_have_their_domain(void)
 	};
 	bool ok = true;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_arena_ struct arena a;
 		struct command_class c;
 

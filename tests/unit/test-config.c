@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "config/config-impl.h"
@@ -182,7 +183,7 @@ static void wrong_files_are_refused_with_their_place(void)
 	};
 
 	variables = NULL;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		CHECK(is_refused(rows[i].text, NULL, rows[i].part));
 	CHECK(is_accepted("{}", NULL));
 }
@@ -268,7 +269,7 @@ static void user_may_tighten_and_never_loosen(void)
 	size_t named = 0;
 
 	variables = NULL;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char part[96];
 
 		(void)snprintf(part, sizeof(part), "'%s' ", rows[i].key);
@@ -281,7 +282,7 @@ static void user_may_tighten_and_never_loosen(void)
 	for (const struct key_row *k = config_keys(); k->path; k++) {
 		bool found = k->kind == KEY_KIND_SECTION || str_starts(k->help, "The same as ");
 
-		for (size_t i = 0; !found && i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (size_t i = 0; !found && i < ARRAY_SIZE(rows); i++)
 			found = strcmp(rows[i].key, k->path) == 0;
 		if (!found)
 			printf("# '%s' has no test of what a user may do with it\n", k->path);
@@ -349,7 +350,7 @@ static void variables_that_mean_nothing_are_refused(void)
 		{ "CUSTODY_LANE", "prod\n", NULL },
 	};
 
-	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(odd); i++) {
 		variables = odd[i];
 		CHECK(is_refused(NULL, NULL, odd[i][0]));
 	}
@@ -500,7 +501,7 @@ static void check_pattern(const struct key_shape *s)
 	if (!s || !s->pattern)
 		return;
 	CHECK(regcomp(&re, s->pattern, REG_EXTENDED | REG_NOSUB) == 0);
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if ((regexec(&re, words[i], 0, NULL, 0) == 0) != s->is(words[i])) {
 			printf("# '%s' and %s\n", words[i], s->pattern);
 			tap_ok = false;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "evidence/delivery.h"
 
 #include "evidence/delivery-copy.h"
@@ -39,7 +40,7 @@ static void what_is_local_is_told_by_the_table_of_mounts(void)
 	};
 	/* clang-format on */
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_free_ char *text = strdup(table), *type = NULL;
 		int r = mounts_judge(text, rows[i].path, rows[i].beside, &type, NULL);
 
@@ -149,7 +150,7 @@ static void ISO_5_what_is_there_under_its_name_and_is_another_stays(void)
 	static const char *const damages[] = { "worktree/b", "worktree/d/e/a", EVIDENCE_METADATA,
 					       MANIFEST_NAME };
 
-	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(damages); i++) {
 		_cleanup_scene_ struct scene s = SCENE;
 		_cleanup_close_ int dir = -EBADF;
 
@@ -197,7 +198,7 @@ static void a_note_comes_back_and_a_strange_one_is_none(void)
 	delivery_note_load(t.path, &n);
 	CHECK(str_eq(n.store, "/s") && str_eq(n.share, "cifs") && str_eq(n.error, "away") && n.tries == 3 &&
 	      n.failed_us == 5);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		delivery_note_done(&n);
 		CHECK(tree_put(t.fd, ".note", bad[i], 0600));
 		delivery_note_load(t.path, &n);

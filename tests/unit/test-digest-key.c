@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "state/digest-key.h"
 
 #include <errno.h>
@@ -152,7 +153,7 @@ static void what_is_no_key_is_refused(void)
 
 	begin();
 	CHECK(load(true, &k, NULL) == 0);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char text[256];
 		int r;
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/str.h"
 #include "doctor/doctor.h"
 #include "tap.h"
@@ -124,7 +125,7 @@ static void canary_output_is_read_strictly(void)
 		"{\"done\":true}\n{\"try\":\"x\",\"layer\":\"seccomp\",\"stopped\":true}\n",
 	};
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		_cleanup_doctor_ struct doctor_report r = { 0 };
 
 		CHECK(!doctor_read_tries(&r, bad[i]));
@@ -164,7 +165,7 @@ static void every_layer_and_host_check_is_explained(void)
 					     "HOST-CGROUP-PIDS", "HOST-CGROUP-CPU",	"HOST-SUBUID",
 					     "HOST-LIBCRUN",	 "HOST-FUSE-OVERLAYFS", "HOST-CANARY" };
 
-	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(hosts); i++) {
 		_cleanup_free_ char *text = NULL;
 
 		CHECK(doctor_explain(hosts[i], &text, NULL) == 0 && strlen(text) > 40);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "evidence/evidence-retention.h"
 #include "evidence/evidence-store.h"
 #include "evidence/evidence-verify.h"
@@ -133,7 +134,7 @@ static void each_change_is_found(void)
 		{ "worktree/d/new", "n", 0, 1 },
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_scene_ struct scene s = { 0 };
 		_cleanup_close_ int dir = -EBADF;
 
@@ -237,7 +238,7 @@ static void names_that_lead_away_are_refused(void)
 	_cleanup_jdoc_ struct jdoc *metadata = make_metadata("sandbox", "x");
 
 	CHECK(scene_make(&s));
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const struct evidence_ask ask = {
 			.store = s.store.path, .session = names[i], .tree = s.tree.fd, .metadata = metadata
 		};
@@ -348,7 +349,7 @@ static void ISO_6_the_rules(void)
 	};
 	const struct evidence_list l = { .items = items, .n = 5 };
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		enum evidence_verdict v[5];
 		char got[6] = "";
 

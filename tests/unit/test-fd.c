@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "base/fd.h"
 
 #include <dirent.h>
@@ -106,7 +107,7 @@ static void files_are_read_up_to_the_limit(void)
 {
 	static const size_t lengths[] = { 0, 1, 4095, 4096, 4097, 8191, 8192, 100000 };
 
-	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
 		_cleanup_free_ char *text = NULL, *exact = NULL, *none = NULL, *any = NULL;
 		size_t n = lengths[i], len = 0;
 

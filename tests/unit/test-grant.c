@@ -5,6 +5,7 @@
 
 #include "approval-fixture.h"
 #include "approval/grant-impl.h"
+#include "base/array.h"
 #include "tap.h"
 
 static const struct grant_terms once = { .level = 'B' }, thrice = { .level = 'B', .uses = 3 },
@@ -644,7 +645,7 @@ static void a_statement_is_read_strictly(void)
 	_cleanup_grant_ struct grant g = { 0 };
 
 	CHECK(bench_make(&b) && approve(&b, "make", "alice", &once, &g));
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		_cleanup_strbuf_ struct strbuf text = { 0 };
 		_cleanup_grant_ struct grant ret = { 0 };
 		const char *at = strstr(g.text, bad[i].from);

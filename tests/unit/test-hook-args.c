@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/str.h"
 #include "container/warden-request.h"
 #include "oci/bundle/hook-args.h"
@@ -60,7 +61,7 @@ static void terms_that_custody_never_writes_are_refused(void)
 		{ "--lane=sandbox", "--security=off", "", NULL },
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		_cleanup_hook_args_ struct hook_args t = { 0 };
 		_cleanup_fault_ struct fault f = { 0 };
 
@@ -113,7 +114,7 @@ static void an_odd_order_is_refused(void)
 {
 	static const char *const cases[] = { "", "{}", "[]", "{\"session\":\"../x\"}" };
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		_cleanup_warden_request_ struct warden_request o = { 0 };
 		_cleanup_fault_ struct fault f = { 0 };
 

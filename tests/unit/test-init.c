@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "layer/layer.h"
 #include "tap.h"
 #include "init/init-facts.h"
@@ -34,7 +35,7 @@ static void status_without_a_field_is_not_complete(void)
 	static const char *const fields[] = { "SigIgn:", "CapInh:", "CapPrm:",	   "CapEff:",
 					      "CapBnd:", "CapAmb:", "NoNewPrivs:", "Seccomp:" };
 
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
 		char text[sizeof(status_text)];
 		struct facts_status s;
 
@@ -210,7 +211,7 @@ static void options_that_are_not_understood_are_refused_by_name(void)
 	struct init_options o;
 	char why[256];
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		CHECK(parse(&o, why, sizeof(why), WORDS(bad[i].word, "--", "cmd")) == -EINVAL);
 		CHECK(strstr(why, bad[i].says));
 	}

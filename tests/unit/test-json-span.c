@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/str.h"
 #include "base/json-span.h"
 #include "oci/runtime/runtime-config.h"
@@ -39,7 +40,7 @@ static void what_is_not_closed_is_refused(void)
 					   "{\"a\":1]x", "\"a", "{}{}", "{\"a\" 1}" };
 	struct jspan v;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		CHECK(get(bad[i], "a", &v) <= 0);
 }
 
@@ -102,7 +103,7 @@ static void a_member_that_is_not_set_is_blanked_with_one_comma(void)
 		{ "{\"memory\":{\"kernel\":0/**/}}", NULL },
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_runtime_json_ struct runtime_json j = { 0 };
 
 		CHECK(runtime_json_parse(strdup(rows[i].before), strlen(rows[i].before), "test", &j, NULL) ==

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -36,7 +37,7 @@ static void LANE_1_words_and_aliases(void)
 		{ " prod", LANE_PROD },	     { "PRODUCTION", LANE_PROD }, { "production", LANE_PROD },
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		enum lane lane = _LANE_MAX;
 
 		CHECK(lane_parse(rows[i].text, &lane, NULL) == 0);
@@ -50,7 +51,7 @@ static void LANE_1_anything_else_is_an_error_that_names_both(void)
 					     "prod prod", "live",     "sand box", "prod\xc2\xa0", "рrod",
 					     "0",	  "prod\x01", "staging",  "sandbox,prod" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		_cleanup_fault_ struct fault f = { 0 };
 		enum lane lane = _LANE_MAX;
 
@@ -76,11 +77,11 @@ static void LANE_2_prod_needs_both_keys(void)
 	static const char *const no[] = { NULL, "",   "0", "false",	 "no",	"off",
 					  " ",	"1 ", "2", "yes please", "prod" };
 
-	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(yes); i++) {
 		CHECK(gate(LANE_PROD, true, yes[i], NULL) == 0);
 		CHECK(gate(LANE_PROD, false, yes[i], NULL) == -LANE_REFUSED);
 	}
-	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(no); i++) {
 		CHECK(gate(LANE_PROD, true, no[i], NULL) == -LANE_REFUSED);
 		CHECK(gate(LANE_PROD, false, no[i], NULL) == -LANE_REFUSED);
 		CHECK(gate(LANE_SANDBOX, false, no[i], NULL) == 0);
@@ -270,7 +271,7 @@ static void LANE_6_names_must_match_exactly(void)
 
 	CHECK(lane_require_name(LANE_SANDBOX, "sandbox", "grant", NULL) == 0);
 	CHECK(lane_require_name(LANE_PROD, "prod", "grant", NULL) == 0);
-	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(odd); i++)
 		CHECK(lane_require_name(LANE_SANDBOX, odd[i], "grant", NULL) == -LANE_REFUSED);
 }
 
@@ -347,7 +348,7 @@ static void LANE_6_stamp_that_is_missing_or_odd_is_refused(void)
 
 	clean();
 	CHECK(open_one(LANE_SANDBOX, NULL) == 0);
-	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(odd); i++) {
 		CHECK(put(sandbox, "lane", odd[i]));
 		CHECK(open_one(LANE_SANDBOX, NULL) < 0);
 	}
@@ -375,7 +376,7 @@ static void version_that_is_unknown_or_no_file_is_refused_with_what_helps(void)
 
 	clean();
 	CHECK(open_one(LANE_SANDBOX, NULL) == 0);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_fault_ struct fault f = { 0 };
 
 		CHECK(put(sandbox, "version", rows[i].text));

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "tap.h"
 #include "layer/layer-proof.h"
 
@@ -64,7 +65,7 @@ static void namespace_equal_to_the_callers_refuses_whatever_init_says(void)
 	const enum layer layers[] = { LAYER_USER_NS, LAYER_PID_NS, LAYER_MOUNT_NS, LAYER_NET_NS,
 				      LAYER_IPC_NS,  LAYER_UTS_NS, LAYER_CGROUP_NS };
 
-	for (unsigned int n = 0; n < sizeof(layers) / sizeof(layers[0]); n++) {
+	for (unsigned int n = 0; n < ARRAY_SIZE(layers); n++) {
 		for (int zero = 0; zero < 2; zero++) {
 			_cleanup_fault_ struct fault f = { 0 };
 			enum layer_state s[_LAYER_MAX];

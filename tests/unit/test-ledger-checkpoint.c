@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "ledger/ledger-checkpoint.h"
 
 #include <errno.h>
@@ -97,7 +98,7 @@ static void keys_that_are_damaged_are_refused(void)
 	_cleanup_free_ char *checkpoint = NULL, *text = NULL;
 	struct checkpoint_key key;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		CHECK(checkpoint_key_parse(bad[i], &key, NULL) == -EINVAL);
 	checkpoint = make_checkpoint(&key);
 	text = checkpoint_key_text(&key);

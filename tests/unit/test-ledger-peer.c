@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "ledger/ledger-peer.h"
 
 #include <errno.h>
@@ -288,7 +289,7 @@ static void a_wrong_configuration_is_refused_with_its_place(void)
 	_cleanup_place_ struct place p = { 0 };
 
 	CHECK(place_make(&p));
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		_cleanup_fault_ struct fault f = { 0 };
 		_cleanup_peers_ struct peers peers = { 0 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "ledger/ledger-record.h"
 
 #include <errno.h>
@@ -136,7 +137,7 @@ static void what_is_too_long_is_cut_and_never_refused(void)
 	unsigned int cut = 0;
 
 	CHECK(text);
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
 		const struct ledger_event e = { .kind = "k", .d = d, .verbatim = true };
 		struct record r;
@@ -245,12 +246,12 @@ static void d_has_one_spelling_only(void)
 		"{\"a\":1\"b\":2}",
 	};
 
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
 		if (!record_text_is_strict(good[i], strlen(good[i])))
 			printf("# refused: %s\n", good[i]);
 		CHECK(record_text_is_strict(good[i], strlen(good[i])));
 	}
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		if (record_text_is_strict(bad[i], strlen(bad[i])))
 			printf("# taken: %s\n", bad[i]);
 		CHECK(!record_text_is_strict(bad[i], strlen(bad[i])));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Writers who wait for somebody else's sync: what wakes them, what does not, and that nobody waits for the dead. */
+#include "base/array.h"
 #include "ledger/ledger.h"
 
 #include <errno.h>
@@ -161,7 +162,7 @@ static void a_bell_that_lies_changes_nothing(void)
 		{ 0, 1 }, { UINT32_MAX, 1 }, { 7, 0 }, { UINT32_MAX, UINT32_MAX }
 	};
 
-	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(lies); i++) {
 		_cleanup_place_ struct place p = { 0 };
 		pid_t pid;
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "ledger/ledger-verify.h"
 
 #include "ledger-fixture.h"
@@ -77,7 +78,7 @@ static void portions_do_not_matter(void)
 {
 	static const size_t steps[] = { 1, 2, 7, 72, 73, 74, 500, 4096 };
 
-	for (size_t k = 0; k < sizeof(steps) / sizeof(steps[0]); k++) {
+	for (size_t k = 0; k < ARRAY_SIZE(steps); k++) {
 		_cleanup_ledger_verify_ struct ledger_verify *v = ledger_verify_new(all());
 		struct ledger_verify_result r;
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -63,7 +64,7 @@ static void LANE_8_prefixes_are_exact(void)
 		{ "prod_test_a", "test_a", false, LANE_PROD },
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		enum lane lane = _LANE_MAX;
 
 		CHECK(str_eq(migrate_prefix(rows[i].name, rows[i].pointer, &lane), rows[i].rest));
@@ -95,12 +96,12 @@ static void LANE_8_stamps_of_every_kind(void)
 	_cleanup_migrate_ struct migrate_plan p = { .dirfd = -EBADF };
 
 	clean();
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		CHECK(put(rows[i].name, rows[i].text));
 	CHECK(put("sessions/s/lane", "Prod\n") && put("sessions/t/lane", "prod\n") &&
 	      put("sessions/t/metadata.json", "{\"lane\": \"test\"}") && put("sessions/.hidden", ""));
 	CHECK(migrate_plan(root, &p, NULL) == 0);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct migrate_item *item = find(&p, rows[i].name);
 
 		CHECK(item && item->action == rows[i].action);

@@ -7,6 +7,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -214,7 +215,7 @@ static const struct {
 
 static void GOV_9_what_runs_is_told_from_data(void)
 {
-	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
 		SETUP(PROFILE_WORKSPACE_RW);
 		CHECK(build(&p, OPERAND_SEAL_NAMED, NULL, NULL, programs[i].argv, &s, &f) == 0);
 		for (size_t k = 0; s->argv[k]; k++) {
@@ -370,7 +371,7 @@ static void GOV_9_a_layer_on_disk_is_checked_entry_by_entry(void)
 		{ make_set_id, "set-id" },
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct operand_ids ids = own_ids();
 		_cleanup_close_ int fd = -EBADF;
 
@@ -443,7 +444,7 @@ static void GOV_9_a_sealed_tree_is_refused_when_anything_changed(void)
 		{ remove_file, "the worktree" },
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		SETUP(PROFILE_WORKSPACE_OVERLAY);
 		CHECK(build(&p, OPERAND_SEAL_TREE, NULL, NULL, ARGS("true"), &s, &f) == 0);
 		CHECK(operand_require_same(s, &f) == 0);

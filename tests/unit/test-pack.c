@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Evidence as one file, made and read by the real custody-pack, and by ones that misbehave. */
+#include "base/array.h"
 #include "capture/pack.h"
 
 #include <sched.h>
@@ -286,7 +287,7 @@ static void ISO_4_a_helper_that_dies_keeps_nothing_under_its_name(void)
 	static const char *const bodies[] = { "kill -9 $$", "exit 28", "head -c 1000 >/dev/null; exit 5",
 					      "cat >/dev/null; exit 122" };
 
-	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bodies); i++) {
 		_cleanup_tree_ struct tree t = { .fd = -EBADF }, store = { .fd = -EBADF },
 					   dir = { .fd = -EBADF };
 		_cleanup_taken_ struct evidence_taken taken = { 0 };

@@ -6,6 +6,7 @@
 
 #include "approval-fixture.h"
 #include "approval/pin-impl.h"
+#include "base/array.h"
 #include "tap.h"
 
 #define OTHER "314159"
@@ -62,7 +63,7 @@ static void GOV_10_short_long_and_obvious_PINs_are_refused(void)
 	struct approver a;
 
 	CHECK(bench_make(&b) && approver_new(&b.store, "alice", &a, NULL) == 0);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		CHECK(pin_set(&b.store, "alice", NULL, bad[i], &answer, &a, NULL) == -EINVAL);
 	memset(long_one, '2', sizeof(long_one) - 1);
 	long_one[0] = '7';

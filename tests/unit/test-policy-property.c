@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "policy-fixture.h"
 
 #include "shell/shell-split.h"
@@ -188,7 +189,7 @@ static void random_rule(struct policy_rule *ret)
 	*ret = (struct policy_rule){
 		.tier = (enum policy_tier)roll(_POLICY_TIER_MAX),
 		.effect = (enum policy_effect)roll(_POLICY_EFFECT_MAX),
-		.argv = roll(4) ? words[roll(sizeof(words) / sizeof(words[0]))] : NULL,
+		.argv = roll(4) ? words[roll(ARRAY_SIZE(words))] : NULL,
 		.profile = roll(3) ? NULL : "build",
 		.network = (enum policy_rule_network)(roll(2) ? 0 : roll(3)),
 		.mount = roll(4) ? NULL : "/data",

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "policy-fixture.h"
 
 static const enum domain columns[] = { DOMAIN_WORKSPACE, DOMAIN_LOCALHOST, DOMAIN_TRUSTED, DOMAIN_UNTRUSTED,
@@ -93,7 +94,7 @@ static bool load(void)
 
 		if (text[0] == '#' || text[0] == '\n')
 			continue;
-		if (n_lines == sizeof(lines) / sizeof(lines[0]) || !parse_line(text, l) ||
+		if (n_lines == ARRAY_SIZE(lines) || !parse_line(text, l) ||
 		    seen[l->profile][l->outcome][l->intention]) {
 			(void)fclose(file);
 			return false;
@@ -102,7 +103,7 @@ static bool load(void)
 		n_lines++;
 	}
 	(void)fclose(file);
-	return n_lines == sizeof(lines) / sizeof(lines[0]);
+	return n_lines == ARRAY_SIZE(lines);
 }
 
 static void GOV_2_every_cell_of_the_table_is_as_it_was_typed(void)

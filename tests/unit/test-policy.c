@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "policy-fixture.h"
 
 static char level_of(const struct policy_facts *facts, const char *line)
@@ -207,7 +208,7 @@ static void a_denied_program_is_found_wherever_it_stands(void)
 	const struct policy_rule deny[] = { { .effect = POLICY_EFFECT_DENY, .argv = git_push } };
 	struct policy_facts facts = with_rules(deny, 1);
 
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		if (level_of(&facts, lines[i]) != '-')
 			printf("# not denied: %s\n", lines[i]);
 		CHECK(level_of(&facts, lines[i]) == '-');
@@ -259,7 +260,7 @@ static void an_allowing_rule_covers_only_what_it_names(void)
 	const struct policy_rule allow[] = { { .effect = POLICY_EFFECT_ALLOW, .argv = make_words } };
 	struct policy_facts facts = with_rules(allow, 1);
 
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		char level = level_of(&facts, lines[i]);
 
 		if (level != 'B' && level != 'C')
@@ -348,7 +349,7 @@ static void reasons_are_one_printable_line(void)
 					     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 					     "aaaaaaaaaaaaaaaa\xc3\xa4\xc3\xa4 x" };
 
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		char *argv[] = { (char *)"sh", (char *)"-c", (char *)lines[i], NULL };
 		_cleanup_verdict_ struct verdict *v = policy_of(policy_sandbox, argv);
 		_cleanup_strbuf_ struct strbuf b = { 0 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "profile/profile-impl.h"
 #include "profile-fixture.h"
 #include "tap.h"
@@ -118,7 +119,7 @@ static struct profile *from_body(const char *body)
 
 static void every_profile_is_as_tight_as_itself(void)
 {
-	for (size_t i = 0; i < sizeof(relations) / sizeof(relations[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(relations); i++) {
 		_cleanup_profile_ struct profile *a = from_body(relations[i].base),
 						 *b = from_body(relations[i].base);
 
@@ -128,7 +129,7 @@ static void every_profile_is_as_tight_as_itself(void)
 
 static void loosening_one_key_is_seen_and_named(void)
 {
-	for (size_t i = 0; i < sizeof(relations) / sizeof(relations[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(relations); i++) {
 		_cleanup_profile_ struct profile *base = from_body(relations[i].base);
 
 		CHECK(base);
@@ -147,7 +148,7 @@ static void loosening_one_key_is_seen_and_named(void)
 
 static void tightening_is_allowed(void)
 {
-	for (size_t i = 0; i < sizeof(relations) / sizeof(relations[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(relations); i++) {
 		_cleanup_profile_ struct profile *base = from_body(relations[i].base);
 
 		CHECK(base);
@@ -170,7 +171,7 @@ static void every_key_with_a_rule_has_an_example_that_loosens(void)
 	for (const struct key_row *k = profile_keys(); k->path; k++) {
 		bool found = k->offset == KEY_NO_FIELD || k->order == KEY_ORDER_FREE;
 
-		for (size_t i = 0; i < sizeof(relations) / sizeof(relations[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(relations); i++)
 			found |= str_eq(relations[i].key, k->path) && relations[i].looser[0];
 		if (!found)
 			printf("# no example for %s\n", k->path);

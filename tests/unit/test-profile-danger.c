@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "layer/layer.h"
 #include "profile-fixture.h"
 #include "tap.h"
@@ -61,7 +62,7 @@ static void engine_sockets_are_not_reached_even_read_only(void)
 		"/home/ann/.docker",
 	};
 
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
 		CHECK(is_word(paths[i], false, "engine-socket"));
 	CHECK(is_word("/run/app", false, NULL) && is_word("/run/user/1000/app", false, NULL));
 	CHECK(is_word("/srv/docker.socket", false, NULL) && is_word("/runner", false, NULL));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "profile/profile-impl.h"
 #include "profile-fixture.h"
 #include "tap.h"
@@ -131,7 +132,7 @@ static void a_pointer_that_matches_nothing_is_an_error(void)
 	WITH_PLACE;
 
 	put_profile(s.admin, "base", ",\"filesystem\":{\"ro\":[\"/a\"]}");
-	for (size_t i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(pointers); i++) {
 		snprintf(body, sizeof(body), ",\"extends\":\"base\",\"remove\":[\"%s\"]", pointers[i]);
 		put_profile(s.admin, "child", body);
 		CHECK(load_refused(&s, "child", "matches nothing in the merged parent"));

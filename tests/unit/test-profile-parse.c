@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "layer/layer.h"
 #include "profile/profile-impl.h"
 #include "profile-fixture.h"
@@ -253,7 +254,7 @@ static void a_section_of_a_later_version_refuses_the_run_by_name(void)
 		{ HEAD ",\"trust\":{\"context_file\":\"ai.project.json\"}}", "section 'trust'" },
 	};
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		_cleanup_profile_ struct profile *p = NULL;
 		_cleanup_fault_ struct fault f = { 0 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <regex.h>
 
+#include "base/array.h"
 #include "profile/profile-impl.h"
 #include "profile-fixture.h"
 #include "tap.h"
@@ -65,7 +66,7 @@ static void patterns_and_checks_agree(void)
 		if (!k->shape)
 			continue;
 		CHECK(regcomp(&re, k->shape->pattern, REG_EXTENDED | REG_NOSUB) == 0);
-		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 			bool matches = regexec(&re, words[i], 0, NULL, 0) == 0;
 
 			/* The schema cannot count ids and does not know that ".." is no name; it may only be laxer. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "layer/layer.h"
 #include "profile/profile-file.h"
 #include "profile-fixture.h"
@@ -39,7 +40,7 @@ static void all_load_and_can_be_carried_out(void)
 	static const char *const names[] = { "build", "offline", "review", "scratch" };
 	WITH_SHIPPED;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		_cleanup_profile_ struct profile *p = load_ok(&s, names[i]);
 
 		CHECK(p && p->description && profile_require_supported(p, NULL) == 0);

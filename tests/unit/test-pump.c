@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "warden/pump.h"
 
@@ -138,7 +139,7 @@ static void the_tail_remembers_what_passed(void)
 {
 	static const size_t sizes[] = { 1, 5000, 300000, 5000000 };
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		_cleanup_tail_ struct tail t = TAIL_NONE;
 		_cleanup_free_ char *kept = NULL, *got = malloc(sizes[i]);
 		size_t len, sent = 0, read_back = 0;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/str.h"
 #include "tap.h"
@@ -100,7 +101,7 @@ static void remove_all(void)
 {
 	static const char *const names[] = { "told", "pid", "fds" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		(void)unlink(names[i]);
 	CHECK(chdir("/") == 0 && rmdir(dir) == 0);
 }

@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <sys/xattr.h>
 
+#include "base/array.h"
 #include "overlay-fixture.h"
 #include "tap.h"
 
@@ -162,12 +163,12 @@ static void links_that_lead_out_are_refused(void)
 	CHECK(bench_open(&b));
 	CHECK(mkdir("l/sub", 0755) == 0 && put("l/f", "f", 0644) && symlink("/etc", "l/ext") == 0 &&
 	      symlink("sub/..", "l/in") == 0 && mkdir("u/sub", 0755) == 0);
-	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(links); i++) {
 		(void)snprintf(path, sizeof(path), "u/%s", links[i].path);
 		CHECK(symlink(links[i].text, path) == 0);
 	}
 	CHECK(judge(&b, NULL, NULL));
-	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(links); i++) {
 		bool stays = !*why(&b, links[i].path);
 
 		if (stays != links[i].stays)
@@ -175,7 +176,7 @@ static void links_that_lead_out_are_refused(void)
 		CHECK(stays == links[i].stays);
 	}
 	CHECK(apply(&b));
-	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(links); i++) {
 		(void)snprintf(path, sizeof(path), "l/%s", links[i].path);
 		CHECK(is_there(path) == links[i].stays);
 	}
@@ -419,22 +420,22 @@ static void all_above_what_is_refused_stay(void)
 	struct stat st;
 
 	CHECK(bench_open(&b));
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
 		CHECK(snprintf(path, sizeof(path), "l/%s", dirs[i]) > 0 && mkdir(path, 0755) == 0);
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		CHECK(snprintf(path, sizeof(path), "l/%s", files[i]) > 0 && put(path, "old", 0644));
 	CHECK(mkdir("l/top/e", 0755) == 0 && put("l/top/e/x", "x", 0644) && stat("l/top/e/x", &st) == 0);
 	b.o.since = st.st_ctim;
 	CHECK(mknod("u/top", S_IFCHR, makedev(0, 0)) == 0 && judge(&b, NULL, NULL));
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
 		CHECK(!*why(&b, dirs[i]));
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		CHECK(snprintf(path, sizeof(path), "l/%s", files[i]) > 0 &&
 		      touch_later(path, "mine", st.st_ctim));
 	CHECK(judge(&b, NULL, NULL));
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		CHECK(strstr(why(&b, files[i]), "was changed since"));
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
 		CHECK(strstr(why(&b, dirs[i]), "which is refused"));
 	CHECK(strstr(why(&b, "top/a/b"), "'top/a/b/p'") && strstr(why(&b, "top/c/d"), "'top/c/d/r'"));
 	CHECK(apply(&b) && has("l/top/a/b/p", "mine") && has("l/top/a/q", "mine") &&

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/str.h"
 #include "run/run-options.h"
 
@@ -97,7 +98,7 @@ static void who_detaches_has_no_terminal(void)
 {
 	static const char *const both[][2] = { { "-d", "-t" }, { "-t", "--detach" }, { "-dt", "-q" } };
 
-	for (size_t i = 0; i < sizeof(both) / sizeof(both[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(both); i++) {
 		_cleanup_options_ struct run_options o;
 
 		CHECK(PARSE(&o, both[i][0], both[i][1], "true") == -EINVAL);
@@ -111,7 +112,7 @@ static void later_capabilities_are_refused_by_name(void)
 {
 	static const char *const later[] = { "--project", "--intent", "--task" };
 
-	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(later); i++) {
 		_cleanup_options_ struct run_options o;
 
 		CHECK(PARSE(&o, later[i], "true") == -ENOTSUP);
@@ -145,7 +146,7 @@ static void bad_values_are_refused(void)
 					   "--network=bridge", "--status-fd=999", "--quiet=yes",
 					   "--memory" };
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		_cleanup_options_ struct run_options o;
 		int r = PARSE(&o, bad[i]);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "state/sandbox-root.h"
 
 #include <fcntl.h>
@@ -77,9 +78,9 @@ static void names_are_strict(void)
 					   "a\n", "\xc3\xa4", "a\t", "/a", "a/", "~",	"*" };
 	char name[SANDBOX_NAME_MAX + 2];
 
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
 		CHECK(sandbox_name_is_valid(good[i]));
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		CHECK(!sandbox_name_is_valid(bad[i]));
 	memset(name, 'a', sizeof(name));
 	name[SANDBOX_NAME_MAX + 1] = '\0';
@@ -127,7 +128,7 @@ static void a_link_in_place_of_a_directory_is_refused(void)
 	CHECK(sandbox_root_open(&h.dirs, "a", SANDBOX_RUN, &r, &f) == 0);
 	sandbox_root_free(TAKE_PTR(r));
 	CHECK(mkdir(at(&h, "elsewhere"), 0700) == 0);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
 		char aside[520], link[512];
 
 		(void)snprintf(link, sizeof(link), "%s", at(&h, parts[i]));
@@ -227,7 +228,7 @@ static void nothing_leads_out_of_it(void)
 
 	CHECK(sandbox_root_open(&h.dirs, "a", SANDBOX_RUN, &r, &f) == 0);
 	CHECK(mkdir(at(&h, "a/workspace/a"), 0755) == 0 && symlink("a", at(&h, "a/workspace/fine")) == 0);
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
 		if (ways[i].link)
 			CHECK(symlink(ways[i].link, at(&h, "a/workspace/l")) == 0);
 		CHECK(sandbox_root_pin(r, ways[i].path, &real, &f) == -EXDEV);

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/str.h"
 #include "layer/layer.h"
 #include "oci/seccomp/seccomp-program.h"
@@ -202,7 +203,7 @@ static void ISO_2_each_class_of_denied_call_fails_in_a_real_process(void)
 	};
 	/* clang-format on */
 
-	for (size_t i = 0; !is_emulated() && i < sizeof(calls) / sizeof(calls[0]); i++) {
+	for (size_t i = 0; !is_emulated() && i < ARRAY_SIZE(calls); i++) {
 		CHECK(try_call(BASE, calls[i].nr, calls[i].a0, calls[i].a1, calls[i].a2, 0) == EPERM);
 		CHECK(try_call(KILL, calls[i].nr, calls[i].a0, calls[i].a1, calls[i].a2, 0) == 1000 + SIGSYS);
 	}
@@ -213,7 +214,7 @@ static void ISO_2_clone_makes_no_namespace_and_clone3_does_not_exist(void)
 	static const uint64_t flags[] = { CLONE_NEWNS,	 CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
 					  CLONE_NEWUSER, CLONE_NEWPID,	  CLONE_NEWNET };
 
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
 		CHECK(judge_call(variant(BASE), SYS_clone, flags[i] | SIGCHLD, 0, 0, 0) == ERRNO(EPERM));
 		CHECK(judge_call(variant(KILL), SYS_clone, flags[i], 0, 0, 0) == SECCOMP_RET_KILL_PROCESS);
 	}
@@ -294,7 +295,7 @@ static void typing_into_terminals_is_refused_whatever_the_upper_half_says(void)
 {
 	static const uint64_t upper[] = { 0, UINT64_C(1) << 32, UINT64_C(0xffffffff) << 32 };
 
-	for (size_t i = 0; i < sizeof(upper) / sizeof(upper[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(upper); i++) {
 		CHECK(judge_call(variant(BASE), SYS_ioctl, 0, upper[i] | TIOCSTI, 0, 0) == ERRNO(EPERM));
 		CHECK(judge_call(variant(BASE), SYS_ioctl, 0, upper[i] | TIOCLINUX, 0, 0) == ERRNO(EPERM));
 		CHECK(judge_call(variant(BASE), SYS_ioctl, 0, upper[i] | TCGETS, 0, 0) == SECCOMP_RET_ALLOW);
@@ -308,7 +309,7 @@ static void set_id_modes_are_refused_only_where_the_host_is_written(void)
 	static const uint64_t bits[] = { 04755, 02755, 06755 };
 	const struct program *p = variant(NO_SETID), *b = variant(BASE);
 
-	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bits); i++) {
 		uint64_t m = bits[i];
 
 		CHECK(judge_call(p, SYS_chmod, 1, m, 0, 0) == ERRNO(EPERM));
@@ -424,7 +425,7 @@ static void the_names_of_a_bundle_and_the_program_of_a_run_agree(void)
 					   0x40000,
 					   0xffffffff,
 					   UINT64_C(0x100005412) };
-	const size_t n = sizeof(values) / sizeof(values[0]);
+	const size_t n = ARRAY_SIZE(values);
 	static struct program p;
 
 	for (int v = 0; v < SECCOMP_VARIANTS; v++) {

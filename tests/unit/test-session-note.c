@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/process.h"
@@ -193,7 +194,7 @@ static void only_a_whole_note_of_ours_is_read(void)
 	path = path_of(&d, ID_A, SESSION_NOTE);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	CHECK(fd_read_all(fd, SESSION_NOTE_MAX, &text, &len, NULL) == 0);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		_cleanup_fault_ struct fault f = { 0 };
 
 		CHECK(put(path, bad[i]) && read_back(&d, ID_A, &got, &f) < 0 && f.text);
@@ -318,7 +319,7 @@ static void find_wants_exactly_one(void)
 	other.name = (char *)"other";
 	CHECK(load(&d) == 0 && make_ended(&d, example(ID_A)) == 0 && make_ended(&d, example(ID_B)) == 0);
 	CHECK(make_ended(&d, other) == 0);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_session_note_ struct session_note n = { 0 };
 		_cleanup_fault_ struct fault f = { 0 };
 		int r = session_note_find(&d, rows[i].word, &n, &f);
@@ -376,12 +377,12 @@ static bool make_junk(const struct dirs *d, const char *id)
 	static const char *const files[] = { "u/file", "audit.ndjson", "stdio.log", "session.json.new" };
 	bool ok = true;
 
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++) {
 		_cleanup_free_ char *path = path_of(d, id, dirs[i]);
 
 		ok = ok && mkdir(path, 0700) == 0;
 	}
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		_cleanup_free_ char *path = path_of(d, id, files[i]);
 
 		ok = ok && put(path, "x");

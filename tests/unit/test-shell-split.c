@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "tap.h"
 
 #include "base/str.h"
@@ -74,7 +75,7 @@ static bool all_hold(const struct row *rows, size_t n)
 	}
 	return ok;
 }
-#define HOLD(rows) CHECK(all_hold(rows, sizeof(rows) / sizeof((rows)[0])))
+#define HOLD(rows) CHECK(all_hold(rows, ARRAY_SIZE(rows)))
 
 static void lists_and_pipelines(void)
 {
@@ -257,7 +258,7 @@ static void what_is_not_understood_says_so(void)
 					     "$'\\0'",
 					     "$((a # b))" };
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		_cleanup_free_ char *is = shown(texts[i], strlen(texts[i]));
 
 		if (!is || !str_starts(is, "not read: "))
@@ -291,7 +292,7 @@ static void nesting_of_every_kind_ends(void)
 					       "`",   "a=(",	"[[ ", "x <<E $(", "{a,",   "eval " };
 	static char text[SHELL_TEXT_MAX];
 
-	for (size_t i = 0; i < sizeof(openers) / sizeof(openers[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(openers); i++) {
 		size_t len = strlen(openers[i]), n = 0;
 
 		for (; n + len <= sizeof(text); n += len)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -250,7 +251,7 @@ static void numbers_are_written_as_printf_writes_them(void)
 {
 	static const uint64_t numbers[] = { 0, 7, 10, 99, 100, 18446744073709551615u };
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
 		_cleanup_strbuf_ struct strbuf b = { 0 };
 		char want[32];
 
@@ -281,7 +282,7 @@ static void a_word_is_quoted_where_a_shell_would_not_take_it_as_it_is(void)
 						{ "=x", "'=x'" },   { "x=1", "x=1" },
 						{ "[a]", "'[a]'" }, { "$(x)", "'$(x)'" } };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		_cleanup_strbuf_ struct strbuf b = { 0 };
 
 		strbuf_put_word(&b, words[i][0]);

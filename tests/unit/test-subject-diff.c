@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/str.h"
 #include "subject/subject-diff.h"
 #include "tap.h"
@@ -41,7 +42,7 @@ static void each_kind_of_difference_has_its_line(void)
 	};
 	/* clang-format on */
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_jdoc_ struct jdoc *was = parse(rows[i].was), *is = parse(rows[i].is), *diff = NULL;
 		_cleanup_strbuf_ struct strbuf t = { 0 };
 

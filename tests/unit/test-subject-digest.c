@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -219,7 +220,7 @@ static const struct row link_rows[] = { LINK_ROWS(LINK_ROW) };
 static const struct row operand_rows[] = { OPERAND_ROWS(OPERAND_ROW) };
 static const struct row operand_link_rows[] = { OPERAND_LINK_ROWS(OPERAND_LINK_ROW) };
 
-#define TABLE(rows, type) { rows, sizeof(rows) / sizeof(rows[0]), sizeof(struct type), _Alignof(struct type), #type }
+#define TABLE(rows, type) { rows, ARRAY_SIZE(rows), sizeof(struct type), _Alignof(struct type), #type }
 static const struct {
 	const struct row *rows;
 	size_t n, size, align;
@@ -234,7 +235,7 @@ static const struct {
 	TABLE(operand_link_rows, operand_link),
 };
 /* clang-format on */
-#define N_TABLES (sizeof(tables) / sizeof(tables[0]))
+#define N_TABLES ARRAY_SIZE(tables)
 
 static void every_field_has_a_row(void)
 {
@@ -284,7 +285,7 @@ static void each_header_has_as_many_fields_as_rows(void)
 	const char *dir = getenv("SRCDIR");
 	_cleanup_strbuf_ struct strbuf all = { 0 };
 
-	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
 		_cleanup_free_ char *text = NULL;
 		char path[4096];
 		size_t len;
@@ -350,7 +351,7 @@ static void a_terminal_that_is_no_plain_word_counts(void)
 	static struct scene x;
 	struct digest a, b;
 
-	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(odd); i++) {
 		scene_init(&x);
 		x.s.env = (char *[]){ S("TERM=xterm"), NULL };
 		CHECK(fixture_digest(&x.s, &a));
@@ -374,7 +375,7 @@ static void a_shorter_time_is_the_same_and_a_longer_one_is_not(void)
 	/* clang-format on */
 
 	base.workspace = asked.workspace = none.workspace = PROFILE_WORKSPACE_TMPFS;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_fault_ struct fault f = { 0 };
 		_cleanup_subject_ struct subject *s = NULL;
 
@@ -434,7 +435,7 @@ static void what_the_profile_says_and_nobody_else_is_in_its_digest(void)
 		"{\"schema\":1,\"name\":\"x\",\"dangerous\":[\"no-seccomp\"]}",
 	};
 	/* clang-format on */
-	enum { N = sizeof(texts) / sizeof(texts[0]) };
+	enum { N = ARRAY_SIZE(texts) };
 	struct profile_vars vars = { .cwd = "/w", .home = "/h", .user = "u", .session = "s" };
 	struct digest seen[N];
 

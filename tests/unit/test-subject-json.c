@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/str.h"
 #include "subject/placement.h"
 #include "oci/bundle/bundle.h"
@@ -255,7 +256,7 @@ static void other_spellings_are_refused(void)
 	};
 	/* clang-format on */
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_jdoc_ struct jdoc *d = document_of(&s), *v = NULL;
 		struct jdoc *at = rows[i].object ? jdoc_get(d, rows[i].object) : d;
 		bool refused;
@@ -285,7 +286,7 @@ static void numbers_that_lead_astray_are_refused(void)
 	};
 	/* clang-format on */
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_jdoc_ struct jdoc *d = document_of(&s), *v = NULL;
 		struct jdoc *list =
 			jdoc_get(strcmp(rows[i].list, "files") ? d : jdoc_get(d, "operands"), rows[i].list);
@@ -326,10 +327,10 @@ static void each_value_of_the_environment_must_match(void)
 	};
 	/* clang-format on */
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		CHECK(is_refused(d, rows[i]));
 	CHECK(is_refused(d, NULL));
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
 		CHECK(!is_refused(d, good[i]));
 }
 
@@ -371,7 +372,7 @@ static void names_and_values_have_one_border(void)
 	_cleanup_jdoc_ struct jdoc *a = NULL, *b = NULL;
 	struct digest_key other = fixture_key;
 
-	for (size_t i = 0; i < sizeof(vars) / sizeof(vars[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(vars); i++)
 		for (size_t k = 0; k < i; k++)
 			CHECK(strcmp(hmac_of(&a, vars[i], &fixture_key),
 				     hmac_of(&b, vars[k], &fixture_key)) != 0);
@@ -404,7 +405,7 @@ static void a_longer_time_is_refused(void)
 	static const struct { uint64_t time_s; int r; } rows[] = { { 90, 0 }, { 1, 0 }, { 91, -EPERM }, { 0, -EPERM } };
 	/* clang-format on */
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_subject_ struct subject *back = NULL;
 
 		CHECK(subject_from_json(d, s.env, rows[i].time_s, &fixture_key, &back, NULL) == rows[i].r);
@@ -429,7 +430,7 @@ static void what_cannot_be_written_is_refused(void)
 	s = fixture_subject(&p);
 	s.links = bad_link;
 	CHECK(subject_to_json(&s, &fixture_key, &d, NULL) == -EILSEQ && !d);
-	for (size_t i = 0; i < sizeof(envs) / sizeof(envs[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(envs); i++) {
 		s = fixture_subject(&p);
 		s.env = envs[i];
 		CHECK(subject_to_json(&s, &fixture_key, &d, NULL) < 0 && !d);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "layer/layer.h"
@@ -269,7 +270,7 @@ static void malformed_volumes_are_refused(void)
 		{ "/usr/bin:/usr/no-such-place", "make the directory '/usr/no-such-place'", ENOENT },
 	};
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		char *volumes[] = { (char *)bad[i].text, NULL };
 
 		SETUP;

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "tap.h"
@@ -149,7 +150,7 @@ static void play_all(const struct scene *s, size_t n)
 	for (size_t i = 0; i < n; i++)
 		CHECK(pids[i] > 0 && waitpid(pids[i], &status, 0) == pids[i] && status == 0);
 }
-#define PLAY(scenes) play_all(scenes, sizeof(scenes) / sizeof((scenes)[0]))
+#define PLAY(scenes) play_all(scenes, ARRAY_SIZE(scenes))
 
 /* clang-format off */
 static void init_that_keeps_to_the_words_is_believed(void)

@@ -15,6 +15,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/digest.h"
 #include "base/fd.h"
 #include "base/path.h"
@@ -89,7 +90,7 @@ static inline bool tree_put_odd_names(int fd)
 					     "\"q\"",	  "quo'te",   "*?<>|",	  "\xe2\x80\xae" };
 	char longest[256];
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (!tree_put(fd, names[i], names[i], 0644))
 			return false;
 	memset(longest, 'n', 255);
