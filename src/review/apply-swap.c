@@ -13,6 +13,8 @@
 #include "base/walk.h"
 #include "review/apply-impl.h"
 
+#define SAVED_MAX 100 /* names tried for a saved edit of one path */
+
 static void hash_text(const char *text, char hex[9])
 {
 	struct digest d;
@@ -113,48 +115,80 @@ static int require_old(const struct apply *a, const struct change *ch, int dirfd
 	return S_ISDIR(st.st_mode) ? require_listed(a, ch->path, fd, f) : 0;
 }
 
-/*
- * Somebody's edit of the last moment, which cannot get its name back.  Not under a name of this session: the next apply,
- * which we say goes on, would remove it.
- */
-static int put_aside(const struct apply_place *p, struct fault *f)
-{
-	char name[APPLY_NAME_SIZE + 8];
-	const char *now = name;
+/* Content of PLACE->temp when a swap fails.  Zero is the safe value: the file may be the only copy of an edit. */
+enum temp_content { TEMP_EDIT = 0, TEMP_OWN };
 
-	(void)snprintf(name, sizeof(name), REVIEW_TEMP "saved-%s", p->temp + strlen(p->temp) - 8);
-	if (renameat2(p->dirfd, p->temp, p->dirfd, name, RENAME_NOREPLACE) < 0)
-		now = p->temp;
-	return fault_set(f, ESTALE, "it was changed meanwhile; what was there is '%s' now", now);
+/*
+ * An edit of another process that cannot get its name back.  It must not keep a name of this session: the next apply, which
+ * continues after this error, removes those.
+ */
+static int save_edit(const struct apply_place *p, struct fault *f)
+{
+	char name[APPLY_NAME_SIZE + 16];
+
+	for (unsigned int i = 0; i < SAVED_MAX; i++) {
+		int n = snprintf(name, sizeof(name), REVIEW_TEMP "saved-%s", p->temp + strlen(p->temp) - 8);
+
+		if (i > 0)
+			(void)snprintf(name + n, sizeof(name) - (size_t)n, ".%u", i);
+		if (renameat2(p->dirfd, p->temp, p->dirfd, name, RENAME_NOREPLACE) == 0)
+			return fault_set(f, ESTALE, "changed concurrently; previous content saved as '%s'",
+					 name);
+		if (errno != EEXIST)
+			break;
+	}
+	return fault_set(f, ESTALE,
+			 "changed concurrently; previous content is '%s': move it away before the next apply",
+			 p->temp);
 }
 
-static int swap_old(struct apply *a, const struct change *ch, const struct apply_place *p, struct fault *f)
+/* Is PLACE->temp still the entry ST that this apply created?  A rename changes its ctime. */
+static bool is_own(const struct apply_place *p, const struct stat *st)
 {
+	struct stat now;
+
+	return fstatat(p->dirfd, p->temp, &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_ino == st->st_ino &&
+	       now.st_size == st->st_size && now.st_mtim.tv_sec == st->st_mtim.tv_sec &&
+	       now.st_mtim.tv_nsec == st->st_mtim.tv_nsec;
+}
+
+static int swap_old(struct apply *a, const struct change *ch, const struct apply_place *p,
+		    enum temp_content *temp, struct fault *f)
+{
+	struct stat st;
 	int r;
 
+	*temp = TEMP_OWN;
+	if (fstatat(p->dirfd, p->temp, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return fault_errno(f, errno, "stat '%s'", p->temp);
 	if (renameat2(p->dirfd, p->temp, p->dirfd, p->name, RENAME_EXCHANGE) < 0)
 		return fault_errno(f, errno,
 				   errno == EINVAL ? "exchange it: this file system cannot do that"
 						   : "exchange it");
+	*temp = TEMP_EDIT;
 	r = require_old(a, ch, p->dirfd, p->temp, f);
-	if (r < 0) {
-		if (renameat2(p->dirfd, p->temp, p->dirfd, p->name, RENAME_EXCHANGE) < 0)
-			return put_aside(p, f);
-		return r;
-	}
-	return path_remove_tree(p->dirfd, p->temp, f);
+	if (r == 0)
+		return path_remove_tree(p->dirfd, p->temp, f);
+	if (renameat2(p->dirfd, p->temp, p->dirfd, p->name, RENAME_EXCHANGE) < 0)
+		return save_edit(p, f);
+	/* The exchange may have displaced an edit that was made since the first one. */
+	if (!is_own(p, &st))
+		return save_edit(p, f);
+	*temp = TEMP_OWN;
+	return r;
 }
 
 int apply_swap(struct apply *a, const struct change *ch, const struct apply_place *p, struct fault *f)
 {
+	enum temp_content temp = TEMP_OWN;
 	int r = 0;
 
 	if (ch->old.mode)
-		r = swap_old(a, ch, p, f);
+		r = swap_old(a, ch, p, &temp, f);
 	else if (renameat2(p->dirfd, p->temp, p->dirfd, p->name, RENAME_NOREPLACE) < 0)
-		r = errno == EEXIST ? fault_set(f, EEXIST, "something was made there meanwhile")
-				    : fault_errno(f, errno, "give it its name");
-	if (r < 0 && !(f && f->text && strstr(f->text, p->temp)))
+		r = errno == EEXIST ? fault_set(f, EEXIST, "created concurrently in the worktree")
+				    : fault_errno(f, errno, "rename it into place");
+	if (r < 0 && temp == TEMP_OWN)
 		(void)!path_remove_tree(p->dirfd, p->temp, NULL);
 	return r;
 }
@@ -172,6 +206,6 @@ int apply_remove(struct apply *a, const struct change *ch, struct fault *f)
 	if (r == 0)
 		return path_remove_tree(p.dirfd, p.temp, f);
 	if (renameat2(p.dirfd, p.temp, p.dirfd, p.name, RENAME_NOREPLACE) < 0)
-		return put_aside(&p, f);
+		return save_edit(&p, f);
 	return r;
 }

@@ -398,6 +398,107 @@ static void a_removal_that_cannot_be_undone_is_put_aside(void)
 	CHECK(strcmp(aside(text), "mine!") == 0 && has("l/gone", "mine, again"));
 }
 
+/* How many files in the base hold exactly TEXT under a name of apply's own. */
+static unsigned int count_saved(const char *text)
+{
+	DIR *d = opendir("l");
+	const struct dirent *e;
+	unsigned int n = 0;
+
+	while (d && (e = readdir(d))) {
+		char path[512];
+
+		(void)snprintf(path, sizeof(path), "l/%s", e->d_name);
+		n += strncmp(e->d_name, REVIEW_TEMP, strlen(REVIEW_TEMP)) == 0 && has(path, text);
+	}
+	if (d)
+		(void)closedir(d);
+	return n;
+}
+
+static const char *unlinked_path;
+
+static void unlink_path(void)
+{
+	(void)unlink(unlinked_path);
+}
+
+/* One apply of PATH whose old file changes to EDIT after review, and whose name vanishes before it is restored. */
+static bool apply_with_lost_name(struct bench *b, const char *path, const char *edit)
+{
+	struct apply_stats s;
+	struct apply_ask ask;
+	char base[64], upper[64], *only[] = { (char *)path, NULL };
+
+	(void)snprintf(base, sizeof(base), "l/%s", path);
+	(void)snprintf(upper, sizeof(upper), "u/%s", path);
+	if (!put(base, "old", 0644) || !put(upper, "theirs", 0644) || !judge(b, only, NULL) ||
+	    *why(b, path) || !put(base, edit, 0644))
+		return false;
+	ask = (struct apply_ask){ .upper = b->fds[0], .base = b->fds[1], .session = "test" };
+	between.flags = RENAME_EXCHANGE;
+	between.n = 2;
+	between.act = unlink_path;
+	unlinked_path = base;
+	return apply_changes(&b->c, &ask, &s, NULL) == -ESTALE && between.n == 0 && !is_there(base);
+}
+
+static void a_saved_edit_is_never_deleted(void)
+{
+	static const char *const paths[] = { "a", "aa", "a.saved-a" };
+	static const char *const edits[] = { "edit 0", "edit 1", "edit 2" };
+	_cleanup_bench_ struct bench b;
+	char edit[32];
+
+	CHECK(bench_open(&b));
+	/* From the second round on the name for the saved file is taken. */
+	for (size_t round = 0; round < 3; round++)
+		for (size_t i = 0; i < 3; i++) {
+			(void)snprintf(edit, sizeof(edit), "%s of %s", edits[round], paths[i]);
+			CHECK(apply_with_lost_name(&b, paths[i], edit));
+			CHECK(count_saved(edit) == 1 && count_saved("theirs") == 0);
+		}
+	/* The next apply removes leftovers of this session, and no saved edit. */
+	CHECK(judge(&b, NULL, NULL) && apply(&b) && has("l/a", "theirs"));
+	for (size_t round = 0; round < 3; round++)
+		for (size_t i = 0; i < 3; i++) {
+			(void)snprintf(edit, sizeof(edit), "%s of %s", edits[round], paths[i]);
+			CHECK(count_saved(edit) == 1);
+		}
+}
+
+static void rename_over(void)
+{
+	(void)!(put("newest", "newest edit", 0644) && rename("newest", "l/a") == 0);
+}
+
+static void write_into(void)
+{
+	(void)!put("l/a", "newest edit", 0644);
+}
+
+/* An editor saves again between the exchange and its reversal: both edits must survive. */
+static void an_edit_during_the_exchange_is_saved(void)
+{
+	static void (*const acts[])(void) = { rename_over, write_into };
+
+	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
+		_cleanup_bench_ struct bench b;
+		struct apply_stats s;
+		struct apply_ask ask;
+
+		CHECK(bench_open(&b));
+		CHECK(put("l/a", "old", 0644) && put("u/a", "theirs", 0644) && judge(&b, NULL, NULL));
+		CHECK(put("l/a", "mine!", 0644));
+		ask = (struct apply_ask){ .upper = b.fds[0], .base = b.fds[1], .session = "test" };
+		between.flags = RENAME_EXCHANGE;
+		between.n = 2;
+		between.act = acts[i];
+		CHECK(apply_changes(&b.c, &ask, &s, NULL) == -ESTALE && between.n == 0);
+		CHECK(has("l/a", "mine!") && count_saved("newest edit") == 1);
+	}
+}
+
 /* Until its ctime is another one: it moves with the timer. */
 static bool touch_later(const char *path, const char *text, struct timespec than)
 {
@@ -716,6 +817,7 @@ TAP_MAIN(T(what_would_act_beyond_its_bytes_is_refused), T(capabilities_of_a_file
 	 T(doors_to_other_repositories_are_protected), T(what_holds_a_protected_path_is_not_replaced),
 	 T(a_base_that_moved_on_is_left_alone), T(what_changes_at_the_last_moment_is_put_back),
 	 T(an_edit_that_cannot_be_put_back_is_put_aside), T(a_removal_that_cannot_be_undone_is_put_aside),
+	 T(a_saved_edit_is_never_deleted), T(an_edit_during_the_exchange_is_saved),
 	 T(all_above_what_is_refused_stay), T(a_file_with_other_names_keeps_them_unchanged),
 	 T(attributes_come_along_but_not_all), T(directories_nobody_may_write_get_their_mode_last),
 	 T(paths_choose), T(new_names_in_a_removed_directory_keep_it),
