@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "oci/libcrun/libcrun-guard.h"
 #include "oci/libcrun/libcrun.h"
 
 /*
@@ -16,17 +17,6 @@
  * 2. MUST test results with `!= 0`: failures are -status-1, or positive, and may carry no text.
  * 3. MUST run create and start in a process that ends soon: libcrun changes signal mask, rlimits and keyring.
  */
-static void container_freep(struct libcrun_container_s **c)
-{
-	if (*c)
-		libcrun_container_free(*c);
-}
-
-static void error_release(libcrun_error_t *err)
-{
-	(void)libcrun_error_release(err);
-}
-#define _cleanup_error_ _cleanup_(error_release)
 
 /*
  * What libcrun says outside of an error object: in the container's process after the last report to its parent,
@@ -93,7 +83,7 @@ static int read_pid(const struct runtime_request *rq, pid_t *ret_pid, struct fau
 
 static int create(const struct runtime_request *rq, pid_t *ret_pid, struct fault *f)
 {
-	_cleanup_(container_freep) struct libcrun_container_s *container = NULL;
+	_cleanup_container_ struct libcrun_container_s *container = NULL;
 	_cleanup_error_ libcrun_error_t err = NULL;
 	struct libcrun_context_s ctx = make_context(rq);
 	int r;
@@ -140,7 +130,7 @@ static int destroy(const struct runtime_request *rq, bool force, struct fault *f
 /* Returns only in the copy: the check inside finds that out and does nothing then. */
 static int guard(struct fault *f)
 {
-	if (libcrun_wrap_reexec() < 0)
+	if (guard_by_copy() < 0)
 		return fault_set(f, EIO, "runtime: cannot run from a private copy of custody");
 	return 0;
 }
@@ -150,7 +140,7 @@ static const char *version(void)
 	return LIBCRUN_VERSION;
 }
 
-const struct runtime_ops libcrun_ops = {
+const struct runtime_ops adapter_ops = {
 	.create = create,
 	.start = start,
 	.destroy = destroy,

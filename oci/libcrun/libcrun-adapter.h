@@ -4,4 +4,4 @@
 #include "session/runtime-ops.h"
 
 /* libcrun behind the runtime's door.  create and start leave signals blocked and rlimits changed: child only. */
-extern const struct runtime_ops libcrun_ops;
+extern const struct runtime_ops adapter_ops;

@@ -84,7 +84,7 @@ static bool write_cached(const char *root, const struct digest *key, int fd)
 	_cleanup_free_ char *bytes = NULL;
 	size_t len;
 
-	return runtime_cache_load(root, key, &bytes, &len) == 0 && fd_write_all(fd, bytes, len, NULL) == 0;
+	return seccomp_cache_load(root, key, &bytes, &len) == 0 && fd_write_all(fd, bytes, len, NULL) == 0;
 }
 
 static void keep(const char *root, const struct digest *key, int fd)
@@ -96,7 +96,7 @@ static void keep(const char *root, const struct digest *key, int fd)
 		return;
 	bytes = malloc((size_t)st.st_size);
 	if (bytes && pread(fd, bytes, (size_t)st.st_size, 0) == st.st_size)
-		runtime_cache_store(root, key, bytes, (size_t)st.st_size);
+		seccomp_cache_store(root, key, bytes, (size_t)st.st_size);
 }
 
 int __wrap_libcrun_generate_seccomp(struct libcrun_seccomp_gen_ctx_s *ctx, libcrun_error_t *err)

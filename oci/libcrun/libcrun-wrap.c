@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
-#include <pwd.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "oci/libcrun/libcrun-passwd.h"
 #include "oci/libcrun/libcrun.h"
 
 /* Calls that libcrun makes and that the linker leads here (--wrap, see local.mk). */
@@ -42,26 +40,6 @@ int __wrap_ensure_cloned_binary(void)
 	return is_out_of_reach() ? 0 : __real_ensure_cloned_binary();
 }
 
-int libcrun_wrap_reexec(void)
-{
-	return __real_ensure_cloned_binary();
-}
-
-static int fill(struct passwd *pw, char *buf, size_t size, uid_t uid, const char *name)
-{
-	int n = name ? snprintf(buf, size, "%s", name) : snprintf(buf, size, "%u", (unsigned int)uid);
-
-	if (n < 0 || (size_t)n >= size)
-		return ERANGE;
-	*pw = (struct passwd){ .pw_name = buf,
-			       .pw_passwd = buf + n,
-			       .pw_gecos = buf + n,
-			       .pw_dir = buf + n,
-			       .pw_shell = buf + n,
-			       .pw_uid = uid };
-	return 0;
-}
-
 /*
  * A statically linked getpwuid_r loads nss modules, and libcrun reads the entry also when there is none.  It wants
  * a name for its status file: the number does.  RET stays NULL, so that no subordinate ids are looked up by it.
@@ -69,7 +47,7 @@ static int fill(struct passwd *pw, char *buf, size_t size, uid_t uid, const char
 int __wrap_getpwuid_r(uid_t uid, struct passwd *pw, char *buf, size_t size, struct passwd **ret)
 {
 	*ret = NULL;
-	return fill(pw, buf, size, uid, uid == 0 ? "root" : NULL);
+	return passwd_fill(pw, buf, size, uid, uid == 0 ? "root" : NULL);
 }
 
 /*

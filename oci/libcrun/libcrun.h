@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "base/cleanup.h"
+
 /*
  * The part of libcrun 1.8.1 that custody calls, declared here because Debian ships the archive without headers.
  * Layouts are those of that version; configure accepts only versions that were verified.  Container definitions
@@ -86,10 +88,20 @@ void libcrun_free_container_status(struct libcrun_container_status_s *status);
 int libcrun_error_release(libcrun_error_t *err);
 void crun_set_output_handler(crun_output_handler handler, void *arg, bool log_to_stderr);
 
-/* libcrun-wrap.c: libcrun's own protection of the executable, for where the wrap found that it can wait. */
-int libcrun_wrap_reexec(void);
+static inline void container_freep(struct libcrun_container_s **c)
+{
+	if (*c)
+		libcrun_container_free(*c);
+}
+#define _cleanup_container_ _cleanup_(container_freep)
 
-/* What only custody-runtime calls: libcrun-verbs.c. */
+static inline void error_release(libcrun_error_t *err)
+{
+	(void)libcrun_error_release(err);
+}
+#define _cleanup_error_ _cleanup_(error_release)
+
+/* What only custody-runtime calls: runtime-call.c. */
 struct libcrun_container_exec_options_s {
 	size_t struct_size;
 	void *process; /* ocispec struct: always NULL here */

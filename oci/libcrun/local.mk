@@ -1,6 +1,12 @@
 # oci/libcrun: the only room that sees libcrun
+# In both archives: custody-runtime-systemd does not link liboci.a.
+libcrun_common = \
+	oci/libcrun/libcrun-guard.c oci/libcrun/libcrun-guard.h \
+	oci/libcrun/libcrun-passwd.c oci/libcrun/libcrun-passwd.h
+
 liboci_a_SOURCES += \
 	oci/libcrun/libcrun-adapter.c oci/libcrun/libcrun-adapter.h \
+	$(libcrun_common) \
 	oci/libcrun/libcrun-wrap.c \
 	oci/libcrun/libcrun.h \
 	oci/libcrun/systemd-notify.c \
@@ -13,8 +19,8 @@ oci_ldflags = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_g
 
 # The part that custody-runtime alone needs.
 libruntime_a_SOURCES += \
-	oci/libcrun/libcrun-guard.h \
-	oci/libcrun/libcrun-verbs.c oci/libcrun/libcrun-verbs.h \
+	$(libcrun_common) \
+	oci/libcrun/runtime-call.c oci/libcrun/runtime-call.h \
 	oci/libcrun/seccomp-cache.c oci/libcrun/seccomp-cache.h
 # libcrun calls into these two: an archive that comes before libcrun would not be searched again.
-runtime_callbacks = oci/libcrun/libcrun-runtime.c oci/libcrun/libcrun-seccomp.c
+runtime_callbacks = oci/libcrun/libcrun-wrap-runtime.c oci/libcrun/libcrun-seccomp.c

@@ -47,7 +47,7 @@ static bool is_filter(const char *text, size_t len)
 	return digest_equal(&is, &said);
 }
 
-int runtime_cache_load(const char *root, const struct digest *key, char **ret, size_t *ret_len)
+int seccomp_cache_load(const char *root, const struct digest *key, char **ret, size_t *ret_len)
 {
 	_cleanup_close_ int dir = open_dir(root), fd = -EBADF;
 	_cleanup_free_ char *text = NULL;
@@ -92,7 +92,7 @@ static void make_room(int dir)
 	(void)closedir(d);
 }
 
-void runtime_cache_store(const char *root, const struct digest *key, const void *bytes, size_t len)
+void seccomp_cache_store(const char *root, const struct digest *key, const void *bytes, size_t len)
 {
 	_cleanup_close_ int dir = open_dir(root), fd = -EBADF;
 	char name[DIGEST_HEX_SIZE], temp[DIGEST_HEX_SIZE + 16];

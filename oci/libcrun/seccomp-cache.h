@@ -13,5 +13,5 @@
  *
  * A cache never fails: what cannot be read is compiled, what cannot be written is compiled again.
  */
-int runtime_cache_load(const char *root, const struct digest *key, char **ret, size_t *ret_len);
-void runtime_cache_store(const char *root, const struct digest *key, const void *bytes, size_t len);
+int seccomp_cache_load(const char *root, const struct digest *key, char **ret, size_t *ret_len);
+void seccomp_cache_store(const char *root, const struct digest *key, const void *bytes, size_t len);

@@ -22,7 +22,7 @@ bin_PROGRAMS += custody-runtime
 runtime_sources = oci/runtime/runtime-main.c $(runtime_callbacks)
 custody_runtime_SOURCES = $(runtime_sources) oci/runtime/runtime-systemd-no.c
 custody_runtime_CPPFLAGS = $(AM_CPPFLAGS) $(LIBCRUN_CPPFLAGS)
-# Its own wraps, in libcrun-runtime.c and libcrun-seccomp.c; libcrun-wrap.c, which has those of custody run, must stay out.
+# Its own wraps, in libcrun-wrap-runtime.c and libcrun-seccomp.c; libcrun-wrap.c, which has those of custody run, must stay out.
 runtime_wraps = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_get_cgroup_mode \
 	-Wl,--wrap=libcrun_generate_seccomp
 custody_runtime_LDFLAGS = $(prog_ldflags) $(runtime_wraps)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/fault.h"
-#include "oci/libcrun/libcrun-verbs.h"
+#include "oci/libcrun/runtime-call.h"
 #include "oci/runtime/runtime-log.h"
 #include "oci/runtime/runtime-options.h"
 

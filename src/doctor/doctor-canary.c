@@ -190,7 +190,7 @@ int doctor_run_canary(const struct dirs *d, const char *profile, struct doctor_r
 	run.switched_off = ~p->layers & (LAYER_BIT(_LAYER_MAX) - 1);
 	/* Without a user namespace a run starts over from a copy of this program: before the bait lies, not after. */
 	if (run.switched_off & LAYER_BIT(LAYER_USER_NS)) {
-		e = libcrun_ops.guard(f);
+		e = adapter_ops.guard(f);
 		if (e < 0)
 			return e;
 	}

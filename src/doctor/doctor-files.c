@@ -167,7 +167,7 @@ void doctor_check_files(struct doctor_report *r, const struct dirs *d)
 
 void doctor_check_libcrun(struct doctor_report *r)
 {
-	const char *version = libcrun_ops.version();
+	const char *version = adapter_ops.version();
 	unsigned int major = 0, minor = 0;
 
 	if (sscanf(version, "%u.%u", &major, &minor) != 2)

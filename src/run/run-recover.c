@@ -28,7 +28,7 @@ void session_recover_container(const struct dirs *d, const char *id, int run_fd)
 		return;
 	}
 	rq.state_root = root;
-	(void)libcrun_ops.destroy(&rq, true, NULL);
+	(void)adapter_ops.destroy(&rq, true, NULL);
 }
 
 /*

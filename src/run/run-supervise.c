@@ -208,7 +208,7 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 	_cleanup_close_ int log_dir = -EBADF;
 	_cleanup_mount_watch_ struct mount_watch way = MOUNT_WATCH_NONE;
 	struct warden_job w = {
-		.ops = &libcrun_ops,
+		.ops = &adapter_ops,
 		.session = s,
 		.subject = d->subject,
 		.cgroup = &cgroup,

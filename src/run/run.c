@@ -72,7 +72,7 @@ static int leave_user_namespace_out(const struct run_options *o, const struct di
 	/* The copy is started like a program: what the caller handed down for it must get there. */
 	if (o->status_fd > STDERR_FILENO && fcntl(o->status_fd, F_SETFD, 0) < 0)
 		return fault_errno(f, errno, "--status-fd %d", o->status_fd);
-	return libcrun_ops.guard(f);
+	return adapter_ops.guard(f);
 }
 
 int run_session_enter(struct session_run *r, const struct run_options *o, struct fault *f)

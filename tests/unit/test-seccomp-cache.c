@@ -26,7 +26,7 @@ static bool hits(const struct digest *key)
 	_cleanup_free_ char *bytes = NULL;
 	size_t len = 0;
 
-	return runtime_cache_load(root, key, &bytes, &len) == 0 && len == sizeof(filter) &&
+	return seccomp_cache_load(root, key, &bytes, &len) == 0 && len == sizeof(filter) &&
 	       !memcmp(bytes, filter, len);
 }
 
@@ -37,7 +37,7 @@ static void what_was_stored_is_found(void)
 
 	make_key(&key, path, sizeof(path));
 	CHECK(!hits(&key));
-	runtime_cache_store(root, &key, filter, sizeof(filter));
+	seccomp_cache_store(root, &key, filter, sizeof(filter));
 	CHECK(hits(&key));
 }
 
@@ -51,11 +51,11 @@ static void a_changed_entry_is_none(void)
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	CHECK(fd >= 0 && pwrite(fd, "X", 1, 40) == 1 && close(fd) == 0);
 	CHECK(!hits(&key));
-	runtime_cache_store(root, &key, filter, sizeof(filter));
+	seccomp_cache_store(root, &key, filter, sizeof(filter));
 	CHECK(hits(&key));
 	CHECK(truncate(path, 40) == 0);
 	CHECK(!hits(&key));
-	runtime_cache_store(root, &key, filter, sizeof(filter));
+	seccomp_cache_store(root, &key, filter, sizeof(filter));
 }
 
 static void an_entry_that_others_may_write_is_none(void)

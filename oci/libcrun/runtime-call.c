@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "oci/libcrun/libcrun-verbs.h"
+#include "oci/libcrun/runtime-call.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,19 +15,6 @@
  * The same rules as in libcrun-adapter.c hold: no container definition is touched, results are tested with `!= 0`,
  * and a failure may come without an error object.
  */
-static void container_freep(struct libcrun_container_s **c)
-{
-	if (*c)
-		libcrun_container_free(*c);
-}
-#define _cleanup_container_ _cleanup_(container_freep)
-
-static void error_release(libcrun_error_t *err)
-{
-	(void)libcrun_error_release(err);
-}
-#define _cleanup_error_ _cleanup_(error_release)
-
 /* One use of libcrun: its context, and the last error it said aloud instead of returning it. */
 struct use {
 	const struct runtime_call *call;

@@ -4,11 +4,10 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
-#include "oci/libcrun/libcrun-guard.h"
+#include "oci/libcrun/libcrun-passwd.h"
 #include "oci/libcrun/libcrun.h"
 
 /* custody-runtime's side of the calls that the linker leads away from libcrun (--wrap, see local.mk). */
-int __real_ensure_cloned_binary(void);
 int __wrap_ensure_cloned_binary(void);
 int __real_libcrun_get_cgroup_mode(libcrun_error_t *err);
 int __wrap_libcrun_get_cgroup_mode(libcrun_error_t *err);
@@ -21,11 +20,6 @@ int __wrap_getpwuid_r(uid_t uid, struct passwd *pw, char *buf, size_t size, stru
 int __wrap_ensure_cloned_binary(void)
 {
 	return 0;
-}
-
-int guard_by_copy(void)
-{
-	return __real_ensure_cloned_binary();
 }
 
 /*
@@ -53,7 +47,7 @@ static void file_closep(FILE **file)
 int __wrap_getpwuid_r(uid_t uid, struct passwd *pw, char *buf, size_t size, struct passwd **ret)
 {
 	_cleanup_(file_closep) FILE *file = fopen("/etc/passwd", "re");
-	int r = file ? 0 : ENOENT, n;
+	int r = file ? 0 : ENOENT;
 
 	while (r == 0) {
 		r = fgetpwent_r(file, pw, buf, size, ret);
@@ -63,14 +57,5 @@ int __wrap_getpwuid_r(uid_t uid, struct passwd *pw, char *buf, size_t size, stru
 			return 0;
 	}
 	*ret = NULL;
-	n = snprintf(buf, size, "%u", (unsigned int)uid);
-	if (n < 0 || (size_t)n >= size)
-		return ERANGE;
-	*pw = (struct passwd){ .pw_name = buf,
-			       .pw_passwd = buf + n,
-			       .pw_gecos = buf + n,
-			       .pw_dir = buf + n,
-			       .pw_shell = buf + n,
-			       .pw_uid = uid };
-	return 0;
+	return passwd_fill(pw, buf, size, uid, NULL);
 }
