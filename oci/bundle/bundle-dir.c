@@ -15,6 +15,7 @@
 #include "base/path.h"
 #include "layer/layer.h"
 #include "subject/placement.h"
+#include "oci/bundle/bundle-operands.h"
 #include "oci/bundle/bundle-subject.h"
 #include "oci/bundle/bundle.h"
 #include "oci/bundle/rootfs.h"
@@ -180,27 +181,6 @@ static int write_rootfs(int dirfd, const struct subject *s, const struct placeme
 	return rootfs_build(fd, s, p->uid_base, p->gid_base, f);
 }
 
-/* With the container's ids: the hook mounts it as it is. */
-static int write_operands(int dirfd, const struct subject *s, const struct placement *p, struct fault *f)
-{
-	struct operand_ids ids = { .from_uid = s->owner_uid,
-				   .to_uid = p->uid_base + s->uid,
-				   .from_gid = s->owner_gid,
-				   .to_gid = p->gid_base + s->gid,
-				   .identity = !(s->layers & LAYER_BIT(LAYER_USER_NS)),
-				   .rootless = p->rootless };
-	_cleanup_close_ int fd = -EBADF;
-
-	if (!operand_needs_lower(s))
-		return 0;
-	if (mkdirat(dirfd, "operands", 0700) < 0)
-		return fault_errno(f, errno, "make 'operands'");
-	fd = openat(dirfd, "operands", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return fault_errno(f, errno, "open 'operands'");
-	return operand_lower_write(s, fd, &ids, f);
-}
-
 static int fill(int dirfd, const struct subject *s, const struct placement *p, const struct digest_key *key,
 		bool old, struct fault *f)
 {
@@ -220,7 +200,8 @@ static int fill(int dirfd, const struct subject *s, const struct placement *p, c
 		return r;
 	r = write_rootfs(dirfd, s, p, f);
 	if (r >= 0)
-		r = write_operands(dirfd, s, p, f);
+		/* With the container's ids: the hook mounts it unchanged. */
+		r = bundle_write_operands(dirfd, "operands", s, p, f);
 	if (r >= 0)
 		r = fd_replace_file(dirfd, BUNDLE_SUBJECT, subject.text, subject.len, 0600, f);
 	/* Values of the environment are in it: for the owner only. */

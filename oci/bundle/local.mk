@@ -5,7 +5,10 @@ liboci_a_SOURCES += \
 	oci/bundle/bundle-hooks.c \
 	oci/bundle/bundle-impl.h \
 	oci/bundle/bundle-mount.c \
+	oci/bundle/bundle-operands.c oci/bundle/bundle-operands.h \
 	oci/bundle/bundle-subject.c oci/bundle/bundle-subject.h \
+	oci/bundle/bundle-verify-impl.h \
+	oci/bundle/bundle-verify.c \
 	oci/bundle/bundle.c oci/bundle/bundle.h \
 	oci/bundle/hook-args.c oci/bundle/hook-args.h \
 	oci/bundle/rootfs-check.c \

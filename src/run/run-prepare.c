@@ -16,6 +16,7 @@
 #include "base/userns.h"
 #include "worktree/overlay-server.h"
 #include "worktree/worktree.h"
+#include "oci/bundle/bundle-operands.h"
 #include "oci/bundle/bundle.h"
 #include "oci/bundle/rootfs.h"
 #include "oci/seccomp/seccomp.h"
@@ -293,24 +294,9 @@ static int place_trees(const struct run_prepare *p, int dirfd, const struct tree
 static int make_sealed(int dirfd, const char *parent, const struct subject *s, struct placement *pl,
 		       struct fault *f)
 {
-	struct operand_ids ids = { .from_uid = s->owner_uid,
-				   .to_uid = pl->uid_base + s->uid,
-				   .from_gid = s->owner_gid,
-				   .to_gid = pl->gid_base + s->gid,
-				   .identity = !is_mapped(s),
-				   .rootless = pl->rootless };
-	_cleanup_close_ int fd = -EBADF;
-	int r;
+	int r = bundle_write_operands(dirfd, "sealed", s, pl, f);
 
-	if (!operand_needs_lower(s))
-		return 0;
-	if (mkdirat(dirfd, "sealed", 0700) < 0)
-		return fault_errno(f, errno, "make the sealed layer");
-	fd = openat(dirfd, "sealed", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return fault_errno(f, errno, "open the sealed layer");
-	r = operand_lower_write(s, fd, &ids, f);
-	if (r < 0)
+	if (r < 0 || !operand_needs_lower(s))
 		return r;
 	pl->sealed = path_join(parent, "sealed");
 	return pl->sealed ? 0 : fault_errno(f, ENOMEM, "session");
