@@ -161,14 +161,14 @@ static bool same_bytes(int fd, const struct rootfs_item *item)
 }
 
 /* What is there, against the list. */
-struct check {
+struct rootfs_walk {
 	struct rootfs_list *list;
 	uid_t uid;
 	gid_t gid;
 	struct strbuf path;
 };
 
-static bool same_stat(const struct check *c, const struct stat *st, mode_t type)
+static bool same_stat(const struct rootfs_walk *c, const struct stat *st, mode_t type)
 {
 	mode_t mode = type == S_IFDIR ? 0755 : type == S_IFREG ? 0644 : 0777;
 
@@ -176,7 +176,8 @@ static bool same_stat(const struct check *c, const struct stat *st, mode_t type)
 }
 
 /* Looked at through what was opened: a name may be another thing by then. */
-static bool same_file(const struct check *c, int dirfd, const char *name, const struct rootfs_item *item)
+static bool same_file(const struct rootfs_walk *c, int dirfd, const char *name,
+		      const struct rootfs_item *item)
 {
 	_cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
@@ -185,7 +186,8 @@ static bool same_file(const struct check *c, int dirfd, const char *name, const 
 	       (size_t)st.st_size == item->len && same_bytes(fd, item);
 }
 
-static bool same_link(const struct check *c, int dirfd, const char *name, const struct rootfs_item *item)
+static bool same_link(const struct rootfs_walk *c, int dirfd, const char *name,
+		      const struct rootfs_item *item)
 {
 	char text[PATH_MAX];
 	struct stat st;
@@ -204,9 +206,9 @@ static int refuse(const char *what, const char *path, struct fault *f)
 			 shown ? shown : "?", what);
 }
 
-static int check_dir(struct check *c, int dirfd, const char *name, struct fault *f);
+static int check_dir(struct rootfs_walk *c, int dirfd, const char *name, struct fault *f);
 
-static int check_entry(struct check *c, int dirfd, const char *name, struct fault *f)
+static int check_entry(struct rootfs_walk *c, int dirfd, const char *name, struct fault *f)
 {
 	struct rootfs_item *item = find(c->list, c->path.text, c->path.len);
 
@@ -220,7 +222,7 @@ static int check_entry(struct check *c, int dirfd, const char *name, struct faul
 	return refuse("is not as custody writes it today", c->path.text, f);
 }
 
-static int check_name(struct check *c, int dirfd, const char *name, struct fault *f)
+static int check_name(struct rootfs_walk *c, int dirfd, const char *name, struct fault *f)
 {
 	size_t len = c->path.len;
 	int r;
@@ -239,7 +241,7 @@ static int check_name(struct check *c, int dirfd, const char *name, struct fault
 }
 
 /* Only what is on the list is entered, so the list bounds the depth. */
-static int check_dir(struct check *c, int dirfd, const char *name, struct fault *f)
+static int check_dir(struct rootfs_walk *c, int dirfd, const char *name, struct fault *f)
 {
 	_cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	_Alignas(struct dirent64) char names[NAMES];
@@ -264,7 +266,7 @@ static int check_dir(struct check *c, int dirfd, const char *name, struct fault 
 int rootfs_require_same(int dirfd, const struct subject *s, uid_t uid, gid_t gid, struct fault *f)
 {
 	_cleanup_(list_done) struct rootfs_list l = { 0 };
-	struct check c = { .list = &l, .uid = uid, .gid = gid };
+	struct rootfs_walk c = { .list = &l, .uid = uid, .gid = gid };
 	int r;
 
 	r = rootfs_list(&l, s, uid, gid, f);

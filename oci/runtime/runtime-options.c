@@ -11,7 +11,7 @@
 #include "base/str.h"
 
 /* A verb: what may follow its name.  `in_order`: options end at the first word that is none (exec ID CMD -x). */
-struct verb {
+struct verb_spec {
 	const char *name;
 	const char *args, *help;
 	int min_args, max_args; /* -1: no bound */
@@ -27,7 +27,7 @@ enum kind {
 	SKIPPED_TEXT,
 };
 
-struct option {
+struct option_spec {
 	const char *name;
 	char letter;
 	enum kind kind;
@@ -41,7 +41,7 @@ struct option {
 #define AT_LIMIT(limit) (AT(limits) + LIMIT_##limit * sizeof(const char *))
 
 /* clang-format off */
-static const struct verb verbs[VERB_MAX_] = {
+static const struct verb_spec verbs[VERB_MAX_] = {
 	[VERB_NONE]       = { "",           "",              "",                                          0, -1, true  },
 	[VERB_CHECKPOINT] = { "checkpoint", "ID",            "not in this libcrun: says so and fails",    0, -1, false },
 	[VERB_CREATE]     = { "create",     "ID",            "create a container; its process waits",     1,  1, false },
@@ -66,7 +66,7 @@ static const struct verb verbs[VERB_MAX_] = {
 #define JOINS (V(CREATE) | V(RUN) | V(EXEC))
 #define EVERY UINT32_MAX
 
-static const struct option options[] = {
+static const struct option_spec options[] = {
 	{ "root",               0,  TEXT, AT(root),            V(NONE), "DIR",   "state root (default /run/custody-runtime)" },
 	{ "log",                0,  TEXT, AT(log),             V(NONE), "FILE",  "also write errors to FILE, syslog:NAME or journald:NAME" },
 	{ "log-format",         0,  TEXT, AT(log_format),      V(NONE), "FORMAT", "of --log: text or json" },
@@ -140,9 +140,9 @@ const char *runtime_verb_name(enum runtime_verb verb)
 	return verbs[verb].name;
 }
 
-static const struct option *find_option(enum runtime_verb verb, const char *name, size_t len)
+static const struct option_spec *find_option(enum runtime_verb verb, const char *name, size_t len)
 {
-	for (const struct option *o = options; o->name; o++) {
+	for (const struct option_spec *o = options; o->name; o++) {
 		if (!(o->verbs & (UINT32_C(1) << verb)))
 			continue;
 		if (len == 1 ? o->letter == *name : strlen(o->name) == len && !strncmp(o->name, name, len))
@@ -151,13 +151,13 @@ static const struct option *find_option(enum runtime_verb verb, const char *name
 	return NULL;
 }
 
-static const struct option *nearest_option(enum runtime_verb verb, const char *name)
+static const struct option_spec *nearest_option(enum runtime_verb verb, const char *name)
 {
 	const char *names[ARRAY_SIZE(options)];
 	size_t n = 0;
 	int i;
 
-	for (const struct option *o = options; o->name; o++)
+	for (const struct option_spec *o = options; o->name; o++)
 		if (o->verbs & (UINT32_C(1) << verb))
 			names[n++] = o->name;
 	names[n] = NULL;
@@ -168,7 +168,7 @@ static const struct option *nearest_option(enum runtime_verb verb, const char *n
 static int refuse_option(enum runtime_verb verb, const char *word, struct fault *f)
 {
 	const char *of = verb == VERB_NONE ? "custody-runtime" : verbs[verb].name;
-	const struct option *near = nearest_option(verb, word + strspn(word, "-"));
+	const struct option_spec *near = nearest_option(verb, word + strspn(word, "-"));
 
 	if (near)
 		return fault_set(f, EINVAL, "%s: unknown option '%s', did you mean --%s?", of, word,
@@ -177,7 +177,7 @@ static int refuse_option(enum runtime_verb verb, const char *word, struct fault 
 			 verb == VERB_NONE ? "" : " ", verbs[verb].name);
 }
 
-static int set_flag(const struct option *o, const char *value, bool *ret, struct fault *f)
+static int set_flag(const struct option_spec *o, const char *value, bool *ret, struct fault *f)
 {
 	static const char *const yes[] = { "true", "1", "t", "yes", NULL };
 	static const char *const no[] = { "false", "0", "f", "no", NULL };
@@ -195,7 +195,7 @@ static int set_flag(const struct option *o, const char *value, bool *ret, struct
 	return fault_set(f, EINVAL, "--%s takes true or false, not '%s'", o->name, value);
 }
 
-static int set_count(const struct option *o, const char *value, unsigned int *ret, struct fault *f)
+static int set_count(const struct option_spec *o, const char *value, unsigned int *ret, struct fault *f)
 {
 	uint64_t n;
 
@@ -218,12 +218,13 @@ static int add_item(struct runtime_list *l, const char *value, struct fault *f)
 	return 0;
 }
 
-static bool takes_value(const struct option *o)
+static bool takes_value(const struct option_spec *o)
 {
 	return o->kind != FLAG && o->kind != SKIPPED_FLAG;
 }
 
-static int set_option(struct runtime_options *ret, const struct option *o, const char *value, struct fault *f)
+static int set_option(struct runtime_options *ret, const struct option_spec *o, const char *value,
+		      struct fault *f)
 {
 	void *field = (char *)ret + o->at;
 
@@ -250,7 +251,7 @@ static int parse_letters(struct runtime_options *ret, enum runtime_verb verb, ch
 	const char *word = argv[0];
 
 	for (const char *c = word + 1; *c; c++) {
-		const struct option *o = find_option(verb, c, 1);
+		const struct option_spec *o = find_option(verb, c, 1);
 		const char *value = NULL;
 		int r;
 
@@ -276,7 +277,7 @@ static int parse_option(struct runtime_options *ret, enum runtime_verb verb, cha
 {
 	const char *name = argv[0] + (argv[0][1] == '-' ? 2 : 1);
 	size_t len = strcspn(name, "=");
-	const struct option *o = len > 1 ? find_option(verb, name, len) : NULL;
+	const struct option_spec *o = len > 1 ? find_option(verb, name, len) : NULL;
 	const char *value = name[len] ? name + len + 1 : NULL;
 	bool next = false;
 	int r;
@@ -344,7 +345,7 @@ static int find_verb(const char *name, enum runtime_verb *ret, struct fault *f)
 
 static int check_counts(const struct runtime_options *o, struct fault *f)
 {
-	const struct verb *v = &verbs[o->verb];
+	const struct verb_spec *v = &verbs[o->verb];
 
 	if (o->n_args < (size_t)v->min_args)
 		return fault_set(f, EINVAL,
@@ -397,7 +398,7 @@ void runtime_options_done(struct runtime_options *o)
 
 static void print_options(enum runtime_verb verb, FILE *out)
 {
-	for (const struct option *o = options; o->name; o++) {
+	for (const struct option_spec *o = options; o->name; o++) {
 		char left[48];
 
 		if (!(o->verbs & (UINT32_C(1) << verb)) || !o->help)

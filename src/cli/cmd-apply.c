@@ -25,7 +25,7 @@ static void print_done(void *arg, const struct change *ch)
 {
 	_cleanup_free_ char *name = NULL;
 
-	printf("%s%s %s\n", (const char *)arg, change_kind_name(ch->kind), review_quote(ch->path, &name));
+	printf("%s%s %s\n", (const char *)arg, changes_kind_name(ch->kind), review_quote(ch->path, &name));
 }
 
 static size_t print_refused(const struct review_call *r)
@@ -59,7 +59,7 @@ static void describe(const struct review_call *r, struct jdoc *d)
 
 		if (!is_wanted(ch))
 			continue;
-		strbuf_printf(&all, "%s %o %llu ", change_kind_name(ch->kind), (unsigned int)ch->new.mode,
+		strbuf_printf(&all, "%s %o %llu ", changes_kind_name(ch->kind), (unsigned int)ch->new.mode,
 			      (unsigned long long)ch->new.size);
 		strbuf_add(&all, ch->path, strlen(ch->path) + 1);
 		if (n++ < NAMES_MAX)

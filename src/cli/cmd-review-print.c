@@ -101,7 +101,7 @@ static void print_attention(const struct change *ch)
 	int rank;
 	const char *word = review_attention(ch, &rank);
 
-	printf("%-8s %s", word ? word : change_kind_name(ch->kind), review_quote(ch->path, &name));
+	printf("%-8s %s", word ? word : changes_kind_name(ch->kind), review_quote(ch->path, &name));
 	if (ch->kind == CHANGE_UNKNOWN)
 		printf(": %s: %s", ch->why, strerror(ch->error));
 	else if (S_ISLNK(n->mode))
@@ -175,7 +175,7 @@ int review_print_stat(struct review_call *r, struct fault *f)
 		e = review_print_change(r, v[i], true, &c, f);
 		if (e < 0)
 			return e;
-		printf("%-9s %s", change_kind_name(v[i]->kind), review_quote(v[i]->path, &name));
+		printf("%-9s %s", changes_kind_name(v[i]->kind), review_quote(v[i]->path, &name));
 		if (c.binary || c.large)
 			printf(" | %s, %llu -> %llu bytes", c.large ? "large" : "binary",
 			       (unsigned long long)v[i]->old.size,
@@ -222,7 +222,7 @@ static int describe(struct review_call *r, const struct change *ch, struct jdoc 
 		return e;
 	word = review_attention(ch, &rank);
 	jdoc_set(o, "path", ledger_text(ch->path));
-	jdoc_set_string(o, "change", change_kind_name(ch->kind));
+	jdoc_set_string(o, "change", changes_kind_name(ch->kind));
 	jdoc_set(o, "attention", word ? jdoc_new_string(word) : jdoc_new_null());
 	jdoc_set(o, "refused", ch->refused ? ledger_text(ch->refused) : jdoc_new_null());
 	describe_side(o, "old", &ch->old);

@@ -194,7 +194,7 @@ int doctor_run_canary(const struct dirs *d, const char *profile, struct doctor_r
 		if (e < 0)
 			return e;
 	}
-	e = decoy_setup(&b, f);
+	e = doctor_decoy_setup(&b, f);
 	if (e < 0)
 		return e;
 	e = start(d, p, &b, false, r, &run, &why, f);

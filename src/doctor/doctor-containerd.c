@@ -45,10 +45,10 @@ static int take_handler(struct containerd_conf *c, const struct toml_line *l, co
 
 	if (!handler || (!strv_has(c->handlers, handler) && strv_append(&c->handlers, handler) < 0))
 		return -ENOMEM;
-	if (!str_ends(name, ".options.BinaryName") || !l->words || !engine_is_ours(l->words[0]))
+	if (!str_ends(name, ".options.BinaryName") || !l->words || !doctor_engine_is_ours(l->words[0]))
 		return 0;
 	/* Of several handlers the first that works. */
-	if (c->path && engine_has_program(c->path))
+	if (c->path && doctor_engine_has_program(c->path))
 		return 0;
 	if (asprintf(&where, "%s:%u", l->file, l->line) < 0) {
 		where = NULL;
@@ -109,7 +109,7 @@ static void check_runtime(struct doctor_report *r, const struct containerd_conf 
 	static const char id[] = "ENGINE-CONTAINERD-RUNTIME";
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 
-	if (c->path && engine_has_program(c->path)) {
+	if (c->path && doctor_engine_has_program(c->path)) {
 		doctor_add(r, id, DOCTOR_OK, DOCTOR_INFO, NULL, "%s: BinaryName '%s'", c->where, c->path);
 		return;
 	}
@@ -173,7 +173,7 @@ static void check_cri(struct doctor_report *r, const struct containerd_conf *c, 
 void doctor_check_containerd(struct doctor_report *r, const struct dirs *d)
 {
 	_cleanup_(containerd_conf_done) struct containerd_conf c = { 0 };
-	_cleanup_free_ char *file = engine_file(d, "containerd/config.toml");
+	_cleanup_free_ char *file = doctor_engine_file(d, "containerd/config.toml");
 	_cleanup_fault_ struct fault f = { 0 };
 	int e = file ? toml_lines_read(file, take_line, &c, &f) : fault_errno(&f, ENOMEM, "containerd");
 	bool exists = e != -ENOENT;

@@ -81,7 +81,7 @@ static int lay_memory(struct decoy *b, struct fault *f)
 	return 0;
 }
 
-int decoy_setup(struct decoy *b, struct fault *f)
+int doctor_decoy_setup(struct decoy *b, struct fault *f)
 {
 	int r;
 
@@ -95,7 +95,7 @@ int decoy_setup(struct decoy *b, struct fault *f)
 	return r;
 }
 
-void decoy_remove(struct decoy *b)
+void doctor_decoy_remove(struct decoy *b)
 {
 	(void)unsetenv("CUSTODY_DOCTOR_SECRET");
 	if (b->back_fd >= 0)

@@ -9,7 +9,7 @@
 
 /*
  * Things outside that the canary tries to reach: a file, a listener, a socket, shared memory, a variable.  All of them
- * are harmless and end with this process, the directory apart: decoy_remove removes it and goes back to where we were.
+ * are harmless and end with this process, the directory apart: doctor_decoy_remove removes it and goes back to where we were.
  */
 struct decoy {
 	char *dir;    /* 0755, empty; the current directory while the bait lies: the canary's worktree */
@@ -27,6 +27,6 @@ struct decoy {
 	{                                                                                            \
 		.socket_fd = -EBADF, .port_fd = -EBADF, .back_fd = -EBADF, .shm = -1, .memory = NULL \
 	}
-int decoy_setup(struct decoy *b, struct fault *f) _must_check_;
-void decoy_remove(struct decoy *b);
-#define _cleanup_decoy_ _cleanup_(decoy_remove)
+int doctor_decoy_setup(struct decoy *b, struct fault *f) _must_check_;
+void doctor_decoy_remove(struct decoy *b);
+#define _cleanup_decoy_ _cleanup_(doctor_decoy_remove)

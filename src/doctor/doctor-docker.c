@@ -31,7 +31,7 @@ static const struct jdoc_member *find_entry(const struct jdoc *doc)
 	for (size_t i = 0; i < runtimes->n_members; i++) {
 		const char *path = entry_path(runtimes->members[i].value);
 
-		if (path && engine_is_ours(path) && (!found || engine_has_program(path)))
+		if (path && doctor_engine_is_ours(path) && (!found || doctor_engine_has_program(path)))
 			found = &runtimes->members[i];
 	}
 	return found;
@@ -72,7 +72,7 @@ static void add_unregistered(struct doctor_report *r, const char *file, bool exi
 
 void doctor_check_docker(struct doctor_report *r, const struct dirs *d)
 {
-	_cleanup_free_ char *file = engine_file(d, "docker/daemon.json");
+	_cleanup_free_ char *file = doctor_engine_file(d, "docker/daemon.json");
 	_cleanup_jdoc_ struct jdoc *doc = NULL;
 	_cleanup_fault_ struct fault f = { 0 };
 	const struct jdoc_member *entry;
@@ -88,7 +88,7 @@ void doctor_check_docker(struct doctor_report *r, const struct dirs *d)
 	path = entry ? entry_path(entry->value) : NULL;
 	if (!path)
 		add_unregistered(r, file, e == 0);
-	else if (engine_has_program(path))
+	else if (doctor_engine_has_program(path))
 		doctor_add(r, ID, DOCTOR_OK, DOCTOR_INFO, NULL, "%s:%u: runtime '%s' is '%s'", file,
 			   entry->line, entry->key, path);
 	else

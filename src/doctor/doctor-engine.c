@@ -46,7 +46,7 @@ static bool list_has_program(const char *list, const char *name)
 	return false;
 }
 
-bool engine_has_program(const char *path)
+bool doctor_engine_has_program(const char *path)
 {
 	const char *list = getenv("PATH");
 
@@ -57,14 +57,14 @@ bool engine_has_program(const char *path)
 	       list_has_program("/usr/local/sbin:/usr/sbin:/sbin", path);
 }
 
-bool engine_is_ours(const char *path)
+bool doctor_engine_is_ours(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return strcmp(slash ? slash + 1 : path, ENGINE_RUNTIME) == 0;
 }
 
-char *engine_user_file(const struct dirs *d, const char *name)
+char *doctor_engine_user_file(const struct dirs *d, const char *name)
 {
 	const char *xdg = getenv("XDG_CONFIG_HOME");
 	_cleanup_free_ char *config = xdg && *xdg == '/' ? strdup(xdg) : path_join(d->home, ".config");
@@ -72,9 +72,9 @@ char *engine_user_file(const struct dirs *d, const char *name)
 	return config ? path_join(config, name) : NULL;
 }
 
-char *engine_file(const struct dirs *d, const char *name)
+char *doctor_engine_file(const struct dirs *d, const char *name)
 {
-	_cleanup_free_ char *own = d->rootless ? engine_user_file(d, name) : NULL;
+	_cleanup_free_ char *own = d->rootless ? doctor_engine_user_file(d, name) : NULL;
 
 	if (own && access(own, F_OK) == 0)
 		return TAKE_PTR(own);
@@ -105,7 +105,7 @@ void doctor_check_engine(struct doctor_report *r, const struct dirs *d, const ch
 	for (size_t i = 0; i < N_ENGINES; i++) {
 		if (strcmp(engines[i].name, name) != 0)
 			continue;
-		if (engine_has_program(engines[i].program))
+		if (doctor_engine_has_program(engines[i].program))
 			doctor_add(r, engines[i].id, DOCTOR_OK, DOCTOR_INFO, NULL, "%s is installed",
 				   engines[i].program);
 		else

@@ -25,13 +25,13 @@ void doctor_check_docker(struct doctor_report *r, const struct dirs *d);
 void doctor_check_containerd(struct doctor_report *r, const struct dirs *d);
 
 /* An executable file: PATH, or without a slash a name in $PATH and where daemons are installed. */
-bool engine_has_program(const char *path);
+bool doctor_engine_has_program(const char *path);
 
 /* Is custody-runtime the last part of PATH? */
-bool engine_is_ours(const char *path);
+bool doctor_engine_is_ours(const char *path);
 
 /* NAME ("containers/containers.conf") below the caller's directory of settings; heap, NULL on ENOMEM. */
-char *engine_user_file(const struct dirs *d, const char *name);
+char *doctor_engine_user_file(const struct dirs *d, const char *name);
 
 /* /etc/NAME; for a user who has a file of that name among the own settings, that one (rootless daemons). */
-char *engine_file(const struct dirs *d, const char *name);
+char *doctor_engine_file(const struct dirs *d, const char *name);

@@ -106,7 +106,7 @@ static int load(struct podman_conf *c, const struct dirs *d, struct fault *f)
 		r = read_with_drop_ins(c, "/etc/containers/containers.conf", f);
 	if (r < 0 || !d->rootless)
 		return r;
-	own = engine_user_file(d, "containers/containers.conf");
+	own = doctor_engine_user_file(d, "containers/containers.conf");
 	return own ? read_with_drop_ins(c, own, f) : fault_errno(f, ENOMEM, "podman");
 }
 
@@ -114,7 +114,7 @@ static int load(struct podman_conf *c, const struct dirs *d, struct fault *f)
 static char *make_remedy(const struct dirs *d)
 {
 	const char *only = getenv("CONTAINERS_CONF");
-	_cleanup_free_ char *own = d->rootless ? engine_user_file(d, DROP_IN) : NULL;
+	_cleanup_free_ char *own = d->rootless ? doctor_engine_user_file(d, DROP_IN) : NULL;
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 
 	if (only && *only)
@@ -136,7 +136,7 @@ static void check_runtime(struct doctor_report *r, const struct setting *s, cons
 		return;
 	}
 	for (size_t i = 0; s->words && s->words[i]; i++)
-		if (engine_has_program(s->words[i])) {
+		if (doctor_engine_has_program(s->words[i])) {
 			doctor_add(r, "ENGINE-PODMAN-RUNTIME", DOCTOR_OK, DOCTOR_INFO, NULL, "%s: '%s'",
 				   s->where, s->words[i]);
 			return;

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "doctor/toml-lines.h"
 
-struct reader {
+struct line_reader {
 	const char *file, *at;
 	unsigned int line;
 	char *table;
@@ -16,13 +16,13 @@ struct reader {
 	void *arg;
 };
 
-static int refuse(const struct reader *r, unsigned int line, const char *what, struct fault *f)
+static int refuse(const struct line_reader *r, unsigned int line, const char *what, struct fault *f)
 {
 	return fault_set(f, EINVAL, "%s:%u: %s", r->file, line, what);
 }
 
 /* Blanks, line ends and comments. */
-static void skip_space(struct reader *r)
+static void skip_space(struct line_reader *r)
 {
 	for (;; r->at++) {
 		if (*r->at == '#')
@@ -43,7 +43,7 @@ static void put_name(struct strbuf *b, const char *text, size_t len)
 }
 
 /* AT is a quote.  An escaped character stands for itself: paths and names have none that would differ. */
-static int read_string(struct reader *r, char ***words, struct fault *f)
+static int read_string(struct line_reader *r, char ***words, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	_cleanup_free_ char *word = NULL;
@@ -71,7 +71,7 @@ static int read_string(struct reader *r, char ***words, struct fault *f)
 }
 
 /* Up to the end of the line, or of the list that begins on it. */
-static int read_value(struct reader *r, char ***words, struct fault *f)
+static int read_value(struct line_reader *r, char ***words, struct fault *f)
 {
 	unsigned int line = r->line;
 	int depth = 0, e;
@@ -107,7 +107,7 @@ static int read_value(struct reader *r, char ***words, struct fault *f)
 }
 
 /* "[table]" or "[[table]]" */
-static int read_table(struct reader *r, struct fault *f)
+static int read_table(struct line_reader *r, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	size_t len;
@@ -125,7 +125,7 @@ static int read_table(struct reader *r, struct fault *f)
 	return r->each(&(struct toml_line){ r->file, r->line, r->table, NULL }, r->arg);
 }
 
-static int read_key(struct reader *r, struct fault *f)
+static int read_key(struct line_reader *r, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	_cleanup_strv_ char **words = NULL;
@@ -154,7 +154,7 @@ int toml_lines_read(const char *path, int (*each)(const struct toml_line *l, voi
 	_cleanup_free_ char *text = NULL;
 	/* O_NONBLOCK: a FIFO under this name must not hang us. */
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct reader r = { .file = path, .line = 1, .each = each, .arg = arg };
+	struct line_reader r = { .file = path, .line = 1, .each = each, .arg = arg };
 	size_t len;
 	int e;
 

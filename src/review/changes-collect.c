@@ -119,7 +119,7 @@ static struct change *add_new(struct collect *c, const struct walk_entry *e, int
 
 	if (!ch)
 		return NULL;
-	change_fill_side(&ch->new, &e->stx);
+	changes_fill_side(&ch->new, &e->stx);
 	ch->privileged = !map_owner(&c->ask->ids, &ch->new) || (S_ISREG(ch->new.mode) && has_capability(fd));
 	if (S_ISLNK(ch->new.mode)) {
 		r = tree_readlink(e->dirfd, e->name, &ch->new.link);

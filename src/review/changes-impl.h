@@ -17,7 +17,7 @@ struct collect {
 };
 
 struct change *changes_add(struct collect *c, const char *path, enum change_kind kind, struct fault *f);
-void change_fill_side(struct change_side *s, const struct statx *stx);
+void changes_fill_side(struct change_side *s, const struct statx *stx);
 /* 1: there, 0: nothing there.  A side whose type is a link gets its text. */
 int changes_look_base(struct collect *c, const char *path, struct change_side *ret,
 		      struct fault *f) _must_check_;
@@ -25,7 +25,7 @@ int changes_look_base(struct collect *c, const char *path, struct change_side *r
 int changes_judge(struct collect *c, struct change *ch, const struct overlay_xattr *mark,
 		  struct fault *f) _must_check_;
 /* One entry that cannot be looked at is no reason not to tell of the others; only memory is. */
-int change_set_unknown(struct change *ch, int r, struct fault *f) _must_check_;
+int changes_set_unknown(struct change *ch, int r, struct fault *f) _must_check_;
 bool changes_is_later(const struct collect *c, const struct change_side *s);
 
 /* Everything that the base has at PATH goes; SELF: PATH too, else only what is in it. */

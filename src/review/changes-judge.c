@@ -20,7 +20,7 @@ int changes_look_base(struct collect *c, const char *path, struct change_side *r
 		return 0;
 	if (r < 0)
 		return fault_errno(f, -r, "'%s' in the worktree", path);
-	change_fill_side(ret, &stx);
+	changes_fill_side(ret, &stx);
 	if (S_ISLNK(ret->mode)) {
 		r = tree_at_readlink(&c->base, path, &ret->link);
 		if (r < 0)
@@ -143,7 +143,7 @@ static int check_data(struct collect *c, struct change *ch, struct fault *f)
 	return 0;
 }
 
-int change_set_unknown(struct change *ch, int r, struct fault *f)
+int changes_set_unknown(struct change *ch, int r, struct fault *f)
 {
 	if (r == -ENOMEM)
 		return r;
@@ -162,7 +162,7 @@ int changes_judge(struct collect *c, struct change *ch, const struct overlay_xat
 
 	r = changes_look_base(c, ch->path, &ch->old, f);
 	if (r < 0)
-		return change_set_unknown(ch, r, f);
+		return changes_set_unknown(ch, r, f);
 	if (r == 0) {
 		ch->kind = CHANGE_ADDED;
 	} else if ((ch->old.mode & S_IFMT) != type) {
@@ -178,7 +178,7 @@ int changes_judge(struct collect *c, struct change *ch, const struct overlay_xat
 		if (r == -ENOMEM)
 			return fault_errno(f, ENOMEM, "changes");
 		if (r < 0)
-			return change_set_unknown(ch, r, f);
+			return changes_set_unknown(ch, r, f);
 		ch->bytes = r > 0;
 		ch->kind = ch->bytes || (!S_ISLNK(type) && ch->old.mode != ch->new.mode) ||
 					   ch->old.uid != ch->new.uid || ch->old.gid != ch->new.gid

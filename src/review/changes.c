@@ -7,7 +7,7 @@
 
 #include "review/changes-impl.h"
 
-const char *change_kind_name(enum change_kind kind)
+const char *changes_kind_name(enum change_kind kind)
 {
 	static const char *const names[] = {
 		[CHANGE_SAME] = "same",		[CHANGE_ADDED] = "added",	[CHANGE_DELETED] = "deleted",
@@ -92,7 +92,7 @@ struct change *changes_find(const struct changes *c, const char *path)
 	return c->n ? bsearch(path, c->items, c->n, sizeof(*c->items), by_path) : NULL;
 }
 
-void change_fill_side(struct change_side *s, const struct statx *stx)
+void changes_fill_side(struct change_side *s, const struct statx *stx)
 {
 	*s = (struct change_side){
 		.mode = stx->stx_mode,

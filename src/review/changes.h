@@ -80,4 +80,4 @@ void changes_done(struct changes *c);
 struct change *changes_find(const struct changes *c, const char *path);
 /* By bytes, but '/' before everything else. */
 int changes_compare(const char *a, const char *b);
-const char *change_kind_name(enum change_kind kind);
+const char *changes_kind_name(enum change_kind kind);

@@ -41,7 +41,7 @@ static int split(const char *bytes, size_t len, struct line_text *t, struct faul
 	return 0;
 }
 
-struct slot {
+struct line_slot {
 	const char *bytes;
 	size_t len;
 	uint32_t number;
@@ -60,7 +60,7 @@ static uint64_t hash(const char *bytes, size_t len, uint64_t seed)
 	return h ^ (h >> 32);
 }
 
-static void number_lines(const struct line_text *t, uint32_t *numbers, struct slot *table, size_t mask,
+static void number_lines(const struct line_text *t, uint32_t *numbers, struct line_slot *table, size_t mask,
 			 uint64_t seed, uint32_t *next)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -70,7 +70,7 @@ static void number_lines(const struct line_text *t, uint32_t *numbers, struct sl
 		while (table[at].bytes && (table[at].len != len || memcmp(table[at].bytes, bytes, len) != 0))
 			at = (at + 1) & mask;
 		if (!table[at].bytes)
-			table[at] = (struct slot){ .bytes = bytes, .len = len, .number = (*next)++ };
+			table[at] = (struct line_slot){ .bytes = bytes, .len = len, .number = (*next)++ };
 		numbers[i] = table[at].number;
 	}
 }
@@ -78,7 +78,7 @@ static void number_lines(const struct line_text *t, uint32_t *numbers, struct sl
 static int number_all(struct numbers *s, struct fault *f)
 {
 	const struct line_text *a = &s->diff->old, *b = &s->diff->new;
-	_cleanup_free_ struct slot *table = NULL;
+	_cleanup_free_ struct line_slot *table = NULL;
 	uint64_t seed = 0;
 	uint32_t next = 0;
 	size_t size = 16;

@@ -132,7 +132,7 @@ static bool play(const char *options, unsigned int seed)
 		for (size_t i = 0; i < c.n; i++)
 			if (c.items[i].kind != CHANGE_SAME) {
 				printf("# left: %s is %s\n", c.items[i].path,
-				       change_kind_name(c.items[i].kind));
+				       changes_kind_name(c.items[i].kind));
 				ok = false;
 			}
 	}
