@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "base/str.h"
-#include "policy/policy.h"
+#include "tests/unit/policy-fixture.h"
 
 /*
  * policy-driver COUNT [FILE]: decides COUNT subjects and prints how many in a second of CPU time.  Without FILE a
@@ -65,18 +65,12 @@ int main(int argc, char **argv)
 	start = cpu_seconds();
 	for (uint64_t i = 0; n_lines > 0 && i < count; i++) {
 		char *command[] = { (char *)"sh", (char *)"-c", lines[i % n_lines], NULL };
-		const struct policy_facts facts = { .argv = command,
-						    .env = env,
-						    .cwd = "/work",
-						    .home = "/home/user",
-						    .worktree = "/work",
-						    .worktree_host = "/srv/project",
-						    .isolated = true,
-						    .worktree_mode = POLICY_WORKTREE_EPHEMERAL,
-						    .network = POLICY_NETWORK_NONE,
-						    .security = SECURITY_BALANCED };
+		struct policy_facts facts = policy_sandbox;
 		_cleanup_verdict_ struct verdict *v = NULL;
 
+		facts.argv = command;
+		facts.env = env;
+		facts.intention = INTENTION_AUTONOMOUS;
 		if (policy_decide(&facts, &v, NULL) < 0)
 			return 125;
 		asked += v->level != 'A';

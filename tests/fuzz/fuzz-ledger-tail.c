@@ -8,30 +8,18 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ledger_tail t = { .stop = UINT64_MAX }, again = { .stop = UINT64_MAX },
 			   stopped = { .stop = 1 };
 	struct digest key = { 0 }, key_again = { 0 };
 	uint8_t how;
-	char *text;
+	char *text = ledger_input(data, size, key);
 
-	if (size < 1)
+	if (!text)
 		return 0;
 	how = data[0];
 	size--;
-	text = malloc(size + 1);
-	if (!text)
-		return 0;
-	memcpy(text, data + 1, size);
-	if (how & 1)
-		fix_lines(text, size, key);
 	ledger_tail_scan(text, size, how & 2 ? &key : NULL, &t);
 	require(t.good <= size && t.last_len <= t.good && (t.good == 0) == (t.seq == 0));
 	require(t.good == 0 || text[t.good - 1] == '\n');

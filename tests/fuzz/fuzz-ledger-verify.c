@@ -22,12 +22,6 @@ static struct ledger_verify_result judge(const char *text, size_t len, size_t st
 	return r;
 }
 
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct digest zero = { 0 };
@@ -37,18 +31,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ledger_verify_options o = { 0 };
 	struct ledger_verify_result whole, parts;
 	uint8_t how;
-	char *text;
+	char *text = ledger_input(data, size, zero);
 
-	if (size < 1)
+	if (!text)
 		return 0;
 	how = data[0];
 	size--;
-	text = malloc(size + 1);
-	if (!text)
-		return 0;
-	memcpy(text, data + 1, size);
-	if (how & 1)
-		fix_lines(text, size, zero);
 	if (how & 2) {
 		o.k0 = &zero;
 		o.n_k0 = 1;

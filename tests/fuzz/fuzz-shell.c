@@ -3,22 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/policy.h"
 #include "shell/shell-split.h"
+#include "tests/unit/policy-fixture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static const struct policy_facts sandbox = {
-	.cwd = "/work",
-	.home = "/home/user",
-	.worktree = "/work",
-	.worktree_host = "/srv/project",
-	.isolated = true,
-	.worktree_mode = POLICY_WORKTREE_EPHEMERAL,
-	.network = POLICY_NETWORK_NONE,
-	.intention = INTENTION_EXPLICIT,
-	.security = SECURITY_BALANCED,
-};
 
 static int level(struct policy_facts facts, const char *text)
 {
@@ -49,15 +37,15 @@ static bool is_understood(const char *text, size_t len)
 	return !s.why;
 }
 
-/* Whatever the text: decided, never lower with less confinement, and a delete after what was understood is seen. */
+/* Every text is decided, never lower with less confinement; a delete after text that was parsed is found. */
 static void require_laws(const char *text, size_t len)
 {
 	static const char more[] = "\nrm -rf /";
-	struct policy_facts loose = sandbox;
+	struct policy_facts loose = policy_sandbox;
 	char *both;
 	int first;
 
-	first = level(sandbox, text);
+	first = level(policy_sandbox, text);
 	loose.worktree_mode = POLICY_WORKTREE_RW;
 	loose.intention = INTENTION_AUTONOMOUS;
 	if (level(loose, text) < first)
@@ -72,8 +60,8 @@ static void require_laws(const char *text, size_t len)
 		return;
 	memcpy(both, text, len);
 	memcpy(both + len, more, sizeof(more));
-	/* A backslash at the end takes the line break away; the words are then the last command's. */
-	if ((len == 0 || text[len - 1] != '\\') && level(sandbox, both) != 'C')
+	/* A backslash at the end escapes the line break: the appended words are arguments of the last command. */
+	if ((len == 0 || text[len - 1] != '\\') && level(policy_sandbox, both) != 'C')
 		abort();
 	free(both);
 }

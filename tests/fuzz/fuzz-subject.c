@@ -6,43 +6,15 @@
 #include "base/array.h"
 #include "base/digest.h"
 #include "base/str.h"
-#include "subject/placement.h"
 #include "subject/subject-diff.h"
-#include "subject/subject-digest.h"
-#include "subject/subject-json.h"
 #include "oci/bundle/bundle.h"
+#include "tests/unit/subject-fixture.h"
 
 /*
- * The document of a subject as a hook reads it from a bundle; behind a byte 0xff another one, with which it is compared.
- * What is accepted must come out again byte by byte, and every config.json that it gives must be the same twice.
+ * The document of a subject as a hook reads it from a bundle; after a byte 0xff a second one, to compare it with.
+ * An accepted document must be written back byte for byte, and each config.json made from it must be the same twice.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* As in tests/unit/subject-fixture.h, which the corpus was made with. */
-static const struct digest_key key = { .bytes = { 1, 2, 3, 4 } };
-static char *env[] = { (char *)"HOME=/home/sandbox", (char *)"PATH=/usr/bin", (char *)"SECRET=hunter2",
-		       (char *)"TERM=xterm-256color", NULL };
-
-static const struct placement places[] = {
-	{ .portable = true,
-	  .uid_base = 2000000,
-	  .gid_base = 3000000,
-	  .n_ids = 65536,
-	  .rootfs = "rootfs",
-	  .init = "/lib/custody-init",
-	  .hook = "/lib/custody-hook",
-	  .report_fd = -1,
-	  .limits = true },
-	{ .uid_base = 2000000,
-	  .gid_base = 3000000,
-	  .n_ids = 65536,
-	  .rootfs = "/s/root",
-	  .worktree = "/s/tree",
-	  .upper = "/s/l/u",
-	  .work = "/s/l/w",
-	  .init = "/lib/custody-init",
-	  .report_fd = 3 },
-};
 
 static struct jdoc *parse(const uint8_t *data, size_t size)
 {
@@ -63,12 +35,13 @@ static void check_again(const struct jdoc *d, const struct subject *s)
 {
 	_cleanup_subject_ struct subject *again = NULL;
 	_cleanup_jdoc_ struct jdoc *written = NULL;
+	const struct placement places[] = { fixture_portable(), fixture_own_run() };
 	struct digest a, b;
 
-	if (subject_to_json(s, &key, &written, NULL) < 0 || subject_digest(d, &a, NULL) < 0 ||
+	if (subject_to_json(s, &fixture_key, &written, NULL) < 0 || subject_digest(d, &a, NULL) < 0 ||
 	    subject_digest(written, &b, NULL) < 0 || !digest_equal(&a, &b))
 		abort();
-	if (subject_from_json(written, env, s->profile->limit_time_s, &key, &again, NULL) < 0)
+	if (subject_from_json(written, fixture_env, s->profile->limit_time_s, &fixture_key, &again, NULL) < 0)
 		abort();
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		_cleanup_strbuf_ struct strbuf x = { 0 }, y = { 0 };
@@ -103,8 +76,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		b = parse(end + 1, size - (size_t)(end + 1 - data));
 	if (a && b)
 		check_difference(a, b);
-	if (a && (subject_from_json(a, env, 90, &key, &s, NULL) == 0 ||
-		  subject_from_json(a, env, 0, &key, &s, NULL) == 0))
+	if (a && (subject_from_json(a, fixture_env, 90, &fixture_key, &s, NULL) == 0 ||
+		  subject_from_json(a, fixture_env, 0, &fixture_key, &s, NULL) == 0))
 		check_again(a, s);
 	return 0;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A fuzzer cannot guess hashes.  This gives each line that ends like a record the right prev, seal and h, so that what
- * lies behind those checks is reached as well. */
+/* A fuzzer cannot guess hashes.  fix_lines gives each line that ends like a record the right prev, seal and h, so that the
+ * code after those checks is reached as well. */
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ledger/ledger-record.h"
@@ -36,4 +38,23 @@ static inline void fix_lines(char *text, size_t len, struct digest key)
 		memcpy(end + 1 - RECORD_SUFFIX + 6, hex, 64);
 		seal_evolve(&key, 1);
 	}
+}
+
+/* The bytes after the first, in memory of their own and with hashes set right if bit 0 of the first one says so; NULL: no input. */
+static inline char *ledger_input(const uint8_t *data, size_t size, struct digest key)
+{
+	char *text = size < 1 ? NULL : malloc(size);
+
+	if (!text)
+		return NULL;
+	memcpy(text, data + 1, size - 1);
+	if (data[0] & 1)
+		fix_lines(text, size - 1, key);
+	return text;
+}
+
+static inline void require(bool holds)
+{
+	if (!holds)
+		abort();
 }

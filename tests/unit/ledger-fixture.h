@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What the ledger's tests share: a state directory of their own, many records, whole files as bytes. */
+/* Shared by the tests of the ledger: a temporary state directory, ledgers of many records, whole files as bytes. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,9 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "ledger/ledger-checkpoint.h"
 #include "ledger/ledger-impl.h"
+#include "ledger/ledger-reader.h"
 #include "ledger/ledger-verify.h"
 #include "ledger/ledger.h"
 
@@ -152,5 +154,37 @@ static inline struct ledger_verify_result judge(const char *bytes, size_t len,
 		(void)ledger_verify_feed(v, bytes, len);
 		ledger_verify_end(v, &result);
 	}
+	return result;
+}
+
+/* The whole ledger as it is on disk, with its checkpoints and its seal.  K0 may be NULL. */
+static inline struct ledger_verify_result verify_state(const struct place *p, const struct digest *k0)
+{
+	struct ledger_verify_result result = { .status = VERIFY_TAMPERED, .why = "unreadable" };
+	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
+	_cleanup_ledger_verify_ struct ledger_verify *v = NULL;
+	struct ledger_verify_options o = { .k0 = k0, .n_k0 = k0 != NULL, .seal_is_of_this_boot = true };
+	struct checkpoint checkpoints[64];
+	static char buf[65536];
+	uint64_t first;
+	size_t len, used;
+
+	if (ledger_reader_open_live(p->state, &s, NULL) < 0)
+		return result;
+	for (size_t at = 0; at < s.checkpoints_len; at += used + 1)
+		if (o.n_checkpoints == 64 || checkpoint_parse(s.checkpoints + at, s.checkpoints_len - at,
+							      &checkpoints[o.n_checkpoints++], &used) < 0)
+			return result;
+	o.checkpoints = checkpoints;
+	o.seal = s.has_seal ? &s.seal : NULL;
+	v = ledger_verify_new(&o);
+	while (v && ledger_reader_read(&s, buf, sizeof(buf), &len, &first, NULL) == 0) {
+		if (first != UINT64_MAX)
+			ledger_verify_segment(v, first);
+		if (!ledger_verify_feed(v, buf, len) || len == 0)
+			break;
+	}
+	if (v)
+		ledger_verify_end(v, &result);
 	return result;
 }

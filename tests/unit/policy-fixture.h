@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "policy/policy.h"
-#include "tap.h"
 
 /* The default profile at a terminal: an overlay, no network, nothing of the host writable. */
 static const struct policy_facts policy_sandbox = {

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "layer/layer.h"
+#include "subject/placement.h"
 #include "subject/subject-digest.h"
 #include "subject/subject-json.h"
 #include "subject/subject.h"
 
 /*
- * A subject with something in every field, in static memory: tests copy the structs and change one thing.  Nothing of
- * it is on the heap; subject_free and profile_free are never called for it.
+ * A subject with a value in every field, and a plain one, in static memory: tests copy the structs and change one field.
+ * Do not call subject_free or profile_free for them.  The corpus of fuzz-subject was written with this key and environment.
  */
 #define S(text) ((char *)(text))
 
@@ -20,6 +22,8 @@ static const struct digest_key fixture_key = { .bytes = { 1, 2, 3, 4 } };
 static char *fixture_argv[] = { S("./run.sh"), S("--in=data.txt"), S("x"), NULL };
 static char *fixture_env[] = { S("HOME=/home/sandbox"), S("PATH=/usr/bin"), S("SECRET=hunter2"),
 			       S("TERM=xterm-256color"), NULL };
+static char *fixture_plain_argv[] = { S("ls"), S("-l"), NULL };
+static char *fixture_plain_env[] = { S("HOME=/home/sandbox"), S("PATH=/usr/bin"), NULL };
 static char *fixture_copies[] = { S("/etc/localtime"), NULL };
 static char *fixture_hide[] = { S("/work/.git"), NULL };
 static char *fixture_allow[] = { S("keyctl"), NULL };
@@ -42,15 +46,10 @@ static struct operand fixture_operands[] = {
 static struct operand_link fixture_operand_links[] = { { S("data.txt"), S("real.txt") } };
 /* clang-format on */
 
-static inline struct profile fixture_profile(void)
+static inline struct profile fixture_plain_profile(void)
 {
 	return (struct profile){
-		.name = S("offline"),
-		.digest = { { 9, 9 } },
-		.root = PROFILE_ROOT_HOST_RO,
-		.workspace = PROFILE_WORKSPACE_OVERLAY,
 		.workspace_target = S("/work"),
-		.fs_hide = fixture_hide,
 		.process_init = true,
 		.limit_memory = 1 << 20,
 		.limit_pids = 7,
@@ -59,40 +58,94 @@ static inline struct profile fixture_profile(void)
 		.limit_time_s = 90,
 		.limit_grace_s = 5,
 		.limit_files = 256,
-		.limit_tmp = 1 << 20,
-		.seccomp_allow = fixture_allow,
-		.seccomp_deny = fixture_deny,
-		.optional = LAYER_BIT(LAYER_CPU_LIMIT),
 		.layers = LAYER_BIT(_LAYER_MAX) - 1,
-		.dangerous = fixture_danger,
 	};
 }
 
-static inline struct subject fixture_subject(const struct profile *p)
+static inline struct profile fixture_profile(void)
+{
+	struct profile p = fixture_plain_profile();
+
+	p.name = S("offline");
+	p.digest = (struct digest){ { 9, 9 } };
+	p.root = PROFILE_ROOT_HOST_RO;
+	p.workspace = PROFILE_WORKSPACE_OVERLAY;
+	p.fs_hide = fixture_hide;
+	p.limit_tmp = 1 << 20;
+	p.seccomp_allow = fixture_allow;
+	p.seccomp_deny = fixture_deny;
+	p.optional = LAYER_BIT(LAYER_CPU_LIMIT);
+	p.dangerous = fixture_danger;
+	return p;
+}
+
+/* `ls -l` with the mounts and links above, and no operands. */
+static inline struct subject fixture_plain_subject(const struct profile *p)
 {
 	return (struct subject){
 		.profile = p,
-		.argv = fixture_argv,
-		.env = fixture_env,
+		.argv = fixture_plain_argv,
+		.env = fixture_plain_env,
 		.cwd = S("/work"),
 		.hostname = S("box"),
 		.home = S("/home/sandbox"),
 		.worktree = S("/src"),
 		.owner_uid = 1000,
 		.owner_gid = 100,
-		.worktree_file = { 0x801, 42, S_IFDIR },
 		.mounts = fixture_mounts,
 		.n_mounts = 4,
 		.worktree_at = 2,
 		.links = fixture_links,
 		.n_links = 1,
-		.copies = fixture_copies,
 		.layers = p->layers,
-		.approved_time_s = 90,
-		.operands = fixture_operands,
-		.n_operands = 2,
-		.operand_links = fixture_operand_links,
-		.n_operand_links = 1,
+	};
+}
+
+static inline struct subject fixture_subject(const struct profile *p)
+{
+	struct subject s = fixture_plain_subject(p);
+
+	s.argv = fixture_argv;
+	s.env = fixture_env;
+	s.worktree_file = (struct subject_file){ 0x801, 42, S_IFDIR };
+	s.copies = fixture_copies;
+	s.approved_time_s = 90;
+	s.operands = fixture_operands;
+	s.n_operands = 2;
+	s.operand_links = fixture_operand_links;
+	s.n_operand_links = 1;
+	return s;
+}
+
+/* A bundle for another runtime, whose hook mounts the worktree. */
+static inline struct placement fixture_portable(void)
+{
+	return (struct placement){
+		.portable = true,
+		.uid_base = 2000000,
+		.gid_base = 3000000,
+		.n_ids = 65536,
+		.rootfs = "rootfs",
+		.init = "/lib/custody-init",
+		.hook = "/lib/custody-hook",
+		.report_fd = -1,
+		.limits = true,
+	};
+}
+
+/* A container that custody starts itself. */
+static inline struct placement fixture_own_run(void)
+{
+	return (struct placement){
+		.uid_base = 2000000,
+		.gid_base = 3000000,
+		.n_ids = 65536,
+		.rootfs = "/s/root",
+		.worktree = "/s/tree",
+		.upper = "/s/l/u",
+		.work = "/s/l/w",
+		.init = "/lib/custody-init",
+		.report_fd = 3,
 	};
 }
 

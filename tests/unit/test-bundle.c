@@ -13,95 +13,22 @@
 #include "layer/layer.h"
 #include "oci/bundle/bundle.h"
 #include "oci/bundle/rootfs.h"
+#include "subject-fixture.h"
 #include "tap.h"
-
-static char *argv_ls[] = { (char *)"ls", (char *)"-l", NULL };
-static char *env_two[] = { (char *)"HOME=/home/sandbox", (char *)"PATH=/usr/bin", NULL };
-
-/* clang-format off */
-static struct subject_mount mounts[] = {
-	{ .kind = SUBJECT_MOUNT_TMPFS, .target = (char *)"/tmp", .rw = true, .is_dir = true, .size = 4096, .mode = 01777 },
-	{ .kind = SUBJECT_MOUNT_BIND, .source = (char *)"/usr", .target = (char *)"/usr", .is_dir = true },
-	{ .kind = SUBJECT_MOUNT_BIND, .source = (char *)"/src/data", .target = (char *)"/work/data", .is_dir = true, .rw = true,
-	  .idmap = true, .owner_uid = 1000, .owner_gid = 100 },
-	{ .kind = SUBJECT_MOUNT_BIND, .source = (char *)"/src/file", .target = (char *)"/x", .idmap = true, .owner_uid = 1000 },
-};
-static struct subject_link links[] = { { (char *)"/bin", (char *)"usr/bin" } };
-/* clang-format on */
-
-static struct profile a_profile(void)
-{
-	return (struct profile){
-		.workspace_target = (char *)"/work",
-		.process_init = true,
-		.limit_memory = 1 << 20,
-		.limit_pids = 7,
-		.limit_cpu_percent = 150,
-		.limit_disk = 1 << 16,
-		.limit_time_s = 90,
-		.limit_grace_s = 5,
-		.limit_files = 256,
-		.layers = LAYER_BIT(_LAYER_MAX) - 1,
-	};
-}
-
-static struct subject a_subject(const struct profile *p)
-{
-	return (struct subject){
-		.profile = p,
-		.argv = argv_ls,
-		.env = env_two,
-		.cwd = (char *)"/work",
-		.hostname = (char *)"box",
-		.home = (char *)"/home/sandbox",
-		.worktree = (char *)"/src",
-		.owner_uid = 1000,
-		.owner_gid = 100,
-		.mounts = mounts,
-		.n_mounts = 4,
-		.worktree_at = 2,
-		.links = links,
-		.n_links = 1,
-		.layers = p->layers,
-	};
-}
 
 static struct placement own_run(void)
 {
-	return (struct placement){
-		.uid_base = 2000000,
-		.gid_base = 3000000,
-		.n_ids = 65536,
-		.rootfs = "/s/root",
-		.worktree = "/s/tree",
-		.upper = "/s/l/u",
-		.work = "/s/l/w",
-		.init = "/lib/custody-init",
-		.report_fd = 3,
-		.seccomp_bpf = "AAAA",
-	};
+	struct placement pl = fixture_own_run();
+
+	pl.seccomp_bpf = "AAAA";
+	return pl;
 }
 
-static struct placement portable(void)
-{
-	return (struct placement){
-		.portable = true,
-		.uid_base = 2000000,
-		.gid_base = 3000000,
-		.n_ids = 65536,
-		.rootfs = "rootfs",
-		.init = "/lib/custody-init",
-		.hook = "/lib/custody-hook",
-		.report_fd = -1,
-		.limits = true,
-	};
-}
-
-#define SETUP(where)                            \
-	_cleanup_fault_ struct fault f = { 0 }; \
-	_cleanup_jdoc_ struct jdoc *c = NULL;   \
-	struct profile p = a_profile();         \
-	struct subject s = a_subject(&p);       \
+#define SETUP(where)                                  \
+	_cleanup_fault_ struct fault f = { 0 };       \
+	_cleanup_jdoc_ struct jdoc *c = NULL;         \
+	struct profile p = fixture_plain_profile();   \
+	struct subject s = fixture_plain_subject(&p); \
 	struct placement pl = where
 
 /* PATH is "a/b/0/c"; places below ten. */
@@ -320,7 +247,7 @@ static const struct jdoc *find_prefix(const struct jdoc *array, const char *pref
 
 static void CARD_2_a_portable_bundle_carries_limits_names_and_a_hook(void)
 {
-	SETUP(portable());
+	SETUP(fixture_portable());
 
 	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
 	CHECK(!mount_at(c, "/work") && !mount_at(c, "/work/data") && !mount_at(c, "/x"));
@@ -342,7 +269,7 @@ static void CARD_2_a_portable_bundle_carries_limits_names_and_a_hook(void)
 
 static void CARD_2_the_hook_mounts_the_worktree_and_everything_mapped(void)
 {
-	SETUP(portable());
+	SETUP(fixture_portable());
 	_cleanup_jdoc_ struct jdoc *plan = NULL;
 
 	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
@@ -360,8 +287,8 @@ static void CARD_2_the_hook_mounts_the_worktree_and_everything_mapped(void)
 
 static void a_hooked_mount_below_a_runtimes_mount_is_refused(void)
 {
-	struct subject_mount below[] = { mounts[1], mounts[3] };
-	SETUP(portable());
+	struct subject_mount below[] = { fixture_mounts[1], fixture_mounts[3] };
+	SETUP(fixture_portable());
 
 	below[1].target = (char *)"/usr/local/x";
 	s.mounts = below;
@@ -372,7 +299,7 @@ static void a_hooked_mount_below_a_runtimes_mount_is_refused(void)
 
 static void an_empty_worktree_is_the_hooks_too_for_it_must_be_held(void)
 {
-	SETUP(portable());
+	SETUP(fixture_portable());
 
 	p.workspace = PROFILE_WORKSPACE_TMPFS;
 	s.n_mounts = 2;
@@ -385,7 +312,7 @@ static void who_is_asked_before_is_told_afterwards(void)
 {
 	char *words[] = { (char *)"--lane=sandbox", (char *)"--security=off", (char *)"--redact=--key",
 			  (char *)"--env=HOME=/root", NULL };
-	SETUP(portable());
+	SETUP(fixture_portable());
 
 	pl.approve = words;
 	CHECK(bundle_config(&s, &pl, &c, &f) == -EINVAL); /* nobody says where its session would be */
@@ -415,7 +342,7 @@ static void one_id_is_enough_for_container_root_and_for_nobody_else(void)
 
 static void the_same_input_gives_the_same_bytes(void)
 {
-	SETUP(portable());
+	SETUP(fixture_portable());
 	_cleanup_strbuf_ struct strbuf a = { 0 }, b = { 0 };
 	_cleanup_jdoc_ struct jdoc *d = NULL;
 

@@ -7,8 +7,6 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-#include "ledger/ledger-checkpoint.h"
-#include "ledger/ledger-reader.h"
 #include "child.h"
 #include "ledger-fixture.h"
 #include "tap.h"
@@ -16,7 +14,7 @@
 #define CALLS_MAX 10000 /* valgrind adds many of its own */
 
 /*
- * Runs WORK in a child and kills it when it is about to make its Nth call, counted from when it stops itself.
+ * Runs WORK in a child and kills it before its Nth system call, counted from when it stops itself.
  * 1: killed; 0: WORK was done before; negative: it failed.
  */
 static int kill_at(unsigned int n, bool (*work)(const struct place *p), const struct place *p)
@@ -36,37 +34,6 @@ static struct ledger *open_small(const struct place *p)
 			   NULL, NULL) < 0
 		       ? NULL
 		       : l;
-}
-
-static struct ledger_verify_result judge_all(const struct place *p, const struct digest *k0)
-{
-	struct ledger_verify_result result = { .status = VERIFY_TAMPERED, .why = "unreadable" };
-	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
-	_cleanup_ledger_verify_ struct ledger_verify *v = NULL;
-	struct ledger_verify_options o = { .k0 = k0, .n_k0 = k0 != NULL, .seal_is_of_this_boot = true };
-	struct checkpoint checkpoints[64];
-	char room[4096];
-	uint64_t first;
-	size_t len, used;
-
-	if (ledger_reader_open_live(p->state, &s, NULL) < 0)
-		return result;
-	for (size_t at = 0; at < s.checkpoints_len; at += used + 1)
-		if (checkpoint_parse(s.checkpoints + at, s.checkpoints_len - at,
-				     &checkpoints[o.n_checkpoints++], &used) < 0)
-			return result;
-	o.checkpoints = checkpoints;
-	o.seal = s.has_seal ? &s.seal : NULL;
-	v = ledger_verify_new(&o);
-	while (v && ledger_reader_read(&s, room, sizeof(room), &len, &first, NULL) == 0) {
-		if (first != UINT64_MAX)
-			ledger_verify_segment(v, first);
-		if (!ledger_verify_feed(v, room, len) || len == 0)
-			break;
-	}
-	if (v)
-		ledger_verify_end(v, &result);
-	return result;
 }
 
 static bool init_work(const struct place *p)
@@ -93,7 +60,7 @@ static bool goes_on(const struct place *p, const struct digest *k0, uint64_t at_
 
 	if (!l || put(l, "test.event", LEDGER_DECIDED) < 0)
 		return false;
-	r = judge_all(p, k0);
+	r = verify_state(p, k0);
 	if (r.status == VERIFY_OK && r.next > at_least && r.gaps == 0 && r.recovered == 0)
 		return true;
 	printf("# %d at %llu: %s\n", (int)r.status, (unsigned long long)r.bad_seq, r.why);
@@ -132,9 +99,9 @@ static void at_every_call_of_appends_with_a_rotation_and_a_checkpoint(void)
 		CHECK(place_make(&p) && n < CALLS_MAX && fill(&p, 3, NULL, &k0));
 		bystander = open_small(&p);
 		CHECK(bystander && put(bystander, "test.event", LEDGER_OBSERVED) == 0);
-		before = judge_all(&p, &k0);
+		before = verify_state(&p, &k0);
 		r = kill_at(n, append_work, &p);
-		after = judge_all(&p, &k0);
+		after = verify_state(&p, &k0);
 		CHECK(r >= 0 && after.status == VERIFY_OK && after.next >= before.next);
 		CHECK(put(bystander, "test.event", LEDGER_OBSERVED) == 0 && goes_on(&p, &k0, after.next + 1));
 	} while (r > 0);

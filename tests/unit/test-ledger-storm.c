@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "ledger/ledger-reader.h"
 #include "ledger-fixture.h"
 #include "tap.h"
 
@@ -78,31 +77,6 @@ static bool finish_off(pid_t pid)
 	return false;
 }
 
-static struct ledger_verify_result judge_all(const struct place *p, const struct digest *k0)
-{
-	struct ledger_verify_result result = { .status = VERIFY_TAMPERED, .why = "unreadable" };
-	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
-	_cleanup_ledger_verify_ struct ledger_verify *v = NULL;
-	static char room[65536];
-	struct ledger_verify_options o = { .k0 = k0, .n_k0 = 1, .seal_is_of_this_boot = true };
-	uint64_t first;
-	size_t len;
-
-	if (ledger_reader_open_live(p->state, &s, NULL) < 0)
-		return result;
-	o.seal = &s.seal;
-	v = ledger_verify_new(&o);
-	while (v && ledger_reader_read(&s, room, sizeof(room), &len, &first, NULL) == 0) {
-		if (first != UINT64_MAX)
-			ledger_verify_segment(v, first);
-		if (!ledger_verify_feed(v, room, len) || len == 0)
-			break;
-	}
-	if (v)
-		ledger_verify_end(v, &result);
-	return result;
-}
-
 static bool round_holds(unsigned int round, uint64_t *segments, uint64_t *torn)
 {
 	_cleanup_place_ struct place p = { 0 };
@@ -138,11 +112,11 @@ static bool round_holds(unsigned int round, uint64_t *segments, uint64_t *torn)
 	(void)close(pipes[0]);
 	(void)close(pipes[1]);
 	/* As the last kill left it: whole or torn, never tampered; and what was promised is there. */
-	r = judge_all(&p, &k0);
+	r = verify_state(&p, &k0);
 	ok = ok && (r.status == VERIFY_OK || r.status == VERIFY_TORN) && r.next >= promised->synced;
 	ok = ok && ledger_open(p.state, &options, &l, NULL, NULL) == 0 &&
 	     put(l, "test.event", LEDGER_DECIDED) == 0;
-	after = judge_all(&p, &k0);
+	after = verify_state(&p, &k0);
 	ok = ok && after.status == VERIFY_OK && after.next > r.next && after.sealed == after.next &&
 	     after.gaps == 0;
 	if (!ok)

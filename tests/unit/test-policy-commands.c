@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy-fixture.h"
+#include "tap.h"
 
 static char trusted[] = "trusted.example";
 static char *hosts[] = { trusted, NULL };

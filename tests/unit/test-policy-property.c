@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/array.h"
 #include "policy-fixture.h"
+#include "tap.h"
 
 #include "shell/shell-split.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/array.h"
 #include "policy-fixture.h"
+#include "tap.h"
 
 static const enum domain columns[] = { DOMAIN_WORKSPACE, DOMAIN_LOCALHOST, DOMAIN_TRUSTED, DOMAIN_UNTRUSTED,
 				       DOMAIN_SYSTEM };

@@ -5,35 +5,10 @@
 
 #include "base/array.h"
 #include "base/str.h"
-#include "subject/placement.h"
 #include "oci/bundle/bundle.h"
 #include "tap.h"
 
 #include "subject-fixture.h"
-
-static const struct placement portable = {
-	.portable = true,
-	.uid_base = 2000000,
-	.gid_base = 3000000,
-	.n_ids = 65536,
-	.rootfs = "rootfs",
-	.init = "/lib/custody-init",
-	.hook = "/lib/custody-hook",
-	.report_fd = -1,
-	.limits = true,
-};
-
-static const struct placement own_run = {
-	.uid_base = 2000000,
-	.gid_base = 3000000,
-	.n_ids = 65536,
-	.rootfs = "/s/root",
-	.worktree = "/s/tree",
-	.upper = "/s/l/u",
-	.work = "/s/l/w",
-	.init = "/lib/custody-init",
-	.report_fd = 3,
-};
 
 /* NULL on failure. */
 static struct jdoc *document_of(const struct subject *s)
@@ -79,12 +54,13 @@ static bool comes_back(const struct subject *s)
 	_cleanup_subject_ struct subject *back = NULL;
 	_cleanup_fault_ struct fault f = { 0 };
 	_cleanup_jdoc_ struct jdoc *d = document_of(s);
+	const struct placement portable = fixture_portable(), own = fixture_own_run();
 
 	if (!d || subject_from_json(d, s->env, s->profile->limit_time_s, &fixture_key, &back, &f) < 0) {
 		printf("# %s\n", fault_text(&f));
 		return false;
 	}
-	return same_config(s, back, &portable) && same_config(s, back, &own_run);
+	return same_config(s, back, &portable) && same_config(s, back, &own);
 }
 
 static void a_subject_comes_back_with_the_same_config(void)
