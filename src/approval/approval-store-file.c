@@ -93,6 +93,18 @@ int approval_store_read(int dirfd, const char *name, const char *label, char **r
 	return r < 0 ? fault_wrap(f, r, "%s", label) : 0;
 }
 
+int approval_store_read_path(const char *path, const char *label, size_t len_max, char **ret, size_t *ret_len,
+			     struct fault *f)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return fault_errno(f, errno, "open %s '%s'", label, path);
+	r = fd_read_all(fd, len_max, ret, ret_len, f);
+	return r < 0 ? fault_wrap(f, r, "%s '%s'", label, path) : 0;
+}
+
 int approval_store_read_json(int dirfd, const char *name, const char *label, struct jdoc **ret,
 			     struct fault *f)
 {
@@ -175,6 +187,24 @@ int approval_store_names(int dirfd, const char *suffix, char ***ret, struct faul
 		return fault_errno(f, -r, "list of files");
 	qsort(names, strv_len(names), sizeof(*names), by_text);
 	*ret = TAKE_PTR(names);
+	return 0;
+}
+
+int approval_store_list(int dirfd, const char *label, size_t item_size, char ***ret_names, void **ret_items,
+			struct fault *f)
+{
+	_cleanup_strv_ char **names = NULL;
+	void *items;
+	int r;
+
+	r = approval_store_names(dirfd, ".json", &names, f);
+	if (r < 0)
+		return r;
+	items = calloc(strv_len(names) + 1, item_size);
+	if (!items)
+		return fault_errno(f, ENOMEM, "%s", label);
+	*ret_names = TAKE_PTR(names);
+	*ret_items = items;
 	return 0;
 }
 

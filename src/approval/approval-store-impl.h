@@ -43,6 +43,9 @@ int approval_store_resolve(const struct approval_store *d, int dirfd,
 /* A file of ours; -ENOENT with nothing in F.  LABEL starts messages. */
 int approval_store_read(int dirfd, const char *name, const char *label, char **ret, size_t *ret_len,
 			struct fault *f) _must_check_;
+/* The file of another host at PATH, of at most LEN_MAX bytes. */
+int approval_store_read_path(const char *path, const char *label, size_t len_max, char **ret, size_t *ret_len,
+			     struct fault *f) _must_check_;
 int approval_store_read_json(int dirfd, const char *name, const char *label, struct jdoc **ret,
 			     struct fault *f) _must_check_;
 int approval_store_write_json(int dirfd, const char *name, const struct jdoc *doc,
@@ -52,6 +55,9 @@ int approval_store_unlink(int dirfd, const char *name,
 
 /* Names in DIRFD that end in SUFFIX, without those that begin with a dot, sorted.  No directory (negative): none. */
 int approval_store_names(int dirfd, const char *suffix, char ***ret, struct fault *f) _must_check_;
+/* Names that end in ".json", and as many zeroed items of ITEM_SIZE plus one; LABEL names them in messages.  The caller frees both. */
+int approval_store_list(int dirfd, const char *label, size_t item_size, char ***ret_names, void **ret_items,
+			struct fault *f) _must_check_;
 /* What writers that were killed left.  Under the lock. */
 void approval_store_remove_temps(int dirfd);
 

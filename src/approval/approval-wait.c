@@ -50,17 +50,21 @@ static int ask_again(struct wait *w, struct approval *ret, struct fault *f)
 	return 0;
 }
 
-/* The request is gone: approved in this very moment, or nobody answered in time. */
-static int look_again(struct wait *w, struct approval *ret, struct fault *f)
+static int reserve(struct wait *w, struct approval *ret, struct fault *f)
 {
 	int r = approval_reserve(w->ask, ret, f);
 
-	if (r < 0)
+	w->over = r == 0 && ret->state == APPROVAL_GRANTED;
+	return r;
+}
+
+/* The request is gone: approved in this very moment, or nobody answered in time. */
+static int look_again(struct wait *w, struct approval *ret, struct fault *f)
+{
+	int r = reserve(w, ret, f);
+
+	if (r < 0 || w->over)
 		return r;
-	if (ret->state == APPROVAL_GRANTED) {
-		w->over = true;
-		return 0;
-	}
 	if (ret->grants.reason == GRANT_CONSUMED || ret->grants.reason == GRANT_RESERVED)
 		return ask_again(w, ret, f);
 	w->over = true;
@@ -72,14 +76,10 @@ static int look(struct wait *w, struct approval *ret, struct fault *f)
 {
 	_cleanup_request_ struct request rq = { 0 };
 	_cleanup_fault_ struct fault why = { 0 };
-	int r = approval_reserve(w->ask, ret, f);
+	int r = reserve(w, ret, f);
 
-	if (r < 0)
+	if (r < 0 || w->over)
 		return r;
-	if (ret->state == APPROVAL_GRANTED) {
-		w->over = true;
-		return 0;
-	}
 	r = request_read(w->ask->store, ret->request, &rq, &why);
 	if (r == -ENOENT)
 		return look_again(w, ret, f);

@@ -319,12 +319,27 @@ static int make_first(const struct approval_store *d, const char *user, struct a
 	return approver_find(d, name, ret, f);
 }
 
+/* The approver in L that the caller signs as: the one named USER, else the first with a private key here; *RET_N counts these. */
+static const struct approver *choose_own(const struct approver_list *l, const char *user, size_t *ret_n)
+{
+	const struct approver *own = NULL;
+
+	*ret_n = 0;
+	for (size_t i = 0; i < l->n; i++) {
+		if (!l->items[i].has_secret)
+			continue;
+		if ((*ret_n)++ == 0 || str_eq(l->items[i].name, user))
+			own = &l->items[i];
+	}
+	return own;
+}
+
 int approver_own(const struct approval_store *d, const char *name, const char *user, struct approver *ret,
 		 struct fault *f)
 {
 	_cleanup_approvers_ struct approver_list l = { 0 };
-	const struct approver *only = NULL;
-	size_t n = 0;
+	const struct approver *own;
+	size_t n;
 	int r;
 
 	if (name)
@@ -332,23 +347,34 @@ int approver_own(const struct approval_store *d, const char *name, const char *u
 	r = approver_list(d, &l, f);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < l.n; i++) {
-		if (!l.items[i].has_secret)
-			continue;
-		if (n++ == 0 || str_eq(l.items[i].name, user))
-			only = &l.items[i];
-	}
+	own = choose_own(&l, user, &n);
 	if (n == 0 && !d->rules->configured)
 		return make_first(d, user, ret, f);
 	if (n == 0)
-		return fault_set(f, ENOKEY,
-				 "no key of an approver here: 'custody key new NAME', and have the admin put "
-				 "what it prints "
-				 "into `approvers` of custody.json");
-	if (n > 1 && !str_eq(only->name, user))
-		return fault_set(f, EINVAL, "%zu approvers have keys here: say which with --as NAME", n);
-	*ret = *only;
+		return fault_set(
+			f, ENOKEY,
+			"no private key of an approver in lane '%s': run 'custody key new NAME' and have the "
+			"admin add the entry that it prints to `approvers` in custody.json",
+			d->lane);
+	if (n > 1 && !str_eq(own->name, user))
+		return fault_set(f, EINVAL, "%zu approvers have keys here: choose one with --as NAME", n);
+	*ret = *own;
 	return 0;
+}
+
+int approver_find_own(const struct approval_store *d, const char *name, const char *user,
+		      struct approver *ret, struct fault *f)
+{
+	_cleanup_approvers_ struct approver_list l = { 0 };
+	const struct approver *own;
+	size_t n;
+	int r;
+
+	r = name ? 0 : approver_list(d, &l, f);
+	if (r < 0)
+		return r;
+	own = choose_own(&l, user, &n);
+	return approver_find(d, name ? name : n == 1 ? own->name : user, ret, f);
 }
 
 int approver_unlock(const struct approval_store *d, const char *name, struct sign_secret *ret,

@@ -49,11 +49,14 @@ int approver_new(const struct approval_store *d, const char *name, struct approv
 		 struct fault *f) _must_check_;
 
 /*
- * The approver that the caller is: NAME if given, else the only local key, else the one called USER.  Makes the first
- * one, called USER, if there is neither a local key nor a configured approver.  RET->counts says whether it counts.
+ * The caller's own approver: NAME if given, else the only local key, else the one called USER.  Creates the first
+ * one, called USER, if no local key and no configured approver exists.  RET->counts: its signature counts.
  */
 int approver_own(const struct approval_store *d, const char *name, const char *user, struct approver *ret,
 		 struct fault *f) _must_check_;
+/* The same for commands that only read: creates none.  -ENOENT. */
+int approver_find_own(const struct approval_store *d, const char *name, const char *user,
+		      struct approver *ret, struct fault *f) _must_check_;
 
 /* The plain private key, for level B.  sign_done when used.  (Level C: pin_try.) */
 int approver_unlock(const struct approval_store *d, const char *name, struct sign_secret *ret,

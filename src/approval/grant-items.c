@@ -97,18 +97,17 @@ int grant_items_load(const struct grant_judgement *j, int dirfd, const struct di
 	_cleanup_items_ struct grant_items l = { 0 };
 	_cleanup_strv_ char **names = NULL;
 	char begin[REQUEST_ID_SIZE] = "";
+	void *items;
 	int r;
 
 	if (digest)
 		request_id(digest, begin);
 	r = approver_list_public(j->store, &l.approvers, f);
 	if (r == 0)
-		r = approval_store_names(dirfd, ".json", &names, f);
+		r = approval_store_list(dirfd, "grants", sizeof(*l.items), &names, &items, f);
 	if (r < 0)
 		return r;
-	l.items = calloc(strv_len(names) + 1, sizeof(*l.items));
-	if (!l.items)
-		return fault_errno(f, ENOMEM, "grants");
+	l.items = items;
 	for (char **n = names; *n; n++) {
 		if (!str_starts(*n, begin) || strlen(*n) != GRANT_FILE_SIZE - 1 - 2 ||
 		    (*n)[REQUEST_ID_SIZE - 1] != '-')

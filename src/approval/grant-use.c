@@ -24,6 +24,15 @@ static int look(const struct grant_judgement *j, int dirfd, struct grant_items *
 	return r;
 }
 
+/* The same under the lock of the grants, which the caller closes. */
+static int look_locked(const struct grant_judgement *j, int *ret_dirfd, int *ret_lock, struct grant_items *l,
+		       enum grant_reason *reason, struct fault *f)
+{
+	int r = approval_store_open_locked(j->store, APPROVAL_STORE_GRANTS, false, ret_dirfd, ret_lock, f);
+
+	return r < 0 && r != -ENOENT ? r : look(j, *ret_dirfd, l, reason, f);
+}
+
 int grant_find(const struct approval_store *d, const struct grant_query *q, struct grant_set *ret,
 	       struct fault *f)
 {
@@ -139,12 +148,8 @@ int grant_reserve(const struct approval_store *d, const struct grant_query *q,
 	r = approval_store_now(d, &j.now, f);
 	if (r == 0)
 		r = grant_reservation_init(&mine, owner->session, owner->pid, &j.now, f);
-	if (r < 0)
-		return r;
-	r = approval_store_open_locked(d, APPROVAL_STORE_GRANTS, false, &dirfd, &lock, f);
-	if (r < 0 && r != -ENOENT)
-		return r;
-	r = look(&j, dirfd, &l, &reason, f);
+	if (r == 0)
+		r = look_locked(&j, &dirfd, &lock, &l, &reason, f);
 	if (r < 0)
 		return r;
 	if (reason == GRANT_VALID) {
@@ -174,12 +179,8 @@ int grant_consume(const struct approval_store *d, const struct grant_query *q, c
 	int r;
 
 	r = approval_store_now(d, &j.now, f);
-	if (r < 0)
-		return r;
-	r = approval_store_open_locked(d, APPROVAL_STORE_GRANTS, false, &dirfd, &lock, f);
-	if (r < 0 && r != -ENOENT)
-		return r;
-	r = look(&j, dirfd, &l, &reason, f);
+	if (r == 0)
+		r = look_locked(&j, &dirfd, &lock, &l, &reason, f);
 	if (r < 0)
 		return r;
 	if (reason == GRANT_VALID) {

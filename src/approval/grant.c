@@ -410,15 +410,10 @@ out:
 int grant_import(const struct approval_store *d, const char *path, const struct digest *digest,
 		 struct grant *ret, enum grant_reason *ret_reason, struct fault *f)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	_cleanup_free_ char *text = NULL;
 	size_t len;
 	int r;
 
-	if (fd < 0)
-		return fault_errno(f, errno, "open grant '%s'", path);
-	r = fd_read_all(fd, GRANT_TEXT_MAX, &text, &len, f);
-	if (r < 0)
-		return fault_wrap(f, r, "grant '%s'", path);
-	return grant_import_text(d, text, len, path, digest, ret, ret_reason, f);
+	r = approval_store_read_path(path, "grant", GRANT_TEXT_MAX, &text, &len, f);
+	return r < 0 ? r : grant_import_text(d, text, len, path, digest, ret, ret_reason, f);
 }

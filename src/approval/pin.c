@@ -208,6 +208,12 @@ static int open_key(const struct approval_store *d, const char *name, int *ret_k
 	return 0;
 }
 
+static int answer_unset(struct pin_answer *ret)
+{
+	*ret = (struct pin_answer){ .result = PIN_UNSET };
+	return 0;
+}
+
 int pin_try(const struct approval_store *d, const char *name, const char *pin, struct pin_answer *ret,
 	    struct sign_secret *ret_key, struct fault *f)
 {
@@ -218,10 +224,8 @@ int pin_try(const struct approval_store *d, const char *name, const char *pin, s
 	r = open_key(d, name, &keysfd, &lock, &k, f);
 	if (r < 0)
 		return r;
-	if (!k.has_box) {
-		*ret = (struct pin_answer){ .result = PIN_UNSET };
-		return 0;
-	}
+	if (!k.has_box)
+		return answer_unset(ret);
 	return try_locked(d, keysfd, &k, pin, ret, ret_key, f);
 }
 
@@ -236,10 +240,8 @@ int pin_status(const struct approval_store *d, const char *name, struct pin_answ
 	r = open_key(d, name, &keysfd, &lock, &k, f);
 	if (r < 0)
 		return r;
-	if (!k.has_box) {
-		*ret = (struct pin_answer){ .result = PIN_UNSET };
-		return 0;
-	}
+	if (!k.has_box)
+		return answer_unset(ret);
 	r = approval_store_now(d, &now, f);
 	if (r == 0)
 		r = pin_tries_read(keysfd, name, &t, f);

@@ -85,6 +85,7 @@ int request_list(const struct approval_store *d, bool denied_too, struct request
 	_cleanup_requests_ struct request_list l = { 0 };
 	_cleanup_strv_ char **names = NULL;
 	struct moment now;
+	void *items;
 	int r;
 
 	r = approval_store_open_locked(d, APPROVAL_STORE_REQUESTS, false, &dirfd, &lock, f);
@@ -97,12 +98,10 @@ int request_list(const struct approval_store *d, bool denied_too, struct request
 	if (r == 0 && d->ledger)
 		r = request_sweep_locked(d, dirfd, &now, NULL, f);
 	if (r == 0)
-		r = approval_store_names(dirfd, ".json", &names, f);
+		r = approval_store_list(dirfd, "requests", sizeof(*l.items), &names, &items, f);
 	if (r < 0)
 		return r;
-	l.items = calloc(strv_len(names) + 1, sizeof(*l.items));
-	if (!l.items)
-		return fault_errno(f, ENOMEM, "requests");
+	l.items = items;
 	for (char **n = names; *n; n++) {
 		struct request *rq = &l.items[l.n];
 

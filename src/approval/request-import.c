@@ -7,20 +7,17 @@
 #include "base/fd.h"
 #include "approval/request-impl.h"
 
-static int read_carried(const char *path, struct request *ret, struct fault *f)
+static int read_file(const char *path, struct request *ret, struct fault *f)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	_cleanup_free_ char *text = NULL;
 	size_t len;
 	int r;
 
-	if (fd < 0)
-		return fault_errno(f, errno, "open request '%s'", path);
-	r = fd_read_all(fd, APPROVAL_STORE_FILE_MAX, &text, &len, f);
-	return r < 0 ? fault_wrap(f, r, "request '%s'", path) : request_parse(text, len, path, ret, f);
+	r = approval_store_read_path(path, "request", APPROVAL_STORE_FILE_MAX, &text, &len, f);
+	return r < 0 ? r : request_parse(text, len, path, ret, f);
 }
 
-static int mark_carried(struct request *rq, struct fault *f)
+static int mark_imported(struct request *rq, struct fault *f)
 {
 	for (char **a = rq->askers; *a; a++) {
 		char *marked = NULL;
@@ -58,7 +55,7 @@ int request_import(const struct approval_store *d, const char *path, struct requ
 	struct moment now;
 	int r;
 
-	r = read_carried(path, &rq, f);
+	r = read_file(path, &rq, f);
 	if (r == 0 && !str_eq(rq.lane, d->lane))
 		r = fault_set(f, EACCES, "request '%s' belongs to lane '%s', this is '%s'", path, rq.lane,
 			      d->lane);
@@ -77,7 +74,7 @@ int request_import(const struct approval_store *d, const char *path, struct requ
 	r = request_load_current(d, dirfd, &rq.digest, &now, &here, f);
 	if (r != -ENOENT)
 		goto out;
-	r = mark_carried(&rq, f);
+	r = mark_imported(&rq, f);
 	if (r == 0)
 		r = name_command(&rq, f);
 	if (r < 0)

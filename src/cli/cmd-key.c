@@ -94,26 +94,6 @@ static int run_ls(struct verb_call *c, struct fault *f)
 	return STATUS_OK;
 }
 
-/* NAME, else the only one whose private half is here, else the one called like the caller. */
-static int find_own(const struct approval_store *d, const char *name, const char *user, struct approver *ret,
-		    struct fault *f)
-{
-	_cleanup_approvers_ struct approver_list l = { 0 };
-	const char *only = NULL;
-	size_t n = 0;
-	int r;
-
-	if (name)
-		return approver_find(d, name, ret, f);
-	r = approver_list(d, &l, f);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < l.n; i++)
-		if (l.items[i].has_secret && ++n)
-			only = l.items[i].name;
-	return approver_find(d, n == 1 ? only : user, ret, f);
-}
-
 static int run_show(struct verb_call *c, struct fault *f)
 {
 	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
@@ -122,7 +102,7 @@ static int run_show(struct verb_call *c, struct fault *f)
 	int r = approval_lane_open(&c->dirs, c->config, NULL, &d, f);
 
 	if (r == 0)
-		r = find_own(&d.store, c->words[0], c->dirs.user, &a, f);
+		r = approver_find_own(&d.store, c->words[0], c->dirs.user, &a, f);
 	if (r < 0)
 		return r;
 	if (!c->json) {

@@ -154,56 +154,45 @@ static const struct jdoc *find_section(const struct profile *p, uint32_t carried
 	return NULL;
 }
 
-int profile_require_supported(const struct profile *p, struct fault *f)
+/* -ENOTSUP for the first section that `custody run` and the arguments of `custody-hook approve` do not support; WHY starts with a verb. */
+static int require_sections(const struct profile *p, const char *why, struct fault *f)
 {
-	const uint32_t carried = 1u << PROFILE_SECTION_GOVERNANCE | 1u << PROFILE_SECTION_AUDIT |
-				 1u << PROFILE_SECTION_FORENSICS;
+	const uint32_t supported = 1u << PROFILE_SECTION_GOVERNANCE | 1u << PROFILE_SECTION_AUDIT |
+				   1u << PROFILE_SECTION_FORENSICS;
 	const char *name;
-	const struct jdoc *section = find_section(p, carried, &name);
+	const struct jdoc *section = find_section(p, supported, &name);
 
 	if (!section)
 		return 0;
 	return key_fault_at(
 		f, section,
 		fault_set(f, ENOTSUP,
-			  "profile '%s': section '%s' (key '%s.%s') is not implemented in this "
-			  "version: "
-			  "remove the section, or choose a profile without it (custody profile ls)",
-			  p->name, name, name, section->members[0].key));
+			  "profile '%s': section '%s' (key '%s.%s') %s: remove the section, or choose a "
+			  "profile without it (custody profile ls)",
+			  p->name, name, name, section->members[0].key, why));
+}
+
+int profile_require_supported(const struct profile *p, struct fault *f)
+{
+	return require_sections(p, "is not implemented in this version", f);
 }
 
 int profile_require_portable(const struct profile *p, struct fault *f)
 {
 	if (p->workspace_sandbox)
-		return fault_set(
-			f, ENOTSUP,
-			"profile '%s': a sandbox root ('workspace.sandbox') is held by 'custody run' as long "
-			"as "
-			"it is used, and nobody would hold it for a bundle: choose a profile without it",
-			p->name);
-
+		return fault_set(f, ENOTSUP,
+				 "profile '%s': 'workspace.sandbox' is not supported in a bundle, because "
+				 "only 'custody "
+				 "run' locks the sandbox root while it is used: choose a profile without it",
+				 p->name);
 	if (profile_is_fuse(p))
 		return fault_set(
 			f, ENOTSUP,
-			"profile '%s': fuse-overlayfs ('workspace.overlay' fuse) is started and ended by "
-			"'custody run', "
-			"and nobody would end it for a bundle: choose a profile with the kernel's overlay",
+			"profile '%s': 'workspace.overlay' fuse is not supported in a bundle, because only "
+			"'custody run' starts and stops fuse-overlayfs: choose a profile with the kernel's "
+			"overlay",
 			p->name);
-
-	/* The arguments of `custody-hook approve` carry these. */
-	const uint32_t carried = 1u << PROFILE_SECTION_GOVERNANCE | 1u << PROFILE_SECTION_AUDIT |
-				 1u << PROFILE_SECTION_FORENSICS;
-	const char *name;
-	const struct jdoc *section = find_section(p, carried, &name);
-
-	if (!section)
-		return 0;
-	return key_fault_at(
-		f, section,
-		fault_set(f, ENOTSUP,
-			  "profile '%s': section '%s' (key '%s.%s') is carried out by 'custody run', not by "
-			  "the hooks of a bundle: remove the section, or choose a profile without it",
-			  p->name, name, name, section->members[0].key));
+	return require_sections(p, "is not supported by the hooks of a bundle", f);
 }
 
 int profile_require_lane(const struct profile *p, enum lane lane, struct fault *f)

@@ -203,7 +203,7 @@ void operand_lower_free(struct operand_lower *l)
 }
 
 /* What a layer on a disk holds, against what it should. */
-struct check {
+struct lower_check {
 	const struct subject *s;
 	size_t n_found;
 };
@@ -235,7 +235,7 @@ static bool is_parent(const struct subject *s, const char *dir)
 	return false;
 }
 
-static int check_link(const struct check *c, const struct walk_entry *e, struct fault *f)
+static int check_link(const struct lower_check *c, const struct walk_entry *e, struct fault *f)
 {
 	const struct operand_link *link = find_link(c->s, e->path);
 	char text[4096];
@@ -249,7 +249,7 @@ static int check_link(const struct check *c, const struct walk_entry *e, struct 
 	return 0;
 }
 
-static int check_file(const struct check *c, const struct walk_entry *e, struct fault *f)
+static int check_file(const struct lower_check *c, const struct walk_entry *e, struct fault *f)
 {
 	_cleanup_close_ int fd = openat(e->dirfd, e->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	const struct operand *o = find_operand(c->s, e->path);
@@ -276,7 +276,7 @@ static int check_file(const struct check *c, const struct walk_entry *e, struct 
 
 static int check_entry(void *arg, const struct walk_entry *e, bool other_mount, struct fault *f)
 {
-	struct check *c = arg;
+	struct lower_check *c = arg;
 
 	if (S_ISDIR(e->stx.stx_mode) && !other_mount && is_parent(c->s, e->path))
 		return 0;
@@ -290,7 +290,7 @@ static int check_entry(void *arg, const struct walk_entry *e, bool other_mount, 
 
 int operand_lower_verify(const struct subject *s, int dirfd, struct fault *f)
 {
-	struct check c = { .s = s };
+	struct lower_check c = { .s = s };
 	size_t n = s->n_operand_links;
 	int r;
 

@@ -76,7 +76,7 @@ struct card_style card_style_of(int fd)
 }
 
 /* A text cut into lines: cell by cell, since an escape must never be torn. */
-struct lines {
+struct card_lines {
 	struct strbuf text; /* of all lines, without indentation */
 	struct {
 		size_t at, len; /* in TEXT */
@@ -86,13 +86,13 @@ struct lines {
 	bool broken;
 };
 
-static void lines_done(struct lines *l)
+static void lines_done(struct card_lines *l)
 {
 	strbuf_done(&l->text);
 	free(l->line);
 }
 
-static void end_line(struct lines *l, size_t at, size_t len, size_t end)
+static void end_line(struct card_lines *l, size_t at, size_t len, size_t end)
 {
 	void *p = reallocarray(l->line, l->n + 1, sizeof(*l->line));
 
@@ -123,7 +123,7 @@ static size_t put_cell(struct strbuf *out, const char *text, const struct card_c
 }
 
 /* Breaks behind a blank where there is one; a break within a word is marked, so that it is not read as a blank. */
-static void wrap(const char *text, size_t columns, bool utf8, struct lines *l)
+static void wrap(const char *text, size_t columns, bool utf8, struct card_lines *l)
 {
 	const size_t len = strlen(text), room = columns - 1; /* the last column is for the mark */
 	size_t start = 0, used = 0, blank = 0, blank_used = 0, blank_end = 0;
@@ -202,7 +202,7 @@ static void put_label(const struct pen *p, const char *label)
 	indent(p, p->text_at - p->label_at - (unsigned int)len);
 }
 
-static void put_line(const struct pen *p, const struct lines *l, size_t i, enum card_tone tone)
+static void put_line(const struct pen *p, const struct card_lines *l, size_t i, enum card_tone tone)
 {
 	static const char *const sequences[] = { [CARD_STRONG] = "\033[1m", [CARD_WARN] = "\033[1;33m" };
 	const char *text = l->text.text ? l->text.text + l->line[i].at : "";
@@ -211,7 +211,8 @@ static void put_line(const struct pen *p, const struct lines *l, size_t i, enum 
 	strbuf_putc(p->out, '\n');
 }
 
-static void put_lines(const struct pen *p, const struct lines *l, size_t from, size_t to, enum card_tone tone)
+static void put_lines(const struct pen *p, const struct card_lines *l, size_t from, size_t to,
+		      enum card_tone tone)
 {
 	for (size_t i = from; i < to; i++) {
 		if (i > 0 || p->narrow)
@@ -223,7 +224,7 @@ static void put_lines(const struct pen *p, const struct lines *l, size_t from, s
 /* MISSING bytes of the row's TOTAL are left out here. */
 static void put_gap(const struct pen *p, size_t missing, size_t total)
 {
-	_cleanup_(lines_done) struct lines l = { 0 };
+	_cleanup_(lines_done) struct card_lines l = { 0 };
 	_cleanup_strbuf_ struct strbuf note = { 0 };
 
 	strbuf_printf(&note, "[%zu of %zu bytes are not shown here; %s]", missing, total,
@@ -237,7 +238,7 @@ static void put_gap(const struct pen *p, size_t missing, size_t total)
 	put_lines(p, &l, 0, l.n, CARD_WARN);
 }
 
-static void put_row(const struct pen *p, const struct card_row *row, const struct lines *l)
+static void put_row(const struct pen *p, const struct card_row *row, const struct card_lines *l)
 {
 	/* The end of a long command says as much as its beginning. */
 	const size_t head = CARD_ROW_LINES / 2, tail = CARD_ROW_LINES / 3;
@@ -262,7 +263,7 @@ int card_draw(const struct card *c, const struct card_style *style, struct strbu
 	p.label_at = p.narrow ? NARROW_LABEL_AT : LABEL_AT;
 	p.text_at = p.narrow ? NARROW_TEXT_AT : TEXT_AT;
 	for (size_t i = 0; i < c->n_rows && !c->broken; i++) {
-		_cleanup_(lines_done) struct lines l = { 0 };
+		_cleanup_(lines_done) struct card_lines l = { 0 };
 
 		wrap(c->rows[i].text, p.columns - p.text_at, style->utf8, &l);
 		if (l.broken || l.text.broken)

@@ -36,7 +36,7 @@
 static const char *const system_dirs[] = { "usr", "lib", "lib32", "lib64", "libx32" };
 #define N_SYSTEM ARRAY_SIZE(system_dirs)
 
-struct trees {
+struct program_trees {
 	int lower, sealed, layers;
 	int system[N_SYSTEM];
 	char links[N_SYSTEM][256]; /* "": a tree */
@@ -59,7 +59,7 @@ static int clone_system(const char *path, int *ret, struct fault *f)
 	return 0;
 }
 
-static int clone_systems(struct trees *t, struct fault *f)
+static int clone_systems(struct program_trees *t, struct fault *f)
 {
 	int r = 0;
 
@@ -86,7 +86,7 @@ static int clone_own(const char *path, bool rw, int *ret, struct fault *f)
 	return real ? worktree_clone(real, rw, NULL, ret, f) : fault_errno(f, errno, "'%s'", path);
 }
 
-static int place_systems(int dirfd, const struct trees *t, struct fault *f)
+static int place_systems(int dirfd, const struct program_trees *t, struct fault *f)
 {
 	int r = 0;
 
@@ -115,7 +115,7 @@ static int enter_root(int dirfd, struct fault *f)
 
 static int build_root(const struct overlay_server_request *o, struct fault *f)
 {
-	static struct trees t;
+	static struct program_trees t;
 	int dirfd = -EBADF, r;
 
 	t.sealed = -EBADF;
