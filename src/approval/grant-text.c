@@ -76,7 +76,7 @@ static struct jdoc *statement(const struct grant *g)
 	return s;
 }
 
-int grant_signed_bytes(const struct grant *g, struct strbuf *out, struct fault *f)
+static int put_signed_bytes(const struct grant *g, struct strbuf *out, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *s = statement(g);
 
@@ -113,7 +113,7 @@ int grant_seal(struct grant *g, const struct sign_secret *key, struct fault *f)
 	char hex[2 * SIGN_SIZE + 1];
 	int r;
 
-	r = grant_signed_bytes(g, &b, f);
+	r = put_signed_bytes(g, &b, f);
 	if (r < 0)
 		return r;
 	name_it(g, &b);
@@ -135,8 +135,7 @@ bool grant_signature_verify(const struct grant *g, const struct sign_public *key
 	memcpy(hex, g->text + sizeof(begin) - 1, 2 * SIGN_SIZE);
 	hex[2 * SIGN_SIZE] = '\0';
 	return approver_bytes_from_hex(hex, signature, sizeof(signature)) &&
-	       grant_signed_bytes(g, &b, NULL) == 0 && !b.broken &&
-	       sign_verify(key, b.text, b.len, signature);
+	       put_signed_bytes(g, &b, NULL) == 0 && !b.broken && sign_verify(key, b.text, b.len, signature);
 }
 
 static bool is_hex(const char *text, size_t len)
@@ -233,7 +232,7 @@ static int take(const struct jdoc *doc, const char *text, size_t len, struct gra
 	if (r == 0)
 		r = take_askers(jdoc_get(s, "askers"), g, label, f);
 	if (r == 0)
-		r = grant_signed_bytes(g, &b, f);
+		r = put_signed_bytes(g, &b, f);
 	if (r < 0)
 		return r;
 	name_it(g, &b);

@@ -52,7 +52,8 @@ static int record_grant(const struct approval_store *d, const struct grant *g, c
 				     LEDGER_DECIDED, NULL, f);
 }
 
-int grant_keep(int dirfd, const struct grant *g, struct fault *f)
+/* Uses first, then the statement. */
+static int keep(int dirfd, const struct grant *g, struct fault *f)
 {
 	_cleanup_uses_ struct grant_uses u = { .statement = g->statement };
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -224,7 +225,7 @@ static int sign_locked(const struct approval_store *d, int requestsfd, struct re
 	if (r == 0)
 		r = record_grant(d, g, rq, f);
 	if (r == 0)
-		r = grant_keep(dirfd, g, f);
+		r = keep(dirfd, g, f);
 	if (r < 0)
 		return r;
 	r = is_complete(d, dirfd, rq, ret_complete, f);
@@ -301,7 +302,7 @@ static int register_new(const struct approval_store *d, int dirfd, const struct 
 		return 0;
 	}
 	r = record_grant(d, g, NULL, f);
-	return r < 0 ? r : grant_keep(dirfd, g, f);
+	return r < 0 ? r : keep(dirfd, g, f);
 }
 
 static int import_locked(const struct approval_store *d, int dirfd, struct grant_item *item,

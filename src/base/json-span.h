@@ -29,10 +29,9 @@ int jspan_get(struct jspan object, const char *key, struct jspan *ret) _must_che
 /* The same for N keys in one go: 0 or -EINVAL; .at is NULL where there is none. */
 int jspan_get_each(struct jspan object, const char *const *keys, size_t n, struct jspan *ret) _must_check_;
 
-/* Member (or item) by member: 1, 0 at the end, -EINVAL.  *AT starts as NULL; KEY keeps its quotes. */
+/* Member by member: 1, 0 at the end, -EINVAL.  *AT starts as NULL; KEY keeps its quotes. */
 int jspan_next_member(struct jspan object, const char **at, struct jspan *key,
 		      struct jspan *value) _must_check_;
-int jspan_next_item(struct jspan array, const char **at, struct jspan *value) _must_check_;
 
 bool jspan_is(struct jspan value, char first); /* '{', '[', '"', ... */
 bool jspan_key_is(struct jspan key, const char *name);

@@ -28,9 +28,6 @@ const struct config_env *config_envs(void);
 
 /* One file, read and checked: an object whose values are labelled with PATH.  No file: *RET NULL. */
 int config_file_read(const char *path, char **ret_text, size_t *ret_len, struct fault *f) _must_check_;
-/* LABEL is borrowed by the tree. */
-int config_document_parse(const char *text, size_t len, const char *label, struct jdoc **ret,
-			  struct fault *f) _must_check_;
 /* USER over ADMIN, both may be NULL. */
 int config_merge(const struct jdoc *admin, const struct jdoc *user, struct jdoc **ret,
 		 struct fault *f) _must_check_;

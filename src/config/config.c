@@ -44,7 +44,8 @@ static void label(struct jdoc *v, const char *origin)
 		label(v->members[i].value, origin);
 }
 
-int config_document_parse(const char *text, size_t len, const char *origin, struct jdoc **ret,
+/* ORIGIN is borrowed by the tree. */
+static int parse_document(const char *text, size_t len, const char *origin, struct jdoc **ret,
 			  struct fault *f)
 {
 	static const struct jdoc_limits limits = { .size_max = CONFIG_SIZE_MAX,
@@ -186,9 +187,9 @@ static int build(struct sources src, struct config **ret, struct fault *f)
 		return no_memory(f);
 	r = own_labels(c, &src, f);
 	if (r == 0 && src.admin)
-		r = config_document_parse(src.admin, src.admin_len, src.admin_label, &admin, f);
+		r = parse_document(src.admin, src.admin_len, src.admin_label, &admin, f);
 	if (r == 0 && src.user)
-		r = config_document_parse(src.user, src.user_len, src.user_label, &user, f);
+		r = parse_document(src.user, src.user_len, src.user_label, &user, f);
 	if (r == 0)
 		r = config_merge(admin, user, &files, f);
 	if (r < 0)

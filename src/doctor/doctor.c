@@ -20,7 +20,7 @@ const char *doctor_state_name(enum doctor_state s)
 	return names[s];
 }
 
-const char *doctor_severity_name(enum doctor_severity s)
+static const char *severity_name(enum doctor_severity s)
 {
 	static const char *const names[_DOCTOR_SEVERITY_MAX] = {
 		[DOCTOR_ERROR] = "error",
@@ -169,7 +169,7 @@ int doctor_describe(const struct doctor_report *r, struct jdoc **ret, struct fau
 		struct jdoc *o = jdoc_append_object(list);
 
 		jdoc_set_string(o, "id", c->id);
-		jdoc_set_string(o, "severity", doctor_severity_name(c->severity));
+		jdoc_set_string(o, "severity", severity_name(c->severity));
 		jdoc_set_string(o, "state", doctor_state_name(c->state));
 		jdoc_set_string(o, "text", c->text);
 		if (c->remedy)

@@ -82,7 +82,6 @@ void doctor_done(struct doctor_report *r);
 #define _cleanup_doctor_ _cleanup_(doctor_done)
 
 const char *doctor_state_name(enum doctor_state s);
-const char *doctor_severity_name(enum doctor_severity s);
 
 /* A paragraph about ID for --explain (heap), or -ENOENT naming the nearest id. */
 int doctor_explain(const char *id, char **ret, struct fault *f) _must_check_;

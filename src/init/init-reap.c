@@ -23,7 +23,8 @@ long reap_signals(void)
 	return SYS(signalfd4, -1, &mask, sizeof(mask), SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-void reap_send(int socket, struct init_msg *msg, enum init_msg_type type, int value)
+/* Sends MSG with its type and value set.  A closed socket is not an error here: reading finds it. */
+static void send_message(int socket, struct init_msg *msg, enum init_msg_type type, int value)
 {
 	if (socket < 0)
 		return;
@@ -153,13 +154,13 @@ static int read_pipe(struct reap *r)
 	(void)SYS(close, r->pipe);
 	r->pipe = -1;
 	if (n == 0) {
-		reap_send(r->socket, r->msg, INIT_MSG_EXECED, 0);
+		send_message(r->socket, r->msg, INIT_MSG_EXECED, 0);
 		leave_stdio();
 		return 0;
 	}
 	if (n != sizeof(err))
 		err = EIO;
-	reap_send(r->socket, r->msg, INIT_MSG_EXEC_FAILED, err);
+	send_message(r->socket, r->msg, INIT_MSG_EXEC_FAILED, err);
 	if (r->socket < 0)
 		say_not_executed(r->name, err);
 	end_all();
@@ -224,7 +225,7 @@ int reap_run(struct reap *r)
 		}
 		if (fds[2].revents && read_signals(r, &status)) {
 			end_all();
-			reap_send(r->socket, r->msg, INIT_MSG_EXITED, status);
+			send_message(r->socket, r->msg, INIT_MSG_EXITED, status);
 			return late ? STATUS_TIMEOUT : exit_status(status);
 		}
 	}

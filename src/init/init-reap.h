@@ -19,6 +19,3 @@ long reap_signals(void);
 
 /* Until the payload ended and nobody else is left.  Returns the status that init exits with. */
 int reap_run(struct reap *r);
-
-/* Sends MSG with its type and value set; a supervisor that is gone is found by reading. */
-void reap_send(int socket, struct init_msg *msg, enum init_msg_type type, int value);

@@ -44,7 +44,9 @@ static int build(struct ledger *l, struct seal *next, const struct strbuf *bodie
 	return 0;
 }
 
-int ledger_put(struct ledger *l, struct seal *s, const struct strbuf *bodies, size_t n, struct fault *f)
+/* Under the lock, with a seal that fits.  S is advanced in memory and on disk. */
+static int put_bodies(struct ledger *l, struct seal *s, const struct strbuf *bodies, size_t n,
+		      struct fault *f)
 {
 	_cleanup_seal_ struct seal next = *s;
 	int r;
@@ -70,7 +72,7 @@ int ledger_put_event(struct ledger *l, struct seal *s, const struct ledger_event
 	_cleanup_strbuf_ struct strbuf body = { 0 };
 	int r = record_body(e, &body, f);
 
-	return r < 0 ? r : ledger_put(l, s, &body, 1, f);
+	return r < 0 ? r : put_bodies(l, s, &body, 1, f);
 }
 
 static int note_clock(struct ledger *l, struct seal *s, struct fault *f)
@@ -103,7 +105,7 @@ static int put_locked(struct ledger *l, struct seal *s, const struct strbuf *bod
 		r = note_clock(l, s, f);
 	if (r == 0 && s->offset >= l->segment_max)
 		r = segment_rotate(l, s, f);
-	return r < 0 ? r : ledger_put(l, s, bodies, n, f);
+	return r < 0 ? r : put_bodies(l, s, bodies, n, f);
 }
 
 static int append_bodies(struct ledger *l, const struct strbuf *bodies, size_t n, enum ledger_class class,

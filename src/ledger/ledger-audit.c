@@ -70,11 +70,6 @@ int audit_append(struct audit *a, const struct ledger_event *e, struct fault *f)
 	return 0;
 }
 
-int audit_sync(struct audit *a, struct fault *f)
-{
-	return fdatasync(a->fd) < 0 ? fault_errno(f, errno, "sync the audit") : 0;
-}
-
 struct ledger_mark audit_mark(const struct audit *a)
 {
 	return a->mark;

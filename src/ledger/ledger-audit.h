@@ -15,7 +15,6 @@ struct audit;
 int audit_open(int dirfd, const char *name, struct audit **ret, struct fault *f) _must_check_;
 int audit_append(struct audit *a, const struct ledger_event *e,
 		 struct fault *f) _must_check_; /* not synced */
-int audit_sync(struct audit *a, struct fault *f) _must_check_;
 struct ledger_mark audit_mark(const struct audit *a);
 /* The end of a chain that somebody else wrote: its last whole record.  -ENODATA: there is none. */
 int audit_read_mark(int dirfd, const char *name, struct ledger_mark *ret) _must_check_;

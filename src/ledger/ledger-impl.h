@@ -81,8 +81,6 @@ int segment_enter_next(struct ledger *l, struct seal *s, struct fault *f) _must_
 int segment_rotate(struct ledger *l, struct seal *s, struct fault *f) _must_check_;
 
 /* ledger-append.c: under the lock, with a seal that fits.  S is advanced in memory and on disk. */
-int ledger_put(struct ledger *l, struct seal *s, const struct strbuf *bodies, size_t n,
-	       struct fault *f) _must_check_;
 int ledger_put_event(struct ledger *l, struct seal *s, const struct ledger_event *e,
 		     struct fault *f) _must_check_;
 

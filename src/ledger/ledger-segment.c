@@ -16,7 +16,7 @@ void segment_name(uint64_t first, char name[SEGMENT_NAME_SIZE])
 	(void)snprintf(name, SEGMENT_NAME_SIZE, "%020" PRIu64 ".ndjson", first);
 }
 
-bool segment_parse(const char *name, uint64_t *ret_first)
+static bool parse_name(const char *name, uint64_t *ret_first)
 {
 	char digits[21];
 
@@ -52,7 +52,7 @@ int segment_list(int dirfd, uint64_t **ret, size_t *ret_n, struct fault *f)
 	for (errno = 0; (entry = readdir(dir)); errno = 0) {
 		uint64_t first, *grown;
 
-		if (!segment_parse(entry->d_name, &first))
+		if (!parse_name(entry->d_name, &first))
 			continue;
 		if (n == room) {
 			room = room ? room * 2 : 16;

@@ -8,4 +8,3 @@
 #define SEGMENT_NAME_SIZE sizeof("00000000000000000000.ndjson")
 
 void segment_name(uint64_t first, char name[SEGMENT_NAME_SIZE]);
-bool segment_parse(const char *name, uint64_t *ret_first);

@@ -10,7 +10,6 @@ static const char *const domains[_DOMAIN_MAX] = { "system", "untrusted", "truste
 static const char *const profiles[_SECURITY_MAX] = { "strict", "balanced", "minimal", "off" };
 static const char *const reviews[_REVIEW_MAX] = { "pin", "confirm", "log", "pass" };
 static const char *const decisions[_DECISION_MAX] = { "deny", "ask", "allow" };
-static const char *const effects[_POLICY_EFFECT_MAX] = { "deny", "ask", "allow" };
 
 /* A value outside the enum shows as the worst one, which is also what the code does with it. */
 static const char *name_of(const char *const *names, size_t n, unsigned int value)
@@ -56,29 +55,11 @@ static int find(const char *const *names, size_t n, const char *text)
 	return -EINVAL;
 }
 
-int intention_parse(const char *text, enum intention *ret)
-{
-	int i = find(intentions, _INTENTION_MAX, text);
-
-	if (i >= 0)
-		*ret = (enum intention)i;
-	return i < 0 ? i : 0;
-}
-
 int security_profile_parse(const char *text, enum security_profile *ret)
 {
 	int i = find(profiles, _SECURITY_MAX, text);
 
 	if (i >= 0)
 		*ret = (enum security_profile)i;
-	return i < 0 ? i : 0;
-}
-
-int policy_effect_parse(const char *text, enum policy_effect *ret)
-{
-	int i = find(effects, _POLICY_EFFECT_MAX, text);
-
-	if (i >= 0)
-		*ret = (enum policy_effect)i;
 	return i < 0 ? i : 0;
 }

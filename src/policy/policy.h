@@ -180,6 +180,4 @@ const char *security_profile_name(enum security_profile p);
 const char *review_name(enum review r);
 const char *decision_name(enum decision d);
 /* -EINVAL unless TEXT is one of the names; for configuration and flags. */
-int intention_parse(const char *text, enum intention *ret);
 int security_profile_parse(const char *text, enum security_profile *ret);
-int policy_effect_parse(const char *text, enum policy_effect *ret);

@@ -38,7 +38,7 @@ const struct key_row *key_table_find(const struct key_row *table, const char *se
 	return NULL;
 }
 
-bool key_row_is_list(const struct key_row *k)
+static bool is_list(const struct key_row *k)
 {
 	return k->kind >= KEY_KIND_WORDS && k->kind != KEY_KIND_ENV;
 }
@@ -70,7 +70,7 @@ struct jdoc *key_row_default(const struct key_row *k)
 
 	if (!k->fallback)
 		return NULL;
-	if (key_row_is_list(k))
+	if (is_list(k))
 		return split_words(k->fallback);
 	if (k->kind == KEY_KIND_BOOL)
 		return jdoc_new_bool(str_eq(k->fallback, "true"));

@@ -98,7 +98,6 @@ bool key_text_has_only(const char *text, const char *set, size_t max); /* 1 to M
 const struct key_row *key_table_find(const struct key_row *table, const char *section, const char *key);
 bool key_row_is_in(const struct key_row *k, const char *section); /* directly; NULL: top level */
 const char *key_row_name(const struct key_row *k);		  /* last part of the path */
-bool key_row_is_list(const struct key_row *k);
 bool key_name_is_free(const char *key); /* "x-...", "$schema": accepted and left out of everything */
 
 /* The value that DOC has for the row, or NULL.  Borrowed. */

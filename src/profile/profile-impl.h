@@ -19,9 +19,6 @@ bool profile_is_zero_id(const char *text);
  * variables. */
 int profile_document_parse(const char *text, size_t len, const char *origin, const struct profile_vars *vars,
 			   struct jdoc **ret, struct fault *f) _must_check_;
-/* Fill every field of *P from a document; no rule that spans two keys is checked. */
-int profile_document_fill(const struct jdoc *doc, const struct profile_vars *vars, struct profile *p,
-			  struct fault *f) _must_check_;
 /* Owns DOC and the labels ORIGINS from the call on. */
 int profile_from_document(struct jdoc *doc, char **origins, const struct profile_vars *vars,
 			  struct profile **ret, struct fault *f) _must_check_;

@@ -91,8 +91,9 @@ const char *profile_worktree_word(const struct profile *p)
 	return profile_is_fuse(p) ? "overlay-fuse" : profile_workspace_name(p->workspace);
 }
 
-int profile_document_fill(const struct jdoc *doc, const struct profile_vars *vars, struct profile *p,
-			  struct fault *f)
+/* Fill every field of *P from a document; no rule that spans two keys is checked. */
+static int fill_document(const struct jdoc *doc, const struct profile_vars *vars, struct profile *p,
+			 struct fault *f)
 {
 	int r;
 
@@ -216,7 +217,7 @@ int profile_from_document(struct jdoc *doc, char **origins, const struct profile
 	drop_free_keys(doc);
 	(void)jdoc_remove(doc, "extends");
 	(void)jdoc_remove(doc, "remove");
-	r = profile_document_fill(doc, vars, p, f);
+	r = fill_document(doc, vars, p, f);
 	if (r < 0)
 		return r;
 	choose_layers(p);

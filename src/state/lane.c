@@ -37,14 +37,6 @@ const char *network_class_name(enum network_class class)
 	return classes[class];
 }
 
-enum network_class network_class_from_name(const char *text)
-{
-	for (unsigned int i = NETWORK_CLASS_TEST; text && i <= NETWORK_CLASS_ANY; i++)
-		if (strcmp(text, classes[i]) == 0)
-			return (enum network_class)i;
-	return NETWORK_CLASS_UNKNOWN;
-}
-
 /* TEXT without blanks around it; *LEN 0 when there is nothing else. */
 static const char *trim(const char *text, size_t *len)
 {

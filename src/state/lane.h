@@ -37,8 +37,7 @@ enum network_class {
 };
 
 enum network_class lane_class(enum lane lane);
-const char *network_class_name(enum network_class class);     /* "unknown" for UNKNOWN */
-enum network_class network_class_from_name(const char *text); /* NULL and anything odd: UNKNOWN */
+const char *network_class_name(enum network_class class); /* "unknown" for UNKNOWN */
 
 /* WHAT names the thing, such as "profile 'x'".  UNKNOWN is a mismatch in every lane.  -LANE_REFUSED. */
 int lane_require_class(enum lane lane, enum network_class class, const char *what,

@@ -256,8 +256,6 @@ static void LANE_4_class_of_the_other_lane_is_refused(void)
 		CHECK(lane_require_class((enum lane)i, lane_class((enum lane) !i), "it", NULL) ==
 		      -LANE_REFUSED);
 		CHECK(lane_require_class((enum lane)i, NETWORK_CLASS_UNKNOWN, "it", NULL) == -LANE_REFUSED);
-		CHECK(lane_require_class((enum lane)i, network_class_from_name("Prod"), "it", NULL) ==
-		      -LANE_REFUSED);
 	}
 	CHECK(lane_require_class(LANE_PROD, NETWORK_CLASS_TEST, "profile 'x'", &f) < 0);
 	CHECK(strstr(f.text, "profile 'x'") && strstr(f.text, "'test'") && strstr(f.text, "'prod'"));

@@ -33,6 +33,16 @@ struct line {
 	char level[_DOMAIN_MAX];
 };
 
+static bool parse_intention(const char *text, enum intention *ret)
+{
+	for (unsigned int i = 0; i < _INTENTION_MAX; i++)
+		if (strcmp(text, intention_name((enum intention)i)) == 0) {
+			*ret = (enum intention)i;
+			return true;
+		}
+	return false;
+}
+
 static bool parse_outcome(const char *text, enum outcome *ret)
 {
 	for (unsigned int o = 0; o < _OUTCOME_MAX; o++)
@@ -69,7 +79,7 @@ static bool parse_line(char *text, struct line *ret)
 			return false;
 	}
 	if (strtok_r(NULL, " \n", &save) || security_profile_parse(word[0], &ret->profile) < 0 ||
-	    !parse_outcome(word[1], &ret->outcome) || intention_parse(word[2], &ret->intention) < 0)
+	    !parse_outcome(word[1], &ret->outcome) || !parse_intention(word[2], &ret->intention))
 		return false;
 	for (size_t i = 0; i < 5; i++)
 		if (!parse_cell(word[3 + i], &ret->review[columns[i]], &ret->level[columns[i]]))
