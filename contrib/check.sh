@@ -4,18 +4,18 @@
 #
 #	contrib/check.sh [--full]
 #
-# It installs the packages that the tests need (only those that are missing), builds out of tree, runs everything and
-# ends with "N passed, N failed, N skipped"; the exit status is 0 only if nothing failed.
+# It installs missing packages that the tests need, builds out of tree, runs all tests and prints
+# "N passed, N failed, N skipped" at the end; the exit status is 0 only if no test failed.
 #
 #	--full			no sampling: every case of the long suites, a clang build, fuzzing, make distcheck
 #	--live ENGINE		only the scenarios of a real engine: podman, rootless, systemd, docker, containerd or cri;
-#				doctor: what `custody doctor --engine` says, against the daemons themselves
-#	--live-destructive	with --live: all of them, also those that kill engines or start many containers at once
+#				doctor: compare `custody doctor --engine` with the daemons
+#	--live-destructive	with --live: also scenarios that kill engines or start many containers at once
 #	--lane prod --allow-prod-live	with --live, and CUSTODY_ALLOW_PROD_LIVE=1 in the environment: in the lane prod
 #	--vm			only the suites in an emulated machine with cgroup v2 (tests/vm), 30 minutes and more
-#	CI=true			samples of podman, docker and containerd, distcheck; strict: a skip needs a capability
+#	CI=true			samples of podman, docker and containerd, distcheck; strict: a skip must name a capability
 #				that `custody doctor` reports missing
-#	BUILD=DIR		where to build (default: build/check below the source tree)
+#	BUILD=DIR		build directory (default: build/check below the source tree)
 set -u
 cd "$(dirname "$0")/.." || exit 1
 SRC=$(pwd -P)
@@ -24,7 +24,7 @@ FULL=0 LIVE='' VM=0 DESTRUCTIVE=0 LANE=sandbox ALLOW_PROD=0
 STRICT=${STRICT:-0}
 [ "${CI:-}" != true ] || STRICT=1
 JOBS=2
-# Real engines cost packages and a minute: samples in CI, everything with --full.
+# Real engines need more packages and a minute: samples in CI, all scenarios with --full.
 ENGINES=0
 
 say() {
@@ -55,7 +55,7 @@ while [ $# -gt 0 ]; do
 		sed -n '3,18s/^# \{0,1\}//p' "$0"
 		exit 0
 		;;
-	*) die 64 "no option '$1'; see contrib/check.sh --help" ;;
+	*) die 64 "unknown option '$1'; see contrib/check.sh --help" ;;
 	esac
 	shift
 done
@@ -65,13 +65,13 @@ fi
 if [ -n "$LIVE" ]; then
 	case $LIVE in
 	podman | rootless | systemd | docker | containerd | cri | doctor) ;;
-	*) die 64 "no live suite '$LIVE'; one of podman, rootless, systemd, docker, containerd, cri, doctor" ;;
+	*) die 64 "unknown live suite '$LIVE'; use one of podman, rootless, systemd, docker, containerd, cri, doctor" ;;
 	esac
 	if [ "$LANE" = prod ] && { [ "$ALLOW_PROD" = 0 ] || [ -z "${CUSTODY_ALLOW_PROD_LIVE:-}" ]; }; then
 		die 64 "live tests in the lane 'prod' need both: CUSTODY_ALLOW_PROD_LIVE=1 contrib/check.sh --live $LIVE --lane prod --allow-prod-live"
 	fi
 elif [ "$DESTRUCTIVE" = 1 ] || [ "$ALLOW_PROD" = 1 ] || [ "$LANE" != sandbox ]; then
-	die 64 '--live-destructive, --lane and --allow-prod-live only mean something together with --live ENGINE'
+	die 64 '--live-destructive, --lane and --allow-prod-live require --live ENGINE'
 fi
 
 # --- results ------------------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ failed() { # NAME
 	FAILED=$((FAILED + 1))
 	FAILURES+=("$1")
 }
-# A skip is good only if the doctor reports the same capability missing on this host.
+# A skip is valid only if the doctor reports the same capability missing on this host.
 skipped() { # NAME REASON
 	if [ "$STRICT" = 1 ] && ! skip_is_known "$2"; then
 		failed "$1 (skipped without a missing capability: $2)"
@@ -103,13 +103,13 @@ finish() {
 	trap - EXIT
 	[ -z "$BESIDE" ] || kill "$BESIDE" 2>/dev/null
 	rm -rf "$PREFIX"
-	[ "$COMPLETE" = 1 ] || failed 'check.sh itself: it did not reach its end'
+	[ "$COMPLETE" = 1 ] || failed 'check.sh: aborted before the last suite'
 	[ ${#SKIPS[@]} -eq 0 ] || printf 'skipped: %s\n' "${SKIPS[@]}"
 	[ ${#FAILURES[@]} -eq 0 ] || printf 'FAILED: %s\n' "${FAILURES[@]}"
 	printf '%d passed, %d failed, %d skipped\n' "$PASSED" "$FAILED" "$SKIPPED"
 	exit $((FAILED > 0))
 }
-# step NAME LOG CMD...: one command as one result; its log is shown when it fails.
+# step NAME LOG CMD...: run one command as one result; print the end of its log if it fails.
 step() {
 	local name=$1 log=$BUILD/$2 start=$SECONDS
 	shift 2
@@ -118,7 +118,7 @@ step() {
 		passed
 		return 0
 	fi
-	printf '   FAILED  %s (%d s); the end of %s:\n' "$name" $((SECONDS - start)) "$log"
+	printf '   FAILED  %s (%d s); last lines of %s:\n' "$name" $((SECONDS - start)) "$log"
 	tail -n 40 "$log" | sed 's/^/   | /'
 	failed "$name"
 	return 1
@@ -135,7 +135,7 @@ count_make_check() { # LABEL DIR
 		*) failed "$1: ${line#:test-result: }" ;;
 		esac
 	done < <(find "$2/tests" -name '*.trs' -exec grep -h '^:test-result:' {} +)
-	[ "$n" -gt 0 ] || failed "$1: no result at all"
+	[ "$n" -gt 0 ] || failed "$1: no test reported a result"
 }
 # run_make_check LABEL DIR MAKE-ARGUMENTS...
 run_make_check() {
@@ -146,7 +146,7 @@ run_make_check() {
 	make -C "$dir" -j"$JOBS" "$@" >"$log" 2>&1 </dev/null
 	count_make_check "$label" "$dir"
 	if [ "$FAILED" -ne "$before" ]; then
-		printf '   FAILED  %s; from %s:\n' "$label" "$log"
+		printf '   FAILED  %s (%d s); from %s:\n' "$label" $((SECONDS - start)) "$log"
 		grep -E '^(FAIL|ERROR)|rror:|warning:' "$log" | head -n 40 | sed 's/^/   | /'
 		find "$dir/tests" -name '*.log' -exec grep -lE '^not ok|rror' {} + | head -n 5 | while read -r log; do
 			tail -n 25 "$log" | sed 's/^/   | /'
@@ -159,12 +159,12 @@ run_make_check() {
 run_bats() {
 	local label=$1
 	shift
-	# Whoever started us may ignore hang-ups (nohup); the suites send them.
+	# The caller may ignore SIGHUP (nohup); the suites send it.
 	run_tap "$label" env --default-signal=HUP,INT,QUIT bats --tap "$@"
 }
-# run_tap LABEL CMD...: shows each line as it comes.
+# run_tap LABEL CMD...: print each result as it arrives.
 run_tap() {
-	local label=$1 line plan=0 seen=0 name log
+	local label=$1 line plan=0 seen=0 name log start=$SECONDS
 	shift
 	log=$BUILD/bats-$label.tap
 	while IFS= read -r line; do
@@ -192,6 +192,7 @@ run_tap() {
 	if [ "$plan" -eq 0 ] || [ "$seen" -ne "$plan" ]; then
 		failed "bats $label: $seen of $plan tests reported"
 	fi
+	printf '   %s: %d tests (%d s)\n' "$label" "$seen" $((SECONDS - start))
 }
 
 # --- packages -----------------------------------------------------------------------------------------------------
@@ -203,11 +204,10 @@ full_packages='clang libclang-rt-14-dev'
 install_packages() { # NAMES...
 	local name missing=()
 	for name; do
-		# A program of that name that came from elsewhere will do.
 		dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null | grep -qx installed || missing+=("$name")
 	done
 	if [ ${#missing[@]} -eq 0 ]; then
-		say 'packages: all there'
+		say 'packages: all installed'
 		return
 	fi
 	[ "$(id -u)" -eq 0 ] || die 1 "packages are missing; as root: apt-get install ${missing[*]}"
@@ -239,7 +239,7 @@ install_packages() { # NAMES...
 
 # --- build --------------------------------------------------------------------------------------------------------
 mkdir -p "$BUILD/gcc" || exit 1
-# Not below the tree: an ordinary user must be able to run what is installed, and /root lets nobody pass.
+# Outside the tree: tests run the installed programs as an ordinary user, who cannot traverse /root.
 PREFIX=$(mktemp -d "${TMPDIR:-/tmp}/custody-prefix.XXXXXX") || exit 1
 trap finish EXIT
 trap 'exit 130' INT TERM
@@ -254,14 +254,14 @@ step 'autogen' autogen.log ./autogen.sh || exit
 step 'configure' configure.log configure_in "$BUILD/gcc" --prefix="$PREFIX" --enable-werror CFLAGS='-O2 -g' || exit
 step 'make (gcc, every warning an error)' make.log make -C "$BUILD/gcc" -j2 || exit
 
-say 'unit tests, layers, symbols, fuzz corpus'
+say 'unit tests, rooms, map, symbols, fuzz corpus'
 run_make_check unit "$BUILD/gcc" check
 
 say 'install'
 step 'make install' install.log make -C "$BUILD/gcc" install || exit
 export CUSTODY=$PREFIX/bin/custody PATH=$PREFIX/bin:$PATH
 
-# Namespaces of their own in either lane: nothing of the host is touched.  crun's results are the reference.
+# Each engine runs in its own namespaces in either lane and changes nothing on the host.  crun's results are the reference.
 if [ -n "$LIVE" ]; then
 	[ "$DESTRUCTIVE" = 1 ] || [ "$FULL" = 1 ] || export CUSTODY_SAMPLE=1
 	say "$LIVE with custody-runtime, lane $LANE"
@@ -270,11 +270,11 @@ if [ -n "$LIVE" ]; then
 	exit
 fi
 
-# Another kernel, cgroup v2 alone: with a shell as pid 1, then with systemd.
+# Another kernel with cgroup v2 only: first with a shell script as pid 1, then with systemd.
 if [ "$VM" = 1 ]; then
 	export VM_CACHE=${VM_CACHE:-$BUILD/vm}
 	[ "$FULL" = 1 ] || export VM_SAMPLE=1
-	STRICT=0 # skips were judged there, by that machine's own doctor
+	STRICT=0 # that machine's own doctor has checked the skips
 	say 'machine with cgroup v2, without systemd'
 	run_tap vm tests/vm/run.sh "$PREFIX"
 	say 'machine with cgroup v2, with systemd'
@@ -283,8 +283,8 @@ if [ "$VM" = 1 ]; then
 	exit
 fi
 
-# What the doctor finds missing here decides which skips are good.
-# Its canary is a run, and a run is a record: in a place of its own, not in this machine's ledger.
+# Capabilities that the doctor reports missing decide which skips are valid.
+# Its canary is a run with ledger records: use a separate CUSTODY_ROOT, not this machine's ledger.
 doctor_to() { # FILE UID WORDS...
 	local file=$1 root
 	root=$(mktemp -d) && chmod 0755 "$root" && chown "$2" "$root" || return
@@ -300,9 +300,9 @@ else
 	cp "$BUILD/doctor.json" "$BUILD/doctor-user.json"
 fi
 
-# --- what looks at the sources and at one function at a time -----------------------------------------------------------
+# --- lint and unit tests of instrumented builds ------------------------------------------------------------------------
 run_make_lint() {
-	local line
+	local line start=$SECONDS
 	while IFS= read -r line; do
 		case $line in
 		'ok '*) passed && printf '   ok      %s\n' "${line#ok * - }" ;;
@@ -310,6 +310,7 @@ run_make_lint() {
 		'# '*) printf '   | %s\n' "${line#\# }" ;;
 		esac
 	done < <(make -C "$BUILD/gcc" -s lint 2>/dev/null </dev/null | tee "$BUILD/lint.log")
+	printf '   lint: %d s\n' $((SECONDS - start))
 }
 sources() {
 	say 'lint'
@@ -326,7 +327,7 @@ sources() {
 		step 'distcheck' distcheck.log make -C "$BUILD/gcc" distcheck
 	fi
 }
-# The suites after this wait more than they compute: on a second processor all of that goes on beside them.
+# The integration suites mostly wait: with a second CPU these checks run in the background.
 sources_beside() {
 	(
 		PASSED=0 FAILED=0 SKIPPED=0 SKIPS=() FAILURES=() JOBS=1
@@ -338,11 +339,11 @@ sources_beside() {
 	BESIDE=$!
 }
 sources_join() {
-	local beside_PASSED=0 beside_FAILED=1 beside_SKIPPED=0 beside_SKIPS=() beside_FAILURES=('lint, sanitizers, valgrind: they did not reach their end')
+	local beside_PASSED=0 beside_FAILED=1 beside_SKIPPED=0 beside_SKIPS=() beside_FAILURES=('lint, sanitizers, valgrind: aborted before the last check')
 	wait "$BESIDE"
 	BESIDE=''
 	cat "$BUILD/beside.log"
-	# shellcheck disable=SC1091 # made above
+	# shellcheck disable=SC1091 # written by sources_beside
 	[ ! -e "$BUILD/beside" ] || . "$BUILD/beside"
 	PASSED=$((PASSED + beside_PASSED)) FAILED=$((FAILED + beside_FAILED)) SKIPPED=$((SKIPPED + beside_SKIPPED))
 	SKIPS+=("${beside_SKIPS[@]}")
@@ -354,7 +355,7 @@ rm -f "$BUILD/beside"
 [ "$(nproc)" -lt 2 ] || sources_beside
 
 say 'integration tests'
-# The example first: tests/integration ends with the proof that nothing was left behind.
+# The example first: the last file of tests/integration checks for leftovers.
 run_bats integration --setup-suite-file tests/integration/setup_suite.bash contrib/bats/example.bats tests/integration
 
 if [ "$ENGINES" = 1 ]; then

@@ -4,10 +4,10 @@
 #
 #	contrib/quickstart.sh
 #
-# Installs the packages that the build needs (only those that are missing), builds out of tree, and shows what becomes of
-# a few commands.  Nothing is installed outside the build directory; run it again as often as you like.
+# Installs missing packages that the build needs, builds out of tree, and demonstrates a few commands.  custody itself is
+# installed in the build directory only; the script can be run again at any time.
 #
-#	BUILD=DIR	where to build (default: build/quickstart below the source tree)
+#	BUILD=DIR	build directory (default: build/quickstart below the source tree)
 set -u
 cd "$(dirname "$0")/.." || exit 1
 SRC=$(pwd -P)
@@ -21,13 +21,13 @@ die() {
 	printf 'quickstart.sh: %s\n' "$*" >&2
 	exit 1
 }
-# quietly LOG CMD...: shows the log only when it went wrong.
+# quietly LOG CMD...: run CMD; print the end of its log only if it fails.
 quietly() {
 	local log=$BUILD/$1
 	shift
 	"$@" >"$log" 2>&1 </dev/null || {
 		tail -n 20 "$log" >&2
-		die "'$*' failed; all of it is in $log"
+		die "'$*' failed; see $log"
 	}
 }
 
@@ -54,7 +54,7 @@ quietly install.log make install
 custody=$PREFIX/bin/custody
 "$custody" --version
 
-# The demo works on a throw-away directory and keeps its state there.
+# The demo uses a temporary directory, also for custody's state.
 demo=$(mktemp -d "${TMPDIR:-/tmp}/custody-demo.XXXXXX") || exit 1
 trap 'cd /; rm -rf "$demo"' EXIT
 chmod 0755 "$demo"
@@ -73,54 +73,54 @@ show() {
 	printf '$ custody'
 	printf ' %q' "$@"
 	printf '\n'
-	# Without a terminal: the demo is nobody who could be asked.
+	# Without a terminal, so that no command waits for an answer.
 	setsid --wait "$custody" "$@" </dev/null
 	got=$?
 	if [ "$got" -eq "$want" ]; then
-		printf '(exit status %d, as it should be)\n' "$got"
+		printf '(exit status %d, as expected)\n' "$got"
 	else
-		printf '(exit status %d; %d was expected)\n' "$got" "$want"
+		printf '(exit status %d; expected %d)\n' "$got" "$want"
 		bad=1
 	fi
 }
 
 # shellcheck disable=SC2016 # for the shell inside
-show 0 'A command in a sandbox: root of its own small world, no network but lo, a filter on system calls (Seccomp: 2).' \
+show 0 'Run a command in a sandbox: root inside only, no network except lo, a system call filter (Seccomp: 2).' \
 	run --name demo -- sh -c 'id; echo; ls /; echo; cat /proc/net/dev | tail -n +3; grep -E "^(Seccomp|NoNewPrivs|CapEff):" /proc/self/status
 echo "changed inside" >notes.txt; cat notes.txt'
-printf 'Outside, notes.txt still says: %s\n' "$(cat notes.txt)"
+printf 'Outside, notes.txt still contains: %s\n' "$(cat notes.txt)"
 [ "$(cat notes.txt)" = 'the original' ] || bad=1
 
-show 0 'What it changed lies beside the original until somebody has looked at it ...' \
+show 0 'The changes are kept beside the original.  Review them ...' \
 	diff demo
-show 0 '... and says that it may come home.' \
+show 0 '... then apply them to the original.' \
 	apply demo
-printf 'Now notes.txt says: %s\n' "$(cat notes.txt)"
+printf 'Now notes.txt contains: %s\n' "$(cat notes.txt)"
 [ "$(cat notes.txt)" = 'changed inside' ] || bad=1
 
-show 124 'A command that takes too long: stopped after two seconds, with everything it started.' \
+show 124 'A command that exceeds its time limit: killed after two seconds, with all its child processes.' \
 	run --timeout 2s -- sleep 60
 
-show 3 'A command that fails: its own exit status comes through.' \
+show 3 'A command that fails: custody returns its exit status.' \
 	run -- sh -c 'echo "cannot do that" >&2; exit 3'
 
-show 0 'What the two left behind: evidence of each end that was not normal.' \
+show 0 'List the evidence of these two abnormal exits.' \
 	evidence ls
 
-show 114 'A command that deletes without bounds: policy wants a person and their PIN.  Nobody is here, so nothing starts.' \
+show 114 'An unbounded delete: policy requires an approver and their PIN.  There is no terminal, so nothing starts.' \
 	run -- sh -c 'rm -rf *'
 [ -e notes.txt ] || bad=1
 
-show 0 'It is not forgotten either: the question waits for an answer.' \
+show 0 'List the request, which waits for an approver.' \
 	pending
 
-show 0 'And all of it stands in the ledger, allowed and denied, each record sealed and chained to the one before.' \
+show 0 'Check the ledger for tampering: it records allowed and denied runs in a sealed hash chain.' \
 	ledger verify
 
-show 0 'What protects all this on this machine, layer by layer:' doctor
+show 0 'Check each confinement layer on this machine:' doctor
 
 if [ "$bad" -ne 0 ]; then
-	say 'Something above is not as it should be.'
+	say 'A step above had an unexpected result.'
 	exit 1
 fi
-say "That was it.  The program: $custody   The tests: contrib/check.sh   More: README.md"
+say "Done.  Program: $custody   Tests: contrib/check.sh   Documentation: README.md"

@@ -1,14 +1,14 @@
 dnl SPDX-License-Identifier: GPL-2.0-or-later
-dnl CUSTODY_LIBCRUN: finds libcrun.a and refuses a version that nobody looked at.
+dnl CUSTODY_LIBCRUN: finds libcrun.a and refuses a version that was not verified.
 dnl
-dnl Debian's package `crun` ships the archive without headers, without a .pc file and without its version in it.
-dnl oci/ declares the few functions and the one struct it uses itself, and those declarations are right only for
-dnl the versions below; a wrong struct layout compiles, links and then corrupts memory.  So an unknown version is
-dnl an error, not a warning.
+dnl Debian's package `crun` ships the archive without headers, without a .pc file and without a version in it.
+dnl oci/libcrun/libcrun.h declares the few functions and the one struct that custody uses, and those declarations are
+dnl right only for the versions below; a wrong struct layout compiles, links and then corrupts memory.  So an unknown
+dnl version is an error, not a warning.
 m4_define([custody_libcrun_verified], [1.8.1])
 
 AC_DEFUN([CUSTODY_LIBCRUN], [
-  AC_ARG_VAR([LIBCRUN_A], [path of libcrun.a, when the compiler does not find it by itself])
+  AC_ARG_VAR([LIBCRUN_A], [path of libcrun.a, if the compiler does not find it])
   AC_ARG_WITH([libcrun-headers],
     [AS_HELP_STRING([--with-libcrun-headers=DIR],
       [use the real headers in DIR (DIR/libcrun/container.h) instead of our declarations; any version])])
@@ -30,7 +30,7 @@ AC_DEFUN([CUSTODY_LIBCRUN], [
      AC_MSG_ERROR([$LIBCRUN_A does not define libcrun_container_load_from_memory: not a libcrun for this machine])])
 
   AC_MSG_CHECKING([for the version of libcrun])
-  dnl Who owns the file knows best; without a package manager, the crun installed beside it.
+  dnl The package that owns the file has the version; without a package manager, the crun installed beside it.
   custody_crun_pkg=`dpkg-query -S "$LIBCRUN_A" 2>/dev/null | sed -n '1s/: .*//p'`
   LIBCRUN_VERSION=
   AS_IF([test -n "$custody_crun_pkg"],
@@ -54,12 +54,12 @@ AC_DEFUN([CUSTODY_LIBCRUN], [
       [AC_MSG_ERROR([--with-libcrun-headers: $with_libcrun_headers/libcrun/container.h does not exist])])
     AC_DEFINE([HAVE_LIBCRUN_HEADERS], [1], [Define to 1 to include libcrun's own headers.])
   ], [test "x$custody_crun_known" != xyes], [
-    AC_MSG_ERROR([sorry, this libcrun has not been verified with custody.
+    AC_MSG_ERROR([this libcrun version has not been verified with custody.
   found:     $LIBCRUN_A, version ${LIBCRUN_VERSION:-unknown}
   verified:  custody_libcrun_verified
-  custody declares the part of libcrun it uses itself, and a declaration that is off by one field corrupts memory.
+  custody declares the part of libcrun that it uses, and a declaration that is off by one field corrupts memory.
   Either install a verified version (Debian 12: apt-get install crun)
-  or give the headers of the one you have: ./configure --with-libcrun-headers=DIR])])
+  or pass the headers of your version: ./configure --with-libcrun-headers=DIR])])
   AC_DEFINE_UNQUOTED([LIBCRUN_VERSION], ["${LIBCRUN_VERSION:-unknown}"], [Version of the libcrun linked.])
   AC_SUBST([LIBCRUN_A])
   AC_SUBST([LIBCRUN_CPPFLAGS])

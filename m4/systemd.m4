@@ -1,9 +1,9 @@
 dnl SPDX-License-Identifier: GPL-2.0-or-later
-dnl CUSTODY_SYSTEMD: finds libsystemd for custody-runtime-systemd, the one program that talks to systemd's bus.
+dnl CUSTODY_SYSTEMD: finds libsystemd for custody-runtime-systemd, the only program that uses systemd's bus.
 dnl libcrun.a refers to it by name only, so the shared library is enough: no header, no development package.
 AC_DEFUN([CUSTODY_SYSTEMD], [
   AC_ARG_WITH([systemd],
-    [AS_HELP_STRING([--without-systemd], [no custody-runtime-systemd: engines cannot use systemd's cgroups])])
+    [AS_HELP_STRING([--without-systemd], [do not build custody-runtime-systemd: engines cannot use systemd's cgroups])])
   SYSTEMD_LIBS=
   AS_IF([test "x$with_systemd" != xno], [
     AC_MSG_CHECKING([for libsystemd])
@@ -16,7 +16,7 @@ AC_DEFUN([CUSTODY_SYSTEMD], [
     LIBS="$custody_save_libs"
     AC_MSG_RESULT([${SYSTEMD_LIBS:-no}])
     AS_IF([test -z "$SYSTEMD_LIBS" && test "x$with_systemd" = xyes],
-      [AC_MSG_ERROR([--with-systemd: no libsystemd.so.0 (Debian: apt-get install libsystemd0)])])
+      [AC_MSG_ERROR([--with-systemd: missing libsystemd.so.0 (Debian: apt-get install libsystemd0)])])
   ])
   AC_SUBST([SYSTEMD_LIBS])
   AM_CONDITIONAL([SYSTEMD], [test -n "$SYSTEMD_LIBS"])

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# How a project tests with custody.  Run it: bats contrib/bats/example.bats
+# Example of a project's tests with custody.  Run it: bats contrib/bats/example.bats
 
 load custody.bash
 
@@ -12,7 +12,7 @@ teardown() {
 	custody_teardown
 }
 
-@test "CARD-6: a command sees its worktree and its status comes back" {
+@test "CARD-6: a command sees its worktree and custody returns its status" {
 	echo hello >greeting
 	custody_run -- cat greeting
 	assert_status 0
@@ -20,7 +20,7 @@ teardown() {
 	assert_output_has hello
 }
 
-@test "CARD-6: what a command writes does not reach the original" {
+@test "CARD-6: a write of a command does not change the original" {
 	custody_run -- sh -c 'echo changed >file; cat file'
 	assert_status 0
 	assert_output_has changed
@@ -33,13 +33,13 @@ teardown() {
 	assert_reason exited
 }
 
-@test "CARD-6: a command that takes too long is stopped" {
+@test "CARD-6: a command that exceeds its time limit is killed" {
 	custody_run --timeout 1s -- sleep 60
 	assert_status 124
 	assert_reason timeout
 }
 
-@test "CARD-6: the layers were proven, not promised" {
+@test "CARD-6: the layers are proven" {
 	custody_run -- true
 	assert_layer seccomp
 	assert_layer network-namespace

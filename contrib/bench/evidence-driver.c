@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Takes a tree as `custody run` does, without the run: evidence-driver mirror|archive TREE OUT [THREADS].  OUT is made.  Prints the seconds
- * that it took up to syncfs, those with it, and the highest memory in KB.
+ * Captures a tree as `custody run` does, without the run: evidence-driver mirror|archive TREE OUT [THREADS].  Creates OUT.
+ * Prints the seconds before syncfs, the seconds including it, and the peak memory in KB.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ static int take(int tree, int out, bool archive, unsigned int threads, struct fa
 	printf("%.3f %.3f %ld\n", (double)took / 1e9, (double)(clock_boot_ns() - start) / 1e9,
 	       used.ru_maxrss);
 	return s.missing || s.cut_short
-		       ? fault_set(f, EIO, "%llu entries were not kept", (unsigned long long)s.missing)
+		       ? fault_set(f, EIO, "%llu entries were not captured", (unsigned long long)s.missing)
 		       : 0;
 }
 

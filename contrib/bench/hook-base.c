@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What custody-hook is measured against: an empty static process that appends a record's worth of bytes to FILE and waits
- * for the disk.
+ * Reference for custody-hook: an empty static process that appends as many bytes as one record to FILE and syncs them.
  *
  *	hook-base FILE
  */

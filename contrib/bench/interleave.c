@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Times several commands against each other: every round starts each of them once, in an order drawn anew, so
- * that a busy neighbour or a warm cache hits all alike.  Absolute times are noise on a shared machine; the ratio to
- * the first command is the result, with a 95 % bootstrap interval over rounds.
+ * Times several commands against each other: every round starts each of them once, in a new random order, so that
+ * other load and warm caches affect all of them.  Absolute times are noise on a shared machine; the ratio to the
+ * first command is the result, with a 95 % bootstrap interval over rounds.
  *
  *	interleave [-n ROUNDS] [-w WARMUP] [-i IDLE_MS] [-j FILE] [-b PROGRAM] [-s FILE] NAME CMD... [::: NAME CMD...]...
  *
- * PROGRAM runs before each start and is not timed.  FILE is everybody's stdin, opened for each of them.
+ * PROGRAM runs before each start and is not timed.  FILE is the stdin of each command, opened for each start.
  *
- * A command that ends with another status than 0 ends the measurement: a failed start is not a fast one.
+ * A command that exits with a status other than 0 aborts the measurement: a failed start must not count as a fast one.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,12 +23,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CONTESTANTS_MAX 16
+#define CANDIDATES_MAX 16
 #define RESAMPLES 2000
 
 extern char **environ;
 
-struct contestant {
+struct candidate {
 	const char *name;
 	char **argv;
 	double *ms; /* one per round */
@@ -37,15 +37,15 @@ struct contestant {
 };
 
 struct plan {
-	struct contestant c[CONTESTANTS_MAX];
+	struct candidate c[CANDIDATES_MAX];
 	int n;
 	int rounds, warmup, idle_ms;
 	const char *json, *before, *input;
 	posix_spawn_file_actions_t stdio;
-	int drain; /* read end of what the commands print */
+	int drain; /* read end of the commands' output pipe */
 };
 
-/* xorshift: the same draws in each run of the tool, so that two runs differ only by the machine. */
+/* xorshift: the same sequence in each run of the tool, so that two runs differ only by the machine. */
 static uint32_t draw(uint32_t *state)
 {
 	*state ^= *state << 13;
@@ -62,7 +62,7 @@ static double now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* Pipes, never /dev/null: crun with a user namespace chowns what it gets as stdio, also the host's /dev/null. */
+/* Pipes, never /dev/null: crun with a user namespace chowns its stdio, including the host's /dev/null. */
 static int make_stdio(struct plan *p)
 {
 	int in[2], out[2];
@@ -79,7 +79,7 @@ static int make_stdio(struct plan *p)
 	return 0;
 }
 
-static double start_once(const struct plan *p, struct contestant *c)
+static double start_once(const struct plan *p, struct candidate *c)
 {
 	double begin = now_ms(), end;
 	char trash[4096];
@@ -98,7 +98,7 @@ static double start_once(const struct plan *p, struct contestant *c)
 	while (read(p->drain, trash, sizeof(trash)) > 0)
 		;
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-		fprintf(stderr, "interleave: '%s' ended with wait status %d, nothing is measured\n", c->name,
+		fprintf(stderr, "interleave: '%s' exited with wait status %d; measurement aborted\n", c->name,
 			status);
 		exit(1);
 	}
@@ -115,7 +115,7 @@ static void prepare(const struct plan *p)
 
 	if (posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ) != 0 || waitpid(pid, &status, 0) < 0 ||
 	    status != 0) {
-		fprintf(stderr, "interleave: '%s' failed, nothing is measured\n", p->before);
+		fprintf(stderr, "interleave: '%s' failed; measurement aborted\n", p->before);
 		exit(1);
 	}
 }
@@ -123,7 +123,7 @@ static void prepare(const struct plan *p)
 static void measure(struct plan *p)
 {
 	uint32_t seed = 20261116;
-	int order[CONTESTANTS_MAX];
+	int order[CANDIDATES_MAX];
 
 	for (int round = -p->warmup; round < p->rounds; round++) {
 		for (int i = 0; i < p->n; i++)
@@ -135,7 +135,7 @@ static void measure(struct plan *p)
 			order[j] = t;
 		}
 		for (int i = 0; i < p->n; i++) {
-			struct contestant *c = &p->c[order[i]];
+			struct candidate *c = &p->c[order[i]];
 			double ms;
 
 			if (p->before)
@@ -163,8 +163,8 @@ static double quantile(const double *values, int n, double q, double *room)
 	return room[(int)(q * (double)(n - 1) + 0.5)];
 }
 
-/* Rounds are resampled as a whole: what one round had in common stays together. */
-static void bootstrap(struct plan *p, struct contestant *c, double *room)
+/* Rounds are resampled as a whole, because load is correlated within a round. */
+static void bootstrap(struct plan *p, struct candidate *c, double *room)
 {
 	double *a = malloc(sizeof(*a) * (size_t)p->rounds), *b = malloc(sizeof(*b) * (size_t)p->rounds);
 	double *ratios = malloc(sizeof(*ratios) * RESAMPLES);
@@ -196,7 +196,7 @@ static void evaluate(struct plan *p)
 	if (!room)
 		exit(1);
 	for (int i = 0; i < p->n; i++) {
-		struct contestant *c = &p->c[i];
+		struct candidate *c = &p->c[i];
 
 		c->p50 = quantile(c->ms, p->rounds, 0.5, room);
 		c->p99 = quantile(c->ms, p->rounds, 0.99, room);
@@ -211,7 +211,7 @@ static void print_table(const struct plan *p)
 	printf("%-28s %9s %9s %8s  %-16s %8s\n", "command", "p50 ms", "p99 ms", "ratio", "95 % interval",
 	       "RSS kB");
 	for (int i = 0; i < p->n; i++) {
-		const struct contestant *c = &p->c[i];
+		const struct candidate *c = &p->c[i];
 
 		printf("%-28s %9.2f %9.2f %8.3f  [%.3f, %.3f]   %8ld\n", c->name, c->p50, c->p99, c->ratio,
 		       c->low, c->high, c->rss_kb);
@@ -230,7 +230,7 @@ static int write_json(const struct plan *p)
 	fprintf(out, "{\"schema_version\":1,\"rounds\":%d,\"idle_ms\":%d,\"results\":[", p->rounds,
 		p->idle_ms);
 	for (int i = 0; i < p->n; i++) {
-		const struct contestant *c = &p->c[i];
+		const struct candidate *c = &p->c[i];
 
 		fprintf(out,
 			"%s{\"name\":\"%s\",\"p50_ms\":%.3f,\"p99_ms\":%.3f,\"ratio\":%.4f,\"low\":%.4f,"
@@ -269,8 +269,8 @@ static int parse_args(struct plan *p, int argc, char **argv)
 			return -1;
 		}
 	}
-	for (int i = optind; i < argc && p->n < CONTESTANTS_MAX; p->n++) {
-		struct contestant *c = &p->c[p->n];
+	for (int i = optind; i < argc && p->n < CANDIDATES_MAX; p->n++) {
+		struct candidate *c = &p->c[p->n];
 
 		c->name = argv[i++];
 		c->argv = &argv[i];

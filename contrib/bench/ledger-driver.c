@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What contrib/bench/ledger measures with; prints bare numbers. */
+/* Measurements of contrib/bench/ledger; prints plain numbers. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static struct ledger *open_ledger(const char *state)
 	return l;
 }
 
-/* About 300 bytes before the seal, like a session's own. */
+/* About 300 bytes before the seal, like a record of a session. */
 static void append(struct ledger *l, const struct jdoc *d, enum ledger_class class)
 {
 	struct ledger_event e = { .kind = "tool.call",
@@ -76,7 +76,7 @@ static void bench_append(const char *state, long n)
 	ledger_free(l);
 }
 
-/* Many records fast, to have something to verify. */
+/* Appends many records in batches, as input of verify. */
 static void fill(const char *state, long n)
 {
 	struct ledger *l = open_ledger(state);
@@ -119,7 +119,7 @@ static void bench_sync(const char *state, int procs, long n, bool inside)
 		(void)snprintf(path, sizeof(path), "%s/outer-lock", state);
 		lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 		(void)close(go[1]);
-		(void)!read(go[0], &byte, 1); /* until all are there */
+		(void)!read(go[0], &byte, 1); /* until all writers exist */
 		for (long k = 0; k < n; k++) {
 			if (inside && flock(lock, LOCK_EX) < 0)
 				die("flock", NULL);
@@ -148,7 +148,7 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* One synced record against write and fdatasync of as many bytes, taking turns. */
+/* One synced record against write and fdatasync of as many bytes, alternating. */
 static void bench_one(const char *state, long n)
 {
 	struct ledger *l = open_ledger(state);

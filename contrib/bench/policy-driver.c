@@ -8,8 +8,8 @@
 #include "tests/unit/policy-fixture.h"
 
 /*
- * policy-driver COUNT [FILE]: decides COUNT subjects and prints how many in a second of CPU time.  Without FILE a
- * mix of everyday commands; with FILE the lines of a corpus of the tests, each given to sh -c.
+ * policy-driver COUNT [FILE]: decides COUNT subjects and prints the number per second of CPU time.  Without FILE a
+ * mix of everyday commands; with FILE the lines of a test corpus, each as text of sh -c.
  */
 #define LINES_MAX 1024
 #define LINE_MAX_LEN 1024

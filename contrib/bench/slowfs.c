@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A share for measurements: everything as in DIR, each operation MS milliseconds later.  slowfs DIR MS MOUNTPOINT */
+/* A slow share for benchmarks: mirrors DIR and delays each operation by MS milliseconds.  slowfs DIR MS MOUNTPOINT */
 #define FUSE_USE_VERSION 31
 #include <dirent.h>
 #include <errno.h>
@@ -50,7 +50,7 @@ static int s_chmod(const char *p, mode_t m, struct fuse_file_info *fi)
 {
 	(void)fi;
 	(void)m;
-	(void)at(p); /* like SMB: taken and forgotten */
+	(void)at(p); /* like SMB: accepted and ignored */
 	return 0;
 }
 static int s_chown(const char *p, uid_t u, gid_t g, struct fuse_file_info *fi)
