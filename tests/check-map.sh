@@ -3,7 +3,7 @@
 # TAP: the documents name only files and functions that exist, and docs/design/README.md shows the rooms of tests/rooms.
 cd "$SRCDIR" || exit 1
 map=docs/design/README.md
-echo 1..5
+echo 1..6
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 result() { # NUMBER DESCRIPTION; fails when its standard input has a line
@@ -60,3 +60,11 @@ documents | xargs grep -noE '`(src|oci)/[a-z0-9/-]+\.[ch]`|`[a-z0-9_]+\(\)`' /de
 		next
 	}
 	!($2 in known) { print $1 ": " $2 " is not a function" }' | result 5 'every function in the documents is defined, in the file that the map names'
+
+# Identifiers of the design pages: functions without parentheses, fields, keys.  The ledger builds env_cut from env.
+find src oci tests contrib -type f -print0 | xargs -0 grep -IohE '[A-Za-z0-9]+(_[A-Za-z0-9]+)+' | sort -u >"$tmp/identifiers"
+grep -noE '`[^`]*_[^`]*`' docs/design/*.md | sed 's/^\([^:]*:[0-9]*\):/\1 /' | while read -r place text; do
+	printf '%s\n' "$text" | grep -oE '[A-Za-z0-9]+(_[A-Za-z0-9]+)+' | sed "s|^|$place |"
+done | awk -v list="$tmp/identifiers" '
+	BEGIN { while ((getline line < list) > 0) known[line] = 1 }
+	!($2 in known) && $2 != "env_cut" { print $1 ": " $2 " is in no source" }' | result 6 'every identifier in the design pages is in a source'
