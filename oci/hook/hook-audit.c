@@ -96,7 +96,7 @@ static bool is_ours(const struct hook_audit *a)
 static bool is_alive(const struct container_info *d)
 {
 	uint64_t start = 0;
-	int r = process_look(d->pid, &start);
+	int r = process_start_time(d->pid, &start);
 
 	return r < 0 || (r == 1 && start == d->start);
 }

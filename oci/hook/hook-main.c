@@ -61,7 +61,7 @@ int main(int argc, char **argv)
 	}
 	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
 	umask(022);
-	process_adopt_signals();
+	process_init_signals();
 	r = fd_sanitize(&f);
 	if (r >= 0)
 		r = hook_state_read(STDIN_FILENO, &s, &f);

@@ -222,7 +222,7 @@ int grant_reservation_init(struct grant_reservation *r, const char *session, pid
 	if (!take_session(session, r->session))
 		return fault_set(f, EINVAL, "'%s' is no session id", session ? session : "");
 	memcpy(r->boot, now->boot, sizeof(r->boot));
-	if (process_look(r->pid, &r->start) != 1)
+	if (process_start_time(r->pid, &r->start) != 1)
 		return fault_set(f, ESRCH,
 				 "process %d, for which session '%s' is to be approved, is not there",
 				 (int)r->pid, session);
@@ -239,7 +239,7 @@ bool grant_reservation_is_dead(const struct grant_reservation *r, const struct m
 	/* From another pid namespace its number means nothing here.  It keeps the use until the grant expires. */
 	if (r->pidns != own_pidns())
 		return false;
-	there = process_look(r->pid, &start);
+	there = process_start_time(r->pid, &start);
 	return there == 0 || (there == 1 && start != r->start);
 }
 

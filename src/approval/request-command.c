@@ -45,7 +45,7 @@ static void child(char *const *argv, int input)
 
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	process_return_signals();
+	process_restore_signals();
 	(void)setpgid(0, 0);
 	if (dup2(input, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		_exit(126);

@@ -10,7 +10,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 
-int process_look(pid_t pid, uint64_t *ret_start)
+int process_start_time(pid_t pid, uint64_t *ret_start)
 {
 	_cleanup_close_ int fd = -EBADF;
 	_cleanup_free_ char *text = NULL;
@@ -44,18 +44,18 @@ int process_look(pid_t pid, uint64_t *ret_start)
 	return str_to_u64(at, ret_start) < 0 ? -EIO : alive;
 }
 
-void process_adopt_signals(void)
+void process_init_signals(void)
 {
 	(void)signal(SIGCHLD, SIG_DFL);
 	(void)signal(SIGXFSZ, SIG_IGN);
 }
 
-void process_outlive_readers(void)
+void process_ignore_sigpipe(void)
 {
 	(void)signal(SIGPIPE, SIG_IGN);
 }
 
-void process_return_signals(void)
+void process_restore_signals(void)
 {
 	(void)signal(SIGPIPE, SIG_DFL);
 	(void)signal(SIGXFSZ, SIG_DFL);

@@ -90,7 +90,7 @@ void oom_watch_open(struct oom_watch *w, pid_t pid, bool fresh)
 	w->event = v2 ? w->counter : TAKE_FD(event);
 	w->before = fresh ? read_kills(w->counter) : 0;
 	/* It may have happened before anybody listened. */
-	oom_watch_hear(w);
+	oom_watch_read(w);
 }
 
 short oom_watch_events(const struct oom_watch *w)
@@ -107,7 +107,7 @@ static bool read_counter(struct oom_watch *w)
 	return kills >= 0;
 }
 
-void oom_watch_hear(struct oom_watch *w)
+void oom_watch_read(struct oom_watch *w)
 {
 	uint64_t n = 0;
 	bool there;
@@ -132,7 +132,7 @@ bool oom_watch_decide(struct oom_watch *w, bool killed)
 {
 	struct pollfd p;
 
-	oom_watch_hear(w);
+	oom_watch_read(w);
 	/* What stands there counts: v1 tells a cgroup of its parents' want too. */
 	if (w->counter < 0 || w->seen || read_counter(w) || !killed)
 		return w->seen;
@@ -142,7 +142,7 @@ bool oom_watch_decide(struct oom_watch *w, bool killed)
 	p = (struct pollfd){ .fd = w->event, .events = POLLIN };
 	if (w->told == 1)
 		(void)poll(&p, 1, END_MS);
-	oom_watch_hear(w);
+	oom_watch_read(w);
 	return w->told > 1;
 }
 

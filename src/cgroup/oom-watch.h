@@ -27,7 +27,7 @@ struct oom_watch {
 /* The cgroup that PID is in now, unless that is ours.  None that can be watched: nothing is.  FRESH: nothing has run in it. */
 void oom_watch_open(struct oom_watch *w, pid_t pid, bool fresh);
 short oom_watch_events(const struct oom_watch *w); /* for poll() of W->event */
-void oom_watch_hear(struct oom_watch *w);
+void oom_watch_read(struct oom_watch *w);
 /* After the end.  KILLED: somebody sent the payload a KILL, so that what is not clear is worth a moment's wait. */
 bool oom_watch_decide(struct oom_watch *w, bool killed);
 void oom_watch_done(struct oom_watch *w);

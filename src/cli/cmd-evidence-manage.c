@@ -99,7 +99,7 @@ int evidence_cmd_prune(const struct evidence_call *c, struct fault *f)
 				    .arg = c->json ? gone : NULL };
 	int r;
 
-	process_outlive_readers();
+	process_ignore_sigpipe();
 	r = evidence_prune(&p, f);
 	if (r == 0)
 		r = evidence_ask_store(c, f);

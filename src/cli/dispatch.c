@@ -104,7 +104,7 @@ int command_run(const struct command *table, int argc, char **argv, FILE *err)
 		return STATUS_USAGE;
 	}
 	if (c->acts)
-		process_outlive_readers();
+		process_ignore_sigpipe();
 	r = c->run(argc - 1, argv + 1, &f);
 	if (r >= 0)
 		return r;

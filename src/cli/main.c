@@ -74,7 +74,7 @@ static int prepare(void)
 		return STATUS_FAILED;
 	}
 	umask(022);
-	process_adopt_signals();
+	process_init_signals();
 	return STATUS_OK;
 }
 

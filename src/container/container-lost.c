@@ -72,7 +72,7 @@ int container_lost_close(const struct container_lost *c, struct ledger *l, struc
 	struct ledger_end end = {
 		.reason = "lost", .source = c->source, .code = STATUS_FAILED, .abnormal = true
 	};
-	const struct claim_story story = { .end = &end, .before = tell, .arg = &s };
+	const struct claim_end story = { .end = &end, .before = tell, .arg = &s };
 
 	int r = claim_close(c->dirs->state, l, c->session, &story, f);
 

@@ -23,7 +23,7 @@ static int open_process(const struct container_info *d)
 	uint64_t start = 0;
 
 	/* Also when there is no pidfd: the number may be that of somebody's thread now, and that is not ESRCH. */
-	r = process_look(d->pid, &start);
+	r = process_start_time(d->pid, &start);
 	if (r == 0 || (r == 1 && start != d->start))
 		return -ESRCH;
 	if (error || r < 0)

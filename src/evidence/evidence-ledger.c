@@ -62,7 +62,7 @@ int evidence_ledger_find(const char *state, const char *session, const struct di
 			fault_done(f);
 		return 0;
 	}
-	return r < 0 ? r : ledger_reader_look_through(&s, look_at, &x, f);
+	return r < 0 ? r : ledger_reader_each_line(&s, look_at, &x, f);
 }
 
 int evidence_ledger_deliver(const struct dirs *d, const char *session, const char *path,

@@ -35,7 +35,7 @@ static int fail(const char *what, long r)
 		line_put(&l, ": ");
 		line_put_errno(&l, (int)-r);
 	}
-	rt_say(text);
+	rt_print(text);
 	return STATUS_FAILED;
 }
 
@@ -152,7 +152,7 @@ static int require_layers(const struct init_options *o, const struct init_msg *r
 		line_put(&why, report->proof[l].detail);
 		line_put(&why, "; it needs ");
 		line_put(&why, info->needs);
-		rt_say(text);
+		rt_print(text);
 		return STATUS_FAILED;
 	}
 	return 0;

@@ -141,7 +141,7 @@ static void say_not_executed(const char *name, int err)
 	line_put(&l, name);
 	line_put(&l, err == ENOENT ? "': not found: " : "': ");
 	line_put_errno(&l, err);
-	rt_say(text);
+	rt_print(text);
 }
 
 /* 0: executed.  Else the status to exit with. */

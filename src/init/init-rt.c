@@ -52,7 +52,7 @@ __attribute__((no_stack_protector, used)) void rt_start(uintptr_t *stack)
 
 void __stack_chk_fail(void)
 {
-	rt_say("internal error: stack overwritten");
+	rt_print("internal error: stack overwritten");
 	rt_exit(STATUS_FAILED);
 }
 
@@ -62,7 +62,7 @@ void rt_exit(int status)
 		SYS(exit_group, status);
 }
 
-void rt_say(const char *text)
+void rt_print(const char *text)
 {
 	char buffer[512];
 	struct line l = LINE(buffer);

@@ -82,7 +82,7 @@ long rt_read_file(const char *path, char *buffer, size_t room);
 long rt_default_signal(int sig);
 
 /* "custody-init: TEXT\n" on stderr, in one write. */
-void rt_say(const char *text);
+void rt_print(const char *text);
 _Noreturn void rt_exit(int status);
 
 /* What the kernel hands to a new process. */

@@ -125,7 +125,7 @@ static int append_bodies(struct ledger *l, const struct strbuf *bodies, size_t n
 	r = put_locked(l, &s, bodies, n, f);
 	if ((r == -ENOSPC || r == -EDQUOT) && class == LEDGER_CLOSING &&
 	    unlinkat(l->dirfd, LEDGER_RESERVE, 0) == 0) {
-		ledger_forget(f);
+		ledger_clear_fault(f);
 		r = put_locked(l, &s, bodies, n, f);
 	}
 	ledger_unlock(l);

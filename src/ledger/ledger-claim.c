@@ -170,7 +170,7 @@ static int search(const char *state, uint64_t from, struct found *w, struct faul
 	if (r < 0)
 		return r;
 	ledger_reader_skip_to(&s, from);
-	return ledger_reader_look_through(&s, look_at, w, f);
+	return ledger_reader_each_line(&s, look_at, w, f);
 }
 
 static uint64_t read_start(int fd)
@@ -185,7 +185,7 @@ static uint64_t read_start(int fd)
 }
 
 static int close_locked(const char *state, struct ledger *l, const char *session, int fd,
-			const struct claim_story *story, struct fault *f)
+			const struct claim_end *story, struct fault *f)
 {
 	__attribute__((cleanup(found_done))) struct found w = { 0 };
 	struct ledger_run run = { .session = session };
@@ -206,7 +206,7 @@ static int close_locked(const char *state, struct ledger *l, const char *session
 }
 
 static int close_one(const char *state, struct ledger *l, int dirfd, const char *session,
-		     const struct claim_story *story, struct fault *f)
+		     const struct claim_end *story, struct fault *f)
 {
 	_cleanup_close_ int fd = openat(dirfd, session, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
@@ -224,7 +224,7 @@ static int close_one(const char *state, struct ledger *l, int dirfd, const char 
 	return r;
 }
 
-int claim_close(const char *state, struct ledger *l, const char *session, const struct claim_story *story,
+int claim_close(const char *state, struct ledger *l, const char *session, const struct claim_end *story,
 		struct fault *f)
 {
 	_cleanup_close_ int dirfd = open_claims(state, false, NULL);

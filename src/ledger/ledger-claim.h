@@ -28,7 +28,7 @@ void claim_done(struct claim *c); /* memory and lock only: what is not told is l
  * How it ended; BEFORE, which may be NULL, is called once nobody else can tell the end, and may add to it.  STARTED: the
  * ledger says that its payload was to be released.  A start is not synced, so after a power loss it may be missing.
  */
-struct claim_story {
+struct claim_end {
 	struct ledger_end *end;
 	void (*before)(void *arg, const struct ledger_run *names, bool started, struct ledger_end *end);
 	void *arg;
@@ -38,7 +38,7 @@ struct claim_story {
  * The claim of SESSION, if its holder is dead: the end is recorded unless the ledger has an end already, with the names
  * that the intent gave, and the claim goes.  1: recorded; 0: alive, not there, or nothing to tell.
  */
-int claim_close(const char *state, struct ledger *l, const char *session, const struct claim_story *story,
+int claim_close(const char *state, struct ledger *l, const char *session, const struct claim_end *story,
 		struct fault *f) _must_check_;
 
 /* Names of the sessions that have one, dead or alive; heap, NULL when there is none. */

@@ -46,7 +46,7 @@ struct ledger {
 };
 
 /* A failure that is answered, not reported. */
-static inline void ledger_forget(struct fault *f)
+static inline void ledger_clear_fault(struct fault *f)
 {
 	if (f)
 		fault_done(f);

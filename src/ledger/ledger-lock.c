@@ -56,7 +56,7 @@ int ledger_lock_sync(struct ledger *l, bool wait, struct fault *f)
 	if (r == 0)
 		r = lock(l->syncfd, wait ? LOCK_EX : LOCK_EX | LOCK_NB, f);
 	if (r == -EWOULDBLOCK) {
-		ledger_forget(f);
+		ledger_clear_fault(f);
 		return 0;
 	}
 	return r < 0 ? r : 1;

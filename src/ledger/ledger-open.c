@@ -225,7 +225,7 @@ static int ensure_born(struct ledger *l, bool create, struct ledger_birth *birth
 
 	r = ledger_open_seal(l, f);
 	if (r == -ENOENT) {
-		ledger_forget(f);
+		ledger_clear_fault(f);
 		r = require_virgin(l, f);
 		if (r < 0)
 			return r;

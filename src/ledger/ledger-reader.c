@@ -89,7 +89,7 @@ static int snapshot(struct ledger_reader *s, int keysfd, struct fault *f)
 	}
 	r = checkpoint_public_load(s->dirfd, &s->public, f);
 	if (r == -ENOENT) {
-		ledger_forget(f);
+		ledger_clear_fault(f);
 		r = 0;
 	}
 	return r < 0 ? r : list_segments(s, f);
@@ -224,7 +224,7 @@ int ledger_reader_load_seal(const char *path, struct seal *ret, struct fault *f)
 }
 
 /* Of BYTES; returns how many of them were whole lines. */
-static size_t look_at_lines(const char *bytes, size_t len, ledger_reader_look *each, void *arg)
+static size_t look_at_lines(const char *bytes, size_t len, ledger_reader_line *each, void *arg)
 {
 	size_t done = 0;
 	const char *lf;
@@ -238,7 +238,7 @@ static size_t look_at_lines(const char *bytes, size_t len, ledger_reader_look *e
 	return done;
 }
 
-int ledger_reader_look_through(struct ledger_reader *s, ledger_reader_look *each, void *arg, struct fault *f)
+int ledger_reader_each_line(struct ledger_reader *s, ledger_reader_line *each, void *arg, struct fault *f)
 {
 	_cleanup_free_ char *bytes = malloc(LOOK_BYTES);
 	size_t have = 0, n = 1;

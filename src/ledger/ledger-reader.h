@@ -44,9 +44,9 @@ int ledger_reader_read(struct ledger_reader *s, char *bytes, size_t len, size_t 
  * Every whole line that is left, with its LF; EACH looks at it.  Lines that are too long for a record end it: nothing behind
  * them can be believed.
  */
-typedef void ledger_reader_look(void *arg, const char *line, size_t len);
-int ledger_reader_look_through(struct ledger_reader *s, ledger_reader_look *each, void *arg,
-			       struct fault *f) _must_check_;
+typedef void ledger_reader_line(void *arg, const char *line, size_t len);
+int ledger_reader_each_line(struct ledger_reader *s, ledger_reader_line *each, void *arg,
+			    struct fault *f) _must_check_;
 
 /* The seal of a ledger from a file of its own. */
 int ledger_reader_load_seal(const char *path, struct seal *ret, struct fault *f) _must_check_;

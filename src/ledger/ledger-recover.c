@@ -357,7 +357,7 @@ int ledger_ready(struct ledger *l, struct seal *s, struct fault *f)
 
 	r = open_live(l, s, &st, f);
 	if (r == -ENOENT) {
-		ledger_forget(f);
+		ledger_clear_fault(f);
 		return refuse(s, f, "the ledger's live segment is gone");
 	}
 	if (r < 0)

@@ -161,7 +161,7 @@ int ledger_intent(struct ledger *l, const struct ledger_run *run, struct fault *
 	return tell(l, run, "session.intent", "ok", d, LEDGER_DECIDED, f);
 }
 
-int audit_intent(const struct ledger_run *run, struct fault *f)
+int ledger_intent_audit(const struct ledger_run *run, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = describe(run);
 	const struct ledger_event e = event(run, "session.intent", "ok", d);
@@ -193,7 +193,7 @@ int ledger_start(struct ledger *l, const struct ledger_run *run, pid_t pid, char
 	return observe(l, run, "session.start", d, f);
 }
 
-int ledger_alive(struct ledger *l, const struct ledger_run *run, struct fault *f)
+int ledger_heartbeat(struct ledger *l, const struct ledger_run *run, struct fault *f)
 {
 	return observe(l, run, "session.alive", NULL, f);
 }

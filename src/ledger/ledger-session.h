@@ -47,14 +47,14 @@ struct ledger_end {
 	const char *evidence_error; /* why there is none although there should be; NULL: nothing failed */
 };
 
-/* On the disk when it returns 0.  The session's own chain does not exist yet: it gets the same by audit_intent. */
+/* On the disk when it returns 0.  The session's own chain does not exist yet: it gets the same by ledger_intent_audit. */
 int ledger_intent(struct ledger *l, const struct ledger_run *run, struct fault *f) _must_check_;
-int audit_intent(const struct ledger_run *run, struct fault *f) _must_check_;
+int ledger_intent_audit(const struct ledger_run *run, struct fault *f) _must_check_;
 
 /* Observations.  LAYERS: NULL-terminated "seccomp=proven" and the like. */
 int ledger_start(struct ledger *l, const struct ledger_run *run, pid_t pid, char *const *layers,
 		 struct fault *f) _must_check_;
-int ledger_alive(struct ledger *l, const struct ledger_run *run, struct fault *f) _must_check_;
+int ledger_heartbeat(struct ledger *l, const struct ledger_run *run, struct fault *f) _must_check_;
 
 /* The last record of the session's own chain: before its evidence is taken, and once.  A full disk is no failure. */
 void ledger_end_audit(const struct ledger_run *run, const struct ledger_end *end);

@@ -40,7 +40,7 @@ struct run_evidence_case {
 void run_evidence_take(struct run_evidence *e, const struct run_evidence_case *c, struct run_result *res);
 
 /*
- * Of a session whose supervisor died: what is left of it is its layer of changes.  Called as struct claim_story wants it,
+ * Of a session whose supervisor died: what is left of it is its layer of changes.  Called as struct claim_end wants it,
  * with END->evidence and the like borrowed from LOST.
  */
 struct session_lost {

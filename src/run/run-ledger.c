@@ -141,7 +141,7 @@ int run_ledger_attach(struct run_ledger *r, struct session *s, const struct dirs
 		return e;
 	r->run.audit = r->audit;
 	seam("chain-opened");
-	return audit_intent(&r->run, f);
+	return ledger_intent_audit(&r->run, f);
 }
 
 int run_ledger_start(struct run_ledger *r, pid_t pid, const enum layer_state *layers, struct fault *f)
@@ -169,7 +169,7 @@ int run_ledger_tick(struct run_ledger *r)
 	if (age_ms >= LEDGER_ALIVE_MS) {
 		r->alive_ns = clock_boot_ns();
 		age_ms = 0;
-		(void)!ledger_alive(r->ledger, &r->run, NULL);
+		(void)!ledger_heartbeat(r->ledger, &r->run, NULL);
 	}
 	due = ledger_sync_due_ms(r->ledger);
 	if (due == 0) {
@@ -202,7 +202,7 @@ static void tell_lost(void *arg, const struct ledger_run *names, bool started, s
 
 	if (lost->config)
 		run_evidence_lost(lost, names, started, end);
-	if (lost->dirs && names->cwd && sandbox_log_note(lost->dirs, names->cwd, &l, &f) < 0)
+	if (lost->dirs && names->cwd && sandbox_log_write_worktree(lost->dirs, names->cwd, &l, &f) < 0)
 		log_error("%s; the ledger has it", fault_text(&f));
 }
 
@@ -214,7 +214,7 @@ int run_ledger_lost(struct run_ledger *r, const char *id, struct fault *f)
 		.dirs = r->dirs, .config = r->config, .orphan = r->orphan, .run_dir = r->run_dir
 	};
 	struct ledger_end end = lost_end("sweep");
-	const struct claim_story story = { .end = &end, .before = tell_lost, .arg = &lost };
+	const struct claim_end story = { .end = &end, .before = tell_lost, .arg = &lost };
 	struct ledger_mark mark;
 	int e;
 

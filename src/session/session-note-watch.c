@@ -17,7 +17,7 @@
 int session_note_sign(struct session_note *n, struct fault *f)
 {
 	n->pid = getpid();
-	if (process_look(n->pid, &n->pid_start) != 1)
+	if (process_start_time(n->pid, &n->pid_start) != 1)
 		return fault_set(f, ESRCH, "process %d cannot see itself in /proc", (int)n->pid);
 	return clock_boot_id(n->boot, f);
 }
@@ -119,7 +119,7 @@ int session_note_watch(const struct dirs *d, const struct session_note *n, struc
 	fd = (int)syscall(SYS_pidfd_open, n->pid, 0);
 	r = fd < 0 ? -errno : 0;
 	/* Also without one: the number may be that of a thread now, which is another error than ESRCH. */
-	if (process_look(n->pid, &start) != 1 || start != n->pid_start)
+	if (process_start_time(n->pid, &start) != 1 || start != n->pid_start)
 		return gone(n, f);
 	if (r < 0)
 		return fault_errno(f, -r, "watch process %d", (int)n->pid);

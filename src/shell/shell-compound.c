@@ -6,12 +6,12 @@
 
 static int read_body(struct shell_parse *x, const char *open, const char *close, const char *why)
 {
-	int r = shell_want_word(x, open, why);
+	int r = shell_require_word(x, open, why);
 
 	if (r == 0)
 		r = shell_list(x);
 	if (r == 0)
-		r = shell_take_word(x, close) ? 0 : shell_bad(x, why);
+		r = shell_take_word(x, close) ? 0 : shell_fail(x, why);
 	return r;
 }
 
@@ -22,14 +22,14 @@ static int read_if(struct shell_parse *x)
 	do {
 		r = shell_list(x);
 		if (r == 0)
-			r = shell_want_word(x, "then", "if without then");
+			r = shell_require_word(x, "then", "if without then");
 		if (r == 0)
 			r = shell_list(x);
 	} while (r == 0 && shell_take_word(x, "elif"));
 	if (r == 0 && shell_take_word(x, "else"))
 		r = shell_list(x);
 	if (r == 0)
-		r = shell_take_word(x, "fi") ? 0 : shell_bad(x, "if without fi");
+		r = shell_take_word(x, "fi") ? 0 : shell_fail(x, "if without fi");
 	return r;
 }
 
@@ -55,7 +55,7 @@ static int read_for(struct shell_parse *x)
 		r = shell_read_arithmetic(x);
 	} else {
 		if (shell_plain_length(x) == 0)
-			return shell_bad(x, "for without a name");
+			return shell_fail(x, "for without a name");
 		x->at += shell_plain_length(x);
 		r = shell_skip_lines(x);
 		if (r == 0 && shell_take_word(x, "in"))
@@ -86,7 +86,7 @@ static int read_pattern(struct shell_parse *x)
 	for (;;) {
 		shell_skip_blanks(x);
 		if (x->at >= x->end || shell_is_end(*x->at))
-			return shell_bad(x, "case without a pattern");
+			return shell_fail(x, "case without a pattern");
 		r = shell_read_word(x, &w, false);
 		if (r < 0)
 			return r;
@@ -96,7 +96,7 @@ static int read_pattern(struct shell_parse *x)
 		x->at++;
 	}
 	if (shell_peek(x, 0) != ')')
-		return shell_bad(x, "pattern without )");
+		return shell_fail(x, "pattern without )");
 	x->at++;
 	return 0;
 }
@@ -107,10 +107,10 @@ static int read_case(struct shell_parse *x)
 	int r;
 
 	if (x->at >= x->end || shell_is_end(*x->at))
-		return shell_bad(x, "case without a word");
+		return shell_fail(x, "case without a word");
 	r = shell_read_word(x, &w, false);
 	if (r == 0)
-		r = shell_want_word(x, "in", "case without in");
+		r = shell_require_word(x, "in", "case without in");
 	while (r == 0) {
 		r = shell_skip_lines(x);
 		if (r < 0 || shell_take_word(x, "esac"))
@@ -121,7 +121,7 @@ static int read_case(struct shell_parse *x)
 		if (r < 0 || shell_take_word(x, "esac"))
 			return r;
 		if (shell_peek(x, 0) != ';' || (shell_peek(x, 1) != ';' && shell_peek(x, 1) != '&'))
-			return shell_bad(x, "case without ;; or esac");
+			return shell_fail(x, "case without ;; or esac");
 		x->at += shell_peek(x, 1) == ';' && shell_peek(x, 2) == '&' ? 3 : 2;
 	}
 	return r;
@@ -139,7 +139,7 @@ static int read_subshell(struct shell_parse *x)
 	if (r < 0)
 		return r;
 	if (shell_peek(x, 0) != ')')
-		return shell_bad(x, "( is not closed");
+		return shell_fail(x, "( is not closed");
 	x->at++;
 	return 0;
 }
@@ -152,7 +152,7 @@ int shell_read_keyword(struct shell_parse *x)
 	if (shell_peek(x, 0) == '(')
 		r = read_subshell(x);
 	else if (shell_take_word(x, "{"))
-		r = shell_list(x) ?: (shell_take_word(x, "}") ? 0 : shell_bad(x, "{ is not closed"));
+		r = shell_list(x) ?: (shell_take_word(x, "}") ? 0 : shell_fail(x, "{ is not closed"));
 	else if (shell_take_word(x, "if"))
 		r = read_if(x);
 	else if (shell_take_word(x, "while") || shell_take_word(x, "until"))
@@ -195,7 +195,7 @@ int shell_read_condition(struct shell_parse *x)
 			if (r == 0)
 				r = split_condition(x, &c, &w);
 		} else if (x->at >= x->end || *x->at == ';') {
-			return shell_bad(x, "[[ is not closed");
+			return shell_fail(x, "[[ is not closed");
 		} else if (w.n > 0 && shell_take_word(x, "]]")) {
 			shell_emit(x, c, &w);
 			return 0;
@@ -226,7 +226,7 @@ bool shell_at_function(const struct shell_parse *x)
 static int skip_function_name(struct shell_parse *x)
 {
 	if (shell_plain_length(x) == 0)
-		return shell_bad(x, "function without a name");
+		return shell_fail(x, "function without a name");
 	x->at += shell_plain_length(x);
 	shell_skip_blanks(x);
 	if (shell_peek(x, 0) != '(')
@@ -234,7 +234,7 @@ static int skip_function_name(struct shell_parse *x)
 	x->at++;
 	shell_skip_blanks(x);
 	if (shell_peek(x, 0) != ')')
-		return shell_bad(x, "( where no command begins");
+		return shell_fail(x, "( where no command begins");
 	x->at++;
 	return 0;
 }

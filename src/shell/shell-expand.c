@@ -27,9 +27,9 @@ int shell_read_parenthesis(struct shell_parse *x)
 	if (r < 0)
 		return r;
 	if (x->at >= x->end || *x->at != ')')
-		return shell_bad(x, "( is not closed");
+		return shell_fail(x, "( is not closed");
 	if (x->heredocs)
-		return shell_bad(x, "here-document without a body");
+		return shell_fail(x, "here-document without a body");
 	x->at++;
 	x->heredocs = outer;
 	x->no_newline = no_newline;
@@ -49,14 +49,14 @@ int shell_read_backquote(struct shell_parse *x, bool quoted)
 		    (x->at[1] == '`' || x->at[1] == '\\' || x->at[1] == '$' || (quoted && x->at[1] == '"')))
 			x->at++;
 		else if (*x->at == '\n')
-			r = shell_note_newline(x);
+			r = shell_check_newline(x);
 		if (r == 0)
 			r = shell_add_literal(x, &body, *x->at);
 		if (r < 0)
 			return r;
 	}
 	if (x->at >= x->end)
-		return shell_bad(x, "` is not closed");
+		return shell_fail(x, "` is not closed");
 	x->at++;
 	if (body.len == 0)
 		return 0;
@@ -71,7 +71,7 @@ int shell_read_backquote(struct shell_parse *x, bool quoted)
 	x->scopes = inner.scopes;
 	x->why = inner.why;
 	if (r == 0 && (inner.at < inner.end || inner.heredocs))
-		r = shell_bad(x, "` holds no whole command");
+		r = shell_fail(x, "` holds no whole command");
 	return r;
 }
 
@@ -87,11 +87,11 @@ static int read_parameter(struct shell_parse *x, struct shell_text *t, bool quot
 			x->at += x->at + 1 < x->end ? 2 : 1;
 			break;
 		case '\'':
-			r = quoted ? shell_bad(x, "' in \"${...}\", which shells read differently")
+			r = quoted ? shell_fail(x, "' in \"${...}\", which shells read differently")
 				   : shell_read_single(x, &inner);
 			break;
 		case '"':
-			r = quoted ? shell_bad(x, "\" in \"${...}\", which shells read differently")
+			r = quoted ? shell_fail(x, "\" in \"${...}\", which shells read differently")
 				   : shell_read_double(x, &inner);
 			break;
 		case '`':
@@ -101,7 +101,7 @@ static int read_parameter(struct shell_parse *x, struct shell_text *t, bool quot
 			r = shell_read_dollar(x, &inner, quoted);
 			break;
 		case '\n':
-			r = shell_note_newline(x);
+			r = shell_check_newline(x);
 			x->at++;
 			break;
 		default:
@@ -111,7 +111,7 @@ static int read_parameter(struct shell_parse *x, struct shell_text *t, bool quot
 	if (r < 0)
 		return r;
 	if (x->at >= x->end)
-		return shell_bad(x, "${ is not closed");
+		return shell_fail(x, "${ is not closed");
 	x->at++;
 	shell_leave(x);
 	return shell_add_unknown(x, t, quoted);
@@ -132,7 +132,7 @@ int shell_read_arithmetic(struct shell_parse *x)
 		case ')':
 			if (open == 0) {
 				if (x->at + 1 >= x->end || x->at[1] != ')')
-					return shell_bad(x, "(( is not closed by ))");
+					return shell_fail(x, "(( is not closed by ))");
 				x->at += 2;
 				shell_leave(x);
 				return 0;
@@ -152,12 +152,12 @@ int shell_read_arithmetic(struct shell_parse *x)
 		case '\\':
 		case '\n':
 		case '#':
-			return shell_bad(x, "quote or comment in arithmetic");
+			return shell_fail(x, "quote or comment in arithmetic");
 		default:
 			x->at++;
 		}
 	}
-	return r < 0 ? r : shell_bad(x, "(( is not closed");
+	return r < 0 ? r : shell_fail(x, "(( is not closed");
 }
 
 static int read_variable(struct shell_parse *x, struct shell_text *t, bool quoted)

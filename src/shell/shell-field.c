@@ -60,7 +60,7 @@ static int push_braces(struct shell_parse *x, struct shell_words *out, char *tex
 			next = close;
 		len = (size_t)(next - part);
 		if (++n > BRACE_WORDS_MAX)
-			return shell_bad(x, "braces with too many words");
+			return shell_fail(x, "braces with too many words");
 		made = arena_alloc(x->arena, before + len + after + 1);
 		if (!made)
 			return x->arena->error;

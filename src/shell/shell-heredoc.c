@@ -20,10 +20,10 @@ int shell_read_delimiter(struct shell_parse *x, const char **ret, bool *ret_quot
 		} else if (c == '"' || c == '\\' || c == '$' || c == '`') {
 			/* Rare, and shells disagree about half of it. */
 			if (c != '"' || !memchr(x->at + 1, '"', (size_t)(x->end - x->at - 1)))
-				return shell_bad(x, "delimiter of a here-document");
+				return shell_fail(x, "delimiter of a here-document");
 			*ret_quoted = true;
 			for (x->at++; r == 0 && *x->at != '"'; x->at++)
-				r = strchr("$`\\\n", *x->at) ? shell_bad(x, "delimiter of a here-document")
+				r = strchr("$`\\\n", *x->at) ? shell_fail(x, "delimiter of a here-document")
 							     : shell_add_literal(x, &t, *x->at);
 			x->at++;
 		} else {
@@ -34,7 +34,7 @@ int shell_read_delimiter(struct shell_parse *x, const char **ret, bool *ret_quot
 	if (r < 0)
 		return r;
 	if (t.len == 0)
-		return shell_bad(x, "here-document without a delimiter");
+		return shell_fail(x, "here-document without a delimiter");
 	*ret = t.bytes;
 	return 0;
 }
@@ -81,14 +81,14 @@ static int read_heredoc(struct shell_parse *x, struct shell_heredoc *h)
 		x->at = nl ? nl + 1 : x->end;
 		/* The shell joins such a line with the next one before it looks for the delimiter. */
 		if (!h->quoted && nl && nl > line && nl[-1] == '\\')
-			return shell_bad(x, "backslash at the end of a here-document's line");
+			return shell_fail(x, "backslash at the end of a here-document's line");
 		for (; h->tabs && line < last && *line == '\t'; line++)
 			;
 		if ((size_t)(last - line) == want && memcmp(line, h->delimiter, want) == 0)
 			stop = start;
 	}
 	if (!stop)
-		return shell_bad(x, "here-document without its end");
+		return shell_fail(x, "here-document without its end");
 	len = (size_t)(stop - body);
 	text = arena_text(x->arena, body, len);
 	if (!text)

@@ -43,7 +43,7 @@ struct shell_text {
 #define SHELL_FIELD_BREAK '\x05'
 
 /* --- shell-scan.c: where we are */
-int shell_bad(struct shell_parse *x, const char *why);
+int shell_fail(struct shell_parse *x, const char *why);
 int shell_enter(struct shell_parse *x);
 void shell_leave(struct shell_parse *x);
 char shell_peek(const struct shell_parse *x, size_t ahead);
@@ -53,7 +53,7 @@ size_t
 shell_plain_length(const struct shell_parse *x); /* of the unquoted plain word that stands here, else 0 */
 bool shell_is_word(const struct shell_parse *x, const char *word);
 bool shell_take_word(struct shell_parse *x, const char *word);
-int shell_want_word(struct shell_parse *x, const char *word, const char *why);
+int shell_require_word(struct shell_parse *x, const char *word, const char *why);
 
 /* --- shell-split.c: lists */
 int shell_list(struct shell_parse *x); /* up to a closing word or ')' that is left alone, or the end */
@@ -80,7 +80,7 @@ int shell_read_word(struct shell_parse *x, struct shell_words *out, bool assignm
 int shell_add(struct shell_parse *x, struct shell_text *t, char c);
 int shell_add_literal(struct shell_parse *x, struct shell_text *t, char c);
 int shell_add_unknown(struct shell_parse *x, struct shell_text *t, bool quoted);
-int shell_note_newline(struct shell_parse *x); /* inside a word */
+int shell_check_newline(struct shell_parse *x); /* inside a word */
 
 /* --- shell-quote.c: each begins at its quote */
 int shell_read_single(struct shell_parse *x, struct shell_text *t);

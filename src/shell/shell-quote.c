@@ -13,13 +13,13 @@ int shell_read_single(struct shell_parse *x, struct shell_text *t)
 			x->at++;
 			return 0;
 		}
-		r = *x->at == '\n' ? shell_note_newline(x) : 0;
+		r = *x->at == '\n' ? shell_check_newline(x) : 0;
 		if (r == 0)
 			r = shell_add_literal(x, t, *x->at);
 		if (r < 0)
 			return r;
 	}
-	return shell_bad(x, "' is not closed");
+	return shell_fail(x, "' is not closed");
 }
 
 static int digits_value(struct shell_parse *x, unsigned int base, unsigned int max)
@@ -54,7 +54,7 @@ int shell_read_ansi(struct shell_parse *x, struct shell_text *t)
 			c = *x->at++;
 			known = c ? strchr(from, c) : NULL;
 			if (c == '\'')
-				return shell_bad(x, "\\' in $'...', which sh reads otherwise");
+				return shell_fail(x, "\\' in $'...', which sh reads otherwise");
 			if (known)
 				c = to[known - from];
 			else if (c == 'x')
@@ -65,18 +65,18 @@ int shell_read_ansi(struct shell_parse *x, struct shell_text *t)
 				x->at--;
 				c = (char)digits_value(x, 8, 3);
 			} else
-				return shell_bad(x, "escape in $'...'");
+				return shell_fail(x, "escape in $'...'");
 			if (!c) /* ends the string in bash */
-				return shell_bad(x, "NUL in $'...'");
+				return shell_fail(x, "NUL in $'...'");
 		}
-		r = c == '\n' ? shell_note_newline(x) : 0;
+		r = c == '\n' ? shell_check_newline(x) : 0;
 		if (r == 0)
 			r = shell_add_literal(x, t, c);
 		if (r < 0)
 			return r;
 	}
 	if (x->at >= x->end)
-		return shell_bad(x, "' is not closed");
+		return shell_fail(x, "' is not closed");
 	x->at++;
 	return 0;
 }
@@ -99,7 +99,7 @@ int shell_read_double(struct shell_parse *x, struct shell_text *t)
 			x->at += 2;
 		} else {
 			if (*x->at == '\n')
-				r = shell_note_newline(x);
+				r = shell_check_newline(x);
 			if (r == 0)
 				r = shell_add_literal(x, t, *x->at++);
 		}
@@ -107,7 +107,7 @@ int shell_read_double(struct shell_parse *x, struct shell_text *t)
 	if (r < 0)
 		return r;
 	if (x->at >= x->end)
-		return shell_bad(x, "\" is not closed");
+		return shell_fail(x, "\" is not closed");
 	x->at++;
 	return 0;
 }

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-int shell_bad(struct shell_parse *x, const char *why)
+int shell_fail(struct shell_parse *x, const char *why)
 {
 	x->why = why;
 	return -EBADMSG;
@@ -13,7 +13,7 @@ int shell_bad(struct shell_parse *x, const char *why)
 int shell_enter(struct shell_parse *x)
 {
 	if (++x->depth > SHELL_DEPTH_MAX)
-		return shell_bad(x, "nested too deeply");
+		return shell_fail(x, "nested too deeply");
 	return 0;
 }
 
@@ -46,7 +46,7 @@ static int take_newline(struct shell_parse *x)
 {
 	x->at++;
 	if (x->no_newline)
-		return shell_bad(x, "line break inside a substitution before a here-document");
+		return shell_fail(x, "line break inside a substitution before a here-document");
 	return x->heredocs ? shell_read_heredocs(x) : 0;
 }
 
@@ -93,11 +93,11 @@ bool shell_take_word(struct shell_parse *x, const char *word)
 	return true;
 }
 
-int shell_want_word(struct shell_parse *x, const char *word, const char *why)
+int shell_require_word(struct shell_parse *x, const char *word, const char *why)
 {
 	int r = shell_skip_lines(x);
 
 	if (r < 0)
 		return r;
-	return shell_take_word(x, word) ? 0 : shell_bad(x, why);
+	return shell_take_word(x, word) ? 0 : shell_fail(x, why);
 }

@@ -68,7 +68,7 @@ static int read_target(struct shell_parse *x, struct shell_redirect *d)
 		return shell_read_parenthesis(x);
 	}
 	if (x->at >= x->end || shell_is_end(*x->at))
-		return shell_bad(x, "redirection without a target");
+		return shell_fail(x, "redirection without a target");
 	r = shell_read_word(x, &w, false);
 	if (r < 0)
 		return r;
@@ -194,7 +194,7 @@ static int read_array(struct shell_parse *x, struct shell_words *out)
 			return 0;
 		}
 		if (x->at >= x->end || shell_is_end(*x->at))
-			return shell_bad(x, "array is not closed");
+			return shell_fail(x, "array is not closed");
 		r = shell_read_word(x, out, false);
 		if (r < 0)
 			return r;
@@ -255,14 +255,14 @@ int shell_read_simple(struct shell_parse *x, bool and_then)
 		if (shell_is_end(*x->at) && !shell_at_process(x))
 			break;
 		if (stray)
-			return shell_bad(x, "words after &>");
+			return shell_fail(x, "words after &>");
 		len = w.n == 0 ? shell_assignment_length(x, &name) : 0;
 		r = len > 0 ? read_assignment(x, c, len, name) : shell_read_word(x, &w, false);
 	}
 	if (r < 0)
 		return r;
 	if (w.n == 0 && !c->assignments && !c->redirects)
-		return shell_bad(x, "empty command");
+		return shell_fail(x, "empty command");
 	c->and_then = and_then;
 	shell_emit(x, c, &w);
 	return 0;

@@ -34,7 +34,7 @@ static int read_one(struct shell_parse *x, bool and_then, bool *ret_simple)
 	if (r != 0)
 		return r < 0 ? r : shell_read_tail(x);
 	if (shell_is_word(x, "coproc"))
-		return shell_bad(x, "coproc");
+		return shell_fail(x, "coproc");
 	if (shell_is_word(x, "[["))
 		return shell_read_condition(x) ?: shell_read_tail(x);
 	if (shell_take_word(x, "function") || shell_at_function(x))
@@ -123,7 +123,7 @@ int shell_list(struct shell_parse *x)
 		if (*x->at == ';')
 			return shell_peek(x, 1) == ';' || shell_peek(x, 1) == '&'
 				       ? 0
-				       : shell_bad(x, "; without a command");
+				       : shell_fail(x, "; without a command");
 		r = read_and_or(x);
 		if (r < 0)
 			return r;
@@ -134,7 +134,7 @@ int shell_list(struct shell_parse *x)
 		if (*x->at == ';' || *x->at == '&')
 			x->at++;
 		else if (!at_closer(x)) /* after a group: "{ a; } }" */
-			return shell_bad(x, "text after a command");
+			return shell_fail(x, "text after a command");
 	}
 }
 
@@ -145,15 +145,15 @@ int shell_split(struct arena *a, const char *text, size_t len, struct shell *ret
 
 	*ret = (struct shell){ 0 };
 	if (len > SHELL_TEXT_MAX)
-		r = shell_bad(&x, "too long");
+		r = shell_fail(&x, "too long");
 	else if (memchr(text, '\0', len))
-		r = shell_bad(&x, "NUL");
+		r = shell_fail(&x, "NUL");
 	if (r == 0)
 		r = shell_list(&x);
 	if (r == 0 && x.at < x.end)
-		r = shell_bad(&x, "a closing word or bracket that nothing opened");
+		r = shell_fail(&x, "a closing word or bracket that nothing opened");
 	if (r == 0 && x.heredocs)
-		r = shell_bad(&x, "here-document without a body");
+		r = shell_fail(&x, "here-document without a body");
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)

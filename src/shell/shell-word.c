@@ -51,7 +51,7 @@ int shell_add_literal(struct shell_parse *x, struct shell_text *t, char c)
 	}
 	/* Our own marks; nobody types these. */
 	if (c >= SHELL_BRACE_OPEN && c <= SHELL_FIELD_BREAK)
-		return shell_bad(x, "control character");
+		return shell_fail(x, "control character");
 	return shell_add(x, t, c);
 }
 
@@ -61,10 +61,10 @@ int shell_add_unknown(struct shell_parse *x, struct shell_text *t, bool quoted)
 	return shell_add(x, t, SHELL_UNKNOWN);
 }
 
-int shell_note_newline(struct shell_parse *x)
+int shell_check_newline(struct shell_parse *x)
 {
 	if (x->heredocs || x->no_newline)
-		return shell_bad(x, "line break inside a word before a here-document");
+		return shell_fail(x, "line break inside a word before a here-document");
 	return 0;
 }
 
@@ -78,7 +78,7 @@ static int read_plain(struct shell_parse *x, struct shell_text *t)
 			return shell_add(x, t, c);
 		if (*x->at == '\n') {
 			x->at++;
-			return shell_note_newline(x);
+			return shell_check_newline(x);
 		}
 		return shell_add_literal(x, t, *x->at++);
 	case '{':

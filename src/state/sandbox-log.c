@@ -59,7 +59,7 @@ static void put_what(struct strbuf *b, const struct sandbox_line *l)
 		put_field(b, words.text);
 }
 
-char *sandbox_line_text(const struct sandbox_line *l)
+char *sandbox_log_line_text(const struct sandbox_line *l)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 
@@ -117,7 +117,7 @@ static int write_line(int logs_fd, const char *text, size_t len, struct fault *f
 
 int sandbox_log_write(int logs_fd, const struct sandbox_line *l, struct fault *f)
 {
-	_cleanup_free_ char *text = sandbox_line_text(l);
+	_cleanup_free_ char *text = sandbox_log_line_text(l);
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	char at[CLOCK_TEXT_SIZE];
 
@@ -128,8 +128,8 @@ int sandbox_log_write(int logs_fd, const struct sandbox_line *l, struct fault *f
 	return write_line(logs_fd, b.text, b.len, f);
 }
 
-int sandbox_log_note(const struct dirs *d, const char *worktree, const struct sandbox_line *l,
-		     struct fault *f)
+int sandbox_log_write_worktree(const struct dirs *d, const char *worktree, const struct sandbox_line *l,
+			       struct fault *f)
 {
 	_cleanup_sandbox_root_ struct sandbox_root *root = NULL;
 	_cleanup_free_ char *name = NULL;

@@ -22,10 +22,10 @@ struct sandbox_line {
 };
 
 /* The text of a line, without time and newline; heap, NULL on ENOMEM. */
-char *sandbox_line_text(const struct sandbox_line *l);
+char *sandbox_log_line_text(const struct sandbox_line *l);
 
 int sandbox_log_write(int logs_fd, const struct sandbox_line *l, struct fault *f) _must_check_;
 
 /* The same into the log of the root whose workspace WORKTREE (resolved) is or lies in; 0 as well when it is in none. */
-int sandbox_log_note(const struct dirs *d, const char *worktree, const struct sandbox_line *l,
-		     struct fault *f) _must_check_;
+int sandbox_log_write_worktree(const struct dirs *d, const char *worktree, const struct sandbox_line *l,
+			       struct fault *f) _must_check_;

@@ -388,7 +388,7 @@ int sandbox_root_pin(struct sandbox_root *r, const char *path, char **ret_path, 
 	return r->pins[r->n_pins - 1];
 }
 
-bool sandbox_root_shows(const struct sandbox_root *r, const char *path)
+bool sandbox_root_is_visible(const struct sandbox_root *r, const char *path)
 {
 	return path_is_below(path, r->workspace) || path_is_below(path, r->tmp);
 }

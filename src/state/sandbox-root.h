@@ -61,7 +61,7 @@ int sandbox_root_resolve(const struct sandbox_root *r, int dirfd, const char *pa
 int sandbox_root_pin(struct sandbox_root *r, const char *path, char **ret_path, struct fault *f) _must_check_;
 
 /* Is PATH (resolved) the workspace, in it, or the tmp directory?  Everything else of a root is custody's own. */
-bool sandbox_root_shows(const struct sandbox_root *r, const char *path);
+bool sandbox_root_is_visible(const struct sandbox_root *r, const char *path);
 
 /*
  * The name of the root whose workspace WORKTREE (resolved) is or lies in; heap.  1, 0 when it is in none.

@@ -34,7 +34,7 @@ int subject_require_harmless(const struct subject *s, const struct subject_reque
 				 "directory",
 				 source);
 	/* A sandbox root lies where custody chose, in a user's home for one, and holds nothing that a program obeys. */
-	if (s->sandbox && sandbox_root_shows(s->sandbox, source))
+	if (s->sandbox && sandbox_root_is_visible(s->sandbox, source))
 		return 0;
 	if (rq->home && rq->home[0] == '/') {
 		home = realpath(rq->home, NULL);

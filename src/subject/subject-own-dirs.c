@@ -33,7 +33,7 @@ static char *resolve(const char *dir)
 /* What a sandbox root is for may be shown and written, although the root lies in DIR, which is custody's own. */
 static bool is_lent(const struct sandbox_root *sandbox, const char *source, const char *dir)
 {
-	return sandbox && sandbox_root_shows(sandbox, source) && path_is_below(sandbox->path, dir);
+	return sandbox && sandbox_root_is_visible(sandbox, source) && path_is_below(sandbox->path, dir);
 }
 
 /* One is the other or holds it: whoever writes there writes what a later run believes. */

@@ -70,7 +70,7 @@ static int require_binds(const struct sandbox_root *r, const struct subject *s, 
 		const struct subject_mount *m = &s->mounts[i];
 		const struct stat want = { .st_dev = m->file.device, .st_ino = m->file.inode };
 
-		if (m->kind == SUBJECT_MOUNT_BIND && sandbox_root_shows(r, m->source))
+		if (m->kind == SUBJECT_MOUNT_BIND && sandbox_root_is_visible(r, m->source))
 			e = require_mounted(r, in, m->target, &want, m->source, f);
 	}
 	return e;

@@ -88,7 +88,7 @@ static int require_no_mount(const struct subject *s, const struct subject_mount 
 	const struct sandbox_root *r = s->sandbox;
 	struct statx stx;
 
-	if (m->kind != SUBJECT_MOUNT_BIND || !sandbox_root_shows(r, m->source) ||
+	if (m->kind != SUBJECT_MOUNT_BIND || !sandbox_root_is_visible(r, m->source) ||
 	    str_eq(m->source, r->workspace) || str_eq(m->source, r->tmp))
 		return 0;
 	if (statx(AT_FDCWD, m->source, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &stx) < 0)

@@ -224,7 +224,7 @@ static int next_due(struct guard *g)
 	if (age_ms >= LEDGER_ALIVE_MS) {
 		g->alive_ns = clock_boot_ns();
 		age_ms = 0;
-		(void)!ledger_alive(g->ledger, &g->run, NULL);
+		(void)!ledger_heartbeat(g->ledger, &g->run, NULL);
 	}
 	due = ledger_sync_due_ms(g->ledger);
 	if (due == 0)
@@ -260,7 +260,7 @@ static void supervise(struct guard *g)
 		if (r > 0 && p[2].revents)
 			hear_door(g);
 		if (r > 0 && p[3].revents)
-			oom_watch_hear(&g->oom);
+			oom_watch_read(&g->oom);
 		if (r > 0 && p[1].revents)
 			hear_watch(g);
 		else

@@ -86,7 +86,7 @@ static void the_first_process_is_killed(void)
 	if (!can_watch())
 		return;
 	pid = live();
-	CHECK(pid > 0 && process_look(pid, &start) == 1);
+	CHECK(pid > 0 && process_start_time(pid, &start) == 1);
 	CHECK(tree_make(&t) && leave(t.fd, pid, start));
 	CHECK(container_orphan_end(t.fd, &o, NULL) == 1);
 	CHECK(was_killed(pid));
@@ -104,7 +104,7 @@ static void a_number_that_came_back_is_somebody_else(void)
 	if (!can_watch())
 		return;
 	pid = live();
-	CHECK(pid > 0 && process_look(pid, &start) == 1);
+	CHECK(pid > 0 && process_start_time(pid, &start) == 1);
 	CHECK(tree_make(&t) && leave(t.fd, pid, start + 1));
 	CHECK(container_orphan_end(t.fd, &o, NULL) == 1 && o.tree < 0 && o.why);
 	CHECK(lives(pid));
@@ -122,7 +122,7 @@ static void a_number_that_came_back_as_a_thread_is_somebody_else(void)
 	if (!can_watch())
 		return;
 	CHECK(thread_start(&thread) && thread.tid != getpid());
-	CHECK(process_look(thread.tid, &start) == 1);
+	CHECK(process_start_time(thread.tid, &start) == 1);
 	CHECK(tree_make(&t) && leave(t.fd, thread.tid, start - 1));
 	/* Over, not "cannot be looked at": else no start would ever clean up after it. */
 	CHECK(container_orphan_end(t.fd, &o, NULL) == 1 && o.tree < 0 && o.why);
@@ -135,7 +135,7 @@ static void one_that_is_gone_is_over(void)
 	uint64_t start = 0;
 	pid_t pid = live();
 
-	CHECK(pid > 0 && process_look(pid, &start) == 1 && kill(pid, SIGKILL) == 0 && was_killed(pid));
+	CHECK(pid > 0 && process_start_time(pid, &start) == 1 && kill(pid, SIGKILL) == 0 && was_killed(pid));
 	CHECK(tree_make(&t) && leave(t.fd, pid, start));
 	if (can_watch())
 		CHECK(container_orphan_end(t.fd, &o, NULL) == 1 && o.tree < 0 && o.why);

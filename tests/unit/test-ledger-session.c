@@ -240,7 +240,7 @@ static void stories_without_an_end_are_named(void)
 	CHECK(ledger_intent(l, &other, NULL) == 0);
 	r = verdict(&p);
 	CHECK(r.unended.n == 2 && r.unbegun.n == 0);
-	CHECK(ledger_alive(l, &run, NULL) == 0 && ledger_end(l, p.state, &run, &end, NULL) == 0);
+	CHECK(ledger_heartbeat(l, &run, NULL) == 0 && ledger_end(l, p.state, &run, &end, NULL) == 0);
 	r = verdict(&p);
 	CHECK(r.unended.n == 1 && strcmp(r.unended.name[0], other.session) == 0);
 	CHECK(ledger_refuse(l, &other, "setup-failed", "x", NULL) == 0 && verdict(&p).unended.n == 0);

@@ -361,24 +361,24 @@ static void a_line_has_six_fields_whatever_is_in_them(void)
 	_cleanup_free_ char *text = NULL, *hidden = NULL, *cut = NULL, *big = malloc(100001);
 	size_t tabs = 0;
 
-	text = sandbox_line_text(&(struct sandbox_line){ .agent = "a\tgent",
-							 .worker = "w\norker",
-							 .operation = "run",
-							 .command = argv,
-							 .status = "allowed" });
+	text = sandbox_log_line_text(&(struct sandbox_line){ .agent = "a\tgent",
+							     .worker = "w\norker",
+							     .operation = "run",
+							     .command = argv,
+							     .status = "allowed" });
 	CHECK(text && !strpbrk(text, "\n\x1b"));
 	for (const char *c = text; c && *c; c++)
 		tabs += *c == '\t';
 	CHECK(tabs == 4 && str_starts(text, "a\\x09gent\tw\\x0Aorker\trun\tsh -c '"));
 	CHECK(str_ends(text, " ''\tallowed"));
-	hidden = sandbox_line_text(&(struct sandbox_line){ .command = secret, .operation = "run" });
+	hidden = sandbox_log_line_text(&(struct sandbox_line){ .command = secret, .operation = "run" });
 	CHECK(hidden && !strstr(hidden, "hunter2") &&
 	      str_eq(hidden, "-\t-\trun\tcurl --password '[redacted]'\t-"));
 	CHECK(big != NULL);
 	memset(big, 'x', 100000);
 	big[100000] = '\0';
 	longer[0] = big;
-	cut = sandbox_line_text(&(struct sandbox_line){ .command = longer, .status = "allowed" });
+	cut = sandbox_log_line_text(&(struct sandbox_line){ .command = longer, .status = "allowed" });
 	CHECK(cut && strlen(cut) < 5000 && str_ends(cut, "...\tallowed"));
 }
 
@@ -401,8 +401,8 @@ static void the_log_is_a_plain_file_or_nothing_is_written(void)
 	fault_done(&f);
 	CHECK(stat(outside, &st) == 0 && st.st_size == 0);
 	CHECK(unlink(log) == 0 && sandbox_log_write(r->logs_fd, &l, &f) == 0);
-	CHECK(sandbox_log_note(&h.dirs, r->workspace, &l, &f) == 0 &&
-	      sandbox_log_note(&h.dirs, "/", &l, &f) == 0);
+	CHECK(sandbox_log_write_worktree(&h.dirs, r->workspace, &l, &f) == 0 &&
+	      sandbox_log_write_worktree(&h.dirs, "/", &l, &f) == 0);
 	CHECK(stat(log, &st) == 0 && (st.st_mode & 0777) == 0600 && st.st_size > 0);
 }
 

@@ -558,13 +558,13 @@ static void a_supervisor_is_proven_before_it_is_watched(void)
 	CHECK(child > 0);
 	other = n;
 	other.pid = child;
-	CHECK(process_look(child, &other.pid_start) == 1);
+	CHECK(process_start_time(child, &other.pid_start) == 1);
 	CHECK(session_note_watch(&d, &other, NULL) == -ESRCH);
 	(void)kill(child, SIGKILL);
 	(void)waitpid(child, NULL, 0);
 	CHECK(session_note_watch(&d, &other, NULL) == -ESRCH);
 	/* The number came back as that of somebody's thread: no process, and no reason to stop at it. */
-	CHECK(thread_start(&thread) && process_look(thread.tid, &other.pid_start) == 1);
+	CHECK(thread_start(&thread) && process_start_time(thread.tid, &other.pid_start) == 1);
 	other.pid = thread.tid;
 	other.pid_start--;
 	CHECK(session_note_watch(&d, &other, NULL) == -ESRCH);
