@@ -7,14 +7,14 @@
 #include "base/str.h"
 #include "policy/command-classifier.h"
 
-/* Too deep to be judged: a delete among the words is one without a bound. */
+/* Nested too deeply to parse: any delete among the words counts as unbounded. */
 static void judge_depths(struct classifier *k, const struct shell_word *w, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct command_row *row = command_row_find(command_base(w[i].text, &(bool){ false }));
 
 		if (row && (row->judge == command_judge_rm || row->judge == command_judge_find))
-			classifier_add_unbounded(k, w[i].text, "nested too deeply to be judged");
+			classifier_add_unbounded(k, w[i].text, "nested too deeply to be checked");
 	}
 }
 
@@ -29,7 +29,7 @@ void classifier_read_command(struct classifier *k, const struct shell_word *w, s
 	const char *name;
 	bool own;
 
-	if (n == 0 || !classifier_spend(k, n + 8)) /* finding its row is the larger part */
+	if (n == 0 || !classifier_spend(k, n + 8)) /* the table lookup costs more than the words */
 		return;
 	if (k->text.depth >= CLASSIFIER_DEPTH_MAX) {
 		classifier_add_unparsable(k, w[0].text, "nested too deeply");
@@ -50,8 +50,7 @@ void classifier_read_command(struct classifier *k, const struct shell_word *w, s
 
 		if (p)
 			p->altered = p->altered || own;
-		classifier_add_unknown(k, w[0].text,
-				       own ? "a program of its own" : "not a program that is recognised");
+		classifier_add_unknown(k, w[0].text, own ? "not in a system directory" : "unknown program");
 		if (row)
 			row->judge(&(struct classifier){ .arena = k->arena,
 							 .place = k->place,
@@ -83,7 +82,7 @@ static void judge_redirects(struct classifier *k, const struct shell_redirect *d
 	}
 }
 
-/* Words that a variable may become a command of: known programs are taken at their word. */
+/* Words that may become a command through a variable: known programs are classified as if they ran. */
 static void judge_perhaps(struct classifier *k, const struct shell_command *c)
 {
 	const struct command_row *row = command_row_find(command_base(c->words[0].text, &(bool){ false }));
@@ -115,7 +114,7 @@ static void judge_simple(struct classifier *k, const struct shell_command *c)
 	k->text.redirects = outer;
 	if (k->shell.cd_pending)
 		k->shell.cd_scope = c->scope;
-	/* A variable that stands alone stays set for the commands after it. */
+	/* An assignment without a command stays in effect for the commands after it. */
 	if (c->n_words > 0)
 		k->text.altered = altered;
 }
@@ -139,7 +138,7 @@ void classifier_read_text(struct classifier *k, const char *text, bool same_shel
 		classifier_probe_raw(k, text);
 	}
 	if (command_text_is_unknown(text))
-		classifier_add_unknown(k, text, "part of the shell's text cannot be known");
+		classifier_add_unknown(k, text, "part of the shell text is known only at run time");
 	k->shell.cd_pending = false;
 	k->text.commands = parsed.first;
 	for (const struct shell_command *c = parsed.first; c; c = c->next)
@@ -150,7 +149,7 @@ void classifier_read_text(struct classifier *k, const char *text, bool same_shel
 		k->shell = outer_shell;
 }
 
-/* With a blank between each two. */
+/* Joined by single blanks. */
 char *classifier_join_words(struct classifier *k, const struct shell_word *w, size_t n)
 {
 	size_t len = 1, at = 0;
@@ -188,12 +187,12 @@ static struct shell_word *words_of(struct arena *a, char *const *argv, size_t *r
 	return w;
 }
 
-/* Downloaded text that is run, in whatever order the words stand. */
+/* A fetch and a run in one command line, in either order: downloaded text may be executed. */
 static void judge_fetch_and_run(struct classifier *k)
 {
 	if (!(k->class->traits & COMMAND_FETCHES) || !(k->class->traits & COMMAND_RUNS))
 		return;
-	classifier_add_finding(k, "fetch-and-run", "", "what came from the network is run");
+	classifier_add_finding(k, "fetch-and-run", "", "runs downloaded code");
 	classifier_add_change(k, OUTCOME_IRREVERSIBLE, DOMAIN_UNTRUSTED);
 }
 

@@ -5,21 +5,21 @@
 #include "shell/shell-split.h"
 
 /*
- * What a command line is, as far as its words tell: wrappers looked through, shell text taken apart, every part
- * judged, the worst of each kept.  Pure, linear in the length of the words, bounded in memory.  What it cannot see
- * is listed in docs/design/governance.md.
+ * Class of a command line, from its words alone: wrappers are unwrapped, shell text is split, every part is
+ * classified, the worst value of each axis counts. Pure, linear in the length of the words, bounded in
+ * memory. Its limits are listed in docs/design/governance.md.
  */
 enum command_trait {
-	COMMAND_UNBOUNDED = 1 << 0,  /* deletes without a bound, or what it deletes cannot be known */
-	COMMAND_UNPARSABLE = 1 << 1, /* shell text that was not understood */
-	COMMAND_UNKNOWN = 1 << 2,    /* a program, code or target that is not recognised */
+	COMMAND_UNBOUNDED = 1 << 0,  /* deletes without a bound, or names of deleted files are not known */
+	COMMAND_UNPARSABLE = 1 << 1, /* shell text that cannot be parsed */
+	COMMAND_UNKNOWN = 1 << 2,    /* an unknown program, code or target */
 	COMMAND_RUNS = 1 << 3,	     /* may run other programs */
 	COMMAND_NETWORK = 1 << 4,
-	COMMAND_FETCHES = 1 << 5, /* brings text or files from the network */
-	COMMAND_CHANGES = 1 << 6, /* not a read */
+	COMMAND_FETCHES = 1 << 5, /* downloads text or files */
+	COMMAND_CHANGES = 1 << 6, /* not read-only */
 };
 
-/* Where the command would run, and what counts as its own. */
+/* Where the command would run, and the paths and hosts that belong to it. */
 struct command_place {
 	const char *cwd, *home, *worktree, *worktree_host; /* NULL: not known */
 	const struct policy_mount *rw;
@@ -36,18 +36,18 @@ struct command_finding {
 
 #define COMMAND_FINDINGS_MAX 12
 
-/* One command of the whole, for the operator's rules. */
+/* One simple command of the command line, for the operator's rules. */
 struct command_part {
 	struct command_part *next;
 	const struct shell_word *words;
 	size_t n_words;
 	size_t n_global; /* options between the program and its subcommand: "git -C x push" */
-	bool clear;   /* nothing but its parts: sh -c, nice, env without options; needs no rule of its own */
-	bool altered; /* variables set for it, or a program of its own by path: an allowing rule does not fit */
+	bool clear; /* only wraps other parts (sh -c, nice, env without options); needs no rule of its own */
+	bool altered; /* variables are set for it, or a path outside the system directories: an allowing rule does not match */
 };
 
 struct command_class {
-	enum outcome outcome; /* of what is recognised; unknown parts are in `traits` */
+	enum outcome outcome; /* of the known parts; unknown parts are in `traits` */
 	enum domain domain;
 	unsigned int traits;
 	struct command_finding findings[COMMAND_FINDINGS_MAX]; /* one per id */
@@ -59,5 +59,5 @@ struct command_class {
 int command_classify(struct arena *a, const struct command_place *place, char *const *argv,
 		     struct command_class *ret) _must_check_;
 
-/* Does PATTERN ("example.org") cover HOST by whole labels? */
+/* Does PATTERN ("example.org") match HOST by whole labels? */
 bool command_host_matches(const char *host, size_t len, const char *pattern);

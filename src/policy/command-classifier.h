@@ -3,13 +3,13 @@
 
 #include "policy/command-class.h"
 
-/* Inside of the classifier: the state of one judgement and what its parts share. */
+/* Private to the classifier: the state of one classification, and functions that its files share. */
 
 #define CLASSIFIER_CWDS_MAX 4
 #define CLASSIFIER_DEPTH_MAX 20
-#define CLASSIFIER_FUEL ((size_t)1 << 20) /* words and bytes looked at, all levels together */
+#define CLASSIFIER_FUEL ((size_t)1 << 20) /* words and bytes examined, all levels together */
 
-/* Where the shell may stand.  More than fits, or a `cd` to a place that is not known: `unknown`. */
+/* Possible working directories of the shell. Too many, or a `cd` to an unknown directory: `unknown`. */
 struct classifier_cwds {
 	const char *v[CLASSIFIER_CWDS_MAX];
 	size_t n;
@@ -22,16 +22,16 @@ struct classifier_shell {
 	struct classifier_cwds before; /* directories if the `cd`s of this && list fail */
 	unsigned int cd_scope;	       /* scope of the last `cd` of that list */
 	bool cd_pending;
-	bool lost; /* HOME or CDPATH is set: `cd` and `~` lead elsewhere */
+	bool lost; /* HOME or CDPATH is set: `cd` and `~` cannot be resolved */
 };
 
 /* State of the shell text that is being read; at its end the state of the text around it is restored. */
 struct classifier_text {
 	const struct shell_command *commands;	/* all of this text */
-	const struct shell_redirect *redirects; /* of the command that is judged */
+	const struct shell_redirect *redirects; /* of the current command */
 	unsigned int depth;
 	bool looping; /* the command may run again */
-	bool altered; /* variables are set for the command that is judged */
+	bool altered; /* variables are set for the current command */
 };
 
 /* A new field belongs to TEXT or SHELL, unless it counts for the whole command. */
@@ -41,7 +41,7 @@ struct classifier {
 	struct command_class *class;
 	size_t fuel;
 	unsigned int probing; /* only an unbounded delete counts */
-	bool links; /* a link to somewhere unbounded, or a mount, was made: paths say less than they seem to */
+	bool links; /* the command created a mount or a link to an unbounded path: paths may lead elsewhere */
 	const struct shell_command *printed; /* texts that these commands print were read */
 	struct classifier_shell shell;
 	struct classifier_text text;
@@ -55,7 +55,7 @@ struct command_row {
 	enum domain domain;
 	unsigned int traits;
 	const char *args;  /* options that take an argument: "ab long,other" */
-	const char *bad;   /* options that run or write what the words do not show */
+	const char *bad;   /* options that run programs or write files not visible in the words */
 	unsigned int skip; /* operands before the command that a wrapper runs */
 };
 
@@ -70,7 +70,7 @@ void classifier_read_command(struct classifier *k, const struct shell_word *w, s
 void classifier_read_text(struct classifier *k, const char *text, bool same_shell);
 char *classifier_join_words(struct classifier *k, const struct shell_word *w, size_t n);
 
-/* --- command-found.c: what is found, unless we only probe */
+/* --- command-found.c: record a finding, unless probing */
 void classifier_add_change(struct classifier *k, enum outcome o, enum domain d);
 void classifier_add_domain(struct classifier *k, enum domain d);
 void classifier_add_traits(struct classifier *k, unsigned int traits);
@@ -82,12 +82,12 @@ void classifier_add_unbounded(struct classifier *k, const char *what,
 bool classifier_spend(struct classifier *k, size_t amount);
 struct command_part *classifier_add_part(struct classifier *k, const struct shell_word *w, size_t n);
 
-/* --- command-probe.c: is there an unbounded delete in it? */
+/* --- command-probe.c: search for an unbounded delete */
 void classifier_probe_command(struct classifier *k, const struct shell_word *w, size_t n);
 void classifier_probe_text(struct classifier *k, const char *text);
 void classifier_probe_arguments(struct classifier *k, const struct shell_word *w, size_t n);
 void classifier_probe_raw(struct classifier *k,
-			  const char *text); /* for what is no shell text, or a broken one */
+			  const char *text); /* for text that is not shell, or malformed */
 void classifier_probe_lookalike(struct classifier *k, const struct shell_word *w, size_t n);
 void classifier_probe_unnamed(struct classifier *k, const struct shell_word *w, size_t n);
 
@@ -97,7 +97,7 @@ void classifier_read_environment(struct classifier *k);
 
 /* --- command-table.c */
 const struct command_row *command_row_find(const char *name);
-bool command_row_deletes(const struct command_row *row);   /* could a delete stand behind this name? */
+bool command_row_deletes(const struct command_row *row);   /* can this program delete files? */
 const char *command_base(const char *path, bool *ret_own); /* last part; own: not from a system directory */
 
 /* --- command-option.c */
@@ -123,7 +123,7 @@ bool option_word_is(const struct option_word *o,
 		    const char *list); /* "ab long,other"; long ones also abbreviated */
 bool option_word_is_operand(const struct option_word *o);
 
-/* --- command-path.c: lexical, nothing is looked up */
+/* --- command-path.c: lexical, no file is accessed */
 bool command_text_is_unknown(const char *text);
 char *classifier_join_path(struct classifier *k, const char *base, const char *text, bool *ret_up);
 const char *classifier_expand_home(struct classifier *k, const char *text);
@@ -137,7 +137,7 @@ void classifier_add_delete(struct classifier *k, const char *program, const char
 void command_judge_cd(struct classifier *k, const struct simple_command *c);
 void command_judge_popd(struct classifier *k, const struct simple_command *c);
 void classifier_chdir(struct classifier *k,
-		      const char *dir); /* for the command that is judged; the caller restores */
+		      const char *dir); /* for the current command; the caller restores */
 void classifier_settle_cd(struct classifier *k, const struct shell_command *next);
 
 /* --- command-net.c */
@@ -170,7 +170,7 @@ void command_judge_shell(struct classifier *k, const struct simple_command *c);
 void command_judge_foreign_shell(struct classifier *k, const struct simple_command *c);
 void command_judge_at(struct classifier *k, const struct simple_command *c);
 void classifier_read_printed(
-	struct classifier *k); /* text that is printed here may be what a shell reads there */
+	struct classifier *k); /* text printed by one command may be the input of a shell */
 void command_judge_code(struct classifier *k, const struct simple_command *c);
 void command_judge_awk(struct classifier *k, const struct simple_command *c);
 void command_judge_sed(struct classifier *k, const struct simple_command *c);

@@ -48,8 +48,8 @@ static void judge_text_operand(struct classifier *k, const struct simple_command
 }
 
 /*
- * "-c" anywhere among the options: the first operand is the text.  "-o NAME" takes its argument from the next word
- * even in a cluster (-oc NAME TEXT), and "+o NAME" does so too.
+ * "-c" anywhere among the options makes the first operand the text. "-o NAME" takes its argument from the
+ * next word even in a cluster (-oc NAME TEXT), and "+o NAME" does so too.
  */
 void command_judge_shell(struct classifier *k, const struct simple_command *c)
 {
@@ -81,7 +81,7 @@ void command_judge_shell(struct classifier *k, const struct simple_command *c)
 			return;
 		}
 		if (option_word_is_operand(&at)) {
-			classifier_add_unknown(k, at.word, "a script that is not read here");
+			classifier_add_unknown(k, at.word, "runs a script that policy does not read");
 			classifier_probe_arguments(k, c->w, c->n);
 			classifier_read_printed(k);
 			return;
@@ -89,25 +89,25 @@ void command_judge_shell(struct classifier *k, const struct simple_command *c)
 		text = text || at.c == 'c';
 		names += at.c == 'o' || at.c == 'O';
 		if (option_word_is(&at, " rcfile,init-file"))
-			classifier_add_unknown(k, c->w[0].text, "a script that is not read here");
+			classifier_add_unknown(k, c->w[0].text, "runs a script that policy does not read");
 	}
 	if (judge_heredoc(k)) {
 		if (part)
 			part->clear = true;
 		return;
 	}
-	classifier_add_unknown(k, c->w[0].text, "reads its commands from somewhere else");
-	/* A text that looks like an option: refused by the shells that are known here. */
+	classifier_add_unknown(k, c->w[0].text, "reads its commands from standard input or a file");
+	/* Text that looks like an option: known shells refuse it. */
 	for (size_t i = 1; text && i < c->n; i++)
 		classifier_probe_raw(k, c->w[i].text);
 	classifier_read_printed(k);
 }
 
-/* fish, csh, zsh ...: another language; what looks like a delete still counts. */
+/* fish, csh, zsh ...: not parsed; words that look like a delete still count. */
 void command_judge_foreign_shell(struct classifier *k, const struct simple_command *c)
 {
 	(void)classifier_add_part(k, c->w, c->n);
-	classifier_add_unknown(k, c->w[0].text, "a shell whose language is not read here");
+	classifier_add_unknown(k, c->w[0].text, "a shell whose language policy does not parse");
 	classifier_probe_arguments(k, c->w, c->n);
 	for (size_t i = 1; i < c->n; i++) {
 		classifier_probe_text(k, c->w[i].text);
@@ -116,12 +116,12 @@ void command_judge_foreign_shell(struct classifier *k, const struct simple_comma
 	classifier_read_printed(k);
 }
 
-/* python, perl, node ...: with code in their words or in a file. */
+/* python, perl, node ...: code in an argument or in a file. */
 void command_judge_code(struct classifier *k, const struct simple_command *c)
 {
 	(void)classifier_add_part(k, c->w, c->n);
 	classifier_add_traits(k, c->row->traits);
-	classifier_add_unknown(k, c->w[0].text, "runs code that is not read here");
+	classifier_add_unknown(k, c->w[0].text, "runs code that policy does not read");
 	for (size_t i = 1; i < c->n; i++)
 		classifier_probe_raw(k, c->w[i].text);
 	for (const struct shell_redirect *d = k->text.redirects; d; d = d->next)
@@ -130,17 +130,17 @@ void command_judge_code(struct classifier *k, const struct simple_command *c)
 	classifier_read_printed(k);
 }
 
-/* at, batch: a shell's text from standard input, for later. */
+/* at, batch: shell text from standard input, run later. */
 void command_judge_at(struct classifier *k, const struct simple_command *c)
 {
 	(void)classifier_add_part(k, c->w, c->n);
 	classifier_add_change(k, OUTCOME_SOFT, DOMAIN_SYSTEM);
-	classifier_add_finding(k, "system-tool", c->w[0].text, "runs something later, outside");
-	classifier_add_unknown(k, c->w[0].text, "reads its commands from somewhere else");
+	classifier_add_finding(k, "system-tool", c->w[0].text, "runs a command later, outside the sandbox");
+	classifier_add_unknown(k, c->w[0].text, "reads its commands from standard input or a file");
 	classifier_read_printed(k);
 }
 
-/* A program that only prints fields is a read; one that could start something is not. */
+/* An awk program that only prints fields is read-only; one that may run a command is not. */
 void command_judge_awk(struct classifier *k, const struct simple_command *c)
 {
 	struct option_iter o;
@@ -151,14 +151,14 @@ void command_judge_awk(struct classifier *k, const struct simple_command *c)
 	option_iter_init(&o, c, true);
 	while (option_iter_next(&o, &at)) {
 		if (option_word_is(&at, c->row->bad)) {
-			classifier_add_unknown(k, c->w[0].text, "runs code that is not read here");
+			classifier_add_unknown(k, c->w[0].text, "runs code that policy does not read");
 		} else if (option_word_is_operand(&at) && !program) {
 			program = true;
 			o.ended = true;
 			if (strpbrk(at.word, "|>@\x01") || strstr(at.word, "system") ||
 			    strstr(at.word, "getline") || strstr(at.word, "close")) {
 				classifier_add_unknown(k, c->w[0].text,
-						       "code that may run or write something");
+						       "code that may run programs or write files");
 				classifier_probe_raw(k, at.word);
 			}
 		}
@@ -229,7 +229,7 @@ static void judge_sed_script(struct classifier *k, const char *script)
 {
 	if (!command_text_is_unknown(script) && sed_is_plain(script))
 		return;
-	classifier_add_unknown(k, script, "a sed script that may run or write something");
+	classifier_add_unknown(k, script, "a sed script that may run programs or write files");
 	classifier_probe_raw(k, script);
 }
 
@@ -255,7 +255,8 @@ void command_judge_sed(struct classifier *k, const struct simple_command *c)
 		if (option_word_is(&at, "e expression")) {
 			judge_sed_script(k, at.value ? at.value : "\x01");
 		} else if (option_word_is(&at, "f file")) {
-			classifier_add_unknown(k, c->w[0].text, "a sed script that is not read here");
+			classifier_add_unknown(k, c->w[0].text,
+					       "a sed script in a file that policy does not read");
 		} else if (option_word_is_operand(&at) && !script) {
 			script = true;
 			judge_sed_script(k, at.word);

@@ -41,7 +41,9 @@ void classifier_chdir(struct classifier *k, const char *dir)
 	k->shell.cwds = to;
 }
 
-/* From here on the shell stands there, or, unless && says that it worked, where it stood before. */
+/*
+ * The working directory from here on; unless && proves that `cd` succeeded, the previous one is possible too.
+ */
 static void move_to(struct classifier *k, const char *dir)
 {
 	if (!k->shell.cd_pending)
@@ -75,7 +77,9 @@ void command_judge_popd(struct classifier *k, const struct simple_command *c)
 	move_to(k, "\x01");
 }
 
-/* Before NEXT is judged: does it run only where the last `cd` worked? */
+/*
+ * Called before NEXT is classified: keeps only the new directory if NEXT runs only after a successful `cd`.
+ */
 void classifier_settle_cd(struct classifier *k, const struct shell_command *next)
 {
 	if (!k->shell.cd_pending || (next && next->and_then && next->scope == k->shell.cd_scope))

@@ -6,7 +6,7 @@
 #include "base/path.h"
 #include "base/str.h"
 
-/* rm and its kin: what they delete is named, or it is not. */
+/* rm, rmdir, unlink, shred: every operand is deleted. */
 void command_judge_rm(struct classifier *k, const struct simple_command *c)
 {
 	struct option_iter o;
@@ -19,7 +19,7 @@ void command_judge_rm(struct classifier *k, const struct simple_command *c)
 		if (option_word_is_operand(&at))
 			classifier_add_delete(k, c->w[0].text, at.word);
 		else if (at.name && strchr(at.name, SHELL_UNKNOWN))
-			classifier_add_unbounded(k, at.name, "what it deletes cannot be known");
+			classifier_add_unbounded(k, at.name, "deletes files whose names are not known");
 	}
 }
 
@@ -28,7 +28,7 @@ void command_judge_rm(struct classifier *k, const struct simple_command *c)
 struct find {
 	const struct simple_command *c;
 	size_t first; /* word of the expression */
-	bool bounded; /* what is found lies below named directories, or has a name of its own */
+	bool bounded; /* matches lie below named directories, or are selected by name */
 	const char *start;
 };
 
@@ -49,7 +49,7 @@ static bool takes_argument(const char *word)
 	return str_starts(word, "-newer") && strlen(word) == 8;
 }
 
-/* Conditions that all must hold, a name with characters of its own among them, before anything is deleted. */
+/* True if every match must satisfy a -name test with literal characters before it is deleted. */
 static bool has_own_name(const struct simple_command *c, size_t from)
 {
 	for (size_t i = from; i < c->n; i++) {
@@ -91,7 +91,7 @@ static void find_starts(struct classifier *k, struct find *f)
 		any = true;
 		f->start = c->w[i].text;
 		if (f->start[0] == SHELL_UNKNOWN)
-			classifier_add_unknown(k, "find", "a word that may be an action");
+			classifier_add_unknown(k, "find", "a word known only at run time, may be an action");
 		roots = roots || classifier_path_is_unbounded(k, c->w[i].text, &why);
 	}
 	for (size_t o = i; o < c->n; o++)
@@ -104,7 +104,7 @@ static void find_starts(struct classifier *k, struct find *f)
 	f->bounded = !roots;
 }
 
-/* The words between -exec and ";" or "+", {} being what is found.  Returns the index after them. */
+/* The words between -exec and ";" or "+", with {} as the match. Returns the index after them. */
 static size_t find_exec(struct classifier *k, const struct find *f, size_t from)
 {
 	const struct simple_command *c = f->c;
@@ -130,7 +130,7 @@ static size_t find_exec(struct classifier *k, const struct find *f, size_t from)
 			w[i] = (struct shell_word){ "\x01", SHELL_WORD_UNKNOWN };
 	}
 	classifier_read_command(k, w, n);
-	/* Inside of a shell's text {} is a word of a stranger. */
+	/* Inside shell text {} is replaced by an unknown word. */
 	for (size_t i = 0; i < n; i++)
 		if (strstr(c->w[from + i].text, "{}") && !str_eq(c->w[from + i].text, "{}"))
 			classifier_probe_raw(k, c->w[from + i].text);
@@ -154,7 +154,7 @@ void command_judge_find(struct classifier *k, const struct simple_command *c)
 	(void)classifier_add_part(k, c->w, c->n);
 	find_starts(k, &f);
 	if (!f.bounded && has_own_name(c, f.first)) {
-		/* A name of its own bounds the worktree, never "/" or a home. */
+		/* A -name test bounds a delete in the worktree, never in "/" or a home. */
 		f.bounded = str_eq(f.start, ".") || str_eq(f.start, "./");
 		f.bounded = f.bounded && f.first <= 2 && stands_in_worktree(k);
 		if (f.bounded)
@@ -166,7 +166,7 @@ void command_judge_find(struct classifier *k, const struct simple_command *c)
 		if (str_eq(t, "-delete")) {
 			classifier_add_change(k, OUTCOME_SOFT, DOMAIN_WORKSPACE);
 			if (!f.bounded)
-				classifier_add_unbounded(k, "find -delete", "it deletes all that is found");
+				classifier_add_unbounded(k, "find -delete", "deletes every match");
 			else
 				classifier_add_delete(k, c->w[0].text, f.start);
 			i++;
@@ -177,7 +177,7 @@ void command_judge_find(struct classifier *k, const struct simple_command *c)
 			classifier_add_write(k, i + 1 < c->n ? c->w[i + 1].text : "\x01", OUTCOME_SOFT);
 			i += 2;
 		} else if (command_text_is_unknown(t)) {
-			classifier_add_unbounded(k, t, "it may be -delete");
+			classifier_add_unbounded(k, t, "may be -delete");
 			i++;
 		} else {
 			i += takes_argument(t) ? 2 : 1;

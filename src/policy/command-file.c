@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 
-/* Programs that read, unless one of the options in row->bad is there. */
+/* Programs that only read, unless an option of row->bad is present. */
 void command_judge_read(struct classifier *k, const struct simple_command *c)
 {
 	struct option_iter o;
@@ -18,13 +18,14 @@ void command_judge_read(struct classifier *k, const struct simple_command *c)
 	while (option_iter_next(&o, &at)) {
 		bool may_be_option = option_word_is_operand(&at) && !o.ended && at.word[0] == SHELL_UNKNOWN;
 
-		/* What it writes or runs with it is not followed. */
+		/* The file or program behind the option is not examined. */
 		if (option_word_is(&at, c->row->bad) || may_be_option)
-			classifier_add_unknown(k, c->w[0].text, "an option that runs or writes something");
+			classifier_add_unknown(k, c->w[0].text,
+					       "an option that runs a program or writes a file");
 	}
 }
 
-/* Programs that are the same whatever their words. */
+/* Programs whose class does not depend on their arguments. */
 void command_judge_fixed(struct classifier *k, const struct simple_command *c)
 {
 	(void)classifier_add_part(k, c->w, c->n);
@@ -51,7 +52,8 @@ void command_judge_operands(struct classifier *k, const struct simple_command *c
 	option_iter_init(&o, c, false);
 	while (option_iter_next(&o, &at)) {
 		if (option_word_is(&at, c->row->bad))
-			classifier_add_unknown(k, c->w[0].text, "an option that runs or writes something");
+			classifier_add_unknown(k, c->w[0].text,
+					       "an option that runs a program or writes a file");
 		if (!option_word_is_operand(&at))
 			continue;
 		if (skip > 0)
@@ -61,7 +63,7 @@ void command_judge_operands(struct classifier *k, const struct simple_command *c
 	}
 }
 
-/* chmod, chown: the first operand is the mode; for a whole tree the old ones are lost. */
+/* chmod, chown: the first operand is the mode; with -R the old modes cannot be restored. */
 void command_judge_mode(struct classifier *k, const struct simple_command *c)
 {
 	bool recursive = false, first = true;
@@ -89,12 +91,12 @@ void command_judge_mode(struct classifier *k, const struct simple_command *c)
 		whole = recursive && classifier_path_is_unbounded(k, at.word, &why);
 		if (whole)
 			classifier_add_finding(k, "whole-tree", at.word,
-					       "changes modes or owners of a whole tree");
+					       "changes modes or owners of a whole directory tree");
 		classifier_add_write(k, at.word, whole ? OUTCOME_IRREVERSIBLE : OUTCOME_SOFT);
 	}
 }
 
-/* cp, mv, ln, install: the last operand or -t is written; mv takes the others away, ln -s points to them. */
+/* cp, mv, ln, install: the last operand or -t is written; mv removes the others, ln -s links to them. */
 void command_judge_copy(struct classifier *k, const struct simple_command *c)
 {
 	bool moves = str_eq(c->row->name, "mv"), links = str_eq(c->row->name, "ln"), target = false;
@@ -148,7 +150,9 @@ static bool has_mode(const char *word, const char *letters)
 	return strpbrk(word, letters) != NULL;
 }
 
-/* "tar xC /": the letters of a first word without a dash take the words after it, in their order. */
+/*
+ * "tar xC /": letters of a first word without a dash take their arguments from the following words, in order.
+ */
 static void judge_bundle(struct classifier *k, const struct simple_command *c, bool lists)
 {
 	size_t next = 2;

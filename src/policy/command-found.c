@@ -48,7 +48,7 @@ void classifier_add_unknown(struct classifier *k, const char *what, const char *
 	classifier_add_traits(k, COMMAND_UNKNOWN | COMMAND_RUNS | COMMAND_CHANGES);
 }
 
-/* Counts also where only this is looked for. */
+/* Counts also while probing. */
 void classifier_add_unbounded(struct classifier *k, const char *what, const char *why)
 {
 	add_finding(k, "unbounded-delete", what, why);
@@ -69,8 +69,8 @@ bool classifier_spend(struct classifier *k, size_t amount)
 		return true;
 	}
 	k->fuel = 0;
-	/* Past the limit nothing was looked at, not even by a probe: it counts in any case. */
-	add_finding(k, "unparsable", "", "too long to be judged");
+	/* Beyond the limit nothing was examined, not even by a probe: the finding counts in any case. */
+	add_finding(k, "unparsable", "", "too long to be checked");
 	k->class->traits |= COMMAND_UNPARSABLE | COMMAND_UNKNOWN | COMMAND_RUNS | COMMAND_CHANGES;
 	return false;
 }

@@ -6,15 +6,15 @@
 #include "base/str.h"
 
 /*
- * git by subcommand.  A repository's own configuration may name programs (hooks, pagers, filters) that even a
- * `git status` runs: that is not seen here, what writes it (.git/, git config) is.
+ * git by subcommand. A repository's own configuration may name programs (hooks, pagers, filters) that even a
+ * `git status` runs: that is not detected here; writing it (.git/, git config) is.
  */
 enum git_kind {
 	GIT_READ,
 	GIT_KEEP,    /* adds; nothing is lost */
-	GIT_SOFT,    /* changes files or refs; the reflog has them */
-	GIT_LOSES,   /* throws away what was not committed, or history */
-	GIT_NETWORK, /* brings from a remote */
+	GIT_SOFT,    /* changes files or refs; the reflog can restore them */
+	GIT_LOSES,   /* discards uncommitted changes or history */
+	GIT_NETWORK, /* fetches from a remote */
 	GIT_PUSH,
 	GIT_RUNS,
 	GIT_CLEAN,
@@ -108,7 +108,7 @@ static void judge_remote_name(struct classifier *k, const struct simple_command 
 		enum domain d =
 			c->w[i].text[0] == '-' ? DOMAIN_WORKSPACE : command_url_domain(k, c->w[i].text);
 
-		/* "main:main" looks like host:path; a remote that is only named is nobody's. */
+		/* "main:main" looks like host:path; a remote given by name has an unknown host. */
 		worst = d < worst ? d : worst;
 	}
 	classifier_add_change(k, o, worst == DOMAIN_WORKSPACE ? DOMAIN_UNTRUSTED : worst);
@@ -123,7 +123,7 @@ static void judge_push(struct classifier *k, const struct simple_command *c)
 	judge_remote_name(k, c, forced ? OUTCOME_IRREVERSIBLE : OUTCOME_SOFT);
 }
 
-/* All that git does not know, ignored files too: nothing in the words says how much that is. */
+/* Deletes untracked files, with -x ignored ones too; the words do not bound how many. */
 static void judge_clean(struct classifier *k, const struct simple_command *c)
 {
 	bool force = has_any(c, "f,force,i,interactive"), wide = has_any(c, "d,x,X"), any = false;
@@ -143,7 +143,7 @@ static void judge_clean(struct classifier *k, const struct simple_command *c)
 	classifier_add_change(k, any ? OUTCOME_SOFT : OUTCOME_IRREVERSIBLE, DOMAIN_WORKSPACE);
 	classifier_add_finding(k, "deletes", "git clean", "deletes files");
 	if (!any && wide && classifier_path_is_unbounded(k, ".", &why))
-		classifier_add_unbounded(k, "git clean", "it deletes all that git does not know");
+		classifier_add_unbounded(k, "git clean", "deletes all untracked files");
 }
 
 static void judge_git_rm(struct classifier *k, const struct simple_command *c)
@@ -159,13 +159,13 @@ static void judge_git_rm(struct classifier *k, const struct simple_command *c)
 		if (option_word_is_operand(&at))
 			classifier_add_delete(k, "git rm", at.word);
 		else if (at.name && option_word_is(&at, " pathspec-from-file"))
-			classifier_add_unbounded(k, "git rm", "what it deletes cannot be known");
+			classifier_add_unbounded(k, "git rm", "deletes files whose names are not known");
 }
 
 static void judge_loses(struct classifier *k, const char *sub)
 {
 	classifier_add_change(k, OUTCOME_IRREVERSIBLE, DOMAIN_WORKSPACE);
-	classifier_add_finding(k, "git-loses", sub, "throws away what git cannot bring back");
+	classifier_add_finding(k, "git-loses", sub, "discards changes that git cannot restore");
 }
 
 /* "git checkout NAME" may be a branch or a file: only -b is known to lose nothing. */
@@ -183,7 +183,7 @@ static void judge_checkout(struct classifier *k, const struct simple_command *c)
 				      DOMAIN_WORKSPACE);
 }
 
-/* branch, tag, remote, stash ...: alone or listing they read. */
+/* branch, tag, remote, stash ...: without arguments, or listing, they only read. */
 static void judge_list(struct classifier *k, const struct simple_command *c, const struct git_row *r)
 {
 	if (c->n == 1 ? !str_eq(r->name, "stash")
@@ -226,7 +226,7 @@ static void judge_kind(struct classifier *k, const struct simple_command *c, con
 	case GIT_READ:
 		if (has_any(c, "output,ext-diff,open-files-in-pager") ||
 		    (str_eq(r->name, "grep") && has_any(c, "O")))
-			classifier_add_unknown(k, r->name, "an option that runs or writes something");
+			classifier_add_unknown(k, r->name, "an option that runs a program or writes a file");
 		break;
 	case GIT_KEEP:
 	case GIT_SOFT:
@@ -276,8 +276,7 @@ static void judge_kind(struct classifier *k, const struct simple_command *c, con
 		if (str_eq(r->name, "config") && has_any(c, "get,get-all,get-regexp,list,l"))
 			break;
 		classifier_add_unknown(k, c->w[0].text,
-				       r->name ? "sets or runs a program"
-					       : "not a subcommand that is recognised");
+				       r->name ? "configures or runs a program" : "unknown subcommand");
 		for (size_t i = 1; i < c->n; i++)
 			classifier_probe_text(k, c->w[i].text);
 		break;

@@ -19,7 +19,7 @@ bool command_host_matches(const char *host, size_t len, const char *pattern)
 	return len == want || host[len - want - 1] == '.';
 }
 
-/* Only what is a plain name or number: anything else in a host's place is somebody's trick. */
+/* Accept only plain names and numbers; any other host is treated as untrusted. */
 static bool is_plain_host(const char *host, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -63,7 +63,7 @@ enum domain command_host_domain(const struct classifier *k, const char *host, si
 	return DOMAIN_UNTRUSTED;
 }
 
-/* USER@HOST:PORT with what follows cut off. */
+/* The host of USER@HOST:PORT. */
 static enum domain authority_domain(const struct classifier *k, const char *text, size_t len)
 {
 	const char *at = memrchr(text, '@', len), *colon;
@@ -87,7 +87,7 @@ static enum domain authority_domain(const struct classifier *k, const char *text
 	return command_host_domain(k, text, colon ? (size_t)(colon - text) : len);
 }
 
-/* "scheme://authority/...", "user@host:path", "host:path"; DOMAIN_WORKSPACE where no host is named. */
+/* "scheme://authority/...", "user@host:path", "host:path"; DOMAIN_WORKSPACE if no host is named. */
 enum domain command_url_domain(const struct classifier *k, const char *text)
 {
 	const char *scheme = strstr(text, "://"), *colon = strchr(text, ':'), *slash = strchr(text, '/');
@@ -115,7 +115,7 @@ static enum domain address_domain(const struct classifier *k, const char *text)
 	return authority_domain(k, text, strcspn(text, "/?#"));
 }
 
-/* A request that only asks changes nothing where the host is ours; elsewhere what is asked leaves the house. */
+/* A GET to a trusted or local host changes nothing; to any other host, the request itself may leak data. */
 static void judge_request(struct classifier *k, enum domain d, bool sends)
 {
 	classifier_add_traits(k, COMMAND_NETWORK | COMMAND_FETCHES);
@@ -145,8 +145,7 @@ void command_judge_curl(struct classifier *k, const struct simple_command *c)
 	while (option_iter_next(&o, &at)) {
 		if (option_word_is(&at, c->row->bad) &&
 		    !option_word_is(&at, " progress-bar,proto,proto-redir,data-binary"))
-			classifier_add_unknown(k, c->w[0].text,
-					       "reads its options from a file, or loads code");
+			classifier_add_unknown(k, c->w[0].text, "reads options from a file, or loads code");
 		if (option_word_is(&at,
 				   "dFTQ "
 				   "data,data-raw,data-binary,data-urlencode,data-ascii,form,form-string,"
@@ -190,8 +189,7 @@ void command_judge_wget(struct classifier *k, const struct simple_command *c)
 	option_iter_init(&o, c, false);
 	while (option_iter_next(&o, &at)) {
 		if (option_word_is(&at, c->row->bad))
-			classifier_add_unknown(k, c->w[0].text,
-					       "reads its options from a file, or loads code");
+			classifier_add_unknown(k, c->w[0].text, "reads options from a file, or loads code");
 		if (option_word_is(&at, " post-data,post-file,body-data,body-file"))
 			sends = true;
 		if (option_word_is(&at, " method"))
@@ -214,7 +212,7 @@ void command_judge_wget(struct classifier *k, const struct simple_command *c)
 		judge_request(k, any ? DOMAIN_LOCALHOST : DOMAIN_UNTRUSTED, sends);
 }
 
-/* nc, telnet, ping, dig ...: some operand is a host, and all of it may leave. */
+/* nc, telnet, ping, dig ...: some operand is a host, and data may be sent to it. */
 void command_judge_hosts(struct classifier *k, const struct simple_command *c)
 {
 	enum domain worst = DOMAIN_WORKSPACE;
@@ -228,7 +226,7 @@ void command_judge_hosts(struct classifier *k, const struct simple_command *c)
 		enum domain d;
 
 		if (option_word_is(&at, c->row->bad)) {
-			classifier_add_unknown(k, c->w[0].text, "runs a program for the other end");
+			classifier_add_unknown(k, c->w[0].text, "runs a program for the remote host");
 			if (at.value)
 				classifier_probe_text(k, at.value);
 		}
@@ -238,7 +236,7 @@ void command_judge_hosts(struct classifier *k, const struct simple_command *c)
 		worst = d < worst ? d : worst;
 		if (strstr(at.word, "EXEC:") || strstr(at.word, "SYSTEM:") || strstr(at.word, "exec:") ||
 		    strstr(at.word, "system:"))
-			classifier_add_unknown(k, c->w[0].text, "runs a program for the other end");
+			classifier_add_unknown(k, c->w[0].text, "runs a program for the remote host");
 	}
 	classifier_add_finding(k, "network", "", "uses the network");
 	classifier_add_change(k, c->row->outcome, worst == DOMAIN_WORKSPACE ? DOMAIN_UNTRUSTED : worst);
@@ -269,7 +267,7 @@ void command_judge_ssh(struct classifier *k, const struct simple_command *c)
 	while (option_iter_next(&o, &at)) {
 		if (option_word_is(&at, "oFDLRwWJ"))
 			classifier_add_unknown(k, c->w[0].text,
-					       "an option that runs a program or opens a way");
+					       "an option that runs a program or opens a tunnel");
 		if (option_word_is(&at, "o") && at.value)
 			classifier_probe_text(k,
 					      strchr(at.value, '=') ? strchr(at.value, '=') + 1 : at.value);
@@ -280,7 +278,7 @@ void command_judge_ssh(struct classifier *k, const struct simple_command *c)
 			o.ended = false; /* ssh host -p 22 cmd */
 			continue;
 		}
-		/* Where it stands over there is not known. */
+		/* The remote working directory is not known. */
 		k->shell.cwds = (struct classifier_cwds){ .unknown = true };
 		classifier_add_change(k, OUTCOME_SOFT, DOMAIN_LOCALHOST);
 		judge_remote(k, c, at.at);
@@ -288,12 +286,12 @@ void command_judge_ssh(struct classifier *k, const struct simple_command *c)
 		classifier_add_domain(k, address_domain(k, host));
 		return;
 	}
-	classifier_add_unknown(k, c->w[0].text, "starts a shell elsewhere");
+	classifier_add_unknown(k, c->w[0].text, "starts a remote shell");
 	classifier_read_printed(k);
 	classifier_add_domain(k, host ? address_domain(k, host) : DOMAIN_UNTRUSTED);
 }
 
-/* scp, sftp: the last operand is written, others are read, each here or there. */
+/* scp, sftp: the last operand is written, others are read; each is local or remote. */
 void command_judge_copy_remote(struct classifier *k, const struct simple_command *c)
 {
 	const char *last = NULL;
@@ -317,7 +315,7 @@ void command_judge_copy_remote(struct classifier *k, const struct simple_command
 		classifier_add_change(k, OUTCOME_SOFT, last ? address_domain(k, last) : DOMAIN_UNTRUSTED);
 	else if (command_url_domain(k, last) == DOMAIN_WORKSPACE)
 		classifier_add_write(k, last, OUTCOME_SOFT);
-	else /* what left cannot be called back */
+	else /* sent data cannot be recalled */
 		classifier_add_change(k, OUTCOME_IRREVERSIBLE, command_url_domain(k, last));
 }
 

@@ -19,7 +19,7 @@ static bool has_letter(const char *list, char c)
 	return false;
 }
 
-/* GNU takes any unique beginning of a name; for judging, any beginning will do. */
+/* GNU accepts any unique prefix of a name; here any prefix matches. */
 static bool has_name(const char *list, const char *name, size_t len)
 {
 	for (const char *p = long_names(list), *comma; p && len > 0; p = comma ? comma + 1 : NULL) {

@@ -6,7 +6,7 @@
 #include "base/path.h"
 #include "base/str.h"
 
-/* BASE/TEXT without "." and "..", absolute.  *RET_UP: a ".." follows a name, which a link may turn elsewhere. */
+/* BASE/TEXT without "." and "..", absolute. *RET_UP: a ".." follows a name, which may be a symbolic link. */
 char *classifier_join_path(struct classifier *k, const char *base, const char *text, bool *ret_up)
 {
 	size_t len = 0, n_base = text[0] == '/' ? 0 : strlen(base);
@@ -44,7 +44,7 @@ char *classifier_join_path(struct classifier *k, const char *base, const char *t
 	return out;
 }
 
-/* NULL is below nothing, and nothing is below it. */
+/* False if either is NULL. */
 static bool is_below(const char *path, const char *dir)
 {
 	return path && dir && path_is_below(path, dir);
@@ -59,7 +59,7 @@ static size_t depth_of(const char *path)
 	return n;
 }
 
-/* Something whose loss is the loss of everything: PATH is a root of what the command could care for, or above one. */
+/* PATH is "/", a home, the worktree, a writable mount, or a parent of one of them. */
 static bool is_root(const struct classifier *k, const char *path)
 {
 	const struct command_place *p = k->place;
@@ -75,7 +75,7 @@ static bool is_root(const struct classifier *k, const char *path)
 	return false;
 }
 
-/* Fewer than two characters of its own: "*", "?*", ".*", "*.*", "[a-z]*", "a*". */
+/* Patterns with fewer than two literal characters: "*", "?*", ".*", "*.*", "[a-z]*", "a*". */
 bool command_pattern_is_broad(const char *text, size_t len)
 {
 	size_t own = 0, letters = 0;
@@ -105,7 +105,7 @@ bool command_pattern_is_any(const char *text, size_t len)
 	return false;
 }
 
-/* PATH is absolute and normalized; its first pattern and what is above decide. */
+/* PATH is absolute and normalized; its first pattern and the directories above it decide. */
 static bool is_unbounded_path(struct classifier *k, char *path)
 {
 	bool broad = true, found = false;
@@ -131,7 +131,10 @@ static bool is_unbounded_path(struct classifier *k, char *path)
 	*base_end = '\0';
 	if (!is_root(k, path))
 		return false;
-	/* Above a root any pattern may match it; in the worktree itself only a broad one takes all. */
+	/*
+	 * Above a root any pattern may match it; in the worktree itself only a broad pattern matches
+	 * everything.
+	 */
 	return broad || !str_eq(path, k->place->worktree);
 }
 
@@ -140,7 +143,7 @@ bool command_text_is_unknown(const char *text)
 	return strchr(text, SHELL_UNKNOWN) != NULL;
 }
 
-/* "~" and "~/x" with the home put in; NULL when that is not known. */
+/* Expands "~" and "~/x"; NULL if the home is not known. */
 const char *classifier_expand_home(struct classifier *k, const char *text)
 {
 	bool up = false;
@@ -153,7 +156,7 @@ const char *classifier_expand_home(struct classifier *k, const char *text)
 	return classifier_join_path(k, k->place->home, *text == '/' ? text + strspn(text, "/") : text, &up);
 }
 
-/* Nothing but ".", ".." and patterns that take all: it says "all that is here", wherever that is. */
+/* Only ".", ".." and patterns that match everything: the whole directory, whichever it is. */
 static bool names_nothing(const char *text)
 {
 	for (const char *p = text, *stop; *p; p = *stop ? stop + 1 : stop) {
@@ -172,13 +175,13 @@ bool classifier_path_is_unbounded(struct classifier *k, const char *text, const 
 {
 	const char *full = text;
 
-	*ret_why = "what it deletes cannot be known";
+	*ret_why = "deletes files whose names are not known";
 	if (!*text)
 		return false;
 	if (strpbrk(text, "\x01$`") || (strchr(text, '{') && strchr(text, ',')))
 		return true;
 	if (names_nothing(text)) {
-		*ret_why = "it deletes all there is, wherever it stands";
+		*ret_why = "deletes everything in the current directory";
 		return true;
 	}
 	full = classifier_expand_home(k, text);
@@ -195,7 +198,7 @@ bool classifier_path_is_unbounded(struct classifier *k, const char *text, const 
 		if (!path || up)
 			return true;
 		if (is_unbounded_path(k, path)) {
-			*ret_why = "it deletes all there is, or a root of it";
+			*ret_why = "deletes a whole root, home or worktree";
 			return true;
 		}
 	}
@@ -226,7 +229,7 @@ static bool is_system(const char *path)
 	return depth_of(path) <= 1;
 }
 
-/* Files in a home that programs obey: ".ssh/authorized_keys", ".bashrc", ".config/...". */
+/* Configuration files in a home: ".ssh/authorized_keys", ".bashrc", ".config/...". */
 static bool is_obeyed(const char *path, const char *home)
 {
 	size_t len = strlen(home);
@@ -238,7 +241,10 @@ static enum domain path_domain(const struct classifier *k, const char *path)
 {
 	const struct command_place *p = k->place;
 
-	/* Both names, and no writable bind as a place of its own: less confinement must not make a path milder. */
+	/*
+	 * Both names of the worktree; a writable bind does not count: less confinement must not lower the
+	 * risk of a path.
+	 */
 	if (p->worktree && depth_of(p->worktree) > 0 && is_below(path, p->worktree))
 		return DOMAIN_WORKSPACE;
 	if (p->worktree_host && depth_of(p->worktree_host) > 0 && is_below(path, p->worktree_host))
@@ -250,7 +256,7 @@ static enum domain path_domain(const struct classifier *k, const char *path)
 	return is_system(path) ? DOMAIN_SYSTEM : DOMAIN_LOCALHOST;
 }
 
-/* In a repository's own directory a file is a program that git will run, or all of the history. */
+/* A file in .git may be a program that git runs, or history. */
 static bool is_git_file(const char *path)
 {
 	const char *p = strstr(path, "/.git");
@@ -276,18 +282,19 @@ static void write_path(struct classifier *k, const char *text, const char *path,
 		return;
 	}
 	if (path_domain(k, path) == DOMAIN_SYSTEM)
-		classifier_add_finding(k, "system-path", text, "writes to a path of the system");
+		classifier_add_finding(k, "system-path", text, "writes to a system path");
 	if (is_git_file(path)) {
-		classifier_add_finding(k, "git-directory", text, "changes what git runs, or the history");
+		classifier_add_finding(k, "git-directory", text,
+				       "changes git hooks, configuration or history");
 		o = OUTCOME_IRREVERSIBLE;
 	}
-	/* What overwrites a device or a file of the system cannot be brought back by undoing the command. */
+	/* An overwritten device or system file cannot be restored. */
 	if (o != OUTCOME_REVERSIBLE && path_domain(k, path) == DOMAIN_SYSTEM)
 		o = OUTCOME_IRREVERSIBLE;
 	classifier_add_change(k, o, path_domain(k, path));
 }
 
-/* The paths that TEXT may be, one for each place where the shell may stand; false when that is not known. */
+/* The paths that TEXT may name, one for each possible working directory; false if they are not known. */
 static bool each_path(struct classifier *k, const char *text, enum outcome o,
 		      void (*fn)(struct classifier *k, const char *text, const char *path, enum outcome o))
 {
@@ -314,7 +321,7 @@ void classifier_add_write(struct classifier *k, const char *text, enum outcome o
 {
 	if (!*text || each_path(k, text, o, write_path))
 		return;
-	classifier_add_finding(k, "unknown-target", text, "what it writes cannot be known");
+	classifier_add_finding(k, "unknown-target", text, "writes files whose names are not known");
 	classifier_add_change(k, OUTCOME_REVERSIBLE, DOMAIN_LOCALHOST);
 	classifier_add_traits(k, COMMAND_UNKNOWN);
 }

@@ -25,7 +25,7 @@ void classifier_probe_text(struct classifier *k, const char *text)
 	*k = before;
 }
 
-/* Names of functions that delete trees, in languages that are not read here. */
+/* Functions that delete trees, in languages that are not parsed. */
 static bool mentions_tree_delete(const char *text)
 {
 	static const char *const names[] = { "rmtree",	   "remove_tree", "rimraf",	    "rmSync",
@@ -39,7 +39,9 @@ static bool mentions_tree_delete(const char *text)
 	return false;
 }
 
-/* Words between separators, as if they were typed; each that deletes is judged with what follows it. */
+/*
+ * Splits TEXT at separators; each word that names a deleting program is classified with the words after it.
+ */
 static void probe_words(struct classifier *k, const char *text, const char *drop)
 {
 	size_t len = strlen(text), n = 0;
@@ -86,12 +88,12 @@ void classifier_probe_raw(struct classifier *k, const char *text)
 	if (!classifier_spend(k, strlen(text)))
 		return;
 	if (mentions_tree_delete(text))
-		classifier_add_unbounded(k, text, "what it deletes cannot be known");
+		classifier_add_unbounded(k, text, "deletes files whose names are not known");
 	probe_words(k, text, "\\");
 	probe_words(k, text, "'\"\\");
 }
 
-/* An unrecognised program may run what its arguments say: "foo rm -rf /", "foo -c 'rm -rf /'". */
+/* An unknown program may execute its arguments: "foo rm -rf /", "foo -c 'rm -rf /'". */
 void classifier_probe_arguments(struct classifier *k, const struct shell_word *w, size_t n)
 {
 	unsigned int tried = 0;
@@ -131,12 +133,12 @@ void classifier_probe_lookalike(struct classifier *k, const struct shell_word *w
 		}
 }
 
-/* The name itself is not known: it may be rm.  "/", "~" and "*" tell by themselves, others with a -r. */
+/* The program's name is not known: it may be rm. "/", "~" and "*" count alone, other operands with -r. */
 void classifier_probe_unnamed(struct classifier *k, const struct shell_word *w, size_t n)
 {
 	bool recursive = false;
 
-	classifier_add_unknown(k, w[0].text, "which program it is cannot be known");
+	classifier_add_unknown(k, w[0].text, "program name is known only at run time");
 	for (size_t i = 1; i < n; i++) {
 		const char *t = w[i].text;
 

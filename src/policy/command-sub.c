@@ -5,18 +5,18 @@
 
 #include "base/str.h"
 
-/* Programs with subcommands.  The row "*" of a program is for all that it does not list. */
+/* Programs with subcommands. The row "*" of a program is for subcommands that it does not list. */
 enum sub_kind {
 	SUB_READ,
-	SUB_RUNS,	 /* runs what the project says */
-	SUB_INSTALLS,	 /* brings code from the network and runs parts of it */
+	SUB_RUNS,	 /* runs commands of the project */
+	SUB_INSTALLS,	 /* downloads code and runs parts of it */
 	SUB_CHANGES,	 /* this machine: soft */
-	SUB_DELETES,	 /* named things of its own: soft */
+	SUB_DELETES,	 /* its own named objects: soft */
 	SUB_SYSTEM,	 /* the system: soft */
 	SUB_SYSTEM_ENDS, /* the system: irreversible */
 	SUB_PACKAGES,	 /* the system's packages */
-	SUB_PUBLISHES,	 /* elsewhere, for good */
-	SUB_ASKS_REMOTE, /* reads from elsewhere */
+	SUB_PUBLISHES,	 /* a remote system, irreversible */
+	SUB_ASKS_REMOTE, /* reads from a remote system */
 };
 
 /* clang-format off */
@@ -130,7 +130,7 @@ static enum sub_kind find_kind(const char *program, const char *sub)
 static void judge_installs(struct classifier *k, const char *what)
 {
 	classifier_add_traits(k, COMMAND_RUNS | COMMAND_NETWORK);
-	classifier_add_finding(k, "installs", what, "brings code from the network and runs parts of it");
+	classifier_add_finding(k, "installs", what, "downloads code and runs parts of it");
 	classifier_add_change(k, OUTCOME_SOFT, DOMAIN_UNTRUSTED);
 }
 
@@ -165,7 +165,7 @@ static void judge_kind(struct classifier *k, const char *what, enum sub_kind kin
 		break;
 	case SUB_PUBLISHES:
 		classifier_add_traits(k, COMMAND_NETWORK | COMMAND_RUNS);
-		classifier_add_finding(k, "network", what, "changes something elsewhere");
+		classifier_add_finding(k, "network", what, "changes a remote system");
 		classifier_add_change(k, OUTCOME_IRREVERSIBLE, DOMAIN_UNTRUSTED);
 		break;
 	case SUB_ASKS_REMOTE:
@@ -176,7 +176,7 @@ static void judge_kind(struct classifier *k, const char *what, enum sub_kind kin
 	}
 }
 
-/* ip, sysctl, dpkg, rpm ...: reads unless a word of row->bad is there. */
+/* ip, sysctl, dpkg, rpm ...: read-only unless a word of row->bad is present. */
 static bool has_bad_word(const struct simple_command *c)
 {
 	for (size_t i = 1; i < c->n; i++) {
@@ -202,7 +202,7 @@ void command_judge_sub(struct classifier *k, const struct simple_command *c)
 	struct option_word at;
 
 	if (c->row->bad) {
-		/* Packages bring scripts that run. */
+		/* Packages run their install scripts. */
 		if (has_bad_word(c))
 			judge_kind(k, c->w[0].text,
 				   c->row->traits & COMMAND_RUNS ? SUB_PACKAGES : SUB_SYSTEM);
@@ -220,7 +220,7 @@ void command_judge_sub(struct classifier *k, const struct simple_command *c)
 		if (!option_word_is_operand(&at))
 			continue;
 		kind = find_kind(list, at.word);
-		/* An option before it may have taken it as its value: then it reads as a word that it is not. */
+		/* The word may be the value of an option before it, not the subcommand. */
 		if (part)
 			part->n_global = at.at - 1;
 		if (at.at > 1 && kind == SUB_READ)

@@ -17,7 +17,7 @@
 #define RUN COMMAND_RUNS
 
 /* clang-format off */
-/* name, how it is judged, outcome, domain, traits, options with an argument, options that are bad, operands to skip */
+/* name, judge, outcome, domain, traits, options with an argument, options that are bad, operands to skip */
 #define READ(name)                    { name, command_judge_read, NO, WORK, 0, NULL, NULL, 0 }
 #define READ_BUT(name, args, bad)     { name, command_judge_read, NO, WORK, 0, args, bad, 0 }
 #define SYSTEM(name, outcome)         { name, command_judge_fixed, outcome, SYS, 0, NULL, NULL, 0 }
@@ -35,7 +35,7 @@
 #define CLIENT(name, args, bad)       { name, command_judge_hosts, SOFT, AWAY, GET, args, bad, 0 }
 
 static const struct command_row rows[] = {
-	/* reads; nothing in their options writes or runs */
+	/* read-only; none of their options writes a file or runs a program */
 	READ("cat"), READ("ls"), READ("dir"), READ("vdir"), READ("head"), READ("tail"), READ("wc"),
 	READ("grep"), READ("egrep"), READ("fgrep"), READ("zgrep"), READ("cut"), READ("tr"), READ("nl"),
 	READ("tac"), READ("rev"), READ("fold"), READ("fmt"), READ("join"), READ("paste"), READ("comm"),
@@ -58,7 +58,7 @@ static const struct command_row rows[] = {
 	READ("return"), READ("break"), READ("continue"), READ("shift"), READ("wait"), READ("umask"),
 	READ("ulimit"), READ("times"), READ("dirs"), READ("getopts"), READ("logout"),
 
-	/* reads with a few options that are not */
+	/* read-only except for a few options */
 	READ_BUT("sort", "kStT key,field-separator,buffer-size,temporary-directory,parallel,batch-size,"
 	  "files0-from,sort", "o output,compress-program"),
 	READ_BUT("tree", "LPIo", "o"), READ_BUT("rg", "egtTfmABCjM", " pre,hostname-bin"),
@@ -81,7 +81,7 @@ static const struct command_row rows[] = {
 	OTHER("readonly", command_judge_export), OTHER("declare", command_judge_export), OTHER("typeset", command_judge_export),
 	OTHER("local", command_judge_export),
 
-	/* the shell's own */
+	/* shell builtins */
 	OTHER("cd", command_judge_cd), OTHER("pushd", command_judge_cd), OTHER("popd", command_judge_popd), OTHER("eval", command_judge_eval),
 	OTHER("command", command_judge_builtin), OTHER("builtin", command_judge_builtin),
 	{ "exec", command_judge_builtin, NO, WORK, 0, "a", NULL, 0 }, OTHER("jobs", command_judge_builtin),
@@ -175,7 +175,7 @@ static const struct command_row rows[] = {
 	CODE("m4"), CODE("sqlite3"), CODE("psql"), CODE("mysql"), CODE("dc"), CODE("less"), CODE("more"),
 	CODE("man"), CODE("nano"), CODE("source"), CODE("."), CODE("ldd"), CODE("gdbserver"),
 
-	/* builders: run what the project says */
+	/* build tools: run commands of the project */
 	RUNS("make"), RUNS("gmake"), RUNS("cmake"), RUNS("ninja"), RUNS("meson"), RUNS("ctest"),
 	RUNS("cpack"), RUNS("autoreconf"), RUNS("autoconf"), RUNS("automake"), RUNS("bazel"), RUNS("gradle"),
 	RUNS("ant"), RUNS("scons"), RUNS("just"), RUNS("rake"), RUNS("tox"), RUNS("nox"), RUNS("pytest"),

@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 
-/* Every entry a directory of the system: none that the command, or who wrote it, could have filled. */
+/* Every entry is a system directory, which neither the command nor its author can write. */
 static bool path_variable_is_plain(const char *value)
 {
 	for (const char *p = value, *stop;; p = stop + 1) {
@@ -37,7 +37,7 @@ static bool variable_runs(const char *name, const char *value)
 
 	if (str_eq(name, "PATH"))
 		return !path_variable_is_plain(value);
-	/* What the shipped profiles say; --to-command and --checkpoint-action run programs. */
+	/* The value of the shipped profiles; --to-command and --checkpoint-action run programs. */
 	if (str_eq(name, "TAR_OPTIONS"))
 		return !str_eq(value, "--no-same-owner");
 	if (str_starts(name, "LD_") || str_starts(name, "BASH_FUNC_"))
@@ -62,7 +62,7 @@ void classifier_read_variable(struct classifier *k, const char *name, const char
 		classifier_add_change(k, row->outcome, row->domain);
 	}
 	if (variable_runs(name, value)) {
-		classifier_add_unknown(k, name, "this variable decides what runs");
+		classifier_add_unknown(k, name, "this variable can run other programs");
 		if (strpbrk(value, " `$"))
 			classifier_read_text(k, value, false);
 	} else if (strpbrk(value, " \t\n`$")) {
@@ -71,7 +71,7 @@ void classifier_read_variable(struct classifier *k, const char *name, const char
 	}
 }
 
-/* What the caller's environment already says, without the terms of a text: PATH and names only. */
+/* The caller's environment: only PATH and the names are checked, values are not parsed as shell text. */
 void classifier_read_environment(struct classifier *k)
 {
 	for (char *const *e = k->place->env; e && *e; e++) {
@@ -81,14 +81,14 @@ void classifier_read_environment(struct classifier *k)
 
 		if (len == 0)
 			continue;
-		if (len >= sizeof(name)) /* enough for what begins with BASH_FUNC_ or LD_ */
+		if (len >= sizeof(name)) /* enough for the prefixes BASH_FUNC_ and LD_ */
 			len = sizeof(name) - 1;
 		memcpy(name, *e, len);
 		name[len] = '\0';
-		/* Those two name what a person uses, not what this command runs. */
+		/* These two configure the interactive shell, not this command. */
 		if (!str_eq(name, "SHELL") && !str_eq(name, "PS1") && variable_runs(name, equals + 1)) {
 			classifier_add_unknown(k, arena_text(k->arena, name, len) ?: "",
-					       "this variable decides what runs");
+					       "this variable can run other programs");
 			k->text.altered = true;
 		}
 	}

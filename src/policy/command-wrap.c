@@ -6,8 +6,8 @@
 #include "base/str.h"
 
 /*
- * Programs and builtins that run the rest of their words.  A wrapper whose options are read wrongly shows a "program"
- * that is not recognised: that is unknown, and its arguments are probed, so nothing hides behind a strange option.
+ * Programs and builtins that run the rest of their words. If the options of a wrapper are misread, the
+ * "program" is unknown and its arguments are probed, so an odd option hides nothing.
  */
 
 static bool sets_variable(const char *text)
@@ -38,7 +38,7 @@ void command_judge_wrapper(struct classifier *k, const struct simple_command *c)
 	classifier_add_domain(k, c->row->domain);
 	if (c->row->domain == DOMAIN_SYSTEM)
 		classifier_add_finding(k, "privilege", c->w[0].text,
-				       "runs with other rights, or in another system");
+				       "runs with other privileges or in another system");
 	if (part)
 		part->clear = c->row->domain == DOMAIN_WORKSPACE && c->row->traits == 0;
 	while (option_iter_next(&o, &at)) {
@@ -57,18 +57,18 @@ void command_judge_wrapper(struct classifier *k, const struct simple_command *c)
 		}
 		if (option_word_is(&at, c->row->bad)) {
 			classifier_add_unknown(k, c->w[0].text,
-					       "an option that runs or writes something of its own");
+					       "an option that runs a program or writes a file");
 			for (size_t i = at.at; i < c->n; i++)
 				classifier_probe_text(k, c->w[i].text);
 		}
-		/* The directory, where the option has one of its usual names. */
+		/* The working directory, if the option has one of the usual names. */
 		if (at.value && option_word_is(&at, " chdir,working-directory,cwd"))
 			classifier_chdir(k, at.value);
 	}
 	k->shell.cwds = cwds;
-	/* Alone: a shell (sudo -i, chroot DIR), or nothing. */
+	/* Without a command: a shell (sudo -i, chroot DIR), or nothing. */
 	if (c->row->domain == DOMAIN_SYSTEM)
-		classifier_add_unknown(k, c->w[0].text, "starts a shell or acts by its options");
+		classifier_add_unknown(k, c->w[0].text, "starts a shell or an action named by its options");
 }
 
 /* env -S 'rm -rf' /: the words of TEXT, then the rest. */
@@ -133,7 +133,8 @@ void command_judge_su(struct classifier *k, const struct simple_command *c)
 	(void)classifier_add_part(k, c->w, c->n);
 	classifier_add_domain(k, DOMAIN_SYSTEM);
 	classifier_add_traits(k, COMMAND_CHANGES);
-	classifier_add_finding(k, "privilege", c->w[0].text, "runs with other rights, or in another system");
+	classifier_add_finding(k, "privilege", c->w[0].text,
+			       "runs with other privileges or in another system");
 	option_iter_init(&o, c, false);
 	while (option_iter_next(&o, &at)) {
 		if (!option_word_is(&at, "c command,session-command") || !at.value)
@@ -158,7 +159,7 @@ static const char *replace(struct classifier *k, const char *word, const char *t
 	copy = arena_text(k->arena, word, strlen(word));
 	if (!copy)
 		return "\x01";
-	/* Only whether and where it is unknown matters, not how long it is. */
+	/* Only the position of the unknown part matters, not its length. */
 	memset(copy + (hit - word), SHELL_UNKNOWN, strlen(token));
 	return copy;
 }
@@ -204,7 +205,7 @@ void command_judge_eval(struct classifier *k, const struct simple_command *c)
 		classifier_read_text(k, text, true);
 }
 
-/* command, builtin, exec: the words that follow, in this very shell. */
+/* command, builtin, exec: run the following words in the same shell. */
 void command_judge_builtin(struct classifier *k, const struct simple_command *c)
 {
 	struct command_part *part = classifier_add_part(k, c->w, c->n);
@@ -224,7 +225,7 @@ void command_judge_builtin(struct classifier *k, const struct simple_command *c)
 	}
 }
 
-/* alias x='rm -rf': whoever uses it adds words that are not seen here. */
+/* alias x='rm -rf': a later use adds words that are not known here. */
 void command_judge_alias(struct classifier *k, const struct simple_command *c)
 {
 	(void)classifier_add_part(k, c->w, c->n);
@@ -236,7 +237,7 @@ void command_judge_alias(struct classifier *k, const struct simple_command *c)
 
 		if (!equals)
 			continue;
-		classifier_add_unknown(k, c->w[i].text, "gives a name another meaning");
+		classifier_add_unknown(k, c->w[i].text, "redefines a command name");
 		text = classifier_join_words(k, with_more, 2);
 		if (text)
 			classifier_probe_text(k, text);
@@ -256,7 +257,7 @@ void command_judge_hash(struct classifier *k, const struct simple_command *c)
 
 		if (at.c != 'p' || !at.value)
 			continue;
-		classifier_add_unknown(k, at.value, "gives a name another meaning");
+		classifier_add_unknown(k, at.value, "redefines a command name");
 		classifier_probe_command(k, meant, 2);
 	}
 }
@@ -282,7 +283,7 @@ void command_judge_busybox(struct classifier *k, const struct simple_command *c)
 	if (c->n > 1 && c->w[1].text[0] != '-')
 		classifier_read_command(k, c->w + 1, c->n - 1);
 	else if (c->n > 1)
-		classifier_add_unknown(k, c->w[0].text, "an option that runs or writes something");
+		classifier_add_unknown(k, c->w[0].text, "an option that runs a program or writes a file");
 }
 
 /* A subscript is evaluated: declare 'a[$(rm -rf /)]=1'. */
@@ -290,7 +291,7 @@ static void judge_subscripts(struct classifier *k, const struct simple_command *
 {
 	for (size_t i = 1; i < c->n; i++)
 		if (strstr(c->w[i].text, "$(") || strchr(c->w[i].text, '`')) {
-			classifier_add_unknown(k, c->w[i].text, "the shell evaluates this word");
+			classifier_add_unknown(k, c->w[i].text, "the shell evaluates this word as code");
 			classifier_probe_raw(k, c->w[i].text);
 		}
 }

@@ -11,7 +11,7 @@ static const char *const profiles[_SECURITY_MAX] = { "strict", "balanced", "mini
 static const char *const reviews[_REVIEW_MAX] = { "pin", "confirm", "log", "pass" };
 static const char *const decisions[_DECISION_MAX] = { "deny", "ask", "allow" };
 
-/* A value outside the enum shows as the worst one, which is also what the code does with it. */
+/* A value outside the enum is printed as the worst one; the code treats it so too. */
 static const char *name_of(const char *const *names, size_t n, unsigned int value)
 {
 	return names[value < n ? value : 0];

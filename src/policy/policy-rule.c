@@ -5,7 +5,7 @@
 
 #include "policy/command-classifier.h"
 
-/* Whole words: "git log" covers neither "git logout" nor "gitk log". */
+/* Whole words: "git log" matches neither "git logout" nor "gitk log". */
 static bool words_match(char *const *rule, const struct command_part *p, size_t skip, bool by_base)
 {
 	size_t at = 0;
@@ -26,13 +26,16 @@ static bool words_match(char *const *rule, const struct command_part *p, size_t 
 	return true;
 }
 
-/* For a denying or asking rule: the program by its base name, options before a subcommand left out as well. */
+/*
+ * For a deny or ask rule: compares the base name of the program, with and without options before a
+ * subcommand.
+ */
 static bool part_is_named(char *const *rule, const struct command_part *p)
 {
 	return words_match(rule, p, 0, true) || (p->n_global > 0 && words_match(rule, p, p->n_global, true));
 }
 
-/* For an allowing rule: exactly those words, found in the system's directories, with nothing set for it. */
+/* For an allow rule: exactly these words, a program in a system directory, no variable set for it. */
 static bool part_is_meant(char *const *rule, const struct command_part *p)
 {
 	bool own;
@@ -70,7 +73,7 @@ static bool mount_fits(const char *mount, const struct policy_facts *facts)
 	return false;
 }
 
-/* All that a rule says beside the words. */
+/* Conditions of a rule other than the words. */
 static bool surroundings_fit(const struct policy_rule *r, const struct policy_facts *facts)
 {
 	enum policy_network network = facts->isolated ? facts->network : POLICY_NETWORK_HOST;
@@ -122,7 +125,7 @@ static bool tier_allows(enum policy_tier tier, const struct policy_facts *facts,
 {
 	bool any = false;
 
-	/* What could not be read is nobody's rule. */
+	/* An allow rule never covers unparsable or unbounded commands. */
 	if (class->traits & (COMMAND_UNPARSABLE | COMMAND_UNBOUNDED))
 		return false;
 	for (const struct command_part *p = class->parts; p; p = p->next) {
@@ -146,7 +149,7 @@ static const struct policy_rule *find_hit(enum policy_effect effect, int tier,
 	return NULL;
 }
 
-/* A program whose name only the shell will know may be one that a rule names. */
+/* A program whose name is known only at run time may be one that a rule names. */
 static bool may_hide_a_name(const struct policy_facts *facts, const struct command_class *class)
 {
 	bool hidden = (class->traits & COMMAND_UNPARSABLE) != 0;

@@ -7,8 +7,8 @@
 #define X REVIEW_PIN
 
 /*
- * The whole of step 5.  Columns are domains, worst first: system, untrusted, trusted, localhost, workspace.
- * Intention tells only where the outcome is irreversible.
+ * The whole of step 5. Columns are domains, worst first: system, untrusted, trusted, localhost, workspace.
+ * Intention matters only for irreversible outcomes.
  */
 /* clang-format off */
 static const enum review table[_SECURITY_MAX][_OUTCOME_MAX][_INTENTION_MAX][_DOMAIN_MAX] = {
@@ -85,7 +85,7 @@ static const enum review table[_SECURITY_MAX][_OUTCOME_MAX][_INTENTION_MAX][_DOM
 
 enum review policy_table_review(enum security_profile p, enum outcome o, enum intention i, enum domain d)
 {
-	/* Outside the enums nothing is known: the strictest cell. */
+	/* A value outside the enums: the strictest cell. */
 	if ((unsigned int)p >= _SECURITY_MAX || (unsigned int)o >= _OUTCOME_MAX ||
 	    (unsigned int)i >= _INTENTION_MAX || (unsigned int)d >= _DOMAIN_MAX)
 		return REVIEW_PIN;

@@ -9,16 +9,16 @@
 #include "policy/policy-rule.h"
 
 /*
- * The order of the steps is normative (docs/design/governance.md).  Nothing below may lower what an earlier
- * invariant has raised: `review` only ever goes towards REVIEW_PIN, but for an operator's allowing rule, which stops
- * short of a PIN.
+ * The order of the steps is normative (docs/design/governance.md). No step may lower the review that an
+ * earlier invariant raised: `review` only moves towards REVIEW_PIN. The one exception is an operator's allow
+ * rule, which never removes a PIN.
  */
 
 /* --- reasons ------------------------------------------------------------------------------------------------- */
 
 #define REASON_WORDS_MAX 80
 
-/* WHAT comes from the command: cut to a line's worth, marks of our own and control characters made visible. */
+/* Words of the command: truncated, with internal markers and control characters made visible. */
 static char *quote(const char *what)
 {
 	char cut[REASON_WORDS_MAX + 4];
@@ -26,7 +26,7 @@ static char *quote(const char *what)
 
 	memcpy(cut, what, len);
 	if (what[len]) {
-		/* Never in the middle of a character. */
+		/* Never cut inside a UTF-8 sequence. */
 		while (len > 0 && ((unsigned char)what[len] & 0xc0) == 0x80)
 			len--;
 		memcpy(cut + len, "...", 3);
@@ -74,7 +74,7 @@ static int add_findings(struct verdict *v, const struct command_class *c, struct
 
 /* --- steps --------------------------------------------------------------------------------------------------- */
 
-/* Is nothing left behind, whatever runs? */
+/* True if no effect of the command outlives the sandbox. */
 static bool is_ephemeral(const struct policy_facts *facts)
 {
 	return facts->isolated && facts->worktree_mode == POLICY_WORKTREE_EPHEMERAL && facts->n_rw == 0 &&
@@ -93,7 +93,7 @@ static enum intention intention_of(const struct policy_facts *facts)
 	return i;
 }
 
-/* Step 2: what is not recognised is irreversible, or soft where nothing stays. */
+/* Step 2: an unknown part is irreversible, or soft if effects are ephemeral. */
 static enum outcome raw_outcome_of(const struct command_class *c, bool ephemeral)
 {
 	enum outcome unknown = ephemeral ? OUTCOME_SOFT : OUTCOME_IRREVERSIBLE;
@@ -115,7 +115,7 @@ static void raise_to(struct verdict *v, enum review r)
 		v->axes.review = r;
 }
 
-/* Names of what a program may delete that is let loose in here. */
+/* Names the directories that an arbitrary program could delete. */
 static int add_reach(struct verdict *v, const struct policy_facts *facts, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -123,7 +123,7 @@ static int add_reach(struct verdict *v, const struct policy_facts *facts, struct
 
 	strbuf_puts(&b, "may delete everything under ");
 	if (!facts->isolated)
-		strbuf_puts(&b, "/ that its user may write");
+		strbuf_puts(&b, "/ that the user can write");
 	else if (facts->worktree_mode == POLICY_WORKTREE_RW)
 		strbuf_puts(&b, facts->worktree_host ? facts->worktree_host
 				: facts->worktree    ? facts->worktree
@@ -145,7 +145,7 @@ static int add_reach(struct verdict *v, const struct policy_facts *facts, struct
 	return r;
 }
 
-/* Step 4, the part that changes the outcome: it comes before those that look at it. */
+/* Step 4, the part that changes the outcome: before the invariants that read it. */
 static int judge_reach(struct verdict *v, const struct policy_facts *facts, const struct command_class *c,
 		       struct fault *f)
 {
@@ -165,15 +165,15 @@ static int judge_invariants(struct verdict *v, const struct policy_facts *facts,
 	if (v->axes.outcome == OUTCOME_IRREVERSIBLE && v->axes.intention == INTENTION_AUTONOMOUS) {
 		raise_to(v, REVIEW_PIN);
 		r = add_reason(v, "autonomous", NULL,
-			       "irreversible, and nobody is known to have asked for it", f);
+			       "irreversible, and no user is known to have asked for it", f);
 	}
 	if (r == 0 && v->axes.domain == DOMAIN_SYSTEM) {
 		raise_to(v, v->axes.outcome == OUTCOME_IRREVERSIBLE ? REVIEW_PIN : REVIEW_CONFIRM);
-		r = add_reason(v, "system", NULL, "reaches the system, not only the worktree", f);
+		r = add_reason(v, "system", NULL, "affects the system outside the worktree", f);
 	}
 	if (r == 0 && facts->web_requester && c->traits & COMMAND_CHANGES) {
 		raise_to(v, REVIEW_PIN);
-		r = add_reason(v, "web-requester", NULL, "asked for from the web, and not a read", f);
+		r = add_reason(v, "web-requester", NULL, "requested by web content, and not read-only", f);
 	}
 	if (r == 0 && c->traits & COMMAND_UNPARSABLE)
 		raise_to(v, REVIEW_CONFIRM);
@@ -197,9 +197,11 @@ static int apply_rules(struct verdict *v, const struct policy_facts *facts, cons
 		where = rule && rule->where ? rule->where : "rules";
 		return add_reason(
 			v, "rule-ask", where,
-			rule ? "this rule asks" : "a part cannot be read, and a rule may be about it", f);
+			rule ? "this rule requires approval"
+			     : "part of the command cannot be parsed, so a deny or ask rule may apply",
+			f);
 	case POLICY_ANSWER_ALLOW:
-		/* Never a PIN: that one no rule skips. */
+		/* A PIN is never skipped by a rule. */
 		if (v->axes.review != REVIEW_CONFIRM)
 			return 0;
 		v->axes.review = REVIEW_LOG;
@@ -233,8 +235,7 @@ static int decide(struct verdict *v, const struct policy_facts *facts, const str
 		v->axes.review = REVIEW_PIN;
 	r = add_findings(v, c, f);
 	if (r == 0 && v->axes.outcome != v->axes.raw_outcome)
-		r = add_reason(v, "confined", NULL, "nothing outside the sandbox is written: one step milder",
-			       f);
+		r = add_reason(v, "confined", NULL, "effects are ephemeral: risk lowered by one level", f);
 	if (r == 0)
 		r = judge_reach(v, facts, c, f);
 	if (r == 0)
@@ -270,10 +271,10 @@ int policy_decide(const struct policy_facts *facts, struct verdict **ret, struct
 
 	arena_init(&arena);
 	if (!facts->argv || !facts->argv[0])
-		return fault_set(f, EINVAL, "no command to judge");
+		return fault_set(f, EINVAL, "missing command");
 	v = calloc(1, sizeof(*v));
 	if (!v || command_classify(&arena, &place, facts->argv, &class) < 0)
-		return fault_errno(f, ENOMEM, "judge '%s'", facts->argv[0]);
+		return fault_errno(f, ENOMEM, "evaluate policy for '%s'", facts->argv[0]);
 	r = decide(v, facts, &class, f);
 	if (r < 0)
 		return r;

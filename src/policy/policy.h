@@ -8,23 +8,23 @@
 #include "base/json.h"
 
 /*
- * What policy says of a subject, before anything starts.  Pure: no file, no clock, no environment is read, so the
- * same facts give the same verdict anywhere.  The order of the steps is docs/design/governance.md's.
+ * The policy verdict on a subject, before anything starts. Pure: no file, no clock, no environment is read,
+ * so the same facts give the same verdict anywhere. The order of the steps is docs/design/governance.md's.
  *
- * On every axis and in every fact zero is the worst value: what a caller forgets to fill in raises the level, and
- * a verdict that nobody filled in denies.
+ * On every axis and in every fact zero is the worst value: a field that a caller forgets raises the level,
+ * and an empty verdict denies.
  */
 enum outcome {
 	OUTCOME_IRREVERSIBLE,
-	OUTCOME_SOFT, /* can be brought back, with effort */
+	OUTCOME_SOFT, /* can be restored, with effort */
 	OUTCOME_REVERSIBLE,
 	_OUTCOME_MAX,
 };
 
 enum intention {
-	INTENTION_AUTONOMOUS, /* nobody is known to have asked for it */
-	INTENTION_TASK,	      /* follows from a task that somebody gave */
-	INTENTION_EXPLICIT,   /* a person at a terminal typed it */
+	INTENTION_AUTONOMOUS, /* no user is known to have asked for it */
+	INTENTION_TASK,	      /* follows from a task that a user gave */
+	INTENTION_EXPLICIT,   /* a user typed it at a terminal */
 	_INTENTION_MAX,
 };
 
@@ -37,7 +37,7 @@ enum domain {
 	_DOMAIN_MAX,
 };
 
-/* How much approval is asked for; independent of how much the sandbox confines. */
+/* How much approval is required; independent of the strength of confinement. */
 enum security_profile {
 	SECURITY_STRICT,
 	SECURITY_BALANCED,
@@ -46,7 +46,7 @@ enum security_profile {
 	_SECURITY_MAX,
 };
 
-/* What the table answers: pin -> level C, confirm -> B, log and pass -> A. */
+/* Result of the table: pin -> level C, confirm -> B, log and pass -> A. */
 enum review {
 	REVIEW_PIN,
 	REVIEW_CONFIRM,
@@ -72,7 +72,7 @@ enum policy_network {
 	POLICY_NETWORK_NONE,
 };
 
-/* Where the words of a command came from, beside the person: they only ever raise a level. */
+/* Other sources of the words of a command, besides the user: they only ever raise a level. */
 enum policy_taint {
 	TAINT_TOOL_OUTPUT = 1 << 0,
 	TAINT_WEB_CONTENT = 1 << 1,
@@ -99,7 +99,9 @@ enum policy_rule_network {
 	POLICY_RULE_NETWORK_HOST,
 };
 
-/* One rule of an operator.  It matches when everything that it names holds; a rule that names nothing never does. */
+/*
+ * One rule of an operator. It matches if all of its conditions hold; a rule without conditions never matches.
+ */
 struct policy_rule {
 	enum policy_tier tier;
 	enum policy_effect effect;
@@ -117,12 +119,12 @@ struct policy_mount {
 
 struct policy_facts {
 	char *const *argv;
-	char *const *env;	   /* "NAME=value" of the command; NULL: nothing known to be set */
+	char *const *env;	   /* "NAME=value" of the command; NULL: no variable is known to be set */
 	const char *cwd;	   /* inside; NULL: not known */
 	const char *home;	   /* inside */
 	const char *worktree;	   /* inside */
 	const char *worktree_host; /* NULL for tmpfs */
-	bool isolated;		   /* custody confines it; else it runs on the host as it is */
+	bool isolated;		   /* custody confines it; else it runs on the host unconfined */
 	enum policy_worktree worktree_mode;
 	const struct policy_mount *rw; /* writable binds, without the worktree */
 	size_t n_rw;
@@ -135,7 +137,7 @@ struct policy_facts {
 	const char *profile_name;
 	const struct policy_rule *rules;
 	size_t n_rules;
-	char *const *trusted_hosts; /* "example.org" covers "www.example.org", never "badexample.org" */
+	char *const *trusted_hosts; /* "example.org" matches "www.example.org", never "badexample.org" */
 };
 
 struct verdict_reason {
@@ -149,19 +151,21 @@ struct verdict {
 	enum decision decision;
 	char level; /* 'A', 'B', 'C' */
 	struct {
-		enum outcome raw_outcome; /* before confinement was counted */
+		enum outcome raw_outcome; /* before confinement lowers it */
 		enum outcome outcome;
 		enum intention intention;
 		enum domain domain;
 		enum security_profile profile;
 		enum review review;
 	} axes;
-	struct verdict_reason reasons[VERDICT_REASONS_MAX]; /* most telling first */
+	struct verdict_reason reasons[VERDICT_REASONS_MAX]; /* most important first */
 	size_t n_reasons;
 };
 
-/* A refusal is a result (DECISION_DENY), not an error: only a failure to decide is negative, and that is a refusal
- * as well. */
+/*
+ * A refusal is a result (DECISION_DENY), not an error: only a failure to decide is negative, and callers
+ * treat that as a refusal too.
+ */
 int policy_decide(const struct policy_facts *facts, struct verdict **ret, struct fault *f) _must_check_;
 void verdict_free(struct verdict *v);
 DEFINE_CLEANUP(struct verdict, verdict_free)
