@@ -5,7 +5,7 @@
 #include "base/path.h"
 #include "profile/profile-impl.h"
 
-/* Rule of this file: a relation that is not plainly "equal or tighter" is looser.  MUST NOT guess. */
+/* Rule of this file: a relation that is not provably "equal or tighter" is looser.  MUST NOT guess. */
 
 static const void *field(const struct key_row *k, const void *p)
 {
@@ -67,7 +67,7 @@ static bool is_equal(const struct key_row *k, const void *a, const void *b)
 	}
 }
 
-/* "LC_*" holds "LC_ALL" and "LC_A*". */
+/* "LC_*" matches "LC_ALL" and "LC_A*". */
 static bool has_pattern(char **v, const char *item)
 {
 	for (size_t i = 0; v && v[i]; i++) {
@@ -184,7 +184,7 @@ bool key_row_is_tighter(const struct key_row *k, const void *base, const void *p
 	case KEY_ORDER_SUPERSET:
 		return is_each_in(list(k, base), list(k, p), NULL);
 	case KEY_ORDER_BELOW:
-		/* A sandbox root has no source of its own: nothing is below it but the same. */
+		/* A sandbox root has no source path, so only an equal value is accepted. */
 		return is_equal(k, base, p) ||
 		       (text(k, p) && text(k, base) && path_is_below(text(k, p), text(k, base)));
 	case KEY_ORDER_USER:

@@ -56,7 +56,7 @@ int key_list_set(const struct key_row *k, const struct jdoc *v, const struct pro
 			r = no_memory(f);
 	}
 	if (r == 0 && in_order && (!list || !list[0][0]))
-		r = key_fault_set(f, v, "'%s' needs a first word", k->path);
+		r = key_fault_set(f, v, "'%s' must not be empty", k->path);
 	if (r < 0 || !to)
 		return r;
 	strv_free(*to);
@@ -131,7 +131,7 @@ int key_list_set_objects(const struct key_row *k, const struct jdoc *v, const st
 		items = calloc(v->n_items, k->row_size);
 		if (!items)
 			return no_memory(f);
-		/* Half filled is for the owner's destructor as good as filled. */
+		/* The owner's destructor also frees a partly filled list. */
 		*to = items;
 		*(size_t *)(to + 1) = v->n_items;
 	}

@@ -3,7 +3,7 @@
 
 #include "profile/profile-impl.h"
 
-#define PATH_PATTERN "^(/|\\$\\{)" /* a variable may stand for the beginning */
+#define PATH_PATTERN "^(/|\\$\\{)" /* the path may begin with a variable */
 #define SIZE_PATTERN "^[0-9]+[KMGT]?$"
 
 static struct jdoc *of_type(const char *type)
@@ -166,7 +166,7 @@ static struct jdoc *value_schema(const struct key_row *k)
 	return NULL;
 }
 
-/* Members of one object: known keys only, and notes of the user's own. */
+/* Members of one object: known keys, and keys beginning with "x-". */
 void key_table_schema(struct jdoc *object, const struct key_row *table, const char *section)
 {
 	struct jdoc *properties = jdoc_set_object(object, "properties"), *notes;

@@ -128,11 +128,11 @@ static int unknown_key(const struct key_row *table, const char *section, const s
 	strbuf_puts(&b, best >= 0 ? " allowed here: " : "; allowed here: ");
 	for (size_t i = 0; near && near[i]; i++)
 		strbuf_printf(&b, "%s%s", i ? ", " : "", near[i]);
-	strbuf_puts(&b, " (and x-... for notes of your own)");
+	strbuf_puts(&b, " (and x-... for keys of your own)");
 	return key_fault_set(f, &at, "%s", b.broken ? "unknown key" : b.text);
 }
 
-/* Every member of OBJECT is a known key with a fitting value; P may be NULL. */
+/* Checks that every member of OBJECT is a known key with a valid value; P may be NULL. */
 int key_table_fill(const struct key_row *table, const char *section, const struct jdoc *object,
 		   const struct profile_vars *vars, void *p, struct fault *f)
 {

@@ -32,14 +32,14 @@ enum key_kind {
 	KEY_KIND_DANGERS, /* words of profile-danger.c */
 	KEY_KIND_TMPFS,	  /* objects with path and size */
 	KEY_KIND_ENV,	  /* object: name -> value */
-	KEY_KIND_ARGV,	  /* texts in their order, doubles kept, never empty */
-	KEY_KIND_OBJECTS, /* objects of `rows`; the field is a pointer, and right behind it a size_t */
+	KEY_KIND_ARGV,	  /* texts in order, duplicates kept, never empty */
+	KEY_KIND_OBJECTS, /* objects of `rows`; the field is a pointer, followed by a size_t */
 };
 
-/* The relation of a candidate's value to its base's; what no rule calls tighter or equal is looser. */
+/* How a candidate's value relates to its base's; a value that no rule calls tighter or equal is looser. */
 enum key_order {
 	KEY_ORDER_SAME,	    /* any other value is looser */
-	KEY_ORDER_FREE,	    /* says nothing about confinement */
+	KEY_ORDER_FREE,	    /* does not affect confinement */
 	KEY_ORDER_RANK,	    /* words have ranks, lower is tighter */
 	KEY_ORDER_LIMIT,    /* less is tighter, 0 means none and is the loosest */
 	KEY_ORDER_LESS,	    /* less is tighter */
@@ -47,12 +47,12 @@ enum key_order {
 	KEY_ORDER_TRUE,	    /* true is tighter */
 	KEY_ORDER_FALSE,    /* false is tighter */
 	KEY_ORDER_BITS,	    /* the value's bits must be among the base's */
-	KEY_ORDER_SUBSET,   /* every item must stand in the base's list */
-	KEY_ORDER_PATTERNS, /* the same, where \"LC_*\" holds \"LC_ALL\" */
-	KEY_ORDER_READS,    /* every item must stand in the base's filesystem.ro or filesystem.rw */
-	KEY_ORDER_SUPERSET, /* every item of the base's list must still be there */
+	KEY_ORDER_SUBSET,   /* every item must be in the base's list */
+	KEY_ORDER_PATTERNS, /* the same; "LC_*" matches "LC_ALL" */
+	KEY_ORDER_READS,    /* every item must be in the base's filesystem.ro or filesystem.rw */
+	KEY_ORDER_SUPERSET, /* every item of the base's list must be kept */
 	KEY_ORDER_BELOW,    /* the base's path or one below it */
-	KEY_ORDER_USER,	    /* the base's user, or any but root where the base says root */
+	KEY_ORDER_USER,	    /* the base's user, or any user but root if the base's is root */
 	KEY_ORDER_NEVER,    /* not compared: resolved before (extends, remove) */
 };
 
@@ -61,26 +61,26 @@ struct key_word {
 	int value, rank;
 };
 
-/* A form that a text must have. */
+/* The syntax that a text must have. */
 struct key_shape {
 	const char *what;    /* for messages: "a name such as ..." */
 	const char *pattern; /* the same for JSON Schema; NULL: any text */
 	bool (*is)(const char *text);
 };
 
-#define KEY_NO_FIELD SIZE_MAX /* checked, and kept in the document only */
+#define KEY_NO_FIELD SIZE_MAX /* checked, and stored in the document only */
 #define KEY_LIST_MAX 512
-#define KEY_TEXT_MAX 4096 /* bytes of one text, a path's limit as well */
+#define KEY_TEXT_MAX 4096 /* bytes of one text; also the limit of a path */
 
 struct key_row {
 	const char *path; /* "limits.memory" */
 	enum key_kind kind;
 	enum key_order order;
-	size_t offset;	      /* in struct profile, or in what else the table fills */
-	const char *fallback; /* as text; lists: words with blanks between; NULL: empty, 0 or the caller's
-				 business */
-	uint64_t min, max;    /* of numbers */
-	bool none;	      /* "none" and 0 switch the limit off */
+	size_t offset; /* in struct profile, or in the struct that the table fills */
+	const char *
+		fallback; /* as text; lists: words separated by blanks; NULL: empty, 0 or set by the caller */
+	uint64_t min, max; /* of numbers */
+	bool none;	   /* "none" and 0 disable the limit */
 	const struct key_word *words;
 	const struct key_shape *shape;
 	const struct key_row *rows; /* of OBJECTS; ended by a NULL path */
@@ -89,7 +89,7 @@ struct key_row {
 	const char *help;
 };
 
-/* What two tables use. */
+/* Shared by both tables. */
 extern const struct key_shape key_shape_name;
 extern const struct key_word key_words_security[];
 bool key_text_has_only(const char *text, const char *set, size_t max); /* 1 to MAX bytes, all in SET */
@@ -98,19 +98,18 @@ bool key_text_has_only(const char *text, const char *set, size_t max); /* 1 to M
 const struct key_row *key_table_find(const struct key_row *table, const char *section, const char *key);
 bool key_row_is_in(const struct key_row *k, const char *section); /* directly; NULL: top level */
 const char *key_row_name(const struct key_row *k);		  /* last part of the path */
-bool key_name_is_free(const char *key); /* "x-...", "$schema": accepted and left out of everything */
+bool key_name_is_free(const char *key); /* "x-...", "$schema": accepted and ignored */
 
-/* The value that DOC has for the row, or NULL.  Borrowed. */
+/* The value of the row in DOC, or NULL.  Borrowed. */
 const struct jdoc *key_row_value(const struct key_row *k, const struct jdoc *doc);
 
-/* Value that holds when nothing is said, as a document would say it; NULL when there is none.  Heap. */
+/* Default value as a document would hold it; NULL: no default.  Heap. */
 struct jdoc *key_row_default(const struct key_row *k);
 
-/* Words that the value, or each of its items, must be one of; heap; *RET NULL when any text may stand there.
- */
+/* Words allowed for the value or for each of its items; heap; *RET NULL: any text. */
 int key_row_vocabulary(const struct key_row *k, char ***ret) _must_check_;
 
-/* Is P, in this one row, as tight as BASE?  The row must have a field, or the answer is yes. */
+/* Is P as tight as BASE in this row?  True for a row without a field. */
 bool key_row_is_tighter(const struct key_row *k, const void *base, const void *p);
 
 /* Check V against row K and, unless P is NULL or the row has no field, fill the field. */
@@ -119,12 +118,12 @@ int key_row_set(const struct key_row *k, const struct jdoc *v, const struct prof
 /* The same for every member of OBJECT, by the rows of TABLE in SECTION; a key without a row is refused. */
 int key_table_fill(const struct key_row *table, const char *section, const struct jdoc *object,
 		   const struct profile_vars *vars, void *p, struct fault *f) _must_check_;
-/* What DOC says nothing of gets its default. */
+/* Sets the default of every key that DOC does not hold. */
 int key_table_fill_defaults(const struct key_row *table, const struct jdoc *doc,
 			    const struct profile_vars *vars, void *p, struct fault *f) _must_check_;
 /* Rows of TABLE in SECTION as properties of a JSON Schema. */
 void key_table_schema(struct jdoc *object, const struct key_row *table, const char *section);
 
-/* "ORIGIN:LINE:COLUMN: " in front of a fault; returns R. */
+/* Prefixes a fault with "ORIGIN:LINE:COLUMN: "; returns R. */
 int key_fault_at(struct fault *f, const struct jdoc *v, int r);
 #define key_fault_set(f, v, ...) key_fault_at(f, v, fault_set(f, EINVAL, __VA_ARGS__))

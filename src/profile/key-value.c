@@ -21,7 +21,7 @@ void *key_row_field(const struct key_row *k, void *p)
 	return p && k->offset != KEY_NO_FIELD ? (char *)p + k->offset : NULL;
 }
 
-/* What may stand there, for the message about a wrong type. */
+/* The expected value, for the message about a wrong type. */
 static const char *expected(const struct key_row *k)
 {
 	switch (k->kind) {
@@ -41,7 +41,7 @@ static const char *expected(const struct key_row *k)
 	case KEY_KIND_SECONDS:
 		return "a time such as \"30m\" or an integer (seconds)";
 	case KEY_KIND_PERCENT:
-		return "a share such as \"200%\" or an integer (percent)";
+		return "a percentage such as \"200%\" or an integer (percent)";
 	case KEY_KIND_COUNTS:
 		return "an array of integers";
 	case KEY_KIND_EXTENDS:
@@ -76,7 +76,7 @@ int key_value_require_type(const struct key_row *k, const struct jdoc *v, enum j
 	return v->type == type ? 0 : key_value_wrong_type(k, v, f);
 }
 
-/* A text of the row's shape, ${session} replaced, on the heap. */
+/* A text that matches the row's shape, ${session} replaced, on the heap. */
 int key_value_text(const struct key_row *k, const struct jdoc *v, const struct profile_vars *vars, char **ret,
 		   struct fault *f)
 {
@@ -136,11 +136,10 @@ int key_value_bind(const struct key_row *k, const struct jdoc *v, const struct p
 		return r;
 	colon = strchr(text, ':');
 	if (colon && strchr(colon + 1, ':'))
-		return key_fault_set(
-			f, v,
-			"'%s': '%s': write \"SOURCE\" or \"SOURCE:TARGET\"; the key (ro, rw) says "
-			"whether it may be written",
-			k->path, text);
+		return key_fault_set(f, v,
+				     "'%s': '%s': write \"SOURCE\" or \"SOURCE:TARGET\"; list the path in "
+				     "'ro' or 'rw' to choose its access",
+				     k->path, text);
 	if (colon)
 		*colon = '\0';
 	r = normalize(k, v, text, &source, f);
@@ -155,7 +154,7 @@ int key_value_bind(const struct key_row *k, const struct jdoc *v, const struct p
 	return *ret ? 0 : no_memory(f);
 }
 
-/* The words are listed in the message: they are few, and whoever mistypes one wants to see the others. */
+/* The message lists all allowed words: they are few. */
 static int unknown_word(const struct key_row *k, const struct jdoc *v, char **words, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -283,7 +282,7 @@ int key_row_set(const struct key_row *k, const struct jdoc *v, const struct prof
 	switch (k->kind) {
 	case KEY_KIND_SECTION:
 		r = key_value_require_type(k, v, JDOC_OBJECT, f);
-		/* An empty section says nothing.  Borrowed: the document outlives the struct's use of it. */
+		/* An empty section sets nothing.  Borrowed: the document outlives the struct's use of it. */
 		if (r == 0 && key_row_field(k, p) && v->n_members > 0)
 			*(const struct jdoc **)key_row_field(k, p) = v;
 		return r;
@@ -325,5 +324,5 @@ int key_row_set(const struct key_row *k, const struct jdoc *v, const struct prof
 	case KEY_KIND_ENV:
 		return key_list_set_env(k, v, vars, p, f);
 	}
-	return fault_set(f, EINVAL, "'%s': a row of unknown kind", k->path);
+	return fault_set(f, EINVAL, "'%s': the row is of unknown kind", k->path);
 }

@@ -18,16 +18,14 @@ enum {
 
 /* clang-format off */
 static const struct profile_danger dangers[] = {
-	[RW_ROOT] = { "rw-root", "the host's system can be changed, and with it whatever runs on it later" },
-	[RW_HOME] = { "rw-home", "files that your own programs obey (shell start-up, keys, custody's settings) can be"
-				 " changed" },
-	[ENGINE_SOCKET] = { "engine-socket", "who reaches a container engine or service manager can start anything"
-					     " outside; a read-only mount does not prevent it" },
+	[RW_ROOT] = { "rw-root", "the host's system can be changed, and every program that runs on it later" },
+	[RW_HOME] = { "rw-home", "files that your own programs read and execute (shell start-up, keys, custody's settings) can be changed" },
+	[ENGINE_SOCKET] = { "engine-socket", "access to a container engine or service manager allows starting any process outside; a read-only mount does not prevent it" },
 	[HOST_ROOT] = { "host-root", "root inside is root of the host" },
-	[HOST_NETWORK] = { "host-network", "everything that the host can reach can be reached" },
+	[HOST_NETWORK] = { "host-network", "every network that the host can reach can be reached" },
 };
 
-/* Sockets that start processes outside, and the directories they live in.  '*' stands for one component. */
+/* Sockets that start processes outside, and their directories.  '*' matches one component. */
 static const char *const engine_places[] = {
 	"/run/docker.sock", "/run/docker", "/run/podman", "/run/containerd", "/run/crio", "/run/buildkit",
 	"/run/cri-dockerd.sock", "/run/dockershim.sock", "/run/k3s", "/run/libpod", "/run/runc", "/run/crun",
@@ -35,20 +33,20 @@ static const char *const engine_places[] = {
 	"/run/user/*/docker.sock", "/run/user/*/docker", "/run/user/*/podman", "/run/user/*/containerd",
 	"/run/user/*/containerd-rootless", "/run/user/*/buildkit", "/run/user/*/buildkit-default", "/run/user/*/bus",
 	"/run/user/*/systemd", "/run/user/*/libpod",
-	/* Parents of these are meant: /var holds the link, on old systems the directory itself. */
+	/* Matches their parents: /var holds the link, on old systems the directory itself. */
 	"/var/run/docker.sock", NULL };
 static const char *const engine_homes[] = { ".docker/run", ".docker/desktop", ".rd/docker.sock", ".colima", NULL };
 static const char *const engine_names[] = {
 	"docker.sock", "podman.sock", "containerd.sock", "containerd.sock.ttrpc", "crio.sock", "buildkitd.sock",
 	"cri-dockerd.sock", "dockershim.sock", NULL };
 
-/* Below a home: what is read and obeyed by programs that its owner starts outside. */
+/* Below a home: files that programs of its owner read and execute outside. */
 static const char *const home_places[] = {
 	".ssh", ".gnupg", ".config/custody", ".local/state/custody", ".local/share/custody", ".config/systemd",
 	".config/autostart", ".config/git", ".gitconfig", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile",
 	".zshrc", ".zshenv", ".zprofile", ".zlogin", ".pam_environment", NULL };
 
-/* Trees whose content the host's root obeys; and directories that only as a whole are such trees. */
+/* Trees whose content the host's root executes; and directories that are such trees only as a whole. */
 static const char *const system_trees[] = {
 	"/etc", "/boot", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr/bin", "/usr/sbin", "/usr/lib",
 	"/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/libexec", "/dev", "/proc", "/sys", "/run/custody", "/var/lib/custody",
@@ -62,7 +60,7 @@ const struct profile_danger *profile_danger_at(size_t i)
 	return i < ARRAY_SIZE(dangers) ? &dangers[i] : NULL;
 }
 
-/* Is one of them the other, or above it?  Component by component, '*' in PLACE matches any. */
+/* Are they equal, or is one above the other?  Component by component; '*' in PLACE matches any. */
 static bool is_related(const char *path, const char *place)
 {
 	while (*path == '/' && *place == '/') {
@@ -100,8 +98,7 @@ static bool is_engine_socket(const char *path, const char *home)
 			return true;
 	if (is_related_to_any(path, NULL, engine_places))
 		return true;
-	/* A home or a parent of it is judged by what may be written there, else nobody could read a project
-	 * in /home. */
+	/* A home or a parent of it is dangerous only if writable: projects in /home must stay readable. */
 	return home && path_is_below(path, home) && strcmp(path, home) != 0 &&
 	       is_related_to_any(path, home, engine_homes);
 }
@@ -117,7 +114,7 @@ static bool is_system(const char *path)
 	return false;
 }
 
-/* Somebody's home, whoever the caller is: root by sudo has another one than the person at the keyboard. */
+/* Any user's home: under sudo, root's home differs from that of the user who logged in. */
 static bool is_home(const char *path)
 {
 	if (strcmp(path, "/root") == 0 || strcmp(path, "/home") == 0)
@@ -149,8 +146,8 @@ static const char *meaning(const char *word)
 static int refuse(const struct profile *p, const char *what, const char *word, struct fault *f)
 {
 	return fault_set(f, EPERM,
-			 "profile '%s': %s is dangerous: %s; if that is wanted, add \"%s\" to 'dangerous'",
-			 p->name, what, meaning(word), word);
+			 "profile '%s': %s is dangerous: %s; to allow it, add \"%s\" to 'dangerous'", p->name,
+			 what, meaning(word), word);
 }
 
 static int require_path(const struct profile *p, const char *key, const char *bind, bool rw, const char *home,
@@ -162,7 +159,7 @@ static int require_path(const struct profile *p, const char *key, const char *bi
 
 	if (!source)
 		return fault_errno(f, ENOMEM, "profile");
-	/* Both may hold: "/" is written and has every socket below it. */
+	/* Both may apply: "/" is writable and has every socket below it. */
 	for (int write = rw; write >= 0; write--) {
 		word = profile_path_danger(source, write, home);
 		if (!word || strv_has(p->dangerous, word))

@@ -9,13 +9,13 @@
 
 static const char *const names[] = { "cwd", "home", "uid", "user", "session", NULL };
 
-/* A value that holds "${" itself would be read as a variable when ${session} is replaced later. */
+/* A value that contains "${" itself would be read as a variable when ${session} is replaced later. */
 static int require_plain(const char *name, const char *value, struct fault *f)
 {
 	if (!value)
-		return fault_set(f, EINVAL, "${%s} is not known here", name);
+		return fault_set(f, EINVAL, "${%s} has no value here", name);
 	if (strstr(value, "${"))
-		return fault_set(f, EINVAL, "${%s} is '%s', and a value may not hold \"${\"", name, value);
+		return fault_set(f, EINVAL, "${%s} is '%s': a value must not contain \"${\"", name, value);
 	return 0;
 }
 
@@ -49,7 +49,7 @@ static int unknown_variable(const char *name, struct fault *f)
 	int near = str_nearest(name, names);
 
 	return fault_set(f, EINVAL,
-			 "unknown variable '${%s}'%s%s%s there are ${cwd} ${home} ${uid} ${user} ${session}",
+			 "unknown variable '${%s}'%s%s%s known: ${cwd} ${home} ${uid} ${user} ${session}",
 			 name, near >= 0 ? ": did you mean '${" : ";", near >= 0 ? names[near] : "",
 			 near >= 0 ? "}'?" : "");
 }
@@ -75,7 +75,7 @@ static int expand(const char *text, const struct profile_vars *vars, char **ret,
 			break;
 		end = strchr(start, '}');
 		if (!end || (size_t)(end - start) - 2 >= sizeof(name))
-			return fault_set(f, EINVAL, "\"${\" without a variable's name and '}' in '%s'", text);
+			return fault_set(f, EINVAL, "\"${\" without a variable name and '}' in '%s'", text);
 		strbuf_add(&out, text, (size_t)(start - text));
 		(void)snprintf(name, sizeof(name), "%.*s", (int)(end - start - 2), start + 2);
 		r = is_known(name) ? lookup(name, vars, &out, f) : unknown_variable(name, f);
@@ -116,7 +116,7 @@ int profile_expand_tree(struct jdoc *doc, const struct profile_vars *vars, struc
 
 	if (doc->type != JDOC_OBJECT)
 		return expand_value(doc, vars, f);
-	/* Sections only: name, description, extends and remove are taken as they are written. */
+	/* Sections only: name, description, extends and remove are used as written. */
 	for (size_t i = 0; i < doc->n_members && r == 0; i++)
 		if (doc->members[i].value->type == JDOC_OBJECT && !key_name_is_free(doc->members[i].key))
 			r = expand_value(doc->members[i].value, vars, f);

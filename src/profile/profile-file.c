@@ -38,8 +38,9 @@ char *profile_worktree_dir(const char *worktree)
 }
 
 /*
- * In a user namespace with a partial map the files of the host's root show the overflow id, and so does everybody
- * else's.  That is good enough only for a directory that the caller was told to search, never for a free path.
+ * In a user namespace with a partial map the files of the host's root show the overflow id, and so do those
+ * of every other unmapped user.  Accepted only in a directory that the caller configured, never for a path
+ * given by name.
  */
 bool profile_owner_is_unmapped(uid_t uid)
 {
@@ -63,13 +64,12 @@ static int require_owner(const char *path, const struct stat *st, bool searched,
 {
 	if (st->st_uid != 0 && st->st_uid != geteuid() &&
 	    !(searched && profile_owner_is_unmapped(st->st_uid)))
-		return fault_set(
-			f, EPERM,
-			"profile '%s' belongs to uid %lu, neither to root nor to you: whoever owns it could "
-			"change it; chown it, or copy it into a directory of yours",
-			path, (unsigned long)st->st_uid);
+		return fault_set(f, EPERM,
+				 "profile '%s' belongs to uid %lu, neither to root nor to you, so its owner "
+				 "could change it: chown it, or copy it into a directory of yours",
+				 path, (unsigned long)st->st_uid);
 	if (st->st_mode & S_IWOTH)
-		return fault_set(f, EPERM, "profile '%s' is writable by everybody: chmod go-w '%s'", path,
+		return fault_set(f, EPERM, "profile '%s' is writable by other users: chmod go-w '%s'", path,
 				 path);
 	if (st->st_mode & S_IWGRP)
 		return fault_set(f, EPERM, "profile '%s' is writable by its group: chmod go-w '%s'", path,
@@ -100,21 +100,21 @@ static int require_readable(const char *path, const struct stat *st, struct faul
 		return fault_set(f, EINVAL,
 				 "profile '%s' is %s, not a file: name a file that ends in " SUFFIX, path,
 				 type_name(st->st_mode));
-	/* Before a byte is read, so that a huge file costs nothing. */
+	/* Before the first read, so that a huge file costs nothing. */
 	if (st->st_size > (off_t)PROFILE_SIZE_MAX)
 		return fault_set(
 			f, EFBIG,
-			"profile '%s' has %lld bytes, a profile has at most %zu: is it the right file?", path,
-			(long long)st->st_size, PROFILE_SIZE_MAX);
+			"profile '%s' has %lld bytes, more than the limit of %zu: is it the right file?",
+			path, (long long)st->st_size, PROFILE_SIZE_MAX);
 	return 0;
 }
 
 static int open_failed(const char *path, int error, struct fault *f)
 {
 	if (error == ELOOP)
-		return fault_set(
-			f, ELOOP,
-			"profile '%s' is a symbolic link, which is not followed: name the file itself", path);
+		return fault_set(f, ELOOP,
+				 "profile '%s' is a symbolic link, which is not followed: name its target",
+				 path);
 	if (error == ENXIO || error == ENODEV)
 		return fault_set(f, EINVAL, "profile '%s' is not a file: name a file that ends in " SUFFIX,
 				 path);
@@ -124,7 +124,7 @@ static int open_failed(const char *path, int error, struct fault *f)
 	return fault_errno(f, error, "open profile '%s'", path);
 }
 
-/* The path of the open file, with every link in its directories resolved. */
+/* Path of the open file, with all links in its directories resolved. */
 static char *resolved(int fd)
 {
 	char link[64], target[PATH_MAX];
@@ -145,7 +145,7 @@ static char *resolved_dir(const char *path)
 	return fd < 0 ? NULL : resolved(fd);
 }
 
-/* PATH made absolute, "." and ".." taken away as they are written.  NULL on ENOMEM. */
+/* PATH made absolute, "." and ".." removed lexically.  NULL on ENOMEM. */
 static char *collapse(const char *path)
 {
 	_cleanup_free_ char *cwd = *path == '/' ? strdup("") : getcwd(NULL, 0), *rest = strdup(path);
@@ -168,8 +168,8 @@ static char *collapse(const char *path)
 }
 
 /*
- * Does the file lie in the worktree, or was it reached through it?  A link in the worktree is as untrusted as what
- * lies there: it could lead to any file of the caller's.
+ * Is the file in the worktree, or was it reached through it?  A link in the worktree is as untrusted as a
+ * file in it: it could point to any file of the caller.
  */
 static bool is_in_worktree(const char *given, const char *path, const char *worktree)
 {
@@ -179,7 +179,7 @@ static bool is_in_worktree(const char *given, const char *path, const char *work
 	if (!worktree)
 		return false;
 	top = resolved_dir(worktree);
-	/* Not knowing where it lies is no reason to believe it. */
+	/* A file whose place is unknown is untrusted. */
 	if (!top || path_is_below(path, top))
 		return true;
 	prefix = collapse(given);
@@ -215,14 +215,13 @@ static int read_file(int fd, const char *path, bool searched, struct profile_fil
 	digest_bytes(file.text, file.len, &file.digest);
 	file.path = resolved(fd);
 	if (!file.path)
-		return fault_set(f, ENOENT, "profile '%s': its place cannot be read: is /proc mounted?",
-				 path);
+		return fault_set(f, ENOENT, "profile '%s': cannot resolve its path: is /proc mounted?", path);
 	*ret = file;
 	file = (struct profile_file){ 0 };
 	return 0;
 }
 
-/* O_NONBLOCK: a FIFO under this name must not hang us before its type is seen. */
+/* O_NONBLOCK: a FIFO under this name must not block before its type is checked. */
 static int open_path(const char *path, bool searched, struct profile_file *ret, struct fault *f)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -235,7 +234,7 @@ static int open_path(const char *path, bool searched, struct profile_file *ret, 
 }
 
 /*
- * Whoever may rename there chooses which of our files has a name, or that none has: then a milder one is found
+ * A user with write access to the directory could rename profiles, or hide one so that a looser one is found
  * elsewhere.
  */
 static int require_dir(const char *dir, struct fault *f)
@@ -248,15 +247,16 @@ static int require_dir(const char *dir, struct fault *f)
 	if (st.st_uid != 0 && st.st_uid != geteuid() && !profile_owner_is_unmapped(st.st_uid))
 		return fault_set(
 			f, EPERM,
-			"profiles in '%s': it belongs to uid %lu, neither to root nor to you: chown it", dir,
-			(unsigned long)st.st_uid);
+			"directory of profiles '%s' belongs to uid %lu, neither to root nor to you: chown it",
+			dir, (unsigned long)st.st_uid);
 	if ((st.st_mode & (S_IWGRP | S_IWOTH)) && !(st.st_mode & S_ISVTX))
-		return fault_set(f, EPERM, "profiles in '%s': it can be written by others: chmod go-w '%s'",
+		return fault_set(f, EPERM,
+				 "directory of profiles '%s' is writable by other users: chmod go-w '%s'",
 				 dir, dir);
 	return 0;
 }
 
-/* -ENOENT without a text: look further. */
+/* -ENOENT without a text: continue the search. */
 static int open_in(const char *dir, const char *name, bool searched, struct profile_file *ret,
 		   struct fault *f)
 {
@@ -310,7 +310,7 @@ int profile_dir_list(const char *dir, char ***ret, struct fault *f)
 	return 0;
 }
 
-/* Best effort: a directory that cannot be listed suggests nothing. */
+/* Best effort: a directory that cannot be listed yields no suggestions. */
 static void collect(const char *dir, struct strbuf *searched, char ***names)
 {
 	_cleanup_strv_ char **found = NULL;
@@ -335,7 +335,7 @@ static int not_found(const char *name, const struct profile_sources *src, bool o
 		collect(own, &searched, &names);
 	near = names ? str_nearest(name, (const char *const *)names) : -1;
 	if (near < 0 && str_ends(name, SUFFIX))
-		return fault_set(f, ENOENT, "no profile '%s'; if a file is meant, write its path: ./%s", name,
+		return fault_set(f, ENOENT, "no profile '%s'; to name a file, write its path: ./%s", name,
 				 name);
 	return fault_set(f, ENOENT, "no profile '%s'%s%s%s searched: %s; 'custody profile ls' lists them",
 			 name, near >= 0 ? ": did you mean '" : ";", near >= 0 ? names[near] : "",
@@ -364,7 +364,7 @@ int profile_file_open(const char *name, const struct profile_sources *src, bool 
 		return open_given(name, src, ret, f);
 	if (!profile_key_find(NULL, "name")->shape->is(name))
 		return fault_set(f, EINVAL,
-				 "'%s' is no profile's name (%s), and a path holds a '/', such as './%s'",
+				 "'%s' is not a profile name (%s); a path contains a '/', such as './%s'",
 				 name, profile_key_find(NULL, "name")->shape->what, name);
 	for (size_t i = 0; src->dirs && src->dirs[i] && r == -ENOENT; i++)
 		r = open_in(src->dirs[i], name, true, ret, f);

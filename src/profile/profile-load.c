@@ -5,14 +5,14 @@
 #include "profile/profile-file.h"
 #include "profile/profile-impl.h"
 
-#define FILES_MAX 64 /* of one load: a list of parents that each have a list must not become a forest */
+#define FILES_MAX 64 /* of one load: bounds lists of parents that have lists of parents */
 #define DEFAULT_BASE "offline"
 
-/* One load in progress: the chain of files that are being resolved, outermost first. */
+/* State of one load: the chain of files being resolved, outermost first. */
 struct loader {
 	const struct profile_sources *src;
 	const struct profile_vars *vars;
-	char **origins; /* labels of documents; they outlive the loader in struct profile */
+	char **origins; /* labels of documents; struct profile owns them afterwards */
 	struct {
 		const char *name, *path;
 	} chain[PROFILE_EXTENDS_MAX + 1];
@@ -34,7 +34,7 @@ static int enter(struct loader *l, const char *name, const char *path, struct fa
 {
 	for (unsigned int i = 0; i < l->depth; i++)
 		if (strcmp(l->chain[i].path, path) == 0)
-			return chain_fault(l, name, "'extends' runs in a circle", f);
+			return chain_fault(l, name, "'extends' forms a cycle", f);
 	if (l->depth > PROFILE_EXTENDS_MAX)
 		return chain_fault(l, name, "'extends' is more than 8 levels deep", f);
 	if (++l->n_files > FILES_MAX)
@@ -45,7 +45,7 @@ static int enter(struct loader *l, const char *name, const char *path, struct fa
 	return 0;
 }
 
-/* A name must be what its file says, or two files could answer to one name. */
+/* The name must match the file name, otherwise two files could have the same name. */
 static int require_name(const char *name, const struct jdoc *doc, struct fault *f)
 {
 	const struct jdoc *own = jdoc_get(doc, "name");
@@ -76,9 +76,8 @@ static int loosened(const struct profile *base, const struct profile *p, const s
 		k++;
 	v = k->path ? key_row_value(k, p->document) : NULL;
 	r = fault_set(f, EPERM,
-		      "profile '%s': '%s' is looser than in '%s', and a profile in the worktree may only "
-		      "tighten%s: "
-		      "change it, or, having read it: custody profile trust %s",
+		      "profile '%s': '%s' is looser than in '%s', but a profile in the worktree may only "
+		      "tighten%s: change it, or review it and run: custody profile trust %s",
 		      p->name, path, base->name,
 		      trust == PROFILE_TRUST_CHANGED ? " (it was trusted, but the file has changed since)"
 						     : "",
@@ -101,11 +100,11 @@ static int require_tighter(const struct loader *l, const struct jdoc *base_doc, 
 	return loosened(base, p, file, key, trust, f);
 }
 
-/* The parents of one document: each by itself, for the comparison, and folded into one. */
+/* The parents of one document: each one alone, for the comparison, and merged into one. */
 struct parents {
 	struct jdoc *each[PROFILE_EXTENDS_MAX];
 	size_t n;
-	struct jdoc *merged; /* NULL when there are none */
+	struct jdoc *merged; /* NULL: no parents */
 };
 
 static void parents_done(struct parents *p)
@@ -150,13 +149,13 @@ static int load_parents(struct loader *l, const struct jdoc *doc, bool outside, 
 		for (size_t i = 0; extends && i < extends->n_items && r == 0; i++)
 			r = add_parent(l, extends->items[i], outside, p, f);
 	if (r == 0 && remove && !p->merged)
-		r = key_fault_set(f, remove, "'remove' takes from a parent, and there is no 'extends'");
+		r = key_fault_set(f, remove, "'remove' without 'extends': no parent to remove from");
 	if (r == 0 && remove)
 		r = profile_remove(p->merged, remove, f);
 	return r;
 }
 
-/* A file of the worktree is held against each parent, or against the default when it has none. */
+/* A file of the worktree is compared with each parent, or with the default if it has none. */
 static int judge(struct loader *l, const struct parents *p, const struct jdoc *doc,
 		 const struct profile_file *file, enum profile_trust trust, struct fault *f)
 {
@@ -167,7 +166,7 @@ static int judge(struct loader *l, const struct parents *p, const struct jdoc *d
 		r = resolve(l, DEFAULT_BASE, true, &base, f);
 		if (r < 0)
 			return fault_wrap(f, r,
-					  "profile '%s' lies in the worktree and is held against the default",
+					  "profile '%s' is in the worktree and is compared with the default",
 					  file->path);
 		return require_tighter(l, base, doc, file, trust, f);
 	}
@@ -195,7 +194,7 @@ static int resolve_file(struct loader *l, const char *name, const struct profile
 		r = require_name(name, doc, f);
 	if (r == 0 && file->in_worktree)
 		r = profile_trust_check(l->src->trust_file, file->path, &file->digest, &trust, f);
-	/* A file from outside must not get its parent from inside. */
+	/* A file outside the worktree must not take its parent from inside it. */
 	if (r == 0)
 		r = load_parents(l, doc, !file->in_worktree, &parents, f);
 	if (r == 0 && parents.merged)
@@ -243,7 +242,7 @@ int profile_load(const char *name, const struct profile_sources *src, const stru
 		r = profile_require_sound(p, vars, f);
 	if (r < 0)
 		return r;
-	/* The first file that was opened is the one that was asked for. */
+	/* The first opened file is the requested profile. */
 	p->path = strdup(p->origins[0]);
 	if (!p->path)
 		return fault_errno(f, ENOMEM, "profile '%s'", name);

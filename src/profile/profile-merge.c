@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Objects in a list are named by their path: the child's entry for the same path takes the place of the
- * parent's. */
+/*
+ * Objects in a list are identified by their path: the child's entry replaces the parent's entry of the same
+ * path.
+ */
 static bool is_same_item(const struct jdoc *a, const struct jdoc *b)
 {
 	const char *x = jdoc_get_string(a, "path"), *y = jdoc_get_string(b, "path");
@@ -50,7 +52,7 @@ static void merge_object(struct jdoc *into, const struct jdoc *from)
 	}
 }
 
-/* What belongs to one file and is not handed down. */
+/* Keys of one file that children do not inherit. */
 static bool is_own(const char *key)
 {
 	return strcmp(key, "name") == 0 || strcmp(key, "description") == 0 || strcmp(key, "extends") == 0 ||
@@ -68,14 +70,14 @@ int profile_merge(const struct jdoc *parent, const struct jdoc *child, struct jd
 		if (is_own(doc->members[i - 1].key))
 			(void)jdoc_remove(doc, doc->members[i - 1].key);
 	merge_object(doc, child);
-	/* A failed allocation anywhere below shows when the tree is written. */
+	/* A failed allocation in the tree is detected when the tree is written. */
 	if (jdoc_write(doc, JDOC_CANONICAL, &b, f) < 0)
 		return fault_errno(f, ENOMEM, "merge profiles");
 	*ret = TAKE_PTR(doc);
 	return 0;
 }
 
-/* One step of a pointer: the child of V that TOKEN (unescaped) names. */
+/* One step of a pointer: the child of V named TOKEN (unescaped). */
 static struct jdoc *step(const struct jdoc *v, const char *token)
 {
 	uint64_t index;
@@ -155,7 +157,7 @@ int profile_remove(struct jdoc *doc, const struct jdoc *pointers, struct fault *
 
 	if (!marked)
 		return fault_errno(f, ENOMEM, "remove");
-	/* First all, then away: indices mean the parent as its reader sees it, whatever else is removed. */
+	/* Resolve all before removing any: indices refer to the parent as printed. */
 	for (size_t i = 0; i < pointers->n_items && r == 0; i++)
 		r = resolve(doc, pointers->items[i], &marked[i], f);
 	if (r == 0)

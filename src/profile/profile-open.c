@@ -22,7 +22,7 @@ int profile_open(const struct dirs *d, const char *name, const char *session, st
 	if (!getcwd(cwd, sizeof(cwd)))
 		return fault_errno(
 			f, errno,
-			"the current directory is the worktree, and it is gone: cd to one that is there");
+			"the current directory, which is the worktree, was removed: cd to an existing one");
 	if (d->profiles_user)
 		dirs[n++] = d->profiles_user;
 	dirs[n] = d->profiles_shipped;

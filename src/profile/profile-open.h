@@ -6,8 +6,8 @@
 #include "profile/profile.h"
 
 /*
- * The profile NAME as a command of this caller sees it: the directories of D in their order, the current directory
- * as worktree, variables from the caller.  SESSION stands for `${session}`.
+ * Loads profile NAME for this caller: the directories of D in order, the current directory as worktree,
+ * variables of the caller.  SESSION replaces `${session}`.
  */
 int profile_open(const struct dirs *d, const char *name, const char *session, struct profile **ret,
 		 struct fault *f) _must_check_;

@@ -47,7 +47,7 @@ static bool says(const struct jdoc *doc, const char *key)
 	return jdoc_get(jdoc_get(doc, "workspace"), key) != NULL;
 }
 
-/* A place that is there to be worked in is written in place, unless the profile says otherwise. */
+/* A sandbox root is written in place, unless the profile sets a mode. */
 static int take_sandbox(const struct jdoc *doc, struct profile *p, struct fault *f)
 {
 	if (says(doc, "source"))
@@ -115,14 +115,14 @@ static int require_head(const struct jdoc *doc, struct fault *f)
 	const struct jdoc *schema = jdoc_get(doc, "schema");
 
 	if (!schema)
-		return key_fault_set(f, doc, "key 'schema' is missing: add \"schema\": 1");
-	/* Before the keys are looked at: a later schema has other keys. */
+		return key_fault_set(f, doc, "missing key 'schema': add \"schema\": 1");
+	/* Before the other keys are checked: a later schema has other keys. */
 	if (schema->type == JDOC_INT && schema->integer != 1)
-		return key_fault_set(f, schema, "schema %lld is not known: this version reads schema 1",
+		return key_fault_set(f, schema, "schema %lld is not supported: this version reads schema 1",
 				     (long long)schema->integer);
 	if (!jdoc_get(doc, "name"))
-		return key_fault_set(
-			f, doc, "key 'name' is missing: add \"name\": with the file's name without .json");
+		return key_fault_set(f, doc,
+				     "missing key 'name': add \"name\": with the file's name without .json");
 	return 0;
 }
 
@@ -136,12 +136,12 @@ int profile_document_parse(const char *text, size_t len, const char *origin, con
 	int r;
 
 	if (memchr(text, '\0', len))
-		return fault_set(f, EINVAL, "%s: a NUL byte: this is no text, let alone a profile", origin);
+		return fault_set(f, EINVAL, "%s: contains a NUL byte: not a text file", origin);
 	r = jdoc_parse(text, len, origin, &limits, &doc, f);
 	if (r < 0)
 		return r;
 	if (doc->type != JDOC_OBJECT)
-		return key_fault_set(f, doc, "a profile is an object, not of type %s",
+		return key_fault_set(f, doc, "a profile must be an object, not of type %s",
 				     jdoc_type_name(doc->type));
 	r = require_head(doc, f);
 	if (r == 0)
@@ -154,7 +154,7 @@ int profile_document_parse(const char *text, size_t len, const char *origin, con
 	return 0;
 }
 
-/* Comments are gone, descriptions and notes do not change what runs, extends and remove are resolved. */
+/* The digest ignores comments, descriptions and "x-" keys; extends and remove are already resolved. */
 static int compute_digest(const struct jdoc *doc, struct digest *ret, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *copy = jdoc_copy(doc);
@@ -184,8 +184,7 @@ static void drop_free_keys(struct jdoc *v)
 			drop_free_keys(v->members[i - 1].value);
 }
 
-/* Listing "no-LAYER" is what switches a layer off; the host's network leaves no network namespace to ask for.
- */
+/* "no-LAYER" in `dangerous` disables a layer; the host's network excludes a network namespace. */
 static void choose_layers(struct profile *p)
 {
 	p->layers = LAYER_BIT(_LAYER_MAX) - 1;
@@ -242,7 +241,9 @@ int profile_parse(const char *text, size_t len, const char *label, const struct 
 	if (r < 0)
 		return r;
 	if (jdoc_get(doc, "extends") || jdoc_get(doc, "remove"))
-		return key_fault_set(f, doc, "'extends' and 'remove' need a profile that is loaded by name");
+		return key_fault_set(
+			f, doc,
+			"'extends' and 'remove' are supported only in a profile that is loaded by name");
 	r = profile_from_document(TAKE_PTR(doc), TAKE_PTR(origins), vars, &p, f);
 	if (r == 0)
 		r = profile_require_sound(p, vars, f);

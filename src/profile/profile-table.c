@@ -30,7 +30,7 @@ static bool is_env_name(const char *t)
 	return key_text_has_only(t, LOWER UPPER DIGITS "_", 256) && !isdigit((unsigned char)*t);
 }
 
-/* A star alone would be the whole environment: at least two characters say which part is meant. */
+/* "*" alone would pass the whole environment: require at least two characters before it. */
 static bool is_env_pattern(const char *t)
 {
 	char stem[257];
@@ -98,7 +98,7 @@ static bool is_file_name(const char *t)
 	return *t && !strchr(t, '/') && strcmp(t, ".") != 0 && strcmp(t, "..") != 0;
 }
 
-/* Plain names with one '/' between them. */
+/* Plain names separated by single '/'. */
 static bool is_below(const char *t)
 {
 	do {
@@ -138,11 +138,11 @@ static const struct key_shape file_name_shape = {
 
 static const struct key_word root_words[] = {
 	{ "host-ro", PROFILE_ROOT_HOST_RO, 0 }, { "dir", PROFILE_ROOT_DIR, 1 }, { 0 } };
-/* Ranks: nothing of the worktree is seen; it is read; a copy is written; it is written. */
+/* Ranks: worktree hidden; read-only; copy on write; writable. */
 static const struct key_word workspace_words[] = {
 	{ "overlay", PROFILE_WORKSPACE_OVERLAY, 2 }, { "ro", PROFILE_WORKSPACE_RO, 1 },
 	{ "rw", PROFILE_WORKSPACE_RW, 3 }, { "tmpfs", PROFILE_WORKSPACE_TMPFS, 0 }, { 0 } };
-/* A process of the host that serves the file system is more than a kernel that does. */
+/* A host process that serves the file system is looser than the kernel doing it. */
 static const struct key_word overlay_words[] = {
 	{ "kernel", PROFILE_OVERLAY_KERNEL, 0 }, { "fuse", PROFILE_OVERLAY_FUSE, 1 }, { 0 } };
 static const struct key_word network_words[] = {
@@ -175,10 +175,10 @@ static const struct key_row keys[] = {
 	{ "remove", KEY_KIND_TEXTS, KEY_ORDER_NEVER, NOWHERE, .shape = &pointer_shape,
 	  .help = "JSON Pointers into the merged parent: values that are not inherited." },
 	{ "dangerous", KEY_KIND_DANGERS, KEY_ORDER_SUBSET, FIELD(dangerous),
-	  .help = "Dangers that are wanted, by name. \"no-LAYER\" switches that layer off." },
+	  .help = "Names of dangerous settings to allow. \"no-LAYER\" disables that layer." },
 
 	{ "root", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
-	  .help = "What the sandbox sees as its system." },
+	  .help = "Root file system of the sandbox." },
 	{ "root.type", KEY_KIND_WORD, KEY_ORDER_SAME, FIELD(root), "host-ro", .words = root_words,
 	  .help = "host-ro: the host's programs, read-only, with a minimal /etc; dir: a directory, read-only." },
 	{ "root.path", KEY_KIND_PATH, KEY_ORDER_SAME, FIELD(root_path),
@@ -189,7 +189,7 @@ static const struct key_row keys[] = {
 	  " /etc/java-21-openjdk /etc/ld.so.cache /etc/ld.so.conf /etc/ld.so.conf.d /etc/localtime /etc/mime.types"
 	  " /etc/os-release /etc/pki/ca-trust/extracted /etc/pki/tls/certs /etc/protocols /etc/services"
 	  " /etc/ssl/cert.pem /etc/ssl/certs /etc/ssl/openssl.cnf /etc/terminfo",
-	  .help = "Paths of the host that type host-ro shows; those that do not exist are left out." },
+	  .help = "Paths of the host that type host-ro shows; paths that do not exist are skipped." },
 
 	{ "workspace", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "The worktree." },
@@ -198,17 +198,17 @@ static const struct key_row keys[] = {
 	  .help = "overlay: a copy is written, the original never; ro; rw; tmpfs: empty and in memory." },
 	{ "workspace.overlay", KEY_KIND_WORD, KEY_ORDER_RANK, FIELD(workspace_overlay), "kernel",
 	  .words = overlay_words,
-	  .help = "What makes the overlay of mode overlay. kernel; fuse: fuse-overlayfs, for hosts where the kernel cannot." },
+	  .help = "Implementation of mode overlay. kernel; fuse: fuse-overlayfs, for hosts whose kernel does not support it." },
 	{ "workspace.source", KEY_KIND_PATH, KEY_ORDER_BELOW, FIELD(workspace_source), "${cwd}",
 	  .help = "Directory of the host." },
 	{ "workspace.sandbox", KEY_KIND_TEXT, KEY_ORDER_SAME, FIELD(workspace_sandbox), .shape = &sandbox_name_shape,
-	  .help = "Sandbox root whose workspace is the worktree, instead of a source; the mode is rw unless it is given." },
+	  .help = "Sandbox root whose workspace is the worktree, instead of a source; the default mode is then rw." },
 	{ "workspace.target", KEY_KIND_PATH, KEY_ORDER_SAME, FIELD(workspace_target), "/work",
-	  .help = "Where it appears inside." },
+	  .help = "Path of the worktree inside." },
 	{ "workspace.protect", KEY_KIND_TEXTS, KEY_ORDER_SUPERSET, FIELD(workspace_protect), ".git/hooks .git/config",
-	  .shape = &below_shape, .help = "Paths in it that are read-only inside in mode rw, and that apply leaves alone." },
+	  .shape = &below_shape, .help = "Paths in the worktree that are read-only inside in mode rw, and that apply does not change." },
 	{ "workspace.keep", KEY_KIND_BOOL, KEY_ORDER_FREE, FIELD(workspace_keep), "true",
-	  .help = "Keep what an overlay run changed, for diff and apply." },
+	  .help = "Keep the changes of an overlay run, for diff and apply." },
 
 	{ "filesystem", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "Further paths. \"SOURCE\" or \"SOURCE:TARGET\"." },
@@ -222,91 +222,91 @@ static const struct key_row keys[] = {
 	  .max = SIZE_LIMIT, .help = "Empty directories in memory: objects with path and size." },
 
 	{ "env", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
-	  .help = "The environment: what is not named here stays outside." },
+	  .help = "Environment variables; all others are removed." },
 	{ "env.pass", KEY_KIND_TEXTS, KEY_ORDER_PATTERNS, FIELD(env_pass), .shape = &env_pattern_shape,
-	  .help = "Variables of the caller that are handed through; \"LC_*\" stands for all that begin so." },
+	  .help = "Variables of the caller that are passed; \"LC_*\" matches all that begin with LC_." },
 	{ "env.set", KEY_KIND_ENV, KEY_ORDER_SUBSET, FIELD(env_set), .shape = &env_name_shape,
 	  .help = "Variables with fixed values." },
 
 	{ "process", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
-	  .help = "The process that is started." },
+	  .help = "The started process." },
 	{ "process.init", KEY_KIND_BOOL, KEY_ORDER_TRUE, FIELD(process_init), "true",
-	  .help = "custody-init as first process: reaps, forwards signals, proves the layers." },
+	  .help = "custody-init as PID 1: reaps, forwards signals, proves the layers." },
 	{ "process.hostname", KEY_KIND_TEXT, KEY_ORDER_FREE, FIELD(process_hostname), "sandbox",
 	  .shape = &hostname_shape, .help = "Host name inside." },
 	{ "process.user", KEY_KIND_TEXT, KEY_ORDER_USER, FIELD(process_user), "root",
 	  .shape = &user_shape, .help = "\"root\" of the container, or \"UID\" or \"UID:GID\" inside." },
 	{ "process.cwd", KEY_KIND_PATH, KEY_ORDER_FREE, FIELD(process_cwd),
-	  .help = "Directory inside in which it starts; default: workspace.target." },
+	  .help = "Working directory inside; default: workspace.target." },
 
 	{ "network", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "The network." },
 	{ "network.mode", KEY_KIND_WORD, KEY_ORDER_RANK, FIELD(network), "none", .words = network_words,
 	  .help = "none: a loopback device of its own; host: the host's network (dangerous)." },
 	{ "network.class", KEY_KIND_WORD, KEY_ORDER_BITS, FIELD(network_class), "test", .words = class_words,
-	  .help = "Lane that the profile is for. test: sandbox; prod: prod; any: both, for profiles without a network." },
+	  .help = "Lane of the profile. test: sandbox; prod: prod; any: both, for profiles without a network." },
 
 	{ "limits", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
-	  .help = "What may be used up." },
+	  .help = "Resource limits." },
 	{ "limits.memory", KEY_KIND_SIZE, KEY_ORDER_LIMIT, FIELD(limit_memory), "2G", MIB, SIZE_LIMIT, true,
 	  .help = "Memory of all processes together, tmpfs included." },
 	{ "limits.pids", KEY_KIND_COUNT, KEY_ORDER_LIMIT, FIELD(limit_pids), "512", 2, 4194304, true,
 	  .help = "Processes and threads." },
 	{ "limits.cpu", KEY_KIND_PERCENT, KEY_ORDER_LIMIT, FIELD(limit_cpu_percent), "200%", 1, 409600, true,
-	  .help = "Processor time; 100% is one core." },
+	  .help = "CPU time; 100% is one core." },
 	{ "limits.disk", KEY_KIND_SIZE, KEY_ORDER_LIMIT, FIELD(limit_disk), "8G", 64 * KIB, SIZE_LIMIT, true,
-	  .help = "Bytes written to the worktree's layer." },
+	  .help = "Bytes written to the worktree's upper." },
 	{ "limits.time", KEY_KIND_SECONDS, KEY_ORDER_LIMIT, FIELD(limit_time_s), "none", 1, YEAR_S, true,
-	  .help = "Time until everything is ended." },
+	  .help = "Time after which all processes are stopped." },
 	{ "limits.grace", KEY_KIND_SECONDS, KEY_ORDER_LESS, FIELD(limit_grace_s), "5", 0, 3600,
 	  .help = "Time between TERM and KILL." },
 	{ "limits.files", KEY_KIND_COUNT, KEY_ORDER_LIMIT, FIELD(limit_files), "none", 16, 1048576, true,
-	  .help = "Open files per process; none: as the caller has it." },
+	  .help = "Open files per process; none: the caller's limit." },
 	{ "limits.tmp", KEY_KIND_SIZE, KEY_ORDER_LESS, FIELD(limit_tmp), "256M", 4 * KIB, SIZE_LIMIT,
 	  .help = "Size of /tmp." },
 
 	{ "seccomp", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
-	  .help = "System calls: a shipped allow-list, changed here." },
+	  .help = "System calls: changes to the shipped allow-list." },
 	{ "seccomp.violation", KEY_KIND_WORD, KEY_ORDER_RANK, FIELD(seccomp_violation), "errno",
 	  .words = violation_words, .help = "errno: the call fails; kill: the process dies of SIGSYS." },
 	{ "seccomp.allow", KEY_KIND_TEXTS, KEY_ORDER_SUBSET, FIELD(seccomp_allow), .shape = &syscall_shape,
-	  .help = "Calls allowed on top of the list." },
+	  .help = "Calls allowed in addition to the list." },
 	{ "seccomp.deny", KEY_KIND_TEXTS, KEY_ORDER_SUPERSET, FIELD(seccomp_deny), .shape = &syscall_shape,
-	  .help = "Calls taken from the list; wins over allow." },
+	  .help = "Calls removed from the list; overrides allow." },
 
 	{ "enforce", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
-	  .help = "What may be missing." },
+	  .help = "Layers that may be missing." },
 	{ "enforce.optional", KEY_KIND_LAYERS, KEY_ORDER_SUBSET, FIELD(optional),
-	  .help = "Layers without which a run still starts where the host cannot provide them." },
+	  .help = "Layers that are not required if the host cannot provide them." },
 
 	{ "governance", KEY_KIND_SECTION, KEY_ORDER_SAME, FIELD(sections[PROFILE_SECTION_GOVERNANCE]),
-	  .help = "Who has to agree." },
+	  .help = "Required approvals." },
 	{ "governance.security_profile", KEY_KIND_WORD, KEY_ORDER_RANK, NOWHERE, .words = key_words_security,
-	  .help = "How much approval: off, minimal, balanced, strict." },
+	  .help = "Approval level: off, minimal, balanced, strict." },
 	{ "governance.approvers", KEY_KIND_TEXTS, KEY_ORDER_SUBSET, NOWHERE,
 	  .help = "Names of the approvers whose signature counts." },
 	{ "governance.min_approvals", KEY_KIND_COUNT, KEY_ORDER_SAME, NOWHERE, .min = 1, .max = 16,
-	  .help = "How many different approvers have to sign." },
+	  .help = "Number of different approvers who must sign." },
 	{ "governance.allow_self", KEY_KIND_BOOL, KEY_ORDER_SAME, NOWHERE,
-	  .help = "May the requester approve." },
+	  .help = "Whether the requester may approve." },
 	{ "governance.restart_window", KEY_KIND_SECONDS, KEY_ORDER_LESS, NOWHERE, .max = YEAR_S,
-	  .help = "Time in which a declared restart rides on the same grant." },
+	  .help = "Time in which a declared restart may use the same grant." },
 	{ "governance.exec", KEY_KIND_WORD, KEY_ORDER_RANK, NOWHERE, .words = exec_words,
-	  .help = "A further process in a running container: deny, ask, allow." },
+	  .help = "Additional process in a running container: deny, ask, allow." },
 
 	{ "audit", KEY_KIND_SECTION, KEY_ORDER_SAME, FIELD(sections[PROFILE_SECTION_AUDIT]),
-	  .help = "What is recorded." },
+	  .help = "Contents of ledger records." },
 	{ "audit.redact", KEY_KIND_TEXTS, KEY_ORDER_SUPERSET, NOWHERE,
-	  .help = "Words after which a value is left out of records." },
+	  .help = "Words whose following value is redacted in records." },
 
 	{ "forensics", KEY_KIND_SECTION, KEY_ORDER_SAME, FIELD(sections[PROFILE_SECTION_FORENSICS]),
-	  .help = "What is kept of an abnormal end." },
+	  .help = "Evidence of abnormal exits." },
 	{ "forensics.on", KEY_KIND_WORDS, KEY_ORDER_SUPERSET, NOWHERE, .words = reason_words,
-	  .help = "Exit reasons after which evidence is taken." },
+	  .help = "Exit reasons that trigger a capture of evidence." },
 	{ "forensics.expect_exit", KEY_KIND_COUNTS, KEY_ORDER_SUBSET, NOWHERE, .max = 255,
 	  .help = "Exit statuses that count as normal." },
 	{ "forensics.capture", KEY_KIND_WORD, KEY_ORDER_SAME, NOWHERE, .words = capture_words,
-	  .help = "changes: what differs from the original; all: the whole worktree." },
+	  .help = "changes: files that differ from the original; all: the whole worktree." },
 	{ "forensics.retention", KEY_KIND_SECONDS, KEY_ORDER_SAME, NOWHERE, .max = 100 * YEAR_S,
 	  .help = "How long evidence is kept." },
 
@@ -315,9 +315,9 @@ static const struct key_row keys[] = {
 	{ "broker.tools", KEY_KIND_TEXTS, KEY_ORDER_SUBSET, NOWHERE, .shape = &key_shape_name,
 	  .help = "Names of the tools." },
 	{ "broker.max_tool_calls_per_session", KEY_KIND_COUNT, KEY_ORDER_LESS, NOWHERE, .max = 1000000,
-	  .help = "Calls of one session." },
+	  .help = "Maximum number of calls per session." },
 	{ "broker.timing_min_delay_ms", KEY_KIND_COUNT, KEY_ORDER_SAME, NOWHERE, .max = 60000,
-	  .help = "No answer comes earlier, in milliseconds." },
+	  .help = "Minimum delay of each answer, in milliseconds." },
 
 	{ "trust", KEY_KIND_SECTION, KEY_ORDER_SAME, FIELD(sections[PROFILE_SECTION_TRUST]),
 	  .help = "Projects that stay locked until trusted." },

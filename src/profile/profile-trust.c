@@ -11,11 +11,12 @@
 #include "profile/profile-impl.h"
 
 #define TRUST_SIZE_MAX ((size_t)1024 * 1024)
-#define TRUST_LOCK "trust.lock" /* stays: one that is removed would be two */
+#define TRUST_LOCK "trust.lock" /* never removed: removal would allow two locks */
 
 /*
- * {"schema_version": 1, "trusted": [{"path": ..., "sha256": ...}]}.  Who can write this file decides what profiles
- * of a worktree may do: only its owner may, and a file that cannot be read as such trusts nothing and says so.
+ * {"schema_version": 1, "trusted": [{"path": ..., "sha256": ...}]}.  Write access to this file decides what
+ * profiles of a worktree may do: only its owner may have it.  A file that cannot be read or parsed trusts
+ * nothing and is an error.
  */
 static int require_private(int fd, const char *path, struct fault *f)
 {
@@ -46,12 +47,12 @@ static int require_shape(const struct jdoc *doc, const char *path, struct fault 
 	for (size_t i = 0; i < list->n_items; i++)
 		if (!jdoc_get_string(list->items[i], "path") || !jdoc_get_string(list->items[i], "sha256"))
 			return fault_set(f, EINVAL,
-					 "trust file '%s': entry %zu lacks path or sha256: remove the entry",
+					 "trust file '%s': entry %zu has no path or sha256: remove the entry",
 					 path, i);
 	return 0;
 }
 
-/* *RET is NULL when there is no such file. */
+/* *RET is NULL if the file does not exist. */
 static int load(const char *path, struct jdoc **ret, struct fault *f)
 {
 	static const struct jdoc_limits limits = { .size_max = TRUST_SIZE_MAX, .depth_max = 8 };
@@ -173,8 +174,8 @@ int profile_trust_set(const char *trust_file, const char *path, const struct dig
 	if (dirfd < 0)
 		return fault_wrap(f, dirfd, "directory of trust file '%s'", trust_file);
 	/*
-	 * Two who trust at the same time: neither may lose the other's entry.  Not the directory: everybody may open that,
-	 * and lock it.
+	 * Two concurrent writers must not lose each other's entry.  Not the directory: every user may open
+	 * and lock that.
 	 */
 	lock = openat(dirfd, TRUST_LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (lock < 0 || flock(lock, LOCK_EX) < 0)

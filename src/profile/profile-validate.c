@@ -8,36 +8,35 @@
 #include "base/path.h"
 #include "layer/layer.h"
 
-/* Layers that some hosts cannot give to some callers; without any other there is no sandbox left to speak of.
- */
+/* Layers that some hosts cannot provide to some callers; every other layer is required for a sandbox. */
 #define MAY_BE_OPTIONAL                                                                             \
 	(LAYER_BIT(LAYER_MEMORY_LIMIT) | LAYER_BIT(LAYER_PIDS_LIMIT) | LAYER_BIT(LAYER_CPU_LIMIT) | \
 	 LAYER_BIT(LAYER_DISK_LIMIT) | LAYER_BIT(LAYER_TIME_LIMIT) | LAYER_BIT(LAYER_CGROUP_NS))
 
-/* Where custody mounts things of its own. */
+/* Mount points that custody uses itself. */
 static const char *const own_trees[] = { "/proc", "/sys", "/dev", "/run/custody", NULL };
 
 static int require_target(const struct profile *p, const char *key, const char *target, char ***seen,
 			  struct fault *f)
 {
 	if (strcmp(target, "/") == 0)
-		return fault_set(f, EINVAL, "profile '%s': '%s': the target may not be '/': see 'root'",
+		return fault_set(f, EINVAL, "profile '%s': '%s': the target must not be '/': use 'root'",
 				 p->name, key);
 	if (strcmp(target, "/tmp") == 0)
-		return fault_set(
-			f, EINVAL,
-			"profile '%s': '%s': /tmp is private and writable anyway; its size is 'limits.tmp'",
-			p->name, key);
+		return fault_set(f, EINVAL,
+				 "profile '%s': '%s': /tmp is always private and writable; set its size with "
+				 "'limits.tmp'",
+				 p->name, key);
 	for (size_t i = 0; own_trees[i]; i++)
 		if (path_is_below(target, own_trees[i]))
 			return fault_set(
 				f, EINVAL,
-				"profile '%s': '%s': the target '%s' lies in %s, which is custody's own",
+				"profile '%s': '%s': the target '%s' is in %s, which custody uses itself",
 				p->name, key, target, own_trees[i]);
 	if (strv_has(*seen, target))
 		return fault_set(f, EINVAL,
-				 "profile '%s': '%s': two entries have the target '%s'; take one away",
-				 p->name, key, target);
+				 "profile '%s': '%s': two entries have the target '%s'; remove one", p->name,
+				 key, target);
 	return strv_append(seen, target) < 0 ? fault_errno(f, ENOMEM, "profile") : 0;
 }
 
@@ -54,7 +53,7 @@ static int require_binds(const struct profile *p, const char *key, char *const *
 	return r;
 }
 
-/* Two mounts on one target would leave it to their order which one counts. */
+/* Two mounts on one target would make the result depend on their order. */
 static int require_targets(const struct profile *p, struct fault *f)
 {
 	_cleanup_strv_ char **seen = NULL;
@@ -73,13 +72,15 @@ static int require_targets(const struct profile *p, struct fault *f)
 static int require_root(const struct profile *p, struct fault *f)
 {
 	if (p->root == PROFILE_ROOT_DIR && !p->root_path)
-		return fault_set(f, EINVAL,
-				 "profile '%s': 'root.type' is dir: add 'root.path', the directory", p->name);
-	if (p->root != PROFILE_ROOT_DIR && p->root_path)
 		return fault_set(
 			f, EINVAL,
-			"profile '%s': 'root.path' is for 'root.type' dir: set the type or remove it",
+			"profile '%s': 'root.type' is dir, but 'root.path' is missing: add the directory",
 			p->name);
+	if (p->root != PROFILE_ROOT_DIR && p->root_path)
+		return fault_set(f, EINVAL,
+				 "profile '%s': 'root.path' is only for 'root.type' dir: set the type or "
+				 "remove the path",
+				 p->name);
 	return 0;
 }
 
@@ -88,18 +89,16 @@ static int require_overlay(const struct profile *p, struct fault *f)
 	if (p->workspace_overlay == PROFILE_OVERLAY_KERNEL)
 		return 0;
 	if (p->workspace != PROFILE_WORKSPACE_OVERLAY)
-		return fault_set(
-			f, EINVAL,
-			"profile '%s': 'workspace.overlay' is fuse, but 'workspace.mode' is %s: only mode "
-			"overlay has one; remove one of the two",
-			p->name, profile_workspace_name(p->workspace));
-	/* Its process would have the host's root for its id. */
+		return fault_set(f, EINVAL,
+				 "profile '%s': 'workspace.overlay' is fuse, but 'workspace.mode' is %s, "
+				 "which uses no overlay: remove one of the two",
+				 p->name, profile_workspace_name(p->workspace));
+	/* Its process would run as the host's root. */
 	if (!(p->layers & LAYER_BIT(LAYER_USER_NS)))
-		return fault_set(
-			f, EINVAL,
-			"profile '%s': 'workspace.overlay' is fuse, which needs the user namespace: take "
-			"\"no-user-namespace\" out of 'dangerous', or use the kernel's overlay",
-			p->name);
+		return fault_set(f, EINVAL,
+				 "profile '%s': 'workspace.overlay' is fuse, which needs the user namespace: "
+				 "remove \"no-user-namespace\" from 'dangerous', or use the kernel's overlay",
+				 p->name);
 	return 0;
 }
 
@@ -112,7 +111,7 @@ static int require_optional(const struct profile *p, struct fault *f)
 			return fault_set(
 				f, EINVAL,
 				"profile '%s': 'enforce.optional': '%s' cannot be optional, only limits and "
-				"cgroup-namespace can; to do without it, add \"no-%s\" to 'dangerous'",
+				"cgroup-namespace can; to run without it, add \"no-%s\" to 'dangerous'",
 				p->name, name, name);
 	}
 	return 0;
@@ -134,8 +133,8 @@ int profile_require_sound(const struct profile *p, const struct profile_vars *va
 	return r;
 }
 
-/* The first section of P that is not in CARRIED, with its name and its first key. */
-static const struct jdoc *find_section(const struct profile *p, uint32_t carried, const char **ret_name)
+/* The first section of P that is not in SUPPORTED, with its name and its first key. */
+static const struct jdoc *find_section(const struct profile *p, uint32_t supported, const char **ret_name)
 {
 	for (const struct key_row *k = profile_keys(); k->path; k++) {
 		const struct jdoc *section;
@@ -145,7 +144,7 @@ static const struct jdoc *find_section(const struct profile *p, uint32_t carried
 			continue;
 		section = *(struct jdoc *const *)((const char *)p + k->offset);
 		for (unsigned int i = 0; i < _PROFILE_SECTION_MAX; i++)
-			is_carried = is_carried || (section == p->sections[i] && carried & 1u << i);
+			is_carried = is_carried || (section == p->sections[i] && supported & 1u << i);
 		if (!section || is_carried)
 			continue;
 		*ret_name = k->path;
@@ -154,7 +153,10 @@ static const struct jdoc *find_section(const struct profile *p, uint32_t carried
 	return NULL;
 }
 
-/* -ENOTSUP for the first section that `custody run` and the arguments of `custody-hook approve` do not support; WHY starts with a verb. */
+/*
+ * -ENOTSUP for the first section that neither `custody run` nor the arguments of `custody-hook approve`
+ * support.  WHY begins with a verb.
+ */
 static int require_sections(const struct profile *p, const char *why, struct fault *f)
 {
 	const uint32_t supported = 1u << PROFILE_SECTION_GOVERNANCE | 1u << PROFILE_SECTION_AUDIT |

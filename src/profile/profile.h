@@ -11,9 +11,9 @@
 #include "state/lane.h"
 
 /*
- * What one sandbox may do: schema 1.  Text -> merged document -> immutable struct.  Every field has its most
- * restrictive default.  Paths are absolute and normalized after variables were replaced; whether they exist
- * is the subject's business, so that parsing stays pure.
+ * Permissions of one sandbox: schema 1.  Text -> merged document -> immutable struct.  Every field has its
+ * most restrictive default.  Paths are absolute and normalized after variables were replaced; the subject
+ * checks whether they exist, so that parsing stays pure.
  */
 #define PROFILE_SIZE_MAX ((size_t)256 * 1024)
 #define PROFILE_EXTENDS_MAX 8
@@ -27,17 +27,17 @@ enum profile_workspace {
 	PROFILE_WORKSPACE_OVERLAY, /* copy on write; the original is never written */
 	PROFILE_WORKSPACE_RO,
 	PROFILE_WORKSPACE_RW,
-	PROFILE_WORKSPACE_TMPFS, /* empty, in memory, gone afterwards */
+	PROFILE_WORKSPACE_TMPFS, /* empty, in memory, discarded afterwards */
 };
 
-/* What makes the overlay of mode overlay. */
+/* Implementation of mode overlay. */
 enum profile_overlay {
 	PROFILE_OVERLAY_KERNEL,
-	PROFILE_OVERLAY_FUSE, /* fuse-overlayfs, a process outside; only where a profile says so by name */
+	PROFILE_OVERLAY_FUSE, /* fuse-overlayfs, a process outside; only if a profile names it */
 };
 
 enum profile_network {
-	PROFILE_NETWORK_NONE, /* a network namespace with nothing but a loopback device */
+	PROFILE_NETWORK_NONE, /* a network namespace with only a loopback device */
 	PROFILE_NETWORK_HOST, /* needs "host-network" in `dangerous` */
 };
 
@@ -55,7 +55,7 @@ struct profile_env_var {
 	char *name, *value;
 };
 
-/* Sections of later capabilities: parsed and checked now, a run that needs one is refused by name. */
+/* Sections of later capabilities: parsed and checked now; a run that needs one is refused with its name. */
 enum profile_section {
 	PROFILE_SECTION_GOVERNANCE,
 	PROFILE_SECTION_AUDIT,
@@ -73,21 +73,21 @@ struct profile {
 
 	enum profile_root root;
 	char *root_path;	/* PROFILE_ROOT_DIR */
-	char **root_host_paths; /* PROFILE_ROOT_HOST_RO: what of the host is seen, where it exists */
+	char **root_host_paths; /* PROFILE_ROOT_HOST_RO: visible paths of the host, if they exist */
 
 	enum profile_workspace workspace;
 	enum profile_overlay workspace_overlay;
 	char *workspace_source;	  /* default: the caller's current directory */
 	char *workspace_target;	  /* default "/work" */
 	char *workspace_sandbox;  /* name of a sandbox root, whose workspace is the worktree; NULL: none */
-	char **workspace_protect; /* below it: read-only inside where it is written, never applied */
-	bool workspace_keep;	  /* an overlay's changes outlive the run */
+	char **workspace_protect; /* below it: read-only inside in mode rw, never applied */
+	bool workspace_keep;	  /* keep an overlay's changes after the run */
 
 	char **fs_ro, **fs_rw, **fs_hide; /* "SOURCE" or "SOURCE:TARGET"; hide: paths inside */
 	struct profile_tmpfs *fs_tmpfs;
 	size_t n_fs_tmpfs;
 
-	char **env_pass; /* names, "LC_*" allowed; everything else stays outside */
+	char **env_pass; /* names, "LC_*" allowed; all others are removed */
 	struct profile_env_var *env_set;
 	size_t n_env_set;
 
@@ -97,12 +97,12 @@ struct profile {
 	char *process_cwd;  /* default: workspace_target */
 
 	enum profile_network network;
-	enum network_class network_class; /* the lane that it is for; default test */
+	enum network_class network_class; /* the lane of the profile; default test */
 
 	uint64_t limit_memory;	    /* bytes, 0 = none */
 	uint64_t limit_pids;	    /* 0 = none */
 	uint64_t limit_cpu_percent; /* 100 = one core, 0 = none */
-	uint64_t limit_disk;	    /* bytes written to the worktree layer, 0 = none */
+	uint64_t limit_disk;	    /* bytes written to the worktree's upper, 0 = none */
 	uint64_t limit_time_s;	    /* 0 = none */
 	uint64_t limit_grace_s;	    /* between TERM and KILL; default 5 */
 	uint64_t limit_files;	    /* RLIMIT_NOFILE, 0 = keep */
@@ -113,29 +113,29 @@ struct profile {
 	char **seccomp_deny;
 
 	uint32_t optional; /* LAYER_BIT()s that may be missing on this host */
-	uint32_t layers;   /* LAYER_BIT()s that are asked for: all, less what `dangerous` switches off */
+	uint32_t layers;   /* LAYER_BIT()s that are requested: all except those that `dangerous` disables */
 	char **dangerous;  /* words of profile_danger_at(), "no-<layer>" */
 
-	/* In `document`; NULL where the profile says nothing. */
+	/* In `document`; NULL if the profile has no such section. */
 	const struct jdoc *sections[_PROFILE_SECTION_MAX];
 	struct jdoc *document; /* merged, origins kept: for show and diff */
 	char **origins;	       /* labels that the document's values borrow */
 };
 
-/* What `${cwd} ${home} ${uid} ${user} ${session}` stand for. */
+/* Values of `${cwd} ${home} ${uid} ${user} ${session}`. */
 struct profile_vars {
 	const char *cwd, *home, *user, *session;
 	uid_t uid;
 };
 
-/* Where names are looked up, first hit wins.  The worktree's own directory is asked for apart. */
+/* Directories searched for names; the first match is used.  The worktree's directory is separate. */
 struct profile_sources {
 	const char *const *dirs; /* admin, user, shipped; NULL-terminated */
-	const char *worktree;	 /* DIR/.custody/profiles comes last and may only tighten; may be NULL */
-	const char *trust_file;	 /* list of trusted (path, sha256); may be NULL */
+	const char *worktree;	/* DIR/.custody/profiles is searched last and may only tighten; may be NULL */
+	const char *trust_file; /* list of trusted (path, sha256); may be NULL */
 };
 
-/* NAME is a profile's name, or a path when it holds a '/'. */
+/* NAME is a profile's name, or a path when it contains a '/'. */
 int profile_load(const char *name, const struct profile_sources *src, const struct profile_vars *vars,
 		 struct profile **ret, struct fault *f) _must_check_;
 
@@ -146,44 +146,48 @@ void profile_free(struct profile *p);
 DEFINE_CLEANUP(struct profile, profile_free)
 #define _cleanup_profile_ _cleanup_(profile_freep)
 
-/* What the worktree is when it is a sandbox root's workspace: what P says, and rw where P says nothing. */
+/* Mode of a worktree that is a sandbox root's workspace: P's mode, or rw if P sets none. */
 enum profile_workspace profile_sandbox_mode(const struct profile *p);
 const char *profile_workspace_name(enum profile_workspace w); /* as the profile writes it */
-/* The same with what makes the overlay: "overlay-fuse" is a worktree of its own kind to whoever proves or records it. */
+/* The same with the overlay's implementation: "overlay-fuse" is a separate kind in proofs and records. */
 const char *profile_worktree_word(const struct profile *p);
-bool profile_is_fuse(const struct profile *p); /* the worktree is an overlay that fuse-overlayfs makes */
+bool profile_is_fuse(const struct profile *p); /* the worktree is an overlay by fuse-overlayfs */
 
-/* -ENOTSUP naming the first section that this build cannot carry out yet. */
+/* -ENOTSUP with the name of the first section that this build does not support. */
 int profile_require_supported(const struct profile *p, struct fault *f) _must_check_;
-/* The same for what another runtime starts: a bundle's hooks know of governance and audit only. */
+/*
+ * The same for a bundle that another runtime starts: its hooks support governance, audit and forensics only.
+ */
 int profile_require_portable(const struct profile *p, struct fault *f) _must_check_;
 
 /*
- * Is it for this lane?  A class of both holds only as long as no network is reached, whoever asked for one: the host's
- * counts as test then.  -LANE_REFUSED.
+ * Is the profile allowed in this lane?  Class any is valid only without a network: with the host's network it
+ * counts as test.  -LANE_REFUSED.
  */
 int profile_require_lane(const struct profile *p, enum lane lane, struct fault *f) _must_check_;
 
-/* A word that `dangerous` may list, and what it means.  NULL past the last; "no-<layer>" comes on top. */
+/*
+ * A word that `dangerous` may list, and its meaning.  NULL past the last; "no-<layer>" words are additional.
+ */
 struct profile_danger {
 	const char *word, *what;
 };
 const struct profile_danger *profile_danger_at(size_t i);
 
 /*
- * The word that mounting PATH (normalized, of the host) needs in `dangerous`, or NULL.  Lexical: whoever
- * resolves links asks again with the resolved path; for a writable path also with RW false.  HOME may be
- * NULL.
+ * The word that mounting PATH (normalized, of the host) needs in `dangerous`, or NULL.  Lexical: a caller
+ * that resolves links calls again with the resolved path; for a writable path also with RW false.  HOME may
+ * be NULL.
  */
 const char *profile_path_danger(const char *path, bool rw, const char *home);
 
 /*
- * Is CANDIDATE in no key looser than BASE?  If it is, *RET_KEY (may be NULL) names the first key that loosens.
- * What no rule of the table calls tighter or equal counts as looser.
+ * Is CANDIDATE in no key looser than BASE?  If it is, *RET_KEY (may be NULL) is the first looser key.  A
+ * relation that no rule of the table calls tighter or equal is looser.
  */
 bool profile_is_tighter(const struct profile *base, const struct profile *candidate, const char **ret_key);
 
-/* What the trust file says of a file at PATH with content DIGEST. */
+/* State in the trust file of a file at PATH with content DIGEST. */
 enum profile_trust {
 	PROFILE_TRUST_NONE,
 	PROFILE_TRUST_CHANGED, /* trusted once, with another content */
@@ -191,7 +195,7 @@ enum profile_trust {
 };
 int profile_trust_check(const char *trust_file, const char *path, const struct digest *digest,
 			enum profile_trust *ret, struct fault *f) _must_check_;
-/* DIGEST NULL: take PATH out; -ENOENT when it was not there. */
+/* DIGEST NULL: remove PATH; -ENOENT if it was not listed. */
 int profile_trust_set(const char *trust_file, const char *path, const struct digest *digest,
 		      struct fault *f) _must_check_;
 

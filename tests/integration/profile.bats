@@ -300,10 +300,10 @@ refused() {
 	refused ./secret.json "cannot be read: chmod u+r"
 }
 
-@test "bad profile: writable by everybody, by its group" {
+@test "bad profile: writable by other users, by its group" {
 	write "$CUSTODY_HOME" p
 	chmod 0666 "$CUSTODY_HOME/p.json"
-	refused "$CUSTODY_HOME/p.json" "writable by everybody: chmod go-w"
+	refused "$CUSTODY_HOME/p.json" "writable by other users: chmod go-w"
 	chmod 0664 "$CUSTODY_HOME/p.json"
 	refused "$CUSTODY_HOME/p.json" "writable by its group: chmod go-w"
 }
@@ -331,7 +331,7 @@ refused() {
 
 @test "bad profile: 1 GB is not read" {
 	truncate -s 1G "$CUSTODY_HOME/huge.json"
-	refused "$CUSTODY_HOME/huge.json" "has 1073741824 bytes, a profile has at most 262144"
+	refused "$CUSTODY_HOME/huge.json" "has 1073741824 bytes, more than the limit of 262144"
 }
 
 @test "bad profile: binary" {

@@ -30,7 +30,7 @@ static void files_that_others_can_write_are_refused(void)
 	put_profile(s.admin, "a", "");
 	path = at(&s, "a.json");
 	CHECK(chmod(path, 0666) == 0);
-	CHECK(load_refused(&s, "a", "writable by everybody: chmod go-w"));
+	CHECK(load_refused(&s, "a", "writable by other users: chmod go-w"));
 	CHECK(chmod(path, 0664) == 0);
 	CHECK(load_refused(&s, "a", "writable by its group: chmod go-w"));
 	CHECK(load_refused(&s, path, "writable by its group"));
@@ -88,7 +88,7 @@ static void a_huge_file_is_not_read(void)
 	path = at(&s, "a.json");
 	CHECK(truncate(path, 1 << 30) == 0);
 	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
-	CHECK(load_refused(&s, "a", "has 1073741824 bytes, a profile has at most 262144"));
+	CHECK(load_refused(&s, "a", "has 1073741824 bytes, more than the limit of 262144"));
 	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
 	/* Reading a gigabyte takes more than this of processor time on any machine. */
 	CHECK(to.tv_sec - from.tv_sec <= 1);

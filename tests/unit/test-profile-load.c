@@ -140,7 +140,7 @@ static void a_pointer_that_matches_nothing_is_an_error(void)
 	put_profile(s.admin, "child", ",\"extends\":\"base\",\"remove\":[\"filesystem\"]");
 	CHECK(load_refused(&s, "child", "is not a JSON Pointer"));
 	put_profile(s.admin, "child", ",\"remove\":[\"/limits\"]");
-	CHECK(load_refused(&s, "child", "there is no 'extends'"));
+	CHECK(load_refused(&s, "child", "'remove' without 'extends'"));
 }
 
 static void escaped_pointers_reach_their_key(void)
@@ -190,9 +190,9 @@ static void names_are_not_paths(void)
 {
 	WITH_PLACE;
 
-	CHECK(load_refused(&s, "A b", "is no profile's name"));
-	CHECK(load_refused(&s, "..", "is no profile's name"));
-	CHECK(load_refused(&s, "", "is no profile's name"));
+	CHECK(load_refused(&s, "A b", "is not a profile name"));
+	CHECK(load_refused(&s, "..", "is not a profile name"));
+	CHECK(load_refused(&s, "", "is not a profile name"));
 }
 
 static void the_first_directory_wins(void)
