@@ -28,13 +28,13 @@ unit_tests += tests/unit/test-mount-watch tests/unit/test-capture tests/unit/tes
 	tests/unit/test-pack
 # session
 unit_tests += tests/unit/test-exit-reason tests/unit/test-run-result tests/unit/test-session tests/unit/test-session-note \
-	tests/unit/test-session-upper
+	tests/unit/test-session-summary tests/unit/test-session-upper
 # approval
 unit_tests += tests/unit/test-approver tests/unit/test-grant tests/unit/test-grant-race tests/unit/test-pin tests/unit/test-request \
 	tests/unit/test-request-command
 # evidence
 unit_tests += tests/unit/test-delivery tests/unit/test-evidence tests/unit/test-evidence-config tests/unit/test-evidence-diff \
-	tests/unit/test-evidence-scope
+	tests/unit/test-evidence-scope tests/unit/test-evidence-source
 # review
 unit_tests += tests/unit/test-changes tests/unit/test-line-diff tests/unit/test-review
 # container, warden

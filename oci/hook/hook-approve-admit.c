@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/path.h"
 #include "base/str.h"
 #include "container/container-info.h"
 #include "container/warden-handover.h"
+#include "subject/subject-hidden.h"
 
 /* CUSTODY_ALLOW_PROD of whoever called the runtime: our own environment is the bundle's.  Heap, NULL: not set. */
 static char *runtime_env(const char *name)
@@ -70,18 +70,6 @@ static int watch_init(const struct approve *a, int *ret, struct fault *f)
 	return 0;
 }
 
-/* Paths below the worktree that are hidden inside: after the end nothing hides them any more. */
-static int list_hidden(const struct subject *s, char ***ret, struct fault *f)
-{
-	const char *work = subject_work_target(s);
-
-	for (char **h = s->profile->fs_hide; h && *h; h++)
-		if (path_is_below(*h, work) && strlen(*h) > strlen(work) &&
-		    strv_append(ret, *h + strlen(work) + (work[1] != '\0')) < 0)
-			return fault_errno(f, ENOMEM, "dossier");
-	return 0;
-}
-
 /* What its evidence would need, whatever becomes of the bundle. */
 static int write_dossier(const struct approve *a, struct fault *f)
 {
@@ -114,7 +102,7 @@ static int write_dossier(const struct approve *a, struct fault *f)
 	};
 	int r;
 
-	r = list_hidden(s, &hidden, f);
+	r = subject_hidden_list(s, s->profile->fs_hide, &hidden, f);
 	d.hide = hidden;
 	return r < 0 ? r : container_info_write(a->session.run_fd, &d, f);
 }

@@ -49,7 +49,7 @@ static int open_result(const char *path, struct fault *f)
 
 static int write_result(int fd, const struct run_result *res, struct fault *f)
 {
-	_cleanup_jdoc_ struct jdoc *doc = result_describe(res);
+	_cleanup_jdoc_ struct jdoc *doc = run_result_to_json(res);
 	_cleanup_strbuf_ struct strbuf text = { 0 };
 	int r;
 
@@ -106,7 +106,7 @@ static int refuse(const struct run_options *o, const struct run_result *res, int
 int run_command(const struct run_options *o, struct fault *f)
 {
 	_cleanup_session_run_ struct session_run *run = NULL;
-	_cleanup_result_ struct run_result res = { 0 };
+	_cleanup_run_result_ struct run_result res = { 0 };
 	_cleanup_close_ int result_fd = -EBADF;
 	int r;
 

@@ -2,15 +2,16 @@
 #pragma once
 
 #include "config/config.h"
-#include "state/dirs.h"
 #include "container/container-info.h"
+#include "evidence/evidence-scope.h"
 #include "evidence/evidence.h"
 #include "ledger/ledger-session.h"
+#include "state/dirs.h"
 
 /*
- * Evidence of a container that another runtime ran, in the shape of custody's own runs; what nobody could see under that
- * runtime (its output) is named absent.  Taken by custody-warden, which holds the tree; after its death by whoever
- * finds the session.
+ * Evidence of a container that another runtime ran, in the form of custody's own runs; files that custody cannot have under
+ * that runtime (its output) are listed as absent.  Captured by custody-warden, which holds the tree; after its death by
+ * the process that finds the session.
  */
 struct container_case {
 	const struct dirs *dirs;
@@ -18,14 +19,12 @@ struct container_case {
 	const struct container_info *info;
 	const char *session;
 	const struct ledger_end *end;
-	uint64_t started_us; /* 0: nobody saw it */
-	uint64_t wall_ms;
-	int tree;  /* the worktree as the container saw it, or -EBADF */
-	int upper; /* the layer of its changes, or -EBADF */
-	bool all;  /* the whole tree; else the changes */
-	/* Why TREE is missing; NULL: it was there. */
-	const char *why;
+	uint64_t started_us; /* 0: unknown */
+	int tree;	     /* the worktree as the container saw it, or -EBADF */
+	int upper;	     /* of its overlay, or -EBADF */
+	enum evidence_scope scope;
+	const char *why; /* TREE is -EBADF: the reason */
 };
 
-int container_evidence_take(const struct container_case *c, struct evidence_taken *ret,
-			    struct fault *f) _must_check_;
+int container_evidence_capture(const struct container_case *c, struct evidence_taken *ret,
+			       struct fault *f) _must_check_;

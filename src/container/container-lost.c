@@ -3,27 +3,30 @@
 
 #include <errno.h>
 
+#include "base/exit-status.h"
 #include "container/container-evidence.h"
 #include "container/container-note.h"
 #include "evidence/delivery.h"
-#include "base/exit-status.h"
+#include "evidence/evidence-capture.h"
+#include "evidence/evidence-ledger.h"
 #include "ledger/ledger-claim.h"
+#include "session/exit-reason.h"
 
-struct story {
+struct closing {
 	const struct container_lost *lost;
 	struct evidence_taken taken;
-	struct fault why;
+	struct fault why; /* evidence could not be captured */
 };
 
-static void story_done(struct story *s)
+static void closing_done(struct closing *c)
 {
-	evidence_taken_done(&s->taken);
-	fault_done(&s->why);
+	evidence_taken_done(&c->taken);
+	fault_done(&c->why);
 }
 
-static int take(struct story *s, const struct ledger_end *end)
+static int capture(struct closing *x, const struct ledger_end *end)
 {
-	const struct container_lost *l = s->lost;
+	const struct container_lost *l = x->lost;
 	_cleanup_container_info_ struct container_info d = { 0 };
 	const struct container_case c = { .dirs = l->dirs,
 					  .config = l->config,
@@ -32,51 +35,49 @@ static int take(struct story *s, const struct ledger_end *end)
 					  .end = end,
 					  .tree = l->held.tree,
 					  .upper = l->held.upper,
-					  .all = true,
+					  .scope = EVIDENCE_SCOPE_ALL,
 					  .why = l->why };
 	int r;
 
-	/* Who died between the evidence and its record has left it. */
-	r = delivery_adopt(l->dirs, l->config, l->session, &s->taken, &s->why);
+	/* custody-warden may have died after it wrote the evidence and before it recorded it. */
+	r = evidence_adopt(l->dirs, l->config, l->session, &x->taken, &x->why);
 	if (r != 0)
 		return r;
-	r = container_info_read(l->dir, &d, &s->why);
-	return r < 0 ? r : container_evidence_take(&c, &s->taken, &s->why);
+	r = container_info_read(l->dir, &d, &x->why);
+	return r < 0 ? r : container_evidence_capture(&c, &x->taken, &x->why);
 }
 
-static void tell_evidence(struct story *s, bool started, struct ledger_end *end)
+static void add_evidence(struct closing *x, bool started, struct ledger_end *end)
 {
-	/* Nothing ran: there is nothing to be evidence of. */
+	/* Without a payload nothing was changed. */
 	if (!started)
 		return;
-	if (take(s, end) < 0) {
-		end->evidence_error = fault_text(&s->why);
-		return;
-	}
-	end->evidence = s->taken.path;
-	end->evidence_digest = &s->taken.metadata;
-	end->evidence_staged = s->taken.staged;
+	if (capture(x, end) < 0)
+		end->evidence_error = fault_text(&x->why);
+	else
+		evidence_ledger_end(&x->taken, end);
 }
 
-static void tell(void *arg, const struct ledger_run *names, bool started, struct ledger_end *end)
+static void before_record(void *arg, const struct ledger_run *names, bool started, struct ledger_end *end)
 {
-	const struct story *s = arg;
+	const struct closing *x = arg;
 
-	tell_evidence(arg, started, end);
-	container_note_end(s->lost->dirs, names->session, end);
+	add_evidence(arg, started, end);
+	container_note_end(x->lost->dirs, names->session, end);
 }
 
 int container_lost_close(const struct container_lost *c, struct ledger *l, struct fault *f)
 {
-	_cleanup_(story_done) struct story s = { .lost = c };
-	struct ledger_end end = {
-		.reason = "lost", .source = c->source, .code = STATUS_FAILED, .abnormal = true
-	};
-	const struct claim_end story = { .end = &end, .before = tell, .arg = &s };
+	_cleanup_(closing_done) struct closing x = { .lost = c };
+	struct ledger_end end = { .reason = exit_reason_name(EXIT_REASON_LOST),
+				  .source = c->source,
+				  .code = STATUS_FAILED,
+				  .abnormal = true };
+	const struct claim_end close = { .end = &end, .before = before_record, .arg = &x };
+	int r;
 
-	int r = claim_close(c->dirs->state, l, c->session, &story, f);
-
-	if (r > 0 && s.taken.staged)
+	r = claim_close(c->dirs->state, l, c->session, &close, f);
+	if (r > 0 && x.taken.staged)
 		delivery_kick(c->dirs, c->config);
 	return r;
 }

@@ -125,7 +125,7 @@ static int start(const struct dirs *d, const struct profile *p, const struct dec
 {
 	_cleanup_strv_ char **command = NULL, **volumes = NULL;
 	_cleanup_session_run_ struct session_run *session = NULL;
-	_cleanup_result_ struct run_result res = { 0 };
+	_cleanup_run_result_ struct run_result res = { 0 };
 	_cleanup_fault_ struct fault refusal = { 0 };
 	_cleanup_close_ int in = -EBADF, out = -EBADF;
 	_cleanup_free_ char *text = NULL;

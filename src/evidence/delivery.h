@@ -29,13 +29,6 @@ int delivery_place(const struct dirs *d, const struct config *c, struct delivery
 void delivery_place_done(struct delivery_place *p);
 #define _cleanup_delivery_place_ _cleanup_(delivery_place_done)
 
-/* evidence_take where it belongs: ASK's store and form are not looked at.  A store that fails is staged for, too. */
-int delivery_take(const struct dirs *d, const struct config *c, const struct evidence_ask *ask,
-		  struct evidence_taken *ret, struct fault *f) _must_check_;
-/* evidence_adopt there.  What is staged is delivered only when its session's claim is gone: it cannot vanish meanwhile. */
-int delivery_adopt(const struct dirs *d, const struct config *c, const char *session,
-		   struct evidence_taken *ret, struct fault *f) _must_check_;
-
 /* --- how it went --------------------------------------------------------------------------------------------- */
 
 struct delivery_note {

@@ -65,6 +65,13 @@ int evidence_ledger_find(const char *state, const char *session, const struct di
 	return r < 0 ? r : ledger_reader_each_line(&s, look_at, &x, f);
 }
 
+void evidence_ledger_end(const struct evidence_taken *t, struct ledger_end *end)
+{
+	end->evidence = t->path;
+	end->evidence_digest = &t->metadata;
+	end->evidence_staged = t->staged;
+}
+
 int evidence_ledger_deliver(const struct dirs *d, const char *session, const char *path,
 			    const struct digest *metadata, struct fault *f)
 {

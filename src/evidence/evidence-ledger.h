@@ -5,6 +5,8 @@
 
 #include "base/digest.h"
 #include "base/fault.h"
+#include "evidence/evidence.h"
+#include "ledger/ledger-session.h"
 #include "state/dirs.h"
 
 /* Records of a lane's ledger about the evidence of one session: session.end and evidence.deliver hold a digest. */
@@ -18,6 +20,8 @@ struct evidence_ledger_found {
 int evidence_ledger_find(const char *state, const char *session, const struct digest *metadata,
 			 struct evidence_ledger_found *ret, struct fault *f) _must_check_;
 
+/* Evidence keys of session.end: END borrows from T. */
+void evidence_ledger_end(const struct evidence_taken *t, struct ledger_end *end);
 /* evidence.deliver: the evidence of SESSION is at PATH.  Synced when it returns 0. */
 int evidence_ledger_deliver(const struct dirs *d, const char *session, const char *path,
 			    const struct digest *metadata, struct fault *f) _must_check_;

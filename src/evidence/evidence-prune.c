@@ -9,23 +9,10 @@
 #include "evidence/evidence-retention.h"
 #include "ledger/ledger-action.h"
 
-#define ENTRIES_MAX 1000000
-#define TIME_MAX_NS (UINT64_C(600) * 1000000000)
-
 static const char *const verdicts[] = { [EVIDENCE_STAYS] = "stays",
 					[EVIDENCE_TOO_OLD] = "too-old",
 					[EVIDENCE_OVER_QUOTA] = "over-quota",
 					[EVIDENCE_DISK_FULL] = "disk-full" };
-
-struct capture_options evidence_limits(const struct config *c)
-{
-	return (struct capture_options){
-		.max_bytes = c->forensics.item_max ? c->forensics.item_max : c->forensics.quota / 4,
-		.max_entries = ENTRIES_MAX,
-		.max_manifest = c->forensics.quota / 16,
-		.deadline_ns = clock_boot_ns() + TIME_MAX_NS,
-	};
-}
 
 static uint64_t free_bytes(const char *store)
 {
@@ -88,4 +75,16 @@ int evidence_prune(const struct evidence_prune *p, struct fault *f)
 		if (v[i] != EVIDENCE_STAYS)
 			r = prune_one(p, l.items + i, verdicts[v[i]], f);
 	return r;
+}
+
+int evidence_prune_beside(const struct dirs *d, const struct config *c, const char *path, struct fault *f)
+{
+	const char *name = strrchr(path, '/');
+	_cleanup_free_ char *store = strndup(path, (size_t)(name - path));
+
+	return store ? evidence_prune(
+			       &(struct evidence_prune){
+				       .dirs = d, .config = c, .store = store, .keep = name + 1 },
+			       f)
+		     : fault_errno(f, ENOMEM, "prune");
 }

@@ -5,9 +5,6 @@
 #include "state/dirs.h"
 #include "evidence/evidence-store.h"
 
-/* What may be kept of one tree that a stranger made: data, entries, names, time. */
-struct capture_options evidence_limits(const struct config *c);
-
 struct evidence_prune {
 	const struct dirs *dirs;
 	const struct config *config;
@@ -21,3 +18,6 @@ struct evidence_prune {
 
 /* Removes what the configuration's retention does not keep, each with a record. */
 int evidence_prune(const struct evidence_prune *p, struct fault *f) _must_check_;
+/* The same for the store that holds PATH, which was just captured and stays. */
+int evidence_prune_beside(const struct dirs *d, const struct config *c, const char *path,
+			  struct fault *f) _must_check_;

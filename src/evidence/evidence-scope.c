@@ -22,8 +22,8 @@ static bool has_number(const struct jdoc *list, int number)
 	return false;
 }
 
-enum forensics_scope evidence_scope_decide(const struct profile *p, const struct exit_verdict *v,
-					   bool interactive)
+enum evidence_scope evidence_scope_decide(const struct profile *p, const struct exit_verdict *v,
+					  bool interactive)
 {
 	const struct jdoc *section = p->sections[PROFILE_SECTION_FORENSICS], *on = jdoc_get(section, "on");
 	const char *capture = jdoc_get_string(section, "capture");
@@ -45,10 +45,10 @@ enum forensics_scope evidence_scope_decide(const struct profile *p, const struct
 	return v->reason == EXIT_REASON_EXITED ? EVIDENCE_SCOPE_CHANGES : EVIDENCE_SCOPE_ALL;
 }
 
-enum forensics_scope evidence_scope_decide_shell(const struct profile *p, const struct exit_verdict *v)
+enum evidence_scope evidence_scope_decide_shell(const struct profile *p, const struct exit_verdict *v)
 {
 	const struct jdoc *expected = jdoc_get(p->sections[PROFILE_SECTION_FORENSICS], "expect_exit");
-	enum forensics_scope scope = evidence_scope_decide(p, v, false), signaled;
+	enum evidence_scope scope = evidence_scope_decide(p, v, false), signaled;
 	struct exit_verdict other = *v;
 
 	if (v->reason != EXIT_REASON_EXITED || v->code <= STATUS_SIGNAL_BASE ||

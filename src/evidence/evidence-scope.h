@@ -5,7 +5,7 @@
 #include "session/exit-reason.h"
 
 /* How much of a worktree is kept when its session ended like this. */
-enum forensics_scope {
+enum evidence_scope {
 	EVIDENCE_SCOPE_ALL, /* zero: whoever forgets to ask keeps everything */
 	EVIDENCE_SCOPE_CHANGES,
 	EVIDENCE_SCOPE_NONE,
@@ -16,11 +16,11 @@ enum forensics_scope {
  * what was changed, everything else the whole tree.  The profile's `forensics` says otherwise.  INTERACTIVE: a shell,
  * whose status is that of its last command.
  */
-enum forensics_scope evidence_scope_decide(const struct profile *p, const struct exit_verdict *v,
-					   bool interactive);
+enum evidence_scope evidence_scope_decide(const struct profile *p, const struct exit_verdict *v,
+					  bool interactive);
 
 /*
  * The same where a signal is only known as a shell tells it: 137 may be one or `exit 137`, so whatever is due after either
  * is kept.
  */
-enum forensics_scope evidence_scope_decide_shell(const struct profile *p, const struct exit_verdict *v);
+enum evidence_scope evidence_scope_decide_shell(const struct profile *p, const struct exit_verdict *v);

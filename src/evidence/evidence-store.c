@@ -339,8 +339,8 @@ static int remove_half(int store, const char *session, struct fault *f)
 	return path_remove_tree(store, name, f);
 }
 
-int evidence_adopt(const char *store, enum lane lane, const char *session, struct evidence_taken *ret,
-		   struct fault *f)
+int evidence_store_adopt(const char *store, enum lane lane, const char *session, struct evidence_taken *ret,
+			 struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF, dir = -EBADF, file = -EBADF;
 	_cleanup_jdoc_ struct jdoc *metadata = NULL;

@@ -46,5 +46,5 @@ int evidence_sweep(const char *store, struct fault *f) _must_check_;
  * What somebody who died took of SESSION: 1 and RET when it is whole, else 0; halves of it that nobody works on are
  * removed.
  */
-int evidence_adopt(const char *store, enum lane lane, const char *session, struct evidence_taken *ret,
-		   struct fault *f) _must_check_;
+int evidence_store_adopt(const char *store, enum lane lane, const char *session, struct evidence_taken *ret,
+			 struct fault *f) _must_check_;

@@ -18,7 +18,7 @@
 #define ANSWER_MAX ((size_t)64 * 1024)
 #define NO_NAMESPACE 2 /* the child's status */
 
-bool evidence_is_shut(int tree, uint64_t max)
+bool evidence_userns_is_needed(int tree, uint64_t max)
 {
 	_cleanup_walk_ struct walk *w = NULL;
 	const uid_t self = geteuid();
@@ -81,9 +81,9 @@ static int hear(int fd, struct evidence_taken *ret, struct fault *f)
 	return 0;
 }
 
-int evidence_take_inside(int (*take)(const struct evidence_ask *ask, struct evidence_taken *ret,
-				     struct fault *f),
-			 const struct evidence_ask *ask, struct evidence_taken *ret, struct fault *f)
+int evidence_userns_write(int (*take)(const struct evidence_request *ask, struct evidence_taken *ret,
+				      struct fault *f),
+			  const struct evidence_request *ask, struct evidence_taken *ret, struct fault *f)
 {
 	_cleanup_close_ int out = -EBADF;
 	_cleanup_fault_ struct fault heard = { 0 };

@@ -9,9 +9,9 @@
  */
 
 /* Is there anything below TREE that we own and may not read, among the first MAX entries?  0: among all. */
-bool evidence_is_shut(int tree, uint64_t max);
+bool evidence_userns_is_needed(int tree, uint64_t max);
 /* TAKE in such a child.  -ENOSYS, without a fault: there is no namespace to be had here. */
-int evidence_take_inside(int (*take)(const struct evidence_ask *ask, struct evidence_taken *ret,
-				     struct fault *f),
-			 const struct evidence_ask *ask, struct evidence_taken *ret,
-			 struct fault *f) _must_check_;
+int evidence_userns_write(int (*take)(const struct evidence_request *ask, struct evidence_taken *ret,
+				      struct fault *f),
+			  const struct evidence_request *ask, struct evidence_taken *ret,
+			  struct fault *f) _must_check_;

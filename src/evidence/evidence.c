@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/seam.h"
 #include "base/walk.h"
 #include "state/dirs.h"
+#include "evidence/evidence-metadata.h"
 #include "evidence/evidence-userns.h"
 #include "evidence/evidence-probe.h"
 #include "capture/manifest.h"
@@ -27,7 +27,7 @@
 #define GRACE_NS (UINT64_C(60) * 1000000000) /* after the last file: what is written must still be synced */
 
 struct taking {
-	const struct evidence_ask *ask;
+	const struct evidence_request *ask;
 	int store, dir;
 	char *name; /* of DIR */
 	struct jdoc *absent;
@@ -133,27 +133,28 @@ static int put_file(struct taking *t, const char *name, const void *bytes, size_
 	return 0;
 }
 
-static int put_side(struct taking *t, const struct evidence_side *s, struct fault *f)
+static int add_file(struct taking *t, const struct evidence_file *file, struct fault *f)
 {
+	const struct evidence_content *c = &file->content;
 	_cleanup_free_ char *bytes = NULL;
 	struct digest d;
 	size_t len;
 	int r;
 
-	if (s->text) {
-		r = put_file(t, s->name, s->text, s->len, &d, f);
-		return r < 0 ? r : add_sum(t, s->name, &d, f);
+	if (c->text) {
+		r = put_file(t, file->name, c->text, c->len, &d, f);
+		return r < 0 ? r : add_sum(t, file->name, &d, f);
 	}
-	if (s->fd < 0) {
-		jdoc_append_string(t->absent, s->name);
+	if (c->fd < 0) {
+		jdoc_append_string(t->absent, file->name);
 		return 0;
 	}
-	if (lseek(s->fd, 0, SEEK_SET) < 0)
-		return fault_errno(f, errno, "read '%s'", s->name);
-	r = fd_read_all(s->fd, SIDE_MAX, &bytes, &len, f);
+	if (lseek(c->fd, 0, SEEK_SET) < 0)
+		return fault_errno(f, errno, "read '%s'", file->name);
+	r = fd_read_all(c->fd, SIDE_MAX, &bytes, &len, f);
 	if (r == 0)
-		r = put_file(t, s->name, bytes, len, &d, f);
-	return r < 0 ? r : add_sum(t, s->name, &d, f);
+		r = put_file(t, file->name, bytes, len, &d, f);
+	return r < 0 ? r : add_sum(t, file->name, &d, f);
 }
 
 /* More than MANY names?  Sooner than counted all: the walk ends there. */
@@ -223,68 +224,15 @@ static int take_tree(struct taking *t, struct evidence_taken *ret, struct eviden
 	return r < 0 ? r : add_sum(t, MANIFEST_NAME, &ret->stats.manifest, f);
 }
 
-static void describe_stats(struct jdoc *o, const struct evidence_taken *taken, bool archive)
-{
-	struct jdoc *tree = jdoc_set_object(o, "tree");
-	const struct capture_stats *s = &taken->stats;
-	char text[sizeof("sha256:") + DIGEST_HEX_SIZE] = "sha256:";
-
-	digest_to_hex(&s->manifest, text + sizeof("sha256:") - 1);
-	jdoc_set_string(tree, "manifest", text);
-	jdoc_set_string(tree, "form", archive ? "archive" : "mirror");
-	jdoc_set_int(tree, "entries", (int64_t)s->entries);
-	jdoc_set_int(tree, "files", (int64_t)s->files);
-	jdoc_set_int(tree, "bytes", (int64_t)s->bytes);
-	jdoc_set_int(tree, "missing", (int64_t)s->missing);
-	jdoc_set_int(tree, "unstable", (int64_t)s->unstable);
-	jdoc_set_int(tree, "manifest_bytes", (int64_t)s->manifest_bytes);
-	jdoc_set_bool(tree, "cut_short", s->cut_short != NULL);
-}
-
-static const char *explain(const struct evidence_ask *ask, const struct evidence_taken *taken)
-{
-	if (taken->status == EVIDENCE_NONE)
-		return ask->why ? ask->why : "there was no tree to keep";
-	if (taken->stats.cut_short)
-		return taken->stats.cut_short;
-	if (taken->stats.missing)
-		return "some entries are not, or not wholly, kept: see the manifest";
-	return taken->stats.unstable ? "some files changed while they were read: see the manifest" : NULL;
-}
-
-/* What was not looked at, for whoever compares. */
-static void put_hidden(struct jdoc *o, char *const *paths)
-{
-	struct jdoc *list = jdoc_set_array(o, "hidden");
-
-	for (; *paths; paths++)
-		if (str_is_utf8(*paths, strlen(*paths)))
-			jdoc_append_string(list, *paths);
-}
-
 static int put_metadata(struct taking *t, struct evidence_taken *taken, const struct evidence_probe *probe,
 			struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *o = jdoc_copy(t->ask->metadata);
 	_cleanup_strbuf_ struct strbuf text = { 0 };
-	const char *why = explain(t->ask, taken);
-	char now[CLOCK_TEXT_SIZE];
-	struct jdoc *target;
 	int r;
 
-	clock_format(clock_wall_us(), now);
-	jdoc_set_string(o, "taken", now);
-	jdoc_set_string(o, "status", evidence_status_name(taken->status));
-	jdoc_set(o, "why", why ? jdoc_new_string(why) : jdoc_new_null());
+	evidence_metadata_complete(o, t->ask, taken, probe);
 	jdoc_set(o, "absent", TAKE_PTR(t->absent));
-	if (t->ask->limits && t->ask->limits->skip)
-		put_hidden(o, t->ask->limits->skip);
-	target = jdoc_set_object(o, "target");
-	jdoc_set_bool(target, "any_names", probe->any_names);
-	jdoc_set_bool(target, "local", probe->local);
-	jdoc_set_int(target, "create_us", (int64_t)probe->create_us);
-	if (taken->status != EVIDENCE_NONE)
-		describe_stats(o, taken, probe->archive);
 	r = jdoc_write(o, JDOC_PRETTY, &text, f);
 	if (r == 0)
 		r = put_file(t, EVIDENCE_METADATA, text.text, text.len, &taken->metadata, f);
@@ -329,7 +277,7 @@ static int give_name(struct taking *t, struct evidence_taken *taken, struct faul
 	return taken->path ? 0 : fault_errno(f, ENOMEM, "evidence");
 }
 
-static int take_here(const struct evidence_ask *ask, struct evidence_taken *ret, struct fault *f)
+static int take_here(const struct evidence_request *ask, struct evidence_taken *ret, struct fault *f)
 {
 	_cleanup_taking_ struct taking t = { .ask = ask, .store = -EBADF, .dir = -EBADF };
 	_cleanup_taken_ struct evidence_taken taken = { 0 };
@@ -342,8 +290,8 @@ static int take_here(const struct evidence_ask *ask, struct evidence_taken *ret,
 	if (r == 0)
 		r = take_tree(&t, &taken, &probe, f);
 	seam("tree-copied");
-	for (size_t i = 0; r == 0 && i < ask->n_sides; i++)
-		r = put_side(&t, ask->sides + i, f);
+	for (size_t i = 0; r == 0 && i < ask->n_files; i++)
+		r = add_file(&t, ask->files + i, f);
 	seam("sides-written");
 	if (r == 0)
 		r = put_metadata(&t, &taken, &probe, f);
@@ -364,13 +312,13 @@ static int take_here(const struct evidence_ask *ask, struct evidence_taken *ret,
 	return 0;
 }
 
-int evidence_take(const struct evidence_ask *ask, struct evidence_taken *ret, struct fault *f)
+int evidence_write(const struct evidence_request *ask, struct evidence_taken *ret, struct fault *f)
 {
 	int r = -ENOSYS;
 
 	if (geteuid() != 0 && ask->tree >= 0 &&
-	    evidence_is_shut(ask->tree, ask->limits ? ask->limits->max_entries : 0))
-		r = evidence_take_inside(take_here, ask, ret, f);
+	    evidence_userns_is_needed(ask->tree, ask->limits ? ask->limits->max_entries : 0))
+		r = evidence_userns_write(take_here, ask, ret, f);
 	/* Without a namespace what cannot be read is an entry that says so. */
 	return r == -ENOSYS ? take_here(ask, ret, f) : r;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,12 +37,18 @@ enum evidence_status {
 };
 const char *evidence_status_name(enum evidence_status s);
 
-/* A file that goes in as it is, read from its beginning. */
-struct evidence_side {
-	const char *name;
-	int fd; /* -EBADF and no TEXT: there is none; metadata names it as absent */
+/* Bytes of one file: TEXT, else everything that FD can read from its start. */
+struct evidence_content {
+	int fd;
 	const char *text;
 	size_t len;
+};
+#define EVIDENCE_CONTENT_NONE ((struct evidence_content){ .fd = -EBADF })
+
+/* A file beside the tree.  One without content is listed in `absent` of metadata.json. */
+struct evidence_file {
+	const char *name;
+	struct evidence_content content;
 };
 
 enum evidence_form {
@@ -51,14 +58,14 @@ enum evidence_form {
 	EVIDENCE_PORTABLE, /* an archive if one can be made, else names that every target takes: for another place */
 };
 
-struct evidence_ask {
+struct evidence_request {
 	const char *store; /* made when it is not there */
 	const char *session;
 	int tree;		     /* -EBADF: none is left; WHY says so.  O_PATH will do. */
 	const char *why;	     /* TREE -EBADF: the reason; else NULL */
 	const struct jdoc *metadata; /* an object, the result's shape (result.h) */
-	const struct evidence_side *sides;
-	size_t n_sides;
+	const struct evidence_file *files;
+	size_t n_files;
 	enum evidence_form form;
 	const struct capture_options *limits; /* what the target can take is found out here */
 };
@@ -74,4 +81,5 @@ struct evidence_taken {
 void evidence_taken_done(struct evidence_taken *t);
 #define _cleanup_taken_ _cleanup_(evidence_taken_done)
 
-int evidence_take(const struct evidence_ask *ask, struct evidence_taken *ret, struct fault *f) _must_check_;
+int evidence_write(const struct evidence_request *ask, struct evidence_taken *ret,
+		   struct fault *f) _must_check_;

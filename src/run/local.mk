@@ -7,7 +7,7 @@ librun_a_SOURCES += \
 	src/run/run-impl.h \
 	src/run/run-keep-upper.c \
 	src/run/run-ledger.c src/run/run-ledger.h \
-	src/run/run-lost.c \
+	src/run/run-lost.c src/run/run-lost.h \
 	src/run/run-note.c \
 	src/run/run-options.c src/run/run-options.h \
 	src/run/run-plan.c src/run/run-plan.h \

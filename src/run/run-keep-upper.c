@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "review/review-prune.h"
-#include "run/run-evidence.h"
+#include "run/run-lost.h"
 #include "run/run-impl.h"
 
 /* As far as it is known before the end. */
@@ -130,8 +130,8 @@ static int keep_lost(const struct session_note *n, int run_dir, int dir, struct 
 	return r < 0 ? r : keep(k, dir, f);
 }
 
-bool session_keep_lost(const struct dirs *d, const struct config *c, const struct session_note *n,
-		       int run_dir, int dir)
+bool run_lost_keep_upper(const struct dirs *d, const struct config *c, const struct session_note *n,
+			 int run_dir, int dir)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 	_cleanup_session_upper_ struct session_upper k = { 0 };

@@ -12,7 +12,7 @@
 #include "base/path.h"
 #include "base/seam.h"
 #include "base/exit-status.h"
-#include "run/run-evidence.h"
+#include "run/run-lost.h"
 #include "ledger/ledger-audit.h"
 #include "ledger/ledger-checkpoint.h"
 #include "ledger/ledger-peer.h"
@@ -192,7 +192,7 @@ static struct ledger_end lost_end(const char *source)
 /* NAMES are those of the dead session's intent. */
 static void tell_lost(void *arg, const struct ledger_run *names, bool started, struct ledger_end *end)
 {
-	struct session_lost *lost = arg;
+	struct run_lost *lost = arg;
 	_cleanup_fault_ struct fault f = { 0 };
 	const struct sandbox_line l = { .agent = names->agent,
 					.worker = names->worker,
@@ -201,7 +201,7 @@ static void tell_lost(void *arg, const struct ledger_run *names, bool started, s
 					.status = end->reason };
 
 	if (lost->config)
-		run_evidence_lost(lost, names, started, end);
+		run_lost_capture(lost, names, started, end);
 	if (lost->dirs && names->cwd && sandbox_log_write_worktree(lost->dirs, names->cwd, &l, &f) < 0)
 		log_error("%s; the ledger has it", fault_text(&f));
 }
@@ -210,7 +210,7 @@ int run_ledger_lost(struct run_ledger *r, const char *id, struct fault *f)
 {
 	_cleanup_free_ char *sessions = path_join(r->state, "sessions"), *name = path_join(id, AUDIT_NAME);
 	_cleanup_close_ int fd = -EBADF;
-	_cleanup_session_lost_ struct session_lost lost = {
+	_cleanup_run_lost_ struct run_lost lost = {
 		.dirs = r->dirs, .config = r->config, .orphan = r->orphan, .run_dir = r->run_dir
 	};
 	struct ledger_end end = lost_end("sweep");
@@ -271,32 +271,16 @@ void run_ledger_meanwhile(struct run_ledger *r, const struct dirs *d)
 	push_decision(r);
 }
 
-static struct ledger_end end_of(const struct run_result *res)
-{
-	return (struct ledger_end){
-		.reason = exit_reason_name(res->exit.reason),
-		.source = exit_source_name(res->exit.source),
-		.code = res->exit.code,
-		.signal = res->exit.signal,
-		.abnormal = res->exit.abnormal,
-		.wall_ms = res->duration_ms,
-		.evidence = res->evidence,
-		.evidence_digest = &res->evidence_digest,
-		.evidence_staged = res->evidence_staged,
-		.evidence_error = res->evidence_error,
-	};
-}
-
 void run_ledger_close(struct run_ledger *r, const struct run_result *res)
 {
-	const struct ledger_end end = end_of(res);
+	const struct ledger_end end = run_result_end(res);
 
 	ledger_end_audit(&r->run, &end);
 }
 
 int run_ledger_end(struct run_ledger *r, const struct run_result *res, struct fault *f)
 {
-	const struct ledger_end end = end_of(res);
+	const struct ledger_end end = run_result_end(res);
 	char status[64];
 	int e;
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "run/run-lost.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -6,22 +8,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/path.h"
-#include "evidence/delivery.h"
-#include "evidence/evidence-prune.h"
-#include "tty/progress.h"
-#include "run/run-evidence.h"
-#include "run/run-recovery-files.h"
 #include "container/container-evidence.h"
+#include "evidence/evidence-capture.h"
+#include "evidence/evidence-ledger.h"
 #include "ledger/ledger-audit.h"
-#include "session/session-note.h"
+#include "run/run-recovery-files.h"
+#include "session/session.h"
+#include "tty/progress.h"
 
 #define FIRST_LINE_MAX LEDGER_LINE_MAX
 
-void session_lost_done(struct session_lost *l)
+void run_lost_done(struct run_lost *l)
 {
 	evidence_taken_done(&l->taken);
 	free(l->error);
@@ -43,7 +43,7 @@ static struct jdoc *read_intent(int audit)
 }
 
 /* Everything in the layer belongs to the dead session's ids, as the layer itself does. */
-static struct capture_ids guess_ids(const struct session_lost *l, int upper, const struct jdoc *intent)
+static struct capture_ids guess_ids(const struct run_lost *l, int upper, const struct jdoc *intent)
 {
 	const char *worktree = jdoc_get_string(jdoc_get(intent, "d"), "cwd");
 	struct stat layer, tree = { .st_uid = geteuid(), .st_gid = getegid() };
@@ -59,79 +59,73 @@ static struct capture_ids guess_ids(const struct session_lost *l, int upper, con
 				     .gid_to = tree.st_gid };
 }
 
-/* The result's shape, as far as anybody knows. */
-static struct jdoc *describe(const struct session_lost *l, const struct ledger_run *names,
-			     const struct ledger_end *end, const struct jdoc *intent)
+/* Key of the intent's details; NULL: unknown or not a string. */
+static const char *text_of(const struct jdoc *intent, const char *key)
 {
-	static const char *const known[] = { "profile", "digest", "issue", "command" };
-	struct jdoc *o = jdoc_new_object(), *e = jdoc_set_object(o, "exit");
-
-	jdoc_set_int(o, "schema_version", 1);
-	jdoc_set_string(o, "session", names->session);
-	jdoc_set_string(o, "lane", lane_name(l->dirs->lane));
-	if (names->agent)
-		jdoc_set(o, "agent", ledger_text(names->agent));
-	if (names->worker)
-		jdoc_set(o, "worker", ledger_text(names->worker));
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-		const struct jdoc *v = jdoc_get(jdoc_get(intent, "d"), known[i]);
-
-		if (v)
-			jdoc_set(o, known[i], jdoc_copy(v));
-	}
-	if (jdoc_get_string(jdoc_get(intent, "d"), "cwd"))
-		jdoc_set_string(o, "worktree", jdoc_get_string(jdoc_get(intent, "d"), "cwd"));
-	jdoc_set_string(e, "reason", end->reason);
-	jdoc_set_string(e, "source", end->source);
-	jdoc_set_int(e, "code", end->code);
-	jdoc_set(e, "signal", jdoc_new_null());
-	jdoc_set_bool(o, "abnormal", true);
-	jdoc_set_string(o, "scope", "changes");
-	return o;
+	return jdoc_get_string(jdoc_get(intent, "d"), key);
 }
 
-static int take(struct session_lost *l, int state, const struct ledger_run *names,
-		const struct ledger_end *end, struct fault *f)
+static struct session_summary summary_of(const struct run_lost *l, const struct ledger_run *names,
+					 const struct ledger_end *end, const struct jdoc *intent)
+{
+	return (struct session_summary){
+		.kind = SESSION_SUMMARY_LOST,
+		.session = names->session,
+		.lane = lane_name(l->dirs->lane),
+		.profile = text_of(intent, "profile"),
+		.digest = text_of(intent, "digest"),
+		.command = jdoc_get(jdoc_get(intent, "d"), "command"),
+		.agent = names->agent,
+		.worker = names->worker,
+		.issue = text_of(intent, "issue"),
+		.end = *end,
+	};
+}
+
+static int capture(struct run_lost *l, int state, const struct ledger_run *names,
+		   const struct ledger_end *end, struct fault *f)
 {
 	const int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-	/* O_PATH: the payload may have shut it. */
+	/* O_PATH: the payload may have taken its permissions away. */
 	_cleanup_close_ int upper = openat(state, SESSION_UPPER,
 					   O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
 			    audit = openat(state, AUDIT_NAME, O_RDONLY | flags),
 			    output = openat(state, SESSION_LOG, O_RDONLY | flags),
 			    subject = openat(l->run_dir, RECOVERY_SUBJECT, O_RDONLY | flags),
 			    config = openat(l->run_dir, RECOVERY_CONFIG, O_RDONLY | flags);
-	_cleanup_jdoc_ struct jdoc *intent = read_intent(audit), *metadata = describe(l, names, end, intent);
-	struct capture_options limits = evidence_limits(l->config);
+	_cleanup_jdoc_ struct jdoc *intent = read_intent(audit);
+	const struct session_summary summary = summary_of(l, names, end, intent);
 	_cleanup_progress_ struct progress progress;
 	struct ledger_mark mark;
+	const bool has_mark = audit_read_mark(state, AUDIT_NAME, &mark) == 0;
 
-	if (audit_read_mark(state, AUDIT_NAME, &mark) == 0)
-		audit_put_mark(metadata, &mark);
 	progress_init(&progress, "keeping evidence of a lost session");
-	limits.progress = progress_tell;
-	limits.arg = &progress;
-	limits.upper = true;
-	limits.ids = guess_ids(l, upper, intent);
-	return delivery_take(
-		l->dirs, l->config,
-		&(struct evidence_ask){
-			.session = names->session,
-			.tree = upper,
-			.why = "its supervisor died, and no layer of changes was left",
-			.metadata = metadata,
-			/* What is not there was in the supervisor's memory, or in the machine's before a restart. */
-			.sides = (struct evidence_side[]){ { .name = AUDIT_NAME, .fd = audit },
-							   { .name = "subject.json", .fd = subject },
-							   { .name = "config.json", .fd = config },
-							   { .name = "stdio.log", .fd = output } },
-			.n_sides = 4,
-			.limits = &limits },
+	/* Files that are missing were in the memory of the supervisor, or in /run before a restart of the machine. */
+	return evidence_capture(
+		&(struct evidence_case){
+			.dirs = l->dirs,
+			.config = l->config,
+			.summary = &summary,
+			.scope = EVIDENCE_SCOPE_CHANGES,
+			.workspace = PROFILE_WORKSPACE_OVERLAY,
+			.tree = -EBADF,
+			.upper = upper,
+			.missing = "its supervisor died, and no layer of changes was left",
+			.worktree = text_of(intent, "cwd"),
+			.ids = guess_ids(l, upper, intent),
+			.audit_end = has_mark ? &mark : NULL,
+			.audit = { .fd = audit },
+			.subject = { .fd = subject },
+			.oci_config = { .fd = config },
+			.output = { .fd = output },
+			.progress = progress_tell,
+			.progress_arg = &progress,
+		},
 		&l->taken, f);
 }
 
-static int take_orphan(struct session_lost *l, const char *session, const struct ledger_end *end,
-		       struct fault *f)
+static int capture_orphan(struct run_lost *l, const char *session, const struct ledger_end *end,
+			  struct fault *f)
 {
 	const struct container_case c = { .dirs = l->dirs,
 					  .config = l->config,
@@ -140,27 +134,27 @@ static int take_orphan(struct session_lost *l, const char *session, const struct
 					  .end = end,
 					  .tree = l->orphan->tree,
 					  .upper = -EBADF,
-					  .all = true,
+					  .scope = EVIDENCE_SCOPE_ALL,
 					  .why = l->orphan->why };
 
-	return container_evidence_take(&c, &l->taken, f);
+	return container_evidence_capture(&c, &l->taken, f);
 }
 
 /* For people: as the record is going to say it.  What cannot be noted is still recorded. */
-static void note(int state, const struct session_lost *l, const struct ledger_end *end)
+static void note(int state, const struct run_lost *l, const struct ledger_end *end)
 {
 	_cleanup_session_note_ struct session_note n = { 0 };
 
 	if (session_note_read(state, &n, NULL) < 0 || session_note_end(&n, end, NULL) < 0)
 		return;
 	n.changed = session_has_changes(state);
-	n.kept = n.changed && session_keep_lost(l->dirs, l->config, &n, l->run_dir, state);
+	n.kept = n.changed && run_lost_keep_upper(l->dirs, l->config, &n, l->run_dir, state);
 	(void)!session_note_write(state, &n, NULL);
 }
 
-void run_evidence_lost(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end)
+void run_lost_capture(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end)
 {
-	struct session_lost *l = lost;
+	struct run_lost *l = lost;
 	_cleanup_close_ int state = session_note_open_dir(l->dirs, names->session, NULL);
 	_cleanup_fault_ struct fault f = { 0 };
 	int r;
@@ -172,17 +166,16 @@ void run_evidence_lost(void *lost, const struct ledger_run *names, bool started,
 		return;
 	}
 	/* Who died between the evidence and its record has left it. */
-	r = delivery_adopt(l->dirs, l->config, names->session, &l->taken, &f);
+	r = evidence_adopt(l->dirs, l->config, names->session, &l->taken, &f);
 	if (r == 0)
-		r = l->orphan ? take_orphan(l, names->session, end, &f) : take(l, state, names, end, &f);
+		r = l->orphan ? capture_orphan(l, names->session, end, &f)
+			      : capture(l, state, names, end, &f);
 	if (r < 0) {
 		log_error("no evidence of session '%s' was kept: %s", names->session, fault_text(&f));
 		l->error = strdup(fault_text(&f));
 		end->evidence_error = l->error;
 	} else {
-		end->evidence = l->taken.path;
-		end->evidence_digest = &l->taken.metadata;
-		end->evidence_staged = l->taken.staged;
+		evidence_ledger_end(&l->taken, end);
 		log_info("session '%s' had lost its supervisor; evidence: %s", names->session, l->taken.path);
 	}
 	note(state, l, end);

@@ -287,7 +287,7 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 		run_ledger_close(&run->record, ret);
 		seam("chain-closed");
 		complain_of_server(&server, evidence.tree, ret);
-		run_evidence_take(&evidence, &c, ret);
+		run_evidence_capture(&evidence, &c, ret);
 	}
 	/* Whatever is left of the session is the layer, and that is whole. */
 	overlay_server_stop(&server);

@@ -353,7 +353,7 @@ static void refuse(const struct run_options *o, struct session_run *run, const c
 {
 	int status = run->status;
 
-	result_done(ret);
+	run_result_done(ret);
 	*ret = (struct run_result){
 		.exit = { .reason = EXIT_REASON_SETUP_FAILED, .code = status, .abnormal = true },
 		.detail = strdup(fault_text(f)),

@@ -7,6 +7,7 @@ libcore_a_SOURCES += \
 	src/session/session-note-watch.c \
 	src/session/session-note.c src/session/session-note.h \
 	src/session/session-settle.c \
+	src/session/session-summary.c src/session/session-summary.h \
 	src/session/session-sweep.c \
 	src/session/session-upper.c src/session/session-upper.h \
 	src/session/session.c src/session/session.h \

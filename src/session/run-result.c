@@ -1,108 +1,73 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/run-result.h"
 
-#include <stdio.h>
-
-static void set_optional(struct jdoc *o, const char *key, const char *value)
+struct ledger_end run_result_end(const struct run_result *r)
 {
-	if (value)
-		jdoc_set_string(o, key, value);
-	else
-		jdoc_set(o, key, jdoc_new_null());
+	return (struct ledger_end){
+		.reason = exit_reason_name(r->exit.reason),
+		.source = exit_source_name(r->exit.source),
+		.code = r->exit.code,
+		.signal = r->exit.signal,
+		.abnormal = r->exit.abnormal,
+		.wall_ms = r->duration_ms,
+		.evidence = r->evidence,
+		.evidence_digest = &r->evidence_digest,
+		.evidence_staged = r->evidence_staged,
+		.evidence_error = r->evidence_error,
+	};
 }
 
 /* argv is the caller's bytes; a document holds UTF-8 only. */
-static void append_text(struct jdoc *array, const char *text)
+struct jdoc *run_result_command(const struct run_result *r)
 {
-	_cleanup_free_ char *escaped = str_escape(text);
+	struct jdoc *list = jdoc_new_array();
 
-	jdoc_append_string(array, escaped);
-}
+	for (char *const *word = r->argv; word && *word; word++) {
+		_cleanup_free_ char *escaped = str_escape(*word);
 
-static void add_exit(struct jdoc *o, const struct exit_verdict *v)
-{
-	struct jdoc *e = jdoc_set_object(o, "exit");
-
-	jdoc_set_string(e, "reason", exit_reason_name(v->reason));
-	jdoc_set_int(e, "code", v->code);
-	if (v->signal)
-		jdoc_set_int(e, "signal", v->signal);
-	else
-		jdoc_set(e, "signal", jdoc_new_null());
-	jdoc_set_string(e, "source", exit_source_name(v->source));
-}
-
-static void add_layers(struct jdoc *o, const struct run_result *r)
-{
-	struct jdoc *list = jdoc_set_array(o, "layers");
-
-	for (unsigned int l = 0; r->proven && l < _LAYER_MAX; l++) {
-		struct jdoc *entry;
-
-		if (r->layers[l] == LAYER_STATE_NOT_ASKED)
-			continue;
-		entry = jdoc_append_object(list);
-		jdoc_set_string(entry, "name", layer_info(l)->name);
-		jdoc_set_string(entry, "state", layer_state_name(r->layers[l]));
+		jdoc_append_string(list, escaped);
 	}
+	return list;
 }
 
-static void add_time(struct jdoc *o, const char *key, uint64_t us)
+struct session_summary run_result_summary(const struct run_result *r, const struct jdoc *command)
 {
-	char text[CLOCK_TEXT_SIZE];
-
-	if (us == 0) {
-		jdoc_set(o, key, jdoc_new_null());
-		return;
-	}
-	clock_format(us, text);
-	jdoc_set_string(o, key, text);
+	return (struct session_summary){
+		.kind = SESSION_SUMMARY_RUN,
+		.session = r->session[0] ? r->session : NULL,
+		.lane = r->lane,
+		.profile = r->profile,
+		.profile_digest = r->profile_digest,
+		.digest = r->digest,
+		.verdict = r->verdict,
+		.command = command,
+		.name = r->name,
+		.agent = r->agent,
+		.worker = r->worker,
+		.issue = r->issue,
+		.end = run_result_end(r),
+		.detail = r->detail,
+		.layers = r->proven ? r->layers : NULL,
+		.started_us = r->started_us,
+		.ended_us = r->ended_us,
+	};
 }
 
-static void add_profile(struct jdoc *o, const struct run_result *r)
+struct jdoc *run_result_to_json(const struct run_result *r)
 {
-	char text[sizeof("sha256:") + DIGEST_HEX_SIZE] = "sha256:";
+	_cleanup_jdoc_ struct jdoc *command = run_result_command(r);
+	const struct session_summary s = run_result_summary(r, command);
+	struct jdoc *o = session_summary_to_json(&s);
 
-	set_optional(o, "profile", r->profile);
-	if (r->profile_digest) {
-		digest_to_hex(r->profile_digest, text + sizeof("sha256:") - 1);
-		jdoc_set_string(o, "profile_digest", text);
-	}
-}
-
-struct jdoc *result_describe(const struct run_result *r)
-{
-	struct jdoc *o = jdoc_new_object(), *argv;
-
-	jdoc_set_int(o, "schema_version", RESULT_SCHEMA);
-	set_optional(o, "session", r->session[0] ? r->session : NULL);
-	set_optional(o, "lane", r->lane);
-	add_profile(o, r);
-	set_optional(o, "digest", r->digest);
-	jdoc_set(o, "verdict", r->verdict ? jdoc_copy(r->verdict) : jdoc_new_null());
-	argv = jdoc_set_array(o, "command");
-	for (size_t i = 0; r->argv && r->argv[i]; i++)
-		append_text(argv, r->argv[i]);
-	set_optional(o, "name", r->name);
-	set_optional(o, "agent", r->agent);
-	set_optional(o, "worker", r->worker);
-	set_optional(o, "issue", r->issue);
-	add_exit(o, &r->exit);
-	jdoc_set_bool(o, "abnormal", r->exit.abnormal);
-	set_optional(o, "detail", r->detail);
-	add_layers(o, r);
-	set_optional(o, "evidence", r->evidence);
+	jdoc_set(o, "evidence", r->evidence ? jdoc_new_string(r->evidence) : jdoc_new_null());
 	if (r->evidence_staged)
 		jdoc_set_bool(o, "evidence_staged", true);
 	if (r->evidence_error)
 		jdoc_set_string(o, "evidence_error", r->evidence_error);
-	add_time(o, "started", r->started_us);
-	add_time(o, "ended", r->ended_us);
-	jdoc_set_int(o, "duration_ms", (int64_t)r->duration_ms);
 	return o;
 }
 
-void result_done(struct run_result *r)
+void run_result_done(struct run_result *r)
 {
 	free(r->detail);
 	free(r->evidence);

@@ -9,37 +9,41 @@
 #include "base/json.h"
 #include "layer/layer.h"
 #include "session/exit-reason.h"
+#include "session/session-summary.h"
 
 /*
- * How a run ended, for scripts: `--result`, `--json` and later metadata.json have this shape.  Additive changes
- * only.  Borrowed texts must outlive it; `detail` is its own.
+ * How a run of custody ended: `--result` and `--json` print it for scripts.  Borrowed texts must outlive it; `detail`,
+ * `evidence` and `evidence_error` are on the heap.
  */
-#define RESULT_SCHEMA 1
-
 struct run_result {
 	char session[SESSION_ID_SIZE];
 	const char *lane;			   /* NULL: not known */
 	const char *digest;			   /* of the subject, "sha256:..."; NULL: not known */
-	const struct jdoc *verdict;		   /* what policy said; NULL: it was not asked */
+	const struct jdoc *verdict;		   /* of policy; NULL: policy was not evaluated */
 	const char *profile;			   /* name */
 	const struct digest *profile_digest;	   /* may be NULL */
 	char *const *argv;			   /* the command */
-	const char *name, *agent, *worker, *issue; /* as given; NULL: not */
+	const char *name, *agent, *worker, *issue; /* as given; NULL: not given */
 	struct exit_verdict exit;
 	int output_error;	       /* errno: some of the command's output could not be delivered */
-	bool worktree_lost;	       /* what served the worktree ended before the command did */
-	bool unrecorded;	       /* the ledger did not take its end */
-	char *evidence;		       /* path; NULL: none was taken */
+	bool worktree_lost;	       /* the server of the worktree exited before the command did */
+	bool unrecorded;	       /* the end could not be written to the ledger */
+	char *evidence;		       /* path; NULL: none was captured */
 	struct digest evidence_digest; /* of its metadata.json */
-	bool evidence_staged;	       /* EVIDENCE is not its last place (evidence/delivery.h) */
-	char *evidence_error;	       /* why none could be taken; NULL: nothing failed */
-	char *detail; /* one line for people: what failed, which limit was hit; NULL: nothing to say */
+	bool evidence_staged;	       /* EVIDENCE is not its final place (evidence/delivery.h) */
+	char *evidence_error;	       /* why none could be captured; NULL: no error */
+	char *detail; /* one line for people: the error, or the limit that was hit; NULL: none */
 	enum layer_state layers[_LAYER_MAX];
 	bool proven;		       /* `layers` was filled by a proof */
 	uint64_t started_us, ended_us; /* wall clock; payload released, session over */
 	uint64_t duration_ms;
 };
 
-struct jdoc *result_describe(const struct run_result *r);
-void result_done(struct run_result *r);
-#define _cleanup_result_ _cleanup_(result_done)
+/* END and description of R; both borrow from R, the description also from COMMAND, which is run_result_command(R). */
+struct ledger_end run_result_end(const struct run_result *r);
+struct session_summary run_result_summary(const struct run_result *r, const struct jdoc *command);
+struct jdoc *run_result_command(const struct run_result *r);
+
+struct jdoc *run_result_to_json(const struct run_result *r);
+void run_result_done(struct run_result *r);
+#define _cleanup_run_result_ _cleanup_(run_result_done)

@@ -17,6 +17,7 @@ libcore_a_SOURCES += \
 	src/subject/subject-fields-operands.c \
 	src/subject/subject-fields.c src/subject/subject-fields.h \
 	src/subject/subject-file.c \
+	src/subject/subject-hidden.c src/subject/subject-hidden.h \
 	src/subject/subject-json.c src/subject/subject-json.h \
 	src/subject/subject-mount.c \
 	src/subject/subject-own-dirs.c \

@@ -29,6 +29,7 @@
 #include "container/warden-handover.h"
 #include "container/warden-channel.h"
 #include "session/exit-reason.h"
+#include "evidence/evidence-ledger.h"
 #include "evidence/evidence-scope.h"
 #include "cgroup/oom-watch.h"
 #include "warden/pidfd-status.h"
@@ -330,21 +331,18 @@ static int take_evidence(const struct guard *g, const struct exit_verdict *v, co
 				    .session = g->order.session,
 				    .end = end,
 				    .started_us = g->began_us,
-				    .wall_ms = end->wall_ms,
 				    .tree = g->held.tree,
 				    .upper = g->held.upper,
 				    .why = "nobody brought the worktree" };
 	struct profile p = { 0 };
-	enum forensics_scope scope;
 	int r;
 
 	r = container_info_read(WARDEN_SESSION, &d, f);
 	if (r < 0)
 		return r;
 	p.sections[PROFILE_SECTION_FORENSICS] = d.forensics;
-	scope = evidence_scope_decide_shell(&p, v);
-	c.all = scope == EVIDENCE_SCOPE_ALL;
-	return scope == EVIDENCE_SCOPE_NONE ? 0 : container_evidence_take(&c, ret, f);
+	c.scope = evidence_scope_decide_shell(&p, v);
+	return c.scope == EVIDENCE_SCOPE_NONE ? 0 : container_evidence_capture(&c, ret, f);
 }
 
 /* Who reads exit.json finds the end in the ledger. */
@@ -364,11 +362,8 @@ static int tell_end(struct guard *g, struct fault *f)
 
 	if (g->started && v.abnormal && take_evidence(g, &v, &end, &taken, &why) < 0)
 		end.evidence_error = fault_text(&why);
-	if (taken.path) {
-		end.evidence = taken.path;
-		end.evidence_digest = &taken.metadata;
-		end.evidence_staged = taken.staged;
-	}
+	if (taken.path)
+		evidence_ledger_end(&taken, &end);
 	container_note_end(&g->dirs, g->order.session, &end);
 	if (!g->started && !g->unheld && g->order.reserved)
 		r = grant_release(&g->approval.store, g->order.session, end.reason, f);

@@ -87,12 +87,12 @@ static bool stage(struct scene *s, const char *agent)
 	jdoc_set_string(metadata, "agent", agent);
 	evidence_taken_done(&s->taken);
 	s->staged = fd_close(s->staged);
-	if (evidence_take(&(struct evidence_ask){ .store = s->staging.path,
-						  .session = SESSION,
-						  .tree = s->tree.fd,
-						  .metadata = metadata,
-						  .form = EVIDENCE_MIRROR },
-			  &s->taken, &s->f) < 0)
+	if (evidence_write(&(struct evidence_request){ .store = s->staging.path,
+						       .session = SESSION,
+						       .tree = s->tree.fd,
+						       .metadata = metadata,
+						       .form = EVIDENCE_MIRROR },
+			   &s->taken, &s->f) < 0)
 		return false;
 	s->staged = open(s->taken.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return s->staged >= 0;

@@ -3,7 +3,7 @@
 
 #include "tap.h"
 
-static enum forensics_scope decide(const char *section, enum exit_reason reason, int code)
+static enum evidence_scope decide(const char *section, enum exit_reason reason, int code)
 {
 	_cleanup_jdoc_ struct jdoc *d = NULL;
 	const struct exit_verdict v = { .reason = reason, .code = code, .abnormal = code != 0 };

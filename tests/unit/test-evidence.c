@@ -51,18 +51,18 @@ static bool scene_make(struct scene *s)
 static bool take_as(struct scene *s, const char *lane, const char *agent, int tree)
 {
 	_cleanup_jdoc_ struct jdoc *metadata = make_metadata(lane, agent);
-	_cleanup_close_ int side = openat(s->tree.fd, "a", O_RDONLY | O_CLOEXEC);
-	const struct evidence_side sides[] = { { .name = "stdio.log", .fd = side },
-					       { .name = "audit.ndjson", .fd = -EBADF } };
-	const struct evidence_ask ask = { .store = s->store.path,
-					  .session = SESSION,
-					  .tree = tree,
-					  .metadata = metadata,
-					  .sides = sides,
-					  .n_sides = 2 };
+	_cleanup_close_ int output = openat(s->tree.fd, "a", O_RDONLY | O_CLOEXEC);
+	const struct evidence_file files[] = { { "stdio.log", { .fd = output } },
+					       { "audit.ndjson", EVIDENCE_CONTENT_NONE } };
+	const struct evidence_request ask = { .store = s->store.path,
+					      .session = SESSION,
+					      .tree = tree,
+					      .metadata = metadata,
+					      .files = files,
+					      .n_files = ARRAY_SIZE(files) };
 
 	evidence_taken_done(&s->taken);
-	return evidence_take(&ask, &s->taken, &s->f) == 0;
+	return evidence_write(&ask, &s->taken, &s->f) == 0;
 }
 
 static bool take(struct scene *s)
@@ -190,18 +190,18 @@ static void ISO_7_what_a_dead_taker_left_is_adopted(void)
 	_cleanup_taken_ struct evidence_taken found = { 0 };
 	_cleanup_close_ int half = -EBADF;
 
-	CHECK(scene_make(&s) && evidence_adopt(s.store.path, LANE_SANDBOX, SESSION, &found, NULL) == 0);
+	CHECK(scene_make(&s) && evidence_store_adopt(s.store.path, LANE_SANDBOX, SESSION, &found, NULL) == 0);
 	CHECK(mkdirat(s.store.fd, SESSION EVIDENCE_PARTIAL, 0700) == 0);
 	half = openat(s.store.fd, SESSION EVIDENCE_PARTIAL, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	/* Somebody works on it. */
 	CHECK(flock(half, LOCK_EX) == 0 &&
-	      evidence_adopt(s.store.path, LANE_SANDBOX, SESSION, &found, NULL) == 0);
+	      evidence_store_adopt(s.store.path, LANE_SANDBOX, SESSION, &found, NULL) == 0);
 	CHECK(faccessat(s.store.fd, SESSION EVIDENCE_PARTIAL, F_OK, 0) == 0);
 	half = fd_close(half);
-	CHECK(evidence_adopt(s.store.path, LANE_SANDBOX, SESSION, &found, NULL) == 0);
+	CHECK(evidence_store_adopt(s.store.path, LANE_SANDBOX, SESSION, &found, NULL) == 0);
 	CHECK(faccessat(s.store.fd, SESSION EVIDENCE_PARTIAL, F_OK, 0) < 0);
-	CHECK(take(&s) && evidence_adopt(s.store.path, LANE_PROD, SESSION, &found, NULL) == 0);
-	CHECK(evidence_adopt(s.store.path, LANE_SANDBOX, SESSION, &found, NULL) == 1);
+	CHECK(take(&s) && evidence_store_adopt(s.store.path, LANE_PROD, SESSION, &found, NULL) == 0);
+	CHECK(evidence_store_adopt(s.store.path, LANE_SANDBOX, SESSION, &found, NULL) == 1);
 	CHECK(str_eq(found.path, s.taken.path) && digest_equal(&found.metadata, &s.taken.metadata));
 }
 
@@ -210,13 +210,13 @@ static void no_tree_is_said_and_kept(void)
 	_cleanup_scene_ struct scene s = { 0 };
 	_cleanup_evidence_ struct evidence_list l = { 0 };
 	_cleanup_jdoc_ struct jdoc *metadata = make_metadata("sandbox", "x");
-	const struct evidence_ask ask = { .store = s.store.path,
-					  .session = SESSION,
-					  .tree = -EBADF,
-					  .why = "the tree was gone",
-					  .metadata = metadata };
+	const struct evidence_request ask = { .store = s.store.path,
+					      .session = SESSION,
+					      .tree = -EBADF,
+					      .why = "the tree was gone",
+					      .metadata = metadata };
 
-	CHECK(scene_make(&s) && evidence_take(&ask, &s.taken, NULL) == 0 && s.taken.status == EVIDENCE_NONE);
+	CHECK(scene_make(&s) && evidence_write(&ask, &s.taken, NULL) == 0 && s.taken.status == EVIDENCE_NONE);
 	CHECK(evidence_list(s.store.path, LANE_SANDBOX, &l, NULL) == 0 && l.n == 1);
 	CHECK(str_eq(jdoc_get_string(l.items[0].metadata, "why"), "the tree was gone"));
 }
@@ -239,11 +239,11 @@ static void names_that_lead_away_are_refused(void)
 
 	CHECK(scene_make(&s));
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		const struct evidence_ask ask = {
+		const struct evidence_request ask = {
 			.store = s.store.path, .session = names[i], .tree = s.tree.fd, .metadata = metadata
 		};
 
-		CHECK(evidence_take(&ask, &s.taken, NULL) < 0);
+		CHECK(evidence_write(&ask, &s.taken, NULL) < 0);
 		CHECK(evidence_remove(s.store.path, names[i], NULL) < 0);
 	}
 }

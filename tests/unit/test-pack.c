@@ -46,13 +46,13 @@ static int take_form(int tree, const char *store, enum evidence_form form, uint6
 	const struct capture_options limits = { .deadline_ns = deadline_ns };
 
 	jdoc_set_string(metadata, "lane", "sandbox");
-	return evidence_take(&(struct evidence_ask){ .store = store,
-						     .session = SESSION,
-						     .tree = tree,
-						     .metadata = metadata,
-						     .form = form,
-						     .limits = &limits },
-			     ret, f);
+	return evidence_write(&(struct evidence_request){ .store = store,
+							  .session = SESSION,
+							  .tree = tree,
+							  .metadata = metadata,
+							  .form = form,
+							  .limits = &limits },
+			      ret, f);
 }
 
 static int take(int tree, const char *store, uint64_t deadline_ns, struct evidence_taken *ret,

@@ -10,16 +10,16 @@
 #define MS UINT64_C(1000000)
 
 /* Evidence has its own tests; here nothing is configured, and nobody asks for it. */
-struct session_lost;
-void run_evidence_lost(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end);
-void session_lost_done(struct session_lost *l);
+struct run_lost;
+void run_lost_capture(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end);
+void run_lost_done(struct run_lost *l);
 
-void run_evidence_lost(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end)
+void run_lost_capture(void *lost, const struct ledger_run *names, bool started, struct ledger_end *end)
 {
 	(void)lost, (void)names, (void)started, (void)end;
 }
 
-void session_lost_done(struct session_lost *l)
+void run_lost_done(struct run_lost *l)
 {
 	(void)l;
 }

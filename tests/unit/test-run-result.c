@@ -37,7 +37,7 @@ static struct run_result sample(void)
 
 static bool write(const struct run_result *r, struct strbuf *text)
 {
-	_cleanup_jdoc_ struct jdoc *doc = result_describe(r);
+	_cleanup_jdoc_ struct jdoc *doc = run_result_to_json(r);
 
 	return jdoc_write(doc, JDOC_CANONICAL, text, NULL) == 0;
 }

@@ -128,7 +128,7 @@ static void play(const struct scene *s)
 	CHECK(result.exit.code == s->code);
 	/* Nobody is left: also an init that wanted to stay was ended and reaped. */
 	CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
-	result_done(&result);
+	run_result_done(&result);
 	close(null);
 }
 
@@ -259,7 +259,7 @@ static void creator_that_dies_does_not_keep_the_supervisor(void)
 	CHECK(result.exit.reason == EXIT_REASON_SETUP_FAILED && result.exit.code == 125);
 	CHECK(result.detail && strstr(result.detail, "without a word"));
 	CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
-	result_done(&result);
+	run_result_done(&result);
 	(void)munmap(unnamed, sizeof(*unnamed));
 	close(null);
 }
