@@ -2,6 +2,7 @@
 # dockerd of this suite's own, with RUNTIME as the default runtime.
 load lib.bash
 
+ENGINE=docker
 D=unix:///run/docker.sock
 docker() {
 	command docker -H "$D" "$@"
@@ -39,20 +40,8 @@ state_is_empty() {
 		grep -v '/\.') || true
 	[ -z "$left" ] || { printf 'left in the state root: %s\n' "$left"; return 1; }
 }
-background() { # NAME [OPTION...]
-	local name=$1
-	shift
-	docker run -d --name "$name" "$@" box ready
-	until_ok said "$name" ready
-}
-said() { # NAME TEXT
-	docker logs "$1" 2>&1 | grep -q "$2"
-}
 oom_told() { # NAME
 	docker events --since 30m --until 0s --filter event=oom --filter "container=$1" | grep -q oom
-}
-pid_of() {
-	docker inspect -f '{{.State.Pid}}' "$1"
 }
 
 @test "docker info: the runtime is registered (sample)" {
@@ -269,12 +258,7 @@ exited() {
 	has ready
 }
 @test "docker cp: in and out" {
-	background one
-	echo text >"$SUITE/in"
-	docker cp "$SUITE/in" one:/tmp/in
-	is text "$(docker exec one cat /tmp/in)"
-	docker cp one:/data/file "$SUITE/out"
-	is from-the-image "$(cat "$SUITE/out")"
+	copies_in_and_out one
 }
 @test "docker commit" {
 	docker run --name one box sh -c 'echo new >/new'

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the engine suites share.  RUNTIME is the runtime's absolute path; NAME is what engines know it by.
+# Shared by the engine suites.  RUNTIME is the absolute path of the runtime; NAME is its name for the engines.
 bats_require_minimum_version 1.5.0
 RUNTIME=${RUNTIME:?run tests/conformance/run-engine.sh}
 NAME=${RUNTIME##*/}
@@ -35,6 +35,47 @@ make_image() {
 	SCRIPT
 	chmod 755 "$dir/bin/ready"
 	tar -C "$dir" -cf "$SUITE/box.tar" .
+}
+
+# podman_config DIR FILE CGROUP-MANAGER: the shipped registration in DIR/containers.conf.d, with the path of the runtime under
+# test, and the settings of this suite in DIR/FILE.  Not every root may raise limits: containers get low ones.
+podman_config() {
+	mkdir -p "$1/containers.conf.d"
+	sed "s|/usr/local/bin/custody-runtime|$RUNTIME|" "$HERE/../../contrib/podman/60-custody.conf" \
+		>"$1/containers.conf.d/60-custody.conf"
+	cat >"$1/$2" <<-CONF
+		[containers]
+		default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]
+		log_driver = "k8s-file"
+		netns = "none"
+		[engine]
+		cgroup_manager = "$3"
+		events_logger = "file"
+		runtime = "$NAME"
+	CONF
+}
+
+# For suites that set ENGINE to podman or docker.
+# background NAME [OPTION...]: a container that has printed "ready".
+background() {
+	local name=$1
+	shift
+	"$ENGINE" run -d --name "$name" "$@" box ready
+	until_ok said "$name" ready
+}
+said() { # NAME TEXT
+	"$ENGINE" logs "$1" 2>&1 | grep -q "$2"
+}
+pid_of() { # NAME
+	"$ENGINE" inspect -f '{{.State.Pid}}' "$1"
+}
+copies_in_and_out() { # NAME
+	background "$1"
+	echo text >"$SUITE/in"
+	"$ENGINE" cp "$SUITE/in" "$1:/tmp/in"
+	is text "$("$ENGINE" exec "$1" cat /tmp/in)"
+	"$ENGINE" cp "$1:/data/file" "$SUITE/out"
+	is from-the-image "$(cat "$SUITE/out")"
 }
 
 # until_ok CMD...: again and again until it succeeds; 60 s.

@@ -2,22 +2,11 @@
 # podman as root.  The same list with RUNTIME=crun is the reference.
 load lib.bash
 
+ENGINE=podman
 setup_file() {
-	mkdir -p "$SUITE" /etc/containers/containers.conf.d
+	mkdir -p "$SUITE"
 	make_image
-	sed "s|/usr/local/bin/custody-runtime|$RUNTIME|" "$HERE/../../contrib/podman/60-custody.conf" \
-		>/etc/containers/containers.conf.d/60-custody.conf
-	# Not every root may raise limits: ask for no more than there is.
-	cat >/etc/containers/containers.conf.d/70-suite.conf <<-CONF
-		[containers]
-		default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]
-		log_driver = "k8s-file"
-		netns = "none"
-		[engine]
-		cgroup_manager = "cgroupfs"
-		events_logger = "file"
-		runtime = "$NAME"
-	CONF
+	podman_config /etc/containers containers.conf.d/70-suite.conf cgroupfs
 	podman import -q "$SUITE/box.tar" box
 }
 teardown() {
@@ -25,19 +14,6 @@ teardown() {
 	podman rm -fa -t 0 >/dev/null
 	podman volume prune -f >/dev/null
 	no_state
-}
-# background NAME [OPTION...]: a container that has said "ready".
-background() {
-	local name=$1
-	shift
-	podman run -d --name "$name" "$@" box ready
-	until_ok said "$name" ready
-}
-said() { # NAME TEXT
-	podman logs "$1" | grep -q "$2"
-}
-pid_of() {
-	podman inspect -f '{{.State.Pid}}' "$1"
 }
 
 @test "podman run: output and status 0 (sample)" {
@@ -408,12 +384,7 @@ gone() {
 	is "$(printf '0\n0')" "$output"
 }
 @test "podman cp: in and out (sample)" {
-	background c
-	echo text >"$SUITE/in"
-	podman cp "$SUITE/in" c:/tmp/in
-	is text "$(podman exec c cat /tmp/in)"
-	podman cp c:/data/file "$SUITE/out"
-	is from-the-image "$(cat "$SUITE/out")"
+	copies_in_and_out c
 }
 @test "podman commit" {
 	podman run --name c box sh -c 'echo new >/new'

@@ -2,6 +2,7 @@
 # podman as a user without privileges: the runtime is called as root of podman's user namespace.
 load lib.bash
 
+ENGINE=podman
 USER_ID=12345
 setup_file() {
 	local f
@@ -17,19 +18,8 @@ setup_file() {
 	echo "tester:x:$USER_ID:$USER_ID::/run/tester:/bin/sh" >>/etc/passwd
 	echo "tester:x:$USER_ID:" >>/etc/group
 	echo 'tester:400000:65536' | tee -a /etc/subuid >>/etc/subgid
-	mkdir -p /run/tester/.config/containers/containers.conf.d "/run/user/$USER_ID"
-	sed "s|/usr/local/bin/custody-runtime|$RUNTIME|" "$HERE/../../contrib/podman/60-custody.conf" \
-		>/run/tester/.config/containers/containers.conf.d/60-custody.conf
-	cat >/run/tester/.config/containers/containers.conf <<-CONF
-		[containers]
-		default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]
-		log_driver = "k8s-file"
-		netns = "none"
-		[engine]
-		cgroup_manager = "cgroupfs"
-		events_logger = "file"
-		runtime = "$NAME"
-	CONF
+	mkdir -p "/run/user/$USER_ID"
+	podman_config /run/tester/.config/containers containers.conf cgroupfs
 	printf '[storage]\ndriver = "vfs"\n' >/run/tester/.config/containers/storage.conf
 	chown -R "$USER_ID:$USER_ID" /run/tester "/run/user/$USER_ID"
 	chmod 700 "/run/user/$USER_ID"
@@ -51,13 +41,6 @@ state_is_empty() {
 		-mindepth 1 -maxdepth 1 -not -name '.*' 2>/dev/null) || true
 	[ -z "$left" ] || { printf 'left in the state root: %s\n' "$left"; return 1; }
 }
-background() {
-	podman run -d --name one "$@" box ready
-	until_ok said ready
-}
-said() {
-	podman logs one | grep -q "$1"
-}
 
 @test "rootless podman run: output and status 0 (sample)" {
 	run podman run --rm box echo hello
@@ -65,8 +48,8 @@ said() {
 	is hello "$output"
 }
 @test "rootless podman run: root inside is the user outside" {
-	background
-	pid=$(podman inspect -f '{{.State.Pid}}' one)
+	background one
+	pid=$(pid_of one)
 	is $USER_ID "$(stat -c %u "/proc/$pid")"
 	is 0 "$(podman exec one id -u)"
 }
@@ -79,7 +62,7 @@ said() {
 	has nosuch
 }
 @test "rootless podman run -d, logs, exec, kill, rm (sample)" {
-	background
+	background one
 	run podman exec one sh -c 'echo in; exit 9'
 	is 9 "$status"
 	podman kill -s TERM one
@@ -88,14 +71,14 @@ said() {
 	podman rm one
 }
 @test "rootless podman exec -it: a terminal" {
-	background
+	background one
 	run "$HERE/terminal.py" size=20x70 expect='# ' send='stty size\n' expect='20 70' send='exit 4\n' -- \
 		setpriv --reuid $USER_ID --regid $USER_ID --clear-groups env -i PATH="$PATH" HOME=/run/tester \
 		XDG_RUNTIME_DIR="/run/user/$USER_ID" TERM=xterm podman exec -it one sh
 	is 4 "$status"
 }
 @test "rootless podman stop, start, restart" {
-	background
+	background one
 	podman stop -t 0 one
 	podman start one
 	podman restart -t 0 one
@@ -121,8 +104,8 @@ said() {
 	[[ $output =~ Seccomp:[[:space:]]2 ]]
 }
 @test "rootless podman rm -f of a running container" {
-	background
-	pid=$(podman inspect -f '{{.State.Pid}}' one)
+	background one
+	pid=$(pid_of one)
 	podman rm -f -t 0 one
 	[ ! -d "/proc/$pid" ]
 }

@@ -2,34 +2,17 @@
 # podman with systemd's cgroup manager, under a systemd of this suite's own.
 load lib.bash
 
+ENGINE=podman
 SUITE=/run/shared/suite
 setup_file() {
-	mkdir -p "$SUITE" /etc/containers/containers.conf.d
+	mkdir -p "$SUITE"
 	make_image
-	sed "s|/usr/local/bin/custody-runtime|$RUNTIME|" "$HERE/../../contrib/podman/60-custody.conf" \
-		>/etc/containers/containers.conf.d/60-custody.conf
-	cat >/etc/containers/containers.conf.d/70-suite.conf <<-CONF
-		[containers]
-		default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]
-		log_driver = "k8s-file"
-		netns = "none"
-		[engine]
-		cgroup_manager = "systemd"
-		events_logger = "file"
-		runtime = "$NAME"
-	CONF
+	podman_config /etc/containers containers.conf.d/70-suite.conf systemd
 	podman import -q "$SUITE/box.tar" box
 }
 teardown() {
 	podman rm -fa -t 0 >/dev/null
 	no_state
-}
-background() {
-	podman run -d --name one "$@" box ready
-	until_ok said
-}
-said() {
-	podman logs one | grep -q ready
 }
 scope_of() {
 	echo "libpod-$(podman inspect -f '{{.Id}}' one).scope"
@@ -44,15 +27,15 @@ no_unit() {
 	is hello "$output"
 }
 @test "podman --cgroup-manager systemd: the container is a scope, gone afterwards" {
-	background
+	background one
 	scope=$(scope_of)
 	is active "$(systemctl is-active "$scope")"
-	grep -q "$scope" "/proc/$(podman inspect -f '{{.State.Pid}}' one)/cgroup"
+	grep -q "$scope" "/proc/$(pid_of one)/cgroup"
 	podman rm -f -t 0 one
 	until_ok no_unit "$scope"
 }
 @test "podman --cgroup-manager systemd: a stopped container leaves no scope" {
-	background
+	background one
 	scope=$(scope_of)
 	podman kill -s TERM one
 	is 3 "$(podman wait one)"
@@ -60,30 +43,30 @@ no_unit() {
 	until_ok no_unit "$scope"
 }
 @test "podman --cgroup-manager systemd: limits are in the cgroup" {
-	background --memory 64m --pids-limit 77
-	pid=$(podman inspect -f '{{.State.Pid}}' one)
+	background one --memory 64m --pids-limit 77
+	pid=$(pid_of one)
 	is 77 "$(cgroup_file "$pid" pids pids.max)"
 	if is_v2; then is 67108864 "$(cgroup_file "$pid" memory memory.max)"; else
 		is 67108864 "$(cgroup_file "$pid" memory memory.limit_in_bytes)"
 	fi
 }
 @test "podman --cgroup-manager systemd: update" {
-	background --memory 64m
+	background one --memory 64m
 	podman update --memory 128m one
-	pid=$(podman inspect -f '{{.State.Pid}}' one)
+	pid=$(pid_of one)
 	if is_v2; then is 134217728 "$(cgroup_file "$pid" memory memory.max)"; else
 		is 134217728 "$(cgroup_file "$pid" memory memory.limit_in_bytes)"
 	fi
 }
 @test "podman --cgroup-manager systemd: exec, pause, unpause" {
-	background
+	background one
 	is in "$(podman exec one echo in)"
 	podman pause one
 	podman unpause one
 	podman exec one true
 }
 @test "podman --cgroup-manager systemd: restart" {
-	background
+	background one
 	podman restart -t 0 one
 	is active "$(systemctl is-active "$(scope_of)")"
 }

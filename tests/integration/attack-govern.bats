@@ -83,17 +83,15 @@ nothing_started() {
 # ---- grants ----
 
 @test "GOV-11: sixteen starts race for one use of a carried grant" {
-	local i pids=() n=0
+	local i pids=()
 	ask race
 	approve "$request" --output "$CUSTODY_HOME/grant.json"
 	for i in {1..16}; do
 		alone "$CUSTODY" run --grant "$CUSTODY_HOME/grant.json" -- echo ask race >"$CUSTODY_HOME/out.$i" 2>/dev/null 3>&- &
 		pids+=($!)
 	done
-	for i in "${pids[@]}"; do
-		if wait "$i"; then n=$((n + 1)); else [ $? -eq 114 ]; fi
-	done
-	[ "$n" -eq 1 ]
+	suite_started "${pids[@]}"
+	[ "$STARTED" -eq 1 ]
 	[ "$(cat "$CUSTODY_HOME"/out.* | grep -c 'ask race')" -eq 1 ]
 	[ "$(records grant.consume)" -eq 1 ]
 	whole

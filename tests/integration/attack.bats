@@ -17,18 +17,11 @@ teardown() {
 	custody_teardown
 }
 
-# profile NAME JSON: a profile file that extends offline.
-profile() {
-	jq -n --arg name "$1" --argjson body "$2" '{schema: 1, name: $name, extends: "offline"} + $body' \
-		>"$CUSTODY_HOME/$1.json"
-	PROFILE=$CUSTODY_HOME/$1.json
-}
-
 # as_user JSON: the rest of the test as a user whom no cgroup is delegated to.
 as_user() {
 	custody_teardown
 	suite_setup_user
-	profile user "$(jq -n --argjson body "$1" '$body + {enforce: {optional: ["memory-limit", "pids-limit", "cpu-limit"]}}')"
+	suite_profile user "$(jq -n --argjson body "$1" '$body + {enforce: {optional: ["memory-limit", "pids-limit", "cpu-limit"]}}')"
 }
 
 # attack <<C: compiles a program into ./attack.
@@ -122,7 +115,7 @@ cripples_init() { # [OPTIONS]
 
 @test "ISO-4: after the release nobody says that nothing was executed" {
 	# The filter is opened for the call, so that init loses its descriptors and dies of it.
-	profile open '{"seccomp": {"allow": ["prlimit64"]}}'
+	suite_profile open '{"seccomp": {"allow": ["prlimit64"]}}'
 	attack <<-'C'
 		#define _GNU_SOURCE
 		#include <fcntl.h>
@@ -171,31 +164,29 @@ cripples_init() { # [OPTIONS]
 
 @test "custody's own directories: somebody else's, or writable by others, are refused" {
 	local root=$CUSTODY_HOME/other
+	runs() { # STATUS [TEXT]
+		CUSTODY_ROOT=$root run "$CUSTODY" run -- true
+		[ "$status" -eq "$1" ]
+		[[ $output == *"${2:-}"* ]]
+	}
 	mkdir -p "$root/run"
 	chmod 0777 "$root/run"
-	CUSTODY_ROOT=$root run "$CUSTODY" run -- true
-	[ "$status" -eq 125 ]
-	[[ $output == *"chmod go-w"* ]]
+	runs 125 "chmod go-w"
 	chmod 0755 "$root/run"
 	chmod 0777 "$root"
-	CUSTODY_ROOT=$root run "$CUSTODY" run -- true
-	[ "$status" -eq 125 ]
+	runs 125
 	chmod 0755 "$root"
-	CUSTODY_ROOT=$root run "$CUSTODY" run -- true
-	[ "$status" -eq 0 ]
+	runs 0
 	[ "$(id -u)" -eq 0 ] || return 0
 	chown 64321 "$root/run"
-	CUSTODY_ROOT=$root run "$CUSTODY" run -- true
-	[ "$status" -eq 125 ]
-	[[ $output == *"belongs to uid 64321"* ]]
+	runs 125 "belongs to uid 64321"
 	chown 0 "$root/run"
 	chown 64321 "$root"
-	CUSTODY_ROOT=$root run "$CUSTODY" run -- true
-	[ "$status" -eq 125 ]
+	runs 125
 }
 
 @test "ROOT-3: a writable tree that holds custody's own directories is refused" {
-	profile rw '{"workspace": {"mode": "rw"}}'
+	suite_profile rw '{"workspace": {"mode": "rw"}}'
 	mkdir sub
 	local root
 	for root in "$PWD/root" "$PWD/sub/deep/root"; do
@@ -226,7 +217,7 @@ cripples_init() { # [OPTIONS]
 
 @test "a message quotes nothing that a terminal would obey" {
 	local esc=$'\e'
-	profile esc '{"workspace": {"mode": "\u001b]0;owned\u0007"}}'
+	suite_profile esc '{"workspace": {"mode": "\u001b]0;owned\u0007"}}'
 	run "$CUSTODY" run -p "$PROFILE" -- true
 	[ "$status" -eq 125 ]
 	[[ $output == *owned* && $output != *"$esc"* ]]
@@ -239,7 +230,7 @@ cripples_init() { # [OPTIONS]
 }
 
 @test "a name that no result could hold is refused before anything runs" {
-	profile rw '{"workspace": {"mode": "rw"}}'
+	suite_profile rw '{"workspace": {"mode": "rw"}}'
 	for option in --name --agent --worker --issue; do
 		run "$CUSTODY" run -p "$PROFILE" "$option" $'\xff' -- touch ran
 		[ "$status" -eq 125 ]
@@ -293,21 +284,21 @@ over_the_disk_limit() { # SCRIPT [OPTIONS]: found out while it still runs
 }
 
 @test "ISO-13: disk: removed files that are still open count" {
-	profile disk '{"limits": {"disk": "16M"}}'
+	suite_profile disk '{"limits": {"disk": "16M"}}'
 	over_the_disk_limit 'for i in 3 4 5 6; do eval "exec $i>f"; rm f; head -c 12M /dev/zero >&$i; done' -p "$PROFILE"
 	as_user '{"limits": {"disk": "16M"}}'
 	over_the_disk_limit 'for i in 3 4 5 6; do eval "exec $i>f"; rm f; head -c 12M /dev/zero >&$i; done' -p "$PROFILE"
 }
 
 @test "ISO-13: disk: one removed file counts once, however many hold it" {
-	profile disk '{"limits": {"disk": "16M"}}'
+	suite_profile disk '{"limits": {"disk": "16M"}}'
 	custody_run -p "$PROFILE" -- sh -c 'exec 3>f 4>&3 5>&3; rm f; head -c 12M /dev/zero >&3
 		sleep 1 & sleep 1 & sleep 1 & wait'
 	assert_status 0
 }
 
 @test "ISO-13: disk: empty files count" {
-	profile disk '{"limits": {"disk": "16M"}}'
+	suite_profile disk '{"limits": {"disk": "16M"}}'
 	over_the_disk_limit 'i=0; while [ $i -lt 9000 ]; do : >$i; i=$((i + 1)); done' -p "$PROFILE"
 }
 
@@ -350,7 +341,7 @@ over_the_disk_limit() { # SCRIPT [OPTIONS]: found out while it still runs
 		assert_status 125
 		assert_stderr_has 'processes of the host'
 	done
-	profile proc '{"filesystem": {"ro": ["/proc:/x"]}}'
+	suite_profile proc '{"filesystem": {"ro": ["/proc:/x"]}}'
 	custody_run -p "$PROFILE" -- true
 	assert_status 125
 }
@@ -435,7 +426,7 @@ over_the_disk_limit() { # SCRIPT [OPTIONS]: found out while it still runs
 }
 
 @test "ROOT-3: no call makes a set-id file in a writable tree of the host" {
-	profile rw '{"workspace": {"mode": "rw"}}'
+	suite_profile rw '{"workspace": {"mode": "rw"}}'
 	attack <<-'C'
 		#define _GNU_SOURCE
 		#include <fcntl.h>

@@ -37,22 +37,9 @@ write() { # CMD...: a bundle of profile plain
 	bundle --profile "$CUSTODY_HOME/plain.json" -- "$@"
 }
 
-both() {
-	for RUNTIME in crun runc; do
-		echo "under $RUNTIME" >&2
-		"$@"
-	done
-}
-
-custody() {
-	"${CUSTODY_AS[@]}" "$CUSTODY" "$@"
-}
 last() { # KIND FILTER: of $SESSION, or of whichever there is
 	custody ledger show --json | jq -r --arg k "$1" --arg s "${SESSION:-}" \
 		"[.records[] | select(.k == \$k and (\$s == \"\" or .session == \$s))] | last | $2"
-}
-records() { # KIND: how many
-	custody ledger show --json | jq --arg k "$1" '[.records[] | select(.k == $k)] | length'
 }
 taken() { # the directory of the session that ended last; "null": none
 	last session.end .d.evidence
@@ -96,6 +83,13 @@ noted() {
 	[ "$(jq -c '[.state, .exit.reason, .exit.code, .exit.source, .evidence]' "$file")" = \
 		"$(custody ledger show --json | jq -c --arg s "$1" '.records[] | select(.session == $s and .k == "session.end") | ["ended", .d.reason, .d.code, .d.source, .d.evidence]')" ] || custody_fail "the note says something else: $(cat "$file")"
 	[ "$(stat -c %a "$file")" = 400 ]
+}
+
+# The last session was killed; its evidence has the file `new`.
+killed_with_evidence() {
+	[ "$(last session.end '[.d.reason, .d.signal] | join(" ")')" = 'signaled 9' ]
+	sound
+	[ "$(cat "$(taken)/worktree/new")" = new ]
 }
 
 runs() { # STATUS
@@ -312,9 +306,7 @@ is_listed() { # CONTAINER
 		runtime "$RUNTIME" delete --force "$id"
 		runtime_settle
 		clean
-		[ "$(last session.end '[.d.reason, .d.signal] | join(" ")')" = 'signaled 9' ]
-		sound
-		[ "$(cat "$(taken)/worktree/new")" = new ]
+		killed_with_evidence
 	}
 	both forced
 }
@@ -585,9 +577,7 @@ new" ]
 		wait_until dead "$pid"
 		wait_until dead "$keeper"
 		clean
-		[ "$(last session.end '[.d.reason, .d.signal] | join(" ")')" = 'signaled 9' ]
-		sound
-		[ "$(cat "$(taken)/worktree/new")" = new ]
+		killed_with_evidence
 	}
 	both slow
 }
@@ -610,9 +600,7 @@ new" ]
 	runtime crun kill "$id" KILL
 	wait_until told session.end 1
 	runtime_settle
-	[ "$(last session.end '[.d.reason, .d.signal] | join(" ")')" = 'signaled 9' ]
-	sound
-	[ "$(cat "$(taken)/worktree/new")" = new ]
+	killed_with_evidence
 	runtime crun delete --force "$id"
 	[ "$(records session.end)" -eq 1 ]
 	clean

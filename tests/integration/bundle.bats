@@ -22,21 +22,6 @@ teardown() {
 	custody_teardown
 }
 
-# profile NAME JSON: a profile file that extends offline.
-profile() {
-	jq -n --arg name "$1" --argjson body "$2" '{schema: 1, name: $name, extends: "offline"} + $body' \
-		>"$CUSTODY_HOME/$1.json"
-	PROFILE=$CUSTODY_HOME/$1.json
-}
-
-# Plain calls, no `||`: bash would stop looking at failures inside.
-both() { # CMD... with $RUNTIME set
-	for RUNTIME in crun runc; do
-		echo "under $RUNTIME" >&2
-		"$@"
-	done
-}
-
 @test "CARD-2: crun and runc show the same inside of one bundle" {
 	bundle -e GREETING=hello -- sh -c 'id -u; id -g; hostname; pwd; env | LC_ALL=C sort; ls -A / /work /etc
 		awk "{print \$5, \$6}" /proc/self/mountinfo | grep -v -e ^/dev/ -e ^/proc/ | LC_ALL=C sort
@@ -80,7 +65,7 @@ rw_is_written_as_the_owner() {
 }
 
 @test "CARD-2: a rw worktree is written, as its owner on the host" {
-	profile rw '{"workspace": {"mode": "rw"}}'
+	suite_profile rw '{"workspace": {"mode": "rw"}}'
 	bundle --profile "$PROFILE" -- sh -c 'touch new && stat -c %u:%g new file'
 	both rw_is_written_as_the_owner
 	assert_output_has 0:0
@@ -88,7 +73,7 @@ rw_is_written_as_the_owner() {
 
 @test "CARD-2: another user inside owns worktree, home and tmpfs, and is the owner on the host" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
-	profile user '{"process": {"user": "1000:100"}, "workspace": {"mode": "rw"},
+	suite_profile user '{"process": {"user": "1000:100"}, "workspace": {"mode": "rw"},
 		"filesystem": {"tmpfs": [{"path": "/home/sandbox", "size": "1M"}, {"path": "/work/sub", "size": "1M"}]}}'
 	bundle --profile "$PROFILE" -- sh -c 'id -u; id -g; touch new ~/x /tmp/x sub/x && stat -c %u:%g new sub ~'
 	both rw_is_written_as_the_owner
@@ -97,7 +82,7 @@ rw_is_written_as_the_owner() {
 	assert_status 0
 	[ "$(grep -c '^1000:100$' <<<"$output")" -eq 3 ]
 	[ "$(stat -c %u:%g new)" = "$(stat -c %u:%g .)" ]
-	profile over '{"process": {"user": "1000:100"}}'
+	suite_profile over '{"process": {"user": "1000:100"}}'
 	custody_run --profile "$PROFILE" -- sh -c 'touch over && echo x >file && stat -c %u:%g over file .'
 	assert_status 0
 	[ "$(grep -c '^1000:100$' <<<"$output")" -eq 3 ]
@@ -113,14 +98,14 @@ set_id_is_refused() {
 }
 
 @test "CARD-2: no set-id program can be planted in a writable tree of the host" {
-	profile rw '{"workspace": {"mode": "rw"}}'
+	suite_profile rw '{"workspace": {"mode": "rw"}}'
 	bundle --profile "$PROFILE" -- sh -c 'cp /bin/true t; chmod 4755 t || chmod g+s t || perl -e "
 		use Fcntl; sysopen(F, q(u), O_CREAT|O_WRONLY, 04755) and exit 0; exit 1" || exit 3'
 	both set_id_is_refused
 }
 
 @test "CARD-2: a ro worktree cannot be written and a tmpfs one is empty" {
-	profile ro '{"workspace": {"mode": "ro"}}'
+	suite_profile ro '{"workspace": {"mode": "ro"}}'
 	bundle --profile "$PROFILE" -- sh -c 'cat file; ! touch new'
 	try() {
 		runtime_run "$RUNTIME" "$BUNDLE"
@@ -129,7 +114,7 @@ set_id_is_refused() {
 		assert_stderr_has 'Read-only file system'
 	}
 	both try
-	profile tmp '{"workspace": {"mode": "tmpfs"}}'
+	suite_profile tmp '{"workspace": {"mode": "tmpfs"}}'
 	bundle --profile "$PROFILE" -- sh -c 'ls -A; touch new'
 	jq -e '[.hooks[][].args[1]] | sort == ["approve", "audit", "mount"]' "$BUNDLE/config.json"
 	try() {
@@ -187,7 +172,7 @@ set_id_is_refused() {
 
 @test "CARD-2: what a profile hides is hidden, and tmpfs below the worktree is private" {
 	echo token >sub/secret
-	profile hide '{"workspace": {"mode": "rw"},
+	suite_profile hide '{"workspace": {"mode": "rw"},
 		"filesystem": {"hide": ["/work/file", "/work/sub"], "tmpfs": [{"path": "/home/sandbox", "size": "1M"}]}}'
 	bundle --profile "$PROFILE" -- sh -c 'cat file; ls -A sub; cat sub/secret'
 	try() {
@@ -260,7 +245,7 @@ set_id_is_refused() {
 	cp "$(command -v busybox)" "$root/bin/busybox"
 	ln -s busybox "$root/bin/sh"
 	echo mine >"$root/etc/mark"
-	profile dir "$(jq -n --arg path "$root" '{root: {type: "dir", path: $path}}')"
+	suite_profile dir "$(jq -n --arg path "$root" '{root: {type: "dir", path: $path}}')"
 	bundle --profile "$PROFILE" -- /bin/sh -c 'busybox cat /etc/mark /work/file; busybox ls /; busybox touch /etc/x'
 	# A write to a system path would have to be approved.
 	jq "$RUNTIME_UNJUDGED" "$BUNDLE/config.json" >"$BUNDLE/new" && mv "$BUNDLE/new" "$BUNDLE/config.json"
@@ -391,7 +376,7 @@ user_setup() {
 	echo original >file
 	mkdir sub
 	[ "$(id -u)" -ne 0 ] || chown "$SUITE_UID:$SUITE_UID" file sub
-	profile user '{"enforce": {"optional": ["memory-limit", "pids-limit", "cpu-limit"]},
+	suite_profile user '{"enforce": {"optional": ["memory-limit", "pids-limit", "cpu-limit"]},
 		"filesystem": {"hide": ["/work/sub"]}}'
 }
 

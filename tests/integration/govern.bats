@@ -131,17 +131,15 @@ traced() {
 }
 
 @test "GOV-11: one approval, many starts at once: one of them runs" {
-	local i pids=() n=0
+	local i pids=()
 	govern -- echo ask
 	approve "$request"
 	for i in {1..8}; do
 		alone "$CUSTODY" run -- echo ask >"$CUSTODY_HOME/out.$i" 2>"$CUSTODY_HOME/err.$i" &
 		pids+=($!)
 	done
-	for i in "${pids[@]}"; do
-		if wait "$i"; then n=$((n + 1)); else [ $? -eq 114 ]; fi
-	done
-	[ "$n" -eq 1 ]
+	suite_started "${pids[@]}"
+	[ "$STARTED" -eq 1 ]
 	[ "$(cat "$CUSTODY_HOME"/out.* | grep -c '^ask$')" -eq 1 ]
 	[ "$(jq -r 'select(.k == "grant.consume") | .k' "$SEG" | wc -l)" -eq 1 ]
 	whole

@@ -42,21 +42,11 @@ write() { # OPTIONS -- CMD...
 	bundle "$@"
 }
 
-both() {
-	for RUNTIME in crun runc; do
-		echo "under $RUNTIME" >&2
-		"$@"
-	done
-}
-
-records() { # KIND: how many
-	"${CUSTODY_AS[@]}" "$CUSTODY" ledger show --json | jq --arg k "$1" '[.records[] | select(.k == $k)] | length'
-}
 last() { # KIND FILTER
-	"${CUSTODY_AS[@]}" "$CUSTODY" ledger show --json | jq --arg k "$1" "[.records[] | select(.k == \$k)] | last | $2"
+	custody ledger show --json | jq --arg k "$1" "[.records[] | select(.k == \$k)] | last | $2"
 }
 whole() {
-	"${CUSTODY_AS[@]}" "$CUSTODY" ledger verify >/dev/null
+	custody ledger verify >/dev/null
 }
 
 level() { # LETTER: of the bundle's command
@@ -83,7 +73,7 @@ runs() {
 }
 
 request() { # the id of the only request
-	"${CUSTODY_AS[@]}" "$CUSTODY" pending --json | jq -r '.requests[0].id'
+	custody pending --json | jq -r '.requests[0].id'
 }
 
 level_a() {
@@ -123,7 +113,7 @@ level_b() {
 @test "CARD-3: GOV-1: GOV-9: a level B is refused without a grant, executes nothing, and runs once with one" {
 	level_b
 	both needs_approval
-	[ "$("${CUSTODY_AS[@]}" "$CUSTODY" pending --json | jq -r '[(.requests | length), .requests[0].count] | join(" ")')" = '1 2' ]
+	[ "$(custody pending --json | jq -r '[(.requests | length), .requests[0].count] | join(" ")')" = '1 2' ]
 	for RUNTIME in crun runc; do
 		rm -f ran
 		"${CUSTODY_AS[@]}" "$CUSTODY" approve "$(request)" --yes 2>/dev/null

@@ -72,6 +72,24 @@ bundle() {
 	assert_status 0
 }
 
+# both CMD...: CMD with RUNTIME=crun, then with runc.  Plain calls, no `||`: bash would ignore failures inside.
+both() {
+	for RUNTIME in crun runc; do
+		echo "under $RUNTIME" >&2
+		"$@"
+	done
+}
+
+# custody WORDS...: as the user of the test.
+custody() {
+	"${CUSTODY_AS[@]}" "$CUSTODY" "$@"
+}
+
+# records KIND: how many records of KIND the ledger has.
+records() {
+	custody ledger show --json | jq --arg k "$1" '[.records[] | select(.k == $k)] | length'
+}
+
 # owner: whose the worktree is, "UID:GID".  Not root: then ids are really mapped.
 owner() {
 	if [ ${#CUSTODY_AS[@]} -gt 0 ]; then

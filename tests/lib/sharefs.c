@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A share for tests: everything as in DIR, and as badly behaved as the file CONTROL says at that moment.
+ * A share that passes everything on to DIR.
  *
- *	sharefs DIR CONTROL MOUNTPOINT		(in the foreground)
+ *	sharefs DIR CONTROL MOUNTPOINT		for tests, in the foreground: fails as the file CONTROL says at that moment
+ *	sharefs --slow MS DIR MOUNTPOINT	for measurements, in the background: each operation takes MS milliseconds more
  *
- * CONTROL: "OPERATION HOW" in one line.  OPERATION: an operation below, or any.  HOW: a number, the errno; or hang, until
- * CONTROL says something else; or short, of a write: it is taken and half of it is forgotten; or damage: another byte.
+ * CONTROL: "OPERATION HOW" in one line.  OPERATION: an operation below, or any.  HOW: a number, the errno; hang: until
+ * CONTROL changes; short: a write reports success and writes half; damage: a write changes a byte.
  */
 #define FUSE_USE_VERSION 31
 #include <dirent.h>
@@ -21,10 +22,11 @@
 #include <unistd.h>
 
 static int root = -1;
-static const char *control;
+static const char *control; /* NULL: --slow */
+static struct timespec delay;
 
-/* "": all is well. */
-static void ask(const char *operation, char how[32])
+/* HOW is "" if the operation should succeed. */
+static void read_control(const char *operation, char how[32])
 {
 	char text[64] = "", word[32] = "";
 	int fd = open(control, O_RDONLY | O_CLOEXEC);
@@ -38,12 +40,17 @@ static void ask(const char *operation, char how[32])
 		how[0] = '\0';
 }
 
-/* 0, or the negative errno that this operation is to have. */
+/* 0, or the negative errno that this operation returns. */
 static int behave(const char *operation, char how[32])
 {
 	const struct timespec t = { .tv_nsec = 5000000 };
 
-	for (ask(operation, how); strcmp(how, "hang") == 0; ask(operation, how))
+	how[0] = '\0';
+	if (!control) {
+		(void)nanosleep(&delay, NULL);
+		return 0;
+	}
+	for (read_control(operation, how); strcmp(how, "hang") == 0; read_control(operation, how))
 		(void)nanosleep(&t, NULL);
 	return how[0] >= '0' && how[0] <= '9' ? -(int)strtol(how, NULL, 10) : 0;
 }
@@ -84,6 +91,33 @@ static int s_rename(const char *a, const char *b, unsigned int flags)
 {
 	BEHAVE("rename");
 	return flags ? -EINVAL : OUT(renameat(root, at(a), root, at(b)));
+}
+/* The next four are for --slow only.  Like SMB, the share accepts modes and owners and does not store them. */
+static int s_chmod(const char *p, mode_t m, struct fuse_file_info *fi)
+{
+	BEHAVE("chmod");
+	(void)p;
+	(void)m;
+	(void)fi;
+	return 0;
+}
+static int s_chown(const char *p, uid_t u, gid_t g, struct fuse_file_info *fi)
+{
+	(void)u;
+	(void)g;
+	return s_chmod(p, 0, fi);
+}
+static int s_utimens(const char *p, const struct timespec t[2], struct fuse_file_info *fi)
+{
+	BEHAVE("utimens");
+	(void)fi;
+	return OUT(utimensat(root, at(p), t, AT_SYMLINK_NOFOLLOW));
+}
+static int s_truncate(const char *p, off_t size, struct fuse_file_info *fi)
+{
+	BEHAVE("truncate");
+	(void)p;
+	return fi ? OUT(ftruncate((int)fi->fh, size)) : -EINVAL;
 }
 static int s_create(const char *p, mode_t mode, struct fuse_file_info *fi)
 {
@@ -126,6 +160,8 @@ static int s_write(const char *p, const char *buf, size_t n, off_t off, struct f
 static int s_release(const char *p, struct fuse_file_info *fi)
 {
 	(void)p;
+	if (!control)
+		(void)nanosleep(&delay, NULL);
 	return OUT(close((int)fi->fh));
 }
 static int s_flush(const char *p, struct fuse_file_info *fi)
@@ -168,25 +204,34 @@ static int s_readdir(const char *p, void *buf, fuse_fill_dir_t fill, off_t off, 
 
 int main(int argc, char **argv)
 {
-	static const struct fuse_operations ops = { .getattr = s_getattr,
-						    .mkdir = s_mkdir,
-						    .unlink = s_unlink,
-						    .rmdir = s_rmdir,
-						    .rename = s_rename,
-						    .create = s_create,
-						    .open = s_open,
-						    .read = s_read,
-						    .write = s_write,
-						    .release = s_release,
-						    .flush = s_flush,
-						    .fsync = s_fsync,
-						    .statfs = s_statfs,
-						    .readdir = s_readdir };
-	/* Nothing is remembered by the kernel: each question reaches us. */
+	struct fuse_operations ops = { .getattr = s_getattr,
+				       .mkdir = s_mkdir,
+				       .unlink = s_unlink,
+				       .rmdir = s_rmdir,
+				       .rename = s_rename,
+				       .create = s_create,
+				       .open = s_open,
+				       .read = s_read,
+				       .write = s_write,
+				       .release = s_release,
+				       .flush = s_flush,
+				       .fsync = s_fsync,
+				       .statfs = s_statfs,
+				       .readdir = s_readdir };
+	/* The kernel caches nothing: each request reaches the server. */
 	char *words[] = { argv[0],	    (char[]){ "-f" },
 			  (char[]){ "-o" }, (char[]){ "attr_timeout=0,entry_timeout=0,negative_timeout=0" },
 			  argv[3],	    NULL };
 
+	if (argc == 5 && strcmp(argv[1], "--slow") == 0) {
+		delay.tv_nsec = strtol(argv[2], NULL, 10) * 1000000;
+		ops.chmod = s_chmod;
+		ops.chown = s_chown;
+		ops.utimens = s_utimens;
+		ops.truncate = s_truncate;
+		root = open(argv[3], O_RDONLY | O_DIRECTORY);
+		return root < 0 ? 1 : fuse_main(2, ((char *[]){ argv[0], argv[4], NULL }), &ops, NULL);
+	}
 	if (argc != 4)
 		return 64;
 	root = open(argv[1], O_RDONLY | O_DIRECTORY);

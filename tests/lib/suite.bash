@@ -51,6 +51,28 @@ suite_setup_user() {
 	[ -z "${SUITE_UNGOVERNED:-}" ] || suite_ungoverned
 }
 
+# suite_profile NAME JSON: a profile that extends offline; PROFILE is its file.
+suite_profile() {
+	PROFILE=$CUSTODY_HOME/$1.json
+	jq -n --arg name "$1" --argjson body "$2" '{schema: 1, name: $name, extends: "offline"} + $body' >"$PROFILE"
+}
+
+# run_without_cgroups WORDS...: `custody run WORDS` where no cgroup file system is mounted.  Needs root.
+run_without_cgroups() {
+	# shellcheck disable=SC2016 # expanded inside
+	run --separate-stderr unshare -m sh -c 'umount -R /sys/fs/cgroup || exit 99
+		exec "$CUSTODY" run "$@"' sh "$@"
+}
+
+# suite_started PID...: waits for runs in the background and sets STARTED to how many ran; the others were refused with 114.
+suite_started() {
+	local pid
+	STARTED=0
+	for pid; do
+		if wait "$pid"; then STARTED=$((STARTED + 1)); else [ $? -eq 114 ]; fi
+	done
+}
+
 # sessions_left [DIR]: sessions of which anything is left but their note, in the runtime directory and the lanes' states.
 sessions_left() {
 	find "${1:-$CUSTODY_ROOT}"/{run,sandbox,prod}/sessions -mindepth 1 -maxdepth 1 2>/dev/null | while read -r dir; do
