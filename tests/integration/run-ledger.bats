@@ -153,7 +153,7 @@ on_small_disk() {
 	cc -static -w -D_GNU_SOURCE "-iquote$src" -o "$CUSTODY_HOME/libexec/custody-init" -x c - <<-'C'
 		#include <sys/socket.h>
 		#include <unistd.h>
-		#include "warden/init-proto.h"
+		#include "layer/init-proto.h"
 		int main(void)
 		{
 			struct init_msg m = { .magic = INIT_PROTO_MAGIC, .type = INIT_MSG_REPORT };
