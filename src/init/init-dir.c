@@ -6,7 +6,7 @@
 
 #include "init/init-rt.h"
 
-/* What getdents64 fills in; glibc's struct dirent64 has the same shape but promises a name of 256 bytes. */
+/* An entry of getdents64; glibc's struct dirent64 has the same layout but declares a name of 256 bytes. */
 struct entry {
 	uint64_t ino;
 	int64_t off;

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 /*
- * Calls EACH for every entry of PATH but "." and ".."; DIR is the directory's own descriptor.  1 when every call
- * said true, 0 when one said false (the walk ends there), negative errno.
+ * Calls EACH for every entry of PATH but "." and ".."; DIR is the directory's own descriptor. 1 if every call
+ * returned true, 0 if one returned false (the walk stops there), or negative errno.
  */
 long dir_each(const char *path, bool (*each)(void *arg, const char *name, int dir), void *arg);

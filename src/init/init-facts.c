@@ -123,7 +123,7 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
-/* Cuts one blank-separated word off *AT. NULL when there is none. */
+/* Cuts one blank-separated word off *AT; NULL at the end. */
 static char *take_word(char **at)
 {
 	char *word = *at, *end;
@@ -159,7 +159,7 @@ static bool parse_mount(char *line, struct facts_mount *ret)
 			*c = ' ';
 	*word = '\0';
 	ret->fstype = take_word(&line);
-	ret->source = take_word(&line); /* "" where the mount has none */
+	ret->source = take_word(&line); /* "" if the mount has none */
 	ret->super = take_word(&line);
 	if (!ret->super)
 		return false;

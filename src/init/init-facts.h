@@ -5,10 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Texts of /proc as values.  Pure: the texts come from the caller, so that a unit test can hand in any host's. */
+/*
+ * Texts of /proc as values. Pure: the caller passes the texts, so that a unit test can pass those of any
+ * host.
+ */
 
 struct facts_status {
-	bool complete; /* every field below was there */
+	bool complete; /* all fields below were found */
 	int seccomp, seccomp_filters, no_new_privs;
 	uint64_t cap_inh, cap_prm, cap_eff, cap_bnd, cap_amb;
 	uint64_t sig_ign;
@@ -16,7 +19,7 @@ struct facts_status {
 
 void facts_parse_status(const char *text, struct facts_status *ret);
 
-/* First line of a uid_map or gid_map; false when there is none (nothing mapped yet). */
+/* First line of a uid_map or gid_map; false if the file is empty (nothing mapped yet). */
 struct facts_map {
 	uint64_t inside, outside, count;
 };
@@ -35,7 +38,7 @@ struct facts_mount {
 	char *super; /* options of the file system */
 };
 
-/* False at the end; a line that cannot be read sets *BROKEN. */
+/* False at the end; a malformed line sets *BROKEN. */
 bool facts_next_mount(char **at, struct facts_mount *ret, bool *broken);
 bool facts_has_word(const char *list, const char *word);   /* in "a,b,c" */
 bool facts_is_below(const char *path, const char *parent); /* equal or below */

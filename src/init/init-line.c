@@ -7,7 +7,7 @@
 void line_put_bytes(struct line *l, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len && l->len + 1 < l->room; i++)
-		/* What is quoted may come from a hostile image: nothing that a terminal would obey. */
+		/* Quoted text may come from a hostile image: no control characters. */
 		l->text[l->len++] = text[i] >= ' ' && text[i] < 0x7f ? text[i] : '?';
 	l->text[l->len] = '\0';
 }

@@ -17,11 +17,11 @@
 /*
  * custody-init.  Rules of this program:
  *
- * 1. Nothing foreign runs before every layer was proven and, with a supervisor, before its GO.
- * 2. It MUST NOT execute on doubt: what cannot be read or sent ends it with 125.
+ * 1. No other program runs before every layer is proven and, with a supervisor, before its GO.
+ * 2. It MUST NOT execute after a failed read or send: it exits with 125.
  * 3. Every descriptor that it opens is closed on exec.
- * 4. It MUST be PID 1 of its namespace: it ends by killing every process that it can see, and as anything else than
- *    PID 1 those would be the host's.
+ * 4. It MUST be PID 1 of its namespace: before it exits it kills every process that it can see, which from any
+ *    other process would be those of the host.
  * 5. It holds no privilege and is not dumpable: a payload of the same id can neither trace it nor read its memory.
  */
 
@@ -39,7 +39,7 @@ static int fail(const char *what, long r)
 	return STATUS_FAILED;
 }
 
-/* Descriptors 0-2 exist, so that nothing we open can become somebody's stdout. */
+/* Makes descriptors 0-2 exist, so that no file opened here becomes stdin, stdout or stderr. */
 static long require_stdio(void)
 {
 	for (int fd = 0; fd <= 2; fd++) {
@@ -68,7 +68,7 @@ static long harden(uint64_t *ret_core_soft)
 	r = SYS(prlimit64, 0, RLIMIT_CORE, &core, NULL);
 	if (r < 0)
 		return r;
-	/* Inherited as ignored, children would vanish unseen. */
+	/* If SIGCHLD is inherited as ignored, the kernel reaps children and wait4 fails. */
 	r = rt_default_signal(SIGCHLD);
 	if (r < 0)
 		return r;
@@ -90,7 +90,7 @@ static long take_socket(void)
 	return SYS(fcntl, INIT_FD, F_SETFD, FD_CLOEXEC);
 }
 
-/* MASTER < 0: no descriptor rides along. */
+/* MASTER < 0: no descriptor is passed. */
 static long send_report(struct init_msg *report, int master)
 {
 	union {
@@ -119,7 +119,7 @@ static long send_report(struct init_msg *report, int master)
 	return r == (long)sizeof(*report) ? 0 : -EMSGSIZE;
 }
 
-/* 1: go.  0: the supervisor closed, it has said why.  Negative: doubt. */
+/* 1: GO received. 0: the supervisor closed the socket and has reported why. Negative: error. */
 static long wait_for_go(struct init_msg *msg)
 {
 	long n;
@@ -135,7 +135,10 @@ static long wait_for_go(struct init_msg *msg)
 	return 1;
 }
 
-/* Without a supervisor init itself compares.  0, or the status after the first missing layer was named. */
+/*
+ * Without a supervisor init compares the proofs itself. 0, or the exit status after naming the first missing
+ * layer.
+ */
 static int require_layers(const struct init_options *o, const struct init_msg *report)
 {
 	for (unsigned int l = 0; l < _LAYER_MAX; l++) {
@@ -158,7 +161,7 @@ static int require_layers(const struct init_options *o, const struct init_msg *r
 	return 0;
 }
 
-/* Everything up to the release.  0, or the status to exit with. */
+/* Everything before GO. 0, or the exit status. */
 static int prepare(const struct init_options *o, struct init_msg *msg, struct payload_start *start)
 {
 	struct facts_status status = { 0 };
@@ -172,7 +175,7 @@ static int prepare(const struct init_options *o, struct init_msg *msg, struct pa
 	} else {
 		r = pty_release();
 		if (r < 0)
-			return fail("cannot give up the controlling terminal", r);
+			return fail("cannot release the controlling terminal", r);
 		start->terminal = r > 0;
 	}
 	init_prove(o, msg, &status);
@@ -182,7 +185,7 @@ static int prepare(const struct init_options *o, struct init_msg *msg, struct pa
 	if (o->tty) {
 		r = pty_open(&master, &start->slave);
 		if (r < 0)
-			return fail("cannot open a terminal from /dev/ptmx", r);
+			return fail("cannot open /dev/ptmx", r);
 	}
 	r = send_report(msg, master);
 	if (r < 0)
@@ -211,10 +214,10 @@ int init_main(int argc, char **argv, char **envp)
 	if (r < 0)
 		return STATUS_FAILED;
 	if (SYS(getpid) != 1)
-		return fail("refused: it must be the first process of a pid namespace", 0);
+		return fail("refused: not PID 1 of a PID namespace", 0);
 	r = harden(&start.core_soft);
 	if (r < 0)
-		return fail("cannot protect itself", r);
+		return fail("cannot make itself non-dumpable", r);
 	if (options_parse(argv, envp, &options, &why) < 0)
 		return fail(text, 0);
 	status = prepare(&options, &msg, &start);
@@ -225,7 +228,7 @@ int init_main(int argc, char **argv, char **envp)
 	start.environment = options.environment;
 	r = reap_signals();
 	if (r < 0)
-		return fail("cannot watch signals", r);
+		return fail("cannot create a signalfd", r);
 	reap.signals = (int)r;
 	reap.socket = options.report ? INIT_FD : -1;
 	reap.name = options.command[0];

@@ -29,7 +29,7 @@ static int parse_require(char *list, struct init_options *o, struct line *why)
 		if (layer < 0)
 			return refuse(why, "--require: unknown layer", list);
 		if (layer >= LAYER_MEMORY_LIMIT)
-			return refuse(why, "--require: nothing inside shows the layer", list);
+			return refuse(why, "--require: layer cannot be proven from inside:", list);
 		o->require |= LAYER_BIT(layer);
 		list = comma ? comma + 1 : NULL;
 	}
@@ -51,7 +51,7 @@ static int parse_work(char *value, struct init_options *o, struct line *why)
 		if (*c == ':')
 			colon = c;
 	if (value[0] != '/' || !colon)
-		return refuse(why, "--work: want PATH:MODE, not", value);
+		return refuse(why, "--work: expected PATH:MODE, not", value);
 	*colon = '\0';
 	for (unsigned int m = INIT_WORK_NONE + 1; m < ARRAY_SIZE(names); m++)
 		if (strcmp(colon + 1, names[m]) == 0)
@@ -82,7 +82,7 @@ static int parse_time(const char *value, struct init_options *o, struct line *wh
 	const char *at = value;
 
 	if (!take_seconds(&at, &o->time_ms) || *at++ != ':' || !take_seconds(&at, &o->grace_ms) || *at)
-		return refuse(why, "--time: want SECONDS:GRACE, not", value);
+		return refuse(why, "--time: expected SECONDS:GRACE, not", value);
 	return 0;
 }
 
@@ -145,9 +145,11 @@ int options_parse(char **argv, char **envp, struct init_options *o, struct line 
 			return r;
 	}
 	if (!argv[0] || !argv[1])
-		return refuse(why, "no command; want custody-init [OPTION]... -- COMMAND [ARG]...", NULL);
+		return refuse(why, "missing command; usage: custody-init [OPTION]... -- COMMAND [ARG]...",
+			      NULL);
 	if (o->tty && !o->report)
-		return refuse(why, "--tty needs --report: a foreign runtime makes the terminal itself", NULL);
+		return refuse(why, "--tty requires --report: another runtime opens the terminal itself",
+			      NULL);
 	o->command = argv + 1;
 	return 0;
 }

@@ -14,7 +14,7 @@ enum init_work {
 	INIT_WORK_RO,
 	INIT_WORK_RW,
 	INIT_WORK_TMPFS,
-	INIT_WORK_FUSE, /* an overlay that fuse-overlayfs makes */
+	INIT_WORK_FUSE, /* an overlay mounted by fuse-overlayfs */
 };
 
 /* The command line of init-proto.h.  Strings are borrowed from argv. */
@@ -25,11 +25,11 @@ struct init_options {
 	const char *work_path;
 	const char *tmpfs[INIT_WRITABLE_MAX], *rw[INIT_WRITABLE_MAX], *hide[INIT_WRITABLE_MAX];
 	unsigned int n_tmpfs, n_rw, n_hide;
-	const char *env;	    /* NULL: no list was given */
-	uint64_t time_ms, grace_ms; /* 0: no limit here */
+	const char *env;	    /* NULL: option missing */
+	uint64_t time_ms, grace_ms; /* 0: no limit */
 	char **command;
 	char **environment;
 };
 
-/* 0, or negative errno with the reason in WHY.  Writes to the strings of ARGV. */
+/* 0, or negative errno with the reason in WHY. Modifies the strings of ARGV. */
 int options_parse(char **argv, char **envp, struct init_options *ret, struct line *why);

@@ -34,7 +34,7 @@ static long exec_in(const char *dir, size_t dir_len, char **command, char **env)
 	return SYS(execve, path, command, env);
 }
 
-/* As execvpe(3), but a file that is no program is not handed to a shell.  Returns only negative errno. */
+/* As execvpe(3), but ENOEXEC does not start a shell. Returns only on failure, negative errno. */
 static long exec_search(char **command, char **env)
 {
 	bool forbidden = false;

@@ -3,13 +3,13 @@
 
 #include <stdint.h>
 
-/* The one process that all this is for. */
+/* The payload: the process that the container exists for. */
 struct payload_start {
 	char **command, **environment;
-	uint64_t ignored;   /* signals that were ignored when init started: back to default */
-	uint64_t core_soft; /* RLIMIT_CORE that init took away from itself only */
-	int slave;	    /* terminal to be, or negative: stdio stays as it is */
-	int terminal;	    /* stdin already is the terminal that its session shall control */
+	uint64_t ignored;   /* signals that were ignored when init started: reset to default */
+	uint64_t core_soft; /* original RLIMIT_CORE; init lowers only its own */
+	int slave;	    /* slave of the terminal; negative: stdio stays unchanged */
+	int terminal;	    /* stdin already is the terminal that its session is to control */
 };
 
 /*

@@ -10,7 +10,7 @@
 #include "init/init-dir.h"
 #include "init/init-prove.h"
 
-/* What one pass over mountinfo found.  A proof's detail is written once: the first thing that is wrong. */
+/* Result of one pass over mountinfo. A proof's detail is written once: the first violation. */
 struct mounts {
 	struct prove *p;
 	unsigned int n;
@@ -84,7 +84,7 @@ static void see_work(struct mounts *s, const struct facts_mount *m)
 	if (!wrong && !is_quiet(m))
 		wrong = "is not nosuid,nodev";
 	s->work_seen = true;
-	s->work_bad = false; /* the last mount on a place is the one that counts */
+	s->work_bad = false; /* the last mount at a path is the visible one */
 	if (wrong) {
 		say_mount(s, LAYER_WORKTREE, &s->work_bad, m, wrong);
 		return;
@@ -105,7 +105,7 @@ static void see_other(struct mounts *s, const struct facts_mount *m)
 		(tmpfs && in_list(o->tmpfs, o->n_tmpfs, m->point)) || in_list(o->rw, o->n_rw, m->point);
 
 	s->root_seen |= root;
-	if (mask) /* how runtimes hide a path; whether it does hide is tried with the other masks */
+	if (mask) /* runtimes mask a path so; the mask itself is tested with the others */
 		return;
 	if (!is_read_only(m) && !may_write)
 		say_mount(s, LAYER_ROOT, &s->root_bad, m, "is writable");
@@ -122,7 +122,7 @@ static void see_mount(struct mounts *s, const struct facts_mount *m)
 		s->p->report->proof[LAYER_MOUNT_NS].detail[0] = '\0';
 		say_mount(s, LAYER_MOUNT_NS, &s->shared, m, m->tags);
 	}
-	/* What lies in /proc and /dev is judged by what it does, below. */
+	/* Mounts below /proc and /dev are proven by access tests, below. */
 	if (facts_is_below(m->point, "/proc"))
 		return;
 	if (facts_is_below(m->point, "/dev")) {
@@ -135,7 +135,7 @@ static void see_mount(struct mounts *s, const struct facts_mount *m)
 		see_other(s, m);
 }
 
-/* O_EXCL, so that nothing that exists is opened; a read-only mount is refused before permissions are looked at. */
+/* O_EXCL, so that no existing file is opened; the kernel checks for a read-only mount before permissions. */
 static long try_create(const char *path)
 {
 	long fd;
@@ -180,12 +180,12 @@ static void prove_worktree(struct mounts *s)
 		tried = try_create(path);
 	}
 	if (!s->work_seen)
-		line_put(&d, o->work_path ? "nothing is mounted there" : "no worktree was named");
+		line_put(&d, o->work_path ? "no mount there" : "--work is missing");
 	proof_set(s->p, LAYER_WORKTREE,
 		  s->work_seen && !s->work_bad && (o->work != INIT_WORK_RO || tried == -EROFS), tried);
 }
 
-/* Hidden is what is not there, the null device, or an empty read-only directory. */
+/* A path is hidden if it is missing, the null device, or an empty read-only directory. */
 static bool is_hidden(const char *path)
 {
 	struct stat st;
@@ -199,7 +199,7 @@ static bool is_hidden(const char *path)
 	       fs.f_type == 0x01021994 /* TMPFS_MAGIC */ && (fs.f_flags & ST_RDONLY);
 }
 
-/* A masked path is on another file system than /proc; a path that this kernel does not have needs no mask. */
+/* A masked path is on another file system than /proc; a path missing in this kernel needs no mask. */
 static const char *find_unmasked(const struct init_options *o)
 {
 	static const char *const hidden[] = {
@@ -232,13 +232,16 @@ static void prove_masks(struct mounts *s)
 	const char *open_door = find_unmasked(s->p->options);
 	long tried;
 
-	/* O_TRUNC: then a read-only mount answers first, and not the file's owner. Opening alone changes nothing. */
+	/*
+	 * O_TRUNC: the kernel then reports a read-only mount before it checks the owner. Opening alone
+	 * changes nothing.
+	 */
 	tried = SYS(openat, AT_FDCWD, "/proc/sys/kernel/hostname", O_WRONLY | O_TRUNC | O_CLOEXEC);
 	if (tried >= 0)
 		(void)SYS(close, tried);
 	if (open_door) {
 		line_put(&d, open_door);
-		line_put(&d, " is as on the host");
+		line_put(&d, " is the same as on the host");
 	} else {
 		line_put(&d, "writing to /proc/sys: ");
 		line_put_errno(&d, tried < 0 ? (int)-tried : 0);
@@ -267,7 +270,7 @@ static bool check_node(void *arg, const char *name, int dir)
 		return true;
 	line_put(d, "/dev/");
 	line_put(d, name);
-	line_put(d, " is there");
+	line_put(d, " exists");
 	return false;
 }
 
@@ -280,13 +283,14 @@ static void prove_devices(struct mounts *s)
 	if (tried >= 0)
 		(void)SYS(close, tried);
 	if (r == 1)
-		line_put(&d, s->dev_seen ? "a tmpfs with harmless nodes" : "/dev is not a tmpfs of its own");
+		line_put(&d,
+			 s->dev_seen ? "a tmpfs with only harmless nodes" : "/dev is not a private tmpfs");
 	proof_set(s->p, LAYER_DEVICES, r == 1 && s->dev_seen && tried == -ENOENT, tried);
 }
 
 void prove_mounts(struct prove *p)
 {
-	/* Not on the stack: with stack clash protection every page of it would be touched. */
+	/* Not on the stack: stack clash protection would touch every page of it. */
 	static char text[128 * 1024];
 	struct mounts s = { .p = p };
 	struct facts_mount m;

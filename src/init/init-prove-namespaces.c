@@ -30,7 +30,7 @@ static uint64_t ns_inode(const char *path)
 	return SYS(newfstatat, AT_FDCWD, path, &st, 0) < 0 ? 0 : st.st_ino;
 }
 
-/* Inode of the user namespace that owns namespace N of this process; 0 when the kernel does not tell. */
+/* Inode of the user namespace that owns namespace N of this process; 0 if the kernel does not report it. */
 static uint64_t ns_owner(enum init_ns n)
 {
 	struct stat st = { 0 };
@@ -48,8 +48,8 @@ static uint64_t ns_owner(enum init_ns n)
 }
 
 /*
- * Is namespace N not the host's?  With a supervisor the inode number goes out and is compared there.  Alone, init
- * asks who owns it: a namespace that was made together with our user namespace belongs to it.
+ * Is namespace N not the host's? With a supervisor the inode number is reported and compared there. Alone,
+ * init checks the owner: a namespace created together with our user namespace is owned by it.
  */
 static bool ns_is_own(const struct prove *p, enum init_ns n)
 {
@@ -70,7 +70,10 @@ static void put_ns(struct line *d, const struct prove *p, enum init_ns n)
 	line_put(d, "]");
 }
 
-/* Files of /proc belong to the host's root.  If that owner has a number here, somebody here may be the host's root. */
+/*
+ * Files of /proc belong to the host's root. If that owner is mapped here, a process here may be the host's
+ * root.
+ */
 static void prove_user(struct prove *p)
 {
 	struct line d = proof_line(p, LAYER_USER_NS);
@@ -88,7 +91,7 @@ static void prove_user(struct prove *p)
 	line_put(&d, " ");
 	line_put_num(&d, (long long)map.count);
 	if (holds && (st.st_uid == 0 || st.st_gid == 0 || (long)st.st_uid == SYS(getuid))) {
-		line_put(&d, ", root here is root of the host");
+		line_put(&d, ", uid 0 here is uid 0 of the host");
 		holds = false;
 	}
 	proof_set(p, LAYER_USER_NS, holds && p->report->ns[INIT_NS_USER] != ns_initial[INIT_NS_USER], 0);
@@ -101,22 +104,22 @@ static void prove_pid(struct prove *p)
 	char self[16] = "";
 
 	(void)SYS(readlinkat, AT_FDCWD, "/proc/self", self, sizeof(self) - 1);
-	tried = SYS(kill, -1, 0); /* everybody whom this process can see, but itself */
+	tried = SYS(kill, -1, 0); /* every process that is visible, except itself */
 	line_put(&d, "pid ");
 	line_put_num(&d, pid);
 	line_put(&d, ", /proc/self -> ");
 	line_put(&d, self);
-	line_put(&d, tried == -ESRCH ? ", nobody else" : ", other processes are visible");
+	line_put(&d, tried == -ESRCH ? ", no other process visible" : ", other processes are visible");
 	proof_set(p, LAYER_PID_NS, pid == 1 && strcmp(self, "1") == 0 && tried == -ESRCH, tried);
 }
 
-/* connect() of a datagram socket only asks for a route: nothing is sent, whatever the answer. */
+/* connect() of a datagram socket only looks up a route: no packet is sent. */
 static long try_network(void)
 {
 	struct sockaddr_in to = {
 		.sin_family = AF_INET,
 		.sin_port = 0x0900,
-		.sin_addr.s_addr = __builtin_bswap32(0xC0000201), /* 192.0.2.1, kept free for documentation */
+		.sin_addr.s_addr = __builtin_bswap32(0xC0000201), /* 192.0.2.1, reserved for documentation */
 	};
 	long fd, r;
 
@@ -157,7 +160,7 @@ static void prove_cgroup(struct prove *p)
 	proof_set(p, LAYER_CGROUP_NS, root && ns_is_own(p, INIT_NS_CGROUP), 0);
 }
 
-/* Where a namespace has no effect that could be tried, its number and owner are the proof. */
+/* For a namespace without a testable effect, its inode number and owner are the proof. */
 static void prove_plain(struct prove *p, enum layer l, enum init_ns n)
 {
 	struct line d = proof_line(p, l);

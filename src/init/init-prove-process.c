@@ -13,8 +13,8 @@
 #include "init/init-prove.h"
 
 /*
- * Its owner may not open a file of mode 000, unless CAP_DAC_OVERRIDE says so.  A file in memory, so that nothing
- * writable need be mounted.
+ * The owner cannot open a file of mode 000 without CAP_DAC_OVERRIDE. A memfd, so that no writable mount is
+ * needed.
  */
 static long try_dac_override(void)
 {
@@ -24,7 +24,7 @@ static long try_dac_override(void)
 
 	fd = SYS(memfd_create, "custody", MFD_CLOEXEC);
 	if (fd < 0)
-		return 0; /* the filter of this profile: reading has to do */
+		return 0; /* the filter refuses memfd_create: the capability sets alone are the proof */
 	line_put(&l, "/proc/self/fd/");
 	line_put_num(&l, fd);
 	r = SYS(fchmod, fd, 0);
@@ -65,8 +65,8 @@ static void prove_capabilities(struct prove *p)
 }
 
 /*
- * Calls that no shipped filter allows, with arguments that an unfiltered kernel refuses in a way of its own: only
- * another answer than UNFILTERED shows the filter.
+ * Calls that no shipped filter allows, with arguments that an unfiltered kernel refuses with errno
+ * UNFILTERED: any other result proves the filter.
  */
 static const struct {
 	long nr, argument;
@@ -82,7 +82,10 @@ static long make_call(unsigned int i)
 	return sys_call(seccomp_tries[i].nr, seccomp_tries[i].argument, 0, 0, 0, 0, 0);
 }
 
-/* In a child, because the filter kills: its death is the answer.  A fork costs more than all other tries together. */
+/*
+ * In a child, because the filter kills: its death is the proof. A fork costs more than all other tests
+ * together.
+ */
 static long make_call_in_child(unsigned int i)
 {
 	int status = 0;
@@ -105,7 +108,7 @@ static long make_call_in_child(unsigned int i)
 	return -WEXITSTATUS(status);
 }
 
-/* What the filter answered; 0 when the call reached the kernel. */
+/* The errno of the filter; 0 if the call reached the kernel. */
 static long try_seccomp_call(const struct prove *p, unsigned int i)
 {
 	long r = p->options->seccomp_kills ? make_call_in_child(i) : make_call(i);
@@ -138,7 +141,7 @@ static void prove_no_new_privs(struct prove *p)
 	proof_set(p, LAYER_NO_NEW_PRIVS, p->status.no_new_privs == 1, 0);
 }
 
-/* A terminal that is not of the container's devpts belongs to the host. */
+/* A terminal on another devpts than the container's belongs to the host. */
 static int foreign_terminal(void)
 {
 	struct stat pts, st;
@@ -171,7 +174,7 @@ static void prove_session(struct prove *p)
 	line_put_num(&d, sid);
 	line_put(&d, tried < 0 ? ", no terminal" : ", has a terminal");
 	if (fd >= 0) {
-		line_put(&d, ", a terminal of the host is descriptor ");
+		line_put(&d, ", a terminal of the host is open as descriptor ");
 		line_put_num(&d, fd);
 	}
 	proof_set(p, LAYER_SESSION, sid == pid && tried < 0 && fd < 0, tried);
@@ -194,9 +197,9 @@ static bool check_descriptor(void *arg, const char *name, int dir)
 		line_put(&d, " is open");
 		return false;
 	}
-	/* From an open directory openat("..") walks out of any root. */
+	/* An open directory allows openat("..") to escape the root. */
 	if (SYS(fstat, fd, &st) < 0 || S_ISDIR(st.st_mode)) {
-		line_put(&d, "a directory is descriptor ");
+		line_put(&d, "a directory is open as descriptor ");
 		line_put(&d, name);
 		return false;
 	}
@@ -212,7 +215,7 @@ static void prove_descriptors(struct prove *p)
 		line_put(&d, "/proc/self/fd: ");
 		line_put_errno(&d, (int)-r);
 	} else if (r == 1) {
-		line_put(&d, "nothing but stdio");
+		line_put(&d, "only stdio");
 	}
 	proof_set(p, LAYER_DESCRIPTORS, r == 1, 0);
 }
@@ -239,14 +242,14 @@ static void prove_environment(struct prove *p)
 	for (char **e = p->options->environment; list && *e; e++, n++) {
 		if (list_has(list, *e))
 			continue;
-		line_put(&d, "not on the list: ");
+		line_put(&d, "not in --env: ");
 		line_put_bytes(&d, *e, strchr(*e, '=') ? (size_t)(strchr(*e, '=') - *e) : strlen(*e));
 		return;
 	}
 	for (const char *c = list; c && *c; c++)
 		n_list += c == list || c[-1] == ',';
 	line_put_num(&d, n);
-	line_put(&d, list ? " variables, all of the list" : " variables, no list was given");
+	line_put(&d, list ? " variables, all in --env" : " variables, --env is missing");
 	if (list && n != n_list) {
 		line_put(&d, " that has ");
 		line_put_num(&d, n_list);

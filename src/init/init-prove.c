@@ -13,14 +13,14 @@ struct line proof_line(struct prove *p, enum layer l)
 	return (struct line){ .text = proof->detail, .room = sizeof(proof->detail) };
 }
 
-/* TRIED: what the forbidden call returned, 0 when none was made. */
+/* TRIED: errno of the forbidden call, 0 if none was made. */
 void proof_set(struct prove *p, enum layer l, bool holds, long tried)
 {
 	p->report->proof[l].holds = holds;
 	p->report->proof[l].err = tried < 0 ? (int32_t)-tried : 0;
 }
 
-/* Everything below believes /proc: be sure that it is the kernel's. */
+/* All proofs read /proc: verify that it is a procfs. */
 static long read_status(struct prove *p)
 {
 	char text[4096];
@@ -46,7 +46,7 @@ void init_prove(const struct init_options *o, struct init_msg *report, struct fa
 
 	r = read_status(&p);
 	if (r < 0) {
-		/* Nothing holds: every layer says why. */
+		/* No layer is proven: each reports why. */
 		for (unsigned int l = 0; l < LAYER_MEMORY_LIMIT; l++) {
 			struct line d = proof_line(&p, (enum layer)l);
 

@@ -6,9 +6,9 @@
 #include "layer/init-proto.h"
 
 /*
- * One proof per layer, from inside, before anything foreign ran.  Each reads what the kernel says of this process
- * and, where a call exists that this layer alone would refuse, tries it: tries of all layers but seccomp use only
- * calls that the filter lets through, so that no layer is credited with another one's refusal.
+ * One proof per layer, from inside, before any other program runs. Each reads the kernel's state of this
+ * process and, if a call exists that only this layer refuses, tries it. Tests of all layers but seccomp use
+ * only calls that the filter allows, so that no layer is credited with the refusal of another.
  */
 struct prove {
 	const struct init_options *options;
@@ -23,6 +23,6 @@ void prove_namespaces(struct prove *p);
 void prove_mounts(struct prove *p);
 void prove_process(struct prove *p);
 
-/* A proof's verdict; the detail is written by its prover through the returned line. */
+/* Sets the result of a proof; the caller writes the detail to the returned line. */
 struct line proof_line(struct prove *p, enum layer l);
 void proof_set(struct prove *p, enum layer l, bool holds, long tried);

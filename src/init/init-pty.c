@@ -18,7 +18,7 @@ long pty_open(int *ret_master, int *ret_slave)
 	if (master < 0)
 		return master;
 	r = SYS(ioctl, master, TIOCSPTLCK, &locked);
-	/* By the master, not by a name: /dev/pts/N could be anybody's. */
+	/* By the master descriptor, not by name: /dev/pts/N may be another terminal. */
 	slave = r < 0 ? r : SYS(ioctl, master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (slave < 0) {
 		(void)SYS(close, master);

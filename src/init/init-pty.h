@@ -5,9 +5,9 @@
 long pty_open(int *ret_master, int *ret_slave);
 
 /*
- * A foreign runtime made its pty the controlling terminal of PID 1.  Give it up, so that the payload's session can
- * have it; the signals that this sends to ourselves are taken away.  Returns 1 when there was one, 0, or negative errno.
- * All signals must be blocked.
+ * Another runtime made its pty the controlling terminal of PID 1. Releases it, so that the payload's session
+ * can have it, and discards the signals that this sends to us. Returns 1 if there was a terminal, 0 if not,
+ * or negative errno. All signals must be blocked.
  */
 long pty_release(void);
 

@@ -49,8 +49,9 @@ static int wait_any(int *status, int flags, long *ret_pid)
 }
 
 /*
- * Everybody but us, then their bodies.  Only PID 1 may: what it cannot see is not in the container.  From any other
- * process the same call would kill the host, so this asks once more at the very place, whatever main has checked.
+ * Kills every process but this one, then reaps them. Only as PID 1: kill(-1) then reaches only this
+ * namespace. From any other process the same call would kill the host's processes, so the pid is checked here
+ * again, although main has checked it.
  */
 static void end_all(void)
 {
@@ -69,7 +70,7 @@ static int exit_status(int status)
 	return WIFSIGNALED(status) ? STATUS_SIGNAL_BASE + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Returns whether the payload is among the dead. */
+/* Returns whether the payload exited. */
 static bool reap_dead(const struct reap *r, int *ret_status)
 {
 	bool ended = false;
@@ -99,7 +100,7 @@ static bool read_signals(const struct reap *r, int *ret_status)
 	return ended;
 }
 
-/* False when the supervisor is gone. */
+/* False if the supervisor has closed the socket. */
 static bool read_socket(const struct reap *r)
 {
 	long n;
@@ -115,8 +116,8 @@ static bool read_socket(const struct reap *r)
 }
 
 /*
- * stdio belongs to the payload alone: as long as we held it, closing its output would not be seen outside, nor
- * writing to its closed input.
+ * stdio belongs to the payload alone: while init holds it open, the reader outside gets no EOF on its output,
+ * and a writer no EPIPE on its closed input.
  */
 static void leave_stdio(void)
 {
@@ -144,7 +145,7 @@ static void say_not_executed(const char *name, int err)
 	rt_print(text);
 }
 
-/* 0: executed.  Else the status to exit with. */
+/* 0: executed. Else the exit status. */
 static int read_pipe(struct reap *r)
 {
 	int err = 0;
@@ -175,7 +176,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Waits for FDS, or until DEADLINE (0: forever).  False when the time is over. */
+/* Waits for FDS, or until DEADLINE (0: forever). False on timeout. */
 static bool wait_until(struct pollfd *fds, unsigned int n, uint64_t deadline)
 {
 	uint64_t now = deadline ? now_ms() : 0, left = deadline > now ? deadline - now : 0;
@@ -199,7 +200,10 @@ int reap_run(struct reap *r)
 		struct pollfd fds[] = {
 			{ .fd = r->pipe, .events = POLLIN },
 			{ .fd = r->socket, .events = POLLIN },
-			/* Not before the exec is decided: signals that wait would only wake us again and again. */
+			/*
+			 * Only after exec has succeeded or failed: pending signals would wake the loop
+			 * repeatedly.
+			 */
 			{ .fd = r->pipe < 0 ? r->signals : -1, .events = POLLIN },
 		};
 
@@ -212,7 +216,7 @@ int reap_run(struct reap *r)
 			deadline += r->grace_ms;
 			forward(r, SIGTERM);
 		}
-		/* First the pipe: a payload that ended at once was executed before. */
+		/* The pipe first: a payload that exited at once had been executed. */
 		if (fds[0].revents) {
 			int failed = read_pipe(r);
 

@@ -3,7 +3,7 @@
 
 #include "layer/init-proto.h"
 
-/* Descriptors that the loop watches; negative: not there. */
+/* Descriptors that the loop polls; negative: none. */
 struct reap {
 	int socket;  /* supervisor */
 	int pipe;    /* errno of a failed exec */
@@ -11,11 +11,11 @@ struct reap {
 	long payload;
 	uint64_t time_ms, grace_ms; /* 0: no limit */
 	const char *name;	    /* for messages */
-	struct init_msg *msg;	    /* room to build messages in */
+	struct init_msg *msg;	    /* buffer for messages */
 };
 
 /* signalfd with everything that is forwarded or reaped, or negative errno.  All signals must be blocked. */
 long reap_signals(void);
 
-/* Until the payload ended and nobody else is left.  Returns the status that init exits with. */
+/* Runs until the payload has exited and no other process is left. Returns init's exit status. */
 int reap_run(struct reap *r);

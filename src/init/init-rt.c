@@ -9,8 +9,8 @@
 #include "base/exit-status.h"
 
 /*
- * Entry.  The kernel leaves argc, argv, envp and the auxiliary vector on the stack; nothing has set up a return
- * address or aligned anything.
+ * Entry. The kernel leaves argc, argv, envp and the auxiliary vector on the stack; no return address is set
+ * up and the stack is not aligned.
  */
 #if defined(__x86_64__)
 __asm__(".globl _start\n"
@@ -28,13 +28,13 @@ __asm__(".globl _start\n"
 	"	b rt_start\n");
 #endif
 
-/* The compiler's stack protector asks for these two by name. */
+/* The compiler's stack protector references these two by name. */
 extern uintptr_t __stack_chk_guard;
 uintptr_t __stack_chk_guard;
 _Noreturn void __stack_chk_fail(void);
 _Noreturn void rt_start(uintptr_t *stack);
 
-/* Its own frame would be checked against a guard that changes meanwhile. */
+/* No stack protector: this function sets the guard that its own frame would be checked against. */
 __attribute__((no_stack_protector, used)) void rt_start(uintptr_t *stack)
 {
 	int argc = (int)stack[0];
@@ -99,7 +99,7 @@ long rt_read_file(const char *path, char *buffer, size_t room)
 
 long rt_default_signal(int sig)
 {
-	/* The kernel's own shape: glibc's differs. */
+	/* The kernel's layout: glibc's differs. */
 	struct {
 		void (*handler)(int);
 		unsigned long flags;

@@ -12,11 +12,13 @@
 #include "base/array.h"
 
 /*
- * All of a C library that custody-init has.  It is started once per run, and in a virtual machine the start-up code
- * of glibc alone (dozens of cpuid instructions, each a trap) costs ten times what the whole program does: so no
- * library is linked, headers serve for types and constants only, and system calls return negative errno.
+ * The parts of a C library that custody-init needs. It is started once per run, and in a virtual machine the
+ * start-up code of glibc alone (dozens of cpuid instructions, each a trap) costs ten times what the whole
+ * program does: so no library is linked, headers serve for types and constants only, and system calls return
+ * negative errno.
  *
- * Files that only parse use nothing of this but the line builder, so that unit tests link them with a real libc.
+ * Files that only parse use nothing of this but the line builder, so that unit tests link them with a real
+ * libc.
  */
 
 #if defined(__x86_64__)
@@ -59,7 +61,7 @@ static inline long sys_call(long nr, long a, long b, long c, long d, long e, lon
 	sys_call(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 #define SYS(name, ...) SYS_7(__NR_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0, 0)
 
-/* Text of bounded length; what does not fit is cut, never written beyond. Always NUL-terminated. */
+/* Text of bounded length, truncated if it does not fit. Always NUL-terminated. */
 struct line {
 	char *text;
 	size_t len, room;
@@ -75,7 +77,7 @@ void line_put_num(struct line *l, long long value);
 void line_put_hex(struct line *l, uint64_t value); /* 16 digits, as in /proc/PID/status */
 void line_put_errno(struct line *l, int err);	   /* "EPERM", or the number */
 
-/* Whole file into BUFFER, NUL-terminated.  Length, or negative errno; -EFBIG when it does not fit. */
+/* Whole file into BUFFER, NUL-terminated. Length, or negative errno; -EFBIG if it does not fit. */
 long rt_read_file(const char *path, char *buffer, size_t room);
 
 /* Back to SIG_DFL.  0 or negative errno. */
@@ -85,5 +87,5 @@ long rt_default_signal(int sig);
 void rt_print(const char *text);
 _Noreturn void rt_exit(int status);
 
-/* What the kernel hands to a new process. */
+/* Arguments that the kernel passes to a new process. */
 int init_main(int argc, char **argv, char **envp);

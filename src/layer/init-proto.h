@@ -8,36 +8,36 @@
 #include "layer/layer.h"
 
 /*
- * Words between custody-init (inside, PID 1) and its supervisor, over one SOCK_SEQPACKET pair whose inner end is
- * descriptor 3 and is closed on exec.  Both sides are the same build: fixed structs, magic checked.
+ * Messages between custody-init (inside, PID 1) and its supervisor, over one SOCK_SEQPACKET pair whose inner
+ * end is descriptor 3 and is closed on exec. Both sides are the same build: fixed structs, magic checked.
  *
- *	init -> REPORT (facts; with a terminal the pty's master rides along as SCM_RIGHTS)
+ *	init -> REPORT (facts; with a terminal the pty's master is passed as SCM_RIGHTS)
  *	     <- GO, or the socket closes: nothing is executed and init exits
  *	     -> EXECED, or EXEC_FAILED with errno (init_exec_status() gives 126 or 127)
- *	     -> EXITED with the payload's wait status, once the payload ended and every other process was killed
+ *	     -> EXITED with the payload's wait status, once the payload exited and every other process was killed
  *	     <- SIGNAL n: forwarded to the payload's process group, at any time after EXECED
  *
- * End of file on the supervisor's side at any time means the supervisor is gone: init kills all and exits.
+ * End of file at any time means that the supervisor has exited: init kills all processes and exits.
  *
  * Command line, written by oci/bundle/bundle.c: INIT_PATH [OPTION]... -- COMMAND [ARG]...
  *
- *	--report	own run: report on descriptor 3 and wait for GO; the supervisor decides what is missing
- *	--tty		own run: make a pty of the container's devpts for the payload
- *	--require=L,L	foreign runtime (no --report): init itself refuses unless these layers hold; limits cannot
- *			be named, nothing inside shows them
+ *	--report	own run: report on descriptor 3 and wait for GO; the supervisor compares
+ *	--tty		own run: open a pty of the container's devpts for the payload
+ *	--require=L,L	other runtime (no --report): init itself refuses unless these layers are proven; limits
+ *			cannot be named, they are not visible from inside
  *	--work=PATH:M	the worktree's mount; M is overlay, overlay-fuse, ro, rw or tmpfs
  *	--tmpfs=PATH	may be repeated: a tmpfs that may be written (/tmp ...)
  *	--rw=PATH	may be repeated: any other mount that may be written.  Every writable mount that is neither
  *			named by these three nor below /proc or /dev is a missing layer `read-only-root`
- *	--hide=PATH	may be repeated: a path that must not be seen; a mask like those of /proc
+ *	--hide=PATH	may be repeated: a path that must be hidden; a mask like those of /proc
  *	--env=N,N	names of the environment's variables, all of them; without it `environment` is not proven
  *	--plain-root	"/" need not be nosuid and nodev: portable bundles and rootless runs, where the runtime
- *			binds a directory and nobody could mount it so; also without a user namespace
- *	--seccomp-kills	the filter kills instead of answering: init tries a forbidden call in a child, not itself
- *	--time=S:GRACE	foreign runtime: TERM after S seconds, KILL after GRACE more, status 124 (own runs: the
+ *			binds a directory and cannot set these flags; also without a user namespace
+ *	--seccomp-kills	the filter kills instead of returning an error: init tries a forbidden call in a child
+ *	--time=S:GRACE	other runtime: TERM after S seconds, KILL after GRACE more, status 124 (own runs: the
  *			supervisor keeps the time)
  *
- * Status of init: the payload's (128 + signal), 126 and 127, or 125 when nothing was executed.
+ * Status of init: the payload's (128 + signal), 126 and 127, or 125 if nothing was executed.
  */
 #define INIT_PROTO_MAGIC 0x43555354u /* "CUST" */
 #define INIT_FD 3
@@ -51,10 +51,10 @@ enum init_msg_type {
 	INIT_MSG_SIGNAL,
 };
 
-/* One fact per layer: what init saw and what the kernel answered to the forbidden try. */
+/* One fact per layer: the state that init read, and the kernel's answer to the forbidden call. */
 struct init_proof {
-	uint8_t holds;	 /* 1: as it should be, seen and tried */
-	int32_t err;	 /* errno of the try that was refused, 0 where only reading proves */
+	uint8_t holds;	 /* 1: proven, by reading and by a test */
+	int32_t err;	 /* errno of the refused call, 0 if only reading proves it */
 	char detail[96]; /* for people: "Seccomp: 0", "CapEff 000001ffffffffff" */
 };
 
@@ -79,7 +79,7 @@ enum init_ns {
 	_INIT_NS_MAX,
 };
 
-/* The shell's convention for a command that could not be executed. */
+/* The shell's exit status for a command that cannot be executed. */
 static inline int init_exec_status(int err)
 {
 	return err == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;

@@ -54,7 +54,10 @@ void proof_doctor_id(enum layer l, char id[PROOF_ID_SIZE])
 		*c = (char)toupper((unsigned char)*c);
 }
 
-/* Is this layer's namespace, if it is one, another than ours?  A number that init could not read is not. */
+/*
+ * True if the layer is not a namespace, or one different from ours. An inode that init could not read counts
+ * as ours.
+ */
 static bool ns_differs(const struct init_msg *report, enum layer l, const uint64_t *host_ns)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ns_layers); i++) {
@@ -71,7 +74,9 @@ static bool layer_is_limit(enum layer l)
 	return l >= LAYER_MEMORY_LIMIT;
 }
 
-/* One clause about a missing layer.  The detail came through a socket: bounded, and nothing a terminal obeys. */
+/*
+ * One clause about a missing layer. The detail was received from init: bounded, without control characters.
+ */
 static void put_missing(struct strbuf *b, const struct init_msg *report, enum layer l,
 			const uint64_t *host_ns)
 {
@@ -82,9 +87,9 @@ static void put_missing(struct strbuf *b, const struct init_msg *report, enum la
 	proof_doctor_id(l, id);
 	strbuf_printf(b, "%slayer '%s' is missing: ", b->len ? "; " : "", info->name);
 	if (layer_is_limit(l))
-		strbuf_puts(b, "its cgroup files or watch do not hold the limit");
+		strbuf_puts(b, "its cgroup files or disk watch do not enforce the limit");
 	else if (!ns_differs(report, l, host_ns))
-		strbuf_puts(b, "its namespace is the caller's own");
+		strbuf_puts(b, "its namespace is the same as the caller's");
 	else
 		for (size_t i = 0; i < sizeof(p->detail) && p->detail[i]; i++)
 			strbuf_putc(b, isprint((unsigned char)p->detail[i]) ? p->detail[i] : '?');
@@ -100,7 +105,7 @@ int proof_compare(const struct init_msg *report, uint32_t asked, uint32_t option
 	for (unsigned int l = 0; l < _LAYER_MAX; l++)
 		states[l] = asked & LAYER_BIT(l) ? LAYER_STATE_REFUSED : LAYER_STATE_NOT_ASKED;
 	if (report->magic != INIT_PROTO_MAGIC || report->type != INIT_MSG_REPORT)
-		return fault_set(f, EPROTO, "custody-init sent something else than its report");
+		return fault_set(f, EPROTO, "unexpected message from custody-init instead of its report");
 
 	for (unsigned int i = 0; i < _LAYER_MAX; i++) {
 		enum layer l = (enum layer)i;

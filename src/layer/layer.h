@@ -4,10 +4,10 @@
 #include <stdint.h>
 
 /*
- * The layers of confinement.  One name each, used in profiles (`enforce.optional`, `dangerous: ["no-NAME"]`),
- * in custody-init's report, in the result's `layers`, and in doctor's ids.  A layer is asked for by the
- * subject, proven from inside by custody-init (or, for limits, by the supervisor reading the kernel's files),
- * and refused by name when it is missing.
+ * The layers of confinement. One name each, used in profiles (`enforce.optional`, `dangerous: ["no-NAME"]`),
+ * in custody-init's report, in the result's `layers`, and in doctor's ids. A layer is requested by the
+ * subject and proven from inside by custody-init (or, for limits, by the supervisor reading the kernel's
+ * files); if it is missing, the run is refused and the layer named.
  */
 enum layer {
 	LAYER_USER_NS,
@@ -17,15 +17,15 @@ enum layer {
 	LAYER_IPC_NS,
 	LAYER_UTS_NS,
 	LAYER_CGROUP_NS,
-	LAYER_ROOT, /* root and every host path in it read-only, nosuid, nodev; nothing of the host's homes */
-	LAYER_MASKS,	    /* /proc/kcore, sysrq-trigger, keys ... hidden or read-only */
-	LAYER_DEVICES,	    /* private /dev: only the harmless nodes, mknod refused */
-	LAYER_WORKTREE,	    /* mounted the way the profile says (overlay, ro, rw, tmpfs) */
+	LAYER_ROOT,	/* root and every host path in it read-only, nosuid, nodev; no homes of the host */
+	LAYER_MASKS,	/* /proc/kcore, sysrq-trigger, keys ... hidden or read-only */
+	LAYER_DEVICES,	/* private /dev: only the harmless nodes, mknod refused */
+	LAYER_WORKTREE, /* mounted as the profile requires (overlay, ro, rw, tmpfs) */
 	LAYER_CAPABILITIES, /* all five sets empty */
 	LAYER_NO_NEW_PRIVS,
 	LAYER_SECCOMP,
 	LAYER_SESSION,	   /* own session; no terminal of the host */
-	LAYER_DESCRIPTORS, /* nothing inherited beyond stdio */
+	LAYER_DESCRIPTORS, /* only stdio is inherited */
 	LAYER_ENVIRONMENT, /* exactly the variables that the subject lists */
 	LAYER_MEMORY_LIMIT,
 	LAYER_PIDS_LIMIT,
@@ -37,18 +37,18 @@ enum layer {
 
 #define LAYER_BIT(l) (UINT32_C(1) << (l))
 
-/* What one layer is, for people: doctor, refusals and documents read this table. */
+/* Description of one layer, for doctor, refusals and documents. */
 struct layer_info {
 	const char *name;  /* "user-namespace" */
 	const char *needs; /* capability or kernel feature */
-	const char *what;  /* one line: what it stops */
+	const char *what;  /* one line: its effect */
 };
 
 const struct layer_info *layer_info(enum layer l);
 int layer_from_name(const char *name); /* enum layer, or -1 */
 
 enum layer_state {
-	LAYER_STATE_REFUSED, /* asked for and not there: nothing is executed */
+	LAYER_STATE_REFUSED, /* requested and missing: nothing is executed */
 	LAYER_STATE_PROVEN,
 	LAYER_STATE_PROVEN_AFTER_START,
 	LAYER_STATE_OPTIONAL_MISSING,

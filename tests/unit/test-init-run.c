@@ -101,7 +101,7 @@ static void not_being_the_first_process_is_refused(void)
 
 	CHECK(peer_start(&s, &p));
 	peer_read_all(p.out, out, sizeof(out));
-	CHECK(strstr(out, "first process") && !strstr(out, "it ran"));
+	CHECK(strstr(out, "not PID 1") && !strstr(out, "it ran"));
 	status = peer_wait(&p);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == STATUS_FAILED);
 }
