@@ -768,7 +768,7 @@ new" ]
 warden_that_is_deaf() {
 	local libexec=$CUSTODY_HOME/libexec
 	mkdir "$libexec"
-	cp "${CUSTODY_LIBEXEC:-$(dirname "$(readlink -f "$CUSTODY")")/../libexec/custody}"/custody-{capture,hook,init,warden} "$libexec"
+	cp "${CUSTODY_LIBEXEC:-$(dirname "$(readlink -f "$CUSTODY")")/../libexec/custody}"/custody-{hook,init,pack,warden} "$libexec"
 	mv "$libexec/custody-warden" "$libexec/warden"
 	cat >"$libexec/deaf" <<-END
 		#!/bin/sh

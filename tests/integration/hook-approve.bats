@@ -521,7 +521,7 @@ libexec() {
 warden_elsewhere() {
 	local libexec=$CUSTODY_HOME/libexec
 	mkdir "$libexec"
-	cp "$(libexec)"/custody-{capture,hook,init,warden} "$libexec"
+	cp "$(libexec)"/custody-{hook,init,pack,warden} "$libexec"
 	CUSTODY_LIBEXEC=$libexec write "$@"
 	WARDEN=$libexec/custody-warden
 }

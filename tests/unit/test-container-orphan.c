@@ -49,7 +49,19 @@ static pid_t live(void)
 	return pid;
 }
 
-/* By SIGKILL, and by nobody before us. */
+/* Starts a process and writes its container info to T, as if it had started OFFSET ticks later. */
+static pid_t live_in(struct tree *t, uint64_t offset)
+{
+	const pid_t pid = live();
+	uint64_t start = 0;
+
+	return pid > 0 && process_start_time(pid, &start) == 1 && tree_make(t) &&
+			       leave(t->fd, pid, start + offset)
+		       ? pid
+		       : -1;
+}
+
+/* By SIGKILL, and not reaped before. */
 static bool was_killed(pid_t pid)
 {
 	int status = 0;
@@ -80,14 +92,12 @@ static void the_first_process_is_killed(void)
 {
 	_cleanup_container_orphan_ struct container_orphan o = CONTAINER_ORPHAN_NONE;
 	_cleanup_tree_ struct tree t = { 0 };
-	uint64_t start = 0;
 	pid_t pid;
 
 	if (!can_watch())
 		return;
-	pid = live();
-	CHECK(pid > 0 && process_start_time(pid, &start) == 1);
-	CHECK(tree_make(&t) && leave(t.fd, pid, start));
+	pid = live_in(&t, 0);
+	CHECK(pid > 0);
 	CHECK(container_orphan_end(t.fd, &o, NULL) == 1);
 	CHECK(was_killed(pid));
 	/* It had the host's root: the path of the worktree means something else there. */
@@ -98,14 +108,12 @@ static void a_number_that_came_back_is_somebody_else(void)
 {
 	_cleanup_container_orphan_ struct container_orphan o = CONTAINER_ORPHAN_NONE;
 	_cleanup_tree_ struct tree t = { 0 };
-	uint64_t start = 0;
 	pid_t pid;
 
 	if (!can_watch())
 		return;
-	pid = live();
-	CHECK(pid > 0 && process_start_time(pid, &start) == 1);
-	CHECK(tree_make(&t) && leave(t.fd, pid, start + 1));
+	pid = live_in(&t, 1);
+	CHECK(pid > 0);
 	CHECK(container_orphan_end(t.fd, &o, NULL) == 1 && o.tree < 0 && o.why);
 	CHECK(lives(pid));
 	CHECK(kill(pid, SIGKILL) == 0 && was_killed(pid));

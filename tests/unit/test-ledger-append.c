@@ -316,6 +316,20 @@ static bool refuses(const struct place *p, const char *boot, const char *word)
 	return false;
 }
 
+/* Ten records that are synced and five that are not, written under boot_a. */
+static bool fill_half_synced(const struct place *p, struct digest *k0, struct seal *synced)
+{
+	_cleanup_ledger_ struct ledger *l = NULL;
+
+	if (!fill(p, 10, &(struct ledger_options){ .boot = boot_a }, k0) || !load_seal(p, synced))
+		return false;
+	l = reopen(p, boot_a);
+	for (int i = 0; i < 5; i++)
+		if (!l || put(l, "test.event", LEDGER_OBSERVED) < 0)
+			return false;
+	return true;
+}
+
 static void a_power_cut_is_recorded_and_the_chain_goes_on(void)
 {
 	_cleanup_place_ struct place p = { 0 };
@@ -326,14 +340,9 @@ static void a_power_cut_is_recorded_and_the_chain_goes_on(void)
 	struct seal synced;
 	size_t len;
 
-	CHECK(place_make(&p) && fill(&p, 10, &(struct ledger_options){ .boot = boot_a }, &k0));
-	CHECK(load_seal(&p, &synced));
-	l = reopen(&p, boot_a);
-	for (int i = 0; i < 5; i++)
-		CHECK(l && put(l, "test.event", LEDGER_OBSERVED) == 0);
+	CHECK(place_make(&p) && fill_half_synced(&p, &k0, &synced));
 	text = slurp(&p, FIRST_SEGMENT, &len);
 	CHECK(text && spit(&p, FIRST_SEGMENT, text, synced.synced_offset + 700)); /* one whole, one torn */
-	ledger_free(TAKE_PTR(l));
 	CHECK(check(&p, &k0, false).status == VERIFY_TORN && check(&p, &k0, true).status == VERIFY_SHORT);
 	l = reopen(&p, boot_b);
 	CHECK(l && put(l, "test.event", LEDGER_DECIDED) == 0);
@@ -353,16 +362,11 @@ static void a_power_cut_that_leaves_nuls_is_the_same(void)
 	struct seal synced;
 	size_t len;
 
-	CHECK(place_make(&p) && fill(&p, 10, &(struct ledger_options){ .boot = boot_a }, &k0));
-	CHECK(load_seal(&p, &synced));
-	l = reopen(&p, boot_a);
-	for (int i = 0; i < 5; i++)
-		CHECK(l && put(l, "test.event", LEDGER_OBSERVED) == 0);
+	CHECK(place_make(&p) && fill_half_synced(&p, &k0, &synced));
 	text = slurp(&p, FIRST_SEGMENT, &len);
 	CHECK(text);
-	memset(text + synced.synced_offset + 700, 0, 100); /* in the second, with whole ones behind it */
+	memset(text + synced.synced_offset + 700, 0, 100); /* in the second record; whole ones follow */
 	CHECK(spit(&p, FIRST_SEGMENT, text, len));
-	ledger_free(TAKE_PTR(l));
 	l = reopen(&p, boot_b);
 	CHECK(l && put(l, "test.event", LEDGER_DECIDED) == 0);
 	r = check(&p, &k0, true);
