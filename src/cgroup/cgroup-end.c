@@ -21,8 +21,8 @@
 #define RECORD_MAX ((size_t)64 * 1024)
 
 /*
- * Kernels before 5.14 and v1: a process may fork between the reading and the killing, hence the rounds.  Killing init
- * ends the pid namespace anyway; this is for what init does not reach.
+ * Kernels before 5.14 and v1: a process may fork between the read and the kill, hence the rounds. Killing
+ * init kills its PID namespace anyway; this is for processes outside of it.
  */
 static int kill_members(int dirfd)
 {
@@ -38,13 +38,13 @@ static int kill_members(int dirfd)
 		     word = strtok_r(NULL, "\n", &save), n++) {
 			uint64_t pid = 0;
 
-			/* 0 is a process of another pid namespace, and kill(0) would be us. */
+			/* 0 is a process of another PID namespace, and kill(0) would signal our own group. */
 			if (str_to_u64(word, &pid) == 0 && pid > 1)
 				(void)kill((pid_t)pid, SIGKILL);
 		}
 		if (n == 0)
 			return 0;
-		/* Dying processes stay listed until they are done: once is enough for those. */
+		/* Killed processes stay listed until they exit: do not signal them again. */
 		if (i >= 2)
 			return 0;
 	}
@@ -70,7 +70,7 @@ int cgroup_kill(const struct cgroup *c, struct fault *f)
 	return 0;
 }
 
-/* v2 tells when the last process is gone. */
+/* v2 reports when the last process exits. */
 static void wait_event(int dirfd)
 {
 	_cleanup_close_ int fd = openat(dirfd, "cgroup.events", O_RDONLY | O_CLOEXEC);
@@ -80,7 +80,7 @@ static void wait_event(int dirfd)
 
 	if (fd < 0)
 		return;
-	/* Read first: the poll reports changes since the last reading. */
+	/* Read first: poll reports changes since the last read. */
 	n = read(fd, text, sizeof(text) - 1);
 	if (n <= 0)
 		return;
@@ -90,7 +90,7 @@ static void wait_event(int dirfd)
 	(void)poll(&(struct pollfd){ .fd = fd, .events = POLLPRI }, 1, EMPTY_WAIT_MS);
 }
 
-/* v1 does not: wait for the end of one process that is still listed. */
+/* v1 does not: wait for one listed process to exit. */
 static void wait_member(int dirfd)
 {
 	_cleanup_close_ int pidfd = -EBADF;
@@ -125,10 +125,10 @@ static int remove_dir(const char *dir, struct fault *f)
 		else
 			wait_member(fd);
 	}
-	return fault_set(f, EBUSY, "remove cgroup '%s': processes in it do not end", dir);
+	return fault_set(f, EBUSY, "remove cgroup '%s': its processes do not exit", dir);
 }
 
-/* "/sys/fs/cgroup/custody" is shared: whoever leaves it empty takes it away. */
+/* "/sys/fs/cgroup/custody" is shared: the last session removes it when it is empty. */
 static void remove_shared(const char *dir)
 {
 	_cleanup_free_ char *parent = strdup(dir);
@@ -151,7 +151,7 @@ static void leave_leaf(struct cgroup *c)
 	fd = open(c->leaf_parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	/* Processes may be in the scope itself only while it hands out nothing. */
+	/* The scope itself may hold processes only while subtree_control is empty. */
 	if (cgroup_file_read(fd, "cgroup.subtree_control", text) == 0) {
 		for (unsigned int i = 0; i < _CGROUP_CONTROLLER_MAX; i++) {
 			char off[16];
@@ -182,8 +182,8 @@ int cgroup_remove(struct cgroup *c, struct fault *f)
 }
 
 /*
- * Only what cgroup_open can have written: a directory named for a session, in a cgroup file system.  Anywhere else
- * "cgroup.procs" would be a list of whom to kill, written by somebody.
+ * Accepts only paths that cgroup_open writes: a directory named for a session, in a cgroup file system.
+ * Anywhere else "cgroup.procs" could be a forged list of pids to kill.
  */
 static int open_ours(const char *dir)
 {

@@ -16,7 +16,7 @@ int cgroup_file_write(int dirfd, const char *name, const char *text)
 
 	if (fd < 0)
 		return -errno;
-	/* One write is one command here: nothing to continue after a short one. */
+	/* One write is one command: a short write is not continued. */
 	do
 		n = write(fd, text, len);
 	while (n < 0 && errno == EINTR);

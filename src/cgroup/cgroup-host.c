@@ -66,7 +66,7 @@ struct mount {
 	char *root, *point, *type, *options;
 };
 
-/* Cuts one line of mountinfo into the fields that matter; false for lines of another shape. */
+/* Splits one line of mountinfo into the needed fields; false for malformed lines. */
 static bool split(char *line, struct mount *m)
 {
 	char *save = NULL, *field = NULL;
@@ -90,8 +90,8 @@ static bool split(char *line, struct mount *m)
 }
 
 /*
- * PATH is relative to the hierarchy's root as our cgroup namespace shows it, the mount shows what is below ROOT.  A
- * path outside of the mount cannot be reached: NULL without an error.
+ * PATH is relative to the root of our cgroup namespace; the mount shows the directories below ROOT. A path
+ * outside the mount is not reachable: NULL without an error.
  */
 static int locate(const struct mount *m, const char *path, size_t len, char **ret, struct fault *f)
 {
@@ -151,7 +151,7 @@ static int take_line(struct cgroup_host *h, char *line, const char *self, struct
 {
 	struct mount m;
 
-	/* Hosts have hundreds of mounts; only these lines are worth cutting up. */
+	/* Hosts have hundreds of mounts; only these lines are split. */
 	if (!strstr(line, " cgroup") || !split(line, &m) || !str_starts(m.type, "cgroup"))
 		return 0;
 	str_unoctal(m.point);

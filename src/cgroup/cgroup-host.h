@@ -6,8 +6,8 @@
 #include "base/fault.h"
 
 /*
- * Which cgroup hierarchies this host mounts and where in each of them this process is.  A controller is v1's or
- * v2's, never both; on a hybrid host v2 is there for membership and killing, v1 for the limits.
+ * Which cgroup hierarchies this host mounts and where in each of them this process is. A controller belongs
+ * to v1 or v2, never both; on a hybrid host v2 serves membership and killing, v1 the limits.
  */
 enum cgroup_controller {
 	CGROUP_MEMORY,

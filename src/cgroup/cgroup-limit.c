@@ -32,8 +32,8 @@ static int write_number(const struct cgroup_node *n, const char *file, uint64_t 
 }
 
 /*
- * The limit holds for memory and swap together: otherwise a payload over its limit would just slow down the host.
- * Without swap accounting (ENOENT) there is nothing to set.
+ * The limit holds for memory and swap together: otherwise a payload over its limit would swap and slow down
+ * the host. Without swap accounting (ENOENT) nothing is set.
  */
 static int limit_memory(const struct cgroup_node *n, uint64_t bytes, struct fault *f)
 {
@@ -43,7 +43,7 @@ static int limit_memory(const struct cgroup_node *n, uint64_t bytes, struct faul
 	if (r == -EBUSY)
 		return fault_set(f, EBUSY,
 				 "%" PRIu64
-				 " bytes are less than an empty container needs: raise --memory, or "
+				 " bytes are less than an empty container needs: raise --memory or "
 				 "limits.memory of the profile",
 				 bytes);
 	if (r < 0)
@@ -97,7 +97,7 @@ static int require_text(const struct cgroup_node *n, const char *file, const cha
 		return fault_errno(f, -r, "read '%s/%s'", n->dir, file);
 	text[strcspn(text, "\n")] = '\0';
 	if (strcmp(text, want) != 0)
-		return fault_set(f, ESTALE, "%s says '%s', not '%s'", file, text, want);
+		return fault_set(f, ESTALE, "%s is '%s', not '%s'", file, text, want);
 	return 0;
 }
 

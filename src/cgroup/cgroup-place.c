@@ -17,7 +17,7 @@ static int open_dir(const char *path)
 	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Does FILE of DIR name every controller of WANT? */
+/* Does FILE of DIR list every controller of WANT? */
 static bool names_all(const char *dir, const char *file, unsigned int want)
 {
 	_cleanup_close_ int fd = open_dir(dir);
@@ -31,7 +31,9 @@ static bool names_all(const char *dir, const char *file, unsigned int want)
 	return true;
 }
 
-/* Switches WANT on for the children of DIR.  Refused (EBUSY) while DIR itself holds processes, the real root apart. */
+/*
+ * Enables WANT for the children of DIR. Refused (EBUSY) while DIR itself holds processes, except in the root.
+ */
 static bool enable(const char *dir, unsigned int want)
 {
 	_cleanup_close_ int fd = -EBADF;
@@ -58,7 +60,9 @@ static bool holds_only_us(const char *dir)
 	return fd >= 0 && cgroup_file_read(fd, "cgroup.procs", text) == 0 && strcmp(text, self) == 0;
 }
 
-/* A scope delegated to this process alone: v2 wants its processes in leaves before it hands out controllers. */
+/*
+ * A scope delegated to this process alone: v2 requires its processes in leaves before it enables controllers.
+ */
 static int move_aside(struct cgroup *c, const char *own, unsigned int want, struct fault *f)
 {
 	_cleanup_free_ char *leaf = NULL, *parent = strdup(own);
@@ -87,7 +91,7 @@ static int move_aside(struct cgroup *c, const char *own, unsigned int want, stru
 	return 0;
 }
 
-/* ROOT/custody, with the controllers on.  Others may be removing it while it is empty. */
+/* ROOT/custody, with the controllers enabled. Other sessions may remove it concurrently while it is empty. */
 static bool make_shared(const char *root, const char *shared, unsigned int want)
 {
 	if (!enable(root, want))
@@ -103,7 +107,10 @@ static bool make_shared(const char *root, const char *shared, unsigned int want)
 	return false;
 }
 
-/* The nearest ancestor that belongs to us and hands out the controllers: a sibling of our own scope. */
+/*
+ * The nearest ancestor that this user owns and that enables the controllers: the new cgroup is a sibling of
+ * our scope.
+ */
 static char *find_ancestor(const struct cgroup_host *h, unsigned int want)
 {
 	_cleanup_free_ char *dir = strdup(h->v2);
@@ -190,10 +197,10 @@ int cgroup_explain_missing(struct cgroup *c, const struct cgroup_host *h, struct
 			" /sys/fs/cgroup/$c/custody-%d/cgroup.procs; done",
 			(int)geteuid(), (int)geteuid(), (int)geteuid(), (int)geteuid(), (int)geteuid());
 	} else if (!h->v2) {
-		strbuf_puts(&b, " can be made: no cgroup file system is mounted; mount -t cgroup2 none "
+		strbuf_puts(&b, " can be created: no cgroup file system is mounted; mount -t cgroup2 none "
 				"/sys/fs/cgroup");
 	} else if (!names_all(h->v2_root, "cgroup.controllers", c->missing)) {
-		strbuf_puts(&b, " can be made: this host's cgroup hierarchy does not have the controllers");
+		strbuf_puts(&b, " can be created: this host's cgroup hierarchy lacks these controllers");
 	} else {
 		strbuf_puts(&b, " is delegated here; try: systemd-run --user --scope -p Delegate=yes -- "
 				"custody run ...");

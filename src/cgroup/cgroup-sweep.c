@@ -13,16 +13,16 @@
 #include "cgroup/cgroup.h"
 
 /*
- * What a killed supervisor left behind is found through its session's directory.  When that is gone too (a CUSTODY_ROOT
- * that was deleted), only the cgroup itself is there, empty.  It is removed by whoever makes a cgroup beside it next:
+ * The cgroup of a killed supervisor is normally found through its session's directory.  If that was deleted too (with
+ * its CUSTODY_ROOT), only an empty cgroup remains.  The next session that creates a cgroup beside it removes it:
  *
  * 1. MUST be named for a session and belong to this user.
- * 2. MUST be held by nobody: every supervisor holds a shared lock on the directory from its first moment to its last,
- *    and whoever got there between mkdir and lock finds it gone and makes it anew (cgroup.c).
- * 3. MUST be empty: rmdir decides, nothing is killed.
+ * 2. MUST NOT be locked: every supervisor holds a shared lock on the directory for its whole life, and one that is
+ *    between mkdir and flock notices the removal and creates the directory again (cgroup.c).
+ * 3. MUST be empty: rmdir decides, no process is killed.
  */
 #define PREFIX "custody-"
-#define YOUNG_S 60 /* not worth a look: a storm of runs would look at each other's */
+#define YOUNG_S 60 /* not checked: many concurrent runs would check each other's */
 
 bool cgroup_is_of_session(const char *name)
 {
@@ -55,7 +55,7 @@ static void remove_unheld(int parent, const char *name)
 
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_uid != geteuid() || flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return;
-	/* Locked until it is gone: a supervisor that waits for the lock sees that and starts again. */
+	/* Locked until it is removed: a supervisor that waits for the lock then notices and retries. */
 	(void)unlinkat(parent, name, AT_REMOVEDIR);
 }
 

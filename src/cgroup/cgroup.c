@@ -30,7 +30,8 @@ void cgroup_done(struct cgroup *c)
 }
 
 /*
- * Written before the directory is made: a supervisor killed in between leaves a line too many, never one too few.
+ * Written before the directory is created: a supervisor killed in between leaves an extra line, never a
+ * missing one.
  */
 static int record(int run_fd, const char *dir, struct fault *f)
 {
@@ -41,17 +42,17 @@ static int record(int run_fd, const char *dir, struct fault *f)
 		return 0;
 	fd = openat(run_fd, "cgroup", O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return fault_errno(f, errno, "write down cgroup '%s'", dir);
+		return fault_errno(f, errno, "record cgroup '%s' in the session", dir);
 	strbuf_printf(&line, "%s\n", dir);
 	if (line.broken)
-		return fault_errno(f, ENOMEM, "write down cgroup '%s'", dir);
+		return fault_errno(f, ENOMEM, "record cgroup '%s' in the session", dir);
 	return fd_write_all(fd, line.text, line.len, f);
 }
 
 /*
- * Makes DIR and holds it: its descriptor.  A sweep (cgroup-sweep.c) may come between the making and the lock and take
- * it for abandoned; then the lock is had on a directory that is gone, and it is made once more.  For us alone: whoever
- * can open a directory can lock it, and we would wait for as long as they like.
+ * Creates and locks DIR; returns its descriptor. A sweep (cgroup-sweep.c) may run between mkdir and flock and
+ * remove it as abandoned; then the lock is on a removed directory, and DIR is created again. Mode 0700: any
+ * process that can open a directory can lock it and block us.
  */
 static int make_held(const char *dir, struct fault *f)
 {
@@ -61,7 +62,7 @@ static int make_held(const char *dir, struct fault *f)
 		if (mkdir(dir, 0700) < 0) {
 			if (errno == EACCES || errno == EPERM || errno == EROFS)
 				return -errno;
-			return fault_errno(f, errno, "make cgroup '%s'", dir);
+			return fault_errno(f, errno, "create cgroup '%s'", dir);
 		}
 		fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (fd >= 0 && flock(fd, LOCK_SH) == 0 && access(dir, F_OK) == 0)
@@ -73,10 +74,10 @@ static int make_held(const char *dir, struct fault *f)
 			return fault_errno(f, e, "open cgroup '%s'", dir);
 		}
 	}
-	return fault_set(f, EBUSY, "cgroup '%s' is removed again and again", dir);
+	return fault_set(f, EBUSY, "cgroup '%s' is removed repeatedly by another process", dir);
 }
 
-/* -EACCES, -EPERM and -EROFS mean "not for us": returned without a fault for the caller to judge. */
+/* -EACCES, -EPERM and -EROFS mean "not permitted here": returned without a fault; the caller decides. */
 static int add_node(struct cgroup *c, int run_fd, const char *parent, const char *id, struct fault *f)
 {
 	struct cgroup_node *n = &c->nodes[c->n_nodes];
@@ -123,7 +124,7 @@ static int open_v1(struct cgroup *c, int run_fd, const char *id, const struct cg
 		if (!h->v1[i] || !(want & CGROUP_BIT(i)))
 			continue;
 		r = add_node(c, run_fd, h->v1[i], id, f);
-		/* cpu and cpuacct, or more, may be one hierarchy: the directory is there already. */
+		/* cpu and cpuacct, or more, may be one hierarchy: the directory exists already. */
 		if (r == -EEXIST) {
 			for (size_t k = 0; k < c->n_nodes; k++)
 				if (str_starts(c->nodes[k].dir, h->v1[i]))
@@ -144,7 +145,8 @@ static int open_v1(struct cgroup *c, int run_fd, const char *id, const struct cg
 }
 
 /*
- * v2 is opened even when no limit needs it: a process can be born into it, and it kills a whole tree with one write.
+ * v2 is opened even when no limit needs it: a process can be created in it, and one write kills the whole
+ * tree.
  */
 static int open_v2(struct cgroup *c, int run_fd, const char *id, const struct cgroup_host *h,
 		   unsigned int want, struct fault *f)

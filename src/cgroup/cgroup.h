@@ -9,10 +9,10 @@
 #include "cgroup/cgroup-host.h"
 
 /*
- * The cgroup of one session: a directory per hierarchy that is used.  v1: a child of our own cgroup; v2: a child of
- * our own where controllers can be had there, else below /custody at the root of the hierarchy.  The supervisor
- * stays outside.  Every directory is written down in the session's directory before it is made, so that a sweep
- * finds it, and holds a shared lock while its supervisor lives.
+ * The cgroup of one session: a directory per hierarchy that is used. v1: a child of our own cgroup; v2: a
+ * child of our own if its controllers are available, else below /custody at the root of the hierarchy. The
+ * supervisor stays outside. Every directory is recorded in the session's directory before it is created, so
+ * that a sweep finds it, and its supervisor holds a shared lock on it.
  *
  * Order: open, (clone into clone_fd or attach; enter), limit, prove, counters, kill, remove.
  */
@@ -34,10 +34,10 @@ struct cgroup_node {
 struct cgroup {
 	struct cgroup_node nodes[CGROUP_NODES_MAX];
 	size_t n_nodes;
-	char *leaf;	      /* v2 below a delegated scope: where the supervisor moved to, and */
-	char *leaf_parent;    /* where it came from */
-	unsigned int missing; /* CGROUP_BIT()s that were wanted and cannot be had here */
-	char *why;	      /* for people: what stood in the way of `missing`, and the command that helps */
+	char *leaf;	      /* v2 below a delegated scope: the supervisor's leaf, and */
+	char *leaf_parent;    /* its previous cgroup */
+	unsigned int missing; /* CGROUP_BIT()s that were requested and are not available */
+	char *why; /* for messages: why `missing` is not available, and the command that fixes it */
 };
 
 struct cgroup_counters {
@@ -45,7 +45,7 @@ struct cgroup_counters {
 	uint64_t pids_refused; /* forks that pids.max refused */
 };
 
-/* RUN_FD is the session's directory.  What cannot be had is no error but stands in `missing`. */
+/* RUN_FD is the session's directory. Unavailable limits are not an error; they are listed in `missing`. */
 int cgroup_open(int run_fd, const char *id, const struct cgroup_limits *want, struct cgroup *ret,
 		struct fault *f) _must_check_;
 int cgroup_clone_fd(const struct cgroup *c); /* for CLONE_INTO_CGROUP, or -EBADF */
@@ -54,25 +54,25 @@ int cgroup_clone_fd(const struct cgroup *c); /* for CLONE_INTO_CGROUP, or -EBADF
  * no lock on all thread groups of the machine: 0.05 ms instead of the 4-16 ms of an RCU grace period.
  */
 int cgroup_enter(const struct cgroup *c, struct fault *f) _must_check_;
-/* Into v2, by the supervisor, where the kernel did not let PID be born there. */
+/* Moves PID into v2, by the supervisor, if CLONE_INTO_CGROUP was refused. */
 int cgroup_attach(const struct cgroup *c, pid_t pid, struct fault *f) _must_check_;
 int cgroup_limit(const struct cgroup *c, const struct cgroup_limits *want, struct fault *f) _must_check_;
-/* Reads everything back: is PID a member, does the kernel hold these limits?  Fails naming what does not hold. */
+/* Reads membership and limits back from the kernel; on a mismatch, fails and names the file. */
 int cgroup_prove(const struct cgroup *c, const struct cgroup_limits *want, pid_t pid,
 		 struct fault *f) _must_check_;
 int cgroup_count(const struct cgroup *c, struct cgroup_counters *ret, struct fault *f) _must_check_;
 int cgroup_kill(const struct cgroup *c, struct fault *f) _must_check_;
-/* After the last process ended; waits for the kernel to notice, at most a few seconds. */
+/* After the last process exited; waits for the kernel to report it, at most a few seconds. */
 int cgroup_remove(struct cgroup *c, struct fault *f) _must_check_;
 void cgroup_done(struct cgroup *c);
 #define _cleanup_cgroup_ _cleanup_(cgroup_done)
 
 /*
- * Removes what lies beside C, named for a session, of this user, empty, and held by no supervisor: the remains of one
- * that was killed and whose session's directory was deleted.  For a moment in which nobody waits.
+ * Removes siblings of C that are named for a session, owned by this user, empty, and not locked by a
+ * supervisor: the supervisor was killed and its session's directory deleted. Call it while no user waits.
  */
 void cgroup_sweep(const struct cgroup *c);
 bool cgroup_is_of_session(const char *name); /* "custody-20261116T031500Z-1a2b3c4d" */
 
-/* For session_sweep: ends and removes what a dead supervisor wrote down. */
+/* For session_sweep: kills the processes of, and removes, the cgroups that a dead supervisor recorded. */
 int cgroup_release(int run_fd, struct fault *f) _must_check_;

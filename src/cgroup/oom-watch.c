@@ -14,7 +14,7 @@
 #include "cgroup/cgroup-host.h"
 
 #define TEXT_MAX ((size_t)8 * 1024 * 1024)
-#define END_MS 200 /* from the moment that a cgroup's files are gone until its end is told */
+#define END_MS 200 /* from the removal of a cgroup's files until its removal is reported */
 
 static char *read_text(const char *path)
 {
@@ -31,8 +31,8 @@ static char *choose(struct cgroup_host *h)
 }
 
 /*
- * Where PID's memory is counted; heap.  NULL: nowhere that we can see, or where ours is: a user's runtime makes no cgroup,
- * and what happens to others there is not the container's.
+ * The memory cgroup of PID; heap. NULL: not visible, or the same as ours: a rootless runtime creates no
+ * cgroup, and OOM kills there may concern other processes.
  */
 static char *find_cgroup(pid_t pid, bool *ret_v2)
 {
@@ -51,7 +51,7 @@ static char *find_cgroup(pid_t pid, bool *ret_v2)
 	return strdup(choose(&h));
 }
 
-/* The kernel tells EVENT from here on. */
+/* From here on the kernel signals EVENT. */
 static bool listen_v1(int dir, int event, int counter)
 {
 	char line[32];
@@ -60,7 +60,7 @@ static bool listen_v1(int dir, int event, int counter)
 	return cgroup_file_write(dir, "cgroup.event_control", line) >= 0;
 }
 
-/* -1: the cgroup is gone. */
+/* -1: the cgroup was removed. */
 static int64_t read_kills(int counter)
 {
 	char text[CGROUP_TEXT_MAX];
@@ -89,7 +89,7 @@ void oom_watch_open(struct oom_watch *w, pid_t pid, bool fresh)
 	*w = (struct oom_watch){ .v2 = v2, .counter = TAKE_FD(counter) };
 	w->event = v2 ? w->counter : TAKE_FD(event);
 	w->before = fresh ? read_kills(w->counter) : 0;
-	/* It may have happened before anybody listened. */
+	/* An OOM kill may have happened before the watch started. */
 	oom_watch_read(w);
 }
 
@@ -98,7 +98,7 @@ short oom_watch_events(const struct oom_watch *w)
 	return w->v2 ? POLLPRI : POLLIN;
 }
 
-/* False: the cgroup is gone. */
+/* False: the cgroup was removed. */
 static bool read_counter(struct oom_watch *w)
 {
 	int64_t kills = read_kills(w->counter);
@@ -117,11 +117,14 @@ void oom_watch_read(struct oom_watch *w)
 	if (!w->v2 && read(w->event, &n, sizeof(n)) != (ssize_t)sizeof(n))
 		n = 0;
 	w->told += n;
-	/* After the event: the files go before the end is told, so with them there it was no end. */
+	/*
+	 * After the event: the files are removed before the removal is signalled, so if they exist it was an
+	 * OOM event.
+	 */
 	there = read_counter(w);
 	if (there)
 		w->early += n;
-	/* v2 would tell for ever that it is gone. */
+	/* v2 would report the removal forever. */
 	if (w->v2 && !there) {
 		w->counter = fd_close(w->counter);
 		w->event = -EBADF;
@@ -133,12 +136,15 @@ bool oom_watch_decide(struct oom_watch *w, bool killed)
 	struct pollfd p;
 
 	oom_watch_read(w);
-	/* What stands there counts: v1 tells a cgroup of its parents' want too. */
+	/* The counter decides: v1 also signals a cgroup for an OOM of its parents. */
 	if (w->counter < 0 || w->seen || read_counter(w) || !killed)
 		return w->seen;
 	if (w->early > 0 || w->told > 1)
 		return true;
-	/* Told once, and too late to look: of memory or of the end?  If the end is told as well it was memory. */
+	/*
+	 * Signalled once, and the files are already removed: OOM or removal? A second signal means that the
+	 * first was an OOM.
+	 */
 	p = (struct pollfd){ .fd = w->event, .events = POLLIN };
 	if (w->told == 1)
 		(void)poll(&p, 1, END_MS);

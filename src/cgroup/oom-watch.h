@@ -7,27 +7,30 @@
 #include <sys/types.h>
 
 /*
- * Whether the kernel killed for want of memory in a cgroup that is not ours: the runtime made it and removes it the moment
- * that the container is over, so its counters are gone when anybody wants to read them.  The kernel tells when it
- * happens; who listens knows.
+ * Detects an OOM kill in a cgroup that another runtime created: the runtime removes it when the container
+ * exits, so its counters cannot be read afterwards. The kernel signals the kill when it happens.
  *
- * v2: a change of memory.events.  v1: an eventfd of memory.oom_control, which is also told, once, of the cgroup's end.
+ * v2: a change of memory.events. v1: an eventfd of memory.oom_control, which is also signalled, once, when
+ * the cgroup is removed.
  */
 struct oom_watch {
-	int counter; /* the file that has the number; -EBADF: nothing is watched */
+	int counter; /* file with the counter; -EBADF: no watch */
 	int event;   /* v1: the eventfd, v2: the same as COUNTER */
 	bool v2;
-	int64_t before; /* the number, in a cgroup that was there before the container */
-	bool seen;	/* a higher one was read */
-	uint64_t told;	/* v1: how often */
-	uint64_t early; /* of these, while the cgroup was there: not of its end */
+	int64_t before; /* initial count, in a cgroup older than the container */
+	bool seen;	/* a higher count was read */
+	uint64_t told;	/* v1: number of signals */
+	uint64_t early; /* of these, while the cgroup existed: not its removal */
 };
 #define OOM_WATCH_NONE ((struct oom_watch){ .counter = -EBADF, .event = -EBADF })
 
-/* The cgroup that PID is in now, unless that is ours.  None that can be watched: nothing is.  FRESH: nothing has run in it. */
+/*
+ * Watches the current cgroup of PID, unless it is ours; without one, W stays empty. FRESH: no process has run
+ * in it.
+ */
 void oom_watch_open(struct oom_watch *w, pid_t pid, bool fresh);
 short oom_watch_events(const struct oom_watch *w); /* for poll() of W->event */
 void oom_watch_read(struct oom_watch *w);
-/* After the end.  KILLED: somebody sent the payload a KILL, so that what is not clear is worth a moment's wait. */
+/* After the exit. KILLED: the payload died by SIGKILL, so that an unclear state is worth a short wait. */
 bool oom_watch_decide(struct oom_watch *w, bool killed);
 void oom_watch_done(struct oom_watch *w);

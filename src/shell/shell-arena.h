@@ -6,8 +6,8 @@
 #include "base/cleanup.h"
 
 /*
- * Memory of one judgement: everything is freed at once, and how much a stranger's text may cost has a limit.
- * A failed allocation is remembered: -ENOMEM, or -E2BIG when the limit was reached.
+ * Memory of one classification: freed all at once, with a limit on the memory that untrusted text can use. A
+ * failed allocation is stored in `error`: -ENOMEM, or -E2BIG at the limit.
  */
 #define ARENA_LIMIT ((size_t)8 * 1024 * 1024)
 
@@ -21,7 +21,7 @@ struct arena {
 	char *at, *end;
 	size_t total;
 	int error;
-	_Alignas(16) char first[3072]; /* an everyday command fits in here */
+	_Alignas(16) char first[3072]; /* enough for a common command */
 };
 
 void arena_init(struct arena *a);

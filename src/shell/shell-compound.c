@@ -107,7 +107,7 @@ static int read_case(struct shell_parse *x)
 	int r;
 
 	if (x->at >= x->end || shell_is_end(*x->at))
-		return shell_fail(x, "case without a word");
+		return shell_fail(x, "case without its word");
 	r = shell_read_word(x, &w, false);
 	if (r == 0)
 		r = shell_require_word(x, "in", "case without in");
@@ -144,7 +144,7 @@ static int read_subshell(struct shell_parse *x)
 	return 0;
 }
 
-/* 1: a compound command was read; 0: none stands here. */
+/* 1: a compound command was read; 0: none begins here. */
 int shell_read_keyword(struct shell_parse *x)
 {
 	int r;
@@ -166,7 +166,7 @@ int shell_read_keyword(struct shell_parse *x)
 	return r < 0 ? r : 1;
 }
 
-/* What was read until here is a command of its own in sh. */
+/* For sh the text up to here is a command of its own. */
 static int split_condition(struct shell_parse *x, struct shell_command **c, struct shell_words *w)
 {
 	int r;
@@ -181,7 +181,7 @@ static int split_condition(struct shell_parse *x, struct shell_command **c, stru
 	return r;
 }
 
-/* bash: one condition.  sh: a command named "[[", and what follows || or a line break is one as well. */
+/* bash: one condition. sh: a command named "[[", and the text after || or a line break is another one. */
 int shell_read_condition(struct shell_parse *x)
 {
 	struct shell_words w = { 0 };
@@ -234,12 +234,12 @@ static int skip_function_name(struct shell_parse *x)
 	x->at++;
 	shell_skip_blanks(x);
 	if (shell_peek(x, 0) != ')')
-		return shell_fail(x, "( where no command begins");
+		return shell_fail(x, "unexpected (");
 	x->at++;
 	return 0;
 }
 
-/* The name, "()" if it is there, and the body. */
+/* The name, an optional "()", and the body. */
 int shell_read_function(struct shell_parse *x)
 {
 	bool simple;

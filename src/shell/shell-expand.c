@@ -37,7 +37,7 @@ int shell_read_parenthesis(struct shell_parse *x)
 	return 0;
 }
 
-/* The text between backquotes, one level of backslashes taken off, read as commands. */
+/* The text between backquotes, with one level of backslashes removed, parsed as commands. */
 int shell_read_backquote(struct shell_parse *x, bool quoted)
 {
 	struct shell_parse inner = *x;
@@ -71,11 +71,11 @@ int shell_read_backquote(struct shell_parse *x, bool quoted)
 	x->scopes = inner.scopes;
 	x->why = inner.why;
 	if (r == 0 && (inner.at < inner.end || inner.heredocs))
-		r = shell_fail(x, "` holds no whole command");
+		r = shell_fail(x, "incomplete command in `...`");
 	return r;
 }
 
-/* After "${": through the matching brace.  What is assigned or chosen there stays unknown, what runs does not. */
+/* After "${": through the matching brace. Values there stay unknown; commands in substitutions are found. */
 static int read_parameter(struct shell_parse *x, struct shell_text *t, bool quoted)
 {
 	struct shell_text inner = { 0 };
@@ -146,7 +146,7 @@ int shell_read_arithmetic(struct shell_parse *x)
 		case '`':
 			r = shell_read_backquote(x, true);
 			break;
-		/* Quotes move the end for one shell and not for the other. */
+		/* Shells disagree on whether quotes here hide the end. */
 		case '\'':
 		case '"':
 		case '\\':

@@ -32,7 +32,7 @@ static void plain_braces(char *text)
 						     : *text;
 }
 
-/* "a{b,c}d" -> abd acd, one group and no nesting; anything richer is a value that is not known. */
+/* "a{b,c}d" -> abd acd, one group and no nesting; anything more complex becomes an unknown value. */
 static int push_braces(struct shell_parse *x, struct shell_words *out, char *text, unsigned int flags)
 {
 	char *open = strchr(text, SHELL_BRACE_OPEN), *close = open ? strchr(open, SHELL_BRACE_CLOSE) : NULL;

@@ -18,7 +18,7 @@ int shell_read_delimiter(struct shell_parse *x, const char **ret, bool *ret_quot
 			*ret_quoted = true;
 			r = shell_read_single(x, &t);
 		} else if (c == '"' || c == '\\' || c == '$' || c == '`') {
-			/* Rare, and shells disagree about half of it. */
+			/* Rare, and shells disagree on it. */
 			if (c != '"' || !memchr(x->at + 1, '"', (size_t)(x->end - x->at - 1)))
 				return shell_fail(x, "delimiter of a here-document");
 			*ret_quoted = true;
@@ -79,7 +79,7 @@ static int read_heredoc(struct shell_parse *x, struct shell_heredoc *h)
 
 		last = nl ? nl : x->end;
 		x->at = nl ? nl + 1 : x->end;
-		/* The shell joins such a line with the next one before it looks for the delimiter. */
+		/* The shell joins such a line with the next one before it searches for the delimiter. */
 		if (!h->quoted && nl && nl > line && nl[-1] == '\\')
 			return shell_fail(x, "backslash at the end of a here-document's line");
 		for (; h->tabs && line < last && *line == '\t'; line++)

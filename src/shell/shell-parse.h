@@ -4,8 +4,8 @@
 #include "shell/shell-split.h"
 
 /*
- * Inside of shell-split: one text being read.  Functions return 0, -EBADMSG (not understood, `why` says what),
- * -E2BIG (past a limit) or -ENOMEM.
+ * Private to shell-split: the parser's state. Functions return 0, -EBADMSG (syntax error, reason in `why`),
+ * -E2BIG (limit reached) or -ENOMEM.
  */
 struct shell_heredoc {
 	struct shell_heredoc *next;
@@ -18,10 +18,10 @@ struct shell_parse {
 	struct arena *arena;
 	const char *at, *end;
 	struct shell_command **tail;
-	struct shell_heredoc *heredocs; /* announced on this line, read after it */
+	struct shell_heredoc *heredocs; /* here-documents of this line, read after it */
 	const char *why;
 	unsigned int depth, loops, scope, scopes;
-	bool no_newline; /* a here-document of an outer level waits: shells disagree where it begins */
+	bool no_newline; /* a here-document of an outer level is pending: shells disagree where it begins */
 };
 
 struct shell_words {
@@ -29,20 +29,20 @@ struct shell_words {
 	size_t n, room;
 };
 
-/* A word being put together. */
+/* A word being built. */
 struct shell_text {
 	char *bytes;
 	size_t len, room;
 	unsigned int flags;
 };
 
-/* Unquoted braces and $IFS, told apart from their quoted selves until the word is complete. */
+/* Markers for unquoted braces and $IFS until the word is complete. */
 #define SHELL_BRACE_OPEN '\x02'
 #define SHELL_BRACE_COMMA '\x03'
 #define SHELL_BRACE_CLOSE '\x04'
 #define SHELL_FIELD_BREAK '\x05'
 
-/* --- shell-scan.c: where we are */
+/* --- shell-scan.c: position */
 int shell_fail(struct shell_parse *x, const char *why);
 int shell_enter(struct shell_parse *x);
 void shell_leave(struct shell_parse *x);
@@ -50,17 +50,17 @@ char shell_peek(const struct shell_parse *x, size_t ahead);
 void shell_skip_blanks(struct shell_parse *x);
 int shell_skip_lines(struct shell_parse *x);
 size_t
-shell_plain_length(const struct shell_parse *x); /* of the unquoted plain word that stands here, else 0 */
+shell_plain_length(const struct shell_parse *x); /* of the unquoted plain word at the position, else 0 */
 bool shell_is_word(const struct shell_parse *x, const char *word);
 bool shell_take_word(struct shell_parse *x, const char *word);
 int shell_require_word(struct shell_parse *x, const char *word, const char *why);
 
 /* --- shell-split.c: lists */
-int shell_list(struct shell_parse *x); /* up to a closing word or ')' that is left alone, or the end */
+int shell_list(struct shell_parse *x); /* up to a closing word or ')', not consumed, or the end */
 int shell_read_process(struct shell_parse *x, bool and_then, bool *ret_simple);
 
 /* --- shell-compound.c */
-int shell_read_keyword(struct shell_parse *x); /* 1: a compound command was read; 0: none stands here */
+int shell_read_keyword(struct shell_parse *x); /* 1: a compound command was read; 0: none begins here */
 int shell_read_condition(struct shell_parse *x);
 bool shell_at_function(const struct shell_parse *x);
 int shell_read_function(struct shell_parse *x);

@@ -40,7 +40,7 @@ static int digits_value(struct shell_parse *x, unsigned int base, unsigned int m
 	return (int)(value & 0xff);
 }
 
-/* After $' : bash's escapes.  sh knows no such quote, so a \' in it would end the text elsewhere. */
+/* After $' : bash's escapes. sh has no such quote, so a \' in it would end the text elsewhere. */
 int shell_read_ansi(struct shell_parse *x, struct shell_text *t)
 {
 	static const char from[] = "abefnrtvE\\\"?", to[] = "\a\b\033\f\n\r\t\v\033\\\"?";
@@ -54,7 +54,7 @@ int shell_read_ansi(struct shell_parse *x, struct shell_text *t)
 			c = *x->at++;
 			known = c ? strchr(from, c) : NULL;
 			if (c == '\'')
-				return shell_fail(x, "\\' in $'...', which sh reads otherwise");
+				return shell_fail(x, "\\' in $'...', which sh reads differently");
 			if (known)
 				c = to[known - from];
 			else if (c == 'x')

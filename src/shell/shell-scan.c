@@ -62,7 +62,7 @@ int shell_skip_lines(struct shell_parse *x)
 	return r;
 }
 
-/* Length of the unquoted plain word that stands here; 0 when it is quoted, expanded or no word. */
+/* Length of the unquoted plain word at the position; 0 if it is quoted, expanded or not a word. */
 size_t shell_plain_length(const struct shell_parse *x)
 {
 	const char *p = x->at;
@@ -75,7 +75,7 @@ size_t shell_plain_length(const struct shell_parse *x)
 	return (size_t)(p - x->at);
 }
 
-/* WORD has no quotes in it: what stands here is it, or goes on. */
+/* WORD has no quotes: compare it with the text at the position. */
 bool shell_is_word(const struct shell_parse *x, const char *word)
 {
 	size_t len = strlen(word);

@@ -72,7 +72,7 @@ static int read_target(struct shell_parse *x, struct shell_redirect *d)
 	r = shell_read_word(x, &w, false);
 	if (r < 0)
 		return r;
-	/* bash refuses several words here, sh takes the first: an unknown file is both. */
+	/* bash refuses several words here, sh takes the first: an unknown file covers both. */
 	d->word = w.n == 1 ? w.v[0] : (struct shell_word){ "\x01", SHELL_WORD_UNKNOWN };
 	return 0;
 }
@@ -179,7 +179,7 @@ size_t shell_assignment_length(const struct shell_parse *x, size_t *ret_name)
 	return p < x->end && *p == '=' ? (size_t)(p - x->at) + 1 : 0;
 }
 
-/* "name=(a b c)": the words are values, what runs in them is found. */
+/* "name=(a b c)": the words are values; commands in their substitutions are found. */
 static int read_array(struct shell_parse *x, struct shell_words *out)
 {
 	int r = 0;
@@ -213,7 +213,7 @@ static int read_assignment(struct shell_parse *x, struct shell_command *c, size_
 	if (!a->name)
 		return x->arena->error;
 	c->assignments = a;
-	/* A subscript may hold a substitution: read all of the word, then cut. */
+	/* A subscript may contain a substitution: read the whole word, then split it. */
 	if (x->at[len - 2] == ']' || x->at[len - 1] != '=') {
 		r = shell_read_word(x, &w, true);
 		a->value = (struct shell_word){ "\x01", SHELL_WORD_UNKNOWN };
@@ -223,7 +223,7 @@ static int read_assignment(struct shell_parse *x, struct shell_command *c, size_
 	if (shell_peek(x, 0) == '(') {
 		a->value = (struct shell_word){ "\x01", SHELL_WORD_UNKNOWN };
 		r = read_array(x, &w);
-		/* ( rm -rf / ) becomes "${a[@]}" somewhere. */
+		/* ( rm -rf / ) may be run later as "${a[@]}". */
 		if (r == 0)
 			r = shell_emit_perhaps(x, &w);
 		return r;
@@ -238,7 +238,8 @@ int shell_read_simple(struct shell_parse *x, bool and_then)
 {
 	struct shell_command *c = NULL;
 	struct shell_words w = { 0 };
-	bool stray = false; /* "&>": what follows belongs to this command in bash, to the next one in sh */
+	bool stray =
+		false; /* "&>": the following words belong to this command in bash, to the next one in sh */
 	int r = shell_new_command(x, &c);
 
 	while (r == 0) {
@@ -268,7 +269,7 @@ int shell_read_simple(struct shell_parse *x, bool and_then)
 	return 0;
 }
 
-/* What redirections follow a compound command write files as any do. */
+/* Redirections after a compound command write files too. */
 int shell_read_tail(struct shell_parse *x)
 {
 	struct shell_command *c = NULL;

@@ -7,7 +7,7 @@
 #include "shell/shell-parse.h"
 
 /*
- * Recursive descent over POSIX's shell grammar, with what of bash's is common.  Rules of this file:
+ * Recursive descent over POSIX's shell grammar, with common bash extensions.  Rules of this file:
  * 1. It MUST NOT skip text: every byte belongs to a word, an operator, a comment or a here-document.
  * 2. Where sh and bash read differently, it MUST take the reading that shows more commands, or refuse.
  * 3. It MUST NOT go back: each byte is read once per level of backquotes, so the time is linear.
@@ -25,7 +25,7 @@ static bool at_closer(const struct shell_parse *x)
 	return false;
 }
 
-/* *RET_SIMPLE: a simple command and nothing else. */
+/* *RET_SIMPLE: exactly one simple command. */
 static int read_one(struct shell_parse *x, bool and_then, bool *ret_simple)
 {
 	int r = shell_read_keyword(x);
@@ -53,7 +53,7 @@ int shell_read_process(struct shell_parse *x, bool and_then, bool *ret_simple)
 	return r;
 }
 
-/* "!" and "time" before a pipeline.  Is its end turned round? */
+/* "!" and "time" before a pipeline. Is its exit status negated? */
 static bool skip_prefixes(struct shell_parse *x)
 {
 	bool turned = false;
@@ -134,7 +134,7 @@ int shell_list(struct shell_parse *x)
 		if (*x->at == ';' || *x->at == '&')
 			x->at++;
 		else if (!at_closer(x)) /* after a group: "{ a; } }" */
-			return shell_fail(x, "text after a command");
+			return shell_fail(x, "unexpected text after a command");
 	}
 }
 
@@ -151,7 +151,7 @@ int shell_split(struct arena *a, const char *text, size_t len, struct shell *ret
 	if (r == 0)
 		r = shell_list(&x);
 	if (r == 0 && x.at < x.end)
-		r = shell_fail(&x, "a closing word or bracket that nothing opened");
+		r = shell_fail(&x, "unexpected closing word or bracket");
 	if (r == 0 && x.heredocs)
 		r = shell_fail(&x, "here-document without a body");
 	if (r == -ENOMEM)

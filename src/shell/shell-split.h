@@ -7,21 +7,21 @@
 #include "shell/shell-arena.h"
 
 /*
- * A shell's command text taken apart into its simple commands, those in substitutions, groups, loops and
- * here-documents included, in the order in which they stand.  Not a shell: nothing is expanded but quotes, and
- * what cannot be known stays a mark in the word.
+ * Splits shell text into its simple commands, including those in substitutions, groups, loops and
+ * here-documents, in textual order. Not a shell: only quotes are removed, and unknown values stay a marker in
+ * the word.
  *
- * Text that sh and bash read differently, and text that is not understood, is refused: `why` is set, the commands
- * found until then are there, and the caller must count the whole as unknown.
+ * Text that sh and bash read differently, and malformed text, is refused: `why` is set, the commands found so
+ * far are returned, and the caller must treat the whole text as unknown.
  */
 #define SHELL_TEXT_MAX ((size_t)128 * 1024)
 #define SHELL_DEPTH_MAX 40
 
-/* Stands in a word for a value that only the running shell knows: a variable, a substitution, arithmetic. */
+/* Marks a value in a word that is known only at run time: a variable, a substitution, arithmetic. */
 #define SHELL_UNKNOWN '\x01'
 
 enum shell_word_flag {
-	SHELL_WORD_UNKNOWN = 1 << 0, /* holds SHELL_UNKNOWN */
+	SHELL_WORD_UNKNOWN = 1 << 0, /* contains SHELL_UNKNOWN */
 	SHELL_WORD_SPLIT = 1 << 1,   /* unquoted: may become no word, or several */
 };
 
@@ -63,8 +63,8 @@ struct shell_command {
 
 struct shell {
 	struct shell_command *first;
-	const char *why; /* static; NULL: all of it was understood */
+	const char *why; /* static; NULL: the whole text was parsed */
 };
 
-/* 0 or -ENOMEM.  What is wrong with the text is in RET->why. */
+/* 0 or -ENOMEM. A syntax error is reported in RET->why. */
 int shell_split(struct arena *a, const char *text, size_t len, struct shell *ret) _must_check_;

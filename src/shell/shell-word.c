@@ -44,12 +44,12 @@ int shell_add(struct shell_parse *x, struct shell_text *t, char c)
 
 int shell_add_literal(struct shell_parse *x, struct shell_text *t, char c)
 {
-	/* Text that was itself a word of an outer command: what was unknown there is unknown here. */
+	/* Text that was a word of an outer command: its unknown parts stay unknown. */
 	if (c == SHELL_UNKNOWN) {
 		t->flags |= SHELL_WORD_UNKNOWN | SHELL_WORD_SPLIT;
 		return shell_add(x, t, c);
 	}
-	/* Our own marks; nobody types these. */
+	/* Internal markers, not valid input. */
 	if (c >= SHELL_BRACE_OPEN && c <= SHELL_FIELD_BREAK)
 		return shell_fail(x, "control character");
 	return shell_add(x, t, c);
@@ -92,9 +92,7 @@ static int read_plain(struct shell_parse *x, struct shell_text *t)
 	}
 }
 
-/*
- * One word, quotes taken off.  Several come out of $IFS and of braces.  The text of an assignment is not split.
- */
+/* One word, quotes removed; $IFS and braces yield several. The text of an assignment is not split. */
 int shell_read_word(struct shell_parse *x, struct shell_words *out, bool assignment)
 {
 	struct shell_text t = { 0 };
