@@ -9,18 +9,18 @@
 #include "config/config-impl.h"
 #include "profile/profile-file.h"
 
-/* Whoever could change the file, or put another in its place, would be the admin. */
+/* A user who could change or replace the file would have the admin's power. */
 static int require_safe(const char *path, const struct stat *st, struct fault *f)
 {
 	if (st->st_uid != 0 && st->st_uid != geteuid() && !profile_owner_is_unmapped(st->st_uid))
 		return fault_set(f, EPERM, "'%s' belongs to uid %lu, neither to root nor to you: chown it",
 				 path, (unsigned long)st->st_uid);
 	if ((st->st_mode & (S_IWGRP | S_IWOTH)) && !(S_ISDIR(st->st_mode) && (st->st_mode & S_ISVTX)))
-		return fault_set(f, EPERM, "'%s' can be written by others: chmod go-w '%s'", path, path);
+		return fault_set(f, EPERM, "'%s' is writable by other users: chmod go-w '%s'", path, path);
 	return 0;
 }
 
-/* -ENOENT without a text: there is none. */
+/* -ENOENT without a text: the file does not exist. */
 static int open_dir(const char *path, int *ret, struct fault *f)
 {
 	_cleanup_free_ char *dir = strndup(path, (size_t)(strrchr(path, '/') - path));
@@ -35,10 +35,13 @@ static int open_dir(const char *path, int *ret, struct fault *f)
 		return -ENOENT;
 	if (fd < 0 || fstat(fd, &st) < 0 || fstatat(fd, "..", &up, 0) < 0)
 		return fault_errno(f, errno, "open '%s'", dir);
-	/* A group of the user's own is common above; everybody is not. */
+	/*
+	 * A directory above that is writable by the user's own group is common; one writable by all users is
+	 * refused.
+	 */
 	if ((up.st_mode & S_IWOTH) && !(up.st_mode & S_ISVTX))
-		return fault_set(f, EPERM,
-				 "the directory above '%s' can be written by everybody: chmod o-w it", dir);
+		return fault_set(f, EPERM, "the directory above '%s' is writable by all users: chmod o-w it",
+				 dir);
 	r = require_safe(dir, &st, f);
 	if (r < 0)
 		return r;
@@ -50,7 +53,7 @@ static int open_failed(const char *path, int error, struct fault *f)
 {
 	if (error == ELOOP)
 		return fault_set(f, ELOOP,
-				 "'%s' is a symbolic link, which is not followed: put the file itself there",
+				 "'%s' is a symbolic link, which is not followed: replace it by the file",
 				 path);
 	return fault_errno(f, error, "open '%s'", path);
 }
@@ -67,7 +70,7 @@ int config_file_read(const char *path, char **ret_text, size_t *ret_len, struct 
 		return 0;
 	if (r < 0)
 		return r;
-	/* O_NONBLOCK: a FIFO under this name must not hang us before its type is seen. */
+	/* O_NONBLOCK: a FIFO under this name must not block before its type is checked. */
 	fd = openat(dir, strrchr(path, '/') + 1, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		return 0;
@@ -76,7 +79,7 @@ int config_file_read(const char *path, char **ret_text, size_t *ret_len, struct 
 	if (fstat(fd, &st) < 0)
 		return fault_errno(f, errno, "stat '%s'", path);
 	if (!S_ISREG(st.st_mode))
-		return fault_set(f, EINVAL, "'%s' is no regular file", path);
+		return fault_set(f, EINVAL, "'%s' is not a regular file", path);
 	r = require_safe(path, &st, f);
 	if (r < 0)
 		return r;

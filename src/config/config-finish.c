@@ -71,8 +71,7 @@ static int finish_approvers(struct config *c, struct fault *f)
 		if (!jdoc_get(v, "uid"))
 			a->uid = CONFIG_NO_UID;
 		if (str_eq(a->key, a->pin_key))
-			return key_fault_set(f, v, "'approvers': '%s': key and pin_key must be two keys",
-					     a->name);
+			return key_fault_set(f, v, "'approvers': '%s': key and pin_key must differ", a->name);
 		/* Two names with one key would count as two people. */
 		for (size_t k = 0; k < i; k++)
 			if (str_eq(c->approvers[k].name, a->name) || str_eq(c->approvers[k].key, a->key) ||
@@ -81,10 +80,10 @@ static int finish_approvers(struct config *c, struct fault *f)
 						     c->approvers[k].name, a->name);
 	}
 	if (c->has_approvers && c->min_approvals > c->n_approvers)
-		return key_fault_set(
-			f, jdoc_get(c->document, "approvers"),
-			"'min_approvals' is %llu, but 'approvers' names %zu: nothing could ever be approved",
-			(unsigned long long)c->min_approvals, c->n_approvers);
+		return key_fault_set(f, jdoc_get(c->document, "approvers"),
+				     "'min_approvals' is %llu, but 'approvers' has %zu entries: no request "
+				     "could be approved",
+				     (unsigned long long)c->min_approvals, c->n_approvers);
 	return 0;
 }
 
@@ -110,7 +109,7 @@ static int finish_rules(struct config *c, const char *admin_label, struct fault 
 
 		if (!r->argv && !r->profile && !r->network && !r->mount)
 			return key_fault_set(
-				f, v, "'rules': a rule needs argv, profile, network or mount to match");
+				f, v, "'rules': each rule needs argv, profile, network or mount to match");
 		r->tier = v->origin == admin_label ? CONFIG_ADMIN : CONFIG_USER;
 		if (asprintf(&r->origin, "%s:%u", v->origin, v->line) < 0) {
 			r->origin = NULL;
@@ -132,9 +131,10 @@ static int finish_ids(struct config *c, struct fault *f)
 		return fault_errno(f, ENOMEM, "configuration");
 	if (sscanf(v->string, "%10llu-%10llu", &first, &last) != 2 || first < 65536 || last > 4294967293 ||
 	    last < first || last - first < 65535)
-		return key_fault_set(
-			f, v, "'id_range': '%s' must lie between 65536 and 4294967293 and hold 65536 ids",
-			v->string);
+		return key_fault_set(f, v,
+				     "'id_range': '%s' must be between 65536 and 4294967293 and contain at "
+				     "least 65536 ids",
+				     v->string);
 	c->id_first = first;
 	c->id_last = last;
 	return 0;

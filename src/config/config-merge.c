@@ -44,7 +44,7 @@ static bool is_each_in(const struct jdoc *items, const struct jdoc *list)
 	return true;
 }
 
-/* Is what the user says as tight as what the admin says?  An error counts as no. */
+/* Is the user's value as tight as the admin's?  An error counts as no. */
 static bool is_tighter(const struct key_row *k, const struct jdoc *admin, const struct jdoc *user)
 {
 	struct config a = { 0 }, u = { 0 };
@@ -91,8 +91,8 @@ static int append(const struct key_row *k, const struct jdoc *admin, const struc
 }
 
 /*
- * The admin names who approves: then a user cannot do with less approval than there is by default either, or whoever asks
- * would be the one who answers.
+ * The admin lists the approvers: then the user's file must not lower the default approval level either,
+ * otherwise the requester could approve their own requests.
  */
 static int require_governed(const struct key_row *k, const struct jdoc *approvers, const struct jdoc *admin,
 			    const struct jdoc *user, struct fault *f)
@@ -105,16 +105,16 @@ static int require_governed(const struct key_row *k, const struct jdoc *approver
 			if (str_eq(jdoc_get_string(user->items[i], "effect"), "allow"))
 				what = "a rule that allows";
 	if (!admin && str_eq(k->path, "trusted_hosts") && user->n_items > 0)
-		what = "a host that is trusted";
+		what = "a trusted host";
 	if (!admin && str_eq(k->path, "governance.security_profile") &&
 	    !(fallback && is_tighter(k, fallback, user)))
 		what = "less than the default";
 	if (!what)
 		return 0;
-	return key_fault_set(
-		f, user,
-		"'%s' loosens: %s may stand only in the admin's file, which says who approves (%s:%u)",
-		k->path, what, approvers->origin, approvers->line);
+	return key_fault_set(f, user,
+			     "'%s' loosens the configuration: %s is allowed only in the admin's file, which "
+			     "lists the approvers (%s:%u)",
+			     k->path, what, approvers->origin, approvers->line);
 }
 
 static int merge_row(const struct key_row *k, const struct jdoc *approvers, const struct jdoc *admin,
@@ -125,13 +125,12 @@ static int merge_row(const struct key_row *k, const struct jdoc *approvers, cons
 	if (r < 0)
 		return r;
 	if (k->order == KEY_ORDER_NEVER)
-		return key_fault_set(f, user, "'%s' may stand only in the admin's file", k->path);
+		return key_fault_set(f, user, "'%s' is allowed only in the admin's file", k->path);
 	if (admin && k->order == KEY_ORDER_SUPERSET)
 		return append(k, admin, user, doc);
 	if (admin && !is_tighter(k, admin, user))
-		return key_fault_set(
-			f, user, "'%s' loosens what the admin's file says (%s:%u); there only %s may stand",
-			k->path, admin->origin, admin->line, allowed(k));
+		return key_fault_set(f, user, "'%s' is looser than in the admin's file (%s:%u); allowed: %s",
+				     k->path, admin->origin, admin->line, allowed(k));
 	config_document_set(doc, k->path, jdoc_copy(user));
 	return 0;
 }

@@ -5,7 +5,7 @@
 
 #include "config/config-impl.h"
 
-/* Texts of both files, and where the values of the environment come from. */
+/* Texts of both files, and the source of environment variables. */
 struct sources {
 	const char *admin, *user; /* texts; NULL: no file */
 	size_t admin_len, user_len;
@@ -18,7 +18,7 @@ static int no_memory(struct fault *f)
 	return fault_errno(f, ENOMEM, "configuration");
 }
 
-/* The second spelling becomes the first.  Both in one file would leave it to the reader which one counts. */
+/* The second spelling is replaced by the first.  Both in one file would be ambiguous. */
 static int resolve_aliases(struct jdoc *doc, struct fault *f)
 {
 	for (const struct config_alias *a = config_aliases(); a->path; a++) {
@@ -55,13 +55,13 @@ static int parse_document(const char *text, size_t len, const char *origin, stru
 	int r;
 
 	if (memchr(text, '\0', len))
-		return fault_set(f, EINVAL, "%s: a NUL byte: this is no text", origin);
+		return fault_set(f, EINVAL, "%s: contains a NUL byte: not a text file", origin);
 	r = jdoc_parse(text, len, origin, &limits, &doc, f);
 	if (r < 0)
 		return r;
 	label(doc, origin);
 	if (doc->type != JDOC_OBJECT)
-		return key_fault_set(f, doc, "custody.json is an object, not of type %s",
+		return key_fault_set(f, doc, "custody.json must be an object, not of type %s",
 				     jdoc_type_name(doc->type));
 	r = key_table_fill(config_keys(), NULL, doc, NULL, NULL, f);
 	if (r == 0)
@@ -92,7 +92,7 @@ static enum config_tier tier_of(const struct jdoc *v, const struct sources *src)
 	return v->origin == src->user_label ? CONFIG_USER : CONFIG_ENV;
 }
 
-/* LOWER: what would hold without V; NULL when V overrides nothing that somebody said. */
+/* LOWER: the value without V; NULL if V overrides no explicit value. */
 static int note_value(struct config *c, const struct key_row *k, const struct jdoc *v,
 		      const struct jdoc *lower, const struct sources *src)
 {
@@ -167,7 +167,7 @@ static int fill(struct config *c, const struct sources *src, struct fault *f)
 	return r;
 }
 
-/* Labels are borrowed by the documents: they are the configuration's own from the beginning. */
+/* The documents borrow the labels: the configuration owns them from the beginning. */
 static int own_labels(struct config *c, struct sources *src, struct fault *f)
 {
 	if (strv_append(&c->origins, src->admin_label) < 0 || strv_append(&c->origins, src->user_label) < 0)

@@ -9,13 +9,14 @@
 #include "state/dirs.h"
 
 /*
- * custody.json: what holds for all runs.  The admin's file and, not as root, the user's on top of it; a user's file may
- * add and tighten, what it may not do is refused by name.  Two variables of the environment come last.  No file: the
- * defaults.  One table (config-table.c) drives parser, JSON Schema, doctor and the list in custody.json(5).
+ * custody.json: settings for all runs.  The admin's file and, unless root, the user's file over it; a user's
+ * file may add and tighten, loosening is refused with the key's name.  Environment variables are applied
+ * last.  No file: the defaults.  One table (config-table.c) drives parser, JSON Schema, doctor and the list
+ * in custody.json(5).
  */
 #define CONFIG_SIZE_MAX ((size_t)256 * 1024)
 
-/* Who said it: a later one wins where both may speak. */
+/* Source of a value: a later one overrides an earlier one, if both are allowed. */
 enum config_tier {
 	CONFIG_DEFAULT,
 	CONFIG_USER,
@@ -25,14 +26,14 @@ enum config_tier {
 
 struct config_approver {
 	char *name;
-	char *key;     /* Ed25519 public key, "ed25519:" and 64 hex digits */
-	char *pin_key; /* the one whose secret half is wrapped with the PIN; NULL: cannot approve level C */
+	char *key;	    /* Ed25519 public key, "ed25519:" and 64 hex digits */
+	char *pin_key;	    /* its private half is wrapped with the PIN; NULL: cannot approve level C */
 	unsigned int lanes; /* enum network_class: where the signature counts */
-	uint64_t uid;	    /* whose it is on this host, for allow_self; CONFIG_NO_UID: not known */
+	uint64_t uid;	    /* owner on this host, for allow_self; CONFIG_NO_UID: unknown */
 };
 #define CONFIG_NO_UID UINT64_MAX
 
-/* Exactly one of UID (not CONFIG_NO_UID) and CGROUP (the beginning of a cgroup's path, on whole parts). */
+/* Exactly one of UID (not CONFIG_NO_UID) and CGROUP (leading components of a cgroup's path). */
 struct config_provenance {
 	uint64_t uid;
 	char *cgroup;
@@ -58,19 +59,19 @@ struct config_peer {
 };
 
 struct config {
-	unsigned int lane; /* enum lane: where nothing else is said; never arms prod */
+	unsigned int lane; /* enum lane: default lane; never arms prod */
 
 	char *digest_key; /* 64 hex digits; NULL: the lane's own */
 
 	struct config_approver *approvers;
 	size_t n_approvers;
-	bool has_approvers; /* the key is there, be it empty: then the local approvers do not count */
+	bool has_approvers; /* the key is present, even if empty: local approvers do not count */
 	uint64_t min_approvals;
 	bool allow_self;
 	char **on_request; /* argv; NULL: nothing */
 	uint64_t request_expiry_s;
 	uint64_t grant_max_uses, grant_max_s;
-	uint64_t prompt_rate; /* questions per minute */
+	uint64_t prompt_rate; /* prompts per minute */
 
 	struct config_provenance *provenance;
 	size_t n_provenance;
@@ -105,17 +106,20 @@ struct config {
 	char **origins;
 };
 
-/* Where a key's value comes from, for doctor: one entry per row that is no section. */
+/* Source of a key's value, for doctor: one entry per row that is not a section. */
 struct config_value {
 	const char *path; /* "governance.security_profile" */
 	enum config_tier tier;
 	char *source;	       /* "/etc/custody/custody.json:12", "CUSTODY_SANDBOX_ENABLED", "default" */
-	struct jdoc *value;    /* NULL: nothing is said and there is no default */
-	struct jdoc *replaced; /* what would hold without it; NULL unless something lower was overridden */
+	struct jdoc *value;    /* NULL: not set, and no default */
+	struct jdoc *replaced; /* the value without this one; NULL unless it overrides a lower source */
 	char *replaced_source;
 };
 
-/* Reads both files of D and the environment.  -EPERM for a file that others may write, -EINVAL with FILE:LINE:COLUMN. */
+/*
+ * Reads both files of D and the environment.  -EPERM for a file that other users may write, -EINVAL with
+ * FILE:LINE:COLUMN.
+ */
 int config_load(const struct dirs *d, struct config **ret, struct fault *f) _must_check_;
 void config_free(struct config *c);
 DEFINE_CLEANUP(struct config, config_free)
@@ -139,5 +143,5 @@ struct jdoc *config_schema(void);
 
 /* TEXT of --lane, else CUSTODY_LANE, else the configuration's.  C may be NULL. */
 int config_lane(const struct config *c, const char *text, enum lane *ret, struct fault *f) _must_check_;
-/* What a command begins with: configuration, then the directories of the lane that TEXT or it names. */
+/* First step of a command: configuration, then the directories of lane TEXT, or of the configured lane. */
 int config_open(const char *lane, struct dirs *ret_dirs, struct config **ret, struct fault *f) _must_check_;

@@ -6,15 +6,15 @@
 
 #include "base/str.h"
 
-/* Inside the card's files only: one character of a text that nobody vouches for. */
+/* Inside the card's files only: one character of an untrusted text. */
 struct card_char {
 	size_t step;	    /* bytes */
 	unsigned int code;  /* code point, or the byte itself */
 	bool is_byte;	    /* not UTF-8 */
-	unsigned int width; /* columns; 0: must not be shown as it is */
+	unsigned int width; /* columns; 0: must be escaped */
 };
 
 struct card_char card_char_at(const char *text, size_t len); /* LEN > 0 */
 
-/* "\n", "\x1b", "\u202e": as $'...' of a shell understands it. */
+/* Appends "\n", "\x1b", "\u202e": syntax of $'...' in a shell. */
 void card_put_escaped(struct strbuf *out, const struct card_char *c);

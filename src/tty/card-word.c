@@ -6,7 +6,7 @@
 
 #include "tty/card.h"
 
-/* Letters whose glyph stands alone, left to right, and takes a known width. */
+/* Letters with an isolated left-to-right glyph of known width. */
 static const struct {
 	unsigned int first, last;
 	unsigned char width;
@@ -70,7 +70,7 @@ void card_put_escaped(struct strbuf *out, const struct card_char *c)
 		strbuf_printf(out, "\\U%08x", c->code);
 }
 
-/* Nothing that a shell expands, and no '-' or '~' tricks either: those words read as they are. */
+/* Characters that no shell expands, without leading '-' or '~': such words need no quotes. */
 static bool is_bare(const char *word)
 {
 	static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";

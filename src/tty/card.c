@@ -15,7 +15,7 @@
 
 #define LABEL_AT 2
 #define TEXT_AT 13
-#define COLUMNS_FOR_TWO 60 /* narrower: labels stand on lines of their own */
+#define COLUMNS_FOR_TWO 60 /* narrower: labels have lines of their own */
 #define NARROW_LABEL_AT 0
 #define NARROW_TEXT_AT 2
 #define CELL_SIZE sizeof("\\U0010ffff")
@@ -75,12 +75,12 @@ struct card_style card_style_of(int fd)
 	return s;
 }
 
-/* A text cut into lines: cell by cell, since an escape must never be torn. */
+/* A text split into lines, cell by cell: an escape must never be split. */
 struct card_lines {
 	struct strbuf text; /* of all lines, without indentation */
 	struct {
 		size_t at, len; /* in TEXT */
-		size_t end;	/* bytes of the original that are shown up to here */
+		size_t end;	/* bytes of the original shown so far */
 	} * line;
 	size_t n;
 	bool broken;
@@ -107,8 +107,8 @@ static void end_line(struct card_lines *l, size_t at, size_t len, size_t end)
 }
 
 /*
- * One cell.  A C1 control is two bytes of UTF-8 of which a terminal that is not in UTF-8 obeys the second alone: there,
- * nothing but ASCII goes out.
+ * One cell.  A C1 control is two bytes of UTF-8; a terminal that is not in UTF-8 executes the second byte
+ * alone.  So only ASCII is written to such a terminal.
  */
 static size_t put_cell(struct strbuf *out, const char *text, const struct card_char *c, bool utf8)
 {
@@ -122,7 +122,7 @@ static size_t put_cell(struct strbuf *out, const char *text, const struct card_c
 	return out->len - before;
 }
 
-/* Breaks behind a blank where there is one; a break within a word is marked, so that it is not read as a blank. */
+/* Breaks after a blank if possible; a break inside a word is marked, so that it is not read as a blank. */
 static void wrap(const char *text, size_t columns, bool utf8, struct card_lines *l)
 {
 	const size_t len = strlen(text), room = columns - 1; /* the last column is for the mark */
@@ -221,7 +221,7 @@ static void put_lines(const struct pen *p, const struct card_lines *l, size_t fr
 	}
 }
 
-/* MISSING bytes of the row's TOTAL are left out here. */
+/* MISSING bytes of the row's TOTAL are omitted here. */
 static void put_gap(const struct pen *p, size_t missing, size_t total)
 {
 	_cleanup_(lines_done) struct card_lines l = { 0 };
@@ -240,7 +240,7 @@ static void put_gap(const struct pen *p, size_t missing, size_t total)
 
 static void put_row(const struct pen *p, const struct card_row *row, const struct card_lines *l)
 {
-	/* The end of a long command says as much as its beginning. */
+	/* Keep beginning and end: the end of a long command is as important as its beginning. */
 	const size_t head = CARD_ROW_LINES / 2, tail = CARD_ROW_LINES / 3;
 
 	put_label(p, row->label);

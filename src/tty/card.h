@@ -8,13 +8,15 @@
 #include "base/str.h"
 
 /*
- * What a person reads before answering: rows of a label and a text.  What a row says of the payload was chosen by the
- * payload, so the card is drawn under three rules that card_draw alone enforces:
+ * The text that a person reads before answering: rows of a label and a text.  The payload chose the texts
+ * about itself, so card_draw alone enforces three rules:
  *
- * 1. No byte of a text reaches the terminal unless it is printable ASCII, or, with UTF-8, a letter of a script that
- *    neither reorders nor hides its neighbours.  Everything else is spelled out.
- * 2. Text never begins at the column where labels stand, however it is wrapped: no text looks like a row.
- * 3. What is cut says how much is missing and how to see it.
+ * 1. No byte of a text reaches the terminal unless it is printable ASCII, or, with UTF-8, a letter of a
+ * script that neither reorders nor hides its neighbours.  Everything else is escaped.
+ *
+ * 2. Text never begins at the column of the labels, however it is wrapped: no text looks like a row.
+ *
+ * 3. A cut text shows how many bytes are missing and how to see them.
  */
 enum card_tone {
 	CARD_PLAIN,
@@ -23,7 +25,7 @@ enum card_tone {
 };
 
 struct card_row {
-	const char *label; /* ours, a literal */
+	const char *label; /* a literal of our own */
 	char *text;
 	enum card_tone tone;
 };
@@ -31,7 +33,7 @@ struct card_row {
 struct card {
 	struct card_row *rows;
 	size_t n_rows;
-	bool broken; /* an allocation failed: card_draw refuses */
+	bool broken; /* an allocation failed: card_draw fails */
 };
 
 struct card_style {
@@ -53,12 +55,12 @@ void card_done(struct card *c);
 int card_draw(const struct card *c, const struct card_style *style, struct strbuf *out,
 	      struct fault *f) _must_check_;
 
-/* What this process's environment and the terminal FD (negative: none) ask for. */
+/* Options from this process's environment and the terminal FD (negative: none). */
 struct card_style card_style_of(int fd);
 
 /*
- * One word as a shell would read it back: bare, in single quotes, or as $'...' with everything spelled out that a
- * terminal might obey or a reader might miss.
+ * One word in shell syntax: bare, in single quotes, or as $'...' with every character escaped that a terminal
+ * might execute or a reader might miss.
  */
 void card_put_word(struct strbuf *out, const char *word);
 void card_put_words(struct strbuf *out, char *const *words);

@@ -32,19 +32,19 @@ void progress_tell(void *progress, uint64_t entries, uint64_t bytes)
 		return;
 	now = clock_boot_ns();
 	next = atomic_load(&p->next_ns);
-	/* One of the threads writes it. */
+	/* Only one thread writes the line. */
 	if (now < next || !atomic_compare_exchange_strong(&p->next_ns, &next, now + EACH_NS))
 		return;
 	n = snprintf(line, sizeof(line), CLEAR "%s: %llu entries, %llu MB", p->what,
 		     (unsigned long long)entries, (unsigned long long)(bytes / MB));
 	atomic_store(&p->shown, true);
-	/* A terminal that takes nothing misses nothing. */
+	/* Errors are ignored: progress is optional. */
 	(void)!write(p->fd, line, (size_t)n);
 }
 
 void progress_done(struct progress *p)
 {
-	/* A child may have written it, of whom we know nothing but how long all took. */
+	/* A child may have written it, and only the total time is known. */
 	if (p->fd >= 0 && (atomic_load(&p->shown) || clock_boot_ns() >= atomic_load(&p->next_ns)))
 		(void)!write(p->fd, CLEAR, sizeof(CLEAR) - 1);
 	p->fd = -EBADF;

@@ -6,18 +6,18 @@
 #include <stdint.h>
 
 /*
- * One line on a terminal that says how far a long work has come; it goes when the work is done.  Nothing in the first
- * second, nothing when stderr is no terminal or nobody wants to hear anything.
+ * One line on a terminal that shows the progress of a long operation; cleared when it is done.  Not shown in
+ * the first second, when stderr is not a terminal, or with -q.
  */
 struct progress {
-	int fd; /* negative: nobody looks */
+	int fd; /* negative: not shown */
 	const char *what;
-	_Atomic uint64_t next_ns; /* not before this */
+	_Atomic uint64_t next_ns; /* first time of display */
 	atomic_bool shown;
 };
 
 void progress_init(struct progress *p, const char *what);
-/* As struct capture_options wants it: from any thread. */
+/* Signature of the callback in struct capture_options; callable from any thread. */
 void progress_tell(void *progress, uint64_t entries, uint64_t bytes);
 void progress_done(struct progress *p);
 #define _cleanup_progress_ _cleanup_(progress_done)

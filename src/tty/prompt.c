@@ -24,22 +24,26 @@ static int open_terminal(struct prompt *p, struct fault *f)
 
 	p->fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (p->fd < 0)
-		return fault_set(f, ENXIO, "there is no terminal to ask on");
-	/* Not a read that stops us until somebody says "fg": nobody would see the question. */
+		return fault_set(f, ENXIO, "cannot ask: no terminal");
+	/*
+	 * A read would stop this process (SIGTTIN) until it is moved to the foreground, and the question
+	 * would stay unseen.
+	 */
 	if (tcgetpgrp(p->fd) != getpgrp())
-		return fault_set(f, EBUSY, "this is a background process: it cannot ask on the terminal");
+		return fault_set(f, EBUSY, "cannot ask on the terminal: this process is in the background");
 	if (tcgetattr(p->fd, &modes) < 0)
 		return fault_errno(f, errno, "modes of the terminal");
 	if (!(modes.c_lflag & ICANON))
 		return fault_set(f, EBUSY,
-				 "another program has the terminal in raw mode and reads the keys (if none "
-				 "does: stty sane)");
+				 "another program has the terminal in raw mode and reads the keys (if not: "
+				 "run 'stty sane')");
 	return 0;
 }
 
 /*
- * Blocked and with their default action: a signal that an earlier program ignored would not reach the descriptor.
- * SIGTTIN and SIGTTOU are only blocked: whoever moves to the background now gets EIO instead of standing still.
+ * Blocked and with their default action: a signal that an earlier program ignored would not reach the
+ * descriptor.  SIGTTIN and SIGTTOU are only blocked: a process that moves to the background now gets EIO
+ * instead of being stopped.
  */
 static int take_signals(struct prompt *p, struct fault *f)
 {
@@ -83,7 +87,7 @@ int prompt_open(struct prompt *p, struct fault *f)
 	return r;
 }
 
-/* Ctrl-Z was blocked so that a stopped question leaves no terminal without echo; now it is nobody's any more. */
+/* Ctrl-Z was blocked so that a stopped prompt does not leave the terminal without echo; discard it now. */
 static void drop_stops(void)
 {
 	const struct timespec now = { 0 };
@@ -117,7 +121,7 @@ int prompt_show(struct prompt *p, const char *text, struct fault *f)
 	return r < 0 ? fault_wrap(f, r, "terminal") : 0;
 }
 
-/* Whole lines with echo or without, whatever the modes were; Ctrl-Z is no key here. */
+/* Canonical mode with or without echo, whatever the modes were; Ctrl-Z is disabled. */
 static int set_modes(const struct prompt *p, bool echo, struct fault *f)
 {
 	struct termios t = p->held.saved;
@@ -130,7 +134,7 @@ static int set_modes(const struct prompt *p, bool echo, struct fault *f)
 	if (echo)
 		t.c_lflag |= ECHO;
 	t.c_cc[VSUSP] = _POSIX_VDISABLE;
-	/* Waits until everything was shown, then drops what was typed before. */
+	/* Waits until all output is written, then discards earlier input. */
 	if (tcsetattr(p->fd, TCSAFLUSH, &t) < 0)
 		return fault_errno(f, errno, "modes of the terminal");
 	return 0;

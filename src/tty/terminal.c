@@ -22,7 +22,7 @@ bool terminal_is_one(const int fd[3])
 	return true;
 }
 
-/* The guard ignores what stops or ends its supervisor from the keyboard; only the end of the pipe counts. */
+/* The guard ignores keyboard signals that stop or end its supervisor; only the end of the pipe counts. */
 static void guard(int end, int tty, const struct termios *saved)
 {
 	static const int ignored[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTOU, SIGTTIN, SIGPIPE };
@@ -44,15 +44,15 @@ static int start_guard(struct terminal *t, struct fault *f)
 	int fd[2];
 
 	if (pipe2(fd, O_CLOEXEC) < 0)
-		return fault_errno(f, errno, "guard of the terminal");
+		return fault_errno(f, errno, "start the guard process of the terminal");
 	t->guard = fork();
 	if (t->guard < 0) {
 		(void)fd_close(fd[0]);
 		(void)fd_close(fd[1]);
-		return fault_errno(f, errno, "guard of the terminal");
+		return fault_errno(f, errno, "start the guard process of the terminal");
 	}
 	if (t->guard == 0) {
-		/* Nothing of the supervisor's may live on in here: locks, pipes, init's socket. */
+		/* No descriptor of the supervisor may stay open here: locks, pipes, init's socket. */
 		if (dup2(fd[0], 3) < 0 || dup2(t->fd, 4) < 0 || close_range(5, ~0U, 0) < 0)
 			_exit(1);
 		guard(3, 4, &t->saved);
@@ -73,7 +73,7 @@ void terminal_resize(const struct terminal *t)
 int terminal_hold(struct terminal *t, int fd, struct fault *f)
 {
 	if (tcgetattr(fd, &t->saved) < 0)
-		return fault_errno(f, errno, "modes of the terminal");
+		return fault_errno(f, errno, "read the modes of the terminal");
 	t->fd = fd;
 	return start_guard(t, f);
 }
@@ -85,7 +85,10 @@ int terminal_attach(struct terminal *t, int fd, int master, struct fault *f)
 
 	t->fd = fd;
 	t->master = master;
-	/* With -t and no terminal of the caller's there is a pty all the same, but nothing to set up. */
+	/*
+	 * With -t but without a terminal of the caller the payload has a pty, but there are no modes to
+	 * change.
+	 */
 	if (tcgetattr(fd, &t->saved) < 0) {
 		t->fd = -EBADF;
 		return 0;

@@ -8,8 +8,8 @@
 #include "base/fault.h"
 
 /*
- * The caller's terminal while a payload has a pty: raw mode, window size, and the way back.  A guard process waits
- * for the end of this one and sets the terminal back, whatever ended it, kill -9 included.
+ * The caller's terminal while a payload has a pty: raw mode, window size, and restoring both.  A guard
+ * process waits for this one to exit and restores the terminal, also after kill -9.
  */
 struct terminal {
 	int fd;	    /* the caller's; -EBADF: not in use */
@@ -26,9 +26,9 @@ struct terminal {
 
 /* Are the three descriptors one terminal? */
 bool terminal_is_one(const int fd[3]);
-/* Remembers the modes of the terminal FD and starts the guard; the caller may then change them. */
+/* Saves the modes of the terminal FD and starts the guard; the caller may then change them. */
 int terminal_hold(struct terminal *t, int fd, struct fault *f) _must_check_;
-/* Owns MASTER from the call on. */
+/* Takes ownership of MASTER. */
 int terminal_attach(struct terminal *t, int fd, int master, struct fault *f) _must_check_;
 void terminal_resize(const struct terminal *t);
 void terminal_restore(struct terminal *t);

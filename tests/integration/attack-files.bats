@@ -67,7 +67,7 @@ refused() { # TEXT
 	mv -f "$CUSTODY_HOME/old" "$TRUST"
 	for mode in 0775 0777 0757; do
 		chmod "$mode" "$CUSTODY_ROOT/etc"
-		refused 'can be written by others'
+		refused 'is writable by other users'
 	done
 	chmod 0755 "$CUSTODY_ROOT/etc"
 	[ "$(id -u)" -eq 0 ] || return 0
@@ -105,7 +105,7 @@ refused() { # TEXT
 			custody_run --profile "$profile" -- echo ran
 			assert_status 125
 			[ -z "$output" ] || custody_fail "it ran"
-			assert_stderr_has 'can be written by others'
+			assert_stderr_has 'is writable by other users'
 		done
 	done
 	chmod 0755 "$CUSTODY_ROOT/etc/profiles"

@@ -72,7 +72,7 @@ value() {
 	echo '{}' >"$FILE"
 	chmod o+w "$FILE"
 	run -1 --separate-stderr "$CUSTODY" doctor
-	[[ "$(flat)" == *"can be written by others: chmod go-w"* ]]
+	[[ "$(flat)" == *"is writable by other users: chmod go-w"* ]]
 }
 
 @test "config: the user's file lies over the admin's and may not loosen it" {
@@ -81,7 +81,7 @@ value() {
 	mkdir -p "$CUSTODY_HOME/home/.config/custody"
 	echo '{"allow_self": false, "provenance": []}' >"$CUSTODY_HOME/home/.config/custody/custody.json"
 	run --separate-stderr "${CUSTODY_AS[@]}" env -u CUSTODY_ROOT -u XDG_CONFIG_HOME "$CUSTODY" doctor
-	[[ "$(flat)" == *"'provenance' may stand only in the admin's file"* ]]
+	[[ "$(flat)" == *"'provenance' is allowed only in the admin's file"* ]]
 	echo '{"allow_self": false}' >"$CUSTODY_HOME/home/.config/custody/custody.json"
 	run --separate-stderr "${CUSTODY_AS[@]}" env -u CUSTODY_ROOT -u XDG_CONFIG_HOME "$CUSTODY" doctor --json
 	[ "$(value allow_self tier)" = user ]

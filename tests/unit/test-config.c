@@ -143,7 +143,7 @@ static void wrong_files_are_refused_with_their_place(void)
 		const char *text, *part;
 	} rows[] = {
 		{ "", "admin" },
-		{ "[]", "admin:1:1: custody.json is an object" },
+		{ "[]", "admin:1:1: custody.json must be an object" },
 		{ "{\"min_aprovals\": 1}",
 		  "admin:1:2: unknown key 'min_aprovals': did you mean 'min_approvals'?" },
 		{ "{\"sandbox\": {\"enable\": true}}",
@@ -158,11 +158,11 @@ static void wrong_files_are_refused_with_their_place(void)
 		{ "{\"approvers\": [{\"name\": \"a\", \"key\": \"" K1 "\", \"kee\": 1}]}",
 		  "unknown key 'kee'" },
 		{ "{\"approvers\": [{\"name\": \"a\", \"key\": \"" K1 "\", \"pin_key\": \"" K1 "\"}]}",
-		  "two keys" },
+		  "must differ" },
 		{ "{\"approvers\": [{\"name\": \"a\", \"key\": \"" K1 "\"}, {\"name\": \"b\", \"key\": \"" K1
 		  "\"}]}",
 		  "share a name or a key" },
-		{ "{\"approvers\": [], \"min_approvals\": 1}", "nothing could ever be approved" },
+		{ "{\"approvers\": [], \"min_approvals\": 1}", "no request could be approved" },
 		{ "{\"approvers\": [7]}", "'approvers' must be an array of objects" },
 		{ "{\"rules\": [{\"effect\": \"deny\"}]}", "needs argv, profile, network or mount" },
 		{ "{\"rules\": [{\"argv\": [\"x\"]}]}", "each entry needs 'effect'" },
