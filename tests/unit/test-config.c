@@ -176,8 +176,8 @@ static void wrong_files_are_refused_with_their_place(void)
 		{ "{\"sandbox\": {\"retention_path\": \"ev\"}}", "not an absolute path" },
 		{ "{\"sandbox\": {\"forensic_quota\": \"1G\"}, \"forensics\": {\"quota\": \"1G\"}}",
 		  "'forensics.quota' and 'sandbox.forensic_quota' are the same key" },
-		{ "{\"id_range\": \"0-65535\"}", "must lie between" },
-		{ "{\"id_range\": \"100000-100001\"}", "must lie between" },
+		{ "{\"id_range\": \"0-65535\"}", "must be between" },
+		{ "{\"id_range\": \"100000-100001\"}", "must be between" },
 		{ "{\"trusted_hosts\": [\"a b\"]}", "a host's name" },
 		{ "{} {}", "admin:1:" },
 	};
