@@ -3,7 +3,7 @@
 unit_tests = tests/unit/test-tap
 # base
 unit_tests += tests/unit/test-clock tests/unit/test-digest tests/unit/test-digest-two tests/unit/test-fault tests/unit/test-fd \
-	tests/unit/test-json tests/unit/test-log tests/unit/test-path tests/unit/test-str tests/unit/test-walk
+	tests/unit/test-json tests/unit/test-log tests/unit/test-option tests/unit/test-path tests/unit/test-str tests/unit/test-walk
 # ledger
 unit_tests += tests/unit/test-ledger-append tests/unit/test-ledger-checkpoint tests/unit/test-ledger-full tests/unit/test-ledger-kill \
 	tests/unit/test-ledger-peer tests/unit/test-ledger-record tests/unit/test-ledger-redact tests/unit/test-ledger-session \
@@ -71,10 +71,10 @@ runtime_test_libs = libruntime.a libbase.a $(DEP_LIBS)
 tests_unit_test_seccomp_cache_LDADD = $(runtime_test_libs)
 tests_unit_test_json_span_LDADD = $(runtime_test_libs)
 tests_unit_test_runtime_options_LDADD = $(runtime_test_libs)
-tests_unit_test_run_options_LDADD = librun.a $(LDADD)
+tests_unit_test_run_options_LDADD = libcli.a librun.a $(LDADD)
 tests_unit_test_run_ledger_LDADD = librun.a $(LDADD)
 tests_unit_test_doctor_LDADD = librun.a liboci.a $(LDADD)
-tests_unit_test_dispatch_LDADD = libcli.a $(LDADD)
+tests_unit_test_dispatch_LDADD = libcli.a librun.a $(LDADD)
 
 # Fuzz targets: a word in the list and a line for what it links; the corpus is tests/fuzz/corpus/<name>/ (one file per finding or shape).
 fuzz_targets = tests/fuzz/fuzz-card tests/fuzz/fuzz-config tests/fuzz/fuzz-custody-json tests/fuzz/fuzz-grant tests/fuzz/fuzz-hook \

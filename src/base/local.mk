@@ -20,6 +20,7 @@ libbase_a_SOURCES += \
 	src/base/json-write.c \
 	src/base/json.c src/base/json.h \
 	src/base/log.c src/base/log.h \
+	src/base/option.c src/base/option.h \
 	src/base/path-open.c \
 	src/base/path-remove.c \
 	src/base/path.c src/base/path.h \

@@ -127,7 +127,7 @@ static int bring(struct review_call *r, struct fault *f)
 	if (x < 0)
 		return x;
 	say_left(r, left);
-	return left ? 0 : review_drop(&r->dirs, r->dir, f);
+	return left ? 0 : review_drop(&r->call->dirs, r->dir, f);
 }
 
 static int print_plan(const struct review_call *r, size_t refused)
@@ -135,7 +135,7 @@ static int print_plan(const struct review_call *r, size_t refused)
 	for (size_t i = 0; i < r->changes.n; i++)
 		if (is_wanted(&r->changes.items[i]))
 			print_done((void *)"would be ", &r->changes.items[i]);
-	return refused && !r->skip_refused ? STATUS_NO : STATUS_OK;
+	return refused && !r->call->skip_refused ? STATUS_NO : STATUS_OK;
 }
 
 /* The layer was never synced: after a crash of the machine its files may be empty. */
@@ -144,7 +144,7 @@ static int require_boot(const struct review_call *r)
 	_cleanup_fault_ struct fault f = { 0 };
 	char boot[9];
 
-	if (r->restarted || (clock_boot_id(boot, &f) == 0 && strcmp(boot, r->kept.boot) == 0))
+	if (r->call->restarted || (clock_boot_id(boot, &f) == 0 && strcmp(boot, r->kept.boot) == 0))
 		return 0;
 	fprintf(stderr,
 		PACKAGE_NAME " apply: the machine was restarted since session %s ended, and if it had "
@@ -187,9 +187,9 @@ static int apply(struct review_call *r, struct fault *f)
 	if (e != 0)
 		return e;
 	/* Opened before anything else: as a user we leave the host's user namespace for the rest. */
-	if (!r->dry_run) {
-		e = ledger_open(r->dirs.state, &(struct ledger_options){ .create = true }, &r->ledger, NULL,
-				f);
+	if (!r->call->dry_run) {
+		e = ledger_open(r->call->dirs.state, &(struct ledger_options){ .create = true }, &r->ledger,
+				NULL, f);
 		if (e < 0)
 			return e;
 	}
@@ -197,9 +197,9 @@ static int apply(struct review_call *r, struct fault *f)
 	if (e < 0)
 		return e;
 	refused = print_refused(r);
-	if (r->dry_run)
+	if (r->call->dry_run)
 		return print_plan(r, refused);
-	if (refused && !r->skip_refused) {
+	if (refused && !r->call->skip_refused) {
 		fprintf(stderr, "nothing was applied: name the paths to apply, or say --skip-refused\n");
 		return STATUS_NO;
 	}
@@ -209,13 +209,7 @@ static int apply(struct review_call *r, struct fault *f)
 	return e < 0 ? e : STATUS_OK;
 }
 
-int cmd_apply(int argc, char **argv, struct fault *f)
+int cmd_apply(struct command_call *c, struct fault *f)
 {
-	static const struct review_verb v = {
-		"apply",
-		"SESSION [--dry-run] [--skip-refused] [--restarted] [--lane LANE] [--allow-prod] [PATH...]",
-		" --dry-run --skip-refused --restarted --allow-prod ", true, apply
-	};
-
-	return review_run(&v, argc, argv, f);
+	return review_run(c, apply, f);
 }

@@ -10,25 +10,8 @@
 #include "approval/approval-prompt.h"
 #include "approval/approval-text.h"
 #include "cli/dispatch.h"
-#include "cli/cmd-options.h"
+#include "cli/output.h"
 #include "base/exit-status.h"
-
-static const struct verb verb;
-
-/* 0, or STATUS_USAGE after saying why. */
-static int parse_terms(const struct verb_call *c, struct grant_terms *ret)
-{
-	struct grant_terms t = { .reason = c->reason };
-
-	if (c->uses && (str_to_u64(c->uses, &t.uses) < 0 || t.uses == 0))
-		return verb_usage(&verb, "--uses '%s' is no number of starts", c->uses);
-	if (c->time && (str_to_seconds(c->time, &t.for_s) < 0 || t.for_s == 0))
-		return verb_usage(&verb, "--for '%s' is no time: 90s, 30m, 2h, 1d", c->time);
-	if (c->reason && strlen(c->reason) > GRANT_REASON_MAX)
-		return verb_usage(&verb, "--reason is longer than %d bytes", GRANT_REASON_MAX);
-	*ret = t;
-	return 0;
-}
 
 /* Before anybody reads a card: a yes that cannot be signed is no question. */
 static int require_caps(const struct approval_rules *rules, const struct grant_terms *t, char level,
@@ -70,7 +53,7 @@ static int write_grant(const char *path, const struct grant *g, struct fault *f)
 	return r < 0 ? fault_wrap(f, r, "the grant is signed and kept, but not in '%s'", path) : 0;
 }
 
-static int report_yes(const struct approval_lane *d, const struct verb_call *c, const struct request *rq,
+static int report_yes(const struct approval_lane *d, const struct command_call *c, const struct request *rq,
 		      const struct approval_prompt_result *answer, struct fault *f)
 {
 	const struct grant *g = &answer->grant;
@@ -96,7 +79,7 @@ static int report_yes(const struct approval_lane *d, const struct verb_call *c, 
 	return STATUS_OK;
 }
 
-static int report(const struct approval_lane *d, const struct verb_call *c, const struct request *rq,
+static int report(const struct approval_lane *d, const struct command_call *c, const struct request *rq,
 		  const struct approval_prompt_result *answer, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -118,7 +101,7 @@ static int report(const struct approval_lane *d, const struct verb_call *c, cons
 	return answer->signal ? STATUS_SIGNAL_BASE + answer->signal : STATUS_NO;
 }
 
-static int run(struct verb_call *c, struct fault *f)
+int cmd_approve(struct command_call *c, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *ledger = NULL;
 	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
@@ -129,31 +112,18 @@ static int run(struct verb_call *c, struct fault *f)
 				     .as = c->as,
 				     .user = c->dirs.user,
 				     .yes = c->yes,
-				     .alone = c->yes };
-	int r = parse_terms(c, &p.terms);
+				     .alone = c->yes,
+				     .terms = { .uses = c->uses, .for_s = c->for_s, .reason = c->reason } };
+	int r;
 
-	if (r != 0)
-		return r;
+	if (c->reason && strlen(c->reason) > GRANT_REASON_MAX)
+		return dispatch_usage(c, "--reason is longer than %d bytes", GRANT_REASON_MAX);
 	r = approval_lane_open_to_write(&c->dirs, c->config, &ledger, &d, f);
 	if (r == 0)
-		r = find(&d.store, c->words[0], &rq, f);
+		r = find(&d.store, c->args[0], &rq, f);
 	if (r == 0)
 		r = require_caps(&d.rules, &p.terms, rq.level, f);
 	if (r == 0)
 		r = approval_prompt_ask(&p, &answer, f);
 	return r < 0 ? r : report(&d, c, &rq, &answer, f);
-}
-
-static const struct verb verb = {
-	"approve",
-	"ID|FILE [--uses N] [--for TIME] [--reason TEXT] [--as NAME] [--yes] [--output FILE] [--lane LANE]",
-	" --uses --for --reason --as --yes --output --lane ",
-	1,
-	1,
-	run
-};
-
-int cmd_approve(int argc, char **argv, struct fault *f)
-{
-	return verb_run(&verb, argc - 1, argv + 1, f);
 }

@@ -9,13 +9,14 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cli/dispatch.h"
+#include "cli/output.h"
+#include "cli/run-call.h"
 #include "run/run-plan.h"
 #include "run/run-options.h"
 #include "base/exit-status.h"
 #include "state/lane.h"
 #include "subject/subject-digest.h"
 
-#define USAGE "usage: custody check [--json] [--explain] [OPTIONS of run] -- COMMAND [ARGUMENTS]"
 #define SCHEMA_VERSION 1
 
 /* `check` judges what `run` would; the lane's two keys are part of the answer, not of the question. */
@@ -28,33 +29,6 @@ static void check_done(struct check *c)
 {
 	run_plan_done(&c->plan);
 	free(c->gate);
-}
-
-/* Takes --explain out of ARGV: all others are those of `run`. */
-static int take_explain(int *argc, char **argv, char **rest)
-{
-	int n = 0, explain = 0, i;
-
-	for (i = 0; i < *argc && strcmp(argv[i], "--") != 0; i++)
-		if (i && strcmp(argv[i], "--explain") == 0)
-			explain = 1;
-		else
-			rest[n++] = argv[i];
-	for (; i < *argc; i++)
-		rest[n++] = argv[i];
-	*argc = n;
-	return explain;
-}
-
-static int require_fitting(const struct run_options *o, struct fault *f)
-{
-	if (!o->argv)
-		return fault_set(f, EINVAL, "no command; " USAGE);
-	if (o->result || o->status_fd >= 0 || o->dry_run || o->terminal || o->detach)
-		return fault_set(f, EINVAL, "--result, --status-fd, --dry-run, -t, -d: check runs nothing");
-	if (o->wait || o->grants || o->yes)
-		return fault_set(f, EINVAL, "--wait, --grant, --yes: check asks nobody");
-	return 0;
 }
 
 /* A shut gate is an answer; only a failure to ask is an error. */
@@ -103,7 +77,7 @@ static int print_json(const struct check *c, struct fault *f)
 		jdoc_set_string(gate, "text", c->gate);
 	r = jdoc_write(d, JDOC_CANONICAL, &text, f);
 	strbuf_putc(&text, '\n');
-	return r < 0 ? r : command_put_json(&text, f);
+	return r < 0 ? r : output_put_json(&text, f);
 }
 
 static const char *level_means(const struct verdict *v)
@@ -233,30 +207,13 @@ static int check(const struct run_options *o, bool explain, struct fault *f)
 	return c.plan.verdict->decision == DECISION_ALLOW && !c.gate ? STATUS_OK : STATUS_NO;
 }
 
-int cmd_check(int argc, char **argv, struct fault *f)
+int cmd_check(struct command_call *c, struct fault *f)
 {
-	_cleanup_free_ char **rest = calloc((size_t)argc + 1, sizeof(*rest));
-	_cleanup_options_ struct run_options o;
-	bool explain;
 	int r;
 
-	options_init(&o);
-	if (!rest)
-		return fault_errno(f, ENOMEM, "check");
-	explain = take_explain(&argc, argv, rest);
 	log_init(PACKAGE_NAME, LOG_LEVEL_INFO);
-	r = options_parse(&o, argc, rest, f);
-	if (r == 0 && o.help) {
-		puts(USAGE "\n\nOptions of run:");
-		options_print(stdout);
-		return STATUS_OK;
-	}
-	if (r >= 0)
-		r = require_fitting(&o, f);
-	if (r < 0) {
-		log_init(PACKAGE_NAME " check", LOG_LEVEL_INFO);
-		log_error("%s", fault_text(f));
-		return STATUS_USAGE;
-	}
-	return check(&o, explain, f);
+	r = run_call_finish(c, f);
+	if (r < 0)
+		return dispatch_usage(c, "%s", fault_text(f));
+	return check(&c->run, c->explained, f);
 }

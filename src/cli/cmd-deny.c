@@ -3,19 +3,10 @@
 #include <stdio.h>
 
 #include "cli/dispatch.h"
-#include "cli/cmd-options.h"
+#include "cli/output.h"
 #include "approval/approval-lane.h"
 #include "base/exit-status.h"
 #include "approval/request.h"
-
-static int run(struct verb_call *c, struct fault *f);
-
-static const struct verb verb = { "deny",
-				  "ID [--reason TEXT] [--as NAME] [--lane LANE], or --all [--lane LANE]",
-				  " --reason --as --lane --all ",
-				  0,
-				  1,
-				  run };
 
 /* Nobody's answer: they are taken off the table, and may be asked again. */
 static int clear_all(const struct approval_lane *d, struct fault *f)
@@ -29,17 +20,17 @@ static int clear_all(const struct approval_lane *d, struct fault *f)
 	return STATUS_OK;
 }
 
-static int deny(const struct verb_call *c, const struct approval_lane *d, struct fault *f)
+static int deny(const struct command_call *c, const struct approval_lane *d, struct fault *f)
 {
 	_cleanup_request_ struct request rq = { 0 };
-	int r = request_read(&d->store, c->words[0], &rq, f);
+	int r = request_read(&d->store, c->args[0], &rq, f);
 
 	/* One that cannot be read can still go. */
 	if (r == -EBADMSG || r == -EINVAL) {
 		fault_done(f);
-		r = request_drop(&d->store, c->words[0], "cleared", f);
+		r = request_drop(&d->store, c->args[0], "cleared", f);
 		if (r == 0)
-			printf("cleared %s, which could not be read\n", c->words[0]);
+			printf("cleared %s, which could not be read\n", c->args[0]);
 		return r < 0 ? r : STATUS_OK;
 	}
 	if (r == 0)
@@ -51,22 +42,17 @@ static int deny(const struct verb_call *c, const struct approval_lane *d, struct
 }
 
 /* A no needs neither PIN nor terminal: it can only make things stop. */
-static int run(struct verb_call *c, struct fault *f)
+int cmd_deny(struct command_call *c, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *ledger = NULL;
 	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	int r;
 
-	if (!c->all != (c->words[0] != NULL))
-		return verb_usage(&verb, c->all ? "--all or one ID, not both"
+	if (!c->all != (c->args[0] != NULL))
+		return dispatch_usage(c, c->all ? "--all or one ID, not both"
 						: "which one?  'custody pending' lists them");
 	r = approval_lane_open_to_write(&c->dirs, c->config, &ledger, &d, f);
 	if (r < 0)
 		return r;
 	return c->all ? clear_all(&d, f) : deny(c, &d, f);
-}
-
-int cmd_deny(int argc, char **argv, struct fault *f)
-{
-	return verb_run(&verb, argc - 1, argv + 1, f);
 }

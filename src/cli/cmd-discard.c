@@ -14,17 +14,14 @@ static int discard(struct review_call *r, struct fault *f)
 	jdoc_set_int(d, "bytes", (int64_t)r->kept.bytes);
 	e = review_record(r, "review.discard", NULL, d, f);
 	if (e == 0)
-		e = review_drop(&r->dirs, r->dir, f);
+		e = review_drop(&r->call->dirs, r->dir, f);
 	if (e < 0)
 		return e;
 	printf("discarded what session %s changed\n", r->kept.session);
 	return STATUS_OK;
 }
 
-int cmd_discard(int argc, char **argv, struct fault *f)
+int cmd_discard(struct command_call *c, struct fault *f)
 {
-	static const struct review_verb v = { "discard", "SESSION [--lane LANE] [--allow-prod]",
-					      " --allow-prod ", false, discard };
-
-	return review_run(&v, argc, argv, f);
+	return review_run(c, discard, f);
 }

@@ -15,65 +15,6 @@
 #define TEXT_COLUMNS 110
 #define TEXT_INDENT 38
 
-struct doctor_options {
-	bool json, schema;
-	const char *explain, *profile, *engine;
-};
-
-/* "--name VALUE" and "--name=VALUE". */
-static int take_value(int argc, char **argv, int *i, const char *name, const char **ret, struct fault *f)
-{
-	size_t n = strlen(name);
-
-	if (strncmp(argv[*i], name, n) != 0 || (argv[*i][n] != '\0' && argv[*i][n] != '='))
-		return 0;
-	if (argv[*i][n] == '=') {
-		*ret = argv[*i] + n + 1;
-		return 1;
-	}
-	if (*i + 1 >= argc)
-		return fault_set(f, EINVAL, "%s needs a value", name);
-	*ret = argv[++*i];
-	return 1;
-}
-
-static int parse(struct doctor_options *o, int argc, char **argv, struct fault *f)
-{
-	for (int i = 1; i < argc; i++) {
-		_cleanup_free_ char *shown = NULL;
-		int r = 0;
-
-		if (strcmp(argv[i], "--json") == 0) {
-			o->json = true;
-			continue;
-		}
-		if (strcmp(argv[i], "--config-schema") == 0) {
-			o->schema = true;
-			continue;
-		}
-		r = take_value(argc, argv, &i, "--explain", &o->explain, f);
-		if (r == 0)
-			r = take_value(argc, argv, &i, "--profile", &o->profile, f);
-		if (r == 0)
-			r = take_value(argc, argv, &i, "--engine", &o->engine, f);
-		if (r < 0)
-			return r;
-		if (r > 0)
-			continue;
-		shown = str_escape(argv[i]);
-		return fault_set(
-			f, EINVAL,
-			"no option '%s'; usage: custody doctor [--json] [--explain ID] [--config-schema] "
-			"[--profile PROFILE | --engine ENGINE]",
-			shown ? shown : "?");
-	}
-	if (o->engine && o->profile)
-		return fault_set(
-			f, EINVAL,
-			"--engine looks at files of an engine, --profile runs a container: one of them");
-	return 0;
-}
-
 /* Wrapped at blanks, continued below where it began. */
 static void print_wrapped(const char *text, int indent)
 {
@@ -180,41 +121,33 @@ static int check_host(struct doctor_report *report, const struct dirs *dirs, con
 	return doctor_run_canary(dirs, profile ? profile : "offline", report, f);
 }
 
-int cmd_doctor(int argc, char **argv, struct fault *f)
+int cmd_doctor(struct command_call *c, struct fault *f)
 {
 	_cleanup_doctor_ struct doctor_report report = { 0 };
 	_cleanup_dirs_ struct dirs dirs = { 0 };
-	struct doctor_options o = { 0 };
 	int r;
 
 	log_init(PACKAGE_NAME, LOG_LEVEL_INFO);
-	r = parse(&o, argc, argv, f);
-	if (r == 0 && o.engine)
-		r = doctor_require_engine(o.engine, f);
-	if (r == 0 && o.explain)
-		r = explain(o.explain, f);
-	if (r < 0) {
-		log_init(PACKAGE_NAME " doctor", LOG_LEVEL_INFO);
-		log_error("%s", fault_text(f));
-		return STATUS_USAGE;
+	if (c->explain) {
+		r = explain(c->explain, f);
+		return r < 0 ? dispatch_usage(c, "%s", fault_text(f)) : STATUS_OK;
 	}
-	if (o.explain)
-		return STATUS_OK;
-	if (o.schema)
+	if (c->schema)
 		return print_schema(f);
 	r = dirs_load(&dirs, f);
 	if (r < 0)
 		return r;
-	if (o.engine)
-		doctor_check_engine(&report, &dirs, o.engine);
+	if (c->engine)
+		doctor_check_engine(&report, &dirs, c->engine);
 	else
-		r = check_host(&report, &dirs, o.profile, f);
+		r = check_host(&report, &dirs, c->profile, f);
 	if (r < 0)
 		return r;
-	r = o.json ? print_json(&report, &dirs, f)
-		   : print_report(
-			     &report,
-			     o.engine ? "the engine knows custody-runtime" : "every required layer holds", f);
+	r = c->json ? print_json(&report, &dirs, f)
+		    : print_report(&report,
+				   c->engine ? "the engine knows custody-runtime"
+					     : "every required layer holds",
+				   f);
 	if (r < 0)
 		return r;
 	return doctor_has_errors(&report) ? STATUS_NO : STATUS_OK;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/dispatch.h"
 #include "base/fd.h"
 #include "base/str.h"
 #include "cli/cmd-evidence.h"
@@ -114,7 +115,7 @@ static int diff_tree(const struct evidence_call *c, int dir, const char **ret_ag
 	_cleanup_jdoc_ struct jdoc *metadata = evidence_metadata_read(dir);
 	_cleanup_strv_ char **hidden = read_hidden(metadata);
 	const struct jdoc *cut = jdoc_get(jdoc_get(metadata, "tree"), "cut_short");
-	const char *path = c->tree ? c->tree : jdoc_get_string(metadata, "worktree");
+	const char *path = c->call->tree ? c->call->tree : jdoc_get_string(metadata, "worktree");
 	struct evidence_diff_tree t = { .evidence = dir,
 					.changes = str_eq(jdoc_get_string(metadata, "scope"), "changes"),
 					.cut = cut && cut->type == JDOC_BOOL && cut->boolean,
@@ -139,7 +140,7 @@ static int diff_tree(const struct evidence_call *c, int dir, const char **ret_ag
 static int diff_other(const struct evidence_call *c, int dir, char **ret_name, struct printing *p,
 		      struct fault *f)
 {
-	_cleanup_close_ int other = evidence_locate(c, c->words[1], ret_name, NULL, f);
+	_cleanup_close_ int other = evidence_locate(c, c->call->args[1], ret_name, NULL, f);
 
 	return other < 0 ? other : evidence_diff(dir, other, tell, p, f);
 }
@@ -147,22 +148,20 @@ static int diff_other(const struct evidence_call *c, int dir, char **ret_name, s
 /* The tree, or the first evidence, is what was; the evidence, or the second one, what became of it. */
 int evidence_cmd_diff(const struct evidence_call *c, struct fault *f)
 {
-	_cleanup_jdoc_ struct jdoc *o = c->json ? jdoc_new_object() : NULL, *metadata = NULL;
+	_cleanup_jdoc_ struct jdoc *o = c->call->json ? jdoc_new_object() : NULL, *metadata = NULL;
 	_cleanup_free_ char *name = NULL, *other = NULL;
 	struct printing p = { .list = o ? jdoc_set_array(o, "changes") : NULL };
 	_cleanup_close_ int dir = -EBADF;
 	const char *against = NULL;
 	int r;
 
-	if (c->tree && c->n_words > 1) {
-		fprintf(stderr, PACKAGE_NAME " evidence: diff: another evidence or --tree, not both\n");
-		return STATUS_USAGE;
-	}
-	dir = evidence_locate(c, c->words[0], &name, NULL, f);
+	if (c->call->tree && c->call->n_args > 1)
+		return dispatch_usage(c->call, "ID2 and --tree cannot be used together");
+	dir = evidence_locate(c, c->call->args[0], &name, NULL, f);
 	if (dir < 0)
 		return dir;
-	r = c->n_words > 1 ? diff_other(c, dir, &other, &p, f)
-			   : diff_tree(c, dir, &against, &metadata, &p, f);
+	r = c->call->n_args > 1 ? diff_other(c, dir, &other, &p, f)
+				: diff_tree(c, dir, &against, &metadata, &p, f);
 	if (r == 0 && o) {
 		jdoc_set_string(o, "id", name);
 		jdoc_set(o, "against", ledger_text(other ? other : against));

@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "base/process.h"
 #include "base/str.h"
+#include "cli/output.h"
 #include "cli/cmd-evidence.h"
 #include "cli/cmd-ledger.h"
 #include "cli/delivery-print.h"
@@ -18,26 +19,25 @@
 #include "ledger/ledger.h"
 
 #define DELIVER_S 60
-#define DELIVER_MAX_S 3600
 
 int evidence_cmd_pin(const struct evidence_call *c, struct fault *f)
 {
 	_cleanup_free_ char *name = NULL;
-	_cleanup_close_ int dir = evidence_locate(c, c->words[0], &name, NULL, f);
+	_cleanup_close_ int dir = evidence_locate(c, c->call->args[0], &name, NULL, f);
 	int r;
 
 	if (dir < 0)
 		return dir;
-	r = ledger_action_record(c->dirs.state, c->dirs.user, "evidence.pin", name, c->reason, f);
+	r = ledger_action_record(c->call->dirs.state, c->call->dirs.user, "evidence.pin", name, c->call->reason, f);
 	if (r == 0)
-		r = evidence_pin(dir, c->reason, f);
+		r = evidence_pin(dir, c->call->reason, f);
 	return r < 0 ? r : STATUS_OK;
 }
 
 int evidence_cmd_unpin(const struct evidence_call *c, struct fault *f)
 {
 	_cleanup_free_ char *name = NULL;
-	_cleanup_close_ int dir = evidence_locate(c, c->words[0], &name, NULL, f);
+	_cleanup_close_ int dir = evidence_locate(c, c->call->args[0], &name, NULL, f);
 	int r;
 
 	if (dir < 0)
@@ -46,7 +46,7 @@ int evidence_cmd_unpin(const struct evidence_call *c, struct fault *f)
 		fprintf(stderr, "evidence '%s' is not pinned\n", name);
 		return STATUS_NO;
 	}
-	r = ledger_action_record(c->dirs.state, c->dirs.user, "evidence.unpin", name, NULL, f);
+	r = ledger_action_record(c->call->dirs.state, c->call->dirs.user, "evidence.unpin", name, NULL, f);
 	if (r == 0)
 		r = evidence_unpin(dir, f);
 	return r < 0 ? r : STATUS_OK;
@@ -56,17 +56,17 @@ int evidence_cmd_rm(const struct evidence_call *c, struct fault *f)
 {
 	_cleanup_free_ char *name = NULL;
 	const char *store;
-	_cleanup_close_ int dir = evidence_locate(c, c->words[0], &name, &store, f);
+	_cleanup_close_ int dir = evidence_locate(c, c->call->args[0], &name, &store, f);
 	int r;
 
 	if (dir < 0)
 		return dir;
-	if (!c->force && faccessat(dir, EVIDENCE_PIN, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+	if (!c->call->force && faccessat(dir, EVIDENCE_PIN, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
 		fprintf(stderr, "evidence '%s' is pinned: custody evidence unpin %s, or rm --force\n", name,
 			name);
 		return STATUS_NO;
 	}
-	r = ledger_action_record(c->dirs.state, c->dirs.user, "evidence.rm", name, NULL, f);
+	r = ledger_action_record(c->call->dirs.state, c->call->dirs.user, "evidence.rm", name, NULL, f);
 	if (r == 0)
 		r = evidence_remove(store, name, f);
 	return r < 0 ? r : STATUS_OK;
@@ -91,12 +91,12 @@ int evidence_cmd_prune(const struct evidence_call *c, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *o = jdoc_new_object();
 	struct jdoc *gone = jdoc_set_array(o, "pruned");
-	struct evidence_prune p = { .dirs = &c->dirs,
-				    .config = c->config,
+	struct evidence_prune p = { .dirs = &c->call->dirs,
+				    .config = c->call->config,
 				    .store = c->place.staging,
-				    .dry_run = c->dry_run,
+				    .dry_run = c->call->dry_run,
 				    .told = tell,
-				    .arg = c->json ? gone : NULL };
+				    .arg = c->call->json ? gone : NULL };
 	int r;
 
 	process_ignore_sigpipe();
@@ -108,10 +108,10 @@ int evidence_cmd_prune(const struct evidence_call *c, struct fault *f)
 		r = evidence_prune(&p, f);
 	}
 
-	if (r == 0 && c->json) {
+	if (r == 0 && c->call->json) {
 		jdoc_set_int(o, "schema_version", 1);
-		jdoc_set_bool(o, "dry_run", c->dry_run);
-		r = ledger_print(o, f);
+		jdoc_set_bool(o, "dry_run", c->call->dry_run);
+		r = output_print(o, f);
 	}
 	return r < 0 ? r : STATUS_OK;
 }
@@ -130,22 +130,16 @@ static int print_report(const struct delivery_report *r, struct fault *f)
 int evidence_cmd_deliver(const struct evidence_call *c, struct fault *f)
 {
 	_cleanup_delivery_report_ struct delivery_report report = { 0 };
-	uint64_t seconds = DELIVER_S;
+	const uint64_t seconds = c->call->timeout_s ? c->call->timeout_s : DELIVER_S;
 	int r;
 
-	if (c->timeout &&
-	    (str_to_seconds(c->timeout, &seconds) < 0 || seconds == 0 || seconds > DELIVER_MAX_S)) {
-		fprintf(stderr, PACKAGE_NAME " evidence: --timeout '%s' is no time up to one hour\n",
-			c->timeout);
-		return STATUS_USAGE;
-	}
-	r = delivery_run(&(struct delivery_job){ .dirs = &c->dirs,
-						 .config = c->config,
+	r = delivery_run(&(struct delivery_job){ .dirs = &c->call->dirs,
+						 .config = c->call->config,
 						 .silence_ms = (unsigned int)seconds * 1000,
 						 .wait_ms = (unsigned int)seconds * 1000,
-						 .local = c->local },
+						 .local = c->call->local },
 			 &report, f);
-	if (r == 0 && c->json)
+	if (r == 0 && c->call->json)
 		r = print_report(&report, f);
 	else if (r == 0)
 		delivery_tell(&report);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "cli/output.h"
 #include "cli/cmd-evidence.h"
 #include "cli/cmd-ledger.h"
 #include "cli/evidence-target.h"
@@ -28,7 +29,7 @@ int evidence_print_json(struct jdoc *d, struct fault *f)
 	int r;
 
 	jdoc_set_int(d, "schema_version", 1);
-	r = ledger_print(d, f);
+	r = output_print(d, f);
 	return r < 0 ? r : STATUS_OK;
 }
 
@@ -87,7 +88,8 @@ static void print_all(const struct evidence_call *c, const struct evidence_list 
 		fprintf(stderr, "staged, because after %llu tries: %s\n", (unsigned long long)note->tries,
 			error);
 	if (l->n + staged->n == 0)
-		fprintf(stderr, "no evidence of lane '%s' in %s\n", lane_name(c->dirs.lane), c->place.store);
+		fprintf(stderr, "no evidence of lane '%s' in %s\n", lane_name(c->call->dirs.lane),
+			c->place.store);
 }
 
 /* What is staged is shown also when the store is away. */
@@ -99,13 +101,13 @@ int evidence_cmd_ls(const struct evidence_call *c, struct fault *f)
 	int r, asked;
 
 	delivery_note_load(c->place.staging, &note);
-	r = evidence_list(c->place.staging, c->dirs.lane, &staged, f);
+	r = evidence_list(c->place.staging, c->call->dirs.lane, &staged, f);
 	asked = r == 0 ? evidence_ask_store(c, &away) : 0;
 	if (r == 0 && asked == 0)
-		r = evidence_list(c->place.store, c->dirs.lane, &l, f);
+		r = evidence_list(c->place.store, c->call->dirs.lane, &l, f);
 	if (r < 0)
 		return r;
-	if (c->json)
+	if (c->call->json)
 		r = ls_json(&l, &staged, &note, f);
 	else
 		print_all(c, &l, &staged, &note);
@@ -153,15 +155,15 @@ int evidence_cmd_show(const struct evidence_call *c, struct fault *f)
 	const char *store;
 	int r;
 
-	dir = evidence_locate(c, c->words[0], &name, &store, f);
+	dir = evidence_locate(c, c->call->args[0], &name, &store, f);
 	if (dir < 0)
 		return dir;
-	r = evidence_list(store, c->dirs.lane, &l, f);
+	r = evidence_list(store, c->call->dirs.lane, &l, f);
 	if (r < 0)
 		return r;
 	if (find_item(&l, name, &e) < 0)
 		return fault_set(f, ENOENT, "evidence '%s' is gone", name);
-	if (c->json)
+	if (c->call->json)
 		return evidence_print_json(e->metadata, f);
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		print_field(e->metadata, fields[i]);
@@ -188,7 +190,7 @@ static int ask_ledger(const struct evidence_call *c, int dir, const char *name, 
 	struct evidence_ledger_found told;
 	int r;
 
-	r = evidence_ledger_find(c->dirs.state, session ? session : name, metadata, &told, f);
+	r = evidence_ledger_find(c->call->dirs.state, session ? session : name, metadata, &told, f);
 	if (r < 0)
 		return r;
 	*ret = told.named ? "named" : told.other ? "other" : "absent";
@@ -231,7 +233,7 @@ int evidence_cmd_verify(const struct evidence_call *c, struct fault *f)
 	bool whole, ok;
 	int r;
 
-	dir = evidence_locate(c, c->words[0], &name, NULL, f);
+	dir = evidence_locate(c, c->call->args[0], &name, NULL, f);
 	if (dir < 0)
 		return dir;
 	r = evidence_verify(dir, &check, f);
@@ -241,7 +243,7 @@ int evidence_cmd_verify(const struct evidence_call *c, struct fault *f)
 		return r;
 	whole = !check.damaged && !check.strange;
 	ok = whole && str_eq(told, "named");
-	if (c->json) {
+	if (c->call->json) {
 		r = verify_json(name, &check, told, ok, f);
 		return r < 0 ? r : ok ? STATUS_OK : STATUS_NO;
 	}
@@ -263,7 +265,7 @@ static int announce_restore(const struct evidence_call *c, const char *name, con
 
 	if (!t->root)
 		return 0;
-	r = ledger_action_record(c->dirs.state, c->dirs.user, "evidence.restore", name, t->path, f);
+	r = ledger_action_record(c->call->dirs.state, c->call->dirs.user, "evidence.restore", name, t->path, f);
 	if (r == 0)
 		r = sandbox_log_write(t->root->logs_fd, &l, f);
 	return r < 0 ? fault_wrap(f, r, "nothing was restored, for it could not be recorded") : 0;
@@ -273,10 +275,11 @@ static void log_refusal(const struct evidence_call *c)
 {
 	_cleanup_sandbox_root_ struct sandbox_root *root = NULL;
 	const struct sandbox_line l = { .operation = "restore",
-					.path = c->words[1],
+					.path = c->call->args[1],
 					.status = "denied: outside" };
 
-	if (c->sandbox && sandbox_root_open(&c->dirs, c->sandbox, SANDBOX_LOOK, &root, NULL) == 0)
+	if (c->call->sandbox &&
+	    sandbox_root_open(&c->call->dirs, c->call->sandbox, SANDBOX_LOOK, &root, NULL) == 0)
 		(void)!sandbox_log_write(root->logs_fd, &l, NULL);
 }
 
@@ -301,31 +304,31 @@ static int require_private(const struct evidence_target *t, struct fault *f)
 
 int evidence_cmd_restore(const struct evidence_call *c, struct fault *f)
 {
-	const struct restore_options o = { .exact = c->exact };
+	const struct restore_options o = { .exact = c->call->exact };
 	_cleanup_restore_stats_ struct restore_stats s = { 0 };
 	_cleanup_evidence_target_ struct evidence_target target = EVIDENCE_TARGET_NONE;
 	_cleanup_close_ int dir = -EBADF;
 	_cleanup_free_ char *first = NULL, *name = NULL;
 	int r;
 
-	if (c->exact && geteuid() != 0)
+	if (c->call->exact && geteuid() != 0)
 		return fault_set(f, EPERM, "--exact gives files to others: it needs root");
-	if (c->exact && c->sandbox)
+	if (c->call->exact && c->call->sandbox)
 		return fault_set(f, EINVAL,
 				 "--exact brings back devices and set-id files: not into a sandbox root");
 	/* No key is asked for here, and without both nothing of prod is written. */
-	if (c->sandbox && c->dirs.lane == LANE_PROD)
+	if (c->call->sandbox && c->call->dirs.lane == LANE_PROD)
 		return fault_set(f, LANE_REFUSED,
 				 "the sandbox roots of lane 'prod' are written by runs only: restore to a "
 				 "directory of "
 				 "yours");
-	dir = evidence_locate(c, c->words[0], &name, NULL, f);
+	dir = evidence_locate(c, c->call->args[0], &name, NULL, f);
 	if (dir < 0)
 		return dir;
-	r = evidence_target_open(&c->dirs, c->sandbox, c->words[1], &target, f);
+	r = evidence_target_open(&c->call->dirs, c->call->sandbox, c->call->args[1], &target, f);
 	if (r == -EXDEV)
 		log_refusal(c);
-	if (r == 0 && c->exact)
+	if (r == 0 && c->call->exact)
 		r = require_private(&target, f);
 	if (r == 0)
 		r = announce_restore(c, name, &target, f);
@@ -333,7 +336,7 @@ int evidence_cmd_restore(const struct evidence_call *c, struct fault *f)
 		return r;
 	r = restore_tree(dir, target.fd, &o, &s, f);
 	if (r < 0)
-		return fault_wrap(f, r, "restore into '%s'", c->words[1]);
+		return fault_wrap(f, r, "restore into '%s'", c->call->args[1]);
 	first = s.first ? str_escape(s.first) : NULL;
 	fprintf(stderr, "%llu entries restored\n", (unsigned long long)(s.entries - s.left_out - s.damaged));
 	if (s.left_out || s.damaged)

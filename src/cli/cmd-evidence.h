@@ -4,20 +4,14 @@
 #include <stdbool.h>
 
 #include "base/fault.h"
-#include "config/config.h"
+#include "cli/command.h"
 #include "evidence/delivery.h"
-#include "state/dirs.h"
 #include "evidence/evidence-store.h"
 
-/* One call of `custody evidence VERB`; the table in cmd-evidence.c says which verb takes what. */
+/* One call of `custody evidence COMMAND`, with the store of its lane. */
 struct evidence_call {
-	struct dirs dirs; /* of the lane */
-	struct config *config;
+	const struct command_call *call;
 	struct delivery_place place;
-	bool json, exact, force, dry_run, local;
-	const char *lane, *reason, *timeout, *tree, *sandbox;
-	const char *words[2]; /* ID, DIR or another ID */
-	int n_words;
 };
 
 /*

@@ -3,12 +3,12 @@
 
 #include "approval/approval-lane.h"
 #include "cli/dispatch.h"
-#include "cli/cmd-options.h"
+#include "cli/output.h"
 #include "base/exit-status.h"
 #include "approval/grant.h"
 #include "subject/subject-digest.h"
 
-static bool is_shown(const struct verb_call *c, const struct grant_found *g)
+static bool is_shown(const struct command_call *c, const struct grant_found *g)
 {
 	return c->all || g->reason == GRANT_VALID || g->reason == GRANT_RESERVED ||
 	       g->reason == GRANT_TOO_FEW_APPROVALS;
@@ -39,7 +39,7 @@ static void append(struct jdoc *list, const struct grant_found *g)
 	jdoc_set(d, "revoked_by", g->revoked_by ? jdoc_new_string(g->revoked_by) : jdoc_new_null());
 }
 
-static int print_json(const struct verb_call *c, const struct grant_set *s, struct fault *f)
+static int print_json(const struct command_call *c, const struct grant_set *s, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
 	struct jdoc *list;
@@ -49,7 +49,7 @@ static int print_json(const struct verb_call *c, const struct grant_set *s, stru
 	for (size_t i = 0; i < s->n; i++)
 		if (is_shown(c, &s->items[i]))
 			append(list, &s->items[i]);
-	return verb_print(d, f);
+	return output_print(d, f);
 }
 
 static void print_line(const struct grant_found *g)
@@ -65,7 +65,7 @@ static void print_line(const struct grant_found *g)
 	       grant_reason_id(g->reason));
 }
 
-static int run(struct verb_call *c, struct fault *f)
+int cmd_grants(struct command_call *c, struct fault *f)
 {
 	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	_cleanup_grants_ struct grant_set s = { 0 };
@@ -90,13 +90,4 @@ static int run(struct verb_call *c, struct fault *f)
 		printf("no grant counts in the lane '%s'%s\n", d.store.lane,
 		       s.n ? "; --all lists those that do not" : "");
 	return STATUS_OK;
-}
-
-int cmd_grants(int argc, char **argv, struct fault *f)
-{
-	static const struct verb verb = {
-		"grants", "[--json] [--all] [--lane LANE]", " --json --all --lane ", 0, 0, run
-	};
-
-	return verb_run(&verb, argc - 1, argv + 1, f);
 }

@@ -3,7 +3,7 @@
 
 #include "approval/approval-lane.h"
 #include "cli/dispatch.h"
-#include "cli/cmd-options.h"
+#include "cli/output.h"
 #include "approval/approver.h"
 #include "base/exit-status.h"
 
@@ -44,7 +44,7 @@ static void print_entry(const struct approver *a, const char *lane)
 	printf(", \"lane\": \"%s\" }\n", a->lane[0] ? a->lane : lane);
 }
 
-static int run_new(struct verb_call *c, struct fault *f)
+int cmd_key_new(struct command_call *c, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *ledger = NULL;
 	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
@@ -52,7 +52,7 @@ static int run_new(struct verb_call *c, struct fault *f)
 	int r = approval_lane_open_to_write(&c->dirs, c->config, &ledger, &d, f);
 
 	if (r == 0)
-		r = approver_new(&d.store, c->words[0] ? c->words[0] : c->dirs.user, &a, f);
+		r = approver_new(&d.store, c->args[0] ? c->args[0] : c->dirs.user, &a, f);
 	if (r < 0)
 		return r;
 	print_entry(&a, d.store.lane);
@@ -62,7 +62,7 @@ static int run_new(struct verb_call *c, struct fault *f)
 	return STATUS_OK;
 }
 
-static int run_ls(struct verb_call *c, struct fault *f)
+int cmd_key_ls(struct command_call *c, struct fault *f)
 {
 	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	_cleanup_approvers_ struct approver_list l = { 0 };
@@ -80,7 +80,7 @@ static int run_ls(struct verb_call *c, struct fault *f)
 		list = jdoc_set_array(doc, "keys");
 		for (size_t i = 0; i < l.n; i++)
 			jdoc_append(list, describe(&l.items[i]));
-		return verb_print(doc, f);
+		return output_print(doc, f);
 	}
 	if (l.n == 0)
 		printf("no approver yet in the lane '%s'; the first is made with the first need, or by "
@@ -94,7 +94,7 @@ static int run_ls(struct verb_call *c, struct fault *f)
 	return STATUS_OK;
 }
 
-static int run_show(struct verb_call *c, struct fault *f)
+int cmd_key_show(struct command_call *c, struct fault *f)
 {
 	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	_cleanup_jdoc_ struct jdoc *doc = NULL;
@@ -102,7 +102,7 @@ static int run_show(struct verb_call *c, struct fault *f)
 	int r = approval_lane_open(&c->dirs, c->config, NULL, &d, f);
 
 	if (r == 0)
-		r = approver_find_own(&d.store, c->words[0], c->dirs.user, &a, f);
+		r = approver_find_own(&d.store, c->args[0], c->dirs.user, &a, f);
 	if (r < 0)
 		return r;
 	if (!c->json) {
@@ -111,17 +111,5 @@ static int run_show(struct verb_call *c, struct fault *f)
 	}
 	doc = describe(&a);
 	jdoc_set_int(doc, "schema_version", 1);
-	return verb_print(doc, f);
-}
-
-int cmd_key(int argc, char **argv, struct fault *f)
-{
-	static const struct verb row[] = {
-		{ "key new", "[NAME] [--lane LANE]", " --lane ", 0, 1, run_new },
-		{ "key ls", "[--json] [--lane LANE]", " --json --lane ", 0, 0, run_ls },
-		{ "key show", "[NAME] [--json] [--lane LANE]", " --json --lane ", 0, 1, run_show },
-		{ 0 },
-	};
-
-	return verb_run_of(row, argc, argv, f);
+	return output_print(doc, f);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "cli/output.h"
 #include "cli/cmd-ledger.h"
 #include "base/exit-status.h"
 #include "ledger/ledger-checkpoint.h"
@@ -31,7 +32,7 @@ static int keep_k0(int fd, const char *path, const struct ledger_birth *birth, s
 	return r < 0 ? fault_wrap(f, r, "'%s'", path) : 0;
 }
 
-static int print_birth(const struct ledger_call *c, const struct ledger_birth *birth, struct fault *f)
+static int print_birth(const struct command_call *c, const struct ledger_birth *birth, struct fault *f)
 {
 	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
 	_cleanup_jdoc_ struct jdoc *d = NULL;
@@ -46,7 +47,7 @@ static int print_birth(const struct ledger_call *c, const struct ledger_birth *b
 		jdoc_set_string(d, "public", s.public);
 		if (!c->k0_file)
 			jdoc_set_string(d, "k0", birth->k0);
-		return ledger_print(d, f);
+		return output_print(d, f);
 	}
 	printf("public key:      %s\n", s.public ? s.public : "?");
 	if (c->k0_file)
@@ -59,7 +60,7 @@ static int print_birth(const struct ledger_call *c, const struct ledger_birth *b
 	return 0;
 }
 
-int ledger_cmd_init(const struct ledger_call *c, struct fault *f)
+int ledger_cmd_init(const struct command_call *c, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *l = NULL;
 	_cleanup_close_ int fd = -EBADF;
@@ -90,7 +91,7 @@ int ledger_cmd_init(const struct ledger_call *c, struct fault *f)
 	return r < 0 ? r : STATUS_OK;
 }
 
-static int print_repair(const struct ledger_call *c, const struct ledger_mark *before,
+static int print_repair(const struct command_call *c, const struct ledger_mark *before,
 			const struct ledger_mark *after, const struct ledger_birth *birth, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = NULL;
@@ -102,7 +103,7 @@ static int print_repair(const struct ledger_call *c, const struct ledger_mark *b
 		jdoc_set_int(d, "records", (int64_t)after->size);
 		if (birth->made)
 			jdoc_set_string(d, "k0", birth->k0);
-		return ledger_print(d, f);
+		return output_print(d, f);
 	}
 	if (!c->new_seal && before->size == after->size && digest_equal(&before->head, &after->head))
 		printf("nothing to repair: %" PRIu64 " records\n", after->size);
@@ -114,7 +115,7 @@ static int print_repair(const struct ledger_call *c, const struct ledger_mark *b
 	return 0;
 }
 
-int ledger_cmd_repair(const struct ledger_call *c, struct fault *f)
+int ledger_cmd_repair(const struct command_call *c, struct fault *f)
 {
 	enum ledger_repair what = c->accept_loss ? LEDGER_REPAIR_ACCEPT_LOSS
 				  : c->new_seal	 ? LEDGER_REPAIR_NEW_SEAL
@@ -124,8 +125,6 @@ int ledger_cmd_repair(const struct ledger_call *c, struct fault *f)
 	struct ledger_birth birth;
 	int r;
 
-	if (c->accept_loss + c->new_seal + c->new_key > 1)
-		return ledger_usage("one of --accept-loss, --new-seal and --new-key at a time");
 	r = ledger_repair(c->dirs.state, NULL, what, &before, &after, &birth, f);
 	if (r == 0)
 		r = print_repair(c, &before, &after, &birth, f);
@@ -133,7 +132,7 @@ int ledger_cmd_repair(const struct ledger_call *c, struct fault *f)
 	return r < 0 ? r : STATUS_OK;
 }
 
-static int print_checkpoint(const struct ledger_call *c, const char *checkpoint,
+static int print_checkpoint(const struct command_call *c, const char *checkpoint,
 			    const struct ledger_mark *mark, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = NULL;
@@ -149,10 +148,10 @@ static int print_checkpoint(const struct ledger_call *c, const char *checkpoint,
 	jdoc_set_int(d, "records", (int64_t)mark->size);
 	jdoc_set_string(d, "head", head);
 	jdoc_set_string(d, "note", checkpoint);
-	return ledger_print(d, f);
+	return output_print(d, f);
 }
 
-int ledger_cmd_checkpoint(const struct ledger_call *c, struct fault *f)
+int ledger_cmd_checkpoint(const struct command_call *c, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *l = NULL;
 	_cleanup_peers_ struct peers p = { 0 };

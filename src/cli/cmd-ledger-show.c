@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "cli/output.h"
 #include "cli/cmd-ledger.h"
 #include "cli/record-print.h"
 #include "base/exit-status.h"
@@ -52,7 +53,7 @@ static int finish(const struct ledger_lines *l)
 	return STATUS_NO;
 }
 
-static int print_records(const struct ledger_call *c, const struct ledger_filter *x, struct printing *p,
+static int print_records(const struct command_call *c, const struct ledger_filter *x, struct printing *p,
 			 struct fault *f)
 {
 	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
@@ -72,7 +73,7 @@ static int print_records(const struct ledger_call *c, const struct ledger_filter
 	return r < 0 ? r : finish(&l);
 }
 
-static int print_key(const struct ledger_call *c, struct fault *f)
+static int print_key(const struct command_call *c, struct fault *f)
 {
 	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
 	_cleanup_jdoc_ struct jdoc *d = NULL;
@@ -90,11 +91,11 @@ static int print_key(const struct ledger_call *c, struct fault *f)
 	d = jdoc_new_object();
 	jdoc_set_int(d, "schema_version", 1);
 	jdoc_set_string(d, "public", s.public);
-	r = ledger_print(d, f);
+	r = output_print(d, f);
 	return r < 0 ? r : STATUS_OK;
 }
 
-static int describe_peer(const struct ledger_call *c, const struct peer *p, struct jdoc *list, FILE *out,
+static int describe_peer(const struct command_call *c, const struct peer *p, struct jdoc *list, FILE *out,
 			 struct fault *f)
 {
 	struct peer_state st;
@@ -123,7 +124,7 @@ static int describe_peer(const struct ledger_call *c, const struct peer *p, stru
 	return 0;
 }
 
-int ledger_print_peers(const struct ledger_call *c, FILE *out, struct fault *f)
+int ledger_print_peers(const struct command_call *c, FILE *out, struct fault *f)
 {
 	_cleanup_peers_ struct peers p = { 0 };
 	_cleanup_jdoc_ struct jdoc *d = NULL;
@@ -141,17 +142,17 @@ int ledger_print_peers(const struct ledger_call *c, FILE *out, struct fault *f)
 	for (size_t i = 0; i < p.n && r == 0; i++)
 		r = describe_peer(c, &p.items[i], list, out, f);
 	if (r == 0 && c->json)
-		r = ledger_print(d, f);
+		r = output_print(d, f);
 	return r;
 }
 
-int ledger_cmd_show(const struct ledger_call *c, struct fault *f)
+int ledger_cmd_show(const struct command_call *c, struct fault *f)
 {
 	struct printing p = { .out = stdout, .how = c->json ? JSON : PEOPLE };
 	struct ledger_filter x;
 	int r;
 
-	if (c->key)
+	if (c->show_key)
 		return print_key(c, f);
 	if (c->peers) {
 		r = ledger_print_peers(c, stdout, f);
@@ -164,7 +165,7 @@ int ledger_cmd_show(const struct ledger_call *c, struct fault *f)
 	return r;
 }
 
-static int export_to(const struct ledger_call *c, const struct ledger_filter *x, struct fault *f)
+static int export_to(const struct command_call *c, const struct ledger_filter *x, struct fault *f)
 {
 	struct printing p = { .how = RAW };
 	int fd, r;
@@ -189,7 +190,7 @@ static int export_to(const struct ledger_call *c, const struct ledger_filter *x,
 	return r;
 }
 
-int ledger_cmd_export(const struct ledger_call *c, struct fault *f)
+int ledger_cmd_export(const struct command_call *c, struct fault *f)
 {
 	struct printing p = { .out = stdout, .how = RAW };
 	struct ledger_filter x;

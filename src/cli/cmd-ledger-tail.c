@@ -11,7 +11,6 @@
 #include "ledger/ledger-lines.h"
 
 #define LINES_DEFAULT 10
-#define LINES_MAX 100000
 
 /* The last N that are wanted, in a ring. */
 struct last {
@@ -72,7 +71,7 @@ static int flush(void *arg, struct fault *f)
 	return fflush(stdout) != 0 ? fault_errno(f, errno, "write to stdout") : 0;
 }
 
-static int tail(const struct ledger_call *c, const struct ledger_filter *x, size_t n, struct fault *f)
+static int tail(const struct command_call *c, const struct ledger_filter *x, size_t n, struct fault *f)
 {
 	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
 	struct last l = { .filter = x, .n = n, .lines = calloc(n + 1, sizeof(char *)) };
@@ -100,21 +99,19 @@ static int tail(const struct ledger_call *c, const struct ledger_filter *x, size
 		r = ledger_follow(
 			&s,
 			&(struct ledger_follow){ .each = print_new, .caught_up = flush, .arg = (void *)x },
-			c->path ? c->path : c->dirs.state, f);
+			c->args[0] ? c->args[0] : c->dirs.state, f);
 	for (size_t i = 0; i < n; i++)
 		free(l.lines[i]);
 	free(l.lines);
 	return r < 0 ? r : STATUS_OK;
 }
 
-int ledger_cmd_tail(const struct ledger_call *c, struct fault *f)
+int ledger_cmd_tail(const struct command_call *c, struct fault *f)
 {
 	struct ledger_filter x;
-	uint64_t n = LINES_DEFAULT;
+	const uint64_t n = c->set_lines ? c->lines : LINES_DEFAULT;
 	int r;
 
-	if (c->lines && (str_to_u64(c->lines, &n) < 0 || n > LINES_MAX))
-		return ledger_usage("-n '%s': a number up to %d", c->lines, LINES_MAX);
 	r = ledger_filter_init(c, &x);
 	if (r == 0)
 		r = tail(c, &x, (size_t)n, f);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/dispatch.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
@@ -161,7 +162,7 @@ static int load_anchor(struct against *a, const char *text, struct fault *f)
 	return 0;
 }
 
-static int gather(const struct ledger_call *c, const struct ledger_reader *s, struct against *a,
+static int gather(const struct command_call *c, const struct ledger_reader *s, struct against *a,
 		  struct fault *f)
 {
 	int r = 0;
@@ -173,8 +174,8 @@ static int gather(const struct ledger_call *c, const struct ledger_reader *s, st
 		r = load_checkpoints(a, *p, f);
 	if (r >= 0 && s->checkpoints)
 		r = add_checkpoints(a, s->checkpoints, s->checkpoints_len, f);
-	if (r >= 0 && c->pin)
-		r = load_pin(a, c->pin, f);
+	if (r >= 0 && c->key)
+		r = load_pin(a, c->key, f);
 	if (r >= 0 && c->anchor)
 		r = load_anchor(a, c->anchor, f);
 	if (r >= 0 && c->seal) {
@@ -246,7 +247,7 @@ static int read_through(struct ledger_reader *s, struct ledger_verify *v, struct
 	return r;
 }
 
-static int verify(const struct ledger_call *c, struct against *a, struct fault *f)
+static int verify(const struct command_call *c, struct against *a, struct fault *f)
 {
 	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
 	_cleanup_ledger_verify_ struct ledger_verify *v = NULL;
@@ -269,7 +270,7 @@ static int verify(const struct ledger_call *c, struct against *a, struct fault *
 		return r;
 	ledger_verify_end(v, &result);
 	/* Says nothing about the records, but why nothing is recorded any more. */
-	if (!c->path && !s.has_seal)
+	if (!c->args[0] && !s.has_seal)
 		fprintf(stderr,
 			PACKAGE_NAME " ledger: the seal is gone, so nothing can be recorded: look for it, or "
 				     "'custody ledger repair --new-seal'\n");
@@ -277,7 +278,7 @@ static int verify(const struct ledger_call *c, struct against *a, struct fault *
 	return r < 0 ? r : (int)result.status;
 }
 
-int ledger_cmd_verify(const struct ledger_call *c, struct fault *f)
+int ledger_cmd_verify(const struct command_call *c, struct fault *f)
 {
 	struct against a = { 0 };
 	int r = verify(c, &a, f);
@@ -285,6 +286,6 @@ int ledger_cmd_verify(const struct ledger_call *c, struct fault *f)
 	against_done(&a);
 	/* What was asked for makes no sense: that is not an answer about the ledger. */
 	if (r == -EINVAL)
-		return ledger_usage("%s", fault_text(f));
+		return dispatch_usage(c, "%s", fault_text(f));
 	return r;
 }

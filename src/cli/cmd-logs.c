@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "cli/dispatch.h"
 #include "cli/session-print.h"
-#include "cli/cmd-options.h"
+#include "cli/output.h"
 #include "base/exit-status.h"
 
 #define STEP 65536
@@ -195,7 +195,7 @@ static int follow(struct following *w, int pidfd, struct fault *f)
 	return r;
 }
 
-static int print(struct verb_call *c, const struct session_note *n, struct following *w, struct fault *f)
+static int print(struct command_call *c, const struct session_note *n, struct following *w, struct fault *f)
 {
 	_cleanup_close_ int old = -EBADF, pidfd = -EBADF;
 	int r = open_both(w, &old, f);
@@ -221,13 +221,13 @@ static int print(struct verb_call *c, const struct session_note *n, struct follo
 	return r < 0 ? r : STATUS_OK;
 }
 
-static int run(struct verb_call *c, struct fault *f)
+int cmd_logs(struct command_call *c, struct fault *f)
 {
 	__attribute__((cleanup(following_done))) struct following w = { .dir = -EBADF, .fd = -EBADF };
 	_cleanup_session_note_ struct session_note n = { 0 };
 	int status, r;
 
-	r = session_text_find(&c->dirs, "logs", c->words[0], &n, &status, f);
+	r = session_text_find(&c->dirs, "logs", c->args[0], &n, &status, f);
 	if (r < 0 || status != STATUS_OK)
 		return r < 0 ? r : status;
 	w.dir = session_note_open_dir(&c->dirs, n.session, f);
@@ -242,13 +242,4 @@ static int run(struct verb_call *c, struct fault *f)
 		return STATUS_OK;
 	}
 	return r;
-}
-
-int cmd_logs(int argc, char **argv, struct fault *f)
-{
-	static const struct verb v = {
-		"logs", "[-f] [--raw] SESSION [--lane LANE]", " -f --follow --raw --lane ", 1, 1, run
-	};
-
-	return verb_run(&v, argc - 1, argv + 1, f);
 }

@@ -9,37 +9,6 @@
 #include "base/exit-status.h"
 #include "state/migrate.h"
 
-#define USAGE "usage: custody migrate [--dry-run | --apply] [--json] [DIR]"
-
-struct options {
-	bool apply, dry_run, json;
-	const char *dir;
-};
-
-static int parse(int argc, char **argv, struct options *o, struct fault *f)
-{
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--apply") == 0)
-			o->apply = true;
-		else if (strcmp(argv[i], "--dry-run") == 0)
-			o->dry_run = true;
-		else if (strcmp(argv[i], "--json") == 0)
-			o->json = true;
-		else if (argv[i][0] == '-' || !argv[i][0])
-			return fault_set(f, EINVAL, "no option '%s'; " USAGE, argv[i]);
-		else if (o->dir)
-			return fault_set(f, EINVAL, "one DIR at a time; " USAGE);
-		else
-			o->dir = argv[i];
-	}
-	if (o->apply && o->dry_run)
-		return fault_set(f, EINVAL, "--dry-run and --apply exclude each other");
-	if (o->dir && o->dir[0] != '/')
-		return fault_set(f, EINVAL, "'%s' is not an absolute path: pointers hold absolute paths",
-				 o->dir);
-	return 0;
-}
-
 static void print_item(const struct migrate_item *i)
 {
 	_cleanup_free_ char *from = str_escape(i->from), *to = i->to ? str_escape(i->to) : NULL;
@@ -77,37 +46,33 @@ static int print_json(const struct migrate_plan *p, bool applied, struct fault *
 	return r;
 }
 
-int cmd_migrate(int argc, char **argv, struct fault *f)
+int cmd_migrate(struct command_call *c, struct fault *f)
 {
 	_cleanup_migrate_ struct migrate_plan p = { .dirfd = -EBADF };
 	_cleanup_dirs_ struct dirs d = { 0 };
-	struct options o = { 0 };
+	const char *dir = c->args[0];
 	int r;
 
 	log_init(PACKAGE_NAME, LOG_LEVEL_INFO);
-	r = parse(argc, argv, &o, f);
-	if (r < 0) {
-		log_init(PACKAGE_NAME " migrate", LOG_LEVEL_INFO);
-		log_error("%s", fault_text(f));
-		return STATUS_USAGE;
-	}
+	if (dir && dir[0] != '/')
+		return dispatch_usage(c, "'%s' is not an absolute path: pointers hold absolute paths", dir);
 	r = dirs_load(&d, f);
 	if (r == 0)
-		r = migrate_plan(o.dir ? o.dir : d.base, &p, f);
-	if (r == -ENOENT && !o.dir && !p.dir) {
+		r = migrate_plan(dir ? dir : d.base, &p, f);
+	if (r == -ENOENT && !dir && !p.dir) {
 		printf("nothing to migrate: there is no '%s'\n", d.base);
 		return STATUS_OK;
 	}
-	if (r == 0 && o.apply)
+	if (r == 0 && c->apply)
 		r = migrate_apply(&p, f);
 	if (r < 0)
 		return r;
-	if (o.json) {
-		r = print_json(&p, o.apply, f);
+	if (c->json) {
+		r = print_json(&p, c->apply, f);
 	} else {
 		for (size_t i = 0; i < p.n; i++)
 			print_item(&p.items[i]);
-		print_end(&p, o.apply);
+		print_end(&p, c->apply);
 	}
 	if (r < 0)
 		return r;

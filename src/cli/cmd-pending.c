@@ -6,7 +6,7 @@
 #include "approval/approval-lane.h"
 #include "approval/approval-prompt.h"
 #include "cli/dispatch.h"
-#include "cli/cmd-options.h"
+#include "cli/output.h"
 #include "base/exit-status.h"
 #include "approval/request-notice.h"
 
@@ -19,7 +19,7 @@ static int print_json(const struct request_list *l, struct fault *f)
 	requests = jdoc_set_array(d, "requests");
 	for (size_t i = 0; i < l->n; i++)
 		jdoc_append(requests, request_describe(&l->items[i]));
-	return verb_print(d, f);
+	return output_print(d, f);
 }
 
 static void print_line(const struct request *rq)
@@ -56,7 +56,7 @@ static int print_card(const struct approval_lane *d, const char *id, bool json, 
 	return STATUS_OK;
 }
 
-static int run(struct verb_call *c, struct fault *f)
+int cmd_pending(struct command_call *c, struct fault *f)
 {
 	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	_cleanup_requests_ struct request_list l = { 0 };
@@ -64,8 +64,8 @@ static int run(struct verb_call *c, struct fault *f)
 
 	if (r < 0)
 		return r;
-	if (c->words[0])
-		return print_card(&d, c->words[0], c->json, f);
+	if (c->args[0])
+		return print_card(&d, c->args[0], c->json, f);
 	r = request_list(&d.store, c->all, &l, f);
 	if (r < 0)
 		return r;
@@ -79,13 +79,4 @@ static int run(struct verb_call *c, struct fault *f)
 	for (size_t i = 0; i < l.n; i++)
 		print_line(&l.items[i]);
 	return STATUS_OK;
-}
-
-int cmd_pending(int argc, char **argv, struct fault *f)
-{
-	static const struct verb verb = {
-		"pending", "[ID] [--json] [--all] [--lane LANE]", " --json --all --lane ", 0, 1, run
-	};
-
-	return verb_run(&verb, argc - 1, argv + 1, f);
 }

@@ -8,11 +8,9 @@
 #include "approval/approval-obtain.h"
 #include "cli/dispatch.h"
 #include "tty/prompt.h"
-#include "cli/cmd-options.h"
+#include "cli/output.h"
 #include "base/exit-status.h"
 #include "approval/pin.h"
-
-static const struct verb row[];
 
 /* Where PINs come from: a terminal, or the lines of a descriptor for scripts.  Never arguments or variables. */
 struct pin_source {
@@ -94,13 +92,13 @@ static int report(const struct approval_lane *d, const struct approver *a, const
 	return STATUS_OK;
 }
 
-static int set(struct verb_call *c, const struct approval_lane *d, struct pin_source *s, struct fault *f)
+static int set(struct command_call *c, const struct approval_lane *d, struct pin_source *s, struct fault *f)
 {
 	_cleanup_pin_ struct pin_text old, new;
 	struct pin_answer answer = { 0 };
 	struct approver a;
 	bool has;
-	int r = approver_own(&d->store, c->words[0], c->dirs.user, &a, f);
+	int r = approver_own(&d->store, c->args[0], c->dirs.user, &a, f);
 
 	pin_text_init(&old);
 	pin_text_init(&new);
@@ -121,20 +119,14 @@ static int set(struct verb_call *c, const struct approval_lane *d, struct pin_so
 	return report(d, &a, &answer, !has, f);
 }
 
-static int run_set(struct verb_call *c, struct fault *f)
+int cmd_pin_set(struct command_call *c, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *ledger = NULL;
 	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	_cleanup_pin_protect_ struct pin_protect shield = { 0 };
-	struct pin_source s = { .tty = PROMPT_NONE, .fd = -EBADF };
-	uint64_t fd;
+	struct pin_source s = { .tty = PROMPT_NONE, .fd = c->pin_fd };
 	int r;
 
-	if (c->pin_fd) {
-		if (str_to_u64(c->pin_fd, &fd) < 0 || fd > INT32_MAX)
-			return verb_usage(&row[0], "--pin-fd '%s' is no descriptor", c->pin_fd);
-		s.fd = (int)fd;
-	}
 	pin_protect_begin(&shield);
 	r = approval_lane_open_to_write(&c->dirs, c->config, &ledger, &d, f);
 	if (r == 0 && s.fd < 0) {
@@ -148,15 +140,4 @@ static int run_set(struct verb_call *c, struct fault *f)
 		r = STATUS_SIGNAL_BASE + s.tty.signal;
 	prompt_close(&s.tty);
 	return r;
-}
-
-static const struct verb row[] = {
-	{ "pin set", "[NAME] [--reset] [--pin-fd N] [--lane LANE]", " --reset --pin-fd --lane ", 0, 1,
-	  run_set },
-	{ 0 },
-};
-
-int cmd_pin(int argc, char **argv, struct fault *f)
-{
-	return verb_run_of(row, argc, argv, f);
 }

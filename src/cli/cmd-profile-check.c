@@ -41,7 +41,7 @@ static int check_one(const struct profile_place *place, const char *name, bool j
 	return 1;
 }
 
-int profile_check(const struct profile_call *c, struct fault *f)
+int cmd_profile_check(struct command_call *c, struct fault *f)
 {
 	_cleanup_profile_place_ struct profile_place place = { 0 };
 	_cleanup_jdoc_ struct jdoc *doc = jdoc_new_object();
@@ -54,7 +54,7 @@ int profile_check(const struct profile_call *c, struct fault *f)
 	if (!list)
 		return fault_errno(f, ENOMEM, "profile");
 	r = profile_place_init(&place, f);
-	for (int i = 0; i < c->n_args && r >= 0; i++) {
+	for (size_t i = 0; i < c->n_args && r >= 0; i++) {
 		r = check_one(&place, c->args[i], c->json, list, f);
 		all &= r == 1;
 	}
@@ -65,7 +65,7 @@ int profile_check(const struct profile_call *c, struct fault *f)
 	return all ? STATUS_OK : STATUS_NO;
 }
 
-int profile_print_schema(const struct profile_call *c, struct fault *f)
+int cmd_profile_schema(struct command_call *c, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *schema = profile_schema();
 	int r;

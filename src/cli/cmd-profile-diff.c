@@ -52,7 +52,7 @@ static int print_text(const struct jdoc *list, struct fault *f)
 	return r < 0 ? r : profile_flush(f);
 }
 
-int profile_diff(const struct profile_call *c, struct fault *f)
+int cmd_profile_diff(struct command_call *c, struct fault *f)
 {
 	_cleanup_profile_place_ struct profile_place place = { 0 };
 	_cleanup_profile_ struct profile *a = NULL, *b = NULL;

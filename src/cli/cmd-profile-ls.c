@@ -83,7 +83,7 @@ static int print_text(const struct jdoc *list, struct fault *f)
 	return profile_flush(f);
 }
 
-int profile_ls(const struct profile_call *c, struct fault *f)
+int cmd_profile_ls(struct command_call *c, struct fault *f)
 {
 	_cleanup_profile_place_ struct profile_place place = { 0 };
 	_cleanup_jdoc_ struct jdoc *doc = jdoc_new_object();

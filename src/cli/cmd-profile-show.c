@@ -56,7 +56,7 @@ static int print_json(const struct profile *p, bool origin, struct fault *f)
 	return profile_print(doc, f);
 }
 
-int profile_show(const struct profile_call *c, struct fault *f)
+int cmd_profile_show(struct command_call *c, struct fault *f)
 {
 	_cleanup_profile_place_ struct profile_place place = { 0 };
 	_cleanup_profile_ struct profile *p = NULL;

@@ -71,7 +71,7 @@ static int take_back(const struct profile_place *place, const char *path, struct
 	return STATUS_OK;
 }
 
-int profile_change_trust(const struct profile_call *c, struct fault *f)
+int cmd_profile_trust(struct command_call *c, struct fault *f)
 {
 	_cleanup_profile_place_ struct profile_place place = { 0 };
 	_cleanup_free_ char *path = profile_as_path(c->args[0]);

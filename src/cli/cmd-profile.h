@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "base/json.h"
+#include "cli/command.h"
 #include "state/dirs.h"
 #include "profile/profile.h"
 
@@ -19,20 +20,6 @@ struct profile_place {
 int profile_place_init(struct profile_place *p, struct fault *f) _must_check_;
 void profile_place_done(struct profile_place *p);
 #define _cleanup_profile_place_ _cleanup_(profile_place_done)
-
-/* One sub-command with its options taken off. */
-struct profile_call {
-	bool json, origin, rm;
-	char *const *args; /* NULL-terminated */
-	int n_args;
-};
-
-int profile_ls(const struct profile_call *c, struct fault *f);
-int profile_show(const struct profile_call *c, struct fault *f);
-int profile_check(const struct profile_call *c, struct fault *f);
-int profile_diff(const struct profile_call *c, struct fault *f);
-int profile_print_schema(const struct profile_call *c, struct fault *f);
-int profile_change_trust(const struct profile_call *c, struct fault *f);
 
 /* NAME as a path: "./" in front when it holds no '/'.  Heap, NULL on ENOMEM. */
 char *profile_as_path(const char *name);

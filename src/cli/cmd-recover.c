@@ -5,14 +5,14 @@
 #include "cli/dispatch.h"
 #include "cli/delivery-print.h"
 #include "run/run-recover.h"
-#include "cli/cmd-options.h"
+#include "cli/output.h"
 #include "evidence/evidence-store.h"
 #include "base/exit-status.h"
 
 #define SILENCE_MS 10000
 
 /* What whoever removed evidence did not get to its end with. */
-static int recover_store(const struct verb_call *c, struct fault *f)
+static int recover_store(const struct command_call *c, struct fault *f)
 {
 	_cleanup_delivery_place_ struct delivery_place p = { 0 };
 	int r;
@@ -25,7 +25,7 @@ static int recover_store(const struct verb_call *c, struct fault *f)
 }
 
 /* What waits is no failure: the reason is told, and the next start tries again. */
-static int deliver(const struct verb_call *c, struct fault *f)
+static int deliver(const struct command_call *c, struct fault *f)
 {
 	_cleanup_delivery_report_ struct delivery_report report = { 0 };
 	int r;
@@ -42,7 +42,7 @@ static int deliver(const struct verb_call *c, struct fault *f)
 	return STATUS_OK;
 }
 
-static int recover(struct verb_call *c, struct fault *f)
+int cmd_recover(struct command_call *c, struct fault *f)
 {
 	_cleanup_run_ledger_ struct run_ledger record = RUN_LEDGER_NONE;
 	char id[SESSION_ID_SIZE];
@@ -71,9 +71,3 @@ static int recover(struct verb_call *c, struct fault *f)
 }
 
 /* What every start does by itself, for whoever does not want to wait for the next one. */
-int cmd_recover(int argc, char **argv, struct fault *f)
-{
-	static const struct verb verb = { "recover", "[--lane LANE]", " --lane ", 0, 0, recover };
-
-	return verb_run(&verb, argc - 1, argv + 1, f);
-}

@@ -10,19 +10,14 @@
 #include "base/str.h"
 #include "cli/dispatch.h"
 #include "run/run-recover.h"
-#include "cli/cmd-options.h"
+#include "cli/output.h"
 #include "base/exit-status.h"
 #include "state/sandbox-clear.h"
 #include "state/sandbox-log.h"
 
-#define ARGS                                                                                          \
-	"[--sandbox NAME] [--logs] [--dry-run] [--json] [--lane LANE] [--allow-prod] [--agent NAME] " \
-	"[--worker NAME]"
-
 struct reset {
-	const char *name, *lane, *agent, *worker;
-	bool logs, dry_run, json, allow_prod;
-	char **words; /* as given, verb first */
+	struct command_call *call;
+	const char *name; /* of the sandbox root */
 	struct dirs dirs;
 	struct config *config;
 	struct lane_pass *pass;
@@ -41,72 +36,15 @@ static void reset_done(struct reset *s)
 	dirs_done(&s->dirs);
 }
 
-static int usage(const char *what, const char *word)
-{
-	_cleanup_free_ char *shown = word ? str_escape(word) : NULL;
-
-	fprintf(stderr, PACKAGE_NAME " reset: %s%s%s%s\nusage: " PACKAGE_NAME " reset " ARGS "\n", what,
-		word ? " '" : "", shown ? shown : "", word ? "'" : "");
-	return STATUS_USAGE;
-}
-
-static bool take_flag(struct reset *s, const char *word)
-{
-	const struct {
-		const char *name;
-		bool *flag;
-	} flags[] = { { "--logs", &s->logs },
-		      { "--dry-run", &s->dry_run },
-		      { "--json", &s->json },
-		      { "--allow-prod", &s->allow_prod } };
-
-	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
-		if (str_eq(word, flags[i].name))
-			return *flags[i].flag = true;
-	return false;
-}
-
-/* STATUS_USAGE, or 0. */
-static int parse(struct reset *s, int argc, char **argv)
-{
-	const struct {
-		const char *name;
-		const char **value;
-	} texts[] = { { "--sandbox", &s->name },
-		      { "--lane", &s->lane },
-		      { "--agent", &s->agent },
-		      { "--worker", &s->worker } };
-
-	for (int i = 1; i < argc; i++) {
-		size_t len = strcspn(argv[i], "="), at = 0;
-
-		if (take_flag(s, argv[i]))
-			continue;
-		while (at < 4 && (strlen(texts[at].name) != len || memcmp(texts[at].name, argv[i], len) != 0))
-			at++;
-		if (at == 4)
-			return usage("no option", argv[i]);
-		if (argv[i][len] == '=')
-			*texts[at].value = argv[i] + len + 1;
-		else if (i + 1 < argc)
-			*texts[at].value = argv[++i];
-		else
-			return usage("needs a value:", argv[i]);
-		if (!str_is_utf8(*texts[at].value, strlen(*texts[at].value)))
-			return usage("not UTF-8:", *texts[at].value);
-	}
-	return 0;
-}
-
 /* The lane's two keys: what is removed in prod is nobody's plaything. */
 static int enter(struct reset *s, struct fault *f)
 {
-	int r = config_open(s->lane, &s->dirs, &s->config, f);
+	int r = config_open(s->call->lane, &s->dirs, &s->config, f);
 	const struct lane_ask ask = { .lane = s->dirs.lane,
-				      .allow_prod = s->allow_prod,
+				      .allow_prod = s->call->allow_prod,
 				      .allow_env = getenv(LANE_ALLOW_ENV),
 				      .program = program_invocation_name,
-				      .argv = s->words };
+				      .argv = s->call->words };
 
 	if (r == 0)
 		r = sandbox_name_require(s->name, f);
@@ -121,10 +59,10 @@ static int enter(struct reset *s, struct fault *f)
 	s->record.config = s->config;
 	s->record.run = (struct ledger_run){ .action = "reset",
 					     .session = s->id,
-					     .agent = s->agent,
-					     .worker = s->worker,
+					     .agent = s->call->agent,
+					     .worker = s->call->worker,
 					     .lane = lane_name(s->dirs.lane),
-					     .argv = s->words };
+					     .argv = s->call->words };
 	return 0;
 }
 
@@ -136,7 +74,7 @@ static int survey(struct reset *s, struct fault *f)
 	r = sandbox_survey(root, SANDBOX_WORKSPACE, root->workspace_fd, &s->found, f);
 	if (r == 0)
 		r = sandbox_survey(root, SANDBOX_TMP, root->tmp_fd, &s->found, f);
-	if (r == 0 && s->logs)
+	if (r == 0 && s->call->logs)
 		r = sandbox_survey(root, SANDBOX_LOGS, root->logs_fd, &s->found, f);
 	return r;
 }
@@ -146,21 +84,21 @@ static int report(const struct reset *s, struct fault *f)
 	_cleanup_jdoc_ struct jdoc *o = NULL;
 	_cleanup_free_ char *path = str_escape(s->root->path);
 
-	if (!s->json) {
+	if (!s->call->json) {
 		printf("%s: %llu entries, %llu KB %s; logs %s\n", path ? path : s->name,
 		       (unsigned long long)s->found.entries, (unsigned long long)(s->found.bytes / 1024),
-		       s->dry_run ? "would be removed" : "removed", s->logs ? "too" : "stay");
+		       s->call->dry_run ? "would be removed" : "removed", s->call->logs ? "too" : "stay");
 		return 0;
 	}
 	o = jdoc_new_object();
 	jdoc_set_int(o, "schema_version", 1);
 	jdoc_set_string(o, "sandbox", s->name);
 	jdoc_set(o, "path", ledger_text(s->root->path));
-	jdoc_set_bool(o, "dry_run", s->dry_run);
-	jdoc_set_bool(o, "logs", s->logs);
+	jdoc_set_bool(o, "dry_run", s->call->dry_run);
+	jdoc_set_bool(o, "logs", s->call->logs);
 	jdoc_set_int(o, "entries", (int64_t)s->found.entries);
 	jdoc_set_int(o, "bytes", (int64_t)s->found.bytes);
-	return verb_print(o, f);
+	return output_print(o, f);
 }
 
 /* --- records ------------------------------------------------------------------------------------------------------- */
@@ -171,15 +109,15 @@ static int tell(struct reset *s, const char *kind, const char *status, const cha
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
 	const struct ledger_event e = { .kind = kind,
 					.session = s->id,
-					.agent = s->agent,
-					.worker = s->worker,
+					.agent = s->call->agent,
+					.worker = s->call->worker,
 					.status = status,
 					.d = d };
 
 	jdoc_set_string(d, "sandbox", s->name);
 	if (s->root)
 		jdoc_set(d, "path", ledger_text(s->root->path));
-	jdoc_set_bool(d, "logs", s->logs);
+	jdoc_set_bool(d, "logs", s->call->logs);
 	jdoc_set_int(d, "entries", (int64_t)s->found.entries);
 	jdoc_set_int(d, "bytes", (int64_t)s->found.bytes);
 	jdoc_set(d, "by", ledger_text(s->dirs.user));
@@ -191,9 +129,11 @@ static int tell(struct reset *s, const char *kind, const char *status, const cha
 static int tell_log(const struct reset *s, int logs_fd, const char *path, const char *operation,
 		    const char *status, struct fault *f)
 {
-	const struct sandbox_line l = {
-		.agent = s->agent, .worker = s->worker, .operation = operation, .path = path, .status = status
-	};
+	const struct sandbox_line l = { .agent = s->call->agent,
+					.worker = s->call->worker,
+					.operation = operation,
+					.path = path,
+					.status = status };
 	int r = sandbox_log_write(logs_fd, &l, f);
 
 	return r < 0 ? fault_wrap(f, r, "log of sandbox root '%s' ('custody reset --logs' makes it anew)",
@@ -239,7 +179,7 @@ static int clear(const struct reset *s, struct fault *f)
 	r = sandbox_clear(root, SANDBOX_WORKSPACE, root->workspace_fd, f);
 	if (r == 0)
 		r = sandbox_clear(root, SANDBOX_TMP, root->tmp_fd, f);
-	if (r == 0 && s->logs)
+	if (r == 0 && s->call->logs)
 		r = sandbox_clear(root, SANDBOX_LOGS, root->logs_fd, f);
 	return r;
 }
@@ -252,7 +192,7 @@ static int announce(struct reset *s, struct fault *f)
 	r = lane_record(s->pass, s->record.ledger, &s->record.run, f);
 	if (r == 0)
 		r = tell(s, "sandbox.reset", "ok", NULL, LEDGER_DECIDED, f);
-	if (r == 0 && !s->logs)
+	if (r == 0 && !s->call->logs)
 		r = tell_log(s, s->root->logs_fd, s->root->path, "reset", "allowed", f);
 	return r < 0 ? fault_wrap(f, r, "nothing was removed, for it could not be recorded") : 0;
 }
@@ -264,7 +204,7 @@ static int conclude(struct reset *s, int done, struct fault *f)
 	int r = tell(s, "sandbox.cleared", done < 0 ? "failed" : "ok", why, LEDGER_CLOSING, &unsaid);
 
 	if (r == 0)
-		r = tell_log(s, s->root->logs_fd, s->root->path, s->logs ? "reset" : "end",
+		r = tell_log(s, s->root->logs_fd, s->root->path, s->call->logs ? "reset" : "end",
 			     done < 0 ? "failed" : "cleared", &unsaid);
 	if (r < 0 && done == 0)
 		return fault_set(f, -r, "it is cleared, but that could not be recorded: %s",
@@ -326,20 +266,17 @@ static int look(struct reset *s, struct fault *f)
 	return r < 0 ? r : report(s, f);
 }
 
-int cmd_reset(int argc, char **argv, struct fault *f)
+int cmd_reset(struct command_call *c, struct fault *f)
 {
-	_cleanup_(reset_done) struct reset s = { .name = SANDBOX_DEFAULT,
-						 .words = argv,
+	_cleanup_(reset_done) struct reset s = { .call = c,
+						 .name = c->sandbox ? c->sandbox : SANDBOX_DEFAULT,
 						 .record = RUN_LEDGER_NONE };
 	int r;
 
 	log_init(PACKAGE_NAME, LOG_LEVEL_INFO);
-	r = parse(&s, argc, argv);
-	if (r != 0)
-		return r;
 	r = enter(&s, f);
 	if (r < 0)
 		return r;
-	r = s.dry_run ? look(&s, f) : act(&s, f);
+	r = c->dry_run ? look(&s, f) : act(&s, f);
 	return r < 0 ? r : r == STATUS_NO ? STATUS_NO : STATUS_OK;
 }

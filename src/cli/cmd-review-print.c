@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 #include "cli/cmd-review.h"
-#include "cli/cmd-options.h"
+#include "cli/output.h"
 
 const char *review_attention(const struct change *ch, int *ret_rank)
 {
@@ -248,5 +248,5 @@ int review_print_json(struct review_call *r, struct fault *f)
 	jdoc_set_string(doc, "worktree", r->kept.worktree);
 	for (size_t i = 0; i < n && e == 0; i++)
 		e = describe(r, v[i], rows, f);
-	return e < 0 ? e : verb_print(doc, f);
+	return e < 0 ? e : output_print(doc, f);
 }

@@ -32,80 +32,12 @@ static void review_done(struct review_call *r)
 	sandbox_root_free(r->root);
 	ledger_free(r->ledger);
 	lane_pass_free(r->pass);
-	config_free(r->config);
-	dirs_done(&r->dirs);
 }
 #define _cleanup_review_ _cleanup_(review_done)
 
-static int usage(const struct review_verb *v, const char *what, const char *word)
-{
-	_cleanup_free_ char *shown = str_escape(word);
+static int say_no(const struct review_call *r, const char *fmt, ...) _printf_(2, 3);
 
-	fprintf(stderr, PACKAGE_NAME " %s: %s%s; usage: custody %s %s\n", v->name, what, shown ? shown : "",
-		v->name, v->args);
-	return STATUS_USAGE;
-}
-
-static bool accepts(const struct review_verb *v, const char *name)
-{
-	_cleanup_strbuf_ struct strbuf word = { 0 };
-
-	strbuf_printf(&word, " %s ", name);
-	return strcmp(name, "--lane") == 0 || (!word.broken && strstr(v->options, word.text));
-}
-
-static int take_option(struct review_call *r, const struct review_verb *v, int argc, char **argv, int *i)
-{
-	const char *name = argv[*i];
-
-	if (str_starts(name, "--lane=")) {
-		r->lane = name + strlen("--lane=");
-		return 0;
-	}
-	if (!accepts(v, name))
-		return usage(v, "no option ", name);
-	if (strcmp(name, "--lane") == 0) {
-		if (*i + 1 >= argc)
-			return usage(v, "no lane behind ", name);
-		r->lane = argv[++*i];
-	}
-	r->stat |= strcmp(name, "--stat") == 0;
-	r->json |= strcmp(name, "--json") == 0;
-	r->dry_run |= strcmp(name, "--dry-run") == 0;
-	r->skip_refused |= strcmp(name, "--skip-refused") == 0;
-	r->restarted |= strcmp(name, "--restarted") == 0;
-	r->allow_prod |= strcmp(name, "--allow-prod") == 0;
-	return 0;
-}
-
-static int take_words(struct review_call *r, const struct review_verb *v, int argc, char **argv,
-		      struct fault *f)
-{
-	bool words = false;
-
-	for (int i = 0; i < argc; i++) {
-		if (!words && strcmp(argv[i], "--") == 0) {
-			words = true;
-		} else if (!words && argv[i][0] == '-' && argv[i][1]) {
-			if (take_option(r, v, argc, argv, &i) != 0)
-				return STATUS_USAGE;
-		} else if (!r->word) {
-			r->word = argv[i];
-		} else if (v->paths) {
-			if (strv_append(&r->paths, argv[i]) < 0)
-				return fault_errno(f, ENOMEM, "paths");
-		} else {
-			return usage(v, "one session at a time, not also ", argv[i]);
-		}
-	}
-	if (!r->word)
-		return usage(v, "no session is named", "");
-	return r->stat && r->json ? usage(v, "--stat and --json exclude each other", "") : 0;
-}
-
-static int say_no(const struct review_verb *v, const char *fmt, ...) _printf_(2, 3);
-
-static int say_no(const struct review_verb *v, const char *fmt, ...)
+static int say_no(const struct review_call *r, const char *fmt, ...)
 {
 	_cleanup_free_ char *text = NULL, *shown = NULL;
 	va_list ap;
@@ -115,24 +47,24 @@ static int say_no(const struct review_verb *v, const char *fmt, ...)
 		text = NULL;
 	va_end(ap);
 	shown = text ? str_escape(text) : NULL;
-	fprintf(stderr, PACKAGE_NAME " %s: %s\n", v->name, shown ? shown : "out of memory");
+	fprintf(stderr, PACKAGE_NAME " %s: %s\n", r->call->command->name, shown ? shown : "out of memory");
 	return STATUS_NO;
 }
 
-static int find(struct review_call *r, const struct review_verb *v, struct fault *f)
+static int find(struct review_call *r, struct fault *f)
 {
-	int e = session_note_find(&r->dirs, r->word, &r->note, f);
+	int e = session_note_find(&r->call->dirs, r->call->args[0], &r->note, f);
 
 	if (e == -ENOENT || e == -ENOTUNIQ)
-		return say_no(v, "%s (lane '%s'; 'custody sessions --all' lists them)", fault_text(f),
-			      lane_name(r->dirs.lane));
+		return say_no(r, "%s (lane '%s'; 'custody sessions --all' lists them)", fault_text(f),
+			      lane_name(r->call->dirs.lane));
 	if (e < 0)
 		return e;
 	if (r->note.state == SESSION_RUNNING)
-		return say_no(v, "session '%s' is still running: custody stop %s", r->note.session,
+		return say_no(r, "session '%s' is still running: custody stop %s", r->note.session,
 			      r->note.session);
 	if (r->note.state == SESSION_LOST)
-		return say_no(v, "session '%s' lost its supervisor: custody recover", r->note.session);
+		return say_no(r, "session '%s' lost its supervisor: custody recover", r->note.session);
 	return 0;
 }
 
@@ -170,55 +102,55 @@ static int set_paths(struct review_call *r, struct fault *f)
 	return 0;
 }
 
-static int lock(struct review_call *r, const struct review_verb *v, struct fault *f)
+static int lock(struct review_call *r, struct fault *f)
 {
 	int e;
 
-	r->dir = session_upper_lock(&r->dirs, r->note.session, f);
+	r->dir = session_upper_lock(&r->call->dirs, r->note.session, f);
 	if (r->dir == -EBUSY)
-		return say_no(v, "%s", fault_text(f));
+		return say_no(r, "%s", fault_text(f));
 	if (r->dir < 0)
 		return r->dir;
-	e = lane_require_stamp(r->dir, r->dirs.lane, r->note.session, f);
+	e = lane_require_stamp(r->dir, r->call->dirs.lane, r->note.session, f);
 	if (e < 0)
 		return e;
 	e = session_upper_read(r->dir, &r->kept, f);
 	if (e == -ENOENT)
-		return say_no(v, "nothing is kept of session '%s': %s", r->note.session,
+		return say_no(r, "nothing is kept of session '%s': %s", r->note.session,
 			      why_nothing(&r->note));
 	if (e == 0 && !str_eq(r->kept.session, r->note.session))
 		e = fault_set(f, EINVAL, "'%s' is about another session", SESSION_UPPER_FILE);
 	return e < 0 ? e : set_paths(r, f);
 }
 
-static bool acts(const struct review_call *r, const struct review_verb *v)
+static bool acts(const struct review_call *r)
 {
-	return !r->dry_run && strcmp(v->name, "diff") != 0;
+	return !r->call->dry_run && strcmp(r->call->command->name, "diff") != 0;
 }
 
 /* Looking is free; what writes a worktree of prod, or throws its work away, needs its two keys as a run and a reset do. */
-static int enter(struct review_call *r, const struct review_verb *v, struct fault *f)
+static int enter(struct review_call *r, struct fault *f)
 {
-	const struct lane_ask ask = { .lane = r->dirs.lane,
-				      .allow_prod = r->allow_prod,
+	const struct lane_ask ask = { .lane = r->call->dirs.lane,
+				      .allow_prod = r->call->allow_prod,
 				      .allow_env = getenv(LANE_ALLOW_ENV),
 				      .program = program_invocation_name,
-				      .argv = r->words };
+				      .argv = r->call->words };
 
-	return acts(r, v) ? lane_gate(&ask, &r->pass, f) : 0;
+	return acts(r) ? lane_gate(&ask, &r->pass, f) : 0;
 }
 
 /* Whoever writes into a sandbox root holds it; one that is gone has nothing to be held. */
-static int hold_root(struct review_call *r, const struct review_verb *v, struct fault *f)
+static int hold_root(struct review_call *r, struct fault *f)
 {
 	_cleanup_free_ char *name = NULL;
 	int e;
 
-	if (!acts(r, v))
+	if (!acts(r))
 		return 0;
-	e = sandbox_name_of(&r->dirs, r->kept.worktree, &name, f);
+	e = sandbox_name_of(&r->call->dirs, r->kept.worktree, &name, f);
 	if (e > 0)
-		e = sandbox_root_open(&r->dirs, name, SANDBOX_HOLD, &r->root, f);
+		e = sandbox_root_open(&r->call->dirs, name, SANDBOX_HOLD, &r->root, f);
 	if (e == -ENOENT) {
 		fault_done(f);
 		e = 0;
@@ -226,23 +158,25 @@ static int hold_root(struct review_call *r, const struct review_verb *v, struct 
 	return e;
 }
 
-int review_run(const struct review_verb *v, int argc, char **argv, struct fault *f)
+int review_run(struct command_call *c, int (*act)(struct review_call *r, struct fault *f), struct fault *f)
 {
 	_cleanup_review_ struct review_call r = REVIEW_NONE;
-	int e = take_words(&r, v, argc - 1, argv + 1, f);
+	int e = 0;
 
+	r.call = c;
+	if (c->n_args > 1) {
+		r.paths = strv_copy(c->args + 1);
+		e = r.paths ? 0 : fault_errno(f, ENOMEM, "paths");
+	}
 	if (e == 0)
-		e = config_open(r.lane, &r.dirs, &r.config, f);
-	r.words = argv;
+		e = enter(&r, f);
 	if (e == 0)
-		e = enter(&r, v, f);
+		e = find(&r, f);
 	if (e == 0)
-		e = find(&r, v, f);
+		e = lock(&r, f);
 	if (e == 0)
-		e = lock(&r, v, f);
-	if (e == 0)
-		e = hold_root(&r, v, f);
-	return e == 0 ? v->run(&r, f) : e;
+		e = hold_root(&r, f);
+	return e == 0 ? act(&r, f) : e;
 }
 
 static void write_map(const char *path, unsigned int id)
@@ -338,17 +272,17 @@ int review_record(struct review_call *r, const char *kind, const char *status, c
 					.worker = r->note.worker,
 					.status = status,
 					.d = d };
-	const struct ledger_run run = { .action = r->words[0],
+	const struct ledger_run run = { .action = r->call->words[0],
 					.session = r->kept.session,
 					.agent = r->note.agent,
 					.worker = r->note.worker,
-					.lane = lane_name(r->dirs.lane),
-					.argv = r->words };
+					.lane = lane_name(r->call->dirs.lane),
+					.argv = r->call->words };
 	int x;
 
 	if (!r->ledger) {
-		x = ledger_open(r->dirs.state, &(struct ledger_options){ .create = true }, &r->ledger, NULL,
-				f);
+		x = ledger_open(r->call->dirs.state, &(struct ledger_options){ .create = true }, &r->ledger,
+				NULL, f);
 		if (x < 0)
 			return x;
 	}
@@ -362,7 +296,7 @@ struct jdoc *review_describe(const struct review_call *r)
 {
 	struct jdoc *d = jdoc_new_object();
 
-	jdoc_set(d, "by", ledger_text(r->dirs.user));
+	jdoc_set(d, "by", ledger_text(r->call->dirs.user));
 	jdoc_set(d, "worktree", ledger_text(r->kept.worktree));
 	return d;
 }

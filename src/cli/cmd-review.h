@@ -5,9 +5,8 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "cli/command.h"
 #include "review/changes.h"
-#include "config/config.h"
-#include "state/dirs.h"
 #include "session/session-upper.h"
 #include "state/lane.h"
 #include "ledger/ledger.h"
@@ -17,15 +16,11 @@
 
 /* One call of diff, apply or discard: what the command line says, and the kept layer that it is about. */
 struct review_call {
-	bool stat, json, dry_run, skip_refused, restarted, allow_prod;
-	const char *lane, *word;
+	struct command_call *call;
 	char **paths; /* below the worktree; NULL: all */
 
-	char **words;		/* as given, verb first */
 	struct lane_pass *pass; /* of whoever changes something; NULL: nobody does */
-	struct dirs dirs;
-	struct config *config;
-	struct ledger *ledger; /* open before we leave the host's user namespace */
+	struct ledger *ledger;	/* open before we leave the host's user namespace */
 	struct sandbox_root
 		*root; /* that the worktree is the workspace of, held against a reset; NULL: of none */
 	struct session_note note;
@@ -36,14 +31,9 @@ struct review_call {
 };
 #define REVIEW_NONE ((struct review_call){ .dir = -EBADF, .upper = -EBADF, .base = -EBADF })
 
-struct review_verb {
-	const char *name, *args;
-	const char *options; /* each with a blank around; --lane is every verb's */
-	bool paths;
-	int (*run)(struct review_call *r, struct fault *f); /* exit status, or negative errno */
-};
-/* Parses, finds the session, locks its layer, runs.  What is answered with no is told on stderr. */
-int review_run(const struct review_verb *v, int argc, char **argv, struct fault *f) _must_check_;
+/* Finds the session, locks its kept upper, runs ACT.  A refusal is reported on stderr. */
+int review_run(struct command_call *c, int (*act)(struct review_call *r, struct fault *f),
+	       struct fault *f) _must_check_;
 
 /* Both trees and the list, judged. */
 int review_load(struct review_call *r, struct fault *f) _must_check_;

@@ -3,29 +3,20 @@
 
 #include "approval/approval-lane.h"
 #include "cli/dispatch.h"
-#include "cli/cmd-options.h"
+#include "cli/output.h"
 #include "base/exit-status.h"
 #include "approval/grant.h"
 
-static int run(struct verb_call *c, struct fault *f)
+int cmd_revoke(struct command_call *c, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *ledger = NULL;
 	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	int r = approval_lane_open_to_write(&c->dirs, c->config, &ledger, &d, f);
 
 	if (r == 0)
-		r = grant_revoke(&d.store, c->words[0], c->as ? c->as : c->dirs.user, c->reason, f);
+		r = grant_revoke(&d.store, c->args[0], c->as ? c->as : c->dirs.user, c->reason, f);
 	if (r < 0)
 		return r;
-	printf("revoked %s; what it started already goes on\n", c->words[0]);
+	printf("revoked %s; what it started already goes on\n", c->args[0]);
 	return STATUS_OK;
-}
-
-int cmd_revoke(int argc, char **argv, struct fault *f)
-{
-	static const struct verb verb = {
-		"revoke", "ID [--reason TEXT] [--as NAME] [--lane LANE]", " --reason --as --lane ", 1, 1, run
-	};
-
-	return verb_run(&verb, argc - 1, argv + 1, f);
 }

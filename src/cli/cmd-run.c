@@ -9,7 +9,8 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cli/cmd-run.h"
-#include "cli/dispatch.h"
+#include "cli/command.h"
+#include "cli/run-call.h"
 #include "run/run-detach.h"
 #include "run/run.h"
 #include "base/exit-status.h"
@@ -144,33 +145,20 @@ int run_command(const struct run_options *o, struct fault *f)
 		       : res.exit.code;
 }
 
-int run_print_help(const char *name, const char *args)
+int cmd_run(struct command_call *c, struct fault *f)
 {
-	printf("usage: " PACKAGE_NAME " %s %s\n\n", name, args);
-	options_print(stdout);
-	return STATUS_OK;
-}
-
-int cmd_run(int argc, char **argv, struct fault *f)
-{
-	_cleanup_options_ struct run_options o;
+	struct run_options *o = &c->run;
 	int r;
 
-	options_init(&o);
-	r = options_parse(&o, argc, argv, f);
+	r = run_call_finish(c, f);
 	if (r < 0)
 		return r;
-	if (o.help)
-		return run_print_help("run", "[OPTIONS] -- COMMAND [ARGUMENTS]");
-	if (!o.argv)
-		return fault_set(f, EINVAL,
-				 "no command; usage: custody run [OPTIONS] -- COMMAND [ARGUMENTS]");
-	if (o.detach && !o.dry_run) {
+	if (o->detach && !o->dry_run) {
 		bool parent;
 
-		r = session_detach(&o, &parent, f);
+		r = session_detach(o, &parent, f);
 		if (r < 0 || parent)
 			return r;
 	}
-	return run_command(&o, f);
+	return run_command(o, f);
 }

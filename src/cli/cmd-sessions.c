@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "cli/dispatch.h"
 #include "cli/session-print.h"
-#include "cli/cmd-options.h"
+#include "cli/output.h"
 #include "base/exit-status.h"
 
 /* What somebody may still have to do something about. */
@@ -14,7 +14,7 @@ static bool is_wanted(const struct session_note *n, bool all)
 	return all || n->state != SESSION_ENDED || n->kept;
 }
 
-static int print_json(const struct verb_call *c, const struct session_note_list *l, struct fault *f)
+static int print_json(const struct command_call *c, const struct session_note_list *l, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
 	struct jdoc *list, *broken;
@@ -28,7 +28,7 @@ static int print_json(const struct verb_call *c, const struct session_note_list 
 	broken = jdoc_set_array(d, "unreadable");
 	for (char **b = l->broken; b && *b; b++)
 		jdoc_append_string(broken, *b);
-	return verb_print(d, f);
+	return output_print(d, f);
 }
 
 static void print_line(const struct session_note *n)
@@ -48,7 +48,7 @@ static void print_line(const struct session_note *n)
 	       name ? name : "?", command ? command : "?");
 }
 
-static void print_list(const struct verb_call *c, const struct session_note_list *l)
+static void print_list(const struct command_call *c, const struct session_note_list *l)
 {
 	bool any = false;
 
@@ -66,7 +66,7 @@ static void print_list(const struct verb_call *c, const struct session_note_list
 			lane_name(c->dirs.lane), c->all ? "" : "; --all lists those that ended");
 }
 
-static int run(struct verb_call *c, struct fault *f)
+int cmd_sessions(struct command_call *c, struct fault *f)
 {
 	_cleanup_session_notes_ struct session_note_list l = { 0 };
 	int r = session_note_list(&c->dirs, &l, f);
@@ -82,13 +82,4 @@ static int run(struct verb_call *c, struct fault *f)
 		return print_json(c, &l, f);
 	print_list(c, &l);
 	return STATUS_OK;
-}
-
-int cmd_sessions(int argc, char **argv, struct fault *f)
-{
-	static const struct verb v = {
-		"sessions", "[--all] [--json] [--lane LANE]", " --all --json --lane ", 0, 0, run
-	};
-
-	return verb_run(&v, argc - 1, argv + 1, f);
 }

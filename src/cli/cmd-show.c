@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "cli/dispatch.h"
 #include "cli/session-print.h"
-#include "cli/cmd-options.h"
+#include "cli/output.h"
 #include "base/exit-status.h"
 #include "ledger/ledger-lines.h"
 
@@ -93,7 +93,7 @@ static char *log_path(const struct dirs *d, const struct session_note *n)
 	return NULL;
 }
 
-static int print_json(const struct verb_call *c, const struct showing *s, struct fault *f)
+static int print_json(const struct command_call *c, const struct showing *s, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *o = session_describe_note(&s->note);
 	_cleanup_free_ char *log = log_path(&c->dirs, &s->note);
@@ -109,7 +109,7 @@ static int print_json(const struct verb_call *c, const struct showing *s, struct
 	/* Records stand there as they are in the ledger: they can be hashed. */
 	strbuf_printf(&all, "{\"schema_version\":1,\"session\":%s,\"records\":[%s]}\n", text.text,
 		      s->records.text ? s->records.text : "");
-	r = command_put_json(&all, f);
+	r = output_put_json(&all, f);
 	return r < 0 ? r : STATUS_OK;
 }
 
@@ -131,7 +131,7 @@ static void print_time(const char *key, uint64_t us)
 	print_field(key, text);
 }
 
-static void print_people(const struct verb_call *c, const struct showing *s)
+static void print_people(const struct command_call *c, const struct showing *s)
 {
 	const struct session_note *n = &s->note;
 	_cleanup_free_ char *command = session_command(n), *log = log_path(&c->dirs, n);
@@ -164,12 +164,12 @@ static void print_people(const struct verb_call *c, const struct showing *s)
 	printf("%-10s\n%s", "recorded", s->records.text ? s->records.text : "");
 }
 
-static int run(struct verb_call *c, struct fault *f)
+int cmd_show(struct command_call *c, struct fault *f)
 {
 	__attribute__((cleanup(showing_done))) struct showing s = { .json = c->json };
 	int status, r;
 
-	r = session_text_find(&c->dirs, "show", c->words[0], &s.note, &status, f);
+	r = session_text_find(&c->dirs, "show", c->args[0], &s.note, &status, f);
 	if (r < 0 || status != STATUS_OK)
 		return r < 0 ? r : status;
 	r = read_records(&s, &c->dirs, f);
@@ -179,13 +179,4 @@ static int run(struct verb_call *c, struct fault *f)
 		return print_json(c, &s, f);
 	print_people(c, &s);
 	return STATUS_OK;
-}
-
-int cmd_show(int argc, char **argv, struct fault *f)
-{
-	static const struct verb v = {
-		"show", "SESSION [--json] [--lane LANE]", " --json --lane ", 1, 1, run
-	};
-
-	return verb_run(&v, argc - 1, argv + 1, f);
 }

@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "cli/dispatch.h"
 #include "cli/session-print.h"
-#include "cli/cmd-options.h"
+#include "cli/output.h"
 #include "base/exit-status.h"
 #include "ledger/ledger.h"
 #include "session/stop-signal.h"
@@ -19,21 +19,9 @@
 /* Behind the grace: evidence is taken, records are written.  Longer than that, somebody should look. */
 #define PATIENCE_MS (120 * 1000)
 
-static int parse_grace(const char *text, uint32_t *ret)
-{
-	uint64_t s;
-
-	*ret = STOP_GRACE_PROFILE;
-	if (!text)
-		return 0;
-	if (str_to_seconds(text, &s) < 0 || s > STOP_GRACE_MAX)
-		return -EINVAL;
-	*ret = (uint32_t)s;
-	return 0;
-}
-
 /* Who ends a run is on the record before it is done, and on the disk. */
-static int record(const struct verb_call *c, const struct session_note *n, uint32_t grace_s, struct fault *f)
+static int record(const struct command_call *c, const struct session_note *n, uint32_t grace_s,
+		  struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *l = NULL;
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
@@ -109,7 +97,7 @@ static int say_foreign(const struct session_note *n)
 	return STATUS_NO;
 }
 
-static int print_end(struct verb_call *c, const char *id, struct fault *f)
+static int print_end(struct command_call *c, const char *id, struct fault *f)
 {
 	_cleanup_session_note_ struct session_note n = { 0 };
 	_cleanup_jdoc_ struct jdoc *d = NULL;
@@ -125,25 +113,18 @@ static int print_end(struct verb_call *c, const char *id, struct fault *f)
 	d = jdoc_new_object();
 	jdoc_set_int(d, "schema_version", 1);
 	jdoc_set(d, "session", session_describe_note(&n));
-	r = verb_print(d, f);
+	r = output_print(d, f);
 	return r < 0 ? r : STATUS_OK;
 }
 
-static int run(struct verb_call *c, struct fault *f)
+int cmd_stop(struct command_call *c, struct fault *f)
 {
 	_cleanup_session_note_ struct session_note n = { 0 };
 	_cleanup_close_ int pidfd = -EBADF;
-	uint32_t grace_s;
+	const uint32_t grace_s = c->set_grace ? (uint32_t)c->grace_s : STOP_GRACE_PROFILE;
 	int status, r;
 
-	if (parse_grace(c->grace, &grace_s) < 0) {
-		_cleanup_free_ char *shown = str_escape(c->grace);
-
-		fprintf(stderr, PACKAGE_NAME " stop: --time: '%s' is no time (10, 90s, 5m)\n",
-			shown ? shown : "?");
-		return STATUS_USAGE;
-	}
-	r = session_text_find(&c->dirs, "stop", c->words[0], &n, &status, f);
+	r = session_text_find(&c->dirs, "stop", c->args[0], &n, &status, f);
 	if (r < 0 || status != STATUS_OK)
 		return r < 0 ? r : status;
 	if (n.state != SESSION_RUNNING)
@@ -162,13 +143,4 @@ static int run(struct verb_call *c, struct fault *f)
 		return r < 0 ? r : say_over(&n);
 	r = wait_for(pidfd, &n, grace_s, f);
 	return r < 0 ? r : print_end(c, n.session, f);
-}
-
-int cmd_stop(int argc, char **argv, struct fault *f)
-{
-	static const struct verb v = {
-		"stop", "SESSION [--time SECONDS] [--json] [--lane LANE]", " --time --json --lane ", 1, 1, run
-	};
-
-	return verb_run(&v, argc - 1, argv + 1, f);
 }

@@ -2,24 +2,18 @@
 #include "cli/dispatch.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/exit-status.h"
 #include "base/process.h"
 #include "base/str.h"
-#include "base/exit-status.h"
+#include "cli/command-help.h"
 #include "state/lane.h"
-#include "ledger/ledger-record.h"
 
-void command_print_help(const struct command *table, FILE *out)
-{
-	fprintf(out, "usage: " PACKAGE_NAME " COMMAND [ARGUMENTS]\n\n");
-	for (const struct command *c = table; c->name; c++)
-		fprintf(out, "  %-9s %s\n", c->name, c->help);
-	fprintf(out, "\n'" PACKAGE_NAME " help COMMAND' has its arguments.\n");
-}
+#define COMMANDS_MAX 64
 
-static const struct command *find(const struct command *table, const char *name)
+const struct command *dispatch_find(const struct command *table, const char *name)
 {
 	for (const struct command *c = table; c->name; c++)
 		if (strcmp(c->name, name) == 0)
@@ -27,7 +21,7 @@ static const struct command *find(const struct command *table, const char *name)
 	return NULL;
 }
 
-static bool asks_for_help(const char *word)
+static bool is_help(const char *word)
 {
 	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
@@ -35,94 +29,157 @@ static bool asks_for_help(const char *word)
 /* The spellings that people try before they know that help and version are commands. */
 static const char *canonical(const char *word)
 {
-	if (asks_for_help(word))
+	if (is_help(word))
 		return "help";
 	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
 		return "version";
 	return word;
 }
 
-/* Entry nearest to a mistyped NAME, or NULL. */
-static const struct command *nearest(const struct command *table, const char *name)
+int dispatch_refuse(const struct command *table, const struct command *group, const char *name, FILE *err)
 {
-	const char *names[COMMANDS_MAX + 1] = { NULL };
+	_cleanup_free_ char *shown = str_escape(name);
+	const char *names[COMMANDS_MAX + 1] = { NULL }, *of = group ? group->name : "";
 	size_t n = 0;
-	int at;
+	int near;
 
 	for (const struct command *c = table; c->name && n < COMMANDS_MAX; c++)
 		names[n++] = c->name;
-	at = str_nearest(name, names);
-	return at < 0 ? NULL : &table[at];
-}
-
-static int refuse(const struct command *table, const char *name, FILE *err)
-{
-	_cleanup_free_ char *shown = str_escape(name);
-	const struct command *c = nearest(table, name);
-
-	fprintf(err, PACKAGE_NAME ": no command '%s'", shown ? shown : "?");
-	if (c)
-		fprintf(err, "; did you mean '" PACKAGE_NAME " %s'?\n", c->name);
+	near = str_nearest(name, names);
+	fprintf(err, PACKAGE_NAME "%s%s: unknown command '%s'; ", *of ? " " : "", of, shown ? shown : "?");
+	if (near >= 0)
+		fprintf(err, "did you mean '" PACKAGE_NAME " %s%s%s'?\n", of, *of ? " " : "", names[near]);
 	else
-		fprintf(err, "; '" PACKAGE_NAME " help' lists them\n");
+		fprintf(err, "'" PACKAGE_NAME " help%s%s' lists them\n", *of ? " " : "", of);
 	return STATUS_USAGE;
 }
 
-int command_help(const struct command *table, const char *name, FILE *out, FILE *err)
+static int usage_status(const struct command *c)
 {
-	const struct command *c = find(table, name);
-	char help[] = "--help";
-
-	if (!c)
-		return refuse(table, name, err);
-	if (c->own_help)
-		return c->run(2, (char *[]){ (char *)c->name, help, NULL }, NULL);
-	fprintf(out, "usage: " PACKAGE_NAME " %s%s%s\n\n%s\n", c->name, *c->args ? " " : "", c->args,
-		c->help);
-	return STATUS_OK;
+	return c->flags & COMMAND_FAILS_125 ? STATUS_FAILED : STATUS_USAGE;
 }
 
-int command_run(const struct command *table, int argc, char **argv, FILE *err)
+/* Messages may quote names from a hostile tree: control characters are escaped. */
+static void report(const struct command_call *c, const char *text, FILE *err)
+{
+	_cleanup_free_ char *shown = str_escape(text);
+
+	fprintf(err, PACKAGE_NAME " %s%s%s: %s\n", c->group ? c->group->name : "", c->group ? " " : "",
+		c->command->name, shown ? shown : "out of memory");
+}
+
+int dispatch_usage(const struct command_call *c, const char *fmt, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	report(c, text ? text : "out of memory", stderr);
+	return usage_status(c->command);
+}
+
+static void call_done(struct command_call *c)
+{
+	run_options_done(&c->run);
+	strv_free(c->env_files);
+	strv_free(c->k0);
+	strv_free(c->from_checkpoint);
+	config_free(c->config);
+	dirs_done(&c->dirs);
+	free(c->args);
+}
+
+static int require_count(const struct command_call *c, struct fault *f)
+{
+	const struct command *x = c->command;
+	_cleanup_strbuf_ struct strbuf usage = { 0 };
+
+	if (c->n_args >= (size_t)x->min_args && (x->max_args < 0 || c->n_args <= (size_t)x->max_args))
+		return 0;
+	command_help_usage(&usage, c->group, x);
+	if (usage.broken)
+		return fault_errno(f, ENOMEM, "command line");
+	if (c->n_args < (size_t)x->min_args)
+		return fault_set(f, EINVAL, "missing argument; usage: %s", usage.text);
+	return fault_set(f, EINVAL, "unexpected argument '%s'; usage: %s", c->args[x->max_args], usage.text);
+}
+
+/* OPTION_HELP, 0, or negative errno. */
+static int parse(struct command_call *c, char *const *words, struct fault *f)
+{
+	char help[64];
+	const struct option_set set = { .options = c->command->options,
+					.help = help,
+					.end_at_first_argument =
+						(c->command->flags & COMMAND_OPTIONS_FIRST) != 0 };
+	int r;
+
+	(void)snprintf(help, sizeof(help), PACKAGE_NAME " help %s%s%s", c->group ? c->group->name : "",
+		       c->group ? " " : "", c->command->name);
+	r = option_parse(&set, words, c, &c->args, f);
+	if (r != 0)
+		return r;
+	c->n_args = strv_len(c->args);
+	return require_count(c, f);
+}
+
+static int run_call(struct command_call *c, char *const *words, FILE *err)
 {
 	_cleanup_fault_ struct fault f = { 0 };
-	/* What a message quotes may come from a hostile tree: nothing that a terminal would obey. */
-	_cleanup_free_ char *text = NULL;
-	const struct command *c;
-	int n = argc - 2, r;
+	int r = parse(c, words, &f);
 
-	if (argc < 2) {
-		fprintf(err, PACKAGE_NAME ": no command given; '" PACKAGE_NAME " help' lists them\n");
-		return STATUS_USAGE;
+	if (r == OPTION_HELP)
+		return command_help_print(c->group, c->command, stdout);
+	if (r < 0) {
+		report(c, fault_text(&f), err);
+		return usage_status(c->command);
 	}
-	c = find(table, canonical(argv[1]));
-	if (!c)
-		return refuse(table, argv[1], err);
-	if (n > 0 && !c->own_help && asks_for_help(argv[2]))
-		return command_help(table, c->name, stdout, err);
-	if (n < c->min_args || (c->max_args >= 0 && n > c->max_args)) {
-		fprintf(err, "usage: " PACKAGE_NAME " %s%s%s\n", c->name, *c->args ? " " : "", c->args);
-		return STATUS_USAGE;
-	}
-	if (c->acts)
+	if (c->command->flags & COMMAND_ACTS)
 		process_ignore_sigpipe();
-	r = c->run(argc - 1, argv + 1, &f);
+	if (c->command->flags & COMMAND_LANE)
+		r = config_open(c->lane, &c->dirs, &c->config, &f);
+	if (r == 0)
+		r = c->command->run(c, &f);
 	if (r >= 0)
 		return r;
-	text = str_escape(fault_text(&f));
-	fprintf(err, PACKAGE_NAME " %s: %s\n", c->name, text ? text : "out of memory");
+	report(c, fault_text(&f), err);
 	return r == -LANE_REFUSED ? STATUS_LANE : STATUS_FAILED;
 }
 
-int command_put_json(const struct strbuf *text, struct fault *f)
+static int refuse_missing(const struct command *group, FILE *err)
 {
-	_cleanup_strbuf_ struct strbuf ascii = { 0 };
+	fprintf(err, PACKAGE_NAME "%s%s: missing command; '" PACKAGE_NAME " help%s%s' lists them\n",
+		group ? " " : "", group ? group->name : "", group ? " " : "", group ? group->name : "");
+	return STATUS_USAGE;
+}
 
-	if (isatty(STDOUT_FILENO)) {
-		record_put_ascii(&ascii, text->text, text->len);
-		text = &ascii;
+int dispatch_run(const struct command *table, int argc, char **argv, FILE *err)
+{
+	_cleanup_(call_done) struct command_call c = COMMAND_CALL_NONE;
+	char **words = argv + 2;
+	int r;
+
+	if (argc < 2)
+		return refuse_missing(NULL, err);
+	run_options_init(&c.run);
+	c.words = argv + 1;
+	c.command = dispatch_find(table, canonical(argv[1]));
+	if (!c.command)
+		return dispatch_refuse(table, NULL, argv[1], err);
+	if (c.command->subs) {
+		c.group = c.command;
+		if (!*words)
+			return refuse_missing(c.group, err);
+		if (is_help(*words))
+			return command_help_print(NULL, c.group, stdout);
+		c.command = dispatch_find(c.group->subs, *words);
+		if (!c.command)
+			return dispatch_refuse(c.group->subs, c.group, *words, err);
+		words++;
 	}
-	if (text->broken)
-		return fault_errno(f, ENOMEM, "print");
-	(void)fputs(text->text, stdout);
-	return 0;
+	r = run_call(&c, words, err);
+	return r;
 }

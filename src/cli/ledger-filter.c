@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
+#include "cli/dispatch.h"
 #include "base/clock.h"
 #include "base/str.h"
 #include "cli/cmd-ledger.h"
 
 /* A time as records have it, or its beginning; "90m", "2h": so long ago. */
-static int read_time(const char *option, const char *text, char ret[32])
+static int read_time(const struct command_call *c, const char *option, const char *text, char ret[32])
 {
 	static const char shape[] = "0000-00-00T00:00:00.000000Z";
 	size_t len = strlen(text);
@@ -19,7 +20,8 @@ static int read_time(const char *option, const char *text, char ret[32])
 		return 0;
 	}
 	if (len >= sizeof(shape) || len < 4)
-		return ledger_usage(
+		return dispatch_usage(
+			c,
 			"%s '%s': a time is 2026-11-16, 2026-11-16T03:15:00 (UTC), or 90m for 90 minutes ago",
 			option, text);
 	for (size_t i = 0; i < len; i++) {
@@ -32,7 +34,8 @@ static int read_time(const char *option, const char *text, char ret[32])
 			len--;
 			break;
 		}
-		return ledger_usage(
+		return dispatch_usage(
+			c,
 			"%s '%s': a time is 2026-11-16, 2026-11-16T03:15:00 (UTC), or 90m for 90 minutes ago",
 			option, text);
 	}
@@ -55,15 +58,15 @@ static char *spell(const char *text)
 	return strbuf_take(&ascii);
 }
 
-int ledger_filter_init(const struct ledger_call *c, struct ledger_filter *ret)
+int ledger_filter_init(const struct command_call *c, struct ledger_filter *ret)
 {
 	int r = 0;
 
 	*ret = (struct ledger_filter){ .kind = c->kind };
 	if (c->since)
-		r = read_time("--since", c->since, ret->since);
+		r = read_time(c, "--since", c->since, ret->since);
 	if (r == 0 && c->until)
-		r = read_time("--until", c->until, ret->until);
+		r = read_time(c, "--until", c->until, ret->until);
 	if (r != 0)
 		return r;
 	ret->session = c->session ? spell(c->session) : NULL;

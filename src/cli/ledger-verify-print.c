@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cmd-ledger.h"
+#include "cli/output.h"
 #include "ledger/ledger-segment.h"
 
 static const char *const words[] = {
@@ -161,5 +162,5 @@ int verdict_print_json(const struct ledger_verify_result *r, const struct ledger
 	put_names(c, "sessions_without_end", &r->unended);
 	put_names(c, "sessions_without_intent", &r->unbegun);
 	put_names(c, "grants_without_request", &r->unasked);
-	return ledger_print(d, f);
+	return output_print(d, f);
 }

@@ -4,6 +4,7 @@ libcli_a_SOURCES += \
 	src/cli/cmd-approve.c \
 	src/cli/cmd-bundle.c \
 	src/cli/cmd-check.c \
+	src/cli/cmd-completion.c \
 	src/cli/cmd-deny.c \
 	src/cli/cmd-diff.c \
 	src/cli/cmd-discard.c \
@@ -13,6 +14,7 @@ libcli_a_SOURCES += \
 	src/cli/cmd-evidence-show.c \
 	src/cli/cmd-evidence.c src/cli/cmd-evidence.h \
 	src/cli/cmd-grants.c \
+	src/cli/cmd-help.c \
 	src/cli/cmd-key.c \
 	src/cli/cmd-ledger-admin.c \
 	src/cli/cmd-ledger-show.c \
@@ -21,7 +23,6 @@ libcli_a_SOURCES += \
 	src/cli/cmd-ledger.c src/cli/cmd-ledger.h \
 	src/cli/cmd-logs.c \
 	src/cli/cmd-migrate.c \
-	src/cli/cmd-options.c src/cli/cmd-options.h \
 	src/cli/cmd-pending.c \
 	src/cli/cmd-pin.c \
 	src/cli/cmd-profile-check.c \
@@ -41,12 +42,23 @@ libcli_a_SOURCES += \
 	src/cli/cmd-shell.c \
 	src/cli/cmd-show.c \
 	src/cli/cmd-stop.c \
+	src/cli/command-help.c src/cli/command-help.h \
+	src/cli/command-table-run.c \
+	src/cli/command-table.c src/cli/command-table.h \
+	src/cli/command.h \
+	src/cli/completion-bash.c \
+	src/cli/completion-fish.c \
+	src/cli/completion-values.c \
+	src/cli/completion-zsh.c \
+	src/cli/completion.h \
 	src/cli/delivery-print.c src/cli/delivery-print.h \
 	src/cli/dispatch.c src/cli/dispatch.h \
 	src/cli/evidence-target.c src/cli/evidence-target.h \
 	src/cli/ledger-filter.c \
 	src/cli/ledger-verify-print.c src/cli/ledger-verify-print.h \
+	src/cli/output.c src/cli/output.h \
 	src/cli/record-print.c src/cli/record-print.h \
+	src/cli/run-call.c src/cli/run-call.h \
 	src/cli/session-print.c src/cli/session-print.h
 
 bin_PROGRAMS += custody

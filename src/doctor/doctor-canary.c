@@ -141,7 +141,7 @@ static int start(const struct dirs *d, const struct profile *p, const struct dec
 	out = memfd_create("canary", MFD_CLOEXEC);
 	if (in < 0 || out < 0)
 		return fault_errno(f, errno, "canary");
-	options_init(&o);
+	run_options_init(&o);
 	o.lane = lane_name(LANE_SANDBOX); /* whatever the default is: looking at the host arms nothing */
 	o.profile = p->path ? p->path : p->name;
 	o.argv = command;

@@ -3,14 +3,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
-#include "base/fault.h"
+#include "base/cleanup.h"
 
-/*
- * Options of `run` and `shell`, from one table: parsing, help and completion read it.  Options of later
- * capabilities are known by name and refused, so that a script written for them does not half work.
- */
+/* What one run is asked to do: plain data, const while it runs.  The command line fills it (cli), or doctor does. */
 struct run_options {
 	const char *profile; /* default "offline" */
 	const char *name, *agent, *worker, *issue;
@@ -29,7 +25,7 @@ struct run_options {
 	bool no_seal, seal_tree, yes;
 	bool terminal; /* -t: a pty even when stdio is no terminal */
 	bool detach;   /* -d: the caller gets the session's id and goes */
-	bool quiet, verbose, dry_run, json, help;
+	bool quiet, verbose, dry_run, json;
 	const char *result;
 	int status_fd;	    /* -EBADF: none */
 	int detach_fd;	    /* in the detached supervisor: where the caller waits for the id; -EBADF: none */
@@ -40,9 +36,6 @@ struct run_options {
 	int stdio[3];	    /* what the payload's input comes from and its output goes to; default 0, 1, 2 */
 };
 
-void options_init(struct run_options *o);
-/* ARGV[0] is the command's name.  On success o->argv points behind the options (NULL when no command is there). */
-int options_parse(struct run_options *o, int argc, char **argv, struct fault *f) _must_check_;
-void options_print(FILE *out);
-void options_done(struct run_options *o);
-#define _cleanup_options_ _cleanup_(options_done)
+void run_options_init(struct run_options *o);
+void run_options_done(struct run_options *o);
+#define _cleanup_run_options_ _cleanup_(run_options_done)

@@ -348,14 +348,14 @@ set_id_is_refused() {
 		[[ $output == *"$words"* ]]
 		[ ! -e "$CUSTODY_HOME/b" ]
 	}
-	refused 'no directory' -- true
-	refused 'no command' -o "$CUSTODY_HOME/b"
-	refused 'needs a directory' -o
+	refused 'missing option --output DIR' -- true
+	refused 'missing argument' -o "$CUSTODY_HOME/b"
+	refused '-o needs a value: DIR' -o
 	refused 'terminal' -o "$CUSTODY_HOME/b" -t -- true
 	refused 'no result' -o "$CUSTODY_HOME/b" --json -- true
 	refused '--dry-run' -o "$CUSTODY_HOME/b" --dry-run -- true
-	refused '-d: whoever runs' -o "$CUSTODY_HOME/b" -d -- true
-	refused '--sandbox: a sandbox root is held' -o "$CUSTODY_HOME/b" --sandbox x -- true
+	refused '--detach: the runtime that starts the bundle decides' -o "$CUSTODY_HOME/b" -d -- true
+	refused '--sandbox: a sandbox root is locked' -o "$CUSTODY_HOME/b" --sandbox x -- true
 	refused 'approved when it is started' -o "$CUSTODY_HOME/b" --wait -- true
 	refused '--no-such' -o "$CUSTODY_HOME/b" --no-such -- true
 	run "$CUSTODY" bundle -o "$CUSTODY_HOME/no/such/b" -- true

@@ -183,7 +183,7 @@ root_only() {
 @test "doctor: mistakes on the command line are named" {
 	doctor --jsn
 	assert_status 64
-	assert_stderr_has "no option '--jsn'"
+	assert_stderr_has "unknown option '--jsn'; did you mean '--json'?"
 	doctor --explain
 	assert_status 64
 	assert_stderr_has '--explain needs a value'

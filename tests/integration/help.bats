@@ -111,7 +111,7 @@ examples() {
 	local option
 	for option in --dry-run --json --yes; do
 		run -64 --separate-stderr "$CUSTODY" recover $option
-		assert_stderr_has "no option '$option'"
+		assert_stderr_has "unknown option '$option'"
 		[ -z "$output" ]
 	done
 	[ ! -e "$CUSTODY_ROOT/sandbox/ledger" ]

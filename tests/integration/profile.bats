@@ -270,13 +270,13 @@ refused() {
 	assert_status 64
 	profile nonsense
 	assert_status 64
-	assert_stderr_has "no verb 'nonsense'"
+	assert_stderr_has "unknown command 'nonsense'"
 	profile show
 	assert_status 64
 	assert_stderr_has "usage: custody profile show"
 	profile ls --origin
 	assert_status 64
-	assert_stderr_has "no option '--origin'"
+	assert_stderr_has "unknown option '--origin'"
 	profile diff offline
 	assert_status 64
 }

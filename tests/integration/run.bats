@@ -128,10 +128,10 @@ teardown() {
 	assert_stderr_has "--profile"
 	custody_run --task -- touch ran
 	assert_status 125
-	assert_stderr_has "--task is not in this version"
+	assert_stderr_has "--task: not in this version"
 	custody_run --
 	assert_status 125
-	assert_stderr_has "no command"
+	assert_stderr_has "missing argument"
 }
 
 @test "run: --quiet says nothing of its own" {

@@ -111,7 +111,7 @@ is_gone() { # PID
 	[ -z "$output" ]
 	asked 126 run -d -- /etc/passwd
 	asked 125 run -d -t -- true
-	assert_stderr_has contradict
+	assert_stderr_has "cannot be used together"
 	asked 125 shell -d
 	[ -z "$(sessions_left)" ]
 	# Those that were not even started are no sessions.
