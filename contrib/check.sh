@@ -196,8 +196,8 @@ run_tap() {
 }
 
 # --- packages -----------------------------------------------------------------------------------------------------
-build_packages='gcc libc6-dev make autoconf automake pkg-config xz-utils crun libseccomp-dev libyajl-dev libcap-dev nettle-dev libarchive-dev'
-test_packages='exfatprogs exfat-fuse fuse3 libfuse3-dev fuse-overlayfs attr zstd xfsprogs btrfs-progs e2fsprogs bats jq procps util-linux uidmap runc busybox-static strace valgrind git tmux
+build_packages='gcc libc6-dev make autoconf automake pkg-config xz-utils crun libseccomp-dev libyajl-dev libcap-dev nettle-dev libarchive-dev go-md2man'
+test_packages='zsh fish exfatprogs exfat-fuse fuse3 libfuse3-dev fuse-overlayfs attr zstd xfsprogs btrfs-progs e2fsprogs bats jq procps util-linux uidmap runc busybox-static strace valgrind git tmux
 	shellcheck cppcheck clang-format clang-tidy musl-tools golang-go python3 nodejs perl'
 full_packages='clang libclang-rt-14-dev'
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exit-status.h"
 #include "cli/completion.h"
 #include "cli/dispatch.h"
@@ -22,7 +23,7 @@ int cmd_completion(struct command_call *c, struct fault *f)
 		completion_print_values(c->values, c->lane, stdout);
 		return STATUS_OK;
 	}
-	for (size_t i = 0; c->args[0] && i < sizeof(shells) / sizeof(shells[0]); i++) {
+	for (size_t i = 0; c->args[0] && i < ARRAY_SIZE(shells); i++) {
 		if (strcmp(c->args[0], shells[i].name) != 0)
 			continue;
 		shells[i].print(commands, stdout);

@@ -28,7 +28,8 @@ int evidence_cmd_pin(const struct evidence_call *c, struct fault *f)
 
 	if (dir < 0)
 		return dir;
-	r = ledger_action_record(c->call->dirs.state, c->call->dirs.user, "evidence.pin", name, c->call->reason, f);
+	r = ledger_action_record(c->call->dirs.state, c->call->dirs.user, "evidence.pin", name,
+				 c->call->reason, f);
 	if (r == 0)
 		r = evidence_pin(dir, c->call->reason, f);
 	return r < 0 ? r : STATUS_OK;

@@ -265,7 +265,8 @@ static int announce_restore(const struct evidence_call *c, const char *name, con
 
 	if (!t->root)
 		return 0;
-	r = ledger_action_record(c->call->dirs.state, c->call->dirs.user, "evidence.restore", name, t->path, f);
+	r = ledger_action_record(c->call->dirs.state, c->call->dirs.user, "evidence.restore", name, t->path,
+				 f);
 	if (r == 0)
 		r = sandbox_log_write(t->root->logs_fd, &l, f);
 	return r < 0 ? fault_wrap(f, r, "nothing was restored, for it could not be recorded") : 0;

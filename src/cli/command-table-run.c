@@ -44,7 +44,7 @@ static int refuse_port(const char *value, struct fault *f)
 	TEXT("agent",      0,  agent,    "NAME", "agent that asks for the run, for the result and the ledger"), \
 	TEXT("worker",     0,  worker,   "NAME", "worker of the agent, for the result and the ledger"), \
 	TEXT("issue",      0,  issue,    "ID",   "issue that the run belongs to, for the result and the ledger"), \
-	TEXT("lane",       0,  lane,     "LANE", "sandbox (default) or prod", .candidates = CANDIDATES_LANE), \
+	TEXT("lane",       0,  lane,     "LANE", "lane: sandbox or prod; default: CUSTODY_LANE, then custody.json, then sandbox", .candidates = CANDIDATES_LANE), \
 	FLAG("allow-prod", 0,  allow_prod, "first of the two keys of lane prod; CUSTODY_ALLOW_PROD=1 is the other"), \
 	LIST("provenance", 0,  provenance, "tool_output|web_content|unknown", "source of the command's words; can only raise the level", .candidates = CANDIDATES_WORDS), \
 	FLAG("no-seal",    0,  no_seal,  "do not hash and copy the files that the command names", .group = 1), \

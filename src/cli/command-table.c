@@ -12,7 +12,7 @@
 #define LIST(name, letter, field, value, text, ...) { name, letter, OPTION_TEXT, AT(field), value, .help = text, .flags = OPTION_LIST, __VA_ARGS__ }
 #define END                                         { 0 }
 
-#define LANE       TEXT("lane", 0, lane, "LANE", "sandbox or prod; default: CUSTODY_LANE, then custody.json", .candidates = CANDIDATES_LANE)
+#define LANE       TEXT("lane", 0, lane, "LANE", "lane: sandbox or prod; default: CUSTODY_LANE, then custody.json", .candidates = CANDIDATES_LANE)
 #define JSON       FLAG("json", 0, json, "print a JSON document")
 #define ALLOW_PROD FLAG("allow-prod", 0, allow_prod, "first of the two keys of lane prod; CUSTODY_ALLOW_PROD=1 is the other")
 #define REASON     TEXT("reason", 0, reason, "TEXT", "reason, kept with the decision and in the ledger")
@@ -118,7 +118,7 @@ static const struct option reset[]         = {
 	FLAG("logs", 0, logs, "also remove the logs"),
 	FLAG("dry-run", 0, dry_run, "print what would be removed; write nothing"),
 	JSON,
-	UTF8("lane", lane, "LANE", "sandbox or prod; default: CUSTODY_LANE, then custody.json", .candidates = CANDIDATES_LANE),
+	UTF8("lane", lane, "LANE", "lane: sandbox or prod; default: CUSTODY_LANE, then custody.json", .candidates = CANDIDATES_LANE),
 	ALLOW_PROD,
 	UTF8("agent", agent, "NAME", "agent that asks for the reset, for the ledger"),
 	UTF8("worker", worker, "NAME", "worker of the agent, for the ledger"),

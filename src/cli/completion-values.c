@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <dirent.h>
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "approval/approval-lane.h"
 #include "approval/grant.h"
 #include "approval/request.h"
+#include "base/array.h"
 #include "cli/cmd-profile.h"
 #include "cli/command-help.h"
 #include "cli/completion.h"
@@ -70,13 +73,19 @@ static void put_lanes(const struct lane_state *l)
 		put(l, lane_name((enum lane)lane));
 }
 
+/* Opening the store creates the lane's directory; a completion creates nothing. */
+static int open_approval(const struct lane_state *l, struct approval_lane *ret)
+{
+	return access(l->dirs.state, F_OK) < 0 ? -ENOENT
+					       : approval_lane_open(&l->dirs, l->config, NULL, ret, NULL);
+}
+
 static void put_requests(const struct lane_state *l)
 {
 	_cleanup_approval_lane_ struct approval_lane a = APPROVAL_LANE_NONE;
 	_cleanup_requests_ struct request_list list = { 0 };
 
-	if (approval_lane_open(&l->dirs, l->config, NULL, &a, NULL) < 0 ||
-	    request_list(&a.store, true, &list, NULL) < 0)
+	if (open_approval(l, &a) < 0 || request_list(&a.store, true, &list, NULL) < 0)
 		return;
 	for (size_t i = 0; i < list.n; i++)
 		put(l, list.items[i].id);
@@ -87,8 +96,7 @@ static void put_grants(const struct lane_state *l)
 	_cleanup_approval_lane_ struct approval_lane a = APPROVAL_LANE_NONE;
 	_cleanup_grants_ struct grant_set set = { 0 };
 
-	if (approval_lane_open(&l->dirs, l->config, NULL, &a, NULL) < 0 ||
-	    grant_list(&a.store, &set, NULL) < 0)
+	if (open_approval(l, &a) < 0 || grant_list(&a.store, &set, NULL) < 0)
 		return;
 	for (size_t i = 0; i < set.n; i++)
 		put(l, set.items[i].grant.id);
@@ -99,8 +107,7 @@ static void put_approvers(const struct lane_state *l)
 	_cleanup_approval_lane_ struct approval_lane a = APPROVAL_LANE_NONE;
 	_cleanup_approvers_ struct approver_list list = { 0 };
 
-	if (approval_lane_open(&l->dirs, l->config, NULL, &a, NULL) < 0 ||
-	    approver_list(&a.store, &list, NULL) < 0)
+	if (open_approval(l, &a) < 0 || approver_list(&a.store, &list, NULL) < 0)
 		return;
 	for (size_t i = 0; i < list.n; i++)
 		put(l, list.items[i].name);
@@ -168,7 +175,7 @@ void completion_print_values(const char *kind, const char *lane, FILE *out)
 	struct lane_state l = { .out = out };
 
 	if (config_open(lane, &l.dirs, &l.config, NULL) == 0)
-		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 			if (strcmp(command_candidates_name(kinds[i].kind), kind) == 0)
 				kinds[i].print(&l);
 	config_free(l.config);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What custody says about its own command line, and what its manual says of it.
+# The command table: help, manual pages and completions are generated from it and agree; all commands parse alike.
 
 load ../lib/suite.bash
 
@@ -9,16 +9,19 @@ MAN=$BATS_TEST_DIRNAME/../../docs/man
 setup() {
 	custody_setup
 	export LC_ALL=C
+	"$CUSTODY" help --json >"$CUSTODY_HOME/table"
 }
 teardown() { custody_teardown; }
 
+# commands: every command that can be called, a line each: "run", "evidence show".
 commands() {
-	"$CUSTODY" help | awk '/^  [a-z]/ { print $1 }'
+	jq -r '.commands[] | .name as $n | if .commands then .commands[] | $n + " " + .name else $n end' "$CUSTODY_HOME/table"
 }
 
-# page COMMAND: the manual pages whose synopsis has it.
-page() {
-	grep -lE "^ +custody $1( |\$)" "$MAN"/*.1.md
+# rows FILTER: "COMMAND<tab>VALUE" for every row of the table that FILTER makes of a command.
+rows() {
+	jq -r '.commands[] | .name as $n | if .commands then .commands[] | .name = $n + " " + .name else . end
+		| .name as $c | ('"$1"') | $c + "\t" + tostring' "$CUSTODY_HOME/table"
 }
 
 # options: every option that stdin names, a line each.
@@ -26,56 +29,264 @@ options() {
 	grep -oE '(^|[^a-zA-Z0-9-])--?[a-zA-Z][a-z0-9-]*' | grep -oE -e '--?[a-zA-Z][a-z0-9-]*$' | sort -u
 }
 
+# call COMMAND [ARGUMENT...]: COMMAND may be two words.
+call() {
+	local name=$1
+	shift
+	# shellcheck disable=SC2086 # words
+	run --separate-stderr "$CUSTODY" $name "$@"
+}
+
 @test "help: every command answers --help and -h as 'custody help' does, and does nothing else" {
 	local name n=0
 	rm -rf "$CUSTODY_ROOT" && mkdir "$CUSTODY_ROOT"
-	for name in $(commands); do
-		run -0 --separate-stderr "$CUSTODY" help "$name"
-		[[ $output == *"custody $name"* ]]
+	while read -r name; do
+		# shellcheck disable=SC2086 # words
+		run -0 --separate-stderr "$CUSTODY" help $name
+		[[ $output == "usage: custody $name"* ]]
 		[ -z "$stderr" ]
-		local help=$output
-		run -0 --separate-stderr "$CUSTODY" "$name" --help
-		[ "$output" = "$help" ]
-		run -0 --separate-stderr "$CUSTODY" "$name" -h
-		[ "$output" = "$help" ]
+		local help=$output option
+		for option in --help -h; do
+			call "$name" $option
+			assert_status 0
+			[ "$output" = "$help" ]
+			[ -z "$stderr" ]
+		done
 		n=$((n + 1))
-	done
-	[ "$n" -ge 27 ]
+	done < <(commands && jq -r '.commands[] | select(.commands) | .name' "$CUSTODY_HOME/table")
+	[ "$n" -ge 50 ]
 	[ -z "$(ls -A "$CUSTODY_ROOT")" ]
 }
 
-@test "help: a command that is not there is a mistake, and the nearest is named" {
+@test "help: an unknown command is a mistake, and the nearest is named" {
 	run -64 --separate-stderr "$CUSTODY" help aprove
 	assert_stderr_has "did you mean 'custody approve'?"
+	run -64 --separate-stderr "$CUSTODY" evidence shwo
+	assert_stderr_has "did you mean 'custody evidence show'?"
+	run -64 --separate-stderr "$CUSTODY" help evidence shwo
+	assert_stderr_has "did you mean 'custody evidence show'?"
+	run -64 --separate-stderr "$CUSTODY" help run x
 }
 
-@test "help: every option that a command's help names stands in its manual" {
-	local name option text missing=""
-	for name in $(commands); do
-		[ "$name" != help ] && [ "$name" != version ] || continue
-		[ -n "$(page "$name")" ] || { missing+=" $name: no page;" && continue; }
-		# Those of run are run's: check and bundle say which they share.
-		[ "$name" != check ] && [ "$name" != bundle ] && [ "$name" != shell ] || continue
-		text=$(page "$name" | xargs cat)
-		for option in $("$CUSTODY" help "$name" | options); do
-			[ "$option" != --help ] && [ "$option" != -h ] || continue
-			options <<<"$text" | grep -qxF -e "$option" || missing+=" $name $option;"
-		done
+@test "help: help, manual page and completions have every option of every command" {
+	local name option letter missing="" n=0 shell
+	for shell in bash zsh fish; do
+		"$CUSTODY" completion $shell >"$CUSTODY_HOME/$shell"
 	done
+	mkdir "$CUSTODY_HOME/man"
+	bash "$MAN/sections.sh" "$CUSTODY" "$CUSTODY_HOME/man"
+	while IFS=$'\t' read -r name option; do
+		letter=${option##*,} option=${option%,*} n=$((n + 1))
+		# shellcheck disable=SC2086 # words
+		"$CUSTODY" help $name | grep -qE -- "^ +${letter:+-$letter, }--$option( |\[|\$)" || missing+=" help $name --$option;"
+		sed -n "/^### custody $name\$/,/^##* /p" "$CUSTODY_HOME"/man/*.md | grep -qF -- "${letter:+**-$letter**, }**--$option**" || missing+=" man $name --$option;"
+		grep -A1 "^	'$name')" "$CUSTODY_HOME/bash" | grep -qE -- "[ ']--$option ${letter:+-$letter }" || missing+=" bash $name --$option;"
+		sed -n "/^_custody_${name/ /_}() {/,/^}/p" "$CUSTODY_HOME/zsh" | grep -qE -- "'\*?--$option(=-?)?\[" || missing+=" zsh $name --$option;"
+		grep -qF -- "__custody_at '$name'\" -l $option${letter:+ -s $letter}" "$CUSTODY_HOME/fish" || missing+=" fish $name --$option;"
+	done < <(rows '.options[] | select(.listed) | .name + "," + (.letter // "")')
 	echo "missing:$missing"
 	[ -z "$missing" ]
+	[ "$n" -ge 150 ]
 }
 
-@test "help: every option that a synopsis has is one that the command knows" {
-	local name option unknown=""
-	for name in $(commands); do
-		[ -n "$(page "$name")" ] || continue
-		for option in $(page "$name" | xargs sed -n '/^## SYNOPSIS/,/^## [^S]/p' | grep -E "^ +custody $name( |\$)" | sed 's/ -- .*//' | options); do
-			"$CUSTODY" help "$name" | options | grep -qxF -e "$option" || unknown+=" $name $option;"
-		done
+@test "help: the generated sections of the manual pages are those of the table; every command has a page" {
+	local name page
+	mkdir "$CUSTODY_HOME/man"
+	bash "$MAN/sections.sh" "$CUSTODY" "$CUSTODY_HOME/man"
+	for page in "$CUSTODY_HOME"/man/*.md; do
+		diff -u "$MAN/${page##*/}" "$page" || custody_fail "${page##*/} is outdated: make man-sections"
 	done
-	echo "unknown:$unknown"
-	[ -z "$unknown" ]
+	for name in $(jq -r '.commands[].name' "$CUSTODY_HOME/table"); do
+		grep -lE "^<!-- generated: synopsis (.* )?$name( .*)? -->" "$MAN"/*.1.md
+		grep -lE "^<!-- generated: options (.* )?$name( .*)? -->" "$MAN"/*.1.md
+		grep -lE "^custody.*\b$name\b.* - " "$MAN"/*.1.md
+	done
+}
+
+@test "options: --lane=X and --lane X are the same for every command" {
+	local name n=0 first status1
+	"$CUSTODY" ledger init >/dev/null
+	while IFS=$'\t' read -r name _; do
+		call "$name" --lane=nowhere a b
+		first=$stderr status1=$status
+		call "$name" --lane nowhere a b
+		[ "$stderr" = "$first" ] && [ "$status" = "$status1" ] || custody_fail "$name: '$first' ($status1), '$stderr' ($status)"
+		[ "$status" -ne 0 ]
+		call "$name" --lane
+		assert_stderr_has "--lane needs a value: LANE"
+		[ "$(wc -l <<<"$stderr")" -eq 1 ]
+		n=$((n + 1))
+	done < <(rows '.options[] | select(.name == "lane" and .listed) | .name')
+	[ "$n" -ge 35 ]
+}
+
+@test "options: behind -- there are no options, for every command" {
+	local name max expected
+	while IFS=$'\t' read -r name max; do
+		IFS=, read -r max expected <<<"$max"
+		# One argument more than it takes, each of which looks like an option.
+		# shellcheck disable=SC2046 # words
+		call "$name" -- $(printf -- '--json %.0s' $(seq 0 "$max"))
+		assert_status "$expected"
+		assert_stderr_has "unexpected argument '--json'; usage: custody $name"
+		[ "$(wc -l <<<"$stderr")" -eq 1 ]
+	done < <(rows 'select(.max_args != null) | "\(.max_args),\(.usage_status)"')
+	run -0 "$CUSTODY" run -q -- echo -- --json
+	[ "$output" = '-- --json' ]
+}
+
+@test "options: an unknown option names the nearest and the help, with the status of the command" {
+	local name option expected
+	while IFS=$'\t' read -r name option; do
+		IFS=, read -r option expected <<<"$option"
+		# A letter too many at the end.
+		call "$name" "--${option}q"
+		assert_status "$expected"
+		[[ $stderr == "custody $name: unknown option '--${option}q'; did you mean '--"*"'? (see: custody help $name)" ]] || custody_fail "$stderr"
+		[ "$(wc -l <<<"$stderr")" -eq 1 ]
+		call "$name" -Z
+		assert_status "$expected"
+		[ "$stderr" = "custody $name: unknown option '-Z' (see: custody help $name)" ]
+		call "$name" "--no-such-option-at-all"
+		assert_status "$expected"
+		assert_stderr_has "(see: custody help $name)"
+	done < <(rows '.usage_status as $s | [.options[] | select(.listed) | .name][0] | select(.) | "\(.),\($s)"')
+}
+
+@test "options: too few and too many arguments give the usage in one line" {
+	local name min expected
+	while IFS=$'\t' read -r name min; do
+		IFS=, read -r min expected <<<"$min"
+		[ "$name" != bundle ] || continue # it misses its -o first
+		call "$name"
+		assert_status "$expected"
+		assert_stderr_has "custody $name: missing argument; usage: custody $name"
+		[ "$(wc -l <<<"$stderr")" -eq 1 ]
+	done < <(rows 'select(.min_args > 0) | "\(.min_args),\(.usage_status)"')
+}
+
+@test "options: Docker's spellings work, or one line names what to use instead" {
+	run -0 --separate-stderr "$CUSTODY" run -i --rm --init -- echo ok
+	[ "$output" = ok ]
+	run -0 "$CUSTODY" run -it --rm -- sh -c 'test -t 0 && echo terminal'
+	[[ $output == *terminal* ]]
+	printf 'A=1\n# no\nB=2\n' >vars
+	run -0 "$CUSTODY" run -q --env-file vars --env B=3 -- sh -c 'echo $A$B'
+	[ "$output" = 13 ]
+	local options text
+	while IFS=: read -r options text; do
+		# shellcheck disable=SC2086 # words
+		run -125 --separate-stderr "$CUSTODY" run $options -- touch ran
+		assert_stderr_has "$text"
+		[ "$(wc -l <<<"$stderr")" -eq 1 ]
+	done <<-'END'
+		-p 8080=80:profile
+		--publish 80:--network host
+		--entrypoint sh:custody run -- PROGRAM
+		--user 1000:process.user
+		-u 1000:process.user
+		--gpus all:devices
+		--privileged:dangerous
+		--cap-add NET_ADMIN:capabilities
+		--mount type=bind:--volume
+		--platform linux/arm64:no images
+		--pull always:no images
+		--restart always:systemd
+		--read-only:read-only already
+	END
+	run -125 --separate-stderr "$CUSTODY" run -p 8080:80 -- touch ran
+	[ "$stderr" = "custody run: -p is --profile; '8080:80' looks like a port, and ports are not published: use --network host" ]
+	[ ! -e ran ]
+}
+
+# complete_bash WORD...: candidates for the last word, a line each.
+complete_bash() {
+	# shellcheck disable=SC2016 # expanded there
+	bash --norc -c 'set -u; source "$1"; shift; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
+		_custody && [ ${#COMPREPLY[@]} -eq 0 ] || printf "%s\n" "${COMPREPLY[@]}"' - "$CUSTODY_HOME/bash" "$@" | sort
+}
+
+@test "completion: bash completes commands, options and values" {
+	"$CUSTODY" completion bash >"$CUSTODY_HOME/bash"
+	bash -n "$CUSTODY_HOME/bash"
+	[ "$(complete_bash "$CUSTODY" ev)" = evidence ]
+	[ "$(complete_bash "$CUSTODY" '' | wc -l)" -ge 28 ]
+	[ "$(complete_bash "$CUSTODY" evidence re)" = restore ]
+	[ "$(complete_bash "$CUSTODY" evidence rm --fo)" = --force ]
+	[ "$(complete_bash "$CUSTODY" run --net)" = --network ]
+	[ "$(complete_bash "$CUSTODY" run --network '')" = $'host\nnone' ]
+	[ "$(complete_bash "$CUSTODY" run --network = h)" = host ]
+	[ "$(complete_bash "$CUSTODY" run -q --network =)" = $'host\nnone' ]
+	[ "$(complete_bash "$CUSTODY" run --lane p)" = prod ]
+	[ "$(complete_bash "$CUSTODY" run -qp off)" = offline ]
+	[ "$(complete_bash "$CUSTODY" completion '')" = $'bash\nfish\nzsh' ]
+	[ "$(complete_bash "$CUSTODY" help evi)" = evidence ]
+	[ "$(complete_bash "$CUSTODY" help evidence res)" = restore ]
+	[ "$(complete_bash "$CUSTODY" doctor --engine pod)" = podman ]
+	# The options of a payload are its own.
+	[ -z "$(complete_bash "$CUSTODY" run ls --net)" ]
+	[ -z "$(complete_bash "$CUSTODY" run -- ls --net)" ]
+	touch result.json
+	[ "$(complete_bash "$CUSTODY" run --result res)" = result.json ]
+	[ "$(complete_bash "$CUSTODY" run -v resu)" = result.json ]
+	[ -z "$(complete_bash "$CUSTODY" nonsense '')" ]
+}
+
+@test "completion: sessions are completed, and a name that a shell would run is not offered" {
+	local id
+	"$CUSTODY" completion bash >"$CUSTODY_HOME/bash"
+	"$CUSTODY" run -q --name nightly -- true
+	# shellcheck disable=SC2016 # it must not be expanded
+	"$CUSTODY" run -q --name '$(touch pwned)' -- true
+	# shellcheck disable=SC2016 # it must not be expanded
+	"$CUSTODY" run -q --name 'a`touch pwned`b' -- true
+	[ "$(complete_bash "$CUSTODY" show ni)" = nightly ]
+	[ "$(complete_bash "$CUSTODY" show '' | wc -l)" -eq 4 ]
+	id=$("$CUSTODY" sessions --all --json | jq -r '.sessions[0].session')
+	[ "$(complete_bash "$CUSTODY" stop --json "${id%??}")" = "$id" ]
+	[ "$(complete_bash "$CUSTODY" ledger show --session "${id%??}")" = "$id" ]
+	[ -z "$(complete_bash "$CUSTODY" show --lane prod '')" ]
+	[ ! -e pwned ]
+}
+
+@test "completion: without any state nothing is printed and nothing is created" {
+	local kind
+	rm -rf "$CUSTODY_ROOT"
+	for kind in session request grant approver evidence sandbox nonsense; do
+		run -0 --separate-stderr "$CUSTODY" completion --values $kind
+		[ -z "$output" ] && [ -z "$stderr" ]
+	done
+	run -0 --separate-stderr "$CUSTODY" completion --values profile
+	[[ $output == *offline* ]] && [ -z "$stderr" ]
+	[ ! -e "$CUSTODY_ROOT" ]
+	CUSTODY_ROOT=/proc/none run -0 --separate-stderr "$CUSTODY" completion --values session
+	[ -z "$output" ] && [ -z "$stderr" ]
+	mkdir "$CUSTODY_ROOT"
+}
+
+@test "completion: zsh and fish read their scripts and complete" {
+	"$CUSTODY" completion zsh >"$CUSTODY_HOME/_custody"
+	"$CUSTODY" completion fish >"$CUSTODY_HOME/custody.fish"
+	if command -v zsh >/dev/null; then
+		zsh -n "$CUSTODY_HOME/_custody"
+		# shellcheck disable=SC2016 # expanded there
+		zsh -f -c 'autoload -U compinit && compinit -D -u && source "$1" && (( $+functions[_custody_evidence_restore] )) && [[ ${_comps[custody]} == _custody ]]' - "$CUSTODY_HOME/_custody"
+	fi
+	if command -v fish >/dev/null; then
+		fish -n "$CUSTODY_HOME/custody.fish"
+		run -0 env PATH="${CUSTODY%/*}:$PATH" fish --no-config -c 'source $argv[1]; complete -C "custody evidence res"; complete -C "custody run --network "; complete -C "custody run --lane="; complete -C "custody stop --ti"' "$CUSTODY_HOME/custody.fish"
+		[[ $output == *restore* && $output == *host* && $output == *prod* && $output == *--time* ]]
+	fi
+	run -64 --separate-stderr "$CUSTODY" completion tcsh
+	assert_stderr_has "unknown shell 'tcsh'"
+}
+
+@test "completion: the scripts are installed where shells look for them" {
+	local share=${CUSTODY%/*}/../share shell
+	[ -e "$share/custody" ] || skip "not installed with its data"
+	diff <("$CUSTODY" completion bash) "$share/bash-completion/completions/custody"
+	diff <("$CUSTODY" completion zsh) "$share/zsh/site-functions/_custody"
+	diff <("$CUSTODY" completion fish) "$share/fish/vendor_completions.d/custody.fish"
 }
 
 @test "help: every option of custody-runtime stands in its manual, and every one of the manual is known" {
@@ -92,13 +303,15 @@ examples() {
 		sed 's/[#|;].*//; s/ -- .*//; s/[>"`].*//'
 }
 
-@test "help: every command and option of an example in README.md and in the manual is there" {
+@test "help: every command and option of an example in README.md and in the manual exists" {
 	local line name option n=0 unknown=""
 	while read -r line; do
 		name=$(cut -d' ' -f2 <<<"$line")
+		commands | grep -qxF -e "$name" || name=$(cut -d' ' -f2-3 <<<"$line")
 		commands | grep -qxF -e "$name" || { unknown+=" custody $name;" && continue; }
 		for option in $(options <<<"$line"); do
-			"$CUSTODY" help "$name" | options | grep -qxF -e "$option" || unknown+=" $name $option;"
+			# shellcheck disable=SC2086 # words
+			"$CUSTODY" help $name | options | grep -qxF -e "$option" || unknown+=" $name $option;"
 		done
 		n=$((n + 1))
 	done < <(examples)
