@@ -37,8 +37,8 @@ unit_tests += tests/unit/test-delivery tests/unit/test-evidence tests/unit/test-
 	tests/unit/test-evidence-scope tests/unit/test-evidence-source
 # review
 unit_tests += tests/unit/test-changes tests/unit/test-line-diff tests/unit/test-review
-# container, warden
-unit_tests += tests/unit/test-container-info tests/unit/test-container-orphan tests/unit/test-output-log tests/unit/test-pump \
+# container, decision, warden
+unit_tests += tests/unit/test-decision tests/unit/test-container-info tests/unit/test-container-orphan tests/unit/test-output-log tests/unit/test-pump \
 	tests/unit/test-warden tests/unit/test-warden-channel tests/unit/test-warden-handover
 # oci
 unit_tests += tests/unit/test-bundle tests/unit/test-bundle-subject tests/unit/test-hook-args tests/unit/test-json-span \

@@ -2,19 +2,18 @@
 #include "oci/hook/hook-approve.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 
 static void approve_done(struct approve *a)
 {
 	hook_warden_done(&a->warden);
-	grant_set_done(&a->grants);
-	claim_done(&a->claim);
 	session_done(&a->session);
-	approval_lane_done(&a->approval);
-	ledger_free(a->ledger);
-	verdict_free(a->verdict);
-	jdoc_free(a->told);
+	decision_done(&a->decision);
 	bundle_files_done(&a->bundle);
 	digest_key_done(&a->key);
 	config_free(a->config);
@@ -23,62 +22,137 @@ static void approve_done(struct approve *a)
 	fd_close(a->pidfd);
 }
 
-/* Where things lie is what the bundle says, not what the runtime's caller has in its environment. */
-static int take_terms(struct approve *a, struct fault *f)
+/* Directories come from the bundle's arguments, not from the environment of the runtime's caller. */
+static int locate(struct approve *a, struct fault *f)
 {
 	int r = hook_args_parse(a->args, &a->terms, f);
 
 	if (r >= 0)
 		r = hook_args_use_env(&a->terms, f);
-	if (r < 0)
-		return r;
-	return dirs_load_lane(a->terms.lane, &a->dirs, f);
+	if (r >= 0)
+		r = dirs_load_lane(a->terms.lane, &a->dirs, f);
+	a->decision.dirs = &a->dirs;
+	a->decision.run = (struct ledger_run){
+		.action = "create", .session = a->id, .lane = lane_name(a->terms.lane), .sandbox = true
+	};
+	return r;
 }
 
-static int open_ledger(struct approve *a, struct fault *f)
+/* A variable of the runtime's caller: our own environment is the bundle's.  Heap, NULL: not set. */
+static char *runtime_env(const char *name)
 {
-	const struct ledger_options options = { .create = true };
+	_cleanup_close_ int fd = -EBADF;
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0, n = strlen(name);
+	char path[40];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/environ", (int)getppid());
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fd_read_all(fd, (size_t)4 * 1024 * 1024, &text, &len, NULL) < 0)
+		return NULL;
+	for (const char *at = text; at < text + len; at += strlen(at) + 1)
+		if (strncmp(at, name, n) == 0 && at[n] == '=')
+			return strdup(at + n + 1);
+	return NULL;
+}
+
+static int enter(struct approve *a, struct fault *f)
+{
+	_cleanup_free_ char *allow_env = a->terms.lane == LANE_PROD ? runtime_env(LANE_ALLOW_ENV) : NULL;
+	const struct lane_ask ask = { .lane = a->terms.lane,
+				      .allow_prod = a->terms.allow_prod,
+				      .allow_env = allow_env };
+
+	return decision_enter(&a->decision, &ask, f);
+}
+
+static int start_warden(struct approve *a, struct fault *f)
+{
+	a->decision.refused = "setup-failed";
+	return hook_warden_start(&a->warden, a->dirs.libexec, f);
+}
+
+static int configure(struct approve *a, struct fault *f)
+{
 	int r;
 
-	r = ledger_open(a->dirs.state, &options, &a->ledger, NULL, f);
-	return r < 0 ? fault_wrap(f, r, "nothing was started, for it could not be recorded in '%s'",
-				  a->dirs.state)
-		     : 0;
+	a->decision.refused = "bundle";
+	r = config_load(&a->dirs, &a->config, f);
+	a->decision.config = a->config;
+	return r < 0 ? r : decision_redact(&a->decision, a->terms.redact, f);
 }
 
-/* The reason is said in any case; if it cannot be recorded, that is said as well. */
+static struct decision_question question(const struct approve *a)
+{
+	return (struct decision_question){
+		.subject = a->bundle.subject,
+		.document = a->bundle.document,
+		.digest = &a->bundle.digest,
+		.provenance = a->terms.taints,
+		.security = a->terms.security,
+		.governance = a->terms.governance,
+		.owner = a->warden.pid,
+	};
+}
+
+static int judge(struct approve *a, struct fault *f)
+{
+	const struct decision_question q = question(a);
+
+	return decision_judge(&a->decision, &q, f);
+}
+
+/* A reservation belongs to the warden, so it must run before one is made. */
+static int approve(struct approve *a, struct fault *f)
+{
+	const struct decision_question q = question(a);
+	int r = 0;
+
+	a->decision.refused = "setup-failed";
+	if (a->decision.verdict->decision != DECISION_ALLOW)
+		r = hook_warden_require(&a->warden, f);
+	return r < 0 ? r : decision_approve(&a->decision, &q, f);
+}
+
+/* The reason is reported in any case; if it cannot be recorded, that is reported as well. */
 static int refuse(struct approve *a, int r, struct fault *f)
 {
 	_cleanup_fault_ struct fault why = { 0 };
-	int e = 0;
 
 	hook_warden_done(&a->warden);
-	if (a->reserved)
-		(void)!grant_release(&a->approval.store, a->id, a->refusal, NULL);
-	if (a->ledger)
-		e = ledger_refuse(a->ledger, &a->run, a->refusal, fault_text(f), &why);
-	if (e < 0)
+	(void)!decision_release(&a->decision, a->decision.refused ? a->decision.refused : "setup-failed",
+				NULL);
+	if (decision_refuse(&a->decision, fault_text(f), &why) < 0)
 		r = fault_wrap(f, r, "not recorded (%s)", fault_text(&why));
-	claim_drop(&a->claim);
 	if (a->session.run)
 		(void)!session_remove(&a->session, NULL);
 	return r;
 }
 
-static int approve(struct approve *a, struct fault *f)
+/* The order of `custody-hook approve`. */
+static int decide(struct approve *a, struct fault *f)
 {
 	int r;
 
-	r = open_ledger(a, f);
-	/* First, and only needed last: it takes as long to be there as we do to judge. */
-	a->refusal = "setup-failed";
+	r = enter(a, f);
 	if (r >= 0)
-		r = hook_warden_start(&a->warden, a->dirs.libexec, f);
+		r = decision_open(&a->decision, f);
+	/* Needed last, started now: its exec takes as long as the steps up to decision_approve. */
 	if (r >= 0)
-		r = approve_decide(a, f);
+		r = start_warden(a, f);
 	if (r >= 0)
-		r = approve_reserve(a, f);
-	return r < 0 ? r : approve_admit(a, f);
+		r = configure(a, f);
+	if (r >= 0)
+		r = hook_approve_verify(a, f);
+	if (r >= 0)
+		r = judge(a, f);
+	if (r >= 0)
+		r = approve(a, f);
+	if (r >= 0)
+		r = decision_intend(&a->decision, f);
+	if (r >= 0)
+		r = hook_approve_supervise(a, f);
+	return r < 0 ? refuse(a, r, f) : r;
 }
 
 int hook_approve(const struct hook_state *s, char **args, struct fault *f)
@@ -86,22 +160,16 @@ int hook_approve(const struct hook_state *s, char **args, struct fault *f)
 	struct approve a = { .state = s, .args = args, .pidfd = -EBADF };
 	int r;
 
-	a.bundle.dirfd = a.approval.store.dirfd = -EBADF;
+	a.bundle.dirfd = -EBADF;
 	a.session.run_fd = a.session.ids_fd = -EBADF;
-	a.claim = CLAIM_NONE;
+	a.decision = DECISION_NONE;
 	a.warden = HOOK_WARDEN_NONE;
 	r = clock_session_id(a.id, f);
 	if (r >= 0)
-		r = take_terms(&a, f);
-	if (r >= 0) {
-		a.run = (struct ledger_run){
-			.action = "create", .session = a.id, .lane = lane_name(a.terms.lane), .sandbox = true
-		};
-		r = approve(&a, f);
-		if (r < 0)
-			r = refuse(&a, r, f);
-	}
-	/* Else a runtime waits: what we hold goes with the process, faster than piece by piece. */
+		r = locate(&a, f);
+	if (r >= 0)
+		r = decide(&a, f);
+	/* Passed: the runtime waits, and process exit frees everything faster than piece by piece. */
 	if (r < 0)
 		approve_done(&a);
 	return r;

@@ -1,33 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "approval/approval-lane.h"
 #include "config/config.h"
-#include "state/digest-key.h"
-#include "approval/grant.h"
-#include "ledger/ledger-claim.h"
-#include "ledger/ledger-redact.h"
-#include "session/session.h"
-#include "subject/subject-digest.h"
-#include "oci/bundle/hook-args.h"
+#include "decision/decision.h"
 #include "oci/bundle/bundle-subject.h"
+#include "oci/bundle/hook-args.h"
 #include "oci/hook/hook-warden.h"
 #include "oci/hook/hook.h"
+#include "session/session.h"
+#include "state/digest-key.h"
 
 /*
- * Between the files of `approve`; nobody else includes this.
+ * Private to the files of `custody-hook approve`.
  *
- * Whether a bundle may run under a runtime that knows nothing of custody.  In this order, each step a refusal:
+ * Whether a bundle may run under a runtime that does not know custody.  In this order, each step a refusal:
  *
- * 1. the directory and its files are the caller's alone, and no links;
- * 2. config.json is what subject.json says, byte for byte, for this very hook with these very arguments;
- * 3. the sealed copies are what was hashed, writable sources are the files that were judged;
- * 4. policy, asked again with today's rules and today's caller;
- * 5. levels B and C: a grant for the digest, reserved;
- * 6. the intent is on the disk;
- * 7. custody-warden, which was started before all of this, is there and stands beside the container.
+ * 1. lane prod: both keys; without them nothing of prod is opened;
+ * 2. the bundle's directory and files belong to the caller alone and are no symbolic links;
+ * 3. config.json equals the one generated from subject.json, byte for byte, for this hook with these arguments;
+ * 4. the sealed copies match their hashes, writable sources are the files that were judged;
+ * 5. policy, with the current rules and the current caller;
+ * 6. levels B and C: a grant for the digest, reserved;
+ * 7. the intent is on the disk;
+ * 8. custody-warden, which was executed after step 1, supervises the container.
  *
- * crun runs no poststop hook after this: a refusal is recorded here.
+ * crun runs no poststop hook after a refusal: it is recorded here.
  */
 struct approve {
 	const struct hook_state *state;
@@ -37,27 +34,15 @@ struct approve {
 	struct config *config;
 	struct digest_key key;
 	struct bundle_files bundle;
-	char digest[SUBJECT_DIGEST_SIZE];
-	struct verdict *verdict;
-	struct ledger *ledger;
-	struct approval_lane approval;
+	struct decision decision;
 	struct session session;
-	struct claim claim;
-	struct grant_set grants;
-	struct ledger_run run;
-	struct redact redact; /* flags are the terms' */
-	struct jdoc *told;    /* the verdict */
-	bool reserved;
 	struct hook_warden warden;
 	char id[SESSION_ID_SIZE];
 	int pidfd;
-	uint64_t began;	     /* the container's first process, as /proc says */
-	const char *refusal; /* stable word for the record: the step that is being taken */
+	uint64_t began; /* start time of the container's first process, from /proc */
 };
 
-/* Everything that decides, and nothing that stays. */
-int approve_decide(struct approve *a, struct fault *f) _must_check_;
-/* What was decided, said by a person where that is needed. */
-int approve_reserve(struct approve *a, struct fault *f) _must_check_;
-/* What stays: from its session to its warden's order. */
-int approve_admit(struct approve *a, struct fault *f) _must_check_;
+/* Steps 2-4: reads the bundle and verifies it; no side effects. */
+int hook_approve_verify(struct approve *a, struct fault *f) _must_check_;
+/* Step 8: creates the session, leaves its container info and sends the warden its request. */
+int hook_approve_supervise(struct approve *a, struct fault *f) _must_check_;

@@ -116,7 +116,7 @@ static int tell_lost(const struct hook_audit *a, struct fault *f)
 						  .config = config,
 						  .session = a->id,
 						  .dir = a->dir,
-						  .source = "audit",
+						  .source = EXIT_SOURCE_AUDIT,
 						  .held = WARDEN_HELD_NONE,
 						  .why = "its warden died before the container did, and with "
 							 "it what held the worktree" },

@@ -1,8 +1,7 @@
 # oci/hook: custody-hook
 libhook_a_SOURCES += \
-	oci/hook/hook-approve-admit.c \
-	oci/hook/hook-approve-decide.c \
-	oci/hook/hook-approve-reserve.c \
+	oci/hook/hook-approve-supervise.c \
+	oci/hook/hook-approve-verify.c \
 	oci/hook/hook-approve.c oci/hook/hook-approve.h \
 	oci/hook/hook-attach.c oci/hook/hook-attach.h \
 	oci/hook/hook-audit.c \

@@ -174,7 +174,7 @@ static int print_words(const struct check *c, bool explain, struct fault *f)
 
 	subject_digest_to_text(&c->plan.digest, digest);
 	strbuf_printf(&out, "digest      %s\nverdict     %s, level %c: %s\n", digest,
-		      decision_name(v->decision), v->level, level_means(v));
+		      policy_decision_name(v->decision), v->level, level_means(v));
 	if (explain)
 		put_steps(&out, &c->plan);
 	put_reasons(&out, v);

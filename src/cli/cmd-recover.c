@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "cli/dispatch.h"
 #include "cli/delivery-print.h"
+#include "run/run-ledger.h"
 #include "run/run-recover.h"
 #include "cli/output.h"
 #include "evidence/evidence-store.h"
@@ -44,24 +45,23 @@ static int deliver(const struct command_call *c, struct fault *f)
 
 int cmd_recover(struct command_call *c, struct fault *f)
 {
-	_cleanup_run_ledger_ struct run_ledger record = RUN_LEDGER_NONE;
+	_cleanup_decision_ struct decision d = DECISION_NONE;
+	struct run_ledger ledger = { .decision = &d };
 	char id[SESSION_ID_SIZE];
 	int n, r;
 
 	r = clock_session_id(id, f);
 	if (r < 0)
 		return r;
-	record.state = c->dirs.state;
-	record.dirs = &c->dirs;
-	record.config = c->config;
-	record.run =
-		(struct ledger_run){ .action = "recover", .session = id, .lane = lane_name(c->dirs.lane) };
-	r = run_ledger_open(&record, f);
+	d.dirs = &c->dirs;
+	d.config = c->config;
+	d.run = (struct ledger_run){ .action = "recover", .session = id, .lane = lane_name(c->dirs.lane) };
+	r = run_ledger_open(&ledger, f);
 	if (r < 0)
 		return r;
-	r = run_ledger_sweep(&record, &c->dirs, f);
+	r = run_recover_claims(&d, f);
 	/* Whatever it was: the others are put right. */
-	n = session_recover_dead(&record, &c->dirs, r < 0 ? NULL : f);
+	n = run_recover_sessions(&d, r < 0 ? NULL : f);
 	if (r == 0)
 		r = recover_store(c, n < 0 ? NULL : f);
 	if (r < 0 || n < 0)

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cli/dispatch.h"
+#include "run/run-ledger.h"
 #include "run/run-recover.h"
 #include "cli/output.h"
 #include "base/exit-status.h"
@@ -22,7 +23,7 @@ struct reset {
 	struct config *config;
 	struct lane_pass *pass;
 	struct sandbox_root *root;
-	struct run_ledger record; /* for the ledger, and to find who died */
+	struct decision decision; /* for the ledger, and to recover lost sessions */
 	char id[SESSION_ID_SIZE];
 	struct sandbox_survey found;
 };
@@ -30,7 +31,7 @@ struct reset {
 static void reset_done(struct reset *s)
 {
 	sandbox_root_free(s->root);
-	run_ledger_done(&s->record);
+	decision_done(&s->decision);
 	lane_pass_free(s->pass);
 	config_free(s->config);
 	dirs_done(&s->dirs);
@@ -54,15 +55,14 @@ static int enter(struct reset *s, struct fault *f)
 		r = clock_session_id(s->id, f);
 	if (r < 0)
 		return r;
-	s->record.state = s->dirs.state;
-	s->record.dirs = &s->dirs;
-	s->record.config = s->config;
-	s->record.run = (struct ledger_run){ .action = "reset",
-					     .session = s->id,
-					     .agent = s->call->agent,
-					     .worker = s->call->worker,
-					     .lane = lane_name(s->dirs.lane),
-					     .argv = s->call->words };
+	s->decision.dirs = &s->dirs;
+	s->decision.config = s->config;
+	s->decision.run = (struct ledger_run){ .action = "reset",
+					       .session = s->id,
+					       .agent = s->call->agent,
+					       .worker = s->call->worker,
+					       .lane = lane_name(s->dirs.lane),
+					       .argv = s->call->words };
 	return 0;
 }
 
@@ -123,7 +123,7 @@ static int tell(struct reset *s, const char *kind, const char *status, const cha
 	jdoc_set(d, "by", ledger_text(s->dirs.user));
 	if (why)
 		jdoc_set(d, "why", ledger_text(why));
-	return ledger_append(s->record.ledger, &e, 1, class, NULL, f);
+	return ledger_append(s->decision.ledger, &e, 1, class, NULL, f);
 }
 
 static int tell_log(const struct reset *s, int logs_fd, const char *path, const char *operation,
@@ -164,10 +164,10 @@ static void tell_refusal(struct reset *s, const char *why)
 /* Whoever lost its supervisor may still have processes here: they are ended, and its evidence is kept, before that goes. */
 static int end_dead(struct reset *s, struct fault *f)
 {
-	int r = run_ledger_sweep(&s->record, &s->dirs, f);
+	int r = run_recover_claims(&s->decision, f);
 
 	if (r == 0)
-		r = session_recover_dead(&s->record, &s->dirs, f);
+		r = run_recover_sessions(&s->decision, f);
 	return r < 0 ? fault_wrap(f, r, "nothing was removed, for a dead session may still work there") : 0;
 }
 
@@ -189,7 +189,7 @@ static int announce(struct reset *s, struct fault *f)
 {
 	int r;
 
-	r = lane_record(s->pass, s->record.ledger, &s->record.run, f);
+	r = lane_record(s->pass, s->decision.ledger, &s->decision.run, f);
 	if (r == 0)
 		r = tell(s, "sandbox.reset", "ok", NULL, LEDGER_DECIDED, f);
 	if (r == 0 && !s->call->logs)
@@ -233,7 +233,7 @@ static int act(struct reset *s, struct fault *f)
 	int r;
 
 	/* Without a ledger nothing is touched, not even a mode repaired. */
-	r = run_ledger_open(&s->record, f);
+	r = run_ledger_open(&(struct run_ledger){ .decision = &s->decision }, f);
 	if (r < 0)
 		return r;
 	r = sandbox_root_open(&s->dirs, s->name, SANDBOX_RESET, &s->root, f);
@@ -270,7 +270,7 @@ int cmd_reset(struct command_call *c, struct fault *f)
 {
 	_cleanup_(reset_done) struct reset s = { .call = c,
 						 .name = c->sandbox ? c->sandbox : SANDBOX_DEFAULT,
-						 .record = RUN_LEDGER_NONE };
+						 .decision = DECISION_NONE };
 	int r;
 
 	log_init(PACKAGE_NAME, LOG_LEVEL_INFO);

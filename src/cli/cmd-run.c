@@ -18,7 +18,7 @@
 static int describe(const struct run_options *o, struct fault *f)
 {
 	_cleanup_free_ char *text = NULL;
-	int r = session_describe(o, &text, f);
+	int r = run_dry_describe(o, &text, f);
 
 	if (r < 0)
 		return r;
@@ -106,7 +106,7 @@ static int refuse(const struct run_options *o, const struct run_result *res, int
 
 int run_command(const struct run_options *o, struct fault *f)
 {
-	_cleanup_session_run_ struct session_run *run = NULL;
+	_cleanup_run_ struct run *run = NULL;
 	_cleanup_run_result_ struct run_result res = { 0 };
 	_cleanup_close_ int result_fd = -EBADF;
 	int r;
@@ -119,7 +119,7 @@ int run_command(const struct run_options *o, struct fault *f)
 		if (result_fd < 0)
 			return result_fd;
 	}
-	r = session_run(o, &res, &run, f);
+	r = run_session(o, &res, &run, f);
 	if (r < 0) {
 		if (!run)
 			describe_failure(o, &res, f);
@@ -156,7 +156,7 @@ int cmd_run(struct command_call *c, struct fault *f)
 	if (o->detach && !o->dry_run) {
 		bool parent;
 
-		r = session_detach(o, &parent, f);
+		r = run_detach(o, &parent, f);
 		if (r < 0 || parent)
 			return r;
 	}

@@ -3,14 +3,13 @@
 
 #include <errno.h>
 
-#include "base/exit-status.h"
 #include "container/container-evidence.h"
 #include "container/container-note.h"
 #include "evidence/delivery.h"
 #include "evidence/evidence-capture.h"
 #include "evidence/evidence-ledger.h"
 #include "ledger/ledger-claim.h"
-#include "session/exit-reason.h"
+#include "session/session-end.h"
 
 struct closing {
 	const struct container_lost *lost;
@@ -69,10 +68,7 @@ static void before_record(void *arg, const struct ledger_run *names, bool starte
 int container_lost_close(const struct container_lost *c, struct ledger *l, struct fault *f)
 {
 	_cleanup_(closing_done) struct closing x = { .lost = c };
-	struct ledger_end end = { .reason = exit_reason_name(EXIT_REASON_LOST),
-				  .source = c->source,
-				  .code = STATUS_FAILED,
-				  .abnormal = true };
+	struct ledger_end end = session_end_lost(c->source);
 	const struct claim_end close = { .end = &end, .before = before_record, .arg = &x };
 	int r;
 

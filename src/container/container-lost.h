@@ -5,6 +5,7 @@
 #include "state/dirs.h"
 #include "ledger/ledger.h"
 #include "container/warden-handover.h"
+#include "session/exit-reason.h"
 
 /*
  * The end of a bundle's container whose warden died, told by whoever is left: evidence, one record with `lost`, the claim
@@ -14,8 +15,8 @@ struct container_lost {
 	const struct dirs *dirs;
 	const struct config *config;
 	const char *session;
-	int dir;	    /* of the session: its info */
-	const char *source; /* who tells it */
+	int dir;		 /* of the session: its info */
+	enum exit_source source; /* the program that records it */
 	struct warden_held held;
 	const char *why; /* HELD has no tree: the reason */
 };

@@ -124,7 +124,7 @@ static int start(const struct dirs *d, const struct profile *p, const struct dec
 		 struct doctor_report *r, struct doctor_run *run, char **ret_why, struct fault *f)
 {
 	_cleanup_strv_ char **command = NULL, **volumes = NULL;
-	_cleanup_session_run_ struct session_run *session = NULL;
+	_cleanup_run_ struct run *session = NULL;
 	_cleanup_run_result_ struct run_result res = { 0 };
 	_cleanup_fault_ struct fault refusal = { 0 };
 	_cleanup_close_ int in = -EBADF, out = -EBADF;
@@ -151,7 +151,7 @@ static int start(const struct dirs *d, const struct profile *p, const struct dec
 	o.stdio[1] = o.stdio[2] = out;
 	/* Limits cannot be had: the other layers are still worth a look. */
 	o.set_memory = o.set_pids = o.set_cpu = without_limits;
-	if (session_run(&o, &res, &session, &refusal) < 0) {
+	if (run_session(&o, &res, &session, &refusal) < 0) {
 		*ret_why = strdup(fault_text(&refusal));
 		return 0;
 	}

@@ -42,7 +42,7 @@ const char *review_name(enum review r)
 	return name_of(reviews, _REVIEW_MAX, r);
 }
 
-const char *decision_name(enum decision d)
+const char *policy_decision_name(enum policy_decision d)
 {
 	return name_of(decisions, _DECISION_MAX, d);
 }

@@ -15,7 +15,7 @@ struct jdoc *verdict_to_json(const struct verdict *v)
 	const char level[2] = { v->level >= 'A' && v->level <= 'C' ? v->level : 'C' };
 	struct jdoc *doc = jdoc_new_object(), *axes, *reasons;
 
-	jdoc_set_string(doc, "decision", decision_name(v->decision));
+	jdoc_set_string(doc, "decision", policy_decision_name(v->decision));
 	jdoc_set_string(doc, "level", level);
 	axes = jdoc_set_object(doc, "axes");
 	jdoc_set_string(axes, "raw_outcome", outcome_name(v->axes.raw_outcome));

@@ -55,7 +55,7 @@ enum review {
 	_REVIEW_MAX,
 };
 
-enum decision {
+enum policy_decision {
 	DECISION_DENY,
 	DECISION_ASK,	/* levels B and C */
 	DECISION_ALLOW, /* level A */
@@ -148,7 +148,7 @@ struct verdict_reason {
 #define VERDICT_REASONS_MAX 24
 
 struct verdict {
-	enum decision decision;
+	enum policy_decision decision;
 	char level; /* 'A', 'B', 'C' */
 	struct {
 		enum outcome raw_outcome; /* before confinement lowers it */
@@ -182,6 +182,6 @@ const char *intention_name(enum intention i);
 const char *domain_name(enum domain d);
 const char *security_profile_name(enum security_profile p);
 const char *review_name(enum review r);
-const char *decision_name(enum decision d);
+const char *policy_decision_name(enum policy_decision d);
 /* -EINVAL unless TEXT is one of the names; for configuration and flags. */
 int security_profile_parse(const char *text, enum security_profile *ret);

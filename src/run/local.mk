@@ -4,6 +4,7 @@ librun_a_SOURCES += \
 	src/run/run-detach.c src/run/run-detach.h \
 	src/run/run-dry.c \
 	src/run/run-evidence.c src/run/run-evidence.h \
+	src/run/run-housekeeping.c src/run/run-housekeeping.h \
 	src/run/run-impl.h \
 	src/run/run-keep-upper.c \
 	src/run/run-ledger.c src/run/run-ledger.h \

@@ -147,7 +147,7 @@ static int close_inherited(const struct run_options *o, int out, int null, struc
 	}
 }
 
-int session_detach(struct run_options *o, bool *ret_parent, struct fault *f)
+int run_detach(struct run_options *o, bool *ret_parent, struct fault *f)
 {
 	_cleanup_close_ int in = -EBADF, out = -EBADF, null = -EBADF;
 	sigset_t before;
@@ -183,14 +183,14 @@ int session_detach(struct run_options *o, bool *ret_parent, struct fault *f)
 	return 0;
 }
 
-int session_detach_leave(const struct run_options *o, struct fault *f)
+int run_detach_leave(const struct run_options *o, struct fault *f)
 {
 	if (o->detach_fd < 0)
 		return 0;
 	return setsid() < 0 ? fault_errno(f, errno, "leave the caller's session") : 0;
 }
 
-void session_detach_announce(const struct run_options *o, const char *id, int log)
+void run_detach_announce(const struct run_options *o, const char *id, int log)
 {
 	if (o->detach_fd < 0)
 		return;

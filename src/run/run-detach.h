@@ -13,9 +13,9 @@
  */
 
 /* *RET_PARENT: return the status that this function returns; else go on with O as the supervisor. */
-int session_detach(struct run_options *o, bool *ret_parent, struct fault *f) _must_check_;
+int run_detach(struct run_options *o, bool *ret_parent, struct fault *f) _must_check_;
 
 /* In the supervisor, before anything of the session is made: out of the caller's terminal and process group. */
-int session_detach_leave(const struct run_options *o, struct fault *f) _must_check_;
+int run_detach_leave(const struct run_options *o, struct fault *f) _must_check_;
 /* The payload is executed: the caller gets ID and is let go; what is said from now on goes to LOG.  No-ops without detach_fd. */
-void session_detach_announce(const struct run_options *o, const char *id, int log);
+void run_detach_announce(const struct run_options *o, const char *id, int log);

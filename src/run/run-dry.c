@@ -17,17 +17,16 @@ static void describe_verdict(const struct run_plan *d)
 	if (d->document)
 		subject_digest_to_text(&d->digest, digest);
 	log_info("lane %s, digest %s", lane_name(d->dirs.lane), digest);
-	log_info("policy says %s, level %c", decision_name(v->decision), v->level);
+	log_info("policy says %s, level %c", policy_decision_name(v->decision), v->level);
 	for (size_t i = 0; i < v->n_reasons; i++)
 		log_info("  %s: %s", v->reasons[i].id, v->reasons[i].text);
 }
 
-int session_describe(const struct run_options *o, char **ret, struct fault *f)
+int run_dry_describe(const struct run_options *o, char **ret, struct fault *f)
 {
-	_cleanup_session_run_ struct session_run *run = NULL;
+	_cleanup_run_ struct run *run = NULL;
 	_cleanup_free_ char *init = NULL;
 	const struct run_plan *d;
-	const char *refused;
 	struct placement pl = {
 		.uid_base = SESSION_ID_BASE,
 		.gid_base = SESSION_ID_BASE,
@@ -38,15 +37,15 @@ int session_describe(const struct run_options *o, char **ret, struct fault *f)
 	};
 	int r;
 
-	r = run_session_new(&run, f);
+	r = run_new(o, &run, f);
 	if (r == 0)
-		r = run_plan_place(o, &run->plan, f);
+		r = run_locate(run, f);
 	if (r == 0)
-		r = run_session_enter(run, o, f);
+		r = run_enter(run, f);
 	if (r == 0)
-		r = run_session_load(run, o, "SESSION", &refused, f);
+		r = run_load(run, "SESSION", f);
 	if (r == 0)
-		r = run_session_judge(run, o, &refused, f);
+		r = run_plan_judge(&run->plan, o, f);
 	if (r < 0)
 		return r;
 	d = &run->plan;

@@ -1,56 +1,59 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "run/run-plan.h"
+#include <signal.h>
+
+#include "decision/decision.h"
 #include "run/run-approval.h"
 #include "run/run-ledger.h"
+#include "run/run-plan.h"
 #include "run/run.h"
 #include "session/session-note.h"
 #include "session/session.h"
 
-/* Private to session-run, session-supervise and session-describe. */
+/* Private to src/run. */
 
-/* Everything that one run owns, in the order it is made. */
-struct session_run {
+/* Everything that one run owns, in the order in which it is created. */
+struct run {
+	const struct run_options *options; /* borrowed */
+	struct run_result *result;	   /* the caller's */
 	char id[SESSION_ID_SIZE];
-	struct run_plan plan; /* what is to run, and what policy says of it */
-	struct lane_pass *pass;
-	struct run_approval gate;
-	struct run_ledger record;
+	struct run_plan plan;
+	struct decision decision;
+	struct run_ledger ledger;
+	bool signals_held;
+	sigset_t signals; /* blocked before */
+	struct session session;
 	struct session_note note;
-	int status; /* of a refusal: what `custody run` ends with */
 };
 
-/* Names of refusals in the ledger: stable.  Those of plan and gate come on top. */
-#define REFUSED_LANE "lane"
-#define REFUSED_POLICY "policy"
+/* Names of refusals in the ledger: stable.  Those of plan, decision and ledger come on top. */
 #define REFUSED_UNSUPPORTED "unsupported"
 #define REFUSED_INSTALLATION "installation"
 #define REFUSED_LIMITS "limits"
 #define REFUSED_LAYER "layer"
 #define REFUSED_SETUP "setup-failed"
 
-/* The steps that --dry-run shares: an empty one; both keys of its lane; profile and subject; digest and verdict. */
-int run_session_new(struct session_run **ret, struct fault *f) _must_check_;
-int run_session_enter(struct session_run *r, const struct run_options *o, struct fault *f) _must_check_;
-int run_session_load(struct session_run *r, const struct run_options *o, const char *id,
-		     const char **ret_refused, struct fault *f) _must_check_;
-int run_session_judge(struct session_run *r, const struct run_options *o, const char **ret_refused,
-		      struct fault *f) _must_check_;
+/* The steps that --dry-run shares: an empty run; directories, configuration, lane; both keys; profile and subject. */
+int run_new(const struct run_options *o, struct run **ret, struct fault *f) _must_check_;
+int run_locate(struct run *run, struct fault *f) _must_check_;
+int run_enter(struct run *run, struct fault *f) _must_check_;
+int run_load(struct run *run, const char *id, struct fault *f) _must_check_;
 
-/* From the cgroup to the last byte of output, and the evidence; S is open, and removed by the caller. */
-int session_supervise(struct session_run *run, const struct run_options *o, struct session *s,
-		      struct run_result *ret, const char **ret_refused, struct fault *f) _must_check_;
-/* The note of the session, before GO and when it is over; S then says that there is one to stay. */
-int run_note_begin(struct session_run *run, const struct run_options *o, struct session *s,
-		   struct fault *f) _must_check_;
-void run_note_end(struct session_run *run, struct session *s, const struct run_result *res);
+/* From the cgroup to the last byte of output, and the evidence; the session is open and removed by the caller. */
+int run_supervise(struct run *run, struct fault *f) _must_check_;
+
+/* session.json of the session, before GO and at its end; SESSION.has_note then says whether it stays. */
+int run_note_begin(struct run *run, struct fault *f) _must_check_;
+void run_note_end(struct run *run);
+
 /*
- * DIR is the session's state, whose layer of changes is not empty: does it stay, described?  What of the worktree was
- * changed after SINCE_US was not seen by it.
+ * DIR is the session's state with a non-empty upper: is the upper kept and described?  It does not contain changes that
+ * others made to the worktree after SINCE_US.
  */
-bool session_keep(const struct session_run *run, int dir, uint64_t since_us);
-/* The same for whoever finds us dead: what it must know of the layer, left in RUN_DIR.  Nothing, if it is not to stay. */
-int session_keep_announce(const struct session_run *run, int run_dir, struct fault *f) _must_check_;
-/* What could not be cleaned up, ignoring. */
-void session_complain(int r, struct fault *f);
+bool run_keep_upper(const struct run *run, int dir, uint64_t since_us);
+/* The same for recovery: describes the upper in RUN_DIR.  Nothing if it is not to be kept. */
+int run_keep_upper_announce(const struct run *run, int run_dir, struct fault *f) _must_check_;
+
+/* Logs what could not be cleaned up; the next start tries again. */
+void run_report_leftover(int r, struct fault *f);

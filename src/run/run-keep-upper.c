@@ -13,7 +13,7 @@
 #include "run/run-impl.h"
 
 /* As far as it is known before the end. */
-static int fill(struct session_upper *k, const struct session_run *run, uint64_t since_us, struct fault *f)
+static int fill(struct session_upper *k, const struct run *run, uint64_t since_us, struct fault *f)
 {
 	const struct subject *s = run->plan.subject;
 
@@ -74,7 +74,7 @@ static bool is_asked(const struct profile *p)
 	return p->workspace == PROFILE_WORKSPACE_OVERLAY && p->workspace_keep;
 }
 
-bool session_keep(const struct session_run *run, int dir, uint64_t since_us)
+bool run_keep_upper(const struct run *run, int dir, uint64_t since_us)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 	_cleanup_session_upper_ struct session_upper k = { 0 };
@@ -89,7 +89,7 @@ bool session_keep(const struct session_run *run, int dir, uint64_t since_us)
 	return true;
 }
 
-int session_keep_announce(const struct session_run *run, int run_dir, struct fault *f)
+int run_keep_upper_announce(const struct run *run, int run_dir, struct fault *f)
 {
 	_cleanup_session_upper_ struct session_upper k = { 0 };
 	int r;

@@ -2,10 +2,10 @@
 #include "run/run-plan.h"
 
 #include <errno.h>
+#include <string.h>
 
-#include "approval/policy-input.h"
+#include "layer/layer.h"
 #include "profile/profile-open.h"
-#include "run/run.h"
 #include "subject/subject-digest.h"
 #include "subject/subject-json.h"
 
@@ -71,6 +71,36 @@ static int work_in_root(struct run_plan *d, struct subject_request *rq, struct f
 		d->profile->name, d->root->name);
 }
 
+static void set_limit(struct profile *p, uint64_t *limit, bool given, uint64_t value, enum layer l)
+{
+	if (!given)
+		return;
+	*limit = value;
+	if (value)
+		p->layers |= LAYER_BIT(l);
+}
+
+/*
+ * The caller may lower or raise the limits of the profile.  The result goes into the subject, so policy and approver see
+ * the limits that will hold.
+ */
+static void apply_options(struct profile *p, const struct run_options *o)
+{
+	set_limit(p, &p->limit_memory, o->set_memory, o->memory, LAYER_MEMORY_LIMIT);
+	set_limit(p, &p->limit_pids, o->set_pids, o->pids, LAYER_PIDS_LIMIT);
+	set_limit(p, &p->limit_cpu_percent, o->set_cpu, o->cpu_percent, LAYER_CPU_LIMIT);
+	set_limit(p, &p->limit_time_s, o->set_timeout, o->timeout_s, LAYER_TIME_LIMIT);
+	if (!o->network)
+		return;
+	if (strcmp(o->network, "host") == 0) {
+		p->network = PROFILE_NETWORK_HOST;
+		p->layers &= ~LAYER_BIT(LAYER_NET_NS);
+	} else {
+		p->network = PROFILE_NETWORK_NONE;
+		p->layers |= LAYER_BIT(LAYER_NET_NS);
+	}
+}
+
 static int build(struct run_plan *d, const struct run_options *o, struct fault *f)
 {
 	struct subject_request rq = { .lane = d->dirs.lane,
@@ -88,7 +118,7 @@ static int build(struct run_plan *d, const struct run_options *o, struct fault *
 	int r;
 
 	d->asked = *d->profile;
-	session_apply_options(&d->asked, o);
+	apply_options(&d->asked, o);
 	r = work_in_root(d, &rq, f);
 	if (r < 0)
 		return r;
@@ -134,9 +164,8 @@ int run_plan_open(const struct run_options *o, const char *session, struct run_p
 	return build(d, o, f);
 }
 
-int run_plan_judge(struct run_plan *d, const struct run_options *o, struct fault *f)
+int run_plan_digest(struct run_plan *d, const struct run_options *o, struct fault *f)
 {
-	_cleanup_policy_input_ struct policy_input facts = { 0 };
 	int r;
 
 	d->refused = "digest";
@@ -149,9 +178,30 @@ int run_plan_judge(struct run_plan *d, const struct run_options *o, struct fault
 		fault_done(f);
 		r = 0;
 	}
+	return r;
+}
+
+struct decision_question run_plan_question(const struct run_plan *d, const struct run_options *o)
+{
+	return (struct decision_question){
+		.subject = d->subject,
+		.document = d->document,
+		.digest = &d->digest,
+		.provenance = o->provenance,
+		.security = SECURITY_OFF,
+		.governance = d->profile->sections[PROFILE_SECTION_GOVERNANCE],
+		.exempt = o->canary ? "doctor" : NULL,
+	};
+}
+
+int run_plan_judge(struct run_plan *d, const struct run_options *o, struct fault *f)
+{
+	struct decision_question q;
+	int r = run_plan_digest(d, o, f);
+
 	if (r < 0)
 		return r;
 	d->refused = "policy";
-	r = policy_input_build(d->subject, d->config, o->provenance, &facts, f);
-	return r < 0 ? r : policy_decide(&facts.policy, &d->verdict, f);
+	q = run_plan_question(d, o);
+	return decision_verdict(&q, d->config, &d->verdict, f);
 }

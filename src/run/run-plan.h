@@ -5,6 +5,7 @@
 #include "base/fault.h"
 #include "run/run-options.h"
 #include "config/config.h"
+#include "decision/decision.h"
 #include "state/digest-key.h"
 #include "state/dirs.h"
 #include "policy/policy.h"
@@ -27,10 +28,10 @@ struct run_plan {
 	bool makes_root; /* said by whoever starts something: else one that is not there is refused */
 	char **hide;	 /* of ASKED: what the profile hides, and what is custody's own */
 	struct subject *subject;
-	struct digest_key key; /* from here on filled by run_plan_judge */
+	struct digest_key key; /* from here on filled by run_plan_digest */
 	struct jdoc *document;
 	struct digest digest;
-	struct verdict *verdict;
+	struct verdict *verdict; /* filled by run_plan_judge */
 };
 
 /* Directories, configuration, lane: whoever starts something asks lane_gate next. */
@@ -41,9 +42,11 @@ int run_plan_place(const struct run_options *o, struct run_plan *ret, struct fau
  */
 int run_plan_open(const struct run_options *o, const char *session, struct run_plan *ret,
 		  struct fault *f) _must_check_;
-/*
- * Document, digest and verdict of an opened one.  --dry-run makes no key: without one there is no document.
- */
+/* Document and digest of an opened one.  --dry-run creates no key: without one DOCUMENT stays NULL. */
+int run_plan_digest(struct run_plan *d, const struct run_options *o, struct fault *f) _must_check_;
+/* What is decided about it; borrows from D and O. */
+struct decision_question run_plan_question(const struct run_plan *d, const struct run_options *o);
+/* Document, digest and verdict, for commands that start nothing. */
 int run_plan_judge(struct run_plan *d, const struct run_options *o, struct fault *f) _must_check_;
 void run_plan_done(struct run_plan *d);
 #define _cleanup_run_plan_ _cleanup_(run_plan_done)

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "run/run-ledger.h"
-#include "state/dirs.h"
+#include "decision/decision.h"
 
 /*
- * What supervisors that died left behind: their containers are ended, what they changed is kept as evidence, their records
- * closed, cgroups and directories removed.  Returns how many there were; R has an open ledger and is nobody's session.
+ * Recovery of sessions whose supervisor was killed: their containers are killed, their changes are captured as evidence,
+ * their end is recorded as `lost`, cgroups and directories are removed.  D has dirs, configuration and an open ledger; the
+ * session of D->run is left out.
  */
-int session_recover_dead(struct run_ledger *r, const struct dirs *d, struct fault *f) _must_check_;
-/* The same for a start, which does not look everywhere each time. */
-int session_recover_start(struct run_ledger *r, const struct dirs *d, struct fault *f) _must_check_;
 
-/* Ends the container that the runtime's state in the session's directory names, if there is one. */
-void session_recover_container(const struct dirs *d, const char *id, int run_fd);
+/*
+ * Claims without a runtime directory (after a reboot, or killed before it was created); the others are closed when that
+ * directory is swept and the container is dead.  A failure does not keep the other claims open.
+ */
+int run_recover_claims(const struct decision *d, struct fault *f) _must_check_;
+/* Sessions with a runtime directory.  Returns how many were recovered. */
+int run_recover_sessions(const struct decision *d, struct fault *f) _must_check_;
+/* The same at a start, which does not search everywhere each time. */
+int run_recover_start(const struct decision *d, struct fault *f) _must_check_;
+
+/* Kills the container that the runtime's state in the session's directory names, if any. */
+void run_recover_container(const struct dirs *d, const char *id, int run_fd);

@@ -17,14 +17,14 @@ static int leave(const struct session *s, const char *name, const struct strbuf 
 	return fault_wrap(f, fd_write_all(fd, text->text, text->len, f), "'%s/%s'", s->run, name);
 }
 
-int run_recovery_files_begin(const struct session_run *run, const struct session *s, struct fault *f)
+int run_recovery_files_begin(const struct run *run, const struct session *s, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf subject = { 0 };
 	int r = jdoc_write(run->plan.document, JDOC_CANONICAL, &subject, f);
 
 	if (r == 0)
 		r = leave(s, RECOVERY_SUBJECT, &subject, f);
-	return r < 0 ? r : session_keep_announce(run, s->run_fd, f);
+	return r < 0 ? r : run_keep_upper_announce(run, s->run_fd, f);
 }
 
 /* Without the values of the environment: this directory may lie on a disk. */

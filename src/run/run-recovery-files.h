@@ -11,10 +11,9 @@
 #define RECOVERY_SUBJECT "subject.json"
 #define RECOVERY_CONFIG "config.json"
 
-struct session_run;
+struct run;
 /* While the container is made; the session's note has been written. */
-int run_recovery_files_begin(const struct session_run *run, const struct session *s,
-			     struct fault *f) _must_check_;
+int run_recovery_files_begin(const struct run *run, const struct session *s, struct fault *f) _must_check_;
 /* When the creator has told what it gave to the runtime. */
 int run_recovery_files_config(const struct session *s, const struct session_config *c,
 			      struct fault *f) _must_check_;

@@ -8,14 +8,13 @@
 #include "base/log.h"
 #include "base/seam.h"
 #include "base/str.h"
-#include "review/review-prune.h"
 #include "run/run-detach.h"
 #include "run/run-evidence.h"
+#include "run/run-housekeeping.h"
 #include "run/run-recovery-files.h"
 #include "run/run-prepare.h"
 #include "run/run-recover.h"
 #include "run/run-impl.h"
-#include "evidence/delivery.h"
 #include "worktree/overlay-server.h"
 #include "worktree/mount-watch.h"
 #include "oci/libcrun/libcrun-adapter.h"
@@ -59,47 +58,48 @@ static int require_limits(const struct cgroup *c, const struct profile *p, struc
 
 struct job {
 	struct run_prepare place; /* first: the creator's argument */
-	const struct dirs *dirs;
-	struct run_ledger *record;
-	struct run_approval *gate;
+	struct run *run;
 	struct run_evidence *evidence;
-	const struct subject *subject;
-	struct session_run *run;
-	const struct run_options *options;
-	struct session *session;
 	const struct output_log *log;
-	struct fault note;		 /* why there is no note of the session, or no papers */
-	const struct sandbox_root *root; /* NULL: in none */
-	struct mount_watch *way;
+	struct fault
+		undescribed; /* why session.json or the files for recovery are missing; code 0: they exist */
+	struct mount_watch *watch;
 	struct overlay_server *server;
 };
 
-static void meanwhile(void *arg)
+/* session.json, and the files from which recovery works if this process is killed. */
+static int describe_session(struct job *j)
 {
-	struct job *j = arg;
-	_cleanup_fault_ struct fault f = { 0 };
+	struct run *run = j->run;
+	int r;
 
-	if (run_note_begin(j->run, j->options, j->session, &j->note) < 0)
-		return;
+	r = run_note_begin(run, &j->undescribed);
+	if (r < 0)
+		return r;
 	seam("note-written");
-	if (!j->options->canary && run_recovery_files_begin(j->run, j->session, &j->note) < 0)
-		return;
-	seam("papers-left");
-	run_ledger_meanwhile(j->record, j->dirs);
-	seam("peer-told");
-	/* Not this run's fault: said aloud, ignoring. */
-	if (session_recover_start(j->record, j->dirs, &f) < 0 ||
-	    review_prune_hourly(j->dirs, j->run->plan.config, NULL, &f) < 0)
-		log_info("%s, ignoring", fault_text(&f));
-	delivery_kick(j->dirs, j->record->config);
+	if (!run->options->canary)
+		r = run_recovery_files_begin(run, &run->session, &j->undescribed);
+	if (r == 0)
+		seam("papers-left");
+	return r;
 }
 
-/* While it is started and looks around. */
+/* While the creator works. */
+static void creating(void *arg)
+{
+	struct job *j = arg;
+
+	if (describe_session(j) == 0)
+		run_housekeeping(&j->run->ledger);
+}
+
+/* While init proves the layers. */
 static void created(void *arg)
 {
 	struct job *j = arg;
 
-	if (!j->note.code && run_recovery_files_config(j->session, j->place.config, &j->note) == 0)
+	if (!j->undescribed.code &&
+	    run_recovery_files_config(&j->run->session, j->place.config, &j->undescribed) == 0)
 		seam("config-left");
 }
 
@@ -107,34 +107,44 @@ static void orphan(void *arg)
 {
 	const struct job *j = arg;
 
-	session_recover_container(j->dirs, j->session->id, j->session->run_fd);
+	run_recover_container(&j->run->plan.dirs, j->run->id, j->run->session.run_fd);
 }
 
+/* The worktree that the waiting container sees is the one that was judged, and it stays readable for evidence. */
+static int hold_worktree(const struct job *j, pid_t pid, struct fault *f)
+{
+	const struct run_plan *d = &j->run->plan;
+	int r;
+
+	r = overlay_server_guard(j->server, -EBADF, f);
+	if (r == 0)
+		r = run_evidence_hold(j->evidence, pid, d->subject, f);
+	if (r == 0)
+		r = mount_watch_verify(j->watch, f);
+	/* A user has 128 inotify instances: do not keep one for as long as the command runs. */
+	mount_watch_done(j->watch);
+	if (r == 0 && d->root)
+		r = subject_prove_root(d->root, d->subject, pid, f);
+	overlay_server_unguard(j->server);
+	return r;
+}
+
+/* The last verification of the approval, with the digest of the container that waits for GO. */
 static int release(void *arg, pid_t pid, const enum layer_state *layers, struct fault *f)
 {
 	const struct job *j = arg;
 	int r;
 
-	if (j->note.code)
-		return fault_set(f, j->note.code, "%s", fault_text(&j->note));
-	/* The last look at the approval, with the digest of what stands there and waits for GO. */
+	if (j->undescribed.code)
+		return fault_set(f, j->undescribed.code, "%s", fault_text(&j->undescribed));
 	seam("worktree-wanted");
-	r = overlay_server_guard(j->server, -EBADF, f);
-	if (r == 0)
-		r = run_evidence_hold(j->evidence, pid, j->subject, f);
-	if (r == 0)
-		r = mount_watch_verify(j->way, f);
-	/* A user has 128 of what it watches with: not for as long as the command runs. */
-	mount_watch_done(j->way);
-	if (r == 0 && j->root)
-		r = subject_prove_root(j->root, j->subject, pid, f);
-	overlay_server_unguard(j->server);
+	r = hold_worktree(j, pid, f);
 	seam("worktree-held");
 	if (r == 0)
-		r = run_approval_consume(j->gate, f);
+		r = decision_consume(&j->run->decision, f);
 	seam("approval-consumed");
 	if (r == 0)
-		r = run_ledger_start(j->record, pid, layers, f);
+		r = run_ledger_start(&j->run->ledger, pid, layers, f);
 	seam("start-recorded");
 	return r;
 }
@@ -143,7 +153,7 @@ static void started(void *arg)
 {
 	const struct job *j = arg;
 
-	session_detach_announce(j->options, j->session->id, j->log->fd);
+	run_detach_announce(j->run->options, j->run->id, j->log->fd);
 }
 
 /* Of a detached run: it has nobody to talk to. */
@@ -162,63 +172,89 @@ static int tick(void *arg)
 {
 	const struct job *j = arg;
 
-	return run_ledger_tick(j->record);
+	return decision_tick(&j->run->decision);
 }
 
-/* The command's status is worth more than what could not be cleaned up: the next start tries again. */
-void session_complain(int r, struct fault *f)
+void run_report_leftover(int r, struct fault *f)
 {
 	if (r < 0)
 		log_error("%s, ignoring", fault_text(f));
 	fault_done(f);
 }
 
-/* What the program answers a payload it must not be able to do more with than the payload. */
-static int serve(const struct subject *s, struct overlay_server *ret, struct fault *f)
+/* The server's program is confined no less than the payload whose requests it answers. */
+static int serve(const struct job *j, struct warden_job *w, struct fault *f)
 {
 	const struct overlay_server_limits l = { .seccomp = seccomp_plain(),
-						 .memory = s->profile->limit_memory };
+						 .memory = j->run->plan.subject->profile->limit_memory };
 
-	return overlay_server_start(&l, ret, f);
+	w->keep_fd = &j->server->fd;
+	w->layer_also = j->place.work;
+	return overlay_server_start(&l, j->server, f);
 }
 
-/* Its worktree was gone under it: whatever the command says of itself, nobody shall take it for a success. */
-static void complain_of_server(struct overlay_server *s, int tree, struct run_result *res)
+/* The worktree was unmounted under the command: its exit status is no success. */
+static void report_server_failure(struct overlay_server *s, int tree, struct run_result *res)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 
 	if (overlay_server_guard(s, tree, &f) == 0 && overlay_server_check(s, tree, &f) == 0)
 		return;
-	log_error("%s; what was changed may not be whole", fault_text(&f));
+	log_error("%s; the changes may be incomplete", fault_text(&f));
 	res->worktree_lost = true;
 	free(res->detail);
 	res->detail = strdup(fault_text(&f));
 }
 
-int session_supervise(struct session_run *run, const struct run_options *o, struct session *s,
-		      struct run_result *ret, const char **ret_refused, struct fault *f)
+/* What the run may use, as far as the subject has a layer for it. */
+static void set_limits(const struct run_plan *d, struct warden_job *w)
 {
-	const struct run_plan *d = &run->plan;
 	const struct profile *p = &d->asked;
 	const uint32_t layers = d->subject->layers;
+
+	w->limits = (struct cgroup_limits){
+		.memory = layers & LAYER_BIT(LAYER_MEMORY_LIMIT) ? p->limit_memory : 0,
+		.pids = layers & LAYER_BIT(LAYER_PIDS_LIMIT) ? p->limit_pids : 0,
+		.cpu_percent = layers & LAYER_BIT(LAYER_CPU_LIMIT) ? p->limit_cpu_percent : 0,
+	};
+	w->time_s = layers & LAYER_BIT(LAYER_TIME_LIMIT) ? p->limit_time_s : 0;
+	w->disk = layers & LAYER_BIT(LAYER_DISK_LIMIT) ? p->limit_disk : 0;
+}
+
+static void capture(const struct job *j)
+{
+	const struct run *run = j->run;
+	const struct run_evidence_case c = { .plan = &run->plan,
+					     .session = &run->session,
+					     .upper = j->place.upper,
+					     .config = j->place.config,
+					     .server = j->server,
+					     .interactive =
+						     run->options->interactive || run->options->canary };
+
+	report_server_failure(j->server, j->evidence->tree, run->result);
+	run_evidence_capture(j->evidence, &c, run->result);
+}
+
+int run_supervise(struct run *run, struct fault *f)
+{
+	const struct run_options *o = run->options;
+	const struct run_plan *d = &run->plan;
+	struct session *s = &run->session;
+	struct decision *decision = &run->decision;
 	_cleanup_cgroup_ struct cgroup cgroup = { 0 };
 	_cleanup_run_evidence_ struct run_evidence evidence = RUN_EVIDENCE_NONE;
 	_cleanup_overlay_server_ struct overlay_server server = OVERLAY_SERVER_NONE;
 	_cleanup_output_log_ struct output_log log = OUTPUT_LOG_NONE;
 	_cleanup_close_ int log_dir = -EBADF;
-	_cleanup_mount_watch_ struct mount_watch way = MOUNT_WATCH_NONE;
+	_cleanup_mount_watch_ struct mount_watch watch = MOUNT_WATCH_NONE;
 	struct warden_job w = {
 		.ops = &adapter_ops,
 		.session = s,
 		.subject = d->subject,
 		.cgroup = &cgroup,
-		.limits = { .memory = layers & LAYER_BIT(LAYER_MEMORY_LIMIT) ? p->limit_memory : 0,
-			    .pids = layers & LAYER_BIT(LAYER_PIDS_LIMIT) ? p->limit_pids : 0,
-			    .cpu_percent = layers & LAYER_BIT(LAYER_CPU_LIMIT) ? p->limit_cpu_percent : 0 },
-		.time_s = layers & LAYER_BIT(LAYER_TIME_LIMIT) ? p->limit_time_s : 0,
-		.disk = layers & LAYER_BIT(LAYER_DISK_LIMIT) ? p->limit_disk : 0,
 		.prepare = run_prepare_prepare,
-		.meanwhile = meanwhile,
+		.creating = creating,
 		.created = created,
 		.orphan = orphan,
 		.release = release,
@@ -230,68 +266,49 @@ int session_supervise(struct session_run *run, const struct run_options *o, stru
 		.status_fd = o->status_fd,
 	};
 	_cleanup_fault_ struct fault left = { 0 };
-	struct job job = { .dirs = &d->dirs,
-			   .record = &run->record,
-			   .gate = &run->gate,
-			   .evidence = &evidence,
-			   .subject = d->subject,
-			   .run = run,
-			   .options = o,
-			   .session = s,
-			   .log = &log,
-			   .root = d->root,
-			   .way = &way,
-			   .server = &server };
+	struct job job = {
+		.run = run, .evidence = &evidence, .log = &log, .watch = &watch, .server = &server
+	};
 	int r;
 
+	set_limits(d, &w);
 	r = tail_open(&evidence.tail, f);
 	if (r == 0)
 		r = run_prepare_init(&job.place, &d->dirs, s, d->subject, w.terminal, f);
 	if (r == 0)
-		r = run_ledger_attach(&run->record, s, &d->dirs, f);
+		r = run_ledger_attach(&run->ledger, s, f);
 	if (r == 0)
 		r = open_log(o, s, &log_dir, &log, f);
 	if (r == 0)
 		r = cgroup_open(s->run_fd, s->id, &w.limits, &cgroup, f);
 	if (r == 0) {
-		*ret_refused = REFUSED_LIMITS;
-		r = require_limits(&cgroup, p, &w.limits, f);
-	}
-	if (r == 0 && profile_is_fuse(p)) {
-		*ret_refused = REFUSED_SETUP;
-		r = serve(d->subject, &server, f);
-		w.keep_fd = &server.fd;
-		w.layer_also = job.place.work;
+		decision->refused = REFUSED_LIMITS;
+		r = require_limits(&cgroup, &d->asked, &w.limits, f);
 	}
 	if (r == 0) {
-		*ret_refused = REFUSED_SETUP;
+		decision->refused = REFUSED_SETUP;
+		r = profile_is_fuse(&d->asked) ? serve(&job, &w, f) : 0;
+	}
+	if (r == 0) {
 		w.layer_dir = job.place.upper;
 		w.arg = &job;
 		w.log = log.fd < 0 ? NULL : &log;
-		r = mount_watch_open(d->subject, s->rootless, &way, f);
+		r = mount_watch_open(d->subject, s->rootless, &watch, f);
 	}
 	if (r == 0)
-		r = warden_run(&w, ret, f);
+		r = warden_run(&w, run->result, f);
 	if (r == 0 && log.error)
-		ret->output_error = log.error;
-	session_complain(cgroup_remove(&cgroup, &left), &left);
+		run->result->output_error = log.error;
+	run_report_leftover(cgroup_remove(&cgroup, &left), &left);
 	seam("cgroup-removed");
-	if (r == 0 && ret->exit.reason != EXIT_REASON_SETUP_FAILED) {
-		const struct run_evidence_case c = { .plan = d,
-						     .session = s,
-						     .upper = job.place.upper,
-						     .config = job.place.config,
-						     .server = &server,
-						     .interactive = o->interactive || o->canary };
-
-		run_ledger_close(&run->record, ret);
+	if (r == 0 && run->result->exit.reason != EXIT_REASON_SETUP_FAILED) {
+		run_ledger_close(&run->ledger, run->result);
 		seam("chain-closed");
-		complain_of_server(&server, evidence.tree, ret);
-		run_evidence_capture(&evidence, &c, ret);
+		capture(&job);
 	}
-	/* Whatever is left of the session is the layer, and that is whole. */
+	/* What is left of the session is the upper, and that is complete. */
 	overlay_server_stop(&server);
 	run_prepare_done(&job.place);
-	fault_done(&job.note);
+	fault_done(&job.undescribed);
 	return r;
 }

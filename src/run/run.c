@@ -1,151 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "run/run.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/exit-status.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/seam.h"
+#include "evidence/delivery.h"
+#include "oci/libcrun/libcrun-adapter.h"
 #include "run/run-detach.h"
 #include "run/run-impl.h"
-#include "evidence/delivery.h"
-#include "base/exit-status.h"
-#include "worktree/overlay-server.h"
-#include "oci/libcrun/libcrun-adapter.h"
 #include "warden/warden.h"
+#include "worktree/overlay-server.h"
 
-void run_session_free(struct session_run *r)
+/*
+ * The order of a run is the function run_session, at the end of this file: one call per step.  A step that returns a
+ * negative errno is a refusal; run->decision has its name and status.
+ */
+
+void run_free(struct run *r)
 {
 	if (!r)
 		return;
-	run_approval_done(&r->gate);
-	run_ledger_done(&r->record);
-	lane_pass_free(r->pass);
+	session_done(&r->session);
+	run_ledger_done(&r->ledger);
+	decision_done(&r->decision);
 	run_plan_done(&r->plan);
 	session_note_done(&r->note);
 	free(r);
 }
 
-static void set_limit(struct profile *p, uint64_t *limit, bool given, uint64_t value, enum layer l)
+int run_new(const struct run_options *o, struct run **ret, struct fault *f)
 {
-	if (!given)
-		return;
-	*limit = value;
-	if (value)
-		p->layers |= LAYER_BIT(l);
-}
-
-/*
- * The caller may lower or raise what the profile says: it is the caller's machine.  All of it goes into the subject,
- * so whoever judges the run sees what will run and not what the profile says.
- */
-void session_apply_options(struct profile *p, const struct run_options *o)
-{
-	set_limit(p, &p->limit_memory, o->set_memory, o->memory, LAYER_MEMORY_LIMIT);
-	set_limit(p, &p->limit_pids, o->set_pids, o->pids, LAYER_PIDS_LIMIT);
-	set_limit(p, &p->limit_cpu_percent, o->set_cpu, o->cpu_percent, LAYER_CPU_LIMIT);
-	set_limit(p, &p->limit_time_s, o->set_timeout, o->timeout_s, LAYER_TIME_LIMIT);
-	if (!o->network)
-		return;
-	if (strcmp(o->network, "host") == 0) {
-		p->network = PROFILE_NETWORK_HOST;
-		p->layers &= ~LAYER_BIT(LAYER_NET_NS);
-	} else {
-		p->network = PROFILE_NETWORK_NONE;
-		p->layers |= LAYER_BIT(LAYER_NET_NS);
-	}
-}
-
-/* The payload will be the host's root: then our executable must be out of its reach. */
-static int leave_user_namespace_out(const struct run_options *o, const struct dirs *d, struct fault *f)
-{
-	if (d->rootless)
-		return fault_set(
-			f, EPERM,
-			"a user cannot run without a user namespace: take 'no-user-namespace' out of "
-			"the profile's 'dangerous'");
-	if (o->dry_run)
-		return 0;
-	/* The copy is started like a program: what the caller handed down for it must get there. */
-	if (o->status_fd > STDERR_FILENO && fcntl(o->status_fd, F_SETFD, 0) < 0)
-		return fault_errno(f, errno, "--status-fd %d", o->status_fd);
-	return adapter_ops.guard(f);
-}
-
-int run_session_enter(struct session_run *r, const struct run_options *o, struct fault *f)
-{
-	const struct lane_ask ask = {
-		.lane = r->plan.dirs.lane,
-		.allow_prod = o->allow_prod,
-		.allow_env = getenv(LANE_ALLOW_ENV),
-		.program = program_invocation_name,
-		.argv = o->words,
-	};
-
-	return lane_gate(&ask, &r->pass, f);
-}
-
-/* What profile and options say, as far as this program can carry it out. */
-int run_session_load(struct session_run *r, const struct run_options *o, const char *id,
-		     const char **ret_refused, struct fault *f)
-{
-	struct run_plan *d = &r->plan;
-	int e;
-
-	d->makes_root = !o->dry_run;
-	e = run_plan_open(o, id, d, f);
-	/* Refused before it was had, by a reset say: its log tells of that all the same. */
-	if (e < 0 && !d->root && d->makes_root && o->sandbox)
-		(void)!sandbox_root_open(&d->dirs, o->sandbox, SANDBOX_LOOK, &d->root, NULL);
-	r->record.root = d->root;
-	*ret_refused = d->refused;
-	if (run_approval_redact(&r->gate, d, &r->record.run, e < 0 ? NULL : f) < 0) {
-		*ret_refused = NULL; /* rather no record than one with secrets */
-		return e < 0 ? e : -ENOMEM;
-	}
-	if (e < 0)
-		return e;
-	*ret_refused = REFUSED_UNSUPPORTED;
-	/* A shell on a pty of which nobody sits at the other end waits for ever. */
-	if (o->interactive && !o->dry_run && !isatty(o->stdio[STDIN_FILENO]))
-		return fault_set(f, ENOTTY,
-				 "stdin is no terminal to type at; for a script: custody run -- sh FILE");
-	if (!d->profile->process_init)
-		return fault_set(f, ENOTSUP,
-				 "profile '%s': process.init is false, but 'custody run' proves the layers "
-				 "through init; "
-				 "set it to true, or use: custody bundle -o DIR -- COMMAND",
-				 d->profile->name);
-	return d->subject->layers & LAYER_BIT(LAYER_USER_NS) ? 0 : leave_user_namespace_out(o, &d->dirs, f);
-}
-
-int run_session_judge(struct session_run *r, const struct run_options *o, const char **ret_refused,
-		      struct fault *f)
-{
-	int e = run_plan_judge(&r->plan, o, f);
-
-	*ret_refused = r->plan.refused;
-	/* Not being able to decide is a refusal as well. */
-	if (e < 0 && strcmp(r->plan.refused, REFUSED_POLICY) == 0) {
-		r->status = STATUS_DENIED;
-		return fault_wrap(f, e, "policy could not decide, nothing was started");
-	}
-	return e < 0 ? fault_wrap(f, e, "nothing was started (%s)", run_ledger_remedy(e)) : 0;
-}
-
-int run_session_new(struct session_run **ret, struct fault *f)
-{
-	_cleanup_session_run_ struct session_run *r = calloc(1, sizeof(*r));
+	_cleanup_run_ struct run *r = calloc(1, sizeof(*r));
 	int e;
 
 	if (!r)
 		return fault_errno(f, ENOMEM, "run");
-	r->record = RUN_LEDGER_NONE;
-	r->gate = RUN_APPROVAL_NONE;
-	r->status = STATUS_FAILED;
+	r->options = o;
+	r->decision = DECISION_NONE;
+	r->decision.dirs = &r->plan.dirs;
+	r->ledger.decision = &r->decision;
+	r->session.run_fd = r->session.ids_fd = -EBADF;
 	e = clock_session_id(r->id, f);
 	if (e < 0)
 		return e;
@@ -153,73 +53,26 @@ int run_session_new(struct session_run **ret, struct fault *f)
 	return 0;
 }
 
-static int require_init(const struct dirs *d, struct fault *f)
-{
-	_cleanup_free_ char *path = path_join(d->libexec, "custody-init");
-
-	if (!path)
-		return fault_errno(f, ENOMEM, "run");
-	if (access(path, X_OK) < 0)
-		return fault_errno(f, errno,
-				   "custody-init at '%s': run 'make install', or set CUSTODY_LIBEXEC", path);
-	return 0;
-}
-
-/* Also of a refusal: as far as is known. */
-static void name_result(const struct run_options *o, const struct session_run *run, struct run_result *ret)
+/* Redaction rules of the configuration and, once it is loaded, the profile: before anything is recorded. */
+static int redact(struct run *run, struct fault *f)
 {
 	const struct profile *p = run->plan.profile;
+	const struct jdoc *list = p ? jdoc_get(p->sections[PROFILE_SECTION_AUDIT], "redact") : NULL;
+	_cleanup_strv_ char **flags = NULL;
 
-	memcpy(ret->session, run->id, sizeof(ret->session));
-	ret->lane = run->record.run.lane;
-	ret->digest = run->record.run.digest;
-	ret->verdict = run->record.run.approval.verdict;
-	ret->profile = p ? p->name : o->profile;
-	ret->profile_digest = p ? &p->digest : NULL;
-	ret->argv = o->argv;
-	ret->name = o->name;
-	ret->agent = o->agent;
-	ret->worker = o->worker;
-	ret->issue = o->issue;
+	for (size_t i = 0; list && list->type == JDOC_ARRAY && i < list->n_items; i++)
+		if (strv_append(&flags, list->items[i]->string) < 0)
+			return fault_errno(f, ENOMEM, "redaction rules");
+	return decision_redact(&run->decision, flags, f);
 }
 
-static bool is_refused_by_layer(const struct run_result *res)
+static void name_records(struct run *run)
 {
-	for (unsigned int l = 0; res->proven && l < _LAYER_MAX; l++)
-		if (res->layers[l] == LAYER_STATE_REFUSED)
-			return true;
-	return false;
-}
-
-/*
- * An end that cannot be recorded does not change what the command did, but nobody shall take it for a success; its
- * claim stays, and the next start records it as lost.
- */
-static void conclude(struct run_ledger *r, struct run_result *res)
-{
-	_cleanup_fault_ struct fault f = { 0 };
-
-	if (res->exit.reason == EXIT_REASON_SETUP_FAILED) {
-		/* Not even the release was tried, or it failed. */
-		r->started = false;
-		run_ledger_refuse(r, is_refused_by_layer(res) ? REFUSED_LAYER : REFUSED_SETUP,
-				  res->detail ? res->detail : "");
-		return;
-	}
-	if (run_ledger_end(r, res, &f) < 0) {
-		log_error("%s", fault_text(&f));
-		res->unrecorded = true;
-	}
-}
-
-static void name_record(const struct run_options *o, struct session_run *run)
-{
+	const struct run_options *o = run->options;
 	const struct run_plan *d = &run->plan;
 
-	run->record.state = d->dirs.state;
-	run->record.dirs = &d->dirs;
-	run->record.config = d->config;
-	run->record.run = (struct ledger_run){
+	run->decision.config = d->config;
+	run->decision.run = (struct ledger_run){
 		.action = o->canary ? "doctor" : "run",
 		.session = run->id,
 		.agent = o->agent,
@@ -232,126 +85,263 @@ static void name_record(const struct run_options *o, struct session_run *run)
 	};
 }
 
-/* The names of its environment, its place and what is left out of records are known only now. */
-static int complete_record(struct session_run *run, struct fault *f)
+int run_locate(struct run *run, struct fault *f)
 {
-	struct ledger_run *r = &run->record.run;
+	int r;
+
+	r = run_plan_place(run->options, &run->plan, f);
+	if (r < 0 && !run->plan.dirs.state)
+		return r;
+	name_records(run);
+	run->decision.refused = run->plan.refused;
+	if (redact(run, r < 0 ? NULL : f) < 0) {
+		run->decision.refused = NULL; /* no record rather than one with secrets */
+		return r < 0 ? r : -ENOMEM;
+	}
+	return r;
+}
+
+int run_enter(struct run *run, struct fault *f)
+{
+	const struct lane_ask ask = {
+		.lane = run->plan.dirs.lane,
+		.allow_prod = run->options->allow_prod,
+		.allow_env = getenv(LANE_ALLOW_ENV),
+		.program = program_invocation_name,
+		.argv = run->options->words,
+	};
+
+	return decision_enter(&run->decision, &ask, f);
+}
+
+/* The payload will be the host's root: then our executable must be out of its reach. */
+static int require_no_userns_allowed(const struct run *run, struct fault *f)
+{
+	const struct run_options *o = run->options;
+
+	if (run->plan.dirs.rootless)
+		return fault_set(
+			f, EPERM,
+			"a user cannot run without a user namespace: take 'no-user-namespace' out of "
+			"the profile's 'dangerous'");
+	if (o->dry_run)
+		return 0;
+	/* The private copy is executed like any program: --status-fd must stay open in it. */
+	if (o->status_fd > STDERR_FILENO && fcntl(o->status_fd, F_SETFD, 0) < 0)
+		return fault_errno(f, errno, "--status-fd %d", o->status_fd);
+	return adapter_ops.guard(f);
+}
+
+static int require_supported(struct run *run, struct fault *f)
+{
+	const struct run_options *o = run->options;
+	const struct run_plan *d = &run->plan;
+
+	run->decision.refused = REFUSED_UNSUPPORTED;
+	/* A shell on a pty without a terminal on the other side would wait forever. */
+	if (o->interactive && !o->dry_run && !isatty(o->stdio[STDIN_FILENO]))
+		return fault_set(f, ENOTTY, "stdin is not a terminal; for a script: custody run -- sh FILE");
+	if (!d->profile->process_init)
+		return fault_set(f, ENOTSUP,
+				 "profile '%s': process.init is false, but 'custody run' proves the layers "
+				 "through init; "
+				 "set it to true, or use: custody bundle -o DIR -- COMMAND",
+				 d->profile->name);
+	return d->subject->layers & LAYER_BIT(LAYER_USER_NS) ? 0 : require_no_userns_allowed(run, f);
+}
+
+int run_load(struct run *run, const char *id, struct fault *f)
+{
+	const struct run_options *o = run->options;
+	struct run_plan *d = &run->plan;
+	int r;
+
+	d->makes_root = !o->dry_run;
+	r = run_plan_open(o, id, d, f);
+	if (r == -LANE_REFUSED)
+		run->decision.status = STATUS_LANE;
+	/* Refused before the sandbox root was opened, by a reset for example: its log gets the refusal all the same. */
+	if (r < 0 && !d->root && d->makes_root && o->sandbox)
+		(void)!sandbox_root_open(&d->dirs, o->sandbox, SANDBOX_LOOK, &d->root, NULL);
+	run->ledger.root = d->root;
+	run->decision.refused = d->refused;
+	if (redact(run, r < 0 ? NULL : f) < 0) {
+		run->decision.refused = NULL;
+		return r < 0 ? r : -ENOMEM;
+	}
+	return r < 0 ? r : require_supported(run, f);
+}
+
+static int require_programs(struct run *run, struct fault *f)
+{
+	_cleanup_free_ char *path = path_join(run->plan.dirs.libexec, "custody-init");
+
+	run->decision.refused = REFUSED_INSTALLATION;
+	if (!path)
+		return fault_errno(f, ENOMEM, "run");
+	if (access(path, X_OK) < 0)
+		return fault_errno(f, errno,
+				   "custody-init at '%s': run 'make install', or set CUSTODY_LIBEXEC", path);
+	return profile_is_fuse(&run->plan.asked) ? overlay_server_require(f) : 0;
+}
+
+/* Names that are known once profile and subject are. */
+static void complete_records(struct run *run)
+{
+	struct ledger_run *r = &run->decision.run;
 	const struct subject *s = run->plan.subject;
 
 	r->profile = run->plan.profile->name;
 	r->env = s->env;
 	r->cwd = s->worktree ? s->worktree : s->cwd;
 	r->overlay = profile_is_fuse(s->profile) ? "fuse" : NULL;
-	return run_approval_describe(&run->gate, &run->plan, r, f);
+}
+
+static int judge(struct run *run, struct fault *f)
+{
+	struct decision_question q;
+	int r;
+
+	run->decision.refused = "digest";
+	r = run_plan_digest(&run->plan, run->options, f);
+	if (r < 0)
+		return fault_wrap(f, r, "nothing was started (%s)", decision_remedy(r));
+	complete_records(run);
+	q = run_plan_question(&run->plan, run->options);
+	return decision_judge(&run->decision, &q, f);
+}
+
+static int approve(struct run *run, struct fault *f)
+{
+	struct run_approval a = { .options = run->options, .plan = &run->plan };
+	struct decision_question q = run_plan_question(&run->plan, run->options);
+
+	q.ask = run_approval_ask;
+	q.arg = &a;
+	return decision_approve(&run->decision, &q, f);
+}
+
+/* From the intent to the removal no signal kills us: the supervision receives all of them. */
+static int leave_caller(struct run *run, struct fault *f)
+{
+	int r;
+
+	run->decision.refused = REFUSED_SETUP;
+	r = run_detach_leave(run->options, f);
+	if (r == 0)
+		r = warden_hold_signals(&run->signals, f);
+	run->signals_held = r == 0;
+	return r;
+}
+
+/* Also of a refusal: as far as it is known. */
+static void name_result(const struct run *run)
+{
+	const struct ledger_run *names = &run->decision.run;
+	const struct run_options *o = run->options;
+	const struct profile *p = run->plan.profile;
+	struct run_result *ret = run->result;
+
+	memcpy(ret->session, run->id, sizeof(ret->session));
+	ret->lane = names->lane;
+	ret->digest = names->digest;
+	ret->verdict = names->approval.verdict;
+	ret->profile = p ? p->name : o->profile;
+	ret->profile_digest = p ? &p->digest : NULL;
+	ret->argv = o->argv;
+	ret->name = o->name;
+	ret->agent = o->agent;
+	ret->worker = o->worker;
+	ret->issue = o->issue;
+}
+
+static int open_session(struct run *run, struct fault *f)
+{
+	int r;
+
+	run->decision.refused = REFUSED_SETUP;
+	r = session_open(&run->plan.dirs, run->decision.pass, run->id, &run->session, f);
+	if (r == -LANE_REFUSED)
+		run->decision.status = STATUS_LANE;
+	if (r == 0)
+		name_result(run);
+	return r;
+}
+
+static bool is_refused_by_layer(const struct run_result *res)
+{
+	for (unsigned int l = 0; res->proven && l < _LAYER_MAX; l++)
+		if (res->layers[l] == LAYER_STATE_REFUSED)
+			return true;
+	return false;
 }
 
 /*
- * Before anything of the session exists: lane, configuration, profile, subject, digest, policy, approval.  Without both
- * keys not even the ledger of prod is touched: that refusal stands in the sandbox lane's.
+ * An end that cannot be recorded does not change what the command did, but the exit status is no success; the claim
+ * stays, and the next start records the session as lost.
  */
-static int allow(const struct run_options *o, struct session_run *run, const char **ret_refused,
-		 struct fault *f)
+static void record_end(struct run *run)
 {
-	struct run_plan *d = &run->plan;
-	int r;
+	struct run_result *res = run->result;
+	_cleanup_fault_ struct fault f = { 0 };
 
-	*ret_refused = REFUSED_LANE;
-	r = run_session_enter(run, o, f);
-	if (r < 0) {
-		_cleanup_fault_ struct fault ignored = { 0 };
-
-		dirs_done(&d->dirs);
-		if (dirs_load(&d->dirs, &ignored) < 0)
-			*ret_refused = NULL;
-		run->record.state = d->dirs.state;
-		run->status = STATUS_LANE;
-		return r;
+	if (res->exit.reason == EXIT_REASON_SETUP_FAILED) {
+		/* The release was not tried, or it failed. */
+		run->decision.started = false;
+		run->decision.refused = is_refused_by_layer(res) ? REFUSED_LAYER : REFUSED_SETUP;
+		run_ledger_refuse(&run->ledger, res->detail ? res->detail : "");
+		return;
 	}
-	r = run_session_load(run, o, run->id, ret_refused, f);
-	if (r == -LANE_REFUSED)
-		run->status = STATUS_LANE;
-	if (r == 0) {
-		*ret_refused = REFUSED_INSTALLATION;
-		r = require_init(&d->dirs, f);
-		if (r == 0 && profile_is_fuse(&d->asked))
-			r = overlay_server_require(f);
+	if (run_ledger_end(&run->ledger, res, &f) < 0) {
+		log_error("%s", fault_text(&f));
+		res->unrecorded = true;
 	}
-	if (r == 0) {
-		*ret_refused = NULL;
-		r = run_ledger_open(&run->record, f);
-	}
-	if (r == 0)
-		r = run_session_judge(run, o, ret_refused, f);
-	if (r == 0)
-		r = complete_record(run, f);
-	if (r == 0)
-		r = run_approval_ask(&run->gate, o, run->record.ledger, &run->record.run, &run->status,
-				     ret_refused, f);
-	return r;
 }
 
-/* Allowed, and not there yet. */
-static int start_held(const struct run_options *o, struct session_run *run, struct run_result *ret,
-		      const char **ret_refused, struct fault *f)
+static void conclude(struct run *run)
 {
-	_cleanup_session_ struct session s = { .run_fd = -EBADF, .ids_fd = -EBADF };
-	_cleanup_fault_ struct fault left = { 0 };
-	int r;
-
-	*ret_refused = NULL;
-	r = lane_record(run->pass, run->record.ledger, &run->record.run, f);
-	if (r == 0)
-		r = run_ledger_intend(&run->record, f);
-	if (r < 0)
-		return r;
-	*ret_refused = REFUSED_SETUP;
-	r = session_open(&run->plan.dirs, run->pass, run->id, &s, f);
-	if (r == -LANE_REFUSED)
-		run->status = STATUS_LANE;
-	if (r < 0)
-		return r;
-	name_result(o, run, ret);
-	r = session_supervise(run, o, &s, ret, ret_refused, f);
-	/*
-	 * Before the end is on the record: who finds it there finds the note as it should be.  Who finds neither calls it lost,
-	 * in both.
-	 */
-	if (r == 0)
-		run_note_end(run, &s, ret);
+	/* Before the end is in the ledger: a reader that finds it there finds the note closed.  Without either it is lost. */
+	run_note_end(run);
 	seam("note-closed");
-	/* Before the directory goes, and with it the session's own chain. */
-	if (r == 0)
-		conclude(&run->record, ret);
-	/* Not before its end is told: who tells it for a dead one must find the evidence. */
-	if (r == 0 && ret->evidence_staged)
+	/* Before the directory is removed, and with it the session's own chain. */
+	record_end(run);
+	/* After the end is recorded: recovery of a lost session must find the evidence. */
+	if (run->result->evidence_staged)
 		delivery_kick(&run->plan.dirs, run->plan.config);
-	session_complain(session_remove(&s, &left), &left);
+}
+
+static void remove_session(struct run *run)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+
+	if (!run->session.run)
+		return;
+	run_report_leftover(session_remove(&run->session, &f), &f);
+	session_done(&run->session);
 	seam("session-removed");
-	return r;
 }
 
-/* From the intent to the removal no signal ends us: the supervision hears them all. */
-static int start(const struct run_options *o, struct session_run *run, struct run_result *ret,
-		 const char **ret_refused, struct fault *f)
+static void return_to_caller(struct run *run, bool ended)
 {
-	sigset_t before;
-	int r;
-
-	*ret_refused = REFUSED_SETUP;
-	r = session_detach_leave(o, f);
-	if (r == 0)
-		r = warden_hold_signals(&before, f);
-	if (r < 0)
-		return r;
-	r = start_held(o, run, ret, ret_refused, f);
-	warden_release_signals(&before, r == 0);
-	return r;
+	if (run->signals_held)
+		warden_release_signals(&run->signals, ended);
+	run->signals_held = false;
 }
 
-static void refuse(const struct run_options *o, struct session_run *run, const char *refused,
-		   struct run_result *ret, const struct fault *f)
+/* Nothing reserved, or consumed: nothing done.  A reservation that is not released returns when this process exits. */
+static void release_grant(struct run *run, bool ended)
 {
-	int status = run->status;
+	_cleanup_fault_ struct fault f = { 0 };
+	const char *refused = run->decision.refused;
+
+	if (decision_release(&run->decision, !ended && refused ? refused : REFUSED_SETUP, &f) < 0)
+		log_error("%s, ignoring", fault_text(&f));
+}
+
+static void refuse(struct run *run, const struct fault *f)
+{
+	struct run_result *ret = run->result;
+	int status = run->decision.status;
 
 	run_result_done(ret);
 	*ret = (struct run_result){
@@ -363,38 +353,56 @@ static void refuse(const struct run_options *o, struct session_run *run, const c
 		ret->exit.reason = EXIT_REASON_DENIED;
 	else if (status > STATUS_SIGNAL_BASE)
 		ret->exit.reason = EXIT_REASON_CANCELLED;
-	name_result(o, run, ret);
-	if (refused)
-		run_ledger_refuse(&run->record, refused, fault_text(f));
+	name_result(run);
+	run_ledger_refuse(&run->ledger, fault_text(f));
 }
 
-int session_run(const struct run_options *o, struct run_result *ret, struct session_run **ret_run,
-		struct fault *f)
+int run_session(const struct run_options *o, struct run_result *ret, struct run **ret_run, struct fault *f)
 {
-	_cleanup_session_run_ struct session_run *run = NULL;
-	const char *refused;
+	_cleanup_run_ struct run *run = NULL;
 	int r;
 
-	r = run_session_new(&run, f);
+	r = run_new(o, &run, f);
 	if (r < 0)
 		return r;
-	r = run_plan_place(o, &run->plan, f);
+	run->result = ret;
+	r = run_locate(run, f);
 	if (r < 0 && !run->plan.dirs.state)
-		return r;
-	name_record(o, run);
-	refused = run->plan.refused;
-	if (run_approval_redact(&run->gate, &run->plan, &run->record.run, r < 0 ? NULL : f) < 0) {
-		refused = NULL;
-		r = r < 0 ? r : -ENOMEM;
-	}
+		return r; /* no directory to record it in */
+
+	/* Decide.  Nothing of the session exists yet; without both keys nothing of prod is opened. */
 	if (r == 0)
-		r = allow(o, run, &refused, f);
+		r = run_enter(run, f);
+	if (r == 0)
+		r = run_load(run, run->id, f);
+	if (r == 0)
+		r = require_programs(run, f);
+	if (r == 0)
+		r = run_ledger_open(&run->ledger, f);
+	if (r == 0)
+		r = judge(run, f);
+	if (r == 0)
+		r = approve(run, f);
 	seam("run-judged");
+
+	/* Start.  The intent is on the disk before anything of the session is created. */
 	if (r == 0)
-		r = start(o, run, ret, &refused, f);
-	run_approval_release(&run->gate, r < 0 && refused ? refused : REFUSED_SETUP);
+		r = leave_caller(run, f);
+	if (r == 0)
+		r = run_ledger_intend(&run->ledger, f);
+	if (r == 0)
+		r = open_session(run, f);
+	if (r == 0)
+		r = run_supervise(run, f);
+
+	/* End. */
+	if (r == 0)
+		conclude(run);
+	remove_session(run);
+	return_to_caller(run, r == 0);
+	release_grant(run, r == 0);
 	if (r < 0)
-		refuse(o, run, refused, ret, f);
+		refuse(run, f);
 	*ret_run = TAKE_PTR(run);
 	return r;
 }

@@ -31,19 +31,22 @@ const char *exit_reason_name(enum exit_reason r)
 	return reason_names[r];
 }
 
+static const char *const source_names[] = {
+	[EXIT_SOURCE_SUPERVISOR] = "supervisor",
+	[EXIT_SOURCE_INIT] = "init",
+	[EXIT_SOURCE_WAIT] = "wait",
+	[EXIT_SOURCE_CGROUP] = "cgroup",
+	[EXIT_SOURCE_WARDEN] = "warden",
+	[EXIT_SOURCE_PIDFD] = "pidfd",
+	[EXIT_SOURCE_PROC] = "proc",
+	[EXIT_SOURCE_BACKUP] = "keeper",
+	[EXIT_SOURCE_AUDIT] = "audit",
+	[EXIT_SOURCE_SWEEP] = "sweep",
+};
+
 const char *exit_source_name(enum exit_source s)
 {
-	switch (s) {
-	case EXIT_SOURCE_INIT:
-		return "init";
-	case EXIT_SOURCE_WAIT:
-		return "wait";
-	case EXIT_SOURCE_CGROUP:
-		return "cgroup";
-	case EXIT_SOURCE_SUPERVISOR:
-		break;
-	}
-	return "supervisor";
+	return source_names[s];
 }
 
 static int shell_code(int status)
@@ -69,16 +72,25 @@ static void set_status(const struct exit_facts *f, struct exit_verdict *v)
 		v->signal = WTERMSIG(f->reported ? f->status : f->init_status);
 }
 
+static enum exit_source own_source(const struct exit_facts *f)
+{
+	return f->foreign ? EXIT_SOURCE_WARDEN : EXIT_SOURCE_SUPERVISOR;
+}
+
 /* What we did ourselves. */
 static bool decide_own(const struct exit_facts *f, struct exit_verdict *v)
 {
-	v->source = EXIT_SOURCE_SUPERVISOR;
+	v->source = own_source(f);
 	if (f->stopped) {
 		v->reason = EXIT_REASON_OPERATOR;
 		v->code = STATUS_SIGNAL_BASE + (v->signal == SIGKILL ? SIGKILL : SIGTERM);
 	} else if (f->cancelled) {
 		v->reason = EXIT_REASON_CANCELLED;
 		v->code = STATUS_SIGNAL_BASE + f->cancelled;
+	} else if (f->denied) {
+		v->reason = EXIT_REASON_DENIED;
+		v->code = STATUS_UNAPPROVED;
+		v->signal = 0;
 	} else if (f->setup_failed) {
 		v->reason = EXIT_REASON_SETUP_FAILED;
 		v->code = STATUS_FAILED;
@@ -108,8 +120,22 @@ static bool decide_counted(const struct exit_facts *f, struct exit_verdict *v)
 	return true;
 }
 
+/* Only of the first process: whether a signal means seccomp or a limit is not known. */
+static void decide_foreign(const struct exit_facts *f, struct exit_verdict *v)
+{
+	v->source = f->ended ? f->init_source : EXIT_SOURCE_WARDEN;
+	if (!f->ended)
+		v->reason = EXIT_REASON_LOST;
+	else
+		v->reason = v->signal ? EXIT_REASON_SIGNALED : EXIT_REASON_EXITED;
+}
+
 static void decide_status(const struct exit_facts *f, struct exit_verdict *v)
 {
+	if (f->foreign) {
+		decide_foreign(f, v);
+		return;
+	}
 	v->source = EXIT_SOURCE_INIT;
 	if (f->exec_failed && !f->reported) {
 		v->reason = EXIT_REASON_EXITED;

@@ -33,11 +33,19 @@ enum exit_source {
 	EXIT_SOURCE_INIT,	/* custody-init's message, confirmed by its own end */
 	EXIT_SOURCE_WAIT,	/* the wait status of the first process */
 	EXIT_SOURCE_CGROUP,	/* the kernel's counters */
+	EXIT_SOURCE_WARDEN,	/* custody-warden did it itself, or the status is unknown */
+	EXIT_SOURCE_PIDFD,	/* the kernel's answer to custody-warden, which is not the parent */
+	EXIT_SOURCE_PROC,	/* /proc/PID/stat of the zombie, read by custody-warden */
+	EXIT_SOURCE_BACKUP,	/* custody-warden's second process, after the first was killed */
+	EXIT_SOURCE_AUDIT,	/* custody-hook audit, after both were killed */
+	EXIT_SOURCE_SWEEP,	/* recovery, after the supervisor was killed */
 };
-const char *exit_source_name(enum exit_source s); /* "init", "wait", "cgroup", "supervisor" */
+const char *exit_source_name(enum exit_source s); /* "init", "wait", "cgroup", "supervisor" ... */
 
 /* What was seen of the end of a session. */
 struct exit_facts {
+	bool foreign; /* container of another runtime: no init reports, the first process's status counts */
+	bool denied;  /* its approval could not be consumed */
 	bool setup_failed;  /* nothing was executed */
 	bool timed_out;	    /* we sent TERM because time was up */
 	bool disk_exceeded; /* we killed it because of its size, or found it too large at the end */
@@ -45,10 +53,11 @@ struct exit_facts {
 	bool stopped;	    /* by `custody stop` */
 	bool exec_failed;   /* init could not execute the command */
 	int exec_errno;
-	bool reported;	 /* init's EXITED */
-	int status;	 /* the payload's wait status, when reported */
-	bool ended;	 /* the first process was reaped */
-	int init_status; /* its wait status */
+	bool reported;		      /* init's EXITED */
+	int status;		      /* the payload's wait status, when reported */
+	bool ended;		      /* the first process exited, and INIT_STATUS is known */
+	int init_status;	      /* its wait status */
+	enum exit_source init_source; /* FOREIGN: how INIT_STATUS is known */
 	struct cgroup_counters counters;
 };
 

@@ -3,6 +3,8 @@ libcore_a_SOURCES += \
 	src/session/exit-reason.c src/session/exit-reason.h \
 	src/session/run-result.c src/session/run-result.h \
 	src/session/runtime-ops.h \
+	src/session/session-end.c src/session/session-end.h \
+	src/session/session-note-fill.c \
 	src/session/session-note-find.c \
 	src/session/session-note-watch.c \
 	src/session/session-note.c src/session/session-note.h \

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/run-result.h"
 
+#include "session/session-end.h"
+
 struct ledger_end run_result_end(const struct run_result *r)
 {
-	return (struct ledger_end){
-		.reason = exit_reason_name(r->exit.reason),
-		.source = exit_source_name(r->exit.source),
-		.code = r->exit.code,
-		.signal = r->exit.signal,
-		.abnormal = r->exit.abnormal,
-		.wall_ms = r->duration_ms,
-		.evidence = r->evidence,
-		.evidence_digest = &r->evidence_digest,
-		.evidence_staged = r->evidence_staged,
-		.evidence_error = r->evidence_error,
-	};
+	struct ledger_end end = session_end_of(&r->exit, r->duration_ms);
+
+	end.evidence = r->evidence;
+	end.evidence_digest = &r->evidence_digest;
+	end.evidence_staged = r->evidence_staged;
+	end.evidence_error = r->evidence_error;
+	return end;
 }
 
 /* argv is the caller's bytes; a document holds UTF-8 only. */

@@ -77,6 +77,17 @@ struct session_note {
 	bool settled; /* the file's mode, not in it: read-only */
 };
 
+/* Texts of a session that starts; borrowed, NULL: not given.  ARGV is redacted with REDACT. */
+struct session_note_texts {
+	const char *name, *agent, *worker, *issue, *profile, *digest;
+	const char *container, *bundle, *worktree, *workspace;
+	char *const *argv;
+	const struct redact *redact;
+};
+/* A running session of lane D->lane that started at STARTED_US, supervised by the calling process. */
+int session_note_fill(struct session_note *n, const struct dirs *d, const char *id, uint64_t started_us,
+		      const struct session_note_texts *t, struct fault *f) _must_check_;
+
 /* As END says it, and that it has ended now; the rest stays. */
 int session_note_end(struct session_note *n, const struct ledger_end *end, struct fault *f) _must_check_;
 /* The command, cut; after redaction. */

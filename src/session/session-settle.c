@@ -11,10 +11,9 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "session/session-upper.h"
+#include "session/session-end.h"
 #include "session/session-note.h"
-
-#define STATUS_OF_LOST 125
+#include "session/session-upper.h"
 
 static bool stays(const char *name, bool kept)
 {
@@ -53,18 +52,13 @@ static int take_back(int dir, struct fault *f)
 	return 0;
 }
 
-/* What is known of somebody whose supervisor died; the ledger has the same. */
+/* The supervisor was killed; the ledger records the same. */
 static int write_lost(int dir, struct session_note *n, struct fault *f)
 {
-	n->state = SESSION_ENDED;
-	n->ended_us = clock_wall_us();
-	n->reason = strdup("lost");
-	n->source = strdup("supervisor");
-	n->code = STATUS_OF_LOST;
-	n->abnormal = true;
-	if (!n->reason || !n->source)
-		return fault_errno(f, ENOMEM, "session");
-	return session_note_write(dir, n, f);
+	const struct ledger_end end = session_end_lost(EXIT_SOURCE_SUPERVISOR);
+	int r = session_note_end(n, &end, f);
+
+	return r < 0 ? r : session_note_write(dir, n, f);
 }
 
 int session_note_settle(int states_fd, const char *id, struct fault *f)

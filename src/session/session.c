@@ -184,24 +184,33 @@ int session_open(const struct dirs *d, const struct lane_pass *pass, const char 
 	return 0;
 }
 
-int session_make_state(struct session *s, const struct dirs *d, struct fault *f)
+int session_make_dir(const struct dirs *d, const char *id, bool *ret_made, struct fault *f)
 {
 	_cleanup_free_ char *parent = path_join(d->state, "sessions");
-	_cleanup_close_ int fd = -EBADF, state = -EBADF;
+	_cleanup_close_ int fd = -EBADF, dir = -EBADF;
+	int r;
 
 	if (!parent)
 		return fault_errno(f, ENOMEM, "session");
 	fd = dirs_open_own(parent, 0700, f);
 	if (fd < 0)
 		return fd;
-	if (mkdirat(fd, s->id, 0700) < 0)
-		return fault_errno(f, errno, "make '%s'", s->state);
-	s->has_state = true;
+	if (mkdirat(fd, id, 0700) < 0)
+		return fault_errno(f, errno, "create '%s/%s'", parent, id);
+	*ret_made = true;
 	seam("state-made");
-	state = openat(fd, s->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (state < 0)
-		return fault_errno(f, errno, "open '%s'", s->state);
-	return lane_stamp(state, d->lane, f);
+	dir = openat(fd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0)
+		return fault_errno(f, errno, "open '%s/%s'", parent, id);
+	r = lane_stamp(dir, d->lane, f);
+	return r < 0 ? r : TAKE_FD(dir);
+}
+
+int session_make_state(struct session *s, const struct dirs *d, struct fault *f)
+{
+	_cleanup_close_ int dir = session_make_dir(d, s->id, &s->has_state, f);
+
+	return dir < 0 ? dir : 0;
 }
 
 /* NOTED: settled instead. */

@@ -38,7 +38,9 @@ struct session {
  */
 int session_open(const struct dirs *d, const struct lane_pass *pass, const char *id, struct session *ret,
 		 struct fault *f) _must_check_;
-/* STATE/sessions/ID, for what must lie on a disk (overlay layers); borrowed path in s->state. */
+/* STATE/sessions/ID of the lane, stamped.  Returns a dirfd; *RET_MADE once the directory exists, also on failure. */
+int session_make_dir(const struct dirs *d, const char *id, bool *ret_made, struct fault *f) _must_check_;
+/* The same of S, for what must lie on a disk (overlay layers); borrowed path in s->state. */
 int session_make_state(struct session *s, const struct dirs *d, struct fault *f) _must_check_;
 /* Removes everything of this session but its note and what that keeps; what cannot be removed is reported and left to the next sweep. */
 int session_remove(struct session *s, struct fault *f) _must_check_;

@@ -15,7 +15,9 @@ libcore_a_SOURCES += \
 
 # custody-warden: supervises a container that another runtime runs.  Static: it is started once per container.
 pkglibexec_PROGRAMS += custody-warden
-custody_warden_SOURCES = src/warden/warden-main.c src/warden/warden-exit.c src/warden/warden-exit.h \
+custody_warden_SOURCES = src/warden/warden-main.c \
+	src/warden/container-end.c src/warden/container-watch.c src/warden/container-watch.h \
+	src/warden/warden-exit.c src/warden/warden-exit.h \
 	src/warden/warden-backup.c src/warden/warden-backup.h $(nettle_cpuid)
 custody_warden_LDFLAGS = $(prog_ldflags) $(nettle_wraps)
 custody_warden_LDADD = libcore.a libbase.a $(PROG_LIBS)

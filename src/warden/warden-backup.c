@@ -11,8 +11,8 @@
 #include "base/fd.h"
 #include "config/config.h"
 #include "container/container-lost.h"
-#include "base/exit-status.h"
 #include "ledger/ledger.h"
+#include "session/session-end.h"
 #include "warden/warden-exit.h"
 
 #define DEATH_MS 10000 /* a killed process that is still there then hangs in the kernel */
@@ -54,12 +54,8 @@ static int take_over(const struct warden_request *o, const struct warden_held *h
 	_cleanup_dirs_ struct dirs dirs = { 0 };
 	_cleanup_ledger_ struct ledger *l = NULL;
 	struct config *config = NULL;
-	const struct warden_exit e = { .reason = "lost",
-				       .source = "keeper",
-				       .code = STATUS_FAILED,
-				       .abnormal = true,
-				       .session = o->session,
-				       .container = o->container };
+	const struct ledger_end end = session_end_lost(EXIT_SOURCE_BACKUP);
+	const struct warden_exit e = { .end = &end, .session = o->session, .container = o->container };
 	int r;
 
 	end_container();
@@ -71,14 +67,16 @@ static int take_over(const struct warden_request *o, const struct warden_held *h
 	if (r >= 0)
 		r = ledger_open(dirs.state, NULL, &l, NULL, f);
 	if (r >= 0)
-		r = container_lost_close(&(struct container_lost){ .dirs = &dirs,
-								   .config = config,
-								   .session = o->session,
-								   .dir = WARDEN_SESSION,
-								   .source = e.source,
-								   .held = *held,
-								   .why = "nobody had brought the worktree" },
-					 l, f);
+		r = container_lost_close(
+			&(struct container_lost){
+				.dirs = &dirs,
+				.config = config,
+				.session = o->session,
+				.dir = WARDEN_SESSION,
+				.source = EXIT_SOURCE_BACKUP,
+				.held = *held,
+				.why = "custody-hook did not pass the worktree descriptors" },
+			l, f);
 	/* 0: it was told, and how it ended stands there. */
 	if (r > 0)
 		r = warden_exit_write(&e, f);

@@ -10,8 +10,9 @@
 #include "ledger/ledger.h"
 #include "container/warden-request.h"
 
-int warden_exit_write(const struct warden_exit *e, struct fault *f)
+int warden_exit_write(const struct warden_exit *x, struct fault *f)
 {
+	const struct ledger_end *e = x->end;
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
 	_cleanup_strbuf_ struct strbuf text = { 0 };
 	int r;
@@ -24,8 +25,8 @@ int warden_exit_write(const struct warden_exit *e, struct fault *f)
 	jdoc_set(d, "evidence", e->evidence ? ledger_text(e->evidence) : jdoc_new_null());
 	if (e->evidence_error)
 		jdoc_set(d, "evidence_error", ledger_text(e->evidence_error));
-	jdoc_set_string(d, "session", e->session);
-	jdoc_set_string(d, "container", e->container);
+	jdoc_set_string(d, "session", x->session);
+	jdoc_set_string(d, "container", x->container);
 	r = jdoc_write(d, JDOC_PRETTY, &text, f);
 	return r < 0 ? r : fd_replace_file(WARDEN_SESSION, WARDEN_EXIT, text.text, text.len, 0600, f);
 }

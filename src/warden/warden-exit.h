@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/fault.h"
+#include "ledger/ledger-session.h"
 #include "state/dirs.h"
 
-/* How a bundle's container ended, for whoever waits for it: exit.json in the session's directory, WARDEN_SESSION. */
+/* exit.json in the session's directory, WARDEN_SESSION: the end of a bundle's container, for `custody-hook audit`. */
 struct warden_exit {
-	const char *reason, *source, *session, *container;
-	int code, signal;
-	bool abnormal;
-	const char *evidence, *evidence_error; /* NULL: none */
+	const struct ledger_end *end;
+	const char *session, *container;
 };
 
 int warden_exit_write(const struct warden_exit *e, struct fault *f) _must_check_;
 
-/* Whoever waited has gone, and left the directory to us; else nothing happens. */
+/* Removes the directory if `custody-hook audit` has given up waiting and left it to us; else nothing. */
 void warden_exit_clean(const struct dirs *d, const char *session);

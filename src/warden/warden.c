@@ -454,8 +454,8 @@ int warden_run(const struct warden_job *job, struct run_result *ret, struct faul
 		r = spawn(&w, f);
 	if (r == 0) {
 		arm(&w.setup_at, patience(&w, SETUP_MAX_MS));
-		if (job->meanwhile)
-			job->meanwhile(job->arg);
+		if (job->creating)
+			job->creating(job->arg);
 		cgroup_sweep(job->cgroup);
 		r = supervise(&w, f);
 	}

@@ -32,8 +32,8 @@ struct warden_job {
 
 	/* In the creator, a child: directories, mounts and config of the container (creator.h). */
 	int (*prepare)(void *arg, struct runtime_request *rq, struct fault *f);
-	/* In the supervisor, once, while the creator works: anything useful that can wait.  May be NULL. */
-	void (*meanwhile)(void *arg);
+	/* In the supervisor, once, while the creator works.  May be NULL. */
+	void (*creating)(void *arg);
 	/* In the supervisor, once, when the first process is there and not proven yet.  May be NULL. */
 	void (*created)(void *arg);
 	/*

@@ -784,7 +784,7 @@ its_warden_is() { # warden | deaf
 	mv "$CUSTODY_LIBEXEC/new" "$CUSTODY_LIBEXEC/custody-warden"
 }
 
-@test "CARD-3: CARD-5: a container whose worktree nobody brought is killed, and its grant does not come back" {
+@test "CARD-3: CARD-5: a container without a worktree descriptor is killed, and its grant is not returned" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	command -v strace >/dev/null || skip 'no strace'
 	warden_that_is_deaf
@@ -803,7 +803,7 @@ its_warden_is() { # warden | deaf
 		its_warden_is warden
 		[ "$status" -eq 137 ] || custody_fail "status $status: $stderr"
 		clean
-		[ "$(last session.refused '[.d.refused, .d.why] | join(": ")')" = 'setup-failed: nobody brought its worktree' ]
+		[ "$(last session.refused '[.d.refused, .d.why] | join(": ")')" = 'setup-failed: custody-hook did not pass the worktree descriptors' ]
 		# It may have run for a moment before anybody looked: that was its use.
 		[ "$(records grant.consume)" -eq $((uses + 1)) ]
 		[ "$(last grant.consume .session)" = "$(last session.refused .session)" ]

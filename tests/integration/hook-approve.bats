@@ -398,7 +398,7 @@ hooked() {
 	chmod -R u+w "$CUSTODY_ROOT/sandbox/ledger"
 	[ "$status" -ne 0 ]
 	[[ $output != *ran* ]]
-	assert_stderr_has 'could not be recorded'
+	assert_stderr_has 'cannot write to the ledger'
 }
 
 state() { # WORD: is the container in that state?
@@ -511,6 +511,58 @@ empty() { # DIR
 	CUSTODY_ALLOW_PROD=yes runtime_run crun "$BUNDLE"
 	[ "$status" -ne 0 ]
 	assert_stderr_has -- --allow-prod
+}
+
+# Every entry of lane prod: type, mode, size, times and content.
+prod_state() {
+	(cd "$CUSTODY_ROOT" && find prod -printf '%p %y %m %s %T@ %C@\n' | sort && find prod -type f -exec sha256sum {} + | sort)
+}
+
+# prod_untouched MISSING: one key is missing.  Refused, recorded in the sandbox lane's ledger, and prod is as it was.
+prod_untouched() {
+	local before refusals
+	before=$(prod_state)
+	refusals=$(records session.refused)
+	runtime_run "$RUNTIME" "$BUNDLE"
+	[ "$status" -ne 0 ] || custody_fail "it ran"
+	[ ! -e ran ] || custody_fail "the payload was executed"
+	assert_stderr_has "missing: $1;"
+	[ "$(prod_state)" = "$before" ] || {
+		diff <(echo "$before") <(prod_state) >&2
+		custody_fail "the state of lane prod changed"
+	}
+	[ "$(records session.refused)" -eq $((refusals + 1)) ]
+	[ "$(last session.refused '[.d.refused, .d.lane, .d.action, .status] | join(" ")')" = '"lane prod create denied"' ]
+	[ "$("$CUSTODY" pending --lane prod --json | jq '.requests | length')" -eq "$REQUESTS" ]
+	[ -z "$(ls "$CUSTODY_ROOT/run/sessions" 2>/dev/null)" ]
+	whole
+}
+
+@test "LANE-2: LANE-3: with one key missing a bundle of lane prod touches nothing of prod" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	judged '{}'
+	profile prod '{"network": {"mode": "none", "class": "prod"}, "workspace": {"mode": "rw"}}'
+	# Level B: past the gate a request would be filed.
+	CUSTODY_ALLOW_PROD=1 bundle --lane prod --allow-prod --profile "$CUSTODY_HOME/prod.json" -- sh script.sh
+	cp "$BUNDLE/config.json" "$CUSTODY_HOME/armed"
+	jq 'del(.hooks.createRuntime[0].args[] | select(. == "--allow-prod"))' "$CUSTODY_HOME/armed" >"$CUSTODY_HOME/unarmed"
+	# Prod has no ledger yet, and none is created.
+	[ ! -e "$CUSTODY_ROOT/prod/ledger" ]
+	REQUESTS=0
+	both prod_untouched CUSTODY_ALLOW_PROD
+	cat "$CUSTODY_HOME/unarmed" >"$BUNDLE/config.json"
+	CUSTODY_ALLOW_PROD=1 both prod_untouched --allow-prod
+	[ ! -e "$CUSTODY_ROOT/prod/ledger" ]
+	# With both keys prod gets a ledger and a request; one key later changes neither.
+	cat "$CUSTODY_HOME/armed" >"$BUNDLE/config.json"
+	CUSTODY_ALLOW_PROD=1 runtime_run crun "$BUNDLE"
+	[ "$status" -ne 0 ]
+	assert_stderr_has 'custody approve'
+	REQUESTS=1
+	both prod_untouched CUSTODY_ALLOW_PROD
+	cat "$CUSTODY_HOME/unarmed" >"$BUNDLE/config.json"
+	CUSTODY_ALLOW_PROD=1 both prod_untouched --allow-prod
+	both prod_untouched '--allow-prod and CUSTODY_ALLOW_PROD'
 }
 
 libexec() {

@@ -56,6 +56,10 @@ line() {
 	done
 	nothing_ran
 	[ ! -e "$CUSTODY_ROOT/prod" ]
+	# Each of the 17 refusals is in the sandbox lane's ledger.
+	run -0 --separate-stderr "$CUSTODY" ledger show --json
+	[ "$(jq '[.records[] | select(.k == "session.refused" and .d.refused == "lane" and .d.lane == "prod")] | length' <<<"$output")" -eq 17 ]
+	"$CUSTODY" ledger verify >/dev/null
 }
 
 @test "LANE-2: the command line of the refusal, pasted into sh, works" {

@@ -232,7 +232,7 @@ on_small_disk() {
 		"$CUSTODY" run -- echo RAN' sh
 	assert_status 125
 	[ -z "$output" ]
-	assert_stderr_has "nothing was started"
+	assert_stderr_has "not started: cannot write to the ledger"
 	assert_stderr_has "CUSTODY_ROOT"
 	[ -z "$(kinds)" ]
 	[ ! -e "$CUSTODY_ROOT/run" ] || custody_fail "it made something of the session"
@@ -245,7 +245,7 @@ on_small_disk() {
 	custody_run -- echo RAN
 	assert_status 125
 	[[ $output != *RAN* ]]
-	assert_stderr_has "nothing was started"
+	assert_stderr_has "not started: cannot write to the ledger"
 	[ ! -e "$CUSTODY_ROOT/run" ]
 }
 
@@ -260,7 +260,7 @@ on_small_disk() {
 		"$CUSTODY" ledger verify | tail -n 1'
 	assert_status 0
 	[ "$output" = "status 125"$'\n'"again"$'\n'"status 0"$'\n'"completeness:  ok" ]
-	assert_stderr_has "make room"
+	assert_stderr_has "free space"
 }
 
 @test "run: an end is recorded also when the disk was filled meanwhile" {

@@ -50,6 +50,29 @@ static void own_status_is_passed_through(void)
 	CHECK(is(&f, EXIT_REASON_SIGNALED, 137, SIGKILL, EXIT_SOURCE_INIT));
 }
 
+/* Another runtime's container: custody-warden knows the status of the first process, or nothing. */
+static void of_a_foreign_container_the_first_process_counts(void)
+{
+	struct exit_facts f = { .foreign = true, .ended = true, .init_source = EXIT_SOURCE_PIDFD };
+
+	CHECK(is(&f, EXIT_REASON_EXITED, 0, 0, EXIT_SOURCE_PIDFD));
+	f.init_status = EXIT(137);
+	CHECK(is(&f, EXIT_REASON_EXITED, 137, 0, EXIT_SOURCE_PIDFD));
+	f.init_status = SIG(SIGKILL);
+	f.init_source = EXIT_SOURCE_PROC;
+	CHECK(is(&f, EXIT_REASON_SIGNALED, 137, SIGKILL, EXIT_SOURCE_PROC));
+	f.counters.oom_kills = 1;
+	CHECK(is(&f, EXIT_REASON_OOM, 137, SIGKILL, EXIT_SOURCE_CGROUP));
+	f.setup_failed = true;
+	CHECK(is(&f, EXIT_REASON_SETUP_FAILED, 125, 0, EXIT_SOURCE_WARDEN));
+	f.denied = true;
+	CHECK(is(&f, EXIT_REASON_DENIED, 114, 0, EXIT_SOURCE_WARDEN));
+	f = (struct exit_facts){ .foreign = true, .init_source = EXIT_SOURCE_PIDFD };
+	CHECK(is(&f, EXIT_REASON_LOST, 125, 0, EXIT_SOURCE_WARDEN));
+	f.counters.oom_kills = 1;
+	CHECK(is(&f, EXIT_REASON_OOM, 125, 0, EXIT_SOURCE_CGROUP));
+}
+
 static void message_and_end_must_agree(void)
 {
 	struct exit_facts f = ended(EXIT(0), EXIT(1));
@@ -170,7 +193,8 @@ static void every_reason_has_a_name(void)
 	CHECK(strcmp(exit_reason_name(0), "lost") == 0);
 }
 
-TAP_MAIN(T(nothing_known_is_lost), T(own_status_is_passed_through), T(message_and_end_must_agree),
+TAP_MAIN(T(nothing_known_is_lost), T(own_status_is_passed_through),
+	 T(of_a_foreign_container_the_first_process_counts), T(message_and_end_must_agree),
 	 T(filter_and_file_size_have_their_own_reasons), T(command_that_cannot_run),
 	 T(counters_come_before_the_status), T(refused_fork_that_was_survived_is_no_reason),
 	 T(what_we_did_comes_first), T(an_operator_s_stop_is_143_or_137), T(only_a_queued_mark_is_a_stop),

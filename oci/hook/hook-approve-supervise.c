@@ -14,43 +14,6 @@
 #include "container/warden-handover.h"
 #include "subject/subject-hidden.h"
 
-/* CUSTODY_ALLOW_PROD of whoever called the runtime: our own environment is the bundle's.  Heap, NULL: not set. */
-static char *runtime_env(const char *name)
-{
-	_cleanup_close_ int fd = -EBADF;
-	_cleanup_free_ char *text = NULL;
-	size_t len = 0, n = strlen(name);
-	char path[40];
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/environ", (int)getppid());
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fd_read_all(fd, (size_t)4 * 1024 * 1024, &text, &len, NULL) < 0)
-		return NULL;
-	for (const char *at = text; at < text + len; at += strlen(at) + 1)
-		if (strncmp(at, name, n) == 0 && at[n] == '=')
-			return strdup(at + n + 1);
-	return NULL;
-}
-
-static int open_session(struct approve *a, struct fault *f)
-{
-	_cleanup_free_ char *allow_env = a->terms.lane == LANE_PROD ? runtime_env(LANE_ALLOW_ENV) : NULL;
-	const struct lane_ask ask = { .lane = a->terms.lane,
-				      .allow_prod = a->terms.allow_prod,
-				      .allow_env = allow_env };
-	_cleanup_lane_pass_ struct lane_pass *pass = NULL;
-	int r;
-
-	a->refusal = "lane";
-	r = lane_gate(&ask, &pass, f);
-	if (r >= 0)
-		r = lane_record(pass, a->ledger, &a->run, f);
-	if (r < 0)
-		return r;
-	a->refusal = "setup-failed";
-	return session_open(&a->dirs, pass, a->id, &a->session, f);
-}
-
 /* From now on: between us and the warden nothing may be missed, for a short command is over before it looks. */
 static int watch_init(const struct approve *a, int *ret, struct fault *f)
 {
@@ -86,7 +49,7 @@ static int write_dossier(const struct approve *a, struct fault *f)
 		.profile_digest = s->profile->digest,
 		.argv = s->argv,
 		.redact = a->terms.redact,
-		.verdict = a->told,
+		.verdict = (struct jdoc *)a->decision.run.approval.verdict,
 		.forensics = a->terms.forensics,
 		.workspace = s->profile->workspace,
 		.work = (char *)subject_work_target(s),
@@ -111,15 +74,15 @@ static int start_warden(struct approve *a, struct fault *f)
 {
 	struct warden_request order = { .lane = a->terms.lane,
 					.container = a->state->id,
-					.level = a->verdict->level,
-					.reserved = a->reserved,
+					.level = a->decision.verdict->level,
+					.reserved = a->decision.reserved,
 					.digest = a->bundle.digest,
 					.uid = geteuid(),
 					.user = a->dirs.user,
 					.pid = a->state->pid,
 					.init = a->bundle.subject->profile->process_init,
 					.profile = a->bundle.subject->profile->name,
-					.governance = a->reserved ? a->terms.governance : NULL };
+					.governance = a->decision.reserved ? a->terms.governance : NULL };
 	_cleanup_close_ int watch = -EBADF, door = -EBADF;
 	int r;
 
@@ -132,21 +95,16 @@ static int start_warden(struct approve *a, struct fault *f)
 	door = warden_handover_make(a->session.run_fd, a->state->id, f);
 	if (door < 0)
 		return door;
-	return hook_warden_release(&a->warden, &order,
-				   (const int[]){ a->pidfd, a->session.run_fd, a->claim.fd, watch, door }, f);
+	return hook_warden_release(
+		&a->warden, &order,
+		(const int[]){ a->pidfd, a->session.run_fd, a->decision.claim.fd, watch, door }, f);
 }
 
-int approve_admit(struct approve *a, struct fault *f)
+int hook_approve_supervise(struct approve *a, struct fault *f)
 {
 	int r;
 
-	r = open_session(a, f);
-	if (r >= 0)
-		r = claim_take(a->dirs.state, a->ledger, a->id, &a->claim, f);
-	if (r >= 0)
-		r = ledger_intent(a->ledger, &a->run, f);
-	if (r < 0)
-		return r;
-	a->run.intended = true;
-	return start_warden(a, f);
+	a->decision.refused = "setup-failed";
+	r = session_open(&a->dirs, a->decision.pass, a->id, &a->session, f);
+	return r < 0 ? r : start_warden(a, f);
 }

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "decision/decision.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/str.h"
+
+static int pass(struct decision *d, const char *by)
+{
+	d->run.approval.granted = true;
+	d->run.approval.granted_at_us = clock_wall_us();
+	d->run.approval.by = by;
+	return 0;
+}
+
+static int reserve(struct decision *d, const struct decision_question *q, struct fault *f)
+{
+	const struct grant_owner owner = { .session = d->run.session, .pid = q->owner };
+	int r;
+
+	r = grant_reserve(&d->approval.store, &d->query, &owner, &d->grants, f);
+	if (r < 0)
+		return r;
+	return d->grants.reason == GRANT_VALID ? 0 : decision_request(d, q, f);
+}
+
+/* Names of the approvers; the time of the last approval. */
+static int name_approvers(struct decision *d, struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf names = { 0 };
+
+	for (size_t i = 0; i < d->grants.n_chosen; i++) {
+		const struct grant *g = &d->grants.items[i].grant;
+
+		strbuf_printf(&names, "%s%s", i ? ", " : "", g->approver);
+		if (g->decided.wall_us > d->run.approval.granted_at_us)
+			d->run.approval.granted_at_us = g->decided.wall_us;
+	}
+	d->approvers = strbuf_take(&names);
+	if (!d->approvers)
+		return fault_errno(f, ENOMEM, "approvers");
+	d->run.approval.granted = true;
+	d->run.approval.by = d->approvers;
+	return 0;
+}
+
+int decision_approve(struct decision *d, const struct decision_question *q, struct fault *f)
+{
+	int r;
+
+	if (d->verdict->decision == DECISION_ALLOW)
+		return pass(d, "policy");
+	if (q->exempt)
+		return pass(d, q->exempt);
+	d->refused = "approval";
+	d->status = STATUS_UNAPPROVED;
+	d->query = (struct grant_query){
+		.digest = &d->digest, .level = d->verdict->level, .uid = geteuid(), .user = d->dirs->user
+	};
+	r = decision_open_approval(d, q->governance, d->run.profile, f);
+	if (r >= 0)
+		r = q->ask ? q->ask(q->arg, d, f) : reserve(d, q, f);
+	if (r < 0)
+		return r;
+	d->reserved = true;
+	d->status = STATUS_FAILED;
+	return name_approvers(d, f);
+}

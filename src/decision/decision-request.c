@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "decision/decision.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "approval/request-notice.h"
+#include "base/str.h"
+
+#define COMMAND_MAX 200 /* bytes, approximately */
+
+/* For lists; the approval card is drawn from the subject. */
+static int put_command(const struct decision *d, const struct subject *s, struct strbuf *out, struct fault *f)
+{
+	_cleanup_strv_ char **safe = redact_argv(s->argv, d->run.redact);
+
+	for (char **word = safe; word && *word && out->len < COMMAND_MAX; word++) {
+		_cleanup_free_ char *plain = str_escape(*word);
+
+		strbuf_printf(out, "%s%.*s", out->len ? " " : "", COMMAND_MAX, plain ? plain : "?");
+	}
+	return safe && !out->broken ? 0 : fault_errno(f, ENOMEM, "request");
+}
+
+static int file_request(const struct decision *d, const struct decision_question *q, struct request *ret,
+			struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf command = { 0 }, alike = { 0 };
+	struct request_ask ask = { .digest = &d->digest,
+				   .level = d->verdict->level,
+				   .agent = d->run.agent,
+				   .worker = d->run.worker,
+				   .profile = d->run.profile,
+				   .subject = q->document,
+				   .verdict = d->verdict_document,
+				   .uid = geteuid(),
+				   .user = d->dirs->user };
+	int r;
+
+	r = put_command(d, q->subject, &command, f);
+	request_put_alike(q->document, &alike);
+	if (r >= 0 && alike.broken)
+		r = fault_errno(f, ENOMEM, "request");
+	if (r < 0)
+		return r;
+	ask.command = command.text;
+	ask.alike = alike.text;
+	return request_file(&d->approval.store, &ask, ret, f);
+}
+
+int decision_request(struct decision *d, const struct decision_question *q, struct fault *f)
+{
+	_cleanup_free_ char *why = grant_set_explain(&d->grants);
+	_cleanup_request_ struct request filed = { 0 };
+	const char *root = getenv("CUSTODY_ROOT");
+	int r;
+
+	r = file_request(d, q, &filed, f);
+	if (r < 0)
+		return r;
+	if (filed.state == REQUEST_DENIED)
+		return fault_set(
+			f, EACCES, "denied by %s%s%s", filed.denied_by ? filed.denied_by : "an approver",
+			filed.denied_reason ? ": " : "", filed.denied_reason ? filed.denied_reason : "");
+	request_notify(&d->approval.store, &filed, d->config->on_request,
+		       (unsigned int)d->config->prompt_rate);
+	return fault_set(
+		f, EACCES,
+		"level %c needs approval (%s): %s%s%scustody approve %s --lane %s, then start it again",
+		d->verdict->level, why ? why : "nothing was approved", root ? "CUSTODY_ROOT=" : "",
+		root ? root : "", root ? " " : "", filed.id, lane_name(d->dirs->lane));
+}
