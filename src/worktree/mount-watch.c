@@ -12,7 +12,7 @@
 
 #define TOUCHED (IN_MOVED_FROM | IN_MOVED_TO | IN_CREATE | IN_DELETE)
 
-/* NAME in a directory that others can change. */
+/* NAME in a directory that other users can change. */
 struct mount_watch_step {
 	int watch;
 	char *name;
@@ -32,7 +32,7 @@ static bool is_ours(const struct stat *st)
 	return st->st_uid == 0 || st->st_uid == geteuid() || profile_owner_is_unmapped(st->st_uid);
 }
 
-/* Can nobody but root and the caller give the name of ENTRY in DIR to something else? */
+/* Can only root and the caller replace the name of ENTRY in DIR? */
 static bool is_settled(const struct stat *dir, const struct stat *entry)
 {
 	if (!is_ours(dir))
@@ -47,8 +47,8 @@ static int open_watch(struct mount_watch *w, struct fault *f)
 	w->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (w->fd < 0 && errno == EMFILE)
 		return fault_set(f, EMFILE,
-				 "no inotify instance is left for this user: sysctl -w "
-				 "fs.inotify.max_user_instances=1024");
+				 "cannot watch mount sources: no inotify instance is left for this user: "
+				 "sysctl -w fs.inotify.max_user_instances=1024");
 	return w->fd < 0 ? fault_errno(f, errno, "inotify") : 0;
 }
 
@@ -62,8 +62,8 @@ static int watch_step(struct mount_watch *w, const char *dir, const char *name, 
 	watch = inotify_add_watch(w->fd, dir, TOUCHED | IN_ONLYDIR);
 	if (watch < 0)
 		return fault_errno(f, errno,
-				   "'%s' can be changed by others while the run is prepared, and cannot be "
-				   "watched: choose another directory",
+				   "'%s' can be changed by other users while the run is prepared, and cannot "
+				   "be watched: choose another directory",
 				   dir);
 	grown = reallocarray(w->steps, w->n_steps + 1, sizeof(*grown));
 	if (!grown)
@@ -73,7 +73,7 @@ static int watch_step(struct mount_watch *w, const char *dir, const char *name, 
 	return grown[w->n_steps++].name ? 0 : fault_errno(f, ENOMEM, "'%s'", dir);
 }
 
-/* From the top: whoever exchanges a directory above one that is watched is seen above. */
+/* From the top: the replacement of a parent of a watched directory is seen by the watch above it. */
 static int watch_path(struct mount_watch *w, const char *path, struct fault *f)
 {
 	_cleanup_free_ char *prefix = strdup(path);
@@ -110,14 +110,13 @@ static int require_same(const char *path, const struct subject_file *want, struc
 		return fault_errno(f, errno, "stat '%s'", path);
 	if (st.st_dev == want->device && st.st_ino == want->inode)
 		return 0;
-	return fault_set(f, EPERM, "'%s' was replaced after it was judged: put it back, or start again",
-			 path);
+	return fault_set(f, EPERM, "'%s' was replaced after it was checked: restore it, or retry", path);
 }
 
 typedef int (*visit_fn)(struct mount_watch *w, const char *path, const struct subject_file *file,
 			struct fault *f);
 
-/* What the runtime mounts by name. */
+/* Paths that the runtime mounts by name. */
 static int visit(struct mount_watch *w, visit_fn fn, struct fault *f)
 {
 	const struct subject *s = w->subject;
@@ -164,15 +163,13 @@ int mount_watch_open(const struct subject *s, bool rootless, struct mount_watch 
 static int judge_event(const struct mount_watch *w, const struct inotify_event *e, struct fault *f)
 {
 	if (e->mask & (IN_Q_OVERFLOW | IN_IGNORED | IN_UNMOUNT))
-		return fault_set(f, EPERM,
-				 "the way to what is mounted changed too much to be watched: start again");
+		return fault_set(f, EPERM, "too many changes in parent directories of a mount source; retry");
 	for (size_t i = 0; i < w->n_steps; i++)
 		if (w->steps[i].watch == e->wd && e->len > 0 && strcmp(w->steps[i].name, e->name) == 0)
-			return fault_set(
-				f, EPERM,
-				"'%s', on the way to what is mounted, was replaced while the run was "
-				"prepared: start again",
-				e->name);
+			return fault_set(f, EPERM,
+					 "'%s', a parent directory of a mount source, was replaced while the "
+					 "run was prepared: retry",
+					 e->name);
 	return 0;
 }
 
@@ -185,7 +182,7 @@ int mount_watch_verify(const struct mount_watch *w, struct fault *f)
 
 	if (w->fd < 0)
 		return 0;
-	/* In this order: of two exchanges the first is told of before the second begins. */
+	/* State first, then events: a replacement that was undone before this check has left an event. */
 	r = visit(&all, end_one, f);
 	while (r == 0 && (n = read(w->fd, room, sizeof(room))) != 0) {
 		if (n < 0 && errno == EINTR)

@@ -17,15 +17,19 @@
 #include "base/fd.h"
 
 /*
- * Rules of the keeper:
- * 1. MUST hold nothing of the caller's: no stdio, no descriptor but its socket, no controlling terminal.
- * 2. MUST NOT outlive the supervisor, nor the program the keeper.
- * 3. MUST NOT be in the container's cgroup: who is killed there at the end would take the tree along that is to be captured.
+ * Rules of the monitor:
+ *
+ * 1. MUST hold nothing of the caller: no stdio, no descriptor but its socket, no controlling terminal.
+ *
+ * 2. MUST NOT outlive the supervisor, and the program MUST NOT outlive the monitor.
+ *
+ * 3. MUST NOT be in the container's cgroup: killing the cgroup would also unmount the tree that is to be
+ * captured.
  */
-#define KEEPER_FD 3
-#define WORDS_MAX 400
+#define MONITOR_FD 3
+#define OUTPUT_MAX 400
 
-static void say(int fd, const char *text)
+static void send_text(int fd, const char *text)
 {
 	struct overlay_monitor_result end = { 0 };
 
@@ -35,41 +39,41 @@ static void say(int fd, const char *text)
 
 static void give_up(int fd, struct fault *f)
 {
-	say(fd, fault_text(f));
+	send_text(fd, fault_text(f));
 	_exit(1);
 }
 
-static int die_with(pid_t parent, struct fault *f)
+static int die_with_parent(pid_t parent, struct fault *f)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
-		return fault_errno(f, errno, "die with the supervisor");
-	return getppid() == parent ? 0 : fault_set(f, ECANCELED, "the supervisor is gone");
+		return fault_errno(f, errno, "set the parent-death signal");
+	return getppid() == parent ? 0 : fault_set(f, ECANCELED, "the supervisor has exited");
 }
 
 /* Returns the socket's new number. */
-static int leave_caller(int fd, struct fault *f)
+static int detach_from_caller(int fd, struct fault *f)
 {
 	sigset_t none;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	if (null < 0)
 		return fault_errno(f, errno, "open '/dev/null'");
-	if (fd != KEEPER_FD && dup3(fd, KEEPER_FD, O_CLOEXEC) < 0)
-		return fault_errno(f, errno, "descriptors of the overlay's keeper");
-	if (null == KEEPER_FD)
+	if (fd != MONITOR_FD && dup3(fd, MONITOR_FD, O_CLOEXEC) < 0)
+		return fault_errno(f, errno, "prepare descriptors of the overlay monitor");
+	if (null == MONITOR_FD)
 		null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int i = 0; i < 3; i++)
 		if (dup2(null, i) < 0)
-			return fault_errno(f, errno, "descriptors of the overlay's keeper");
-	if (close_range(KEEPER_FD + 1, ~0U, 0) < 0)
+			return fault_errno(f, errno, "prepare descriptors of the overlay monitor");
+	if (close_range(MONITOR_FD + 1, ~0U, 0) < 0)
 		return fault_errno(f, errno, "close descriptors");
 	(void)setsid();
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	return KEEPER_FD;
+	return MONITOR_FD;
 }
 
-/* False: nobody will ever ask. */
+/* False: no request will arrive. */
 static bool receive(int fd, struct overlay_server_request *o, int *fds, struct fault *f)
 {
 	union {
@@ -91,7 +95,7 @@ static bool receive(int fd, struct overlay_server_request *o, int *fds, struct f
 	c = CMSG_FIRSTHDR(&h);
 	if (n != (ssize_t)sizeof(*o) || !c || c->cmsg_type != SCM_RIGHTS ||
 	    c->cmsg_len != CMSG_LEN(OVERLAY_MONITOR_FDS * sizeof(int)))
-		return fault_set(f, EPROTO, "an order that nobody understands") == 0;
+		return fault_set(f, EPROTO, "malformed request") == 0;
 	memcpy(fds, CMSG_DATA(c), OVERLAY_MONITOR_FDS * sizeof(int));
 	return true;
 }
@@ -102,8 +106,8 @@ static int join(int fd, int type, const char *what, struct fault *f)
 }
 
 /*
- * The creator's mounts, seen with the power of one id over what is its own.  Who has the right to enter differs: root has it
- * before it gives itself up, a user only in the user namespace.
+ * Enter the creator's mounts with one id's power over its own files.  The order differs: root may enter
+ * before it drops its ids, a user only inside the user namespace.
  */
 static int enter(const struct overlay_server_request *o, const int *fds, struct fault *f)
 {
@@ -123,58 +127,64 @@ static int enter(const struct overlay_server_request *o, const int *fds, struct 
 	if (setresgid(o->gid, o->gid, o->gid) < 0 || setresuid(o->uid, o->uid, o->uid) < 0)
 		return fault_errno(f, errno, "become %u", (unsigned int)o->uid);
 	if (unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) < 0)
-		return fault_errno(f, errno, "make namespaces for fuse-overlayfs");
+		return fault_errno(f, errno, "create namespaces for fuse-overlayfs");
 	return 0;
 }
 
-/* The end of the program, in words: its own first ones, else its status. */
-static void tell(int fd, pid_t pid, const char *words)
+/* Describes the exit of the program: its first output, else its status. */
+static void send_exit(int fd, pid_t pid, const char *output)
 {
-	char text[WORDS_MAX + 100];
+	char text[OUTPUT_MAX + 100];
 	int status = 0;
 
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (WIFSIGNALED(status))
 		(void)snprintf(text, sizeof(text), "killed by signal %d%s%s", WTERMSIG(status),
-			       *words ? ": " : "", words);
+			       *output ? ": " : "", output);
 	else
-		(void)snprintf(text, sizeof(text), "%s (status %d)", *words ? words : "without a word",
+		(void)snprintf(text, sizeof(text), "%s (status %d)", *output ? output : "no output",
 			       WEXITSTATUS(status));
-	say(fd, text);
+	send_text(fd, text);
 }
 
-/* The first of what the program says is kept, the rest is dropped: it must never wait for a reader. */
-static void keep_words(char words[WORDS_MAX], const char *more, ssize_t n)
+/*
+ * Only the first output of the program is kept, the rest is discarded: the program must never block on the
+ * pipe.
+ */
+static void append_output(char output[OUTPUT_MAX], const char *more, ssize_t n)
 {
-	size_t have = strlen(words);
+	size_t have = strlen(output);
 
-	for (ssize_t i = 0; i < n && have < WORDS_MAX - 1; i++)
-		words[have++] = more[i] == '\n' ? ' ' : more[i];
-	words[have] = '\0';
-	while (have && words[have - 1] == ' ')
-		words[--have] = '\0';
+	for (ssize_t i = 0; i < n && have < OUTPUT_MAX - 1; i++)
+		output[have++] = more[i] == '\n' ? ' ' : more[i];
+	output[have] = '\0';
+	while (have && output[have - 1] == ' ')
+		output[--have] = '\0';
 }
 
-static void watch(int fd, pid_t pid, int words)
+static void watch(int fd, pid_t pid, int output)
 {
-	char text[WORDS_MAX] = "", more[256];
+	char text[OUTPUT_MAX] = "", more[256];
 
 	for (;;) {
-		struct pollfd p[2] = { { .fd = fd, .events = POLLIN }, { .fd = words, .events = POLLIN } };
+		struct pollfd p[2] = { { .fd = fd, .events = POLLIN }, { .fd = output, .events = POLLIN } };
 
 		if (poll(p, 2, -1) < 0)
 			continue;
 		if (p[1].revents) {
-			ssize_t n = read(words, more, sizeof(more));
+			ssize_t n = read(output, more, sizeof(more));
 
 			if (n <= 0) {
-				tell(fd, pid, text);
+				send_exit(fd, pid, text);
 				_exit(1);
 			}
-			keep_words(text, more, n);
+			append_output(text, more, n);
 		}
-		/* Nobody asks twice: what can be read here is the end of the supervisor, or its will. */
+		/*
+		 * No second request is expected: readable means that the supervisor has exited or asks to
+		 * stop.
+		 */
 		if (p[0].revents) {
 			(void)kill(pid, SIGKILL);
 			while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -187,14 +197,14 @@ static void watch(int fd, pid_t pid, int words)
 void overlay_monitor(int fd, pid_t parent, const struct overlay_server_limits *l)
 {
 	static struct overlay_server_request o;
-	int fds[OVERLAY_MONITOR_FDS], words[2];
+	int fds[OVERLAY_MONITOR_FDS], output[2];
 	struct fault f = { 0 };
 	pid_t pid;
 
 	(void)prctl(PR_SET_NAME, "custody-overlay");
-	if (die_with(parent, &f) < 0)
+	if (die_with_parent(parent, &f) < 0)
 		_exit(1);
-	fd = leave_caller(fd, &f);
+	fd = detach_from_caller(fd, &f);
 	if (fd < 0)
 		_exit(1);
 	if (!receive(fd, &o, fds, &f)) {
@@ -202,13 +212,13 @@ void overlay_monitor(int fd, pid_t parent, const struct overlay_server_limits *l
 			give_up(fd, &f);
 		_exit(0);
 	}
-	/* Another id takes the wish to die along: it is made again. */
-	if (enter(&o, fds, &f) < 0 || die_with(parent, &f) < 0)
+	/* Changing the id clears the parent-death signal: set it again. */
+	if (enter(&o, fds, &f) < 0 || die_with_parent(parent, &f) < 0)
 		give_up(fd, &f);
-	/* Nobody of that id may look into us, who have the supervisor's socket. */
+	/* No process of that id may ptrace us: we hold the supervisor's socket. */
 	(void)prctl(PR_SET_DUMPABLE, 0);
-	if (pipe2(words, O_CLOEXEC) < 0) {
-		(void)fault_errno(&f, errno, "pipe of fuse-overlayfs");
+	if (pipe2(output, O_CLOEXEC) < 0) {
+		(void)fault_errno(&f, errno, "create a pipe for fuse-overlayfs");
 		give_up(fd, &f);
 	}
 	pid = fork();
@@ -218,12 +228,12 @@ void overlay_monitor(int fd, pid_t parent, const struct overlay_server_limits *l
 	}
 	if (pid == 0) {
 		(void)fd_close(fd);
-		(void)fd_close(words[0]);
-		overlay_program_exec(&o, l, fds[OVERLAY_MONITOR_FUSE], words[1]);
+		(void)fd_close(output[0]);
+		overlay_program_exec(&o, l, fds[OVERLAY_MONITOR_FUSE], output[1]);
 	}
-	(void)fd_close(words[1]);
+	(void)fd_close(output[1]);
 	for (size_t i = 0; i < OVERLAY_MONITOR_FDS; i++)
 		(void)fd_close(fds[i]);
-	watch(fd, pid, words[0]);
+	watch(fd, pid, output[0]);
 	_exit(1);
 }

@@ -5,13 +5,16 @@
 
 /* Private to overlay-*.c: the process between supervisor and fuse-overlayfs. */
 
-/* Descriptors that come with an order. */
+/* Descriptors that are passed with a request. */
 enum { OVERLAY_MONITOR_FUSE, OVERLAY_MONITOR_MOUNT, OVERLAY_MONITOR_USER, OVERLAY_MONITOR_FDS };
 
-/* Its only message: how the program ended. */
+/* Its only message: how the program exited. */
 struct overlay_monitor_result {
 	char text[600];
 };
 
-/* In a child of PARENT; FD is its end of the socket.  Ends when nobody holds the other one, or the program ends. */
+/*
+ * In a child of PARENT; FD is its end of the socket.  Exits when the other end is closed, or when the program
+ * exits.
+ */
 void overlay_monitor(int fd, pid_t parent, const struct overlay_server_limits *l) __attribute__((noreturn));

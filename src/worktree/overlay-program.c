@@ -24,15 +24,16 @@
 #include "worktree/worktree.h"
 
 /*
- * What the program gets: a root of its own that shows the host's programs, read-only, and the four directories of one overlay;
- * one id, with power over that id's files only; no network, no other process, no right to be more; the payload's own system
- * calls.  It answers whatever a payload asks, so it is not trusted more than one.
+ * Environment of the program: a root of its own with the host's programs, read-only, and the four directories
+ * of one overlay; one id, with power over that id's files only; no network, no other process, no way to gain
+ * privileges; the payload's system call filter.  It handles requests of a payload, so it is trusted no more
+ * than the payload.
  */
 #define FUSE_FD 3
 #define HIGH_FD 10
 #define OPTIONS "lowerdir=%s/lower,upperdir=/l/u,workdir=/l/w,volatile,writeback=0"
 
-/* Where a program's libraries are; what is a link on the host is the same link here. */
+/* Directories of the program's libraries; a link of the host is the same link here. */
 static const char *const system_dirs[] = { "usr", "lib", "lib32", "lib64", "libx32" };
 #define N_SYSTEM ARRAY_SIZE(system_dirs)
 
@@ -42,7 +43,7 @@ struct program_trees {
 	char links[N_SYSTEM][256]; /* "": a tree */
 };
 
-/* With the mounts below it: in a user namespace one does not come without the other. */
+/* With the mounts below it: in a user namespace the kernel does not separate them. */
 static int clone_system(const char *path, int *ret, struct fault *f)
 {
 	struct {
@@ -78,7 +79,7 @@ static int clone_systems(struct program_trees *t, struct fault *f)
 	return r;
 }
 
-/* Of custody's own directories, whose paths are as somebody wrote them. */
+/* For custody's own directories, whose paths may contain links. */
 static int clone_own(const char *path, bool rw, int *ret, struct fault *f)
 {
 	_cleanup_free_ char *real = realpath(path, NULL);
@@ -102,14 +103,17 @@ static int place_systems(int dirfd, const struct program_trees *t, struct fault 
 static int enter_root(int dirfd, struct fault *f)
 {
 	if (fchdir(dirfd) < 0 || mkdir("proc", 0755) < 0)
-		return fault_errno(f, errno, "make the root of fuse-overlayfs");
-	/* Before the other one goes: where none is seen the kernel lets nobody have a new one. */
+		return fault_errno(f, errno, "create the root of fuse-overlayfs");
+	/*
+	 * Before the old /proc is detached: without a visible one the kernel does not allow a new mount of
+	 * proc.
+	 */
 	if (mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
 		return fault_errno(f, errno, "mount /proc for fuse-overlayfs (custody doctor: HOST-PROC)");
 	if (syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
 		return fault_errno(f, errno, "enter the root of fuse-overlayfs");
 	if (mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, NULL) < 0)
-		return fault_errno(f, errno, "shut the root of fuse-overlayfs");
+		return fault_errno(f, errno, "make the root of fuse-overlayfs read-only");
 	return 0;
 }
 
@@ -128,7 +132,7 @@ static int build_root(const struct overlay_server_request *o, struct fault *f)
 		r = clone_own(o->layers, true, &t.layers, f);
 	if (r == 0)
 		r = clone_systems(&t, f);
-	/* On the very mount point: here nobody else needs it, and all sources are held. */
+	/* On the mount point itself: no other process uses it here, and all sources are open. */
 	if (r == 0)
 		r = worktree_mount_tmpfs(o->point, &dirfd, f);
 	if (r == 0)
@@ -143,8 +147,8 @@ static int build_root(const struct overlay_server_request *o, struct fault *f)
 }
 
 /*
- * The one capability is over files of the one id that the user namespace knows: a directory that its owner may not write is
- * copied up, and written, as the kernel's overlay does.
+ * The one capability covers files of the one id in the user namespace: a directory that its owner may not
+ * write is still copied up and written, as in the kernel's overlay.
  */
 static int drop_rights(struct fault *f)
 {
@@ -184,11 +188,11 @@ static int filter_calls(const char *text, struct fault *f)
 	size_t n = BASE64_DECODE_LENGTH(len);
 
 	if (!bytes)
-		return fault_errno(f, ENOMEM, "filter of fuse-overlayfs");
+		return fault_errno(f, ENOMEM, "decode the filter of fuse-overlayfs");
 	base64_decode_init(&ctx);
 	if (!base64_decode_update(&ctx, &n, bytes, len, text) || !base64_decode_final(&ctx) ||
 	    n % sizeof(struct sock_filter) != 0)
-		return fault_set(f, EINVAL, "filter of fuse-overlayfs: not a program");
+		return fault_set(f, EINVAL, "the filter of fuse-overlayfs is not a BPF program");
 	program = (struct sock_fprog){ .len = (unsigned short)(n / sizeof(struct sock_filter)),
 				       .filter = (struct sock_filter *)(void *)bytes };
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
@@ -196,27 +200,30 @@ static int filter_calls(const char *text, struct fault *f)
 	return 0;
 }
 
-/* Who would have read our words is gone: so is everybody we serve. */
-static bool is_alone(int words)
+/* The reader of the pipe is gone, and with it every user of the file system. */
+static bool is_reader_gone(int err)
 {
-	struct pollfd p = { .fd = words };
+	struct pollfd p = { .fd = err };
 
 	return poll(&p, 1, 0) > 0 && p.revents & POLLERR;
 }
 
-static int take_descriptors(int fuse, int words, struct fault *f)
+static int take_descriptors(int fuse, int err, struct fault *f)
 {
-	/* Out of the way, then into place.  0 and 1 are /dev/null already, the keeper's. */
+	/*
+	 * Move the descriptors out of the way, then into place.  0 and 1 are already /dev/null, from the
+	 * monitor.
+	 */
 	fuse = fcntl(fuse, F_DUPFD_CLOEXEC, HIGH_FD);
-	words = fcntl(words, F_DUPFD_CLOEXEC, HIGH_FD);
-	if (fuse < 0 || words < 0 || dup2(words, STDERR_FILENO) < 0 || dup2(fuse, FUSE_FD) < 0 ||
+	err = fcntl(err, F_DUPFD_CLOEXEC, HIGH_FD);
+	if (fuse < 0 || err < 0 || dup2(err, STDERR_FILENO) < 0 || dup2(fuse, FUSE_FD) < 0 ||
 	    close_range(FUSE_FD + 1, ~0U, 0) < 0)
-		return fault_errno(f, errno, "descriptors of fuse-overlayfs");
+		return fault_errno(f, errno, "prepare descriptors of fuse-overlayfs");
 	return 0;
 }
 
 void overlay_program_exec(const struct overlay_server_request *o, const struct overlay_server_limits *l,
-			  int fuse, int words)
+			  int fuse, int err)
 {
 	char options[128], device[16];
 	char *argv[] = { (char *)"fuse-overlayfs", (char *)"-f", (char *)"-o", options, device, NULL };
@@ -228,13 +235,13 @@ void overlay_program_exec(const struct overlay_server_request *o, const struct o
 	(void)snprintf(device, sizeof(device), "/dev/fd/%d", FUSE_FD);
 	r = build_root(o, &f);
 	if (r == 0)
-		r = take_descriptors(fuse, words, &f);
-	words = r == 0 ? STDERR_FILENO : words;
+		r = take_descriptors(fuse, err, &f);
+	err = r == 0 ? STDERR_FILENO : err;
 	if (r == 0)
 		r = set_limits(l, &f);
 	if (r == 0)
 		r = drop_rights(&f);
-	if (r == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || is_alone(words)))
+	if (r == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || is_reader_gone(err)))
 		_exit(1);
 	if (r == 0)
 		r = filter_calls(l->seccomp, &f);
@@ -242,6 +249,6 @@ void overlay_program_exec(const struct overlay_server_request *o, const struct o
 		(void)execve(OVERLAY_SERVER_PROGRAM, argv, envp);
 		(void)fault_errno(&f, errno, "execute " OVERLAY_SERVER_PROGRAM);
 	}
-	(void)dprintf(words, "%s", fault_text(&f));
+	(void)dprintf(err, "%s", fault_text(&f));
 	_exit(1);
 }

@@ -32,9 +32,8 @@ static int require_program(struct fault *f)
 	    access(OVERLAY_SERVER_PROGRAM, X_OK) == 0)
 		return 0;
 	return fault_set(f, ENOENT,
-			 "the profile says workspace.overlay fuse, and there is no " OVERLAY_SERVER_PROGRAM
-			 " to execute: " OVERLAY_SERVER_INSTALL
-			 ", or take the key out to use the kernel's overlay");
+			 "the profile sets workspace.overlay fuse, but cannot execute " OVERLAY_SERVER_PROGRAM
+			 ": " OVERLAY_SERVER_INSTALL ", or remove the key to use the kernel's overlay");
 }
 
 int overlay_server_require(struct fault *f)
@@ -52,10 +51,10 @@ int overlay_server_require(struct fault *f)
 		errno = ENODEV;
 	if (errno == EACCES || errno == EPERM)
 		return fault_errno(f, errno,
-				   "the profile says workspace.overlay fuse, and " OVERLAY_SERVER_DEVICE
-				   " is not for us: as root: chmod 0666 " OVERLAY_SERVER_DEVICE ": open");
+				   "the profile sets workspace.overlay fuse, but " OVERLAY_SERVER_DEVICE
+				   " is not accessible: as root: chmod 0666 " OVERLAY_SERVER_DEVICE ": open");
 	return fault_errno(f, errno,
-			   "the profile says workspace.overlay fuse, which needs " OVERLAY_SERVER_DEVICE
+			   "the profile sets workspace.overlay fuse, which needs " OVERLAY_SERVER_DEVICE
 			   ": as root: " OVERLAY_SERVER_INSTALL " && modprobe fuse: open");
 }
 
@@ -65,14 +64,14 @@ int overlay_server_start(const struct overlay_server_limits *l, struct overlay_s
 	int fd[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) < 0)
-		return fault_errno(f, errno, "socket of the overlay's keeper");
+		return fault_errno(f, errno, "create a socket for the overlay monitor");
 	pid = fork();
 	if (pid == 0)
 		overlay_monitor(fd[1], parent, l);
 	(void)fd_close(fd[1]);
 	if (pid < 0) {
 		(void)fd_close(fd[0]);
-		return fault_errno(f, errno, "start the overlay's keeper");
+		return fault_errno(f, errno, "start the overlay monitor");
 	}
 	*ret = (struct overlay_server){
 		.pid = pid, .pidfd = (int)syscall(SYS_pidfd_open, pid, 0), .fd = fd[0], .guard = -1
@@ -80,7 +79,9 @@ int overlay_server_start(const struct overlay_server_limits *l, struct overlay_s
 	return 0;
 }
 
-/* What waits for the program can only be killed: so a process of its own does, again and again. */
+/*
+ * A process blocked on fuse-overlayfs can only be killed, so a separate guard process accesses it repeatedly.
+ */
 static bool answers(int tree)
 {
 	pid_t parent = getpid(), pid = fork();
@@ -125,21 +126,23 @@ int overlay_server_guard(struct overlay_server *s, int tree, struct fault *f)
 		return 0;
 	overlay_server_unguard(s);
 	if (pipe2(held, O_CLOEXEC) < 0)
-		return fault_errno(f, errno, "guard fuse-overlayfs");
+		return fault_errno(f, errno, "start the guard of fuse-overlayfs");
 	s->guard = fork();
 	if (s->guard == 0) {
-		/* Nothing of the caller's may wait for it. */
+		/* No descriptor of the caller may stay open in the guard. */
 		if (dup2(s->pidfd, 0) < 0 || (tree >= 0 && dup2(tree, 1) < 0))
 			_exit(1);
 		(void)close_range(tree >= 0 ? 2 : 1, ~0U, 0);
 		guard(0, tree >= 0 ? 1 : -EBADF, parent);
 	}
 	(void)fd_close(held[1]);
-	/* Until it has closed its copies: of a pipe that it still held we would never see the end. */
+	/*
+	 * Wait until the guard has closed its copies: a pipe that it still held would never report its end.
+	 */
 	while (s->guard > 0 && read(held[0], &none, 1) < 0 && errno == EINTR)
 		;
 	(void)fd_close(held[0]);
-	return s->guard < 0 ? fault_errno(f, errno, "guard fuse-overlayfs") : 0;
+	return s->guard < 0 ? fault_errno(f, errno, "start the guard of fuse-overlayfs") : 0;
 }
 
 void overlay_server_unguard(struct overlay_server *s)
@@ -152,7 +155,7 @@ void overlay_server_unguard(struct overlay_server *s)
 	s->guard = -1;
 }
 
-/* The keeper speaks once, when it is over. */
+/* The monitor sends one message, when it is done. */
 static int hear(int fd, int flags, struct fault *f)
 {
 	struct overlay_monitor_result end = { 0 };
@@ -163,8 +166,8 @@ static int hear(int fd, int flags, struct fault *f)
 	while (n < 0 && errno == EINTR);
 	if (n < 0 && errno == EAGAIN)
 		return 0;
-	return fault_set(f, EIO, "fuse-overlayfs, which made the worktree's overlay, ended: %s",
-			 n > 0 ? end.text : "it was killed, or did not answer any more");
+	return fault_set(f, EIO, "fuse-overlayfs, which serves the worktree's overlay, exited: %s",
+			 n > 0 ? end.text : "it was killed or stopped responding");
 }
 
 int overlay_server_check(const struct overlay_server *s, int tree, struct fault *f)
@@ -173,7 +176,7 @@ int overlay_server_check(const struct overlay_server *s, int tree, struct fault 
 
 	if (s->fd < 0)
 		return 0;
-	/* The kernel knows before the keeper does, and asks each time for this. */
+	/* The kernel detects a dead server before the monitor does; this call always asks it. */
 	if (tree >= 0 && fstatfs(tree, &fs) < 0 && (errno == ENOTCONN || errno == ECONNABORTED))
 		return hear(s->fd, 0, f);
 	return hear(s->fd, MSG_DONTWAIT, f);
@@ -202,8 +205,8 @@ static int open_userns(const struct overlay_server_mount_args *a, int *ret, stru
 }
 
 /*
- * As root everybody of the container, and the supervisor, may ask the file system, and its modes decide.  A user's container
- * has one id, which is the supervisor's as well: nobody else is answered at all.
+ * As root all ids of the container, and the supervisor, may access the file system, and its modes decide.  A
+ * user's container has one id, which is also the supervisor's: every other id is refused.
  */
 static int mount_fuse(int fuse, const struct overlay_server_mount_args *a, struct fault *f)
 {
@@ -224,7 +227,7 @@ static int put(char field[OVERLAY_SERVER_PATH_MAX], const char *path, struct fau
 	return fault_errno(f, ENAMETOOLONG, "'%s'", path);
 }
 
-static int send_order(int fd, const struct overlay_server_mount_args *a, const int *fds, struct fault *f)
+static int send_request(int fd, const struct overlay_server_mount_args *a, const int *fds, struct fault *f)
 {
 	struct overlay_server_request o = { .uid = a->uid, .gid = a->gid, .rootless = a->rootless };
 	union {
@@ -252,7 +255,7 @@ static int send_order(int fd, const struct overlay_server_mount_args *a, const i
 	c->cmsg_len = CMSG_LEN(OVERLAY_MONITOR_FDS * sizeof(int));
 	memcpy(CMSG_DATA(c), fds, OVERLAY_MONITOR_FDS * sizeof(int));
 	if (sendmsg(fd, &h, MSG_NOSIGNAL) != (ssize_t)sizeof(o))
-		return fault_errno(f, errno, "tell the overlay's keeper");
+		return fault_errno(f, errno, "send a request to the overlay monitor");
 	return 0;
 }
 
@@ -263,18 +266,18 @@ int overlay_server_mount(int fd, const struct overlay_server_mount_args *a, stru
 	int r;
 
 	if (a->uid == 0 || a->gid == 0)
-		return fault_set(f, EPERM, "fuse-overlayfs would run as root");
+		return fault_set(f, EPERM, "refused: fuse-overlayfs would run as root");
 	r = open_userns(a, &fds[OVERLAY_MONITOR_USER], f);
 	if (r == 0 && (fds[OVERLAY_MONITOR_MOUNT] = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC)) < 0)
 		r = fault_errno(f, errno, "open our mount namespace");
-	/* In the user namespace that mounts it: the kernel wants both to be one. */
+	/* In the user namespace that mounts it: the kernel requires both to be the same. */
 	if (r == 0 && (fds[OVERLAY_MONITOR_FUSE] = open(OVERLAY_SERVER_DEVICE, O_RDWR | O_CLOEXEC)) < 0)
 		r = fault_errno(f, errno, "open " OVERLAY_SERVER_DEVICE);
 	if (r == 0)
 		r = mount_fuse(fds[OVERLAY_MONITOR_FUSE], a, f);
 	if (r == 0)
-		r = send_order(fd, a, fds, f);
-	/* With the last copy of the device the mount is dead: nobody but the program may hold one. */
+		r = send_request(fd, a, fds, f);
+	/* The mount lives until the last copy of the device is closed: only the program may hold one. */
 	for (size_t i = 0; i < OVERLAY_MONITOR_FDS; i++)
 		(void)fd_close(fds[i]);
 	if (r == 0 && stat(a->point, &st) < 0) {

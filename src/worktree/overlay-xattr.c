@@ -22,7 +22,7 @@ bool overlay_is_whiteout(const struct statx *stx)
 	return S_ISCHR(stx->stx_mode) && stx->stx_rdev_major == 0 && stx->stx_rdev_minor == 0;
 }
 
-/* It leaves a device of the name ".wh..opq" beside its mark of an opaque directory, which means nothing. */
+/* It creates a device ".wh..opq" beside its mark of an opaque directory, which has no meaning. */
 bool overlay_is_fuse_mark(const char *name, const struct statx *stx, const char **ret_removed)
 {
 	if (!str_starts(name, OVERLAY_FUSE_MARK))
@@ -32,7 +32,7 @@ bool overlay_is_fuse_mark(const char *name, const struct statx *stx, const char 
 	return true;
 }
 
-/* Length, -ENODATA when there is none. */
+/* Length, or -ENODATA: not set. */
 static ssize_t get(int fd, enum overlay_xattr_place place, const char *name, void *value, size_t room)
 {
 	static const char *const places[] = { [OVERLAY_XATTR_USER] = "user.overlay",
@@ -47,7 +47,7 @@ static ssize_t get(int fd, enum overlay_xattr_place place, const char *name, voi
 		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		n = getxattr(path, full, value, room);
 	}
-	/* user.* stands on files and directories only; a file system without attributes has no notes. */
+	/* user.* exists on files and directories only; a file system without extended attributes has none. */
 	if (n < 0 && (errno == EOPNOTSUPP || errno == EPERM))
 		return -ENODATA;
 	return n < 0 ? -errno : n;
@@ -89,7 +89,7 @@ static int read_flags(int fd, enum overlay_xattr_place place, struct overlay_xat
 	return n < 0 && n != -ENODATA ? (int)n : 0;
 }
 
-/* Opaque by one of its two attributes, or by a name in the directory; it renames no directory and copies no half file up. */
+/* Opaque by one of its two attributes, or by a name in the directory; it sets no redirect and no metacopy. */
 static int read_fuse(int fd, struct overlay_xattr *m)
 {
 	static const enum overlay_xattr_place places[] = { OVERLAY_XATTR_USER, OVERLAY_XATTR_FUSE };
@@ -101,7 +101,7 @@ static int read_fuse(int fd, struct overlay_xattr *m)
 
 		if (n < 0 && n != -ENODATA)
 			return (int)n;
-		/* The first that is there counts, whatever it says. */
+		/* The first attribute that exists decides, whatever its value. */
 		if (n >= 0) {
 			m->opaque = n > 0 && byte[0] == 'y';
 			return 0;
@@ -121,7 +121,7 @@ int overlay_xattr_read(int fd, enum overlay_xattr_place place, struct overlay_xa
 	if (r == 0 && place != OVERLAY_XATTR_FUSE)
 		r = read_redirect(fd, place, &m);
 	if (r < 0)
-		return fault_errno(f, -r, "read what overlayfs noted");
+		return fault_errno(f, -r, "read overlayfs attributes");
 	if (place == OVERLAY_XATTR_FUSE) {
 		*ret = m;
 		return 0;
@@ -137,8 +137,8 @@ int overlay_xattr_read(int fd, enum overlay_xattr_place place, struct overlay_xa
 }
 
 /*
- * struct ovl_fb of the kernel: version 0, magic 0xfb, length of all, flags, type, 16 bytes that name the file system, and the
- * handle.  What is not like that, or of a file system that gives no handles, proves nothing.
+ * struct ovl_fb of the kernel: version 0, magic 0xfb, total length, flags, type, 16 bytes of file system
+ * UUID, and the file handle.  Another format, or a file system without handles, proves nothing.
  */
 bool overlay_is_origin(const struct overlay_xattr *m, int dirfd, const char *name)
 {

@@ -47,7 +47,7 @@ struct attr {
 int worktree_leave_host(struct fault *f)
 {
 	if (unshare(CLONE_NEWNS) < 0)
-		return fault_errno(f, errno, "make a mount namespace");
+		return fault_errno(f, errno, "create a mount namespace");
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		return fault_errno(f, errno, "detach the mount namespace from the host's");
 	return 0;
@@ -80,7 +80,7 @@ static int write_map(pid_t pid, const char *file, unsigned int from, unsigned in
 	return fault_wrap(f, fd_write_all(fd, text, strlen(text), f), "'%s'", path);
 }
 
-/* A user namespace is made by a process.  This one shares our memory: nothing but a system call that waits. */
+/* A user namespace is created by a process.  This one shares our memory and only blocks in a system call. */
 static int hold_userns(void *arg)
 {
 	(void)arg;
@@ -96,12 +96,12 @@ int worktree_open_userns(const struct worktree_ids *ids, int *ret, struct fault 
 	pid_t pid;
 	int r, fd = -EBADF;
 
-	/* CLONE_VM spares copying the page tables. */
+	/* CLONE_VM avoids copying the page tables. */
 	pid = clone(hold_userns, stack + sizeof(stack), CLONE_NEWUSER | CLONE_VM | SIGCHLD, NULL);
 	if (pid < 0)
 		return fault_errno(
 			f, errno,
-			"make a user namespace (sysctl -w user.max_user_namespaces=15000 allows them)");
+			"create a user namespace (sysctl -w user.max_user_namespaces=15000 allows them)");
 	r = write_map(pid, "uid_map", ids->from_uid, ids->to_uid, f);
 	if (r == 0)
 		r = write_map(pid, "gid_map", ids->from_gid, ids->to_gid, f);
@@ -111,7 +111,7 @@ int worktree_open_userns(const struct worktree_ids *ids, int *ret, struct fault 
 		if (fd < 0)
 			r = fault_errno(f, errno, "open '%s'", path);
 	}
-	/* Never to run again, it needs its stack no more; worktree_finish collects it. */
+	/* It never runs again and needs its stack no more; worktree_finish reaps it. */
 	(void)kill(pid, SIGKILL);
 	if (r == 0)
 		*ret = fd;
@@ -141,15 +141,15 @@ static int map_tree(int tree, const struct worktree_ids *ids, const char *source
 	a.userns_fd = (uint64_t)userns;
 	r = set_attr(tree, &a);
 	if (r == -EINVAL || r == -ENOSYS || r == -EOPNOTSUPP)
-		return fault_set(f, EOPNOTSUPP,
-				 "map the owner of '%s': its file system cannot do that on this kernel; use "
-				 "a directory on "
-				 "ext4, xfs, btrfs or tmpfs, or one that does not belong to root",
-				 source);
+		return fault_set(
+			f, EOPNOTSUPP,
+			"cannot map the owner of '%s': its file system does not support it on this kernel; "
+			"use a directory on ext4, xfs, btrfs or tmpfs, or one that does not belong to root",
+			source);
 	return r < 0 ? fault_errno(f, -r, "map the owner of '%s'", source) : 0;
 }
 
-/* What was judged was the resolved path; whoever swaps a part of it for a link meanwhile gets nothing. */
+/* The resolved path was checked; a component replaced by a link since then is refused. */
 static int open_tree_at(const char *source, struct fault *f)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
@@ -157,7 +157,8 @@ static int open_tree_at(const char *source, struct fault *f)
 	int tree;
 
 	if (fd < 0 && errno == ELOOP)
-		return fault_set(f, ELOOP, "'%s' was replaced by a symbolic link meanwhile", source);
+		return fault_set(f, ELOOP, "'%s' was replaced by a symbolic link since it was checked",
+				 source);
 	if (fd < 0)
 		return fault_errno(f, errno, "open '%s'", source);
 	tree = (int)syscall(SYS_open_tree, fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
@@ -194,11 +195,11 @@ int worktree_place(int tree, int dirfd, const char *name, struct fault *f)
 		return fault_errno(f, errno, "mount point '%s'", name);
 	if (S_ISDIR(st.st_mode)) {
 		if (mkdirat(dirfd, name, 0755) < 0)
-			return fault_errno(f, errno, "make mount point '%s'", name);
+			return fault_errno(f, errno, "create mount point '%s'", name);
 	} else {
 		fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 		if (fd < 0)
-			return fault_errno(f, errno, "make mount point '%s'", name);
+			return fault_errno(f, errno, "create mount point '%s'", name);
 		(void)fd_close(fd);
 	}
 	if (syscall(SYS_move_mount, tree, "", dirfd, name, MOVE_MOUNT_F_EMPTY_PATH) < 0)
@@ -209,11 +210,12 @@ int worktree_place(int tree, int dirfd, const char *name, struct fault *f)
 static int make_dir(int dirfd, const char *name, mode_t mode, uid_t uid, gid_t gid, struct fault *f)
 {
 	if (mkdirat(dirfd, name, 0700) < 0)
-		return fault_errno(f, errno, "make overlay layer '%s'", name);
+		return fault_errno(f, errno, "create overlay directory '%s'", name);
 	if (fchownat(dirfd, name, uid, gid, AT_SYMLINK_NOFOLLOW) < 0)
-		return fault_errno(f, errno, "give overlay layer '%s' to %u", name, (unsigned int)uid);
+		return fault_errno(f, errno, "give overlay directory '%s' to uid %u", name,
+				   (unsigned int)uid);
 	if (mode != 0700 && fchmodat(dirfd, name, mode, 0) < 0)
-		return fault_errno(f, errno, "set the mode of overlay layer '%s'", name);
+		return fault_errno(f, errno, "set the mode of overlay directory '%s'", name);
 	return 0;
 }
 
@@ -229,7 +231,7 @@ int worktree_make_upper(const char *state, const char *tree, uid_t uid, gid_t gi
 	if (fd < 0)
 		return fault_errno(f, errno, "open '%s'", state);
 	if (fchown(fd, uid, gid) < 0)
-		return fault_errno(f, errno, "give '%s' to %u", state, (unsigned int)uid);
+		return fault_errno(f, errno, "give '%s' to uid %u", state, (unsigned int)uid);
 	r = make_dir(fd, "u", st.st_mode & 0777, uid, gid, f);
 	return r < 0 ? r : make_dir(fd, "w", 0700, uid, gid, f);
 }

@@ -262,7 +262,7 @@ killed_and_recovered() {
 	kill -9 "$SERVER"
 	wait "$SUP" || rc=$?
 	[ "$rc" -ne 0 ]
-	grep -q "fuse-overlayfs, which made the worktree's overlay, ended: killed by signal 9" "$CUSTODY_HOME/err"
+	grep -q "fuse-overlayfs, which serves the worktree's overlay, exited: killed by signal 9" "$CUSTODY_HOME/err"
 	is_gone "$KEEPER"
 	[ "$(cat "$CUSTODY_ROOT/sandbox/sessions/$id/u/new")" = new ]
 }
@@ -274,7 +274,7 @@ killed_and_recovered() {
 	kill -TERM "$SUP"
 	wait "$SUP" || rc=$?
 	[ "$rc" -eq 143 ]
-	grep -q 'did not answer any more' "$CUSTODY_HOME/err"
+	grep -q 'stopped responding' "$CUSTODY_HOME/err"
 	is_gone "$KEEPER"
 	wait_until is_gone "$SERVER"
 	[ -z "$(sessions_left)" ]
