@@ -2,10 +2,13 @@
 libcore_a_SOURCES += \
 	src/evidence/delivery-copy.c src/evidence/delivery-copy.h \
 	src/evidence/delivery-kick.c \
+	src/evidence/delivery-sender.c src/evidence/delivery-sender.h \
 	src/evidence/delivery-worker.c \
 	src/evidence/delivery.c src/evidence/delivery.h \
 	src/evidence/evidence-capture.c src/evidence/evidence-capture.h \
 	src/evidence/evidence-config.c src/evidence/evidence-config.h \
+	src/evidence/evidence-diff-impl.h \
+	src/evidence/evidence-diff-tree.c \
 	src/evidence/evidence-diff.c src/evidence/evidence-diff.h \
 	src/evidence/evidence-impl.h \
 	src/evidence/evidence-ledger.c src/evidence/evidence-ledger.h \
