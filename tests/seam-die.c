@@ -21,7 +21,7 @@
  *				parent: of its parent as well, and that one first
  *				group: of its process group
  *				starve: no descriptor can be opened until the next point is reached
- *				wait: until somebody has read from CUSTODY_SEAM_GATE, a FIFO, and then written to it
+ *				wait: until a test has read from CUSTODY_SEAM_GATE, a FIFO, and then written to it
  *	CUSTODY_SEAM_LOG=FILE	a line is added for every point that is reached
  */
 static void note(const char *point)

@@ -7,8 +7,8 @@
 #include "tty/card.h"
 
 /*
- * A card about words that somebody chose to deceive: the first byte is the terminal's width, a NUL ends a word.  Nothing
- * that a terminal obeys goes out, no line is too wide, and only our labels stand where labels stand.
+ * A card about words that an attacker chose: the first byte is the terminal's width, a NUL ends a word.  The card has no
+ * control sequence, no line is too wide, and only the card's own labels are in the column of labels.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

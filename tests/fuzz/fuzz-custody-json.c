@@ -17,7 +17,7 @@ static int parse(const char *admin, size_t admin_len, const char *user, size_t u
 	return config_parse(&t, ret, f);
 }
 
-/* What was accepted is accepted again, written out; every value has its source. */
+/* An accepted document is accepted again when written out; every value has its source. */
 static void require_stable(const struct config *c)
 {
 	_cleanup_config_ struct config *again = NULL;

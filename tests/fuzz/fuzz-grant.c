@@ -13,7 +13,7 @@ static void require(bool holds)
 		abort();
 }
 
-/* A statement has one spelling: what is accepted is what would be written, and means the same when read again. */
+/* A statement has one spelling: an accepted text is the text that would be written, and means the same when read again. */
 static void read_grant(const char *text, size_t len)
 {
 	_cleanup_grant_ struct grant g = { 0 }, again = { 0 };
@@ -30,7 +30,7 @@ static void read_grant(const char *text, size_t len)
 	require(approver_require_name(g.approver, NULL) == 0 && strlen(g.id) == GRANT_ID_SIZE - 1);
 	require(grant_parse(g.text, strlen(g.text), "fuzz", &again, NULL) == 0);
 	require(digest_equal(&g.statement, &again.statement));
-	/* Nobody signed it. */
+	/* No key signed it. */
 	require(!grant_signature_verify(&g, &(struct sign_public){ .bytes = { 1 } }));
 }
 

@@ -14,7 +14,7 @@ static void require(bool holds)
 		abort();
 }
 
-/* What was read is written, read again and written again: the same tree, the same bytes. */
+/* A parsed document is written, parsed and written again: the same tree, the same bytes. */
 static void check_round_trip(const struct jdoc *d, enum jdoc_style style)
 {
 	_cleanup_strbuf_ struct strbuf once = { 0 }, twice = { 0 };

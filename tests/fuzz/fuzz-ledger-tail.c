@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ledger_tail_scan(text, size, how & 2 ? &key : NULL, &t);
 	require(t.good <= size && t.last_len <= t.good && (t.good == 0) == (t.seq == 0));
 	require(t.good == 0 || text[t.good - 1] == '\n');
-	/* What was good is good again, and ends where it ended: recovery may be killed and start over. */
+	/* The valid part is valid again and has the same length: recovery may be killed and start over. */
 	ledger_tail_scan(text, t.good, how & 2 ? &key_again : NULL, &again);
 	require(again.good == t.good && again.seq == t.seq && !again.why &&
 		memcmp(&again.head, &t.head, 32) == 0);

@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	whole = judge(text, size, size ? size : 1, &o);
 	parts = judge(text, size, 1 + how % 7, &o);
-	/* Portions do not matter, and what is called good is all of it. */
+	/* The size of the portions does not matter, and a valid ledger was read to its end. */
 	require(whole.status == parts.status && whole.next == parts.next && whole.bytes == parts.bytes);
 	require(whole.bytes <= size);
 	if (whole.status == VERIFY_OK || whole.status == VERIFY_BARE)

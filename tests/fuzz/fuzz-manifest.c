@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One line of a manifest.  What is read is written, read again, and is the same. */
+/* One line of a manifest.  A parsed line is written and parsed again, and is the same. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

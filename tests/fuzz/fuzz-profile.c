@@ -6,7 +6,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What was accepted is as tight as itself, and its merged document is accepted again with the same digest. */
+/* An accepted profile is as tight as itself, and its merged document is accepted again with the same digest. */
 static void require_stable(const struct profile *p, const struct profile_vars *vars)
 {
 	_cleanup_profile_ struct profile *again = NULL;

@@ -35,7 +35,7 @@ bool peer_send(const struct peer *p, enum init_msg_type type, int value);
 
 /* Reads until TEXT has come or until end of file; false on end of file. */
 bool peer_expect(int fd, const char *text);
-/* Everything up to end of file, which comes only when nobody inside is left. */
+/* Everything up to end of file, which is reached when the last process inside has exited. */
 void peer_read_all(int fd, char *buffer, size_t room);
 void peer_close_socket(struct peer *p);
 int peer_wait(struct peer *p); /* wait status of init; closes all */

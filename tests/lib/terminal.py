@@ -7,7 +7,7 @@ terminal.py STEP... -- COMMAND...     steps, in order:
 	send:TEXT       types TEXT; \\xNN and \\n are understood
 	size:RxC        changes the window
 	kill:SIGNAL     sends a signal to the command
-Prints what was shown; the last line is "mode cooked" or "mode raw", as the terminal was left.  Exits like the command.
+Prints the terminal's output; the last line is "mode cooked" or "mode raw", as the terminal was left.  Exits like the command.
 """
 import codecs, fcntl, os, pty, select, signal, struct, sys, termios, time
 

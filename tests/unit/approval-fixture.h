@@ -49,7 +49,7 @@ static inline bool bench_join(struct bench *b, const struct bench *of)
 		  &f))
 		return false;
 	b->store.pin_cost = COST;
-	b->store.login = APPROVER_NO_UID; /* whoever runs the tests */
+	b->store.login = APPROVER_NO_UID; /* not the uid that runs the tests */
 	if (of->store.now)
 		b->store.now = &b->now;
 	return true;

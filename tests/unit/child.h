@@ -50,7 +50,7 @@ static inline bool child_write(const char *path, const char *text)
 	return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
 }
 
-/* As root or, through a user namespace, as anybody. */
+/* As root or, through a user namespace, as any user. */
 static inline bool child_own_mounts(void)
 {
 	char map[64];

@@ -93,7 +93,7 @@ static inline int put(struct ledger *l, const char *kind, enum ledger_class clas
 	const struct ledger_event e = { .kind = kind, .session = "s", .agent = "a", .d = d };
 	int r;
 
-	jdoc_set_string(d, "text", "some words about what happened");
+	jdoc_set_string(d, "text", "some words about an event");
 	jdoc_set_int(d, "pid", 4711);
 	r = ledger_append(l, &e, 1, class, NULL, &f);
 	if (r < 0)

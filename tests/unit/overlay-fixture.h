@@ -45,7 +45,7 @@ static inline bool overlay_is_fuse(const struct overlay *o)
 	return strcmp(o->options, "fuse") == 0;
 }
 
-/* Everything becomes the one id's.  Whoever plays must be that one, too. */
+/* Gives everything to the one id.  The process that changes the tree must have that id, too. */
 static inline bool overlay_give(const char *dir)
 {
 	_cleanup_close_ int root = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -64,7 +64,7 @@ static inline bool overlay_give(const char *dir)
 
 static inline bool overlay_serve(struct overlay *o)
 {
-	/* Anything is allowed: the filter is not what is tested. */
+	/* Everything is allowed: the filter is not under test. */
 	const struct overlay_server_limits l = { .seccomp = "BgAAAAAA/38=" };
 	_cleanup_fault_ struct fault f = { 0 };
 	char here[256], lower[260], layers[260], point[260];
@@ -74,7 +74,7 @@ static inline bool overlay_serve(struct overlay *o)
 						 .uid = OVERLAY_FUSE_ID,
 						 .gid = OVERLAY_FUSE_ID };
 
-	/* A mount point among the layers would be in the way of whoever takes them along. */
+	/* No mount point among the directories: the overlay server cannot move one. */
 	if ((!o->since.tv_sec && (!overlay_give("l") || !overlay_give("u") || !overlay_give("w"))) ||
 	    (mkdir("k", 0755) < 0 && errno != EEXIST) || rename("u", "k/u") < 0 || rename("w", "k/w") < 0 ||
 	    !getcwd(here, sizeof(here)) || chmod(".", 0711) < 0)

@@ -26,7 +26,7 @@ static inline int parse(const char *text, struct profile **ret, struct fault *f)
 	return profile_parse(text, strlen(text), "t.json", &vars, ret, f);
 }
 
-/* Is TEXT refused with a message that holds WORDS?  Otherwise says what happened. */
+/* Is TEXT refused with a message that contains WORDS?  Otherwise prints the result. */
 static inline bool is_refused(const char *text, const char *words)
 {
 	_cleanup_profile_ struct profile *p = NULL;
@@ -93,7 +93,7 @@ static inline void put(const char *dir, const char *name, const char *text)
 		abort();
 }
 
-/* BODY is what follows the name: ",\"extends\":..." or "". */
+/* BODY follows the name: ",\"extends\":..." or "". */
 static inline void put_profile(const char *dir, const char *name, const char *body)
 {
 	char file[96], text[4096];

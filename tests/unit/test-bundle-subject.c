@@ -17,7 +17,7 @@
 
 #include "subject-fixture.h"
 
-/* The bundle's two files, without a root: what is checked here is what the two say. */
+/* The bundle's two files, without a root: only their contents are checked here. */
 static char dir[64], hook[96], init[96];
 static int dirfd_ = -EBADF;
 
@@ -133,7 +133,7 @@ static bool edit(const char *name, const char *old, const char *new)
 	return put(name, t.text, t.len);
 }
 
-static void what_was_written_is_what_runs(void)
+static void a_written_bundle_is_verified(void)
 {
 	_cleanup_bundle_files_ struct bundle_files b = BUNDLE_FILES_EMPTY;
 	_cleanup_fault_ struct fault f = { 0 };
@@ -147,7 +147,7 @@ static void what_was_written_is_what_runs(void)
 	end();
 }
 
-/* GOV-9: whatever somebody changes in config.json, it is refused, and the refusal names it. */
+/* GOV-9: any change in config.json is refused, and the refusal names it. */
 static void an_edited_config_is_refused_by_name(void)
 {
 	/* clang-format off */
@@ -224,7 +224,7 @@ static void an_edited_subject_is_refused(void)
 	}
 }
 
-/* Both files edited so that they fit: the digest is another one, which nobody approved. */
+/* Both files edited consistently: the digest differs, and it has no approval. */
 static void two_edited_files_have_another_digest(void)
 {
 	_cleanup_bundle_files_ struct bundle_files b = BUNDLE_FILES_EMPTY;
@@ -243,7 +243,7 @@ static void two_edited_files_have_another_digest(void)
 }
 
 /* Ids are not in the digest: they must be ids of bundles all the same, above all not the host's root. */
-static void ids_of_somebody_else_are_refused(void)
+static void ids_of_another_user_are_refused(void)
 {
 	const uint32_t first = BUNDLE_ID_FIRST, past = BUNDLE_ID_FIRST + BUNDLE_ID_BLOCKS * BUNDLE_ID_BLOCK;
 	/* clang-format off */
@@ -327,7 +327,7 @@ static bool put_below(const char *path, const char *text)
 	return fd >= 0 && fd_write_all(fd, text, strlen(text), NULL) == 0;
 }
 
-/* GOV-9: what lies in the root runs as well: the loader's configuration, the names of users. */
+/* GOV-9: files in the root run as well: the loader's configuration, the names of users. */
 static void an_edited_root_is_refused_by_name(void)
 {
 	/* clang-format off */
@@ -444,8 +444,8 @@ static void a_link_to_a_root_is_none(void)
 }
 
 TAP_MAIN(T(a_copy_is_the_hosts_file_to_the_last_byte), T(a_link_to_a_root_is_none),
-	 T(an_edited_root_is_refused_by_name), T(what_was_written_is_what_runs),
+	 T(an_edited_root_is_refused_by_name), T(a_written_bundle_is_verified),
 	 T(an_edited_config_is_refused_by_name), T(an_edited_subject_is_refused),
-	 T(two_edited_files_have_another_digest), T(ids_of_somebody_else_are_refused),
+	 T(two_edited_files_have_another_digest), T(ids_of_another_user_are_refused),
 	 T(another_program_is_refused), T(another_kind_of_file_is_refused),
 	 T(the_runs_own_time_is_checked_as_well))

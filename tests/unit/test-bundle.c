@@ -217,7 +217,7 @@ static void prepared_clones_are_bound_instead_of_their_sources(void)
 	CHECK(strcmp(jdoc_get_string(mount_at(c, "/usr"), "source"), "/usr") == 0);
 }
 
-static void init_is_told_what_it_has_to_find(void)
+static void init_gets_the_layers_to_prove(void)
 {
 	SETUP(own_run());
 
@@ -308,14 +308,14 @@ static void an_empty_worktree_is_the_hooks_too_for_it_must_be_held(void)
 	CHECK(strstr(at(c, "hooks/createRuntime/0/args/2")->string, "\"kind\":\"tmpfs\""));
 }
 
-static void who_is_asked_before_is_told_afterwards(void)
+static void a_bundle_with_an_approve_hook_has_an_audit_hook(void)
 {
 	char *words[] = { (char *)"--lane=sandbox", (char *)"--security=off", (char *)"--redact=--key",
 			  (char *)"--env=HOME=/root", NULL };
 	SETUP(fixture_portable());
 
 	pl.approve = words;
-	CHECK(bundle_config(&s, &pl, &c, &f) == -EINVAL); /* nobody says where its session would be */
+	CHECK(bundle_config(&s, &pl, &c, &f) == -EINVAL); /* no directory for its session */
 	fault_done(&f);
 	pl.run = "/run/custody";
 	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
@@ -326,7 +326,7 @@ static void who_is_asked_before_is_told_afterwards(void)
 	CHECK(strstr(at(c, "hooks/createRuntime/1/args/2")->string, "\"work\":\"/work\""));
 }
 
-static void one_id_is_enough_for_container_root_and_for_nobody_else(void)
+static void one_id_is_enough_for_container_root_and_for_no_other_user(void)
 {
 	SETUP(own_run());
 
@@ -414,10 +414,11 @@ TAP_MAIN(T(an_own_run_has_every_layer), T(switching_a_layer_off_leaves_out_exact
 	 T(other_layers_can_be_switched_off_one_by_one), T(hidden_paths_are_masked_whatever_else_is_off),
 	 T(an_overlay_names_its_layers_with_special_characters_escaped),
 	 T(worktrees_are_mounted_as_the_profile_says), T(parents_are_mounted_before_children),
-	 T(prepared_clones_are_bound_instead_of_their_sources), T(init_is_told_what_it_has_to_find),
+	 T(prepared_clones_are_bound_instead_of_their_sources), T(init_gets_the_layers_to_prove),
 	 T(CARD_2_a_portable_bundle_carries_limits_names_and_a_hook),
 	 T(CARD_2_the_hook_mounts_the_worktree_and_everything_mapped),
 	 T(a_hooked_mount_below_a_runtimes_mount_is_refused),
-	 T(an_empty_worktree_is_the_hooks_too_for_it_must_be_held), T(who_is_asked_before_is_told_afterwards),
-	 T(one_id_is_enough_for_container_root_and_for_nobody_else), T(the_same_input_gives_the_same_bytes),
+	 T(an_empty_worktree_is_the_hooks_too_for_it_must_be_held),
+	 T(a_bundle_with_an_approve_hook_has_an_audit_hook),
+	 T(one_id_is_enough_for_container_root_and_for_no_other_user), T(the_same_input_gives_the_same_bytes),
 	 T(the_root_has_every_mount_point_and_a_small_etc), T(a_home_cannot_add_fields_to_passwd))

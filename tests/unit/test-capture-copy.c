@@ -16,8 +16,8 @@
 #define SIZE ((size_t)300 * 1000)
 
 /*
- * A file system that shares blocks, so that it need not be one: what is cloned becomes SHOWN, and, if AFTER is set, somebody
- * writes to the first file at once.
+ * Emulates a file system that shares blocks: a clone reads as SHOWN and, if AFTER is set, another process writes to the first
+ * file at once.
  */
 static struct {
 	bool can;
@@ -74,7 +74,7 @@ static struct digest digest_of(char c)
 	return d;
 }
 
-/* What is told of a file full of 's' whose clone shows 'c'. */
+/* The result for a file full of 's' whose clone shows 'c'. */
 static void the_digest_is_of(bool local, char want)
 {
 	_cleanup_tree_ struct tree t = { .fd = -EBADF };
@@ -121,7 +121,7 @@ static void times_that_could_stand_still_are_not_trusted(void)
 	the_digest_is_of(false, 'c'); /* another machine's */
 }
 
-static void what_cannot_be_cloned_is_copied(void)
+static void a_file_that_cannot_be_cloned_is_copied(void)
 {
 	fake.can = false;
 	the_digest_is_of(true, 's');
@@ -214,7 +214,7 @@ static void a_large_file_may_be_shorter_or_longer_than_it_was(void)
 }
 
 /* Memory takes no direct writes, or only seems to: the file is the same. */
-static void large_files_are_written_where_there_is_no_disk(void)
+static void large_files_are_written_to_memory_file_systems(void)
 {
 	_cleanup_capture_direct_ struct capture_direct *direct = capture_direct_new();
 	_cleanup_close_ int in = memfd_create("in", MFD_CLOEXEC), out = memfd_create("out", MFD_CLOEXEC);
@@ -224,7 +224,7 @@ static void large_files_are_written_where_there_is_no_disk(void)
 }
 
 /* And the next file goes well again. */
-static void a_large_file_that_cannot_be_written_says_so(void)
+static void a_large_file_that_cannot_be_written_is_an_error(void)
 {
 	_cleanup_capture_direct_ struct capture_direct *direct = capture_direct_new();
 	_cleanup_free_ void *buffer = malloc(CAPTURE_BUFFER);
@@ -251,6 +251,7 @@ static void a_large_file_that_cannot_be_written_says_so(void)
 
 TAP_MAIN(T(a_file_at_rest_is_hashed_where_its_pages_are),
 	 T(a_file_that_changes_under_its_clone_has_the_digest_of_the_clone),
-	 T(times_that_could_stand_still_are_not_trusted), T(what_cannot_be_cloned_is_copied),
+	 T(times_that_could_stand_still_are_not_trusted), T(a_file_that_cannot_be_cloned_is_copied),
 	 T(large_files_are_written_past_the_cache), T(a_large_file_may_be_shorter_or_longer_than_it_was),
-	 T(large_files_are_written_where_there_is_no_disk), T(a_large_file_that_cannot_be_written_says_so))
+	 T(large_files_are_written_to_memory_file_systems),
+	 T(a_large_file_that_cannot_be_written_is_an_error))

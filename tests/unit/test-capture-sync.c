@@ -4,7 +4,7 @@
 #include "tap.h"
 #include "tree-fixture.h"
 
-/* In place of the C library's: who waits for a call reads from the pipe what it was called with. */
+/* Replaces the C library's function: a test that waits for a call reads its arguments from the pipe. */
 static int calls[2] = { -EBADF, -EBADF };
 
 int syncfs(int fd)
@@ -19,7 +19,7 @@ static int await_call(void)
 	return read(calls[0], &fd, sizeof(fd)) == (ssize_t)sizeof(fd) ? fd : -EBADF;
 }
 
-/* Nobody is there to call any more. */
+/* No reader is left. */
 static bool was_called(void)
 {
 	int fd;

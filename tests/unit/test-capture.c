@@ -16,7 +16,7 @@
 
 static const struct capture_options plain = { .any_names = true };
 
-/* The first line where two portraits differ, for whoever reads a failure. */
+/* The first line where two portraits differ, for the message of a failure. */
 static bool is_same(const char *a, const char *b)
 {
 	if (a && b && strcmp(a, b) == 0)
@@ -347,7 +347,7 @@ static void attributes_of_one_file_end_somewhere(void)
 	close(tree);
 }
 
-/* More pieces than are told of: the holes between the last ones are written, and what is written counts. */
+/* More pieces than are recorded: the holes between the last ones are written as data, and counted. */
 static void holes_that_are_written_count(void)
 {
 	_cleanup_tree_ struct tree t = { .fd = -EBADF }, out = { .fd = -EBADF };
@@ -414,7 +414,7 @@ static void ten_thousand_levels_are_kept(void)
 	CHECK(restored.entries == s.entries && restored.left_out == 0 && restored.damaged == 0);
 }
 
-/* Somebody exchanges a directory with a link that leads out and a file with a pipe, all the time. */
+/* Another process exchanges a directory with a link that leads out and a file with a pipe, all the time. */
 static void ISO_5_a_living_tree_never_leads_outside_or_hangs(void)
 {
 	const int rounds = tap_is_full() ? 500 : tap_stride() > 1 ? 5 : 100;
@@ -480,8 +480,8 @@ static void a_growing_file_ends(void)
 	CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid);
 }
 
-/* Target full in the middle of it: what is there is right, what is not is named. */
-static void a_full_target_loses_files_and_says_which(void)
+/* The target gets full: copied files are right, missing ones are named. */
+static void a_full_target_loses_files_and_names_them(void)
 {
 	_cleanup_tree_ struct tree t = { .fd = -EBADF }, at = { .fd = -EBADF };
 	int status;
@@ -543,5 +543,5 @@ TAP_MAIN(T(ISO_5_the_odd_tree_comes_back_exactly), T(ISO_5_through_a_target_that
 	 T(enough_data_and_enough_entries), T(a_deep_tree_does_not_fill_the_manifest),
 	 T(attributes_of_one_file_end_somewhere), T(holes_that_are_written_count),
 	 T(ten_thousand_levels_are_kept), T(ISO_5_a_living_tree_never_leads_outside_or_hangs),
-	 T(a_growing_file_ends), T(a_full_target_loses_files_and_says_which),
+	 T(a_growing_file_ends), T(a_full_target_loses_files_and_names_them),
 	 T(names_are_encoded_and_never_two_alike), T(wide_and_deep_trees_are_kept_by_any_number_of_threads))

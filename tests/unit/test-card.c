@@ -45,7 +45,7 @@ static void words_read_as_a_shell_would_read_them(void)
 	CHECK(word_is("a\\\n", "$'a\\\\\\n'"));
 }
 
-static void what_a_terminal_obeys_is_spelled_out(void)
+static void control_sequences_are_escaped(void)
 {
 	CHECK(word_is("\033[2J", "$'\\x1b[2J'"));
 	CHECK(word_is("a\rb\tc\nd\x7f", "$'a\\x0db\\tc\\nd\\x7f'"));
@@ -173,7 +173,7 @@ static void a_break_within_a_word_is_marked(void)
 	CHECK(got && strstr(got, "  rm \n  /aaaaaaaaaaaaaaaaaaaaaaaaaa\\\n  aaaaaaaaaaaaaa\n"));
 }
 
-static void what_is_cut_says_how_much_and_where_the_rest_is(void)
+static void cut_text_shows_how_much_and_where_the_rest_is(void)
 {
 	_cleanup_card_ struct card c = { 0 };
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -212,7 +212,7 @@ static void color_is_ours_alone(void)
 	"\"worktree\":{\"mode\":\"" mode "\",\"target\":\"/work\",\"source\":\"/home/me/p\"" more "}"
 #define REST                                                                                     \
 	"\"argv\":[\"sh\",\"-c\",\"rm -rf \\u202e\\u001b[2Kx; true\\n  level     A: "            \
-	"nobody\"],\"cwd\":\"/work\","                                                           \
+	"harmless\"],\"cwd\":\"/work\","                                                         \
 	"\"profile\":{\"name\":\"build\",\"digest\":\"0123456789abcdef\"},\"network\":\"host\"," \
 	"\"dangerous\":[\"x\"],"                                                                 \
 	"\"env\":{\"PATH\":\"00\",\"A\\u0007B\":\"11\"},"
@@ -250,7 +250,7 @@ static size_t count(const char *text, const char *what)
 	return n;
 }
 
-static void the_card_says_what_runs_why_and_what_it_may_do(void)
+static void the_card_shows_command_reason_and_permissions(void)
 {
 	_cleanup_free_ char *got = described(
 		"{" REST TREE("overlay",
@@ -259,7 +259,7 @@ static void the_card_says_what_runs_why_and_what_it_may_do(void)
 		NULL, 120);
 
 	CHECK(got && is_clean(got, true));
-	CHECK(strstr(got, "  command    sh -c $'rm -rf \\u202e\\x1b[2Kx; true\\n  level     A: nobody'\n"));
+	CHECK(strstr(got, "  command    sh -c $'rm -rf \\u202e\\x1b[2Kx; true\\n  level     A: harmless'\n"));
 	CHECK(strstr(got, "  level      C: a person confirms with a PIN\n") && count(got, "\n  level ") == 1);
 	CHECK(strstr(got, "  because    deletes\\n  level     A: '\\x1b[1m' [unbounded-delete]\n"));
 	CHECK(strstr(got, "soft (irreversible without the sandbox), autonomous, workspace (balanced)"));
@@ -272,7 +272,7 @@ static void the_card_says_what_runs_why_and_what_it_may_do(void)
 	CHECK(!strstr(got, "only this machine"));
 }
 
-static void what_may_be_lost_is_named(void)
+static void possible_losses_are_named(void)
 {
 	_cleanup_free_ char *got = described(
 		"{" REST TREE("rw",
@@ -288,7 +288,7 @@ static void what_may_be_lost_is_named(void)
 	CHECK(strstr(got, "only this machine"));
 }
 
-static void what_changed_since_the_last_time_is_named(void)
+static void changes_since_the_last_approval_are_named(void)
 {
 	_cleanup_free_ char *got = described("{" REST TREE("ro", "") "}", "{" REST TREE("rw", "") "}", 120);
 	_cleanup_free_ char *same = described("{" REST TREE("ro", "") "}", "{" REST TREE("ro", "") "}", 120);
@@ -297,7 +297,7 @@ static void what_changed_since_the_last_time_is_named(void)
 	CHECK(same && strstr(same, "nothing since it was approved last"));
 }
 
-static void a_subject_that_says_nothing_is_not_called_harmless(void)
+static void an_empty_subject_is_not_called_harmless(void)
 {
 	_cleanup_free_ char *got = described("{}", NULL, 80);
 
@@ -312,11 +312,10 @@ static void forty_columns_are_enough(void)
 	CHECK(got && longest(got) <= 40 && strstr(got, "\nlevel:\n  C: a person confirms with a PIN\n"));
 }
 
-TAP_MAIN(T(words_read_as_a_shell_would_read_them), T(what_a_terminal_obeys_is_spelled_out),
-	 T(letters_stay_letters), T(every_byte_alone_and_doubled_is_harmless),
-	 T(without_utf8_nothing_but_ascii_goes_out), T(no_line_is_wider_than_the_terminal),
-	 T(text_never_looks_like_a_row), T(a_break_within_a_word_is_marked),
-	 T(what_is_cut_says_how_much_and_where_the_rest_is), T(color_is_ours_alone),
-	 T(the_card_says_what_runs_why_and_what_it_may_do), T(what_may_be_lost_is_named),
-	 T(what_changed_since_the_last_time_is_named), T(a_subject_that_says_nothing_is_not_called_harmless),
-	 T(forty_columns_are_enough))
+TAP_MAIN(T(words_read_as_a_shell_would_read_them), T(control_sequences_are_escaped), T(letters_stay_letters),
+	 T(every_byte_alone_and_doubled_is_harmless), T(without_utf8_nothing_but_ascii_goes_out),
+	 T(no_line_is_wider_than_the_terminal), T(text_never_looks_like_a_row),
+	 T(a_break_within_a_word_is_marked), T(cut_text_shows_how_much_and_where_the_rest_is),
+	 T(color_is_ours_alone), T(the_card_shows_command_reason_and_permissions),
+	 T(possible_losses_are_named), T(changes_since_the_last_approval_are_named),
+	 T(an_empty_subject_is_not_called_harmless), T(forty_columns_are_enough))

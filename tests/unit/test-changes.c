@@ -76,7 +76,7 @@ static void step(unsigned int *seed, bool links)
 	}
 }
 
-/* fuse-overlayfs has power over one id only: who is another gets nothing done. */
+/* fuse-overlayfs has power over one id only: a process with another id cannot change anything. */
 static void become(const struct overlay *o, uid_t id)
 {
 	if (overlay_is_fuse(o) && (setegid(id) < 0 || seteuid(id) < 0))
@@ -123,7 +123,7 @@ static bool play(const char *options, unsigned int seed)
 	 * this does not hold for those; custody mounts without them.
 	 */
 	if (ok && overlay_is_fuse(&o))
-		ok = overlay_give("l"); /* an apply whose ids nobody named makes everything its own */
+		ok = overlay_give("l"); /* an apply without ids gives everything to its own */
 	if (ok && !strstr(options, "redirect")) {
 		_cleanup_changes_ struct changes c = { 0 };
 		int fds[2];
@@ -152,13 +152,13 @@ static bool play_all(const char *options)
 	return true;
 }
 
-static void a_layer_with_user_notes_becomes_what_was_seen(void)
+static void an_upper_with_user_xattrs_gives_the_merged_view(void)
 {
 	CHECK(play_all("userxattr"));
 	CHECK(play_all("userxattr,volatile"));
 }
 
-static void a_layer_with_trusted_notes_becomes_what_was_seen(void)
+static void an_upper_with_trusted_xattrs_gives_the_merged_view(void)
 {
 	if (geteuid() != 0)
 		return;
@@ -227,7 +227,7 @@ static bool swap_many(const char *options, unsigned int n)
 	return ok;
 }
 
-static void what_cannot_be_held_is_not_begun(void)
+static void a_swap_of_too_many_files_does_not_begin(void)
 {
 	if (geteuid() != 0)
 		return;
@@ -242,7 +242,7 @@ static void data_that_stayed_below_is_found(void)
 	CHECK(play_all("redirect_dir=on,metacopy=on"));
 }
 
-static void a_layer_of_fuse_overlayfs_becomes_what_was_seen(void)
+static void an_upper_of_fuse_overlayfs_gives_the_merged_view(void)
 {
 	/* valgrind knows no clone() with memory in common, which makes the user namespace. */
 	if (geteuid() != 0 || tap_has("CUSTODY_TEST_VALGRIND", "1") || overlay_server_require(NULL) < 0)
@@ -252,7 +252,8 @@ static void a_layer_of_fuse_overlayfs_becomes_what_was_seen(void)
 		CHECK(overlay_in_child(play, "fuse", seed));
 }
 
-TAP_MAIN(T(a_layer_of_fuse_overlayfs_becomes_what_was_seen), T(a_layer_with_user_notes_becomes_what_was_seen),
-	 T(a_layer_with_trusted_notes_becomes_what_was_seen), T(moved_directories_are_found_where_they_were),
-	 T(two_directories_that_changed_places), T(what_cannot_be_held_is_not_begun),
-	 T(data_that_stayed_below_is_found))
+TAP_MAIN(T(an_upper_of_fuse_overlayfs_gives_the_merged_view),
+	 T(an_upper_with_user_xattrs_gives_the_merged_view),
+	 T(an_upper_with_trusted_xattrs_gives_the_merged_view),
+	 T(moved_directories_are_found_where_they_were), T(two_directories_that_changed_places),
+	 T(a_swap_of_too_many_files_does_not_begin), T(data_that_stayed_below_is_found))

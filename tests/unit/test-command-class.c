@@ -24,7 +24,7 @@ struct row {
 #define CHANGES COMMAND_CHANGES
 #define UNKNOWN (COMMAND_UNKNOWN | COMMAND_RUNS | COMMAND_CHANGES)
 
-static void traits_say_what_a_command_does(void)
+static void traits_describe_a_command(void)
 {
 	static const struct row rows[] = {
 		{ "ls", 0 },
@@ -232,6 +232,6 @@ static void parts_are_all_that_would_run(void)
 	CHECK(n == 6);
 }
 
-TAP_MAIN(T(traits_say_what_a_command_does), T(GOV_14_trusted_hosts_match_whole_labels),
+TAP_MAIN(T(traits_describe_a_command), T(GOV_14_trusted_hosts_match_whole_labels),
 	 T(hosts_are_found_where_a_client_looks_for_them), T(paths_have_their_domain),
 	 T(parts_are_all_that_would_run))

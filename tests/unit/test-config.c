@@ -204,7 +204,7 @@ static void user_may_tighten_and_never_loosen(void)
 		{ "allow_self", "{\"allow_self\": true}", "{\"allow_self\": false}", NULL },
 		{ "approvers", "{\"approvers\": [" APPROVER("a", K1) "," APPROVER("b", K2) "]}",
 		  "{\"approvers\": [" APPROVER("b", K2) "]}", "{\"approvers\": [" APPROVER("a", K3) "]}" },
-		/* Who approves is the admin's word: then what is approved is not the user's. */
+		/* The admin decides who the approvers are: then a user's configuration cannot approve. */
 		{ "rules", "{\"approvers\": [" APPROVER("a", K1) "]}", RULE("ask"), RULE("allow") },
 		{ "governance.security_profile", "{\"approvers\": [" APPROVER("a", K1) "]}",
 		  "{\"governance\": {\"security_profile\": \"strict\"}}",
@@ -394,7 +394,7 @@ static int load_file(const char *text, mode_t mode, mode_t dir_mode, struct faul
 	return config_load(&d, &c, f);
 }
 
-/* In a directory below one that may be written by everybody. */
+/* In a directory below one that is writable by all users. */
 static int load_below(const char *text, mode_t above)
 {
 	_cleanup_config_ struct config *c = NULL;

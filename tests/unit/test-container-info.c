@@ -44,7 +44,7 @@ static bool make(int dirfd, struct fault *f)
 	return container_info_write(dirfd, &d, f) == 0;
 }
 
-static void what_was_written_comes_back(void)
+static void written_info_is_read_back(void)
 {
 	_cleanup_container_info_ struct container_info d = { 0 };
 	_cleanup_fault_ struct fault f = { 0 };
@@ -72,11 +72,11 @@ static void it_is_written_once(void)
 
 	CHECK(tree_make(&t) && make(t.fd, &f));
 	CHECK(!make(t.fd, &f) && f.code == EEXIST);
-	/* Nor is half of one left: whoever recovers would stop at it. */
+	/* No half-written file remains: recovery would stop at it. */
 	CHECK(faccessat(t.fd, CONTAINER_INFO_NAME ".new", F_OK, 0) < 0);
 }
 
-static void none_is_said_so(void)
+static void missing_info_is_an_error(void)
 {
 	_cleanup_container_info_ struct container_info d = { 0 };
 	_cleanup_fault_ struct fault f = { 0 };
@@ -86,7 +86,7 @@ static void none_is_said_so(void)
 }
 
 /* Cut at every byte, and one byte more: nothing of it is believed. */
-static void half_a_dossier_is_none(void)
+static void half_a_container_info_is_none(void)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 	_cleanup_(tree_done) struct tree t = { 0 };
@@ -108,7 +108,7 @@ static void half_a_dossier_is_none(void)
 	}
 }
 
-static void what_others_may_write_or_lead_to_is_not_read(void)
+static void files_that_others_can_write_and_links_are_not_read(void)
 {
 	_cleanup_container_info_ struct container_info d = { 0 };
 	_cleanup_fault_ struct fault f = { 0 }, g = { 0 };
@@ -123,5 +123,5 @@ static void what_others_may_write_or_lead_to_is_not_read(void)
 	CHECK(container_info_read(t.fd, &d, &g) == -ELOOP);
 }
 
-TAP_MAIN(T(what_was_written_comes_back), T(it_is_written_once), T(none_is_said_so), T(half_a_dossier_is_none),
-	 T(what_others_may_write_or_lead_to_is_not_read))
+TAP_MAIN(T(written_info_is_read_back), T(it_is_written_once), T(missing_info_is_an_error),
+	 T(half_a_container_info_is_none), T(files_that_others_can_write_and_links_are_not_read))

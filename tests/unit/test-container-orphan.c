@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A container whose warden died is killed; whoever has its number by now is not. */
+/* A container whose warden died is killed; a process that has its number by now is not. */
 #include "container/container-orphan.h"
 
 #include <errno.h>
@@ -104,7 +104,7 @@ static void the_first_process_is_killed(void)
 	CHECK(o.tree < 0 && o.why && strcmp(o.info.container, "c") == 0);
 }
 
-static void a_number_that_came_back_is_somebody_else(void)
+static void a_reused_pid_is_another_process(void)
 {
 	_cleanup_container_orphan_ struct container_orphan o = CONTAINER_ORPHAN_NONE;
 	_cleanup_tree_ struct tree t = { 0 };
@@ -119,8 +119,8 @@ static void a_number_that_came_back_is_somebody_else(void)
 	CHECK(kill(pid, SIGKILL) == 0 && was_killed(pid));
 }
 
-/* Threads have numbers too, and a pidfd of one is another error than that of nobody. */
-static void a_number_that_came_back_as_a_thread_is_somebody_else(void)
+/* Threads have numbers too, and pidfd_open fails differently for a thread than for no process. */
+static void a_pid_reused_as_a_thread_is_another_process(void)
 {
 	_cleanup_container_orphan_ struct container_orphan o = CONTAINER_ORPHAN_NONE;
 	_cleanup_thread_ struct thread thread = THREAD_NONE;
@@ -149,6 +149,5 @@ static void one_that_is_gone_is_over(void)
 		CHECK(container_orphan_end(t.fd, &o, NULL) == 1 && o.tree < 0 && o.why);
 }
 
-TAP_MAIN(T(a_run_of_our_own_is_none), T(the_first_process_is_killed),
-	 T(a_number_that_came_back_is_somebody_else), T(a_number_that_came_back_as_a_thread_is_somebody_else),
-	 T(one_that_is_gone_is_over))
+TAP_MAIN(T(a_run_of_our_own_is_none), T(the_first_process_is_killed), T(a_reused_pid_is_another_process),
+	 T(a_pid_reused_as_a_thread_is_another_process), T(one_that_is_gone_is_over))

@@ -13,7 +13,7 @@
 
 #define SESSION "20261116T031500Z-1a2b3c4d"
 
-static void what_is_local_is_told_by_the_table_of_mounts(void)
+static void the_mount_table_shows_which_paths_are_local(void)
 {
 	static const char table[] = "1 0 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n"
 				    "2 1 0:5 / /mnt/share rw - fuse.sshfs host:/x rw\n"
@@ -34,7 +34,7 @@ static void what_is_local_is_told_by_the_table_of_mounts(void)
 		{ "/mnt/share/local/e", "/var", "fuse.sshfs" },
 		{ "/auto/e", "/var", "autofs" },
 		{ "/home/u/e", "/var", "nfs4" },
-		/* Who lives on a share lives with it. */
+		/* State on the share itself: deliveries there are local. */
 		{ "/home/u/e", "/home/u/.local/state", NULL },
 		{ "/mnt/share/e", "/home/u/.local/state", "fuse.sshfs" },
 	};
@@ -49,7 +49,7 @@ static void what_is_local_is_told_by_the_table_of_mounts(void)
 			CHECK(false);
 		}
 	}
-	CHECK(mounts_judge((char[]){ "what is this\n" }, "/x", NULL, NULL, NULL) == -EBADMSG);
+	CHECK(mounts_judge((char[]){ "not a mount\n" }, "/x", NULL, NULL, NULL) == -EBADMSG);
 	CHECK(mounts_are_local("/", NULL, NULL, NULL) >= 0);
 }
 
@@ -145,7 +145,7 @@ static void ISO_5_a_delivery_is_whole_and_is_made_once(void)
 	CHECK(copy(&s) == 0 && s.copied.was_there && str_eq(s.copied.name, SESSION));
 }
 
-static void ISO_5_what_is_there_under_its_name_and_is_another_stays(void)
+static void ISO_5_another_file_of_the_same_name_stays(void)
 {
 	static const char *const damages[] = { "worktree/b", "worktree/d/e/a", EVIDENCE_METADATA,
 					       MANIFEST_NAME };
@@ -174,7 +174,7 @@ static void ISO_5_a_half_that_was_left_goes_and_a_link_is_not_followed(void)
 	CHECK(faccessat(away.fd, EVIDENCE_METADATA, F_OK, 0) < 0);
 }
 
-static void what_is_no_file_is_not_delivered(void)
+static void only_regular_files_are_delivered(void)
 {
 	_cleanup_scene_ struct scene s = SCENE;
 
@@ -244,7 +244,7 @@ static void ISO_5_the_ledger_is_asked_for_the_digest(void)
 	CHECK(evidence_ledger_find(t.path, "\"", &a, &told, NULL) == 0 && !told.named && !told.other);
 }
 
-TAP_MAIN(T(what_is_local_is_told_by_the_table_of_mounts), T(ISO_5_a_delivery_is_whole_and_is_made_once),
-	 T(ISO_5_what_is_there_under_its_name_and_is_another_stays),
-	 T(ISO_5_a_half_that_was_left_goes_and_a_link_is_not_followed), T(what_is_no_file_is_not_delivered),
+TAP_MAIN(T(the_mount_table_shows_which_paths_are_local), T(ISO_5_a_delivery_is_whole_and_is_made_once),
+	 T(ISO_5_another_file_of_the_same_name_stays),
+	 T(ISO_5_a_half_that_was_left_goes_and_a_link_is_not_followed), T(only_regular_files_are_delivered),
 	 T(a_note_comes_back_and_a_strange_one_is_none), T(ISO_5_the_ledger_is_asked_for_the_digest))

@@ -129,7 +129,7 @@ static void those_that_start_at_once_agree(void)
 	end();
 }
 
-static void what_is_no_key_is_refused(void)
+static void an_invalid_key_is_refused(void)
 {
 	static const char good[] = HEX "\n";
 	/* clang-format off */
@@ -237,6 +237,6 @@ static void nothing_of_a_key_is_left_when_the_directory_is_full_of_no(void)
 }
 
 TAP_MAIN(T(the_first_use_makes_it_and_the_next_ones_read_it), T(those_that_start_at_once_agree),
-	 T(what_is_no_key_is_refused), T(another_kind_of_file_is_refused_and_left_alone),
+	 T(an_invalid_key_is_refused), T(another_kind_of_file_is_refused_and_left_alone),
 	 T(a_foreign_owner_is_refused), T(the_configured_one_wins),
 	 T(nothing_of_a_key_is_left_when_the_directory_is_full_of_no))

@@ -29,7 +29,7 @@ static enum doctor_state state_of(const struct doctor_report *r, const char *id)
 	return c ? c->state : DOCTOR_UNKNOWN;
 }
 
-static void layers_that_stopped_everything_are_ok_and_say_by_what(void)
+static void layers_that_stopped_everything_are_ok_and_name_the_reason(void)
 {
 	_cleanup_doctor_ struct doctor_report r = { 0 };
 	struct doctor_run run = good_run();
@@ -191,7 +191,7 @@ static void unknown_id_names_the_nearest(void)
 	CHECK(!strchr(fault_text(&f), '\033'));
 }
 
-static void the_disk_limit_says_by_what_it_is_kept(void)
+static void the_disk_limit_names_its_mechanism(void)
 {
 	_cleanup_doctor_ struct doctor_report r = { 0 };
 	struct doctor_run run = good_run();
@@ -202,9 +202,9 @@ static void the_disk_limit_says_by_what_it_is_kept(void)
 	CHECK(!strstr(doctor_find(&r, "LAYER-MEMORY-LIMIT")->text, "kept by"));
 }
 
-TAP_MAIN(T(layers_that_stopped_everything_are_ok_and_say_by_what),
+TAP_MAIN(T(layers_that_stopped_everything_are_ok_and_name_the_reason),
 	 T(canary_that_got_through_outweighs_the_proof), T(each_refused_layer_alone_is_the_only_error),
 	 T(switched_off_and_optional_and_unset_differ), T(run_that_never_started_leaves_layers_unknown),
 	 T(canary_that_did_not_finish_is_an_error), T(canary_output_is_read_strictly),
 	 T(document_has_the_shape_that_scripts_read), T(every_layer_and_host_check_is_explained),
-	 T(unknown_id_names_the_nearest), T(the_disk_limit_says_by_what_it_is_kept))
+	 T(unknown_id_names_the_nearest), T(the_disk_limit_names_its_mechanism))

@@ -41,7 +41,7 @@ static void everything_else_is_byte_for_byte_the_same(void)
 	CHECK(becomes(pretty.text, pretty.text));
 }
 
-static void what_cannot_be_read_is_not_kept(void)
+static void config_that_cannot_be_parsed_is_not_kept(void)
 {
 	CHECK(is_refused("{\"process\":{\"env\":[\"KEY=hunter2\"]"));
 	CHECK(is_refused("{\"process\":{\"env\":\"KEY=hunter2\"}}"));
@@ -49,4 +49,4 @@ static void what_cannot_be_read_is_not_kept(void)
 }
 
 TAP_MAIN(T(values_of_the_environment_are_hidden_and_nothing_else),
-	 T(everything_else_is_byte_for_byte_the_same), T(what_cannot_be_read_is_not_kept))
+	 T(everything_else_is_byte_for_byte_the_same), T(config_that_cannot_be_parsed_is_not_kept))

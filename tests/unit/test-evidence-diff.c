@@ -17,7 +17,7 @@ static int say(void *arg, const struct evidence_difference *d)
 			strbuf_printf(out, "%s%s", mark, evidence_change_name(1U << i));
 			mark = "+";
 		}
-	/* What is not there has no entry, and what is has one. */
+	/* A missing file has no entry, an existing one has one. */
 	if (!d->old != !!(d->what & EVIDENCE_ADDED) || !d->new != !!(d->what & EVIDENCE_REMOVED))
 		strbuf_puts(out, "(!)");
 	strbuf_putc(out, ' ');
@@ -115,7 +115,7 @@ static void equal_trees_do_not_differ(void)
 }
 
 /* From the evidence to another one, and from the tree, as it is now, to the evidence: the other way round. */
-static void each_kind_of_difference_is_told(void)
+static void each_kind_of_difference_is_reported(void)
 {
 	_cleanup_scene_ struct scene s = { 0 };
 	int fd;
@@ -137,7 +137,7 @@ static void each_kind_of_difference_is_told(void)
 			   "pipe=type "));
 }
 
-static void a_file_with_holes_differs_only_by_what_can_be_read(void)
+static void a_file_with_holes_differs_only_by_its_bytes(void)
 {
 	_cleanup_scene_ struct scene s = { 0 };
 	_cleanup_close_ int fd = -EBADF;
@@ -157,7 +157,7 @@ static void a_file_with_holes_differs_only_by_what_can_be_read(void)
 	CHECK(differs_from(&t, "holes=modified "));
 }
 
-static void what_was_not_kept_is_unclear(void)
+static void files_that_were_not_kept_are_unclear(void)
 {
 	_cleanup_scene_ struct scene s = { 0 };
 
@@ -207,7 +207,7 @@ static void another_name_of_a_file_is_that_file(void)
 	CHECK(differs(&s.evidence, &s.other, "second=modified "));
 }
 
-/* Owned by whoever runs the test, as the tree is. */
+/* Owned by the user who runs the test, like the tree. */
 static struct manifest_entry own(struct manifest_entry e)
 {
 	e.uid = geteuid();
@@ -215,7 +215,7 @@ static struct manifest_entry own(struct manifest_entry e)
 	return e;
 }
 
-static void of_changes_what_is_not_named_is_as_it_was(void)
+static void files_that_changes_do_not_name_are_unchanged(void)
 {
 	struct manifest_xattr opaque = { .name = (char *)"user.overlay.opaque",
 					 .value = (char *)"y",
@@ -239,7 +239,7 @@ static void of_changes_what_is_not_named_is_as_it_was(void)
 	CHECK(differs_from(&t, "dir=type dir/in=removed "));
 }
 
-static void what_nobody_looked_at_is_not_compared(void)
+static void files_that_were_not_captured_are_not_compared(void)
 {
 	char *hidden[] = { (char *)"dir", NULL };
 	_cleanup_scene_ struct scene s = { 0 };
@@ -264,7 +264,7 @@ static int stop(void *arg, const struct evidence_difference *d)
 	return 42;
 }
 
-static void whoever_is_told_may_end_it(void)
+static void the_callback_may_stop_the_walk(void)
 {
 	_cleanup_scene_ struct scene s = { 0 };
 	int times = 0;
@@ -286,8 +286,8 @@ static void evidence_that_cannot_be_read_is_an_error(void)
 	CHECK(evidence_diff(s.evidence.fd, s.other.fd, say, &out, NULL) < 0 && !out.text);
 }
 
-TAP_MAIN(T(equal_trees_do_not_differ), T(each_kind_of_difference_is_told),
-	 T(a_file_with_holes_differs_only_by_what_can_be_read), T(what_was_not_kept_is_unclear),
+TAP_MAIN(T(equal_trees_do_not_differ), T(each_kind_of_difference_is_reported),
+	 T(a_file_with_holes_differs_only_by_its_bytes), T(files_that_were_not_kept_are_unclear),
 	 T(owners_and_removed_names_are_compared), T(another_name_of_a_file_is_that_file),
-	 T(of_changes_what_is_not_named_is_as_it_was), T(what_nobody_looked_at_is_not_compared),
-	 T(whoever_is_told_may_end_it), T(evidence_that_cannot_be_read_is_an_error))
+	 T(files_that_changes_do_not_name_are_unchanged), T(files_that_were_not_captured_are_not_compared),
+	 T(the_callback_may_stop_the_walk), T(evidence_that_cannot_be_read_is_an_error))

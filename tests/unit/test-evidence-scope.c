@@ -31,7 +31,7 @@ static void an_expected_number_is_expected(void)
 	CHECK(decide("{\"expect_exit\":[143]}", EXIT_REASON_SIGNALED, 143) == EVIDENCE_SCOPE_ALL);
 }
 
-static void other_numbers_and_reasons_are_what_they_are(void)
+static void other_statuses_and_reasons_are_reported_unchanged(void)
 {
 	CHECK(decide(NULL, EXIT_REASON_EXITED, 0) == EVIDENCE_SCOPE_NONE);
 	CHECK(decide(NULL, EXIT_REASON_EXITED, 3) == EVIDENCE_SCOPE_CHANGES);
@@ -44,4 +44,4 @@ static void other_numbers_and_reasons_are_what_they_are(void)
 }
 
 TAP_MAIN(T(a_shells_number_of_a_signal_is_both), T(an_expected_number_is_expected),
-	 T(other_numbers_and_reasons_are_what_they_are))
+	 T(other_statuses_and_reasons_are_reported_unchanged))

@@ -75,7 +75,7 @@ static int open_it(const struct scene *s)
 	return evidence_open(s->store.path, LANE_SANDBOX, SESSION, NULL, NULL);
 }
 
-static void ISO_5_it_is_whole_and_says_what_it_is(void)
+static void ISO_5_evidence_is_complete_and_has_its_metadata(void)
 {
 	_cleanup_scene_ struct scene s = { 0 };
 	_cleanup_evidence_ struct evidence_list l = { 0 };
@@ -184,7 +184,7 @@ static void ISO_5_two_of_one_name_both_stay(void)
 	CHECK(evidence_list(s.store.path, LANE_SANDBOX, &l, NULL) == 0 && l.n == 3);
 }
 
-static void ISO_7_what_a_dead_taker_left_is_adopted(void)
+static void ISO_7_evidence_of_a_dead_process_is_adopted(void)
 {
 	_cleanup_scene_ struct scene s = { 0 };
 	_cleanup_taken_ struct evidence_taken found = { 0 };
@@ -193,7 +193,7 @@ static void ISO_7_what_a_dead_taker_left_is_adopted(void)
 	CHECK(scene_make(&s) && evidence_store_adopt(s.store.path, LANE_SANDBOX, SESSION, &found, NULL) == 0);
 	CHECK(mkdirat(s.store.fd, SESSION EVIDENCE_PARTIAL, 0700) == 0);
 	half = openat(s.store.fd, SESSION EVIDENCE_PARTIAL, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* Somebody works on it. */
+	/* A process holds its lock. */
 	CHECK(flock(half, LOCK_EX) == 0 &&
 	      evidence_store_adopt(s.store.path, LANE_SANDBOX, SESSION, &found, NULL) == 0);
 	CHECK(faccessat(s.store.fd, SESSION EVIDENCE_PARTIAL, F_OK, 0) == 0);
@@ -205,7 +205,7 @@ static void ISO_7_what_a_dead_taker_left_is_adopted(void)
 	CHECK(str_eq(found.path, s.taken.path) && digest_equal(&found.metadata, &s.taken.metadata));
 }
 
-static void no_tree_is_said_and_kept(void)
+static void evidence_without_a_tree_is_recorded(void)
 {
 	_cleanup_scene_ struct scene s = { 0 };
 	_cleanup_evidence_ struct evidence_list l = { 0 };
@@ -221,7 +221,7 @@ static void no_tree_is_said_and_kept(void)
 	CHECK(str_eq(jdoc_get_string(l.items[0].metadata, "why"), "the tree was gone"));
 }
 
-/* Who can write there can plant what will be believed. */
+/* A user who can write there could plant evidence. */
 static void a_store_that_others_can_write_is_refused(void)
 {
 	_cleanup_scene_ struct scene s = { 0 };
@@ -248,7 +248,7 @@ static void names_that_lead_away_are_refused(void)
 	}
 }
 
-/* Killed at any moment: nothing, or a .partial that nobody takes for evidence, or all of it. */
+/* Killed at any moment: nothing, or a .partial that is not listed as evidence, or all of it. */
 static void a_kill_leaves_all_or_nothing(void)
 {
 	const int rounds = tap_stride() > 1 ? 2 : 25;
@@ -323,16 +323,16 @@ static void ISO_6_the_rules(void)
 	} rows[] = {
 		{ "nothing to do", { .retention_days = 100, .now_us = 10 * DAY }, 1000, "sssss" },
 		{ "older than three days", { .retention_days = 3, .now_us = 10 * DAY }, 1000, "oosss" },
-		{ "0 days: only what is running", { .retention_days = 0, .now_us = 10 * DAY }, 1000, "oooso" },
+		{ "0 days: only running sessions", { .retention_days = 0, .now_us = 10 * DAY }, 1000, "oooso" },
 		{ "the clock was set back", { .retention_days = 3, .now_us = DAY }, 1000, "sssss" },
 		/* small 10, big 100, big 100, big 100 (pinned), small 10: 320 in all */
 		{ "quota: the heavy one's oldest", { .retention_days = 100, .quota = 250, .now_us = 10 * DAY }, 1000, "sqsss" },
 		{ "quota: all that may go of it", { .retention_days = 100, .quota = 130, .now_us = 10 * DAY }, 1000, "sqqss" },
 		{ "quota: pinned ones stay above it", { .retention_days = 100, .quota = 1, .now_us = 10 * DAY }, 1000, "qqqsq" },
 		{ "disk: until enough is free", { .retention_days = 100, .keep_free = 1150, .now_us = 10 * DAY }, 1000, "sffss" },
-		{ "disk: in vain nobody's goes", { .retention_days = 100, .keep_free = 5000, .now_us = 10 * DAY }, 1000, "sssss" },
+		{ "disk: none is removed in vain", { .retention_days = 100, .keep_free = 5000, .now_us = 10 * DAY }, 1000, "sssss" },
 		{ "disk: the heavy one's own make room for it, not others'", { .retention_days = 100, .keep_free = 1115, .now_us = 10 * DAY, .keep = "c" }, 1000, "sfsss" },
-		{ "what was just taken stays", { .retention_days = 100, .quota = 1, .now_us = 10 * DAY, .keep = "e" }, 1000, "qqqss" },
+		{ "just taken: stays", { .retention_days = 100, .quota = 1, .now_us = 10 * DAY, .keep = "e" }, 1000, "qqqss" },
 		{ "old ones make room first", { .retention_days = 3, .quota = 215, .now_us = 10 * DAY }, 1000, "oosss" },
 	};
 	/* clang-format on */
@@ -386,9 +386,9 @@ static void ISO_6_a_profile_may_say_how_long(void)
 	CHECK(v[0] == EVIDENCE_TOO_OLD && v[1] == EVIDENCE_STAYS && v[2] == EVIDENCE_TOO_OLD);
 }
 
-TAP_MAIN(T(ISO_5_it_is_whole_and_says_what_it_is), T(ISO_5_sha256sum_agrees), T(each_change_is_found),
-	 T(a_removed_file_is_found), T(LANE_5_evidence_is_seen_in_its_own_lane_only),
-	 T(ISO_5_two_of_one_name_both_stay), T(ISO_7_what_a_dead_taker_left_is_adopted),
-	 T(no_tree_is_said_and_kept), T(a_store_that_others_can_write_is_refused),
+TAP_MAIN(T(ISO_5_evidence_is_complete_and_has_its_metadata), T(ISO_5_sha256sum_agrees),
+	 T(each_change_is_found), T(a_removed_file_is_found), T(LANE_5_evidence_is_seen_in_its_own_lane_only),
+	 T(ISO_5_two_of_one_name_both_stay), T(ISO_7_evidence_of_a_dead_process_is_adopted),
+	 T(evidence_without_a_tree_is_recorded), T(a_store_that_others_can_write_is_refused),
 	 T(names_that_lead_away_are_refused), T(a_kill_leaves_all_or_nothing), T(a_pin_is_set_and_taken_away),
 	 T(removed_is_gone), T(ISO_6_the_rules), T(ISO_6_a_profile_may_say_how_long))

@@ -131,7 +131,7 @@ static void refused_fork_that_was_survived_is_no_reason(void)
 	CHECK(is(&f, EXIT_REASON_EXITED, 0, 0, EXIT_SOURCE_INIT));
 }
 
-static void what_we_did_comes_first(void)
+static void actions_of_the_supervisor_come_first(void)
 {
 	struct exit_facts f = ended(EXIT(0), EXIT(0));
 
@@ -158,7 +158,7 @@ static void an_operator_s_stop_is_143_or_137(void)
 	f = ended(EXIT(0), EXIT(0));
 	f.stopped = true;
 	CHECK(is(&f, EXIT_REASON_OPERATOR, 143, 0, EXIT_SOURCE_SUPERVISOR));
-	/* It had to be killed, and nobody could tell. */
+	/* It had to be killed, and the reason is unknown. */
 	f = (struct exit_facts){ .ended = true, .init_status = SIG(SIGKILL), .stopped = true };
 	CHECK(is(&f, EXIT_REASON_OPERATOR, 137, SIGKILL, EXIT_SOURCE_SUPERVISOR));
 	/* Before anything was executed. */
@@ -197,5 +197,5 @@ TAP_MAIN(T(nothing_known_is_lost), T(own_status_is_passed_through),
 	 T(of_a_foreign_container_the_first_process_counts), T(message_and_end_must_agree),
 	 T(filter_and_file_size_have_their_own_reasons), T(command_that_cannot_run),
 	 T(counters_come_before_the_status), T(refused_fork_that_was_survived_is_no_reason),
-	 T(what_we_did_comes_first), T(an_operator_s_stop_is_143_or_137), T(only_a_queued_mark_is_a_stop),
-	 T(every_reason_has_a_name))
+	 T(actions_of_the_supervisor_come_first), T(an_operator_s_stop_is_143_or_137),
+	 T(only_a_queued_mark_is_a_stop), T(every_reason_has_a_name))

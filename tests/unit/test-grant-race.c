@@ -56,7 +56,7 @@ static bool bring_and_start(struct bench *b, unsigned int i)
 	return (r == GRANT_VALID || r == GRANT_RESERVED) && start(b, i);
 }
 
-static void GOV_11_sixteen_copies_of_a_carried_grant_are_one(void)
+static void GOV_11_sixteen_copies_of_an_imported_grant_are_one(void)
 {
 	_cleanup_bench_ struct bench here = { 0 }, laptop = { 0 };
 	_cleanup_grant_ struct grant g = { 0 };
@@ -85,7 +85,7 @@ static bool start_dead(struct bench *b)
 	       consume(b, "make", 'B', "dead") == GRANT_VALID;
 }
 
-static void GOV_11_what_a_dead_session_reserved_returns(void)
+static void GOV_11_the_reservation_of_a_dead_session_is_released(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_grant_ struct grant g = { 0 };
@@ -137,7 +137,7 @@ static void GOV_11_a_reservation_names_the_process_that_counts(void)
 	      -EINVAL);
 }
 
-static void GOV_11_a_reboot_frees_what_was_reserved_before(void)
+static void GOV_11_a_reboot_releases_reservations(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_grant_ struct grant g = { 0 };
@@ -169,7 +169,7 @@ static void GOV_11_killed_at_every_call_of_a_start_it_is_spent_iff_recorded(void
 		r = kill_at(n, start_dead, &b);
 		CHECK(r >= 0 && n < 2000);
 		recorded = count_records(&b, "grant.consume") == 1;
-		/* Whether the next start cleans up, or somebody did before. */
+		/* Whether the next start cleans up, or another process did before. */
 		CHECK(n % 2 || grant_release(&b.store, "dead", "lost", NULL) == 0);
 		won = start(&b, n);
 		CHECK(won == !recorded && count_records(&b, "grant.consume") == 1);
@@ -363,7 +363,7 @@ static int read_only(struct bench *b)
 		return 3;
 	if (reserve(b, "make", 'B', "s1") != GRANT_VALID)
 		return 4;
-	/* The ledger stays writable: what cannot be counted must not start either. */
+	/* The ledger stays writable: a start that cannot be counted is refused all the same. */
 	{
 		char path[256];
 
@@ -417,9 +417,9 @@ static void another_user_cannot_use_or_read_it(void)
 }
 
 TAP_MAIN(T(GOV_11_sixteen_starts_race_for_one_use), T(GOV_11_sixteen_starts_race_for_five_uses),
-	 T(GOV_11_sixteen_copies_of_a_carried_grant_are_one), T(GOV_11_what_a_dead_session_reserved_returns),
-	 T(GOV_11_a_reservation_names_the_process_that_counts),
-	 T(GOV_11_a_reboot_frees_what_was_reserved_before),
+	 T(GOV_11_sixteen_copies_of_an_imported_grant_are_one),
+	 T(GOV_11_the_reservation_of_a_dead_session_is_released),
+	 T(GOV_11_a_reservation_names_the_process_that_counts), T(GOV_11_a_reboot_releases_reservations),
 	 T(GOV_11_killed_at_every_call_of_a_start_it_is_spent_iff_recorded),
 	 T(GOV_11_killed_at_every_call_of_an_import_it_is_not_lost),
 	 T(killed_at_every_call_of_an_approval_it_can_be_given_again),

@@ -41,7 +41,7 @@ static void GOV_11_a_grant_is_used_once(void)
 	CHECK(count_records(&b, "approval.request") == 1 && bench_is_complete(&b));
 }
 
-static void GOV_11_a_grant_has_as_many_uses_as_it_says(void)
+static void GOV_11_uses_of_a_grant_are_counted(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_grant_ struct grant g = { 0 };
@@ -180,7 +180,7 @@ static void GOV_11_unknown_key(void)
 	CHECK(approve(&other, "make", "alice", &once, &g));
 	CHECK(import(&b, g.text, &r1) == GRANT_UNKNOWN_KEY && look(&b, "make", 'B') == GRANT_NONE);
 	CHECK(copy_grant(&g, &forged) && sign_new(&key, NULL) == 0);
-	(void)snprintf(forged.approver, sizeof(forged.approver), "nobody");
+	(void)snprintf(forged.approver, sizeof(forged.approver), "mallory");
 	CHECK(resign(&forged, &key) && import(&b, forged.text, &r2) == GRANT_UNKNOWN_KEY);
 	/* It says that it was signed with alice's key. */
 	(void)snprintf(forged.approver, sizeof(forged.approver), "alice");
@@ -255,7 +255,7 @@ static void GOV_6_a_grant_without_the_PIN_is_no_C(void)
 	CHECK(bench_make(&b) && approve(&b, "rm", "alice", &thrice, &plain));
 	CHECK(look(&b, "rm", 'B') == GRANT_VALID && look(&b, "rm", 'C') == GRANT_LEVEL_TOO_LOW);
 	CHECK(reserve(&b, "rm", 'C', "s") == GRANT_LEVEL_TOO_LOW);
-	/* Who has the plain key signs a statement that says C. */
+	/* The owner of the plain key signs a statement of level C. */
 	CHECK(approver_unlock(&b.store, "alice", &key, NULL) == 0 && copy_grant(&plain, &forged));
 	forged.level = 'C';
 	CHECK(resign(&forged, &key) && import(&b, forged.text, &ret) == GRANT_LEVEL_TOO_LOW);
@@ -314,7 +314,7 @@ static void GOV_6_a_request_of_level_C_takes_no_B(void)
 }
 
 /* The card was drawn in time; the person thought for too long, or lost the office meanwhile. */
-static void GOV_13_what_changed_while_a_person_thought_counts(void)
+static void GOV_13_changes_between_card_and_answer_count(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_grant_ struct grant g = { 0 }, ret = { 0 };
@@ -336,7 +336,7 @@ static void GOV_13_what_changed_while_a_person_thought_counts(void)
 }
 
 /* Numbers of processes come back, and mean nothing in another namespace. */
-static void GOV_11_a_reservation_is_not_held_by_who_got_its_number(void)
+static void GOV_11_a_reservation_is_not_held_by_a_reused_pid(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	struct grant_reservation r, other;
@@ -367,7 +367,7 @@ static enum grant_reason look_as(struct bench *b, const char *word, uid_t uid, c
 	return grant_find(&b->store, &q, &set, NULL) == 0 ? set.reason : GRANT_UNDECIDED;
 }
 
-static void GOV_13_who_asks_or_starts_may_not_approve(void)
+static void GOV_13_requesters_and_starters_may_not_approve(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_request_ struct request rq = { 0 };
@@ -389,7 +389,7 @@ static void GOV_13_who_asks_or_starts_may_not_approve(void)
 	b.store.login = APPROVER_NO_UID;
 	/* Asked for by the approver: by uid, and by name. */
 	own.uid = geteuid();
-	own.user = "someone";
+	own.user = "mallory";
 	CHECK(request_file(&b.store, &own, &rq, NULL) == 0 &&
 	      approver_find(&b.store, "alice", &a, NULL) == 0);
 	CHECK(approver_unlock(&b.store, "alice", &key, NULL) == 0);
@@ -400,7 +400,7 @@ static void GOV_13_who_asks_or_starts_may_not_approve(void)
 	CHECK(count_records(&b, "approval.grant") == 1);
 	request_done(&rq);
 	CHECK(request_file(&b.store, &own, &rq, NULL) == 0 && !rq.no_self);
-	/* Signed while it was allowed, it does not count when it no longer is, whoever starts it. */
+	/* Signed while it was allowed, it does not count once it is not, for any caller. */
 	CHECK(grant_sign(&b.store, &rq, &a, &key, &once, &ret, &complete, NULL) == 0 && complete);
 	CHECK(look_as(&b, "rm", 4242, "asker") == GRANT_VALID);
 	b.rules.allow_self = false;
@@ -459,7 +459,7 @@ static void GOV_13_min_approvals_needs_as_many_approvers(void)
 	CHECK(look(&b, "rm", 'B') == GRANT_TOO_FEW_APPROVALS && bench_is_complete(&b));
 }
 
-static void GOV_13_a_request_says_how_many_and_who(void)
+static void GOV_13_a_request_lists_its_requesters(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_request_ struct request rq = { 0 };
@@ -576,9 +576,9 @@ static void GOV_13_a_grant_signed_elsewhere_works_here_and_once(void)
 	      consume(&here, "make", 'B', "s") == GRANT_VALID);
 	grant_done(&r3);
 	CHECK(import(&here, g.text, &r3) == GRANT_CONSUMED && look(&here, "make", 'B') == GRANT_CONSUMED);
-	/* Nobody asked for it here, and the record says why. */
+	/* No request exists here, and the record has the reason. */
 	CHECK(count_records(&here, "approval.request") == 0 && bench_is_complete(&here));
-	/* Where somebody did, the question is answered. */
+	/* An existing request is answered. */
 	grant_done(&g);
 	grant_done(&r3);
 	CHECK(ask(&here, "cp", 'B', &rq) == 0 && approve(&laptop, "cp", "boss", &once, &g));
@@ -587,7 +587,7 @@ static void GOV_13_a_grant_signed_elsewhere_works_here_and_once(void)
 	CHECK(bench_is_complete(&here));
 }
 
-static void GOV_11_caps_hold_for_what_was_signed_without_them(void)
+static void GOV_11_caps_apply_to_grants_signed_without_them(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_grant_ struct grant g = { 0 }, ret = { 0 };
@@ -694,7 +694,7 @@ static void a_grant_follows_its_request_only_once(void)
 	CHECK(count_records(&b, "approval.deny") == 1 && bench_is_complete(&b));
 }
 
-static void the_list_says_what_stands_against_each(void)
+static void the_list_shows_why_a_grant_is_not_valid(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_grant_ struct grant g1 = { 0 }, g2 = { 0 };
@@ -716,7 +716,7 @@ static void the_list_says_what_stands_against_each(void)
 	}
 	text = grant_set_explain(&set);
 	CHECK(text && strstr(text, "revoked") && strstr(text, g1.id));
-	/* What is over for a day goes; what was used up stays as long as it could be tried again. */
+	/* Grants that expired a day ago are removed; used ones are kept as long as they could be replayed. */
 	bench_pass(&b, APPROVAL_GRANT_S + 86399);
 	CHECK(grant_sweep(&b.store, NULL) == 0);
 	bench_pass(&b, 1);
@@ -752,18 +752,18 @@ static void verify_names_a_use_too_many(void)
 	CHECK(v.unasked.n == 1 && strncmp(v.unasked.name[0], g.id, 16) == 0);
 }
 
-TAP_MAIN(T(GOV_11_a_grant_is_used_once), T(GOV_11_a_grant_has_as_many_uses_as_it_says),
+TAP_MAIN(T(GOV_11_a_grant_is_used_once), T(GOV_11_uses_of_a_grant_are_counted),
 	 T(GOV_11_expired_by_the_wall_clock_and_by_the_time_since_boot),
 	 T(GOV_11_not_yet_valid_when_the_clock_went_back),
 	 T(GOV_11_expired_between_reserve_and_consume_does_not_start),
 	 T(GOV_11_revoked_wins_over_a_reservation), T(GOV_11_edited_anywhere_it_does_not_count),
 	 T(GOV_11_unknown_key), T(LANE_6_a_grant_of_the_other_lane_is_refused), T(GOV_9_wrong_digest),
 	 T(GOV_6_a_grant_without_the_PIN_is_no_C), T(GOV_6_a_C_cannot_be_remembered),
-	 T(GOV_6_a_request_of_level_C_takes_no_B), T(GOV_13_what_changed_while_a_person_thought_counts),
-	 T(GOV_11_a_reservation_is_not_held_by_who_got_its_number),
-	 T(GOV_13_who_asks_or_starts_may_not_approve), T(GOV_13_min_approvals_needs_as_many_approvers),
-	 T(GOV_13_a_request_says_how_many_and_who), T(GOV_11_a_copy_is_the_same_grant),
+	 T(GOV_6_a_request_of_level_C_takes_no_B), T(GOV_13_changes_between_card_and_answer_count),
+	 T(GOV_11_a_reservation_is_not_held_by_a_reused_pid),
+	 T(GOV_13_requesters_and_starters_may_not_approve), T(GOV_13_min_approvals_needs_as_many_approvers),
+	 T(GOV_13_a_request_lists_its_requesters), T(GOV_11_a_copy_is_the_same_grant),
 	 T(GOV_13_a_grant_signed_elsewhere_works_here_and_once),
-	 T(GOV_11_caps_hold_for_what_was_signed_without_them), T(a_statement_is_read_strictly),
-	 T(a_grant_follows_its_request_only_once), T(the_list_says_what_stands_against_each),
+	 T(GOV_11_caps_apply_to_grants_signed_without_them), T(a_statement_is_read_strictly),
+	 T(a_grant_follows_its_request_only_once), T(the_list_shows_why_a_grant_is_not_valid),
 	 T(every_reason_has_its_own_id), T(verify_names_a_use_too_many))

@@ -22,7 +22,7 @@
 #define REPORT (char *)"--report", (char *)"--env=PATH"
 #define SHELL(script) (char *)"--", (char *)"/bin/sh", (char *)"-c", (char *)(script)
 
-/* Starts, takes the report, releases.  What follows is up to the test. */
+/* Starts, takes the report, releases.  The rest is up to the test. */
 static bool release(const struct peer_setup *s, struct peer *p, struct init_msg *report)
 {
 	return peer_start(s, p) && peer_receive(p, report) && report->type == INIT_MSG_REPORT &&
@@ -120,7 +120,7 @@ static void report_without_a_socket_executes_nothing(void)
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == STATUS_FAILED);
 }
 
-static void command_that_is_not_there_is_127(void)
+static void missing_command_is_127(void)
 {
 	struct peer_setup s = { .args = ARGS(REPORT, (char *)"--", (char *)"no-such-command") };
 	struct init_msg m;
@@ -369,7 +369,7 @@ static int start_in_borrowed_ipc(void)
 	return WEXITSTATUS(peer_wait(&p)) == STATUS_FAILED ? 0 : 3;
 }
 
-static void namespace_of_somebody_else_is_not_own(void)
+static void namespace_of_another_process_is_not_own(void)
 {
 	int status = -1;
 	pid_t pid;
@@ -478,7 +478,7 @@ static void inherited_descriptors_are_found(void)
 	CHECK(!m.proof[LAYER_DESCRIPTORS].holds && strstr(m.proof[LAYER_DESCRIPTORS].detail, "directory"));
 }
 
-static void session_of_somebody_else_is_found(void)
+static void inherited_session_is_found(void)
 {
 	struct peer_setup s = { .args = ARGS(REPORT, SHELL("exit 0")) };
 	struct init_msg m;
@@ -550,15 +550,15 @@ int run_tests(void);
 TAP_MAIN(T(exit_status_is_reported_and_is_inits_own), T(death_by_signal_is_reported_as_such),
 	 T(closed_before_go_executes_nothing), T(anything_but_go_executes_nothing),
 	 T(not_being_the_first_process_is_refused), T(report_without_a_socket_executes_nothing),
-	 T(command_that_is_not_there_is_127), T(file_that_is_no_program_is_126_and_no_shell_reads_it),
+	 T(missing_command_is_127), T(file_that_is_no_program_is_126_and_no_shell_reads_it),
 	 T(signal_message_reaches_the_payloads_group), T(signal_to_init_itself_is_forwarded),
 	 T(lost_supervisor_ends_everything), T(orphans_are_gone_before_the_end_is_reported),
 	 T(output_that_the_payload_closed_is_closed), T(payload_starts_with_default_signals_and_stdio_only),
 	 T(payload_cannot_look_into_init), T(terminal_comes_with_the_report_and_controls_the_payload),
 	 T(namespaces_are_seen), T(proc_of_another_pid_namespace_is_found),
-	 T(namespace_of_somebody_else_is_not_own), T(nothing_else_holds_where_nothing_was_confined),
+	 T(namespace_of_another_process_is_not_own), T(nothing_else_holds_where_nothing_was_confined),
 	 T(filter_is_proven_by_what_it_refuses), T(capabilities_are_proven_by_a_file_that_stays_shut),
-	 T(inherited_descriptors_are_found), T(session_of_somebody_else_is_found),
+	 T(inherited_descriptors_are_found), T(inherited_session_is_found),
 	 T(environment_is_exactly_the_list), T(required_layer_that_is_missing_stops_a_foreign_run),
 	 T(time_limit_of_a_foreign_run_ends_it))
 #undef main

@@ -34,7 +34,7 @@ static void a_key_given_twice_or_escaped_is_refused(void)
 	CHECK(get("{\"\\u0061\":1}", "a", &v) == -EINVAL);
 }
 
-static void what_is_not_closed_is_refused(void)
+static void an_unclosed_value_is_refused(void)
 {
 	static const char *const bad[] = { "",		 "{",	"}",	"{\"a\"",   "[1,",
 					   "{\"a\":1]x", "\"a", "{}{}", "{\"a\" 1}" };
@@ -116,6 +116,6 @@ static void a_member_that_is_not_set_is_blanked_with_one_comma(void)
 }
 
 TAP_MAIN(T(a_value_is_found_byte_for_byte), T(a_key_given_twice_or_escaped_is_refused),
-	 T(what_is_not_closed_is_refused), T(depth_is_bounded),
+	 T(an_unclosed_value_is_refused), T(depth_is_bounded),
 	 T(a_member_that_is_not_set_is_blanked_with_one_comma), T(a_string_is_decoded),
 	 T(exec_adds_to_the_process_of_the_container))

@@ -471,7 +471,7 @@ static void copies_are_equal_and_keep_places(void)
 	CHECK(!jdoc_equal(d, NULL) && !jdoc_copy(NULL));
 }
 
-static void quote_replaces_what_is_not_utf8(void)
+static void quote_replaces_bytes_that_are_not_utf8(void)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 
@@ -503,5 +503,5 @@ TAP_MAIN(T(every_value_is_read_and_written_canonically), T(strings_get_the_short
 	 T(values_have_a_limit), T(every_truncation_fails_cleanly), T(many_keys_are_not_quadratic),
 	 T(built_documents_are_written_sorted), T(items_are_removed_by_index),
 	 T(broken_trees_are_never_written), T(too_deep_trees_are_not_written),
-	 T(copies_are_equal_and_keep_places), T(quote_replaces_what_is_not_utf8), T(types_have_names),
+	 T(copies_are_equal_and_keep_places), T(quote_replaces_bytes_that_are_not_utf8), T(types_have_names),
 	 T(null_fault_and_null_limits_are_allowed))

@@ -97,7 +97,7 @@ static const char *missing(const struct fault *f, char part[256])
 	return part;
 }
 
-static void LANE_2_refusal_names_exactly_what_is_missing(void)
+static void LANE_2_refusal_names_exactly_the_missing_key(void)
 {
 	_cleanup_fault_ struct fault none = { 0 }, flag = { 0 }, env = { 0 }, odd = { 0 };
 	char part[256];
@@ -214,7 +214,7 @@ static void LANE_3_no_session_without_the_gate(void)
 	CHECK(session_open(&p, NULL, ID, &s, NULL) == -LANE_REFUSED);
 	CHECK(session_open(&p, sandbox, ID, &s, NULL) == -LANE_REFUSED);
 	CHECK(session_open(&d, prod, ID, &s, NULL) == -LANE_REFUSED);
-	/* LANE-7: armed, but nobody told the ledger. */
+	/* LANE-7: armed, but without a ledger record. */
 	CHECK(session_open(&p, prod, ID, &s, &f) == -LANE_REFUSED && strstr(f.text, "ledger"));
 	CHECK(!has("run") && !has("sandbox") && !has("prod"));
 }
@@ -312,7 +312,7 @@ static int open_one(enum lane lane, struct fault *f)
 	return r < 0 ? r : session_remove(&s, f);
 }
 
-static void LANE_5_state_says_its_lane_version_and_that_it_is_disposable(void)
+static void LANE_5_state_names_its_lane_and_version_and_is_disposable(void)
 {
 	clean();
 	CHECK(open_one(LANE_SANDBOX, NULL) == 0);
@@ -355,7 +355,7 @@ static void LANE_6_stamp_that_is_missing_or_odd_is_refused(void)
 	CHECK(symlink("README", lane) == 0 && open_one(LANE_SANDBOX, NULL) < 0);
 }
 
-static void version_that_is_unknown_or_no_file_is_refused_with_what_helps(void)
+static void version_that_is_unknown_or_no_file_is_refused_with_a_fix(void)
 {
 	static const struct {
 		const char *text, *part;
@@ -408,7 +408,7 @@ static void LANE_6_sweep_leaves_the_dead_of_the_other_lane(void)
 	CHECK(session_sweep(&d, count, &n, NULL) == -LANE_REFUSED && n == 0 && has("run/sessions/" ID));
 	CHECK(put(dead, "lane", "prod\n"));
 	CHECK(session_sweep(&p, count, &n, NULL) == 1 && n == 1 && !has("run/sessions/" ID));
-	/* One without a stamp died before it was anybody's. */
+	/* One without a stamp died before it belonged to a lane. */
 	CHECK(mkdir(dead, 0700) == 0 && session_sweep(&d, count, &n, NULL) == 1 && n == 2);
 }
 
@@ -425,10 +425,10 @@ static void finish(void)
 }
 
 TAP_MAIN(T(start), T(LANE_1_words_and_aliases), T(LANE_1_anything_else_is_an_error_that_names_both),
-	 T(LANE_2_prod_needs_both_keys), T(LANE_2_refusal_names_exactly_what_is_missing),
+	 T(LANE_2_prod_needs_both_keys), T(LANE_2_refusal_names_exactly_the_missing_key),
 	 T(LANE_2_pasted_line_has_the_same_words), T(LANE_3_no_session_without_the_gate),
 	 T(LANE_7_override_is_a_record), T(LANE_4_class_of_the_other_lane_is_refused),
-	 T(LANE_6_names_must_match_exactly), T(LANE_5_state_says_its_lane_version_and_that_it_is_disposable),
+	 T(LANE_6_names_must_match_exactly), T(LANE_5_state_names_its_lane_and_version_and_is_disposable),
 	 T(LANE_6_state_of_the_other_lane_is_refused), T(LANE_6_stamp_that_is_missing_or_odd_is_refused),
-	 T(version_that_is_unknown_or_no_file_is_refused_with_what_helps),
+	 T(version_that_is_unknown_or_no_file_is_refused_with_a_fix),
 	 T(LANE_6_sweep_leaves_the_dead_of_the_other_lane), T(finish))

@@ -172,7 +172,7 @@ static void many_events_are_one_write(void)
 	CHECK(mark.size == 4 && load_seal(&p, &s) && digest_equal(&mark.head, &s.head));
 }
 
-static void only_what_is_synced_counts_as_synced(void)
+static void only_synced_records_count_as_synced(void)
 {
 	_cleanup_place_ struct place p = { 0 };
 	_cleanup_ledger_ struct ledger *l = NULL;
@@ -602,7 +602,7 @@ static unsigned int count(const char *text, const char *word)
 }
 
 /* The same, found by a writer that has been at work all the time: it must not rotate a second time. */
-static void a_rotation_is_finished_by_a_writer_that_was_there(void)
+static void a_rotation_is_finished_by_an_open_writer(void)
 {
 	_cleanup_place_ struct place p = { 0 };
 	const struct ledger_options o = { .create = true, .segment_max = 2000 };
@@ -779,7 +779,7 @@ static void the_seal_is_behind_after_a_rollback_of_it_alone(void)
 
 TAP_MAIN(T(a_ledger_is_made_only_when_asked_for), T(the_first_key_is_not_kept), T(two_handles_take_turns),
 	 T(a_forks_child_takes_its_own_lock), T(many_events_are_one_write),
-	 T(only_what_is_synced_counts_as_synced), T(records_ahead_of_the_seal_are_taken_over),
+	 T(only_synced_records_count_as_synced), T(records_ahead_of_the_seal_are_taken_over),
 	 T(a_kill_before_the_first_seal_leaves_one_first_record), T(a_torn_end_is_moved_away_at_every_offset),
 	 T(nuls_inside_the_last_line_are_moved_away), T(strange_bytes_behind_the_end_are_moved_away),
 	 T(a_power_cut_is_recorded_and_the_chain_goes_on), T(a_power_cut_that_leaves_nuls_is_the_same),
@@ -787,7 +787,7 @@ TAP_MAIN(T(a_ledger_is_made_only_when_asked_for), T(the_first_key_is_not_kept), 
 	 T(a_live_segment_that_vanishes_stops_its_writer), T(a_lost_or_damaged_seal_stops_every_writer),
 	 T(files_that_others_may_write_are_refused), T(segments_rotate_and_the_numbers_go_on),
 	 T(every_rotation_is_signed), T(a_rotation_is_finished_by_the_next_writer),
-	 T(a_rotation_is_finished_by_an_ordinary_user), T(a_rotation_is_finished_by_a_writer_that_was_there),
+	 T(a_rotation_is_finished_by_an_ordinary_user), T(a_rotation_is_finished_by_an_open_writer),
 	 T(a_clock_set_back_is_a_record), T(a_person_may_accept_a_loss_and_it_stays_visible),
 	 T(an_accepted_rewrite_still_fails_with_the_first_key), T(a_new_seal_begins_where_the_records_end),
 	 T(the_seal_is_behind_after_a_rollback_of_it_alone))

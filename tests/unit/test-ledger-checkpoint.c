@@ -45,7 +45,7 @@ static char *make_checkpoint(struct checkpoint_key *key)
 	return checkpoint_sign(key, &secret, &mark);
 }
 
-static void a_note_says_what_was_signed(void)
+static void a_checkpoint_holds_the_signed_values(void)
 {
 	_cleanup_free_ char *checkpoint = NULL, *text = NULL;
 	struct checkpoint_key key, again, other;
@@ -164,7 +164,7 @@ static void a_checkpoint_vouches_for_all_before_it(void)
 	CHECK(against(&p, &n, 1, NULL).status == VERIFY_TAMPERED);
 }
 
-/* Ledger and seal as they were once, byte for byte: nobody on this machine can know. */
+/* Ledger and seal restored from a copy, byte for byte: undetectable on this machine alone. */
 static void a_rolled_back_disk_is_seen_only_by_a_checkpoint_elsewhere(void)
 {
 	_cleanup_place_ struct place p = { 0 };
@@ -265,7 +265,7 @@ static void a_pinned_key_must_be_the_ledgers(void)
 	      judge(text, len, &(struct ledger_verify_options){ .key = &key }).status == VERIFY_TAMPERED);
 }
 
-TAP_MAIN(T(signatures_are_those_of_the_standard), T(a_note_says_what_was_signed),
+TAP_MAIN(T(signatures_are_those_of_the_standard), T(a_checkpoint_holds_the_signed_values),
 	 T(every_changed_byte_of_a_note_is_found), T(keys_that_are_damaged_are_refused),
 	 T(a_checkpoint_vouches_for_all_before_it),
 	 T(a_rolled_back_disk_is_seen_only_by_a_checkpoint_elsewhere),

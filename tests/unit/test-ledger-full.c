@@ -84,7 +84,7 @@ static void TRUST_9_on_a_full_disk_no_run_is_allowed(void)
 	CHECK(ledger_intent(l, &run, NULL) == -ENOSPC && check().next == recorded);
 }
 
-static void on_a_full_disk_an_end_is_still_told(void)
+static void on_a_full_disk_an_end_is_still_recorded(void)
 {
 	const struct ledger_end end = { .reason = "exited", .source = "init" };
 	_cleanup_fault_ struct fault f = { 0 };
@@ -122,5 +122,5 @@ static void the_disk_goes_away(void)
 }
 
 TAP_MAIN(T(a_small_disk_can_be_had), T(on_a_full_disk_nothing_is_half_written),
-	 T(TRUST_9_on_a_full_disk_no_run_is_allowed), T(on_a_full_disk_an_end_is_still_told),
+	 T(TRUST_9_on_a_full_disk_no_run_is_allowed), T(on_a_full_disk_an_end_is_still_recorded),
 	 T(without_the_reserve_no_run_is_allowed), T(with_room_again_it_goes_on), T(the_disk_goes_away))

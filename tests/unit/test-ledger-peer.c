@@ -62,7 +62,7 @@ static bool push_once(const struct place *p, struct peer_state *ret)
 	return false;
 }
 
-/* One push has two seconds, which a slow disk needs for a few segments: what is left comes with the next. */
+/* One push has two seconds, in which a slow disk reads a few segments: the next push sends the rest. */
 static bool push(const struct place *p, struct peer_state *ret)
 {
 	bool ok = push_once(p, ret);

@@ -66,7 +66,7 @@ static void the_line_is_the_one_of_the_design(void)
 	CHECK(memcmp(line + len - 73 - 65, hex, 64) == 0);
 }
 
-static void what_is_written_is_read_back(void)
+static void a_record_is_read_back(void)
 {
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
 	const struct ledger_event e = { .kind = "k", .session = "S\"\\\n\x01", .status = "denied", .d = d };
@@ -129,7 +129,7 @@ static void bytes_that_are_not_utf8_are_kept_in_base64(void)
 	CHECK(span_is(record_get(&r, "c"), "{\"b64\":\"Yf9iYw==\"}"));
 }
 
-static void what_is_too_long_is_cut_and_never_refused(void)
+static void long_texts_are_cut_and_never_refused(void)
 {
 	_cleanup_free_ char *text = malloc(200001);
 	char line[LEDGER_LINE_MAX];
@@ -291,7 +291,7 @@ static void our_own_mistakes_are_refused(void)
 	CHECK(record_body(&(struct ledger_event){ .kind = "k", .d = list }, &b, NULL) == -EINVAL);
 }
 
-TAP_MAIN(T(the_line_is_the_one_of_the_design), T(what_is_written_is_read_back), T(everything_is_ascii),
-	 T(bytes_that_are_not_utf8_are_kept_in_base64), T(what_is_too_long_is_cut_and_never_refused),
+TAP_MAIN(T(the_line_is_the_one_of_the_design), T(a_record_is_read_back), T(everything_is_ascii),
+	 T(bytes_that_are_not_utf8_are_kept_in_base64), T(long_texts_are_cut_and_never_refused),
 	 T(a_record_of_64_kib_is_read_and_one_byte_more_is_not), T(d_has_one_spelling_only),
 	 T(depth_is_bounded), T(our_own_mistakes_are_refused))

@@ -58,7 +58,7 @@ static void names_that_tell_of_secrets_hide_their_values(void)
 	CHECK(becomes("postgres://bob:pw@host/db", "postgres://bob:[redacted]@host/db"));
 }
 
-static void what_is_no_secret_stays(void)
+static void words_that_are_no_secrets_stay(void)
 {
 	CHECK(stays("make -j2 all"));
 	CHECK(stays("git checkout 0123456789abcdef0123456789abcdef01234567"));
@@ -132,6 +132,6 @@ static void documents_are_searched_to_their_leaves(void)
 }
 
 TAP_MAIN(T(tokens_of_services_are_recognised), T(headers_and_schemes_are_recognised),
-	 T(names_that_tell_of_secrets_hide_their_values), T(what_is_no_secret_stays),
+	 T(names_that_tell_of_secrets_hide_their_values), T(words_that_are_no_secrets_stay),
 	 T(a_flags_value_in_the_next_word_is_hidden), T(a_site_adds_flags_and_headers),
 	 T(documents_are_searched_to_their_leaves))

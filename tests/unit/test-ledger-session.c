@@ -72,7 +72,7 @@ static bool string_is(const struct jdoc *d, const char *key, const char *want)
 }
 
 /* GOV-12: action, command, sandbox flag, profile, approval {level, granted, granted_at, by}. */
-static void GOV_12_an_intent_tells_who_wants_what_and_who_allowed_it(void)
+static void GOV_12_an_intent_has_caller_command_and_approval(void)
 {
 	_cleanup_place_ struct place p = { 0 };
 	_cleanup_ledger_ struct ledger *l = NULL;
@@ -320,7 +320,7 @@ static void a_sessions_own_chain_is_anchored_in_its_end(void)
 	CHECK(audit_open(dirfd, AUDIT_NAME, &a, NULL) == -EEXIST);
 }
 
-TAP_MAIN(T(GOV_12_an_intent_tells_who_wants_what_and_who_allowed_it),
+TAP_MAIN(T(GOV_12_an_intent_has_caller_command_and_approval),
 	 T(secrets_and_values_of_the_environment_are_nowhere), T(a_long_command_is_cut_never_refused),
 	 T(TRUST_9_an_intent_that_cannot_be_written_is_an_error), T(GOV_1_a_refusal_is_a_record),
 	 T(stories_without_an_end_are_named), T(many_sessions_are_followed_and_more_are_confessed),

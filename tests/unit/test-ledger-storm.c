@@ -111,7 +111,7 @@ static bool round_holds(unsigned int round, uint64_t *segments, uint64_t *torn)
 		ok = finish_off(pids[i]) && ok;
 	(void)close(pipes[0]);
 	(void)close(pipes[1]);
-	/* As the last kill left it: whole or torn, never tampered; and what was promised is there. */
+	/* As the last kill left it: whole or torn, never tampered with; and synced records exist. */
 	r = verify_state(&p, &k0);
 	ok = ok && (r.status == VERIFY_OK || r.status == VERIFY_TORN) && r.next >= promised->synced;
 	ok = ok && ledger_open(p.state, &options, &l, NULL, NULL) == 0 &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writers who wait for somebody else's sync: what wakes them, what does not, and that nobody waits for the dead. */
+/* Writers that wait for the sync of another: what wakes them, what does not, and that no writer waits for a dead one. */
 #include "base/array.h"
 #include "ledger/ledger.h"
 
@@ -45,7 +45,7 @@ static pid_t start_writer(const struct place *p, int n)
 	for (int i = 0; i < n; i++) {
 		if (put(l, "test.event", LEDGER_DECIDED) < 0)
 			_exit(2);
-		/* Read while somebody writes it, it may be mixed. */
+		/* Read while another process writes it, it may be mixed. */
 		while (!load_seal(p, &s))
 			;
 		if (s.synced_index < l->written_index)
@@ -106,7 +106,7 @@ static bool say_synced(const struct place *p)
 	return store_seal(p, &s);
 }
 
-static void who_was_synced_goes_on_without_the_lock(void)
+static void a_synced_writer_continues_without_the_lock(void)
 {
 	_cleanup_place_ struct place p = { 0 };
 	_cleanup_close_ int fd = -EBADF;
@@ -124,7 +124,7 @@ static void who_was_synced_goes_on_without_the_lock(void)
 	CHECK(ended_well(pid));
 }
 
-static void who_waits_for_the_dead_syncs_himself(void)
+static void a_writer_that_waits_for_a_dead_one_syncs_itself(void)
 {
 	_cleanup_place_ struct place p = { 0 };
 	_cleanup_close_ int fd = -EBADF;
@@ -155,7 +155,7 @@ static void who_waits_for_the_dead_syncs_himself(void)
 	(void)close(ready[1]);
 }
 
-/* What is left in the lock file by whoever died, or written by whoever should not. */
+/* Content of the lock file from a dead process, or from one that should not write it. */
 static void a_bell_that_lies_changes_nothing(void)
 {
 	static const struct bell lies[] = {
@@ -187,7 +187,7 @@ static void a_writer_alone_leaves_the_lock_file_empty(void)
 	CHECK(text && len == 0);
 }
 
-static void eight_writers_are_all_told_the_truth(void)
+static void eight_writers_all_get_their_result(void)
 {
 	_cleanup_place_ struct place p = { 0 };
 	pid_t pids[8];
@@ -201,6 +201,6 @@ static void eight_writers_are_all_told_the_truth(void)
 	CHECK(load_seal(&p, &s) && s.index == 401 && s.synced_index == 401);
 }
 
-TAP_MAIN(T(who_was_synced_goes_on_without_the_lock), T(who_waits_for_the_dead_syncs_himself),
+TAP_MAIN(T(a_synced_writer_continues_without_the_lock), T(a_writer_that_waits_for_a_dead_one_syncs_itself),
 	 T(a_bell_that_lies_changes_nothing), T(a_writer_alone_leaves_the_lock_file_empty),
-	 T(eight_writers_are_all_told_the_truth))
+	 T(eight_writers_all_get_their_result))

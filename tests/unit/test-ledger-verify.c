@@ -99,7 +99,7 @@ static size_t record_of(size_t offset)
 	return i;
 }
 
-/* Every byte; with CUSTODY_TEST_FULL=1 in every way.  What is found is the record that holds the byte. */
+/* Every byte; with CUSTODY_TEST_FULL=1 every change of it.  The verifier names the record that has the byte. */
 static void every_changed_byte_is_found_at_its_record(void)
 {
 	static const unsigned char flips[] = { 0x01, 0x20, 0x80, 0x0f, 0xff };
@@ -117,7 +117,7 @@ static void every_changed_byte_is_found_at_its_record(void)
 			copy[i] = (char)(text[i] ^ flips[k]);
 			with = judge(copy, len, all());
 			without = full || i % 4 == 0 || i + 1 == len ? judge(copy, len, &none) : with;
-			/* The very last byte is the end of the file: what has no end is short, or torn. */
+			/* The last byte is the end of the file: a record without it is short or torn. */
 			if (i + 1 == len) {
 				CHECK(says(with, VERIFY_SHORT, N - 1) && says(without, VERIFY_TORN, N - 1));
 			} else {
@@ -296,7 +296,7 @@ static void a_power_cut_is_not_tampering(void)
 	CHECK(says(judge(text, at[45], &o), VERIFY_SHORT, 45));
 }
 
-static void nuls_in_the_last_line_are_torn_only_where_nobody_vouches(void)
+static void nuls_in_the_last_line_are_torn_only_past_the_seal(void)
 {
 	_cleanup_free_ char *copy = malloc(len);
 	struct seal s = seal;
@@ -350,7 +350,7 @@ static void a_missing_beginning_is_found(void)
 	CHECK(says(judge(text + at[1], len - at[1], &none), VERIFY_TAMPERED, 0));
 }
 
-static void an_anchor_says_where_a_chain_ends(void)
+static void an_anchor_fixes_the_end_of_a_chain(void)
 {
 	struct ledger_mark mark = { .size = N, .head = seal.head };
 	const struct ledger_verify_options o = { .anchor = &mark };
@@ -375,6 +375,6 @@ TAP_MAIN(T(an_untouched_ledger_holds), T(portions_do_not_matter),
 	 T(every_swap_and_every_double_is_found), T(a_rewritten_chain_passes_bare_and_fails_with_key_or_seal),
 	 T(a_record_taken_out_of_the_middle_is_found), T(two_ledgers_do_not_splice),
 	 T(seals_may_not_be_left_out), T(a_power_cut_is_not_tampering),
-	 T(nuls_in_the_last_line_are_torn_only_where_nobody_vouches),
+	 T(nuls_in_the_last_line_are_torn_only_past_the_seal),
 	 T(records_behind_the_seal_must_be_sealed_by_its_key), T(overlong_lines_are_found),
-	 T(a_missing_beginning_is_found), T(an_anchor_says_where_a_chain_ends), T(done))
+	 T(a_missing_beginning_is_found), T(an_anchor_fixes_the_end_of_a_chain), T(done))

@@ -130,7 +130,7 @@ static void texts_without_anything_in_common_end(void)
 	CHECK(d.removed == 60000 && d.added == 60000);
 }
 
-static void what_is_too_big_is_refused(void)
+static void a_file_that_is_too_big_is_refused(void)
 {
 	_cleanup_free_ char *big = calloc(1, LINE_DIFF_BYTES + 1);
 	_cleanup_line_diff_ struct line_diff d = { 0 };
@@ -143,4 +143,4 @@ static void what_is_too_big_is_refused(void)
 
 TAP_MAIN(T(small_edits_look_as_everywhere), T(edits_far_apart_are_two_hunks),
 	 T(random_texts_are_rebuilt_by_the_shortest_way), T(texts_without_anything_in_common_end),
-	 T(what_is_too_big_is_refused))
+	 T(a_file_that_is_too_big_is_refused))

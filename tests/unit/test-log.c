@@ -39,7 +39,7 @@ static void capture_done(struct capture *c)
 	fd_close(c->reader);
 }
 
-/* The next write; "" when there was none. */
+/* The next write; "" if none came. */
 static const char *capture_next(struct capture *c)
 {
 	ssize_t n = read(c->reader, c->text, sizeof(c->text) - 1);
@@ -71,7 +71,7 @@ static void a_payload_cannot_forge_lines_or_colours(void)
 	CHECK(str_eq(capture_next(&c), "prog: name 'x\\x0Aprog: approved\\x1B[2J'\n"));
 }
 
-static void levels_hide_what_is_above_them(void)
+static void levels_hide_more_verbose_messages(void)
 {
 	_cleanup_(capture_done) struct capture c;
 
@@ -97,9 +97,9 @@ static void a_closed_stderr_is_survived(void)
 	CHECK(capture_init(&c));
 	fd_close(STDERR_FILENO);
 	log_init("prog", LOG_LEVEL_INFO);
-	log_error("nobody hears");
+	log_error("no reader");
 	CHECK(str_eq(capture_next(&c), ""));
 }
 
 TAP_MAIN(T(one_call_is_one_write_of_one_line), T(a_payload_cannot_forge_lines_or_colours),
-	 T(levels_hide_what_is_above_them), T(a_closed_stderr_is_survived))
+	 T(levels_hide_more_verbose_messages), T(a_closed_stderr_is_survived))

@@ -154,7 +154,7 @@ static void LANE_8_names_may_be_any_bytes(void)
 	CHECK(jdoc_write(doc, JDOC_PRETTY, &b, NULL) == 0);
 }
 
-static void LANE_8_thousands_move_and_all_of_them_are_told(void)
+static void LANE_8_thousands_move_and_all_are_reported(void)
 {
 	_cleanup_migrate_ struct migrate_plan p = { .dirfd = -EBADF };
 	_cleanup_free_ char *path = path_join(root, "prod/ledger/00000000000000000000.ndjson"), *text = NULL;
@@ -190,4 +190,4 @@ static void finish(void)
 
 TAP_MAIN(T(start), T(LANE_8_prefixes_are_exact), T(LANE_8_stamps_of_every_kind),
 	 T(LANE_8_pointers_lead_to_their_session_or_stay), T(LANE_8_names_may_be_any_bytes),
-	 T(LANE_8_thousands_move_and_all_of_them_are_told), T(finish))
+	 T(LANE_8_thousands_move_and_all_are_reported), T(finish))

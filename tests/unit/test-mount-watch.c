@@ -11,7 +11,7 @@
 #include "subject/subject-build.h"
 #include "tap.h"
 
-/* TOP/open (writable by everybody)/proj/data, and TOP/private. */
+/* TOP/open (writable by all users)/proj/data, and TOP/private. */
 static char top[64], proj[96], data[112], aside[96], private[96], closed[96];
 static struct profile profile;
 static struct subject_mount mount;
@@ -65,7 +65,7 @@ static void nothing_happened(void)
 	CHECK(lay_out());
 	CHECK(mount_watch_open(&subject, true, &w, NULL) == 0);
 	CHECK(w.fd >= 0);
-	/* What happens in the tree, and to other names beside it, is nobody's business. */
+	/* Events in the tree, and of other names beside it, do not matter. */
 	CHECK(mkdir(aside, 0755) == 0 && rmdir(aside) == 0 && rmdir(data) == 0);
 	CHECK(mount_watch_verify(&w, NULL) == 0);
 	remove_all();
@@ -126,7 +126,7 @@ static void a_source_below_an_open_directory_is_watched(void)
 	remove_all();
 }
 
-static void as_root_what_is_cloned_is_not_watched(void)
+static void as_root_cloned_sources_are_not_watched(void)
 {
 	_cleanup_mount_watch_ struct mount_watch w = MOUNT_WATCH_NONE;
 
@@ -136,12 +136,12 @@ static void as_root_what_is_cloned_is_not_watched(void)
 	remove_all();
 }
 
-static void where_nobody_else_can_write_nothing_is_watched(void)
+static void directories_that_only_we_can_write_are_not_watched(void)
 {
 	_cleanup_mount_watch_ struct mount_watch w = MOUNT_WATCH_NONE;
 	struct stat st;
 
-	/* /tmp is sticky, and what is ours there stays. */
+	/* /tmp is sticky: our own entries there stay. */
 	CHECK(lay_out());
 	CHECK(stat(closed, &st) == 0);
 	subject.worktree = closed;
@@ -154,4 +154,4 @@ static void where_nobody_else_can_write_nothing_is_watched(void)
 
 TAP_MAIN(T(nothing_happened), T(a_link_in_its_place_is_seen), T(put_back_it_is_seen_as_well),
 	 T(replaced_before_the_watch_is_refused_at_once), T(a_source_below_an_open_directory_is_watched),
-	 T(as_root_what_is_cloned_is_not_watched), T(where_nobody_else_can_write_nothing_is_watched))
+	 T(as_root_cloned_sources_are_not_watched), T(directories_that_only_we_can_write_are_not_watched))

@@ -135,7 +135,7 @@ static void GOV_9_links_are_resolved_as_inside_and_kept(void)
 	CHECK(strcmp(s->operand_links[2].path, "inside") == 0);
 }
 
-static void GOV_9_what_is_no_file_of_the_tree_is_no_operand(void)
+static void GOV_9_only_files_of_the_tree_are_operands(void)
 {
 	SETUP(PROFILE_WORKSPACE_OVERLAY);
 	CHECK(BUILD("cat", "out", "up", "loop", "fifo", "sub", "/etc/passwd", "", "-", "../x", "=",
@@ -213,7 +213,7 @@ static const struct {
 };
 /* clang-format on */
 
-static void GOV_9_what_runs_is_told_from_data(void)
+static void GOV_9_programs_are_distinguished_from_data(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
 		SETUP(PROFILE_WORKSPACE_RW);
@@ -385,7 +385,7 @@ static void GOV_9_a_layer_on_disk_is_checked_entry_by_entry(void)
 	}
 }
 
-static void GOV_9_a_word_that_becomes_a_file_is_refused(void)
+static void GOV_9_an_argument_that_becomes_a_file_is_refused(void)
 {
 	SETUP(PROFILE_WORKSPACE_OVERLAY);
 	CHECK(BUILD("sh", "later", "data") == 0);
@@ -503,13 +503,13 @@ static void make_directories(void)
 }
 
 TAP_MAIN(T(make_directories), T(GOV_9_command_and_named_files_are_found_and_hashed),
-	 T(GOV_9_links_are_resolved_as_inside_and_kept), T(GOV_9_what_is_no_file_of_the_tree_is_no_operand),
+	 T(GOV_9_links_are_resolved_as_inside_and_kept), T(GOV_9_only_files_of_the_tree_are_operands),
 	 T(GOV_9_the_host_path_of_the_tree_means_nothing_inside),
 	 T(GOV_9_words_are_relative_to_the_working_directory), T(GOV_9_a_mount_over_the_tree_hides_its_files),
-	 T(GOV_9_path_may_lead_into_the_tree), T(GOV_9_what_runs_is_told_from_data),
+	 T(GOV_9_path_may_lead_into_the_tree), T(GOV_9_programs_are_distinguished_from_data),
 	 T(GOV_9_only_a_rw_tree_changes_the_command_line), T(limits_are_refused_and_name_the_way_out),
 	 T(an_unreadable_operand_is_refused), T(GOV_9_the_layer_has_content_links_and_looks_of_the_tree),
-	 T(GOV_9_a_layer_on_disk_is_checked_entry_by_entry), T(GOV_9_a_word_that_becomes_a_file_is_refused),
-	 T(GOV_9_data_of_a_rw_tree_must_be_as_judged),
+	 T(GOV_9_a_layer_on_disk_is_checked_entry_by_entry),
+	 T(GOV_9_an_argument_that_becomes_a_file_is_refused), T(GOV_9_data_of_a_rw_tree_must_be_as_judged),
 	 T(GOV_9_a_sealed_tree_is_refused_when_anything_changed),
 	 T(a_tree_digest_does_not_depend_on_the_order_of_making), T(seals_have_names), T(clean_up))

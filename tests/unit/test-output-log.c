@@ -33,7 +33,7 @@ static bool holds(const char *name, const char *want)
 	return want && fd_read_all(fd, 4096, &text, &len, NULL) == 0 && strcmp(text, want) == 0;
 }
 
-static void what_is_added_is_there(void)
+static void added_files_are_in_the_archive(void)
 {
 	_cleanup_output_log_ struct output_log l = OUTPUT_LOG_NONE;
 	struct stat st;
@@ -61,7 +61,7 @@ static void it_turns_over_at_half(void)
 	CHECK(holds("log", "xyz") && holds("log.1", "pqrstuvw") && l.error == 0);
 }
 
-static void nobody_else_s_file_is_written(void)
+static void a_planted_link_is_not_followed(void)
 {
 	_cleanup_output_log_ struct output_log l = OUTPUT_LOG_NONE;
 	_cleanup_fault_ struct fault f = { 0 };
@@ -83,7 +83,7 @@ static void it_stays_bounded_when_it_cannot_turn_over(void)
 	CHECK(holds("log", "abc") && l.error == EISDIR);
 }
 
-static void what_cannot_be_kept_is_dropped(void)
+static void output_that_cannot_be_written_is_dropped(void)
 {
 	_cleanup_output_log_ struct output_log l = OUTPUT_LOG_NONE;
 
@@ -110,5 +110,6 @@ static void end(void)
 	CHECK(rmdir(root) == 0);
 }
 
-TAP_MAIN(T(start), T(what_is_added_is_there), T(it_turns_over_at_half), T(nobody_else_s_file_is_written),
-	 T(it_stays_bounded_when_it_cannot_turn_over), T(what_cannot_be_kept_is_dropped), T(end))
+TAP_MAIN(T(start), T(added_files_are_in_the_archive), T(it_turns_over_at_half),
+	 T(a_planted_link_is_not_followed), T(it_stays_bounded_when_it_cannot_turn_over),
+	 T(output_that_cannot_be_written_is_dropped), T(end))

@@ -349,7 +349,7 @@ static void deep_trees_need_few_descriptors(void)
 	CHECK(!exists(root, "deep"));
 }
 
-/* Modes stop only who has no capabilities. */
+/* Modes stop only processes without capabilities. */
 static bool drop_capabilities(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -431,7 +431,7 @@ static enum answer mounts_are_left_alone(void)
 
 /*
  * The kernel refuses to remove a mount point of the caller's own namespace.  Through a descriptor from another one,
- * as of a container's root, only the mount id stands between us and what is mounted.
+ * as of a container's root, only the check of the mount id protects mounted trees.
  */
 static enum answer foreign_mounts_are_left_alone(const char *type, unsigned long flags)
 {
@@ -484,7 +484,7 @@ static void mounts_are_not_crossed(void)
 	CHECK(path_remove_tree(root, "mounted", NULL) == 0 && !exists(root, "mounted"));
 }
 
-static void what_cannot_be_removed_is_named(void)
+static void names_that_cannot_be_removed_are_reported(void)
 {
 	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_fault_ struct fault f = { 0 };
@@ -507,5 +507,5 @@ TAP_MAIN(T(normal_paths_have_one_form), T(relative_and_upward_paths_are_refused)
 	 T(directories_are_made_on_the_way), T(directories_are_not_made_through_links),
 	 T(trees_of_every_kind_are_removed), T(a_name_may_be_a_link_a_file_or_nothing),
 	 T(deep_trees_need_few_descriptors), T(shut_directories_of_ours_are_opened),
-	 T(the_callers_directory_stays_shut), T(mounts_are_not_crossed), T(what_cannot_be_removed_is_named),
-	 T(nothing_is_left_of_these_tests))
+	 T(the_callers_directory_stays_shut), T(mounts_are_not_crossed),
+	 T(names_that_cannot_be_removed_are_reported), T(nothing_is_left_of_these_tests))

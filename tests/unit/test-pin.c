@@ -38,7 +38,7 @@ static struct pin_answer try_pin(struct bench *b, const char *pin)
 	return answer;
 }
 
-static void GOV_10_there_is_no_default(void)
+static void GOV_10_no_default_PIN_exists(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_sign_ struct sign_secret key = { 0 };
@@ -74,7 +74,7 @@ static void GOV_10_short_long_and_obvious_PINs_are_refused(void)
 	CHECK(approver_find(&b.store, "alice", &a, NULL) == 0 && !a.has_pin_key);
 }
 
-static void GOV_10_right_and_wrong_are_told_apart_and_recorded(void)
+static void GOV_10_right_and_wrong_PINs_are_recorded(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	struct pin_answer answer;
@@ -184,13 +184,13 @@ static void GOV_10_pin_set_ends_a_lock_with_a_new_key(void)
 	      look(&b, "cp", 'C') == GRANT_VALID);
 	for (int i = 0; i < 3; i++)
 		CHECK(try_pin(&b, OTHER).result == PIN_WRONG);
-	/* Who has to prove the old one cannot while it is locked. */
+	/* The old PIN cannot be proven while it is locked. */
 	CHECK(pin_set(&b.store, "alice", PIN, OTHER, &answer, &a, NULL) == 0 && answer.result == PIN_LOCKED);
 	CHECK(pin_set(&b.store, "alice", NULL, OTHER, &answer, &a, NULL) == 0 && answer.result == PIN_RIGHT);
 	CHECK(memcmp(&a.pin_key, &before.pin_key, sizeof(a.pin_key)) != 0);
 	CHECK(memcmp(&a.key, &before.key, sizeof(a.key)) == 0);
 	CHECK(try_pin(&b, PIN).result == PIN_WRONG && try_pin(&b, OTHER).result == PIN_RIGHT);
-	/* What the old key signed is void: nobody who resets a PIN inherits its grants. */
+	/* Signatures of the old key are void: resetting a PIN does not inherit its grants. */
 	CHECK(look(&b, "cp", 'C') == GRANT_UNKNOWN_KEY);
 	/* And the next lock is short again. */
 	CHECK(try_pin(&b, PIN).tries_left == 2 && try_pin(&b, PIN).tries_left == 1 &&
@@ -215,7 +215,7 @@ static void GOV_10_a_changed_PIN_keeps_the_key(void)
 	CHECK(try_pin(&b, OTHER).result == PIN_RIGHT && try_pin(&b, PIN).result == PIN_WRONG);
 }
 
-static void GOV_10_without_a_count_nobody_tries(void)
+static void GOV_10_without_a_counter_no_PIN_is_tried(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_sign_ struct sign_secret key = { 0 };
@@ -288,7 +288,7 @@ static void GOV_10_killed_at_every_call_of_a_try_it_is_counted_before_it_is_know
 	CHECK(n > 20 || tap_stride() > 1);
 }
 
-/* Each time at the first call where the count is on the disk and nobody knows the answer. */
+/* Each time at the first call after which the count is on the disk and the answer is still unknown. */
 static void GOV_10_three_kills_between_counter_and_compare_lock(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
@@ -364,7 +364,7 @@ static void GOV_10_killed_at_every_call_of_pin_set_the_lock_of_the_old_one_holds
 	} while (r > 0);
 }
 
-static void GOV_10_what_cannot_be_recorded_is_not_compared(void)
+static void GOV_10_a_try_that_cannot_be_recorded_is_not_compared(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_sign_ struct sign_secret key = { 0 };
@@ -402,15 +402,14 @@ static void a_PIN_is_forgotten(void)
 		CHECK(p.digits[i] == 0);
 }
 
-TAP_MAIN(T(GOV_10_there_is_no_default), T(GOV_10_short_long_and_obvious_PINs_are_refused),
-	 T(GOV_10_right_and_wrong_are_told_apart_and_recorded),
-	 T(GOV_10_the_PIN_and_its_hash_are_stored_nowhere),
+TAP_MAIN(T(GOV_10_no_default_PIN_exists), T(GOV_10_short_long_and_obvious_PINs_are_refused),
+	 T(GOV_10_right_and_wrong_PINs_are_recorded), T(GOV_10_the_PIN_and_its_hash_are_stored_nowhere),
 	 T(GOV_10_the_third_wrong_one_locks_and_each_lock_doubles),
 	 T(GOV_10_neither_clock_nor_reboot_ends_a_lock_early), T(GOV_10_pin_set_ends_a_lock_with_a_new_key),
-	 T(GOV_10_a_changed_PIN_keeps_the_key), T(GOV_10_without_a_count_nobody_tries),
+	 T(GOV_10_a_changed_PIN_keeps_the_key), T(GOV_10_without_a_counter_no_PIN_is_tried),
 	 T(GOV_10_a_box_fits_only_its_own_name_and_lane),
 	 T(GOV_10_killed_at_every_call_of_a_try_it_is_counted_before_it_is_known),
 	 T(GOV_10_three_kills_between_counter_and_compare_lock), T(GOV_10_sixteen_at_once_get_three_tries),
 	 T(GOV_10_killed_at_every_call_of_pin_set_the_lock_of_the_old_one_holds),
-	 T(GOV_10_what_cannot_be_recorded_is_not_compared), T(the_shield_is_raised_and_lowered),
+	 T(GOV_10_a_try_that_cannot_be_recorded_is_not_compared), T(the_shield_is_raised_and_lowered),
 	 T(a_PIN_is_forgotten))

@@ -240,7 +240,7 @@ static void GOV_14_a_list_is_at_least_its_worst_part(void)
 		int r;
 
 		random_facts(&facts);
-		/* What is not understood ends the reading, as a script in a file would: B, and the rest is not seen. */
+		/* Unparsed text ends the reading, as a script in a file would: B, and the rest is not seen. */
 		if (!is_understood(a))
 			continue;
 		(void)snprintf(both, sizeof(both), "%s\n%s", a, b);
@@ -263,7 +263,7 @@ static void quote_text(char *out, const char *text)
 	*out = '\0';
 }
 
-static void GOV_3_a_wrapper_is_at_least_what_it_runs(void)
+static void GOV_3_a_wrapper_is_at_least_as_severe_as_its_command(void)
 {
 	static const char *const wrappers[] = { "sh -c",	   "bash -ec",		"eval",
 						"env X=1 sh -c",   "sudo sh -c",	"nice -n 5 sh -c",
@@ -301,17 +301,17 @@ static void anything_is_decided(void)
 	}
 }
 
-static void the_corpora_are_there(void)
+static void the_corpora_exist(void)
 {
 	state = UINT64_C(0x5eed5eed);
 	CHECK(load("commands.txt") && load("evasions.txt"));
 	CHECK(n_lines > 600 && n_lines < LINES_MAX);
 }
 
-TAP_MAIN(T(the_corpora_are_there), T(GOV_4_taint_never_lowers_a_level),
+TAP_MAIN(T(the_corpora_exist), T(GOV_4_taint_never_lowers_a_level),
 	 T(GOV_7_less_confinement_never_lowers_a_level),
 	 T(GOV_7_the_sandbox_lowers_by_at_most_one_step_and_nothing_else),
 	 T(a_worse_intention_or_a_stricter_profile_never_lowers_a_level),
 	 T(GOV_6_rules_that_deny_or_ask_never_lower_and_none_skips_a_pin),
-	 T(GOV_14_a_list_is_at_least_its_worst_part), T(GOV_3_a_wrapper_is_at_least_what_it_runs),
+	 T(GOV_14_a_list_is_at_least_its_worst_part), T(GOV_3_a_wrapper_is_at_least_as_severe_as_its_command),
 	 T(anything_is_decided))

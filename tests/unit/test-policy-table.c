@@ -182,7 +182,7 @@ static void values_outside_the_enums_get_the_strictest_answer(void)
 	      REVIEW_PIN);
 }
 
-static void a_verdict_that_nobody_filled_in_denies(void)
+static void an_empty_verdict_denies(void)
 {
 	struct verdict v = { 0 };
 	_cleanup_jdoc_ struct jdoc *doc = verdict_to_json(&v);
@@ -193,7 +193,7 @@ static void a_verdict_that_nobody_filled_in_denies(void)
 	CHECK(strcmp(jdoc_get_string(jdoc_get(doc, "axes"), "review"), "pin") == 0);
 }
 
-static void facts_that_nobody_filled_in_are_the_worst(void)
+static void empty_facts_are_the_worst(void)
 {
 	char *make[] = { (char *)"make", NULL }, *none[] = { NULL };
 	struct policy_facts facts = { 0 };
@@ -209,5 +209,5 @@ static void facts_that_nobody_filled_in_are_the_worst(void)
 
 TAP_MAIN(T(GOV_2_every_cell_of_the_table_is_as_it_was_typed),
 	 T(GOV_2_every_cell_gives_its_level_to_a_command),
-	 T(values_outside_the_enums_get_the_strictest_answer), T(a_verdict_that_nobody_filled_in_denies),
-	 T(facts_that_nobody_filled_in_are_the_worst))
+	 T(values_outside_the_enums_get_the_strictest_answer), T(an_empty_verdict_denies),
+	 T(empty_facts_are_the_worst))

@@ -97,7 +97,7 @@ static void GOV_16_rw_with_a_program_that_runs_others_is_irreversible(void)
 	CHECK(host && host->axes.outcome == OUTCOME_IRREVERSIBLE && policy_has_reason(host, "may-delete"));
 }
 
-static void GOV_7_what_ends_the_confinement_ends_the_lowering(void)
+static void GOV_7_lowering_ends_with_the_confinement(void)
 {
 	static const struct policy_mount rw[] = { { "/data", "/mnt/data" } };
 	struct policy_facts facts = policy_sandbox;
@@ -135,7 +135,7 @@ static void taint_makes_the_intention_worse(void)
 	CHECK(web && web->axes.intention == INTENTION_AUTONOMOUS && web->level == 'C');
 }
 
-/* The root of what is writable is a root, whatever it is called. */
+/* The root of a writable bind is a root, whatever its name. */
 static void GOV_3_the_root_of_a_writable_bind_is_unbounded(void)
 {
 	static const struct policy_mount rw[] = { { "/data/sets", "/mnt/disk/sets" } };
@@ -216,7 +216,7 @@ static void a_denied_program_is_found_wherever_it_stands(void)
 	}
 }
 
-static void what_cannot_be_read_asks_when_a_rule_may_be_about_it(void)
+static void unparsed_text_asks_when_a_rule_may_apply(void)
 {
 	const struct policy_rule deny[] = { { .effect = POLICY_EFFECT_DENY, .argv = git_push } };
 	struct policy_facts facts = with_rules(deny, 1);
@@ -245,7 +245,7 @@ static void an_allowing_rule_makes_b_an_a_and_leaves_c_alone(void)
 	CHECK(level_of(&facts, "make") == 'C');
 }
 
-static void an_allowing_rule_covers_only_what_it_names(void)
+static void an_allowing_rule_covers_only_its_own_command(void)
 {
 	static const char *const lines[] = { "make && ./x",
 					     "sudo make",
@@ -285,7 +285,7 @@ static void higher_tiers_decide_and_deny_wins(void)
 	CHECK(level_of(&facts, "make") == 'A');
 	facts.n_rules = 3; /* the admin asks */
 	CHECK(level_of(&facts, "make") == 'B');
-	facts.n_rules = 4; /* anybody denies */
+	facts.n_rules = 4; /* any tier denies */
 	CHECK(level_of(&facts, "make") == '-');
 	r[1].tier = POLICY_TIER_USER; /* same tier: to ask wins */
 	facts.n_rules = 2;
@@ -342,7 +342,7 @@ static void a_verdict_has_the_documented_shape(void)
 	CHECK(strstr(jdoc_get_string(first->items[0], "text"), "'/'"));
 }
 
-/* What stands in a reason was written by whoever wrote the command. */
+/* The text in a reason comes from the author of the command. */
 static void reasons_are_one_printable_line(void)
 {
 	static const char *const lines[] = { "rm -rf \"$X\033[2J\"", "\xff\xfe -x", "'a\nb\tc' $(",
@@ -431,12 +431,11 @@ static void long_and_deep_commands_are_decided_not_passed(void)
 TAP_MAIN(T(run_of_make_is_a_with_and_without_a_terminal), T(GOV_3_unbounded_delete_is_c_in_every_setting),
 	 T(GOV_5_web_requester_needs_c_for_all_but_reads),
 	 T(GOV_16_rw_with_a_program_that_runs_others_is_irreversible),
-	 T(GOV_7_what_ends_the_confinement_ends_the_lowering), T(taint_makes_the_intention_worse),
+	 T(GOV_7_lowering_ends_with_the_confinement), T(taint_makes_the_intention_worse),
 	 T(GOV_3_the_root_of_a_writable_bind_is_unbounded), T(wrappers_in_wrappers_end_somewhere),
 	 T(GOV_14_prefixes_are_whole_words), T(a_denied_program_is_found_wherever_it_stands),
-	 T(what_cannot_be_read_asks_when_a_rule_may_be_about_it),
-	 T(an_allowing_rule_makes_b_an_a_and_leaves_c_alone), T(an_allowing_rule_covers_only_what_it_names),
-	 T(higher_tiers_decide_and_deny_wins), T(rules_may_name_profile_network_and_mount),
-	 T(a_verdict_has_the_documented_shape), T(reasons_are_one_printable_line),
-	 T(direct_words_are_judged_without_a_shell), T(variables_of_the_environment_count),
-	 T(long_and_deep_commands_are_decided_not_passed))
+	 T(unparsed_text_asks_when_a_rule_may_apply), T(an_allowing_rule_makes_b_an_a_and_leaves_c_alone),
+	 T(an_allowing_rule_covers_only_its_own_command), T(higher_tiers_decide_and_deny_wins),
+	 T(rules_may_name_profile_network_and_mount), T(a_verdict_has_the_documented_shape),
+	 T(reasons_are_one_printable_line), T(direct_words_are_judged_without_a_shell),
+	 T(variables_of_the_environment_count), T(long_and_deep_commands_are_decided_not_passed))

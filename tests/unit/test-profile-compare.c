@@ -165,7 +165,7 @@ static void tightening_is_allowed(void)
 	}
 }
 
-/* A row without an example here is a rule nobody has tried. */
+/* A row without an example here is an untested rule. */
 static void every_key_with_a_rule_has_an_example_that_loosens(void)
 {
 	for (const struct key_row *k = profile_keys(); k->path; k++) {
@@ -179,7 +179,7 @@ static void every_key_with_a_rule_has_an_example_that_loosens(void)
 	}
 }
 
-static void what_is_free_says_nothing_about_confinement(void)
+static void free_text_does_not_affect_the_comparison(void)
 {
 	_cleanup_profile_ struct profile
 		*a = from_body(""),
@@ -190,4 +190,4 @@ static void what_is_free_says_nothing_about_confinement(void)
 
 TAP_MAIN(T(every_profile_is_as_tight_as_itself), T(loosening_one_key_is_seen_and_named),
 	 T(tightening_is_allowed), T(every_key_with_a_rule_has_an_example_that_loosens),
-	 T(what_is_free_says_nothing_about_confinement))
+	 T(free_text_does_not_affect_the_comparison))

@@ -80,7 +80,7 @@ static void refusals_name_the_word_and_its_meaning(void)
 	CHECK(is_refused(HEAD ",\"dangerous\":[\"no-user-namespace\"]}", "add \"host-root\""));
 }
 
-static void each_danger_needs_its_own_word(void)
+static void each_danger_needs_its_own_entry(void)
 {
 	CHECK(is_refused(HEAD ",\"dangerous\":[\"rw-home\"],\"filesystem\":{\"rw\":[\"/:/host\"]}}",
 			 "rw-root"));
@@ -111,7 +111,7 @@ static void the_worktree_is_judged_like_any_path(void)
 	CHECK(is_refused(HEAD ",\"root\":{\"paths\":[\"/run\"]}}", "engine-socket"));
 }
 
-static void a_word_that_is_not_needed_is_fine(void)
+static void an_entry_that_is_not_needed_is_accepted(void)
 {
 	CHECK(is_accepted(HEAD ",\"dangerous\":[\"rw-root\",\"rw-home\",\"engine-socket\",\"host-root\","
 			       "\"host-network\"]}"));
@@ -143,6 +143,6 @@ static void the_host_s_network_is_no_namespace(void)
 
 TAP_MAIN(T(the_system_is_not_written), T(a_home_is_not_written),
 	 T(engine_sockets_are_not_reached_even_read_only), T(refusals_name_the_word_and_its_meaning),
-	 T(each_danger_needs_its_own_word), T(the_worktree_is_judged_like_any_path),
-	 T(a_word_that_is_not_needed_is_fine), T(each_layer_can_be_switched_off_by_name_and_only_that),
+	 T(each_danger_needs_its_own_entry), T(the_worktree_is_judged_like_any_path),
+	 T(an_entry_that_is_not_needed_is_accepted), T(each_layer_can_be_switched_off_by_name_and_only_that),
 	 T(the_host_s_network_is_no_namespace))

@@ -36,7 +36,7 @@ static void files_that_others_can_write_are_refused(void)
 	CHECK(load_refused(&s, path, "writable by its group"));
 }
 
-static void files_of_strangers_are_refused(void)
+static void files_of_other_users_are_refused(void)
 {
 	_cleanup_free_ char *path = NULL;
 	WITH_PLACE;
@@ -44,7 +44,7 @@ static void files_of_strangers_are_refused(void)
 	put_profile(s.admin, "a", "");
 	path = at(&s, "a.json");
 	if (chown(path, 12345, 12345) < 0) {
-		printf("# not root: a file of somebody else cannot be made\n");
+		printf("# not root: cannot create a file of another user\n");
 		return;
 	}
 	CHECK(load_refused(&s, "a", "belongs to uid 12345, neither to root nor to you"));
@@ -137,6 +137,6 @@ static void binary_files_are_refused(void)
 }
 
 TAP_MAIN(T(missing_files_say_where_was_searched), T(files_that_others_can_write_are_refused),
-	 T(files_of_strangers_are_refused), T(links_are_not_followed), T(odd_files_neither_hang_nor_pass),
+	 T(files_of_other_users_are_refused), T(links_are_not_followed), T(odd_files_neither_hang_nor_pass),
 	 T(a_huge_file_is_not_read), T(a_file_of_just_the_limit_is_read),
 	 T(unreadable_files_say_how_to_read_them), T(binary_files_are_refused))

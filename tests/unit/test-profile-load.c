@@ -28,7 +28,7 @@ static void a_child_is_merged_onto_its_parent(void)
 	CHECK(p->n_env_set == 2 && str_ends(p->path, "/admin/child.json"));
 }
 
-static void origins_lead_to_the_file_that_said_it(void)
+static void origins_name_the_file_of_the_value(void)
 {
 	_cleanup_profile_ struct profile *p = NULL;
 	const struct jdoc *pids, *memory;
@@ -232,7 +232,7 @@ static void a_profile_from_outside_has_no_parent_inside(void)
 	CHECK(load_refused(&s, "outer", "no profile 'inner'"));
 }
 
-TAP_MAIN(T(a_child_is_merged_onto_its_parent), T(origins_lead_to_the_file_that_said_it),
+TAP_MAIN(T(a_child_is_merged_onto_its_parent), T(origins_name_the_file_of_the_value),
 	 T(later_parents_win_over_earlier_ones), T(a_circle_is_shown_as_a_chain), T(eight_levels_are_the_end),
 	 T(a_forest_of_parents_is_cut_down), T(remove_takes_away_by_pointer),
 	 T(a_pointer_that_matches_nothing_is_an_error), T(escaped_pointers_reach_their_key),

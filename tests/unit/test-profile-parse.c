@@ -5,7 +5,7 @@
 #include "profile-fixture.h"
 #include "tap.h"
 
-static void nothing_said_is_the_safe_value(void)
+static void defaults_are_the_safe_values(void)
 {
 	_cleanup_profile_ struct profile *p = NULL;
 
@@ -75,8 +75,8 @@ static void unknown_keys_are_refused_with_place_nearest_and_all(void)
 
 static void own_notes_are_accepted_everywhere(void)
 {
-	CHECK(is_accepted(HEAD
-			  ",\"x-a\":{\"b\":[null]},\"$schema\":\"s\",\"limits\":{\"x-why\":\"${nobody}\"}}"));
+	CHECK(is_accepted(
+		HEAD ",\"x-a\":{\"b\":[null]},\"$schema\":\"s\",\"limits\":{\"x-why\":\"${unknown}\"}}"));
 }
 
 static void wrong_types_name_both(void)
@@ -272,14 +272,14 @@ static void an_empty_section_asks_for_nothing(void)
 	CHECK(profile_require_supported(p, NULL) == 0);
 }
 
-static void governance_and_audit_are_carried_out(void)
+static void governance_and_audit_are_supported(void)
 {
 	_cleanup_profile_ struct profile *p = NULL, *q = NULL, *s = NULL;
 
 	CHECK(parse(HEAD ",\"governance\":{\"allow_self\":false},\"audit\":{\"redact\":[\"--token\"]}}", &p,
 		    NULL) == 0);
 	CHECK(profile_require_supported(p, NULL) == 0);
-	/* Their hook's arguments bring them to bundles.  What is not brought is refused there, not forgotten. */
+	/* The hook's arguments pass these on to bundles.  Settings that are not passed on are refused there. */
 	CHECK(profile_require_portable(p, NULL) == 0);
 	CHECK(parse(HEAD ",\"forensics\":{\"on\":[\"oom\"]}}", &q, NULL) == 0);
 	CHECK(profile_require_supported(q, NULL) == 0 && profile_require_portable(q, NULL) == 0);
@@ -294,7 +294,7 @@ static bool is_same_digest(const char *a, const char *b)
 	return parse(a, &p, NULL) == 0 && parse(b, &q, NULL) == 0 && digest_equal(&p->digest, &q->digest);
 }
 
-static void the_digest_is_of_what_runs(void)
+static void the_digest_covers_the_effective_profile(void)
 {
 	static const char base[] =
 		HEAD ",\"limits\":{\"pids\":9},\"env\":{\"set\":{\"A\":\"${home}\",\"B\":\"\"}}}";
@@ -350,7 +350,7 @@ static void every_value_knows_its_origin(void)
 	CHECK(v && str_eq(v->origin, "t.json") && v->line == 2);
 }
 
-TAP_MAIN(T(nothing_said_is_the_safe_value), T(every_field_is_filled),
+TAP_MAIN(T(defaults_are_the_safe_values), T(every_field_is_filled),
 	 T(unknown_keys_are_refused_with_place_nearest_and_all), T(own_notes_are_accepted_everywhere),
 	 T(wrong_types_name_both), T(the_head_is_required), T(units_are_read),
 	 T(numbers_out_of_range_are_refused_not_clamped), T(words_are_checked_with_the_nearest),
@@ -360,6 +360,6 @@ TAP_MAIN(T(nothing_said_is_the_safe_value), T(every_field_is_filled),
 	 T(the_root_and_its_path_belong_together), T(environment_names_are_an_allow_list),
 	 T(binary_and_broken_text_is_refused_with_its_place), T(later_sections_are_checked_now),
 	 T(a_section_of_a_later_version_refuses_the_run_by_name), T(an_empty_section_asks_for_nothing),
-	 T(governance_and_audit_are_carried_out), T(the_digest_is_of_what_runs),
+	 T(governance_and_audit_are_supported), T(the_digest_covers_the_effective_profile),
 	 T(the_digest_does_not_know_the_session), T(lists_and_texts_have_limits),
 	 T(every_value_knows_its_origin))

@@ -35,7 +35,7 @@ static bool copy_shipped(struct place *s)
 	place_init(&s);                         \
 	CHECK(copy_shipped(&s))
 
-static void all_load_and_can_be_carried_out(void)
+static void all_load_and_are_supported(void)
 {
 	static const char *const names[] = { "build", "offline", "review", "scratch" };
 	WITH_SHIPPED;
@@ -64,7 +64,7 @@ static void the_home_exists_and_can_be_written(void)
 	CHECK(home && p->n_fs_tmpfs == 1 && str_eq(home, p->fs_tmpfs[0].path));
 }
 
-static void they_do_what_their_names_say(void)
+static void they_do_as_their_names_promise(void)
 {
 	_cleanup_profile_ struct profile *offline = NULL, *scratch = NULL, *review = NULL, *build = NULL;
 	WITH_SHIPPED;
@@ -81,5 +81,5 @@ static void they_do_what_their_names_say(void)
 	CHECK(!profile_is_tighter(offline, build, NULL));
 }
 
-TAP_MAIN(T(all_load_and_can_be_carried_out), T(the_home_exists_and_can_be_written),
-	 T(they_do_what_their_names_say))
+TAP_MAIN(T(all_load_and_are_supported), T(the_home_exists_and_can_be_written),
+	 T(they_do_as_their_names_promise))

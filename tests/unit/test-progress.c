@@ -35,7 +35,7 @@ static bool open_terminal(int *ret_master, int *ret_slave)
 	return *ret_slave >= 0;
 }
 
-/* What has come; "" when nothing has. */
+/* The output so far; "" if none. */
 static const char *shown(int master, char text[512])
 {
 	ssize_t n = read(master, text, 511);
@@ -44,7 +44,7 @@ static const char *shown(int master, char text[512])
 	return text;
 }
 
-static void a_long_work_is_told_of_on_a_terminal_and_the_line_goes(void)
+static void long_work_is_shown_on_a_terminal_and_erased_at_the_end(void)
 {
 	_cleanup_close_ int master = -EBADF, slave = -EBADF;
 	struct progress p;
@@ -70,7 +70,7 @@ static void a_long_work_is_told_of_on_a_terminal_and_the_line_goes(void)
 	CHECK(shown(master, text)[0] == '\0');
 }
 
-static void nobody_is_told_without_a_terminal_or_when_quiet(void)
+static void nothing_is_shown_without_a_terminal_or_when_quiet(void)
 {
 	_cleanup_close_ int master = -EBADF, slave = -EBADF;
 	struct progress p;
@@ -92,5 +92,5 @@ static void nobody_is_told_without_a_terminal_or_when_quiet(void)
 	fd_close(fd[1]);
 }
 
-TAP_MAIN(T(a_long_work_is_told_of_on_a_terminal_and_the_line_goes),
-	 T(nobody_is_told_without_a_terminal_or_when_quiet))
+TAP_MAIN(T(long_work_is_shown_on_a_terminal_and_erased_at_the_end),
+	 T(nothing_is_shown_without_a_terminal_or_when_quiet))

@@ -42,7 +42,7 @@ static void as_many_as_a_minute_has_and_no_more(void)
 	CHECK(take(3));
 }
 
-static void what_was_refused_does_not_count(void)
+static void refused_requests_do_not_count(void)
 {
 	now.boot_ns += 60 * SECOND;
 	CHECK(take(1));
@@ -123,7 +123,7 @@ static void remove_all(void)
 	CHECK(path_remove_tree(tmp, dir + strlen("/tmp/"), NULL) == 0);
 }
 
-TAP_MAIN(T(in_a_state_of_its_own), T(as_many_as_a_minute_has_and_no_more), T(what_was_refused_does_not_count),
+TAP_MAIN(T(in_a_state_of_its_own), T(as_many_as_a_minute_has_and_no_more), T(refused_requests_do_not_count),
 	 T(another_boot_starts_over), T(cards_and_notices_are_counted_apart),
 	 T(of_many_processes_together_no_more_pass), T(a_file_that_others_may_write_is_refused),
 	 T(nonsense_in_it_is_no_question), T(remove_all))

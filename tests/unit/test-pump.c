@@ -126,7 +126,7 @@ static void socket_is_written_to_without_blocking(void)
 	close(out[1]);
 }
 
-static void nothing_there_is_over_at_once(void)
+static void a_closed_input_finishes_at_once(void)
 {
 	struct pump p;
 
@@ -135,7 +135,7 @@ static void nothing_there_is_over_at_once(void)
 }
 
 /* Through to the caller, and remembered: all of a little, the end of much. */
-static void the_tail_remembers_what_passed(void)
+static void the_tail_keeps_the_last_bytes(void)
 {
 	static const size_t sizes[] = { 1, 5000, 300000, 5000000 };
 
@@ -179,5 +179,5 @@ static void the_tail_remembers_what_passed(void)
 
 TAP_MAIN(T(pipe_to_file_arrives_whole), T(file_for_appending_falls_back_to_copying),
 	 T(full_pipe_is_waited_for_and_nothing_is_lost), T(reader_that_went_away_closes_the_writer),
-	 T(socket_is_written_to_without_blocking), T(nothing_there_is_over_at_once),
-	 T(the_tail_remembers_what_passed))
+	 T(socket_is_written_to_without_blocking), T(a_closed_input_finishes_at_once),
+	 T(the_tail_keeps_the_last_bytes))

@@ -48,7 +48,7 @@ static void not_reading_is_no_failure(void)
 	CHECK(tell("exit 0", 60, NULL) == 0);
 }
 
-static void failures_are_told(void)
+static void failures_are_reported(void)
 {
 	_cleanup_fault_ struct fault a = { 0 }, b = { 0 }, c = { 0 };
 	char missing[] = "/no/such/program";
@@ -71,7 +71,7 @@ static void it_has_its_time_and_no_more(void)
 	CHECK(tell("sleep 600 & echo $! >pid; wait", 3, &f) == -ETIME && strstr(fault_text(&f), "killed"));
 	pid = contents("pid");
 	CHECK(pid && atoi(pid) > 1);
-	/* Whoever adopted it may take a moment to reap it. */
+	/* The process that adopted it may take a moment to reap it. */
 	while (kill(atoi(pid), 0) == 0 && n++ < 6000) {
 		char state[64];
 		_cleanup_free_ char *stat = NULL;
@@ -114,5 +114,5 @@ static void in_a_directory_of_its_own(void)
 }
 
 TAP_MAIN(T(in_a_directory_of_its_own), T(it_gets_the_id_and_the_request_and_nothing_else),
-	 T(not_reading_is_no_failure), T(failures_are_told), T(it_has_its_time_and_no_more),
+	 T(not_reading_is_no_failure), T(failures_are_reported), T(it_has_its_time_and_no_more),
 	 T(nothing_of_ours_is_open_in_it), T(remove_all))

@@ -124,7 +124,7 @@ static void an_expired_one_is_dropped_with_a_record(void)
 	(void)at;
 }
 
-static void a_refusal_answers_who_asks_again(void)
+static void a_denied_request_is_answered_again(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_request_ struct request rq = { 0 }, again = { 0 };
@@ -153,7 +153,7 @@ static void the_higher_level_of_two_askers_stays(void)
 	CHECK(ask(&b, "rm", 'A', &three) == -EINVAL);
 }
 
-static void GOV_9_what_is_shown_is_what_is_approved(void)
+static void GOV_9_the_shown_request_is_the_approved_one(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_request_ struct request rq = { 0 }, read = { 0 };
@@ -205,7 +205,7 @@ static void LANE_6_a_request_of_the_other_lane_is_refused(void)
 	CHECK(place_path(&b.place, name, path) && request_import(&b.store, path, &adopted, NULL) == -EACCES);
 }
 
-static void GOV_13_a_carried_request_is_adopted_with_its_askers(void)
+static void GOV_13_an_imported_request_is_adopted_with_its_requesters(void)
 {
 	_cleanup_bench_ struct bench server = { 0 }, laptop = { 0 };
 	_cleanup_request_ struct request rq = { 0 }, here = { 0 }, bare = { 0 };
@@ -218,7 +218,7 @@ static void GOV_13_a_carried_request_is_adopted_with_its_askers(void)
 	      request_import(&laptop.store, path, &here, NULL) == 0);
 	CHECK(strcmp(here.id, rq.id) == 0 && here.level == 'C' && jdoc_equal(here.subject, rq.subject));
 	CHECK(strcmp(here.askers[0], "@4242:asker") == 0 && count_records(&laptop, "approval.request") == 1);
-	/* A uid of another machine is nobody's here; a name is. */
+	/* A uid of another machine does not exist here; a name does. */
 	CHECK(!request_asker_is(here.askers[0], 4242, "bob") && request_asker_is(here.askers[0], 1, "asker"));
 	request_done(&here);
 	CHECK(request_import(&laptop.store, path, &here, NULL) == 0 &&
@@ -303,7 +303,7 @@ static bool ask_and_deny(struct bench *b)
 	       request_drop(&b->store, rq.id, "cleared", NULL) == 0;
 }
 
-static void killed_at_every_call_a_request_is_whole_or_not_there(void)
+static void killed_at_every_call_a_request_is_whole_or_missing(void)
 {
 	unsigned int n = 0;
 	int r;
@@ -317,7 +317,7 @@ static void killed_at_every_call_a_request_is_whole_or_not_there(void)
 		n += n ? (unsigned int)tap_stride() : 1;
 		r = kill_at(n, ask_and_deny, &b);
 		CHECK(r >= 0 && n < 2000 && request_list(&b.store, true, &l, NULL) == 0 && l.n <= 1);
-		/* What lies there was asked for, on record. */
+		/* A stored request is on record. */
 		CHECK(l.n <= count_records(&b, "approval.request") && ask(&b, "rm", 'B', &rq) == 0 &&
 		      bench_is_complete(&b));
 	} while (r > 0);
@@ -346,9 +346,9 @@ static void only_so_many_askers(void)
 
 TAP_MAIN(T(GOV_13_a_digest_is_asked_once_and_counted), T(GOV_9_two_digests_with_one_id_are_two_questions),
 	 T(GOV_13_a_flood_of_sixteen_is_one_request), T(too_many_open_ones_are_refused_with_the_way_out),
-	 T(an_expired_one_is_dropped_with_a_record), T(a_refusal_answers_who_asks_again),
-	 T(the_higher_level_of_two_askers_stays), T(GOV_9_what_is_shown_is_what_is_approved),
+	 T(an_expired_one_is_dropped_with_a_record), T(a_denied_request_is_answered_again),
+	 T(the_higher_level_of_two_askers_stays), T(GOV_9_the_shown_request_is_the_approved_one),
 	 T(a_damaged_file_is_refused_and_can_be_cleared), T(LANE_6_a_request_of_the_other_lane_is_refused),
-	 T(GOV_13_a_carried_request_is_adopted_with_its_askers), T(any_bytes_of_a_command_can_be_asked_for),
-	 T(a_waiter_hears_of_every_answer), T(killed_at_every_call_a_request_is_whole_or_not_there),
-	 T(only_so_many_askers))
+	 T(GOV_13_an_imported_request_is_adopted_with_its_requesters),
+	 T(any_bytes_of_a_command_can_be_asked_for), T(a_waiter_hears_of_every_answer),
+	 T(killed_at_every_call_a_request_is_whole_or_missing), T(only_so_many_askers))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Layers that an enemy wrote: what is refused, that it did not happen, and what a death in the middle leaves. */
+/* Hostile uppers: what apply refuses, that refused changes are not made, and the state after a kill. */
 #include <dirent.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -94,7 +94,7 @@ static bool put_socket(const char *path)
 	return fd >= 0 && bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0;
 }
 
-static void what_would_act_beyond_its_bytes_is_refused(void)
+static void files_that_act_beyond_their_bytes_are_refused(void)
 {
 	static const char *const refused[] = { "suid",	 "sgid", "fifo", "socket",
 					       "sgid-d", "was",	 "char", ".custody-apply-0",
@@ -255,7 +255,7 @@ static void doors_to_other_repositories_are_protected(void)
 	      !is_there("l/file/.git"));
 }
 
-static void what_holds_a_protected_path_is_not_replaced(void)
+static void parents_of_protected_paths_are_not_replaced(void)
 {
 	static char *protect[] = { (char *)".git/hooks", NULL };
 	_cleanup_bench_ struct bench b;
@@ -275,7 +275,7 @@ static void a_base_that_moved_on_is_left_alone(void)
 	CHECK(put("l/a", "old", 0644) && put("l/b", "old", 0644));
 	(void)clock_gettime(CLOCK_REALTIME, &b.o.since);
 	CHECK(put("u/a", "theirs", 0644) && put("u/b", "theirs", 0644) && put("u/c", "theirs", 0644));
-	/* Somebody works in the tree meanwhile; the clock of files ticks every few milliseconds. */
+	/* Another process changes the tree concurrently; the file system's clock ticks every few milliseconds. */
 	do {
 		CHECK(put("l/a", "mine", 0644) && put("l/c", "mine", 0644));
 		CHECK(judge(&b, NULL, NULL));
@@ -286,7 +286,7 @@ static void a_base_that_moved_on_is_left_alone(void)
 }
 
 /* Between the judgement and the act. */
-static void what_changes_at_the_last_moment_is_put_back(void)
+static void files_that_change_at_the_last_moment_are_restored(void)
 {
 	_cleanup_bench_ struct bench b;
 	struct apply_stats s;
@@ -306,8 +306,8 @@ static void what_changes_at_the_last_moment_is_put_back(void)
 }
 
 /*
- * Somebody who is at it between two renames: what happens right before the Nth call of apply's that has these flags.  The
- * program's own renameat2 stands before the library's.
+ * Another process acts between two renames: right before the Nth renameat2 of apply with these flags.  The
+ * program's own renameat2 takes precedence over the library's.
  */
 static struct {
 	unsigned int flags, n;
@@ -331,7 +331,7 @@ static void make_again(void)
 	(void)!put("l/gone", "mine, again", 0644);
 }
 
-/* The one file that was put aside, by what is in it; "": none, "?": several. */
+/* The content of the one file that was saved aside; "": none, "?": several. */
 static const char *aside(char text[32])
 {
 	DIR *d = opendir("l");
@@ -353,7 +353,7 @@ static const char *aside(char text[32])
 	return n > 1 ? "?" : text;
 }
 
-/* Changed after it was judged, and its name taken away while it was being put back: it is somebody's only copy. */
+/* Changed after it was judged, and its name removed while it was being put back: it is the only copy. */
 static void an_edit_that_cannot_be_put_back_is_put_aside(void)
 {
 	_cleanup_bench_ struct bench b;
@@ -511,8 +511,8 @@ static bool touch_later(const char *path, const char *text, struct timespec than
 	return true;
 }
 
-/* What is refused is told to all above it, once: where two ways up meet the second one ends. */
-static void all_above_what_is_refused_stay(void)
+/* A refusal is passed on to all parents, once: where two paths upwards meet the second one ends. */
+static void parents_of_refused_names_stay(void)
 {
 	static const char *const dirs[] = { "top", "top/a", "top/a/b", "top/c", "top/c/d" };
 	static const char *const files[] = { "top/a/b/p", "top/a/q", "top/c/d/r" };
@@ -541,7 +541,7 @@ static void all_above_what_is_refused_stay(void)
 	CHECK(strstr(why(&b, "top/a/b"), "'top/a/b/p'") && strstr(why(&b, "top/c/d"), "'top/c/d/r'"));
 	CHECK(apply(&b) && has("l/top/a/b/p", "mine") && has("l/top/a/q", "mine") &&
 	      has("l/top/c/d/r", "mine"));
-	/* Below what stays the rest goes. */
+	/* Below a name that stays the rest is removed. */
 	CHECK(is_there("l/top") && !is_there("l/top/e"));
 	/* Judged again without them nothing is left of the first judgement. */
 	b.o.since = (struct timespec){ .tv_sec = st.st_ctim.tv_sec + 3600 };
@@ -577,7 +577,7 @@ static void attributes_come_along_but_not_all(void)
 	CHECK(getxattr("l/a", "user.overlay.overlay.opaque", value, sizeof(value)) < 0);
 }
 
-static void directories_nobody_may_write_get_their_mode_last(void)
+static void read_only_directories_get_their_mode_last(void)
 {
 	_cleanup_bench_ struct bench b;
 	struct stat st;
@@ -609,7 +609,7 @@ static void paths_choose(void)
 	CHECK(judge(&b, NULL, NULL) && apply(&b) && has("l/d/y", "y") && has("l/n/other", "o"));
 }
 
-/* A directory goes as a whole: what is new in it keeps it. */
+/* A directory is removed as a whole: a new file in it keeps it. */
 static bool new_names_keep_their_directory(const char *options, unsigned int seed)
 {
 	struct overlay o;
@@ -664,7 +664,7 @@ static bool mounts_are_left_alone(const char *options, unsigned int seed)
 	return ok;
 }
 
-static void what_is_mounted_in_the_tree_is_left_alone(void)
+static void mounts_in_the_tree_are_left_alone(void)
 {
 	CHECK(overlay_in_child(mounts_are_left_alone, "userxattr", 0));
 }
@@ -811,15 +811,15 @@ static void a_directory_swapped_for_a_link_lets_nothing_out(void)
 	printf("# %u of %u rounds wrote something\n", written, rounds);
 }
 
-TAP_MAIN(T(what_would_act_beyond_its_bytes_is_refused), T(capabilities_of_a_file_are_refused),
+TAP_MAIN(T(files_that_act_beyond_their_bytes_are_refused), T(capabilities_of_a_file_are_refused),
 	 T(links_that_lead_out_are_refused), T(a_link_is_judged_in_the_tree_that_will_be),
 	 T(a_link_is_judged_again_when_another_is_refused), T(protected_paths_stay_as_they_are),
-	 T(doors_to_other_repositories_are_protected), T(what_holds_a_protected_path_is_not_replaced),
-	 T(a_base_that_moved_on_is_left_alone), T(what_changes_at_the_last_moment_is_put_back),
+	 T(doors_to_other_repositories_are_protected), T(parents_of_protected_paths_are_not_replaced),
+	 T(a_base_that_moved_on_is_left_alone), T(files_that_change_at_the_last_moment_are_restored),
 	 T(an_edit_that_cannot_be_put_back_is_put_aside), T(a_removal_that_cannot_be_undone_is_put_aside),
 	 T(a_saved_edit_is_never_deleted), T(an_edit_during_the_exchange_is_saved),
-	 T(all_above_what_is_refused_stay), T(a_file_with_other_names_keeps_them_unchanged),
-	 T(attributes_come_along_but_not_all), T(directories_nobody_may_write_get_their_mode_last),
-	 T(paths_choose), T(new_names_in_a_removed_directory_keep_it),
-	 T(what_is_mounted_in_the_tree_is_left_alone), T(a_death_leaves_old_or_new_and_the_next_one_finishes),
+	 T(parents_of_refused_names_stay), T(a_file_with_other_names_keeps_them_unchanged),
+	 T(attributes_come_along_but_not_all), T(read_only_directories_get_their_mode_last), T(paths_choose),
+	 T(new_names_in_a_removed_directory_keep_it), T(mounts_in_the_tree_are_left_alone),
+	 T(a_death_leaves_old_or_new_and_the_next_one_finishes),
 	 T(a_directory_swapped_for_a_link_lets_nothing_out))

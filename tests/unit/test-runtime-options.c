@@ -15,7 +15,7 @@ static int parse(char **argv, struct runtime_options *o, struct fault *f)
 	return runtime_options_parse(argc, argv, o, f);
 }
 
-static void what_podman_says_is_understood(void)
+static void calls_of_podman_are_parsed(void)
 {
 	_cleanup_options_ struct runtime_options o = { 0 };
 	char **argv =
@@ -30,7 +30,7 @@ static void what_podman_says_is_understood(void)
 	CHECK(o.n_args == 1 && !strcmp(o.args[0], "id"));
 }
 
-static void what_docker_says_is_understood(void)
+static void calls_of_docker_are_parsed(void)
 {
 	_cleanup_options_ struct runtime_options o = { 0 };
 	char **argv =
@@ -107,8 +107,7 @@ static void the_log_is_known_even_when_the_rest_is_not(void)
 	CHECK(o.log && !strcmp(o.log, "/l"));
 }
 
-TAP_MAIN(T(what_podman_says_is_understood), T(what_docker_says_is_understood),
-	 T(options_of_the_command_stay_its_own), T(letters_join_and_take_values),
-	 T(one_dash_is_enough_for_long_names), T(an_unknown_option_is_refused_with_the_nearest),
-	 T(an_option_of_another_verb_is_refused), T(a_missing_value_and_a_bad_number_are_refused),
-	 T(the_log_is_known_even_when_the_rest_is_not))
+TAP_MAIN(T(calls_of_podman_are_parsed), T(calls_of_docker_are_parsed), T(options_of_the_command_stay_its_own),
+	 T(letters_join_and_take_values), T(one_dash_is_enough_for_long_names),
+	 T(an_unknown_option_is_refused_with_the_nearest), T(an_option_of_another_verb_is_refused),
+	 T(a_missing_value_and_a_bad_number_are_refused), T(the_log_is_known_even_when_the_rest_is_not))

@@ -145,7 +145,7 @@ static void a_link_in_place_of_a_directory_is_refused(void)
 	      says(&f, "not a directory"));
 }
 
-static void what_belongs_to_another_is_refused(void)
+static void a_root_of_another_user_is_refused(void)
 {
 	WITH_HOME;
 
@@ -237,7 +237,7 @@ static void nothing_leads_out_of_it(void)
 		if (ways[i].link)
 			CHECK(unlink(at(&h, "a/workspace/l")) == 0);
 	}
-	/* What stays in it is fine, through a link as well. */
+	/* Links that stay in it are accepted. */
 	if (!has_openat2())
 		return;
 	CHECK(sandbox_root_pin(r, "fine", &real, &f) >= 0 && str_eq(real, at(&h, "a/workspace/a")));
@@ -285,7 +285,7 @@ static void a_swapped_link_never_leads_out(void)
 	if (pid == 0)
 		swap_for_ever(x, y);
 	CHECK(pid > 0);
-	/* Until both were seen often: whoever runs this on one core sees long stretches of either. */
+	/* Until both were seen often: on one core each appears for long stretches. */
 	for (unsigned int i = 0; i < 2000000 && (i < 2000 || inside < 200 || refused < 200); i++) {
 		_cleanup_close_ int fd = sandbox_root_resolve(r, r->workspace_fd, "x", O_PATH, &f);
 		struct stat st;
@@ -407,7 +407,7 @@ static void the_log_is_a_plain_file_or_nothing_is_written(void)
 }
 
 TAP_MAIN(T(names_are_strict), T(the_first_use_makes_it_and_a_look_does_not), T(the_next_use_repairs_it),
-	 T(a_link_in_place_of_a_directory_is_refused), T(what_belongs_to_another_is_refused),
+	 T(a_link_in_place_of_a_directory_is_refused), T(a_root_of_another_user_is_refused),
 	 T(runs_share_it_and_a_reset_has_it_alone), T(another_lanes_root_is_refused),
 	 T(nothing_leads_out_of_it), T(a_file_with_a_second_name_is_refused),
 	 T(a_swapped_link_never_leads_out), T(many_first_uses_at_once_agree),

@@ -30,7 +30,7 @@ static bool hits(const struct digest *key)
 	       !memcmp(bytes, filter, len);
 }
 
-static void what_was_stored_is_found(void)
+static void a_stored_filter_is_found(void)
 {
 	struct digest key;
 	char path[200];
@@ -94,6 +94,6 @@ static void a_root_is_made(void)
 	CHECK(mkdtemp(root));
 }
 
-TAP_MAIN(T(a_root_is_made), T(what_was_stored_is_found), T(a_changed_entry_is_none),
+TAP_MAIN(T(a_root_is_made), T(a_stored_filter_is_found), T(a_changed_entry_is_none),
 	 T(an_entry_that_others_may_write_is_none), T(a_directory_that_others_may_enter_is_not_used),
 	 T(the_root_is_removed))

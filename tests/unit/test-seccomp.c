@@ -291,7 +291,7 @@ static void only_harmless_socket_families_exist(void)
 	CHECK(is_emulated() || try_call(BASE, SYS_socketpair, AF_INET, SOCK_STREAM, 0, 0) == EAFNOSUPPORT);
 }
 
-static void typing_into_terminals_is_refused_whatever_the_upper_half_says(void)
+static void typing_into_terminals_is_refused_for_any_upper_half(void)
 {
 	static const uint64_t upper[] = { 0, UINT64_C(1) << 32, UINT64_C(0xffffffff) << 32 };
 
@@ -452,7 +452,7 @@ static void the_names_of_a_bundle_and_the_program_of_a_run_agree(void)
 }
 
 /* What a hook compares config.json with was written by the build. */
-static void what_the_build_wrote_is_what_a_bundle_gets(void)
+static void a_bundle_gets_the_filter_of_the_build(void)
 {
 	for (int v = 0; v < SECCOMP_VARIANTS; v++) {
 		_cleanup_jdoc_ struct jdoc *config = jdoc_new_object(), *d = NULL;
@@ -514,7 +514,7 @@ static void a_profile_may_add_and_remove_calls(void)
 	CHECK(judge_call(&p, SYS_read, 0, 0, 0, 0) == SECCOMP_RET_ALLOW);
 }
 
-static void a_call_that_nobody_knows_is_refused_by_name(void)
+static void an_unknown_call_is_refused_by_name(void)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 	char *allow[] = { (char *)"ptrcae", NULL };
@@ -553,10 +553,9 @@ TAP_MAIN(T(every_denied_call_answers_eperm_and_dies_in_the_kill_variant),
 	 T(ISO_2_each_class_of_denied_call_fails_in_a_real_process),
 	 T(ISO_2_clone_makes_no_namespace_and_clone3_does_not_exist),
 	 T(ISO_2_foreign_architectures_kill_the_process), T(ISO_2_int_0x80_ends_the_process),
-	 T(only_harmless_socket_families_exist),
-	 T(typing_into_terminals_is_refused_whatever_the_upper_half_says),
+	 T(only_harmless_socket_families_exist), T(typing_into_terminals_is_refused_for_any_upper_half),
 	 T(set_id_modes_are_refused_only_where_the_host_is_written),
-	 T(the_names_of_a_bundle_and_the_program_of_a_run_agree),
-	 T(what_the_build_wrote_is_what_a_bundle_gets), T(words_of_a_profile_were_not_written_by_the_build),
-	 T(a_profile_may_add_and_remove_calls), T(a_call_that_nobody_knows_is_refused_by_name),
-	 T(no_filter_is_made_when_the_layer_is_off), T(programs_stay_small))
+	 T(the_names_of_a_bundle_and_the_program_of_a_run_agree), T(a_bundle_gets_the_filter_of_the_build),
+	 T(words_of_a_profile_were_not_written_by_the_build), T(a_profile_may_add_and_remove_calls),
+	 T(an_unknown_call_is_refused_by_name), T(no_filter_is_made_when_the_layer_is_off),
+	 T(programs_stay_small))

@@ -121,7 +121,7 @@ static int read_back(const struct dirs *d, const char *id, struct session_note *
 	return dir < 0 ? dir : session_note_read(dir, ret, f);
 }
 
-static void what_is_written_is_read(void)
+static void a_written_file_is_read_back(void)
 {
 	_cleanup_dirs_ struct dirs d = { 0 };
 	_cleanup_session_ struct session s = NO_SESSION;
@@ -155,8 +155,8 @@ static void long_commands_are_cut(void)
 	CHECK(strv_len(n.argv) == 1 && n.argv_cut);
 }
 
-/* What cannot be read again is swept, with the changes that were kept: it must not be written. */
-static void what_could_not_be_read_is_not_written(void)
+/* An unreadable note would be swept together with the changes of its session: it is not written. */
+static void an_unreadable_note_is_not_written(void)
 {
 	_cleanup_dirs_ struct dirs d = { 0 };
 	_cleanup_session_ struct session s = NO_SESSION;
@@ -199,7 +199,7 @@ static void only_a_whole_note_of_ours_is_read(void)
 
 		CHECK(put(path, bad[i]) && read_back(&d, ID_A, &got, &f) < 0 && f.text);
 	}
-	/* A key too many, a key less, a state that is never written, an id as long as nobody's. */
+	/* A key too many, a key less, a state that is never written, an id of a wrong length. */
 	CHECK(asprintf(&wrong, "{\"x\":1,%s", text + 1) > 0 && put(path, wrong));
 	CHECK(read_back(&d, ID_A, &got, NULL) == -EINVAL);
 	CHECK(strstr(text, "\"kept\":false,"));
@@ -245,7 +245,7 @@ static void of_a_container_it_tells_bundle_and_id(void)
 	CHECK(session_remove(&s, NULL) == 0);
 }
 
-static void an_end_replaces_what_was_told_before(void)
+static void an_end_replaces_the_note_before(void)
 {
 	_cleanup_session_note_ struct session_note n = { .state = SESSION_RUNNING };
 	const struct ledger_end
@@ -258,7 +258,7 @@ static void an_end_replaces_what_was_told_before(void)
 	CHECK(str_eq(n.reason, "lost") && str_eq(n.source, "keeper") && !n.evidence && n.abnormal);
 }
 
-static void bad_notes_hide_nobody_else(void)
+static void bad_notes_hide_no_other_note(void)
 {
 	_cleanup_dirs_ struct dirs d = { 0 };
 	_cleanup_session_notes_ struct session_note_list l = { 0 };
@@ -272,7 +272,7 @@ static void bad_notes_hide_nobody_else(void)
 	CHECK(strv_len(l.broken) == 1 && str_starts(l.broken[0], ID_A ": "));
 }
 
-static void the_living_are_told_from_the_dead(void)
+static void running_sessions_are_distinguished_from_dead_ones(void)
 {
 	_cleanup_dirs_ struct dirs d = { 0 };
 	_cleanup_session_ struct session a = NO_SESSION, b = NO_SESSION;
@@ -453,7 +453,7 @@ static void the_dead_become_lost(void)
 }
 
 /* It said how it ended and died before all was removed: that stands. */
-static void an_end_that_was_told_is_not_lost(void)
+static void a_recorded_end_is_not_lost(void)
 {
 	_cleanup_dirs_ struct dirs d = { 0 };
 	_cleanup_session_ struct session s = NO_SESSION;
@@ -513,7 +513,7 @@ static void a_start_looks_at_all_of_them_once_a_minute(void)
 	CHECK(session_sweep_start(&d, NULL, NULL, NULL) == 0 && exists(&d, "20200101T000000Z-00000000", ""));
 	CHECK(utimensat(AT_FDCWD, stamp, long_ago, 0) == 0);
 	CHECK(session_sweep_start(&d, NULL, NULL, NULL) == 0 && !exists(&d, "20200101T000000Z-00000000", ""));
-	/* Whoever asks for it gets it. */
+	/* A caller can still read it by its id. */
 	CHECK(make_ended(&d, example("20200101T000000Z-00000000")) == 0);
 	CHECK(session_sweep(&d, NULL, NULL, NULL) == 0 && !exists(&d, "20200101T000000Z-00000000", ""));
 	/* A clock that went back is no reason never to look. */
@@ -540,7 +540,7 @@ static void a_supervisor_is_proven_before_it_is_watched(void)
 	fd = session_note_watch(&d, &n, NULL);
 	CHECK(fd >= 0);
 	fd_close(fd);
-	/* The number lives on, but it is somebody else. */
+	/* The number exists, but belongs to another process. */
 	other = n;
 	other.pid_start++;
 	CHECK(session_note_watch(&d, &other, NULL) == -ESRCH);
@@ -563,12 +563,12 @@ static void a_supervisor_is_proven_before_it_is_watched(void)
 	(void)kill(child, SIGKILL);
 	(void)waitpid(child, NULL, 0);
 	CHECK(session_note_watch(&d, &other, NULL) == -ESRCH);
-	/* The number came back as that of somebody's thread: no process, and no reason to stop at it. */
+	/* The number came back as that of a thread: no process, and no error. */
 	CHECK(thread_start(&thread) && process_start_time(thread.tid, &other.pid_start) == 1);
 	other.pid = thread.tid;
 	other.pid_start--;
 	CHECK(session_note_watch(&d, &other, NULL) == -ESRCH);
-	/* Nobody but init and nobody at all. */
+	/* init, and no process at all. */
 	other.pid = 1;
 	CHECK(session_note_watch(&d, &other, NULL) == -ESRCH);
 	other.pid = 0;
@@ -591,12 +591,13 @@ static void end(void)
 	CHECK(rmdir(root) == 0);
 }
 
-TAP_MAIN(T(start), T(what_is_written_is_read), T(long_commands_are_cut),
-	 T(what_could_not_be_read_is_not_written), T(only_a_whole_note_of_ours_is_read),
-	 T(of_a_container_it_tells_bundle_and_id), T(an_end_replaces_what_was_told_before),
-	 T(bad_notes_hide_nobody_else), T(the_living_are_told_from_the_dead), T(find_wants_exactly_one),
-	 T(a_name_given_twice_is_that_of_the_living), T(LANE_6_the_other_lane_is_not_shown),
-	 T(a_note_of_another_session_is_refused), T(the_end_leaves_the_note_and_the_log),
-	 T(a_kept_layer_stays), T(the_dead_become_lost), T(an_end_that_was_told_is_not_lost),
-	 T(old_and_too_many_notes_go), T(a_start_looks_at_all_of_them_once_a_minute),
-	 T(a_supervisor_is_proven_before_it_is_watched), T(end))
+TAP_MAIN(T(start), T(a_written_file_is_read_back), T(long_commands_are_cut),
+	 T(an_unreadable_note_is_not_written), T(only_a_whole_note_of_ours_is_read),
+	 T(of_a_container_it_tells_bundle_and_id), T(an_end_replaces_the_note_before),
+	 T(bad_notes_hide_no_other_note), T(running_sessions_are_distinguished_from_dead_ones),
+	 T(find_wants_exactly_one), T(a_name_given_twice_is_that_of_the_living),
+	 T(LANE_6_the_other_lane_is_not_shown), T(a_note_of_another_session_is_refused),
+	 T(the_end_leaves_the_note_and_the_log), T(a_kept_layer_stays), T(the_dead_become_lost),
+	 T(a_recorded_end_is_not_lost), T(old_and_too_many_notes_go),
+	 T(a_start_looks_at_all_of_them_once_a_minute), T(a_supervisor_is_proven_before_it_is_watched),
+	 T(end))

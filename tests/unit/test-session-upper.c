@@ -31,7 +31,7 @@ static struct session_upper sample(void)
 	return k;
 }
 
-static void what_is_written_is_read(void)
+static void a_written_file_is_read_back(void)
 {
 	_cleanup_tree_ struct tree t;
 	_cleanup_session_upper_ struct session_upper got = { 0 };
@@ -48,7 +48,7 @@ static void what_is_written_is_read(void)
 	CHECK(session_upper_remove(t.fd, NULL) == 0 && session_upper_read(t.fd, &got, NULL) == -ENOENT);
 }
 
-static void what_others_may_write_or_nobody_knows_is_refused(void)
+static void files_that_others_can_write_or_with_unknown_keys_are_refused(void)
 {
 	_cleanup_tree_ struct tree t;
 	_cleanup_session_upper_ struct session_upper got = { 0 };
@@ -80,14 +80,14 @@ static void the_oldest_goes_first(void)
 	CHECK(str_eq(v[0], "too-old") && !v[1] && !v[2] && !v[3]);
 	session_upper_judge(&l, 8 * DAY, 8, 70, NULL, v);
 	CHECK(str_eq(v[0], "over-quota") && str_eq(v[1], "over-quota") && !v[2] && !v[3]);
-	/* What was just kept stays, however large, and a clock that was set back makes nothing old. */
+	/* The newest upper stays, however large, and a clock that was set back makes none of them old. */
 	session_upper_judge(&l, 8 * DAY, 0, 1, "c", v);
 	CHECK(v[0] && v[1] && !v[2] && str_eq(v[3], "over-quota"));
 	session_upper_judge(&l, 0, 1, 1000, NULL, v);
 	CHECK(!v[0] && !v[1] && !v[2] && !v[3]);
 }
 
-static void one_that_is_too_large_alone_drives_nobody_out(void)
+static void one_that_is_too_large_alone_evicts_no_other(void)
 {
 	struct session_upper items[] = {
 		{ .session = "a", .ended_us = 1, .bytes = 10 },
@@ -123,6 +123,6 @@ static void names_of_one_file_are_counted_once(void)
 	      bytes < 4 * sizeof(block));
 }
 
-TAP_MAIN(T(what_is_written_is_read), T(what_others_may_write_or_nobody_knows_is_refused),
-	 T(the_oldest_goes_first), T(one_that_is_too_large_alone_drives_nobody_out),
+TAP_MAIN(T(a_written_file_is_read_back), T(files_that_others_can_write_or_with_unknown_keys_are_refused),
+	 T(the_oldest_goes_first), T(one_that_is_too_large_alone_evicts_no_other),
 	 T(names_of_one_file_are_counted_once))

@@ -100,7 +100,7 @@ static int note_release(void *arg, const char *id, int run_fd, struct fault *f)
 	return 0;
 }
 
-/* As if its supervisor had been killed: everything there, nobody holds the lock. */
+/* As if its supervisor had been killed: all files exist, no process holds the lock. */
 static bool make_stale(const struct dirs *d)
 {
 	_cleanup_session_ struct session s = NO_SESSION;
@@ -147,7 +147,7 @@ static void state_without_a_session_is_swept(void)
 	CHECK(!exists(state));
 }
 
-/* Nobody has told its end yet: what its evidence is taken from is still needed. */
+/* Its end is not recorded yet: the source of its evidence is still needed. */
 static void state_of_an_open_record_stays(void)
 {
 	_cleanup_dirs_ struct dirs d = { 0 };
@@ -174,7 +174,7 @@ static int refuse_release(void *arg, const char *id, int run_fd, struct fault *f
 	return fault_set(f, EBUSY, "still there");
 }
 
-static void what_cannot_be_released_stays(void)
+static void an_upper_that_cannot_be_released_stays(void)
 {
 	_cleanup_dirs_ struct dirs d = { 0 };
 	_cleanup_fault_ struct fault f = { 0 };
@@ -267,6 +267,6 @@ static void finish(void)
 
 TAP_MAIN(T(start), T(two_sessions_share_nothing), T(name_is_taken_once), T(directories_are_private),
 	 T(sweep_takes_the_dead_and_leaves_the_living), T(state_without_a_session_is_swept),
-	 T(state_of_an_open_record_stays), T(what_cannot_be_released_stays),
+	 T(state_of_an_open_record_stays), T(an_upper_that_cannot_be_released_stays),
 	 T(one_that_stays_does_not_keep_the_others), T(ids_are_free_again_after_their_holder),
 	 T(relative_root_is_refused), T(finish))

@@ -209,8 +209,8 @@ static void here_documents(void)
 	HOLD(rows);
 }
 
-/* Where a shell would complain, where two shells would differ, and what is not supported. */
-static void what_is_not_understood_says_so(void)
+/* Where a shell would complain, where two shells would differ, and unsupported syntax. */
+static void unparsed_text_has_a_reason(void)
 {
 	static const char *const texts[] = { "a \"b",
 					     "a 'b",
@@ -304,4 +304,4 @@ static void nesting_of_every_kind_ends(void)
 
 TAP_MAIN(T(lists_and_pipelines), T(compound_commands), T(quotes),
 	 T(expansions_stay_unknown_and_what_runs_in_them_is_found), T(redirections_and_assignments),
-	 T(here_documents), T(what_is_not_understood_says_so), T(limits_hold), T(nesting_of_every_kind_ends))
+	 T(here_documents), T(unparsed_text_has_a_reason), T(limits_hold), T(nesting_of_every_kind_ends))

@@ -208,7 +208,7 @@ static void the_nearest_word_is_suggested(void)
 	CHECK(str_nearest("mounts", words) == 1);
 }
 
-static void what_is_far_is_not_suggested(void)
+static void distant_words_are_not_suggested(void)
 {
 	static const char *const words[] = { "network", "run", "ro", NULL };
 	static const char *const none[] = { NULL };
@@ -261,8 +261,8 @@ static void numbers_are_written_as_printf_writes_them(void)
 	}
 }
 
-/* Whatever room there was before: what fits exactly, what is one too long. */
-static void printf_grows_by_what_it_needs(void)
+/* With any room before: a text that fits exactly, and one that is one too long. */
+static void printf_grows_by_the_size_needed(void)
 {
 	for (int before = 0; before < 70; before++)
 		for (int more = 0; more < 140; more++) {
@@ -300,9 +300,9 @@ static void octal_digits_of_the_kernel_become_bytes(void)
 
 TAP_MAIN(T(a_word_is_quoted_where_a_shell_would_not_take_it_as_it_is),
 	 T(octal_digits_of_the_kernel_become_bytes), T(numbers_are_written_as_printf_writes_them),
-	 T(printf_grows_by_what_it_needs), T(texts_grow_and_are_taken), T(a_broken_text_stays_broken),
+	 T(printf_grows_by_the_size_needed), T(texts_grow_and_are_taken), T(a_broken_text_stays_broken),
 	 T(null_equals_only_null), T(beginnings_and_ends), T(the_first_byte_that_is_no_ascii_is_found),
 	 T(utf8_is_judged_strictly), T(vectors_grow_copy_and_search), T(unsigned_numbers_are_digits_only),
 	 T(signed_numbers_reach_both_ends), T(sizes_have_units_and_no_overflow),
 	 T(times_have_units_and_no_overflow), T(the_nearest_word_is_suggested),
-	 T(what_is_far_is_not_suggested), T(terminals_see_no_control_characters))
+	 T(distant_words_are_not_suggested), T(terminals_see_no_control_characters))

@@ -73,7 +73,7 @@ static void values_of_the_environment_are_never_shown(void)
 	CHECK(!strstr(lines.text, "=secret") && !strstr(json.text, "=secret"));
 }
 
-static void a_long_list_is_cut_and_says_so(void)
+static void a_long_list_is_cut_and_marked(void)
 {
 	_cleanup_jdoc_ struct jdoc *was = jdoc_new_array(), *is = jdoc_new_array(), *diff = NULL;
 	_cleanup_strbuf_ struct strbuf t = { 0 };
@@ -118,5 +118,5 @@ static void two_subjects_differ_where_they_were_changed(void)
 }
 
 TAP_MAIN(T(each_kind_of_difference_has_its_line), T(values_of_the_environment_are_never_shown),
-	 T(a_long_list_is_cut_and_says_so), T(a_long_value_is_cut_between_letters),
+	 T(a_long_list_is_cut_and_marked), T(a_long_value_is_cut_between_letters),
 	 T(two_subjects_differ_where_they_were_changed))

@@ -13,8 +13,8 @@
 #include "subject-fixture.h"
 
 /*
- * GOV-9: what changes what runs changes the digest.  One row per field of each struct; together the rows cover the
- * struct byte by byte, so that a field that somebody adds fails here until a row says what it means for the digest.
+ * GOV-9: a change of what runs changes the digest.  One row per field of each struct; together the rows cover the
+ * struct byte by byte, so that a new field fails here until a row gives its meaning for the digest.
  */
 enum meaning {
 	IN_IT,
@@ -243,8 +243,8 @@ static void every_field_has_a_row(void)
 		size_t at = 0;
 
 		/*
-		 * The rows stand in the order of the fields.  A hole that a field fits into is one that nobody thought of:
-		 * say in the table above what it means for the digest, and put it into subject-map*.c if it is IN_IT.
+		 * The rows are in the order of the fields.  A hole that a field fits into is a field without a row:
+		 * say in the table above what it means for the digest, and put it into subject-fields*.c if it is IN_IT.
 		 */
 		for (size_t i = 0; i < tables[t].n; i++) {
 			const struct row *r = &tables[t].rows[i];
@@ -416,7 +416,7 @@ static void a_sealed_tree_counts(void)
 	CHECK(!digest_equal(&a, &b));
 }
 
-static void what_the_profile_says_and_nobody_else_is_in_its_digest(void)
+static void only_the_profile_itself_is_in_its_digest(void)
 {
 	/* clang-format off */
 	static const char *const texts[] = {
@@ -471,4 +471,4 @@ TAP_MAIN(T(every_field_has_a_row), T(each_header_has_as_many_fields_as_rows),
 	 T(each_field_counts_as_its_row_says), T(a_retry_has_the_same_digest),
 	 T(a_terminal_that_is_no_plain_word_counts), T(a_shorter_time_is_the_same_and_a_longer_one_is_not),
 	 T(a_writable_worktree_is_the_file_and_not_its_name), T(a_sealed_tree_counts),
-	 T(what_the_profile_says_and_nobody_else_is_in_its_digest), T(its_text_can_be_read_again_in_one_way))
+	 T(only_the_profile_itself_is_in_its_digest), T(its_text_can_be_read_again_in_one_way))

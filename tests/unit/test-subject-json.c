@@ -91,7 +91,7 @@ static void a_subject_comes_back_with_the_same_config(void)
 	CHECK(comes_back(&s));
 }
 
-static void what_subject_build_makes_comes_back(void)
+static void a_built_subject_is_read_back(void)
 {
 	_cleanup_subject_ struct subject *s = NULL;
 	_cleanup_fault_ struct fault f = { 0 };
@@ -246,7 +246,7 @@ static void other_spellings_are_refused(void)
 	}
 }
 
-/* Of a mount, an operand and a file: numbers that would lead outside of what is there. */
+/* Of a mount, an operand and a file: numbers beyond the end of a list. */
 static void numbers_that_lead_astray_are_refused(void)
 {
 	struct profile p = fixture_profile();
@@ -389,7 +389,7 @@ static void a_longer_time_is_refused(void)
 }
 
 /* GOV-9: what JSON cannot carry is refused; it is never left out, cut or replaced. */
-static void what_cannot_be_written_is_refused(void)
+static void values_that_JSON_cannot_hold_are_refused(void)
 {
 	static char *bad_argv[] = { S("a\xff"), NULL }, *bad_env[] = { S("A=\xc0\x80"), NULL },
 		    *twice[] = { S("A=1"), S("A=1"), NULL }, *unsorted[] = { S("B=1"), S("A=1"), NULL },
@@ -448,8 +448,8 @@ static void words_do_not_run_together(void)
 	}
 }
 
-TAP_MAIN(T(a_subject_comes_back_with_the_same_config), T(what_subject_build_makes_comes_back),
+TAP_MAIN(T(a_subject_comes_back_with_the_same_config), T(a_built_subject_is_read_back),
 	 T(anything_else_is_refused), T(other_spellings_are_refused), T(numbers_that_lead_astray_are_refused),
 	 T(each_value_of_the_environment_must_match), T(values_are_not_in_it_and_names_are),
 	 T(names_and_values_have_one_border), T(another_key_does_not_read_it), T(a_longer_time_is_refused),
-	 T(what_cannot_be_written_is_refused), T(words_do_not_run_together))
+	 T(values_that_JSON_cannot_hold_are_refused), T(words_do_not_run_together))

@@ -206,7 +206,7 @@ static void the_root_directory_is_no_worktree(void)
 	REFUSED(EPERM, "'/'");
 }
 
-static void a_home_is_not_written_unless_the_profile_says_so(void)
+static void a_home_is_not_writable_unless_the_profile_allows_it(void)
 {
 	char *dangerous[] = { (char *)"rw-home", NULL };
 
@@ -301,7 +301,7 @@ static void mounts_are_sorted_with_parents_first_around_the_worktree(void)
 	}
 }
 
-static void what_lies_below_a_bind_must_exist_there_but_an_overlay_makes_room(void)
+static void targets_below_a_bind_must_exist_but_an_overlay_creates_them(void)
 {
 	struct profile_tmpfs tmpfs[] = { { (char *)"/work/cache", 4096 } };
 
@@ -401,7 +401,7 @@ static void a_limit_that_is_not_set_is_no_layer(void)
 		(LAYER_BIT(LAYER_MEMORY_LIMIT) | LAYER_BIT(LAYER_TIME_LIMIT) | LAYER_BIT(LAYER_DISK_LIMIT))));
 }
 
-/* GOV-9: what is writable is the very file that was judged, not whatever has its name by now. */
+/* GOV-9: a writable operand is the very file that was judged, not another one that has its name by now. */
 static void a_writable_source_that_was_replaced_is_refused(void)
 {
 	char dir[64], was[64], volume[160];
@@ -465,10 +465,10 @@ TAP_MAIN(T(the_worktrees_place_is_made), T(a_writable_source_that_was_replaced_i
 	 T(the_whole_environment_enters_only_when_the_layer_is_off),
 	 T(a_missing_worktree_is_refused_with_the_command_that_makes_it),
 	 T(a_worktree_that_is_a_file_is_refused), T(a_vanished_current_directory_is_refused),
-	 T(the_root_directory_is_no_worktree), T(a_home_is_not_written_unless_the_profile_says_so),
+	 T(the_root_directory_is_no_worktree), T(a_home_is_not_writable_unless_the_profile_allows_it),
 	 T(an_engines_socket_is_not_shown_even_through_a_link), T(a_volume_is_read_only_unless_it_says_rw),
 	 T(malformed_volumes_are_refused), T(mounts_are_sorted_with_parents_first_around_the_worktree),
-	 T(what_lies_below_a_bind_must_exist_there_but_an_overlay_makes_room),
+	 T(targets_below_a_bind_must_exist_but_an_overlay_creates_them),
 	 T(a_users_files_are_mapped_and_roots_own_are_not), T(a_root_directory_is_shown_entry_by_entry),
 	 T(working_directories_resolve_in_the_worktree), T(users_and_hostnames_are_checked),
 	 T(arguments_must_be_text), T(a_limit_that_is_not_set_is_no_layer), T(the_worktrees_place_is_removed))

@@ -68,7 +68,7 @@ static bool tells(int rootfd, const char *want)
 	return str_eq(text, want);
 }
 
-static void a_tree_is_told_in_order(void)
+static void a_tree_is_walked_in_order(void)
 {
 	_cleanup_tree_ struct tree t = { .fd = -EBADF };
 
@@ -140,7 +140,7 @@ static void ten_thousand_levels_are_walked_down_and_up(void)
 	}
 }
 
-static void a_wide_directory_is_told_once_each(void)
+static void a_wide_directory_gives_each_name_once(void)
 {
 	const int wide = tap_stride() > 1 ? 300 : 20000;
 	_cleanup_tree_ struct tree t = { .fd = -EBADF };
@@ -169,7 +169,7 @@ static void a_wide_directory_is_told_once_each(void)
 	CHECK(r == 0 && n == wide);
 }
 
-static void what_cannot_be_opened_is_an_entry(void)
+static void an_unreadable_file_is_an_entry(void)
 {
 	_cleanup_tree_ struct tree t = { .fd = -EBADF };
 	int status;
@@ -188,7 +188,7 @@ static void what_cannot_be_opened_is_an_entry(void)
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
-/* In a mount namespace of its own; who may not have one has nothing to fear from mounts either. */
+/* In a mount namespace of its own; a user who may not have one cannot mount anything either. */
 static void other_mounts_are_named_and_not_entered(void)
 {
 	_cleanup_tree_ struct tree t = { .fd = -EBADF };
@@ -217,7 +217,7 @@ static void other_mounts_are_named_and_not_entered(void)
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
-/* Somebody exchanges a directory of the tree with a link to one outside, as fast as it goes. */
+/* Another process exchanges a directory of the tree with a link to one outside, all the time. */
 static void a_swapped_directory_never_leads_outside(void)
 {
 	const int rounds = tap_stride() > 1 ? 20 : 2000;
@@ -275,7 +275,7 @@ static void a_way_back_that_is_lost_ends_one_branch_only(void)
 	CHECK(r == 0 && moved && errors > 0 && saw_last);
 }
 
-TAP_MAIN(T(a_tree_is_told_in_order), T(a_directory_can_be_skipped), T(links_are_never_followed),
-	 T(ten_thousand_levels_are_walked_down_and_up), T(a_wide_directory_is_told_once_each),
-	 T(what_cannot_be_opened_is_an_entry), T(other_mounts_are_named_and_not_entered),
+TAP_MAIN(T(a_tree_is_walked_in_order), T(a_directory_can_be_skipped), T(links_are_never_followed),
+	 T(ten_thousand_levels_are_walked_down_and_up), T(a_wide_directory_gives_each_name_once),
+	 T(an_unreadable_file_is_an_entry), T(other_mounts_are_named_and_not_entered),
 	 T(a_swapped_directory_never_leads_outside), T(a_way_back_that_is_lost_ends_one_branch_only))

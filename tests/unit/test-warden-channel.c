@@ -149,7 +149,7 @@ static void a_hook_that_is_gone_has_no_order(void)
 	CHECK(warden_channel_receive(t.warden, &t.order, t.got, &t.f) == 0 && t.got[0] < 0);
 }
 
-/* Whoever cannot take it can still end what the first descriptor is of. */
+/* A receiver that cannot take it can still kill the process of the first descriptor. */
 static void an_order_that_cannot_be_taken_leaves_its_descriptors(void)
 {
 	_cleanup_scene_ struct scene s;

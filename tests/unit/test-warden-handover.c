@@ -49,7 +49,7 @@ static bool is_same(int fd, int dirfd, const char *name)
 	       a.st_dev == b.st_dev;
 }
 
-static void what_is_brought_arrives(void)
+static void descriptors_arrive(void)
 {
 	_cleanup_scene_ struct scene s = SCENE;
 	_cleanup_warden_held_ struct warden_held got = WARDEN_HELD_NONE, less = WARDEN_HELD_NONE;
@@ -95,7 +95,7 @@ static void two_open_doors_of_one_name_are_refused(void)
 	CHECK(warden_handover_find(s.run.path, "c", &s.f) == -EEXIST);
 }
 
-static void behind_a_door_that_is_left_nobody_waits(void)
+static void no_sender_waits_at_a_closed_socket(void)
 {
 	_cleanup_scene_ struct scene s = SCENE;
 	_cleanup_close_ int two = -EBADF, door = -EBADF, to = -EBADF;
@@ -110,7 +110,7 @@ static void behind_a_door_that_is_left_nobody_waits(void)
 	CHECK(door >= 0 && to >= 0);
 }
 
-static void what_is_no_directory_is_not_taken(void)
+static void only_directories_are_accepted(void)
 {
 	_cleanup_scene_ struct scene s = SCENE;
 	_cleanup_warden_held_ struct warden_held got = WARDEN_HELD_NONE;
@@ -134,6 +134,5 @@ static void what_is_no_directory_is_not_taken(void)
 	CHECK(warden_handover_receive(s.door, &got, &s.f) == -EPROTO && got.tree < 0 && got.upper < 0);
 }
 
-TAP_MAIN(T(what_is_brought_arrives), T(another_container_finds_no_door),
-	 T(two_open_doors_of_one_name_are_refused), T(behind_a_door_that_is_left_nobody_waits),
-	 T(what_is_no_directory_is_not_taken))
+TAP_MAIN(T(descriptors_arrive), T(another_container_finds_no_door), T(two_open_doors_of_one_name_are_refused),
+	 T(no_sender_waits_at_a_closed_socket), T(only_directories_are_accepted))

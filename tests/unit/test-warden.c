@@ -47,7 +47,7 @@ static void play_init(const struct scene *s)
 {
 	struct init_msg go;
 
-	alarm(300); /* whatever fails: nobody stays for ever */
+	alarm(300); /* whatever fails, no process stays for ever */
 	if (!(s->acts & NO_REPORT)) {
 		say(INIT_MSG_REPORT, 0);
 		if (recv(INIT_FD, &go, sizeof(go), 0) != sizeof(go) || go.type != INIT_MSG_GO)
@@ -120,13 +120,13 @@ static void play(const struct scene *s)
 
 	playing = *s;
 	CHECK(warden_run(&job, &result, &f) == 0);
-	/* Whoever stays was ended, by us and not by its own alarm. */
+	/* An init that does not exit was killed, by the supervisor and not by its own alarm. */
 	CHECK(clock_boot_ns() - start < 200 * UINT64_C(1000000000));
 	if (result.exit.reason != s->reason || result.exit.code != s->code)
 		printf("# %s: %s, %d\n", s->name, exit_reason_name(result.exit.reason), result.exit.code);
 	CHECK(result.exit.reason == s->reason);
 	CHECK(result.exit.code == s->code);
-	/* Nobody is left: also an init that wanted to stay was ended and reaped. */
+	/* No child is left: an init that wanted to stay was killed and reaped, too. */
 	CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 	run_result_done(&result);
 	close(null);
@@ -180,7 +180,7 @@ static void init_that_falls_silent_after_go_is_lost(void)
 	PLAY(s);
 }
 
-static void init_whose_end_contradicts_its_word_is_lost(void)
+static void init_whose_status_contradicts_its_report_is_lost(void)
 {
 	const struct scene s[] = {
 		{ "0, then 3", SAY_EXECED | SAY_EXITED, 0, 3, EXIT_REASON_LOST, 125 },
@@ -254,7 +254,7 @@ static void creator_that_dies_does_not_keep_the_supervisor(void)
 
 	unnamed = mmap(NULL, sizeof(*unnamed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(unnamed != MAP_FAILED);
-	/* Without a limit of its own: what nobody tells is waited for until the test is killed. */
+	/* Without a time limit: a missing event is waited for until the test is killed. */
 	CHECK(warden_run(&job, &result, &f) == 0);
 	CHECK(result.exit.reason == EXIT_REASON_SETUP_FAILED && result.exit.code == 125);
 	CHECK(result.detail && strstr(result.detail, "without a word"));
@@ -265,5 +265,5 @@ static void creator_that_dies_does_not_keep_the_supervisor(void)
 }
 
 TAP_MAIN(T(init_that_keeps_to_the_words_is_believed), T(init_that_falls_silent_after_go_is_lost),
-	 T(init_whose_end_contradicts_its_word_is_lost), T(init_that_never_reports_executed_nothing),
+	 T(init_whose_status_contradicts_its_report_is_lost), T(init_that_never_reports_executed_nothing),
 	 T(creator_that_dies_does_not_keep_the_supervisor))

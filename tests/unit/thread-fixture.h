@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A thread that waits until it is not needed any more: somebody's number that is no process. */
+/* A thread that waits until it is not needed any more: a number that is no process. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -100,7 +100,7 @@ static inline bool tree_put_odd_names(int fd)
 	       symlinkat("\xff", fd, "l\xff") == 0;
 }
 
-/* Everything that can be made by ROOT, or by anybody. */
+/* Every kind of file that ROOT, or any user, can create. */
 static inline bool tree_make_odd(struct tree *t, bool root)
 {
 	const struct timespec old[2] = { { .tv_sec = 1 }, { .tv_sec = -1000000000, .tv_nsec = 123456789 } };

@@ -43,7 +43,7 @@ log() {
 	printf '# %s\n' "$*"
 }
 
-# --- what is fetched: once --------------------------------------------------------------------------------------------
+# --- downloads: once ----------------------------------------------------------------------------------------------------
 kernel_package() {
 	apt-cache depends linux-image-cloud-amd64 | awk '$1 == "Depends:" && $2 ~ /^linux-image-[0-9]/ && !n++ { print $2 }'
 }
@@ -93,7 +93,7 @@ make_root() {
 	rm -rf "$root"
 }
 
-# --- what is made for each run ----------------------------------------------------------------------------------------
+# --- files of each run -------------------------------------------------------------------------------------------------
 make_initrd() {
 	local dir=$work/initrd module
 	mkdir -p "$dir"/{bin,proc,dev,root}
