@@ -109,7 +109,7 @@ static int bring(struct review_call *r, struct fault *f)
 				       .base = r->base,
 				       .session = r->kept.session,
 				       .as_root = geteuid() == 0,
-				       .told = print_done,
+				       .applied = print_done,
 				       .arg = (void *)"" };
 	_cleanup_fault_ struct fault second = { 0 };
 	struct apply_stats stats = { 0 };
@@ -127,7 +127,7 @@ static int bring(struct review_call *r, struct fault *f)
 	if (x < 0)
 		return x;
 	say_left(r, left);
-	return left ? 0 : review_drop(&r->call->dirs, r->dir, f);
+	return left ? 0 : review_drop(r->dir, f);
 }
 
 static int print_plan(const struct review_call *r, size_t refused)

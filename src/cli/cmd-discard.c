@@ -14,7 +14,7 @@ static int discard(struct review_call *r, struct fault *f)
 	jdoc_set_int(d, "bytes", (int64_t)r->kept.bytes);
 	e = review_record(r, "review.discard", NULL, d, f);
 	if (e == 0)
-		e = review_drop(&r->call->dirs, r->dir, f);
+		e = review_drop(r->dir, f);
 	if (e < 0)
 		return e;
 	printf("discarded what session %s changed\n", r->kept.session);

@@ -29,7 +29,7 @@ static int copy_piece(int in, int out, off_t from, off_t to, char *buffer, struc
 		if (n < 0)
 			return fault_errno(f, errno, "read");
 		if (n == 0)
-			return fault_set(f, EIO, "it became shorter while it was read");
+			return fault_set(f, EIO, "file became shorter while it was read");
 		for (ssize_t done = 0; done < n;) {
 			ssize_t m = pwrite(out, buffer + done, (size_t)(n - done), from + done);
 
@@ -44,7 +44,7 @@ static int copy_piece(int in, int out, off_t from, off_t to, char *buffer, struc
 	return 0;
 }
 
-/* Holes stay holes: a sparse terabyte would fill the disk. */
+/* Holes are kept: a copy of a sparse terabyte without them would fill the disk. */
 static int copy_data(int in, int out, off_t size, struct fault *f)
 {
 	_cleanup_free_ char *buffer = NULL;
@@ -56,7 +56,7 @@ static int copy_data(int in, int out, off_t size, struct fault *f)
 	if (!buffer)
 		return fault_errno(f, ENOMEM, "copy");
 	if (ftruncate(out, size) < 0)
-		return fault_errno(f, errno, "make it %lld bytes long", (long long)size);
+		return fault_errno(f, errno, "set the size to %lld bytes", (long long)size);
 	for (off_t at = 0; at < size && r == 0;) {
 		off_t data = lseek(in, at, SEEK_DATA), hole;
 
@@ -73,7 +73,7 @@ static int copy_data(int in, int out, off_t size, struct fault *f)
 	return r;
 }
 
-/* user.* but overlayfs's own notes; what else the layer has on a file has no meaning outside, or too much. */
+/* user.* without overlayfs' own attributes.  Other namespaces mean nothing outside the session, or grant privileges. */
 static int copy_attributes(int in, int out, struct fault *f)
 {
 	_cleanup_free_ char *names = malloc(XATTR_NAMES_MAX), *value = malloc(XATTR_SIZE_MAX);
@@ -83,7 +83,7 @@ static int copy_attributes(int in, int out, struct fault *f)
 		return fault_errno(f, ENOMEM, "attributes");
 	n = flistxattr(in, names, XATTR_NAMES_MAX);
 	if (n < 0)
-		return errno == EOPNOTSUPP ? 0 : fault_errno(f, errno, "list its attributes");
+		return errno == EOPNOTSUPP ? 0 : fault_errno(f, errno, "list extended attributes");
 	for (const char *name = names; name < names + n; name += strlen(name) + 1) {
 		ssize_t len;
 
@@ -92,12 +92,12 @@ static int copy_attributes(int in, int out, struct fault *f)
 			continue;
 		len = fgetxattr(in, name, value, XATTR_SIZE_MAX);
 		if (len < 0 || fsetxattr(out, name, value, (size_t)len, 0) < 0)
-			return fault_errno(f, errno, "attribute '%s'", name);
+			return fault_errno(f, errno, "copy attribute '%s'", name);
 	}
 	return 0;
 }
 
-/* Access that the tree's owner gave by a list stays as it was: the layer's copy has the ids of the session. */
+/* The access list of the old file stays: the copy in the upper has the ids of the session. */
 static int keep_list(const struct change *ch, const struct apply_place *p, int out, struct fault *f)
 {
 	_cleanup_free_ char *value = NULL;
@@ -109,7 +109,7 @@ static int keep_list(const struct change *ch, const struct apply_place *p, int o
 		return 0;
 	old = openat(p->dirfd, p->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (old < 0)
-		return fault_errno(f, errno, "open what is there");
+		return fault_errno(f, errno, "open the old file");
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", old);
 	n = getxattr(path, ACL_NAME, NULL, 0);
 	if (n <= 0)
@@ -119,7 +119,7 @@ static int keep_list(const struct change *ch, const struct apply_place *p, int o
 		return fault_errno(f, ENOMEM, "access list");
 	n = getxattr(path, ACL_NAME, value, (size_t)n);
 	if (n < 0 || fsetxattr(out, ACL_NAME, value, (size_t)n, 0) < 0)
-		return fault_errno(f, errno, "keep its access list");
+		return fault_errno(f, errno, "copy the old file's access list");
 	return 0;
 }
 
@@ -131,11 +131,11 @@ static int open_source(struct apply *a, const struct change *ch, struct fault *f
 	if (fd == -ENOENT)
 		fd = ch->data ? tree_at_open(&a->base, ch->data) : tree_at_open(&a->upper, ch->path);
 	if (fd < 0)
-		return fault_errno(f, -fd, "read what is to come");
+		return fault_errno(f, -fd, "open the new content");
 	if (fstat(fd, &st) < 0)
-		return fault_errno(f, errno, "look at what is to come");
+		return fault_errno(f, errno, "stat the new content");
 	if ((uint64_t)st.st_size != ch->new.size || (!ch->data && st.st_ino != ch->new.ino))
-		return fault_set(f, ESTALE, "what is to come was changed meanwhile");
+		return fault_set(f, ESTALE, "new content was changed since it was reviewed");
 	return TAKE_FD(fd);
 }
 
@@ -149,12 +149,12 @@ static int fill(struct apply *a, const struct change *ch, const struct apply_pla
 	if (r < 0)
 		return r;
 	if (a->ask->as_root && fchown(out, ch->new.uid, ch->new.gid) < 0)
-		return fault_errno(f, errno, "give it to %u", (unsigned int)ch->new.uid);
+		return fault_errno(f, errno, "chown to uid %u", (unsigned int)ch->new.uid);
 	r = keep_list(ch, p, out, f);
 	if (r < 0)
 		return r;
 	if (fchmod(out, ch->new.mode & 01777) < 0)
-		return fault_errno(f, errno, "set its mode");
+		return fault_errno(f, errno, "set the mode");
 	return fsync(out) < 0 ? fault_errno(f, errno, "sync") : 0;
 }
 
@@ -164,17 +164,17 @@ int apply_write(struct apply *a, const struct change *ch, const struct apply_pla
 	struct apply_place own = *p;
 	int r;
 
-	/* The source may lie in the base as well: asking for it closes the place's directory. */
+	/* The source may be in the base too: opening it closes the directory of PLACE (struct tree_at holds one path). */
 	dir = openat(p->dirfd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
-		return fault_errno(f, errno, "open its directory");
+		return fault_errno(f, errno, "open the parent directory");
 	own.dirfd = dir;
 	in = open_source(a, ch, f);
 	if (in < 0)
 		return in;
 	out = openat(dir, p->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (out < 0)
-		return fault_errno(f, errno, "make '%s'", p->temp);
+		return fault_errno(f, errno, "create '%s'", p->temp);
 	r = fill(a, ch, &own, in, out, f);
 	if (r < 0)
 		(void)unlinkat(dir, p->temp, 0);

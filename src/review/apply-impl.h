@@ -17,39 +17,39 @@ struct apply {
 	size_t n_holds;
 };
 
-/* It is asked for, and nothing speaks against it. */
+/* Selected by the caller and not refused. */
 static inline bool apply_is_wanted(const struct change *ch)
 {
 	return ch->picked && !ch->refused;
 }
 
 /*
- * What was moved is copied from where it was.  Where something else takes that place before, two directories that changed
- * places for one, it is opened before anything is touched.
+ * A moved file is copied from its old path in the base.  If another change of this apply overwrites that path first (two
+ * directories that were exchanged, for example), it is opened here, before anything is changed.
  */
 int apply_hold_sources(struct apply *a, struct fault *f) _must_check_;
-/* A descriptor of what was opened for CH; -ENOENT: nothing was. */
+/* The descriptor that apply_hold_sources opened for CH, or -ENOENT. */
 int apply_take_source(struct apply *a, const struct change *ch);
 void apply_hold_done(struct apply *a);
 
-/* Where one change happens: a directory of the base, and two names in it. */
+/* The place of one change: a directory of the base, and two names in it. */
 struct apply_place {
-	int dirfd; /* until the next question to a->base */
+	int dirfd; /* valid until the next use of a->base */
 	const char *name;
-	char temp[APPLY_NAME_SIZE]; /* what it is called on its way */
+	char temp[APPLY_NAME_SIZE]; /* name of the new entry until it is complete */
 };
 
-/* How all names of this session's applies begin. */
+/* Prefix of all temporary names of this session. */
 void apply_name_session(const struct apply *a, char name[APPLY_NAME_SIZE]);
 int apply_open_place(struct apply *a, const struct change *ch, struct apply_place *ret,
 		     struct fault *f) _must_check_;
-/* PLACE->temp is whole: it takes its name, and what had the name is removed. */
+/* PLACE->temp is complete: moves it to PLACE->name and removes the old entry. */
 int apply_swap(struct apply *a, const struct change *ch, const struct apply_place *p,
 	       struct fault *f) _must_check_;
-/* What has the name goes, with all that is in it. */
+/* Removes the entry, a directory with its content. */
 int apply_remove(struct apply *a, const struct change *ch, struct fault *f) _must_check_;
-/* A regular file, whole, under the name PLACE->temp. */
+/* Writes a complete regular file as PLACE->temp. */
 int apply_write(struct apply *a, const struct change *ch, const struct apply_place *p,
 		struct fault *f) _must_check_;
-/* Is ST what CH had found in the base? */
+/* Is ST the entry of the base that CH was compared with? */
 bool apply_is_old(const struct change *ch, const struct stat *st);

@@ -7,7 +7,7 @@
 #include "base/fd.h"
 #include "review/apply-impl.h"
 
-/* Descriptors: what exchanges places on purpose is little, and a process has a thousand. */
+/* Limit of open descriptors; exchanged files are few, and a process has 1024. */
 #define HOLDS_MAX 256
 
 struct apply_hold {
@@ -15,7 +15,7 @@ struct apply_hold {
 	int fd;
 };
 
-/* Is the file at PATH of the base another one, or none, before all is written? */
+/* Does another change of this apply replace or remove the file at PATH of the base, or one of its parents? */
 static bool is_overwritten(const struct apply *a, const char *path, char *room)
 {
 	const size_t len = strlen(path);
@@ -40,8 +40,9 @@ static int hold(struct apply *a, const struct change *ch, struct fault *f)
 	if (a->n_holds == HOLDS_MAX)
 		return fault_set(
 			f, E2BIG,
-			"more than %d files come from places that others take; nothing was applied: "
-			"mount the layer over the worktree (mount -t overlay) and copy what it shows",
+			"more than %d moved files have sources that this apply overwrites; nothing was "
+			"applied: "
+			"mount the upper over the worktree (mount -t overlay) and copy the files from there",
 			HOLDS_MAX);
 	if (!a->holds) {
 		a->holds = calloc(HOLDS_MAX, sizeof(*a->holds));
@@ -50,7 +51,7 @@ static int hold(struct apply *a, const struct change *ch, struct fault *f)
 	}
 	fd = tree_at_open(&a->base, ch->data);
 	if (fd < 0)
-		return fault_errno(f, -fd, "read what is to come");
+		return fault_errno(f, -fd, "open the new content");
 	a->holds[a->n_holds++] = (struct apply_hold){ .change = ch, .fd = fd };
 	return 0;
 }
@@ -62,7 +63,7 @@ int apply_hold_sources(struct apply *a, struct fault *f)
 		_cleanup_free_ char *room = NULL;
 		int r;
 
-		/* Its own bytes are read before it is exchanged. */
+		/* A file that is its own source is read before it is exchanged. */
 		if (!ch->data || !apply_is_wanted(ch) || !S_ISREG(ch->new.mode) ||
 		    strcmp(ch->data, ch->path) == 0)
 			continue;

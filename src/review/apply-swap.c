@@ -23,7 +23,7 @@ static void hash_text(const char *text, char hex[9])
 	digest_hex(d.bytes, 4, hex);
 }
 
-/* The session's part tells its leftovers from other names, the path's two of them apart. */
+/* Session part: finds leftovers of this session.  Path part: keeps the names of two paths apart. */
 void apply_name_session(const struct apply *a, char name[APPLY_NAME_SIZE])
 {
 	char hex[9];
@@ -45,16 +45,16 @@ int apply_open_place(struct apply *a, const struct change *ch, struct apply_plac
 {
 	int r;
 
-	/* From the root again each time: a directory that was moved away meanwhile is not found any more. */
+	/* Resolve from the root each time, so that a directory that was moved away since is not used. */
 	tree_at_forget(&a->base);
 	r = tree_at_parent(&a->base, ch->path, &ret->dirfd, &ret->name);
 	if (r < 0)
-		return fault_errno(f, -r, "the directory that it is in");
+		return fault_errno(f, -r, "open the parent directory");
 	name_temp(a, ch->path, ret->temp);
 	return 0;
 }
 
-/* Being renamed changes the ctime: that was compared when it was judged. */
+/* Not the ctime: a rename changes it.  It was compared when the change was reviewed. */
 bool apply_is_old(const struct change *ch, const struct stat *st)
 {
 	const struct change_side *o = &ch->old;
@@ -66,7 +66,7 @@ bool apply_is_old(const struct change *ch, const struct stat *st)
 		st->st_mtim.tv_sec == o->mtime.tv_sec && st->st_mtim.tv_nsec == o->mtime.tv_nsec);
 }
 
-/* Not every file system counts less than a second. */
+/* Some file systems store no fractions of a second. */
 static bool is_listed(const struct change *ch, const struct statx *stx)
 {
 	const struct change_side *o = &ch->old;
@@ -78,7 +78,7 @@ static bool is_listed(const struct change *ch, const struct statx *stx)
 		(uint32_t)o->mtime.tv_nsec == stx->stx_mtime.tv_nsec);
 }
 
-/* Everything in the directory FD, which was PATH, is on the list of what goes. */
+/* Is every entry of the directory FD, formerly PATH, listed as deleted? */
 static int require_listed(const struct apply *a, const char *path, int fd, struct fault *f)
 {
 	_cleanup_walk_ struct walk *w = NULL;
@@ -96,12 +96,12 @@ static int require_listed(const struct apply *a, const char *path, int fd, struc
 			return fault_errno(f, ENOMEM, "apply");
 		ch = changes_find(a->changes, full);
 		if (r == WALK_ERROR || !ch || !is_listed(ch, &e.stx))
-			return fault_set(f, ESTALE, "'%s' in it was changed meanwhile", e.path);
+			return fault_set(f, ESTALE, "'%s' in it was changed concurrently", e.path);
 	}
 	return r;
 }
 
-/* Is what now has the name NAME in DIRFD what was judged, all of it? */
+/* Is the entry NAME in DIRFD, with its content, the one that was reviewed? */
 static int require_old(const struct apply *a, const struct change *ch, int dirfd, const char *name,
 		       struct fault *f)
 {
@@ -109,9 +109,9 @@ static int require_old(const struct apply *a, const struct change *ch, int dirfd
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return fault_errno(f, errno, "look at what was there");
+		return fault_errno(f, errno, "stat the old entry");
 	if (!apply_is_old(ch, &st))
-		return fault_set(f, ESTALE, "it was changed meanwhile");
+		return fault_set(f, ESTALE, "changed concurrently");
 	return S_ISDIR(st.st_mode) ? require_listed(a, ch->path, fd, f) : 0;
 }
 
@@ -162,9 +162,10 @@ static int swap_old(struct apply *a, const struct change *ch, const struct apply
 	if (fstatat(p->dirfd, p->temp, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return fault_errno(f, errno, "stat '%s'", p->temp);
 	if (renameat2(p->dirfd, p->temp, p->dirfd, p->name, RENAME_EXCHANGE) < 0)
-		return fault_errno(f, errno,
-				   errno == EINVAL ? "exchange it: this file system cannot do that"
-						   : "exchange it");
+		return fault_errno(
+			f, errno,
+			errno == EINVAL ? "exchange it (RENAME_EXCHANGE is not supported by this file system)"
+					: "exchange it");
 	*temp = TEMP_EDIT;
 	r = require_old(a, ch, p->dirfd, p->temp, f);
 	if (r == 0)
@@ -201,7 +202,7 @@ int apply_remove(struct apply *a, const struct change *ch, struct fault *f)
 	if (r < 0)
 		return r;
 	if (renameat2(p.dirfd, p.name, p.dirfd, p.temp, RENAME_NOREPLACE) < 0)
-		return errno == ENOENT ? 0 : fault_errno(f, errno, "take it away");
+		return errno == ENOENT ? 0 : fault_errno(f, errno, "move it aside");
 	r = require_old(a, ch, p.dirfd, p.temp, f);
 	if (r == 0)
 		return path_remove_tree(p.dirfd, p.temp, f);

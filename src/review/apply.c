@@ -16,10 +16,10 @@
 #include "review/apply-impl.h"
 
 /*
- * What an apply that died has left in a directory of this list.  The names are ours: nothing from a layer may have one, and
- * whoever else takes one loses it.
+ * Removes leftovers of a killed apply from a directory of this list.  The names are reserved: an entry of an upper must not
+ * have one, and a file of another process with such a name is lost.
  */
-static int clean(struct apply *a, const struct change *ch, struct fault *f)
+static int remove_leftovers(struct apply *a, const struct change *ch, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
 	char ours[APPLY_NAME_SIZE];
@@ -42,17 +42,17 @@ static int clean(struct apply *a, const struct change *ch, struct fault *f)
 	return r;
 }
 
-/* FD may be O_PATH: fchmod wants more than that, and a directory of mode 0 gives no more. */
+/* Through /proc: FD may be O_PATH, which fchmod refuses, and a directory of mode 0 can only be opened with O_PATH. */
 static int set_mode(int fd, mode_t mode, struct fault *f)
 {
 	char path[48];
 
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return chmod(path, mode & 07777) < 0 ? fault_errno(f, errno, "set its mode") : 0;
+	return chmod(path, mode & 07777) < 0 ? fault_errno(f, errno, "set the mode") : 0;
 }
 
-/* What we have just made under our own name; nobody may have put something else there. */
-static int own_made(const struct apply *a, const struct change *ch, const struct apply_place *p,
+/* Sets the owner of the new entry, after a check that PLACE->temp is still the entry that was created. */
+static int own_temp(const struct apply *a, const struct change *ch, const struct apply_place *p,
 		    struct fault *f)
 {
 	_cleanup_close_ int fd = openat(p->dirfd, p->temp, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -62,14 +62,14 @@ static int own_made(const struct apply *a, const struct change *ch, const struct
 		return fault_errno(f, errno, "open '%s'", p->temp);
 	if ((st.st_mode & S_IFMT) != (ch->new.mode &S_IFMT) || st.st_uid != geteuid() ||
 	    (!S_ISDIR(st.st_mode) && st.st_nlink != 1))
-		return fault_set(f, ESTALE, "'%s' was changed meanwhile", p->temp);
+		return fault_set(f, ESTALE, "'%s' was changed concurrently", p->temp);
 	if (a->ask->as_root && fchownat(fd, "", ch->new.uid, ch->new.gid, AT_EMPTY_PATH) < 0)
-		return fault_errno(f, errno, "give it to %u", (unsigned int)ch->new.uid);
-	/* Until all is in it, it can be written; its own mode comes last. */
+		return fault_errno(f, errno, "chown to uid %u", (unsigned int)ch->new.uid);
+	/* Writable until its content is complete; finish_directories sets the final mode. */
 	return S_ISDIR(st.st_mode) ? set_mode(fd, ch->new.mode | 0700, f) : 0;
 }
 
-static int make(struct apply *a, const struct change *ch, const struct apply_place *p, struct fault *f)
+static int create_temp(struct apply *a, const struct change *ch, const struct apply_place *p, struct fault *f)
 {
 	int r;
 
@@ -80,27 +80,27 @@ static int make(struct apply *a, const struct change *ch, const struct apply_pla
 	else
 		r = symlinkat(ch->new.link, p->dirfd, p->temp);
 	if (r < 0)
-		return fault_errno(f, errno, "make '%s'", p->temp);
-	r = own_made(a, ch, p, f);
+		return fault_errno(f, errno, "create '%s'", p->temp);
+	r = own_temp(a, ch, p, f);
 	if (r < 0)
 		(void)unlinkat(p->dirfd, p->temp, S_ISDIR(ch->new.mode) ? AT_REMOVEDIR : 0);
 	return r;
 }
 
-static int bring(struct apply *a, const struct change *ch, struct fault *f)
+static int replace(struct apply *a, const struct change *ch, struct fault *f)
 {
 	struct apply_place p;
 	int r = apply_open_place(a, ch, &p, f);
 
 	if (r == 0)
-		r = make(a, ch, &p, f);
-	/* Making it may have asked for something else in the base. */
+		r = create_temp(a, ch, &p, f);
+	/* Creating it may have used a->base for another path, which closes p.dirfd. */
 	if (r == 0)
 		r = apply_open_place(a, ch, &p, f);
 	return r < 0 ? r : apply_swap(a, ch, &p, f);
 }
 
-/* Opens what was judged, to change it in place. */
+/* Opens the reviewed entry, to change it in place. */
 static int open_old(struct apply *a, const struct change *ch, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
@@ -117,11 +117,11 @@ static int open_old(struct apply *a, const struct change *ch, struct fault *f)
 		fd = openat(p.dirfd, p.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	}
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return fault_errno(f, errno, "open it");
+		return fault_errno(f, errno, "open");
 	if (!S_ISDIR(st.st_mode) && (!apply_is_old(ch, &st) || st.st_nlink != 1))
-		return fault_set(f, ESTALE, "it was changed meanwhile");
+		return fault_set(f, ESTALE, "changed concurrently");
 	if (S_ISDIR(st.st_mode) && ch->old.mode && (st.st_ino != ch->old.ino || !S_ISDIR(ch->old.mode)))
-		return fault_set(f, ESTALE, "it was changed meanwhile");
+		return fault_set(f, ESTALE, "changed concurrently");
 	return TAKE_FD(fd);
 }
 
@@ -133,7 +133,7 @@ static int change_mode(struct apply *a, const struct change *ch, mode_t mode, st
 		return fd;
 	if (a->ask->as_root && S_ISDIR(ch->new.mode) &&
 	    fchownat(fd, "", ch->new.uid, ch->new.gid, AT_EMPTY_PATH) < 0)
-		return fault_errno(f, errno, "give it to %u", (unsigned int)ch->new.uid);
+		return fault_errno(f, errno, "chown to uid %u", (unsigned int)ch->new.uid);
 	return set_mode(fd, mode, f);
 }
 
@@ -153,16 +153,16 @@ static int write_one(struct apply *a, const struct change *ch, struct fault *f)
 		r = change_mode(a, ch, n->mode & 01777, f);
 		a->stats.modes += r == 0;
 	} else {
-		r = bring(a, ch, f);
+		r = replace(a, ch, f);
 		a->stats.written += r == 0;
 	}
-	if (r == 0 && a->ask->told)
-		a->ask->told(a->ask->arg, ch);
+	if (r == 0 && a->ask->applied)
+		a->ask->applied(a->ask->arg, ch);
 	return r;
 }
 
-/* Does a directory above it go as a whole? */
-static bool goes_with_parent(const struct apply *a, const struct change *ch, size_t top)
+/* Is CH removed together with a parent directory? */
+static bool removed_with_parent(const struct apply *a, const struct change *ch, size_t top)
 {
 	return top != SIZE_MAX && review_is_below(ch->path, a->changes->items[top].path);
 }
@@ -174,7 +174,7 @@ static int delete_all(struct apply *a, struct fault *f)
 
 	for (size_t i = 0; i < a->changes->n && r == 0; i++) {
 		const struct change *ch = &a->changes->items[i];
-		bool below = goes_with_parent(a, ch, top);
+		bool below = removed_with_parent(a, ch, top);
 
 		if (!apply_is_wanted(ch))
 			continue;
@@ -182,19 +182,19 @@ static int delete_all(struct apply *a, struct fault *f)
 			top = i;
 		if (ch->kind != CHANGE_DELETED)
 			continue;
-		/* Below a replaced directory it went when that was exchanged. */
+		/* Entries of a replaced directory were removed when it was exchanged. */
 		if (!below)
 			r = apply_remove(a, ch, f);
 		if (r < 0)
 			return fault_wrap(f, r, "'%s'", ch->path);
 		a->stats.deleted++;
-		if (a->ask->told)
-			a->ask->told(a->ask->arg, ch);
+		if (a->ask->applied)
+			a->ask->applied(a->ask->arg, ch);
 	}
 	return r;
 }
 
-/* From below: a directory that nobody may write any more has everything by then. */
+/* Deepest first: the content of a directory is complete before its mode forbids writing. */
 static int finish_directories(struct apply *a, struct fault *f)
 {
 	for (size_t i = a->changes->n; i-- > 0;) {
@@ -206,7 +206,7 @@ static int finish_directories(struct apply *a, struct fault *f)
 		    (ch->new.mode & 0700) == 0700)
 			continue;
 		now = *ch;
-		/* One that we have made has an inode of its own. */
+		/* A directory that this apply created has a new inode. */
 		if (ch->kind != CHANGE_MODIFIED)
 			now.old.mode = 0;
 		r = change_mode(a, &now, ch->new.mode, f);
@@ -221,7 +221,7 @@ static int run(struct apply *a, struct fault *f)
 	int r = 0;
 
 	for (size_t i = 0; i < a->changes->n && r == 0; i++)
-		r = clean(a, &a->changes->items[i], f);
+		r = remove_leftovers(a, &a->changes->items[i], f);
 	if (r == 0)
 		r = apply_hold_sources(a, f);
 	for (size_t i = 0; i < a->changes->n && r == 0; i++) {
@@ -230,7 +230,7 @@ static int run(struct apply *a, struct fault *f)
 		if (apply_is_wanted(ch))
 			r = fault_wrap(f, write_one(a, ch, f), "'%s'", *ch->path ? ch->path : ".");
 	}
-	/* After the rest: what was moved is copied from where it was. */
+	/* Deletions last: moved files are copied from their old paths. */
 	if (r == 0)
 		r = delete_all(a, f);
 	if (r == 0)

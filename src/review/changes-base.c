@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of the list that the layer does not spell out: what is in a removed directory, or in one that was moved. */
+/* Changes without an entry in the upper: the content of removed and of moved directories. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,25 +18,14 @@ static char *join(const char *dir, const char *name)
 	return !*dir ? strdup(name) : !*name ? strdup(dir) : path_join(dir, name);
 }
 
-/* What an apply that died has left is no part of the tree; the next one removes it. */
-static bool is_ours(struct walk *w, int event, const struct walk_entry *e)
+/* Leftovers of a killed apply are not part of the tree; the next apply removes them. */
+static bool is_leftover(struct walk *w, int event, const struct walk_entry *e)
 {
 	if (!str_starts(e->name, REVIEW_TEMP))
 		return false;
 	if (event == WALK_ENTER)
 		walk_skip(w);
 	return true;
-}
-
-static int add_unknown(struct collect *c, const char *path, int error, const char *why, struct fault *f)
-{
-	struct change *ch = changes_add(c, path, CHANGE_UNKNOWN, f);
-
-	if (!ch)
-		return -(f && f->code ? f->code : ENOMEM);
-	ch->error = error;
-	ch->why = why;
-	return 0;
 }
 
 static int add_deleted(struct collect *c, const char *path, struct fault *f)
@@ -50,7 +39,7 @@ static int add_deleted(struct collect *c, const char *path, struct fault *f)
 	if (r < 0) {
 		if (f)
 			fault_done(f);
-		return add_unknown(c, path, -r, "cannot be looked at in the worktree", f);
+		return changes_add_unknown(c, path, -r, "cannot be read in the worktree", f);
 	}
 	ch = changes_add(c, path, CHANGE_DELETED, f);
 	if (!ch) {
@@ -60,11 +49,11 @@ static int add_deleted(struct collect *c, const char *path, struct fault *f)
 	ch->old = old;
 	ch->bytes = true;
 	if (changes_is_later(c, &old))
-		ch->moved = "was changed since";
+		ch->conflict = "was changed since";
 	return 0;
 }
 
-/* Opens the directory PATH of the base for walking; -ENOTDIR when it is something else. */
+/* Opens the directory PATH of the base for walking; -ENOTDIR when it is not a directory. */
 static int walk_base(struct collect *c, const char *path, struct walk **ret, struct fault *f)
 {
 	int fd, r = tree_at_dir(&c->base, path, &fd);
@@ -72,14 +61,14 @@ static int walk_base(struct collect *c, const char *path, struct walk **ret, str
 	return r < 0 ? r : walk_new(fd, WALK_SORTED, ret, f);
 }
 
-/* What may be in PATH nobody knows: then it does not go. */
+/* The content of PATH is unknown: it is not removed. */
 static int cannot_walk(struct collect *c, const char *path, int r, struct fault *f)
 {
 	if (r == -ENOMEM)
 		return f && f->code ? r : fault_errno(f, ENOMEM, "changes");
 	if (f)
 		fault_done(f);
-	return add_unknown(c, path, -r, "cannot be looked into in the worktree", f);
+	return changes_add_unknown(c, path, -r, "cannot be listed in the worktree", f);
 }
 
 int changes_delete(struct collect *c, const char *path, bool self, struct fault *f)
@@ -99,16 +88,17 @@ int changes_delete(struct collect *c, const char *path, bool self, struct fault 
 
 		if (!full)
 			return fault_errno(f, ENOMEM, "changes");
-		if (r == WALK_LEAVE || !*e.path || is_ours(w, r, &e))
+		if (r == WALK_LEAVE || !*e.path || is_leftover(w, r, &e))
 			continue;
-		r = r == WALK_ERROR ? add_unknown(c, full, e.error, e.why, f) : add_deleted(c, full, f);
+		r = r == WALK_ERROR ? changes_add_unknown(c, full, e.error, e.why, f)
+				    : add_deleted(c, full, f);
 		if (r < 0)
 			return r;
 	}
 	return r;
 }
 
-/* An entry of the base, below FROM, that is now seen at PATH as well or instead. */
+/* An entry of the base, below FROM, that the overlay shows at PATH. */
 static int add_shifted(struct collect *c, const char *path, const char *from, struct fault *f)
 {
 	struct change_side new;
@@ -139,7 +129,7 @@ static bool has_name(int fd, const char *name)
 	return fd >= 0 && fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* What the base has in DIR and neither UPPER nor FROM has: it is not seen any more. */
+/* Entries of the base in DIR that neither UPPER nor FROM has: the overlay hides them. */
 static int drop_rest(struct collect *c, const char *dir, int upper, const char *from, struct fault *f)
 {
 	_cleanup_walk_ struct walk *w = NULL;
@@ -159,7 +149,7 @@ static int drop_rest(struct collect *c, const char *dir, int upper, const char *
 
 		if (!full)
 			return fault_errno(f, ENOMEM, "changes");
-		if (r == WALK_LEAVE || !*e.path || is_ours(w, r, &e))
+		if (r == WALK_LEAVE || !*e.path || is_leftover(w, r, &e))
 			continue;
 		if (r == WALK_ENTER)
 			walk_skip(w);
@@ -188,16 +178,16 @@ int changes_shift(struct collect *c, const char *dir, int fd, const char *from, 
 
 		if (!path || !source)
 			return fault_errno(f, ENOMEM, "changes");
-		if (r == WALK_LEAVE || !*e.path || is_ours(w, r, &e))
+		if (r == WALK_LEAVE || !*e.path || is_leftover(w, r, &e))
 			continue;
-		/* The layer says itself what becomes of the names that it has. */
+		/* Names that exist in the upper are handled by the walk of the upper. */
 		if (!strchr(e.path, '/') && has_name(fd, e.name)) {
 			if (r == WALK_ENTER)
 				walk_skip(w);
 			continue;
 		}
 		if (r == WALK_ERROR) {
-			r = add_unknown(c, path, e.error, e.why, f);
+			r = changes_add_unknown(c, path, e.error, e.why, f);
 		} else {
 			bool enter = r == WALK_ENTER;
 

@@ -45,7 +45,7 @@ static void collect_done(struct collect *c)
 	tree_at_done(&c->upper);
 }
 
-/* A path of the layer's own making: only plain names, or it leads nowhere. */
+/* A path from an attribute of the upper, untrusted: only plain names are accepted. */
 static bool is_plain(const char *path)
 {
 	while (*path) {
@@ -61,7 +61,7 @@ static bool is_plain(const char *path)
 	return true;
 }
 
-/* Where in the base an entry NAME, in a directory that shows PARENT of it, comes from.  NULL: nowhere. */
+/* The path in the base that is merged into the entry NAME, whose directory shows PARENT.  NULL: none. */
 static int find_lower(const char *parent, const char *name, const struct overlay_xattr *m, char **ret)
 {
 	const char *from = m->redirect ? m->redirect : name;
@@ -81,18 +81,7 @@ static int find_lower(const char *parent, const char *name, const struct overlay
 	return *ret ? 0 : -ENOMEM;
 }
 
-static int add_error(struct collect *c, const char *path, int error, const char *why, struct fault *f)
-{
-	struct change *ch = changes_add(c, path, CHANGE_UNKNOWN, f);
-
-	if (!ch)
-		return -(f && f->code ? f->code : ENOMEM);
-	ch->error = error;
-	ch->why = why;
-	return 0;
-}
-
-/* The layer's owner is a session that is over: on the host its files are the worktree owner's. */
+/* Files of the upper belong to the session's ids; on the host they get the worktree's owner. */
 static bool map_owner(const struct capture_ids *ids, struct change_side *s)
 {
 	if (!ids->set)
@@ -124,7 +113,7 @@ static struct change *add_new(struct collect *c, const struct walk_entry *e, int
 	if (S_ISLNK(ch->new.mode)) {
 		r = tree_readlink(e->dirfd, e->name, &ch->new.link);
 		if (r < 0) {
-			(void)fault_errno(f, -r, "'%s' in the layer", e->path);
+			(void)fault_errno(f, -r, "'%s' in the upper", e->path);
 			return NULL;
 		}
 	}
@@ -150,7 +139,7 @@ static int take_directory(struct collect *c, const struct walk_entry *e, struct 
 		if (f)
 			fault_done(f);
 		walk_skip(w);
-		r = add_error(c, e->path, -r, "says in a way that nobody understands where it came from", f);
+		r = changes_add_unknown(c, e->path, -r, "has an overlayfs redirect that is invalid", f);
 		return r < 0 ? r : push(c, NULL, false, f);
 	}
 	ch = add_new(c, e, e->fd, f);
@@ -160,21 +149,21 @@ static int take_directory(struct collect *c, const struct walk_entry *e, struct 
 		free(lower);
 		lower = NULL;
 	}
-	/* What it was merged with may have become something else meanwhile. */
+	/* The directory it was merged with may have been removed or replaced since. */
 	if (lower && (tree_at_stat(&c->base, lower, &stx) < 0 || !S_ISDIR(stx.stx_mode))) {
-		/* Moved, and an apply has moved it on the host as well: then nothing is missing. */
+		/* If an apply has moved it on the host already, nothing is missing. */
 		if (m.redirect && (tree_at_stat(&c->base, e->path, &stx) < 0 || !S_ISDIR(stx.stx_mode)))
-			ch->moved = "came from a directory that is gone since";
+			ch->conflict = "came from a directory that was removed since";
 		else if (m.has_origin && str_eq(lower, e->path))
-			ch->moved = "is gone since";
+			ch->conflict = "was removed since";
 		free(lower);
 		lower = m.redirect ? strdup(e->path) : NULL;
 		if (m.redirect && !lower)
 			return fault_errno(f, ENOMEM, "changes");
 	}
 	at = c->list->n - 1;
-	if (!ch->moved)
-		/* Only where it is what it was merged with, its origin can be looked for there. */
+	if (!ch->conflict)
+		/* The origin is known only for a directory that is merged with its own path. */
 		r = changes_judge(c, ch, str_eq(lower, e->path) && !m.redirect ? &m : NULL, f);
 	c->list->items[at].whole = !lower;
 	if (r == 0 && !str_eq(lower, e->path))
@@ -187,19 +176,19 @@ static int take_whiteout(struct collect *c, const char *path, struct fault *f)
 	size_t before = c->list->n;
 	int r = changes_delete(c, path, true, f);
 
-	/* Gone already: kept in the list for whoever cleans up behind an apply. */
+	/* Removed already: listed as SAME, so that naming the path is no error. */
 	if (r == 0 && c->list->n == before)
 		return changes_add(c, path, CHANGE_SAME, f) ? 0 : -(f && f->code ? f->code : ENOMEM);
 	return r;
 }
 
-/* REMOVED: the name that E, a mark beside it, says is gone. */
+/* REMOVED: the name that the mark E beside it declares removed. */
 static int take_fuse_mark(struct collect *c, const struct walk_entry *e, const char *removed, struct fault *f)
 {
 	_cleanup_free_ char *path = NULL;
 	struct stat st;
 
-	/* Between the two steps of a rename both are there: what is there counts. */
+	/* Between the two steps of a rename both exist: then the entry counts, not the mark. */
 	if (!removed || fstatat(e->dirfd, removed, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return 0;
 	if (asprintf(&path, "%.*s%s", (int)(strlen(e->path) - strlen(e->name)), e->path, removed) < 0)
@@ -207,7 +196,7 @@ static int take_fuse_mark(struct collect *c, const struct walk_entry *e, const c
 	return take_whiteout(c, path, f);
 }
 
-/* Only its attributes were copied up. */
+/* For metacopy: only the attributes were copied up, the data is in the base. */
 static int find_data(struct collect *c, const struct walk_entry *e, const struct overlay_xattr *m,
 		     struct change *ch, struct fault *f)
 {
@@ -220,7 +209,7 @@ static int find_data(struct collect *c, const struct walk_entry *e, const struct
 	if (r < 0 || !ch->data) {
 		ch->kind = CHANGE_UNKNOWN;
 		ch->error = EINVAL;
-		ch->why = "says in a way that nobody understands where its data is";
+		ch->why = "has an overlayfs redirect of its data that is invalid";
 		return 1;
 	}
 	if (tree_at_stat(&c->base, ch->data, &stx) == 0 && S_ISREG(stx.stx_mode))
@@ -244,12 +233,13 @@ static int take_entry(struct collect *c, const struct walk_entry *e, struct faul
 	if (S_ISREG(e->stx.stx_mode)) {
 		fd = openat(e->dirfd, e->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
-			return add_error(c, e->path, errno, "cannot be opened", f);
+			return changes_add_unknown(c, e->path, errno, "cannot be opened", f);
 		r = overlay_xattr_read(fd, c->ask->notes, &m, f);
 		if (r < 0) {
 			if (f)
 				fault_done(f);
-			return add_error(c, e->path, -r, "has notes of overlayfs that cannot be read", f);
+			return changes_add_unknown(c, e->path, -r,
+						   "has overlayfs attributes that cannot be read", f);
 		}
 	}
 	if (m.whiteout && e->stx.stx_size == 0 && c->whiteouts[c->n_lower - 1])
@@ -280,7 +270,7 @@ static int take(struct collect *c, int event, const struct walk_entry *e, struct
 	case WALK_ENTRY:
 		return take_entry(c, e, f);
 	case WALK_ERROR:
-		return add_error(c, e->path, e->error, e->why, f);
+		return changes_add_unknown(c, e->path, e->error, e->why, f);
 	case WALK_END:
 		break;
 	}

@@ -47,7 +47,7 @@ static ssize_t read_block(int fd, char *block)
 	return (ssize_t)have;
 }
 
-/* 1: equal, 0: not. */
+/* 1: equal, 0: different. */
 static int compare_bytes(int a, int b)
 {
 	_cleanup_free_ char *blocks = malloc(2 * BLOCK);
@@ -66,7 +66,7 @@ static int compare_bytes(int a, int b)
 	}
 }
 
-/* Do the bytes differ?  What cannot be read says so in the change. */
+/* 1: the bytes differ, 0: they do not.  The caller records an unreadable file in the change. */
 static int compare_files(struct collect *c, struct change *ch)
 {
 	_cleanup_close_ int new = -EBADF, old = -EBADF;
@@ -92,8 +92,8 @@ bool changes_is_later(const struct collect *c, const struct change_side *s)
 	    (t->tv_sec == since->tv_sec ? t->tv_nsec <= since->tv_nsec : t->tv_sec < since->tv_sec))
 		return false;
 	/*
-	 * A directory is touched by everything that happens to its names, and those are looked at one by one.  Only when the
-	 * last thing that happened to it is none of that, it was itself moved or changed.
+	 * Every operation on a name changes the directory's ctime and mtime, and names are compared one by one.  Only when the
+	 * two differ, the directory itself was renamed or changed after that.
 	 */
 	return !S_ISDIR(s->mode) || t->tv_sec != s->mtime.tv_sec || t->tv_nsec != s->mtime.tv_nsec;
 }
@@ -108,26 +108,26 @@ static bool is_origin(struct collect *c, const struct change *ch, const struct o
 	return overlay_is_origin(mark, fd, name);
 }
 
-/* A file's origin says nothing of its place, it may have been renamed: its time has to do.  A directory stays put. */
-static const char *find_moved(struct collect *c, const struct change *ch, const struct overlay_xattr *mark)
+/* By origin only for directories: a file may have been renamed, so its origin does not tell its path; its ctime decides. */
+static const char *find_conflict(struct collect *c, const struct change *ch, const struct overlay_xattr *mark)
 {
 	mode_t ours = (ch->new.mode & 07777) | 0700;
 
 	if (mark && mark->has_origin && S_ISDIR(ch->new.mode)) {
 		if (!ch->old.mode)
-			return "is gone since";
+			return "was removed since";
 		if (S_ISDIR(ch->old.mode) && !is_origin(c, ch, mark))
-			return "is another directory since";
+			return "was replaced by another directory since";
 	}
 	if (!ch->old.mode || ch->kind == CHANGE_SAME)
 		return NULL;
-	/* On the way to its new mode an apply that was cut short may have left this one. */
+	/* A killed apply may have left this mode, which it sets before the final one. */
 	if (ch->kind == CHANGE_MODIFIED && S_ISDIR(ch->old.mode) && (ch->old.mode & 07777) == ours)
 		return NULL;
 	return changes_is_later(c, &ch->old) ? "was changed since" : NULL;
 }
 
-/* The data stayed in the base, and must still be what it was. */
+/* Metacopy: the data in the base must not have changed. */
 static int check_data(struct collect *c, struct change *ch, struct fault *f)
 {
 	struct change_side s;
@@ -137,9 +137,20 @@ static int check_data(struct collect *c, struct change *ch, struct fault *f)
 	if (r < 0)
 		return r;
 	if (r == 0 || !S_ISREG(s.mode))
-		ch->moved = "is gone since";
+		ch->conflict = "was removed since";
 	else if (changes_is_later(c, &s))
-		ch->moved = "was changed since";
+		ch->conflict = "was changed since";
+	return 0;
+}
+
+int changes_add_unknown(struct collect *c, const char *path, int error, const char *why, struct fault *f)
+{
+	struct change *ch = changes_add(c, path, CHANGE_UNKNOWN, f);
+
+	if (!ch)
+		return -(f && f->code ? f->code : ENOMEM);
+	ch->error = error;
+	ch->why = why;
 	return 0;
 }
 
@@ -187,6 +198,7 @@ int changes_judge(struct collect *c, struct change *ch, const struct overlay_xat
 	}
 	if (ch->kind != CHANGE_MODIFIED)
 		ch->bytes = ch->kind != CHANGE_SAME;
-	ch->moved = find_moved(c, ch, mark);
-	return ch->data && S_ISREG(type) && !ch->moved && ch->kind != CHANGE_SAME ? check_data(c, ch, f) : 0;
+	ch->conflict = find_conflict(c, ch, mark);
+	return ch->data && S_ISREG(type) && !ch->conflict && ch->kind != CHANGE_SAME ? check_data(c, ch, f)
+										     : 0;
 }

@@ -23,7 +23,7 @@ int changes_compare(const char *a, const char *b)
 		a++, b++;
 	if (*a == *b)
 		return 0;
-	/* The end of a path before '/', that before all other bytes. */
+	/* The end of a path sorts before '/', and '/' before all other bytes. */
 	if (!*a || !*b)
 		return *a ? 1 : -1;
 	if (*a == '/' || *b == '/')
@@ -42,7 +42,8 @@ struct change *changes_add(struct collect *c, const char *path, enum change_kind
 	}
 	l->names += strlen(path) + 1;
 	if (l->names > CHANGES_NAMES_MAX) {
-		(void)fault_set(f, E2BIG, "changes whose names are more than %zu bytes", CHANGES_NAMES_MAX);
+		(void)fault_set(f, E2BIG, "paths of the changes are longer than %zu bytes",
+				CHANGES_NAMES_MAX);
 		return NULL;
 	}
 	if (l->n == l->room) {

@@ -12,25 +12,25 @@
 #include "worktree/overlay-xattr.h"
 
 /*
- * What an overlay's upper layer makes of its base: whiteouts, opaque directories, directories that came from elsewhere, files
- * whose data stayed below, as a list of paths that differ.  Both trees are a stranger's: only names beneath the two roots
- * are used, no link is followed, no mount entered.  docs/design/review.md.
+ * The changes that an overlay's upper makes to its base, as a list of paths that differ: whiteouts, opaque directories,
+ * redirected directories and metacopy files are resolved.  Both trees are untrusted: only names beneath the two roots are
+ * used, no link is followed, no mount entered.  docs/design/review.md.
  */
 #define CHANGES_MAX 500000
-#define CHANGES_NAMES_MAX ((size_t)64 * 1024 * 1024) /* a path is as long as its directories are deep */
+#define CHANGES_NAMES_MAX ((size_t)64 * 1024 * 1024) /* deep directories make long paths */
 
 enum change_kind {
-	CHANGE_SAME,	 /* the layer has it, and the base is like that already */
-	CHANGE_ADDED,	 /* the base has nothing there */
-	CHANGE_DELETED,	 /* each entry of a removed directory is one */
-	CHANGE_MODIFIED, /* the same type of entry: bytes, link, mode or owner */
-	CHANGE_REPLACED, /* another type of entry; what was in a directory is DELETED apart */
+	CHANGE_SAME,	 /* in the upper, and the base is equal already */
+	CHANGE_ADDED,	 /* missing in the base */
+	CHANGE_DELETED,	 /* one for each entry of a removed directory */
+	CHANGE_MODIFIED, /* same type, other bytes, link, mode or owner */
+	CHANGE_REPLACED, /* another type; the entries of a replaced directory are listed as DELETED */
 	CHANGE_UNKNOWN,	 /* cannot be read: ERROR and WHY */
 };
 
-/* One side of a change.  MODE 0: there is nothing. */
+/* One side of a change.  MODE 0: missing. */
 struct change_side {
-	mode_t mode; /* with the type */
+	mode_t mode; /* including the type */
 	uid_t uid;
 	gid_t gid;
 	uint64_t size, ino, nlink;
@@ -42,24 +42,24 @@ struct change_side {
 struct change {
 	char *path; /* below the root; "" is the root itself */
 	enum change_kind kind;
-	struct change_side old, new; /* NEW: owner as it will be on the host, see ids */
-	/* Where the new bytes are: NULL: in the layer, under PATH.  Else in the base under this path. */
+	struct change_side old, new; /* NEW: with the owner on the host, see changes_ask.ids */
+	/* Path of the new bytes in the base; NULL: they are in the upper, under PATH. */
 	char *data;
 	bool bytes;	 /* contents or link differ, not only mode or owner */
-	bool whole;	 /* a directory: nothing of what the base has in it stays unless the layer has it */
-	bool privileged; /* a file capability, or an owner who is neither the session nor the worktree's */
-	/* The base is not what the session saw: static text, or NULL. */
-	const char *moved;
+	bool whole;	 /* a directory that hides all entries of the base in it */
+	bool privileged; /* a file capability, or an owner other than the session's ids */
+	/* The base changed since the session began: static text that says how, or NULL. */
+	const char *conflict;
 	int error;
 	const char *why; /* static text */
-	/* Of review_judge: it is asked for; and why it will not be applied, heap. */
+	/* Set by review_judge: selected; has a refused entry below it; reason of the refusal, heap. */
 	bool picked;
-	bool holds_refused; /* told to all above it */
+	bool holds_refused;
 	char *refused;
 };
 
 struct changes {
-	struct change *items; /* by path, a directory right before what is in it */
+	struct change *items; /* sorted by path, a directory before its entries */
 	size_t n, room;
 	size_t names; /* bytes of all paths */
 };
@@ -67,16 +67,16 @@ struct changes {
 struct changes_ask {
 	int upper, base; /* directories */
 	enum overlay_xattr_place notes;
-	struct capture_ids ids; /* of the layer's files; not set: as they are */
+	struct capture_ids ids; /* of the upper's files; not set: not mapped */
 	struct timespec
-		since; /* what of the base changed after that was not seen by the session; 0: not asked */
+		since; /* start of the session: later changes of the base are conflicts; 0: not checked */
 };
 
 int changes_collect(const struct changes_ask *ask, struct changes *ret, struct fault *f) _must_check_;
 void changes_done(struct changes *c);
 #define _cleanup_changes_ _cleanup_(changes_done)
 
-/* The change of exactly PATH, or NULL. */
+/* The change of PATH itself, or NULL. */
 struct change *changes_find(const struct changes *c, const char *path);
 /* By bytes, but '/' before everything else. */
 int changes_compare(const char *a, const char *b);

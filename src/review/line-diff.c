@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define COST_MAX 4096 /* edits that are looked for on the way to the middle of a stretch */
+#define COST_MAX 4096 /* most edits that a search for the middle of a stretch considers */
 
-/* Lines as numbers: equal ones have the same. */
+/* Lines as numbers: equal lines have equal numbers. */
 struct numbers {
 	uint32_t *a, *b;
 	struct line_diff *diff;
@@ -47,7 +47,7 @@ struct line_slot {
 	uint32_t number;
 };
 
-/* From a start that nobody knows: whoever wrote the lines cannot make them meet in one place. */
+/* With a random seed, so that the author of the lines cannot provoke collisions. */
 static uint64_t hash(const char *bytes, size_t len, uint64_t seed)
 {
 	uint64_t h = seed;
@@ -91,7 +91,7 @@ static int number_all(struct numbers *s, struct fault *f)
 	if (!table || !s->a || !s->b)
 		return fault_errno(f, ENOMEM, "diff");
 	if (getrandom(&seed, sizeof(seed), 0) < 0)
-		return fault_errno(f, errno, "random bytes");
+		return fault_errno(f, errno, "get random bytes");
 	number_lines(a, s->a, table, size - 1, seed, &next);
 	number_lines(b, s->b, table, size - 1, seed, &next);
 	return 0;
@@ -171,7 +171,7 @@ static int step_backward(const struct numbers *s, const struct box *o, ptrdiff_t
 	return 0;
 }
 
-/* Where an optimal way through the box crosses its middle; 0: that costs too much. */
+/* Point where an optimal path through the box crosses its middle; 0: more than COST_MAX edits. */
 static int find_middle(const struct numbers *s, const struct box *o, ptrdiff_t *x, ptrdiff_t *y)
 {
 	ptrdiff_t *v = s->forward + COST_MAX + 2, *w = s->backward + COST_MAX + 2;
@@ -194,7 +194,7 @@ static void compare(struct numbers *s, struct box o)
 		o.a1--, o.b1--;
 	if (o.a0 == o.a1 && o.b0 == o.b1)
 		return;
-	/* What is at its corner divides nothing. */
+	/* A point in a corner does not divide the box. */
 	if (o.a0 == o.a1 || o.b0 == o.b1 || !find_middle(s, &o, &x, &y) || x < 0 || y < 0 ||
 	    (x == 0 && y == 0) || (x == o.a1 - o.a0 && y == o.b1 - o.b0)) {
 		add_edit(s, (size_t)o.a0, (size_t)(o.a1 - o.a0), (size_t)o.b0, (size_t)(o.b1 - o.b0));

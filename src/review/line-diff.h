@@ -8,10 +8,11 @@
 #include "base/fault.h"
 
 /*
- * What was done to the lines of a text.  Myers' algorithm in linear space; where two texts have too little in common to be
- * worth the time, a stretch is told as replaced, which is longer than need be and never wrong.
+ * Line differences of two texts.  Myers' algorithm in linear space; where two texts have little in common, a whole stretch is
+ * reported as replaced: longer than necessary, and correct.
  */
-#define LINE_DIFF_BYTES ((size_t)16 * 1024 * 1024) /* of one text; who has more shows sizes and digests */
+#define LINE_DIFF_BYTES \
+	((size_t)16 * 1024 * 1024) /* of one text; callers show sizes and digests of larger ones */
 #define LINE_DIFF_LINES ((size_t)1000000)
 
 /* Lines A .. A + A_LEN of the old text became B .. B + B_LEN of the new one; counted from 0. */
@@ -22,13 +23,13 @@ struct line_edit {
 struct line_text {
 	const char *bytes; /* borrowed */
 	size_t len;
-	size_t *starts; /* N + 1: where each line begins, and the end */
+	size_t *starts; /* N + 1: start of each line, and the end */
 	size_t n;
 };
 
 struct line_diff {
 	struct line_text old, new;
-	struct line_edit *edits; /* in order, never empty, at least one equal line between two */
+	struct line_edit *edits; /* in order; none is empty, and at least one equal line separates two */
 	size_t n_edits, room;
 	size_t removed, added; /* lines */
 };
@@ -39,13 +40,13 @@ int line_diff(const char *old, size_t old_len, const char *new, size_t new_len, 
 void line_diff_done(struct line_diff *d);
 #define _cleanup_line_diff_ _cleanup_(line_diff_done)
 
-/* The unified form, with CONTEXT equal lines around; PUT gets one line at a time, without its line feed. */
+/* Unified format with CONTEXT equal lines around each edit; PUT gets one line at a time, without its line feed. */
 enum line_kind {
 	LINE_HUNK, /* "@@ -1,2 +1,3 @@", heap text of the diff itself */
 	LINE_EQUAL,
 	LINE_REMOVED,
 	LINE_ADDED,
-	LINE_NO_END, /* the line before has no line feed */
+	LINE_NO_END, /* the previous line has no line feed */
 };
 typedef void (*line_put)(void *arg, enum line_kind kind, const char *bytes, size_t len);
 void line_diff_unified(const struct line_diff *d, size_t context, line_put put, void *arg);

@@ -18,7 +18,7 @@ static void put_lines(const struct line_text *t, size_t from, size_t to, enum li
 	}
 }
 
-/* "3,4", "3", or "2,0" for nothing behind line 2. */
+/* "3,4", "3", or "2,0": no lines after line 2. */
 static int put_range(char *text, size_t size, char sign, size_t from, size_t len)
 {
 	if (len == 1)
@@ -26,7 +26,7 @@ static int put_range(char *text, size_t size, char sign, size_t from, size_t len
 	return snprintf(text, size, "%c%zu,%zu", sign, len ? from + 1 : from, len);
 }
 
-/* Edits FIRST to LAST, which stand so near that they share their surroundings. */
+/* One hunk: edits FIRST to LAST, whose context lines overlap. */
 static void put_hunk(const struct line_diff *d, size_t first, size_t last, size_t context, line_put put,
 		     void *arg)
 {

@@ -1,4 +1,4 @@
-# review: what an overlay changed: list, judge, apply, line diff
+# review: changes of an overlay: list, judge, apply, line diff
 libcore_a_SOURCES += \
 	src/review/apply-file.c \
 	src/review/apply-impl.h \

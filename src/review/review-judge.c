@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "review/review-judge.h"
 
-#define ROUNDS_MAX 8 /* in which links are looked at again, because others are refused */
+#define ROUNDS_MAX 8 /* of checks of links: a refusal may change where another link leads */
 
 bool review_is_below(const char *path, const char *dir)
 {
@@ -25,7 +25,7 @@ int review_path(const char *text, char **ret, struct fault *f)
 	int r;
 
 	if (text[0] == '/')
-		return fault_set(f, EINVAL, "'%s': name it as it is called below the worktree", text);
+		return fault_set(f, EINVAL, "'%s' is absolute: name a path relative to the worktree", text);
 	absolute = path_join("/", text);
 	if (!absolute)
 		return fault_errno(f, ENOMEM, "path");
@@ -38,7 +38,7 @@ int review_path(const char *text, char **ret, struct fault *f)
 
 static int refuse(struct change *ch, const char *fmt, ...) _printf_(2, 3);
 
-/* The first reason stays. */
+/* The first reason is kept. */
 static int refuse(struct change *ch, const char *fmt, ...)
 {
 	va_list ap;
@@ -81,7 +81,7 @@ static bool is_new_directory(const struct change *ch)
 	return ch->kind == CHANGE_ADDED && S_ISDIR(ch->new.mode);
 }
 
-/* A new file needs the new directories that it is in. */
+/* A new file needs its new parent directories. */
 static void pick(struct changes *c, const struct review_ask *ask)
 {
 	for (size_t i = 0; i < c->n; i++) {
@@ -107,7 +107,7 @@ static int require_found(const struct changes *c, const struct review_ask *ask, 
 			return fault_set(
 				f, ENOENT,
 				"'%s': the session changed nothing there ('custody diff SESSION --stat' "
-				"lists what it changed)",
+				"lists its changes)",
 				*ask->paths[k] ? ask->paths[k] : ".");
 	}
 	return 0;
@@ -123,39 +123,39 @@ static bool is_reserved(const char *path)
 	return false;
 }
 
-/* Is PATH, of the tree or of a repository in it, PROTECTED, in it, or in its place? */
+/* Is PATH, relative to the tree or to a repository in it, equal to PROTECTED, below it, or a replaced parent of it? */
 static bool touches(const char *path, const char *protected, bool stays_directory)
 {
 	return review_is_below(path, protected) || (!stays_directory && review_is_below(protected, path));
 }
 
 /*
- * git goes from one repository into others on its own: an entry of the index makes any directory with a .git in it a
- * submodule, and `git status` runs what the configuration in there says.  So what is protected in .git is so in each; and
- * these lead to a configuration elsewhere.
+ * git follows references from one repository into others: an entry of the index makes any directory with a .git in it a
+ * submodule, and `git status` runs programs that its configuration names.  So protected paths of .git are protected in every
+ * repository of the tree, and so are the files that refer to a configuration elsewhere.
  */
 static const char *find_in_repository(const struct change *ch, const char *protected, bool stays_directory)
 {
-	static const char *const doors[] = { ".git/commondir", ".git/config.worktree", ".git/modules",
-					     ".git/worktrees", NULL };
+	static const char *const references[] = { ".git/commondir", ".git/config.worktree", ".git/modules",
+						  ".git/worktrees", NULL };
 
 	if (!review_is_below(protected, ".git"))
 		return NULL;
 	for (const char *p = ch->path; p; p = strchr(p, '/')) {
 		p += *p == '/';
-		/* What goes from a repository further down leads nowhere. */
+		/* Deleting a file of a nested repository refers to nothing. */
 		if (p != ch->path && !ch->new.mode)
 			return NULL;
 		if (touches(p, protected, stays_directory))
 			return protected;
-		for (size_t i = 0; doors[i]; i++)
-			if (touches(p, doors[i], stays_directory))
-				return doors[i];
+		for (size_t i = 0; references[i]; i++)
+			if (touches(p, references[i], stays_directory))
+				return references[i];
 	}
 	return NULL;
 }
 
-/* NULL: it may be.  A directory that merely has more in it now is no change of its own. */
+/* NULL: not protected.  New entries in a directory are no change of the directory itself. */
 static const char *find_protected(const struct change *ch, char *const *protect)
 {
 	bool stays_directory = S_ISDIR(ch->new.mode) && ch->kind != CHANGE_REPLACED;
@@ -176,10 +176,10 @@ static const char *name_type(mode_t mode)
 	return S_ISCHR(mode) || S_ISBLK(mode) ? "is a device"
 	       : S_ISFIFO(mode)		      ? "is a pipe"
 	       : S_ISSOCK(mode)		      ? "is a socket"
-					      : "is of an unknown type";
+					      : "has an unknown file type";
 }
 
-/* New directories take this one bit from the directory that they are in, on the host as well. */
+/* New directories inherit set-group-id from their parent, on the host as well. */
 static bool inherits_group(const struct changes *c, const struct change *ch)
 {
 	const struct change *p = find_parent(c, ch->path);
@@ -197,7 +197,7 @@ static int judge_new(const struct changes *c, struct change *ch)
 		return refuse(ch, "is set-%s-id (mode %04o)", ch->new.mode &S_ISUID ? "user" : "group",
 			      (unsigned int)ch->new.mode & 07777);
 	if (ch->privileged)
-		return refuse(ch, "has file capabilities, or belongs to an id that is not the session's");
+		return refuse(ch, "has file capabilities, or an owner that is not an id of the session");
 	return 0;
 }
 
@@ -211,34 +211,36 @@ static int judge_one(const struct changes *c, struct change *ch, const struct re
 		return refuse(ch, str_eq(protected, ch->path) ? "is protected" : "is protected: '%s'",
 			      protected);
 	if (is_reserved(ch->path))
-		return refuse(ch, "has a name that apply uses itself (" REVIEW_TEMP "*)");
+		return refuse(ch, "has a name that is reserved for apply (" REVIEW_TEMP "*)");
 	if (ch->new.mode && judge_new(c, ch) < 0)
 		return -ENOMEM;
-	return ch->moved ? refuse(ch, "the worktree moved on: it %s the session began", ch->moved) : 0;
+	return ch->conflict ? refuse(ch, "conflict: it %s the session began", ch->conflict) : 0;
 }
 
-/* What cannot come because the directory that it is in does not, or is not the one that it was. */
+/* Refuses entries whose parent directory is refused, or has changed since the session began. */
 static int judge_place(const struct changes *c, struct change *ch)
 {
 	const struct change *p = find_parent(c, ch->path);
 
 	if (!p)
 		return 0;
-	/* A directory that was moved may itself be no change: then it is no refusal of its own either. */
-	if (p->moved && S_ISDIR(p->new.mode))
-		return refuse(ch, "the worktree moved on: '%s' %s the session began",
-			      *p->path ? p->path : ".", p->moved);
+	/* The parent itself may be no change, and then has no refusal of its own. */
+	if (p->conflict && S_ISDIR(p->new.mode))
+		return refuse(ch, "conflict: '%s' %s the session began", *p->path ? p->path : ".",
+			      p->conflict);
 	if (!ch->new.mode || (p->kind != CHANGE_ADDED && p->kind != CHANGE_REPLACED))
 		return p->kind == CHANGE_UNKNOWN ? refuse(ch, "is in '%s', which is refused", p->path) : 0;
 	if (p->refused)
 		return refuse(ch, "is in '%s', which is refused", p->path);
 	if (!p->picked)
-		return refuse(ch, "is in '%s', which takes the place of something else: name that one too",
-			      p->path);
+		return refuse(
+			ch,
+			"is in '%s', which replaces another entry and is not selected: name that path too",
+			p->path);
 	return 0;
 }
 
-/* A directory goes as a whole or not at all.  Each way up is gone once: a layer may be deep and have much that is refused. */
+/* A directory is removed as a whole or not at all.  Each parent is visited once: an upper may be deep and have many refusals. */
 static int refuse_above(struct changes *c, const struct change *ch)
 {
 	for (struct change *p = find_parent(c, ch->path); p && !p->holds_refused;
@@ -273,7 +275,7 @@ static size_t count_refused(const struct changes *c)
 	return n;
 }
 
-static int judge_links(struct changes *c, const struct review_ask *ask, bool enough, struct fault *f)
+static int judge_links(struct changes *c, const struct review_ask *ask, bool too_many, struct fault *f)
 {
 	int r = 0;
 
@@ -282,9 +284,10 @@ static int judge_links(struct changes *c, const struct review_ask *ask, bool eno
 
 		if (!ch->picked)
 			continue;
-		if (!enough)
+		if (!too_many)
 			r = judge_link(c, ch, ask->base, f);
-		else if (S_ISLNK(ch->new.mode) && refuse(ch, "is a link among too many that are refused") < 0)
+		else if (S_ISLNK(ch->new.mode) &&
+			 refuse(ch, "is a link, and too many links are refused to check where it leads") < 0)
 			r = fault_errno(f, ENOMEM, "review");
 	}
 	return r;
@@ -297,7 +300,7 @@ static int judge_around(struct changes *c, struct fault *f)
 	for (size_t i = c->n; i-- > 0 && r == 0;)
 		if (c->items[i].refused && refuse_above(c, &c->items[i]) < 0)
 			r = fault_errno(f, ENOMEM, "review");
-	/* What stays because of that keeps what was to come in its place away. */
+	/* A directory that stays because of that blocks the entries that would replace it. */
 	for (size_t i = 0; i < c->n && r == 0; i++)
 		if (c->items[i].picked && judge_place(c, &c->items[i]) < 0)
 			r = fault_errno(f, ENOMEM, "review");
@@ -317,13 +320,13 @@ int review_judge(struct changes *c, const struct review_ask *ask, struct fault *
 		c->items[i].holds_refused = false;
 	}
 	pick(c, ask);
-	/* A directory stands before what is in it. */
+	/* A directory is listed before its entries. */
 	for (size_t i = 0; i < c->n && r == 0; i++)
 		if (c->items[i].picked)
 			r = judge_one(c, &c->items[i], ask) < 0 || judge_place(c, &c->items[i]) < 0
 				    ? fault_errno(f, ENOMEM, "review")
 				    : 0;
-	/* Where something is refused what the base has stays, and a link that was followed through it leads elsewhere. */
+	/* A refused entry leaves the base's entry in place, so a link that was resolved through it may lead elsewhere: repeat. */
 	for (unsigned int round = 0; r == 0; round++) {
 		before = count_refused(c);
 		r = judge_links(c, ask, round >= ROUNDS_MAX, f);

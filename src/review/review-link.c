@@ -10,14 +10,14 @@
 #include "review/review-judge.h"
 #include "base/tree-at.h"
 
-#define FOLLOW_MAX 40 /* as the kernel has it */
+#define FOLLOW_MAX 40 /* as in the kernel */
 
-/* Following a link in a tree that is not there yet. */
+/* Resolution of a link in the tree that an apply would produce. */
 struct follow {
 	const struct changes *changes;
 	struct tree_at base;
-	char *at;   /* the directory we are in; below the root, "" is the root */
-	char *rest; /* what is still to be gone */
+	char *at;   /* current directory, relative to the root; "" is the root */
+	char *rest; /* components that are not resolved yet */
 	unsigned int links;
 };
 
@@ -29,7 +29,7 @@ static void follow_done(struct follow *w)
 }
 #define _cleanup_follow_ _cleanup_(follow_done)
 
-/* The text of the link at PATH in the tree to be, or NULL: something else, or nothing. */
+/* The text of the link at PATH in that tree; NULL: not a link, or missing. */
 static int look(struct follow *w, const char *path, char **ret, bool *ret_mount)
 {
 	const struct change *ch = changes_find(w->changes, path);
@@ -60,7 +60,7 @@ static bool climb(char *at)
 	return true;
 }
 
-/* TEXT takes the place of the part that was just gone. */
+/* Prepends the link text TEXT to the remaining components. */
 static int splice(struct follow *w, const char *text)
 {
 	char *rest = *w->rest ? path_join(text, w->rest) : strdup(text);
@@ -72,7 +72,7 @@ static int splice(struct follow *w, const char *text)
 	return 0;
 }
 
-/* One part of the way; static text in *RET: it leads out. */
+/* Resolves one component; *RET is set to static text if it leads out. */
 static int go(struct follow *w, const char *part, const char **ret)
 {
 	_cleanup_free_ char *path = NULL, *text = NULL;
@@ -92,7 +92,7 @@ static int go(struct follow *w, const char *part, const char **ret)
 	r = look(w, path, &text, &mount);
 	if (r < 0)
 		return r;
-	/* Links in there are not looked at. */
+	/* Links on another mount are not read. */
 	if (mount && *w->rest) {
 		*ret = "leads through another mount";
 		return 0;
@@ -104,7 +104,7 @@ static int go(struct follow *w, const char *part, const char **ret)
 	}
 	if (text[0] == '/')
 		*ret = "leaves the tree through another link";
-	/* In a circle, or as good as: it leads nowhere, and not out. */
+	/* A loop: the kernel refuses it (ELOOP), so it does not lead out. */
 	else if (++w->links > FOLLOW_MAX)
 		*w->rest = '\0';
 	else
@@ -113,8 +113,8 @@ static int go(struct follow *w, const char *part, const char **ret)
 }
 
 /*
- * Up is only allowed at the beginning: "a/../x" is x as long as a is a directory, and something else entirely once a link
- * takes its place, be it by a later apply.
+ * ".." is allowed only at the beginning: "a/../x" is x while a is a directory, and another file once a link replaces it, for
+ * example by a later apply.
  */
 static const char *judge_text(const char *text)
 {
@@ -129,7 +129,7 @@ static const char *judge_text(const char *text)
 		n = strcspn(p, "/");
 		if (n == 2 && memcmp(p, "..", 2) == 0) {
 			if (down)
-				return "goes down and up again";
+				return "has '..' after a name";
 		} else if (n > 0 && !(n == 1 && *p == '.')) {
 			down = true;
 		}

@@ -15,22 +15,21 @@
 #include "review/review-prune.h"
 #include "session/session-note.h"
 
-#define STAMP "reviewed" /* in STATE: when old ones were looked for the last time */
+#define STAMP "reviewed" /* in STATE: its mtime is the time of the last prune */
 #define STAMP_S (60 * 60)
 
-int review_drop(const struct dirs *d, int dirfd, struct fault *f)
+int review_drop(int dirfd, struct fault *f)
 {
 	_cleanup_session_note_ struct session_note n = { 0 };
 	int e = session_upper_remove(dirfd, f);
 
-	(void)d;
 	if (e < 0 || session_note_read(dirfd, &n, NULL) < 0)
 		return e;
-	/* What is read-only is settled; it stays so. */
+	/* A settled note is read-only and stays so. */
 	n.kept = false;
 	e = session_note_write(dirfd, &n, f);
 	if (e == 0 && n.settled && fchmodat(dirfd, SESSION_NOTE, 0400, 0) < 0)
-		e = fault_errno(f, errno, "close the note");
+		e = fault_errno(f, errno, "make the session's note read-only");
 	return e;
 }
 
@@ -40,7 +39,7 @@ static int expire(const struct dirs *d, const struct session_upper *k, const cha
 	_cleanup_session_upper_ struct session_upper now = { 0 };
 	int r;
 
-	/* Somebody is at it: next time. */
+	/* Locked by another process: the next prune tries again. */
 	if (dir == -EBUSY && f)
 		fault_done(f);
 	if (dir < 0)
@@ -48,7 +47,7 @@ static int expire(const struct dirs *d, const struct session_upper *k, const cha
 	if (session_upper_read(dir, &now, NULL) < 0)
 		return 0;
 	r = ledger_action_record(d->state, d->user, "review.expire", k->session, why, f);
-	return r < 0 ? r : review_drop(d, dir, f);
+	return r < 0 ? r : review_drop(dir, f);
 }
 
 int review_prune(const struct dirs *d, const struct config *c, const char *keep, struct fault *f)
@@ -66,7 +65,7 @@ int review_prune(const struct dirs *d, const struct config *c, const char *keep,
 	for (size_t i = 0; i < l.n && r == 0; i++)
 		if (v[i])
 			r = expire(d, &l.items[i], v[i], f);
-	return r < 0 ? fault_wrap(f, r, "forget old changes") : 0;
+	return r < 0 ? fault_wrap(f, r, "remove expired changes") : 0;
 }
 
 int review_prune_hourly(const struct dirs *d, const struct config *c, const char *keep, struct fault *f)
@@ -82,7 +81,7 @@ int review_prune_hourly(const struct dirs *d, const struct config *c, const char
 		return 0;
 	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return errno == ENOENT ? 0 : fault_errno(f, errno, "make '%s'", path);
+		return errno == ENOENT ? 0 : fault_errno(f, errno, "create '%s'", path);
 	if (futimens(fd, NULL) < 0)
 		return fault_errno(f, errno, "touch '%s'", path);
 	return review_prune(d, c, keep, f);

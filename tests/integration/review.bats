@@ -143,14 +143,14 @@ would be modified text" ]
 	[ ! -e gone ]
 }
 
-@test "apply: a worktree that moved on is left alone, by name; the rest can be named" {
+@test "apply: a file that changed in the worktree since is refused by name; other paths can be selected" {
 	custody_run -- sh -c 'echo theirs >>text; echo theirs >>dir/file; rm gone; echo theirs >made'
 	assert_status 0
 	echo mine >>text
 	echo mine >made
 	run --separate-stderr review apply "$(session)"
 	[ "$status" -eq 1 ]
-	[[ "$stderr" == *"refused text: the worktree moved on: it was changed since the session began"* ]]
+	[[ "$stderr" == *"refused text: conflict: it was changed since the session began"* ]]
 	[[ "$stderr" == *"refused made: "* ]]
 	[[ "$stderr" == *"nothing was applied"* ]]
 	[ "$(tail -n 1 text) $(cat made gone dir/file)" = "mine mine
