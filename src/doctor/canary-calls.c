@@ -15,8 +15,8 @@
 #include "doctor/canary.h"
 
 /*
- * System calls that the filter must stop.  Arguments are nonsense on purpose: an unfiltered kernel looks at them
- * before it looks at privileges, so UNFILTERED is its answer with or without capabilities, and nothing happens.
+ * System calls that the filter must stop.  The arguments are invalid on purpose: an unfiltered kernel checks them before
+ * privileges, so it answers UNFILTERED with or without capabilities, and nothing happens.
  */
 #define NOWHERE ((long)-1)
 
@@ -55,7 +55,7 @@ CALL(settimeofday, EFAULT, NOWHERE, NOWHERE)
 CALL(swapon, EFAULT, NOWHERE, 0)
 CALL(sethostname, EINVAL, NOWHERE, -1)
 
-/* In the child that makes the try: its parent is only our main loop. */
+/* Runs in the child of one try: its parent is the main loop of the canary. */
 static int call_ptrace(const struct canary_facts *f)
 {
 	(void)f;
@@ -78,7 +78,7 @@ static int call_clone3(const struct canary_facts *f)
 	return answer(syscall(SYS_clone3, NOWHERE, 0L), EINVAL);
 }
 
-/* Descriptor -1: what counts is whether the request itself is looked at. */
+/* Descriptor -1: the filter must refuse the request before the kernel checks the descriptor. */
 static int call_tiocsti(const struct canary_facts *f)
 {
 	(void)f;
@@ -113,7 +113,7 @@ static int call_x32(const struct canary_facts *f)
 	return answer(syscall(0x40000000L | SYS_getpid), 0);
 }
 
-/* int $0x80: the same kernel through another table of numbers.  20 is getpid there. */
+/* int $0x80 uses the i386 system call table, in which 20 is getpid. */
 static int call_i386(const struct canary_facts *f)
 {
 	long r;

@@ -112,7 +112,7 @@ static void report(const struct canary_try *t, int result, bool killed)
 		printf("null}\n");
 }
 
-/* In a child: a filter may kill, a try may change its process.  SHARED brings the answer. */
+/* In a child: a filter may kill it, and a try may change its process.  The result is returned in SHARED. */
 static bool run_try(const struct canary_try *t, const struct canary_facts *f, volatile int *shared)
 {
 	int status = 0;
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
 	int *shared;
 
 	if (!parse(argc, argv, &facts)) {
-		fprintf(stderr, "custody-canary: a helper of 'custody doctor'; nothing to be run by hand\n");
+		fprintf(stderr, "custody-canary: started by 'custody doctor', not by hand\n");
 		return STATUS_USAGE;
 	}
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		for (const struct canary_try *t = tables[i]; t->what; t++)
 			if (!run_try(t, &facts, shared)) {
-				fprintf(stderr, "custody-canary: the try '%s' gave no answer\n", t->what);
+				fprintf(stderr, "custody-canary: try '%s' returned no result\n", t->what);
 				return STATUS_FAILED;
 			}
 	printf("{\"done\":true}\n");

@@ -21,9 +21,9 @@
 #include "doctor/canary.h"
 #include "layer/init-proto.h"
 
-/* Who and whom: identities, processes, the network and other things that a namespace hides. */
+/* Tries against identities, processes, the network and other objects that a namespace hides. */
 
-/* Settings of the kernel that only the host's root may read; capabilities inside do not help. */
+/* Kernel settings that only the host's root may read; capabilities inside do not permit it. */
 static int read_as_host_root(const struct canary_facts *f)
 {
 	static const char *const files[] = { "/proc/vmallocinfo", "/proc/slabinfo", "/proc/pagetypeinfo",
@@ -89,7 +89,8 @@ static int route_out(const struct canary_facts *f)
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), r = 0;
 
 	(void)f;
-	to.sin_addr.s_addr = inet_addr("192.0.2.1"); /* kept free for documentation; nothing is sent */
+	to.sin_addr.s_addr =
+		inet_addr("192.0.2.1"); /* TEST-NET-1, reserved for documentation; nothing is sent */
 	if (fd < 0)
 		return errno;
 	if (connect(fd, (const struct sockaddr *)&to, sizeof(to)) < 0)
@@ -168,7 +169,7 @@ static int see_cgroup_path(const struct canary_facts *f)
 	return r;
 }
 
-/* Own file, mode 000: CAP_DAC_OVERRIDE alone opens it. */
+/* Own file, mode 000: only CAP_DAC_OVERRIDE can open it. */
 static int override_mode(const struct canary_facts *f)
 {
 	int fd = memfd_create("canary", MFD_CLOEXEC), other, r = 0;
@@ -204,7 +205,7 @@ static int change_user(const struct canary_facts *f)
 	return setresuid(1, 1, 1) < 0 ? errno : 0;
 }
 
-/* What exec of a set-id program would be worth: nothing, once this bit is set; and it cannot be unset. */
+/* With this bit exec ignores set-id bits and file capabilities, and it cannot be cleared. */
 static int gain_by_exec(const struct canary_facts *f)
 {
 	(void)f;
@@ -229,14 +230,14 @@ static int join_session(const struct canary_facts *f)
 	pid_t parent = getsid(getppid());
 
 	(void)f;
-	/* Our main process leads its session; 0 is a session that began outside. */
+	/* The main process leads its session; 0 is a session that was created outside. */
 	return parent > 0 ? TRY_HIDDEN : 0;
 }
 
 /* clang-format off */
 const struct canary_try canary_names[] = {
-	{ "read what is the host root's", LAYER_USER_NS, read_as_host_root },
-	{ "be the host's root", LAYER_USER_NS, be_host_root },
+	{ "read a setting of the host's root", LAYER_USER_NS, read_as_host_root },
+	{ "become the host's root", LAYER_USER_NS, be_host_root },
 	{ "signal a process outside", LAYER_PID_NS, signal_outside },
 	{ "see a process outside", LAYER_PID_NS, see_outside },
 	{ "share the host's mounts", LAYER_MOUNT_NS, share_mounts },
@@ -249,9 +250,9 @@ const struct canary_try canary_names[] = {
 	{ "open a file of mode 000", LAYER_CAPABILITIES, override_mode },
 	{ "open a raw socket", LAYER_CAPABILITIES, raw_socket },
 	{ "become another user", LAYER_CAPABILITIES, change_user },
-	{ "gain by a set-id program", LAYER_NO_NEW_PRIVS, gain_by_exec },
+	{ "gain privileges by a set-id program", LAYER_NO_NEW_PRIVS, gain_by_exec },
 	{ "open a terminal", LAYER_SESSION, open_terminal },
-	{ "be of a session outside", LAYER_SESSION, join_session },
+	{ "belong to a session outside", LAYER_SESSION, join_session },
 	{ 0 },
 };
 /* clang-format on */

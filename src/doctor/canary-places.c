@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "doctor/canary.h"
 
-/* Files and devices: root, masks, devices, worktree, descriptors, environment. */
+/* Tries against files and devices: root, masks, devices, worktree, descriptors, environment. */
 
 static int try_open(const char *path, int flags)
 {
@@ -25,7 +25,7 @@ static int try_open(const char *path, int flags)
 	return 0;
 }
 
-/* Never an existing file, never truncated: where the layer is missing, this must not harm. */
+/* Never an existing file, never truncated: the try must do no harm where the layer is missing. */
 static int try_create(const char *dir)
 {
 	char path[4096];
@@ -63,7 +63,7 @@ static int read_outside(const struct canary_facts *f)
 	return f->secret ? try_open(f->secret, O_RDONLY) : TRY_NONE;
 }
 
-/* The classic way out of a chroot: up from a directory that stays open.  Here ".." of the root is the root. */
+/* The known escape from a chroot: ".." from a directory that stays open.  Here ".." of the root is the root. */
 static int walk_up(const struct canary_facts *f)
 {
 	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), up;
@@ -85,7 +85,7 @@ static int walk_up(const struct canary_facts *f)
 	return r;
 }
 
-/* O_TRUNC is refused by a read-only mount before anybody looks at the owner; a setting is not changed by it. */
+/* A read-only mount refuses O_TRUNC before the owner is checked; it does not change a setting. */
 static int write_sysctl(const struct canary_facts *f)
 {
 	(void)f;
@@ -102,7 +102,7 @@ static int write_sysrq(const struct canary_facts *f)
 	return v.f_flag & ST_RDONLY ? EROFS : 0;
 }
 
-/* Masked means: something of another file system lies over it. */
+/* Masked: an entry of another file system is mounted over it. */
 static int read_masked(const char *path)
 {
 	struct stat proc, st;
@@ -130,7 +130,7 @@ static int read_timers(const struct canary_facts *f)
 	return read_masked("/proc/timer_list");
 }
 
-/* There or not is the question: with the host's /dev these would be refused by their owner, if at all. */
+/* Only existence counts: in the host's /dev these may be refused by their mode, or not at all. */
 static int open_device(const char *path)
 {
 	struct stat st;
@@ -150,7 +150,7 @@ static int open_mem(const struct canary_facts *f)
 	return open_device("/dev/mem");
 }
 
-/* A new node in a place that may be written; needs more than a missing layer to get through, but must never. */
+/* A new node in a writable directory; succeeds only if several layers are missing, and must never succeed. */
 static int make_node(const struct canary_facts *f)
 {
 	char dir[] = "/tmp/custody-canary-XXXXXX", path[64];
@@ -166,7 +166,7 @@ static int make_node(const struct canary_facts *f)
 	return r;
 }
 
-/* The file stays: doctor looks from outside whether it arrived in the original. */
+/* The file stays: doctor checks outside whether it exists in the original worktree. */
 static int write_original(const struct canary_facts *f)
 {
 	char path[4096];
@@ -181,7 +181,7 @@ static int write_original(const struct canary_facts *f)
 	close(fd);
 	if (strcmp(f->work_mode, "ro") == 0)
 		return 0;
-	return TRY_NONE; /* allowed here; doctor's own look decides */
+	return TRY_NONE; /* allowed here; doctor's check outside decides */
 }
 
 static int inherit_descriptor(const struct canary_facts *f)

@@ -7,29 +7,29 @@
 #include "layer/layer.h"
 
 /*
- * custody-canary: runs as the payload of a real container and tries what must not work.  Each try belongs to the one
- * layer that stops it, and is made so that it gets through exactly when that layer is missing: where two layers would
- * refuse a call, its arguments are chosen so that the kernel, once asked, answers in a way of its own.
+ * custody-canary: runs as the payload of a real container and tries forbidden operations.  Each try belongs to the one layer
+ * that stops it and succeeds exactly when that layer is missing: where two layers would refuse a call, its arguments are
+ * chosen so that an unfiltered kernel returns another errno than the filter.
  *
  * One line of JSON per try: {"try":"mount","layer":"seccomp","stopped":true,"by":"EPERM"}
  */
 
-/* What doctor prepared outside, for tries that need somebody to reach. */
+/* Targets outside that doctor prepared for the tries. */
 struct canary_facts {
 	pid_t pid;	       /* a process outside */
 	int shm;	       /* a shared memory segment outside */
 	uint16_t port;	       /* a listener on 127.0.0.1 outside */
 	const char *socket;    /* an abstract socket outside */
 	const char *hostname;  /* the host's */
-	const char *secret;    /* a file that everybody outside may read */
+	const char *secret;    /* a world-readable file outside */
 	const char *work;      /* worktree inside */
 	const char *work_mode; /* overlay, ro, rw, tmpfs */
 	uint64_t ns[8];	       /* the host's, by enum init_ns */
 };
 
 /*
- * 0: it got through.  Positive: the errno that stopped it.  TRY_HIDDEN: what there is to see is not the host's.
- * TRY_NONE: there is nothing to try on this host.
+ * 0: it got through.  Positive: the errno that stopped it.  TRY_HIDDEN: stopped, because the visible object is not the
+ * host's.  TRY_NONE: not applicable on this host.
  */
 #define TRY_NONE (-1)
 #define TRY_HIDDEN (-2)
@@ -39,7 +39,7 @@ struct canary_try {
 	int (*run)(const struct canary_facts *f);
 };
 
-/* Tables, ended by a NULL `what`. */
+/* Tables, terminated by a NULL `what`. */
 extern const struct canary_try canary_calls[];
 extern const struct canary_try canary_places[];
 extern const struct canary_try canary_names[];

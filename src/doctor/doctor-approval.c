@@ -11,10 +11,10 @@
 
 #define TIOCSTI_SWITCH "/proc/sys/dev/tty/legacy_tiocsti"
 
-static const char same_uid[] = "give agents an uid of their own, list the approvers' keys in custody.json "
+static const char same_uid[] = "give agents a uid of their own, list the approvers' keys in custody.json "
 			       "and set allow_self to false (THREATS.md)";
 
-/* Names of those that count, and of those among them whose private half lies here. */
+/* Names of the approvers whose signatures count; HERE: only those whose private key is on this host. */
 static void list_names(const struct approver_list *l, bool here, struct strbuf *out)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -22,7 +22,7 @@ static void list_names(const struct approver_list *l, bool here, struct strbuf *
 			strbuf_printf(out, "%s'%s'", out->len ? ", " : "", l->items[i].name);
 }
 
-/* Who could say yes here that should not: the set-ups of THREATS.md, "Same uid". */
+/* Could a process of the caller's uid approve?  The set-ups of THREATS.md, "Same uid". */
 static void judge_approvers(struct doctor_report *r, const struct approval_lane *d,
 			    const struct approver_list *l)
 {
@@ -33,26 +33,25 @@ static void judge_approvers(struct doctor_report *r, const struct approval_lane 
 	list_names(l, false, &all);
 	list_names(l, true, &here);
 	if (!d->rules.configured)
-		doctor_add(
-			r, id, DOCTOR_LIMITED, DOCTOR_INFO, same_uid,
-			"local keys count%s%s: every process of uid %u outside of a sandbox can sign level B",
-			all.len ? ", of " : "", all.len ? all.text : "", uid);
+		doctor_add(r, id, DOCTOR_LIMITED, DOCTOR_INFO, same_uid,
+			   "local keys count%s%s: every process of uid %u outside a sandbox can sign level B",
+			   all.len ? ", of " : "", all.len ? all.text : "", uid);
 	else if (!all.len)
 		doctor_add(r, id, DOCTOR_MISSING, DOCTOR_WARN,
-			   "add what 'custody key show' prints to `approvers` of custody.json",
-			   "custody.json names no approver for this lane: nothing above level A can run");
+			   "add the output of 'custody key show' to `approvers` in custody.json",
+			   "custody.json names no approver for this lane: only level A can run");
 	else if (here.len)
 		doctor_add(r, id, DOCTOR_LIMITED, DOCTOR_INFO, same_uid,
 			   "signatures of %s count; uid %u has the key of %s: its processes can sign level B",
 			   all.text, uid, here.text);
 	else if (d->rules.allow_self)
 		doctor_add(r, id, DOCTOR_OK, DOCTOR_INFO,
-			   "allow_self: false, if approvers start runs themselves",
-			   "signatures of %s count, and none of their keys is here", all.text);
+			   "if approvers start runs themselves: set allow_self to false in custody.json",
+			   "signatures of %s count, and none of their keys is on this host", all.text);
 	else
 		doctor_add(r, id, DOCTOR_OK, DOCTOR_INFO, NULL,
-			   "signatures of %s count, none of their keys is here, and nobody approves what "
-			   "they asked for",
+			   "signatures of %s count, none of their keys is on this host, and no approver "
+			   "can approve their own requests",
 			   all.text);
 }
 
@@ -67,10 +66,10 @@ static void judge_pin(struct doctor_report *r, const struct approver_list *l)
 			   n == 1 ? "approver" : "approvers");
 	else
 		doctor_add(r, "APPROVAL-PIN", DOCTOR_UNUSED, DOCTOR_INFO, "custody pin set",
-			   "no approver has a PIN: nothing of level C can run");
+			   "no approver has a PIN: level C cannot be approved");
 }
 
-/* An old way to type into one's own terminal from any process of the session; the sandbox's filter has none of it. */
+/* TIOCSTI lets any process of a session type into its terminal; the sandbox's filter refuses it. */
 static void check_typing(struct doctor_report *r)
 {
 	static const char id[] = "APPROVAL-TERMINAL";
@@ -81,10 +80,10 @@ static void check_typing(struct doctor_report *r)
 		doctor_add(r, id, DOCTOR_OK, DOCTOR_INFO, NULL,
 			   "no process can type into a terminal (dev.tty.legacy_tiocsti=0)");
 	else
-		doctor_add(
-			r, id, DOCTOR_LIMITED, DOCTOR_INFO,
-			fd >= 0 ? "sysctl dev.tty.legacy_tiocsti=0" : "Linux 6.2 can switch it off",
-			"a process outside of a sandbox can type the answer into its own terminal (TIOCSTI)");
+		doctor_add(r, id, DOCTOR_LIMITED, DOCTOR_INFO,
+			   fd >= 0 ? "sysctl dev.tty.legacy_tiocsti=0"
+				   : "update to Linux 6.2, which can switch it off",
+			   "a process outside a sandbox can type an answer into its own terminal (TIOCSTI)");
 }
 
 void doctor_check_approval(struct doctor_report *r, const struct dirs *d)
@@ -95,7 +94,7 @@ void doctor_check_approval(struct doctor_report *r, const struct dirs *d)
 	_cleanup_fault_ struct fault f = { 0 };
 	int e = config_load(d, &config, &f);
 
-	/* The desk would make the directory: a doctor only looks. */
+	/* Opening the store would create the directory; doctor changes nothing. */
 	if (e == 0 && access(d->state, F_OK) == 0) {
 		e = approval_lane_open(d, config, NULL, &approval, &f);
 		if (e == 0)
@@ -105,7 +104,7 @@ void doctor_check_approval(struct doctor_report *r, const struct dirs *d)
 		doctor_add(r, "APPROVAL-APPROVERS", DOCTOR_UNKNOWN, DOCTOR_WARN, NULL, "%s", fault_text(&f));
 	} else if (approval.store.dirfd < 0) {
 		doctor_add(r, "APPROVAL-APPROVERS", DOCTOR_UNUSED, DOCTOR_INFO, NULL,
-			   "no approver yet: nothing was run here");
+			   "no approver yet: this lane has no runs");
 	} else {
 		judge_approvers(r, &approval, &l);
 		judge_pin(r, &l);

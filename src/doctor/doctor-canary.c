@@ -57,12 +57,13 @@ static int make_command(const struct profile *p, const struct decoy *b, char ***
 	return 0;
 }
 
-/* There is no quota of the kernel's to rely on: docs/design/run.md. */
+/* Not a quota of the kernel: docs/design/run.md. */
 static const char *disk_keeper(enum profile_workspace mode)
 {
 	switch (mode) {
 	case PROFILE_WORKSPACE_OVERLAY:
-		return "looking at the layer four times a second, and by RLIMIT_FSIZE for a single file";
+		return "checking the size of the upper four times a second, and by RLIMIT_FSIZE for a single "
+		       "file";
 	case PROFILE_WORKSPACE_TMPFS:
 		return "the size of the tmpfs";
 	case PROFILE_WORKSPACE_RO:
@@ -72,7 +73,7 @@ static const char *disk_keeper(enum profile_workspace mode)
 	return "RLIMIT_FSIZE, for a single file only";
 }
 
-/* Limits that the profile leaves open are no layer of it. */
+/* A limit that the profile does not set is not one of its layers. */
 static uint32_t unset_limits(const struct profile *p)
 {
 	return (p->limit_memory ? 0 : LAYER_BIT(LAYER_MEMORY_LIMIT)) |
@@ -82,7 +83,7 @@ static uint32_t unset_limits(const struct profile *p)
 	       (p->limit_time_s ? 0 : LAYER_BIT(LAYER_TIME_LIMIT));
 }
 
-/* Did a host check already find that a limit of P cannot be had? */
+/* Did a host check already find that a limit of P cannot be enforced? */
 static bool limits_are_missing(const struct doctor_report *r, const struct profile *p)
 {
 	const struct {
@@ -101,7 +102,7 @@ static bool limits_are_missing(const struct doctor_report *r, const struct profi
 	return false;
 }
 
-/* The canary wrote into its worktree; what became of that is seen from here. */
+/* The canary wrote into its worktree: check whether the file exists in the original. */
 static void judge_worktree(struct doctor_report *r, const struct profile *p, const struct decoy *b)
 {
 	bool arrived = access(b->trace, F_OK) == 0;
@@ -142,14 +143,14 @@ static int start(const struct dirs *d, const struct profile *p, const struct dec
 	if (in < 0 || out < 0)
 		return fault_errno(f, errno, "canary");
 	run_options_init(&o);
-	o.lane = lane_name(LANE_SANDBOX); /* whatever the default is: looking at the host arms nothing */
+	o.lane = lane_name(LANE_SANDBOX); /* not the default lane: doctor must not need the keys of prod */
 	o.profile = p->path ? p->path : p->name;
 	o.argv = command;
 	o.canary = true;
 	o.volumes = volumes;
 	o.stdio[0] = in;
 	o.stdio[1] = o.stdio[2] = out;
-	/* Limits cannot be had: the other layers are still worth a look. */
+	/* Limits cannot be enforced: test the other layers without them. */
 	o.set_memory = o.set_pids = o.set_cpu = without_limits;
 	if (run_session(&o, &res, &session, &refusal) < 0) {
 		*ret_why = strdup(fault_text(&refusal));
@@ -188,7 +189,7 @@ int doctor_run_canary(const struct dirs *d, const char *profile, struct doctor_r
 	run.unset = unset_limits(p);
 	run.disk_by = disk_keeper(p->workspace);
 	run.switched_off = ~p->layers & (LAYER_BIT(_LAYER_MAX) - 1);
-	/* Without a user namespace a run starts over from a copy of this program: before the bait lies, not after. */
+	/* Without a user namespace a run executes a copy of this program: do that before the decoys exist. */
 	if (run.switched_off & LAYER_BIT(LAYER_USER_NS)) {
 		e = adapter_ops.guard(f);
 		if (e < 0)

@@ -42,12 +42,12 @@ static void check_controller(struct doctor_report *r, const struct cgroup_host *
 		*p = (char)toupper((unsigned char)*p);
 	if (h->v1[c]) {
 		if (access(h->v1[c], W_OK) == 0)
-			doctor_add(r, id, DOCTOR_OK, DOCTOR_INFO, NULL, "cgroup v1, '%s' can be written",
+			doctor_add(r, id, DOCTOR_OK, DOCTOR_INFO, NULL, "cgroup v1, '%s' is writable",
 				   h->v1[c]);
 		else
 			doctor_add(r, id, DOCTOR_MISSING, DOCTOR_WARN,
-				   "as root make a cgroup for this user; 'custody run' prints the commands",
-				   "cgroup v1, '%s' is not this user's", h->v1[c]);
+				   "as root create a cgroup for this user; 'custody run' prints the commands",
+				   "cgroup v1, '%s' is not writable for this user", h->v1[c]);
 		return;
 	}
 	if (!h->v2) {
@@ -60,7 +60,7 @@ static void check_controller(struct doctor_report *r, const struct cgroup_host *
 			   : !file_has(h->v2, "cgroup.controllers", name))
 		doctor_add(r, id, DOCTOR_MISSING, DOCTOR_WARN,
 			   geteuid() == 0 ? "boot with cgroup v2 controllers enabled" : DELEGATE,
-			   "cgroup v2, but the controller '%s' is not there", name);
+			   "cgroup v2, but the controller '%s' is missing", name);
 	else if (geteuid() != 0 && access(h->v2, W_OK) < 0)
 		doctor_add(r, id, DOCTOR_MISSING, DOCTOR_WARN, DELEGATE,
 			   "cgroup v2, '%s' is not delegated to this user", h->v2);

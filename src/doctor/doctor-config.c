@@ -15,7 +15,7 @@
 
 static const char *const tiers[] = { "default", "user", "admin", "environment" };
 
-/* V as the file would say it; keys are not shown. */
+/* V as it is written in the file; secret keys are not shown. */
 static struct jdoc *shown(const char *path, const struct jdoc *v)
 {
 	if (v && str_eq(path, "digest_key"))
@@ -41,7 +41,7 @@ static void add_override(struct doctor_report *r, const struct config_value *v)
 	if (v->tier == CONFIG_ENV && asprintf(&remedy, "unset %s", v->source) < 0)
 		remedy = NULL;
 	doctor_add(r, "CONFIG-OVERRIDE", DOCTOR_LIMITED, DOCTOR_INFO, remedy,
-		   "'%s' is %s (%s); without that it is %s (%s)", v->path, now ? now : "?", v->source,
+		   "'%s' is %s (%s); it would be %s (%s)", v->path, now ? now : "?", v->source,
 		   was ? was : "?", v->replaced_source);
 }
 
@@ -54,10 +54,10 @@ static void add_unused(struct doctor_report *r, const struct config *c)
 			strbuf_printf(&names, "%s'%s'", names.len ? ", " : "", c->values[i].path);
 	if (names.len && !names.broken)
 		doctor_add(r, "CONFIG-UNUSED", DOCTOR_UNUSED, DOCTOR_WARN, NULL,
-			   "%s: checked, but this version does not act upon it yet", names.text);
+			   "%s: valid, but not used by this version", names.text);
 }
 
-/* A digest key that everybody reads protects nothing that it should. */
+/* A world-readable digest key does not protect values of variables. */
 static void add_secret(struct doctor_report *r, const struct dirs *d, const struct config *c)
 {
 	const struct config_value *v = config_find(c, "digest_key");
@@ -70,7 +70,7 @@ static void add_secret(struct doctor_report *r, const struct dirs *d, const stru
 	if (asprintf(&remedy, "chmod o-r '%s'", path) < 0)
 		remedy = NULL;
 	doctor_add(r, "CONFIG-SECRET", DOCTOR_LIMITED, DOCTOR_WARN, remedy,
-		   "'%s' holds the digest key and can be read by everybody", path);
+		   "'%s' holds the digest key and is world-readable", path);
 }
 
 static void add_file(struct doctor_report *r, const struct dirs *d)
@@ -80,7 +80,7 @@ static void add_file(struct doctor_report *r, const struct dirs *d)
 
 	if (!admin && !user)
 		doctor_add(r, "CONFIG-FILE", DOCTOR_UNUSED, DOCTOR_INFO, NULL,
-			   "no '%s'%s%s%s: the defaults hold", d->config_admin,
+			   "no '%s'%s%s%s: the defaults apply", d->config_admin,
 			   d->config_user ? ", no '" : "", d->config_user ? d->config_user : "",
 			   d->config_user ? "'" : "");
 	else
@@ -119,7 +119,8 @@ static void check_old_state(struct doctor_report *r, const struct dirs *d)
 
 	if (migrate_plan(d->base, &p, &f) == 0 && p.n > 0)
 		doctor_add(r, "STATE-OLD", DOCTOR_LIMITED, DOCTOR_WARN, "custody migrate",
-			   "'%s' holds %zu entries without lanes, which nothing reads", d->base, p.n);
+			   "'%s' holds %zu entries of the layout without lanes, which are not read", d->base,
+			   p.n);
 }
 
 void doctor_check_config(struct doctor_report *r, const struct dirs *d)
@@ -128,7 +129,7 @@ void doctor_check_config(struct doctor_report *r, const struct dirs *d)
 	_cleanup_fault_ struct fault f = { 0 };
 
 	if (config_load(d, &c, &f) < 0) {
-		doctor_add(r, "CONFIG-FILE", DOCTOR_MISSING, DOCTOR_ERROR, NULL, "nothing runs: %s",
+		doctor_add(r, "CONFIG-FILE", DOCTOR_MISSING, DOCTOR_ERROR, NULL, "every run is refused: %s",
 			   fault_text(&f));
 	} else {
 		add_file(r, d);

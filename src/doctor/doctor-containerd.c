@@ -15,7 +15,7 @@
 #define RESTART ", then: systemctl restart containerd"
 
 struct containerd_conf {
-	char *where, *path; /* "FILE:LINE" and value of the BinaryName that is ours */
+	char *where, *path; /* "FILE:LINE" and value of the BinaryName that names custody-runtime */
 	char **handlers;    /* names of all runtimes */
 	char *default_name; /* NULL: runc */
 	char **imports;	    /* patterns */
@@ -38,7 +38,7 @@ static int set_text(char **text, const char *value)
 	return *text ? 0 : -ENOMEM;
 }
 
-/* NAME is what follows RUNTIMES: "custody.options.BinaryName" */
+/* NAME is the key after RUNTIMES: "custody.options.BinaryName" */
 static int take_handler(struct containerd_conf *c, const struct toml_line *l, const char *name)
 {
 	_cleanup_free_ char *handler = strndup(name, strcspn(name, ".")), *where = NULL;
@@ -47,7 +47,7 @@ static int take_handler(struct containerd_conf *c, const struct toml_line *l, co
 		return -ENOMEM;
 	if (!str_ends(name, ".options.BinaryName") || !l->words || !doctor_engine_is_ours(l->words[0]))
 		return 0;
-	/* Of several handlers the first that works. */
+	/* Of several handlers, the first whose program exists. */
 	if (c->path && doctor_engine_has_program(c->path))
 		return 0;
 	if (asprintf(&where, "%s:%u", l->file, l->line) < 0) {
@@ -80,7 +80,7 @@ static int take_line(const struct toml_line *l, void *arg)
 	return 0;
 }
 
-/* One level: a file that is imported by an imported one is not followed. */
+/* One level: imports of imported files are not read. */
 static int load_imports(struct containerd_conf *c, const char *file, struct fault *f)
 {
 	_cleanup_strv_ char **patterns = TAKE_PTR(c->imports);
@@ -116,22 +116,22 @@ static void check_runtime(struct doctor_report *r, const struct containerd_conf 
 	if (c->path) {
 		doctor_add(r, id, DOCTOR_MISSING, DOCTOR_ERROR,
 			   "write BinaryName = \"" BINDIR "/" ENGINE_RUNTIME "\" there" RESTART,
-			   "%s: no executable file '%s'", c->where, c->path);
+			   "%s: '%s' is not an executable file", c->where, c->path);
 		return;
 	}
 	if (exists)
 		strbuf_printf(&b,
 			      "copy the tables of " SNIPPET
-			      " to the end of %s (that of runc only if there is none)" RESTART,
+			      " to the end of %s (the table of runc only if it is missing)" RESTART,
 			      file);
 	else
 		strbuf_printf(&b, "install -D -m 644 " SNIPPET " %s" RESTART, file);
 	doctor_add(r, id, DOCTOR_MISSING, DOCTOR_ERROR, b.broken ? NULL : b.text,
 		   "containerd does not know " ENGINE_RUNTIME ": %s '%s'",
-		   exists ? "no runtime with such a BinaryName in" : "no file", file);
+		   exists ? "no runtime has it as BinaryName in" : "missing file", file);
 }
 
-/* containerd forgets its built-in runtimes once one is configured; without the default its CRI plug-in does not load. */
+/* A configured runtime replaces containerd's built-in ones; without the default the CRI plug-in does not load. */
 static void check_default(struct doctor_report *r, const struct containerd_conf *c, const char *file)
 {
 	static const char id[] = "ENGINE-CONTAINERD-DEFAULT";
@@ -140,7 +140,7 @@ static void check_default(struct doctor_report *r, const struct containerd_conf 
 
 	if (!c->handlers) {
 		doctor_add(r, id, DOCTOR_UNUSED, DOCTOR_INFO, NULL,
-			   "no runtime is configured, the built-in ones hold");
+			   "no runtime is configured, the built-in ones apply");
 		return;
 	}
 	if (strv_has(c->handlers, name)) {
@@ -152,7 +152,7 @@ static void check_default(struct doctor_report *r, const struct containerd_conf 
 	else
 		strbuf_printf(&b, "correct default_runtime_name in %s" RESTART, file);
 	doctor_add(r, id, DOCTOR_MISSING, DOCTOR_ERROR, b.broken ? NULL : b.text,
-		   "the default runtime '%s' is not listed: the CRI plug-in does not load", name);
+		   "the default runtime '%s' is missing: the CRI plug-in does not load", name);
 }
 
 static void check_cri(struct doctor_report *r, const struct containerd_conf *c, const char *file)
@@ -164,10 +164,10 @@ static void check_cri(struct doctor_report *r, const struct containerd_conf *c, 
 			   "the CRI plug-in is not disabled");
 		return;
 	}
-	strbuf_printf(&b, "for Kubernetes take it out of disabled_plugins in %s" RESTART, file);
+	strbuf_printf(&b, "for Kubernetes remove it from disabled_plugins in %s" RESTART, file);
 	doctor_add(r, "ENGINE-CONTAINERD-CRI", DOCTOR_MISSING, DOCTOR_WARN, b.broken ? NULL : b.text,
-		   "disabled_plugins names the CRI plug-in: nobody reads the runtimes; ctr --runc-binary "
-		   "still works");
+		   "disabled_plugins names the CRI plug-in: the configured runtimes are not used; "
+		   "ctr --runc-binary still works");
 }
 
 void doctor_check_containerd(struct doctor_report *r, const struct dirs *d)
@@ -182,7 +182,7 @@ void doctor_check_containerd(struct doctor_report *r, const struct dirs *d)
 		e = load_imports(&c, file, &f);
 	if (e < 0 && exists) {
 		doctor_add(r, "ENGINE-CONTAINERD-RUNTIME", DOCTOR_UNKNOWN, DOCTOR_ERROR,
-			   "correct that file, then ask again", "%s", fault_text(&f));
+			   "correct that file, then run this command again", "%s", fault_text(&f));
 		return;
 	}
 	check_runtime(r, &c, file, exists);

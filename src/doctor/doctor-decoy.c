@@ -28,7 +28,7 @@ static int lay_files(struct decoy *b, struct fault *f)
 	}
 	b->back_fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (!mkdtemp(dir))
-		return fault_errno(f, errno, "make '%s'", dir);
+		return fault_errno(f, errno, "create '%s'", dir);
 	b->dir = TAKE_PTR(dir);
 	b->trace = path_join(b->dir, "custody-canary-was-here");
 	b->secret = path_join(b->dir, "secret");
@@ -38,11 +38,11 @@ static int lay_files(struct decoy *b, struct fault *f)
 		return fault_errno(f, errno, "'%s'", b->dir);
 	fd = open(b->secret, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
-		return fault_errno(f, errno, "make '%s'", b->secret);
+		return fault_errno(f, errno, "create '%s'", b->secret);
 	return setenv("CUSTODY_DOCTOR_SECRET", "seen", 1) < 0 ? fault_errno(f, errno, "doctor") : 0;
 }
 
-/* Nobody answers; that a connection is made is enough. */
+/* Connections are never accepted; a successful connect() is the finding. */
 static int lay_sockets(struct decoy *b, struct fault *f)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
@@ -66,12 +66,12 @@ static int lay_sockets(struct decoy *b, struct fault *f)
 	return 0;
 }
 
-/* Removed at once, it lives as long as it is attached; by its id others still find it. */
+/* Marked for removal at once: it exists while it is attached, and can still be found by its id. */
 static int lay_memory(struct decoy *b, struct fault *f)
 {
 	b->shm = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0666);
 	if (b->shm < 0)
-		return fault_errno(f, errno, "make shared memory");
+		return fault_errno(f, errno, "create shared memory");
 	b->memory = shmat(b->shm, NULL, 0);
 	(void)shmctl(b->shm, IPC_RMID, NULL);
 	if (b->memory == (void *)-1) {

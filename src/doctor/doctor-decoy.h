@@ -8,13 +8,13 @@
 #include "base/fault.h"
 
 /*
- * Things outside that the canary tries to reach: a file, a listener, a socket, shared memory, a variable.  All of them
- * are harmless and end with this process, the directory apart: doctor_decoy_remove removes it and goes back to where we were.
+ * Objects outside that the canary tries to reach: a file, a listener, a socket, shared memory, a variable.  They are harmless
+ * and vanish with this process, except the directory: doctor_decoy_remove removes it and returns to the previous directory.
  */
 struct decoy {
-	char *dir;    /* 0755, empty; the current directory while the bait lies: the canary's worktree */
-	char *trace;  /* what the canary leaves if it can write to the original */
-	char *secret; /* a file that anybody may read */
+	char *dir;   /* 0755, empty; the current directory until doctor_decoy_remove: the canary's worktree */
+	char *trace; /* file that exists if the canary can write to the original worktree */
+	char *secret; /* a world-readable file */
 	char socket[48];
 	int socket_fd, port_fd, back_fd;
 	uint16_t port;

@@ -12,7 +12,7 @@
 #define ID "ENGINE-DOCKER-RUNTIME"
 #define SNIPPET PKGDATADIR "/docker/daemon.json"
 
-/* What an entry of "runtimes" executes: "path", or for a shim of its own the shim's option.  NULL: unknown. */
+/* The program of an entry of "runtimes": its "path", or with its own shim the shim's option.  NULL: unknown. */
 static const char *entry_path(const struct jdoc *entry)
 {
 	const char *path = jdoc_get_string(entry, "path");
@@ -20,7 +20,7 @@ static const char *entry_path(const struct jdoc *entry)
 	return path ? path : jdoc_get_string(jdoc_get(entry, "options"), "BinaryName");
 }
 
-/* The entry that is ours; of several, one that is there. */
+/* The entry of custody-runtime; of several, one whose program exists. */
 static const struct jdoc_member *find_entry(const struct jdoc *doc)
 {
 	const struct jdoc *runtimes = jdoc_get(doc, "runtimes");
@@ -52,7 +52,7 @@ static int load(const char *path, struct jdoc **ret, struct fault *f)
 	return jdoc_parse(text, len, path, NULL, ret, f);
 }
 
-/* There are settings already: ours are merged into them. */
+/* Merges our settings into an existing file. */
 static void add_unregistered(struct doctor_report *r, const char *file, bool exists)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -67,7 +67,7 @@ static void add_unregistered(struct doctor_report *r, const char *file, bool exi
 		strbuf_printf(&b, "install -D -m 644 " SNIPPET " %s, then: systemctl reload docker", file);
 	doctor_add(r, ID, DOCTOR_MISSING, DOCTOR_ERROR, b.broken ? NULL : b.text,
 		   "docker does not know " ENGINE_RUNTIME ": %s '%s'",
-		   exists ? "nothing in \"runtimes\" of" : "no file", file);
+		   exists ? "no entry in \"runtimes\" of" : "missing file", file);
 }
 
 void doctor_check_docker(struct doctor_report *r, const struct dirs *d)
@@ -80,8 +80,8 @@ void doctor_check_docker(struct doctor_report *r, const struct dirs *d)
 	int e = file ? load(file, &doc, &f) : fault_errno(&f, ENOMEM, "docker");
 
 	if (e < 0 && e != -ENOENT) {
-		doctor_add(r, ID, DOCTOR_UNKNOWN, DOCTOR_ERROR, "correct that file, then ask again", "%s",
-			   fault_text(&f));
+		doctor_add(r, ID, DOCTOR_UNKNOWN, DOCTOR_ERROR,
+			   "correct that file, then run this command again", "%s", fault_text(&f));
 		return;
 	}
 	entry = doc ? find_entry(doc) : NULL;
@@ -93,7 +93,7 @@ void doctor_check_docker(struct doctor_report *r, const struct dirs *d)
 			   entry->line, entry->key, path);
 	else
 		doctor_add(r, ID, DOCTOR_MISSING, DOCTOR_ERROR,
-			   "write " BINDIR "/" ENGINE_RUNTIME " as its path, then: systemctl reload docker",
-			   "%s:%u: runtime '%s': no executable file '%s'", file, entry->line, entry->key,
-			   path);
+			   "set its path to " BINDIR "/" ENGINE_RUNTIME ", then: systemctl reload docker",
+			   "%s:%u: runtime '%s': '%s' is not an executable file", file, entry->line,
+			   entry->key, path);
 }

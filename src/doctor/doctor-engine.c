@@ -32,7 +32,7 @@ static bool is_program(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* NAME in one of the directories of LIST, colons between them. */
+/* Is NAME an executable in one of the directories of LIST, which colons separate? */
 static bool list_has_program(const char *list, const char *name)
 {
 	while (*list) {
@@ -52,7 +52,7 @@ bool doctor_engine_has_program(const char *path)
 
 	if (strchr(path, '/'))
 		return is_program(path);
-	/* Daemons live where an ordinary user's PATH does not lead. */
+	/* Daemons are installed in directories outside an ordinary user's PATH. */
 	return (list && list_has_program(list, path)) ||
 	       list_has_program("/usr/local/sbin:/usr/sbin:/sbin", path);
 }
@@ -96,7 +96,7 @@ int doctor_require_engine(const char *name, struct fault *f)
 	if (at >= 0)
 		return fault_set(f, EINVAL, "no engine '%s'; did you mean '%s'?", shown ? shown : "?",
 				 words[at]);
-	return fault_set(f, EINVAL, "no engine '%s'; there are podman, docker and containerd",
+	return fault_set(f, EINVAL, "no engine '%s'; the engines are podman, docker and containerd",
 			 shown ? shown : "?");
 }
 
@@ -110,7 +110,7 @@ void doctor_check_engine(struct doctor_report *r, const struct dirs *d, const ch
 				   engines[i].program);
 		else
 			doctor_add(r, engines[i].id, DOCTOR_MISSING, DOCTOR_ERROR, engines[i].remedy,
-				   "no program '%s'", engines[i].program);
+				   "missing program '%s'", engines[i].program);
 		engines[i].check(r, d);
 	}
 }

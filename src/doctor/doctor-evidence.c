@@ -4,7 +4,7 @@
 #include "doctor/doctor-host.h"
 #include "evidence/delivery.h"
 
-/* The store itself is not asked: a share that hangs must not hang the doctor. */
+/* The store itself is not accessed: a hanging share must not hang doctor. */
 void doctor_check_evidence(struct doctor_report *r, const struct dirs *d)
 {
 	static const char id[] = "HOST-EVIDENCE";
@@ -29,6 +29,6 @@ void doctor_check_evidence(struct doctor_report *r, const struct dirs *d)
 			   "'%s' is local: evidence is written directly", p.store);
 	else
 		doctor_add(r, id, p.away ? DOCTOR_LIMITED : DOCTOR_OK, p.away ? DOCTOR_WARN : DOCTOR_INFO,
-			   p.away ? "mount it" : NULL, "'%s' is on a share (%s)%s", p.store, p.type,
-			   p.away ? " that is not mounted" : "; nothing waits");
+			   p.away ? "mount the share" : NULL, "'%s' is on a share (%s)%s", p.store, p.type,
+			   p.away ? " that is not mounted" : "; nothing is staged");
 }

@@ -13,39 +13,39 @@ static const struct {
 	const char *id, *text;
 } check_texts[] = {
 	{ "APPROVAL-APPROVERS",
-	  "Whose signature counts in this lane, and whether their private keys are within reach of the caller's uid.  A process of\n"
-	  "that uid outside of a sandbox can use a key that lies here, for level B; level C also needs the PIN.  docs/THREATS.md,\n"
-	  "\"Same uid\", says which set-up protects from whom." },
+	  "The approvers whose signatures count in this lane, and whether the caller's uid can read their private keys.  A process\n"
+	  "of that uid outside a sandbox can sign level B with such a key; level C also needs the PIN.  docs/THREATS.md, \"Same\n"
+	  "uid\", lists the set-ups and the protection that each gives." },
 	{ "APPROVAL-PIN",
-	  "Level C is approved with a key that only a PIN unwraps.  There is no default PIN: 'custody pin set' makes one." },
+	  "Level C is approved with a key that only a PIN unwraps.  No PIN is set by default: 'custody pin set' sets one." },
 	{ "APPROVAL-TERMINAL",
-	  "With the ioctl TIOCSTI a process can put letters into the input of its own terminal, so also the answer to a question.\n"
-	  "Sandboxes have a terminal of their own and a filter without that call.  For processes outside of them the kernel can\n"
+	  "With the ioctl TIOCSTI a process can type into its own terminal, for example the answer to a question of custody.\n"
+	  "Sandboxes have their own terminal and a filter that refuses the call.  For processes outside of them the kernel can\n"
 	  "switch it off since Linux 6.2: sysctl dev.tty.legacy_tiocsti=0." },
 	{ "CONFIG-FILE",
-	  "What holds for all runs stands in /etc/custody/custody.json (the admin's) and, for users, in\n"
-	  "~/.config/custody/custody.json, which may add and tighten.  A file with a mistake, or one that others may write,\n"
-	  "stops everything: rules that cannot be read are not rules that allow.  custody.json(5) has the keys." },
+	  "Settings for all runs are in /etc/custody/custody.json (the admin's) and, for users, in\n"
+	  "~/.config/custody/custody.json, which can add and tighten.  If a file is invalid, or writable by others, custody\n"
+	  "refuses every run: unreadable rules permit nothing.  custody.json(5) has the keys." },
 	{ "CONFIG-OVERRIDE",
-	  "A value of custody.json that something replaced: a variable of the environment (CUSTODY_LANE,\n"
-	  "CUSTODY_SANDBOX_ENABLED, CUSTODY_SANDBOX_RETENTION_PATH), or the user's file over the admin's.  Both values and\n"
-	  "both sources are shown; doctor --json has all keys with theirs." },
+	  "A value of custody.json that is overridden by an environment variable (CUSTODY_LANE, CUSTODY_SANDBOX_ENABLED,\n"
+	  "CUSTODY_SANDBOX_RETENTION_PATH), or by the user's file.  Both values and both sources are shown; doctor --json lists\n"
+	  "all keys with their sources." },
 	{ "CONFIG-UNUSED",
-	  "Keys of capabilities that this version does not have yet: they are checked like all others, and nothing reads them." },
+	  "Keys of capabilities that this version does not have yet: they are validated like all others, but not used." },
 	{ "CONFIG-SECRET",
-	  "With the digest key anybody can try values of variables against the digest of a subject.  The file that holds it\n"
-	  "should be readable only by those who run custody: chmod o-r, and a group for them." },
+	  "A process that knows the digest key can test guessed values of variables against the digest of a subject.  The file\n"
+	  "should be readable only by users who run custody: chmod o-r, and a group for these users." },
 	{ "STATE-SANDBOX",
-	  "State of lane sandbox: its files `version` and `lane` must say what this custody expects.  It is disposable: with\n"
-	  "no session running it may be moved away, the next run makes a new one." },
+	  "State of lane sandbox: its files `version` and `lane` must have the values that this version expects.  It is\n"
+	  "disposable: while no session runs it can be moved away, and the next run creates a new one." },
 	{ "STATE-PROD",
-	  "State of lane prod: its files `version` and `lane` must say what this custody expects.  It is not disposable: a\n"
-	  "layout that this version does not know needs the custody that wrote it." },
+	  "State of lane prod: its files `version` and `lane` must have the values that this version expects.  It is not\n"
+	  "disposable: an unknown layout needs the version of custody that wrote it." },
 	{ "STATE-OLD",
-	  "Sessions, grants, reports, audit peers or pointers that lie beside the lanes come from a layout without lanes.\n"
-	  "Nothing reads them.  custody migrate shows where they belong, custody migrate --apply moves them." },
+	  "Sessions, grants, reports, audit peers or pointers beside the lanes' directories come from a layout without lanes.\n"
+	  "They are not read.  custody migrate shows their new places, custody migrate --apply moves them." },
 	{ "HOST-KERNEL",
-	  "custody needs Linux 5.11 (overlay in a user namespace) and, as root, 5.19 (idmapped lower layers of an overlay).\n"
+	  "custody needs Linux 5.11 (overlay in a user namespace) and, as root, 5.19 (idmapped lowers of an overlay).\n"
 	  "Older kernels run the profiles whose workspace is not an overlay." },
 	{ "HOST-USERNS",
 	  "Every run has a user namespace: root inside is an unprivileged id outside.  A kernel can switch them off for users:\n"
@@ -53,102 +53,102 @@ static const struct {
 	  "kernel.apparmor_restrict_unprivileged_userns (1, Ubuntu: a program needs an AppArmor profile that allows 'userns').\n"
 	  "An administrator changes them with: sysctl -w NAME=VALUE, and in /etc/sysctl.d to keep it." },
 	{ "HOST-OVERLAY",
-	  "The default workspace is a kernel overlay: the payload writes to a layer on top, the original is never written.\n"
+	  "The default workspace is a kernel overlay: the payload writes to the upper, never to the original.\n"
 	  "It needs CONFIG_OVERLAY_FS and, because it is mounted inside a user namespace, Linux 5.11.\n"
 	  "Without it use a profile with workspace.mode ro, rw or tmpfs, or with workspace.overlay fuse." },
 	{ "HOST-IDMAP",
-	  "As root each run gets ids of its own, and the worktree is shown through an idmapped mount so that its owner is root\n"
-	  "inside.  File systems learned that one by one: ext4, xfs, vfat 5.12, btrfs 5.15, tmpfs 6.3; overlayfs cannot.\n"
+	  "As root each run gets its own ids, and the worktree is an idmapped mount, so that its owner is root\n"
+	  "inside.  File systems that support it: ext4, xfs, vfat 5.12, btrfs 5.15, tmpfs 6.3; overlayfs does not.\n"
 	  "Move the worktree to one of them, or run custody as the worktree's owner instead of as root." },
 	{ "HOST-UPPERDIR",
-	  "An overlay's upper layer must lie on a file system with extended attributes and whiteouts.  The root of another\n"
+	  "An overlay's upper must be on a file system with extended attributes and whiteouts.  The root of another\n"
 	  "container is itself an overlay and cannot hold one, nor can NFS, CIFS, FAT or FUSE.  Mount a volume or a tmpfs\n"
 	  "on custody's state directory, move it with CUSTODY_ROOT, or use a profile with workspace.overlay fuse." },
 	{ "HOST-PROC",
-	  "A run mounts a /proc of its own.  The kernel refuses that in a user namespace where the /proc that is there is\n"
-	  "partly covered, as in most containers: what is hidden must not come back.  Start the outer container with an\n"
+	  "A run mounts its own /proc.  In a user namespace the kernel refuses that if the existing /proc is partly covered,\n"
+	  "as in most containers, because the mount would show the hidden files again.  Start the outer container with an\n"
 	  "uncovered /proc (podman: --security-opt unmask=/proc/*, docker: --security-opt systempaths=unconfined)." },
 	{ "HOST-SECCOMP",
 	  "The system call filter needs CONFIG_SECCOMP_FILTER and the action SECCOMP_RET_ERRNO (Linux 3.5)." },
 	{ "HOST-PIDFD",
-	  "The supervisor waits for and signals processes by descriptor, never by a number that could have been given to\n"
-	  "somebody else: pidfd_open, Linux 5.3." },
+	  "The supervisor waits for and signals processes by descriptor, because a pid can be reused by another process:\n"
+	  "pidfd_open, Linux 5.3." },
 	{ "HOST-CGROUP-MEMORY",
-	  "The memory limit is a cgroup's.  As root custody makes one on v1, v2 and mixed hosts.  A user needs one that was\n"
-	  "delegated; with systemd: systemd-run --user --scope -p Delegate=yes -- custody run ...\n"
-	  "A profile can call the limit optional (enforce.optional), then runs go on without it and say so." },
+	  "A cgroup enforces the memory limit.  As root custody creates one on v1, v2 and hybrid hosts.  A user needs a\n"
+	  "delegated one; with systemd: systemd-run --user --scope -p Delegate=yes -- custody run ...\n"
+	  "A profile can make the limit optional (enforce.optional); then runs start without it and report that." },
 	{ "HOST-CGROUP-PIDS",
-	  "The limit on processes is a cgroup's; see HOST-CGROUP-MEMORY for how a user gets one." },
+	  "A cgroup enforces the limit of processes; HOST-CGROUP-MEMORY explains how a user gets one." },
 	{ "HOST-CGROUP-CPU",
-	  "The limit on processor time is a cgroup's; see HOST-CGROUP-MEMORY for how a user gets one.\n"
+	  "A cgroup enforces the limit of processor time; HOST-CGROUP-MEMORY explains how a user gets one.\n"
 	  "systemd delegates memory and pids to users by default but not cpu: a drop-in for user@.service with\n"
 	  "Delegate=cpu memory pids changes that." },
 	{ "HOST-SUBUID",
-	  "Without root a run has one id: root inside is you.  Files that it writes are yours, and other processes of yours are\n"
-	  "protected from it by the namespaces only.  Ranges in /etc/subuid are not used yet; docs/THREATS.md says what one\n"
-	  "id means." },
+	  "Without root a run has one id: root inside is the caller's uid.  Files that it writes belong to the caller, and only\n"
+	  "the namespaces protect the caller's other processes.  Ranges in /etc/subuid are not used yet; docs/THREATS.md\n"
+	  "explains the risk of one id." },
 	{ "HOST-FUSE-OVERLAYFS",
-	  "fuse-overlayfs makes the overlay where the kernel cannot: a kernel before 5.11 without root, or a state directory on\n"
-	  "a file system that cannot hold an upper layer.  custody starts it only where a profile says \"workspace\":\n"
+	  "fuse-overlayfs provides the overlay where the kernel cannot: a kernel before 5.11 without root, or a state directory on\n"
+	  "a file system that cannot hold an upper.  custody starts it only if a profile says \"workspace\":\n"
 	  "{\"overlay\": \"fuse\"}, never by itself.  It needs /usr/bin/fuse-overlayfs (apt install fuse-overlayfs) and a\n"
-	  "/dev/fuse that the caller may open.  docs/design/overlay-fuse.md says what it costs." },
+	  "/dev/fuse that the caller may open.  docs/design/overlay-fuse.md lists its costs." },
 	{ "HOST-LIBCRUN",
-	  "custody links libcrun statically, so its version is custody's own.  Below 1.27 the user of `exec` is parsed too\n"
-	  "generously (CVE-2026-30892): custody writes numeric ids itself and has no exec of its own.  Below 1.28 a symlink\n"
-	  "below /dev of an image is followed (CVE-2026-47766): custody never hands an image's /dev to libcrun; /dev is\n"
-	  "always a fresh tmpfs, and a root directory is shown entry by entry on a skeleton of custody's own.\n"
+	  "libcrun is linked statically: its version is that of the custody binary.  Below 1.27 the user of `exec` is parsed too\n"
+	  "generously (CVE-2026-30892): custody writes numeric ids itself and has no exec command.  Below 1.28 a symlink\n"
+	  "below /dev of an image is followed (CVE-2026-47766): custody never passes an image's /dev to libcrun; /dev is\n"
+	  "always a new tmpfs, and a root directory is mounted entry by entry on a skeleton that custody creates.\n"
 	  "A bundle that other runtimes run depends on their version, not on this one." },
 	{ "HOST-LEDGER",
-	  "The record of what ran, a chain with a seal that knows how it ends.  'custody ledger verify' says whether it was\n"
-	  "changed; docs/design/ledger.md says what a lost seal or removed records mean and how to go on." },
+	  "The ledger of all runs: a hash chain with a seal that records its last entry.  'custody ledger verify' checks it for\n"
+	  "tampering; docs/design/ledger.md explains a missing seal and removed records, and how to continue." },
 	{ "HOST-EVIDENCE",
-	  "Evidence for a store that is no local file system is taken into STATE/staging and brought to the store by a process\n"
-	  "that nobody waits for: a share that hangs, is full or away costs no run anything and loses nothing.  What waits is\n"
-	  "tried again at every start, by 'custody recover' and by 'custody evidence deliver'.  A store that was a share and is\n"
-	  "not mounted any more is not written to: --local says that it is meant to be on this disk now." },
+	  "Evidence for a store on a share is captured in STATE/staging and delivered by a background process: a share that\n"
+	  "hangs, is full or not mounted delays no run and loses nothing.  Staged evidence is delivered again at every start, by\n"
+	  "'custody recover' and by 'custody evidence deliver'.  A store that was a share and is not mounted any more is not\n"
+	  "written to; --local confirms that it is on the local disk now." },
 	{ "HOST-AUDIT-PEER",
-	  "Places outside this machine's reach that get each checkpoint of the ledger (STATE/audit_peer).  Only they can notice a\n"
-	  "disk that was rolled back as a whole.  A peer may lag and loses nothing: 'custody ledger checkpoint' sends what waits." },
+	  "Peers outside this machine that receive each checkpoint of the ledger (STATE/audit_peer).  Only they can detect that\n"
+	  "the whole disk was rolled back.  A peer may be behind and loses nothing: 'custody ledger checkpoint' sends the rest." },
 	{ "HOST-CANARY",
-	  "doctor starts a real container, the way `custody run` does, with a program that tries what must not work: mount,\n"
-	  "ptrace, reach the network, read /etc/shadow, load a module and so on.  Each LAYER-* line is what that layer\n"
-	  "stopped.  Where the container cannot be started this check repeats the reason." },
+	  "doctor starts a real container, the way `custody run` does, with a program that tries forbidden operations: mount,\n"
+	  "ptrace, reach the network, read /etc/shadow, load a module and so on.  Each LAYER-* line lists the\n"
+	  "tries that this layer stopped.  If the container cannot be started, this check repeats the reason." },
 	{ "ENGINE-PODMAN-INSTALLED",
-	  "Is there a program 'podman' in PATH?  The other checks read podman's files all the same." },
+	  "Is the program 'podman' in PATH?  The other checks read podman's files in any case." },
 	{ "ENGINE-PODMAN-RUNTIME",
 	  "podman finds a runtime by its name in the table [engine.runtimes] and executes the first path listed there that\n"
 	  "exists.  It reads /usr/share/containers/containers.conf, /etc/containers/containers.conf with the files\n"
-	  "/etc/containers/containers.conf.d/*.conf, and for users both below ~/.config/containers; what comes later wins.\n"
+	  "/etc/containers/containers.conf.d/*.conf, and for users both below ~/.config/containers; later files override.\n"
 	  "CONTAINERS_CONF=FILE replaces them all." },
 	{ "ENGINE-PODMAN-JSON",
-	  "podman asks a runtime for its errors in JSON only if runtime_supports_json in [engine] names it.  Without it a\n"
-	  "container that cannot start fails without a reason.  The list of a later file replaces that of an earlier one." },
+	  "podman requests errors in JSON from a runtime only if runtime_supports_json in [engine] names it.  Without it a\n"
+	  "container that cannot start fails without a reason.  The list of a later file replaces earlier lists." },
 	{ "ENGINE-PODMAN-NOCGROUP",
 	  "podman refuses --cgroups=disabled with a runtime that runtime_supports_nocgroup in [engine] does not name.  The\n"
-	  "manual page writes the key with an s at the end; the one that podman reads has none." },
+	  "manual page spells the key with an s at the end; podman reads it without." },
 	{ "ENGINE-DOCKER-INSTALLED",
-	  "Is there a program 'dockerd' in PATH or a directory of daemons?  The other check reads docker's file all the same." },
+	  "Is the program 'dockerd' in PATH or a directory of daemons?  The other check reads docker's file in any case." },
 	{ "ENGINE-DOCKER-RUNTIME",
 	  "docker finds a runtime by its name under \"runtimes\" in /etc/docker/daemon.json (rootless: in\n"
-	  "~/.config/docker/daemon.json) and executes its \"path\".  The check looks for an entry whose path ends in\n"
-	  "custody-runtime and is an executable file; the name is yours to choose: docker run --runtime NAME." },
+	  "~/.config/docker/daemon.json) and executes its \"path\".  The check requires an entry whose path ends in\n"
+	  "custody-runtime and is an executable file; any name is valid: docker run --runtime NAME." },
 	{ "ENGINE-CONTAINERD-INSTALLED",
-	  "Is there a program 'containerd' in PATH or a directory of daemons?  The other checks read its file all the same." },
+	  "Is the program 'containerd' in PATH or a directory of daemons?  The other checks read its file in any case." },
 	{ "ENGINE-CONTAINERD-RUNTIME",
 	  "containerd's CRI plug-in finds a runtime in a table ...containerd.runtimes.NAME of /etc/containerd/config.toml or of\n"
 	  "a file that it imports.  Its shim executes BinaryName of the table's options.  NAME is the handler of a RuntimeClass." },
 	{ "ENGINE-CONTAINERD-DEFAULT",
-	  "containerd 1.6 forgets its built-in runtimes as soon as one is configured.  Unless the default one (runc, or what\n"
-	  "default_runtime_name says) is listed too, its CRI plug-in does not load and no pod starts." },
+	  "containerd 1.6 drops its built-in runtimes as soon as one is configured.  Unless the default one (runc, or the\n"
+	  "value of default_runtime_name) is listed too, its CRI plug-in does not load and no pod starts." },
 	{ "ENGINE-CONTAINERD-CRI",
 	  "Some packages ship containerd with disabled_plugins = [\"cri\"], because docker does not need that plug-in.  The\n"
-	  "runtimes of config.toml are then read by nobody; ctr and nerdctl name the runtime on their command line." },
+	  "runtimes of config.toml are not used then; ctr and nerdctl name the runtime on their command line." },
 };
 
-/* How each layer is proven: one sentence, beside what layer_info says. */
+/* How each layer is proven: one sentence, in addition to layer_info. */
 static const char *const layer_proofs[_LAYER_MAX] = {
-	[LAYER_USER_NS] = "init reads its uid_map and sees that the host's root has no number inside; the namespace differs from the caller's.",
-	[LAYER_PID_NS] = "init is process 1, kill(-1, 0) finds nobody, /proc/self is 1.",
+	[LAYER_USER_NS] = "init reads its uid_map: the host's root is not mapped; the namespace differs from the caller's.",
+	[LAYER_PID_NS] = "init is process 1, kill(-1, 0) finds no process, /proc/self is 1.",
 	[LAYER_MOUNT_NS] = "the namespace differs from the caller's and no mount is shared with it.",
 	[LAYER_NET_NS] = "the namespace differs from the caller's and connect() to 192.0.2.1 finds no route.",
 	[LAYER_IPC_NS] = "the namespace differs from the caller's; the canary cannot attach shared memory of the host.",
@@ -156,19 +156,19 @@ static const char *const layer_proofs[_LAYER_MAX] = {
 	[LAYER_CGROUP_NS] = "the namespace differs from the caller's and every path in /proc/self/cgroup is '/'.",
 	[LAYER_ROOT] = "every mount that the profile did not make writable is read-only, all are nosuid and nodev, and creating files in / and /usr fails with EROFS.",
 	[LAYER_MASKS] = "files of /proc such as kcore and keys are covered, /proc/sys and sysrq-trigger are read-only mounts.",
-	[LAYER_DEVICES] = "/dev is a tmpfs of its own that holds only null, zero, full, random, urandom, tty and terminals.",
-	[LAYER_WORKTREE] = "the mount at the worktree's place has the type and flags that the profile asks for.",
-	[LAYER_CAPABILITIES] = "all five sets in /proc/self/status are empty and a file of mode 000 stays shut to its owner.",
+	[LAYER_DEVICES] = "/dev is a separate tmpfs with only null, zero, full, random, urandom, tty and terminals.",
+	[LAYER_WORKTREE] = "the worktree's mount has the type and flags that the profile requires.",
+	[LAYER_CAPABILITIES] = "all five sets in /proc/self/status are empty and a file of mode 000 cannot be opened by its owner.",
 	[LAYER_NO_NEW_PRIVS] = "NoNewPrivs is 1 in /proc/self/status.",
-	[LAYER_SECCOMP] = "Seccomp is 2 in /proc/self/status and a forbidden call gets the filter's answer, not the kernel's.",
+	[LAYER_SECCOMP] = "Seccomp is 2 in /proc/self/status and a forbidden call returns the filter's errno, not the kernel's.",
 	[LAYER_SESSION] = "init leads its session, /dev/tty cannot be opened, no descriptor is a terminal of the host.",
 	[LAYER_DESCRIPTORS] = "/proc/self/fd holds stdin, stdout, stderr and init's own socket, and none of them is a directory.",
 	[LAYER_ENVIRONMENT] = "the names of all variables are exactly those that the subject lists.",
 	[LAYER_MEMORY_LIMIT] = "the supervisor reads the limit back from the cgroup in which init is a member.",
 	[LAYER_PIDS_LIMIT] = "the supervisor reads the limit back from the cgroup in which init is a member.",
 	[LAYER_CPU_LIMIT] = "the supervisor reads the limit back from the cgroup in which init is a member.",
-	[LAYER_DISK_LIMIT] = "the supervisor watches the layer, and no single file may pass the limit (RLIMIT_FSIZE read back).",
-	[LAYER_TIME_LIMIT] = "the supervisor's own clock, from the release of the payload on.",
+	[LAYER_DISK_LIMIT] = "the supervisor watches the size of the upper, and no single file can exceed the limit (RLIMIT_FSIZE read back).",
+	[LAYER_TIME_LIMIT] = "the supervisor measures the time from the release of the payload.",
 };
 /* clang-format on */
 

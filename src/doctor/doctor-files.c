@@ -16,7 +16,7 @@
 #include "worktree/worktree.h"
 #include "oci/libcrun/libcrun-adapter.h"
 
-/* Not in every linux/magic.h. */
+/* Missing in some versions of linux/magic.h. */
 #define MAGIC_NFS 0x6969
 #define MAGIC_FUSE 0x65735546
 #define MAGIC_CIFS 0xff534d42
@@ -24,7 +24,7 @@
 #define MAGIC_VFAT 0x4d44
 #define MAGIC_EXFAT 0x2011bab0
 
-/* File systems that cannot be an overlay's upper layer; NULL: not one of them. */
+/* Name of a file system that cannot hold an overlay's upper; NULL: another one. */
 static const char *bad_upper(unsigned long magic)
 {
 	switch (magic & 0xffffffff) {
@@ -45,7 +45,7 @@ static const char *bad_upper(unsigned long magic)
 	}
 }
 
-/* PATH or the nearest parent that exists. */
+/* PATH or its nearest existing parent. */
 static int statfs_above(const char *path, struct statfs *ret)
 {
 	_cleanup_free_ char *p = strdup(path);
@@ -76,10 +76,10 @@ static void check_upper(struct doctor_report *r, const struct dirs *d)
 		doctor_add(r, "HOST-UPPERDIR", DOCTOR_MISSING, DOCTOR_WARN,
 			   "mount a volume or a tmpfs there, set CUSTODY_ROOT, or use a profile with "
 			   "workspace.overlay fuse",
-			   "'%s' is on %s, which cannot hold the upper layer of an overlay", d->state, bad);
+			   "'%s' is on %s, which cannot hold the upper of an overlay", d->state, bad);
 	else
 		doctor_add(r, "HOST-UPPERDIR", DOCTOR_OK, DOCTOR_INFO, NULL,
-			   "'%s' can hold the upper layer of an overlay", d->state);
+			   "'%s' can hold the upper of an overlay", d->state);
 }
 
 static void check_idmap(struct doctor_report *r, const struct dirs *d)
@@ -90,7 +90,7 @@ static void check_idmap(struct doctor_report *r, const struct dirs *d)
 	struct stat st;
 
 	if (d->rootless) {
-		doctor_add(r, "HOST-IDMAP", DOCTOR_UNUSED, DOCTOR_INFO, NULL, "of use to root only");
+		doctor_add(r, "HOST-IDMAP", DOCTOR_UNUSED, DOCTOR_INFO, NULL, "used by root only");
 		return;
 	}
 	if (stat(".", &st) == 0) {
@@ -99,10 +99,10 @@ static void check_idmap(struct doctor_report *r, const struct dirs *d)
 	}
 	if (worktree_clone(".", false, &ids, &tree, &f) == 0)
 		doctor_add(r, "HOST-IDMAP", DOCTOR_OK, DOCTOR_INFO, NULL,
-			   "the file system of the current directory can be shown with other owners");
+			   "the file system of the current directory supports idmapped mounts");
 	else
 		doctor_add(r, "HOST-IDMAP", DOCTOR_MISSING, DOCTOR_WARN,
-			   "a worktree on ext4, xfs or btrfs, or custody run as its owner", "%s",
+			   "use a worktree on ext4, xfs or btrfs, or run custody as its owner", "%s",
 			   fault_text(&f));
 }
 
@@ -132,28 +132,28 @@ static void check_subuid(struct doctor_report *r, const struct dirs *d)
 			   "as root each run has 65536 ids of its own");
 	else
 		doctor_add(r, "HOST-SUBUID", DOCTOR_LIMITED, DOCTOR_INFO,
-			   "docs/THREATS.md says what one id means", "one id: root inside is this user (%s)",
-			   has_subuid(d) ? "a range in /etc/subuid is there, but not used yet"
+			   "docs/THREATS.md explains the risk of one id",
+			   "one id: root inside is this user (%s)",
+			   has_subuid(d) ? "a range in /etc/subuid exists, but is not used yet"
 					 : "no range in /etc/subuid");
 }
 
-/* Only what can be seen from here: whether the kernel serves it is tried by a run. */
+/* Program and device only; a run tests the mount itself. */
 static void check_fuse(struct doctor_report *r)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 
 	if (overlay_server_require(&f) == 0)
-		doctor_add(r, "HOST-FUSE-OVERLAYFS", DOCTOR_OK, DOCTOR_INFO, NULL,
-			   "fuse-overlayfs is there for profiles that say workspace.overlay fuse; all others "
-			   "use the "
-			   "kernel's overlay");
+		doctor_add(
+			r, "HOST-FUSE-OVERLAYFS", DOCTOR_OK, DOCTOR_INFO, NULL,
+			"fuse-overlayfs can be used by profiles with workspace.overlay fuse; all others use "
+			"the kernel's overlay");
 	else
 		doctor_add(r, "HOST-FUSE-OVERLAYFS", DOCTOR_MISSING, DOCTOR_INFO,
 			   access(OVERLAY_SERVER_PROGRAM, X_OK) < 0
 				   ? OVERLAY_SERVER_INSTALL
 				   : "as root: modprobe fuse; chmod 0666 " OVERLAY_SERVER_DEVICE,
-			   "fuse-overlayfs cannot be used, which matters to profiles that say "
-			   "workspace.overlay fuse "
+			   "fuse-overlayfs cannot be used; only profiles with workspace.overlay fuse need it "
 			   "only");
 }
 
@@ -177,7 +177,7 @@ void doctor_check_libcrun(struct doctor_report *r)
 	else
 		doctor_add(
 			r, "HOST-LIBCRUN", DOCTOR_LIMITED, DOCTOR_WARN,
-			"nothing for runs of custody itself: custody doctor --explain HOST-LIBCRUN says why",
+			"no action needed for runs of custody itself: custody doctor --explain HOST-LIBCRUN",
 			"libcrun %s; %sCVE-2026-47766 (below 1.28: symlinks below an image's /dev): custody "
 			"never uses an image's /dev",
 			version,

@@ -4,17 +4,17 @@
 #include "state/dirs.h"
 #include "doctor/doctor.h"
 
-/* HOST-* checks: each looks, none changes anything outside of namespaces of its own. */
+/* HOST-* checks: none changes anything outside its own namespaces. */
 void doctor_check_kernel(struct doctor_report *r, const struct dirs *d);
 void doctor_check_cgroups(struct doctor_report *r);
 void doctor_check_files(struct doctor_report *r, const struct dirs *d);
 void doctor_check_libcrun(struct doctor_report *r);
 void doctor_check_ledger(struct doctor_report *r, const struct dirs *d);
-/* HOST-EVIDENCE: what waits for a share. */
+/* HOST-EVIDENCE: evidence that is staged for a share. */
 void doctor_check_evidence(struct doctor_report *r, const struct dirs *d);
-/* APPROVAL-*: who could say yes here. */
+/* APPROVAL-*: which keys can approve here. */
 void doctor_check_approval(struct doctor_report *r, const struct dirs *d);
-/* CONFIG-*, STATE-*: custody.json with what overrides what, and the states of the lanes. */
+/* CONFIG-*, STATE-*: custody.json with its overrides, and the states of the lanes. */
 void doctor_check_config(struct doctor_report *r, const struct dirs *d);
-/* Adds "config": every key with its value, its source and what it replaced. */
+/* Adds "config": every key with its value, its source and the replaced value. */
 void doctor_describe_config(struct jdoc *report, const struct dirs *d);

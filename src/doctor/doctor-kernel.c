@@ -30,7 +30,7 @@ static void check_version(struct doctor_report *r, const struct dirs *d)
 			   "Linux %s is older than 5.%u", u.release, need);
 }
 
-/* A number from /proc/sys; -1 where this kernel does not have it. */
+/* A number from /proc/sys; -1: missing in this kernel. */
 static long read_sysctl(const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -49,7 +49,7 @@ static void check_userns(struct doctor_report *r, const struct doctor_probe *p)
 
 	if (p->userns == 0) {
 		doctor_add(r, "HOST-USERNS", DOCTOR_OK, DOCTOR_INFO, NULL,
-			   "this user may make user namespaces");
+			   "this user can create user namespaces");
 		return;
 	}
 	if (read_sysctl("/proc/sys/user/max_user_namespaces") == 0) {
@@ -63,21 +63,21 @@ static void check_userns(struct doctor_report *r, const struct doctor_probe *p)
 		remedy = "as root: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor "
 			 "profile with 'userns,'";
 	} else if (p->userns == EPERM) {
-		cause = " (in a container its runtime forbids it)";
-		remedy = "let the outer container make namespaces (podman, docker: --security-opt "
+		cause = " (in a container, its runtime may forbid it)";
+		remedy = "let the outer container create namespaces (podman, docker: --security-opt "
 			 "seccomp=unconfined), or "
-			 "use custody outside of it";
+			 "run custody outside of it";
 	}
 	doctor_add(r, "HOST-USERNS", DOCTOR_MISSING, DOCTOR_ERROR, remedy,
-		   "cannot make a user namespace: %s%s",
-		   p->userns > 0 ? strerror(p->userns) : "nobody could try", cause);
+		   "cannot create a user namespace: %s%s",
+		   p->userns > 0 ? strerror(p->userns) : "the test failed to run", cause);
 }
 
 static void check_mounts(struct doctor_report *r, const struct doctor_probe *p)
 {
 	if (p->proc == 0)
 		doctor_add(r, "HOST-PROC", DOCTOR_OK, DOCTOR_INFO, NULL,
-			   "a /proc can be mounted in a user namespace");
+			   "/proc can be mounted in a user namespace");
 	else if (p->proc > 0)
 		doctor_add(r, "HOST-PROC", DOCTOR_MISSING, DOCTOR_ERROR,
 			   "uncover /proc of the outer container (podman: --security-opt unmask=/proc/*)",
@@ -90,9 +90,10 @@ static void check_mounts(struct doctor_report *r, const struct doctor_probe *p)
 			   "an overlay can be mounted in a user namespace");
 	else if (p->overlay > 0)
 		doctor_add(r, "HOST-OVERLAY", DOCTOR_MISSING, DOCTOR_WARN,
-			   p->overlay == ENODEV ? "as root: modprobe overlay"
-						: "Linux 5.11, or a profile with workspace.mode ro, rw or "
-						  "tmpfs, or with workspace.overlay fuse",
+			   p->overlay == ENODEV
+				   ? "as root: modprobe overlay"
+				   : "update to Linux 5.11, or use a profile with workspace.mode ro, rw or "
+				     "tmpfs, or with workspace.overlay fuse",
 			   "an overlay cannot be mounted in a user namespace: %s", strerror(p->overlay));
 	else
 		doctor_add(r, "HOST-OVERLAY", DOCTOR_UNKNOWN, DOCTOR_WARN, NULL,
@@ -105,16 +106,15 @@ static void check_calls(struct doctor_report *r)
 	_cleanup_close_ int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
 
 	if (pidfd >= 0)
-		doctor_add(r, "HOST-PIDFD", DOCTOR_OK, DOCTOR_INFO, NULL,
-			   "processes can be held by descriptor");
+		doctor_add(r, "HOST-PIDFD", DOCTOR_OK, DOCTOR_INFO, NULL, "pidfd_open works");
 	else
-		doctor_add(r, "HOST-PIDFD", DOCTOR_MISSING, DOCTOR_ERROR, "Linux 5.3", "no pidfd_open: %s",
-			   strerror(errno));
+		doctor_add(r, "HOST-PIDFD", DOCTOR_MISSING, DOCTOR_ERROR, "update to Linux 5.3",
+			   "pidfd_open fails: %s", strerror(errno));
 	if (syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0)
 		doctor_add(r, "HOST-SECCOMP", DOCTOR_OK, DOCTOR_INFO, NULL, "system calls can be filtered");
 	else
 		doctor_add(r, "HOST-SECCOMP", DOCTOR_MISSING, DOCTOR_ERROR,
-			   "boot a kernel with CONFIG_SECCOMP_FILTER", "no filters for system calls: %s",
+			   "boot a kernel with CONFIG_SECCOMP_FILTER", "system calls cannot be filtered: %s",
 			   strerror(errno));
 }
 

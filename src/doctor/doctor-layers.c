@@ -9,7 +9,7 @@
 struct layer_finding {
 	enum doctor_state state;
 	enum doctor_severity severity;
-	const char *lead;   /* begins the text */
+	const char *lead;   /* start of the text */
 	const char *remedy; /* may be NULL */
 };
 
@@ -38,18 +38,18 @@ static void put_tries(struct strbuf *b, const struct doctor_report *r, enum laye
 	}
 }
 
-/* What the supervisor's proof says; the canary may still know better. */
+/* Result of the supervisor's proof; a try of the canary can still contradict it. */
 static struct layer_finding judge_proof(const struct doctor_run *run, enum layer l)
 {
 	if (run->switched_off & LAYER_BIT(l))
 		return (struct layer_finding){ DOCTOR_MISSING, DOCTOR_ERROR, "switched off by the profile",
-					       "take it out of the profile's 'dangerous'" };
+					       "remove it from the profile's 'dangerous'" };
 	if (run->unset & LAYER_BIT(l))
 		return (struct layer_finding){ DOCTOR_UNUSED, DOCTOR_INFO, "the profile sets no such limit",
 					       NULL };
 	if (!run->proven)
 		return (struct layer_finding){ DOCTOR_UNKNOWN, DOCTOR_ERROR,
-					       "not tried, the canary did not run (see HOST-CANARY)", NULL };
+					       "not tested: the canary did not run (see HOST-CANARY)", NULL };
 	switch (run->states[l]) {
 	case LAYER_STATE_PROVEN:
 	case LAYER_STATE_PROVEN_AFTER_START:
@@ -63,7 +63,7 @@ static struct layer_finding judge_proof(const struct doctor_run *run, enum layer
 	}
 	if (l >= LAYER_MEMORY_LIMIT && run->limits_why)
 		return (struct layer_finding){ DOCTOR_MISSING, DOCTOR_ERROR, run->limits_why, NULL };
-	return (struct layer_finding){ DOCTOR_MISSING, DOCTOR_ERROR, "missing: nothing would be executed",
+	return (struct layer_finding){ DOCTOR_MISSING, DOCTOR_ERROR, "missing: a run would be refused",
 				       NULL };
 }
 
@@ -83,7 +83,7 @@ static void judge_layer(struct doctor_report *r, const struct doctor_run *run, e
 					    "proven by init, but the canary got through", NULL };
 	strbuf_puts(&text, v.lead);
 	if (l == LAYER_DISK_LIMIT && v.state == DOCTOR_OK && run->disk_by)
-		strbuf_printf(&text, "; kept by %s", run->disk_by);
+		strbuf_printf(&text, "; enforced by %s", run->disk_by);
 	if (through) {
 		strbuf_puts(&text, "; got through: ");
 		put_tries(&text, r, l, false);
@@ -104,13 +104,12 @@ void doctor_judge_layers(struct doctor_report *r, const struct doctor_run *run)
 {
 	if (run->proven && run->tried)
 		doctor_add(r, "HOST-CANARY", DOCTOR_OK, DOCTOR_INFO, NULL,
-			   "ran in a container of the profile '%s' and tried %zu things", run->profile,
-			   r->n_tries);
+			   "ran in a container of the profile '%s': %zu tries", run->profile, r->n_tries);
 	else
 		doctor_add(r, "HOST-CANARY", DOCTOR_MISSING, DOCTOR_ERROR,
-			   "the text says what is in the way; the checks above say what this host lacks",
-			   "did not run to its end in the profile '%s': %s", run->profile,
-			   run->why ? run->why : "it said less than it should");
+			   "fix the reason in the text; the checks above list what this host lacks",
+			   "did not complete in the profile '%s': %s", run->profile,
+			   run->why ? run->why : "its report is incomplete");
 	for (unsigned int l = 0; l < _LAYER_MAX; l++)
 		judge_layer(r, run, (enum layer)l);
 }

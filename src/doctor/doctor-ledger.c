@@ -6,7 +6,7 @@
 #include "ledger/ledger-peer.h"
 #include "ledger/ledger-reader.h"
 
-/* True when there is a ledger to ask peers about. */
+/* True when a ledger exists, so that its peers can be checked. */
 static bool check_ledger(struct doctor_report *r, const struct dirs *d)
 {
 	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
@@ -15,14 +15,15 @@ static bool check_ledger(struct doctor_report *r, const struct dirs *d)
 
 	if (e == -ENOENT)
 		doctor_add(r, "HOST-LEDGER", DOCTOR_UNUSED, DOCTOR_INFO,
-			   "custody ledger init shows its first seal key; one that makes itself discards it",
-			   "there is no ledger yet");
+			   "custody ledger init shows the first seal key; a ledger created by the first run "
+			   "discards it",
+			   "no ledger yet");
 	else if (e < 0)
 		doctor_add(r, "HOST-LEDGER", DOCTOR_MISSING, DOCTOR_WARN, "custody ledger verify", "%s",
 			   fault_text(&f));
 	else if (!s.has_seal)
 		doctor_add(r, "HOST-LEDGER", DOCTOR_MISSING, DOCTOR_WARN, "custody ledger repair --new-seal",
-			   "the ledger's seal is gone");
+			   "the ledger's seal is missing");
 	else
 		doctor_add(r, "HOST-LEDGER", DOCTOR_OK, DOCTOR_INFO, NULL, "%" PRIu64 " records in '%s'",
 			   s.seal.index, d->state);
@@ -57,11 +58,11 @@ void doctor_check_ledger(struct doctor_report *r, const struct dirs *d)
 		doctor_add(r, id, DOCTOR_UNKNOWN, DOCTOR_WARN, NULL, "%s", fault_text(&f));
 	else if (peers.n == 0)
 		doctor_add(r, id, DOCTOR_UNUSED, DOCTOR_INFO, NULL,
-			   "no audit peer: nobody outside would notice a rolled-back disk");
+			   "no audit peer: a rolled-back disk would not be detected");
 	else if (!there)
 		doctor_add(r, id, DOCTOR_UNUSED, DOCTOR_INFO, NULL, "nothing to send yet");
 	else
 		doctor_add(r, id, behind ? DOCTOR_LIMITED : DOCTOR_OK, behind ? DOCTOR_WARN : DOCTOR_INFO,
-			   behind ? "custody ledger checkpoint sends what waits" : NULL, "%s",
+			   behind ? "custody ledger checkpoint sends the rest" : NULL, "%s",
 			   text.text ? text.text : "?");
 }

@@ -14,9 +14,9 @@
 #define SNIPPET PKGDATADIR "/podman/60-custody.conf"
 #define DROP_IN "containers/containers.conf.d/60-custody.conf"
 
-/* What the files say, the last one that says it. */
+/* One setting: the value of the last file that has it. */
 struct setting {
-	char *where; /* "FILE:LINE"; NULL: nobody says it */
+	char *where; /* "FILE:LINE"; NULL: not set */
 	char **words;
 };
 
@@ -60,7 +60,7 @@ static int take_line(const struct toml_line *l, void *arg)
 	return l->words && !s->words ? -ENOMEM : 0;
 }
 
-/* A file that is not there says nothing. */
+/* A missing file sets nothing. */
 static int read_file_if_any(struct podman_conf *c, const char *path, struct fault *f)
 {
 	int r;
@@ -71,7 +71,7 @@ static int read_file_if_any(struct podman_conf *c, const char *path, struct faul
 	return r < 0 ? r : 0;
 }
 
-/* FILE, then FILE.d/ *.conf in the order of their names. */
+/* FILE, then FILE.d/ *.conf sorted by name. */
 static int read_with_drop_ins(struct podman_conf *c, const char *file, struct fault *f)
 {
 	_cleanup_free_ char *pattern = NULL;
@@ -91,7 +91,7 @@ static int read_with_drop_ins(struct podman_conf *c, const char *file, struct fa
 	return r;
 }
 
-/* In podman's order: what comes later wins. */
+/* In podman's order: later files override earlier ones. */
 static int load(struct podman_conf *c, const struct dirs *d, struct fault *f)
 {
 	const char *only = getenv("CONTAINERS_CONF");
@@ -100,7 +100,7 @@ static int load(struct podman_conf *c, const struct dirs *d, struct fault *f)
 
 	if (only && *only)
 		return toml_lines_read(only, take_line, c, f);
-	/* No drop-ins beside this one: podman 4.3 has none there. */
+	/* No drop-ins beside this one: podman 4.3 reads none there. */
 	r = read_file_if_any(c, "/usr/share/containers/containers.conf", f);
 	if (r == 0)
 		r = read_with_drop_ins(c, "/etc/containers/containers.conf", f);
@@ -110,7 +110,7 @@ static int load(struct podman_conf *c, const struct dirs *d, struct fault *f)
 	return own ? read_with_drop_ins(c, own, f) : fault_errno(f, ENOMEM, "podman");
 }
 
-/* The command that registers us; heap. */
+/* The command that registers custody-runtime; heap. */
 static char *make_remedy(const struct dirs *d)
 {
 	const char *only = getenv("CONTAINERS_CONF");
@@ -119,7 +119,8 @@ static char *make_remedy(const struct dirs *d)
 
 	if (only && *only)
 		strbuf_printf(&b,
-			      "add what " SNIPPET " says to '%s', the only file that podman reads while "
+			      "add the settings of " SNIPPET
+			      " to '%s', the only file that podman reads while "
 			      "CONTAINERS_CONF is set",
 			      only);
 	else
@@ -127,7 +128,7 @@ static char *make_remedy(const struct dirs *d)
 	return strbuf_take(&b);
 }
 
-/* podman takes the first path that is there. */
+/* podman uses the first path that exists. */
 static void check_runtime(struct doctor_report *r, const struct setting *s, const char *remedy)
 {
 	if (!s->where) {
@@ -143,7 +144,7 @@ static void check_runtime(struct doctor_report *r, const struct setting *s, cons
 		}
 	doctor_add(r, "ENGINE-PODMAN-RUNTIME", DOCTOR_MISSING, DOCTOR_ERROR,
 		   "list " BINDIR "/" ENGINE_RUNTIME " there, in brackets and quotes as in " SNIPPET,
-		   "%s: no executable file: '%s'%s", s->where, s->words && s->words[0] ? s->words[0] : "",
+		   "%s: not an executable file: '%s'%s", s->where, s->words && s->words[0] ? s->words[0] : "",
 		   s->words && s->words[0] && s->words[1] ? ", nor those after it" : "");
 }
 
@@ -156,7 +157,7 @@ static void check_list(struct doctor_report *r, const char *id, enum doctor_seve
 		doctor_add(r, id, DOCTOR_OK, DOCTOR_INFO, NULL, "%s: %s lists it", s->where, key);
 		return;
 	}
-	/* Our drop-in would lose against a later file that sets the same list. */
+	/* A later file that sets the same list overrides our drop-in. */
 	if (s->where) {
 		strbuf_printf(&b, "add \"" ENGINE_RUNTIME "\" to the list at %s", s->where);
 		remedy = b.broken ? NULL : b.text;
@@ -171,8 +172,8 @@ static void add_unknown(struct doctor_report *r, const char *why)
 					   "ENGINE-PODMAN-NOCGROUP" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
-		doctor_add(r, ids[i], DOCTOR_UNKNOWN, DOCTOR_ERROR, "correct that file, then ask again", "%s",
-			   why);
+		doctor_add(r, ids[i], DOCTOR_UNKNOWN, DOCTOR_ERROR,
+			   "correct that file, then run this command again", "%s", why);
 }
 
 void doctor_check_podman(struct doctor_report *r, const struct dirs *d)

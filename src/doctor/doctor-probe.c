@@ -40,7 +40,7 @@ static int map_one_id(uid_t uid, gid_t gid)
 	return r ? r : write_text("/proc/self/gid_map", line);
 }
 
-/* On a tmpfs over /tmp, which only this namespace sees. */
+/* On a tmpfs over /tmp, visible in this namespace only. */
 static int mount_overlay(void)
 {
 	if (mount("probe", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "size=1m") < 0)
@@ -77,7 +77,7 @@ void doctor_probe(struct doctor_probe *ret)
 	if (shared == MAP_FAILED)
 		return;
 	*shared = *ret;
-	/* A pid namespace as well: /proc can only be mounted for one that we own. */
+	/* A pid namespace as well: /proc can only be mounted by the owner of its pid namespace. */
 	pid = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | SIGCHLD, NULL, NULL,
 			     NULL, NULL);
 	if (pid == 0) {

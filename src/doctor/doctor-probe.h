@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * What the kernel lets this caller do, found by doing it in a short-lived child with namespaces of its own.  Values are
- * 0 or the errno of the first thing that failed; -1 where something before it failed.
+ * Operations that the kernel permits this caller, tested in a short-lived child with its own namespaces.  Values are 0 or the
+ * errno of the first failure; -1: not tested, because an earlier step failed.
  */
 struct doctor_probe {
-	int userns;  /* make a user namespace and map one id */
+	int userns;  /* create a user namespace and map one id */
 	int proc;    /* mount /proc there */
 	int overlay; /* mount an overlay there */
 };

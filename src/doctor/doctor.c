@@ -32,7 +32,7 @@ static const char *severity_name(enum doctor_severity s)
 	return names[s];
 }
 
-/* Room for one more of SIZE bytes in ARRAY; marks R when there is none. */
+/* Grows ARRAY by one element of SIZE bytes; sets R->broken when that fails. */
 static void *grow(struct doctor_report *r, void *array, size_t n, size_t size)
 {
 	void *bigger = reallocarray(array, n + 1, size);
@@ -78,7 +78,7 @@ void doctor_add_try(struct doctor_report *r, enum layer l, const char *what, boo
 		r->broken = true;
 }
 
-/* The canary is ours, but its words come out of a sandbox: parsed as strictly as anybody's. */
+/* The canary is ours, but its output comes from a sandbox: it is parsed as untrusted input. */
 static bool read_line(struct doctor_report *r, const char *line, size_t len, bool *done)
 {
 	_cleanup_jdoc_ struct jdoc *d = NULL;

@@ -10,20 +10,20 @@
 #include "layer/layer.h"
 
 /*
- * What a host can enforce: a list of checks with stable ids.  HOST-* are features of the machine, LAYER-* what a canary
- * in a real container was stopped by.  Probing is the caller's work; this collects, judges and describes.
+ * Report of what a host can enforce: a list of checks with stable ids.  HOST-* are features of the machine, LAYER-* the
+ * layers that stopped a canary in a real container.  The caller probes; this collects, evaluates and describes.
  */
 enum doctor_state {
-	DOCTOR_UNKNOWN, /* nobody could look */
+	DOCTOR_UNKNOWN, /* the check failed */
 	DOCTOR_OK,
 	DOCTOR_MISSING,
-	DOCTOR_LIMITED, /* there, with a caveat that the text names */
-	DOCTOR_UNUSED,	/* not asked for, or of no use to this caller */
+	DOCTOR_LIMITED, /* available, with a restriction that the text names */
+	DOCTOR_UNUSED,	/* not configured, or not used by this caller */
 	_DOCTOR_STATE_MAX,
 };
 
 enum doctor_severity {
-	DOCTOR_ERROR, /* a run with this profile is refused, or is not confined as it should be */
+	DOCTOR_ERROR, /* a run with this profile is refused, or its confinement is incomplete */
 	DOCTOR_WARN,
 	DOCTOR_INFO,
 	_DOCTOR_SEVERITY_MAX,
@@ -31,12 +31,12 @@ enum doctor_severity {
 
 struct doctor_check {
 	char *id, *text;
-	char *remedy; /* one line; NULL when there is nothing to do */
+	char *remedy; /* one line; NULL: nothing to do */
 	enum doctor_state state;
 	enum doctor_severity severity;
 };
 
-/* One thing that the canary tried. */
+/* One try of the canary. */
 struct doctor_try {
 	char *what, *by; /* BY: errno or signal that stopped it; NULL when it got through */
 	enum layer layer;
@@ -52,17 +52,17 @@ struct doctor_report {
 	bool broken; /* an allocation failed: doctor_describe refuses */
 };
 
-/* Outcome of the canary's run, as far as it got. */
+/* Outcome of the canary's run, complete or not. */
 struct doctor_run {
 	const char *profile;   /* name */
-	uint32_t switched_off; /* LAYER_BIT()s that the profile's `dangerous` leaves out */
+	uint32_t switched_off; /* LAYER_BIT()s that the profile's `dangerous` switches off */
 	uint32_t unset;	       /* limits that the profile does not set */
 	bool proven;	       /* STATES were filled by a proof */
-	bool tried;	       /* the canary went through its whole list */
+	bool tried;	       /* the canary completed its list */
 	enum layer_state states[_LAYER_MAX];
-	const char *why;	/* what stopped the run; NULL: nothing */
-	const char *disk_by;	/* what keeps the disk limit, for its line; NULL: not told */
-	const char *limits_why; /* why limits could not be had; the canary then ran without them */
+	const char *why;	/* error that stopped the run, or NULL */
+	const char *disk_by;	/* mechanism that enforces the disk limit; NULL: unknown */
+	const char *limits_why; /* why limits cannot be enforced; the canary then ran without them */
 };
 
 void doctor_add(struct doctor_report *r, const char *id, enum doctor_state state,
@@ -83,5 +83,5 @@ void doctor_done(struct doctor_report *r);
 
 const char *doctor_state_name(enum doctor_state s);
 
-/* A paragraph about ID for --explain (heap), or -ENOENT naming the nearest id. */
+/* A paragraph about ID for --explain (heap); -ENOENT: unknown, F names the nearest id. */
 int doctor_explain(const char *id, char **ret, struct fault *f) _must_check_;

@@ -34,7 +34,7 @@ static void skip_space(struct line_reader *r)
 	}
 }
 
-/* A dotted name without its quotes and blanks. */
+/* A dotted name without quotes and blanks. */
 static void put_name(struct strbuf *b, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -42,7 +42,7 @@ static void put_name(struct strbuf *b, const char *text, size_t len)
 			strbuf_putc(b, text[i]);
 }
 
-/* AT is a quote.  An escaped character stands for itself: paths and names have none that would differ. */
+/* AT is a quote.  An escaped character is taken literally: no escape sequence occurs in paths and names. */
 static int read_string(struct line_reader *r, char ***words, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -55,14 +55,14 @@ static int read_string(struct line_reader *r, char ***words, struct fault *f)
 		if (*r->at == quote && (!triple || (r->at[1] == quote && r->at[2] == quote)))
 			break;
 		if (*r->at == '\n' && !triple)
-			return refuse(r, line, "a string does not end", f);
+			return refuse(r, line, "unterminated string", f);
 		if (*r->at == '\\' && quote == '"' && r->at[1] != '\0' && r->at[1] != '\n')
 			r->at++;
 		r->line += *r->at == '\n';
 		strbuf_putc(&b, *r->at);
 	}
 	if (*r->at == '\0')
-		return refuse(r, line, "a string does not end", f);
+		return refuse(r, line, "unterminated string", f);
 	r->at += triple ? 3 : 1;
 	word = strbuf_take(&b);
 	if (!word || strv_append(words, word) < 0)
@@ -70,7 +70,7 @@ static int read_string(struct line_reader *r, char ***words, struct fault *f)
 	return 0;
 }
 
-/* Up to the end of the line, or of the list that begins on it. */
+/* To the end of the line, or of the list that starts on it. */
 static int read_value(struct line_reader *r, char ***words, struct fault *f)
 {
 	unsigned int line = r->line;
@@ -103,7 +103,7 @@ static int read_value(struct line_reader *r, char ***words, struct fault *f)
 		}
 		r->at++;
 	}
-	return depth == 0 ? 0 : refuse(r, line, depth > 0 ? "a list does not end" : "']' without '['", f);
+	return depth == 0 ? 0 : refuse(r, line, depth > 0 ? "unterminated list" : "']' without '['", f);
 }
 
 /* "[table]" or "[[table]]" */
@@ -134,7 +134,7 @@ static int read_key(struct line_reader *r, struct fault *f)
 	int e;
 
 	if (r->at[len] != '=')
-		return refuse(r, line, "neither [TABLE] nor KEY = VALUE", f);
+		return refuse(r, line, "expected [TABLE] or KEY = VALUE", f);
 	if (r->table && *r->table)
 		strbuf_printf(&b, "%s.", r->table);
 	put_name(&b, r->at, len);
@@ -144,7 +144,7 @@ static int read_key(struct line_reader *r, struct fault *f)
 		return e;
 	if (b.broken || !b.text)
 		return b.broken ? fault_errno(f, ENOMEM, "%s", r->file)
-				: refuse(r, line, "no key before '='", f);
+				: refuse(r, line, "missing key before '='", f);
 	return r->each(&(struct toml_line){ r->file, line, b.text, words }, r->arg);
 }
 
@@ -152,7 +152,7 @@ int toml_lines_read(const char *path, int (*each)(const struct toml_line *l, voi
 		    struct fault *f)
 {
 	_cleanup_free_ char *text = NULL;
-	/* O_NONBLOCK: a FIFO under this name must not hang us. */
+	/* O_NONBLOCK: a FIFO of this name must not block. */
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct line_reader r = { .file = path, .line = 1, .each = each, .arg = arg };
 	size_t len;
@@ -164,7 +164,7 @@ int toml_lines_read(const char *path, int (*each)(const struct toml_line *l, voi
 	if (e < 0)
 		return fault_wrap(f, e, "'%s'", path);
 	if (strlen(text) != len)
-		return fault_set(f, EINVAL, "'%s': a NUL byte, this is no text", path);
+		return fault_set(f, EINVAL, "'%s' is not a text file: it contains a NUL byte", path);
 	r.at = text;
 	for (skip_space(&r); e == 0 && *r.at; skip_space(&r)) {
 		e = *r.at == '[' ? read_table(&r, f) : read_key(&r, f);

@@ -89,10 +89,10 @@ errors() {
 	assert_check ENGINE-PODMAN-JSON missing '' '^install -D'
 	doctor --json --engine docker
 	assert_status 1
-	assert_check ENGINE-DOCKER-RUNTIME missing 'no file' '^install -D -m 644 /.*/docker/daemon.json /etc/docker/daemon.json,'
+	assert_check ENGINE-DOCKER-RUNTIME missing 'missing file' '^install -D -m 644 /.*/docker/daemon.json /etc/docker/daemon.json,'
 	doctor --json --engine containerd
 	assert_status 1
-	assert_check ENGINE-CONTAINERD-RUNTIME missing 'no file' \
+	assert_check ENGINE-CONTAINERD-RUNTIME missing 'missing file' \
 		'^install -D -m 644 /.*/containerd/custody.toml /etc/containerd/config.toml,'
 	assert_check ENGINE-CONTAINERD-DEFAULT unused
 }
@@ -101,11 +101,11 @@ errors() {
 	echo '{"log-driver": "json-file", "runtimes": {"crun": {"path": "/usr/bin/crun"}}}' >"$ETC/docker/daemon.json"
 	doctor --json --engine docker
 	assert_status 1
-	assert_check ENGINE-DOCKER-RUNTIME missing 'nothing in "runtimes"' '^jq -s .* /etc/docker/daemon.json /.*/docker/daemon.json >'
+	assert_check ENGINE-DOCKER-RUNTIME missing 'no entry in "runtimes"' '^jq -s .* /etc/docker/daemon.json /.*/docker/daemon.json >'
 	printf 'version = 2\n[plugins]\n' >"$ETC/containerd/config.toml"
 	doctor --json --engine containerd
 	assert_status 1
-	assert_check ENGINE-CONTAINERD-RUNTIME missing 'no runtime with such' '^copy the tables of '
+	assert_check ENGINE-CONTAINERD-RUNTIME missing 'no runtime has it as BinaryName' '^copy the tables of '
 	printf '[engine.runtimes]\ncrun = ["%s"]\n# custody-runtime = ["%s"]\n' "$RUNTIME" "$RUNTIME" >"$ETC/containers/containers.conf"
 	printf '[engine]\ncustody-runtime = ["%s"]\n' "$RUNTIME" >"$ETC/containers/containers.conf.d/10-wrong-table.conf"
 	doctor --json --engine podman
@@ -123,14 +123,14 @@ errors() {
 		doctor --json --engine podman
 		assert_status 1
 		[ "$(errors)" = ENGINE-PODMAN-RUNTIME ]
-		assert_check ENGINE-PODMAN-RUNTIME missing '60-custody.conf:[0-9]+: no executable file' '/custody-runtime'
+		assert_check ENGINE-PODMAN-RUNTIME missing '60-custody.conf:[0-9]+: not an executable file' '/custody-runtime'
 		doctor --json --engine docker
 		assert_status 1
-		assert_check ENGINE-DOCKER-RUNTIME missing "daemon.json:3: .* no executable file '$RUNTIME'" '/custody-runtime'
+		assert_check ENGINE-DOCKER-RUNTIME missing "daemon.json:3: .* '$RUNTIME' is not an executable file" '/custody-runtime'
 		doctor --json --engine containerd
 		assert_status 1
 		[ "$(errors)" = ENGINE-CONTAINERD-RUNTIME ]
-		assert_check ENGINE-CONTAINERD-RUNTIME missing "config.toml:[0-9]+: no executable file '$RUNTIME'" 'BinaryName'
+		assert_check ENGINE-CONTAINERD-RUNTIME missing "config.toml:[0-9]+: '$RUNTIME' is not an executable file" 'BinaryName'
 		rm -rf "$RUNTIME"
 		[ "$i" -ne 2 ] || mkdir "$RUNTIME"
 	done
@@ -191,7 +191,7 @@ errors() {
 	printf '[engine.runtimes]\n"custody-runtime" = ["/nowhere/custody-runtime"]\n' >"$ETC/containers/containers.conf.d/80-last.conf"
 	doctor --json --engine podman
 	assert_status 1
-	assert_check ENGINE-PODMAN-RUNTIME missing '80-last.conf:2: no executable file'
+	assert_check ENGINE-PODMAN-RUNTIME missing '80-last.conf:2: not an executable file'
 }
 
 @test "doctor --engine podman: the vendor's file counts, files beside it that podman does not read do not" {
@@ -247,7 +247,7 @@ errors() {
 	doctor --json --engine containerd
 	assert_status 1
 	[ "$(errors)" = ENGINE-CONTAINERD-DEFAULT ]
-	assert_check ENGINE-CONTAINERD-DEFAULT missing "'runc' is not listed" 'copy the table of runc'
+	assert_check ENGINE-CONTAINERD-DEFAULT missing "'runc' is missing" 'copy the table of runc'
 	printf '[plugins."io.containerd.grpc.v1.cri".containerd]\ndefault_runtime_name = "custody"\n' >>"$ETC/containerd/config.toml"
 	doctor --json --engine containerd
 	assert_status 0

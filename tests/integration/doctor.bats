@@ -126,10 +126,10 @@ root_only() {
 	done
 }
 
-@test "ISO-13: doctor says by what the disk limit is kept: a look again and again, or the size of the tmpfs" {
+@test "ISO-13: doctor names the mechanism of the disk limit: periodic checks, or the size of the tmpfs" {
 	suite_ungoverned
 	doctor --json
-	jq -e '.checks[] | select(.id == "LAYER-DISK-LIMIT") | .text | contains("looking at the layer four times a second")' <<<"$output"
+	jq -e '.checks[] | select(.id == "LAYER-DISK-LIMIT") | .text | contains("checking the size of the upper four times a second")' <<<"$output"
 	doctor --json --profile scratch
 	jq -e '.checks[] | select(.id == "LAYER-DISK-LIMIT") | .text | contains("the size of the tmpfs")' <<<"$output"
 }

@@ -198,8 +198,8 @@ static void the_disk_limit_names_its_mechanism(void)
 
 	run.disk_by = "watching";
 	doctor_judge_layers(&r, &run);
-	CHECK(strstr(doctor_find(&r, "LAYER-DISK-LIMIT")->text, "; kept by watching"));
-	CHECK(!strstr(doctor_find(&r, "LAYER-MEMORY-LIMIT")->text, "kept by"));
+	CHECK(strstr(doctor_find(&r, "LAYER-DISK-LIMIT")->text, "; enforced by watching"));
+	CHECK(!strstr(doctor_find(&r, "LAYER-MEMORY-LIMIT")->text, "enforced by"));
 }
 
 TAP_MAIN(T(layers_that_stopped_everything_are_ok_and_name_the_reason),
