@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "oci/bundle/bundle-impl.h"
 
-/* Nothing inside shows these: the supervisor reads the cgroup, a foreign runtime answers for itself. */
+/* Init cannot see these: the supervisor reads the cgroup; another runtime is trusted to set them. */
 #define OUTSIDE_LAYERS                                                                              \
 	(LAYER_BIT(LAYER_MEMORY_LIMIT) | LAYER_BIT(LAYER_PIDS_LIMIT) | LAYER_BIT(LAYER_CPU_LIMIT) | \
 	 LAYER_BIT(LAYER_DISK_LIMIT) | LAYER_BIT(LAYER_TIME_LIMIT))

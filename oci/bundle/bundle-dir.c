@@ -42,8 +42,8 @@ static bool is_own_name(const char *name)
 	return false;
 }
 
-/* *RET_EMPTY, and in *RET_FOREIGN the first name that no bundle has; heap. */
-static int look_into(int dirfd, bool *ret_empty, char **ret_foreign, struct fault *f)
+/* *RET_EMPTY, and in *RET_FOREIGN the first name that is not part of a bundle; heap. */
+static int inspect(int dirfd, bool *ret_empty, char **ret_foreign, struct fault *f)
 {
 	_cleanup_dir_ DIR *d = NULL;
 	struct dirent *e;
@@ -89,24 +89,25 @@ static int require_replaceable(int dirfd, const char *dir, bool force, bool *ret
 	int r;
 
 	*ret_old = false;
-	r = look_into(dirfd, &empty, &foreign, f);
+	r = inspect(dirfd, &empty, &foreign, f);
 	if (r < 0 || empty)
 		return r;
 	if (foreign)
-		return fault_set(f, ENOTEMPTY,
-				 "'%s' is not empty and no bundle ('%s' is in it): choose another directory",
-				 dir, foreign);
+		return fault_set(
+			f, ENOTEMPTY,
+			"'%s' is not empty and not a bundle (it contains '%s'): choose another directory",
+			dir, foreign);
 	if (!is_marked(dirfd))
-		return fault_set(f, ENOTEMPTY,
-				 "'%s' holds a bundle that custody did not write: choose another directory",
-				 dir);
+		return fault_set(
+			f, ENOTEMPTY,
+			"'%s' contains a bundle that custody did not write: choose another directory", dir);
 	if (!force)
-		return fault_set(f, EEXIST, "'%s' holds a bundle: --force replaces it", dir);
+		return fault_set(f, EEXIST, "'%s' contains a bundle: --force replaces it", dir);
 	*ret_old = true;
 	return 0;
 }
 
-/* Who can write the directory can write the configuration that root will run. */
+/* A user with write access to the directory can change the configuration that root will run. */
 static int require_own(const struct stat *st, const char *dir, struct fault *f)
 {
 	if (st->st_uid != geteuid())
@@ -117,7 +118,7 @@ static int require_own(const struct stat *st, const char *dir, struct fault *f)
 	return 0;
 }
 
-/* The container resolves its root as one of its own ids, which have no rights but those of everybody. */
+/* The container resolves its root path with one of its own ids, which have only the permissions of others. */
 static int require_reachable(const char *dir, struct fault *f)
 {
 	_cleanup_free_ char *path = realpath(dir, NULL);
@@ -128,11 +129,11 @@ static int require_reachable(const char *dir, struct fault *f)
 	for (char *end = path + strlen(path); end > path; end = strrchr(path, '/')) {
 		*end = '\0';
 		if (stat(path[0] ? path : "/", &st) < 0)
-			return fault_errno(f, errno, "bundle's parent '%s'", path);
+			return fault_errno(f, errno, "stat '%s', a parent of the bundle", path);
 		if (!(st.st_mode & S_IXOTH))
 			return fault_set(f, EACCES,
-					 "the container's ids cannot pass '%s': chmod o+x '%s', or choose a "
-					 "directory elsewhere",
+					 "the container's ids cannot search '%s': chmod o+x '%s', or choose "
+					 "another directory",
 					 path, path);
 	}
 	return 0;
@@ -157,7 +158,7 @@ static int place(const struct bundle_request *rq, const struct subject *s, int d
 	};
 	if (p->rootless && !(s->layers & LAYER_BIT(LAYER_USER_NS)))
 		return fault_set(f, EPERM, "a bundle without a user namespace can only be written by root");
-	/* Who checks the bundle knows its ids by the directory's owner and group. */
+	/* The hook derives the bundle's ids from the directory's owner and group. */
 	if (p->rootless && st->st_gid != getegid() && fchown(dirfd, (uid_t)-1, getegid()) < 0)
 		return fault_errno(f, errno, "chgrp %u '%s'", getegid(), rq->dir);
 	if (p->rootless || !(s->layers & LAYER_BIT(LAYER_USER_NS)))
@@ -172,7 +173,7 @@ static int write_rootfs(int dirfd, const struct subject *s, const struct placeme
 	_cleanup_close_ int fd = -EBADF;
 
 	if (mkdirat(dirfd, "rootfs", 0755) < 0)
-		return fault_errno(f, errno, "make 'rootfs'");
+		return fault_errno(f, errno, "create 'rootfs'");
 	fd = openat(dirfd, "rootfs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return fault_errno(f, errno, "open 'rootfs'");
@@ -188,7 +189,7 @@ static int fill(int dirfd, const struct subject *s, const struct placement *p, c
 	_cleanup_jdoc_ struct jdoc *config = NULL;
 	int r;
 
-	/* Before anything is touched: what cannot be expressed must not cost the old bundle. */
+	/* Before anything is changed: a subject that cannot be written must not destroy the old bundle. */
 	r = bundle_config(s, p, &config, f);
 	if (r >= 0)
 		r = jdoc_write(config, JDOC_PRETTY, &text, f);
@@ -204,7 +205,7 @@ static int fill(int dirfd, const struct subject *s, const struct placement *p, c
 		r = bundle_write_operands(dirfd, "operands", s, p, f);
 	if (r >= 0)
 		r = fd_replace_file(dirfd, BUNDLE_SUBJECT, subject.text, subject.len, 0600, f);
-	/* Values of the environment are in it: for the owner only. */
+	/* It contains values of the environment: readable by the owner only. */
 	if (r >= 0)
 		r = fd_replace_file(dirfd, "config.json", text.text, text.len, 0600, f);
 	if (r < 0) {
@@ -224,7 +225,7 @@ int bundle_write(const struct bundle_request *rq, const struct subject *s, struc
 	int r = 0;
 
 	if (!made && errno != EEXIST)
-		return fault_errno(f, errno, "make the directory '%s', whose parent must be there", rq->dir);
+		return fault_errno(f, errno, "create the directory '%s' (its parent must exist)", rq->dir);
 	fd = open(rq->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || (made && fchmod(fd, 0711) < 0) || fstat(fd, &st) < 0)
 		r = fault_errno(f, errno, "bundle '%s'", rq->dir);

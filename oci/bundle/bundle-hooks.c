@@ -10,15 +10,15 @@
 #include "oci/bundle/bundle-impl.h"
 
 /*
- * What a foreign runtime cannot mount: overlays (its own bundle would need a fresh upper layer at each start) and
- * idmapped clones.  The plan travels as one argument of the hook, so that config.json stays the whole truth.
+ * Mounts that another runtime cannot do: overlays (the bundle would need a new upper at each start) and idmapped clones.
+ * The plan is one argument of the hook, so that config.json describes everything.
  *
- * The two runtimes order things differently: crun runs createRuntime before its own mounts, runc after them.  A hooked
- * mount must therefore never lie below a mount of the runtime's, nor the runtime's below a hooked one.
+ * crun runs createRuntime before its own mounts, runc after them.  So a hooked mount must never be below a mount of the
+ * runtime, nor a mount of the runtime below a hooked one.
  */
 #define HOOK_TIMEOUT_S 30
 
-/* Also one that a runtime could mount: whoever mounts it can hold it for the evidence, before anything runs in it. */
+/* Also a worktree that a runtime could mount: the hook keeps a descriptor of it for the evidence before the payload runs. */
 bool bundle_is_worktree_hooked(const struct placement *p)
 {
 	return p->portable;
@@ -34,7 +34,7 @@ bool bundle_is_hooked(const struct subject *s, const struct placement *p, size_t
 		return true;
 	if (bundle_is_worktree_hooked(p) && path_is_below(target, subject_work_target(s)))
 		return true;
-	/* Mounts are sorted: what is above this one comes before it. */
+	/* Mounts are sorted: parents come first. */
 	for (size_t k = 0; k < i; k++)
 		if (s->mounts[k].idmap && path_is_below(target, s->mounts[k].target))
 			return true;
@@ -47,10 +47,10 @@ static int require_reachable(const struct subject *s, const struct placement *p,
 	for (size_t i = 0; i < s->n_mounts; i++)
 		if (!bundle_is_hooked(s, p, i) && strcmp(s->mounts[i].target, target) != 0 &&
 		    path_is_below(target, s->mounts[i].target))
-			return fault_set(
-				f, ENOTSUP,
-				"'%s' lies below the mount '%s': not in a bundle, choose another target",
-				target, s->mounts[i].target);
+			return fault_set(f, ENOTSUP,
+					 "'%s' lies below the mount '%s', which a bundle does not support: "
+					 "choose another target",
+					 target, s->mounts[i].target);
 	return 0;
 }
 
@@ -60,7 +60,7 @@ static void add_owner(struct jdoc *m, uid_t uid, gid_t gid)
 	jdoc_set_int(m, "gid", gid);
 }
 
-/* Whoever replaces a writable source after it was judged: the hook compares what it cloned. */
+/* A writable source may be replaced after the verdict: the hook compares the clone with this identity. */
 static void add_file(struct jdoc *m, const struct subject_file *file)
 {
 	char text[48];
@@ -107,7 +107,7 @@ static void plan_worktree(struct jdoc *mounts, const struct subject *s)
 		jdoc_set_int(m, "size", (int64_t)s->profile->limit_disk);
 }
 
-/* A tree that is written to: what runs has a read-only place of its own. */
+/* The tree is writable: the sealed operands get a separate read-only mount. */
 static void plan_sealed(struct jdoc *mounts, const struct subject *s)
 {
 	struct jdoc *m = jdoc_append_object(mounts);
@@ -141,7 +141,7 @@ static void plan_mount(struct jdoc *mounts, const struct subject_mount *sm)
 	}
 }
 
-/* At createContainer crun has hidden them already, and the mounts above would show them again. */
+/* At createContainer crun has hidden these paths already, and the mounts above would show them again. */
 static void plan_hidden(struct jdoc *mounts, const struct subject *s)
 {
 	for (char **hide = s->profile->fs_hide; hide && *hide; hide++) {
@@ -189,7 +189,7 @@ static struct jdoc *build_plan(const struct subject *s, const struct placement *
 	jdoc_set_int(plan, "gid_base", p->gid_base);
 	add_owner(plan, s->uid, s->gid);
 	jdoc_set_int(plan, "n_ids", p->n_ids);
-	/* Only then somebody stands beside it who can take it. */
+	/* Only with approval a warden exists that can take the descriptor. */
 	if (p->approve) {
 		jdoc_set_string(plan, "run", p->run);
 		jdoc_set_string(plan, "work", subject_work_target(s));
@@ -209,13 +209,13 @@ static struct jdoc *add_hook(struct jdoc *hooks, const char *stage, const struct
 	args = jdoc_set_array(hook, "args");
 	jdoc_append_string(args, "custody-hook");
 	jdoc_append_string(args, verb);
-	/* Without `env` a hook gets the whole environment of whoever started the runtime. */
+	/* Without `env` a hook inherits the whole environment of the runtime. */
 	jdoc_append_string(jdoc_set_array(hook, "env"), "LC_ALL=C");
 	jdoc_set_int(hook, "timeout", HOOK_TIMEOUT_S);
 	return args;
 }
 
-/* First of all: what may not run is not mounted either. */
+/* First: a denied bundle is not mounted either. */
 static void add_approve(struct jdoc *hooks, const struct placement *p)
 {
 	struct jdoc *args = add_hook(hooks, "createRuntime", p, "approve");
@@ -224,7 +224,7 @@ static void add_approve(struct jdoc *hooks, const struct placement *p)
 		jdoc_append_string(args, *arg);
 }
 
-/* After the end, whatever it was. */
+/* After every exit of the container. */
 static int add_audit(struct jdoc *hooks, const struct placement *p, struct fault *f)
 {
 	_cleanup_free_ char **words = hook_args_for_audit(p->approve);
@@ -252,7 +252,7 @@ int bundle_add_hooks(struct jdoc *config, const struct subject *s, const struct 
 	if (r < 0 || (n == 0 && !p->approve))
 		return r;
 	if (!p->hook || (p->approve && !p->run))
-		return fault_set(f, EINVAL, "placement without custody-hook, or without its sessions' place");
+		return fault_set(f, EINVAL, "placement without the path of custody-hook or of the sessions");
 	r = jdoc_write(plan, JDOC_CANONICAL, &text, f);
 	if (r < 0)
 		return r;

@@ -52,10 +52,10 @@ static const struct {
 };
 /* clang-format on */
 
-/* For profiles that switch a layer off: the host's own. */
+/* For profiles that switch a layer off: mounts of the host. */
 static const char *host_place(const struct subject *s, const char *target)
 {
-	/* A new proc belongs to a pid namespace; without one of its own there is only the host's. */
+	/* A new proc needs a separate pid namespace; without one only the host's can be bound. */
 	if (strcmp(target, "/proc") == 0 && !bundle_asks(s, LAYER_PID_NS))
 		return "/proc";
 	return strcmp(target, "/dev") == 0 && !bundle_asks(s, LAYER_DEVICES) ? "/dev" : NULL;
@@ -65,10 +65,10 @@ static bool is_left_out(const struct subject *s, const char *target)
 {
 	bool mqueue = strcmp(target, "/dev/mqueue") == 0;
 
-	/* Its queues belong to an ipc namespace: without one of its own they would be the host's. */
+	/* Its queues belong to an ipc namespace: without a separate one they would be the host's. */
 	if (mqueue && !bundle_asks(s, LAYER_IPC_NS))
 		return true;
-	/* The host's /dev may lack the directory, and nobody may make one there. */
+	/* The host's /dev may lack the directory, and custody must not create it there. */
 	return !bundle_asks(s, LAYER_DEVICES) && (mqueue || strcmp(target, "/dev/shm") == 0);
 }
 
@@ -88,8 +88,8 @@ static void add_private(struct jdoc *mounts, const struct subject *s)
 }
 
 /*
- * libcrun binds without recursion, runc's plain bind fails where the host has mounts below: portable bundles say
- * rbind and the recursive attributes, which both know.  libcrun applies those to directories only, and drops
+ * libcrun binds without recursion, runc's plain bind fails where the host has mounts below: portable bundles use
+ * rbind and the recursive attributes, which both support.  libcrun applies those to directories only, and drops
  * nosuid and nodev of a writable bind unless they are recursive.
  */
 static void append_bind_options(struct jdoc *options, const struct placement *p, bool rw, bool is_dir)
@@ -136,7 +136,7 @@ static void add_subject_mount(struct jdoc *mounts, const struct subject *s, cons
 	append_bind_options(add_mount(mounts, m->target, "bind", source), p, m->rw, m->is_dir);
 }
 
-/* overlayfs splits at ',' and, between layers, at ':'; a backslash takes the meaning away. */
+/* overlayfs splits options at ',' and lowers at ':'; a backslash escapes both. */
 static void put_layer(struct strbuf *text, const char *path, const char *special)
 {
 	for (const char *c = path; *c; c++) {
@@ -176,21 +176,21 @@ static void add_overlay(struct jdoc *mounts, const struct subject *s, const stru
 	append_lower(options, p);
 	append_layer(options, "upperdir", p->upper);
 	append_layer(options, "workdir", p->work);
-	/* In a user namespace overlayfs may keep its notes only in user.* attributes. */
+	/* In a user namespace overlayfs can store its attributes only as user.*. */
 	if (bundle_asks(s, LAYER_USER_NS)) {
 		jdoc_append_string(options, "userxattr");
 	} else {
-		/* As userxattr has it: a layer that says everything by itself can be applied in parts, and again. */
+		/* As with userxattr: an upper without redirects and metacopy can be applied in parts, and again. */
 		jdoc_append_string(options, "redirect_dir=off");
 		jdoc_append_string(options, "metacopy=off");
 	}
-	/* Whoever keeps the upper layer syncs it: no need to when it is unmounted. */
+	/* No sync at unmount: a process that keeps the upper syncs it. */
 	jdoc_append_string(options, "volatile");
 	jdoc_append_string(options, "nosuid");
 	jdoc_append_string(options, "nodev");
 }
 
-/* The tree with the sealed files on top, read-only: without an upper layer overlayfs is nothing else. */
+/* The tree with the sealed files on top, read-only: overlayfs without an upper is always read-only. */
 static void add_sealed_tree(struct jdoc *mounts, const struct subject *s, const struct placement *p,
 			    const char *target)
 {
@@ -231,7 +231,7 @@ static int add_worktree(struct jdoc *mounts, const struct subject *s, const stru
 			return 0;
 		}
 		if (!p->upper || !p->work)
-			return fault_set(f, EINVAL, "placement without an upper layer");
+			return fault_set(f, EINVAL, "placement without an upper");
 		add_overlay(mounts, s, p, target);
 		return 0;
 	case PROFILE_WORKSPACE_RO:
@@ -243,7 +243,7 @@ static int add_worktree(struct jdoc *mounts, const struct subject *s, const stru
 		add_tmpfs(mounts, s, target, bundle_work_size(s), 0755);
 		return 0;
 	}
-	return fault_set(f, EINVAL, "worktree of an unknown kind");
+	return fault_set(f, EINVAL, "unknown mode of the worktree");
 }
 
 int bundle_add_mounts(struct jdoc *config, const struct subject *s, const struct placement *p,
@@ -259,7 +259,7 @@ int bundle_add_mounts(struct jdoc *config, const struct subject *s, const struct
 		if (r >= 0 && i < s->n_mounts)
 			add_subject_mount(mounts, s, p, i);
 	}
-	/* What is written must reach the tree, so what runs is named at a place of its own. */
+	/* Writes must reach the tree, so sealed operands are mounted at a separate path. */
 	if (r >= 0 && p->sealed && s->profile->workspace == PROFILE_WORKSPACE_RW)
 		add_sealed_tree(mounts, s, p, OPERAND_DIR);
 	if (r >= 0 && s->profile->process_init) {

@@ -96,7 +96,7 @@ static int read_file(int dirfd, const char *name, char **ret, size_t *ret_len, s
 	int r;
 
 	if (fd < 0 && errno == ENOENT)
-		return fault_set(f, ENOENT, "the bundle has no '%s': " BUNDLE_AGAIN, name);
+		return fault_set(f, ENOENT, "missing '%s' in the bundle: " BUNDLE_AGAIN, name);
 	if (fd < 0)
 		return fault_errno(f, errno, "bundle's '%s'", name);
 	r = fd_require_private(fd, geteuid(), f);
@@ -105,7 +105,7 @@ static int read_file(int dirfd, const char *name, char **ret, size_t *ret_len, s
 	return r < 0 ? fault_wrap(f, r, "bundle's '%s'", name) : 0;
 }
 
-/* Before anything else is known: it says whose key and whose grants are asked for. */
+/* Read before verification: it selects the lane's key and grants. */
 static int find_lane(const struct jdoc *document, enum lane *ret, struct fault *f)
 {
 	const char *name = jdoc_get_string(document, "lane");
@@ -115,7 +115,7 @@ static int find_lane(const struct jdoc *document, enum lane *ret, struct fault *
 			*ret = (enum lane)l;
 			return 0;
 		}
-	return fault_set(f, EINVAL, BUNDLE_SUBJECT " names no lane: " BUNDLE_AGAIN);
+	return fault_set(f, EINVAL, BUNDLE_SUBJECT " has no valid lane: " BUNDLE_AGAIN);
 }
 
 static int open_own(const char *dir, int *ret, struct fault *f)
@@ -150,7 +150,7 @@ int bundle_read(const char *dir, struct bundle_files *ret, struct fault *f)
 		return r;
 	b.document = jdoc_get(b.file, "subject");
 	if (!b.document)
-		return fault_set(f, EINVAL, BUNDLE_SUBJECT " has no 'subject': " BUNDLE_AGAIN);
+		return fault_set(f, EINVAL, BUNDLE_SUBJECT ": missing 'subject': " BUNDLE_AGAIN);
 	r = subject_digest(b.document, &b.digest, f);
 	if (r >= 0)
 		r = find_lane(b.document, &b.lane, f);
@@ -167,7 +167,7 @@ static int require_digest(const struct bundle_files *b, const char *said, struct
 
 	if (subject_digest_from_text(said, &d) < 0 || !digest_equal(&d, &b->digest))
 		return fault_set(f, EPERM,
-				 BUNDLE_SUBJECT " was edited: its digest is another one; " BUNDLE_AGAIN);
+				 BUNDLE_SUBJECT " was edited: its digest does not match; " BUNDLE_AGAIN);
 	return 0;
 }
 
@@ -183,6 +183,6 @@ int bundle_header_read(const struct bundle_files *b, struct bundle_header *ret, 
 	if (r < 0)
 		return r;
 	if (ret->version != FILE_VERSION)
-		return fault_set(f, EINVAL, BUNDLE_SUBJECT " is of another version: " BUNDLE_AGAIN);
+		return fault_set(f, EINVAL, BUNDLE_SUBJECT " has an unsupported version: " BUNDLE_AGAIN);
 	return require_digest(b, ret->digest, f);
 }

@@ -10,34 +10,33 @@
 #include "subject/subject.h"
 
 /*
- * subject.json of a portable bundle: the subject's document, the run's own time limit and where the bundle lives.  With
- * the values of the environment, which only config.json has, it says every byte of config.json: whoever is about to
- * start the bundle makes config.json again and compares.  docs/design/subject.md.
+ * subject.json of a portable bundle: the subject's document, the run's time limit and the bundle's placement.  With the
+ * values of the environment, which only config.json has, it determines every byte of config.json: the hook generates
+ * config.json again before a start and compares.  docs/design/subject.md.
  */
 #define BUNDLE_SUBJECT "subject.json"
 
-/* The text of subject.json, appended to OUT. */
+/* Appends the text of subject.json to OUT. */
 int bundle_subject_write(const struct subject *s, const struct placement *p, const struct digest_key *key,
 			 struct strbuf *out, struct fault *f) _must_check_;
 
-/* A bundle's two files as they are on the disk.  Nothing of it is believed before bundle_verify. */
+/* A bundle's two files as read from disk; untrusted until bundle_verify succeeds. */
 struct bundle_files {
-	int dirfd;	   /* ours */
+	int dirfd;	   /* owned */
 	struct jdoc *file; /* subject.json */
 	char *config;	   /* text of config.json */
 	size_t config_len;
 	struct jdoc *document; /* of the subject, in FILE */
 	struct digest digest;  /* of DOCUMENT, computed */
-	enum lane lane;	       /* of DOCUMENT: whose key is needed */
-	char *const *
-		approve; /* what the hook of the bundle was called with: set before bundle_verify; borrowed */
-	const char *run; /* where sessions are kept, likewise */
-	/* The text of subject.json; ours. */
+	enum lane lane;	       /* of DOCUMENT: selects the digest key */
+	char *const *approve;  /* arguments of the bundle's hook, set before bundle_verify; borrowed */
+	const char *run;       /* directory of sessions, likewise */
+	/* The text of subject.json; owned. */
 	char *text;
 	size_t text_len;
-	/* After bundle_verify: */
+	/* Set by bundle_verify: */
 	struct subject *subject;
-	struct placement placement; /* texts are in FILE */
+	struct placement placement; /* strings point into FILE */
 };
 
 #define BUNDLE_FILES_EMPTY      \
@@ -45,12 +44,12 @@ struct bundle_files {
 		.dirfd = -EBADF \
 	}
 
-/* DIR and its files must be the caller's alone, and no links: what was looked at is what is read. */
+/* DIR and its files must belong to the caller alone and must not be links, so that no other file is read. */
 int bundle_read(const char *dir, struct bundle_files *ret, struct fault *f) _must_check_;
 
 /*
- * -EPERM unless config.json and rootfs/ are exactly what the subject and the bundle's place give; says what differs.  HOOK names the
- * program that the bundle has to call ("/proc/self/exe" for the hook itself).
+ * -EPERM unless config.json and rootfs/ are exactly those that subject and placement give; F names the difference.  HOOK is the
+ * program that the bundle must call ("/proc/self/exe" for the hook itself).
  */
 int bundle_verify(struct bundle_files *b, const struct digest_key *key, const char *hook,
 		  struct fault *f) _must_check_;

@@ -22,12 +22,12 @@
 #define HOLE "\n    \"seccomp\": \"\"" /* linux.seccomp when placement.seccomp_apart */
 
 /*
- * The little of config.json that is not made again from the subject.  All else is compared as bytes, so it need not be
- * taken apart, and whatever is misread here shows in the comparison.
+ * The values of config.json that the subject does not determine.  The rest is compared as bytes and not parsed; a value that
+ * is read wrongly here makes the comparison fail.
  */
 struct config_extra {
 	struct jdoc *env, *annotations;
-	char **words; /* of ENV, borrowed texts */
+	char **words; /* strings of ENV, borrowed */
 	bool terminal;
 };
 
@@ -46,20 +46,20 @@ static int parse_part(struct jspan part, struct jdoc **ret, struct fault *f)
 static int take_words(struct config_extra *x, struct fault *f)
 {
 	if (x->env->type != JDOC_ARRAY)
-		return fault_set(f, EPERM, "config.json: process.env is no list");
+		return fault_set(f, EPERM, "config.json: process.env is not a list");
 	x->words = calloc(x->env->n_items + 1, sizeof(*x->words));
 	if (!x->words)
 		return fault_errno(f, ENOMEM, "config.json");
 	for (size_t i = 0; i < x->env->n_items; i++) {
 		if (x->env->items[i]->type != JDOC_STRING)
 			return fault_set(f, EPERM,
-					 "config.json: process.env holds something that is no text");
+					 "config.json: process.env has an item that is not a string");
 		x->words[i] = x->env->items[i]->string;
 	}
 	return 0;
 }
 
-/* The lines from the one that begins with HEAD, from its bracket on, to the first that is TAIL. */
+/* From the last character of HEAD to the end of the next TAIL. */
 static struct jspan cut_part(struct jspan text, const char *head, const char *tail)
 {
 	const char *at = memmem(text.at, text.len, head, strlen(head)), *end;
@@ -72,8 +72,8 @@ static struct jspan cut_part(struct jspan text, const char *head, const char *ta
 }
 
 /*
- * Where they are in what custody writes, found by the indentation.  A text that is laid out in another way is taken apart
- * instead; one that only looks like ours is refused by the comparison.
+ * Finds them by the indentation that custody writes.  A text with another layout is parsed instead; one that only looks like
+ * custody's fails the comparison.
  */
 static bool cut(const struct bundle_files *b, struct jspan part[2], struct jspan member[2])
 {
@@ -112,10 +112,10 @@ static int read_extra(const struct bundle_files *b, struct config_extra *x, stru
 		return parse_extra(part[1], member, x, f);
 	if (jspan_check(b->config, b->config_len, JDOC_DEPTH_MAX) < 0 ||
 	    jspan_root(b->config, b->config_len, &root) < 0)
-		return fault_set(f, EINVAL, "config.json is no JSON: " BUNDLE_AGAIN);
+		return fault_set(f, EINVAL, "config.json is not valid JSON: " BUNDLE_AGAIN);
 	if (jspan_get_each(root, parts, 2, part) < 0 || jspan_get_each(part[0], members, 2, member) < 0 ||
 	    !member[0].at)
-		return fault_set(f, EPERM, "config.json has no process.env: " BUNDLE_AGAIN);
+		return fault_set(f, EPERM, "config.json: missing process.env: " BUNDLE_AGAIN);
 	return parse_extra(part[1], member, x, f);
 }
 
@@ -142,14 +142,14 @@ static int require_programs(const struct bundle_header *h, const char *hook, str
 	if (!init)
 		return fault_errno(f, ENOMEM, "bundle");
 	if (strcmp(init, h->place.init) != 0)
-		return fault_set(f, EPERM, "the bundle's custody-init is '%s' and not '%s': " BUNDLE_AGAIN,
+		return fault_set(f, EPERM, "the bundle's custody-init is '%s' instead of '%s': " BUNDLE_AGAIN,
 				 h->place.init, init);
 	return same_program(h->place.hook, hook, f);
 }
 
 /*
- * The ids are not approved, for they are the host's and no matter of what runs.  But they must be ids that nobody else
- * has: one of the bundles' blocks, or the one id of the user whose directory it is.
+ * The ids are not part of the subject: they belong to the host.  But no other user may have them: one of the bundles' blocks,
+ * or the one id of the directory's owner.
  */
 static int require_ids(const struct bundle_header *h, const struct subject *s, int dirfd, struct fault *f)
 {
@@ -171,7 +171,7 @@ static int require_ids(const struct bundle_header *h, const struct subject *s, i
 	if (!ok)
 		return fault_set(
 			f, EPERM,
-			"the bundle's ids (%u:%u, %u of them) are not ids of a bundle in a directory of "
+			"the bundle's ids (%u:%u, %u of them) are not valid for a bundle in a directory of "
 			"uid %u: " BUNDLE_AGAIN,
 			base, gid, h->place.n_ids, st.st_uid);
 	return 0;
@@ -208,11 +208,11 @@ static int name_difference(const struct jdoc *was, const struct jdoc *is, struct
 	for (size_t i = 0; i < lines.len; i++)
 		if (lines.text[i] == '\n')
 			lines.text[i] = i + 1 < lines.len ? ';' : '\0';
-	return fault_set(f, EPERM, "config.json is not what the subject says: %s",
-			 lines.len ? lines.text : "the same, written in another way");
+	return fault_set(f, EPERM, "config.json does not match the subject: %s",
+			 lines.len ? lines.text : "same values, other formatting");
 }
 
-/* TEXT with PART in the place of HOLE's value.  No text in it holds a newline, so HOLE is there once or not at all. */
+/* Is the file equal to TEXT with PART as the value of HOLE?  Strings contain no newline, so HOLE occurs at most once. */
 static bool is_config(const struct bundle_files *b, const struct strbuf *text, const char *part)
 {
 	const char *at = part ? memmem(text->text, text->len, HOLE, strlen(HOLE)) : NULL;
@@ -245,7 +245,7 @@ static int require_same_config(const struct bundle_files *b, struct fault *f)
 	_cleanup_strbuf_ struct strbuf text = { 0 };
 	int r;
 
-	/* Most of it are names of system calls, which need not be listed and quoted once more. */
+	/* Most of the text is the list of system calls: take it from the build instead of generating it. */
 	place.seccomp_apart = seccomp != NULL;
 	r = bundle_config(b->subject, &place, &again, f);
 	if (r >= 0)
@@ -260,7 +260,7 @@ static int require_same_rootfs(const struct bundle_files *b, struct fault *f)
 	_cleanup_close_ int fd = openat(b->dirfd, "rootfs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd < 0)
-		return fault_errno(f, errno, "bundle's 'rootfs'");
+		return fault_errno(f, errno, "open the bundle's 'rootfs'");
 	return rootfs_require_same(fd, b->subject, b->placement.uid_base, b->placement.gid_base, f);
 }
 
@@ -282,10 +282,10 @@ int bundle_verify(struct bundle_files *b, const struct digest_key *key, const ch
 	if (r < 0)
 		return r;
 	place(b, h.place.rootless, &h);
-	/* Where complaints go, and whether there is a terminal, is up to whoever runs it. */
+	/* The user who runs the bundle may choose the hook's error file and a terminal. */
 	b->placement.console = x.terminal;
 	b->placement.hook_stderr = jdoc_get_string(x.annotations, HOOK_STDERR);
 	r = require_same_config(b, f);
-	b->placement.hook_stderr = NULL; /* was X's */
+	b->placement.hook_stderr = NULL; /* belonged to X */
 	return r < 0 ? r : require_same_rootfs(b, f);
 }

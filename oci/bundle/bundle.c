@@ -27,7 +27,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* Kernel memory, keys, timers and devices of the whole host.  /sys is not mounted at all. */
+/* Kernel memory, keys, timers and devices of the whole host.  /sys is never mounted. */
 static const char *const masked_paths[] = {
 	"/proc/acpi",	     "/proc/asound", "/proc/interrupts",
 	"/proc/kallsyms",    "/proc/kcore",  "/proc/key-users",
@@ -40,7 +40,7 @@ static const char *const readonly_paths[] = {
 	"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger", NULL,
 };
 
-/* Only for a profile that switches the layer off: what container engines give by default. */
+/* Only for a profile that switches the layer off: the default of container engines. */
 static const char *const usual_capabilities[] = {
 	"CAP_AUDIT_WRITE", "CAP_CHOWN",	  "CAP_DAC_OVERRIDE", "CAP_FOWNER",	      "CAP_FSETID",
 	"CAP_KILL",	   "CAP_MKNOD",	  "CAP_NET_RAW",      "CAP_NET_BIND_SERVICE", "CAP_SETFCAP",
@@ -79,7 +79,7 @@ static void add_process(struct jdoc *config, const struct subject *s, const stru
 {
 	struct jdoc *process = jdoc_set_object(config, "process"), *user, *env, *rlimits;
 
-	/* A pty is init's work, inside and of the container's own devpts. */
+	/* Init opens the pty, on the container's own devpts. */
 	jdoc_set_bool(process, "terminal", p->console);
 	user = jdoc_set_object(process, "user");
 	jdoc_set_int(user, "uid", s->uid);
@@ -95,7 +95,7 @@ static void add_process(struct jdoc *config, const struct subject *s, const stru
 	add_rlimit(rlimits, "RLIMIT_CORE", 0);
 	if (s->profile->limit_files)
 		add_rlimit(rlimits, "RLIMIT_NOFILE", s->profile->limit_files);
-	/* No single file may be larger than all of them together. */
+	/* RLIMIT_FSIZE: no single file may exceed the limit of the whole worktree. */
 	if (bundle_asks(s, LAYER_DISK_LIMIT))
 		add_rlimit(rlimits, "RLIMIT_FSIZE", s->profile->limit_disk);
 }
@@ -116,7 +116,7 @@ static void add_resources(struct jdoc *linux_part, const struct subject *s, cons
 	const struct profile *pr = s->profile;
 	uint32_t asked = s->layers;
 
-	/* A user's runtime may have no cgroup to write to; what the profile calls optional is then left out. */
+	/* A user's runtime may have no writable cgroup; limits that are optional in the profile are then omitted. */
 	if (p->rootless)
 		asked &= ~pr->optional;
 	if (asked & LAYER_BIT(LAYER_MEMORY_LIMIT)) {
@@ -168,7 +168,7 @@ static int add_linux(struct jdoc *config, const struct subject *s, const struct 
 		if (bundle_asks(s, namespaces[i].layer))
 			jdoc_set_string(jdoc_append_object(list), "type", namespaces[i].type);
 	if (bundle_asks(s, LAYER_USER_NS)) {
-		/* With one id the caller is whoever the subject says; everybody else does not exist. */
+		/* With one id, the user of the subject maps to the caller; no other id is mapped. */
 		add_mapping(part, "uidMappings", p->n_ids == 1 ? s->uid : 0, p->uid_base, p->n_ids);
 		add_mapping(part, "gidMappings", p->n_ids == 1 ? s->gid : 0, p->gid_base, p->n_ids);
 	}
@@ -192,10 +192,12 @@ static int require_ids(const struct subject *s, const struct placement *p, struc
 	if (p->n_ids == 0)
 		return fault_set(f, EINVAL, "placement without ids");
 	if (p->n_ids == 1 && (s->uid != 0 || s->gid != 0))
-		return fault_set(f, EPERM, "process.user %u:%u: without root there is one id, container root",
-				 s->uid, s->gid);
+		return fault_set(
+			f, EPERM,
+			"process.user %u:%u is not mapped: without root only container root (0:0) is", s->uid,
+			s->gid);
 	if (s->uid >= p->n_ids || s->gid >= p->n_ids)
-		return fault_set(f, EINVAL, "process.user %u:%u: not among the container's %u ids", s->uid,
+		return fault_set(f, EINVAL, "process.user %u:%u is not one of the container's %u ids", s->uid,
 				 s->gid, p->n_ids);
 	return 0;
 }
@@ -216,7 +218,7 @@ int bundle_config(const struct subject *s, const struct placement *p, struct jdo
 	root = jdoc_set_object(config, "root");
 	jdoc_set_string(root, "path", p->rootfs);
 	jdoc_set_bool(root, "readonly", bundle_asks(s, LAYER_ROOT));
-	/* Without a namespace of its own the name would be the host's. */
+	/* Without a separate UTS namespace it would change the host's name. */
 	if (bundle_asks(s, LAYER_UTS_NS))
 		jdoc_set_string(config, "hostname", s->hostname);
 	r = bundle_add_mounts(config, s, p, f);

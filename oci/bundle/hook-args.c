@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 
-/* What state/dirs.c reads. */
+/* The variables that state/dirs.c reads. */
 static const char *const env_names[] = { "CUSTODY_ROOT",    "CUSTODY_LIBEXEC", "CUSTODY_DATADIR", "HOME",
 					 "XDG_CONFIG_HOME", "XDG_STATE_HOME",  "XDG_RUNTIME_DIR", NULL };
 
@@ -26,11 +26,12 @@ int hook_args_take_env(struct hook_args *t, struct fault *f)
 	for (const char *const *name = env_names; *name; name++) {
 		const char *value = getenv(*name);
 
-		/* Relative ones are not believed anyway. */
+		/* Relative paths are ignored by state/dirs.c. */
 		if (!value || value[0] != '/')
 			continue;
 		if (!str_is_utf8(value, strlen(value)))
-			return fault_set(f, EILSEQ, "%s is not UTF-8: a bundle cannot carry it", *name);
+			return fault_set(f, EILSEQ, "%s is not UTF-8: it cannot be stored in a bundle",
+					 *name);
 		if (strv_appendf(&t->env, "%s=%s", *name, value) < 0)
 			return fault_errno(f, ENOMEM, "bundle");
 	}
@@ -89,7 +90,7 @@ static bool is_env_known(const char *word)
 	return false;
 }
 
-/* Exactly as hook_args_write has it: no alias, no blank. */
+/* Exactly as hook_args_write writes it: no alias, no blank. */
 static int set_lane(struct hook_args *t, const char *name)
 {
 	for (int l = 0; l < _LANE_MAX; l++)
@@ -105,11 +106,11 @@ static int set_section(struct jdoc **section, const char *option, const char *te
 	int r = jdoc_parse(text, strlen(text), option, NULL, section, f);
 
 	if (r >= 0 && (*section)->type != JDOC_OBJECT)
-		r = fault_set(f, EINVAL, "approve: %s is no object", option);
+		r = fault_set(f, EINVAL, "approve: %s is not a JSON object", option);
 	return r;
 }
 
-/* What can be there once. */
+/* Arguments that may occur once. */
 enum seen {
 	SEEN_LANE = 1,
 	SEEN_SECURITY = 2,
@@ -131,7 +132,7 @@ static unsigned int bit_of(const char *arg)
 	return strcmp(arg, "--allow-prod") == 0 ? SEEN_ALLOW : 0;
 }
 
-/* -EINVAL without a word: no such argument. */
+/* -EINVAL without a fault: unknown argument. */
 static int set_arg(const char *arg, unsigned int bit, struct hook_args *t, struct fault *f)
 {
 	const char *value = strchr(arg, '=');
@@ -167,11 +168,11 @@ static int read_arg(const char *arg, struct hook_args *t, unsigned int *seen, st
 	int r;
 
 	if (*seen & bit)
-		return fault_set(f, EINVAL, "approve: '%s' comes twice", arg);
+		return fault_set(f, EINVAL, "approve: repeated argument '%s'", arg);
 	*seen |= bit;
 	r = set_arg(arg, bit, t, f);
 	if (r < 0 && (!f || !f->code))
-		return fault_set(f, -r, "approve: '%s' is no argument of a bundle's hook", arg);
+		return fault_set(f, -r, "approve: unexpected argument '%s'", arg);
 	return r;
 }
 
@@ -186,7 +187,7 @@ int hook_args_parse(char *const *args, struct hook_args *ret, struct fault *f)
 	if (r < 0)
 		return r;
 	if (!(seen & SEEN_LANE) || !(seen & SEEN_SECURITY))
-		return fault_set(f, EINVAL, "approve: --lane and --security must be there");
+		return fault_set(f, EINVAL, "approve: missing --lane or --security");
 	*ret = t;
 	t = (struct hook_args){ 0 };
 	return 0;

@@ -13,16 +13,16 @@
 #include "oci/bundle/rootfs.h"
 
 #define CHUNK ((size_t)16 * 1024)
-#define NAMES 2048 /* bytes, at a time */
+#define NAMES 2048 /* bytes per read */
 
-/* One thing that rootfs_build would make. */
+/* One entry that rootfs_build would create. */
 struct rootfs_item {
 	char *path;
 	size_t path_len;
 	mode_t type; /* S_IFDIR, S_IFREG, S_IFLNK */
-	char *text;  /* of a file or a link; NULL: what FD holds */
+	char *text;  /* content of a file, or target of a link; NULL: content of FD */
 	size_t len;
-	int fd; /* the host's file, opened with the rights of who will own the copy */
+	int fd; /* the host's file, opened with the permissions of the copy's owner */
 	bool seen;
 };
 
@@ -48,7 +48,7 @@ static struct rootfs_item *find(const struct rootfs_list *l, const char *path, s
 	return NULL;
 }
 
-/* ITEM is the list's from the call on. */
+/* Takes ownership of ITEM. */
 static int add(struct rootfs_list *l, struct rootfs_item item, struct fault *f)
 {
 	struct rootfs_item *grown = item.path ? reallocarray(l->items, l->n + 1, sizeof(*grown)) : NULL;
@@ -79,7 +79,7 @@ static int add_parents(struct rootfs_list *l, const char *path, struct fault *f)
 	return r;
 }
 
-/* 1: PATH has its directories now and may be added; 0: it is there and shall be. */
+/* 1: the parents of PATH exist and it may be added; 0: it exists already, as intended. */
 static int make_place(struct rootfs_list *l, const char *path, mode_t type, struct fault *f)
 {
 	const struct rootfs_item *there = find(l, path, strlen(path));
@@ -144,7 +144,7 @@ static bool read_piece(int fd, char *room, size_t len, size_t offset)
 	return true;
 }
 
-/* Piece by piece: what is compared need not be held. */
+/* In pieces, so that the file need not fit in memory. */
 static bool same_bytes(int fd, const struct rootfs_item *item)
 {
 	char ours[CHUNK], theirs[CHUNK];
@@ -160,7 +160,7 @@ static bool same_bytes(int fd, const struct rootfs_item *item)
 	return true;
 }
 
-/* What is there, against the list. */
+/* Comparison of the existing tree with the list. */
 struct rootfs_walk {
 	struct rootfs_list *list;
 	uid_t uid;
@@ -175,7 +175,7 @@ static bool same_stat(const struct rootfs_walk *c, const struct stat *st, mode_t
 	return st->st_mode == (type | mode) && st->st_uid == c->uid && st->st_gid == c->gid;
 }
 
-/* Looked at through what was opened: a name may be another thing by then. */
+/* Through the open descriptor: the name may refer to another file by now. */
 static bool same_file(const struct rootfs_walk *c, int dirfd, const char *name,
 		      const struct rootfs_item *item)
 {
@@ -202,7 +202,7 @@ static int refuse(const char *what, const char *path, struct fault *f)
 	_cleanup_free_ char *shown = str_escape(path ? path : "");
 
 	return fault_set(f, EPERM,
-			 "the bundle's 'rootfs/%s' %s: write the bundle anew: custody bundle --force",
+			 "the bundle's 'rootfs/%s' %s: write the bundle again: custody bundle --force",
 			 shown ? shown : "?", what);
 }
 
@@ -213,13 +213,13 @@ static int check_entry(struct rootfs_walk *c, int dirfd, const char *name, struc
 	struct rootfs_item *item = find(c->list, c->path.text, c->path.len);
 
 	if (!item)
-		return refuse("is nothing of custody's", c->path.text, f);
+		return refuse("is not part of a root that custody writes", c->path.text, f);
 	item->seen = true;
 	if (item->type == S_IFDIR)
 		return check_dir(c, dirfd, name, f);
 	if (item->type == S_IFREG ? same_file(c, dirfd, name, item) : same_link(c, dirfd, name, item))
 		return 0;
-	return refuse("is not as custody writes it today", c->path.text, f);
+	return refuse("differs from the file that custody would write now", c->path.text, f);
 }
 
 static int check_name(struct rootfs_walk *c, int dirfd, const char *name, struct fault *f)
@@ -240,7 +240,7 @@ static int check_name(struct rootfs_walk *c, int dirfd, const char *name, struct
 	return 0;
 }
 
-/* Only what is on the list is entered, so the list bounds the depth. */
+/* Only listed directories are entered, so the list bounds the depth. */
 static int check_dir(struct rootfs_walk *c, int dirfd, const char *name, struct fault *f)
 {
 	_cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -250,7 +250,7 @@ static int check_dir(struct rootfs_walk *c, int dirfd, const char *name, struct 
 	int r;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !same_stat(c, &st, S_IFDIR))
-		return refuse("is not as custody writes it today", c->path.text, f);
+		return refuse("differs from the file that custody would write now", c->path.text, f);
 	while ((n = getdents64(fd, names, sizeof(names))) > 0)
 		for (ssize_t at = 0; at < n;) {
 			const struct dirent64 *e = (const struct dirent64 *)(names + at);
@@ -275,6 +275,6 @@ int rootfs_require_same(int dirfd, const struct subject *s, uid_t uid, gid_t gid
 	strbuf_done(&c.path);
 	for (size_t i = 0; r >= 0 && i < l.n; i++)
 		if (!l.items[i].seen)
-			r = refuse("is gone", l.items[i].path, f);
+			r = refuse("is missing", l.items[i].path, f);
 	return r;
 }

@@ -13,10 +13,10 @@
 
 #define COPY_MAX ((size_t)256 * 1024)
 
-/* With the host's network its names are needed too. */
+/* The host's network needs the host's name resolution. */
 static const char *const network_files[] = { "/etc/hosts", "/etc/resolv.conf", NULL };
 
-/* Nobody else puts something at PATH: no mount on or above it, no link. */
+/* Is PATH free: no mount on or above it, no link? */
 static bool is_free(const struct subject *s, const char *path)
 {
 	_cleanup_strbuf_ struct strbuf target = { 0 };
@@ -30,7 +30,7 @@ static bool is_free(const struct subject *s, const char *path)
 	return true;
 }
 
-/* PATH is absolute.  What went away, changed its kind or is no longer public since the subject was built: left out. */
+/* PATH is absolute.  Omits a file that was removed, changed its type or is not public any more since the subject was built. */
 static int copy_file(const struct rootfs *r, const struct subject *s, const char *path, struct fault *f)
 {
 	_cleanup_free_ char *text = NULL;
@@ -50,14 +50,14 @@ static int copy_file(const struct rootfs *r, const struct subject *s, const char
 	text = malloc((size_t)st.st_size + 1);
 	if (!text)
 		return fault_errno(f, ENOMEM, "copy '%s'", path);
-	/* One call: a file of the host's disk comes whole, and one that shrinks meanwhile comes as it is. */
+	/* One read: it returns a regular file completely, and a file that shrinks concurrently at its new size. */
 	len = read(fd, text, (size_t)st.st_size);
 	if (len < 0)
 		return fault_errno(f, errno, "read '%s'", path);
 	return rootfs_make_file(r, path + 1, text, (size_t)len, f);
 }
 
-/* A profile that shows the host's own file wants that one. */
+/* A profile that mounts the host's file uses that one. */
 static bool is_copied(const struct subject *s, const char *path)
 {
 	for (size_t i = 0; s->copies && s->copies[i]; i++)
@@ -82,7 +82,7 @@ static int write_file(const struct rootfs *r, const struct subject *s, const cha
 
 static int write_accounts(const struct rootfs *r, const struct subject *s, struct fault *f)
 {
-	/* A ':' or a newline in HOME would make other fields out of it. */
+	/* A ':' or a newline in HOME would be read as further fields. */
 	const char *home = s->home[strcspn(s->home, ":\n")] ? "/" : s->home;
 	_cleanup_strbuf_ struct strbuf t = { 0 };
 	int ret;

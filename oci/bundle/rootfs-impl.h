@@ -8,7 +8,7 @@
 #include "base/fault.h"
 #include "subject/subject.h"
 
-/* Between the files that make and check a root; nobody else includes this.  Paths are relative to the new root. */
+/* Private to the files that create and check a root.  Paths are relative to the new root. */
 struct rootfs_item;
 struct rootfs_list {
 	struct rootfs_item *items;
@@ -17,23 +17,23 @@ struct rootfs_list {
 
 struct rootfs {
 	int dirfd;
-	struct rootfs_list *list; /* not NULL: nothing is made, what would be is listed */
+	struct rootfs_list *list; /* not NULL: entries are listed instead of created */
 };
 
-/* With all directories above PATH; TYPE is S_IFDIR, S_IFREG or S_IFLNK. */
+/* Adds PATH with its parent directories; TYPE is S_IFDIR, S_IFREG or S_IFLNK. */
 int rootfs_list_add(struct rootfs_list *l, const char *path, mode_t type, const char *text, size_t len,
 		    struct fault *f);
-/* A file with the first LEN bytes of FD, which is the list's from the call on. */
+/* Adds a file with the first LEN bytes of FD.  Takes ownership of FD. */
 int rootfs_list_add_copy(struct rootfs_list *l, const char *path, int fd, size_t len, struct fault *f);
-/* Everything that rootfs_build would make now. */
+/* Lists everything that rootfs_build would create now. */
 int rootfs_list(struct rootfs_list *l, const struct subject *s, uid_t uid, gid_t gid, struct fault *f);
 
 int rootfs_make_dir(const struct rootfs *r, const char *path, struct fault *f);
 int rootfs_make_file(const struct rootfs *r, const char *path, const char *text, size_t len, struct fault *f);
 int rootfs_make_link(const struct rootfs *r, const char *path, const char *text, struct fault *f);
 
-/* Is TARGET below (or at) something that will be mounted?  Then its place is not in the skeleton. */
+/* Is TARGET at or below a later mount?  Then its mount point is not in the skeleton. */
 bool rootfs_is_covered(const struct subject *s, const char *target, bool or_at);
 
-/* The small /etc of a host-ro root: generated accounts and names, copies of harmless tables. */
+/* The small /etc of a host-ro root: generated accounts and host names, copies of harmless tables. */
 int rootfs_make_etc(const struct rootfs *r, const struct subject *s, struct fault *f);

@@ -16,8 +16,8 @@
 #include "oci/bundle/rootfs-impl.h"
 
 /*
- * The tree is private to the caller until this returns, and every symlink in it was made here: plain relative paths
- * below the descriptor are safe.
+ * The tree is private to the caller until this returns, and every symlink in it is created here: plain relative paths below
+ * the descriptor are safe.
  */
 
 static int make_parent(const struct rootfs *r, const char *path, struct fault *f)
@@ -121,7 +121,7 @@ static int make_points(const struct rootfs *r, const struct subject *s, struct f
 		ret = rootfs_make_file(r, &INIT_PATH[1], NULL, 0, f);
 	if (ret >= 0 && s->profile->workspace == PROFILE_WORKSPACE_RW && operand_needs_lower(s))
 		ret = rootfs_make_dir(r, &OPERAND_DIR[1], f);
-	/* Runtimes make a missing working directory; in a read-only root it must be there. */
+	/* Runtimes create a missing working directory; in a read-only root it must exist. */
 	if (ret >= 0 && strcmp(s->cwd, "/") != 0 && !rootfs_is_covered(s, s->cwd, true))
 		ret = rootfs_make_dir(r, s->cwd + 1, f);
 	return ret;
@@ -134,7 +134,7 @@ static int make_links(const struct rootfs *r, const struct subject *s, struct fa
 
 	for (size_t i = 0; ret >= 0 && i < s->n_links; i++)
 		ret = rootfs_make_link(r, s->links[i].target + 1, s->links[i].text, f);
-	/* One private place for short-lived files is enough: both count against the same limit. */
+	/* One private directory for temporary files is enough: both count against the same limit. */
 	if (ret >= 0 && own_var && !rootfs_is_covered(s, "/var/tmp", true))
 		ret = rootfs_make_link(r, "var/tmp", "../tmp", f);
 	if (ret >= 0 && own_var)
@@ -157,8 +157,8 @@ static int build(const struct rootfs *r, const struct subject *s, struct fault *
 }
 
 /*
- * As the owner-to-be: nothing has to be given away afterwards, and of the host's files only what everybody may read
- * can be copied.  Ids of the file system only, so that nobody may signal us meanwhile.
+ * With the ids of the future owner: no chown is needed afterwards, and only world-readable files of the host can be copied.
+ * Only the file system ids change, so that processes of that owner cannot signal this one.
  */
 static int build_as(const struct rootfs *r, const struct subject *s, uid_t uid, gid_t gid, struct fault *f)
 {
@@ -167,13 +167,13 @@ static int build_as(const struct rootfs *r, const struct subject *s, uid_t uid, 
 	int ret;
 
 	if (other) {
-		/* The group first: without the right user it can no longer be changed. */
+		/* The group first: after the uid has changed it cannot be set. */
 		(void)setfsgid(gid);
 		(void)setfsuid(uid);
 		if ((uid_t)setfsuid((uid_t)-1) != uid || (gid_t)setfsgid((gid_t)-1) != gid) {
 			(void)setfsuid(geteuid());
 			(void)setfsgid(getegid());
-			return fault_set(f, EPERM, "make the new root as %u: not permitted", uid);
+			return fault_set(f, EPERM, "create the new root as uid %u: not permitted", uid);
 		}
 	}
 	mask = umask(022);
@@ -192,7 +192,7 @@ int rootfs_build(int dirfd, const struct subject *s, uid_t uid, gid_t gid, struc
 	const bool other = uid != geteuid() || gid != getegid();
 
 	if (other && fchown(dirfd, uid, gid) < 0)
-		return fault_errno(f, errno, "give the new root to %u", uid);
+		return fault_errno(f, errno, "chown the new root to uid %u", uid);
 	return build_as(&r, s, uid, gid, f);
 }
 

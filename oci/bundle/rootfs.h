@@ -7,16 +7,15 @@
 #include "subject/subject.h"
 
 /*
- * The root of a container before anything is mounted on it: directories and files that are mount points, the
- * symlinks of the subject, and for `host-ro` a small generated /etc.  DIRFD is an empty directory that belongs to
- * the caller alone; everything below it is given to UID and GID (container root on the host).  The same code fills
- * a portable bundle's rootfs/ and the private tmpfs of a run.
+ * The root of a container before anything is mounted on it: mount points, the symlinks of the subject, and for `host-ro` a
+ * small generated /etc.  DIRFD is an empty directory that belongs to the caller alone; everything below it is owned by UID and
+ * GID (container root on the host).  The same code fills a portable bundle's rootfs/ and the private tmpfs of a run.
  */
 int rootfs_build(int dirfd, const struct subject *s, uid_t uid, gid_t gid, struct fault *f) _must_check_;
 
 /*
- * -EPERM unless the tree in DIRFD is exactly what rootfs_build would make of S now, and nothing besides.  Copies of the
- * host's files are compared with the host's.
+ * -EPERM unless the tree in DIRFD is exactly the one that rootfs_build would create from S now.  Copies of the host's files are
+ * compared with the originals.
  */
 int rootfs_require_same(int dirfd, const struct subject *s, uid_t uid, gid_t gid,
 			struct fault *f) _must_check_;

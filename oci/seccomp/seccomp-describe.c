@@ -21,7 +21,7 @@ static struct jdoc *add_group(struct jdoc *calls, const struct seccomp_choice *c
 	return names;
 }
 
-/* crun complains about names that its libseccomp does not know; those that ours does not know are left out. */
+/* crun reports names that its libseccomp does not know; names unknown to ours are omitted. */
 static void append_name(struct jdoc *names, const char *name)
 {
 	if (seccomp_syscall_resolve_name(name) != __NR_SCMP_ERROR)
@@ -129,7 +129,7 @@ int seccomp_describe_choice(const struct seccomp_choice *c, struct jdoc **ret, s
 	for (const struct seccomp_rule *rule = seccomp_rules; rule->name; rule++) {
 		struct jdoc *names;
 
-		/* Runtimes resolve names for the machine; a call that it does not have is no rule. */
+		/* Runtimes resolve names for the machine; a call that it does not have gets no rule. */
 		if (!is_active(c, rule) || seccomp_syscall_resolve_name(rule->name) < 0)
 			continue;
 		names = add_group(calls, c, rule->verdict);

@@ -47,7 +47,7 @@ static int add(scmp_filter_ctx ctx, const struct seccomp_choice *c, const char *
 {
 	int r, nr = seccomp_syscall_resolve_name(name);
 
-	/* Not on this machine, or newer than this libseccomp: then it is an unknown number and gets ENOSYS. */
+	/* Missing on this machine or unknown to this libseccomp: the number is not listed and gets ENOSYS. */
 	if (nr < 0)
 		return 0;
 	r = seccomp_rule_add_exact_array(ctx, action_of(v, c->kill), nr, n, cmp);
@@ -141,7 +141,7 @@ static int export_program(scmp_filter_ctx ctx, char **ret, struct fault *f)
 	int r;
 
 	if (fd < 0)
-		return fault_errno(f, errno, "memfd for the seccomp program");
+		return fault_errno(f, errno, "create a memfd for the seccomp program");
 	r = seccomp_export_bpf(ctx, fd);
 	if (r < 0)
 		return fault_errno(f, -r, "compile the seccomp program");
@@ -159,12 +159,12 @@ int seccomp_filter_compile(const struct seccomp_choice *c, char **ret, struct fa
 	_cleanup_(filter_release) scmp_filter_ctx ctx = NULL;
 	int r;
 
-	/* What the kernel here can do is no question: the program may be built in a sandbox of somebody else's. */
+	/* Do not probe the running kernel: custody may be built in a sandbox. */
 	(void)seccomp_api_set(3);
 	ctx = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
 	if (!ctx)
 		return fault_errno(f, ENOMEM, "seccomp program");
-	/* Foreign architectures, x32 among them, would be other numbers for other calls. */
+	/* Refuse other architectures, x32 included: their numbers mean other calls. */
 	r = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	/* A binary tree: the kernel walks the program once per call number when it is loaded. */
 	if (r >= 0)

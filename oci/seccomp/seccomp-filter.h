@@ -5,10 +5,10 @@
 
 #include "base/fault.h"
 
-/* Which program: the variants that are compiled when custody is built are the values without allow and deny. */
+/* Selects a program.  Values without allow and deny are the variants that are compiled when custody is built. */
 struct seccomp_choice {
 	bool no_setid;
-	bool kill;			  /* SECCOMP_DENY is the end of the process */
+	bool kill;			  /* SECCOMP_DENY kills the process */
 	char *const *allow, *const *deny; /* of the profile; deny wins */
 };
 
@@ -17,5 +17,5 @@ struct seccomp_choice {
 
 bool seccomp_choice_lists(char *const *names, const char *name);
 
-/* Base64 of the BPF program for the machine this runs on; heap. */
+/* Base64 of the BPF program for this machine; heap. */
 int seccomp_filter_compile(const struct seccomp_choice *c, char **ret, struct fault *f) _must_check_;

@@ -26,7 +26,7 @@ static int print_program(int i, struct fault *f)
 	return 0;
 }
 
-/* Line by line; there is nothing in it but quotes that C would take for something else. */
+/* Line by line; only the quotes need an escape in C. */
 static void print_lines(char *text)
 {
 	char *rest = text, *line;

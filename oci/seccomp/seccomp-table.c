@@ -53,7 +53,7 @@ const char *const seccomp_allowed[] = {
 	/* time */
 	"time", "times", "gettimeofday", "clock_gettime", "clock_getres", "clock_nanosleep", "nanosleep", "alarm",
 	"getitimer", "setitimer", "timer_create", "timer_delete", "timer_settime", "timer_gettime", "timer_getoverrun",
-	/* sockets; which families there are is decided at socket() */
+	/* sockets; socket() decides which families are allowed */
 	"connect", "accept", "accept4", "bind", "listen", "shutdown", "getsockname", "getpeername", "getsockopt",
 	"setsockopt", "send", "sendto", "sendmsg", "sendmmsg", "recv", "recvfrom", "recvmsg", "recvmmsg",
 	/* shared memory, semaphores, queues: of the container's own ipc namespace */
@@ -77,19 +77,19 @@ const char *const seccomp_denied[] = {
 	"kexec_load", "kexec_file_load", "reboot", "syslog", "acct", "vhangup", "iopl", "ioperm", "modify_ldt",
 	"io_uring_setup", "io_uring_enter", "io_uring_register",
 	"fanotify_init", "fanotify_mark", "lookup_dcookie", "nfsservctl", "uselib", "ustat", "sysfs", "_sysctl",
-	/* keys live in the user, not in the container */
+	/* keyrings belong to the user, not to the container */
 	"add_key", "request_key", "keyctl",
-	/* handles reach files past every mount */
+	/* handles reach files outside every mount */
 	"name_to_handle_at", "open_by_handle_at",
 	/* clock and names of the host */
 	"settimeofday", "stime", "clock_settime", "clock_adjtime", "adjtimex", "sethostname", "setdomainname",
-	/* placement of other processes' memory */
+	/* memory placement of other processes */
 	"mbind", "set_mempolicy", "set_mempolicy_home_node", "migrate_pages", "move_pages",
 	"vm86", "vm86old", "s390_pci_mmio_read", "s390_pci_mmio_write", "s390_runtime_instr", "spu_create", "spu_run",
 	NULL,
 };
 
-/* Their arguments are in memory, out of a filter's sight. */
+/* A filter cannot read their arguments: they are in memory. */
 const char *const seccomp_unfilterable[] = { "openat2", "fchmodat2", NULL };
 
 #ifdef __s390x__
@@ -100,7 +100,7 @@ const char *const seccomp_unfilterable[] = { "openat2", "fchmodat2", NULL };
 #define NAMESPACE_FLAGS \
 	((uint64_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET))
 
-/* The kernel looks at the lower half only; a filter that compares all 64 bits is walked around. */
+/* The kernel uses the lower 32 bits only; a filter that compares all 64 bits can be bypassed. */
 #define LOWER UINT64_C(0xffffffff)
 #define SETID ((uint64_t)(S_ISUID | S_ISGID))
 #define CREATING ((uint64_t)(O_CREAT | (O_TMPFILE & ~O_DIRECTORY)))
@@ -129,7 +129,7 @@ const struct seccomp_rule seccomp_rules[] = {
 	EQ("socketpair", SECCOMP_ALLOW, 0, AF_UNIX),
 	ELSE("socketpair", SECCOMP_NO_FAMILY),
 
-	/* Linux, its 32-bit uname, the old version number, and the question what is set. */
+	/* PER_LINUX, PER_LINUX32, UNAME26, and 0xffffffff, which only queries. */
 	EQ("personality", SECCOMP_ALLOW, 0, 0),
 	EQ("personality", SECCOMP_ALLOW, 0, 8),
 	EQ("personality", SECCOMP_ALLOW, 0, 0x20000),
@@ -137,17 +137,17 @@ const struct seccomp_rule seccomp_rules[] = {
 	EQ("personality", SECCOMP_ALLOW, 0, 0xffffffff),
 	ELSE("personality", SECCOMP_DENY),
 
-	/* Both type into a terminal as if a person had. */
+	/* Both insert input into a terminal. */
 	MASK("ioctl", SECCOMP_DENY, 1, LOWER, TIOCSTI),
 	MASK("ioctl", SECCOMP_DENY, 1, LOWER, TIOCLINUX),
 	ELSE("ioctl", SECCOMP_ALLOW),
 
-	/* Its own limits, and the question what another's are.  Setting another's would take init its descriptors. */
+	/* Own limits, and reading those of another process.  Setting those of init could take its descriptors away. */
 	EQ("prlimit64", SECCOMP_ALLOW, 0, 0),
 	EQ("prlimit64", SECCOMP_ALLOW, 2, 0),
 	ELSE("prlimit64", SECCOMP_DENY),
 
-	/* A writable tree of the host: no file in it may be made set-id, whoever owns it there. */
+	/* A writable tree of the host: no file in it may become set-id, whatever its owner. */
 	PLAIN_MODE("chmod", 1), ELSE_SETID("chmod"),
 	PLAIN_MODE("fchmod", 1), ELSE_SETID("fchmod"),
 	PLAIN_MODE("fchmodat", 2), ELSE_SETID("fchmodat"),

@@ -5,21 +5,21 @@
 #include <stdint.h>
 
 /*
- * What the filter says of each system call, by name; the reasons are in docs/design/seccomp.md.
+ * The filter's action for each system call, by name; the reasons are in docs/design/seccomp.md.
  *
  *	listed as allowed	passes
- *	listed as denied	EPERM, or the process dies when the profile says `violation: kill`
- *	listed with conditions	the rule whose condition holds, else the one for the rest
+ *	listed as denied	EPERM, or the process is killed if the profile says `violation: kill`
+ *	listed with conditions	the rule whose condition is true, else SECCOMP_ELSE
  *	not listed		ENOSYS, so that a C library falls back to an older call
  */
 enum seccomp_verdict {
-	SECCOMP_DENY, /* EPERM or death */
+	SECCOMP_DENY, /* EPERM or kill */
 	SECCOMP_ALLOW,
 	SECCOMP_NO_FAMILY, /* EAFNOSUPPORT: programs probe for address families */
 };
 
 enum seccomp_op {
-	SECCOMP_ELSE, /* no other rule of the call holds */
+	SECCOMP_ELSE, /* no other rule of the call matches */
 	SECCOMP_EQ,   /* arg == value */
 	SECCOMP_MASK, /* (arg & mask) == value */
 };
@@ -39,7 +39,7 @@ extern const char *const seccomp_unfilterable[];  /* allowed, but ENOSYS where s
 extern const struct seccomp_rule seccomp_rules[]; /* grouped by name; ends with a NULL name */
 
 /*
- * libseccomp is told "otherwise" as "argument 0 >= 0": it asks higher arguments first and, of one argument, equality
- * before order.  A rule with SECCOMP_MASK on argument 0 would come after it: such a group has no "otherwise".
+ * SECCOMP_ELSE is passed to libseccomp as "argument 0 >= 0": it tests higher arguments first and, for one argument, equality
+ * before order.  A rule with SECCOMP_MASK on argument 0 would be tested after it: such a group has no SECCOMP_ELSE.
  */
 #define SECCOMP_ELSE_ARG 0

@@ -26,13 +26,12 @@ static bool has_words(const struct seccomp_choice *c)
 	return (c->allow && c->allow[0]) || (c->deny && c->deny[0]);
 }
 
-/* A name that nobody knows would be a rule that never holds: a typing error must not pass for a filter. */
+/* An unknown name would be a rule that never matches: a typing error must not pass as a filter. */
 static int require_names(char *const *names, const char *key, struct fault *f)
 {
 	for (size_t i = 0; names && names[i]; i++)
 		if (seccomp_syscall_resolve_name(names[i]) == __NR_SCMP_ERROR)
-			return fault_set(f, EINVAL, "seccomp.%s: no system call is called '%s'", key,
-					 names[i]);
+			return fault_set(f, EINVAL, "seccomp.%s: unknown system call '%s'", key, names[i]);
 	return 0;
 }
 

@@ -6,18 +6,18 @@
 #include "subject/subject.h"
 
 /*
- * The system call filter of a subject: one table, two forms.  Own runs hand libcrun a finished program, compiled
- * when custody was built (or now, when the profile changes the list); portable bundles name the calls.
+ * The system call filter of a subject: one table, two forms.  Own runs pass libcrun a compiled program, from the build of
+ * custody (or compiled now, if the profile changes the list); portable bundles name the calls.
  */
 
-/* Base64 of the BPF program for placement.seccomp_bpf; heap.  NULL in *RET when the subject asks for no filter. */
+/* Base64 of the BPF program for placement.seccomp_bpf; heap.  NULL in *RET when the subject has no filter. */
 int seccomp_encode(const struct subject *s, char **ret, struct fault *f) _must_check_;
 
-/* The program of a subject that says nothing about it, for whoever else is to do no more than a payload; static. */
+/* The program of a subject with default settings, for other processes that need a payload's filter; static. */
 const char *seccomp_plain(void);
 
-/* The value of linux.seccomp; NULL in *RET when the subject asks for no filter. */
+/* The value of linux.seccomp; NULL in *RET when the subject has no filter. */
 int seccomp_describe(const struct subject *s, struct jdoc **ret, struct fault *f) _must_check_;
 
-/* The same as it is written in config.json, made when custody was built; NULL when it has to be described. */
+/* The same as text of config.json, generated when custody was built; NULL: use seccomp_describe. */
 const char *seccomp_written(const struct subject *s);

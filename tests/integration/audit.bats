@@ -107,7 +107,7 @@ runs() { # STATUS
 		jq "$1" "$CUSTODY_HOME/kept" >"$BUNDLE/config.json"
 		runtime_run "$RUNTIME" "$BUNDLE"
 		[ "$status" -ne 0 ]
-		assert_stderr_has 'config.json is not what the subject says'
+		assert_stderr_has 'config.json does not match the subject'
 		[ "$(store)" -eq 0 ]
 		[ "$(records session.start)" -eq 0 ]
 		clean

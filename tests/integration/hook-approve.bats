@@ -162,7 +162,7 @@ edited() {
 	cp "$BUNDLE/config.json" "$CUSTODY_HOME/kept"
 	jq "$filter" "$CUSTODY_HOME/kept" >"$BUNDLE/config.json"
 	! cmp -s <(jq . "$CUSTODY_HOME/kept") "$BUNDLE/config.json"
-	both refused 'config.json is not what the subject says' "$@"
+	both refused 'config.json does not match the subject' "$@"
 	cat "$CUSTODY_HOME/kept" >"$BUNDLE/config.json"
 }
 
@@ -183,7 +183,7 @@ edited() {
 	# One byte that no JSON reader sees.
 	cp "$BUNDLE/config.json" "$CUSTODY_HOME/kept"
 	echo >>"$BUNDLE/config.json"
-	both refused 'config.json is not what the subject says'
+	both refused 'config.json does not match the subject'
 	cat "$CUSTODY_HOME/kept" >"$BUNDLE/config.json"
 	both runs
 }
@@ -209,7 +209,7 @@ edited() {
 	jq --arg d "sha256:$digest" '.digest = $d' "$BUNDLE/subject.json" >"$BUNDLE/new"
 	cat "$BUNDLE/new" >"$BUNDLE/subject.json"
 	rm "$BUNDLE/new"
-	both refused 'config.json is not what the subject says'
+	both refused 'config.json does not match the subject'
 	rm "$BUNDLE/subject.json"
 	both refused subject.json
 }
@@ -471,7 +471,7 @@ empty() { # DIR
 	rm ran
 	refused consumed
 	sed -i 's/script.sh/scripts.h/' "$BUNDLE/config.json"
-	refused 'config.json is not what the subject says'
+	refused 'config.json does not match the subject'
 }
 
 @test "CARD-3: a program of the admin's learns of a container's request, once" {
