@@ -308,7 +308,7 @@ set_id_is_refused() {
 	touch "$BUNDLE/notes"
 	run "$CUSTODY" bundle -o "$BUNDLE" --force -- true
 	[ "$status" -ne 0 ]
-	[[ $output == *"'notes' is in it"* ]]
+	[[ $output == *"it contains 'notes'"* ]]
 	[ -e "$BUNDLE/notes" ]
 	[ -e "$BUNDLE/config.json" ]
 }
