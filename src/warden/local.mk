@@ -10,7 +10,9 @@ libcore_a_SOURCES += \
 	src/warden/stdio-relay.c src/warden/stdio-relay.h \
 	src/warden/warden-end.c \
 	src/warden/warden-init.c \
+	src/warden/warden-signals.c \
 	src/warden/warden-state.h \
+	src/warden/warden-stop.c \
 	src/warden/warden.c src/warden/warden.h
 
 # custody-warden: supervises a container that another runtime runs.  Static: it is started once per container.

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 
+#include "base/clock.h"
 #include "warden/creator.h"
 #include "warden/disk-watch.h"
 #include "layer/layer-proof.h"
@@ -44,16 +45,30 @@ struct warden {
 	struct fault fault; /* why the set-up failed */
 };
 
-void warden_abort(struct warden *w);
-void warden_tick(struct warden *w);	  /* what the job does now and then */
-void warden_released(struct warden *w);	  /* the payload runs: clocks start */
-void warden_expect_end(struct warden *w); /* the payload ended: init must follow soon */
+/* warden.c */
+static inline void warden_arm(uint64_t *at, uint64_t ms)
+{
+	*at = clock_boot_ns() + ms * UINT64_C(1000000);
+}
+void warden_tick(struct warden *w);	  /* the job's periodic work */
+void warden_released(struct warden *w);	  /* the payload was executed: clocks start */
+void warden_expect_end(struct warden *w); /* the payload exited: init must follow soon */
+
+/* warden-stop.c: what ends a run from outside. */
+void warden_kill(struct warden *w);  /* every process of the container, now */
+void warden_abort(struct warden *w); /* the same before the release: init executes nothing */
+void warden_terminate(struct warden *w, int sig, uint64_t grace_s); /* SIG, then KILL after GRACE_S */
+void warden_on_signal(struct warden *w);			    /* reads the signals of this process */
+
+/* warden-signals.c: they are read from a descriptor while the run lasts. */
+int warden_block_signals(struct warden *w, struct fault *f) _must_check_;
+void warden_unblock_signals(struct warden *w);
 
 /* warden-init.c: one message of init, or the end of its socket. */
 void warden_hear_init(struct warden *w);
-void warden_prove_limits(struct warden *w); /* reads back what cgroup and rlimits of init's pid hold */
+void warden_prove_limits(struct warden *w); /* reads back the limits of cgroup and rlimits of init's pid */
 
-/* warden-end.c */
+/* warden-end.c: events for --status-fd, the result. */
 void warden_say_created(const struct warden *w);
 void warden_say_started(const struct warden *w);
 int warden_conclude(struct warden *w, struct fault *f) _must_check_;

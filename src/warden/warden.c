@@ -4,19 +4,14 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/fd.h"
-#include "session/stop-signal.h"
 #include "base/seam.h"
 #include "warden/warden-state.h"
 
@@ -25,86 +20,9 @@
 #define DISK_TICK_MS UINT64_C(250)
 #define LAST_WORD_MS UINT64_C(5000)
 
-static void arm(uint64_t *at, uint64_t ms)
-{
-	*at = clock_boot_ns() + ms * MS;
-}
-
 static uint64_t patience(const struct warden *w, uint64_t usual_ms)
 {
 	return w->job->patience_ms ? w->job->patience_ms : usual_ms;
-}
-
-/* Everything of the container, now: the whole cgroup, and its first process, with which the pid namespace ends. */
-static void kill_all(struct warden *w)
-{
-	(void)!cgroup_kill(w->job->cgroup, NULL);
-	if (w->init_pidfd >= 0)
-		(void)syscall(SYS_pidfd_send_signal, w->init_pidfd, SIGKILL, NULL, 0);
-	w->kill_at = 0;
-}
-
-void warden_abort(struct warden *w)
-{
-	/* Before the release: init sees the end of its socket and executes nothing. */
-	w->init_fd = fd_close(w->init_fd);
-	kill_all(w);
-}
-
-static void terminate(struct warden *w, int sig, uint64_t grace_s)
-{
-	struct init_msg m = { .magic = INIT_PROTO_MAGIC, .type = INIT_MSG_SIGNAL, .value = sig };
-
-	if (w->phase < WARDEN_RUNNING || w->init_fd < 0) {
-		warden_abort(w);
-		return;
-	}
-	if (send(w->init_fd, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		kill_all(w);
-	if (w->kill_at == 0)
-		arm(&w->kill_at, grace_s * 1000);
-}
-
-/* Several may stop it at once: the shortest grace counts. */
-static void stop(struct warden *w, uint32_t grace_s)
-{
-	uint64_t at;
-
-	if (grace_s == STOP_GRACE_PROFILE)
-		grace_s = (uint32_t)w->job->subject->profile->limit_grace_s;
-	arm(&at, (uint64_t)grace_s * 1000);
-	if (!w->facts.stopped && !w->facts.cancelled) {
-		w->facts.stopped = true;
-		terminate(w, SIGTERM, grace_s);
-	} else if (w->kill_at && at < w->kill_at) {
-		w->kill_at = at;
-	}
-	if (grace_s == 0)
-		kill_all(w);
-}
-
-static void on_signal(struct warden *w)
-{
-	struct signalfd_siginfo si;
-
-	while (read(w->signal_fd, &si, sizeof(si)) == sizeof(si)) {
-		int sig = (int)si.ssi_signo;
-		uint32_t grace_s;
-
-		if (sig == SIGWINCH) {
-			terminal_resize(&w->tty);
-		} else if (w->phase == WARDEN_OVER) {
-			w->hurry = true;
-		} else if (stop_signal_is(&si, &grace_s)) {
-			stop(w, grace_s);
-		} else if (w->facts.cancelled || w->facts.stopped) {
-			/* Asked twice: no more grace. */
-			kill_all(w);
-		} else {
-			w->facts.cancelled = sig;
-			terminate(w, sig, w->job->subject->profile->limit_grace_s);
-		}
-	}
 }
 
 static void reap_creator(struct warden *w)
@@ -175,7 +93,7 @@ void warden_tick(struct warden *w)
 
 	w->tick_at = 0;
 	if (ms >= 0)
-		arm(&w->tick_at, (uint64_t)ms);
+		warden_arm(&w->tick_at, (uint64_t)ms);
 }
 
 static void on_time(struct warden *w, uint64_t now)
@@ -193,18 +111,18 @@ static void on_time(struct warden *w, uint64_t now)
 	if (w->time_at && now >= w->time_at) {
 		w->time_at = 0;
 		w->facts.timed_out = true;
-		terminate(w, SIGTERM, w->job->subject->profile->limit_grace_s);
+		warden_terminate(w, SIGTERM, w->job->subject->profile->limit_grace_s);
 	}
 	if (w->disk_at && now >= w->disk_at) {
-		arm(&w->disk_at, DISK_TICK_MS);
+		warden_arm(&w->disk_at, DISK_TICK_MS);
 		if (disk_watch_exceeds(&w->disk, false)) {
 			w->disk_at = 0;
 			w->facts.disk_exceeded = true;
-			kill_all(w);
+			warden_kill(w);
 		}
 	}
 	if (w->kill_at && now >= w->kill_at)
-		kill_all(w);
+		warden_kill(w);
 	if (w->tick_at && now >= w->tick_at)
 		warden_tick(w);
 }
@@ -232,16 +150,16 @@ void warden_released(struct warden *w)
 	w->ret->started_us = clock_wall_us();
 	w->start_ns = clock_boot_ns();
 	if (w->job->time_s)
-		arm(&w->time_at, w->job->time_s * 1000);
+		warden_arm(&w->time_at, w->job->time_s * 1000);
 	if (w->disk.dir)
-		arm(&w->disk_at, DISK_TICK_MS);
+		warden_arm(&w->disk_at, DISK_TICK_MS);
 }
 
 void warden_expect_end(struct warden *w)
 {
 	w->time_at = w->disk_at = 0;
 	if (w->kill_at == 0)
-		arm(&w->kill_at, patience(w, LAST_WORD_MS));
+		warden_arm(&w->kill_at, patience(w, LAST_WORD_MS));
 }
 
 /* clang-format off */
@@ -270,7 +188,7 @@ static int step(struct warden *w, struct fault *f)
 	for (int i = 0; i < STDIO_N; i++)
 		pump_step(&w->io.pump[i], p + P_PUMPS + 2 * i);
 	if (p[P_SIGNAL].revents)
-		on_signal(w);
+		warden_on_signal(w);
 	if (p[P_CREATOR].revents || p[P_CREATOR_END].revents)
 		on_creator(w, p[P_CREATOR_END].revents);
 	if (p[P_INIT].revents && w->init_fd >= 0)
@@ -309,63 +227,11 @@ static void drain(struct warden *w)
 			if (poll(p, 3, -1) < 0 && errno != EINTR)
 				return;
 			if (p[2].revents)
-				on_signal(w);
+				warden_on_signal(w);
 		}
 		if (w->io.pump[i].error)
 			w->ret->output_error = w->io.pump[i].error;
 	}
-}
-
-/*
- * A hang-up that a parent chose to ignore (nohup) stays ignored.  An interrupt does not: shells ignore it for every
- * job in the background, and whoever sends it to us by name means it.
- */
-static void ending_signals(sigset_t *set)
-{
-	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	struct sigaction sa;
-
-	(void)sigemptyset(set);
-	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
-		if (ending[i] != SIGHUP || (sigaction(SIGHUP, NULL, &sa) == 0 && sa.sa_handler != SIG_IGN))
-			(void)sigaddset(set, ending[i]);
-}
-
-int warden_hold_signals(sigset_t *ret_before, struct fault *f)
-{
-	sigset_t set;
-
-	ending_signals(&set);
-	if (sigprocmask(SIG_BLOCK, &set, ret_before) < 0)
-		return fault_errno(f, errno, "block signals");
-	return 0;
-}
-
-void warden_release_signals(const sigset_t *before, bool over)
-{
-	sigset_t set;
-
-	ending_signals(&set);
-	while (over && sigtimedwait(&set, NULL, &(struct timespec){ 0 }) > 0)
-		;
-	(void)sigprocmask(SIG_SETMASK, before, NULL);
-}
-
-static int block_signals(struct warden *w, struct fault *f)
-{
-	sigset_t set;
-
-	ending_signals(&set);
-	(void)sigaddset(&set, SIGWINCH);
-	if (sigprocmask(SIG_BLOCK, &set, &w->old_mask) < 0)
-		return fault_errno(f, errno, "block signals");
-	w->masked = true;
-	/* A reader of our output that went away is an error of a write, not our end. */
-	(void)sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, &w->old_pipe);
-	w->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (w->signal_fd < 0)
-		return fault_errno(f, errno, "signalfd");
-	return 0;
 }
 
 static int spawn(struct warden *w, struct fault *f)
@@ -409,11 +275,7 @@ static void warden_done(struct warden *w)
 	creator_done(&w->creator);
 	w->init_fd = fd_close(w->init_fd);
 	w->init_pidfd = fd_close(w->init_pidfd);
-	w->signal_fd = fd_close(w->signal_fd);
-	if (w->masked) {
-		(void)sigaction(SIGPIPE, &w->old_pipe, NULL);
-		(void)sigprocmask(SIG_SETMASK, &w->old_mask, NULL);
-	}
+	warden_unblock_signals(w);
 	fault_done(&w->fault);
 }
 
@@ -447,13 +309,13 @@ int warden_run(const struct warden_job *job, struct run_result *ret, struct faul
 	stdio_remember(&w.io, job->tail);
 	stdio_log(&w.io, job->log);
 	if (r == 0)
-		r = block_signals(&w, f);
+		r = warden_block_signals(&w, f);
 	if (r == 0)
 		r = proof_host_namespaces(w.host_ns, f);
 	if (r == 0)
 		r = spawn(&w, f);
 	if (r == 0) {
-		arm(&w.setup_at, patience(&w, SETUP_MAX_MS));
+		warden_arm(&w.setup_at, patience(&w, SETUP_MAX_MS));
 		if (job->creating)
 			job->creating(job->arg);
 		cgroup_sweep(job->cgroup);

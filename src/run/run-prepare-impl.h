@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "layer/layer.h"
+#include "run/run-prepare.h"
+
+/* Private to run-prepare*.c. */
+
+static inline bool run_prepare_is_mapped(const struct subject *s)
+{
+	return s->layers & LAYER_BIT(LAYER_USER_NS);
+}
+
+/* The sealed copies, in PARENT, whose descriptor is DIRFD. */
+int run_prepare_sealed(int dirfd, const char *parent, const struct subject *s, struct placement *pl,
+		       struct fault *f) _must_check_;
+/* The overlay that fuse-overlayfs serves, mounted in PARENT.  LAYERS: directory of its upper `u` and work `w`. */
+int run_prepare_overlay(int dirfd, const char *parent, const char *layers, const struct subject *s,
+			struct placement *pl, struct fault *f) _must_check_;
+/* The root directory, in PARENT. */
+int run_prepare_rootfs(int dirfd, const char *parent, const struct subject *s, struct placement *pl,
+		       struct fault *f) _must_check_;
+
+/* run-prepare-root.c: as root everything is on a private tmpfs, mounted on the directory that this finds; heap. */
+int run_prepare_find_point(const struct session *s, const struct subject *subject, char **ret,
+			   struct fault *f) _must_check_;
+int run_prepare_as_root(const struct run_prepare *p, struct placement *pl, struct fault *f) _must_check_;
