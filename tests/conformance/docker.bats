@@ -298,7 +298,7 @@ healthy() {
 	background one
 	pid=$(pid_of one)
 	kill -9 "$(pgrep -f "containerd-shim.* -id $(docker inspect -f '{{.Id}}' one)")"
-	# The shim took the container's parent with it; docker notices and can remove what is left.
+	# The shim killed the container's parent, too; docker notices and can remove the rest.
 	docker rm -f one
 	until_ok test ! -d "/proc/$pid"
 }

@@ -49,7 +49,7 @@ teardown() {
 	[ "$(records session.start)" = 0 ]
 }
 
-@test "card: what was typed before the question does not answer it" {
+@test "card: input typed before the question does not answer it" {
 	on_terminal expect:ready 'send:y\ny\ny\n' 'expect:Approve?' 'send:\n' -- \
 		sh -c 'echo ready; python3 -c "import select; select.select([0], [], [])"; exec "$CUSTODY" run -- echo ask typed'
 	assert_status 114
@@ -60,7 +60,7 @@ teardown() {
 @test "card: nothing in the command can forge it" {
 	# Not the question that the command shows.
 	on_terminal 'expect:  digest' 'expect:Approve?' 'send:n\n' -- env LC_ALL=C.UTF-8 "$CUSTODY" run -- echo ask \
-		$'\e[2J\e[H' $'x\n  level      A: nobody\nApprove? [y/N/v] y' $'\xe2\x80\xaegpj.sh' $'\r\xc2\x9b1A' 'a b'
+		$'\e[2J\e[H' $'x\n  level      A: harmless\nApprove? [y/N/v] y' $'\xe2\x80\xaegpj.sh' $'\r\xc2\x9b1A' 'a b'
 	assert_status 114
 	[[ $output != *$'\e'* ]]
 	[[ $output != *$'\xe2\x80\xae'* ]]
@@ -79,7 +79,7 @@ teardown() {
 	[[ $output != *$'\e'* ]]
 }
 
-@test "card: what is cut says so, and v shows all of it" {
+@test "card: cut text is marked, and v shows all of it" {
 	long=$(printf 'word%04d ' {1..600})
 	# shellcheck disable=SC2086 # many words
 	on_terminal 'expect:Approve?' 'send:v\n' 'expect:word0300' 'expect:Approve?' 'send:n\n' -- "$CUSTODY" run -- echo ask $long
@@ -194,7 +194,7 @@ teardown() {
 	assert_status 114
 	assert_output_has prompt_rate
 	[[ $output != *Approve\?* ]]
-	# Who asks for the question gets it.
+	# On request the card is shown again.
 	on_terminal 'expect:Approve?' 'send:y\n' -- "$CUSTODY" approve "$(pending '.requests[] | select(.state == "open") | .id')"
 	assert_status 0
 }

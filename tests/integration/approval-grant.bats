@@ -105,7 +105,7 @@ teardown() {
 	ask carried
 	assert_status 114
 	"$CUSTODY" pending "$request" --json >"$CUSTODY_HOME/request.json"
-	# Here nobody has a key that counts.
+	# No local key counts here.
 	run --separate-stderr "$CUSTODY" approve "$request" --yes
 	assert_status 125
 	CUSTODY_ROOT=$far run --separate-stderr "$CUSTODY" approve "$CUSTODY_HOME/request.json" --yes --as alice --output "$CUSTODY_HOME/grant.json"
@@ -115,7 +115,7 @@ teardown() {
 	assert_output_has "ask carried"
 	run --separate-stderr alone "$CUSTODY" run --grant "$CUSTODY_HOME/grant.json" -- echo ask carried
 	assert_status 114
-	# For something else it is worth nothing, and neither is one by a key that nobody listed.
+	# For another command it is not valid, and neither is one by an unlisted key.
 	run --separate-stderr alone "$CUSTODY" run --grant "$CUSTODY_HOME/grant.json" -- echo ask other
 	[ "$status" -ne 0 ]
 	[[ $output != *"ask other"* ]]
@@ -129,7 +129,7 @@ teardown() {
 	[ "$(grants '.grants | length')" = 0 ]
 }
 
-@test "GOV-13: a grant by a key that nobody listed is refused by name" {
+@test "GOV-13: a grant by an unlisted key is refused by name" {
 	far=$CUSTODY_HOME/far
 	mkdir "$far"
 	key=$(printf '%064d' 7)
@@ -143,7 +143,7 @@ teardown() {
 	[[ $output != *"ask stranger"* ]]
 }
 
-# far NAME UID: somebody with a machine and a key of their own; prints the entry for `approvers`.
+# far NAME UID: a user with a machine and a key of their own; prints the entry for `approvers`.
 far() {
 	mkdir "$CUSTODY_HOME/$1"
 	approval_config "\"digest_key\":\"$digest_key\"" "$CUSTODY_HOME/$1"
@@ -191,7 +191,7 @@ far_custody() { # NAME UID WORDS...
 	assert_status 114
 }
 
-@test "GOV-13: allow_self: false: who asks is not who approves" {
+@test "GOV-13: allow_self: false: requester and approver are different users" {
 	approval_config '"allow_self":false'
 	on_terminal -- "$CUSTODY" run -- echo ask self
 	assert_status 114

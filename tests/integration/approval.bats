@@ -59,7 +59,7 @@ teardown() {
 	assert_output_has "approved $request"
 }
 
-@test "GOV-13: what comes through a pipe is no answer" {
+@test "GOV-13: input through a pipe is no answer" {
 	run --separate-stderr bash -c 'yes | setsid --wait "$CUSTODY" run -- echo ask piped'
 	assert_status 114
 	[[ $output != *piped* ]]
@@ -71,7 +71,7 @@ teardown() {
 	[ "$(grants '.grants | length')" = 0 ]
 }
 
-@test "approval: deny ends it, with its reason, also for who asks again" {
+@test "approval: deny refuses it with its reason, also when it is requested again" {
 	ask no
 	run --separate-stderr "$CUSTODY" deny "$request" --reason $'use staging\e[2J'
 	assert_status 0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What a caller may leave behind for custody: ignored signals, pipes that nobody reads, limits.  Whatever it is, a run is
+# A caller may pass on ignored signals, pipes without a reader, limits.  In each case, a run is
 # recorded whole or does not begin.
 # shellcheck disable=SC2016,SC2154 # scripts for the inside; set by bats
 
@@ -23,7 +23,7 @@ caller() {
 # whole N: N runs began, each has its end, nothing is left, nothing is lost.
 whole() {
 	[ "$(grep -c '"k":"session.intent"' "$SEG")" -eq "$1" ] || custody_fail "not $1 intents: $(cut -c 1-400 "$SEG")"
-	! grep -q '"reason":"lost"' "$SEG" || custody_fail "somebody was lost: $(cut -c 1-400 "$SEG")"
+	! grep -q '"reason":"lost"' "$SEG" || custody_fail "a session was lost: $(cut -c 1-400 "$SEG")"
 	[ -z "$(sessions_left)" ] || custody_fail "left: $(sessions_left)"
 	"$CUSTODY" ledger verify --json | jq -e '.integrity.verdict == "ok" and .completeness.verdict == "ok"' >/dev/null ||
 		custody_fail "$("$CUSTODY" ledger verify)"
@@ -39,7 +39,7 @@ whole() {
 	whole 2
 }
 
-@test "ROOT-7: messages that nobody reads do not end the supervisor: the end is told as it was" {
+@test "ROOT-7: unread messages do not stop the supervisor: the exit is reported as it was" {
 	# A run with something to say: its evidence.
 	caller deaf=2 -- "$CUSTODY" run -- sh -c 'kill -9 $$'
 	assert_status 137
@@ -49,11 +49,11 @@ whole() {
 	whole 2
 }
 
-@test "apply: goes on to its record when nobody reads what it prints" {
+@test "apply: reaches its record when its output is not read" {
 	"$CUSTODY" run -- sh -c 'for i in $(seq 400); do echo x >a-name-that-fills-the-buffer-soon-$i; done'
 	id=$("$CUSTODY" sessions --json | jq -r '.sessions[0].session')
 	caller deaf=1 -- "$CUSTODY" apply "$id"
-	assert_status 125 # what was printed did not arrive
+	assert_status 125 # the output was not delivered
 	[ "$(find . -name 'a-name-*' | wc -l)" -eq 400 ]
 	jq -e 'select(.k == "review.applied") | .d.written == 400' "$SEG" >/dev/null || custody_fail "$(tail -n 1 "$SEG")"
 }

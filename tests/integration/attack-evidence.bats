@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2016,SC2154 # scripts for the inside; set by bats
 #
-# What is kept of a run, and those who would like to have more of it than a copy.
+# Evidence of a run, and users who try to get more out of it than a copy.
 
 load ../lib/suite.bash
 
@@ -13,7 +13,7 @@ teardown() {
 	custody_teardown
 }
 
-@test "ISO-5: restore --exact gives nobody a device or a set-id file: not into a directory of theirs" {
+@test "ISO-5: restore --exact creates no device or set-id file in a directory of another user" {
 	[ "$(id -u)" -eq 0 ] || skip "--exact needs root"
 	custody_run -- sh -c 'mkfifo pipe; echo x >file; kill -9 $$'
 	assert_status 137

@@ -59,7 +59,7 @@ refused() { # TEXT
 	mknod "$TRUST" c 1 5
 	refused 'not a regular file'
 }
-@test "attack: an old trust file put back by who may write its directory trusts nothing" {
+@test "attack: an old trust file put back by a user with write access to its directory trusts nothing" {
 	"$CUSTODY" profile trust "$LOOSE"
 	ln "$TRUST" "$CUSTODY_HOME/old"
 	"$CUSTODY" profile trust --rm "$LOOSE"
@@ -95,13 +95,13 @@ refused() { # TEXT
 	[ "$(cat "$CUSTODY_HOME/victim")" = mine ]
 }
 
-@test "attack: a directory of profiles that others can write: nobody takes a profile away and leaves a milder one" {
+@test "attack: a directory of profiles that others can write: a removed profile is not replaced by a less strict one" {
 	mkdir -p "$CUSTODY_ROOT/etc/profiles"
 	# The admin's own: nothing may be executed in it.
 	printf '{"schema":1,"name":"mine","extends":"offline","limits":{"pids":1}}' >"$CUSTODY_ROOT/etc/profiles/mine.json"
 	for mode in 0777 0775; do
 		chmod "$mode" "$CUSTODY_ROOT/etc/profiles"
-		for profile in mine offline; do # the second is found elsewhere, unless somebody puts one here
+		for profile in mine offline; do # the second is found elsewhere, unless an attacker puts one here
 			custody_run --profile "$profile" -- echo ran
 			assert_status 125
 			[ -z "$output" ] || custody_fail "it ran"
@@ -202,9 +202,9 @@ in_root() { # SCRIPT
 	assert_stderr_has UTF-8
 }
 
-# --- the way to what is mounted ---------------------------------------------------------------------------------------
+# --- parent directories of mount sources ----------------------------------------------------------------------------------
 # tests/unit/test-mount-watch.c has more of it.
-@test "attack: as a user, below a directory that everybody can write: it runs, and what was exchanged before is not followed" {
+@test "attack: as a user, below a world-writable directory: it runs, and a path exchanged before is not followed" {
 	custody_teardown
 	suite_setup_user
 	open=$CUSTODY_HOME/open
@@ -239,7 +239,7 @@ in_root() { # SCRIPT
 	cd "$CUSTODY_HOME"
 }
 
-@test "attack: as a user, a worktree that somebody exchanges for a link before it is mounted, and puts back, is not shown" {
+@test "attack: as a user, a worktree that is exchanged for a link before it is mounted, and put back, is not shown" {
 	[ "$(id -u)" -eq 0 ] || skip "needs a second user"
 	custody_teardown
 	suite_setup_user
@@ -251,7 +251,7 @@ in_root() { # SCRIPT
 	chown -R "$SUITE_UID:$SUITE_UID" "$open" "$CUSTODY_HOME/private" "$CUSTODY_HOME/user.json"
 	chmod 0700 "$CUSTODY_HOME/private"
 	chmod 0777 "$open"
-	# The gate's program as that user, who may not get to where it was built.
+	# The seamed program as that user, who cannot reach the build directory.
 	cp "${CUSTODY_BUILD:?a finished build directory}/tests/custody-seamed" "$CUSTODY_HOME/build/seamed"
 	{
 		echo '#!/bin/bash'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2016,SC2030,SC2031,SC2154 # scripts for the inside; bats' subshells
 #
-# Attacks on lanes, policy, approval and evidence, with the programs as they are installed.  What is tried on one
+# Attacks on lanes, policy, approval and evidence, with the programs as they are installed.  An attack on one
 # function at a time is in tests/unit: test-grant-race, test-pin, test-request, test-lane.
 
 load ../lib/suite.bash
@@ -199,7 +199,7 @@ nothing_started() {
 	run --separate-stderr alone strace -f -y -qq -s 400 -o "$CUSTODY_HOME/trace" -e trace=write,pwrite64,writev,pwritev,fdatasync,fsync \
 		"$CUSTODY" run -- echo ask synced
 	assert_status 0
-	# What follows that write in the same process: a sync, and only then the start.
+	# After that write the same process syncs, and only then starts.
 	awk '/grant\.consume/ && !pid { pid = $1; next }
 		pid && $1 == pid && /f(data)?sync\([0-9]+<[^>]*ndjson>/ { synced = 1 }
 		pid && /session\.start/ { exit !synced }
@@ -207,7 +207,7 @@ nothing_started() {
 	[ "$(grep -c 'grant\.consume' "$CUSTODY_HOME/trace")" -ge 1 ]
 }
 
-# ---- who may say yes ----
+# ---- approvers ----
 
 @test "GOV-6: --yes is no answer to a C: the card is asked, and not even a PIN is tried" {
 	set_pin 271828
@@ -234,7 +234,7 @@ nothing_started() {
 	[[ $output != *ask* ]]
 }
 
-@test "GOV-13: a configuration or a state of somebody else is not believed" {
+@test "GOV-13: a configuration or a state of another user is refused" {
 	[ "$(id -u)" -eq 0 ] || skip 'needs two users'
 	chown "$SUITE_UID" "$CUSTODY_ROOT/etc/custody.json"
 	run --separate-stderr alone "$CUSTODY" run -- echo ask
@@ -294,7 +294,7 @@ nothing_started() {
 	[ -z "$output" ] || custody_fail "it is seen: $output"
 	run --separate-stderr alone "$CUSTODY" run -v "$CUSTODY_ROOT:/x/root:ro" -w /x -- sh -c "$look"
 	[ -z "$output" ] || custody_fail "it is seen: $output"
-	# Neither as a copy of what is named, nor with the directory itself as the worktree.
+	# Neither as a copy of the named files, nor with the directory itself as the worktree.
 	run --separate-stderr alone "$CUSTODY" run -p "$PROFILE" -- sh root/sandbox/digest.key
 	[ "$status" -ne 0 ]
 	[[ $stderr != *"$(cat root/sandbox/digest.key)"* ]]
@@ -375,7 +375,7 @@ stays_shut() {
 	runtime crun create -b "$BUNDLE" "$ID" < <(:) >>"$CUSTODY_HOME/thrown-away"
 	"$CUSTODY" revoke "$(grants '.grants[0].id')"
 	runtime crun start "$ID" || true
-	# Not by itself: it would sleep for longer than anybody waits here.
+	# Not by itself: it would sleep for longer than this test waits.
 	is_told() { compgen -G "$CUSTODY_ROOT/run/sessions/*/exit.json" >/dev/null; }
 	wait_until is_told
 	runtime crun delete --force "$ID" || true
@@ -388,7 +388,7 @@ stays_shut() {
 	command -v crun >/dev/null && command -v runc >/dev/null || skip 'no other runtime'
 	profile prod '{"network": {"mode": "none", "class": "prod"}}'
 	CUSTODY_ALLOW_PROD=1 bundle --lane prod --allow-prod -p "$PROFILE" -- echo payload
-	# Under the sandbox lane nobody asks for both keys.
+	# Under the sandbox lane both keys are not required.
 	sed -i 's/"--lane=prod"/"--lane=sandbox"/' "$BUNDLE/config.json"
 	grep -q -- --lane=sandbox "$BUNDLE/config.json"
 	stays_shut "lane 'prod'"

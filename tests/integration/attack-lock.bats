@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2016,SC2154 # scripts for the inside; set by bats
 #
-# Whoever can open a file can lock it: what custody waits for must be nothing that others can open.
+# A user with access to a file can lock it: custody must not wait for a lock of a file that others can open.
 
 load ../lib/suite.bash
 
@@ -31,7 +31,7 @@ locked() {
 	n=0
 	while read -r dir; do
 		[ -d "$dir" ] || custody_fail "no such cgroup: $dir"
-		! locked "$dir" || custody_fail "anybody can lock $dir: $(stat -c %A "$dir")"
+		! locked "$dir" || custody_fail "any user can lock $dir: $(stat -c %A "$dir")"
 		n=$((n + 1))
 	done < <(cat "$CUSTODY_ROOT"/run/sessions/*/cgroup)
 	exec 7>&-
@@ -46,12 +46,12 @@ locked() {
 	"$CUSTODY" profile trust ./loose.json
 	while read -r file; do
 		case $file in
-		# Names that are there for others to pass through or to read, and that nobody waits for.
+		# Names that others may pass through or read, and that custody does not wait for.
 		"$CUSTODY_ROOT" | "$CUSTODY_ROOT"/etc | "$CUSTODY_ROOT"/etc/custody.json | "$CUSTODY_ROOT"/run | "$CUSTODY_ROOT"/run/m) ;;
-		*) ! locked "$file" || custody_fail "anybody can lock $file: $(stat -c %A "$file")" ;;
+		*) ! locked "$file" || custody_fail "any user can lock $file: $(stat -c %A "$file")" ;;
 		esac
 	done < <(find "$CUSTODY_ROOT" -xdev)
-	# The directory is everybody's to open: locked by somebody else it holds up nobody.
+	# All users can open the directory: a foreign lock of it does not block custody.
 	setpriv --reuid 64321 --regid 64321 --clear-groups flock --no-fork "$CUSTODY_ROOT/etc" sh -c 'echo held; exec sleep 1000' >"$CUSTODY_HOME/held" 3>&- &
 	PID=$!
 	wait_until grep -qs held "$CUSTODY_HOME/held"

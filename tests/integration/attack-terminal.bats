@@ -43,7 +43,7 @@ on_terminal() {
 	on_terminal ledger show --json
 }
 
-@test "ISO-5: what somebody put beside the evidence is no evidence, whatever it is called" {
+@test "ISO-5: a file planted beside the evidence is no evidence, whatever its name" {
 	custody_run -- sh -c 'kill -9 $$'
 	assert_status 137
 	store=$CUSTODY_ROOT/forensics

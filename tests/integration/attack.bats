@@ -113,7 +113,7 @@ cripples_init() { # [OPTIONS]
 	cripples_init -p "$PROFILE"
 }
 
-@test "ISO-4: after the release nobody says that nothing was executed" {
+@test "ISO-4: after the release no message claims that nothing was executed" {
 	# The filter is opened for the call, so that init loses its descriptors and dies of it.
 	suite_profile open '{"seccomp": {"allow": ["prlimit64"]}}'
 	attack <<-'C'
@@ -147,7 +147,7 @@ cripples_init() { # [OPTIONS]
 
 # ---- custody's own directories ----
 
-@test "ISO-7: a sweep kills nobody whom a planted session names" {
+@test "ISO-7: a sweep kills no process that a planted session names" {
 	local root=$CUSTODY_HOME/evil fifo=$CUSTODY_HOME/fifo victim
 	mkfifo "$fifo"
 	cat "$fifo" >/dev/null 3>&- &
@@ -162,7 +162,7 @@ cripples_init() { # [OPTIONS]
 	[ -e "$root/custody-x/cgroup.procs" ]
 }
 
-@test "custody's own directories: somebody else's, or writable by others, are refused" {
+@test "custody's own directories are refused if another user owns or can write them" {
 	local root=$CUSTODY_HOME/other
 	runs() { # STATUS [TEXT]
 		CUSTODY_ROOT=$root run "$CUSTODY" run -- true
@@ -324,7 +324,7 @@ over_the_disk_limit() { # SCRIPT [OPTIONS]: found out while it still runs
 	[ "${PIPESTATUS[0]}" -eq 0 ]
 }
 
-@test "--result: a FIFO that nobody reads holds nobody" {
+@test "--result: a FIFO without a reader blocks no process" {
 	mkfifo fifo
 	run timeout 60 "$CUSTODY" run --result fifo -- true
 	[ "$status" -eq 125 ]

@@ -145,7 +145,7 @@ away
 inside" ]
 }
 
-@test "CARD-3: CARD-5: ISO-4: ISO-5: a status other than 0 keeps what was changed" {
+@test "CARD-3: CARD-5: ISO-4: ISO-5: a status other than 0 keeps the changes" {
 	write sh -c 'echo new >new; echo more >>dir/file; rm gone; exit 3'
 	both changes_are_kept
 }
@@ -396,7 +396,7 @@ judged_strictly() {
 	[ "$(metadata .scope)" = all ]
 }
 
-@test "ISO-5: what is hidden inside is not in the evidence" {
+@test "ISO-5: hidden paths are not in the evidence" {
 	profile plain '{"filesystem": {"hide": ["/work/dir"]}}'
 	write sh -c 'kill -SEGV $$'
 	hidden() {
@@ -407,7 +407,7 @@ judged_strictly() {
 	both hidden
 }
 
-# --- somebody is killed --------------------------------------------------------------------------------------------
+# --- kills ----------------------------------------------------------------------------------------------------------
 
 # both_halves: the pids of the only custody-warden of this test: who watches, and its child, who keeps.
 both_halves() {
@@ -443,7 +443,7 @@ unwatched() {
 	wait_until dead "$keeper"
 }
 
-# ended ID RECOVER...: somebody comes, before or after the container's end.
+# ended ID RECOVER...: another process recovers it, before or after the container's end.
 recovered() {
 	local id=custody-test-unwatched-$RUNTIME-$$ pid
 	unwatched "$id"
@@ -452,7 +452,7 @@ recovered() {
 	SESSION=
 	SESSION=$(last session.intent .session)
 	"$@"
-	dead "$pid" || custody_fail 'it runs, and nobody watches it'
+	dead "$pid" || custody_fail 'it runs without a supervisor'
 	[ "$(last session.end '[.d.reason, .d.source, .d.abnormal] | join(" ")')" = 'lost sweep true' ]
 	sound
 	[ "$(metadata '[.scope, .status, .exit.reason, .container] | join(" ")')" = "all complete lost $id" ]
@@ -466,7 +466,7 @@ new" ]
 	clean
 }
 
-keeper_tells() { # what is known when the container is over
+keeper_tells() { # the facts known when the container has exited
 	[ "$(last session.end '[.d.reason, .d.source, .d.abnormal] | join(" ")')" = 'lost keeper true' ]
 	sound
 	[ "$(metadata '[.scope, .status] | join(" ")')" = 'all complete' ]
@@ -486,7 +486,7 @@ new" ]
 		read -r watcher keeper < <(both_halves)
 		kill -9 "$watcher"
 		wait_until dead "$keeper"
-		dead "$pid" || custody_fail 'it runs, and nobody watches it'
+		dead "$pid" || custody_fail 'it runs without a supervisor'
 		keeper_tells
 		runtime "$RUNTIME" delete --force "$id"
 		clean
@@ -606,7 +606,7 @@ new" ]
 	clean
 }
 
-# --- somebody lies -------------------------------------------------------------------------------------------------
+# --- false input -------------------------------------------------------------------------------------------------
 
 # audited ID [JQ-FILTER]: the hook by hand, as the runtime would call it, with a state of the caller's own.
 audited() {
@@ -647,10 +647,10 @@ audited() {
 	clean
 }
 
-@test "CARD-3: audit of nobody's container, and of one that is over: nothing happens" {
+@test "CARD-3: audit of an unknown container, and of one that is over: nothing happens" {
 	RUNTIME=crun
 	write sh -c 'exit 3'
-	audited nobody
+	audited unknown
 	assert_status 0
 	runs 3
 	audited "$CONTAINER"
@@ -804,7 +804,7 @@ its_warden_is() { # warden | deaf
 		[ "$status" -eq 137 ] || custody_fail "status $status: $stderr"
 		clean
 		[ "$(last session.refused '[.d.refused, .d.why] | join(": ")')" = 'setup-failed: custody-hook did not pass the worktree descriptors' ]
-		# It may have run for a moment before anybody looked: that was its use.
+		# It may have run for a moment before the check: that was its use.
 		[ "$(records grant.consume)" -eq $((uses + 1)) ]
 		[ "$(last grant.consume .session)" = "$(last session.refused .session)" ]
 		[ "$(store)" -eq 0 ]

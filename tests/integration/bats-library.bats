@@ -69,7 +69,7 @@ teardown() {
 	run ! assert_evidence
 }
 
-@test "CARD-6: assert_evidence fails clearly while there is none, and looks into it when there is" {
+@test "CARD-6: assert_evidence fails with a clear message without evidence, and reads existing evidence" {
 	custody_run -- true
 	run ! assert_evidence
 	[[ $output == *'names no evidence'* ]]

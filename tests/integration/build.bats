@@ -21,7 +21,7 @@ configure_with() { # LIBCRUN_A
 	(cd "$BATS_TEST_TMPDIR/conf" && "$SRC/configure" -q LIBCRUN_A="$1" 2>&1)
 }
 
-@test "CARD-1: a libcrun that nobody verified is refused, with its version and the way out" {
+@test "CARD-1: an unverified libcrun is refused, with its version and the fix" {
 	fake_prefix 9.9
 	run configure_with "$BATS_TEST_TMPDIR/fake/lib/libcrun.a"
 	[ "$status" -ne 0 ]

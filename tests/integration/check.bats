@@ -54,7 +54,7 @@ same() {
 		and (.verdict.decision | IN("allow", "ask", "deny")) and (.verdict.level | IN("A", "B", "C"))
 		and (.verdict.axes | has("outcome") and has("intention") and has("domain"))
 		and (.verdict.reasons | all(has("id") and has("text"))) and .gate.open' <<<"$output"
-	# Anybody can compute the digest from the document.
+	# The digest can be computed from the document alone.
 	[ "sha256:$(jq -cjS .subject <<<"$output" | sha256sum | cut -d' ' -f1)" = "$(jq -r .digest <<<"$output")" ]
 	check -- ls -la
 	assert_output_has "$DIGEST"
@@ -99,7 +99,7 @@ same() {
 	jq -e '.verdict.axes | .intention == "explicit" and .profile == "strict"' <<<"$output"
 }
 
-@test "GOV-4: an admin's mapping of a cgroup says who asked, on whole parts of its path" {
+@test "GOV-4: an admin's mapping of a cgroup names the requester, on whole parts of its path" {
 	local cgroup
 	cgroup=$(cut -d: -f3- /proc/self/cgroup | awk 'length > 1' | head -n 1)
 	[ -n "$cgroup" ] || cgroup=/
@@ -113,8 +113,8 @@ same() {
 	jq -e '.verdict.axes.intention != "task"' <<<"$output"
 }
 
-@test "GOV-4: a controlling terminal is a person, none is nobody, and the admin knows better" {
-	# Whoever runs this suite may have a terminal.
+@test "GOV-4: a controlling terminal is a person, without one it is not, and the admin overrides both" {
+	# The user who runs this suite may have a terminal.
 	run --separate-stderr setsid -w "$CUSTODY" check --json -- ls </dev/null
 	jq -e '.verdict.axes.intention == "autonomous"' <<<"$output"
 	run --separate-stderr script -qec "'$CUSTODY' check --json -- ls" /dev/null </dev/null
@@ -143,7 +143,7 @@ same() {
 	TERM=vt100 digest -- ./script.sh a
 	same "another terminal"
 	digest --name x --agent y --issue 7 --worker 3 -- ./script.sh a
-	same "who asks"
+	same "the requester"
 	digest --timeout 5 -- ./script.sh a
 	same "a shorter time"
 	digest --provenance web_content -- ./script.sh a
@@ -364,7 +364,7 @@ same() {
 @test "GOV-9: check opens nothing for writing and starts nothing" {
 	digest -- ./script.sh
 	find "$CUSTODY_HOME" -printf '%p %i %T@ %C@ %m %s\n' | sort >/tmp/"before.$$"
-	# The log stands outside of what is watched.
+	# The log is outside of the watched directories.
 	strace -f -qq -o /tmp/"strace.$$" -e trace=all "$CUSTODY" check --explain -- ./script.sh >/dev/null </dev/null || [ $? -eq 1 ]
 	find "$CUSTODY_HOME" -printf '%p %i %T@ %C@ %m %s\n' | sort >/tmp/"after.$$"
 	diff /tmp/"before.$$" /tmp/"after.$$"

@@ -31,7 +31,7 @@ value() {
 	[ "$(value min_approvals tier)" = admin ]
 	[ "$(value min_approvals replaced_source)" = null ]
 	[ "$(value allow_self source)" = default ]
-	# A key is not for everybody's eyes.
+	# A key is not readable by other users.
 	[ "$(value digest_key value)" = '(not shown)' ]
 	[[ "$output" != *0000000000000000* ]]
 	[ "$(jq -r '.checks[] | select(.id == "CONFIG-SECRET") | .remedy' <<<"$output")" = "chmod o-r '$FILE'" ]
@@ -52,7 +52,7 @@ value() {
 	[[ "$(flat)" == *CONFIG-UNUSED*"'sandbox.enabled'"* ]]
 }
 
-@test "GOV-8: isolation and approval of engine containers are independent keys, both off without a word" {
+@test "GOV-8: isolation and approval of engine containers are independent keys, both off by default" {
 	for enabled in true false; do
 		for profile in off strict; do
 			printf '{"sandbox": {"enabled": %s}, "security_profile": "%s"}' $enabled $profile >"$FILE"

@@ -103,7 +103,7 @@ is_gone_from_staging() {
 	done
 }
 
-@test "ISO-5: nobody hangs with a share that hangs: run, recover, ls, doctor, deliver" {
+@test "ISO-5: no command hangs with a share that hangs: run, recover, ls, doctor, deliver" {
 	fail_run
 	wait_until is_gone_from_staging
 	share_does any hang
@@ -127,7 +127,7 @@ is_gone_from_staging() {
 	assert_stderr_has "hangs in the store"
 	run --separate-stderr evidence show "$delivered"
 	[ "$status" -eq 125 ]
-	# What is staged can be looked at all the same.
+	# Staged evidence can be read all the same.
 	[[ "$(evidence show "$ID")" == *"(staged)"* ]]
 	evidence verify "$ID"
 }
@@ -164,7 +164,7 @@ is_gone_from_staging() {
 	[ "$status" -eq 1 ]
 	is_staged
 	share_unmount
-	# Now it is a directory of this disk: not what was meant.
+	# Now it is a directory of this disk: not the configured store.
 	deliver
 	[ "$status" -eq 1 ]
 	assert_stderr_has "not mounted"
@@ -265,7 +265,7 @@ is_gone_from_staging() {
 	is_delivered
 }
 
-@test "ISO-7: what is staged is not delivered before the end of its session is told" {
+@test "ISO-7: staged evidence is not delivered before the end of its session is recorded" {
 	share_does any hang
 	fail_run
 	suite_end_deliveries
@@ -341,7 +341,7 @@ is_gone_from_staging() {
 	done
 }
 
-@test "attack: the store replaced by a link, a link in its place, a staging of somebody else: nothing is written there" {
+@test "attack: the store replaced by a link, a link in its place, a staging directory of another user: nothing is written there" {
 	local elsewhere=$CUSTODY_HOME/elsewhere
 	mkdir "$elsewhere"
 	share_does any hang
@@ -464,7 +464,7 @@ nobody_delivers() {
 		[ ! -f "$program" ] || ln -s "$program" "$dir/"
 	done
 	rm "$dir/custody-pack"
-	# Longer than a second: what waits for it is more than a socket holds.
+	# Longer than a second: the queue is larger than a socket buffer.
 	printf '#!/bin/sh\nsleep 1.3\nexec "%s" "$@"\n' "$from/custody-pack" >"$dir/custody-pack"
 	chmod 755 "$dir/custody-pack"
 	head -c 4000000 /dev/urandom >big

@@ -155,7 +155,7 @@ errors() {
 		assert_check ENGINE-PODMAN-RUNTIME unknown '/etc/containers/containers.conf:[23]: '
 		assert_check ENGINE-PODMAN-JSON unknown
 	done
-	# What stands before a NUL byte is no registration either.
+	# Text before a NUL byte is no registration either.
 	rm "$ETC/containers/containers.conf"
 	printf '\0\n' >>"$DROP_IN"
 	doctor --json --engine podman
@@ -163,7 +163,7 @@ errors() {
 	assert_check ENGINE-PODMAN-RUNTIME unknown 'NUL byte'
 }
 
-@test "doctor --engine: what is not a file does not hang or pass" {
+@test "doctor --engine: a path that is no regular file neither hangs nor passes" {
 	rm -f "$ETC/docker/daemon.json"
 	mkdir "$ETC/docker/daemon.json" "$ETC/containerd/config.toml" "$ETC/containers/containers.conf"
 	for engine in podman docker containerd; do

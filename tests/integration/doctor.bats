@@ -155,7 +155,7 @@ root_only() {
 
 @test "doctor: as a user it says what one id means and which limits cannot be had" {
 	custody_teardown
-	unset TMPDIR # it was below what is gone now
+	unset TMPDIR # it was below the removed directory
 	suite_setup_user
 	mkdir "$CUSTODY_HOME/tmp"
 	chmod 1777 "$CUSTODY_HOME/tmp"

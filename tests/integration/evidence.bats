@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is kept of an abnormal end, and what can be done with it.
+# Evidence of an abnormal exit, and the commands that read it.
 
 load ../lib/suite.bash
 
@@ -41,7 +41,7 @@ sums() { # DIR: SHA256SUMS as a forger makes it
 	[ ! -e "$CUSTODY_ROOT/forensics" ]
 }
 
-@test "ISO-4: a status other than 0 keeps what was changed, quietly" {
+@test "ISO-4: a status other than 0 keeps the changes, without a message" {
 	custody_run -- sh -c 'echo new >new; echo more >>dir/file; rm kept; exit 3'
 	assert_status 3
 	[ -z "$stderr" ]
@@ -176,7 +176,7 @@ inside" ]
 	[ "$status" -eq 125 ]
 }
 
-@test "ISO-5: verify asks the ledger: what fits itself and is not what was recorded is found, and what is of elsewhere" {
+@test "ISO-5: verify reads the ledger: consistent evidence that differs from the record is found, and foreign evidence" {
 	local id dir other=20200101T000000Z-00000000
 	custody_run -- sh -c 'echo new >new; kill -9 $$'
 	dir=$(taken) id=$(basename "$(taken)")
@@ -234,7 +234,7 @@ inside" ]
 	[ "$status" -ne 0 ]
 }
 
-@test "ISO-6: days 0 keeps nothing but what is pinned, and each prune is a record" {
+@test "ISO-6: days 0 keeps pinned evidence only, and each prune is a record" {
 	custody_run -- sh -c 'kill -9 $$'
 	local first
 	first=$(basename "$(taken)")
@@ -268,7 +268,7 @@ inside" ]
 	[ "$(evidence prune --json | jq -r '.pruned[].why')" = too-old ]
 }
 
-@test "ISO-6: one evidence holds no more than item_max, in both spellings, and says what is missing" {
+@test "ISO-6: one evidence holds no more than item_max, in both spellings, and names the missing files" {
 	mkdir -p "$CUSTODY_ROOT/etc"
 	local key
 	for key in '"forensics":{"item_max"' '"sandbox":{"forensic_item_max"'; do
@@ -282,7 +282,7 @@ inside" ]
 	done
 }
 
-@test "ISO-5: what cannot be kept in the store is staged; what cannot be kept at all is said and recorded" {
+@test "ISO-5: evidence that cannot be kept in the store is staged; evidence that cannot be kept at all is reported and recorded" {
 	local end
 	mkdir -p "$CUSTODY_ROOT/etc"
 	echo "{\"forensics\":{\"retention_path\":\"$CUSTODY_HOME/file/below\"}}" >"$CUSTODY_ROOT/etc/custody.json"
@@ -452,7 +452,7 @@ modified sparse" ] || custody_fail "$(cat "$(taken)/manifest.ndjson")"
 		[ "$(differs '.changes[] | select(.path == "mode") | "\(.old.mode) \(.new.mode)"' "$id")" = "0644 4700" ]
 		[ "$(differs '.changes[] | select(.path == "link") | "\(.old.link) \(.new.link)"' "$id")" = "old new" ]
 	done
-	# What was brought back does not differ.
+	# Restored files do not differ.
 	custody_run -- sh -c 'echo new >new; echo h >h1; ln h1 h2; kill -9 $$'
 	id=$(basename "$(taken)")
 	evidence restore "$id" "$CUSTODY_HOME/back"
@@ -480,7 +480,7 @@ A  c\x1B[2J' ]
 	[ "$status" -eq 64 ]
 	run evidence diff "$first" --tree /no/such/tree
 	[ "$status" -eq 125 ]
-	# Of what was not kept nobody can say anything.
+	# Files that were not kept cannot be compared.
 	mkdir -p "$CUSTODY_ROOT/etc"
 	echo '{"forensics":{"item_max":"1M"}}' >"$CUSTODY_ROOT/etc/custody.json"
 	head -c 1500000 /dev/zero | tr '\0' x >big

@@ -13,7 +13,7 @@ setup() {
 	fuse_begin
 }
 
-# The same as an ordinary user.  /dev/fuse is for everybody on most hosts; where it is not, it is in a mount namespace.
+# The same as an ordinary user.  All users can open /dev/fuse on most hosts; where it is not, it is in a mount namespace.
 as_user() {
 	suite_setup_user
 	if [ "$(id -u)" -eq 0 ]; then
@@ -107,7 +107,7 @@ changed_and_reviewed() {
 		'deleted  moved (file)' '+++ b/there' '+++ b/dir/new' '+changed' '+more'; do
 		assert_output_has "$line"
 	done
-	# What fuse-overlayfs notes for itself is nobody's change.
+	# Entries that fuse-overlayfs writes for itself are no changes.
 	[[ $output != *.wh.* ]] || custody_fail 'a mark of fuse-overlayfs is told as a change'
 
 	run --separate-stderr custody apply "$id"
@@ -156,11 +156,11 @@ discarded() {
 	[ "$(custody show "$(session)" --json | jq -r '.session.changed // false')" = false ]
 }
 
-@test "ISO-3: fuse: what is discarded is gone, and the original as before" {
+@test "ISO-3: fuse: discarded changes are removed, and the original is as before" {
 	discarded
 }
 
-@test "ISO-3: fuse: rootless: what is discarded is gone, and the original as before" {
+@test "ISO-3: fuse: rootless: discarded changes are removed, and the original is as before" {
 	as_user
 	discarded
 }
@@ -237,7 +237,7 @@ killed_and_recovered() {
 	custody ledger verify >/dev/null
 }
 
-@test "ISO-7: fuse: a supervisor killed with -9 leaves no process and no mount; recover keeps what was changed" {
+@test "ISO-7: fuse: a supervisor killed with -9 leaves no process and no mount; recover keeps the changes" {
 	killed_and_recovered
 }
 
@@ -246,7 +246,7 @@ killed_and_recovered() {
 	killed_and_recovered
 }
 
-@test "ISO-7: fuse: nothing that serves is left when a run is over, whoever ends it" {
+@test "ISO-7: fuse: no server process is left when a run is over, however it ends" {
 	started ready -- sh -c 'echo new >new; echo ready; exec sleep 1000'
 	kill -TERM "$SUP"
 	wait "$SUP" || true
@@ -365,7 +365,7 @@ nothing_ran() {
 	fuse_run -- echo it-ran
 	assert_stderr_has 'apt install fuse-overlayfs'
 	nothing_ran
-	# Nobody else needs it.
+	# No other backend needs it.
 	custody_run -- grep -c ' /work .* - overlay ' /proc/self/mountinfo
 	assert_status 0
 	[ "$output" = 1 ]
@@ -380,7 +380,7 @@ nothing_ran() {
 	nothing_ran
 }
 
-@test "ISO-3: fuse: a user who may not open the device is told so" {
+@test "ISO-3: fuse: a user without access to the device gets a message" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	suite_setup_user
 	profile p '"workspace":{"overlay":"fuse"}'
@@ -412,7 +412,7 @@ nothing_ran() {
 	[ "$(cat there)" = moved ]
 }
 
-@test "ISO-3: fuse: without the word nobody starts it" {
+@test "ISO-3: fuse: it is not started unless it is configured" {
 	profile p '"workspace":{"overlay":"kernel"}'
 	mkfifo "$CUSTODY_HOME/said"
 	"$CUSTODY" run --profile "$CUSTODY_HOME/p.json" -- sh -c 'grep -c " /work .* - overlay " /proc/self/mountinfo; exec sleep 1000' \

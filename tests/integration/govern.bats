@@ -102,7 +102,7 @@ traced() {
 	whole
 }
 
-@test "GOV-12: what was allowed says by whom: policy, or an approver and when" {
+@test "GOV-12: the record of an allowed run names policy, or the approver and the time" {
 	govern -- echo fine
 	assert_status 0
 	jq -c 'select(.k == "session.intent") | .d.approval' "$SEG" | jq -e '.level == "A" and .granted and .by == "policy"
@@ -178,7 +178,7 @@ traced() {
 	whole
 }
 
-@test "GOV-13: --wait starts as soon as somebody approves, and runs once" {
+@test "GOV-13: --wait starts as soon as it is approved, and runs once" {
 	mkfifo "$CUSTODY_HOME/events"
 	setsid --wait "$CUSTODY" run --wait --status-fd 5 -- echo ask waited </dev/null >"$CUSTODY_HOME/out" 2>/dev/null 5>"$CUSTODY_HOME/events" 3>&- &
 	PID=$!
@@ -212,7 +212,7 @@ traced() {
 	[ "$output" = one ]
 }
 
-@test "GOV-9: environment, profile, network and mounts change what is asked" {
+@test "GOV-9: environment, profile, network and mounts change the request" {
 	local first
 	govern -- echo ask
 	first=$request
@@ -242,7 +242,7 @@ traced() {
 	[ "$(kinds | tr ' ' '\n' | sort -u)" = session.refused ]
 }
 
-@test "GOV-6: what cannot be decided is refused: a broken configuration starts nothing and is a record" {
+@test "GOV-6: a run that cannot be decided is refused: a broken configuration starts nothing and is a record" {
 	echo '{"rules": [' >"$CUSTODY_ROOT/etc/custody.json"
 	govern -- echo RAN
 	assert_status 125
@@ -258,7 +258,7 @@ traced() {
 	[ ! -e "$CUSTODY_ROOT/run" ]
 }
 
-@test "GOV-6: --yes answers nobody's question where there is no terminal" {
+@test "GOV-6: --yes answers no question without a terminal" {
 	govern --yes -- echo ask RAN
 	assert_status 114
 	[[ $output != *RAN* ]]
@@ -285,7 +285,7 @@ axis() { # AXIS
 	custody_result ".verdict.axes.$1"
 }
 
-@test "GOV-5: who asks: nobody known, as an admin maps uid or cgroup, or a person at a terminal" {
+@test "GOV-5: the requester: unknown, as an admin maps uid or cgroup, or a person at a terminal" {
 	govern -- true
 	[ "$(axis intention)" = autonomous ]
 	configure '{"provenance": [{"uid": '"$(id -u)"', "intention": "task"}]}'
@@ -355,7 +355,7 @@ axis() { # AXIS
 	run "$CUSTODY" approve "$request" --yes
 	govern -p "$PROFILE" -- echo ask RAN
 	assert_status 114
-	profile others '{"governance": {"approvers": ["nobody-here"]}}'
+	profile others '{"governance": {"approvers": ["unknown-user"]}}'
 	govern -p "$PROFILE" -- echo ask RAN
 	assert_status 114
 	assert_stderr_has "governance.approvers"

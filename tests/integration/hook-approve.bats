@@ -26,7 +26,7 @@ lay_out() {
 	profile plain '{}'
 }
 
-# judged JSON: custody.json.  Nobody is at a terminal here, so the admin says what the caller counts as.
+# judged JSON: custody.json.  Without a terminal, the admin's configuration gives the caller's intention.
 judged() {
 	mkdir -p "$CUSTODY_ROOT/etc"
 	echo "$1" >"$CUSTODY_ROOT/etc/custody.json"
@@ -104,7 +104,7 @@ needs_approval() {
 	level B
 }
 
-# Level B in a tree that keeps what is written: an explicit wish that cannot be undone.
+# Level B in a writable tree: an explicit run whose effects cannot be undone.
 level_b() {
 	explicit
 	write --profile "$CUSTODY_HOME/rw.json" -- sh script.sh
@@ -261,7 +261,7 @@ edited() {
 	both runs
 }
 
-@test "CARD-3: a bundle that others may write, that is linked or somebody else's is refused" {
+@test "CARD-3: a bundle that others may write, that is linked or of another user is refused" {
 	write --profile "$CUSTODY_HOME/plain.json" -- sh -c 'touch ran'
 	chmod g+w "$BUNDLE"
 	both refused "$BUNDLE"
@@ -361,7 +361,7 @@ hooked() {
 	[ "$status" -ne 0 ]
 	hooked 4194303
 	[ "$status" -ne 0 ]
-	# Older than whoever called us.
+	# Older than the calling process.
 	hooked $$
 	[ "$status" -ne 0 ]
 	assert_stderr_has 'older than the runtime'
@@ -422,7 +422,7 @@ empty() { # DIR
 	state created
 	[ "$(records session.start)" -eq 0 ]
 	[ "$(records grant.consume)" -eq 0 ]
-	# Reserved: nobody else gets it.
+	# Reserved: no other start gets it.
 	run runtime crun run -b "$BUNDLE" "custody-test-second-$$" < <(:)
 	[ "$status" -ne 0 ]
 	grep -q reserved "$BUNDLE/custody-hook.err"
@@ -659,7 +659,7 @@ unwatched() {
 	[ -e ran ]
 }
 
-@test "CARD-3: the next start sweeps what a watched container left that nobody deleted" {
+@test "CARD-3: the next start sweeps the session of a watched container that was not deleted" {
 	judged '{}'
 	write --profile "$CUSTODY_HOME/plain.json" -- true
 	runtime crun create -b "$BUNDLE" "custody-test-left-$$" < <(:) >>"$CUSTODY_HOME/thrown-away"

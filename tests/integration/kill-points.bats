@@ -53,14 +53,14 @@ dying() {
 	ID=$(comm -13 <(sort <<<"$before") <(sort <<<"$after"))
 }
 
-# wrong TEXT: what is known of the round that went wrong.
+# wrong TEXT: prints the state of the round that failed.
 wrong() {
 	printf '%s: %s (status %s, session %s)\n' "$ROUND" "$1" "$status" "${ID:-none}" >&2
 	sed 's/^/  said: /' "$CUSTODY_HOME/err" >&2
 	return 1
 }
 
-# By cgroup and by mounts.  One that has ended and is not collected by whoever adopted it is none.
+# By cgroup and by mounts.  A zombie that was not reaped yet does not count.
 process_left() {
 	local file
 	{
@@ -81,7 +81,7 @@ file_left() {
 	find "$CUSTODY_ROOT/forensics" -mindepth 1 -maxdepth 1 \( -name '.*' -o -name '*.*' \) 2>/dev/null
 }
 
-# The note says what the record says; of what never started there is none.
+# The note agrees with the record; a session that never started has no note.
 note_is() { # WHAT
 	local file=$CUSTODY_ROOT/sandbox/sessions/$ID/session.json
 	case $1 in
@@ -122,15 +122,15 @@ evidence_is_whole() {
 
 evidence_has_all() {
 	local dir=$CUSTODY_ROOT/forensics/$ID
-	[ "$(cat "$dir/worktree/new" "$dir/worktree/changed" | paste -sd ' ')" = 'new old more' ] || wrong 'the evidence lacks what was written' || return
-	[ "$(jq -r 'select(.p == "kept") | .t' "$dir/manifest.ndjson")" = gone ] || wrong 'the evidence does not tell what was removed'
+	[ "$(cat "$dir/worktree/new" "$dir/worktree/changed" | paste -sd ' ')" = 'new old more' ] || wrong 'the evidence lacks written files' || return
+	[ "$(jq -r 'select(.p == "kept") | .t' "$dir/manifest.ndjson")" = gone ] || wrong 'the evidence lacks removed files'
 }
 
 # What only the supervisor knew; it is left in the runtime directory, which a reboot takes along.
 evidence_has_papers() {
 	local dir=$CUSTODY_ROOT/forensics/$ID
 	if [ -n "$REBOOTED" ]; then
-		[ "$(jq -r '[.absent[] | select(. != "stdio.log")] | sort | join(" ")' "$dir/metadata.json")" = 'config.json subject.json' ] || wrong 'what is missing is not named'
+		[ "$(jq -r '[.absent[] | select(. != "stdio.log")] | sort | join(" ")' "$dir/metadata.json")" = 'config.json subject.json' ] || wrong 'missing files are not named'
 		return
 	fi
 	[ "sha256:$(sha256sum <"$dir/subject.json" | cut -d' ' -f1)" = "$(jq -r .digest "$dir/metadata.json")" ] || wrong 'the subject is another one' || return
@@ -158,7 +158,7 @@ is() {
 	local ends
 	custody ledger verify --json >"$CUSTODY_HOME/verify" || wrong "the ledger does not verify: $(cat "$CUSTODY_HOME/verify")" || return
 	jq -e '.completeness.verdict == "ok"' "$CUSTODY_HOME/verify" >/dev/null || wrong "the ledger is not complete: $(jq -c .completeness "$CUSTODY_HOME/verify")" || return
-	if [ "$1" = nobody ]; then
+	if [ "$1" = none ]; then
 		[ -z "$ID" ] || wrong 'it is on the record'
 		return
 	fi
@@ -218,7 +218,7 @@ rounds() { # HOW STATUS WHAT...: one for each point on stdin
 }
 
 @test "ISO-7: killed before anything is on the record" {
-	points run nobody | rounds die 137
+	points run none | rounds die 137
 }
 
 @test "ISO-7: killed between the intent and the start" {
@@ -259,7 +259,7 @@ rounds() { # HOW STATUS WHAT...: one for each point on stdin
 
 @test "ISO-7: recover killed on its way, and recovered" {
 	local point first
-	# What it shares with a run, and what is its own.
+	# Points shared with a run, and its own.
 	for point in $(points recover) evidence-made entry-met tree-copied sums-written evidence-renamed end-written; do
 		ROUND="recover killed at $point"
 		dying output-drained die run -- sh -c "$PAYLOAD"
@@ -299,7 +299,7 @@ supervisor_is_dead() {
 	[ ! -e "$CUSTODY_ROOT/run/sessions/$ID" ] || flock -n "$CUSTODY_ROOT/run/sessions/$ID" true
 }
 
-@test "ISO-7: a detached run, killed when nobody waits for it any more" {
+@test "ISO-7: a detached run, killed after its caller has exited" {
 	local point
 	for point in payload-ended tree-copied layer-kept end-written; do
 		ROUND="detached, killed at $point"
@@ -357,7 +357,7 @@ supervisor_is_dead() {
 	done
 }
 
-@test "ISO-7: after a reboot that left the runtime directory, what was never synced is not offered for review" {
+@test "ISO-7: after a reboot that left the runtime directory, unsynced changes are not offered for review" {
 	local note
 	ROUND='killed, and started again'
 	dying output-drained die run -- sh -c "$PAYLOAD"
@@ -404,7 +404,7 @@ supervisor_is_dead() {
 			uses=$((uses + 1))
 			;;
 		esac
-		[ "$(custody ledger export --kind grant.consume 2>/dev/null | wc -l)" = "$uses" ] || wrong 'uses are not what is recorded'
+		[ "$(custody ledger export --kind grant.consume 2>/dev/null | wc -l)" = "$uses" ] || wrong 'uses differ from the records'
 		[ "$point" != reservation-recorded ] || [ "$uses" = 1 ]
 		worktree
 	done
@@ -421,7 +421,7 @@ supervisor_is_dead() {
 	points run | grep -v '^cgroup-m' | sample 12 | rounds die 137
 	printf '%s\n' root-made container-prepared container-created container-started | rounds parent 137
 	printf '%s\n' root-made container-prepared container-created container-started | rounds die 125
-	# Taken by a child, because nobody may read it; the child ends with its parent, and leaves no second taker.
+	# Captured by a child in a user namespace, because only it can read it; the child dies with its parent and leaves no second capture.
 	PAYLOAD="${PAYLOAD%exit 3}chmod 000 new changed .; exit 3"
 	printf '%s\n' namespace-entered evidence-made tree-copied sums-written | rounds parent 137
 }

@@ -42,7 +42,7 @@ line() {
 	nothing_ran
 }
 
-@test "LANE-2: prod with one key or none starts nothing and says what is missing" {
+@test "LANE-2: prod with one key or none starts nothing and names the missing key" {
 	for lane in prod 'Prod ' PRODUCTION; do
 		run -116 --separate-stderr "$CUSTODY" run --lane "$lane" --profile "$CUSTODY_HOME/mark.json" -- touch ran
 		[[ "$stderr" == *"missing: --allow-prod and CUSTODY_ALLOW_PROD; nothing was started"* ]]

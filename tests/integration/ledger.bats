@@ -18,7 +18,7 @@ more() { # N
 		"$CUSTODY" ledger repair --new-key >/dev/null
 	done
 }
-# Records that do not change the key: what is recorded about torn ends.
+# Records that do not change the key: those about torn ends.
 more_torn() { # N
 	local i
 	for ((i = 0; i < $1; i++)); do
@@ -92,7 +92,7 @@ cut_to() { # RECORDS
 	run python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" -- "$CUSTODY" ledger verify "$CUSTODY_HOME/long"
 	assert_output_has "verify:  50% [#"
 	assert_output_has "records:       600 (from 0)"
-	# What is short is not worth it.
+	# Short segments are not compressed.
 	run python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" -- "$CUSTODY" ledger verify "$SEG"
 	[[ $output != *"verify: "* ]]
 }
@@ -199,7 +199,7 @@ cut_to() { # RECORDS
 	jq -e '.records | length == 3' <<<"$output"
 	run -0 "$CUSTODY" ledger show --json --until 2020-01-01
 	jq -e '.records == []' <<<"$output"
-	run -0 "$CUSTODY" ledger show --session nobody
+	run -0 "$CUSTODY" ledger show --session unknown
 	[ -z "$output" ]
 }
 
@@ -225,7 +225,7 @@ watches() { # PID
 	cmp "$CUSTODY_HOME/cut" "$SEG"
 }
 
-@test "ledger: tail -f shows what comes" {
+@test "ledger: tail -f shows new records" {
 	more 2
 	run -0 "$CUSTODY" ledger tail -n 1
 	[ "${#lines[@]}" -eq 1 ]

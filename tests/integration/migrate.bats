@@ -25,7 +25,7 @@ make_old_tree() {
 	echo two >"$t/sessions/prod_s2/log"
 	echo prod >"$t/sessions/s3/lane"
 	echo '{"lane": "sandbox", "session": "s4"}' >"$t/sessions/s4/metadata.json"
-	echo nobody >"$t/sessions/s5/log"
+	echo text >"$t/sessions/s5/log"
 	echo '{"digest": "sha256:1"}' >"$t/grants/test_g1.json"
 	echo '{"digest": "sha256:2", "lane": "prod"}' >"$t/grants/g2.json"
 	echo '{"digest": "sha256:3"}' >"$t/grants/g3.json"
@@ -83,7 +83,7 @@ snapshot() {
 		[ -d "$(cat "$TREE/$pointer")" ]
 	done
 	# Left where they were: nothing says where they belong.
-	[ "$(cat "$TREE/sessions/s5/log")" = nobody ]
+	[ "$(cat "$TREE/sessions/s5/log")" = text ]
 	[ -f "$TREE/grants/g3.json" ] && [ -f "$TREE/test_current" ]
 	[ ! -e "$TREE/reports" ] && [ ! -e "$TREE/current" ] && [ ! -e "$TREE/test.current" ]
 	[ "$(cat "$TREE/sandbox/version")" = 1 ] && [ "$(cat "$TREE/prod/version")" = 1 ]

@@ -18,7 +18,7 @@ profile() {
 	run --separate-stderr "${CUSTODY_AS[@]}" "$CUSTODY" profile "$@"
 }
 
-# write DIR NAME [BODY]: a profile; BODY is what follows the name, with a comma in front.
+# write DIR NAME [BODY]: a profile; BODY follows the name, with a comma in front.
 write() {
 	printf '{"schema": 1, "name": "%s"%s}\n' "$2" "${3:-}" >"$1/$2.json"
 	chmod 0644 "$1/$2.json"
@@ -236,7 +236,7 @@ refused() {
 	assert_status 0
 }
 
-@test "profile trust: what is no profile is not trusted" {
+@test "profile trust: a file that is no profile is not trusted" {
 	echo '{' >"$own/bad.json"
 	profile trust "$own/bad.json"
 	assert_status 125
@@ -308,8 +308,8 @@ refused() {
 	refused "$CUSTODY_HOME/p.json" "writable by its group: chmod go-w"
 }
 
-@test "bad profile: somebody else's" {
-	[ "$(id -u)" -eq 0 ] || return 0 # only root can make a file of somebody else's
+@test "bad profile: owned by another user" {
+	[ "$(id -u)" -eq 0 ] || return 0 # only root can create a file of another user
 	write "$CUSTODY_HOME" p
 	chown 12345 "$CUSTODY_HOME/p.json"
 	refused "$CUSTODY_HOME/p.json" "belongs to uid 12345"

@@ -102,7 +102,7 @@ inside" ]
 	[[ "$output" != *$'\033'* ]]
 	[[ "$output" != *$'\342\200\256'* ]]
 	[[ "$output" == *'a\x1B[2Jb'* ]]
-	# Whoever reads it with a program gets the bytes.
+	# Output to a program has the raw bytes.
 	review diff "$(session)" | grep -q $'^+a\033\\[2Jb$'
 	[ "$(review diff "$(session)" | grep -c $'^diff.*\033')" -eq 0 ]
 }
@@ -161,7 +161,7 @@ inside" ]
 	[ "$(tail -n 1 dir/file)" = theirs ]
 	[ ! -e gone ]
 	[ "$(tail -n 1 text)" = mine ]
-	# What is left waits.
+	# The rest is still pending.
 	[ "$(review diff "$(session)" --json | jq -r '[.changes[].path] | join(" ")')" = "made text" ]
 }
 
@@ -219,7 +219,7 @@ text" ]
 	[ -d .git/hooks ]
 }
 
-@test "apply: as root, what is new belongs to the owner of the worktree" {
+@test "apply: as root, new files belong to the owner of the worktree" {
 	[ "$(id -u)" -eq 0 ] || return 0
 	chown -R 4321:4322 .
 	custody_run -- sh -c 'echo more >>text; mkdir n; echo new >n/f; ln -s text link'
@@ -287,7 +287,7 @@ text" ]
 	[ -d "$CUSTODY_ROOT/sandbox/sessions/$second/u" ]
 	[ -d "$CUSTODY_ROOT/sandbox/sessions/$(session)/u" ]
 	[ "$(jq -r 'select(.k == "review.expire") | .session + " " + .d.why' "$CUSTODY_ROOT"/sandbox/ledger/*.ndjson)" = "$first over-quota" ]
-	# What was kept a week ago is too old.
+	# Changes kept a week ago are too old.
 	id=$(session)
 	jq -c '.ended_us -= 8 * 24 * 3600 * 1000000' "$CUSTODY_ROOT/sandbox/sessions/$second/layer.json" >"$CUSTODY_HOME/old"
 	cat "$CUSTODY_HOME/old" >"$CUSTODY_ROOT/sandbox/sessions/$second/layer.json"
@@ -300,7 +300,7 @@ text" ]
 	[ -d "$CUSTODY_ROOT/sandbox/sessions/$id/u" ]
 }
 
-@test "review: a live session is refused, and one that somebody else reviews" {
+@test "review: a live session is refused, and one that another process reviews" {
 	custody_run -- sh -c 'echo more >>text'
 	id=$(session)
 	mkfifo "$CUSTODY_HOME/fifo"
@@ -448,7 +448,7 @@ on_file_system() {
 	xfs) mkfs.xfs -q "$CUSTODY_HOME/disk" ;;
 	btrfs) mkfs.btrfs -q "$CUSTODY_HOME/disk" >/dev/null 2>&1 ;;
 	esac
-	# Trying it also loads what is a module.
+	# The attempt also loads a kernel module.
 	if ! unshare -m mount -t "$kind" -o "$([ "$kind" = tmpfs ] || echo loop)" "$CUSTODY_HOME/disk" "$CUSTODY_HOME/fs" 2>/dev/null &&
 		! grep -qw "$kind" /proc/filesystems; then
 		skip "this kernel has no $kind"
@@ -548,7 +548,7 @@ check_file_system() {
 	[ "$status" -eq 0 ]
 	[[ $output == *"2147483648 bytes, too large for a digest"* ]] || custody_fail "$output"
 	[[ $output == *"20000 bytes, sha256:$(head -c 20000 /dev/zero | sha256sum | cut -d' ' -f1)"* ]] || custody_fail "$output"
-	# Whoever does not show one does not make one: nothing of it is read.
+	# Without the output option no diff is made: no file is read for it.
 	review diff --stat "$(session)" | grep -q hollow
 	review diff --json "$(session)" | jq -e '[.changes[].path] | index("hollow")'
 }

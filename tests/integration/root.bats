@@ -17,7 +17,7 @@ teardown() {
 	custody_teardown
 }
 
-# Without the limits that nobody delegated to the suite's user.
+# Without the limits that are not delegated to the suite's user.
 as_user() {
 	suite_setup_user
 	printf '{"schema":1,"name":"p","extends":"offline","enforce":{"optional":["memory-limit","pids-limit","cpu-limit"]}}' \
@@ -32,7 +32,7 @@ as_root() {
 	OPTIONS=()
 }
 
-# custody_run of whoever as_user or as_root made us.
+# custody_run as the user that as_user or as_root set.
 root_run() {
 	custody_run "${OPTIONS[@]}" "$@"
 }
@@ -75,7 +75,7 @@ scratch" ]
 	done
 }
 
-@test "ROOT-1: what belongs to the payload inside belongs to the caller outside" {
+@test "ROOT-1: files of the payload inside belong to the caller outside" {
 	local who uid
 	for who in as_root as_user; do
 		"$who" && suite_ungoverned
@@ -105,7 +105,7 @@ scratch" ]
 	assert_stderr_has "custody's own"
 }
 
-@test "ROOT-1: the next use repairs what is missing or has another mode" {
+@test "ROOT-1: the next use repairs missing directories and wrong modes" {
 	local who
 	for who in as_root as_user; do
 		"$who" && suite_ungoverned
@@ -148,7 +148,7 @@ scratch" ]
 	[ ! -e "$root.aside/workspace/reached" ]
 }
 
-@test "ROOT-1: a root or a part of it that belongs to somebody else is refused with the command that helps" {
+@test "ROOT-1: a root or a part of it that belongs to another user is refused with the command that fixes it" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	local root part
 	custody_run --sandbox one -- true
@@ -161,7 +161,7 @@ scratch" ]
 		chown 0 "$root$part"
 	done
 	[ ! -e "$root/workspace/reached" ]
-	# As a user, somebody else's roots.
+	# As a user, roots of another user.
 	chmod 0755 "$CUSTODY_ROOT" "$CUSTODY_ROOT/sandbox" "$CUSTODY_ROOT/sandbox/sandbox"
 	run --separate-stderr setpriv --reuid "$SUITE_UID" --regid "$SUITE_UID" --clear-groups "$CUSTODY" run --sandbox one -- true
 	assert_status 125
@@ -201,10 +201,10 @@ scratch" ]
 @test "ROOT-1: policy sees a worktree that is written in place" {
 	local digest
 	rm "$CUSTODY_ROOT/etc/custody.json"
-	CUSTODY_AS=(setsid --wait) # no terminal, whoever runs the tests
+	CUSTODY_AS=(setsid --wait) # no terminal
 	custody_run --sandbox one -- touch file
 	assert_status 0
-	# Without a terminal nobody wished for it: whatever can run others may destroy what is there.
+	# Without a terminal the run is not explicit: a program that runs others may destroy existing files.
 	custody_run --sandbox one -- make
 	assert_status 114
 	assert_stderr_has "custody approve"
@@ -330,7 +330,7 @@ scratch" ]
 	[ "$(cat "$CUSTODY_HOME/secret")" = secret ]
 }
 
-@test "ROOT-2: what is mounted in a root is no part of it" {
+@test "ROOT-2: a mount in a root is no part of it" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	local root
 	custody_run --sandbox one -- mkdir -p m in/m
@@ -392,7 +392,7 @@ EOF
 	SWAPPER=$!
 }
 
-# Each round ends with what was inside, or with nothing; the unit test does thousands of the deciding step alone.
+# Each round shows the inner file, or nothing; the unit test does thousands of the deciding step alone.
 rounds() { # N OPTIONS...
 	local n=$1 i got seen=0
 	shift
@@ -417,7 +417,7 @@ swapped_tree() {
 	swap "$(root_of one)/workspace/x" "$(root_of one)/workspace/y"
 }
 
-@test "ROOT-2: a source that is swapped for a link while the run is prepared never shows what is outside" {
+@test "ROOT-2: a source that is swapped for a link while the run is prepared never shows an outer file" {
 	swapped_tree
 	rounds 40 -v ./x:/mnt -- cat /mnt/file
 }
@@ -464,7 +464,7 @@ bob	-	end	sh -c 'kill -9 \$\$'	signaled 137" ]
 @test "ROOT-4: policy's refusals stand there" {
 	local uid
 	uid=$("${CUSTODY_AS[@]}" id -u)
-	CUSTODY_AS=(setsid --wait) # no terminal, whoever runs the tests
+	CUSTODY_AS=(setsid --wait) # no terminal
 	jq -n --argjson uid "$uid" '{provenance: [{uid: $uid, intention: "explicit"}], rules: [{effect: "deny", argv: ["touch"]}]}' >"$CUSTODY_ROOT/etc/custody.json"
 	custody_run --sandbox one -- touch file
 	assert_status 113
@@ -484,7 +484,7 @@ bob	-	end	sh -c 'kill -9 \$\$'	signaled 137" ]
 	[[ $(log_of one) == *'a\x09b'$'\t''w\x0Ax'* ]]
 }
 
-@test "ROOT-4: who comes while a root is reset is refused, and that stands there" {
+@test "ROOT-4: a run is refused while its root is reset, with that reason" {
 	custody_run --sandbox one -- true
 	run --separate-stderr flock -x "$(root_of one)" "$CUSTODY" run --sandbox one --agent bob -- touch reached
 	assert_status 125
@@ -513,7 +513,7 @@ bob	-	end	sh -c 'kill -9 \$\$'	signaled 137" ]
 	assert_status 125
 	[ ! -s "$CUSTODY_HOME/outside" ]
 	[ ! -e "$(root_of one)/workspace/reached" ]
-	# The ledger has a whole story of each, and nobody is called lost.
+	# The ledger has intent, start and end of each, and none is recorded as lost.
 	rmdir "$log"
 	run --separate-stderr custody_do ledger verify
 	[ "$(custody_do ledger show --json | grep -c '"refused":"log"')" -eq 3 ]
@@ -550,7 +550,7 @@ bob	-	end	sh -c 'kill -9 \$\$'	signaled 137" ]
 @test "ROOT-6: agent and worker stand in the records of an approval, an override, a reset and a lost session" {
 	local pid line
 	rm "$CUSTODY_ROOT/etc/custody.json"
-	CUSTODY_AS=(setsid --wait) # no terminal, whoever runs the tests
+	CUSTODY_AS=(setsid --wait) # no terminal
 	custody_run --sandbox one --agent bob --worker w1 -- make
 	assert_status 114
 	custody_do deny --all
@@ -613,7 +613,7 @@ $i" ]
 		assert_status 0
 		[ -z "$(find "$(root_of one)/workspace" "$(root_of one)/tmp" -mindepth 1)" ]
 		[ "$(modes_of one)" = "700 directory" ]
-		# What was approved for this root is still about this root.
+		# An approval for this root still applies to this root.
 		[ "$(stat -c %i "$(root_of one)/workspace")" = "$inode" ]
 		[ "$(log_of one | tail -n 2)" = "bob	w1	reset	$(root_of one)	allowed
 bob	w1	end	$(root_of one)	cleared" ]
@@ -625,7 +625,7 @@ sandbox.cleared ok bob w1 one" ]
 	done
 }
 
-@test "ROOT-5: without a name it is the shared one; --logs clears those too; what is not there is said" {
+@test "ROOT-5: without a name it is the shared one; --logs clears those too; a missing root is reported" {
 	custody_run --sandbox default -- touch file
 	custody_run --sandbox one -- touch file
 	run --separate-stderr custody_do reset
@@ -789,7 +789,7 @@ for i in range(20):
 	done
 }
 
-@test "ROOT-5: what cannot be recorded is not done" {
+@test "ROOT-5: a reset that cannot be recorded is not done" {
 	custody_run --sandbox one -- sh -c 'echo x >file'
 	mv "$CUSTODY_ROOT/sandbox/ledger" "$CUSTODY_HOME/ledger"
 	: >"$CUSTODY_ROOT/sandbox/ledger"
@@ -874,7 +874,7 @@ prod" ]
 
 # --- review ---------------------------------------------------------------------------------------------------------------
 
-@test "ROOT-2: what is applied to a root stays in it, is in its log, and does not meet a reset" {
+@test "ROOT-2: applied changes stay in their root, are in its log, and do not race with a reset" {
 	local id who
 	for who in as_root as_user; do
 		"$who" && suite_ungoverned

@@ -41,7 +41,7 @@ refused() {
 	assert_stderr_has "cannot be read"
 }
 
-# The rest of this test as somebody who is not root.
+# The rest of this test as an ordinary user.
 suite_as_user() {
 	[ "$(id -u)" -eq 0 ] || return 0
 	chown "$SUITE_UID" "$CUSTODY_ROOT" "$CUSTODY_HOME/work" "$CUSTODY_HOME/results"

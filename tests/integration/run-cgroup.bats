@@ -48,7 +48,7 @@ is_v1() {
 }
 
 @test "cgroup: v1 alone" {
-	is_v1 && [ "$(id -u)" -eq 0 ] || return 0 # another kind of host, or nobody who could make one
+	is_v1 && [ "$(id -u)" -eq 0 ] || return 0 # another kind of host, or no permission to create one
 	on v1 "$CUSTODY" run --json --memory 32M -- sh -c 'head -c 200M /dev/zero | tail >/dev/null'
 	assert_reason oom
 	assert_layer memory-limit
@@ -57,7 +57,7 @@ is_v1() {
 }
 
 @test "cgroup: v2 alone" {
-	[ "$(id -u)" -eq 0 ] || return 0 # nobody who could make such a host
+	[ "$(id -u)" -eq 0 ] || return 0 # no permission to set up such a host
 	on v2 "$CUSTODY" run --json --profile "$OPTIONAL" -- sh -c 'exit 6'
 	assert_status 6
 	assert_reason exited
@@ -73,7 +73,7 @@ is_v1() {
 	fi
 }
 
-@test "cgroup: what is made is removed, in every hierarchy" {
+@test "cgroup: created cgroups are removed, in every hierarchy" {
 	local options
 	for options in '-q' '--memory 32M' '--timeout 1'; do
 		# shellcheck disable=SC2086 # words
@@ -111,7 +111,7 @@ own_cgroups() {
 		chown 64321 "$dir/${old}4"
 	done
 	dir=$(head -n 1 <<<"$dirs")
-	# Whoever else starts custody on this host may take it for abandoned before it is held.
+	# Another custody on this host may take it for abandoned before it is locked.
 	until mkdir -p "$dir/${old}2" && exec 7<"$dir/${old}2" && flock -sn 7 && [ -d "$dir/${old}2" ]; do :; done
 	custody_run -- true
 	assert_status 0
@@ -128,7 +128,7 @@ own_cgroups() {
 	[ "$name" != bad ]
 }
 
-@test "ISO-7: a cgroup that somebody takes for abandoned while it is made is made once more" {
+@test "ISO-7: a cgroup that another process removes as abandoned while it is created is created again" {
 	local pid stops=0 dir removed=' ' trace=$CUSTODY_HOME/trace
 	[ "$(id -u)" -eq 0 ] || return 0
 	# It stops after each mkdir, between making and holding; a sweep that does not look at the age comes, once to each.

@@ -141,7 +141,7 @@ on_small_disk() {
 	whole
 }
 
-@test "GOV-1: what cannot be set up after the intent is refused in the same story" {
+@test "GOV-1: a run that cannot be set up after the intent is refused in the same session" {
 	local src=$BATS_TEST_DIRNAME/../../src
 	mkdir "$CUSTODY_HOME/libexec"
 	# An init that says nothing, and one that says that nothing holds.
@@ -359,7 +359,7 @@ on_small_disk() {
 	whole
 }
 
-@test "run: a living session is nobody's to close" {
+@test "run: a running session is not closed by another process" {
 	start alive -- sleep 1000
 	custody_run -- true
 	[ "$(kinds "$SESSION")" = "session.intent session.start" ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Limits hold, and whoever hits one can read which.
+# Limits are enforced, and the result names the limit.
 
 load ../lib/suite.bash
 
@@ -74,7 +74,7 @@ teardown() {
 	assert_reason disk-limit
 }
 
-@test "ISO-13: disk: a burst that is over before anybody looks is found at the end" {
+@test "ISO-13: disk: a burst that is over before the next check is found at the end" {
 	printf '{"schema":1,"name":"p","extends":"offline","limits":{"disk":"4M"}}' >"$CUSTODY_HOME/p.json"
 	custody_run --profile "$CUSTODY_HOME/p.json" -- sh -c 'for i in 1 2 3; do head -c 3M /dev/zero >f$i; done'
 	assert_status 137

@@ -87,7 +87,7 @@ finish() {
 	done
 }
 
-@test "ROOT-7: who does not listen is killed after the grace, with the whole tree" {
+@test "ROOT-7: a command that ignores TERM is killed after the grace, with its process tree" {
 	printf '{"schema":1,"name":"p","extends":"offline","limits":{"grace":"1s"}}' >"$CUSTODY_HOME/p.json"
 	start deaf --profile "$CUSTODY_HOME/p.json" -- sh -c 'trap "" TERM INT HUP; (setsid sleep 1000 &); echo ready; sleep 1000; sleep 1000; sleep 1000'
 	wait_until grep -q ready "$CUSTODY_HOME/deaf.out"
@@ -100,7 +100,7 @@ finish() {
 }
 
 @test "ROOT-7: a second signal does not wait for the grace" {
-	# Nobody waits that long.
+	# The wait is shorter than that.
 	printf '{"schema":1,"name":"p","extends":"offline","limits":{"grace":"3600s"}}' >"$CUSTODY_HOME/p.json"
 	"$CUSTODY" profile trust "$CUSTODY_HOME/p.json"
 	start twice --profile "$CUSTODY_HOME/p.json" -- sh -c 'trap "" TERM; echo ready; sleep 1000; sleep 1000; sleep 1000'
@@ -157,7 +157,7 @@ finish() {
 	done
 	echo "$all signals came in time"
 	[ "$all" -gt 10 ]
-	# Whoever was recorded to begin was recorded to end.
+	# Each recorded start has its recorded end.
 	"$CUSTODY" ledger verify
 }
 

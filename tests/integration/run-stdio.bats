@@ -71,7 +71,7 @@ teardown() {
 	[ "$(tail -n 1 rest)" = 100000 ]
 }
 
-@test "run: an output that nobody reads any more ends the command, not custody" {
+@test "run: an output without a reader stops the command, not custody" {
 	local rc
 	set +e
 	"$CUSTODY" run -- yes | head -n 1 >first
@@ -90,7 +90,7 @@ teardown() {
 	[ "$rc" -ne 0 ]
 }
 
-@test "run: what was written before the end arrives, however slow the reader" {
+@test "run: output written before the exit arrives, however slow the reader" {
 	local n
 	n=$("$CUSTODY" run -- sh -c 'head -c 60000 /dev/zero; kill -9 $$' | dd bs=50 status=none | wc -c)
 	[ "$n" -eq 60000 ]

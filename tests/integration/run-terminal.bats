@@ -24,7 +24,7 @@ on_terminal() {
 	assert_output_has "mode cooked"
 }
 
-@test "terminal: any descriptor elsewhere, and there is none" {
+@test "terminal: with any descriptor elsewhere, no terminal is allocated" {
 	on_terminal -- sh -c '"$CUSTODY" run -- sh -c "test -t 0 || echo NOTTY" </dev/null'
 	assert_output_has NOTTY
 	on_terminal -- sh -c '"$CUSTODY" run -- sh -c "test -t 1 || echo NOTTY >&2" | cat'
@@ -37,7 +37,7 @@ on_terminal() {
 	assert_output_has "got input"
 }
 
-@test "terminal: what is typed arrives, and Ctrl-D is the end" {
+@test "terminal: typed input arrives, and Ctrl-D is the end" {
 	on_terminal expect:ready 'send:hello\n' expect:hello 'send:\x04' -- "$CUSTODY" run -- sh -c 'echo ready; cat; echo end; exit 4'
 	assert_status 4
 	assert_output_has end
@@ -86,7 +86,7 @@ on_terminal() {
 	assert_output_has /dev/pts/0
 }
 
-@test "terminal: a shell without anybody at a keyboard is refused, it would wait for ever" {
+@test "terminal: a shell without a terminal is refused, it would wait for ever" {
 	run --separate-stderr timeout 60 "$CUSTODY" shell </dev/null
 	assert_status 125
 	assert_stderr_has "stdin is no terminal"

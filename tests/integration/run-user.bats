@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# custody as an ordinary user: one id, and only the limits that somebody delegated.
+# custody as an ordinary user: one id, and only the delegated limits.
 
 load ../lib/suite.bash
 
@@ -32,7 +32,7 @@ delegated() {
 	"${CUSTODY_AS[@]}" "$CUSTODY" run -q -- true >/dev/null 2>&1
 }
 
-@test "ISO-1: rootless: container root is the caller and nobody else exists" {
+@test "ISO-1: rootless: container root is the caller and no other id exists" {
 	user_run -- sh -c 'id -u; cat /proc/self/uid_map'
 	assert_status 0
 	[ "${lines[0]}" = 0 ]
@@ -69,7 +69,7 @@ delegated() {
 	assert_reason setup-failed
 }
 
-@test "ISO-13: rootless: what is optional and missing is said in the result" {
+@test "ISO-13: rootless: missing optional layers are in the result" {
 	! delegated || return 0 # nothing is missing on this host
 	user_run -- true
 	assert_status 0

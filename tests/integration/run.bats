@@ -105,7 +105,7 @@ teardown() {
 	[[ $(custody_result .session) =~ ^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$ ]]
 }
 
-@test "run: --status-fd tells what happens, a line of JSON each" {
+@test "run: --status-fd reports events, a line of JSON each" {
 	"$CUSTODY" run --status-fd 5 -- sh -c 'exit 3' 5>"$CUSTODY_HOME/events" || [ $? -eq 3 ]
 	[ "$(jq -r .event "$CUSTODY_HOME/events" | paste -sd ' ')" = "created started exited" ]
 	[ "$(jq -r 'select(.event == "exited") | "\(.reason) \(.code)"' "$CUSTODY_HOME/events")" = "exited 3" ]

@@ -51,7 +51,7 @@ status_of() {
 ended() {
 	[ "$(status_of "$1")" = stopped ]
 }
-gone() { # PID: ended, whether or not whoever adopted it has looked
+gone() { # PID: exited, whether or not it was reaped
 	[ ! -e "/proc/$1/stat" ] || grep -q ') Z ' "/proc/$1/stat"
 }
 
@@ -228,8 +228,8 @@ pids_cgroup() {
 	cp "$RT" "$CUSTODY_HOME/copy"
 	RT=$CUSTODY_HOME/copy
 	rt create -b "$B" x
-	# The attack: hold the executable open, wait until nobody runs it, write.  On a copy of the program of our own,
-	# which nobody else runs.
+	# The attack: hold the executable open, wait until no process runs it, write.  On a copy of the program of our own,
+	# which no other process runs.
 	exec 9<"/proc/$(rt state x | jq .pid)/exe"
 	rt delete --force x
 	run bash -c 'echo evil >/proc/self/fd/9'
@@ -264,7 +264,7 @@ as_user() {
 	chown -R "$SUITE_UID:$SUITE_UID" "$B"
 	run unshare -m --propagation private bash -c '
 		mkdir -p "$CUSTODY_HOME/bin" && cp "$1" "$CUSTODY_HOME/bin/" || exit 99
-		# What lies in /tmp itself stays reachable by a descriptor only.
+		# Files in /tmp itself stay reachable by a descriptor only.
 		exec 9<"$CUSTODY_HOME"
 		mount -t tmpfs -o mode=755 tmpfs /run && mkdir /run/home || exit 99
 		mount --bind /proc/self/fd/9 /run/home || exit 99
@@ -294,7 +294,7 @@ rootless() {
 	[[ $output == *custody.json*status*x*ran* ]] || { echo "$output" && return 1; }
 	[ "$LIST" = "/tmp/custody-runtime-$SUITE_UID d 700 $SUITE_UID" ]
 }
-@test "runtime: with a login session it is there, and what was made before it is still found" {
+@test "runtime: with a login session the state is there, and containers created before are still found" {
 	rootless
 	export PREPARE="mkdir /run/user; mkdir -m 700 /run/user/$SUITE_UID; chown $SUITE_UID /run/user/$SUITE_UID"
 	as_user '$RT --cgroup-manager disabled create -b $B x < <(:) > >(cat) 2>&1; $RT list -q; $RT delete --force x'
@@ -321,7 +321,7 @@ rootless() {
 		as_user '$RT --cgroup-manager disabled run -b $B x < <(:) 2>&1'
 		[ "$status" -eq 1 ] || { echo "$trap: $status $output" && return 1; }
 		[[ $output == *"$name"* && $output != *ran* ]] || { echo "$trap: $output" && return 1; }
-		# Not one file more than what was laid out.
+		# No file more than the expected ones.
 		[ "$(grep -c . <<<"$LIST")" -le 2 ] || { echo "$trap: $LIST" && return 1; }
 		[[ $LIST != */x* ]]
 	done

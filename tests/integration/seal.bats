@@ -23,7 +23,7 @@ teardown() {
 	custody_teardown
 }
 
-# Programs that say who they are, wait for a line, and say again what is on the disk under their own name.
+# Programs that print their name, wait for a line, and print the content of their own file.
 lay_out() {
 	mkdir -p sub
 	printf '#!/bin/sh\necho first\nread line\ngrep -c first "$0"\nexit 0\n' >prog
@@ -49,7 +49,7 @@ profile() { # MODE
 	fi
 }
 
-# What somebody does to the tree meanwhile.
+# Concurrent changes of the tree.
 rewrite() { # FILE
 	echo 'echo second' >"$1"
 }
@@ -101,22 +101,22 @@ sealed_while_running() {
 	started way replace sh way/script.sh
 }
 
-@test "GOV-9: overlay: what runs stays what was hashed, whatever happens to the tree" {
+@test "GOV-9: overlay: the hashed program runs, whatever happens to the tree" {
 	profile overlay
 	sealed_while_running
 }
 
-@test "GOV-9: ro: what runs stays what was hashed, whatever happens to the tree" {
+@test "GOV-9: ro: the hashed program runs, whatever happens to the tree" {
 	profile ro
 	sealed_while_running
 }
 
-@test "GOV-9: rw: what runs stays what was hashed, whatever happens to the tree" {
+@test "GOV-9: rw: the hashed program runs, whatever happens to the tree" {
 	profile rw
 	sealed_while_running
 }
 
-@test "GOV-9: a user's run stays what was hashed, whatever happens to the tree" {
+@test "GOV-9: as a user: the hashed program runs, whatever happens to the tree" {
 	suite_setup_user
 	lay_out
 	for mode in overlay ro rw; do
@@ -200,7 +200,7 @@ swap_for_ever() {
 	assert_output_has '750 0:0 1000000000 dir'
 }
 
-@test "GOV-9: somebody else's file stays somebody else's" {
+@test "GOV-9: a file of another user keeps its owner" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	profile overlay
 	echo secret >private
@@ -248,7 +248,7 @@ swap_for_ever() {
 	assert_status 0
 }
 
-@test "GOV-9: FIFOs, devices and directories are no operands and hang nobody" {
+@test "GOV-9: FIFOs, devices and directories are no operands and do not block" {
 	profile overlay
 	mkfifo fifo
 	custody_run --timeout 60 --profile "$PROFILE" -- stat -c %F fifo sub .
@@ -340,7 +340,7 @@ between_approval_and_start() {
 	answered
 	[ "$status" -eq 0 ]
 	[ "$(cat "$CUSTODY_HOME/out")" = first ]
-	# The new one is another subject, which nobody approved.
+	# The new one is another subject, without an approval.
 	asked -- sh sub/script.sh
 	kill "$PID"
 	wait "$PID" || true
@@ -381,7 +381,7 @@ digest_of() {
 	"$CUSTODY" check --json "$@" | jq -r .digest
 }
 
-@test "GOV-9: --no-seal and --seal-tree are part of what is approved" {
+@test "GOV-9: --no-seal and --seal-tree are part of the approved subject" {
 	local named none tree
 	echo x >data
 	named=$(digest_of -- sh sub/script.sh)

@@ -78,7 +78,7 @@ is_gone() { # PID
 
 @test "run -d: the supervisor is in no session, terminal or pipe of its caller" {
 	local pid
-	# Everything that is inherited: whoever reads the other end must see it end with the caller.
+	# Everything that is inherited: a reader of the other end must see end of file when the caller exits.
 	ID=$(setsid --wait "$CUSTODY" run -d -- sleep 1000 8>&1 </dev/null 3>&-)
 	pid=$(note "$ID" .supervisor.pid)
 	[ "$(readlink "/proc/$pid/fd/0" "/proc/$pid/fd/1" | sort -u)" = /dev/null ]
@@ -96,7 +96,7 @@ is_gone() { # PID
 	asked 0 stop "$ID"
 }
 
-@test "run -d: what is refused is told to the caller, with its status, and nothing stays" {
+@test "run -d: a refusal is reported to the caller, with its status, and leaves nothing behind" {
 	mkdir -p "$CUSTODY_ROOT/etc"
 	echo '{"rules":[{"effect":"ask","argv":["echo","ask"]},{"effect":"deny","argv":["echo","deny"],"why":"not here"}]}' >"$CUSTODY_ROOT/etc/custody.json"
 	asked 113 run -d -- echo deny
@@ -212,7 +212,7 @@ is_gone() { # PID
 	assert_output_has 'operator 143'
 }
 
-@test "sessions: newest first, and doctor's own are nobody's" {
+@test "sessions: newest first, without doctor's own" {
 	custody_run --name one -- true
 	custody_run --name two -- true
 	custody doctor >/dev/null 2>&1 || true
@@ -276,7 +276,7 @@ is_gone() { # PID
 	# However much of the id two of them share.
 	[ "$(custody show "$one" --json | jq -r .session.session)" = "$one" ]
 	[ "$(custody show "${one%?}" --json | jq -r .session.session)" = "$one" ] || [ "${one%?}" = "${two%?}" ]
-	asked 1 show nobody
+	asked 1 show unknown
 	assert_stderr_has 'no session'
 	for word in . .. / ../sessions "../sessions/$one" "$one/."; do
 		asked 1 show "$word"
@@ -296,9 +296,9 @@ is_gone() { # PID
 		asked 64 $words
 		[ -n "$stderr" ]
 	done
-	asked 1 stop nobody
-	asked 1 logs nobody
-	asked 1 show nobody
+	asked 1 stop unknown
+	asked 1 logs unknown
+	asked 1 show unknown
 }
 
 @test "LANE-6: the other lane's sessions are neither shown nor stopped" {
@@ -394,7 +394,7 @@ is_gone() { # PID
 	[ "$(custody ledger export --kind operator.stop --session "$ID" 2>/dev/null | jq -r .d.uid)" = "$(id -u)" ]
 }
 
-@test "stop: anybody's plain TERM is a cancellation, not an operator's" {
+@test "stop: a plain TERM of another process is a cancellation, not an operator's stop" {
 	detach -- sleep 1000
 	kill -TERM "$(note "$ID" .supervisor.pid)"
 	wait_until has_ended "$ID"
@@ -449,18 +449,18 @@ forge() {
 	cat "$CUSTODY_HOME/forged" >"$SESSIONS/$1/session.json"
 }
 
-@test "stop: signals nobody on the word of a note" {
+@test "stop: signals no process that only a note names" {
 	local bystander holder start
 	sleep 1000 3>&- &
 	bystander=$!
 	PIDS+=("$bystander")
 	custody_run -- true
 	ID=$(custody_result .session)
-	# A number that came back: nobody holds the session.
+	# A reused pid: no process holds the session's lock.
 	forge "$ID" "$bystander"
 	asked 1 stop "$ID"
 	assert_stderr_has 'custody recover'
-	# It is held, but by somebody else.
+	# The lock is held, but by another process.
 	mkdir "$CUSTODY_ROOT/run/sessions/$ID"
 	exec 6<"$CUSTODY_ROOT/run/sessions/$ID"
 	flock -x 6
@@ -486,7 +486,7 @@ forge() {
 	asked 0 recover
 }
 
-@test "sessions: a note that is garbage, a link or a FIFO stops nothing and hides nobody" {
+@test "sessions: a note that is garbage, a link or a FIFO stops nothing and hides no session" {
 	local bad kind
 	custody_run --name good -- true
 	custody_run --name bad -- true
@@ -512,7 +512,7 @@ forge() {
 			assert_status 125
 		done
 	done
-	# A start that looks does not keep what nobody can read.
+	# A later start does not keep an unreadable note.
 	rm "$CUSTODY_ROOT/run/swept-sandbox"
 	custody_run -- true
 	assert_status 0

@@ -4,7 +4,7 @@
 
 load ../lib/suite.bash
 
-# What is only on its way out is given time; what stays is named.
+# Processes that are exiting are given time; remaining ones are named.
 none_new_of() { # KIND
 	local new
 	wait_until all_gone "$1" 2>/dev/null && return

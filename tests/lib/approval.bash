@@ -18,7 +18,7 @@ approval_setup_user() {
 approval_prepare() {
 	approval_config "$1"
 	export NO_COLOR=1
-	# What is copied from a message is run as it stands.
+	# A command copied from a message runs unchanged.
 	mkdir -p "$CUSTODY_HOME/bin"
 	ln -s "$CUSTODY" "$CUSTODY_HOME/bin/custody"
 	PATH=$CUSTODY_HOME/bin:$PATH
@@ -29,7 +29,7 @@ approval_config() { # [MEMBERS] [ROOT]
 	printf '{"rules":[{"effect":"ask","argv":["echo","ask"]}]%s}\n' "${1:+,$1}" >"${2:-$CUSTODY_ROOT}/etc/custody.json"
 }
 
-# In a session of its own: no terminal, whoever runs the tests.
+# In a session of its own: no terminal.
 alone() {
 	setsid --wait "$@" </dev/null
 }

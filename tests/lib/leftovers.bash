@@ -40,7 +40,7 @@ leftover_processes() {
 }
 
 leftover_mounts() {
-	# Fields 4 and 5 are what is mounted and where; the type follows the lone dash.
+	# Fields 4 and 5 are the mounted root and the mount point; the type follows the lone dash.
 	sed -n 's/^[^ ]* [^ ]* [^ ]* \([^ ]*\) \([^ ]*\) .* - \([^ ]*\) .*/mount \2 \3 \1/p' /proc/self/mountinfo |
 		grep -E 'custody|crun|nsfs'
 }
@@ -84,7 +84,7 @@ leftovers_list() {
 	} | LC_ALL=C sort -u
 }
 
-# leftovers_new SNAPSHOT: what is there now and was not in the file SNAPSHOT.
+# leftovers_new SNAPSHOT: the current entries that are not in the file SNAPSHOT.
 leftovers_new() {
 	LC_ALL=C comm -13 "$1" <(leftovers_list)
 }

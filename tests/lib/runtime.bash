@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Other people's runtimes, for bundles that custody wrote.  Needs suite.bash.
 
-# runtime crun|runc WORDS...: as whoever CUSTODY_AS is.  crun refuses a host with both cgroup versions: it gets a mount
+# runtime crun|runc WORDS...: as the user of CUSTODY_AS.  crun refuses a host with both cgroup versions: it gets a mount
 # namespace in which version 2 is gone.  Everywhere else that namespace changes nothing.
 runtime() {
 	local name=$1 words=()
@@ -32,7 +32,7 @@ runtime_run() {
 }
 
 # runtime_settle: waits until custody-warden has told the end of every container.  It or `custody-hook audit` removes the
-# directory; what nobody audited is removed here.
+# directory; directories without an audit are removed here.
 runtime_settle() {
 	local dir
 	for dir in "$CUSTODY_ROOT"/run/sessions/*/; do
@@ -44,7 +44,7 @@ runtime_told() { # DIR
 	[ ! -d "$1" ] || [ -e "$1/exit.json" ]
 }
 
-# runtime_trust: what these suites run is not what they are about.  Nobody has to be asked; PIN rules still hold.
+# runtime_trust: these suites do not test approval: no run needs one.  PIN rules still hold.
 runtime_trust() {
 	local etc=$CUSTODY_ROOT/etc
 	[ -e "$etc/custody.json" ] && return
@@ -53,8 +53,8 @@ runtime_trust() {
 		"$("${CUSTODY_AS[@]}" id -u)" >"$etc/custody.json"
 }
 
-# runtime_own_init: the rest of the test with a custody-init that nobody else executes.  A warden that did not see its
-# container start asks whether anybody opened that file, and then counts it as started.
+# runtime_own_init: the rest of the test with a custody-init that no other process executes.  A warden that did not see its
+# container start checks whether any process opened that file, and then counts it as started.
 runtime_own_init() {
 	cp -r "${CUSTODY_LIBEXEC:-$(dirname "$(readlink -f "$CUSTODY")")/../libexec/custody}" "$CUSTODY_HOME/libexec"
 	export CUSTODY_LIBEXEC=$CUSTODY_HOME/libexec

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Shares for tests, in a mount namespace of their own.  After share_setup `run`, custody_run and the like with
-# "${CUSTODY_AS[@]}" in front see it at $SHARE; $BEHIND is what lies behind it.
+# "${CUSTODY_AS[@]}" in front see it at $SHARE; $BEHIND is the directory behind it.
 
 # share_setup: needs root, /dev/fuse and fuse3's headers.
 share_setup() {

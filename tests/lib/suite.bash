@@ -25,8 +25,8 @@ suite_make_ledger() {
 }
 
 # suite_ungoverned [JSON]: for tests that are about something else than approval.  They have no terminal, so their runs
-# would count as nobody's wish, and whatever can write to the host would need a person: here the admin says that this
-# user's runs are explicit wishes, and asks for no approval.  What no configuration allows (rm -rf /) stays refused.
+# would not count as explicit, and any that can write to the host would need an approver: here the admin's rule makes this
+# user's runs explicit and needs no approval.  Commands that no configuration allows (rm -rf /) stay refused.
 suite_ungoverned() {
 	local uid
 	SUITE_UNGOVERNED=1 # and stay so for another user
@@ -80,8 +80,8 @@ sessions_left() {
 	done
 }
 
-# wait_until CMD...: until CMD succeeds; fails after 60 s, which only a failure waits for.  For conditions that nobody
-# announces.
+# wait_until CMD...: until CMD succeeds; fails after 60 s, which only a failure waits for.  For conditions without
+# an event.
 wait_until() {
 	local end=$((SECONDS + 60))
 	until "$@"; do

@@ -221,7 +221,7 @@ static void evidence_without_a_tree_is_recorded(void)
 	CHECK(str_eq(jdoc_get_string(l.items[0].metadata, "why"), "the tree was gone"));
 }
 
-/* A user who can write there could plant evidence. */
+/* A user with write access there could plant evidence. */
 static void a_store_that_others_can_write_is_refused(void)
 {
 	_cleanup_scene_ struct scene s = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writers that wait for the sync of another: what wakes them, what does not, and that no writer waits for a dead one. */
+/* Writers that wait for the sync of another: which events wake them, which do not, and that no writer waits for a dead one. */
 #include "base/array.h"
 #include "ledger/ledger.h"
 

@@ -188,7 +188,7 @@ static void an_unreadable_file_is_an_entry(void)
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
-/* In a mount namespace of its own; a user who may not have one cannot mount anything either. */
+/* In a mount namespace of its own; a user without one cannot mount anything either. */
 static void other_mounts_are_named_and_not_entered(void)
 {
 	_cleanup_tree_ struct tree t = { .fd = -EBADF };

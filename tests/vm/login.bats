@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# An ordinary user in a login session of a systemd host: what is refused, and that the advice works as printed.
+# An ordinary user in a login session of a systemd host: refusals, and that the printed advice works.
 # shellcheck disable=SC2016,SC2034,SC2154 # scripts for other shells; for the assertions; set by bats
 
 load ../lib/suite.bash
