@@ -11,16 +11,16 @@
 #include "oci/libcrun/libcrun.h"
 
 /*
- * The only file that sees libcrun.
+ * custody run on libcrun.
  *
- * 1. MUST NOT touch a container definition: JSON in, JSON out (libcrun.h says why).
- * 2. MUST test results with `!= 0`: failures are -status-1, or positive, and may carry no text.
- * 3. MUST run create and start in a process that ends soon: libcrun changes signal mask, rlimits and keyring.
+ * 1. MUST NOT touch a container definition: JSON in, JSON out (the reason is in libcrun.h).
+ * 2. MUST test results with `!= 0`: failures are -status-1, or positive, and may have no text.
+ * 3. MUST run create and start in a process that exits soon: libcrun changes signal mask, rlimits and keyring.
  */
 
 /*
- * What libcrun says outside of an error object: in the container's process after the last report to its parent,
- * so there is no other way out than the container's own stderr.
+ * Messages of libcrun outside of an error object: they come from the container's process after its last report to the parent,
+ * so only the container's stderr is left.
  */
 static void write_stderr(int err, const char *msg, bool warning, void *arg)
 {
@@ -35,14 +35,15 @@ static void write_stderr(int err, const char *msg, bool warning, void *arg)
 static int report(const libcrun_error_t err, const char *what, struct fault *f)
 {
 	if (!err)
-		return fault_set(f, EIO, "runtime: %s failed without a reason; a hook may have refused",
-				 what);
+		return fault_set(
+			f, EIO,
+			"runtime: %s failed and libcrun reported no error; a hook may have refused it", what);
 	if (err->status > 0)
 		return fault_errno(f, err->status, "runtime: %s: %s", what, err->msg);
 	return fault_set(f, EIO, "runtime: %s: %s", what, err->msg);
 }
 
-/* Of all mounts this is the one that hosts cannot always do, and for which there is another way. */
+/* The overlay is the only mount that some hosts refuse and that has an alternative. */
 static int report_create(const libcrun_error_t err, struct fault *f)
 {
 	int r = report(err, "create", f);
@@ -88,9 +89,9 @@ static int create(const struct runtime_request *rq, pid_t *ret_pid, struct fault
 	struct libcrun_context_s ctx = make_context(rq);
 	int r;
 
-	/* getcwd() is what libcrun records as the bundle. */
+	/* libcrun records getcwd() as the bundle. */
 	if (chdir(rq->bundle) < 0)
-		return fault_errno(f, errno, "enter bundle '%s'", rq->bundle);
+		return fault_errno(f, errno, "change to bundle '%s'", rq->bundle);
 
 	crun_set_output_handler(write_stderr, NULL, false);
 	container = libcrun_container_load_from_memory(rq->config, &err);
@@ -109,7 +110,7 @@ static int start(const struct runtime_request *rq, struct fault *f)
 	_cleanup_error_ libcrun_error_t err = NULL;
 	struct libcrun_context_s ctx = make_context(rq);
 
-	/* The whole start reads state and configuration again, only to find hooks in it. */
+	/* Without hooks: libcrun_container_start would read state and configuration again only to find hooks. */
 	if (!rq->hooks && libcrun_status_write_exec_fifo(rq->state_root, rq->id, &err) != 0)
 		return report(err, "start", f);
 	if (rq->hooks && libcrun_container_start(&ctx, rq->id, &err) != 0)
@@ -127,7 +128,7 @@ static int destroy(const struct runtime_request *rq, bool force, struct fault *f
 	return 0;
 }
 
-/* Returns only in the copy: the check inside finds that out and does nothing then. */
+/* Returns only in the copy, where libcrun finds that it is one and does nothing. */
 static int guard(struct fault *f)
 {
 	if (guard_by_copy() < 0)

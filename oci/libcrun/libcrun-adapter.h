@@ -3,5 +3,5 @@
 
 #include "session/runtime-ops.h"
 
-/* libcrun behind the runtime's door.  create and start leave signals blocked and rlimits changed: child only. */
+/* runtime_ops on libcrun.  create and start leave signals blocked and rlimits changed: call them in a child only. */
 extern const struct runtime_ops adapter_ops;

@@ -14,9 +14,9 @@
 #include "oci/libcrun/seccomp-cache.h"
 
 /*
- * libcrun compiles a container's seccomp filter anew each time; Debian builds it without its cache.  The call is led
- * here (--wrap, see runtime.mk).  What is compiled follows from the bytes of `linux.seccomp`, the versions and the
- * machine alone; the same bytes get the same filter, everything else is libcrun's.
+ * libcrun compiles a container's seccomp filter at every create; Debian builds it without its cache.  The linker redirects the
+ * call to this file (--wrap, see oci/runtime/local.mk).  The result depends only on the bytes of `linux.seccomp`, the versions
+ * and the machine, so it is cached by these; everything else is left to libcrun.
  *
  * The two layouts are those of 1.8.1, as in libcrun.h.
  */
@@ -27,7 +27,7 @@ struct libcrun_container_s {
 	uid_t container_uid;
 	gid_t container_gid;
 	char *config_file;
-	char *config_file_content; /* what libcrun_container_load_from_memory was given */
+	char *config_file_content; /* the argument of libcrun_container_load_from_memory */
 	void *private_data;
 	void (*cleanup_private_data)(void *private_data);
 	struct libcrun_context_s *context;
@@ -49,7 +49,7 @@ _Static_assert(sizeof(void *) != 8 || offsetof(struct libcrun_seccomp_gen_ctx_s,
 int __real_libcrun_generate_seccomp(struct libcrun_seccomp_gen_ctx_s *ctx, libcrun_error_t *err);
 int __wrap_libcrun_generate_seccomp(struct libcrun_seccomp_gen_ctx_s *ctx, libcrun_error_t *err);
 
-/* 1 and the bytes of linux.seccomp; anything odd about the text is for libcrun to judge. */
+/* 1 and the bytes of linux.seccomp.  Invalid text is reported by libcrun. */
 static int find_section(const char *config, struct jspan *ret)
 {
 	struct jspan root, section;
@@ -69,7 +69,7 @@ static bool make_key(const struct libcrun_seccomp_gen_ctx_s *ctx, struct digest 
 
 	if (!config || !v || uname(&u) < 0 || find_section(config, &section) <= 0)
 		return false;
-	/* What libseccomp emits depends on the kernel's abilities as well. */
+	/* The output of libseccomp depends on the kernel's features as well. */
 	strbuf_printf(&b, "1 " LIBCRUN_VERSION " %u.%u.%u %u %s %s %u\n", v->major, v->minor, v->micro,
 		      ctx->options, u.machine, u.release, seccomp_api_get());
 	strbuf_add(&b, section.at, section.len);
@@ -87,7 +87,7 @@ static bool write_cached(const char *root, const struct digest *key, int fd)
 	return seccomp_cache_load(root, key, &bytes, &len) == 0 && fd_write_all(fd, bytes, len, NULL) == 0;
 }
 
-static void keep(const char *root, const struct digest *key, int fd)
+static void store(const char *root, const struct digest *key, int fd)
 {
 	_cleanup_free_ char *bytes = NULL;
 	struct stat st;
@@ -110,11 +110,11 @@ int __wrap_libcrun_generate_seccomp(struct libcrun_seccomp_gen_ctx_s *ctx, libcr
 		return __real_libcrun_generate_seccomp(ctx, err);
 	if (write_cached(root, &key, ctx->fd))
 		return 0;
-	/* A half-written file would be a filter of its own. */
+	/* A partly written file would be another filter. */
 	if (ftruncate(ctx->fd, 0) < 0 || lseek(ctx->fd, 0, SEEK_SET) < 0)
 		return __real_libcrun_generate_seccomp(ctx, err);
 	r = __real_libcrun_generate_seccomp(ctx, err);
 	if (r >= 0)
-		keep(root, &key, ctx->fd);
+		store(root, &key, ctx->fd);
 	return r;
 }

@@ -7,15 +7,15 @@
 #include "oci/libcrun/libcrun-passwd.h"
 #include "oci/libcrun/libcrun.h"
 
-/* custody-runtime's side of the calls that the linker leads away from libcrun (--wrap, see local.mk). */
+/* Functions of libcrun and libc that the linker replaces in custody-runtime (--wrap, see oci/runtime/local.mk). */
 int __wrap_ensure_cloned_binary(void);
 int __real_libcrun_get_cgroup_mode(libcrun_error_t *err);
 int __wrap_libcrun_get_cgroup_mode(libcrun_error_t *err);
 int __wrap_getpwuid_r(uid_t uid, struct passwd *pw, char *buf, size_t size, struct passwd **ret);
 
 /*
- * libcrun copies the executable (CVE-2019-5736) in a constructor, for every verb, even for --version.  Here main
- * decides by verb: runtime-guard.c.
+ * libcrun copies the executable (CVE-2019-5736) in a constructor, for every verb, even for --version.  In
+ * custody-runtime main decides by verb: runtime-guard.c.
  */
 int __wrap_ensure_cloned_binary(void)
 {
@@ -24,7 +24,7 @@ int __wrap_ensure_cloned_binary(void)
 
 /*
  * libcrun refuses every container on a host that mounts v1 controllers and v2 side by side.  There the controllers
- * are v1's, and that is what engines set up: it is told so.
+ * are v1's, and engines use those: report v1.
  */
 int __wrap_libcrun_get_cgroup_mode(libcrun_error_t *err)
 {
@@ -41,8 +41,8 @@ static void file_closep(FILE **file)
 }
 
 /*
- * A statically linked getpwuid_r loads nss modules of another libc.  The file is enough: libcrun wants the name for
- * its status and to find the user in /etc/subuid.  It reads PW also when there is no entry: the number stands in.
+ * A statically linked getpwuid_r loads nss modules of another libc.  The file is enough: libcrun needs the name for its
+ * status and to find the user in /etc/subuid.  It reads PW also when no entry exists: then the name is the number.
  */
 int __wrap_getpwuid_r(uid_t uid, struct passwd *pw, char *buf, size_t size, struct passwd **ret)
 {

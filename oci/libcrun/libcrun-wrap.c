@@ -6,7 +6,7 @@
 #include "oci/libcrun/libcrun-passwd.h"
 #include "oci/libcrun/libcrun.h"
 
-/* Calls that libcrun makes and that the linker leads here (--wrap, see local.mk). */
+/* Functions of libcrun and libc that the linker replaces in custody (--wrap, see local.mk). */
 int __real_ensure_cloned_binary(void);
 int __wrap_ensure_cloned_binary(void);
 int __real_libcrun_get_cgroup_mode(libcrun_error_t *err);
@@ -16,15 +16,15 @@ int __wrap_run_process(char **args, libcrun_error_t *err);
 int __wrap_getpwuid_r(uid_t uid, struct passwd *pw, char *buf, size_t size, struct passwd **ret);
 
 /*
- * CVE-2019-5736: a container process that runs with an id that may write our executable can replace it through
- * /proc/PID/exe.  libcrun's answer is to run from a private copy, made by a constructor before main, which costs
- * a millisecond.  It is not needed where the payload can never have such an id:
+ * CVE-2019-5736: a container process whose id may write our executable can replace it through /proc/PID/exe.  libcrun
+ * therefore runs from a private copy, created by a constructor before main, which costs a millisecond.  The copy is not
+ * needed where the payload can never have such an id:
  *
- *  - as root: own runs use a user namespace whose ids are never the host's 0, and the file is root's alone
- *    (a profile without user namespace asks for the copy itself, see `guard` in runtime-ops.h);
- *  - as a user who does not own the file and whom its mode lets not write it.
+ *  - as root: own runs use a user namespace whose ids are never the host's 0, and only root can write the file
+ *    (a profile without user namespace requests the copy itself, see `guard` in runtime-ops.h);
+ *  - as a user that neither owns the file nor may write it.
  *
- * A user's own build run by that user still takes the copy.
+ * A user's own build, run by that user, still uses the copy.
  */
 static int is_out_of_reach(void)
 {
@@ -41,8 +41,8 @@ int __wrap_ensure_cloned_binary(void)
 }
 
 /*
- * A statically linked getpwuid_r loads nss modules, and libcrun reads the entry also when there is none.  It wants
- * a name for its status file: the number does.  RET stays NULL, so that no subordinate ids are looked up by it.
+ * A statically linked getpwuid_r loads nss modules, and libcrun reads the entry also when none exists.  It needs a
+ * name for its status file: the number is enough.  RET stays NULL, so that libcrun looks up no subordinate ids.
  */
 int __wrap_getpwuid_r(uid_t uid, struct passwd *pw, char *buf, size_t size, struct passwd **ret)
 {
@@ -51,9 +51,9 @@ int __wrap_getpwuid_r(uid_t uid, struct passwd *pw, char *buf, size_t size, stru
 }
 
 /*
- * libcrun refuses every container on a host that mounts v1 controllers and v2 side by side, even those that want
- * no cgroup from it.  There the controllers are v1's: it is told so.  A host without any cgroup file system is for
- * our own cgroup code to judge, which names what cannot be enforced.
+ * libcrun refuses every container on a host that mounts v1 controllers and v2 side by side, even those without a
+ * cgroup of libcrun.  There the controllers are v1's: report v1.  A host without any cgroup file system is left to our own
+ * cgroup code, which names the limits that cannot be enforced.
  */
 int __wrap_libcrun_get_cgroup_mode(libcrun_error_t *err)
 {
@@ -66,9 +66,9 @@ int __wrap_libcrun_get_cgroup_mode(libcrun_error_t *err)
 }
 
 /*
- * A user's libcrun first runs newuidmap and newgidmap, which complain on the container's stderr about a user without
- * an entry in /etc/subuid, and only then writes the one-id map that it may write itself.  For a single id it is told
- * at once that they failed: ARGS are "newXidmap PID INSIDE OUTSIDE COUNT".
+ * A user's libcrun first runs newuidmap and newgidmap, which write errors to the container's stderr for a user
+ * without an entry in /etc/subuid, and only then writes the one-id map that it may write itself.  For a single id report their
+ * failure at once: ARGS are "newXidmap PID INSIDE OUTSIDE COUNT".
  */
 int __wrap_run_process(char **args, libcrun_error_t *err)
 {

@@ -11,10 +11,10 @@
 /*
  * The part of libcrun 1.8.1 that custody calls, declared here because Debian ships the archive without headers.
  * Layouts are those of that version; configure accepts only versions that were verified.  Container definitions
- * stay opaque on purpose: the archive was built from another runtime-spec than its source tarball carries, and
- * a struct read through the wrong header gives wrong numbers without a word.  JSON in, JSON out.
+ * stay opaque on purpose: the archive was built from another runtime-spec than the one in its source tarball, and a struct
+ * read through the wrong header gives wrong values without an error.  JSON in, JSON out.
  *
- * Failures are -status-1 or positive, never -errno, and may come without an error object: test `!= 0`.
+ * Failures are -status-1 or positive, never -errno, and may have no error object: test `!= 0`.
  */
 struct libcrun_error_s {
 	int status; /* errno, or 0 */
@@ -76,7 +76,7 @@ struct libcrun_container_s *libcrun_container_load_from_memory(const char *json,
 void libcrun_container_free(struct libcrun_container_s *container);
 int libcrun_container_create(struct libcrun_context_s *context, struct libcrun_container_s *container,
 			     unsigned int options, libcrun_error_t *err);
-/* The part of a start that is left when there are no hooks to run: the first process is let go. */
+/* The part of a start that remains without hooks: releases the first process. */
 int libcrun_status_write_exec_fifo(const char *state_root, const char *id, libcrun_error_t *err);
 int libcrun_container_start(struct libcrun_context_s *context, const char *id, libcrun_error_t *err);
 /* DEF is an ocispec struct: always NULL here, libcrun then reads its own copy of the configuration. */
@@ -101,7 +101,7 @@ static inline void error_release(libcrun_error_t *err)
 }
 #define _cleanup_error_ _cleanup_(error_release)
 
-/* What only custody-runtime calls: runtime-call.c. */
+/* Called by custody-runtime only: runtime-call.c. */
 struct libcrun_container_exec_options_s {
 	size_t struct_size;
 	void *process; /* ocispec struct: always NULL here */
@@ -138,4 +138,4 @@ int libcrun_get_container_state_string(const char *id, struct libcrun_container_
 int libcrun_get_containers_list(struct libcrun_container_list_s **ret, const char *state_root,
 				libcrun_error_t *err);
 void libcrun_free_containers_list(struct libcrun_container_list_s *list);
-void libcrun_set_verbosity(int verbosity); /* 0 errors, 1 warnings too */
+void libcrun_set_verbosity(int verbosity); /* 0: errors, 1: warnings too */

@@ -12,35 +12,36 @@
 #include "oci/libcrun/libcrun.h"
 
 /*
- * The same rules as in libcrun-adapter.c hold: no container definition is touched, results are tested with `!= 0`,
- * and a failure may come without an error object.
+ * The rules of libcrun-adapter.c apply: container definitions are not accessed, results are tested with `!= 0`, and a failure
+ * may have no error object.
  */
-/* One use of libcrun: its context, and the last error it said aloud instead of returning it. */
+
+/* One use of libcrun: its context, and the last error that it printed instead of returning it. */
 struct use {
 	const struct runtime_call *call;
 	struct libcrun_context_s ctx;
-	char *said;
+	char *printed;
 };
 
 static void use_done(struct use *u)
 {
-	free(u->said);
+	free(u->printed);
 	u->ctx.fifo_exec_wait_fd = fd_close(u->ctx.fifo_exec_wait_fd);
 }
 #define _cleanup_use_ _cleanup_(use_done)
 
-static void hear(int err, const char *msg, bool warning, void *arg)
+static void on_output(int err, const char *msg, bool warning, void *arg)
 {
 	struct use *u = arg;
 
 	if (!warning) {
-		free(u->said);
-		u->said = strdup(msg);
+		free(u->printed);
+		u->printed = strdup(msg);
 	}
-	u->call->say(u->call->say_arg, err, msg, warning);
+	u->call->report(u->call->report_arg, err, msg, warning);
 }
 
-/* The rest of a terminal's output, when the process behind it has ended: bytes, no message. */
+/* The rest of a terminal's output after its process has exited: raw bytes, not a message. */
 static void pass_terminal(int err, const char *bytes, bool warning, void *arg)
 {
 	(void)err;
@@ -68,12 +69,12 @@ static void use_init(struct use *u, const struct runtime_call *c)
 			.detach = c->detach,
 			.no_new_keyring = c->no_new_keyring,
 			.no_pivot = c->no_pivot,
-			/* Its argument must stay NULL: libcrun takes it for a stdio stream elsewhere. */
+			/* Its argument must stay NULL: elsewhere libcrun uses it as a stdio stream. */
 			.output_handler = pass_terminal,
 		},
 	};
 	libcrun_set_verbosity(c->warnings ? 1 : 0);
-	crun_set_output_handler(hear, u, false);
+	crun_set_output_handler(on_output, u, false);
 }
 
 static bool has_status(const struct runtime_call *c)
@@ -89,12 +90,12 @@ static int report(const struct use *u, const libcrun_error_t err, const char *ve
 		return fault_errno(f, err->status, "%s", err->msg);
 	if (err)
 		return fault_set(f, EIO, "%s", err->msg);
-	if (u->said)
-		return fault_set(f, EIO, "%s", u->said);
-	return fault_set(f, EIO, "%s failed and libcrun gave no reason; --debug may show more", verb);
+	if (u->printed)
+		return fault_set(f, EIO, "%s", u->printed);
+	return fault_set(f, EIO, "%s failed and libcrun reported no error; --debug may show more", verb);
 }
 
-/* For verbs on a container that is there.  Engines look for these words to tell "gone" from "failed". */
+/* For verbs on an existing container.  Engines parse this text to tell a missing container from a failure. */
 static int report_of(const struct use *u, const libcrun_error_t err, const char *verb, struct fault *f)
 {
 	if (err && err->status == ENOENT && !has_status(u->call))
@@ -171,7 +172,7 @@ int runtime_exec(const struct runtime_call *c, const char *process, const char *
 	r = libcrun_container_exec_with_options(&u.ctx, c->id, &how, &err);
 	if (r < 0 && err)
 		return report_of(&u, err, "exec", f);
-	/* Without an error object the joined process could not start its program and has said why. */
+	/* Without an error object the joined process failed to execute its program and has printed the reason. */
 	*ret_status = r < 0 ? 255 : r;
 	return 0;
 }
@@ -250,7 +251,7 @@ int runtime_spec(bool root, FILE *out, struct fault *f)
 	_cleanup_error_ libcrun_error_t err = NULL;
 
 	if (libcrun_container_spec(root, out, &err) < 0)
-		return fault_set(f, EIO, "spec: %s", err ? err->msg : "libcrun gave no reason");
+		return fault_set(f, EIO, "spec: %s", err ? err->msg : "libcrun reported no error");
 	return 0;
 }
 
@@ -271,20 +272,20 @@ int runtime_entry_load(const struct runtime_call *c, struct runtime_entry *ret, 
 	_cleanup_(libcrun_free_container_status) struct libcrun_container_status_s status = { 0 };
 	_cleanup_error_ libcrun_error_t err = NULL;
 	_cleanup_use_ struct use u = { 0 };
-	const char *word = NULL;
+	const char *state = NULL;
 	int running = 0;
 
 	use_init(&u, c);
 	if (libcrun_read_container_status(&status, c->state_root, c->id, &err) != 0)
 		return report_of(&u, err, "state", f);
-	if (libcrun_get_container_state_string(c->id, &status, c->state_root, &word, &running, &err) != 0)
+	if (libcrun_get_container_state_string(c->id, &status, c->state_root, &state, &running, &err) != 0)
 		return report_of(&u, err, "state", f);
 	*ret = (struct runtime_entry){
 		.bundle = TAKE_PTR(status.bundle),
 		.rootfs = TAKE_PTR(status.rootfs),
 		.created = TAKE_PTR(status.created),
 		.owner = TAKE_PTR(status.owner),
-		.status = word,
+		.status = state,
 		.pid = running ? status.pid : 0,
 		.systemd_cgroup = status.systemd_cgroup,
 	};
@@ -314,7 +315,7 @@ int runtime_ids(const struct runtime_call *c, char ***ret, struct fault *f)
 	int r = 0;
 
 	use_init(&u, c);
-	/* libcrun would create the state root; asking for a list creates nothing. */
+	/* libcrun would create the state root, but a list must not create anything. */
 	if (access(c->state_root, F_OK) == 0 && libcrun_get_containers_list(&list, c->state_root, &err) != 0)
 		return report(&u, err, "list", f);
 	for (struct libcrun_container_list_s *i = list; i && r == 0; i = i->next)

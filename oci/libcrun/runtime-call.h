@@ -19,13 +19,13 @@ struct runtime_call {
 	int preserve_fds, listen_fds;
 	bool systemd_cgroup, no_cgroup;
 	bool detach, no_new_keyring, no_pivot;
-	bool warnings; /* libcrun's warnings are wanted */
-	/* What libcrun says besides its result, e.g. in the container's process after the result was sent. */
-	void (*say)(void *arg, int err, const char *text, bool warning);
-	void *say_arg;
+	bool warnings; /* report libcrun's warnings too */
+	/* Gets libcrun's messages outside its result, e.g. from the container's process after the result was sent. */
+	void (*report)(void *arg, int err, const char *text, bool warning);
+	void *report_arg;
 };
 
-/* What is known of a container without asking its processes. */
+/* A container's data from the state root. */
 struct runtime_entry {
 	char *bundle, *rootfs, *created, *owner;
 	const char *status; /* created, running, paused, stopped */
@@ -33,7 +33,7 @@ struct runtime_entry {
 	bool systemd_cgroup;
 };
 
-/* CONFIG is the text of config.json.  runtime_run and runtime_exec give the process's exit status. */
+/* CONFIG is the text of config.json.  runtime_run and runtime_exec return the process's exit status in RET_STATUS. */
 int runtime_create(const struct runtime_call *c, const char *config, struct fault *f) _must_check_;
 int runtime_run(const struct runtime_call *c, const char *config, int *ret_status,
 		struct fault *f) _must_check_;
@@ -53,7 +53,7 @@ int runtime_spec(bool root, FILE *out, struct fault *f) _must_check_;
 /* Zero-terminated, on the heap. */
 int runtime_pids(const struct runtime_call *c, pid_t **ret, struct fault *f) _must_check_;
 
-/* ENOENT when there is no such container. */
+/* -ENOENT: the container does not exist. */
 int runtime_entry_load(const struct runtime_call *c, struct runtime_entry *ret, struct fault *f) _must_check_;
 void runtime_entry_done(struct runtime_entry *e);
 #define _cleanup_entry_ _cleanup_(runtime_entry_done)

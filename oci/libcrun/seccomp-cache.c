@@ -38,13 +38,13 @@ static int open_dir(const char *root)
 
 static bool is_filter(const char *text, size_t len)
 {
-	struct digest is, said;
+	struct digest actual, stored;
 
-	if (len <= sizeof(said) || (len - sizeof(said)) % sizeof(struct sock_filter) != 0)
+	if (len <= sizeof(stored) || (len - sizeof(stored)) % sizeof(struct sock_filter) != 0)
 		return false;
-	memcpy(said.bytes, text, sizeof(said.bytes));
-	digest_bytes(text + sizeof(said), len - sizeof(said), &is);
-	return digest_equal(&is, &said);
+	memcpy(stored.bytes, text, sizeof(stored.bytes));
+	digest_bytes(text + sizeof(stored), len - sizeof(stored), &actual);
+	return digest_equal(&actual, &stored);
 }
 
 int seccomp_cache_load(const char *root, const struct digest *key, char **ret, size_t *ret_len)
@@ -69,7 +69,7 @@ int seccomp_cache_load(const char *root, const struct digest *key, char **ret, s
 	return 0;
 }
 
-/* Filters differ by image and flags of an engine, not by container: more than a handful is a generated flood. */
+/* Filters differ by image and engine options, not by container: a larger number is caused by generated profiles. */
 static void make_room(int dir)
 {
 	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

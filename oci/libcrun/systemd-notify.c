@@ -13,13 +13,13 @@
 #include "base/fd.h"
 
 /*
- * sd_notify(3) for the static programs: `podman run --sdnotify=container` and units of Type=notify count on the
- * runtime to hand READY=1 on.  The protocol is one datagram to $NOTIFY_SOCKET, documented as stable.
+ * sd_notify(3) for the static programs: `podman run --sdnotify=container` and units of Type=notify rely on the
+ * runtime to pass READY=1 on.  The protocol is one datagram to $NOTIFY_SOCKET, documented as stable.
  */
 int sd_notify(int unset_environment, const char *state);
 int sd_notify_barrier(int unset_environment, uint64_t timeout_us);
 
-/* 0 when nobody listens, the socket, or a negative errno. */
+/* The socket, 0 if NOTIFY_SOCKET is not set, or a negative errno. */
 static int connect_listener(void)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
@@ -73,7 +73,7 @@ int sd_notify(int unset_environment, const char *state)
 	return r;
 }
 
-/* The service manager closes its copy of the pipe when it has worked off all that was sent before. */
+/* The service manager closes its copy of the pipe after it has processed all earlier messages. */
 int sd_notify_barrier(int unset_environment, uint64_t timeout_us)
 {
 	_cleanup_close_ int reader = -EBADF, writer = -EBADF;

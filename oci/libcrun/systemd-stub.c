@@ -3,29 +3,29 @@
 #include <stddef.h>
 
 /*
- * libcrun.a was built with systemd; custody is linked statically and there is no static libsystemd.  These are the
- * symbols it refers to.  Own runs never ask for systemd's cgroups or notification; whoever does gets ENOSYS.
+ * libcrun.a was built with systemd; custody is linked statically, and no static libsystemd exists.  These are the symbols that
+ * libcrun refers to.  Own runs never use systemd's cgroups or bus; a caller that does gets ENOSYS.
  */
-#define NOT_HERE(name)          \
+#define MISSING(name)           \
 	int name(void);         \
 	int name(void)          \
 	{                       \
 		return -ENOSYS; \
 	}
 
-NOT_HERE(sd_bus_call)
-NOT_HERE(sd_bus_default_system)
-NOT_HERE(sd_bus_default_user)
-NOT_HERE(sd_bus_match_signal_async)
-NOT_HERE(sd_bus_message_append)
-NOT_HERE(sd_bus_message_append_strv)
-NOT_HERE(sd_bus_message_close_container)
-NOT_HERE(sd_bus_message_new_method_call)
-NOT_HERE(sd_bus_message_open_container)
-NOT_HERE(sd_bus_message_read)
-NOT_HERE(sd_bus_process)
-NOT_HERE(sd_bus_wait)
-NOT_HERE(sd_journal_send_with_location)
+MISSING(sd_bus_call)
+MISSING(sd_bus_default_system)
+MISSING(sd_bus_default_user)
+MISSING(sd_bus_match_signal_async)
+MISSING(sd_bus_message_append)
+MISSING(sd_bus_message_append_strv)
+MISSING(sd_bus_message_close_container)
+MISSING(sd_bus_message_new_method_call)
+MISSING(sd_bus_message_open_container)
+MISSING(sd_bus_message_read)
+MISSING(sd_bus_process)
+MISSING(sd_bus_wait)
+MISSING(sd_journal_send_with_location)
 
 void sd_bus_error_free(void *error);
 int sd_bus_error_get_errno(const void *error);

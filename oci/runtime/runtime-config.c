@@ -19,7 +19,7 @@ int runtime_json_parse(char *text, size_t len, const char *label, struct runtime
 	int r;
 
 	if (memchr(own, '\0', len))
-		return fault_set(f, EINVAL, "'%s' holds a NUL byte", label);
+		return fault_set(f, EINVAL, "'%s' contains a NUL byte", label);
 	r = jspan_check(own, len, RUNTIME_CONFIG_DEPTH);
 	if (r == -E2BIG)
 		return fault_set(f, E2BIG, "'%s' is nested more than %d deep", label, RUNTIME_CONFIG_DEPTH);
@@ -34,7 +34,7 @@ static int open_json(const char *path, struct fault *f)
 	_cleanup_close_ int fd = -EBADF;
 	struct stat st;
 
-	/* Not blocked by a FIFO, and checked after opening: the file that is looked at is the file that is read. */
+	/* O_NONBLOCK for FIFOs, and the type is checked after opening, so that the checked file is the one that is read. */
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)
 		return fault_errno(f, errno, "open '%s'", path);
@@ -86,7 +86,7 @@ static int require_version(struct jspan config, struct fault *f)
 
 	if (r < 0)
 		return r;
-	/* Later versions say things that this libcrun would skip in silence. */
+	/* Later versions have settings that this libcrun would ignore silently. */
 	if (version && !str_starts(version, "1.0"))
 		return fault_set(f, ENOTSUP,
 				 "config.json is written for OCI runtime specification '%s'; "
@@ -103,12 +103,12 @@ static int require_rootfs(struct jspan config, const char *bundle, struct fault 
 	int r = jspan_get(config, "root", &root);
 
 	if (r <= 0)
-		return fault_set(f, EINVAL, "config.json has no 'root', or more than one");
+		return fault_set(f, EINVAL, "config.json: missing or repeated 'root'");
 	r = get_string(root, "path", &path, f);
 	if (r < 0)
 		return r;
 	if (!path || !*path)
-		return fault_set(f, EINVAL, "config.json: 'root' has no 'path'");
+		return fault_set(f, EINVAL, "config.json: missing 'path' in 'root'");
 	full = *path == '/' ? strdup(path) : path_join(bundle, path);
 	if (!full)
 		return fault_errno(f, ENOMEM, "rootfs");
@@ -145,7 +145,7 @@ void runtime_json_blank(struct runtime_json *j, const char *section, const char 
 	while (!jspan_key_is(key, name));
 	if (v.len != strlen(value) || memcmp(v.at, value, v.len) != 0)
 		return;
-	/* The text ends with the bracket of its object, so that both loops end. */
+	/* The text ends with the bracket of its object, which stops both loops. */
 	from = (size_t)(key.at - j->text);
 	to = (size_t)(v.at + v.len - j->text);
 	while (is_blank(j->text[to]))
@@ -157,6 +157,6 @@ void runtime_json_blank(struct runtime_json *j, const char *section, const char 
 	else if (j->text[to] == '}' && j->text[from - 1] == ',')
 		from--;
 	else if (j->text[to] != '}' || j->text[from - 1] != '{')
-		return; /* a comment stands there */
+		return; /* a comment */
 	memset(j->text + from, ' ', to - from);
 }

@@ -10,8 +10,8 @@
 #define RUNTIME_CONFIG_DEPTH 128 /* libcrun's parser frees a tree by recursion */
 
 /*
- * A JSON text that somebody else wrote (config.json, a process, resources), read once: what was looked at is what
- * libcrun gets.  Regular file (or stdin, for "-"), bounded in size and depth, one object, no NUL.
+ * An untrusted JSON text (config.json, a process, resources), read once, so that libcrun gets the checked bytes.
+ * Regular file (or stdin, for "-"), bounded in size and depth, one object, no NUL.
  */
 struct runtime_json {
 	char *text;
@@ -20,7 +20,7 @@ struct runtime_json {
 
 int runtime_json_load(const char *path, struct runtime_json *ret, struct fault *f) _must_check_;
 int runtime_json_parse(char *text, size_t len, const char *label, struct runtime_json *ret,
-		       struct fault *f) _must_check_; /* owns TEXT from the call on */
+		       struct fault *f) _must_check_; /* takes ownership of TEXT */
 void runtime_json_done(struct runtime_json *j);
 #define _cleanup_runtime_json_ _cleanup_(runtime_json_done)
 
@@ -30,6 +30,6 @@ int runtime_config_require(const struct runtime_json *config, const char *bundle
 
 /*
  * Blanks the member NAME of the object SECTION when its value is written as VALUE, together with one comma.  Everything
- * else stays where it is.  What is not there, or not so, is left alone.
+ * else is unchanged, also a member that is missing or has another value.
  */
 void runtime_json_blank(struct runtime_json *j, const char *section, const char *name, const char *value);

@@ -33,7 +33,7 @@ static bool is_paused(const struct runtime_call *c)
 	return runtime_entry_load(c, &e, NULL) == 0 && str_eq(e.status, "paused");
 }
 
-/* What one container's kill or delete does; ARG is the verb's own. */
+/* kill or delete of one container; ARG depends on the verb. */
 typedef int (*act_fn)(const struct runtime_call *c, const void *arg, struct fault *f);
 
 struct kill_how {
@@ -46,7 +46,7 @@ static int kill_one(const struct runtime_call *c, const void *arg, struct fault 
 	const struct kill_how *how = arg;
 	int r;
 
-	/* A frozen v1 cgroup holds even SIGKILL back.  Sent first, thawed then: nothing of it runs in between. */
+	/* A frozen v1 cgroup delays even SIGKILL.  Send it before the thaw, so that no process runs in between. */
 	bool thaw = is_kill(how->signal) && is_paused(c);
 
 	r = runtime_kill(c, how->signal, how->all, f);
@@ -64,7 +64,7 @@ static int delete_one(const struct runtime_call *c, const void *arg, struct faul
 	if (known && !force && (str_eq(e.status, "running") || str_eq(e.status, "paused")))
 		return fault_set(f, EBUSY,
 				 "cannot delete container '%s' that is not stopped: %s; "
-				 "custody-runtime kill %s KILL ends it, delete --force does both",
+				 "custody-runtime kill %s KILL stops it, delete --force does both",
 				 c->id, e.status, c->id);
 	if (known && str_eq(e.status, "paused")) {
 		(void)!runtime_kill(c, "KILL", false, NULL);
@@ -73,7 +73,7 @@ static int delete_one(const struct runtime_call *c, const void *arg, struct faul
 	return runtime_delete(c, force, f);
 }
 
-/* --regex: all that match; one failure does not keep the others, and is said at once. */
+/* --regex: all matching containers; a failure is reported at once and does not stop the others. */
 static int act_on_matches(struct runtime_job *job, act_fn act, const void *arg, struct fault *f)
 {
 	_cleanup_strv_ char **ids = NULL;
@@ -107,7 +107,7 @@ int runtime_verb_kill(struct runtime_job *job, struct fault *f)
 	return kill_one(&job->call, &how, f);
 }
 
-/* The unit of a container under systemd is stopped over its bus, which only the other program can. */
+/* The unit of a container under systemd is stopped over D-Bus, which only custody-runtime-systemd can do. */
 static int go_where_systemd_is(struct runtime_job *job, struct fault *f)
 {
 	_cleanup_strv_ char **ids = NULL;

@@ -17,7 +17,7 @@
 #include "oci/runtime/runtime-root.h"
 #include "oci/runtime/runtime-verbs.h"
 
-/* The bundle is entered; a config named with --config is relative to where we came from. */
+/* Changes to the bundle; --config is relative to the previous working directory. */
 static int enter_bundle(const struct runtime_job *job, char **ret_bundle, char **ret_config, struct fault *f)
 {
 	const struct runtime_options *o = job->options;
@@ -32,7 +32,7 @@ static int enter_bundle(const struct runtime_job *job, char **ret_bundle, char *
 			return fault_errno(f, errno, "config '%s'", o->config);
 	}
 	if (chdir(bundle) < 0)
-		return fault_errno(f, errno, "enter bundle '%s'", bundle);
+		return fault_errno(f, errno, "change to bundle '%s'", bundle);
 	if (!config)
 		config = path_join(bundle, "config.json");
 	if (!config)
@@ -55,7 +55,7 @@ static void bundle_done(struct bundle *b)
 }
 #define _cleanup_bundle_ _cleanup_(bundle_done)
 
-/* Everything that can be refused before libcrun makes anything. */
+/* All checks that are possible before libcrun creates anything. */
 static int prepare(struct runtime_job *job, struct bundle *b, struct fault *f)
 {
 	int r = 0;
@@ -79,7 +79,7 @@ static int prepare(struct runtime_job *job, struct bundle *b, struct fault *f)
 	return runtime_root_make(job->root, f);
 }
 
-/* A container whose record cannot be written is none: later calls would not know what it is. */
+/* Without a record later calls could not handle the container: delete it. */
 static int record(const struct runtime_job *job, const struct bundle *b, struct fault *f)
 {
 	int r = runtime_record_write(job->root, job->call.id, b->config_path, f);
@@ -105,10 +105,10 @@ int runtime_verb_create(struct runtime_job *job, struct fault *f)
 }
 
 /*
- * run --keep: what libcrun's own run does, but the state stays.  Signals are blocked since create: they are taken
- * one by one and handed on, and the end of a child is one of them.
+ * run --keep: like libcrun's run, but the state is kept.  Signals are blocked since create: they are received one by one and
+ * forwarded, except SIGCHLD.
  */
-static int wait_for_end(pid_t pid)
+static int wait_for_exit(pid_t pid)
 {
 	sigset_t all;
 
@@ -131,15 +131,15 @@ static int run_and_keep(struct runtime_job *job, struct bundle *b, struct fault 
 	_cleanup_entry_ struct runtime_entry entry = { 0 };
 	int r;
 
-	/* With a user namespace the container's first process is a grandchild. */
+	/* With a user namespace the container's first process is a grandchild, not a child. */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
-		return fault_errno(f, errno, "become the reaper of the container");
+		return fault_errno(f, errno, "become the subreaper of the container");
 	r = create(job, b, f);
 	if (r == 0)
 		r = runtime_entry_load(&job->call, &entry, f);
 	if (r == 0)
 		r = runtime_start(&job->call, f);
-	return r < 0 ? r : wait_for_end(entry.pid);
+	return r < 0 ? r : wait_for_exit(entry.pid);
 }
 
 int runtime_verb_run(struct runtime_job *job, struct fault *f)

@@ -50,7 +50,7 @@ static int make_process(const struct runtime_job *job, struct strbuf *out, struc
 	return r;
 }
 
-/* libcrun takes a process from a path only; a memfd has one that nobody else can change. */
+/* libcrun reads a process from a path only; the /proc path of a memfd cannot be replaced by another process. */
 static int store(const struct strbuf *text, struct fault *f)
 {
 	_cleanup_close_ int fd = memfd_create("process.json", MFD_CLOEXEC);
@@ -72,7 +72,7 @@ int runtime_verb_exec(struct runtime_job *job, struct fault *f)
 
 	if (!o->process && o->n_args < 2)
 		return fault_set(f, EINVAL,
-				 "exec: no command; usage: custody-runtime exec [OPTION...] ID CMD...");
+				 "exec: missing command; usage: custody-runtime exec [OPTION...] ID CMD...");
 	r = runtime_guard_enter(NULL, job->argv, f);
 	if (r == 0)
 		r = make_process(job, &process, f);

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "oci/runtime/runtime-verbs.h"
 
-/* What libcrun 1.8.1 understands; the sets change only with its version. */
+/* Features of libcrun 1.8.1; they change only with its version. */
 /* clang-format off */
 static const char *const hooks[] = {
 	"prestart", "createRuntime", "createContainer", "startContainer", "poststart", "poststop", NULL,
@@ -48,7 +48,7 @@ static void add_words(struct jdoc *object, const char *key, const char *const *w
 		jdoc_append_string(array, *words);
 }
 
-/* Only those that the linked libseccomp can resolve. */
+/* Only names that the linked libseccomp can resolve. */
 static void add_archs(struct jdoc *object)
 {
 	struct jdoc *array = jdoc_set_array(object, "archs");

@@ -18,7 +18,7 @@
 
 extern char **environ;
 
-/* The mount is read-only, or the file is a memfd that is sealed against every change. */
+/* Is the mount read-only, or the file a fully sealed memfd? */
 static bool is_guarded(void)
 {
 	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
@@ -35,8 +35,8 @@ static bool is_guarded(void)
 }
 
 /*
- * A detached mount of the executable, read-only.  It was never in a mount namespace and belongs to none once the
- * descriptor is closed by exec: no one can remount it.
+ * A detached read-only mount of the executable.  It was never attached to a mount namespace, and its descriptor is closed by
+ * exec: no process can remount it.
  */
 static int open_sealed(const char *program)
 {
@@ -57,7 +57,7 @@ int runtime_guard_enter(const char *program, char **argv, struct fault *f)
 	(void)unsetenv(MARK);
 	if (!program && is_guarded())
 		return 0;
-	/* Once round: a mount that does not show as read-only must not make us execute ourselves for ever. */
+	/* Only once: a mount that is not reported as read-only must not cause an endless loop of exec. */
 	if (!again) {
 		fd = open_sealed(program ? program : "/proc/self/exe");
 		if (fd >= 0 && setenv(MARK, "1", 1) == 0) {
@@ -65,7 +65,7 @@ int runtime_guard_enter(const char *program, char **argv, struct fault *f)
 			(void)unsetenv(MARK);
 		}
 	}
-	/* Without CAP_SYS_ADMIN or on an old kernel: libcrun's way, a sealed copy in memory. */
+	/* Without CAP_SYS_ADMIN or on an old kernel: a sealed copy in memory, as libcrun does. */
 	if (program) {
 		(void)execv(program, argv);
 		return fault_errno(f, errno, "execute '%s'", program);

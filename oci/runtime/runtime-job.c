@@ -12,7 +12,7 @@
 #include "oci/runtime/runtime-guard.h"
 #include "oci/runtime/runtime-root.h"
 
-static void say(void *arg, int err, const char *text, bool warning)
+static void log_message(void *arg, int err, const char *text, bool warning)
 {
 	runtime_log_write(arg, warning ? LEVEL_WARNING : LEVEL_ERROR, err, text);
 }
@@ -67,8 +67,8 @@ int runtime_job_init(struct runtime_job *job, const struct runtime_options *o, c
 		.no_new_keyring = o->no_new_keyring,
 		.no_pivot = o->no_pivot,
 		.warnings = log->level >= LEVEL_WARNING,
-		.say = say,
-		.say_arg = (void *)log,
+		.report = log_message,
+		.report_arg = (void *)log,
 	};
 	c->preserve_fds = (int)o->preserve_fds + count_listen_fds(&c->listen_fds);
 	return choose_manager(o, c, f);
@@ -80,7 +80,7 @@ void runtime_job_done(struct runtime_job *job)
 	*job = (struct runtime_job){ 0 };
 }
 
-/* Installed, or beside us in a build tree. */
+/* Installed, or beside this program in a build tree. */
 static int find_helper(char **ret, struct fault *f)
 {
 	char own[PATH_MAX];

@@ -74,7 +74,7 @@ static int open_target(const char *target, struct runtime_log *log, struct fault
 	}
 	if (str_starts(target, "file:"))
 		target += strlen("file:");
-	/* Read and write, so that a FIFO whose reader comes later opens at once and loses nothing. */
+	/* O_RDWR, so that a FIFO without a reader yet opens at once and keeps the data. */
 	log->fd = open(target, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644);
 	if (log->fd < 0 && errno == EACCES)
 		log->fd = open(target, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
@@ -89,7 +89,7 @@ int runtime_log_open(const char *target, const char *format, const char *level, 
 	int r, bad;
 
 	*ret = RUNTIME_LOG_NONE;
-	/* All three are tried: an unknown level must still be reported to the log that was named. */
+	/* Try all three: an unknown level must still be reported to the named log. */
 	bad = set_level(level, &ret->level, f);
 	r = set_format(format, &ret->json, f);
 	bad = r < 0 ? r : bad;
@@ -103,7 +103,7 @@ void runtime_log_done(struct runtime_log *log)
 	log->journal = fd_close(log->journal);
 }
 
-/* "No such file or directory" as Go says it; what begins with a capital on purpose ("RFS ...") stays. */
+/* "No such file or directory" as Go spells it; texts that begin with several capitals ("RFS ...") are unchanged. */
 static void add_errno(struct strbuf *b, int err)
 {
 	const char *text = strerror(err);
@@ -132,7 +132,7 @@ static void write_file(const struct runtime_log *log, enum runtime_level level, 
 		(void)!fd_write_all(log->fd, line.text, line.len, NULL);
 }
 
-/* The journal's own protocol: one datagram of NAME=value lines, so values must not hold a line feed. */
+/* The journal's native protocol: one datagram of NAME=value lines, so values must not contain a line feed. */
 static void write_journal(const struct runtime_log *log, enum runtime_level level, const char *text)
 {
 	_cleanup_strbuf_ struct strbuf m = { 0 };
@@ -185,7 +185,7 @@ void runtime_log_fault(const struct runtime_log *log, const struct fault *f)
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	const char *text = fault_text(f), *tail = strerror(f->code);
 
-	/* A fault made from an errno ends in its text: only that is respelled, never what a user named. */
+	/* A fault from an errno ends with its text: change only that part, never names from the user. */
 	if (str_ends(text, tail) && strlen(text) > strlen(tail) + 2) {
 		strbuf_add(&b, text, strlen(text) - strlen(tail) - 2);
 		add_errno(&b, f->code);

@@ -6,8 +6,8 @@
 #include "base/fault.h"
 
 /*
- * Where custody-runtime says what went wrong: always on stderr, in words, and in the file that the engine named.
- * Engines take the last entry of level "error" and show its `msg`; docker even derives the exit status (126, 127)
+ * Error messages of custody-runtime: always as plain text on stderr, and in the file that the engine named.
+ * Engines use the last entry of level "error" and show its `msg`; docker even derives the exit status (126, 127)
  * from its text and expects Go's spelling of errno texts, which begin in lower case.
  */
 enum runtime_level {
@@ -18,7 +18,7 @@ enum runtime_level {
 };
 
 struct runtime_log {
-	enum runtime_level level; /* what is less severe is not written */
+	enum runtime_level level; /* less severe messages are not written */
 	bool json;
 	int fd;		    /* --log FILE; negative: none */
 	int journal;	    /* socket of the journal; negative: none */

@@ -50,7 +50,7 @@ static int (*const actions[VERB_MAX_])(struct runtime_job *job, struct fault *f)
 };
 /* clang-format on */
 
-/* Only 0-2: what lies above may be for the container (--preserve-fds); libcrun marks the rest close-on-exec. */
+/* Only 0-2: higher descriptors may belong to the container (--preserve-fds); libcrun marks the rest close-on-exec. */
 static void fill_standard_fds(void)
 {
 	for (int fd = 0; fd < 3; fd++)

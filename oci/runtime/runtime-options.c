@@ -10,11 +10,11 @@
 #include "base/array.h"
 #include "base/str.h"
 
-/* A verb: what may follow its name.  `in_order`: options end at the first word that is none (exec ID CMD -x). */
+/* A verb and its arguments.  `in_order`: options end at the first other word (exec ID CMD -x). */
 struct verb_spec {
 	const char *name;
 	const char *args, *help;
-	int min_args, max_args; /* -1: no bound */
+	int min_args, max_args; /* -1: unlimited */
 	bool in_order;
 };
 
@@ -23,7 +23,7 @@ enum kind {
 	TEXT,	      /* const char * */
 	COUNT,	      /* unsigned int */
 	LIST,	      /* struct runtime_list */
-	SKIPPED_FLAG, /* accepted, because engines and scripts say it, and without meaning here */
+	SKIPPED_FLAG, /* accepted and ignored, because engines and scripts pass it */
 	SKIPPED_TEXT,
 };
 
@@ -43,22 +43,22 @@ struct option_spec {
 /* clang-format off */
 static const struct verb_spec verbs[VERB_MAX_] = {
 	[VERB_NONE]       = { "",           "",              "",                                          0, -1, true  },
-	[VERB_CHECKPOINT] = { "checkpoint", "ID",            "not in this libcrun: says so and fails",    0, -1, false },
+	[VERB_CHECKPOINT] = { "checkpoint", "ID",            "not in this libcrun: always fails",         0, -1, false },
 	[VERB_CREATE]     = { "create",     "ID",            "create a container; its process waits",     1,  1, false },
 	[VERB_DELETE]     = { "delete",     "ID",            "remove a stopped container",                1,  1, false },
 	[VERB_EXEC]       = { "exec",       "ID [CMD...]",   "run a process in a running container",      1, -1, true  },
-	[VERB_FEATURES]   = { "features",   "",              "what this runtime can do, as JSON",         0,  0, false },
+	[VERB_FEATURES]   = { "features",   "",              "print the features as JSON",                0,  0, false },
 	[VERB_HELP]       = { "help",       "[VERB]",        "list the verbs, or the options of one",     0,  1, false },
 	[VERB_KILL]       = { "kill",       "ID [SIGNAL]",   "send a signal (TERM) to the first process", 1,  2, false },
 	[VERB_LIST]       = { "list",       "",              "list the containers of this state root",    0,  0, false },
 	[VERB_PAUSE]      = { "pause",      "ID",            "freeze all processes",                      1,  1, false },
 	[VERB_PS]         = { "ps",         "ID",            "list the processes",                        1, -1, true  },
-	[VERB_RESTORE]    = { "restore",    "ID",            "not in this libcrun: says so and fails",    0, -1, false },
-	[VERB_RESUME]     = { "resume",     "ID",            "thaw all processes",                        1,  1, false },
+	[VERB_RESTORE]    = { "restore",    "ID",            "not in this libcrun: always fails",         0, -1, false },
+	[VERB_RESUME]     = { "resume",     "ID",            "unfreeze all processes",                    1,  1, false },
 	[VERB_RUN]        = { "run",        "ID",            "create, start, wait, delete",               1,  1, false },
-	[VERB_SPEC]       = { "spec",       "",              "write a config.json to start from",         0,  0, false },
-	[VERB_START]      = { "start",      "ID",            "let a created container run",               1,  1, false },
-	[VERB_STATE]      = { "state",      "ID",            "the state, as JSON",                        1,  1, false },
+	[VERB_SPEC]       = { "spec",       "",              "write a default config.json",               0,  0, false },
+	[VERB_START]      = { "start",      "ID",            "start the process of a created container",  1,  1, false },
+	[VERB_STATE]      = { "state",      "ID",            "print the state as JSON",                   1,  1, false },
 	[VERB_UPDATE]     = { "update",     "ID",            "change resource limits",                    1,  1, false },
 };
 
@@ -83,19 +83,19 @@ static const struct option_spec options[] = {
 
 	{ "bundle",            'b', TEXT, AT(bundle),          MAKES | V(SPEC), "DIR", "bundle (default .)" },
 	{ "config",            'f', TEXT, AT(config),          MAKES | V(SPEC), "FILE", "instead of config.json in the bundle" },
-	{ "console-socket",     0,  TEXT, AT(console_socket),  JOINS, "SOCKET", "send the terminal's master end there" },
-	{ "pid-file",           0,  TEXT, AT(pid_file),        JOINS, "FILE",   "write the pid there" },
-	{ "preserve-fds",       0,  COUNT, AT(preserve_fds),   JOINS, "N",      "hand descriptors 3 to 2+N to the process" },
+	{ "console-socket",     0,  TEXT, AT(console_socket),  JOINS, "SOCKET", "send the terminal's master to this socket" },
+	{ "pid-file",           0,  TEXT, AT(pid_file),        JOINS, "FILE",   "write the pid to this file" },
+	{ "preserve-fds",       0,  COUNT, AT(preserve_fds),   JOINS, "N",      "pass descriptors 3 to 2+N to the process" },
 	{ "notify-socket",      0,  TEXT, AT(notify_socket),   MAKES | V(START), "SOCKET", "instead of $NOTIFY_SOCKET" },
 	{ "no-pivot",           0,  FLAG, AT(no_pivot),        MAKES, NULL, "no pivot_root: the root is a ramdisk" },
 	{ "no-new-keyring",     0,  FLAG, AT(no_new_keyring),  MAKES, NULL, "keep the session keyring" },
 	{ "no-subreaper",       0,  SKIPPED_FLAG, 0,           MAKES, NULL, "accepted for runc's command lines" },
 	{ "no-mt",              0,  SKIPPED_FLAG, 0,           MAKES, NULL, NULL },
-	{ "keep",               0,  FLAG, AT(keep),            V(RUN), NULL, "do not delete it after its end" },
-	{ "detach",            'd', FLAG, AT(detach),          V(RUN) | V(EXEC), NULL, "do not wait for the end" },
+	{ "keep",               0,  FLAG, AT(keep),            V(RUN), NULL, "do not delete it after it exits" },
+	{ "detach",            'd', FLAG, AT(detach),          V(RUN) | V(EXEC), NULL, "do not wait for the exit" },
 
 	{ "tty",               't', FLAG, AT(tty),             V(EXEC), NULL,     "give it a terminal" },
-	{ "process",           'p', TEXT, AT(process),         V(EXEC), "FILE",   "take the process from this JSON" },
+	{ "process",           'p', TEXT, AT(process),         V(EXEC), "FILE",   "read the process from this JSON file" },
 	{ "cwd",                0,  TEXT, AT(cwd),             V(EXEC), "DIR",    "working directory" },
 	{ "user",              'u', TEXT, AT(user),            V(EXEC), "UID[:GID]", "ids of the process" },
 	{ "additional-gids",   'g', LIST, AT(gids),            V(EXEC), "GID",    "supplementary group; may be repeated" },
@@ -108,21 +108,21 @@ static const struct option_spec options[] = {
 	{ "ignore-paused",      0,  FLAG, AT(ignore_paused),   V(EXEC), NULL,     "also into a paused container" },
 
 	{ "all",               'a', FLAG, AT(all),             V(KILL), NULL, "all processes, not only the first" },
-	{ "force",             'f', FLAG, AT(force),           V(DELETE), NULL, "kill it first; gone already is no error" },
+	{ "force",             'f', FLAG, AT(force),           V(DELETE), NULL, "kill it first; a missing container is no error" },
 	{ "regex",             'r', FLAG, AT(regex),           V(KILL) | V(DELETE), NULL, "ID is an extended regular expression" },
 	{ "format",            'f', TEXT, AT(format),          V(LIST) | V(PS), "FORMAT", "table or json" },
 	{ "quiet",             'q', FLAG, AT(quiet),           V(LIST), NULL, "only the ids" },
 	{ "rootless",           0,  FLAG, AT(rootless),        V(SPEC), NULL, "for a user without privileges" },
 
-	{ "resources",         'r', TEXT, AT(resources),       V(UPDATE), "FILE", "take them from this JSON, - is stdin" },
+	{ "resources",         'r', TEXT, AT(resources),       V(UPDATE), "FILE", "read them from this JSON file, - is stdin" },
 	{ "blkio-weight",       0,  TEXT, AT_LIMIT(BLKIO_WEIGHT), V(UPDATE), "N", "10 to 1000" },
 	{ "cpu-period",         0,  TEXT, AT_LIMIT(CPU_PERIOD), V(UPDATE), "USEC", "CFS period" },
 	{ "cpu-quota",          0,  TEXT, AT_LIMIT(CPU_QUOTA), V(UPDATE), "USEC", "CFS time in a period" },
-	{ "cpu-burst",          0,  TEXT, AT_LIMIT(CPU_BURST), V(UPDATE), "USEC", "CFS time saved up" },
+	{ "cpu-burst",          0,  TEXT, AT_LIMIT(CPU_BURST), V(UPDATE), "USEC", "CFS burst time" },
 	{ "cpu-idle",           0,  TEXT, AT_LIMIT(CPU_IDLE),  V(UPDATE), "0|1",  "SCHED_IDLE for the cgroup" },
 	{ "cpu-share",          0,  TEXT, AT_LIMIT(CPU_SHARES), V(UPDATE), "N",   "relative weight" },
 	{ "cpu-rt-period",      0,  TEXT, AT_LIMIT(CPU_RT_PERIOD), V(UPDATE), "USEC", "realtime period" },
-	{ "cpu-rt-runtime",     0,  TEXT, AT_LIMIT(CPU_RT_RUNTIME), V(UPDATE), "USEC", "realtime in a period" },
+	{ "cpu-rt-runtime",     0,  TEXT, AT_LIMIT(CPU_RT_RUNTIME), V(UPDATE), "USEC", "realtime time in a period" },
 	{ "cpuset-cpus",        0,  TEXT, AT_LIMIT(CPUSET_CPUS), V(UPDATE), "LIST", "processors" },
 	{ "cpuset-mems",        0,  TEXT, AT_LIMIT(CPUSET_MEMS), V(UPDATE), "LIST", "memory nodes" },
 	{ "kernel-memory",      0,  TEXT, AT_LIMIT(KERNEL_MEMORY), V(UPDATE), "BYTES", "kernel memory" },
@@ -199,7 +199,7 @@ static int set_count(const struct option_spec *o, const char *value, unsigned in
 {
 	uint64_t n;
 
-	/* A descriptor number; the kernel's own bound for them is NR_OPEN, far below. */
+	/* A descriptor number; the kernel's limit NR_OPEN is far lower. */
 	if (str_to_u64(value, &n) < 0 || n > INT_MAX - 3)
 		return fault_set(f, EINVAL, "--%s takes a number, not '%s'", o->name, value);
 	*ret = (unsigned int)n;
@@ -245,7 +245,7 @@ static int set_option(struct runtime_options *ret, const struct option_spec *o, 
 	return 0;
 }
 
-/* -abc: letters of flags, the last one may take the rest of the word or the next one as its value. */
+/* -abc: letters of flags; the last may have the rest of the word or the next word as its value. */
 static int parse_letters(struct runtime_options *ret, enum runtime_verb verb, char **argv, struct fault *f)
 {
 	const char *word = argv[0];
@@ -272,7 +272,7 @@ static int parse_letters(struct runtime_options *ret, enum runtime_verb verb, ch
 	return 1;
 }
 
-/* How many words of ARGV the option took. */
+/* Returns the number of words of ARGV that the option used. */
 static int parse_option(struct runtime_options *ret, enum runtime_verb verb, char **argv, struct fault *f)
 {
 	const char *name = argv[0] + (argv[0][1] == '-' ? 2 : 1);
@@ -296,7 +296,7 @@ static int parse_option(struct runtime_options *ret, enum runtime_verb verb, cha
 	return r < 0 ? r : 1 + next;
 }
 
-/* Options of VERB up to the end, or up to the first other word; the other words go to ret->args. */
+/* Options of VERB up to the end, or up to the first other word; other words are appended to ret->args. */
 static int parse_words(struct runtime_options *ret, enum runtime_verb verb, char **argv, struct fault *f)
 {
 	char **at = argv;
@@ -349,11 +349,11 @@ static int check_counts(const struct runtime_options *o, struct fault *f)
 
 	if (o->n_args < (size_t)v->min_args)
 		return fault_set(f, EINVAL,
-				 "%s: no container id given; usage: custody-runtime %s [OPTION...] %s",
+				 "%s: missing container id; usage: custody-runtime %s [OPTION...] %s",
 				 v->name, v->name, v->args);
 	if (v->max_args >= 0 && o->n_args > (size_t)v->max_args)
 		return fault_set(f, EINVAL,
-				 "%s: too many arguments, first of them '%s'; "
+				 "%s: unexpected argument '%s'; "
 				 "usage: custody-runtime %s [OPTION...] %s",
 				 v->name, o->args[v->max_args], v->name, v->args);
 	return 0;
@@ -372,13 +372,13 @@ int runtime_options_parse(int argc, char **argv, struct runtime_options *ret, st
 	if (r < 0 || ret->version || ret->help)
 		return r;
 	if (ret->n_args == 0)
-		return fault_set(f, EINVAL, "no command given; custody-runtime help lists them");
+		return fault_set(f, EINVAL, "missing command; custody-runtime help lists them");
 	r = find_verb(ret->args[0], &ret->verb, f);
-	/* Neither exists here, so neither has options: podman asks `checkpoint --help` to find out. */
+	/* Neither is supported, so neither has options: podman runs `checkpoint --help` to find out. */
 	if (r < 0 || ret->verb == VERB_CHECKPOINT || ret->verb == VERB_RESTORE)
 		return r;
 
-	/* The words after the verb are read again, now with its own options; args shrinks in place. */
+	/* Parse the words after the verb again, with the verb's options; args shrinks in place. */
 	argv += argc - (int)ret->n_args + 1;
 	ret->n_args = 0;
 	r = parse_words(ret, ret->verb, argv, f);

@@ -33,7 +33,7 @@ enum runtime_verb {
 	VERB_MAX_,
 };
 
-/* The limits that `update` takes one by one; runtime-update.c says where each stands in the resources JSON. */
+/* The limits that `update` takes one by one; runtime-update.c maps each to the resources JSON. */
 enum runtime_limit {
 	LIMIT_BLKIO_WEIGHT,
 	LIMIT_CPU_BURST,
@@ -54,7 +54,7 @@ enum runtime_limit {
 	LIMIT_MAX_,
 };
 
-/* A repeated option: borrowed texts, NULL-terminated once something was added. */
+/* A repeatable option: borrowed strings, NULL-terminated once one was added. */
 struct runtime_list {
 	const char **items;
 	size_t n;
@@ -78,14 +78,14 @@ struct runtime_options {
 	struct runtime_list env, caps, gids;
 	const char *limits[LIMIT_MAX_];
 
-	char **args; /* what is no option: the id, then a signal or a command; borrowed, NULL-terminated */
+	char **args; /* words that are not options: the id, then a signal or a command; borrowed, NULL-terminated */
 	size_t n_args;
 	char **args_room; /* owned storage of args */
 };
 
 /*
- * RET is filled as far as the line was understood also on failure, so that the caller knows where to log; the
- * caller ends it with runtime_options_done in both cases.
+ * On failure RET holds the options before the error, so that the caller knows where to log; the caller calls
+ * runtime_options_done in both cases.
  */
 int runtime_options_parse(int argc, char **argv, struct runtime_options *ret, struct fault *f) _must_check_;
 void runtime_options_done(struct runtime_options *o);

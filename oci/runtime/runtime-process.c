@@ -9,7 +9,7 @@
 
 static void add_key(struct strbuf *out, const char *key)
 {
-	/* The first member follows the opening bracket, all others a comma. */
+	/* The first member follows the opening bracket, the others a comma. */
 	strbuf_printf(out, "%s\"%s\":", out->len > 1 ? "," : "", key);
 }
 
@@ -19,7 +19,7 @@ static void add_string(struct strbuf *out, const char *key, const char *value)
 	jdoc_quote(out, value);
 }
 
-/* WAS with MORE at its end. */
+/* WAS with MORE appended. */
 static void add_array(struct strbuf *out, const char *key, struct jspan was, const struct runtime_list *more)
 {
 	bool any = jspan_is(was, '[') && memchr(was.at, '"', was.len);
@@ -119,7 +119,7 @@ static bool is_replaced(struct jspan key, const struct runtime_options *o)
 	return false;
 }
 
-/* The members that stay, byte for byte. */
+/* The unchanged members, byte for byte. */
 static int copy_rest(struct jspan process, const struct runtime_options *o, struct strbuf *out,
 		     struct fault *f)
 {

@@ -7,8 +7,8 @@
 #include "oci/runtime/runtime-options.h"
 
 /*
- * The process JSON of `exec ID CMD`: the container's own process (config.json's `process`) with the command and what
- * the options change, as runc does it: --env and --cap add, --user, --cwd and the labels replace.
+ * The process JSON of `exec ID CMD`: the container's own process (config.json's `process`) with the command and
+ * the changes of the options, as runc does it: --env and --cap add, --user, --cwd and the labels replace.
  */
 int runtime_process_make(struct jspan config, const struct runtime_options *o, struct strbuf *out,
 			 struct fault *f) _must_check_;

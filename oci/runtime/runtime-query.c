@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "oci/runtime/runtime-verbs.h"
 
-/* What was printed counts only when it reached its reader. */
+/* Output that could not be written is an error. */
 static int flush(struct fault *f)
 {
 	if (fflush(stdout) != 0 || ferror(stdout))
@@ -111,7 +111,7 @@ int runtime_verb_list(struct runtime_job *job, struct fault *f)
 		_cleanup_entry_ struct runtime_entry e = { 0 };
 
 		c.id = ids[i];
-		/* A container that ends or is broken meanwhile does not hide the others. */
+		/* A container that is deleted concurrently or is damaged does not hide the others. */
 		if (runtime_entry_load(&c, &e, &one) < 0) {
 			if (one.code != ENOENT)
 				runtime_log_fault(job->log, &one);
@@ -141,8 +141,8 @@ int runtime_verb_spec(struct runtime_job *job, struct fault *f)
 	int r;
 
 	if (o->bundle && chdir(o->bundle) < 0)
-		return fault_errno(f, errno, "enter bundle '%s'", o->bundle);
-	/* What is there is somebody's work. */
+		return fault_errno(f, errno, "change to bundle '%s'", o->bundle);
+	/* Do not overwrite an existing file. */
 	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return fault_errno(f, errno, "create '%s'", name);

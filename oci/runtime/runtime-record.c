@@ -47,7 +47,7 @@ int runtime_record_write(const char *root, const char *id, const char *config, s
 	dirfd = open(dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dirfd < 0)
 		return fault_errno(f, errno, "record of '%s'", id);
-	/* Whole or not there; not synced, for it lives on a tmpfs and means nothing after a reboot. */
+	/* Complete or missing; not synced, because it is on a tmpfs and has no meaning after a reboot. */
 	fd = openat(dirfd, "custody.json.new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fault_errno(f, errno, "record of '%s'", id);

@@ -4,7 +4,7 @@
 #include "base/fault.h"
 
 /*
- * What was seen when a container was created: ROOT/ID/custody.json, beside libcrun's files and removed with them.
- * Engines call the later verbs almost without environment; whatever those need to know is asked here.
+ * Settings at the time a container was created: ROOT/ID/custody.json, beside libcrun's files and removed with them.
+ * Engines call the later verbs almost without environment; those verbs read the settings from this file.
  */
 int runtime_record_write(const char *root, const char *id, const char *config, struct fault *f) _must_check_;

@@ -22,11 +22,11 @@ int runtime_id_require(const char *id, struct fault *f)
 
 	if (!*id)
 		return fault_set(f, EINVAL, "container id is empty");
-	/* A leading dot would hide the container from list and collide with directories of our own. */
+	/* A leading dot would hide the container from list and collide with custody's own directories. */
 	if (id[good] || *id == '.')
 		return fault_set(f, EINVAL,
 				 "invalid container id '%s': only letters, digits, '_', '+', '-' and, "
-				 "not in front, '.'",
+				 "except as the first character, '.'",
 				 id);
 	if (good > ID_MAX)
 		return fault_set(f, ENAMETOOLONG, "container id of %zu characters; at most %d", good, ID_MAX);
@@ -34,8 +34,8 @@ int runtime_id_require(const char *id, struct fault *f)
 }
 
 /*
- * The user behind us.  Rootless engines call runtimes as root of a user namespace, where every user is 0: the id it
- * is outside tells two users apart.  Without a map (no /proc) the id we have is all there is.
+ * The uid of the user outside.  Rootless engines call runtimes as root of a user namespace, where every user is 0: only the
+ * outer id tells two users apart.  Without a map (no /proc) it is the current uid.
  */
 static unsigned int outer_uid(void)
 {
@@ -77,7 +77,7 @@ static int find_of_user(const char *id, char **ret, struct fault *f)
 	    asprintf(&first, "%s/custody-runtime", session) < 0 ||
 	    asprintf(&second, "/tmp/custody-runtime-%u", uid) < 0)
 		return fault_errno(f, ENOMEM, "state root");
-	/* A login session may come after the container was created without one, or the other way round. */
+	/* The container may have been created with a login session and is used without one now, or vice versa. */
 	if (is_own_dir(session) && !(id && !holds(first, id) && holds(second, id)))
 		*ret = TAKE_PTR(first);
 	else
@@ -108,7 +108,7 @@ int runtime_root_find(const char *given, const char *id, char **ret, struct faul
 	return *ret ? 0 : fault_errno(f, ENOMEM, "state root");
 }
 
-/* /tmp belongs to everybody: what already lies there under our name may be a trap. */
+/* /tmp is world-writable: another user may have created a directory with our name. */
 static int require_own(const char *root, struct fault *f)
 {
 	struct stat st;

@@ -4,11 +4,11 @@
 #include "base/fault.h"
 
 /*
- * Where the state of containers lives.  `--root`, else /run/custody-runtime for whoever owns /run, else a place that
- * follows from the user's id alone: later calls of an engine carry neither HOME nor XDG_RUNTIME_DIR, and CUSTODY_ROOT
- * never moves it.  Absolute; created with mode 0700 by runtime_root_make only.
+ * The directory of the containers' state: `--root`, else /run/custody-runtime for the owner of /run, else a directory that
+ * depends on the user's id alone: later calls of an engine have neither HOME nor XDG_RUNTIME_DIR, and CUSTODY_ROOT never moves
+ * it.  Absolute; only runtime_root_make creates it, with mode 0700.
  *
- * ID (may be NULL) decides between two per-user places: a container is looked for where it was created.
+ * ID (may be NULL) selects one of two per-user directories: the one in which the container was created.
  */
 int runtime_root_find(const char *given, const char *id, char **ret, struct fault *f) _must_check_;
 int runtime_root_make(const char *root, struct fault *f) _must_check_;

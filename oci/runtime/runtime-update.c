@@ -8,7 +8,7 @@
 #include "oci/runtime/runtime-config.h"
 #include "oci/runtime/runtime-verbs.h"
 
-/* Where each limit stands in the resources JSON; NULL: libcrun 1.8.1 reads no such member. */
+/* Position of each limit in the resources JSON; NULL: not supported by libcrun 1.8.1. */
 /* clang-format off */
 static const struct {
 	const char *section, *name;

@@ -6,7 +6,7 @@
 #include "oci/runtime/runtime-log.h"
 #include "oci/runtime/runtime-options.h"
 
-/* One call of the program: what was asked, where to say things, and what libcrun needs to know. */
+/* One call of the program: its options, its log, and the arguments for libcrun. */
 struct runtime_job {
 	const struct runtime_options *options;
 	const struct runtime_log *log;
@@ -15,7 +15,7 @@ struct runtime_job {
 	struct runtime_call call;
 };
 
-/* Checks the id (the first argument, when there is one), finds the state root, chooses the cgroup manager. */
+/* Checks the id (the first argument, if given), finds the state root, selects the cgroup manager. */
 int runtime_job_init(struct runtime_job *job, const struct runtime_options *o, const struct runtime_log *log,
 		     char **argv, struct fault *f) _must_check_;
 void runtime_job_done(struct runtime_job *job);
@@ -40,9 +40,9 @@ int runtime_verb_features(struct runtime_job *job, struct fault *f);
 void runtime_print_version(FILE *out);
 
 /*
- * Continues in the program that can talk to systemd when the container's cgroups are systemd's; returns 0 when
- * this program is enough.
+ * Executes custody-runtime-systemd when systemd manages the container's cgroups and this program lacks libsystemd; returns 0
+ * when this program is sufficient.
  */
 int runtime_need_systemd(struct runtime_job *job, struct fault *f) _must_check_;
-extern const bool runtime_has_systemd; /* is this the program that can? */
-bool runtime_systemd_available(void);  /* is there one? */
+extern const bool runtime_has_systemd; /* is this custody-runtime-systemd? */
+bool runtime_systemd_available(void);  /* is it installed? */

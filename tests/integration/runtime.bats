@@ -198,7 +198,7 @@ pids_cgroup() {
 	run rt create --bundel "$B" x
 	refused "did you mean --bundle"
 	run rt create
-	refused 'no container id'
+	refused 'missing container id'
 	run rt create -b "$B" x y
 	refused "'y'"
 }
