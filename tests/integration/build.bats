@@ -146,7 +146,7 @@ configure_with() { # LIBCRUN_A
 @test "check.sh: an engine, a lane or an option that it does not know is refused before anything is done" {
 	run "$SRC/contrib/check.sh" --live no-such-engine
 	[ "$status" -eq 64 ]
-	[[ $output == *"no live suite 'no-such-engine'"* ]]
+	[[ $output == *"unknown live suite 'no-such-engine'"* ]]
 	run "$SRC/contrib/check.sh" --live podman --lane prod
 	[ "$status" -eq 64 ]
 	[[ $output == *'--allow-prod-live'* ]]
