@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# TAP: what machines can say about the text of the sources.  `make lint` calls it with the compiler's flags in
+# TAP: mechanical checks of the text of the sources.  `make lint` calls it with the compiler's flags in
 # LINT_CPPFLAGS; LINT_ONLY="banned shellcheck" runs a part.
 # shellcheck disable=SC2317 # the checks are called by their names
 cd "$SRCDIR" || exit 1
@@ -112,8 +112,11 @@ lint_clang_tidy() {
 		xargs -P 2 -n 4 sh -c 'clang-tidy --quiet "$@" -- -std=gnu11 $LINT_CPPFLAGS \
 			-DPKGDATADIR=\"/\" -DPKGLIBEXECDIR=\"/\" -DBINDIR=\"/\" 2>/dev/null' lint
 }
+lint_words() {
+	sh tests/check-words.sh
+}
 tool_of() {
-	case $1 in format) echo clang-format ;; banned) echo awk ;; *) echo "$1" ;; esac
+	case $1 in format) echo clang-format ;; banned | words) echo awk ;; *) echo "$1" ;; esac
 }
 for check; do
 	num=$((num + 1))

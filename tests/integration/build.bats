@@ -132,6 +132,83 @@ configure_with() { # LIBCRUN_A
 	[[ $output == *'src/bad.c:4: strcpy() is banned; use strbuf'* ]]
 }
 
+@test "check-words: a listed word in a comment, a string or a document is found, with its place and replacement" {
+	local tree=$BATS_TEST_TMPDIR/tree word='no''body' place
+	export SRCDIR=$tree WORDS=$SRC/tests/words
+	for place in 'src/base/fd.c:1:/* %s reads it. */' 'src/base/fd.c:2:const char *s = "%s";' 'docs/x.md:1:It is for %s.' \
+		'tests/integration/x.bats:1:@test "x: %s" {' 'README.md:1:%s'; do
+		rm -rf "$tree"
+		mkdir -p "$tree"/{src/base,docs,tests/integration}
+		printf '/* A comment.\n * Two lines. */\nint no%s_at_all;\n' body >"$tree/src/base/fd.c"
+		echo 'A document.' >"$tree/README.md"
+		run sh "$SRC/tests/check-words.sh" src docs tests README.md
+		[ "$status" -eq 0 ]
+		[[ $output == '0 uses of words'* ]]
+		IFS=: read -r file line text <<<"$place"
+		[ "$line" -eq 1 ] || echo >"$tree/$file"
+		[ "$line" -ne 1 ] || : >"$tree/$file"
+		# shellcheck disable=SC2059 # a format
+		printf "$text\n" "$word" >>"$tree/$file"
+		run sh "$SRC/tests/check-words.sh" src docs tests README.md
+		[ "$status" -ne 0 ]
+		[[ $output == *"$file:$line: $word -> the role"* && $output == *'1 uses of words'* ]] || {
+			echo "not found: $place" >&2
+			return 1
+		}
+	done
+}
+
+@test "check-words: an allow line excuses only its place; an empty list fails" {
+	local tree=$BATS_TEST_TMPDIR/tree word='no''body'
+	export SRCDIR=$tree WORDS=$BATS_TEST_TMPDIR/words
+	mkdir -p "$tree/src"
+	printf 'uid %s\n' "$word" | tee "$tree/src/a.md" >"$tree/src/b.md"
+	printf '%s again\n' "$word" >>"$tree/src/a.md"
+	printf '%s\tthe role\nallow\t^src/a\\.md$\tuid %s\n' "$word" "$word" >"$WORDS"
+	run sh "$SRC/tests/check-words.sh" src
+	[ "$status" -ne 0 ]
+	[[ $output != *'src/a.md:1:'* && $output == *'src/a.md:2:'* && $output == *'src/b.md:1:'* && $output == *'2 uses of words'* ]]
+	: >"$WORDS"
+	run sh "$SRC/tests/check-words.sh" src
+	[ "$status" -ne 0 ]
+	[[ $output == *': no rule'* ]]
+	echo 'a line without a tab' >"$WORDS"
+	run sh "$SRC/tests/check-words.sh" src
+	[ "$status" -ne 0 ]
+	rm "$WORDS"
+	run sh "$SRC/tests/check-words.sh" src
+	[ "$status" -ne 0 ]
+}
+
+@test "check-requirements: an id in another spelling is found" {
+	local tree=$BATS_TEST_TMPDIR/tree name
+	export SRCDIR=$tree
+	mkdir -p "$tree/tests/unit"
+	echo '@test "GOV-9: ISO-3: a sentence" {' >"$tree/tests/x.bats"
+	echo 'TAP_MAIN(T(GOV_6_a_sentence), T(utf8_is_decoded))' >"$tree/tests/unit/x.c"
+	run sh "$SRC/tests/check-requirements.sh"
+	[[ $output == *'ok 3 '* && $output != *'not ok'* ]]
+	run sh "$SRC/tests/check-requirements.sh" count
+	[ "$(tr -s ' \n' ' ' <<<"$output")" = ' 1 GOV-6 1 GOV-9 1 ISO-3 ' ]
+	for name in gov_6_a GOV6_a iso5_a a_GOV_6 ABC_6_a; do
+		echo "TAP_MAIN(T($name))" >"$tree/tests/unit/x.c"
+		run sh "$SRC/tests/check-requirements.sh"
+		[[ $output == *'not ok'* ]] || {
+			echo "not found: $name" >&2
+			return 1
+		}
+	done
+	echo 'TAP_MAIN(T(a))' >"$tree/tests/unit/x.c"
+	for name in 'gov-6: a' 'a (GOV-6)' 'GOV-6, ISO-3: a' 'GOV 6: a'; do
+		echo "@test \"$name\" {" >"$tree/tests/x.bats"
+		run sh "$SRC/tests/check-requirements.sh"
+		[[ $output == *'not ok 3 '* ]] || {
+			echo "not found: $name" >&2
+			return 1
+		}
+	done
+}
+
 @test "LANE-9: live suites in the lane prod need both keys; one alone is refused with the full command" {
 	local whole='CUSTODY_ALLOW_PROD_LIVE=1 contrib/check.sh --live podman --lane prod --allow-prod-live'
 	run env -u CUSTODY_ALLOW_PROD_LIVE "$SRC/contrib/check.sh" --live podman --lane prod --allow-prod-live
