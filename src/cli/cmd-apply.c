@@ -14,14 +14,14 @@
 #include "review/apply.h"
 #include "base/exit-status.h"
 
-#define NAMES_MAX 100 /* that a record lists; its digest is over all */
+#define NAMES_MAX 100 /* names that a record lists; its digest covers all */
 
 static bool is_wanted(const struct change *ch)
 {
 	return ch->picked && !ch->refused;
 }
 
-static void print_done(void *arg, const struct change *ch)
+static void print_change(void *arg, const struct change *ch)
 {
 	_cleanup_free_ char *name = NULL;
 
@@ -45,7 +45,7 @@ static size_t print_refused(const struct review_call *r)
 	return n;
 }
 
-/* What is about to happen: how many, which, and a digest over all of it. */
+/* The planned changes: their number, names, and a digest of all. */
 static void describe(const struct review_call *r, struct jdoc *d)
 {
 	struct jdoc *names = jdoc_set_array(d, "paths");
@@ -80,14 +80,14 @@ static size_t count_left(const struct review_call *r)
 	return n;
 }
 
-static void say_left(const struct review_call *r, size_t left)
+static void report_left(const struct review_call *r, size_t left)
 {
 	if (left)
 		fprintf(stderr, "%zu change%s left: custody diff %s, or custody discard %s\n", left,
 			left == 1 ? " is" : "s are", r->kept.session, r->kept.session);
 }
 
-/* What was done, done or not: this record comes behind the act. */
+/* The outcome, complete or not: written after the changes. */
 static int conclude(struct review_call *r, const struct apply_stats *s, size_t left, const char *error,
 		    struct fault *f)
 {
@@ -102,14 +102,14 @@ static int conclude(struct review_call *r, const struct apply_stats *s, size_t l
 	return review_record(r, "review.applied", error ? "failed" : NULL, d, f);
 }
 
-static int bring(struct review_call *r, struct fault *f)
+static int apply_all(struct review_call *r, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = review_describe(r);
 	const struct apply_ask ask = { .upper = r->upper,
 				       .base = r->base,
 				       .session = r->kept.session,
 				       .as_root = geteuid() == 0,
-				       .applied = print_done,
+				       .applied = print_change,
 				       .arg = (void *)"" };
 	_cleanup_fault_ struct fault second = { 0 };
 	struct apply_stats stats = { 0 };
@@ -123,10 +123,11 @@ static int bring(struct review_call *r, struct fault *f)
 	e = apply_changes(&r->changes, &ask, &stats, f);
 	x = conclude(r, &stats, left, e < 0 ? fault_text(f) : NULL, e < 0 ? &second : f);
 	if (e < 0)
-		return fault_wrap(f, e, "stopped; what was applied before stays, the same command goes on");
+		return fault_wrap(f, e,
+				  "stopped; applied changes stay; run the same command again to continue");
 	if (x < 0)
 		return x;
-	say_left(r, left);
+	report_left(r, left);
 	return left ? 0 : review_drop(r->dir, f);
 }
 
@@ -134,11 +135,11 @@ static int print_plan(const struct review_call *r, size_t refused)
 {
 	for (size_t i = 0; i < r->changes.n; i++)
 		if (is_wanted(&r->changes.items[i]))
-			print_done((void *)"would be ", &r->changes.items[i]);
+			print_change((void *)"would be ", &r->changes.items[i]);
 	return refused && !r->call->skip_refused ? STATUS_NO : STATUS_OK;
 }
 
-/* The layer was never synced: after a crash of the machine its files may be empty. */
+/* The upper was never synced: after a crash of the machine its files may be empty. */
 static int require_boot(const struct review_call *r)
 {
 	_cleanup_fault_ struct fault f = { 0 };
@@ -147,21 +148,21 @@ static int require_boot(const struct review_call *r)
 	if (r->call->restarted || (clock_boot_id(boot, &f) == 0 && strcmp(boot, r->kept.boot) == 0))
 		return 0;
 	fprintf(stderr,
-		PACKAGE_NAME " apply: the machine was restarted since session %s ended, and if it had "
-			     "crashed the layer may not be "
-			     "whole: look at 'custody diff %s', then say --restarted\n",
+		PACKAGE_NAME
+		" apply: the machine was restarted since session %s ended; after a crash the "
+		"kept changes may be incomplete: check 'custody diff %s', then use --restarted\n",
 		r->kept.session, r->kept.session);
 	return STATUS_NO;
 }
 
-/* Names of one file become files each: a small layer may be more than there is room for. */
+/* Each hard link becomes a file of its own: a small upper can exceed the free space. */
 static int require_room(const struct review_call *r, struct fault *f)
 {
 	uint64_t sum = 0, room;
 	struct statvfs fs;
 
 	if (fstatvfs(r->base, &fs) < 0)
-		return fault_errno(f, errno, "look for room in the worktree");
+		return fault_errno(f, errno, "statvfs the worktree");
 	room = (uint64_t)fs.f_bavail * fs.f_frsize;
 	for (size_t i = 0; i < r->changes.n; i++) {
 		const struct change *ch = &r->changes.items[i];
@@ -169,11 +170,11 @@ static int require_room(const struct review_call *r, struct fault *f)
 		if (!is_wanted(ch) || !ch->bytes || !S_ISREG(ch->new.mode) || ch->new.nlink < 2)
 			continue;
 		if (ch->new.size > room - sum)
-			return fault_set(
-				f, ENOSPC,
-				"files with several names would become more than the %llu bytes that "
-				"are free in the worktree: name the paths to apply",
-				(unsigned long long)room);
+			return fault_set(f, ENOSPC,
+					 "files with several hard links need more than the %llu bytes that "
+					 "are free in "
+					 "the worktree: name the paths to apply",
+					 (unsigned long long)room);
 		sum += ch->new.size;
 	}
 	return 0;
@@ -186,7 +187,7 @@ static int apply(struct review_call *r, struct fault *f)
 
 	if (e != 0)
 		return e;
-	/* Opened before anything else: as a user we leave the host's user namespace for the rest. */
+	/* Opened first: an ordinary user leaves the host's user namespace for the rest. */
 	if (!r->call->dry_run) {
 		e = ledger_open(r->call->dirs.state, &(struct ledger_options){ .create = true }, &r->ledger,
 				NULL, f);
@@ -200,12 +201,12 @@ static int apply(struct review_call *r, struct fault *f)
 	if (r->call->dry_run)
 		return print_plan(r, refused);
 	if (refused && !r->call->skip_refused) {
-		fprintf(stderr, "nothing was applied: name the paths to apply, or say --skip-refused\n");
+		fprintf(stderr, "nothing was applied: name the paths to apply, or use --skip-refused\n");
 		return STATUS_NO;
 	}
 	e = require_room(r, f);
 	if (e == 0)
-		e = bring(r, f);
+		e = apply_all(r, f);
 	return e < 0 ? e : STATUS_OK;
 }
 

@@ -13,7 +13,7 @@
 #include "cli/output.h"
 #include "base/exit-status.h"
 
-/* Before anybody reads a card: a yes that cannot be signed is no question. */
+/* Checked before the card is shown: do not ask for an approval that cannot be signed. */
 static int require_caps(const struct approval_rules *rules, const struct grant_terms *t, char level,
 			struct fault *f)
 {
@@ -34,7 +34,7 @@ static int require_caps(const struct approval_rules *rules, const struct grant_t
 	return 0;
 }
 
-/* A file that was carried here, or the id of a request that was filed here. */
+/* A request file from another machine, or the id of a request of this one. */
 static int find(const struct approval_store *d, const char *word, struct request *ret, struct fault *f)
 {
 	return strchr(word, '/') || str_ends(word, ".json") ? request_import(d, word, ret, f)
@@ -48,9 +48,9 @@ static int write_grant(const char *path, const struct grant *g, struct fault *f)
 
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return fault_errno(f, errno, "the grant is signed and kept, but not written to '%s'", path);
+		return fault_errno(f, errno, "the grant is signed and stored, but not written to '%s'", path);
 	r = fd_write_all(fd, g->text, strlen(g->text), f);
-	return r < 0 ? fault_wrap(f, r, "the grant is signed and kept, but not in '%s'", path) : 0;
+	return r < 0 ? fault_wrap(f, r, "the grant is signed and stored, but not written to '%s'", path) : 0;
 }
 
 static int report_yes(const struct approval_lane *d, const struct command_call *c, const struct request *rq,
@@ -66,7 +66,7 @@ static int report_yes(const struct approval_lane *d, const struct command_call *
 	       g->level, (unsigned long long)g->uses, g->uses == 1 ? "start" : "starts", until);
 	if (!answer->complete) {
 		approval_text_put_command(&b, &d->store, "approve", rq->id);
-		printf("not enough yet: %u approvals are needed; another approver says: %s\n",
+		printf("not enough yet: %u approvals are needed; another approver must run: %s\n",
 		       rq->needed > d->rules.min_approvals ? rq->needed : d->rules.min_approvals,
 		       b.text ? b.text : "custody approve");
 	}
@@ -89,14 +89,14 @@ static int report(const struct approval_lane *d, const struct command_call *c, c
 	case APPROVAL_PROMPT_YES:
 		return report_yes(d, c, rq, answer, f);
 	case APPROVAL_PROMPT_UNAVAILABLE:
-		return fault_set(f, ENOTTY, "%s%s", answer->text ? answer->text : "nobody could be asked",
-				 rq->level == 'B' && answer->unseen ? "; a script says --yes" : "");
+		return fault_set(f, ENOTTY, "%s%s", answer->text ? answer->text : "no terminal to ask on",
+				 rq->level == 'B' && answer->unseen ? "; use --yes in a script" : "");
 	case APPROVAL_PROMPT_NO_ANSWER:
 	case APPROVAL_PROMPT_NO:
 		break;
 	}
 	approval_text_put_command(&b, &d->store, "deny", rq->id);
-	fprintf(stderr, PACKAGE_NAME " approve: not approved%s%s; the request waits on (to refuse it: %s)\n",
+	fprintf(stderr, PACKAGE_NAME " approve: not approved%s%s; the request stays open (to deny it: %s)\n",
 		why ? ": " : "", why ? why : "", b.text ? b.text : "custody deny");
 	return answer->signal ? STATUS_SIGNAL_BASE + answer->signal : STATUS_NO;
 }

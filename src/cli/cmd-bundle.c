@@ -15,7 +15,7 @@
 #include "oci/bundle/hook-args.h"
 #include "oci/bundle/bundle-dir.h"
 
-/* Whose state its hook will ask, and how strictly. */
+/* Arguments of the bundle's hook: the state directory that it uses and its security profile. */
 static int write_terms(const struct run_options *o, const struct run_plan *d, char ***ret, struct fault *f)
 {
 	_cleanup_hook_args_ struct hook_args t = { .lane = d->dirs.lane,
@@ -72,7 +72,7 @@ static int make(const struct command_call *c, struct fault *f)
 	_cleanup_run_plan_ struct run_plan d = { 0 };
 	int r;
 
-	/* `${session}` names the session that runs a profile; a bundle has none yet. */
+	/* `${session}` is the session that runs a profile; a bundle has no session yet. */
 	r = run_plan_open(&c->run, "bundle", &d, f);
 	if (r >= 0)
 		r = profile_require_portable(d.profile, f);

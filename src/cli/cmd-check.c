@@ -19,10 +19,10 @@
 
 #define SCHEMA_VERSION 1
 
-/* `check` judges what `run` would; the lane's two keys are part of the answer, not of the question. */
+/* `check` decides as `run` would; missing keys of the lane are part of the answer, not an error. */
 struct check {
 	struct run_plan plan;
-	char *gate; /* why the lane stays shut; NULL: it is open */
+	char *gate; /* why the lane is refused; NULL: it is not */
 };
 
 static void check_done(struct check *c)
@@ -31,7 +31,7 @@ static void check_done(struct check *c)
 	free(c->gate);
 }
 
-/* A shut gate is an answer; only a failure to ask is an error. */
+/* A refused lane is an answer; only a failure to decide is an error. */
 static int ask_gate(struct check *c, const struct run_options *o, struct fault *f)
 {
 	_cleanup_lane_pass_ struct lane_pass *pass = NULL;
@@ -46,7 +46,7 @@ static int ask_gate(struct check *c, const struct run_options *o, struct fault *
 
 	if (!argv)
 		return fault_errno(f, ENOMEM, "check");
-	/* The line that would work is that of the run that was asked about. */
+	/* The message suggests a command line: that of the run, not of `check`. */
 	memcpy(argv, o->words, strv_len(o->words) * sizeof(*argv));
 	argv[0] = (char *)"run";
 	r = lane_gate(&ask, &pass, &why);
@@ -88,9 +88,9 @@ static const char *level_means(const struct verdict *v)
 	case 'A':
 		return "it would start at once";
 	case 'B':
-		return "a person has to confirm it";
+		return "an approver must confirm it";
 	default:
-		return "a person has to confirm it with the PIN";
+		return "an approver must confirm it with the PIN";
 	}
 }
 
@@ -139,11 +139,11 @@ static void put_sealed(struct strbuf *out, const struct subject *s)
 	strbuf_printf(out, "%s%s\n", s->n_operands ? "; " : "",
 		      s->seal == OPERAND_SEAL_TREE   ? "the whole tree"
 		      : s->seal == OPERAND_SEAL_NONE ? "nothing (--no-seal)"
-		      : s->n_operands		     ? "the rest of the tree is not"
+		      : s->n_operands		     ? "the rest of the tree is not sealed"
 						     : "nothing: the command line names no file of the tree");
 }
 
-/* The steps of docs/design/governance.md with what each of them found. */
+/* The steps of docs/design/governance.md with their results. */
 static void put_steps(struct strbuf *out, const struct run_plan *d)
 {
 	const struct verdict *v = d->verdict;
@@ -158,11 +158,11 @@ static void put_steps(struct strbuf *out, const struct run_plan *d)
 	strbuf_printf(out, "1 command   %s by itself, in domain %s\n", outcome_name(v->axes.raw_outcome),
 		      domain_name(v->axes.domain));
 	strbuf_printf(out, "2 confined  %s%s\n", outcome_name(v->axes.outcome),
-		      v->axes.outcome == v->axes.raw_outcome ? ", as it was: the sandbox changes nothing here"
-							     : ": nothing of it would outlast the run");
-	strbuf_printf(out, "3 asked by  %s\n", intention_name(v->axes.intention));
-	strbuf_printf(out, "4 table     security profile %s says %s\n",
-		      security_profile_name(v->axes.profile), review_name(v->axes.review));
+		      v->axes.outcome == v->axes.raw_outcome ? ", unchanged: the sandbox makes no difference"
+							     : ": no effect outlasts the run");
+	strbuf_printf(out, "3 requester %s\n", intention_name(v->axes.intention));
+	strbuf_printf(out, "4 table     security profile %s: %s\n", security_profile_name(v->axes.profile),
+		      review_name(v->axes.review));
 	strbuf_puts(out, "because\n");
 }
 

@@ -8,7 +8,7 @@
 #include "base/exit-status.h"
 #include "approval/request.h"
 
-/* Nobody's answer: they are taken off the table, and may be asked again. */
+/* The requests are removed without a decision; they can be filed again. */
 static int clear_all(const struct approval_lane *d, struct fault *f)
 {
 	unsigned int n = 0;
@@ -16,7 +16,7 @@ static int clear_all(const struct approval_lane *d, struct fault *f)
 
 	if (r < 0)
 		return r;
-	printf("cleared %u requests; what is asked again waits again\n", n);
+	printf("cleared %u requests; they can be filed again\n", n);
 	return STATUS_OK;
 }
 
@@ -25,23 +25,23 @@ static int deny(const struct command_call *c, const struct approval_lane *d, str
 	_cleanup_request_ struct request rq = { 0 };
 	int r = request_read(&d->store, c->args[0], &rq, f);
 
-	/* One that cannot be read can still go. */
+	/* A damaged request can still be removed. */
 	if (r == -EBADMSG || r == -EINVAL) {
 		fault_done(f);
 		r = request_drop(&d->store, c->args[0], "cleared", f);
 		if (r == 0)
-			printf("cleared %s, which could not be read\n", c->args[0]);
+			printf("cleared damaged request %s\n", c->args[0]);
 		return r < 0 ? r : STATUS_OK;
 	}
 	if (r == 0)
 		r = request_deny(&d->store, rq.id, c->as ? c->as : c->dirs.user, c->reason, f);
 	if (r < 0)
 		return r;
-	printf("denied %s; asking again is refused until the request expires\n", rq.id);
+	printf("denied %s; the same request is refused until it expires\n", rq.id);
 	return STATUS_OK;
 }
 
-/* A no needs neither PIN nor terminal: it can only make things stop. */
+/* Denying needs neither PIN nor terminal: it starts nothing. */
 int cmd_deny(struct command_call *c, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *ledger = NULL;
@@ -49,8 +49,9 @@ int cmd_deny(struct command_call *c, struct fault *f)
 	int r;
 
 	if (!c->all != (c->args[0] != NULL))
-		return dispatch_usage(c, c->all ? "--all or one ID, not both"
-						: "which one?  'custody pending' lists them");
+		return dispatch_usage(
+			c, c->all ? "ID and --all cannot be used together"
+				  : "missing argument: ID ('custody pending' lists them), or --all");
 	r = approval_lane_open_to_write(&c->dirs, c->config, &ledger, &d, f);
 	if (r < 0)
 		return r;

@@ -10,14 +10,14 @@ static int discard(struct review_call *r, struct fault *f)
 	_cleanup_jdoc_ struct jdoc *d = review_describe(r);
 	int e;
 
-	/* No record, no act. */
+	/* Without the record nothing is discarded. */
 	jdoc_set_int(d, "bytes", (int64_t)r->kept.bytes);
 	e = review_record(r, "review.discard", NULL, d, f);
 	if (e == 0)
 		e = review_drop(r->dir, f);
 	if (e < 0)
 		return e;
-	printf("discarded what session %s changed\n", r->kept.session);
+	printf("discarded the changes of session %s\n", r->kept.session);
 	return STATUS_OK;
 }
 

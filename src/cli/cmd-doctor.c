@@ -15,7 +15,7 @@
 #define TEXT_COLUMNS 110
 #define TEXT_INDENT 38
 
-/* Wrapped at blanks, continued below where it began. */
+/* Wrapped at blanks; continuation lines are indented. */
 static void print_wrapped(const char *text, int indent)
 {
 	int column = indent;
@@ -49,7 +49,7 @@ static void print_check(const struct doctor_check *c)
 	print_wrapped(remedy, TEXT_INDENT + 3);
 }
 
-/* HOLDS: what it means that no check failed. */
+/* HOLDS: last line if no check failed. */
 static int print_report(const struct doctor_report *r, const char *holds, struct fault *f)
 {
 	size_t bad = 0;
@@ -61,7 +61,7 @@ static int print_report(const struct doctor_report *r, const char *holds, struct
 		bad += r->checks[i].severity == DOCTOR_ERROR;
 	}
 	if (bad)
-		printf("\n%zu of %zu checks failed; custody doctor --explain ID says more about one\n", bad,
+		printf("\n%zu of %zu checks failed; custody doctor --explain ID describes one\n", bad,
 		       r->n_checks);
 	else
 		printf("\n%s\n", holds);

@@ -15,7 +15,7 @@
 #include "ledger/ledger.h"
 
 struct printing {
-	struct jdoc *list; /* NULL: for people */
+	struct jdoc *list; /* NULL: plain text */
 	uint64_t n;
 };
 
@@ -86,7 +86,7 @@ static void print_line(const struct evidence_difference *d)
 	printf("%s\n", before[0] == ',' ? ")" : "");
 }
 
-static int tell(void *arg, const struct evidence_difference *d)
+static int print_difference(void *arg, const struct evidence_difference *d)
 {
 	struct printing *p = arg;
 
@@ -124,14 +124,14 @@ static int diff_tree(const struct evidence_call *c, int dir, const char **ret_ag
 	int r;
 
 	if (!path)
-		return fault_set(f, ENOENT, "it does not say where its worktree was: --tree DIR");
+		return fault_set(f, ENOENT, "the evidence has no path of its worktree: use --tree DIR");
 	tree = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (tree < 0)
-		return fault_errno(f, errno, "open the tree '%s' (another one: --tree DIR)", path);
+		return fault_errno(f, errno, "open the tree '%s' (use --tree DIR for another one)", path);
 	t.tree = tree;
-	r = evidence_diff_tree(&t, tell, p, f);
+	r = evidence_diff_tree(&t, print_difference, p, f);
 	if (r == 0 && t.cut)
-		fprintf(stderr, "the evidence ends early: what it does not name is not known\n");
+		fprintf(stderr, "the evidence is incomplete: other differences are unknown\n");
 	*ret_against = path;
 	*ret_metadata = TAKE_PTR(metadata);
 	return r;
@@ -142,10 +142,10 @@ static int diff_other(const struct evidence_call *c, int dir, char **ret_name, s
 {
 	_cleanup_close_ int other = evidence_locate(c, c->call->args[1], ret_name, NULL, f);
 
-	return other < 0 ? other : evidence_diff(dir, other, tell, p, f);
+	return other < 0 ? other : evidence_diff(dir, other, print_difference, p, f);
 }
 
-/* The tree, or the first evidence, is what was; the evidence, or the second one, what became of it. */
+/* Old side: the tree, or the first evidence.  New side: the evidence, or the second one. */
 int evidence_cmd_diff(const struct evidence_call *c, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *o = c->call->json ? jdoc_new_object() : NULL, *metadata = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pin, unpin, rm, prune: each is a record, and no record, no act. */
+/* pin, unpin, rm, prune: each writes a record first; without it nothing changes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ int evidence_cmd_rm(const struct evidence_call *c, struct fault *f)
 	return r < 0 ? r : STATUS_OK;
 }
 
-/* As lines, or gathered for --json. */
+/* Prints lines, or collects items for --json. */
 static void tell(void *arg, const struct evidence_item *e, const char *why)
 {
 	struct jdoc *row;
@@ -103,7 +103,7 @@ int evidence_cmd_prune(const struct evidence_call *c, struct fault *f)
 	process_ignore_sigpipe();
 	r = evidence_prune(&p, f);
 	if (r == 0)
-		r = evidence_ask_store(c, f);
+		r = evidence_require_store(c, f);
 	if (r == 0) {
 		p.store = c->place.store;
 		r = evidence_prune(&p, f);
@@ -143,6 +143,6 @@ int evidence_cmd_deliver(const struct evidence_call *c, struct fault *f)
 	if (r == 0 && c->call->json)
 		r = print_report(&report, f);
 	else if (r == 0)
-		delivery_tell(&report);
+		delivery_print(&report);
 	return r < 0 ? r : report.waiting ? STATUS_NO : STATUS_OK;
 }

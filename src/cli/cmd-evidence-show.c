@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ls, show, verify, restore: what changes nothing of the evidence. */
+/* ls, show, verify, restore: the commands that do not change evidence. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -85,14 +85,14 @@ static void print_all(const struct evidence_call *c, const struct evidence_list 
 	print_items(l, "");
 	print_items(staged, "  (staged)");
 	if (staged->n && error)
-		fprintf(stderr, "staged, because after %llu tries: %s\n", (unsigned long long)note->tries,
+		fprintf(stderr, "staged after %llu failed deliveries: %s\n", (unsigned long long)note->tries,
 			error);
 	if (l->n + staged->n == 0)
 		fprintf(stderr, "no evidence of lane '%s' in %s\n", lane_name(c->call->dirs.lane),
 			c->place.store);
 }
 
-/* What is staged is shown also when the store is away. */
+/* Staged evidence is listed even if the store is not available. */
 int evidence_cmd_ls(const struct evidence_call *c, struct fault *f)
 {
 	_cleanup_evidence_ struct evidence_list l = { 0 }, staged = { 0 };
@@ -102,7 +102,7 @@ int evidence_cmd_ls(const struct evidence_call *c, struct fault *f)
 
 	delivery_note_load(c->place.staging, &note);
 	r = evidence_list(c->place.staging, c->call->dirs.lane, &staged, f);
-	asked = r == 0 ? evidence_ask_store(c, &away) : 0;
+	asked = r == 0 ? evidence_require_store(c, &away) : 0;
 	if (r == 0 && asked == 0)
 		r = evidence_list(c->place.store, c->call->dirs.lane, &l, f);
 	if (r < 0)
@@ -112,11 +112,11 @@ int evidence_cmd_ls(const struct evidence_call *c, struct fault *f)
 	else
 		print_all(c, &l, &staged, &note);
 	if (r >= 0 && asked < 0)
-		return fault_set(f, -asked, "%s: only what is staged is shown", fault_text(&away));
+		return fault_set(f, -asked, "%s: only staged evidence is listed", fault_text(&away));
 	return r < 0 ? r : STATUS_OK;
 }
 
-/* Text of a stranger's file, made harmless for a terminal. */
+/* Text of an untrusted file, escaped for a terminal. */
 static void print_field(const struct jdoc *o, const char *key)
 {
 	_cleanup_free_ char *text = jdoc_get_string(o, key) ? str_escape(jdoc_get_string(o, key)) : NULL;
@@ -162,7 +162,7 @@ int evidence_cmd_show(const struct evidence_call *c, struct fault *f)
 	if (r < 0)
 		return r;
 	if (find_item(&l, name, &e) < 0)
-		return fault_set(f, ENOENT, "evidence '%s' is gone", name);
+		return fault_set(f, ENOENT, "evidence '%s' does not exist", name);
 	if (c->call->json)
 		return evidence_print_json(e->metadata, f);
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
@@ -181,31 +181,31 @@ int evidence_cmd_show(const struct evidence_call *c, struct fault *f)
 	return STATUS_OK;
 }
 
-/* What the lane's ledger says of it, in one word. */
+/* Whether the lane's ledger names this evidence: "named", "other" or "absent". */
 static int ask_ledger(const struct evidence_call *c, int dir, const char *name, const struct digest *metadata,
 		      const char **ret, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *o = evidence_metadata_read(dir);
 	const char *session = jdoc_get_string(o, "session");
-	struct evidence_ledger_found told;
+	struct evidence_ledger_found found;
 	int r;
 
-	r = evidence_ledger_find(c->call->dirs.state, session ? session : name, metadata, &told, f);
+	r = evidence_ledger_find(c->call->dirs.state, session ? session : name, metadata, &found, f);
 	if (r < 0)
 		return r;
-	*ret = told.named ? "named" : told.other ? "other" : "absent";
+	*ret = found.named ? "named" : found.other ? "other" : "absent";
 	return 0;
 }
 
-static const char *explain_ledger(const char *told)
+static const char *explain_ledger(const char *found)
 {
-	if (str_eq(told, "named"))
+	if (str_eq(found, "named"))
 		return "the ledger names it";
-	return str_eq(told, "other") ? "NOT what this ledger names: it tells of another digest"
-				     : "not in this ledger";
+	return str_eq(found, "other") ? "NOT what this ledger names: it has another digest"
+				      : "not in this ledger";
 }
 
-static int verify_json(const char *name, const struct evidence_check *check, const char *told, bool ok,
+static int verify_json(const char *name, const struct evidence_check *check, const char *found, bool ok,
 		       struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *o = jdoc_new_object();
@@ -214,7 +214,7 @@ static int verify_json(const char *name, const struct evidence_check *check, con
 	digest_to_hex(&check->metadata, text + sizeof("sha256:") - 1);
 	jdoc_set_string(o, "id", name);
 	jdoc_set_bool(o, "ok", ok);
-	jdoc_set_string(o, "ledger", told);
+	jdoc_set_string(o, "ledger", found);
 	jdoc_set_string(o, "metadata", text);
 	jdoc_set_int(o, "files", (int64_t)check->files);
 	jdoc_set_int(o, "damaged", (int64_t)check->damaged);
@@ -229,7 +229,7 @@ int evidence_cmd_verify(const struct evidence_call *c, struct fault *f)
 	_cleanup_evidence_check_ struct evidence_check check = { 0 };
 	_cleanup_free_ char *name = NULL, *first = NULL;
 	_cleanup_close_ int dir = -EBADF;
-	const char *told = "absent";
+	const char *found = "absent";
 	bool whole, ok;
 	int r;
 
@@ -238,25 +238,25 @@ int evidence_cmd_verify(const struct evidence_call *c, struct fault *f)
 		return dir;
 	r = evidence_verify(dir, &check, f);
 	if (r == 0)
-		r = ask_ledger(c, dir, name, &check.metadata, &told, f);
+		r = ask_ledger(c, dir, name, &check.metadata, &found, f);
 	if (r < 0)
 		return r;
 	whole = !check.damaged && !check.strange;
-	ok = whole && str_eq(told, "named");
+	ok = whole && str_eq(found, "named");
 	if (c->call->json) {
-		r = verify_json(name, &check, told, ok, f);
+		r = verify_json(name, &check, found, ok, f);
 		return r < 0 ? r : ok ? STATUS_OK : STATUS_NO;
 	}
 	first = check.first ? str_escape(check.first) : NULL;
-	printf("%s: %s, %llu files read; %s\n", name, whole ? "ok" : "NOT what was taken",
-	       (unsigned long long)check.files, explain_ledger(told));
+	printf("%s: %s, %llu files read; %s\n", name, whole ? "ok" : "DAMAGED",
+	       (unsigned long long)check.files, explain_ledger(found));
 	if (!whole)
-		printf("damaged %llu, strange %llu; first: %s\n", (unsigned long long)check.damaged,
+		printf("damaged %llu, unexpected %llu; first: %s\n", (unsigned long long)check.damaged,
 		       (unsigned long long)check.strange, first ? first : "?");
 	return ok ? STATUS_OK : STATUS_NO;
 }
 
-/* In a sandbox root it is an operation of that root: on the record and in its log, before anything is written. */
+/* A restore into a sandbox root is recorded in the ledger and in the root's log before anything is written. */
 static int announce_restore(const struct evidence_call *c, const char *name, const struct evidence_target *t,
 			    struct fault *f)
 {
@@ -269,7 +269,7 @@ static int announce_restore(const struct evidence_call *c, const char *name, con
 				 f);
 	if (r == 0)
 		r = sandbox_log_write(t->root->logs_fd, &l, f);
-	return r < 0 ? fault_wrap(f, r, "nothing was restored, for it could not be recorded") : 0;
+	return r < 0 ? fault_wrap(f, r, "nothing was restored: cannot record it") : 0;
 }
 
 static void log_refusal(const struct evidence_call *c)
@@ -285,8 +285,8 @@ static void log_refusal(const struct evidence_call *c)
 }
 
 /*
- * Devices, set-id files and files of others: whoever could exchange a name while we work would choose what gets such a
- * mode, and whoever owns the directory would have them all.
+ * --exact creates devices, set-id files and files of other users: another user with write access to the directory
+ * would choose the file that gets such a mode, and its owner would get all of them.
  */
 static int require_private(const struct evidence_target *t, struct fault *f)
 {
@@ -298,7 +298,7 @@ static int require_private(const struct evidence_target *t, struct fault *f)
 		return 0;
 	return fault_set(
 		f, EPERM,
-		"--exact brings back devices and set-id files, and others can write '%s': name a new "
+		"--exact restores devices and set-id files, and other users can write '%s': name a new "
 		"directory",
 		t->path);
 }
@@ -313,16 +313,16 @@ int evidence_cmd_restore(const struct evidence_call *c, struct fault *f)
 	int r;
 
 	if (c->call->exact && geteuid() != 0)
-		return fault_set(f, EPERM, "--exact gives files to others: it needs root");
+		return fault_set(f, EPERM, "--exact changes owners of files: it needs root");
 	if (c->call->exact && c->call->sandbox)
 		return fault_set(f, EINVAL,
-				 "--exact brings back devices and set-id files: not into a sandbox root");
-	/* No key is asked for here, and without both nothing of prod is written. */
+				 "--exact restores devices and set-id files: not into a sandbox root");
+	/* This command does not check the two keys of prod, so it must not write there. */
 	if (c->call->sandbox && c->call->dirs.lane == LANE_PROD)
-		return fault_set(f, LANE_REFUSED,
-				 "the sandbox roots of lane 'prod' are written by runs only: restore to a "
-				 "directory of "
-				 "yours");
+		return fault_set(
+			f, LANE_REFUSED,
+			"sandbox roots of lane 'prod' can be written by runs only: restore to another "
+			"directory");
 	dir = evidence_locate(c, c->call->args[0], &name, NULL, f);
 	if (dir < 0)
 		return dir;

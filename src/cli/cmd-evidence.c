@@ -11,7 +11,7 @@
 
 #define ANSWER_MS 5000
 
-int evidence_ask_store(const struct evidence_call *c, struct fault *f)
+int evidence_require_store(const struct evidence_call *c, struct fault *f)
 {
 	if (c->place.away)
 		return fault_set(f, ENOTCONN, "'%s' is on a share (%s) that is not mounted", c->place.store,
@@ -32,7 +32,7 @@ int evidence_locate(const struct evidence_call *c, const char *name, char **ret_
 			*ret_store = c->place.staging;
 		return dir;
 	}
-	r = evidence_ask_store(c, f);
+	r = evidence_require_store(c, f);
 	if (r < 0)
 		return r;
 	if (ret_store)

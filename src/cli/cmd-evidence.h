@@ -15,15 +15,15 @@ struct evidence_call {
 };
 
 /*
- * evidence_open of what is staged, then of the store: RET_STORE (borrowed, may be NULL) is where NAME is.  A store that
- * does not answer fails; it is not waited for.
+ * Opens NAME among staged evidence, then in the store; RET_STORE (borrowed, may be NULL) is the place.  Fails if the store
+ * does not respond; does not wait for it.
  */
 int evidence_locate(const struct evidence_call *c, const char *name, char **ret_name, const char **ret_store,
 		    struct fault *f) _must_check_;
-/* Is the store to be asked at all? */
-int evidence_ask_store(const struct evidence_call *c, struct fault *f) _must_check_;
+/* Fails if the store is not mounted or does not respond. */
+int evidence_require_store(const struct evidence_call *c, struct fault *f) _must_check_;
 
-int evidence_print_json(struct jdoc *d, struct fault *f); /* adds the version; exit status */
+int evidence_print_json(struct jdoc *d, struct fault *f); /* adds schema_version; returns the exit status */
 
 int evidence_cmd_ls(const struct evidence_call *c, struct fault *f);
 int evidence_cmd_show(const struct evidence_call *c, struct fault *f);

@@ -87,7 +87,7 @@ int cmd_grants(struct command_call *c, struct fault *f)
 		print_line(&s.items[i]);
 	}
 	if (shown == 0)
-		printf("no grant counts in the lane '%s'%s\n", d.store.lane,
-		       s.n ? "; --all lists those that do not" : "");
+		printf("no valid grant in lane '%s'%s\n", d.store.lane,
+		       s.n ? "; --all lists invalid ones" : "");
 	return STATUS_OK;
 }

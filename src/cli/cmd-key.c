@@ -29,7 +29,7 @@ static struct jdoc *describe(const struct approver *a)
 	return d;
 }
 
-/* What an admin pastes into `approvers` of custody.json. */
+/* The entry for `approvers` of custody.json. */
 static void print_entry(const struct approver *a, const char *lane)
 {
 	char key[APPROVER_KEY_SIZE];
@@ -57,7 +57,7 @@ int cmd_key_new(struct command_call *c, struct fault *f)
 		return r;
 	print_entry(&a, d.store.lane);
 	if (d.rules.configured)
-		fprintf(stderr, "it counts once this entry stands in `approvers` of '%s'\n",
+		fprintf(stderr, "add this entry to `approvers` in '%s' to activate the key\n",
 			c->dirs.config_admin);
 	return STATUS_OK;
 }
@@ -83,14 +83,14 @@ int cmd_key_ls(struct command_call *c, struct fault *f)
 		return output_print(doc, f);
 	}
 	if (l.n == 0)
-		printf("no approver yet in the lane '%s'; the first is made with the first need, or by "
+		printf("no approver in lane '%s'; the first one is created when it is needed, or by "
 		       "'custody key new'\n",
 		       d.store.lane);
 	for (size_t i = 0; i < l.n; i++)
 		printf("%-16s  %-10s  %-8s  %s\n", l.items[i].name,
 		       l.items[i].has_secret ? "local" : "elsewhere",
 		       l.items[i].has_pin_key ? "with PIN" : "no PIN",
-		       l.items[i].counts ? "counts" : "does not count: not in custody.json");
+		       l.items[i].counts ? "valid" : "not valid: not in custody.json");
 	return STATUS_OK;
 }
 

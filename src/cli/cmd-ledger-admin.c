@@ -13,7 +13,7 @@
 #include "ledger/ledger-peer.h"
 #include "ledger/ledger.h"
 
-/* Before anything is made: a key that cannot be kept must not be made. */
+/* Opened before the ledger is created: a key that cannot be saved must not be created. */
 static int open_k0_file(const char *path, struct fault *f)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -56,7 +56,8 @@ static int print_birth(const struct command_call *c, const struct ledger_birth *
 		printf("first seal key:  %s\n", birth->k0);
 	printf("\nKeep both away from this machine. The seal key is shown this once: with it 'custody ledger "
 	       "verify --k0'\n"
-	       "finds every changed record; who has it and the ledger's files can change them unseen.\n");
+	       "finds every changed record; with it and the ledger's files records can be changed "
+	       "undetected.\n");
 	return 0;
 }
 
@@ -81,8 +82,9 @@ int ledger_cmd_init(const struct command_call *c, struct fault *f)
 		return r;
 	if (!birth.made) {
 		fprintf(stderr,
-			PACKAGE_NAME " ledger: there is one in '%s' already; its first seal key was shown or "
-				     "discarded when it was made\n",
+			PACKAGE_NAME
+			" ledger init: a ledger exists in '%s'; its first seal key was printed or "
+			"discarded when it was created\n",
 			c->dirs.state);
 		return STATUS_NO;
 	}
@@ -108,7 +110,7 @@ static int print_repair(const struct command_call *c, const struct ledger_mark *
 	if (!c->new_seal && before->size == after->size && digest_equal(&before->head, &after->head))
 		printf("nothing to repair: %" PRIu64 " records\n", after->size);
 	else
-		printf("%" PRIu64 " records; 'custody ledger tail' shows what was recorded about it\n",
+		printf("%" PRIu64 " records; 'custody ledger tail' shows the record of the repair\n",
 		       after->size);
 	if (birth->made)
 		printf("seal key from here on, shown this once: %s\n", birth->k0);

@@ -41,14 +41,14 @@ static int print_one(const struct record *r, void *arg)
 	return ferror(p->out) ? 1 : 0;
 }
 
-/* Lines that are no records are not passed over in silence. */
+/* Lines that are not records are reported. */
 static int finish(const struct ledger_lines *l)
 {
 	if (l->damaged == 0)
 		return STATUS_OK;
 	fprintf(stderr,
 		PACKAGE_NAME " ledger: %" PRIu64
-			     " lines are no records; 'custody ledger verify' says which\n",
+			     " lines are not records; 'custody ledger verify' lists them\n",
 		l->damaged);
 	return STATUS_NO;
 }
@@ -61,7 +61,7 @@ static int print_records(const struct command_call *c, const struct ledger_filte
 	int r;
 
 	p->filter = x;
-	r = ledger_open_source(c, &s, f);
+	r = ledger_open_reader(c, &s, f);
 	if (r < 0)
 		return r;
 	if (p->how == JSON)
@@ -79,11 +79,11 @@ static int print_key(const struct command_call *c, struct fault *f)
 	_cleanup_jdoc_ struct jdoc *d = NULL;
 	int r;
 
-	r = ledger_open_source(c, &s, f);
+	r = ledger_open_reader(c, &s, f);
 	if (r < 0)
 		return r;
 	if (!s.public)
-		return fault_set(f, ENOENT, "there is no public key beside the records");
+		return fault_set(f, ENOENT, "no public key beside the records");
 	if (!c->json) {
 		puts(s.public);
 		return STATUS_OK;
@@ -172,17 +172,16 @@ static int export_to(const struct command_call *c, const struct ledger_filter *x
 
 	fd = open(c->output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return fault_errno(f, errno, "make '%s', a new file", c->output);
+		return fault_errno(f, errno, "create '%s'", c->output);
 	p.out = fdopen(fd, "w");
 	if (!p.out) {
 		fd_close(fd);
 		return fault_errno(f, ENOMEM, "'%s'", c->output);
 	}
 	r = print_records(c, x, &p, f);
-	/* Whatever went wrong on the way: the last flush alone may well succeed. */
+	/* An earlier write may have failed even if the last flush succeeds. */
 	if ((fflush(p.out) != 0 || ferror(p.out)) && r >= 0)
-		r = fault_set(f, EIO, "'%s' could not be written whole, and is removed: make room there",
-			      c->output);
+		r = fault_set(f, EIO, "cannot write all of '%s', removed it: free some space", c->output);
 	if (fclose(p.out) != 0 && r >= 0)
 		r = fault_errno(f, errno, "close '%s'", c->output);
 	if (r < 0)

@@ -12,11 +12,11 @@
 
 #define LINES_DEFAULT 10
 
-/* The last N that are wanted, in a ring. */
+/* Ring buffer of the last N matching records. */
 struct last {
 	const struct ledger_filter *filter;
 	char **lines;
-	size_t n, at; /* AT counts on and on */
+	size_t n, at; /* AT never wraps */
 };
 
 static int keep(const struct record *r, void *arg)
@@ -79,8 +79,8 @@ static int tail(const struct command_call *c, const struct ledger_filter *x, siz
 
 	if (!l.lines)
 		return fault_errno(f, ENOMEM, "ledger");
-	r = ledger_open_source(c, &s, f);
-	/* The newest segment has what is wanted, as a rule. */
+	r = ledger_open_reader(c, &s, f);
+	/* The newest segment usually holds enough records. */
 	if (r == 0 && !x->any)
 		ledger_reader_skip_to(&s, UINT64_MAX);
 	if (r == 0)
@@ -89,7 +89,7 @@ static int tail(const struct command_call *c, const struct ledger_filter *x, siz
 		l.at = 0;
 		ledger_reader_done(&s);
 		s = (struct ledger_reader){ .dirfd = -EBADF, .fd = -EBADF };
-		r = ledger_open_source(c, &s, f);
+		r = ledger_open_reader(c, &s, f);
 		if (r == 0)
 			r = read_last(&s, &l, f);
 	}

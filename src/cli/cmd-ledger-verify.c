@@ -15,13 +15,13 @@
 #include "base/exit-status.h"
 
 #define STEP ((size_t)256 * 1024)
-#define CHECKPOINTS_MAX 64		       /* the newest of each file: they speak for all before them */
-#define CHECKPOINTS_FILE_MAX ((size_t)1 << 22) /* its end is read */
+#define CHECKPOINTS_MAX 64		       /* the newest of each file: each covers all earlier records */
+#define CHECKPOINTS_FILE_MAX ((size_t)1 << 22) /* only the end of the file is read */
 #define K0_FILE_MAX 4096
 #define K0_MAX 16
 #define PROGRESS_MIN ((uint64_t)32 << 20)
 
-/* What the ledger is held against, with the memory it lives in. */
+/* Keys, checkpoints and seal that the ledger is verified against, with their memory. */
 struct against {
 	struct ledger_verify_options o;
 	struct digest k0[K0_MAX];
@@ -48,7 +48,7 @@ static int read_file(const char *path, size_t max, char **ret, size_t *ret_len, 
 
 	if (fd < 0)
 		return fault_errno(f, errno, "open '%s'", path);
-	/* Of a long file the end counts. */
+	/* Of a long file only the end is read. */
 	if (lseek(fd, 0, SEEK_END) > (off_t)max)
 		(void)lseek(fd, -(off_t)max, SEEK_END);
 	else
@@ -72,9 +72,10 @@ static int load_k0(struct against *a, const char *path, struct fault *f)
 
 		p[n] = '\0';
 		if (a->o.n_k0 == K0_MAX || digest_from_hex(p, &a->k0[a->o.n_k0]) < 0)
-			r = fault_set(f, EINVAL,
-				      "'%s' is no seal key: 64 hex digits, as 'custody ledger init' showed",
-				      path);
+			r = fault_set(
+				f, EINVAL,
+				"'%s' is not a seal key (64 hex digits, as 'custody ledger init' printed)",
+				path);
 		else
 			a->o.n_k0++;
 		p[n] = end;
@@ -86,7 +87,7 @@ static int load_k0(struct against *a, const char *path, struct fault *f)
 	return r;
 }
 
-/* The newest checkpoints of TEXT, which must live on; half checkpoints between them are passed over. */
+/* The newest checkpoints of TEXT, which must stay allocated; incomplete ones are skipped. */
 static int add_checkpoints(struct against *a, const char *text, size_t len, struct fault *f)
 {
 	struct checkpoint ring[CHECKPOINTS_MAX], *grown;
@@ -145,7 +146,7 @@ static int load_pin(struct against *a, const char *pin, struct fault *f)
 	return r;
 }
 
-/* RECORDS:HEAD, as session.end has them of a session's audit.ndjson. */
+/* RECORDS:HEAD, from `audit` in session.end of the session. */
 static int load_anchor(struct against *a, const char *text, struct fault *f)
 {
 	const char *colon = strchr(text, ':');
@@ -153,12 +154,12 @@ static int load_anchor(struct against *a, const char *text, struct fault *f)
 
 	if (!colon || colon - text >= (ptrdiff_t)sizeof(number) ||
 	    digest_from_hex(colon + 1, &a->anchor.head) < 0)
-		return fault_set(f, EINVAL, "--anchor is RECORDS:HEAD, the audit that session.end names");
+		return fault_set(f, EINVAL, "--anchor: not RECORDS:HEAD, from `audit` in session.end");
 	memcpy(number, text, (size_t)(colon - text));
 	number[colon - text] = '\0';
 	a->o.anchor = &a->anchor;
 	if (str_to_u64(number, &a->anchor.size) < 0)
-		return fault_set(f, EINVAL, "--anchor '%s': no number of records", text);
+		return fault_set(f, EINVAL, "--anchor '%s': invalid number of records", text);
 	return 0;
 }
 
@@ -181,7 +182,7 @@ static int gather(const struct command_call *c, const struct ledger_reader *s, s
 	if (r >= 0 && c->seal) {
 		r = ledger_reader_load_seal(c->seal, &a->seal, f);
 		a->o.seal = &a->seal;
-		a->o.seal_is_of_this_boot = true; /* a copy: nothing is forgiven */
+		a->o.seal_is_of_this_boot = true; /* a copy: no tolerance for a seal of an earlier boot */
 	} else if (s->has_seal) {
 		a->o.seal = &s->seal;
 		a->o.seal_is_of_this_boot = s->same_boot;
@@ -192,7 +193,7 @@ static int gather(const struct command_call *c, const struct ledger_reader *s, s
 	return r < 0 ? r : 0;
 }
 
-/* The largest place that a given checkpoint vouches for. */
+/* The number of records that the newest checkpoint covers. */
 static uint64_t vouched(const struct against *a)
 {
 	uint64_t size = 0;
@@ -254,12 +255,12 @@ static int verify(const struct command_call *c, struct against *a, struct fault 
 	struct ledger_verify_result result;
 	int r;
 
-	r = ledger_open_source(c, &s, f);
+	r = ledger_open_reader(c, &s, f);
 	if (r == 0)
 		r = gather(c, &s, a, f);
 	if (r < 0)
 		return r;
-	/* Seal keys count from the first record, so with one of them nothing can be left out. */
+	/* Seal keys are derived from the first record on: with a seal key no record can be skipped. */
 	if (c->from_checkpoint && a->o.n_k0 == 0 && vouched(a) > 0)
 		ledger_reader_skip_to(&s, vouched(a) - 1);
 	v = ledger_verify_new(&a->o);
@@ -269,12 +270,12 @@ static int verify(const struct command_call *c, struct against *a, struct fault 
 	if (r < 0)
 		return r;
 	ledger_verify_end(v, &result);
-	/* Says nothing about the records, but why nothing is recorded any more. */
+	/* Independent of the records: explains why new records cannot be written. */
 	if (!c->args[0] && !s.has_seal)
-		fprintf(stderr,
-			PACKAGE_NAME " ledger: the seal is gone, so nothing can be recorded: look for it, or "
-				     "'custody ledger repair --new-seal'\n");
-	r = c->json ? verdict_print_json(&result, &a->o, f) : verdict_print(&result, &a->o);
+		fprintf(stderr, PACKAGE_NAME
+			" ledger verify: the seal is missing, so nothing can be recorded: restore it, or "
+			"run 'custody ledger repair --new-seal'\n");
+	r = c->json ? ledger_verify_print_json(&result, &a->o, f) : ledger_verify_print(&result, &a->o);
 	return r < 0 ? r : (int)result.status;
 }
 
@@ -284,7 +285,7 @@ int ledger_cmd_verify(const struct command_call *c, struct fault *f)
 	int r = verify(c, &a, f);
 
 	against_done(&a);
-	/* What was asked for makes no sense: that is not an answer about the ledger. */
+	/* Invalid options are a usage error, not a result of the verification. */
 	if (r == -EINVAL)
 		return dispatch_usage(c, "%s", fault_text(f));
 	return r;

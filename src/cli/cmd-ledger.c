@@ -11,13 +11,13 @@
 #include "config/config.h"
 #include "base/exit-status.h"
 
-int ledger_open_source(const struct command_call *c, struct ledger_reader *ret, struct fault *f)
+int ledger_open_reader(const struct command_call *c, struct ledger_reader *ret, struct fault *f)
 {
 	return c->args[0] ? ledger_reader_open_path(c->args[0], ret, f)
 			  : ledger_reader_open_live(c->dirs.state, ret, f);
 }
 
-/* With --lane the configuration is not asked: a mistake there must not hide what was recorded. */
+/* With --lane the configuration is not read: an error in it must not hide the records. */
 static int load(struct command_call *c, struct fault *f)
 {
 	_cleanup_config_ struct config *config = NULL;

@@ -17,19 +17,19 @@ int ledger_cmd_export(const struct command_call *c, struct fault *f);
 int ledger_cmd_repair(const struct command_call *c, struct fault *f);
 int ledger_cmd_checkpoint(const struct command_call *c, struct fault *f);
 
-int ledger_open_source(const struct command_call *c, struct ledger_reader *ret, struct fault *f) _must_check_;
+int ledger_open_reader(const struct command_call *c, struct ledger_reader *ret, struct fault *f) _must_check_;
 int ledger_print_peers(const struct command_call *c, FILE *out,
 		       struct fault *f) _must_check_; /* --json too */
 
-/* Which records are wanted.  Made from the call once, then asked per record. */
+/* Selects records: built once from the options, applied to each record. */
 struct ledger_filter {
-	char since[32], until[32]; /* beginnings of times, as records have them */
+	char since[32], until[32]; /* prefixes of times, in the format of records */
 	const char *kind;
-	char *session, *agent, *status; /* as a record spells them */
-	bool any;			/* is anything left out? */
+	char *session, *agent, *status; /* escaped as in a record */
+	bool any;			/* some filter is set */
 };
 
-/* Status: 0, or STATUS_USAGE after saying why. */
+/* 0, or STATUS_USAGE after the error was reported. */
 int ledger_filter_init(const struct command_call *c, struct ledger_filter *ret);
 void ledger_filter_done(struct ledger_filter *x);
 bool ledger_filter_has(const struct ledger_filter *x, const struct record *r);

@@ -19,12 +19,12 @@
 #define STEP 65536
 #define OPEN_TRIES 16
 
-/* A log that is read while it is written, and turned over now and then. */
+/* A log that is read while it is written and rotated. */
 struct following {
 	int dir; /* of the session */
-	int fd;	 /* what is being read */
+	int fd;	 /* the file that is read */
 	bool raw;
-	bool gone; /* nobody reads what we write */
+	bool gone; /* the reader of stdout is gone */
 };
 
 static void following_done(struct following *w)
@@ -53,7 +53,7 @@ static bool is_same(int fd, int dir, const char *name)
 	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* The old half and the present one, which may be turned over between two looks. */
+/* The rotated file and the current one; a rotation may happen between the two opens. */
 static int open_both(struct following *w, int *ret_old, struct fault *f)
 {
 	for (int i = 0; i < OPEN_TRIES; i++) {
@@ -70,15 +70,15 @@ static int open_both(struct following *w, int *ret_old, struct fault *f)
 		*ret_old = old < 0 ? -EBADF : TAKE_FD(old);
 		return 0;
 	}
-	/* Killed, or without room for a new one, in the middle of it: the older half is all there is. */
+	/* The writer died, or had no space for a new file, during a rotation: only the rotated file exists. */
 	if (faccessat(w->dir, SESSION_LOG, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
 		w->fd = open_log(w->dir, SESSION_LOG_OLD);
 	if (w->fd >= 0)
 		return 0;
-	return fault_set(f, EAGAIN, "the log is turned over faster than it can be opened");
+	return fault_set(f, EAGAIN, "the log is rotated faster than it can be opened");
 }
 
-/* For a terminal: line ends and tabs are what they are, everything else that it would obey is shown. */
+/* For a terminal: newlines and tabs pass, other control characters are escaped. */
 static void escape(struct strbuf *out, const char *bytes, size_t len)
 {
 	while (len > 0) {
@@ -115,7 +115,7 @@ static int put(struct following *w, const char *bytes, size_t len, struct fault 
 	return r;
 }
 
-/* To its present end.  A character may be cut between two steps: then its bytes are shown one by one. */
+/* Up to the current end.  A character that is split between two reads is escaped byte by byte. */
 static int copy(struct following *w, int fd, struct fault *f)
 {
 	_cleanup_free_ char *room = malloc(STEP);
@@ -135,23 +135,24 @@ static int copy(struct following *w, int fd, struct fault *f)
 	return r;
 }
 
-/* What came since, over to the next file when there is one. */
+/* Copies new output; continues in the next file after a rotation. */
 static int catch_up(struct following *w, struct fault *f)
 {
 	for (;;) {
-		bool turned = !is_same(w->fd, w->dir, SESSION_LOG);
+		bool rotated = !is_same(w->fd, w->dir, SESSION_LOG);
 		int r = copy(w, w->fd, f), fd;
 
-		if (r < 0 || !turned)
+		if (r < 0 || !rotated)
 			return r;
-		/* Nothing is added to a file that lost the name: what was read is all of it. */
+		/* The writer does not append to a rotated file: it was read completely. */
 		fd = open_log(w->dir, SESSION_LOG);
 		if (fd == -ENOENT)
-			return 0; /* in the middle of it */
+			return 0; /* during a rotation */
 		if (fd < 0)
 			return fault_errno(f, -fd, "open '" SESSION_LOG "'");
 		if (!is_same(w->fd, w->dir, SESSION_LOG_OLD))
-			fprintf(stderr, PACKAGE_NAME " logs: some of it came and went too fast to be read\n");
+			fprintf(stderr,
+				PACKAGE_NAME " logs: some output was rotated away before it was read\n");
 		(void)fd_close(w->fd);
 		w->fd = fd;
 	}
@@ -168,7 +169,7 @@ static int open_watch(int dir, struct fault *f)
 	return TAKE_FD(fd);
 }
 
-/* Until the supervisor is gone or nobody reads any more. */
+/* Until the supervisor exits or the reader of stdout is gone. */
 static int follow(struct following *w, int pidfd, struct fault *f)
 {
 	_cleanup_close_ int events = open_watch(w->dir, f);
@@ -202,11 +203,11 @@ static int print(struct command_call *c, const struct session_note *n, struct fo
 
 	if (r == -ENOENT) {
 		fprintf(stderr, PACKAGE_NAME " logs: session '%s' %s\n", n->session,
-			n->detached ? "has no log any more"
-				    : "was not detached (run -d): its output went to whoever started it");
+			n->detached ? "has no log, it was removed"
+				    : "was not detached (run -d): its output went to its caller");
 		return STATUS_NO;
 	}
-	/* Before the first look: an end after it is not missed. */
+	/* Opened before the first read: an exit after it is noticed. */
 	if (r == 0 && c->follow && n->state == SESSION_RUNNING) {
 		pidfd = session_note_watch(&c->dirs, n, f);
 		if (pidfd == -ESRCH)
@@ -227,7 +228,7 @@ int cmd_logs(struct command_call *c, struct fault *f)
 	_cleanup_session_note_ struct session_note n = { 0 };
 	int status, r;
 
-	r = session_text_find(&c->dirs, "logs", c->args[0], &n, &status, f);
+	r = session_print_find(&c->dirs, "logs", c->args[0], &n, &status, f);
 	if (r < 0 || status != STATUS_OK)
 		return r < 0 ? r : status;
 	w.dir = session_note_open_dir(&c->dirs, n.session, f);
@@ -236,7 +237,7 @@ int cmd_logs(struct command_call *c, struct fault *f)
 	(void)signal(SIGPIPE, SIG_IGN);
 	w.raw = c->raw || !isatty(STDOUT_FILENO);
 	r = print(c, &n, &w, f);
-	/* Whoever has seen enough of it: `logs -f S | head`. */
+	/* The reader stopped early: `logs -f S | head`. */
 	if (w.gone) {
 		fault_done(f);
 		return STATUS_OK;

@@ -32,7 +32,7 @@ static void print_end(const struct migrate_plan *p, bool applied)
 	else
 		printf("%zu %s, %zu left, %zu in conflict%s\n", n, applied ? "migrated" : "to migrate",
 		       migrate_count(p, MIGRATE_LEAVE), migrate_count(p, MIGRATE_CONFLICT),
-		       applied || n == 0 ? "" : "; nothing was written: custody migrate --apply does it");
+		       applied || n == 0 ? "" : "; nothing was written: run custody migrate --apply");
 }
 
 static int print_json(const struct migrate_plan *p, bool applied, struct fault *f)
@@ -60,7 +60,7 @@ int cmd_migrate(struct command_call *c, struct fault *f)
 	if (r == 0)
 		r = migrate_plan(dir ? dir : d.base, &p, f);
 	if (r == -ENOENT && !dir && !p.dir) {
-		printf("nothing to migrate: there is no '%s'\n", d.base);
+		printf("nothing to migrate: '%s' does not exist\n", d.base);
 		return STATUS_OK;
 	}
 	if (r == 0 && c->apply)

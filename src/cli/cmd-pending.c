@@ -72,7 +72,7 @@ int cmd_pending(struct command_call *c, struct fault *f)
 	if (c->json)
 		return print_json(&l, f);
 	if (l.n == 0)
-		printf("nothing waits for an approval in the lane '%s'\n", d.store.lane);
+		printf("no request for approval in lane '%s'\n", d.store.lane);
 	else
 		printf("%-16s  %s  %5s  %-16s  %-12s  %s\n", "ID", "L", "COUNT", "EXPIRES (UTC)", "AGENT",
 		       "COMMAND");

@@ -12,7 +12,7 @@
 #include "base/exit-status.h"
 #include "approval/pin.h"
 
-/* Where PINs come from: a terminal, or the lines of a descriptor for scripts.  Never arguments or variables. */
+/* PINs are read from a terminal, or from the lines of a descriptor; never from arguments or variables. */
 struct pin_source {
 	struct prompt tty;
 	int fd; /* negative: the terminal */
@@ -22,7 +22,7 @@ static int read_fd(int fd, struct pin_text *ret, struct fault *f)
 {
 	size_t n = 0;
 
-	/* Byte by byte: what follows the line is the next one's. */
+	/* Byte by byte: the bytes behind the line belong to the next PIN. */
 	for (;;) {
 		char c = 0;
 		ssize_t got = read(fd, &c, 1);
@@ -32,10 +32,11 @@ static int read_fd(int fd, struct pin_text *ret, struct fault *f)
 		if (got < 0)
 			return fault_errno(f, errno, "--pin-fd %d", fd);
 		if (got == 0 && n == 0)
-			return fault_set(f, ENODATA,
-					 "--pin-fd %d: a line is missing; it takes the old PIN, if there is "
-					 "one, and the new one",
-					 fd);
+			return fault_set(
+				f, ENODATA,
+				"--pin-fd %d: missing line; it needs the old PIN, if one is set, and "
+				"the new one",
+				fd);
 		if (got == 0 || c == '\n')
 			break;
 		if (n == sizeof(ret->digits) - 1)
@@ -66,7 +67,7 @@ static int read_new(struct pin_source *s, struct pin_text *ret, struct fault *f)
 	if (r == 0 && s->fd < 0)
 		r = read_pin(s, "new PIN again: ", &again, f);
 	if (r == 0 && s->fd < 0 && strcmp(ret->digits, again.digits) != 0)
-		return fault_set(f, EINVAL, "the two are not the same; nothing was changed");
+		return fault_set(f, EINVAL, "the two PINs differ; nothing was changed");
 	return r;
 }
 
@@ -75,8 +76,7 @@ static int report(const struct approval_lane *d, const struct approver *a, const
 {
 	if (answer->result == PIN_LOCKED || (answer->result != PIN_RIGHT && answer->wait_s > 0))
 		return fault_set(f, EACCES,
-				 "the PIN is locked for %llu seconds; wait, or, if it is forgotten: custody "
-				 "pin set --reset",
+				 "the PIN is locked for %llu seconds: wait, or run: custody pin set --reset",
 				 (unsigned long long)answer->wait_s);
 	if (answer->result != PIN_RIGHT) {
 		fprintf(stderr, PACKAGE_NAME " pin set: wrong PIN, %u %s left; nothing was changed\n",
@@ -86,8 +86,9 @@ static int report(const struct approval_lane *d, const struct approver *a, const
 	printf("the PIN of %s is set\n", a->name);
 	if (new_key && d->rules.configured)
 		fprintf(stderr,
-			"its key is new: it counts once 'custody key show %s' stands in `approvers` of "
-			"custody.json\n",
+			"its key is new: add the output of 'custody key show %s' to `approvers` in "
+			"custody.json "
+			"to activate it\n",
 			a->name);
 	return STATUS_OK;
 }
@@ -132,7 +133,7 @@ int cmd_pin_set(struct command_call *c, struct fault *f)
 	if (r == 0 && s.fd < 0) {
 		r = prompt_open(&s.tty, f);
 		if (r < 0)
-			r = fault_wrap(f, r, "a PIN is typed at a terminal, or comes from --pin-fd");
+			r = fault_wrap(f, r, "a PIN is read from a terminal, or from --pin-fd");
 	}
 	if (r == 0)
 		r = set(c, &d, &s, f);

@@ -5,7 +5,7 @@
 #include "cli/cmd-profile.h"
 #include "base/exit-status.h"
 
-/* 1: valid, 0: not, with the reason said; negative: could not be decided. */
+/* 1: valid; 0: invalid, the reason is printed; negative: failed. */
 static int check_one(const struct profile_place *place, const char *name, bool json, struct jdoc *list,
 		     struct fault *f)
 {
@@ -23,7 +23,7 @@ static int check_one(const struct profile_place *place, const char *name, bool j
 	if (r < 0) {
 		jdoc_set_string(entry, "error", fault_text(&why));
 		if (!json)
-			profile_say("check", fault_text(&why));
+			profile_report("check", fault_text(&why));
 		return 0;
 	}
 	profile_set_digest(entry, "digest", &p->digest);
@@ -37,7 +37,7 @@ static int check_one(const struct profile_place *place, const char *name, bool j
 		       jdoc_get_string(entry, "digest") + sizeof("sha256:") - 1);
 	}
 	if (!json && later.code)
-		profile_say("check: valid, but a run would be refused", fault_text(&later));
+		profile_report("check: valid, but a run would be refused", fault_text(&later));
 	return 1;
 }
 

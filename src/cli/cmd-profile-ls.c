@@ -7,7 +7,7 @@
 #include "base/exit-status.h"
 #include "profile/profile-file.h"
 
-/* What one name stands for here; a file that is not valid is listed with its fault, not left out. */
+/* One profile; an invalid file is listed with its error. */
 static int add_profile(const struct profile_place *place, const char *name, const char *from,
 		       struct jdoc *list)
 {
@@ -40,7 +40,7 @@ static int add_dir(const struct profile_place *place, const char *dir, const cha
 
 	r = profile_dir_list(dir, &names, f);
 	for (size_t i = 0; r == 0 && names && names[i]; i++) {
-		/* Hidden by a directory that is searched earlier. */
+		/* A directory that is searched earlier has the same name. */
 		if (strv_has(*seen, names[i]))
 			continue;
 		r = strv_append(seen, names[i]);
@@ -72,7 +72,7 @@ static int print_text(const struct jdoc *list, struct fault *f)
 	for (size_t i = 0; i < list->n_items; i++) {
 		const struct jdoc *e = list->items[i];
 		const char *error = jdoc_get_string(e, "error");
-		/* A file of a worktree may have any name. */
+		/* A file of a worktree can have any name: escape it. */
 		_cleanup_free_ char *text = str_escape(error ? error : jdoc_get_string(e, "description")),
 				    *name = str_escape(jdoc_get_string(e, "name"));
 

@@ -20,7 +20,7 @@ static int add(const struct profile_place *place, const char *path, struct fault
 	r = profile_file_open(path, &place->src, false, &file, f);
 	if (r < 0)
 		return r;
-	/* The bytes that are checked are the bytes that are hashed. */
+	/* Hash the bytes that were checked, not the file again. */
 	r = profile_file_verify(&file, &place->vars, f);
 	if (r < 0)
 		return fault_wrap(f, r, "not trusted");
@@ -32,14 +32,14 @@ static int add(const struct profile_place *place, const char *path, struct fault
 	printf("%s  %s\n", hex, shown ? shown : "?");
 	if (!file.in_worktree)
 		fprintf(stderr, "custody profile trust: the file is not below the current directory; "
-				"trust counts where it is\n");
-	fprintf(stderr, "custody profile trust: recorded in %s; a changed file is not trusted any more\n",
+				"it is trusted at its own path\n");
+	fprintf(stderr, "custody profile trust: recorded in %s; a changed file is no longer trusted\n",
 		place->trust);
 	r = profile_flush(f);
 	return r < 0 ? r : STATUS_OK;
 }
 
-/* The file may be gone: then its directory is resolved, then nothing. */
+/* A missing file: its directory is resolved, else the path is used as given. */
 static char *true_path(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -61,13 +61,13 @@ static int take_back(const struct profile_place *place, const char *path, struct
 		return fault_errno(f, ENOMEM, "profile '%s'", path);
 	r = profile_trust_set(place->trust, real, NULL, f);
 	if (r == -ENOENT) {
-		profile_say("trust", fault_text(f));
+		profile_report("trust", fault_text(f));
 		fault_done(f);
 		return STATUS_NO;
 	}
 	if (r < 0)
 		return r;
-	fprintf(stderr, "custody profile trust: '%s' is not trusted any more\n", shown ? shown : "?");
+	fprintf(stderr, "custody profile trust: '%s' is no longer trusted\n", shown ? shown : "?");
 	return STATUS_OK;
 }
 

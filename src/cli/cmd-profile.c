@@ -26,7 +26,7 @@ int profile_place_init(struct profile_place *p, struct fault *f)
 	if (!p->cwd)
 		return fault_errno(
 			f, errno,
-			"the current directory is the worktree, and it is gone: cd to one that is there");
+			"the current directory, which is the worktree, was removed: cd to another one");
 	p->trust = path_join(p->dirs.config, "trust.json");
 	if (!p->trust)
 		return fault_errno(f, ENOMEM, "profile");
@@ -83,7 +83,7 @@ void profile_set_digest(struct jdoc *object, const char *key, const struct diges
 	jdoc_set_string(object, key, text);
 }
 
-/* For people: on a terminal in ASCII, as JSON is (output_put_json). */
+/* On a terminal in ASCII, as output_put_json does. */
 char *profile_value_text(const struct jdoc *v)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 }, ascii = { 0 };
@@ -96,7 +96,7 @@ char *profile_value_text(const struct jdoc *v)
 	return strbuf_take(&ascii);
 }
 
-void profile_say(const char *where, const char *text)
+void profile_report(const char *where, const char *text)
 {
 	_cleanup_free_ char *shown = str_escape(text);
 

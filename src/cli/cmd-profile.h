@@ -8,7 +8,7 @@
 #include "state/dirs.h"
 #include "profile/profile.h"
 
-/* Where this caller's profiles are: the current directory is the worktree. */
+/* Directories that are searched for profiles; the current directory is the worktree. */
 struct profile_place {
 	struct dirs dirs;
 	char *cwd, *trust;
@@ -23,12 +23,12 @@ void profile_place_done(struct profile_place *p);
 
 /* NAME as a path: "./" in front when it holds no '/'.  Heap, NULL on ENOMEM. */
 char *profile_as_path(const char *name);
-/* Pretty, to stdout; fails when it cannot be written. */
+/* Prints indented JSON; fails if stdout cannot be written. */
 int profile_print(const struct jdoc *doc, struct fault *f) _must_check_;
 int profile_flush(struct fault *f) _must_check_;
 /* "sha256:..." into object KEY. */
 void profile_set_digest(struct jdoc *object, const char *key, const struct digest *d);
-/* "custody profile WHERE: TEXT" to stderr, with nothing in TEXT that a terminal would obey. */
-void profile_say(const char *where, const char *text);
+/* Prints "custody profile WHERE: TEXT" on stderr; control characters are escaped. */
+void profile_report(const char *where, const char *text);
 /* One value on one line; heap, NULL on ENOMEM. */
 char *profile_value_text(const struct jdoc *v);

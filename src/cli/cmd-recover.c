@@ -12,7 +12,7 @@
 
 #define SILENCE_MS 10000
 
-/* What whoever removed evidence did not get to its end with. */
+/* Completes interrupted removals of evidence. */
 static int recover_store(const struct command_call *c, struct fault *f)
 {
 	_cleanup_delivery_place_ struct delivery_place p = { 0 };
@@ -21,11 +21,11 @@ static int recover_store(const struct command_call *c, struct fault *f)
 	r = delivery_place(&c->dirs, c->config, &p, f);
 	if (r == 0)
 		r = evidence_sweep(p.staging, f);
-	/* Who delivers to a share also sweeps there. */
+	/* On a share the delivery does this. */
 	return r < 0 || !p.direct ? r : evidence_sweep(p.store, f);
 }
 
-/* What waits is no failure: the reason is told, and the next start tries again. */
+/* Staged evidence is no failure: the reason is printed, and the next start retries. */
 static int deliver(const struct command_call *c, struct fault *f)
 {
 	_cleanup_delivery_report_ struct delivery_report report = { 0 };
@@ -39,7 +39,7 @@ static int deliver(const struct command_call *c, struct fault *f)
 	if (r < 0)
 		return r;
 	if (report.delivered || report.waiting)
-		delivery_tell(&report);
+		delivery_print(&report);
 	return STATUS_OK;
 }
 
@@ -60,7 +60,7 @@ int cmd_recover(struct command_call *c, struct fault *f)
 	if (r < 0)
 		return r;
 	r = run_recover_claims(&d, f);
-	/* Whatever it was: the others are put right. */
+	/* Recover the other sessions even if this failed. */
 	n = run_recover_sessions(&d, r < 0 ? NULL : f);
 	if (r == 0)
 		r = recover_store(c, n < 0 ? NULL : f);
@@ -70,4 +70,4 @@ int cmd_recover(struct command_call *c, struct fault *f)
 	return deliver(c, f);
 }
 
-/* What every start does by itself, for whoever does not want to wait for the next one. */
+/* The same that every start of custody does. */

@@ -37,7 +37,7 @@ static void reset_done(struct reset *s)
 	dirs_done(&s->dirs);
 }
 
-/* The lane's two keys: what is removed in prod is nobody's plaything. */
+/* Checks the two keys of the lane before anything of prod is removed. */
 static int enter(struct reset *s, struct fault *f)
 {
 	int r = config_open(s->call->lane, &s->dirs, &s->config, f);
@@ -103,8 +103,8 @@ static int report(const struct reset *s, struct fault *f)
 
 /* --- records ------------------------------------------------------------------------------------------------------- */
 
-static int tell(struct reset *s, const char *kind, const char *status, const char *why,
-		enum ledger_class class, struct fault *f)
+static int write_record(struct reset *s, const char *kind, const char *status, const char *why,
+			enum ledger_class class, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
 	const struct ledger_event e = { .kind = kind,
@@ -126,8 +126,8 @@ static int tell(struct reset *s, const char *kind, const char *status, const cha
 	return ledger_append(s->decision.ledger, &e, 1, class, NULL, f);
 }
 
-static int tell_log(const struct reset *s, int logs_fd, const char *path, const char *operation,
-		    const char *status, struct fault *f)
+static int write_log(const struct reset *s, int logs_fd, const char *path, const char *operation,
+		     const char *status, struct fault *f)
 {
 	const struct sandbox_line l = { .agent = s->call->agent,
 					.worker = s->call->worker,
@@ -136,39 +136,41 @@ static int tell_log(const struct reset *s, int logs_fd, const char *path, const 
 					.status = status };
 	int r = sandbox_log_write(logs_fd, &l, f);
 
-	return r < 0 ? fault_wrap(f, r, "log of sandbox root '%s' ('custody reset --logs' makes it anew)",
+	return r < 0 ? fault_wrap(f, r, "log of sandbox root '%s' ('custody reset --logs' creates it again)",
 				  s->name)
 		     : 0;
 }
 
-/* The refusal itself is what the caller hears; what of it could not be recorded is said aloud. */
-static void tell_refusal(struct reset *s, const char *why)
+/* The caller gets the refusal as the error; a failure to record it is logged. */
+static void record_refusal(struct reset *s, const char *why)
 {
 	_cleanup_sandbox_root_ struct sandbox_root *seen = NULL;
 	const struct sandbox_root *root = s->root;
 	_cleanup_fault_ struct fault f = { 0 };
 
-	if (tell(s, "sandbox.reset", "denied", why, LEDGER_DECIDED, &f) < 0) {
-		log_error("this refusal could not be recorded: %s", fault_text(&f));
+	if (write_record(s, "sandbox.reset", "denied", why, LEDGER_DECIDED, &f) < 0) {
+		log_error("cannot record this refusal: %s", fault_text(&f));
 		fault_done(&f);
 	}
-	/* The lock was not had, but a line needs none. */
+	/* The root is locked by another process; appending to its log needs no lock. */
 	if (!root && sandbox_root_open(&s->dirs, s->name, SANDBOX_LOOK, &seen, NULL) == 0)
 		root = seen;
-	if (root && tell_log(s, root->logs_fd, root->path, "reset", "denied: busy", &f) < 0)
+	if (root && write_log(s, root->logs_fd, root->path, "reset", "denied: busy", &f) < 0)
 		log_error("%s", fault_text(&f));
 }
 
-/* --- the act -------------------------------------------------------------------------------------------------------- */
+/* --- reset ---------------------------------------------------------------------------------------------------------- */
 
-/* Whoever lost its supervisor may still have processes here: they are ended, and its evidence is kept, before that goes. */
-static int end_dead(struct reset *s, struct fault *f)
+/* Sessions without a supervisor may still have processes here: kill them and keep their evidence first. */
+static int recover_dead(struct reset *s, struct fault *f)
 {
 	int r = run_recover_claims(&s->decision, f);
 
 	if (r == 0)
 		r = run_recover_sessions(&s->decision, f);
-	return r < 0 ? fault_wrap(f, r, "nothing was removed, for a dead session may still work there") : 0;
+	return r < 0 ? fault_wrap(f, r,
+				  "nothing was removed: processes of a dead session may still run there")
+		     : 0;
 }
 
 static int clear(const struct reset *s, struct fault *f)
@@ -184,33 +186,32 @@ static int clear(const struct reset *s, struct fault *f)
 	return r;
 }
 
-/* A log that is to go is no reason not to: --logs is how one that cannot be written is got rid of. */
+/* With --logs an unwritable log is no error: the log is removed. */
 static int announce(struct reset *s, struct fault *f)
 {
 	int r;
 
 	r = lane_record(s->pass, s->decision.ledger, &s->decision.run, f);
 	if (r == 0)
-		r = tell(s, "sandbox.reset", "ok", NULL, LEDGER_DECIDED, f);
+		r = write_record(s, "sandbox.reset", "ok", NULL, LEDGER_DECIDED, f);
 	if (r == 0 && !s->call->logs)
-		r = tell_log(s, s->root->logs_fd, s->root->path, "reset", "allowed", f);
-	return r < 0 ? fault_wrap(f, r, "nothing was removed, for it could not be recorded") : 0;
+		r = write_log(s, s->root->logs_fd, s->root->path, "reset", "allowed", f);
+	return r < 0 ? fault_wrap(f, r, "nothing was removed: cannot record it") : 0;
 }
 
 static int conclude(struct reset *s, int done, struct fault *f)
 {
-	_cleanup_fault_ struct fault unsaid = { 0 };
+	_cleanup_fault_ struct fault second = { 0 };
 	const char *why = done < 0 ? fault_text(f) : NULL;
-	int r = tell(s, "sandbox.cleared", done < 0 ? "failed" : "ok", why, LEDGER_CLOSING, &unsaid);
+	int r = write_record(s, "sandbox.cleared", done < 0 ? "failed" : "ok", why, LEDGER_CLOSING, &second);
 
 	if (r == 0)
-		r = tell_log(s, s->root->logs_fd, s->root->path, s->call->logs ? "reset" : "end",
-			     done < 0 ? "failed" : "cleared", &unsaid);
+		r = write_log(s, s->root->logs_fd, s->root->path, s->call->logs ? "reset" : "end",
+			      done < 0 ? "failed" : "cleared", &second);
 	if (r < 0 && done == 0)
-		return fault_set(f, -r, "it is cleared, but that could not be recorded: %s",
-				 fault_text(&unsaid));
+		return fault_set(f, -r, "cleared, but cannot record it: %s", fault_text(&second));
 	if (r < 0)
-		log_error("the failure could not be recorded: %s", fault_text(&unsaid));
+		log_error("cannot record the failure: %s", fault_text(&second));
 	return done;
 }
 
@@ -221,24 +222,24 @@ static int refuse(struct reset *s, int r, struct fault *f)
 	if (r != -EBUSY && r != -ENOENT)
 		return r;
 	if (r == -EBUSY)
-		tell_refusal(s, fault_text(f));
+		record_refusal(s, fault_text(f));
 	text = str_escape(fault_text(f));
 	fprintf(stderr, PACKAGE_NAME " reset: %s\n", text ? text : "out of memory");
 	fault_done(f);
 	return STATUS_NO;
 }
 
-static int act(struct reset *s, struct fault *f)
+static int reset_root(struct reset *s, struct fault *f)
 {
 	int r;
 
-	/* Without a ledger nothing is touched, not even a mode repaired. */
+	/* Opened first: without a ledger nothing is changed, not even a mode. */
 	r = run_ledger_open(&(struct run_ledger){ .decision = &s->decision }, f);
 	if (r < 0)
 		return r;
 	r = sandbox_root_open(&s->dirs, s->name, SANDBOX_RESET, &s->root, f);
 	if (r == 0)
-		r = end_dead(s, f);
+		r = recover_dead(s, f);
 	if (r == 0)
 		r = survey(s, f);
 	if (r < 0)
@@ -250,7 +251,7 @@ static int act(struct reset *s, struct fault *f)
 	return r < 0 ? r : report(s, f);
 }
 
-static int look(struct reset *s, struct fault *f)
+static int preview(struct reset *s, struct fault *f)
 {
 	int r = sandbox_root_open(&s->dirs, s->name, SANDBOX_LOOK, &s->root, f);
 
@@ -277,6 +278,6 @@ int cmd_reset(struct command_call *c, struct fault *f)
 	r = enter(&s, f);
 	if (r < 0)
 		return r;
-	r = c->dry_run ? look(&s, f) : act(&s, f);
+	r = c->dry_run ? preview(&s, f) : reset_root(&s, f);
 	return r < 0 ? r : r == STATUS_NO ? STATUS_NO : STATUS_OK;
 }

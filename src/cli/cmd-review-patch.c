@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One change as a patch that git and patch understand. */
+/* One change as a patch for git and patch(1). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,15 +15,15 @@
 #include "base/tree-at.h"
 
 #define CONTEXT 3
-#define DIGEST_MAX ((uint64_t)1024 * 1024 * 1024) /* a file of holes would take hours */
-#define DIGEST_ALL_MAX (8 * DIGEST_MAX)		  /* and so would many of them, or many names of one */
+#define DIGEST_MAX ((uint64_t)1024 * 1024 * 1024) /* hashing a large sparse file would take hours */
+#define DIGEST_ALL_MAX (8 * DIGEST_MAX)		  /* likewise many files, or many links to one */
 
-/* One side, read. */
+/* Content of one side. */
 struct side {
 	char *bytes;
 	size_t len;
-	bool binary, large, untold;
-	char hex[DIGEST_HEX_SIZE]; /* of what is not shown; UNTOLD: there is none */
+	bool binary, large, no_digest;
+	char hex[DIGEST_HEX_SIZE]; /* digest of content that is not printed; NO_DIGEST: not computed */
 };
 
 static void side_done(struct side *s)
@@ -32,14 +32,14 @@ static void side_done(struct side *s)
 }
 #define _cleanup_side_ _cleanup_(side_done)
 
-/* BUDGET: bytes that may still be read for digests; NULL: nobody wants one. */
+/* BUDGET: bytes that may still be read for digests; NULL: no digest is needed. */
 static int digest_side(int fd, struct side *s, uint64_t *budget, struct fault *f)
 {
 	struct digest d;
 	int e;
 
-	s->untold = !budget || s->len > DIGEST_MAX || s->len > *budget;
-	if (s->untold)
+	s->no_digest = !budget || s->len > DIGEST_MAX || s->len > *budget;
+	if (s->no_digest)
 		return 0;
 	*budget -= s->len;
 	if (lseek(fd, 0, SEEK_SET) < 0)
@@ -73,7 +73,7 @@ static int read_file(int fd, uint64_t size, struct side *s, uint64_t *budget, st
 	return s->binary ? digest_side(fd, s, budget, f) : 0;
 }
 
-/* PATH of the tree at ROOT; links are their text; what is not there is empty. */
+/* Reads PATH below ROOT; a symbolic link gives its target, a missing file is empty. */
 static int read_side(int root, const char *path, const struct change_side *cs, struct side *s,
 		     uint64_t *budget, struct fault *f)
 {
@@ -99,7 +99,7 @@ static int read_side(int root, const char *path, const struct change_side *cs, s
 	return fault_wrap(f, read_file(fd, cs->size, s, budget, f), "'%s'", path);
 }
 
-/* A stranger's line: a terminal obeys what is in it. */
+/* A line of an untrusted file: escape control characters. */
 static void put_line(char mark, const char *bytes, size_t len)
 {
 	_cleanup_free_ char *text = NULL;
@@ -157,7 +157,7 @@ static void print_path(const char *prefix, const char *path)
 	(void)fputs(b.broken ? "(out of memory)" : review_quote(b.text, &quoted), stdout);
 }
 
-/* git knows links by this number alone. */
+/* git marks symbolic links with this mode only. */
 static unsigned int git_mode(mode_t mode)
 {
 	return S_ISLNK(mode) ? S_IFLNK : (unsigned int)mode;
@@ -198,7 +198,7 @@ static void print_digest(const char *what, const struct side *s)
 	char hex[DIGEST_HEX_SIZE];
 	struct digest d;
 
-	if (s->untold) {
+	if (s->no_digest) {
 		printf("  %s %zu bytes, too large for a digest\n", what, s->len);
 		return;
 	}
@@ -209,7 +209,7 @@ static void print_digest(const char *what, const struct side *s)
 	printf("  %s %zu bytes, sha256:%s\n", what, s->len, s->hex[0] ? s->hex : hex);
 }
 
-/* OLD or NEW false: that side is told as empty, for a change of type is two patches. */
+/* OLD or NEW false: that side counts as empty, because a change of type is two patches. */
 static int print_patch(struct review_call *r, const struct change *ch, bool old, bool new, bool quiet,
 		       struct review_count *ret, struct fault *f)
 {

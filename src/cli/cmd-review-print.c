@@ -72,7 +72,7 @@ static int by_rank(const void *a, const void *b)
 	return p != q ? p - q : changes_compare(x->path, y->path);
 }
 
-/* What is asked for, what deserves a look first.  Heap; N counts. */
+/* The selected changes, those that need attention first.  Heap; N counts. */
 static struct change **order(const struct changes *c, size_t *ret_n)
 {
 	struct change **v = calloc(c->n + 1, sizeof(*v));
@@ -121,7 +121,7 @@ static void print_attention(const struct change *ch)
 	putchar('\n');
 }
 
-/* Everything that a patch does not show, or that nobody may overlook in one. */
+/* Changes that a patch does not show, or that are easily overlooked in one. */
 static void print_first(struct change *const *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

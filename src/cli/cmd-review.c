@@ -35,9 +35,9 @@ static void review_done(struct review_call *r)
 }
 #define _cleanup_review_ _cleanup_(review_done)
 
-static int say_no(const struct review_call *r, const char *fmt, ...) _printf_(2, 3);
+static int refuse(const struct review_call *r, const char *fmt, ...) _printf_(2, 3);
 
-static int say_no(const struct review_call *r, const char *fmt, ...)
+static int refuse(const struct review_call *r, const char *fmt, ...)
 {
 	_cleanup_free_ char *text = NULL, *shown = NULL;
 	va_list ap;
@@ -56,45 +56,45 @@ static int find(struct review_call *r, struct fault *f)
 	int e = session_note_find(&r->call->dirs, r->call->args[0], &r->note, f);
 
 	if (e == -ENOENT || e == -ENOTUNIQ)
-		return say_no(r, "%s (lane '%s'; 'custody sessions --all' lists them)", fault_text(f),
+		return refuse(r, "%s (lane '%s'; 'custody sessions --all' lists them)", fault_text(f),
 			      lane_name(r->call->dirs.lane));
 	if (e < 0)
 		return e;
 	if (r->note.state == SESSION_RUNNING)
-		return say_no(r, "session '%s' is still running: custody stop %s", r->note.session,
+		return refuse(r, "session '%s' is still running: custody stop %s", r->note.session,
 			      r->note.session);
 	if (r->note.state == SESSION_LOST)
-		return say_no(r, "session '%s' lost its supervisor: custody recover", r->note.session);
+		return refuse(r, "session '%s' lost its supervisor: run custody recover", r->note.session);
 	return 0;
 }
 
-static const char *why_nothing(const struct session_note *n)
+static const char *explain_missing(const struct session_note *n)
 {
 	if (!str_eq(n->workspace, "overlay") && !str_eq(n->workspace, "overlay-fuse"))
-		return "it did not work on a copy";
+		return "its worktree was no overlay";
 	if (n->container)
-		return "it ran under another runtime, and what it changed was in memory; after an abnormal "
-		       "end "
-		       "its evidence has it";
+		return "it ran under another runtime, and its changes were in memory; after an abnormal exit "
+		       "they are in its evidence";
 	if (!n->changed)
 		return "it changed nothing";
 	if (str_eq(n->reason, "lost"))
-		return "it was applied, discarded or has expired, or the machine was restarted after its "
-		       "supervisor died, and then its evidence has what is left";
-	return "it was applied, discarded or has expired, or the profile says workspace.keep false";
+		return "its changes were applied, discarded or have expired, or the machine was restarted "
+		       "after its "
+		       "supervisor died; then they are in its evidence";
+	return "its changes were applied, discarded or have expired, or the profile has workspace.keep false";
 }
 
-/* Only names to look for in the list; nothing is resolved. */
+/* Names to compare with the list; no path is resolved. */
 static int set_paths(struct review_call *r, struct fault *f)
 {
 	for (size_t i = 0; r->paths && r->paths[i]; i++) {
 		char *path = NULL;
-		/* Nothing is not all of it: an empty variable of a script would apply what nobody named. */
+		/* An empty path is refused: an empty shell variable must not select everything. */
 		int e = *r->paths[i] ? review_path(r->paths[i], &path, f) : -EINVAL;
 
 		if (e < 0)
 			return fault_set(f, EINVAL,
-					 "'%s' is no path in the worktree '%s': name it from there",
+					 "'%s' is not a path in the worktree '%s': use a path relative to it",
 					 r->paths[i], r->kept.worktree);
 		free(r->paths[i]);
 		r->paths[i] = path;
@@ -108,7 +108,7 @@ static int lock(struct review_call *r, struct fault *f)
 
 	r->dir = session_upper_lock(&r->call->dirs, r->note.session, f);
 	if (r->dir == -EBUSY)
-		return say_no(r, "%s", fault_text(f));
+		return refuse(r, "%s", fault_text(f));
 	if (r->dir < 0)
 		return r->dir;
 	e = lane_require_stamp(r->dir, r->call->dirs.lane, r->note.session, f);
@@ -116,10 +116,10 @@ static int lock(struct review_call *r, struct fault *f)
 		return e;
 	e = session_upper_read(r->dir, &r->kept, f);
 	if (e == -ENOENT)
-		return say_no(r, "nothing is kept of session '%s': %s", r->note.session,
-			      why_nothing(&r->note));
+		return refuse(r, "no changes of session '%s' are kept: %s", r->note.session,
+			      explain_missing(&r->note));
 	if (e == 0 && !str_eq(r->kept.session, r->note.session))
-		e = fault_set(f, EINVAL, "'%s' is about another session", SESSION_UPPER_FILE);
+		e = fault_set(f, EINVAL, "'%s' belongs to another session", SESSION_UPPER_FILE);
 	return e < 0 ? e : set_paths(r, f);
 }
 
@@ -128,7 +128,7 @@ static bool acts(const struct review_call *r)
 	return !r->call->dry_run && strcmp(r->call->command->name, "diff") != 0;
 }
 
-/* Looking is free; what writes a worktree of prod, or throws its work away, needs its two keys as a run and a reset do. */
+/* Reading needs no keys; apply and discard in prod need both, as a run and a reset do. */
 static int enter(struct review_call *r, struct fault *f)
 {
 	const struct lane_ask ask = { .lane = r->call->dirs.lane,
@@ -140,7 +140,7 @@ static int enter(struct review_call *r, struct fault *f)
 	return acts(r) ? lane_gate(&ask, &r->pass, f) : 0;
 }
 
-/* Whoever writes into a sandbox root holds it; one that is gone has nothing to be held. */
+/* A writer locks the sandbox root; a missing root needs no lock. */
 static int hold_root(struct review_call *r, struct fault *f)
 {
 	_cleanup_free_ char *name = NULL;
@@ -187,10 +187,10 @@ static void write_map(const char *path, unsigned int id)
 }
 
 /*
- * A user's payload may have shut its files from its own id.  In a user namespace of ours they open again: all rights over
- * what belongs to this one id, and none over anything else.  Where there are no user namespaces it stays shut, and is told.
+ * A user's payload may have removed the permissions of its own files.  In a user namespace that maps only this id, the
+ * process has CAP_DAC_OVERRIDE over files of this id and no others.  Without user namespaces the files stay unreadable and are reported.
  */
-static void open_shut(void)
+static void enter_user_namespace(void)
 {
 	unsigned int uid = geteuid(), gid = getegid();
 	_cleanup_close_ int fd = -EBADF;
@@ -203,7 +203,7 @@ static void open_shut(void)
 	write_map("/proc/self/gid_map", gid);
 }
 
-/* The very directory that the session saw. */
+/* The same directory that the session used, by device and inode. */
 static int open_base(struct review_call *r, struct fault *f)
 {
 	const struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
@@ -217,8 +217,8 @@ static int open_base(struct review_call *r, struct fault *f)
 	if (fstat(r->base, &st) < 0)
 		return fault_errno(f, errno, "worktree '%s'", path);
 	if (st.st_dev != r->kept.device || st.st_ino != r->kept.inode)
-		return fault_set(f, ESTALE, "worktree '%s' is not the directory that session '%s' worked on",
-				 path, r->kept.session);
+		return fault_set(f, ESTALE, "worktree '%s' is not the directory that session '%s' used", path,
+				 r->kept.session);
 	return 0;
 }
 
@@ -230,13 +230,13 @@ int review_load(struct review_call *r, struct fault *f)
 					      .tv_nsec = (long)(r->kept.since_us % 1000000) * 1000 } };
 	int e;
 
-	open_shut();
+	enter_user_namespace();
 	e = open_base(r, f);
 	if (e < 0)
 		return e;
 	r->upper = openat(r->dir, SESSION_UPPER_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (r->upper < 0)
-		return fault_errno(f, errno, "layer of session '%s'", r->kept.session);
+		return fault_errno(f, errno, "upper of session '%s'", r->kept.session);
 	ask.upper = r->upper;
 	ask.base = r->base;
 	e = changes_collect(&ask, &r->changes, f);
@@ -246,8 +246,8 @@ int review_load(struct review_call *r, struct fault *f)
 		&r->changes,
 		&(struct review_ask){ .base = r->base, .paths = r->paths, .protect = r->kept.protect }, f);
 }
-/* In a sandbox root it is an operation of that root. */
-static int tell_log(const struct review_call *r, const char *kind, const char *status, struct fault *f)
+/* In a sandbox root the operation is written to the root's log. */
+static int write_log(const struct review_call *r, const char *kind, const char *status, struct fault *f)
 {
 	const char *operation = strchr(kind, '.') ? strchr(kind, '.') + 1 : kind;
 	bool done = strcmp(operation, "applied") == 0;
@@ -289,7 +289,7 @@ int review_record(struct review_call *r, const char *kind, const char *status, c
 	x = r->pass ? lane_record(r->pass, r->ledger, &run, f) : 0;
 	if (x == 0)
 		x = ledger_append(r->ledger, &e, 1, LEDGER_DECIDED, NULL, f);
-	return x < 0 ? x : tell_log(r, kind, status, f);
+	return x < 0 ? x : write_log(r, kind, status, f);
 }
 
 struct jdoc *review_describe(const struct review_call *r)
@@ -311,7 +311,7 @@ const char *review_quote(const char *path, char **ret)
 		return ".";
 	if (shown && strcmp(shown, path) == 0 && !strpbrk(path, "\"\\"))
 		return path;
-	/* As git has it, so that patch programs read it. */
+	/* Quoted as git does, so that patch programs can read it. */
 	strbuf_putc(&b, '"');
 	for (const unsigned char *c = (const unsigned char *)path; *c; c++) {
 		if (*c == '"' || *c == '\\')

@@ -14,20 +14,20 @@
 #include "session/session-note.h"
 #include "review/review-prune.h"
 
-/* One call of diff, apply or discard: what the command line says, and the kept layer that it is about. */
+/* One call of diff, apply or discard, with the kept upper of the session. */
 struct review_call {
 	struct command_call *call;
 	char **paths; /* below the worktree; NULL: all */
 
-	struct lane_pass *pass; /* of whoever changes something; NULL: nobody does */
-	struct ledger *ledger;	/* open before we leave the host's user namespace */
+	struct lane_pass *pass; /* for apply and discard; NULL: read-only */
+	struct ledger *ledger;	/* opened before the process leaves the host's user namespace */
 	struct sandbox_root
-		*root; /* that the worktree is the workspace of, held against a reset; NULL: of none */
+		*root; /* locked against a reset if the worktree is its workspace; NULL: it is not */
 	struct session_note note;
 	struct session_upper kept;
 	int dir, upper, base;
 	struct changes changes;
-	uint64_t digested; /* bytes that were read only to say their digest */
+	uint64_t digested; /* bytes read only for digests */
 };
 #define REVIEW_NONE ((struct review_call){ .dir = -EBADF, .upper = -EBADF, .base = -EBADF })
 
@@ -35,26 +35,26 @@ struct review_call {
 int review_run(struct command_call *c, int (*act)(struct review_call *r, struct fault *f),
 	       struct fault *f) _must_check_;
 
-/* Both trees and the list, judged. */
+/* Opens both trees and collects the changes; marks those that apply refuses. */
 int review_load(struct review_call *r, struct fault *f) _must_check_;
-/* On the disk when it returns 0.  D is the caller's. */
+/* The record is on disk when it returns 0.  The caller frees D. */
 int review_record(struct review_call *r, const char *kind, const char *status, const struct jdoc *d,
 		  struct fault *f) _must_check_;
-/* Who asks, and where. */
+/* Details of a record: user and worktree. */
 struct jdoc *review_describe(const struct review_call *r);
 
-/* A path for people and for patch programs: quoted when it has anything odd; "." for the root.  Heap, never NULL. */
+/* PATH for terminals and patch programs: quoted if it has special characters; "." for the root.  Never NULL. */
 const char *review_quote(const char *path, char **ret);
-/* review-print.c */
+/* cmd-review-print.c */
 int review_print_diff(struct review_call *r, struct fault *f) _must_check_;
 int review_print_stat(struct review_call *r, struct fault *f) _must_check_;
 int review_print_json(struct review_call *r, struct fault *f) _must_check_;
-/* review-text.c: one change as a patch; RET counts its lines.  QUIET: counted only. */
+/* cmd-review-patch.c: one change as a patch; RET counts its lines.  QUIET: only count. */
 struct review_count {
 	size_t added, removed;
 	bool binary, large;
 };
 int review_print_change(struct review_call *r, const struct change *ch, bool quiet, struct review_count *ret,
 			struct fault *f) _must_check_;
-/* What deserves a look before everything else: a word, or NULL.  *RET_RANK sorts. */
+/* Kind of a change that is listed first ("set-id"), or NULL.  *RET_RANK sorts. */
 const char *review_attention(const struct change *ch, int *ret_rank);

@@ -17,6 +17,6 @@ int cmd_revoke(struct command_call *c, struct fault *f)
 		r = grant_revoke(&d.store, c->args[0], c->as ? c->as : c->dirs.user, c->reason, f);
 	if (r < 0)
 		return r;
-	printf("revoked %s; what it started already goes on\n", c->args[0]);
+	printf("revoked %s; running sessions continue\n", c->args[0]);
 	return STATUS_OK;
 }

@@ -25,18 +25,18 @@ static int describe(const struct run_options *o, struct fault *f)
 	return fd_write_all(STDOUT_FILENO, text, strlen(text), f);
 }
 
-/* Opened before anything runs: a result that cannot be written is found out now. */
+/* Opened before the run: an unwritable result fails early. */
 static int open_result(const char *path, struct fault *f)
 {
-	/* A link in a worktree of somebody else's leads wherever they like.  Those in /dev are the system's. */
+	/* Do not follow a symbolic link: in an untrusted worktree it may point anywhere.  Links in /dev are the system's. */
 	int nofollow = str_starts(path, "/dev/") || str_starts(path, "/proc/self/") ? 0 : O_NOFOLLOW;
-	/* A FIFO without a reader would hold us here for ever. */
+	/* O_NONBLOCK: a FIFO without a reader would block the open. */
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | nofollow | O_CLOEXEC, 0644);
 
 	if (fd < 0 && errno == ELOOP)
 		return fault_set(f, ELOOP, "--result '%s' is a symbolic link: name the file itself", path);
 	if (fd < 0 && errno == ENXIO)
-		return fault_set(f, ENXIO, "--result '%s' is a FIFO that nobody reads: name a file", path);
+		return fault_set(f, ENXIO, "--result '%s' is a FIFO without a reader: name a file", path);
 	if (fd < 0)
 		return fault_errno(f, errno, "--result '%s'", path);
 	if (fcntl(fd, F_SETFL, 0) < 0) {
@@ -63,7 +63,7 @@ static int write_result(int fd, const struct run_result *res, struct fault *f)
 	return fault_wrap(f, fd_write_all(fd, text.text, text.len, f), "write the result");
 }
 
-/* Not even the refusal could be described: a script that reads results learns it from the same place. */
+/* The run failed before it had a result: write a minimal one for scripts. */
 static void describe_failure(const struct run_options *o, struct run_result *res, const struct fault *f)
 {
 	*res = (struct run_result){
@@ -79,7 +79,7 @@ static void describe_failure(const struct run_options *o, struct run_result *res
 	};
 }
 
-/* Line by line: what a line quotes may come from a hostile tree. */
+/* Line by line, escaped: a line may quote names of a hostile tree. */
 static void print_lines(const char *verb, const char *text)
 {
 	for (const char *line = text; *line;) {
@@ -94,7 +94,7 @@ static void print_lines(const char *verb, const char *text)
 	}
 }
 
-/* A refusal is an answer with a status of its own; what failed is told by whoever called us. */
+/* A refusal has a status of its own and is printed here; a failure is reported by the caller. */
 static int refuse(const struct run_options *o, const struct run_result *res, int r, struct fault *f)
 {
 	if (res->exit.code == STATUS_FAILED)
@@ -139,7 +139,7 @@ int run_command(const struct run_options *o, struct fault *f)
 		r = write_result(STDOUT_FILENO, &res, f);
 	if (r < 0)
 		return r;
-	/* As with any program: success means that its output arrived.  And that it is on the record. */
+	/* Success requires that all output was written and that the run is recorded. */
 	return (res.output_error || res.unrecorded || res.worktree_lost) && res.exit.code == 0
 		       ? STATUS_FAILED
 		       : res.exit.code;

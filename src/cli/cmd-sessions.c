@@ -8,7 +8,7 @@
 #include "cli/output.h"
 #include "base/exit-status.h"
 
-/* What somebody may still have to do something about. */
+/* Sessions that may need an action: running, lost, or with kept changes. */
 static bool is_wanted(const struct session_note *n, bool all)
 {
 	return all || n->state != SESSION_ENDED || n->kept;
@@ -24,7 +24,7 @@ static int print_json(const struct command_call *c, const struct session_note_li
 	list = jdoc_set_array(d, "sessions");
 	for (size_t i = 0; i < l->n; i++)
 		if (is_wanted(&l->items[i], c->all))
-			jdoc_append(list, session_describe_note(&l->items[i]));
+			jdoc_append(list, session_print_describe(&l->items[i]));
 	broken = jdoc_set_array(d, "unreadable");
 	for (char **b = l->broken; b && *b; b++)
 		jdoc_append_string(broken, *b);
@@ -33,8 +33,8 @@ static int print_json(const struct command_call *c, const struct session_note_li
 
 static void print_line(const struct session_note *n)
 {
-	_cleanup_free_ char *name = session_shown(n->name), *agent = session_shown(n->agent);
-	_cleanup_free_ char *command = session_command(n), *reason = session_shown(n->reason);
+	_cleanup_free_ char *name = session_print_text(n->name), *agent = session_print_text(n->agent);
+	_cleanup_free_ char *command = session_print_command(n), *reason = session_print_text(n->reason);
 	char started[CLOCK_TEXT_SIZE], state[32];
 
 	clock_format(n->started_us, started);
@@ -62,8 +62,8 @@ static void print_list(const struct command_call *c, const struct session_note_l
 		print_line(&l->items[i]);
 	}
 	if (!any)
-		fprintf(stderr, "no session %s in the lane '%s'%s\n", c->all ? "is remembered" : "is alive",
-			lane_name(c->dirs.lane), c->all ? "" : "; --all lists those that ended");
+		fprintf(stderr, "no %s session in lane '%s'%s\n", c->all ? "known" : "running",
+			lane_name(c->dirs.lane), c->all ? "" : "; --all lists ended sessions");
 }
 
 int cmd_sessions(struct command_call *c, struct fault *f)

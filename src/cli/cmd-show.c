@@ -14,14 +14,14 @@
 #include "base/exit-status.h"
 #include "ledger/ledger-lines.h"
 
-/* The note, and beside it what the ledger says: of the two the ledger is right. */
+/* session.json and the ledger's records of the session; the ledger is authoritative. */
 struct showing {
 	struct session_note note;
-	struct strbuf records; /* for people, or items of a JSON list */
+	struct strbuf records; /* lines of text, or items of a JSON list */
 	size_t n;
-	char *evidence; /* as the end's record names it; NULL: none */
+	char *evidence; /* path in session.end; NULL: no evidence */
 	bool json;
-	char session[SESSION_ID_SIZE + 2]; /* as a record spells it */
+	char session[SESSION_ID_SIZE + 2]; /* as in a record */
 };
 
 static void showing_done(struct showing *s)
@@ -31,7 +31,7 @@ static void showing_done(struct showing *s)
 	free(s->evidence);
 }
 
-/* A path as the record has it: a JSON string. */
+/* The path is a JSON string in the record. */
 static void take_evidence(struct showing *s, const struct record *r)
 {
 	struct span path = record_get(r, "evidence");
@@ -55,7 +55,7 @@ static int take_record(const struct record *r, void *arg)
 		strbuf_puts(&s->records, s->n ? "," : "");
 		strbuf_add(&s->records, r->line, r->len - 1);
 	} else {
-		/* ASCII without control characters: a record cannot play with the terminal. */
+		/* Records are ASCII without control characters: safe for a terminal. */
 		strbuf_printf(&s->records, "  %.10s %.8s %-16.*s %.*s\n", r->t, r->t + 11, (int)r->kind.len,
 			      r->kind.at, (int)r->d.len, r->d.at);
 	}
@@ -95,7 +95,7 @@ static char *log_path(const struct dirs *d, const struct session_note *n)
 
 static int print_json(const struct command_call *c, const struct showing *s, struct fault *f)
 {
-	_cleanup_jdoc_ struct jdoc *o = session_describe_note(&s->note);
+	_cleanup_jdoc_ struct jdoc *o = session_print_describe(&s->note);
 	_cleanup_free_ char *log = log_path(&c->dirs, &s->note);
 	_cleanup_strbuf_ struct strbuf text = { 0 }, all = { 0 };
 	int r;
@@ -106,7 +106,7 @@ static int print_json(const struct command_call *c, const struct showing *s, str
 	r = jdoc_write(o, JDOC_CANONICAL, &text, f);
 	if (r < 0)
 		return r;
-	/* Records stand there as they are in the ledger: they can be hashed. */
+	/* Records are copied byte by byte, so that their hashes can be checked. */
 	strbuf_printf(&all, "{\"schema_version\":1,\"session\":%s,\"records\":[%s]}\n", text.text,
 		      s->records.text ? s->records.text : "");
 	r = output_put_json(&all, f);
@@ -134,7 +134,7 @@ static void print_time(const char *key, uint64_t us)
 static void print_people(const struct command_call *c, const struct showing *s)
 {
 	const struct session_note *n = &s->note;
-	_cleanup_free_ char *command = session_command(n), *log = log_path(&c->dirs, n);
+	_cleanup_free_ char *command = session_print_command(n), *log = log_path(&c->dirs, n);
 
 	printf("%-10s %s\n%-10s %s%s\n", "session", n->session, "state", session_state_name(n->state),
 	       n->state == SESSION_LOST ? " (its supervisor died: custody recover)" : "");
@@ -169,7 +169,7 @@ int cmd_show(struct command_call *c, struct fault *f)
 	__attribute__((cleanup(showing_done))) struct showing s = { .json = c->json };
 	int status, r;
 
-	r = session_text_find(&c->dirs, "show", c->args[0], &s.note, &status, f);
+	r = session_print_find(&c->dirs, "show", c->args[0], &s.note, &status, f);
 	if (r < 0 || status != STATUS_OK)
 		return r < 0 ? r : status;
 	r = read_records(&s, &c->dirs, f);

@@ -16,10 +16,10 @@
 #include "ledger/ledger.h"
 #include "session/stop-signal.h"
 
-/* Behind the grace: evidence is taken, records are written.  Longer than that, somebody should look. */
+/* Time after the grace for evidence and records; then the supervisor counts as stuck. */
 #define PATIENCE_MS (120 * 1000)
 
-/* Who ends a run is on the record before it is done, and on the disk. */
+/* The stop is recorded, and synced, before the signal is sent. */
 static int record(const struct command_call *c, const struct session_note *n, uint32_t grace_s,
 		  struct fault *f)
 {
@@ -37,13 +37,12 @@ static int record(const struct command_call *c, const struct session_note *n, ui
 	r = ledger_open(c->dirs.state, NULL, &l, NULL, f);
 	if (r == 0)
 		r = ledger_append(l, &e, 1, LEDGER_DECIDED, NULL, f);
-	return r < 0 ? fault_wrap(f, r, "session '%s' goes on, for its stop could not be recorded",
-				  n->session)
+	return r < 0 ? fault_wrap(f, r, "session '%s' not stopped: cannot write to the ledger", n->session)
 		     : 0;
 }
 
-/* 1: sent; 0: it has ended meanwhile. */
-static int ask(int pidfd, uint32_t grace_s, struct fault *f)
+/* 1: sent; 0: the session exited concurrently. */
+static int send_stop(int pidfd, uint32_t grace_s, struct fault *f)
 {
 	siginfo_t si = { .si_signo = STOP_SIGNAL, .si_code = SI_QUEUE };
 
@@ -68,30 +67,30 @@ static int wait_for(int pidfd, const struct session_note *n, uint32_t grace_s, s
 		if (ready > 0)
 			return 0;
 		if (ready < 0 && errno != EINTR)
-			return fault_errno(f, errno, "wait for the end");
+			return fault_errno(f, errno, "wait for the exit of the supervisor");
 		if (ready == 0 && clock_boot_ns() / 1000000 >= until)
 			return fault_set(f, ETIMEDOUT,
-					 "session '%s' does not end, its supervisor %d does not answer: "
+					 "session '%s' does not exit, its supervisor %d does not respond: "
 					 "kill -KILL %d, then: custody recover",
 					 n->session, (int)n->pid, (int)n->pid);
 	}
 }
 
-/* Somebody else's stop, or its own end, came first. */
-static int say_over(const struct session_note *n)
+/* The session exited, or was stopped, before this stop. */
+static int report_exited(const struct session_note *n)
 {
 	fprintf(stderr, PACKAGE_NAME " stop: session '%s' %s\n", n->session,
-		n->state == SESSION_LOST ? "lost its supervisor: custody recover" : "has ended already");
+		n->state == SESSION_LOST ? "lost its supervisor: run custody recover" : "has exited already");
 	return STATUS_NO;
 }
 
-/* Its supervisor only watches: it is the runtime's to end. */
-static int say_foreign(const struct session_note *n)
+/* custody-warden only watches the container; its runtime must stop it. */
+static int report_foreign(const struct session_note *n)
 {
 	_cleanup_free_ char *id = str_escape(n->container);
 
 	fprintf(stderr,
-		PACKAGE_NAME " stop: session '%s' is container '%s' of another runtime: end it there, for "
+		PACKAGE_NAME " stop: session '%s' is container '%s' of another runtime: stop it there, for "
 			     "example with: crun kill %s KILL\n",
 		n->session, id ? id : "?", id ? id : "?");
 	return STATUS_NO;
@@ -112,7 +111,7 @@ static int print_end(struct command_call *c, const char *id, struct fault *f)
 		return r;
 	d = jdoc_new_object();
 	jdoc_set_int(d, "schema_version", 1);
-	jdoc_set(d, "session", session_describe_note(&n));
+	jdoc_set(d, "session", session_print_describe(&n));
 	r = output_print(d, f);
 	return r < 0 ? r : STATUS_OK;
 }
@@ -124,23 +123,23 @@ int cmd_stop(struct command_call *c, struct fault *f)
 	const uint32_t grace_s = c->set_grace ? (uint32_t)c->grace_s : STOP_GRACE_PROFILE;
 	int status, r;
 
-	r = session_text_find(&c->dirs, "stop", c->args[0], &n, &status, f);
+	r = session_print_find(&c->dirs, "stop", c->args[0], &n, &status, f);
 	if (r < 0 || status != STATUS_OK)
 		return r < 0 ? r : status;
 	if (n.state != SESSION_RUNNING)
-		return say_over(&n);
+		return report_exited(&n);
 	if (n.container)
-		return say_foreign(&n);
+		return report_foreign(&n);
 	pidfd = session_note_watch(&c->dirs, &n, f);
 	if (pidfd == -ESRCH) {
 		fault_done(f);
-		return say_over(&n);
+		return report_exited(&n);
 	}
 	r = pidfd < 0 ? pidfd : record(c, &n, grace_s, f);
 	if (r == 0)
-		r = ask(pidfd, grace_s, f);
+		r = send_stop(pidfd, grace_s, f);
 	if (r <= 0)
-		return r < 0 ? r : say_over(&n);
+		return r < 0 ? r : report_exited(&n);
 	r = wait_for(pidfd, &n, grace_s, f);
 	return r < 0 ? r : print_end(c, n.session, f);
 }

@@ -27,7 +27,7 @@ static int refuse_port(const char *value, struct fault *f)
 #define REFUSE(name, letter, text)                  { name, letter, OPTION_REFUSED, 0, NULL, .help = text }
 #define IGNORE(name, letter, text)                  { name, letter, OPTION_IGNORED, 0, NULL, .help = text, .flags = OPTION_HIDDEN }
 
-/* What runs, and who asks for it: all four commands. */
+/* The subject of the run and its origin: all four commands. */
 #define SUBJECT_ROWS \
 	TEXT("profile",   'p', profile,  "NAME", "profile that limits the command: a name, or a path that holds a '/' (default: offline)", .candidates = CANDIDATES_PROFILE, .check = refuse_port), \
 	{ "timeout",       0,  OPTION_DURATION, AT(run.timeout_s),  "TIME", .help = "terminate the command after TIME (90s, 30m, 2h); 0: no limit", .given = AT(run.set_timeout) }, \

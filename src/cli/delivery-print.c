@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 
-void delivery_tell(const struct delivery_report *r)
+void delivery_print(const struct delivery_report *r)
 {
 	_cleanup_free_ char *error = r->error ? str_escape(r->error) : NULL;
 
@@ -14,5 +14,5 @@ void delivery_tell(const struct delivery_report *r)
 	if (error)
 		fprintf(stderr, PACKAGE_NAME ": %s\n", error);
 	if (r->busy)
-		fprintf(stderr, PACKAGE_NAME ": another process is delivering, or hangs in the store\n");
+		fprintf(stderr, PACKAGE_NAME ": another process is delivering, or is blocked by the store\n");
 }

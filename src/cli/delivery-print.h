@@ -3,5 +3,5 @@
 
 #include "evidence/delivery.h"
 
-/* For people: what was delivered on stdout, why something waits on stderr. */
-void delivery_tell(const struct delivery_report *r);
+/* Prints the number of deliveries on stdout, the reason of a delay on stderr. */
+void delivery_print(const struct delivery_report *r);

@@ -34,7 +34,7 @@ static int split(const char *path, char **ret_parent, char **ret_name, struct fa
 	return *ret_parent && *ret_name ? 0 : fault_errno(f, ENOMEM, "restore");
 }
 
-/* One name in a directory that is held: nothing between the two calls can lead elsewhere. */
+/* One name below an open directory: a concurrent rename cannot redirect the second call. */
 static int open_name(int parent, const char *name, const char *path, struct fault *f)
 {
 	int fd;
@@ -45,7 +45,7 @@ static int open_name(int parent, const char *name, const char *path, struct faul
 	return fd < 0 ? fault_errno(f, errno, "open '%s'", path) : fd;
 }
 
-/* The roots of either lane are entered by name only: then their lock is held and nothing leads out. */
+/* Sandbox roots are reached by --sandbox only: then the root is locked and the path stays in it. */
 static int require_elsewhere(const struct dirs *d, int fd, const char *path, struct fault *f)
 {
 	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)], real[4096];
@@ -64,7 +64,7 @@ static int require_elsewhere(const struct dirs *d, int fd, const char *path, str
 		roots = realpath(dir, NULL);
 		if (roots && path_is_below(real, roots))
 			return fault_set(f, EXDEV,
-					 "'%s' leads to the sandbox roots in '%s': say --sandbox NAME, and a "
+					 "'%s' is in the sandbox roots of '%s': use --sandbox NAME, and a "
 					 "directory "
 					 "relative to its workspace",
 					 path, roots);
@@ -89,7 +89,7 @@ static int open_plain(const struct dirs *d, const char *path, int *ret, struct f
 	fd = open_name(up, name, path, f);
 	if (fd < 0)
 		return fd;
-	/* "." and ".." are names too. */
+	/* The last name can be "." or "..". */
 	r = require_elsewhere(d, fd, path, f);
 	if (r < 0)
 		return r;
@@ -107,16 +107,18 @@ static int open_inside(const struct sandbox_root *root, const char *path, int *r
 	if (r < 0)
 		return r;
 	if (str_eq(name, ".."))
-		return fault_set(f, EXDEV,
-				 "'%s' leads out of sandbox root '%s' (%s), or may: name a directory in it",
-				 path, root->name, root->path);
+		return fault_set(
+			f, EXDEV,
+			"'%s' is, or may be, outside of sandbox root '%s' (%s): name a directory in it", path,
+			root->name, root->path);
 	up = sandbox_root_resolve(root, root->workspace_fd, parent, O_PATH | O_DIRECTORY, f);
 	if (up < 0)
 		return fault_wrap(f, up, "restore to '%s'", path);
 	fd = open_name(up, name, path, f);
 	if (fd == -ELOOP || fd == -ENOTDIR)
 		return fault_set(f, EXDEV,
-				 "'%s' in sandbox root '%s' (%s) is a link or no directory: name a new one",
+				 "'%s' in sandbox root '%s' (%s) is a symbolic link or not a directory: name "
+				 "a new one",
 				 path, root->name, root->path);
 	if (fd < 0)
 		return fault_wrap(f, fd, "sandbox root '%s' (%s)", root->name, root->path);

@@ -5,17 +5,17 @@
 #include "state/dirs.h"
 #include "state/sandbox-root.h"
 
-/* Where evidence is restored to: a directory, made when it is not there. */
+/* The directory that evidence is restored to; created if it is missing. */
 struct evidence_target {
 	int fd;
-	char *path;		   /* for people */
-	struct sandbox_root *root; /* that it lies in, held; NULL: in none */
+	char *path;		   /* for messages */
+	struct sandbox_root *root; /* locked, if the directory is in one; NULL: it is not */
 };
 #define EVIDENCE_TARGET_NONE ((struct evidence_target){ .fd = -EBADF })
 
 /*
- * PATH, which may not lead into a sandbox root.  With SANDBOX the name of one: PATH is relative to its workspace and may not
- * lead out of it.
+ * PATH must not be in a sandbox root.  With SANDBOX, the name of one: PATH is relative to its workspace and must stay in
+ * it.
  */
 int evidence_target_open(const struct dirs *d, const char *sandbox, const char *path,
 			 struct evidence_target *ret, struct fault *f) _must_check_;

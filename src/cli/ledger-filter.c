@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "cli/cmd-ledger.h"
 
-/* A time as records have it, or its beginning; "90m", "2h": so long ago. */
+/* A time in the format of records, or a prefix of one; "90m", "2h": relative to now. */
 static int read_time(const struct command_call *c, const char *option, const char *text, char ret[32])
 {
 	static const char shape[] = "0000-00-00T00:00:00.000000Z";
@@ -20,24 +20,24 @@ static int read_time(const struct command_call *c, const char *option, const cha
 		return 0;
 	}
 	if (len >= sizeof(shape) || len < 4)
-		return dispatch_usage(
-			c,
-			"%s '%s': a time is 2026-11-16, 2026-11-16T03:15:00 (UTC), or 90m for 90 minutes ago",
-			option, text);
+		return dispatch_usage(c,
+				      "%s: invalid time '%s' (use 2026-11-16, 2026-11-16T03:15:00 (UTC), or "
+				      "90m for 90 minutes ago)",
+				      option, text);
 	for (size_t i = 0; i < len; i++) {
 		bool digit = text[i] >= '0' && text[i] <= '9';
 
-		/* A second without its fraction may end in Z. */
+		/* A time without a fraction may have a Z. */
 		if (shape[i] == '0' ? digit : text[i] == shape[i] || (shape[i] == 'T' && text[i] == ' '))
 			continue;
 		if (i == 19 && text[i] == 'Z' && i + 1 == len) {
 			len--;
 			break;
 		}
-		return dispatch_usage(
-			c,
-			"%s '%s': a time is 2026-11-16, 2026-11-16T03:15:00 (UTC), or 90m for 90 minutes ago",
-			option, text);
+		return dispatch_usage(c,
+				      "%s: invalid time '%s' (use 2026-11-16, 2026-11-16T03:15:00 (UTC), or "
+				      "90m for 90 minutes ago)",
+				      option, text);
 	}
 	memcpy(ret, text, len);
 	ret[len] = '\0';
@@ -46,7 +46,7 @@ static int read_time(const struct command_call *c, const char *option, const cha
 	return 0;
 }
 
-/* TEXT as the inside of a string of a record. */
+/* TEXT escaped as in a JSON string of a record. */
 static char *spell(const char *text)
 {
 	_cleanup_strbuf_ struct strbuf quoted = { 0 }, ascii = { 0 };
@@ -83,7 +83,7 @@ void ledger_filter_done(struct ledger_filter *x)
 	free(x->status);
 }
 
-/* "session.*" is every kind that begins so. */
+/* "session.*" matches every kind with this prefix. */
 static bool kind_is(struct span kind, const char *wanted)
 {
 	size_t len = strlen(wanted);

@@ -60,15 +60,17 @@ static void print_integrity(const struct ledger_verify_result *r)
 	case VERIFY_TORN:
 		printf("torn at ");
 		print_place(r);
-		printf("               not tampering; the next append ends it, or 'custody ledger repair'\n");
+		printf("               not tampering; the next append or 'custody ledger repair' completes "
+		       "it\n");
 		break;
 	case VERIFY_SHORT:
 		printf("RECORDS ARE MISSING from ");
 		print_place(r);
 		break;
 	case VERIFY_BARE:
-		printf("NOT SEALED, NOT SIGNED: whole in itself, but there is nothing to hold against it\n");
-		printf("               who could write it could have written all of it: --k0, --seal, "
+		printf("NOT SEALED, NOT SIGNED: consistent, but without a key, seal or checkpoint to verify "
+		       "it with\n");
+		printf("               its writer could have replaced all of it: --k0, --seal, "
 		       "--from-checkpoint\n");
 		break;
 	}
@@ -97,13 +99,13 @@ static void print_names(const char *what, const struct ledger_verify_names *name
 	printf("%s\n", names->n > VERIFY_NAMES_MAX ? " ..." : "");
 }
 
-int verdict_print(const struct ledger_verify_result *r, const struct ledger_verify_options *o)
+int ledger_verify_print(const struct ledger_verify_result *r, const struct ledger_verify_options *o)
 {
 	(void)o;
 	printf("records:       %" PRIu64 " (from %" PRIu64 "), %" PRIu64 " bytes\n", r->next - r->first,
 	       r->first, r->bytes);
 	print_integrity(r);
-	printf("completeness:  %s\n", r->names_overflow ? "not known, too much at once"
+	printf("completeness:  %s\n", r->names_overflow ? "unknown, too many open sessions at once"
 				      : is_complete(r)	? "ok"
 							: "open stories");
 	print_names("sessions without an end", &r->unended);
@@ -134,8 +136,8 @@ static void put_bad(struct jdoc *d, const struct ledger_verify_result *r)
 	}
 }
 
-int verdict_print_json(const struct ledger_verify_result *r, const struct ledger_verify_options *o,
-		       struct fault *f)
+int ledger_verify_print_json(const struct ledger_verify_result *r, const struct ledger_verify_options *o,
+			     struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
 	struct jdoc *i = jdoc_set_object(d, "integrity"), *c = jdoc_set_object(d, "completeness");

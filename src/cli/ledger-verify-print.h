@@ -3,7 +3,7 @@
 
 #include "ledger/ledger-verify.h"
 
-/* Both answers of verify, for people and for programs. */
-int verdict_print(const struct ledger_verify_result *r, const struct ledger_verify_options *o);
-int verdict_print_json(const struct ledger_verify_result *r, const struct ledger_verify_options *o,
-		       struct fault *f);
+/* Both results of verify, as text and as JSON. */
+int ledger_verify_print(const struct ledger_verify_result *r, const struct ledger_verify_options *o);
+int ledger_verify_print_json(const struct ledger_verify_result *r, const struct ledger_verify_options *o,
+			     struct fault *f);

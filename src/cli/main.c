@@ -9,7 +9,7 @@
 #include "cli/dispatch.h"
 #include "base/exit-status.h"
 
-/* A closed stdout must not become the descriptor of a file that custody opens and then prints into. */
+/* Opens closed standard descriptors: else a file could become stdout. */
 static int prepare(void)
 {
 	_cleanup_fault_ struct fault f = { 0 };
@@ -23,7 +23,7 @@ static int prepare(void)
 	return STATUS_OK;
 }
 
-/* What was printed has to arrive: a full disk or a closed pipe is a failure, not a short list. */
+/* A write error on stdout (full disk, closed pipe) is a failure. */
 static int finish(int status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

@@ -15,6 +15,6 @@ void record_print(const struct record *r, FILE *out)
 	print_span(r->status, 8, out);
 	print_span(r->session, 25, out);
 	print_span(r->agent, 10, out);
-	/* ASCII without control characters: a record cannot play with the terminal. */
+	/* Records are ASCII without control characters: safe for a terminal. */
 	fprintf(out, "%.*s\n", (int)r->d.len, r->d.at);
 }

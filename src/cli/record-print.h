@@ -5,4 +5,4 @@
 
 #include "ledger/ledger-record.h"
 
-void record_print(const struct record *r, FILE *out); /* one line for people */
+void record_print(const struct record *r, FILE *out); /* one line of text */

@@ -39,7 +39,7 @@ static void set_exit(struct jdoc *o, const struct session_note *n)
 	jdoc_set_bool(o, "abnormal", n->abnormal);
 }
 
-struct jdoc *session_describe_note(const struct session_note *n)
+struct jdoc *session_print_describe(const struct session_note *n)
 {
 	struct jdoc *o = jdoc_new_object(), *argv;
 
@@ -71,7 +71,7 @@ struct jdoc *session_describe_note(const struct session_note *n)
 	return o;
 }
 
-char *session_command(const struct session_note *n)
+char *session_print_command(const struct session_note *n)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 
@@ -82,16 +82,16 @@ char *session_command(const struct session_note *n)
 	}
 	if (n->argv_cut)
 		strbuf_puts(&b, " ...");
-	return b.broken ? NULL : session_shown(b.text ? b.text : "");
+	return b.broken ? NULL : session_print_text(b.text ? b.text : "");
 }
 
-char *session_shown(const char *text)
+char *session_print_text(const char *text)
 {
 	return str_escape(text ? text : "-");
 }
 
-int session_text_find(const struct dirs *d, const char *verb, const char *word, struct session_note *ret,
-		      int *ret_status, struct fault *f)
+int session_print_find(const struct dirs *d, const char *verb, const char *word, struct session_note *ret,
+		       int *ret_status, struct fault *f)
 {
 	_cleanup_fault_ struct fault why = { 0 };
 	_cleanup_free_ char *text = NULL;

@@ -3,13 +3,13 @@
 
 #include "session/session-note.h"
 
-/* A session's note for people and for scripts. */
+/* session.json of a session as text and as JSON. */
 
-struct jdoc *session_describe_note(const struct session_note *n);
-/* The command on one line, quoted as for sh, nothing a terminal would obey; heap, NULL on ENOMEM. */
-char *session_command(const struct session_note *n);
-char *session_shown(const char *text); /* the same of any text; NULL becomes "-" */
+struct jdoc *session_print_describe(const struct session_note *n);
+/* The command on one line, quoted for sh, control characters escaped; heap, NULL on ENOMEM. */
+char *session_print_command(const struct session_note *n);
+char *session_print_text(const char *text); /* the same for any text; NULL becomes "-" */
 
-/* As session_note_find; *RET_STATUS is STATUS_NO after the answer "no such session" or "several" was told to stderr. */
-int session_text_find(const struct dirs *d, const char *verb, const char *word, struct session_note *ret,
-		      int *ret_status, struct fault *f) _must_check_;
+/* As session_note_find; if no session or several match, reports it on stderr and sets *RET_STATUS to STATUS_NO. */
+int session_print_find(const struct dirs *d, const char *verb, const char *word, struct session_note *ret,
+		       int *ret_status, struct fault *f) _must_check_;

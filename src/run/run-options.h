@@ -6,34 +6,34 @@
 
 #include "base/cleanup.h"
 
-/* What one run is asked to do: plain data, const while it runs.  The command line fills it (cli), or doctor does. */
+/* Parameters of one run: plain data, const while it runs.  Filled by the command line (cli) or by doctor. */
 struct run_options {
 	const char *profile; /* default "offline" */
 	const char *name, *agent, *worker, *issue;
 	char **env, **volumes;
 	const char *workdir, *hostname;
-	const char *sandbox; /* name of the sandbox root to work in; NULL: the profile's, or none */
+	const char *sandbox; /* name of the sandbox root; NULL: workspace.sandbox of the profile, or none */
 	const char *network; /* "none", "host"; NULL: the profile's */
 	bool set_memory, set_cpu, set_pids, set_timeout;
 	uint64_t memory, cpu_percent, pids, timeout_s; /* 0 = no limit */
-	const char *lane;			       /* as given; NULL: not */
+	const char *lane;			       /* as given; NULL: not given */
 	bool allow_prod;
-	char **provenance; /* as given: what is wrong with it is the gate's to say */
-	bool wait;	   /* for an approval; WAIT_S 0: without end */
+	char **provenance; /* as given; policy validates it */
+	bool wait;	   /* wait for an approval; WAIT_S 0: no limit */
 	uint64_t wait_s;
 	char **grants; /* files */
 	bool no_seal, seal_tree, yes;
-	bool terminal; /* -t: a pty even when stdio is no terminal */
-	bool detach;   /* -d: the caller gets the session's id and goes */
+	bool terminal; /* -t: a pty even if stdio is not a terminal */
+	bool detach;   /* -d: the caller exits after printing the session's id */
 	bool quiet, verbose, dry_run, json;
 	const char *result;
-	int status_fd;	    /* -EBADF: none */
-	int detach_fd;	    /* in the detached supervisor: where the caller waits for the id; -EBADF: none */
-	char *const *words; /* all of it as given, verb first; borrowed */
+	int status_fd; /* -EBADF: none */
+	int detach_fd; /* in the detached supervisor: pipe to the caller, for the id; -EBADF: not detached */
+	char *const *words; /* the command line as given, command first; borrowed */
 	char *const *argv;  /* the command, borrowed */
-	bool interactive;   /* a person's shell: its status says nothing about the session */
-	bool canary;	    /* doctor's own: no option says so, and nobody is asked about it */
-	int stdio[3];	    /* what the payload's input comes from and its output goes to; default 0, 1, 2 */
+	bool interactive;   /* `custody shell`: an exit status other than 0 is normal */
+	bool canary;	    /* doctor's test run: needs no approval; no option sets it */
+	int stdio[3];	    /* stdin, stdout and stderr of the payload; default 0, 1, 2 */
 };
 
 void run_options_init(struct run_options *o);

@@ -122,7 +122,7 @@ cut_to() { # RECORDS
 	more 1
 	mv "$CUSTODY_ROOT/sandbox/ledger-keys/seal" "$CUSTODY_HOME/seal"
 	run -4 --separate-stderr "$CUSTODY" ledger verify
-	assert_stderr_has "the seal is gone, so nothing can be recorded"
+	assert_stderr_has "the seal is missing, so nothing can be recorded"
 	assert_stderr_has "custody ledger repair --new-seal"
 	run -125 --separate-stderr "$CUSTODY" ledger repair
 	assert_stderr_has "the ledger's seal is gone; look for it"

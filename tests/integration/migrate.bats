@@ -56,7 +56,7 @@ snapshot() {
 	[[ "$output" == *"point    test.current -> sandbox/current"* ]]
 	[[ "$output" == *"left     sessions/s5: no lane is stamped on it"* ]]
 	[[ "$output" == *"left     test_current: it points to 'sessions/gone'"* ]]
-	[[ "$output" == *"13 to migrate, 3 left, 0 in conflict; nothing was written: custody migrate --apply does it"* ]]
+	[[ "$output" == *"13 to migrate, 3 left, 0 in conflict; nothing was written: run custody migrate --apply"* ]]
 	run -0 "$CUSTODY" migrate --dry-run
 	run -0 "$CUSTODY" migrate --json
 	[ "$(jq -r '[.items[] | select(.action == "move")] | length' <<<"$output")" = 10 ]

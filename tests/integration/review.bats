@@ -124,7 +124,7 @@ file" ]
 	[ "$(jq .kept "$CUSTODY_ROOT/sandbox/sessions/$(session)/session.json")" = false ]
 	run review apply "$(session)"
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"nothing is kept of session"* ]]
+	[[ "$output" == *"no changes of session"* ]]
 	[ "$(kinds review.apply) $(kinds review.applied)" = "1 1" ]
 	review ledger verify >/dev/null
 	chmod 755 n
@@ -327,7 +327,7 @@ text" ]
 	for path in ../x /etc/passwd dir/../../x ''; do
 		run review apply "$(session)" "$path"
 		[ "$status" -eq 125 ]
-		[[ "$output" == *"'$path' is no path in the worktree '$PWD'"* ]]
+		[[ "$output" == *"'$path' is not a path in the worktree '$PWD'"* ]]
 	done
 	run review apply "$(session)" nothing
 	[ "$status" -eq 125 ]
