@@ -219,7 +219,7 @@ watches() { # PID
 	more 8
 	run --separate-stderr bash -c 'ulimit -f 1; trap "" XFSZ; exec "$CUSTODY" ledger export -o "$CUSTODY_HOME/cut"'
 	assert_status 125
-	assert_stderr_has "'$CUSTODY_HOME/cut' could not be written whole"
+	assert_stderr_has "cannot write all of '$CUSTODY_HOME/cut'"
 	[ ! -e "$CUSTODY_HOME/cut" ]
 	"$CUSTODY" ledger export -o "$CUSTODY_HOME/cut"
 	cmp "$CUSTODY_HOME/cut" "$SEG"

@@ -500,7 +500,7 @@ check_file_system() {
 	assert_status 0
 	run --separate-stderr review apply "$(session)"
 	assert_status 125
-	assert_stderr_has 'files with several names'
+	assert_stderr_has 'files with several hard links'
 	[ ! -e a ] && [ ! -e a0 ] && [ ! -e ok ]
 	[ "$(kinds review.apply)" -eq 0 ]
 	review apply "$(session)" ok
