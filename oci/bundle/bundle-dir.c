@@ -114,7 +114,7 @@ static int require_own(const struct stat *st, const char *dir, struct fault *f)
 		return fault_set(f, EPERM, "'%s' belongs to uid %u: choose a directory of your own", dir,
 				 st->st_uid);
 	if (st->st_mode & (S_IWGRP | S_IWOTH))
-		return fault_set(f, EPERM, "'%s' can be written by others: chmod go-w '%s'", dir, dir);
+		return fault_set(f, EPERM, "'%s' is writable by other users: chmod go-w '%s'", dir, dir);
 	return 0;
 }
 

@@ -26,7 +26,7 @@ static int require_own(int fd, const char *path, struct fault *f)
 			"the grant there as a file",
 			path, (unsigned int)st.st_uid);
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
-		return fault_set(f, EPERM, "'%s' can be written by others: chmod go-w '%s'", path, path);
+		return fault_set(f, EPERM, "'%s' is writable by other users: chmod go-w '%s'", path, path);
 	return 0;
 }
 

@@ -95,7 +95,7 @@ static int check_mount(const struct removal *rm, int fd, const char *name, struc
 	if (r < 0)
 		return failed(rm, name, -r, NULL);
 	if (ret_st->st_dev != rm->dev || mount != rm->mount)
-		return failed(rm, name, EBUSY, "something is mounted there: unmount it first");
+		return failed(rm, name, EBUSY, "it is a mount point: unmount it first");
 	return 0;
 }
 
@@ -217,7 +217,7 @@ static int remove_or_enter(struct removal *rm, int parent, const char *name)
 		return 0;
 	if (r == -ENOTEMPTY || r == -EEXIST)
 		return push(rm, parent, name);
-	return failed(rm, name, -r, r == -EBUSY ? "something is mounted there: unmount it first" : NULL);
+	return failed(rm, name, -r, r == -EBUSY ? "it is a mount point: unmount it first" : NULL);
 }
 
 /* Where the parent's descriptor was released, ".." must lead to the very directory that it was. */

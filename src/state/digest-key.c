@@ -16,7 +16,7 @@
 
 #define TEXT_SIZE (2 * DIGEST_KEY_SIZE) /* without its newline */
 
-_Static_assert(DIGEST_KEY_SIZE == DIGEST_SIZE, "a key is read as a digest is");
+_Static_assert(DIGEST_KEY_SIZE == DIGEST_SIZE, "a key has the size of a digest");
 
 void digest_key_done(struct digest_key *k)
 {
@@ -34,7 +34,7 @@ static int parse(const char *hex, struct digest_key *ret)
 	return 0;
 }
 
-/* Who can read the key can try values against a digest; who can write it can choose what digests say. */
+/* A reader of the key can guess values of a digest by trial; a writer can choose the digests. */
 static int require_secret(int fd, const char *path, struct fault *f)
 {
 	struct stat st;
@@ -50,7 +50,7 @@ static int require_secret(int fd, const char *path, struct fault *f)
 		return fault_set(
 			f, EPERM,
 			"digest key '%s' can be read or written by others: chmod 600 '%s', or remove it "
-			"(then each approval is asked for again)",
+			"(approvals must then be given again)",
 			path, path);
 	return 0;
 }
@@ -73,15 +73,14 @@ static int read_key(int fd, const char *path, struct digest_key *ret, struct fau
 	}
 	explicit_bzero(text, sizeof(text));
 	if (r < 0)
-		return fault_set(
-			f, EINVAL,
-			"digest key '%s' is not %d hex digits and a newline: restore it, or remove it (then "
-			"each approval is asked for again)",
-			path, TEXT_SIZE);
+		return fault_set(f, EINVAL,
+				 "digest key '%s' is not %d hex digits and a newline: restore it, or remove "
+				 "it (approvals must then be given again)",
+				 path, TEXT_SIZE);
 	return 0;
 }
 
-/* -ENOENT without a fault when there is none. */
+/* -ENOENT without a fault if it is missing. */
 static int load_file(int dirfd, const char *path, struct digest_key *ret, struct fault *f)
 {
 	_cleanup_close_ int fd =
@@ -115,8 +114,8 @@ static int write_key(int fd, struct fault *f)
 }
 
 /*
- * linkat refuses a name that exists: of two that make a key at once one wins, and both then read the winner's.  Nobody
- * ever sees a part of it.
+ * linkat refuses a name that exists: if two processes create a key at once, one wins, and both then read the
+ * winner's. No reader sees a partial key.
  */
 static int make_file(int dirfd, const char *path, struct fault *f)
 {
@@ -125,18 +124,18 @@ static int make_file(int dirfd, const char *path, struct fault *f)
 	uint64_t salt;
 	int r;
 
-	/* Not the pid: another pid namespace may share the directory. */
+	/* Random, not the pid: another PID namespace may share the directory. */
 	if (getrandom(&salt, sizeof(salt), 0) != (ssize_t)sizeof(salt))
 		return fault_errno(f, errno ? errno : EIO, "random bytes");
 	(void)snprintf(name, sizeof(name), "." DIGEST_KEY_FILE ".%016llx", (unsigned long long)salt);
 	fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return fault_errno(f, errno, "make the digest key '%s'", path);
+		return fault_errno(f, errno, "create the digest key '%s'", path);
 	r = write_key(fd, f);
 	if (r < 0)
-		r = fault_wrap(f, r, "make the digest key '%s'", path);
+		r = fault_wrap(f, r, "create the digest key '%s'", path);
 	else if (linkat(dirfd, name, dirfd, DIGEST_KEY_FILE, 0) < 0 && errno != EEXIST)
-		r = fault_errno(f, errno, "make the digest key '%s'", path);
+		r = fault_errno(f, errno, "create the digest key '%s'", path);
 	else if (fsync(dirfd) < 0)
 		r = fault_errno(f, errno, "sync the directory of '%s'", path);
 	(void)unlinkat(dirfd, name, 0);
@@ -170,7 +169,8 @@ static int load_or_make(const struct dirs *d, const char *path, bool create, str
 			r = load_file(dirfd, path, ret, f);
 	}
 	if (r == -ENOENT)
-		return fault_set(f, ENOENT, "no digest key '%s': 'custody check -- true' makes one", path);
+		return fault_set(f, ENOENT, "missing digest key '%s': 'custody check -- true' creates it",
+				 path);
 	return r;
 }
 

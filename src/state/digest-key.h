@@ -8,8 +8,8 @@
 #include "state/dirs.h"
 
 /*
- * The lane's key for what a subject must name but may not show: values of the environment.  With it a digest is the
- * same for the same values, and nobody without it can try values against a digest.
+ * The lane's key for secrets in a subject: values of the environment. Equal values give equal digests, and
+ * without the key values cannot be guessed by trial.
  */
 #define DIGEST_KEY_SIZE 32
 #define DIGEST_KEY_FILE "digest.key" /* in the lane's state directory, 0600: 64 hex digits and a newline */
@@ -19,8 +19,8 @@ struct digest_key {
 };
 
 /*
- * CONFIGURED (custody.json `digest_key`, 64 hex digits; NULL: none) wins.  Else the lane's file; where there is none it
- * is made when CREATE says so (two that start at once get the same one), else -ENOENT.
+ * CONFIGURED (custody.json `digest_key`, 64 hex digits; NULL: none) wins. Else the lane's file; if it is
+ * missing, it is created with CREATE (concurrent callers get the same key), else -ENOENT.
  */
 int digest_key_load(const struct dirs *d, const char *configured, bool create, struct digest_key *ret,
 		    struct fault *f) _must_check_;

@@ -22,7 +22,7 @@ static char *join(const char *dir, const char *rest)
 	return asprintf(&text, "%s%s", dir, rest) < 0 ? NULL : text;
 }
 
-/* An environment variable counts only when it holds an absolute path. */
+/* An environment variable counts only if it is an absolute path. */
 static const char *env_dir(const char *name)
 {
 	const char *value = getenv(name);
@@ -30,7 +30,7 @@ static const char *env_dir(const char *name)
 	return value && value[0] == '/' ? value : NULL;
 }
 
-/* /etc/passwd itself, never nss: this program is static, and a module loaded from here would not be. */
+/* /etc/passwd itself, never NSS: this program is static and must not load NSS modules. */
 static int find_user(uid_t uid, struct dirs *d)
 {
 	struct passwd pw, *found = NULL;
@@ -165,8 +165,8 @@ static int open_dirs(const char *path, mode_t mode, struct fault *f)
 }
 
 /*
- * A sweep kills and removes what it reads here, and everything below is named by path later: whoever else could write
- * DIR, or replace it in its parent, would choose what that is.
+ * A sweep kills processes and removes files named here, and all paths below are used by name later: another
+ * user with write access to DIR or its parent could choose them.
  */
 int dirs_require_own(int fd, const char *path, struct fault *f)
 {
@@ -177,18 +177,18 @@ int dirs_require_own(int fd, const char *path, struct fault *f)
 	if (st.st_uid != geteuid())
 		return fault_set(
 			f, EPERM,
-			"'%s' belongs to uid %u, not to you: set CUSTODY_ROOT to a directory of yours", path,
-			(unsigned int)st.st_uid);
+			"'%s' belongs to uid %u, not to you: set CUSTODY_ROOT to a directory that you own",
+			path, (unsigned int)st.st_uid);
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
-		return fault_set(f, EPERM, "'%s' can be written by others: chmod go-w '%s'", path, path);
+		return fault_set(f, EPERM, "'%s' is writable by other users: chmod go-w '%s'", path, path);
 	if (up.st_uid != geteuid() && up.st_uid != 0)
 		return fault_set(f, EPERM,
-				 "the directory above '%s' belongs to uid %u, neither to root nor to you: "
-				 "set CUSTODY_ROOT to a "
-				 "directory of yours",
+				 "the parent directory of '%s' belongs to uid %u, neither to root nor to you: "
+				 "set CUSTODY_ROOT to a directory that you own",
 				 path, (unsigned int)up.st_uid);
 	if ((up.st_mode & (S_IWGRP | S_IWOTH)) && !(up.st_mode & S_ISVTX))
-		return fault_set(f, EPERM, "the directory above '%s' can be written by others: chmod go-w it",
+		return fault_set(f, EPERM,
+				 "the parent directory of '%s' is writable by other users: chmod go-w it",
 				 path);
 	return 0;
 }

@@ -8,8 +8,8 @@
 #include "state/lane.h"
 
 /*
- * Where things live: the table of docs/design/files.md.  As root below /etc, /var/lib and /run, as a user below
- * the XDG directories; CUSTODY_ROOT=DIR moves all of them below DIR.  Nothing is created here.
+ * Directories of custody: the table of docs/design/files.md. As root below /etc, /var/lib and /run, as a user
+ * below the XDG directories; CUSTODY_ROOT=DIR moves all of them below DIR. Nothing is created here.
  */
 struct dirs {
 	bool rootless;
@@ -22,7 +22,7 @@ struct dirs {
 	char *config_user;	/* ~/.config/custody/custody.json; NULL as root and with CUSTODY_ROOT */
 	char *base;		/* /var/lib/custody: above the lanes */
 	char *state;		/* /var/lib/custody/LANE */
-	char *data; /* above the lanes, what people work on; BASE but for a user: ~/.local/share/custody */
+	char *data; /* parent of the lanes' sandbox roots; same as BASE, except for a user: ~/.local/share/custody */
 	char *sandboxes;   /* DATA/LANE/sandbox: one sandbox root per name */
 	char *run;	   /* /run/custody */
 	char *libexec;	   /* custody-init, custody-hook */
@@ -35,8 +35,8 @@ void dirs_done(struct dirs *d);
 #define _cleanup_dirs_ _cleanup_(dirs_done)
 
 /*
- * Open PATH (absolute), made with MODE when it is not there.  Nobody but the caller may be able to write it or to
- * replace it in its parent: what is read there is believed.  Returns a dirfd.
+ * Opens PATH (absolute), created with MODE if missing. Refused if another user can write it or replace it in
+ * its parent, because its content is trusted. Returns a dirfd.
  */
 int dirs_open_own(const char *path, mode_t mode, struct fault *f) _must_check_;
 int dirs_require_own(int fd, const char *path, struct fault *f) _must_check_; /* the check alone */

@@ -42,7 +42,9 @@ static bool names_lane(char *const *argv)
 	return false;
 }
 
-/* The lane may come from the environment or a file: the line says it, so that it works wherever it is pasted. */
+/*
+ * The lane may come from the environment or a file: the command line names it, so that it works in any shell.
+ */
 static void put_command(struct strbuf *b, const struct lane_ask *ask)
 {
 	size_t i = 0;
@@ -61,8 +63,8 @@ static void put_command(struct strbuf *b, const struct lane_ask *ask)
 }
 
 /*
- * Messages are escaped before they reach a terminal.  A line that would not survive that is spelled in octal and
- * evaluated: works in any sh, and still shows nothing that a terminal would obey.
+ * Messages are escaped before they reach a terminal. A line that escaping would change is printed in octal
+ * and evaluated: it works in any sh and contains no control characters.
  */
 static void put_printable(struct strbuf *b, const char *line)
 {
@@ -99,11 +101,11 @@ static int refuse(const struct lane_ask *ask, struct fault *f)
 	if (!armed)
 		strbuf_puts(&text, LANE_ALLOW_ENV);
 	if (!armed && value && *value)
-		strbuf_printf(&text, " (it is '%s', which is none of 1, true, yes, y, on)", value);
+		strbuf_printf(&text, " (it is '%s', not one of 1, true, yes, y, on)", value);
 	strbuf_puts(&text, "; nothing was started");
 	if (ask->argv && ask->argv[0]) {
 		put_command(&line, ask);
-		strbuf_puts(&text, "; this would start it: ");
+		strbuf_puts(&text, "; to start it: ");
 		put_printable(&text, line.text ? line.text : "");
 	}
 	if (line.broken || text.broken)
@@ -130,14 +132,15 @@ int lane_gate(const struct lane_ask *ask, struct lane_pass **ret, struct fault *
 int lane_pass_require(const struct lane_pass *p, enum lane lane, struct fault *f)
 {
 	if (!p)
-		return fault_set(f, LANE_REFUSED, "nobody asked the lane's gate: nothing is started without");
+		return fault_set(f, LANE_REFUSED,
+				 "internal error: session opened without passing the lane gate");
 	if (p->lane != lane)
 		return fault_set(f, LANE_REFUSED,
 				 "the gate was passed for lane '%s', this is lane '%s': refused",
 				 lane_name(p->lane), lane_name(lane));
 	if (lane == LANE_PROD && !p->recorded)
 		return fault_set(f, LANE_REFUSED,
-				 "the override of lane 'prod' is not in the ledger: refused");
+				 "refused: the override of lane 'prod' is not recorded in the ledger");
 	return 0;
 }
 

@@ -25,7 +25,10 @@ int lane_stamp(int dirfd, enum lane lane, struct fault *f)
 	if (fd < 0)
 		return fault_errno(f, errno, "stamp with lane '%s'", lane_name(lane));
 	r = fd_write_all(fd, b.text, b.len, f);
-	/* Under its name it is whole: whoever is killed before leaves a directory without a stamp. */
+	/*
+	 * The rename makes the file complete or missing: a process killed before leaves a directory without a
+	 * stamp.
+	 */
 	if (r == 0 && renameat2(dirfd, TEMP, dirfd, LANE_STAMP, RENAME_NOREPLACE) < 0)
 		r = fault_errno(f, errno, "stamp with lane '%s'", lane_name(lane));
 	if (r < 0)
@@ -47,7 +50,7 @@ int lane_read_stamp(int dirfd, const char *what, enum lane *ret, struct fault *f
 			return 1;
 		}
 	shown = str_escape(text);
-	return fault_set(f, LANE_REFUSED, "%s is stamped with '%s', which is no lane: refused", what,
+	return fault_set(f, LANE_REFUSED, "refused: %s is stamped with '%s', which is not a lane", what,
 			 shown ? shown : "?");
 }
 

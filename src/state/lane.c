@@ -37,7 +37,7 @@ const char *network_class_name(enum network_class class)
 	return classes[class];
 }
 
-/* TEXT without blanks around it; *LEN 0 when there is nothing else. */
+/* TEXT without surrounding blanks; *LEN 0 if nothing is left. */
 static const char *trim(const char *text, size_t *len)
 {
 	text += strspn(text, blanks);
@@ -70,7 +70,7 @@ int lane_parse(const char *text, enum lane *ret, struct fault *f)
 		}
 	shown = str_escape(text);
 	return fault_set(f, EINVAL,
-			 "no lane '%s': there are sandbox (also: test) and prod (also: production)",
+			 "unknown lane '%s': expected sandbox (alias test) or prod (alias production)",
 			 shown ? shown : "?");
 }
 

@@ -13,12 +13,12 @@
 #include "state/state-version.h"
 
 /*
- * Order of this file, and why each point is a good one to be killed at:
- * 1. The lanes' states exist and say what they are.		Nothing of the old tree changed.
- * 2. The ledgers know the plan, on the disk.			A record of moves that did not happen; the next plan says which.
- * 3. Items move, each by one rename that MUST NOT replace.	Each is here or there.  A directory is stamped before.
- * 4. Pointers: the new one is whole before the old one goes.	Both are there and say the same; the next plan sees that.
- * 5. Directories that are empty now go.
+ * Order of this file, and the state after a kill at each point:
+ * 1. Create the lanes' states with lane and version.		The old tree is unchanged.
+ * 2. Write the plan to the ledgers, synced.			Records of moves that did not happen; the next plan shows them.
+ * 3. Move each item by one rename that MUST NOT replace.	Each is in one place.  A directory is stamped before.
+ * 4. Write each new pointer before removing the old one.	Both exist and agree; the next plan sees that.
+ * 5. Remove directories that are now empty.
  */
 
 #define RECORD_ITEMS 100
@@ -91,7 +91,7 @@ static int sync_dir(int fd, const char *name, struct fault *f)
 	return fsync(fd) < 0 ? fault_errno(f, errno, "fsync '%s'", name) : 0;
 }
 
-/* The directory that PATH lies in, below the tree; no link is followed.  *RET_NAME points into PATH. */
+/* Opens the parent directory of PATH, below the tree; no link is followed. *RET_NAME points into PATH. */
 static int open_parent(const struct migrate_plan *p, const char *path, bool make, const char **ret_name,
 		       struct fault *f)
 {
@@ -109,7 +109,7 @@ static int open_parent(const struct migrate_plan *p, const char *path, bool make
 static int become_conflict(struct migrate_item *i, struct fault *f)
 {
 	free(i->why);
-	if (asprintf(&i->why, "'%s' is there already: compare them and remove one", i->to) < 0) {
+	if (asprintf(&i->why, "'%s' exists already: compare them and remove one", i->to) < 0) {
 		i->why = NULL;
 		return fault_errno(f, ENOMEM, "migrate");
 	}
@@ -130,7 +130,7 @@ static int stamp(int from, const char *name, enum lane lane, struct fault *f)
 	r = lane_read_stamp(fd, name, &there, f);
 	if (r != 0)
 		return r < 0 ? r : lane_require_name(lane, lane_name(there), name, f);
-	(void)unlinkat(fd, ".lane", 0); /* of a run that was killed while it stamped */
+	(void)unlinkat(fd, ".lane", 0); /* left by a run that was killed while it wrote the stamp */
 	return lane_stamp(fd, lane, f);
 }
 
@@ -159,7 +159,7 @@ static int write_pointer(int dir, const char *name, const char *text, struct fau
 	_cleanup_close_ int fd = -EBADF;
 	int r;
 
-	/* A fixed name: what a killed run left is written over, not left lying. */
+	/* A fixed name: the file of a killed run is overwritten. */
 	if (unlinkat(dir, TEMP, 0) < 0 && errno != ENOENT)
 		return fault_errno(f, errno, "remove '%s'", TEMP);
 	fd = openat(dir, TEMP, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -215,14 +215,14 @@ int migrate_apply(struct migrate_plan *p, struct fault *f)
 	for (size_t i = 0; i < p->n && r == 0; i++)
 		if (p->items[i].action == MIGRATE_MOVE)
 			r = fault_wrap(f, move(p, &p->items[i], f), "move '%s/%s'", p->dir, p->items[i].from);
-	/* Once for all: a move that a power loss undoes is in the next plan again. */
+	/* Once for all items: a move that a power loss undoes is in the next plan again. */
 	if (r == 0 && migrate_count(p, MIGRATE_MOVE) && syncfs(p->dirfd) < 0)
 		r = fault_errno(f, errno, "sync '%s'", p->dir);
 	for (size_t i = 0; i < p->n && r == 0; i++)
 		if (p->items[i].action == MIGRATE_POINT)
 			r = fault_wrap(f, point(p, &p->items[i], f), "pointer '%s/%s'", p->dir,
 				       p->items[i].from);
-	/* Not empty: something stays there. */
+	/* Not empty: some entries stay. */
 	for (size_t i = 0; emptied[i] && r == 0; i++)
 		(void)unlinkat(p->dirfd, emptied[i], AT_REMOVEDIR);
 	return r;

@@ -22,7 +22,7 @@
 #define AUDIT_PEER "audit_peer"
 #define SESSION_SUFFIX ".session.json"
 
-/* What lies in directories of its own in both layouts. */
+/* Entries that have their own directory in both layouts. */
 static const char *const kinds[] = { "sessions", "grants", "reports", NULL };
 
 void migrate_done(struct migrate_plan *p)
@@ -41,7 +41,7 @@ void migrate_done(struct migrate_plan *p)
 	p->dir = NULL;
 }
 
-/* PARENT NULL: FROM lies in the tree itself.  RET borrowed until the next one is added. */
+/* PARENT NULL: FROM is directly in the tree. RET borrowed until the next one is added. */
 int migrate_add(struct migrate_plan *p, const char *parent, const char *name, struct migrate_item **ret,
 		struct fault *f)
 {
@@ -106,7 +106,7 @@ int migrate_settle(struct migrate_plan *p, struct migrate_item *i, enum migrate_
 	i->action = action;
 	if (migrate_is_taken(p, to))
 		return migrate_explain(i, MIGRATE_CONFLICT, f,
-				       "'%s' is there already: compare them and remove one", to);
+				       "'%s' exists already: compare them and remove one", to);
 	return 0;
 }
 
@@ -115,7 +115,7 @@ static int compare_targets(const void *a, const void *b)
 	return strcmp((*(struct migrate_item *const *)a)->to, (*(struct migrate_item *const *)b)->to);
 }
 
-/* Two entries, such as test_a and a stamped a, may want one name: then neither gets it. */
+/* Two entries, such as test_a and a stamped a, may have the same target: then neither is moved. */
 static int refuse_doubles(struct migrate_plan *p, struct fault *f)
 {
 	_cleanup_free_ struct migrate_item **by_target = calloc(p->n + 1, sizeof(*by_target));
@@ -134,7 +134,7 @@ static int refuse_doubles(struct migrate_plan *p, struct fault *f)
 			last++;
 		for (size_t k = i; last - i > 1 && k < last && r == 0; k++)
 			r = migrate_explain(by_target[k], MIGRATE_CONFLICT, f,
-					    "'%s' would go to the same place: rename one of them",
+					    "'%s' has the same target: rename one of them",
 					    by_target[k == i ? i + 1 : i]->from);
 	}
 	return r;
@@ -169,15 +169,15 @@ static int plan_entry(struct migrate_plan *p, int dirfd, const char *parent, con
 	stamp = migrate_read_stamp(dirfd, name, i->directory, &by_stamp);
 	if (stamp == MIGRATE_STAMP_ODD)
 		return migrate_explain(i, MIGRATE_CONFLICT, f,
-				       "its stamp cannot be read, or is that of no lane or of two");
+				       "its lane stamp is unreadable, unknown or ambiguous");
 	if (rest && stamp == MIGRATE_STAMP_FOUND && by_stamp != by_name)
 		return migrate_explain(i, MIGRATE_CONFLICT, f,
-				       "its name says lane '%s', its stamp says lane '%s'",
+				       "lane '%s' in its name and lane '%s' in its stamp differ",
 				       lane_name(by_name), lane_name(by_stamp));
 	if (!rest && stamp == MIGRATE_STAMP_NONE)
 		return migrate_explain(i, MIGRATE_LEAVE, f,
-				       "no lane is stamped on it: mv '%s/%s' to test_%s or prod_%s there",
-				       p->dir, i->from, name, name);
+				       "it has no lane stamp: mv '%s/%s' to test_%s or prod_%s there", p->dir,
+				       i->from, name, name);
 	r = migrate_set_target(i, rest ? by_name : by_stamp, kind, rest ? rest : name, f);
 	return r < 0 ? r : migrate_settle(p, i, MIGRATE_MOVE, f);
 }
@@ -229,7 +229,7 @@ static int plan_kind(struct migrate_plan *p, const char *kind, struct fault *f)
 	return r;
 }
 
-/* A peer is told by its name alone: the file's content has no room for a stamp. */
+/* The lane of a peer file is in its name only: its format has no field for a stamp. */
 static int plan_peer(struct migrate_plan *p, const char *name, struct fault *f)
 {
 	enum lane lane = LANE_SANDBOX;
@@ -247,7 +247,7 @@ static int plan_peer(struct migrate_plan *p, const char *name, struct fault *f)
 		return migrate_explain(i, MIGRATE_LEAVE, f, "it is not a file");
 	if (!rest)
 		return migrate_explain(i, MIGRATE_LEAVE, f,
-				       "no lane is stamped on it: mv it to test_" AUDIT_PEER
+				       "it has no lane stamp: mv it to test_" AUDIT_PEER
 				       " or prod_" AUDIT_PEER);
 	r = migrate_set_target(i, lane, NULL, rest, f);
 	return r < 0 ? r : migrate_settle(p, i, MIGRATE_MOVE, f);
@@ -280,7 +280,7 @@ static int plan_top(struct migrate_plan *p, char **names, bool pointers, struct 
 			if (r == 0)
 				r = migrate_explain(
 					i, MIGRATE_LEAVE, f,
-					"what it is is not known: move it into sessions, grants or reports");
+					"unknown entry: move it into sessions, grants or reports");
 		}
 	}
 	return r;
@@ -301,7 +301,7 @@ static int open_tree(const char *dir, struct migrate_plan *p, struct fault *f)
 		return r;
 	if (flock(p->dirfd, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK
-			       ? fault_set(f, EBUSY, "another migration of '%s' is under way", p->dir)
+			       ? fault_set(f, EBUSY, "another migration of '%s' is running", p->dir)
 			       : fault_errno(f, errno, "lock '%s'", p->dir);
 	return 0;
 }
@@ -321,7 +321,7 @@ int migrate_plan(const char *dir, struct migrate_plan *ret, struct fault *f)
 		r = plan_top(&p, names, false, f);
 	if (r == 0)
 		r = refuse_doubles(&p, f);
-	/* Pointers last: where they lead is known now. */
+	/* Pointers last: their targets are planned now. */
 	if (r == 0)
 		r = plan_top(&p, names, true, f);
 	if (r == 0)

@@ -11,7 +11,7 @@
 #include "state/migrate-impl.h"
 #include "state/migrate-stamp.h"
 
-/* Where PATH of the old tree is after the migration, also when it was moved by an earlier one.  0: not known. */
+/* Location of PATH of the old tree after the migration, or after an earlier one. 0: not known. */
 static int find_moved(const struct migrate_plan *p, const char *path, enum lane *ret_lane, char **ret,
 		      struct fault *f)
 {
@@ -24,7 +24,7 @@ static int find_moved(const struct migrate_plan *p, const char *path, enum lane 
 			*ret = strdup(p->items[i].to);
 			return *ret ? 1 : fault_errno(f, ENOMEM, "plan");
 		}
-	/* Still there: it stays, and so does what points to it. */
+	/* Exists in the old place: it stays, and so does its pointer. */
 	if (!slash || strchr(slash + 1, '/') || migrate_is_taken(p, path))
 		return 0;
 	for (unsigned int i = 0; i < _LANE_MAX; i++) {
@@ -74,7 +74,7 @@ static int read_pointer(const struct migrate_plan *p, const char *name, char **r
 	return *ret ? 1 : fault_errno(f, ENOMEM, "plan");
 }
 
-/* An earlier run may have written the new pointer and been killed before it took the old one away. */
+/* An earlier run may have written the new pointer and been killed before it removed the old one. */
 static bool has_text(const struct migrate_plan *p, const char *path, const char *text)
 {
 	_cleanup_close_ int fd =
@@ -106,11 +106,11 @@ int migrate_plan_pointer(struct migrate_plan *p, const char *name, struct fault 
 	if (r < 0)
 		return r;
 	if (r == 0)
-		return migrate_explain(i, MIGRATE_LEAVE, f, "it points to '%s', which is not there or stays",
-				       path);
+		return migrate_explain(i, MIGRATE_LEAVE, f,
+				       "it points to '%s', which is missing or is not migrated", path);
 	if (rest && lane != by_name)
 		return migrate_explain(i, MIGRATE_CONFLICT, f,
-				       "its name says lane '%s', it points to '%s' of lane '%s'",
+				       "lane '%s' in its name, but it points to '%s' of lane '%s'",
 				       lane_name(by_name), path, lane_name(lane));
 	if (asprintf(&i->text, "%s/%s\n", p->dir, moved) < 0) {
 		i->text = NULL;

@@ -28,7 +28,7 @@ const char *migrate_prefix(const char *name, bool pointer, enum lane *ret)
 	return NULL;
 }
 
-/* Both keys, if both are there, say the same. */
+/* If both keys exist, they must agree. */
 static enum migrate_stamp read_keys(const struct jdoc *d, enum lane *ret)
 {
 	const struct jdoc *values[] = { jdoc_get(d, "lane"), jdoc_get(d, "network") };
@@ -64,7 +64,7 @@ static enum migrate_stamp read_document(int dirfd, const char *name, enum lane *
 		return MIGRATE_STAMP_ODD;
 	if (fd_read_all(fd, DOCUMENT_MAX, &text, &len, NULL) < 0)
 		return MIGRATE_STAMP_ODD;
-	/* What is no JSON carries no stamp; its name may. */
+	/* A file that is not JSON has no stamp; its name may name the lane. */
 	if (jdoc_parse(text, len, name, NULL, &d, NULL) < 0)
 		return MIGRATE_STAMP_NONE;
 	return read_keys(d, ret);

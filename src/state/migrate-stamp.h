@@ -4,16 +4,17 @@
 #include "state/lane.h"
 
 /*
- * Which lane an entry of a version-0 tree belongs to.  The name says it (test_NAME, prod_NAME; pointers also
- * test.NAME), or a stamp inside: a file `lane` or metadata.json in a directory, a key `lane` or `network` in a JSON file.
+ * Which lane an entry of a version-0 tree belongs to. From its name (test_NAME, prod_NAME; pointers also
+ * test.NAME), or from a stamp inside: a file `lane` or metadata.json in a directory, a key `lane` or
+ * `network` in a JSON file.
  */
 enum migrate_stamp {
 	MIGRATE_STAMP_NONE,
 	MIGRATE_STAMP_FOUND,
-	MIGRATE_STAMP_ODD, /* unreadable, or no lane */
+	MIGRATE_STAMP_ODD, /* unreadable, or not a lane */
 };
 
 /* The rest of NAME behind its prefix, *RET filled; NULL: no prefix. */
 const char *migrate_prefix(const char *name, bool pointer, enum lane *ret);
-/* Looks into NAME in DIRFD, which is a regular file or a directory. */
+/* Reads NAME in DIRFD, a regular file or a directory. */
 enum migrate_stamp migrate_read_stamp(int dirfd, const char *name, bool directory, enum lane *ret);

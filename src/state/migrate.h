@@ -8,15 +8,15 @@
 #include "state/dirs.h"
 
 /*
- * From a state tree without lanes (version 0) to one with lanes: docs/design/lanes.md has both layouts.  A plan is made
- * by reading alone.  Applying it moves each item with one rename that replaces nothing, so that being killed anywhere
- * leaves every item in one place, whole, and the next plan goes on from there.
+ * From a state tree without lanes (version 0) to one with lanes: docs/design/lanes.md has both layouts.
+ * Planning only reads. Applying moves each item with one rename that never replaces a file, so that after a
+ * kill at any point every item is complete in one place, and the next plan continues from there.
  */
 enum migrate_action {
 	MIGRATE_MOVE,	  /* file or directory */
-	MIGRATE_POINT,	  /* `current` pointer: its text names the new place */
-	MIGRATE_LEAVE,	  /* nothing says which lane it belongs to */
-	MIGRATE_CONFLICT, /* two things say something else */
+	MIGRATE_POINT,	  /* `current` pointer: rewritten with the new path */
+	MIGRATE_LEAVE,	  /* its lane is not known */
+	MIGRATE_CONFLICT, /* its name and its stamp disagree */
 	_MIGRATE_ACTION_MAX,
 };
 
@@ -24,9 +24,9 @@ struct migrate_item {
 	enum migrate_action action;
 	enum lane lane;
 	char *from; /* below the tree: "sessions/test_a" */
-	char *to;   /* below the tree: "sandbox/sessions/a"; NULL when it stays */
-	char *text; /* of a pointer, as it will be */
-	char *why;  /* it stays, with what helps */
+	char *to;   /* below the tree: "sandbox/sessions/a"; NULL if it is not moved */
+	char *text; /* new text of a pointer */
+	char *why;  /* why it is not moved, and the fix */
 	bool directory;
 	bool done;
 };
@@ -38,13 +38,14 @@ struct migrate_plan {
 	size_t n;
 };
 
-/* Reads only.  -ENOENT when DIR is not there, -EBUSY when another migration of it runs. */
+/* Reads only. -ENOENT if DIR is missing, -EBUSY if another migration of it runs. */
 int migrate_plan(const char *dir, struct migrate_plan *ret, struct fault *f) _must_check_;
 void migrate_done(struct migrate_plan *p);
 #define _cleanup_migrate_ _cleanup_(migrate_done)
 
 /*
- * Does what the plan says; the lanes' states lie in the tree.  What turned into a conflict meanwhile becomes one in the plan and stays where it is.  A record of it stands in each lane's ledger before the first move.
+ * Applies the plan; the lanes' states are in the tree. An item that has become a conflict since planning is
+ * marked so and not moved. The plan is recorded in each lane's ledger before the first move.
  */
 int migrate_apply(struct migrate_plan *p, struct fault *f) _must_check_;
 

@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "base/walk.h"
 
-#define ROUNDS_MAX 16 /* times that it was not empty after all: somebody is writing into it */
+#define ROUNDS_MAX 16 /* retries while another process writes to it */
 
 static int mount_of(int fd, uint64_t *ret)
 {
@@ -26,7 +26,7 @@ static int mount_of(int fd, uint64_t *ret)
 
 static int refuse_mount(const struct sandbox_root *r, const char *name, const char *below, struct fault *f)
 {
-	return fault_set(f, EBUSY, "something is mounted on '%s/%s%s%s': umount it first", r->path, name,
+	return fault_set(f, EBUSY, "'%s/%s%s%s' is a mount point: umount it first", r->path, name,
 			 *below ? "/" : "", below);
 }
 
@@ -70,7 +70,7 @@ int sandbox_survey(const struct sandbox_root *r, const char *name, int fd, struc
 	return 0;
 }
 
-/* All that is seen in one reading.  1: there was something. */
+/* Removes the entries of one pass over the directory. 1: there were entries. */
 static int clear_once(int fd, struct fault *f)
 {
 	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0, some = 0;
@@ -107,5 +107,5 @@ int sandbox_clear(const struct sandbox_root *r, const char *name, int fd, struct
 		if (e == 0)
 			return 0;
 	}
-	return fault_set(f, EBUSY, "clear '%s/%s': somebody keeps writing into it", r->path, name);
+	return fault_set(f, EBUSY, "clear '%s/%s': another process keeps writing to it", r->path, name);
 }

@@ -14,7 +14,7 @@
 
 #define FIELD_MAX 4096
 
-/* One field: no tab, no newline, nothing that a terminal would obey, and an end. */
+/* One field: no tab, no newline, no control characters, bounded length. */
 static void put_field(struct strbuf *b, const char *text)
 {
 	_cleanup_free_ char *clean = NULL;
@@ -52,7 +52,7 @@ static void put_what(struct strbuf *b, const struct sandbox_line *l)
 		strbuf_puts(&words, i ? " " : "");
 		strbuf_put_word(&words, argv[i]);
 	}
-	/* Rather no line than one with secrets. */
+	/* No line if redaction failed: it could hold secrets. */
 	if (!argv || words.broken)
 		b->broken = true;
 	else
@@ -84,11 +84,11 @@ static int require_plain(int fd, struct fault *f)
 	if (!S_ISREG(st.st_mode) || st.st_nlink != 1 || st.st_uid != geteuid())
 		return fault_set(f, EPERM,
 				 "'" SANDBOX_LOG
-				 "' is not a plain file of yours with one name: move it away");
+				 "' is not a regular file with one link, owned by you: move it away");
 	return 0;
 }
 
-/* Opened for each line: whoever renames it, to keep it short, need not tell us. */
+/* Opened for each line: log rotation by rename needs no signal. */
 static int write_line(int logs_fd, const char *text, size_t len, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
@@ -110,9 +110,7 @@ static int write_line(int logs_fd, const char *text, size_t len, struct fault *f
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return fault_errno(f, errno, "write '" SANDBOX_LOG "'");
-	return (size_t)n == len
-		       ? 0
-		       : fault_set(f, ENOSPC, "write '" SANDBOX_LOG "': only a part of the line fits");
+	return (size_t)n == len ? 0 : fault_set(f, ENOSPC, "write '" SANDBOX_LOG "': short write");
 }
 
 int sandbox_log_write(int logs_fd, const struct sandbox_line *l, struct fault *f)

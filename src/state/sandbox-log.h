@@ -6,9 +6,10 @@
 #include "ledger/ledger-redact.h"
 
 /*
- * logs/custody.log of a sandbox root: what was done there, for people.  One line per operation, allowed or denied: time,
- * agent, worker, operation, path or command, status, with tabs between.  The ledger is the truth; this says the same of one
- * root, redacted alike.  Appended by one write each, so lines of several runs do not mix; never mounted in any sandbox.
+ * logs/custody.log of a sandbox root: operations, for people. One line per operation, allowed or denied:
+ * time, agent, worker, operation, path or command, status, separated by tabs. The ledger is authoritative;
+ * this log is its extract for one root, with the same redaction. Appended by one write each, so lines of
+ * several runs do not mix; never mounted in any sandbox.
  */
 #define SANDBOX_LOG "custody.log"
 
@@ -26,6 +27,6 @@ char *sandbox_log_line_text(const struct sandbox_line *l);
 
 int sandbox_log_write(int logs_fd, const struct sandbox_line *l, struct fault *f) _must_check_;
 
-/* The same into the log of the root whose workspace WORKTREE (resolved) is or lies in; 0 as well when it is in none. */
+/* Writes to the log of the root whose workspace contains WORKTREE (resolved); 0 too if it is in none. */
 int sandbox_log_write_worktree(const struct dirs *d, const char *worktree, const struct sandbox_line *l,
 			       struct fault *f) _must_check_;

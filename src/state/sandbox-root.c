@@ -31,8 +31,8 @@ int sandbox_name_require(const char *name, struct fault *f)
 		return 0;
 	return fault_set(
 		f, EINVAL,
-		"'%s' is no name of a sandbox root: lower case letters, digits, '.', '_' and '-', no "
-		"dot in front, at most %d",
+		"'%s' is not a valid sandbox root name: lower case letters, digits, '.', '_' and '-', no "
+		"leading dot, at most %d",
 		name, SANDBOX_NAME_MAX);
 }
 
@@ -46,7 +46,7 @@ void sandbox_root_free(struct sandbox_root *r)
 	(void)fd_close(r->workspace_fd);
 	(void)fd_close(r->tmp_fd);
 	(void)fd_close(r->logs_fd);
-	/* Last: with it the lock goes. */
+	/* Last: closing it releases the lock. */
 	(void)fd_close(r->fd);
 	free(r->name);
 	free(r->path);
@@ -71,7 +71,7 @@ static int fd_path(int fd, char **ret, struct fault *f)
 
 /* --- one directory ------------------------------------------------------------------------------------------------- */
 
-/* What stands there instead of a directory. */
+/* Reports the object that exists instead of a directory. */
 static int refuse_other(int parent, const char *name, const char *path, int code, struct fault *f)
 {
 	struct stat st;
@@ -79,18 +79,20 @@ static int refuse_other(int parent, const char *name, const char *path, int code
 	if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return fault_errno(f, code, "open '%s'", path);
 	if (S_ISLNK(st.st_mode))
-		return fault_set(
-			f, ELOOP,
-			"'%s' is a symbolic link, which is not followed: rm '%s', the next run makes the "
-			"directory",
-			path, path);
+		return fault_set(f, ELOOP,
+				 "'%s' is a symbolic link: rm '%s', the next run creates the "
+				 "directory",
+				 path, path);
 	if (!S_ISDIR(st.st_mode))
-		return fault_set(f, ENOTDIR, "'%s' is not a directory: move it away, the next run makes it",
+		return fault_set(f, ENOTDIR, "'%s' is not a directory: move it away, the next run creates it",
 				 path);
 	return fault_errno(f, code, "open '%s'", path);
 }
 
-/* A payload may chmod the directory that it works in, which is its own inside.  FD is O_PATH: only its link opens it. */
+/*
+ * A payload owns its working directory inside and may chmod it. FD is O_PATH: chmod goes through its /proc
+ * link.
+ */
 static int repair_mode(int fd, const char *path, struct fault *f)
 {
 	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
@@ -129,7 +131,7 @@ static int open_part(int parent, const char *name, const char *path, bool make, 
 	opened = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (opened < 0 && errno == EACCES && !repair)
 		return fault_set(f, EACCES,
-				 "'%s' cannot be read: chmod 0700 '%s', or let the next run repair it", path,
+				 "'%s' is not readable: chmod 0700 '%s', or let the next run repair it", path,
 				 path);
 	return opened < 0 ? fault_errno(f, errno, "open '%s'", path) : opened;
 }
@@ -143,7 +145,7 @@ static int open_named(const struct sandbox_root *r, const char *name, bool repai
 		return fault_errno(f, ENOMEM, "sandbox root");
 	fd = open_part(r->fd, name, path, repair, repair, f);
 	if (fd == -ENOENT)
-		return fault_set(f, ENOENT, "'%s' is missing: the next run in sandbox root '%s' makes it",
+		return fault_set(f, ENOENT, "'%s' is missing: the next run in sandbox root '%s' creates it",
 				 path, r->name);
 	if (fd < 0)
 		return fd;
@@ -170,15 +172,15 @@ static int lock(int fd, const char *name, enum sandbox_use use, struct fault *f)
 	if (errno != EWOULDBLOCK)
 		return fault_errno(f, errno, "lock sandbox root '%s'", name);
 	if (use != SANDBOX_RESET)
-		return fault_set(f, EBUSY, "sandbox root '%s' is being reset: try again when that is done",
+		return fault_set(f, EBUSY, "sandbox root '%s' is being reset: retry when the reset is done",
 				 name);
 	return fault_set(f, EBUSY,
-			 "a session lives in sandbox root '%s', or one is about to start there: wait for its "
-			 "end, or end it",
+			 "a session is running or starting in sandbox root '%s': wait for it to exit, or "
+			 "'custody stop' it",
 			 name);
 }
 
-/* Between opening and locking the directory may have been moved away: then it is not the root of this name any more. */
+/* The directory may have been renamed between open and flock: then it is no longer the root of this name. */
 static int open_locked(int sandboxes, const char *name, const char *path, enum sandbox_use use,
 		       struct fault *f)
 {
@@ -188,9 +190,10 @@ static int open_locked(int sandboxes, const char *name, const char *path, enum s
 		int r;
 
 		if (fd == -ENOENT)
-			return fault_set(f, ENOENT,
-					 "there is no sandbox root '%s' ('%s'): the first run in it makes it",
-					 name, path);
+			return fault_set(
+				f, ENOENT,
+				"sandbox root '%s' ('%s') does not exist: the first run in it creates it",
+				name, path);
 		if (fd < 0)
 			return fd;
 		r = lock(fd, name, use, f);
@@ -226,7 +229,7 @@ static int open_sandboxes(const struct dirs *d, enum sandbox_use use, struct fau
 	return r < 0 ? r : fd;
 }
 
-/* Two first uses write the same. */
+/* Concurrent first uses write the same text. */
 static int write_stamp(int fd, enum lane lane, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -236,7 +239,7 @@ static int write_stamp(int fd, enum lane lane, struct fault *f)
 			: fd_replace_file(fd, LANE_STAMP, b.text, b.len, 0600, f);
 }
 
-/* A root that was carried over from the other lane says so itself. */
+/* A root copied from the other lane has the stamp of that lane. */
 static int require_lane(const struct sandbox_root *r, const struct dirs *d, enum sandbox_use use,
 			struct fault *f)
 {
@@ -294,8 +297,8 @@ int sandbox_root_open(const struct dirs *d, const char *name, enum sandbox_use u
 	sandboxes = open_sandboxes(d, use, f);
 	if (sandboxes == -ENOENT)
 		return fault_set(f, ENOENT,
-				 "there is no sandbox root '%s' ('%s'): the first run in it makes it", name,
-				 path);
+				 "sandbox root '%s' ('%s') does not exist: the first run in it creates it",
+				 name, path);
 	if (sandboxes < 0)
 		return sandboxes;
 	r->fd = open_locked(sandboxes, name, path, use, f);
@@ -323,12 +326,11 @@ static int require_one_name(const struct sandbox_root *r, int fd, const char *pa
 	if (fstat(fd, &st) < 0)
 		return fault_errno(f, errno, "stat '%s'", path);
 	if (!S_ISDIR(st.st_mode) && st.st_nlink != 1)
-		return refuse_outside(r, path, "it has more than one name, and the others may lie anywhere",
-				      f);
+		return refuse_outside(r, path, "it has more than one hard link", f);
 	return 0;
 }
 
-/* What is mounted in a root is not in it, though its path is. */
+/* A mount below a root is not part of it, although its path is. */
 static int require_own_mount(const struct sandbox_root *r, int dirfd, int fd, const char *path,
 			     struct fault *f)
 {
@@ -340,7 +342,7 @@ static int require_own_mount(const struct sandbox_root *r, int dirfd, int fd, co
 	    statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &b) < 0)
 		return fault_errno(f, errno, "stat '%s'", path);
 	if ((a.stx_mask & b.stx_mask & STATX_MNT_ID) && a.stx_mnt_id != b.stx_mnt_id)
-		return refuse_outside(r, path, "something is mounted there", f);
+		return refuse_outside(r, path, "it is a mount point", f);
 	return 0;
 }
 
@@ -355,7 +357,7 @@ int sandbox_root_resolve(const struct sandbox_root *r, int dirfd, const char *pa
 		return refuse_outside(r, path, "name it relative to the workspace", f);
 	fd = path_open_beneath(dirfd, *path ? path : ".", flags | O_CLOEXEC, 0, &why);
 	if (fd == -EXDEV || fd == -ELOOP || fd == -EAGAIN)
-		return refuse_outside(r, path, "through '..' or a link", f);
+		return refuse_outside(r, path, "through '..' or a symbolic link", f);
 	if (fd < 0)
 		return fault_set(f, -fd, "'%s' in sandbox root '%s' (%s): %s", path, r->name, r->path,
 				 strerror(-fd));
@@ -376,9 +378,9 @@ int sandbox_root_pin(struct sandbox_root *r, const char *path, char **ret_path, 
 	e = fd_path(fd, &real, f);
 	if (e < 0)
 		return e;
-	/* Moved away between the two calls, or removed: what it is called now is not in the workspace. */
+	/* Renamed or removed between the two calls: its current path is not in the workspace. */
 	if (!path_is_below(real, r->workspace))
-		return refuse_outside(r, path, "it was moved meanwhile", f);
+		return refuse_outside(r, path, "it was moved concurrently", f);
 	grown = reallocarray(r->pins, r->n_pins + 1, sizeof(*grown));
 	if (!grown)
 		return fault_errno(f, ENOMEM, "sandbox root");

@@ -9,12 +9,12 @@
 #include "state/dirs.h"
 
 /*
- * A place to work in that outlives its runs: DIRS->sandboxes/NAME with workspace/, tmp/ and logs/, each 0700 and the
- * caller's.  Runs hold its lock shared, a reset holds it alone.  Everything is reached through the descriptors here: the
- * texts are for people and for mounts, and what was mounted by one of them is compared with its descriptor before the
- * command starts.
+ * A persistent working directory: DIRS->sandboxes/NAME with workspace/, tmp/ and logs/, each 0700 and owned
+ * by the caller. Runs hold its lock shared, a reset holds it exclusively. Files are accessed through these
+ * descriptors; the paths are for messages and mounts, and a mount by path is compared with its descriptor
+ * before the command starts.
  */
-#define SANDBOX_DEFAULT "default" /* the shared one, for work that is nobody's in particular */
+#define SANDBOX_DEFAULT "default" /* the shared default root */
 #define SANDBOX_NAME_MAX 64
 #define SANDBOX_WORKSPACE "workspace"
 #define SANDBOX_TMP "tmp"
@@ -26,24 +26,24 @@ struct sandbox_root {
 	char *workspace, *tmp; /* PATH/workspace, PATH/tmp */
 	int fd;		       /* of PATH; holds the lock */
 	int workspace_fd, tmp_fd, logs_fd;
-	int *pins; /* what was resolved in it: an inode that is held is nobody else's */
+	int *pins; /* resolved files: an open inode cannot be reused */
 	size_t n_pins;
 };
 
 enum sandbox_use {
-	SANDBOX_LOOK,  /* nothing is made, repaired or locked; -ENOENT when it is not there */
-	SANDBOX_RUN,   /* made, repaired, locked with other runs; -EBUSY while it is being reset */
-	SANDBOX_HOLD,  /* as a run does, but -ENOENT when it is not there */
-	SANDBOX_RESET, /* repaired, locked alone; -ENOENT when it is not there, -EBUSY while a run has it */
+	SANDBOX_LOOK,  /* nothing is created, repaired or locked; -ENOENT if missing */
+	SANDBOX_RUN,   /* created, repaired, locked shared; -EBUSY during a reset */
+	SANDBOX_HOLD,  /* as a run, but -ENOENT if missing */
+	SANDBOX_RESET, /* repaired, locked exclusively; -ENOENT if missing, -EBUSY during a run */
 };
 
-/* Lower case letters, digits, '.', '_' and '-', no dot in front, at most SANDBOX_NAME_MAX. */
+/* Lower case letters, digits, '.', '_' and '-', no leading dot, at most SANDBOX_NAME_MAX. */
 bool sandbox_name_is_valid(const char *name);
 int sandbox_name_require(const char *name, struct fault *f) _must_check_;
 
 /*
- * A missing directory is made, a wrong mode repaired; a symbolic link, another type or another owner is refused with the
- * command that helps.  Whose lane it is of is checked first.
+ * A missing directory is created, a wrong mode repaired; a symbolic link, another type or another owner is
+ * refused with the command that fixes it. Its lane is checked first.
  */
 int sandbox_root_open(const struct dirs *d, const char *name, enum sandbox_use use, struct sandbox_root **ret,
 		      struct fault *f) _must_check_;
@@ -52,18 +52,17 @@ DEFINE_CLEANUP(struct sandbox_root, sandbox_root_free)
 #define _cleanup_sandbox_root_ _cleanup_(sandbox_root_freep)
 
 /*
- * PATH below the workspace; DIRFD may be tmp_fd as well.  Whatever leads out of it ("..", an absolute path, a link, a
- * magic link, a mount) is refused with -EXDEV, naming PATH and the root; so is a file with a second name, for that may lie anywhere.
+ * PATH below the workspace; DIRFD may be tmp_fd as well. A path that leaves it ("..", an absolute path, a
+ * link, a magic link, a mount) is refused with -EXDEV, naming PATH and the root; so is a file with a second
+ * hard link, which may be anywhere.
  */
 int sandbox_root_resolve(const struct sandbox_root *r, int dirfd, const char *path, int flags,
 			 struct fault *f) _must_check_;
-/* The same, held as long as R: returns a borrowed descriptor, and where it is (heap). */
+/* The same, kept open as long as R: returns a borrowed descriptor and its path (heap). */
 int sandbox_root_pin(struct sandbox_root *r, const char *path, char **ret_path, struct fault *f) _must_check_;
 
 /* Is PATH (resolved) the workspace, in it, or the tmp directory?  Everything else of a root is custody's own. */
 bool sandbox_root_is_visible(const struct sandbox_root *r, const char *path);
 
-/*
- * The name of the root whose workspace WORKTREE (resolved) is or lies in; heap.  1, 0 when it is in none.
- */
+/* The name of the root whose workspace contains WORKTREE (resolved); heap. 1, or 0 if it is in none. */
 int sandbox_name_of(const struct dirs *d, const char *worktree, char **ret, struct fault *f) _must_check_;

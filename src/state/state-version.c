@@ -13,10 +13,9 @@
 
 #define WORD_MAX 64
 
-static const char readme[] = "This is the state of custody's lane `sandbox`.  It is disposable: what lies "
-			     "here may be removed when no\n"
-			     "session of this lane runs, and is not meant to be kept.  What has to be kept "
-			     "belongs into lane `prod`.\n";
+static const char readme[] = "This is the state of custody's lane `sandbox`.  It is disposable: "
+			     "remove it when no session of\n"
+			     "this lane runs.  State that must be kept belongs into lane `prod`.\n";
 
 int state_read_word(int dirfd, const char *name, char **ret, struct fault *f)
 {
@@ -26,14 +25,14 @@ int state_read_word(int dirfd, const char *name, char **ret, struct fault *f)
 	size_t len;
 	int r;
 
-	/* O_NONBLOCK: a FIFO under this name must not hang us before its type is seen. */
+	/* O_NONBLOCK: a FIFO under this name must not block us before its type is checked. */
 	fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return fault_errno(f, errno, "open '%s'", name);
 	if (!S_ISREG(st.st_mode))
-		return fault_set(f, EINVAL, "'%s' is no regular file", name);
+		return fault_set(f, EINVAL, "'%s' is not a regular file", name);
 	r = fd_read_all(fd, WORD_MAX, &text, &len, f);
 	if (r < 0)
 		return fault_wrap(f, r, "'%s'", name);
@@ -52,22 +51,22 @@ static int wrong_version(const char *state, const char *word, struct fault *f)
 	if (str_to_u64(word, &version) < 0)
 		return fault_set(f, EINVAL,
 				 "'%s/" STATE_VERSION_NAME
-				 "' says '%s', which is no version: put the state back from "
-				 "a copy, or start with an empty one: mv '%s' '%s.old'",
+				 "' contains '%s', which is not a version: restore the state from "
+				 "a backup, or start with an empty one: mv '%s' '%s.old'",
 				 state, shown ? shown : "?", state, state);
 	if (version < STATE_VERSION)
 		return fault_set(f, EINVAL,
-				 "'%s' has the layout of version %s, this custody writes version %d: custody "
+				 "'%s' has layout version %s, this custody writes version %d: run custody "
 				 "migrate --apply",
 				 state, shown ? shown : "?", STATE_VERSION);
 	return fault_set(f, EINVAL,
-			 "'%s' has the layout of version %s, this custody knows version %d: use the custody "
+			 "'%s' has layout version %s, newer than the supported version %d: use the custody "
 			 "that wrote "
 			 "it, or start with an empty state: mv '%s' '%s.v%s'",
 			 state, shown ? shown : "?", STATE_VERSION, state, state, shown ? shown : "");
 }
 
-/* 1: there and right.  0: no version yet; a stamp, if there is one, is ours. */
+/* 1: exists and matches. 0: no version yet; a lane stamp, if any, is ours. */
 static int check(int fd, const char *state, enum lane own, struct fault *f)
 {
 	_cleanup_free_ char *word = NULL;
@@ -105,7 +104,7 @@ static int write_first(int fd, const char *state, enum lane lane, struct fault *
 	r = fd_replace_file(fd, LANE_STAMP, stamp, strlen(stamp), 0600, f);
 	if (r == 0 && lane == LANE_SANDBOX)
 		r = fd_replace_file(fd, STATE_README, readme, sizeof(readme) - 1, 0600, f);
-	/* Last: as long as it is missing, the next start does all of it again. */
+	/* Last: while it is missing, the next start repeats all steps. */
 	if (r == 0)
 		r = fd_replace_file(fd, STATE_VERSION_NAME, version, strlen(version), 0600, f);
 	return r < 0 ? fault_wrap(f, r, "state '%s'", state) : 0;

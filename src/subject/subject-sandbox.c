@@ -95,7 +95,7 @@ static int require_no_mount(const struct subject *s, const struct subject_mount 
 		return fault_errno(f, errno, "stat '%s'", m->source);
 	if (!(stx.stx_attributes & STATX_ATTR_MOUNT_ROOT))
 		return 0;
-	return fault_set(f, EXDEV, "something is mounted on '%s', in sandbox root '%s' (%s): umount it first",
+	return fault_set(f, EXDEV, "'%s' in sandbox root '%s' (%s) is a mount point: umount it first",
 			 m->source, r->name, r->path);
 }
 

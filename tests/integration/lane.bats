@@ -25,7 +25,7 @@ nothing_ran() {
 
 # The command line that the message ends with.
 line() {
-	sed -n 's/.*this would start it: //p' <<<"$stderr"
+	sed -n 's/.*to start it: //p' <<<"$stderr"
 }
 
 @test "LANE-1: unset, blank and the aliases of sandbox need no key" {
@@ -36,7 +36,7 @@ line() {
 	[ ! -e "$CUSTODY_ROOT/prod" ]
 	for lane in staging $'sandbox\n' 'prod,sandbox'; do
 		run -125 --separate-stderr "$CUSTODY" run --lane "$lane" --profile review -- true
-		[[ "$stderr" == *"there are sandbox"*"prod"* ]]
+		[[ "$stderr" == *"expected sandbox"*"prod"* ]]
 		CUSTODY_LANE=$lane run -125 --separate-stderr "$CUSTODY" run --profile review -- true
 	done
 	nothing_ran

@@ -54,7 +54,7 @@ snapshot() {
 	[[ "$output" == *"move     sessions/s3 -> prod/sessions/s3"* ]]
 	[[ "$output" == *"move     prod_audit_peer -> prod/audit_peer"* ]]
 	[[ "$output" == *"point    test.current -> sandbox/current"* ]]
-	[[ "$output" == *"left     sessions/s5: no lane is stamped on it"* ]]
+	[[ "$output" == *"left     sessions/s5: it has no lane stamp"* ]]
 	[[ "$output" == *"left     test_current: it points to 'sessions/gone'"* ]]
 	[[ "$output" == *"13 to migrate, 3 left, 0 in conflict; nothing was written: run custody migrate --apply"* ]]
 	run -0 "$CUSTODY" migrate --dry-run
@@ -119,11 +119,11 @@ snapshot() {
 	echo '{"lane": "moon"}' >"$TREE/grants/test_g4.json"
 	mkfifo "$TREE/sessions/test_fifo"
 	run -1 "$CUSTODY" migrate
-	[[ "$output" == *"conflict sessions/test_s1: 'sandbox/sessions/s1' is there already"* ]]
-	[[ "$output" == *"conflict sessions/prod_s6: its name says lane 'prod', its stamp says lane 'sandbox'"* ]]
-	[[ "$output" == *"conflict sessions/s7: 'sessions/test_s7' would go to the same place"* ]]
-	[[ "$output" == *"conflict sessions/test_s7: 'sessions/s7' would go to the same place"* ]]
-	[[ "$output" == *"conflict grants/test_g4.json: its stamp cannot be read"* ]]
+	[[ "$output" == *"conflict sessions/test_s1: 'sandbox/sessions/s1' exists already"* ]]
+	[[ "$output" == *"conflict sessions/prod_s6: lane 'prod' in its name and lane 'sandbox' in its stamp differ"* ]]
+	[[ "$output" == *"conflict sessions/s7: 'sessions/test_s7' has the same target"* ]]
+	[[ "$output" == *"conflict sessions/test_s7: 'sessions/s7' has the same target"* ]]
+	[[ "$output" == *"conflict grants/test_g4.json: its lane stamp is unreadable"* ]]
 	[[ "$output" == *"left     sessions/test_fifo: it is neither a file nor a directory"* ]]
 	run -1 timeout 60 "$CUSTODY" migrate --apply
 	[ "$(cat "$TREE/sandbox/sessions/s1/own")" = mine ] && [ "$(ls "$TREE/sandbox/sessions/s1")" = own ]
@@ -163,7 +163,7 @@ snapshot() {
 	mkdir -p "$TREE/sessions/test_a" "$TREE/sandbox"
 	echo 7 >"$TREE/sandbox/version"
 	run -125 "$CUSTODY" migrate --apply
-	[[ "$output" == *"layout of version 7"* ]]
+	[[ "$output" == *"layout version 7"* ]]
 	rm "$TREE/sandbox/version"
 	echo prod >"$TREE/sandbox/lane"
 	run -116 "$CUSTODY" migrate --apply

@@ -130,7 +130,7 @@ scratch" ]
 		ln -s "$CUSTODY_HOME/elsewhere" "$root/$part"
 		custody_run --sandbox one -- touch reached /tmp/reached
 		assert_status 125
-		assert_stderr_has "'$root/$part' is a symbolic link, which is not followed: rm '$root/$part'"
+		assert_stderr_has "'$root/$part' is a symbolic link: rm '$root/$part'"
 		rm "$root/$part"
 		: >"$root/$part"
 		custody_run --sandbox one -- touch reached
@@ -172,7 +172,7 @@ scratch" ]
 	for name in '' . .. .hidden ../one a/b /tmp A 'a b' $'a\n' ä "$(printf 'a%.0s' {1..65})"; do
 		custody_run --sandbox "$name" -- true
 		assert_status 125
-		assert_stderr_has "no name of a sandbox root"
+		assert_stderr_has "not a valid sandbox root name"
 	done
 	[ ! -e "$CUSTODY_ROOT/sandbox/sandbox" ]
 	custody_run --sandbox "$(printf 'a%.0s' {1..64})" -- true
@@ -186,7 +186,8 @@ scratch" ]
 @test "ROOT-1: check and dry-run make nothing, and say what would be written" {
 	run --separate-stderr custody_do check --sandbox one -- true
 	assert_status 125
-	assert_stderr_has "no sandbox root 'one'"
+	assert_stderr_has "sandbox root 'one' ("
+	assert_stderr_has 'does not exist: the first run in it creates it'
 	run --separate-stderr custody_do run --dry-run --sandbox one -- true
 	assert_status 125
 	[ ! -e "$CUSTODY_ROOT/sandbox/sandbox" ]
@@ -341,7 +342,7 @@ scratch" ]
 		run --separate-stderr unshare -m --propagation private sh -c 'mount --bind "$1" "$2" && shift 2 && "$@"' \
 			sh "$CUSTODY_HOME/outside" "$root/workspace/$1" "$CUSTODY" run --sandbox one "${@:2}"
 		assert_status 125
-		assert_stderr_has "something is mounted"
+		assert_stderr_has "is a mount point"
 		assert_stderr_has "$root"
 		[ -z "$output" ]
 	}
@@ -658,7 +659,7 @@ sandbox.cleared ok bob w1 one" ]
 	read -r line <"$CUSTODY_HOME/pipe"
 	run --separate-stderr custody_do reset --sandbox one --agent bob
 	assert_status 1
-	assert_stderr_has "a session lives in sandbox root 'one'"
+	assert_stderr_has "a session is running or starting in sandbox root 'one'"
 	[ "$(cat "$(root_of one)/workspace/file")" = x ]
 	[ "$(log_of one | tail -n 1)" = "bob	-	reset	$(root_of one)	denied: busy" ]
 	[ "$(custody_do ledger show --json | jq -r '.records[] | select(.k == "sandbox.reset") | .status')" = denied ]
@@ -759,7 +760,7 @@ sandbox.cleared ok bob w1 one" ]
 		run --separate-stderr unshare -m --propagation private sh -c 'mount --bind "$1" "$2" && shift 2 && "$@"; s=$?; exit $s' \
 			sh "$source" "$root/$at" "$CUSTODY" reset --sandbox one --logs
 		assert_status 1
-		assert_stderr_has "something is mounted on '$root/$at': umount it first"
+		assert_stderr_has "'$root/$at' is a mount point: umount it first"
 		[ "$(cat "$root/workspace/d/file" "$CUSTODY_HOME/outside/file")" = "x
 kept" ]
 	done

@@ -128,8 +128,8 @@ static char *paste(char *const *argv, const char *program, bool flag)
 		    &p, &f) != -LANE_REFUSED)
 		return NULL;
 	shown = str_escape(fault_text(&f)); /* as log_error does */
-	line = shown ? strstr(shown, "this would start it: ") : NULL;
-	if (!line || asprintf(&script, "%s", line + strlen("this would start it: ")) < 0)
+	line = shown ? strstr(shown, "to start it: ") : NULL;
+	if (!line || asprintf(&script, "%s", line + strlen("to start it: ")) < 0)
 		return NULL;
 	pipe = popen(script, "re");
 	if (!pipe)
@@ -363,7 +363,7 @@ static void version_that_is_unknown_or_no_file_is_refused_with_a_fix(void)
 		{ "2\n", "use the custody that wrote it" },
 		{ "99\n", "mv '" },
 		{ "0\n", "custody migrate --apply" },
-		{ "one\n", "is no version" },
+		{ "one\n", "is not a version" },
 		{ "", "is not one line" },
 		{ "1", "is not one line" },
 		{ "01\n", "version 01" },

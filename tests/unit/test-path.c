@@ -415,8 +415,7 @@ static bool refuses_mounted(int root)
 	_cleanup_fault_ struct fault f = { 0 };
 
 	return path_remove_tree(root, "mounted", &f) == -EBUSY &&
-	       str_eq(fault_text(&f),
-		      "remove 'mounted/a/point': something is mounted there: unmount it first");
+	       str_eq(fault_text(&f), "remove 'mounted/a/point': it is a mount point: unmount it first");
 }
 
 static enum answer mounts_are_left_alone(void)
