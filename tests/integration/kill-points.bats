@@ -150,7 +150,7 @@ changes_are_kept() {
 	[ "$(grep -E '^[+-][a-z]' "$CUSTODY_HOME/diff" | sort | paste -sd ' ')" = '+more +new -old' ] || wrong "diff: $(cat "$CUSTODY_HOME/diff")" || return
 	[ "${PAYLOAD%chmod*}" = "$PAYLOAD" ] || return 0
 	custody apply "$ID" >"$CUSTODY_HOME/apply" 2>&1 || wrong "apply: $(cat "$CUSTODY_HOME/apply")" || return
-	[ "$(cat new changed | paste -sd ' ')" = 'new old more' ] && [ ! -e kept ] || wrong 'apply did not bring it'
+	[ "$(cat new changed | paste -sd ' ')" = 'new old more' ] && [ ! -e kept ] || wrong 'apply did not restore it'
 }
 
 # is WHAT: of the table, for the session ID, when everything is over.
@@ -195,10 +195,12 @@ round() {
 }
 
 rounds() { # HOW STATUS WHAT...: one for each point on stdin
-	local point
+	local point n=0
 	while read -r point; do
 		round "$point" "$1" "$2" "$(awk -v p="$point" '$1 == p { print $3 }' "$POINTS")" || return
+		n=$((n + 1))
 	done
+	[ "$n" -gt 0 ] || custody_fail 'no such point in the table'
 }
 
 @test "ISO-7: the table has the points that the sources have, 30 and more of them" {
