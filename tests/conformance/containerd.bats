@@ -41,7 +41,7 @@ status_of() {
 	run ctr_run --rm "$IMAGE" one sh -c 'exit 7'
 	is 7 "$status"
 }
-@test "ctr run: command not found says so (sample)" {
+@test "ctr run: command not found is reported (sample)" {
 	run ctr_run --rm "$IMAGE" one nosuch
 	[ "$status" -ne 0 ]
 	has nosuch 'not found'
@@ -72,7 +72,7 @@ stopped() {
 	run ctr_run --rm --uidmap 0:200000:65536 --gidmap 0:200000:65536 "$IMAGE" one sh -c 'cat /proc/self/uid_map; id -u'
 	[[ $output =~ 200000 ]]
 }
-@test "ctr task exec: command not found says so" {
+@test "ctr task exec: command not found is reported" {
 	background one
 	run ctr task exec --exec-id e1 one nosuch
 	[ "$status" -ne 0 ]
@@ -174,7 +174,7 @@ stopped() {
 	background one --pid-file "$SUITE/pid"
 	is "$(pid_of one)" "$(cat "$SUITE/pid")"
 }
-@test "ctr: the same id twice is refused, the first goes on" {
+@test "ctr: the same id twice is refused, the first keeps running" {
 	background one
 	run ctr_run -d "$IMAGE" one ready
 	[ "$status" -ne 0 ]

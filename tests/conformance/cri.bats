@@ -102,7 +102,7 @@ exited() {
 	until_ok exited "$ID"
 	grep -qF "$(cri exec "$first" -- readlink /proc/self/ns/ipc)" "$SUITE/second.log"
 }
-@test "cri: a pod that ends takes its containers along" {
+@test "cri: the containers of a pod end with it" {
 	background
 	cri stop-pod "$POD"
 	[[ $(cri status "$ID") == EXITED* ]]

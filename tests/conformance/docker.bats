@@ -58,7 +58,7 @@ oom_told() { # NAME
 	run docker run --rm box sh -c 'exit 7'
 	is 7 "$status"
 }
-@test "docker run: command not found is 127 and says so" {
+@test "docker run: command not found is 127" {
 	run "-$(expected 127 125)" docker run --rm box nosuch
 	has nosuch
 }
@@ -288,7 +288,7 @@ healthy() {
 	run bash -c 'echo typed | docker start -ai one'
 	has typed
 }
-@test "docker checkpoint: says that it cannot" {
+@test "docker checkpoint: reports that it is not supported" {
 	background one
 	run docker checkpoint create one p
 	[ "$status" -ne 0 ]

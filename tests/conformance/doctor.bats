@@ -74,7 +74,7 @@ shipped_docker() {
 	start_docker
 	docker_runs
 }
-@test "doctor --engine docker: missing is one that docker does not know; the remedy makes it known" {
+@test "doctor --engine docker: a runtime unknown to docker is missing; the fix registers it" {
 	doctor docker ENGINE-DOCKER-RUNTIME
 	is missing "$STATE"
 	start_docker
@@ -97,7 +97,7 @@ shipped_docker() {
 	is true "$(docker info -f '{{.Debug}}' 2>/dev/null)"
 	jq -e '.runtimes.other.path == "/bin/false"' /etc/docker/daemon.json
 }
-@test "doctor --engine docker: a path that is not there is missing, and docker fails" {
+@test "doctor --engine docker: a missing path is reported, and docker fails" {
 	shipped_docker | sed 's|"path": "[^"]*/|"path": "/nowhere/|' >/etc/docker/daemon.json
 	doctor docker ENGINE-DOCKER-RUNTIME
 	is missing "$STATE"
@@ -153,7 +153,7 @@ has_handler() {
 	is ok "$(cri)"
 	has_handler
 }
-@test "doctor --engine containerd: without the default runtime the plug-in does not load, and the doctor knows" {
+@test "doctor --engine containerd: without the default runtime the plug-in does not load, and doctor reports it" {
 	shipped_containerd | awk '/^ *\[/ { skip = ($0 ~ /runtimes\.runc/) } !skip' >/etc/containerd/config.toml
 	doctor containerd ENGINE-CONTAINERD-DEFAULT
 	is missing "$STATE"

@@ -29,7 +29,7 @@ teardown() {
 	run podman run --rm --init box sh -c 'kill -9 $$'
 	is 137 "$status"
 }
-@test "podman run: command not found is 127 and says so (sample)" {
+@test "podman run: command not found is 127 (sample)" {
 	run -127 podman run --rm box nosuch
 	has nosuch 'not found'
 }
@@ -239,7 +239,7 @@ gone() {
 	has x 'Read-only file system'
 	is x "$(cat "$SUITE/vol/file")"
 }
-@test "podman run -v: a named volume takes what the image has there" {
+@test "podman run -v: a named volume is filled from the image" {
 	run podman run --rm -v vol:/data box cat /data/file
 	is from-the-image "$output"
 }
@@ -476,7 +476,7 @@ skip_without_pause() {
 	until_ok test -s "$SUITE/notify.out"
 	grep -q READY=1 "$SUITE/notify.out"
 }
-@test "podman container checkpoint: says that it cannot" {
+@test "podman container checkpoint: reports that it is not supported" {
 	background c
 	run podman container checkpoint c
 	[ "$status" -ne 0 ]

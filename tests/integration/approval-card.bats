@@ -90,7 +90,7 @@ teardown() {
 	[[ $first == *word0001* && $first == *word0600* ]]
 }
 
-@test "card: what changed since the last approval is on it" {
+@test "card: it shows changes since the last approval" {
 	on_terminal 'expect:Approve?' 'send:y\n' -- "$CUSTODY" run -- echo ask before
 	assert_status 0
 	on_terminal 'expect:Approve?' 'send:n\n' -- "$CUSTODY" run -- echo ask after

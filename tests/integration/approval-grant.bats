@@ -84,7 +84,7 @@ teardown() {
 	[ "$(records grant.consume)" = 2 ]
 }
 
-@test "GOV-11: an edited grant, and one that was put there by hand, start nothing" {
+@test "GOV-11: an edited grant, and a planted one, start nothing" {
 	ask edited
 	approve "$request"
 	file=$(find "$CUSTODY_ROOT/sandbox/grants" -name '*.json' | head -n 1)
@@ -121,7 +121,7 @@ teardown() {
 	[[ $output != *"ask other"* ]]
 }
 
-@test "GOV-9: a request whose subject is not what its digest says is not shown" {
+@test "GOV-9: a request whose subject does not match its digest is not shown" {
 	ask honest
 	"$CUSTODY" pending "$request" --json | sed 's/honest/harmless/g' >"$CUSTODY_HOME/request.json"
 	run --separate-stderr "$CUSTODY" approve "$CUSTODY_HOME/request.json" --yes
@@ -203,7 +203,7 @@ far_custody() { # NAME UID WORDS...
 	assert_status 114
 }
 
-@test "approval: key new, ls and show name what counts" {
+@test "approval: key new, ls and show name the keys that count" {
 	run --separate-stderr "$CUSTODY" key ls
 	assert_status 0
 	run --separate-stderr "$CUSTODY" key new alice

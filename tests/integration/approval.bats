@@ -34,7 +34,7 @@ teardown() {
 	[ "$("$CUSTODY" key ls --json | jq '.keys | length')" = 0 ]
 }
 
-@test "GOV-13: the line that the refusal prints works as it stands" {
+@test "GOV-13: the command that the refusal prints works unchanged" {
 	ask pasted
 	line=$(grep -o 'CUSTODY_ROOT=.*custody approve .*' <<<"$stderr")
 	[ -n "$line" ]
@@ -136,7 +136,7 @@ teardown() {
 	[ "$SECONDS" -lt 45 ]
 }
 
-@test "approval: a program of the admin's learns of a request once, and nothing of the payload is in its arguments" {
+@test "approval: the admin's on_request command runs once per request, and nothing of the payload is in its arguments" {
 	cat >"$CUSTODY_HOME/tell" <<-'END'
 		#!/bin/sh
 		{ echo "$#:$*"; cat; } >>"$(dirname "$0")/told"
@@ -151,7 +151,7 @@ teardown() {
 	[ "$(tail -n 1 "$CUSTODY_HOME/told" | jq -r .id)" = "$request" ]
 }
 
-@test "approval: a program that fails or is missing is said and changes nothing" {
+@test "approval: an on_request command that fails or is missing is reported and changes nothing" {
 	for program in /bin/false /no/such/program; do
 		approval_config "\"on_request\":[\"$program\"]"
 		ask "$program"
@@ -253,7 +253,7 @@ teardown() {
 	[[ $output != *$'\t'* ]]
 }
 
-@test "approval: deny --all clears what waits; a damaged request can go by its name" {
+@test "approval: deny --all denies all pending requests; a damaged request can be removed by its name" {
 	ask one
 	ask two
 	echo '{' >"$CUSTODY_ROOT/sandbox/requests/$request.json"

@@ -29,7 +29,7 @@ whole() {
 		custody_fail "$("$CUSTODY" ledger verify)"
 }
 
-@test "ISO-4: a caller that ignores SIGCHLD learns how the command ended all the same" {
+@test "ISO-4: a caller that ignores SIGCHLD gets the exit status of the command" {
 	caller ignore=CHLD -- "$CUSTODY" run -- sh -c 'echo in; exit 3'
 	assert_status 3
 	[ "$output" = in ]

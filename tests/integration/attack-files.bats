@@ -168,7 +168,7 @@ in_root() { # SCRIPT
 	[ "$(stat -c %a "$R/bin/busybox")" = 4755 ]
 	find "$R" -not -path "$R/bin*" -printf '%p %m %T@\n' | sort | diff "$CUSTODY_HOME/before" -
 }
-@test "attack: a root directory that others can change is refused: they could exchange its entries meanwhile" {
+@test "attack: a root directory that others can change is refused: they could exchange its entries concurrently" {
 	local mode
 	make_root
 	for mode in 0775 0777 1777 0757; do

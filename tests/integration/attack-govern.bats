@@ -59,7 +59,7 @@ nothing_started() {
 	whole
 }
 
-@test "GOV-9: what changed between approval and start is named on the card of the next question" {
+@test "GOV-9: the next card names the changes between approval and start" {
 	printf '{"rules":[{"effect":"ask","argv":["env"]}]}\n' >"$CUSTODY_ROOT/etc/custody.json"
 	run --separate-stderr alone "$CUSTODY" run -e A=1 -- env
 	assert_status 114
@@ -82,7 +82,7 @@ nothing_started() {
 
 # ---- grants ----
 
-@test "GOV-11: sixteen starts race for one use of a carried grant" {
+@test "GOV-11: sixteen starts race for one use of an imported grant" {
 	local i pids=()
 	ask race
 	approve "$request" --output "$CUSTODY_HOME/grant.json"
@@ -97,7 +97,7 @@ nothing_started() {
 	whole
 }
 
-@test "GOV-11: a used grant whose uses are removed, or that comes back as a file, starts nothing" {
+@test "GOV-11: a used grant whose uses are removed, or that is restored as a file, starts nothing" {
 	ask again
 	approve "$request" --output "$CUSTODY_HOME/grant.json"
 	run --separate-stderr alone "$CUSTODY" run -- echo ask again
@@ -115,7 +115,7 @@ nothing_started() {
 	[ "$(records grant.consume)" -eq 1 ]
 }
 
-@test "GOV-11: killed at any synced write on the way to the start, an approval is used at most once" {
+@test "GOV-11: killed at any synced write before the start, an approval is used at most once" {
 	local n ran
 	for n in 1 2 3 4 5 6; do
 		ask "crash $n"
@@ -134,7 +134,7 @@ nothing_started() {
 	"$CUSTODY" ledger verify >/dev/null
 }
 
-@test "GOV-11: a yes and a no at once: the run obeys what the ledger says came last, and one of them" {
+@test "GOV-11: approve and deny at once: the run obeys the one that is last in the ledger" {
 	local i
 	for i in {1..6}; do
 		ask "both $i"
@@ -170,7 +170,7 @@ nothing_started() {
 	whole
 }
 
-@test "GOV-13: a request whose time is over cannot be approved, whatever the wall clock says" {
+@test "GOV-13: an expired request cannot be approved, whatever the wall clock" {
 	unshare --time --boottime 100 true 2>/dev/null || skip 'no time namespaces here'
 	approval_config '"request_expiry": 3600'
 	ask late
@@ -181,7 +181,7 @@ nothing_started() {
 	nothing_started 114
 }
 
-@test "GOV-11: a grant is over when its time since boot is, whatever the wall clock says" {
+@test "GOV-11: a grant expires by the time since boot, whatever the wall clock" {
 	# Wall time cannot be namespaced; the time since boot can, and the grant is bound to that as well.
 	unshare --time --boottime 100 true 2>/dev/null || skip 'no time namespaces here'
 	ask clock

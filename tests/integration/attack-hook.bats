@@ -37,7 +37,7 @@ teardown() {
 	[ "$(cat "$CUSTODY_HOME/before")" = "$(cat "$CUSTODY_HOME/after")" ] || custody_fail "the host's mounts were detached"
 }
 
-@test "CARD-3: what a hook says of odd names is no command to a terminal" {
+@test "CARD-3: messages of a hook escape control sequences in names" {
 	odd=$CUSTODY_HOME/$'odd\e[31m\xc2\x9b5m'
 	mkdir "$CUSTODY_HOME/real"
 	ln -s real "$odd"

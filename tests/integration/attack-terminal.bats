@@ -25,7 +25,7 @@ on_terminal() {
 	fi
 }
 
-@test "ISO-5: JSON on a terminal obeys no name in it, and says the same as in a pipe" {
+@test "ISO-5: JSON on a terminal has no control sequence of a name, and is the same as in a pipe" {
 	custody_run --name "$NAME" --agent "$NAME" -- sh -c 'echo x >"$1"; kill -9 $$' - "$NAME"
 	assert_status 137
 	id=$("$CUSTODY" sessions --all --json | jq -r '.sessions[0].session')
@@ -55,7 +55,7 @@ on_terminal() {
 	[ "${#lines[@]}" -eq 1 ] || custody_fail "$output"
 }
 
-@test "attack: profiles of a worktree, whatever their names and texts, say nothing to a terminal" {
+@test "attack: profiles of a worktree, whatever their names and texts, send no control sequence to a terminal" {
 	mkdir -p .custody/profiles
 	printf '{"schema":1,"name":"c1","extends":"offline","description":"c1\\u009b31m","filesystem":{"hide":["/c1\\u009b31m"]}}' \
 		>.custody/profiles/c1.json

@@ -58,7 +58,7 @@ speaks_through_stdin() { # [OPTIONS]
 	}
 }
 
-@test "stdin: what the payload leaves in a pipe is there for the next reader" {
+@test "stdin: input that the payload does not read stays in the pipe for the next reader" {
 	local rest
 	rest=$(printf 'one\ntwo\nthree\n' | { "$CUSTODY" run -- sh -c 'read -r a; echo "got $a"'; cat; })
 	[ "$rest" = $'got one\ntwo\nthree' ]
@@ -107,7 +107,7 @@ cripples_init() { # [OPTIONS]
 	[ -z "$output" ]
 }
 
-@test "ISO-1: a payload cannot take init its limits, its life or its word" {
+@test "ISO-1: a payload cannot change init's limits, kill it or forge its messages" {
 	cripples_init
 	as_user '{}'
 	cripples_init -p "$PROFILE"

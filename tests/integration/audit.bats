@@ -98,7 +98,7 @@ runs() { # STATUS
 	clean
 }
 
-@test "CARD-3: audit stands in every bundle, and taking it out is refused" {
+@test "CARD-3: every bundle has the audit hook, and its removal is refused" {
 	write true
 	[ "$(jq -r '.hooks.poststop[0].args[1]' "$BUNDLE/config.json")" = audit ]
 	[ "$(jq -r '.hooks.poststop[0].env | join(" ")' "$BUNDLE/config.json")" = 'LC_ALL=C' ]
@@ -179,12 +179,12 @@ inside" ]
 	[ "$(metadata '[.scope, .status] | join(" ")')" = 'all complete' ]
 }
 
-@test "CARD-3: CARD-5: ISO-4: a signal, as a shell tells it, keeps the whole tree" {
+@test "CARD-3: CARD-5: ISO-4: a signal, as a shell reports it, keeps the whole tree" {
 	write sh -c 'echo new >new; kill -SEGV $$'
 	both whole_tree 139
 }
 
-@test "CARD-5: ISO-5: the evidence has subject and config as they ran, says what it has not, and no secret" {
+@test "CARD-5: ISO-5: the evidence has subject and config as they ran, names the missing files, and has no secret" {
 	bundle --profile "$CUSTODY_HOME/plain.json" -e SECRET=hunter2 -- sh -c 'exit 3'
 	files() {
 		runs 3
@@ -311,7 +311,7 @@ is_listed() { # CONTAINER
 	both forced
 }
 
-@test "CARD-3: CARD-5: ISO-4: out of memory is told as such, though the runtime's cgroup is gone, and keeps the whole tree" {
+@test "CARD-3: CARD-5: ISO-4: out of memory is reported as such, though the runtime's cgroup is removed, and keeps the whole tree" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	bundle --profile "$CUSTODY_HOME/plain.json" --memory 32M -- sh -c 'echo new >new; head -c 200M /dev/zero | tail >/dev/null; kill -9 $$'
 	out_of_memory() {
@@ -371,7 +371,7 @@ judged_strictly() {
 	both kind '[.status, .why] | join(" ")' 'none the worktree was written in place: what was changed is there'
 }
 
-@test "ISO-4: the profile says after what, and how much" {
+@test "ISO-4: the profile sets after which exits, and how much" {
 	keeps() { # STATUS COUNT
 		rm -rf "$CUSTODY_ROOT/forensics"
 		runs "$1"
@@ -474,7 +474,7 @@ keeper_tells() { # the facts known when the container has exited
 new" ]
 }
 
-@test "CARD-5: ISO-4: the warden killed: its other half ends the container, keeps the tree and tells the end" {
+@test "CARD-5: ISO-4: the warden killed: its backup kills the container, keeps the tree and records the end" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	STARTS=0
 	write sh -c 'echo new >new; exec sleep 1000'
@@ -543,7 +543,7 @@ new" ]
 	recovered custody run --profile "$CUSTODY_HOME/plain.json" -- true
 }
 
-@test "CARD-5: ISO-4: the warden killed, then the container: audit tells that it is lost" {
+@test "CARD-5: ISO-4: the warden killed, then the container: audit records it as lost" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	STARTS=0
 	write sh -c 'echo new >new; exec sleep 1000'
@@ -560,7 +560,7 @@ new" ]
 	both lost
 }
 
-@test "CARD-3: CARD-5: a warden that takes its time keeps no runtime waiting, and cleans up by itself" {
+@test "CARD-3: CARD-5: a slow warden does not block the runtime, and cleans up by itself" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	STARTS=0
 	write sh -c 'echo new >new; exec sleep 1000'
@@ -582,7 +582,7 @@ new" ]
 	both slow
 }
 
-@test "CARD-5: ISO-4: the runtime killed: the container's end is told all the same" {
+@test "CARD-5: ISO-4: the runtime killed: the container's end is still recorded" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	local file=$CUSTODY_HOME/crun.pid id=custody-test-orphan-$$ pid
 	STARTS=1
@@ -617,7 +617,7 @@ audited() {
 		"${CUSTODY_AS[@]}" "$(jq -r '.hooks.poststop[0].path' "$BUNDLE/config.json")" "${args[@]}"
 }
 
-@test "CARD-3: a state that lies ends no session: its container goes on, watched" {
+@test "CARD-3: a forged state ends no session: its container keeps running, supervised" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	local id=custody-test-forged-$$ pid
 	STARTS=0
@@ -689,7 +689,7 @@ audited() {
 	done
 }
 
-@test "CARD-5: ISO-5: bundle moved and edited, worktree replaced by a link: the evidence is what ran" {
+@test "CARD-5: ISO-5: bundle moved and edited, worktree replaced by a link: the evidence has the files that ran" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	STARTS=0
 	moved() {
@@ -725,7 +725,7 @@ new" ]
 	both moved
 }
 
-@test "CARD-5: ISO-5: a store without room: the end says so, and is told" {
+@test "CARD-5: ISO-5: a store without room: the end has the reason, and is recorded" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	mkdir -m 0700 "$CUSTODY_ROOT/forensics"
 	write sh -c 'head -c 1000000 /dev/zero >new; exit 3'
@@ -744,7 +744,7 @@ new" ]
 	[ "$(store)" -eq 0 ]
 }
 
-@test "CARD-5: ISO-5: a store without room: it is staged, and delivered when there is room" {
+@test "CARD-5: ISO-5: a store without room: evidence is staged, and delivered once the store has room" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	mkdir -m 0700 "$CUSTODY_ROOT/forensics"
 	write sh -c 'head -c 100000 /dev/urandom >big; exit 3'

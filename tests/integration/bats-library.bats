@@ -47,7 +47,7 @@ teardown() {
 	[ "$(custody_result .exit.code)" = 124 ]
 }
 
-@test "CARD-6: each assertion fails on another value and says what it saw" {
+@test "CARD-6: each assertion fails on another value and prints the actual one" {
 	custody_run -- true
 	run ! assert_status 1
 	[[ $output == *'expected status 1, got 0'* ]]
@@ -83,7 +83,7 @@ teardown() {
 	run ! assert_evidence
 }
 
-@test "CARD-6: skip_without goes on when all is there and fails on an unknown id" {
+@test "CARD-6: skip_without continues if nothing is missing and fails on an unknown id" {
 	skip_without seccomp
 	run ! skip_without no-such-capability
 	[[ $output == *'seccomp cgroup-memory'* ]]

@@ -51,7 +51,7 @@ configure_with() { # LIBCRUN_A
 	[[ $output == *"apt-get install crun"* ]]
 }
 
-@test "CARD-1: make install DESTDIR puts programs and profiles where they belong, statically linked" {
+@test "CARD-1: make install DESTDIR installs programs and profiles, statically linked" {
 	: "${CUSTODY_BUILD:?a finished build directory}"
 	local dest=$BATS_TEST_TMPDIR/dest prog list
 	make -s -C "$CUSTODY_BUILD" install DESTDIR="$dest" >/dev/null
@@ -220,7 +220,7 @@ configure_with() { # LIBCRUN_A
 	[[ $output != *'== build'* ]]
 }
 
-@test "check.sh: an engine, a lane or an option that it does not know is refused before anything is done" {
+@test "check.sh: an engine, a lane or an option that is unknown is refused before anything is done" {
 	run "$SRC/contrib/check.sh" --live no-such-engine
 	[ "$status" -eq 64 ]
 	[[ $output == *"unknown live suite 'no-such-engine'"* ]]

@@ -170,7 +170,7 @@ set_id_is_refused() {
 	[ ! -e "$CUSTODY_HOME/other" ]
 }
 
-@test "CARD-2: what a profile hides is hidden, and tmpfs below the worktree is private" {
+@test "CARD-2: hidden paths of a profile are hidden, and tmpfs below the worktree is private" {
 	echo token >sub/secret
 	suite_profile hide '{"workspace": {"mode": "rw"},
 		"filesystem": {"hide": ["/work/file", "/work/sub"], "tmpfs": [{"path": "/home/sandbox", "size": "1M"}]}}'
@@ -183,7 +183,7 @@ set_id_is_refused() {
 	both try
 }
 
-@test "CARD-2: limits stand in the bundle; the time limit is kept by init" {
+@test "CARD-2: limits are in the bundle; init enforces the time limit" {
 	bundle --memory 64M --pids-limit 20 --cpus 0.5 --timeout 1 -- sleep 600
 	[ "$(jq -c .linux.resources "$BUNDLE/config.json")" = \
 		'{"cpu":{"period":100000,"quota":50000},"memory":{"limit":67108864,"swap":67108864},"pids":{"limit":20}}' ]
@@ -280,7 +280,7 @@ set_id_is_refused() {
 	[ "$(cat f)" = odd ]
 }
 
-@test "bundle: what the host has mounted below /usr and below the worktree is seen, read-only" {
+@test "bundle: host mounts below /usr and below the worktree are visible, read-only" {
 	suite_ungoverned # it tries to write to the system
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	run unshare -m --propagation private sh -c '

@@ -85,7 +85,7 @@ same() {
 	done
 }
 
-@test "GOV-6: an admin's rule denies, and check says which" {
+@test "GOV-6: an admin's rule denies, and check names it" {
 	mkdir -p "$CUSTODY_ROOT/etc"
 	echo '{"rules": [{"effect": "deny", "argv": ["make", "deploy"]}]}' >"$CUSTODY_ROOT/etc/custody.json"
 	check --json -- make deploy now
@@ -125,7 +125,7 @@ same() {
 	jq -e '.verdict.axes.intention == "autonomous"' <<<"$output"
 }
 
-@test "GOV-9: the status says whether it would start at once" {
+@test "GOV-9: the status shows whether it would start at once" {
 	check --json -- ls
 	[ "$status" -eq "$([ "$(jq -r .verdict.decision <<<"$output")" = allow ] && echo 0 || echo 1)" ]
 	check -- sh -c 'rm -rf /'
@@ -167,7 +167,7 @@ same() {
 	same "a comment"
 }
 
-@test "GOV-9: whatever changes what runs changes the digest" {
+@test "GOV-9: a change of what runs changes the digest" {
 	digest -- ./script.sh a
 	BASE=$DIGEST
 	digest -- ./script.sh b
@@ -392,7 +392,7 @@ same() {
 	assert_output_has "$DIGEST"
 }
 
-@test "GOV-9: what JSON cannot carry is refused" {
+@test "GOV-9: values that JSON cannot hold are refused" {
 	check -- ls $'\xff'
 	assert_status 125
 	assert_stderr_has "not UTF-8"
@@ -401,7 +401,7 @@ same() {
 	[[ -z $output ]]
 }
 
-@test "LANE-2: check says what a run in prod would lack, and each lane has its own key and digest" {
+@test "LANE-2: check names the missing keys of a run in prod, and each lane has its own key and digest" {
 	digest -- ls
 	BASE=$DIGEST
 	profile any '{"network":{"class":"any"}}'
@@ -458,7 +458,7 @@ same() {
 	same "a run"
 }
 
-@test "GOV-9: a bundle carries the document that check prints" {
+@test "GOV-9: a bundle has the document that check prints" {
 	digest -- ./script.sh a
 	local document=$output
 	bundle -- ./script.sh a

@@ -37,7 +37,7 @@ value() {
 	[ "$(jq -r '.checks[] | select(.id == "CONFIG-SECRET") | .remedy' <<<"$output")" = "chmod o-r '$FILE'" ]
 }
 
-@test "ISO-14: CUSTODY_SANDBOX_ENABLED overrides both ways and doctor says what it replaced" {
+@test "ISO-14: CUSTODY_SANDBOX_ENABLED overrides both ways and doctor names the replaced value" {
 	echo '{"sandbox": {"enabled": true}}' >"$FILE"
 	CUSTODY_SANDBOX_ENABLED=no run --separate-stderr "$CUSTODY" doctor --json
 	[ "$(value sandbox.enabled value)" = false ]
@@ -75,7 +75,7 @@ value() {
 	[[ "$(flat)" == *"is writable by other users: chmod go-w"* ]]
 }
 
-@test "config: the user's file lies over the admin's and may not loosen it" {
+@test "config: the user's file overrides the admin's and may not loosen it" {
 	[ "$(id -u)" -ne 0 ] || [ ! -e /etc/custody/custody.json ] || skip 'this machine has a configuration of its own'
 	suite_setup_user
 	mkdir -p "$CUSTODY_HOME/home/.config/custody"

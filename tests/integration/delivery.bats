@@ -59,7 +59,7 @@ is_gone_from_staging() {
 	[ ! -e "$STAGING/$ID" ]
 }
 
-@test "ISO-5: evidence for a share is staged as one archive, and a worker brings it there" {
+@test "ISO-5: evidence for a share is staged as one archive, and a worker delivers it" {
 	fail_run 'mkdir d; i=0; while [ $i -lt 700 ]; do echo $i >d/$i; i=$((i+1)); done'
 	[ "$(custody_result .evidence)" = "$STAGING/$ID" ]
 	[ "$(custody_result .evidence_staged)" = true ]
@@ -181,7 +181,7 @@ is_gone_from_staging() {
 	is_delivered
 }
 
-@test "ISO-5: a share that became a directory on purpose is one when it is told so" {
+@test "ISO-5: a share that became a directory on purpose is accepted when the configuration says so" {
 	fail_run
 	wait_until is_gone_from_staging
 	share_unmount
@@ -206,7 +206,7 @@ is_gone_from_staging() {
 	is_delivered
 }
 
-@test "ISO-7: who delivers, killed at every named point: delivered once, recorded once" {
+@test "ISO-7: a delivery killed at every named point: delivered once, recorded once" {
 	local point who how
 	cp "${CUSTODY_BUILD:?a finished build directory}/tests/custody-seamed" "$CUSTODY_HOME/seamed"
 	while read -r point who _; do
@@ -279,7 +279,7 @@ is_gone_from_staging() {
 	is_delivered
 }
 
-@test "ISO-5: a start brings what waits" {
+@test "ISO-5: a start delivers staged evidence" {
 	share_does any hang
 	fail_run
 	suite_end_deliveries
@@ -320,7 +320,7 @@ is_gone_from_staging() {
 	is_delivered
 }
 
-@test "attack: evidence that does not fit keeps no other waiting, and costs none that is there" {
+@test "attack: evidence that does not fit blocks no other, and removes no stored one" {
 	STORE=$CUSTODY_HOME/small
 	configure
 	: >"$STORE"
@@ -378,7 +378,7 @@ is_gone_from_staging() {
 	assert_stderr_has "no evidence was kept"
 }
 
-@test "LANE-5: what another lane staged is not delivered in this one" {
+@test "LANE-5: evidence staged by another lane is not delivered in this one" {
 	share_does any hang
 	fail_run
 	suite_end_deliveries
@@ -391,7 +391,7 @@ is_gone_from_staging() {
 	[ "$(evidence ls --json | jq '.evidence | length')" = 0 ]
 }
 
-@test "ISO-5: a full disk where it is staged: said, recorded, and the status is the command's" {
+@test "ISO-5: a full staging disk: reported, recorded, and the status is the command's" {
 	share_does any hang
 	mkdir -p "$STAGING"
 	nsenter -t "$SHARE_KEEPER" -m mount -t tmpfs -o size=64k,mode=0700 none "$STAGING"
@@ -403,7 +403,7 @@ is_gone_from_staging() {
 	[ -z "$(nsenter -t "$SHARE_KEEPER" -m sh -c 'ls "$1"' sh "$STAGING")" ]
 }
 
-@test "ISO-5: a disk that is really full: nothing half in the store, staged, and delivered when there is room" {
+@test "ISO-5: a disk that is really full: no partial evidence in the store, staged, and delivered once it has room" {
 	local small=$CUSTODY_HOME/small tries
 	STORE=$small/evidence BEHIND=/proc/$SHARE_KEEPER/root$small
 	configure
@@ -456,7 +456,7 @@ nobody_delivers() {
 	nsenter -t "$SHARE_KEEPER" -m umount "$SHARE"
 }
 
-@test "ISO-5: a long capture is told of on a terminal, not with -q, and not elsewhere" {
+@test "ISO-5: a long capture shows progress on a terminal, not with -q, and not elsewhere" {
 	local program dir=$CUSTODY_HOME/libexec from
 	from=${CUSTODY_LIBEXEC:-$(readlink -f "$(dirname "$(readlink -f "$CUSTODY")")/../libexec/custody")}
 	mkdir "$dir"

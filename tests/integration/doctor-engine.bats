@@ -287,7 +287,7 @@ errors() {
 	[ -z "$output" ]
 }
 
-@test "doctor --engine: --explain tells about each id" {
+@test "doctor --engine: --explain explains each id" {
 	for engine in podman docker containerd; do
 		doctor --json --engine "$engine"
 		for id in $(jq -r '.checks[].id' <<<"$output"); do

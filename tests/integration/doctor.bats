@@ -54,7 +54,7 @@ root_only() {
 	skip_without HOST-IDMAP HOST-CGROUP-MEMORY HOST-CGROUP-PIDS HOST-CGROUP-CPU
 }
 
-@test "ISO-1: every layer of the default profile stops what it should, seen from a container" {
+@test "ISO-1: every layer of the default profile stops its attacks, seen from a container" {
 	root_only
 	doctor
 	assert_status 0
@@ -67,7 +67,7 @@ root_only() {
 	[ -z "$stderr" ]
 }
 
-@test "ISO-16: doctor --json lists checks and layers, each with what it needs" {
+@test "ISO-16: doctor --json lists checks and layers, each with its requirement" {
 	doctor --json
 	jq -e '.schema_version == 1 and (.checks | length > 30) and (.layers | length == 22)' <<<"$output"
 	jq -e 'all(.checks[]; (.id | test("^(HOST|LAYER|CONFIG|STATE|APPROVAL)-[A-Z0-9-]+$")) and (.severity | IN("info", "warn", "error"))
@@ -103,7 +103,7 @@ root_only() {
 	done
 }
 
-@test "ISO-1: a limit, or what custody keeps in any case, switched off: exactly that line fails" {
+@test "ISO-1: a limit, or a mandatory layer, switched off: exactly that line fails" {
 	root_only
 	for layer in memory-limit pids-limit cpu-limit disk-limit time-limit worktree session descriptors; do
 		profile "no-$layer"
@@ -153,7 +153,7 @@ root_only() {
 	jq -e 'any(.layers[] | select(.name == "worktree") | .tries[]; .by == "EROFS")' <<<"$output"
 }
 
-@test "doctor: as a user it says what one id means and which limits cannot be had" {
+@test "doctor: as a user it explains the single id and names the missing limits" {
 	custody_teardown
 	unset TMPDIR # it was below the removed directory
 	suite_setup_user
@@ -168,7 +168,7 @@ root_only() {
 	jq -e 'any(.layers[] | select(.name == "seccomp") | .tries[]; .try == "mount" and .by == "EPERM")' <<<"$output"
 }
 
-@test "doctor: --explain tells about each id of a report, and the nearest of a mistyped one" {
+@test "doctor: --explain explains each id of a report, and the nearest of a mistyped one" {
 	doctor --json
 	for id in $(jq -r '.checks[].id' <<<"$output"); do
 		doctor --explain "$id"

@@ -56,7 +56,7 @@ more" ]
 inside" ]
 }
 
-@test "ISO-5: config.json is what the runtime got, without the values of the environment" {
+@test "ISO-5: config.json is the one of the runtime, without the values of the environment" {
 	SECRET=hunter2 custody_run -e SECRET -- sh -c 'exit 3'
 	assert_status 3
 	[ "$(jq -c '.process.args[-3:]' "$(taken)/config.json")" = '["sh","-c","exit 3"]' ]
@@ -96,7 +96,7 @@ inside" ]
 	[ "$(cat "$(taken)/worktree/a/x")" = x ]
 }
 
-@test "ISO-4: what nothing ran in is no evidence, nor is a Ctrl-C" {
+@test "ISO-4: a container in which nothing ran leaves no evidence, nor does a Ctrl-C" {
 	custody_run --profile no-such-profile -- true
 	assert_status 125
 	[ ! -e "$CUSTODY_ROOT/forensics" ]
@@ -109,7 +109,7 @@ inside" ]
 	[ ! -e "$CUSTODY_ROOT/forensics" ]
 }
 
-@test "ISO-4: the profile says after what, and how much" {
+@test "ISO-4: the profile sets after which exits, and how much" {
 	cat >"$CUSTODY_HOME/p.json" <<-'END'
 		{"schema":1,"name":"p","extends":"offline",
 		 "forensics":{"on":["exited"],"expect_exit":[1],"capture":"all"}}
@@ -122,7 +122,7 @@ inside" ]
 	[ "$(cat "$(taken)/worktree/kept")" = original ]
 }
 
-@test "ISO-5: the last output is kept, and arrives all the same" {
+@test "ISO-5: the last output is kept, and still reaches the caller" {
 	custody_run -- sh -c 'echo one; echo two >&2; echo three; kill -9 $$'
 	[ "$output" = "one
 three" ]
@@ -153,7 +153,7 @@ three" ]
 	"$CUSTODY" ledger verify
 }
 
-@test "ISO-5: verify reads every byte, restore brings it back" {
+@test "ISO-5: verify reads every byte, restore writes it back" {
 	custody_run -- sh -c 'ln -s /etc/passwd link; chmod 750 dir; echo new >new; kill -9 $$'
 	local id
 	id=$(basename "$(taken)")
@@ -198,7 +198,7 @@ inside" ]
 	[ "$(evidence verify --json "$id" | jq -r '"\(.ok) \(.ledger)"')" = "false other" ]
 }
 
-@test "ISO-5: evidence whose metadata was damaged is said to be there, by name" {
+@test "ISO-5: evidence whose metadata was damaged is listed by name" {
 	local id verb
 	custody_run -- sh -c 'echo new >new; exit 3'
 	id=$(custody_result .session)
@@ -214,7 +214,7 @@ inside" ]
 	assert_stderr_has "no evidence '../sandbox'"
 }
 
-@test "ISO-5: an empty name means no evidence, also where there is only one" {
+@test "ISO-5: an empty name means no evidence, also if only one exists" {
 	custody_run -- sh -c 'echo new >new; exit 3'
 	local verb
 	for verb in show verify pin rm; do
@@ -254,7 +254,7 @@ inside" ]
 	[ -z "$(ls -A "$CUSTODY_ROOT/forensics")" ]
 }
 
-@test "ISO-6: a profile may say how long; both spellings of the keys are known" {
+@test "ISO-6: a profile may set how long; both spellings of the keys are accepted" {
 	cat >"$CUSTODY_HOME/p.json" <<-'END'
 		{"schema":1,"name":"p","extends":"offline","forensics":{"retention":"0s"}}
 	END
@@ -322,7 +322,7 @@ inside" ]
 new" ]
 }
 
-@test "ISO-4: what a user's payload shut from itself is kept too, with its modes" {
+@test "ISO-4: files that a user's payload made unreadable are kept too, with their modes" {
 	suite_setup_user
 	"${CUSTODY_AS[@]}" sh -c 'echo original >kept'
 	cat >"$CUSTODY_HOME/u.json" <<-'END'
@@ -426,7 +426,7 @@ differs() {
 }
 ROWS='.changes[] | "\(.what | join("+")) \(.path)"'
 
-@test "ISO-5: diff says what became of the worktree, of all of it and of the changes" {
+@test "ISO-5: diff compares the worktree, with scope all and scope changes" {
 	local how id
 	mkdir gone-dir opaque
 	echo 1 >gone-dir/a

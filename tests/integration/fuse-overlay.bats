@@ -128,11 +128,11 @@ more" ]
 	[ -z "$(sessions_left)" ]
 }
 
-@test "ISO-3: fuse: what a run changed is shown and applied: deletions, a replaced directory, a rename" {
+@test "ISO-3: fuse: changes of a run are shown and applied: deletions, a replaced directory, a rename" {
 	changed_and_reviewed
 }
 
-@test "ISO-3: fuse: rootless: what a run changed is shown and applied" {
+@test "ISO-3: fuse: rootless: changes of a run are shown and applied" {
 	as_user
 	changed_and_reviewed
 }
@@ -255,7 +255,7 @@ killed_and_recovered() {
 	[ -z "$(sessions_left)" ]
 }
 
-@test "ISO-4: fuse: a server that dies takes the worktree along: the run is no success and its changes are kept as evidence" {
+@test "ISO-4: fuse: a server that dies makes the worktree unusable: the run fails and its changes are kept as evidence" {
 	local rc=0 id
 	started ready -- sh -c 'echo new >new; echo ready; while cat file >/dev/null 2>&1; do :; done; exit 0'
 	id=$(custody sessions --json | jq -r '.sessions[0].session')
@@ -303,12 +303,12 @@ confined() {
 	wait "$SUP" || true
 }
 
-@test "ISO-3: fuse: what serves the file system may do no more than what it serves" {
+@test "ISO-3: fuse: the server of the file system has no more privileges than the container" {
 	confined
 	[ "$(find "$CUSTODY_ROOT/sandbox/sessions" -mindepth 1 -maxdepth 1 -user root | wc -l)" = 1 ]
 }
 
-@test "ISO-3: fuse: rootless: what serves the file system may do no more than what it serves" {
+@test "ISO-3: fuse: rootless: the server of the file system has no more privileges than the container" {
 	as_user
 	confined
 }
@@ -322,7 +322,7 @@ proven() {
 		"$CUSTODY_HOME/i" "$2" "$INIT" "$1"
 }
 
-@test "ISO-1: fuse: init takes fuse-overlayfs for an overlay only where that was asked for" {
+@test "ISO-1: fuse: init accepts fuse-overlayfs as an overlay only if it is configured" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	local options='nosuid,nodev,lowerdir=l,upperdir=u,workdir=w'
 	INIT=${CUSTODY_LIBEXEC:-$(dirname "$(readlink -f "$CUSTODY")")/../libexec/custody}/custody-init
@@ -359,7 +359,7 @@ nothing_ran() {
 	[ -z "$(sessions_left)" ]
 }
 
-@test "ISO-3: fuse: without the program nothing runs, and the refusal says what to install" {
+@test "ISO-3: fuse: without the program nothing runs, and the refusal names the package" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	CUSTODY_AS=("${IN_OWN_MOUNTS[@]}" 'mount --bind /dev/null /usr/bin/fuse-overlayfs && exec "$@"' bash)
 	fuse_run -- echo it-ran
@@ -371,7 +371,7 @@ nothing_ran() {
 	[ "$output" = 1 ]
 }
 
-@test "ISO-3: fuse: without the device nothing runs, and the refusal says what to do" {
+@test "ISO-3: fuse: without the device nothing runs, and the refusal has the fix" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	CUSTODY_AS=("${IN_OWN_MOUNTS[@]}" 'mount --bind /dev/null /dev/fuse && exec "$@"' bash)
 	fuse_run -- echo it-ran
@@ -391,7 +391,7 @@ nothing_ran() {
 	nothing_ran
 }
 
-@test "ISO-3: fuse: a kernel that cannot says which key would help; with it deletions are marks of another kind, and are read" {
+@test "ISO-3: fuse: without kernel support the refusal names the key that helps; with it deletions are marked differently, and are read" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	# The kernel takes no overlay for an upper layer, and no device 0:0 can be made on one.
 	CUSTODY_AS=("${IN_OWN_MOUNTS[@]}" "cd '$CUSTODY_HOME' && mkdir -p s && mount -t tmpfs none s && mkdir s/l s/u s/w && cp -a root s/l/ &&
@@ -434,7 +434,7 @@ nothing_ran() {
 	[[ $output != *it-ran* ]]
 }
 
-@test "ISO-3: fuse: where there is no overlay, no user namespace or no supervisor it is refused by name" {
+@test "ISO-3: fuse: without an overlay, a user namespace or a supervisor it is refused by name" {
 	profile p '"workspace":{"overlay":"fuse","mode":"ro"}'
 	fuse_run -- echo it-ran
 	assert_stderr_has "'workspace.overlay' is fuse, but 'workspace.mode' is ro"
@@ -450,7 +450,7 @@ nothing_ran() {
 	[ ! -e "$CUSTODY_HOME/b" ]
 }
 
-@test "ISO-3: fuse: the digest and the card say who makes the overlay" {
+@test "ISO-3: fuse: the digest and the card name the overlay implementation" {
 	local kernel fuse
 	profile k '"workspace":{"overlay":"kernel"}'
 	kernel=$(custody check --json --profile "$CUSTODY_HOME/k.json" -- true | jq -r .subject.worktree.mode)
@@ -458,7 +458,7 @@ nothing_ran() {
 	[ "$kernel $fuse" = 'overlay overlay-fuse' ]
 }
 
-@test "ISO-16: fuse: the doctor says whether it can be had" {
+@test "ISO-16: fuse: doctor reports whether it is available" {
 	run --separate-stderr custody doctor --json
 	[ "$(jq -r '.checks[] | select(.id == "HOST-FUSE-OVERLAYFS") | .state' <<<"$output")" = ok ]
 	[ "$(id -u)" -ne 0 ] || {

@@ -158,7 +158,7 @@ traced() {
 	whole
 }
 
-@test "GOV-11: killed with an approval in hand: it comes back" {
+@test "GOV-11: killed with an unused approval: it can be used again" {
 	govern -- echo ask
 	approve "$request"
 	# An init that never reports: the reservation is held by a supervisor that waits.
@@ -320,7 +320,7 @@ axis() { # AXIS
 	[ "$(last .d.refused)" = policy ]
 }
 
-@test "run: --dry-run says digest and verdict as check does, and writes nothing" {
+@test "run: --dry-run prints digest and verdict like check, and writes nothing" {
 	"$CUSTODY" check --json -- echo ask >"$CUSTODY_HOME/check.json" || [ $? -eq 1 ]
 	local before
 	before=$(find "$CUSTODY_ROOT" -type f -exec sha256sum {} + | sort)
@@ -415,7 +415,7 @@ prod_profile() {
 	profile prod '{"network": {"class": "prod"}}'
 }
 
-@test "LANE-2: prod needs both keys; with either missing nothing runs, and the line on stderr works as it stands" {
+@test "LANE-2: prod needs both keys; with either missing nothing runs, and the command on stderr works unchanged" {
 	local line
 	prod_profile
 	for line in '' --allow-prod; do
@@ -496,7 +496,7 @@ axes() {
 		jq -r '.verdict | "\(.axes.raw_outcome) \(.axes.outcome) \(.axes.domain) \(.level)"'
 }
 
-@test "GOV-7: the sandbox takes one step off where nothing stays, and nothing where something does" {
+@test "GOV-7: the sandbox lowers the level by one step where effects are ephemeral, and not at all elsewhere" {
 	echo '{"schema":1,"name":"rw","extends":"offline","workspace":{"mode":"rw"}}' >"$CUSTODY_HOME/rw.json"
 	mkdir "$CUSTODY_HOME/out"
 	[ "$(axes -- ./x)" = "soft reversible workspace A" ]
@@ -520,7 +520,7 @@ axes() {
 	assert_status 0
 }
 
-@test "GOV-16: a writable tree and a program that runs others: irreversible, and what may be deleted is named" {
+@test "GOV-16: a writable tree and a program that runs others: irreversible, and paths that may be deleted are named" {
 	echo '{"schema":1,"name":"rw","extends":"offline","workspace":{"mode":"rw"}}' >"$CUSTODY_HOME/rw.json"
 	echo keep >kept
 	custody_run -p "$CUSTODY_HOME/rw.json" -- sh -c 'echo gone >kept'

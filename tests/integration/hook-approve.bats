@@ -166,7 +166,7 @@ edited() {
 	cat "$CUSTODY_HOME/kept" >"$BUNDLE/config.json"
 }
 
-@test "CARD-3: GOV-9: an edited config.json is refused and what differs is named" {
+@test "CARD-3: GOV-9: an edited config.json is refused and the difference is named" {
 	write --profile "$CUSTODY_HOME/plain.json" -e SECRET=hunter2 -- sh -c 'exit 0'
 	edited '.process.args[-1] = "touch ran"' 'process.args'
 	edited '.process.cwd = "/"' 'process.cwd'
@@ -287,7 +287,7 @@ edited() {
 	both refused ld.so.preload
 }
 
-@test "CARD-3: the reason is left where run.oci.hooks.stderr says, which may be added" {
+@test "CARD-3: the reason is written to the file of run.oci.hooks.stderr, which may be added" {
 	level_b
 	jq --arg file "$CUSTODY_HOME/said" '.annotations["run.oci.hooks.stderr"] = $file' "$BUNDLE/config.json" >"$CUSTODY_HOME/new"
 	cat "$CUSTODY_HOME/new" >"$BUNDLE/config.json"
@@ -411,7 +411,7 @@ empty() { # DIR
 	[ -z "$(ls "$1")" ]
 }
 
-@test "CARD-3: created and never started: the grant comes back; started and killed: it does not" {
+@test "CARD-3: created and never started: the grant is released; started and killed: it is used" {
 	runtime_own_init
 	level_b
 	RUNTIME=crun
@@ -436,7 +436,7 @@ empty() { # DIR
 	whole
 }
 
-@test "CARD-3: how a container was ended stands in exit.json and in the ledger" {
+@test "CARD-3: exit.json and the ledger have how a container ended" {
 	local id=custody-test-killed-$$
 	judged '{}'
 	write --profile "$CUSTODY_HOME/plain.json" -- sleep 1000
@@ -474,7 +474,7 @@ empty() { # DIR
 	refused 'config.json does not match the subject'
 }
 
-@test "CARD-3: a program of the admin's learns of a container's request, once" {
+@test "CARD-3: the admin's on_request command runs once for a container's request" {
 	cat >"$CUSTODY_HOME/tell" <<-'END'
 		#!/bin/sh
 		{ echo "$#:$*"; cat; } >>"$(dirname "$0")/told"
@@ -538,7 +538,7 @@ prod_untouched() {
 	whole
 }
 
-@test "LANE-2: LANE-3: with one key missing a bundle of lane prod touches nothing of prod" {
+@test "LANE-2: LANE-3: with one key missing a bundle of lane prod opens no file of prod" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	judged '{}'
 	profile prod '{"network": {"mode": "none", "class": "prod"}, "workspace": {"mode": "rw"}}'
@@ -611,7 +611,7 @@ unwatched() {
 }
 
 # The program, spoken to as custody-hook would.
-@test "CARD-3: custody-warden goes without an order, and ends what it was given with one that it cannot take" {
+@test "CARD-3: custody-warden exits without a request, and kills the container of a request that it cannot parse" {
 	python3 - "$(libexec)/custody-warden" <<-'EOF'
 		import os, signal, socket, subprocess, sys
 
@@ -673,7 +673,7 @@ unwatched() {
 	whole
 }
 
-@test "CARD-3: GOV-13: what a profile says of its approvals holds for its bundles" {
+@test "CARD-3: GOV-13: a profile's approval settings apply to its bundles" {
 	explicit
 	profile rw '{"workspace": {"mode": "rw"}, "governance": {"min_approvals": 2}}'
 	write --profile "$CUSTODY_HOME/rw.json" -- sh script.sh
@@ -688,7 +688,7 @@ unwatched() {
 	both refused 'level B needs approval'
 }
 
-@test "CARD-3: what a profile wants redacted is in no record of its bundles" {
+@test "CARD-3: redacted options of a profile are in no record of its bundles" {
 	judged '{"redact": {"flags": ["--site"]}}'
 	profile plain '{"audit": {"redact": ["--gate"]}}'
 	write --profile "$CUSTODY_HOME/plain.json" -- echo --gate hunter2 --site hunter3

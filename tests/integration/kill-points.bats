@@ -212,7 +212,7 @@ rounds() { # HOW STATUS WHAT...: one for each point on stdin
 	[ "$(wc -l <<<"$in_table")" -ge 30 ]
 }
 
-@test "ISO-7: the product knows no such switch" {
+@test "ISO-7: the installed program has no such switch" {
 	! grep -q CUSTODY_SEAM "$CUSTODY" || custody_fail 'it names the variable'
 	CUSTODY_SEAM=go-sent CUSTODY_SEAM_LOG=$CUSTODY_HOME/log custody_run -- sh -c 'exit 7'
 	assert_status 7
@@ -278,7 +278,7 @@ rounds() { # HOW STATUS WHAT...: one for each point on stdin
 	done
 }
 
-@test "ISO-6: a removal that was killed is finished, and what it began with is no evidence" {
+@test "ISO-6: a killed removal is finished later, and half-removed evidence is not listed" {
 	ROUND='evidence rm killed'
 	local first second
 	custody_run -- sh -c "$PAYLOAD"

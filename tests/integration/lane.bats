@@ -101,7 +101,7 @@ line() {
 	run -0 --separate-stderr "$CUSTODY" run --profile "$CUSTODY_HOME/test.json" -- /bin/true
 }
 
-@test "LANE-5: each lane has its own state and ledger; the sandbox lane's says that it is disposable" {
+@test "LANE-5: each lane has its own state and ledger; the sandbox lane's is marked disposable" {
 	export CUSTODY_ALLOW_PROD=1
 	run -0 --separate-stderr "$CUSTODY" run -- true
 	run -0 --separate-stderr "$CUSTODY" run --allow-prod --lane prod -- echo only-in-prod
@@ -137,7 +137,7 @@ line() {
 	nothing_ran
 }
 
-@test "LANE-7: an override is a record with who and what, and only for the run that had both keys" {
+@test "LANE-7: an override is a record with user and command, and only for the run that had both keys" {
 	export CUSTODY_ALLOW_PROD=1
 	run -0 --separate-stderr "$CUSTODY" run --allow-prod --lane prod --agent robin -- true
 	run -116 --separate-stderr "$CUSTODY" run --lane prod -- true
@@ -163,7 +163,7 @@ line() {
 	[ ! -e "$CUSTODY_ROOT/prod" ]
 }
 
-@test "LANE-2: check says that the gate is shut and shows the line of the run" {
+@test "LANE-2: check reports the missing key and prints the command of the run" {
 	run --separate-stderr "$CUSTODY" check --json --lane prod --profile review -- echo it ran
 	[ "$(jq -r .gate.open <<<"$output")" = false ]
 	stderr=$(jq -r .gate.text <<<"$output")

@@ -54,7 +54,7 @@ cut_to() { # RECORDS
 	[ "$(stat -c %a "$CUSTODY_ROOT/sandbox/ledger-keys/key" "$CUSTODY_ROOT/sandbox/ledger-keys/seal" "$KEY" | sort -u)" = 600 ]
 }
 
-@test "ledger: an untouched ledger verifies with all there is" {
+@test "ledger: an unmodified ledger verifies with keys, seal and checkpoints" {
 	more 3
 	"$CUSTODY" ledger checkpoint >"$CUSTODY_HOME/note"
 	verify 0
@@ -65,7 +65,7 @@ cut_to() { # RECORDS
 	jq -e '.schema_version == 1 and .integrity.verdict == "ok" and .integrity.seals == 4 and .completeness.verdict == "ok"' <<<"$output"
 }
 
-@test "ledger: verify works on a copy, a file and stdin, and says when nothing speaks for it" {
+@test "ledger: verify works on a copy, a file and stdin, and reports when no key or seal covers it" {
 	more 3
 	verify 4 "$SEG"
 	assert_output_has 'NOT SEALED, NOT SIGNED'
@@ -76,7 +76,7 @@ cut_to() { # RECORDS
 	verify 0 --seal "$CUSTODY_ROOT/sandbox/ledger-keys/seal" "$CUSTODY_HOME/copy"
 }
 
-@test "ledger: verify of a long file says how far it is, on a terminal only" {
+@test "ledger: verify of a long file shows progress, on a terminal only" {
 	python3 - "$CUSTODY_HOME/long" <<-'PY'
 		import hashlib, sys
 		prev = "0" * 64
@@ -118,7 +118,7 @@ cut_to() { # RECORDS
 	jq -e --argjson at "$at" '.integrity.first_bad | .seq == 2 and .offset == $at' <<<"$output"
 }
 
-@test "ledger: a seal that is gone is said by verify and by repair, with what helps" {
+@test "ledger: a missing seal is reported by verify and by repair, with the fix" {
 	more 1
 	mv "$CUSTODY_ROOT/sandbox/ledger-keys/seal" "$CUSTODY_HOME/seal"
 	run -4 --separate-stderr "$CUSTODY" ledger verify
@@ -144,7 +144,7 @@ cut_to() { # RECORDS
 	assert_output_has '1 times the end was lost'
 }
 
-@test "ledger: a torn end is status 2 and is moved away, not dropped" {
+@test "ledger: a torn end is status 2 and is saved aside, not dropped" {
 	more 2
 	printf '{"v":1,"seq":3,"prev":' >>"$SEG"
 	verify 2
@@ -240,7 +240,7 @@ watches() { # PID
 	[ "$(wc -l <"$CUSTODY_HOME/tail")" -eq 1 ]
 }
 
-@test "ledger: a file peer gets what it lacked while it was away" {
+@test "ledger: a file peer gets the records that it missed" {
 	printf '{"peers":[{"name":"share","type":"file","path":"%s/away/notes"}]}' "$CUSTODY_HOME" >"$CUSTODY_ROOT/sandbox/audit_peer"
 	more 1
 	run -0 --separate-stderr "$CUSTODY" ledger checkpoint
@@ -254,7 +254,7 @@ watches() { # PID
 	[ "$(grep -c ^custody/ledger/ "$CUSTODY_HOME/away/notes")" -eq 2 ]
 }
 
-@test "ledger: doctor says how far behind a peer is" {
+@test "ledger: doctor reports how far behind a peer is" {
 	printf '{"peers":[{"name":"share","type":"file","path":"%s/away/notes"}]}' "$CUSTODY_HOME" >"$CUSTODY_ROOT/sandbox/audit_peer"
 	more 1
 	"$CUSTODY" ledger checkpoint >/dev/null 2>&1
@@ -287,7 +287,7 @@ watches() { # PID
 	[ "$output" = 'BAD record 4' ]
 }
 
-@test "TRUST-9: on a full disk nothing is recorded by halves, and it goes on when there is room" {
+@test "TRUST-9: on a full disk no partial record is written, and it continues once the disk has room" {
 	[ "$(id -u)" -eq 0 ] || skip "missing: root"
 	truncate -s 8M "$CUSTODY_HOME/disk"
 	mkfs.ext4 -q "$CUSTODY_HOME/disk"

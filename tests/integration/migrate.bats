@@ -110,7 +110,7 @@ snapshot() {
 	find "$TREE" -printf '%p %i %C@ %s\n' | sort | diff "$CUSTODY_HOME/before" -
 }
 
-@test "LANE-8: a conflict is named, exits 1 and neither side is touched" {
+@test "LANE-8: a conflict is named, exits 1 and neither side is changed" {
 	make_old_tree "$TREE"
 	mkdir -p "$TREE/sandbox/sessions/s1" "$TREE/sessions/prod_s6" "$TREE/sessions/test_s7" "$TREE/sessions/s7"
 	echo mine >"$TREE/sandbox/sessions/s1/own"

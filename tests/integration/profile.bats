@@ -37,7 +37,7 @@ refused() {
 	assert_stderr_has "$2"
 }
 
-@test "profile ls: names the shipped profiles, and what the admin and the worktree add" {
+@test "profile ls: names the shipped profiles, and those of the admin and the worktree" {
 	write "$admin" mine ', "description": "of the admin"'
 	write "$own" tree ', "description": "of the tree"'
 	profile ls
@@ -78,7 +78,7 @@ refused() {
 	assert_status 0
 }
 
-@test "profile show --origin: says file and line of each value" {
+@test "profile show --origin: prints file and line of each value" {
 	write "$admin" base ', "limits": {"pids": 9, "cpu": 50}'
 	write "$admin" child ', "extends": "base",
 "limits": {"pids": 8}'
@@ -89,7 +89,7 @@ refused() {
 	grep -Eq "^/limits/memory	\"2G\"	default$" <<<"$output"
 }
 
-@test "profile show --origin: its pointers are what remove takes" {
+@test "profile show --origin: its pointers work in remove" {
 	write "$admin" base ', "filesystem": {"ro": ["/opt/a", "/opt/b"]}'
 	profile show --origin base
 	pointer=$(awk -F'\t' '$2 == "\"/opt/b\"" { print $1 }' <<<"$output")
@@ -181,7 +181,7 @@ refused() {
 	[ "$(jq -r '.differences[] | select(.key == "workspace.mode") | .b' <<<"$output")" = ro ]
 }
 
-@test "profile schema: one JSON Schema in which every shipped key stands" {
+@test "profile schema: one JSON Schema with every shipped key" {
 	profile schema
 	assert_status 0
 	[ "$(jq -r .additionalProperties <<<"$output")" = false ]
@@ -216,7 +216,7 @@ refused() {
 	assert_stderr_has "it was trusted, but the file has changed since"
 }
 
-@test "profile trust --rm: takes it back; a second time the answer is no" {
+@test "profile trust --rm: removes the trust; a second time fails" {
 	write "$own" loose ', "limits": {"memory": "4G"}'
 	profile trust "$own/loose.json"
 	profile trust --rm "$own/loose.json"
@@ -265,7 +265,7 @@ refused() {
 	[ "$(jq '.trusted | length' "$CUSTODY_ROOT/etc/trust.json")" -eq 8 ]
 }
 
-@test "profile: usage errors are 64 and say how" {
+@test "profile: usage errors are 64 and print the usage" {
 	profile
 	assert_status 64
 	profile nonsense

@@ -35,7 +35,7 @@ kinds() { # KIND: records of the session before, by the ledger
 	jq -r --arg s "$(session)" 'select(.session == $s) | .k' "$CUSTODY_ROOT"/sandbox/ledger/*.ndjson | grep -cx "$1" || true
 }
 
-@test "ISO-3: diff shows what a run changed; the original is as before" {
+@test "ISO-3: diff shows the changes of a run; the original is as before" {
 	custody_run -- sh -c 'sed -i s/3/three/ text; rm gone; echo new >new; chmod 755 dir/file'
 	assert_status 0
 	[ "$(cat text gone dir/file)" = "1
@@ -64,7 +64,7 @@ inside" ]
 	[ "$(head -n 1 <<<"$output")" = "deleted  gone (file)" ]
 }
 
-@test "diff: git applies what it prints" {
+@test "diff: git applies its output" {
 	custody_run -- sh -c 'sed -i s/3/three/ text; rm gone; echo new >"new \"name\""; chmod 755 dir/file; ln -s text link; printf "no end" >dir/end'
 	assert_status 0
 	cp -a "$PWD" "$CUSTODY_HOME/copy"
@@ -79,7 +79,7 @@ inside" ]
 	[ "$(cat dir/end)" = "no end" ]
 }
 
-@test "diff: nothing hides behind 'and N more'; --stat and --json tell the same" {
+@test "diff: 'and N more' hides no change; --stat and --json agree" {
 	custody_run -- sh -c 'mkdir many; for i in $(seq 1 700); do echo $i >many/$i; done; rm -r dir; head -c 100 /dev/zero >zeros'
 	assert_status 0
 	[ "$(review diff "$(session)" | grep -c '^diff --git a/many/')" -eq 700 ]
@@ -94,7 +94,7 @@ inside" ]
 	[ "$(review diff "$(session)" --stat many/7 | tail -n 1)" = "2 changes, 1 lines added, 0 removed" ]
 }
 
-@test "diff: what names and contents say to a terminal is not obeyed" {
+@test "diff: control sequences in names and contents are escaped" {
 	custody_run -- sh -c 'printf "a\033[2Jb\n" >"$(printf "n\033[31m")"; printf "\\342\\200\\256txt\n" >>text'
 	assert_status 0
 	run python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" -- "$CUSTODY" diff "$(session)"
@@ -107,7 +107,7 @@ inside" ]
 	[ "$(review diff "$(session)" | grep -c $'^diff.*\033')" -eq 0 ]
 }
 
-@test "apply: the worktree becomes what the run saw, the layer is gone" {
+@test "apply: the worktree becomes the merged view of the run, the upper is removed" {
 	custody_run -- sh -c 'sed -i s/3/three/ text; rm gone; mkdir -p n/m; echo new >n/m/f; chmod 500 n; rm -r dir; echo file >dir; ln -s text link; umask 077; echo x >private'
 	assert_status 0
 	run --separate-stderr review apply "$(session)"
@@ -130,7 +130,7 @@ file" ]
 	chmod 755 n
 }
 
-@test "apply: --dry-run says what would happen and does nothing" {
+@test "apply: --dry-run prints the actions and does nothing" {
 	custody_run -- sh -c 'echo more >>text; rm gone'
 	assert_status 0
 	before=$(find . -printf '%p %i %C@ %T@\n'; find "$CUSTODY_ROOT/sandbox/ledger" -type f -exec sha256sum {} +)
@@ -200,7 +200,7 @@ text" ]
 	[[ "$stderr" == *"4 changes are left"* ]]
 }
 
-@test "apply: .git/hooks and .git/config are protected, and what holds them" {
+@test "apply: .git/hooks and .git/config are protected, and their parents" {
 	git init -q .
 	custody_run -- sh -c 'echo evil >.git/hooks/post-checkout; chmod +x .git/hooks/post-checkout; echo "[core] fsmonitor = evil" >>.git/config; echo ok >ok'
 	assert_status 0
@@ -228,7 +228,7 @@ text" ]
 	[ "$(stat -c %u:%g text n n/f link | sort -u)" = 4321:4322 ]
 }
 
-@test "apply: as a user, also what the payload shut from itself" {
+@test "apply: as a user, also files that the payload made unreadable" {
 	suite_ungoverned_setup suite_setup_user
 	"${CUSTODY_AS[@]}" sh -c 'echo one >text'
 	echo '{"schema":1,"name":"u","extends":"offline","enforce":{"optional":["memory-limit","pids-limit","cpu-limit"]}}' >"$CUSTODY_HOME/u.json"
@@ -247,7 +247,7 @@ text" ]
 	[ "$(cat shut/in/f)" = secret ] || [ "$(id -u)" -ne 0 ]
 }
 
-@test "discard: the layer goes, the worktree stays, the ledger knows" {
+@test "discard: the upper is removed, the worktree stays, the ledger has a record" {
 	custody_run -- sh -c 'echo more >>text'
 	assert_status 0
 	[ -d "$CUSTODY_ROOT/sandbox/sessions/$(session)/u" ]
@@ -260,7 +260,7 @@ text" ]
 	[ "$status" -eq 1 ]
 }
 
-@test "keep: nothing is kept of a run that changed nothing, or whose profile says so" {
+@test "keep: no upper is kept of a run that changed nothing, or whose profile forbids it" {
 	custody_run -- cat text
 	[ ! -e "$CUSTODY_ROOT/sandbox/sessions/$(session)/u" ]
 	run review diff "$(session)"
@@ -357,7 +357,7 @@ text" ]
 	[ "$(tail -n 1 "$CUSTODY_HOME/elsewhere/text")" = 5 ]
 }
 
-@test "apply: a layer from before a restart asks for a look" {
+@test "apply: an upper from before a reboot must be confirmed" {
 	custody_run -- sh -c 'echo more >>text'
 	sed -i 's/"boot":"[0-9a-f]*"/"boot":"00000000"/' "$CUSTODY_ROOT/sandbox/sessions/$(session)/layer.json"
 	run review apply "$(session)"
@@ -507,19 +507,19 @@ check_file_system() {
 	[ "$(cat ok)" = ok ]
 }
 
-@test "ISO-3: on ext4 the worktree becomes what the payload saw" {
+@test "ISO-3: on ext4 the worktree becomes the payload's view" {
 	check_file_system ext4
 }
 
-@test "ISO-3: on xfs the worktree becomes what the payload saw" {
+@test "ISO-3: on xfs the worktree becomes the payload's view" {
 	check_file_system xfs
 }
 
-@test "ISO-3: on btrfs the worktree becomes what the payload saw" {
+@test "ISO-3: on btrfs the worktree becomes the payload's view" {
 	check_file_system btrfs
 }
 
-@test "ISO-3: on tmpfs the worktree becomes what the payload saw" {
+@test "ISO-3: on tmpfs the worktree becomes the payload's view" {
 	check_file_system tmpfs
 }
 

@@ -183,7 +183,7 @@ scratch" ]
 	assert_stderr_has "workspace.sandbox"
 }
 
-@test "ROOT-1: check and dry-run make nothing, and say what would be written" {
+@test "ROOT-1: check and dry-run create nothing, and name the files that would be written" {
 	run --separate-stderr custody_do check --sandbox one -- true
 	assert_status 125
 	assert_stderr_has "sandbox root 'one' ("
@@ -462,7 +462,7 @@ bob	-	end	sh -c 'kill -9 \$\$'	signaled 137" ]
 	[ "$(stat -c %a "$(root_of one)/logs/custody.log")" = 600 ]
 }
 
-@test "ROOT-4: policy's refusals stand there" {
+@test "ROOT-4: the log has policy's refusals" {
 	local uid
 	uid=$("${CUSTODY_AS[@]}" id -u)
 	CUSTODY_AS=(setsid --wait) # no terminal
@@ -537,7 +537,7 @@ bob	-	end	sh -c 'kill -9 \$\$'	signaled 137" ]
 	[ "$(log_of one | tail -n 1)" = "bob	-	end	sh -c 'echo here; sleep 600'	lost" ]
 }
 
-@test "ROOT-6: agent and worker stand in every record of a run and of a refusal" {
+@test "ROOT-6: agent and worker are in every record of a run and of a refusal" {
 	custody_run --sandbox one --agent bob --worker w1 -- true
 	custody_run --sandbox one --agent bob --worker w1 -w /etc -- true
 	custody_run --agent bob --worker w1 -- sh -c 'exit 3'
@@ -548,7 +548,7 @@ bob	-	end	sh -c 'kill -9 \$\$'	signaled 137" ]
 	[ "$(jq -r '.agent + " " + .worker' <<<"$CUSTODY_RESULT")" = "bob w1" ]
 }
 
-@test "ROOT-6: agent and worker stand in the records of an approval, an override, a reset and a lost session" {
+@test "ROOT-6: agent and worker are in the records of an approval, an override, a reset and a lost session" {
 	local pid line
 	rm "$CUSTODY_ROOT/etc/custody.json"
 	CUSTODY_AS=(setsid --wait) # no terminal
@@ -714,7 +714,7 @@ sandbox.cleared ok bob w1 one" ]
 	[ "$status" -eq 0 ]
 }
 
-@test "ROOT-5: what a dead supervisor left is ended and kept before it goes" {
+@test "ROOT-5: the session of a dead supervisor is ended and kept before the reset" {
 	local pid line
 	mkfifo "$CUSTODY_HOME/pipe"
 	"${CUSTODY_AS[@]}" "$CUSTODY" run --sandbox one -- sh -c 'echo here; while :; do echo x >file; done' >"$CUSTODY_HOME/pipe" 3>&- &

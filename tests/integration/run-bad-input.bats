@@ -72,7 +72,7 @@ suite_as_user() {
 	refused empty.json --profile "$CUSTODY_HOME/empty.json"
 }
 
-@test "bad profile: unknown key with its neighbour, wrong type with its place" {
+@test "bad profile: unknown key with the nearest one, wrong type with its line" {
 	echo '{"schema":1,"name":"p","extends":"offline","limits":{"memroy":"1G"}}' >"$P"
 	refused "memory" --profile "$P"
 	printf '{"schema":1,"name":"p","extends":"offline",\n"limits":{"memory":true}}' >"$P"
@@ -160,7 +160,7 @@ suite_as_user() {
 	[ -z "$output" ]
 }
 
-@test "no user namespaces: refused with the layer and what it needs" {
+@test "no user namespaces: refused with the layer and its requirement" {
 	[ "$(id -u)" -eq 0 ] || return 0 # only root can set the limit
 	# A user namespace of its own in which no further one may be made: what a host that forbids them looks like.
 	run --separate-stderr unshare -Urm sh -c '

@@ -61,7 +61,7 @@ on_small_disk() {
 		'"$1" sh
 }
 
-@test "GOV-1: GOV-12: a run is intent, start and end; the record says what, who, where and how it ended" {
+@test "GOV-1: GOV-12: a run is intent, start and end; the records have command, user, place and exit" {
 	custody_run --agent bob --worker w7 --issue 42 -- sh -c 'exit 3'
 	assert_status 3
 	[ "$(kinds)" = "session.intent session.start session.end" ]
@@ -200,7 +200,7 @@ on_small_disk() {
 	[ "$(find "$CUSTODY_ROOT" -type f -exec sha256sum {} + | sort)" = "$before" ]
 }
 
-@test "run: the first run of all says that it made the ledger, once, and not with -q" {
+@test "run: the first run reports that it created the ledger, once, and not with -q" {
 	rm -rf "$CUSTODY_ROOT/sandbox"
 	custody_run -- echo hello
 	assert_status 0
@@ -225,7 +225,7 @@ on_small_disk() {
 		and (.d.command | index("[redacted]") and index("--token=[redacted]"))'
 }
 
-@test "TRUST-9: a ledger that cannot be written starts nothing, and says what to do" {
+@test "TRUST-9: a ledger that cannot be written starts nothing, and prints the fix" {
 	[ "$(id -u)" -eq 0 ] || return 0 # only root can mount
 	run --separate-stderr unshare -m sh -c '
 		mount --bind "$CUSTODY_ROOT/sandbox" "$CUSTODY_ROOT/sandbox" && mount -o remount,bind,ro "$CUSTODY_ROOT/sandbox" || exit 99
@@ -249,7 +249,7 @@ on_small_disk() {
 	[ ! -e "$CUSTODY_ROOT/run" ]
 }
 
-@test "TRUST-9: a full disk starts nothing; with room again it goes on, and the ledger is whole" {
+@test "TRUST-9: a full disk starts nothing; with room again runs start, and the ledger verifies" {
 	[ "$(id -u)" -eq 0 ] || return 0 # only root can mount
 	on_small_disk '
 		fill
@@ -263,7 +263,7 @@ on_small_disk() {
 	assert_stderr_has "free space"
 }
 
-@test "run: an end is recorded also when the disk was filled meanwhile" {
+@test "run: an end is recorded also when the disk was filled during the run" {
 	[ "$(id -u)" -eq 0 ] || return 0 # only root can mount
 	mkfifo "$CUSTODY_HOME/go" "$CUSTODY_HOME/ready"
 	on_small_disk '
@@ -371,7 +371,7 @@ on_small_disk() {
 	whole
 }
 
-@test "GOV-12: runs at the same time, each with its whole story" {
+@test "GOV-12: concurrent runs each have intent, start and end" {
 	local i pids=()
 	for i in {1..12}; do
 		"$CUSTODY" run --agent "a$i" -- sh -c "exit $((i % 3))" 3>&- &

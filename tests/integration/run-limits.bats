@@ -50,7 +50,7 @@ teardown() {
 	[ "$(custody_result .exit.source)" = supervisor ]
 }
 
-@test "ISO-13: time: who ignores TERM is killed after the grace, with all children" {
+@test "ISO-13: time: a command that ignores TERM is killed after the grace, with all children" {
 	printf '{"schema":1,"name":"p","extends":"offline","limits":{"grace":"1s"}}' >"$CUSTODY_HOME/p.json"
 	custody_run --profile "$CUSTODY_HOME/p.json" --timeout 1 -- sh -c 'trap "" TERM; (trap "" TERM; sleep $1) & sleep $1; sleep $1' sh "$LONG"
 	assert_status 124

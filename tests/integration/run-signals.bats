@@ -161,7 +161,7 @@ finish() {
 	"$CUSTODY" ledger verify
 }
 
-@test "ISO-7: the supervisor killed with -9 takes the container along, the next start cleans up" {
+@test "ISO-7: the supervisor killed with -9: its container dies with it, the next start cleans up" {
 	start gone -- sh -c 'setsid sleep 1000 & exec sleep 1000'
 	until_members 3
 	local session

@@ -81,7 +81,7 @@ teardown() {
 	[ "$rc" -eq 141 ]
 }
 
-@test "run: a reader that goes away while the command is silent is noticed with its next word" {
+@test "run: a reader that closes while the command is silent is noticed at the next output" {
 	mkfifo pause
 	"$CUSTODY" run -v "$PWD/pause:/wait:ro" -- sh -c 'cat /wait >/dev/null; echo word; echo word; exit 9' > >(true) 2>/dev/null &
 	local pid=$! rc=0

@@ -101,7 +101,7 @@ delegated() {
 	assert_layer cpu-limit
 }
 
-@test "rootless: a user without HOME and XDG_RUNTIME_DIR is told or served, never hung" {
+@test "rootless: a user without HOME and XDG_RUNTIME_DIR gets a message or a run, and never hangs" {
 	run --separate-stderr "${CUSTODY_AS[@]}" env -u HOME -u XDG_RUNTIME_DIR "$CUSTODY" run --profile "$CUSTODY_HOME/p.json" -- true
 	assert_status 0
 }

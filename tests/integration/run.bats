@@ -12,7 +12,7 @@ teardown() {
 	custody_teardown
 }
 
-@test "run: the command's own status comes back" {
+@test "run: the status is the command's" {
 	custody_run -- true
 	assert_status 0
 	assert_reason exited
@@ -36,7 +36,7 @@ teardown() {
 	assert_reason signaled
 }
 
-@test "run: a command that is not there is 127, one that cannot be executed 126" {
+@test "run: a missing command is 127, one that cannot be executed 126" {
 	custody_run -- no-such-command-here
 	assert_status 127
 	assert_stderr_has "'no-such-command-here'"
@@ -94,7 +94,7 @@ teardown() {
 	assert_output_has SECRET_TOKEN=hunter2
 }
 
-@test "run: the result file and --json carry the same document" {
+@test "run: the result file and --json have the same document" {
 	custody_run --json --name n1 --agent robin --worker w7 --issue 12 -- echo payload
 	assert_status 0
 	[ "${lines[0]}" = payload ]
@@ -134,7 +134,7 @@ teardown() {
 	assert_stderr_has "missing argument"
 }
 
-@test "run: --quiet says nothing of its own" {
+@test "run: --quiet prints no message of custody" {
 	custody_run -q --timeout 1 -- sleep 30
 	assert_status 124
 	[ -z "$stderr" ]

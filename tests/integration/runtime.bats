@@ -173,7 +173,7 @@ pids_cgroup() {
 	rt delete --force --regex '^x'
 	[ "$(rt list -q)" = y ]
 }
-@test "runtime: checkpoint and restore say that they are not there, --help too" {
+@test "runtime: checkpoint and restore report that they are not supported, --help too" {
 	for verb in checkpoint restore; do
 		run rt $verb --help
 		[ "$status" -eq 1 ]
@@ -453,7 +453,7 @@ rootless() {
 	rt delete --force x
 	wait_until gone "$pid"
 }
-@test "runtime: a container that is gone: delete --force is fine, all else says so" {
+@test "runtime: a missing container: delete --force succeeds, all other commands report it" {
 	rt delete --force x
 	for verb in 'delete x' 'state x' 'start x' 'kill x' 'pause x' 'resume x' 'exec x true' 'ps x' 'update --pids-limit 5 x'; do
 		# shellcheck disable=SC2086 # words
@@ -461,7 +461,7 @@ rootless() {
 		refused "container 'x' does not exist"
 	done
 }
-@test "runtime: a dead container: state says stopped, start and exec fail, kill names the reason" {
+@test "runtime: a dead container: state is stopped, start and exec fail, kill names the reason" {
 	edit '.process.args = ["/bin/busybox","true"]'
 	rt run --keep -b "$B" x
 	[ "$(status_of x)" = stopped ]

@@ -182,7 +182,7 @@ swap_for_ever() {
 	done
 }
 
-@test "GOV-9: ISO-3: parents of a sealed file look as in the tree" {
+@test "GOV-9: ISO-3: parents of a sealed file have the attributes of the tree" {
 	profile overlay
 	mkdir -m 0750 dir
 	echo 'stat -c "%a %u:%g %Y %n" dir dir/x.sh .; ls dir' >dir/x.sh
@@ -232,7 +232,7 @@ swap_for_ever() {
 	[ -f sub/script.sh ]
 }
 
-@test "GOV-9: rw: data files are written in place, what runs finds its neighbours" {
+@test "GOV-9: rw: data files are written in place, programs find the files beside them" {
 	profile rw
 	echo 'echo neighbour; echo new >data' >sub/lib.sh
 	echo '. "$(dirname "$0")/lib.sh"; echo more >>"$1"' >sub/main.sh
@@ -398,7 +398,7 @@ digest_of() {
 	[ "$(digest_of --no-seal -- sh sub/script.sh)" = "$none" ]
 }
 
-@test "GOV-9: with --no-seal the tree is what it is, which shows that the other tests see something" {
+@test "GOV-9: with --no-seal changes of the tree are visible, which shows that the other tests can fail" {
 	local before
 	profile rw
 	before=$(digest_of --no-seal --profile "$PROFILE" -- sh -c 'read x; cat data' sh data)

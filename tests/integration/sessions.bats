@@ -160,7 +160,7 @@ is_gone() { # PID
 	[ -z "$(sessions_left)" ]
 }
 
-@test "ISO-7: a detached supervisor killed with -9 is lost, and recover says so" {
+@test "ISO-7: a detached supervisor killed with -9 is lost, and recover reports it" {
 	local pid
 	detach -- sh -c 'echo new >new; echo ready; exec sleep 1000'
 	wait_until logged "$ID" ready
@@ -192,7 +192,7 @@ is_gone() { # PID
 	[ -z "$(sessions_left)" ]
 }
 
-@test "sessions: a run in the foreground is there while it lives, and with --all after it" {
+@test "sessions: a run in the foreground is listed while it runs, and with --all after it" {
 	mkfifo "$CUSTODY_HOME/ready"
 	"$CUSTODY" run --name fore -- sh -c 'echo ready; exec sleep 1000' >"$CUSTODY_HOME/ready" 2>/dev/null </dev/null 3>&- &
 	local pid=$! line rc=0
@@ -228,7 +228,7 @@ is_gone() { # PID
 	assert_output_has '[redacted]'
 }
 
-@test "sessions: what a terminal would obey is shown, not sent" {
+@test "sessions: control sequences are escaped" {
 	custody_run --name $'\e]0;owned\a' --agent $'\e[2J' -- echo $'\e[31mred\u202e\r\n\tx' "it's"
 	assert_status 0
 	local id
@@ -324,7 +324,7 @@ is_gone() { # PID
 	[ "$(custody ledger export --lane prod --kind operator.stop 2>/dev/null | jq -r .session)" = "$id" ]
 }
 
-@test "logs: bounded, and the last of it is there" {
+@test "logs: bounded, and the last output is kept" {
 	detach -- sh -c 'i=0; while [ $i -lt 26 ]; do head -c 1000000 /dev/zero | tr "\0" a; echo; i=$((i + 1)); done; echo last'
 	wait_until has_ended "$ID"
 	[ "$(du -bc "$SESSIONS/$ID"/stdio.log* | tail -n 1 | cut -f 1)" -le 10485760 ]
@@ -352,7 +352,7 @@ is_gone() { # PID
 	[ "$(custody logs -f "$ID" | sha256sum)" = "$(sha256sum <"$CUSTODY_HOME/log")" ]
 }
 
-@test "logs -f: ends when its reader is gone, and the session does not mind" {
+@test "logs -f: exits when its reader is gone, and the session continues" {
 	mkfifo "$CUSTODY_HOME/pipe"
 	detach -- sh -c 'echo first; exec sleep 1000'
 	custody logs -f "$ID" >"$CUSTODY_HOME/pipe" 3>&- &
@@ -537,7 +537,7 @@ forge() {
 	rm "$SESSIONS/$ID/stdio.log"
 }
 
-@test "sessions: old ones are forgotten at a start, the newest stay" {
+@test "sessions: old ones are removed at a start, the newest stay" {
 	local id
 	custody_run --name now -- true
 	id=$(custody_result .session)
@@ -551,7 +551,7 @@ forge() {
 	[ -e "$SESSIONS/$id/session.json" ]
 }
 
-@test "sessions: a disk that the payload filled: the note says how it ended, and nothing is left" {
+@test "sessions: a disk that the payload filled: the note has how it ended, and nothing is left" {
 	[ "$(id -u)" -eq 0 ] || return 0 # only root can mount
 	local script='
 		mount -t tmpfs -o size=3m tmpfs "$CUSTODY_ROOT" || exit 99

@@ -71,7 +71,7 @@ teardown() {
 	assert_status 0
 	[ -z "$output" ]
 }
-@test "login: the doctor says the same" {
+@test "login: doctor reports the same" {
 	run --separate-stderr "$CUSTODY" doctor --json
 	jq -e 'any(.checks[]; .id == "HOST-CGROUP-MEMORY" and .state == "missing" and (.remedy | contains("systemd-run --user")))' <<<"$output"
 	run --separate-stderr systemd-run -q --user --scope -p Delegate=yes -- "$CUSTODY" doctor --json
