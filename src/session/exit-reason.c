@@ -54,13 +54,13 @@ static int shell_code(int status)
 	return WIFSIGNALED(status) ? STATUS_SIGNAL_BASE + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* init says one thing and ends with another: somebody else ended it, or it is not our init. */
+/* A report that differs from init's own exit status: init was killed, or it is not custody-init. */
 static bool agrees(const struct exit_facts *f)
 {
 	return f->ended && WIFEXITED(f->init_status) && WEXITSTATUS(f->init_status) == shell_code(f->status);
 }
 
-/* The payload's own status where it is known, else that of the first process. */
+/* The payload's own status if known, else that of the first process. */
 static void set_status(const struct exit_facts *f, struct exit_verdict *v)
 {
 	if (!f->reported && !f->ended) {
@@ -77,7 +77,7 @@ static enum exit_source own_source(const struct exit_facts *f)
 	return f->foreign ? EXIT_SOURCE_WARDEN : EXIT_SOURCE_SUPERVISOR;
 }
 
-/* What we did ourselves. */
+/* Exits that custody itself caused. */
 static bool decide_own(const struct exit_facts *f, struct exit_verdict *v)
 {
 	v->source = own_source(f);
@@ -107,7 +107,7 @@ static bool decide_own(const struct exit_facts *f, struct exit_verdict *v)
 	return true;
 }
 
-/* What the kernel counted.  A refused fork counts only where the payload failed: many programs try again. */
+/* Counters of the kernel. A refused fork counts only if the payload failed: many programs retry. */
 static bool decide_counted(const struct exit_facts *f, struct exit_verdict *v)
 {
 	v->source = EXIT_SOURCE_CGROUP;
@@ -120,7 +120,7 @@ static bool decide_counted(const struct exit_facts *f, struct exit_verdict *v)
 	return true;
 }
 
-/* Only of the first process: whether a signal means seccomp or a limit is not known. */
+/* Only the first process is known: a signal cannot be attributed to seccomp or a limit. */
 static void decide_foreign(const struct exit_facts *f, struct exit_verdict *v)
 {
 	v->source = f->ended ? f->init_source : EXIT_SOURCE_WARDEN;
@@ -148,7 +148,7 @@ static void decide_status(const struct exit_facts *f, struct exit_verdict *v)
 	} else if (v->signal == SIGSYS) {
 		v->reason = EXIT_REASON_SECCOMP;
 	} else if (v->signal == SIGXFSZ) {
-		/* RLIMIT_FSIZE is the disk limit as one file sees it. */
+		/* RLIMIT_FSIZE is the disk limit applied to a single file. */
 		v->reason = EXIT_REASON_DISK_LIMIT;
 		v->code = STATUS_SIGNAL_BASE + SIGKILL;
 	} else {

@@ -14,7 +14,7 @@ struct ledger_end run_result_end(const struct run_result *r)
 	return end;
 }
 
-/* argv is the caller's bytes; a document holds UTF-8 only. */
+/* argv may hold any bytes; JSON is UTF-8 only. */
 struct jdoc *run_result_command(const struct run_result *r)
 {
 	struct jdoc *list = jdoc_new_array();

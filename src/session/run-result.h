@@ -12,7 +12,7 @@
 #include "session/session-summary.h"
 
 /*
- * How a run of custody ended: `--result` and `--json` print it for scripts.  Borrowed texts must outlive it; `detail`,
+ * How a run of custody ended: `--result` and `--json` print it for scripts.  Borrowed strings must outlive it; `detail`,
  * `evidence` and `evidence_error` are on the heap.
  */
 struct run_result {
@@ -30,11 +30,11 @@ struct run_result {
 	bool unrecorded;	       /* the end could not be written to the ledger */
 	char *evidence;		       /* path; NULL: none was captured */
 	struct digest evidence_digest; /* of its metadata.json */
-	bool evidence_staged;	       /* EVIDENCE is not its final place (evidence/delivery.h) */
+	bool evidence_staged;	       /* EVIDENCE is not its final path (evidence/delivery.h) */
 	char *evidence_error;	       /* why none could be captured; NULL: no error */
-	char *detail; /* one line for people: the error, or the limit that was hit; NULL: none */
+	char *detail; /* one human-readable line: the error, or the exceeded limit; NULL: none */
 	enum layer_state layers[_LAYER_MAX];
-	bool proven;		       /* `layers` was filled by a proof */
+	bool proven;		       /* `layers` was verified in the running container */
 	uint64_t started_us, ended_us; /* wall clock; payload released, session over */
 	uint64_t duration_ms;
 };

@@ -7,28 +7,28 @@
 #include "base/fault.h"
 
 /*
- * The one door from session and warden to a container runtime.  The mains hand in oci/'s implementation;
- * tests hand in a fake.
+ * The only interface from session and warden to a container runtime. The main programs pass the implementation
+ * of oci/; tests pass a fake.
  */
 struct runtime_request {
 	const char *id;
 	const char *state_root;	   /* directory of the runtime's own state */
-	const char *bundle;	   /* working directory while it creates; recorded in hook states */
+	const char *bundle;	   /* working directory during create; recorded in hook states */
 	const char *config;	   /* config.json as text */
-	unsigned int preserve_fds; /* descriptors 3 .. 3+n-1 reach the first process */
-	bool hooks;		   /* the config has some */
-	bool cgroups;		   /* the runtime makes the cgroup; own runs have made theirs */
+	unsigned int preserve_fds; /* the first process inherits descriptors 3 .. 3+n-1 */
+	bool hooks;		   /* the config has hooks */
+	bool cgroups; /* the runtime creates the cgroup; custody's own runs create theirs before */
 };
 
 struct runtime_ops {
-	/* In a short-lived child of the supervisor.  After start the first process runs (custody-init, waiting). */
+	/* Runs in a short-lived child of the supervisor. After start the first process runs (custody-init, waiting). */
 	int (*create)(const struct runtime_request *rq, pid_t *ret_pid, struct fault *f);
 	int (*start)(const struct runtime_request *rq, struct fault *f);
-	/* In the supervisor itself, last thing before it ends: hooks, then state removed.  FORCE kills first. */
+	/* Runs in the supervisor just before it exits: runs hooks, then removes state. FORCE kills first. */
 	int (*destroy)(const struct runtime_request *rq, bool force, struct fault *f);
 	/*
-	 * For containers whose root is the host's: from here on the program runs from a copy that no container can
-	 * write to.  May start the program again with the same arguments; to be called before anything was made.
+	 * For containers whose root is the host's: after it the program runs from a copy that no container can
+	 * write to. May re-execute the program with the same arguments; call it before anything is created.
 	 */
 	int (*guard)(struct fault *f);
 	const char *(*version)(void);

@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "session/session-note.h"
 
-#define NAMED_MAX 8 /* of several that are meant, so many are told */
+#define NAMED_MAX 8 /* of several matches, at most so many are listed */
 
 void session_note_list_done(struct session_note_list *l)
 {
@@ -23,7 +23,7 @@ void session_note_list_done(struct session_note_list *l)
 	*l = (struct session_note_list){ 0 };
 }
 
-/* Shared and for a moment: a sweeper that comes just now finds it alive and looks again at the next start. */
+/* A shared lock, held briefly: a concurrent sweep takes the session for alive and retries at the next start. */
 static bool is_held(int runs, const char *id)
 {
 	_cleanup_close_ int fd = openat(runs, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -31,7 +31,7 @@ static bool is_held(int runs, const char *id)
 	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
-/* RUNS may be negative: after a reboot nothing lives. */
+/* RUNS may be negative: after a reboot no session is alive. */
 static int read_one(int states, int runs, enum lane lane, const char *id, struct session_note *ret,
 		    struct fault *f)
 {
@@ -45,10 +45,10 @@ static int read_one(int states, int runs, enum lane lane, const char *id, struct
 	if (r < 0)
 		return r;
 	if (!str_eq(n.session, id))
-		return fault_set(f, EINVAL, "its note is that of session '%s'", n.session);
+		return fault_set(f, EINVAL, "session.json is of another session, '%s'", n.session);
 	if (n.lane != lane)
-		return fault_set(f, LANE_REFUSED, "its note is of lane '%s'", lane_name(n.lane));
-	/* The lock is let go after the note was written for the last time: looked at in this order, nothing is lost. */
+		return fault_set(f, LANE_REFUSED, "session.json is of another lane, '%s'", lane_name(n.lane));
+	/* The supervisor writes the note before it releases the lock: check the lock, then read the note again. */
 	if (n.state == SESSION_RUNNING && !is_held(runs, id)) {
 		session_note_done(&n);
 		r = session_note_read(dir, &n, f);
@@ -85,7 +85,7 @@ static int add(struct session_note_list *l, struct session_note *n, struct fault
 }
 
 struct places {
-	DIR *states; /* NULL: there are none */
+	DIR *states; /* NULL: the directory is missing */
 	int runs;
 };
 
@@ -114,7 +114,7 @@ static int open_places(const struct dirs *d, struct places *ret, struct fault *f
 	return 0;
 }
 
-/* Without a note it is only being made, or is an engine's. */
+/* Without a note the session is being created, or belongs to a container engine. */
 static int list_one(const struct dirs *d, const struct places *p, const char *id, struct session_note_list *l,
 		    struct fault *f)
 {
@@ -159,11 +159,11 @@ static int refuse_many(const char *word, char *const *ids, struct fault *f)
 		strbuf_printf(&names, "%s%s", i ? ", " : "", ids[i]);
 	if (n > NAMED_MAX)
 		strbuf_printf(&names, " and %zu more", n - NAMED_MAX);
-	return fault_set(f, ENOTUNIQ, "'%s' can mean %zu sessions: %s", word, n,
+	return fault_set(f, ENOTUNIQ, "'%s' is ambiguous, it matches %zu sessions: %s", word, n,
 			 names.broken || !names.text ? "?" : names.text);
 }
 
-/* The one that lives, or the only one; its id, heap; NULL: nobody has that name. */
+/* The id (heap) of the only running session of that name, else of the only one; NULL: no session has it. */
 static int find_name(const struct dirs *d, const char *name, char **ret, struct fault *f)
 {
 	_cleanup_session_notes_ struct session_note_list l = { 0 };
@@ -197,7 +197,7 @@ static int find_prefix(const struct places *p, const char *word, char **ret, str
 		if (e->d_name[0] != '.' && str_starts(e->d_name, word) && strv_append(&ids, e->d_name) < 0)
 			return fault_errno(f, ENOMEM, "sessions");
 	if (!ids)
-		return fault_set(f, ENOENT, "no session is called '%s', or begins so", word);
+		return fault_set(f, ENOENT, "no session has the id, id prefix or name '%s'", word);
 	if (ids[1])
 		return refuse_many(word, ids, f);
 	*ret = strdup(ids[0]);
@@ -218,7 +218,7 @@ int session_note_find(const struct dirs *d, const char *word, struct session_not
 	if (r == 0 && p.states && is_id(word) &&
 	    faccessat(dirfd(p.states), word, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		r = (id = strdup(word)) ? 0 : fault_errno(f, ENOMEM, "session");
-	/* A run may be called nothing; an empty variable of a script still means no run. */
+	/* A run may have an empty name, but an empty variable of a script must not match it. */
 	if (r == 0 && !id && *word)
 		r = find_name(d, word, &id, f);
 	if (r == 0 && !id)

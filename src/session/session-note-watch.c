@@ -18,31 +18,31 @@ int session_note_sign(struct session_note *n, struct fault *f)
 {
 	n->pid = getpid();
 	if (process_start_time(n->pid, &n->pid_start) != 1)
-		return fault_set(f, ESRCH, "process %d cannot see itself in /proc", (int)n->pid);
+		return fault_set(f, ESRCH, "cannot read /proc/%d/stat of this process", (int)n->pid);
 	return clock_boot_id(n->boot, f);
 }
 
 static int gone(const struct session_note *n, struct fault *f)
 {
-	return fault_set(f, ESRCH, "session '%s': its supervisor is gone", n->session);
+	return fault_set(f, ESRCH, "session '%s': its supervisor has exited", n->session);
 }
 
 /*
- * "1: FLOCK  ADVISORY  WRITE 4711 00:2f:1234 0 EOF": the holder of the lock on the inode that DIR is, 0: not this line.  Not
- * by device: some file systems tell stat another one.
+ * "1: FLOCK  ADVISORY  WRITE 4711 00:2f:1234 0 EOF": the holder of the lock on the inode of DIR, 0: another line.
+ * The device is not compared: on some file systems stat returns another one.
  */
 static pid_t holder_in(const char *line, const struct stat *dir)
 {
 	uint64_t inode;
 	int holder;
 
-	/* A waiter's line has an arrow behind the number. */
+	/* The line of a waiter has an arrow after the number and does not match. */
 	if (sscanf(line, "%*u: FLOCK ADVISORY WRITE %d %*x:%*x:%" SCNu64, &holder, &inode) != 2)
 		return 0;
 	return inode == dir->st_ino ? (pid_t)holder : 0;
 }
 
-/* *RET: PID holds it; *RET_LISTED: somebody does. */
+/* *RET: PID holds the lock; *RET_LISTED: any process does. */
 static int ask_kernel(pid_t pid, const struct stat *dir, bool *ret, bool *ret_listed, struct fault *f)
 {
 	_cleanup_free_ char *line = NULL;
@@ -61,7 +61,7 @@ static int ask_kernel(pid_t pid, const struct stat *dir, bool *ret, bool *ret_li
 	return 0;
 }
 
-/* Where the kernel's list has other inode numbers than stat (overlay): does it have the directory open? */
+/* For file systems whose inode numbers differ in /proc/locks and stat (overlay): does PID have DIR open? */
 static bool has_open(pid_t pid, const struct stat *dir)
 {
 	char path[32];
@@ -81,8 +81,8 @@ static bool has_open(pid_t pid, const struct stat *dir)
 }
 
 /*
- * The note may be old, edited, or of another boot: a process is signalled only if the kernel itself says that it holds the
- * session's lock.
+ * The note may be old, edited, or of another boot: a process is signalled only if the kernel reports it as holder
+ * of the session's lock.
  */
 static int require_holder(const struct dirs *d, const struct session_note *n, struct fault *f)
 {
@@ -115,14 +115,14 @@ int session_note_watch(const struct dirs *d, const struct session_note *n, struc
 		return r;
 	if (n->state != SESSION_RUNNING || !str_eq(boot, n->boot) || n->pid <= 1)
 		return gone(n, f);
-	/* The descriptor first: what is found out afterwards holds for the process behind it, or it is dead. */
+	/* Open the pidfd first: the checks below then hold for its process, or that process is dead. */
 	fd = (int)syscall(SYS_pidfd_open, n->pid, 0);
 	r = fd < 0 ? -errno : 0;
-	/* Also without one: the number may be that of a thread now, which is another error than ESRCH. */
+	/* Check this also if pidfd_open failed: the pid may be a thread's now, which is not ESRCH. */
 	if (process_start_time(n->pid, &start) != 1 || start != n->pid_start)
 		return gone(n, f);
 	if (r < 0)
-		return fault_errno(f, -r, "watch process %d", (int)n->pid);
+		return fault_errno(f, -r, "pidfd of process %d", (int)n->pid);
 	r = require_holder(d, n, f);
 	return r < 0 ? r : TAKE_FD(fd);
 }

@@ -81,7 +81,7 @@ static void map_id(struct jmap *m, const char *key, char *field, size_t size)
 	if (!m->reading || !text)
 		return;
 	if (strlen(text) != size - 1)
-		(void)jmap_fail(m, EINVAL, "'%s' has another length", key);
+		(void)jmap_fail(m, EINVAL, "'%s' has an invalid length", key);
 	else
 		memcpy(field, text, size);
 }
@@ -91,7 +91,7 @@ static void map_uint(struct jmap *m, const char *key, unsigned int *field)
 	jmap_uint(m, key, field, UINT32_MAX);
 }
 
-/* -1 would be nobody and everybody: setting it changes nothing. */
+/* Not -1, which chown treats as "leave unchanged". */
 static void map_owner(struct jmap *m, const char *key, unsigned int *field)
 {
 	jmap_uint(m, key, field, UINT32_MAX - 1);
@@ -146,7 +146,7 @@ static void map_names(struct jmap *m, struct session_note *n)
 
 	map_uint(m, "schema_version", &schema);
 	if (schema != NOTE_SCHEMA)
-		(void)jmap_fail(m, EINVAL, "is of schema %u, this is custody for %d", schema, NOTE_SCHEMA);
+		(void)jmap_fail(m, EINVAL, "has schema_version %u, expected %d", schema, NOTE_SCHEMA);
 	map_id(m, "session", n->session, sizeof(n->session));
 	jmap_word(m, "state", state_names, &state);
 	jmap_word(m, "lane", lane_names, &lane);
@@ -158,7 +158,7 @@ static void map_names(struct jmap *m, struct session_note *n)
 	jmap_string_or_null(m, "issue", &n->issue);
 	jmap_string(m, "profile", &n->profile);
 	jmap_string_or_null(m, "digest", &n->digest);
-	/* Notes of custody's own runs are older than those of containers. */
+	/* Notes of older versions, which wrote none for containers, lack both keys. */
 	if (m->reading && !jdoc_get(m->d, "container") && !jdoc_get(m->d, "bundle"))
 		return;
 	jmap_string_or_null(m, "container", &n->container);
@@ -172,7 +172,7 @@ static int map_workspace(struct jmap *m, struct session_note *n)
 	while (!m->reading && workspace_names[at] && !str_eq(workspace_names[at], n->workspace))
 		at++;
 	if (!workspace_names[at])
-		return jmap_fail(m, EINVAL, "no workspace is called '%s'", n->workspace ? n->workspace : "");
+		return jmap_fail(m, EINVAL, "unknown workspace '%s'", n->workspace ? n->workspace : "");
 	jmap_word(m, "workspace", workspace_names, &at);
 	if (m->reading && m->r == 0 && !(n->workspace = strdup(workspace_names[at])))
 		return jmap_fail(m, ENOMEM, "no memory");
@@ -207,24 +207,24 @@ int session_note_open_dir(const struct dirs *d, const char *id, struct fault *f)
 	if (!parent)
 		return fault_errno(f, ENOMEM, "session");
 	if (!*id || strchr(id, '/') || id[0] == '.')
-		return fault_set(f, ENOENT, "no session is called '%s'", id);
+		return fault_set(f, ENOENT, "no session has the id '%s'", id);
 	states = open(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	fd = states < 0 ? -1 : openat(states, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return fd < 0 ? fault_errno(f, errno, "session '%s'", id) : fd;
 }
 
-/* No sync: after a power failure the ledger knows, and a note that came out empty is swept. */
+/* No sync: the ledger survives a power failure, and a sweep removes an empty note. */
 static int replace(int dirfd, const char *text, size_t len, mode_t mode, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
 	int r;
 
-	/* Left by somebody who died; there is one writer at a time. */
+	/* Left by a killed writer; only one process writes at a time. */
 	if (unlinkat(dirfd, TEMP_NAME, 0) < 0 && errno != ENOENT)
 		return fault_errno(f, errno, "remove '" TEMP_NAME "'");
 	fd = openat(dirfd, TEMP_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
-		return fault_errno(f, errno, "make '" TEMP_NAME "'");
+		return fault_errno(f, errno, "create '" TEMP_NAME "'");
 	r = fd_write_all(fd, text, len, f);
 	if (r == 0 && renameat(dirfd, TEMP_NAME, dirfd, SESSION_NOTE) < 0)
 		r = fault_errno(f, errno, "rename '" TEMP_NAME "'");
@@ -251,17 +251,16 @@ int session_note_write(int dirfd, const struct session_note *n, struct fault *f)
 	strbuf_putc(&text, '\n');
 	if (text.broken)
 		return fault_errno(f, ENOMEM, SESSION_NOTE);
-	/* What nobody could read again would be swept, with the changes that were kept. */
+	/* A note too large to be read would be swept, and with it the kept upper. */
 	if (text.len > SESSION_NOTE_MAX)
-		return fault_set(
-			f, E2BIG,
-			"the texts of session '%s' (--name, --agent, --worker, --issue) are too long",
-			n->session);
+		return fault_set(f, E2BIG,
+				 "values of session '%s' are too long (--name, --agent, --worker, --issue)",
+				 n->session);
 	r = replace(dirfd, text.text, text.len, n->settled ? 0400 : 0600, f);
 	return r < 0 ? fault_wrap(f, r, "note of session '%s'", n->session) : 0;
 }
 
-/* No one but us writes here; a link, a FIFO or a stranger's file in its place is no note. */
+/* Only custody writes here; a symlink, a FIFO or another user's file is refused. */
 static int read_text(int dirfd, char **ret, size_t *ret_len, bool *ret_settled, struct fault *f)
 {
 	_cleanup_close_ int fd =
@@ -297,7 +296,7 @@ int session_note_read(int dirfd, struct session_note *ret, struct fault *f)
 	jmap_init_read(&m, doc, SESSION_NOTE, f);
 	map_note(&m, &n);
 	if (m.r == 0 && n.state == SESSION_LOST)
-		(void)jmap_fail(&m, EINVAL, "'lost' is never written");
+		(void)jmap_fail(&m, EINVAL, "unexpected state 'lost'");
 	r = jmap_end(&m);
 	if (r < 0)
 		return r;

@@ -13,26 +13,26 @@
 #include "session/session.h"
 
 /*
- * What a session was and is, for people and for those who review it: STATE/sessions/ID/session.json, written before the
- * payload's first instruction and again at its end.  A convenience and never synced: what happened stands in the ledger.
- * Replaced by rename, so a reader finds a whole one.  Whether a session lives is not written anywhere, it is the lock
- * on RUN/sessions/ID.
+ * The note of a session, for users and for review: STATE/sessions/ID/session.json, written before the payload's
+ * first instruction and again at its end. A convenience and never synced: the ledger is the record. Replaced by
+ * rename, so that a reader never reads a partial file. The note does not show whether a session is alive; the lock
+ * on RUN/sessions/ID does.
  *
- * A note whose session is over for good, with nothing left of it but what is kept, is read-only (0400): a sweep sees by
- * one fstatat that nothing is to be done.
+ * The note of a session that is over and cleaned up except for kept files is read-only (0400): one fstatat shows
+ * a sweep that it can skip the session.
  */
 #define SESSION_NOTE "session.json"
 #define SESSION_LOG "stdio.log" /* output of a detached run; older half: SESSION_LOG_OLD */
 #define SESSION_LOG_OLD "stdio.log.1"
-#define SESSION_UPPER "u" /* overlay: the layer with the changes */
+#define SESSION_UPPER "u" /* overlay: the upper with the changes */
 
 #define SESSION_NOTE_MAX ((size_t)1024 * 1024)
-#define SESSION_NOTE_ARGV_MAX ((size_t)16 * 1024) /* of a longer one the beginning is told */
+#define SESSION_NOTE_ARGV_MAX ((size_t)16 * 1024) /* a longer one is truncated */
 #define SESSION_NOTES_MAX 1000			  /* of ended sessions */
 #define SESSION_NOTES_DAYS 30
 
 enum session_state {
-	SESSION_LOST, /* its supervisor is dead and nobody has cleaned up yet; never written */
+	SESSION_LOST, /* its supervisor is dead and its files are not yet swept; never written */
 	SESSION_RUNNING,
 	SESSION_ENDED,
 };
@@ -46,14 +46,14 @@ struct session_note {
 	char *name, *agent, *worker, *issue; /* NULL: not given */
 	char *profile, *digest;
 	char *container,
-		*bundle; /* another runtime's id and where it came from; NULL: a run of custody's own */
+		*bundle; /* another runtime's id and bundle directory; NULL: a run of custody itself */
 	char **argv;	 /* redacted as in the ledger */
-	bool argv_cut;	 /* there was more of it */
+	bool argv_cut;	 /* it was truncated */
 	char *worktree;	 /* host path; NULL: none */
 	char *workspace; /* "overlay", "ro", "rw", "tmpfs", "overlay-fuse" */
 	bool rootless, detached;
 
-	pid_t pid;	    /* of the supervisor: never signalled before session_note_watch has proven it */
+	pid_t pid;	    /* of the supervisor: never signalled before session_note_watch has verified it */
 	uint64_t pid_start; /* its start in clock ticks since boot, field 22 of /proc/PID/stat */
 	char boot[9];
 
@@ -61,7 +61,7 @@ struct session_note {
 	gid_t owner_gid;
 	uid_t uid_base; /* host id of container id 0 */
 	gid_t gid_base;
-	uid_t uid; /* inside; on the host uid_base + uid owns what the payload wrote */
+	uid_t uid; /* inside; on the host uid_base + uid owns the payload's files */
 	gid_t gid;
 
 	uint64_t started_us, ended_us; /* wall clock; ENDED_US 0: not yet */
@@ -71,13 +71,13 @@ struct session_note {
 	int code, signal;
 	bool abnormal;
 	char *evidence; /* path; NULL: none */
-	bool changed;	/* overlay: the layer was not empty */
-	bool kept;	/* and is kept, in SESSION_UPPER beside the note */
+	bool changed;	/* overlay: the upper was not empty */
+	bool kept;	/* the upper is kept, in SESSION_UPPER beside the note */
 
-	bool settled; /* the file's mode, not in it: read-only */
+	bool settled; /* the file is read-only; its mode, not a key in it */
 };
 
-/* Texts of a session that starts; borrowed, NULL: not given.  ARGV is redacted with REDACT. */
+/* Values of a session that starts; borrowed, NULL: not given. ARGV is redacted with REDACT. */
 struct session_note_texts {
 	const char *name, *agent, *worker, *issue, *profile, *digest;
 	const char *container, *bundle, *worktree, *workspace;
@@ -88,9 +88,9 @@ struct session_note_texts {
 int session_note_fill(struct session_note *n, const struct dirs *d, const char *id, uint64_t started_us,
 		      const struct session_note_texts *t, struct fault *f) _must_check_;
 
-/* As END says it, and that it has ended now; the rest stays. */
+/* Sets the fields of END and the current time as end; the other fields stay. */
 int session_note_end(struct session_note *n, const struct ledger_end *end, struct fault *f) _must_check_;
-/* The command, cut; after redaction. */
+/* The redacted command, truncated to SESSION_NOTE_ARGV_MAX. */
 int session_note_set_argv(struct session_note *n, char *const *argv, struct fault *f) _must_check_;
 void session_note_done(struct session_note *n);
 #define _cleanup_session_note_ _cleanup_(session_note_done)
@@ -100,22 +100,22 @@ int session_note_open_dir(const struct dirs *d, const char *id, struct fault *f)
 
 /* DIRFD is STATE/sessions/ID.  Not synced. */
 int session_note_write(int dirfd, const struct session_note *n, struct fault *f) _must_check_;
-/* Strict: a file of ours, whole, no key missing and none unknown.  -ENOENT: there is none. */
+/* Strict: owned by the caller, complete, no missing or unknown key. -ENOENT: the file is missing. */
 int session_note_read(int dirfd, struct session_note *ret, struct fault *f) _must_check_;
 
 struct session_note_list {
 	struct session_note *items; /* newest first */
 	size_t n;
-	char **broken; /* "ID: why": notes that cannot be read */
+	char **broken; /* "ID: reason": unreadable notes */
 };
-/* Of the lane of D only. */
+/* Only sessions of the lane of D. */
 int session_note_list(const struct dirs *d, struct session_note_list *ret, struct fault *f) _must_check_;
 void session_note_list_done(struct session_note_list *l);
 #define _cleanup_session_notes_ _cleanup_(session_note_list_done)
 
 /*
- * WORD: a whole id, else a name (of the one that lives, or of the only one), else how exactly one id begins.
- * -ENOENT: nothing is called so; -ENOTUNIQ: several are, F lists them.
+ * WORD: a full id, else a name (of the only running session, or of the only one), else the prefix of exactly one id.
+ * -ENOENT: no match; -ENOTUNIQ: several matches, F lists them.
  */
 int session_note_find(const struct dirs *d, const char *word, struct session_note *ret,
 		      struct fault *f) _must_check_;
@@ -123,19 +123,19 @@ int session_note_find(const struct dirs *d, const char *word, struct session_not
 /* Fills pid, pid_start and boot with the calling process. */
 int session_note_sign(struct session_note *n, struct fault *f) _must_check_;
 /*
- * A pidfd of the supervisor of N, proven: the process of that number has that start, and it holds the lock of the session.
- * -ESRCH: it is gone.
+ * A verified pidfd of the supervisor of N: the process with that pid has that start time and holds the lock of the
+ * session. -ESRCH: it has exited.
  */
 int session_note_watch(const struct dirs *d, const struct session_note *n, struct fault *f) _must_check_;
 
-/* Of a session that is over everything goes but the note, the log and, if KEPT, the layer of changes. */
+/* Removes all files of an ended session except the note, the log and, if KEPT, the upper. */
 int session_note_trim(int dir, bool kept, struct fault *f) _must_check_;
 /*
- * The session of this directory is over: everything goes but the note, the log and, if the note says so, the layer of
- * changes.  A note that still says running becomes that of a lost one.  Without a note that can be read nothing stays.
+ * The session of this directory is over: removes all files except the note, the log and, if the note has `kept`, the
+ * upper. A note with state running becomes that of a lost session. Without a readable note the directory is removed.
  */
 int session_note_settle(int states_fd, const char *id, struct fault *f) _must_check_;
 bool session_note_is_settled(int states_fd, const char *id);
 
-/* Did the payload write anything into its layer?  One that cannot be looked at has something to be looked at. */
+/* Did the payload write to its upper? True also if the upper cannot be read. */
 bool session_has_changes(int dirfd);

@@ -42,13 +42,13 @@ int session_note_trim(int dir, bool kept, struct fault *f)
 	return r;
 }
 
-/* While there was a layer in it the directory was the container's: those ids are somebody else's next. */
+/* The container's ids owned the directory while it had an upper; the next container may get the same ids. */
 static int take_back(int dir, struct fault *f)
 {
 	struct stat st;
 
 	if (fstat(dir, &st) < 0 || (st.st_uid != geteuid() && fchown(dir, geteuid(), getegid()) < 0))
-		return fault_errno(f, errno, "take back the session's directory");
+		return fault_errno(f, errno, "chown the session's directory");
 	return 0;
 }
 
@@ -71,14 +71,14 @@ int session_note_settle(int states_fd, const char *id, struct fault *f)
 		return 0;
 	if (dir < 0 || session_note_read(dir, &n, NULL) < 0 || !str_eq(n.session, id))
 		return path_remove_tree(states_fd, id, f);
-	/* First what takes room: the disk may be full. */
+	/* Remove large files first: the disk may be full. */
 	r = session_note_trim(dir, n.kept, f);
 	if (r == 0 && n.state != SESSION_ENDED)
 		r = write_lost(dir, &n, f);
 	if (r == 0)
 		r = take_back(dir, f);
 	if (r == 0 && fchmodat(dir, SESSION_NOTE, 0400, 0) < 0)
-		r = fault_errno(f, errno, "close the note");
+		r = fault_errno(f, errno, "make '" SESSION_NOTE "' read-only");
 	return r;
 }
 

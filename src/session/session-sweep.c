@@ -42,7 +42,7 @@ static int settle(const struct dirs *d, const char *id, struct fault *f)
 	return states ? session_note_settle(dirfd(states), id, f) : 0;
 }
 
-/* Returns 1 when ID was stale and is gone. */
+/* Returns 1 if ID was stale and was removed. */
 static int sweep_one(const struct dirs *d, int sessions_fd, const char *id, session_release release,
 		     void *arg, struct fault *f)
 {
@@ -50,10 +50,10 @@ static int sweep_one(const struct dirs *d, int sessions_fd, const char *id, sess
 	enum lane lane = d->lane;
 	int r;
 
-	/* Gone meanwhile, or alive. */
+	/* Removed concurrently, or alive. */
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return 0;
-	/* The other lane's dead are its own business.  One without a stamp died before it was anybody's. */
+	/* Each lane sweeps its own sessions. A session without a stamp died before it had a lane. */
 	r = lane_read_stamp(fd, id, &lane, f);
 	if (r < 0 || lane != d->lane)
 		return r < 0 ? r : 0;
@@ -66,7 +66,7 @@ static int sweep_one(const struct dirs *d, int sessions_fd, const char *id, sess
 	return r < 0 ? fault_wrap(f, r, "clean up after session '%s'", id) : 1;
 }
 
-/* Is there a file PARENT/DIR/ID?  Yes, if nobody can say. */
+/* Does PARENT/DIR/ID exist? True also if that cannot be found out. */
 static bool is_there(const char *parent, const char *dir, const char *id)
 {
 	_cleanup_free_ char *path = NULL;
@@ -78,7 +78,7 @@ static bool is_there(const char *parent, const char *dir, const char *id)
 	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
-/* The first fault is told; what else can be cleaned up is. */
+/* The first fault is reported; the sweep continues after a fault. */
 struct sweeping {
 	int n, error;
 	struct fault *f;
@@ -100,7 +100,7 @@ static void count(struct sweeping *s, int r, struct fault *f)
 	fault_done(f);
 }
 
-/* Ids begin with the time in UTC: older than this one means too old. */
+/* Ids begin with the UTC time: sessions with a smaller id are too old. */
 static int cutoff(char id[SESSION_ID_SIZE])
 {
 	const time_t then = time(NULL) - (time_t)SESSION_NOTES_DAYS * 24 * 60 * 60;
@@ -114,7 +114,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Of what stays for people only the newest does.  With its layer of changes it is somebody's work: not ours to expire. */
+/* Only the newest notes are kept. A session with a kept upper holds a user's work and does not expire here. */
 static int prune(int states_fd, char **settled, struct fault *f)
 {
 	size_t n = strv_len(settled), old = n > SESSION_NOTES_MAX ? n - SESSION_NOTES_MAX : 0;
@@ -134,9 +134,9 @@ static int prune(int states_fd, char **settled, struct fault *f)
 }
 
 /*
- * RUN is empty after a reboot, STATE is not.  A state directory is made after its run directory was locked, so one
- * without a run directory has no living owner.  One whose record is still open holds what its evidence is taken from: it
- * stays until that is done.  What is settled is only there to be read.
+ * RUN is empty after a reboot, STATE is not. A state directory is created after its run directory is locked, so
+ * without a run directory its supervisor is dead. While its claim is open, its files are needed for evidence and are
+ * left alone. A settled session needs no work.
  */
 static void sweep_states(const struct dirs *d, struct sweeping *s)
 {
@@ -152,7 +152,7 @@ static void sweep_states(const struct dirs *d, struct sweeping *s)
 		if (e->d_name[0] == '.')
 			continue;
 		if (session_note_is_settled(dirfd(states), e->d_name)) {
-			/* One that is not remembered is not forgotten: the next start will. */
+			/* If this fails, the next sweep prunes it. */
 			(void)!strv_append(&settled, e->d_name);
 			continue;
 		}
@@ -162,7 +162,7 @@ static void sweep_states(const struct dirs *d, struct sweeping *s)
 		count(s, r < 0 ? fault_wrap(&f, r, "clean up after session '%s'", e->d_name) : 1, &f);
 	}
 	r = states ? prune(dirfd(states), settled, &old) : 0;
-	count(s, r < 0 ? fault_wrap(&old, r, "forget old sessions") : 0, &old);
+	count(s, r < 0 ? fault_wrap(&old, r, "remove old sessions") : 0, &old);
 }
 
 static int open_stamp(const struct dirs *d, int flags)
@@ -177,8 +177,8 @@ static int open_stamp(const struct dirs *d, int flags)
 }
 
 /*
- * Whoever dies leaves its run directory: what else there is to find comes with a reboot, which takes the stamp along, and
- * what is there to forget is not in a hurry.  A thousand notes shall not be looked at by every start.
+ * A killed supervisor leaves its run directory. State without one is only left by a reboot, which also removes the
+ * stamp, and pruning is not urgent. So a start does not have to stat a thousand notes.
  */
 static bool is_due(const struct dirs *d)
 {
@@ -193,7 +193,7 @@ static void stamp(const struct dirs *d)
 {
 	_cleanup_close_ int fd = open_stamp(d, O_WRONLY | O_CREAT);
 
-	/* Without it the next start looks again. */
+	/* If this fails, the next start sweeps again. */
 	if (fd >= 0)
 		(void)futimens(fd, NULL);
 }

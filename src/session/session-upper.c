@@ -20,7 +20,7 @@
 
 #define KEPT_MAX ((size_t)1024 * 1024)
 #define ENTRY_MIN 4096
-#define NAME_COST 256 /* another name of a file that is counted already */
+#define NAME_COST 256 /* another hard link of a counted file */
 #define DAY_US (UINT64_C(24) * 60 * 60 * 1000000)
 
 void session_upper_done(struct session_upper *k)
@@ -38,7 +38,7 @@ void session_upper_list_done(struct session_upper_list *l)
 	*l = (struct session_upper_list){ 0 };
 }
 
-/* A short text of fixed room. */
+/* A string in a buffer of fixed size. */
 static void map_text(struct jmap *m, const char *key, char *field, size_t room)
 {
 	_cleanup_free_ char *text = m->reading ? NULL : strdup(field);
@@ -95,7 +95,7 @@ int session_upper_write(int dirfd, const struct session_upper *k, struct fault *
 	_cleanup_jdoc_ struct jdoc *doc = jdoc_new_object();
 	_cleanup_strbuf_ struct strbuf text = { 0 };
 	_cleanup_close_ int fd = -EBADF;
-	struct session_upper copy = *k; /* a writer changes nothing; the map serves both ways */
+	struct session_upper copy = *k; /* the map is not const, but writing changes nothing */
 	struct jmap m;
 	int r;
 
@@ -109,7 +109,7 @@ int session_upper_write(int dirfd, const struct session_upper *k, struct fault *
 	(void)unlinkat(dirfd, SESSION_UPPER_FILE, 0);
 	fd = openat(dirfd, SESSION_UPPER_FILE, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return fault_errno(f, errno, "make '%s'", SESSION_UPPER_FILE);
+		return fault_errno(f, errno, "create '%s'", SESSION_UPPER_FILE);
 	return fd_write_all(fd, text.text, text.len, f);
 }
 
@@ -143,7 +143,7 @@ int session_upper_read(int dirfd, struct session_upper *ret, struct fault *f)
 	return 0;
 }
 
-/* Each name bears its part of a file: a payload could make terabytes of one block, and others' layers go for it. */
+/* Share the size among hard links: else many links to one file could evict the uppers of other sessions. */
 static uint64_t cost(const struct statx *stx)
 {
 	uint64_t bytes = stx->stx_blocks * 512;
@@ -169,7 +169,7 @@ int session_upper_measure(int layer, uint64_t *ret, struct fault *f)
 	return 0;
 }
 
-/* The description goes first: what is not described is nobody's, and the next sweep removes it. */
+/* Remove layer.json first: session_upper_list removes an upper without it. */
 int session_upper_remove(int dirfd, struct fault *f)
 {
 	if (unlinkat(dirfd, SESSION_UPPER_FILE, 0) < 0 && errno != ENOENT)
@@ -192,7 +192,7 @@ int session_upper_lock(const struct dirs *d, const char *id, struct fault *f)
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK
 			       ? fault_set(f, EBUSY,
-					   "session '%s' is being reviewed or removed by somebody else", id)
+					   "session '%s' is being reviewed or removed by another process", id)
 			       : fault_errno(f, errno, "lock '%s'", path);
 	return TAKE_FD(fd);
 }
@@ -222,7 +222,7 @@ static int add(struct session_upper_list *l, struct session_upper *k, struct fau
 	return 0;
 }
 
-/* Somebody died while removing it: what is not described any more goes. */
+/* An upper without layer.json: its removal was interrupted. */
 static int finish_removal(int states, const char *id, int dir, struct fault *f)
 {
 	struct stat st;
@@ -280,12 +280,12 @@ void session_upper_judge(const struct session_upper_list *l, uint64_t now_us, ui
 	for (size_t i = 0; i < l->n; i++) {
 		const struct session_upper *k = &l->items[i];
 
-		/* A clock that was set back makes nothing old. */
+		/* After the clock was set back no upper is too old. */
 		v[i] = k->ended_us < now_us && (now_us - k->ended_us) / DAY_US >= days &&
 				       !str_eq(k->session, keep)
 			       ? "too-old"
 			       : NULL;
-		/* Too much all alone: no reason that the others go, which would not make it fit. */
+		/* Over quota by itself: evicting the others would not make it fit. */
 		if (!v[i] && k->bytes > quota) {
 			v[i] = str_eq(k->session, keep) ? NULL : "over-quota";
 			continue;

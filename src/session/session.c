@@ -20,8 +20,8 @@
 #define SESSION_TRIES 16
 
 /*
- * A block is free iff its byte is not locked: nothing to write, nothing to clean up, gone with its holder.  The
- * start is random so that 100 starts at once do not all try the same bytes.
+ * A block is free iff its byte is not locked: nothing is written or cleaned up, the lock is dropped with its holder.
+ * The search begins at random so that 100 concurrent starts do not all try the same bytes.
  */
 static int take_ids(struct session *s, const char *run, struct fault *f)
 {
@@ -49,12 +49,12 @@ static int take_ids(struct session *s, const char *run, struct fault *f)
 		if (errno != EAGAIN && errno != EACCES)
 			return fault_errno(f, errno, "lock '%s'", path);
 	}
-	return fault_set(f, EAGAIN, "all %u blocks of ids are in use by live sessions", SESSION_BLOCKS);
+	return fault_set(f, EAGAIN, "all %u id ranges are in use by running sessions", SESSION_BLOCKS);
 }
 
 /*
- * The window between mkdir and flock is seen by sweepers: one of them may take the lock first and remove the
- * directory.  So the lock is waited for, and a directory that lost its name meanwhile is not ours.
+ * Between mkdir and flock a concurrent sweep may take the lock first and remove the directory. So wait for the lock,
+ * and retry if the directory was unlinked.
  */
 static int make_run(int sessions_fd, struct session *s, struct fault *f)
 {
@@ -63,7 +63,7 @@ static int make_run(int sessions_fd, struct session *s, struct fault *f)
 		struct stat st;
 
 		if (mkdirat(sessions_fd, s->id, 0700) < 0)
-			return fault_errno(f, errno, "make session '%s'", s->id);
+			return fault_errno(f, errno, "create session '%s'", s->id);
 		seam("session-made");
 		fd = openat(sessions_fd, s->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0 && errno == ENOENT)
@@ -79,8 +79,8 @@ static int make_run(int sessions_fd, struct session *s, struct fault *f)
 		s->run_fd = TAKE_FD(fd);
 		return 0;
 	}
-	return fault_set(f, EAGAIN, "session '%s' was removed %d times while it was made", s->id,
-			 SESSION_TRIES);
+	return fault_set(f, EAGAIN, "cannot create session '%s': removed %d times by a concurrent sweep",
+			 s->id, SESSION_TRIES);
 }
 
 static int name_paths(struct session *s, const struct dirs *d, struct fault *f)
@@ -98,7 +98,7 @@ static int name_paths(struct session *s, const struct dirs *d, struct fault *f)
 static int make_subdir(int fd, const char *name, mode_t mode, struct fault *f)
 {
 	if (mkdirat(fd, name, mode) < 0 && errno != EEXIST)
-		return fault_errno(f, errno, "make directory '%s'", name);
+		return fault_errno(f, errno, "create directory '%s'", name);
 	return 0;
 }
 
@@ -107,7 +107,7 @@ static int make_tree(const struct dirs *d, int *ret_sessions, struct fault *f)
 	_cleanup_close_ int fd = -EBADF;
 	int sessions, r;
 
-	/* 0755 and not 0700: the mapped ids of a container walk through it to the mount point. */
+	/* 0755, not 0700: the mapped ids of a container need search permission to reach the mount point. */
 	fd = dirs_open_own(d->run, 0755, f);
 	if (fd < 0)
 		return fd;
@@ -128,7 +128,7 @@ static int make_tree(const struct dirs *d, int *ret_sessions, struct fault *f)
 	return 0;
 }
 
-/* The lowest point that everything which starts anything goes through: the gate is asked for here. */
+/* Every start of a payload opens a session, so the lane is required here. */
 static int require_lane(const struct dirs *d, const struct lane_pass *pass, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
@@ -149,7 +149,7 @@ int session_open(const struct dirs *d, const struct lane_pass *pass, const char 
 	int r;
 
 	if (strlen(id) >= sizeof(s.id))
-		return fault_set(f, EINVAL, "'%s' is no session id", id);
+		return fault_set(f, EINVAL, "'%s' is not a session id", id);
 	memcpy(s.id, id, strlen(id) + 1);
 	r = require_lane(d, pass, f);
 	if (r < 0)
@@ -213,7 +213,7 @@ int session_make_state(struct session *s, const struct dirs *d, struct fault *f)
 	return dir < 0 ? dir : 0;
 }
 
-/* NOTED: settled instead. */
+/* NOTED: settle the directory instead of removing it. */
 static int remove_named(const char *parent, const char *id, bool noted, struct fault *f)
 {
 	_cleanup_close_ int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -223,7 +223,7 @@ static int remove_named(const char *parent, const char *id, bool noted, struct f
 	return noted ? session_note_settle(fd, id, f) : path_remove_tree(fd, id, f);
 }
 
-/* The run directory goes last: as long as it is there, a sweep knows what else to look for. */
+/* Remove the run directory last: while it exists, a sweep finds the rest. */
 static int remove_all(const char *run, const char *state, const struct session *s, struct fault *f)
 {
 	_cleanup_free_ char *sessions = path_join(run, "sessions");

@@ -7,8 +7,8 @@
 #include <sys/signalfd.h>
 
 /*
- * How `custody stop` differs from anybody's kill: the SIGTERM it queues carries a value, which no plain one has, and in it
- * how long the payload may take to end.  Only who may signal the supervisor at all can queue it.
+ * `custody stop` queues SIGTERM with a value (sigqueue), which a plain kill does not have: STOP_MARK and the grace
+ * period of the payload. Queueing needs the same permission as any signal to the supervisor.
  */
 #define STOP_SIGNAL SIGTERM
 #define STOP_MARK UINT32_C(0x53000000)
@@ -20,7 +20,7 @@ static inline int stop_signal_value(uint32_t grace_s)
 	return (int)(STOP_MARK | grace_s);
 }
 
-/* GRACE_S: what the value says, STOP_GRACE_PROFILE for what the profile says. */
+/* GRACE_S: from the value; STOP_GRACE_PROFILE: use the profile's. */
 static inline bool stop_signal_is(const struct signalfd_siginfo *si, uint32_t *grace_s)
 {
 	const uint32_t value = (uint32_t)si->ssi_int;

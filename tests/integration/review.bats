@@ -318,7 +318,7 @@ text" ]
 	wait "$pid"
 	run flock -x "$CUSTODY_ROOT/sandbox/sessions/$id" "$CUSTODY" apply "$id"
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"by somebody else"* ]]
+	[[ "$output" == *"by another process"* ]]
 	[ "$(tail -n 1 text)" = 5 ]
 }
 
