@@ -173,11 +173,13 @@ static const struct {
 void completion_print_values(const char *kind, const char *lane, FILE *out)
 {
 	struct lane_state l = { .out = out };
+	bool opened = config_open(lane, &l.dirs, &l.config, NULL) == 0;
 
-	if (config_open(lane, &l.dirs, &l.config, NULL) == 0)
-		for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-			if (strcmp(command_candidates_name(kinds[i].kind), kind) == 0)
-				kinds[i].print(&l);
+	/* While a lane is typed it is no valid one yet. */
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if ((opened || kinds[i].kind == CANDIDATES_LANE) &&
+		    strcmp(command_candidates_name(kinds[i].kind), kind) == 0)
+			kinds[i].print(&l);
 	config_free(l.config);
 	dirs_done(&l.dirs);
 }
