@@ -161,11 +161,11 @@ int bundle_read(const char *dir, struct bundle_files *ret, struct fault *f)
 	return 0;
 }
 
-static int require_digest(const struct bundle_files *b, const char *said, struct fault *f)
+static int require_digest(const struct bundle_files *b, const char *stored, struct fault *f)
 {
 	struct digest d;
 
-	if (subject_digest_from_text(said, &d) < 0 || !digest_equal(&d, &b->digest))
+	if (subject_digest_from_text(stored, &d) < 0 || !digest_equal(&d, &b->digest))
 		return fault_set(f, EPERM,
 				 BUNDLE_SUBJECT " was edited: its digest does not match; " BUNDLE_AGAIN);
 	return 0;

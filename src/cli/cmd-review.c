@@ -224,7 +224,7 @@ static int open_base(struct review_call *r, struct fault *f)
 
 int review_load(struct review_call *r, struct fault *f)
 {
-	struct changes_ask ask = { .notes = r->kept.notes,
+	struct changes_ask ask = { .xattrs = r->kept.notes,
 				   .ids = r->kept.ids,
 				   .since = { .tv_sec = (time_t)(r->kept.since_us / 1000000),
 					      .tv_nsec = (long)(r->kept.since_us % 1000000) * 1000 } };

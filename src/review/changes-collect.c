@@ -130,7 +130,7 @@ static int take_directory(struct collect *c, const struct walk_entry *e, struct 
 	size_t at;
 	int r;
 
-	r = overlay_xattr_read(e->fd, c->ask->notes, &m, f);
+	r = overlay_xattr_read(e->fd, c->ask->xattrs, &m, f);
 	if (r == 0)
 		r = *e->path ? find_lower(parent, e->name, &m, &lower) : ((lower = strdup("")) ? 0 : -ENOMEM);
 	if (r == -ENOMEM)
@@ -226,7 +226,7 @@ static int take_entry(struct collect *c, const struct walk_entry *e, struct faul
 	size_t at;
 	int r = 0;
 
-	if (c->ask->notes == OVERLAY_XATTR_FUSE && overlay_is_fuse_mark(e->name, &e->stx, &removed))
+	if (c->ask->xattrs == OVERLAY_XATTR_FUSE && overlay_is_fuse_mark(e->name, &e->stx, &removed))
 		return take_fuse_mark(c, e, removed, f);
 	if (overlay_is_whiteout(&e->stx))
 		return take_whiteout(c, e->path, f);
@@ -234,7 +234,7 @@ static int take_entry(struct collect *c, const struct walk_entry *e, struct faul
 		fd = openat(e->dirfd, e->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			return changes_add_unknown(c, e->path, errno, "cannot be opened", f);
-		r = overlay_xattr_read(fd, c->ask->notes, &m, f);
+		r = overlay_xattr_read(fd, c->ask->xattrs, &m, f);
 		if (r < 0) {
 			if (f)
 				fault_done(f);

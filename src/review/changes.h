@@ -66,7 +66,7 @@ struct changes {
 
 struct changes_ask {
 	int upper, base; /* directories */
-	enum overlay_xattr_place notes;
+	enum overlay_xattr_place xattrs;
 	struct capture_ids ids; /* of the upper's files; not set: not mapped */
 	struct timespec
 		since; /* start of the session: later changes of the base are conflicts; 0: not checked */

@@ -156,7 +156,7 @@ static inline char *overlay_portrait(const char *dir)
 static inline bool overlay_collect(const struct overlay *o, int fds[2], struct changes *ret)
 {
 	_cleanup_fault_ struct fault f = { 0 };
-	struct changes_ask ask = { .notes = overlay_notes_of(o), .since = o->since };
+	struct changes_ask ask = { .xattrs = overlay_notes_of(o), .since = o->since };
 
 	ask.upper = fds[0] = open("u", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	ask.base = fds[1] = open("l", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
