@@ -16,7 +16,7 @@
  * The seam of tests/custody-seamed:
  *
  *	CUSTODY_SEAM=POINT	where something happens, once per process
- *	CUSTODY_SEAM_TIME=N	the Nth time that it is reached; 1 if not told
+ *	CUSTODY_SEAM_TIME=N	the Nth time that it is reached; default 1
  *	CUSTODY_SEAM_DO=	die: kill -9 of this process (default)
  *				parent: of its parent as well, and that one first
  *				group: of its process group

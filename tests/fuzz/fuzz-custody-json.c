@@ -32,7 +32,7 @@ static void require_stable(const struct config *c)
 			abort();
 }
 
-/* A user who says what the admin says loosens nothing. */
+/* A user's file equal to the admin's loosens nothing. */
 static void require_reflexive(const char *text, size_t len)
 {
 	_cleanup_config_ struct config *c = NULL;

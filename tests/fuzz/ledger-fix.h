@@ -40,7 +40,7 @@ static inline void fix_lines(char *text, size_t len, struct digest key)
 	}
 }
 
-/* The bytes after the first, in memory of their own and with hashes set right if bit 0 of the first one says so; NULL: no input. */
+/* The bytes after the first, in memory of their own and with hashes set right if bit 0 of the first one is set; NULL: no input. */
 static inline char *ledger_input(const uint8_t *data, size_t size, struct digest key)
 {
 	char *text = size < 1 ? NULL : malloc(size);

@@ -23,7 +23,7 @@ struct peer {
 	pid_t pid;  /* of init, as seen from here */
 	int socket; /* -1 without */
 	int out;    /* what init and payload print */
-	int master; /* pty, once a report brought one */
+	int master; /* pty, once a report has passed one */
 };
 
 /* In a process that just made a user namespace: root inside is UID. */

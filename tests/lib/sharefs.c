@@ -2,7 +2,7 @@
 /*
  * A share that passes everything on to DIR.
  *
- *	sharefs DIR CONTROL MOUNTPOINT		for tests, in the foreground: fails as the file CONTROL says at that moment
+ *	sharefs DIR CONTROL MOUNTPOINT		for tests, in the foreground: fails as the file CONTROL demands at that moment
  *	sharefs --slow MS DIR MOUNTPOINT	for measurements, in the background: each operation takes MS milliseconds more
  *
  * CONTROL: "OPERATION HOW" in one line.  OPERATION: an operation below, or any.  HOW: a number, the errno; hang: until

@@ -76,7 +76,7 @@ static inline void bench_done(struct bench *b)
 }
 #define _cleanup_bench_ _cleanup_(bench_done)
 
-/* From here on time stands still. */
+/* From here on the clock is stopped. */
 static inline bool bench_stop_clock(struct bench *b)
 {
 	if (approval_store_now(&b->store, &b->now, NULL) < 0)
@@ -245,7 +245,7 @@ static inline int kill_at(unsigned int n, bool (*work)(struct bench *b), struct 
 	return child_kill_at(pid, n);
 }
 
-/* WORK in N children that begin at the same moment; how many said true, or -1. */
+/* WORK in N children that begin at the same moment; how many returned true, or -1. */
 static inline int race(unsigned int n, bool (*work)(struct bench *b, unsigned int i), const struct bench *b)
 {
 	int go[2], won = 0, status;

@@ -32,7 +32,7 @@ static inline bool place_make_on_disk(struct place *p)
 	return place_make_in(p, getenv("TMPDIR"));
 }
 
-/* Where a sync costs nothing, if there is such a place: most of these tests sync thousands of times. */
+/* On a file system where a sync is cheap, if one exists: most of these tests sync thousands of times. */
 static inline bool place_make(struct place *p)
 {
 	return access("/dev/shm", W_OK) == 0 ? place_make_in(p, "/dev/shm") : place_make_on_disk(p);

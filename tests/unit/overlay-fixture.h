@@ -29,7 +29,7 @@ struct overlay {
 	struct overlay_server server; /* of options "fuse" */
 };
 
-#define OVERLAY_FUSE_ID 1879048192 /* whose layers fuse-overlayfs serves */
+#define OVERLAY_FUSE_ID 1879048192 /* owner of the directories that fuse-overlayfs serves */
 
 static inline bool overlay_make(struct overlay *o, const char *options)
 {

@@ -242,7 +242,7 @@ static void two_edited_files_have_another_digest(void)
 	end();
 }
 
-/* Ids are not in the digest: they must be ids of bundles all the same, above all not the host's root. */
+/* Ids are not in the digest: they must still be ids of bundles, above all not the host's root. */
 static void ids_of_another_user_are_refused(void)
 {
 	const uint32_t first = BUNDLE_ID_FIRST, past = BUNDLE_ID_FIRST + BUNDLE_ID_BLOCKS * BUNDLE_ID_BLOCK;

@@ -223,7 +223,7 @@ static void large_files_are_written_to_memory_file_systems(void)
 	a_long_file_arrives(direct, in, out, 2 * MIB + 5, 2 * MIB + 5);
 }
 
-/* And the next file goes well again. */
+/* The next file is cloned again. */
 static void a_large_file_that_cannot_be_written_is_an_error(void)
 {
 	_cleanup_capture_direct_ struct capture_direct *direct = capture_direct_new();

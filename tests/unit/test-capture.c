@@ -208,7 +208,7 @@ static void a_changed_copy_is_not_restored(void)
 	CHECK(faccessat(back.fd, "a", F_OK, 0) < 0 && faccessat(back.fd, "b", F_OK, 0) == 0);
 }
 
-/* A manifest is a stranger's text: nothing is made outside the target, whatever it says. */
+/* A manifest is untrusted input: nothing is created outside the target, whatever its content. */
 static void a_bent_manifest_makes_nothing_outside(void)
 {
 	static const char *const bent[] = {
@@ -389,7 +389,7 @@ static void a_removed_name_in_an_upper_layer_is_gone(void)
 	CHECK(find_entry(out.fd, "new", &there) && there.uid == 5 && there.gid == 6);
 }
 
-/* Deeper than a path is long: kept, and brought back. */
+/* Deeper than a path is long: kept, and restored. */
 static void ten_thousand_levels_are_kept(void)
 {
 	const int deep = tap_stride() > 1 ? 200 : 10000;

@@ -172,7 +172,7 @@ static void moved_directories_are_found_where_they_were(void)
 	CHECK(play_all("redirect_dir=on"));
 }
 
-/* Each file's bytes lie where the other one goes, and are as many. */
+/* Each file's old data is at the path of the other one, and has the same size. */
 static bool swap_places(const char *options, unsigned int unused)
 {
 	_cleanup_free_ char *seen = NULL, *made = NULL;

@@ -74,7 +74,7 @@ static void no_file_means_defaults(void)
 	CHECK(c->min_approvals == 1 && c->allow_self && !c->on_request);
 	CHECK(c->request_expiry_s == 86400 && c->grant_max_uses == 1000 && c->grant_max_s == 30 * 86400);
 	CHECK(c->run_security == SECURITY_BALANCED && c->engine_security == SECURITY_OFF);
-	/* ISO-14, GOV-8: installed, nothing said: no effect. */
+	/* ISO-14, GOV-8: installed but not configured: no effect. */
 	CHECK(!c->sandbox.enabled && c->sandbox.max_tool_calls == 500 &&
 	      c->sandbox.timing_min_delay_ms == 50);
 	CHECK(!c->forensics.path && c->forensics.retention_days == 1 &&
@@ -188,7 +188,7 @@ static void wrong_files_are_refused_with_their_place(void)
 	CHECK(is_accepted("{}", NULL));
 }
 
-/* Per row: what the admin says, a user's value that is as tight, one that is not. */
+/* Per row: the admin's value, a user's value that is as tight, one that is not. */
 static void user_may_tighten_and_never_loosen(void)
 {
 #define RULE(e) "{\"rules\": [{\"effect\": \"" e "\", \"argv\": [\"x\"]}]}"
@@ -275,7 +275,7 @@ static void user_may_tighten_and_never_loosen(void)
 		(void)snprintf(part, sizeof(part), "'%s' ", rows[i].key);
 		CHECK(!rows[i].tight || is_accepted(rows[i].admin, rows[i].tight));
 		CHECK(!rows[i].loose || is_refused(rows[i].admin, rows[i].loose, part));
-		/* What the admin says nothing of is the user's. */
+		/* A key that the admin does not set is the user's. */
 		CHECK(!rows[i].tight || !rows[i].loose || is_accepted("{}", rows[i].loose));
 	}
 	/* No row of the table may be forgotten here. */

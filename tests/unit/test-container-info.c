@@ -85,7 +85,7 @@ static void missing_info_is_an_error(void)
 	CHECK(tree_make(&t) && container_info_read(t.fd, &d, &f) == -ENOENT);
 }
 
-/* Cut at every byte, and one byte more: nothing of it is believed. */
+/* Cut at every byte, and one byte more: it is refused. */
 static void half_a_container_info_is_none(void)
 {
 	_cleanup_fault_ struct fault f = { 0 };

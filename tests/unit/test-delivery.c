@@ -30,7 +30,7 @@ static void the_mount_table_shows_which_paths_are_local(void)
 		{ "/mnt/share/a/b", "/var", "fuse.sshfs" },
 		{ "/mnt/shared", "/var", NULL },
 		{ "/mnt/with blank/e", "/var", "cifs" },
-		/* The way there leads through the share. */
+		/* A parent directory is on the share. */
 		{ "/mnt/share/local/e", "/var", "fuse.sshfs" },
 		{ "/auto/e", "/var", "autofs" },
 		{ "/home/u/e", "/var", "nfs4" },
@@ -141,7 +141,7 @@ static void ISO_5_a_delivery_is_whole_and_is_made_once(void)
 	CHECK(str_eq(s.copied.name, SESSION) && !s.copied.was_there && is_whole(&s, SESSION));
 	CHECK(digest_equal(&s.copied.metadata, &s.taken.metadata));
 	CHECK(faccessat(s.store.fd, SESSION EVIDENCE_PARTIAL, F_OK, 0) < 0);
-	/* Again: it is there already. */
+	/* Again: it exists already. */
 	CHECK(copy(&s) == 0 && s.copied.was_there && str_eq(s.copied.name, SESSION));
 }
 

@@ -75,7 +75,7 @@ static void each_pair_of_lengths_is_right(void)
 		}
 }
 
-/* One ends, the other goes on; blocks are begun in one update and ended in the next. */
+/* One input ends, the other continues; blocks span two updates. */
 static void pieces_are_right(void)
 {
 	uint32_t state = 7;

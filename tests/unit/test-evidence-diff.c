@@ -5,7 +5,7 @@
 #include "tap.h"
 #include "tree-fixture.h"
 
-/* What a difference says, "PATH=WHAT+WHAT ", in the order it is told. */
+/* The differences as "PATH=WHAT+WHAT ", in the order of the calls. */
 static int say(void *arg, const struct evidence_difference *d)
 {
 	struct strbuf *out = arg;

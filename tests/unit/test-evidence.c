@@ -308,7 +308,7 @@ static void removed_is_gone(void)
 	CHECK(evidence_remove(s.store.path, SESSION, NULL) == -ENOENT);
 }
 
-/* --- who goes first ------------------------------------------------------------------------------------------- */
+/* --- order of removal ------------------------------------------------------------------------------------------ */
 
 #define DAY ((uint64_t)24 * 3600 * 1000000)
 

@@ -43,7 +43,7 @@ static size_t count_entries(int dirfd)
 	return n;
 }
 
-/* Did FN say yes in a process of its own? */
+/* Does FN return true in a process of its own? */
 static bool holds_in_child(bool (*fn)(void))
 {
 	pid_t pid;
@@ -205,7 +205,7 @@ static void a_failed_replace_leaves_all_as_it_was(void)
 	_cleanup_close_ int dir = scratch(path);
 	_cleanup_fault_ struct fault f = { 0 };
 
-	/* A directory in the way: everything works up to the rename. */
+	/* A directory has the name: everything works up to the rename. */
 	CHECK(mkdirat(dir, "d", 0700) == 0);
 	CHECK(fd_replace_file(dir, "d", "x", 1, 0600, &f) == -EISDIR);
 	CHECK(str_eq(fault_text(&f), "replace 'd': rename: Is a directory"));

@@ -45,7 +45,7 @@ static void GOV_11_sixteen_starts_race_for_five_uses(void)
 	      bench_is_complete(&b));
 }
 
-/* Each brings the grant as a file, as engines do. */
+/* Each passes the grant as a file, as engines do. */
 static char *carried;
 
 static bool bring_and_start(struct bench *b, unsigned int i)
@@ -112,7 +112,7 @@ static void GOV_11_a_reservation_names_the_process_that_counts(void)
 	int pipes[2], status;
 	pid_t warden;
 
-	/* A hook reserves for a warden that goes on living. */
+	/* A hook reserves for a warden that keeps running. */
 	CHECK(bench_make(&b) && approve(&b, "make", "alice", &once, &g) && pipe(pipes) == 0);
 	warden = fork();
 	CHECK(warden >= 0);
@@ -363,7 +363,7 @@ static int read_only(struct bench *b)
 		return 3;
 	if (reserve(b, "make", 'B', "s1") != GRANT_VALID)
 		return 4;
-	/* The ledger stays writable: a start that cannot be counted is refused all the same. */
+	/* The ledger stays writable: a start that cannot be counted is still refused. */
 	{
 		char path[256];
 

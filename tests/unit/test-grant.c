@@ -123,7 +123,7 @@ static void GOV_11_revoked_wins_over_a_reservation(void)
 	CHECK(grant_revoke(&b.store, g.id, "alice", NULL, NULL) == -EALREADY);
 	CHECK(consume(&b, "make", 'B', "s") == GRANT_REVOKED && look(&b, "make", 'B') == GRANT_REVOKED);
 	CHECK(count_records(&b, "grant.consume") == 0 && count_records(&b, "approval.revoke") == 1);
-	/* Removed and brought back it stays revoked. */
+	/* Removed and restored it stays revoked. */
 	CHECK(place_path(&b.place, file_of(&g, path), full) && unlink(full) == 0);
 	CHECK(look(&b, "make", 'B') == GRANT_NONE && import(&b, g.text, &again) == GRANT_REVOKED);
 	CHECK(bench_is_complete(&b));
@@ -182,7 +182,7 @@ static void GOV_11_unknown_key(void)
 	CHECK(copy_grant(&g, &forged) && sign_new(&key, NULL) == 0);
 	(void)snprintf(forged.approver, sizeof(forged.approver), "mallory");
 	CHECK(resign(&forged, &key) && import(&b, forged.text, &r2) == GRANT_UNKNOWN_KEY);
-	/* It says that it was signed with alice's key. */
+	/* It claims alice's key. */
 	(void)snprintf(forged.approver, sizeof(forged.approver), "alice");
 	memcpy(forged.key_id, a.key_id, sizeof(a.key_id));
 	CHECK(resign(&forged, &key) && import(&b, forged.text, &r3) == GRANT_EDITED);
@@ -204,7 +204,7 @@ static void LANE_6_a_grant_of_the_other_lane_is_refused(void)
 	char hex[APPROVER_KEY_SIZE];
 	struct approver_entry e = { .name = "alice", .key = hex, .uid = APPROVER_NO_UID };
 
-	/* The same state directory, opened as the other lane: nothing in it is believed. */
+	/* The same state directory, opened as the other lane: nothing in it counts. */
 	CHECK(bench_make(&b) && approve(&b, "make", "alice", &once, &g));
 	CHECK(approver_find(&b.store, "alice", &a, NULL) == 0);
 	approver_key_text(&a.key, hex);
@@ -281,7 +281,7 @@ static void GOV_6_a_C_cannot_be_remembered(void)
 	CHECK(pin_try(&b.store, "alice", PIN, &answer, &key, NULL) == 0 && answer.result == PIN_RIGHT);
 	CHECK(grant_sign(&b.store, &rq, &a, &key, &(struct grant_terms){ .level = 'C', .uses = 2 }, &ret,
 			 &complete, NULL) == -EINVAL);
-	/* Signed all the same, somewhere else: still one start. */
+	/* Signed on another machine: still one start. */
 	CHECK(copy_grant(&c, &many));
 	many.uses = 10;
 	many.digest = rq.digest;
@@ -304,7 +304,7 @@ static void GOV_6_a_request_of_level_C_takes_no_B(void)
 	      approver_unlock(&b.store, "alice", &key, NULL) == 0);
 	CHECK(grant_sign(&b.store, &rq, &a, &key, &once, &ret, &complete, NULL) == -EPERM);
 	CHECK(grant_sign(&b.store, &rq, &a, &key, &with_pin, &ret, &complete, NULL) == -EINVAL);
-	/* The caller's copy of the request says B, or has another digest; the file does not. */
+	/* The caller's copy of the request has level B, or another digest; the file has not. */
 	rq.level = 'B';
 	rq.digest.bytes[DIGEST_SIZE - 1] ^= 1;
 	CHECK(grant_sign(&b.store, &rq, &a, &key, &once, &ret, &complete, NULL) == -ESTALE);
@@ -313,7 +313,7 @@ static void GOV_6_a_request_of_level_C_takes_no_B(void)
 	CHECK(look(&b, "rm", 'B') == GRANT_NONE && count_records(&b, "approval.grant") == 1);
 }
 
-/* The card was drawn in time; the person thought for too long, or lost the office meanwhile. */
+/* The card was shown in time; the answer came too late, or the approver was removed before it. */
 static void GOV_13_changes_between_card_and_answer_count(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
@@ -394,7 +394,7 @@ static void GOV_13_requesters_and_starters_may_not_approve(void)
 	      approver_find(&b.store, "alice", &a, NULL) == 0);
 	CHECK(approver_unlock(&b.store, "alice", &key, NULL) == 0);
 	CHECK(grant_sign(&b.store, &rq, &a, &key, &once, &ret, &complete, NULL) == -EPERM);
-	/* Where only the asker's rules forbid it, the request says so. */
+	/* If only the requester's rules forbid it, the request has a mark. */
 	b.rules.allow_self = true;
 	CHECK(rq.no_self && grant_sign(&b.store, &rq, &a, &key, &once, &ret, &complete, NULL) == -EPERM);
 	CHECK(count_records(&b, "approval.grant") == 1);
@@ -521,7 +521,7 @@ static void check_copy(const char *copy_id)
 	      reserve(&b, "make", 'B', "s2") == GRANT_RESERVED);
 	CHECK(consume(&b, "make", 'B', "s1") == GRANT_VALID);
 	CHECK(reserve(&b, "make", 'B', "s2") == GRANT_CONSUMED);
-	/* Deleted and brought back, as a file and by import. */
+	/* Deleted and restored, as a file and by import. */
 	CHECK(place_path(&b.place, path, full) && unlink(full) == 0 && place_path(&b.place, copy, full) &&
 	      unlink(full) == 0);
 	CHECK(look(&b, "make", 'B') == GRANT_NONE && import(&b, g.text, &again) == GRANT_CONSUMED);

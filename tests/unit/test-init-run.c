@@ -231,7 +231,7 @@ static void output_that_the_payload_closed_is_closed(void)
 
 	CHECK(release(&s, &p, &m));
 	CHECK(peer_receive(&p, &m) && m.type == INIT_MSG_EXECED);
-	peer_read_all(p.out, out, sizeof(out)); /* end of file although the payload lives */
+	peer_read_all(p.out, out, sizeof(out)); /* end of file although the payload runs */
 	CHECK(peer_send(&p, INIT_MSG_SIGNAL, SIGUSR2));
 	CHECK(peer_receive(&p, &m) && m.type == INIT_MSG_EXITED && WEXITSTATUS(m.value) == 9);
 	peer_wait(&p);
@@ -544,7 +544,7 @@ static void time_limit_of_a_foreign_run_ends_it(void)
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == STATUS_TIMEOUT);
 }
 
-/* Where no user may make namespaces nothing of this can be played: the plan says so, by doctor's id. */
+/* Without user namespaces nothing of this can be tested: the plan names doctor's id. */
 int run_tests(void);
 #define main run_tests
 TAP_MAIN(T(exit_status_is_reported_and_is_inits_own), T(death_by_signal_is_reported_as_such),

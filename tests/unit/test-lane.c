@@ -111,7 +111,7 @@ static void LANE_2_refusal_names_exactly_the_missing_key(void)
 	CHECK(strstr(none.text, "nothing was started"));
 }
 
-/* What the message shows goes through sh, as a person would paste it; the program prints what it got. */
+/* The printed command is passed to sh, as a person would paste it; the program prints its arguments. */
 static char *paste(char *const *argv, const char *program, bool flag)
 {
 	_cleanup_fault_ struct fault f = { 0 };

@@ -544,7 +544,7 @@ static void every_rotation_is_signed(void)
 	CHECK(found == n - 1);
 }
 
-/* A kill in the middle of a rotation: the record is there, the next file or the seal is not. */
+/* A kill in the middle of a rotation: the record exists, the next file or the seal does not. */
 static void a_rotation_is_finished_by_the_next_writer(void)
 {
 	for (int made = 0; made < 2; made++) {

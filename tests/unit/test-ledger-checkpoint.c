@@ -107,7 +107,7 @@ static void keys_that_are_damaged_are_refused(void)
 	CHECK(checkpoint_key_parse(text, &key, NULL) == -EINVAL);
 }
 
-/* What verify says of the first segment, held against NOTES and the key in its first record. */
+/* The result of verify for the first segment with NOTES and the key in its first record. */
 static struct ledger_verify_result against(const struct place *p, const struct checkpoint *checkpoints,
 					   size_t n, const struct seal *s)
 {

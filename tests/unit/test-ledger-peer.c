@@ -179,7 +179,7 @@ static void a_peer_that_does_not_read_lags(void)
 	fd = listen_at(path, SOCK_STREAM);
 	CHECK(fd >= 0 && checkpoint(&p, 1) && push(&p, &st) && st.behind == 3 &&
 	      strstr(st.error, "does not read"));
-	/* What waited is there once it looks; the sender sends it again all the same. */
+	/* Queued data is received later; the sender still sends it again. */
 	client = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
 	while (client >= 0 && (n = recv(client, room + len, sizeof(room) - len, 0)) > 0)
 		len += (size_t)n;
@@ -264,7 +264,7 @@ static void a_kick_returns_at_once_and_delivers(void)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 	wait.fd = fd;
 	CHECK(poll(&wait, 1, 60000) == 1 && recv(fd, room, sizeof(room), 0) > 0);
-	/* The pusher saves its cursor after that; its lock says when it is over. */
+	/* The pusher saves its cursor after that; its lock is released when it is done. */
 	CHECK(push(&p, &(struct peer_state){ 0 }));
 }
 

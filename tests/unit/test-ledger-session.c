@@ -166,7 +166,7 @@ static void a_long_command_is_cut_never_refused(void)
 	}
 }
 
-/* TRUST-9: the ledger cannot be written, so the caller learns it before anything starts. */
+/* TRUST-9: the ledger cannot be written, and the caller gets the error before anything starts. */
 static void TRUST_9_an_intent_that_cannot_be_written_is_an_error(void)
 {
 	_cleanup_place_ struct place p = { 0 };
@@ -182,7 +182,7 @@ static void TRUST_9_an_intent_that_cannot_be_written_is_an_error(void)
 		const struct rlimit limit = { before.offset + 100, before.offset + 100 };
 		_cleanup_fault_ struct fault f = { 0 };
 
-		/* A limit on the size of files stands for every way in which a write ends early. */
+		/* A limit on the size of files represents every kind of short write. */
 		(void)sigaction(SIGXFSZ, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
 		_exit(!(setrlimit(RLIMIT_FSIZE, &limit) == 0 && ledger_intent(l, &run, &f) == -EFBIG));
 	}
@@ -316,7 +316,7 @@ static void a_sessions_own_chain_is_anchored_in_its_end(void)
 	CHECK(judge(text, len, &(struct ledger_verify_options){ 0 }).status == VERIFY_BARE);
 	text[100] ^= 1;
 	CHECK(judge(text, len, &(struct ledger_verify_options){ .anchor = &told }).status == VERIFY_TAMPERED);
-	/* There is one such file per session. */
+	/* One such file exists per session. */
 	CHECK(audit_open(dirfd, AUDIT_NAME, &a, NULL) == -EEXIST);
 }
 

@@ -15,7 +15,7 @@
 
 /* What the writers were promised, seen by all. */
 struct promises {
-	uint64_t synced; /* records that a returned call said are on the disk */
+	uint64_t synced; /* records that a returned call reported as synced */
 };
 
 static const struct ledger_options options = { .segment_max = 1000000 };

@@ -30,7 +30,7 @@ static int open_bell(const struct place *p)
 	return place_path(p, LOCK_PATH, path) ? open(path, O_RDWR | O_CLOEXEC) : -1;
 }
 
-/* N synced records.  Ends with 0 when each was on the disk, as the seal says, before the next. */
+/* N synced records.  Exits with 0 if the seal has each as synced before the next. */
 static pid_t start_writer(const struct place *p, int n)
 {
 	struct ledger *l = NULL;
@@ -68,7 +68,7 @@ static bool is_over(pid_t pid)
 	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
-/* Until PID says that it waits; false when it ended instead. */
+/* Until PID reports that it waits; false if it exited instead. */
 static bool await_waiter(int fd, pid_t pid)
 {
 	struct bell b = { 0 };

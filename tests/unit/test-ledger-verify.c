@@ -139,7 +139,7 @@ static void every_cut_is_found_at_its_record(void)
 		CHECK(says(judge(text, cut, all()), VERIFY_SHORT, seq));
 		if (cut % 4 != 0 && cut != at[seq])
 			continue;
-		/* Without the seal only half a record can be seen; the design says so. */
+		/* Without the seal only half a record can be detected, as designed. */
 		CHECK(says(judge(text, cut, &key_only),
 			   cut != at[seq] ? VERIFY_TORN
 			   : cut > 0	  ? VERIFY_OK

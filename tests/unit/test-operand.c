@@ -298,7 +298,7 @@ static void GOV_9_the_layer_has_content_links_and_looks_of_the_tree(void)
 	(void)setxattr("sub", "user.overlay.opaque", "y", 1, 0);
 	CHECK(utimensat(AT_FDCWD, "sub", old, 0) == 0 && utimensat(AT_FDCWD, "sub/deep/c", old, 0) == 0);
 	CHECK(BUILD("sh", "way/deep/c", "link") == 0);
-	/* All of it goes away: the layer needs nothing of the tree any more. */
+	/* All of it is removed: the sealed directory needs nothing of the tree any more. */
 	(void)unlink("sub/deep/c");
 	put("sub/b.sh", "evil", 0644);
 	(void)unlink("way");
@@ -319,7 +319,7 @@ static void GOV_9_the_layer_has_content_links_and_looks_of_the_tree(void)
 	CHECK(access("run.sh", F_OK) < 0);
 }
 
-/* Each spoils a good layer, which must then be refused with these words. */
+/* Each damages a valid sealed directory, which must then be refused with these words. */
 static void change_content(void)
 {
 	put("run.sh", "#!/bin/sh\necho 0ne\n", 0755);

@@ -56,7 +56,7 @@ static void it_turns_over_at_half(void)
 	CHECK(holds("log", "12345678") && holds("log.1", NULL));
 	output_log_add(&l, "9", 1);
 	CHECK(holds("log", "9") && holds("log.1", "12345678"));
-	/* More at once than there is room for: the last of it stays. */
+	/* More at once than fits: the last part stays. */
 	output_log_add(&l, "abcdefghijklmnopqrstuvwxyz", 26);
 	CHECK(holds("log", "xyz") && holds("log.1", "pqrstuvw") && l.error == 0);
 }

@@ -195,7 +195,7 @@ static int through_exfat(const struct tree *t, const struct tree *at, const char
 	char command[512];
 	int bad = 0;
 
-	/* Let go at once: the device goes with the mount. */
+	/* Detached at once: the device is released with the mount. */
 	(void)snprintf(command, sizeof(command),
 		       "cd %s && mkdir m && truncate -s 64M i && mkfs.exfat i >/dev/null 2>&1 && "
 		       "L=$(losetup -f --show i) && { mount.exfat-fuse $L m >/dev/null 2>&1; R=$?; losetup "

@@ -261,7 +261,7 @@ static bool wrong_try(struct bench *b)
 	return try_pin(b, OTHER).result == PIN_WRONG;
 }
 
-/* As far as any number of kills goes: never more than three looks at the PIN before a lock. */
+/* With any number of kills: never more than three comparisons of the PIN before a lock. */
 static void GOV_10_killed_at_every_call_of_a_try_it_is_counted_before_it_is_known(void)
 {
 	unsigned int n = 0;

@@ -202,7 +202,7 @@ static void empty_facts_are_the_worst(void)
 	struct verdict *no = NULL;
 
 	CHECK(v && v->level == 'C' && v->decision == DECISION_ASK);
-	CHECK(policy_level(&facts, "rm -rf build") == 'C'); /* where it stands is not known */
+	CHECK(policy_level(&facts, "rm -rf build") == 'C'); /* the working directory is unknown */
 	facts.argv = none;
 	CHECK(policy_decide(&facts, &no, &f) == -EINVAL && !no && f.text);
 }

@@ -281,7 +281,7 @@ static void higher_tiers_decide_and_deny_wins(void)
 	struct policy_facts facts = with_rules(r, 1);
 
 	CHECK(level_of(&facts, "make") == 'A');
-	facts.n_rules = 2; /* a lower tier asks: the user's rule stands above it */
+	facts.n_rules = 2; /* a lower tier asks: the user's rule takes precedence */
 	CHECK(level_of(&facts, "make") == 'A');
 	facts.n_rules = 3; /* the admin asks */
 	CHECK(level_of(&facts, "make") == 'B');
@@ -314,7 +314,7 @@ static void rules_may_name_profile_network_and_mount(void)
 	CHECK(level_of(&facts, "ls") == 'A');
 	r.mount = "/srv/project";
 	CHECK(level_of(&facts, "ls") == '-');
-	r.mount = NULL; /* names nothing: says nothing */
+	r.mount = NULL; /* names nothing: matches everything */
 	CHECK(level_of(&facts, "ls") == 'A');
 }
 

@@ -52,7 +52,7 @@ static void the_schema_is_one_whole_document(void)
 	CHECK(jdoc_equal(schema, again));
 }
 
-/* Patterns are written twice, for the parser in C and for the schema: they must say the same. */
+/* Patterns are written twice, for the parser in C and for the schema: they must agree. */
 static void patterns_and_checks_agree(void)
 {
 	static const char *const words[] = { "a",    "A",     "a.b-c_d", "-a",	  "LC_*", "*",	    "A*",

@@ -5,7 +5,7 @@
 #include "profile-fixture.h"
 #include "tap.h"
 
-/* The build may run as another user than the tree's owner: the tests look at copies. */
+/* The build may run as another user than the tree's owner: the tests read copies. */
 static bool copy_shipped(struct place *s)
 {
 	_cleanup_strv_ char **names = NULL;

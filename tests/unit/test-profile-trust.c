@@ -76,7 +76,7 @@ static void a_path_below_the_worktree_is_the_worktree(void)
 	put_profile(s.tree, "mine", LOOSE);
 	path = path_join(s.tree, "mine.json");
 	CHECK(load_refused(&s, path, "is looser than in 'offline'"));
-	/* A link in the worktree that leads to a file outside is the worktree's word as well. */
+	/* A link in the worktree to a file outside counts as a profile of the worktree. */
 	put_profile(s.admin, "mine", LOOSE);
 	link = path_join(s.tree, "out");
 	CHECK(symlink(s.admin, link) == 0);

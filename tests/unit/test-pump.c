@@ -69,7 +69,7 @@ static void full_pipe_is_waited_for_and_nothing_is_lost(void)
 		sent += n > 0 ? (size_t)n : 0;
 		step(&p);
 	}
-	CHECK(!pump_drain(&p)); /* no room: it says so */
+	CHECK(!pump_drain(&p)); /* no room: returns false */
 	close(in[1]);
 	for (;;) {
 		ssize_t n = read(out[0], chunk, sizeof(chunk));

@@ -29,7 +29,7 @@ static void GOV_13_a_digest_is_asked_once_and_counted(void)
 	CHECK(strv_len(read.askers) == 1 && strcmp(read.askers[0], "4242:asker") == 0);
 }
 
-/* The id is the beginning of a digest: who finds another with the same one gets no say in the first. */
+/* The id is the beginning of a digest: another subject with the same beginning does not affect the first. */
 static void GOV_9_two_digests_with_one_id_are_two_questions(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
@@ -90,7 +90,7 @@ static void too_many_open_ones_are_refused_with_the_way_out(void)
 	CHECK(request_file(&b.store, &one_more, &rq, &f) == -EDQUOT &&
 	      strstr(fault_text(&f), "custody deny --all"));
 	CHECK(count_records(&b, "approval.request") == 4);
-	/* One that is there may still be asked again. */
+	/* An existing one can still be requested again. */
 	CHECK(ask(&b, "w0", 'B', &rq) == 0 && rq.count == 2);
 	request_done(&rq);
 	/* Old ones make room. */
@@ -168,7 +168,7 @@ static void GOV_9_the_shown_request_is_the_approved_one(void)
 	at[10] = 'l';
 	at[11] = 's';
 	CHECK(spit(&b.place, path, text, len) && request_read(&b.store, rq.id, &read, NULL) == -EBADMSG);
-	/* It can be cleared all the same. */
+	/* It can still be cleared. */
 	CHECK(request_drop(&b.store, rq.id, "cleared", NULL) == 0);
 }
 
@@ -182,7 +182,7 @@ static void a_damaged_file_is_refused_and_can_be_cleared(void)
 	CHECK(bench_make(&b) && ask(&b, "rm", 'B', &rq) == 0 && ask(&b, "cp", 'B', &other) == 0);
 	(void)snprintf(path, sizeof(path), "requests/%s.json", rq.id);
 	CHECK(spit(&b.place, path, "{", 1));
-	/* The other one is seen all the same. */
+	/* The other one is still listed. */
 	CHECK(request_list(&b.store, false, &l, NULL) == 0 && l.n == 2 &&
 	      l.items[0].state == REQUEST_DAMAGED && strcmp(l.items[0].id, rq.id) == 0 &&
 	      strcmp(l.items[1].id, other.id) == 0);
@@ -223,7 +223,7 @@ static void GOV_13_an_imported_request_is_adopted_with_its_requesters(void)
 	request_done(&here);
 	CHECK(request_import(&laptop.store, path, &here, NULL) == 0 &&
 	      count_records(&laptop, "approval.request") == 1);
-	/* Without its subject it is only words. */
+	/* Without its subject it cannot be imported. */
 	jdoc_free(rq.subject);
 	rq.subject = NULL;
 	text.len = 0;

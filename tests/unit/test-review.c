@@ -182,7 +182,7 @@ static void links_that_lead_out_are_refused(void)
 	}
 }
 
-/* Each part is harmless; only the one that is brought counts. */
+/* Each part is harmless; only the applied one counts. */
 static void a_link_is_judged_in_the_tree_that_will_be(void)
 {
 	_cleanup_bench_ struct bench b;
@@ -372,7 +372,7 @@ static void an_edit_that_cannot_be_put_back_is_put_aside(void)
 	CHECK(apply_changes(&b.c, &ask, &s, &f) == -ESTALE && between.n == 0);
 	CHECK(strstr(fault_text(&f), REVIEW_TEMP "saved-") && strcmp(aside(text), "mine!") == 0);
 	CHECK(!is_there("l/a") && !is_there("l/b"));
-	/* The next apply goes on, and cleans up what the first left: not this. */
+	/* The next apply continues and removes leftovers of the first one, but not this file. */
 	CHECK(judge(&b, NULL, NULL) && apply(&b));
 	CHECK(has("l/b", "b") && strcmp(aside(text), "mine!") == 0);
 }

@@ -365,7 +365,7 @@ static int compile_like_a_runtime(const struct jdoc *d, struct program *ret)
 	int fd = memfd_create("test", MFD_CLOEXEC), r = 0;
 	ssize_t n;
 
-	(void)seccomp_api_set(3); /* a kernel's word, which valgrind does not pass on */
+	(void)seccomp_api_set(3); /* the kernel's level, which valgrind does not report */
 	ctx = seccomp_init(SCMP_ACT_ERRNO((uint32_t)def->integer));
 	for (size_t i = 0; r == 0 && i < calls->n_items; i++) {
 		const struct jdoc *names = jdoc_get(calls->items[i], "names"),
@@ -402,7 +402,7 @@ static bool same_answer(const struct program *a, const struct program *b, int nr
 	uint32_t x = judge_call(a, nr, args[0], args[1], args[2], args[3]);
 	uint32_t y = judge_call(b, nr, args[0], args[1], args[2], args[3]);
 
-	/* A runtime cannot be told how to end the process of a foreign architecture: by thread, by default. */
+	/* config.json cannot set the action for a foreign architecture: the default kills the thread. */
 	return x == y || (x == SECCOMP_RET_KILL_PROCESS && y == SECCOMP_RET_KILL_THREAD && (nr & X32_BIT));
 }
 

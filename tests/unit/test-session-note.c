@@ -452,7 +452,7 @@ static void the_dead_become_lost(void)
 	}
 }
 
-/* It said how it ended and died before all was removed: that stands. */
+/* The end was recorded, then the supervisor died before the cleanup: the record is kept. */
 static void a_recorded_end_is_not_lost(void)
 {
 	_cleanup_dirs_ struct dirs d = { 0 };
@@ -547,7 +547,7 @@ static void a_supervisor_is_proven_before_it_is_watched(void)
 	other = n;
 	memcpy(other.boot, "ffffffff", 8);
 	CHECK(session_note_watch(&d, &other, NULL) == -ESRCH);
-	/* A living process, told with its true start, that holds nothing. */
+	/* A running process with its true start time, that holds no lock. */
 	child = fork();
 	if (child == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -284,7 +284,7 @@ static void limits_hold(void)
 	CHECK(str_eq(nul, "not read: NUL"));
 }
 
-/* Every way to go deep ends at the limit, none is slow. */
+/* Every kind of nesting ends at the limit, none is slow. */
 static void nesting_of_every_kind_ends(void)
 {
 	static const char *const openers[] = { "(",   "{ ",	"$(",  "\"$(",	   "${a:-", "$((",

@@ -17,7 +17,7 @@ static struct jdoc *parse(const char *text)
 	return d;
 }
 
-/* GOV-9: a refusal says what changed. */
+/* GOV-9: a refusal names the change. */
 static void each_kind_of_difference_has_its_line(void)
 {
 	/* clang-format off */

@@ -278,7 +278,7 @@ static size_t count_members(const char *text, const char *name)
 	return n;
 }
 
-/* A bool fits into the padding behind another one: then only the source tells. */
+/* A bool fits into the padding behind another one: then only the source shows it. */
 static void each_header_has_as_many_fields_as_rows(void)
 {
 	static const char *const headers[] = { "subject/subject", "profile/profile", "subject/operand" };
@@ -386,7 +386,7 @@ static void a_shorter_time_is_the_same_and_a_longer_one_is_not(void)
 	}
 }
 
-/* rw: which file the source is, as device and inode say, and not its name alone. */
+/* rw: the source is identified by device and inode, and not by its name alone. */
 static void a_writable_worktree_is_the_file_and_not_its_name(void)
 {
 	static struct scene x;

@@ -80,7 +80,7 @@ static void a_subject_comes_back_with_the_same_config(void)
 	s.operand_links = NULL;
 	s.n_operands = s.n_operand_links = 0;
 	CHECK(comes_back(&s));
-	p.workspace_target = NULL; /* the default, said or not */
+	p.workspace_target = NULL; /* the default, given or not */
 	p.limit_tmp = 0;
 	CHECK(comes_back(&s));
 	s.layers &= ~(LAYER_BIT(LAYER_CAPABILITIES) | LAYER_BIT(LAYER_SECCOMP) | LAYER_BIT(LAYER_NET_NS) |
@@ -388,7 +388,7 @@ static void a_longer_time_is_refused(void)
 	}
 }
 
-/* GOV-9: what JSON cannot carry is refused; it is never left out, cut or replaced. */
+/* GOV-9: values that JSON cannot hold are refused; it is never left out, cut or replaced. */
 static void values_that_JSON_cannot_hold_are_refused(void)
 {
 	static char *bad_argv[] = { S("a\xff"), NULL }, *bad_env[] = { S("A=\xc0\x80"), NULL },
@@ -416,7 +416,7 @@ static void values_that_JSON_cannot_hold_are_refused(void)
 	CHECK(subject_to_json(&s, &fixture_key, &d, NULL) == -ERANGE && !d);
 	p = fixture_profile();
 	memcpy(mounts, fixture_mounts, sizeof(mounts));
-	mounts[0].idmap = true; /* of a tmpfs: there is no place for it in the document */
+	mounts[0].idmap = true; /* of a tmpfs: the document has no field for it */
 	s.mounts = mounts;
 	CHECK(subject_to_json(&s, &fixture_key, &d, NULL) == -EINVAL && !d);
 	s = fixture_subject(&p);

@@ -108,7 +108,7 @@ static void links_are_never_followed(void)
 	CHECK(tells(t.fd, "+. dangling loop root -."));
 }
 
-/* Deeper than a path may be long, wider than is read at once on the way down, with names left on each level. */
+/* Deeper than a path may be long, wider than one read of a directory, with names left on each level. */
 static void ten_thousand_levels_are_walked_down_and_up(void)
 {
 	const int deep = tap_stride() > 1 ? 500 : 10000;
@@ -241,7 +241,7 @@ static void a_swapped_directory_never_leads_outside(void)
 	CHECK(bad == 0);
 }
 
-/* Far down, where descriptors were given back, the directory we are in is moved: the rest of the walk goes on. */
+/* Far down, where descriptors were given back, the directory we are in is moved: the walk continues. */
 static void a_way_back_that_is_lost_ends_one_branch_only(void)
 {
 	_cleanup_tree_ struct tree t = { .fd = -EBADF };

@@ -101,7 +101,7 @@ static void an_order_comes_with_its_descriptors(void)
 	CHECK(warden_channel_say_ready(s.warden, &s.f) == 0);
 	CHECK(warden_channel_wait_ready(s.hook, 0, &s.f) == 0);
 	CHECK(warden_channel_send(s.hook, &o, s.here, &s.f) == 0);
-	/* Whatever becomes of the hook then: the order is there. */
+	/* Even if the hook dies then, the request has arrived. */
 	s.hook = fd_close(s.hook);
 	CHECK(warden_channel_receive(s.warden, &s.order, s.got, &s.f) == 1);
 	CHECK(strcmp(s.order.session, o.session) == 0 && s.order.level == 'B' && s.order.pid == 4711);

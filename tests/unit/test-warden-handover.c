@@ -78,7 +78,7 @@ static void another_container_finds_no_door(void)
 	CHECK(scene_make(&s));
 	CHECK(warden_handover_find(s.run.path, "d", &s.f) == -ENOENT);
 	CHECK(warden_handover_find("/nonexistent", "c", &s.f) == -ENOENT);
-	/* Nor does one with the same name, once something was brought. */
+	/* Nor does one with the same name, after a handover. */
 	warden_handover_shut(s.session, "c");
 	CHECK(warden_handover_find(s.run.path, "c", &s.f) == -ENOENT);
 }

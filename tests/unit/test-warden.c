@@ -25,7 +25,7 @@ enum act { SAY_EXECED = 1, SAY_EXITED = 2, SAY_NONSENSE = 4, CLOSE = 8, STAY = 1
 struct scene {
 	const char *name;
 	unsigned int acts;
-	int said, status; /* wait status of the payload as told; exit status of init */
+	int said, status; /* reported wait status of the payload; exit status of init */
 	enum exit_reason reason;
 	int code;
 };
@@ -208,9 +208,9 @@ static void init_that_never_reports_executed_nothing(void)
 }
 /* clang-format on */
 
-static pid_t *unnamed; /* shared: the first process, of which the supervisor never hears */
+static pid_t *unnamed; /* shared: the first process, whose pid the supervisor never receives */
 
-/* Dies when the first process is there, with everything that the creator has open, and before it has named it. */
+/* Dies when the first process exists and has all descriptors of the creator, before it has reported its pid. */
 static int die_in_create(const struct runtime_request *rq, pid_t *ret_pid, struct fault *f)
 {
 	pid_t pid = fork();

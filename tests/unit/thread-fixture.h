@@ -14,7 +14,7 @@
 struct thread {
 	pthread_t id;
 	pid_t tid;
-	int said[2], over[2]; /* pipes: it is there; it may go */
+	int said[2], over[2]; /* pipes: it runs; it may exit */
 	bool runs;
 };
 #define THREAD_NONE ((struct thread){ .said = { -EBADF, -EBADF }, .over = { -EBADF, -EBADF } })
