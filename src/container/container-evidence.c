@@ -9,7 +9,7 @@
 #include "evidence/evidence-prune.h"
 #include "subject/subject-digest.h"
 
-/* The approved document, as evidence of own runs has it: without the placement of the bundle. */
+/* The approved subject in the form of custody's own runs: without the placement of the bundle. */
 static int write_subject(const struct container_info *d, struct strbuf *out, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *file = NULL;
@@ -21,7 +21,7 @@ static int write_subject(const struct container_info *d, struct strbuf *out, str
 		return r;
 	document = jdoc_get(file, "subject");
 	return document ? jdoc_write(document, JDOC_CANONICAL, out, f)
-			: fault_set(f, EINVAL, "subject.json has no 'subject'");
+			: fault_set(f, EINVAL, "missing 'subject' in subject.json");
 }
 
 static struct jdoc *list_command(const struct container_info *d)
@@ -62,7 +62,7 @@ static int capture(const struct container_case *c, const struct strbuf *subject,
 		.workspace = d->workspace,
 		.tree = c->tree,
 		.upper = c->upper,
-		.missing = c->why ? c->why : "the worktree was not there yet",
+		.missing = c->why ? c->why : "the worktree was not mounted yet",
 		.forensics = d->forensics,
 		.hidden = d->hide,
 		.ids = d->ids,
@@ -86,7 +86,7 @@ int container_evidence_capture(const struct container_case *c, struct evidence_t
 		r = evidence_config_write(c->info->config, c->info->config_len, &config, f);
 	if (r >= 0)
 		r = capture(c, &subject, &config, ret, f);
-	/* Older evidence that cannot be removed is no failure of this container. */
+	/* A failure to prune older evidence does not concern this container. */
 	if (r >= 0)
 		(void)!evidence_prune_beside(c->dirs, c->config, ret->path, NULL);
 	return r;

@@ -9,9 +9,9 @@
 #include "state/dirs.h"
 
 /*
- * Evidence of a container that another runtime ran, in the form of custody's own runs; files that custody cannot have under
- * that runtime (its output) are listed as absent.  Captured by custody-warden, which holds the tree; after its death by
- * the process that finds the session.
+ * Evidence of a container of another runtime, in the form of custody's own runs; files that custody cannot capture
+ * under that runtime (the output) are listed as absent. Captured by custody-warden, which holds a descriptor of the
+ * tree, or, if that died, by the process that recovers the session.
  */
 struct container_case {
 	const struct dirs *dirs;

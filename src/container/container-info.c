@@ -11,7 +11,7 @@
 #include "base/fd.h"
 #include "base/json-map.h"
 
-#define LABEL "dossier"
+#define LABEL "container info"
 #define TEMP_NAME CONTAINER_INFO_NAME ".new"
 
 static void map_digest(struct jmap *m, const char *key, struct digest *d)
@@ -22,7 +22,7 @@ static void map_digest(struct jmap *m, const char *key, struct digest *d)
 	digest_to_hex(d, hex);
 	jmap_string(m, key, m->reading ? &text : &p);
 	if (m->r == 0 && m->reading && digest_from_hex(text, d) < 0)
-		(void)jmap_fail(m, EINVAL, "'%s' is no SHA-256", key);
+		(void)jmap_fail(m, EINVAL, "'%s' is not a SHA-256 digest", key);
 }
 
 static void map_document(struct jmap *m, const char *key, struct jdoc **d)
@@ -41,7 +41,7 @@ static void map_document(struct jmap *m, const char *key, struct jdoc **d)
 	found = jmap_value(m, key, JDOC_OBJECT);
 	*d = found ? jdoc_copy(found) : NULL;
 	if (m->r == 0 && !*d)
-		(void)jmap_fail(m, ENOMEM, "no memory");
+		(void)jmap_fail(m, ENOMEM, "out of memory");
 }
 
 static void map_ids(struct jmap *m, struct capture_ids *ids)
@@ -75,7 +75,7 @@ static void map_dossier(struct jmap *m, struct container_info *d)
 	jmap_string(m, "profile", &d->profile);
 	map_digest(m, "profile_digest", &d->profile_digest);
 	jmap_strv(m, "argv", &d->argv);
-	/* A container may be older than this program. */
+	/* Missing for a container started by an older version. */
 	if (!m->reading || jdoc_get(m->d, "redact"))
 		jmap_strv(m, "redact", &d->redact);
 	map_document(m, "verdict", &d->verdict);
@@ -105,7 +105,7 @@ int container_info_write(int sessionfd, const struct container_info *d, struct f
 	if (!head)
 		return fault_errno(f, ENOMEM, LABEL);
 	jmap_init_write(&m, head, LABEL, f);
-	/* Only read: nothing is assigned unless the map reads. */
+	/* The cast is safe: only a reading map assigns. */
 	map_dossier(&m, (struct container_info *)d);
 	r = jmap_end(&m);
 	if (r >= 0)
@@ -117,22 +117,22 @@ int container_info_write(int sessionfd, const struct container_info *d, struct f
 		return fault_errno(f, ENOMEM, LABEL);
 	fd = openat(sessionfd, TEMP_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return fault_errno(f, errno, "make the " LABEL);
-	/* In three pieces: a runtime waits for us, and to join them costs more than to write them. */
+		return fault_errno(f, errno, "create the " LABEL);
+	/* Three writes: the runtime waits for this, and joining the parts costs more than writing them. */
 	r = fd_write_all(fd, text.text, text.len, f);
 	if (r == 0)
 		r = fd_write_all(fd, d->subject, d->subject_len, f);
 	if (r == 0)
 		r = fd_write_all(fd, d->config, d->config_len, f);
-	/* Whole or not there: whoever recovers after a kill stops at half of one, each time again. */
+	/* The rename makes the file complete or missing: a partial one would fail every later recovery. */
 	if (r == 0 && renameat2(sessionfd, TEMP_NAME, sessionfd, CONTAINER_INFO_NAME, RENAME_NOREPLACE) < 0)
-		r = fault_errno(f, errno, "name it");
+		r = fault_errno(f, errno, "rename '" TEMP_NAME "'");
 	if (r < 0)
 		(void)unlinkat(sessionfd, TEMP_NAME, 0);
 	return fault_wrap(f, r, LABEL);
 }
 
-/* The bytes behind the head, exactly. */
+/* The two files after the first line; their lengths must match exactly. */
 static int take_files(struct container_info *d, const char *bytes, size_t len, struct fault *f)
 {
 	if (d->subject_len > len || d->config_len != len - d->subject_len)
@@ -142,7 +142,7 @@ static int take_files(struct container_info *d, const char *bytes, size_t len, s
 	if (!d->subject || !d->config)
 		return fault_errno(f, ENOMEM, LABEL);
 	if (strlen(d->subject) != d->subject_len || strlen(d->config) != d->config_len)
-		return fault_set(f, EINVAL, LABEL " holds something that is no text");
+		return fault_set(f, EINVAL, LABEL " contains a NUL byte");
 	return 0;
 }
 

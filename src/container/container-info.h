@@ -11,35 +11,35 @@
 #include "profile/profile.h"
 
 /*
- * What is known of a container that another runtime runs, for whoever has to keep evidence of it: RUN/sessions/ID/info,
- * written by custody-hook when it let the container pass and read only after an abnormal end.  The bundle may be edited,
- * moved or gone by then.  One line of JSON, then the bytes of subject.json and config.json.
+ * Data of a container of another runtime, for its note, evidence and recovery: CONTAINER_INFO_NAME in RUN/sessions/ID.
+ * custody-hook writes it when it allows the container, because the bundle may be edited, moved or removed later. One
+ * line of JSON, then the bytes of subject.json and config.json.
  */
 #define CONTAINER_INFO_NAME "dossier"
 #define CONTAINER_INFO_MAX ((size_t)16 * 1024 * 1024)
 
 struct container_info {
-	char *container, *bundle; /* the runtime's id, and where it came from */
-	pid_t pid;		  /* first process, and when it began: what /proc/PID/stat says */
+	char *container, *bundle; /* the runtime's id, and the bundle directory */
+	pid_t pid;		  /* first process, and its start time in /proc/PID/stat */
 	uint64_t start;
 	struct digest digest; /* of the subject */
 	char *profile;
 	struct digest profile_digest;
 	char **argv;
 	char **redact;			  /* flags whose values are secrets */
-	struct jdoc *verdict, *forensics; /* of policy; of the profile: NULL when it says nothing */
+	struct jdoc *verdict, *forensics; /* of policy; of the profile, NULL: not set */
 	enum profile_workspace workspace;
-	char *work;  /* inside */
-	char **hide; /* paths below WORK whose inside is not looked at */
+	char *work;  /* path in the container */
+	char **hide; /* paths below WORK whose content is not captured */
 	struct capture_ids ids;
-	/* The two files; heap when read, borrowed when written. */
+	/* The two files; on the heap if read, borrowed if written. */
 	char *subject, *config;
 	size_t subject_len, config_len;
 };
 
-/* In the session's directory; never onto a file that is there. */
+/* SESSIONFD is the session's directory; an existing file is never replaced. */
 int container_info_write(int sessionfd, const struct container_info *d, struct fault *f) _must_check_;
-/* Strict.  -ENOENT: there is none, it is a run of custody's own. */
+/* Strict. -ENOENT: the file is missing, so the session is a run of custody itself. */
 int container_info_read(int sessionfd, struct container_info *ret, struct fault *f) _must_check_;
 void container_info_done(struct container_info *d);
 #define _cleanup_container_info_ _cleanup_(container_info_done)

@@ -38,7 +38,7 @@ static int capture(struct closing *x, const struct ledger_end *end)
 					  .why = l->why };
 	int r;
 
-	/* custody-warden may have died after it wrote the evidence and before it recorded it. */
+	/* custody-warden may have died between writing the evidence and recording it. */
 	r = evidence_adopt(l->dirs, l->config, l->session, &x->taken, &x->why);
 	if (r != 0)
 		return r;
@@ -48,7 +48,7 @@ static int capture(struct closing *x, const struct ledger_end *end)
 
 static void add_evidence(struct closing *x, bool started, struct ledger_end *end)
 {
-	/* Without a payload nothing was changed. */
+	/* Without a payload nothing changed in the worktree. */
 	if (!started)
 		return;
 	if (capture(x, end) < 0)

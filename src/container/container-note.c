@@ -9,7 +9,7 @@
 #include "session/session-note.h"
 #include "subject/subject-digest.h"
 
-/* The host's path of the worktree, which only the subject's document has.  Borrowed from FILE. */
+/* The host path of the worktree, which only the subject contains. Borrowed from FILE. */
 static const char *find_worktree(const struct jdoc *file)
 {
 	return jdoc_get_string(jdoc_get(jdoc_get(file, "subject"), "worktree"), "source");
@@ -69,7 +69,7 @@ void container_note_end(const struct dirs *d, const char *session, const struct 
 
 	if (dir < 0 || session_note_read(dir, &n, NULL) < 0 || session_note_end(&n, end, NULL) < 0)
 		return;
-	/* Nothing but the note was ever there. */
+	/* The directory has no other file than the note. */
 	n.settled = true;
 	(void)!session_note_write(dir, &n, NULL);
 }

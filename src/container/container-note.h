@@ -6,9 +6,9 @@
 #include "ledger/ledger-session.h"
 
 /*
- * The note (session/session-note.h) of a container that another runtime runs: written by custody-warden when it has started, and
- * again by whoever tells its end, before that is on the record.  Its name is the container's id.  A convenience: what cannot be
- * written is left out, for nobody hears a warden and the ledger has it.
+ * The note (session/session-note.h) of a container of another runtime: written by custody-warden when the container has
+ * started, and again by the process that records its end, before the record. Its name is the container's id. A
+ * convenience: write errors are ignored, because a warden has no terminal and the ledger is the record.
  */
 struct container_begin {
 	const struct dirs *dirs;
@@ -18,5 +18,5 @@ struct container_begin {
 	uint64_t started_us;
 };
 int container_note_begin(const struct container_begin *b, struct fault *f) _must_check_;
-/* Without a note there is nothing to do. */
+/* Does nothing if the note is missing. */
 void container_note_end(const struct dirs *d, const char *session, const struct ledger_end *end);

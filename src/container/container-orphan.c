@@ -13,16 +13,16 @@
 #include "base/path.h"
 #include "base/process.h"
 
-#define DEATH_MS 10000 /* a killed process that is still there then hangs in the kernel */
+#define DEATH_MS 10000 /* a killed process that lives longer hangs in the kernel */
 
-/* A pidfd of the container's first process; -ESRCH: it is gone, and its number perhaps somebody else's. */
+/* A pidfd of the container's first process; -ESRCH: it has exited, and its pid may have been reused. */
 static int open_process(const struct container_info *d)
 {
 	_cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, d->pid, 0);
 	int error = fd < 0 ? errno : 0, r;
 	uint64_t start = 0;
 
-	/* Also when there is no pidfd: the number may be that of somebody's thread now, and that is not ESRCH. */
+	/* Check this also if pidfd_open failed: the pid may be a thread's now, which is not ESRCH. */
 	r = process_start_time(d->pid, &start);
 	if (r == 0 || (r == 1 && start != d->start))
 		return -ESRCH;
@@ -31,7 +31,7 @@ static int open_process(const struct container_info *d)
 	return TAKE_FD(fd);
 }
 
-/* The runtime has given it a root of its own: before that the path of the worktree means something on the host. */
+/* Before the runtime's pivot_root the path of the worktree would resolve on the host. */
 static bool has_own_root(int root)
 {
 	struct stat host, own;
@@ -48,7 +48,7 @@ static void hold(struct container_orphan *o)
 	(void)snprintf(path, sizeof(path), "/proc/%d/root", (int)o->info.pid);
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0) {
-		o->why = "its warden died, and the worktree can be reached by root only";
+		o->why = "its warden died, and only root can open the worktree";
 		return;
 	}
 	o->why = "its warden died before the worktree was mounted";
@@ -61,19 +61,19 @@ static void hold(struct container_orphan *o)
 		o->tree = -EBADF;
 }
 
-/* Dead when it returns 0: with the first process goes everything in its pid namespace. */
+/* 0: dead. The kernel kills all processes of a PID namespace with its first process. */
 static int end(int pidfd, struct fault *f)
 {
 	struct pollfd p = { .fd = pidfd, .events = POLLIN };
 	int r;
 
 	if (syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
-		return fault_errno(f, errno, "kill a container that nobody watches");
+		return fault_errno(f, errno, "kill a container whose warden died");
 	do
 		r = poll(&p, 1, DEATH_MS);
 	while (r < 0 && errno == EINTR);
 	return r == 1 ? 0
-		      : fault_set(f, EBUSY, "a container that nobody watches was killed and does not die");
+		      : fault_set(f, EBUSY, "a container whose warden died was killed, but does not exit");
 }
 
 int container_orphan_end(int sessionfd, struct container_orphan *ret, struct fault *f)
@@ -87,11 +87,11 @@ int container_orphan_end(int sessionfd, struct container_orphan *ret, struct fau
 	r = container_info_read(sessionfd, &o.info, f);
 	if (r < 0)
 		return r;
-	o.why = "its warden died before the container did, and with it what held the worktree";
+	o.why = "its warden died before the container, and the descriptors of the worktree are lost";
 	pidfd = open_process(&o.info);
 	if (pidfd >= 0) {
 		hold(&o);
-		/* What was looked at was the process behind PIDFD, if that still lives. */
+		/* /proc/PID/root was that of PIDFD's process only if that process is still alive. */
 		if (syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) < 0)
 			o.tree = fd_close(o.tree);
 		r = end(pidfd, f);

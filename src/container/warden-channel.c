@@ -42,13 +42,15 @@ int warden_channel_wait_ready(int fd, int timeout_ms, struct fault *f)
 		r = poll(&p, 1, timeout_ms);
 	while (r < 0 && errno == EINTR);
 	if (r == 0)
-		return fault_set(f, ETIMEDOUT, "nobody says that it is ready");
+		return fault_set(f, ETIMEDOUT, "custody-warden did not report readiness in time");
 	n = r < 0 ? -1 : recv(fd, &word, 1, MSG_DONTWAIT);
 	if (n < 0)
 		return fault_errno(f, errno, "socket of custody-warden");
 	if (n == 0)
-		return fault_set(f, EPIPE, "it ended before it was ready");
-	return word == READY ? 0 : fault_set(f, EPROTO, "it says something else than that it is ready");
+		return fault_set(f, EPIPE, "custody-warden exited before it was ready");
+	return word == READY
+		       ? 0
+		       : fault_set(f, EPROTO, "unexpected message from custody-warden, expected 'ready'");
 }
 
 static int send_text(int fd, const struct strbuf *text, const int fds[WARDEN_FDS], struct fault *f)
@@ -65,7 +67,7 @@ static int send_text(int fd, const struct strbuf *text, const int fds[WARDEN_FDS
 	c->cmsg_len = CMSG_LEN(WARDEN_FDS * sizeof(int));
 	memcpy(CMSG_DATA(c), fds, WARDEN_FDS * sizeof(int));
 	if (sendmsg(fd, &m, MSG_NOSIGNAL) < 0)
-		return fault_errno(f, errno, "order of custody-warden");
+		return fault_errno(f, errno, "send the request to custody-warden");
 	return 0;
 }
 
@@ -77,11 +79,11 @@ int warden_channel_send(int fd, const struct warden_request *order, const int fd
 
 	r = warden_request_write(order, &text, f);
 	if (r >= 0 && text.len >= WARDEN_REQUEST_MAX)
-		r = fault_set(f, E2BIG, "order of custody-warden is too long");
+		r = fault_set(f, E2BIG, "request to custody-warden is too long");
 	return r < 0 ? r : send_text(fd, &text, fds, f);
 }
 
-/* As many as there are: also of a wrong number the first is of use. */
+/* Stores all received descriptors, also if their number is wrong: the caller can still use the first. */
 static bool take_rights(const struct msghdr *m, int fds[WARDEN_FDS])
 {
 	const struct cmsghdr *c = CMSG_FIRSTHDR(m);
@@ -110,13 +112,13 @@ int warden_channel_receive(int fd, struct warden_request *order, int fds[WARDEN_
 	do
 		n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
-	/* Reset: it hung up and had not even read that we are ready. */
+	/* ECONNRESET: the hook closed the socket before it read our readiness. */
 	if (n == 0 || (n < 0 && errno == ECONNRESET))
 		return 0;
 	if (n < 0)
-		return fault_errno(f, errno, "order");
+		return fault_errno(f, errno, "receive the request");
 	if (!take_rights(&m, fds))
-		return fault_set(f, EPROTO, "order without its descriptors");
+		return fault_set(f, EPROTO, "request without its descriptors");
 	text[n] = '\0';
 	r = warden_request_parse(text, order, f);
 	return r < 0 ? r : 1;

@@ -4,13 +4,13 @@
 #include "container/warden-request.h"
 
 /*
- * What custody-hook and the custody-warden that it executed say to each other, over a pair of sockets:
+ * The protocol between custody-hook and the custody-warden that it executed, over a socket pair:
  *
- *	warden	ready		it was executed and only waits; the hook lets no container pass before that
- *	hook	the order	with the descriptors of container/warden-request.h, once; then it hangs up
+ *	warden	ready		it was executed and waits; the hook allows no container before that
+ *	hook	the request	with the descriptors of container/warden-request.h, once; then it closes the socket
  *
- * End of file instead of the first: there is no warden, so the container is refused.  Instead of the second: the hook has
- * refused the container, or was killed and the runtime refuses it.  There is nothing to watch.
+ * End of file instead of the first: the warden failed, so the container is refused. Instead of the second: the hook has
+ * refused the container, or was killed and the runtime refuses it; the warden exits.
  */
 int warden_channel_make(int ret[2], struct fault *f) _must_check_;
 
@@ -20,6 +20,6 @@ int warden_channel_wait_ready(int fd, int timeout_ms, struct fault *f) _must_che
 int warden_channel_send(int fd, const struct warden_request *order, const int fds[WARDEN_FDS],
 			struct fault *f) _must_check_;
 
-/* 1: ORDER is ours; 0: end of file.  What came of FDS is the caller's in any case, -EBADF is what did not. */
+/* 1: the caller owns ORDER; 0: end of file. The caller owns received FDS in any case; -EBADF: not received. */
 int warden_channel_receive(int fd, struct warden_request *order, int fds[WARDEN_FDS],
 			   struct fault *f) _must_check_;

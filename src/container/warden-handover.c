@@ -44,14 +44,14 @@ int warden_handover_make(int sessionfd, const char *container, struct fault *f)
 	char name[WARDEN_HANDOVER_SIZE];
 
 	warden_handover_name(container, false, name);
-	/* A session's path may be longer than an address. */
+	/* A session's path may be longer than sun_path. */
 	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%s", sessionfd, name);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0)
-		return fault_errno(f, errno, "make the door of custody-warden");
+		return fault_errno(f, errno, "create the handover socket of custody-warden");
 	return TAKE_FD(fd);
 }
 
-/* -ENOENT: another container's session; -ECONNREFUSED: whoever waited there is dead. */
+/* -ENOENT: another container's session; -ECONNREFUSED: its warden is dead. */
 static int knock(int sessions, const char *session, const char *door)
 {
 	_cleanup_close_ int dir = openat(sessions, session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
@@ -61,7 +61,7 @@ static int knock(int sessions, const char *session, const char *door)
 	if (dir < 0 || faccessat(dir, door, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		return -ENOENT;
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	/* Relative, for a path may be longer than an address, and /proc may be the container's. */
+	/* A relative path, because a full path may be longer than sun_path, and /proc may be the container's. */
 	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%s", door);
 	if (fd < 0 || fchdir(dir) < 0 || connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0)
 		return -errno;
@@ -92,7 +92,8 @@ static int find_in(DIR *sessions, const char *container, struct fault *f)
 	}
 	if (found >= 0)
 		return TAKE_FD(found);
-	return dead ? fault_errno(f, -dead, "the custody-warden of container '%s' is gone: 'custody recover'",
+	return dead ? fault_errno(f, -dead,
+				  "custody-warden of container '%s' has exited: run 'custody recover'",
 				  container)
 		    : -ENOENT;
 }
@@ -128,7 +129,7 @@ int warden_handover_bring(int door, const struct warden_held *h, struct fault *f
 	c->cmsg_len = CMSG_LEN(n * sizeof(int));
 	memcpy(CMSG_DATA(c), fds, n * sizeof(int));
 	if (sendmsg(door, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		return fault_errno(f, errno, "hand the worktree to custody-warden");
+		return fault_errno(f, errno, "send the worktree descriptors to custody-warden");
 	return 0;
 }
 
@@ -170,10 +171,10 @@ int warden_handover_receive(int door, struct warden_held *ret, struct fault *f)
 		n = recvmsg(door, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return errno == EAGAIN ? 0 : fault_errno(f, errno, "receive the worktree");
+		return errno == EAGAIN ? 0 : fault_errno(f, errno, "receive the worktree descriptors");
 	r = take_rights(&m, &h);
 	if (r < 0 || (m.msg_flags & MSG_CTRUNC) || !is_dir(h.tree) || (h.upper >= 0 && !is_dir(h.upper)))
-		return fault_set(f, EPROTO, "somebody brought something that is no worktree");
+		return fault_set(f, EPROTO, "unexpected descriptors instead of the worktree's");
 	*ret = h;
 	h = WARDEN_HELD_NONE;
 	return 1;

@@ -7,7 +7,7 @@
 
 #include "base/json-map.h"
 
-#define LABEL "order"
+#define LABEL "warden request"
 
 static void map_session(struct jmap *m, struct warden_request *o)
 {
@@ -18,7 +18,7 @@ static void map_session(struct jmap *m, struct warden_request *o)
 	if (m->r < 0 || !m->reading)
 		return;
 	if (strlen(text) >= sizeof(o->session) || strchr(text, '/') || text[0] == '.')
-		(void)jmap_fail(m, EINVAL, "'session' is no session's id");
+		(void)jmap_fail(m, EINVAL, "'session' is not a session id");
 	else
 		memcpy(o->session, text, strlen(text) + 1);
 }
@@ -31,7 +31,7 @@ static void map_digest(struct jmap *m, struct warden_request *o)
 	digest_to_hex(&o->digest, hex);
 	jmap_string(m, "digest", m->reading ? &text : &p);
 	if (m->r == 0 && m->reading && digest_from_hex(text, &o->digest) < 0)
-		(void)jmap_fail(m, EINVAL, "'digest' is no SHA-256");
+		(void)jmap_fail(m, EINVAL, "'digest' is not a SHA-256 digest");
 }
 
 static void map_governance(struct jmap *m, struct warden_request *o)
@@ -51,7 +51,7 @@ static void map_governance(struct jmap *m, struct warden_request *o)
 	section = jmap_value(m, "governance", JDOC_OBJECT);
 	o->governance = section ? jdoc_copy(section) : NULL;
 	if (m->r == 0 && !o->governance)
-		(void)jmap_fail(m, ENOMEM, "no memory");
+		(void)jmap_fail(m, ENOMEM, "out of memory");
 }
 
 static void map_order(struct jmap *m, struct warden_request *o)
@@ -88,7 +88,7 @@ int warden_request_write(const struct warden_request *o, struct strbuf *out, str
 	if (!d)
 		return fault_errno(f, ENOMEM, LABEL);
 	jmap_init_write(&m, d, LABEL, f);
-	/* Only read: nothing is assigned unless the map reads. */
+	/* The cast is safe: only a reading map assigns. */
 	map_order(&m, (struct warden_request *)o);
 	r = jmap_end(&m);
 	return r < 0 ? r : jdoc_write(d, JDOC_CANONICAL, out, f);

@@ -11,21 +11,20 @@
 #include "state/lane.h"
 
 /*
- * What custody-hook tells custody-warden of the container that it lets pass: one JSON object, which comes with the
- * descriptors below (container/warden-channel.h).  The warden's environment says where things lie (state/dirs.h).
+ * The request of custody-hook to custody-warden about an allowed container: one JSON object, sent with the descriptors
+ * below (container/warden-channel.h). The warden's environment determines its directories (state/dirs.h).
  */
 #define WARDEN_PIDFD 3	 /* of the container's first process */
 #define WARDEN_SESSION 4 /* RUN/sessions/ID, locked */
 #define WARDEN_CLAIM 5	 /* STATE/open/ID, locked */
 #define WARDEN_WATCH \
-	6 /* inotify: custody-init was opened, by whomever; nothing is missed since the hook made it */
-#define WARDEN_HANDOVER 7 /* datagram socket: custody-hook brings the worktree, container/warden-handover.h */
-#define WARDEN_CHANNEL \
-	8 /* all that it is executed with: the socket that the others come over, below itself */
+	6 /* inotify: opens of custody-init by any process; set up by the hook, so that none is missed */
+#define WARDEN_HANDOVER 7 /* datagram socket for the worktree descriptors, container/warden-handover.h */
+#define WARDEN_CHANNEL 8  /* socket that the others are received over; the only one inherited at exec */
 #define WARDEN_FDS 5
 #define WARDEN_REQUEST_MAX 8192
 
-/* In the session's directory: how it ended, once that is in the ledger; and that whoever asks for it has gone. */
+/* Files in the session's directory: its end, written after the ledger record; mark that custody-hook audit is done. */
 #define WARDEN_EXIT "exit.json"
 #define WARDEN_AUDITED "audited"
 
@@ -34,14 +33,14 @@ struct warden_request {
 	enum lane lane;
 	char *container; /* the runtime's id */
 	char level;
-	bool reserved;	      /* a grant waits to be consumed */
+	bool reserved;	      /* a reserved grant is to be consumed */
 	struct digest digest; /* of the subject */
-	uid_t uid;	      /* who starts it */
+	uid_t uid;	      /* of the caller that starts it */
 	char *user;
-	pid_t pid; /* of the first process: for /proc, believed only as long as the pidfd says that it lives */
+	pid_t pid; /* of the first process, for /proc: valid only while the pidfd shows that it is alive */
 	struct jdoc *governance; /* of the profile, NULL: none */
 	char *profile;		 /* its name, for messages */
-	bool init; /* custody-init is its program, and its execution the start; else nobody can see it start */
+	bool init; /* its program is custody-init, whose execution is the start; else the start cannot be observed */
 };
 
 int warden_request_write(const struct warden_request *o, struct strbuf *out, struct fault *f) _must_check_;
