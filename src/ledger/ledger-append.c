@@ -10,9 +10,9 @@
 #include "ledger/ledger-checkpoint.h"
 #include "ledger/ledger-impl.h"
 
-#define CLOCK_BACK_US 1000000 /* less is the daily work of a time daemon */
+#define CLOCK_BACK_US 1000000 /* smaller steps are normal for a time daemon */
 
-/* Lines of all BODIES into l->buf, NEXT advanced over them. */
+/* Formats all BODIES into l->buf and advances NEXT. */
 static int build(struct ledger *l, struct seal *next, const struct strbuf *bodies, size_t n, struct fault *f)
 {
 	struct record_front front = { .wall_us = l->wall_us(), .boot_ns = clock_boot_ns(), .boot = l->boot };
@@ -58,7 +58,10 @@ static int put_bodies(struct ledger *l, struct seal *s, const struct strbuf *bod
 	if (r == 0)
 		r = seal_write(l->sealfd, &next, f);
 	if (r < 0) {
-		/* Half a record must not stay; if even this fails, recovery finds it behind the seal. */
+		/*
+		 * A partial record must not stay; if truncation fails too, recovery finds it after the sealed
+		 * end.
+		 */
 		(void)!ftruncate(l->segfd, (off_t)s->offset);
 		return r;
 	}
@@ -131,7 +134,8 @@ static int append_bodies(struct ledger *l, const struct strbuf *bodies, size_t n
 	ledger_unlock(l);
 	if (r == -ENOSPC || r == -EDQUOT)
 		return fault_wrap(f, r,
-				  "the ledger's disk is full, nothing starts unrecorded; make room there");
+				  "the disk of the ledger is full; no session starts without a record: free "
+				  "space there");
 	if (r < 0)
 		return r;
 	*ret = (struct ledger_mark){ .size = s.index, .head = s.head };
@@ -140,7 +144,7 @@ static int append_bodies(struct ledger *l, const struct strbuf *bodies, size_t n
 	return 0;
 }
 
-/* Strings and nothing else: done before the lock is taken. */
+/* Formatting only: done before the lock is taken. */
 static int append(struct ledger *l, const struct ledger_event *events, size_t n, enum ledger_class class,
 		  struct ledger_mark *ret, struct fault *f)
 {
@@ -169,11 +173,11 @@ int ledger_append(struct ledger *l, const struct ledger_event *events, size_t n,
 	int r;
 
 	if (n == 0)
-		return fault_set(f, EINVAL, "no event to record");
+		return fault_set(f, EINVAL, "missing event");
 	r = append(l, events, n, class, &mark, f);
 	if (r == 0 && class != LEDGER_OBSERVED)
 		r = ledger_sync(l, f);
-	/* A complete segment may be carried away: from now on a signature says where it ended. */
+	/* A complete segment may be moved elsewhere: a signed checkpoint records where it ended. */
 	if (r == 0 && l->rotated) {
 		l->rotated = false;
 		r = ledger_checkpoint(l, NULL, NULL, f);

@@ -7,10 +7,10 @@
 #include "base/str.h"
 #include "ledger/ledger-checkpoint.h"
 
-#define DASH "\xe2\x80\x94 " /* what a signature line of a signed note begins with */
+#define DASH "\xe2\x80\x94 " /* prefix of a signature line of a signed note */
 #define ED25519 1	     /* the signed note's number for the algorithm */
 
-/* Exactly WANT bytes; anything else in the text is a refusal. */
+/* Exactly WANT bytes; any other length is refused. */
 static bool from_base64(const char *text, size_t len, uint8_t *ret, size_t want)
 {
 	uint8_t room[128];
@@ -80,7 +80,7 @@ int checkpoint_key_parse(const char *text, struct checkpoint_key *ret, struct fa
 	checkpoint_key_init(origin, &public, ret);
 	digest_hex(ret->key_id, sizeof(ret->key_id), hex);
 	if (memcmp(hex, plus + 1, 8) != 0)
-		return fault_set(f, EINVAL, "the ledger's public key is damaged: its id does not fit");
+		return fault_set(f, EINVAL, "the ledger's public key is damaged: its id does not match");
 	return 0;
 }
 
@@ -116,7 +116,7 @@ char *checkpoint_sign(const struct checkpoint_key *key, const struct sign_secret
 	return strbuf_take(&b);
 }
 
-/* One line of at most LEFT bytes; false when its LF is not there. */
+/* One line of at most LEFT bytes; false if its LF is missing. */
 static bool next_line(const char **at, size_t *left, const char **ret, size_t *ret_len)
 {
 	const char *end = memchr(*at, '\n', *left);

@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "ledger/ledger-impl.h"
 
-/* A small file of ours as one line. */
+/* Reads a small private file as one line. */
 static int read_line(int dirfd, const char *name, char **ret, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
@@ -47,7 +47,7 @@ static int write_line(int dirfd, const char *name, const char *text, mode_t mode
 	return fd_replace_file(dirfd, name, b.text, b.len, mode, f);
 }
 
-/* SECRET under ORIGIN from now on. */
+/* Stores SECRET for ORIGIN, replacing the current key. */
 static int keep_key(int dirfd, int keysfd, const char *origin, const struct sign_secret *secret,
 		    struct fault *f)
 {
@@ -99,16 +99,17 @@ static int load_key(struct ledger *l, struct checkpoint_key *ret_key, struct sig
 	r = digest_from_hex(hex, &seed);
 	explicit_bzero(hex, strlen(hex));
 	if (r < 0)
-		return fault_set(f, EBADMSG,
-				 "the ledger's signing key is damaged; 'custody ledger repair --new-key'");
+		return fault_set(
+			f, EBADMSG,
+			"the ledger's signing key is damaged: run 'custody ledger repair --new-key'");
 	sign_from_seed(seed.bytes, ret_secret);
 	explicit_bzero(&seed, sizeof(seed));
 	if (memcmp(&ret_secret->public, &ret_key->public, sizeof(ret_key->public)) != 0)
-		return fault_set(f, EBADMSG, "the ledger's signing key is not that of its public key");
+		return fault_set(f, EBADMSG, "the ledger's signing key does not match its public key");
 	return 0;
 }
 
-/* Where the ledger stands, with all of it on the disk: what is signed must not be lost again. */
+/* The current end of the ledger, synced: signed records must not be lost. */
 static int settle(struct ledger *l, struct ledger_mark *ret, struct fault *f)
 {
 	_cleanup_seal_ struct seal s = { 0 };
@@ -131,7 +132,7 @@ static int settle(struct ledger *l, struct ledger_mark *ret, struct fault *f)
 	return ledger_sync(l, f);
 }
 
-/* Notes stand one behind the other, an empty line between them. */
+/* Checkpoints are appended, separated by empty lines. */
 static int keep_checkpoint(struct ledger *l, const char *checkpoint, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -144,7 +145,7 @@ static int keep_checkpoint(struct ledger *l, const char *checkpoint, struct faul
 		    0600);
 	if (fd < 0)
 		return fault_errno(f, errno, "open the ledger's '%s'", LEDGER_CHECKPOINTS);
-	/* Not synced: it can be made again, and those that count are elsewhere. */
+	/* Not synced: it can be signed again, and the important copies are at the peers. */
 	return fd_write_all(fd, b.text, b.len, f);
 }
 

@@ -18,7 +18,7 @@
  *
  *	<em dash> custody/ledger/<32 hex> <base64 of key id and signature>
  *
- * It proves something only in the hands of somebody who cannot be made to forget it: an audit peer.
+ * It is proof only if it is stored outside the reach of the ledger's writer: at an audit peer.
  */
 #define ORIGIN_PREFIX "custody/ledger/"
 #define ORIGIN_SIZE (sizeof(ORIGIN_PREFIX) + 32)
@@ -29,11 +29,11 @@ struct checkpoint {
 	struct ledger_mark mark;
 	uint8_t signature[SIGN_SIZE];
 	uint8_t key_id[4];
-	const char *text; /* that is signed, borrowed */
+	const char *text; /* the signed text, borrowed */
 	size_t text_len;
 };
 
-/* Public key as it is written down: "ORIGIN+<key id, 8 hex>+<base64>". */
+/* Public key in text form: "ORIGIN+<key id, 8 hex>+<base64>". */
 struct checkpoint_key {
 	char origin[ORIGIN_SIZE];
 	uint8_t key_id[4];
@@ -50,15 +50,16 @@ char *checkpoint_sign(const struct checkpoint_key *key, const struct sign_secret
 		      const struct ledger_mark *mark); /* heap, NULL on ENOMEM */
 bool checkpoint_verify(const struct checkpoint *n, const struct checkpoint_key *key);
 
-/* Key and identity of a new ledger, unless they are there. */
+/* Creates the key and identity of a new ledger, unless they exist. */
 int checkpoint_key_create(int dirfd, int keysfd, struct fault *f) _must_check_;
 int checkpoint_public_load(int dirfd, char **ret, struct fault *f) _must_check_; /* one line, without LF */
 
 int checkpoint_key_replace(struct ledger *l, struct jdoc *d,
-			   struct fault *f) _must_check_; /* D: what to record of it */
+			   struct fault *f) _must_check_; /* D: data for its record */
 
 /*
- * Syncs, signs the ledger as it is then, keeps the checkpoint beside the segments.  RET_TEXT (heap) may be NULL.
+ * Syncs the ledger, signs its current end, and stores the checkpoint beside the segments. RET_TEXT (heap) may
+ * be NULL.
  */
 int ledger_checkpoint(struct ledger *l, char **ret_text, struct ledger_mark *ret_mark,
 		      struct fault *f) _must_check_;

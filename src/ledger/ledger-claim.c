@@ -36,13 +36,13 @@ static int open_claims(const char *state, bool create, struct fault *f)
 		return fault_errno(f, errno, "open '%s'", path);
 	if (fstat(fd, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 077)) {
 		(void)fd_close(fd);
-		return fault_set(f, EPERM, "'%s' must be yours and closed to others: chown %u, chmod 0700",
+		return fault_set(f, EPERM, "'%s' must be owned by you, with mode 0700: chown %u, chmod 0700",
 				 path, (unsigned int)geteuid());
 	}
 	return fd;
 }
 
-/* A sweeper may lock the file first and remove it: the lock is waited for, and a file without a name is not ours. */
+/* A sweep may lock the file first and remove it: wait for the lock, and retry if the file was unlinked. */
 static int make_locked(int dirfd, const char *name, struct fault *f)
 {
 	for (unsigned int i = 0; i < CLAIM_TRIES; i++) {
@@ -51,14 +51,14 @@ static int make_locked(int dirfd, const char *name, struct fault *f)
 		struct stat st;
 
 		if (fd < 0)
-			return fault_errno(f, errno, "make the claim of session '%s'", name);
+			return fault_errno(f, errno, "create the claim of session '%s'", name);
 		if (flock(fd, LOCK_EX) < 0 || fstat(fd, &st) < 0)
 			return fault_errno(f, errno, "lock the claim of session '%s'", name);
 		if (st.st_nlink > 0)
 			return TAKE_FD(fd);
 	}
-	return fault_set(f, EAGAIN, "the claim of session '%s' was removed %d times while it was made", name,
-			 CLAIM_TRIES);
+	return fault_set(f, EAGAIN, "the claim of session '%s' was removed %d times while it was created",
+			 name, CLAIM_TRIES);
 }
 
 int claim_take(const char *state, struct ledger *l, const char *session, struct claim *ret, struct fault *f)
@@ -75,7 +75,7 @@ int claim_take(const char *state, struct ledger *l, const char *session, struct 
 	c.fd = make_locked(c.dirfd, c.session, f);
 	if (c.fd < 0)
 		return c.fd;
-	/* Read while somebody writes it, it may be mixed: then the search begins at the first record. */
+	/* A concurrent write may give an inconsistent seal: then the search begins at the first record. */
 	if (seal_read(l->sealfd, &s, NULL) < 0)
 		s.index = 0;
 	n = snprintf(text, sizeof(text), "%" PRIu64 "\n", s.index);
@@ -102,7 +102,7 @@ void claim_done(struct claim *c)
 	c->dirfd = fd_close(c->dirfd);
 }
 
-/* What the ledger has of one session. */
+/* Records of one session found in the ledger. */
 struct found {
 	char needle[sizeof("\"session\":\"\"") + SESSION_ID_SIZE];
 	bool begun, started, ended;
@@ -125,7 +125,7 @@ static char *copy_string(const struct jdoc *d, const char *key)
 	return text ? strdup(text) : NULL;
 }
 
-/* As it was recorded: redacted, and cut where it was too long. */
+/* As recorded: redacted, and truncated if it was too long. */
 static char **copy_strings(const struct jdoc *d, const char *key)
 {
 	const struct jdoc *list = jdoc_get(d, key);
@@ -212,7 +212,7 @@ static int close_one(const char *state, struct ledger *l, int dirfd, const char 
 	struct stat st;
 	int r;
 
-	/* Gone meanwhile, alive, or closed by somebody else while we came. */
+	/* Removed since, alive, or closed by another process. */
 	if (fd < 0 || strlen(session) != SESSION_ID_SIZE - 1 || flock(fd, LOCK_EX | LOCK_NB) < 0 ||
 	    fstat(fd, &st) < 0 || st.st_nlink == 0)
 		return 0;

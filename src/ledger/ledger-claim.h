@@ -5,10 +5,10 @@
 #include "ledger/ledger-session.h"
 
 /*
- * Who has said what it wants and not yet how it ended: STATE/open/ID, made before the intent is written, locked as
- * long as the session's supervisor lives, removed when its end is on the disk.  One that nobody holds is the claim of
- * a dead supervisor; whoever finds it tells the end, once.  The file holds the number of records when it was made,
- * so that nobody has to look further back; it is never believed for anything else.
+ * A session with an intent and no recorded end: STATE/open/ID, created before the intent is written, locked
+ * while the session's supervisor lives, removed when its end is on the disk. An unlocked claim belongs to a
+ * dead supervisor; the process that finds it records the end, once. The file holds the number of records at
+ * its creation, which bounds the search; it is trusted for nothing else.
  */
 #define CLAIM_DIR "open"
 
@@ -20,13 +20,13 @@ struct claim {
 
 int claim_take(const char *state, struct ledger *l, const char *session, struct claim *ret,
 	       struct fault *f) _must_check_;
-void claim_drop(struct claim *c); /* its story is told */
-void claim_done(struct claim *c); /* memory and lock only: what is not told is left to the next sweep */
+void claim_drop(struct claim *c); /* its end is recorded */
+void claim_done(struct claim *c); /* memory and lock only: a missing end is left to the next sweep */
 #define _cleanup_claim_ _cleanup_(claim_done)
 
 /*
- * How it ended; BEFORE, which may be NULL, is called once nobody else can tell the end, and may add to it.  STARTED: the
- * ledger says that its payload was to be released.  A start is not synced, so after a power loss it may be missing.
+ * The end to record; BEFORE, which may be NULL, is called once this process holds the claim, and may add to
+ * it. STARTED: the ledger has a start record. A start is not synced, so after a power loss it may be missing.
  */
 struct claim_end {
 	struct ledger_end *end;
@@ -35,11 +35,11 @@ struct claim_end {
 };
 
 /*
- * The claim of SESSION, if its holder is dead: the end is recorded unless the ledger has an end already, with the names
- * that the intent gave, and the claim goes.  1: recorded; 0: alive, not there, or nothing to tell.
+ * The claim of SESSION, if its holder is dead: the end is recorded unless the ledger has an end already, with
+ * the names that the intent gave, and the claim is removed. 1: recorded; 0: alive, missing, or already ended.
  */
 int claim_close(const char *state, struct ledger *l, const char *session, const struct claim_end *story,
 		struct fault *f) _must_check_;
 
-/* Names of the sessions that have one, dead or alive; heap, NULL when there is none. */
+/* Names of all sessions with a claim, dead or alive; heap, NULL if no claim exists. */
 int claim_list(const char *state, char ***ret, struct fault *f) _must_check_;

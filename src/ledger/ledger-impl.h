@@ -9,13 +9,13 @@
 #include "ledger/ledger.h"
 
 /*
- * Inside the ledger files only.  Rules of everything that writes:
+ * Private to the ledger.  Rules of all writers:
  *
  * 1. The lock file is locked, never a data file, and never renamed.
- * 2. Records are written before the seal; the seal is written before the lock is given back.
- * 3. Nothing is synced under the lock, but for a rotation.
- * 4. What the seal vouches for is never truncated; what lies behind it is moved to a torn- file, never dropped.
- * 5. A seal that does not fit the ledger stops every writer (-EUCLEAN) until a person decides.
+ * 2. Records are written before the seal; the seal is written before the lock is released.
+ * 3. Nothing is synced under the lock, except in a rotation.
+ * 4. Sealed records are never truncated; bytes after them are moved to a torn- file, never dropped.
+ * 5. A seal that does not match the ledger stops every writer (-EUCLEAN) until an operator repairs it.
  */
 #define LEDGER_DIR "ledger"
 #define LEDGER_KEYS_DIR "ledger-keys"
@@ -30,22 +30,22 @@
 struct ledger {
 	int dirfd, keysfd;
 	int lockfd, syncfd, sealfd;
-	void *bell; /* ledger-sync.c: where those wait whose records somebody else syncs; NULL: not needed yet */
-	pid_t pid; /* that opened the lock files: a lock is shared with a fork's child */
+	void *futex; /* ledger-sync.c: where this process waits while another one syncs; NULL: not mapped yet */
+	pid_t pid;   /* the process that opened the lock files: a forked child would share the lock */
 	int segfd;
-	uint64_t segment;  /* that SEGFD is; UINT64_MAX: none */
+	uint64_t segment;  /* of SEGFD; UINT64_MAX: none */
 	bool tail_checked; /* the last record was hashed by this handle */
 	bool rotated;	   /* by this handle, and not signed since */
 	char boot[9];
 	uint64_t segment_max;
 	uint64_t (*wall_us)(void);
-	char *buf; /* lines on their way out */
+	char *buf; /* lines to be written */
 	size_t len, room;
 	uint64_t written_index;	    /* records up to here may include ours */
-	uint64_t unsynced_since_ns; /* 0: nothing of ours waits */
+	uint64_t unsynced_since_ns; /* 0: nothing unsynced */
 };
 
-/* A failure that is answered, not reported. */
+/* Discards a failure that the caller handles. */
 static inline void ledger_clear_fault(struct fault *f)
 {
 	if (f)
@@ -54,8 +54,9 @@ static inline void ledger_clear_fault(struct fault *f)
 
 /* ledger-lock.c */
 int ledger_lock(struct ledger *l, int operation, struct fault *f) _must_check_;
-int ledger_lock_sync(struct ledger *l, bool wait, struct fault *f) _must_check_; /* 1: taken; 0: somebody's */
-void ledger_sync_done(struct ledger *l);					 /* ledger-sync.c */
+int ledger_lock_sync(struct ledger *l, bool wait,
+		     struct fault *f) _must_check_; /* 1: taken; 0: held by another process */
+void ledger_sync_done(struct ledger *l);	    /* ledger-sync.c */
 void ledger_unlock(struct ledger *l);
 void ledger_unlock_sync(struct ledger *l);
 static inline void ledger_unlockp(struct ledger **l)
@@ -68,8 +69,8 @@ static inline void ledger_unlockp(struct ledger **l)
 /* ledger-open.c: directories, lock files, boot id; no seal yet. */
 int ledger_open_dirs(const char *state, const struct ledger_options *o, struct ledger **ret,
 		     struct fault *f) _must_check_;
-int ledger_open_seal(struct ledger *l, struct fault *f) _must_check_; /* -ENOENT: there is none */
-int ledger_refuse_unsealed(struct fault *f) _must_check_;	      /* what to do about that: -EUCLEAN */
+int ledger_open_seal(struct ledger *l, struct fault *f) _must_check_; /* -ENOENT: missing */
+int ledger_refuse_unsealed(struct fault *f) _must_check_;	      /* fails with -EUCLEAN and the fix */
 int ledger_replace_seal(struct ledger *l, const struct seal *s, struct fault *f) _must_check_; /* durable */
 int ledger_put_birth(struct ledger *l, struct seal *s, const char *kind, struct fault *f) _must_check_;
 int ledger_make_reserve(struct ledger *l, struct fault *f) _must_check_;
@@ -88,19 +89,19 @@ int ledger_put_event(struct ledger *l, struct seal *s, const struct ledger_event
 int ledger_ready(struct ledger *l, struct seal *s, struct fault *f) _must_check_;
 int ledger_accept_loss(struct ledger *l, struct seal *s, struct fault *f) _must_check_;
 int ledger_find_end(struct ledger *l, struct seal *s,
-		    struct fault *f) _must_check_; /* of S all but the key */
+		    struct fault *f) _must_check_; /* fills S except for the key */
 
 /*
- * Pure: how far BYTES continue a chain whose next record has this seq and prev.  Stops before the first byte that
- * does not, before a record with seq STOP, or before a line whose end is not there; WHY tells the first from the
- * others.  KEY NULL: seals are not looked at; else it evolves along.
+ * Pure: how far BYTES continue a chain whose next record has this seq and prev. Stops before the first byte
+ * that does not, before a record with seq STOP, or before an incomplete line; WHY is set in the first case
+ * only. KEY NULL: seals are not checked; else the key evolves along.
  */
 struct ledger_tail {
 	uint64_t seq, stop;
 	struct digest head;
 	size_t good; /* bytes */
 	size_t last_len;
-	bool rotated; /* the last record says that the next segment follows */
+	bool rotated; /* the last record is ledger.rotate */
 	const char *why;
 };
 void ledger_tail_scan(const char *bytes, size_t len, struct digest *key, struct ledger_tail *t);

@@ -33,7 +33,10 @@ int ledger_lines_feed(struct ledger_lines *l, const char *bytes, size_t len)
 				l->carry = malloc(LEDGER_LINE_MAX + 1);
 			if (!l->carry)
 				return -ENOMEM;
-			/* One byte more than any record has is kept of what is too long, so that it stays too long. */
+			/*
+			 * Of a line that is too long, one byte more than the limit is kept, so that it is
+			 * still too long.
+			 */
 			keep = LEDGER_LINE_MAX + 1 - l->carried;
 			keep = n < keep ? n : keep;
 			memcpy(l->carry + l->carried, bytes, keep);

@@ -26,7 +26,7 @@ static int lock(int fd, int operation, struct fault *f)
 	return 0;
 }
 
-/* After a fork both processes would hold, and release, one lock. */
+/* After a fork both processes would share one lock. */
 static int own_locks(struct ledger *l, struct fault *f)
 {
 	pid_t pid = getpid();

@@ -26,7 +26,7 @@ static int open_dir(int statefd, const char *name, bool create, struct fault *f)
 		return fault_errno(f, errno, "open '%s'", name);
 	if (fstat(fd, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 077)) {
 		fd_close(fd);
-		return fault_set(f, EPERM, "'%s' must be yours and closed to others: chown %u, chmod 0700",
+		return fault_set(f, EPERM, "'%s' must be owned by you, with mode 0700: chown %u, chmod 0700",
 				 name, (unsigned int)geteuid());
 	}
 	return fd;
@@ -101,8 +101,8 @@ int ledger_open_dirs(const char *state, const struct ledger_options *o, struct l
 int ledger_refuse_unsealed(struct fault *f)
 {
 	return fault_set(f, EUCLEAN,
-			 "the ledger's seal is gone; look for it, or start a new one with 'custody ledger "
-			 "repair --new-seal', which stays visible");
+			 "the ledger's seal is missing: restore it, or start a new one with 'custody ledger "
+			 "repair --new-seal', which is recorded");
 }
 
 int ledger_open_seal(struct ledger *l, struct fault *f)
@@ -121,7 +121,7 @@ int ledger_open_seal(struct ledger *l, struct fault *f)
 	return 0;
 }
 
-/* Space that an end may still use when the disk is full.  Without it no decision is taken. */
+/* Reserved space for ends when the disk is full. Without it decisions are refused. */
 int ledger_make_reserve(struct ledger *l, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
@@ -136,8 +136,8 @@ int ledger_make_reserve(struct ledger *l, struct fault *f)
 	if (r == 0)
 		return 0;
 	(void)unlinkat(l->dirfd, LEDGER_RESERVE, 0);
-	return fault_errno(f, r,
-			   "the ledger's disk is full, no room to record how a run ends; make room there");
+	return fault_errno(
+		f, r, "the ledger's disk is full, no space to record the end of a run: free space there");
 }
 
 int ledger_replace_seal(struct ledger *l, const struct seal *s, struct fault *f)
@@ -173,7 +173,7 @@ int ledger_put_birth(struct ledger *l, struct seal *s, const char *kind, struct 
 
 /*
  * Seal, key, segment, first record, in this order: a kill in between leaves a seal of 0 records, and the next
- * caller goes on from there.  Records are what must not be lost, and there is none yet.
+ * caller continues from there. No record can be lost, because none exists yet.
  */
 static int give_birth(struct ledger *l, struct ledger_birth *birth, struct fault *f)
 {
@@ -194,7 +194,7 @@ static int give_birth(struct ledger *l, struct ledger_birth *birth, struct fault
 		r = seal_read(l->sealfd, &s, f);
 	if (r == 0)
 		r = ledger_ready(l, &s, f);
-	/* A first record behind a seal of 0: somebody was killed before us, and its key went along. */
+	/* A first record with a seal of 0 records: a process was killed here, and its key is lost. */
 	if (r < 0 || s.index > 0)
 		return r;
 	digest_to_hex(&s.key, birth->k0);
@@ -203,7 +203,7 @@ static int give_birth(struct ledger *l, struct ledger_birth *birth, struct fault
 	return r;
 }
 
-/* Records without a seal are not continued as if nothing had been: that is how one would start a ledger over. */
+/* Records without a seal are not continued: otherwise deleting the seal would be a way to forge a ledger. */
 static int require_virgin(struct ledger *l, struct fault *f)
 {
 	_cleanup_free_ uint64_t *list = NULL;
@@ -230,8 +230,7 @@ static int ensure_born(struct ledger *l, bool create, struct ledger_birth *birth
 		if (r < 0)
 			return r;
 		if (!create)
-			return fault_set(f, ENOENT,
-					 "there is no ledger yet; make one with 'custody ledger init'");
+			return fault_set(f, ENOENT, "missing ledger: create it with 'custody ledger init'");
 		return give_birth(l, birth, f);
 	}
 	if (r < 0)
@@ -254,7 +253,7 @@ int ledger_open(const char *state, const struct ledger_options *options, struct 
 	r = ledger_open_dirs(state, o, &l, f);
 	if (r < 0)
 		return fault_wrap(f, r, "ledger in '%s'", state);
-	/* The seal of a ledger in use is there and stays there: only without it the lock is needed. */
+	/* The seal of a ledger in use always exists: the lock is needed only if it is missing. */
 	if (ledger_open_seal(l, NULL) < 0 || o->create) {
 		r = ledger_lock(l, LOCK_EX, f);
 		if (r == 0) {

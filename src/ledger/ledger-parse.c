@@ -7,8 +7,8 @@
 #include "ledger/ledger-seal.h"
 
 /*
- * By hand, one pass, no copy: this is what verify does ten million times.  A JSON library would accept blanks,
- * floats, other orders and duplicate keys, and each of those is a way to show two readers two records.
+ * Hand-written, one pass, no copy: verify runs it ten million times. A JSON library would accept blanks,
+ * floats, other orders and duplicate keys, and each of those lets two readers see different records.
  */
 struct parser {
 	const char *at, *end;
@@ -82,13 +82,13 @@ static bool take_time(struct parser *c, const char **ret)
 	return true;
 }
 
-/* Stands for itself inside a string. */
+/* A character that needs no escape in a string. */
 static bool is_plain(unsigned char c)
 {
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* Behind the backslash.  Only what a writer of shortest escapes would write. */
+/* After the backslash. Only the shortest escape of a character is accepted. */
 static bool take_escape(struct parser *c)
 {
 	const char *digits;
@@ -102,7 +102,7 @@ static bool take_escape(struct parser *c)
 	return what && strchr("\"\\bfnrt", what);
 }
 
-/* Behind the opening quote; RET without quotes. */
+/* After the opening quote; RET without quotes. */
 static bool take_string(struct parser *c, struct span *ret)
 {
 	ret->at = c->at;
@@ -136,7 +136,7 @@ static bool take_integer(struct parser *c)
 	return c->at > start && (*start != '0' || c->at == start + 1) && c->at - start <= 20;
 }
 
-/* Keys are plain and strictly ascending: hence none is there twice. */
+/* Keys are plain and strictly ascending, so no key is duplicated. */
 static bool take_key(struct parser *c, struct span *last)
 {
 	struct span key;
@@ -155,7 +155,7 @@ static bool take_key(struct parser *c, struct span *last)
 	return true;
 }
 
-/* A value that holds no other. */
+/* A string, integer or literal. */
 static bool take_scalar(struct parser *c)
 {
 	struct span ignored;
@@ -172,7 +172,7 @@ struct nest {
 	struct span last;
 };
 
-/* After a value: what closes, closes; false at an error, *DEPTH 0 when the outermost is closed. */
+/* After a value: closes objects and arrays; false on error, *DEPTH 0 once the outermost is closed. */
 static bool take_after(struct parser *c, struct nest *stack, unsigned int *depth)
 {
 	while (*depth > 0) {
@@ -256,7 +256,7 @@ static const char *read_body(struct parser *c, struct record *r)
 	if (!take_string(c, &r->kind) || !TAKE_NAMED(c, "session", &r->session) ||
 	    !TAKE_NAMED(c, "agent", &r->agent) || !TAKE_NAMED(c, "worker", &r->worker) ||
 	    !TAKE_NAMED(c, "status", &r->status) || !TAKE(c, ",\"d\":"))
-		return "its keys are not those of a record";
+		return "unexpected keys";
 	r->d.at = c->at;
 	if (!take_object(c))
 		return "its d is not strict JSON";
@@ -266,7 +266,7 @@ static const char *read_body(struct parser *c, struct record *r)
 		return "its seal is not a hash";
 	if (!TAKE(c, ",\"h\":\"") || !take_hex(c, 64, &r->head) || !TAKE(c, "\"}\n"))
 		return "does not end like a record";
-	return c->at == c->end ? NULL : "goes on behind its end";
+	return c->at == c->end ? NULL : "unexpected bytes after its end";
 }
 
 int record_parse(const char *line, size_t len, struct record *ret, const char **ret_why)
@@ -348,7 +348,7 @@ bool record_kind_is(const struct record *r, const char *kind)
 	return span_is(r->kind, kind);
 }
 
-/* The record has been parsed, so d is strict: only its outer level is looked at here. */
+/* The record has been parsed, so d is strict: only its outer level is parsed here. */
 struct span record_get(const struct record *r, const char *key)
 {
 	struct parser c = { r->d.at + 1, r->d.at + r->d.len };

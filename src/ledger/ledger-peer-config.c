@@ -32,7 +32,7 @@ static int read_peer(const struct jdoc *d, struct peer *p, struct fault *f)
 	const char *type = jdoc_get_string(d, "type"), *send = jdoc_get_string(d, "send");
 
 	if (d->type != JDOC_OBJECT)
-		return refuse(d, f, "a peer is an object with name, type and path");
+		return refuse(d, f, "a peer must be an object with name, type and path");
 	for (size_t i = 0; i < d->n_members; i++) {
 		size_t k = 0;
 
@@ -40,17 +40,17 @@ static int read_peer(const struct jdoc *d, struct peer *p, struct fault *f)
 			k++;
 		if (!keys[k] || d->members[i].value->type != JDOC_STRING)
 			return refuse(d->members[i].value, f,
-				      "a peer has name, type, path and send, all strings");
+				      "a peer has only name, type, path and send, all strings");
 	}
 	if (!is_name(name))
-		return refuse(d, f, "a peer's name is 1 to 32 of a-z, 0-9 and '-'");
+		return refuse(d, f, "name of a peer must be 1 to 32 of a-z, 0-9 and '-'");
 	if (!path || path[0] != '/')
-		return refuse(d, f, "a peer's path is absolute");
+		return refuse(d, f, "path of a peer must be absolute");
 	p->type = type ? sink_type(type) : PEER_NONE;
 	if (p->type == PEER_NONE)
-		return refuse(d, f, "a peer's type is dgram, stream or file");
+		return refuse(d, f, "type of a peer must be dgram, stream or file");
 	if (send && strcmp(send, "checkpoints") != 0 && strcmp(send, "records") != 0)
-		return refuse(d, f, "a peer is sent checkpoints or records");
+		return refuse(d, f, "send of a peer must be checkpoints or records");
 	p->records = send && strcmp(send, "records") == 0;
 	p->name = strdup(name);
 	p->path = strdup(path);
@@ -75,7 +75,7 @@ static int read_peers(const struct jdoc *d, struct peers *ret, struct fault *f)
 			return r;
 		for (size_t k = 0; k < i; k++)
 			if (strcmp(ret->items[k].name, ret->items[i].name) == 0)
-				return refuse(list->items[i], f, "two peers with one name");
+				return refuse(list->items[i], f, "duplicate peer name");
 	}
 	return 0;
 }

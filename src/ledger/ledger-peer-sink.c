@@ -17,7 +17,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 
-#define LOOK_AGAIN_MS 2 /* nobody announces that a reader has read */
+#define LOOK_AGAIN_MS 2 /* poll interval: the kernel has no event for "the peer has read" */
 
 static int connect_to(const char *path, int type, struct fault *f)
 {
@@ -73,7 +73,7 @@ static int send_socket(int fd, const char *bytes, size_t len, uint64_t deadline_
 	return 0;
 }
 
-/* Read by the peer, not only queued: what waits in the queue of a peer that dies is gone. */
+/* Read by the peer, not only queued: a queue is lost if its peer dies. */
 static int confirm_socket(int fd, uint64_t deadline_ns, struct fault *f)
 {
 	for (;;) {
@@ -82,11 +82,12 @@ static int confirm_socket(int fd, uint64_t deadline_ns, struct fault *f)
 		int waiting = 0;
 
 		if (ioctl(fd, SIOCOUTQ, &waiting) < 0)
-			return fault_errno(f, errno, "ask what the peer has read");
+			return fault_errno(f, errno, "query the peer's receive queue");
 		if (waiting == 0)
 			break;
 		if (poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR)))
-			return fault_set(f, EPIPE, "the peer hung up before it had read all");
+			return fault_set(f, EPIPE,
+					 "the peer closed the connection before it had read everything");
 		if (left_ms(deadline_ns) == 0)
 			return fault_set(f, ETIMEDOUT, "the peer does not read");
 		(void)nanosleep(&pause, NULL);
@@ -118,7 +119,8 @@ static int send_append(int fd, const char *bytes, size_t len, uint64_t deadline_
 	r = fd_write_all(fd, bytes, len, f);
 	if (r < 0)
 		(void)!ftruncate(
-			fd, st.st_size); /* refused on an append-only file; readers skip half a checkpoint */
+			fd,
+			st.st_size); /* refused on an append-only file; readers skip a partial checkpoint */
 	return r;
 }
 

@@ -7,8 +7,8 @@
 #include "ledger/ledger-peer.h"
 
 /*
- * How bytes reach one kind of peer.  A new kind is a new entry: open, send one item, and say when it has arrived.
- * All of them give up at DEADLINE_NS (CLOCK_BOOTTIME) with -ETIMEDOUT.
+ * Operations of one type of peer: open, send one item, confirm its delivery. All of them fail at DEADLINE_NS
+ * (CLOCK_BOOTTIME) with -ETIMEDOUT.
  */
 struct sink_ops {
 	int (*open)(const char *path, struct fault *f);
@@ -18,4 +18,4 @@ struct sink_ops {
 };
 
 const struct sink_ops *sink_of(enum peer_type type);
-enum peer_type sink_type(const char *name); /* PEER_NONE: no such kind */
+enum peer_type sink_type(const char *name); /* PEER_NONE: unknown name */

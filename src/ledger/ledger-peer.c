@@ -25,9 +25,11 @@
 #define BATCH ((size_t)4 * LEDGER_LINE_MAX)
 #define CURSOR_MAX 4096
 #define CURSOR_NAME_SIZE 64
-#define PUSH_ALL_S 60 /* the process that pushes ends then, whatever hangs */
+#define PUSH_ALL_S 60 /* lifetime of the pushing process, even if a peer hangs */
 
-/* Up to where a peer has everything: an offset in a segment, or in the file of checkpoints. */
+/*
+ * Position up to which a peer has received everything: an offset in a segment, or in the file of checkpoints.
+ */
 struct peer_cursor {
 	uint64_t segment, offset, sent;
 	char error[160];
@@ -53,7 +55,7 @@ static uint64_t get_u64(const struct jdoc *d, const char *key)
 	return v && v->type == JDOC_INT && v->integer > 0 ? (uint64_t)v->integer : 0;
 }
 
-/* A cursor that cannot be read means the beginning: twice is better than never. */
+/* An unreadable cursor means the beginning: sending twice is better than losing. */
 static void load_cursor(int dirfd, const struct peer *p, struct peer_cursor *ret)
 {
 	char name[CURSOR_NAME_SIZE];
@@ -68,7 +70,7 @@ static void load_cursor(int dirfd, const struct peer *p, struct peer_cursor *ret
 	if (fd < 0 || fd_read_all(fd, CURSOR_MAX, &text, &len, NULL) < 0 ||
 	    jdoc_parse(text, len, name, NULL, &d, NULL) < 0)
 		return;
-	/* Another kind of content was sent before: from the beginning. */
+	/* The peer's `send` was changed: start from the beginning. */
 	if (!str_eq(jdoc_get_string(d, "send"), p->records ? "records" : "checkpoints"))
 		return;
 	ret->segment = get_u64(d, "segment");
@@ -95,7 +97,7 @@ static int save_cursor(int dirfd, const struct peer *p, const struct peer_cursor
 	return r < 0 ? r : fd_replace_file(dirfd, name, b.text, b.len, 0600, f);
 }
 
-/* One whole item at TEXT and the number of records it speaks for; 0 when there is none (yet). */
+/* Length of one complete item at TEXT, and the number of records that it covers; 0 if it is incomplete. */
 static size_t item_at(const struct peer *p, const char *text, size_t len, uint64_t *ret_sent)
 {
 	const char *end, *why;
@@ -115,12 +117,12 @@ static size_t item_at(const struct peer *p, const char *text, size_t len, uint64
 		*ret_sent = n.mark.size;
 		return used < len && text[used] == '\n' ? used + 1 : used;
 	}
-	/* Not a checkpoint (half a one, after a full disk): on to the next that may be one. */
+	/* Not a checkpoint (a partial one, after a full disk): continue with the next candidate. */
 	end = memmem(text, len, "\n" ORIGIN_PREFIX, sizeof("\n" ORIGIN_PREFIX) - 1);
 	return end ? (size_t)(end + 1 - text) : 0;
 }
 
-/* The next bytes for the peer; *RET_LEN 0 when it has all. */
+/* The next bytes for the peer; *RET_LEN 0 if it has received all. */
 static int read_batch(int dirfd, const struct peer *p, struct peer_cursor *c, char *room, size_t *ret_len,
 		      struct fault *f)
 {
@@ -143,7 +145,9 @@ static int read_batch(int dirfd, const struct peer *p, struct peer_cursor *c, ch
 		if (p->records) {
 			if (i >= n)
 				break;
-			/* Segments before it may have been taken away; the cursor goes on with what is there. */
+			/*
+			 * Older segments may have been removed; the cursor continues with the existing ones.
+			 */
 			c->offset = list[i] == c->segment ? c->offset : 0;
 			c->segment = list[i];
 			segment_name(c->segment, name);
@@ -167,7 +171,7 @@ static int read_batch(int dirfd, const struct peer *p, struct peer_cursor *c, ch
 	return 0;
 }
 
-/* All whole items of a batch; C moves behind them once the peer has them.  1: there may be more. */
+/* Sends all complete items of a batch; C advances once the peer has received them. 1: there may be more. */
 static int push_batch(int dirfd, const struct peer *p, int fd, struct peer_cursor *c, char *room,
 		      uint64_t deadline_ns, struct fault *f)
 {
@@ -227,7 +231,7 @@ int peer_push(const char *state, const struct peers *p, struct fault *f)
 	dirfd = open_ledger_dir(state, f);
 	if (dirfd < 0)
 		return dirfd;
-	/* One pusher at a time, so that a peer gets things in order. */
+	/* One pusher at a time, so that a peer receives items in order. */
 	lock = openat(dirfd, "lock-peer", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (lock < 0)
 		return fault_errno(f, errno, "open 'lock-peer'");
@@ -252,7 +256,7 @@ int peer_push(const char *state, const struct peers *p, struct fault *f)
 	return 0;
 }
 
-/* What the newest checkpoint, or the newest record, counts. */
+/* Number of records covered by the newest checkpoint or record. */
 static int live_size(const char *state, const struct peer *p, uint64_t *ret, struct fault *f)
 {
 	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
@@ -301,7 +305,7 @@ int peer_state(const char *state, const struct peer *p, struct peer_state *ret, 
 	return 0;
 }
 
-/* In the grandchild: nothing of the caller is kept open, neither its output nor its locks. */
+/* In the grandchild: closes all descriptors of the caller, including its output and locks. */
 static _Noreturn void push_detached(const char *state)
 {
 	_cleanup_peers_ struct peers p = { 0 };

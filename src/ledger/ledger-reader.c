@@ -15,7 +15,7 @@
 #include "ledger/ledger-impl.h"
 
 #define LOOK_BYTES ((size_t)4 * LEDGER_LINE_MAX)
-#define CHECKPOINTS_MAX ((size_t)64 * 1024) /* the end of the file of checkpoints: the newest say all */
+#define CHECKPOINTS_MAX ((size_t)64 * 1024) /* the end of the file of checkpoints: the newest suffice */
 
 static int list_segments(struct ledger_reader *s, struct fault *f)
 {
@@ -54,7 +54,7 @@ static void read_checkpoints(struct ledger_reader *s)
 		return;
 	if (fd_read_all(fd, 2 * CHECKPOINTS_MAX, &s->checkpoints, &s->checkpoints_len, NULL) < 0)
 		return;
-	/* Begins with a whole checkpoint. */
+	/* Skip to the first complete checkpoint. */
 	if (st.st_size > (off_t)CHECKPOINTS_MAX) {
 		start = strstr(s->checkpoints, "\n\n" ORIGIN_PREFIX);
 		start = start ? start + 2 : s->checkpoints + s->checkpoints_len;
@@ -63,7 +63,7 @@ static void read_checkpoints(struct ledger_reader *s)
 	}
 }
 
-/* Segments, seal and checkpoints of one moment: writers are held up for the time of a few calls. */
+/* A consistent snapshot of segments, seal and checkpoints: writers wait for a few system calls. */
 static int snapshot(struct ledger_reader *s, int keysfd, struct fault *f)
 {
 	_cleanup_close_ int lock = openat(s->dirfd, LEDGER_LOCK, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -71,11 +71,11 @@ static int snapshot(struct ledger_reader *s, int keysfd, struct fault *f)
 	char boot[9];
 	int r;
 
-	/* Without a lock file nobody writes: a copy. */
+	/* Without a lock file it is a copy that has no writers. */
 	while (lock >= 0 && flock(lock, LOCK_SH) < 0)
 		if (errno != EINTR)
 			return fault_errno(f, errno, "lock the ledger");
-	/* Notes first: what they speak of is then surely among the segments. */
+	/* Checkpoints first: the segments read later then include all records that they cover. */
 	read_checkpoints(s);
 	if (keysfd >= 0)
 		seal = openat(keysfd, SEAL_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -106,7 +106,7 @@ int ledger_reader_open_live(const char *state, struct ledger_reader *ret, struct
 		return fault_errno(f, ENOMEM, "path");
 	s.dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s.dirfd < 0 && errno == ENOENT)
-		return fault_set(f, ENOENT, "there is no ledger in '%s' yet; 'custody ledger init' makes one",
+		return fault_set(f, ENOENT, "missing ledger in '%s': 'custody ledger init' creates it",
 				 state);
 	if (s.dirfd < 0)
 		return fault_errno(f, errno, "open '%s'", dir);
@@ -134,7 +134,7 @@ int ledger_reader_open_path(const char *path, struct ledger_reader *ret, struct 
 		if (r < 0)
 			return fault_wrap(f, r, "'%s'", path);
 		if (s.n == 0)
-			return fault_set(f, ENOENT, "'%s' holds no segment (<20 digits>.ndjson)", path);
+			return fault_set(f, ENOENT, "'%s' contains no segment (<20 digits>.ndjson)", path);
 	} else if (S_ISREG(st.st_mode)) {
 		s.total = (uint64_t)st.st_size;
 	}
@@ -202,7 +202,7 @@ int ledger_reader_read(struct ledger_reader *s, char *bytes, size_t len, size_t 
 	if (n < 0)
 		return fault_errno(f, errno, "read the ledger");
 	if (s->dirfd >= 0) {
-		/* Shorter than it was a moment ago: the verdict will say what is missing. */
+		/* The file was truncated since the snapshot: verification reports the missing records. */
 		s->left = n == 0 ? 0 : s->left - (uint64_t)n;
 		if (n == 0)
 			s->at = s->n;
@@ -223,7 +223,7 @@ int ledger_reader_load_seal(const char *path, struct seal *ret, struct fault *f)
 	return r < 0 ? fault_wrap(f, r, "'%s'", path) : 0;
 }
 
-/* Of BYTES; returns how many of them were whole lines. */
+/* Calls EACH for every complete line; returns their length. */
 static size_t look_at_lines(const char *bytes, size_t len, ledger_reader_line *each, void *arg)
 {
 	size_t done = 0;

@@ -9,14 +9,14 @@
 #include "ledger/ledger-seal.h"
 
 /*
- * The bytes of a ledger for readers: the live one, a copied directory, one file, or stdin.  Writers may go on: what
- * is read ends where the ledger ended when it was opened.
+ * The bytes of a ledger for readers: the live one, a copied directory, one file, or stdin. Writers may
+ * continue: reading ends where the ledger ended when it was opened.
  */
 struct ledger_reader {
 	int dirfd;		    /* of the segments; negative: one stream */
 	int fd;			    /* being read */
 	uint64_t *segments, *sizes; /* SIZES: of each */
-	size_t n, at;		    /* AT: the one being read, counted from 1 */
+	size_t n, at;		    /* AT: index of the next one */
 	uint64_t left;		    /* of it */
 	uint64_t total;		    /* bytes in all; 0: not known */
 	bool has_seal, same_boot;
@@ -33,7 +33,7 @@ int ledger_reader_open_path(const char *path, struct ledger_reader *ret,
 void ledger_reader_done(struct ledger_reader *s);
 #define _cleanup_ledger_reader_ _cleanup_(ledger_reader_done)
 
-/* Leaves out the segments that end before record SEQ. */
+/* Skips the segments that end before record SEQ. */
 void ledger_reader_skip_to(struct ledger_reader *s, uint64_t seq);
 
 /* 0 at the end.  RET_FIRST: a segment begins with these bytes, named after this seq; else UINT64_MAX. */
@@ -41,12 +41,12 @@ int ledger_reader_read(struct ledger_reader *s, char *bytes, size_t len, size_t 
 		       struct fault *f) _must_check_;
 
 /*
- * Every whole line that is left, with its LF; EACH looks at it.  Lines that are too long for a record end it: nothing behind
- * them can be believed.
+ * Calls EACH for every remaining complete line, with its LF. A line longer than a record ends the loop: the
+ * text after it cannot be trusted.
  */
 typedef void ledger_reader_line(void *arg, const char *line, size_t len);
 int ledger_reader_each_line(struct ledger_reader *s, ledger_reader_line *each, void *arg,
 			    struct fault *f) _must_check_;
 
-/* The seal of a ledger from a file of its own. */
+/* Reads the seal of a ledger from a file. */
 int ledger_reader_load_seal(const char *path, struct seal *ret, struct fault *f) _must_check_;

@@ -60,7 +60,7 @@ static void put_name(struct strbuf *out, const char *key, const char *value)
 		return;
 	len = strnlen(value, NAME_MAX_LEN);
 	while (len > 0 && len == NAME_MAX_LEN && ((unsigned char)value[len] & 0xc0) == 0x80)
-		len--; /* not in the middle of a character */
+		len--; /* not inside a UTF-8 sequence */
 	name = strndup(value, len);
 	if (!name) {
 		out->broken = true;
@@ -75,7 +75,7 @@ static void put_name(struct strbuf *out, const char *key, const char *value)
 	record_put_ascii(out, quoted.text, quoted.len);
 }
 
-/* Stands for a D that is too long: how long it was, its digest, and how it began. */
+/* Replaces a D that is too long: its length, its digest, and its first bytes. */
 static int put_cut(struct strbuf *out, const char *json, size_t len, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *cut = jdoc_new_object();

@@ -21,10 +21,10 @@
 #define RECORD_FRONT_MAX 200
 #define RECORD_BODY_MAX (LEDGER_LINE_MAX - RECORD_FRONT_MAX - RECORD_SEAL - RECORD_SUFFIX)
 
-/* K to d of one event as text, redacted, ASCII, cut where it would not fit.  Fails for our own mistakes only. */
+/* K to d of one event as text, redacted, ASCII, truncated to fit. Fails only on programming errors. */
 int record_body(const struct ledger_event *e, struct strbuf *out, struct fault *f) _must_check_;
 
-/* What the moment of writing adds. */
+/* Fields that are set when the record is written. */
 struct record_front {
 	uint64_t seq;
 	struct digest prev;
@@ -37,11 +37,11 @@ size_t record_write(char *room, const struct record_front *front, const char *bo
 		    const struct digest *key, struct digest *ret_head);
 
 struct span {
-	const char *at; /* not terminated; NULL: not there */
+	const char *at; /* not terminated; NULL: missing */
 	size_t len;
 };
 
-/* A line that has been read.  Everything points into it. */
+/* A parsed line. All pointers point into it. */
 struct record {
 	const char *line;
 	size_t len; /* with its LF */
@@ -65,12 +65,12 @@ void record_prev(const struct record *r, struct digest *ret);
 bool record_prev_is(const struct record *r, const struct digest *head);
 bool record_kind_is(const struct record *r, const char *kind);
 
-/* The value of KEY directly inside d as it stands there (a string with its quotes); at NULL when there is none. */
+/* The raw value of KEY directly inside d (a string with its quotes); `at` is NULL if it is missing. */
 struct span record_get(const struct record *r, const char *key);
 bool record_get_u64(const struct record *r, const char *key, uint64_t *ret);
 bool span_is(struct span s, const char *text);
 
-/* Is TEXT one JSON object as record_parse wants it inside d? */
+/* Is TEXT one JSON object that record_parse accepts as d? */
 bool record_text_is_strict(const char *text, size_t len);
 
 /* Bytes above ASCII, and DEL, of JSON text become \uXXXX. */

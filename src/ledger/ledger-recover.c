@@ -11,13 +11,13 @@
 #include "ledger/ledger-impl.h"
 
 /*
- * A ledger and a seal that do not agree.  What may have happened, and what is done:
+ * Cases in which ledger and seal disagree, with cause and action:
  *
- *	more records than sealed, all whole	killed between two writes	taken over
+ *	more records than sealed, all complete	killed between two writes	accepted
  *	more bytes than sealed, not a record	killed in a write		moved to a torn- file, ledger.recovered
  *	fewer than sealed, another boot,	power cut			seal.gap, ledger.recovered
  *	  but not fewer than synced
- *	anything else				somebody was here		-EUCLEAN, until a person decides
+ *	anything else				tampering			-EUCLEAN, until an operator repairs it
  */
 #define CHUNK ((size_t)4 * LEDGER_LINE_MAX)
 #define TORN_NAME_SIZE sizeof("torn-00000000000000000000-00000000000000000000")
@@ -65,7 +65,7 @@ static int scan_file(struct ledger *l, uint64_t from, uint64_t to, struct digest
 	}
 	t->good = (size_t)good;
 	if (!t->why && t->seq < t->stop && good < to - from)
-		t->why = "no end";
+		t->why = "incomplete";
 	return 0;
 }
 
@@ -74,12 +74,12 @@ static int refuse(const struct seal *s, struct fault *f, const char *what)
 	return fault_set(
 		f, EUCLEAN,
 		"%s (%" PRIu64 " records are sealed, %" PRIu64
-		" of them synced); look with 'custody ledger verify', go on with 'custody ledger repair "
+		" of them synced); check with 'custody ledger verify', continue with 'custody ledger repair "
 		"--accept-loss'",
 		what, s->index, s->synced_index);
 }
 
-/* The record that the seal calls the last.  RET_RECORD points into *RET_LINE. */
+/* The last record according to the seal. RET_RECORD points into *RET_LINE. */
 static bool read_last(struct ledger *l, const struct seal *s, char **ret_line, struct record *ret_record)
 {
 	_cleanup_free_ char *line = NULL;
@@ -130,7 +130,7 @@ static int head_before(struct ledger *l, uint64_t first, uint64_t offset, struct
 		for (i = n; i > 0 && list[i - 1] >= first; i--)
 			;
 		if (i == 0)
-			return fault_set(f, EUCLEAN, "the ledger's segment before %" PRIu64 " is gone",
+			return fault_set(f, EUCLEAN, "the ledger's segment before %" PRIu64 " is missing",
 					 first);
 		first = list[i - 1];
 	}
@@ -153,7 +153,7 @@ static int head_before(struct ledger *l, uint64_t first, uint64_t offset, struct
 	return 0;
 }
 
-/* What was moved away, for the record about it. */
+/* The bytes moved to a torn- file, for the record about it. */
 struct torn {
 	char name[TORN_NAME_SIZE];
 	char sha256[DIGEST_HEX_SIZE];
@@ -161,7 +161,7 @@ struct torn {
 	const char *why;
 };
 
-/* FROM to the end of the live segment into a file of its own, durable before it is cut off. */
+/* Copies the live segment from FROM to its end into a torn- file, synced before it is truncated. */
 static int quarantine(struct ledger *l, uint64_t seq, uint64_t from, struct torn *torn, struct fault *f)
 {
 	_cleanup_close_ int out = -EBADF;
@@ -196,7 +196,7 @@ static int quarantine(struct ledger *l, uint64_t seq, uint64_t from, struct torn
 		return r;
 	digest_to_hex(&d, torn->sha256);
 	if (ftruncate(l->segfd, (off_t)from) < 0)
-		return fault_errno(f, errno, "cut the torn end off");
+		return fault_errno(f, errno, "truncate the torn end");
 	return 0;
 }
 
@@ -226,11 +226,11 @@ static int put_recovered(struct ledger *l, struct seal *s, const struct torn *to
 	return ledger_put_event(l, s, &e, f);
 }
 
-/* The chain goes on at T, which the seal had passed; the keys between are lost with their records. */
+/* Continues the chain at T, before the end of the seal; the keys in between are lost with their records. */
 static int resume_at(struct ledger *l, struct seal *s, const struct ledger_tail *t, uint64_t from,
 		     const char *cause, struct fault *f)
 {
-	struct torn torn = { .why = t->why ? t->why : "behind a record that is not there" };
+	struct torn torn = { .why = t->why ? t->why : "after a missing record" };
 	uint64_t lost = s->index - t->seq;
 	struct stat st;
 	int r;
@@ -255,7 +255,7 @@ static int resume_at(struct ledger *l, struct seal *s, const struct ledger_tail 
 	return r < 0 ? r : put_recovered(l, s, &torn, lost, f);
 }
 
-/* After a restart of the machine: everything that was not synced is looked at.  1: records were lost. */
+/* After a reboot: checks all records that were not synced. 1: records were lost. */
 static int recheck(struct ledger *l, struct seal *s, uint64_t size, struct fault *f)
 {
 	struct ledger_tail t = { .seq = s->synced_index, .stop = s->index };
@@ -278,7 +278,10 @@ static int recheck(struct ledger *l, struct seal *s, uint64_t size, struct fault
 	return r < 0 ? r : 1;
 }
 
-/* Takes over what is whole behind the seal, moves away what is not.  Behind a rotation nothing is. */
+/*
+ * Accepts complete records after the sealed end, moves other bytes to a torn- file. After a rotation there
+ * must be none.
+ */
 static int advance(struct ledger *l, struct seal *s, struct torn *torn, struct fault *f)
 {
 	struct ledger_tail t = { .seq = s->index, .stop = UINT64_MAX, .head = s->head };
@@ -290,7 +293,7 @@ static int advance(struct ledger *l, struct seal *s, struct torn *torn, struct f
 		return fault_errno(f, errno, "fstat");
 	if ((uint64_t)st.st_size == s->offset)
 		return 0;
-	t.why = "behind the end of the segment";
+	t.why = "after the end of the segment";
 	if (!s->rotated) {
 		r = scan_file(l, s->offset, (uint64_t)st.st_size, &next.key, &t, f);
 		if (r < 0)
@@ -329,7 +332,7 @@ static int catch_up(struct ledger *l, struct seal *s, struct fault *f)
 	return seal_write(l->sealfd, s, f);
 }
 
-/* The segment that the seal calls live.  It is made only where nothing can have been in it. */
+/* Opens the live segment of the seal. It is created only if it cannot have held records. */
 static int open_live(struct ledger *l, const struct seal *s, struct stat *ret, struct fault *f)
 {
 	int r;
@@ -342,11 +345,11 @@ static int open_live(struct ledger *l, const struct seal *s, struct stat *ret, s
 			return fault_errno(f, errno, "fstat");
 		if (ret->st_nlink > 0)
 			return 0;
-		/* Unlinked under our hands: what the name says now counts. */
+		/* Unlinked concurrently: open the name again. */
 		l->segfd = fd_close(l->segfd);
 		l->segment = UINT64_MAX;
 	}
-	return fault_set(f, ENOENT, "the ledger's live segment comes and goes");
+	return fault_set(f, ENOENT, "the ledger's live segment is replaced repeatedly");
 }
 
 int ledger_ready(struct ledger *l, struct seal *s, struct fault *f)
@@ -358,7 +361,7 @@ int ledger_ready(struct ledger *l, struct seal *s, struct fault *f)
 	r = open_live(l, s, &st, f);
 	if (r == -ENOENT) {
 		ledger_clear_fault(f);
-		return refuse(s, f, "the ledger's live segment is gone");
+		return refuse(s, f, "the ledger's live segment is missing");
 	}
 	if (r < 0)
 		return r;
@@ -379,7 +382,7 @@ int ledger_ready(struct ledger *l, struct seal *s, struct fault *f)
 	return r;
 }
 
-/* The newest segment that is there; made anew when none is. */
+/* Opens the newest existing segment; creates one if none exists. */
 static int open_newest(struct ledger *l, uint64_t *ret_first, struct fault *f)
 {
 	_cleanup_free_ uint64_t *list = NULL;
@@ -394,7 +397,7 @@ static int open_newest(struct ledger *l, uint64_t *ret_first, struct fault *f)
 	return segment_open(l, *ret_first, true, f);
 }
 
-/* T: how far the newest segment is whole, asked without any seal; S learns where that is. */
+/* T: the valid part of the newest segment, without any seal; S is set to its end. */
 static int find_end(struct ledger *l, struct seal *s, struct ledger_tail *t, struct fault *f)
 {
 	struct stat st;
@@ -410,7 +413,8 @@ static int find_end(struct ledger *l, struct seal *s, struct ledger_tail *t, str
 		return fault_errno(f, errno, "fstat");
 	if (first > t->stop)
 		return fault_set(f, EUCLEAN,
-				 "the newest segment begins at %" PRIu64 ", behind the seal: move it away",
+				 "the newest segment begins at %" PRIu64
+				 ", after the end of the seal: move it away",
 				 first);
 	t->seq = first;
 	r = scan_file(l, 0, (uint64_t)st.st_size, NULL, t, f);

@@ -16,12 +16,12 @@ static const char *const header_words[] = {
 	"authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "x-auth-token", "x-csrf-token",
 	"x-vault-token", "private-token", "api-key", NULL,
 };
-/* Parts of a variable's or member's name that tell of a secret in its value. */
+/* Parts of a variable's or member's name that indicate a secret value. */
 static const char *const name_parts[] = {
 	"password", "passwd", "passphrase", "token", "secret", "api_key", "apikey", "api-key", "access_key",
 	"private_key", "credential", NULL,
 };
-/* How tokens of well-known services begin. */
+/* Prefixes of tokens of well-known services. */
 static const char *const token_starts[] = {
 	"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "xoxb-", "xoxp-", "xoxa-", "xoxs-",
 	"xapp-", "sk-", "sk_live_", "rk_live_", "pk_live_", "whsec_", "AKIA", "ASIA", "AIza", "ya29.", "npm_",
@@ -29,8 +29,8 @@ static const char *const token_starts[] = {
 };
 /* clang-format on */
 
-#define TOKEN_MIN 16  /* characters in all, for what begins like a token */
-#define OPAQUE_MIN 32 /* characters of a run that only looks random */
+#define TOKEN_MIN 16  /* minimal length of a token with a known prefix */
+#define OPAQUE_MIN 32 /* minimal length of a random-looking string */
 
 static bool is_name(char c)
 {
@@ -51,7 +51,7 @@ static size_t token_run(const char *p)
 	return n;
 }
 
-/* The word at P as a shell would see it, quotes included. */
+/* The shell word at P, quotes included. */
 static size_t word_run(const char *p)
 {
 	size_t n = 0;
@@ -71,7 +71,7 @@ static char lower(char c)
 	return (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
 }
 
-/* Behind WORD at P, or NULL.  FOLD: WORD in any case. */
+/* Pointer after WORD if it is at P, else NULL. FOLD: ignore case. */
 static const char *match_word(const char *p, const char *word, bool fold)
 {
 	for (; *word; word++, p++)
@@ -134,7 +134,7 @@ static size_t flag_at(const char *p, const struct redact *rules, size_t *ret_kee
 	return word_run(end);
 }
 
-/* "name:password" behind the name, unless it is a pair of ids. */
+/* Skips the name of "name:password", unless it is a pair of ids. */
 static size_t login_value(const char *p, size_t *ret_keep)
 {
 	size_t len = word_run(p);
@@ -214,7 +214,7 @@ static size_t pem_at(const char *p)
 	return end ? (size_t)(end + 5 - p) : strlen(p);
 }
 
-/* A run in which every kind of character keeps coming back is not a word of any language. */
+/* A long string that mixes upper case, lower case and digits throughout is not a natural word. */
 static bool is_opaque(const char *p, size_t len)
 {
 	size_t upper = 0, lower = 0, digit = 0;
@@ -253,7 +253,7 @@ static size_t url_at(const char *p, size_t *ret_keep)
 	return (size_t)(at - colon - 1);
 }
 
-/* What at P is secret: *RET_KEEP bytes stay, so many after them go. */
+/* Length of the secret at P; the *RET_KEEP bytes before it stay. */
 static size_t secret_at(const char *p, bool word_start, const struct redact *rules, size_t *ret_keep)
 {
 	size_t n;

@@ -4,14 +4,14 @@
 #include "base/json.h"
 
 /*
- * Secrets do not enter the ledger: they are replaced before anything is hashed, because nothing can be taken out
- * afterwards.  A false alarm costs a word of a record; that is the cheaper mistake.
+ * Secrets are replaced before a record is hashed, because nothing can be removed afterwards. A false positive
+ * costs one word of a record, which is cheaper than a leaked secret.
  */
 #define REDACTED "[redacted]"
 
-/* What a site adds to the built-in lists.  Both NULL-terminated or NULL. */
+/* Additions of a site to the built-in lists. Both NULL-terminated or NULL. */
 struct redact {
-	char *const *flags;   /* "--pass-phrase": its value, behind '=' or the next word */
+	char *const *flags;   /* "--pass-phrase": its value, after '=' or the next word */
 	char *const *headers; /* "X-Site-Auth": its value, to the end of the line */
 };
 
@@ -20,5 +20,8 @@ char *redact_text(const char *text, const struct redact *rules);
 char **redact_argv(char *const *argv,
 		   const struct redact *rules); /* also a flag's value in the next argument */
 
-/* Every string below D but those called "b64"; what cannot be allocated makes D broken, so it is not written. */
+/*
+ * Redacts every string below D except "b64" members; an allocation failure marks D broken, so it is not
+ * written.
+ */
 void redact_document(struct jdoc *d);

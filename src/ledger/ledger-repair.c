@@ -14,7 +14,7 @@ static int new_seal(struct ledger *l, struct seal *s, struct ledger_birth *birth
 	if (ledger_open_seal(l, NULL) == 0 && seal_read(l->sealfd, s, NULL) == 0)
 		return fault_set(
 			f, EEXIST,
-			"the seal is there and whole; '--accept-loss' goes on where records are gone");
+			"the seal exists and is valid; '--accept-loss' continues after missing records");
 	r = seal_new(s, f);
 	if (r == 0)
 		r = ledger_find_end(l, s, f);
@@ -61,7 +61,7 @@ static int repair(struct ledger *l, struct seal *s, enum ledger_repair what, str
 	if (what == LEDGER_REPAIR_NEW_KEY)
 		return new_key(l, s, f);
 	if (what == LEDGER_REPAIR_ACCEPT_LOSS) {
-		/* Nothing is given up that can be had. */
+		/* Accept a loss only if recovery fails. */
 		r = ledger_ready(l, s, NULL);
 		if (r != -EUCLEAN)
 			return r < 0 ? ledger_ready(l, s, f) : 0;

@@ -50,7 +50,7 @@ int seal_read(int fd, struct seal *ret, struct fault *f)
 	    memcmp(&check, &ret->check, sizeof(check)) != 0) {
 		seal_done(ret);
 		return fault_set(f, EBADMSG,
-				 "the seal is damaged; 'custody ledger repair --new-seal' starts a new one");
+				 "the seal is damaged: 'custody ledger repair --new-seal' starts a new one");
 	}
 	return 0;
 }

@@ -9,13 +9,14 @@
 #include "base/fault.h"
 
 /*
- * The seal: one key per record, K[n+1] = HMAC(K[n], label), the old one overwritten.  Who takes the key today cannot
- * forge yesterday.  The key's number follows from the record's, never from a clock.
+ * The seal: one key per record, K[n+1] = HMAC(K[n], label), the old one overwritten. An attacker with
+ * the current key cannot forge earlier records. The key's number follows from the record's, never from a
+ * clock.
  *
- * The state also knows how the ledger ends, so that a cut tail, a replaced tail and a rewritten chain are seen
- * without any key.  It is written under the ledger's lock after the records are, in one write within one sector:
- * it may lag behind the ledger after a kill (then the records prove themselves with their seals), and be ahead of
- * it only after a power cut, by what was not synced.
+ * The state also records how the ledger ends, so that a truncated tail, a replaced tail and a rewritten chain
+ * are detected without any key. It is written under the ledger's lock after the records are, in one write
+ * within one sector: it may lag behind the ledger after a kill (then the records prove themselves with their
+ * seals), and be ahead of it only after a power cut, by the unsynced records.
  */
 struct seal {
 	char magic[8];
@@ -24,7 +25,7 @@ struct seal {
 	uint64_t offset;	/* its size after record index - 1 */
 	uint64_t last_len;	/* bytes of record index - 1; 0: it is in an older segment */
 	uint64_t rotated;	/* 1: the last record is ledger.rotate, the next goes into the next segment */
-	uint64_t synced_index;	/* so many records have reached the disk, */
+	uint64_t synced_index;	/* number of synced records, */
 	uint64_t synced_offset; /* in the live segment up to here */
 	uint64_t wall_us;	/* time of the last record */
 	char boot[8];		/* boot in which the state was written */
@@ -44,4 +45,5 @@ void seal_done(struct seal *s);
 
 void seal_mac(const struct digest *key, const void *bytes, size_t len, struct digest *ret);
 void seal_evolve(struct digest *key, uint64_t steps);
-void seal_commitment(const struct digest *key, char hex[DIGEST_HEX_SIZE]); /* what genesis says of K0 */
+void seal_commitment(const struct digest *key,
+		     char hex[DIGEST_HEX_SIZE]); /* commitment of ledger.open to K0 */

@@ -76,7 +76,10 @@ int segment_list(int dirfd, uint64_t **ret, size_t *ret_n, struct fault *f)
 	return 0;
 }
 
-/* A complete segment is 0400, which stops its owner too, unless that is root; a kill may have come before the seal. */
+/*
+ * A complete segment has mode 0400, so its owner cannot open it for writing, unless that is root; the writer
+ * may have been killed before the seal.
+ */
 static int open_complete(int dirfd, const char *name)
 {
 	_cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -124,7 +127,7 @@ int segment_rotate(struct ledger *l, struct seal *s, struct fault *f)
 	jdoc_set_int(d, "bytes", (int64_t)s->offset);
 	jdoc_set_int(d, "next", (int64_t)(s->index + 1));
 	jdoc_set_int(d, "segment", (int64_t)s->segment);
-	/* In the seal together with the record: whoever comes after a kill goes on from here. */
+	/* Written to the seal together with the record: after a kill the next process continues from here. */
 	s->rotated = 1;
 	r = ledger_put_event(l, s, &e, f);
 	if (r < 0) {
@@ -141,7 +144,7 @@ int segment_enter_next(struct ledger *l, struct seal *s, struct fault *f)
 
 	if (fdatasync(l->segfd) < 0)
 		return fault_errno(f, errno, "sync the ledger's segment");
-	(void)fchmod(l->segfd, 0400); /* complete: a reminder, not a lock */
+	(void)fchmod(l->segfd, 0400); /* complete: a hint, not a protection */
 	r = segment_open(l, s->index, true, f);
 	if (r < 0)
 		return r;

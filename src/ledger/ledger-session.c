@@ -13,7 +13,7 @@
 #include "ledger/ledger-checkpoint.h"
 #include "ledger/ledger-peer.h"
 
-#define ARGV_MAX 8192 /* bytes of a command that are kept as they are; six times that fits a record */
+#define ARGV_MAX 8192 /* bytes of a command that are kept verbatim; six times that fits a record */
 #define ENV_MAX 8192  /* bytes of names */
 
 static void hash_words(char *const *words, char hex[DIGEST_HEX_SIZE])
@@ -27,7 +27,7 @@ static void hash_words(char *const *words, char hex[DIGEST_HEX_SIZE])
 	digest_to_hex(&d, hex);
 }
 
-/* WORDS as an array under KEY; what is too long is cut and KEY_cut says how much there was and its digest. */
+/* WORDS as an array under KEY; a long list is truncated, and KEY_cut holds its length and digest. */
 static void put_words(struct jdoc *d, const char *key, char *const *words, size_t max)
 {
 	struct jdoc *array = jdoc_set_array(d, key), *cut;
@@ -68,7 +68,7 @@ static void put_argv(struct jdoc *d, const struct ledger_run *run)
 	if (argv)
 		put_words(d, "command", argv, ARGV_MAX);
 	else
-		jdoc_set(d, "command", NULL); /* broken: rather no record than one with secrets */
+		jdoc_set(d, "command", NULL); /* broken: a record with secrets must not be written */
 }
 
 static void put_env(struct jdoc *d, const struct ledger_run *run)
@@ -226,7 +226,7 @@ void ledger_end_audit(const struct ledger_run *run, const struct ledger_end *end
 	_cleanup_jdoc_ struct jdoc *d = describe_end(end);
 	const struct ledger_event e = event(run, "session.end", end->abnormal ? "abnormal" : "ok", d);
 
-	/* The lane's record says how far this chain came; a full disk must not cost both. */
+	/* The lane's record holds the end of this chain; a full disk must not lose both. */
 	if (run->audit)
 		(void)!audit_append(run->audit, &e, NULL);
 }
@@ -270,7 +270,7 @@ int ledger_refuse(struct ledger *l, const struct ledger_run *run, const char *id
 		    f);
 }
 
-/* Who logged in, also after sudo; absent where the kernel does not know. */
+/* The login uid, also after sudo; missing if the kernel does not know it. */
 static void put_login(struct jdoc *d)
 {
 	_cleanup_close_ int fd = open("/proc/self/loginuid", O_RDONLY | O_CLOEXEC);

@@ -11,89 +11,92 @@
 #include "ledger/ledger-impl.h"
 
 /*
- * Group commit across processes.  Whoever holds the sync lock syncs for all who wrote before.  Writers go on meanwhile:
- * the ledger's own lock is not held.
+ * Group commit across processes.  The holder of the sync lock syncs for all processes that wrote before.  Writers
+ * continue in the meantime: the ledger's own lock is not held.
  *
- * Those who find the lock taken do not queue for it: handing it to each of them, only to hear that all is done, took
- * longer than the disk.  They wait for the bell, all at once, and then look at the seal.  The bell is the start of the lock
- * file: it says no more than when to look.  A ring that is missed, because whoever synced was killed, costs BELL_MS.
+ * A process that finds the lock taken does not queue for it: passing the lock from one waiter to the next, only to find
+ * everything synced, took longer than the disk.  Waiters sleep on a futex, are woken all at once, and then read the seal.
+ * The futex is the start of the lock file and carries no other information.  A lost wake-up, because the syncing
+ * process was killed, costs WAIT_MS.
  *
- *	who waits			who synced
- *	1. reads the bell		1. gives the lock back
- *	2. looks at the seal		2. reads the bell: does anybody wait?
- *	3. says that he waits		3. says that nobody does,
- *	4. tries the lock		4. with another number, and wakes all
+ *	waiter				process that synced
+ *	1. reads the futex		1. releases the lock
+ *	2. reads the seal		2. reads the futex: is `waiting` set?
+ *	3. sets `waiting`		3. clears `waiting`,
+ *	4. tries the lock		4. with a new number, and wakes all
  *	5. sleeps while the number is that of 1.
  *
- * Who has said so before 2 is heard; who says so later tried the lock later as well, and has it, or waits for another one
- * who took it and looks in turn.  Who said so between 2 and 3 read his number before 4, and does not fall asleep.
+ * A waiter that has set `waiting` before 2 is woken.  One that sets it later also tried the lock later: it has it, or
+ * waits for a later holder, which checks in turn.  One that set it between 2 and 3 read its number before 4, and does
+ * not sleep.
  *
- * It is written with pwrite, and mapped only to name it to the kernel: a full disk is an errno then, not a signal.
+ * It is written with pwrite, and mapped only as the futex address: a full disk is then an errno, not SIGBUS.
  */
-#define BELL_MS 20
+#define WAIT_MS 20
 
-struct bell {
-	uint32_t number; /* of the last ring: each time another one */
+struct sync_futex {
+	uint32_t number; /* of the last wake-up: different each time */
 	uint32_t waiting;
 };
 
-static struct bell read_bell(const struct ledger *l)
+static struct sync_futex read_futex(const struct ledger *l)
 {
-	struct bell b = { 0 };
+	struct sync_futex b = { 0 };
 
-	/* Nobody ever waited when there is nothing to read. */
+	/* An empty file means that no process ever waited. */
 	if (pread(l->syncfd, &b, sizeof(b), 0) != (ssize_t)sizeof(b))
-		b = (struct bell){ 0 };
+		b = (struct sync_futex){ 0 };
 	return b;
 }
 
-static bool say_waiting(const struct ledger *l)
+static bool set_waiting(const struct ledger *l)
 {
 	const uint32_t yes = 1;
 
-	return pwrite(l->syncfd, &yes, sizeof(yes), offsetof(struct bell, waiting)) == (ssize_t)sizeof(yes);
+	return pwrite(l->syncfd, &yes, sizeof(yes), offsetof(struct sync_futex, waiting)) ==
+	       (ssize_t)sizeof(yes);
 }
 
-static bool map_bell(struct ledger *l)
+static bool map_futex(struct ledger *l)
 {
 	void *at;
 
-	if (l->bell)
+	if (l->futex)
 		return true;
-	at = mmap(NULL, sizeof(struct bell), PROT_READ, MAP_SHARED, l->syncfd, 0);
+	at = mmap(NULL, sizeof(struct sync_futex), PROT_READ, MAP_SHARED, l->syncfd, 0);
 	if (at == MAP_FAILED)
 		return false;
-	l->bell = at;
+	l->futex = at;
 	return true;
 }
 
 void ledger_sync_done(struct ledger *l)
 {
-	if (l->bell)
-		(void)munmap(l->bell, sizeof(struct bell));
-	l->bell = NULL;
+	if (l->futex)
+		(void)munmap(l->futex, sizeof(struct sync_futex));
+	l->futex = NULL;
 }
 
-/* Counting would not do: two who ring at the same time would count to the same number. */
-static void ring(struct ledger *l)
+/* Not a counter: two concurrent wake-ups would count to the same number. */
+static void wake_all(struct ledger *l)
 {
-	const struct bell b = { .number = (uint32_t)clock_boot_ns() };
+	const struct sync_futex b = { .number = (uint32_t)clock_boot_ns() };
 
-	if (!read_bell(l).waiting)
+	if (!read_futex(l).waiting)
 		return;
 	(void)!pwrite(l->syncfd, &b, sizeof(b), 0);
-	if (map_bell(l))
-		(void)syscall(SYS_futex, l->bell, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+	if (map_futex(l))
+		(void)syscall(SYS_futex, l->futex, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-static void hear(const struct ledger *l, uint32_t number)
+static void sleep_on(const struct ledger *l, uint32_t number)
 {
-	const struct timespec limit = { .tv_nsec = BELL_MS * 1000000 };
+	const struct timespec limit = { .tv_nsec = WAIT_MS * 1000000 };
 
-	(void)syscall(SYS_futex, l->bell, FUTEX_WAIT, number, &limit, NULL, 0);
+	(void)syscall(SYS_futex, l->futex, FUTEX_WAIT, number, &limit, NULL, 0);
 }
 
-/* A seal read while somebody writes it may be mixed; its check says so, and then the lock helps. */
+/* A seal read during a write may be inconsistent; its check fails, and it is read again under the lock. */
 static int peek(struct ledger *l, struct seal *s, struct fault *f)
 {
 	int r;
@@ -108,7 +111,7 @@ static int peek(struct ledger *l, struct seal *s, struct fault *f)
 	return r;
 }
 
-/* The seal learns that everything that DONE counts is on the disk. */
+/* Records in the seal that all records counted by DONE are synced. */
 static int raise_synced(struct ledger *l, const struct seal *done, struct fault *f)
 {
 	_cleanup_seal_ struct seal s = { 0 };
@@ -118,7 +121,7 @@ static int raise_synced(struct ledger *l, const struct seal *done, struct fault 
 	if (r < 0)
 		return r;
 	r = seal_read(l->sealfd, &s, f);
-	/* Another segment: the rotation has synced this one. */
+	/* A new segment: the rotation has synced the old one. */
 	if (r == 0 && s.segment == done->segment && s.synced_index < done->index) {
 		s.synced_index = done->index;
 		s.synced_offset = done->offset;
@@ -141,23 +144,23 @@ static int sync_locked(struct ledger *l, struct fault *f)
 	return raise_synced(l, &s, f);
 }
 
-/* 1: the lock is ours; 0: somebody has synced what we wrote. */
+/* 1: we hold the lock; 0: another process has synced our records. */
 static int wait_turn(struct ledger *l, struct fault *f)
 {
 	for (;;) {
 		_cleanup_seal_ struct seal s = { 0 };
-		const struct bell b = read_bell(l);
+		const struct sync_futex b = read_futex(l);
 		int r;
 
 		r = peek(l, &s, f);
 		if (r < 0 || s.synced_index >= l->written_index)
 			return r;
-		if ((!b.waiting && !say_waiting(l)) || !map_bell(l))
+		if ((!b.waiting && !set_waiting(l)) || !map_futex(l))
 			return ledger_lock_sync(l, true, f);
 		r = ledger_lock_sync(l, false, f);
 		if (r != 0)
 			return r;
-		hear(l, b.number);
+		sleep_on(l, b.number);
 	}
 }
 
@@ -173,8 +176,8 @@ int ledger_sync(struct ledger *l, struct fault *f)
 	if (r > 0) {
 		r = sync_locked(l, f);
 		ledger_unlock_sync(l);
-		/* Also after a failure: somebody else shall try, and hear of it. */
-		ring(l);
+		/* Also after a failure: another process must retry and report it. */
+		wake_all(l);
 	}
 	if (r == 0)
 		l->unsynced_since_ns = 0;

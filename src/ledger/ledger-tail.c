@@ -6,9 +6,9 @@
 static const char *continues(const struct record *r, const struct ledger_tail *t, const struct digest *key)
 {
 	if (r->seq != t->seq)
-		return "another seq than the next";
+		return "unexpected seq";
 	if (!record_prev_is(r, &t->head))
-		return "does not follow the record before";
+		return "prev is not the hash of the previous record";
 	if (!record_hash_verify(r))
 		return "wrong hash";
 	if (key && !record_seal_verify(r, key))

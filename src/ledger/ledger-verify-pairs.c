@@ -9,7 +9,7 @@
 #define NAME_ROOM 64
 
 enum begun {
-	BEGUN_NOTHING, /* also: was here and is over */
+	BEGUN_NOTHING, /* also: begun and ended */
 	BEGUN_SESSION,
 	BEGUN_REQUEST,
 	BEGUN_GRANT,
@@ -53,7 +53,7 @@ static size_t slot_of(const char *name, enum begun what)
 	return (h ^ h >> 29) & (SLOTS - 1);
 }
 
-/* Linear probing; the slot that has NAME, or the free one where it would go. */
+/* Linear probing; the slot of NAME, or the free one for it. */
 static struct slot *find(struct verify_pairs *s, const char *name, enum begun what)
 {
 	size_t i = slot_of(name, what);
@@ -122,7 +122,7 @@ static void feed_session(struct verify_pairs *s, const struct record *r, struct 
 		return;
 	}
 	slot = find(s, name, BEGUN_SESSION);
-	/* A refusal may come before any intent: nothing was meant to start any more. */
+	/* A refusal may be recorded without an intent. */
 	if (slot->what == BEGUN_NOTHING && !result->names_overflow && !record_kind_is(r, "session.refused"))
 		add_name(&result->unbegun, name);
 	if (slot->what != BEGUN_NOTHING &&
@@ -130,7 +130,7 @@ static void feed_session(struct verify_pairs *s, const struct record *r, struct 
 		erase(s, slot);
 }
 
-/* The string under KEY; false: there is none. */
+/* The string under KEY; false if it is missing. */
 static bool get_name(const struct record *r, const char *key, char ret[NAME_ROOM])
 {
 	struct span s = record_get(r, key);
@@ -141,7 +141,7 @@ static bool get_name(const struct record *r, const char *key, char ret[NAME_ROOM
 	return true;
 }
 
-/* A grant can be used as often as it says; one that was made elsewhere says so, and nobody asked for it here. */
+/* A grant is usable as often as it states; an imported one is marked and has no request here. */
 static void feed_grant(struct verify_pairs *s, const struct record *r, const char *request,
 		       struct ledger_verify_result *result)
 {
@@ -178,11 +178,11 @@ static void feed_approval(struct verify_pairs *s, const struct record *r, struct
 	} else {
 		slot = find(s, name, BEGUN_REQUEST);
 		if (slot->what != BEGUN_NOTHING)
-			erase(s, slot); /* denied or dropped: nothing more can follow from it */
+			erase(s, slot); /* denied or dropped: nothing can follow */
 	}
 }
 
-/* A use that no grant allows, or one too many, is a start that nobody approved. */
+/* A use without a grant, or beyond its limit, is a start without approval. */
 static void feed_use(struct verify_pairs *s, const struct record *r, struct ledger_verify_result *result)
 {
 	struct slot *slot;

@@ -4,7 +4,9 @@
 #include "ledger/ledger-record.h"
 #include "ledger/ledger-verify.h"
 
-/* Which sessions and requests have begun and not ended.  Bounded: a stranger's ledger must not eat our memory. */
+/*
+ * Sessions and requests that have begun and not ended. Bounded: an untrusted ledger must not exhaust memory.
+ */
 struct verify_pairs;
 
 struct verify_pairs *verify_pairs_new(void);

@@ -8,7 +8,7 @@
 
 #include "ledger/ledger-verify-pairs.h"
 
-#define LOST_MAX 100000000 /* a gap that claims more is not walked through key by key */
+#define LOST_MAX 100000000 /* a larger gap is not computed key by key */
 
 struct ledger_verify {
 	const struct ledger_verify_options *o;
@@ -16,19 +16,19 @@ struct ledger_verify {
 	struct verify_pairs *story;
 	struct digest head;	/* h of the last record */
 	bool has_key, seal_met; /* KEY is for the next record; the seal's end was passed */
-	bool sealed;		/* the first record was */
+	bool sealed;		/* the first record was read */
 	struct digest key, seal_key;
-	struct checkpoint_key keys[VERIFY_KEYS_MAX]; /* that the ledger itself names */
+	struct checkpoint_key keys[VERIFY_KEYS_MAX]; /* named by the ledger itself */
 	size_t n_keys;
 	bool *checkpoint_seen;
-	uint64_t segment, offset; /* the current file, and where in it is read next */
+	uint64_t segment, offset; /* the current file, and the read offset in it */
 	bool done;
 	struct {
 		bool bad;
 		uint64_t seq, offset;
 		char why[160];
-	} last;	     /* a damaged line; called torn only if nothing follows it */
-	char *carry; /* a line whose end is still to come */
+	} last;	     /* a damaged line; torn only if it is the last */
+	char *carry; /* an incomplete line */
 	size_t carried;
 };
 
@@ -76,7 +76,7 @@ static void fail(struct ledger_verify *v, enum ledger_verify_status status, uint
 	(void)snprintf(v->result.why, sizeof(v->result.why), "%s", why);
 }
 
-/* Is record SEQ one that the seal knows to be whole on the disk? */
+/* Is record SEQ synced according to the seal? */
 static bool is_vouched(const struct ledger_verify *v, uint64_t seq)
 {
 	const struct seal *s = v->o->seal;
@@ -113,19 +113,19 @@ static void learn_key(struct ledger_verify *v, const struct record *r)
 		v->n_keys++;
 }
 
-/* K0 of what begins here, whether we have it or not. */
+/* Sets K0 of the sealed part that begins here, if it was given. */
 static const char *begin_seal(struct ledger_verify *v, const struct record *r)
 {
 	v->has_key = find_k0(v, r, &v->key);
 	if (record_kind_is(r, "seal.new"))
 		v->result.new_seals++;
 	else if (v->o->n_k0 > 0 && !v->has_key)
-		return "its first seal key is not the one given: another ledger, or written anew from the "
+		return "its first seal key is not the given one: another ledger, or rewritten from the "
 		       "start";
 	return NULL;
 }
 
-/* KEY moves on to the next record.  A gap says itself how many keys went with the records it is about. */
+/* Evolves KEY to the next record. A gap record states how many keys were lost with its records. */
 static bool seal_holds(const struct record *r, struct digest *key)
 {
 	uint64_t lost;
@@ -157,22 +157,22 @@ static const char *check_seal(struct ledger_verify *v, const struct record *r)
 			return "wrong seal";
 		v->result.sealed++;
 	}
-	/* Behind the seal's end its key speaks for what a killed writer had no time to count. */
+	/* After the sealed end its key verifies records that a killed writer had not counted. */
 	if (v->o->seal && r->seq >= v->o->seal->index && !seal_holds(r, &v->seal_key))
-		return "wrong seal, and behind the end of what is sealed";
+		return "wrong seal, after the last sealed record";
 	return NULL;
 }
 
 static const char *check_chain(struct ledger_verify *v, const struct record *r)
 {
 	if (r->seq != v->result.next)
-		return "another seq than the next";
+		return "unexpected seq";
 	if (!record_prev_is(r, &v->head))
-		return "prev is not the hash of the record before";
+		return "prev is not the hash of the previous record";
 	return NULL;
 }
 
-/* What is known of this very place from elsewhere. */
+/* Checks seal, anchor and checkpoints for this position. */
 static const char *check_anchors(struct ledger_verify *v, uint64_t size)
 {
 	const struct seal *s = v->o->seal;
@@ -180,25 +180,25 @@ static const char *check_anchors(struct ledger_verify *v, uint64_t size)
 	if (s && size == s->index) {
 		v->seal_met = true;
 		if (memcmp(&s->head, &v->head, sizeof(v->head)) != 0)
-			return "not the record that the seal ends with: rewritten here or before";
+			return "differs from the last sealed record: rewritten here or before";
 		v->result.seal_fits = true;
 	}
 	if (v->o->anchor && size == v->o->anchor->size) {
 		v->result.anchored = true;
 		if (memcmp(&v->o->anchor->head, &v->head, sizeof(v->head)) != 0)
-			return "not the record that was named as the last";
+			return "differs from the anchor";
 	}
 	for (size_t i = 0; i < v->o->n_checkpoints; i++) {
 		if (v->o->checkpoints[i].mark.size != size)
 			continue;
 		v->checkpoint_seen[i] = true;
 		if (memcmp(&v->o->checkpoints[i].mark.head, &v->head, sizeof(v->head)) != 0)
-			return "not the record that a checkpoint names: rewritten here or before";
+			return "differs from a checkpoint: rewritten here or before";
 	}
 	return NULL;
 }
 
-/* In the middle only if a checkpoint speaks for this place or a later one: its h covers our prev. */
+/* May begin in the middle only if a checkpoint covers this position or a later one: its h covers our prev. */
 static const char *begin_middle(struct ledger_verify *v, const struct record *r)
 {
 	bool covered = false;
@@ -206,13 +206,13 @@ static const char *begin_middle(struct ledger_verify *v, const struct record *r)
 	for (size_t i = 0; i < v->o->n_checkpoints; i++)
 		covered = covered || v->o->checkpoints[i].mark.size >= r->seq;
 	if (!v->o->from_checkpoint || !covered)
-		return "the records before it are not here";
+		return "the records before it are missing";
 	record_prev(r, &v->head);
 	v->result.first = v->result.next = r->seq;
 	return check_anchors(v, r->seq);
 }
 
-/* WHY a whole line that holds in itself does not belong here. */
+/* Why a complete, consistent line does not belong here; NULL if it does. */
 static const char *check_place(struct ledger_verify *v, const struct record *r)
 {
 	bool first = v->result.bytes == 0;
@@ -286,7 +286,7 @@ static void too_long(struct ledger_verify *v)
 	     v->last.bad ? v->last.offset : v->offset, v->last.bad ? v->last.why : "longer than 64 KiB");
 }
 
-/* Keeps the beginning of a line until its end comes. */
+/* Keeps the beginning of an incomplete line. */
 static void carry(struct ledger_verify *v, const char *bytes, size_t len)
 {
 	if (v->carried + len > LEDGER_LINE_MAX) {
@@ -332,17 +332,18 @@ bool ledger_verify_feed(struct ledger_verify *v, const char *bytes, size_t len)
 void ledger_verify_segment(struct ledger_verify *v, uint64_t first)
 {
 	if (v->carried > 0)
-		fail(v, VERIFY_TAMPERED, v->result.next, v->offset, "no end, and another segment follows");
+		fail(v, VERIFY_TAMPERED, v->result.next, v->offset,
+		     "incomplete record, and another segment follows");
 	if (v->last.bad)
 		fail(v, VERIFY_TAMPERED, v->last.seq, v->last.offset, v->last.why);
 	v->offset = 0;
 	v->segment = first;
 	if (v->result.bytes > 0 && first != v->result.next)
 		fail(v, VERIFY_TAMPERED, v->result.next, 0,
-		     "a segment is missing: the next begins with another record");
+		     "missing segment: the next one begins with another record");
 }
 
-/* The end is not whole.  Only what nobody vouches for may be called torn. */
+/* The end is incomplete. It counts as torn only if neither seal nor checkpoint covers it. */
 static void judge_torn(struct ledger_verify *v, uint64_t seq, uint64_t offset, bool has_end, const char *why)
 {
 	for (size_t i = 0; i < v->o->n_checkpoints; i++)
@@ -366,24 +367,25 @@ static void judge_length(struct ledger_verify *v)
 
 	for (size_t i = 0; i < v->o->n_checkpoints; i++)
 		if (v->o->checkpoints[i].mark.size > n) {
-			(void)snprintf(why, sizeof(why), "a checkpoint knows %" PRIu64 " records",
+			(void)snprintf(why, sizeof(why), "a checkpoint covers %" PRIu64 " records",
 				       v->o->checkpoints[i].mark.size);
 			fail(v, VERIFY_SHORT, n, v->offset, why);
 			return;
 		}
 	if (v->o->anchor && n != v->o->anchor->size) {
-		(void)snprintf(why, sizeof(why), "it should have %" PRIu64 " records", v->o->anchor->size);
+		(void)snprintf(why, sizeof(why), "the anchor is at %" PRIu64 " records", v->o->anchor->size);
 		fail(v, n < v->o->anchor->size ? VERIFY_SHORT : VERIFY_TAMPERED, n, v->offset, why);
 	}
 	if (!s || n >= s->index)
 		return;
-	(void)snprintf(why, sizeof(why), "%" PRIu64 " records are sealed, %" PRIu64 " of them synced%s",
-		       s->index, s->synced_index,
-		       is_vouched(v, n) ? "" : "; a power cut took the others, the next append records it");
+	(void)snprintf(
+		why, sizeof(why), "%" PRIu64 " records are sealed, %" PRIu64 " of them synced%s", s->index,
+		s->synced_index,
+		is_vouched(v, n) ? "" : "; the others were lost in a power cut, the next append records it");
 	fail(v, is_vouched(v, n) ? VERIFY_SHORT : VERIFY_TORN, n, v->offset, why);
 }
 
-/* Is N signed with a key that may speak for this ledger? */
+/* Is N signed with the pinned key or one named by this ledger? */
 static bool is_signed(const struct ledger_verify *v, const struct checkpoint *n)
 {
 	if (v->o->key && checkpoint_verify(n, v->o->key))
@@ -404,7 +406,7 @@ static void judge_checkpoints(struct ledger_verify *v)
 	}
 }
 
-/* A key that was pinned from outside must be one that the ledger names. */
+/* A pinned key must be one that the ledger names. */
 static void judge_pinned(struct ledger_verify *v)
 {
 	if (!v->o->key || v->result.first > 0 || v->n_keys == 0)
@@ -412,7 +414,7 @@ static void judge_pinned(struct ledger_verify *v)
 	for (size_t i = 0; i < v->n_keys; i++)
 		if (memcmp(&v->keys[i], v->o->key, sizeof(*v->o->key)) == 0)
 			return;
-	fail(v, VERIFY_TAMPERED, 0, 0, "not the ledger of the given key");
+	fail(v, VERIFY_TAMPERED, 0, 0, "the ledger does not name the given key");
 }
 
 void ledger_verify_end(struct ledger_verify *v, struct ledger_verify_result *ret)
@@ -426,7 +428,7 @@ void ledger_verify_end(struct ledger_verify *v, struct ledger_verify_result *ret
 			judge_torn(v, v->last.seq, v->last.offset, true, v->last.why);
 	}
 	if (!v->done && v->carried > 0)
-		judge_torn(v, v->result.next, v->offset, false, "the last record has no end");
+		judge_torn(v, v->result.next, v->offset, false, "the last record is incomplete");
 	judge_pinned(v);
 	judge_checkpoints(v);
 	if (!v->done)

@@ -10,15 +10,15 @@
 #include "ledger/ledger-seal.h"
 
 /*
- * Two questions, two answers.  Integrity: are these the records that were written, and all of them?  Completeness: do
- * they tell whole stories?  Nothing is written, memory does not grow with the ledger, bytes come in any portions.
+ * Two results. Integrity: are these the records that were written, and all of them? Completeness: does every
+ * session have an intent and an end? Nothing is written, memory is bounded, input may be split at any byte.
  */
 enum ledger_verify_status { /* also the exit status */
 			    VERIFY_OK = 0,
 			    VERIFY_TAMPERED = 1,
-			    VERIFY_TORN = 2, /* the end was being written when the power or the writer went */
-			    VERIFY_SHORT = 3, /* a checkpoint or the seal knows more records */
-			    VERIFY_BARE = 4,  /* whole in itself, but nothing to hold against it */
+			    VERIFY_TORN = 2,  /* the last write was interrupted by a power cut or a kill */
+			    VERIFY_SHORT = 3, /* a checkpoint or the seal covers more records */
+			    VERIFY_BARE = 4,  /* consistent, but without seal, checkpoint or anchor */
 };
 
 #define VERIFY_KEYS_MAX 16
@@ -31,12 +31,12 @@ struct ledger_verify_options {
 	bool seal_is_of_this_boot;
 	const struct checkpoint *checkpoints; /* with the texts they point to */
 	size_t n_checkpoints;
-	const struct checkpoint_key *key; /* pinned from outside; NULL: what the ledger says of itself */
-	const struct ledger_mark *anchor; /* where it must end, told by another ledger; NULL: not known */
-	bool from_checkpoint; /* the beginning may be missing if a checkpoint vouches for what follows */
+	const struct checkpoint_key *key; /* pinned by the caller; NULL: keys named by the ledger itself */
+	const struct ledger_mark *anchor; /* where it must end, from another ledger; NULL: not known */
+	bool from_checkpoint;		  /* the beginning may be missing if a checkpoint covers the rest */
 };
 
-/* A few of many, so that a person has a name to look for. */
+/* The number and the first few names. */
 struct ledger_verify_names {
 	uint64_t n;
 	char name[VERIFY_NAMES_MAX][64];
@@ -44,23 +44,22 @@ struct ledger_verify_names {
 
 struct ledger_verify_result {
 	enum ledger_verify_status status;
-	uint64_t first,
-		next;	/* seq of the first record seen, and of the one that would follow the last good one */
-	uint64_t bytes; /* good ones */
-	uint64_t bad_seq, bad_offset; /* offset in the file that was fed; unless OK or BARE */
-	uint64_t bad_segment;	      /* which that was; UINT64_MAX: there is but one */
+	uint64_t first, next;	      /* seq of the first record, and of the one after the last valid one */
+	uint64_t bytes;		      /* valid bytes */
+	uint64_t bad_seq, bad_offset; /* offset in the current file; unless OK or BARE */
+	uint64_t bad_segment;	      /* the current file; UINT64_MAX: a single one */
 	char why[160];
 	uint64_t sealed;      /* records whose seal was checked */
-	uint64_t checkpoints; /* checkpoints that hold */
-	bool seal_fits;	      /* the seal's end is on the way */
+	uint64_t checkpoints; /* verified checkpoints */
+	bool seal_fits;	      /* the record of the seal's end was verified */
 	bool anchored;
 	uint64_t gaps, lost; /* seal.gap: how often, how many records */
 	uint64_t recovered, clock_back, new_seals;
 	struct ledger_verify_names unended; /* sessions with an intent or start and no end */
 	struct ledger_verify_names unbegun; /* ends and starts without an intent */
 	struct ledger_verify_names unasked; /* grants without a request */
-	bool names_overflow; /* more sessions at once than are followed: completeness is not known */
-	struct digest head;  /* h of the last good record */
+	bool names_overflow;		    /* too many open sessions: completeness is not known */
+	struct digest head;		    /* h of the last valid record */
 };
 
 struct ledger_verify;
@@ -72,7 +71,7 @@ DEFINE_CLEANUP(struct ledger_verify, ledger_verify_free)
 #define _cleanup_ledger_verify_ _cleanup_(ledger_verify_freep)
 
 void ledger_verify_segment(struct ledger_verify *v,
-			   uint64_t first); /* a new file begins, its name says with which record */
+			   uint64_t first); /* begins a new file; FIRST is the seq of its name */
 bool ledger_verify_feed(struct ledger_verify *v, const char *bytes,
-			size_t len); /* false: the answer is known */
+			size_t len); /* false: the result is known */
 void ledger_verify_end(struct ledger_verify *v, struct ledger_verify_result *ret);

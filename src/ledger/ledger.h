@@ -10,8 +10,8 @@
 #include "base/json.h"
 
 /*
- * What happened, as a chain that cannot be bent quietly: one line per record, each with the hash of the one before,
- * each sealed with a key that exists only until the next.  docs/design/ledger.md has the bytes and the attacks.
+ * A tamper-evident hash chain: one line per record, each with the hash of the previous one, each sealed with
+ * a key that exists only until the next. docs/design/ledger.md has the format and the attacks.
  *
  * STATE is the lane's directory (dirs.state).  STATE/ledger holds the segments and may be copied anywhere;
  * STATE/ledger-keys holds the seal and the signing key and never leaves.  Many processes may append at the same time;
@@ -19,14 +19,17 @@
  */
 #define LEDGER_LINE_MAX 65536 /* a record with its LF */
 #define LEDGER_SEGMENT_MAX ((uint64_t)64 * 1024 * 1024)
-#define LEDGER_SYNC_MS 100	    /* an observation is on the disk after this long */
-#define LEDGER_ALIVE_MS (60 * 1000) /* between two heartbeats of a living session: silence must be visible */
+#define LEDGER_SYNC_MS 100 /* maximal delay until an observation is synced */
+#define LEDGER_ALIVE_MS \
+	(60 * 1000) /* between two heartbeats of a live session, so that a dead one is detected */
 
 struct ledger;
 
-/* A decision is on the disk before the call returns, hence before the act.  An observation is written at once and
- * synced within LEDGER_SYNC_MS by ledger_sync.  An end must be told also when the disk is full: it may use the space
- * that was set aside at init, and decisions are refused until that is there again. */
+/*
+ * A decision is synced before the call returns, hence before the action. An observation is written at once
+ * and synced within LEDGER_SYNC_MS by ledger_sync. An end must be recorded even if the disk is full: it may
+ * use the space reserved at init, and decisions are refused until that is restored.
+ */
 enum ledger_class {
 	LEDGER_DECIDED,
 	LEDGER_OBSERVED,
@@ -38,10 +41,10 @@ struct ledger_event {
 	const char *session, *agent, *worker; /* NULL: left out */
 	const char *status;		      /* NULL: "ok" */
 	const struct jdoc *d;		      /* an object, borrowed; NULL: {} */
-	bool verbatim; /* D holds keys and digests of our own: nothing in it is to be redacted */
+	bool verbatim;			      /* D holds only keys and digests: no redaction */
 };
 
-/* A place in the chain: SIZE records, HEAD the h of the last of them. */
+/* A position in the chain: SIZE records, HEAD the h of the last of them. */
 struct ledger_mark {
 	uint64_t size;
 	struct digest head;
@@ -49,19 +52,21 @@ struct ledger_mark {
 
 /* For tests and tools; zero means the default. */
 struct ledger_options {
-	bool create;	  /* make the ledger when there is none; else ENOENT */
+	bool create;	  /* create the ledger if it is missing; else ENOENT */
 	const char *boot; /* 8 hex digits instead of the kernel's boot id */
 	uint64_t segment_max;
 	uint64_t (*wall_us)(void);
 };
 
-/* First seal key as it is shown once, with the ledger's identity. */
+/* First seal key, shown once, with the ledger's identity. */
 struct ledger_birth {
-	bool made; /* by this very call */
+	bool made; /* by this call */
 	char k0[DIGEST_HEX_SIZE];
 };
 
-/* OPTIONS and RET_BIRTH may be NULL.  Who passes RET_BIRTH keeps or shows K0; else it is gone for good. */
+/*
+ * OPTIONS and RET_BIRTH may be NULL. With RET_BIRTH the caller must store or show K0; without it K0 is lost.
+ */
 int ledger_open(const char *state, const struct ledger_options *options, struct ledger **ret,
 		struct ledger_birth *ret_birth, struct fault *f) _must_check_;
 void ledger_free(struct ledger *l);
@@ -69,22 +74,23 @@ DEFINE_CLEANUP(struct ledger, ledger_free)
 #define _cleanup_ledger_ _cleanup_(ledger_freep)
 
 /*
- * All N events in one write, in order, or none.  RET_MARK (may be NULL): the chain right after the last of them.
- * -EUCLEAN: the ledger is shorter or other than its seal says; nothing is written until `custody ledger repair`.
+ * All N events in one write, in order, or none. RET_MARK (may be NULL): the chain right after the last of
+ * them. -EUCLEAN: the ledger is shorter than or different from its seal; nothing is written until `custody
+ * ledger repair`.
  */
 int ledger_append(struct ledger *l, const struct ledger_event *events, size_t n, enum ledger_class class,
 		  struct ledger_mark *ret_mark, struct fault *f) _must_check_;
 
-/* Everything that this handle wrote is on the disk. */
+/* Syncs all records written through this handle. */
 int ledger_sync(struct ledger *l, struct fault *f) _must_check_;
-int ledger_sync_due_ms(const struct ledger *l); /* until ledger_sync should be called; -1: nothing waits */
+int ledger_sync_due_ms(const struct ledger *l); /* until ledger_sync should be called; -1: nothing to sync */
 
 /*
- * What a person decides.  RET_BIRTH gets the key of a new seal.
+ * Decisions of an operator.  RET_BIRTH gets the key of a new seal.
  *	TAIL		ends a torn tail now instead of at the next append
- *	ACCEPT_LOSS	goes on after records were removed or changed; stays visible as seal.gap
- *	NEW_SEAL	starts over after the seal was lost; stays visible as seal.new
- *	NEW_KEY		another key for checkpoints; stays visible as ledger.key
+ *	ACCEPT_LOSS	continues after records were removed or changed; recorded as seal.gap
+ *	NEW_SEAL	new seal after the old one was lost; recorded as seal.new
+ *	NEW_KEY		new key for checkpoints; recorded as ledger.key
  */
 enum ledger_repair {
 	LEDGER_REPAIR_TAIL,

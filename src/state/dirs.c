@@ -182,10 +182,11 @@ int dirs_require_own(int fd, const char *path, struct fault *f)
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return fault_set(f, EPERM, "'%s' is writable by other users: chmod go-w '%s'", path, path);
 	if (up.st_uid != geteuid() && up.st_uid != 0)
-		return fault_set(f, EPERM,
-				 "the parent directory of '%s' belongs to uid %u, neither to root nor to you: "
-				 "set CUSTODY_ROOT to a directory that you own",
-				 path, (unsigned int)up.st_uid);
+		return fault_set(
+			f, EPERM,
+			"the parent directory of '%s' belongs to uid %u, neither to root nor to you: "
+			"set CUSTODY_ROOT to a directory that you own",
+			path, (unsigned int)up.st_uid);
 	if ((up.st_mode & (S_IWGRP | S_IWOTH)) && !(up.st_mode & S_ISVTX))
 		return fault_set(f, EPERM,
 				 "the parent directory of '%s' is writable by other users: chmod go-w it",

@@ -125,7 +125,7 @@ cut_to() { # RECORDS
 	assert_stderr_has "the seal is missing, so nothing can be recorded"
 	assert_stderr_has "custody ledger repair --new-seal"
 	run -125 --separate-stderr "$CUSTODY" ledger repair
-	assert_stderr_has "the ledger's seal is gone; look for it"
+	assert_stderr_has "the ledger's seal is missing: restore it"
 	"$CUSTODY" ledger repair --new-seal >/dev/null
 	run -0 --separate-stderr "$CUSTODY" ledger verify
 	[ -z "$stderr" ]
