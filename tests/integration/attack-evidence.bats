@@ -24,7 +24,7 @@ teardown() {
 	for dir in theirs open; do
 		run --separate-stderr "$CUSTODY" evidence restore "$id" "$CUSTODY_HOME/$dir" --exact
 		assert_status 125
-		assert_stderr_has "others can write '$CUSTODY_HOME/$dir'"
+		assert_stderr_has "other users can write '$CUSTODY_HOME/$dir'"
 		[ -z "$(ls -A "$CUSTODY_HOME/$dir")" ] || custody_fail "restored: $(ls -lA "$CUSTODY_HOME/$dir")"
 	done
 	"$CUSTODY" evidence restore "$id" "$CUSTODY_HOME/ours" --exact

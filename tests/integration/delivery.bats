@@ -124,7 +124,7 @@ is_gone_from_staging() {
 	[ "$status" -eq 0 ]
 	[[ $output == *"0 delivered, 1 staged"* ]]
 	# Who cannot even be killed keeps the lock: no second one hangs beside it.
-	assert_stderr_has "hangs in the store"
+	assert_stderr_has "is blocked by the store"
 	run --separate-stderr evidence show "$delivered"
 	[ "$status" -eq 125 ]
 	# Staged evidence can be read all the same.
