@@ -143,7 +143,7 @@ changes_are_kept() {
 	[ -n "$REBOOTED" ] || [ "$(jq -r .kept "$CUSTODY_ROOT/sandbox/sessions/$ID/session.json")" = true ] || wrong 'its changes are not kept' || return
 	if [ -n "$REBOOTED" ]; then
 		! custody diff "$ID" >"$CUSTODY_HOME/diff" 2>&1 || wrong 'what may not be whole is offered' || return
-		grep -q 'its evidence has what is left' "$CUSTODY_HOME/diff" || wrong "it does not say why: $(cat "$CUSTODY_HOME/diff")"
+		grep -q 'then they are in its evidence' "$CUSTODY_HOME/diff" || wrong "it does not say why: $(cat "$CUSTODY_HOME/diff")"
 		return
 	fi
 	custody diff "$ID" >"$CUSTODY_HOME/diff" 2>&1 || wrong "diff: $(cat "$CUSTODY_HOME/diff")" || return
