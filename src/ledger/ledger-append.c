@@ -134,7 +134,7 @@ static int append_bodies(struct ledger *l, const struct strbuf *bodies, size_t n
 	ledger_unlock(l);
 	if (r == -ENOSPC || r == -EDQUOT)
 		return fault_wrap(f, r,
-				  "the disk of the ledger is full; no session starts without a record: free "
+				  "the ledger's disk is full; no session starts without a record: free "
 				  "space there");
 	if (r < 0)
 		return r;

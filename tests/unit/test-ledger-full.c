@@ -103,7 +103,7 @@ static void without_the_reserve_no_run_is_allowed(void)
 
 	/* The end has freed more than it used, so a record would fit: but not how it ends. */
 	CHECK(hog() && ledger_intent(l, &run, &f) == -ENOSPC &&
-	      strstr(fault_text(&f), "no room to record how a run ends"));
+	      strstr(fault_text(&f), "no space to record the end of a run"));
 }
 
 static void with_room_again_it_goes_on(void)
