@@ -12,7 +12,7 @@
 #include "subject/operand-path.h"
 
 #define ATTRS_MAX 65536 /* bytes of names, and of one value: the kernel's own limits */
-#define NOBODY 65534	/* in no container's map: whoever owns it owns nothing inside */
+#define NOBODY 65534	/* an id in no container's map: it has no rights inside */
 
 struct operand_node *operand_lower_find(const struct operand_lower *l, const char *path)
 {
@@ -23,8 +23,8 @@ struct operand_node *operand_lower_find(const struct operand_lower *l, const cha
 }
 
 /*
- * What people and programs keep there.  Not overlayfs' own notes: in a layer they would be commands to it.  Nothing of
- * security.*: capabilities are set-id by another name.
+ * Attributes of users and programs.  Not overlayfs' own: in a lower they would be instructions to it.  Not
+ * security.*: capabilities are equivalent to set-id.
  */
 static bool is_kept(const char *name)
 {
@@ -127,11 +127,14 @@ static int give(const struct operand_node *n, int dirfd, const struct operand_id
 		gid = gid == ids->from_gid ? ids->to_gid : NOBODY;
 	}
 	if (fchownat(dirfd, n->path, uid, gid, AT_SYMLINK_NOFOLLOW) < 0)
-		return fault_errno(f, errno, "give '%s' to %u", n->path, (unsigned int)uid);
+		return fault_errno(f, errno, "give '%s' to uid %u", n->path, (unsigned int)uid);
 	return 0;
 }
 
-/* A user's copy of somebody else's file is the user's own: what everybody may, the owner of the copy may. */
+/*
+ * A user's copy of another user's file belongs to the user: it gets the permissions of "others" for its owner
+ * too.
+ */
 static mode_t copy_mode(const struct operand_node *n, const struct operand_ids *ids)
 {
 	mode_t mode = n->st.st_mode & (S_ISDIR(n->st.st_mode) ? 01777 : 0777);
@@ -151,10 +154,10 @@ static int set_attrs(const struct operand_node *n, int dirfd, struct fault *f)
 	if (fd < 0)
 		return fault_errno(f, errno, "open '%s'", n->path);
 	for (size_t i = 0; i < n->n_attrs; i++)
-		/* tmpfs has user.* since Linux 6.6; nothing that runs is decided by them. */
+		/* tmpfs supports user.* since Linux 6.6; they do not affect execution. */
 		if (fsetxattr(fd, n->attrs[i].name, n->attrs[i].value, n->attrs[i].len, 0) < 0 &&
 		    errno != EOPNOTSUPP)
-			return fault_errno(f, errno, "attribute '%s' of '%s'", n->attrs[i].name, n->path);
+			return fault_errno(f, errno, "set attribute '%s' of '%s'", n->attrs[i].name, n->path);
 	return 0;
 }
 
@@ -185,10 +188,10 @@ int operand_lower_write(const struct subject *s, int dirfd, const struct operand
 		return 0;
 	for (size_t i = 0; r >= 0 && i < l->n_nodes; i++)
 		r = make_node(&l->nodes[i], dirfd, f);
-	/* Backwards: a directory's time and mode are set when nothing more is made in it. */
+	/* Backwards: time and mode of a directory are set after its last entry is created. */
 	for (size_t i = l->n_nodes; r >= 0 && i-- > 0;)
 		r = finish_node(&l->nodes[i], dirfd, ids, f);
-	return r < 0 ? fault_wrap(f, r, "sealed copies") : 0;
+	return r < 0 ? fault_wrap(f, r, "write sealed copies") : 0;
 }
 
 void operand_lower_free(struct operand_lower *l)
@@ -197,12 +200,12 @@ void operand_lower_free(struct operand_lower *l)
 
 	if (!l)
 		return;
-	p.on_way = *l;
+	p.parents = *l;
 	operand_place_done(&p);
 	free(l);
 }
 
-/* What a layer on a disk holds, against what it should. */
+/* Compares a lower on disk with the subject. */
 struct lower_check {
 	const struct subject *s;
 	size_t n_found;
@@ -245,7 +248,7 @@ static int check_link(const struct lower_check *c, const struct walk_entry *e, s
 		return fault_errno(f, errno, "read the link '%s'", e->path);
 	text[n] = '\0';
 	if (!link || strcmp(link->text, text) != 0)
-		return fault_set(f, EBADMSG, "the sealed link '%s' is not the one that was judged", e->path);
+		return fault_set(f, EBADMSG, "the sealed link '%s' differs from the approved one", e->path);
 	return 0;
 }
 
@@ -257,7 +260,9 @@ static int check_file(const struct lower_check *c, const struct walk_entry *e, s
 	int r;
 
 	if (!o)
-		return fault_set(f, EBADMSG, "'%s' is among the sealed copies and was never judged", e->path);
+		return fault_set(f, EBADMSG,
+				 "unexpected file '%s' among the sealed copies: it was not approved",
+				 e->path);
 	if (fd < 0)
 		return fault_errno(f, errno, "open the sealed copy of '%s'", e->path);
 	if (e->stx.stx_size != o->size)
@@ -267,7 +272,7 @@ static int check_file(const struct lower_check *c, const struct walk_entry *e, s
 	if (r < 0)
 		return r;
 	if (!digest_equal(&d, &o->sha256))
-		return fault_set(f, EBADMSG, "the sealed copy of '%s' has another content than was judged",
+		return fault_set(f, EBADMSG, "the sealed copy of '%s' differs from the approved content",
 				 e->path);
 	if (e->stx.stx_mode & (S_ISUID | S_ISGID))
 		return fault_set(f, EBADMSG, "the sealed copy of '%s' is set-id", e->path);
@@ -285,7 +290,8 @@ static int check_entry(void *arg, const struct walk_entry *e, bool other_mount, 
 		return check_link(c, e, f);
 	if (S_ISREG(e->stx.stx_mode))
 		return check_file(c, e, f);
-	return fault_set(f, EBADMSG, "'%s' is among the sealed copies and was never judged", e->path);
+	return fault_set(f, EBADMSG, "unexpected file '%s' among the sealed copies: it was not approved",
+			 e->path);
 }
 
 int operand_lower_verify(const struct subject *s, int dirfd, struct fault *f)
@@ -300,6 +306,6 @@ int operand_lower_verify(const struct subject *s, int dirfd, struct fault *f)
 	if (r < 0)
 		return r;
 	if (c.n_found != n)
-		return fault_set(f, EBADMSG, "of %zu sealed copies %zu are there", n, c.n_found);
+		return fault_set(f, EBADMSG, "%zu sealed copies expected, %zu found", n, c.n_found);
 	return 0;
 }

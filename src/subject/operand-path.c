@@ -13,17 +13,17 @@
 #include "base/path.h"
 #include "base/str.h"
 
-#define LINKS_MAX 40 /* as the kernel */
+#define LINKS_MAX 40 /* as in the kernel */
 
 /*
- * Resolution as it will happen inside, where the worktree is at another place than on the host: a link to /work/x
- * leads into the tree, one to the tree's path on the host does not.  So every step is our own: one name, never through
- * a link.  Outside the worktree there is nothing to look at; names there are taken as they are written.
+ * Resolution as it will happen inside, where the worktree has another path than on the host: a link to
+ * /work/x points into the tree, one to the tree's path on the host does not.  So each step resolves one name
+ * and never follows a link.  Outside the worktree nothing is resolved; names there are used as written.
  */
 struct path_walk {
 	const struct subject *s;
 	int rootfd;
-	char *names[2 * OPERAND_DEPTH_MAX]; /* where we are, from "/" inside */
+	char *names[2 * OPERAND_DEPTH_MAX]; /* current directory, from "/" inside */
 	size_t n_names, n_work;
 	int fds[OPERAND_DEPTH_MAX]; /* of the directories below the worktree's root */
 	char *todo;		    /* heap */
@@ -43,7 +43,7 @@ static void walk_done(struct path_walk *w)
 
 void operand_place_done(struct operand_place *p)
 {
-	struct operand_lower *l = &p->on_way;
+	struct operand_lower *l = &p->parents;
 
 	fd_close(p->fd);
 	free(p->path);
@@ -73,7 +73,7 @@ static size_t count_parts(const char *path)
 	return n;
 }
 
-/* Names N to M of where we are, joined. */
+/* Components N to M of the current directory, joined. */
 static char *join(const struct path_walk *w, size_t from, const char *begin, const char *last)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -135,7 +135,7 @@ static int here(const struct path_walk *w)
 	return w->n_names == w->n_work ? w->rootfd : w->fds[w->n_names - w->n_work - 1];
 }
 
-/* Another mount lies at NAME of where we are: what the tree has there is not seen inside. */
+/* Another mount is on NAME of the current directory: the tree's own entry is hidden inside. */
 static bool is_covered(const struct path_walk *w, const char *name)
 {
 	_cleanup_free_ char *inside = join(w, 0, "/", name);
@@ -168,20 +168,20 @@ static int follow(struct path_walk *w, int fd, const char *name, const char *res
 			pop(w);
 	free(w->todo);
 	w->todo = TAKE_PTR(todo);
-	r = operand_lower_add(&w->place->on_way, fd, path, TAKE_PTR(text), f);
+	r = operand_lower_add(&w->place->parents, fd, path, TAKE_PTR(text), f);
 	return r < 0 ? r : 1;
 }
 
-/* Directories that lead to where we are. */
+/* Directories above the current one. */
 static int note_parents(struct path_walk *w, struct fault *f)
 {
 	size_t n = w->n_names;
-	int r = operand_lower_add(&w->place->on_way, w->rootfd, ".", NULL, f);
+	int r = operand_lower_add(&w->place->parents, w->rootfd, ".", NULL, f);
 
 	for (w->n_names = w->n_work + 1; r >= 0 && w->n_names <= n; w->n_names++) {
 		_cleanup_free_ char *path = join(w, w->n_work, "", NULL);
 
-		r = path ? operand_lower_add(&w->place->on_way, here(w), path, NULL, f)
+		r = path ? operand_lower_add(&w->place->parents, here(w), path, NULL, f)
 			 : fault_errno(f, ENOMEM, "operand");
 	}
 	w->n_names = n;
@@ -195,7 +195,7 @@ static int arrive(struct path_walk *w, const char *name, const struct stat *seen
 	w->place->path = join(w, w->n_work, "", name);
 	if (!w->place->path)
 		return fault_errno(f, ENOMEM, "operand");
-	/* O_NONBLOCK: what was a file a moment ago may be a FIFO now. */
+	/* O_NONBLOCK: the file may have been replaced by a FIFO. */
 	w->place->fd = openat(here(w), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (w->place->fd < 0 || fstat(w->place->fd, &st) < 0)
 		return fault_errno(f, errno, "open '%s'", w->place->path);
@@ -205,7 +205,7 @@ static int arrive(struct path_walk *w, const char *name, const struct stat *seen
 	return note_parents(w, f);
 }
 
-/* 0: not there or no file; 1: one step further; 2: arrived. */
+/* 0: missing or not a file; 1: one step further; 2: found. */
 static int step(struct path_walk *w, const char *name, const char *rest, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
@@ -220,7 +220,7 @@ static int step(struct path_walk *w, const char *name, const char *rest, struct 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return fault_errno(f, errno, "open '%s'", name);
 	if (S_ISLNK(st.st_mode)) {
-		/* Links above it must be where the layer has them. */
+		/* Links above it must be at the same place in the lower. */
 		r = note_parents(w, f);
 		return r < 0 ? r : follow(w, fd, name, rest, f);
 	}
@@ -228,7 +228,7 @@ static int step(struct path_walk *w, const char *name, const char *rest, struct 
 		r = push(w, name, TAKE_FD(fd), f);
 		return r < 0 ? r : 1;
 	}
-	/* A slash behind it would ask for a directory. */
+	/* A trailing slash would require a directory. */
 	if (!S_ISREG(st.st_mode) || *rest)
 		return 0;
 	r = arrive(w, name, &st, f);
@@ -253,7 +253,7 @@ static int take_part(struct path_walk *w, struct fault *f)
 		return 1;
 	}
 	if (is_in_tree(w)) {
-		/* step() may replace what is left to do. */
+		/* step() may replace the remaining path. */
 		_cleanup_free_ char *rest = strdup(w->todo);
 
 		return rest ? step(w, name, rest, f) : fault_errno(f, ENOMEM, "operand");
@@ -266,7 +266,7 @@ bool operand_names_tree(const struct subject *s, const char *path)
 {
 	_cleanup_free_ char *plain = NULL;
 
-	/* With ".." it must be walked to tell. */
+	/* A path with ".." must be resolved to decide. */
 	return path_normalize(path, &plain, NULL) < 0 || path_is_below(plain, subject_work_target(s));
 }
 

@@ -24,7 +24,7 @@ int operand_walk(int dirfd, operand_visit visit, void *arg, struct fault *f)
 	while (r >= 0 && (r = walk_next(w, &e, f)) != WALK_END) {
 		if (r < 0)
 			return r;
-		/* Another mount is not in the tree that is shown; anything else that is not seen is not sealed. */
+		/* Another mount is not visible inside; entries that are not visible are not sealed. */
 		if (r == WALK_ERROR && e.error != EXDEV)
 			return fault_errno(f, e.error, "'%s': %s", e.path, e.why);
 		if (r == WALK_LEAVE || (r == WALK_ENTER && !*e.path))
@@ -36,7 +36,7 @@ int operand_walk(int dirfd, operand_visit visit, void *arg, struct fault *f)
 	return r;
 }
 
-/* One line each; the path last, with what would end or fake a line written as \n and \\. */
+/* One line per entry; the path last, with newline and backslash escaped as \n and \\. */
 static void put_path(struct strbuf *b, const char *path)
 {
 	for (; *path; path++) {

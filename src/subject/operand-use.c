@@ -23,7 +23,7 @@ static void plain_name(const char *word, char name[32])
 		name[len - 1] = '\0';
 }
 
-/* Run the program that follows, or the first script that follows. */
+/* Programs that run the program, or the first script, after them. */
 static const char *const wrappers[] = { "busybox", "chrt",    "doas",	"env",	  "ionice", "nice",
 					"nohup",   "setsid",  "sudo",	"stdbuf", "strace", "taskset",
 					"time",	   "timeout", "toybox", "xargs",  NULL };
@@ -36,7 +36,7 @@ static const char *const code_options[] = { "-c", "-e", "-E", "-m", "-r", "--eva
 
 static const char *const shells[] = { "ash", "bash", "dash", "fish", "ksh", "mksh", "sh", "zsh", NULL };
 
-/* The next word is code and not a script.  A shell's -e is a setting, its -ec holds a -c. */
+/* The next word is code and not a script.  A shell's -e is an option, its -ec includes a -c. */
 static bool is_code_option(const char *word, bool shell)
 {
 	if (!shell)
@@ -58,7 +58,10 @@ static bool is_setting(const char *word)
 	return word[0] == '-' || strchr(word, '=') || (word[0] >= '0' && word[0] <= '9');
 }
 
-/* Which operands are executed, from the command line alone: argv[0], what a wrapper runs, an interpreter's script. */
+/*
+ * Which operands are executed, from the command line alone: argv[0], the command of a wrapper, an
+ * interpreter's script.
+ */
 void operand_mark_programs(const struct subject *s)
 {
 	bool command = true, script = false, shell = false;

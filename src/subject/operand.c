@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "subject/operand-path.h"
 
-#define NO_SEAL "or run with --no-seal, which leaves all of the tree unsealed"
+#define NO_SEAL "or run with --no-seal, which does not seal the worktree"
 
 static const char *const seal_names[] = {
 	[OPERAND_SEAL_NAMED] = "named",
@@ -41,7 +41,7 @@ static int open_tree(const struct subject *s, struct fault *f)
 {
 	int fd = open(s->worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	/* A tree that may be searched and not read still has files that can be named. */
+	/* A directory with search but without read permission still has files that can be named. */
 	if (fd < 0 && errno == EACCES)
 		fd = open(s->worktree, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? fault_errno(f, errno, "worktree '%s'", s->worktree) : fd;
@@ -52,7 +52,7 @@ static bool is_same_time(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-/* All of it, from a descriptor of a regular file that must not change meanwhile.  *RET is heap, SIZE long. */
+/* Reads a regular file that must not change concurrently.  *RET is heap, SIZE long. */
 static int read_whole(int fd, const char *path, uint64_t room, char **ret, uint64_t *ret_size,
 		      struct fault *f)
 {
@@ -63,17 +63,16 @@ static int read_whole(int fd, const char *path, uint64_t room, char **ret, uint6
 	if (fstat(fd, &before) < 0)
 		return fault_errno(f, errno, "'%s'", path);
 	if ((uint64_t)before.st_size > room)
-		return fault_set(
-			f, EFBIG,
-			"the files that the command names are larger than %llu MiB together ('%s' is "
-			"one): name fewer, " NO_SEAL,
-			(unsigned long long)(OPERAND_BYTES_MAX >> 20), path);
+		return fault_set(f, EFBIG,
+				 "the files that the command names are larger than %llu MiB together (one is "
+				 "'%s'): name fewer, " NO_SEAL,
+				 (unsigned long long)(OPERAND_BYTES_MAX >> 20), path);
 	size = (size_t)before.st_size;
 	bytes = malloc(size + 1);
 	if (!bytes)
 		return fault_errno(f, ENOMEM, "'%s'", path);
 	for (;;) {
-		/* One byte more than there should be: what grows is seen. */
+		/* One byte more than expected detects a growing file. */
 		ssize_t n = read(fd, bytes + got, size + 1 - got);
 
 		if (n < 0 && errno == EINTR)
@@ -94,10 +93,10 @@ static int read_whole(int fd, const char *path, uint64_t room, char **ret, uint6
 	return 0;
 }
 
-static int add_links(struct subject *s, const struct operand_lower *on_way, struct fault *f)
+static int add_links(struct subject *s, const struct operand_lower *parents, struct fault *f)
 {
-	for (size_t i = 0; i < on_way->n_nodes; i++) {
-		const struct operand_node *n = &on_way->nodes[i];
+	for (size_t i = 0; i < parents->n_nodes; i++) {
+		const struct operand_node *n = &parents->nodes[i];
 		struct operand_link *more;
 
 		if (!S_ISLNK(n->st.st_mode) || operand_lower_find(s->lower, n->path))
@@ -113,12 +112,12 @@ static int add_links(struct subject *s, const struct operand_lower *on_way, stru
 		if (!str_is_utf8(more->path, strlen(more->path)) ||
 		    !str_is_utf8(more->text, strlen(more->text)))
 			return fault_set(f, EILSEQ,
-					 "a link on the way to an operand is not UTF-8: rename it, " NO_SEAL);
+					 "a link that leads to an operand is not UTF-8: rename it, " NO_SEAL);
 	}
 	return 0;
 }
 
-/* Moves nodes that are new; those that are there already stay with PLACE. */
+/* Moves nodes that are new; existing ones stay with PLACE. */
 static int merge_lower(struct operand_lower *to, struct operand_lower *from, struct fault *f)
 {
 	struct operand_node *more = reallocarray(to->nodes, to->n_nodes + from->n_nodes + 1, sizeof(*more));
@@ -155,9 +154,9 @@ static int read_operand(struct subject *s, struct operand *o, struct operand_pla
 		return r;
 	*room -= o->size;
 	digest_bytes(bytes, o->size, &o->sha256);
-	r = add_links(s, &p->on_way, f);
+	r = add_links(s, &p->parents, f);
 	if (r >= 0)
-		r = merge_lower(s->lower, &p->on_way, f);
+		r = merge_lower(s->lower, &p->parents, f);
 	if (r < 0) {
 		free(bytes);
 		return r;
@@ -205,16 +204,16 @@ static int add_operand(struct subject *s, size_t arg, size_t at, struct operand_
 				 "the command names more than %d files of the worktree: name a directory or "
 				 "a list, " NO_SEAL,
 				 OPERAND_FILES_MAX);
-	/* A second way to the same file has links of its own. */
+	/* A second path to the same file has links of its own. */
 	if (same) {
-		int r = add_links(s, &p->on_way, f);
+		int r = add_links(s, &p->parents, f);
 
-		return r < 0 ? r : merge_lower(s->lower, &p->on_way, f);
+		return r < 0 ? r : merge_lower(s->lower, &p->parents, f);
 	}
 	return read_operand(s, o, p, room, f);
 }
 
-/* One word of argv: where in it a file of the tree is named.  As operand_resolve. */
+/* One word of argv: position of a file of the tree in it.  Returns as operand_resolve. */
 static int resolve_word(const struct subject *s, int rootfd, const char *word, size_t *ret_at,
 			struct operand_place *p, struct fault *f)
 {
@@ -241,7 +240,10 @@ static const char *get_path(const struct subject *s)
 	return "";
 }
 
-/* A command without a slash is an operand when PATH leads into the tree.  *RET_FIRST: nothing outside comes before. */
+/*
+ * A command without a slash is an operand if PATH leads into the tree.  *RET_FIRST: no match outside precedes
+ * it.
+ */
 static int resolve_command(const struct subject *s, int rootfd, struct operand_place *p, bool *ret_first,
 			   struct fault *f)
 {
@@ -314,7 +316,7 @@ int operand_find(struct subject *s, struct fault *f)
 	return fault_wrap(f, operand_digest_tree(rootfd, &s->tree, &s->tree_lines, f), "--seal-tree");
 }
 
-/* First line of A or B that the other does not have, into TEXT. */
+/* First line of A or B that is missing in the other, copied to TEXT. */
 static void name_difference(const char *a, const char *b, char text[256])
 {
 	size_t n;
@@ -370,7 +372,7 @@ static int require_same_content(const struct operand *o, const struct operand_pl
 		return r;
 	digest_bytes(bytes, size, &d);
 	if (!digest_equal(&d, &o->sha256) || strcmp(o->path, p->path) != 0)
-		return fault_set(f, EBADMSG, "operand '%s' changed after it was judged", p->path);
+		return fault_set(f, EBADMSG, "operand '%s' changed after it was checked", p->path);
 	return 0;
 }
 
@@ -382,7 +384,7 @@ static int require_same_word(const struct subject *s, int rootfd, size_t i, stru
 	size_t at;
 	int r;
 
-	/* It runs from its copy, whatever is in the tree now. */
+	/* It runs from its copy, whatever the tree contains now. */
 	if (o && !in_place)
 		return 0;
 	if (i == 0 && !strchr(s->argv[0], '/'))
@@ -396,11 +398,11 @@ static int require_same_word(const struct subject *s, int rootfd, size_t i, stru
 	if (!o)
 		return r == 0 ? 0
 			      : fault_set(f, EBADMSG,
-					  "'%s' names a file of the worktree now, which it did not when the "
-					  "command was judged",
+					  "'%s' names a file of the worktree now, but did not when the "
+					  "command was checked",
 					  s->argv[i]);
 	return r == 1 ? require_same_content(o, &p, f)
-		      : fault_set(f, EBADMSG, "operand '%s' is gone", o->path);
+		      : fault_set(f, EBADMSG, "operand '%s' was removed", o->path);
 }
 
 int operand_require_same(const struct subject *s, struct fault *f)

@@ -7,8 +7,8 @@
 #define INIT_PATH "/run/custody/init" /* inside: custody-init, read-only */
 
 /*
- * Where one execution of a subject lives on this host.  Own runs get fresh session paths; a portable bundle gets
- * the paths of its own directory and no overlay mount (its createRuntime hook makes one at each start).
+ * Paths of one execution of a subject on this host.  Own runs get fresh session paths; a portable bundle gets
+ * the paths of its own directory and no overlay mount (its createRuntime hook mounts one at each start).
  */
 struct placement {
 	bool portable;
@@ -19,22 +19,23 @@ struct placement {
 	const char *rootfs; /* root.path of config.json */
 	const char *
 		worktree; /* path to mount or to use as lowerdir: idmapped clone as root, the source itself rootless */
-	/* Sealed operands: a layer to put on top of the worktree.  NULL: there are none, or the hook makes it. */
+	/* Sealed operands: a lower above the worktree.  NULL: none, or the hook mounts it. */
 	const char *sealed;
 	/* One per subject mount: the prepared clone to bind instead of its source; NULL (or no array): the source. */
 	const char *const *sources;
 	const char *upper, *work; /* overlay; NULL in portable bundles */
-	const char *served; /* what fuse-overlayfs made of all that, to be bound; NULL: the kernel makes it */
-	const char *init;   /* host path of custody-init */
-	const char *hook;   /* host path of custody-hook; portable bundles */
+	const char
+		*served;  /* the overlay mounted by fuse-overlayfs, to be bound; NULL: the kernel's overlay */
+	const char *init; /* host path of custody-init */
+	const char *hook; /* host path of custody-hook; portable bundles */
 	char *const *approve;	 /* arguments of `custody-hook approve`; NULL: no such hook, and no `audit` */
 	const char *run;	 /* portable: the directory of the sessions; with APPROVE */
-	bool console;		 /* portable: the runtime makes a terminal, as somebody asked */
-	const char *hook_stderr; /* portable: file for hooks' complaints, as somebody added it; NULL: none */
+	bool console;		 /* portable: the runtime creates a terminal, as requested */
+	const char *hook_stderr; /* portable: file for messages of hooks, as requested; NULL: none */
 	int report_fd;		 /* descriptor of init's socket inside, or -1 (portable) */
-	bool terminal;		 /* init makes a pty of its own */
+	bool terminal;		 /* init creates a pty of its own */
 	bool limits; /* write linux.resources: portable bundles; own runs use custody's own cgroup */
 	const char *
 		seccomp_bpf; /* base64 program for run.oci.seccomp_bpf_data, or NULL to write linux.seccomp */
-	bool seccomp_apart;  /* linux.seccomp is "": who compares has the text of it */
+	bool seccomp_apart;  /* linux.seccomp is "": the comparing code has its text */
 };

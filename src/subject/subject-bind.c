@@ -15,25 +15,32 @@ static int require_word(const struct subject *s, const char *source, bool rw, co
 
 	if (!word || strv_has(s->profile->dangerous, word))
 		return 0;
-	return fault_set(f, EPERM, "'%s'%s: refused unless the profile says \"dangerous\": [\"%s\"]", source,
+	return fault_set(f, EPERM, "'%s'%s: refused unless the profile has \"dangerous\": [\"%s\"]", source,
 			 rw ? " would be writable" : "", word);
 }
 
-/* The profile's own paths were judged as they are written; here they are resolved, and -v was never judged. */
+/*
+ * The profile's own paths were checked as written; here they are resolved, and -v paths were not checked yet.
+ */
 int subject_require_harmless(const struct subject *s, const struct subject_request *rq, const char *source,
 			     bool rw, struct fault *f)
 {
 	_cleanup_free_ char *home = NULL;
 	int r;
 
-	/* Read-only does not help: the pid namespace and the masks would be proven beside it, and mean nothing. */
+	/*
+	 * Also read-only: with the host's /proc visible, the proofs of pid namespace and masks would be
+	 * meaningless.
+	 */
 	if (path_is_below(source, "/proc"))
 		return fault_set(f, EPERM,
-				 "'%s' shows the processes of the host; inside, /proc has the container's "
-				 "own: name another "
-				 "directory",
+				 "'%s' shows the processes of the host; /proc inside shows the container's "
+				 "own: choose another directory",
 				 source);
-	/* A sandbox root lies where custody chose, in a user's home for one, and holds nothing that a program obeys. */
+	/*
+	 * A sandbox root is at a path that custody chose, for example in a user's home, and holds no file
+	 * that a program executes.
+	 */
 	if (s->sandbox && sandbox_root_is_visible(s->sandbox, source))
 		return 0;
 	if (rq->home && rq->home[0] == '/') {
@@ -57,7 +64,7 @@ static void words_done(struct bind_words *w)
 	free(w->target);
 }
 
-/* The file that was resolved is the one that counts, whatever has its name by now. */
+/* The resolved file counts, whatever has its name now. */
 static int take_pinned(struct subject_mount *m, int fd, struct fault *f)
 {
 	struct stat st;
@@ -68,12 +75,15 @@ static int take_pinned(struct subject_mount *m, int fd, struct fault *f)
 	m->owner_uid = st.st_uid;
 	m->owner_gid = st.st_gid;
 	m->file = subject_file_of(&st);
-	/* Cloned by a descriptor of ours and never by the runtime, which would follow a link that is put there later. */
+	/*
+	 * Cloned by our descriptor and never by the runtime, which would follow a link that is placed there
+	 * later.
+	 */
 	m->idmap = true;
 	return 0;
 }
 
-/* Owner and reader of a bind: what belongs to a user is given to container root; root's own files stay root's. */
+/* Owner mapping of a bind: files of a user are given to container root; root's own files stay root's. */
 static int add_bind(struct subject *s, const struct subject_request *rq, const struct bind_words *w,
 		    struct fault *f)
 {
@@ -134,7 +144,7 @@ static int split_volume(const char *text, struct bind_words *w, struct fault *f)
 		return fault_errno(f, ENOMEM, "-v '%s'", text);
 	target = strchr(copy, ':');
 	if (!target)
-		return fault_set(f, EINVAL, "-v '%s': say SOURCE:TARGET or SOURCE:TARGET:rw", text);
+		return fault_set(f, EINVAL, "-v '%s': write SOURCE:TARGET or SOURCE:TARGET:rw", text);
 	*target++ = '\0';
 	mode = strchr(target, ':');
 	if (mode)
@@ -142,9 +152,9 @@ static int split_volume(const char *text, struct bind_words *w, struct fault *f)
 	if (mode && strcmp(mode, "ro") != 0 && strcmp(mode, "rw") != 0)
 		return fault_set(
 			f, EINVAL,
-			"-v '%s': the third word is ro or rw (a path that holds ':' cannot be given with -v)",
+			"-v '%s': the third part must be ro or rw (a path with ':' is not supported by -v)",
 			text);
-	/* Engines take a bare name for a volume of theirs; there is none here, so it is a mistake. */
+	/* Engines treat a bare name as a volume; custody has no volumes, so it is an error. */
 	if (copy[0] != '/' && copy[0] != '.')
 		return fault_set(f, EINVAL, "-v '%s': the source must start with '/' or './'", text);
 	if (target[0] != '/')

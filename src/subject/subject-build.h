@@ -5,7 +5,7 @@
 
 #include "subject/subject.h"
 
-/* Between the files that build a subject; nobody else includes this. */
+/* Shared by the files that build a subject only. */
 
 #define SUBJECT_MOUNTS_MAX 512
 
@@ -16,22 +16,26 @@ int subject_build_env(struct subject *s, const struct subject_request *rq, bool 
 /* Mounts and links of the root: the host's directories, or those of the profile's root directory. */
 int subject_build_root(struct subject *s, struct fault *f);
 
-/* What profile and command line add: binds and tmpfs. */
+/* Binds and tmpfs of profile and command line. */
 int subject_build_binds(struct subject *s, const struct subject_request *rq, struct fault *f);
 
-/* Read-only binds over what the profile protects, where the worktree is written. */
+/* Read-only binds over the paths that the profile protects, if the worktree is writable. */
 int subject_build_protect(struct subject *s, struct fault *f);
 
-/* Add the mounts that the host has below each bound directory, sort, and refuse targets that cannot be mounted on. */
+/* Adds the host's mounts below each bound directory, sorts, and refuses invalid targets. */
 int subject_finish_mounts(struct subject *s, struct fault *f);
 
-/* Refuse SOURCE (resolved) when showing it, or showing it writable, needs a word in `dangerous` that is not there. */
+/*
+ * Refuses SOURCE (resolved) if showing it, or showing it writable, needs a word that is missing in
+ * `dangerous`.
+ */
 int subject_require_harmless(const struct subject *s, const struct subject_request *rq, const char *source,
 			     bool rw, struct fault *f);
 
 /*
- * Of a subject in a sandbox root: its worktree is the very directory that R holds; /tmp is its tmp, where the worktree may
- * be written; the working directory and what the profile hides or mounts in the worktree stay in it.
+ * For a subject in a sandbox root: its worktree is the directory that R holds; /tmp is its tmp, if the
+ * worktree is writable; the working directory and the paths that the profile hides or mounts in the worktree
+ * stay in it.
  */
 int subject_require_sandbox(const struct subject *s, struct fault *f);
 int subject_require_sandbox_cwd(const struct subject *s, struct fault *f);

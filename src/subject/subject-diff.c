@@ -9,7 +9,7 @@
 
 #define VALUE_MAX 120 /* of a text in a line for people */
 
-/* NULL stands for "is not there", on either side. */
+/* NULL means missing, on either side. */
 static void compare(struct jdoc *list, const char *path, const struct jdoc *was, const struct jdoc *is);
 
 static void add_sides(struct jdoc *list, const char *path, const struct jdoc *was, const struct jdoc *is)
@@ -59,7 +59,7 @@ static void compare_var(struct jdoc *list, const char *path, const struct jdoc *
 		add_change(list, path, name, a, b);
 }
 
-/* Names only: values of a config.json's environment, and HMACs that mean nothing to people. */
+/* Names only: neither values of a config.json's environment nor HMACs are shown. */
 static void compare_env_list(struct jdoc *list, const char *path, const struct jdoc *was,
 			     const struct jdoc *is)
 {
@@ -74,7 +74,7 @@ static void compare_env_list(struct jdoc *list, const char *path, const struct j
 typedef void member_fn(struct jdoc *list, const char *path, const char *key, const struct jdoc *was,
 		       const struct jdoc *is);
 
-/* Members are sorted by their keys: both at once, as files are merged. */
+/* Members are sorted by key: both are merged in one pass. */
 static void merge(struct jdoc *list, const char *path, const struct jdoc *was, const struct jdoc *is,
 		  member_fn *fn)
 {
@@ -206,10 +206,10 @@ static int print_item(const struct jdoc *item, struct strbuf *out, struct fault 
 	if (change) {
 		strbuf_puts(out, change);
 	} else {
-		strbuf_puts(out, was ? "was " : "was not there");
+		strbuf_puts(out, was ? "was " : "was unset");
 		if (was)
 			r = print_value(was, out, f);
-		strbuf_puts(out, is ? ", is " : ", is gone");
+		strbuf_puts(out, is ? ", is " : ", is unset");
 		if (r == 0 && is)
 			r = print_value(is, out, f);
 	}

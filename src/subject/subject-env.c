@@ -32,7 +32,7 @@ static const char *find_var(char *const *env, const char *name)
 	return NULL;
 }
 
-/* Adds VAR or replaces the one of its name: the last word wins. */
+/* Adds VAR or replaces the one of the same name: the last one wins. */
 static int put(struct subject *s, const char *var, struct fault *f)
 {
 	int name = (int)name_len(var);
@@ -78,7 +78,7 @@ static bool passes(const struct subject *s, const char *var)
 
 	if (!name)
 		return false;
-	/* The one way in for the whole environment: a profile that switches the layer off under `dangerous`. */
+	/* Only a profile that disables the layer under `dangerous` passes the whole environment. */
 	if (!(s->layers & LAYER_BIT(LAYER_ENVIRONMENT)))
 		return name[0] != '\0';
 	for (char **p = s->profile->env_pass; p && *p; p++)
@@ -103,7 +103,7 @@ static int put_requested(struct subject *s, const struct subject_request *rq, st
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && rq->env && rq->env[i]; i++) {
-		/* "-e NAME" is the caller's value; as with other engines, unset stays unset. */
+		/* "-e NAME" passes the caller's value; as with other engines, unset stays unset. */
 		var = strchr(rq->env[i], '=') ? rq->env[i] : find_var(rq->environ, rq->env[i]);
 		if (!rq->env[i][0])
 			return fault_set(f, EINVAL, "-e needs NAME or NAME=VALUE");
@@ -122,7 +122,7 @@ static int compare_names(const void *a, const void *b)
 	return c ? c : (lx > ly) - (lx < ly);
 }
 
-/* Runtimes add a HOME and a PATH of their own choice where there is none: then it is better ours. */
+/* Runtimes add their own HOME and PATH if missing, so set ours. */
 static int put_defaults(struct subject *s, bool *ret_own_home, struct fault *f)
 {
 	const char *home = find_var(s->env, "HOME"), *text = home ? home + strlen("HOME=") : NULL;

@@ -5,8 +5,8 @@
 #include "subject/subject.h"
 
 /*
- * What of the facts a subject tells: command, places, confinement.  Provenance, security profile and rules are the
- * caller's.  Borrows from S; free with subject_facts_done.
+ * Facts of a subject for policy: command, paths, confinement.  The caller sets provenance, security profile
+ * and rules.  Borrows from S; free with subject_facts_done.
  */
 int subject_facts_fill(const struct subject *s, struct policy_facts *ret, struct fault *f) _must_check_;
 void subject_facts_done(struct policy_facts *p);

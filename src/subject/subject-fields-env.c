@@ -13,8 +13,8 @@
 #define ADVISORY_MAX 64
 
 /*
- * The terminal's, and different at each retry: not in the document as long as they are plain.  With a value that is
- * anything else they are variables like all others.
+ * Set by the terminal, and different at each retry: not in the document as long as their value is plain.
+ * With any other value they are treated like all variables.
  */
 /* clang-format off */
 static const struct {
@@ -34,7 +34,7 @@ static bool is_advisory(const char *name, const char *value)
 	return false;
 }
 
-/* A name has no '=' and neither has a NUL: the two bytes between can be read in one way only. */
+/* A name contains no '=', and neither part contains a NUL: the encoding is unambiguous. */
 static int sign_value(const char *name, const char *value, const struct digest_key *key,
 		      char hex[DIGEST_HEX_SIZE])
 {
@@ -59,13 +59,12 @@ static void check_value(struct jmap *m, const struct jdoc *values, const char *n
 	if (!given)
 		(void)jmap_fail(m, EPERM, "environment variable '%.64s' was not approved", name);
 	else if (digest_from_hex(given, &a) < 0)
-		(void)jmap_fail(m, EINVAL, "'env.%.64s' is no HMAC", name);
+		(void)jmap_fail(m, EINVAL, "'env.%.64s' is not an HMAC", name);
 	else if (digest_from_hex(hex, &b) < 0 || !digest_equal(&a, &b))
-		(void)jmap_fail(
-			m, EPERM,
-			"environment variable '%.64s' has another value than was approved (or another "
-			"digest key)",
-			name);
+		(void)jmap_fail(m, EPERM,
+				"environment variable '%.64s' has another value than was approved (or the "
+				"digest key differs)",
+				name);
 }
 
 static void map_value(struct jmap *m, struct jdoc *values, const char *var, const struct digest_key *key,
@@ -94,7 +93,7 @@ static void map_value(struct jmap *m, struct jdoc *values, const char *var, cons
 	(*n)++;
 }
 
-/* By the bytes of their names and none twice, as subject_build leaves them: the order is not in the document. */
+/* Sorted by name without duplicates, as subject_build leaves them: the order is not in the document. */
 static bool is_sorted(const char *a, const char *b)
 {
 	size_t la = strcspn(a, "="), lb = strcspn(b, "="), n = la < lb ? la : lb;
@@ -110,7 +109,7 @@ void subject_map_env(struct jmap *m, const struct subject *s, const struct diges
 
 	for (size_t i = 0; m->r == 0 && values && s->env && s->env[i]; i++) {
 		if (i && !is_sorted(s->env[i - 1], s->env[i]))
-			(void)jmap_fail(m, EINVAL, "environment variable '%.*s' out of order, or there twice",
+			(void)jmap_fail(m, EINVAL, "environment variable '%.*s' is out of order or duplicate",
 					(int)strcspn(s->env[i], "="), s->env[i]);
 		map_value(m, values, s->env[i], key, &n);
 	}
@@ -123,11 +122,10 @@ void subject_map_env(struct jmap *m, const struct subject *s, const struct diges
 		       (strncmp(s->env[k], values->members[i].key, len) != 0 || s->env[k][len] != '='))
 			k++;
 		if (!s->env || !s->env[k]) {
-			(void)jmap_fail(m, EPERM,
-					"environment variable '%.64s' was approved and is not there",
+			(void)jmap_fail(m, EPERM, "environment variable '%.64s' was approved but is missing",
 					values->members[i].key);
 			return;
 		}
 	}
-	(void)jmap_fail(m, EPERM, "other environment variables than were approved");
+	(void)jmap_fail(m, EPERM, "unexpected environment variables: they differ from the approved ones");
 }

@@ -15,7 +15,7 @@
 #define ID_MAX (UINT32_MAX - 1)
 
 static const char *const kinds[] = { "bind", "tmpfs", NULL };
-/* Those of enum profile_workspace, and one that profile_worktree_word() makes of two keys. */
+/* Those of enum profile_workspace, and one that profile_worktree_word() derives from two keys. */
 static const char *const modes[] = { "overlay", "ro", "rw", "tmpfs", "overlay-fuse", NULL };
 #define MODE_FUSE (PROFILE_WORKSPACE_TMPFS + 1)
 
@@ -69,7 +69,7 @@ static void map_file(struct jmap *m, struct subject_file *file)
 		return;
 	if (sscanf(device, "%9u:%9u%c", &major_id, &minor_id, &rest) != 2 ||
 	    str_to_u64(inode, &file->inode) < 0)
-		(void)jmap_fail(m, EINVAL, "'device' or 'inode' is no number");
+		(void)jmap_fail(m, EINVAL, "'device' or 'inode' is not a number");
 	else
 		file->device = makedev(major_id, minor_id);
 }
@@ -87,7 +87,7 @@ static void map_bind(struct jmap *m, struct subject_mount *mount)
 	jmap_bool(m, "dir", &mount->is_dir);
 	jmap_bool(m, "idmap", &mount->idmap);
 	map_owner(m, &mount->owner_uid, &mount->owner_gid);
-	/* Read-only sources are data, as the host's programs are: their name is what was approved. */
+	/* Read-only sources are data, like the host's programs: their path was approved. */
 	if (mount->rw)
 		map_file(m, &mount->file);
 }
@@ -99,7 +99,7 @@ static void map_tmpfs(struct jmap *m, struct subject_mount *mount)
 	if (m->r == 0 && m->reading)
 		mount->rw = mount->is_dir = true;
 	else if (!mount->rw || !mount->is_dir || mount->idmap || mount->source)
-		(void)jmap_fail(m, EINVAL, "a tmpfs that is no plain writable directory");
+		(void)jmap_fail(m, EINVAL, "a tmpfs must be a plain writable directory");
 }
 
 static void map_mount(struct jmap *m, struct subject_mount *mount)
@@ -168,7 +168,7 @@ static void map_worktree(struct jmap *parent, struct subject *s, struct profile 
 			map_file(&m, &s->worktree_file);
 	}
 	if (m.r == 0 && at > s->n_mounts)
-		(void)jmap_fail(&m, ERANGE, "'before' is past the last mount");
+		(void)jmap_fail(&m, ERANGE, "'before' exceeds the number of mounts");
 	jmap_leave(parent, &m);
 	if (m.r == 0 && m.reading) {
 		p->workspace = mode == MODE_FUSE ? PROFILE_WORKSPACE_OVERLAY : (enum profile_workspace)mode;

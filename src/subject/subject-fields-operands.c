@@ -16,7 +16,7 @@ void subject_map_digest(struct jmap *m, const char *key, struct digest *d)
 	digest_to_hex(d, hex);
 	jmap_string(m, key, m->reading ? &text : &p);
 	if (m->r == 0 && m->reading && digest_from_hex(text, d) < 0)
-		(void)jmap_fail(m, EINVAL, "'%s' is no SHA-256", key);
+		(void)jmap_fail(m, EINVAL, "'%s' is not a SHA-256", key);
 }
 
 void *subject_map_room(struct jmap *m, const char *key, const struct jdoc *array, size_t max, size_t size,
@@ -72,7 +72,7 @@ static void map_files(struct jmap *m, struct subject *s)
 
 	while (s->argv && s->argv[n_args])
 		n_args++;
-	/* One word may be named as a whole and behind its '=', and the same file by many words. */
+	/* One word may be named as a whole and after its '=', and the same file by several words. */
 	if (m->reading)
 		s->operands =
 			subject_map_room(m, "files", a, 2 * n_args, sizeof(*s->operands), &s->n_operands);
@@ -82,9 +82,9 @@ static void map_files(struct jmap *m, struct subject *s)
 
 		jmap_enter_item(m, "files", a, i, &item);
 		map_file(&item, o);
-		/* Whoever uses it finds the word, and the path in it. */
+		/* Users of it rely on the word and the path in it. */
 		if (item.r == 0 && (o->arg >= n_args || o->at > strlen(s->argv[o->arg])))
-			(void)jmap_fail(&item, ERANGE, "there is no such argument");
+			(void)jmap_fail(&item, ERANGE, "no such argument");
 		jmap_leave(m, &item);
 	}
 }

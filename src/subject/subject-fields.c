@@ -7,7 +7,7 @@
 #include "layer/layer.h"
 #include "subject/subject-json.h"
 
-/* One function per object, each field named once: what is written is what is read. */
+/* One function per object, each field named once: written and read form are the same. */
 
 static const char *const root_types[] = { "host-ro", "dir", NULL };
 static const char *const networks[] = { "none", "host", NULL };
@@ -61,7 +61,7 @@ static void map_root(struct jmap *parent, struct profile *p)
 
 static void map_limits(struct jmap *parent, struct subject *s, struct profile *p)
 {
-	/* The size that is meant where the profile says nothing: saying it makes no difference. */
+	/* The default size of the profile: writing it explicitly makes no difference. */
 	uint64_t tmp = parent->reading ? 0 : subject_tmp_size(s);
 	struct jmap m;
 
@@ -109,7 +109,7 @@ static void write_layers(struct jdoc *a, uint32_t layers)
 			jdoc_append_string(a, layer_info((enum layer)l)->name);
 }
 
-/* Whoever reads writes again and compares: a list in another order, or with a name twice, does not pass. */
+/* The reader writes it again and compares: a list in another order or with duplicates is refused. */
 static void map_layers(struct jmap *m, const char *key, uint32_t *layers)
 {
 	struct jdoc *a = jmap_value(m, key, JDOC_ARRAY);
@@ -122,19 +122,19 @@ static void map_layers(struct jmap *m, const char *key, uint32_t *layers)
 		int l = a->items[i]->type == JDOC_STRING ? layer_from_name(a->items[i]->string) : -1;
 
 		if (l < 0)
-			(void)jmap_fail(m, EINVAL, "'%s' holds something that is no layer", key);
+			(void)jmap_fail(m, EINVAL, "'%s' contains an unknown layer", key);
 		else
 			*layers |= LAYER_BIT(l);
 	}
 }
 
-/* The lists behind the words are custody's own: oci/bundle/bundle.c. */
+/* custody defines the lists for these words: oci/bundle/bundle.c. */
 static void map_capabilities(struct jmap *m, const struct subject *s)
 {
 	jmap_constant(m, "capabilities", s->layers & LAYER_BIT(LAYER_CAPABILITIES) ? "none" : "usual");
 }
 
-/* What tools a broker would offer; the section as the profile has it. */
+/* Tools that a broker would offer; the section of the profile. */
 static void map_broker(struct jmap *m, struct profile *p)
 {
 	const struct jdoc *section = p->sections[PROFILE_SECTION_BROKER];
@@ -178,7 +178,7 @@ void subject_map(struct jmap *m, struct subject *s, struct profile *p)
 	map_network(m, p);
 	map_limits(m, s, p);
 	map_seccomp(m, p);
-	/* Whether there is a time limit stands in limits.time_s: a shorter one changes nothing here. */
+	/* limits.time_s says whether a time limit exists: a shorter one changes nothing here. */
 	map_layers(m, "layers", &layers);
 	if (m->reading)
 		s->layers = layers;

@@ -5,16 +5,16 @@
 #include "state/digest-key.h"
 #include "subject/subject.h"
 
-/* Between the files that write and read the document of a subject; nobody else includes this. */
+/* Shared by the files that write and read the document of a subject only. */
 
-/* Everything but the environment.  P is the profile of S, where the reader puts what it finds; its own. */
+/* Everything but the environment.  P is the profile of S; the reader fills it. */
 void subject_map(struct jmap *m, struct subject *s, struct profile *p);
 void subject_map_mounts(struct jmap *m, struct subject *s, struct profile *p);
 
 void subject_map_operands(struct jmap *m, struct subject *s); /* after argv */
 
 void subject_map_digest(struct jmap *m, const char *key, struct digest *d);
-/* Reading: room for the items of ARRAY and one more, and their number in *N.  NULL after a failure. */
+/* Reading: allocates the items of ARRAY and one more, and sets *N.  NULL after a failure. */
 void *subject_map_room(struct jmap *m, const char *key, const struct jdoc *array, size_t max, size_t size,
 		       size_t *n);
 

@@ -18,9 +18,9 @@ static int compare(const struct subject_file *file, const struct stat *st, const
 	if (S_ISLNK(st->st_mode))
 		return fault_set(f, ELOOP, "writable '%s' was replaced by a symbolic link", path);
 	if (st->st_dev != file->device || st->st_ino != file->inode || (st->st_mode & S_IFMT) != file->type)
-		return fault_set(
-			f, EPERM,
-			"writable '%s' was replaced after it was judged: put it back, or start again", path);
+		return fault_set(f, EPERM,
+				 "writable '%s' was replaced after it was checked: restore it, or retry",
+				 path);
 	return 0;
 }
 

@@ -18,7 +18,7 @@ int subject_to_json(const struct subject *s, const struct digest_key *key, struc
 	if (!d)
 		return fault_errno(f, ENOMEM, "subject");
 	jmap_init_write(&m, d, LABEL, f);
-	/* Both are only read: nothing is assigned unless the map reads. */
+	/* Both are only read: the map assigns only when reading. */
 	subject_map(&m, (struct subject *)s, (struct profile *)s->profile);
 	subject_map_env(&m, s, key);
 	r = jmap_end(&m);
@@ -33,8 +33,7 @@ static int set_time(struct subject *s, struct profile *p, uint64_t time_s, struc
 	uint64_t approved = s->approved_time_s;
 
 	if (approved != 0 && (time_s == 0 || time_s > approved))
-		return fault_set(f, EPERM,
-				 "the time limit is longer than the %llu seconds that were approved",
+		return fault_set(f, EPERM, "the time limit exceeds the approved %llu seconds",
 				 (unsigned long long)approved);
 	p->limit_time_s = time_s;
 	if (time_s)
@@ -42,7 +41,9 @@ static int set_time(struct subject *s, struct profile *p, uint64_t time_s, struc
 	return 0;
 }
 
-/* The last word on strictness: what does not come out again as it came in was never written by subject_to_json. */
+/*
+ * Final strict check: a document that is not written again byte for byte was not written by subject_to_json.
+ */
 static int require_same(const struct subject *s, const struct digest_key *key, const struct jdoc *d,
 			struct fault *f)
 {

@@ -7,9 +7,9 @@
 #include "subject/subject.h"
 
 /*
- * A subject as a document: what is approved, hashed (subject/subject-digest.h), compared (subject/subject-diff.h) and kept.
- * Every field that changes what runs is in it, docs/design/subject.md says which are not.  Values of the environment
- * stand in it as HMACs; a plain TERM, COLUMNS or LINES not at all.
+ * A subject as a document: approved, hashed (subject/subject-digest.h), compared (subject/subject-diff.h) and
+ * stored.  It holds every field that affects execution; docs/design/subject.md lists the exceptions.  Values
+ * of the environment are stored as HMACs; a plain TERM, COLUMNS or LINES is omitted.
  */
 #define SUBJECT_SCHEMA "custody.subject/1"
 
@@ -17,10 +17,11 @@ int subject_to_json(const struct subject *s, const struct digest_key *key, struc
 		    struct fault *f) _must_check_;
 
 /*
- * The subject again, with a profile of its own that has the fields that bundle_config, rootfs_build and a hook read.
- * Strict: a key that is unknown, missing or of the wrong type is refused by name.  ENV is process.env of a config.json:
- * each "NAME=value" is accepted only if its HMAC is the document's, and each name of the document must be there.
- * TIME_S is the run's own time limit (0: none), refused when it is longer than the document's.
+ * Reads the subject back, with a profile of its own that has the fields that bundle_config, rootfs_build and
+ * a hook read.  Strict: a key that is unknown, missing or of the wrong type is refused with its name.  ENV is
+ * process.env of a config.json: each "NAME=value" is accepted only if its HMAC is the document's, and each
+ * name of the document must be present.  TIME_S is the run's own time limit (0: none), refused if longer than
+ * the document's.
  */
 int subject_from_json(const struct jdoc *d, char *const *env, uint64_t time_s, const struct digest_key *key,
 		      struct subject **ret, struct fault *f) _must_check_;

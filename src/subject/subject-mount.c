@@ -12,7 +12,7 @@
 
 #define MOUNTINFO_MAX ((size_t)16 * 1024 * 1024)
 
-/* Ours; a mount there would take the proofs away. */
+/* custody's own; a mount there would invalidate the proofs. */
 static const char *const reserved[] = { "/proc", "/sys", "/dev", "/run/custody", NULL };
 
 struct subject_mount *subject_find_mount(const struct subject *s, const char *target)
@@ -27,11 +27,11 @@ static int require_mountable(const char *target, struct fault *f)
 {
 	if (strcmp(target, "/") == 0)
 		return fault_set(f, EINVAL,
-				 "'/' cannot be mounted on: choose a root directory (root.path) instead");
+				 "cannot mount on '/': choose a root directory (root.path) instead");
 	for (size_t i = 0; reserved[i]; i++)
 		if (path_is_below(target, reserved[i]) || path_is_below(reserved[i], target))
-			return fault_set(f, EINVAL, "'%s' cannot be mounted on: '%s' is custody's own",
-					 target, reserved[i]);
+			return fault_set(f, EINVAL, "cannot mount on '%s': custody uses '%s' itself", target,
+					 reserved[i]);
 	return 0;
 }
 
@@ -117,7 +117,7 @@ int subject_add_link(struct subject *s, const char *target, const char *text, st
 	return 0;
 }
 
-/* Fifth word of a line: where it is mounted. */
+/* Fifth word of a line: the mount point. */
 static char *mount_point(char *line)
 {
 	char *save = NULL, *word = strtok_r(line, " ", &save);
@@ -130,8 +130,8 @@ static char *mount_point(char *line)
 }
 
 /*
- * A bind shows one file system, not what is mounted below it: libcrun clones without recursion.  So each mount
- * below a bound directory becomes a bind of its own, as its parent is.
+ * A bind shows one file system, without the mounts below it: libcrun clones without recursion.  So each mount
+ * below a bound directory becomes a bind of its own, with the access of its parent.
  */
 static int add_submount(struct subject *s, const struct subject_mount *parent, const char *point,
 			struct fault *f)
@@ -139,7 +139,7 @@ static int add_submount(struct subject *s, const struct subject_mount *parent, c
 	_cleanup_free_ char *target = NULL;
 	struct stat st;
 
-	/* Another user's FUSE mount, or one that hangs below a newer mount: nothing that could be shown. */
+	/* Another user's FUSE mount, or one below a newer mount: not accessible. */
 	if (stat(point, &st) < 0)
 		return 0;
 	target = path_join(parent->target, point + strlen(parent->source) + 1);
@@ -195,7 +195,7 @@ static int add_submounts(struct subject *s, struct fault *f)
 	return r;
 }
 
-/* '/' sorts before everything, so that a parent comes before its children and those before its siblings. */
+/* '/' sorts first, so that a parent precedes its children and they precede its siblings. */
 static int compare_targets(const void *a, const void *b)
 {
 	const char *x = ((const struct subject_mount *)a)->target,
@@ -213,13 +213,12 @@ static int require_no_link(const struct subject *s, const char *target, struct f
 {
 	for (size_t i = 0; i < s->n_links; i++)
 		if (path_is_below(target, s->links[i].target))
-			return fault_set(f, EINVAL,
-					 "'%s' cannot be mounted on: '%s' is a symbolic link to '%s'", target,
-					 s->links[i].target, s->links[i].text);
+			return fault_set(f, EINVAL, "cannot mount on '%s': '%s' is a symbolic link to '%s'",
+					 target, s->links[i].target, s->links[i].text);
 	return 0;
 }
 
-/* Host directory that is seen at the deepest mount above TARGET, and the rest of TARGET below it. */
+/* Host directory of the deepest mount above TARGET, and the rest of TARGET below it. */
 static const char *find_cover(const struct subject *s, const char *target, const char **ret_rest)
 {
 	const char *work = subject_work_target(s), *best = NULL, *source = NULL;
@@ -236,7 +235,7 @@ static const char *find_cover(const struct subject *s, const char *target, const
 	if (strcmp(work, target) != 0 && path_is_below(target, work) &&
 	    (!best || strlen(work) > strlen(best))) {
 		best = work;
-		/* What an overlay lacks is made in its upper layer, which is thrown away. */
+		/* Mount points that an overlay lacks are created in its upper, which is discarded. */
 		source = s->profile->workspace == PROFILE_WORKSPACE_OVERLAY ? NULL : s->worktree;
 	}
 	*ret_rest = best ? target + strlen(best) + 1 : NULL;
@@ -257,7 +256,7 @@ static int require_point(const struct subject *s, const char *target, bool is_di
 	if (stat(point, &st) == 0 && !S_ISDIR(st.st_mode) == !is_dir)
 		return 0;
 	return fault_set(f, ENOENT,
-			 "'%s' cannot be mounted on: make %s '%s' first, it is not written to by custody",
+			 "cannot mount on '%s': create %s '%s' first, because custody does not write there",
 			 target, is_dir ? "the directory" : "the file", point);
 }
 
@@ -271,7 +270,7 @@ int subject_finish_mounts(struct subject *s, struct fault *f)
 	if (r < 0)
 		return r;
 	if (subject_find_mount(s, work))
-		return fault_set(f, EEXIST, "two mounts at '%s': the worktree is there", work);
+		return fault_set(f, EEXIST, "two mounts at '%s': one is the worktree", work);
 	qsort(s->mounts, s->n_mounts, sizeof(*s->mounts), compare_targets);
 	while (s->worktree_at < s->n_mounts && compare_targets(&s->mounts[s->worktree_at], &at_work) < 0)
 		s->worktree_at++;

@@ -9,7 +9,7 @@
 #include "state/sandbox-root.h"
 #include "subject/subject.h"
 
-/* DIR resolved as far as it exists; the rest is made later, by us, where this says.  NULL on ENOMEM. */
+/* DIR resolved as far as it exists; custody creates the rest later, at this path.  NULL on ENOMEM. */
 static char *resolve(const char *dir)
 {
 	_cleanup_free_ char *head = strdup(dir), *real = NULL;
@@ -30,13 +30,15 @@ static char *resolve(const char *dir)
 	return dir[strlen(head)] ? path_join(real, dir + strlen(head) + 1) : TAKE_PTR(real);
 }
 
-/* What a sandbox root is for may be shown and written, although the root lies in DIR, which is custody's own. */
+/*
+ * Parts of a sandbox root may be visible and writable, although the root is in DIR, which is custody's own.
+ */
 static bool is_lent(const struct sandbox_root *sandbox, const char *source, const char *dir)
 {
 	return sandbox && sandbox_root_is_visible(sandbox, source) && path_is_below(sandbox->path, dir);
 }
 
-/* One is the other or holds it: whoever writes there writes what a later run believes. */
+/* Equal, or one above the other: write access there would change data that a later run trusts. */
 static int require_apart(const struct sandbox_root *sandbox, const char *source, const char *dir,
 			 struct fault *f)
 {
@@ -48,17 +50,16 @@ static int require_apart(const struct sandbox_root *sandbox, const char *source,
 		return fault_errno(f, ENOMEM, "'%s'", dir);
 	if ((!path_is_below(real, source) && !path_is_below(source, real)) || is_lent(sandbox, source, real))
 		return 0;
-	return fault_set(
-		f, EPERM,
-		"'%s' would be writable, and custody's own '%s' lies there: choose another directory, or "
-		"move custody's (CUSTODY_ROOT)",
-		source, real);
+	return fault_set(f, EPERM,
+			 "'%s' would be writable, but it contains or is in custody's own '%s': choose "
+			 "another directory, or move custody's (CUSTODY_ROOT)",
+			 source, real);
 }
 
 static int require_source(const struct sandbox_root *sandbox, const char *source, const struct dirs *d,
 			  struct fault *f)
 {
-	/* All of BASE: the other lane's state is believed as well. */
+	/* All of BASE: the other lane's state is trusted as well. */
 	const char *const own[] = { d->config, d->profiles_admin,   d->profiles_user, d->base,
 				    d->run,    d->profiles_shipped, d->libexec,	      d->data };
 	int r = 0;
@@ -80,13 +81,13 @@ int subject_require_apart(const struct subject *s, const struct dirs *d, struct 
 	return r;
 }
 
-/* Something of the host, and where it is seen inside. */
+/* A path of the host, and its path inside. */
 struct sight {
 	const struct sandbox_root *sandbox; /* of the subject; NULL: none */
 	const char *source, *target;
 };
 
-/* What is seen at TARGET inside comes from SOURCE: nothing of DIR may be in it. */
+/* SOURCE is visible at TARGET inside: it must contain nothing of DIR. */
 static int hide(const struct sight *w, const char *dir, char ***ret, struct fault *f)
 {
 	_cleanup_free_ char *real = dir ? resolve(dir) : NULL, *inside = NULL;
@@ -99,10 +100,10 @@ static int hide(const struct sight *w, const char *dir, char ***ret, struct faul
 	if (is_lent(w->sandbox, source, real))
 		return 0;
 	if (path_is_below(source, real))
-		return fault_set(f, EPERM,
-				 "'%s' lies in custody's own '%s', which no sandbox may see: choose another "
-				 "directory",
-				 source, real);
+		return fault_set(
+			f, EPERM,
+			"'%s' is in custody's own '%s', which no sandbox may see: choose another directory",
+			source, real);
 	if (!path_is_below(real, source))
 		return 0;
 	inside = path_join(target, real + strlen(source) + (source[1] != '\0'));
@@ -123,7 +124,7 @@ static int hide_all(const struct sight *w, const struct dirs *d, char ***ret, st
 
 		r = one ? hide(w, one, ret, f) : fault_errno(f, ENOMEM, "'%s'", d->base);
 	}
-	/* What other runs left; somebody may go there and look into it with a sandbox. */
+	/* Data of other runs; a user may inspect it with a sandbox whose worktree is there. */
 	evidence = path_join(d->base, "forensics");
 	if (r == 0 && !evidence)
 		r = fault_errno(f, ENOMEM, "'%s'", d->base);
@@ -133,13 +134,13 @@ static int hide_all(const struct sight *w, const struct dirs *d, char ***ret, st
 		r = hide(w, d->run, ret, f);
 	if (r == 0)
 		r = hide(w, d->config, ret, f);
-	/* With CUSTODY_ROOT and as root it holds everything that was hidden above. */
+	/* With CUSTODY_ROOT and as root it contains everything that was hidden above. */
 	if (r == 0 && !str_eq(d->data, d->base))
 		r = hide(w, d->data, ret, f);
 	return r;
 }
 
-/* A sealed copy is seen wherever its original is. */
+/* A sealed copy is visible wherever its original is. */
 static int require_shown(const struct subject *s, const char *operand, char **hidden, struct fault *f)
 {
 	_cleanup_free_ char *inside = path_join(subject_work_target(s), operand);
@@ -148,7 +149,7 @@ static int require_shown(const struct subject *s, const char *operand, char **hi
 		return fault_errno(f, ENOMEM, "operand");
 	for (char **h = hidden; h && *h; h++)
 		if (path_is_below(inside, *h))
-			return fault_set(f, EPERM, "'%s' is hidden in the sandbox: it cannot be an operand",
+			return fault_set(f, EPERM, "'%s' cannot be an operand: it is hidden in the sandbox",
 					 operand);
 	return 0;
 }

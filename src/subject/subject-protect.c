@@ -15,15 +15,15 @@ static int bind_itself(struct subject *s, const char *path, bool rw, struct faul
 
 	if (!source || !target)
 		return fault_errno(f, ENOMEM, "protect '%s'", path);
-	/* Two protected paths share the directories above them. */
+	/* Two protected paths may share parent directories. */
 	if (rw && subject_find_mount(s, target))
 		return 0;
 	return subject_add_bind(s, source, target, rw, true, f);
 }
 
 /*
- * Read-only over the path itself, and writable over each directory above it: what is a mount point cannot be renamed, and
- * a directory of another name would take the protected one with it and leave its old name to anybody.
+ * Read-only over the path itself, and writable over each parent directory: a mount point cannot be renamed,
+ * but a renamed parent would move the protected path away and free its old name.
  */
 static int protect(struct subject *s, const char *path, struct fault *f)
 {
@@ -39,21 +39,23 @@ static int protect(struct subject *s, const char *path, struct fault *f)
 		if (lstat(host, &st) < 0 && errno != ENOENT)
 			return fault_errno(f, errno, "protect '%s'", host);
 		if (lstat(host, &st) < 0) {
-			/* Where nothing is, there is nothing to protect; but beside others it could be made. */
+			/* A missing path needs no protection, unless it could be created beside others. */
 			if (!last)
 				return 0;
-			return fault_set(f, ENOENT,
-					 "'%s' is protected but not there, and could be made inside: make it "
-					 "first, or take '%s' out of the profile's workspace.protect",
-					 host, path);
+			return fault_set(
+				f, ENOENT,
+				"protected path '%s' does not exist and could be created inside: create it "
+				"first, or remove '%s' from the profile's workspace.protect",
+				host, path);
 		}
 		if (S_ISLNK(st.st_mode))
 			return fault_set(f, ELOOP,
-					 "'%s' is a symbolic link and cannot be protected: put what it leads "
-					 "to there, "
-					 "or take '%s' out of the profile's workspace.protect",
+					 "protected path '%s' is a symbolic link: replace it by its target, "
+					 "or remove '%s' from the profile's workspace.protect",
 					 host, path);
-		/* A file where a directory is expected (.git of a linked worktree) says where to go instead. */
+		/*
+		 * A file where a directory is expected (.git of a linked worktree) names another directory.
+		 */
 		last |= !S_ISDIR(st.st_mode);
 		r = bind_itself(s, part, !last, f);
 		if (r < 0 || last)
@@ -66,7 +68,7 @@ int subject_build_protect(struct subject *s, struct fault *f)
 	char *const *paths = s->profile->workspace_protect;
 	int r = 0;
 
-	/* Elsewhere the tree itself is not written. */
+	/* In other modes the tree itself is not written. */
 	if (s->profile->workspace != PROFILE_WORKSPACE_RW)
 		return 0;
 	for (size_t i = 0; r >= 0 && paths && paths[i]; i++)

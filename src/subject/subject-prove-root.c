@@ -47,7 +47,7 @@ static int require_mounted(const struct sandbox_root *r, const struct inside *in
 	return fd < 0 ? fd : require_same(r, want, fd, source, f);
 }
 
-/* An overlay shows an inode of its own: there it is the lower layer that was compared when it was cloned. */
+/* An overlay shows an inode of its own: there the lower was compared when it was cloned. */
 static int require_worktree(const struct sandbox_root *r, const struct subject *s, const struct inside *in,
 			    struct fault *f)
 {
@@ -76,7 +76,7 @@ static int require_binds(const struct sandbox_root *r, const struct subject *s, 
 	return e;
 }
 
-/* Where the command will stand is where init stands: found again from the workspace, as it is seen inside. */
+/* The working directory of the command is init's: found again from the workspace, as visible inside. */
 static int require_cwd(const struct sandbox_root *r, const struct subject *s, const struct inside *in,
 		       struct fault *f)
 {

@@ -5,8 +5,8 @@
 #include "subject/subject.h"
 
 /*
- * Just before the command starts: PID, its init, stands in the root R and sees what was resolved in it.  Whatever was
- * swapped since shows here, for what is mounted and where init stands cannot be swapped any more.
+ * Just before the command starts: verifies that PID, its init, is in root R and sees the resolved files.  A
+ * replacement since then is detected here; mounts and init's directory cannot be replaced any more.
  */
 int subject_prove_root(const struct sandbox_root *r, const struct subject *s, pid_t pid,
 		       struct fault *f) _must_check_;

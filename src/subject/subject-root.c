@@ -14,12 +14,14 @@
 #define COPY_MAX ((off_t)128 * 1024)
 #define COPIES_MAX 64
 
-/* For profiles that say nothing.  On merged-/usr hosts all but the first are symlinks into it. */
+/* For profiles without root.paths.  On merged-/usr hosts all but the first are symlinks into it. */
 static const char *const host_paths[] = {
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", NULL
 };
 
-/* Of a root directory: ours are mounted there, or are nothing that a container should see. */
+/*
+ * Entries of a root directory that are skipped: custody mounts its own, or a container should not see them.
+ */
 static const char *const root_dir_skipped[] = { "proc", "sys", "dev", "run", "tmp", "lost+found", NULL };
 
 static bool is_shown(const struct subject *s, const char *path)
@@ -32,7 +34,7 @@ static bool is_shown(const struct subject *s, const char *path)
 	return false;
 }
 
-/* Worth copying: a plain file that everybody may read and that no run would notice to be a moment old. */
+/* Worth copying: a regular file that all users may read, and that may be slightly outdated in a run. */
 static bool is_small(const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && (st->st_mode & S_IROTH) && st->st_size <= COPY_MAX;
@@ -46,8 +48,8 @@ static int add_copy(struct subject *s, const char *path, struct fault *f)
 }
 
 /*
- * A directory of /etc with a few small files (ld.so.conf.d; Debian's terminfo, which holds a README) is copied as
- * well.  *RET_FITS says whether all of it could be.
+ * A directory of /etc with a few small files (ld.so.conf.d; Debian's terminfo, which holds a README) is
+ * copied as well.  *RET_FITS: all of it could be copied.
  */
 static int copy_dir(struct subject *s, const char *path, bool *ret_fits, struct fault *f)
 {
@@ -80,7 +82,7 @@ static int copy(struct subject *s, const char *path, const struct stat *st, bool
 	*ret_done = false;
 	if (!path_is_below(path, "/etc") || strv_len(s->copies) >= COPIES_MAX)
 		return 0;
-	/* Not worth looking into: it holds directories, or many names. */
+	/* Not worth reading: it holds directories, or many names. */
 	if (S_ISDIR(st->st_mode) && (st->st_nlink > 2 || st->st_size > 4096))
 		return 0;
 	if (S_ISDIR(st->st_mode))
@@ -98,7 +100,7 @@ static int bind_host(struct subject *s, const char *path, struct fault *f)
 	return subject_add_bind(s, real, path, false, false, f);
 }
 
-/* A link stays one when its end is shown as well; else what it leads to is bound. */
+/* A link stays a link if its target is visible as well; else its target is bound. */
 static int show_link(struct subject *s, const char *path, struct fault *f)
 {
 	_cleanup_free_ char *real = realpath(path, NULL);
@@ -111,11 +113,11 @@ static int show_link(struct subject *s, const char *path, struct fault *f)
 	if (len <= 0 || !is_shown(s, real))
 		return bind_host(s, path, f);
 	text[len] = '\0';
-	/* A chain of links may pass where nothing is shown: then straight to its end. */
+	/* A chain of links may pass through hidden directories: then link to its end. */
 	return subject_add_link(s, path, text[0] == '/' && !is_shown(s, text) ? real : text, f);
 }
 
-/* PATH of the host at the same place inside, as a link, a copy or a bind; what does not exist is left out. */
+/* PATH of the host at the same place inside, as a link, a copy or a bind; missing paths are skipped. */
 static int show(struct subject *s, const char *path, struct fault *f)
 {
 	bool done = false;
@@ -141,7 +143,8 @@ static int show_host(struct subject *s, struct fault *f)
 	for (size_t i = 0; r >= 0 && paths[i]; i++)
 		r = show(s, paths[i], f);
 	if (r >= 0 && !subject_find_mount(s, "/usr") && !subject_find_mount(s, "/bin"))
-		return fault_set(f, ENOENT, "root.paths shows neither /usr nor /bin: no program could start");
+		return fault_set(f, ENOENT,
+				 "root.paths contains neither /usr nor /bin: no program could start");
 	return r;
 }
 
@@ -163,7 +166,7 @@ static int show_entry(struct subject *s, const char *dir, const char *name, stru
 	if (!source || !target)
 		return fault_errno(f, ENOMEM, "root directory");
 	if (!str_is_utf8(name, strlen(name)))
-		return fault_set(f, EILSEQ, "root directory '%s' has a name that is not UTF-8", dir);
+		return fault_set(f, EILSEQ, "the name of root directory '%s' is not UTF-8", dir);
 	if (subject_find_mount(s, target) || strcmp(subject_work_target(s), target) == 0)
 		return 0;
 	if (lstat(source, &st) < 0)
@@ -180,8 +183,8 @@ static int show_entry(struct subject *s, const char *dir, const char *name, stru
 }
 
 /*
- * The entries are mounted by their names, a moment after they were looked at.  Whoever can exchange one for a link in
- * between chooses what of the host is shown: only its owner may be able to.
+ * The entries are mounted by name, some time after they were checked.  A user able to replace one by a link
+ * in between chooses which path of the host is visible: only its owner may be able to.
  */
 static int require_own_dir(int fd, const char *dir, struct fault *f)
 {
@@ -190,17 +193,16 @@ static int require_own_dir(int fd, const char *dir, struct fault *f)
 	if (fstat(fd, &st) < 0)
 		return fault_errno(f, errno, "root directory '%s'", dir);
 	if ((st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & (S_IWGRP | S_IWOTH)))
-		return fault_set(
-			f, EPERM,
-			"root directory '%s' can be changed by others: chown it to yourself and chmod "
-			"go-w '%s'",
-			dir, dir);
+		return fault_set(f, EPERM,
+				 "root directory '%s' can be changed by other users: chown it to yourself "
+				 "and chmod go-w '%s'",
+				 dir, dir);
 	return 0;
 }
 
 /*
- * A root directory is not mounted as the root itself: mount points that it lacks would have to be made in it.  Its
- * entries are bound into a root of our own instead; nothing is ever written to it.
+ * A root directory is not mounted as the root itself: missing mount points would have to be created in it.
+ * Its entries are bound into a root of our own instead; it is never written.
  */
 static int show_dir(struct subject *s, struct fault *f)
 {

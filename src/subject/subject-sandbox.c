@@ -32,7 +32,7 @@ static bool has_tmp(const struct subject *s)
 	return m && m->source && str_eq(m->source, s->sandbox->tmp);
 }
 
-/* Only where the worktree may be written as well: the other modes promise that nothing of the host is. */
+/* Only if the worktree is writable as well: the other modes guarantee that no host file is written. */
 static bool wants_tmp(const struct subject *s)
 {
 	return s->sandbox && s->profile->workspace == PROFILE_WORKSPACE_RW &&
@@ -63,7 +63,7 @@ int subject_require_sandbox_cwd(const struct subject *s, struct fault *f)
 	return fd < 0 ? fault_wrap(f, fd, "working directory '%s'", s->cwd) : 0;
 }
 
-/* What need not be there may not be there; what is there may not lead out. */
+/* A path may be missing; an existing one must not lead out of the root. */
 static int require_inside(const struct subject *s, const char *target, const char *what, struct fault *f)
 {
 	const char *work = subject_work_target(s);
@@ -80,8 +80,9 @@ static int require_inside(const struct subject *s, const char *target, const cha
 }
 
 /*
- * A bind of a directory brings along what is mounted below it, each as a bind of its own.  In a root that would be a way
- * out, whoever mounted it.  The workspace or tmp itself may be a mount: that is where an admin put the root.
+ * A bind of a directory includes the mounts below it, each as a bind of its own.  In a sandbox root that
+ * would lead out of it.  The workspace or tmp itself may be a mount: the admin may have placed the root
+ * there.
  */
 static int require_no_mount(const struct subject *s, const struct subject_mount *m, struct fault *f)
 {
@@ -112,7 +113,7 @@ int subject_require_sandbox_targets(const struct subject *s, struct fault *f)
 	}
 	for (char **h = s->profile->fs_hide; r == 0 && h && *h; h++)
 		r = require_inside(s, *h, "filesystem.hide", f);
-	/* Somebody may have put something else on /tmp since the working directory was looked at. */
+	/* Another mount may have been placed on /tmp since the working directory was checked. */
 	if (r == 0 && !path_is_below(s->cwd, subject_work_target(s)) && !has_tmp(s))
 		r = fault_set(f, EXDEV, "working directory '%s' is not in sandbox root '%s' (%s)", s->cwd,
 			      s->sandbox->name, s->sandbox->path);
@@ -120,8 +121,8 @@ int subject_require_sandbox_targets(const struct subject *s, struct fault *f)
 }
 
 /*
- * What of PATH comes behind the workspace, however the way to it is spelled; NULL when it does not lead through it.  What
- * is behind it belongs to whoever worked there, and is not to be followed as the rest may be.
+ * The part of PATH after the workspace, however the path is spelled; NULL if it does not pass through it.
+ * Entries there belong to earlier runs and must not be followed as the rest may be.
  */
 static const char *behind_workspace(const struct sandbox_root *r, const char *path)
 {
@@ -151,7 +152,10 @@ int subject_pin_sandbox(struct subject *s, const char *source, bool is_volume, c
 
 	if (!r)
 		return 0;
-	/* A profile names what of the host it shows; in the workspace its paths are held to it as those of a person are. */
+	/*
+	 * A profile names the visible paths of the host; in the workspace its paths get the same checks as
+	 * those of the command line.
+	 */
 	path = is_volume ? source : behind_workspace(r, source);
 	if (!path)
 		return 0;

@@ -33,7 +33,7 @@ static int set_text(char **slot, const char *text, struct fault *f)
 static int set_argv(struct subject *s, char *const *argv, struct fault *f)
 {
 	if (!argv || !argv[0])
-		return fault_set(f, EINVAL, "no command given: put it after '--'");
+		return fault_set(f, EINVAL, "no command given: write it after '--'");
 	if (!argv[0][0])
 		return fault_set(f, EINVAL, "the command's name is empty");
 	for (size_t i = 0; argv[i]; i++)
@@ -50,8 +50,9 @@ static int parse_id(const char *text, const char *whole, uid_t *ret, struct faul
 	uint64_t id;
 
 	if (str_to_u64(text, &id) < 0 || id > ID_MAX)
-		return fault_set(f, EINVAL, "process.user '%s': say \"root\" or \"UID[:GID]\", each 0 to %d",
-				 whole, ID_MAX);
+		return fault_set(f, EINVAL,
+				 "process.user '%s': write \"root\" or \"UID[:GID]\", each 0 to %d", whole,
+				 ID_MAX);
 	*ret = (uid_t)id;
 	return 0;
 }
@@ -100,9 +101,8 @@ static int resolve_worktree(const struct profile *p, char **ret, struct fault *f
 	if (!source) {
 		cwd = getcwd(NULL, 0);
 		if (!cwd || cwd[0] != '/')
-			return fault_set(
-				f, ENOENT,
-				"the current directory does not exist any more: cd to one that does");
+			return fault_set(f, ENOENT,
+					 "the current directory was removed: cd to an existing one");
 		source = cwd;
 	}
 	*ret = realpath(source, NULL);
@@ -140,14 +140,13 @@ static int set_worktree(struct subject *s, const struct subject_request *rq, str
 	r = subject_require_sandbox(s, f);
 	if (r < 0)
 		return r;
-	/* Whatever the mode: the whole host would be seen, its shadow file too. */
+	/* In every mode: the whole host would be visible, including its shadow file. */
 	if (strcmp(s->worktree, "/") == 0 && !strv_has(p->dangerous, "rw-root"))
-		return fault_set(f, EPERM,
-				 "the worktree would be '/': cd to the directory that is worked on");
+		return fault_set(f, EPERM, "the worktree would be '/': cd to the directory of the project");
 	return subject_require_harmless(s, rq, s->worktree, rw, f);
 }
 
-/* Early word for what would only fail inside, where nobody can say why. */
+/* Detect early an error that would occur inside without an explanation. */
 static int require_cwd(const struct subject *s, struct fault *f)
 {
 	const char *work = subject_work_target(s);
@@ -192,7 +191,7 @@ static int set_cwd(struct subject *s, const char *workdir, struct fault *f)
 	return require_cwd(s, f);
 }
 
-/* What the profile asks for, less the limits that it does not set: nothing can prove an absent limit. */
+/* Layers of the profile, except limits that it does not set: an absent limit cannot be proven. */
 static uint32_t asked_layers(const struct profile *p)
 {
 	uint32_t layers = p->layers;
@@ -264,7 +263,7 @@ static int fill(struct subject *s, const struct subject_request *rq, struct faul
 		r = set_worktree(s, rq, f);
 	if (r >= 0)
 		r = set_cwd(s, rq->workdir, f);
-	/* Explicit mounts first: a default never hides what somebody asked for. */
+	/* Explicit mounts first: a default never hides a requested mount. */
 	if (r >= 0)
 		r = subject_build_binds(s, rq, f);
 	if (r >= 0)

@@ -16,7 +16,7 @@ enum subject_mount_kind {
 	SUBJECT_MOUNT_TMPFS,
 };
 
-/* Which file a writable path was when the subject was built: another one under its name is another subject. */
+/* Identity of a writable path when the subject was built: another file under its name is another subject. */
 struct subject_file {
 	uint64_t device, inode;
 	unsigned int type; /* S_IFMT */
@@ -34,7 +34,7 @@ struct subject_mount {
 	bool is_dir;
 	/*
 	 * As root: bind not SOURCE but a clone of it (open_tree, not recursive) in which OWNER is the
-	 * command's user, nosuid and nodev.  placement.sources names it; portable bundles leave it to their hook.
+	 * command's user, nosuid and nodev.  placement.sources names it; in portable bundles the hook clones.
 	 */
 	bool idmap;
 	struct subject_file file; /* SOURCE */
@@ -48,12 +48,12 @@ struct subject_link {
 struct sandbox_root;
 
 /*
- * Everything that changes what runs, resolved against this host: the input of the bundle.  config.json is a pure
- * function of a subject and a placement (where this session's directories are).
+ * Everything that affects execution, resolved against this host: the input of the bundle.  config.json is a
+ * pure function of a subject and a placement (paths of this session).
  */
 struct subject {
 	const struct profile *profile; /* borrowed; outlives the subject */
-	struct profile *own_profile;   /* the same, when subject_from_json made it; else NULL */
+	struct profile *own_profile;   /* the same, if created by subject_from_json; else NULL */
 	enum lane lane;
 	char **argv;
 	char **env; /* "NAME=value", sorted by name */
@@ -73,38 +73,38 @@ struct subject {
 	struct subject_link *links; /* symlinks of the root: /bin -> usr/bin */
 	size_t n_links;
 	char **copies; /* small public files of the host's /etc: copied to the same place, cheaper than a mount */
-	uint32_t layers; /* LAYER_BIT()s asked for: profile's, less limits that are not set */
+	uint32_t layers; /* LAYER_BIT()s requested: the profile's, without limits that are not set */
 	struct sandbox_root
 		*sandbox; /* borrowed: the worktree is its workspace; not in the JSON; NULL: none */
 	enum operand_seal seal;
 	struct operand *operands; /* in the order of argv */
 	size_t n_operands;
-	struct operand_link *operand_links; /* in the order in which they were met */
+	struct operand_link *operand_links; /* in the order of discovery */
 	size_t n_operand_links;
 	struct operand_lower *lower; /* not in the JSON; NULL: no operands, or not built from the tree */
 	struct digest tree;	     /* of the whole worktree; all zero unless seal is OPERAND_SEAL_TREE */
-	char *tree_lines; /* what TREE is the digest of; not in the JSON; NULL when not built from the tree */
+	char *tree_lines; /* listing that TREE is the digest of; not in the JSON; NULL if not built from the tree */
 	/*
-	 * The time limit that is approved, 0 = none.  The run's own (profile->limit_time_s) may be shorter: a caller in a
-	 * hurry needs no new approval.
+	 * The approved time limit, 0 = none.  The run's own (profile->limit_time_s) may be shorter without a
+	 * new approval.
 	 */
 	uint64_t approved_time_s;
 };
 
-/* What the command line adds to a profile: Docker's spellings and the command.  Only what it may: see docs. */
+/* Additions of the command line to a profile: Docker's options and the command. */
 struct subject_request {
 	enum lane lane;
-	const struct profile *base; /* as loaded, before options changed it; NULL: nothing was changed */
+	const struct profile *base; /* as loaded, before options changed it; NULL: unchanged */
 	char *const *argv;
 	char *const *env;     /* -e NAME or NAME=value */
 	char *const *volumes; /* -v SOURCE:TARGET[:ro|rw] */
 	const char *workdir;  /* -w, inside */
 	const char *hostname;
-	const char *home;     /* the caller's on the host: never bound rw unless `dangerous` says so */
+	const char *home;     /* the caller's on the host: never bound rw unless `dangerous` allows it */
 	char *const *environ; /* the caller's */
 	/*
-	 * The worktree is its workspace, its tmp is /tmp when that is writable; -v sources, -w and the profile's paths in the
-	 * workspace may not lead out of it.  Outlives the subject; NULL: none.
+	 * The worktree is its workspace, its tmp is /tmp if that is writable; -v sources, -w and the
+	 * profile's paths in the workspace must not lead out of it.  Outlives the subject; NULL: none.
 	 */
 	struct sandbox_root *sandbox;
 	enum operand_seal seal;
@@ -120,18 +120,21 @@ const char *subject_work_target(const struct subject *s); /* inside */
 uint64_t subject_tmp_size(const struct subject *s);	  /* of each private tmpfs */
 
 struct dirs;
-/* Refuse a writable source that holds, or lies in, a directory of custody's own: what is there is believed. */
+/*
+ * Refuses a writable source that contains, or is in, a directory of custody's own: custody trusts its
+ * content.
+ */
 int subject_require_apart(const struct subject *s, const struct dirs *d, struct fault *f) _must_check_;
 /*
- * What is hidden inside: the profile's list, and wherever keys, requests, grants, ledger or configuration would show.  A
- * source that lies in them is refused.  The list is the caller's.
+ * Hidden paths inside: the profile's list, and every place where keys, requests, grants, ledger or
+ * configuration would be visible.  A source inside them is refused.  The caller frees the list.
  */
 int subject_hide_own(const struct subject *s, const struct dirs *d, char ***ret,
 		     struct fault *f) _must_check_;
 
 /*
- * GOV-9, just before the start: are writable sources still the files that were judged?  By the descriptor where one is
- * mounted from, which leaves no moment between; by their paths where the runtime opens them.
+ * GOV-9, just before the start: are writable sources still the files that were checked?  By the descriptor if
+ * one is mounted from, which leaves no race; by path if the runtime opens them.
  */
 int subject_require_file(const struct subject_file *file, int fd, const char *path,
 			 struct fault *f) _must_check_;

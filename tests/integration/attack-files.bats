@@ -176,7 +176,7 @@ in_root() { # SCRIPT
 		in_root 'echo RAN'
 		assert_status 125
 		[[ $output != *RAN* ]]
-		assert_stderr_has 'can be changed by others'
+		assert_stderr_has 'can be changed by other users'
 	done
 	chmod 0755 "$R"
 	in_root 'echo RAN'

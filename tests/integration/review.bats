@@ -382,7 +382,7 @@ free" ]
 	rm -r .git/hooks
 	custody_run --profile "$CUSTODY_HOME/rw.json" -- true
 	assert_status 125
-	assert_stderr_has "is protected but not there"
+	assert_stderr_has "does not exist and could be created inside"
 }
 
 @test "protect: as a user, and in a bundle that runc runs, they cannot either" {

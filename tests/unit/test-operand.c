@@ -355,18 +355,18 @@ static void make_set_id(void)
 	(void)chmod("run.sh", 04755);
 }
 
-static void GOV_9_a_layer_on_disk_is_checked_entry_by_entry(void)
+static void GOV_9_a_lower_on_disk_is_checked_entry_by_entry(void)
 {
 	static const struct {
 		void (*spoil)(void);
 		const char *words;
 	} cases[] = {
-		{ change_content, "another content" },
+		{ change_content, "differs from the approved content" },
 		{ change_length, "bytes" },
-		{ add_file, "never judged" },
-		{ remove_file, "of 3" },
+		{ add_file, "was not approved" },
+		{ remove_file, "3 sealed copies expected" },
 		{ change_link, "link" },
-		{ make_dir, "never judged" },
+		{ make_dir, "was not approved" },
 		{ make_link_of_file, "link" },
 		{ make_set_id, "set-id" },
 	};
@@ -406,7 +406,7 @@ static void GOV_9_data_of_a_rw_tree_must_be_as_judged(void)
 	REFUSED(operand_require_same(s, &f), EBADMSG, "operand 'data' changed");
 	fault_done(&f);
 	(void)unlink("data");
-	REFUSED(operand_require_same(s, &f), EBADMSG, "'data' is gone");
+	REFUSED(operand_require_same(s, &f), EBADMSG, "'data' was removed");
 }
 
 static void touch_time(void)
@@ -509,7 +509,7 @@ TAP_MAIN(T(make_directories), T(GOV_9_command_and_named_files_are_found_and_hash
 	 T(GOV_9_path_may_lead_into_the_tree), T(GOV_9_programs_are_distinguished_from_data),
 	 T(GOV_9_only_a_rw_tree_changes_the_command_line), T(limits_are_refused_and_name_the_way_out),
 	 T(an_unreadable_operand_is_refused), T(GOV_9_the_layer_has_content_links_and_looks_of_the_tree),
-	 T(GOV_9_a_layer_on_disk_is_checked_entry_by_entry),
+	 T(GOV_9_a_lower_on_disk_is_checked_entry_by_entry),
 	 T(GOV_9_an_argument_that_becomes_a_file_is_refused), T(GOV_9_data_of_a_rw_tree_must_be_as_judged),
 	 T(GOV_9_a_sealed_tree_is_refused_when_anything_changed),
 	 T(a_tree_digest_does_not_depend_on_the_order_of_making), T(seals_have_names), T(clean_up))

@@ -24,12 +24,12 @@ static void each_kind_of_difference_has_its_line(void)
 	static const struct { const char *was, *is, *lines; } rows[] = {
 		{ "{\"a\":1}", "{\"a\":1}", "" },
 		{ "{\"argv\":[\"x\",\"y\",\"a\"]}", "{\"argv\":[\"x\",\"y\",\"b\"]}", "argv[2]: was 'a', is 'b'\n" },
-		{ "{\"argv\":[\"x\"]}", "{\"argv\":[\"x\",\"-f\"]}", "argv[1]: was not there, is '-f'\n" },
-		{ "{\"argv\":[\"x\",\"-n\"]}", "{\"argv\":[\"x\"]}", "argv[1]: was '-n', is gone\n" },
+		{ "{\"argv\":[\"x\"]}", "{\"argv\":[\"x\",\"-f\"]}", "argv[1]: was unset, is '-f'\n" },
+		{ "{\"argv\":[\"x\",\"-n\"]}", "{\"argv\":[\"x\"]}", "argv[1]: was '-n', is unset\n" },
 		{ "{\"limits\":{\"pids\":7}}", "{\"limits\":{\"pids\":8}}", "limits.pids: was 7, is 8\n" },
 		{ "{\"limits\":{\"pids\":7}}", "{\"limits\":null}", "limits: was {\"pids\":7}, is null\n" },
 		{ "{\"mounts\":[{\"rw\":false}]}", "{\"mounts\":[{\"rw\":true}]}", "mounts[0].rw: was false, is true\n" },
-		{ "{\"a\":1,\"b\":2}", "{\"b\":3,\"c\":4}", "a: was 1, is gone\nb: was 2, is 3\nc: was not there, is 4\n" },
+		{ "{\"a\":1,\"b\":2}", "{\"b\":3,\"c\":4}", "a: was 1, is unset\nb: was 2, is 3\nc: was unset, is 4\n" },
 		{ "{\"env\":{\"A\":\"11\",\"B\":\"22\",\"C\":\"33\"}}", "{\"env\":{\"B\":\"23\",\"C\":\"33\",\"D\":\"44\"}}",
 		  "env.A: removed\nenv.B: changed\nenv.D: added\n" },
 		{ "{\"process\":{\"env\":[\"A=secret\",\"B=2\",\"C=3\"]}}", "{\"process\":{\"env\":[\"B=hidden\",\"C=3\",\"D=new\"]}}",
@@ -83,7 +83,7 @@ static void a_long_list_is_cut_and_marked(void)
 	diff = subject_diff(was, is);
 	CHECK(diff->n_items == 9);
 	CHECK(subject_diff_print(diff, 2, &t, NULL) == 0);
-	CHECK(strcmp(t.text, "[0]: was 0, is gone\n[1]: was 1, is gone\nand 7 more\n") == 0);
+	CHECK(strcmp(t.text, "[0]: was 0, is unset\n[1]: was 1, is unset\nand 7 more\n") == 0);
 }
 
 static void a_long_value_is_cut_between_letters(void)

@@ -261,13 +261,13 @@ static void malformed_volumes_are_refused(void)
 		{ "/usr:data", "target must start", EINVAL },
 		{ "/usr:/data:z", "ro or rw", EINVAL },
 		{ "/nonexistent:/data", "does not exist", ENOENT },
-		{ "/usr:/", "cannot be mounted on", EINVAL },
-		{ "/usr:/proc/x", "custody's own", EINVAL },
-		{ "/usr:/dev", "custody's own", EINVAL },
-		{ "/usr:/run", "custody's own", EINVAL },
+		{ "/usr:/", "cannot mount on", EINVAL },
+		{ "/usr:/proc/x", "custody uses", EINVAL },
+		{ "/usr:/dev", "custody uses", EINVAL },
+		{ "/usr:/run", "custody uses", EINVAL },
 		{ "/usr:/data/../etc", "..", EINVAL },
 		{ "/usr:/work", "two mounts", EEXIST },
-		{ "/usr/bin:/usr/no-such-place", "make the directory '/usr/no-such-place'", ENOENT },
+		{ "/usr/bin:/usr/no-such-place", "create the directory '/usr/no-such-place'", ENOENT },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -311,7 +311,7 @@ static void targets_below_a_bind_must_exist_but_an_overlay_creates_them(void)
 	CHECK(build(&p, &rq, &s, &f) == 0);
 	subject_free(TAKE_PTR(s));
 	p.workspace = PROFILE_WORKSPACE_RW;
-	REFUSED(ENOENT, "make the directory");
+	REFUSED(ENOENT, "create the directory");
 }
 
 static void a_users_files_are_mapped_and_roots_own_are_not(void)
