@@ -10,7 +10,7 @@
 
 #define LETTERS_SHOWN 8
 
-/* A row whose text is built piece by piece: what the payload chose goes in by card_put_word only. */
+/* A row whose text is built in pieces: untrusted text is added by card_put_word only. */
 static void add_built(struct card *c, const char *label, enum card_tone tone, struct strbuf *b)
 {
 	_cleanup_free_ char *text = strbuf_take(b);
@@ -54,7 +54,7 @@ static bool is_true(const struct jdoc *object, const char *key)
 	return v && v->type == JDOC_BOOL && v->boolean;
 }
 
-/* Cyrillic that looks like Latin is shown as it is, but not without a word about it. */
+/* Cyrillic letters that look like Latin ones are shown unescaped, but with a warning. */
 static void add_letters(struct card *c, const char *text)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -69,7 +69,7 @@ static void add_letters(struct card *c, const char *text)
 		len -= ch.step;
 	}
 	if (n > 0)
-		card_add(c, "", CARD_WARN, "%zu letters outside ASCII, they may look like others:%s%s", n,
+		card_add(c, "", CARD_WARN, "%zu letters outside ASCII, which may look like others:%s%s", n,
 			 b.text ? b.text : "", n > LETTERS_SHOWN ? " ..." : "");
 }
 
@@ -84,7 +84,7 @@ static void add_command(struct card *c, const struct approval_card_facts *k)
 	else if (k->command)
 		card_put_word(&b, k->command);
 	else
-		strbuf_puts(&b, "(not told)");
+		strbuf_puts(&b, "(unknown)");
 	text = strbuf_take(&b);
 	if (!text) {
 		c->broken = true;
@@ -175,7 +175,7 @@ static void add_profile(struct card *c, const struct approval_card_facts *k)
 	add_built(c, "dangerous", CARD_WARN, &b);
 }
 
-/* What may be gone afterwards.  Says whether anything of this machine is written. */
+/* Files that may be changed or deleted.  Returns whether any file of this machine is writable. */
 static bool add_writes(struct card *c, const struct approval_card_facts *k)
 {
 	const struct jdoc *tree = jdoc_get(k->subject, "worktree"), *mounts = jdoc_get(k->subject, "mounts");
@@ -184,7 +184,7 @@ static bool add_writes(struct card *c, const struct approval_card_facts *k)
 	bool rw = str_eq(mode, "rw");
 
 	if (!mode) {
-		card_add(c, "writes", CARD_WARN, "(not known)");
+		card_add(c, "writes", CARD_WARN, "(unknown)");
 		return true;
 	}
 	if (rw)
@@ -192,11 +192,11 @@ static bool add_writes(struct card *c, const struct approval_card_facts *k)
 	else if (str_eq(mode, "overlay"))
 		strbuf_puts(&b, "only a copy of ");
 	else if (str_eq(mode, "overlay-fuse"))
-		strbuf_puts(&b, "only a copy, which fuse-overlayfs serves, of ");
+		strbuf_puts(&b, "only a copy, served by fuse-overlayfs, of ");
 	else if (str_eq(mode, "ro"))
 		strbuf_puts(&b, "nothing; reads ");
 	else
-		strbuf_puts(&b, "only memory that goes with it");
+		strbuf_puts(&b, "only memory, discarded afterwards");
 	if (jdoc_get(tree, "source"))
 		put_json_word(&b, jdoc_get(tree, "source"));
 	add_built(c, "writes", rw ? CARD_WARN : CARD_PLAIN, &b);
@@ -224,8 +224,8 @@ static void add_reach(struct card *c, const struct approval_card_facts *k)
 
 	card_add(c, "network", none ? CARD_PLAIN : CARD_WARN, "%s",
 		 none			   ? "none"
-		 : str_eq(network, "host") ? "all that this host can reach"
-					   : "(not known)");
+		 : str_eq(network, "host") ? "every network that this host can reach"
+					   : "(unknown)");
 	if (broker && broker->type != JDOC_NULL) {
 		put_json_word(&b, broker);
 		add_built(c, "tools", CARD_WARN, &b);
@@ -275,7 +275,7 @@ static void add_seal(struct card *c, const struct approval_card_facts *k)
 	else
 		card_add(c, any ? "" : "sealed", CARD_PLAIN,
 			 any ? "tree not sealed: other files in it may change until the command runs"
-			     : "no file is named; tree not sealed: it may change until the command runs");
+			     : "no file named; tree not sealed: it may change until the command runs");
 }
 
 static void add_change(struct card *c, const char *label, const struct jdoc *item)
@@ -288,10 +288,10 @@ static void add_change(struct card *c, const char *label, const struct jdoc *ite
 	if (change) {
 		strbuf_printf(&b, ": %s", change);
 	} else {
-		strbuf_puts(&b, was ? ": was " : ": was not there");
+		strbuf_puts(&b, was ? ": was " : ": was unset");
 		if (was)
 			put_json_word(&b, was);
-		strbuf_puts(&b, is ? ", is " : ", is gone");
+		strbuf_puts(&b, is ? ", is " : ", is unset");
 		if (is)
 			put_json_word(&b, is);
 	}
@@ -310,7 +310,7 @@ static void add_changes(struct card *c, const struct approval_card_facts *k)
 		return;
 	}
 	if (diff->n_items == 0)
-		card_add(c, "changed", CARD_PLAIN, "nothing since it was approved last");
+		card_add(c, "changed", CARD_PLAIN, "nothing since the last approval");
 	for (size_t i = 0; i < diff->n_items; i++)
 		add_change(c, i ? "" : "changed", diff->items[i]);
 }
@@ -340,7 +340,7 @@ void approval_card_describe(struct card *c, const struct approval_card_facts *k)
 	add_seal(c, k);
 	add_changes(c, k);
 	if (node)
-		card_add(c, "node", CARD_PLAIN, "only this machine: what it may write is part of the digest");
+		card_add(c, "node", CARD_PLAIN, "only this machine: writable files are part of the digest");
 	add_grant(c, k);
 	card_add(c, "digest", CARD_PLAIN, "%s", k->digest);
 }

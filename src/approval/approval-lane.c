@@ -48,7 +48,7 @@ int approval_lane_open(const struct dirs *dirs, const struct config *config, str
 		return fault_errno(f, ENOMEM, "approvers");
 	d.rules.approvers = d.entries;
 	d.rules.n_approvers = config->n_approvers;
-	/* Of another version or another lane: nothing in it is believed. */
+	/* State of another version or lane: nothing in it is trusted. */
 	r = state_require(dirs, f);
 	if (r < 0)
 		return r;
@@ -102,7 +102,9 @@ static size_t choose(struct approval_lane *d, const struct jdoc *names)
 			.key = a->has_key ? keys[0] : NULL,
 			.pin_key = a->has_pin_key ? keys[1] : NULL,
 			.lane = a->lane[0] ? a->lane : NULL,
-			/* One that was found with the key is found again; only what the admin says is said. */
+			/*
+			 * Only settings of the admin are copied; values found with the key are found again.
+			 */
 			.uid = a->own_uid ? a->uid : APPROVER_NO_UID,
 		};
 	}
@@ -123,10 +125,10 @@ static int choose_approvers(struct approval_lane *d, const struct jdoc *names, c
 		return fault_errno(f, ENOMEM, "approvers");
 	n = choose(d, names);
 	if (n == 0)
-		return fault_set(
-			f, EPERM,
-			"profile '%s': none of governance.approvers may approve here ('custody key ls')",
-			profile);
+		return fault_set(f, EPERM,
+				 "profile '%s': no approver in governance.approvers may approve in this lane "
+				 "(run 'custody key ls')",
+				 profile);
 	d->rules.approvers = d->chosen;
 	d->rules.n_approvers = n;
 	d->rules.configured = d->rules.narrowed = true;

@@ -12,7 +12,7 @@ struct approval_lane {
 	struct approval_store store;
 	struct approval_rules rules;
 	struct approver_entry *entries;
-	/* Those of a profile's `governance.approvers`. */
+	/* Approvers of a profile's `governance.approvers`. */
 	struct approver_list approvers;
 	struct approver_entry *chosen;
 	char (*chosen_keys)[2][APPROVER_KEY_SIZE];
@@ -22,15 +22,15 @@ struct approval_lane {
 #define APPROVAL_LANE_NONE { .store = { .dirfd = -EBADF } }
 /* clang-format on */
 
-/* LEDGER NULL: only what writes nothing can be asked. */
+/* LEDGER NULL: read-only operations only. */
 int approval_lane_open(const struct dirs *d, const struct config *config, struct ledger *ledger,
 		       struct approval_lane *ret, struct fault *f) _must_check_;
-/* The same with the lane's ledger, made when there is none; the caller frees it behind the store. */
+/* The same with the lane's ledger, created if missing; the caller frees it after the store. */
 int approval_lane_open_to_write(const struct dirs *d, const struct config *config, struct ledger **ret_ledger,
 				struct approval_lane *ret, struct fault *f) _must_check_;
 /*
- * A profile may ask for more than the configuration: more approvals, fewer approvers, nobody for themselves.  GOVERNANCE is
- * its section, NULL: none.
+ * A profile may require more than the configuration: more approvals, fewer approvers, no self-approval.
+ * GOVERNANCE is its section, NULL: none.
  */
 int approval_lane_tighten(struct approval_lane *d, const struct jdoc *governance, const char *profile,
 			  struct fault *f) _must_check_;

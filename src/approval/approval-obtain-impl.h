@@ -5,11 +5,17 @@
 
 /* Inside the approval files only. */
 
-/* Tries what is there: RET->state is GRANTED when it was enough, else unchanged, and RET->grants says why. */
+/*
+ * Reserves existing grants: RET->state is GRANTED when they suffice, else unchanged, and RET->grants has the
+ * reason.
+ */
 int approval_reserve(const struct approval_ask *ask, struct approval *ret, struct fault *f) _must_check_;
 int approval_file(const struct approval_ask *ask, struct request *ret, struct fault *f) _must_check_;
 int approval_set_denied(const struct approval_ask *ask, const struct request *rq, struct approval *ret,
 			struct fault *f) _must_check_;
 
-/* Until it is granted, denied, gone, too late or interrupted.  RET->text, which tells how to approve, is said first. */
+/*
+ * Waits until the request is granted, denied, removed, expired or interrupted.  Prints RET->text, which has
+ * the command to approve, first.
+ */
 int approval_wait(const struct approval_ask *ask, struct approval *ret, struct fault *f) _must_check_;

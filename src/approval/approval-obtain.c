@@ -110,14 +110,13 @@ int approval_file(const struct approval_ask *ask, struct request *ret, struct fa
 	return request_file(ask->store, &rq, ret, f);
 }
 
-/* The answer and how to go on: what, why, and the command. */
+/* The result and how to continue: what, why, and the command. */
 static int say(struct approval *ret, const struct approval_ask *ask, const char *why, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	_cleanup_free_ char *shown = str_escape(why);
 
-	strbuf_printf(&b,
-		      "approval is missing (level %c): %s; request %s waits, look at it and decide with: ",
+	strbuf_printf(&b, "approval required (level %c): %s; request %s is pending; to review and decide: ",
 		      ask->level, shown ? shown : "?", ret->request);
 	approval_text_put_command(&b, ask->store, "approve", ret->request);
 	free(ret->text);
@@ -135,14 +134,14 @@ int approval_set_denied(const struct approval_ask *ask, const struct request *rq
 	if (!by || !why)
 		return fault_errno(f, ENOMEM, "approval");
 	ret->state = APPROVAL_DENIED;
-	strbuf_printf(&b, "denied by %s%s%s; who changes their mind says: ", by, *why ? ": " : "", why);
+	strbuf_printf(&b, "denied by %s%s%s; to approve it anyway: ", by, *why ? ": " : "", why);
 	approval_text_put_command(&b, ask->store, "approve", rq->id);
 	free(ret->text);
 	ret->text = strbuf_take(&b);
 	return ret->text ? 0 : fault_errno(f, ENOMEM, "approval");
 }
 
-/* A No at the card is a decision like any other, and recorded as one. */
+/* A No at the card is recorded like any other decision. */
 static int deny(const struct approval_ask *ask, const struct request *rq, const char *by,
 		struct approval *ret, struct fault *f)
 {
@@ -156,7 +155,7 @@ static int deny(const struct approval_ask *ask, const struct request *rq, const 
 	return ret->text ? 0 : fault_errno(f, ENOMEM, "approval");
 }
 
-/* RET_WHY (heap): why it is still open. */
+/* RET_WHY (heap): why the request is still open. */
 static int ask_here(const struct approval_ask *ask, const struct request *rq, struct approval *ret,
 		    char **ret_why, struct fault *f)
 {
@@ -172,10 +171,10 @@ static int ask_here(const struct approval_ask *ask, const struct request *rq, st
 	_cleanup_fault_ struct fault why = { 0 };
 	int r = 0;
 
-	/* Nobody shall decide for nothing. */
+	/* Do not ask for an answer that could not count. */
 	if (may)
 		r = approval_prompt_ask(&p, &answer, &why);
-	/* Somebody else answered while the card was shown: their answer holds. */
+	/* Another approver answered while the card was shown: that answer counts. */
 	if (r == -ENOENT && approval_reserve(ask, ret, NULL) == 0 && ret->state == APPROVAL_GRANTED)
 		return 0;
 	if (r < 0)
@@ -189,9 +188,9 @@ static int ask_here(const struct approval_ask *ask, const struct request *rq, st
 			return r;
 		*ret_why = grant_set_explain(&ret->grants);
 	} else {
-		*ret_why = strdup(!may ? "who asks may not approve (allow_self): another approver has to"
+		*ret_why = strdup(!may ? "the requester may not approve (allow_self): another approver must"
 				  : answer.text ? answer.text
-						: "nobody answered");
+						: "no answer");
 	}
 	return *ret_why ? 0 : fault_errno(f, ENOMEM, "approval");
 }
@@ -227,7 +226,7 @@ int approval_obtain(const struct approval_ask *ask, struct approval *ret, struct
 		return 0;
 	}
 	if (ask->level != 'B' && ask->level != 'C')
-		return fault_set(f, EINVAL, "approval: no level");
+		return fault_set(f, EINVAL, "the verdict has no approval level");
 	r = import_files(ask, f);
 	if (r == 0)
 		r = approval_reserve(ask, &a, f);

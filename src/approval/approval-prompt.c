@@ -68,7 +68,7 @@ int approval_prompt_card(const struct approval_store *d, const struct request *r
 	};
 
 	subject_digest_to_text(&rq->digest, digest);
-	/* What was approved before is a help, not a condition. */
+	/* The previous approval is only a help for the reader: errors are ignored. */
 	if (rq->alike && request_last_approved(d, rq->alike, &last, NULL) == 0)
 		k.last = last;
 	approval_card_describe(&c, &k);
@@ -77,7 +77,7 @@ int approval_prompt_card(const struct approval_store *d, const struct request *r
 	return card_draw(&c, &style, out, f);
 }
 
-/* Who the caller is as an approver.  To be none, or more than one, is a result like not being there. */
+/* The caller's own approver.  None, or more than one, is a result like a missing terminal. */
 static int find_approver(const struct approval_prompt *p, struct approver *ret_by,
 			 struct approval_prompt_result *ret, bool *ret_able, struct fault *f)
 {
@@ -93,7 +93,7 @@ static int find_approver(const struct approval_prompt *p, struct approver *ret_b
 	return 0;
 }
 
-/* Would a yes of this person count?  Before anything is shown: nobody shall decide for nothing. */
+/* Would a yes of this person count?  Checked before the card is shown. */
 static int require_able(const struct approval_prompt *p, const struct approver *by,
 			struct approval_prompt_result *ret, bool *ret_able, struct fault *f)
 {
@@ -104,15 +104,15 @@ static int require_able(const struct approval_prompt *p, const struct approver *
 	*ret_able = false;
 	if (!by->counts)
 		return say(ret, APPROVAL_PROMPT_UNAVAILABLE, f,
-			   "'%s' is no approver of the lane '%s' in custody.json; its `approvers` decide",
-			   by->name, p->store->lane);
+			   "'%s' is not an approver of lane '%s': see `approvers` in custody.json", by->name,
+			   p->store->lane);
 	if (p->request->level != 'C') {
 		*ret_able = true;
 		return 0;
 	}
 	if (p->alone)
 		return say(ret, APPROVAL_PROMPT_UNAVAILABLE, f,
-			   "level C needs a person with a PIN at a terminal; --yes is no answer to it");
+			   "level C needs an approver with a PIN at a terminal; --yes does not answer it");
 	r = pin_status(p->store, by->name, &pin, f);
 	if (r < 0)
 		return r;
@@ -120,18 +120,18 @@ static int require_able(const struct approval_prompt *p, const struct approver *
 		approval_text_put_command(&b, p->store, "pin set", by->name);
 		return b.broken ? fault_errno(f, ENOMEM, "approval")
 				: say(ret, APPROVAL_PROMPT_UNAVAILABLE, f,
-				      "level C needs a PIN and '%s' has none; set it with: %s", by->name,
+				      "level C needs a PIN, but '%s' has none; to set one: %s", by->name,
 				      b.text);
 	}
 	if (pin.result == PIN_LOCKED)
 		return say(ret, APPROVAL_PROMPT_UNAVAILABLE, f,
-			   "the PIN of '%s' is locked for %llu more seconds after too many wrong ones",
+			   "the PIN of '%s' is locked for %llu more seconds after too many wrong entries",
 			   by->name, (unsigned long long)pin.wait_s);
 	*ret_able = true;
 	return 0;
 }
 
-/* 1: there is a line; 0: the question ended without one, and RET says so. */
+/* 1: a line was read; 0: the question ended without one, and RET has the reason. */
 static int ask_line(struct prompt *tty, const char *question, bool echo, char *line, size_t size,
 		    struct approval_prompt_result *ret, struct fault *f)
 {
@@ -153,7 +153,7 @@ static int show_card(const struct approval_prompt *p, struct prompt *tty, bool f
 	const struct card_style style = card_style_of(tty->fd);
 	int r;
 
-	/* Whatever an earlier program left: plain letters of the normal set, at the start of a line. */
+	/* Reset the terminal: default character set and attributes, at the start of a line. */
 	strbuf_puts(&b, style.color ? "\r\033[0m\017\n" : "\n");
 	strbuf_puts(&b, PACKAGE_NAME ": may this run?\n");
 	r = approval_prompt_card(p->store, p->request, &p->terms, tty->fd, full, &b, f);
@@ -190,7 +190,7 @@ static int ask_yes(const struct approval_prompt *p, struct prompt *tty, struct a
 	return 0;
 }
 
-/* Until it is right, locked, or given up. */
+/* Until the PIN is right, locked, or not given. */
 static int ask_pin(const struct approval_prompt *p, const struct approver *by, struct prompt *tty,
 		   struct approval_prompt_result *ret, struct sign_secret *ret_key, bool *ret_right,
 		   struct fault *f)
@@ -209,7 +209,7 @@ static int ask_pin(const struct approval_prompt *p, const struct approver *by, s
 		if (r <= 0)
 			return r;
 		if (!pin.digits[0])
-			return say(ret, APPROVAL_PROMPT_NO_ANSWER, f, "no PIN was given");
+			return say(ret, APPROVAL_PROMPT_NO_ANSWER, f, "no PIN entered");
 		r = pin_try(p->store, by->name, pin.digits, &answer, ret_key, f);
 		if (r < 0)
 			return r;
@@ -273,14 +273,14 @@ static int decide(const struct approval_prompt *p, const struct approver *by, st
 	if (r < 0 || !yes)
 		return r;
 	r = unlock(p, by, tty, ret, &key, &unlocked, f);
-	/* The terminal is as it was before anything is written that takes time. */
+	/* The terminal is restored before slow writes. */
 	prompt_close(tty);
 	if (r < 0 || !unlocked)
 		return r;
 	return sign(p, by, &key, ret, f);
 }
 
-/* Somebody who counts can approve level C. */
+/* Can any counting approver approve level C? */
 static int has_pin(const struct approval_store *d, bool *ret, struct fault *f)
 {
 	_cleanup_approvers_ struct approver_list l = { 0 };
@@ -294,7 +294,7 @@ static int has_pin(const struct approval_store *d, bool *ret, struct fault *f)
 	return 0;
 }
 
-/* Nobody is there.  For a C that nobody could approve anywhere, that is said as well. */
+/* No terminal.  If no approver of level C exists, that is reported as well. */
 static int say_unseen(const struct approval_prompt *p, const char *why, struct approval_prompt_result *ret,
 		      struct fault *f)
 {
@@ -310,10 +310,11 @@ static int say_unseen(const struct approval_prompt *p, const char *why, struct a
 	approval_text_put_command(&b, p->store, "pin set", NULL);
 	return b.broken ? fault_errno(f, ENOMEM, "approval")
 			: say(ret, APPROVAL_PROMPT_UNAVAILABLE, f,
-			      "%s, and level C needs a PIN, which nobody has; set one with: %s", why, b.text);
+			      "%s, and level C needs a PIN, but no approver has one; to set one: %s", why,
+			      b.text);
 }
 
-/* Not being able to ask is a result, not a failure. */
+/* An unavailable prompt is a result, not a failure. */
 static int open_terminal(const struct approval_prompt *p, struct prompt *tty,
 			 struct approval_prompt_result *ret, bool *ret_able, struct fault *f)
 {
@@ -337,7 +338,7 @@ static int require_rate(const struct approval_prompt *p, struct approval_prompt_
 	if (r < 0 || *ret_able)
 		return r;
 	return say(ret, APPROVAL_PROMPT_UNAVAILABLE, f,
-		   "too many questions within a minute (prompt_rate): this one is not asked");
+		   "prompt limit reached (prompt_rate per minute): not asked");
 }
 
 int approval_prompt_ask(const struct approval_prompt *p, struct approval_prompt_result *ret, struct fault *f)
@@ -346,7 +347,7 @@ int approval_prompt_ask(const struct approval_prompt *p, struct approval_prompt_
 	_cleanup_approval_prompt_result_ struct approval_prompt_result got = { 0 };
 	struct approver by;
 	bool able;
-	/* First of all: a key is made for a person who is there, never for a program that asks. */
+	/* First of all: a key is created only for a person at a terminal, never for a program. */
 	int r = open_terminal(p, &tty, &got, &able, f);
 
 	if (r == 0 && able)

@@ -9,7 +9,7 @@
 #include "base/fd.h"
 #include "approval/approval-store-impl.h"
 
-#define BEGINNING_MIN 4	    /* digits of an id that people may type instead of all */
+#define BEGINNING_MIN 4	    /* minimum number of digits of an abbreviated id */
 #define TEMP_PREFIX ".new-" /* of fd_replace_file */
 
 int approval_store_lock(int dirfd, const char *name, struct fault *f)
@@ -54,9 +54,10 @@ int approval_store_resolve(const struct approval_store *d, int dirfd,
 
 	if (len < BEGINNING_MIN || len >= APPROVAL_STORE_ID_SIZE ||
 	    strspn(beginning, "0123456789abcdef") != len)
-		return fault_set(f, EINVAL,
-				 "'%s' is no %s: give at least %d of its 16 hex digits, '%s' lists them",
-				 beginning, of->what, BEGINNING_MIN, of->lister);
+		return fault_set(
+			f, EINVAL,
+			"'%s' is not a %s id: give at least %d of its 16 hex digits; '%s' lists them",
+			beginning, of->what, BEGINNING_MIN, of->lister);
 	r = approval_store_names(dirfd, of->suffix, &names, f);
 	if (r < 0)
 		return r;
@@ -65,7 +66,7 @@ int approval_store_resolve(const struct approval_store *d, int dirfd,
 		    strlen(*n) != APPROVAL_STORE_ID_SIZE - 1 + strlen(of->suffix))
 			continue;
 		if (found)
-			return fault_set(f, EINVAL, "'%s' begins more than one %s: give more digits",
+			return fault_set(f, EINVAL, "'%s' matches more than one %s: give more digits",
 					 beginning, of->what);
 		found = *n;
 	}
@@ -115,7 +116,7 @@ int approval_store_read_json(int dirfd, const char *name, const char *label, str
 	r = approval_store_read(dirfd, name, label, &text, &len, f);
 	if (r == 0)
 		r = jdoc_parse(text, len, label, NULL, ret, f);
-	/* Private keys pass here too. */
+	/* Also reads private keys. */
 	if (text)
 		explicit_bzero(text, len);
 	return r;
@@ -169,14 +170,14 @@ int approval_store_names(int dirfd, const char *suffix, char ***ret, struct faul
 	int r = 0;
 
 	if (!names)
-		return fault_errno(f, ENOMEM, "list of files");
+		return fault_errno(f, ENOMEM, "list a directory");
 	if (dirfd < 0) {
 		*ret = TAKE_PTR(names);
 		return 0;
 	}
 	dir = open_list(dirfd);
 	if (!dir)
-		return fault_errno(f, errno, "list of files");
+		return fault_errno(f, errno, "list a directory");
 	for (errno = 0; r == 0 && (e = readdir(dir)); errno = 0)
 		if (e->d_name[0] != '.' && str_ends(e->d_name, suffix))
 			r = strv_append(&names, e->d_name);
@@ -184,7 +185,7 @@ int approval_store_names(int dirfd, const char *suffix, char ***ret, struct faul
 		r = -errno;
 	(void)closedir(dir);
 	if (r < 0)
-		return fault_errno(f, -r, "list of files");
+		return fault_errno(f, -r, "list a directory");
 	qsort(names, strv_len(names), sizeof(*names), by_text);
 	*ret = TAKE_PTR(names);
 	return 0;

@@ -5,12 +5,16 @@
 #include "approval/approval-store.h"
 
 /*
- * Inside the files of approval only.  Rules of everything that writes:
+ * Inside the approval room only.  Rules of everything that writes:
  *
  * 1. A directory's lock is held from the first read that a write depends on to the last write.
- * 2. Locks are taken in the order keys, requests, grants; the ledger's own comes last and is never held across.
- * 3. What is decided is in the ledger, synced, before the file that makes it so is there.
- * 4. What cannot be read, counted or recorded is refused: -errno, never "as if it were not there".
+ *
+ * 2. Locks are taken in the order keys, requests, grants; the ledger's own comes last and is never held
+ * across.
+ *
+ * 3. A decision is in the ledger, synced, before the file that makes it effective exists.
+ *
+ * 4. Data that cannot be read, counted or recorded is refused: -errno, never treated as missing.
  */
 #define APPROVAL_STORE_KEYS "keys"
 #define APPROVAL_STORE_APPROVERS "approvers"
@@ -19,11 +23,11 @@
 #define APPROVAL_STORE_GRANTS "grants"
 #define APPROVAL_STORE_FILE_MAX ((size_t)4 * 1024 * 1024)
 
-/* STATE/NAME, 0700, made if CREATE; else -ENOENT with nothing in F, an answer for most. */
+/* STATE/NAME, 0700, created if CREATE; else -ENOENT with nothing in F. */
 int approval_store_open_dir(const struct approval_store *d, const char *name, bool create,
 			    struct fault *f) _must_check_;
 
-/* Exclusive; close to unlock.  DIRFD/NAME is made if it is missing and never removed. */
+/* Exclusive; close to unlock.  DIRFD/NAME is created if missing and never removed. */
 int approval_store_lock(int dirfd, const char *name, struct fault *f) _must_check_;
 
 /* The directory and its lock.  -ENOENT with nothing in F, only without CREATE. */
@@ -31,7 +35,7 @@ int approval_store_lock(int dirfd, const char *name, struct fault *f) _must_chec
 int approval_store_open_locked(const struct approval_store *d, const char *name, bool create, int *ret_dirfd,
 			       int *ret_lock, struct fault *f) _must_check_;
 
-/* The id of 16 digits that BEGINNING stands for among the files of DIRFD. */
+/* Expands BEGINNING to the id of 16 digits of a file in DIRFD. */
 #define APPROVAL_STORE_ID_SIZE 17
 struct approval_store_names_of {
 	const char *what, *lister, *suffix;
@@ -40,10 +44,10 @@ int approval_store_resolve(const struct approval_store *d, int dirfd,
 			   const struct approval_store_names_of *of, const char *beginning,
 			   char id[APPROVAL_STORE_ID_SIZE], struct fault *f) _must_check_;
 
-/* A file of ours; -ENOENT with nothing in F.  LABEL starts messages. */
+/* Reads a file of the store; -ENOENT with nothing in F.  LABEL starts messages. */
 int approval_store_read(int dirfd, const char *name, const char *label, char **ret, size_t *ret_len,
 			struct fault *f) _must_check_;
-/* The file of another host at PATH, of at most LEN_MAX bytes. */
+/* Reads the file of another host at PATH, of at most LEN_MAX bytes. */
 int approval_store_read_path(const char *path, const char *label, size_t len_max, char **ret, size_t *ret_len,
 			     struct fault *f) _must_check_;
 int approval_store_read_json(int dirfd, const char *name, const char *label, struct jdoc **ret,
@@ -58,7 +62,7 @@ int approval_store_names(int dirfd, const char *suffix, char ***ret, struct faul
 /* Names that end in ".json", and as many zeroed items of ITEM_SIZE plus one; LABEL names them in messages.  The caller frees both. */
 int approval_store_list(int dirfd, const char *label, size_t item_size, char ***ret_names, void **ret_items,
 			struct fault *f) _must_check_;
-/* What writers that were killed left.  Under the lock. */
+/* Removes temporary files of killed writers.  Under the lock. */
 void approval_store_remove_temps(int dirfd);
 
 /* An object with exactly these keys, of these types. */
@@ -75,14 +79,14 @@ void approval_store_put_moment(const struct moment *m, struct jdoc *object);  /*
 int approval_store_get_moment(const struct jdoc *object, struct moment *ret); /* -EINVAL */
 bool approval_store_is_boot_id(const char *text);			      /* 8 lower-case hex digits */
 
-/* D is owned from the call on.  Its texts must be ours or redacted.  MARK may be NULL. */
+/* Takes ownership of D.  Its texts must be ours or redacted.  MARK may be NULL. */
 int approval_store_record(const struct approval_store *d, const char *kind, const char *status,
 			  const char *agent, const char *session, struct jdoc *details,
 			  enum ledger_class class, struct ledger_mark *mark, struct fault *f) _must_check_;
 void approval_store_put_text(struct jdoc *object, const char *key,
-			     const char *text); /* redacted; NULL: nothing */
+			     const char *text); /* redacted; NULL: not set */
 
-/* Is there a record of KIND whose line holds both texts, at or behind record SEQ?  1, 0 or negative. */
+/* Is there a record of KIND whose line contains both texts, at or after record SEQ?  1, 0 or negative. */
 int approval_store_recorded(const struct approval_store *d, uint64_t seq, const char *kind, const char *one,
 			    const char *other, struct fault *f) _must_check_;
 

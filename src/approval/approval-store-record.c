@@ -37,11 +37,11 @@ int approval_store_record(const struct approval_store *d, const char *kind, cons
 	if (!owned)
 		return fault_errno(f, ENOMEM, "record '%s'", kind);
 	if (!d->ledger)
-		return fault_set(f, ENOENT, "no ledger to record '%s' in: 'custody ledger init'", kind);
+		return fault_set(f, ENOENT, "no ledger to record '%s' in: run 'custody ledger init'", kind);
 	return ledger_append(d->ledger, &e, 1, class, mark, f);
 }
 
-/* One line, which need not end in a NUL. */
+/* One line, not NUL-terminated. */
 static bool line_has(const char *line, size_t len, const char *kind, const char *one, const char *other)
 {
 	return memmem(line, len, kind, strlen(kind)) && memmem(line, len, one, strlen(one)) &&
@@ -49,7 +49,7 @@ static bool line_has(const char *line, size_t len, const char *kind, const char 
 }
 
 struct scan {
-	char *line; /* begun, and not ended yet */
+	char *line; /* started but not complete */
 	size_t len;
 	const char *kind, *one, *other;
 };
@@ -60,7 +60,7 @@ static int scan_bytes(struct scan *s, const char *bytes, size_t len)
 		const char *lf = memchr(bytes, '\n', len);
 		size_t part = lf ? (size_t)(lf - bytes) + 1 : len;
 
-		/* Longer than any record: damaged, and then it says nothing that could be relied on. */
+		/* Longer than any record: damaged, therefore ignored. */
 		if (s->len + part > LEDGER_LINE_MAX)
 			return -EUCLEAN;
 		memcpy(s->line + s->len, bytes, part);
@@ -101,6 +101,6 @@ int approval_store_recorded(const struct approval_store *d, uint64_t seq, const 
 		r = scan_bytes(&s, room, len);
 	} while (r == 0 && len > 0);
 	if (r < 0)
-		return fault_set(f, EUCLEAN, "search the ledger: it is damaged; see 'custody ledger verify'");
+		return fault_set(f, EUCLEAN, "search the ledger: it is damaged: run 'custody ledger verify'");
 	return r;
 }

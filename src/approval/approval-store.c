@@ -12,7 +12,7 @@
 
 static const struct approval_rules strict = { 0 };
 
-/* Who else could write here would choose which keys count and which uses are spent. */
+/* A user with write access here would choose which keys count and which uses are spent. */
 static int require_own(int fd, const char *path, struct fault *f)
 {
 	struct stat st;
@@ -20,17 +20,16 @@ static int require_own(int fd, const char *path, struct fault *f)
 	if (fstat(fd, &st) < 0)
 		return fault_errno(f, errno, "stat '%s'", path);
 	if (st.st_uid != geteuid())
-		return fault_set(
-			f, EPERM,
-			"'%s' belongs to uid %u, not to you: approve with a key of your own and carry "
-			"the grant there as a file",
-			path, (unsigned int)st.st_uid);
+		return fault_set(f, EPERM,
+				 "'%s' belongs to uid %u, not to you: approve with a key of your own and "
+				 "copy the grant there as a file",
+				 path, (unsigned int)st.st_uid);
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return fault_set(f, EPERM, "'%s' is writable by other users: chmod go-w '%s'", path, path);
 	return 0;
 }
 
-/* Set once at login and kept by the kernel across every change of uid; 4294967295 while nobody logged in. */
+/* Set once at login and kept by the kernel across every change of uid; 4294967295 before a login. */
 static uid_t login_uid(void)
 {
 	_cleanup_close_ int fd = open("/proc/self/loginuid", O_RDONLY | O_CLOEXEC);
@@ -53,7 +52,7 @@ int approval_store_open(const char *state, const char *lane, const struct approv
 	int r;
 
 	if (!*lane || strlen(lane) >= sizeof(d.lane))
-		return fault_set(f, EINVAL, "'%s' is no lane", lane);
+		return fault_set(f, EINVAL, "'%s' is not a lane", lane);
 	memcpy(d.lane, lane, strlen(lane) + 1);
 	d.state = strdup(state);
 	if (!d.state)
@@ -107,7 +106,7 @@ int approval_store_open_dir(const struct approval_store *d, const char *name, bo
 	if (fd < 0 && errno == ENOENT) {
 		if (mkdirat(d->dirfd, name, 0700) < 0 && errno != EEXIST)
 			return fault_errno(f, errno, "make '%s/%s'", d->state, name);
-		/* A directory that a crash forgets would take the counted tries and uses with it. */
+		/* A directory lost in a crash would lose the counted tries and uses. */
 		if (fsync(d->dirfd) < 0)
 			return fault_errno(f, errno, "sync '%s'", d->state);
 		fd = openat(d->dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -127,7 +126,7 @@ static int watch_dir(const struct approval_store *d, int fd, const char *name, s
 		return dir;
 	if (!path)
 		return fault_errno(f, ENOMEM, "approvals");
-	/* Every change of ours ends in a rename or a removal. */
+	/* Every change of custody ends in a rename or an unlink. */
 	if (inotify_add_watch(fd, path, IN_MOVED_TO | IN_DELETE | IN_ONLYDIR) < 0)
 		return fault_errno(f, errno, "watch '%s'", path);
 	return 0;

@@ -26,7 +26,7 @@ static bool is_this_program(const struct stat *self, const char *path)
 	return stat(path, &st) == 0 && st.st_dev == self->st_dev && st.st_ino == self->st_ino;
 }
 
-/* The name alone where a shell finds this very program by it. */
+/* The name alone suffices if PATH leads to this program. */
 static bool is_in_path(const struct stat *self)
 {
 	const char *path = getenv("PATH");
@@ -37,7 +37,7 @@ static bool is_in_path(const struct stat *self)
 
 		strbuf_add(&file, path, len);
 		strbuf_puts(&file, "/" PACKAGE_NAME);
-		/* The first one wins, be it ours or not. */
+		/* The first match decides, ours or not. */
 		if (!file.broken && access(file.text, X_OK) == 0)
 			return is_this_program(self, file.text);
 		path += len + (path[len] == ':');
@@ -73,7 +73,7 @@ void approval_text_put_command(struct strbuf *out, const struct approval_store *
 		strbuf_putc(out, ' ');
 		card_put_word(out, word);
 	}
-	/* The other terminal may have another default. */
+	/* The other terminal may have another default lane. */
 	if (strcmp(d->lane, "sandbox") != 0 || getenv("CUSTODY_LANE"))
 		strbuf_printf(out, " --lane %s", d->lane);
 }

@@ -13,7 +13,7 @@
 #include "approval/approval-obtain-impl.h"
 #include "approval/request-notice.h"
 
-#define SLEEP_MS (60 * 1000) /* at most: a wall clock that jumps over an expiry is no event */
+#define SLEEP_MS (60 * 1000) /* at most: a wall clock that jumps past an expiry causes no event */
 
 struct wait {
 	const struct approval_ask *ask;
@@ -33,8 +33,8 @@ static int set_text(struct approval *ret, const char *text, struct fault *f)
 	return ret->text ? 0 : fault_errno(f, ENOMEM, "approval");
 }
 
-/* The use was taken by another start of the same thing: ask again, for ourselves. */
-static int ask_again(struct wait *w, struct approval *ret, struct fault *f)
+/* Another start of the same subject took the use: file a new request. */
+static int file_again(struct wait *w, struct approval *ret, struct fault *f)
 {
 	_cleanup_request_ struct request rq = { 0 };
 	int r = approval_file(w->ask, &rq, f);
@@ -45,7 +45,7 @@ static int ask_again(struct wait *w, struct approval *ret, struct fault *f)
 		w->over = true;
 		return approval_set_denied(w->ask, &rq, ret, f);
 	}
-	log_info("the approval was used by another start; request %s waits again", rq.id);
+	log_info("the approval was used by another start; request %s is pending again", rq.id);
 	request_notify(w->ask->store, &rq, w->ask->on_request, w->ask->prompt_rate);
 	return 0;
 }
@@ -58,21 +58,21 @@ static int reserve(struct wait *w, struct approval *ret, struct fault *f)
 	return r;
 }
 
-/* The request is gone: approved in this very moment, or nobody answered in time. */
-static int look_again(struct wait *w, struct approval *ret, struct fault *f)
+/* The request was removed: just approved, or expired. */
+static int check_again(struct wait *w, struct approval *ret, struct fault *f)
 {
 	int r = reserve(w, ret, f);
 
 	if (r < 0 || w->over)
 		return r;
 	if (ret->grants.reason == GRANT_CONSUMED || ret->grants.reason == GRANT_RESERVED)
-		return ask_again(w, ret, f);
+		return file_again(w, ret, f);
 	w->over = true;
-	return set_text(ret, "nobody decided before the request expired", f);
+	return set_text(ret, "the request expired without a decision", f);
 }
 
-/* What is the case now?  Everything that changes it is an event of the watch, which was there before we look. */
-static int look(struct wait *w, struct approval *ret, struct fault *f)
+/* Checks the current state.  Every change causes an event of the watch, which was opened before. */
+static int check_state(struct wait *w, struct approval *ret, struct fault *f)
 {
 	_cleanup_request_ struct request rq = { 0 };
 	_cleanup_fault_ struct fault why = { 0 };
@@ -82,7 +82,7 @@ static int look(struct wait *w, struct approval *ret, struct fault *f)
 		return r;
 	r = request_read(w->ask->store, ret->request, &rq, &why);
 	if (r == -ENOENT)
-		return look_again(w, ret, f);
+		return check_again(w, ret, f);
 	if (r < 0)
 		return fault_set(f, -r, "%s", fault_text(&why));
 	if (rq.state == REQUEST_DENIED) {
@@ -104,7 +104,7 @@ static int take_signal(struct wait *w, struct approval *ret)
 	return 0;
 }
 
-/* Until the next thing that happens without an event: the end of the wait, or of the request. */
+/* Time until the next change without an event: the end of the wait, or of the request. */
 static int sleep_ms(const struct wait *w)
 {
 	uint64_t boot = clock_boot_ns(), wall = clock_wall_us(), ms = SLEEP_MS, left;
@@ -129,7 +129,7 @@ static int pause_once(struct wait *w, struct approval *ret, struct fault *f)
 		approval_store_watch_drain(w->watch);
 	if (n == 0 && clock_boot_ns() >= w->end_ns) {
 		w->over = true;
-		return set_text(ret, "nobody decided within the time of --wait", f);
+		return set_text(ret, "no decision within the time of --wait", f);
 	}
 	return 0;
 }
@@ -142,7 +142,7 @@ static int loop(struct wait *w, struct approval *ret, struct fault *f)
 	if (w->watch < 0)
 		return w->watch;
 	while (r == 0 && !w->over) {
-		r = look(w, ret, f);
+		r = check_state(w, ret, f);
 		if (r == 0 && !w->over)
 			r = pause_once(w, ret, f);
 	}

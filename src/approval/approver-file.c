@@ -95,9 +95,8 @@ int approver_require_name(const char *name, struct fault *f)
 
 	if (len == 0 || len > APPROVER_NAME_MAX || strspn(name, allowed) != len || strchr("._-", name[0]))
 		return fault_set(f, EINVAL,
-				 "'%s' cannot be an approver's name: lower-case letters, digits, '.', '_' "
-				 "and '-', at most "
-				 "%d of them, a letter or digit first",
+				 "'%s' is not a valid approver name: use lower-case letters, digits, '.', "
+				 "'_' and '-', at most %d, with a letter or digit first",
 				 name, APPROVER_NAME_MAX);
 	return 0;
 }
@@ -112,7 +111,7 @@ static void file_name(const char *name, char file[APPROVER_FILE_SIZE])
 	(void)snprintf(file, APPROVER_FILE_SIZE, "%s.json", name);
 }
 
-/* What both files begin with. */
+/* First fields of both files. */
 static int read_head(const struct jdoc *doc, const char *name, struct approver *a, const char *label,
 		     struct fault *f)
 {
@@ -120,10 +119,10 @@ static int read_head(const struct jdoc *doc, const char *name, struct approver *
 	int64_t uid = approval_store_get_int(doc, "uid"), created = approval_store_get_int(doc, "created_us");
 
 	if (approval_store_get_int(doc, "schema_version") != 1)
-		return fault_set(f, EINVAL, "%s: a schema_version other than 1", label);
-	/* A file under another name would give one person two voices. */
+		return fault_set(f, EINVAL, "%s: schema_version is not 1", label);
+	/* A file under another name would give one person two approvals. */
 	if (!str_eq(inside, name))
-		return fault_set(f, EINVAL, "%s: is that of '%s'", label, inside);
+		return fault_set(f, EINVAL, "%s: contains the key of '%s'", label, inside);
 	if (!*lane || strlen(lane) >= sizeof(a->lane) || uid < 0 || uid > UINT32_MAX || created < 0)
 		return fault_set(f, EINVAL, "%s: a value is out of range", label);
 	memcpy(a->name, name, strlen(name) + 1);
@@ -188,7 +187,7 @@ static int read_box(const struct jdoc *box, struct approver_file *k, const char 
 	if (strlen(setting) >= sizeof(k->setting) || !str_starts(setting, "$y$") ||
 	    !approver_bytes_from_hex(jdoc_get_string(box, "nonce"), k->nonce, sizeof(k->nonce)) ||
 	    !approver_bytes_from_hex(jdoc_get_string(box, "box"), k->box, sizeof(k->box)))
-		return fault_set(f, EBADMSG, "%s: the key behind the PIN is damaged: 'custody pin set'",
+		return fault_set(f, EBADMSG, "%s: the key behind the PIN is damaged: run 'custody pin set'",
 				 label);
 	memcpy(k->setting, setting, strlen(setting) + 1);
 	k->has_box = k->public.has_pin_key = true;
@@ -212,7 +211,7 @@ int approver_file_read(int keysfd, const struct approval_store *d, const char *n
 	if (r == 0)
 		r = read_head(doc, name, &k.public, label, f);
 	if (r == 0 && !str_eq(k.public.lane, d->lane))
-		r = fault_set(f, EACCES, "%s: belongs to lane '%s', this is '%s'", label, k.public.lane,
+		r = fault_set(f, EACCES, "%s: belongs to lane '%s', not to '%s'", label, k.public.lane,
 			      d->lane);
 	if (r == 0)
 		r = read_plain(doc, &k, label, f);

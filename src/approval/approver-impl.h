@@ -8,7 +8,7 @@
 
 #define APPROVER_FILE_SIZE (APPROVER_NAME_MAX + sizeof(".tries.json"))
 
-/* STATE/keys/NAME.json.  BOX is what the PIN unwraps. */
+/* STATE/keys/NAME.json.  BOX is unwrapped with the PIN. */
 struct approver_file {
 	struct approver public; /* of both keys; counts, has_* are not set */
 	struct sign_secret secret;
@@ -25,11 +25,11 @@ int approver_file_read(int keysfd, const struct approval_store *d, const char *n
 int approver_file_write(int keysfd, const struct approval_store *d, const struct approver_file *k,
 			struct fault *f) _must_check_;
 
-/* STATE/approvers/NAME.json: from here on the keys count, unless the configuration says otherwise. */
+/* STATE/approvers/NAME.json: from here on the keys count, unless the configuration has its own list. */
 int approver_publish(const struct approval_store *d, const struct approver *a, struct fault *f) _must_check_;
 int approver_read_public(int dirfd, const char *name, struct approver *ret, struct fault *f) _must_check_;
 
-/* As approver_list, without looking at private keys. */
+/* As approver_list, without reading private keys. */
 int approver_list_public(const struct approval_store *d, struct approver_list *ret,
 			 struct fault *f) _must_check_;
 

@@ -48,7 +48,7 @@ static int take_entry(const struct approval_store *d, const struct approver_entr
 	*a = (struct approver){ .uid = e->uid, .has_key = e->key != NULL, .has_pin_key = e->pin_key != NULL };
 	memcpy(a->name, e->name, strlen(e->name) + 1);
 	if (e->lane && strlen(e->lane) >= sizeof(a->lane))
-		return fault_set(f, EINVAL, "'%s' is no lane", e->lane);
+		return fault_set(f, EINVAL, "'%s' is not a lane", e->lane);
 	if (e->lane)
 		memcpy(a->lane, e->lane, strlen(e->lane) + 1);
 	if (e->key) {
@@ -76,7 +76,7 @@ static int add_configured(const struct approval_store *d, struct approver_list *
 
 		r = take_entry(d, &d->rules->approvers[i], &a, f);
 		if (r == 0 && find(l, a.name))
-			r = fault_set(f, EINVAL, "'%s' is there twice", a.name);
+			r = fault_set(f, EINVAL, "'%s' is listed twice", a.name);
 		if (r == 0)
 			r = add(l, &a, f);
 		if (r < 0)
@@ -107,12 +107,12 @@ static int add_local(const struct approval_store *d, int dirfd, struct approver_
 		if (!listed)
 			r = add(l, &a, f);
 		else if (listed->uid == APPROVER_NO_UID && same(&listed->key, &a.key))
-			listed->uid = a.uid; /* the admin's entry, and its key is one of ours */
+			listed->uid = a.uid; /* the admin's entry, with a key of ours */
 	}
 	return r;
 }
 
-/* A plain key that is also somebody's key behind a PIN would sign a C without one. */
+/* A plain key that is also a key behind a PIN would sign level C without one. */
 static int require_apart(const struct approver_list *l, struct fault *f)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -120,8 +120,8 @@ static int require_apart(const struct approver_list *l, struct fault *f)
 			if (l->items[i].has_pin_key && l->items[k].has_key &&
 			    same(&l->items[i].pin_key, &l->items[k].key))
 				return fault_set(f, EINVAL,
-						 "pin_key of approver '%s' is the plain key of '%s': a level "
-						 "C would need no PIN",
+						 "pin_key of approver '%s' is the plain key of '%s': level C "
+						 "would need no PIN",
 						 l->items[i].name, l->items[k].name);
 	return 0;
 }
@@ -152,7 +152,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct approver *)a)->name, ((const struct approver *)b)->name);
 }
 
-/* Which of them can sign here. */
+/* Finds out which of them can sign here. */
 static int look_for_secrets(const struct approval_store *d, struct approver_list *l, struct fault *f)
 {
 	_cleanup_close_ int keysfd = approval_store_open_dir(d, APPROVAL_STORE_KEYS, false, f);
@@ -219,8 +219,8 @@ int approver_find(const struct approval_store *d, const char *name, struct appro
 	}
 	names = join_names(&l);
 	return fault_set(f, ENOENT,
-			 "no approver '%s' in lane '%s'; there is %s: 'custody key new %s' makes one", name,
-			 d->lane, names && *names ? names : "none", name);
+			 "no approver '%s' in lane '%s'; known: %s: run 'custody key new %s' to create it",
+			 name, d->lane, names && *names ? names : "none", name);
 }
 
 static int record_key(const struct approval_store *d, const struct approver *a, struct fault *f)
@@ -274,8 +274,9 @@ static int make_approver(const struct approval_store *d, int keysfd, const char 
 		return dirfd;
 	(void)snprintf(file, sizeof(file), "%s.json", name);
 	if (faccessat(dirfd, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		return fault_set(f, EEXIST, "approver '%s' has a key: 'custody key show %s'", name, name);
-	/* A private half without a public one was never told to anybody: its maker was killed in between. */
+		return fault_set(f, EEXIST, "approver '%s' already has a key: see 'custody key show %s'",
+				 name, name);
+	/* A private half without a public one was never published: its writer was killed in between. */
 	r = approver_file_read(keysfd, d, name, &k, f);
 	if (r == -ENOENT)
 		r = make_key(d, keysfd, name, &k, f);
@@ -306,7 +307,7 @@ int approver_new(const struct approval_store *d, const char *name, struct approv
 	return make_approver(d, keysfd, name, ret, f);
 }
 
-/* Two first approvals at once: the one that came second finds the key of the other. */
+/* Two concurrent first approvals: the second one finds the key of the first. */
 static int make_first(const struct approval_store *d, const char *user, struct approver *ret, struct fault *f)
 {
 	const char *name = user && approver_require_name(user, NULL) == 0 ? user : "local";
@@ -319,7 +320,10 @@ static int make_first(const struct approval_store *d, const char *user, struct a
 	return approver_find(d, name, ret, f);
 }
 
-/* The approver in L that the caller signs as: the one named USER, else the first with a private key here; *RET_N counts these. */
+/*
+ * The approver in L that the caller signs as: the one named USER, else the first with a private key here;
+ * *RET_N counts them.
+ */
 static const struct approver *choose_own(const struct approver_list *l, const char *user, size_t *ret_n)
 {
 	const struct approver *own = NULL;
@@ -390,8 +394,8 @@ int approver_unlock(const struct approval_store *d, const char *name, struct sig
 	keysfd = approval_store_open_dir(d, APPROVAL_STORE_KEYS, false, f);
 	r = keysfd < 0 ? keysfd : approver_file_read(keysfd, d, name, &k, f);
 	if (r == -ENOENT)
-		return fault_set(f, ENOENT, "no private key of '%s' in lane '%s': 'custody key new %s'", name,
-				 d->lane, name);
+		return fault_set(f, ENOENT, "no private key of '%s' in lane '%s': run 'custody key new %s'",
+				 name, d->lane, name);
 	if (r == 0)
 		*ret = k.secret;
 	return r;

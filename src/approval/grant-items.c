@@ -36,7 +36,7 @@ void grant_file_name(const struct grant *g, char name[GRANT_FILE_SIZE])
 	(void)snprintf(name, GRANT_FILE_SIZE, "%.16s-%.16s.json", digest, g->id);
 }
 
-/* NAME is "DIGEST16-ID.json" by its shape; of a file that cannot be read its id is all there is. */
+/* NAME has the form "DIGEST16-ID.json"; of a file that cannot be read only its id is known. */
 static void take_id(const char *name, struct grant *g)
 {
 	memcpy(g->id, name + REQUEST_ID_SIZE, GRANT_ID_SIZE - 1);
@@ -53,7 +53,7 @@ static int show_uses(struct grant_item *item, struct fault *f)
 	return item->found.revoked_by ? 0 : fault_errno(f, ENOMEM, "grant");
 }
 
-/* Anything that is wrong with one grant is said of that grant; the others still count. */
+/* A defect of one grant is reported for that grant; the others still count. */
 static int load(const struct grant_judgement *j, int dirfd, const char *name, struct grant_items *l,
 		struct grant_item *item, struct fault *f)
 {
@@ -69,7 +69,7 @@ static int load(const struct grant_judgement *j, int dirfd, const char *name, st
 		item->found.reason = GRANT_EDITED;
 		return 0;
 	}
-	/* Most that lie here are over, and a signature takes longer to check than all the rest. */
+	/* Most grants here are over, and verifying a signature takes longer than all other checks. */
 	registered = grant_uses_read(dirfd, &item->found.grant, &item->uses, NULL) == 0;
 	item->found.reason = registered ? grant_judge_over(j, item) : GRANT_VALID;
 	if (item->found.reason != GRANT_VALID)
@@ -122,10 +122,10 @@ int grant_items_load(const struct grant_judgement *j, int dirfd, const struct di
 }
 
 /*
- * Two voices are two names with two keys.  Keys that one user made are one voice whatever he called them, unless the
- * admin lists them and does not say that they are one user's.
+ * Two approvals need two names with two keys.  Keys that one user created count as one approver, unless the
+ * admin lists them without the same uid.
  */
-static bool same_voice(const struct approver *a, const struct approver *b)
+static bool is_same_approver(const struct approver *a, const struct approver *b)
 {
 	if (str_eq(a->name, b->name))
 		return true;
@@ -136,16 +136,16 @@ static bool same_voice(const struct approver *a, const struct approver *b)
 	return a->own_uid && b->own_uid && a->uid == b->uid;
 }
 
-static bool is_heard(const struct grant_items *l, const struct approver *by)
+static bool has_approval_of(const struct grant_items *l, const struct approver *by)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (l->items[i].chosen && same_voice(l->items[i].approver, by))
+		if (l->items[i].chosen && is_same_approver(l->items[i].approver, by))
 			return true;
 	return false;
 }
 
-/* The lowest level first, then what ends soonest: the others keep. */
-static int by_worth(const void *a, const void *b)
+/* The lowest level first, then the earliest expiry: saves the others. */
+static int by_level_and_expiry(const void *a, const void *b)
 {
 	const struct grant *x = &((const struct grant_item *)a)->found.grant,
 			   *y = &((const struct grant_item *)b)->found.grant;
@@ -155,7 +155,7 @@ static int by_worth(const void *a, const void *b)
 	return x->not_after_us < y->not_after_us ? -1 : x->not_after_us > y->not_after_us;
 }
 
-static enum grant_reason sum_up(const struct grant_items *l, uint64_t chosen)
+static enum grant_reason overall_reason(const struct grant_items *l, uint64_t chosen)
 {
 	enum grant_reason reason = GRANT_NONE;
 	uint64_t newest = 0;
@@ -168,7 +168,7 @@ static enum grant_reason sum_up(const struct grant_items *l, uint64_t chosen)
 
 		if (reason != GRANT_NONE && at < newest)
 			continue;
-		/* A copy is as old as the grant that it is a copy of: what hinders that one says more. */
+		/* A copy is as old as its original: the original's reason is more useful. */
 		if (reason != GRANT_NONE && at == newest && why == GRANT_UNREGISTERED)
 			continue;
 		newest = at;
@@ -179,13 +179,13 @@ static enum grant_reason sum_up(const struct grant_items *l, uint64_t chosen)
 }
 
 /*
- * Everything that SESSION reserved: it was what the start needed, by rules that may have been stricter than ours.  One of
- * them that does not hold any more is enough for a no.
+ * All grants that SESSION reserved: the start needed them, by rules that may have been stricter than ours.
+ * One of them that is no longer valid refuses the start.
  */
 void grant_items_choose_reserved(const struct approval_store *d, struct grant_items *l, const char *session,
 				 enum grant_reason *ret_reason)
 {
-	uint64_t voices = 0;
+	uint64_t approvals = 0;
 
 	*ret_reason = GRANT_NONE;
 	for (size_t i = 0; i < l->n; i++) {
@@ -195,19 +195,19 @@ void grant_items_choose_reserved(const struct approval_store *d, struct grant_it
 			continue;
 		if (item->found.reason != GRANT_VALID) {
 			*ret_reason = item->found.reason;
-			voices = 0;
+			approvals = 0;
 			break;
 		}
-		voices += !is_heard(l, item->approver);
+		approvals += !has_approval_of(l, item->approver);
 		item->chosen = true;
 		*ret_reason = GRANT_TOO_FEW_APPROVALS;
 	}
-	if (voices >= approval_store_min_approvals(d)) {
+	if (approvals >= approval_store_min_approvals(d)) {
 		*ret_reason = GRANT_VALID;
 		return;
 	}
 	if (*ret_reason == GRANT_NONE)
-		*ret_reason = sum_up(l, 0);
+		*ret_reason = overall_reason(l, 0);
 	for (size_t i = 0; i < l->n; i++)
 		l->items[i].chosen = false;
 }
@@ -217,11 +217,11 @@ void grant_items_choose(const struct approval_store *d, struct grant_items *l, e
 	uint64_t needed = approval_store_min_approvals(d), chosen = 0;
 
 	if (l->n > 0)
-		qsort(l->items, l->n, sizeof(*l->items), by_worth);
+		qsort(l->items, l->n, sizeof(*l->items), by_level_and_expiry);
 	for (size_t i = 0; i < l->n && chosen < needed; i++) {
 		struct grant_item *item = &l->items[i];
 
-		if (item->found.reason != GRANT_VALID || is_heard(l, item->approver))
+		if (item->found.reason != GRANT_VALID || has_approval_of(l, item->approver))
 			continue;
 		item->chosen = true;
 		chosen++;
@@ -230,7 +230,7 @@ void grant_items_choose(const struct approval_store *d, struct grant_items *l, e
 		*ret_reason = GRANT_VALID;
 		return;
 	}
-	*ret_reason = sum_up(l, chosen);
+	*ret_reason = overall_reason(l, chosen);
 	for (size_t i = 0; i < l->n; i++)
 		l->items[i].chosen = false;
 }
@@ -261,7 +261,7 @@ char *grant_set_explain(const struct grant_set *s)
 
 	strbuf_puts(&b, grant_reason_text(s->reason));
 	if (s->reason == GRANT_TOO_FEW_APPROVALS)
-		strbuf_printf(&b, ": %u are needed", s->needed);
+		strbuf_printf(&b, ": %u are required", s->needed);
 	for (size_t i = 0; i < s->n; i++) {
 		const struct grant_found *g = &s->items[i];
 

@@ -7,22 +7,22 @@
 static const struct {
 	const char *id, *text;
 } reasons[_GRANT_REASON_MAX] = {
-	[GRANT_UNDECIDED]         = { "undecided",         "nobody has looked at it" },
-	[GRANT_VALID]             = { "valid",             "it counts" },
-	[GRANT_NONE]              = { "none",              "nothing was approved" },
-	[GRANT_EXPIRED]           = { "expired",           "its time is over: have it approved again" },
-	[GRANT_REVOKED]           = { "revoked",           "it was taken back" },
-	[GRANT_CONSUMED]          = { "consumed",          "every use was used: have it approved again" },
-	[GRANT_RESERVED]          = { "reserved",          "a session that is about to start holds its last use" },
-	[GRANT_FOREIGN_LANE]      = { "foreign-lane",      "it was given for another lane" },
-	[GRANT_EDITED]            = { "edited",            "it is not what was signed" },
-	[GRANT_UNKNOWN_KEY]       = { "unknown-key",       "no approver of this lane has the key that signed it: 'custody key ls'" },
-	[GRANT_WRONG_DIGEST]      = { "wrong-digest",      "it was given for something else" },
-	[GRANT_LEVEL_TOO_LOW]     = { "level-too-low",     "it was given without the PIN, and this needs it" },
-	[GRANT_SELF_APPROVAL]     = { "self-approval",     "who asks or starts may not approve (allow_self): another approver must" },
-	[GRANT_NOT_YET_VALID]     = { "not-yet-valid",     "it was decided later than now: the clock went back" },
-	[GRANT_TOO_FEW_APPROVALS] = { "too-few-approvals", "more approvers must agree (min_approvals)" },
-	[GRANT_UNREGISTERED]      = { "unregistered",      "its uses are not on record: it was put there by hand, or they were removed" },
+	[GRANT_UNDECIDED]         = { "undecided",         "not checked yet" },
+	[GRANT_VALID]             = { "valid",             "valid" },
+	[GRANT_NONE]              = { "none",              "no approval exists" },
+	[GRANT_EXPIRED]           = { "expired",           "expired: request a new approval" },
+	[GRANT_REVOKED]           = { "revoked",           "revoked" },
+	[GRANT_CONSUMED]          = { "consumed",          "all uses are consumed: request a new approval" },
+	[GRANT_RESERVED]          = { "reserved",          "its last use is reserved by a session that is about to start" },
+	[GRANT_FOREIGN_LANE]      = { "foreign-lane",      "granted for another lane" },
+	[GRANT_EDITED]            = { "edited",            "the statement does not match its signature" },
+	[GRANT_UNKNOWN_KEY]       = { "unknown-key",       "signed with a key of no approver of this lane: run 'custody key ls'" },
+	[GRANT_WRONG_DIGEST]      = { "wrong-digest",      "granted for another digest" },
+	[GRANT_LEVEL_TOO_LOW]     = { "level-too-low",     "granted without the PIN, which this level requires" },
+	[GRANT_SELF_APPROVAL]     = { "self-approval",     "the requester may not approve (allow_self): another approver must" },
+	[GRANT_NOT_YET_VALID]     = { "not-yet-valid",     "decided in the future: the clock was set back" },
+	[GRANT_TOO_FEW_APPROVALS] = { "too-few-approvals", "more approvals are required (min_approvals)" },
+	[GRANT_UNREGISTERED]      = { "unregistered",      "its uses are not registered: the file was copied here by hand, or they were removed" },
 };
 /* clang-format on */
 
@@ -44,7 +44,7 @@ static const struct approver *find_approver(const struct approver_list *l, const
 	return NULL;
 }
 
-/* The level is what the key proves, not what the statement says of itself. */
+/* The key proves the level, whatever the statement contains. */
 enum grant_reason grant_judge_text(const struct approval_store *d, const struct grant *g,
 				   const struct approver_list *l, const struct approver **ret_by)
 {
@@ -78,7 +78,7 @@ uint64_t grant_end_us(const struct approval_store *d, const struct grant *g)
 	return g->decided.wall_us + (life_us / 1000000 < max_s ? life_us : max_s * 1000000);
 }
 
-/* A PIN is for one start: a C that could be used again would be a C without it. */
+/* A PIN is for one start: a C with several uses would be a C without it. */
 uint64_t grant_uses_allowed(const struct approval_store *d, const struct grant *g)
 {
 	uint64_t max = d->rules->grant_max_uses ? d->rules->grant_max_uses : APPROVAL_GRANT_MAX_USES;
@@ -97,7 +97,7 @@ static enum grant_reason judge_time(const struct approval_store *d, const struct
 		return GRANT_NOT_YET_VALID;
 	if (now->wall_us >= end_us)
 		return GRANT_EXPIRED;
-	/* Made since this machine was booted: then a clock that nobody can set has a say. */
+	/* Signed since this machine booted: then the boot clock, which cannot be set, counts too. */
 	if (str_eq(now->boot, g->decided.boot)) {
 		if (now->boot_ns < g->decided.boot_ns)
 			return GRANT_NOT_YET_VALID;
@@ -117,7 +117,7 @@ bool grant_is_self(const struct approval_store *d, const struct grant *g, const 
 			return true;
 	if (!q)
 		return false;
-	/* `sudo custody run` is still run by who logged in. */
+	/* `sudo custody run` still counts as the login user. */
 	if (by->uid != APPROVER_NO_UID &&
 	    (q->uid == by->uid || (q->uid != APPROVER_NO_UID && d->login == by->uid)))
 		return true;

@@ -6,9 +6,8 @@
 #include "approval/grant-impl.h"
 
 /*
- *	{"signature":"<128 hex>","statement":{...}}\n
- *
- * in canonical form and no other, so that a grant has one spelling.  Signed are the domain and the statement.
+ * {"signature":"<128 hex>","statement":{...}}\n in canonical form only, so that a grant has one encoding.
+ * The signature covers the domain and the statement.
  */
 #define DOMAIN "custody.grant/1\n"
 #define KIND "custody.grant"
@@ -129,7 +128,7 @@ bool grant_signature_verify(const struct grant *g, const struct sign_public *key
 	uint8_t signature[SIGN_SIZE];
 	char hex[2 * SIGN_SIZE + 1];
 
-	/* Canonical, as parsed or as written: the signature stands at a fixed place. */
+	/* Canonical, as parsed or as written: the signature is at a fixed offset. */
 	if (!g->text || !str_starts(g->text, begin) || strlen(g->text) < sizeof(begin) - 1 + 2 * SIGN_SIZE)
 		return false;
 	memcpy(hex, g->text + sizeof(begin) - 1, 2 * SIGN_SIZE);
@@ -156,7 +155,7 @@ static int take_texts(const struct jdoc *s, struct grant *g, const char *label, 
 	    digest_from_hex(digest + strlen(DIGEST_PREFIX), &g->digest) < 0)
 		return fault_set(f, EINVAL, "%s: 'digest' is not \"sha256:\" and 64 hex digits", label);
 	if (!*lane || strlen(lane) >= sizeof(g->lane))
-		return fault_set(f, EINVAL, "%s: '%s' is no lane", label, lane);
+		return fault_set(f, EINVAL, "%s: '%s' is not a lane", label, lane);
 	if (!str_eq(level, "B") && !str_eq(level, "C"))
 		return fault_set(f, EINVAL, "%s: 'level' is neither B nor C", label);
 	if (!approval_store_is_boot_id(boot) || !is_hex(key_id, APPROVER_KEY_ID_SIZE - 1) ||
@@ -164,9 +163,9 @@ static int take_texts(const struct jdoc *s, struct grant *g, const char *label, 
 		return fault_set(f, EINVAL, "%s: 'boot', 'key_id' or 'nonce' is not hex of its length",
 				 label);
 	if (approver_require_name(name, NULL) < 0)
-		return fault_set(f, EINVAL, "%s: 'approver' cannot be a name", label);
+		return fault_set(f, EINVAL, "%s: 'approver' is not a valid name", label);
 	if (strlen(reason) > GRANT_REASON_MAX)
-		return fault_set(f, EINVAL, "%s: 'reason' is over %d bytes", label, GRANT_REASON_MAX);
+		return fault_set(f, EINVAL, "%s: 'reason' exceeds %d bytes", label, GRANT_REASON_MAX);
 	memcpy(g->lane, lane, strlen(lane) + 1);
 	memcpy(g->decided.boot, boot, sizeof(g->decided.boot));
 	memcpy(g->approver, name, strlen(name) + 1);
@@ -186,7 +185,7 @@ static int take_numbers(const struct jdoc *s, struct grant *g, const char *label
 	int64_t uid = approval_store_get_int(s, "uid");
 
 	if (approval_store_get_int(s, "schema_version") != 1)
-		return fault_set(f, EINVAL, "%s: a schema_version other than 1", label);
+		return fault_set(f, EINVAL, "%s: schema_version is not 1", label);
 	if (uses < 1 || uses > USES_MAX || decided < 0 || not_after <= decided || boot_ns < 0 || uid < 0 ||
 	    uid > UINT32_MAX)
 		return fault_set(f, EINVAL, "%s: a number is out of range", label);
@@ -238,7 +237,7 @@ static int take(const struct jdoc *doc, const char *text, size_t len, struct gra
 	name_it(g, &b);
 	r = write_file(g, signature, f);
 	if (r == 0 && (strlen(g->text) != len || memcmp(g->text, text, len) != 0))
-		r = fault_set(f, EINVAL, "%s: not written the one way a grant is", label);
+		r = fault_set(f, EINVAL, "%s: not in the canonical form of a grant", label);
 	return r;
 }
 

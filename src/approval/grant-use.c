@@ -9,11 +9,12 @@
 #include "base/seam.h"
 #include "approval/grant-impl.h"
 
-#define KEPT_US ((uint64_t)24 * 3600 * 1000000) /* what is over stays for a day, for whoever asks why */
+#define KEEP_EXPIRED_US \
+	((uint64_t)24 * 3600 * 1000000) /* expired grants are kept for a day, to explain refusals */
 
-/* Reads, judges, chooses.  DIRFD negative: there are none. */
-static int look(const struct grant_judgement *j, int dirfd, struct grant_items *l, enum grant_reason *reason,
-		struct fault *f)
+/* Reads, checks, chooses.  DIRFD negative: no grants. */
+static int load_and_choose(const struct grant_judgement *j, int dirfd, struct grant_items *l,
+			   enum grant_reason *reason, struct fault *f)
 {
 	int r = grant_items_load(j, dirfd, j->query->digest, l, f);
 
@@ -25,12 +26,12 @@ static int look(const struct grant_judgement *j, int dirfd, struct grant_items *
 }
 
 /* The same under the lock of the grants, which the caller closes. */
-static int look_locked(const struct grant_judgement *j, int *ret_dirfd, int *ret_lock, struct grant_items *l,
+static int load_locked(const struct grant_judgement *j, int *ret_dirfd, int *ret_lock, struct grant_items *l,
 		       enum grant_reason *reason, struct fault *f)
 {
 	int r = approval_store_open_locked(j->store, APPROVAL_STORE_GRANTS, false, ret_dirfd, ret_lock, f);
 
-	return r < 0 && r != -ENOENT ? r : look(j, *ret_dirfd, l, reason, f);
+	return r < 0 && r != -ENOENT ? r : load_and_choose(j, *ret_dirfd, l, reason, f);
 }
 
 int grant_find(const struct approval_store *d, const struct grant_query *q, struct grant_set *ret,
@@ -46,7 +47,7 @@ int grant_find(const struct approval_store *d, const struct grant_query *q, stru
 		return dirfd;
 	r = approval_store_now(d, &j.now, f);
 	if (r == 0)
-		r = look(&j, dirfd, &l, &reason, f);
+		r = load_and_choose(&j, dirfd, &l, &reason, f);
 	return r < 0 ? r : grant_items_take(d, &l, reason, ret, f);
 }
 
@@ -78,7 +79,7 @@ static int record_chosen(const struct approval_store *d, const struct grant_item
 	if (!events || !details)
 		return fault_errno(f, ENOMEM, "record '%s'", kind);
 	if (!d->ledger)
-		return fault_set(f, ENOENT, "no ledger to record '%s' in: 'custody ledger init'", kind);
+		return fault_set(f, ENOENT, "no ledger to record '%s' in: run 'custody ledger init'", kind);
 	for (size_t i = 0; i < l->n; i++) {
 		const struct grant_item *item = &l->items[i];
 
@@ -118,7 +119,7 @@ static int write_changed(int dirfd, struct grant_items *l, struct fault *f)
 	return 0;
 }
 
-/* What dead sessions held is told before others take it. */
+/* Returned reservations of dead sessions are recorded before others take them. */
 static int record_returned(const struct approval_store *d, const struct grant_items *l, struct fault *f)
 {
 	int r = 0;
@@ -149,7 +150,7 @@ int grant_reserve(const struct approval_store *d, const struct grant_query *q,
 	if (r == 0)
 		r = grant_reservation_init(&mine, owner->session, owner->pid, &j.now, f);
 	if (r == 0)
-		r = look_locked(&j, &dirfd, &lock, &l, &reason, f);
+		r = load_locked(&j, &dirfd, &lock, &l, &reason, f);
 	if (r < 0)
 		return r;
 	if (reason == GRANT_VALID) {
@@ -180,7 +181,7 @@ int grant_consume(const struct approval_store *d, const struct grant_query *q, c
 
 	r = approval_store_now(d, &j.now, f);
 	if (r == 0)
-		r = look_locked(&j, &dirfd, &lock, &l, &reason, f);
+		r = load_locked(&j, &dirfd, &lock, &l, &reason, f);
 	if (r < 0)
 		return r;
 	if (reason == GRANT_VALID) {
@@ -202,7 +203,7 @@ int grant_consume(const struct approval_store *d, const struct grant_query *q, c
 	return r < 0 ? r : grant_items_take(d, &l, reason, ret, f);
 }
 
-/* Every grant whose uses can be read; what cannot does not count and holds nothing that could be given back. */
+/* Every grant whose uses can be read; the others do not count and hold no reservation. */
 static int each_uses(int dirfd, int (*fn)(void *arg, const char *id, struct grant_uses *u, struct fault *f),
 		     void *arg, struct fault *f)
 {
@@ -222,7 +223,7 @@ static int each_uses(int dirfd, int (*fn)(void *arg, const char *id, struct gran
 	return r < 0 ? r : 0;
 }
 
-struct releasing {
+struct release_args {
 	const struct approval_store *store;
 	int dirfd;
 	const char *session, *why;
@@ -230,7 +231,7 @@ struct releasing {
 
 static int release_one(void *arg, const char *id, struct grant_uses *u, struct fault *f)
 {
-	const struct releasing *rel = arg;
+	const struct release_args *rel = arg;
 	const struct grant_reservation *mine;
 	struct jdoc *details;
 	char hex[DIGEST_HEX_SIZE];
@@ -240,7 +241,10 @@ static int release_one(void *arg, const char *id, struct grant_uses *u, struct f
 	mine = grant_uses_find(u, rel->session);
 	if (!mine)
 		return 0;
-	/* Recorded as used, and then the disk was full: that use is gone, whatever became of the start. */
+	/*
+	 * Recorded as used, but not written because the disk was full: that use is consumed, whatever the
+	 * start did.
+	 */
 	r = grant_uses_was_consumed(rel->store, u, mine, f);
 	if (r < 0)
 		return r;
@@ -261,7 +265,7 @@ static int release_one(void *arg, const char *id, struct grant_uses *u, struct f
 int grant_release(const struct approval_store *d, const char *session, const char *why, struct fault *f)
 {
 	_cleanup_close_ int dirfd = -EBADF, lock = -EBADF;
-	struct releasing rel = { .store = d, .session = session, .why = why };
+	struct release_args rel = { .store = d, .session = session, .why = why };
 	int r;
 
 	r = approval_store_open_locked(d, APPROVAL_STORE_GRANTS, false, &dirfd, &lock, f);
@@ -287,7 +291,8 @@ int grant_revoke(const struct approval_store *d, const char *id, const char *by,
 		return fault_set(f, EINVAL, "names and reasons must be UTF-8");
 	r = approval_store_open_locked(d, APPROVAL_STORE_GRANTS, false, &dirfd, &lock, f);
 	if (r == -ENOENT)
-		return fault_set(f, ENOENT, "no grant '%s' in lane '%s': there is none at all", id, d->lane);
+		return fault_set(f, ENOENT, "no grant '%s' in lane '%s': the lane has no grants", id,
+				 d->lane);
 	if (r == 0)
 		r = approval_store_resolve(d, dirfd, &grant_names, id, full, f);
 	if (r == 0)
@@ -297,7 +302,7 @@ int grant_revoke(const struct approval_store *d, const char *id, const char *by,
 	if (r < 0)
 		return r;
 	if (u.revoked_by)
-		return fault_set(f, EALREADY, "grant '%s' was revoked by '%s' before", full, u.revoked_by);
+		return fault_set(f, EALREADY, "grant '%s' is already revoked by '%s'", full, u.revoked_by);
 	u.revoked_by = strdup(by);
 	u.revoked_us = now.wall_us;
 	if (!u.revoked_by)
@@ -314,10 +319,10 @@ int grant_revoke(const struct approval_store *d, const char *id, const char *by,
 }
 
 /*
- * Statement first: one without uses does not count, uses without a statement harm nobody.  A copy that comes back
- * later has expired.
+ * Statement first: one without uses does not count, uses without a statement are harmless.  A copy that is
+ * restored later has expired.
  */
-static int remove_over(const struct approval_store *d, int dirfd, const struct grant *g, struct fault *f)
+static int remove_expired(const struct approval_store *d, int dirfd, const struct grant *g, struct fault *f)
 {
 	char name[GRANT_FILE_SIZE], uses[GRANT_ID_SIZE + sizeof(".uses")];
 	struct jdoc *details = grant_details(g);
@@ -349,13 +354,13 @@ int grant_sweep(const struct approval_store *d, struct fault *f)
 	for (size_t i = 0; r == 0 && i < l.n; i++) {
 		const struct grant_item *item = &l.items[i];
 
-		/* Only what is certainly over: the rest is for a person to look at. */
+		/* Only grants that are certainly over; the others are left for a person to inspect. */
 		if ((item->found.reason != GRANT_EXPIRED && item->found.reason != GRANT_CONSUMED &&
 		     item->found.reason != GRANT_REVOKED) ||
 		    item->uses.n_reserved > 0 ||
-		    j.now.wall_us < grant_end_us(d, &item->found.grant) + KEPT_US)
+		    j.now.wall_us < grant_end_us(d, &item->found.grant) + KEEP_EXPIRED_US)
 			continue;
-		r = remove_over(d, dirfd, &item->found.grant, f);
+		r = remove_expired(d, dirfd, &item->found.grant, f);
 		n++;
 	}
 	return r < 0 ? r : n;

@@ -132,7 +132,7 @@ int grant_uses_read(int dirfd, const struct grant *g, struct grant_uses *ret, st
 	if (r < 0)
 		return r;
 	if (!digest_equal(&u.statement, &g->statement))
-		return fault_set(f, EBADMSG, "uses of grant '%s': those of another", g->id);
+		return fault_set(f, EBADMSG, "uses of grant '%s': they belong to another grant", g->id);
 	*ret = u;
 	u = (struct grant_uses){ 0 };
 	return 0;
@@ -220,11 +220,10 @@ int grant_reservation_init(struct grant_reservation *r, const char *session, pid
 {
 	*r = (struct grant_reservation){ .pid = pid ? pid : getpid(), .pidns = own_pidns() };
 	if (!take_session(session, r->session))
-		return fault_set(f, EINVAL, "'%s' is no session id", session ? session : "");
+		return fault_set(f, EINVAL, "'%s' is not a session id", session ? session : "");
 	memcpy(r->boot, now->boot, sizeof(r->boot));
 	if (process_start_time(r->pid, &r->start) != 1)
-		return fault_set(f, ESRCH,
-				 "process %d, for which session '%s' is to be approved, is not there",
+		return fault_set(f, ESRCH, "no process %d, for which session '%s' is to be approved",
 				 (int)r->pid, session);
 	return 0;
 }
@@ -236,14 +235,16 @@ bool grant_reservation_is_dead(const struct grant_reservation *r, const struct m
 
 	if (!str_eq(r->boot, now->boot))
 		return true;
-	/* From another pid namespace its number means nothing here.  It keeps the use until the grant expires. */
+	/*
+	 * A pid of another pid namespace has no meaning here: its use stays reserved until the grant expires.
+	 */
 	if (r->pidns != own_pidns())
 		return false;
 	there = process_start_time(r->pid, &start);
 	return there == 0 || (there == 1 && start != r->start);
 }
 
-/* The record came before the state: if its writer died in between, only the record knows. */
+/* The record precedes the state: if its writer died in between, only the record exists. */
 int grant_uses_was_consumed(const struct approval_store *d, const struct grant_uses *u,
 			    const struct grant_reservation *r, struct fault *f)
 {
@@ -270,7 +271,7 @@ int grant_uses_settle(const struct approval_store *d, struct grant_uses *u, cons
 		}
 		consumed = grant_uses_was_consumed(d, u, &r, f);
 		if (consumed < 0)
-			return fault_wrap(f, consumed, "what became of session '%s'", r.session);
+			return fault_wrap(f, consumed, "search the ledger for session '%s'", r.session);
 		(void)grant_uses_drop(u, r.session);
 		if (consumed) {
 			u->used++;

@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "approval/grant-impl.h"
 
-/* What every record of a grant says. */
+/* Fields of every record of a grant. */
 struct jdoc *grant_details(const struct grant *g)
 {
 	struct jdoc *details = jdoc_new_object();
@@ -30,7 +30,7 @@ struct jdoc *grant_details(const struct grant *g)
 	return details;
 }
 
-/* RQ: what it answers; NULL: nothing that was asked here, it was signed elsewhere. */
+/* RQ: the answered request; NULL: not requested here, the grant was signed elsewhere. */
 static int record_grant(const struct approval_store *d, const struct grant *g, const struct request *rq,
 			struct fault *f)
 {
@@ -68,7 +68,9 @@ static int keep(int dirfd, const struct grant *g, struct fault *f)
 	return r < 0 ? r : fd_replace_file(dirfd, name, b.text, b.len, 0600, f);
 }
 
-/* --- saying yes ------------------------------------------------------------------------------------------- */
+/*
+ * --- signing ----------------------------------------------------------------------------------------------
+ */
 
 static int check_terms(const struct approval_store *d, const struct request *rq, const struct approver *by,
 		       const struct sign_secret *key, const struct grant_terms *t, struct fault *f)
@@ -78,7 +80,7 @@ static int check_terms(const struct approval_store *d, const struct request *rq,
 	uint64_t max_uses = d->rules->grant_max_uses ? d->rules->grant_max_uses : APPROVAL_GRANT_MAX_USES;
 
 	if (t->level != 'B' && t->level != 'C')
-		return fault_set(f, EINVAL, "level '%c' is not granted", t->level);
+		return fault_set(f, EINVAL, "level '%c' cannot be granted", t->level);
 	if (t->level < rq->level)
 		return fault_set(f, EPERM, "request '%s' is of level %c: it needs the PIN of '%s'", rq->id,
 				 rq->level, by->name);
@@ -87,21 +89,21 @@ static int check_terms(const struct approval_store *d, const struct request *rq,
 		return fault_set(f, EINVAL, "the key is not that of '%s' for level %c", by->name, t->level);
 	if (!by->counts)
 		return fault_set(f, EACCES,
-				 "'%s' is no approver of lane '%s': have the admin put its key into "
-				 "`approvers` of custody.json",
+				 "'%s' is not an approver of lane '%s': have the admin add its key to "
+				 "`approvers` in custody.json",
 				 by->name, d->lane);
 	if (rq->only && rq->only[0] && !strv_has(rq->only, by->name))
 		return fault_set(f, EPERM,
-				 "'%s' may not approve request '%s': its profile chooses who may "
+				 "'%s' may not approve request '%s': its profile names other approvers "
 				 "(governance.approvers)",
 				 by->name, rq->id);
 	if (t->uses > max_uses || t->for_s > max_s)
 		return fault_set(
 			f, EINVAL,
-			"at most %llu uses within %llu seconds may be granted (grant_max in custody.json)",
+			"a grant has at most %llu uses within %llu seconds (grant_max in custody.json)",
 			(unsigned long long)max_uses, (unsigned long long)max_s);
 	if (t->level == 'C' && t->uses > 1)
-		return fault_set(f, EINVAL, "a PIN is for one start: level C has one use");
+		return fault_set(f, EINVAL, "level C has one use: a PIN is for one start");
 	if (t->reason && (strlen(t->reason) > GRANT_REASON_MAX || !str_is_utf8(t->reason, strlen(t->reason))))
 		return fault_set(f, EINVAL, "the reason must be UTF-8 of at most %d bytes", GRANT_REASON_MAX);
 	return 0;
@@ -128,7 +130,7 @@ static int make(const struct approval_store *d, const struct request *rq, const 
 	g->level = t->level;
 	g->uses = t->uses ? t->uses : 1;
 	g->not_after_us = g->decided.wall_us + (t->for_s ? t->for_s : APPROVAL_GRANT_S) * 1000000;
-	/* The default is for those who did not say; it stays below the cap all the same. */
+	/* The default applies if no time is given; it stays below the maximum. */
 	if (grant_end_us(d, g) < g->not_after_us)
 		g->not_after_us = grant_end_us(d, g);
 	memcpy(g->approver, by->name, sizeof(g->approver));
@@ -139,7 +141,7 @@ static int make(const struct approval_store *d, const struct request *rq, const 
 	return g->askers && g->reason ? 0 : fault_errno(f, ENOMEM, "grant");
 }
 
-/* RET: D with the rules of who asked on top, in RULES; it borrows all else. */
+/* RET: D with the requester's rules applied, in RULES; it borrows all else. */
 static void tighten(const struct approval_store *d, const struct request *rq, struct approval_rules *rules,
 		    struct approval_store *ret)
 {
@@ -174,7 +176,7 @@ static int is_complete(const struct approval_store *d, int dirfd, const struct r
 	return 0;
 }
 
-/* The question is answered, or one voice nearer to it. */
+/* The request is answered, or has one approval more. */
 static int settle_request(const struct approval_store *d, int dirfd, struct request *rq, const char *by,
 			  bool complete, struct fault *f)
 {
@@ -209,17 +211,17 @@ static int sign_locked(const struct approval_store *d, int requestsfd, struct re
 		return r;
 	tighten(d, rq, &rules, &strict);
 	if (grant_is_self(&strict, g, by, NULL))
-		return fault_set(f, EPERM,
-				 "'%s' asked for request '%s' and may not approve it (allow_self): another "
-				 "approver must",
-				 by->name, rq->id);
+		return fault_set(
+			f, EPERM,
+			"'%s' requested '%s' and may not approve it (allow_self): another approver must",
+			by->name, rq->id);
 	r = grant_seal(g, key, f);
 	if (r == 0 && strlen(g->text) >= GRANT_TEXT_MAX)
-		r = fault_set(f, EMSGSIZE, "the grant would be over %d bytes: give a shorter reason",
+		r = fault_set(f, EMSGSIZE, "the grant would exceed %d bytes: give a shorter reason",
 			      GRANT_TEXT_MAX);
 	if (r == 0)
 		r = approval_store_open_locked(d, APPROVAL_STORE_GRANTS, true, &dirfd, &lock, f);
-	/* Refused before and approved now: it is asked again, by who approves. */
+	/* Denied before and approved now: recorded as a new request by the approver. */
 	if (r == 0 && rq->state == REQUEST_DENIED)
 		r = request_record(d, "approval.request", "again", rq, NULL, by->name, f);
 	if (r == 0)
@@ -250,17 +252,17 @@ int grant_sign(const struct approval_store *d, const struct request *rq, const s
 		return r;
 	r = request_load(requestsfd, rq->id, &now, f);
 	if (r == -ENOENT)
-		return fault_set(f, ENOENT, "request '%s' is gone: it was answered or dropped meanwhile",
-				 rq->id);
+		return fault_set(f, ENOENT,
+				 "request '%s' was removed: it was answered or dropped concurrently", rq->id);
 	if (r == 0)
 		r = approval_store_now(d, &at, f);
 	if (r < 0)
 		return r;
 	if (!digest_equal(&now.digest, &rq->digest) || !str_eq(now.lane, d->lane))
-		return fault_set(f, ESTALE, "request '%s' is another now: look at it again", rq->id);
+		return fault_set(f, ESTALE, "request '%s' has changed: review it again", rq->id);
 	if (request_is_over(&now, &at))
-		return fault_set(f, ETIME, "request '%s' has expired: have it asked again", rq->id);
-	/* Here somebody waits for a person anyway.  What it cannot do, the next one does. */
+		return fault_set(f, ETIME, "request '%s' has expired: request it again", rq->id);
+	/* An approver waits here anyway.  On failure the next sweep does it. */
 	(void)!grant_sweep(d, NULL);
 	r = check_terms(d, &now, by, key, terms, f);
 	if (r == 0)
@@ -273,9 +275,12 @@ int grant_sign(const struct approval_store *d, const struct request *rq, const s
 	return 0;
 }
 
-/* --- from elsewhere ----------------------------------------------------------------------------------------- */
+/*
+ * --- import
+ * -------------------------------------------------------------------------------------------------
+ */
 
-/* 1: the ledger knows that it was used or taken back. */
+/* 1: the ledger has a record that it was used or revoked. */
 static int has_a_past(const struct approval_store *d, const struct grant *g, struct fault *f)
 {
 	static const char *const kinds[] = { "grant.consume", "approval.revoke" };
@@ -289,7 +294,7 @@ static int has_a_past(const struct approval_store *d, const struct grant *g, str
 	return r;
 }
 
-/* Under the lock.  Not registered: if the ledger knows it, somebody removed its uses, and they do not begin anew. */
+/* Under the lock.  Not registered but in the ledger: its uses were removed, and are not restored. */
 static int register_new(const struct approval_store *d, int dirfd, const struct grant *g,
 			enum grant_reason *reason, struct fault *f)
 {
@@ -330,14 +335,14 @@ static int import_locked(const struct approval_store *d, int dirfd, struct grant
 		return 0;
 	if (!known)
 		return register_new(d, dirfd, g, reason, f);
-	/* Its uses are as they were; only the statement may have to come back. */
+	/* Its uses are unchanged; only the statement may have to be written again. */
 	grant_file_name(g, name);
 	if (faccessat(dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return 0;
 	return fd_replace_file(dirfd, name, g->text, strlen(g->text), 0600, f);
 }
 
-/* It may be the answer to a question that waits here. */
+/* It may answer a request that is pending here. */
 static int answer_request(const struct approval_store *d, int requestsfd, int dirfd, const struct grant *g,
 			  struct fault *f)
 {
@@ -349,7 +354,7 @@ static int answer_request(const struct approval_store *d, int requestsfd, int di
 	if (requestsfd < 0)
 		return 0;
 	request_id(&g->digest, id);
-	/* One that is damaged or another's is for a person to clear; the grant counts without it. */
+	/* A damaged or foreign request is left for a person to remove; the grant counts without it. */
 	if (request_load(requestsfd, id, &rq, NULL) < 0 || !digest_equal(&rq.digest, &g->digest) ||
 	    !str_eq(rq.lane, d->lane))
 		return 0;

@@ -6,13 +6,13 @@
 #include "approval/request.h"
 
 /*
- * A signed yes: "NAME approves DIGEST in LANE at LEVEL, USES times, until NOT_AFTER".  It may travel as a file or an
- * annotation: what counts is the statement and its signature, not where it lies.  How often it was used is kept under
- * the statement's hash, apart from the file: a copy is the same grant.
+ * A signed approval: "NAME approves DIGEST in LANE at LEVEL, USES times, until NOT_AFTER".  It may be passed
+ * as a file or an annotation: the statement and its signature count, not the place.  Its uses are stored
+ * under the statement's hash, apart from the file: a copy is the same grant.
  */
-#define GRANT_ID_SIZE 17      /* first 16 hex digits of the statement's hash: what people see */
+#define GRANT_ID_SIZE 17      /* first 16 hex digits of the statement's hash, as displayed */
 #define GRANT_TEXT_MAX 16384  /* of a file, an annotation */
-#define GRANT_REASON_MAX 1024 /* bytes of an approver's words */
+#define GRANT_REASON_MAX 1024 /* bytes of an approver's reason */
 
 struct grant {
 	char id[GRANT_ID_SIZE];
@@ -25,7 +25,7 @@ struct grant {
 	uint64_t not_after_us;
 	char approver[APPROVER_NAME_MAX + 1];
 	char key_id[APPROVER_KEY_ID_SIZE];
-	uid_t uid;     /* of the process that signed, on the host where it did */
+	uid_t uid;     /* of the process that signed, on its host */
 	char **askers; /* "UID:NAME" */
 	char nonce[33];
 	char *reason; /* "" for none */
@@ -34,34 +34,38 @@ struct grant {
 void grant_done(struct grant *g);
 #define _cleanup_grant_ _cleanup_(grant_done)
 
-/* Why a grant does not count.  Zero is no answer, so that a forgotten one is not a yes. */
+/* Why a grant does not count.  Zero is no valid answer, so that a forgotten one is not a yes. */
 enum grant_reason {
 	GRANT_UNDECIDED = 0,
 	GRANT_VALID,
-	GRANT_NONE, /* nothing was approved */
+	GRANT_NONE, /* no approval exists */
 	GRANT_EXPIRED,
 	GRANT_REVOKED,
 	GRANT_CONSUMED,
-	GRANT_RESERVED, /* every use that is left belongs to a session that is about to start */
+	GRANT_RESERVED, /* every remaining use is reserved by a session that is about to start */
 	GRANT_FOREIGN_LANE,
-	GRANT_EDITED, /* not what was signed, or no grant at all */
+	GRANT_EDITED, /* statement and signature differ, or not a grant */
 	GRANT_UNKNOWN_KEY,
 	GRANT_WRONG_DIGEST,
 	GRANT_LEVEL_TOO_LOW,
 	GRANT_SELF_APPROVAL,
-	GRANT_NOT_YET_VALID, /* decided in the future: the clock went back */
+	GRANT_NOT_YET_VALID, /* decided in the future: the clock was set back */
 	GRANT_TOO_FEW_APPROVALS,
-	GRANT_UNREGISTERED, /* a file that was put here by hand, or whose uses were removed */
+	GRANT_UNREGISTERED, /* a file that was copied here by hand, or whose uses were removed */
 	_GRANT_REASON_MAX,
 };
 const char *grant_reason_id(enum grant_reason r);   /* "expired", "foreign-lane": stable */
-const char *grant_reason_text(enum grant_reason r); /* for people, with what to do */
+const char *grant_reason_text(enum grant_reason r); /* for people, with the fix */
 
-/* Text -> statement, strictly: canonical JSON, no unknown key, no other type.  Checks no signature.  Pure. */
+/*
+ * Text -> statement, strictly: canonical JSON, no unknown key, no other type.  Verifies no signature.  Pure.
+ */
 int grant_parse(const char *text, size_t len, const char *label, struct grant *ret,
 		struct fault *f) _must_check_;
 
-/* --- saying yes ------------------------------------------------------------------------------------------- */
+/*
+ * --- signing ----------------------------------------------------------------------------------------------
+ */
 
 struct grant_terms {
 	char level;	    /* of the signature: 'C' iff KEY is the one behind the PIN; >= the request's */
@@ -71,16 +75,17 @@ struct grant_terms {
 };
 
 /*
- * Signs, records (approval.grant), keeps.  The request goes when its last missing approval came.  KEY is from
- * approver_unlock or pin_try.  RET_COMPLETE: a start would find enough now.
+ * Signs, records (approval.grant), stores.  The request is removed with its last missing approval.  KEY is
+ * from approver_unlock or pin_try.  RET_COMPLETE: a start would find enough approvals now.
  */
 int grant_sign(const struct approval_store *d, const struct request *rq, const struct approver *by,
 	       const struct sign_secret *key, const struct grant_terms *terms, struct grant *ret,
 	       bool *ret_complete, struct fault *f) _must_check_;
 
 /*
- * One that was made elsewhere with a key that counts here.  RET_REASON says whether it was taken (GRANT_VALID) or why
- * not; taking it again is no error, also when it is used up.  DIGEST NULL: any.  Recorded with "imported".
+ * A grant that was signed elsewhere with a key that counts here.  RET_REASON: accepted (GRANT_VALID) or why
+ * not; accepting it again is no error, also when it is consumed.  DIGEST NULL: any.  Recorded with
+ * "imported".
  */
 int grant_import(const struct approval_store *d, const char *path, const struct digest *digest,
 		 struct grant *ret, enum grant_reason *ret_reason, struct fault *f) _must_check_;
@@ -88,20 +93,22 @@ int grant_import_text(const struct approval_store *d, const char *text, size_t l
 		      const struct digest *digest, struct grant *ret, enum grant_reason *ret_reason,
 		      struct fault *f) _must_check_;
 
-/* By id or an unambiguous beginning.  Recorded (approval.revoke) first; wins over a reservation. */
+/* By id or an unambiguous beginning.  Recorded (approval.revoke) first; overrides a reservation. */
 int grant_revoke(const struct approval_store *d, const char *id, const char *by, const char *reason,
 		 struct fault *f) _must_check_;
 
-/* --- using it --------------------------------------------------------------------------------------------- */
+/*
+ * --- use --------------------------------------------------------------------------------------------------
+ */
 
 struct grant_query {
 	const struct digest *digest;
 	char level; /* at least this */
-	uid_t uid;  /* who starts it */
+	uid_t uid;  /* user who starts it */
 	const char *user;
 };
 
-/* One grant and what stands against it now. */
+/* One grant and its state now. */
 struct grant_found {
 	struct grant grant;
 	enum grant_reason reason;
@@ -109,9 +116,9 @@ struct grant_found {
 	char *revoked_by;	 /* NULL unless revoked */
 };
 
-/* All grants for the digest, and the answer.  SUMMARY.reason is GRANT_VALID iff enough of them count. */
+/* All grants for the digest, and the result.  SUMMARY.reason is GRANT_VALID iff enough of them count. */
 struct grant_set {
-	struct grant_found *items; /* those that make the answer first */
+	struct grant_found *items; /* those that make up the approval first */
 	size_t n, n_chosen;
 	enum grant_reason reason;
 	unsigned int needed; /* approvals */
@@ -119,7 +126,7 @@ struct grant_set {
 void grant_set_done(struct grant_set *s);
 #define _cleanup_grants_ _cleanup_(grant_set_done)
 
-/* Writes nothing.  A refusal is a result; a failure to decide is negative. */
+/* Read-only.  A refusal is a result; a failure to decide is negative. */
 int grant_find(const struct approval_store *d, const struct grant_query *q, struct grant_set *ret,
 	       struct fault *f) _must_check_;
 int grant_list(const struct approval_store *d, struct grant_set *ret,
@@ -127,30 +134,30 @@ int grant_list(const struct approval_store *d, struct grant_set *ret,
 /* "3 grants, none counts: 1a2b... expired; ..." for the message of a refusal.  Heap, NULL on ENOMEM. */
 char *grant_set_explain(const struct grant_set *s);
 
-/* Who holds a reservation: it returns when this process is gone.  PID 0: the caller. */
+/* Holder of a reservation: it is returned when this process has exited.  PID 0: the caller. */
 struct grant_owner {
 	const char *session;
 	pid_t pid;
 };
 
 /*
- * Finds and reserves in one step, for every approval that is needed: of two starts that race for one use, one gets
+ * Finds and reserves in one step, for every required approval: of two starts that race for one use, one gets
  * GRANT_RESERVED.  RET->reason is GRANT_VALID iff reserved.  Recorded (grant.reserve).
  */
 int grant_reserve(const struct approval_store *d, const struct grant_query *q,
 		  const struct grant_owner *owner, struct grant_set *ret, struct fault *f) _must_check_;
 
 /*
- * Right before the start, with the digest of what will start.  What SESSION reserved is looked at again (revoked,
- * expired, another digest: no start), recorded (grant.consume, synced), then counted.  Start iff 0 and RET->reason is
- * GRANT_VALID; else SESSION is over, and grant_release finds out what is left of its use.
+ * Right before the start, with the digest of the subject to start.  The reservation of SESSION is checked
+ * again (revoked, expired, another digest: no start), recorded (grant.consume, synced), then counted.  Start
+ * iff 0 and RET->reason is GRANT_VALID; else SESSION is over, and grant_release settles its use.
  */
 int grant_consume(const struct approval_store *d, const struct grant_query *q, const char *session,
 		  struct grant_set *ret, struct fault *f) _must_check_;
 
-/* It never started.  Nothing reserved: nothing done.  WHY: "setup-failed", "cancelled" ... */
+/* SESSION did not start.  Without a reservation nothing is done.  WHY: "setup-failed", "cancelled" ... */
 int grant_release(const struct approval_store *d, const char *session, const char *why,
 		  struct fault *f) _must_check_;
 
-/* Removes what can never count again: expired for a day.  Returns how many. */
+/* Removes grants that can never count again: expired for a day.  Returns their number. */
 int grant_sweep(const struct approval_store *d, struct fault *f) _must_check_;

@@ -6,7 +6,7 @@
 
 /* Inside the files of the PIN only. */
 
-/* STATE/keys/NAME.tries: how often it was wrong, and since when nobody may try. */
+/* STATE/keys/NAME.tries: number of wrong entries, and start of the lock. */
 struct pin_tries {
 	uint64_t failed;     /* since the last right one or the last lock */
 	uint64_t failed_all; /* since the last right one */
@@ -20,11 +20,11 @@ int pin_tries_write(int keysfd, const char *name, const struct pin_tries *t, str
 
 /* Seconds until a try is allowed, 0: now.  Pure. */
 uint64_t pin_tries_wait_s(const struct pin_tries *t, const struct moment *now);
-uint64_t pin_tries_lock_s(const struct pin_tries *t); /* how long the present lock is */
+uint64_t pin_tries_lock_s(const struct pin_tries *t); /* duration of the current lock */
 
 /* PIN -> K->setting, nonce, box around SECRET, whose public half becomes K->public.pin_key. */
 int pin_wrap(const char *pin, unsigned int cost, const struct sign_secret *secret, struct approver_file *k,
 	     struct fault *f) _must_check_;
-/* 1: RET_SECRET is the key; 0: not the PIN. */
+/* 1: RET_SECRET is the key; 0: wrong PIN. */
 int pin_unwrap(const char *pin, const struct approver_file *k, struct sign_secret *ret_secret,
 	       struct fault *f) _must_check_;

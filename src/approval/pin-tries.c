@@ -5,7 +5,7 @@
 
 #include "approval/pin-impl.h"
 
-#define DOUBLINGS_MAX 11 /* 15 minutes become three weeks */
+#define DOUBLINGS_MAX 11 /* 15 minutes become at most three weeks */
 
 /* clang-format off */
 static const struct approval_store_shape tries_shape[] = {
@@ -48,18 +48,22 @@ int pin_tries_read(int keysfd, const char *name, struct pin_tries *ret, struct f
 	int r;
 
 	file_name(name, file);
-	r = approval_store_read_json(keysfd, file, "count of tries", &doc, f);
+	r = approval_store_read_json(keysfd, file, "read the count of tries", &doc, f);
 	if (r == 0)
-		r = approval_store_require_shape(doc, tries_shape, "count of tries", f);
-	/* Who could remove the count could try without end: without one nobody tries. */
+		r = approval_store_require_shape(doc, tries_shape, "read the count of tries", f);
+	/*
+	 * A process that could remove the count could try without limit: a missing count refuses every try.
+	 */
 	if (r == -ENOENT)
-		return fault_set(f, EBADMSG,
-				 "the count of tries of '%s' is gone: 'custody pin set' makes a new PIN",
-				 name);
+		return fault_set(
+			f, EBADMSG,
+			"the count of tries of '%s' is missing: run 'custody pin set' to create a new PIN",
+			name);
 	if (r == 0 && !take(doc, ret))
-		return fault_set(f, EBADMSG,
-				 "the count of tries of '%s' is damaged: 'custody pin set' makes a new PIN",
-				 name);
+		return fault_set(
+			f, EBADMSG,
+			"the count of tries of '%s' is damaged: run 'custody pin set' to create a new PIN",
+			name);
 	return r;
 }
 
@@ -86,8 +90,8 @@ uint64_t pin_tries_lock_s(const struct pin_tries *t)
 }
 
 /*
- * Both clocks must agree that it is over.  After a reboot the time since boot is what has passed at least: the lock is
- * older than the boot.
+ * Both clocks must agree that it is over.  After a reboot the time since boot is the minimum that has passed:
+ * the lock is older than the boot.
  */
 uint64_t pin_tries_wait_s(const struct pin_tries *t, const struct moment *now)
 {

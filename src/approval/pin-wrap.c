@@ -11,7 +11,7 @@
 #include "base/digest.h"
 #include "approval/pin-impl.h"
 
-/* What the box belongs to: authenticated, so that no box fits another name, lane or key. */
+/* Associated data of the box: no box is valid for another name, lane or key. */
 #define BELONGING_SIZE (sizeof("custody pin key 1\n\n\n") + 16 + APPROVER_NAME_MAX + APPROVER_KEY_SIZE)
 
 static size_t belonging(const struct approver *a, char text[BELONGING_SIZE])
@@ -32,7 +32,7 @@ static int fill_random(void *bytes, size_t len, struct fault *f)
 	return n == (ssize_t)len ? 0 : fault_errno(f, n < 0 ? errno : EIO, "getrandom");
 }
 
-/* The hash that yescrypt makes is secret here: it is the key, and only its setting is stored. */
+/* The yescrypt hash is secret here: it is the key, and only its setting is stored. */
 static int derive(const char *pin, const struct approver_file *k, uint8_t key[CHACHA_POLY1305_KEY_SIZE],
 		  struct fault *f)
 {
@@ -120,7 +120,7 @@ int pin_unwrap(const char *pin, const struct approver_file *k, struct sign_secre
 	right = memeql_sec(tag, k->box + 32, sizeof(tag));
 	if (right) {
 		sign_from_seed(seed, &secret);
-		/* Cannot differ unless our own file was made wrong; then it must not sign anything. */
+		/* Differs only if our own file is inconsistent; then it must not sign anything. */
 		right = memcmp(&secret.public, &k->public.pin_key, sizeof(secret.public)) == 0;
 	}
 	if (right)

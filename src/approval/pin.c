@@ -54,7 +54,7 @@ void pin_protect_end(struct pin_protect *s)
 	s->raised = false;
 }
 
-/* Every digit the same distance from the one before: 000000, 123456, 987654. */
+/* All steps between digits are equal: 000000, 123456, 987654. */
 static bool is_a_row(const char *pin)
 {
 	int step = pin[1] - pin[0];
@@ -72,10 +72,10 @@ int pin_check(const char *pin, struct fault *f)
 	size_t len = strlen(pin);
 
 	if (len < PIN_DIGITS_MIN || len > PIN_DIGITS_MAX || strspn(pin, "0123456789") != len)
-		return fault_set(f, EINVAL, "a PIN has %d to %d digits and nothing else", PIN_DIGITS_MIN,
-				 PIN_DIGITS_MAX);
+		return fault_set(f, EINVAL, "a PIN must have %d to %d digits and nothing else",
+				 PIN_DIGITS_MIN, PIN_DIGITS_MAX);
 	if (is_a_row(pin))
-		return fault_set(f, EINVAL, "this PIN is the first that anybody would try: choose another");
+		return fault_set(f, EINVAL, "this PIN is easy to guess: choose another");
 	return 0;
 }
 
@@ -93,7 +93,7 @@ static int record(const struct approval_store *d, const char *kind, const char *
 
 static void count_failure(struct pin_tries *t, const struct moment *now)
 {
-	/* A lock that is over begins a new round. */
+	/* An expired lock starts a new round. */
 	if (t->locked)
 		t->failed = 0;
 	t->locked = false;
@@ -106,7 +106,7 @@ static void count_failure(struct pin_tries *t, const struct moment *now)
 	}
 }
 
-/* A right one forgives what was wrong before; how often it was locked is forgiven by `pin set` only. */
+/* A right PIN resets the count of wrong ones; only `pin set` resets the number of locks. */
 static int settle_right(const struct approval_store *d, int keysfd, const struct approver_file *k,
 			const struct pin_tries *before, struct pin_answer *ret, struct fault *f)
 {
@@ -126,8 +126,8 @@ static int settle_right(const struct approval_store *d, int keysfd, const struct
 }
 
 /*
- * Under the lock of this approver.  The order is the protection: recorded, counted as wrong, and both on the disk,
- * before the PIN is looked at.  Killed anywhere behind that, the try stays counted.
+ * Under the lock of this approver.  The order is the protection: recorded, counted as wrong, and both on
+ * disk, before the PIN is checked.  A try that is killed after that stays counted.
  */
 static int try_locked(const struct approval_store *d, int keysfd, const struct approver_file *k,
 		      const char *pin, struct pin_answer *ret, struct sign_secret *ret_key, struct fault *f)
@@ -175,7 +175,7 @@ static int try_locked(const struct approval_store *d, int keysfd, const struct a
 	return r;
 }
 
-/* Directory, lock and private file of NAME; -ENOENT: it has none here. */
+/* Directory, lock and private file of NAME; -ENOENT: no key here. */
 static int open_key(const struct approval_store *d, const char *name, int *ret_keysfd, int *ret_lock,
 		    struct approver_file *k, struct fault *f)
 {
@@ -191,15 +191,15 @@ static int open_key(const struct approval_store *d, const char *name, int *ret_k
 		return keysfd;
 	r = keysfd < 0 ? keysfd : approver_file_read(keysfd, d, name, k, f);
 	if (r == -ENOENT)
-		return fault_set(f, ENOENT, "no private key of '%s' in lane '%s': 'custody key new %s'", name,
-				 d->lane, name);
+		return fault_set(f, ENOENT, "no private key of '%s' in lane '%s': run 'custody key new %s'",
+				 name, d->lane, name);
 	if (r < 0)
 		return r;
 	(void)snprintf(file, sizeof(file), "%s.lock", name);
 	lock = approval_store_lock(keysfd, file, f);
 	if (lock < 0)
 		return lock;
-	/* Again, as it may have changed before the lock was ours. */
+	/* Again, because it may have changed before the lock was taken. */
 	r = approver_file_read(keysfd, d, name, k, f);
 	if (r < 0)
 		return r == -ENOENT ? fault_set(f, ENOENT, "the private key of '%s' was removed", name) : r;
@@ -255,7 +255,7 @@ int pin_status(const struct approval_store *d, const char *name, struct pin_answ
 	return 0;
 }
 
-/* The new box lies there before the count begins anew: never the old one with a fresh count. */
+/* The new box is written before the count is reset: never the old one with a fresh count. */
 static int store(const struct approval_store *d, int keysfd, struct approver_file *k, bool reset,
 		 struct fault *f)
 {

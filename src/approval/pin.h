@@ -4,8 +4,8 @@
 #include "approval/approver.h"
 
 /*
- * What stands between a person's yes and a level C.  The PIN is never stored, in no form: yescrypt turns it into the
- * key that unwraps the approver's second signing key, and a wrong PIN is one whose unwrapping fails.
+ * The PIN of an approver, required for level C.  The PIN is never stored in any form: yescrypt derives the
+ * key that unwraps the approver's second signing key, and with a wrong PIN the unwrapping fails.
  *
  * Needs libcrypt; custody-hook must not link this (grant.h does not need it).
  */
@@ -15,7 +15,7 @@
 #define PIN_LOCK_S ((uint64_t)15 * 60) /* doubles with each lock until `pin set` */
 #define PIN_COST 7		       /* yescrypt: a quarter of a second and 64 MiB */
 
-/* A PIN on its way.  pin_text_done forgets it; locked into memory as far as the kernel lets us. */
+/* A PIN in memory.  pin_text_done erases it; locked into memory as far as the kernel allows. */
 struct pin_text {
 	char digits[PIN_DIGITS_MAX + 2];
 	bool locked;
@@ -28,8 +28,8 @@ void pin_text_done(struct pin_text *p);
 int pin_check(const char *pin, struct fault *f) _must_check_;
 
 /*
- * Raised before a PIN is read, lowered when it was used: no core dump, no ptrace by others of this uid.  Lowered again,
- * because an unprivileged process that is not dumpable cannot create containers.
+ * From before a PIN is read until it was used: no core dump, no ptrace by other processes of this uid.  Ended
+ * afterwards, because an unprivileged process that is not dumpable cannot create containers.
  */
 struct pin_protect {
 	bool raised;
@@ -44,32 +44,33 @@ enum pin_result {
 	PIN_WRONG = 0,
 	PIN_RIGHT,
 	PIN_LOCKED,
-	PIN_UNSET, /* `custody pin set` first */
+	PIN_UNSET, /* needs `custody pin set` */
 };
 
 struct pin_answer {
 	enum pin_result result;
 	unsigned int tries_left; /* before the next lock */
 	uint64_t wait_s;	 /* PIN_LOCKED, or a wrong one that locked: until the next try */
-	uint64_t failed_before;	 /* PIN_RIGHT: wrong tries since the last right one, worth showing */
+	uint64_t failed_before;	 /* PIN_RIGHT: wrong tries since the last right one, to be shown */
 };
 
 /*
- * One try.  Counted and on the disk before anything is compared, recorded before (pin.try) and after (pin.result).
- * One at a time per approver.  RET_KEY is written for PIN_RIGHT only.  A wrong PIN is an answer, not a failure;
- * what cannot be counted or recorded is a failure, and nothing was compared then.
+ * One try.  Counted and on disk before anything is compared, recorded before (pin.try) and after
+ * (pin.result).  One at a time per approver.  RET_KEY is written for PIN_RIGHT only.  A wrong PIN is a
+ * result, not a failure; a try that cannot be counted or recorded is a failure, and nothing is compared then.
  */
 int pin_try(const struct approval_store *d, const char *name, const char *pin, struct pin_answer *ret,
 	    struct sign_secret *ret_key, struct fault *f) _must_check_;
 
-/* Without trying: would one be possible now?  RESULT is PIN_RIGHT for yes. */
+/* Would a try be allowed now?  RESULT is PIN_RIGHT for yes. */
 int pin_status(const struct approval_store *d, const char *name, struct pin_answer *ret,
 	       struct fault *f) _must_check_;
 
 /*
- * OLD given: it is tried first (RET_ANSWER says how that went; 0 is returned also when it was wrong, and then nothing
- * changed) and the key behind the PIN stays.  OLD NULL: a new key behind a new PIN; grants of level C that the old one
- * signed count no more, and custody.json's `pin_key`, where configured, must be changed by the admin.  Both end a lock.
+ * OLD given: it is tried first (RET_ANSWER has the result; 0 is returned also if it was wrong, and then
+ * nothing changed) and the key behind the PIN stays.  OLD NULL: a new key behind a new PIN; grants of level C
+ * that the old one signed no longer count, and the admin must change custody.json's `pin_key`, if configured.
+ * Both end a lock.
  */
 int pin_set(const struct approval_store *d, const char *name, const char *old, const char *pin,
 	    struct pin_answer *ret_answer, struct approver *ret, struct fault *f) _must_check_;

@@ -20,7 +20,7 @@ void policy_input_done(struct policy_input *x)
 	*x = (struct policy_input){ 0 };
 }
 
-/* A profile may ask for more than the configuration does, never for less. */
+/* A profile may raise the configured level, never lower it. */
 static enum security_profile stricter(enum security_profile s, const struct profile *p)
 {
 	const char *word = jdoc_get_string(p->sections[PROFILE_SECTION_GOVERNANCE], "security_profile");
@@ -33,7 +33,7 @@ static enum security_profile stricter(enum security_profile s, const struct prof
 	return asked < s ? asked : s;
 }
 
-/* Does any of our cgroups (TEXT: /proc/self/cgroup) lie at or below PATH? */
+/* Is any of our cgroups (TEXT: /proc/self/cgroup) at or below PATH? */
 static bool is_in_cgroup(const char *text, const char *path)
 {
 	const char *line = text;
@@ -68,7 +68,7 @@ static bool has_terminal(void)
 	return fd >= 0;
 }
 
-/* An admin who maps an agent's uid knows better than its terminal, which it may have made itself. */
+/* An admin's mapping of an agent's uid overrides its terminal, which the agent may have created itself. */
 static int find_intention(const struct config *c, enum intention *ret, struct fault *f)
 {
 	_cleanup_free_ char *cgroups = NULL;
@@ -108,7 +108,7 @@ static int read_taints(char *const *words, unsigned int *ret, struct fault *f)
 			k++;
 		if (k == 3)
 			return fault_set(f, EINVAL,
-					 "--provenance '%s': say tool_output, web_content or unknown",
+					 "--provenance '%s': write tool_output, web_content or unknown",
 					 words[i]);
 		*ret |= taints[k].taint;
 	}
@@ -118,7 +118,7 @@ static int read_taints(char *const *words, unsigned int *ret, struct fault *f)
 static struct policy_rule rule_of(const struct config_rule *r)
 {
 	_Static_assert((int)CONFIG_USER == POLICY_TIER_USER && (int)CONFIG_ADMIN == POLICY_TIER_ADMIN,
-		       "one order");
+		       "same order");
 
 	return (struct policy_rule){
 		.tier = (enum policy_tier)r->tier,

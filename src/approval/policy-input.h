@@ -7,9 +7,10 @@
 #include "subject/subject.h"
 
 /*
- * What policy is asked about a subject of this caller: `run`, `check` and the hook build it here, so that they cannot get
- * different answers.  Where the wish came from is found out, not believed: an admin's mapping of uid or cgroup says it,
- * else a controlling terminal means a person, else nobody asked.  PROVENANCE, words of --provenance or NULL, only adds taints.
+ * Input of policy for a subject of this caller: `run`, `check` and the hook build it here, so that they get
+ * the same verdict.  The origin of the request is determined, not declared: by an admin's mapping of uid or
+ * cgroup, else a controlling terminal means a person, else it is autonomous.  PROVENANCE, words of
+ * --provenance or NULL, only adds taints.
  */
 struct policy_input {
 	struct policy_facts policy; /* borrows from subject, configuration and RULES */

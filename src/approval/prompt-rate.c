@@ -16,7 +16,7 @@
 #define LINE_MAX_BYTES 40
 #define FILE_MAX_BYTES ((size_t)PROMPT_RATE_MAX * LINE_MAX_BYTES)
 
-/* Lines "BOOT NANOSECONDS": another boot, or the time before a clock's jump, is as good as long ago. */
+/* Lines "BOOT NANOSECONDS": entries of another boot, or from before a clock jump, count as old. */
 static unsigned int keep_recent(const char *text, const struct moment *now, struct strbuf *out)
 {
 	unsigned int n = 0;
@@ -40,9 +40,9 @@ static unsigned int keep_recent(const char *text, const struct moment *now, stru
 static int rewrite(int fd, const struct strbuf *b, struct fault *f)
 {
 	if (b->broken)
-		return fault_errno(f, ENOMEM, "rate of questions");
+		return fault_errno(f, ENOMEM, "limit the rate of prompts");
 	if (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0)
-		return fault_errno(f, errno, "rate of questions");
+		return fault_errno(f, errno, "limit the rate of prompts");
 	return fd_write_all(fd, b->text, b->len, f);
 }
 

@@ -8,13 +8,13 @@
 
 static const struct approval_store_names_of request_names = { "request", "custody pending", ".json" };
 
-/* Before anything is recorded: what could not be written afterwards. */
+/* Before anything is recorded: refuse text that could not be written afterwards. */
 static int require_words(const char *by, const char *reason, struct fault *f)
 {
 	if (!str_is_utf8(by, strlen(by)) || (reason && !str_is_utf8(reason, strlen(reason))))
 		return fault_set(f, EINVAL, "names and reasons must be UTF-8");
 	if (strlen(by) > 256 || (reason && strlen(reason) > REQUEST_REASON_MAX))
-		return fault_set(f, EINVAL, "a reason has at most %d bytes", REQUEST_REASON_MAX);
+		return fault_set(f, EINVAL, "the reason must have at most %d bytes", REQUEST_REASON_MAX);
 	return 0;
 }
 
@@ -27,7 +27,7 @@ static int open_named(const struct approval_store *d, const char *beginning, int
 
 	r = approval_store_open_locked(d, APPROVAL_STORE_REQUESTS, false, ret_dirfd, ret_lock, f);
 	if (r == -ENOENT)
-		return fault_set(f, ENOENT, "no request '%s' in lane '%s': nothing waits", beginning,
+		return fault_set(f, ENOENT, "no request '%s' in lane '%s': no request is pending", beginning,
 				 d->lane);
 	if (r == 0)
 		r = approval_store_now(d, now, f);
@@ -37,15 +37,15 @@ static int open_named(const struct approval_store *d, const char *beginning, int
 		return r;
 	r = request_load(*ret_dirfd, id, ret, f);
 	if (r == 0 && !str_eq(ret->lane, d->lane))
-		r = fault_set(f, EACCES, "request '%s' belongs to lane '%s', this is '%s'", id, ret->lane,
+		r = fault_set(f, EACCES, "request '%s' belongs to lane '%s', not to '%s'", id, ret->lane,
 			      d->lane);
 	if (r == 0 && request_is_over(ret, now)) {
 		r = request_remove(d, *ret_dirfd, ret, "expired", f);
 		request_done(ret);
 		if (r == 0)
-			r = fault_set(f, ENOENT, "request '%s' has expired: have it asked again", id);
+			r = fault_set(f, ENOENT, "request '%s' has expired: request it again", id);
 	}
-	return r == -ENOENT && f && !f->code ? fault_set(f, ENOENT, "request '%s' is gone", id) : r;
+	return r == -ENOENT && f && !f->code ? fault_set(f, ENOENT, "request '%s' was removed", id) : r;
 }
 
 int request_read(const struct approval_store *d, const char *id, struct request *ret, struct fault *f)
@@ -71,7 +71,7 @@ static int by_age(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void note_damaged(const char *id, const char *lane, struct request *rq)
+static void mark_damaged(const char *id, const char *lane, struct request *rq)
 {
 	request_done(rq);
 	*rq = (struct request){ .level = '?', .state = REQUEST_DAMAGED };
@@ -110,9 +110,9 @@ int request_list(const struct approval_store *d, bool denied_too, struct request
 		if (r == -ENOMEM)
 			return fault_errno(f, ENOMEM, "requests");
 		l.n++;
-		/* The others wait all the same. */
+		/* A damaged request does not hide the others. */
 		if (r < 0)
-			note_damaged(*n, d->lane, rq);
+			mark_damaged(*n, d->lane, rq);
 		else if (request_is_over(rq, &now) || !str_eq(rq->lane, d->lane) ||
 			 (rq->state == REQUEST_DENIED && !denied_too)) {
 			request_done(rq);
@@ -158,12 +158,13 @@ int request_drop(const struct approval_store *d, const char *id, const char *why
 
 	r = approval_store_open_locked(d, APPROVAL_STORE_REQUESTS, false, &dirfd, &lock, f);
 	if (r == -ENOENT)
-		return fault_set(f, ENOENT, "no request '%s' in lane '%s': nothing waits", id, d->lane);
+		return fault_set(f, ENOENT, "no request '%s' in lane '%s': no request is pending", id,
+				 d->lane);
 	if (r == 0)
 		r = approval_store_resolve(d, dirfd, &request_names, id, rq.id, f);
 	if (r < 0)
 		return r;
-	/* A damaged file must go too; then its name is all there is to record. */
+	/* A damaged file must be removable too; then only its name is recorded. */
 	if (request_load(dirfd, rq.id, &rq, NULL) < 0) {
 		rq.level = '?';
 		memcpy(rq.lane, d->lane, sizeof(rq.lane));
@@ -189,7 +190,7 @@ int request_drop_all(const struct approval_store *d, const char *why, unsigned i
 		(*name)[strlen(*name) - strlen(".json")] = '\0';
 		r = request_drop(d, *name, why, f);
 		n += r == 0;
-		if (r == -ENOENT) { /* answered meanwhile */
+		if (r == -ENOENT) { /* answered concurrently */
 			if (f)
 				fault_done(f);
 			r = 0;

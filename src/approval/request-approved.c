@@ -10,8 +10,8 @@
 #include "approval/request-impl.h"
 
 /*
- * STATE/approved/HASH.json: the subject that was approved last under each `alike`, for "what changed since".  Nothing
- * is decided by it: what is lost here costs a person a comparison.
+ * STATE/approved/HASH.json: the subject that was approved last under each `alike`, for "what changed since".
+ * It affects no decision: its loss only costs the comparison on the card.
  */
 #define KEPT_MAX 512
 
@@ -84,17 +84,18 @@ int request_last_approved(const struct approval_store *d, const char *alike, str
 	int r;
 
 	name_of(alike, name);
-	r = dirfd < 0 ? dirfd : approval_store_read_json(dirfd, name, "last approved subject", &doc, f);
+	r = dirfd < 0 ? dirfd
+		      : approval_store_read_json(dirfd, name, "read the last approved subject", &doc, f);
 	if (r == -ENOENT)
-		return fault_set(f, ENOENT, "nothing alike was approved before");
+		return fault_set(f, ENOENT, "no similar subject was approved before");
 	if (r < 0)
 		return r;
 	subject = jdoc_get(doc, "subject");
 	if (!subject || !str_eq(jdoc_get_string(doc, "alike"), alike) ||
 	    !str_eq(jdoc_get_string(doc, "lane"), d->lane))
-		return fault_set(f, ENOENT, "nothing alike was approved before");
+		return fault_set(f, ENOENT, "no similar subject was approved before");
 	*ret_subject = jdoc_copy(subject);
-	return *ret_subject ? 0 : fault_errno(f, ENOMEM, "last approved subject");
+	return *ret_subject ? 0 : fault_errno(f, ENOMEM, "read the last approved subject");
 }
 
 void request_put_alike(const struct jdoc *subject, struct strbuf *out)

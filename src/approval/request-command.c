@@ -58,14 +58,14 @@ static int say_end(const char *program, int status, struct fault *f)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		return fault_set(f, ENOENT, "on_request: '%s' was not found", program);
+		return fault_set(f, ENOENT, "on_request: '%s' not found", program);
 	if (WIFEXITED(status))
-		return fault_set(f, EIO, "on_request: '%s' ended with status %d", program,
+		return fault_set(f, EIO, "on_request: '%s' exited with status %d", program,
 				 WEXITSTATUS(status));
-	return fault_set(f, EIO, "on_request: '%s' was ended by signal %d", program, WTERMSIG(status));
+	return fault_set(f, EIO, "on_request: '%s' was killed by signal %d", program, WTERMSIG(status));
 }
 
-/* SIGCHLD is blocked: it waits for us, whether it came before the call or comes during it. */
+/* SIGCHLD is blocked: it stays pending, whether it arrives before or during the call. */
 static bool has_ended(pid_t pid, unsigned int seconds, const sigset_t *child, int *ret_status)
 {
 	const uint64_t end = clock_boot_ns() + (uint64_t)seconds * NS_PER_S;
@@ -93,7 +93,7 @@ static int await(pid_t pid, const char *program, unsigned int seconds, const sig
 	(void)kill(-pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	return fault_set(f, ETIME, "on_request: '%s' did not end within %u s and was killed", program,
+	return fault_set(f, ETIME, "on_request: '%s' did not exit within %u s and was killed", program,
 			 seconds);
 }
 
@@ -117,7 +117,7 @@ int request_command_run(char *const *argv, const char *id, const struct jdoc *re
 	pid = fork();
 	if (pid == 0)
 		child(words, input);
-	/* Both sides, so that the group exists whoever comes first. */
+	/* In both processes, so that the group exists whichever runs first. */
 	if (pid > 0)
 		(void)setpgid(pid, pid);
 	r = pid < 0 ? fault_errno(f, errno, "on_request") : await(pid, words[0], seconds, &child_ended, f);

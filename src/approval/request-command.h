@@ -5,9 +5,9 @@
 #include "base/json.h"
 
 /*
- * Tells somebody that a request waits: ARGV (of the configuration) with ID as its last word, REQUEST as JSON on its
- * stdin, its output on our stderr.  Nothing of the payload is in its arguments.  It has SECONDS, then it and what it started are
- * killed.  Whatever happens to it changes nothing for the request: callers log the fault and go on.
+ * Notifies that a request is pending: ARGV (of the configuration) with ID as its last word, REQUEST as JSON
+ * on its stdin, its output on our stderr.  Its arguments contain nothing of the payload.  After SECONDS it
+ * and its children are killed.  Its result does not affect the request: callers log the fault and continue.
  */
 #define ON_REQUEST_SECONDS 10
 

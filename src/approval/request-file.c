@@ -150,7 +150,7 @@ static int take_denied(const struct jdoc *denied, struct request *r, const char 
 	int ret;
 
 	if ((denied != NULL) != (r->state == REQUEST_DENIED))
-		return fault_set(f, EINVAL, "%s: 'state' and 'denied' do not agree", label);
+		return fault_set(f, EINVAL, "%s: 'state' and 'denied' contradict each other", label);
 	if (!denied)
 		return 0;
 	ret = approval_store_require_shape(denied, denied_shape, label, f);
@@ -173,12 +173,12 @@ static int take_numbers(const struct jdoc *doc, struct request *r, const char *l
 	const struct jdoc *self = jdoc_get(doc, "no_self");
 
 	if (approval_store_get_int(doc, "schema_version") != 1)
-		return fault_set(f, EINVAL, "%s: a schema_version other than 1", label);
+		return fault_set(f, EINVAL, "%s: schema_version is not 1", label);
 	if (!str_starts(digest, DIGEST_PREFIX) ||
 	    digest_from_hex(digest + strlen(DIGEST_PREFIX), &r->digest) < 0)
 		return fault_set(f, EINVAL, "%s: 'digest' is not \"sha256:\" and 64 hex digits", label);
 	if (!*lane || strlen(lane) >= sizeof(r->lane))
-		return fault_set(f, EINVAL, "%s: '%s' is no lane", label, lane);
+		return fault_set(f, EINVAL, "%s: '%s' is not a lane", label, lane);
 	if (!str_eq(level, "B") && !str_eq(level, "C"))
 		return fault_set(f, EINVAL, "%s: 'level' is neither B nor C", label);
 	if (!str_eq(state, "open") && !str_eq(state, "denied"))
@@ -197,7 +197,7 @@ static int take_numbers(const struct jdoc *doc, struct request *r, const char *l
 	return 0;
 }
 
-/* What a person is shown is what will be approved: the document under the digest, not words beside it. */
+/* The displayed document must be the one under the digest, which is approved. */
 static int require_subject(const struct request *r, const char *label, struct fault *f)
 {
 	struct digest d;
@@ -210,7 +210,8 @@ static int require_subject(const struct request *r, const char *label, struct fa
 		return fault_wrap(f, ret, "%s", label);
 	return digest_equal(&d, &r->digest)
 		       ? 0
-		       : fault_set(f, EBADMSG, "%s: its subject has another digest: it was edited", label);
+		       : fault_set(f, EBADMSG, "%s: its subject has another digest: the file was edited",
+				   label);
 }
 
 int request_parse(const char *text, size_t len, const char *label, struct request *ret, struct fault *f)
@@ -328,7 +329,8 @@ int request_load(int dirfd, const char *id, struct request *ret, struct fault *f
 	if (r < 0)
 		return r;
 	if (!str_eq(rq.id, id))
-		return fault_set(f, EBADMSG, "%s: its digest is another's; 'custody deny %.16s' removes it",
+		return fault_set(f, EBADMSG,
+				 "%s: its digest does not match its id; 'custody deny %.16s' removes it",
 				 label, id);
 	*ret = rq;
 	rq = (struct request){ 0 };
@@ -345,7 +347,7 @@ int request_store(int dirfd, const struct request *r, struct fault *f)
 	if (ret < 0)
 		return ret;
 	if (b.len > APPROVAL_STORE_FILE_MAX)
-		return fault_set(f, EFBIG, "request '%s' would be over %zu bytes", r->id,
+		return fault_set(f, EFBIG, "request '%s' would exceed %zu bytes", r->id,
 				 APPROVAL_STORE_FILE_MAX);
 	request_file_name(r->id, name);
 	return fd_replace_file(dirfd, name, b.text, b.len, 0600, f);

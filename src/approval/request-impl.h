@@ -15,7 +15,7 @@ int request_load(int dirfd, const char *id, struct request *ret,
 		 struct fault *f) _must_check_; /* -ENOENT: F empty */
 int request_store(int dirfd, const struct request *r, struct fault *f) _must_check_;
 
-/* Is its time over, by either clock?  Pure. */
+/* Is it expired, by either clock?  Pure. */
 bool request_is_over(const struct request *r, const struct moment *now);
 
 int request_record(const struct approval_store *d, const char *kind, const char *status,
@@ -35,11 +35,14 @@ int request_load_current(const struct approval_store *d, int dirfd, const struct
 bool request_copy_text(const char *text, char **ret);
 bool request_copy_command(const char *text, char **ret);
 
-/* RQ got its last approval: its subject is what the next one is compared with.  Under the lock of the requests. */
+/*
+ * RQ got its last approval: keep its subject, which later ones are compared with.  Under the lock of the
+ * requests.
+ */
 int request_keep_approved(const struct approval_store *d, const struct request *rq,
 			  struct fault *f) _must_check_;
 
-/* "UID:NAME"; with this in front the uid is another machine's and says nothing here. */
+/* "UID:NAME"; with this prefix the uid belongs to another machine and has no meaning here. */
 #define REQUEST_ASKER_IMPORTED '@'
 char *request_asker_text(uid_t uid, const char *user);
-bool request_asker_is(const char *asker, uid_t uid, const char *name); /* either of both */
+bool request_asker_is(const char *asker, uid_t uid, const char *name); /* matches either */

@@ -32,7 +32,7 @@ static int mark_imported(struct request *rq, struct fault *f)
 	return 0;
 }
 
-/* The sender's line for lists is the sender's; this one is from what the digest covers. */
+/* The sender's command line is not trusted; this one is derived from the subject under the digest. */
 static int name_command(struct request *rq, struct fault *f)
 {
 	const struct jdoc *argv = jdoc_get(rq->subject, "argv");
@@ -57,12 +57,11 @@ int request_import(const struct approval_store *d, const char *path, struct requ
 
 	r = read_file(path, &rq, f);
 	if (r == 0 && !str_eq(rq.lane, d->lane))
-		r = fault_set(f, EACCES, "request '%s' belongs to lane '%s', this is '%s'", path, rq.lane,
+		r = fault_set(f, EACCES, "request '%s' belongs to lane '%s', not to '%s'", path, rq.lane,
 			      d->lane);
-	/* Without the document there is only its sender's word for what the digest stands for. */
+	/* Without the subject only the sender's claim says what the digest covers. */
 	if (r == 0 && !rq.subject)
-		r = fault_set(f, EINVAL, "request '%s' carries no subject: nobody could say what is approved",
-			      path);
+		r = fault_set(f, EINVAL, "request '%s' contains no subject: it cannot be reviewed", path);
 	if (r == 0)
 		r = approval_store_open_locked(d, APPROVAL_STORE_REQUESTS, true, &dirfd, &lock, f);
 	if (r == 0)
@@ -70,7 +69,7 @@ int request_import(const struct approval_store *d, const char *path, struct requ
 	if (r < 0)
 		return r;
 	if (now.wall_us >= rq.expires_us)
-		return fault_set(f, ETIME, "request '%s' has expired: have it asked again", path);
+		return fault_set(f, ETIME, "request '%s' has expired: request it again", path);
 	r = request_load_current(d, dirfd, &rq.digest, &now, &here, f);
 	if (r != -ENOENT)
 		goto out;
@@ -79,7 +78,7 @@ int request_import(const struct approval_store *d, const char *path, struct requ
 		r = name_command(&rq, f);
 	if (r < 0)
 		return r;
-	/* Its clocks are another machine's; what is left of its time runs on ours. */
+	/* Its clocks are those of another machine; the remaining time runs on ours. */
 	rq.created = now;
 	rq.state = REQUEST_OPEN;
 	r = request_require_room(d, dirfd, &now, f);

@@ -48,7 +48,7 @@ struct jdoc *request_describe(const struct request *rq)
 	return d;
 }
 
-/* Once per request, and never so often that nobody listens any more.  Its failures are its own. */
+/* Once per request, and limited in rate.  Its failures do not affect the request. */
 void request_notify(const struct approval_store *store, const struct request *rq, char *const *argv,
 		    unsigned int rate)
 {
@@ -61,7 +61,7 @@ void request_notify(const struct approval_store *store, const struct request *rq
 		return;
 	r = prompt_rate_take(store, PROMPT_RATE_NOTICES, rate ? rate : PROMPT_RATE_USUAL, &allowed, &f);
 	if (r == 0 && !allowed) {
-		log_info("on_request was not started: too many requests within a minute (prompt_rate)");
+		log_info("on_request not started: rate limit reached (prompt_rate per minute)");
 		return;
 	}
 	doc = request_describe(rq);

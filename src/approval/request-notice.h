@@ -3,11 +3,11 @@
 
 #include "approval/request.h"
 
-/* As `custody pending --json` lists it, and as `on_request` gets it. */
+/* As `custody pending --json` prints it, and as `on_request` receives it. */
 struct jdoc *request_describe(const struct request *rq);
 
 /*
- * Tells ARGV (`on_request` of the configuration; NULL: nobody) that RQ was filed, the first time it was asked for.  RATE:
+ * Runs ARGV (`on_request` of the configuration; NULL: none) when RQ was filed for the first time.  RATE:
  * notices per minute, 0: PROMPT_RATE_USUAL.
  */
 void request_notify(const struct approval_store *store, const struct request *rq, char *const *argv,

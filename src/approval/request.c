@@ -14,7 +14,8 @@ int request_record(const struct approval_store *d, const char *kind, const char 
 		   const struct request *r, const char *why, const char *by, struct fault *f)
 {
 	struct jdoc *details = jdoc_new_object();
-	struct approval_store who = *d; /* on whose behalf: the request says it, whoever sits at the store */
+	struct approval_store who =
+		*d; /* agent and worker come from the request, not from the process that answers it */
 	char digest[8 + DIGEST_HEX_SIZE] = "sha256:", level[2] = { r->level, '\0' };
 
 	digest_to_hex(&r->digest, digest + strlen(digest));
@@ -62,7 +63,7 @@ int request_sweep_locked(const struct approval_store *d, int dirfd, const struct
 
 		(*n)[strlen(*n) - strlen(".json")] = '\0';
 		left++;
-		/* A damaged one cannot expire; it counts until a person removes it by name. */
+		/* A damaged request cannot expire; it counts until a person removes it by name. */
 		if (request_load(dirfd, *n, &rq, NULL) < 0 || !request_is_over(&rq, now))
 			continue;
 		r = request_remove(d, dirfd, &rq, "expired", f);
@@ -86,13 +87,14 @@ static int add_asker(struct request *rq, uid_t uid, const char *user, struct fau
 	if (strv_has(rq->askers, asker))
 		return 0;
 	if (strv_len(rq->askers) >= REQUEST_ASKERS_MAX)
-		return fault_set(f, EDQUOT,
-				 "request '%s' was asked by %d users already: 'custody deny %s' clears it",
-				 rq->id, REQUEST_ASKERS_MAX, rq->id);
+		return fault_set(
+			f, EDQUOT,
+			"request '%s' has the maximum of %d requesters: run 'custody deny %s' to clear it",
+			rq->id, REQUEST_ASKERS_MAX, rq->id);
 	return strv_append(&rq->askers, asker) < 0 ? fault_errno(f, ENOMEM, "request") : 0;
 }
 
-/* Commands may hold any bytes; JSON does not. */
+/* Commands may contain any bytes; JSON does not. */
 bool request_copy_text(const char *text, char **ret)
 {
 	if (text)
@@ -107,7 +109,7 @@ static bool copy_doc(const struct jdoc *doc, struct jdoc **ret)
 	return !doc || (*ret && !(*ret)->broken);
 }
 
-/* A line for lists; the whole of it is in the subject. */
+/* One line for lists; the subject has all of it. */
 bool request_copy_command(const char *text, char **ret)
 {
 	size_t len;
@@ -123,7 +125,7 @@ bool request_copy_command(const char *text, char **ret)
 	return true;
 }
 
-/* What the asker's rules want stays with the question, for those who answer it elsewhere or later. */
+/* The requester's rules are stored with the request, for approvers elsewhere or later. */
 static int set_terms(const struct approval_store *d, struct request *rq, struct fault *f)
 {
 	rq->needed = (unsigned int)approval_store_min_approvals(d);
@@ -171,14 +173,13 @@ int request_require_room(const struct approval_store *d, int dirfd, const struct
 	r = request_sweep_locked(d, dirfd, now, &left, f);
 	if (r == 0 && left >= max)
 		return fault_set(f, EDQUOT,
-				 "%zu requests wait in lane '%s', which is as many as may: answer some "
-				 "('custody pending') or "
-				 "clear them all with 'custody deny --all'",
+				 "%zu requests are pending in lane '%s', which is the maximum: answer some "
+				 "('custody pending') or remove them all with 'custody deny --all'",
 				 left, d->lane);
 	return r;
 }
 
-/* Finds the file of DIGEST, unless its time is over: then it is dropped, and there is none. */
+/* Finds the file of DIGEST, unless it is expired: then it is dropped, and none is returned. */
 int request_load_current(const struct approval_store *d, int dirfd, const struct digest *digest,
 			 const struct moment *now, struct request *ret, struct fault *f)
 {
@@ -192,10 +193,10 @@ int request_load_current(const struct approval_store *d, int dirfd, const struct
 		return r;
 	if (!digest_equal(&rq.digest, digest))
 		return fault_set(f, EEXIST,
-				 "another request has the id '%s': answer that one first, 'custody deny %s'",
+				 "another request has the id '%s': answer it first, or run 'custody deny %s'",
 				 id, id);
 	if (!str_eq(rq.lane, d->lane))
-		return fault_set(f, EACCES, "request '%s' belongs to lane '%s', this is '%s'", id, rq.lane,
+		return fault_set(f, EACCES, "request '%s' belongs to lane '%s', not to '%s'", id, rq.lane,
 				 d->lane);
 	if (request_is_over(&rq, now)) {
 		r = request_remove(d, dirfd, &rq, "expired", f);
@@ -216,7 +217,7 @@ int request_file(const struct approval_store *d, const struct request_ask *ask, 
 	int r;
 
 	if (ask->level != 'B' && ask->level != 'C')
-		return fault_set(f, EINVAL, "nobody is asked about level '%c'", ask->level);
+		return fault_set(f, EINVAL, "level '%c' needs no approval", ask->level);
 	r = approval_store_open_locked(d, APPROVAL_STORE_REQUESTS, true, &dirfd, &lock, f);
 	if (r == 0)
 		r = approval_store_now(d, &now, f);

@@ -169,11 +169,11 @@ static struct jdoc *value_schema(const struct key_row *k)
 /* Members of one object: known keys, and keys beginning with "x-". */
 void key_table_schema(struct jdoc *object, const struct key_row *table, const char *section)
 {
-	struct jdoc *properties = jdoc_set_object(object, "properties"), *notes;
+	struct jdoc *properties = jdoc_set_object(object, "properties"), *free_keys;
 
 	jdoc_set_bool(object, "additionalProperties", false);
-	notes = jdoc_set_object(object, "patternProperties");
-	jdoc_set(notes, "^x-", jdoc_new_bool(true));
+	free_keys = jdoc_set_object(object, "patternProperties");
+	jdoc_set(free_keys, "^x-", jdoc_new_bool(true));
 	for (const struct key_row *k = table; k->path; k++) {
 		struct jdoc *s, *fallback;
 

@@ -42,19 +42,19 @@ void profile_free(struct profile *p)
 	free(p);
 }
 
-static bool says(const struct jdoc *doc, const char *key)
+static bool is_set(const struct jdoc *doc, const char *key)
 {
 	return jdoc_get(jdoc_get(doc, "workspace"), key) != NULL;
 }
 
 /* A sandbox root is written in place, unless the profile sets a mode. */
-static int take_sandbox(const struct jdoc *doc, struct profile *p, struct fault *f)
+static int apply_sandbox(const struct jdoc *doc, struct profile *p, struct fault *f)
 {
-	if (says(doc, "source"))
+	if (is_set(doc, "source"))
 		return fault_set(
 			f, EINVAL,
 			"'workspace.source' and 'workspace.sandbox' both name the worktree: remove one");
-	if (!says(doc, "mode"))
+	if (!is_set(doc, "mode"))
 		p->workspace = PROFILE_WORKSPACE_RW;
 	free(p->workspace_source);
 	p->workspace_source = NULL;
@@ -63,7 +63,7 @@ static int take_sandbox(const struct jdoc *doc, struct profile *p, struct fault 
 
 enum profile_workspace profile_sandbox_mode(const struct profile *p)
 {
-	return p->document && says(p->document, "mode") ? p->workspace : PROFILE_WORKSPACE_RW;
+	return p->document && is_set(p->document, "mode") ? p->workspace : PROFILE_WORKSPACE_RW;
 }
 
 const char *profile_workspace_name(enum profile_workspace w)
@@ -101,7 +101,7 @@ static int fill_document(const struct jdoc *doc, const struct profile_vars *vars
 	if (r == 0)
 		r = key_table_fill_defaults(profile_keys(), doc, vars, p, f);
 	if (r == 0 && p->workspace_sandbox)
-		r = take_sandbox(doc, p, f);
+		r = apply_sandbox(doc, p, f);
 	if (r == 0 && !p->process_cwd) {
 		p->process_cwd = strdup(p->workspace_target);
 		if (!p->process_cwd)

@@ -225,12 +225,12 @@ static void put_lines(const struct pen *p, const struct card_lines *l, size_t fr
 static void put_gap(const struct pen *p, size_t missing, size_t total)
 {
 	_cleanup_(lines_done) struct card_lines l = { 0 };
-	_cleanup_strbuf_ struct strbuf note = { 0 };
+	_cleanup_strbuf_ struct strbuf cut = { 0 };
 
-	strbuf_printf(&note, "[%zu of %zu bytes are not shown here; %s]", missing, total,
+	strbuf_printf(&cut, "[%zu of %zu bytes are not shown here; %s]", missing, total,
 		      p->style->how_to_see);
-	wrap(note.text ? note.text : "", p->columns - p->text_at, false, &l);
-	if (note.broken || l.broken || l.text.broken) {
+	wrap(cut.text ? cut.text : "", p->columns - p->text_at, false, &l);
+	if (cut.broken || l.broken || l.text.broken) {
 		p->out->broken = true;
 		return;
 	}

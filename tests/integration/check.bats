@@ -432,7 +432,7 @@ same() {
 	assert_status 64
 	check --provenance nonsense -- ls
 	assert_status 125
-	assert_stderr_has "say tool_output, web_content or unknown"
+	assert_stderr_has "write tool_output, web_content or unknown"
 	check --help
 	assert_status 0
 	check --profile nonesuch -- ls

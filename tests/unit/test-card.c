@@ -265,7 +265,7 @@ static void the_card_shows_command_reason_and_permissions(void)
 	CHECK(strstr(got, "soft (irreversible without the sandbox), autonomous, workspace (balanced)"));
 	CHECK(strstr(got, "  profile    build (0123456789ab)\n") && strstr(got, "  lane       prod\n"));
 	CHECK(strstr(got, "only a copy of /home/me/p"));
-	CHECK(strstr(got, "all that this host can reach") && strstr(got, "  dangerous  x\n"));
+	CHECK(strstr(got, "every network that this host can reach") && strstr(got, "  dangerous  x\n"));
 	CHECK(strstr(got, "$'A\\x07B', PATH"));
 	CHECK(strstr(got, "'a b' (sha256 998877665544)") && strstr(got, "tree not sealed"));
 	CHECK(strstr(got, "for 1 start within 60 minutes") && strstr(got, "3 times"));
@@ -294,15 +294,15 @@ static void changes_since_the_last_approval_are_named(void)
 	_cleanup_free_ char *same = described("{" REST TREE("ro", "") "}", "{" REST TREE("ro", "") "}", 120);
 
 	CHECK(got && strstr(got, "  changed    worktree.mode: was rw, is ro\n"));
-	CHECK(same && strstr(same, "nothing since it was approved last"));
+	CHECK(same && strstr(same, "nothing since the last approval"));
 }
 
 static void an_empty_subject_is_not_called_harmless(void)
 {
 	_cleanup_free_ char *got = described("{}", NULL, 80);
 
-	CHECK(got && strstr(got, "(not told)") && strstr(got, "writes     (not known)"));
-	CHECK(strstr(got, "network    (not known)"));
+	CHECK(got && strstr(got, "(unknown)") && strstr(got, "writes     (unknown)"));
+	CHECK(strstr(got, "network    (unknown)"));
 }
 
 static void forty_columns_are_enough(void)
