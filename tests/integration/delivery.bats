@@ -371,7 +371,7 @@ is_gone_from_staging() {
 	chmod 0777 "$STAGING"
 	deliver
 	[ "$status" -eq 125 ]
-	assert_stderr_has "can be written by others"
+	assert_stderr_has "is writable by other users"
 	[ ! -e "$BEHIND/evidence/$ID" ]
 	custody_run -- sh -c 'kill -9 $$'
 	assert_status 137

@@ -89,9 +89,9 @@ on_terminal() {
 @test "terminal: a shell without a terminal is refused, it would wait for ever" {
 	run --separate-stderr timeout 60 "$CUSTODY" shell </dev/null
 	assert_status 125
-	assert_stderr_has "stdin is no terminal"
+	assert_stderr_has "stdin is not a terminal"
 	assert_stderr_has "custody run -- sh FILE"
-	"$CUSTODY" ledger show --kind session.refused --json | grep -q "stdin is no terminal"
+	"$CUSTODY" ledger show --kind session.refused --json | grep -q "stdin is not a terminal"
 }
 
 @test "terminal: the command cannot type into the caller's terminal" {

@@ -64,7 +64,7 @@ delegated() {
 	assert_status 125
 	assert_stderr_has "'memory-limit'"
 	assert_stderr_has "'pids-limit'"
-	[[ $stderr == *"systemd-run --user --scope"* || $stderr == *"mkdir -p /sys/fs/cgroup"* || $stderr == *"no cgroup file system"* || $stderr == *"does not have the controllers"* ]]
+	[[ $stderr == *"systemd-run --user --scope"* || $stderr == *"mkdir -p /sys/fs/cgroup"* || $stderr == *"no cgroup file system"* || $stderr == *"lacks these controllers"* ]]
 	[ ! -e ran ]
 	assert_reason setup-failed
 }
