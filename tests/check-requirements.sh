@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# TAP: requirement ids in names of tests are spelled one way, and stand in front.  In C: GOV_6_some_words, which tests/unit/tap.h
+# TAP: requirement ids in names of tests are spelled one way, at the start of the name.  In C: GOV_6_some_words, which tests/unit/tap.h
 # prints as "GOV-6: some words"; in bats: "GOV-6: some words".  `check-requirements.sh count` prints how many tests name each id.
 cd "${SRCDIR:-.}" || exit 1
 families='CARD|DOOR|GOV|ISO|LANE|PLAT|ROOT|TRUST'
@@ -37,8 +37,8 @@ if [ -z "$(c_tests)" ] || [ -z "$(bats_tests)" ]; then
 	exit 1
 fi
 c_tests | sed -E "s/:(($families)_[0-9]+_)+/:/" | grep -iE "[:_]($families)[_-]?[0-9]+(_|$)" |
-	no_line 1 'requirements: ids of C tests are spelled GOV_6_ and stand in front'
+	no_line 1 'requirements: ids of C tests are spelled GOV_6_ and come first'
 c_tests | grep -E ':[A-Z]+_[0-9]+_' | grep -vE ":($families)_" |
 	no_line 2 'requirements: no C test starts with an unknown id'
 bats_tests | sed -E "s/:(($families)-[0-9]+: )+/:/" | grep -iE "\b($families)[ _-]?[0-9]+\b" |
-	no_line 3 'requirements: ids of bats tests are spelled "GOV-6: " and stand in front'
+	no_line 3 'requirements: ids of bats tests are spelled "GOV-6: " and come first'

@@ -18,7 +18,7 @@ c_files() {
 shell_files() {
 	find . \( -name .git -o -name 'build*' -o -name autom4te.cache \) -prune -o \
 		\( -name '*.sh' -o -name '*.bash' -o -name '*.bats' \) -print | sort
-	# Scripts without a suffix say what they are in their first line.
+	# Scripts without a suffix are recognised by their first line.
 	find contrib .ci -type f ! -name '*.*' | while read -r file; do
 		head -n 1 "$file" | grep -qE '^#!.*sh( |$)' && printf './%s\n' "$file"
 	done

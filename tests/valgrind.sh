@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs a unit test under valgrind; what valgrind has to say becomes TAP comments and a failure.
+# Runs a unit test under valgrind; messages of valgrind become TAP comments and a failure.
 # A leak counts in the test itself only: a child that ends with _exit() has its parent's objects and frees none of them.
 export CUSTODY_TEST_VALGRIND=1
 tmp=$(mktemp -d) || exit 1

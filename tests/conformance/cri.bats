@@ -22,7 +22,7 @@ teardown() {
 	cri rm-pod "$POD"
 	no_state --root /run/containerd/runc/k8s.io
 }
-# background [KEY=VALUE...]: a container that has said "ready"; its id in $ID.
+# background [KEY=VALUE...]: a container that has printed "ready"; its id in $ID.
 background() {
 	ID=$(cri create "$POD" "box$BATS_TEST_NUMBER" "$@" -- ready)
 	cri start "$ID"

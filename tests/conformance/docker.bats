@@ -33,7 +33,7 @@ teardown() {
 	docker volume prune -f >/dev/null
 	state_is_empty
 }
-# Where dockerd keeps the runtime's state depends on its version: look at all of them.
+# Where dockerd keeps the runtime's state depends on its version: search all of them.
 state_is_empty() {
 	local left
 	left=$(find /run/docker -path '*/runtime-*/moby/*' -mindepth 1 -maxdepth 4 -type d -not -name '.*' 2>/dev/null |
@@ -97,7 +97,7 @@ expected() { # STATUS OF-CRUN
 @test "docker exec: command not found" {
 	background one
 	run docker exec one nosuch
-	# docker 20.10 says 126 for whatever keeps an exec from starting, later ones tell them apart.
+	# docker 20.10 reports 126 for each exec that cannot start, later versions distinguish 126 and 127.
 	[ "$status" -eq 126 ] || [ "$status" -eq 127 ]
 	has nosuch
 }
@@ -178,7 +178,7 @@ exited() {
 @test "docker run --memory: OOMKilled (sample)" {
 	run docker run --name one --memory 16m box sh -c 'dd if=/dev/zero of=/dev/null bs=64M count=1'
 	is 137 "$(docker inspect -f '{{.State.ExitCode}}' one)"
-	# The daemon hears of the want of memory from one side and of the end from another: this one ends after it has heard.
+	# The daemon gets the OOM event and the exit from two sources: this container exits after the OOM event arrived.
 	docker run -d --name two --memory 16m box sh -c 'dd if=/dev/zero of=/dev/null bs=64M count=1; exec ready'
 	until_ok oom_told two
 	docker kill two

@@ -26,7 +26,7 @@ make_image() {
 	printf '#!/bin/sh\necho no\n' >"$dir/bin/not-executable"
 	cat >"$dir/bin/ready" <<-'SCRIPT'
 		#!/bin/sh
-		# Says "ready", then waits for a signal: TERM ends it with 3, USR1 and WINCH are told.
+		# Prints "ready", then waits for a signal: exits with 3 on TERM, prints USR1 and WINCH.
 		trap 'echo term; exit 3' TERM
 		trap 'echo usr1' USR1
 		trap 'stty size' WINCH

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The question at a terminal.  tests/lib/terminal.py plays the person in front of it.
+# The question at a terminal.  tests/lib/terminal.py types the answers.
 
 load ../lib/suite.bash
 load ../lib/approval.bash

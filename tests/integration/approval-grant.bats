@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What a yes is worth: how often, how long, from whom, where.
+# Terms of a grant: uses, expiry, approver, machine.
 
 load ../lib/suite.bash
 load ../lib/approval.bash

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Requests and their answers without a terminal; approval-card.bats has the terminals, approval-grant.bats what a yes is worth.
+# Requests and their answers without a terminal; approval-card.bats tests terminals, approval-grant.bats the terms of a grant.
 
 load ../lib/suite.bash
 load ../lib/approval.bash

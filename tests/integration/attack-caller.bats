@@ -40,7 +40,7 @@ whole() {
 }
 
 @test "ROOT-7: unread messages do not stop the supervisor: the exit is reported as it was" {
-	# A run with something to say: its evidence.
+	# A run that prints a message: its evidence.
 	caller deaf=2 -- "$CUSTODY" run -- sh -c 'kill -9 $$'
 	assert_status 137
 	jq -e 'select(.k == "session.end") | .d.reason == "signaled" and .d.evidence' "$SEG" >/dev/null ||

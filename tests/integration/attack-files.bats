@@ -17,7 +17,7 @@ teardown() {
 }
 
 # --- the trust file -------------------------------------------------------------------------------------------------
-# A file that would trust $LOOSE, were it believed.
+# A file that would trust $LOOSE, if it were accepted.
 forge() {
 	jq -n --arg path "$LOOSE" --arg sha "$(sha256sum "$LOOSE" | cut -d ' ' -f 1)" \
 		'{schema_version: 1, trusted: [{path: $path, sha256: $sha}]}'

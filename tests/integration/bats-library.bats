@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# CARD-6: the assertions of contrib/bats/custody.bash fail when they should.  A script plays custody here.
+# CARD-6: the assertions of contrib/bats/custody.bash fail when they should.  A script replaces custody here.
 
 load ../lib/suite.bash
 
@@ -8,7 +8,7 @@ setup() {
 	suite_setup
 	cat >"$CUSTODY_HOME/custody" <<'END'
 #!/bin/bash
-# As told: prints, leaves a result, ends with a status.
+# As configured: prints, writes a result, exits with a status.
 case $1 in
 run)
 	shift

@@ -232,7 +232,7 @@ same() {
 	mkdir "$CUSTODY_HOME/vol"
 	digest -v "$CUSTODY_HOME/vol:/vol:rw" -- ls
 	BASE=$DIGEST
-	# The old one stays: else its inode might come back.
+	# The old one stays: else its inode might be reused.
 	mv "$CUSTODY_HOME/vol" "$CUSTODY_HOME/old"
 	mkdir "$CUSTODY_HOME/vol"
 	digest -v "$CUSTODY_HOME/vol:/vol:rw" -- ls
@@ -277,7 +277,7 @@ same() {
 	grep -q "'$CUSTODY_HOME/vol' was replaced" "$CUSTODY_HOME/err"
 	[ ! -e "$CUSTODY_HOME/vol/x" ]
 	[ ! -e "$CUSTODY_HOME/old/x" ]
-	# The control: nothing happens meanwhile.
+	# The control: no concurrent change.
 	custody_run -v "$CUSTODY_HOME/vol:/vol:rw" -- touch /vol/x
 	assert_status 0
 	[ -e "$CUSTODY_HOME/vol/x" ]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2030,SC2031,SC2154 # bats' subshells; set by bats
-# custody.json: what doctor shows of it, and what the documents say.
+# custody.json: doctor's output, and the examples of the documents.
 
 load ../lib/suite.bash
 

@@ -127,7 +127,7 @@ is_gone_from_staging() {
 	assert_stderr_has "is blocked by the store"
 	run --separate-stderr evidence show "$delivered"
 	[ "$status" -eq 125 ]
-	# Staged evidence can be read all the same.
+	# Staged evidence can still be read.
 	[[ "$(evidence show "$ID")" == *"(staged)"* ]]
 	evidence verify "$ID"
 }
@@ -200,7 +200,7 @@ is_gone_from_staging() {
 	wait_until test -e "$BEHIND/evidence/$ID.partial"
 	rm -rf "$BEHIND/evidence"
 	share_does
-	# The one that was on its way fails, and so nothing is lost.
+	# The delivery in progress fails, so nothing is lost.
 	deliver
 	[ "$status" -eq 0 ]
 	is_delivered

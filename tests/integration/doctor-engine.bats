@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2030,SC2031,SC2154 # bats' subshells; set by bats
 #
-# What an engine's files say, in a mount namespace whose /etc and /usr/share/containers are this test's: no engine is
-# asked and nothing of the host is read.
+# The configuration files of an engine, in a mount namespace whose /etc and /usr/share/containers are this test's: no engine is
+# called and no file of the host is read.
 
 load ../lib/suite.bash
 

@@ -148,7 +148,7 @@ three" ]
 	[ "$(jq -r .d.evidence <<<"$end")" = "$(taken)" ]
 	[ "$(jq -c .audit "$(taken)/metadata.json")" = "$(jq -c .d.audit <<<"$end")" ]
 	[ "$(jq -r .d.evidence_sha256 <<<"$end")" = "$(sha256sum <"$(taken)/metadata.json" | cut -d' ' -f1)" ]
-	# The session's own chain went along, up to the end that the lane's record anchors.
+	# The evidence has the session's own chain, up to the end that the lane's record anchors.
 	"$CUSTODY" ledger verify --anchor "$(jq -r '"\(.d.audit.records):\(.d.audit.head)"' <<<"$end")" "$(taken)/audit.ndjson"
 	"$CUSTODY" ledger verify
 }
@@ -416,7 +416,7 @@ lose() {
 	[ ! -e "$store/$LOST/worktree/half" ]
 }
 
-# differs FILTER ARGS...: of evidence diff --json, which must say that something differs.
+# differs FILTER ARGS...: of evidence diff --json, which must report a difference.
 differs() {
 	local filter=$1
 	shift

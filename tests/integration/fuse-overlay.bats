@@ -71,7 +71,7 @@ portrait() {
 	find . -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum
 }
 
-# started WORD CMD...: a run in the background, when it has said WORD: SUP is its supervisor, KEEPER and SERVER what serves it.
+# started WORD CMD...: a run in the background, when it has printed WORD: SUP is its supervisor, KEEPER the monitor, SERVER the server.
 started() {
 	local word=$1 line
 	shift
@@ -294,7 +294,7 @@ confined() {
 	grep -q '^NoNewPrivs:[[:space:]]1$' "/proc/$SERVER/status"
 	grep -q '^Seccomp:[[:space:]]2$' "/proc/$SERVER/status"
 	[ "$(awk '/^Uid:/ { print $2 }' "/proc/$SERVER/status")" != 0 ]
-	# Nothing of the caller's, and nothing of the host but programs and the layers.
+	# No files of the caller, and of the host only programs and the overlay's directories.
 	[ "$(readlink "/proc/$SERVER/fd/0" "/proc/$SERVER/fd/1" "/proc/$KEEPER/fd/2" | sort -u)" = /dev/null ]
 	no grep -F "$CUSTODY_HOME" <(readlink "/proc/$SERVER"/fd/* "/proc/$KEEPER"/fd/*)
 	[ "$(ls "/proc/$SERVER/root/" | LC_ALL=C sort | grep -v '^lib' | tr '\n' ' ')" = "l lower proc usr " ]

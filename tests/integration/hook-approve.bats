@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2016,SC2030,SC2031,SC2154,SC2317 # scripts for the inside; bats' subshells; functions as arguments
 #
-# CARD-3: under crun and runc, which know nothing of custody, a bundle asks before it runs and is in the ledger.
+# CARD-3: under crun and runc, without a custody plug-in, a bundle needs approval before it runs and is in the ledger.
 
 load ../lib/suite.bash
 load ../lib/runtime.bash

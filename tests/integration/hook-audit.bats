@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2016,SC2030,SC2031,SC2154,SC2317 # scripts for the inside; bats' subshells; functions as arguments
 #
-# CARD-3, CARD-5: under crun and runc an abnormal end leaves evidence and a whole story in the ledger, and nothing else.
+# CARD-3, CARD-5: under crun and runc an abnormal exit leaves evidence and intent, start and end in the ledger, and nothing else.
 
 load ../lib/suite.bash
 load ../lib/runtime.bash
@@ -54,7 +54,7 @@ store() { # how many are in the store
 	find "$CUSTODY_ROOT/forensics" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l
 }
 
-# Nothing but the record and the evidence.  A runtime is not kept waiting: what takes longer than a moment goes after it.
+# Only the record and the evidence are left.  The runtime does not wait for slow cleanup: it may finish after the runtime.
 clean() {
 	wait_until empty "$CUSTODY_ROOT/run/sessions" || custody_fail "session left: $(find "$CUSTODY_ROOT/run/sessions")"
 	wait_until empty "$CUSTODY_ROOT/sandbox/open" || custody_fail 'a claim is left'
@@ -201,7 +201,7 @@ inside" ]
 	both files
 }
 
-started() { # ID CMD...: the container runs and its command has said so, through the file `ready` of its tree
+started() { # ID CMD...: the container runs and its command has created the file `ready` in its tree
 	runtime "$RUNTIME" create -b "$BUNDLE" "$1" < <(:) >>"$CUSTODY_HOME/thrown-away"
 	runtime "$RUNTIME" start "$1"
 	wait_until told session.start "$((STARTS += 1))"
@@ -707,7 +707,7 @@ audited() {
 		ln -s "$CUSTODY_HOME/secrets" "$CUSTODY_HOME/work"
 		runtime "$RUNTIME" kill "$id" KILL
 		wait_until told session.end "$STARTS"
-		# crun starts hooks in the bundle's directory: now it cannot, and may end by SIGPIPE when it tells them the state.
+		# crun starts hooks in the bundle's directory: now it cannot, and may die of SIGPIPE when it writes the state to them.
 		runtime "$RUNTIME" delete --force "$id" || true
 		runtime_settle
 		rm "$CUSTODY_HOME/work"
@@ -764,7 +764,7 @@ new" ]
 	clean
 }
 
-# A custody-warden that hears its order and nothing at its door: strace answers for the kernel.
+# A custody-warden that receives its request and no handover: strace replaces the kernel's answers.
 warden_that_is_deaf() {
 	local libexec=$CUSTODY_HOME/libexec
 	mkdir "$libexec"

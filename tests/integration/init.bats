@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2016,SC2154 # scripts for the inside; set by bats
 #
-# ISO-1: custody-init executes nothing unless every layer holds.  tests/unit/test-init-run.c plays the supervisor; here
+# ISO-1: custody-init executes nothing unless every layer holds.  tests/unit/test-init-run.c acts as the supervisor; here
 # init runs under other people's runtimes, with bundles from which one layer was taken out by hand.
 
 load ../lib/suite.bash
@@ -121,7 +121,7 @@ more() {
 }
 
 @test "init: it refuses unless it is PID 1 of a PID namespace" {
-	# In a namespace of its own all the same: were this broken, everything in sight would be killed.
+	# In a namespace of its own: if this were broken, all visible processes would be killed.
 	run --separate-stderr unshare -Upfr --mount-proc sh -c '"$1" -- touch "$2"; echo "status $?"' sh \
 		"$(dirname "$CUSTODY")/../libexec/custody/custody-init" "$CUSTODY_HOME/work/ran"
 	assert_output_has 'status 125'

@@ -93,7 +93,7 @@ note_is() { # WHAT
 	esac
 }
 
-# The host shows nothing of it: process, cgroup, mount, socket, directory.
+# The host has no leftovers of it: process, cgroup, mount, socket, directory.
 host_is_clean() {
 	wait_until no_process_left 2>/dev/null || wrong "a process is left: $(process_left | head -n 3)" || return
 	[ -z "$(file_left)" ] || wrong "left: $(file_left | head -n 5)" || return
@@ -126,7 +126,7 @@ evidence_has_all() {
 	[ "$(jq -r 'select(.p == "kept") | .t' "$dir/manifest.ndjson")" = gone ] || wrong 'the evidence lacks removed files'
 }
 
-# What only the supervisor knew; it is left in the runtime directory, which a reboot takes along.
+# Facts that only the supervisor knew; they are in the runtime directory, which a reboot clears.
 evidence_has_papers() {
 	local dir=$CUSTODY_ROOT/forensics/$ID
 	if [ -n "$REBOOTED" ]; then
@@ -315,7 +315,7 @@ supervisor_is_dead() {
 		[ "$(custody logs "$ID")" = said ] || wrong 'what it said is gone'
 		worktree
 	done
-	# Before its release its caller still waits, and learns of it.
+	# Before its release its caller still waits, and is informed.
 	ROUND='detached, killed before it started'
 	dying start-recorded die run -d -- sh -c "$PAYLOAD"
 	[ "$status" -eq 125 ] || wrong 'its caller was told nothing'
@@ -349,7 +349,7 @@ supervisor_is_dead() {
 		dying "$point" die run -- sh -c "$PAYLOAD"
 		[ "$status" -eq 137 ] || wrong 'it was not killed'
 		wait_until no_process_left
-		# What a reboot takes along.
+		# Files that a reboot removes.
 		find /sys/fs/cgroup -depth -name "custody-$ID" -exec rmdir {} +
 		rm -rf "$CUSTODY_ROOT/run"
 		custody recover >/dev/null 2>>"$CUSTODY_HOME/err" || wrong 'recover failed'

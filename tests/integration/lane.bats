@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2016,SC2030,SC2031,SC2154 # words for another shell; bats' subshells; set by bats
-# Two lanes: nothing of one is taken for the other's.
+# Two lanes: state of one is never used by the other.
 
 load ../lib/suite.bash
 

@@ -231,7 +231,7 @@ watches() { # PID
 	[ "${#lines[@]}" -eq 1 ]
 	"$CUSTODY" ledger tail -n 0 -f >"$CUSTODY_HOME/tail" 3>&- &
 	local pid=$!
-	# Started and watching, or it would miss nothing all the same: it reads from where the ledger ended.
+	# Even before it watches it misses nothing: it reads from the previous end of the ledger.
 	wait_until watches "$pid"
 	more 1
 	wait_until grep -q ledger.key "$CUSTODY_HOME/tail"

@@ -15,7 +15,7 @@ teardown() {
 	custody_teardown
 }
 
-# The layout of version 0: everything side by side, names or stamps say which network it is for.
+# The layout of version 0: everything side by side, names or stamps give the lane.
 make_old_tree() {
 	local t=$1
 	mkdir -p "$t/sessions/test_s1/deep/er" "$t/sessions/prod_s2" "$t/sessions/s3" "$t/sessions/s4" "$t/sessions/s5" \
@@ -133,7 +133,7 @@ snapshot() {
 	# What points to it stays with it; the others went.
 	[ "$(cat "$TREE/test.current")" = "$TREE/sessions/test_s1" ] && [ ! -e "$TREE/sandbox/current" ]
 	[ -d "$TREE/prod/sessions/s2" ] && [ -f "$TREE/prod/current" ]
-	# Solved by hand, it goes on.
+	# After a manual fix it continues.
 	rm -r "$TREE/sandbox/sessions/s1" "$TREE/sessions/s7" "$TREE/sessions/prod_s6" "$TREE/grants/test_g4.json"
 	run -0 "$CUSTODY" migrate --apply
 	[ "$(cat "$TREE/sandbox/current")" = "$TREE/sandbox/sessions/s1" ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs that people use run under the default profile: nothing of the confinement may surprise them.
+# Programs that people use run under the default profile: the confinement must not break them.
 
 load ../lib/suite.bash
 

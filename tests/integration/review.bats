@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What a run changed in its copy: looked at, brought into the worktree, thrown away.
+# Changes of a run in its overlay: diff, apply, discard.
 
 load ../lib/suite.bash
 load ../lib/runtime.bash
@@ -423,8 +423,8 @@ free" ]
 	[ "$(cat linked/new)" = new ]
 }
 
-# Everything an upper layer can say, made by a payload: files changed, replaced, removed; directories removed, made again,
-# replaced by files and the other way round; modes, links, holes, names that bite.
+# Every kind of change that an upper can hold, made by a payload: files changed, replaced, removed; directories removed, made again,
+# replaced by files and the reverse; modes, links, holes, unusual names.
 busy() {
 	cat <<-'EOF'
 		set -e

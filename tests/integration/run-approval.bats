@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2016,SC2030,SC2031,SC2154 # scripts for the inside; bats' subshells
 #
-# The gate in a run's start: lane, policy, approval, and only then anything that exists.  What an approval is worth is
+# Decisions before a run starts: lane, policy, approval, and only then side effects.  Terms of an approval are
 # approval*.bats' business.
 
 load ../lib/suite.bash

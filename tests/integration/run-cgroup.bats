@@ -131,7 +131,7 @@ own_cgroups() {
 @test "ISO-7: a cgroup that another process removes as abandoned while it is created is created again" {
 	local pid stops=0 dir removed=' ' trace=$CUSTODY_HOME/trace
 	[ "$(id -u)" -eq 0 ] || return 0
-	# It stops after each mkdir, between making and holding; a sweep that does not look at the age comes, once to each.
+	# It stops after each mkdir, before it locks the cgroup; a sweep that ignores the age runs once for each.
 	: >"$trace"
 	strace -qq -o "$trace" -e trace=mkdir -e inject=mkdir:signal=STOP:when=1..20 "$CUSTODY" run -- sh -c 'exit 7' </dev/null >"$CUSTODY_HOME/out" 2>&1 3>&- &
 	pid=$!

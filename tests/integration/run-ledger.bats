@@ -25,7 +25,7 @@ kinds() { # [SESSION]
 	jq -r --arg s "${1:-}" 'select(.session and ($s == "" or .session == $s)) | .k' "$SEG" | paste -sd ' '
 }
 
-# whole: the chain holds, and every story in it is told to its end.
+# whole: the chain verifies, and every session in it has an end.
 whole() {
 	local verdict
 	verdict=$("${CUSTODY_AS[@]}" "$CUSTODY" ledger verify --json) || custody_fail "ledger verify: status $?, $verdict" || return

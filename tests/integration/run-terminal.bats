@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A command on a terminal.  tests/lib/terminal.py plays the person in front of it.
+# A command on a terminal.  tests/lib/terminal.py types the input.
 
 load ../lib/suite.bash
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The exit status and the result of a run say what became of the command.
+# The exit status and the result of a run reflect the end of the command.
 
 load ../lib/suite.bash
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# custody-runtime whose plug-in is off is crun: nothing of custody's shows anywhere.
+# custody-runtime without its plug-in behaves like crun: no trace of custody.
 # shellcheck disable=SC2016 # scripts for other shells
 
 load ../lib/suite.bash

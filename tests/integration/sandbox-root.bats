@@ -94,7 +94,7 @@ scratch" ]
 	root_run --sandbox one -- touch file
 	assert_status 0
 	[ -e "$CUSTODY_HOME/home/.local/share/custody/sandbox/sandbox/one/workspace/file" ]
-	# And nothing of them is seen by a run that stands above them.
+	# And a run in a parent directory does not see them.
 	cd "$CUSTODY_HOME/home"
 	root_run -- find . -name one
 	assert_status 0
@@ -756,7 +756,7 @@ sandbox.cleared ok bob w1 one" ]
 	echo kept >"$CUSTODY_HOME/outside/file"
 	for at in workspace/d/m workspace tmp logs workspace/f; do
 		if [ "$at" = workspace/f ]; then source=$CUSTODY_HOME/outside/file; else source=$CUSTODY_HOME/outside; fi
-		# In a mount namespace of its own; bound from the same file system, so that only the mount tells.
+		# In a mount namespace of its own; bound from the same file system, so that only the mount id differs.
 		run --separate-stderr unshare -m --propagation private sh -c 'mount --bind "$1" "$2" && shift 2 && "$@"; s=$?; exit $s' \
 			sh "$source" "$root/$at" "$CUSTODY" reset --sandbox one --logs
 		assert_status 1
@@ -829,7 +829,7 @@ prod" ]
 	[ ! -e "$(root_of one prod)/workspace/file" ]
 	[ "$(cat "$(root_of one)/workspace/file")" = sandbox ]
 	[ "$("$CUSTODY" ledger show --lane prod --json | jq -r '.records[] | select(.k == "lane.override" and .d.action == "reset") | .d.command | join(" ")')" = "reset --allow-prod --lane prod --sandbox one" ]
-	# A root that was carried over says whose it is.
+	# A root that was copied from another lane has the stamp of that lane.
 	mv "$(root_of one prod)" "$(root_of two)"
 	custody_run --sandbox two -- touch reached
 	assert_status 116
@@ -889,7 +889,7 @@ prod" ]
 		run --separate-stderr flock -x "$(root_of one)" "${CUSTODY_AS[@]}" "$CUSTODY" apply "$id"
 		assert_status 125
 		assert_stderr_has "is being reset"
-		# A directory on the way that became a link leads nowhere.
+		# A parent directory that became a link is not followed.
 		mkdir -p "$CUSTODY_HOME/outside"
 		echo kept >"$CUSTODY_HOME/outside/file"
 		mv "$(root_of one)/workspace/d" "$(root_of one)/workspace/e"

@@ -70,7 +70,7 @@ take_away() {
 	rm -f "$1"
 }
 
-# started FILE CHANGE WORDS...: the command runs and waits; CHANGE befalls FILE; it goes on and must still see itself.
+# started FILE CHANGE WORDS...: the command runs and waits; CHANGE modifies FILE; the command continues and must still read its own file.
 started() {
 	local file=$1 change=$2 in out pid line
 	shift 2

@@ -30,7 +30,7 @@ custody() {
 # asked STATUS WORDS...: without a terminal; $output and $stderr.
 asked() {
 	local want=${1#-} expect=()
-	[ "$1" = "$want" ] || expect=("$1") # bats warns of 127 unless it is told
+	[ "$1" = "$want" ] || expect=("$1") # bats warns of 127 unless it is expected
 	shift
 	run "${expect[@]}" --separate-stderr "${CUSTODY_AS[@]}" setsid --wait "$CUSTODY" "$@" </dev/null
 	assert_status "$want"
@@ -312,7 +312,7 @@ is_gone() { # PID
 		asked 1 $verb there
 	done
 	[ -e "/proc/$pid" ]
-	# Its note, carried over, is still the other lane's.
+	# Its note, copied, still belongs to the other lane.
 	mkdir -p "$SESSIONS"
 	cp -a "$CUSTODY_ROOT/prod/sessions/$id" "$SESSIONS/$id"
 	asked 116 stop "$id"
@@ -375,7 +375,7 @@ is_gone() { # PID
 }
 
 @test "stop: TERM, then the grace, then KILL" {
-	# Whom the signal reaches is told by the shell itself.
+	# The shell prints which process got the signal.
 	detach -- sh -c 'trap "echo bye; exit 0" TERM; echo ready; while :; do sleep 0.05; done'
 	wait_until logged "$ID" ready
 	asked 0 stop "$ID" --json

@@ -3,7 +3,7 @@
 # What custody could leave on a host, one line each, so that two lists can be compared.
 
 # Others may run custody on this host at the same time.  CUSTODY_TEST_MARK, in the environment of everything that the
-# suite starts, tells whose a process is: ours if it or an ancestor has the mark, or if it is an orphan, because a
+# suite starts, identifies our processes: ours if it or an ancestor has the mark, or if it is an orphan, because a
 # payload does not inherit the mark and may have lost its parents.
 leftover_is_ours() { # PID
 	local pid=$1 parent
@@ -33,7 +33,7 @@ leftover_processes() {
 			leftover_is_ours "$pid" || continue
 			# It has ended; that an init does not collect orphans is nothing that custody left.
 			! grep -qs '^State:[[:space:]]*Z' "$dir/status" || continue
-			# The start time tells a process from a later one with the same number.
+			# The start time distinguishes a process from a later one with the same pid.
 			printf 'process %s %s %s\n' "$pid" "$comm" "$(sed 's/.*) //' "$dir/stat" 2>/dev/null | cut -d' ' -f20)"
 		fi
 	done

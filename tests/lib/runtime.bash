@@ -31,7 +31,7 @@ runtime_run() {
 	stderr=$stderr${hook:+$'\n'"hook: $hook"}
 }
 
-# runtime_settle: waits until custody-warden has told the end of every container.  It or `custody-hook audit` removes the
+# runtime_settle: waits until custody-warden has recorded the end of every container.  It or `custody-hook audit` removes the
 # directory; directories without an audit are removed here.
 runtime_settle() {
 	local dir

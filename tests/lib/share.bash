@@ -11,7 +11,7 @@ share_setup() {
 	mkdir "$SHARE" "$BEHIND"
 	: >"$CONTROL"
 	share_program
-	# Who keeps the namespace: nothing of it is seen outside.
+	# The process that holds the namespace: its mounts are invisible outside.
 	unshare -m --propagation private sleep 3600 3>&- &
 	SHARE_KEEPER=$!
 	wait_until share_is_apart

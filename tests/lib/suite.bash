@@ -19,7 +19,7 @@ suite_setup() {
 	custody_setup && suite_make_ledger
 }
 
-# The first run of all would say on stderr that it made the ledger.
+# Else the first run would report on stderr that it created the ledger.
 suite_make_ledger() {
 	"${CUSTODY_AS[@]}" "$CUSTODY" ledger init >/dev/null
 }
@@ -94,7 +94,7 @@ wait_until() {
 }
 
 # suite_gate POINT WORDS... --- CMD...: CMD when `custody run WORDS` has come to POINT (tests/lib/seam-points), and only
-# then does it go on.  $status is how it ended; what it said is in $CUSTODY_HOME/out and err.
+# then does it continue.  $status is its exit status; its output is in $CUSTODY_HOME/out and err.
 suite_gate() {
 	local point=$1 gate=$CUSTODY_HOME/gate words=() pid in
 	shift

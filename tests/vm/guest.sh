@@ -58,7 +58,7 @@ engine() { # ENGINE
 	local reference=crun
 	# crun has no doctor.
 	[ "$1" != doctor ] || reference=
-	# As systemd has them: custody finds its own way without, engines do not.
+	# As systemd mounts them: custody works without, engines do not.
 	sed 's/[a-z]*/+&/g' /sys/fs/cgroup/cgroup.controllers >/sys/fs/cgroup/cgroup.subtree_control
 	[ -z "$reference" ] || suite "$1, crun" tests/conformance/run-engine.sh "$1" crun "${filter[@]}"
 	suite "$1, custody-runtime" tests/conformance/run-engine.sh "$1" "$prefix/bin/custody-runtime" "${filter[@]}"
