@@ -14,8 +14,8 @@
 #include "container/warden-handover.h"
 #include "subject/subject-hidden.h"
 
-/* From now on: between us and the warden nothing may be missed, for a short command is over before it looks. */
-static int watch_init(const struct approve *a, int *ret, struct fault *f)
+/* Before the hook returns, so that the warden misses no event: a short command may exit before the warden polls. */
+static int watch_init(const struct hook_approve_job *a, int *ret, struct fault *f)
 {
 	const char *init = a->bundle.placement.init;
 	_cleanup_close_ int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
@@ -23,7 +23,7 @@ static int watch_init(const struct approve *a, int *ret, struct fault *f)
 	if (fd < 0 && errno == EMFILE)
 		return fault_set(
 			f, EMFILE,
-			"no inotify instance is left for this user: start or delete containers that are "
+			"the inotify instances of this user are used up: start or delete containers that are "
 			"only created, or sysctl -w fs.inotify.max_user_instances=1024");
 	if (fd < 0)
 		return fault_errno(f, errno, "inotify");
@@ -33,8 +33,8 @@ static int watch_init(const struct approve *a, int *ret, struct fault *f)
 	return 0;
 }
 
-/* What its evidence would need, whatever becomes of the bundle. */
-static int write_dossier(const struct approve *a, struct fault *f)
+/* The data that evidence needs, independent of the bundle from here on. */
+static int write_info(const struct hook_approve_job *a, struct fault *f)
 {
 	const struct subject *s = a->bundle.subject;
 	const struct placement *p = &a->bundle.placement;
@@ -70,37 +70,37 @@ static int write_dossier(const struct approve *a, struct fault *f)
 	return r < 0 ? r : container_info_write(a->session.run_fd, &d, f);
 }
 
-static int start_warden(struct approve *a, struct fault *f)
+static int start_warden(struct hook_approve_job *a, struct fault *f)
 {
-	struct warden_request order = { .lane = a->terms.lane,
-					.container = a->state->id,
-					.level = a->decision.verdict->level,
-					.reserved = a->decision.reserved,
-					.digest = a->bundle.digest,
-					.uid = geteuid(),
-					.user = a->dirs.user,
-					.pid = a->state->pid,
-					.init = a->bundle.subject->profile->process_init,
-					.profile = a->bundle.subject->profile->name,
-					.governance = a->decision.reserved ? a->terms.governance : NULL };
-	_cleanup_close_ int watch = -EBADF, door = -EBADF;
+	struct warden_request request = { .lane = a->terms.lane,
+					  .container = a->state->id,
+					  .level = a->decision.verdict->level,
+					  .reserved = a->decision.reserved,
+					  .digest = a->bundle.digest,
+					  .uid = geteuid(),
+					  .user = a->dirs.user,
+					  .pid = a->state->pid,
+					  .init = a->bundle.subject->profile->process_init,
+					  .profile = a->bundle.subject->profile->name,
+					  .governance = a->decision.reserved ? a->terms.governance : NULL };
+	_cleanup_close_ int watch = -EBADF, handover = -EBADF;
 	int r;
 
-	memcpy(order.session, a->id, sizeof(order.session));
-	r = write_dossier(a, f);
+	memcpy(request.session, a->id, sizeof(request.session));
+	r = write_info(a, f);
 	if (r >= 0)
 		r = watch_init(a, &watch, f);
 	if (r < 0)
 		return r;
-	door = warden_handover_make(a->session.run_fd, a->state->id, f);
-	if (door < 0)
-		return door;
+	handover = warden_handover_make(a->session.run_fd, a->state->id, f);
+	if (handover < 0)
+		return handover;
 	return hook_warden_release(
-		&a->warden, &order,
-		(const int[]){ a->pidfd, a->session.run_fd, a->decision.claim.fd, watch, door }, f);
+		&a->warden, &request,
+		(const int[]){ a->pidfd, a->session.run_fd, a->decision.claim.fd, watch, handover }, f);
 }
 
-int hook_approve_supervise(struct approve *a, struct fault *f)
+int hook_approve_supervise(struct hook_approve_job *a, struct fault *f)
 {
 	int r;
 

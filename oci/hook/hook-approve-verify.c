@@ -8,7 +8,7 @@
 #include "base/fd.h"
 #include "layer/layer.h"
 
-static int read_bundle(struct approve *a, struct fault *f)
+static int read_bundle(struct hook_approve_job *a, struct fault *f)
 {
 	struct ledger_run *run = &a->decision.run;
 	int r;
@@ -35,7 +35,7 @@ static int read_bundle(struct approve *a, struct fault *f)
 	return 0;
 }
 
-static int require_sealed(const struct approve *a, struct fault *f)
+static int require_sealed(const struct hook_approve_job *a, struct fault *f)
 {
 	const struct subject *s = a->bundle.subject;
 	_cleanup_close_ int fd = -EBADF;
@@ -52,7 +52,7 @@ static int require_sealed(const struct approve *a, struct fault *f)
 	return operand_lower_verify(s, fd, f);
 }
 
-int hook_approve_verify(struct approve *a, struct fault *f)
+int hook_approve_verify(struct hook_approve_job *a, struct fault *f)
 {
 	int r;
 
@@ -62,6 +62,6 @@ int hook_approve_verify(struct approve *a, struct fault *f)
 		r = require_sealed(a, f);
 	if (r < 0)
 		return r;
-	return hook_pin(a->state->pid, a->bundle.subject->layers & LAYER_BIT(LAYER_PID_NS), &a->pidfd,
-			&a->began, f);
+	return hook_pidfd_open(a->state->pid, a->bundle.subject->layers & LAYER_BIT(LAYER_PID_NS), &a->pidfd,
+			       &a->began, f);
 }

@@ -9,7 +9,7 @@
 
 #include "base/fd.h"
 
-static void approve_done(struct approve *a)
+static void approve_done(struct hook_approve_job *a)
 {
 	hook_warden_done(&a->warden);
 	session_done(&a->session);
@@ -23,7 +23,7 @@ static void approve_done(struct approve *a)
 }
 
 /* Directories come from the bundle's arguments, not from the environment of the runtime's caller. */
-static int locate(struct approve *a, struct fault *f)
+static int locate(struct hook_approve_job *a, struct fault *f)
 {
 	int r = hook_args_parse(a->args, &a->terms, f);
 
@@ -56,7 +56,7 @@ static char *runtime_env(const char *name)
 	return NULL;
 }
 
-static int enter(struct approve *a, struct fault *f)
+static int enter(struct hook_approve_job *a, struct fault *f)
 {
 	_cleanup_free_ char *allow_env = a->terms.lane == LANE_PROD ? runtime_env(LANE_ALLOW_ENV) : NULL;
 	const struct lane_ask ask = { .lane = a->terms.lane,
@@ -66,13 +66,13 @@ static int enter(struct approve *a, struct fault *f)
 	return decision_enter(&a->decision, &ask, f);
 }
 
-static int start_warden(struct approve *a, struct fault *f)
+static int start_warden(struct hook_approve_job *a, struct fault *f)
 {
 	a->decision.refused = "setup-failed";
 	return hook_warden_start(&a->warden, a->dirs.libexec, f);
 }
 
-static int configure(struct approve *a, struct fault *f)
+static int configure(struct hook_approve_job *a, struct fault *f)
 {
 	int r;
 
@@ -82,7 +82,7 @@ static int configure(struct approve *a, struct fault *f)
 	return r < 0 ? r : decision_redact(&a->decision, a->terms.redact, f);
 }
 
-static struct decision_question question(const struct approve *a)
+static struct decision_question question(const struct hook_approve_job *a)
 {
 	return (struct decision_question){
 		.subject = a->bundle.subject,
@@ -95,7 +95,7 @@ static struct decision_question question(const struct approve *a)
 	};
 }
 
-static int judge(struct approve *a, struct fault *f)
+static int judge(struct hook_approve_job *a, struct fault *f)
 {
 	const struct decision_question q = question(a);
 
@@ -103,7 +103,7 @@ static int judge(struct approve *a, struct fault *f)
 }
 
 /* A reservation belongs to the warden, so it must run before one is made. */
-static int approve(struct approve *a, struct fault *f)
+static int approve(struct hook_approve_job *a, struct fault *f)
 {
 	const struct decision_question q = question(a);
 	int r = 0;
@@ -115,7 +115,7 @@ static int approve(struct approve *a, struct fault *f)
 }
 
 /* The reason is reported in any case; if it cannot be recorded, that is reported as well. */
-static int refuse(struct approve *a, int r, struct fault *f)
+static int refuse(struct hook_approve_job *a, int r, struct fault *f)
 {
 	_cleanup_fault_ struct fault why = { 0 };
 
@@ -130,7 +130,7 @@ static int refuse(struct approve *a, int r, struct fault *f)
 }
 
 /* The order of `custody-hook approve`. */
-static int decide(struct approve *a, struct fault *f)
+static int decide(struct hook_approve_job *a, struct fault *f)
 {
 	int r;
 
@@ -157,7 +157,7 @@ static int decide(struct approve *a, struct fault *f)
 
 int hook_approve(const struct hook_state *s, char **args, struct fault *f)
 {
-	struct approve a = { .state = s, .args = args, .pidfd = -EBADF };
+	struct hook_approve_job a = { .state = s, .args = args, .pidfd = -EBADF };
 	int r;
 
 	a.bundle.dirfd = -EBADF;

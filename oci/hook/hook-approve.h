@@ -26,7 +26,7 @@
  *
  * crun runs no poststop hook after a refusal: it is recorded here.
  */
-struct approve {
+struct hook_approve_job {
 	const struct hook_state *state;
 	char *const *args;
 	struct hook_args terms;
@@ -43,6 +43,6 @@ struct approve {
 };
 
 /* Steps 2-4: reads the bundle and verifies it; no side effects. */
-int hook_approve_verify(struct approve *a, struct fault *f) _must_check_;
+int hook_approve_verify(struct hook_approve_job *a, struct fault *f) _must_check_;
 /* Step 8: creates the session, leaves its container info and sends the warden its request. */
-int hook_approve_supervise(struct approve *a, struct fault *f) _must_check_;
+int hook_approve_supervise(struct hook_approve_job *a, struct fault *f) _must_check_;

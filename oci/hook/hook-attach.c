@@ -13,7 +13,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 
-/* glibc has these only since 2.36. */
+/* In glibc since 2.36. */
 #ifndef FSOPEN_CLOEXEC
 #define FSOPEN_CLOEXEC 0x00000001
 #define FSMOUNT_CLOEXEC 0x00000001
@@ -31,18 +31,18 @@
 
 static int configure(int fs, unsigned int command, const char *key, const char *value, struct fault *f)
 {
-	char said[256];
+	char message[256];
 	ssize_t n;
 	int code;
 
 	if (syscall(SYS_fsconfig, fs, command, key, value, 0) == 0)
 		return 0;
 	code = errno;
-	/* The kernel's own words, "e KIND: TEXT", when it has some. */
-	n = read(fs, said, sizeof(said) - 1);
-	said[n > 0 ? n : 0] = '\0';
+	/* The kernel's message, "e KIND: TEXT", if any. */
+	n = read(fs, message, sizeof(message) - 1);
+	message[n > 0 ? n : 0] = '\0';
 	return fault_errno(f, code, "file system option '%s'%s%s", key ? key : "create", n > 2 ? ": " : "",
-			   n > 2 ? said + 2 : "");
+			   n > 2 ? message + 2 : "");
 }
 
 static int open_fs(const char *type, int *ret, struct fault *f)
@@ -96,7 +96,7 @@ static int make_tmpfs(uint64_t size, mode_t mode, uid_t uid, gid_t gid, int *ret
 }
 
 /* Parent of the target and the target itself, where the tree above is an overlay or tmpfs of ours. */
-static int make_point(const struct attach_point *at, struct fault *f)
+static int make_point(const struct hook_attach_point *at, struct fault *f)
 {
 	_cleanup_free_ char *parent = strdup(at->target);
 	_cleanup_close_ int dir = -EBADF, fd = -EBADF;
@@ -112,18 +112,18 @@ static int make_point(const struct attach_point *at, struct fault *f)
 	if (dir < 0)
 		return dir;
 	if (at->is_dir && mkdirat(dir, name, 0755) < 0)
-		return fault_errno(f, errno, "make the mount point '%s'", at->target);
+		return fault_errno(f, errno, "create the mount point '%s'", at->target);
 	if (!at->is_dir) {
 		fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 		if (fd < 0)
-			return fault_errno(f, errno, "make the mount point '%s'", at->target);
+			return fault_errno(f, errno, "create the mount point '%s'", at->target);
 	}
 	if (fchownat(dir, name, at->uid, at->gid, AT_SYMLINK_NOFOLLOW) < 0)
-		return fault_errno(f, errno, "give away the mount point '%s'", at->target);
+		return fault_errno(f, errno, "chown the mount point '%s'", at->target);
 	return 0;
 }
 
-static int open_point(const struct attach_point *at, int *ret, struct fault *f)
+static int open_point(const struct hook_attach_point *at, int *ret, struct fault *f)
 {
 	struct stat st;
 	int fd, r;
@@ -142,7 +142,7 @@ static int open_point(const struct attach_point *at, int *ret, struct fault *f)
 	if (fstat(fd, &st) < 0 || !S_ISDIR(st.st_mode) != !at->is_dir) {
 		fd_close(fd);
 		return fault_set(f, at->is_dir ? ENOTDIR : EISDIR,
-				 "the mount point is of another type than its source");
+				 "the mount point has another type than its source");
 	}
 	*ret = fd;
 	return 0;
@@ -156,7 +156,7 @@ static int move(int tree, int point, struct fault *f)
 	return 0;
 }
 
-int attach_tree(const struct attach_point *at, int tree, struct fault *f)
+int hook_attach_tree(const struct hook_attach_point *at, int tree, struct fault *f)
 {
 	_cleanup_close_ int point = -EBADF;
 	int r = open_point(at, &point, f);
@@ -164,12 +164,12 @@ int attach_tree(const struct attach_point *at, int tree, struct fault *f)
 	return r < 0 ? r : move(tree, point, f);
 }
 
-int attach_tmpfs(const struct attach_point *at, uint64_t size, mode_t mode, struct fault *f)
+int hook_attach_tmpfs(const struct hook_attach_point *at, uint64_t size, mode_t mode, struct fault *f)
 {
 	_cleanup_close_ int tree = -EBADF;
 	int r = make_tmpfs(size, mode, at->uid, at->gid, &tree, f);
 
-	return r < 0 ? r : attach_tree(at, tree, f);
+	return r < 0 ? r : hook_attach_tree(at, tree, f);
 }
 
 static int make_mask(bool is_dir, int *ret, struct fault *f)
@@ -187,7 +187,7 @@ static int make_mask(bool is_dir, int *ret, struct fault *f)
 	return *ret < 0 ? fault_errno(f, errno, "open '/dev/null'") : 0;
 }
 
-int attach_mask(const struct attach_point *at, struct fault *f)
+int hook_attach_mask(const struct hook_attach_point *at, struct fault *f)
 {
 	_cleanup_close_ int point = -EBADF, tree = -EBADF;
 	struct stat st;
@@ -205,7 +205,7 @@ int attach_mask(const struct attach_point *at, struct fault *f)
 }
 
 /* The merged root takes owner and mode from the upper directory. */
-static int make_layers(const struct attach_point *at, int dir, int tree, struct fault *f)
+static int make_dirs(const struct hook_attach_point *at, int dir, int tree, struct fault *f)
 {
 	struct stat st;
 
@@ -213,15 +213,15 @@ static int make_layers(const struct attach_point *at, int dir, int tree, struct 
 		return fault_errno(f, errno, "worktree");
 	if (mkdirat(dir, "sealed", 0755) < 0 || mkdirat(dir, "lower", 0755) < 0 ||
 	    mkdirat(dir, "upper", 0700) < 0 || mkdirat(dir, "work", 0700) < 0)
-		return fault_errno(f, errno, "make the overlay's directories");
+		return fault_errno(f, errno, "create the overlay's directories");
 	if (fchownat(dir, "upper", at->uid, at->gid, 0) < 0 ||
 	    fchownat(dir, "work", at->uid, at->gid, 0) < 0 ||
 	    fchmodat(dir, "upper", st.st_mode & 0777, 0) < 0)
-		return fault_errno(f, errno, "give away the overlay's directories");
+		return fault_errno(f, errno, "chown the overlay's directories");
 	return 0;
 }
 
-/* A user's overlay keeps its notes in user.* attributes; tmpfs has those since Linux 6.6. */
+/* A user's overlay stores its xattrs as user.*; tmpfs supports those since Linux 6.6. */
 static int require_user_xattr(int dir, struct fault *f)
 {
 	char path[64];
@@ -234,13 +234,13 @@ static int require_user_xattr(int dir, struct fault *f)
 			 "bundle as root, or with another workspace.mode");
 }
 
-/* What an overlay is made of, besides its tree. */
-struct layers {
+/* Lower trees and options of one overlay. */
+struct overlay_spec {
 	int tree, sealed;
 	bool writable, userxattr;
 };
 
-static int make_overlay(const struct layers *l, int *ret, struct fault *f)
+static int make_overlay(const struct overlay_spec *l, int *ret, struct fault *f)
 {
 	_cleanup_close_ int fs = -EBADF;
 	int r;
@@ -268,16 +268,17 @@ static int move_into(int tree, int dir, const char *name, struct fault *f)
 	if (tree < 0)
 		return 0;
 	point = openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return point < 0 ? fault_errno(f, errno, "open the layer '%s'", name) : move(tree, point, f);
+	return point < 0 ? fault_errno(f, errno, "open the overlay's directory '%s'", name)
+			 : move(tree, point, f);
 }
 
-/* In the tmpfs DIR, the working directory, which is attached for as long as overlayfs needs to look up its layers. */
-static int build_overlay(const struct attach_point *at, int dir, const struct layers *l, int *ret,
+/* In the tmpfs DIR, the working directory, which is attached while overlayfs looks up upper and lowers. */
+static int build_overlay(const struct hook_attach_point *at, int dir, const struct overlay_spec *l, int *ret,
 			 struct fault *f)
 {
 	int r;
 
-	r = make_layers(at, dir, l->tree, f);
+	r = make_dirs(at, dir, l->tree, f);
 	if (r >= 0 && l->userxattr && l->writable)
 		r = require_user_xattr(dir, f);
 	if (r >= 0)
@@ -287,15 +288,15 @@ static int build_overlay(const struct attach_point *at, int dir, const struct la
 	return r < 0 ? r : make_overlay(l, ret, f);
 }
 
-static int attach_layers(const struct attach_point *at, const struct layers *l, uint64_t size, int *ret_upper,
-			 struct fault *f)
+static int attach_spec(const struct hook_attach_point *at, const struct overlay_spec *l, uint64_t size,
+		       int *ret_upper, struct fault *f)
 {
 	_cleanup_close_ int layers = -EBADF, merged = -EBADF;
 	int r, undo;
 
 	r = make_tmpfs(size, 0700, l->userxattr ? 0 : geteuid(), l->userxattr ? 0 : getegid(), &layers, f);
 	if (r >= 0)
-		r = attach_tree(at, layers, f);
+		r = hook_attach_tree(at, layers, f);
 	if (r < 0)
 		return r;
 	if (fchdir(layers) < 0)
@@ -304,27 +305,30 @@ static int attach_layers(const struct attach_point *at, const struct layers *l, 
 	if (r >= 0 && ret_upper) {
 		*ret_upper = openat(layers, "upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (*ret_upper < 0)
-			r = fault_errno(f, errno, "hold the overlay's layer");
+			r = fault_errno(f, errno, "open the overlay's upper");
 	}
-	/* overlayfs holds its layers by itself from here on; nobody inside can ever name them. */
+	/* overlayfs holds upper and lowers from here on; no process inside can name them. */
 	undo = umount2(".", MNT_DETACH);
 	if (r >= 0 && undo < 0)
-		r = fault_errno(f, errno, "hide the overlay's layers");
+		r = fault_errno(f, errno, "unmount the overlay's directories");
 	(void)!chdir("/");
-	return r < 0 ? r : attach_tree(at, merged, f);
+	return r < 0 ? r : hook_attach_tree(at, merged, f);
 }
 
-int attach_overlay(const struct attach_point *at, int tree, int sealed, uint64_t size, bool userxattr,
-		   int *ret_upper, struct fault *f)
+int hook_attach_overlay(const struct hook_attach_point *at, int tree, int sealed, uint64_t size,
+			bool userxattr, int *ret_upper, struct fault *f)
 {
-	const struct layers l = { .tree = tree, .sealed = sealed, .writable = true, .userxattr = userxattr };
+	const struct overlay_spec l = {
+		.tree = tree, .sealed = sealed, .writable = true, .userxattr = userxattr
+	};
 
-	return attach_layers(at, &l, size, ret_upper, f);
+	return attach_spec(at, &l, size, ret_upper, f);
 }
 
-int attach_sealed(const struct attach_point *at, int tree, int sealed, bool userxattr, struct fault *f)
+int hook_attach_sealed(const struct hook_attach_point *at, int tree, int sealed, bool userxattr,
+		       struct fault *f)
 {
-	const struct layers l = { .tree = tree, .sealed = sealed, .userxattr = userxattr };
+	const struct overlay_spec l = { .tree = tree, .sealed = sealed, .userxattr = userxattr };
 
-	return attach_layers(at, &l, 0, NULL, f);
+	return attach_spec(at, &l, 0, NULL, f);
 }

@@ -23,15 +23,15 @@
 #include "oci/hook/hook.h"
 
 /*
- * The container is over, says whoever calls us, and gives its id.  Nothing of that is believed: a session is touched only
- * if its first process is gone.
+ * The caller reports that the container is deleted, and passes its id.  That is not trusted: a session is changed only if
+ * its first process has exited.
  *
- * 1. Its warden tells the end, with evidence where that is due, and leaves exit.json: waited for, a moment.  Then the
- *    session's directory goes.
- * 2. It is alive and not done, for a large tree takes its time: it removes the directory itself.
- * 3. It is dead: the end is told here, as `lost`.
+ * 1. Its warden records the end, with evidence where that is due, and writes exit.json: the hook waits for it, up to 2 s.
+ *    Then the session's directory is removed.
+ * 2. The warden is still busy, with a large tree for example: it removes the directory itself.
+ * 3. The warden was killed: the end is recorded here, as `lost`.
  *
- * A runtime waits for us, so nothing here takes longer than that moment but the synced record of 3.
+ * The runtime waits for the hook, so only the synced record of 3 may take longer than these 2 s.
  */
 #define WAIT_NS (UINT64_C(2) * 1000000000)
 #define LOOK_NS 1000000
@@ -42,7 +42,7 @@ struct hook_audit {
 	struct dirs dirs;
 	int sessions; /* RUN/sessions */
 	uint64_t deadline;
-	/* While one session is looked at: */
+	/* The current session: */
 	const char *id;
 	int dir;
 };
@@ -54,7 +54,7 @@ static void audit_done(struct hook_audit *a)
 	hook_args_done(&a->terms);
 }
 
-static int take_terms(struct hook_audit *a, char **args, struct fault *f)
+static int locate(struct hook_audit *a, char **args, struct fault *f)
 {
 	_cleanup_free_ char *path = NULL;
 	int r = hook_args_parse(args, &a->terms, f);
@@ -80,19 +80,19 @@ static bool has(const struct hook_audit *a, const char *name)
 	return faccessat(a->dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Of this container, of this lane? */
+/* Is the current session of this container and this lane? */
 static bool is_ours(const struct hook_audit *a)
 {
-	char door[WARDEN_HANDOVER_SIZE], held[WARDEN_HANDOVER_SIZE];
+	char name[WARDEN_HANDOVER_SIZE], used[WARDEN_HANDOVER_SIZE];
 	enum lane lane;
 
-	warden_handover_name(a->container, false, door);
-	warden_handover_name(a->container, true, held);
-	return (has(a, door) || has(a, held)) && lane_read_stamp(a->dir, a->id, &lane, NULL) == 1 &&
+	warden_handover_name(a->container, false, name);
+	warden_handover_name(a->container, true, used);
+	return (has(a, name) || has(a, used)) && lane_read_stamp(a->dir, a->id, &lane, NULL) == 1 &&
 	       lane == a->terms.lane;
 }
 
-/* Whoever called us may say what he likes: a container that runs has no end. */
+/* The caller is not trusted: a running container has no end. */
 static bool is_alive(const struct container_info *d)
 {
 	uint64_t start = 0;
@@ -101,7 +101,7 @@ static bool is_alive(const struct container_info *d)
 	return r < 0 || (r == 1 && start == d->start);
 }
 
-static int tell_lost(const struct hook_audit *a, struct fault *f)
+static int record_lost(const struct hook_audit *a, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *l = NULL;
 	struct config *config = NULL;
@@ -112,20 +112,21 @@ static int tell_lost(const struct hook_audit *a, struct fault *f)
 		r = ledger_open(a->dirs.state, NULL, &l, NULL, f);
 	if (r >= 0)
 		r = container_lost_close(
-			&(struct container_lost){ .dirs = &a->dirs,
-						  .config = config,
-						  .session = a->id,
-						  .dir = a->dir,
-						  .source = EXIT_SOURCE_AUDIT,
-						  .held = WARDEN_HELD_NONE,
-						  .why = "its warden died before the container did, and with "
-							 "it what held the worktree" },
+			&(struct container_lost){
+				.dirs = &a->dirs,
+				.config = config,
+				.session = a->id,
+				.dir = a->dir,
+				.source = EXIT_SOURCE_AUDIT,
+				.held = WARDEN_HELD_NONE,
+				.why = "custody-warden was killed before the container exited, "
+				       "and with it the descriptors of the worktree" },
 			l, f);
 	config_free(config);
 	return r < 0 ? r : 0;
 }
 
-/* The session's lock is ours: nobody stands beside the container any more. */
+/* We hold the session's lock: the container has no warden any more. */
 static int finish(struct hook_audit *a, const struct container_info *d, struct fault *f)
 {
 	struct stat st;
@@ -134,14 +135,15 @@ static int finish(struct hook_audit *a, const struct container_info *d, struct f
 	if (fstat(a->dir, &st) < 0 || st.st_nlink == 0)
 		return 0;
 	if (!has(a, WARDEN_EXIT) && is_alive(d))
-		return fault_set(f, EBUSY, "container '%s' runs, and nobody watches it: custody recover",
+		return fault_set(f, EBUSY,
+				 "container '%s' runs without custody-warden; to clean up: custody recover",
 				 a->container);
 	if (!has(a, WARDEN_EXIT))
-		r = tell_lost(a, f);
+		r = record_lost(a, f);
 	return r < 0 ? r : path_remove_tree(a->sessions, a->id, f);
 }
 
-static void wait_a_little(void)
+static void sleep_briefly(void)
 {
 	(void)nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
 }
@@ -153,14 +155,14 @@ static int lock_until(const struct hook_audit *a, uint64_t deadline)
 			return -errno;
 		if (clock_boot_ns() >= deadline)
 			return -EWOULDBLOCK;
-		wait_a_little();
+		sleep_briefly();
 	}
 	return 0;
 }
 
 /*
- * Whoever is still busy cleans up by itself: after exit.json it looks for what is left here.  Where exit.json is there
- * already it may have looked too early; then it is leaving, and its lock goes with it.
+ * A busy warden cleans up by itself: after it has written exit.json it checks for this file.  If exit.json exists already
+ * it may have checked too early; then it is exiting, and its lock is released.
  */
 static int leave(struct hook_audit *a, const struct container_info *d, struct fault *f)
 {
@@ -178,7 +180,7 @@ static int close_one(struct hook_audit *a, struct fault *f)
 	r = container_info_read(a->dir, &d, f);
 	if (r < 0)
 		return r;
-	/* Two containers may have one id, in two directories of a runtime: this one is not it. */
+	/* Two containers may have the same id, in two state directories of a runtime: this is the other one. */
 	if (!str_eq(d.container, a->container) || (!has(a, WARDEN_EXIT) && is_alive(&d)))
 		return 0;
 	r = lock_until(a, a->deadline);
@@ -218,6 +220,6 @@ int hook_audit(const struct hook_state *s, char **args, struct fault *f)
 	int r;
 
 	a.deadline = clock_boot_ns() + WAIT_NS;
-	r = take_terms(&a, args, f);
+	r = locate(&a, args, f);
 	return r < 0 || a.sessions < 0 ? r : close_all(&a, f);
 }

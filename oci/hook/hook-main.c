@@ -38,7 +38,7 @@ static const struct verb *find_verb(int argc, char **argv)
 	return NULL;
 }
 
-/* A runtime that cannot write all of the state takes that for another failure than ours. */
+/* A runtime that cannot write all of the state reports that instead of our error. */
 static void drain(void)
 {
 	char room[4096];
@@ -69,9 +69,9 @@ int main(int argc, char **argv)
 		r = v->run(&s, argv + 2, &f);
 	else
 		drain();
-	/* A refusal is read after the end: that there was nothing more to complain of does not take it away. */
+	/* A refusal is read after the container is deleted: a successful audit must not remove it. */
 	if (r < 0 || v->run != hook_audit)
-		hook_say(&s, v->name, r < 0 ? fault_text(&f) : NULL);
-	/* Nothing is left to do, and not everything was given back (oci/hook/hook-approve.c). */
+		hook_report(&s, v->name, r < 0 ? fault_text(&f) : NULL);
+	/* No cleanup: oci/hook/hook-approve.c leaves it to the exit. */
 	_exit(r < 0 ? 1 : 0);
 }

@@ -25,11 +25,12 @@
  * As root, at createRuntime: sources are cloned in the host's mount namespace, where an owner can be mapped; then the
  * container's is entered and the clones are attached below its root.
  *
- * As a user, at createContainer: the runtime has put us into the container's namespaces already, and could not let us
- * in from outside (its process is not dumpable).  crun has hidden paths by then, so what is mounted over them has to be
+ * As a user, at createContainer: the hook runs in the container's namespaces already; it could not enter them from
+ * outside (the first process is not dumpable).  crun has hidden paths by then, so mounts over them must be
  * hidden again.
  */
-/* What was judged was this very file, not its name. */
+
+/* The judged file is identified by device and inode, not by its name. */
 static int require_same_file(const struct hook_plan_mount *m, struct fault *f)
 {
 	char text[48];
@@ -58,18 +59,18 @@ static int clone_sources(const struct hook_plan *p, const char *operands, struct
 			r = worktree_clone(m->source, m->rw, map && m->idmap ? &ids : NULL, &m->tree, f);
 		if (r >= 0 && m->source)
 			r = require_same_file(m, f);
-		/* Written with the container's ids: nothing is to be mapped. */
+		/* Written with the container's ids: no mapping. */
 		if (r >= 0 && m->sealed)
 			r = worktree_clone(operands, false, NULL, &m->layer, f);
 	}
-	/* A child left to crun hides the end of its hook: one pending SIGCHLD is all it gets, and it waits for ours. */
+	/* A child reparented to crun would hide the exit of its hook: only one SIGCHLD can be pending. */
 	worktree_finish();
 	return r;
 }
 
 /*
- * The mount namespace of process PID, which is the container's: a number that came back may be anybody's, and what we
- * mount would then be theirs, or the host's.
+ * The mount namespace of process PID, which is the container's: a reused pid may belong to another process, and the mounts would
+ * then be visible to it, or on the host.
  */
 static int open_mounts(pid_t pid, int *ret, struct fault *f)
 {
@@ -79,16 +80,16 @@ static int open_mounts(pid_t pid, int *ret, struct fault *f)
 	char path[64];
 	int r;
 
-	r = hook_pin(pid, false, &pidfd, &start, f);
+	r = hook_pidfd_open(pid, false, &pidfd, &start, f);
 	if (r < 0)
 		return r;
 	(void)snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &theirs) < 0 || stat("/proc/self/ns/mnt", &ours) < 0)
 		return fault_errno(f, errno, "open '%s'", path);
-	/* It still has its number: what was opened by that is its own. */
+	/* It is still alive, so the pid was not reused and the descriptor is its own. */
 	if (syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) < 0)
-		return fault_errno(f, errno, "the container's first process %d is gone", (int)pid);
+		return fault_errno(f, errno, "the container's first process %d has exited", (int)pid);
 	if (ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino)
 		return fault_set(f, EPERM,
 				 "process %d has the host's mounts, not a container's: nothing was mounted",
@@ -106,7 +107,7 @@ static int enter_container(pid_t pid, struct fault *f)
 		return r;
 	if (setns(fd, CLONE_NEWNS) < 0)
 		return fault_errno(f, errno, "enter the mounts of process %d", (int)pid);
-	/* Without a user namespace the copy of a shared mount is shared: what follows must not reach the host. */
+	/* Without a user namespace the copy of a shared mount is shared: later mounts must not reach the host. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		return fault_errno(f, errno, "detach the container's mounts from the host's");
 	return 0;
@@ -116,7 +117,7 @@ static int attach(const struct hook_plan *p, int rootfd, struct hook_plan_mount 
 		  struct fault *f)
 {
 	bool host_ids = p->userns && !p->rootless;
-	struct attach_point at = {
+	struct hook_attach_point at = {
 		.rootfd = rootfd,
 		.target = m->target,
 		.is_dir = m->is_dir,
@@ -125,63 +126,63 @@ static int attach(const struct hook_plan *p, int rootfd, struct hook_plan_mount 
 	};
 
 	if (strcmp(m->kind, "overlay") == 0)
-		return attach_overlay(&at, m->tree, m->layer, m->size, p->rootless, ret_upper, f);
+		return hook_attach_overlay(&at, m->tree, m->layer, m->size, p->rootless, ret_upper, f);
 	if (strcmp(m->kind, "sealed") == 0)
-		return attach_sealed(&at, m->tree, m->layer, p->rootless, f);
+		return hook_attach_sealed(&at, m->tree, m->layer, p->rootless, f);
 	if (strcmp(m->kind, "bind") == 0)
-		return attach_tree(&at, m->tree, f);
+		return hook_attach_tree(&at, m->tree, f);
 	if (strcmp(m->kind, "hide") == 0)
-		return attach_mask(&at, f);
-	return attach_tmpfs(&at, m->size, m->mode, f);
+		return hook_attach_mask(&at, f);
+	return hook_attach_tmpfs(&at, m->size, m->mode, f);
 }
 
-/* Asked for here, while the host's directories are what we see.  -EBADF: nobody stands beside this container. */
-static int find_door(const struct hook_plan *p, const struct hook_state *s, int *ret, struct fault *f)
+/* In the host's mount namespace.  *RET stays -EBADF if the container has no warden. */
+static int find_handover(const struct hook_plan *p, const struct hook_state *s, int *ret, struct fault *f)
 {
 	int fd;
 
 	if (!p->run)
 		return 0;
 	fd = warden_handover_find(p->run, s->id, f);
-	/* Whoever took `approve` out of the bundle has no session; and nothing that would have to be kept. */
+	/* A bundle without `approve` has no session, hence no evidence. */
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	*ret = fd;
 	return 0;
 }
 
-/* Before anything runs in it, and where nobody but us can reach the layer of changes. */
-static int hand_over(const struct hook_plan *p, int rootfd, int door, int upper, struct fault *f)
+/* Before anything runs in the worktree; later the upper cannot be opened. */
+static int hand_over(const struct hook_plan *p, int rootfd, int handover, int upper, struct fault *f)
 {
 	_cleanup_close_ int tree = -EBADF;
 
-	if (door < 0)
+	if (handover < 0)
 		return 0;
 	tree = path_open_in_root(rootfd, p->work, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, f);
 	if (tree < 0)
-		return fault_wrap(f, tree, "hold the worktree");
-	return warden_handover_bring(door, &(struct warden_held){ .tree = tree, .upper = upper }, f);
+		return fault_wrap(f, tree, "open the worktree");
+	return warden_handover_bring(handover, &(struct warden_held){ .tree = tree, .upper = upper }, f);
 }
 
-static int mount_all(const struct hook_plan *p, int rootfd, int door, struct fault *f)
+static int mount_all(const struct hook_plan *p, int rootfd, int handover, struct fault *f)
 {
 	_cleanup_close_ int upper = -EBADF;
 	int r;
 
 	for (size_t i = 0; i < p->n_mounts; i++) {
-		r = attach(p, rootfd, &p->mounts[i], door < 0 ? NULL : &upper, f);
+		r = attach(p, rootfd, &p->mounts[i], handover < 0 ? NULL : &upper, f);
 		if (r < 0)
 			return fault_wrap(f, r, "mount '%s'", p->mounts[i].target);
 	}
-	return hand_over(p, rootfd, door, upper, f);
+	return hand_over(p, rootfd, handover, upper, f);
 }
 
 int hook_mount(const struct hook_state *s, const char *text, struct fault *f)
 {
 	_cleanup_hook_plan_ struct hook_plan p = { 0 };
-	/* The worktree of a clone must have no link in its path; the runtime's word for the bundle may. */
+	/* worktree_clone refuses symbolic links in a path; the bundle path of the runtime may have some. */
 	_cleanup_free_ char *bundle = realpath(s->bundle, NULL), *root = NULL, *operands = NULL;
-	_cleanup_close_ int rootfd = -EBADF, door = -EBADF;
+	_cleanup_close_ int rootfd = -EBADF, handover = -EBADF;
 	int r;
 
 	if (!bundle)
@@ -192,7 +193,7 @@ int hook_mount(const struct hook_state *s, const char *text, struct fault *f)
 		return fault_errno(f, ENOMEM, "plan");
 	r = hook_plan_parse(text, &p, f);
 	if (r >= 0)
-		r = find_door(&p, s, &door, f);
+		r = find_handover(&p, s, &handover, f);
 	if (r >= 0)
 		r = clone_sources(&p, operands, f);
 	if (r >= 0 && !p.rootless)
@@ -202,5 +203,5 @@ int hook_mount(const struct hook_state *s, const char *text, struct fault *f)
 	rootfd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (rootfd < 0)
 		return fault_errno(f, errno, "open '%s'", root);
-	return mount_all(&p, rootfd, door, f);
+	return mount_all(&p, rootfd, handover, f);
 }

@@ -44,11 +44,11 @@ static int start_time(pid_t pid, uint64_t *ret, struct fault *f)
 	if (at)
 		at[strcspn(at, " \n")] = '\0';
 	if (!at || str_to_u64(at, ret) < 0)
-		return fault_set(f, EINVAL, "/proc/%d/stat has another form", (int)pid);
+		return fault_set(f, EINVAL, "/proc/%d/stat has an unexpected format", (int)pid);
 	return 0;
 }
 
-/* Is the last number of NSpid 1, and is there more than one? */
+/* The last number of NSpid must be 1, and not the only one. */
 static int require_first(pid_t pid, struct fault *f)
 {
 	_cleanup_free_ char *text = NULL;
@@ -69,7 +69,7 @@ static int require_first(pid_t pid, struct fault *f)
 	return 0;
 }
 
-int hook_pin(pid_t pid, bool first, int *ret, uint64_t *ret_start, struct fault *f)
+int hook_pidfd_open(pid_t pid, bool first, int *ret, uint64_t *ret_start, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
 	uint64_t own = 0, runtime = 0;
@@ -81,7 +81,7 @@ int hook_pin(pid_t pid, bool first, int *ret, uint64_t *ret_start, struct fault 
 	fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (fd < 0)
 		return fault_errno(f, errno, "the container's first process %d", (int)pid);
-	/* crun's is not its child once it has a user namespace, so parents tell nothing; what is older does. */
+	/* With a user namespace it is no child of crun, so the parent pid proves nothing; the start time does. */
 	r = start_time(pid, &own, f);
 	if (r >= 0)
 		r = start_time(getppid(), &runtime, f);
@@ -89,9 +89,9 @@ int hook_pin(pid_t pid, bool first, int *ret, uint64_t *ret_start, struct fault 
 		r = fault_set(f, ESRCH, "process %d is older than the runtime: not its container", (int)pid);
 	if (r >= 0 && first)
 		r = require_first(pid, f);
-	/* What was read was of the process behind FD, for it had its number all the time. */
+	/* The process of FD is still alive, so /proc/PID was its own all the time. */
 	if (r >= 0 && syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0) < 0)
-		r = fault_errno(f, errno, "the container's first process %d is gone", (int)pid);
+		r = fault_errno(f, errno, "the container's first process %d has exited", (int)pid);
 	if (r < 0)
 		return r;
 	*ret = TAKE_FD(fd);

@@ -9,7 +9,7 @@
 
 #define MOUNTS_MAX 512
 
-/* A member that is missing is false or 0; one of another type or out of range is a refusal. */
+/* A missing member is false or 0; one of another type or out of range is refused. */
 static int get_bool(const struct jdoc *d, const char *key, bool *ret, struct fault *f)
 {
 	const struct jdoc *v = jdoc_get(d, key);
@@ -25,7 +25,7 @@ static int get_number(const struct jdoc *d, const char *key, uint64_t max, uint6
 	const struct jdoc *v = jdoc_get(d, key);
 
 	if (v && (v->type != JDOC_INT || v->integer < 0 || (uint64_t)v->integer > max))
-		return fault_set(f, ERANGE, "plan: '%s' is no number up to %llu", key,
+		return fault_set(f, ERANGE, "plan: '%s' is not a number up to %llu", key,
 				 (unsigned long long)max);
 	*ret = v ? (uint64_t)v->integer : 0;
 	return 0;
@@ -76,19 +76,18 @@ static int read_mount(const struct jdoc *d, struct hook_plan_mount *m, struct fa
 	m->target = jdoc_get_string(d, "target");
 	m->file = jdoc_get_string(d, "file");
 	if (!m->kind || !m->target || m->target[0] != '/')
-		return fault_set(f, EINVAL, "plan: a mount without kind or target");
+		return fault_set(f, EINVAL, "plan: mount without kind or target");
 	while (kind < n_kinds && strcmp(m->kind, kinds[kind]) != 0)
 		kind++;
 	if (kind == n_kinds)
-		return fault_set(f, EINVAL, "plan: a mount of unknown kind '%s'", m->kind);
+		return fault_set(f, EINVAL, "plan: mount of unknown kind '%s'", m->kind);
 	if ((kind < n_sourced) != (m->source && m->source[0] == '/'))
-		return fault_set(f, EINVAL, "plan: '%s' has no source, or one that it must not have",
-				 m->target);
+		return fault_set(f, EINVAL, "plan: '%s' has a missing or unexpected source", m->target);
 	r = read_numbers(d, m, f);
 	if (r < 0)
 		return r;
 	if (m->sealed && kind != 0)
-		return fault_set(f, EINVAL, "plan: '%s' is sealed and no overlay", m->target);
+		return fault_set(f, EINVAL, "plan: '%s' is sealed but not an overlay", m->target);
 	m->sealed |= kind == 2;
 	return 0;
 }
@@ -103,8 +102,9 @@ static int read_plan(struct hook_plan *p, struct fault *f)
 	if (r < 0)
 		return r;
 	if (version != 1 || !mounts || mounts->type != JDOC_ARRAY || mounts->n_items > MOUNTS_MAX)
-		return fault_set(f, EINVAL,
-				 "plan of another version: write the bundle anew with 'custody bundle'");
+		return fault_set(
+			f, EINVAL,
+			"unsupported version of the plan: write the bundle again with 'custody bundle'");
 	r = get_bool(p->doc, "rootless", &p->rootless, f);
 	if (r >= 0)
 		r = get_bool(p->doc, "userns", &p->userns, f);
@@ -121,10 +121,11 @@ static int read_plan(struct hook_plan *p, struct fault *f)
 	p->run = jdoc_get_string(p->doc, "run");
 	p->work = jdoc_get_string(p->doc, "work");
 	if (!p->run != !p->work || (p->run && (p->run[0] != '/' || p->work[0] != '/')))
-		return fault_set(f, EINVAL, "plan: 'run' and 'work' are two absolute paths, or not there");
-	/* Without a number container root would be the host's. */
+		return fault_set(f, EINVAL,
+				 "plan: 'run' and 'work' must both be absolute paths, or both be missing");
+	/* Without a base id container root would be the host's root. */
 	if (p->userns && (p->uid_base == 0 || p->gid_base == 0))
-		return fault_set(f, EINVAL, "plan: a user namespace without ids");
+		return fault_set(f, EINVAL, "plan: user namespace without ids");
 	p->mounts = calloc(mounts->n_items ? mounts->n_items : 1, sizeof(*p->mounts));
 	if (!p->mounts)
 		return fault_errno(f, ENOMEM, "plan");

@@ -9,7 +9,7 @@
 #include "base/fault.h"
 #include "base/json.h"
 
-/* What custody-hook has to mount: the argument that oci/bundle/bundle-hooks.c wrote. */
+/* The mounts that custody-hook makes: the argument that oci/bundle/bundle-hooks.c wrote. */
 struct hook_plan_mount {
 	const char *kind, *source, *target;
 	bool rw, is_dir, idmap;
@@ -28,7 +28,7 @@ struct hook_plan {
 	bool rootless, userns;
 	uid_t uid_base, uid; /* of container root on the host; of the command, inside */
 	gid_t gid_base, gid;
-	/* Both or none: whoever stands beside the container gets WORK, through a socket below RUN. */
+	/* Both or none: custody-warden gets descriptors of WORK, through a socket below RUN. */
 	const char *run, *work;
 	struct hook_plan_mount *mounts;
 	size_t n_mounts;

@@ -13,12 +13,12 @@
 #define ERROR_FILE "custody-hook.err"
 
 /*
- * crun throws a hook's stderr away, an engine keeps it where nobody looks: the reason goes everywhere a person may see
- * it.  Best effort, ignoring failures: the refusal stands without it.
+ * crun discards a hook's stderr, engines hide it in a log: the reason is written to every place where a person may see it.
+ * Failures are ignored: the refusal holds without it.
  */
 
-/* Never through what somebody put there: the old file goes, the new one is made. */
-static void leave_in_bundle(const char *bundle, const char *text)
+/* Not through an existing file or link: it is removed, then created again. */
+static void write_to_bundle(const char *bundle, const char *text)
 {
 	_cleanup_close_ int dir = bundle ? open(bundle, O_PATH | O_DIRECTORY | O_CLOEXEC) : -EBADF,
 			    fd = -EBADF;
@@ -40,8 +40,8 @@ static bool is_stderr(const struct stat *st)
 	return fstat(STDERR_FILENO, &err) == 0 && err.st_dev == st->st_dev && err.st_ino == st->st_ino;
 }
 
-/* The file of the annotation run.oci.hooks.stderr.  crun gives it to us as stderr, runc does not know it. */
-static void leave_in_file(const char *path, const char *verb, const char *text)
+/* The file of the annotation run.oci.hooks.stderr.  crun opens it as the hook's stderr, runc ignores it. */
+static void write_to_file(const char *path, const char *verb, const char *text)
 {
 	_cleanup_close_ int fd = -EBADF;
 	struct stat st;
@@ -54,7 +54,7 @@ static void leave_in_file(const char *path, const char *verb, const char *text)
 	(void)dprintf(fd, "custody-hook %s: %s\n", verb, text);
 }
 
-static void leave_on_terminal(const char *verb, const char *text)
+static void write_to_terminal(const char *verb, const char *text)
 {
 	_cleanup_close_ int fd = open("/dev/tty", O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 
@@ -62,17 +62,17 @@ static void leave_on_terminal(const char *verb, const char *text)
 		(void)dprintf(fd, "custody-hook %s: %s\n", verb, text);
 }
 
-void hook_say(const struct hook_state *s, const char *verb, const char *text)
+void hook_report(const struct hook_state *s, const char *verb, const char *text)
 {
-	/* It may quote names of a hostile tree, and all of these are read on terminals. */
+	/* It may quote names of a hostile tree, and all of these are shown on terminals. */
 	_cleanup_free_ char *plain = text ? str_escape(text) : NULL;
 
 	if (text && !plain)
 		plain = strdup("out of memory");
-	leave_in_bundle(s->bundle, plain);
+	write_to_bundle(s->bundle, plain);
 	if (!plain)
 		return;
 	fprintf(stderr, "custody-hook %s: %s\n", verb, plain);
-	leave_in_file(s->stderr_file, verb, plain);
-	leave_on_terminal(verb, plain);
+	write_to_file(s->stderr_file, verb, plain);
+	write_to_terminal(verb, plain);
 }

@@ -13,39 +13,38 @@
 #include "container/warden-channel.h"
 
 #define STACK ((size_t)16 * 1024)
-#define READY_MS 10000 /* what was executed and has said nothing by then is none of ours */
+#define READY_MS 10000 /* a program that does not report ready by then is not custody-warden */
 
 extern char **environ;
 
-static bool keep_line(int fd)
+static bool keep_channel(int fd)
 {
 	return fd == WARDEN_CHANNEL ? fcntl(fd, F_SETFD, 0) == 0 : dup2(fd, WARDEN_CHANNEL) == WARDEN_CHANNEL;
 }
 
 /*
- * Shares our memory until it is executed: a copy of the page tables, and of every page that we write meanwhile, would cost
- * more than all of its work.  So it has a stack of its own, and what it reads stays as it is until it said that it is
- * ready or was collected.  It shares errno as well: none of its calls fails but the last, and then the container is refused,
- * whatever we took the number for.
+ * Shares our memory until exec: a copy of the page tables, and of every page that we write concurrently, would cost more
+ * than all of its work.  So it has its own stack, and its arguments stay unchanged until it reports ready or is reaped.  It
+ * shares errno as well: only its last call can fail, and then the container is refused in any case.
  *
- * Nothing else is done here.  What can go wrong is the program's to do before it says that it is ready.
+ * Nothing else is done here.  The program does everything that may fail before it reports ready.
  */
 static int become_warden(void *arg)
 {
 	const struct hook_warden *w = arg;
 	char *argv[] = { (char *)"custody-warden", NULL };
 
-	if (keep_line(w->far))
+	if (keep_channel(w->far))
 		(void)execve(w->program, argv, environ);
 	_exit(1);
 }
 
 /*
- * A runtime waits for us, and nobody for the warden yet.  But whoever is born or woken is often put in front of who did
- * that, on the same processor: half a millisecond for its start, a quarter for its order.  A batch process never is; the
- * warden ceases to be one when it has its order.
+ * The runtime waits for the hook, not for the warden.  But the scheduler often runs a new or woken process before the one
+ * that created or woke it, on the same processor: 0.5 ms at its start, 0.25 ms at its request.  It does not do so for a
+ * SCHED_BATCH process; the warden returns to SCHED_OTHER when it has its request.
  */
-static pid_t clone_behind(struct hook_warden *w)
+static pid_t clone_batch(struct hook_warden *w)
 {
 	const struct sched_param none = { 0 };
 	const bool usual = sched_getscheduler(0) == SCHED_OTHER;
@@ -61,21 +60,21 @@ static pid_t clone_behind(struct hook_warden *w)
 
 static int start(struct hook_warden *w, struct fault *f)
 {
-	int line[2], r = 0;
+	int pair[2], r = 0;
 
 	w->stack = malloc(STACK);
 	if (!w->stack)
 		return fault_errno(f, ENOMEM, "custody-warden");
-	r = warden_channel_make(line, f);
+	r = warden_channel_make(pair, f);
 	if (r < 0)
 		return r;
-	w->line = line[0];
-	w->far = line[1];
-	w->pid = clone_behind(w);
+	w->channel = pair[0];
+	w->far = pair[1];
+	w->pid = clone_batch(w);
 	if (w->pid < 0)
 		r = fault_errno(f, errno, "start custody-warden");
-	/* Its copy is the only one then: we hear when it is gone. */
-	(void)fd_close(line[1]);
+	/* The warden then has the only copy: its exit closes the channel. */
+	(void)fd_close(pair[1]);
 	return r;
 }
 
@@ -91,7 +90,7 @@ int hook_warden_start(struct hook_warden *w, const char *libexec, struct fault *
 
 static void forget(struct hook_warden *w)
 {
-	w->line = fd_close(w->line);
+	w->channel = fd_close(w->channel);
 	w->pid = -1;
 	free(w->program);
 	free(w->stack);
@@ -100,21 +99,21 @@ static void forget(struct hook_warden *w)
 
 int hook_warden_require(struct hook_warden *w, struct fault *f)
 {
-	int r = w->ready ? 0 : warden_channel_wait_ready(w->line, READY_MS, f);
+	int r = w->ready ? 0 : warden_channel_wait_ready(w->channel, READY_MS, f);
 
 	w->ready = r >= 0;
 	return r < 0 ? fault_wrap(f, r, "custody-warden at '%s' is damaged (run 'make install')", w->program)
 		     : 0;
 }
 
-int hook_warden_release(struct hook_warden *w, const struct warden_request *order, const int fds[WARDEN_FDS],
+int hook_warden_release(struct hook_warden *w, const struct warden_request *rq, const int fds[WARDEN_FDS],
 			struct fault *f)
 {
 	int r;
 
 	r = hook_warden_require(w, f);
 	if (r >= 0)
-		r = warden_channel_send(w->line, order, fds, f);
+		r = warden_channel_send(w->channel, rq, fds, f);
 	if (r >= 0)
 		forget(w);
 	return r;
@@ -122,7 +121,7 @@ int hook_warden_release(struct hook_warden *w, const struct warden_request *orde
 
 void hook_warden_done(struct hook_warden *w)
 {
-	/* It has no order, so there is nothing that it could leave undone.  A child that is left to crun hides the end of its hook. */
+	/* It has no request, so nothing is left undone.  A child reparented to crun would hide the exit of its hook. */
 	if (w->pid > 0) {
 		(void)kill(w->pid, SIGKILL);
 		while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
