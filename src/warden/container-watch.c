@@ -31,7 +31,7 @@ static int open_places(struct container_watch *w, struct fault *f)
 	return r < 0 ? r : decision_resume(&w->decision, w->config, &w->request, WARDEN_CLAIM, f);
 }
 
-/* Is the first process our init now?  Its arguments are ours from the moment of the exec, and readable by anyone. */
+/* Is the first process our init now?  Its arguments are ours from the moment of the exec, and readable by all users. */
 static bool is_started(const struct container_watch *w)
 {
 	_cleanup_close_ int fd = -EBADF;

@@ -10,15 +10,15 @@
 #include "warden/warden-backup.h"
 
 /*
- * custody-warden's watch over one container that another runtime runs from a bundle.  The warden is neither parent nor
- * child of it: it sees the first process through a pidfd.
+ * custody-warden's watch over one container that another runtime runs from a bundle.  The warden is neither parent
+ * nor child of it: it sees the first process through a pidfd.
  *
  *	handover	custody-hook mount sends descriptors of the worktree
  *	start		custody-init is executed (inotify on its file says when to check): the grant is consumed, else
  *			the container is killed
  *	end		the pidfd becomes readable: evidence if the end is abnormal, the end record, exit.json
  *
- * What cannot be recorded must not run: a failure before the start kills the container.
+ * A start that cannot be recorded must not happen: a failure before it kills the container.
  */
 struct container_watch {
 	struct warden_request request;

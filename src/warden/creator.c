@@ -19,11 +19,11 @@
 
 /*
  * Rules of the child:
- * 1. MUST hold no descriptor of the supervisor's but stdio, init's socket and its own end of ours.
- * 2. MUST NOT return: _exit, after saying why.
+ * 1. MUST hold no descriptor of the supervisor except stdio, init's socket and its own end of our socket.
+ * 2. MUST NOT return: it calls _exit, after it has sent the reason.
  * 3. MUST NOT outlive the supervisor.
  */
-#define CREATOR_FD 16 /* out of the way of 0-2 and init's */
+#define CREATOR_FD 16 /* above 0-2 and init's socket */
 
 enum { CREATOR_CREATED = 1, CREATOR_DONE, CREATOR_FAILED };
 
@@ -54,7 +54,7 @@ static int take_descriptors(const struct creator_job *job, int fd, struct fault 
 {
 	int inner, own, keep, std[3];
 
-	/* First out of the way, then into place: no source is overwritten before it was moved. */
+	/* First to high numbers, then to their places: no source is overwritten before it was moved. */
 	inner = fcntl(job->init_fd, F_DUPFD_CLOEXEC, CREATOR_KEEP_FD + 1);
 	own = fcntl(fd, F_DUPFD_CLOEXEC, CREATOR_KEEP_FD + 1);
 	keep = !job->keep_fd ? own : fcntl(*job->keep_fd, F_DUPFD_CLOEXEC, CREATOR_KEEP_FD + 1);
@@ -83,7 +83,7 @@ static int wait_release(int fd, struct fault *f)
 	do
 		n = recv(fd, &word, 1, 0);
 	while (n < 0 && errno == EINTR);
-	return n == 1 ? 0 : fault_set(f, ECANCELED, "the supervisor is gone");
+	return n == 1 ? 0 : fault_set(f, ECANCELED, "the supervisor has exited");
 }
 
 static void run_child(const struct creator_job *job, int fd, pid_t parent)
@@ -97,7 +97,7 @@ static void run_child(const struct creator_job *job, int fd, pid_t parent)
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(STATUS_FAILED);
-	/* Keys pressed on the caller's terminal are the supervisor's business. */
+	/* Signals of the caller's terminal go to the supervisor only. */
 	(void)setsid();
 
 	seam("creator-born");
@@ -123,7 +123,7 @@ static void run_child(const struct creator_job *job, int fd, pid_t parent)
 	_exit(0);
 }
 
-/* fork(), into a cgroup where there is one to be born into. */
+/* fork(), directly into the v2 cgroup if there is one. */
 static pid_t spawn(int cgroup_fd, bool *cloned_into)
 {
 	struct clone_args args = { .flags = CLONE_INTO_CGROUP,
@@ -167,7 +167,7 @@ int creator_spawn(const struct creator_job *job, struct creator *ret, struct fau
 int creator_release(struct creator *c, struct fault *f)
 {
 	if (send(c->fd, "", 1, MSG_NOSIGNAL) == 1 || errno == EPIPE)
-		return 0; /* a creator that ended has said why: creator_read hears it */
+		return 0; /* a creator that exited has sent the reason: creator_read receives it */
 	return fault_errno(f, errno, "release the creator");
 }
 
@@ -183,14 +183,14 @@ int creator_read(struct creator *c, bool ended, pid_t *ret_pid, struct fault *f)
 	ssize_t n;
 
 	/*
-	 * A creator that failed early never read our release: the kernel then says "reset" once, in front of the
-	 * message that is still there.
+	 * A creator that failed early never read our release: the kernel then returns ECONNRESET once, before the
+	 * queued message.
 	 */
 	do
 		n = recv(c->fd, &m, sizeof(m) - 1, ended ? MSG_DONTWAIT : 0);
 	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n < (ssize_t)offsetof(struct creator_msg, text))
-		return fault_set(f, EIO, "the process that makes the container ended without a word");
+		return fault_set(f, EIO, "container setup process exited without reporting an error");
 	switch (m.what) {
 	case CREATOR_CREATED:
 		*ret_pid = m.pid;

@@ -16,8 +16,8 @@
 #define FILES_MAX 4096
 
 /*
- * Files that were removed while they are open or mapped: no name leads to them, but their processes do.  What waits in
- * a socket's queue is not found (docs/THREATS.md).
+ * Unlinked files that are still open or mapped: they have no name, but are found through their processes. Descriptors
+ * queued in a socket are not found (docs/THREATS.md).
  */
 struct found {
 	dev_t dev[FILES_MAX];
@@ -26,7 +26,7 @@ struct found {
 	uint64_t bytes;
 };
 
-/* Descriptors that are passed on and mappings of one file are one file. */
+/* Several descriptors and mappings of one file count once. */
 static bool is_new(struct found *f, const struct stat *st)
 {
 	for (size_t i = 0; i < f->n; i++)
@@ -49,7 +49,7 @@ static void look_at(struct found *f, int dirfd, const char *name)
 	fd = openat(dirfd, name, O_PATH | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink > 0)
 		return;
-	/* Its other files are in memory, which has a limit of its own. */
+	/* Other file systems of the container are in memory, which has its own limit. */
 	if (fstatfs(fd, &fs) == 0 && fs.f_type == OVERLAYFS_SUPER_MAGIC && is_new(f, &st))
 		f->bytes += (uint64_t)st.st_blocks * 512;
 }

@@ -18,8 +18,8 @@
 #define ENTRY_BYTES UINT64_C(4096)
 
 struct disk_walk {
-	dev_t dev; /* never through a link, never across a mount: this is the layer's own */
-	/* A user's own directory without permissions hides what is in it from its owner as well. */
+	dev_t dev; /* of the upper: no link is followed, no mount crossed */
+	/* A directory without permissions is unreadable for its owner as well, if that is not root. */
 	bool denied;
 };
 
@@ -59,7 +59,7 @@ static uint64_t measure(struct disk_walk *w, int fd, uint64_t max, unsigned int 
 		sum += bytes > ENTRY_BYTES ? bytes : ENTRY_BYTES;
 		if (!S_ISDIR(st.st_mode))
 			continue;
-		/* Deeper than anybody needs: counted as over, or a chain of directories would hide the rest. */
+		/* Too deep: counts as over the limit, or a chain of directories would hide the rest. */
 		if (depth == 0)
 			return DISK_TOO_DEEP;
 		sub = open_below(w, dirfd(d), e->d_name);
@@ -83,7 +83,7 @@ static uint64_t walk(struct disk_walk *w, const char *dir, uint64_t max)
 	return fd < 0 ? 0 : measure(w, fd, max, DISK_DEPTH_MAX);
 }
 
-/* What the payload's modes hide from us is counted where they do not count.  A child, for good. */
+/* Directories that the payload made unreadable are counted in a user namespace, by a child that does not return. */
 static uint64_t walk_inside(const char *dir, uint64_t max)
 {
 	uint64_t sum = 0;
@@ -137,15 +137,15 @@ void disk_watch_init(struct disk_watch *w, const char *dir, uint64_t limit, pid_
 	w->free_at_start = w->free_at_walk;
 }
 
-/* Has anything moved, and by how much? */
+/* Has the free space changed, and by how much? */
 static bool is_due(struct disk_watch *w, uint64_t bytes, uint64_t files, bool final)
 {
 	uint64_t room = w->limit - (w->size_at_walk > w->limit ? w->limit : w->size_at_walk);
 
 	w->ticks++;
 	/*
-	 * Half of the room at a time: the layer cannot pass its limit unseen unless somebody else frees as much as
-	 * it writes, and for that case it is walked now and then whenever the number moved.
+	 * Half of the remaining space: the upper cannot pass its limit unnoticed unless another process frees as much
+	 * as it writes; for that case it is walked periodically whenever the number changed.
 	 */
 	if (final || bytes + room / 2 <= w->free_at_walk || files + room / 2 <= w->files_at_walk)
 		return true;
@@ -168,7 +168,7 @@ bool disk_watch_exceeds(struct disk_watch *w, bool final)
 		w->size_at_walk = also == DISK_TOO_DEEP ? also : w->size_at_walk + also;
 	}
 	gone = bytes < w->free_at_start ? w->free_at_start - bytes : 0;
-	/* More is gone than has a name: somebody else's, or open files without one.  Those go with their processes. */
+	/* More space is used than names explain: other processes' files, or unlinked open files. */
 	if (!final && w->size_at_walk <= w->limit && gone > w->size_at_walk && gone > w->limit / 2)
 		w->size_at_walk += disk_measure_nameless(w->init);
 	w->free_at_walk = bytes;

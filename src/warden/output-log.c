@@ -20,7 +20,7 @@ int output_log_open(struct output_log *l, int dirfd, const char *name, const cha
 {
 	*l = (struct output_log){ .dirfd = dirfd, .fd = -EBADF, .name = name, .old = old, .max = max };
 	l->fd = make(l);
-	return l->fd < 0 ? fault_errno(f, -l->fd, "make '%s'", name) : 0;
+	return l->fd < 0 ? fault_errno(f, -l->fd, "create '%s'", name) : 0;
 }
 
 static void remember(struct output_log *l, int error)
@@ -29,7 +29,7 @@ static void remember(struct output_log *l, int error)
 		l->error = error;
 }
 
-/* When no new one can be made the present one starts over: it stays bounded whatever happens. */
+/* If no new file can be created the current one is truncated: the size stays bounded. */
 static void rotate(struct output_log *l)
 {
 	int fd = renameat(l->dirfd, l->name, l->dirfd, l->old) < 0 ? -errno : make(l);

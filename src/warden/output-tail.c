@@ -22,7 +22,7 @@ int tail_open(struct tail *t, struct fault *f)
 		return fault_errno(f, errno, "pipe for the last output");
 	t->out = fd[0];
 	t->in = fd[1];
-	/* The system's limit for this user may be smaller: then less is kept. */
+	/* The limit of this user may be smaller: then less is kept. */
 	(void)fcntl(t->in, F_SETPIPE_SZ, TAIL_PIPE_SIZE);
 	t->null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (t->null < 0) {
@@ -48,7 +48,7 @@ size_t tail_tee(struct tail *t, int pipe, size_t max)
 	ssize_t n = tee(pipe, t->in, max, SPLICE_F_NONBLOCK);
 	int there = 0;
 
-	/* The pipe has no bytes, or we have no room. */
+	/* The pipe is empty, or ours is full. */
 	if (n < 0 && errno == EAGAIN && ioctl(pipe, FIONREAD, &there) == 0 && there > 0) {
 		forget_half(t);
 		n = tee(pipe, t->in, max, SPLICE_F_NONBLOCK);

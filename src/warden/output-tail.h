@@ -8,8 +8,9 @@
 #include "base/fault.h"
 
 /*
- * The last part of what a payload wrote, standard output and error as they came through: two pipes have no common order.  Kept in a pipe: what is
- * spliced through to the caller is only referred to here, never copied; a full pipe loses its older half.
+ * The last part of a payload's output, standard output and error in the order of arrival: two pipes have no common
+ * order. Kept in a pipe: bytes that are spliced to the caller are referenced here, not copied; a full pipe loses its
+ * older half.
  */
 #define TAIL_PIPE_SIZE (1024 * 1024) /* a slot for each write, at most a page in each */
 
@@ -20,10 +21,10 @@ struct tail {
 #define TAIL_NONE ((struct tail){ .in = -EBADF, .out = -EBADF, .null = -EBADF })
 
 int tail_open(struct tail *t, struct fault *f) _must_check_;
-/* What stands at the beginning of PIPE, at most MAX bytes; it stays there.  Returns how many, 0 when none. */
+/* References the first bytes of PIPE, at most MAX, which stay in it. Returns how many. */
 size_t tail_tee(struct tail *t, int pipe, size_t max);
 void tail_add(struct tail *t, const char *bytes, size_t len);
-/* All of it, once.  RET: heap. */
+/* Everything, once. RET: heap. */
 int tail_read(struct tail *t, char **ret, size_t *ret_len, struct fault *f) _must_check_;
 void tail_done(struct tail *t);
 #define _cleanup_tail_ _cleanup_(tail_done)

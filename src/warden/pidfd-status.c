@@ -60,7 +60,7 @@ bool pidfd_end_zombie(pid_t pid, int *ret)
 	at[strspn(at, "0123456789")] = '\0';
 	if (str_to_i64(at, &status) < 0 || status > INT32_MAX)
 		return false;
-	/* Zero is also what those see who may not look.  Only root may surely. */
+	/* The kernel shows zero to unprivileged readers. Only root sees the value for certain. */
 	if (status == 0 && geteuid() != 0)
 		return false;
 	*ret = (int)status;

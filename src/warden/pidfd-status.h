@@ -5,12 +5,12 @@
 #include <sys/types.h>
 
 /*
- * How a process ended that is somebody else's child.  The kernel tells it to whoever holds a pidfd once the parent has
- * collected it (Linux 6.15); before that a zombie's /proc/PID/stat has it for those who may look.
+ * Exit status of a process that is not our child. The kernel returns it through a pidfd once the parent has reaped
+ * the process (Linux 6.15); before that /proc/PID/stat of the zombie has it for privileged readers.
  */
 
-/* Wait status of the process behind PIDFD, which has been collected.  False: this kernel does not tell. */
+/* Wait status of the process behind PIDFD, which has been reaped. False: the kernel does not support it. */
 bool pidfd_end_status(int pidfd, int *ret);
 
-/* Wait status of the zombie PID, whose number is still its own because PIDFD is not hung up.  False: not to be seen. */
+/* Wait status of the zombie PID, which is not reused because it is not reaped yet. False: not visible. */
 bool pidfd_end_zombie(pid_t pid, int *ret);

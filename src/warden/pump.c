@@ -57,7 +57,7 @@ int pump_lend(struct pump *p, int in, int *ret_out, struct fault *f)
 	int fd[2];
 
 	if (pipe2(fd, O_CLOEXEC) < 0)
-		return fault_errno(f, errno, "make a pipe");
+		return fault_errno(f, errno, "create a pipe");
 	if (fcntl(fd[1], F_SETFL, O_NONBLOCK) < 0) {
 		int r = fault_errno(f, errno, "pipe for standard input");
 
@@ -83,14 +83,14 @@ static void close_in(struct pump *p)
 	p->in = -EBADF;
 }
 
-/* N bytes out of IN, for they were read from OUT. */
+/* Removes N bytes from IN, because they were read from OUT. */
 static void take(struct pump *p, size_t n)
 {
 	while (n > 0) {
 		struct pollfd there = { .fd = p->in, .events = POLLIN };
 		ssize_t got;
 
-		/* Another reader of IN may have been faster: nothing to wait for. */
+		/* Another reader of IN may have been faster: do not wait. */
 		if (poll(&there, 1, 0) <= 0 || !(there.revents & POLLIN))
 			return;
 		got = read(p->in, p->buffer, n < sizeof(p->buffer) ? n : sizeof(p->buffer));
@@ -100,7 +100,7 @@ static void take(struct pump *p, size_t n)
 	}
 }
 
-/* The far side may have written to OUT itself: never more than was lent counts. */
+/* The reader may have written to OUT itself: never count more than was lent. */
 static void settle(struct pump *p)
 {
 	int unread = 0;
@@ -126,8 +126,8 @@ void pump_close(struct pump *p)
 }
 
 /*
- * Waiting for input, OUT is watched for errors only: when its reader goes away the writer shall hear of it at once,
- * not with its next byte.
+ * While waiting for input, OUT is polled for errors only: when its reader closes it the writer sees that at once, not
+ * with its next byte.
  */
 void pump_poll(const struct pump *p, struct pollfd ret[2])
 {
@@ -143,7 +143,7 @@ static void give_up(struct pump *p)
 	pump_close(p);
 }
 
-/* A reader that left did not want it; a full disk did. */
+/* A reader that closed its end is no error; a full disk is. */
 static void fail(struct pump *p, int error)
 {
 	p->error = error == EPIPE ? 0 : error;
@@ -157,7 +157,7 @@ static void finish(struct pump *p)
 		pump_close(p);
 }
 
-/* How much may move now: what the tail knows of, or everything when nobody remembers. */
+/* How much may move now: the bytes that the tail has, or everything without a tail. */
 static size_t tell(struct pump *p)
 {
 	if (p->tail && p->told == 0)
@@ -185,8 +185,8 @@ static void step_splice(struct pump *p)
 }
 
 /*
- * Out of OUT again, by an end that is open only now: kept open it would hide that the far side closed its own.  One
- * read takes all there is or nothing, so what the far side has read is what came before.
+ * Reads OUT back through a read end that is opened only now: kept open it would hide that the reader closed its own.
+ * One read takes all bytes or none, so the reader has read the rest.
  */
 static void take_back(struct pump *p)
 {
@@ -202,9 +202,9 @@ static void take_back(struct pump *p)
 }
 
 /*
- * tee() starts at the first byte of IN each time, so a piece is lent when the last one is settled.  Nothing tells when a
- * pipe becomes empty, only when it ceases to be full: so OUT is always filled.  It has one slot, or sixteen when IN
- * holds enough for certain, as a slot never holds more than a page.
+ * tee() starts at the first byte of IN each time, so a piece is lent when the last one was read. poll reports when a
+ * pipe is no longer full, not when it is empty: so OUT is always filled.  It has one slot, or sixteen when IN holds
+ * enough for certain, because a slot holds at most a page.
  */
 static void step_lend(struct pump *p)
 {
@@ -274,14 +274,14 @@ static void step_copy(struct pump *p)
 	n = read(p->in, p->buffer, sizeof(p->buffer));
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	/* EIO is how a pty's master says that the last slave was closed. */
+	/* EIO: the last slave of the pty was closed. */
 	if (n <= 0) {
 		finish(p);
 		return;
 	}
 	p->start = 0;
 	p->len = (size_t)n;
-	/* Spliced first, then not: some of it the tail knows already. */
+	/* After a change from splice to copy the tail has some of it already. */
 	if (p->tail && p->told < p->len)
 		tail_add(p->tail, p->buffer + p->told, p->len - p->told);
 	p->told -= p->told < p->len ? p->told : p->len;
@@ -317,7 +317,7 @@ bool pump_drain(struct pump *p)
 
 		pump_poll(p, polled);
 		if (poll(polled, 2, 0) <= 0) {
-			/* Nothing to read and nobody left who could write: or no room. */
+			/* Nothing to read and no writer left, or no space in OUT. */
 			if (p->full || p->len > 0)
 				return false;
 			pump_close(p);

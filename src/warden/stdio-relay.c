@@ -47,7 +47,7 @@ static bool is_regular(int fd)
 
 static int make_pipe(int fd[2], struct fault *f)
 {
-	return pipe2(fd, O_CLOEXEC) < 0 ? fault_errno(f, errno, "make a pipe") : 0;
+	return pipe2(fd, O_CLOEXEC) < 0 ? fault_errno(f, errno, "create a pipe") : 0;
 }
 
 static int set_nonblocking(int fd, struct fault *f)
@@ -60,8 +60,8 @@ static int set_nonblocking(int fd, struct fault *f)
 }
 
 /*
- * A terminal that was stopped (Ctrl-S) would block us in the middle of a write.  Its non-blocking flag belongs to
- * everybody who shares the descriptor, so it is opened once more; FD itself when that cannot be.
+ * A stopped terminal (Ctrl-S) would block us in the middle of a write. Its non-blocking flag is shared by all users
+ * of the descriptor, so it is opened once more; FD itself if that fails.
  */
 static int reopen_terminal(int fd, bool *own)
 {
@@ -82,8 +82,8 @@ static int open_in(struct stdio *s, int user, bool terminal, struct fault *f)
 	int fd[2], r;
 
 	/*
-	 * Not the pipe itself: its inside reader could open it for writing by /proc/self/fd/0 and speak to whoever reads
-	 * it after the run, or change the flags that it shares with everybody.
+	 * Not the pipe itself: the payload could open it for writing by /proc/self/fd/0 and write to the next reader
+	 * after the run, or change the shared flags.
 	 */
 	if (!terminal && is_anonymous_pipe(user))
 		return pump_lend(&s->pump[STDIO_IN], user, &s->child[STDIO_IN], f);
@@ -129,7 +129,7 @@ int stdio_open(struct stdio *s, const int user[STDIO_N], bool terminal, struct f
 		r = open_out(s, STDIO_ERR, user[STDIO_ERR], f);
 	if (r < 0)
 		return r;
-	/* One pipe for both keeps the order of what was written to the two. */
+	/* One pipe for both keeps the order of their output. */
 	if (terminal || is_same(user[STDIO_OUT], user[STDIO_ERR])) {
 		s->child[STDIO_OUT] = fcntl(s->child[STDIO_ERR], F_DUPFD_CLOEXEC, 3);
 		return s->child[STDIO_OUT] < 0 ? fault_errno(f, errno, "standard output") : 0;

@@ -7,28 +7,28 @@
 #include "warden/pump.h"
 
 /*
- * Standard input, output and error of one run.  The runtime changes the owner of whatever it gets, so the container
- * gets pipes of our own and never the caller's files.  An input that is an anonymous pipe is lent piece by piece, so
- * that nothing is taken from it that the payload did not read.
+ * Standard input, output and error of one run.  The runtime changes the owner of its stdio, so the container gets
+ * pipes of ours and never the caller's files.  An input that is an anonymous pipe is lent piece by piece, so that
+ * bytes that the payload did not read stay in it.
  */
 enum { STDIO_IN, STDIO_OUT, STDIO_ERR, STDIO_N };
 
 struct stdio {
 	int child[STDIO_N];	   /* ends for the container; closed by stdio_close_child */
 	struct pump pump[STDIO_N]; /* in towards the payload, out and err towards the caller */
-	int input;		   /* the caller's, when it is a file that can be set back; else -EBADF */
+	int input;		   /* the caller's, if it is a seekable file; else -EBADF */
 };
 
-/* USER: the caller's three.  TERMINAL: the payload's input and output come by stdio_use_terminal instead. */
+/* USER: the caller's three. TERMINAL: stdio_use_terminal connects the payload's input and output instead. */
 int stdio_open(struct stdio *s, const int user[STDIO_N], bool terminal, struct fault *f) _must_check_;
-/* From now on input and output go through the pty's MASTER, which stays the caller's to close. */
+/* From now on input and output go through the pty's MASTER, which the caller closes. */
 int stdio_use_terminal(struct stdio *s, const int user[STDIO_N], int master, struct fault *f) _must_check_;
-/* What passes through the pumps for output from now on.  T may be NULL. */
+/* Keeps the last output from now on. T may be NULL. */
 void stdio_remember(struct stdio *s, struct tail *t);
 /* The same bytes into L, and nowhere else.  L may be NULL. */
 void stdio_log(struct stdio *s, struct output_log *l);
 void stdio_close_child(struct stdio *s);
-/* The payload is gone: input ends.  What it did not read of a file is left for the next reader of that file. */
+/* The payload exited: input stops. A file's offset is set back to the first byte that it did not read. */
 void stdio_end_input(struct stdio *s);
 void stdio_done(struct stdio *s);
 #define _cleanup_stdio_ _cleanup_(stdio_done)

@@ -15,32 +15,32 @@
 #include "session/session-end.h"
 #include "warden/warden-exit.h"
 
-#define DEATH_MS 10000 /* a killed process that is still there then hangs in the kernel */
-#define WORD_DONE 'd'
+#define DEATH_MS 10000 /* a killed process that has not exited by then hangs in the kernel */
+#define MESSAGE_DONE 'd'
 
-/* False: whoever was to tell the end is gone without it. */
+/* False: the first process exited without having recorded the end. */
 static bool wait_end(int fd, struct warden_held *held)
 {
 	for (;;) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
-		char word = 0;
+		char byte = 0;
 		ssize_t n;
 
 		if (poll(&p, 1, -1) < 0 && errno != EINTR)
 			return false;
-		n = recv(fd, &word, 1, MSG_PEEK | MSG_DONTWAIT);
+		n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 		if (n == 0)
 			return false;
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return false;
-		if (n == 1 && word == WORD_DONE)
+		if (n == 1 && byte == MESSAGE_DONE)
 			return true;
 		if (n == 1 && warden_handover_receive(fd, held, NULL) < 0)
 			return false;
 	}
 }
 
-static void end_container(void)
+static void kill_container(void)
 {
 	struct pollfd p = { .fd = WARDEN_PIDFD, .events = POLLIN };
 
@@ -49,19 +49,19 @@ static void end_container(void)
 		;
 }
 
-static int take_over(const struct warden_request *o, const struct warden_held *held, struct fault *f)
+static int take_over(const struct warden_request *rq, const struct warden_held *held, struct fault *f)
 {
 	_cleanup_dirs_ struct dirs dirs = { 0 };
 	_cleanup_ledger_ struct ledger *l = NULL;
 	struct config *config = NULL;
 	const struct ledger_end end = session_end_lost(EXIT_SOURCE_BACKUP);
-	const struct warden_exit e = { .end = &end, .session = o->session, .container = o->container };
+	const struct warden_exit e = { .end = &end, .session = rq->session, .container = rq->container };
 	int r;
 
-	end_container();
-	/* Its lock is ours as well: as long as we have it nobody can tell the end, not even we. */
+	kill_container();
+	/* We share its lock: while we hold it no process can record the end, not even this one. */
 	(void)close(WARDEN_CLAIM);
-	r = dirs_load_lane(o->lane, &dirs, f);
+	r = dirs_load_lane(rq->lane, &dirs, f);
 	if (r >= 0)
 		r = config_load(&dirs, &config, f);
 	if (r >= 0)
@@ -71,49 +71,49 @@ static int take_over(const struct warden_request *o, const struct warden_held *h
 			&(struct container_lost){
 				.dirs = &dirs,
 				.config = config,
-				.session = o->session,
+				.session = rq->session,
 				.dir = WARDEN_SESSION,
 				.source = EXIT_SOURCE_BACKUP,
 				.held = *held,
 				.why = "custody-hook did not pass the worktree descriptors" },
 			l, f);
-	/* 0: it was told, and how it ended stands there. */
+	/* 0: the end was recorded already, and exit.json written. */
 	if (r > 0)
 		r = warden_exit_write(&e, f);
 	if (r >= 0)
-		warden_exit_clean(&dirs, o->session);
+		warden_exit_clean(&dirs, rq->session);
 	config_free(config);
 	return r;
 }
 
-static _Noreturn void keep(int fd, const struct warden_request *order)
+static _Noreturn void wait_and_replace(int fd, const struct warden_request *rq)
 {
 	_cleanup_warden_held_ struct warden_held held = WARDEN_HELD_NONE;
 
-	/* A user has few inotify instances, and the door is not ours to answer. */
+	/* A user has few inotify instances; the handover socket belongs to the first process. */
 	(void)close(WARDEN_WATCH);
 	(void)close(WARDEN_HANDOVER);
 	if (!wait_end(fd, &held))
-		(void)!take_over(order, &held, NULL);
+		(void)!take_over(rq, &held, NULL);
 	_exit(0);
 }
 
-int warden_backup_start(struct warden_backup *k, const struct warden_request *order, struct fault *f)
+int warden_backup_start(struct warden_backup *k, const struct warden_request *rq, struct fault *f)
 {
 	int fd[2];
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) < 0)
-		return fault_errno(f, errno, "socket of the keeper");
+		return fault_errno(f, errno, "socket of the backup process");
 	pid = fork();
 	if (pid == 0) {
 		(void)fd_close(fd[0]);
-		keep(fd[1], order);
+		wait_and_replace(fd[1], rq);
 	}
 	(void)fd_close(fd[1]);
 	if (pid < 0) {
 		(void)fd_close(fd[0]);
-		return fault_errno(f, errno, "start the keeper");
+		return fault_errno(f, errno, "start the backup process");
 	}
 	k->fd = fd[0];
 	return 0;
@@ -127,9 +127,9 @@ void warden_backup_hold(struct warden_backup *k, const struct warden_held *h)
 
 void warden_backup_end(struct warden_backup *k)
 {
-	const char word = WORD_DONE;
+	const char byte = MESSAGE_DONE;
 
 	if (k->fd >= 0)
-		(void)!send(k->fd, &word, 1, MSG_NOSIGNAL);
+		(void)!send(k->fd, &byte, 1, MSG_NOSIGNAL);
 	k->fd = fd_close(k->fd);
 }

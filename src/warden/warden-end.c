@@ -6,7 +6,7 @@
 #include "base/fd.h"
 #include "warden/warden-state.h"
 
-static void say(const struct warden *w, struct jdoc *o)
+static void send_event(const struct warden *w, struct jdoc *o)
 {
 	_cleanup_jdoc_ struct jdoc *doc = o;
 	_cleanup_strbuf_ struct strbuf line = { 0 };
@@ -17,7 +17,7 @@ static void say(const struct warden *w, struct jdoc *o)
 	if (jdoc_write(doc, JDOC_CANONICAL, &line, NULL) < 0)
 		return;
 	strbuf_putc(&line, '\n');
-	/* A reader that went away does not end the run. */
+	/* A reader that closed its end does not stop the run. */
 	if (!line.broken)
 		(void)!fd_write_all(w->job->status_fd, line.text, line.len, NULL);
 }
@@ -30,7 +30,7 @@ static struct jdoc *event(const char *name)
 	return o;
 }
 
-void warden_say_created(const struct warden *w)
+void warden_send_created(const struct warden *w)
 {
 	struct jdoc *o;
 
@@ -38,16 +38,16 @@ void warden_say_created(const struct warden *w)
 		return;
 	o = event("created");
 	jdoc_set_int(o, "pid", w->init);
-	say(w, o);
+	send_event(w, o);
 }
 
-void warden_say_started(const struct warden *w)
+void warden_send_started(const struct warden *w)
 {
 	if (w->job->status_fd >= 0)
-		say(w, event("started"));
+		send_event(w, event("started"));
 }
 
-static void say_exited(const struct warden *w)
+static void send_exited(const struct warden *w)
 {
 	struct jdoc *o;
 
@@ -56,23 +56,23 @@ static void say_exited(const struct warden *w)
 	o = event("exited");
 	jdoc_set_string(o, "reason", exit_reason_name(w->ret->exit.reason));
 	jdoc_set_int(o, "code", w->ret->exit.code);
-	say(w, o);
+	send_event(w, o);
 }
 
-/* People try host programs, lines for a shell and files without a mode. */
-static const char *what_helps(const char *command, int err)
+/* Frequent mistakes: programs of the host, shell command lines, files without mode +x. */
+static const char *hint_for(const char *command, int err)
 {
 	if (err == ENOENT && strpbrk(command, " ;|&"))
-		return "; a line for the shell is: custody run -- sh -c 'LINE'";
+		return "; for a shell command line: custody run -- sh -c 'LINE'";
 	if (err == ENOENT && strchr(command, '/'))
-		return ", or its interpreter is not there; -v shows more of the host";
+		return ", or its interpreter is missing; -v mounts more of the host";
 	if (err == ENOENT)
-		return " in the PATH inside; -v shows more of the host";
+		return " in the PATH inside; -v mounts more of the host";
 	if (err == EACCES)
-		return "; it must be a file with mode +x, or be given to its interpreter: custody run -- sh "
+		return "; it must be a file with mode +x; or call its interpreter: custody run -- sh "
 		       "FILE";
 	if (err == ENOEXEC)
-		return "; it begins with no #! line: custody run -- sh FILE";
+		return "; it has no #! line: custody run -- sh FILE";
 	return "";
 }
 
@@ -95,13 +95,14 @@ static char *describe(const struct warden *w)
 			     (unsigned long long)w->job->limits.memory);
 		break;
 	case EXIT_REASON_PIDS_LIMIT:
-		n = asprintf(&text, "a process could not be made: more than %llu (limits.pids)",
+		n = asprintf(&text, "a process could not be created: limit of %llu reached (limits.pids)",
 			     (unsigned long long)w->job->limits.pids);
 		break;
 	case EXIT_REASON_DISK_LIMIT:
 		n = w->disk.size_at_walk == DISK_TOO_DEEP
 			    ? asprintf(&text,
-				       "made more than %d levels of directories, deeper than limits.disk can "
+				       "created more than %d levels of directories, deeper than limits.disk "
+				       "can "
 				       "count",
 				       DISK_DEPTH_MAX)
 			    : asprintf(&text, "wrote more than %llu bytes to its worktree (limits.disk)",
@@ -111,14 +112,14 @@ static char *describe(const struct warden *w)
 		n = asprintf(&text, "killed by the system call filter (seccomp)");
 		break;
 	case EXIT_REASON_LOST:
-		n = asprintf(&text, "the container ended without a trustworthy word about the command");
+		n = asprintf(&text, "exit status of the command is unknown (init and container disagree)");
 		break;
 	case EXIT_REASON_EXITED:
 		if (w->facts.exec_failed)
 			n = asprintf(&text, "cannot execute '%s' inside: %s%s", command,
-				     strerror(w->facts.exec_errno), what_helps(command, w->facts.exec_errno));
+				     strerror(w->facts.exec_errno), hint_for(command, w->facts.exec_errno));
 		else if (w->ret->output_error)
-			n = asprintf(&text, "its output could not be written, some of it is lost: %s",
+			n = asprintf(&text, "output could not be written, some of it is lost: %s",
 				     strerror(w->ret->output_error));
 		break;
 	case EXIT_REASON_SIGNALED:
@@ -143,19 +144,19 @@ int warden_conclude(struct warden *w, struct fault *f)
 		return r;
 	if (w->phase == WARDEN_OVER && w->start_ns && disk_watch_exceeds(&w->disk, true))
 		w->facts.disk_exceeded = true;
-	/* Never released and nobody said why: init ended by itself, or the creator's word was lost. */
+	/* Never released and no reason known: init exited by itself, or the creator's message was lost. */
 	if (!w->released && !w->facts.exec_failed && !w->facts.reported && !w->facts.cancelled &&
 	    !w->facts.stopped) {
 		w->facts.setup_failed = true;
 		if (!w->fault.text)
 			(void)fault_set(&w->fault, EIO,
-					"the first process of the container ended before it reported");
+					"the first process of the container exited before it reported");
 	}
 	w->ret->exit = exit_decide(&w->facts);
 	w->ret->ended_us = clock_wall_us();
 	w->ret->duration_ms = w->start_ns ? (clock_boot_ns() - w->start_ns) / 1000000 : 0;
 	free(w->ret->detail);
 	w->ret->detail = describe(w);
-	say_exited(w);
+	send_exited(w);
 	return 0;
 }

@@ -11,7 +11,7 @@
 #include "base/seam.h"
 #include "warden/warden-state.h"
 
-/* One message; *RET_FD is a descriptor that came along, or -EBADF.  0: end of file, -EAGAIN: nothing there. */
+/* One message; *RET_FD is its descriptor, or -EBADF. 0: end of file, -EAGAIN: none queued. */
 static int receive(int fd, struct init_msg *m, int *ret_fd)
 {
 	union {
@@ -27,7 +27,7 @@ static int receive(int fd, struct init_msg *m, int *ret_fd)
 	*ret_fd = -EBADF;
 	do
 		n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	/* "Reset" comes once when init ended with a signal of ours unread, in front of its last words. */
+	/* ECONNRESET once if init exited with a message of ours unread, before its last messages. */
 	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n <= 0)
 		return n < 0 ? -errno : 0;
@@ -48,8 +48,8 @@ static bool has_limit(pid_t pid, int resource, uint64_t want)
 }
 
 /*
- * The limits that we can vouch for.  A cgroup's are read back from the kernel; time is our own clock, which runs from
- * the release on; the disk is ours to watch, and no single file may pass the limit between two looks.
+ * The limits that are proven. Those of the cgroup are read back from the kernel; time is our own clock, which starts
+ * with the release; the disk is watched by us, and RLIMIT_FSIZE limits a single file between two checks.
  */
 void warden_prove_limits(struct warden *w)
 {
@@ -72,7 +72,7 @@ static int use_terminal(struct warden *w, int *master, struct fault *f)
 	int r;
 
 	if (*master < 0)
-		return fault_set(f, EPROTO, "init sent no terminal");
+		return fault_set(f, EPROTO, "custody-init sent no terminal");
 	r = terminal_attach(&w->tty, w->job->stdio[STDIO_IN], TAKE_FD(*master), f);
 	if (r == 0)
 		r = stdio_use_terminal(&w->io, w->job->stdio, w->tty.master, f);
@@ -87,7 +87,7 @@ static int on_report(struct warden *w, const struct init_msg *m, int *fd, struct
 	int r;
 
 	if (w->phase != WARDEN_CREATING)
-		return fault_set(f, EPROTO, "init reported twice");
+		return fault_set(f, EPROTO, "custody-init reported twice");
 	r = proof_compare(m, s->layers, s->profile->optional, w->limits, w->host_ns, w->ret->layers, f);
 	w->ret->proven = true;
 	if (r < 0)
@@ -104,7 +104,7 @@ static int on_report(struct warden *w, const struct init_msg *m, int *fd, struct
 		if (r < 0)
 			return r;
 	}
-	/* Before the release: a quick payload may be done before we hear that it was executed. */
+	/* Before the release: a quick payload may exit before its start is reported. */
 	disk_watch_init(&w->disk, w->job->layer_dir, w->job->disk, w->init);
 	w->disk.also = w->job->layer_also;
 	w->phase = WARDEN_RELEASED;
@@ -123,7 +123,7 @@ static int on_message(struct warden *w, const struct init_msg *m, int *fd, struc
 		return on_report(w, m, fd, f);
 	case INIT_MSG_EXECED:
 		warden_released(w);
-		warden_say_started(w);
+		warden_send_started(w);
 		if (w->job->started)
 			w->job->started(w->job->arg);
 		seam("payload-started");
@@ -140,11 +140,11 @@ static int on_message(struct warden *w, const struct init_msg *m, int *fd, struc
 		warden_expect_end(w);
 		return 0;
 	default:
-		return fault_set(f, EPROTO, "init said %u, which nobody understands", m->type);
+		return fault_set(f, EPROTO, "unexpected message type %u from custody-init", m->type);
 	}
 }
 
-void warden_hear_init(struct warden *w)
+void warden_read_init(struct warden *w)
 {
 	_cleanup_close_ int fd = -EBADF;
 	_cleanup_fault_ struct fault f = { 0 };
@@ -156,16 +156,16 @@ void warden_hear_init(struct warden *w)
 		return;
 	if (r <= 0) {
 		w->init_fd = fd_close(w->init_fd);
-		/* It has nothing more to say, alive or not: it is not waited for much longer. */
+		/* It will send nothing more, alive or not: do not wait much longer. */
 		if (r != -EPROTO && !w->facts.ended)
 			warden_expect_end(w);
 		if (r != -EPROTO)
 			return;
-		(void)fault_set(&f, EPROTO, "init sent something that is no message");
+		(void)fault_set(&f, EPROTO, "malformed message from custody-init");
 	} else if (on_message(w, &m, &fd, &f) == 0) {
 		return;
 	}
-	/* Before the release nothing was executed; after it init is not to be believed any more. */
+	/* Before the release nothing was executed; after it init is not trusted any more. */
 	if (!w->released)
 		w->facts.setup_failed = true;
 	if (w->fault.text)

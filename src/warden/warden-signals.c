@@ -9,25 +9,25 @@
 #include "warden/warden-state.h"
 
 /*
- * A hang-up that a parent chose to ignore (nohup) stays ignored.  An interrupt does not: shells ignore it for every
- * job in the background, and whoever sends it to us by name means it.
+ * A SIGHUP that the parent ignores (nohup) stays ignored. SIGINT does not: shells ignore it for every background job,
+ * but a user may send it explicitly.
  */
-static void ending_signals(sigset_t *set)
+static void stop_signals(sigset_t *set)
 {
-	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	static const int stopping[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	struct sigaction sa;
 
 	(void)sigemptyset(set);
-	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
-		if (ending[i] != SIGHUP || (sigaction(SIGHUP, NULL, &sa) == 0 && sa.sa_handler != SIG_IGN))
-			(void)sigaddset(set, ending[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(stopping); i++)
+		if (stopping[i] != SIGHUP || (sigaction(SIGHUP, NULL, &sa) == 0 && sa.sa_handler != SIG_IGN))
+			(void)sigaddset(set, stopping[i]);
 }
 
 int warden_hold_signals(sigset_t *ret_before, struct fault *f)
 {
 	sigset_t set;
 
-	ending_signals(&set);
+	stop_signals(&set);
 	if (sigprocmask(SIG_BLOCK, &set, ret_before) < 0)
 		return fault_errno(f, errno, "block signals");
 	return 0;
@@ -37,7 +37,7 @@ void warden_release_signals(const sigset_t *before, bool over)
 {
 	sigset_t set;
 
-	ending_signals(&set);
+	stop_signals(&set);
 	while (over && sigtimedwait(&set, NULL, &(struct timespec){ 0 }) > 0)
 		;
 	(void)sigprocmask(SIG_SETMASK, before, NULL);
@@ -47,12 +47,12 @@ int warden_block_signals(struct warden *w, struct fault *f)
 {
 	sigset_t set;
 
-	ending_signals(&set);
+	stop_signals(&set);
 	(void)sigaddset(&set, SIGWINCH);
 	if (sigprocmask(SIG_BLOCK, &set, &w->old_mask) < 0)
 		return fault_errno(f, errno, "block signals");
 	w->masked = true;
-	/* A reader of our output that went away is an error of a write, not our end. */
+	/* A closed reader of our output is an error of write(), and must not kill us. */
 	(void)sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, &w->old_pipe);
 	w->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (w->signal_fd < 0)

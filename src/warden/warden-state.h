@@ -24,16 +24,16 @@ struct warden {
 	struct run_result *ret;
 	enum warden_phase phase;
 	struct creator creator;
-	bool created;  /* the creator has ended */
-	bool released; /* GO reached init: from here on nobody can say that nothing was executed */
+	bool created;  /* the creator has exited */
+	bool released; /* GO was sent: from here on the payload may have been executed */
 	pid_t init;
-	int init_pidfd; /* -EBADF before it was made and after it was reaped */
+	int init_pidfd; /* -EBADF before it was created and after it was reaped */
 	int init_fd;
 	int signal_fd;
 	sigset_t old_mask;
 	struct sigaction old_pipe;
 	bool masked;
-	bool hurry; /* asked to end while the last output waits for its reader */
+	bool skip_output; /* signalled while the last output waits for its reader */
 	struct stdio io;
 	struct terminal tty;
 	struct disk_watch disk;
@@ -54,7 +54,7 @@ void warden_tick(struct warden *w);	  /* the job's periodic work */
 void warden_released(struct warden *w);	  /* the payload was executed: clocks start */
 void warden_expect_end(struct warden *w); /* the payload exited: init must follow soon */
 
-/* warden-stop.c: what ends a run from outside. */
+/* warden-stop.c: stopping a run from outside. */
 void warden_kill(struct warden *w);  /* every process of the container, now */
 void warden_abort(struct warden *w); /* the same before the release: init executes nothing */
 void warden_terminate(struct warden *w, int sig, uint64_t grace_s); /* SIG, then KILL after GRACE_S */
@@ -65,10 +65,10 @@ int warden_block_signals(struct warden *w, struct fault *f) _must_check_;
 void warden_unblock_signals(struct warden *w);
 
 /* warden-init.c: one message of init, or the end of its socket. */
-void warden_hear_init(struct warden *w);
+void warden_read_init(struct warden *w);
 void warden_prove_limits(struct warden *w); /* reads back the limits of cgroup and rlimits of init's pid */
 
 /* warden-end.c: events for --status-fd, the result. */
-void warden_say_created(const struct warden *w);
-void warden_say_started(const struct warden *w);
+void warden_send_created(const struct warden *w);
+void warden_send_started(const struct warden *w);
 int warden_conclude(struct warden *w, struct fault *f) _must_check_;

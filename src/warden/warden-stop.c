@@ -9,7 +9,7 @@
 #include "session/stop-signal.h"
 #include "warden/warden-state.h"
 
-/* Everything of the container, now: the whole cgroup, and its first process, with which the pid namespace ends. */
+/* The whole cgroup, and the first process: the kernel kills its pid namespace with it. */
 void warden_kill(struct warden *w)
 {
 	(void)!cgroup_kill(w->job->cgroup, NULL);
@@ -20,7 +20,7 @@ void warden_kill(struct warden *w)
 
 void warden_abort(struct warden *w)
 {
-	/* Before the release: init sees the end of its socket and executes nothing. */
+	/* Before the release: init reads end of file from its socket and executes nothing. */
 	w->init_fd = fd_close(w->init_fd);
 	warden_kill(w);
 }
@@ -39,7 +39,7 @@ void warden_terminate(struct warden *w, int sig, uint64_t grace_s)
 		warden_arm(&w->kill_at, grace_s * 1000);
 }
 
-/* Several may stop it at once: the shortest grace counts. */
+/* Of several stops the shortest grace counts. */
 static void stop(struct warden *w, uint32_t grace_s)
 {
 	uint64_t at;
@@ -68,11 +68,11 @@ void warden_on_signal(struct warden *w)
 		if (sig == SIGWINCH) {
 			terminal_resize(&w->tty);
 		} else if (w->phase == WARDEN_OVER) {
-			w->hurry = true;
+			w->skip_output = true;
 		} else if (stop_signal_is(&si, &grace_s)) {
 			stop(w, grace_s);
 		} else if (w->facts.cancelled || w->facts.stopped) {
-			/* Asked twice: no more grace. */
+			/* A second signal: no more grace. */
 			warden_kill(w);
 		} else {
 			w->facts.cancelled = sig;

@@ -18,11 +18,11 @@
 #define MS UINT64_C(1000000)
 #define SETUP_MAX_MS UINT64_C(60000)
 #define DISK_TICK_MS UINT64_C(250)
-#define LAST_WORD_MS UINT64_C(5000)
+#define LAST_MESSAGE_MS UINT64_C(5000)
 
-static uint64_t patience(const struct warden *w, uint64_t usual_ms)
+static uint64_t timeout_of(const struct warden *w, uint64_t usual_ms)
 {
-	return w->job->patience_ms ? w->job->patience_ms : usual_ms;
+	return w->job->timeout_ms ? w->job->timeout_ms : usual_ms;
 }
 
 static void reap_creator(struct warden *w)
@@ -43,7 +43,7 @@ static void on_creator(struct warden *w, bool ended)
 		if (w->init_pidfd < 0) {
 			r = fault_errno(&w->fault, errno, "watch process %d", (int)pid);
 		} else {
-			warden_say_created(w);
+			warden_send_created(w);
 			seam("init-named");
 			if (w->job->created)
 				w->job->created(w->job->arg);
@@ -51,19 +51,19 @@ static void on_creator(struct warden *w, bool ended)
 		}
 	}
 	creator_done(&w->creator);
-	/* A number that small shall not include the creator.  Otherwise its end is not waited for: it takes a while. */
+	/* A small pids limit must not count the creator. Else do not wait for its exit: that takes a while. */
 	if (r < 0 || (w->job->limits.pids && w->job->limits.pids < WARDEN_FEW_PIDS))
 		reap_creator(w);
-	/* Only now: before, the work of the creator would have counted against them. */
+	/* Only now: earlier the work of the creator would have counted against the limits. */
 	if (r == 0)
 		r = cgroup_limit(w->job->cgroup, &w->job->limits, &w->fault);
-	/* While init still looks around. */
+	/* While init still proves the layers. */
 	if (r == 0)
 		warden_prove_limits(w);
 	if (r < 0) {
 		w->facts.setup_failed = true;
 		warden_abort(w);
-		/* It died before it named what it may have made. */
+		/* It exited before it named the first process that it may have created. */
 		if (w->init <= 0 && w->job->orphan)
 			w->job->orphan(w->job->arg);
 	}
@@ -71,7 +71,7 @@ static void on_creator(struct warden *w, bool ended)
 	seam("limits-set");
 }
 
-/* The first process is gone and, with it, everything in its pid namespace. */
+/* The first process exited and with it everything in its pid namespace. */
 static void on_end(struct warden *w)
 {
 	siginfo_t si = { 0 };
@@ -82,9 +82,9 @@ static void on_end(struct warden *w)
 	w->facts.init_status = si.si_code == CLD_EXITED ? W_EXITCODE(si.si_status, 0) : si.si_status & 0x7f;
 	w->init_pidfd = fd_close(w->init_pidfd);
 	seam("init-ended");
-	/* What it said before it ended is still to be read. */
+	/* Messages that it sent before its exit are still queued. */
 	while (w->init_fd >= 0)
-		warden_hear_init(w);
+		warden_read_init(w);
 }
 
 void warden_tick(struct warden *w)
@@ -159,7 +159,7 @@ void warden_expect_end(struct warden *w)
 {
 	w->time_at = w->disk_at = 0;
 	if (w->kill_at == 0)
-		warden_arm(&w->kill_at, patience(w, LAST_WORD_MS));
+		warden_arm(&w->kill_at, timeout_of(w, LAST_MESSAGE_MS));
 }
 
 /* clang-format off */
@@ -192,14 +192,14 @@ static int step(struct warden *w, struct fault *f)
 	if (p[P_CREATOR].revents || p[P_CREATOR_END].revents)
 		on_creator(w, p[P_CREATOR_END].revents);
 	if (p[P_INIT].revents && w->init_fd >= 0)
-		warden_hear_init(w);
+		warden_read_init(w);
 	if (p[P_END].revents && w->init_pidfd >= 0)
 		on_end(w);
 	on_time(w, clock_boot_ns());
 	return 0;
 }
 
-/* Over when the creator has ended and the first process, if there ever was one, was reaped. */
+/* Over when the creator has exited and the first process, if any, was reaped. */
 static bool is_over(const struct warden *w)
 {
 	return w->created && w->init_pidfd < 0;
@@ -214,13 +214,13 @@ static int supervise(struct warden *w, struct fault *f)
 	return r;
 }
 
-/* The payload's last output.  A reader that does not read may be given up by a signal to us. */
+/* The payload's last output. A signal to us stops waiting for a reader that does not read. */
 static void drain(struct warden *w)
 {
 	w->phase = WARDEN_OVER;
 	stdio_end_input(&w->io);
 	for (int i = STDIO_OUT; i < STDIO_N; i++) {
-		while (!w->hurry && !pump_drain(&w->io.pump[i])) {
+		while (!w->skip_output && !pump_drain(&w->io.pump[i])) {
 			struct pollfd p[3] = { [2] = { .fd = w->signal_fd, .events = POLLIN } };
 
 			pump_poll(&w->io.pump[i], p);
@@ -247,7 +247,7 @@ static int spawn(struct warden *w, struct fault *f)
 		.keep_fd = w->job->keep_fd,
 	};
 
-	/* The first process loses its parent while it is made: it becomes our child, nobody else's. */
+	/* The first process loses its parent during its creation: as subreaper we become its parent. */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return fault_errno(f, errno, "become subreaper");
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
@@ -279,8 +279,8 @@ static void warden_done(struct warden *w)
 	fault_done(&w->fault);
 }
 
-/* Something in us failed while a container may live. */
-static void give_up(struct warden *w)
+/* An error of the supervisor while a container may run. */
+static void clean_up(struct warden *w)
 {
 	if (w->creator.pid > 0)
 		(void)kill(w->creator.pid, SIGKILL);
@@ -315,20 +315,20 @@ int warden_run(const struct warden_job *job, struct run_result *ret, struct faul
 	if (r == 0)
 		r = spawn(&w, f);
 	if (r == 0) {
-		warden_arm(&w.setup_at, patience(&w, SETUP_MAX_MS));
+		warden_arm(&w.setup_at, timeout_of(&w, SETUP_MAX_MS));
 		if (job->creating)
 			job->creating(job->arg);
 		cgroup_sweep(job->cgroup);
 		r = supervise(&w, f);
 	}
 	if (r < 0) {
-		give_up(&w);
+		clean_up(&w);
 		return r;
 	}
 	drain(&w);
 	seam("output-drained");
 	reap_creator(&w);
-	/* Whatever else became our child on the way: the container is gone, so all of it is dead. */
+	/* Other processes that were reparented to us: the container has exited, so all of them are dead. */
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;
 	return warden_conclude(&w, f);

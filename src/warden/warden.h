@@ -24,7 +24,7 @@ struct warden_job {
 	const struct session *session;
 	const struct subject *subject;
 	const struct cgroup *cgroup;
-	struct cgroup_limits limits; /* those that the cgroup can hold */
+	struct cgroup_limits limits; /* those that the cgroup can enforce */
 	uint64_t time_s, disk;	     /* 0 = none */
 	const char *layer_dir;	     /* overlay upper to be watched for the disk limit; may be NULL */
 	const char *layer_also;	     /* counted with it; may be NULL */
@@ -34,11 +34,11 @@ struct warden_job {
 	int (*prepare)(void *arg, struct runtime_request *rq, struct fault *f);
 	/* In the supervisor, once, while the creator works.  May be NULL. */
 	void (*creating)(void *arg);
-	/* In the supervisor, once, when the first process is there and not proven yet.  May be NULL. */
+	/* In the supervisor, once, when the first process exists and its layers are not proven yet. May be NULL. */
 	void (*created)(void *arg);
 	/*
-	 * In the supervisor, when the creator died without a word: ends what it may have made.  The cgroup does as well, where
-	 * there is one.  May be NULL.
+	 * In the supervisor, when the creator exited without a report: kills the container that it may have created.
+	 * Where there is a cgroup that does the same. May be NULL.
 	 */
 	void (*orphan)(void *arg);
 	/* In the supervisor, when every layer is proven and right before GO.  Negative: nothing is executed. */
@@ -50,26 +50,25 @@ struct warden_job {
 	void *arg;
 
 	int stdio[3];
-	struct output_log
-		*log; /* the output goes there, and stdio's is not written to; NULL: it goes to stdio's */
-	struct tail *tail; /* remembers the last of the output; may be NULL */
+	struct output_log *log; /* gets the output instead of stdio; NULL: stdio gets it */
+	struct tail *tail;	/* keeps the last output; may be NULL */
 	bool terminal;
 	int status_fd; /* JSON lines: created, started, exited; or -EBADF */
 
 	uint64_t
-		patience_ms; /* for tests: instead of 30 s of set-up and 5 s for init's last word; 0 = those */
+		timeout_ms; /* for tests: instead of 60 s for the set-up and 5 s for init's last message; 0: those */
 };
 
 /*
- * Signals that end a run wait from here on, and warden_run finds them: whoever made a directory or a record before
- * must not be ended between that and the supervision, nor between supervision and removal.  OVER: the run has its
- * result, and a signal that comes so late must not cost it.
+ * Signals that stop a run stay pending from here on, and warden_run receives them: a caller that has created a
+ * directory or a record must not be killed before the supervision starts, nor between supervision and removal. OVER:
+ * the run has its result, and a late signal is dropped.
  */
 int warden_hold_signals(sigset_t *ret_before, struct fault *f) _must_check_;
 void warden_release_signals(const sigset_t *before, bool over);
 
 /*
  * Fills RET's exit, layers, detail and times.  A run that could not be set up is a result, not an error: negative
- * only when nothing was started and nobody can say more than F does.
+ * only when nothing was started; F has the reason.
  */
 int warden_run(const struct warden_job *job, struct run_result *ret, struct fault *f) _must_check_;

@@ -98,7 +98,7 @@ suite_as_user() {
 	assert_stderr_has "cannot execute '/nowhere/at/all' inside: No such file or directory, or its interpreter"
 	custody_run -- nowhere
 	assert_status 127
-	assert_stderr_has "-v shows more of the host"
+	assert_stderr_has "-v mounts more of the host"
 	custody_run -- 'ls -l; id'
 	assert_status 127
 	assert_stderr_has "custody run -- sh -c 'LINE'"

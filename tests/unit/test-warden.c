@@ -116,7 +116,7 @@ static void play(const struct scene *s)
 				  .prepare = fake_prepare,
 				  .stdio = { null, null, null },
 				  .status_fd = -EBADF,
-				  .patience_ms = s->acts & STAY ? stay_ms : 0 };
+				  .timeout_ms = s->acts & STAY ? stay_ms : 0 };
 
 	playing = *s;
 	CHECK(warden_run(&job, &result, &f) == 0);
