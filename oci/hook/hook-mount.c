@@ -161,7 +161,7 @@ static int hand_over(const struct hook_plan *p, int rootfd, int handover, int up
 	tree = path_open_in_root(rootfd, p->work, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, f);
 	if (tree < 0)
 		return fault_wrap(f, tree, "open the worktree");
-	return warden_handover_bring(handover, &(struct warden_held){ .tree = tree, .upper = upper }, f);
+	return warden_handover_send(handover, &(struct warden_held){ .tree = tree, .upper = upper }, f);
 }
 
 static int mount_all(const struct hook_plan *p, int rootfd, int handover, struct fault *f)

@@ -22,7 +22,7 @@ int warden_channel_make(int ret[2], struct fault *f)
 	return 0;
 }
 
-int warden_channel_say_ready(int fd, struct fault *f)
+int warden_channel_send_ready(int fd, struct fault *f)
 {
 	const char word = READY;
 

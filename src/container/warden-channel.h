@@ -14,7 +14,7 @@
  */
 int warden_channel_make(int ret[2], struct fault *f) _must_check_;
 
-int warden_channel_say_ready(int fd, struct fault *f) _must_check_;
+int warden_channel_send_ready(int fd, struct fault *f) _must_check_;
 int warden_channel_wait_ready(int fd, int timeout_ms, struct fault *f) _must_check_; /* -EPIPE: end of file */
 
 int warden_channel_send(int fd, const struct warden_request *order, const int fds[WARDEN_FDS],

@@ -112,7 +112,7 @@ int warden_handover_find(const char *run, const char *container, struct fault *f
 	return r;
 }
 
-int warden_handover_bring(int door, const struct warden_held *h, struct fault *f)
+int warden_handover_send(int door, const struct warden_held *h, struct fault *f)
 {
 	const int fds[HELD_FDS] = { h->tree, h->upper };
 	const unsigned int n = h->upper < 0 ? 1 : 2;

@@ -33,7 +33,7 @@ int warden_handover_make(int sessionfd, const char *container, struct fault *f) 
  * the working directory to "/".
  */
 int warden_handover_find(const char *run, const char *container, struct fault *f) _must_check_;
-int warden_handover_bring(int door, const struct warden_held *h, struct fault *f) _must_check_;
+int warden_handover_send(int door, const struct warden_held *h, struct fault *f) _must_check_;
 
 /* 1: the caller owns RET; 0: nothing received yet. Descriptors that are not directories are an error. */
 int warden_handover_receive(int door, struct warden_held *ret, struct fault *f) _must_check_;

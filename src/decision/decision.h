@@ -15,11 +15,11 @@
 #include "subject/subject.h"
 
 /*
- * The decision about one start and its records: one pipeline for `custody run`, `custody-hook approve`, custody-warden
- * and recovery.  docs/design/decision.md.
+ * The decision about one start and its records: one pipeline for `custody run`, `custody-hook approve`, custody-
+ * warden and recovery.  docs/design/decision.md.
  *
- * The functions stand in the order in which they are called.  A negative return is a refusal: nothing may start.  REFUSED
- * and STATUS then say what was refused, and decision_refuse records it.  The struct must not be moved or copied.
+ * The functions stand in the order in which they are called.  A negative return is a refusal: nothing may start.
+ * REFUSED and STATUS then describe it, and decision_refuse records it.  The struct must not be moved or copied.
  */
 struct decision {
 	/* Set by the caller, borrowed. */
@@ -56,7 +56,7 @@ struct decision {
 #define DECISION_NONE \
 	((struct decision){ .status = STATUS_FAILED, .approval = APPROVAL_LANE_NONE, .claim = CLAIM_NONE })
 
-/* What is decided about; borrowed.  Zero is the strictest value of SECURITY: callers set it. */
+/* The start to decide about; borrowed. Zero is the strictest value of SECURITY: callers set it. */
 struct decision_question {
 	const struct subject *subject;
 	const struct jdoc *document;	/* canonical, of SUBJECT */
@@ -67,14 +67,16 @@ struct decision_question {
 	const char *exempt; /* "doctor": levels B and C pass, granted by it; NULL: an approval is required */
 	pid_t owner;	    /* process that holds the reservation; 0: the caller */
 	/*
-	 * Obtains the approval from a person: D->grants is filled and reserved when it returns 0.  NULL: existing grants
-	 * only; without one a request is filed and the start is refused.
+	 * Obtains the approval from a person: D->grants is filled and reserved when it returns 0.  NULL: existing
+	 * grants only; without one a request is filed and the start is refused.
 	 */
 	int (*ask)(void *arg, struct decision *d, struct fault *f);
 	void *arg;
 };
 
-/* Redaction rules of the configuration and FLAGS of the profile (NULL: none): before any record, also of a refusal. */
+/*
+ * Redaction rules of the configuration and FLAGS of the profile (NULL: none): before any record, also of a refusal.
+ */
 int decision_redact(struct decision *d, char *const *flags, struct fault *f) _must_check_;
 
 /* The digest of the subject into the records, for callers that know it before step 3. */

@@ -31,8 +31,8 @@ static int block_forwarded(sigset_t *ret_before, struct fault *f)
 }
 
 /*
- * What reaches only us is meant for the run.  Before the child left our process group, a terminal's Ctrl-C reaches both: a
- * second one costs it only its grace.
+ * Signals that only we receive are passed to the run. Before the child leaves our process group a Ctrl-C reaches
+ * both; the second one only shortens the grace period.
  */
 static void forward(int signal_fd, pid_t child)
 {
@@ -43,7 +43,7 @@ static void forward(int signal_fd, pid_t child)
 			(void)kill(child, (int)si.ssi_signo);
 }
 
-/* 1 and the id; 0: the child ended without one. */
+/* 1 and the id; 0: the child exited without one. */
 static int read_id(int fd, int signal_fd, pid_t child, char id[SESSION_ID_SIZE], struct fault *f)
 {
 	for (size_t len = 0;;) {
@@ -90,7 +90,7 @@ static int print_id(const struct run_options *o, const char *id, struct fault *f
 	return STATUS_OK;
 }
 
-/* It has said itself what went wrong. */
+/* It has reported its error itself. */
 static int end_as(pid_t child, struct fault *f)
 {
 	int status;
@@ -100,9 +100,10 @@ static int end_as(pid_t child, struct fault *f)
 			return fault_errno(f, errno, "wait for the supervisor");
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
-	return fault_set(f, ESRCH,
-			 "the supervisor was killed by signal %d before the command ran: custody recover",
-			 WTERMSIG(status));
+	return fault_set(
+		f, ESRCH,
+		"the supervisor was killed by signal %d before the command ran; to clean up: custody recover",
+		WTERMSIG(status));
 }
 
 static int wait_for(const struct run_options *o, int fd, pid_t child, struct fault *f)
@@ -125,8 +126,8 @@ static int wait_for(const struct run_options *o, int fd, pid_t child, struct fau
 }
 
 /*
- * A pipe of the caller's that we held open would never end for its reader.  Only what the run needs is kept; nothing of our
- * own is open yet.
+ * A pipe of the caller that we held open would never reach end of file for its reader. Only descriptors that the run
+ * needs are kept; none of our own is open yet.
  */
 static int close_inherited(const struct run_options *o, int out, int null, struct fault *f)
 {
@@ -158,7 +159,7 @@ int run_detach(struct run_options *o, bool *ret_parent, struct fault *f)
 	if (null < 0)
 		return fault_errno(f, errno, "open '/dev/null'");
 	if (pipe2(fd, O_CLOEXEC) < 0)
-		return fault_errno(f, errno, "make a pipe");
+		return fault_errno(f, errno, "create a pipe");
 	in = fd[0];
 	out = fd[1];
 	r = block_forwarded(&before, f);
@@ -194,11 +195,11 @@ void run_detach_announce(const struct run_options *o, const char *id, int log)
 {
 	if (o->detach_fd < 0)
 		return;
-	/* Whoever reads the caller's output must see its end when the caller ends, and not ours. */
+	/* A reader of the caller's output must see end of file when the caller exits, not when we do. */
 	(void)dup3(o->stdio[0], STDIN_FILENO, 0);
 	(void)dup3(o->stdio[0], STDOUT_FILENO, 0);
-	/* What we say ourselves stands between what the payload says, as it would on a terminal. */
+	/* Our own messages go to the log between the payload's output, as on a terminal. */
 	(void)dup3(log, STDERR_FILENO, 0);
-	/* A caller that is gone meanwhile finds the session with `custody sessions`. */
+	/* If the caller has exited the session is listed by `custody sessions`. */
 	(void)!write(o->detach_fd, id, strlen(id));
 }

@@ -7,15 +7,18 @@
 #include "run/run-options.h"
 
 /*
- * `run -d`: two processes from the start.  The child does everything that a run does; the parent waits for it until the
- * payload is executed, prints the session's id and ends.  Until then the child talks to the caller's terminal, asks there,
- * and its status is the parent's.
+ * `run -d`: two processes from the start.  The child does everything that a run does; the parent waits for it until
+ * the payload is executed, prints the session's id and exits. Until then the child uses the caller's terminal, asks
+ * there, and its status is the parent's.
  */
 
-/* *RET_PARENT: return the status that this function returns; else go on with O as the supervisor. */
+/* *RET_PARENT: we are the parent, and the return value is its exit status; else continue with O as the supervisor. */
 int run_detach(struct run_options *o, bool *ret_parent, struct fault *f) _must_check_;
 
-/* In the supervisor, before anything of the session is made: out of the caller's terminal and process group. */
+/* In the supervisor, before anything of the session is created: leaves the caller's terminal and process group. */
 int run_detach_leave(const struct run_options *o, struct fault *f) _must_check_;
-/* The payload is executed: the caller gets ID and is let go; what is said from now on goes to LOG.  No-ops without detach_fd. */
+/*
+ * The payload was executed: the caller gets ID and exits; later messages go to LOG. Both do nothing without
+ * detach_fd.
+ */
 void run_detach_announce(const struct run_options *o, const char *id, int log);

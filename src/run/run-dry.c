@@ -12,7 +12,7 @@
 static void describe_verdict(const struct run_plan *d)
 {
 	const struct verdict *v = d->verdict;
-	char digest[SUBJECT_DIGEST_SIZE] = "(the lane has no digest key yet: 'custody check' makes it)";
+	char digest[SUBJECT_DIGEST_SIZE] = "(the lane has no digest key yet: 'custody check' creates it)";
 
 	if (d->document)
 		subject_digest_to_text(&d->digest, digest);

@@ -48,12 +48,12 @@ int run_note_begin(struct run *run, struct fault *f) _must_check_;
 void run_note_end(struct run *run);
 
 /*
- * DIR is the session's state with a non-empty upper: is the upper kept and described?  It does not contain changes that
- * others made to the worktree after SINCE_US.
+ * DIR is the session's state with a non-empty upper: is the upper kept and described?  It does not contain changes
+ * that others made to the worktree after SINCE_US.
  */
 bool run_keep_upper(const struct run *run, int dir, uint64_t since_us);
 /* The same for recovery: describes the upper in RUN_DIR.  Nothing if it is not to be kept. */
 int run_keep_upper_announce(const struct run *run, int run_dir, struct fault *f) _must_check_;
 
-/* Logs what could not be cleaned up; the next start tries again. */
+/* Logs a failed cleanup; the next start tries again. */
 void run_report_leftover(int r, struct fault *f);

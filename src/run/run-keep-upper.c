@@ -25,7 +25,7 @@ static int fill(struct session_upper *k, const struct run *run, uint64_t since_u
 							  : OVERLAY_XATTR_TRUSTED;
 	k->rootless = run->plan.dirs.rootless;
 	k->ids = (struct capture_ids){ .set = !k->rootless, .uid_to = s->owner_uid, .gid_to = s->owner_gid };
-	/* The next microsecond: what happened in this one was before us. */
+	/* The next microsecond: changes in this one were before the start. */
 	k->since_us = since_us + 1;
 	k->worktree = strdup(s->worktree);
 	k->protect = strv_copy(run->plan.asked.workspace_protect);
@@ -34,18 +34,18 @@ static int fill(struct session_upper *k, const struct run *run, uint64_t since_u
 	return clock_boot_id(k->boot, f);
 }
 
-/* The one that was just kept stays; that others could not go is not this run's fault. */
+/* The upper that was just kept stays; a failure to remove others is not this run's. */
 static void prune(const struct dirs *d, const struct config *c, const struct session_upper *k)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 
-	/* Looking at all of them after each small one would cost more than it frees. */
+	/* Reading all of them after each small one would cost more than it frees. */
 	if ((k->bytes > c->review.quota / 64 ? review_prune(d, c, k->session, &f)
 					     : review_prune_hourly(d, c, k->session, &f)) < 0)
 		log_info("%s, ignoring", fault_text(&f));
 }
 
-/* What is known only now; then it is described in DIR. */
+/* Completes K with size and ids, then writes it to DIR. */
 static int keep(struct session_upper *k, int dir, struct fault *f)
 {
 	_cleanup_close_ int layer =
@@ -53,19 +53,19 @@ static int keep(struct session_upper *k, int dir, struct fault *f)
 	struct stat st;
 	int r;
 
-	/* As a user one may have shut it from oneself. */
+	/* A user's payload may have made it unreadable. */
 	if (layer < 0 && errno == EACCES && fchmodat(dir, SESSION_UPPER_DIR, 0700, 0) == 0)
 		layer = openat(dir, SESSION_UPPER_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (layer < 0 || fstat(layer, &st) < 0)
-		return fault_errno(f, errno, "open the layer of changes");
-	/* Everything in the layer belongs to the session's id, as the layer itself does. */
+		return fault_errno(f, errno, "open the overlay's upper");
+	/* Everything in the upper belongs to the session's id, as the upper itself does. */
 	k->ids.uid_from = st.st_uid;
 	k->ids.gid_from = st.st_gid;
 	k->ended_us = clock_wall_us();
 	r = session_upper_measure(layer, &k->bytes, f);
-	/* The session's ids end with it and will be somebody else's. */
+	/* The ids of the session are reused by later sessions. */
 	if (r == 0 && !k->rootless && fchown(dir, geteuid(), getegid()) < 0)
-		r = fault_errno(f, errno, "take the session's directory back");
+		r = fault_errno(f, errno, "chown the session's directory");
 	return r < 0 ? r : session_upper_write(dir, k, f);
 }
 
@@ -82,7 +82,7 @@ bool run_keep_upper(const struct run *run, int dir, uint64_t since_us)
 	if (!is_asked(&run->plan.asked))
 		return false;
 	if (fill(&k, run, since_us, &f) < 0 || keep(&k, dir, &f) < 0) {
-		log_error("what was changed is not kept: %s", fault_text(&f));
+		log_error("the changes are not kept: %s", fault_text(&f));
 		return false;
 	}
 	prune(&run->plan.dirs, run->plan.config, &k);
@@ -101,8 +101,8 @@ int run_keep_upper_announce(const struct run *run, int run_dir, struct fault *f)
 }
 
 /*
- * Nothing of a layer was ever synced.  A process that dies leaves it whole, for the files are the kernel's; a machine that
- * does leaves files without their contents, and nobody can tell which.
+ * An upper is never synced. After the death of a process it is complete, because the kernel has the files; after a
+ * crash of the machine files may be empty, and it is unknown which.
  */
 static int require_this_boot(const char *boot, struct fault *f)
 {
@@ -111,8 +111,8 @@ static int require_this_boot(const char *boot, struct fault *f)
 
 	if (r == 0 && !str_eq(now, boot))
 		r = fault_set(f, ESTALE,
-			      "the machine was restarted before they were synced, so they may not be whole; "
-			      "the evidence has what is left");
+			      "the machine was restarted before they were synced, so they may be incomplete; "
+			      "the evidence has the rest");
 	return r;
 }
 
@@ -122,11 +122,11 @@ static int keep_lost(const struct session_note *n, int run_dir, int dir, struct 
 	int r = require_this_boot(n->boot, f);
 
 	if (r == 0 && run_dir < 0)
-		r = fault_set(f, ESTALE, "what was known of them is gone; the evidence has them");
+		r = fault_set(f, ESTALE, "their description is missing; the evidence has them");
 	if (r == 0)
 		r = session_upper_read(run_dir, k, f);
 	if (r == 0 && (!str_eq(k->session, n->session) || !str_eq(k->boot, n->boot)))
-		r = fault_set(f, EINVAL, "'" SESSION_UPPER_FILE "' is about another session");
+		r = fault_set(f, EINVAL, "'" SESSION_UPPER_FILE "' belongs to another session");
 	return r < 0 ? r : keep(k, dir, f);
 }
 
@@ -137,7 +137,7 @@ bool run_lost_keep_upper(const struct dirs *d, const struct config *c, const str
 	_cleanup_session_upper_ struct session_upper k = { 0 };
 	int r = keep_lost(n, run_dir, dir, &k, &f);
 
-	/* It was not to stay. */
+	/* It was not to be kept. */
 	if (r == -ENOENT)
 		return false;
 	if (r < 0) {

@@ -80,8 +80,8 @@ static int write_end(struct run *run, struct fault *f)
 }
 
 /*
- * A disk that the payload filled has room when its layer is gone, and one block for certain: that of the old note.  Rather no
- * note than one that says that it still runs.
+ * A disk that the payload filled has space after its upper is removed, and at least the block of the old note. No
+ * note is better than one that says `running`.
  */
 static int write_again(const struct session_note *n, const struct session *s, struct fault *f)
 {

@@ -46,7 +46,7 @@ int run_plan_place(const struct run_options *o, struct run_plan *d, struct fault
 	return dirs_load_lane(lane, &d->dirs, f);
 }
 
-/* Made with its first use: its device and inode are part of what is judged. */
+/* Created at its first use: its device and inode are part of the subject. */
 static int enter_root(struct run_plan *d, const char *name, struct fault *f)
 {
 	if (!name || d->root)
@@ -67,7 +67,7 @@ static int work_in_root(struct run_plan *d, struct subject_request *rq, struct f
 	return fault_set(
 		f, EINVAL,
 		"profile '%s' keeps the worktree in memory (workspace.mode tmpfs): it cannot work in "
-		"sandbox root '%s'; choose another profile, or leave --sandbox out",
+		"sandbox root '%s'; choose another profile, or omit --sandbox",
 		d->profile->name, d->root->name);
 }
 
@@ -81,8 +81,8 @@ static void set_limit(struct profile *p, uint64_t *limit, bool given, uint64_t v
 }
 
 /*
- * The caller may lower or raise the limits of the profile.  The result goes into the subject, so policy and approver see
- * the limits that will hold.
+ * The caller may lower or raise the limits of the profile.  The result goes into the subject, so policy and approver
+ * see the limits that will hold.
  */
 static void apply_options(struct profile *p, const struct run_options *o)
 {
@@ -122,7 +122,7 @@ static int build(struct run_plan *d, const struct run_options *o, struct fault *
 	r = work_in_root(d, &rq, f);
 	if (r < 0)
 		return r;
-	/* Of a profile for prod doctor tries the layers with its own program, in the sandbox lane. */
+	/* doctor tests the layers of a prod profile with its own program, in the sandbox lane. */
 	r = o->canary ? 0 : profile_require_lane(&d->asked, d->dirs.lane, f);
 	if (r >= 0)
 		r = subject_build(&d->asked, &rq, &d->subject, f);
@@ -140,11 +140,11 @@ int run_plan_open(const struct run_options *o, const char *session, struct run_p
 	struct run_plan *d = ret;
 	int r;
 
-	/* In place: the subject borrows the profile that is in it. */
+	/* In place: the subject borrows the profile. */
 	r = d->config ? 0 : run_plan_place(o, d, f);
 	if (r < 0)
 		return r;
-	/* Before anything else can be refused: its log tells of that. */
+	/* Before anything else can be refused: its log records refusals. */
 	r = enter_root(d, o->sandbox, f);
 	if (r < 0)
 		return r;
@@ -156,7 +156,7 @@ int run_plan_open(const struct run_options *o, const char *session, struct run_p
 	r = profile_require_supported(d->profile, f);
 	if (r < 0)
 		return r;
-	/* doctor tries the layers on a bait of its own, and nobody's work. */
+	/* doctor tests the layers on its own decoy, not in a sandbox root. */
 	r = o->canary ? 0 : enter_root(d, d->profile->workspace_sandbox, f);
 	if (r < 0)
 		return r;

@@ -14,19 +14,18 @@
 #include "subject/subject.h"
 
 /*
- * What is to be judged, and the judgement: from a caller's options to a subject, its document and digest, and the
- * verdict.  `check` and `bundle` go through it; nothing is started, and nothing written but, on first use, the lane's
- * digest key.
+ * From the caller's options to the subject, its document and digest, and the verdict. Also for `check` and `bundle`:
+ * nothing is started, and nothing is written but, on first use, the lane's digest key.
  */
 struct run_plan {
 	struct dirs dirs;    /* of the lane */
-	const char *refused; /* what an error is about, as the ledger calls it: "config", "lane" ... */
+	const char *refused; /* step of an error, by its name in the ledger: "config", "lane" ... */
 	struct config *config;
 	struct profile *profile;   /* as loaded */
 	struct profile asked;	   /* with the options; shares the loaded one's memory */
-	struct sandbox_root *root; /* where it works, held; NULL: in no sandbox root */
-	bool makes_root; /* said by whoever starts something: else one that is not there is refused */
-	char **hide;	 /* of ASKED: what the profile hides, and what is custody's own */
+	struct sandbox_root *root; /* locked; NULL: no sandbox root */
+	bool makes_root;	   /* set by the caller: a missing sandbox root is created, else refused */
+	char **hide;		   /* of ASKED: paths that the profile hides, and custody's own */
 	struct subject *subject;
 	struct digest_key key; /* from here on filled by run_plan_digest */
 	struct jdoc *document;
@@ -34,17 +33,17 @@ struct run_plan {
 	struct verdict *verdict; /* filled by run_plan_judge */
 };
 
-/* Directories, configuration, lane: whoever starts something asks lane_gate next. */
+/* Directories, configuration, lane: a caller that starts something calls decision_enter next. */
 int run_plan_place(const struct run_options *o, struct run_plan *ret, struct fault *f) _must_check_;
 /*
- * The same unless it was done, then profile and subject.
- * What was found stays in RET also when it fails.  SESSION stands for `${session}`.
+ * The same unless it was done, then profile and subject. On failure RET keeps the results so far. SESSION replaces
+ * `${session}`.
  */
 int run_plan_open(const struct run_options *o, const char *session, struct run_plan *ret,
 		  struct fault *f) _must_check_;
 /* Document and digest of an opened one.  --dry-run creates no key: without one DOCUMENT stays NULL. */
 int run_plan_digest(struct run_plan *d, const struct run_options *o, struct fault *f) _must_check_;
-/* What is decided about it; borrows from D and O. */
+/* The question for src/decision; borrows from D and O. */
 struct decision_question run_plan_question(const struct run_plan *d, const struct run_options *o);
 /* Document, digest and verdict, for commands that start nothing. */
 int run_plan_judge(struct run_plan *d, const struct run_options *o, struct fault *f) _must_check_;

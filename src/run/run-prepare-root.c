@@ -14,7 +14,7 @@
 #include "run/run-prepare-impl.h"
 #include "worktree/worktree.h"
 
-/* May somebody who owns nothing here walk to PATH? */
+/* Can an unrelated user id walk to PATH? */
 static bool is_reachable(const char *path)
 {
 	_cleanup_free_ char *copy = strdup(path);
@@ -44,8 +44,8 @@ static bool hides_source(const struct subject *s, const char *dir)
 }
 
 /*
- * The ids of the container walk to the tmpfs by its path.  CUSTODY_ROOT may lie below a private directory; then any
- * ordinary directory serves, for it is covered in the creator's mount namespace only.
+ * The ids of the container walk to the tmpfs by its path.  CUSTODY_ROOT may be below a private directory; then any
+ * ordinary directory is used, because it is covered in the creator's mount namespace only.
  */
 int run_prepare_find_point(const struct session *s, const struct subject *subject, char **ret,
 			   struct fault *f)
@@ -66,15 +66,15 @@ int run_prepare_find_point(const struct session *s, const struct subject *subjec
 	return *ret ? 0 : fault_errno(f, ENOMEM, "session");
 }
 
-/* Trees of one run before they have a place.  Nothing is freed: the creator ends soon. */
+/* Trees of one run before they are attached. Nothing is freed: the creator exits soon. */
 struct trees {
 	int worktree, layers, init;
 	int *mounts; /* one per subject mount, -EBADF: bound by its path */
 };
 
 /*
- * A file system that cannot map owners still works when the worktree's owner is not root: container root is then
- * that owner itself, and nobody else exists inside.
+ * A file system that cannot map owners still works when the worktree's owner is not root: container root is then that
+ * owner itself, and no other id exists inside.
  */
 static int clone_worktree(const struct run_prepare *p, struct placement *pl, int *ret, struct fault *f)
 {
@@ -86,7 +86,7 @@ static int clone_worktree(const struct run_prepare *p, struct placement *pl, int
 				    .to_gid = pl->gid_base + s->gid };
 	int r;
 
-	/* Without a user namespace container root is the host's, and everybody keeps their own id. */
+	/* Without a user namespace container root is the host's root, and ids are not mapped. */
 	r = worktree_clone(s->worktree, rw, run_prepare_is_mapped(s) ? &ids : NULL, ret, f);
 	if (r != -EOPNOTSUPP || s->owner_uid == 0 || s->owner_gid == 0)
 		return r;
@@ -127,7 +127,7 @@ static int clone_mounts(const struct run_prepare *p, const struct placement *pl,
 	return 0;
 }
 
-/* Of custody's own directories, whose paths are as somebody wrote them. */
+/* Of custody's own directories, whose configured paths may have symbolic links. */
 static int clone_own(const char *dir, const char *name, bool rw, int *ret, struct fault *f)
 {
 	_cleanup_free_ char *path = path_join(dir, name), *real = path ? realpath(path, NULL) : NULL;
@@ -140,10 +140,10 @@ static int clone_own(const char *dir, const char *name, bool rw, int *ret, struc
 }
 
 /*
- * fuse-overlayfs sees the directory of its layers as well, and what else is in it is not its business: as root that stays
- * root's, and can be passed through.
+ * fuse-overlayfs also sees the directory of its upper: the other files in it stay root's, and the directory is only
+ * searchable.
  */
-static int shut_state(const struct run_prepare *p, struct fault *f)
+static int restrict_state(const struct run_prepare *p, struct fault *f)
 {
 	_cleanup_close_ int fd = open(p->session->state, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -165,7 +165,7 @@ static int clone_trees(const struct run_prepare *p, struct placement *pl, struct
 		r = worktree_make_upper(p->session->state, p->subject->worktree,
 					pl->uid_base + p->subject->uid, pl->gid_base + p->subject->gid, f);
 	if (r == 0 && profile_is_fuse(p->subject->profile))
-		r = shut_state(p, f);
+		r = restrict_state(p, f);
 	if (r == 0 && p->upper)
 		r = clone_own(p->session->state, ".", true, &t->layers, f);
 	if (r == 0)
@@ -173,7 +173,8 @@ static int clone_trees(const struct run_prepare *p, struct placement *pl, struct
 	return r < 0 ? r : clone_mounts(p, pl, t, f);
 }
 
-static int place(int tree, int dirfd, const char *point, const char *name, const char **ret, struct fault *f)
+static int attach_tree(int tree, int dirfd, const char *point, const char *name, const char **ret,
+		       struct fault *f)
 {
 	int r;
 
@@ -186,8 +187,8 @@ static int place(int tree, int dirfd, const char *point, const char *name, const
 	return *ret ? 0 : fault_errno(f, ENOMEM, "session");
 }
 
-static int place_trees(const struct run_prepare *p, int dirfd, const struct trees *t, struct placement *pl,
-		       struct fault *f)
+static int attach_trees(const struct run_prepare *p, int dirfd, const struct trees *t, struct placement *pl,
+			struct fault *f)
 {
 	const char *layers = NULL;
 	const char **sources = calloc(p->subject->n_mounts + 1, sizeof(*sources));
@@ -196,16 +197,16 @@ static int place_trees(const struct run_prepare *p, int dirfd, const struct tree
 	if (!sources)
 		return fault_errno(f, ENOMEM, "session");
 	pl->sources = sources;
-	r = place(t->worktree, dirfd, p->mount_point, "tree", &pl->worktree, f);
+	r = attach_tree(t->worktree, dirfd, p->mount_point, "tree", &pl->worktree, f);
 	if (r == 0)
-		r = place(t->layers, dirfd, p->mount_point, "l", &layers, f);
+		r = attach_tree(t->layers, dirfd, p->mount_point, "l", &layers, f);
 	if (r == 0)
-		r = place(t->init, dirfd, p->mount_point, "init", &pl->init, f);
+		r = attach_tree(t->init, dirfd, p->mount_point, "init", &pl->init, f);
 	for (size_t i = 0; r == 0 && i < p->subject->n_mounts; i++) {
 		char name[24];
 
 		(void)snprintf(name, sizeof(name), "b%zu", i);
-		r = place(t->mounts[i], dirfd, p->mount_point, name, &sources[i], f);
+		r = attach_tree(t->mounts[i], dirfd, p->mount_point, name, &sources[i], f);
 	}
 	if (r == 0 && layers) {
 		pl->upper = path_join(layers, "u");
@@ -241,7 +242,7 @@ int run_prepare_as_root(const struct run_prepare *p, struct placement *pl, struc
 		r = worktree_mount_tmpfs(p->mount_point, &dirfd, f);
 	seam("tmpfs-mounted");
 	if (r == 0)
-		r = place_trees(p, dirfd, &t, pl, f);
+		r = attach_trees(p, dirfd, &t, pl, f);
 	seam("worktree-mounted");
 	if (r == 0)
 		r = run_prepare_sealed(dirfd, p->mount_point, p->subject, pl, f);

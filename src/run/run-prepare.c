@@ -28,7 +28,7 @@ int run_prepare_init(struct run_prepare *p, const struct dirs *d, struct session
 	int r = 0;
 
 	*p = (struct run_prepare){ .dirs = d, .session = s, .subject = subject, .terminal = terminal };
-	/* Pages that nobody touches cost nothing.  No descriptor: the creator closes what it does not know. */
+	/* Untouched pages cost nothing. No descriptor: the creator closes unknown ones. */
 	p->config = mmap(NULL, sizeof(*p->config), PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p->config == MAP_FAILED) {
@@ -100,9 +100,9 @@ int run_prepare_rootfs(int dirfd, const char *parent, const struct subject *s, s
 	_cleanup_close_ int root = -EBADF;
 
 	if (mkdirat(dirfd, "root", 0755) < 0)
-		return fault_errno(f, errno, "make the container's root");
+		return fault_errno(f, errno, "create the container's root");
 	if (fchownat(dirfd, "root", pl->uid_base, pl->gid_base, AT_SYMLINK_NOFOLLOW) < 0)
-		return fault_errno(f, errno, "give the container's root to %u", (unsigned int)pl->uid_base);
+		return fault_errno(f, errno, "chown the container's root to %u", (unsigned int)pl->uid_base);
 	root = openat(dirfd, "root", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (root < 0)
 		return fault_errno(f, errno, "open the container's root");
@@ -125,17 +125,17 @@ int run_prepare_overlay(int dirfd, const char *parent, const char *layers, const
 	int r;
 
 	if (mkdirat(dirfd, RUN_PREPARE_SERVED, 0755) < 0)
-		return fault_errno(f, errno, "make the overlay's mount point");
+		return fault_errno(f, errno, "create the overlay's mount point");
 	ask.point = pl->served = path_join(parent, RUN_PREPARE_SERVED);
 	if (!ask.point)
 		return fault_errno(f, ENOMEM, "session");
 	r = overlay_server_mount(CREATOR_KEEP_FD, &ask, f);
-	/* The keeper ends with the supervisor's copy. */
+	/* The monitor exits when the supervisor closes its copy. */
 	(void)fd_close(CREATOR_KEEP_FD);
 	return r;
 }
 
-/* A user can mount nothing yet: the container's user namespace will, from these very paths. */
+/* A user cannot mount yet: the container's user namespace does it later, from these paths. */
 static int prepare_user(const struct run_prepare *p, struct placement *pl, struct fault *f)
 {
 	_cleanup_close_ int dirfd = open(p->session->run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -156,7 +156,7 @@ static int prepare_user(const struct run_prepare *p, struct placement *pl, struc
 	if (!pl->init)
 		return fault_errno(f, ENOMEM, "session");
 	r = run_prepare_sealed(dirfd, p->session->run, p->subject, pl, f);
-	/* A user namespace around the container's, for somebody must mount what the container will see. */
+	/* A user namespace around the container's, in which the overlay is mounted. */
 	if (r == 0 && profile_is_fuse(p->subject->profile)) {
 		r = userns_enter(f);
 		if (r == 0)
@@ -169,7 +169,7 @@ static int prepare_user(const struct run_prepare *p, struct placement *pl, struc
 	return run_prepare_rootfs(dirfd, p->session->run, p->subject, pl, f);
 }
 
-/* One that is longer is named absent in the evidence: no reason to refuse the run. */
+/* A longer one is listed as absent in the evidence: no reason to refuse the run. */
 static void keep_config(struct session_config *c, const char *text)
 {
 	size_t len = strlen(text);
@@ -180,7 +180,7 @@ static void keep_config(struct session_config *c, const char *text)
 	c->len = len;
 }
 
-int run_prepare_prepare(void *arg, struct runtime_request *rq, struct fault *f)
+int run_prepare_container(void *arg, struct runtime_request *rq, struct fault *f)
 {
 	const struct run_prepare *p = arg;
 	struct placement pl = {
@@ -196,7 +196,7 @@ int run_prepare_prepare(void *arg, struct runtime_request *rq, struct fault *f)
 
 	if (!run_prepare_is_mapped(p->subject))
 		pl.uid_base = pl.gid_base = 0;
-	/* As late as can be, but before a mount of ours may hide the tree. */
+	/* As late as possible, but before a mount of ours may cover the tree. */
 	r = subject_require_sources(p->subject, f);
 	if (r == 0)
 		r = operand_require_same(p->subject, f);
@@ -209,12 +209,12 @@ int run_prepare_prepare(void *arg, struct runtime_request *rq, struct fault *f)
 	if (r < 0)
 		return r;
 	keep_config(p->config, config);
-	/* Where every process counts, these do not.  Otherwise the supervisor collects them when there is time. */
+	/* With a small pids limit the helper processes must not count. Else the supervisor reaps them later. */
 	if (p->subject->profile->limit_pids && p->subject->profile->limit_pids < WARDEN_FEW_PIDS)
 		worktree_finish();
 	rq->config = config;
 	rq->bundle = pl.rootless ? p->session->run : p->mount_point;
-	/* As root on the private tmpfs: the runtime's own state ends with the container, whoever ends it. */
+	/* As root on the private tmpfs: the runtime's state vanishes with the mount namespace, even after a kill. */
 	rq->state_root = path_join(rq->bundle, RUN_PREPARE_STATE);
 	return rq->state_root ? 0 : fault_errno(f, ENOMEM, "session");
 }

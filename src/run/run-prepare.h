@@ -9,14 +9,14 @@
 #include "subject/subject.h"
 
 /*
- * What the creator prepares before the runtime is called: root, worktree, binds, config.json.  As root everything is
- * put on a private tmpfs that container ids can reach; as a user the session's own directories serve.
+ * The creator's preparations for the runtime: root, worktree, binds, config.json. As root everything is on a private
+ * tmpfs that container ids can reach; as a user in the session's own directories.
  */
 #define RUN_PREPARE_STATE "crun" /* the runtime's own state, below the bundle */
 
-#define RUN_PREPARE_SERVED "served" /* mount point of what fuse-overlayfs makes, below the bundle */
+#define RUN_PREPARE_SERVED "served" /* mount point of fuse-overlayfs, below the bundle */
 
-/* config.json as the runtime got it, in memory that creator and supervisor share.  LEN 0: it was not made. */
+/* config.json as the runtime got it, in memory that creator and supervisor share.  LEN 0: not created. */
 #define SESSION_CONFIG_MAX ((size_t)4 * 1024 * 1024)
 struct session_config {
 	size_t len;
@@ -28,19 +28,19 @@ struct run_prepare {
 	const struct session *session;
 	const struct subject *subject;
 	bool terminal;
-	char *mount_point;	       /* root: where the private tmpfs goes */
+	char *mount_point;	       /* root: of the private tmpfs */
 	char *upper;		       /* overlay: as the supervisor sees it; else NULL */
 	char *work;		       /* overlay: beside it */
-	struct session_config *config; /* what the creator gave to the runtime */
+	struct session_config *config; /* as the creator passed it to the runtime */
 };
 
 int run_prepare_init(struct run_prepare *p, const struct dirs *d, struct session *s,
 		     const struct subject *subject, bool terminal, struct fault *f) _must_check_;
 void run_prepare_done(struct run_prepare *p);
-#define _cleanup_session_place_ _cleanup_(run_prepare_done)
+#define _cleanup_run_prepare_ _cleanup_(run_prepare_done)
 
-/* In the creator (struct creator_job).  ARG is a struct run_prepare; RQ's texts live until the process ends. */
-int run_prepare_prepare(void *arg, struct runtime_request *rq, struct fault *f) _must_check_;
+/* In the creator (struct creator_job).  ARG is a struct run_prepare; RQ's texts live until the process exits. */
+int run_prepare_container(void *arg, struct runtime_request *rq, struct fault *f) _must_check_;
 
 /* config.json for PL; heap. */
 int run_prepare_config(const struct subject *s, struct placement *pl, bool pretty, char **ret,

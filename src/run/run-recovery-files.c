@@ -7,13 +7,13 @@
 #include "run/run-impl.h"
 #include "evidence/evidence-config.h"
 
-static int leave(const struct session *s, const char *name, const struct strbuf *text, struct fault *f)
+static int write_file(const struct session *s, const char *name, const struct strbuf *text, struct fault *f)
 {
 	_cleanup_close_ int fd =
 		openat(s->run_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0)
-		return fault_errno(f, errno, "make '%s/%s'", s->run, name);
+		return fault_errno(f, errno, "create '%s/%s'", s->run, name);
 	return fault_wrap(f, fd_write_all(fd, text->text, text->len, f), "'%s/%s'", s->run, name);
 }
 
@@ -23,15 +23,15 @@ int run_recovery_files_begin(const struct run *run, const struct session *s, str
 	int r = jdoc_write(run->plan.document, JDOC_CANONICAL, &subject, f);
 
 	if (r == 0)
-		r = leave(s, RECOVERY_SUBJECT, &subject, f);
+		r = write_file(s, RECOVERY_SUBJECT, &subject, f);
 	return r < 0 ? r : run_keep_upper_announce(run, s->run_fd, f);
 }
 
-/* Without the values of the environment: this directory may lie on a disk. */
+/* Without the values of the environment: this directory may be on a disk. */
 int run_recovery_files_config(const struct session *s, const struct session_config *c, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf config = { 0 };
 	int r = c->len ? evidence_config_write(c->text, c->len, &config, f) : 0;
 
-	return r < 0 || !c->len ? r : leave(s, RECOVERY_CONFIG, &config, f);
+	return r < 0 || !c->len ? r : write_file(s, RECOVERY_CONFIG, &config, f);
 }

@@ -29,7 +29,7 @@ static const enum layer limit_layers[_CGROUP_CONTROLLER_MAX] = {
 	[CGROUP_CPU] = LAYER_CPU_LIMIT,
 };
 
-/* What the cgroup cannot hold and the profile does not call optional refuses the run, by name. */
+/* A limit that the cgroup cannot enforce and that is not optional in the profile refuses the run. */
 static int require_limits(const struct cgroup *c, const struct profile *p, struct cgroup_limits *limits,
 			  struct fault *f)
 {
@@ -156,7 +156,7 @@ static void started(void *arg)
 	run_detach_announce(j->run->options, j->run->id, j->log->fd);
 }
 
-/* Of a detached run: it has nobody to talk to. */
+/* Only of a detached run. */
 static int open_log(const struct run_options *o, const struct session *s, int *ret_dir,
 		    struct output_log *ret, struct fault *f)
 {
@@ -206,7 +206,7 @@ static void report_server_failure(struct overlay_server *s, int tree, struct run
 	res->detail = strdup(fault_text(&f));
 }
 
-/* What the run may use, as far as the subject has a layer for it. */
+/* The limits for which the subject has a layer. */
 static void set_limits(const struct run_plan *d, struct warden_job *w)
 {
 	const struct profile *p = &d->asked;
@@ -253,7 +253,7 @@ int run_supervise(struct run *run, struct fault *f)
 		.session = s,
 		.subject = d->subject,
 		.cgroup = &cgroup,
-		.prepare = run_prepare_prepare,
+		.prepare = run_prepare_container,
 		.creating = creating,
 		.created = created,
 		.orphan = orphan,
@@ -306,7 +306,7 @@ int run_supervise(struct run *run, struct fault *f)
 		seam("chain-closed");
 		capture(&job);
 	}
-	/* What is left of the session is the upper, and that is complete. */
+	/* Only the upper is left of the session, and it is complete. */
 	overlay_server_stop(&server);
 	run_prepare_done(&job.place);
 	fault_done(&job.undescribed);

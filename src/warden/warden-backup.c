@@ -122,7 +122,7 @@ int warden_backup_start(struct warden_backup *k, const struct warden_request *rq
 void warden_backup_hold(struct warden_backup *k, const struct warden_held *h)
 {
 	if (k->fd >= 0)
-		(void)!warden_handover_bring(k->fd, h, NULL);
+		(void)!warden_handover_send(k->fd, h, NULL);
 }
 
 void warden_backup_end(struct warden_backup *k)

@@ -96,7 +96,7 @@ int main(void)
 	if (r >= 0)
 		r = detach(&f);
 	if (r >= 0)
-		r = warden_channel_say_ready(WARDEN_CHANNEL, &f);
+		r = warden_channel_send_ready(WARDEN_CHANNEL, &f);
 	if (r >= 0)
 		r = serve(&w, &f);
 	return r < 0 ? STATUS_FAILED : STATUS_OK;

@@ -98,7 +98,7 @@ static void an_order_comes_with_its_descriptors(void)
 	const struct warden_request o = some_order();
 
 	CHECK(scene_make(&s));
-	CHECK(warden_channel_say_ready(s.warden, &s.f) == 0);
+	CHECK(warden_channel_send_ready(s.warden, &s.f) == 0);
 	CHECK(warden_channel_wait_ready(s.hook, 0, &s.f) == 0);
 	CHECK(warden_channel_send(s.hook, &o, s.here, &s.f) == 0);
 	/* Even if the hook dies then, the request has arrived. */
@@ -141,10 +141,10 @@ static void a_hook_that_is_gone_has_no_order(void)
 	CHECK(scene_make(&s));
 	s.hook = fd_close(s.hook);
 	CHECK(warden_channel_receive(s.warden, &s.order, s.got, &s.f) == 0 && s.got[0] < 0);
-	CHECK(warden_channel_say_ready(s.warden, &s.f) < 0);
+	CHECK(warden_channel_send_ready(s.warden, &s.f) < 0);
 	/* It went without having read that we are ready. */
 	CHECK(scene_make(&t));
-	CHECK(warden_channel_say_ready(t.warden, &t.f) == 0);
+	CHECK(warden_channel_send_ready(t.warden, &t.f) == 0);
 	t.hook = fd_close(t.hook);
 	CHECK(warden_channel_receive(t.warden, &t.order, t.got, &t.f) == 0 && t.got[0] < 0);
 }

@@ -61,9 +61,9 @@ static void descriptors_arrive(void)
 	to = warden_handover_find(s.run.path, "c", &s.f);
 	CHECK(to >= 0);
 	h = (struct warden_held){ .tree = s.run.fd, .upper = s.session };
-	CHECK(warden_handover_bring(to, &h, &s.f) == 0);
+	CHECK(warden_handover_send(to, &h, &s.f) == 0);
 	h.upper = -EBADF;
-	CHECK(warden_handover_bring(to, &h, &s.f) == 0);
+	CHECK(warden_handover_send(to, &h, &s.f) == 0);
 	CHECK(warden_handover_receive(s.door, &got, &s.f) == 1);
 	CHECK(is_same(got.tree, s.run.fd, ".") && is_same(got.upper, s.run.fd, "sessions/one"));
 	CHECK(fcntl(got.tree, F_GETFD) & FD_CLOEXEC);
@@ -122,7 +122,7 @@ static void only_directories_are_accepted(void)
 	file = openat(s.run.fd, "file", O_RDONLY | O_CLOEXEC);
 	to = warden_handover_find(s.run.path, "c", &s.f);
 	h.tree = file;
-	CHECK(to >= 0 && warden_handover_bring(to, &h, &s.f) == 0);
+	CHECK(to >= 0 && warden_handover_send(to, &h, &s.f) == 0);
 	CHECK(warden_handover_receive(s.door, &got, &s.f) == -EPROTO && got.tree < 0);
 	fault_done(&s.f);
 	CHECK(send(to, "w", 1, 0) == 1);
@@ -130,7 +130,7 @@ static void only_directories_are_accepted(void)
 	fault_done(&s.f);
 	h.tree = s.run.fd;
 	h.upper = file;
-	CHECK(warden_handover_bring(to, &h, &s.f) == 0);
+	CHECK(warden_handover_send(to, &h, &s.f) == 0);
 	CHECK(warden_handover_receive(s.door, &got, &s.f) == -EPROTO && got.tree < 0 && got.upper < 0);
 }
 

@@ -257,7 +257,7 @@ static void creator_that_dies_does_not_keep_the_supervisor(void)
 	/* Without a time limit: a missing event is waited for until the test is killed. */
 	CHECK(warden_run(&job, &result, &f) == 0);
 	CHECK(result.exit.reason == EXIT_REASON_SETUP_FAILED && result.exit.code == 125);
-	CHECK(result.detail && strstr(result.detail, "without a word"));
+	CHECK(result.detail && strstr(result.detail, "without reporting an error"));
 	CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 	run_result_done(&result);
 	(void)munmap(unnamed, sizeof(*unnamed));
