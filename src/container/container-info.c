@@ -57,7 +57,7 @@ static void map_ids(struct jmap *m, struct capture_ids *ids)
 	jmap_leave(m, &child);
 }
 
-static void map_dossier(struct jmap *m, struct container_info *d)
+static void map_info(struct jmap *m, struct container_info *d)
 {
 	static const char *const modes[] = { [PROFILE_WORKSPACE_OVERLAY] = "overlay",
 					     [PROFILE_WORKSPACE_RO] = "ro",
@@ -106,7 +106,7 @@ int container_info_write(int sessionfd, const struct container_info *d, struct f
 		return fault_errno(f, ENOMEM, LABEL);
 	jmap_init_write(&m, head, LABEL, f);
 	/* The cast is safe: only a reading map assigns. */
-	map_dossier(&m, (struct container_info *)d);
+	map_info(&m, (struct container_info *)d);
 	r = jmap_end(&m);
 	if (r >= 0)
 		r = jdoc_write(head, JDOC_CANONICAL, &text, f);
@@ -159,7 +159,7 @@ static int parse(char *text, size_t len, struct container_info *d, struct fault 
 	if (r < 0)
 		return r;
 	jmap_init_read(&m, head, LABEL, f);
-	map_dossier(&m, d);
+	map_info(&m, d);
 	r = jmap_end(&m);
 	return r < 0 ? r : take_files(d, lf + 1, len - (size_t)(lf + 1 - text), f);
 }
