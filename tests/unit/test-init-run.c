@@ -29,6 +29,21 @@ static bool release(const struct peer_setup *s, struct peer *p, struct init_msg 
 	       peer_send(p, INIT_MSG_GO, 0);
 }
 
+/* Runs the payload to its end; init must exit as the payload did. */
+static bool payload_prints(const struct peer_setup *s, const char *want)
+{
+	struct init_msg m;
+	struct peer p;
+	char out[512];
+
+	if (!release(s, &p, &m))
+		return false;
+	peer_read_all(p.out, out, sizeof(out));
+	if (strcmp(out, want) != 0)
+		printf("# %s\n", out);
+	return peer_wait(&p) == 0 && strcmp(out, want) == 0;
+}
+
 static void exit_status_is_reported_and_is_inits_own(void)
 {
 	struct peer_setup s = { .args = ARGS(REPORT, SHELL("exit 7")) };
@@ -253,14 +268,8 @@ static void payload_starts_with_default_signals_and_stdio_only(void)
 	struct peer_setup s = { .args = ARGS(REPORT, SHELL("grep -E '^Sig(Blk|Ign)' /proc/self/status; "
 							   "exec /bin/ls /proc/self/fd")),
 				.before_exec = ignore_signals };
-	struct init_msg m;
-	struct peer p;
-	char out[512];
 
-	CHECK(release(&s, &p, &m));
-	peer_read_all(p.out, out, sizeof(out));
-	CHECK(strcmp(out, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n0\n1\n2\n3\n") == 0);
-	CHECK(peer_wait(&p) == 0);
+	CHECK(payload_prints(&s, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n0\n1\n2\n3\n"));
 }
 
 static bool drop_capabilities(void)
@@ -281,14 +290,8 @@ static void payload_cannot_look_into_init(void)
 	struct peer_setup s = { .args = ARGS(REPORT, SHELL("readlink /proc/1/fd/3 || echo no; "
 							   "cat /proc/1/environ >/dev/null 2>&1 || echo no")),
 				.before_exec = drop_capabilities };
-	struct init_msg m;
-	struct peer p;
-	char out[64];
 
-	CHECK(release(&s, &p, &m));
-	peer_read_all(p.out, out, sizeof(out));
-	CHECK(strcmp(out, "no\nno\n") == 0);
-	peer_wait(&p);
+	CHECK(payload_prints(&s, "no\nno\n"));
 }
 
 static void terminal_comes_with_the_report_and_controls_the_payload(void)
