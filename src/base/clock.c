@@ -23,7 +23,7 @@ static struct timespec now(clockid_t id)
 {
 	struct timespec ts = { 0 };
 
-	/* Cannot fail: both clocks exist in every kernel we run on, and the pointer is good. */
+	/* Cannot fail: both clocks exist in every supported kernel, and the pointer is valid. */
 	(void)clock_gettime(id, &ts);
 	return ts;
 }
@@ -43,9 +43,9 @@ uint64_t clock_wall_us(void)
 }
 
 /*
- * Not gmtime_r: it reads the file that TZ names and applies that file's leap seconds, and no caller's environment
- * may move the ledger's clock.  Counts in years that begin in March, so that the leap day is their last; 146097
- * days are 400 years, 719468 days lie between 0000-03-01 and 1970-01-01.
+ * Not gmtime_r: it reads the file that TZ names and applies that file's leap seconds, and the caller's
+ * environment must not change the ledger's clock. Counts in years that begin in March, so that the leap day
+ * is their last; 146097 days are 400 years, 719468 days lie between 0000-03-01 and 1970-01-01.
  */
 static struct utc to_utc(uint64_t wall_us)
 {

@@ -32,7 +32,9 @@ static const _Alignas(16) uint32_t round_constants[64] = {
 	0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
-/* The eight words of the state in the order that the instructions want, and the sixteen of the schedule that are needed next. */
+/*
+ * The eight words of the state in the order of the instructions, and the next sixteen words of the schedule.
+ */
 struct stream {
 	__m128i abef, cdgh, w[4];
 };
@@ -118,7 +120,7 @@ bool digest_two_is_there(void)
 static void compress_two(uint32_t *a_state, const uint8_t *a, uint32_t *b_state, const uint8_t *b,
 			 size_t blocks)
 {
-	abort(); /* digest_two_is_there was not asked */
+	abort(); /* digest_two_is_there was not called */
 }
 
 #endif
@@ -126,7 +128,7 @@ static void compress_two(uint32_t *a_state, const uint8_t *a, uint32_t *b_state,
 void digest_two_update(struct sha256_ctx *a, size_t a_len, const void *a_bytes, struct sha256_ctx *b,
 		       size_t b_len, const void *b_bytes)
 {
-	/* Bytes of a block that has begun come first: nettle has them. */
+	/* Bytes of a partial block first: they are in nettle's buffer. */
 	const size_t blocks = a->index || b->index ? 0 : (a_len < b_len ? a_len : b_len) / SHA256_BLOCK_SIZE;
 	const size_t done = blocks * SHA256_BLOCK_SIZE;
 

@@ -6,12 +6,12 @@
 #include <stddef.h>
 
 /*
- * SHA-256 of two streams at once.  The processor's own instructions for it wait for each other's results most of the time; two streams
- * side by side fill that time: a third more bytes per second than one after the other.  No library that Debian has takes two streams in
- * pieces.  Everything but the whole blocks that both have is nettle's.
+ * SHA-256 of two streams at once. The SHA instructions mostly wait for each other's results; two interleaved
+ * streams fill that time: a third more bytes per second than one after the other. No library in Debian hashes
+ * two streams incrementally. Only complete blocks of both streams are hashed here, everything else by nettle.
  */
 
-/* Asks the processor, which may cost as much as hashing 100 KB: ask once. */
+/* Runs cpuid, which may cost as much as hashing 100 KB: call it once. */
 bool digest_two_is_there(void);
 
 /* sha256_update of both.  Only where digest_two_is_there. */

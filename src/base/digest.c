@@ -30,7 +30,7 @@ void digest_hmac(const void *key, size_t key_len, const void *bytes, size_t len,
 	if (len > 0)
 		hmac_sha256_update(&ctx, len, bytes);
 	hmac_sha256_digest(&ctx, sizeof(ret->bytes), ret->bytes);
-	/* Who reads these two inner states can sign without the key. */
+	/* These two inner states suffice to compute HMACs without the key. */
 	explicit_bzero(&ctx, sizeof(ctx));
 }
 

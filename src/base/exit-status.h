@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The statuses that custody itself ends with.  `run` passes the payload's own through. */
+/* Exit statuses of custody itself. `run` exits with the payload's status. */
 enum exit_status {
 	STATUS_OK = 0,
-	STATUS_NO = 1, /* the answer is no */
+	STATUS_NO = 1, /* negative result */
 	STATUS_USAGE = 64,
 	STATUS_DENIED = 113,
 	STATUS_UNAPPROVED = 114,

@@ -12,7 +12,7 @@
 #define TEMP_NAME_SIZE sizeof(".new-0123456789abcdef")
 #define TEMP_TRIES 16
 
-/* A name nobody can have planted; O_EXCL also refuses a symlink there. */
+/* A random name that cannot be planted; O_EXCL also refuses a symlink there. */
 static int open_temp(int dirfd, char name[TEMP_NAME_SIZE], struct fault *f)
 {
 	for (int i = 0; i < TEMP_TRIES; i++) {
@@ -38,7 +38,7 @@ static int fill(int fd, const void *bytes, size_t len, mode_t mode, struct fault
 	r = fd_write_all(fd, bytes, len, f);
 	if (r < 0)
 		return r;
-	/* Not left to open(): the mode is a promise and must not depend on the caller's umask. */
+	/* fchmod, not open(): the mode must not depend on the caller's umask. */
 	if (fchmod(fd, mode) < 0)
 		return fault_errno(f, errno, "fchmod");
 	if (fsync(fd) < 0)
@@ -56,7 +56,10 @@ static int replace(int dirfd, const char *name, const void *bytes, size_t len, m
 	if (fd < 0)
 		return fd;
 	r = fill(fd, bytes, len, mode, f);
-	/* Network file systems report a full disk only here; it must be known before the old file is gone. */
+	/*
+	 * Network file systems report a full disk only here; it must be known before the old file is
+	 * replaced.
+	 */
 	if (r == 0 && close(TAKE_FD(fd)) < 0)
 		r = fault_errno(f, errno, "close");
 	if (r == 0 && renameat(dirfd, temp, dirfd, name) < 0)

@@ -12,7 +12,7 @@
 #define CLOSE_RANGE_CLOEXEC (1U << 2)
 #endif
 
-/* Without 0-2 the next file we open would become somebody's stdout. */
+/* Without 0-2 the next opened file would become stdin, stdout or stderr. */
 static int fill_standard(struct fault *f)
 {
 	for (int fd = 0; fd < 3; fd++) {
@@ -20,7 +20,10 @@ static int fill_standard(struct fault *f)
 
 		if (fcntl(fd, F_GETFD) >= 0)
 			continue;
-		/* The lowest free number is FD: all below exist by now.  No CLOEXEC, programs expect 0-2. */
+		/*
+		 * The lowest free number is FD, because all below exist. No CLOEXEC: executed programs expect
+		 * 0-2.
+		 */
 		opened = open("/dev/null", O_RDWR);
 		if (opened < 0)
 			return fault_errno(f, errno, "open '/dev/null' as descriptor %d", fd);
@@ -32,7 +35,7 @@ static int fill_standard(struct fault *f)
 	return 0;
 }
 
-/* For kernels before 5.11 and for filters that know no close_range. */
+/* For kernels before 5.11 and seccomp filters without close_range. */
 static int mark_each(struct fault *f)
 {
 	DIR *dir = opendir("/proc/self/fd");

@@ -27,8 +27,8 @@ static inline int fd_take(int *fd)
 #define TAKE_FD(fd) fd_take(&(fd))
 
 /*
- * Fail unless FD is a regular file, owned by UID and writable by nobody else.  Checks the open file,
- * never a path, so the answer still holds when the caller reads.
+ * Fails unless FD is a regular file, owned by UID and not writable by other users. Checks the open file,
+ * never a path, so the result still holds when the caller reads.
  */
 int fd_require_private(int fd, uid_t uid, struct fault *f) _must_check_;
 

@@ -5,8 +5,8 @@
 #include "base/str.h"
 
 /*
- * Why a text that yajl refused is no JSON.  yajl decides; this only finds the words, by looking again at the
- * first token that it did not accept.
+ * Explains why yajl refused a text. yajl decides; this only finds the message, from the first token that it
+ * did not accept.
  */
 struct trouble {
 	const struct jdoc_text *t;
@@ -35,7 +35,7 @@ static bool at_end(const struct trouble *x)
 	return x->p.offset >= x->t->len;
 }
 
-/* The byte in question; NUL at the end, which no caller mistakes for anything else. */
+/* The current byte; NUL at the end. */
 static char here(const struct trouble *x)
 {
 	return at_end(x) ? '\0' : x->t->bytes[x->p.offset];
@@ -65,7 +65,7 @@ static bool explain_end(const struct trouble *x)
 	return true;
 }
 
-/* A comment that is unclosed, or not allowed here at all. */
+/* An unclosed comment, or one that is not allowed here. */
 static bool explain_comment(const struct trouble *x)
 {
 	const char *s = x->t->bytes + x->p.offset;
@@ -138,7 +138,7 @@ static bool explain_word(const struct trouble *x)
 
 	while (n < left && n < 32 && (is_letter(s[n]) || is_digit(s[n])))
 		n++;
-	/* Good words are refused too: for what stands behind them, which is not ours to explain. */
+	/* Valid words are refused too, because of the text after them, which is not explained here. */
 	if ((n == 4 && (memcmp(s, "true", n) == 0 || memcmp(s, "null", n) == 0)) ||
 	    (n == 5 && memcmp(s, "false", n) == 0))
 		return false;
@@ -182,7 +182,7 @@ static bool explain_key(const struct trouble *x)
 	return found_instead(x, "key in double quotes");
 }
 
-/* Behind a comma. */
+/* After a comma. */
 static bool explain_next(struct trouble *x)
 {
 	const struct jdoc_place comma = x->p;
@@ -213,7 +213,7 @@ static bool explain_after_value(struct trouble *x)
 		return true;
 	}
 	if (!x->c->inside) {
-		jdoc_refuse(x->t, &x->p, x->f, "text goes on after the end of the document");
+		jdoc_refuse(x->t, &x->p, x->f, "unexpected text after the end of the document");
 		return true;
 	}
 	if (c == ',')

@@ -58,7 +58,7 @@ int jmap_end(struct jmap *m)
 	return m->r;
 }
 
-/* The value of KEY when reading; NULL after a failure. */
+/* The value of KEY if reading; NULL after a failure. */
 static struct jdoc *find(struct jmap *m, const char *key)
 {
 	struct jdoc *v;
@@ -66,7 +66,7 @@ static struct jdoc *find(struct jmap *m, const char *key)
 	if (m->r < 0)
 		return NULL;
 	if (m->n_keys == JMAP_KEYS_MAX || is_asked(m, key)) {
-		(void)jmap_fail(m, EINVAL, "'%s' is asked for twice, or too many keys are", key);
+		(void)jmap_fail(m, EINVAL, "'%s' is read twice, or too many keys are read", key);
 		return NULL;
 	}
 	m->keys[m->n_keys++] = key;
@@ -287,7 +287,7 @@ bool jmap_is_null(const struct jmap *m, const char *key)
 	return v && v->type == JDOC_NULL;
 }
 
-/* Of names that are rarely shown, and not with printf: there is one for each object of each document. */
+/* Rarely printed, and built without printf: it runs for each object of each document. */
 static void add_path(struct jmap *m, const char *text)
 {
 	size_t at = strlen(m->path), n = strnlen(text, sizeof(m->path) - 1 - at);

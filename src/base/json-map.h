@@ -9,17 +9,17 @@
 #include "base/json.h"
 
 /*
- * A struct and its JSON object, both ways: one function names every field once and serves the writer and the reader.
- * Reading is strict: a key that is missing, of the wrong type or out of range is a failure, and so is one that was not
- * asked for (found by jmap_end).  The first failure sticks; nothing after it has an effect.
+ * Converts between a struct and its JSON object: one function names every field once and serves writer and
+ * reader. Reading is strict: a key that is missing, of the wrong type, out of range or unexpected (found by
+ * jmap_end) is a failure. After the first failure all calls have no effect.
  *
- * Reading allocates into fields that are empty; after a failure whoever owns the struct frees what is there.
+ * Reading allocates into empty fields; after a failure the owner of the struct frees them.
  */
 #define JMAP_KEYS_MAX 32
 #define JMAP_PATH_MAX 96
 
 struct jmap {
-	struct jdoc *d; /* borrowed; const in all but name when reading */
+	struct jdoc *d; /* borrowed; not modified when reading */
 	bool reading;
 	int r;
 	struct fault *f;
@@ -31,7 +31,8 @@ struct jmap {
 void jmap_init_write(struct jmap *m, struct jdoc *d, const char *label, struct fault *f);
 void jmap_init_read(struct jmap *m, const struct jdoc *d, const char *label, struct fault *f);
 int jmap_end(struct jmap *m) _must_check_;
-int jmap_fail(struct jmap *m, int code, const char *fmt, ...) _printf_(3, 4); /* unless it failed before */
+int jmap_fail(struct jmap *m, int code, const char *fmt, ...)
+	_printf_(3, 4); /* unless an earlier call failed */
 
 void jmap_string(struct jmap *m, const char *key, char **field);
 void jmap_string_or_null(struct jmap *m, const char *key, char **field);
@@ -41,13 +42,13 @@ void jmap_bool(struct jmap *m, const char *key, bool *field);
 void jmap_u64(struct jmap *m, const char *key, uint64_t *field); /* up to INT64_MAX */
 void jmap_uint(struct jmap *m, const char *key, unsigned int *field, unsigned int max);
 void jmap_strv(struct jmap *m, const char *key,
-	       char ***field); /* NULL is the empty list, and comes back as one */
+	       char ***field); /* NULL is the empty list, and is read back as NULL */
 /* NAMES[*FIELD]; NULL-terminated. */
 void jmap_word(struct jmap *m, const char *key, const char *const *names, unsigned int *field);
 
-/* The value of KEY as reader and writer need it themselves: NULL after a failure. */
+/* The raw value of KEY, for special cases; NULL after a failure. */
 struct jdoc *jmap_value(struct jmap *m, const char *key, enum jdoc_type type);
-bool jmap_is_null(const struct jmap *m, const char *key); /* reading: the value is there and null */
+bool jmap_is_null(const struct jmap *m, const char *key); /* reading: the value exists and is null */
 
 /* A nested object, or an item of an array (writing: appended); ended by jmap_leave. */
 void jmap_enter(struct jmap *m, const char *key, struct jmap *child);

@@ -8,9 +8,9 @@
 #include "base/json.h"
 
 /*
- * yajl cuts the text into tokens and keeps the grammar; this builds the tree and refuses the rest of what the
- * header promises.  Places are ours: yajl tells where a token ends, and a token starts behind the blanks,
- * comments, commas and colons that follow the one before.
+ * yajl splits the text into tokens and checks the grammar; this file builds the tree and applies the other
+ * restrictions of the header. Positions are computed here: yajl reports where a token ends, and a token
+ * starts after the blanks, comments, commas and colons that follow the previous one.
  */
 struct reader {
 	struct jdoc_text t;
@@ -24,7 +24,7 @@ struct reader {
 	struct fault *f;
 };
 
-/* What a callback returns: yajl stops on 0. */
+/* Return value of a callback: yajl stops on 0. */
 #define GO_ON 1
 #define STOP 0
 
@@ -39,7 +39,7 @@ static struct jdoc *container(const struct reader *rd)
 	return rd->depth ? rd->open[rd->depth - 1] : NULL;
 }
 
-/* Where the token starts that yajl just reported. */
+/* Start of the token that yajl just reported. */
 static struct jdoc_place token_start(const struct reader *rd)
 {
 	struct jdoc_place p = rd->c.at;
@@ -68,7 +68,7 @@ static void token_done(struct reader *rd, const struct jdoc_place *start, size_t
 	}
 }
 
-/* Hang VALUE, which is owned from the call on, into the open container. */
+/* Adds VALUE, which is owned from the call on, to the open container. */
 static int add(struct reader *rd, const struct jdoc_place *start, struct jdoc *value)
 {
 	_cleanup_jdoc_ struct jdoc *owned = value;
@@ -125,7 +125,7 @@ static int on_number(void *ctx, const char *digits, size_t len)
 			return stop(rd,
 				    jdoc_refuse(&rd->t, &start, rd->f, "number '%.*s': whole numbers only",
 						len > 32 ? 32 : (int)len, digits));
-	/* JSON has no leading zeros, so what is longer is also bigger. */
+	/* JSON has no leading zeros, so a longer number is larger. */
 	if (len < sizeof(text)) {
 		memcpy(text, digits, len);
 		text[len] = '\0';
@@ -135,7 +135,9 @@ static int on_number(void *ctx, const char *digits, size_t len)
 					    len > 32 ? 32 : (int)len, digits));
 	if (add(rd, &start, jdoc_new_int(value)) == STOP)
 		return STOP;
-	/* Not from yajl: a number that ends the text is reported only by the line feed that we add. */
+	/*
+	 * Not from yajl: it reports a number at the end of the text only after the line feed that is added.
+	 */
 	token_done(rd, &start, start.offset + len, JDOC_LAST_VALUE);
 	return GO_ON;
 }
@@ -244,7 +246,7 @@ static int compare_members(const void *a, const void *b)
 	return is_before(x, y) ? -1 : is_before(y, x);
 }
 
-/* Sorting brings equal keys together, whatever number of them a stranger sends. */
+/* Sorting finds duplicates in O(n log n), however many keys the input has. */
 static int on_map_end(void *ctx)
 {
 	struct reader *rd = ctx;
@@ -284,8 +286,10 @@ static const yajl_callbacks callbacks = {
 	.yajl_end_array = on_array_end,
 };
 
-/* What must not be in the text at all.  yajl's own check of UTF-8 takes overlong forms and looks into strings
- * only. */
+/*
+ * Bytes that must not occur in the text. yajl's own check of UTF-8 accepts overlong forms and checks strings
+ * only.
+ */
 static int check_bytes(const struct jdoc_text *t, struct fault *f)
 {
 	struct jdoc_place p = JDOC_PLACE_START;
@@ -311,7 +315,7 @@ static int check_bytes(const struct jdoc_text *t, struct fault *f)
 	return 0;
 }
 
-/* Is everything closed, and nothing left but blanks and comments?  Asked of us and not only of yajl. */
+/* Is everything closed, with only blanks and comments left? Checked here in addition to yajl. */
 static bool is_complete(const struct reader *rd)
 {
 	struct jdoc_place p = rd->c.at;
@@ -325,7 +329,7 @@ static int run(struct reader *rd)
 	yajl_status status;
 
 	status = yajl_parse(rd->yajl, (const unsigned char *)rd->t.bytes, rd->t.len);
-	/* Ends a number or a // comment that stands at the very end. */
+	/* Terminates a number or a // comment at the end of the text. */
 	if (status == yajl_status_ok)
 		status = yajl_parse(rd->yajl, (const unsigned char *)"\n", 1);
 	if (status == yajl_status_ok)
@@ -336,7 +340,7 @@ static int run(struct reader *rd)
 		return 0;
 	rd->r = -EINVAL;
 	if (!jdoc_explain(&rd->t, &rd->c, rd->f))
-		return jdoc_refuse(&rd->t, &rd->c.at, rd->f, "not JSON from here on");
+		return jdoc_refuse(&rd->t, &rd->c.at, rd->f, "not valid JSON from here");
 	return rd->r;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 
-/* All of these return the place after what they skipped, or NULL when the text ends before or is none. */
+/* All of these return the position after the skipped part, or NULL if the text is incomplete or malformed. */
 static const char *skip_string(const char *p, const char *end)
 {
 	p++;
@@ -43,7 +43,7 @@ static const char *skip_blank(const char *p, const char *end)
 	static const char blanks[] = "        ";
 
 	while (p && p < end) {
-		/* Half of a text for people is indentation. */
+		/* Fast path: half of an indented text is blanks. */
 		if (end - p >= 8 && memcmp(p, blanks, 8) == 0)
 			p += 8;
 		else if (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')
@@ -150,7 +150,7 @@ bool jspan_key_is(struct jspan key, const char *name)
 	return key.len == n + 2 && !memcmp(key.at + 1, name, n);
 }
 
-/* Places *P on the next element of a value that opens and closes with brackets: 1, 0 at its end, -EINVAL. */
+/* Moves *P to the next element of an object or array: 1, 0 at its end, -EINVAL. */
 static int step(struct jspan whole, const char **at, const char **p)
 {
 	const char *end = whole.at + whole.len;

@@ -7,11 +7,12 @@
 #include "base/cleanup.h"
 
 /*
- * Pieces of a JSON text, found without taking it apart: config.json holds numbers that no C type of ours has (64-bit
- * unsigned limits), and what libcrun shall read must reach it byte for byte.  A span points into its text.
+ * Parts of a JSON text, found without parsing it into a tree: config.json has numbers that struct jdoc cannot
+ * hold (64-bit unsigned limits), and its text must be passed to libcrun byte for byte. A span points into its
+ * text.
  *
- * This is a finder, not a validator: libcrun's parser judges the text.  Whatever could make two readers see two
- * documents (a key given twice or written with escapes) is refused where it is looked for.
+ * This is not a validator: libcrun's parser checks the text. Ambiguities that let two readers see different
+ * documents (a duplicate key, or one written with escapes) are refused in each lookup.
  */
 struct jspan {
 	const char *at;
@@ -24,9 +25,9 @@ int jspan_check(const char *text, size_t len, unsigned int depth) _must_check_;
 /* The one value in TEXT: 0 or -EINVAL. */
 int jspan_root(const char *text, size_t len, struct jspan *ret) _must_check_;
 
-/* Value of KEY in OBJECT: 1, 0 when it is not there or OBJECT is no object, -EINVAL. */
+/* Value of KEY in OBJECT: 1, 0 if it is missing or OBJECT is not an object, -EINVAL. */
 int jspan_get(struct jspan object, const char *key, struct jspan *ret) _must_check_;
-/* The same for N keys in one go: 0 or -EINVAL; .at is NULL where there is none. */
+/* The same for N keys in one pass: 0 or -EINVAL; .at is NULL for missing keys. */
 int jspan_get_each(struct jspan object, const char *const *keys, size_t n, struct jspan *ret) _must_check_;
 
 /* Member by member: 1, 0 at the end, -EINVAL.  *AT starts as NULL; KEY keeps its quotes. */
@@ -36,5 +37,5 @@ int jspan_next_member(struct jspan object, const char **at, struct jspan *key,
 bool jspan_is(struct jspan value, char first); /* '{', '[', '"', ... */
 bool jspan_key_is(struct jspan key, const char *name);
 
-/* The text of a string value, decoded; heap; NULL when it is none or holds NUL or invalid UTF-8. */
+/* The text of a string value, decoded; heap; NULL if it is not a string or contains NUL or invalid UTF-8. */
 char *jspan_string(struct jspan value);

@@ -20,7 +20,7 @@ void jdoc_place_move(const struct jdoc_text *t, struct jdoc_place *p, size_t off
 	}
 }
 
-/* Offset behind the comment that starts at FROM; FROM itself when it does not end, or is none. */
+/* Offset after the comment that starts at FROM; FROM itself if it is unclosed or not a comment. */
 static size_t comment_end(const struct jdoc_text *t, size_t from)
 {
 	const char *start = t->bytes + from, *end;
@@ -38,7 +38,7 @@ static size_t comment_end(const struct jdoc_text *t, size_t from)
 	return end ? (size_t)(end + 2 - t->bytes) : from;
 }
 
-/* Blanks need no look at what else a character could be. */
+/* Fast path for blanks. */
 static void skip_blanks(const struct jdoc_text *t, struct jdoc_place *p)
 {
 	for (; p->offset < t->len; p->offset++) {
@@ -120,7 +120,7 @@ int jdoc_check_escapes(const struct jdoc_text *t, const struct jdoc_place *start
 		s = memchr(s, '\\', (size_t)(end - s));
 		if (!s)
 			break;
-		/* Step over what is escaped, so that a backslash there does not start another escape. */
+		/* Skip the escaped character, so that a backslash there does not start another escape. */
 		if (++s == end || *s != 'u')
 			continue;
 		unit = hex4(s + 1, end);

@@ -3,6 +3,6 @@
 
 #include "base/json.h"
 
-/* Inside the json files only: room for one more element behind the last.  False on ENOMEM. */
+/* Private to the json files: makes room for one more element. False on ENOMEM. */
 bool jdoc_grow_items(struct jdoc *array);
 bool jdoc_grow_members(struct jdoc *object);

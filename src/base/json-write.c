@@ -27,7 +27,7 @@ static void put_escape(struct strbuf *out, unsigned char c)
 		strbuf_printf(out, "u%04x", c);
 }
 
-/* Bytes of TEXT that stand for themselves: most of what is ever written, so they go out in one piece. */
+/* Length of the prefix of TEXT that needs no escape: most text, copied at once. */
 static size_t plain_len(const char *text, size_t len)
 {
 	size_t n = 0;
@@ -80,7 +80,7 @@ static void put_break(const struct writer *w, unsigned int depth)
 		strbuf_add(w->out, "  ", 2);
 }
 
-/* Numbers are frequent, and printf takes a thousand instructions for each. */
+/* Without printf, which takes a thousand instructions per number. */
 static void put_int(struct strbuf *out, int64_t value)
 {
 	if (value < 0)
@@ -130,7 +130,7 @@ static int put_object(const struct writer *w, const struct jdoc *d, unsigned int
 	return 0;
 }
 
-/* Recursion is bounded by the depth that the reader accepts: nothing is written that cannot be read back. */
+/* Recursion is bounded by the depth that the reader accepts: every written document can be read back. */
 static int put_value(const struct writer *w, const struct jdoc *d, unsigned int depth)
 {
 	if (d->broken)
@@ -156,7 +156,7 @@ static int put_value(const struct writer *w, const struct jdoc *d, unsigned int 
 	case JDOC_OBJECT:
 		return put_object(w, d, depth);
 	}
-	return fault_set(w->f, EINVAL, "document has a value of no type (%d)", (int)d->type);
+	return fault_set(w->f, EINVAL, "document has a value of unknown type (%d)", (int)d->type);
 }
 
 int jdoc_write(const struct jdoc *d, enum jdoc_style style, struct strbuf *out, struct fault *f)
@@ -172,7 +172,7 @@ int jdoc_write(const struct jdoc *d, enum jdoc_style style, struct strbuf *out, 
 		strbuf_putc(out, '\n');
 	if (r == 0 && out->broken)
 		r = fault_errno(f, ENOMEM, "text of document");
-	/* Half a document must not be mistaken for one. */
+	/* Discard a partial document. */
 	if (r < 0 && out->text) {
 		out->len = before;
 		out->text[before] = '\0';

@@ -117,7 +117,7 @@ bool jdoc_grow_members(struct jdoc *object)
 	return true;
 }
 
-/* Index of KEY, or of the member before which it belongs. */
+/* Index of KEY, or its insertion point. */
 static size_t find(const struct jdoc *object, const char *key, bool *ret_found)
 {
 	size_t low = 0, high = object->n_members;
@@ -210,7 +210,7 @@ void jdoc_append_string(struct jdoc *array, const char *value)
 	jdoc_append(array, jdoc_new_string(value));
 }
 
-/* CHILD under KEY, or NULL: the container is broken then, and building on goes nowhere and is harmless. */
+/* CHILD under KEY, or NULL: then the container is marked broken, and further calls on NULL do nothing. */
 static struct jdoc *set_child(struct jdoc *object, const char *key, struct jdoc *child)
 {
 	if (object && set(object, key, child))
@@ -304,7 +304,7 @@ static void copy_children(struct jdoc *copy, const struct jdoc *d)
 			jdoc_set(copy, m->key, jdoc_copy(m->value));
 			if (copy->n_members == n)
 				return;
-			/* Sorted already, so each one lands at the end. */
+			/* Sorted already, so each one is appended at the end. */
 			copy->members[n].line = m->line;
 			copy->members[n].column = m->column;
 		}
@@ -354,7 +354,7 @@ static bool objects_equal(const struct jdoc *a, const struct jdoc *b)
 
 bool jdoc_equal(const struct jdoc *a, const struct jdoc *b)
 {
-	/* Nobody knows what a broken tree was to say, so it equals nothing. */
+	/* A broken tree is incomplete, so it equals nothing. */
 	if (!a || !b || a->type != b->type || a->broken || b->broken)
 		return false;
 	switch (a->type) {

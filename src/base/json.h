@@ -9,12 +9,12 @@
 #include "base/str.h"
 
 /*
- * A JSON document as a tree.  Parsed trees carry line and column of every value and key; built ones carry 0.
+ * A JSON document as a tree. Parsed trees carry line and column of every value and key; built ones carry 0.
  * Numbers are 64-bit integers, strings are valid UTF-8 without NUL, objects have no duplicate keys: anything
- * else is refused with its place, so that two readers can never see two documents in one text.
+ * else is refused with its position, so that two readers can never see different documents in one text.
  *
  * Columns count characters, not bytes.  Members are kept sorted by the bytes of their keys, not in the order
- * of the text: a lookup is cheap however many keys a stranger sends.
+ * of the text: a lookup is cheap however many keys the input has.
  *
  * Building never needs a check per step: a failed allocation marks the tree, and jdoc_write refuses it.
  */

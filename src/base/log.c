@@ -9,7 +9,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 
-/* The one mutable global of this room: set once by main, read by everybody below. */
+/* The one mutable global of this room: set once by main, read by all functions below. */
 static struct {
 	const char *program;
 	enum log_level level;
@@ -26,7 +26,7 @@ bool log_has(enum log_level level)
 	return level <= config.level;
 }
 
-/* One write, so that lines of several processes on one stderr do not run into each other. */
+/* One write, so that lines of several processes on one stderr do not mix. */
 _printf_(2, 0) static void put_line(enum log_level level, const char *fmt, va_list ap)
 {
 	_cleanup_strbuf_ struct strbuf line = { 0 };
@@ -41,7 +41,7 @@ _printf_(2, 0) static void put_line(enum log_level level, const char *fmt, va_li
 	strbuf_puts(&line, ": ");
 	strbuf_puts(&line, escaped ? escaped : "a message was lost: out of memory");
 	strbuf_putc(&line, '\n');
-	/* Nobody is left to be told that stderr is gone. */
+	/* A failed write to stderr cannot be reported. */
 	if (!line.broken && fd_write_all(STDERR_FILENO, line.text, line.len, NULL) < 0)
 		return;
 }

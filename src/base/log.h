@@ -6,8 +6,8 @@
 #include "base/cleanup.h"
 
 /*
- * Talk for people on stderr, for mains only: library code returns a fault instead.  One line per call,
- * control characters escaped, "PROGRAM: " in front.
+ * Messages on stderr, for main programs only: library code returns a fault instead. One line per call,
+ * control characters escaped, prefixed with "PROGRAM: ".
  */
 enum log_level {
 	LOG_LEVEL_QUIET,

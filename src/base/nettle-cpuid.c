@@ -10,11 +10,11 @@
 #endif
 
 /*
- * Nettle asks the processor, before main, what it can do.  In a virtual machine each question is answered by the host, 6 to
- * 70 microseconds of it, and the C library has just asked the same: a static program that is started for each container
- * is led here by the linker (--wrap) and gets the library's answers.
+ * Nettle runs cpuid before main. In a virtual machine each cpuid traps to the hypervisor, 6 to 70
+ * microseconds, and the C library has just run the same ones: in a static program that is started for each
+ * container the linker (--wrap) redirects the call to this function, which returns the C library's results.
  *
- * The maker's name (0) stays empty.  It decides only how memory is combined, which nobody here does.
+ * The vendor name (leaf 0) stays empty. It only selects a variant of memxor, which is not used here.
  */
 void __real__nettle_cpuid(uint32_t leaf, uint32_t regs[4]);
 void __wrap__nettle_cpuid(uint32_t leaf, uint32_t regs[4]);

@@ -12,7 +12,7 @@
 #include "base/path.h"
 #include "base/str.h"
 
-/* openat2 answers EAGAIN when a rename somewhere made ".." unsure; a stranger may go on renaming for ever. */
+/* openat2 returns EAGAIN if a concurrent rename made ".." unsafe; a hostile process can rename forever. */
 #define AGAIN_MAX 32
 
 static int sys_openat2(int dirfd, const char *path, int flags, mode_t mode, uint64_t resolve)
@@ -33,7 +33,10 @@ static int sys_openat2(int dirfd, const char *path, int flags, mode_t mode, uint
 	}
 }
 
-/* Does R, an answer of openat2, mean that there is none?  A filter's EPERM hits a harmless call as well. */
+/*
+ * Does R, a result of openat2, mean that the call is not available? A filter that returns EPERM also refuses
+ * a harmless call.
+ */
 static bool is_missing(int r)
 {
 	int probe;
@@ -45,7 +48,7 @@ static bool is_missing(int r)
 	return probe == -EPERM;
 }
 
-/* One step down, never through a link.  A part that is no directory shows at the next step. */
+/* One step down, never through a link. A component that is not a directory fails at the next step. */
 static int step(int fd, const char *name)
 {
 	_cleanup_close_ int next = -EBADF;
@@ -71,13 +74,13 @@ static int last_step(int fd, const char *name, int flags, mode_t mode)
 	last = openat(fd, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (last < 0)
 		return -errno;
-	/* O_PATH with O_NOFOLLOW opens the link itself, which only a caller who said so can mean. */
+	/* O_PATH with O_NOFOLLOW opens the link itself, which is refused unless the caller passed both. */
 	if (!(flags & O_NOFOLLOW) && (fstat(last, &st) < 0 || S_ISLNK(st.st_mode)))
 		return -ELOOP;
 	return TAKE_FD(last);
 }
 
-/* BENEATH without openat2: stricter, in that no link and no ".." is taken at all. */
+/* BENEATH without openat2: stricter, because every link and every ".." is refused. */
 static int walk(int rootfd, const char *path, int flags, mode_t mode)
 {
 	_cleanup_free_ char *copy = strdup(path);
@@ -96,7 +99,7 @@ static int walk(int rootfd, const char *path, int flags, mode_t mode)
 
 		*slash = '\0';
 		if (!*rest) {
-			/* A slash at the end asks for a directory. */
+			/* A trailing slash requires a directory. */
 			if (flags & O_CREAT)
 				return -EISDIR;
 			flags |= O_DIRECTORY;
@@ -131,7 +134,9 @@ int path_open_in_root(int rootfd, const char *path, int flags, mode_t mode, stru
 	r = sys_openat2(rootfd, path, flags, mode, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 	if (is_missing(r))
 		return fault_set(f, ENOSYS,
-				 "open '%s': no openat2: it needs Linux 5.6 and no filter against it", path);
+				 "open '%s': openat2 is not available: it requires Linux 5.6 and a seccomp "
+				 "filter that allows it",
+				 path);
 	if (r < 0)
 		return fault_errno(f, -r, "open '%s'", path);
 	return r;

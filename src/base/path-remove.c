@@ -13,20 +13,20 @@
 #include "base/str.h"
 
 /*
- * A tree that a stranger made, and may still be changing.
+ * Removes an untrusted tree that may change concurrently.
  *
- * 1. Names are used one at a time, relative to a descriptor, and MUST NOT be followed when they are links.
+ * 1. Names are used one at a time, relative to a descriptor, and MUST NOT be followed if they are links.
  * 2. A directory is entered only if it is on the mount that the tree's parent is on.
- * 3. The way up is a descriptor that was kept, or ".." that proves to be the directory we came from.
+ * 3. Going up uses a kept descriptor, or "..", which must be the directory that was left.
  * 4. No recursion, and about HELD_MAX descriptors however deep the tree is.
  */
 #define HELD_MAX 32
-#define AGAIN_MAX 1000 /* times that a directory was not empty after all: somebody is writing into it */
-#define SHOWN_MAX 16   /* parts of a path in a message */
+#define AGAIN_MAX 1000 /* retries while another process writes to a directory */
+#define SHOWN_MAX 16   /* components of a path in a message */
 
 struct level {
 	char *name;
-	DIR *dir; /* NULL beyond HELD_MAX while a deeper level is worked on */
+	DIR *dir; /* NULL beyond HELD_MAX while a deeper level is processed */
 	dev_t dev;
 	ino_t ino;
 };
@@ -57,7 +57,7 @@ static void removal_done(struct removal *rm)
 	free(rm->levels);
 }
 
-/* CODE, or our own words for it, about LEAF in the directory we are in. */
+/* Error CODE, or TEXT instead, for LEAF in the current directory. */
 static int failed(const struct removal *rm, const char *leaf, int code, const char *what)
 {
 	_cleanup_strbuf_ struct strbuf path = { 0 };
@@ -71,7 +71,7 @@ static int failed(const struct removal *rm, const char *leaf, int code, const ch
 			 what ? what : strerror(code));
 }
 
-/* Device and, where the kernel tells (5.8), mount id: a bind mount has the device of its source. */
+/* Device and, since Linux 5.8, mount id: a bind mount has the device of its source. */
 static int identify(int fd, struct stat *ret_st, uint64_t *ret_mount)
 {
 	*ret_mount = 0;
@@ -99,7 +99,7 @@ static int check_mount(const struct removal *rm, int fd, const char *name, struc
 	return 0;
 }
 
-/* Give ourselves access to a directory of ours that lacks it.  FD may be O_PATH, which only its magic link opens. */
+/* Adds owner permissions to our own directory. FD may be O_PATH, so chmod goes through its magic link. */
 static int let_in(int fd, const struct stat *st)
 {
 	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
@@ -110,7 +110,9 @@ static int let_in(int fd, const struct stat *st)
 	return chmod(link, (st->st_mode & 07777) | S_IRWXU) < 0 ? -errno : 0;
 }
 
-/* Overlay leaves work/work behind with mode 000.  What is mounted there is not ours to change: looked at first. */
+/*
+ * Overlayfs leaves work/work with mode 000. The mode of a mount must not be changed: check for a mount first.
+ */
 static int open_shut(const struct removal *rm, int parent, const char *name)
 {
 	_cleanup_close_ int fd = -EBADF;
@@ -190,7 +192,7 @@ static int unlink_at(int parent, const char *name, int flags)
 	return unlinkat(parent, name, flags) < 0 ? -errno : 0;
 }
 
-/* The same in a directory of the tree, whose mode may be in the way. */
+/* The same in a directory of the tree, whose mode may forbid it. */
 static int unlink_inside(int parent, const char *name, int flags)
 {
 	struct stat st;
@@ -204,7 +206,7 @@ static int unlink_inside(int parent, const char *name, int flags)
 	return unlink_at(parent, name, flags);
 }
 
-/* Remove NAME from PARENT, or enter it if it is a directory with something in it. */
+/* Removes NAME from PARENT, or enters it if it is a non-empty directory. */
 static int remove_or_enter(struct removal *rm, int parent, const char *name)
 {
 	int r;
@@ -220,7 +222,7 @@ static int remove_or_enter(struct removal *rm, int parent, const char *name)
 	return failed(rm, name, -r, r == -EBUSY ? "it is a mount point: unmount it first" : NULL);
 }
 
-/* Where the parent's descriptor was released, ".." must lead to the very directory that it was. */
+/* If the parent's descriptor was released, ".." must be the same directory. */
 static int reopen_parent(struct removal *rm)
 {
 	struct level *top = rm->levels + rm->n - 1, *parent = top - 1;
@@ -233,7 +235,7 @@ static int reopen_parent(struct removal *rm)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return failed(rm, "..", errno, NULL);
 	if (st.st_dev != parent->dev || st.st_ino != parent->ino)
-		return failed(rm, "", EBUSY, "moved away while it was being removed");
+		return failed(rm, "", EBUSY, "it was moved while it was being removed");
 	parent->dir = fdopendir(fd);
 	if (!parent->dir)
 		return failed(rm, "..", errno, NULL);
@@ -241,7 +243,7 @@ static int reopen_parent(struct removal *rm)
 	return 0;
 }
 
-/* The directory we are in seems empty: remove it and go up. */
+/* The current directory seems empty: removes it and goes up. */
 static int pop(struct removal *rm)
 {
 	struct level *top = rm->levels + rm->n - 1;
@@ -256,7 +258,7 @@ static int pop(struct removal *rm)
 		r = unlink_inside(dirfd(top[-1].dir), top->name, AT_REMOVEDIR);
 	if (r == -ENOTEMPTY || r == -EEXIST) {
 		if (++rm->again > AGAIN_MAX)
-			return failed(rm, "", EBUSY, "somebody keeps writing into it");
+			return failed(rm, "", EBUSY, "another process keeps writing to it");
 		rewinddir(top->dir);
 		return 0;
 	}

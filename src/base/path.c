@@ -9,7 +9,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 
-/* The next part of *PATH: its start and length, *PATH behind it.  False at the end. */
+/* The next component of *PATH: its start and length; advances *PATH. False at the end. */
 static bool next_part(const char **path, const char **ret_part, size_t *ret_len)
 {
 	const char *p = *path + strspn(*path, "/");
@@ -71,7 +71,10 @@ char *path_join(const char *dir, const char *name)
 	return strbuf_take(&b);
 }
 
-/* Open NAME in FD, made if missing.  O_PATH: a part on the way need not be readable, only searchable. */
+/*
+ * Opens NAME in FD, created if missing. O_PATH: an intermediate directory need not be readable, only
+ * searchable.
+ */
 static int enter(int fd, const char *name, mode_t mode, struct fault *f)
 {
 	_cleanup_close_ int next = -EBADF;
@@ -80,7 +83,7 @@ static int enter(int fd, const char *name, mode_t mode, struct fault *f)
 	next = openat(fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (next < 0 && errno == ENOENT) {
 		if (mkdirat(fd, name, mode) < 0 && errno != EEXIST)
-			return fault_errno(f, errno, "make '%s'", name);
+			return fault_errno(f, errno, "create '%s'", name);
 		next = openat(fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	}
 	if (next < 0 || fstat(next, &st) < 0)
@@ -129,7 +132,7 @@ int path_make_dirs(int dirfd, const char *path, mode_t mode, struct fault *f)
 	int r;
 
 	if (*path == '/' && dirfd != AT_FDCWD)
-		return fault_set(f, EINVAL, "make directories '%s': not below the given directory", path);
+		return fault_set(f, EINVAL, "create directories '%s': not below the given directory", path);
 	r = make_dirs(dirfd, path, mode, f);
-	return r < 0 ? fault_wrap(f, r, "make directories '%s'", path) : r;
+	return r < 0 ? fault_wrap(f, r, "create directories '%s'", path) : r;
 }

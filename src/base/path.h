@@ -7,9 +7,9 @@
 #include "base/fault.h"
 
 /*
- * Opens under a root that somebody else may write to.  BENEATH refuses to leave ROOTFD by "..", absolute
- * path, symlink or magic link; IN_ROOT resolves as if chrooted there.  Both use openat2; where the kernel or
- * a filter has none, a walk of O_NOFOLLOW steps answers for BENEATH (symlinks refused) and IN_ROOT fails.
+ * Opens files under a root that another user may write to. BENEATH refuses to leave ROOTFD by "..", absolute
+ * path, symlink or magic link; IN_ROOT resolves as if chrooted there. Both use openat2; if it is not
+ * available, BENEATH walks with O_NOFOLLOW (symlinks refused) and IN_ROOT fails.
  */
 int path_open_beneath(int rootfd, const char *path, int flags, mode_t mode, struct fault *f) _must_check_;
 int path_open_in_root(int rootfd, const char *path, int flags, mode_t mode, struct fault *f) _must_check_;
@@ -24,13 +24,13 @@ bool path_is_below(const char *path, const char *parent);
 char *path_join(const char *dir, const char *name);
 
 /*
- * mkdir -p below DIRFD, or of an absolute path with AT_FDCWD.  Each missing part gets MODE less the umask; no part may
- * be a symlink or "..".  Returns a dirfd that is not O_PATH.
+ * mkdir -p below DIRFD, or of an absolute path with AT_FDCWD. Each missing component gets MODE less the
+ * umask; no component may be a symlink or "..". Returns a dirfd that is not O_PATH.
  */
 int path_make_dirs(int dirfd, const char *path, mode_t mode, struct fault *f) _must_check_;
 
 /*
- * rm -r of NAME in DIRFD: descriptors only, never through a symlink, never across a mount (EBUSY), any depth.  Modes of
- * own directories in the tree are no obstacle.  ENOENT is success.
+ * rm -r of NAME in DIRFD: descriptors only, never through a symlink, never across a mount (EBUSY), any depth.
+ * Modes of own directories in the tree are changed if needed. ENOENT is success.
  */
 int path_remove_tree(int dirfd, const char *name, struct fault *f) _must_check_;

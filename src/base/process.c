@@ -26,7 +26,7 @@ int process_start_time(pid_t pid, uint64_t *ret_start)
 	r = fd_read_all(fd, 4096, &text, &len, NULL);
 	if (r < 0)
 		return r == -ESRCH ? 0 : r;
-	/* The name in parentheses may hold anything, also parentheses. */
+	/* The name in parentheses may itself contain parentheses. */
 	at = strrchr(text, ')');
 	if (!at || at[1] != ' ' || !at[2])
 		return -EIO;

@@ -7,17 +7,17 @@
 #include "base/cleanup.h"
 
 /*
- * A number names a process only together with its start (clock ticks since boot): numbers come back.
- * 1 and its start, 0: no such process that could still start something, negative: not known.
+ * A pid identifies a process only together with its start time (clock ticks since boot): pids are reused. 1
+ * and its start; 0: no such process, or a zombie; negative: not known.
  */
 int process_start_time(pid_t pid, uint64_t *ret_start) _must_check_;
 
 /*
- * Whoever started us may have left signals ignored, and limits.  Ignored SIGCHLD makes children vanish unseen; a write
- * beyond the caller's file size limit shall fail with words and not end us in the middle of a record.
+ * The caller may have left signals ignored, and limits. With ignored SIGCHLD children cannot be waited for; a
+ * write beyond RLIMIT_FSIZE must fail with EFBIG and not kill us in the middle of a record.
  */
 void process_init_signals(void);
-/* A reader of our output that goes away does not end what we have begun: the write fails instead. */
+/* Ignores SIGPIPE: if the reader of our output exits, the write fails instead of killing us. */
 void process_ignore_sigpipe(void);
-/* In a child, before somebody else's program is executed: that one gets the usual. */
+/* In a child, before it executes another program: restores default signals. */
 void process_restore_signals(void);

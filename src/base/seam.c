@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/seam.h"
 
-/* Alone in its archive member: whoever brings a seam() of his own gets none of this. */
+/* Alone in its archive member: a program that defines its own seam() does not link this one. */
 void seam(const char *point)
 {
 	(void)point;

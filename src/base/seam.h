@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * A named point of a run, for tests: here, and nowhere in the product, nothing happens.  The test program
- * tests/custody-seamed is made of the same objects and a seam() of its own, which ends the process at the point that it
- * is asked for.  A point is an event that has just happened; tests/lib/seam-points lists all of them with what must
- * then be true.
+ * A named point of a run, for tests: in the product this does nothing. The test program tests/custody-seamed
+ * links the same objects with its own seam(), which kills the process at a requested point. A point is an
+ * event that has just happened; tests/lib/seam-points lists all of them with the condition that must then
+ * hold.
  */
 void seam(const char *point);

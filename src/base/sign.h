@@ -24,5 +24,5 @@ void sign_from_seed(const uint8_t seed[32], struct sign_secret *ret);
 void sign_bytes(const struct sign_secret *key, const void *bytes, size_t len, uint8_t signature[SIGN_SIZE]);
 bool sign_verify(const struct sign_public *key, const void *bytes, size_t len,
 		 const uint8_t signature[SIGN_SIZE]);
-void sign_done(struct sign_secret *key); /* forgets it */
+void sign_done(struct sign_secret *key); /* wipes it */
 #define _cleanup_sign_ _cleanup_(sign_done)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A longer text than this is no typing mistake of a word in a table. */
+/* A longer text is not a misspelled word. */
 #define NEAREST_LEN_MAX 64
 
 bool str_eq(const char *a, const char *b)
@@ -27,8 +27,10 @@ bool str_ends(const char *text, const char *suffix)
 	return n <= len && memcmp(text + len - n, suffix, n) == 0;
 }
 
-/* How many continuation bytes follow LEAD, and the range of the first one (that is where overlong forms,
- * surrogates and values beyond U+10FFFF are told apart); -1 for a byte that cannot lead. */
+/*
+ * How many continuation bytes follow LEAD, and the range of the first one (which excludes overlong forms,
+ * surrogates and values beyond U+10FFFF); -1 for a byte that cannot lead.
+ */
 static int utf8_follow(unsigned char lead, unsigned char *ret_low, unsigned char *ret_high)
 {
 	*ret_low = 0x80;
@@ -74,7 +76,9 @@ size_t str_utf8_step(const char *text, size_t len)
 	return (size_t)follow + 1;
 }
 
-/* Eight at a time: a byte that has its upper bit, or gets it when one is taken away, is no ASCII or a NUL. */
+/*
+ * Eight at a time: a byte that has its upper bit, or gets it when one is taken away, is not ASCII, or is NUL.
+ */
 size_t str_ascii_len(const char *text, size_t len)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
@@ -107,7 +111,7 @@ bool str_is_utf8(const char *text, size_t len)
 	}
 }
 
-/* Digits from *TEXT on, which is moved behind them. */
+/* Parses digits at *TEXT and advances it. */
 static int take_u64(const char **text, uint64_t *ret)
 {
 	const char *p = *text;
@@ -149,7 +153,7 @@ int str_to_i64(const char *text, int64_t *ret)
 		return r;
 	if (value > (uint64_t)INT64_MAX + negative)
 		return -ERANGE;
-	/* Negated as unsigned: the smallest value has no positive twin. */
+	/* Negated as unsigned: INT64_MIN has no positive counterpart. */
 	*ret = (int64_t)(negative ? 0 - value : value);
 	return 0;
 }

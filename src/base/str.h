@@ -9,8 +9,8 @@
 #include "base/cleanup.h"
 
 /*
- * A growing text.  A failed allocation is remembered in `broken` and checked once at the end, not per append.
- * `text` is always NUL-terminated once something was added.
+ * A growing text. A failed allocation sets `broken`, which is checked once at the end, not per append. `text`
+ * is always NUL-terminated once something was added.
  */
 struct strbuf {
 	char *text;
@@ -21,12 +21,11 @@ struct strbuf {
 void strbuf_add(struct strbuf *b, const char *bytes, size_t len);
 void strbuf_puts(struct strbuf *b, const char *text);
 void strbuf_putc(struct strbuf *b, char c);
-void strbuf_number(struct strbuf *b, uint64_t number); /* as "%" PRIu64, many times faster */
-void strbuf_put_word(struct strbuf *b,
-		     const char *word); /* quoted where a shell would take it for something else */
+void strbuf_number(struct strbuf *b, uint64_t number);	  /* as "%" PRIu64, many times faster */
+void strbuf_put_word(struct strbuf *b, const char *word); /* quoted for a shell if needed */
 void strbuf_printf(struct strbuf *b, const char *fmt, ...) _printf_(2, 3);
 char *
-strbuf_take(struct strbuf *b); /* heap text, "" when nothing was added; NULL when broken; B is empty after */
+strbuf_take(struct strbuf *b); /* heap text, "" if nothing was added; NULL if broken; B is empty afterwards */
 void strbuf_done(struct strbuf *b);
 #define _cleanup_strbuf_ _cleanup_(strbuf_done)
 
@@ -34,9 +33,8 @@ bool str_eq(const char *a, const char *b); /* NULL equals only NULL */
 bool str_starts(const char *text, const char *prefix);
 bool str_ends(const char *text, const char *suffix);
 bool str_is_utf8(const char *text, size_t len);
-size_t str_ascii_len(const char *text, size_t len); /* bytes from 0x01 to 0x7f that TEXT begins with */
-size_t str_utf8_step(const char *text,
-		     size_t len); /* length of the valid sequence TEXT begins with, else 0 */
+size_t str_ascii_len(const char *text, size_t len); /* length of the ASCII prefix of TEXT, without NUL */
+size_t str_utf8_step(const char *text, size_t len); /* length of the valid UTF-8 sequence at TEXT, else 0 */
 
 /* NULL-terminated vectors of heap strings. */
 void strv_free(char **v);
@@ -56,16 +54,17 @@ int str_to_i64(const char *text, int64_t *ret);
 int str_to_size(const char *text, uint64_t *ret);
 int str_to_seconds(const char *text, uint64_t *ret);
 
-/* Index of the nearest of WORDS (NULL-terminated) by edit distance, or -1 when none is near enough to
- * suggest. */
+/*
+ * Index of the nearest of WORDS (NULL-terminated) by edit distance, or -1 if none is near enough to suggest.
+ */
 int str_nearest(const char *text, const char *const *words);
 
 /*
- * TEXT for a terminal: control characters, DEL, C1, bytes that are not UTF-8, and what reorders or hides the
- * text around it (bidirectional controls, zero-width characters, line separators) become \xNN.  Heap, NULL on
+ * TEXT for a terminal: control characters, DEL, C1, bytes that are not UTF-8, and characters that reorder or
+ * hide text (bidirectional controls, zero-width characters, line separators) become \xNN. Heap, NULL on
  * ENOMEM.
  */
 char *str_escape(const char *text);
 
-/* In place: \ooo, as the kernel's tables write blank, tab, newline and backslash. */
+/* Decodes \ooo in place: /proc files escape blank, tab, newline and backslash so. */
 void str_unoctal(char *text);

@@ -31,7 +31,7 @@ static bool grow(struct strbuf *b, size_t more)
 	return true;
 }
 
-/* Nearly always there is. */
+/* The common case. */
 static bool reserve(struct strbuf *b, size_t more)
 {
 	return (more < b->room - b->len && !b->broken) || grow(b, more);
@@ -67,7 +67,7 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	/* Most fits into the room that is there. */
+	/* Usually it fits. */
 	n = grow(b, 0) ? vsnprintf(b->text + b->len, b->room - b->len, fmt, ap) : 0;
 	if (n < 0)
 		b->broken = true;

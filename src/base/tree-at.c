@@ -26,7 +26,7 @@ int tree_at_init(struct tree_at *t, int rootfd, struct fault *f)
 	int r = look(rootfd, "", &stx);
 
 	if (r < 0)
-		return fault_errno(f, -r, "look at the tree's root");
+		return fault_errno(f, -r, "stat the tree's root");
 	*t = (struct tree_at){ .root = rootfd, .mount = stx.stx_mnt_id, .fd = -EBADF };
 	return 0;
 }
@@ -43,7 +43,7 @@ void tree_at_done(struct tree_at *t)
 	tree_at_forget(t);
 }
 
-/* NAME is one part of a path, LEN bytes. */
+/* NAME is one component of a path, LEN bytes. */
 static int step(const struct tree_at *t, int dirfd, const char *name, size_t len)
 {
 	_cleanup_close_ int fd = -EBADF;
@@ -157,7 +157,7 @@ int tree_at_open(struct tree_at *t, const char *path)
 	struct statx stx;
 	int fd = -EBADF, r = tree_at_stat(t, path, &stx);
 
-	/* A device would do something when it is opened: not even that. */
+	/* Opening a device can have side effects: checked before. */
 	if (r == 0 && !S_ISREG(stx.stx_mode))
 		r = -EINVAL;
 	if (r == 0)

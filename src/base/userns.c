@@ -35,8 +35,8 @@ int userns_enter(struct fault *f)
 	int r;
 
 	if (unshare(CLONE_NEWUSER) < 0)
-		return fault_errno(f, errno, "make a user namespace");
-	/* Whoever cannot give up setgroups may not map a group either. */
+		return fault_errno(f, errno, "create a user namespace");
+	/* Without CAP_SETGID a group can be mapped only after setgroups is denied. */
 	r = write_text("/proc/self/setgroups", "deny", f);
 	if (r == 0)
 		r = write_map("/proc/self/uid_map", uid, f);

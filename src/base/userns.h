@@ -4,8 +4,8 @@
 #include "base/fault.h"
 
 /*
- * A user namespace in which we keep our one id and have every capability over what belongs to it: a user's own directory
- * without permissions can be read there, and nothing has to be changed for it.  Owners other than ourselves look like
- * nobody (65534).  For a process with one thread that ends soon: there is no way back.
+ * Enters a user namespace that maps only our own id, with every capability over files of that id: a user's
+ * own directory without permissions can be read there without a chmod. Other owners appear as 65534. For a
+ * single-threaded process that exits soon: it cannot be left.
  */
 int userns_enter(struct fault *f) _must_check_;

@@ -13,9 +13,9 @@
 #include "base/str.h"
 
 /*
- * Levels up to HELD_MAX keep their descriptor while a deeper one is worked on.  Deeper ones give it back; the way up is
- * then "..", which must prove to be the directory we came from.  A level that gives its descriptor back reads the
- * rest of its names first: a position in a directory does not survive everywhere.
+ * Levels up to HELD_MAX keep their descriptor while a deeper one is processed. Deeper ones close it; going up
+ * then uses "..", which must be the directory that was left. A level that closes its descriptor reads the
+ * rest of its names first: not every file system can restore a directory position.
  */
 #define HELD_MAX 32
 #define NAMES_AHEAD (64 * 1024)
@@ -24,7 +24,7 @@
 
 #define STX_WANTED (STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID)
 
-/* As the kernel writes them; glibc hides the call behind a stream of its own. */
+/* The kernel's layout of getdents64; glibc hides the call behind a DIR. */
 struct name {
 	uint64_t ino;
 	int64_t off;
@@ -36,7 +36,7 @@ struct name {
 struct level {
 	int fd;
 	bool drained;	     /* nothing more to read from FD */
-	struct strbuf names; /* put_name; from AT on still to come */
+	struct strbuf names; /* written by put_name; pending from AT on */
 	size_t at;
 	char **sorted; /* into NAMES */
 	size_t n_sorted, next;
@@ -51,7 +51,7 @@ struct walk {
 	size_t n, room;
 	struct strbuf path;
 	bool begun, leaving;
-	int lost; /* errno of the way back that was lost, not reported yet */
+	int lost; /* errno of a failed step up, not reported yet */
 };
 
 static void level_done(struct level *l)
@@ -86,7 +86,7 @@ static void path_push(struct walk *w, const char *name)
 	strbuf_puts(&w->path, name);
 }
 
-/* The name, its NUL, and behind it what the directory says it is. */
+/* The name, its NUL, and its d_type. */
 static void put_name(struct strbuf *names, const struct name *n)
 {
 	strbuf_add(names, n->text, strlen(n->text) + 1);
@@ -98,7 +98,7 @@ static unsigned char type_of(const char *name)
 	return (unsigned char)name[strlen(name) + 1];
 }
 
-/* One portion of names from the kernel; negative errno. */
+/* Reads one batch of names from the kernel; negative errno. */
 static int read_names(struct level *l)
 {
 	_Alignas(struct name) char buf[32 * 1024];
@@ -154,7 +154,7 @@ static int sort_names(struct level *l)
 	return 0;
 }
 
-/* NULL in *RET: no more.  The name stays until the next call for the same level. */
+/* NULL in *RET: no more. The name is valid until the next call for the same level. */
 static int next_name(const struct walk *w, struct level *l, const char **ret)
 {
 	int r = 0;
@@ -187,7 +187,7 @@ static int look(int dirfd, const char *name, int flags, struct statx *ret)
 static int open_dir(int dirfd, const char *name)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	/* Looking must not leave traces; who does not own it cannot ask for that. */
+	/* O_NOATIME: reading must not change atime; EPERM if we do not own it. */
 	int fd = openat(dirfd, name, flags | O_NOATIME);
 
 	if (fd < 0 && errno == EPERM)
@@ -221,7 +221,7 @@ static int push(struct walk *w, int fd, const struct statx *stx)
 	return 0;
 }
 
-/* The level above TOP gives its descriptor back, with all names that are still to come in memory. */
+/* The level above TOP closes its descriptor, with all pending names in memory. */
 static int release(struct walk *w)
 {
 	struct level *l = w->levels + w->n - 2;
@@ -262,7 +262,7 @@ static int enter(struct walk *w, struct walk_entry *e, struct fault *f)
 		return report(w, e, -fd, "cannot be opened");
 	r = look(fd, "", AT_EMPTY_PATH, &e->stx);
 	if (r < 0)
-		return report(w, e, -r, "cannot be looked at");
+		return report(w, e, -r, "cannot be inspected");
 	if (e->stx.stx_mnt_id != w->levels[0].mount)
 		return report(w, e, EXDEV, "is on another mount");
 	if (w->path.len > PATH_LEN_MAX)
@@ -293,7 +293,7 @@ static int visit(struct walk *w, const char *name, struct walk_entry *e, struct 
 	}
 	r = look(e->dirfd, e->name, AT_SYMLINK_NOFOLLOW, &e->stx);
 	if (r < 0)
-		return report(w, e, -r, "cannot be looked at");
+		return report(w, e, -r, "cannot be inspected");
 	if (S_ISDIR(e->stx.stx_mode))
 		return enter(w, e, f);
 	if (e->stx.stx_mnt_id != w->levels[0].mount)
@@ -301,7 +301,10 @@ static int visit(struct walk *w, const char *name, struct walk_entry *e, struct 
 	return WALK_ENTRY;
 }
 
-/* The top directory is done.  Its parent is the level below it, or lost: then what is left there is an error each. */
+/*
+ * The top directory is done. Continues in its parent; if that cannot be reached, each of its pending names is
+ * an error.
+ */
 static void pop(struct walk *w)
 {
 	struct level *top = w->levels + w->n - 1, *parent = top - 1;
@@ -325,7 +328,7 @@ static int begin(struct walk *w, struct walk_entry *e)
 	e->dirfd = -EBADF;
 	e->fd = w->levels[0].fd;
 	if (look(e->fd, "", AT_EMPTY_PATH, &e->stx) < 0)
-		return report(w, e, errno, "cannot be looked at");
+		return report(w, e, errno, "cannot be inspected");
 	return fill(w, e, WALK_ENTER);
 }
 
@@ -350,18 +353,18 @@ int walk_next(struct walk *w, struct walk_entry *ret, struct fault *f)
 	if (w->lost) {
 		r = w->lost;
 		w->lost = 0;
-		return report(w, ret, r, "has more names than could be read");
+		return report(w, ret, r, "has too many names");
 	}
 	r = next_name(w, top, &name);
 	if (r == -ENOMEM)
 		return fault_errno(f, ENOMEM, "walk");
 	if (r < 0)
-		return report(w, ret, -r, "cannot be read to its end");
+		return report(w, ret, -r, "cannot be read completely");
 	ret->dirfd = top->fd;
 	if (name && top->fd < 0) {
 		path_push(w, name);
 		return w->path.broken ? fault_errno(f, ENOMEM, "walk")
-				      : report(w, ret, ESTALE, "was moved away meanwhile");
+				      : report(w, ret, ESTALE, "was moved concurrently");
 	}
 	if (name)
 		return visit(w, name, ret, f);
@@ -400,7 +403,7 @@ int walk_new(int rootfd, unsigned int flags, struct walk **ret, struct fault *f)
 		return fault_errno(f, -fd, "open the tree's root");
 	r = look(fd, "", AT_EMPTY_PATH, &stx);
 	if (r < 0)
-		return fault_errno(f, -r, "look at the tree's root");
+		return fault_errno(f, -r, "stat the tree's root");
 	if (push(w, fd, &stx) < 0)
 		return fault_errno(f, ENOMEM, "walk");
 	(void)TAKE_FD(fd);

@@ -8,25 +8,25 @@
 #include "base/fault.h"
 
 /*
- * A tree that a stranger made, and may still be changing, one entry after the other.
+ * Walks an untrusted tree that may change concurrently, one entry after the other.
  *
- * Names are used one at a time, relative to a descriptor, and links are never followed.  Other mounts are reported and
- * not entered.  No recursion, few descriptors and little memory however deep or wide the tree is.  What cannot be read is
- * an entry with an errno, not the end of the walk.
+ * Names are used one at a time, relative to a descriptor, and links are never followed. Other mounts are
+ * reported and not entered. No recursion, few descriptors and little memory however deep or wide the tree is.
+ * An unreadable entry is reported with its errno and does not end the walk.
  */
 enum walk_event {
 	WALK_END,
-	WALK_ENTER, /* a directory, opened; what is in it follows, unless walk_skip is called now */
-	WALK_LEAVE, /* the same directory, after all that is in it */
-	WALK_ENTRY, /* anything else */
-	WALK_ERROR, /* ERROR and WHY say what could not be done; STX may be empty (stx_mask 0) */
+	WALK_ENTER, /* a directory, opened; its entries follow, unless walk_skip is called now */
+	WALK_LEAVE, /* the same directory, after its entries */
+	WALK_ENTRY, /* any other entry */
+	WALK_ERROR, /* ERROR and WHY describe the failure; STX may be empty (stx_mask 0) */
 };
 
 struct walk_entry {
 	const char *path; /* below the root, without a leading '/'; "" is the root.  Until the next call. */
 	size_t path_len;
 	const char *name; /* last part of PATH */
-	int dirfd;	  /* the directory that NAME is in; -EBADF for the root */
+	int dirfd;	  /* the parent directory of NAME; -EBADF for the root */
 	int fd;		  /* ENTER and LEAVE: the directory itself; else -EBADF */
 	unsigned int depth;
 	struct statx stx; /* ENTER: of the opened directory */
@@ -36,15 +36,15 @@ struct walk_entry {
 
 #define WALK_SORTED 1u /* by the bytes of the names in each directory; costs memory in a wide one */
 /*
- * What the directory calls a regular file is not looked at: its stx_mask is 0, stx_mode says no more than S_IFREG, and
- * stx_mnt_id is the root's.  For who opens it and looks then.
+ * No statx for entries with d_type DT_REG: stx_mask is 0, stx_mode is S_IFREG, and stx_mnt_id is the root's.
+ * For callers that open the file and use fstat.
  */
 #define WALK_UNSEEN_FILES 2u
 
 struct walk;
 
 int walk_new(int rootfd, unsigned int flags, struct walk **ret, struct fault *f) _must_check_;
-/* An enum walk_event; negative only when memory is out. */
+/* An enum walk_event; negative only on ENOMEM. */
 int walk_next(struct walk *w, struct walk_entry *ret, struct fault *f) _must_check_;
 void walk_skip(struct walk *w);
 void walk_free(struct walk *w);

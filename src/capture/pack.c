@@ -385,6 +385,6 @@ int pack_rest(struct pack *p, uint64_t *ret_strange, struct fault *f)
 
 	*ret_strange = p->strange;
 	if (r == 0 && p->broken)
-		return fault_set(f, EBADMSG, PACK_NAME " cannot be read to its end");
+		return fault_set(f, EBADMSG, PACK_NAME " cannot be read completely");
 	return r;
 }

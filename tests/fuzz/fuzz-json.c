@@ -38,7 +38,7 @@ static void check_refusal(const struct jdoc *d, const struct fault *f, int r)
 	require(!d && f->code == -r);
 	require(sscanf(fault_text(f), "input:%u:%u: %n", &line, &column, &end) == 2 && end > 0);
 	require(line > 0 && column > 0);
-	require(!strstr(fault_text(f), "not JSON from here on"));
+	require(!strstr(fault_text(f), "not valid JSON from here"));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -132,7 +132,7 @@ static void a_pid_reused_as_a_thread_is_another_process(void)
 	CHECK(thread_start(&thread) && thread.tid != getpid());
 	CHECK(process_start_time(thread.tid, &start) == 1);
 	CHECK(tree_make(&t) && leave(t.fd, thread.tid, start - 1));
-	/* Over, not "cannot be looked at": else no start would ever clean up after it. */
+	/* Over, not "cannot be inspected": else no start would ever clean up after it. */
 	CHECK(container_orphan_end(t.fd, &o, NULL) == 1 && o.tree < 0 && o.why);
 }
 

@@ -130,7 +130,7 @@ static void trailing_commas_are_named(void)
 	CHECK(refuses("[,]", "t:1:2: value expected, found ','"));
 	CHECK(refuses("[1,,2]", "t:1:4: value expected, found ','"));
 	CHECK(refuses("{,}", "t:1:2: key in double quotes expected, found ','"));
-	CHECK(refuses("1,", "t:1:2: text goes on after the end of the document"));
+	CHECK(refuses("1,", "t:1:2: unexpected text after the end of the document"));
 }
 
 static void duplicate_keys_are_refused_with_both_places(void)
@@ -208,7 +208,7 @@ static void broken_strings_and_words_are_explained(void)
 	CHECK(refuses(
 		"nul",
 		"t:1:1: unknown word 'nul': text takes double quotes, other words are true, false, null"));
-	CHECK(refuses("nullx", "t:1:5: text goes on after the end of the document"));
+	CHECK(refuses("nullx", "t:1:5: unexpected text after the end of the document"));
 	CHECK(refuses("{a:1}", "t:1:2: key in double quotes expected, found 'a'"));
 	CHECK(refuses("{1:1}", "t:1:2: key in double quotes expected, found '1'"));
 }
@@ -238,9 +238,9 @@ static void ends_and_beginnings_are_explained(void)
 	CHECK(refuses("[1,", "t:1:4: text ends inside the array that opens at 1:1"));
 	CHECK(refuses("{\"a\"", "t:1:5: text ends inside the object that opens at 1:1"));
 	CHECK(refuses("{\"a\":", "t:1:6: text ends inside the object that opens at 1:1"));
-	CHECK(refuses("{} {}", "t:1:4: text goes on after the end of the document"));
-	CHECK(refuses("{}\n]", "t:2:1: text goes on after the end of the document"));
-	CHECK(refuses("1 2", "t:1:3: text goes on after the end of the document"));
+	CHECK(refuses("{} {}", "t:1:4: unexpected text after the end of the document"));
+	CHECK(refuses("{}\n]", "t:2:1: unexpected text after the end of the document"));
+	CHECK(refuses("1 2", "t:1:3: unexpected text after the end of the document"));
 	CHECK(refuses("\xef\xbb\xbf{}",
 		      "t:1:1: text starts with a byte order mark: save it as UTF-8 without"));
 	CHECK(refuses("[\xef\xbb\xbf]", "t:1:2: value expected, found '\xef\xbb\xbf'"));
@@ -258,8 +258,8 @@ static void comments_only_when_asked_for(void)
 	CHECK(refuses_commented("1 /* x", "t:1:3: comment is never closed: end it with */"));
 	CHECK(refuses_commented("1 /*/", "t:1:3: comment is never closed: end it with */"));
 	CHECK(refuses_commented("[1, /* x", "t:1:5: comment is never closed: end it with */"));
-	CHECK(refuses_commented("1 // x\n2", "t:2:1: text goes on after the end of the document"));
-	CHECK(refuses_commented("1 /", "t:1:3: text goes on after the end of the document"));
+	CHECK(refuses_commented("1 // x\n2", "t:2:1: unexpected text after the end of the document"));
+	CHECK(refuses_commented("1 /", "t:1:3: unexpected text after the end of the document"));
 	CHECK(refuses_commented("# x\n1", "t:1:1: value expected, found '#'"));
 	CHECK(parse("/**/[//\n1/*,*/,2 // ]\n]// end", true, &d, NULL) == 0);
 	CHECK(writes(d, JDOC_CANONICAL, "[1,2]"));
@@ -320,7 +320,7 @@ static void every_truncation_fails_cleanly(void)
 		CHECK(!d);
 		CHECK(sscanf(fault_text(&f), "t:%u:%u: ", &line, &column) == 2);
 		CHECK(line >= 1 && line <= 3 && column >= 1);
-		CHECK(!strstr(fault_text(&f), "not JSON from here on"));
+		CHECK(!strstr(fault_text(&f), "not valid JSON from here"));
 	}
 }
 
