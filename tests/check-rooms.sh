@@ -4,7 +4,7 @@
 # the rooms that it may include.  A room may name only rooms above it, so the list cannot hold a cycle.
 cd "$SRCDIR" || exit 1
 rooms=${ROOMS:-tests/rooms}
-echo 1..6
+echo 1..7
 result() { # NUMBER DESCRIPTION; fails when its standard input has a line
 	if found=$(grep .); then
 		printf '%s\n' "$found" | sed 's/^/# /'
@@ -57,3 +57,10 @@ sources | grep -v '^oci/libcrun/' |
 	xargs grep -nHE 'include[[:space:]]*<(libcrun|ocispec)/|\blibcrun_[a-z_]+[[:space:]]*\(' /dev/null |
 	result 5 "libcrun's declarations stay in oci/libcrun"
 sources | xargs grep -nHE "${own}(\.\./)*tests/" /dev/null | result 6 'no source includes a test'
+# A header called *-impl.h is private to its room.
+sources | xargs grep -nHE "${own}[^\"]*-impl\.h\"" /dev/null | awk -F'"' '{
+	file = $1; sub(/:.*/, "", file)
+	from = file; sub(/\/[^\/]*$/, "", from); sub(/^src\//, "", from)
+	to = $2; sub(/\/[^\/]*$/, "", to)
+	if (to != from) print file " includes the private header " $2
+}' | result 7 'private headers stay in their room'
