@@ -31,7 +31,7 @@ int audit_open(int dirfd, const char *name, struct audit **ret, struct fault *f)
 		return r;
 	fd = openat(dirfd, name, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return fault_errno(f, errno, "make '%s'", name);
+		return fault_errno(f, errno, "create '%s'", name);
 	a = calloc(1, sizeof(*a));
 	if (!a)
 		return fault_errno(f, ENOMEM, "audit '%s'", name);

@@ -30,7 +30,7 @@ static int open_claims(const char *state, bool create, struct fault *f)
 	if (!path)
 		return fault_errno(f, ENOMEM, "claims");
 	if (create && mkdir(path, 0700) < 0 && errno != EEXIST)
-		return fault_errno(f, errno, "make '%s'", path);
+		return fault_errno(f, errno, "create '%s'", path);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return fault_errno(f, errno, "open '%s'", path);

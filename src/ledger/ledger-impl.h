@@ -81,6 +81,10 @@ int segment_open(struct ledger *l, uint64_t first, bool create, struct fault *f)
 int segment_enter_next(struct ledger *l, struct seal *s, struct fault *f) _must_check_; /* S in memory only */
 int segment_rotate(struct ledger *l, struct seal *s, struct fault *f) _must_check_;
 
+/* Up to LEN bytes of a segment; *RET_LEN is less only at its end. */
+int segment_read(int fd, uint64_t offset, void *bytes, size_t len, size_t *ret_len,
+		 struct fault *f) _must_check_;
+
 /* ledger-append.c: under the lock, with a seal that fits.  S is advanced in memory and on disk. */
 int ledger_put_event(struct ledger *l, struct seal *s, const struct ledger_event *e,
 		     struct fault *f) _must_check_;
@@ -105,3 +109,18 @@ struct ledger_tail {
 	const char *why;
 };
 void ledger_tail_scan(const char *bytes, size_t len, struct digest *key, struct ledger_tail *t);
+
+/* ledger-torn.c: bytes that were moved from the end of the live segment to a torn- file. */
+#define TORN_NAME_SIZE sizeof("torn-00000000000000000000-00000000000000000000")
+struct ledger_torn {
+	char name[TORN_NAME_SIZE];
+	char sha256[DIGEST_HEX_SIZE];
+	uint64_t bytes;
+	const char *why;
+};
+
+/* Copies the live segment from FROM, where record SEQ should be, to its end; synced before it is truncated. */
+int ledger_torn_move(struct ledger *l, uint64_t seq, uint64_t from, struct ledger_torn *torn,
+		     struct fault *f) _must_check_;
+int ledger_torn_record(struct ledger *l, struct seal *s, const struct ledger_torn *torn, uint64_t lost,
+		       struct fault *f) _must_check_; /* ledger.recovered */

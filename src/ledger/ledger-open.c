@@ -20,7 +20,7 @@ static int open_dir(int statefd, const char *name, bool create, struct fault *f)
 	int fd;
 
 	if (create && mkdirat(statefd, name, 0700) < 0 && errno != EEXIST)
-		return fault_errno(f, errno, "make '%s'", name);
+		return fault_errno(f, errno, "create '%s'", name);
 	fd = openat(statefd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return fault_errno(f, errno, "open '%s'", name);
@@ -131,7 +131,7 @@ int ledger_make_reserve(struct ledger *l, struct fault *f)
 		return 0;
 	fd = openat(l->dirfd, LEDGER_RESERVE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return fault_errno(f, errno, "make '%s'", LEDGER_RESERVE);
+		return fault_errno(f, errno, "create '%s'", LEDGER_RESERVE);
 	r = posix_fallocate(fd, 0, LEDGER_RESERVE_SIZE);
 	if (r == 0)
 		return 0;

@@ -20,26 +20,6 @@
  *	anything else				tampering			-EUCLEAN, until an operator repairs it
  */
 #define CHUNK ((size_t)4 * LEDGER_LINE_MAX)
-#define TORN_NAME_SIZE sizeof("torn-00000000000000000000-00000000000000000000")
-
-static int read_at(int fd, uint64_t offset, void *bytes, size_t len, size_t *ret_len, struct fault *f)
-{
-	size_t got = 0;
-
-	while (got < len) {
-		ssize_t n = pread(fd, (char *)bytes + got, len - got, (off_t)(offset + got));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return fault_errno(f, errno, "read the ledger");
-		if (n == 0)
-			break;
-		got += (size_t)n;
-	}
-	*ret_len = got;
-	return 0;
-}
 
 /* ledger_tail_scan over FROM..TO of the live segment; t->good counts from FROM. */
 static int scan_file(struct ledger *l, uint64_t from, uint64_t to, struct digest *key, struct ledger_tail *t,
@@ -55,7 +35,7 @@ static int scan_file(struct ledger *l, uint64_t from, uint64_t to, struct digest
 		uint64_t left = to - from - good;
 		size_t len, want = left < CHUNK ? (size_t)left : CHUNK;
 
-		r = read_at(l->segfd, from + good, chunk, want, &len, f);
+		r = segment_read(l->segfd, from + good, chunk, want, &len, f);
 		if (r < 0)
 			return r;
 		ledger_tail_scan(chunk, len, key, t);
@@ -89,7 +69,7 @@ static bool read_last(struct ledger *l, const struct seal *s, char **ret_line, s
 	if (s->last_len > LEDGER_LINE_MAX || s->last_len > s->offset)
 		return false;
 	line = malloc(s->last_len);
-	if (!line || read_at(l->segfd, s->offset - s->last_len, line, s->last_len, &len, NULL) < 0 ||
+	if (!line || segment_read(l->segfd, s->offset - s->last_len, line, s->last_len, &len, NULL) < 0 ||
 	    len != s->last_len || record_parse(line, len, ret_record, &why) < 0)
 		return false;
 	*ret_line = TAKE_PTR(line);
@@ -141,7 +121,7 @@ static int head_before(struct ledger *l, uint64_t first, uint64_t offset, struct
 	offset = offset > 0 ? offset : (uint64_t)st.st_size;
 	if (offset < sizeof(suffix))
 		return fault_set(f, EUCLEAN, "the ledger's segment '%s' has no record", name);
-	r = read_at(fd, offset - sizeof(suffix), suffix, sizeof(suffix), &len, f);
+	r = segment_read(fd, offset - sizeof(suffix), suffix, sizeof(suffix), &len, f);
 	if (r < 0)
 		return r;
 	memcpy(hex, suffix + 6, 64);
@@ -150,53 +130,6 @@ static int head_before(struct ledger *l, uint64_t first, uint64_t offset, struct
 		return fault_set(f, EUCLEAN,
 				 "the ledger's segment '%s' does not end with a record at %" PRIu64, name,
 				 offset);
-	return 0;
-}
-
-/* The bytes moved to a torn- file, for the record about it. */
-struct torn {
-	char name[TORN_NAME_SIZE];
-	char sha256[DIGEST_HEX_SIZE];
-	uint64_t bytes;
-	const char *why;
-};
-
-/* Copies the live segment from FROM to its end into a torn- file, synced before it is truncated. */
-static int quarantine(struct ledger *l, uint64_t seq, uint64_t from, struct torn *torn, struct fault *f)
-{
-	_cleanup_close_ int out = -EBADF;
-	_cleanup_free_ char *chunk = NULL;
-	struct digest d;
-	size_t len;
-	int r;
-
-	(void)snprintf(torn->name, sizeof(torn->name), "torn-%020" PRIu64 "-%" PRIu64, seq, l->wall_us());
-	out = openat(l->dirfd, torn->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (out < 0)
-		return fault_errno(f, errno, "make '%s'", torn->name);
-	chunk = malloc(CHUNK);
-	if (!chunk)
-		return fault_errno(f, ENOMEM, "copy buffer");
-	for (uint64_t at = from;; at += len) {
-		r = read_at(l->segfd, at, chunk, CHUNK, &len, f);
-		if (r == 0 && len > 0)
-			r = fd_write_all(out, chunk, len, f);
-		if (r < 0) {
-			(void)unlinkat(l->dirfd, torn->name, 0);
-			return r;
-		}
-		torn->bytes = at + len - from;
-		if (len < CHUNK)
-			break;
-	}
-	if (fsync(out) < 0 || fsync(l->dirfd) < 0 || lseek(out, 0, SEEK_SET) < 0)
-		return fault_errno(f, errno, "sync '%s'", torn->name);
-	r = digest_fd(out, &d, f);
-	if (r < 0)
-		return r;
-	digest_to_hex(&d, torn->sha256);
-	if (ftruncate(l->segfd, (off_t)from) < 0)
-		return fault_errno(f, errno, "truncate the torn end");
 	return 0;
 }
 
@@ -210,27 +143,11 @@ static int put_gap(struct ledger *l, struct seal *s, uint64_t lost, const char *
 	return ledger_put_event(l, s, &e, f);
 }
 
-static int put_recovered(struct ledger *l, struct seal *s, const struct torn *torn, uint64_t lost,
-			 struct fault *f)
-{
-	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
-	struct ledger_event e = { .kind = "ledger.recovered", .status = "noted", .d = d, .verbatim = true };
-
-	jdoc_set_int(d, "bytes", (int64_t)torn->bytes);
-	jdoc_set_int(d, "lost", (int64_t)lost);
-	if (torn->bytes > 0) {
-		jdoc_set_string(d, "file", torn->name);
-		jdoc_set_string(d, "sha256", torn->sha256);
-		jdoc_set_string(d, "why", torn->why);
-	}
-	return ledger_put_event(l, s, &e, f);
-}
-
 /* Continues the chain at T, before the end of the seal; the keys in between are lost with their records. */
 static int resume_at(struct ledger *l, struct seal *s, const struct ledger_tail *t, uint64_t from,
 		     const char *cause, struct fault *f)
 {
-	struct torn torn = { .why = t->why ? t->why : "after a missing record" };
+	struct ledger_torn torn = { .why = t->why ? t->why : "after a missing record" };
 	uint64_t lost = s->index - t->seq;
 	struct stat st;
 	int r;
@@ -238,7 +155,7 @@ static int resume_at(struct ledger *l, struct seal *s, const struct ledger_tail 
 	if (fstat(l->segfd, &st) < 0)
 		return fault_errno(f, errno, "fstat");
 	if ((uint64_t)st.st_size > from + t->good) {
-		r = quarantine(l, t->seq, from + t->good, &torn, f);
+		r = ledger_torn_move(l, t->seq, from + t->good, &torn, f);
 		if (r < 0)
 			return r;
 	}
@@ -252,7 +169,7 @@ static int resume_at(struct ledger *l, struct seal *s, const struct ledger_tail 
 		s->synced_offset = s->offset;
 	}
 	r = put_gap(l, s, lost, cause, f);
-	return r < 0 ? r : put_recovered(l, s, &torn, lost, f);
+	return r < 0 ? r : ledger_torn_record(l, s, &torn, lost, f);
 }
 
 /* After a reboot: checks all records that were not synced. 1: records were lost. */
@@ -282,7 +199,7 @@ static int recheck(struct ledger *l, struct seal *s, uint64_t size, struct fault
  * Accepts complete records after the sealed end, moves other bytes to a torn- file. After a rotation there
  * must be none.
  */
-static int advance(struct ledger *l, struct seal *s, struct torn *torn, struct fault *f)
+static int advance(struct ledger *l, struct seal *s, struct ledger_torn *torn, struct fault *f)
 {
 	struct ledger_tail t = { .seq = s->index, .stop = UINT64_MAX, .head = s->head };
 	_cleanup_seal_ struct seal next = *s;
@@ -310,12 +227,12 @@ static int advance(struct ledger *l, struct seal *s, struct torn *torn, struct f
 	if ((uint64_t)st.st_size == s->offset)
 		return 0;
 	torn->why = t.why;
-	return quarantine(l, s->index, s->offset, torn, f);
+	return ledger_torn_move(l, s->index, s->offset, torn, f);
 }
 
 static int catch_up(struct ledger *l, struct seal *s, struct fault *f)
 {
-	struct torn torn = { 0 };
+	struct ledger_torn torn = { 0 };
 	int r;
 
 	r = advance(l, s, &torn, f);
@@ -328,7 +245,7 @@ static int catch_up(struct ledger *l, struct seal *s, struct fault *f)
 		return r;
 	memcpy(s->boot, l->boot, sizeof(s->boot));
 	if (torn.bytes > 0)
-		return put_recovered(l, s, &torn, 0, f);
+		return ledger_torn_record(l, s, &torn, 0, f);
 	return seal_write(l->sealfd, s, f);
 }
 
@@ -437,7 +354,7 @@ int ledger_accept_loss(struct ledger *l, struct seal *s, struct fault *f)
 int ledger_find_end(struct ledger *l, struct seal *s, struct fault *f)
 {
 	struct ledger_tail t = { .stop = UINT64_MAX };
-	struct torn torn;
+	struct ledger_torn torn;
 	struct stat st;
 	int r;
 
@@ -447,7 +364,7 @@ int ledger_find_end(struct ledger *l, struct seal *s, struct fault *f)
 	if (fstat(l->segfd, &st) < 0)
 		return fault_errno(f, errno, "fstat");
 	if ((uint64_t)st.st_size > t.good) {
-		r = quarantine(l, t.seq, t.good, &torn, f);
+		r = ledger_torn_move(l, t.seq, t.good, &torn, f);
 		if (r < 0)
 			return r;
 	}

@@ -153,3 +153,22 @@ int segment_enter_next(struct ledger *l, struct seal *s, struct fault *f)
 	l->rotated = true;
 	return 0;
 }
+
+int segment_read(int fd, uint64_t offset, void *bytes, size_t len, size_t *ret_len, struct fault *f)
+{
+	size_t got = 0;
+
+	while (got < len) {
+		ssize_t n = pread(fd, (char *)bytes + got, len - got, (off_t)(offset + got));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fault_errno(f, errno, "read the ledger");
+		if (n == 0)
+			break;
+		got += (size_t)n;
+	}
+	*ret_len = got;
+	return 0;
+}
