@@ -116,7 +116,7 @@ void oom_watch_read(struct oom_watch *w)
 		return;
 	if (!w->v2 && read(w->event, &n, sizeof(n)) != (ssize_t)sizeof(n))
 		n = 0;
-	w->told += n;
+	w->signals += n;
 	/*
 	 * After the event: the files are removed before the removal is signalled, so if they exist it was an
 	 * OOM event.
@@ -139,17 +139,17 @@ bool oom_watch_decide(struct oom_watch *w, bool killed)
 	/* The counter decides: v1 also signals a cgroup for an OOM of its parents. */
 	if (w->counter < 0 || w->seen || read_counter(w) || !killed)
 		return w->seen;
-	if (w->early > 0 || w->told > 1)
+	if (w->early > 0 || w->signals > 1)
 		return true;
 	/*
 	 * Signalled once, and the files are already removed: OOM or removal? A second signal means that the
 	 * first was an OOM.
 	 */
 	p = (struct pollfd){ .fd = w->event, .events = POLLIN };
-	if (w->told == 1)
+	if (w->signals == 1)
 		(void)poll(&p, 1, END_MS);
 	oom_watch_read(w);
-	return w->told > 1;
+	return w->signals > 1;
 }
 
 void oom_watch_done(struct oom_watch *w)

@@ -17,10 +17,10 @@ struct oom_watch {
 	int counter; /* file with the counter; -EBADF: no watch */
 	int event;   /* v1: the eventfd, v2: the same as COUNTER */
 	bool v2;
-	int64_t before; /* initial count, in a cgroup older than the container */
-	bool seen;	/* a higher count was read */
-	uint64_t told;	/* v1: number of signals */
-	uint64_t early; /* of these, while the cgroup existed: not its removal */
+	int64_t before;	  /* initial count, in a cgroup older than the container */
+	bool seen;	  /* a higher count was read */
+	uint64_t signals; /* v1: number of signals */
+	uint64_t early;	  /* of these, while the cgroup existed: not its removal */
 };
 #define OOM_WATCH_NONE ((struct oom_watch){ .counter = -EBADF, .event = -EBADF })
 

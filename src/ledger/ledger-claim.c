@@ -137,7 +137,7 @@ static char **copy_strings(const struct jdoc *d, const char *key)
 	return v;
 }
 
-static void look_at(void *arg, const char *line, size_t len)
+static void read_line(void *arg, const char *line, size_t len)
 {
 	struct found *w = arg;
 	_cleanup_jdoc_ struct jdoc *d = NULL;
@@ -170,7 +170,7 @@ static int search(const char *state, uint64_t from, struct found *w, struct faul
 	if (r < 0)
 		return r;
 	ledger_reader_skip_to(&s, from);
-	return ledger_reader_each_line(&s, look_at, w, f);
+	return ledger_reader_each_line(&s, read_line, w, f);
 }
 
 static uint64_t read_start(int fd)
@@ -185,7 +185,7 @@ static uint64_t read_start(int fd)
 }
 
 static int close_locked(const char *state, struct ledger *l, const char *session, int fd,
-			const struct claim_end *story, struct fault *f)
+			const struct claim_end *how, struct fault *f)
 {
 	__attribute__((cleanup(found_done))) struct found w = { 0 };
 	struct ledger_run run = { .session = session };
@@ -199,14 +199,14 @@ static int close_locked(const char *state, struct ledger *l, const char *session
 	run.worker = w.worker;
 	run.cwd = w.cwd;
 	run.argv = w.command;
-	if (story->before)
-		story->before(story->arg, &run, w.started, story->end);
-	r = ledger_end(l, state, &run, story->end, f);
+	if (how->before)
+		how->before(how->arg, &run, w.started, how->end);
+	r = ledger_end(l, state, &run, how->end, f);
 	return r < 0 ? r : 1;
 }
 
 static int close_one(const char *state, struct ledger *l, int dirfd, const char *session,
-		     const struct claim_end *story, struct fault *f)
+		     const struct claim_end *how, struct fault *f)
 {
 	_cleanup_close_ int fd = openat(dirfd, session, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
@@ -216,7 +216,7 @@ static int close_one(const char *state, struct ledger *l, int dirfd, const char 
 	if (fd < 0 || strlen(session) != SESSION_ID_SIZE - 1 || flock(fd, LOCK_EX | LOCK_NB) < 0 ||
 	    fstat(fd, &st) < 0 || st.st_nlink == 0)
 		return 0;
-	r = close_locked(state, l, session, fd, story, f);
+	r = close_locked(state, l, session, fd, how, f);
 	if (r < 0)
 		return fault_wrap(f, r, "close the record of session '%s'", session);
 	seam("dead-end-recorded");
@@ -224,12 +224,12 @@ static int close_one(const char *state, struct ledger *l, int dirfd, const char 
 	return r;
 }
 
-int claim_close(const char *state, struct ledger *l, const char *session, const struct claim_end *story,
+int claim_close(const char *state, struct ledger *l, const char *session, const struct claim_end *how,
 		struct fault *f)
 {
 	_cleanup_close_ int dirfd = open_claims(state, false, NULL);
 
-	return dirfd < 0 ? 0 : close_one(state, l, dirfd, session, story, f);
+	return dirfd < 0 ? 0 : close_one(state, l, dirfd, session, how, f);
 }
 
 int claim_list(const char *state, char ***ret, struct fault *f)

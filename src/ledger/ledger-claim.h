@@ -38,7 +38,7 @@ struct claim_end {
  * The claim of SESSION, if its holder is dead: the end is recorded unless the ledger has an end already, with
  * the names that the intent gave, and the claim is removed. 1: recorded; 0: alive, missing, or already ended.
  */
-int claim_close(const char *state, struct ledger *l, const char *session, const struct claim_end *story,
+int claim_close(const char *state, struct ledger *l, const char *session, const struct claim_end *how,
 		struct fault *f) _must_check_;
 
 /* Names of all sessions with a claim, dead or alive; heap, NULL if no claim exists. */

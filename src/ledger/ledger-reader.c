@@ -14,7 +14,7 @@
 #include "ledger/ledger-checkpoint.h"
 #include "ledger/ledger-impl.h"
 
-#define LOOK_BYTES ((size_t)4 * LEDGER_LINE_MAX)
+#define LINES_BYTES ((size_t)4 * LEDGER_LINE_MAX)
 #define CHECKPOINTS_MAX ((size_t)64 * 1024) /* the end of the file of checkpoints: the newest suffice */
 
 static int list_segments(struct ledger_reader *s, struct fault *f)
@@ -224,7 +224,7 @@ int ledger_reader_load_seal(const char *path, struct seal *ret, struct fault *f)
 }
 
 /* Calls EACH for every complete line; returns their length. */
-static size_t look_at_lines(const char *bytes, size_t len, ledger_reader_line *each, void *arg)
+static size_t call_for_lines(const char *bytes, size_t len, ledger_reader_line *each, void *arg)
 {
 	size_t done = 0;
 	const char *lf;
@@ -240,20 +240,20 @@ static size_t look_at_lines(const char *bytes, size_t len, ledger_reader_line *e
 
 int ledger_reader_each_line(struct ledger_reader *s, ledger_reader_line *each, void *arg, struct fault *f)
 {
-	_cleanup_free_ char *bytes = malloc(LOOK_BYTES);
+	_cleanup_free_ char *bytes = malloc(LINES_BYTES);
 	size_t have = 0, n = 1;
 	uint64_t first;
 
 	if (!bytes)
 		return fault_errno(f, ENOMEM, "ledger");
-	while (n > 0 && have < LOOK_BYTES) {
+	while (n > 0 && have < LINES_BYTES) {
 		size_t done;
-		int r = ledger_reader_read(s, bytes + have, LOOK_BYTES - have, &n, &first, f);
+		int r = ledger_reader_read(s, bytes + have, LINES_BYTES - have, &n, &first, f);
 
 		if (r < 0)
 			return r;
 		have += n;
-		done = look_at_lines(bytes, have, each, arg);
+		done = call_for_lines(bytes, have, each, arg);
 		memmove(bytes, bytes + done, have - done);
 		have -= done;
 	}

@@ -146,8 +146,8 @@ static struct ledger_event event(const struct ledger_run *run, const char *kind,
 	};
 }
 
-static int tell(struct ledger *l, const struct ledger_run *run, const char *kind, const char *status,
-		const struct jdoc *d, enum ledger_class class, struct fault *f)
+static int append_one(struct ledger *l, const struct ledger_run *run, const char *kind, const char *status,
+		      const struct jdoc *d, enum ledger_class class, struct fault *f)
 {
 	const struct ledger_event e = event(run, kind, status, d);
 
@@ -158,7 +158,7 @@ int ledger_intent(struct ledger *l, const struct ledger_run *run, struct fault *
 {
 	_cleanup_jdoc_ struct jdoc *d = describe(run);
 
-	return tell(l, run, "session.intent", "ok", d, LEDGER_DECIDED, f);
+	return append_one(l, run, "session.intent", "ok", d, LEDGER_DECIDED, f);
 }
 
 int ledger_intent_audit(const struct ledger_run *run, struct fault *f)
@@ -243,7 +243,7 @@ int ledger_end(struct ledger *l, const char *state, const struct ledger_run *run
 		mark = audit_mark(run->audit);
 	if (end->audit || run->audit)
 		audit_put_mark(d, end->audit ? end->audit : &mark);
-	r = tell(l, run, "session.end", status, d, LEDGER_CLOSING, f);
+	r = append_one(l, run, "session.end", status, d, LEDGER_CLOSING, f);
 	if (r < 0)
 		return r;
 	seam("end-written");
@@ -266,8 +266,8 @@ int ledger_refuse(struct ledger *l, const struct ledger_run *run, const char *id
 		put_text(d, "why", why);
 	else
 		jdoc_set(d, "why", NULL); /* broken, as a command that cannot be redacted */
-	return tell(l, run, "session.refused", "denied", d, run->intended ? LEDGER_CLOSING : LEDGER_DECIDED,
-		    f);
+	return append_one(l, run, "session.refused", "denied", d,
+			  run->intended ? LEDGER_CLOSING : LEDGER_DECIDED, f);
 }
 
 /* The login uid, also after sudo; missing if the kernel does not know it. */
@@ -290,5 +290,5 @@ int ledger_override(struct ledger *l, const struct ledger_run *run, struct fault
 
 	jdoc_set_int(d, "uid", (int64_t)getuid());
 	put_login(d);
-	return tell(l, run, "lane.override", "ok", d, LEDGER_DECIDED, f);
+	return append_one(l, run, "lane.override", "ok", d, LEDGER_DECIDED, f);
 }

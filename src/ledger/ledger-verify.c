@@ -13,7 +13,7 @@
 struct ledger_verify {
 	const struct ledger_verify_options *o;
 	struct ledger_verify_result result;
-	struct verify_pairs *story;
+	struct verify_pairs *pairs;
 	struct digest head;	/* h of the last record */
 	bool has_key, seal_met; /* KEY is for the next record; the seal's end was passed */
 	bool sealed;		/* the first record was read */
@@ -42,10 +42,10 @@ struct ledger_verify *ledger_verify_new(const struct ledger_verify_options *o)
 	v->segment = UINT64_MAX;
 	v->carry = malloc(LEDGER_LINE_MAX + 1);
 	v->checkpoint_seen = calloc(o->n_checkpoints + 1, sizeof(*v->checkpoint_seen));
-	v->story = verify_pairs_new();
+	v->pairs = verify_pairs_new();
 	if (o->seal)
 		v->seal_key = o->seal->key;
-	if (v->carry && v->checkpoint_seen && v->story)
+	if (v->carry && v->checkpoint_seen && v->pairs)
 		return v;
 	ledger_verify_free(v);
 	return NULL;
@@ -57,7 +57,7 @@ void ledger_verify_free(struct ledger_verify *v)
 		return;
 	explicit_bzero(&v->key, sizeof(v->key));
 	explicit_bzero(&v->seal_key, sizeof(v->seal_key));
-	verify_pairs_free(v->story);
+	verify_pairs_free(v->pairs);
 	free(v->checkpoint_seen);
 	free(v->carry);
 	free(v);
@@ -250,7 +250,7 @@ static void accept(struct ledger_verify *v, const struct record *r)
 		v->result.gaps++;
 		v->result.lost += lost;
 	}
-	verify_pairs_feed(v->story, r, &v->result);
+	verify_pairs_feed(v->pairs, r, &v->result);
 }
 
 static void take_line(struct ledger_verify *v, const char *line, size_t len)
@@ -437,7 +437,7 @@ void ledger_verify_end(struct ledger_verify *v, struct ledger_verify_result *ret
 	       !v->result.anchored;
 	if (!v->done && bare)
 		v->result.status = VERIFY_BARE;
-	verify_pairs_end(v->story, &v->result);
+	verify_pairs_end(v->pairs, &v->result);
 	v->result.head = v->head;
 	*ret = v->result;
 }

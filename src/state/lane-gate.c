@@ -18,7 +18,7 @@ void lane_pass_free(struct lane_pass *p)
 	free(p);
 }
 
-static bool says_yes(const char *value)
+static bool is_yes(const char *value)
 {
 	static const char *const words[] = { "1", "true", "yes", "y", "on" };
 
@@ -91,7 +91,7 @@ static int refuse(const struct lane_ask *ask, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf line = { 0 }, text = { 0 };
 	_cleanup_free_ char *value = ask->allow_env ? str_escape(ask->allow_env) : NULL;
-	bool armed = says_yes(ask->allow_env);
+	bool armed = is_yes(ask->allow_env);
 
 	strbuf_puts(&text, "lane 'prod' needs both --allow-prod and " LANE_ALLOW_ENV "; missing: ");
 	if (!ask->allow_prod)
@@ -119,7 +119,7 @@ int lane_gate(const struct lane_ask *ask, struct lane_pass **ret, struct fault *
 
 	if (ask->lane != LANE_SANDBOX && ask->lane != LANE_PROD)
 		return fault_set(f, LANE_REFUSED, "no lane number %d", (int)ask->lane);
-	if (ask->lane == LANE_PROD && (!ask->allow_prod || !says_yes(ask->allow_env)))
+	if (ask->lane == LANE_PROD && (!ask->allow_prod || !is_yes(ask->allow_env)))
 		return refuse(ask, f);
 	p = calloc(1, sizeof(*p));
 	if (!p)

@@ -61,7 +61,7 @@ static int tell_some(struct ledger *l, const struct migrate_plan *p, enum lane l
 	return ledger_append(l, &e, 1, LEDGER_DECIDED, NULL, f);
 }
 
-static int tell(const struct migrate_plan *p, const char *state, enum lane lane, struct fault *f)
+static int record_plan(const struct migrate_plan *p, const char *state, enum lane lane, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *l = NULL;
 	size_t at = 0;
@@ -83,7 +83,7 @@ static int open_lane(const struct migrate_plan *p, enum lane lane, struct fault 
 	fd = state_open_lane(state, lane, f);
 	if (fd < 0)
 		return fd;
-	return tell(p, state, lane, f);
+	return record_plan(p, state, lane, f);
 }
 
 static int sync_dir(int fd, const char *name, struct fault *f)
