@@ -24,31 +24,31 @@
 #define STACK_SIZE ((size_t)256 * 1024)
 
 /* What a thread has to tell, gathered for one turn at the lock. */
-struct news {
+struct batch_stats {
 	struct strbuf lines;
-	struct capture_stats stats;
+	struct capture_stats counts;
 	uint64_t cached; /* bytes that went through the page cache */
 	int failed;
 };
 
-/* What a thread has in hand: two files where two are hashed faster than one after the other. */
-#define HANDS 2
-struct hands {
+/* What a thread has in slot: two files where two are hashed faster than one after the other. */
+#define SLOTS 2
+struct worker {
 	struct capture_batch batch;
-	struct hand {
+	struct slot {
 		struct capture_job job;
 		struct capture_tools tools;
 		bool is_busy;
-	} hand[HANDS];
+	} slots[SLOTS];
 	unsigned int n_busy;
-	struct news news;
+	struct batch_stats done;
 };
 
 struct capture_pool {
 	const struct capture_options *o;
 	int manifestfd;
 	pthread_t threads[CAPTURE_THREADS_MAX];
-	unsigned int n_threads, n_hands;
+	unsigned int n_threads, n_slots;
 
 	pthread_mutex_t lock;
 	pthread_cond_t room, work;
@@ -58,7 +58,7 @@ struct capture_pool {
 	size_t holding; /* those that have a batch, of which they may give some back */
 	bool closing;
 
-	struct news news; /* of all; lines that are not written yet */
+	struct batch_stats total; /* with lines that are not written yet */
 	struct capture_target target;
 	struct capture_sync *sync; /* may be NULL */
 };
@@ -68,74 +68,74 @@ struct capture_pool {
 static void flush_locked(struct capture_pool *p)
 {
 	_cleanup_fault_ struct fault f = { 0 };
-	struct news *n = &p->news;
+	struct batch_stats *n = &p->total;
 
 	if (n->lines.broken || fd_write_all(p->manifestfd, n->lines.text, n->lines.len, &f) < 0)
 		n->failed = n->failed ? n->failed : f.code ? f.code : ENOMEM;
 	n->lines.len = 0;
 }
 
-static void note(struct news *n, const struct manifest_entry *e)
+static void add_entry(struct batch_stats *n, const struct manifest_entry *e)
 {
 	size_t before = n->lines.len;
 
 	if (manifest_write(e, &n->lines, NULL) < 0)
 		n->failed = n->failed ? n->failed : ENOMEM;
-	n->stats.manifest_bytes += n->lines.len - before;
-	n->stats.entries++;
-	n->stats.files += e->type == MANIFEST_FILE;
-	n->stats.missing += e->why != NULL;
-	n->stats.unstable += e->unstable;
+	n->counts.manifest_bytes += n->lines.len - before;
+	n->counts.entries++;
+	n->counts.files += e->type == MANIFEST_FILE;
+	n->counts.missing += e->why != NULL;
+	n->counts.unstable += e->unstable;
 }
 
-static void tell_locked(struct capture_pool *p, struct news *n)
+static void merge_locked(struct capture_pool *p, struct batch_stats *n)
 {
-	struct news *all = &p->news;
+	struct batch_stats *all = &p->total;
 
-	capture_sync_tell(p->sync, n->stats.files, n->cached);
+	capture_sync_add(p->sync, n->counts.files, n->cached);
 	strbuf_add(&all->lines, n->lines.text, n->lines.len);
-	all->stats.manifest_bytes += n->stats.manifest_bytes;
-	all->stats.entries += n->stats.entries;
-	all->stats.files += n->stats.files;
-	all->stats.bytes += n->stats.bytes;
-	all->stats.missing += n->stats.missing;
-	all->stats.unstable += n->stats.unstable;
+	all->counts.manifest_bytes += n->counts.manifest_bytes;
+	all->counts.entries += n->counts.entries;
+	all->counts.files += n->counts.files;
+	all->counts.bytes += n->counts.bytes;
+	all->counts.missing += n->counts.missing;
+	all->counts.unstable += n->counts.unstable;
 	all->failed = all->failed ? all->failed : n->failed ? n->failed : n->lines.broken ? ENOMEM : 0;
 	n->lines.len = 0;
-	n->stats = (struct capture_stats){ 0 };
+	n->counts = (struct capture_stats){ 0 };
 	n->cached = 0;
 	if (all->lines.len >= MANIFEST_AHEAD)
 		flush_locked(p);
 	if (p->o->progress)
-		p->o->progress(p->o->arg, all->stats.entries, all->stats.bytes);
+		p->o->progress(p->o->arg, all->counts.entries, all->counts.bytes);
 }
 
 static int failure(const struct capture_pool *p, struct fault *f)
 {
-	return p->news.failed ? fault_errno(f, p->news.failed,
-					    p->o->pack ? "write " PACK_NAME : "write " MANIFEST_NAME)
-			      : 0;
+	return p->total.failed ? fault_errno(f, p->total.failed,
+					     p->o->pack ? "write " PACK_NAME : "write " MANIFEST_NAME)
+			       : 0;
 }
 
-int capture_pool_tell(struct capture_pool *p, const struct manifest_entry *e, struct fault *f)
+int capture_pool_add_entry(struct capture_pool *p, const struct manifest_entry *e, struct fault *f)
 {
 	int r;
 
 	(void)pthread_mutex_lock(&p->lock);
-	note(&p->news, e);
-	if (p->news.lines.len >= MANIFEST_AHEAD)
+	add_entry(&p->total, e);
+	if (p->total.lines.len >= MANIFEST_AHEAD)
 		flush_locked(p);
 	r = failure(p, f);
 	(void)pthread_mutex_unlock(&p->lock);
 	return r;
 }
 
-uint64_t capture_pool_told(struct capture_pool *p)
+uint64_t capture_pool_manifest_size(struct capture_pool *p)
 {
 	uint64_t bytes;
 
 	(void)pthread_mutex_lock(&p->lock);
-	bytes = p->news.stats.manifest_bytes;
+	bytes = p->total.counts.manifest_bytes;
 	(void)pthread_mutex_unlock(&p->lock);
 	return bytes;
 }
@@ -143,7 +143,7 @@ uint64_t capture_pool_told(struct capture_pool *p)
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
 /* Before a large file: what is behind it does not wait.  In an archive they have an order. */
-static void give_back(struct capture_pool *p, struct capture_batch *b)
+static void return_rest(struct capture_pool *p, struct capture_batch *b)
 {
 	_cleanup_capture_batch_ struct capture_batch rest = { .from = -EBADF };
 
@@ -186,77 +186,77 @@ static void drop_batch_locked(struct capture_pool *p, struct capture_batch *b)
 		(void)pthread_cond_broadcast(&p->work);
 }
 
-static const char *next_name(struct capture_pool *p, struct hands *h)
+static const char *next_name(struct capture_pool *p, struct worker *w)
 {
-	const char *name = capture_batch_next(&h->batch);
+	const char *name = capture_batch_next(&w->batch);
 	bool more;
 
 	if (name)
 		return name;
 	(void)pthread_mutex_lock(&p->lock);
-	drop_batch_locked(p, &h->batch);
-	tell_locked(p, &h->news);
-	more = take_batch_locked(p, h->n_busy > 0, &h->batch);
+	drop_batch_locked(p, &w->batch);
+	merge_locked(p, &w->done);
+	more = take_batch_locked(p, w->n_busy > 0, &w->batch);
 	(void)pthread_mutex_unlock(&p->lock);
-	return more ? capture_batch_next(&h->batch) : NULL;
+	return more ? capture_batch_next(&w->batch) : NULL;
 }
 
 /* The next file of which there is something to copy; false: there is none now. */
-static bool pick_up(struct capture_pool *p, struct hands *h, struct hand *hand)
+static bool next_job(struct capture_pool *p, struct worker *w, struct slot *slot)
 {
-	struct news *n = &h->news;
+	struct batch_stats *n = &w->done;
 	const char *name;
 
-	while (!n->failed && (name = next_name(p, h))) {
-		int r = capture_open(&p->target, &h->batch, name, &hand->job, NULL);
+	while (!n->failed && (name = next_name(p, w))) {
+		int r = capture_open(&p->target, &w->batch, name, &slot->job, NULL);
 
-		if (r > 0 && hand->job.size > SMALL_MAX)
-			give_back(p, &h->batch);
-		if (r > 0 && capture_file_begin(&p->target, &hand->job, &hand->tools, &n->failed)) {
-			hand->is_busy = true;
-			h->n_busy++;
+		if (r > 0 && slot->job.size > SMALL_MAX)
+			return_rest(p, &w->batch);
+		if (r > 0 && capture_file_begin(&p->target, &slot->job, &slot->tools, &n->failed)) {
+			slot->is_busy = true;
+			w->n_busy++;
 			return true;
 		}
 		if (r >= 0)
-			note(n, &hand->job.entry);
+			add_entry(n, &slot->job.entry);
 		else
 			n->failed = -r;
-		capture_job_done(&hand->job);
+		capture_job_done(&slot->job);
 	}
 	return false;
 }
 
-static void put_down(struct capture_pool *p, struct hands *h, struct hand *hand)
+static void finish_job(struct capture_pool *p, struct worker *w, struct slot *slot)
 {
-	const uint64_t kept = capture_file_end(&p->target, &hand->job, &h->news.failed);
+	const uint64_t kept = capture_file_end(&p->target, &slot->job, &w->done.failed);
 
-	h->news.stats.bytes += kept;
-	h->news.cached += hand->job.copy.is_direct || hand->job.copy.cloned ? 0 : kept;
-	note(&h->news, &hand->job.entry);
-	capture_job_done(&hand->job);
-	hand->is_busy = false;
-	h->n_busy--;
+	w->done.counts.bytes += kept;
+	w->done.cached += slot->job.copy.is_direct || slot->job.copy.cloned ? 0 : kept;
+	add_entry(&w->done, &slot->job.entry);
+	capture_job_done(&slot->job);
+	slot->is_busy = false;
+	w->n_busy--;
 }
 
-static bool has_piece(struct capture_pool *p, struct hands *h, struct hand *hand)
+static bool read_chunk(struct capture_pool *p, struct worker *w, struct slot *slot)
 {
-	while (hand->is_busy || pick_up(p, h, hand)) {
-		if (capture_file_read(&hand->job))
+	while (slot->is_busy || next_job(p, w, slot)) {
+		if (capture_file_read(&slot->job))
 			return true;
-		put_down(p, h, hand);
+		finish_job(p, w, slot);
 	}
 	return false;
 }
 
-/* One piece of each file that is in hand; false: there is none. */
-static bool work_on(struct capture_pool *p, struct hands *h)
+/* One piece of each file that is in slot; false: there is none. */
+static bool copy_chunks(struct capture_pool *p, struct worker *w)
 {
-	struct capture_job *with[HANDS];
+	struct capture_job *with[SLOTS];
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < p->n_hands; i++)
-		if (has_piece(p, h, h->hand + i))
-			with[n++] = &h->hand[i].job;
+	for (unsigned int i = 0; i < p->n_slots; i++)
+		if (read_chunk(p, w, w->slots + i))
+			with[n++] = &w->slots[i].job;
 	if (n == 2)
 		capture_copy_hash_two(&with[0]->copy, &with[1]->copy);
 	else if (n == 1)
@@ -269,29 +269,29 @@ static bool work_on(struct capture_pool *p, struct hands *h)
 static void *work(void *arg)
 {
 	struct capture_pool *p = arg;
-	struct hands h = { .batch.from = -EBADF };
+	struct worker w = { .batch.from = -EBADF };
 
-	for (unsigned int i = 0; i < p->n_hands; i++) {
-		h.hand[i] = (struct hand){ .job.in = -EBADF, .tools.buffer = malloc(CAPTURE_BUFFER) };
-		if (!h.hand[i].tools.buffer)
-			h.news.failed = ENOMEM;
+	for (unsigned int i = 0; i < p->n_slots; i++) {
+		w.slots[i] = (struct slot){ .job.in = -EBADF, .tools.buffer = malloc(CAPTURE_BUFFER) };
+		if (!w.slots[i].tools.buffer)
+			w.done.failed = ENOMEM;
 	}
-	while (work_on(p, &h))
+	while (copy_chunks(p, &w))
 		;
 	(void)pthread_mutex_lock(&p->lock);
-	drop_batch_locked(p, &h.batch);
-	tell_locked(p, &h.news);
+	drop_batch_locked(p, &w.batch);
+	merge_locked(p, &w.done);
 	(void)pthread_cond_signal(&p->room); /* whoever waits for one that ended must look */
 	(void)pthread_mutex_unlock(&p->lock);
-	for (unsigned int i = 0; i < p->n_hands; i++)
-		capture_tools_done(&h.hand[i].tools);
-	strbuf_done(&h.news.lines);
+	for (unsigned int i = 0; i < p->n_slots; i++)
+		capture_tools_done(&w.slots[i].tools);
+	strbuf_done(&w.done.lines);
 	return NULL;
 }
 
 /* --- the queue -------------------------------------------------------------------------------------------------- */
 
-bool capture_pool_is_enough(const struct capture_pool *p, const struct capture_batch *b)
+bool capture_pool_is_full_batch(const struct capture_pool *p, const struct capture_batch *b)
 {
 	/* On a share each file takes so long that waking somebody for it costs nothing. */
 	return p->o->sync_each || b->n >= CAPTURE_BATCH_MAX || b->names.len >= CAPTURE_BATCH_BYTES;
@@ -304,7 +304,7 @@ int capture_pool_put(struct capture_pool *p, struct capture_batch *b, struct fau
 	if (b->n == 0)
 		return 0;
 	(void)pthread_mutex_lock(&p->lock);
-	while (p->n >= QUEUE && !p->news.failed)
+	while (p->n >= QUEUE && !p->total.failed)
 		(void)pthread_cond_wait(&p->room, &p->lock);
 	r = failure(p, f);
 	if (r == 0) {
@@ -344,12 +344,12 @@ int capture_pool_finish(struct capture_pool *p, struct capture_stats *ret, struc
 	if ((p->o->sync_each && fsync(fd) < 0) || lseek(fd, 0, SEEK_SET) < 0)
 		return fault_errno(f, errno, "sync " MANIFEST_NAME);
 	/* Read back: what the ledger will vouch for is what the disk has. */
-	r = digest_fd(fd, &p->news.stats.manifest, f);
+	r = digest_fd(fd, &p->total.counts.manifest, f);
 	/* What was begun ends beside that, and is not waited for twice. */
 	capture_sync_free(TAKE_PTR(p->sync));
 	if (r < 0)
 		return r;
-	*ret = p->news.stats;
+	*ret = p->total.counts;
 	return 0;
 }
 
@@ -363,7 +363,7 @@ void capture_pool_free(struct capture_pool *p)
 		capture_batch_done(p->queue + p->first);
 		p->first = (p->first + 1) % ROOM;
 	}
-	strbuf_done(&p->news.lines);
+	strbuf_done(&p->total.lines);
 	fd_close(p->manifestfd);
 	capture_target_done(&p->target);
 	(void)pthread_cond_destroy(&p->room);
@@ -373,9 +373,9 @@ void capture_pool_free(struct capture_pool *p)
 }
 
 /* An archive has an order, and on a share it is not the hash that takes long. */
-static unsigned int choose_hands(const struct capture_options *o)
+static unsigned int choose_slots(const struct capture_options *o)
 {
-	return !o->pack && !o->sync_each && digest_two_is_there() ? HANDS : 1;
+	return !o->pack && !o->sync_each && digest_two_is_there() ? SLOTS : 1;
 }
 
 /* One more than processors: while one waits for the file system's locks or its journal, another has work. */
@@ -411,7 +411,7 @@ int capture_pool_new(int outfd, const struct capture_options *o, struct capture_
 
 	if (!p)
 		return fault_errno(f, ENOMEM, "capture");
-	*p = (struct capture_pool){ .o = o, .manifestfd = -EBADF, .n_hands = choose_hands(o) };
+	*p = (struct capture_pool){ .o = o, .manifestfd = -EBADF, .n_slots = choose_slots(o) };
 	(void)pthread_mutex_init(&p->lock, NULL);
 	(void)pthread_cond_init(&p->room, NULL);
 	(void)pthread_cond_init(&p->work, NULL);

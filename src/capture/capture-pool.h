@@ -20,11 +20,12 @@ int capture_pool_new(int outfd, const struct capture_options *o, struct capture_
 /* Takes what is in B, which is empty then. */
 int capture_pool_put(struct capture_pool *p, struct capture_batch *b, struct fault *f) _must_check_;
 /* Should B be handed over before its directory ends? */
-bool capture_pool_is_enough(const struct capture_pool *p, const struct capture_batch *b);
+bool capture_pool_is_full_batch(const struct capture_pool *p, const struct capture_batch *b);
 /* A line without data; E stays the caller's. */
-int capture_pool_tell(struct capture_pool *p, const struct manifest_entry *e, struct fault *f) _must_check_;
+int capture_pool_add_entry(struct capture_pool *p, const struct manifest_entry *e,
+			   struct fault *f) _must_check_;
 /* Bytes of the manifest so far. */
-uint64_t capture_pool_told(struct capture_pool *p);
+uint64_t capture_pool_manifest_size(struct capture_pool *p);
 
 /* Waits for everything, closes the manifest.  Then free it. */
 int capture_pool_finish(struct capture_pool *p, struct capture_stats *ret, struct fault *f) _must_check_;

@@ -84,7 +84,7 @@ struct capture_sync *capture_sync_new(int outfd)
 	return NULL;
 }
 
-void capture_sync_tell(struct capture_sync *s, uint64_t files, uint64_t bytes)
+void capture_sync_add(struct capture_sync *s, uint64_t files, uint64_t bytes)
 {
 	if (!s)
 		return;

@@ -14,5 +14,5 @@ struct capture_sync;
 /* NULL when there is no thread or no descriptor for it: it only takes longer then. */
 struct capture_sync *capture_sync_new(int outfd);
 /* So much more is in the page cache. */
-void capture_sync_tell(struct capture_sync *s, uint64_t files, uint64_t bytes);
+void capture_sync_add(struct capture_sync *s, uint64_t files, uint64_t bytes);
 void capture_sync_free(struct capture_sync *s);

@@ -108,7 +108,7 @@ static int enter(struct capture *c, const struct walk_entry *w, struct fault *f)
 		if (!e.at)
 			return fault_errno(f, ENOMEM, "capture");
 	}
-	return capture_pool_tell(c->pool, &e, f);
+	return capture_pool_add_entry(c->pool, &e, f);
 }
 
 static void leave(struct capture *c, const struct walk_entry *w)
@@ -133,7 +133,7 @@ static int gather(struct capture *c, const struct walk_entry *w, struct fault *f
 	struct capture_batch *b = batch_of(c, w->depth);
 	int r = capture_batch_add(b, dir_of(c, w), w, f);
 
-	return r == 0 && capture_pool_is_enough(c->pool, b) ? capture_pool_put(c->pool, b, f) : r;
+	return r == 0 && capture_pool_is_full_batch(c->pool, b) ? capture_pool_put(c->pool, b, f) : r;
 }
 
 /* Before W is entered or left: nothing more comes to these. */
@@ -154,7 +154,7 @@ static int blame_and_tell(struct capture *c, struct manifest_entry *e, int error
 {
 	int r = capture_blame(e, error, why, f);
 
-	return r < 0 ? r : capture_pool_tell(c->pool, e, f);
+	return r < 0 ? r : capture_pool_add_entry(c->pool, e, f);
 }
 
 /* --- everything else ---------------------------------------------------------------------------------------------- */
@@ -170,7 +170,7 @@ static int visit(struct capture *c, const struct walk_entry *w, struct fault *f)
 	r = capture_describe(w, c->o, &e, f);
 	if (r == 0)
 		r = capture_xattrs_at(w->dirfd, w->name, &e, f);
-	return r < 0 ? r : capture_pool_tell(c->pool, &e, f);
+	return r < 0 ? r : capture_pool_add_entry(c->pool, &e, f);
 }
 
 static int complain(struct capture *c, const struct walk_entry *w, struct fault *f)
@@ -234,7 +234,7 @@ static const char *over_limit(const struct capture *c)
 
 	if (o->max_entries && c->entries > o->max_entries)
 		return "limit: enough entries were kept";
-	if (o->max_manifest && capture_pool_told(c->pool) > o->max_manifest)
+	if (o->max_manifest && capture_pool_manifest_size(c->pool) > o->max_manifest)
 		return "limit: the names alone are too long";
 	return NULL;
 }

@@ -42,7 +42,7 @@ static char *helper_path(void)
 	return dirs_load(&d, NULL) < 0 ? NULL : path_join(d.libexec, HELPER);
 }
 
-bool pack_is_there(void)
+bool pack_is_available(void)
 {
 	_cleanup_free_ char *path = helper_path();
 

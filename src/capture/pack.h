@@ -17,7 +17,7 @@
 struct pack;
 
 /* False: custody-pack is not installed. */
-bool pack_is_there(void);
+bool pack_is_available(void);
 
 /* --- making one: files one after the other, each with exactly as many bytes as was said ------------------------------------ */
 int pack_create(int dirfd, uint64_t deadline_ns, struct pack **ret, struct fault *f) _must_check_;

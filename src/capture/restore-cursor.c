@@ -8,13 +8,13 @@
 #include "base/fd.h"
 #include "base/path.h"
 
-void cursor_done(struct cursor *c)
+void restore_cursor_done(struct restore_cursor *c)
 {
 	fd_close(c->fd);
 	free(c->path);
 }
 
-static int go_one(struct cursor *c, const char *name, struct fault *f)
+static int go_one(struct restore_cursor *c, const char *name, struct fault *f)
 {
 	int fd = openat(c->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -25,7 +25,7 @@ static int go_one(struct cursor *c, const char *name, struct fault *f)
 	return 0;
 }
 
-static int go_down(struct cursor *c, const char *rest, size_t len, struct fault *f)
+static int go_down(struct restore_cursor *c, const char *rest, size_t len, struct fault *f)
 {
 	int r = 0;
 
@@ -56,7 +56,7 @@ static size_t count_slashes(const char *text)
 	return n;
 }
 
-static int go_home(struct cursor *c, struct fault *f)
+static int go_home(struct restore_cursor *c, struct fault *f)
 {
 	int fd = openat(c->rootfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -67,7 +67,7 @@ static int go_home(struct cursor *c, struct fault *f)
 	return 0;
 }
 
-int cursor_go(struct cursor *c, const char *path, const char **ret_name, struct fault *f)
+int restore_cursor_move(struct restore_cursor *c, const char *path, const char **ret_name, struct fault *f)
 {
 	const char *slash = strrchr(path, '/');
 	size_t len = slash ? (size_t)(slash - path) : 0, was = c->path ? strlen(c->path) : 0;

@@ -21,7 +21,7 @@
 struct restore {
 	const struct restore_options *o;
 	int evidence;
-	struct cursor here, twin;
+	struct restore_cursor here, twin;
 	struct manifest_file *manifest;
 	struct restore_stats *stats;
 	uint64_t *dirs; /* offsets of the lines of directories */
@@ -41,8 +41,8 @@ void restore_stats_done(struct restore_stats *s)
 
 static void restore_done(struct restore *rs)
 {
-	cursor_done(&rs->here);
-	cursor_done(&rs->twin);
+	restore_cursor_done(&rs->here);
+	restore_cursor_done(&rs->twin);
 	manifest_close(rs->manifest);
 	free(rs->dirs);
 	free(rs->ids);
@@ -290,7 +290,7 @@ static int make_entry(struct restore *rs, const struct manifest_entry *e, uint64
 	int r;
 
 	rs->stats->entries++;
-	r = cursor_go(&rs->here, e->path, &name, f);
+	r = restore_cursor_move(&rs->here, e->path, &name, f);
 	if (r < 0)
 		return fault_wrap(f, r, "the way to '%s'", e->path);
 	if (e->id)
@@ -346,9 +346,9 @@ static int make_twin(struct restore *rs, const struct manifest_entry *e, struct 
 	r = read_at(rs, rs->ids[e->same] - 1, &first, f);
 	if (r < 0)
 		return r;
-	r = cursor_go(&rs->twin, first.path, &first_name, f);
+	r = restore_cursor_move(&rs->twin, first.path, &first_name, f);
 	if (r == 0)
-		r = cursor_go(&rs->here, e->path, &name, f);
+		r = restore_cursor_move(&rs->here, e->path, &name, f);
 	if (r < 0)
 		return r;
 	if (linkat(rs->twin.fd, first_name, rs->here.fd, name, 0) == 0)
@@ -386,7 +386,7 @@ static int settle_dirs(struct restore *rs, struct fault *f)
 		r = read_at(rs, rs->dirs[i - 1], &e, f);
 		if (r < 0)
 			return r;
-		r = cursor_go(&rs->here, e.path, &name, f);
+		r = restore_cursor_move(&rs->here, e.path, &name, f);
 		if (r < 0)
 			return r;
 		fd = openat(rs->here.fd, *e.path ? name : ".",

@@ -177,8 +177,8 @@ static bool wants_archive(const struct taking *t, const struct evidence_probe *p
 	if (t->ask->form == EVIDENCE_MIRROR || t->ask->form == EVIDENCE_ARCHIVE)
 		return t->ask->form == EVIDENCE_ARCHIVE;
 	if (t->ask->form == EVIDENCE_PORTABLE)
-		return pack_is_there();
-	return !probe->local && (probe->create_us > SLOW_US || has_many(t->ask->tree)) && pack_is_there();
+		return pack_is_available();
+	return !probe->local && (probe->create_us > SLOW_US || has_many(t->ask->tree)) && pack_is_available();
 }
 
 /* Read back: a share that was full may have kept less than it said. */

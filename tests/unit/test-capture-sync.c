@@ -35,8 +35,8 @@ static void a_small_tree_is_left_to_the_end(void)
 	CHECK(tree_make(&t) && pipe2(calls, O_CLOEXEC) == 0);
 	s = capture_sync_new(t.fd);
 	CHECK(s);
-	capture_sync_tell(s, 1000, 1000000);
-	capture_sync_tell(s, 1000, 1000000);
+	capture_sync_add(s, 1000, 1000000);
+	capture_sync_add(s, 1000, 1000000);
 	capture_sync_free(s);
 	CHECK(!was_called());
 	fd_close(calls[0]);
@@ -54,10 +54,10 @@ static void much_is_written_out_on_the_way(void)
 	CHECK(tree_make(&t) && pipe2(calls, O_CLOEXEC) == 0);
 	s = capture_sync_new(t.fd);
 	CHECK(s);
-	capture_sync_tell(s, 1000000, 0);
+	capture_sync_add(s, 1000000, 0);
 	fd = await_call();
 	CHECK(fd >= 0 && fd != t.fd && fstat(fd, &a) == 0 && fstat(t.fd, &b) == 0 && a.st_ino == b.st_ino);
-	capture_sync_tell(s, 0, UINT64_MAX / 2);
+	capture_sync_add(s, 0, UINT64_MAX / 2);
 	CHECK(await_call() == fd);
 	capture_sync_free(s);
 	CHECK(!was_called());
@@ -68,7 +68,7 @@ static void much_is_written_out_on_the_way(void)
 static void without_it_nothing_is_done(void)
 {
 	CHECK(!capture_sync_new(-EBADF));
-	capture_sync_tell(NULL, 1, 1);
+	capture_sync_add(NULL, 1, 1);
 	capture_sync_free(NULL);
 }
 

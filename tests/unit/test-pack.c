@@ -82,7 +82,7 @@ static void ISO_5_the_odd_tree_comes_back_exactly_from_an_archive(void)
 	_cleanup_close_ int dir = -EBADF;
 	const bool root = geteuid() == 0;
 
-	CHECK(use(NULL) && pack_is_there());
+	CHECK(use(NULL) && pack_is_available());
 	CHECK(tree_make(&t) && tree_make(&store) && tree_make(&back) && tree_make_odd(&t, root));
 	was = tree_portrait(t.fd, root);
 	CHECK(take(t.fd, store.path, 0, &taken, &f) == 0 && taken.stats.missing == (root ? 0 : 1));
