@@ -37,7 +37,7 @@ static int hold(int fd)
 	return held < 0 && fd >= 0 ? -errno : held;
 }
 
-/* The walker closes its own descriptor when it leaves. */
+/* A copy of the descriptor: the walker closes its own when it leaves the directory. */
 static bool begin(struct capture_batch *b, struct capture_dir *dir, const struct walk_entry *w)
 {
 	const size_t above = w->path_len - strlen(w->name);
@@ -99,7 +99,7 @@ void capture_batch_move(struct capture_batch *to, struct capture_batch *from)
 
 void capture_batch_done(struct capture_batch *b)
 {
-	/* All zeros has no descriptor either. */
+	/* A zeroed batch holds no descriptor. */
 	if (b->dir)
 		fd_close(b->from);
 	capture_dir_drop(b->dir);

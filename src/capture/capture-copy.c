@@ -13,8 +13,8 @@
 #include "base/digest-two.h"
 #include "base/fd.h"
 
-#define CLONE_MIN ((uint64_t)64 * 1024) /* below this a copy is cheaper than shared blocks */
-#define CLOCK_STEP_US 20000		/* times of files move with the timer: 10 ms where it is slowest */
+#define CLONE_MIN ((uint64_t)64 * 1024) /* smaller files are copied faster than cloned */
+#define CLOCK_STEP_US 20000		/* granularity of file times: one timer tick, at most 10 ms */
 
 static ssize_t read_at(int fd, void *buffer, size_t len, uint64_t offset)
 {
@@ -60,7 +60,7 @@ bool capture_is_unchanged(int fd, const struct statx *was)
 	       is_same_time(&is.stx_mtime, &was->stx_mtime) && is_same_time(&is.stx_ctime, &was->stx_ctime);
 }
 
-/* Was it left alone for longer than the clock of files takes to move on?  Then each change from now on shows. */
+/* Unchanged for longer than the granularity of file times: every later change alters them. */
 static bool is_at_rest(int fd, struct statx *ret)
 {
 	const uint64_t now = clock_wall_us();
@@ -71,7 +71,7 @@ static bool is_at_rest(int fd, struct statx *ret)
 	       now;
 }
 
-/* 1 when blocks are shared.  It may have grown since it was looked at: what is kept is what is told of. */
+/* 1: blocks are shared.  IN may have grown since it was stat'ed: the clone is cut to the recorded size. */
 static int share_blocks(struct capture_copy *c, struct fault *f)
 {
 	struct stat st;
@@ -80,11 +80,11 @@ static int share_blocks(struct capture_copy *c, struct fault *f)
 		return 0;
 	c->cloned = true;
 	if (fstat(c->out, &st) < 0)
-		return fault_errno(f, errno, "look at a clone");
+		return fault_errno(f, errno, "stat a clone");
 	if ((uint64_t)st.st_size < c->size)
 		c->size = (uint64_t)st.st_size;
 	else if (ftruncate(c->out, (off_t)c->size) < 0)
-		return fault_errno(f, errno, "cut a clone");
+		return fault_errno(f, errno, "truncate a clone");
 	return 1;
 }
 
@@ -97,9 +97,9 @@ static void start(struct capture_copy *c, int source)
 }
 
 /*
- * Of two files with the same blocks the first one's pages are in memory, the clone's are not: hash that one, and the clone only
- * when the first one has changed meanwhile.  Its pages were written and made read-only for the clone, so that even a write
- * through a mapping moves its times.
+ * Of two files with the same blocks, the pages of the original are in memory, those of the clone are not: hash the
+ * original, and the clone only if the original has changed since.  FICLONE wrote its pages and made them read-only, so
+ * that even a write through a mapping alters its times.
  */
 static int begin_clone(struct capture_copy *c, struct fault *f)
 {
@@ -120,7 +120,7 @@ int capture_copy_begin(struct capture_copy *c, struct fault *f)
 	start(c, c->in);
 	if (c->sparse) {
 		if (c->unpack && c->out >= 0 && ftruncate(c->out, (off_t)c->size) < 0)
-			return fault_errno(f, errno, "make a file of %llu bytes",
+			return fault_errno(f, errno, "create a file of %llu bytes",
 					   (unsigned long long)c->size);
 		return 0;
 	}
@@ -131,7 +131,7 @@ int capture_copy_begin(struct capture_copy *c, struct fault *f)
 	return r < 0 ? r : 0;
 }
 
-/* The next extent; false when there is none.  What was copied lies one behind the other. */
+/* The next extent; false: none.  The packed side has no gaps. */
 static bool next_range(struct capture_copy *c)
 {
 	const struct manifest_extent *e;
@@ -178,14 +178,14 @@ static int read_piece(struct capture_copy *c, struct fault *f)
 		c->read_failed = true;
 		return fault_errno(f, errno, "read");
 	}
-	/* A stream comes as it comes, a file that gives less has ended. */
+	/* A short read is normal for a stream; for a file it is the end. */
 	c->is_short = n == 0 || ((size_t)n < step && !c->from_pack);
 	c->piece = buffer;
 	c->piece_len = (size_t)n;
 	return n > 0;
 }
 
-/* Is what was read of a clone's first file what the clone has? */
+/* The bytes read from the original are those of its clone. */
 static bool is_clones(const struct capture_copy *c, int r)
 {
 	return r == 0 && !c->is_short && capture_is_unchanged(c->in, &c->before);
@@ -271,7 +271,7 @@ int capture_copy_end(struct capture_copy *c, int r, struct fault *f)
 		_cleanup_fault_ struct fault why = { 0 };
 
 		if (pad(c, &why) < 0) {
-			c->read_failed = false; /* the archive is what counts */
+			c->read_failed = false; /* report the error of the archive instead */
 			r = fault_errno(f, why.code, PACK_NAME);
 		}
 	}
@@ -301,14 +301,14 @@ static void add_extent(struct manifest_extent *list, size_t *n, uint64_t offset,
 	list[(*n)++] = (struct manifest_extent){ .offset = offset, .len = len };
 }
 
-/* One extent after AT; false when there is none. */
+/* The first extent after AT; false: none. */
 static bool next_extent(int fd, uint64_t at, uint64_t size, struct manifest_extent *ret)
 {
 	off_t data = lseek(fd, (off_t)at, SEEK_DATA), hole;
 
 	if (data < 0 && errno == ENXIO)
 		return false;
-	if (data < 0) { /* a file system that does not tell */
+	if (data < 0) { /* the file system does not support SEEK_DATA */
 		*ret = (struct manifest_extent){ .offset = at, .len = size - at };
 		return true;
 	}
@@ -318,7 +318,7 @@ static bool next_extent(int fd, uint64_t at, uint64_t size, struct manifest_exte
 	if (hole < 0 || (uint64_t)hole > size)
 		hole = (off_t)size;
 	*ret = (struct manifest_extent){ .offset = (uint64_t)data, .len = (uint64_t)(hole - data) };
-	return hole > data; /* else cut down meanwhile */
+	return hole > data; /* else truncated concurrently */
 }
 
 int capture_find_extents(int fd, uint64_t size, struct manifest_extent **ret, size_t *ret_n, bool *ret_sparse,

@@ -8,20 +8,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define PIECES 2	     /* one is filled, one is written */
-#define BLOCK ((size_t)4096) /* what any disk of today can be written in */
+#define PIECES 2	     /* one is filled while the other is written */
+#define BLOCK ((size_t)4096) /* alignment that every current disk accepts */
 #define STACK_SIZE ((size_t)64 * 1024)
 
 struct capture_direct {
 	char *memory; /* PIECES * CAPTURE_DIRECT_STEP */
 	pthread_t thread;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects the fields below */
 	pthread_cond_t moved;
-	size_t len[PIECES]; /* that is to be written of this piece; 0: it is free */
-	size_t next;	    /* piece that is filled */
+	size_t len[PIECES]; /* bytes of this chunk to write; 0: free */
+	size_t next;	    /* chunk that is being filled */
 	int fd;
-	uint64_t at; /* where the next piece goes */
-	int error;   /* errno of the first piece that was not written */
+	uint64_t at; /* offset of the next chunk */
+	int error;   /* errno of the first chunk that failed */
 	bool closing;
 };
 
@@ -32,7 +32,7 @@ static int set_direct(int fd, bool on)
 	return flags < 0 ? -1 : fcntl(fd, F_SETFL, on ? flags | O_DIRECT : flags & ~O_DIRECT);
 }
 
-/* What the kernel does not want to write directly it writes as ever; the next ones too. */
+/* EINVAL: write this chunk and the next ones through the page cache. */
 static int write_piece(int fd, const char *bytes, size_t len, uint64_t at)
 {
 	bool tried = false;
@@ -56,7 +56,7 @@ static int write_piece(int fd, const char *bytes, size_t len, uint64_t at)
 	return 0;
 }
 
-/* Pieces come one behind the other, each at the end of the file: a file that only grows has no blocks that were never written. */
+/* Chunks are written in order, each at the end of the file: a file that only grows has no unwritten extents. */
 static void *work(void *arg)
 {
 	struct capture_direct *d = arg;
@@ -147,7 +147,7 @@ bool capture_direct_begin(struct capture_direct *d, int fd)
 {
 	if (set_direct(fd, true) < 0)
 		return false;
-	/* Nothing is on its way, so nobody looks. */
+	/* No write is in progress: no lock needed. */
 	(void)pthread_mutex_lock(&d->lock);
 	d->fd = fd;
 	d->at = 0;
@@ -174,7 +174,7 @@ int capture_direct_buffer(struct capture_direct *d, void **ret, struct fault *f)
 	return wait_for(d, d->next, f);
 }
 
-/* The last piece is written to the end of its block, and the rest is cut off again. */
+/* The last chunk is padded to a full block, then the file is truncated. */
 void capture_direct_put(struct capture_direct *d, size_t len)
 {
 	const size_t whole = (len + BLOCK - 1) & ~(BLOCK - 1);
@@ -194,6 +194,6 @@ int capture_direct_end(struct capture_direct *d, uint64_t len, struct fault *f)
 	for (size_t i = 0; i < PIECES; i++)
 		r = wait_for(d, i, r < 0 ? NULL : f);
 	if (r == 0 && (set_direct(d->fd, false) < 0 || ftruncate(d->fd, (off_t)len) < 0))
-		r = fault_errno(f, errno, "cut a file to its length");
+		r = fault_errno(f, errno, "truncate a file to its length");
 	return r;
 }

@@ -13,9 +13,9 @@
 #define LINK_MAX_LEN 4096
 #define XATTR_NAMES_MAX (64 * 1024) /* the kernel's own limits */
 #define XATTR_VALUE_MAX (64 * 1024)
-#define XATTRS_MAX (1024 * 1024) /* of one entry: some file systems take any number of them */
+#define XATTRS_MAX (1024 * 1024) /* of one entry: some file systems have no limit */
 
-/* Reads a link as it is now: the size that was seen may have been another one's. */
+/* The link may have been replaced since its stat: its size is not trusted. */
 static int read_link(const struct walk_entry *w, struct manifest_entry *e, struct fault *f)
 {
 	char target[LINK_MAX_LEN + 1];
@@ -78,7 +78,7 @@ int capture_describe(const struct walk_entry *w, const struct capture_options *o
 	return 0;
 }
 
-int capture_blame(struct manifest_entry *e, int error, const char *why, struct fault *f)
+int capture_set_why(struct manifest_entry *e, int error, const char *why, struct fault *f)
 {
 	const char *name = error ? strerrorname_np(error) : NULL;
 	char *text;
@@ -90,18 +90,18 @@ int capture_blame(struct manifest_entry *e, int error, const char *why, struct f
 	return 0;
 }
 
-/* The same calls for an open file and for a path that must not be followed. */
-struct bearer {
+/* The same calls for an open file and for a path without following links. */
+struct xattr_file {
 	int fd;
 	const char *path;
 };
 
-static ssize_t list_names(const struct bearer *b, char *names, size_t room)
+static ssize_t list_names(const struct xattr_file *b, char *names, size_t room)
 {
 	return b->path ? llistxattr(b->path, names, room) : flistxattr(b->fd, names, room);
 }
 
-static ssize_t get_value(const struct bearer *b, const char *name, void *value, size_t room)
+static ssize_t get_value(const struct xattr_file *b, const char *name, void *value, size_t room)
 {
 	return b->path ? lgetxattr(b->path, name, value, room) : fgetxattr(b->fd, name, value, room);
 }
@@ -123,13 +123,13 @@ static bool add_xattr(struct manifest_entry *e, const char *name, const void *va
 	return true;
 }
 
-static int take_xattrs(const struct bearer *b, struct manifest_entry *e, struct fault *f)
+static int take_xattrs(const struct xattr_file *b, struct manifest_entry *e, struct fault *f)
 {
 	_cleanup_free_ char *names = NULL;
 	_cleanup_free_ void *value = NULL;
 	ssize_t n = list_names(b, NULL, 0), sum = 0;
 
-	if (n <= 0) /* none, or a file system that has none */
+	if (n <= 0) /* no attributes, or not supported by the file system */
 		return 0;
 	names = malloc(XATTR_NAMES_MAX);
 	value = malloc(XATTR_VALUE_MAX);
@@ -141,7 +141,7 @@ static int take_xattrs(const struct bearer *b, struct manifest_entry *e, struct 
 
 		sum += len > 0 ? len : 0;
 		if (sum > XATTRS_MAX)
-			return capture_blame(e, 0, "limit: not all of its attributes were kept", f);
+			return capture_set_why(e, 0, "limit: not all extended attributes are kept", f);
 		if (len >= 0 && !add_xattr(e, names + at, value, (size_t)len))
 			return fault_errno(f, ENOMEM, "capture");
 	}
@@ -150,7 +150,7 @@ static int take_xattrs(const struct bearer *b, struct manifest_entry *e, struct 
 
 int capture_xattrs(int fd, struct manifest_entry *e, struct fault *f)
 {
-	return take_xattrs(&(struct bearer){ .fd = fd }, e, f);
+	return take_xattrs(&(struct xattr_file){ .fd = fd }, e, f);
 }
 
 int capture_xattrs_at(int dirfd, const char *name, struct manifest_entry *e, struct fault *f)
@@ -159,7 +159,7 @@ int capture_xattrs_at(int dirfd, const char *name, struct manifest_entry *e, str
 
 	if ((size_t)snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", dirfd, name) >= sizeof(path))
 		return 0;
-	return take_xattrs(&(struct bearer){ .path = path }, e, f);
+	return take_xattrs(&(struct xattr_file){ .path = path }, e, f);
 }
 
 static bool is_reserved(const char *name)

@@ -6,7 +6,7 @@
 #include "capture/capture.h"
 #include "capture/manifest.h"
 
-/* What the walker saw, without data.  RET's strings are its own. */
+/* Fills RET from the walker's stat, without data.  The strings of RET are on the heap. */
 int capture_describe(const struct walk_entry *w, const struct capture_options *o, struct manifest_entry *ret,
 		     struct fault *f) _must_check_;
 
@@ -14,11 +14,11 @@ int capture_describe(const struct walk_entry *w, const struct capture_options *o
 int capture_xattrs(int fd, struct manifest_entry *e, struct fault *f) _must_check_;
 int capture_xattrs_at(int dirfd, const char *name, struct manifest_entry *e, struct fault *f) _must_check_;
 
-/* Adds to what E says is missing: "EACCES: cannot be opened". */
-int capture_blame(struct manifest_entry *e, int error, const char *why, struct fault *f) _must_check_;
+/* Sets `why` of E, for instance "EACCES: cannot be opened". */
+int capture_set_why(struct manifest_entry *e, int error, const char *why, struct fault *f) _must_check_;
 
 /*
- * NAME as a target takes it that knows neither case nor odd characters: all but letters, digits and "._-+=@,()" is
- * percent-encoded, a final dot or space and the reserved names of DOS as well.  Heap; NULL on ENOMEM.
+ * NAME for a target without case or special characters: everything but letters, digits and "._-+=@,()" is
+ * percent-encoded, also a final dot or space and the reserved names of DOS.  Heap; NULL on ENOMEM.
  */
 char *capture_encode_name(const char *name);

@@ -12,10 +12,10 @@
 #include "base/str.h"
 #include "capture/capture-entry.h"
 
-/* Files with several names that are remembered; more are kept once per name. */
-#define TWINS_MAX 65536
+/* Hard-linked files that are remembered; further ones are stored once per name. */
+#define HARD_LINKS_MAX 65536
 
-struct capture_twin {
+struct capture_hard_link {
 	uint64_t ino, id;
 	uint32_t major, minor;
 };
@@ -24,14 +24,14 @@ int capture_target_init(struct capture_target *t, int outfd, const struct captur
 {
 	*t = (struct capture_target){ .o = o, .outfd = outfd, .oddfd = -EBADF };
 	(void)pthread_mutex_init(&t->lock, NULL);
-	t->twins = calloc(TWINS_MAX, sizeof(*t->twins));
-	return t->twins ? 0 : fault_errno(f, ENOMEM, "capture");
+	t->hard_links = calloc(HARD_LINKS_MAX, sizeof(*t->hard_links));
+	return t->hard_links ? 0 : fault_errno(f, ENOMEM, "capture");
 }
 
 void capture_target_done(struct capture_target *t)
 {
 	t->oddfd = fd_close(t->oddfd);
-	free(t->twins);
+	free(t->hard_links);
 	(void)pthread_mutex_destroy(&t->lock);
 }
 
@@ -71,12 +71,12 @@ bool capture_target_has_room(struct capture_target *t)
 	return room;
 }
 
-static void name_twin_locked(struct capture_target *t, const struct statx *stx, struct manifest_entry *e)
+static void set_link_id_locked(struct capture_target *t, const struct statx *stx, struct manifest_entry *e)
 {
 	uint64_t at = (stx->stx_ino * UINT64_C(0x9e3779b97f4a7c15)) >> 48;
 
 	for (unsigned int i = 0; i < 64; i++) {
-		struct capture_twin *w = t->twins + (at + i) % TWINS_MAX;
+		struct capture_hard_link *w = t->hard_links + (at + i) % HARD_LINKS_MAX;
 
 		if (w->id && w->ino == stx->stx_ino && w->major == stx->stx_dev_major &&
 		    w->minor == stx->stx_dev_minor) {
@@ -85,27 +85,27 @@ static void name_twin_locked(struct capture_target *t, const struct statx *stx, 
 		}
 		if (w->id)
 			continue;
-		*w = (struct capture_twin){ .ino = stx->stx_ino,
-					    .id = ++t->next_id,
-					    .major = stx->stx_dev_major,
-					    .minor = stx->stx_dev_minor };
+		*w = (struct capture_hard_link){ .ino = stx->stx_ino,
+						 .id = ++t->next_id,
+						 .major = stx->stx_dev_major,
+						 .minor = stx->stx_dev_minor };
 		e->id = w->id;
 		return;
 	}
 }
 
-void capture_target_name_twin(struct capture_target *t, const struct statx *stx, struct manifest_entry *e)
+void capture_target_set_link_id(struct capture_target *t, const struct statx *stx, struct manifest_entry *e)
 {
 	if (stx->stx_nlink < 2)
 		return;
 	(void)pthread_mutex_lock(&t->lock);
-	name_twin_locked(t, stx, e);
+	set_link_id_locked(t, stx, e);
 	(void)pthread_mutex_unlock(&t->lock);
 }
 
 #define OUT_FLAGS (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 
-/* Where a name is taken, too long or impossible, the file gets a number in odd/. */
+/* If the name exists, is too long or invalid on the target, the file gets a number in odd/. */
 static int create_odd(struct capture_target *t, struct capture_job *j)
 {
 	char name[32];
@@ -129,12 +129,12 @@ static int create_odd(struct capture_target *t, struct capture_job *j)
 	return fd;
 }
 
-/* Never with set-id bits, always readable by its owner. */
+/* Without set-id bits, always readable by its owner. */
 static int create_out(struct capture_target *t, struct capture_job *j)
 {
 	int fd = -EINVAL;
 
-	/* Packed it is not what its name promises. */
+	/* A packed sparse file has not the contents of the original: it goes to odd/. */
 	if (j->dir->fd >= 0 && !j->entry.sparse)
 		fd = openat(j->dir->fd, j->name, OUT_FLAGS, (j->entry.mode & 0777) | 0600);
 	else
@@ -151,8 +151,8 @@ static int create_out(struct capture_target *t, struct capture_job *j)
 	return -errno;
 }
 
-/* A share says only here that it was full. */
-static int settle(const struct capture_target *t, int out)
+/* A share may report ENOSPC only here. */
+static int sync_out(const struct capture_target *t, int out)
 {
 	int r = 0;
 
@@ -172,9 +172,9 @@ static void forget_out(struct capture_target *t, struct capture_job *j)
 	j->entry.at = NULL;
 }
 
-static void blame(int *failed, struct manifest_entry *e, int error, const char *why)
+static void set_why(int *failed, struct manifest_entry *e, int error, const char *why)
 {
-	if (capture_blame(e, error, why, NULL) < 0)
+	if (capture_set_why(e, error, why, NULL) < 0)
 		*failed = ENOMEM;
 }
 
@@ -188,14 +188,14 @@ static void keep_copy(int *failed, struct capture_job *j)
 	e->digest = c->digest;
 	e->unstable = !capture_is_unchanged(j->in, &j->seen) || c->copied < wanted;
 	if (c->copied < wanted)
-		blame(failed, e, 0, "became shorter while it was read");
+		set_why(failed, e, 0, "truncated while it was read");
 	else if (j->size < e->size)
-		blame(failed, e, 0, "limit: only its beginning was kept");
+		set_why(failed, e, 0, "limit: only its beginning is kept");
 }
 
 /*
- * What will be written is not what is allocated: holes beyond the number of extents that are told of are read as zeros,
- * and so is everything where nobody tells of holes.  That has to fit as well.  True: it was cut.
+ * More may be written than is allocated: holes beyond the listed extents are stored as zeros, and all holes if the file
+ * system does not report them.  That must fit, too.  True: the file was cut.
  */
 static bool fit(struct capture_target *t, struct capture_job *j)
 {
@@ -222,7 +222,7 @@ static bool fit(struct capture_target *t, struct capture_job *j)
 	return true;
 }
 
-/* Under the name that it would have beside the manifest. */
+/* Under the name that it would have in worktree/ or odd/. */
 static char *name_packed(struct capture_target *t, const struct capture_job *j)
 {
 	char *at;
@@ -235,7 +235,7 @@ static char *name_packed(struct capture_target *t, const struct capture_job *j)
 	return r < 0 ? NULL : at;
 }
 
-/* Only the one thread that there is then comes here. */
+/* An archive has one thread: no lock needed. */
 static void begin_packed(struct capture_target *t, int *failed, struct capture_job *j)
 {
 	struct capture_copy *c = &j->copy;
@@ -260,10 +260,10 @@ static void end_packed(int *failed, struct capture_job *j, int r)
 	}
 	keep_copy(failed, j);
 	if (r < 0)
-		blame(failed, &j->entry, -r, "cannot be read: the rest is zeros");
+		set_why(failed, &j->entry, -r, "cannot be read: the rest is zeros");
 }
 
-/* Only a local target: a share may not let us, and says so in its own way. */
+/* On a local target only: a share may not support O_DIRECT. */
 static struct capture_direct *direct_for(const struct capture_target *t, const struct capture_job *j,
 					 struct capture_tools *tools)
 {
@@ -282,16 +282,16 @@ void capture_tools_done(struct capture_tools *tools)
 	*tools = (struct capture_tools){ 0 };
 }
 
-/* What there is to copy, and with what. */
+/* Sets up the copy: extents, size limit, buffer. */
 static bool prepare(struct capture_target *t, struct capture_job *j, struct capture_tools *tools, int *failed)
 {
 	struct manifest_entry *e = &j->entry;
 
 	if (capture_xattrs(j->in, e, NULL) < 0)
-		blame(failed, e, ENOMEM, "extended attributes were not read");
+		set_why(failed, e, ENOMEM, "cannot read its extended attributes");
 	if (e->alloc < e->size &&
 	    capture_find_extents(j->in, j->size, &e->extents, &e->n_extents, &e->sparse, NULL) < 0) {
-		blame(failed, e, ENOMEM, "its holes were not found");
+		set_why(failed, e, ENOMEM, "cannot find its holes");
 		return false;
 	}
 	j->cut = fit(t, j);
@@ -321,7 +321,7 @@ bool capture_file_begin(struct capture_target *t, struct capture_job *j, struct 
 	} else {
 		c->out = create_out(t, j);
 		if (c->out < 0) {
-			blame(failed, &j->entry, -c->out, "cannot be written here");
+			set_why(failed, &j->entry, -c->out, "cannot be written to the target");
 			return false;
 		}
 	}
@@ -349,13 +349,14 @@ static bool end_mirrored(struct capture_target *t, int *failed, struct capture_j
 
 	if (r < 0) {
 		(void)close(c->out);
-		blame(failed, &j->entry, -r, c->read_failed ? "cannot be read" : "cannot be written here");
+		set_why(failed, &j->entry, -r,
+			c->read_failed ? "cannot be read" : "cannot be written to the target");
 		return false;
 	}
 	keep_copy(failed, j);
-	r = settle(t, c->out);
+	r = sync_out(t, c->out);
 	if (r < 0)
-		blame(failed, &j->entry, -r, "was not kept by the target");
+		set_why(failed, &j->entry, -r, "cannot be synced on the target");
 	return r == 0;
 }
 
@@ -372,6 +373,6 @@ uint64_t capture_file_end(struct capture_target *t, struct capture_job *j, int *
 		return 0;
 	}
 	if (j->cut && !e->why)
-		blame(failed, e, 0, "limit: only its beginning was kept");
+		set_why(failed, e, 0, "limit: only its beginning is kept");
 	return j->copy.copied;
 }

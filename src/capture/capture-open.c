@@ -25,13 +25,13 @@ static int open_file(const struct capture_batch *b, const char *name, struct sta
 		return -errno;
 	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID, ret) < 0)
 		return -errno;
-	/* It was a file a moment ago; what it is now counts. */
+	/* It may have been replaced since the walk: stat the opened file. */
 	if (!S_ISREG(ret->stx_mode))
 		return -ESTALE;
 	return ret->stx_mnt_id != b->mount ? -EXDEV : TAKE_FD(fd);
 }
 
-/* How much of it may be kept, and how much of that is data; 0 with WHY when nothing. */
+/* Bytes that may be stored, and how many of them are data; 0 with WHY: none. */
 static uint64_t allowance(struct capture_target *t, const struct statx *stx, uint64_t *ret_data,
 			  const char **why)
 {
@@ -40,9 +40,9 @@ static uint64_t allowance(struct capture_target *t, const struct statx *stx, uin
 
 	*why = NULL;
 	if (o->deadline_ns && clock_boot_ns() > o->deadline_ns)
-		*why = "limit: time is up";
+		*why = "limit: time limit reached";
 	else if (!capture_target_has_room(t))
-		*why = "limit: enough data was kept";
+		*why = "limit: data limit reached";
 	if (*why)
 		return 0;
 	if (o->max_file && size > o->max_file && data > o->max_file)
@@ -56,7 +56,7 @@ static uint64_t allowance(struct capture_target *t, const struct statx *stx, uin
 	return size;
 }
 
-/* Nobody has looked at it yet (WALK_UNSEEN_FILES), so this is the first time. */
+/* The walker did not stat it (WALK_UNSEEN_FILES): this is the first stat. */
 static void look_unopened(struct walk_entry *w)
 {
 	struct statx stx;
@@ -70,7 +70,7 @@ static void look_unopened(struct walk_entry *w)
 
 static const char *explain(int error)
 {
-	return error == ESTALE	? "became something else"
+	return error == ESTALE	? "is no longer a regular file"
 	       : error == EXDEV ? "is on another mount"
 				: "cannot be opened";
 }
@@ -80,17 +80,17 @@ static char *target_name(const struct capture_target *t, const char *name)
 	return t->o->any_names ? strdup(name) : capture_encode_name(name);
 }
 
-/* Has IN: how it is named and how much of it there may be. */
+/* IN is open: choose the target name and the number of bytes. */
 static int admit(struct capture_target *t, const char *name, struct capture_job *j, struct fault *f)
 {
 	const char *why;
 
-	capture_target_name_twin(t, &j->seen, &j->entry);
+	capture_target_set_link_id(t, &j->seen, &j->entry);
 	if (j->entry.same)
 		return 0;
 	j->size = allowance(t, &j->seen, &j->data, &why);
 	if (why)
-		return capture_blame(&j->entry, 0, why, f);
+		return capture_set_why(&j->entry, 0, why, f);
 	j->name = target_name(t, name);
 	return j->name ? 1 : fault_errno(f, ENOMEM, "capture");
 }
@@ -120,7 +120,7 @@ int capture_open(struct capture_target *t, const struct capture_batch *b, const 
 		w.stx = j.seen;
 	r = capture_describe(&w, t->o, &j.entry, f);
 	if (r == 0)
-		r = error ? capture_blame(&j.entry, error, explain(error), f) : admit(t, name, &j, f);
+		r = error ? capture_set_why(&j.entry, error, explain(error), f) : admit(t, name, &j, f);
 	if (r < 0)
 		return r;
 	*ret = j;

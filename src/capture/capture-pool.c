@@ -16,14 +16,14 @@
 #include "capture/capture-open.h"
 #include "capture/capture-sync.h"
 
-#define QUEUE ((size_t)4)		   /* that the walker is ahead */
-#define ROOM (QUEUE + CAPTURE_THREADS_MAX) /* each thread may give one back */
-/* From this on a file is worth a thread: others take the rest of its batch. */
+#define QUEUE ((size_t)4)		   /* batches that the walker may be ahead */
+#define ROOM (QUEUE + CAPTURE_THREADS_MAX) /* each thread may return one */
+/* A larger file keeps its thread busy: other threads take the rest of its batch. */
 #define SMALL_MAX ((uint64_t)64 * 1024)
 #define MANIFEST_AHEAD ((size_t)512 * 1024)
 #define STACK_SIZE ((size_t)256 * 1024)
 
-/* What a thread has to tell, gathered for one turn at the lock. */
+/* Results of one thread, merged into the total once per batch under the lock. */
 struct batch_stats {
 	struct strbuf lines;
 	struct capture_stats counts;
@@ -31,7 +31,7 @@ struct batch_stats {
 	int failed;
 };
 
-/* What a thread has in slot: two files where two are hashed faster than one after the other. */
+/* A thread and its open files: two where hashing two at once is faster. */
 #define SLOTS 2
 struct worker {
 	struct capture_batch batch;
@@ -54,8 +54,8 @@ struct capture_pool {
 	pthread_cond_t room, work;
 	struct capture_batch queue[ROOM];
 	size_t first, n;
-	size_t waiting; /* threads that have nothing to do */
-	size_t holding; /* those that have a batch, of which they may give some back */
+	size_t waiting; /* idle threads */
+	size_t holding; /* threads with a batch, of which they may return a part */
 	bool closing;
 
 	struct batch_stats total; /* with lines that are not written yet */
@@ -142,7 +142,7 @@ uint64_t capture_pool_manifest_size(struct capture_pool *p)
 
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
-/* Before a large file: what is behind it does not wait.  In an archive they have an order. */
+/* Before a large file, so that the files behind it do not wait.  In an archive their order is fixed. */
 static void return_rest(struct capture_pool *p, struct capture_batch *b)
 {
 	_cleanup_capture_batch_ struct capture_batch rest = { .from = -EBADF };
@@ -157,7 +157,7 @@ static void return_rest(struct capture_pool *p, struct capture_batch *b)
 	(void)pthread_mutex_unlock(&p->lock);
 }
 
-/* False: there is no more to come, or, for who has something to do already, somebody else is free for it. */
+/* False: no batch is left, or the caller is busy and an idle thread can take the next one. */
 static bool take_batch_locked(struct capture_pool *p, bool is_busy, struct capture_batch *ret)
 {
 	if (is_busy && p->n <= p->waiting)
@@ -201,7 +201,7 @@ static const char *next_name(struct capture_pool *p, struct worker *w)
 	return more ? capture_batch_next(&w->batch) : NULL;
 }
 
-/* The next file of which there is something to copy; false: there is none now. */
+/* Opens the next file that has bytes to copy; false: none now. */
 static bool next_job(struct capture_pool *p, struct worker *w, struct slot *slot)
 {
 	struct batch_stats *n = &w->done;
@@ -248,7 +248,7 @@ static bool read_chunk(struct capture_pool *p, struct worker *w, struct slot *sl
 	return false;
 }
 
-/* One piece of each file that is in slot; false: there is none. */
+/* Copies one chunk of each open file; false: no file is open. */
 static bool copy_chunks(struct capture_pool *p, struct worker *w)
 {
 	struct capture_job *with[SLOTS];
@@ -281,7 +281,7 @@ static void *work(void *arg)
 	(void)pthread_mutex_lock(&p->lock);
 	drop_batch_locked(p, &w.batch);
 	merge_locked(p, &w.done);
-	(void)pthread_cond_signal(&p->room); /* whoever waits for one that ended must look */
+	(void)pthread_cond_signal(&p->room); /* wakes the walker: this thread will take no batch */
 	(void)pthread_mutex_unlock(&p->lock);
 	for (unsigned int i = 0; i < p->n_slots; i++)
 		capture_tools_done(&w.slots[i].tools);
@@ -293,7 +293,7 @@ static void *work(void *arg)
 
 bool capture_pool_is_full_batch(const struct capture_pool *p, const struct capture_batch *b)
 {
-	/* On a share each file takes so long that waking somebody for it costs nothing. */
+	/* On a share a file takes so long that waking a thread for each one costs nothing. */
 	return p->o->sync_each || b->n >= CAPTURE_BATCH_MAX || b->names.len >= CAPTURE_BATCH_BYTES;
 }
 
@@ -340,12 +340,12 @@ int capture_pool_finish(struct capture_pool *p, struct capture_stats *ret, struc
 	if (r < 0)
 		return r;
 	fd = TAKE_FD(p->manifestfd);
-	/* On a local target the caller's syncfs says the same, and one commit is enough. */
+	/* On a local target the caller's syncfs reports the same errors with one commit. */
 	if ((p->o->sync_each && fsync(fd) < 0) || lseek(fd, 0, SEEK_SET) < 0)
 		return fault_errno(f, errno, "sync " MANIFEST_NAME);
-	/* Read back: what the ledger will vouch for is what the disk has. */
+	/* Read back: the ledger records the digest of the bytes on disk. */
 	r = digest_fd(fd, &p->total.counts.manifest, f);
-	/* What was begun ends beside that, and is not waited for twice. */
+	/* Background syncs finish concurrently with the read; waited for once. */
 	capture_sync_free(TAKE_PTR(p->sync));
 	if (r < 0)
 		return r;
@@ -372,13 +372,13 @@ void capture_pool_free(struct capture_pool *p)
 	free(p);
 }
 
-/* An archive has an order, and on a share it is not the hash that takes long. */
+/* The order in an archive is fixed; on a share hashing is not the bottleneck. */
 static unsigned int choose_slots(const struct capture_options *o)
 {
 	return !o->pack && !o->sync_each && digest_two_is_there() ? SLOTS : 1;
 }
 
-/* One more than processors: while one waits for the file system's locks or its journal, another has work. */
+/* One more than processors: one may wait for locks or the journal of the file system. */
 static unsigned int choose_threads(const struct capture_options *o)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -400,8 +400,8 @@ static int start_threads(struct capture_pool *p, struct fault *f)
 	for (; p->n_threads < want && r == 0; p->n_threads += r == 0)
 		r = pthread_create(p->threads + p->n_threads, &attr, work, p);
 	(void)pthread_attr_destroy(&attr);
-	/* One is enough: a limit on processes must not cost the evidence. */
-	return p->n_threads > 0 ? 0 : fault_errno(f, r, "start a thread");
+	/* One thread is enough: a limit on processes must not prevent the capture. */
+	return p->n_threads > 0 ? 0 : fault_errno(f, r, "create a thread");
 }
 
 int capture_pool_new(int outfd, const struct capture_options *o, struct capture_pool **ret, struct fault *f)

@@ -10,24 +10,24 @@
 #include "capture/manifest.h"
 
 /*
- * Threads that open and copy files while the walker goes on, and the one place where manifest lines come together.  The walker
- * hands over names; whoever is free opens, copies, hashes and tells.
+ * Threads that open, copy and hash files while the walker continues; they also write the lines of the manifest.  The
+ * walker passes names in batches; an idle thread takes the next batch.
  */
 struct capture_pool;
 
 int capture_pool_new(int outfd, const struct capture_options *o, struct capture_pool **ret,
 		     struct fault *f) _must_check_;
-/* Takes what is in B, which is empty then. */
+/* Moves the contents of B to the queue; B is empty afterwards. */
 int capture_pool_put(struct capture_pool *p, struct capture_batch *b, struct fault *f) _must_check_;
-/* Should B be handed over before its directory ends? */
+/* B is large enough to be queued before its directory ends. */
 bool capture_pool_is_full_batch(const struct capture_pool *p, const struct capture_batch *b);
-/* A line without data; E stays the caller's. */
+/* Writes the line of an entry without data; the caller keeps E. */
 int capture_pool_add_entry(struct capture_pool *p, const struct manifest_entry *e,
 			   struct fault *f) _must_check_;
 /* Bytes of the manifest so far. */
 uint64_t capture_pool_manifest_size(struct capture_pool *p);
 
-/* Waits for everything, closes the manifest.  Then free it. */
+/* Waits for all threads and closes the manifest.  The caller still frees P. */
 int capture_pool_finish(struct capture_pool *p, struct capture_stats *ret, struct fault *f) _must_check_;
 void capture_pool_free(struct capture_pool *p);
 DEFINE_CLEANUP(struct capture_pool, capture_pool_free)

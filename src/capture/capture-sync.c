@@ -10,7 +10,7 @@
 
 #include "base/fd.h"
 
-/* A small tree ends before the first of these. */
+/* A small tree is complete before the first sync. */
 #define FILES_MANY 6000
 #define BYTES_MANY ((uint64_t)64 * 1024 * 1024)
 #define STACK_SIZE ((size_t)64 * 1024)
@@ -20,7 +20,7 @@ struct capture_sync {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t more;
-	uint64_t files, bytes; /* since the last one */
+	uint64_t files, bytes; /* since the last sync */
 	bool closing;
 };
 
@@ -76,7 +76,9 @@ struct capture_sync *capture_sync_new(int outfd)
 		return NULL;
 	(void)pthread_mutex_init(&s->lock, NULL);
 	(void)pthread_cond_init(&s->more, NULL);
-	/* Opened anew: an error of the file system is told once per open file, and belongs to whoever syncs at the end. */
+	/*
+	 * Opened again: a writeback error is reported once per open file description, and the final syncfs must get it.
+	 */
 	s->fd = openat(outfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->fd >= 0 && start(s) == 0)
 		return s;

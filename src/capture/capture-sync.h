@@ -6,13 +6,13 @@
 #include "base/fault.h"
 
 /*
- * Begins to write out on a local target what was copied, while more is copied: else the disk waits for the processors first and the
- * processors for the disk afterwards.  Promises nothing: who needs it on the disk calls syncfs, and gets the errors.
+ * Starts writeback on a local target while more files are copied, so that disk and processors work concurrently.  No
+ * guarantee: the caller calls syncfs afterwards and gets the errors.
  */
 struct capture_sync;
 
-/* NULL when there is no thread or no descriptor for it: it only takes longer then. */
+/* NULL: no thread or no descriptor; the capture is only slower then. */
 struct capture_sync *capture_sync_new(int outfd);
-/* So much more is in the page cache. */
+/* Adds to the count of bytes in the page cache. */
 void capture_sync_add(struct capture_sync *s, uint64_t files, uint64_t bytes);
 void capture_sync_free(struct capture_sync *s);

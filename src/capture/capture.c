@@ -15,18 +15,20 @@
 #include "capture/capture-entry.h"
 #include "capture/capture-pool.h"
 
-/* Deeper than this files go to odd/: nobody browses there, and each level of the target costs a descriptor. */
+/* Files below this depth go to odd/: each level of the target costs a descriptor. */
 #define MIRROR_DEPTH 64
-/* Above this a directory's names are gathered while its subdirectories are walked; below, it ends with the first of them. */
+/*
+ * Up to this depth the batch of a directory stays open while its subdirectories are walked; below, it is queued first.
+ */
 #define GATHER_DEPTH 32
 struct capture {
 	const struct capture_options *o;
 	struct capture_pool *pool;
 	struct capture_dir *dirs[MIRROR_DEPTH + 1];
 	unsigned int n_dirs;
-	struct capture_dir *odd; /* stands for every directory that has no place in the mirror */
+	struct capture_dir *odd; /* for every directory that the mirror does not contain */
 	struct capture_batch
-		gathered[GATHER_DEPTH]; /* files of the directory of this depth; [0]: of the deeper ones */
+		gathered[GATHER_DEPTH]; /* files of the directory at this depth; [0]: of deeper ones */
 	uint64_t entries;
 };
 
@@ -44,7 +46,7 @@ static void capture_done(struct capture *c)
 
 static struct capture_dir *dir_of(const struct capture *c, const struct walk_entry *w)
 {
-	/* DEPTH counts the directories above; what is deeper than the mirror lies in none of them. */
+	/* DEPTH: number of parent directories; files deeper than the mirror have no directory in it. */
 	if (w->depth == 0 || w->depth > c->n_dirs || !c->dirs[w->depth - 1])
 		return c->odd;
 	return c->dirs[w->depth - 1];
@@ -57,7 +59,7 @@ static char *target_name(const struct capture *c, const char *name)
 
 /* --- directories ------------------------------------------------------------------------------------------------- */
 
-/* In an archive a directory is a name only. */
+/* In an archive a directory is only a part of names. */
 static struct capture_dir *name_dir(const struct capture_dir *parent, const char *name)
 {
 	_cleanup_free_ char *path = NULL;
@@ -73,7 +75,7 @@ static struct capture_dir *make_dir(const struct capture_dir *parent, const char
 	int fd;
 
 	if (parent->fd < 0 || mkdirat(parent->fd, name, 0700) < 0)
-		return NULL; /* taken, too long, impossible: its files go to odd/ */
+		return NULL; /* exists, is too long or invalid: its files go to odd/ */
 	fd = openat(parent->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
@@ -136,7 +138,7 @@ static int gather(struct capture *c, const struct walk_entry *w, struct fault *f
 	return r == 0 && capture_pool_is_full_batch(c->pool, b) ? capture_pool_put(c->pool, b, f) : r;
 }
 
-/* Before W is entered or left: nothing more comes to these. */
+/* Before W is entered or left: these batches are complete. */
 static int hand_over(struct capture *c, int event, const struct walk_entry *w, struct fault *f)
 {
 	int r = 0;
@@ -152,14 +154,14 @@ static int hand_over(struct capture *c, int event, const struct walk_entry *w, s
 static int blame_and_tell(struct capture *c, struct manifest_entry *e, int error, const char *why,
 			  struct fault *f)
 {
-	int r = capture_blame(e, error, why, f);
+	int r = capture_set_why(e, error, why, f);
 
 	return r < 0 ? r : capture_pool_add_entry(c->pool, e, f);
 }
 
 /* --- everything else ---------------------------------------------------------------------------------------------- */
 
-/* Links, pipes, sockets and devices are told of only: a link in the mirror would show something else as captured. */
+/* Links, pipes, sockets and devices are only listed: a link in the mirror would show a file that was not captured. */
 static int visit(struct capture *c, const struct walk_entry *w, struct fault *f)
 {
 	_cleanup_manifest_entry_ struct manifest_entry e = { 0 };
@@ -227,15 +229,15 @@ static int begin(struct capture *c, int outfd, struct fault *f)
 	return c->dirs[0] ? 0 : fault_errno(f, ENOMEM, "capture");
 }
 
-/* What a stranger could make us do for ever, or until the disk is full. */
+/* Limits on names: the payload could create entries until the disk is full. */
 static const char *over_limit(const struct capture *c)
 {
 	const struct capture_options *o = c->o;
 
 	if (o->max_entries && c->entries > o->max_entries)
-		return "limit: enough entries were kept";
+		return "limit: entry limit reached";
 	if (o->max_manifest && capture_pool_manifest_size(c->pool) > o->max_manifest)
-		return "limit: the names alone are too long";
+		return "limit: manifest size limit reached";
 	return NULL;
 }
 
@@ -260,7 +262,7 @@ int capture_tree(int treefd, int outfd, const struct capture_options *o, struct 
 		if (!cut)
 			r = event < 0 ? event : step(&c, walk, event, &w, f);
 	}
-	/* Where it was cut short some are not handed over yet. */
+	/* If the walk ended early, some batches are not queued yet. */
 	for (size_t i = 0; r == 0 && i < GATHER_DEPTH; i++)
 		r = capture_pool_put(c.pool, c.gathered + i, f);
 	if (r == 0)

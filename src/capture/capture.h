@@ -10,14 +10,14 @@
 struct pack;
 
 /*
- * Takes a tree that a stranger made, and may still be changing, into a directory of evidence:
+ * Captures a tree that an untrusted payload made, and may still be changing, into a directory of evidence:
  *
  *	OUT/manifest.ndjson	every path (manifest.h)
  *	OUT/worktree/...	directories and regular files under their own names; nothing else
- *	OUT/odd/NNNNNNNN	files whose name or depth the target could not take
+ *	OUT/odd/NNNNNNNN	files whose name or depth the target does not support
  *
- * What cannot be read or does not fit is an entry with its reason, never the end of the capture.  Memory does not grow with
- * the tree.  On a local target nothing is surely on the disk before the caller has synced.
+ * An entry that cannot be read or exceeds a limit is listed with the reason; it never ends the capture.  Memory use does
+ * not grow with the tree.  On a local target nothing is guaranteed to be on disk before the caller syncs.
  */
 #define CAPTURE_WORKTREE "worktree"
 #define CAPTURE_ODD "odd"
@@ -25,28 +25,26 @@ struct pack;
 
 struct capture_options {
 	unsigned int threads; /* 0: one more than processors, at most 5 */
-	uint64_t max_bytes;   /* of data in all; 0: no limit */
-	uint64_t max_file;    /* of one file: the rest is cut off and named; 0: no limit */
-	uint64_t max_entries; /* there the walk ends; 0: no limit */
-	/* Bytes of the manifest: a chain of deep directories costs a path per entry.  There the walk ends; 0: no limit. */
+	uint64_t max_bytes;   /* of all data; 0: no limit */
+	uint64_t max_file;    /* of one file: the rest is cut off and recorded; 0: no limit */
+	uint64_t max_entries; /* the walk ends there; 0: no limit */
+	/* Bytes of the manifest: each entry of a deep tree costs a long path.  The walk ends there; 0: no limit. */
 	uint64_t max_manifest;
-	uint64_t deadline_ns; /* CLOCK_BOOTTIME; 0: none.  Afterwards everything is named, nothing copied. */
-	/*
-	 * TREE is the upper layer of an overlay: what was changed, and a device 0:0 for each name that was removed.
-	 */
+	uint64_t deadline_ns; /* CLOCK_BOOTTIME; 0: none.  Afterwards entries are listed, but not copied. */
+	/* TREE is the upper of an overlay: changed files, and a device 0:0 for each removed name. */
 	bool upper;
-	char *const *skip; /* paths below the tree whose inside is not looked at; may be NULL */
-	/* Who owns the container's files on this host, and whose they are in the manifest. */
+	char *const *skip; /* paths below the tree whose contents are not read; may be NULL */
+	/* Owner of the container's files on this host, and their owner in the manifest. */
 	struct capture_ids {
 		bool set;
 		uint32_t uid_from, uid_to, gid_from, gid_to;
 	} ids;
-	/* What the target can take (evidence-probe). */
-	bool any_names; /* else percent-encoded ones */
-	bool sync_each; /* a share tells of its errors only then */
+	/* Properties of the target (evidence-probe). */
+	bool any_names; /* names are not percent-encoded */
+	bool sync_each; /* a share reports errors only at fsync */
 	/*
-	 * Not NULL: files go into this archive, one after the other, instead of into worktree/ and odd/, with the names that
-	 * they would have there.  One that the archive does not take is the end of the capture.
+	 * Not NULL: files go into this archive instead of worktree/ and odd/, under the same names.  A write error of
+	 * the archive ends the capture.
 	 */
 	struct pack *pack;
 	void (*progress)(void *arg, uint64_t entries, uint64_t bytes); /* may be NULL; from any thread */
@@ -54,14 +52,14 @@ struct capture_options {
 };
 
 struct capture_stats {
-	uint64_t entries, files, bytes; /* BYTES of data that were kept */
-	uint64_t missing;		/* entries that are not, or not wholly, kept */
+	uint64_t entries, files, bytes; /* BYTES of stored data */
+	uint64_t missing;		/* entries that are not, or not completely, stored */
 	uint64_t unstable;		/* changed while they were read */
 	uint64_t manifest_bytes;
-	const char *cut_short;	/* why the walk ended before the tree did, or NULL */
+	const char *cut_short;	/* reason why the walk ended early, or NULL */
 	struct digest manifest; /* of manifest.ndjson */
 };
 
-/* TREEFD is read, OUTFD is an empty directory of ours. */
+/* TREEFD is read; OUTFD is an empty directory of the caller. */
 int capture_tree(int treefd, int outfd, const struct capture_options *o, struct capture_stats *ret,
 		 struct fault *f) _must_check_;

@@ -15,8 +15,8 @@
 struct manifest_file {
 	int fd;
 	char *buf;
-	size_t room, at, len; /* what was read and not used yet: from AT to LEN */
-	uint64_t offset;      /* of AT in the file */
+	size_t room, at, len; /* read, not parsed yet: from AT to LEN */
+	uint64_t offset;      /* offset of AT in the file */
 	uint64_t lines;
 };
 

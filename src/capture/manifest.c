@@ -141,7 +141,7 @@ static void put_digest(struct strbuf *out, const struct digest *d)
 	strbuf_putc(out, '"');
 }
 
-/* Keys sorted, no spaces: written by hand because there are a hundred thousand of them in a capture. */
+/* Keys sorted, no spaces.  Not through jdoc: a capture may write a hundred thousand lines. */
 int manifest_write(const struct manifest_entry *e, struct strbuf *out, struct fault *f)
 {
 	put_count(out, "{\"alloc\":", e->alloc);
@@ -179,7 +179,7 @@ int manifest_write(const struct manifest_entry *e, struct strbuf *out, struct fa
 struct reading {
 	const struct jdoc *doc;
 	struct manifest_entry *e;
-	const char *bad; /* key that is not what it should be */
+	const char *bad; /* key with an invalid value */
 };
 
 static const struct jdoc *want(struct reading *r, const char *key, enum jdoc_type type, bool needed)
@@ -200,7 +200,7 @@ static uint64_t read_count(struct reading *r, const char *key, bool needed)
 	return v && v->integer > 0 ? (uint64_t)v->integer : 0;
 }
 
-/* Bytes of {"b64":...}, with a NUL behind them; NULL when it is none. */
+/* Bytes of {"b64":...}, NUL-terminated; NULL: not such an object. */
 static void *decode(const struct jdoc *v, size_t *ret_len)
 {
 	const char *text = v->type == JDOC_OBJECT && v->n_members == 1 ? jdoc_get_string(v, "b64") : NULL;
@@ -218,7 +218,7 @@ static void *decode(const struct jdoc *v, size_t *ret_len)
 	return TAKE_PTR(bytes);
 }
 
-/* A string, or bytes without NUL that are no string.  NULL: neither. */
+/* A string, or base64 bytes without NUL.  NULL: neither. */
 static char *text_of(const struct jdoc *v)
 {
 	_cleanup_free_ char *bytes = NULL;
@@ -313,7 +313,7 @@ static void read_digest(struct reading *r)
 		r->bad = "sha256";
 }
 
-/* In order, apart, within the file. */
+/* Extents are sorted, do not overlap and are within the file. */
 static void read_extents(struct reading *r)
 {
 	const struct jdoc *v = want(r, "extents", JDOC_ARRAY, false);
@@ -363,7 +363,7 @@ static void read_xattrs(struct reading *r)
 		r->bad = "xattrs";
 }
 
-/* A path that leads nowhere else: relative, without "", "." and "..". */
+/* A path that cannot escape: relative, without "", "." and "..". */
 static bool is_below(const char *path)
 {
 	for (const char *part = path; *part;) {
@@ -442,7 +442,7 @@ int manifest_read(const char *line, size_t len, struct manifest_entry *ret, stru
 	reading.doc = doc;
 	read_entry(&reading);
 	if (reading.bad)
-		return fault_set(f, EBADMSG, "a line of the manifest has a bad '%s'", reading.bad);
+		return fault_set(f, EBADMSG, "a line of the manifest has an invalid '%s'", reading.bad);
 	*ret = e;
 	e = (struct manifest_entry){ 0 };
 	return 0;

@@ -11,8 +11,8 @@
 #include "base/str.h"
 
 /*
- * One line per path of a captured tree: what it was, and where its bytes are, or why they are not.  The truth about a
- * worktree; what lies beside it (a mirror, an archive) may have lost modes, links and names on the way to a share.
+ * One line per path of a captured tree: its metadata, and where its bytes are stored or why they are not.  The manifest is
+ * authoritative; the mirror or archive beside it may have lost modes, links and names on a share.
  *
  *	{"p":"src/a.c","t":"f","mode":"0644","uid":0,"gid":0,"size":12,"mtime":[1763264100,0],"sha256":"...","at":"worktree/src/a.c"}
  *
@@ -30,8 +30,8 @@ enum manifest_type {
 	MANIFEST_SOCKET,
 	MANIFEST_CHAR,
 	MANIFEST_BLOCK,
-	MANIFEST_GONE,	  /* was in the original, was removed */
-	MANIFEST_UNKNOWN, /* nobody could look at it; `why` says more */
+	MANIFEST_GONE,	  /* removed: the lower has it */
+	MANIFEST_UNKNOWN, /* could not be stat'ed; see `why` */
 	_MANIFEST_TYPE_MAX,
 };
 
@@ -48,7 +48,7 @@ struct manifest_xattr {
 struct manifest_entry {
 	char *path; /* below the tree; "" is its root */
 	enum manifest_type type;
-	unsigned int mode; /* with the set-id bits that it had */
+	unsigned int mode; /* with its set-id bits */
 	uint64_t uid, gid, size, alloc;
 	int64_t mtime_s;
 	uint32_t mtime_ns;
@@ -56,16 +56,16 @@ struct manifest_entry {
 	char *link; /* target */
 	struct manifest_xattr *xattrs;
 	size_t n_xattrs;
-	uint64_t id;	 /* not 0: other names of this file refer to it */
+	uint64_t id;	 /* not 0: other names of this file refer to it by this id */
 	uint64_t same;	 /* not 0: another name of the file with this id */
-	bool has_digest; /* of all bytes; of a sparse file: of its extents, one behind the other */
+	bool has_digest; /* of all bytes; of a sparse file: of its extents, without gaps */
 	struct digest digest;
 	bool sparse;
 	struct manifest_extent *extents;
 	size_t n_extents;
 	bool unstable; /* changed while it was read */
-	char *at;      /* where the bytes are, below the evidence; NULL: nowhere */
-	char *why;     /* they are not, or not all */
+	char *at;      /* path of the bytes, below the evidence; NULL: not stored */
+	char *why;     /* reason why they are not, or not all, stored */
 };
 
 void manifest_entry_done(struct manifest_entry *e);
@@ -74,7 +74,7 @@ void manifest_entry_done(struct manifest_entry *e);
 /* Appends a line with its LF. */
 int manifest_write(const struct manifest_entry *e, struct strbuf *out, struct fault *f) _must_check_;
 
-/* LINE of LEN bytes, without LF.  Strict: what manifest_write cannot have written is refused. */
+/* LINE of LEN bytes, without LF.  Strict: accepts only what manifest_write writes. */
 int manifest_read(const char *line, size_t len, struct manifest_entry *ret, struct fault *f) _must_check_;
 
 enum manifest_type manifest_type_of(mode_t mode);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * custody-pack: a tree's files as worktree.tar.zst, and back.  A filter without names and paths of its own: `pack` reads
- * the stream of capture/pack-proto.h and writes the archive to its standard output, `unpack` the other way round.  A process
- * of its own, because libarchive would cost every start of custody, because a share that hangs then hangs this one, and
- * because an archive is a stranger's: unpack gives away its rights before it reads a byte.
+ * custody-pack: writes the files of a tree as worktree.tar.zst, and reads them back.  A filter without paths of its own:
+ * `pack` reads the stream of capture/pack-proto.h and writes the archive to standard output, `unpack` does the reverse.
  *
- * Its status is 0, or the errno of what failed.
+ * A separate process, because loading libarchive would slow down every start of custody, because only this process hangs
+ * if a share does, and because an archive is untrusted input: unpack drops its rights before it reads a byte.  The exit
+ * status is 0, or the errno of the call that failed.
  */
 #include <archive.h>
 #include <archive_entry.h>
@@ -25,7 +25,7 @@
 
 #define STEP ((size_t)64 * 1024)
 #define WRITE_OUT ((off_t)8 * 1024 * 1024)
-#define MEMORY_MAX ((rlim_t)512 * 1024 * 1024) /* of addresses, most of them libraries */
+#define MEMORY_MAX ((rlim_t)512 * 1024 * 1024) /* of address space, mostly libraries */
 #define NOBODY 65534
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -35,7 +35,7 @@
 #define SANITIZED 1
 #endif
 #ifndef SANITIZED
-#define SANITIZED 0 /* else its shadow memory counts */
+#define SANITIZED 0 /* sanitizers: their shadow memory would count */
 #endif
 
 static int code_of(struct archive *a)
@@ -46,13 +46,13 @@ static int code_of(struct archive *a)
 	return code > 0 && code < 256 ? code : EIO;
 }
 
-/* What came in and was not used yet: heads and names are short, and a system call for each of them costs more than they do. */
+/* Input that is not consumed yet: headers and names are short, and one system call for each would cost more. */
 struct input {
-	char *bytes; /* STEP of them */
+	char *bytes; /* STEP bytes */
 	size_t at, n;
 };
 
-/* 0 when there is something, EPIPE when the other end is gone in the middle. */
+/* 0: input is available; EPIPE: the stream ended in the middle. */
 static int fill(struct input *in)
 {
 	ssize_t n;
@@ -69,7 +69,7 @@ static int fill(struct input *in)
 	return 0;
 }
 
-/* At most LEN bytes, where they are. */
+/* At most LEN bytes, in place. */
 static const char *take(struct input *in, uint64_t len, size_t *ret)
 {
 	const char *from = in->bytes + in->at;
@@ -169,12 +169,12 @@ static int put_all(struct archive *a, struct archive_entry *e, struct input *in,
 	}
 }
 
-/* What was written, and how much of that the disk was told to begin with. */
+/* Bytes written, and how many of them writeback was started for. */
 struct output {
 	off_t written, begun;
 };
 
-/* The disk works while we compress, else all of it would have to wait for the last byte. */
+/* Writeback during compression, else the final fsync would write everything. */
 static la_ssize_t write_some(struct archive *a, void *arg, const void *bytes, size_t len)
 {
 	struct output *out = arg;
@@ -186,7 +186,7 @@ static la_ssize_t write_some(struct archive *a, void *arg, const void *bytes, si
 	}
 	out->written += (off_t)len;
 	if (out->written - out->begun >= WRITE_OUT) {
-		/* Only a beginning: fsync gets the errors. */
+		/* Errors are reported by fsync. */
 		(void)sync_file_range(STDOUT_FILENO, out->begun, out->written - out->begun,
 				      SYNC_FILE_RANGE_WRITE);
 		out->begun = out->written;
@@ -194,14 +194,16 @@ static la_ssize_t write_some(struct archive *a, void *arg, const void *bytes, si
 	return (la_ssize_t)len;
 }
 
-/* A share says only at the last of these that it was full. */
+/* A share may report ENOSPC only at close. */
 static int pack(struct archive *a, struct archive_entry *e, char *buffer, char *name)
 {
 	struct input in = { .bytes = buffer };
 	struct output out = { 0 };
 	int r = 0;
 
-	/* A name that is not ASCII gets a header that says so; with hdrcharset=BINARY each one would, for a fifth of the tar. */
+	/*
+	 * Only a name that is not ASCII gets a pax header; with hdrcharset=BINARY every name would, a fifth of the tar.
+	 */
 	if (archive_write_set_format_pax_restricted(a) < ARCHIVE_WARN ||
 	    archive_write_add_filter_zstd(a) < ARCHIVE_WARN ||
 	    archive_write_set_options(a, "zstd:compression-level=1") < ARCHIVE_WARN ||
@@ -221,7 +223,7 @@ static int pack(struct archive *a, struct archive_entry *e, char *buffer, char *
 
 /* --- unpack --------------------------------------------------------------------------------------------------------- */
 
-/* Everything that it needs is open. */
+/* Everything needed is open: drop all rights. */
 static int give_rights_away(void)
 {
 	const struct rlimit nothing = { 0, 0 }, some = { MEMORY_MAX, MEMORY_MAX };
@@ -260,7 +262,7 @@ static int tell_file(struct archive *a, struct archive_entry *e, char *buffer)
 	return r;
 }
 
-/* Only read, never looked at: a FUSE share answers nobody who asks whose it is. */
+/* Read without fstat: a FUSE share may refuse a stat by another uid. */
 static la_ssize_t read_some(struct archive *a, void *bytes, const void **ret)
 {
 	ssize_t n;
@@ -305,13 +307,13 @@ int main(int argc, char **argv)
 	int r;
 
 	if (argc != 2 || (!packing && strcmp(argv[1], "unpack") != 0)) {
-		fprintf(stderr, "custody-pack: custody starts it\n");
+		fprintf(stderr, "custody-pack: internal program, started by custody\n");
 		return 64;
 	}
 	if (!a || !e || !buffer || !name)
 		return ENOMEM;
 	r = packing ? pack(a, e, buffer, name) : unpack(a, buffer);
-	/* Freeing an archive that failed would write the rest of it; who gave its rights away has nothing to tidy up with. */
+	/* _exit: freeing a failed archive would write its rest; after dropping rights no cleanup is possible. */
 	if (r != 0 || !packing)
 		_exit(r);
 	(void)archive_free(a);

@@ -4,8 +4,9 @@
 #include <stdint.h>
 
 /*
- * Between custody and custody-pack, which alone knows libarchive: one of these, LEN bytes of name, SIZE bytes of data.  Both
- * ends are the same build on the same machine.  PACK_END is the last one: a stream without it is not whole.
+ * Stream between custody and custody-pack, which alone uses libarchive: this header, LEN bytes of name, SIZE bytes of
+ * data.  Both sides are the same build on the same machine.  PACK_END is the last header: a stream without it is
+ * incomplete.
  */
 enum pack_type {
 	PACK_END = 'e',
@@ -20,4 +21,4 @@ struct pack_head {
 	uint32_t type;
 };
 
-#define PACK_NAME_MAX ((uint32_t)64 * 1024) /* nothing that the mirror's depth allows is longer */
+#define PACK_NAME_MAX ((uint32_t)64 * 1024) /* the depth of the mirror limits names to this */

@@ -25,13 +25,13 @@
 #define BUFFER ((size_t)64 * 1024)
 
 struct pack {
-	pid_t pid; /* 0: not there, or waited for */
+	pid_t pid; /* 0: not started, or reaped */
 	int stream;
 	uint64_t deadline_ns;
-	uint64_t left; /* bytes of the file that is being written or read */
+	uint64_t left; /* bytes left of the current file */
 	uint64_t strange;
 	bool ended, broken;
-	size_t n, at; /* of BUFFER: gathered, or not taken yet */
+	size_t n, at; /* of BUFFER: to be sent, or not consumed yet */
 	char buffer[BUFFER];
 };
 
@@ -49,7 +49,7 @@ bool pack_is_available(void)
 	return path && access(path, X_OK) == 0;
 }
 
-/* --- the other process --------------------------------------------------------------------------------------------- */
+/* --- custody-pack --------------------------------------------------------------------------------------------- */
 
 static int spawn(const char *path, const char *verb, int in, int out, pid_t *ret)
 {
@@ -73,7 +73,7 @@ static int spawn(const char *path, const char *verb, int in, int out, pid_t *ret
 	return -r;
 }
 
-/* ARCHIVE above the standard descriptors, or the first dup2 could take the second one's place. */
+/* Move ARCHIVE above the standard descriptors, or the first dup2 could close it. */
 static int start(const char *verb, int archive, bool writing, struct pack **ret, struct fault *f)
 {
 	_cleanup_pack_ struct pack *p = calloc(1, sizeof(*p));
@@ -84,7 +84,7 @@ static int start(const char *verb, int archive, bool writing, struct pack **ret,
 	if (!p || !path)
 		return fault_errno(f, ENOMEM, "evidence");
 	p->stream = -EBADF;
-	/* A socket, because writing to one whose reader died can be told from a signal. */
+	/* A socket: MSG_NOSIGNAL gives EPIPE instead of SIGPIPE when custody-pack is dead. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return fault_errno(f, errno, "start " HELPER);
 	p->stream = pair[0];
@@ -104,7 +104,7 @@ void pack_free(struct pack *p)
 	if (!p)
 		return;
 	fd_close(p->stream);
-	/* One that hangs on a dead share cannot even be killed: it is init's then. */
+	/* A process that hangs on a dead share cannot be killed: it is left to init. */
 	if (p->pid > 0 && kill(p->pid, SIGKILL) == 0 && !p->broken)
 		(void)waitpid(p->pid, NULL, 0);
 	else if (p->pid > 0)
@@ -125,7 +125,7 @@ static int time_left_ms(const struct pack *p)
 static int too_late(struct pack *p, struct fault *f)
 {
 	p->broken = true;
-	return fault_set(f, ETIMEDOUT, "the target does not answer: is the share still there?");
+	return fault_set(f, ETIMEDOUT, "the target does not answer: check that the share is reachable");
 }
 
 static int wait_for(struct pack *p, int fd, short events, struct fault *f)
@@ -143,7 +143,7 @@ static int wait_for(struct pack *p, int fd, short events, struct fault *f)
 	}
 }
 
-/* --- making one ------------------------------------------------------------------------------------------------------ */
+/* --- writing ------------------------------------------------------------------------------------------------------ */
 
 int pack_create(int dirfd, uint64_t deadline_ns, struct pack **ret, struct fault *f)
 {
@@ -152,21 +152,21 @@ int pack_create(int dirfd, uint64_t deadline_ns, struct pack **ret, struct fault
 	int r;
 
 	if (fd < 0)
-		return fault_errno(f, errno, "make " PACK_NAME);
+		return fault_errno(f, errno, "create " PACK_NAME);
 	r = start("pack", fd, true, ret, f);
 	if (r == 0)
 		(*ret)->deadline_ns = deadline_ns;
 	return r;
 }
 
-/* Its status is the error of the call that failed. */
+/* Its exit status is the errno of the call that failed. */
 static int reap(struct pack *p, struct fault *f)
 {
 	int status = 0, r;
 
 	if (p->pid <= 0)
-		return fault_set(f, EIO, HELPER " is not there any more");
-	/* It never sends: this is its end of the stream being closed, by its exit. */
+		return fault_set(f, EIO, HELPER " is missing");
+	/* It never sends: readable means that it closed the stream by exiting. */
 	r = wait_for(p, p->stream, POLLIN, f);
 	if (r < 0)
 		return r;
@@ -175,7 +175,7 @@ static int reap(struct pack *p, struct fault *f)
 	p->pid = 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
-	return fault_errno(f, WIFEXITED(status) ? WEXITSTATUS(status) : EIO, PACK_NAME " was not kept");
+	return fault_errno(f, WIFEXITED(status) ? WEXITSTATUS(status) : EIO, PACK_NAME " was not written");
 }
 
 static int flush(struct pack *p, struct fault *f)
@@ -191,8 +191,8 @@ static int flush(struct pack *p, struct fault *f)
 			continue;
 		}
 		if (errno == EPIPE || errno == ECONNRESET) {
-			r = reap(p, f); /* it says why */
-			return r < 0 ? r : fault_set(f, EIO, HELPER " ended early");
+			r = reap(p, f); /* it reports the reason */
+			return r < 0 ? r : fault_set(f, EIO, HELPER " is truncated");
 		}
 		if (errno != EAGAIN && errno != EINTR)
 			return fault_errno(f, errno, "write " PACK_NAME);
@@ -245,7 +245,7 @@ int pack_put(struct pack *p, const struct manifest_entry *e, const char *name, u
 int pack_data(struct pack *p, const void *bytes, size_t len, struct fault *f)
 {
 	if (len > p->left)
-		return fault_set(f, EINVAL, PACK_NAME ": more bytes than were announced");
+		return fault_set(f, EINVAL, PACK_NAME ": more bytes than announced");
 	p->left -= len;
 	return gather(p, bytes, len, f);
 }
@@ -267,7 +267,7 @@ int pack_finish(struct pack *p, struct fault *f)
 	return reap(p, f);
 }
 
-/* --- reading one ------------------------------------------------------------------------------------------------------ */
+/* --- reading ------------------------------------------------------------------------------------------------------ */
 
 int pack_open(int dirfd, struct pack **ret, struct fault *f)
 {
@@ -333,7 +333,7 @@ static void skip_data(struct pack *p)
 		;
 }
 
-/* 1 and the next file's name (heap), 0 at the end.  A stream that just stops was damaged. */
+/* 1 and the name of the next file (heap), 0 at PACK_END.  A stream without PACK_END is damaged. */
 static int next_file(struct pack *p, char **ret, struct fault *f)
 {
 	_cleanup_free_ char *name = NULL;

@@ -21,16 +21,16 @@
 struct restore {
 	const struct restore_options *o;
 	int evidence;
-	struct restore_cursor here, twin;
+	struct restore_cursor here, linked;
 	struct manifest_file *manifest;
 	struct restore_stats *stats;
 	uint64_t *dirs; /* offsets of the lines of directories */
 	size_t n_dirs, dirs_room;
 	uint64_t *ids; /* offset + 1 of the line with this id */
 	size_t ids_room;
-	bool has_twins;
+	bool has_hard_links;
 	void *buffer;
-	struct pack *pack; /* opened with the first file that is in one */
+	struct pack *pack; /* opened for the first file that is in the archive */
 };
 
 void restore_stats_done(struct restore_stats *s)
@@ -42,7 +42,7 @@ void restore_stats_done(struct restore_stats *s)
 static void restore_done(struct restore *rs)
 {
 	restore_cursor_done(&rs->here);
-	restore_cursor_done(&rs->twin);
+	restore_cursor_done(&rs->linked);
 	manifest_close(rs->manifest);
 	free(rs->dirs);
 	free(rs->ids);
@@ -51,7 +51,7 @@ static void restore_done(struct restore *rs)
 }
 #define _cleanup_restore_ _cleanup_(restore_done)
 
-static int remember(struct restore *rs, const char *path, const char *why, struct fault *f)
+static int set_first(struct restore *rs, const char *path, const char *why, struct fault *f)
 {
 	if (rs->stats->first)
 		return 0;
@@ -62,13 +62,13 @@ static int remember(struct restore *rs, const char *path, const char *why, struc
 	return 0;
 }
 
-static int leave_out(struct restore *rs, const struct manifest_entry *e, const char *why, struct fault *f)
+static int skip_entry(struct restore *rs, const struct manifest_entry *e, const char *why, struct fault *f)
 {
 	rs->stats->left_out++;
-	return remember(rs, e->path, why, f);
+	return set_first(rs, e->path, why, f);
 }
 
-/* --- what is given back afterwards -------------------------------------------------------------------------------- */
+/* --- owner, mode, attributes, time -------------------------------------------------------------------------------- */
 
 static int set_xattrs(int fd, const struct manifest_entry *e, const char *path, struct fault *f)
 {
@@ -88,15 +88,15 @@ static unsigned int wanted_mode(const struct restore *rs, const struct manifest_
 	return rs->o->exact ? e->mode : e->mode & 0777;
 }
 
-/* FD: of a file or a directory.  The owner first: it takes set-id bits away. */
-static int settle_fd(const struct restore *rs, int fd, const struct manifest_entry *e, struct fault *f)
+/* FD: a file or a directory.  Owner first: chown clears set-id bits. */
+static int set_metadata(const struct restore *rs, int fd, const struct manifest_entry *e, struct fault *f)
 {
 	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
 					   { .tv_sec = e->mtime_s, .tv_nsec = e->mtime_ns } };
 	int r = 0;
 
 	if (rs->o->exact && fchown(fd, (uid_t)e->uid, (gid_t)e->gid) < 0)
-		return fault_errno(f, errno, "'%s': give it to %llu:%llu", e->path,
+		return fault_errno(f, errno, "'%s': set its owner to %llu:%llu", e->path,
 				   (unsigned long long)e->uid, (unsigned long long)e->gid);
 	if (fchmod(fd, wanted_mode(rs, e)) < 0)
 		return fault_errno(f, errno, "'%s': set its mode", e->path);
@@ -107,9 +107,9 @@ static int settle_fd(const struct restore *rs, int fd, const struct manifest_ent
 	return futimens(fd, times) < 0 ? fault_errno(f, errno, "'%s': set its time", e->path) : 0;
 }
 
-/* What cannot be opened: links, pipes, sockets, devices. */
-static int settle_at(const struct restore *rs, const char *name, const struct manifest_entry *e,
-		     struct fault *f)
+/* Entries that are not opened: links, pipes, sockets, devices. */
+static int set_metadata_at(const struct restore *rs, const char *name, const struct manifest_entry *e,
+			   struct fault *f)
 {
 	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
 					   { .tv_sec = e->mtime_s, .tv_nsec = e->mtime_ns } };
@@ -133,7 +133,7 @@ static int settle_at(const struct restore *rs, const char *name, const struct ma
 
 /* --- entries --------------------------------------------------------------------------------------------------------- */
 
-static int open_kept(const struct restore *rs, const struct manifest_entry *e, struct fault *f)
+static int open_stored(const struct restore *rs, const struct manifest_entry *e, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
 	struct stat st;
@@ -146,15 +146,15 @@ static int open_kept(const struct restore *rs, const struct manifest_entry *e, s
 	return TAKE_FD(fd);
 }
 
-static int spoil(struct restore *rs, const char *name, const struct manifest_entry *e, const char *why,
-		 struct fault *f)
+static int discard_file(struct restore *rs, const char *name, const struct manifest_entry *e, const char *why,
+			struct fault *f)
 {
 	(void)unlinkat(rs->here.fd, name, 0);
 	rs->stats->damaged++;
-	return remember(rs, e->path, why, f);
+	return set_first(rs, e->path, why, f);
 }
 
-/* 1, or 0 when it is not in the archive or has no such length.  Both have the same order. */
+/* 1; 0: missing in the archive, or of another length.  Manifest and archive have the same order. */
 static int find_packed(struct restore *rs, const struct manifest_entry *e, struct capture_copy *c,
 		       struct fault *f)
 {
@@ -171,22 +171,23 @@ static int find_packed(struct restore *rs, const struct manifest_entry *e, struc
 	return size == capture_copy_wanted(c) ? 1 : 0;
 }
 
-/* 1, 0 with WHY when there is nothing to read. */
-static int find_kept(struct restore *rs, const struct manifest_entry *e, struct capture_copy *c,
-		     struct fault *why)
+/* 1: C can be read; negative: WHY holds the reason. */
+static int find_stored(struct restore *rs, const struct manifest_entry *e, struct capture_copy *c,
+		       struct fault *why)
 {
 	int r;
 
 	if (str_starts(e->at, PACK_AT)) {
 		r = find_packed(rs, e, c, why);
-		return r == 0 ? fault_set(why, ENOENT, "is not in the archive, or not where it should be")
+		return r == 0 ? fault_set(why, ENOENT,
+					  "is missing in the archive, or not in the order of the manifest")
 			      : r;
 	}
-	c->in = open_kept(rs, e, why);
+	c->in = open_stored(rs, e, why);
 	return c->in < 0 ? c->in : 1;
 }
 
-static int make_file(struct restore *rs, const char *name, const struct manifest_entry *e, struct fault *f)
+static int create_file(struct restore *rs, const char *name, const struct manifest_entry *e, struct fault *f)
 {
 	struct capture_copy c = { .in = -EBADF,
 				  .out = -EBADF,
@@ -202,32 +203,32 @@ static int make_file(struct restore *rs, const char *name, const struct manifest
 	int r;
 
 	if (!e->at)
-		return leave_out(rs, e, e->why ? e->why : "was not kept", f);
-	r = find_kept(rs, e, &c, &why);
+		return skip_entry(rs, e, e->why ? e->why : "was not captured", f);
+	r = find_stored(rs, e, &c, &why);
 	in = c.in;
 	if (r < 0) {
 		rs->stats->damaged++;
-		return remember(rs, e->path, fault_text(&why), f);
+		return set_first(rs, e->path, fault_text(&why), f);
 	}
 	out = openat(rs->here.fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (out < 0)
-		return fault_errno(f, errno, "make '%s'", e->path);
+		return fault_errno(f, errno, "create '%s'", e->path);
 	c.out = out;
 	r = capture_copy(&c, f);
 	if (r < 0)
 		return fault_wrap(f, r, "'%s'", e->path);
 	if (!e->has_digest || !digest_equal(&c.digest, &e->digest))
-		return spoil(rs, name, e, "its bytes are not those that were captured", f);
+		return discard_file(rs, name, e, "its contents do not match the digest in the manifest", f);
 	if (e->why)
-		r = leave_out(rs, e, e->why, f); /* not all of it, but what there is */
-	return r < 0 ? r : settle_fd(rs, out, e, f);
+		r = skip_entry(rs, e, e->why, f); /* incomplete: the stored part is restored */
+	return r < 0 ? r : set_metadata(rs, out, e, f);
 }
 
-static int make_dir(struct restore *rs, const char *name, const struct manifest_entry *e, uint64_t offset,
-		    struct fault *f)
+static int create_dir(struct restore *rs, const char *name, const struct manifest_entry *e, uint64_t offset,
+		      struct fault *f)
 {
 	if (*e->path && mkdirat(rs->here.fd, name, 0700) < 0)
-		return fault_errno(f, errno, "make '%s'", e->path);
+		return fault_errno(f, errno, "create '%s'", e->path);
 	if (rs->n_dirs == rs->dirs_room) {
 		size_t room = rs->dirs_room ? rs->dirs_room * 2 : 64;
 		uint64_t *grown = reallocarray(rs->dirs, room, sizeof(*grown));
@@ -241,7 +242,7 @@ static int make_dir(struct restore *rs, const char *name, const struct manifest_
 	return 0;
 }
 
-static int make_node(struct restore *rs, const char *name, const struct manifest_entry *e, struct fault *f)
+static int create_node(struct restore *rs, const char *name, const struct manifest_entry *e, struct fault *f)
 {
 	static const mode_t types[_MANIFEST_TYPE_MAX] = { [MANIFEST_FIFO] = S_IFIFO,
 							  [MANIFEST_SOCKET] = S_IFSOCK,
@@ -249,22 +250,23 @@ static int make_node(struct restore *rs, const char *name, const struct manifest
 							  [MANIFEST_BLOCK] = S_IFBLK };
 
 	if (!rs->o->exact)
-		return leave_out(rs, e, "a device, pipe or socket: only --exact makes it", f);
+		return skip_entry(rs, e, "a device, pipe or socket: restored with --exact only", f);
 	if (mknodat(rs->here.fd, name, types[e->type] | 0600, makedev(e->rdev_major, e->rdev_minor)) < 0)
-		return fault_errno(f, errno, "make '%s'", e->path);
-	return settle_at(rs, name, e, f);
+		return fault_errno(f, errno, "create '%s'", e->path);
+	return set_metadata_at(rs, name, e, f);
 }
 
-static int make_link(struct restore *rs, const char *name, const struct manifest_entry *e, struct fault *f)
+static int create_symlink(struct restore *rs, const char *name, const struct manifest_entry *e,
+			  struct fault *f)
 {
 	if (!*e->link)
-		return leave_out(rs, e, "its target was not read", f);
+		return skip_entry(rs, e, "its target was not read", f);
 	if (symlinkat(e->link, rs->here.fd, name) < 0)
-		return fault_errno(f, errno, "make '%s'", e->path);
-	return settle_at(rs, name, e, f);
+		return fault_errno(f, errno, "create '%s'", e->path);
+	return set_metadata_at(rs, name, e, f);
 }
 
-static int note_id(struct restore *rs, uint64_t id, uint64_t offset, struct fault *f)
+static int remember_id(struct restore *rs, uint64_t id, uint64_t offset, struct fault *f)
 {
 	if (id >= rs->ids_room) {
 		size_t room = rs->ids_room ? rs->ids_room : 64;
@@ -284,7 +286,7 @@ static int note_id(struct restore *rs, uint64_t id, uint64_t offset, struct faul
 	return 0;
 }
 
-static int make_entry(struct restore *rs, const struct manifest_entry *e, uint64_t offset, struct fault *f)
+static int create_entry(struct restore *rs, const struct manifest_entry *e, uint64_t offset, struct fault *f)
 {
 	const char *name;
 	int r;
@@ -292,9 +294,9 @@ static int make_entry(struct restore *rs, const struct manifest_entry *e, uint64
 	rs->stats->entries++;
 	r = restore_cursor_move(&rs->here, e->path, &name, f);
 	if (r < 0)
-		return fault_wrap(f, r, "the way to '%s'", e->path);
+		return fault_wrap(f, r, "parent directory of '%s'", e->path);
 	if (e->id)
-		r = note_id(rs, e->id, offset, f);
+		r = remember_id(rs, e->id, offset, f);
 	if (r < 0)
 		return r;
 	if (!*e->path && e->type != MANIFEST_DIR)
@@ -303,28 +305,28 @@ static int make_entry(struct restore *rs, const struct manifest_entry *e, uint64
 	case MANIFEST_DIR:
 		if (e->why)
 			rs->stats->left_out++;
-		return make_dir(rs, name, e, offset, f);
+		return create_dir(rs, name, e, offset, f);
 	case MANIFEST_FILE:
-		rs->has_twins |= e->same != 0;
-		return e->same ? 0 : make_file(rs, name, e, f);
+		rs->has_hard_links |= e->same != 0;
+		return e->same ? 0 : create_file(rs, name, e, f);
 	case MANIFEST_LINK:
-		return make_link(rs, name, e, f);
+		return create_symlink(rs, name, e, f);
 	case MANIFEST_FIFO:
 	case MANIFEST_SOCKET:
 	case MANIFEST_CHAR:
 	case MANIFEST_BLOCK:
-		return make_node(rs, name, e, f);
+		return create_node(rs, name, e, f);
 	case MANIFEST_GONE:
-		return 0; /* nothing to bring back */
+		return 0; /* nothing to restore */
 	case MANIFEST_UNKNOWN:
 	case MANIFEST_NONE:
 	case _MANIFEST_TYPE_MAX:
 		break;
 	}
-	return leave_out(rs, e, e->why ? e->why : "is not there any more", f);
+	return skip_entry(rs, e, e->why ? e->why : "was removed before it could be read", f);
 }
 
-/* --- second pass: further names of files, then directories from below -------------------------------------------------- */
+/* --- second pass: hard links, then directories bottom-up -------------------------------------------------- */
 
 static int read_at(struct restore *rs, uint64_t offset, struct manifest_entry *ret, struct fault *f)
 {
@@ -332,33 +334,33 @@ static int read_at(struct restore *rs, uint64_t offset, struct manifest_entry *r
 
 	manifest_seek(rs->manifest, offset);
 	r = manifest_next(rs->manifest, ret, NULL, f);
-	return r == 0 ? fault_set(f, EBADMSG, MANIFEST_NAME " became shorter") : r;
+	return r == 0 ? fault_set(f, EBADMSG, MANIFEST_NAME " was truncated") : r;
 }
 
-static int make_twin(struct restore *rs, const struct manifest_entry *e, struct fault *f)
+static int create_hard_link(struct restore *rs, const struct manifest_entry *e, struct fault *f)
 {
 	_cleanup_manifest_entry_ struct manifest_entry first = { 0 };
 	const char *name, *first_name;
 	int r;
 
 	if (e->same >= rs->ids_room || !rs->ids[e->same])
-		return leave_out(rs, e, "the file that it is another name of is not there", f);
+		return skip_entry(rs, e, "it is a hard link, and the file is missing in the manifest", f);
 	r = read_at(rs, rs->ids[e->same] - 1, &first, f);
 	if (r < 0)
 		return r;
-	r = restore_cursor_move(&rs->twin, first.path, &first_name, f);
+	r = restore_cursor_move(&rs->linked, first.path, &first_name, f);
 	if (r == 0)
 		r = restore_cursor_move(&rs->here, e->path, &name, f);
 	if (r < 0)
 		return r;
-	if (linkat(rs->twin.fd, first_name, rs->here.fd, name, 0) == 0)
+	if (linkat(rs->linked.fd, first_name, rs->here.fd, name, 0) == 0)
 		return 0;
 	if (errno == ENOENT)
-		return leave_out(rs, e, "the file that it is another name of was not restored", f);
+		return skip_entry(rs, e, "it is a hard link, and the file was not restored", f);
 	return fault_errno(f, errno, "link '%s' to '%s'", e->path, first.path);
 }
 
-static int make_twins(struct restore *rs, struct fault *f)
+static int create_hard_links(struct restore *rs, struct fault *f)
 {
 	_cleanup_manifest_ struct manifest_file *lines = NULL;
 	int r = manifest_open(rs->evidence, &lines, f);
@@ -370,12 +372,12 @@ static int make_twins(struct restore *rs, struct fault *f)
 		if (r <= 0)
 			break;
 		if (e.same && e.type == MANIFEST_FILE)
-			r = make_twin(rs, &e, f);
+			r = create_hard_link(rs, &e, f);
 	}
 	return r;
 }
 
-static int settle_dirs(struct restore *rs, struct fault *f)
+static int finish_dirs(struct restore *rs, struct fault *f)
 {
 	for (size_t i = rs->n_dirs; i > 0; i--) {
 		_cleanup_manifest_entry_ struct manifest_entry e = { 0 };
@@ -393,7 +395,7 @@ static int settle_dirs(struct restore *rs, struct fault *f)
 			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			return fault_errno(f, errno, "open '%s'", e.path);
-		r = settle_fd(rs, fd, &e, f);
+		r = set_metadata(rs, fd, &e, f);
 		if (r < 0)
 			return r;
 	}
@@ -423,7 +425,7 @@ int restore_tree(int evidence, int target, const struct restore_options *o, stru
 	_cleanup_restore_ struct restore rs = { .o = o,
 						.evidence = evidence,
 						.here = { .rootfd = target, .fd = -EBADF },
-						.twin = { .rootfd = target, .fd = -EBADF },
+						.linked = { .rootfd = target, .fd = -EBADF },
 						.stats = ret,
 						.buffer = malloc(CAPTURE_BUFFER) };
 	uint64_t offset;
@@ -441,9 +443,9 @@ int restore_tree(int evidence, int target, const struct restore_options *o, stru
 		r = manifest_next(rs.manifest, &e, &offset, f);
 		if (r <= 0)
 			break;
-		r = make_entry(&rs, &e, offset, f);
+		r = create_entry(&rs, &e, offset, f);
 	}
-	if (r == 0 && rs.has_twins)
-		r = make_twins(&rs, f);
-	return r < 0 ? r : settle_dirs(&rs, f);
+	if (r == 0 && rs.has_hard_links)
+		r = create_hard_links(&rs, f);
+	return r < 0 ? r : finish_dirs(&rs, f);
 }

@@ -7,11 +7,10 @@
 #include "base/fault.h"
 
 /*
- * Makes an empty directory the worktree that evidence tells of.  The manifest is the truth; what it says is believed of
- * names and bytes only: nothing is followed, nothing is made outside, and each file has the digest it should have.
- *
- * By default everything belongs to the caller, set-id bits, devices and extended attributes are left out.  EXACT (root)
- * brings owner, mode, attributes and devices back.
+ * Restores the worktree of evidence into an empty directory.  The manifest is authoritative, but untrusted: no link is
+ * followed, nothing is created outside, and the digest of each file is verified.  By default the caller owns
+ * everything, and set-id bits, devices and extended attributes are left out.  EXACT (root) restores owner, mode,
+ * attributes and devices.
  */
 struct restore_options {
 	bool exact;
@@ -19,12 +18,12 @@ struct restore_options {
 
 struct restore_stats {
 	uint64_t entries;
-	uint64_t left_out; /* devices and the like, and what was never kept */
-	uint64_t damaged;  /* bytes that are not those of the manifest: not restored */
+	uint64_t left_out; /* devices and the like, and entries that were not captured */
+	uint64_t damaged;  /* contents do not match the manifest: not restored */
 	char *first;	   /* path and reason of the first of either; heap */
 };
 
-/* EVIDENCE: the directory that holds manifest.ndjson.  TARGET must be empty. */
+/* EVIDENCE: the directory of manifest.ndjson.  TARGET must be empty. */
 int restore_tree(int evidence, int target, const struct restore_options *o, struct restore_stats *ret,
 		 struct fault *f) _must_check_;
 void restore_stats_done(struct restore_stats *s);
