@@ -50,7 +50,7 @@ static void describe_item(struct jdoc *list, const struct evidence_item *e, bool
 }
 
 static int ls_json(const struct evidence_list *l, const struct evidence_list *staged,
-		   const struct delivery_note *note, struct fault *f)
+		   const struct delivery_state *note, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *o = jdoc_new_object();
 	struct jdoc *list = jdoc_set_array(o, "evidence"), *delivery = jdoc_set_object(o, "delivery");
@@ -78,7 +78,7 @@ static void print_items(const struct evidence_list *l, const char *more)
 }
 
 static void print_all(const struct evidence_call *c, const struct evidence_list *l,
-		      const struct evidence_list *staged, const struct delivery_note *note)
+		      const struct evidence_list *staged, const struct delivery_state *note)
 {
 	_cleanup_free_ char *error = note->error ? str_escape(note->error) : NULL;
 
@@ -96,11 +96,11 @@ static void print_all(const struct evidence_call *c, const struct evidence_list 
 int evidence_cmd_ls(const struct evidence_call *c, struct fault *f)
 {
 	_cleanup_evidence_ struct evidence_list l = { 0 }, staged = { 0 };
-	_cleanup_delivery_note_ struct delivery_note note = { 0 };
+	_cleanup_delivery_state_ struct delivery_state note = { 0 };
 	_cleanup_fault_ struct fault away = { 0 };
 	int r, asked;
 
-	delivery_note_load(c->place.staging, &note);
+	delivery_state_load(c->place.staging, &note);
 	r = evidence_list(c->place.staging, c->call->dirs.lane, &staged, f);
 	asked = r == 0 ? evidence_require_store(c, &away) : 0;
 	if (r == 0 && asked == 0)

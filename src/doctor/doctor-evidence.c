@@ -10,7 +10,7 @@ void doctor_check_evidence(struct doctor_report *r, const struct dirs *d)
 	static const char id[] = "HOST-EVIDENCE";
 	_cleanup_config_ struct config *c = NULL;
 	_cleanup_delivery_place_ struct delivery_place p = { 0 };
-	_cleanup_delivery_note_ struct delivery_note note = { 0 };
+	_cleanup_delivery_state_ struct delivery_state note = { 0 };
 	_cleanup_evidence_ struct evidence_list l = { 0 };
 	_cleanup_fault_ struct fault f = { 0 };
 
@@ -19,7 +19,7 @@ void doctor_check_evidence(struct doctor_report *r, const struct dirs *d)
 		doctor_add(r, id, DOCTOR_UNKNOWN, DOCTOR_WARN, NULL, "%s", fault_text(&f));
 		return;
 	}
-	delivery_note_load(p.staging, &note);
+	delivery_state_load(p.staging, &note);
 	if (l.n)
 		doctor_add(r, id, DOCTOR_LIMITED, DOCTOR_WARN, "custody evidence deliver",
 			   "%zu evidence%s for '%s' %s staged: %s", l.n, l.n == 1 ? "" : "s", p.store,

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The target is a share: others may write there, and it may lie.
- *
- * 1. Every step goes by one name into a directory that is not followed; no name is opened twice without a look at it.
- * 2. Nothing of an earlier evidence is touched; what has another digest keeps its name.
- * 3. write, fsync, close and the bytes that come back must all be right before the name is given.
+ * The target is a share: others may write to it, and it may lose data without an error.
+ * 1. Every step opens one name relative to a directory, without following links; no name is opened twice unchecked.
+ * 2. Earlier evidence is never touched; evidence with another digest keeps its name.
+ * 3. write, fsync, close and the bytes read back must all be right before the rename to the final name.
  */
 #include "evidence/delivery-copy.h"
 
@@ -25,13 +24,13 @@
 #include "evidence/evidence-probe.h"
 
 #define STEP ((size_t)256 * 1024)
-/* Synced that often: a slow share is to show progress, and a full one to say so early. */
+/* Bytes between two fsync: a slow share shows progress, and a full one fails early. */
 #define SYNC_BYTES ((uint64_t)16 * 1024 * 1024)
 #define LEVELS_MAX 72 /* a mirror has 64, see capture */
 
 struct copying {
 	const struct delivery_copy *c;
-	int store, dir; /* DIR: the half that is being made */
+	int store, dir; /* DIR: NAME.partial */
 	int levels[LEVELS_MAX];
 	char *half;
 	void *buffer;
@@ -54,7 +53,7 @@ static void tell_alive(const struct copying *x)
 		x->c->alive(x->c->arg);
 }
 
-/* All of IN, and to OUT unless that is -EBADF. */
+/* Hashes all of IN; copies it to OUT unless OUT is -EBADF. */
 static int pump(const struct copying *x, int in, int out, struct digest *ret, uint64_t *ret_size,
 		struct fault *f)
 {
@@ -86,7 +85,7 @@ static int pump(const struct copying *x, int in, int out, struct digest *ret, ui
 	return 0;
 }
 
-/* What the share has, not what our own memory still has of it. */
+/* Drop the page cache: read the bytes of the share. */
 static int compare(const struct copying *x, int fd, const struct digest *want, uint64_t size, struct fault *f)
 {
 	struct digest is;
@@ -95,15 +94,15 @@ static int compare(const struct copying *x, int fd, const struct digest *want, u
 	int r;
 
 	if (fstat(fd, &st) < 0)
-		return fault_errno(f, errno, "read it back");
+		return fault_errno(f, errno, "read back");
 	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != size)
-		return fault_set(f, EIO, "it was not kept whole: %llu bytes of %llu",
-				 (unsigned long long)st.st_size, (unsigned long long)size);
+		return fault_set(f, EIO, "truncated: %llu bytes of %llu", (unsigned long long)st.st_size,
+				 (unsigned long long)size);
 	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 	r = pump(x, fd, -EBADF, &is, &n, f);
 	if (r < 0)
 		return r;
-	return digest_equal(&is, want) ? 0 : fault_set(f, EIO, "other bytes came back than were written");
+	return digest_equal(&is, want) ? 0 : fault_set(f, EIO, "read back other bytes than were written");
 }
 
 static int read_back(const struct copying *x, int dirfd, const char *name, const struct digest *want,
@@ -111,7 +110,7 @@ static int read_back(const struct copying *x, int dirfd, const char *name, const
 {
 	_cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-	return fd < 0 ? fault_errno(f, errno, "read it back") : compare(x, fd, want, size, f);
+	return fd < 0 ? fault_errno(f, errno, "read back") : compare(x, fd, want, size, f);
 }
 
 static int write_file(const struct copying *x, int in, int dirfd, const char *name, struct fault *f)
@@ -121,11 +120,11 @@ static int write_file(const struct copying *x, int in, int dirfd, const char *na
 	uint64_t size;
 
 	if (out < 0)
-		return fault_errno(f, errno, "make it");
+		return fault_errno(f, errno, "create");
 	r = pump(x, in, out, &d, &size, f);
 	if (r == 0 && fsync(out) < 0)
 		r = fault_errno(f, errno, "sync");
-	/* A share that is full may say so only here. */
+	/* A full share may report ENOSPC only here. */
 	if (close(out) < 0 && r == 0)
 		r = fault_errno(f, errno, "close");
 	return r < 0 ? r : read_back(x, dirfd, name, &d, size, f);
@@ -140,7 +139,7 @@ static int copy_file(const struct copying *x, const struct walk_entry *e, int to
 	if (in < 0 || fstat(in, &st) < 0)
 		return fault_errno(f, errno, "open staged '%s'", e->path);
 	if (!S_ISREG(st.st_mode))
-		return fault_set(f, EINVAL, "staged '%s' is no file", e->path);
+		return fault_set(f, EINVAL, "staged '%s' is not a regular file", e->path);
 	r = write_file(x, in, to, e->name, f);
 	seam("delivery-file-written");
 	return r < 0 ? fault_wrap(f, r, "'%s'", e->path) : 0;
@@ -156,7 +155,7 @@ static int enter(struct copying *x, const struct walk_entry *e, struct fault *f)
 		return fault_set(f, ENAMETOOLONG, "staged '%.80s...' is too deep", e->path);
 	up = e->depth == 1 ? x->dir : x->levels[e->depth - 1];
 	if (mkdirat(up, e->name, 0700) < 0)
-		return fault_errno(f, errno, "make '%s'", e->path);
+		return fault_errno(f, errno, "create '%s'", e->path);
 	fd_close(x->levels[e->depth]);
 	x->levels[e->depth] = openat(up, e->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	tell_alive(x);
@@ -192,11 +191,11 @@ static int digest_metadata(int dir, struct digest *ret, struct fault *f)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return fault_errno(f, errno, "open " EVIDENCE_METADATA);
 	if (!S_ISREG(st.st_mode) || st.st_size > (off_t)EVIDENCE_METADATA_MAX)
-		return fault_set(f, EINVAL, EVIDENCE_METADATA " is none");
+		return fault_set(f, EINVAL, EVIDENCE_METADATA " is not a regular file");
 	return digest_fd(fd, ret, f);
 }
 
-/* Every staged file is there, with the same bytes. */
+/* Every staged file exists in the store, with the same bytes. */
 static bool is_same(const struct copying *x, int dir)
 {
 	_cleanup_walk_ struct walk *w = NULL;
@@ -213,7 +212,7 @@ static bool is_same(const struct copying *x, int dir)
 
 		if (event == WALK_ERROR)
 			return false;
-		/* A pin may have been taken away there, and is nothing that was taken. */
+		/* A pin may have been removed there; it is not part of the evidence. */
 		if (event != WALK_ENTRY || strcmp(e.path, EVIDENCE_PIN) == 0)
 			continue;
 		in = openat(e.dirfd, e.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -225,7 +224,7 @@ static bool is_same(const struct copying *x, int dir)
 	return event == WALK_END;
 }
 
-/* 1: NAME is there and is this very evidence; 0: it is free; -EEXIST: it is another one. */
+/* 1: NAME is this evidence; 0: NAME is free; -EEXIST: NAME is other evidence. */
 static int look_at(const struct copying *x, const char *name, const struct digest *metadata, struct fault *f)
 {
 	_cleanup_close_ int dir = openat(x->store, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -241,7 +240,7 @@ static int look_at(const struct copying *x, const char *name, const struct diges
 	return 1;
 }
 
-/* What an earlier one left goes: nobody but us, under the lock, makes halves of this name. */
+/* Remove the rest of an earlier delivery: only the holder of the lock creates NAME.partial. */
 static int make_half(struct copying *x, const char *session, struct fault *f)
 {
 	int r;
@@ -253,7 +252,7 @@ static int make_half(struct copying *x, const char *session, struct fault *f)
 	if (r < 0)
 		return r;
 	if (mkdirat(x->store, x->half, 0700) < 0)
-		return fault_errno(f, errno, "make '%s/%s'", x->c->store, x->half);
+		return fault_errno(f, errno, "create '%s/%s'", x->c->store, x->half);
 	seam("delivery-begun");
 	x->dir = openat(x->store, x->half, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return x->dir < 0 ? fault_errno(f, errno, "open '%s/%s'", x->c->store, x->half) : 0;
@@ -265,7 +264,7 @@ static int bring(struct copying *x, const char *name, struct fault *f)
 
 	if (r == 0)
 		r = copy_all(x, f);
-	/* Not every share has these. */
+	/* Not every share supports these. */
 	if (r == 0)
 		(void)fsync(x->dir);
 	tell_alive(x);
@@ -276,10 +275,10 @@ static int bring(struct copying *x, const char *name, struct fault *f)
 		(void)fsync(x->store);
 		return 0;
 	}
-	/* Room for the next try; when not even that can be done, the next one does it. */
+	/* Free the space for the next try; if that fails, the next try does it. */
 	if (x->dir >= 0)
 		(void)!path_remove_tree(x->store, x->half, NULL);
-	return f && f->code ? r : fault_errno(f, -r, "give it the name '%s/%s'", x->c->store, name);
+	return f && f->code ? r : fault_errno(f, -r, "rename it to '%s/%s'", x->c->store, name);
 }
 
 static int open_store(struct copying *x, struct fault *f)
@@ -287,7 +286,7 @@ static int open_store(struct copying *x, struct fault *f)
 	x->store = path_make_dirs(AT_FDCWD, x->c->store, 0700, f);
 	if (x->store < 0)
 		return x->store;
-	/* The modes of a share are its mount's, and say nothing. */
+	/* Modes on a share come from its mount options: not checked. */
 	return evidence_is_local(x->store) ? dirs_require_own(x->store, x->c->store, f) : 0;
 }
 

@@ -7,20 +7,20 @@
 #include "base/fault.h"
 
 /*
- * One staged evidence into a store that may be a share: full, slow, gone in the middle, or hanging.  It exists there whole
- * or not at all.  Every file is written, synced, closed and read back; whatever fails, what is staged stays.
+ * Copies one staged evidence to a store that may be a share: full, slow, disconnected or hanging.  In the store it is
+ * complete or missing.  Every file is written, synced, closed and read back; on any error the staged evidence stays.
  */
 struct delivery_copy {
 	int staged;		  /* the evidence's directory */
 	const char *session;	  /* its name */
-	const char *store;	  /* made when it is not there */
-	void (*alive)(void *arg); /* called as long as there is progress; may be NULL */
+	const char *store;	  /* created if missing */
+	void (*alive)(void *arg); /* called after each progress; may be NULL */
 	void *arg;
 };
 
 struct delivery_copied {
 	char *name;	/* in the store; heap */
-	bool was_there; /* somebody who died before could not say so */
+	bool was_there; /* an earlier delivery copied it and died before the record */
 	struct digest metadata;
 };
 

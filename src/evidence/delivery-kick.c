@@ -18,7 +18,7 @@
 
 #define BACKOFF_MAX_S UINT64_C(600)
 
-/* Is there anything?  Whose it is, is asked by who delivers. */
+/* Any staged evidence; delivery_run checks its lane. */
 static bool has_any(const char *staging)
 {
 	const struct dirent *e;
@@ -32,8 +32,8 @@ static bool has_any(const char *staging)
 	return found;
 }
 
-/* Twice as long after each failure.  A clock that was set back hinders nobody. */
-static bool is_too_early(const struct delivery_note *n)
+/* The delay doubles after each failure.  A clock that was set back does not extend it. */
+static bool is_too_early(const struct delivery_state *n)
 {
 	uint64_t now = clock_wall_us(), wait_s = n->tries < 10 ? UINT64_C(1) << n->tries : BACKOFF_MAX_S;
 
@@ -41,7 +41,7 @@ static bool is_too_early(const struct delivery_note *n)
 	return n->tries > 0 && now >= n->failed_us && now - n->failed_us < wait_s * 1000000;
 }
 
-/* In the grandchild: nothing of the caller is kept open, neither its output nor its locks. */
+/* In the grandchild: close everything inherited, the caller's output and locks included. */
 static _Noreturn void deliver_detached(const struct dirs *d, const struct config *c)
 {
 	static const unsigned int pause_s[] = { 1, 5, 30, 0 };
@@ -70,17 +70,17 @@ static _Noreturn void deliver_detached(const struct dirs *d, const struct config
 void delivery_kick(const struct dirs *d, const struct config *c)
 {
 	_cleanup_free_ char *staging = path_join(d->state, DELIVERY_DIR);
-	_cleanup_delivery_note_ struct delivery_note note = { 0 };
+	_cleanup_delivery_state_ struct delivery_state note = { 0 };
 	pid_t pid;
 
 	if (!staging || !has_any(staging))
 		return;
-	delivery_note_load(staging, &note);
+	delivery_state_load(staging, &note);
 	if (is_too_early(&note))
 		return;
 	pid = fork();
 	if (pid == 0) {
-		/* Twice, so that the caller has no child to wait for. */
+		/* Fork twice, so that the caller has no child to reap. */
 		pid = fork();
 		if (pid == 0)
 			deliver_detached(d, c);
@@ -90,7 +90,7 @@ void delivery_kick(const struct dirs *d, const struct config *c)
 		;
 }
 
-/* Its list is read as well: an operation that hangs in a directory makes everybody hang who wants to look into it. */
+/* Lists the directory, too: an operation that hangs in a directory blocks every reader of it. */
 static bool can_be_read(const char *store)
 {
 	DIR *d = opendir(store);
@@ -111,7 +111,7 @@ bool delivery_answers(const char *store, unsigned int ms)
 
 	pid = fork();
 	if (pid == 0) {
-		/* Who reads the caller's output must not wait for this one. */
+		/* A reader of the caller's output must not wait for this process. */
 		(void)syscall(SYS_close_range, 0U, ~0U, 0U);
 		_exit(!can_be_read(store));
 	}
@@ -124,7 +124,7 @@ bool delivery_answers(const char *store, unsigned int ms)
 	while (r < 0 && errno == EINTR);
 	if (r > 0)
 		return waitpid(pid, &r, 0) == pid && WIFEXITED(r) && WEXITSTATUS(r) == 0;
-	/* It goes when the share lets it; nobody waits for that. */
+	/* It exits when the share answers; not waited for. */
 	(void)kill(pid, SIGKILL);
 	return false;
 }

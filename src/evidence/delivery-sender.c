@@ -29,7 +29,7 @@ static void send_message(int fd, const struct delivery_message *m)
 		n = write(fd, m, sizeof(*m));
 	while (n < 0 && errno == EINTR);
 	if (n != sizeof(*m))
-		_exit(1); /* nobody listens any more */
+		_exit(1); /* the parent is gone */
 }
 
 static void send_alive(void *arg)
@@ -37,7 +37,7 @@ static void send_alive(void *arg)
 	send_message(*(int *)arg, &(struct delivery_message){ .type = DELIVERY_MESSAGE_ALIVE });
 }
 
-/* What retention does not keep there.  NEED: and as much more as this wants. */
+/* Applies retention to the store.  NEED: bytes to free in addition. */
 static void prune_store(const struct delivery_sender *s, uint64_t need)
 {
 	const struct evidence_prune p = {
@@ -47,7 +47,7 @@ static void prune_store(const struct delivery_sender *s, uint64_t need)
 	(void)!evidence_prune(&p, NULL);
 }
 
-/* What it takes there: an archive is smaller than the tree in it. */
+/* Size of the staged files: an archive is smaller than its tree. */
 static uint64_t tree_size(int staged)
 {
 	_cleanup_walk_ struct walk *w = NULL;
@@ -76,7 +76,7 @@ static int copy_one(const struct delivery_sender *s, int pipe, const struct evid
 	r = delivery_copy(&c, ret, f);
 	if (r != -ENOSPC && r != -EDQUOT)
 		return r;
-	/* What is there may have to go; before a delivery only when it does not fit. */
+	/* Prune older evidence only if the new one does not fit. */
 	send_alive(&pipe);
 	prune_store(s, tree_size(staged));
 	fault_done(f);
@@ -84,8 +84,8 @@ static int copy_one(const struct delivery_sender *s, int pipe, const struct evid
 }
 
 /*
- * Is it this one that does not go there, and not the share?  Then the others do not wait for it: a payload that leaves more
- * than the share takes would keep everybody's evidence in the staging until it is too old.
+ * The error concerns this item, not the share: continue with the others.  Else a payload that leaves more data than the
+ * share accepts would block all evidence in the staging directory.
  */
 static bool is_item_error(int error)
 {
@@ -119,7 +119,7 @@ static _Noreturn void send_all(const struct delivery_sender *s, int pipe)
 		}
 		seam("delivery-copied");
 		send_message(pipe, &m);
-		/* The others would fail of the same; the next try has them. */
+		/* The other items would fail in the same way; the next try sends them. */
 		if (m.type == DELIVERY_MESSAGE_FAILED && !is_item_error(f.code))
 			break;
 	}
@@ -129,7 +129,7 @@ static _Noreturn void send_all(const struct delivery_sender *s, int pipe)
 	_exit(0);
 }
 
-/* One that hangs must not keep the caller's output open: whoever reads that would hang as well. */
+/* A hanging child must not keep the caller's output open: its reader would hang, too. */
 static void close_inherited(const struct delivery_sender *s, int pipe)
 {
 	const int keep[] = { s->lock, s->staging, pipe };
@@ -149,7 +149,7 @@ pid_t delivery_sender_start(const struct delivery_sender *s, int *ret_pipe, stru
 	int fd[2];
 
 	if (pipe2(fd, O_CLOEXEC) < 0)
-		return fault_errno(f, errno, "pipe of a delivery");
+		return fault_errno(f, errno, "create a pipe for the delivery");
 	pid = fork();
 	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -169,7 +169,7 @@ pid_t delivery_sender_start(const struct delivery_sender *s, int *ret_pipe, stru
 	return pid;
 }
 
-/* False: it does not die; then it is left, with the lock. */
+/* A child that cannot be killed is left; it keeps the lock. */
 bool delivery_sender_wait(pid_t pid, unsigned int ms)
 {
 	_cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, pid, 0U);

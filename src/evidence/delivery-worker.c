@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two processes deliver.  The one here holds the lock, has the deadline, writes the ledger and removes what was staged:
- * it touches nothing but our own disk.  Its child touches the store and nothing else, and tells of every step; when it is
- * silent for too long it is killed.  A child that cannot even die keeps the lock, so that no second one hangs beside it.
+ * Two processes deliver.  This one holds the lock, enforces the time limit, writes the ledger and removes staged evidence:
+ * it touches local disks only.  Its child (delivery-sender) alone touches the store and reports every step; without a report
+ * for too long it is killed.  A child that cannot be killed keeps the lock, so that no second one hangs beside it.
  *
- * Order: whole under its name in the store, then the record, then away from the staging.  Who dies in between leaves
- * something that the next one finds: the store is asked first, and the ledger if the store has it already.
+ * Order: complete under its name in the store, then the record, then removed from the staging directory.  After a crash
+ * in between, the next delivery finds the evidence in the store and checks the ledger for its record.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -75,7 +75,7 @@ static const char *session_of(const struct evidence_item *e)
 	return session ? session : e->name;
 }
 
-/* Its name is in the store.  The record comes first: what nobody recorded must not lose its other place. */
+/* The evidence is in the store.  Record first, then remove the staged copy: every copy that goes away is recorded. */
 static int finish_item(struct delivery *d, const struct delivery_message *m, struct fault *f)
 {
 	const struct evidence_item *e = d->items.items + m->index;
@@ -135,11 +135,11 @@ static int receive_all(struct delivery *d, int pipe, struct fault *f)
 		if (r < 0 && errno == EINTR)
 			continue;
 		if (r == 0)
-			return fault_set(f, ETIMEDOUT, "'%s' does not answer: nothing happened for %u s",
+			return fault_set(f, ETIMEDOUT, "'%s' does not answer: no progress for %u s",
 					 d->place.store, silence / 1000);
 		n = r < 0 ? -1 : read(pipe, &m, sizeof(m));
 		if (n != sizeof(m))
-			return fault_set(f, EPIPE, "the process that delivers died");
+			return fault_set(f, EPIPE, "the delivery process died");
 		m.text[sizeof(m.text) - 1] = '\0';
 		r = handle(d, &m, f);
 		if (r != 0)
@@ -147,7 +147,7 @@ static int receive_all(struct delivery *d, int pipe, struct fault *f)
 	}
 }
 
-/* The end of its session is not told yet: whoever tells it must find it here. */
+/* A claim: the end of the session is not recorded yet, and the recording process expects the evidence here. */
 static bool has_claim(const struct delivery *d, const char *session)
 {
 	_cleanup_free_ char *path = NULL;
@@ -194,7 +194,7 @@ static int deliver_all(struct delivery *d, struct fault *f)
 	return r;
 }
 
-/* 1 when it is ours, 0 when somebody else has it. */
+/* 1: locked; 0: another process holds the lock. */
 static int lock(struct delivery *d, struct fault *f)
 {
 	uint64_t end = clock_boot_ns() + (uint64_t)d->job->wait_ms * 1000000;
@@ -218,22 +218,22 @@ static int lock(struct delivery *d, struct fault *f)
 	return 1;
 }
 
-static void write_note(const struct delivery *d, bool seen)
+static void write_state(const struct delivery *d, bool seen)
 {
-	_cleanup_delivery_note_ struct delivery_note old = { 0 };
+	_cleanup_delivery_state_ struct delivery_state old = { 0 };
 	const char *error = d->report->error;
-	struct delivery_note n;
+	struct delivery_state n;
 
-	delivery_note_load(d->place.staging, &old);
-	n = (struct delivery_note){ .store = d->place.store,
-				    .share = seen ? d->place.type : NULL,
-				    .error = (char *)error,
-				    .tries = error ? old.tries + 1 : 0,
-				    .failed_us = error ? clock_wall_us() : 0 };
+	delivery_state_load(d->place.staging, &old);
+	n = (struct delivery_state){ .store = d->place.store,
+				     .share = seen ? d->place.type : NULL,
+				     .error = (char *)error,
+				     .tries = error ? old.tries + 1 : 0,
+				     .failed_us = error ? clock_wall_us() : 0 };
 	if (!seen && !d->job->local && str_eq(old.store, d->place.store))
 		n.share = old.share;
-	/* No note, no backing off: nothing is lost. */
-	(void)!delivery_note_save(d->staging, &n, NULL);
+	/* Without the state file the next try only comes earlier. */
+	(void)!delivery_state_save(d->staging, &n, NULL);
 }
 
 static int try_all(struct delivery *d, struct fault *f)
@@ -243,7 +243,7 @@ static int try_all(struct delivery *d, struct fault *f)
 
 	if (d->items.n == 0) {
 		if (d->job->local)
-			write_note(d, false);
+			write_state(d, false);
 		return 0;
 	}
 	if (away) {
@@ -257,7 +257,7 @@ static int try_all(struct delivery *d, struct fault *f)
 		set_error(d, fault_text(&why));
 	}
 	evidence_list_done(&d->items);
-	write_note(d, d->place.type && !d->place.away);
+	write_state(d, d->place.type && !d->place.away);
 	return evidence_list(d->place.staging, d->job->dirs->lane, &d->items, f);
 }
 

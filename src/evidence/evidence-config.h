@@ -7,8 +7,8 @@
 #include "base/str.h"
 
 /*
- * config.json as evidence keeps it: what the runtime got, but for the values of the environment, which are kept nowhere
- * (the subject has their HMACs).  TEXT comes in one of jdoc_write's two styles and leaves in the same, so that everything
- * else is byte for byte what it was.  What cannot be read is not kept either: -EINVAL.
+ * config.json for the evidence: as the runtime got it, without the values of the environment, which are stored nowhere
+ * (the subject has their HMACs).  OUT has the style of TEXT, one of the two of jdoc_write, so that everything else is
+ * unchanged byte for byte.  -EINVAL: TEXT cannot be parsed.
  */
 int evidence_config_write(const char *text, size_t len, struct strbuf *out, struct fault *f) _must_check_;

@@ -7,18 +7,18 @@
 struct diff_list {
 	struct manifest_entry *items; /* by path */
 	size_t n, room;
-	struct manifest_entry **ids; /* those that other names refer to, by id */
+	struct manifest_entry **ids; /* hard-linked files, by id */
 	size_t n_ids;
 };
 
 struct diff_found {
 	unsigned int what;
-	struct manifest_entry *old, *new; /* of a list */
+	struct manifest_entry *old, *new; /* items of a list */
 };
 
-/* Both sides stay in memory: what differs points into them. */
+/* Both sides stay in memory: FOUND points into them. */
 struct diff {
-	struct diff_list a, b; /* evidence; the other evidence, or what of the tree differs */
+	struct diff_list a, b; /* evidence; the other evidence, or entries of the tree that differ */
 	bool *seen;	       /* per item of A */
 	struct diff_found *found;
 	size_t n, room;

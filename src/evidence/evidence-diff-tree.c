@@ -41,7 +41,7 @@ static int describe(const struct walk_entry *w, int event, struct manifest_entry
 	return ret->type == MANIFEST_LINK ? read_link(w, ret, f) : 0;
 }
 
-/* Data where the evidence has a hole: zeros, or it is another file. */
+/* Where the evidence has a hole, the file must have zeros. */
 static bool is_zero(int fd, uint64_t from, uint64_t to, char *buffer)
 {
 	off_t at = lseek(fd, (off_t)from, SEEK_DATA);
@@ -87,7 +87,7 @@ static unsigned int compare_bytes(const struct diff *d, const struct walk_entry 
 
 	if (!x->has_digest || x->why)
 		return EVIDENCE_UNCLEAR;
-	/* It may have become something else since: never follow, never wait. */
+	/* It may have been replaced since: do not follow links, do not block on a FIFO. */
 	fd = openat(w->dirfd, w->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return EVIDENCE_UNCLEAR;
@@ -107,7 +107,7 @@ static bool is_opaque(const struct manifest_entry *e)
 	return false;
 }
 
-/* Did the run put a directory of its own in the place of one that holds PATH? */
+/* The run replaced a parent directory of PATH. */
 static bool is_hidden(const struct diff *d, const char *path)
 {
 	_cleanup_free_ char *up = strdup(path);
@@ -124,7 +124,7 @@ static bool is_hidden(const struct diff *d, const char *path)
 	return false;
 }
 
-/* OLD goes into the list when it is of any interest; the list moves, so pointers are made at the end. */
+/* Entries that differ go to list B; reallocation moves it, so pointers to its items are taken at the end. */
 static int compare_entry(struct diff *d, const struct evidence_diff_tree *t, const struct walk_entry *w,
 			 int event, struct fault *f)
 {
@@ -150,12 +150,12 @@ static int compare_entry(struct diff *d, const struct evidence_diff_tree *t, con
 		manifest_entry_done(&old);
 		return 0;
 	}
-	/* In the entry of the tree, where nothing else needs the place. */
+	/* `id` of an entry of a tree is unused: it holds the change. */
 	old.id = what;
 	return diff_list_add(&d->b, &old, f);
 }
 
-/* Nothing is known of it, or of what is in it. */
+/* The evidence has no contents of this directory. */
 static bool is_unknown_below(const struct diff *d, const struct evidence_diff_tree *t,
 			     const struct walk_entry *w)
 {

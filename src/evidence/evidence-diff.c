@@ -36,7 +36,7 @@ const char *evidence_change_name(unsigned int bit)
 	return "?";
 }
 
-/* Owns E from now on, also when it fails. */
+/* Takes over E, also when it fails. */
 int diff_list_add(struct diff_list *l, struct manifest_entry *e, struct fault *f)
 {
 	if (l->n == l->room) {
@@ -91,7 +91,7 @@ static int sort(struct diff_list *l, struct fault *f)
 	return 0;
 }
 
-/* What fuse-overlayfs leaves in every directory that is new: the attribute beside it says the same. */
+/* Marker files that fuse-overlayfs creates in every new directory; the attribute beside them has the same meaning. */
 static bool is_fuse_mark(const struct manifest_entry *e)
 {
 	const char *slash = strrchr(e->path, '/'), *name = slash ? slash + 1 : e->path;
@@ -160,7 +160,7 @@ int diff_report(struct diff *d, evidence_diff_told *told, void *arg)
 	return r;
 }
 
-/* Where the bytes of a file with several names are told of. */
+/* The entry of a hard-linked file that has its digest. */
 const struct manifest_entry *diff_list_content(const struct diff_list *l, const struct manifest_entry *e)
 {
 	struct manifest_entry key = { .id = e->same }, *at = &key, **found;
@@ -171,7 +171,7 @@ const struct manifest_entry *diff_list_content(const struct diff_list *l, const 
 	return found ? *found : e;
 }
 
-/* All but the bytes of files. */
+/* Everything but the contents of files. */
 unsigned int diff_compare_metadata(const struct manifest_entry *a, const struct manifest_entry *b)
 {
 	unsigned int what = 0;

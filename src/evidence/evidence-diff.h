@@ -4,8 +4,8 @@
 #include "capture/manifest.h"
 
 /*
- * What differs between evidence and a tree, or between two evidences, by path.  OLD and NEW are NULL where there is
- * nothing.  Times and attributes are not compared.
+ * Differences between evidence and a tree, or between two evidences, sorted by path.  OLD or NEW is NULL: missing on
+ * that side.  Times and extended attributes are not compared.
  */
 enum evidence_change {
 	EVIDENCE_ADDED = 1 << 0,
@@ -15,10 +15,10 @@ enum evidence_change {
 	EVIDENCE_MODE = 1 << 4,
 	EVIDENCE_OWNER = 1 << 5,
 	EVIDENCE_LINK = 1 << 6,
-	EVIDENCE_UNCLEAR = 1 << 7, /* not kept, or not wholly: nobody can say */
+	EVIDENCE_UNCLEAR = 1 << 7, /* not, or not completely, captured: unknown */
 };
 #define EVIDENCE_CHANGES 8
-const char *evidence_change_name(unsigned int bit); /* "added" ..., of one bit */
+const char *evidence_change_name(unsigned int bit); /* of one bit: "added" ... */
 
 struct evidence_difference {
 	const char *path;
@@ -26,18 +26,18 @@ struct evidence_difference {
 	const struct manifest_entry *old, *new;
 };
 
-/* All of them, by the bytes of the paths.  Not 0: the end, and what the call returns. */
+/* Called for each difference, sorted by path.  Not 0: stops, and is returned. */
 typedef int evidence_diff_told(void *arg, const struct evidence_difference *d);
 
 /* From EVIDENCE to OTHER. */
 int evidence_diff(int evidence, int other, evidence_diff_told *told, void *arg, struct fault *f) _must_check_;
 
-/* From a tree, which is read like a stranger's, to evidence. */
+/* From a tree, which is untrusted, to evidence. */
 struct evidence_diff_tree {
 	int evidence, tree;
-	bool changes;	     /* the evidence has what was changed only: what it does not name is as it was */
-	bool cut;	     /* it ends early: what it does not name is not known */
-	char *const *hidden; /* paths that were not looked at; may be NULL */
+	bool changes;	     /* the evidence has changed entries only: others are unchanged */
+	bool cut;	     /* the evidence ends early: entries that it does not list are unknown */
+	char *const *hidden; /* paths that were not captured; may be NULL */
 };
 int evidence_diff_tree(const struct evidence_diff_tree *t, evidence_diff_told *told, void *arg,
 		       struct fault *f) _must_check_;

@@ -3,14 +3,14 @@
 
 #include "evidence/evidence.h"
 
-/* What those who write into a store share. */
+/* Shared by the writers of a store; private to this room. */
 #define EVIDENCE_NAMES_MAX 100 /* of one session */
 
-/* The Nth name of a session: its own, then with a number; heap. */
+/* The Nth directory name for a session: SESSION, then SESSION-2 ...; heap. */
 char *evidence_name(const char *session, unsigned int n, const char *suffix);
 
-/* Within STORE, never onto another one: -EEXIST. */
+/* Within STORE; never replaces a directory: -EEXIST. */
 int evidence_rename(int store, const char *from, const char *to);
 
-/* Nothing hidden, half, or on its way out. */
+/* A name of evidence: not hidden, not partial, not being removed. */
 bool evidence_is_name(const char *name);

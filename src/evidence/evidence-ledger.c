@@ -12,11 +12,11 @@
 
 struct search {
 	const char *session;
-	char digest[DIGEST_HEX_SIZE + 2]; /* as a record spells it, with its quotes */
+	char digest[DIGEST_HEX_SIZE + 2]; /* as JSON, with quotes */
 	struct evidence_ledger_found *found;
 };
 
-static void look_at(void *arg, const char *line, size_t len)
+static void match_line(void *arg, const char *line, size_t len)
 {
 	const struct search *x = arg;
 	struct span digest;
@@ -24,7 +24,7 @@ static void look_at(void *arg, const char *line, size_t len)
 	const char *why;
 	bool delivered;
 
-	/* Most lines are of others: those are not read. */
+	/* Parse only lines that contain the name of the session. */
 	if (!memmem(line, len, x->session, strlen(x->session)) || record_parse(line, len, &r, &why) < 0 ||
 	    !span_is(r.session, x->session) || !record_hash_verify(&r))
 		return;
@@ -51,7 +51,7 @@ int evidence_ledger_find(const char *state, const char *session, const struct di
 	int r;
 
 	*ret = (struct evidence_ledger_found){ 0 };
-	/* Names of sessions have nothing that a record would spell otherwise; what has, is none. */
+	/* A name that JSON would escape is not a session's. */
 	if (!*session || strpbrk(session, "\"\\"))
 		return 0;
 	digest_to_hex(metadata, hex);
@@ -62,7 +62,7 @@ int evidence_ledger_find(const char *state, const char *session, const struct di
 			fault_done(f);
 		return 0;
 	}
-	return r < 0 ? r : ledger_reader_each_line(&s, look_at, &x, f);
+	return r < 0 ? r : ledger_reader_each_line(&s, match_line, &x, f);
 }
 
 void evidence_ledger_end(const struct evidence_taken *t, struct ledger_end *end)

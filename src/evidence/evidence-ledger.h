@@ -12,8 +12,8 @@
 /* Records of a lane's ledger about the evidence of one session: session.end and evidence.deliver hold a digest. */
 struct evidence_ledger_found {
 	bool named;	/* with this digest of metadata.json */
-	bool delivered; /* the same, by a delivery */
-	bool other;	/* with another one */
+	bool delivered; /* with this digest, by evidence.deliver */
+	bool other;	/* with another digest */
 };
 
 /* Reads the whole ledger of STATE; a missing ledger has no records.  SESSION as records spell it. */

@@ -56,11 +56,11 @@ static void put_tree(struct jdoc *o, const struct capture_stats *s, bool archive
 static const char *explain(const struct evidence_request *r, const struct evidence_taken *taken)
 {
 	if (taken->status == EVIDENCE_NONE)
-		return r->why ? r->why : "there was no tree to keep";
+		return r->why ? r->why : "no tree to capture";
 	if (taken->stats.cut_short)
 		return taken->stats.cut_short;
 	if (taken->stats.missing)
-		return "some entries are not, or not wholly, kept: see the manifest";
+		return "some entries are not, or not completely, captured: see the manifest";
 	return taken->stats.unstable ? "some files changed while they were read: see the manifest" : NULL;
 }
 

@@ -11,9 +11,9 @@
  * Composed here only.
  */
 
-/* What is known before the tree is read: session, scope, worktree, retention, end of the session's own ledger. */
+/* Keys that do not depend on the tree: session, scope, worktree, retention, end of the session's own ledger. */
 struct jdoc *evidence_metadata_describe(const struct evidence_case *c, const struct evidence_source *s);
-/* What is known afterwards, added to O: time, status and its reason, hidden paths, target, tree. */
+/* Adds the keys of a captured tree to O: time, status and its reason, hidden paths, target, tree. */
 void evidence_metadata_complete(struct jdoc *o, const struct evidence_request *r,
 				const struct evidence_taken *taken, const struct evidence_probe *probe);
 

@@ -62,7 +62,7 @@ static uint64_t time_creates(int dirfd)
 {
 	uint64_t best = UINT64_MAX;
 
-	/* The fastest: a busy processor makes some of them slow, a share all of them. */
+	/* The fastest one: a busy processor slows down some of them, a share all. */
 	for (char name[] = "0"; name[0] < '0' + CREATES; name[0]++) {
 		uint64_t start = clock_boot_ns(), took;
 
@@ -78,7 +78,7 @@ int evidence_probe(int dirfd, struct evidence_probe *ret, struct fault *f)
 	_cleanup_close_ int fd = -EBADF;
 
 	if (mkdirat(dirfd, SCRATCH, 0700) < 0)
-		return fault_errno(f, errno, "make a directory for evidence");
+		return fault_errno(f, errno, "create a directory for evidence");
 	fd = openat(dirfd, SCRATCH, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return fault_errno(f, errno, "open a directory for evidence");

@@ -6,15 +6,15 @@
 
 #include "base/fault.h"
 
-/* What a target can take, found out by trying in a scratch directory of it: names of file systems promise too much. */
+/* Properties of a target, tested in a scratch directory: the file system type is not reliable. */
 struct evidence_probe {
-	bool any_names;	    /* every byte but '/', case kept apart, 255 of them */
-	bool local;	    /* errors show at once, one sync at the end is enough */
-	uint64_t create_us; /* of one small file, the fastest of some */
-	bool archive;	    /* what was chosen then (evidence.c) */
+	bool any_names;	    /* names may have any byte but '/', are case-sensitive, and may have 255 bytes */
+	bool local;	    /* errors are reported at once: one sync at the end is enough */
+	uint64_t create_us; /* time to create one small file, the fastest of several */
+	bool archive;	    /* an archive is written (evidence.c) */
 };
 
 int evidence_probe(int dirfd, struct evidence_probe *ret, struct fault *f) _must_check_;
 
-/* Is it a file system of this machine?  A share may show modes that mean nothing. */
+/* A local file system.  On a share modes may have no meaning. */
 bool evidence_is_local(int fd);

@@ -34,7 +34,7 @@ static int prune_one(const struct evidence_prune *p, const struct evidence_item 
 	return r < 0 ? r : evidence_remove(p->store, e->name, f);
 }
 
-/* With all of that gone, is there as much free as the rules ask for? */
+/* Free bytes after pruning would be at least WANTED. */
 static bool is_enough(const struct evidence_list *l, const enum evidence_verdict *v, uint64_t free_now,
 		      uint64_t wanted)
 {
@@ -66,7 +66,7 @@ int evidence_prune(const struct evidence_prune *p, struct fault *f)
 		return fault_errno(f, ENOMEM, "prune");
 	room = free_bytes(p->store);
 	evidence_retention_decide(&l, &rules, room, v);
-	/* What does not fit even then must not cost the others: a payload chooses how much it leaves. */
+	/* If it does not fit even then, do not prune for it: the payload chooses the size of its evidence. */
 	if (p->need && !is_enough(&l, v, room, rules.keep_free)) {
 		rules.keep_free -= p->need;
 		evidence_retention_decide(&l, &rules, room, v);

@@ -9,14 +9,14 @@ struct evidence_prune {
 	const struct dirs *dirs;
 	const struct config *config;
 	const char *store;
-	const char *keep; /* just taken; NULL: none */
-	uint64_t need;	  /* bytes that must become free, more than the configuration wants to be; 0: none */
+	const char *keep; /* just captured; NULL: none */
+	uint64_t need;	  /* bytes to free in addition to keep_free of the configuration; 0: none */
 	bool dry_run;
 	void (*told)(void *arg, const struct evidence_item *e, const char *why); /* may be NULL */
 	void *arg;
 };
 
-/* Removes what the configuration's retention does not keep, each with a record. */
+/* Removes evidence according to the retention of the configuration; one record each. */
 int evidence_prune(const struct evidence_prune *p, struct fault *f) _must_check_;
 /* The same for the store that holds PATH, which was just captured and stays. */
 int evidence_prune_beside(const struct dirs *d, const struct config *c, const char *path,

@@ -13,7 +13,7 @@ static bool may_go(const struct evidence_list *l, const struct evidence_rules *r
 	return verdicts[i] == EVIDENCE_STAYS && !item->pinned && !(r->keep && str_eq(item->name, r->keep));
 }
 
-/* A clock that was set back makes nothing older. */
+/* If the clock was set back, the age is 0. */
 static bool is_too_old(const struct evidence_item *item, const struct evidence_rules *r)
 {
 	uint64_t age = r->now_us > item->taken_us ? r->now_us - item->taken_us : 0;
@@ -34,7 +34,7 @@ static uint64_t weight_of(const struct evidence_list *l, const enum evidence_ver
 	return sum;
 }
 
-/* The oldest that may go of the agent that has most; l->n when nothing may. */
+/* The oldest removable item of the agent with most bytes; l->n: none. */
 static size_t next_to_go(const struct evidence_list *l, const struct evidence_rules *r,
 			 const enum evidence_verdict *verdicts)
 {
@@ -55,7 +55,7 @@ static size_t next_to_go(const struct evidence_list *l, const struct evidence_ru
 	return found;
 }
 
-/* Would there be room if all went that may?  In vain nobody's goes: it is a payload that fills the disk. */
+/* Removing all removable items would free enough.  If not, remove none: a payload fills the disk. */
 static bool can_be_freed(const struct evidence_list *l, const struct evidence_rules *r, uint64_t free_bytes,
 			 const enum evidence_verdict *verdicts)
 {
@@ -65,7 +65,7 @@ static bool can_be_freed(const struct evidence_list *l, const struct evidence_ru
 	return free_bytes >= r->keep_free;
 }
 
-/* Is it what was just taken that weighs most?  Then others' does not make room for it: next time it goes first. */
+/* The item that was just captured is the largest: do not remove others for it; it is the first to go next time. */
 static bool is_kept_heavier(const struct evidence_list *l, const struct evidence_rules *r,
 			    const enum evidence_verdict *verdicts, const char *agent)
 {

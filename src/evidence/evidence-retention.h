@@ -4,11 +4,11 @@
 #include "evidence/evidence-store.h"
 
 struct evidence_rules {
-	uint64_t retention_days; /* 0: nothing outlives its session */
-	uint64_t quota;		 /* bytes of all together; 0: no limit */
-	uint64_t keep_free;	 /* bytes that the file system must have left; 0: no limit */
+	uint64_t retention_days; /* 0: evidence is removed at once */
+	uint64_t quota;		 /* bytes of all evidence; 0: no limit */
+	uint64_t keep_free;	 /* free bytes that the file system must have; 0: no limit */
 	uint64_t now_us;
-	const char *keep; /* a name that is not pruned: just taken.  NULL: none */
+	const char *keep; /* a name that is not pruned: just captured.  NULL: none */
 };
 
 enum evidence_verdict {
@@ -19,8 +19,8 @@ enum evidence_verdict {
 };
 
 /*
- * Which go, oldest of the heaviest agent first; pinned ones never.  Pure: FREE is what the file system has now, verdicts
- * has one place per item.
+ * Which items to remove: first the oldest of the agent with most bytes, never pinned ones.  Pure: FREE_BYTES of the
+ * file system are given; VERDICTS has one element per item.
  */
 void evidence_retention_decide(const struct evidence_list *l, const struct evidence_rules *r,
 			       uint64_t free_bytes, enum evidence_verdict *verdicts);

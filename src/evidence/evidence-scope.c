@@ -29,7 +29,7 @@ enum evidence_scope evidence_scope_decide(const struct profile *p, const struct 
 	const char *capture = jdoc_get_string(section, "capture");
 	bool wanted = v->abnormal;
 
-	/* Nothing ran: there is nothing of it in the tree. */
+	/* The payload did not run: nothing to capture. */
 	if (v->reason == EXIT_REASON_SETUP_FAILED || v->reason == EXIT_REASON_DENIED)
 		return EVIDENCE_SCOPE_NONE;
 	if (v->reason == EXIT_REASON_EXITED && has_number(jdoc_get(section, "expect_exit"), v->code))

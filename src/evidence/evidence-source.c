@@ -23,8 +23,7 @@ struct evidence_source evidence_source_choose(enum evidence_scope scope, enum pr
 		break;
 	case PROFILE_WORKSPACE_RW:
 		s = (struct evidence_source){
-			.fd = -EBADF,
-			.missing = "the worktree was written in place: what was changed is there"
+			.fd = -EBADF, .missing = "the worktree was written in place: it has the changes"
 		};
 		break;
 	}

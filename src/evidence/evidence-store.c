@@ -17,7 +17,7 @@
 #include "evidence/evidence-impl.h"
 #include "evidence/evidence-metadata.h"
 
-#define GOING ".going" /* a name under which nothing is looked for any more */
+#define REMOVING_SUFFIX ".going" /* suffix of evidence that is being removed */
 
 static void item_done(struct evidence_item *i)
 {
@@ -55,7 +55,7 @@ static enum evidence_status status_of(const struct jdoc *metadata)
 	return EVIDENCE_UNKNOWN;
 }
 
-/* What it weighs as it was told when it was taken; 0 when nobody can say. */
+/* Size according to metadata.json; 0: unknown. */
 static uint64_t bytes_of(const struct jdoc *metadata)
 {
 	const struct jdoc *bytes = jdoc_get(jdoc_get(metadata, "tree"), "bytes"),
@@ -65,11 +65,11 @@ static uint64_t bytes_of(const struct jdoc *metadata)
 
 	if (bytes && bytes->type == JDOC_INT && bytes->integer > 0)
 		sum = bytes->integer;
-	/* A line of the manifest and an inode each. */
+	/* A line of the manifest and an inode per entry. */
 	if (entries && entries->type == JDOC_INT && entries->integer > 0 &&
 	    entries->integer < INT64_MAX / 8192)
 		each = entries->integer * 1024;
-	/* Unless somebody took care that the lines are long. */
+	/* Long paths: the manifest itself is larger than that. */
 	if (lines && lines->type == JDOC_INT && lines->integer > each)
 		each = lines->integer;
 	if (each < INT64_MAX - sum)
@@ -90,7 +90,7 @@ static bool is_of_lane(const struct jdoc *metadata, enum lane lane)
 	return metadata && lane_require_name(lane, jdoc_get_string(metadata, "lane"), "evidence", NULL) == 0;
 }
 
-/* 1 and an item, or 0 when NAME is none of this lane. */
+/* 1 and an item; 0: NAME is not evidence of this lane. */
 static int read_item(int store, const char *name, enum lane lane, struct evidence_item *ret)
 {
 	_cleanup_close_ int dir = openat(store, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -135,20 +135,20 @@ static int by_age(const void *a, const void *b)
 					  : strcmp(x->name, y->name);
 }
 
-/* A store may be shared: what else lies there is not ours, and its name is not for a terminal. */
+/* A store may be shared: other files are ignored, and their names may be unsafe for a terminal. */
 bool evidence_is_name(const char *name)
 {
 	for (const char *c = name; *c; c++)
 		if (*c <= ' ' || *c > '~')
 			return false;
-	return name[0] != '.' && !str_ends(name, EVIDENCE_PARTIAL) && !str_ends(name, GOING);
+	return name[0] != '.' && !str_ends(name, EVIDENCE_PARTIAL) && !str_ends(name, REMOVING_SUFFIX);
 }
 
 static int open_store(const char *store, struct fault *f)
 {
 	int fd = open(store, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	return fd < 0 ? fault_errno(f, errno, "open the evidence in '%s'", store) : fd;
+	return fd < 0 ? fault_errno(f, errno, "open the evidence store '%s'", store) : fd;
 }
 
 int evidence_list(const char *store, enum lane lane, struct evidence_list *ret, struct fault *f)
@@ -193,8 +193,8 @@ int evidence_list(const char *store, enum lane lane, struct evidence_list *ret, 
 	return 0;
 }
 
-/* What cannot say which lane it is of is nobody's; who asks for it by its name is told that it is there. */
-static int refuse_none(int fd, const char *store, const char *name, struct fault *f)
+/* Evidence with damaged metadata has no lane and is not listed; asked for by name, it is reported as damaged. */
+static int refuse_missing(int fd, const char *store, const char *name, struct fault *f)
 {
 	_cleanup_close_ int dir = -EBADF;
 	_cleanup_jdoc_ struct jdoc *metadata = NULL;
@@ -208,7 +208,7 @@ static int refuse_none(int fd, const char *store, const char *name, struct fault
 	if (dir >= 0 && !metadata)
 		return fault_set(f, EBADMSG,
 				 "the " EVIDENCE_METADATA
-				 " of evidence '%s' was changed or is damaged: look at '%s/%s' by hand",
+				 " of evidence '%s' is modified or damaged: inspect '%s/%s'",
 				 name, store, name);
 	return fault_set(f, ENOENT, "no evidence '%s' in this lane: custody evidence ls", name);
 }
@@ -221,9 +221,9 @@ int evidence_open(const char *store, enum lane lane, const char *name, char **re
 	size_t hits = 0;
 	int dir, r;
 
-	/* An empty variable of a script is the beginning of everything. */
+	/* An empty shell variable would be a prefix of every name. */
 	if (!*name)
-		return fault_set(f, ENOENT, "no evidence is named: custody evidence ls");
+		return fault_set(f, ENOENT, "missing evidence id: custody evidence ls");
 	r = evidence_list(store, lane, &l, f);
 	if (r < 0)
 		return r;
@@ -238,12 +238,12 @@ int evidence_open(const char *store, enum lane lane, const char *name, char **re
 		}
 	}
 	if (hits > 1)
-		return fault_set(f, EEXIST, "'%s' is the beginning of several: custody evidence ls", name);
+		return fault_set(f, EEXIST, "'%s' is ambiguous: custody evidence ls", name);
 	fd = open_store(store, f);
 	if (fd < 0 && hits)
 		return fd;
 	if (!hits)
-		return refuse_none(fd, store, name, f);
+		return refuse_missing(fd, store, name, f);
 	dir = openat(fd, found, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)
 		return fault_errno(f, errno, "open evidence '%s'", found);
@@ -277,27 +277,27 @@ int evidence_unpin(int evidence, struct fault *f)
 int evidence_remove(const char *store, const char *name, struct fault *f)
 {
 	_cleanup_close_ int fd = open_store(store, f), dir = -EBADF;
-	_cleanup_free_ char *going = NULL;
+	_cleanup_free_ char *removing = NULL;
 
 	if (fd < 0)
 		return fd;
 	if (!*name || strchr(name, '/') || !evidence_is_name(name))
-		return fault_set(f, EINVAL, "'%s' is no evidence's name", name);
-	if (asprintf(&going, "%s" GOING, name) < 0) {
-		going = NULL;
+		return fault_set(f, EINVAL, "invalid evidence id '%s'", name);
+	if (asprintf(&removing, "%s" REMOVING_SUFFIX, name) < 0) {
+		removing = NULL;
 		return fault_errno(f, ENOMEM, "evidence");
 	}
-	/* Half of it must never look like evidence.  What an earlier kill left goes first. */
-	if (path_remove_tree(fd, going, f) < 0)
+	/* Renamed first: incomplete evidence must not be listed.  The rest of an interrupted removal goes first. */
+	if (path_remove_tree(fd, removing, f) < 0)
 		return f ? -f->code : -EIO;
-	/* Locked as long as we live: evidence_sweep leaves it to us. */
+	/* Locked until this process exits: evidence_sweep skips it. */
 	dir = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir >= 0)
 		(void)flock(dir, LOCK_EX | LOCK_NB);
-	if (renameat(fd, name, fd, going) < 0)
+	if (renameat(fd, name, fd, removing) < 0)
 		return fault_errno(f, errno, "remove evidence '%s'", name);
 	seam("evidence-going");
-	return path_remove_tree(fd, going, f);
+	return path_remove_tree(fd, removing, f);
 }
 
 int evidence_sweep(const char *store, struct fault *f)
@@ -311,20 +311,20 @@ int evidence_sweep(const char *store, struct fault *f)
 		return 0;
 	}
 	while (r == 0 && (entry = readdir(dir))) {
-		_cleanup_close_ int going = -EBADF;
+		_cleanup_close_ int removing = -EBADF;
 
-		if (!str_ends(entry->d_name, GOING))
+		if (!str_ends(entry->d_name, REMOVING_SUFFIX))
 			continue;
-		going = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (going >= 0 && flock(going, LOCK_EX | LOCK_NB) == 0)
+		removing = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (removing >= 0 && flock(removing, LOCK_EX | LOCK_NB) == 0)
 			r = path_remove_tree(fd, entry->d_name, f);
 	}
 	(void)closedir(dir);
 	return r;
 }
 
-/* A half that its maker still holds is none of our business. */
-static int remove_half(int store, const char *session, struct fault *f)
+/* Unfinished evidence; its writer is dead if the lock is free. */
+static int remove_unfinished(int store, const char *session, struct fault *f)
 {
 	_cleanup_free_ char *name = NULL;
 	_cleanup_close_ int dir = -EBADF;
@@ -348,8 +348,8 @@ int evidence_store_adopt(const char *store, enum lane lane, const char *session,
 
 	fd = open(store, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return 0; /* nothing was ever taken here */
-	r = remove_half(fd, session, f);
+		return 0; /* no store: no evidence */
+	r = remove_unfinished(fd, session, f);
 	if (r < 0)
 		return r;
 	dir = openat(fd, session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -14,9 +14,9 @@ struct evidence_item {
 	char *name; /* of the directory */
 	struct jdoc *metadata;
 	enum evidence_status status;
-	const char *agent, *reason; /* in METADATA; "" when not said */
+	const char *agent, *reason; /* in METADATA; "": unknown */
 	uint64_t taken_us, bytes;
-	bool has_retention; /* its profile said how long; else the rules do */
+	bool has_retention; /* RETENTION_S is set by the profile; else the rules apply */
 	uint64_t retention_s;
 	bool pinned;
 };
@@ -28,23 +28,20 @@ struct evidence_list {
 void evidence_list_done(struct evidence_list *l);
 #define _cleanup_evidence_ _cleanup_(evidence_list_done)
 
-/* All that is stamped for LANE.  What has no readable stamp is shown in no lane.  No store: none. */
+/* Evidence whose metadata names LANE.  Evidence with unreadable metadata is in no lane.  Missing store: empty list. */
 int evidence_list(const char *store, enum lane lane, struct evidence_list *ret, struct fault *f) _must_check_;
 
-/* The directory of NAME, or of the only one that begins with it.  -ENOENT.  RET_NAME: heap, may be NULL. */
+/* The directory NAME, or the only one with this prefix.  -ENOENT: missing.  RET_NAME: heap, may be NULL. */
 int evidence_open(const char *store, enum lane lane, const char *name, char **ret_name,
 		  struct fault *f) _must_check_;
 
 int evidence_pin(int evidence, const char *reason, struct fault *f) _must_check_;
-int evidence_unpin(int evidence, struct fault *f) _must_check_; /* -ENOENT: was not pinned */
-/* Gone under its name at once, then removed.  PINNED ones too: the caller asks. */
+int evidence_unpin(int evidence, struct fault *f) _must_check_; /* -ENOENT: not pinned */
+/* Renamed at once, then removed.  Pinned evidence, too: the caller checks. */
 int evidence_remove(const char *store, const char *name, struct fault *f) _must_check_;
-/* Goes on with what somebody who died was removing. */
+/* Finishes interrupted removals. */
 int evidence_sweep(const char *store, struct fault *f) _must_check_;
 
-/*
- * What somebody who died took of SESSION: 1 and RET when it is whole, else 0; halves of it that nobody works on are
- * removed.
- */
+/* 1 and RET: complete evidence of SESSION exists; 0: none.  Unfinished evidence whose writer is dead is removed. */
 int evidence_store_adopt(const char *store, enum lane lane, const char *session, struct evidence_taken *ret,
 			 struct fault *f) _must_check_;

@@ -16,7 +16,7 @@
 #include "base/walk.h"
 
 #define ANSWER_MAX ((size_t)64 * 1024)
-#define NO_NAMESPACE 2 /* the child's status */
+#define NO_NAMESPACE 2 /* exit status of the child */
 
 bool evidence_userns_is_needed(int tree, uint64_t max)
 {
@@ -26,7 +26,7 @@ bool evidence_userns_is_needed(int tree, uint64_t max)
 	uint64_t n = 0;
 	int event;
 
-	/* Not even its root. */
+	/* The root of the tree cannot be opened. */
 	if (walk_new(tree, 0, &w, NULL) < 0)
 		return true;
 	while ((event = walk_next(w, &e, NULL)) > 0 && (max == 0 || n++ < max)) {
@@ -39,13 +39,13 @@ bool evidence_userns_is_needed(int tree, uint64_t max)
 	return false;
 }
 
-/* The child's answer: this, then the path of what was taken, or the fault's text. */
+/* Answer of the child: this struct, then the path of the evidence or the text of the fault. */
 struct answer {
 	int r, code;
-	struct evidence_taken taken; /* its texts are constants of this program; PATH is not sent here */
+	struct evidence_taken taken; /* its texts are constants of this program; PATH follows the struct */
 };
 
-static void answer(int fd, int r, struct evidence_taken *taken, const struct fault *f)
+static void send_answer(int fd, int r, struct evidence_taken *taken, const struct fault *f)
 {
 	struct answer a = { .r = r, .code = f->code, .taken = *taken };
 	const char *text = r < 0 ? fault_text(f) : taken->path;
@@ -56,21 +56,21 @@ static void answer(int fd, int r, struct evidence_taken *taken, const struct fau
 	_exit(0);
 }
 
-/* Half taken, nobody would wait for it: it ends with its parent, and whoever recovers finds no second taker. */
-static int live_with(pid_t parent)
+/* Die with the parent, so that recovery does not race with this process. */
+static int die_with_parent(pid_t parent)
 {
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	return getppid() == parent ? 0 : -ESRCH;
 }
 
-static int hear(int fd, struct evidence_taken *ret, struct fault *f)
+static int read_answer(int fd, struct evidence_taken *ret, struct fault *f)
 {
 	_cleanup_free_ char *bytes = NULL;
 	struct answer a;
 	size_t len = 0;
 
 	if (fd_read_all(fd, ANSWER_MAX, &bytes, &len, NULL) < 0 || len <= sizeof(a))
-		return fault_set(f, EIO, "the process that takes it ended without a word");
+		return fault_set(f, EIO, "the capture process exited without reporting an error");
 	memcpy(&a, bytes, sizeof(a));
 	if (a.r < 0)
 		return fault_set(f, a.code > 0 ? a.code : EIO, "%s", bytes + sizeof(a));
@@ -81,12 +81,12 @@ static int hear(int fd, struct evidence_taken *ret, struct fault *f)
 	return 0;
 }
 
-int evidence_userns_write(int (*take)(const struct evidence_request *ask, struct evidence_taken *ret,
-				      struct fault *f),
-			  const struct evidence_request *ask, struct evidence_taken *ret, struct fault *f)
+int evidence_userns_write(int (*write)(const struct evidence_request *request, struct evidence_taken *ret,
+				       struct fault *f),
+			  const struct evidence_request *request, struct evidence_taken *ret, struct fault *f)
 {
 	_cleanup_close_ int out = -EBADF;
-	_cleanup_fault_ struct fault heard = { 0 };
+	_cleanup_fault_ struct fault received = { 0 };
 	pid_t parent = getpid(), pid;
 	int fd[2], status = 0, r;
 
@@ -97,23 +97,23 @@ int evidence_userns_write(int (*take)(const struct evidence_request *ask, struct
 		struct evidence_taken taken = { 0 };
 		struct fault why = { 0 };
 
-		/* custody-warden is not dumpable: its own maps belong to root then. */
+		/* custody-warden is not dumpable: root would own /proc/self/uid_map. */
 		(void)prctl(PR_SET_DUMPABLE, 1);
-		/* Afterwards: a change of credentials forgets whose end is ours. */
-		if (userns_enter(&why) < 0 || live_with(parent) < 0)
+		/* After userns_enter: a change of credentials clears PR_SET_PDEATHSIG. */
+		if (userns_enter(&why) < 0 || die_with_parent(parent) < 0)
 			_exit(NO_NAMESPACE);
 		seam("namespace-entered");
-		r = take(ask, &taken, &why);
-		answer(fd[1], r, &taken, &why);
+		r = write(request, &taken, &why);
+		send_answer(fd[1], r, &taken, &why);
 	}
 	(void)fd_close(fd[1]);
 	out = fd[0];
 	if (pid < 0)
 		return fault_errno(f, errno, "evidence");
-	r = hear(out, ret, &heard);
+	r = read_answer(out, ret, &received);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (r < 0 && WIFEXITED(status) && WEXITSTATUS(status) == NO_NAMESPACE)
 		return -ENOSYS;
-	return r < 0 ? fault_set(f, heard.code, "%s", fault_text(&heard)) : 0;
+	return r < 0 ? fault_set(f, received.code, "%s", fault_text(&received)) : 0;
 }

@@ -37,7 +37,7 @@ static int blame(struct evidence_check *c, uint64_t *counter, const char *path, 
 	return 0;
 }
 
-/* 1: it has this digest, 0: it has another one or is not there. */
+/* 1: it has this digest; 0: it has another one or is missing. */
 static int compare(int evidence, const char *path, const struct digest *want, struct fault *f)
 {
 	_cleanup_close_ int fd =
@@ -60,10 +60,10 @@ static int check_one(int evidence, const char *path, const struct digest *want, 
 	if (r < 0)
 		return r;
 	c->files++;
-	return r ? 0 : blame(c, &c->damaged, path, "is not what was taken", f);
+	return r ? 0 : blame(c, &c->damaged, path, "does not match its digest", f);
 }
 
-/* "<64 hex>  NAME\n", names of our own. */
+/* "<64 hex>  NAME\n"; the names are custody's. */
 static int check_sums(int evidence, struct evidence_check *c, uint64_t *ret_listed, struct fault *f)
 {
 	_cleanup_close_ int fd =
@@ -73,7 +73,7 @@ static int check_sums(int evidence, struct evidence_check *c, uint64_t *ret_list
 	int r;
 
 	if (fd < 0)
-		return blame(c, &c->damaged, EVIDENCE_SUMS, "is not there", f);
+		return blame(c, &c->damaged, EVIDENCE_SUMS, "is missing", f);
 	r = fd_read_all(fd, SUMS_MAX, &text, &len, f);
 	for (char *line = text, *next; r == 0 && *line; line = next) {
 		struct digest d;
@@ -82,10 +82,10 @@ static int check_sums(int evidence, struct evidence_check *c, uint64_t *ret_list
 		if (*next)
 			*next++ = '\0';
 		if (strlen(line) < 67 || line[64] != ' ' || line[65] != ' ' || strchr(line + 66, '/'))
-			return blame(c, &c->damaged, EVIDENCE_SUMS, "has a line that is none", f);
+			return blame(c, &c->damaged, EVIDENCE_SUMS, "has an invalid line", f);
 		line[64] = '\0';
 		if (digest_from_hex(line, &d) < 0)
-			return blame(c, &c->damaged, EVIDENCE_SUMS, "has a line that is none", f);
+			return blame(c, &c->damaged, EVIDENCE_SUMS, "has an invalid line", f);
 		if (str_eq(line + 66, EVIDENCE_METADATA))
 			c->metadata = d;
 		(*ret_listed)++;
@@ -94,7 +94,7 @@ static int check_sums(int evidence, struct evidence_check *c, uint64_t *ret_list
 	return r;
 }
 
-/* The archive is opened with the first file that is in it; the manifest has the same order. */
+/* The archive is opened for the first file in it; the manifest has the same order. */
 static int check_packed(int evidence, struct pack **pack, const struct manifest_entry *e,
 			struct evidence_check *c, struct fault *f)
 {
@@ -114,11 +114,11 @@ static int check_packed(int evidence, struct pack **pack, const struct manifest_
 	c->files++;
 	if (r == 0 || capture_copy(&copy, NULL) < 0 || copy.copied < copy.size ||
 	    !digest_equal(&copy.digest, &e->digest))
-		return blame(c, &c->damaged, e->at, "is not what was taken", f);
+		return blame(c, &c->damaged, e->at, "does not match its digest", f);
 	return 0;
 }
 
-/* What is in the archive and told of nowhere, and whether it ends as it should. */
+/* Files in the archive that the manifest does not list, and the end of the stream. */
 static int check_rest(struct pack *pack, struct evidence_check *c, struct fault *f)
 {
 	_cleanup_fault_ struct fault why = { 0 };
@@ -131,7 +131,7 @@ static int check_rest(struct pack *pack, struct evidence_check *c, struct fault 
 	if (strange == 0)
 		return 0;
 	c->strange += strange - 1;
-	return blame(c, &c->strange, PACK_NAME, "holds files that the manifest does not tell of", f);
+	return blame(c, &c->strange, PACK_NAME, "has files that the manifest does not list", f);
 }
 
 static int check_manifest(int evidence, struct evidence_check *c, uint64_t *ret_kept, struct fault *f)
@@ -141,7 +141,7 @@ static int check_manifest(int evidence, struct evidence_check *c, uint64_t *ret_
 	int r = manifest_open(evidence, &m, NULL);
 
 	if (r < 0)
-		return 0; /* none was taken, or the sums have told */
+		return 0; /* no tree was captured, or SHA256SUMS reported it missing */
 	for (;;) {
 		_cleanup_manifest_entry_ struct manifest_entry e = { 0 };
 		_cleanup_fault_ struct fault why = { 0 };
@@ -165,7 +165,7 @@ static int check_manifest(int evidence, struct evidence_check *c, uint64_t *ret_
 	}
 }
 
-/* Everything there is but directories, the sums and a pin. */
+/* Every file but SHA256SUMS and the pin. */
 static int count_files(int evidence, uint64_t *ret, struct fault *f)
 {
 	_cleanup_walk_ struct walk *w = NULL;
@@ -194,7 +194,7 @@ int evidence_verify(int evidence, struct evidence_check *ret, struct fault *f)
 		r = count_files(evidence, &there, f);
 	if (r == 0 && there > told) {
 		c.strange += there - told - 1;
-		r = blame(&c, &c.strange, "worktree", "holds files that the manifest does not tell of", f);
+		r = blame(&c, &c.strange, "worktree", "has files that the manifest does not list", f);
 	}
 	if (r < 0)
 		return r;

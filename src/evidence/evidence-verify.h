@@ -7,11 +7,11 @@
 #include "base/fault.h"
 
 struct evidence_check {
-	uint64_t files;	  /* whose bytes were read and compared */
-	uint64_t damaged; /* changed, shorter or gone */
-	uint64_t strange; /* there, but told of nowhere */
+	uint64_t files;	  /* read and compared */
+	uint64_t damaged; /* changed, truncated or missing */
+	uint64_t strange; /* exist, but are listed nowhere */
 	struct digest metadata;
-	char *first; /* path and what is wrong with it; heap */
+	char *first; /* path and problem of the first one; heap */
 };
 void evidence_check_done(struct evidence_check *c);
 #define _cleanup_evidence_check_ _cleanup_(evidence_check_done)

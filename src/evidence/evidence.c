@@ -20,21 +20,21 @@
 #include "capture/manifest.h"
 #include "capture/pack.h"
 
-#define SIDE_MAX ((uint64_t)64 * 1024 * 1024) /* of one file beside the tree */
-/* Beyond these a target gets one file instead of many: 50,000 files at 20 ms are a quarter of an hour. */
+#define FILE_MAX ((uint64_t)64 * 1024 * 1024) /* of one file beside the tree */
+/* Beyond these limits an archive is written instead of a mirror: 50,000 files at 20 ms take 17 minutes. */
 #define SLOW_US 2000
 #define MANY 500
-#define GRACE_NS (UINT64_C(60) * 1000000000) /* after the last file: what is written must still be synced */
+#define GRACE_NS (UINT64_C(60) * 1000000000) /* after the deadline of the capture: for the final sync */
 
-struct taking {
-	const struct evidence_request *ask;
+struct writing {
+	const struct evidence_request *request;
 	int store, dir;
 	char *name; /* of DIR */
 	struct jdoc *absent;
 	struct strbuf sums;
 };
 
-static void taking_done(struct taking *t)
+static void writing_done(struct writing *t)
 {
 	fd_close(t->store);
 	fd_close(t->dir);
@@ -42,7 +42,7 @@ static void taking_done(struct taking *t)
 	jdoc_free(t->absent);
 	strbuf_done(&t->sums);
 }
-#define _cleanup_taking_ _cleanup_(taking_done)
+#define _cleanup_writing_ _cleanup_(writing_done)
 
 void evidence_taken_done(struct evidence_taken *t)
 {
@@ -66,19 +66,19 @@ char *evidence_name(const char *session, unsigned int n, const char *suffix)
 	return r < 0 ? NULL : name;
 }
 
-/* A name that is nobody's: what was taken before, or is being taken now, is never touched. */
-static int begin(struct taking *t, struct fault *f)
+/* A new name: earlier evidence, and evidence that is being written, is never touched. */
+static int begin(struct writing *t, struct fault *f)
 {
-	const char *session = t->ask->session;
+	const char *session = t->request->session;
 	int r;
 
 	if (!*session || strchr(session, '/') || session[0] == '.')
-		return fault_set(f, EINVAL, "'%s' is no session's name", session);
-	t->store = path_make_dirs(AT_FDCWD, t->ask->store, 0700, f);
+		return fault_set(f, EINVAL, "invalid session name '%s'", session);
+	t->store = path_make_dirs(AT_FDCWD, t->request->store, 0700, f);
 	if (t->store < 0)
 		return t->store;
-	/* The modes of a share are its mount's, and say nothing. */
-	r = evidence_is_local(t->store) ? dirs_require_own(t->store, t->ask->store, f) : 0;
+	/* Modes on a share come from its mount options: not checked. */
+	r = evidence_is_local(t->store) ? dirs_require_own(t->store, t->request->store, f) : 0;
 	if (r < 0)
 		return r;
 	for (unsigned int i = 1; i <= EVIDENCE_NAMES_MAX; i++) {
@@ -88,21 +88,21 @@ static int begin(struct taking *t, struct fault *f)
 		if (mkdirat(t->store, t->name, 0700) == 0)
 			break;
 		if (errno != EEXIST)
-			return fault_errno(f, errno, "make '%s/%s'", t->ask->store, t->name);
+			return fault_errno(f, errno, "create '%s/%s'", t->request->store, t->name);
 		free(t->name);
 		t->name = NULL;
 	}
 	if (!t->name)
-		return fault_set(f, EEXIST, "'%s' has evidence of '%s' %d times", t->ask->store, session,
+		return fault_set(f, EEXIST, "'%s' has evidence of '%s' %d times", t->request->store, session,
 				 EVIDENCE_NAMES_MAX);
 	seam("evidence-made");
 	t->dir = openat(t->store, t->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (t->dir < 0 || flock(t->dir, LOCK_EX | LOCK_NB) < 0)
-		return fault_errno(f, errno, "open '%s/%s'", t->ask->store, t->name);
+		return fault_errno(f, errno, "open '%s/%s'", t->request->store, t->name);
 	return 0;
 }
 
-static int add_sum(struct taking *t, const char *name, const struct digest *d, struct fault *f)
+static int add_sum(struct writing *t, const char *name, const struct digest *d, struct fault *f)
 {
 	char hex[DIGEST_HEX_SIZE];
 
@@ -111,29 +111,29 @@ static int add_sum(struct taking *t, const char *name, const struct digest *d, s
 	return t->sums.broken ? fault_errno(f, ENOMEM, "evidence") : 0;
 }
 
-/* Written, synced, closed and looked at again: a share that is full says so at any of these, or not at all. */
-static int put_file(struct taking *t, const char *name, const void *bytes, size_t len, struct digest *ret,
+/* Write, fsync, close, stat: a full share may report ENOSPC at any of these, or never. */
+static int put_file(struct writing *t, const char *name, const void *bytes, size_t len, struct digest *ret,
 		    struct fault *f)
 {
 	int fd = openat(t->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600), r;
 	struct stat st;
 
 	if (fd < 0)
-		return fault_errno(f, errno, "make '%s'", name);
+		return fault_errno(f, errno, "create '%s'", name);
 	r = fd_write_all(fd, bytes, len, f);
 	if (r == 0 && fsync(fd) < 0)
 		r = fault_errno(f, errno, "sync '%s'", name);
 	if (close(fd) < 0 && r == 0)
 		r = fault_errno(f, errno, "close '%s'", name);
 	if (r == 0 && (fstatat(t->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || (size_t)st.st_size != len))
-		r = fault_set(f, EIO, "'%s' was not kept whole", name);
+		r = fault_set(f, EIO, "'%s' is truncated after writing", name);
 	if (r < 0)
 		return r;
 	digest_bytes(bytes, len, ret);
 	return 0;
 }
 
-static int add_file(struct taking *t, const struct evidence_file *file, struct fault *f)
+static int add_file(struct writing *t, const struct evidence_file *file, struct fault *f)
 {
 	const struct evidence_content *c = &file->content;
 	_cleanup_free_ char *bytes = NULL;
@@ -151,13 +151,13 @@ static int add_file(struct taking *t, const struct evidence_file *file, struct f
 	}
 	if (lseek(c->fd, 0, SEEK_SET) < 0)
 		return fault_errno(f, errno, "read '%s'", file->name);
-	r = fd_read_all(c->fd, SIDE_MAX, &bytes, &len, f);
+	r = fd_read_all(c->fd, FILE_MAX, &bytes, &len, f);
 	if (r == 0)
 		r = put_file(t, file->name, bytes, len, &d, f);
 	return r < 0 ? r : add_sum(t, file->name, &d, f);
 }
 
-/* More than MANY names?  Sooner than counted all: the walk ends there. */
+/* More than MANY entries; the walk stops there. */
 static bool has_many(int tree)
 {
 	_cleanup_walk_ struct walk *w = NULL;
@@ -171,18 +171,19 @@ static bool has_many(int tree)
 	return n > MANY;
 }
 
-/* One file where each costs too much.  Without custody-pack it takes longer, and is kept all the same. */
-static bool wants_archive(const struct taking *t, const struct evidence_probe *probe)
+/* An archive where creating files is slow.  Without custody-pack a mirror is written; it only takes longer. */
+static bool wants_archive(const struct writing *t, const struct evidence_probe *probe)
 {
-	if (t->ask->form == EVIDENCE_MIRROR || t->ask->form == EVIDENCE_ARCHIVE)
-		return t->ask->form == EVIDENCE_ARCHIVE;
-	if (t->ask->form == EVIDENCE_PORTABLE)
+	if (t->request->form == EVIDENCE_MIRROR || t->request->form == EVIDENCE_ARCHIVE)
+		return t->request->form == EVIDENCE_ARCHIVE;
+	if (t->request->form == EVIDENCE_PORTABLE)
 		return pack_is_available();
-	return !probe->local && (probe->create_us > SLOW_US || has_many(t->ask->tree)) && pack_is_available();
+	return !probe->local && (probe->create_us > SLOW_US || has_many(t->request->tree)) &&
+	       pack_is_available();
 }
 
-/* Read back: a share that was full may have kept less than it said. */
-static int sum_archive(struct taking *t, struct fault *f)
+/* Read back: a full share may have stored less than it reported. */
+static int sum_archive(struct writing *t, struct fault *f)
 {
 	_cleanup_close_ int fd = openat(t->dir, PACK_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	struct digest d;
@@ -194,19 +195,19 @@ static int sum_archive(struct taking *t, struct fault *f)
 	return r < 0 ? r : add_sum(t, PACK_NAME, &d, f);
 }
 
-static int take_tree(struct taking *t, struct evidence_taken *ret, struct evidence_probe *probe,
-		     struct fault *f)
+static int write_tree(struct writing *t, struct evidence_taken *ret, struct evidence_probe *probe,
+		      struct fault *f)
 {
-	struct capture_options o = t->ask->limits ? *t->ask->limits : (struct capture_options){ 0 };
+	struct capture_options o = t->request->limits ? *t->request->limits : (struct capture_options){ 0 };
 	_cleanup_pack_ struct pack *pack = NULL;
 	int r;
 
 	ret->status = EVIDENCE_NONE;
 	r = evidence_probe(t->dir, probe, f);
 	seam("store-probed");
-	if (r < 0 || t->ask->tree < 0)
+	if (r < 0 || t->request->tree < 0)
 		return r;
-	probe->any_names &= t->ask->form != EVIDENCE_PORTABLE;
+	probe->any_names &= t->request->form != EVIDENCE_PORTABLE;
 	o.any_names = probe->any_names;
 	o.sync_each = !probe->local;
 	probe->archive = wants_archive(t, probe);
@@ -215,7 +216,7 @@ static int take_tree(struct taking *t, struct evidence_taken *ret, struct eviden
 	if (r < 0)
 		return r;
 	o.pack = pack;
-	r = capture_tree(t->ask->tree, t->dir, &o, &ret->stats, f);
+	r = capture_tree(t->request->tree, t->dir, &o, &ret->stats, f);
 	if (r < 0)
 		return r;
 	ret->status = ret->stats.missing || ret->stats.unstable || ret->stats.cut_short ? EVIDENCE_CUT
@@ -224,14 +225,14 @@ static int take_tree(struct taking *t, struct evidence_taken *ret, struct eviden
 	return r < 0 ? r : add_sum(t, MANIFEST_NAME, &ret->stats.manifest, f);
 }
 
-static int put_metadata(struct taking *t, struct evidence_taken *taken, const struct evidence_probe *probe,
+static int put_metadata(struct writing *t, struct evidence_taken *taken, const struct evidence_probe *probe,
 			struct fault *f)
 {
-	_cleanup_jdoc_ struct jdoc *o = jdoc_copy(t->ask->metadata);
+	_cleanup_jdoc_ struct jdoc *o = jdoc_copy(t->request->metadata);
 	_cleanup_strbuf_ struct strbuf text = { 0 };
 	int r;
 
-	evidence_metadata_complete(o, t->ask, taken, probe);
+	evidence_metadata_complete(o, t->request, taken, probe);
 	jdoc_set(o, "absent", TAKE_PTR(t->absent));
 	r = jdoc_write(o, JDOC_PRETTY, &text, f);
 	if (r == 0)
@@ -247,14 +248,14 @@ int evidence_rename(int store, const char *from, const char *to)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	/* A share that does not know how.  Nor does a directory replace one that is not empty. */
+	/* A share without RENAME_NOREPLACE.  rename never replaces a directory that is not empty. */
 	if (fstatat(store, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return -EEXIST;
 	return renameat(store, from, store, to) < 0 ? -errno : 0;
 }
 
-/* From here on it exists. */
-static int give_name(struct taking *t, struct evidence_taken *taken, struct fault *f)
+/* The evidence exists from this rename on. */
+static int rename_complete(struct writing *t, struct evidence_taken *taken, struct fault *f)
 {
 	int r = -EEXIST;
 
@@ -262,24 +263,24 @@ static int give_name(struct taking *t, struct evidence_taken *taken, struct faul
 		return fault_errno(f, errno, "sync the evidence");
 	seam("evidence-synced");
 	for (unsigned int i = 1; r == -EEXIST && i <= EVIDENCE_NAMES_MAX; i++) {
-		_cleanup_free_ char *name = evidence_name(t->ask->session, i, "");
+		_cleanup_free_ char *name = evidence_name(t->request->session, i, "");
 
 		if (!name)
 			return fault_errno(f, ENOMEM, "evidence");
 		r = evidence_rename(t->store, t->name, name);
 		if (r == 0)
-			taken->path = path_join(t->ask->store, name);
+			taken->path = path_join(t->request->store, name);
 	}
 	if (r < 0)
-		return fault_errno(f, -r, "give the evidence its name");
+		return fault_errno(f, -r, "rename the evidence");
 	seam("evidence-renamed");
-	(void)fsync(t->store); /* not every share has it for directories */
+	(void)fsync(t->store); /* not every share supports fsync of directories */
 	return taken->path ? 0 : fault_errno(f, ENOMEM, "evidence");
 }
 
-static int take_here(const struct evidence_request *ask, struct evidence_taken *ret, struct fault *f)
+static int write_here(const struct evidence_request *request, struct evidence_taken *ret, struct fault *f)
 {
-	_cleanup_taking_ struct taking t = { .ask = ask, .store = -EBADF, .dir = -EBADF };
+	_cleanup_writing_ struct writing t = { .request = request, .store = -EBADF, .dir = -EBADF };
 	_cleanup_taken_ struct evidence_taken taken = { 0 };
 	struct evidence_probe probe = { 0 };
 	struct digest ignored;
@@ -288,10 +289,10 @@ static int take_here(const struct evidence_request *ask, struct evidence_taken *
 	t.absent = jdoc_new_array();
 	r = begin(&t, f);
 	if (r == 0)
-		r = take_tree(&t, &taken, &probe, f);
+		r = write_tree(&t, &taken, &probe, f);
 	seam("tree-copied");
-	for (size_t i = 0; r == 0 && i < ask->n_files; i++)
-		r = add_file(&t, ask->files + i, f);
+	for (size_t i = 0; r == 0 && i < request->n_files; i++)
+		r = add_file(&t, request->files + i, f);
 	seam("sides-written");
 	if (r == 0)
 		r = put_metadata(&t, &taken, &probe, f);
@@ -300,25 +301,25 @@ static int take_here(const struct evidence_request *ask, struct evidence_taken *
 		r = put_file(&t, EVIDENCE_SUMS, t.sums.text, t.sums.len, &ignored, f);
 	seam("sums-written");
 	if (r == 0)
-		r = give_name(&t, &taken, f);
+		r = rename_complete(&t, &taken, f);
 	if (r < 0) {
-		/* A half is of no use, and a full disk needs the room. */
+		/* Incomplete evidence is useless, and a full disk needs the space. */
 		if (t.dir >= 0)
 			(void)!path_remove_tree(t.store, t.name, NULL);
-		return fault_wrap(f, r, "evidence of '%s'", ask->session);
+		return fault_wrap(f, r, "evidence of '%s'", request->session);
 	}
 	*ret = taken;
 	taken = (struct evidence_taken){ 0 };
 	return 0;
 }
 
-int evidence_write(const struct evidence_request *ask, struct evidence_taken *ret, struct fault *f)
+int evidence_write(const struct evidence_request *request, struct evidence_taken *ret, struct fault *f)
 {
 	int r = -ENOSYS;
 
-	if (geteuid() != 0 && ask->tree >= 0 &&
-	    evidence_userns_is_needed(ask->tree, ask->limits ? ask->limits->max_entries : 0))
-		r = evidence_userns_write(take_here, ask, ret, f);
-	/* Without a namespace what cannot be read is an entry that says so. */
-	return r == -ENOSYS ? take_here(ask, ret, f) : r;
+	if (geteuid() != 0 && request->tree >= 0 &&
+	    evidence_userns_is_needed(request->tree, request->limits ? request->limits->max_entries : 0))
+		r = evidence_userns_write(write_here, request, ret, f);
+	/* Without a namespace, unreadable files are entries with the reason. */
+	return r == -ENOSYS ? write_here(request, ret, f) : r;
 }

@@ -12,16 +12,16 @@
 #include "state/lane.h"
 
 /*
- * What is kept of an abnormal session: a directory STORE/SESSION that exists whole or not at all.
+ * Evidence of an abnormal session: a directory STORE/SESSION that is complete or missing.
  *
  *	worktree/ odd/ manifest.ndjson	the tree (capture.h)
- *	worktree.tar.zst		instead of the first two where files cost too much (pack.h)
- *	metadata.json			whose it is, how it ended, what was kept and what not
- *	audit.ndjson stdio.log config.json subject.json		as far as there are any
+ *	worktree.tar.zst		instead of the first two where creating files is slow (pack.h)
+ *	metadata.json			session, exit, completeness
+ *	audit.ndjson stdio.log config.json subject.json		as far as they exist
  *	SHA256SUMS			of these files, for sha256sum -c
- *	pinned				only when it must stay; the reason
+ *	pinned				exists if it must not be pruned; the reason
  *
- * While it is being taken it is called SESSION.partial and its directory is locked.
+ * While it is written, its name is SESSION.partial and its directory is locked.
  */
 #define EVIDENCE_METADATA "metadata.json"
 #define EVIDENCE_SUMS "SHA256SUMS"
@@ -30,9 +30,9 @@
 #define EVIDENCE_METADATA_MAX ((size_t)1024 * 1024)
 
 enum evidence_status {
-	EVIDENCE_UNKNOWN, /* metadata that nobody can read */
-	EVIDENCE_NONE,	  /* no tree was kept */
-	EVIDENCE_CUT,	  /* "partial": something is missing, and is named */
+	EVIDENCE_UNKNOWN, /* metadata.json is not readable */
+	EVIDENCE_NONE,	  /* no tree was captured */
+	EVIDENCE_CUT,	  /* "partial": entries are missing and listed */
 	EVIDENCE_COMPLETE,
 };
 const char *evidence_status_name(enum evidence_status s);
@@ -52,22 +52,22 @@ struct evidence_file {
 };
 
 enum evidence_form {
-	EVIDENCE_AUTO, /* as the target is found */
+	EVIDENCE_AUTO, /* according to the probe of the target */
 	EVIDENCE_MIRROR,
 	EVIDENCE_ARCHIVE,
-	EVIDENCE_PORTABLE, /* an archive if one can be made, else names that every target takes: for another place */
+	EVIDENCE_PORTABLE, /* an archive if possible, else names that every target accepts: for a later delivery */
 };
 
 struct evidence_request {
-	const char *store; /* made when it is not there */
+	const char *store; /* created if missing */
 	const char *session;
-	int tree;		     /* -EBADF: none is left; WHY says so.  O_PATH will do. */
+	int tree;		     /* -EBADF: none; WHY is the reason.  O_PATH is enough */
 	const char *why;	     /* TREE -EBADF: the reason; else NULL */
-	const struct jdoc *metadata; /* an object, the result's shape (result.h) */
+	const struct jdoc *metadata; /* object of evidence_metadata_describe */
 	const struct evidence_file *files;
 	size_t n_files;
 	enum evidence_form form;
-	const struct capture_options *limits; /* what the target can take is found out here */
+	const struct capture_options *limits; /* properties of the target are set by evidence_write */
 };
 
 struct evidence_taken {
@@ -76,7 +76,7 @@ struct evidence_taken {
 	enum evidence_status status;
 	struct capture_stats stats;
 	struct digest
-		metadata; /* of metadata.json, which names the manifest's digest: what the ledger keeps */
+		metadata; /* of metadata.json, which has the digest of the manifest; recorded in the ledger */
 };
 void evidence_taken_done(struct evidence_taken *t);
 #define _cleanup_taken_ _cleanup_(evidence_taken_done)

@@ -42,14 +42,14 @@ static bool is_known(const char *type)
 	return false;
 }
 
-int mounts_judge(char *text, const char *path, const char *beside, char **ret_type, struct fault *f)
+int mount_type_decide(char *text, const char *path, const char *beside, char **ret_type, struct fault *f)
 {
 	char *save = NULL, *point, *type;
 
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		/* A line that nobody understands could be the one that matters. */
+		/* Fail on an invalid line: it could be the mount of PATH. */
 		if (!split(line, &point, &type))
-			return fault_set(f, EBADMSG, TABLE " has a line that is none");
+			return fault_set(f, EBADMSG, TABLE " has an invalid line");
 		if (!path_is_below(path, point) || (beside && path_is_below(beside, point)) || is_known(type))
 			continue;
 		if (!ret_type)
@@ -60,7 +60,7 @@ int mounts_judge(char *text, const char *path, const char *beside, char **ret_ty
 	return 1;
 }
 
-int mounts_are_local(const char *path, const char *beside, char **ret_type, struct fault *f)
+int mount_type_is_local(const char *path, const char *beside, char **ret_type, struct fault *f)
 {
 	_cleanup_close_ int fd = open(TABLE, O_RDONLY | O_CLOEXEC);
 	_cleanup_free_ char *text = NULL;
@@ -70,5 +70,5 @@ int mounts_are_local(const char *path, const char *beside, char **ret_type, stru
 	if (fd < 0)
 		return fault_errno(f, errno, "open " TABLE);
 	r = fd_read_all(fd, TABLE_MAX, &text, &len, f);
-	return r < 0 ? fault_wrap(f, r, "read " TABLE) : mounts_judge(text, path, beside, ret_type, f);
+	return r < 0 ? fault_wrap(f, r, "read " TABLE) : mount_type_decide(text, path, beside, ret_type, f);
 }

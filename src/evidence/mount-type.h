@@ -4,17 +4,16 @@
 #include "base/fault.h"
 
 /*
- * What kind of file system a path lies on, by the table of mounts alone.  Nothing of the path is touched: a share that
- * hangs would hang whoever asks it.
+ * File system type of a path, from mountinfo only.  The path itself is not touched: a hanging share would block the
+ * caller.
  */
 
 /*
- * 1: every mount on the way to PATH is of a kind that answers and tells of errors at once, or is on the way to BESIDE
- * too; 0: RET_TYPE (heap, may be NULL) is the kind of the first that is not.  PATH and BESIDE are normalized; a path with
- * links in it is another question.
+ * 1: every mount above PATH is of a local type, or is also above BESIDE; 0: RET_TYPE (heap, may be NULL) is the type of
+ * the first that is not.  PATH and BESIDE are normalized; links in them are not resolved.
  */
-int mounts_are_local(const char *path, const char *beside, char **ret_type, struct fault *f) _must_check_;
+int mount_type_is_local(const char *path, const char *beside, char **ret_type, struct fault *f) _must_check_;
 
-/* The same for the TEXT of a mountinfo, which is cut to pieces. */
-int mounts_judge(char *text, const char *path, const char *beside, char **ret_type,
-		 struct fault *f) _must_check_;
+/* The same for the TEXT of a mountinfo, which is modified. */
+int mount_type_decide(char *text, const char *path, const char *beside, char **ret_type,
+		      struct fault *f) _must_check_;

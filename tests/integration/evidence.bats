@@ -206,7 +206,7 @@ inside" ]
 	for verb in show verify rm; do
 		run --separate-stderr "$CUSTODY" evidence $verb "$id"
 		assert_status 125
-		assert_stderr_has "the metadata.json of evidence '$id' was changed or is damaged: look at '$CUSTODY_ROOT/forensics/$id' by hand"
+		assert_stderr_has "the metadata.json of evidence '$id' is modified or damaged: inspect '$CUSTODY_ROOT/forensics/$id'"
 	done
 	[ -e "$CUSTODY_ROOT/forensics/$id/worktree/new" ]
 	run --separate-stderr "$CUSTODY" evidence show ../sandbox
@@ -220,7 +220,7 @@ inside" ]
 	for verb in show verify pin rm; do
 		run --separate-stderr "$CUSTODY" evidence $verb ""
 		assert_status 125
-		assert_stderr_has "no evidence is named"
+		assert_stderr_has "missing evidence id"
 	done
 	[ -e "$(taken)/metadata.json" ]
 	[ ! -e "$(taken)/pinned" ]

@@ -368,7 +368,7 @@ judged_strictly() {
 	both kind '[.status, .why] | join(" ")' 'none the worktree was read-only: nothing was changed'
 	profile plain '{"workspace": {"mode": "rw"}}'
 	write sh -c 'exit 3'
-	both kind '[.status, .why] | join(" ")' 'none the worktree was written in place: what was changed is there'
+	both kind '[.status, .why] | join(" ")' 'none the worktree was written in place: it has the changes'
 }
 
 @test "ISO-4: the profile sets after which exits, and how much" {

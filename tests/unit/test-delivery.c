@@ -42,15 +42,15 @@ static void the_mount_table_shows_which_paths_are_local(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_free_ char *text = strdup(table), *type = NULL;
-		int r = mounts_judge(text, rows[i].path, rows[i].beside, &type, NULL);
+		int r = mount_type_decide(text, rows[i].path, rows[i].beside, &type, NULL);
 
 		if (r != (rows[i].type == NULL) || !str_eq(type, rows[i].type)) {
 			printf("# %s: %d %s\n", rows[i].path, r, type ? type : "-");
 			CHECK(false);
 		}
 	}
-	CHECK(mounts_judge((char[]){ "not a mount\n" }, "/x", NULL, NULL, NULL) == -EBADMSG);
-	CHECK(mounts_are_local("/", NULL, NULL, NULL) >= 0);
+	CHECK(mount_type_decide((char[]){ "not a mount\n" }, "/x", NULL, NULL, NULL) == -EBADMSG);
+	CHECK(mount_type_is_local("/", NULL, NULL, NULL) >= 0);
 }
 
 struct scene {
@@ -186,27 +186,27 @@ static void only_regular_files_are_delivered(void)
 static void a_note_comes_back_and_a_strange_one_is_none(void)
 {
 	_cleanup_tree_ struct tree t = { .fd = -EBADF };
-	_cleanup_delivery_note_ struct delivery_note n = { 0 };
-	const struct delivery_note was = { .store = (char[]){ "/s" },
+	_cleanup_delivery_state_ struct delivery_state n = { 0 };
+	const struct delivery_state was = { .store = (char[]){ "/s" },
 					   .share = (char[]){ "cifs" },
 					   .error = (char[]){ "away" },
 					   .tries = 3,
 					   .failed_us = 5 };
 	static const char *const bad[] = { "", "[]", "{\"store\":1,\"tries\":-1}", "{" };
 
-	CHECK(tree_make(&t) && delivery_note_save(t.fd, &was, NULL) == 0);
-	delivery_note_load(t.path, &n);
+	CHECK(tree_make(&t) && delivery_state_save(t.fd, &was, NULL) == 0);
+	delivery_state_load(t.path, &n);
 	CHECK(str_eq(n.store, "/s") && str_eq(n.share, "cifs") && str_eq(n.error, "away") && n.tries == 3 &&
 	      n.failed_us == 5);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		delivery_note_done(&n);
+		delivery_state_done(&n);
 		CHECK(tree_put(t.fd, ".note", bad[i], 0600));
-		delivery_note_load(t.path, &n);
+		delivery_state_load(t.path, &n);
 		CHECK(!n.store && !n.share && n.tries == 0);
 	}
-	delivery_note_done(&n);
+	delivery_state_done(&n);
 	CHECK(tree_put(t.fd, ".note", "{\"store\":\"/s\"}", 0666));
-	delivery_note_load(t.path, &n);
+	delivery_state_load(t.path, &n);
 	CHECK(!n.store);
 }
 
