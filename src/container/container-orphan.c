@@ -62,7 +62,7 @@ static void hold(struct container_orphan *o)
 }
 
 /* 0: dead. The kernel kills all processes of a PID namespace with its first process. */
-static int end(int pidfd, struct fault *f)
+static int kill_process(int pidfd, struct fault *f)
 {
 	struct pollfd p = { .fd = pidfd, .events = POLLIN };
 	int r;
@@ -94,7 +94,7 @@ int container_orphan_end(int sessionfd, struct container_orphan *ret, struct fau
 		/* /proc/PID/root was that of PIDFD's process only if that process is still alive. */
 		if (syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) < 0)
 			o.tree = fd_close(o.tree);
-		r = end(pidfd, f);
+		r = kill_process(pidfd, f);
 	} else if (pidfd != -ESRCH) {
 		r = fault_errno(f, -pidfd, "container '%s'", o.info.container);
 	}

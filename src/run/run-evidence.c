@@ -117,7 +117,7 @@ static int capture(struct run_evidence *ev, const struct run_evidence_case *c, e
 	const struct run_plan *plan = c->plan;
 	int r;
 
-	progress_init(&progress, "keeping evidence");
+	progress_init(&progress, "capturing evidence");
 	r = gather(ev, c, res, &p, f);
 	if (r < 0)
 		return r;
@@ -130,8 +130,8 @@ static int capture(struct run_evidence *ev, const struct run_evidence_case *c, e
 			.workspace = plan->asked.workspace,
 			.tree = res->worktree_lost ? -EBADF : ev->tree,
 			.upper = p.upper,
-			.missing = res->worktree_lost ? "the layer with the changes was gone"
-						      : "the worktree was not there yet",
+			.missing = res->worktree_lost ? "the upper of the overlay is missing"
+						      : "the worktree was not mounted yet",
 			.worktree = plan->subject->worktree,
 			.forensics = plan->asked.sections[PROFILE_SECTION_FORENSICS],
 			.hidden = p.hidden,
@@ -186,15 +186,16 @@ void run_evidence_capture(struct run_evidence *e, const struct run_evidence_case
 	if (scope == EVIDENCE_SCOPE_ALL)
 		refresh(e, c);
 	if (capture(e, c, scope, res, &f) < 0) {
-		log_error("no evidence was kept: %s", fault_text(&f));
+		log_error("cannot capture evidence: %s", fault_text(&f));
 		res->evidence_error = strdup(fault_text(&f));
 		return;
 	}
 	/* Many programs exit with a status other than 0 in normal use; result and ledger name the evidence. */
 	if (res->exit.reason != EXIT_REASON_EXITED)
 		log_info("evidence: %s%s", res->evidence,
-			 res->evidence_staged ? " (staged: custody evidence ls says when it is delivered)"
-					      : "");
+			 res->evidence_staged
+				 ? " (staged; custody evidence ls lists it until it is delivered)"
+				 : "");
 	prune(c, res->evidence);
 	seam("store-pruned");
 }

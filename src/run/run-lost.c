@@ -28,7 +28,7 @@ void run_lost_done(struct run_lost *l)
 	l->error = NULL;
 }
 
-/* The first record of the session's own chain; NULL when nobody can say. */
+/* The first record of the session's own ledger; NULL: missing or invalid. */
 static struct jdoc *read_intent(int audit)
 {
 	_cleanup_free_ char *line = malloc(FIRST_LINE_MAX + 1);
@@ -42,7 +42,7 @@ static struct jdoc *read_intent(int audit)
 	return jdoc_parse(line, strlen(line), AUDIT_NAME, NULL, &doc, NULL) < 0 ? NULL : doc;
 }
 
-/* Everything in the layer belongs to the dead session's ids, as the layer itself does. */
+/* The ids of the dead session own the upper and everything in it. */
 static struct capture_ids guess_ids(const struct run_lost *l, int upper, const struct jdoc *intent)
 {
 	const char *worktree = jdoc_get_string(jdoc_get(intent, "d"), "cwd");
@@ -99,7 +99,7 @@ static int capture(struct run_lost *l, int state, const struct ledger_run *names
 	struct ledger_mark mark;
 	const bool has_mark = audit_read_mark(state, AUDIT_NAME, &mark) == 0;
 
-	progress_init(&progress, "keeping evidence of a lost session");
+	progress_init(&progress, "capturing evidence of a lost session");
 	/* Files that are missing were in the memory of the supervisor, or in /run before a restart of the machine. */
 	return evidence_capture(
 		&(struct evidence_case){
@@ -110,7 +110,7 @@ static int capture(struct run_lost *l, int state, const struct ledger_run *names
 			.workspace = PROFILE_WORKSPACE_OVERLAY,
 			.tree = -EBADF,
 			.upper = upper,
-			.missing = "its supervisor died, and no layer of changes was left",
+			.missing = "its supervisor died, and the upper of its overlay is missing",
 			.worktree = text_of(intent, "cwd"),
 			.ids = guess_ids(l, upper, intent),
 			.audit_end = has_mark ? &mark : NULL,
@@ -140,7 +140,7 @@ static int capture_orphan(struct run_lost *l, const char *session, const struct 
 	return container_evidence_capture(&c, &l->taken, f);
 }
 
-/* For people: as the record is going to say it.  What cannot be noted is still recorded. */
+/* session.json gets the same end as the ledger.  An error here is ignored: the record is authoritative. */
 static void note(int state, const struct run_lost *l, const struct ledger_end *end)
 {
 	_cleanup_session_note_ struct session_note n = { 0 };
@@ -159,24 +159,24 @@ void run_lost_capture(void *lost, const struct ledger_run *names, bool started, 
 	_cleanup_fault_ struct fault f = { 0 };
 	int r;
 
-	/* Nobody was released, and nobody wrote anything: there is nothing to be evidence of, and no session to be looked for. */
+	/* The payload was not released and nothing was written: no evidence, and no session for `custody sessions`. */
 	if (!started && (state == -ENOENT || (state >= 0 && !session_has_changes(state)))) {
 		(void)unlinkat(state, SESSION_NOTE, 0);
-		log_info("session '%s' had lost its supervisor before anything was started", names->session);
+		log_info("session '%s': its supervisor died before anything was started", names->session);
 		return;
 	}
-	/* Who died between the evidence and its record has left it. */
+	/* The supervisor may have died after it wrote the evidence and before it recorded it. */
 	r = evidence_adopt(l->dirs, l->config, names->session, &l->taken, &f);
 	if (r == 0)
 		r = l->orphan ? capture_orphan(l, names->session, end, &f)
 			      : capture(l, state, names, end, &f);
 	if (r < 0) {
-		log_error("no evidence of session '%s' was kept: %s", names->session, fault_text(&f));
+		log_error("cannot capture evidence of session '%s': %s", names->session, fault_text(&f));
 		l->error = strdup(fault_text(&f));
 		end->evidence_error = l->error;
 	} else {
 		evidence_ledger_end(&l->taken, end);
-		log_info("session '%s' had lost its supervisor; evidence: %s", names->session, l->taken.path);
+		log_info("session '%s': its supervisor died; evidence: %s", names->session, l->taken.path);
 	}
 	note(state, l, end);
 }

@@ -254,7 +254,7 @@ is_gone_from_staging() {
 	share_does any hang
 	custody_run -- true
 	assert_status 0
-	assert_stderr_has "had lost its supervisor"
+	assert_stderr_has "its supervisor died"
 	is_staged
 	end=$("$CUSTODY" ledger export --kind session.end --session "$ID" 2>/dev/null)
 	[ "$(jq -r '.d.evidence, .d.evidence_staged' <<<"$end" | paste -sd ' ')" = "$STAGING/$ID true" ]
@@ -375,7 +375,7 @@ is_gone_from_staging() {
 	[ ! -e "$BEHIND/evidence/$ID" ]
 	custody_run -- sh -c 'kill -9 $$'
 	assert_status 137
-	assert_stderr_has "no evidence was kept"
+	assert_stderr_has "cannot capture evidence"
 }
 
 @test "LANE-5: evidence staged by another lane is not delivered in this one" {
@@ -397,7 +397,7 @@ is_gone_from_staging() {
 	nsenter -t "$SHARE_KEEPER" -m mount -t tmpfs -o size=64k,mode=0700 none "$STAGING"
 	custody_run -- sh -c 'head -c 1000000 /dev/urandom >big; kill -9 $$'
 	assert_status 137
-	assert_stderr_has "no evidence was kept"
+	assert_stderr_has "cannot capture evidence"
 	assert_stderr_has "No space left"
 	[ "$("$CUSTODY" ledger export --kind session.end 2>/dev/null | jq -r '.d.evidence_error')" != null ]
 	[ -z "$(nsenter -t "$SHARE_KEEPER" -m sh -c 'ls "$1"' sh "$STAGING")" ]
@@ -468,13 +468,13 @@ nobody_delivers() {
 	printf '#!/bin/sh\nsleep 1.3\nexec "%s" "$@"\n' "$from/custody-pack" >"$dir/custody-pack"
 	chmod 755 "$dir/custody-pack"
 	head -c 4000000 /dev/urandom >big
-	run env CUSTODY_LIBEXEC="$dir" python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" expect:"keeping evidence: " -- \
+	run env CUSTODY_LIBEXEC="$dir" python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" expect:"capturing evidence: " -- \
 		"${CUSTODY_AS[@]}" "$CUSTODY" run -- sh -c 'kill -9 $$'
 	[[ $output == *"(staged"* ]] || custody_fail "no evidence"
 	run env CUSTODY_LIBEXEC="$dir" python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" -- \
 		"${CUSTODY_AS[@]}" "$CUSTODY" run -q -- sh -c 'kill -9 $$'
 	[ "$status" -eq 137 ]
-	[[ $output != *"keeping evidence"* ]]
+	[[ $output != *"capturing evidence"* ]]
 	CUSTODY_LIBEXEC=$dir fail_run
-	[[ $stderr != *"keeping evidence"* ]]
+	[[ $stderr != *"capturing evidence"* ]]
 }

@@ -306,7 +306,7 @@ inside" ]
 	: >"$CUSTODY_ROOT/sandbox/staging"
 	custody_run -- sh -c 'kill -9 $$'
 	assert_status 137
-	assert_stderr_has "no evidence was kept"
+	assert_stderr_has "cannot capture evidence"
 	[ "$("$CUSTODY" ledger export --kind session.end | jq -r 'select(.d.evidence_error != null) | .d.evidence // "none"')" = none ]
 }
 
@@ -368,7 +368,7 @@ lose() {
 	[ ! -e "$store" ]
 	custody_run -- true
 	assert_status 0
-	assert_stderr_has "had lost its supervisor"
+	assert_stderr_has "its supervisor died"
 	[ "$(cat "$store/$LOST/worktree/new")" = new ]
 	[ "$(jq -r 'select(.p == "kept") | .t' "$store/$LOST/manifest.ndjson")" = gone ]
 	[ "$(jq -r 'select(.p == "new") | .uid' "$store/$LOST/manifest.ndjson")" = "$(stat -c %u kept)" ]

@@ -553,7 +553,7 @@ new" ]
 		runtime "$RUNTIME" delete --force "$id"
 		[ "$(last session.end '[.d.reason, .d.source, .d.abnormal] | join(" ")')" = 'lost audit true' ]
 		sound
-		[ "$(metadata '[.status, .why] | join(": ")')" = 'none: its warden died before the container did, and with it what held the worktree' ]
+		[ "$(metadata '[.status, .why] | join(": ")')" = 'none: custody-warden was killed before the container exited, and with it the descriptors of the worktree' ]
 		[ -s "$(taken)/config.json" ]
 		clean
 	}
