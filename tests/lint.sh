@@ -6,7 +6,7 @@
 cd "$SRCDIR" || exit 1
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-all='format banned shellcheck cppcheck clang-tidy'
+all='format words banned shellcheck cppcheck clang-tidy'
 # shellcheck disable=SC2086 # a list of words
 set -- ${LINT_ONLY:-$all}
 echo "1..$#"

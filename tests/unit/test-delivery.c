@@ -188,10 +188,10 @@ static void a_note_comes_back_and_a_strange_one_is_none(void)
 	_cleanup_tree_ struct tree t = { .fd = -EBADF };
 	_cleanup_delivery_state_ struct delivery_state n = { 0 };
 	const struct delivery_state was = { .store = (char[]){ "/s" },
-					   .share = (char[]){ "cifs" },
-					   .error = (char[]){ "away" },
-					   .tries = 3,
-					   .failed_us = 5 };
+					    .share = (char[]){ "cifs" },
+					    .error = (char[]){ "away" },
+					    .tries = 3,
+					    .failed_us = 5 };
 	static const char *const bad[] = { "", "[]", "{\"store\":1,\"tries\":-1}", "{" };
 
 	CHECK(tree_make(&t) && delivery_state_save(t.fd, &was, NULL) == 0);
