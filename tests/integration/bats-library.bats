@@ -55,16 +55,16 @@ teardown() {
 	run ! assert_reason exited
 	[[ $output == *"expected the exit reason 'exited', got 'timeout'"* ]]
 	run ! assert_layer memory-limit
-	[[ $output == *"expected layer 'memory-limit' to be proven, it is optional-missing"* ]]
+	[[ $output == *"expected layer 'memory-limit' to be proven, got optional-missing"* ]]
 	run ! assert_layer user-namespace
-	[[ $output == *'it is absent'* ]]
+	[[ $output == *'got absent'* ]]
 	run ! assert_output_has 'nothing of the kind'
 }
 
 @test "CARD-6: without a result document the assertions fail" {
 	FAKE_RESULT='' custody_run -- true
 	run ! assert_reason exited
-	[[ $output == *'no result document'* ]]
+	[[ $output == *'missing result document'* ]]
 	run ! assert_layer seccomp
 	run ! assert_evidence
 }
