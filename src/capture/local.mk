@@ -14,6 +14,7 @@ libcore_a_SOURCES += \
 	src/capture/pack-proto.h \
 	src/capture/pack.c src/capture/pack.h \
 	src/capture/restore-cursor.c src/capture/restore-cursor.h \
+	src/capture/restore-metadata.c src/capture/restore-metadata.h \
 	src/capture/restore.c src/capture/restore.h
 
 # custody-pack: writes a worktree into one archive and reads it back.  Dynamic: Debian has no static libarchive, and only a slow

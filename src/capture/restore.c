@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -17,6 +16,7 @@
 #include "capture/capture-copy.h"
 #include "capture/manifest-file.h"
 #include "capture/restore-cursor.h"
+#include "capture/restore-metadata.h"
 
 struct restore {
 	const struct restore_options *o;
@@ -66,69 +66,6 @@ static int skip_entry(struct restore *rs, const struct manifest_entry *e, const 
 {
 	rs->stats->left_out++;
 	return set_first(rs, e->path, why, f);
-}
-
-/* --- owner, mode, attributes, time -------------------------------------------------------------------------------- */
-
-static int set_xattrs(int fd, const struct manifest_entry *e, const char *path, struct fault *f)
-{
-	for (size_t i = 0; i < e->n_xattrs; i++) {
-		const struct manifest_xattr *x = e->xattrs + i;
-		int r = path ? lsetxattr(path, x->name, x->value, x->len, 0)
-			     : fsetxattr(fd, x->name, x->value, x->len, 0);
-
-		if (r < 0)
-			return fault_errno(f, errno, "'%s': set attribute '%s'", e->path, x->name);
-	}
-	return 0;
-}
-
-static unsigned int wanted_mode(const struct restore *rs, const struct manifest_entry *e)
-{
-	return rs->o->exact ? e->mode : e->mode & 0777;
-}
-
-/* FD: a file or a directory.  Owner first: chown clears set-id bits. */
-static int set_metadata(const struct restore *rs, int fd, const struct manifest_entry *e, struct fault *f)
-{
-	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
-					   { .tv_sec = e->mtime_s, .tv_nsec = e->mtime_ns } };
-	int r = 0;
-
-	if (rs->o->exact && fchown(fd, (uid_t)e->uid, (gid_t)e->gid) < 0)
-		return fault_errno(f, errno, "'%s': set its owner to %llu:%llu", e->path,
-				   (unsigned long long)e->uid, (unsigned long long)e->gid);
-	if (fchmod(fd, wanted_mode(rs, e)) < 0)
-		return fault_errno(f, errno, "'%s': set its mode", e->path);
-	if (rs->o->exact)
-		r = set_xattrs(fd, e, NULL, f);
-	if (r < 0)
-		return r;
-	return futimens(fd, times) < 0 ? fault_errno(f, errno, "'%s': set its time", e->path) : 0;
-}
-
-/* Entries that are not opened: links, pipes, sockets, devices. */
-static int set_metadata_at(const struct restore *rs, const char *name, const struct manifest_entry *e,
-			   struct fault *f)
-{
-	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
-					   { .tv_sec = e->mtime_s, .tv_nsec = e->mtime_ns } };
-	char path[sizeof("/proc/self/fd//") + 3 * sizeof(int) + 256];
-	int r;
-
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", rs->here.fd, name);
-	if (rs->o->exact &&
-	    fchownat(rs->here.fd, name, (uid_t)e->uid, (gid_t)e->gid, AT_SYMLINK_NOFOLLOW) < 0)
-		return fault_errno(f, errno, "'%s': set its owner", e->path);
-	if (e->type != MANIFEST_LINK &&
-	    fchmodat(rs->here.fd, name, wanted_mode(rs, e), AT_SYMLINK_NOFOLLOW) < 0)
-		return fault_errno(f, errno, "'%s': set its mode", e->path);
-	r = rs->o->exact ? set_xattrs(-EBADF, e, path, f) : 0;
-	if (r < 0)
-		return r;
-	return utimensat(rs->here.fd, name, times, AT_SYMLINK_NOFOLLOW) < 0
-		       ? fault_errno(f, errno, "'%s': set its time", e->path)
-		       : 0;
 }
 
 /* --- entries --------------------------------------------------------------------------------------------------------- */
@@ -221,7 +158,7 @@ static int create_file(struct restore *rs, const char *name, const struct manife
 		return discard_file(rs, name, e, "its contents do not match the digest in the manifest", f);
 	if (e->why)
 		r = skip_entry(rs, e, e->why, f); /* incomplete: the stored part is restored */
-	return r < 0 ? r : set_metadata(rs, out, e, f);
+	return r < 0 ? r : restore_metadata_set(rs->o->exact, out, e, f);
 }
 
 static int create_dir(struct restore *rs, const char *name, const struct manifest_entry *e, uint64_t offset,
@@ -253,7 +190,7 @@ static int create_node(struct restore *rs, const char *name, const struct manife
 		return skip_entry(rs, e, "a device, pipe or socket: restored with --exact only", f);
 	if (mknodat(rs->here.fd, name, types[e->type] | 0600, makedev(e->rdev_major, e->rdev_minor)) < 0)
 		return fault_errno(f, errno, "create '%s'", e->path);
-	return set_metadata_at(rs, name, e, f);
+	return restore_metadata_set_at(rs->o->exact, rs->here.fd, name, e, f);
 }
 
 static int create_symlink(struct restore *rs, const char *name, const struct manifest_entry *e,
@@ -263,7 +200,7 @@ static int create_symlink(struct restore *rs, const char *name, const struct man
 		return skip_entry(rs, e, "its target was not read", f);
 	if (symlinkat(e->link, rs->here.fd, name) < 0)
 		return fault_errno(f, errno, "create '%s'", e->path);
-	return set_metadata_at(rs, name, e, f);
+	return restore_metadata_set_at(rs->o->exact, rs->here.fd, name, e, f);
 }
 
 static int remember_id(struct restore *rs, uint64_t id, uint64_t offset, struct fault *f)
@@ -395,7 +332,7 @@ static int finish_dirs(struct restore *rs, struct fault *f)
 			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			return fault_errno(f, errno, "open '%s'", e.path);
-		r = set_metadata(rs, fd, &e, f);
+		r = restore_metadata_set(rs->o->exact, fd, &e, f);
 		if (r < 0)
 			return r;
 	}
