@@ -2,24 +2,20 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__GLIBC__)
-#if __GLIBC_PREREQ(2, 33)
+#ifdef HAVE_SYS_PLATFORM_X86_H
 #include <sys/platform/x86.h>
-#define HAVE_ANSWERS 1
-#endif
-#endif
 
 /*
  * Nettle runs cpuid before main. In a virtual machine each cpuid traps to the hypervisor, 6 to 70
  * microseconds, and the C library has just run the same ones: in a static program that is started for each
  * container the linker (--wrap) redirects the call to this function, which returns the C library's results.
  *
+ * configure passes --wrap only if this nettle calls the function.
+ *
  * The vendor name (leaf 0) stays empty. It only selects a variant of memxor, which is not used here.
  */
-void __real__nettle_cpuid(uint32_t leaf, uint32_t regs[4]);
 void __wrap__nettle_cpuid(uint32_t leaf, uint32_t regs[4]);
 
-#ifdef HAVE_ANSWERS
 void __wrap__nettle_cpuid(uint32_t leaf, uint32_t regs[4])
 {
 	const struct cpuid_feature *known;
@@ -29,10 +25,5 @@ void __wrap__nettle_cpuid(uint32_t leaf, uint32_t regs[4])
 		return;
 	known = __x86_get_cpuid_feature_leaf(leaf == 1 ? CPUID_INDEX_1 : CPUID_INDEX_7);
 	memcpy(regs, known->cpuid_array, 4 * sizeof(*regs));
-}
-#elif defined(__x86_64__)
-void __wrap__nettle_cpuid(uint32_t leaf, uint32_t regs[4])
-{
-	__real__nettle_cpuid(leaf, regs);
 }
 #endif
