@@ -12,8 +12,8 @@
  */
 
 /* Runs cpuid, which may cost as much as hashing 100 KB: call it once. */
-bool digest_two_is_there(void);
+bool digest_two_is_supported(void);
 
-/* sha256_update of both.  Only where digest_two_is_there. */
+/* sha256_update of both.  Only where digest_two_is_supported. */
 void digest_two_update(struct sha256_ctx *a, size_t a_len, const void *a_bytes, struct sha256_ctx *b,
 		       size_t b_len, const void *b_bytes);

@@ -62,7 +62,8 @@ int capture_copy_begin(struct capture_copy *c, struct fault *f) _must_check_;
 /* 1: a chunk was read, 0: end. */
 int capture_copy_read(struct capture_copy *c, struct fault *f) _must_check_;
 void capture_copy_hash(struct capture_copy *c);
-void capture_copy_hash_two(struct capture_copy *c, struct capture_copy *d); /* requires digest_two_is_there */
+void capture_copy_hash_two(struct capture_copy *c,
+			   struct capture_copy *d); /* requires digest_two_is_supported */
 int capture_copy_write(struct capture_copy *c, struct fault *f) _must_check_;
 /* R: result of the last step; returned unless this one fails. */
 int capture_copy_end(struct capture_copy *c, int r, struct fault *f) _must_check_;

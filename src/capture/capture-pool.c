@@ -375,7 +375,7 @@ void capture_pool_free(struct capture_pool *p)
 /* The order in an archive is fixed; on a share hashing is not the bottleneck. */
 static unsigned int choose_slots(const struct capture_options *o)
 {
-	return !o->pack && !o->sync_each && digest_two_is_there() ? SLOTS : 1;
+	return !o->pack && !o->sync_each && digest_two_is_supported() ? SLOTS : 1;
 }
 
 /* One more than processors: one may wait for locks or the journal of the file system. */

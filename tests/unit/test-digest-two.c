@@ -31,7 +31,7 @@ static bool is_needed(void)
 {
 	uint32_t state = 1;
 
-	if (!digest_two_is_there()) {
+	if (!digest_two_is_supported()) {
 		printf("# skipped: this processor has no instructions for it\n");
 		return false;
 	}
