@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/str.h"
 #include "cli/command-help.h"
 #include "cli/completion.h"
@@ -44,37 +45,26 @@ static void put_quoted(const char *text, FILE *out)
 	fputc('\'', out);
 }
 
+/* How fish completes a value; NULL: values that custody prints. */
+static const char *const actions[] = {
+	[CANDIDATES_NONE] = "",
+	[CANDIDATES_FILE] = " -F",
+	[CANDIDATES_DIRECTORY] = " -a '(__fish_complete_directories)'",
+	[CANDIDATES_PROGRAM] = " -a '(__fish_complete_subcommand --fcs-skip=2)'",
+};
+
 static void put_candidates(unsigned int candidates, const char *words, FILE *out)
 {
-	switch ((enum candidates)candidates) {
-	case CANDIDATES_NONE:
-		break;
-	case CANDIDATES_WORDS:
+	const char *action = candidates < ARRAY_SIZE(actions) ? actions[candidates] : NULL;
+
+	if (candidates == CANDIDATES_WORDS) {
 		fputs(" -a '", out);
-		for (; *words; words++)
-			fputc(*words == '|' ? ' ' : *words, out);
+		completion_print_words(words, out);
 		fputc('\'', out);
-		break;
-	case CANDIDATES_FILE:
-		fputs(" -F", out);
-		break;
-	case CANDIDATES_DIRECTORY:
-		fputs(" -a '(__fish_complete_directories)'", out);
-		break;
-	case CANDIDATES_PROGRAM:
-		fputs(" -a '(__fish_complete_subcommand --fcs-skip=2)'", out);
-		break;
-	case CANDIDATES_TOPIC:
-	case CANDIDATES_SESSION:
-	case CANDIDATES_PROFILE:
-	case CANDIDATES_LANE:
-	case CANDIDATES_REQUEST:
-	case CANDIDATES_GRANT:
-	case CANDIDATES_APPROVER:
-	case CANDIDATES_EVIDENCE:
-	case CANDIDATES_SANDBOX:
+	} else if (action) {
+		fputs(action, out);
+	} else {
 		fprintf(out, " -a '(__custody_values %s)'", command_candidates_name(candidates));
-		break;
 	}
 }
 

@@ -183,3 +183,9 @@ void completion_print_values(const char *kind, const char *lane, FILE *out)
 	config_free(l.config);
 	dirs_done(&l.dirs);
 }
+
+void completion_print_words(const char *words, FILE *out)
+{
+	for (; *words; words++)
+		fputc(*words == '|' ? ' ' : *words, out);
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/str.h"
 #include "cli/command-help.h"
 #include "cli/completion.h"
@@ -32,39 +33,27 @@ static void put_quoted(const char *text, FILE *out)
 	}
 }
 
-/* What a completion calls for a value: the action of _arguments. */
+/* The action of _arguments for a value; NULL: values that custody prints. */
+static const char *const actions[] = {
+	[CANDIDATES_NONE] = " ",
+	[CANDIDATES_FILE] = "_files",
+	[CANDIDATES_PROGRAM] = "_files",
+	[CANDIDATES_DIRECTORY] = "_files -/",
+	[CANDIDATES_TOPIC] = "_custody_topic",
+};
+
 static void put_action(unsigned int candidates, const char *words, FILE *out)
 {
-	switch ((enum candidates)candidates) {
-	case CANDIDATES_NONE:
-		fputs(" ", out);
-		break;
-	case CANDIDATES_WORDS:
+	const char *action = candidates < ARRAY_SIZE(actions) ? actions[candidates] : NULL;
+
+	if (candidates == CANDIDATES_WORDS) {
 		fputc('(', out);
-		for (; *words; words++)
-			fputc(*words == '|' ? ' ' : *words, out);
+		completion_print_words(words, out);
 		fputc(')', out);
-		break;
-	case CANDIDATES_FILE:
-	case CANDIDATES_PROGRAM:
-		fputs("_files", out);
-		break;
-	case CANDIDATES_DIRECTORY:
-		fputs("_files -/", out);
-		break;
-	case CANDIDATES_TOPIC:
-		fputs("_custody_topic", out);
-		break;
-	case CANDIDATES_SESSION:
-	case CANDIDATES_PROFILE:
-	case CANDIDATES_LANE:
-	case CANDIDATES_REQUEST:
-	case CANDIDATES_GRANT:
-	case CANDIDATES_APPROVER:
-	case CANDIDATES_EVIDENCE:
-	case CANDIDATES_SANDBOX:
+	} else if (action) {
+		fputs(action, out);
+	} else {
 		fprintf(out, "_custody_values %s", command_candidates_name(candidates));
-		break;
 	}
 }
 
