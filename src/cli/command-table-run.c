@@ -145,7 +145,7 @@ const struct option shell_table[] = {
 };
 
 #define CHECK_RUNS_NOTHING "'custody check' runs nothing: use it with 'custody run'"
-#define CHECK_ASKS_NOBODY  "'custody check' asks for no approval: use it with 'custody run'"
+#define CHECK_NO_APPROVAL  "'custody check' asks for no approval: use it with 'custody run'"
 const struct option check_table[] = {
 	{ "explain", 0, OPTION_FLAG, AT(explained), NULL, .help = "print the result of each step of the decision" },
 	FLAG("json", 0, json, "print digest, subject, verdict and lane gate as one line of JSON"),
@@ -156,9 +156,9 @@ const struct option check_table[] = {
 	REFUSE("dry-run",   0,  CHECK_RUNS_NOTHING),
 	REFUSE("tty",      't', CHECK_RUNS_NOTHING),
 	REFUSE("detach",   'd', CHECK_RUNS_NOTHING),
-	REFUSE("wait",      0,  CHECK_ASKS_NOBODY),
-	REFUSE("grant",     0,  CHECK_ASKS_NOBODY),
-	REFUSE("yes",      'y', CHECK_ASKS_NOBODY),
+	REFUSE("wait",      0,  CHECK_NO_APPROVAL),
+	REFUSE("grant",     0,  CHECK_NO_APPROVAL),
+	REFUSE("yes",      'y', CHECK_NO_APPROVAL),
 	LATER_ROWS,
 	DOCKER_ROWS,
 	{ 0 },

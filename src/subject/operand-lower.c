@@ -11,8 +11,8 @@
 #include "base/str.h"
 #include "subject/operand-path.h"
 
-#define ATTRS_MAX 65536 /* bytes of names, and of one value: the kernel's own limits */
-#define NOBODY 65534	/* an id in no container's map: it has no rights inside */
+#define ATTRS_MAX 65536	  /* bytes of names, and of one value: the kernel's own limits */
+#define UNMAPPED_ID 65534 /* an id in no container's map: it has no rights inside */
 
 struct operand_node *operand_lower_find(const struct operand_lower *l, const char *path)
 {
@@ -123,8 +123,8 @@ static int give(const struct operand_node *n, int dirfd, const struct operand_id
 	if (ids->rootless)
 		return 0;
 	if (!ids->identity) {
-		uid = uid == ids->from_uid ? ids->to_uid : NOBODY;
-		gid = gid == ids->from_gid ? ids->to_gid : NOBODY;
+		uid = uid == ids->from_uid ? ids->to_uid : UNMAPPED_ID;
+		gid = gid == ids->from_gid ? ids->to_gid : UNMAPPED_ID;
 	}
 	if (fchownat(dirfd, n->path, uid, gid, AT_SYMLINK_NOFOLLOW) < 0)
 		return fault_errno(f, errno, "give '%s' to uid %u", n->path, (unsigned int)uid);
