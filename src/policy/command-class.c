@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "policy/command-classifier.h"
+#include "policy/command-grammar.h"
 
 /* Nested too deeply to parse: any delete among the words counts as unbounded. */
 static void judge_depths(struct classifier *k, const struct shell_word *w, size_t n)
@@ -20,7 +21,46 @@ static void judge_depths(struct classifier *k, const struct shell_word *w, size_
 
 static bool only_asks(const struct simple_command *c)
 {
-	return c->n == 2 && (str_eq(c->w[1].text, "--version") || str_eq(c->w[1].text, "--help"));
+	return c->n == 2 && (str_eq(c->w[1].text, "--version") || str_eq(c->w[1].text, "--help")) &&
+	       command_row_says_version(c->row);
+}
+
+/* The first word that the program's grammar does not list, or the program if it has none; NULL: all are listed. */
+static const char *unlisted_word(struct classifier *k, const struct simple_command *c, const char *name)
+{
+	const struct grammar_row *g = grammar_find(name, strlen(name));
+
+	return g ? grammar_unlisted_word(k, g, c->w, c->n) : c->w[0].text;
+}
+
+/* "systemctl --user status": a rule may be written without the options. */
+static void add_read(struct classifier *k, const struct simple_command *c)
+{
+	struct command_part *part = classifier_add_part(k, c->w, c->n);
+
+	while (part && part->n_global + 2 < c->n && c->w[part->n_global + 1].text[0] == '-')
+		part->n_global++;
+}
+
+static void judge_row(struct classifier *k, const struct simple_command *c, const char *name)
+{
+	const char *unlisted = k->probing ? NULL : unlisted_word(k, c, name);
+	struct command_part **part = k->class->parts_tail;
+
+	if (!unlisted && !k->probing && command_row_reads(c->row)) {
+		add_read(k, c);
+		return;
+	}
+	c->row->judge(k, c);
+	/* bash --init-file x -ic make: a rule for make does not cover it. */
+	if (unlisted && *part && (*part)->words == c->w)
+		(*part)->clear = false;
+	/* sort --compress-program 'rm -rf /' */
+	if (unlisted && command_row_reads(c->row) && c->row->judge != command_judge_awk)
+		classifier_probe_arguments(k, c->w, c->n);
+	/* `make` has no grammar: its row says that it runs programs. */
+	if (unlisted && !(c->row->judge == command_judge_fixed && c->row->traits & COMMAND_RUNS))
+		classifier_add_unlisted(k, c->row, unlisted);
 }
 
 void classifier_read_command(struct classifier *k, const struct shell_word *w, size_t n)
@@ -37,6 +77,7 @@ void classifier_read_command(struct classifier *k, const struct shell_word *w, s
 		return;
 	}
 	k->text.depth++;
+	k->strange = k->strange || !command_is_tame(w, n);
 	name = command_base(w[0].text, &own);
 	row = command_row_find(name);
 	if (command_text_is_unknown(w[0].text)) {
@@ -62,23 +103,57 @@ void classifier_read_command(struct classifier *k, const struct shell_word *w, s
 				   &(struct simple_command){ row, w, n });
 		classifier_probe_lookalike(k, w, n);
 		classifier_probe_arguments(k, w, n);
-	} else if (only_asks(&(struct simple_command){ row, w, n }) && !command_row_deletes(row)) {
+	} else if (only_asks(&(struct simple_command){ row, w, n })) {
 		(void)classifier_add_part(k, w, n);
 	} else {
-		row->judge(k, &(struct simple_command){ row, w, n });
+		judge_row(k, &(struct simple_command){ row, w, n }, name);
 	}
+	classifier_read_system(k, name, w, n);
+	classifier_probe_started(k, name, w, n);
+	classifier_probe_removals(k, name, w, n);
 	k->text.depth--;
+}
+
+/* A redirection is a part of its own: a rule that allows the command does not allow what it overwrites. */
+static void add_redirect_part(struct classifier *k, const struct shell_redirect *d)
+{
+	struct shell_word *w = arena_alloc(k->arena, 2 * sizeof(*w));
+
+	if (!w || command_is_harmless_device(d->word.text))
+		return;
+	w[0] = (struct shell_word){ d->kind == SHELL_REDIRECT_READ     ? "<"
+				    : d->kind == SHELL_REDIRECT_APPEND ? ">>"
+								       : ">",
+				    0 };
+	w[1] = d->word;
+	(void)classifier_add_part(k, w, 2);
+}
+
+/* bash connects to a host for the names /dev/tcp/HOST/PORT and /dev/udp/HOST/PORT, also from a variable. */
+static bool may_connect(const struct classifier *k, const char *target)
+{
+	if (str_starts(target, "/dev/tcp/") || str_starts(target, "/dev/udp/"))
+		return true;
+	if (!command_text_is_unknown(target))
+		return false;
+	if (strstr(target, "/tcp/") || strstr(target, "/udp/"))
+		return true;
+	for (const struct classifier_value *v = k->values; v; v = v->next)
+		if (strstr(v->text, "/tcp") || strstr(v->text, "/udp"))
+			return true;
+	return false;
 }
 
 static void judge_redirects(struct classifier *k, const struct shell_redirect *d)
 {
 	for (; d; d = d->next) {
-		if (d->kind == SHELL_REDIRECT_WRITE || d->kind == SHELL_REDIRECT_APPEND)
-			classifier_add_write(k, d->word.text, OUTCOME_SOFT);
-		else if (d->kind == SHELL_REDIRECT_READ && str_starts(d->word.text, "/dev/tcp/"))
-			classifier_add_write(k, d->word.text, OUTCOME_SOFT);
-		else if (d->kind == SHELL_REDIRECT_READ && str_starts(d->word.text, "/dev/udp/"))
-			classifier_add_write(k, d->word.text, OUTCOME_SOFT);
+		bool writes = d->kind == SHELL_REDIRECT_WRITE || d->kind == SHELL_REDIRECT_APPEND;
+		bool connects = d->kind == SHELL_REDIRECT_READ && may_connect(k, d->word.text);
+
+		if (!writes && !connects)
+			continue;
+		add_redirect_part(k, d);
+		classifier_add_write(k, d->word.text, OUTCOME_SOFT);
 	}
 }
 
@@ -89,21 +164,31 @@ static void judge_perhaps(struct classifier *k, const struct shell_command *c)
 
 	if (row && row->judge != command_judge_read)
 		classifier_read_command(k, c->words, c->n_words);
+	if (!c->variable && !grammar_condition_is_plain(c->words, c->n_words)) {
+		classifier_add_unknown(k, "[[", "the shell may evaluate this as code");
+		classifier_add_traits(k, COMMAND_EVALUATES);
+	}
 	for (size_t i = 0; i < c->n_words; i++)
 		if (strpbrk(c->words[i].text, " \t\n`$"))
 			classifier_probe_text(k, c->words[i].text);
 }
 
-static void judge_simple(struct classifier *k, const struct shell_command *c)
+static void judge_simple(struct classifier *k, const struct shell_command *before,
+			 const struct shell_command *c)
 {
 	const struct shell_redirect *outer = k->text.redirects;
 	bool altered = k->text.altered;
 
 	classifier_settle_cd(k, c);
+	k->text.named = classifier_cd_names(k, before, c);
 	k->text.looping = c->loops;
 	for (const struct shell_assignment *a = c->assignments; a; a = a->next) {
-		classifier_read_variable(k, a->name, a->value.text);
+		if (c->n_words > 0)
+			classifier_read_variable(k, a->name, a->value.text);
+		else
+			classifier_read_local(k, a->name, a->value.text);
 		k->text.altered = true;
+		k->strange = k->strange || c->n_words > 0; /* BASHOPTS=cdable_vars bash -c '...' */
 	}
 	judge_redirects(k, c->redirects);
 	k->text.redirects = c->redirects;
@@ -123,6 +208,7 @@ void classifier_read_text(struct classifier *k, const char *text, bool same_shel
 {
 	const struct classifier_text outer_text = k->text;
 	const struct classifier_shell outer_shell = k->shell;
+	const struct classifier_value *values = k->values;
 	struct shell parsed;
 
 	if (k->text.depth >= CLASSIFIER_DEPTH_MAX) {
@@ -137,13 +223,18 @@ void classifier_read_text(struct classifier *k, const char *text, bool same_shel
 		classifier_add_unparsable(k, text, parsed.why);
 		classifier_probe_raw(k, text);
 	}
+	classifier_read_expansions(k, text);
 	if (command_text_is_unknown(text))
 		classifier_add_unknown(k, text, "part of the shell text is known only at run time");
 	k->shell.cd_pending = false;
+	k->strange = k->strange || parsed.functions || parsed.why;
 	k->text.commands = parsed.first;
-	for (const struct shell_command *c = parsed.first; c; c = c->next)
-		judge_simple(k, c);
+	classifier_collect_values(k, &parsed);
+	for (const struct shell_command *c = parsed.first, *before = NULL; c; before = c, c = c->next)
+		judge_simple(k, before, c);
 	classifier_settle_cd(k, NULL);
+	classifier_probe_values(k, text, &parsed);
+	k->values = values;
 	k->text = outer_text;
 	if (!same_shell)
 		k->shell = outer_shell;

@@ -10,13 +10,16 @@
  * memory. Its limits are listed in docs/design/governance.md.
  */
 enum command_trait {
-	COMMAND_UNBOUNDED = 1 << 0,  /* deletes without a bound, or names of deleted files are not known */
+	COMMAND_UNBOUNDED = 1 << 0,  /* the words spell a delete without a bound */
 	COMMAND_UNPARSABLE = 1 << 1, /* shell text that cannot be parsed */
 	COMMAND_UNKNOWN = 1 << 2,    /* an unknown program, code or target */
 	COMMAND_RUNS = 1 << 3,	     /* may run other programs */
 	COMMAND_NETWORK = 1 << 4,
 	COMMAND_FETCHES = 1 << 5, /* downloads text or files */
 	COMMAND_CHANGES = 1 << 6, /* not read-only */
+	COMMAND_UNKNOWN_DELETE =
+		1 << 7,		    /* names of deleted files are not known: unbounded unless ephemeral */
+	COMMAND_EVALUATES = 1 << 8, /* the shell evaluates a value as code, or obeys a variable that is set */
 };
 
 /* Where the command would run, and the paths and hosts that belong to it. */
@@ -26,6 +29,7 @@ struct command_place {
 	size_t n_rw;
 	char *const *trusted_hosts;
 	char *const *env;
+	bool git_is_plain; /* at the root of the worktree */
 };
 
 struct command_finding {

@@ -32,6 +32,15 @@ struct classifier_text {
 	unsigned int depth;
 	bool looping; /* the command may run again */
 	bool altered; /* variables are set for the current command */
+	bool named;   /* the current command is the rm of "cd NAME && rm ..." */
+};
+
+/* A value that the words give to a variable. */
+struct classifier_value {
+	const struct classifier_value *next;
+	const char *name, *text;
+	const struct shell_command *commands; /* text that assigns it */
+	size_t at;			      /* offset in that text */
 };
 
 /* A new field belongs to TEXT or SHELL, unless it counts for the whole command. */
@@ -42,7 +51,16 @@ struct classifier {
 	size_t fuel;
 	unsigned int probing; /* only an unbounded delete counts */
 	bool links; /* the command created a mount or a link to an unbounded path: paths may lead elsewhere */
+	bool mounts;  /* the command mounted something: every name may be a mount point */
+	bool strange; /* a command so far may have changed what `cd NAME` means: links, functions, options */
+	unsigned int gits; /* commands of git */
+	bool git_indexes;  /* one of them may put a repository inside the worktree into the index */
 	const struct shell_command *printed; /* texts that these commands print were read */
+	const struct classifier_value *values;
+	size_t n_values;
+	const struct shell_word *params; /* $0, $1 ... of the text of a `sh -c` */
+	size_t n_params;
+	unsigned int filled; /* nested texts that were read again with values in them */
 	struct classifier_shell shell;
 	struct classifier_text text;
 };
@@ -54,8 +72,8 @@ struct command_row {
 	enum outcome outcome;
 	enum domain domain;
 	unsigned int traits;
-	const char *args;  /* options that take an argument: "ab long,other" */
-	const char *bad;   /* options that run programs or write files not visible in the words */
+	const char *args;  /* options that take an argument, for the judge: "ab long,other" */
+	const char *bad;   /* options that run programs */
 	unsigned int skip; /* operands before the command that a wrapper runs */
 };
 
@@ -63,6 +81,13 @@ struct simple_command {
 	const struct command_row *row;
 	const struct shell_word *w; /* w[0] is the program */
 	size_t n;
+};
+
+/* How much a path, a pattern or a pathspec may name. */
+enum command_reach {
+	REACH_NAMED,   /* bounded by a name */
+	REACH_UNKNOWN, /* known only at run time */
+	REACH_WHOLE,   /* a root, a home, the worktree, everything in a directory */
 };
 
 /* --- command-class.c */
@@ -76,9 +101,13 @@ void classifier_add_domain(struct classifier *k, enum domain d);
 void classifier_add_traits(struct classifier *k, unsigned int traits);
 void classifier_add_finding(struct classifier *k, const char *id, const char *what, const char *why);
 void classifier_add_unknown(struct classifier *k, const char *what, const char *why);
+void classifier_add_unlisted(struct classifier *k, const struct command_row *row, const char *what);
 void classifier_add_unparsable(struct classifier *k, const char *what, const char *why);
 void classifier_add_unbounded(struct classifier *k, const char *what,
 			      const char *why); /* counts also in a probe */
+void classifier_add_unknown_delete(struct classifier *k, const char *what,
+				   const char *why); /* counts also in a probe */
+void classifier_add_reach(struct classifier *k, enum command_reach reach, const char *what, const char *why);
 bool classifier_spend(struct classifier *k, size_t amount);
 struct command_part *classifier_add_part(struct classifier *k, const struct shell_word *w, size_t n);
 
@@ -91,13 +120,29 @@ void classifier_probe_raw(struct classifier *k,
 void classifier_probe_lookalike(struct classifier *k, const struct shell_word *w, size_t n);
 void classifier_probe_unnamed(struct classifier *k, const struct shell_word *w, size_t n);
 
+/* --- command-value.c: values that the words show */
+char *classifier_printed_text(struct classifier *k,
+			      const struct shell_command *c); /* NULL: prints nothing known */
+void classifier_collect_values(struct classifier *k, const struct shell *parsed);
+void classifier_probe_values(struct classifier *k, const char *text, const struct shell *parsed);
+
 /* --- command-variable.c */
-void classifier_read_variable(struct classifier *k, const char *name, const char *value);
+void classifier_read_variable(struct classifier *k, const char *name,
+			      const char *value); /* a program gets it */
+void classifier_read_local(struct classifier *k, const char *name,
+			   const char *value);					  /* only the shell does */
+bool classifier_variable_is_obeyed(const struct classifier *k, const char *name); /* by the shell */
+bool classifier_variable_is_harmless(const char *name); /* for programs, with any value */
 void classifier_read_environment(struct classifier *k);
+
+/* --- command-expansion.c */
+void classifier_read_expansions(struct classifier *k, const char *text);
 
 /* --- command-table.c */
 const struct command_row *command_row_find(const char *name);
-bool command_row_deletes(const struct command_row *row);   /* can this program delete files? */
+bool command_row_deletes(const struct command_row *row); /* can this program delete files? */
+bool command_row_reads(const struct command_row *row);	 /* changes nothing if its grammar lists all words */
+bool command_row_says_version(const struct command_row *row); /* --version and --help run nothing */
 const char *command_base(const char *path, bool *ret_own); /* last part; own: not from a system directory */
 
 /* --- command-option.c */
@@ -127,10 +172,14 @@ bool option_word_is_operand(const struct option_word *o);
 bool command_text_is_unknown(const char *text);
 char *classifier_join_path(struct classifier *k, const char *base, const char *text, bool *ret_up);
 const char *classifier_expand_home(struct classifier *k, const char *text);
-bool classifier_path_is_unbounded(struct classifier *k, const char *text, const char **ret_why);
+enum command_reach classifier_path_reach(struct classifier *k, const char *text, const char **ret_why);
+bool classifier_path_is_unbounded(struct classifier *k, const char *text,
+				  const char **ret_why);   /* not bounded by a name */
 bool command_pattern_is_any(const char *text, size_t len); /* has a character of a pattern */
 bool command_pattern_is_broad(const char *text, size_t len);
+bool command_is_harmless_device(const char *path); /* /dev/null, /dev/stdout ... */
 void classifier_add_write(struct classifier *k, const char *text, enum outcome o);
+void classifier_add_system_write(struct classifier *k, const char *text); /* only if it is a system path */
 void classifier_add_delete(struct classifier *k, const char *program, const char *text);
 
 /* --- command-cwd.c */
@@ -138,6 +187,11 @@ void command_judge_cd(struct classifier *k, const struct simple_command *c);
 void command_judge_popd(struct classifier *k, const struct simple_command *c);
 void classifier_chdir(struct classifier *k,
 		      const char *dir); /* for the current command; the caller restores */
+/* Does "*" after `cd NAME &&` mean the contents of NAME? */
+bool classifier_is_in_named_directory(const struct classifier *k, const char *text);
+bool classifier_cd_names(const struct classifier *k, const struct shell_command *before,
+			 const struct shell_command *c);
+bool command_is_tame(const struct shell_word *w, size_t n);
 void classifier_settle_cd(struct classifier *k, const struct shell_command *next);
 
 /* --- command-net.c */
@@ -152,6 +206,8 @@ void command_judge_rsync(struct classifier *k, const struct simple_command *c);
 void command_judge_hosts(struct classifier *k, const struct simple_command *c);
 
 /* --- command-wrap.c */
+const char *classifier_replace(struct classifier *k, const char *text, const char *token, const char *value);
+void classifier_probe_inputs(struct classifier *k, const struct shell_word *w, size_t n, const char *token);
 void command_judge_wrapper(struct classifier *k, const struct simple_command *c);
 void command_judge_env(struct classifier *k, const struct simple_command *c);
 void command_judge_su(struct classifier *k, const struct simple_command *c);
@@ -174,6 +230,16 @@ void classifier_read_printed(
 void command_judge_code(struct classifier *k, const struct simple_command *c);
 void command_judge_awk(struct classifier *k, const struct simple_command *c);
 void command_judge_sed(struct classifier *k, const struct simple_command *c);
+
+/* --- command-start.c, command-remove.c: programs that start or delete what their words name */
+void classifier_probe_started(struct classifier *k, const char *name, const struct shell_word *w, size_t n);
+void classifier_probe_removals(struct classifier *k, const char *name, const struct shell_word *w, size_t n);
+
+bool command_is_option(const struct shell_word *w, size_t n, size_t i, const char *list,
+		       const char **ret_value);
+
+/* --- command-system.c: acts on the system by abbreviation or output option */
+void classifier_read_system(struct classifier *k, const char *name, const struct shell_word *w, size_t n);
 
 /* --- command-delete.c */
 void command_judge_rm(struct classifier *k, const struct simple_command *c);

@@ -10,6 +10,8 @@
 /* echo 'rm -rf /' | sh */
 void classifier_read_printed(struct classifier *k)
 {
+	const char *printed;
+
 	if (k->printed == k->text.commands)
 		return;
 	k->printed = k->text.commands;
@@ -20,6 +22,9 @@ void classifier_read_printed(struct classifier *k)
 		if (c->n_words < 2 ||
 		    (!str_eq(c->words[0].text, "echo") && !str_eq(c->words[0].text, "printf")))
 			continue;
+		printed = classifier_printed_text(k, c);
+		if (printed)
+			classifier_probe_text(k, printed);
 		classifier_probe_command(k, c->words + 1, c->n_words - 1);
 		for (size_t i = 1; i < c->n_words; i++)
 			if (strpbrk(c->words[i].text, " \t\n;"))
@@ -42,7 +47,14 @@ static bool judge_heredoc(struct classifier *k)
 /* The text of -c, and the words that become its parameters: sh -c '"$@"' x rm -rf / */
 static void judge_text_operand(struct classifier *k, const struct simple_command *c, size_t at)
 {
+	const struct shell_word *params = k->params;
+	size_t n_params = k->n_params;
+
+	k->params = c->w + at + 1;
+	k->n_params = c->n - at - 1;
 	classifier_read_text(k, c->w[at].text, false);
+	k->params = params;
+	k->n_params = n_params;
 	for (size_t i = at + 1; i < c->n && i < at + 3; i++)
 		classifier_probe_command(k, c->w + i, c->n - i);
 }
@@ -140,97 +152,27 @@ void command_judge_at(struct classifier *k, const struct simple_command *c)
 	classifier_read_printed(k);
 }
 
-/* An awk program that only prints fields is read-only; one that may run a command is not. */
+/* A program of awk that the grammar does not list is code. */
 void command_judge_awk(struct classifier *k, const struct simple_command *c)
 {
-	struct option_iter o;
-	struct option_word at;
-	bool program = false;
-
 	(void)classifier_add_part(k, c->w, c->n);
-	option_iter_init(&o, c, true);
-	while (option_iter_next(&o, &at)) {
-		if (option_word_is(&at, c->row->bad)) {
-			classifier_add_unknown(k, c->w[0].text, "runs code that policy does not read");
-		} else if (option_word_is_operand(&at) && !program) {
-			program = true;
-			o.ended = true;
-			if (strpbrk(at.word, "|>@\x01") || strstr(at.word, "system") ||
-			    strstr(at.word, "getline") || strstr(at.word, "close")) {
-				classifier_add_unknown(k, c->w[0].text,
-						       "code that may run programs or write files");
-				classifier_probe_raw(k, at.word);
-			}
-		}
-	}
+	for (size_t i = 1; i < c->n; i++)
+		classifier_probe_raw(k, c->w[i].text);
 }
 
 /* --- sed ----------------------------------------------------------------------------------------------------- */
 
-static const char *skip_delimited(const char *p, char delimiter)
+static bool takes_script(const struct option_word *at)
 {
-	for (; *p && *p != delimiter; p++)
-		if (*p == '\\' && p[1])
-			p++;
-	return *p == delimiter ? p + 1 : NULL;
+	return option_word_is(at, "ef expression,file");
 }
 
-static const char *skip_address(const char *p)
+/* -i anywhere makes every file a target; the rest of its word is the suffix. */
+static bool is_in_place(struct option_iter *o, const struct option_word *at)
 {
-	for (;;) {
-		if (*p == '/')
-			p = skip_delimited(p + 1, '/');
-		else
-			p += *p == '$' ? 1 : strspn(p, "0123456789~+");
-		if (!p)
-			return NULL;
-		p += strspn(p, "I ");
-		if (*p != ',')
-			break;
-		p++;
-	}
-	return p + strspn(p, "! ");
-}
-
-/* Only commands that print, delete lines from the stream, or substitute without the flags e and w. */
-static bool sed_is_plain(const char *script)
-{
-	for (const char *p = script; *p;) {
-		p += strspn(p, " \t\n;");
-		if (!*p)
-			break;
-		p = skip_address(p);
-		if (!p || !*p)
-			return false;
-		if (*p == 's' || *p == 'y') {
-			char delimiter = p[1];
-
-			if (!delimiter || delimiter == '\\' || delimiter == '\n')
-				return false;
-			p = skip_delimited(p + 2, delimiter);
-			p = p ? skip_delimited(p, delimiter) : NULL;
-			if (!p)
-				return false;
-			p += strspn(p, "gpiImM0123456789");
-		} else if (strchr("pdDqQgGhHnNxlP=", *p)) {
-			p++;
-			p += strspn(p, "0123456789");
-		} else {
-			return false;
-		}
-		p += strspn(p, " \t");
-		if (*p && *p != ';' && *p != '\n')
-			return false;
-	}
-	return true;
-}
-
-static void judge_sed_script(struct classifier *k, const char *script)
-{
-	if (!command_text_is_unknown(script) && sed_is_plain(script))
-		return;
-	classifier_add_unknown(k, script, "a sed script that may run programs or write files");
-	classifier_probe_raw(k, script);
+	if (at->c == 'i')
+		o->cluster = NULL;
+	return at->c == 'i' || (at->name && option_word_is(at, " in-place"));
 }
 
 void command_judge_sed(struct classifier *k, const struct simple_command *c)
@@ -242,24 +184,17 @@ void command_judge_sed(struct classifier *k, const struct simple_command *c)
 	(void)classifier_add_part(k, c->w, c->n);
 	option_iter_init(&o, c, false);
 	while (option_iter_next(&o, &at)) {
-		script = script || option_word_is(&at, "ef expression,file");
-		if (at.c == 'i' || (at.name && option_word_is(&at, " in-place"))) {
-			in_place = true;
-			o.cluster = NULL; /* the rest is the suffix */
-		}
+		script = script || takes_script(&at);
+		in_place = is_in_place(&o, &at) || in_place;
 	}
 	option_iter_init(&o, c, false);
 	while (option_iter_next(&o, &at)) {
-		if (at.c == 'i')
-			o.cluster = NULL;
-		if (option_word_is(&at, "e expression")) {
-			judge_sed_script(k, at.value ? at.value : "\x01");
-		} else if (option_word_is(&at, "f file")) {
-			classifier_add_unknown(k, c->w[0].text,
-					       "a sed script in a file that policy does not read");
+		(void)is_in_place(&o, &at);
+		if (at.value && takes_script(&at)) {
+			classifier_probe_raw(k, at.value);
 		} else if (option_word_is_operand(&at) && !script) {
 			script = true;
-			judge_sed_script(k, at.word);
+			classifier_probe_raw(k, at.word);
 		} else if (option_word_is_operand(&at) && in_place) {
 			classifier_add_write(k, at.word, OUTCOME_SOFT);
 		}

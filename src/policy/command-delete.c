@@ -5,6 +5,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "policy/command-grammar.h"
 
 /* rm, rmdir, unlink, shred: every operand is deleted. */
 void command_judge_rm(struct classifier *k, const struct simple_command *c)
@@ -19,7 +20,7 @@ void command_judge_rm(struct classifier *k, const struct simple_command *c)
 		if (option_word_is_operand(&at))
 			classifier_add_delete(k, c->w[0].text, at.word);
 		else if (at.name && strchr(at.name, SHELL_UNKNOWN))
-			classifier_add_unbounded(k, at.name, "deletes files whose names are not known");
+			classifier_add_unknown_delete(k, at.name, "deletes files whose names are not known");
 	}
 }
 
@@ -28,8 +29,10 @@ void command_judge_rm(struct classifier *k, const struct simple_command *c)
 struct find {
 	const struct simple_command *c;
 	size_t first; /* word of the expression */
-	bool bounded; /* matches lie below named directories, or are selected by name */
+	enum command_reach
+		reach; /* REACH_NAMED: matches lie below named directories, or are selected by name */
 	const char *start;
+	const char *match; /* stands for a match */
 };
 
 static bool takes_argument(const char *word)
@@ -73,18 +76,25 @@ static bool has_own_name(const struct simple_command *c, size_t from)
 	return false;
 }
 
+static void find_widen(struct find *f, enum command_reach reach)
+{
+	if (reach > f->reach)
+		f->reach = reach;
+}
+
 static void find_starts(struct classifier *k, struct find *f)
 {
 	const struct simple_command *c = f->c;
 	const char *why;
 	size_t i = 1;
-	bool any = false, roots = false;
+	bool any = false;
 
 	while (i < c->n &&
 	       (str_eq(c->w[i].text, "-H") || str_eq(c->w[i].text, "-L") || str_eq(c->w[i].text, "-P") ||
 		str_starts(c->w[i].text, "-O") || str_eq(c->w[i].text, "-D"))) {
 		/* Links are followed out of the named directories. */
-		roots = roots || str_eq(c->w[i].text, "-L");
+		if (str_eq(c->w[i].text, "-L") || (str_eq(c->w[i].text, "-H") && k->links))
+			find_widen(f, REACH_WHOLE);
 		i += str_eq(c->w[i].text, "-D") ? 2 : 1;
 	}
 	for (; i < c->n && !strchr("-(!,", c->w[i].text[0]); i++) {
@@ -92,48 +102,76 @@ static void find_starts(struct classifier *k, struct find *f)
 		f->start = c->w[i].text;
 		if (f->start[0] == SHELL_UNKNOWN)
 			classifier_add_unknown(k, "find", "a word known only at run time, may be an action");
-		roots = roots || classifier_path_is_unbounded(k, c->w[i].text, &why);
+		find_widen(f, classifier_path_reach(k, c->w[i].text, &why));
 	}
-	for (size_t o = i; o < c->n; o++)
-		roots = roots || str_eq(c->w[o].text, "-follow") || str_eq(c->w[o].text, "-files0-from");
+	for (size_t o = i; o < c->n; o++) {
+		if (str_eq(c->w[o].text, "-follow"))
+			find_widen(f, REACH_WHOLE);
+		if (str_eq(c->w[o].text, "-files0-from"))
+			find_widen(f, REACH_UNKNOWN);
+	}
 	f->first = i;
 	if (!any) {
 		f->start = ".";
-		roots = roots || classifier_path_is_unbounded(k, ".", &why);
+		find_widen(f, classifier_path_reach(k, ".", &why));
 	}
-	f->bounded = !roots;
+}
+
+/* A word that has the reach of a match: "*" for all, a path below the start for a bounded find. */
+static const char *find_match(struct classifier *k, const struct find *f)
+{
+	size_t len = strlen(f->start);
+	char *found = arena_alloc(k->arena, len + 8);
+
+	if (!found || f->reach == REACH_UNKNOWN)
+		return "\x01";
+	if (f->reach == REACH_WHOLE)
+		return f->start[0] == '/' || f->start[0] == '~' ? f->start : "*";
+	memcpy(found, f->start, len);
+	memcpy(found + len, "/found", 7);
+	return found;
+}
+
+/* sed, awk and shells read a name inside their text as code: a directory can be called "w file". */
+static bool reads_code(const struct shell_word *w, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *name = command_base(w[i].text, &(bool){ false });
+		const struct grammar_row *row = grammar_find(name, strlen(name));
+
+		if (row && (row->operands == GRAMMAR_SED || row->operands == GRAMMAR_AWK ||
+			    row->operands == GRAMMAR_SHELL))
+			return true;
+	}
+	return false;
 }
 
 /* The words between -exec and ";" or "+", with {} as the match. Returns the index after them. */
 static size_t find_exec(struct classifier *k, const struct find *f, size_t from)
 {
 	const struct simple_command *c = f->c;
-	size_t n = 0, name = strlen(f->start);
-	char *found = arena_alloc(k->arena, name + 8);
+	size_t n = 0;
 	struct shell_word *w;
 
 	while (from + n < c->n && !str_eq(c->w[from + n].text, ";") &&
 	       !(str_eq(c->w[from + n].text, "+") && n > 0 && str_eq(c->w[from + n - 1].text, "{}")))
 		n++;
 	w = arena_alloc(k->arena, (n + 1) * sizeof(*w));
-	if (!w || !found)
+	if (!w)
 		return c->n;
-	memcpy(found, f->start, name);
-	memcpy(found + name, "/found", 7);
 	for (size_t i = 0; i < n; i++) {
-		const char *text = c->w[from + i].text;
+		const char *text = classifier_replace(k, c->w[from + i].text, "{}", f->match);
 
-		w[i] = c->w[from + i];
-		if (str_eq(text, "{}") && f->bounded)
-			w[i].text = found;
-		else if (strstr(text, "{}"))
-			w[i] = (struct shell_word){ "\x01", SHELL_WORD_UNKNOWN };
+		if (text != c->w[from + i].text && !str_eq(c->w[from + i].text, "{}") &&
+		    reads_code(c->w + from, n))
+			classifier_add_unknown(k, c->w[from + i].text,
+					       "a file's name becomes a part of code");
+		w[i] = text == c->w[from + i].text
+			       ? c->w[from + i]
+			       : (struct shell_word){ text,
+						      f->reach == REACH_UNKNOWN ? SHELL_WORD_UNKNOWN : 0 };
 	}
 	classifier_read_command(k, w, n);
-	/* Inside shell text {} is replaced by an unknown word. */
-	for (size_t i = 0; i < n; i++)
-		if (strstr(c->w[from + i].text, "{}") && !str_eq(c->w[from + i].text, "{}"))
-			classifier_probe_raw(k, c->w[from + i].text);
 	return from + n + 1;
 }
 
@@ -153,21 +191,20 @@ void command_judge_find(struct classifier *k, const struct simple_command *c)
 
 	(void)classifier_add_part(k, c->w, c->n);
 	find_starts(k, &f);
-	if (!f.bounded && has_own_name(c, f.first)) {
-		/* A -name test bounds a delete in the worktree, never in "/" or a home. */
-		f.bounded = str_eq(f.start, ".") || str_eq(f.start, "./");
-		f.bounded = f.bounded && f.first <= 2 && stands_in_worktree(k);
-		if (f.bounded)
-			f.start = "./named";
+	/* A -name test bounds a delete in the worktree, never in "/" or a home. */
+	if (f.reach == REACH_WHOLE && has_own_name(c, f.first) &&
+	    (str_eq(f.start, ".") || str_eq(f.start, "./")) && f.first <= 2 && stands_in_worktree(k)) {
+		f.reach = REACH_NAMED;
+		f.start = "./named";
 	}
+	f.match = find_match(k, &f);
 	for (size_t i = f.first; i < c->n;) {
 		const char *t = c->w[i].text;
 
 		if (str_eq(t, "-delete")) {
 			classifier_add_change(k, OUTCOME_SOFT, DOMAIN_WORKSPACE);
-			if (!f.bounded)
-				classifier_add_unbounded(k, "find -delete", "deletes every match");
-			else
+			classifier_add_reach(k, f.reach, "find -delete", "deletes every match");
+			if (f.reach == REACH_NAMED)
 				classifier_add_delete(k, c->w[0].text, f.start);
 			i++;
 		} else if (str_eq(t, "-exec") || str_eq(t, "-execdir") || str_eq(t, "-ok") ||
@@ -177,7 +214,7 @@ void command_judge_find(struct classifier *k, const struct simple_command *c)
 			classifier_add_write(k, i + 1 < c->n ? c->w[i + 1].text : "\x01", OUTCOME_SOFT);
 			i += 2;
 		} else if (command_text_is_unknown(t)) {
-			classifier_add_unbounded(k, t, "may be -delete");
+			classifier_add_unknown_delete(k, t, "may be -delete");
 			i++;
 		} else {
 			i += takes_argument(t) ? 2 : 1;

@@ -5,24 +5,10 @@
 
 #include "base/str.h"
 
-/* Programs that only read, unless an option of row->bad is present. */
+/* Programs that only read, with the words that their grammar lists. */
 void command_judge_read(struct classifier *k, const struct simple_command *c)
 {
-	struct option_iter o;
-	struct option_word at;
-
 	(void)classifier_add_part(k, c->w, c->n);
-	if (!c->row->bad)
-		return;
-	option_iter_init(&o, c, false);
-	while (option_iter_next(&o, &at)) {
-		bool may_be_option = option_word_is_operand(&at) && !o.ended && at.word[0] == SHELL_UNKNOWN;
-
-		/* The file or program behind the option is not examined. */
-		if (option_word_is(&at, c->row->bad) || may_be_option)
-			classifier_add_unknown(k, c->w[0].text,
-					       "an option that runs a program or writes a file");
-	}
 }
 
 /* Programs whose class does not depend on their arguments. */
@@ -49,7 +35,8 @@ void command_judge_operands(struct classifier *k, const struct simple_command *c
 	unsigned int skip = c->row->skip;
 
 	(void)classifier_add_part(k, c->w, c->n);
-	option_iter_init(&o, c, false);
+	/* "xxd a -b" writes a file -b. */
+	option_iter_init(&o, c, str_eq(c->row->name, "xxd"));
 	while (option_iter_next(&o, &at)) {
 		if (option_word_is(&at, c->row->bad))
 			classifier_add_unknown(k, c->w[0].text,
@@ -63,6 +50,12 @@ void command_judge_operands(struct classifier *k, const struct simple_command *c
 	}
 }
 
+/* chmod -rwx FILE: a mode that looks like options. */
+static bool is_dashed_mode(const struct simple_command *c, const struct option_word *at)
+{
+	return str_eq(c->row->name, "chmod") && at->c && strchr("rwxXstugoa,+=01234567", at->c);
+}
+
 /* chmod, chown: the first operand is the mode; with -R the old modes cannot be restored. */
 void command_judge_mode(struct classifier *k, const struct simple_command *c)
 {
@@ -72,18 +65,17 @@ void command_judge_mode(struct classifier *k, const struct simple_command *c)
 
 	(void)classifier_add_part(k, c->w, c->n);
 	option_iter_init(&o, c, false);
-	while (option_iter_next(&o, &at))
+	while (option_iter_next(&o, &at)) {
 		recursive = recursive || option_word_is(&at, "R recursive");
+		first = first && !is_dashed_mode(c, &at) && !option_word_is(&at, " reference");
+	}
 	option_iter_init(&o, c, false);
 	while (option_iter_next(&o, &at)) {
 		const char *why;
 		bool whole;
 
-		if (option_word_is(&at, " reference"))
-			first = false;
 		if (!option_word_is_operand(&at))
 			continue;
-		/* "-x" is a mode for chmod. */
 		if (first) {
 			first = false;
 			continue;

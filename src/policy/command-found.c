@@ -48,12 +48,35 @@ void classifier_add_unknown(struct classifier *k, const char *what, const char *
 	classifier_add_traits(k, COMMAND_UNKNOWN | COMMAND_RUNS | COMMAND_CHANGES);
 }
 
+/* A word that the table does not list. A network client is not said to run what it downloads. */
+void classifier_add_unlisted(struct classifier *k, const struct command_row *row, const char *what)
+{
+	classifier_add_finding(k, "unknown-program", what, "not in the table of recognised words");
+	classifier_add_traits(k, COMMAND_UNKNOWN | COMMAND_CHANGES |
+					 (row->traits & COMMAND_NETWORK ? 0 : COMMAND_RUNS));
+}
+
 /* Counts also while probing. */
 void classifier_add_unbounded(struct classifier *k, const char *what, const char *why)
 {
 	add_finding(k, "unbounded-delete", what, why);
 	k->class->traits |= COMMAND_UNBOUNDED | COMMAND_CHANGES;
 	k->class->outcome = OUTCOME_IRREVERSIBLE;
+}
+
+/* Counts also while probing. */
+void classifier_add_unknown_delete(struct classifier *k, const char *what, const char *why)
+{
+	add_finding(k, "unknown-delete", what, why);
+	k->class->traits |= COMMAND_UNKNOWN_DELETE | COMMAND_UNKNOWN | COMMAND_CHANGES;
+}
+
+void classifier_add_reach(struct classifier *k, enum command_reach reach, const char *what, const char *why)
+{
+	if (reach == REACH_WHOLE)
+		classifier_add_unbounded(k, what, why);
+	else if (reach == REACH_UNKNOWN)
+		classifier_add_unknown_delete(k, what, why);
 }
 
 void classifier_add_unparsable(struct classifier *k, const char *what, const char *why)

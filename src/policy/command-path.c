@@ -75,6 +75,24 @@ static bool is_root(const struct classifier *k, const char *path)
 	return false;
 }
 
+/* Length of the bracket expression at TEXT, with "[]x]", "[!]x]" and "[[:alnum:]]"; 1 if it is not closed. */
+static size_t bracket_length(const char *text, size_t len)
+{
+	size_t i = 1;
+
+	i += i < len && (text[i] == '!' || text[i] == '^');
+	i += i < len && text[i] == ']';
+	for (; i < len && text[i] != ']'; i++)
+		if (text[i] == '[' && i + 1 < len && strchr(":.=", text[i + 1])) {
+			const char end[2] = { text[i + 1], ']' };
+			const char *close = memmem(text + i + 2, len - i - 2, end, 2);
+
+			if (close)
+				i = (size_t)(close - text) + 1;
+		}
+	return i < len ? i + 1 : 1;
+}
+
 /* Patterns with fewer than two literal characters: "*", "?*", ".*", "*.*", "[a-z]*", "a*". */
 bool command_pattern_is_broad(const char *text, size_t len)
 {
@@ -84,9 +102,7 @@ bool command_pattern_is_broad(const char *text, size_t len)
 		char c = text[i];
 
 		if (c == '[') {
-			const char *close = memchr(text + i + 1, ']', len - i - 1);
-
-			i = close ? (size_t)(close - text) : len;
+			i += bracket_length(text + i, len - i) - 1;
 			continue;
 		}
 		if (c == '*' || c == '?')
@@ -171,41 +187,59 @@ static bool names_nothing(const char *text)
 	return text[0] != '/';
 }
 
-bool classifier_path_is_unbounded(struct classifier *k, const char *text, const char **ret_why)
+/* The paths that FULL may mean, one for each possible working directory. */
+static enum command_reach full_reach(struct classifier *k, const char *full, const char **ret_why)
 {
-	const char *full = text;
-
-	*ret_why = "deletes files whose names are not known";
-	if (!*text)
-		return false;
-	if (strpbrk(text, "\x01$`") || (strchr(text, '{') && strchr(text, ',')))
-		return true;
-	if (names_nothing(text)) {
-		*ret_why = "deletes everything in the current directory";
-		return true;
-	}
-	full = classifier_expand_home(k, text);
-	if (!full)
-		return true;
-	if (k->links && strchr(text, '/'))
-		return true;
-	if (full[0] != '/' && (k->shell.cwds.unknown || k->shell.cwds.n == 0))
-		return true;
 	for (size_t i = 0; i < (full[0] == '/' ? 1 : k->shell.cwds.n); i++) {
 		bool up = false;
 		char *path = classifier_join_path(k, full[0] == '/' ? "/" : k->shell.cwds.v[i], full, &up);
 
-		if (!path || up)
-			return true;
+		if (!path || up) {
+			*ret_why = "'..' after a name that may be a link";
+			return REACH_WHOLE;
+		}
 		if (is_unbounded_path(k, path)) {
 			*ret_why = "deletes a whole root, home or worktree";
-			return true;
+			return REACH_WHOLE;
 		}
 	}
-	return false;
+	return REACH_NAMED;
 }
 
-static bool is_harmless_device(const char *path)
+enum command_reach classifier_path_reach(struct classifier *k, const char *text, const char **ret_why)
+{
+	const char *full = text;
+	enum command_reach reach;
+
+	*ret_why = "deletes files whose names are not known";
+	if (!*text)
+		return REACH_NAMED;
+	if (strpbrk(text, "\x01$`"))
+		return REACH_UNKNOWN;
+	if (names_nothing(text) && !classifier_is_in_named_directory(k, text)) {
+		*ret_why = "deletes everything in the current directory";
+		return REACH_WHOLE;
+	}
+	full = classifier_expand_home(k, text);
+	/* Another user's home, or braces that argv[] may still get from a shell. */
+	if (!full || (strchr(text, '{') && strchr(text, ',')))
+		return REACH_WHOLE;
+	if (k->mounts || (k->links && strchr(text, '/'))) {
+		*ret_why = "a link or a mount of this command may lead to a root";
+		return REACH_WHOLE;
+	}
+	reach = full_reach(k, full, ret_why);
+	if (reach == REACH_NAMED && full[0] != '/' && (k->shell.cwds.unknown || k->shell.cwds.n == 0))
+		return REACH_UNKNOWN;
+	return reach;
+}
+
+bool classifier_path_is_unbounded(struct classifier *k, const char *text, const char **ret_why)
+{
+	return classifier_path_reach(k, text, ret_why) != REACH_NAMED;
+}
+
+bool command_is_harmless_device(const char *path)
 {
 	static const char *const devices[] = { "/dev/null",    "/dev/stdout", "/dev/stderr", "/dev/tty",
 					       "/dev/zero",    "/dev/full",   "/dev/stdin",  "/dev/random",
@@ -271,7 +305,7 @@ static bool is_socket_path(const char *path)
 
 static void write_path(struct classifier *k, const char *text, const char *path, enum outcome o)
 {
-	if (is_harmless_device(path))
+	if (command_is_harmless_device(path))
 		return;
 	if (is_socket_path(path)) {
 		const char *host = path + 9;
@@ -326,6 +360,18 @@ void classifier_add_write(struct classifier *k, const char *text, enum outcome o
 	classifier_add_traits(k, COMMAND_UNKNOWN);
 }
 
+static void write_system_path(struct classifier *k, const char *text, const char *path, enum outcome o)
+{
+	if (path_domain(k, path) == DOMAIN_SYSTEM && !is_socket_path(path))
+		write_path(k, text, path, o);
+}
+
+void classifier_add_system_write(struct classifier *k, const char *text)
+{
+	if (*text)
+		(void)each_path(k, text, OUTCOME_SOFT, write_system_path);
+}
+
 static void delete_path(struct classifier *k, const char *text, const char *path, enum outcome o)
 {
 	enum domain d = path_domain(k, path);
@@ -337,14 +383,46 @@ static void delete_path(struct classifier *k, const char *text, const char *path
 	classifier_add_change(k, o, d);
 }
 
+/*
+ * git's pathspecs: ":/x" and ":(top)x" begin at the root of the repository, ":!x" and ":(exclude)x" mean all but
+ * x. Returns the path in it, or "*" for all.
+ */
+static const char *pathspec_path(const char *text)
+{
+	const char *rest = text + 1, *close = strchr(text, ')');
+
+	if (text[0] != ':')
+		return text;
+	if (*rest == '(') {
+		const char *but = strstr(rest, "exclude");
+
+		rest = close ? close + 1 : "";
+		if (but && but < rest)
+			return "*";
+	} else {
+		size_t magic = strspn(rest, "/!^:");
+
+		if (strcspn(rest, "!^") < magic)
+			return "*";
+		rest += magic;
+	}
+	return *rest ? rest : "*";
+}
+
 void classifier_add_delete(struct classifier *k, const char *program, const char *text)
 {
 	const char *why;
+	enum command_reach reach;
+
+	if (str_starts(program, "git "))
+		text = pathspec_path(text);
+	reach = classifier_path_reach(k, text, &why);
 
 	classifier_add_change(k, OUTCOME_SOFT, DOMAIN_WORKSPACE);
-	if (classifier_path_is_unbounded(k, text, &why))
-		classifier_add_unbounded(k, text, why);
+	classifier_add_reach(k, reach, text, why);
 	classifier_add_finding(k, "deletes", program, "deletes files");
-	if (!each_path(k, text, OUTCOME_SOFT, delete_path))
+	if (reach != REACH_UNKNOWN && !each_path(k, text, OUTCOME_SOFT, delete_path))
 		classifier_add_change(k, OUTCOME_IRREVERSIBLE, DOMAIN_LOCALHOST);
+	else if (reach == REACH_UNKNOWN)
+		classifier_add_domain(k, DOMAIN_LOCALHOST);
 }

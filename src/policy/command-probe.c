@@ -5,6 +5,8 @@
 
 #include "base/str.h"
 
+#define PROBES_MAX 64 /* of the words of one command; decoys before a delete cost fuel */
+
 void classifier_probe_command(struct classifier *k, const struct shell_word *w, size_t n)
 {
 	struct classifier before = *k;
@@ -23,6 +25,29 @@ void classifier_probe_text(struct classifier *k, const char *text)
 	classifier_read_text(k, text, false);
 	before.fuel = k->fuel;
 	*k = before;
+}
+
+/* A quoted word of TEXT names a root, or a function returns the working directory or the home. */
+static bool mentions_root(struct classifier *k, const char *text)
+{
+	static const char *const names[] = { "getcwd",	  "cwd(",   "Dir.pwd", "homedir",
+					     "Path.home", "curdir", "(/)",     NULL };
+	const char *why;
+
+	for (size_t i = 0; names[i]; i++)
+		if (strstr(text, names[i]))
+			return true;
+	for (const char *p = strpbrk(text, "'\""), *end; p; p = strpbrk(end + 1, "'\"")) {
+		const char *word;
+
+		end = strchr(p + 1, *p);
+		if (!end)
+			return false;
+		word = arena_text(k->arena, p + 1, (size_t)(end - p - 1));
+		if (!word || classifier_path_reach(k, word, &why) == REACH_WHOLE)
+			return true;
+	}
+	return false;
 }
 
 /* Functions that delete trees, in languages that are not parsed. */
@@ -68,7 +93,7 @@ static void probe_words(struct classifier *k, const char *text, const char *drop
 		open = false;
 		/* bash's !(x), +(x): any name may match. */
 		if (*p == '(' && p > text && strchr("!@+?*", p[-1]))
-			w[n++] = (struct shell_word){ "\x01", SHELL_WORD_UNKNOWN };
+			w[n++] = (struct shell_word){ "*", 0 };
 		if (!ends)
 			continue;
 		for (size_t i = 0; i < n; i++)
@@ -88,7 +113,8 @@ void classifier_probe_raw(struct classifier *k, const char *text)
 	if (!classifier_spend(k, strlen(text)))
 		return;
 	if (mentions_tree_delete(text))
-		classifier_add_unbounded(k, text, "deletes files whose names are not known");
+		classifier_add_reach(k, mentions_root(k, text) ? REACH_WHOLE : REACH_UNKNOWN, text,
+				     "deletes files whose names are not known");
 	probe_words(k, text, "\\");
 	probe_words(k, text, "'\"\\");
 }
@@ -98,7 +124,7 @@ void classifier_probe_arguments(struct classifier *k, const struct shell_word *w
 {
 	unsigned int tried = 0;
 
-	for (size_t i = 1; i < n && tried < 8; i++) {
+	for (size_t i = 1; i < n && tried < PROBES_MAX; i++) {
 		const char *text = w[i].text;
 
 		if (strpbrk(text, " \t\n;|&")) {
@@ -127,10 +153,9 @@ void classifier_probe_lookalike(struct classifier *k, const struct shell_word *w
 		force = force || (t[1] != '-' ? strchr(t, 'f') != NULL : str_starts(t, "--force"));
 	}
 	for (size_t i = 1; recursive && force && i < n; i++)
-		if (w[i].text[0] != '-' && classifier_path_is_unbounded(k, w[i].text, &why)) {
-			classifier_add_unbounded(k, w[i].text, "the program may be rm");
-			return;
-		}
+		if (w[i].text[0] != '-')
+			classifier_add_reach(k, classifier_path_reach(k, w[i].text, &why), w[i].text,
+					     "the program may be rm");
 }
 
 /* The program's name is not known: it may be rm. "/", "~" and "*" count alone, other operands with -r. */
@@ -149,10 +174,9 @@ void classifier_probe_unnamed(struct classifier *k, const struct shell_word *w, 
 		const char *t = w[i].text, *why;
 		bool plain = t[0] == '/' || t[0] == '~' || t[0] == '*';
 
-		if (t[0] != '-' && (plain || recursive) && classifier_path_is_unbounded(k, t, &why)) {
-			classifier_add_unbounded(k, t, "the program may be rm");
-			return;
-		}
+		if (t[0] != '-' && (plain || recursive))
+			classifier_add_reach(k, classifier_path_reach(k, t, &why), t,
+					     "the program may be rm");
 	}
 	classifier_probe_arguments(k, w, n);
 }

@@ -96,7 +96,6 @@ static const struct sub_row {
 	{ "hg", " status st log diff summary branches heads parents id annotate cat ", SUB_READ },
 	{ "hg", " push outgoing ", SUB_PUBLISHES },
 	{ "hg", "*", SUB_RUNS },
-	{ "ip", " ", SUB_READ },
 	{ "zfs", " list get version ", SUB_READ },
 	{ "zfs", "*", SUB_SYSTEM_ENDS },
 	{ "btrfs", "*", SUB_SYSTEM_ENDS },
@@ -176,14 +175,14 @@ static void judge_kind(struct classifier *k, const char *what, enum sub_kind kin
 	}
 }
 
-/* ip, sysctl, dpkg, rpm ...: read-only unless a word of row->bad is present. */
+/* dpkg, rpm ...: a word of row->bad changes the system. */
 static bool has_bad_word(const struct simple_command *c)
 {
 	for (size_t i = 1; i < c->n; i++) {
 		const char *t = c->w[i].text, *p;
 		size_t len = strcspn(t, "=");
 
-		if (command_text_is_unknown(t) || (t[len] && str_eq(c->row->name, "sysctl")))
+		if (command_text_is_unknown(t))
 			return true;
 		for (p = strchr(c->row->bad, ' '); len > 0 && p && p[1]; p = strchr(p + 1, ' '))
 			if (strncmp(p + 1, t, len) == 0 && p[1 + len] == ' ')

@@ -148,20 +148,69 @@ void command_judge_su(struct classifier *k, const struct simple_command *c)
 	classifier_probe_arguments(k, c->w, c->n);
 }
 
-/* WORD with every TOKEN in it made unknown. */
-static const char *replace(struct classifier *k, const char *word, const char *token)
+/* TEXT with every TOKEN replaced by VALUE. */
+const char *classifier_replace(struct classifier *k, const char *text, const char *token, const char *value)
 {
-	const char *hit = strstr(word, token);
-	char *copy;
+	size_t n = 0, len = strlen(value), skip = strlen(token);
+	char *out, *to;
 
-	if (!hit)
-		return word;
-	copy = arena_text(k->arena, word, strlen(word));
-	if (!copy)
+	for (const char *p = skip ? strstr(text, token) : NULL; p; p = strstr(p + skip, token))
+		n++;
+	if (n == 0)
+		return text;
+	to = out = arena_alloc(k->arena, strlen(text) + n * len + 1);
+	if (!out || !classifier_spend(k, n * len))
 		return "\x01";
-	/* Only the position of the unknown part matters, not its length. */
-	memset(copy + (hit - word), SHELL_UNKNOWN, strlen(token));
-	return copy;
+	for (const char *p = text, *hit; *p; p = hit + skip) {
+		size_t plain;
+
+		hit = strstr(p, token);
+		plain = hit ? (size_t)(hit - p) : strlen(p);
+		memcpy(to, p, plain);
+		to += plain;
+		if (!hit)
+			break;
+		memcpy(to, value, len);
+		to += len;
+	}
+	*to = '\0';
+	return out;
+}
+
+/* The N words with TOKEN replaced by INPUT, and the fields of INPUT behind them. */
+static void probe_input(struct classifier *k, const struct shell_word *w, size_t n, const char *token,
+			const char *input)
+{
+	static const char blanks[] = " \t\n'\"";
+	struct shell_word *all;
+	size_t fields = 0;
+
+	for (const char *p = input + strspn(input, blanks); *p; p += strspn(p, blanks), fields++)
+		p += strcspn(p, blanks);
+	all = arena_alloc(k->arena, (n + fields + 1) * sizeof(*all));
+	if (!all || !classifier_spend(k, strlen(input) + n + fields))
+		return;
+	for (size_t i = 0; i < n; i++)
+		all[i] = (struct shell_word){ classifier_replace(k, w[i].text, token, input), w[i].flags };
+	for (const char *p = input + strspn(input, blanks); *p; p += strspn(p, blanks)) {
+		all[n++] = (struct shell_word){ arena_text(k->arena, p, strcspn(p, blanks)) ?: "\x01", 0 };
+		p += strcspn(p, blanks);
+	}
+	classifier_probe_command(k, all, n);
+}
+
+/* echo / | xargs rm -rf: the words that commands of this text print, and its here-documents. */
+void classifier_probe_inputs(struct classifier *k, const struct shell_word *w, size_t n, const char *token)
+{
+	for (const struct shell_command *c = k->text.commands; c; c = c->next) {
+		const char *text = classifier_printed_text(k, c);
+
+		if (text)
+			probe_input(k, w, n, token, text);
+		for (const struct shell_redirect *d = c->redirects; d; d = d->next)
+			if (d->kind == SHELL_REDIRECT_HERE)
+				probe_input(k, w, n, token, d->word.text);
+	}
 }
 
 void command_judge_xargs(struct classifier *k, const struct simple_command *c)
@@ -186,10 +235,12 @@ void command_judge_xargs(struct classifier *k, const struct simple_command *c)
 		if (!w)
 			return;
 		for (size_t i = 0; i < n; i++)
-			w[i] = (struct shell_word){ replace(k, c->w[at.at + i].text, token),
+			w[i] = (struct shell_word){ classifier_replace(k, c->w[at.at + i].text, token,
+								       "\x01"),
 						    c->w[at.at + i].flags };
 		w[n] = (struct shell_word){ "\x01", SHELL_WORD_UNKNOWN | SHELL_WORD_SPLIT };
 		classifier_read_command(k, w, n + 1);
+		classifier_probe_inputs(k, c->w + at.at, n, token);
 		return;
 	}
 }
@@ -225,7 +276,27 @@ void command_judge_builtin(struct classifier *k, const struct simple_command *c)
 	}
 }
 
-/* alias x='rm -rf': a later use adds words that are not known here. */
+/* The commands of this text whose name is NAME run BODY with their words. */
+static void probe_uses(struct classifier *k, const char *name, const char *body)
+{
+	for (const struct shell_command *c = k->text.commands; c; c = c->next) {
+		struct shell_word *w;
+		char *text;
+
+		if (c->n_words == 0 || !str_eq(c->words[0].text, name))
+			continue;
+		w = arena_alloc(k->arena, c->n_words * sizeof(*w));
+		if (!w)
+			return;
+		memcpy(w, c->words, c->n_words * sizeof(*w));
+		w[0].text = body;
+		text = classifier_join_words(k, w, c->n_words);
+		if (text)
+			classifier_probe_text(k, text);
+	}
+}
+
+/* alias x='rm -rf': a use in another text adds words that are not known here. */
 void command_judge_alias(struct classifier *k, const struct simple_command *c)
 {
 	(void)classifier_add_part(k, c->w, c->n);
@@ -233,7 +304,7 @@ void command_judge_alias(struct classifier *k, const struct simple_command *c)
 		const char *equals = strchr(c->w[i].text, '=');
 		struct shell_word with_more[2] = { { equals ? equals + 1 : "", 0 },
 						   { "\x01", SHELL_WORD_UNKNOWN } };
-		char *text;
+		char *text, *name;
 
 		if (!equals)
 			continue;
@@ -241,6 +312,9 @@ void command_judge_alias(struct classifier *k, const struct simple_command *c)
 		text = classifier_join_words(k, with_more, 2);
 		if (text)
 			classifier_probe_text(k, text);
+		name = arena_text(k->arena, c->w[i].text, (size_t)(equals - c->w[i].text));
+		if (name)
+			probe_uses(k, name, equals + 1);
 	}
 }
 
@@ -259,6 +333,8 @@ void command_judge_hash(struct classifier *k, const struct simple_command *c)
 			continue;
 		classifier_add_unknown(k, at.value, "redefines a command name");
 		classifier_probe_command(k, meant, 2);
+		for (size_t i = 1; i < c->n; i++)
+			probe_uses(k, c->w[i].text, at.value);
 	}
 }
 

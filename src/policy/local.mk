@@ -4,16 +4,24 @@ libcore_a_SOURCES += \
 	src/policy/command-code.c \
 	src/policy/command-cwd.c \
 	src/policy/command-delete.c \
+	src/policy/command-expansion.c \
 	src/policy/command-file.c \
 	src/policy/command-found.c \
 	src/policy/command-git.c \
+	src/policy/command-grammar.c src/policy/command-grammar.h \
+	src/policy/command-grammar-table.c \
+	src/policy/command-grammar-text.c \
 	src/policy/command-classifier.h \
 	src/policy/command-net.c \
 	src/policy/command-option.c \
 	src/policy/command-path.c \
 	src/policy/command-probe.c \
+	src/policy/command-remove.c \
+	src/policy/command-start.c \
 	src/policy/command-sub.c \
+	src/policy/command-system.c \
 	src/policy/command-table.c \
+	src/policy/command-value.c \
 	src/policy/command-variable.c \
 	src/policy/command-wrap.c \
 	src/policy/policy-name.c \

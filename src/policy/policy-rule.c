@@ -125,8 +125,12 @@ static bool tier_allows(enum policy_tier tier, const struct policy_facts *facts,
 {
 	bool any = false;
 
-	/* An allow rule never covers unparsable or unbounded commands. */
-	if (class->traits & (COMMAND_UNPARSABLE | COMMAND_UNBOUNDED))
+	/*
+	 * An allow rule never covers unparsable or unbounded commands, nor what a shell evaluates beside the words:
+	 * for PATH in .; do make; done.
+	 */
+	if (class->traits &
+	    (COMMAND_UNPARSABLE | COMMAND_UNBOUNDED | COMMAND_UNKNOWN_DELETE | COMMAND_EVALUATES))
 		return false;
 	for (const struct command_part *p = class->parts; p; p = p->next) {
 		if (part_is_allowed(p, tier, facts, ret_rule))

@@ -83,11 +83,18 @@ static const enum review table[_SECURITY_MAX][_OUTCOME_MAX][_INTENTION_MAX][_DOM
 };
 /* clang-format on */
 
-enum review policy_table_review(enum security_profile p, enum outcome o, enum intention i, enum domain d)
+/* The one cell that depends on confinement: changes in a worktree that is discarded with the sandbox. */
+static bool is_discarded(enum security_profile p, enum outcome o, enum domain d)
+{
+	return p == SECURITY_BALANCED && o == OUTCOME_SOFT && d == DOMAIN_WORKSPACE;
+}
+
+enum review policy_table_review(enum security_profile p, enum outcome o, enum intention i, enum domain d,
+				bool ephemeral)
 {
 	/* A value outside the enums: the strictest cell. */
 	if ((unsigned int)p >= _SECURITY_MAX || (unsigned int)o >= _OUTCOME_MAX ||
 	    (unsigned int)i >= _INTENTION_MAX || (unsigned int)d >= _DOMAIN_MAX)
 		return REVIEW_PIN;
-	return table[p][o][i][d];
+	return ephemeral && is_discarded(p, o, d) ? REVIEW_LOG : table[p][o][i][d];
 }

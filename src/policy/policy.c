@@ -93,6 +93,12 @@ static enum intention intention_of(const struct policy_facts *facts)
 	return i;
 }
 
+/* Step 1: targets that the words do not show may be anything that a delete can reach. */
+static bool is_unbounded(const struct command_class *c, bool ephemeral)
+{
+	return c->traits & COMMAND_UNBOUNDED || (c->traits & COMMAND_UNKNOWN_DELETE && !ephemeral);
+}
+
 /* Step 2: an unknown part is irreversible, or soft if effects are ephemeral. */
 static enum outcome raw_outcome_of(const struct command_class *c, bool ephemeral)
 {
@@ -231,7 +237,7 @@ static int decide(struct verdict *v, const struct policy_facts *facts, const str
 	v->axes.domain = c->domain;
 	v->axes.profile = (unsigned int)facts->security < _SECURITY_MAX ? facts->security : SECURITY_STRICT;
 	v->axes.review = REVIEW_PASS;
-	if (c->traits & COMMAND_UNBOUNDED)
+	if (is_unbounded(c, ephemeral))
 		v->axes.review = REVIEW_PIN;
 	r = add_findings(v, c, f);
 	if (r == 0 && v->axes.outcome != v->axes.raw_outcome)
@@ -242,7 +248,8 @@ static int decide(struct verdict *v, const struct policy_facts *facts, const str
 		r = judge_invariants(v, facts, c, f);
 	if (r < 0)
 		return r;
-	raise_to(v, policy_table_review(v->axes.profile, v->axes.outcome, v->axes.intention, v->axes.domain));
+	raise_to(v, policy_table_review(v->axes.profile, v->axes.outcome, v->axes.intention, v->axes.domain,
+					ephemeral));
 	r = apply_rules(v, facts, c, &denied, f);
 	if (r < 0)
 		return r;
@@ -263,6 +270,7 @@ int policy_decide(const struct policy_facts *facts, struct verdict **ret, struct
 		.n_rw = facts->n_rw,
 		.trusted_hosts = facts->trusted_hosts,
 		.env = facts->env,
+		.git_is_plain = facts->git_is_plain,
 	};
 	_cleanup_verdict_ struct verdict *v = NULL;
 	_cleanup_arena_ struct arena arena;

@@ -129,7 +129,8 @@ struct policy_facts {
 	const struct policy_mount *rw; /* writable binds, without the worktree */
 	size_t n_rw;
 	enum policy_network network;
-	bool broker_tool; /* any tool granted */
+	bool broker_tool;  /* any tool granted */
+	bool git_is_plain; /* no configuration in the worktree names a program that git would run there */
 	enum intention intention;
 	unsigned int taints; /* enum policy_taint */
 	bool web_requester;
@@ -174,8 +175,9 @@ DEFINE_CLEANUP(struct verdict, verdict_free)
 /* {"axes":{...},"decision":"ask","level":"B","reasons":[{"id":"...","text":"..."}]} */
 struct jdoc *verdict_to_json(const struct verdict *v);
 
-/* The table alone, without the invariants. */
-enum review policy_table_review(enum security_profile p, enum outcome o, enum intention i, enum domain d);
+/* The table alone, without the invariants. EPHEMERAL: no effect outlives the sandbox. */
+enum review policy_table_review(enum security_profile p, enum outcome o, enum intention i, enum domain d,
+				bool ephemeral);
 
 const char *outcome_name(enum outcome o);
 const char *intention_name(enum intention i);

@@ -48,6 +48,7 @@ static int read_loop(struct shell_parse *x)
 static int read_for(struct shell_parse *x)
 {
 	struct shell_words w = { 0 };
+	const char *variable = NULL;
 	int r = 0;
 
 	if (shell_peek(x, 0) == '(' && shell_peek(x, 1) == '(') {
@@ -56,6 +57,9 @@ static int read_for(struct shell_parse *x)
 	} else {
 		if (shell_plain_length(x) == 0)
 			return shell_fail(x, "for without a name");
+		variable = arena_text(x->arena, x->at, shell_plain_length(x));
+		if (!variable)
+			return x->arena->error;
 		x->at += shell_plain_length(x);
 		r = shell_skip_lines(x);
 		if (r == 0 && shell_take_word(x, "in"))
@@ -65,7 +69,7 @@ static int read_for(struct shell_parse *x)
 			}
 	}
 	if (r == 0)
-		r = shell_emit_perhaps(x, &w);
+		r = shell_emit_perhaps(x, &w, variable);
 	shell_skip_blanks(x);
 	if (r == 0 && shell_peek(x, 0) == ';')
 		x->at++;
@@ -245,6 +249,7 @@ int shell_read_function(struct shell_parse *x)
 	bool simple;
 	int r = skip_function_name(x);
 
+	x->functions = true;
 	if (r < 0)
 		return r;
 

@@ -48,6 +48,7 @@ static int expand_body(struct shell_parse *x, const char *body, size_t len)
 
 	inner.at = body;
 	inner.end = body + len;
+	inner.base = NULL;
 	inner.heredocs = NULL;
 	inner.no_newline = false;
 	while (r == 0 && inner.at < inner.end) {
@@ -62,6 +63,7 @@ static int expand_body(struct shell_parse *x, const char *body, size_t len)
 	}
 	x->tail = inner.tail;
 	x->scopes = inner.scopes;
+	x->functions = inner.functions;
 	if (r < 0)
 		x->why = inner.why;
 	return r;

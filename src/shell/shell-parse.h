@@ -17,10 +17,14 @@ struct shell_heredoc {
 struct shell_parse {
 	struct arena *arena;
 	const char *at, *end;
+	const char *base; /* start of the text; NULL: offsets in it are not known */
 	struct shell_command **tail;
+	struct shell_expansion **expansions;
+	bool assigning;			/* in the value of an assignment */
 	struct shell_heredoc *heredocs; /* here-documents of this line, read after it */
 	const char *why;
 	unsigned int depth, loops, scope, scopes;
+	bool functions;	 /* one was defined */
 	bool no_newline; /* a here-document of an outer level is pending: shells disagree where it begins */
 };
 
@@ -55,6 +59,8 @@ bool shell_is_word(const struct shell_parse *x, const char *word);
 bool shell_take_word(struct shell_parse *x, const char *word);
 int shell_require_word(struct shell_parse *x, const char *word, const char *why);
 
+size_t shell_offset(const struct shell_parse *x); /* 0 if not known */
+
 /* --- shell-split.c: lists */
 int shell_list(struct shell_parse *x); /* up to a closing word or ')', not consumed, or the end */
 int shell_read_process(struct shell_parse *x, bool and_then, bool *ret_simple);
@@ -68,7 +74,7 @@ int shell_read_function(struct shell_parse *x);
 /* --- shell-simple.c */
 int shell_new_command(struct shell_parse *x, struct shell_command **ret);
 void shell_emit(struct shell_parse *x, struct shell_command *c, const struct shell_words *w);
-int shell_emit_perhaps(struct shell_parse *x, const struct shell_words *w);
+int shell_emit_perhaps(struct shell_parse *x, const struct shell_words *w, const char *variable);
 bool shell_at_process(const struct shell_parse *x); /* "<(" or ">(" */
 size_t shell_assignment_length(const struct shell_parse *x, size_t *ret_name);
 int shell_read_simple(struct shell_parse *x, bool and_then);

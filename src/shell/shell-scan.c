@@ -27,6 +27,11 @@ char shell_peek(const struct shell_parse *x, size_t ahead)
 	return (size_t)(x->end - x->at) > ahead ? x->at[ahead] : '\0';
 }
 
+size_t shell_offset(const struct shell_parse *x)
+{
+	return x->base ? (size_t)(x->at - x->base) : 0;
+}
+
 void shell_skip_blanks(struct shell_parse *x)
 {
 	for (;;) {

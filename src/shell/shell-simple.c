@@ -10,7 +10,7 @@ int shell_new_command(struct shell_parse *x, struct shell_command **ret)
 
 	if (!c)
 		return x->arena->error;
-	*c = (struct shell_command){ .loops = x->loops > 0, .scope = x->scope };
+	*c = (struct shell_command){ .loops = x->loops > 0, .scope = x->scope, .at = shell_offset(x) };
 	*ret = c;
 	return 0;
 }
@@ -23,7 +23,7 @@ void shell_emit(struct shell_parse *x, struct shell_command *c, const struct she
 	x->tail = &c->next;
 }
 
-int shell_emit_perhaps(struct shell_parse *x, const struct shell_words *w)
+int shell_emit_perhaps(struct shell_parse *x, const struct shell_words *w, const char *variable)
 {
 	struct shell_command *c = NULL;
 	int r;
@@ -34,6 +34,7 @@ int shell_emit_perhaps(struct shell_parse *x, const struct shell_words *w)
 	if (r < 0)
 		return r;
 	c->perhaps = true;
+	c->variable = variable;
 	shell_emit(x, c, w);
 	return 0;
 }
@@ -209,12 +210,15 @@ static int read_assignment(struct shell_parse *x, struct shell_command *c, size_
 
 	if (!a)
 		return x->arena->error;
-	*a = (struct shell_assignment){ .next = c->assignments, .name = arena_text(x->arena, x->at, name) };
+	*a = (struct shell_assignment){ .next = c->assignments,
+					.name = arena_text(x->arena, x->at, name),
+					.at = shell_offset(x),
+					.append = len == name + 2 && x->at[name] == '+' };
 	if (!a->name)
 		return x->arena->error;
 	c->assignments = a;
 	/* A subscript may contain a substitution: read the whole word, then split it. */
-	if (x->at[len - 2] == ']' || x->at[len - 1] != '=') {
+	if (x->at[name] == '[') {
 		r = shell_read_word(x, &w, true);
 		a->value = (struct shell_word){ "\x01", SHELL_WORD_UNKNOWN };
 		return r;
@@ -225,10 +229,12 @@ static int read_assignment(struct shell_parse *x, struct shell_command *c, size_
 		r = read_array(x, &w);
 		/* ( rm -rf / ) may be run later as "${a[@]}". */
 		if (r == 0)
-			r = shell_emit_perhaps(x, &w);
+			r = shell_emit_perhaps(x, &w, a->name);
 		return r;
 	}
+	x->assigning = true;
 	r = shell_read_word(x, &w, true);
+	x->assigning = false;
 	if (r == 0)
 		a->value = w.v[0];
 	return r;

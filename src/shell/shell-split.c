@@ -140,7 +140,12 @@ int shell_list(struct shell_parse *x)
 
 int shell_split(struct arena *a, const char *text, size_t len, struct shell *ret)
 {
-	struct shell_parse x = { .arena = a, .at = text, .end = text + len, .tail = &ret->first };
+	struct shell_parse x = { .arena = a,
+				 .at = text,
+				 .end = text + len,
+				 .base = text,
+				 .tail = &ret->first,
+				 .expansions = &ret->expansions };
 	int r = 0;
 
 	*ret = (struct shell){ 0 };
@@ -156,6 +161,7 @@ int shell_split(struct arena *a, const char *text, size_t len, struct shell *ret
 		r = shell_fail(&x, "here-document without a body");
 	if (r == -ENOMEM)
 		return r;
+	ret->functions = x.functions;
 	if (r < 0)
 		ret->why = r == -E2BIG ? "too long" : x.why;
 	return 0;

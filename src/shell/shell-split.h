@@ -47,6 +47,23 @@ struct shell_assignment {
 	struct shell_assignment *next;
 	const char *name;
 	struct shell_word value;
+	size_t at;   /* offset in the text; 0 in text between backquotes or of a here-document */
+	bool append; /* "name+=value" */
+};
+
+/*
+ * A variable, or a substitution of commands, with its place in the text: a caller may know the value and read
+ * the text again with the value in its place. Only for the text itself, not for text between
+ * backquotes, in a here-document or in arithmetic.
+ */
+struct shell_expansion {
+	struct shell_expansion *next;
+	size_t from, to;     /* bytes of the text, with "$" and brackets */
+	const char *name;    /* variable; NULL: a substitution */
+	const char *instead; /* the word of ${name:-word}, as it is spelled; NULL: none */
+	unsigned int scope;  /* of the commands of a substitution */
+	bool quoted;	     /* between double quotes */
+	bool assigned;	     /* in the value of an assignment: not split */
 };
 
 struct shell_command {
@@ -58,12 +75,16 @@ struct shell_command {
 	bool and_then; /* runs only if the simple command before it succeeded: "cd x && rm y" */
 	bool loops;    /* in the body of a loop or of a function */
 	bool perhaps;  /* words that may become a command: of an array or a loop, or after "[[ a ||" in sh */
-	unsigned int scope; /* the same number: the same subshell or substitution */
+	const char *variable; /* of `perhaps`: the array or the loop's variable that gets these words */
+	size_t at;	      /* offset of the first byte in the text, as in struct shell_assignment */
+	unsigned int scope;   /* the same number: the same subshell or substitution */
 };
 
 struct shell {
 	struct shell_command *first;
-	const char *why; /* static; NULL: the whole text was parsed */
+	const char *why;		    /* static; NULL: the whole text was parsed */
+	struct shell_expansion *expansions; /* inner ones before the one around them */
+	bool functions;			    /* it defines a function: a name may mean another command */
 };
 
 /* 0 or -ENOMEM. A syntax error is reported in RET->why. */

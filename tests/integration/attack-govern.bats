@@ -38,6 +38,43 @@ nothing_started() {
 	[ "$(tail -n 1 "$SEG" | jq -r .k)" = session.refused ] || custody_fail "no record: $(tail -n 1 "$SEG")"
 }
 
+# ---- what the words of a command show ----
+
+@test "GOV-14: a rule that allows rm does not allow what its redirection overwrites" {
+	printf '{"rules":[{"effect":"allow","argv":["rm"]}]}\n' >"$CUSTODY_ROOT/etc/custody.json"
+	profile rw '{"workspace": {"mode": "rw"}}'
+	mkdir build
+	echo kept >main.c
+	run --separate-stderr alone "$CUSTODY" run -p "$PROFILE" -- sh -c 'rm -rf build > main.c'
+	nothing_started 114
+	[ "$(cat main.c)" = kept ] && [ -d build ] || custody_fail "the refused command ran"
+	run --separate-stderr alone "$CUSTODY" run -p "$PROFILE" -- sh -c 'rm -rf build > /dev/null'
+	assert_status 0
+	[ ! -e build ] || custody_fail "the allowed command did not run"
+}
+
+@test "GOV-3: GOV-7: unknown targets start in an overlay and need the PIN in a writable tree; spelled ones always do" {
+	local cmd
+	mkdir build
+	echo kept >build/a
+	profile rw '{"workspace": {"mode": "rw"}}'
+	run --separate-stderr alone "$CUSTODY" run -- sh -c 'rm -rf "$X"; d=$(mktemp -d); rm -rf "$d"; cd build && rm -rf *'
+	assert_status 0
+	[ "$(cat build/a)" = kept ]
+	for cmd in 'rm -rf "$X"' 'find build | xargs rm -rf' 'git clean -fdx'; do
+		run --separate-stderr alone "$CUSTODY" run -p "$PROFILE" -- sh -c "$cmd"
+		nothing_started 114
+		[ "$(tail -n 1 "$SEG" | jq -r .d.approval.level)" = C ] || custody_fail "$cmd: $(tail -n 1 "$SEG")"
+	done
+	for cmd in 'x=*; rm -rf $x' 'eval "$(echo rm -rf ./*)"' 'cd build; rm -rf *' 'chroot / rm -rf usr' 'git rm -r :/' \
+		'echo "${x:-'"'"'}"; rm -rf ~; echo "'"'"'}"'; do
+		run --separate-stderr alone "$CUSTODY" run -- sh -c "$cmd"
+		nothing_started 114
+		[ "$(tail -n 1 "$SEG" | jq -r .d.approval.level)" = C ] || custody_fail "$cmd: $(tail -n 1 "$SEG")"
+	done
+	[ "$(cat build/a)" = kept ]
+}
+
 # ---- between approval and start ----
 
 @test "GOV-9: a link that leads to another program after the approval is another question" {

@@ -17,6 +17,7 @@ static const struct policy_facts policy_sandbox = {
 	.isolated = true,
 	.worktree_mode = POLICY_WORKTREE_EPHEMERAL,
 	.network = POLICY_NETWORK_NONE,
+	.git_is_plain = true,
 	.intention = INTENTION_EXPLICIT,
 	.security = SECURITY_BALANCED,
 };

@@ -5,7 +5,11 @@
 #include "policy/command-class.h"
 
 static const struct command_place place = {
-	.cwd = "/work", .home = "/home/user", .worktree = "/work", .worktree_host = "/srv/project"
+	.cwd = "/work",
+	.home = "/home/user",
+	.worktree = "/work",
+	.worktree_host = "/srv/project",
+	.git_is_plain = true,
 };
 
 static bool classify(struct arena *a, const char *line, struct command_class *ret)
@@ -71,11 +75,11 @@ static void traits_describe_a_command(void)
 		{ "env -u X ls", 0 },
 		{ "command -v x", 0 },
 		{ "ip addr", 0 },
-		{ "declare 'a[$(x)]=1'", UNKNOWN },
+		{ "declare 'a[$(x)]=1'", COMMAND_EVALUATES | UNKNOWN },
 		{ "test -v 'a[$(x)]'", UNKNOWN },
 		{ "exec 3< a", 0 },
 		{ "find . -fprint a", CHANGES },
-		{ "docker -H x ps", COMMAND_RUNS | CHANGES },
+		{ "docker -H x ps", UNKNOWN },
 	};
 	bool ok = true;
 

