@@ -8,6 +8,7 @@ libcore_a_SOURCES += \
 	src/subject/placement.h \
 	src/subject/subject-bind.c \
 	src/subject/subject-build.h \
+	src/subject/subject-cwd.c \
 	src/subject/subject-diff.c src/subject/subject-diff.h \
 	src/subject/subject-digest.c src/subject/subject-digest.h \
 	src/subject/subject-env.c \
@@ -17,6 +18,7 @@ libcore_a_SOURCES += \
 	src/subject/subject-fields-operands.c \
 	src/subject/subject-fields.c src/subject/subject-fields.h \
 	src/subject/subject-file.c \
+	src/subject/subject-git.c src/subject/subject-git.h \
 	src/subject/subject-hidden.c src/subject/subject-hidden.h \
 	src/subject/subject-json.c src/subject/subject-json.h \
 	src/subject/subject-mount.c \

@@ -56,11 +56,32 @@ void operand_place_done(struct operand_place *p);
 int operand_resolve(const struct subject *s, int rootfd, const char *word, struct operand_place *ret,
 		    struct fault *f) _must_check_;
 
-/* The operand of ARGV[arg], or NULL. */
+/* The operand that ARGV[arg] runs or names, the first of two; or NULL. */
 struct operand *operand_at(const struct subject *s, size_t arg);
+/* The one that was, or was not, found through PATH; or NULL. */
+const struct operand *operand_of(const struct subject *s, size_t arg, bool searched);
 
-/* Sets `use` from the command line alone: argv[0], the command of a wrapper, an interpreter's script. */
-void operand_mark_programs(const struct subject *s);
+/* What a word is to the programs before it. */
+enum operand_role {
+	OPERAND_ROLE_DATA,
+	OPERAND_ROLE_COMMAND, /* argv[0], or executed by a wrapper, which searches PATH */
+	OPERAND_ROLE_SCRIPT, /* read by an interpreter; a shell searches PATH if the working directory has no such file */
+};
+
+/* Reads argv word by word. */
+struct operand_reader {
+	enum operand_role role;
+	bool shell;	     /* the interpreter is one */
+	bool value;	     /* the next word belongs to an option of the wrapper */
+	const char *options; /* of the wrapper, those with a value */
+	bool env;	     /* the wrapper is env */
+	const char *path;    /* PATH of the command, env's assignment included */
+};
+struct operand_reader operand_reader_new(const struct subject *s);
+
+/* Role of the next WORD.  Then operand_reader_pass(), FOUND: it names a file of the tree. */
+enum operand_role operand_reader_role(struct operand_reader *r, const char *word);
+void operand_reader_pass(struct operand_reader *r, const char *word, bool first, bool found);
 
 /* Is PATH (absolute, inside) lexically in the worktree? */
 bool operand_names_tree(const struct subject *s, const char *path);

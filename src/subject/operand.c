@@ -232,35 +232,26 @@ static int resolve_word(const struct subject *s, int rootfd, const char *word, s
 	return r < 0 ? fault_wrap(f, r, "operand '%s' (%s)", word, NO_SEAL) : r;
 }
 
-static const char *get_path(const struct subject *s)
-{
-	for (size_t i = 0; s->env && s->env[i]; i++)
-		if (str_starts(s->env[i], "PATH="))
-			return s->env[i] + strlen("PATH=");
-	return "";
-}
-
 /*
- * A command without a slash is an operand if PATH leads into the tree.  *RET_FIRST: no match outside precedes
- * it.
+ * A word without a slash, through the entries of PATH that are in the tree.  *RET_FIRST: no entry outside precedes
+ * the match.
  */
-static int resolve_command(const struct subject *s, int rootfd, struct operand_place *p, bool *ret_first,
-			   struct fault *f)
+static int search(const struct subject *s, int rootfd, const char *path, const char *word,
+		  struct operand_place *p, bool *ret_first, struct fault *f)
 {
-	const char *dir = get_path(s);
+	const char *dir = path;
 	int r = 0;
 
 	*ret_first = true;
 	for (const char *end; r == 0 && dir; dir = *end ? end + 1 : NULL) {
-		_cleanup_free_ char *path = NULL, *absolute = NULL;
+		_cleanup_free_ char *name = NULL, *absolute = NULL;
 
 		end = dir + strcspn(dir, ":");
-		if (asprintf(&path, "%.*s%s%s", (int)(end - dir), dir, end > dir ? "/" : "", s->argv[0]) <
-		    0) {
-			path = NULL;
+		if (asprintf(&name, "%.*s%s%s", (int)(end - dir), dir, end > dir ? "/" : "", word) < 0) {
+			name = NULL;
 			return fault_errno(f, ENOMEM, "operand");
 		}
-		absolute = path[0] == '/' ? strdup(path) : path_join(s->cwd, path);
+		absolute = name[0] == '/' ? strdup(name) : path_join(s->cwd, name);
 		if (!absolute)
 			return fault_errno(f, ENOMEM, "operand");
 		if (operand_names_tree(s, absolute))
@@ -268,32 +259,99 @@ static int resolve_command(const struct subject *s, int rootfd, struct operand_p
 		else
 			*ret_first = false;
 	}
-	return r < 0 ? fault_wrap(f, r, "command '%s'", s->argv[0]) : r;
+	return r < 0 ? fault_wrap(f, r, "command '%s'", word) : r;
+}
+
+/* Programs that find their commands search words without a slash, and an empty PATH is the working directory. */
+static bool is_searched(const char *path, const char *word)
+{
+	return *path && *word && !strchr(word, '/') && !strchr(word, '=');
+}
+
+struct finding {
+	struct subject *s;
+	int rootfd;
+	uint64_t room; /* bytes left */
+};
+
+/* 1: ARGV[i] names a file of the tree by itself. */
+static int find_word(struct finding *d, size_t i, bool runs, struct fault *f)
+{
+	_cleanup_operand_place_ struct operand_place p = { .fd = -EBADF };
+	struct subject *s = d->s;
+	size_t at = 0;
+	int r;
+
+	r = i == 0 ? operand_resolve(s, d->rootfd, s->argv[0], &p, f)
+		   : resolve_word(s, d->rootfd, s->argv[i], &at, &p, f);
+	if (r != 1)
+		return r;
+	r = add_operand(s, i, at, &p, &d->room, f);
+	if (r >= 0 && runs && at == 0)
+		s->operands[s->n_operands - 1].use = OPERAND_RUNS;
+	return r < 0 ? r : at == 0;
+}
+
+/* 1: it names one through PATH. */
+static int find_searched(struct finding *d, size_t i, const char *path, bool runs, struct fault *f)
+{
+	_cleanup_operand_place_ struct operand_place p = { .fd = -EBADF };
+	struct subject *s = d->s;
+	const struct operand *word = i > 0 ? operand_of(s, i, false) : NULL;
+	bool first;
+	int r;
+
+	if (i > 0 && !is_searched(path, s->argv[i]))
+		return 0;
+	r = search(s, d->rootfd, path, s->argv[i], &p, &first, f);
+	if (r != 1 || (word && strcmp(word->path, p.path) == 0))
+		return r;
+	r = add_operand(s, i, 0, &p, &d->room, f);
+	if (r < 0)
+		return r;
+	s->operands[s->n_operands - 1].searched = i > 0;
+	if (runs && first)
+		s->operands[s->n_operands - 1].use = OPERAND_RUNS;
+	return 1;
+}
+
+/*
+ * The program that a wrapper executes comes from PATH, the script of a shell only if the working directory has none.  What
+ * other programs do with a word is unknown: both files are sealed.
+ */
+static int find_both(struct finding *d, size_t i, enum operand_role role, const char *path, struct fault *f)
+{
+	int r, other = 0;
+
+	if (role == OPERAND_ROLE_COMMAND) {
+		r = find_searched(d, i, path, true, f);
+		if (r >= 0)
+			other = find_word(d, i, r == 0, f);
+	} else {
+		r = find_word(d, i, role == OPERAND_ROLE_SCRIPT, f);
+		if (r >= 0)
+			other = find_searched(d, i, path, role == OPERAND_ROLE_SCRIPT && r == 0, f);
+	}
+	return r < 0 ? r : other < 0 ? other : r || other;
 }
 
 static int find_all(struct subject *s, int rootfd, struct fault *f)
 {
-	uint64_t room = OPERAND_BYTES_MAX;
+	struct finding d = { .s = s, .rootfd = rootfd, .room = OPERAND_BYTES_MAX };
+	struct operand_reader reader = operand_reader_new(s);
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && s->argv[i]; i++) {
-		_cleanup_operand_place_ struct operand_place p = { .fd = -EBADF };
-		bool bare = i == 0 && !strchr(s->argv[0], '/'), first = true;
-		size_t at = 0;
+		enum operand_role role = operand_reader_role(&reader, s->argv[i]);
 
-		if (bare)
-			r = resolve_command(s, rootfd, &p, &first, f);
-		else if (i == 0)
-			r = operand_resolve(s, rootfd, s->argv[0], &p, f);
+		if (i > 0)
+			r = find_both(&d, i, role, reader.path, f);
+		else if (strchr(s->argv[0], '/'))
+			r = find_word(&d, 0, true, f);
 		else
-			r = resolve_word(s, rootfd, s->argv[i], &at, &p, f);
-		if (r == 1)
-			r = add_operand(s, i, at, &p, &room, f);
-		if (r >= 0 && i == 0 && s->n_operands && first)
-			s->operands[0].use = OPERAND_RUNS;
+			r = find_searched(&d, 0, reader.path, true, f);
+		operand_reader_pass(&reader, s->argv[i], i == 0, r > 0);
 	}
-	if (r >= 0)
-		operand_mark_programs(s);
 	return r < 0 ? r : 0;
 }
 
@@ -376,47 +434,89 @@ static int require_same_content(const struct operand *o, const struct operand_pl
 	return 0;
 }
 
+/* It runs from its copy, whatever the tree contains now. */
+static bool is_in_place(const struct subject *s, const struct operand *o)
+{
+	return s->profile->workspace == PROFILE_WORKSPACE_RW && o->use == OPERAND_DATA;
+}
+
+static int refuse_new(const char *word, struct fault *f)
+{
+	return fault_set(f, EBADMSG,
+			 "'%s' names a file of the worktree now, but did not when the command was checked",
+			 word);
+}
+
 static int require_same_word(const struct subject *s, int rootfd, size_t i, struct fault *f)
 {
 	_cleanup_operand_place_ struct operand_place p = { .fd = -EBADF };
-	const struct operand *o = operand_at(s, i);
-	bool in_place = s->profile->workspace == PROFILE_WORKSPACE_RW && o && o->use == OPERAND_DATA, first;
+	const struct operand *o = operand_of(s, i, false);
 	size_t at;
 	int r;
 
-	/* It runs from its copy, whatever the tree contains now. */
-	if (o && !in_place)
+	if (o && !is_in_place(s, o))
 		return 0;
-	if (i == 0 && !strchr(s->argv[0], '/'))
-		r = resolve_command(s, rootfd, &p, &first, f);
-	else if (i == 0)
-		r = operand_resolve(s, rootfd, s->argv[0], &p, f);
-	else
-		r = resolve_word(s, rootfd, s->argv[i], &at, &p, f);
+	r = i == 0 ? operand_resolve(s, rootfd, s->argv[0], &p, f)
+		   : resolve_word(s, rootfd, s->argv[i], &at, &p, f);
 	if (r < 0)
 		return r;
 	if (!o)
-		return r == 0 ? 0
-			      : fault_set(f, EBADMSG,
-					  "'%s' names a file of the worktree now, but did not when the "
-					  "command was checked",
-					  s->argv[i]);
+		return r == 0 ? 0 : refuse_new(s->argv[i], f);
 	return r == 1 ? require_same_content(o, &p, f)
 		      : fault_set(f, EBADMSG, "operand '%s' was removed", o->path);
+}
+
+/* Also a sealed one: a file in an earlier entry of PATH would run in its place. */
+static int require_same_search(const struct subject *s, int rootfd, const char *path, size_t i,
+			       struct fault *f)
+{
+	_cleanup_operand_place_ struct operand_place p = { .fd = -EBADF };
+	const struct operand *o = operand_of(s, i, i > 0), *word = i > 0 ? operand_of(s, i, false) : NULL;
+	bool first;
+	int r;
+
+	if (i > 0 && !is_searched(path, s->argv[i]))
+		return 0;
+	r = search(s, rootfd, path, s->argv[i], &p, &first, f);
+	if (r < 0)
+		return r;
+	if (r == 1 && o && strcmp(o->path, p.path) == 0)
+		return is_in_place(s, o) ? require_same_content(o, &p, f) : 0;
+	if (r == 1 && !(word && strcmp(word->path, p.path) == 0))
+		return refuse_new(s->argv[i], f);
+	return r == 0 && o && is_in_place(s, o) ? fault_set(f, EBADMSG, "operand '%s' was removed", o->path)
+						: 0;
+}
+
+static int require_same_words(const struct subject *s, int rootfd, struct fault *f)
+{
+	struct operand_reader reader = operand_reader_new(s);
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && s->argv[i]; i++) {
+		const struct operand *o = operand_at(s, i);
+
+		(void)operand_reader_role(&reader, s->argv[i]);
+		if (i > 0 || strchr(s->argv[0], '/'))
+			r = require_same_word(s, rootfd, i, f);
+		if (r >= 0 && (i > 0 || !strchr(s->argv[0], '/')))
+			r = require_same_search(s, rootfd, reader.path, i, f);
+		operand_reader_pass(&reader, s->argv[i], i == 0, o && o->at == 0);
+	}
+	return r;
 }
 
 int operand_require_same(const struct subject *s, struct fault *f)
 {
 	_cleanup_close_ int rootfd = -EBADF;
-	int r = 0;
+	int r;
 
 	if (!s->worktree || s->seal == OPERAND_SEAL_NONE)
 		return 0;
 	rootfd = open_tree(s, f);
 	if (rootfd < 0)
 		return rootfd;
-	for (size_t i = 0; r >= 0 && s->argv[i]; i++)
-		r = require_same_word(s, rootfd, i, f);
+	r = require_same_words(s, rootfd, f);
 	return r < 0 || s->seal != OPERAND_SEAL_TREE ? r : require_same_tree(s, rootfd, f);
 }
 

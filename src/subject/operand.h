@@ -10,8 +10,8 @@
 #include "base/fault.h"
 
 /*
- * Files of the worktree that the command line names: argv[0], words, and the part after the first '=' of a
- * word.  They are read once, through one descriptor; the bytes read are hashed and written to the copy that
+ * Files of the worktree that the command line names: argv[0], words, the part after the first '=' of a word, and
+ * the files that words without a slash name through PATH.  They are read once, through one descriptor; the bytes read are hashed and written to the copy that
  * runs.  docs/design/seal.md has the rules.
  */
 #define OPERAND_FILES_MAX 64
@@ -31,7 +31,8 @@ struct operand {
 	uint64_t size;
 	mode_t mode; /* permission bits, never set-id */
 	enum operand_use use;
-	bool again; /* an earlier operand has the same path: same content, counted and written once */
+	bool again;    /* an earlier operand has the same path: same content, counted and written once */
+	bool searched; /* not argv[0]: found through PATH, as wrappers and shells do */
 };
 
 /* A symbolic link of the worktree on the path to an operand: sealed as well, else it could be redirected. */

@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define INIT_PATH "/run/custody/init" /* inside: custody-init, read-only */
+#define INIT_PATH "/run/custody/init"  /* inside: custody-init, read-only */
+#define EMPTY_DIR "/run/custody/empty" /* inside: second lower of read-only overlays */
 
 /*
  * Paths of one execution of a subject on this host.  Own runs get fresh session paths; a portable bundle gets
@@ -17,6 +18,7 @@ struct placement {
 	gid_t gid_base;
 	unsigned int n_ids; /* 65536, or 1 rootless */
 	const char *rootfs; /* root.path of config.json */
+	bool root_noexec;   /* its file system is noexec, which a user namespace must keep */
 	const char *
 		worktree; /* path to mount or to use as lowerdir: idmapped clone as root, the source itself rootless */
 	/* Sealed operands: a lower above the worktree.  NULL: none, or the hook mounts it. */

@@ -2,6 +2,18 @@
 #include "subject/subject-facts.h"
 
 #include <errno.h>
+#include <string.h>
+
+#include "subject/subject-git.h"
+
+/* git may stand behind a shell or a wrapper; other commands do not pay for the check. */
+static bool names_git(char *const *argv)
+{
+	for (; *argv; argv++)
+		if (strstr(*argv, "git"))
+			return true;
+	return false;
+}
 
 int subject_facts_fill(const struct subject *s, struct policy_facts *ret, struct fault *f)
 {
@@ -32,6 +44,7 @@ int subject_facts_fill(const struct subject *s, struct policy_facts *ret, struct
 		.network = p->network == PROFILE_NETWORK_NONE ? POLICY_NETWORK_NONE : POLICY_NETWORK_HOST,
 		.broker_tool = p->sections[PROFILE_SECTION_BROKER] != NULL,
 		.profile_name = p->name,
+		.git_is_plain = names_git(s->argv) && subject_git_is_plain(s),
 	};
 	return 0;
 }

@@ -6,7 +6,9 @@
 
 #define LINKS_MAX 4096
 
-static const char *const uses[] = { "data", "runs", NULL };
+/* By `use`, then those that were searched. */
+static const char *const uses[] = { "data", "runs", "data-found", "runs-found", NULL };
+#define USES_SEARCHED 2
 
 void subject_map_digest(struct jmap *m, const char *key, struct digest *d)
 {
@@ -49,7 +51,7 @@ static void map_size(struct jmap *m, const char *key, size_t *field)
 
 static void map_file(struct jmap *m, struct operand *o)
 {
-	unsigned int use = o->use, mode = o->mode;
+	unsigned int use = o->use + (o->searched ? USES_SEARCHED : 0), mode = o->mode;
 
 	map_size(m, "arg", &o->arg);
 	map_size(m, "at", &o->at);
@@ -60,7 +62,8 @@ static void map_file(struct jmap *m, struct operand *o)
 	jmap_word(m, "use", uses, &use);
 	jmap_bool(m, "again", &o->again);
 	if (m->r == 0 && m->reading) {
-		o->use = (enum operand_use)use;
+		o->use = (enum operand_use)(use % USES_SEARCHED);
+		o->searched = use >= USES_SEARCHED;
 		o->mode = mode;
 	}
 }
@@ -72,7 +75,7 @@ static void map_files(struct jmap *m, struct subject *s)
 
 	while (s->argv && s->argv[n_args])
 		n_args++;
-	/* One word may be named as a whole and after its '=', and the same file by several words. */
+	/* One word may name a file by itself and another one through PATH, and several words the same file. */
 	if (m->reading)
 		s->operands =
 			subject_map_room(m, "files", a, 2 * n_args, sizeof(*s->operands), &s->n_operands);

@@ -78,6 +78,45 @@ int subject_add_tmpfs(struct subject *s, const char *target, uint64_t size, unsi
 	return add(s, &m, f);
 }
 
+bool subject_mount_is_tree(const struct subject *s, const struct subject_mount *m)
+{
+	static const char *const system_trees[] = { "/usr",   "/bin",	 "/sbin", "/lib", "/lib32",
+						    "/lib64", "/libx32", "/etc",  NULL };
+
+	if (m->kind != SUBJECT_MOUNT_BIND || m->rw || !m->is_dir)
+		return false;
+	if (s->profile->workspace == PROFILE_WORKSPACE_RW && s->worktree &&
+	    path_is_below(m->source, s->worktree) && path_is_below(m->target, subject_work_target(s)))
+		return false;
+	for (size_t i = 0; m->owner_uid == 0 && system_trees[i]; i++)
+		if (path_is_below(m->source, system_trees[i]))
+			return false;
+	return true;
+}
+
+bool subject_has_trees(const struct subject *s)
+{
+	if (s->profile->workspace == PROFILE_WORKSPACE_RO && !operand_needs_lower(s))
+		return true;
+	for (size_t i = 0; i < s->n_mounts; i++)
+		if (subject_mount_is_tree(s, &s->mounts[i]))
+			return true;
+	return false;
+}
+
+/* A socket or a FIFO leads out of the container, whatever the flags of its mount: it counts as writable. */
+static int require_channel(const struct subject *s, const char *source, const struct stat *st,
+			   struct fault *f)
+{
+	if (strv_has(s->profile->fs_channels, source))
+		return 0;
+	return fault_set(
+		f, EPERM,
+		"'%s' is a %s of the host, which leads out of the container even if it is read-only: "
+		"refused unless the profile has \"filesystem\": {\"channels\": [\"%s\"]}",
+		source, S_ISSOCK(st->st_mode) ? "socket" : "FIFO", source);
+}
+
 int subject_add_bind(struct subject *s, const char *source, const char *target, bool rw, bool idmap,
 		     struct fault *f)
 {
@@ -96,6 +135,13 @@ int subject_add_bind(struct subject *s, const char *source, const char *target, 
 		return fault_set(f, EILSEQ, "a mount's path is not UTF-8: rename it");
 	if (stat(source, &st) < 0)
 		return fault_errno(f, errno, "mount source '%s'", source);
+	if (S_ISSOCK(st.st_mode) || S_ISFIFO(st.st_mode)) {
+		int r = require_channel(s, source, &st, f);
+
+		if (r < 0)
+			return r;
+		m.rw = true;
+	}
 	m.is_dir = S_ISDIR(st.st_mode);
 	m.owner_uid = st.st_uid;
 	m.owner_gid = st.st_gid;

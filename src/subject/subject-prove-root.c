@@ -54,7 +54,7 @@ static int require_worktree(const struct sandbox_root *r, const struct subject *
 	struct stat st;
 
 	if (s->profile->workspace == PROFILE_WORKSPACE_OVERLAY ||
-	    (s->profile->workspace == PROFILE_WORKSPACE_RO && operand_needs_lower(s)))
+	    s->profile->workspace == PROFILE_WORKSPACE_RO)
 		return 0;
 	if (fstat(r->workspace_fd, &st) < 0)
 		return fault_errno(f, errno, "stat '%s'", r->workspace);
@@ -70,7 +70,8 @@ static int require_binds(const struct sandbox_root *r, const struct subject *s, 
 		const struct subject_mount *m = &s->mounts[i];
 		const struct stat want = { .st_dev = m->file.device, .st_ino = m->file.inode };
 
-		if (m->kind == SUBJECT_MOUNT_BIND && sandbox_root_is_visible(r, m->source))
+		if (m->kind == SUBJECT_MOUNT_BIND && !subject_mount_is_tree(s, m) &&
+		    sandbox_root_is_visible(r, m->source))
 			e = require_mounted(r, in, m->target, &want, m->source, f);
 	}
 	return e;

@@ -93,6 +93,11 @@ const char *subject_work_target(const struct subject *s)
 	return s->profile->workspace_target ? s->profile->workspace_target : WORK_TARGET_DEFAULT;
 }
 
+bool subject_is_shared(const struct subject *s, const char *path)
+{
+	return s->sandbox && sandbox_root_is_visible(s->sandbox, path);
+}
+
 static int resolve_worktree(const struct profile *p, char **ret, struct fault *f)
 {
 	const char *source = p->workspace_source;
@@ -144,51 +149,6 @@ static int set_worktree(struct subject *s, const struct subject_request *rq, str
 	if (strcmp(s->worktree, "/") == 0 && !strv_has(p->dangerous, "rw-root"))
 		return fault_set(f, EPERM, "the worktree would be '/': cd to the directory of the project");
 	return subject_require_harmless(s, rq, s->worktree, rw, f);
-}
-
-/* Detect early an error that would occur inside without an explanation. */
-static int require_cwd(const struct subject *s, struct fault *f)
-{
-	const char *work = subject_work_target(s);
-	_cleanup_free_ char *host = NULL;
-	struct stat st;
-
-	if (s->sandbox)
-		return subject_require_sandbox_cwd(s, f);
-	if (!s->worktree || !path_is_below(s->cwd, work) || strcmp(s->cwd, work) == 0)
-		return 0;
-	host = path_join(s->worktree, s->cwd + strlen(work) + (work[1] != '\0'));
-	if (!host)
-		return fault_errno(f, ENOMEM, "subject");
-	if (stat(host, &st) == 0 && !S_ISDIR(st.st_mode))
-		return fault_set(f, ENOTDIR, "working directory '%s': '%s' is not a directory", s->cwd, host);
-	if (stat(host, &st) < 0 && errno == ENOENT)
-		return fault_set(f, ENOENT, "working directory '%s' does not exist: mkdir -p '%s'", s->cwd,
-				 host);
-	return 0;
-}
-
-static int set_cwd(struct subject *s, const char *workdir, struct fault *f)
-{
-	const char *cwd = workdir		    ? workdir
-			  : s->profile->process_cwd ? s->profile->process_cwd
-						    : subject_work_target(s);
-	_cleanup_free_ char *joined = NULL;
-	int r;
-
-	if (cwd[0] != '/') {
-		joined = path_join(subject_work_target(s), cwd);
-		if (!joined)
-			return fault_errno(f, ENOMEM, "subject");
-		cwd = joined;
-	}
-	r = path_normalize(cwd, &s->cwd, f);
-	if (r < 0 && s->sandbox)
-		return fault_wrap(f, r, "working directory '%s' in sandbox root '%s' (%s)", cwd,
-				  s->sandbox->name, s->sandbox->path);
-	if (r < 0)
-		return fault_wrap(f, r, "working directory '%s'", cwd);
-	return require_cwd(s, f);
 }
 
 /* Layers of the profile, except limits that it does not set: an absent limit cannot be proven. */
@@ -262,7 +222,7 @@ static int fill(struct subject *s, const struct subject_request *rq, struct faul
 	if (r >= 0)
 		r = set_worktree(s, rq, f);
 	if (r >= 0)
-		r = set_cwd(s, rq->workdir, f);
+		r = subject_set_cwd(s, rq->workdir, f);
 	/* Explicit mounts first: a default never hides a requested mount. */
 	if (r >= 0)
 		r = subject_build_binds(s, rq, f);

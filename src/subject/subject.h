@@ -117,7 +117,9 @@ DEFINE_CLEANUP(struct subject, subject_free)
 #define _cleanup_subject_ _cleanup_(subject_freep)
 
 const char *subject_work_target(const struct subject *s); /* inside */
-uint64_t subject_tmp_size(const struct subject *s);	  /* of each private tmpfs */
+/* Does PATH lie in a sandbox root, where commands of several sessions write? */
+bool subject_is_shared(const struct subject *s, const char *path);
+uint64_t subject_tmp_size(const struct subject *s); /* of each private tmpfs */
 
 struct dirs;
 /*
@@ -139,6 +141,18 @@ int subject_hide_own(const struct subject *s, const struct dirs *d, char ***ret,
 int subject_require_file(const struct subject_file *file, int fd, const char *path,
 			 struct fault *f) _must_check_;
 int subject_require_sources(const struct subject *s, struct fault *f) _must_check_;
+
+/* The working directory is none of the kernel's own and, without init, no link of a mounted tree leads to it. */
+int subject_require_cwd(const struct subject *s, struct fault *f) _must_check_;
+
+/*
+ * Is it a read-only directory that is shown as an overlay of its own?  In a bind the sockets and FIFOs of the host would
+ * work: a read-only mount refuses neither connect() nor opening a FIFO.  Directories of the system that belong to root
+ * are bound, because only root can place such files there; so are protected parts of a writable worktree.
+ */
+bool subject_mount_is_tree(const struct subject *s, const struct subject_mount *m);
+/* Is any mount, or the worktree, such an overlay without sealed files above it? */
+bool subject_has_trees(const struct subject *s);
 
 /* Is any file of the host writable inside?  Then set-id modes are refused by the filter. */
 bool subject_writes_host(const struct subject *s);

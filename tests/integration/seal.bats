@@ -131,7 +131,7 @@ sealed_while_running() {
 between() {
 	local file=$1 change=$2
 	shift 2
-	suite_gate creator-placed --profile "$PROFILE" -- "$@" --- "$change" "$file" <<<go
+	suite_gate creator-placed --profile "$PROFILE" -e "PATH=${INSIDE_PATH:-/usr/bin:/bin}" -- "$@" --- "$change" "$file" <<<go
 	[ "$status" -eq 0 ] || custody_fail "$* ended with $status: $(cat "$CUSTODY_HOME/err")"
 	grep -qx first "$CUSTODY_HOME/out" || custody_fail "$* after $change of $file said: $(cat "$CUSTODY_HOME/out")"
 	rm -rf ./*
@@ -147,6 +147,27 @@ between() {
 		between link.sh link_away sh link.sh
 		between main.py take_away python3 main.py
 	done
+}
+
+@test "GOV-9: a program that env, timeout or bash find through PATH is sealed like argv[0]" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	INSIDE_PATH=/work/sub:/usr/bin:/bin
+	for mode in overlay ro rw; do
+		profile "$mode"
+		between sub/script.sh replace script.sh
+		between sub/script.sh replace env script.sh
+		between sub/script.sh rewrite timeout -s KILL 60 script.sh
+		between sub/script.sh replace bash script.sh
+		between sub/script.sh rewrite nice -n 5 env A=b bash script.sh
+	done
+	# A program that is not known to run another: sealed where the tree is not written.
+	profile overlay
+	between sub/script.sh replace setpriv --no-new-privs script.sh
+	between sub/script.sh replace find . -maxdepth 0 -exec script.sh ';'
+	# A file of the same name in the working directory is another one.
+	cp prog script.sh
+	sed -i s/first/zeroth/ script.sh
+	between sub/script.sh replace env script.sh
 }
 
 # Two programs take turns under one name, as fast as renames go.

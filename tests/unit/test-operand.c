@@ -12,9 +12,11 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "layer/layer.h"
+#include "subject/operand-path.h"
 #include "subject/operand.h"
 #include "subject/subject.h"
 #include "tap.h"
+#include "unprivileged.h"
 
 static char tree[] = "/tmp/custody-test-operand.XXXXXX";
 static char layer[] = "/tmp/custody-test-operand-layer.XXXXXX";
@@ -191,6 +193,83 @@ static void GOV_9_path_may_lead_into_the_tree(void)
 /* clang-format off */
 static const struct {
 	const char *argv[8];
+	int word;	  /* finds sub/deep/c through PATH; -1: not */
+	enum operand_use use;
+} searched[] = {
+	{ { "env", "c" }, 1, OPERAND_RUNS },
+	{ { "env", "-u", "X", "A=b", "c", "x" }, 4, OPERAND_RUNS },
+	{ { "timeout", "5", "c" }, 2, OPERAND_RUNS },
+	{ { "timeout", "-s", "KILL", "5", "c" }, 4, OPERAND_RUNS },
+	{ { "nice", "-n", "5", "nohup", "c" }, 4, OPERAND_RUNS },
+	{ { "bash", "c" }, 1, OPERAND_RUNS },
+	{ { "env", "bash", "-x", "c", "c" }, 3, OPERAND_RUNS },
+	/* How a program uses its words is unknown: sealed, but not replaced. */
+	{ { "flock", "lock", "c" }, 2, OPERAND_DATA },
+	{ { "echo", "c" }, 1, OPERAND_DATA },
+	{ { "env", "grep", "c" }, 2, OPERAND_DATA },
+	{ { "bash", "-c", "c" }, 2, OPERAND_DATA },
+	{ { "env", "PATH=/usr/bin", "c" }, -1, OPERAND_DATA },
+	{ { "env", "-i", "c" }, -1, OPERAND_DATA },
+	{ { "env", "./c" }, -1, OPERAND_DATA },
+};
+/* clang-format on */
+
+static void GOV_9_wrappers_and_shells_search_path_as_well(void)
+{
+	char *env[] = { (char *)"PATH=/work/sub/deep:/usr/bin", NULL };
+
+	for (size_t i = 0; i < ARRAY_SIZE(searched); i++) {
+		SETUP(PROFILE_WORKSPACE_RW);
+		const struct operand *o;
+
+		CHECK(build(&p, OPERAND_SEAL_NAMED, env, NULL, searched[i].argv, &s, &f) == 0);
+		o = searched[i].word < 0 ? s->operands : operand_at(s, (size_t)searched[i].word);
+		if ((searched[i].word < 0) != (s->n_operands == 0) ||
+		    (searched[i].word >= 0 && (!o || !o->searched || o->use != searched[i].use)))
+			printf("# %s %s: %zu operands\n", searched[i].argv[0], searched[i].argv[1],
+			       s->n_operands);
+		CHECK((searched[i].word < 0) == (s->n_operands == 0));
+		CHECK(searched[i].word < 0 ||
+		      (o && o->searched && o->use == searched[i].use && strcmp(o->path, "sub/deep/c") == 0));
+		CHECK(operand_require_same(s, &f) == 0);
+	}
+}
+
+static void GOV_9_a_file_in_the_working_directory_does_not_hide_the_one_in_path(void)
+{
+	char *env[] = { (char *)"PATH=/work/sub/deep", NULL };
+
+	SETUP(PROFILE_WORKSPACE_OVERLAY);
+	put("c", "another\n", 0755);
+	CHECK(build(&p, OPERAND_SEAL_NAMED, env, NULL, ARGS("env", "c"), &s, &f) == 0);
+	CHECK(s->n_operands == 2 && strcmp(s->operands[0].path, "sub/deep/c") == 0 &&
+	      s->operands[0].searched);
+	CHECK(strcmp(s->operands[1].path, "c") == 0 && !s->operands[1].searched);
+	subject_free(TAKE_PTR(s));
+	/* A shell takes its script from the working directory first. */
+	CHECK(build(&p, OPERAND_SEAL_NAMED, env, NULL, ARGS("bash", "c"), &s, &f) == 0);
+	CHECK(s->n_operands == 2 && strcmp(s->operands[0].path, "c") == 0 && s->operands[1].searched);
+	(void)unlink("c");
+}
+
+static void GOV_9_a_file_that_appears_earlier_in_path_is_refused(void)
+{
+	char *env[] = { (char *)"PATH=/work/sub:/work/sub/deep", NULL };
+	static const char *const argvs[][3] = { { "c" }, { "env", "c" }, { "bash", "c" }, { "flock", "c" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(argvs); i++) {
+		SETUP(PROFILE_WORKSPACE_OVERLAY);
+		CHECK(build(&p, OPERAND_SEAL_NAMED, env, NULL, argvs[i], &s, &f) == 0);
+		CHECK(s->n_operands == 1 && operand_require_same(s, &f) == 0);
+		put("sub/c", "another\n", 0755);
+		REFUSED(operand_require_same(s, &f), EBADMSG, "names a file of the worktree now");
+		(void)unlink("sub/c");
+	}
+}
+
+/* clang-format off */
+static const struct {
+	const char *argv[8];
 	int runs; /* which word, -1: none */
 } programs[] = {
 	{ { "./run.sh", "data" }, 0 },
@@ -265,13 +344,16 @@ static void limits_are_refused_and_name_the_way_out(void)
 	CHECK(!s);
 }
 
-static void an_unreadable_operand_is_refused(void)
+static void build_with_an_unreadable_operand(void)
 {
 	SETUP(PROFILE_WORKSPACE_OVERLAY);
-	if (geteuid() == 0)
-		return;
-	(void)chmod("data", 0111);
+	CHECK(chmod("data", 0111) == 0);
 	REFUSED(BUILD("./data"), EACCES, "data");
+}
+
+static void an_unreadable_operand_is_refused(void)
+{
+	tap_unprivileged(build_with_an_unreadable_operand);
 }
 
 static struct operand_ids own_ids(void)
@@ -506,9 +588,12 @@ TAP_MAIN(T(make_directories), T(GOV_9_command_and_named_files_are_found_and_hash
 	 T(GOV_9_links_are_resolved_as_inside_and_kept), T(GOV_9_only_files_of_the_tree_are_operands),
 	 T(GOV_9_the_host_path_of_the_tree_means_nothing_inside),
 	 T(GOV_9_words_are_relative_to_the_working_directory), T(GOV_9_a_mount_over_the_tree_hides_its_files),
-	 T(GOV_9_path_may_lead_into_the_tree), T(GOV_9_programs_are_distinguished_from_data),
-	 T(GOV_9_only_a_rw_tree_changes_the_command_line), T(limits_are_refused_and_name_the_way_out),
-	 T(an_unreadable_operand_is_refused), T(GOV_9_the_layer_has_content_links_and_looks_of_the_tree),
+	 T(GOV_9_path_may_lead_into_the_tree), T(GOV_9_wrappers_and_shells_search_path_as_well),
+	 T(GOV_9_a_file_in_the_working_directory_does_not_hide_the_one_in_path),
+	 T(GOV_9_a_file_that_appears_earlier_in_path_is_refused),
+	 T(GOV_9_programs_are_distinguished_from_data), T(GOV_9_only_a_rw_tree_changes_the_command_line),
+	 T(limits_are_refused_and_name_the_way_out), T(an_unreadable_operand_is_refused),
+	 T(GOV_9_the_layer_has_content_links_and_looks_of_the_tree),
 	 T(GOV_9_a_lower_on_disk_is_checked_entry_by_entry),
 	 T(GOV_9_an_argument_that_becomes_a_file_is_refused), T(GOV_9_data_of_a_rw_tree_must_be_as_judged),
 	 T(GOV_9_a_sealed_tree_is_refused_when_anything_changed),

@@ -118,6 +118,7 @@ static struct jdoc *other_document;
 	X(fs_ro,             BY_THE_PROFILE, x->p.fs_ro = one_more) \
 	X(fs_rw,             BY_THE_PROFILE, x->p.fs_rw = one_more) \
 	X(fs_hide,           IN_IT,          x->p.fs_hide = NULL) \
+	X(fs_channels,       BY_THE_PROFILE, x->p.fs_channels = one_more) \
 	X(fs_tmpfs,          BY_THE_PROFILE, x->p.fs_tmpfs = NULL) \
 	X(n_fs_tmpfs,        BY_THE_PROFILE, x->p.n_fs_tmpfs++) \
 	X(env_pass,          BY_THE_PROFILE, x->p.env_pass = one_more) \
@@ -179,7 +180,8 @@ static struct jdoc *other_document;
 	X(size,   IN_IT, x->operands[1].size++) \
 	X(mode,   IN_IT, x->operands[1].mode = 0600) \
 	X(use,    IN_IT, x->operands[1].use = OPERAND_RUNS) \
-	X(again,  IN_IT, x->operands[1].again = true)
+	X(again,  IN_IT, x->operands[1].again = true) \
+	X(searched, IN_IT, x->operands[1].searched = true)
 
 #define OPERAND_LINK_ROWS(X) \
 	X(path, IN_IT, x->operand_links[0].path = S("other")) \
