@@ -28,7 +28,7 @@ struct against {
 	struct checkpoint *checkpoints;
 	size_t n_checkpoints;
 	char **texts;
-	struct checkpoint_key pin;
+	struct checkpoint_key pin, current;
 	struct ledger_mark anchor;
 	struct seal seal;
 };
@@ -166,6 +166,7 @@ static int load_anchor(struct against *a, const char *text, struct fault *f)
 static int gather(const struct command_call *c, const struct ledger_reader *s, struct against *a,
 		  struct fault *f)
 {
+	size_t given;
 	int r = 0;
 
 	a->o.k0 = a->k0;
@@ -173,10 +174,14 @@ static int gather(const struct command_call *c, const struct ledger_reader *s, s
 		r = load_k0(a, *p, f);
 	for (char **p = c->from_checkpoint; p && *p && r >= 0; p++)
 		r = load_checkpoints(a, *p, f);
+	given = a->n_checkpoints;
 	if (r >= 0 && s->checkpoints)
 		r = add_checkpoints(a, s->checkpoints, s->checkpoints_len, f);
+	a->o.n_local = a->n_checkpoints - given;
 	if (r >= 0 && c->key)
 		r = load_pin(a, c->key, f);
+	if (r >= 0 && !c->args[0] && s->public && checkpoint_key_parse(s->public, &a->current, NULL) == 0)
+		a->o.current = &a->current;
 	if (r >= 0 && c->anchor)
 		r = load_anchor(a, c->anchor, f);
 	if (r >= 0 && c->seal) {
@@ -248,6 +253,35 @@ static int read_through(struct ledger_reader *s, struct ledger_verify *v, struct
 	return r;
 }
 
+/*
+ * In place a ledger has its seal and both halves of its key.  Without one of them an intact chain is no answer: the
+ * file was removed or replaced.  Writes the reason to RESULT.
+ */
+static void require_files(const struct command_call *c, const struct ledger_reader *s,
+			  struct ledger_verify_result *result)
+{
+	_cleanup_close_ int state = -EBADF;
+	_cleanup_fault_ struct fault why = { 0 };
+	_cleanup_free_ char *key = NULL;
+
+	if (c->args[0] || (result->status != VERIFY_OK && result->status != VERIFY_BARE))
+		return;
+	if (s->has_seal) {
+		state = open(c->dirs.state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (state >= 0 && checkpoint_identity(state, &key, &why) == 0)
+			return;
+	}
+	(void)snprintf(
+		result->why, sizeof(result->why), "%s",
+		s->has_seal ? fault_text(&why)
+			    : "the seal is missing: restore it, or run 'custody ledger repair --new-seal'");
+	result->beside = true;
+	result->bad_seq = result->next;
+	result->bad_segment = UINT64_MAX;
+	if (result->status == VERIFY_OK)
+		result->status = VERIFY_TAMPERED;
+}
+
 static int verify(const struct command_call *c, struct against *a, struct fault *f)
 {
 	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
@@ -270,6 +304,7 @@ static int verify(const struct command_call *c, struct against *a, struct fault 
 	if (r < 0)
 		return r;
 	ledger_verify_end(v, &result);
+	require_files(c, &s, &result);
 	/* Independent of the records: explains why new records cannot be written. */
 	if (!c->args[0] && !s.has_seal)
 		fprintf(stderr, PACKAGE_NAME

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "cli/command-lane.h"
 #include "cli/dispatch.h"
 #include "config/config.h"
 #include "base/exit-status.h"
+#include "state/state-version.h"
 
 int ledger_open_reader(const struct command_call *c, struct ledger_reader *ret, struct fault *f)
 {
@@ -38,9 +40,31 @@ static int run(struct command_call *c, int (*act)(const struct command_call *c, 
 	return r < 0 ? r : act(c, f);
 }
 
+/*
+ * init, repair and checkpoint: both keys of prod.  The override follows the act: before it there may be no ledger that
+ * takes a record.  An act that changed nothing (negative, or STATUS_NO) has none.
+ */
+static int run_with_keys(struct command_call *c, int (*act)(const struct command_call *c, struct fault *f),
+			 struct fault *f)
+{
+	int r = load(c, f), x;
+
+	if (r == 0)
+		r = command_lane_enter(c, f);
+	if (r == 0)
+		r = state_require(&c->dirs, f);
+	if (r < 0)
+		return r;
+	r = act(c, f);
+	if (r != STATUS_OK)
+		return r;
+	x = command_lane_record(c, NULL, f);
+	return x < 0 ? x : r;
+}
+
 int cmd_ledger_init(struct command_call *c, struct fault *f)
 {
-	return run(c, ledger_cmd_init, f);
+	return run_with_keys(c, ledger_cmd_init, f);
 }
 
 int cmd_ledger_show(struct command_call *c, struct fault *f)
@@ -65,10 +89,10 @@ int cmd_ledger_export(struct command_call *c, struct fault *f)
 
 int cmd_ledger_repair(struct command_call *c, struct fault *f)
 {
-	return run(c, ledger_cmd_repair, f);
+	return run_with_keys(c, ledger_cmd_repair, f);
 }
 
 int cmd_ledger_checkpoint(struct command_call *c, struct fault *f)
 {
-	return run(c, ledger_cmd_checkpoint, f);
+	return run_with_keys(c, ledger_cmd_checkpoint, f);
 }

@@ -16,7 +16,8 @@ static const char *const words[] = {
 
 static bool is_complete(const struct ledger_verify_result *r)
 {
-	return r->unended.n == 0 && r->unbegun.n == 0 && r->unasked.n == 0;
+	return r->unended.n == 0 && r->unbegun.n == 0 && r->unasked.n == 0 && r->unfounded.n == 0 &&
+	       r->overused.n == 0;
 }
 
 static void print_place(const struct ledger_verify_result *r)
@@ -54,6 +55,10 @@ static void print_integrity(const struct ledger_verify_result *r)
 		print_checked(r);
 		break;
 	case VERIFY_TAMPERED:
+		if (r->beside) {
+			printf("TAMPERED: %s\n", r->why);
+			break;
+		}
 		printf("TAMPERED at ");
 		print_place(r);
 		break;
@@ -68,12 +73,22 @@ static void print_integrity(const struct ledger_verify_result *r)
 		print_place(r);
 		break;
 	case VERIFY_BARE:
+		if (r->own_checkpoints > 0) {
+			printf("NOT PROVEN: consistent, but signed by a key that only this directory "
+			       "names\n");
+			printf("               its writer could have replaced all of it: --key, --k0, "
+			       "--seal, "
+			       "--from-checkpoint from elsewhere\n");
+			break;
+		}
 		printf("NOT SEALED, NOT SIGNED: consistent, but without a key, seal or checkpoint to verify "
 		       "it with\n");
 		printf("               its writer could have replaced all of it: --k0, --seal, "
 		       "--from-checkpoint\n");
 		break;
 	}
+	if (r->status == VERIFY_BARE && r->beside)
+		printf("               %s\n", r->why);
 	if (r->gaps > 0)
 		printf("               %" PRIu64
 		       " times the end was lost and the chain went on (seal.gap), %" PRIu64
@@ -111,6 +126,8 @@ int ledger_verify_print(const struct ledger_verify_result *r, const struct ledge
 	print_names("sessions without an end", &r->unended);
 	print_names("sessions without an intent", &r->unbegun);
 	print_names("grants without a request", &r->unasked);
+	print_names("uses without a grant", &r->unfounded);
+	print_names("uses beyond those of their grant", &r->overused);
 	return 0;
 }
 
@@ -146,7 +163,7 @@ int ledger_verify_print_json(const struct ledger_verify_result *r, const struct 
 	digest_to_hex(&r->head, head);
 	jdoc_set_int(d, "schema_version", 1);
 	jdoc_set_string(i, "verdict", words[r->status]);
-	if (r->status != VERIFY_OK && r->status != VERIFY_BARE)
+	if (r->status != VERIFY_OK && (r->status != VERIFY_BARE || r->beside))
 		put_bad(i, r);
 	jdoc_set_int(i, "first", (int64_t)r->first);
 	jdoc_set_int(i, "records", (int64_t)(r->next - r->first));
@@ -155,6 +172,7 @@ int ledger_verify_print_json(const struct ledger_verify_result *r, const struct 
 	jdoc_set_int(i, "seals", (int64_t)r->sealed);
 	jdoc_set_bool(i, "seal_end", o->seal && r->seal_fits);
 	jdoc_set_int(i, "checkpoints", (int64_t)r->checkpoints);
+	jdoc_set_int(i, "own_checkpoints", (int64_t)r->own_checkpoints);
 	jdoc_set_int(i, "gaps", (int64_t)r->gaps);
 	jdoc_set_int(i, "lost", (int64_t)r->lost);
 	jdoc_set_int(i, "new_seals", (int64_t)r->new_seals);
@@ -164,5 +182,7 @@ int ledger_verify_print_json(const struct ledger_verify_result *r, const struct 
 	put_names(c, "sessions_without_end", &r->unended);
 	put_names(c, "sessions_without_intent", &r->unbegun);
 	put_names(c, "grants_without_request", &r->unasked);
+	put_names(c, "uses_without_grant", &r->unfounded);
+	put_names(c, "uses_beyond_grant", &r->overused);
 	return output_print(d, f);
 }

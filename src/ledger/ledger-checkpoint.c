@@ -82,18 +82,18 @@ int checkpoint_key_create(int dirfd, int keysfd, struct fault *f)
 	return r < 0 ? r : keep_key(dirfd, keysfd, origin, &secret, f);
 }
 
-static int load_key(struct ledger *l, struct checkpoint_key *ret_key, struct sign_secret *ret_secret,
+static int load_key(int dirfd, int keysfd, struct checkpoint_key *ret_key, struct sign_secret *ret_secret,
 		    struct fault *f)
 {
 	_cleanup_free_ char *public = NULL, *hex = NULL;
 	struct digest seed;
 	int r;
 
-	r = checkpoint_public_load(l->dirfd, &public, f);
+	r = checkpoint_public_load(dirfd, &public, f);
 	if (r == 0)
 		r = checkpoint_key_parse(public, ret_key, f);
 	if (r == 0)
-		r = read_line(l->keysfd, LEDGER_KEY, &hex, f);
+		r = read_line(keysfd, LEDGER_KEY, &hex, f);
 	if (r < 0)
 		return r;
 	r = digest_from_hex(hex, &seed);
@@ -105,8 +105,36 @@ static int load_key(struct ledger *l, struct checkpoint_key *ret_key, struct sig
 	sign_from_seed(seed.bytes, ret_secret);
 	explicit_bzero(&seed, sizeof(seed));
 	if (memcmp(&ret_secret->public, &ret_key->public, sizeof(ret_key->public)) != 0)
-		return fault_set(f, EBADMSG, "the ledger's signing key does not match its public key");
+		return fault_set(
+			f, EBADMSG,
+			"the ledger's signing key does not match its public key: restore both, or run "
+			"'custody ledger repair --new-key'");
 	return 0;
+}
+
+int checkpoint_identity(int statefd, char **ret, struct fault *f)
+{
+	_cleanup_close_ int dirfd = openat(statefd, LEDGER_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int keysfd = -EBADF;
+	_cleanup_sign_ struct sign_secret secret = { 0 };
+	struct checkpoint_key key;
+	int r;
+
+	if (dirfd < 0)
+		return errno == ENOENT ? -ENOENT : fault_errno(f, errno, "open '%s'", LEDGER_DIR);
+	keysfd = openat(statefd, LEDGER_KEYS_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (keysfd < 0 && errno != ENOENT)
+		return fault_errno(f, errno, "open '%s'", LEDGER_KEYS_DIR);
+	r = load_key(dirfd, keysfd, &key, &secret, NULL);
+	if (r == -ENOENT)
+		return fault_set(
+			f, EUCLEAN,
+			"the ledger's public or private key is missing: restore it, or run 'custody ledger "
+			"repair --new-key'");
+	if (r < 0)
+		return load_key(dirfd, keysfd, &key, &secret, f);
+	*ret = checkpoint_key_text(&key);
+	return *ret ? 0 : fault_errno(f, ENOMEM, "identity of the ledger");
 }
 
 /* The current end of the ledger, synced: signed records must not be lost. */
@@ -157,7 +185,7 @@ int ledger_checkpoint(struct ledger *l, char **ret_text, struct ledger_mark *ret
 	struct checkpoint_key key;
 	int r;
 
-	r = load_key(l, &key, &secret, f);
+	r = load_key(l->dirfd, l->keysfd, &key, &secret, f);
 	if (r == 0)
 		r = settle(l, &mark, f);
 	if (r < 0)
@@ -183,17 +211,23 @@ int checkpoint_key_replace(struct ledger *l, struct jdoc *d, struct fault *f)
 	int r;
 
 	r = checkpoint_public_load(l->dirfd, &was, f);
-	if (r == 0)
+	if (r == -ENOENT) {
+		/* The origin is lost with the public file. */
+		ledger_clear_fault(f);
+		r = checkpoint_key_create(l->dirfd, l->keysfd, f);
+	} else if (r == 0) {
 		r = checkpoint_key_parse(was, &key, f);
-	if (r == 0)
-		r = sign_new(&secret, f);
-	if (r == 0)
-		r = keep_key(l->dirfd, l->keysfd, key.origin, &secret, f);
+		if (r == 0)
+			r = sign_new(&secret, f);
+		if (r == 0)
+			r = keep_key(l->dirfd, l->keysfd, key.origin, &secret, f);
+	}
 	if (r == 0)
 		r = checkpoint_public_load(l->dirfd, &now, f);
 	if (r < 0)
 		return r;
 	jdoc_set_string(d, "public", now);
-	jdoc_set_string(d, "was", was);
+	if (was)
+		jdoc_set_string(d, "was", was);
 	return 0;
 }

@@ -54,6 +54,12 @@ bool checkpoint_verify(const struct checkpoint *n, const struct checkpoint_key *
 int checkpoint_key_create(int dirfd, int keysfd, struct fault *f) _must_check_;
 int checkpoint_public_load(int dirfd, char **ret, struct fault *f) _must_check_; /* one line, without LF */
 
+/*
+ * The identity of the ledger in STATEFD: its public key in text form, heap, once the private key is known to belong to
+ * it.  A copied public file is no identity.  -ENOENT with nothing in F: no ledger.
+ */
+int checkpoint_identity(int statefd, char **ret, struct fault *f) _must_check_;
+
 int checkpoint_key_replace(struct ledger *l, struct jdoc *d,
 			   struct fault *f) _must_check_; /* D: data for its record */
 

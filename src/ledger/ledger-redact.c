@@ -27,6 +27,15 @@ static const char *const token_starts[] = {
 	"xapp-", "sk-", "sk_live_", "rk_live_", "pk_live_", "whsec_", "AKIA", "ASIA", "AIza", "ya29.", "npm_",
 	"pypi-", "hf_", "dop_v1_", "SG.", "shpat_", "sq0", "EAAC", "AGE-SECRET-KEY-", "hvs.", "kb1.", "eyJ", NULL,
 };
+/* Short options that take a password: -p VALUE, -pVALUE. */
+static const struct short_flag {
+	const char *program, *flag;
+	bool attached; /* only so: the next word is something else */
+} short_flags[] = {
+	{ "mysql", "-p", true }, { "mysqldump", "-p", true }, { "mysqladmin", "-p", true }, { "mariadb", "-p", true },
+	{ "mariadb-dump", "-p", true }, { "sshpass", "-p", false }, { "redis-cli", "-a", false },
+	{ "openssl", "-k", false }, { NULL, NULL, false },
+};
 /* clang-format on */
 
 #define TOKEN_MIN 16  /* minimal length of a token with a known prefix */
@@ -109,7 +118,9 @@ static const char *match_list(const char *p, const char *const *own, char *const
 
 static size_t header_at(const char *p, const struct redact *rules, size_t *ret_keep)
 {
-	const char *end = match_list(p, header_words, rules ? rules->headers : NULL, true);
+	/* curl -HName:value */
+	const char *name = str_starts(p, "-H") ? p + 2 : p;
+	const char *end = match_list(name, header_words, rules ? rules->headers : NULL, true);
 
 	if (!end)
 		return 0;
@@ -127,6 +138,8 @@ static size_t flag_at(const char *p, const struct redact *rules, size_t *ret_kee
 {
 	const char *end = match_list(p, flag_words, rules ? rules->flags : NULL, false);
 
+	/* "--token" 'value' */
+	end += end ? strspn(end, "\"'") : 0;
 	if (!end || (*end != '=' && *end != ' ' && *end != '\t'))
 		return 0;
 	end += *end == '=' ? 1 : strspn(end, " \t");
@@ -151,9 +164,13 @@ static size_t login_at(const char *p, size_t *ret_keep)
 	const char *end = match_list(p, login_words, NULL, false);
 	size_t keep = 0, len;
 
-	if (!end || (*end != '=' && *end != ' '))
+	if (!end)
 		return 0;
-	end++;
+	/* -uname:password; what else begins so has no name before its colon, or is a URL. */
+	if (*end == '=' || *end == ' ')
+		end++;
+	else if (!str_starts(p, "-u") || !is_name(*end) || str_starts(end + strcspn(end, ":"), "://"))
+		return 0;
 	len = login_value(end, &keep);
 	*ret_keep = (size_t)(end - p) + keep;
 	return len;
@@ -185,6 +202,39 @@ static size_t named_at(const char *p, size_t *ret_keep)
 	at += strspn(p + at, " ");
 	*ret_keep = at;
 	return word_run(p + at);
+}
+
+/* openssl -passin pass:value */
+static size_t pass_at(const char *p, size_t *ret_keep)
+{
+	if (!str_starts(p, "pass:"))
+		return 0;
+	*ret_keep = 5;
+	return word_run(p + 5);
+}
+
+static const struct short_flag *program_at(const char *p)
+{
+	for (const struct short_flag *f = short_flags; f->program; f++) {
+		const char *end = match_word(p, f->program, false);
+
+		if (end && !is_token(*end))
+			return f;
+	}
+	return NULL;
+}
+
+/* Behind the program F. */
+static size_t short_at(const char *p, const struct short_flag *f, size_t *ret_keep)
+{
+	const char *end = f ? match_word(p, f->flag, false) : NULL;
+
+	if (!end)
+		return 0;
+	if (!f->attached)
+		end += strspn(end, " \t");
+	*ret_keep = (size_t)(end - p);
+	return word_run(end);
 }
 
 static size_t scheme_at(const char *p, size_t *ret_keep)
@@ -254,7 +304,8 @@ static size_t url_at(const char *p, size_t *ret_keep)
 }
 
 /* Length of the secret at P; the *RET_KEEP bytes before it stay. */
-static size_t secret_at(const char *p, bool word_start, const struct redact *rules, size_t *ret_keep)
+static size_t secret_at(const char *p, bool word_start, const struct redact *rules,
+			const struct short_flag *program, size_t *ret_keep)
 {
 	size_t n;
 
@@ -266,6 +317,8 @@ static size_t secret_at(const char *p, bool word_start, const struct redact *rul
 	n = n > 0 ? n : flag_at(p, rules, ret_keep);
 	n = n > 0 ? n : login_at(p, ret_keep);
 	n = n > 0 ? n : named_at(p, ret_keep);
+	n = n > 0 ? n : pass_at(p, ret_keep);
+	n = n > 0 ? n : short_at(p, program, ret_keep);
 	n = n > 0 ? n : scheme_at(p, ret_keep);
 	if (n > 0)
 		return n;
@@ -274,7 +327,8 @@ static size_t secret_at(const char *p, bool word_start, const struct redact *rul
 	return n > 0 ? n : token_at(p);
 }
 
-char *redact_text(const char *text, const struct redact *rules)
+/* *PROGRAM: the last one so far whose short options take a password. */
+static char *redact_word(const char *text, const struct redact *rules, const struct short_flag **program)
 {
 	_cleanup_strbuf_ struct strbuf out = { 0 };
 	const char *p = text, *kept = text;
@@ -287,8 +341,10 @@ char *redact_text(const char *text, const struct redact *rules)
 			p++;
 			continue;
 		}
-		n = secret_at(p, word_start, rules, &keep);
+		n = secret_at(p, word_start, rules, *program, &keep);
 		if (n == 0) {
+			if (word_start && program_at(p))
+				*program = program_at(p);
 			p++;
 			continue;
 		}
@@ -299,6 +355,13 @@ char *redact_text(const char *text, const struct redact *rules)
 	}
 	strbuf_add(&out, kept, (size_t)(p - kept));
 	return strbuf_take(&out);
+}
+
+char *redact_text(const char *text, const struct redact *rules)
+{
+	const struct short_flag *program = NULL;
+
+	return redact_word(text, rules, &program);
 }
 
 static bool is_one_of(const char *arg, const char *const *own, char *const *more)
@@ -322,6 +385,7 @@ char **redact_argv(char *const *argv, const struct redact *rules)
 {
 	/* One allocation: argv may have a hundred thousand words. */
 	_cleanup_strv_ char **out = calloc(strv_len(argv) + 1, sizeof(*out));
+	const struct short_flag *program = NULL;
 	bool secret = false, login = false;
 
 	for (size_t i = 0; out && argv[i]; i++) {
@@ -332,16 +396,17 @@ char **redact_argv(char *const *argv, const struct redact *rules)
 		else if (login && login_value(argv[i], &keep) > 0)
 			out[i] = redact_login(argv[i], keep);
 		else
-			out[i] = redact_text(argv[i], rules);
+			out[i] = redact_word(argv[i], rules, &program);
 		if (!out[i])
 			return NULL;
-		secret = !secret && is_one_of(argv[i], flag_words, rules ? rules->flags : NULL);
+		secret = !secret && (is_one_of(argv[i], flag_words, rules ? rules->flags : NULL) ||
+				     (program && !program->attached && str_eq(argv[i], program->flag)));
 		login = is_one_of(argv[i], login_words, NULL);
 	}
 	return TAKE_PTR(out);
 }
 
-void redact_document(struct jdoc *d)
+void redact_document(struct jdoc *d, const struct redact *rules)
 {
 	char *text;
 
@@ -349,7 +414,7 @@ void redact_document(struct jdoc *d)
 		return;
 	switch (d->type) {
 	case JDOC_STRING:
-		text = d->string ? redact_text(d->string, NULL) : NULL;
+		text = d->string ? redact_text(d->string, rules) : NULL;
 		if (text) {
 			free(d->string);
 			d->string = text;
@@ -359,12 +424,12 @@ void redact_document(struct jdoc *d)
 		break;
 	case JDOC_ARRAY:
 		for (size_t i = 0; i < d->n_items; i++)
-			redact_document(d->items[i]);
+			redact_document(d->items[i], rules);
 		break;
 	case JDOC_OBJECT:
 		for (size_t i = 0; i < d->n_members; i++)
 			if (!str_eq(d->members[i].key, "b64"))
-				redact_document(d->members[i].value);
+				redact_document(d->members[i].value, rules);
 		break;
 	case JDOC_NULL:
 	case JDOC_BOOL:

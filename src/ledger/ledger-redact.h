@@ -24,4 +24,4 @@ char **redact_argv(char *const *argv,
  * Redacts every string below D except "b64" members; an allocation failure marks D broken, so it is not
  * written.
  */
-void redact_document(struct jdoc *d);
+void redact_document(struct jdoc *d, const struct redact *rules);

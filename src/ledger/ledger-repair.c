@@ -7,6 +7,19 @@
 #include "ledger/ledger-checkpoint.h"
 #include "ledger/ledger-impl.h"
 
+/*
+ * A new key, and so another identity: grants name the old one.  Also after records may have been lost, because the uses
+ * of these grants may have been among them.
+ */
+static int change_identity(struct ledger *l, struct seal *s, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
+	struct ledger_event e = { .kind = "ledger.key", .d = d, .verbatim = true };
+	int r = checkpoint_key_replace(l, d, f);
+
+	return r < 0 ? r : ledger_put_event(l, s, &e, f);
+}
+
 static int new_seal(struct ledger *l, struct seal *s, struct ledger_birth *birth, struct fault *f)
 {
 	int r;
@@ -27,19 +40,14 @@ static int new_seal(struct ledger *l, struct seal *s, struct ledger_birth *birth
 	digest_to_hex(&s->key, birth->k0);
 	r = ledger_put_birth(l, s, "seal.new", f);
 	birth->made = r == 0;
-	return r;
+	return r < 0 ? r : change_identity(l, s, f);
 }
 
 static int new_key(struct ledger *l, struct seal *s, struct fault *f)
 {
-	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
-	struct ledger_event e = { .kind = "ledger.key", .d = d, .verbatim = true };
-	int r;
+	int r = ledger_ready(l, s, f);
 
-	r = ledger_ready(l, s, f);
-	if (r == 0)
-		r = checkpoint_key_replace(l, d, f);
-	return r < 0 ? r : ledger_put_event(l, s, &e, f);
+	return r < 0 ? r : change_identity(l, s, f);
 }
 
 static int repair(struct ledger *l, struct seal *s, enum ledger_repair what, struct ledger_mark *before,
@@ -65,7 +73,8 @@ static int repair(struct ledger *l, struct seal *s, enum ledger_repair what, str
 		r = ledger_ready(l, s, NULL);
 		if (r != -EUCLEAN)
 			return r < 0 ? ledger_ready(l, s, f) : 0;
-		return ledger_accept_loss(l, s, f);
+		r = ledger_accept_loss(l, s, f);
+		return r < 0 ? r : change_identity(l, s, f);
 	}
 	return ledger_ready(l, s, f);
 }

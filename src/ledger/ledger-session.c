@@ -254,8 +254,8 @@ int ledger_end(struct ledger *l, const char *state, const struct ledger_run *run
 	return 0;
 }
 
-int ledger_refuse(struct ledger *l, const struct ledger_run *run, const char *id, const char *text,
-		  struct fault *f)
+static int refuse(struct ledger *l, const struct ledger_run *run, const char *kind, const char *id,
+		  const char *text, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = describe(run);
 	/* It may repeat the command line. */
@@ -266,8 +266,18 @@ int ledger_refuse(struct ledger *l, const struct ledger_run *run, const char *id
 		put_text(d, "why", why);
 	else
 		jdoc_set(d, "why", NULL); /* broken, as a command that cannot be redacted */
-	return append_one(l, run, "session.refused", "denied", d,
-			  run->intended ? LEDGER_CLOSING : LEDGER_DECIDED, f);
+	return append_one(l, run, kind, "denied", d, run->intended ? LEDGER_CLOSING : LEDGER_DECIDED, f);
+}
+
+int ledger_refuse(struct ledger *l, const struct ledger_run *run, const char *id, const char *text,
+		  struct fault *f)
+{
+	return refuse(l, run, "session.refused", id, text, f);
+}
+
+int ledger_refuse_lane(struct ledger *l, const struct ledger_run *run, const char *text, struct fault *f)
+{
+	return refuse(l, run, "lane.refused", "lane", text, f);
 }
 
 /* The login uid, also after sudo; missing if the kernel does not know it. */

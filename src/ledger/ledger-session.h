@@ -71,5 +71,9 @@ int ledger_end(struct ledger *l, const char *state, const struct ledger_run *run
 int ledger_refuse(struct ledger *l, const struct ledger_run *run, const char *id, const char *text,
 		  struct fault *f) _must_check_;
 
+/* A start in prod without both keys, in the ledger of the sandbox lane: `lane.refused`. */
+int ledger_refuse_lane(struct ledger *l, const struct ledger_run *run, const char *text,
+		       struct fault *f) _must_check_;
+
 /* Lane `prod` was used, by the caller's user. On the disk when it returns 0; called through lane_record. */
 int ledger_override(struct ledger *l, const struct ledger_run *run, struct fault *f) _must_check_;

@@ -6,13 +6,14 @@
 
 #define SLOTS 16384 /* a power of two */
 #define FILL_MAX (SLOTS / 2)
-#define NAME_ROOM 64
+#define NAME_ROOM VERIFY_NAME_SIZE
 
 enum begun {
 	BEGUN_NOTHING, /* also: begun and ended */
 	BEGUN_SESSION,
 	BEGUN_REQUEST,
 	BEGUN_GRANT,
+	BEGUN_SPENT, /* a grant without uses left, kept while there is room: another use is named as that */
 };
 
 struct slot {
@@ -64,6 +65,18 @@ static struct slot *find(struct verify_pairs *s, const char *name, enum begun wh
 	return &s->slots[i];
 }
 
+static void erase(struct verify_pairs *s, struct slot *slot);
+
+/* Later uses of these are then uses without a grant. */
+static void forget_spent(struct verify_pairs *s)
+{
+	for (size_t i = 0; i < SLOTS;)
+		if (s->slots[i].what == BEGUN_SPENT)
+			erase(s, &s->slots[i]);
+		else
+			i++;
+}
+
 static struct slot *begin(struct verify_pairs *s, const char *name, enum begun what,
 			  struct ledger_verify_result *result)
 {
@@ -71,6 +84,10 @@ static struct slot *begin(struct verify_pairs *s, const char *name, enum begun w
 
 	if (slot->what != BEGUN_NOTHING)
 		return NULL;
+	if (s->n == FILL_MAX) {
+		forget_spent(s);
+		slot = find(s, name, what);
+	}
 	if (s->n == FILL_MAX) {
 		result->names_overflow = true;
 		return NULL;
@@ -191,16 +208,24 @@ static void feed_use(struct verify_pairs *s, const struct record *r, struct ledg
 	if (!get_name(r, "grant", name))
 		return;
 	slot = find(s, name, BEGUN_GRANT);
-	if (record_kind_is(r, "grant.consume")) {
-		if (slot->what == BEGUN_NOTHING && !result->names_overflow)
-			add_name(&result->unasked, name);
-		if (slot->what == BEGUN_NOTHING || --slot->left > 0)
-			return;
-	} else if (!record_kind_is(r, "grant.drop")) {
+	if (record_kind_is(r, "grant.drop")) {
+		if (slot->what != BEGUN_NOTHING)
+			erase(s, slot);
 		return;
 	}
-	if (slot->what != BEGUN_NOTHING)
-		erase(s, slot);
+	if (!record_kind_is(r, "grant.consume"))
+		return;
+	if (slot->what == BEGUN_NOTHING) {
+		if (find(s, name, BEGUN_SPENT)->what != BEGUN_NOTHING)
+			add_name(&result->overused, name);
+		else if (!result->names_overflow)
+			add_name(&result->unfounded, name);
+		return;
+	}
+	if (--slot->left > 0)
+		return;
+	erase(s, slot);
+	(void)begin(s, name, BEGUN_SPENT, result);
 }
 
 static bool starts_with(struct span s, const char *text, size_t len)

@@ -18,8 +18,9 @@ struct ledger_verify {
 	bool has_key, seal_met; /* KEY is for the next record; the seal's end was passed */
 	bool sealed;		/* the first record was read */
 	struct digest key, seal_key;
-	struct checkpoint_key keys[VERIFY_KEYS_MAX]; /* named by the ledger itself */
-	size_t n_keys;
+	struct checkpoint_key keys[VERIFY_KEYS_MAX]; /* the newest that the ledger itself names, a ring */
+	size_t n_keys;				     /* in all */
+	bool pinned_seen;			     /* the pinned key is one of them */
 	bool *checkpoint_seen;
 	uint64_t segment, offset; /* the current file, and the read offset in it */
 	bool done;
@@ -103,14 +104,17 @@ static bool find_k0(const struct ledger_verify *v, const struct record *r, struc
 static void learn_key(struct ledger_verify *v, const struct record *r)
 {
 	struct span s = record_get(r, "public");
+	struct checkpoint_key key;
 	char text[256];
 
-	if (!s.at || s.len < 3 || s.len - 2 >= sizeof(text) || v->n_keys == VERIFY_KEYS_MAX)
+	if (!s.at || s.len < 3 || s.len - 2 >= sizeof(text))
 		return;
 	memcpy(text, s.at + 1, s.len - 2);
 	text[s.len - 2] = '\0';
-	if (checkpoint_key_parse(text, &v->keys[v->n_keys], NULL) == 0)
-		v->n_keys++;
+	if (checkpoint_key_parse(text, &key, NULL) < 0)
+		return;
+	v->pinned_seen = v->pinned_seen || (v->o->key && memcmp(&key, v->o->key, sizeof(key)) == 0);
+	v->keys[v->n_keys++ % VERIFY_KEYS_MAX] = key;
 }
 
 /* Sets K0 of the sealed part that begins here, if it was given. */
@@ -160,6 +164,24 @@ static const char *check_seal(struct ledger_verify *v, const struct record *r)
 	/* After the sealed end its key verifies records that a killed writer had not counted. */
 	if (v->o->seal && r->seq >= v->o->seal->index && !seal_holds(r, &v->seal_key))
 		return "wrong seal, after the last sealed record";
+	return NULL;
+}
+
+/*
+ * Writers begin a segment after ledger.rotate and only then.  A repair may go on behind it, where the segment that
+ * followed was lost.
+ */
+static const char *check_segment(const struct ledger_verify *v, const struct record *r)
+{
+	if (v->segment != UINT64_MAX && v->offset == 0 && r->seq != v->segment)
+		return "begins a file that is named after another record: the segment was renamed";
+	if (v->segment == UINT64_MAX || v->result.bytes == 0)
+		return NULL;
+	if (v->offset == 0 && !v->result.has_rotated)
+		return "begins a segment, but the one before it is not complete: one segment was split";
+	if (v->offset > 0 && v->result.has_rotated && !record_kind_is(r, "seal.gap") &&
+	    !record_kind_is(r, "seal.new"))
+		return "follows the end of its segment: two segments were merged";
 	return NULL;
 }
 
@@ -220,6 +242,8 @@ static const char *check_place(struct ledger_verify *v, const struct record *r)
 
 	if (!why)
 		why = check_chain(v, r);
+	if (!why)
+		why = check_segment(v, r);
 	if (why)
 		return why;
 	if (first)
@@ -242,6 +266,7 @@ static void accept(struct ledger_verify *v, const struct record *r)
 	record_head(r, &v->head);
 	v->result.next++;
 	v->result.bytes += r->len;
+	v->result.has_rotated = record_kind_is(r, "ledger.rotate");
 	if (record_kind_is(r, "ledger.open") || record_kind_is(r, "ledger.key") ||
 	    record_kind_is(r, "seal.new"))
 		learn_key(v, r);
@@ -390,10 +415,17 @@ static bool is_signed(const struct ledger_verify *v, const struct checkpoint *n)
 {
 	if (v->o->key && checkpoint_verify(n, v->o->key))
 		return true;
-	for (size_t i = 0; i < v->n_keys; i++)
+	for (size_t i = 0; i < v->n_keys && i < VERIFY_KEYS_MAX; i++)
 		if (checkpoint_verify(n, &v->keys[i]))
 			return true;
 	return false;
+}
+
+/* A note beside the records counts only if its signature is that of a key from elsewhere. */
+static bool is_own(const struct ledger_verify *v, size_t i)
+{
+	return i >= v->o->n_checkpoints - v->o->n_local &&
+	       !(v->o->key && checkpoint_verify(&v->o->checkpoints[i], v->o->key));
 }
 
 static void judge_checkpoints(struct ledger_verify *v)
@@ -403,18 +435,28 @@ static void judge_checkpoints(struct ledger_verify *v)
 			fail(v, VERIFY_TAMPERED, v->o->checkpoints[i].mark.size, 0,
 			     "a checkpoint is not signed with a key of this ledger");
 		v->result.checkpoints += v->checkpoint_seen[i];
+		v->result.own_checkpoints += v->checkpoint_seen[i] && is_own(v, i);
 	}
 }
 
 /* A pinned key must be one that the ledger names. */
 static void judge_pinned(struct ledger_verify *v)
 {
-	if (!v->o->key || v->result.first > 0 || v->n_keys == 0)
+	if (!v->o->key || v->result.first > 0 || v->n_keys == 0 || v->pinned_seen)
 		return;
-	for (size_t i = 0; i < v->n_keys; i++)
-		if (memcmp(&v->keys[i], v->o->key, sizeof(*v->o->key)) == 0)
-			return;
 	fail(v, VERIFY_TAMPERED, 0, 0, "the ledger does not name the given key");
+}
+
+/* The public file beside the records is the key that they named last. */
+static void judge_current(struct ledger_verify *v)
+{
+	if (!v->o->current || v->result.first > 0 || v->n_keys == 0)
+		return;
+	if (memcmp(&v->keys[(v->n_keys - 1) % VERIFY_KEYS_MAX], v->o->current, sizeof(*v->o->current)) != 0)
+		fail(v, VERIFY_TAMPERED, v->result.next, v->offset,
+		     "the file 'public' has another key than the ledger names: restore it, or run 'custody "
+		     "ledger "
+		     "repair --new-key'");
 }
 
 void ledger_verify_end(struct ledger_verify *v, struct ledger_verify_result *ret)
@@ -433,8 +475,10 @@ void ledger_verify_end(struct ledger_verify *v, struct ledger_verify_result *ret
 	judge_checkpoints(v);
 	if (!v->done)
 		judge_length(v);
-	bare = v->result.sealed == 0 && !v->result.seal_fits && v->result.checkpoints == 0 &&
-	       !v->result.anchored;
+	if (!v->done)
+		judge_current(v);
+	bare = v->result.sealed == 0 && !v->result.seal_fits &&
+	       v->result.checkpoints == v->result.own_checkpoints && !v->result.anchored;
 	if (!v->done && bare)
 		v->result.status = VERIFY_BARE;
 	verify_pairs_end(v->pairs, &v->result);

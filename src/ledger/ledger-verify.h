@@ -21,7 +21,7 @@ enum ledger_verify_status { /* also the exit status */
 			    VERIFY_BARE = 4,  /* consistent, but without seal, checkpoint or anchor */
 };
 
-#define VERIFY_KEYS_MAX 16
+#define VERIFY_KEYS_MAX 64 /* keys of checkpoints; the newest count */
 #define VERIFY_NAMES_MAX 8
 
 struct ledger_verify_options {
@@ -31,15 +31,19 @@ struct ledger_verify_options {
 	bool seal_is_of_this_boot;
 	const struct checkpoint *checkpoints; /* with the texts they point to */
 	size_t n_checkpoints;
+	size_t n_local; /* the last N_LOCAL of them lie beside the records: they prove nothing alone */
 	const struct checkpoint_key *key; /* pinned by the caller; NULL: keys named by the ledger itself */
+	const struct checkpoint_key
+		*current; /* of the public file; the last one that the ledger names; NULL: no file */
 	const struct ledger_mark *anchor; /* where it must end, from another ledger; NULL: not known */
 	bool from_checkpoint;		  /* the beginning may be missing if a checkpoint covers the rest */
 };
 
 /* The number and the first few names. */
+#define VERIFY_NAME_SIZE 72 /* a grant is named by 64 hex digits */
 struct ledger_verify_names {
 	uint64_t n;
-	char name[VERIFY_NAMES_MAX][64];
+	char name[VERIFY_NAMES_MAX][VERIFY_NAME_SIZE];
 };
 
 struct ledger_verify_result {
@@ -49,17 +53,22 @@ struct ledger_verify_result {
 	uint64_t bad_seq, bad_offset; /* offset in the current file; unless OK or BARE */
 	uint64_t bad_segment;	      /* the current file; UINT64_MAX: a single one */
 	char why[160];
-	uint64_t sealed;      /* records whose seal was checked */
-	uint64_t checkpoints; /* verified checkpoints */
-	bool seal_fits;	      /* the record of the seal's end was verified */
+	bool beside;		  /* WHY is about a file beside the records */
+	uint64_t sealed;	  /* records whose seal was checked */
+	uint64_t checkpoints;	  /* verified checkpoints */
+	uint64_t own_checkpoints; /* of them: signed with a key that only these records name */
+	bool has_rotated;	  /* the last record ends its segment */
+	bool seal_fits;		  /* the record of the seal's end was verified */
 	bool anchored;
 	uint64_t gaps, lost; /* seal.gap: how often, how many records */
 	uint64_t recovered, clock_back, new_seals;
-	struct ledger_verify_names unended; /* sessions with an intent or start and no end */
-	struct ledger_verify_names unbegun; /* ends and starts without an intent */
-	struct ledger_verify_names unasked; /* grants without a request */
-	bool names_overflow;		    /* too many open sessions: completeness is not known */
-	struct digest head;		    /* h of the last valid record */
+	struct ledger_verify_names unended;   /* sessions with an intent or start and no end */
+	struct ledger_verify_names unbegun;   /* ends and starts without an intent */
+	struct ledger_verify_names unasked;   /* grants without a request */
+	struct ledger_verify_names unfounded; /* uses without a grant */
+	struct ledger_verify_names overused;  /* uses beyond those of their grant */
+	bool names_overflow;		      /* too many open sessions: completeness is not known */
+	struct digest head;		      /* h of the last valid record */
 };
 
 struct ledger_verify;

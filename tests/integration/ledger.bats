@@ -76,6 +76,70 @@ cut_to() { # RECORDS
 	verify 0 --seal "$CUSTODY_ROOT/sandbox/ledger-keys/seal" "$CUSTODY_HOME/copy"
 }
 
+@test "ledger: a copy is not proven by its own key and notes: a cut one and a foreign one are status 4" {
+	local n
+	more_torn 10
+	"$CUSTODY" ledger checkpoint >"$CUSTODY_HOME/note"
+	cp -r "$DIR" "$CUSTODY_HOME/copy"
+	verify 4 "$CUSTODY_HOME/copy"
+	assert_output_has 'signed by a key that only this directory names'
+	verify 0 --from-checkpoint "$CUSTODY_HOME/note" "$CUSTODY_HOME/copy"
+	verify 0 --key "$("$CUSTODY" ledger show --key)" "$CUSTODY_HOME/copy"
+	verify 0 --k0 "$KEY" "$CUSTODY_HOME/copy"
+	# Cut to 4 records; the notes beside them are removed, or older ones.
+	n=$(basename "$SEG")
+	head -n 4 "$SEG" >"$CUSTODY_HOME/copy/$n"
+	verify 3 "$CUSTODY_HOME/copy"
+	rm "$CUSTODY_HOME/copy/checkpoints"
+	verify 4 "$CUSTODY_HOME/copy"
+	verify 3 --from-checkpoint "$CUSTODY_HOME/note" "$CUSTODY_HOME/copy"
+	verify 3 --seal "$CUSTODY_ROOT/sandbox/ledger-keys/seal" "$CUSTODY_HOME/copy"
+	# A stranger's ledger with its own notes.
+	CUSTODY_ROOT=$CUSTODY_HOME/stranger "$CUSTODY" ledger init >/dev/null
+	CUSTODY_ROOT=$CUSTODY_HOME/stranger "$CUSTODY" ledger checkpoint >/dev/null
+	verify 4 "$CUSTODY_HOME/stranger/sandbox/ledger"
+	assert_output_has 'signed by a key that only this directory names'
+	verify 1 --key "$("$CUSTODY" ledger show --key)" "$CUSTODY_HOME/stranger/sandbox/ledger"
+	verify 1 --from-checkpoint "$CUSTODY_HOME/note" "$CUSTODY_HOME/stranger/sandbox/ledger" ||
+		verify 3 --from-checkpoint "$CUSTODY_HOME/note" "$CUSTODY_HOME/stranger/sandbox/ledger"
+}
+
+@test "ledger: in place a removed or replaced seal, key or public file is found, and repaired" {
+	local file
+	more 2
+	"$CUSTODY" ledger checkpoint >/dev/null
+	verify 0
+	mv "$CUSTODY_ROOT/sandbox/ledger-keys/seal" "$CUSTODY_HOME/seal"
+	verify 4
+	assert_output_has 'the seal is missing'
+	verify 1 --k0 "$KEY"
+	assert_output_has 'TAMPERED: the seal is missing'
+	verify 1 --json --k0 "$KEY"
+	jq -e '.integrity.verdict == "tampered" and (.integrity.first_bad.why | contains("seal is missing"))' <<<"$output"
+	mv "$CUSTODY_HOME/seal" "$CUSTODY_ROOT/sandbox/ledger-keys/seal"
+	for file in ledger-keys/key ledger/public; do
+		mv "$CUSTODY_ROOT/sandbox/$file" "$CUSTODY_HOME/aside"
+		verify 1
+		assert_output_has 'key is missing'
+		verify 1 --k0 "$KEY"
+		mv "$CUSTODY_HOME/aside" "$CUSTODY_ROOT/sandbox/$file"
+		verify 0
+	done
+	# Both halves of another ledger's key.
+	CUSTODY_ROOT=$CUSTODY_HOME/other "$CUSTODY" ledger init >/dev/null
+	cp "$CUSTODY_HOME/other/sandbox/ledger/public" "$DIR/public"
+	verify 1
+	cp "$CUSTODY_HOME/other/sandbox/ledger-keys/key" "$CUSTODY_ROOT/sandbox/ledger-keys/key"
+	verify 1
+	assert_output_has "has another key than the ledger names"
+	rm "$DIR/public"
+	verify 1
+	"$CUSTODY" ledger repair --new-key >/dev/null
+	verify 0
+	"$CUSTODY" ledger checkpoint >/dev/null
+	verify 0
+}
+
 @test "ledger: verify of a long file shows progress, on a terminal only" {
 	python3 - "$CUSTODY_HOME/long" <<-'PY'
 		import hashlib, sys
@@ -116,6 +180,15 @@ cut_to() { # RECORDS
 	assert_output_has "TAMPERED at record 2, byte $at of 00000000000000000000.ndjson"
 	verify 1 --json
 	jq -e --argjson at "$at" '.integrity.first_bad | .seq == 2 and .offset == $at' <<<"$output"
+}
+
+@test "ledger: a renamed segment is status 1, in place and in a copy" {
+	more 2
+	mv "$SEG" "${SEG%0.ndjson}1.ndjson"
+	verify 1
+	assert_output_has "the segment was renamed"
+	cp -r "${SEG%/*}" "$CUSTODY_HOME/copy"
+	verify 1 "$CUSTODY_HOME/copy"
 }
 
 @test "ledger: a missing seal is reported by verify and by repair, with the fix" {

@@ -172,7 +172,7 @@ on_small_disk() {
 }
 
 @test "GOV-1: limits that cannot be enforced are a record" {
-	[ "$(id -u)" -eq 0 ] || return 0 # only root can unmount
+	skip_without root # only root can unmount
 	run_without_cgroups -- echo RAN
 	assert_status 125
 	[[ $output != *RAN* ]]
@@ -226,7 +226,7 @@ on_small_disk() {
 }
 
 @test "TRUST-9: a ledger that cannot be written starts nothing, and prints the fix" {
-	[ "$(id -u)" -eq 0 ] || return 0 # only root can mount
+	skip_without root # only root can mount
 	run --separate-stderr unshare -m sh -c '
 		mount --bind "$CUSTODY_ROOT/sandbox" "$CUSTODY_ROOT/sandbox" && mount -o remount,bind,ro "$CUSTODY_ROOT/sandbox" || exit 99
 		"$CUSTODY" run -- echo RAN' sh
@@ -250,7 +250,7 @@ on_small_disk() {
 }
 
 @test "TRUST-9: a full disk starts nothing; with room again runs start, and the ledger verifies" {
-	[ "$(id -u)" -eq 0 ] || return 0 # only root can mount
+	skip_without root # only root can mount
 	on_small_disk '
 		fill
 		"$CUSTODY" run -- echo RAN; echo "status $?"
@@ -264,7 +264,7 @@ on_small_disk() {
 }
 
 @test "run: an end is recorded also when the disk was filled during the run" {
-	[ "$(id -u)" -eq 0 ] || return 0 # only root can mount
+	skip_without root # only root can mount
 	mkfifo "$CUSTODY_HOME/go" "$CUSTODY_HOME/ready"
 	on_small_disk '
 		"$CUSTODY" run -- sh -c "echo ready; read x; exit 3" <"$CUSTODY_HOME/go" >"$CUSTODY_HOME/ready" 3>&- &

@@ -46,6 +46,36 @@ static void headers_and_schemes_are_recognised(void)
 	CHECK(becomes("send Bearer abcdef012345 now", "send Bearer [redacted] now"));
 }
 
+static void attached_and_quoted_spellings_are_recognised(void)
+{
+	char *argv[] = { (char *)"/usr/bin/sshpass",
+			 (char *)"-p",
+			 (char *)"v",
+			 (char *)"mysql",
+			 (char *)"-pv",
+			 (char *)"-p",
+			 (char *)"db",
+			 NULL };
+	char *want[] = { (char *)"/usr/bin/sshpass", (char *)"-p", (char *)"[redacted]", (char *)"mysql",
+			 (char *)"-p[redacted]",     (char *)"-p", (char *)"db",	 NULL };
+	_cleanup_strv_ char **got = redact_argv(argv, NULL);
+
+	for (size_t i = 0; want[i]; i++)
+		CHECK(got && str_eq(got[i], want[i]));
+	CHECK(becomes("curl -HAuthorization:v h", "curl -HAuthorization:[redacted]"));
+	CHECK(becomes("curl -ubob:v http://h", "curl -ubob:[redacted] http://h"));
+	CHECK(becomes("x \"--token\" \"v\" y", "x \"--token\" [redacted] y"));
+	CHECK(becomes("x '--password' v", "x '--password' [redacted]"));
+	CHECK(becomes("openssl enc -k v -passin pass:w",
+		      "openssl enc -k [redacted] -passin pass:[redacted]"));
+	CHECK(becomes("redis-cli -a v get x", "redis-cli -a [redacted] get x"));
+	CHECK(becomes("sudo mysqldump -uroot -pv db", "sudo mysqldump -uroot -p[redacted] db"));
+	CHECK(stays("mkdir -p a/b"));
+	CHECK(stays("docker run -p 80:80 -u1000:1000 x"));
+	CHECK(stays("mysql -p db"));
+	CHECK(stays("x -uhttp://h/"));
+}
+
 static void names_that_tell_of_secrets_hide_their_values(void)
 {
 	CHECK(becomes("env GITHUB_TOKEN=abc make", "env GITHUB_TOKEN=[redacted] make"));
@@ -56,6 +86,8 @@ static void names_that_tell_of_secrets_hide_their_values(void)
 	CHECK(becomes("sh -c 'tool --token abc --v'", "sh -c 'tool --token [redacted] --v'"));
 	CHECK(becomes("curl -u bob:secret http://h", "curl -u bob:[redacted] http://h"));
 	CHECK(becomes("postgres://bob:pw@host/db", "postgres://bob:[redacted]@host/db"));
+	CHECK(becomes("postgres://bob:p@ss@host/db", "postgres://bob:[redacted]@host/db"));
+	CHECK(becomes("https://bob:@@:p@@host:8443/x@y?z", "https://bob:[redacted]@host:8443/x@y?z"));
 }
 
 static void words_that_are_no_secrets_stay(void)
@@ -126,12 +158,12 @@ static void documents_are_searched_to_their_leaves(void)
 	jdoc_set_string(in, "b64", "AKIAIOSFODNN7EXAMPLE");
 	jdoc_append_string(jdoc_set_array(in, "l"), "AKIAIOSFODNN7EXAMPLE");
 	jdoc_set_int(d, "n", 1);
-	redact_document(d);
+	redact_document(d, NULL);
 	CHECK(jdoc_write(d, JDOC_CANONICAL, &b, NULL) == 0);
 	CHECK(str_eq(b.text, "{\"n\":1,\"o\":{\"b64\":\"AKIAIOSFODNN7EXAMPLE\",\"l\":[\"[redacted]\"]}}"));
 }
 
 TAP_MAIN(T(tokens_of_services_are_recognised), T(headers_and_schemes_are_recognised),
-	 T(names_that_tell_of_secrets_hide_their_values), T(words_that_are_no_secrets_stay),
-	 T(a_flags_value_in_the_next_word_is_hidden), T(a_site_adds_flags_and_headers),
-	 T(documents_are_searched_to_their_leaves))
+	 T(attached_and_quoted_spellings_are_recognised), T(names_that_tell_of_secrets_hide_their_values),
+	 T(words_that_are_no_secrets_stay), T(a_flags_value_in_the_next_word_is_hidden),
+	 T(a_site_adds_flags_and_headers), T(documents_are_searched_to_their_leaves))
