@@ -175,6 +175,14 @@ static void add_profile(struct card *c, const struct approval_card_facts *k)
 	add_built(c, "dangerous", CARD_WARN, &b);
 }
 
+/* A socket or FIFO of the host: the process at its other end is outside. */
+static bool is_channel(const struct jdoc *mount)
+{
+	const char *type = jdoc_get_string(mount, "type");
+
+	return str_eq(type, "socket") || str_eq(type, "fifo");
+}
+
 /* Files that may be changed or deleted.  Returns whether any file of this machine is writable. */
 static bool add_writes(struct card *c, const struct approval_card_facts *k)
 {
@@ -205,7 +213,8 @@ static bool add_writes(struct card *c, const struct approval_card_facts *k)
 
 		if (!str_eq(jdoc_get_string(m, "kind"), "bind") || !is_true(m, "rw"))
 			continue;
-		strbuf_puts(&b, "may change or delete everything under ");
+		strbuf_puts(&b, is_channel(m) ? "may send and receive through "
+					      : "may change or delete everything under ");
 		put_json_word(&b, jdoc_get(m, "source"));
 		strbuf_puts(&b, ", as ");
 		put_json_word(&b, jdoc_get(m, "target"));
@@ -324,6 +333,9 @@ static void add_grant(struct card *c, const struct approval_card_facts *k)
 	card_add(c, "a yes is", CARD_PLAIN, "for %" PRIu64 " %s within %" PRIu64 " %s", k->uses,
 		 k->uses == 1 ? "start" : "starts", k->for_s >= 120 ? k->for_s / 60 : k->for_s,
 		 k->for_s >= 120 ? "minutes" : "seconds");
+	if (k->fleet)
+		card_add(c, "", CARD_WARN, "on each of the %zu ledgers of fleet '%s'", k->fleet_size,
+			 k->fleet);
 }
 
 void approval_card_describe(struct card *c, const struct approval_card_facts *k)

@@ -24,6 +24,8 @@ struct approval_card_facts {
 	const char *denied_by, *denied_reason; /* NULL: not denied */
 	unsigned int approvals, needed;
 	uint64_t uses, for_s; /* terms of the grant that a yes would sign */
+	const char *fleet;    /* NULL: for the ledger that asks */
+	size_t fleet_size;
 };
 
 void approval_card_describe(struct card *c, const struct approval_card_facts *k);

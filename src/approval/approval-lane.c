@@ -30,6 +30,19 @@ static int set_entries(struct approval_lane *d, const struct config *c)
 	return 0;
 }
 
+static int set_fleets(struct approval_lane *d, const struct config *c)
+{
+	d->fleets = calloc(c->n_fleets + 1, sizeof(*d->fleets));
+	if (!d->fleets)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->n_fleets; i++)
+		d->fleets[i] =
+			(struct approval_fleet){ .name = c->fleets[i].name, .ledgers = c->fleets[i].ledgers };
+	d->rules.fleets = d->fleets;
+	d->rules.n_fleets = c->n_fleets;
+	return 0;
+}
+
 int approval_lane_open(const struct dirs *dirs, const struct config *config, struct ledger *ledger,
 		       struct approval_lane *ret, struct fault *f)
 {
@@ -46,6 +59,8 @@ int approval_lane_open(const struct dirs *dirs, const struct config *config, str
 	};
 	if (set_entries(&d, config) < 0)
 		return fault_errno(f, ENOMEM, "approvers");
+	if (set_fleets(&d, config) < 0)
+		return fault_errno(f, ENOMEM, "fleets");
 	d.rules.approvers = d.entries;
 	d.rules.n_approvers = config->n_approvers;
 	/* State of another version or lane: nothing in it is trusted. */
@@ -153,6 +168,7 @@ void approval_lane_done(struct approval_lane *d)
 {
 	approval_store_done(&d->store);
 	free(d->entries);
+	free(d->fleets);
 	approver_list_done(&d->approvers);
 	free(d->chosen);
 	free(d->chosen_keys);

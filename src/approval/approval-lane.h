@@ -12,6 +12,7 @@ struct approval_lane {
 	struct approval_store store;
 	struct approval_rules rules;
 	struct approver_entry *entries;
+	struct approval_fleet *fleets;
 	/* Approvers of a profile's `governance.approvers`. */
 	struct approver_list approvers;
 	struct approver_entry *chosen;

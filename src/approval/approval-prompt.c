@@ -68,6 +68,10 @@ int approval_prompt_card(const struct approval_store *d, const struct request *r
 	};
 
 	subject_digest_to_text(&rq->digest, digest);
+	if (terms && terms->fleet && grant_find_fleet(d->rules, terms->fleet)) {
+		k.fleet = terms->fleet;
+		k.fleet_size = strv_len(grant_find_fleet(d->rules, terms->fleet)->ledgers);
+	}
 	/* The previous approval is only a help for the reader: errors are ignored. */
 	if (rq->alike && request_last_approved(d, rq->alike, &last, NULL) == 0)
 		k.last = last;

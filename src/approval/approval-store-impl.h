@@ -90,4 +90,11 @@ void approval_store_put_text(struct jdoc *object, const char *key,
 int approval_store_recorded(const struct approval_store *d, uint64_t seq, const char *kind, const char *one,
 			    const char *other, struct fault *f) _must_check_;
 
+/*
+ * Public key of the lane's ledger, heap: requests and grants name it.  "" if the lane has no ledger yet: then no grant
+ * counts.  A ledger whose keys do not belong together is an error.
+ */
+int approval_store_ledger_key(const struct approval_store *d, char **ret, struct fault *f) _must_check_;
+bool approval_store_is_ledger_key(const char *text); /* in its one spelling */
+
 uint64_t approval_store_min_approvals(const struct approval_store *d);

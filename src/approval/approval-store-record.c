@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "approval/approval-store-impl.h"
+#include "ledger/ledger-checkpoint.h"
 #include "ledger/ledger-redact.h"
 #include "ledger/ledger-reader.h"
 
@@ -39,6 +40,27 @@ int approval_store_record(const struct approval_store *d, const char *kind, cons
 	if (!d->ledger)
 		return fault_set(f, ENOENT, "no ledger to record '%s' in: run 'custody ledger init'", kind);
 	return ledger_append(d->ledger, &e, 1, class, mark, f);
+}
+
+int approval_store_ledger_key(const struct approval_store *d, char **ret, struct fault *f)
+{
+	int r = checkpoint_identity(d->dirfd, ret, f);
+
+	if (r != -ENOENT)
+		return r < 0 ? fault_wrap(f, r, "ledger in '%s'", d->state) : 0;
+	*ret = strdup("");
+	return *ret ? 0 : fault_errno(f, ENOMEM, "ledger");
+}
+
+bool approval_store_is_ledger_key(const char *text)
+{
+	_cleanup_free_ char *same = NULL;
+	struct checkpoint_key key;
+
+	if (strlen(text) > APPROVAL_LEDGER_KEY_MAX || checkpoint_key_parse(text, &key, NULL) < 0)
+		return false;
+	same = checkpoint_key_text(&key);
+	return str_eq(same, text);
 }
 
 /* One line, not NUL-terminated. */

@@ -26,6 +26,14 @@ struct approver_entry {
 };
 #define APPROVER_NO_UID ((uid_t)-1)
 
+/* A fleet of the admin's custody.json: ledgers on which one grant of level B counts. */
+struct approval_fleet {
+	const char *name;
+	char *const *ledgers; /* public keys, NULL-terminated */
+};
+#define APPROVAL_LEDGERS_MAX 64
+#define APPROVAL_LEDGER_KEY_MAX 160 /* characters of a ledger's public key */
+
 /* Approval settings of the configuration; zero means the default, and each default is the strict one. */
 struct approval_rules {
 	const struct approver_entry *approvers;
@@ -37,7 +45,9 @@ struct approval_rules {
 	uint64_t request_expiry_s;  /* 0: APPROVAL_REQUEST_EXPIRY_S */
 	uint64_t grant_max_s;	    /* cap on a grant's time; 0: APPROVAL_GRANT_MAX_S */
 	uint64_t grant_max_uses;    /* cap on its uses; 0: APPROVAL_GRANT_MAX_USES */
-	unsigned int requests_max;  /* open ones; 0: APPROVAL_REQUESTS_MAX */
+	const struct approval_fleet *fleets;
+	size_t n_fleets;
+	unsigned int requests_max; /* open ones; 0: APPROVAL_REQUESTS_MAX */
 };
 #define APPROVAL_REQUEST_EXPIRY_S ((uint64_t)24 * 3600)
 #define APPROVAL_GRANT_S ((uint64_t)3600) /* default validity of a grant */

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "state/lane.h"
 #include "tty/card.h"
 
 static void put_variable(struct strbuf *out, const char *name)
@@ -62,7 +63,11 @@ void approval_text_put_command(struct strbuf *out, const struct approval_store *
 			       const char *word)
 {
 	const char *root = getenv("CUSTODY_ROOT");
+	/* Everything but a denial changes prod: the line that is printed works as it is. */
+	bool keys = strcmp(d->lane, "prod") == 0 && strcmp(verb, "deny") != 0;
 
+	if (keys)
+		strbuf_puts(out, LANE_ALLOW_ENV "=1 ");
 	if (root && *root)
 		put_variable(out, "CUSTODY_ROOT");
 	else if (geteuid() != 0)
@@ -76,4 +81,6 @@ void approval_text_put_command(struct strbuf *out, const struct approval_store *
 	/* The other terminal may have another default lane. */
 	if (strcmp(d->lane, "sandbox") != 0 || getenv("CUSTODY_LANE"))
 		strbuf_printf(out, " --lane %s", d->lane);
+	if (keys)
+		strbuf_puts(out, " --allow-prod");
 }

@@ -84,6 +84,7 @@ struct grant_items {
 	struct grant_item *items;
 	size_t n;
 	struct approver_list approvers;
+	char *ledger; /* of the store */
 };
 void grant_items_done(struct grant_items *l);
 #define _cleanup_items_ _cleanup_(grant_items_done)
@@ -95,11 +96,17 @@ struct grant_judgement {
 	const struct grant_query *query; /* NULL: any */
 	const char *session;		 /* its own reservations do not count against it; NULL: none */
 	bool only_reserved;		 /* by SESSION */
+	const char *ledger;		 /* for which it must be; NULL: the store's own */
 };
 
-/* Checks statement, key and signature, which do not depend on clock or uses.  RET_BY: its approver. */
+/*
+ * Checks statement, key, signature and ledger, which do not depend on clock or uses.  LEDGER: where it is to count.
+ * RET_BY: its approver.
+ */
 enum grant_reason grant_judge_text(const struct approval_store *d, const struct grant *g,
-				   const struct approver_list *l, const struct approver **ret_by);
+				   const struct approver_list *l, const char *ledger,
+				   const struct approver **ret_by);
+bool grant_fleet_has(const struct approval_fleet *fleet, const char *ledger);
 /* Is it over, whatever else holds?  Needs the uses of exactly this statement, and no signature. */
 enum grant_reason grant_judge_over(const struct grant_judgement *j, const struct grant_item *item);
 /* All checks.  Pure. */

@@ -15,6 +15,7 @@ void grant_items_done(struct grant_items *l)
 	}
 	free(l->items);
 	approver_list_done(&l->approvers);
+	free(l->ledger);
 	*l = (struct grant_items){ 0 };
 }
 
@@ -74,7 +75,8 @@ static int load(const struct grant_judgement *j, int dirfd, const char *name, st
 	item->found.reason = registered ? grant_judge_over(j, item) : GRANT_VALID;
 	if (item->found.reason != GRANT_VALID)
 		return show_uses(item, f);
-	item->found.reason = grant_judge_text(j->store, &item->found.grant, &l->approvers, &item->approver);
+	item->found.reason = grant_judge_text(j->store, &item->found.grant, &l->approvers,
+					      j->ledger ? j->ledger : l->ledger, &item->approver);
 	if (item->found.reason != GRANT_VALID)
 		return 0;
 	/* A copy under another name is not a second grant. */
@@ -108,6 +110,11 @@ int grant_items_load(const struct grant_judgement *j, int dirfd, const struct di
 	if (r < 0)
 		return r;
 	l.items = items;
+	/* Without a grant the keys of the ledger are not needed. */
+	if (names[0])
+		r = approval_store_ledger_key(j->store, &l.ledger, f);
+	if (r < 0)
+		return r;
 	for (char **n = names; *n; n++) {
 		if (!str_starts(*n, begin) || strlen(*n) != GRANT_FILE_SIZE - 1 - 2 ||
 		    (*n)[REQUEST_ID_SIZE - 1] != '-')

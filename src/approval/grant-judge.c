@@ -15,6 +15,10 @@ static const struct {
 	[GRANT_CONSUMED]          = { "consumed",          "all uses are consumed: request a new approval" },
 	[GRANT_RESERVED]          = { "reserved",          "its last use is reserved by a session that is about to start" },
 	[GRANT_FOREIGN_LANE]      = { "foreign-lane",      "granted for another lane" },
+	[GRANT_FOREIGN_LEDGER]    = { "foreign-ledger",    "granted for another ledger, that is another state directory: request it here, then 'custody approve' it" },
+	[GRANT_UNBOUND]           = { "unbound",           "names no ledger: signed by an older version; request a new approval" },
+	[GRANT_UNKNOWN_FLEET]     = { "unknown-fleet",     "granted for a fleet without this ledger: the admin adds the key of 'custody ledger show --key' to `fleets` in custody.json" },
+	[GRANT_FLEET_FOR_C]       = { "fleet-for-c",       "a level C is for one ledger, not for a fleet: approve it without --fleet" },
 	[GRANT_EDITED]            = { "edited",            "the statement does not match its signature" },
 	[GRANT_UNKNOWN_KEY]       = { "unknown-key",       "signed with a key of no approver of this lane: run 'custody key ls'" },
 	[GRANT_WRONG_DIGEST]      = { "wrong-digest",      "granted for another digest" },
@@ -44,9 +48,41 @@ static const struct approver *find_approver(const struct approver_list *l, const
 	return NULL;
 }
 
+const struct approval_fleet *grant_find_fleet(const struct approval_rules *rules, const char *name)
+{
+	for (size_t i = 0; i < rules->n_fleets; i++)
+		if (str_eq(rules->fleets[i].name, name))
+			return &rules->fleets[i];
+	return NULL;
+}
+
+bool grant_fleet_has(const struct approval_fleet *fleet, const char *ledger)
+{
+	return fleet && strv_has(fleet->ledgers, ledger);
+}
+
+/*
+ * Uses are counted beside a ledger.  In a state directory of its own a requester would have them again, so the
+ * statement names the ledger; a fleet must be in the statement and in the admin's configuration.
+ */
+static enum grant_reason judge_ledger(const struct approval_store *d, const struct grant *g,
+				      const char *ledger)
+{
+	if (!g->ledgers || !g->ledgers[0])
+		return GRANT_UNBOUND;
+	if (g->fleet[0] && g->level == 'C')
+		return GRANT_FLEET_FOR_C;
+	if (!strv_has(g->ledgers, ledger))
+		return g->fleet[0] ? GRANT_UNKNOWN_FLEET : GRANT_FOREIGN_LEDGER;
+	if (g->fleet[0] && !grant_fleet_has(grant_find_fleet(d->rules, g->fleet), ledger))
+		return GRANT_UNKNOWN_FLEET;
+	return GRANT_VALID;
+}
+
 /* The key proves the level, whatever the statement contains. */
 enum grant_reason grant_judge_text(const struct approval_store *d, const struct grant *g,
-				   const struct approver_list *l, const struct approver **ret_by)
+				   const struct approver_list *l, const char *ledger,
+				   const struct approver **ret_by)
 {
 	const struct approver *by = find_approver(l, g->approver);
 	bool with_pin, plain;
@@ -67,7 +103,7 @@ enum grant_reason grant_judge_text(const struct approval_store *d, const struct 
 	if (g->level == 'C' && !with_pin)
 		return GRANT_LEVEL_TOO_LOW;
 	*ret_by = by;
-	return GRANT_VALID;
+	return judge_ledger(d, g, ledger);
 }
 
 uint64_t grant_end_us(const struct approval_store *d, const struct grant *g)

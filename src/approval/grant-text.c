@@ -37,6 +37,8 @@ static const struct approval_store_shape statement_shape[] = {
 	{ "askers",         JDOC_ARRAY,  false },
 	{ "nonce",          JDOC_STRING, false },
 	{ "reason",         JDOC_STRING, false },
+	{ "ledgers",        JDOC_ARRAY,  true  },
+	{ "fleet",          JDOC_STRING, true  },
 	{ 0 },
 };
 /* clang-format on */
@@ -44,6 +46,7 @@ static const struct approval_store_shape statement_shape[] = {
 void grant_done(struct grant *g)
 {
 	strv_free(g->askers);
+	strv_free(g->ledgers);
 	free(g->reason);
 	free(g->text);
 	*g = (struct grant){ 0 };
@@ -72,6 +75,14 @@ static struct jdoc *statement(const struct grant *g)
 		jdoc_append_string(askers, *a);
 	jdoc_set_string(s, "nonce", g->nonce);
 	jdoc_set_string(s, "reason", g->reason ? g->reason : "");
+	if (g->fleet[0])
+		jdoc_set_string(s, "fleet", g->fleet);
+	if (g->ledgers && g->ledgers[0]) {
+		struct jdoc *ledgers = jdoc_set_array(s, "ledgers");
+
+		for (char **k = g->ledgers; *k; k++)
+			jdoc_append_string(ledgers, *k);
+	}
 	return s;
 }
 
@@ -213,6 +224,41 @@ static int take_askers(const struct jdoc *array, struct grant *g, const char *la
 	return 0;
 }
 
+static bool is_fleet_name(const char *name)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789._-";
+	size_t len = strlen(name);
+
+	return len > 0 && len < GRANT_FLEET_SIZE && strspn(name, allowed) == len && !strchr("._-", name[0]);
+}
+
+/* One ledger, or a fleet with its name; a statement of an older version has neither. */
+static int take_ledgers(const struct jdoc *s, struct grant *g, const char *label, struct fault *f)
+{
+	const struct jdoc *list = jdoc_get(s, "ledgers");
+	const char *fleet = jdoc_get_string(s, "fleet");
+
+	g->ledgers = calloc(1, sizeof(*g->ledgers));
+	if (!g->ledgers)
+		return fault_errno(f, ENOMEM, "%s", label);
+	if (!list && !fleet)
+		return 0;
+	if (!list || list->n_items == 0 || list->n_items > APPROVAL_LEDGERS_MAX ||
+	    (list->n_items > 1 && !fleet) || (fleet && !is_fleet_name(fleet)))
+		return fault_set(f, EINVAL, "%s: 'ledgers' is neither one ledger nor a fleet", label);
+	for (size_t i = 0; i < list->n_items; i++) {
+		if (list->items[i]->type != JDOC_STRING ||
+		    !approval_store_is_ledger_key(list->items[i]->string))
+			return fault_set(f, EINVAL, "%s: 'ledgers' has an item that is no ledger's key",
+					 label);
+		if (strv_append(&g->ledgers, list->items[i]->string) < 0)
+			return fault_errno(f, ENOMEM, "%s", label);
+	}
+	if (fleet)
+		memcpy(g->fleet, fleet, strlen(fleet) + 1);
+	return 0;
+}
+
 static int take(const struct jdoc *doc, const char *text, size_t len, struct grant *g, const char *label,
 		struct fault *f)
 {
@@ -230,6 +276,8 @@ static int take(const struct jdoc *doc, const char *text, size_t len, struct gra
 		r = take_texts(s, g, label, f);
 	if (r == 0)
 		r = take_askers(jdoc_get(s, "askers"), g, label, f);
+	if (r == 0)
+		r = take_ledgers(s, g, label, f);
 	if (r == 0)
 		r = put_signed_bytes(g, &b, f);
 	if (r < 0)

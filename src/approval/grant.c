@@ -27,6 +27,8 @@ struct jdoc *grant_details(const struct grant *g)
 	jdoc_set_string(details, "level", level);
 	jdoc_set_string(details, "approver", g->approver);
 	jdoc_set_string(details, "key_id", g->key_id);
+	if (g->fleet[0])
+		jdoc_set_string(details, "fleet", g->fleet);
 	return details;
 }
 
@@ -72,12 +74,28 @@ static int keep(int dirfd, const struct grant *g, struct fault *f)
  * --- signing ----------------------------------------------------------------------------------------------
  */
 
+int grant_require_fleet(const struct approval_rules *rules, const char *fleet, char level, const char *ledger,
+			struct fault *f)
+{
+	if (fleet && level == 'C')
+		return fault_set(f, EINVAL,
+				 "a level C is for one ledger, not for a fleet: leave out --fleet");
+	if (fleet && !grant_fleet_has(grant_find_fleet(rules, fleet), ledger))
+		return fault_set(
+			f, EINVAL,
+			"the admin's custody.json has no fleet '%s' with the ledger that asks: add '%s' to "
+			"its `ledgers`",
+			fleet, ledger ? ledger : "?");
+	return 0;
+}
+
 static int check_terms(const struct approval_store *d, const struct request *rq, const struct approver *by,
 		       const struct sign_secret *key, const struct grant_terms *t, struct fault *f)
 {
 	const struct sign_public *mine = t->level == 'C' ? &by->pin_key : &by->key;
 	uint64_t max_s = d->rules->grant_max_s ? d->rules->grant_max_s : APPROVAL_GRANT_MAX_S;
 	uint64_t max_uses = d->rules->grant_max_uses ? d->rules->grant_max_uses : APPROVAL_GRANT_MAX_USES;
+	int r;
 
 	if (t->level != 'B' && t->level != 'C')
 		return fault_set(f, EINVAL, "level '%c' cannot be granted", t->level);
@@ -104,8 +122,30 @@ static int check_terms(const struct approval_store *d, const struct request *rq,
 			(unsigned long long)max_uses, (unsigned long long)max_s);
 	if (t->level == 'C' && t->uses > 1)
 		return fault_set(f, EINVAL, "level C has one use: a PIN is for one start");
+	if (!rq->ledger)
+		return fault_set(f, EINVAL,
+				 "request '%s' names no ledger: an older version filed it; request it again",
+				 rq->id);
+	r = grant_require_fleet(d->rules, t->fleet, t->level, rq->ledger, f);
+	if (r < 0)
+		return r;
 	if (t->reason && (strlen(t->reason) > GRANT_REASON_MAX || !str_is_utf8(t->reason, strlen(t->reason))))
 		return fault_set(f, EINVAL, "the reason must be UTF-8 of at most %d bytes", GRANT_REASON_MAX);
+	return 0;
+}
+
+/* The ledger that asks, or the fleet with every ledger that it has now. */
+static int set_ledgers(const struct approval_store *d, const struct request *rq, const char *fleet,
+		       struct grant *g, struct fault *f)
+{
+	char *const one[] = { rq->ledger, NULL };
+	char *const *list = fleet ? grant_find_fleet(d->rules, fleet)->ledgers : one;
+
+	g->ledgers = strv_copy((char **)(uintptr_t)list);
+	if (!g->ledgers)
+		return fault_errno(f, ENOMEM, "grant");
+	if (fleet)
+		(void)snprintf(g->fleet, sizeof(g->fleet), "%s", fleet);
 	return 0;
 }
 
@@ -138,7 +178,9 @@ static int make(const struct approval_store *d, const struct request *rq, const 
 	g->uid = geteuid();
 	g->askers = strv_copy(rq->askers);
 	g->reason = strdup(t->reason ? t->reason : "");
-	return g->askers && g->reason ? 0 : fault_errno(f, ENOMEM, "grant");
+	if (!g->askers || !g->reason)
+		return fault_errno(f, ENOMEM, "grant");
+	return set_ledgers(d, rq, t->fleet, g, f);
 }
 
 /* RET: D with the requester's rules applied, in RULES; it borrows all else. */
@@ -160,7 +202,7 @@ static int is_complete(const struct approval_store *d, int dirfd, const struct r
 	const struct grant_query q = { .digest = &rq->digest, .level = rq->level, .uid = APPROVER_NO_UID };
 	struct approval_rules rules;
 	struct approval_store strict;
-	struct grant_judgement j = { .store = &strict, .query = &q };
+	struct grant_judgement j = { .store = &strict, .query = &q, .ledger = rq->ledger };
 	_cleanup_items_ struct grant_items l = { 0 };
 	enum grant_reason reason;
 	int r;
@@ -217,7 +259,8 @@ static int sign_locked(const struct approval_store *d, int requestsfd, struct re
 			by->name, rq->id);
 	r = grant_seal(g, key, f);
 	if (r == 0 && strlen(g->text) >= GRANT_TEXT_MAX)
-		r = fault_set(f, EMSGSIZE, "the grant would exceed %d bytes: give a shorter reason",
+		r = fault_set(f, EMSGSIZE,
+			      "the grant would exceed %d bytes: give a shorter reason or a smaller fleet",
 			      GRANT_TEXT_MAX);
 	if (r == 0)
 		r = approval_store_open_locked(d, APPROVAL_STORE_GRANTS, true, &dirfd, &lock, f);
@@ -356,7 +399,7 @@ static int answer_request(const struct approval_store *d, int requestsfd, int di
 	request_id(&g->digest, id);
 	/* A damaged or foreign request is left for a person to remove; the grant counts without it. */
 	if (request_load(requestsfd, id, &rq, NULL) < 0 || !digest_equal(&rq.digest, &g->digest) ||
-	    !str_eq(rq.lane, d->lane))
+	    !str_eq(rq.lane, d->lane) || !rq.ledger || !strv_has(g->ledgers, rq.ledger))
 		return 0;
 	r = is_complete(d, dirfd, &rq, &complete, f);
 	return r < 0 ? r : settle_request(d, requestsfd, &rq, g->approver, complete, f);
@@ -385,6 +428,7 @@ int grant_import_text(const struct approval_store *d, const char *text, size_t l
 		      struct fault *f)
 {
 	_cleanup_approvers_ struct approver_list approvers = { 0 };
+	_cleanup_free_ char *ledger = NULL;
 	struct grant_item item = { 0 };
 	enum grant_reason reason;
 	int r;
@@ -395,9 +439,11 @@ int grant_import_text(const struct approval_store *d, const char *text, size_t l
 		return 0;
 	}
 	r = approver_list_public(d, &approvers, f);
+	if (r == 0)
+		r = approval_store_ledger_key(d, &ledger, f);
 	if (r < 0)
 		goto out;
-	reason = grant_judge_text(d, &item.found.grant, &approvers, &item.approver);
+	reason = grant_judge_text(d, &item.found.grant, &approvers, ledger, &item.approver);
 	if (reason == GRANT_VALID && digest && !digest_equal(digest, &item.found.grant.digest))
 		reason = GRANT_WRONG_DIGEST;
 	if (reason == GRANT_VALID)

@@ -6,12 +6,14 @@
 #include "approval/request.h"
 
 /*
- * A signed approval: "NAME approves DIGEST in LANE at LEVEL, USES times, until NOT_AFTER".  It may be passed
- * as a file or an annotation: the statement and its signature count, not the place.  Its uses are stored
- * under the statement's hash, apart from the file: a copy is the same grant.
+ * A signed approval: "NAME approves DIGEST in LANE at LEVEL, USES times, until NOT_AFTER, for LEDGERS".  It may be
+ * passed as a file or an annotation: the statement and its signature count, not the place.  Its uses are stored
+ * under the statement's hash, apart from the file: a copy is the same grant.  LEDGERS is the ledger that asked, or a
+ * fleet, each of which counts its own uses: in any other state the grant is refused.
  */
-#define GRANT_ID_SIZE 17      /* first 16 hex digits of the statement's hash, as displayed */
-#define GRANT_TEXT_MAX 16384  /* of a file, an annotation */
+#define GRANT_ID_SIZE 17     /* first 16 hex digits of the statement's hash, as displayed */
+#define GRANT_TEXT_MAX 16384 /* of a file, an annotation */
+#define GRANT_FLEET_SIZE 65
 #define GRANT_REASON_MAX 1024 /* bytes of an approver's reason */
 
 struct grant {
@@ -25,8 +27,10 @@ struct grant {
 	uint64_t not_after_us;
 	char approver[APPROVER_NAME_MAX + 1];
 	char key_id[APPROVER_KEY_ID_SIZE];
-	uid_t uid;     /* of the process that signed, on its host */
-	char **askers; /* "UID:NAME" */
+	uid_t uid;		      /* of the process that signed, on its host */
+	char **askers;		      /* "UID:NAME" */
+	char **ledgers;		      /* public keys; empty: signed by an older version, and refused */
+	char fleet[GRANT_FLEET_SIZE]; /* name of the fleet that LEDGERS is; "": one ledger */
 	char nonce[33];
 	char *reason; /* "" for none */
 	char *text;   /* the file: one line, canonical */
@@ -44,7 +48,11 @@ enum grant_reason {
 	GRANT_CONSUMED,
 	GRANT_RESERVED, /* every remaining use is reserved by a session that is about to start */
 	GRANT_FOREIGN_LANE,
-	GRANT_EDITED, /* statement and signature differ, or not a grant */
+	GRANT_FOREIGN_LEDGER, /* asked for by another ledger: another state directory, or one that was removed */
+	GRANT_UNBOUND,	      /* names no ledger */
+	GRANT_UNKNOWN_FLEET, /* the admin's custody.json has no such fleet with this ledger */
+	GRANT_FLEET_FOR_C,   /* a level C is for one ledger */
+	GRANT_EDITED,	     /* statement and signature differ, or not a grant */
 	GRANT_UNKNOWN_KEY,
 	GRANT_WRONG_DIGEST,
 	GRANT_LEVEL_TOO_LOW,
@@ -72,7 +80,14 @@ struct grant_terms {
 	uint64_t uses;	    /* 0: 1; level C: 1 */
 	uint64_t for_s;	    /* 0: APPROVAL_GRANT_S; capped by the rules: more is refused */
 	const char *reason; /* NULL: none */
+	const char *fleet;  /* NULL: for the ledger that asked */
 };
+
+const struct approval_fleet *grant_find_fleet(const struct approval_rules *rules,
+					      const char *name); /* NULL: none */
+/* May a request of LEVEL from LEDGER be answered for FLEET (NULL: for LEDGER alone)?  Checked again by grant_sign. */
+int grant_require_fleet(const struct approval_rules *rules, const char *fleet, char level, const char *ledger,
+			struct fault *f) _must_check_;
 
 /*
  * Signs, records (approval.grant), stores.  The request is removed with its last missing approval.  KEY is

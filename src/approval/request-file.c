@@ -15,6 +15,7 @@ static const struct approval_store_shape request_shape[] = {
 	{ "schema_version", JDOC_INT,    false },
 	{ "digest",         JDOC_STRING, false },
 	{ "lane",           JDOC_STRING, false },
+	{ "ledger",         JDOC_STRING, true  },
 	{ "level",          JDOC_STRING, false },
 	{ "state",          JDOC_STRING, false },
 	{ "command",        JDOC_STRING, false },
@@ -45,6 +46,7 @@ static const struct approval_store_shape denied_shape[] = {
 
 void request_done(struct request *r)
 {
+	free(r->ledger);
 	free(r->command);
 	free(r->agent);
 	free(r->worker);
@@ -235,7 +237,10 @@ int request_parse(const char *text, size_t len, const char *label, struct reques
 		r = take_denied(jdoc_get(doc, "denied"), &rq, label, f);
 	if (r < 0)
 		return r;
+	if (jdoc_get_string(doc, "ledger") && !approval_store_is_ledger_key(jdoc_get_string(doc, "ledger")))
+		return fault_set(f, EINVAL, "%s: 'ledger' is not the public key of a ledger", label);
 	if (!copy(jdoc_get_string(doc, "command"), &rq.command) ||
+	    !copy(jdoc_get_string(doc, "ledger"), &rq.ledger) ||
 	    !copy(jdoc_get_string(doc, "agent"), &rq.agent) ||
 	    !copy(jdoc_get_string(doc, "worker"), &rq.worker) ||
 	    !copy(jdoc_get_string(doc, "profile"), &rq.profile) ||
@@ -277,6 +282,7 @@ static struct jdoc *to_json(const struct request *r)
 	jdoc_set_string(doc, "level", level);
 	jdoc_set_string(doc, "state", r->state == REQUEST_DENIED ? "denied" : "open");
 	jdoc_set_string(doc, "command", r->command);
+	put(doc, "ledger", r->ledger);
 	put(doc, "agent", r->agent);
 	put(doc, "worker", r->worker);
 	put(doc, "profile", r->profile);

@@ -62,6 +62,12 @@ int request_import(const struct approval_store *d, const char *path, struct requ
 	/* Without the subject only the sender's claim says what the digest covers. */
 	if (r == 0 && !rq.subject)
 		r = fault_set(f, EINVAL, "request '%s' contains no subject: it cannot be reviewed", path);
+	/* The grant is for the ledger that asks. */
+	if (r == 0 && !rq.ledger)
+		r = fault_set(
+			f, EINVAL,
+			"request '%s' names no ledger: an older version filed it; request it again there",
+			path);
 	if (r == 0)
 		r = approval_store_open_locked(d, APPROVAL_STORE_REQUESTS, true, &dirfd, &lock, f);
 	if (r == 0)
@@ -71,6 +77,13 @@ int request_import(const struct approval_store *d, const char *path, struct requ
 	if (now.wall_us >= rq.expires_us)
 		return fault_set(f, ETIME, "request '%s' has expired: request it again", path);
 	r = request_load_current(d, dirfd, &rq.digest, &now, &here, f);
+	/* One request per digest: its grant would be for the other ledger. */
+	if (r == 0 && !str_eq(here.ledger, rq.ledger))
+		r = fault_set(f, EEXIST,
+			      "request '%s' is pending here for another ledger: answer it first, or run "
+			      "'custody deny "
+			      "%s'",
+			      here.id, here.id);
 	if (r != -ENOENT)
 		goto out;
 	r = mark_imported(&rq, f);

@@ -207,6 +207,26 @@ int request_load_current(const struct approval_store *d, int dirfd, const struct
 	return 0;
 }
 
+/* Approved requests of this lane count for its ledger only; one that came from another machine keeps its own. */
+static int set_ledger(const struct approval_store *d, struct request *rq, struct fault *f)
+{
+	_cleanup_free_ char *own = NULL;
+	int r = approval_store_ledger_key(d, &own, f);
+
+	if (r < 0)
+		return r;
+	for (char **a = rq->askers; rq->ledger && !str_eq(rq->ledger, own) && a && *a; a++)
+		if (**a == REQUEST_ASKER_IMPORTED)
+			return fault_set(
+				f, EEXIST,
+				"request '%s' is pending here for another machine's ledger: answer it first, "
+				"or run 'custody deny %s'",
+				rq->id, rq->id);
+	free(rq->ledger);
+	rq->ledger = TAKE_PTR(own);
+	return 0;
+}
+
 int request_file(const struct approval_store *d, const struct request_ask *ask, struct request *ret,
 		 struct fault *f)
 {
@@ -230,6 +250,8 @@ int request_file(const struct approval_store *d, const struct request_ask *ask, 
 		if (r == 0)
 			r = fill_new(d, ask, &now, &rq, f);
 	}
+	if (r == 0)
+		r = set_ledger(d, &rq, f);
 	if (r == 0)
 		r = set_terms(d, &rq, f);
 	if (r == 0)

@@ -25,6 +25,7 @@ struct request {
 	char id[REQUEST_ID_SIZE];
 	struct digest digest;
 	char lane[16];
+	char *ledger; /* public key of the ledger that asks: a grant is for it; NULL: an older version filed it */
 	char level; /* 'B', 'C' */
 	enum request_state state;
 	char *command;	       /* as shown to people; one line, not escaped for a terminal */

@@ -107,13 +107,15 @@ int cmd_approve(struct command_call *c, struct fault *f)
 	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	_cleanup_request_ struct request rq = { 0 };
 	_cleanup_approval_prompt_result_ struct approval_prompt_result answer = { 0 };
-	struct approval_prompt p = { .store = &d.store,
-				     .request = &rq,
-				     .as = c->as,
-				     .user = c->dirs.user,
-				     .yes = c->yes,
-				     .alone = c->yes,
-				     .terms = { .uses = c->uses, .for_s = c->for_s, .reason = c->reason } };
+	struct approval_prompt p = {
+		.store = &d.store,
+		.request = &rq,
+		.as = c->as,
+		.user = c->dirs.user,
+		.yes = c->yes,
+		.alone = c->yes,
+		.terms = { .uses = c->uses, .for_s = c->for_s, .reason = c->reason, .fleet = c->fleet }
+	};
 	int r;
 
 	if (c->reason && strlen(c->reason) > GRANT_REASON_MAX)
@@ -123,6 +125,8 @@ int cmd_approve(struct command_call *c, struct fault *f)
 		r = find(&d.store, c->args[0], &rq, f);
 	if (r == 0)
 		r = require_caps(&d.rules, &p.terms, rq.level, f);
+	if (r == 0)
+		r = grant_require_fleet(&d.rules, c->fleet, rq.level, rq.ledger, f);
 	if (r == 0)
 		r = approval_prompt_ask(&p, &answer, f);
 	return r < 0 ? r : report(&d, c, &rq, &answer, f);

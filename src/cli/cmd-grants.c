@@ -34,6 +34,10 @@ static void append(struct jdoc *list, const struct grant_found *g)
 	jdoc_set_string(d, "decided", when);
 	clock_format(g->grant.not_after_us, when);
 	jdoc_set_string(d, "expires", when);
+	jdoc_set(d, "fleet", g->grant.fleet[0] ? jdoc_new_string(g->grant.fleet) : jdoc_new_null());
+	list = jdoc_set_array(d, "ledgers");
+	for (char **k = g->grant.ledgers; k && *k; k++)
+		jdoc_append_string(list, *k);
 	jdoc_set_string(d, "state", grant_reason_id(g->reason));
 	jdoc_set_string(d, "reason", g->grant.reason ? g->grant.reason : "");
 	jdoc_set(d, "revoked_by", g->revoked_by ? jdoc_new_string(g->revoked_by) : jdoc_new_null());

@@ -87,6 +87,22 @@ static int finish_approvers(struct config *c, struct fault *f)
 	return 0;
 }
 
+static int finish_fleets(struct config *c, struct fault *f)
+{
+	for (size_t i = 0; i < c->n_fleets; i++) {
+		const struct jdoc *v = item(c, "fleets", i);
+		const struct config_fleet *a = &c->fleets[i];
+
+		if (strv_len(a->ledgers) == 0 || strv_len(a->ledgers) > CONFIG_FLEET_MAX)
+			return key_fault_set(f, v, "'fleets': '%s' must have 1 to %d ledgers", a->name,
+					     CONFIG_FLEET_MAX);
+		for (size_t k = 0; k < i; k++)
+			if (str_eq(c->fleets[k].name, a->name))
+				return key_fault_set(f, v, "'fleets': two fleets are called '%s'", a->name);
+	}
+	return 0;
+}
+
 static int finish_provenance(struct config *c, struct fault *f)
 {
 	for (size_t i = 0; i < c->n_provenance; i++) {
@@ -145,6 +161,8 @@ int config_finish(struct config *c, const char *admin_label, struct fault *f)
 	int r;
 
 	r = finish_approvers(c, f);
+	if (r == 0)
+		r = finish_fleets(c, f);
 	if (r == 0)
 		r = finish_provenance(c, f);
 	if (r == 0)

@@ -3,11 +3,13 @@
 #include <strings.h>
 
 #include "config/config-impl.h"
+#include "ledger/ledger-checkpoint.h"
 #include "ledger/ledger-peer.h"
 #include "policy/policy.h"
 
 #define FIELD(name) offsetof(struct config, name)
 #define APPROVER(name) offsetof(struct config_approver, name)
+#define FLEET(name) offsetof(struct config_fleet, name)
 #define PROVENANCE(name) offsetof(struct config_provenance, name)
 #define RULE(name) offsetof(struct config_rule, name)
 #define PEER(name) offsetof(struct config_peer, name)
@@ -23,6 +25,7 @@
 /* A list of objects: its count follows its pointer. */
 #define COUNTED(list, n) _Static_assert(FIELD(n) == FIELD(list) + sizeof(void *), "count follows its list")
 COUNTED(approvers, n_approvers);
+COUNTED(fleets, n_fleets);
 COUNTED(provenance, n_provenance);
 COUNTED(rules, n_rules);
 COUNTED(audit_peers, n_audit_peers);
@@ -35,6 +38,18 @@ static bool is_hex_key(const char *t)
 static bool is_public_key(const char *t)
 {
 	return str_starts(t, "ed25519:") && is_hex_key(t + strlen("ed25519:"));
+}
+
+static bool is_ledger_key(const char *t)
+{
+	_cleanup_free_ char *text = NULL;
+	struct checkpoint_key key;
+
+	if (checkpoint_key_parse(t, &key, NULL) < 0)
+		return false;
+	/* One spelling: keys are compared as text. */
+	text = checkpoint_key_text(&key);
+	return text && strcmp(text, t) == 0;
 }
 
 static bool is_network(const char *t)
@@ -73,6 +88,8 @@ static bool is_header(const char *t)
 static const struct key_shape hex_shape = { "64 hex digits", "^[0-9a-f]{64}$", is_hex_key };
 static const struct key_shape key_shape = {
 	"a public key as 'custody key show' prints it: ed25519: and 64 hex digits", "^ed25519:[0-9a-f]{64}$", is_public_key };
+static const struct key_shape ledger_shape = {
+	"a ledger's public key as 'custody ledger show --key' prints it", "^custody/ledger/[0-9a-f]{32}\\+[0-9a-f]{8}\\+[A-Za-z0-9+/]+=*$", is_ledger_key };
 static const struct key_shape network_shape = { "none or host", "^(none|host)$", is_network };
 static const struct key_shape host_shape = {
 	"a host's name in lower case", "^[a-z0-9][a-z0-9.-]{0,252}$", is_host };
@@ -106,6 +123,13 @@ static const struct key_row approver_rows[] = {
 	  .help = "Lane in which the signature counts: sandbox, prod, any." },
 	{ "uid", KEY_KIND_COUNT, .offset = APPROVER(uid), .max = ID_MAX,
 	  .help = "User of this host whose key it is, for allow_self." },
+	{ 0 },
+};
+static const struct key_row fleet_rows[] = {
+	{ "name", KEY_KIND_TEXT, .offset = FLEET(name), .shape = &key_shape_name, .required = true,
+	  .help = "Name of the fleet, for 'custody approve --fleet'." },
+	{ "ledgers", KEY_KIND_TEXTS, .offset = FLEET(ledgers), .shape = &ledger_shape, .required = true,
+	  .help = "Public keys of the ledgers, as 'custody ledger show --key' prints them." },
 	{ 0 },
 };
 static const struct key_row provenance_rows[] = {
@@ -153,6 +177,9 @@ static const struct key_row keys[] = {
 	{ "approvers", KEY_KIND_OBJECTS, KEY_ORDER_SUBSET, FIELD(approvers), .rows = approver_rows,
 	  .row_size = sizeof(struct config_approver),
 	  .help = "Approvers whose signature counts. If the key is present, local approvers do not count." },
+	{ "fleets", KEY_KIND_OBJECTS, KEY_ORDER_NEVER, FIELD(fleets), .rows = fleet_rows,
+	  .row_size = sizeof(struct config_fleet),
+	  .help = "Named lists of ledgers: a grant of level B for a fleet counts on each of them." },
 	{ "min_approvals", KEY_KIND_COUNT, KEY_ORDER_MORE, FIELD(min_approvals), "1", 1, 16,
 	  .help = "Number of different approvers who must sign." },
 	{ "allow_self", KEY_KIND_BOOL, KEY_ORDER_FALSE, FIELD(allow_self), "true",

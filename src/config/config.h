@@ -32,6 +32,13 @@ struct config_approver {
 	uint64_t uid;	    /* owner on this host, for allow_self; CONFIG_NO_UID: unknown */
 };
 #define CONFIG_NO_UID UINT64_MAX
+#define CONFIG_FLEET_MAX 64 /* ledgers of a fleet: a grant names them all */
+
+/* Ledgers on which one grant of level B counts. */
+struct config_fleet {
+	char *name;
+	char **ledgers; /* public keys, as `custody ledger show --key` prints them */
+};
 
 /* Exactly one of UID (not CONFIG_NO_UID) and CGROUP (leading components of a cgroup's path). */
 struct config_provenance {
@@ -66,6 +73,8 @@ struct config {
 	struct config_approver *approvers;
 	size_t n_approvers;
 	bool has_approvers; /* the key is present, even if empty: local approvers do not count */
+	struct config_fleet *fleets;
+	size_t n_fleets;
 	uint64_t min_approvals;
 	bool allow_self;
 	char **on_request; /* argv; NULL: nothing */

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "approval/policy-input.h"
+#include "ledger/ledger-redact.h"
 
 int decision_verdict(const struct decision_question *q, const struct config *c, struct verdict **ret,
 		     struct fault *f)
@@ -35,6 +36,8 @@ static int describe(struct decision *d, const struct digest *digest, struct faul
 	d->verdict_document = verdict_to_json(d->verdict);
 	if (!d->verdict_document)
 		return fault_errno(f, ENOMEM, "verdict");
+	/* A reason may quote a word of the command. */
+	redact_document(d->verdict_document, d->run.redact);
 	decision_name_digest(d, digest);
 	d->run.approval.level = d->verdict->level;
 	d->run.approval.verdict = d->verdict_document;

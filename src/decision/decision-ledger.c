@@ -129,6 +129,8 @@ int decision_refuse(struct decision *d, const char *text, struct fault *f)
 
 		ledger_end_audit(&d->run, &end);
 		r = ledger_end(d->ledger, d->dirs->state, &d->run, &end, f);
+	} else if (r >= 0 && d->dirs == &d->sandbox) {
+		r = ledger_refuse_lane(d->ledger, &d->run, text, f);
 	} else if (r >= 0) {
 		r = ledger_refuse(d->ledger, &d->run, d->refused, text, f);
 	}

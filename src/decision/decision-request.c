@@ -54,6 +54,7 @@ int decision_request(struct decision *d, const struct decision_question *q, stru
 	_cleanup_free_ char *why = grant_set_explain(&d->grants);
 	_cleanup_request_ struct request filed = { 0 };
 	const char *root = getenv("CUSTODY_ROOT");
+	bool prod = d->dirs->lane == LANE_PROD;
 	int r;
 
 	r = file_request(d, q, &filed, f);
@@ -67,7 +68,8 @@ int decision_request(struct decision *d, const struct decision_question *q, stru
 		       (unsigned int)d->config->prompt_rate);
 	return fault_set(
 		f, EACCES,
-		"level %c needs approval (%s): %s%s%scustody approve %s --lane %s, then start it again",
-		d->verdict->level, why ? why : "nothing was approved", root ? "CUSTODY_ROOT=" : "",
-		root ? root : "", root ? " " : "", filed.id, lane_name(d->dirs->lane));
+		"level %c needs approval (%s): %s%s%s%scustody approve %s --lane %s%s, then start it again",
+		d->verdict->level, why ? why : "nothing was approved", prod ? LANE_ALLOW_ENV "=1 " : "",
+		root ? "CUSTODY_ROOT=" : "", root ? root : "", root ? " " : "", filed.id,
+		lane_name(d->dirs->lane), prod ? " --allow-prod" : "");
 }

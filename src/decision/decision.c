@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/str.h"
+#include "state/state-version.h"
 
 int decision_redact(struct decision *d, char *const *flags, struct fault *f)
 {
@@ -39,7 +40,8 @@ int decision_enter(struct decision *d, const struct lane_ask *ask, struct fault 
 	if (r >= 0)
 		return r;
 	d->status = STATUS_LANE;
-	if (dirs_load(&d->sandbox, NULL) < 0)
+	/* A state that is stamped for the other lane, or not readable, gets no record. */
+	if (dirs_load(&d->sandbox, NULL) < 0 || state_require(&d->sandbox, NULL) < 0)
 		d->refused = NULL;
 	d->dirs = &d->sandbox;
 	return r;

@@ -16,6 +16,10 @@
 
 #include "tap.h"
 
+#define LEDGER            \
+	"custody/ledger/" \
+	"00000000000000000000000000000001+8e492578+AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB"
+
 #define K1 "ed25519:1111111111111111111111111111111111111111111111111111111111111111"
 #define K2 "ed25519:2222222222222222222222222222222222222222222222222222222222222222"
 #define K3 "ed25519:3333333333333333333333333333333333333333333333333333333333333333"
@@ -162,6 +166,9 @@ static void wrong_files_are_refused_with_their_place(void)
 		{ "{\"approvers\": [{\"name\": \"a\", \"key\": \"" K1 "\"}, {\"name\": \"b\", \"key\": \"" K1
 		  "\"}]}",
 		  "share a name or a key" },
+		{ "{\"approvers\": [{\"name\": \"a\", \"key\": \"" K1 "\", \"pin_key\": \"" K3
+		  "\"}, {\"name\": \"b\", \"key\": \"" K2 "\", \"pin_key\": \"" K3 "\"}]}",
+		  "share a name or a key" },
 		{ "{\"approvers\": [], \"min_approvals\": 1}", "no request could be approved" },
 		{ "{\"approvers\": [7]}", "'approvers' must be an array of objects" },
 		{ "{\"rules\": [{\"effect\": \"deny\"}]}", "needs argv, profile, network or mount" },
@@ -169,6 +176,13 @@ static void wrong_files_are_refused_with_their_place(void)
 		{ "{\"rules\": [{\"effect\": \"deny\", \"argv\": []}]}", "must not be empty" },
 		{ "{\"on_request\": []}", "must not be empty" },
 		{ "{\"on_request\": \"x\"}", "an array of strings" },
+		{ "{\"fleets\": [{\"name\": \"web\", \"ledgers\": []}]}", "must have 1 to 64 ledgers" },
+		{ "{\"fleets\": [{\"name\": \"web\", \"ledgers\": [\"x\"]}]}", "ledger show --key" },
+		{ "{\"fleets\": [{\"name\": \"web\", \"ledgers\": [\"" LEDGER "\\n\"]}]}",
+		  "ledger show --key" },
+		{ "{\"fleets\": [{\"name\": \"a\", \"ledgers\": [\"" LEDGER
+		  "\"]}, {\"name\": \"a\", \"ledgers\": [\"" LEDGER "\"]}]}",
+		  "two fleets are called 'a'" },
 		{ "{\"provenance\": [{\"intention\": \"task\"}]}", "either uid or cgroup" },
 		{ "{\"provenance\": [{\"uid\": 1, \"cgroup\": \"/x\", \"intention\": \"task\"}]}",
 		  "either uid or cgroup" },
@@ -263,6 +277,8 @@ static void user_may_tighten_and_never_loosen(void)
 		  "{\"redact\": {\"headers\": [\"B\"]}}", NULL },
 		{ "audit_peer", "{\"audit_peer\": [{\"name\": \"a\", \"type\": \"file\", \"path\": \"/a\"}]}",
 		  "{\"audit_peer\": []}", NULL },
+		{ "fleets", "{}", NULL,
+		  "{\"fleets\": [{\"name\": \"web\", \"ledgers\": [\"" LEDGER "\"]}]}" },
 		{ "provenance", "{}", NULL, "{\"provenance\": [{\"uid\": 1, \"intention\": \"explicit\"}]}" },
 		{ "id_range", "{}", NULL, "{\"id_range\": \"100000-300000\"}" },
 	};

@@ -132,7 +132,7 @@ static void LANE_2_a_refused_prod_start_is_recorded_in_the_sandbox_lane(void)
 	CHECK(d.status == STATUS_LANE && str_eq(d.refused, "lane") && !d.pass);
 	CHECK(decision_refuse(&d, "a key is missing", NULL) == 0);
 	all = slurp(&p, "sandbox/" FIRST_SEGMENT, &len);
-	CHECK(all && strstr(all, "\"k\":\"session.refused\"") && strstr(all, "\"lane\":\"prod\"") &&
+	CHECK(all && strstr(all, "\"k\":\"lane.refused\"") && strstr(all, "\"lane\":\"prod\"") &&
 	      strstr(all, "\"refused\":\"lane\""));
 	CHECK(place_path(&p, "prod", path) && access(path, F_OK) < 0);
 	(void)unsetenv("CUSTODY_ROOT");

@@ -60,14 +60,11 @@ static void GOV_11_sixteen_copies_of_an_imported_grant_are_one(void)
 {
 	_cleanup_bench_ struct bench here = { 0 }, laptop = { 0 };
 	_cleanup_grant_ struct grant g = { 0 };
-	struct approver boss;
-	char hex[APPROVER_KEY_SIZE];
-	struct approver_entry e = { .name = "boss", .key = hex, .uid = APPROVER_NO_UID };
+	char keys[2][APPROVER_KEY_SIZE];
+	struct approver_entry e;
 
-	CHECK(bench_make(&here) && bench_make(&laptop) && approve(&laptop, "make", "boss", &once, &g));
-	CHECK(approver_find(&laptop.store, "boss", &boss, NULL) == 0);
-	approver_key_text(&boss.key, hex);
-	here.rules = (struct approval_rules){ .approvers = &e, .n_approvers = 1, .configured = true };
+	CHECK(bench_make(&here) && bench_make(&laptop) && trust_boss(&here, &laptop, keys, &e));
+	CHECK(sign_far(&here, &laptop, "make", &once, &g));
 	carried = g.text;
 	CHECK(race(16, bring_and_start, &here) == 1);
 	CHECK(count_records(&here, "grant.consume") == 1 && count_records(&here, "approval.grant") == 1);
@@ -191,22 +188,19 @@ static bool import_carried(struct bench *b)
 static void GOV_11_killed_at_every_call_of_an_import_it_is_not_lost(void)
 {
 	_cleanup_bench_ struct bench laptop = { 0 };
-	_cleanup_grant_ struct grant g = { 0 };
-	struct approver boss;
-	char hex[APPROVER_KEY_SIZE];
-	struct approver_entry e = { .name = "boss", .key = hex, .uid = APPROVER_NO_UID };
+	char keys[2][APPROVER_KEY_SIZE];
+	struct approver_entry e;
 	unsigned int n = 0;
 	int r;
 
-	CHECK(bench_make(&laptop) && approve(&laptop, "make", "boss", &once, &g));
-	CHECK(approver_find(&laptop.store, "boss", &boss, NULL) == 0);
-	approver_key_text(&boss.key, hex);
-	carried = g.text;
+	CHECK(bench_make(&laptop));
 	do {
 		_cleanup_bench_ struct bench b = { 0 };
+		_cleanup_grant_ struct grant g = { 0 };
 
-		CHECK(bench_make(&b));
-		b.rules = (struct approval_rules){ .approvers = &e, .n_approvers = 1, .configured = true };
+		CHECK(bench_make(&b) && trust_boss(&b, &laptop, keys, &e) &&
+		      sign_far(&b, &laptop, "make", &once, &g));
+		carried = g.text;
 		n += n ? (unsigned int)tap_stride() : 1;
 		r = kill_at(n, import_carried, &b);
 		CHECK(r >= 0 && n < 2000 && import_carried(&b));

@@ -405,12 +405,23 @@ static void GOV_13_requesters_and_starters_may_not_approve(void)
 	CHECK(look_as(&b, "rm", 4242, "asker") == GRANT_VALID);
 	b.rules.allow_self = false;
 	CHECK(look_as(&b, "rm", 4242, "asker") == GRANT_SELF_APPROVAL);
+	/* Asked for through sudo: the login user is a requester as well, and the statement has it. */
+	request_done(&rq);
+	jdoc_free(subject);
+	subject = make_subject("sudo", &digest);
+	own.subject = subject;
+	own.uid = 77;
+	own.user = "root";
+	b.store.login = geteuid();
+	CHECK(request_file(&b.store, &own, &rq, NULL) == 0 && strv_len(rq.askers) == 2);
+	b.store.login = APPROVER_NO_UID;
+	CHECK(grant_sign(&b.store, &rq, &a, &key, &once, &ret, &complete, NULL) == -EPERM);
 }
 
 static void GOV_13_min_approvals_needs_as_many_approvers(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
-	_cleanup_grant_ struct grant g1 = { 0 }, g2 = { 0 }, g3 = { 0 };
+	_cleanup_grant_ struct grant g1 = { 0 }, g2 = { 0 }, g3 = { 0 }, g4 = { 0 }, g5 = { 0 };
 	_cleanup_requests_ struct request_list open = { 0 }, closed = { 0 };
 	struct approver alice, bob;
 	unsigned int n;
@@ -454,6 +465,13 @@ static void GOV_13_min_approvals_needs_as_many_approvers(void)
 	CHECK(consume(&b, "rm", 'B', "r") == GRANT_REVOKED &&
 	      grant_release(&b.store, "r", "revoked", NULL) == 0);
 	b.rules.min_approvals = 2;
+	/* So is one PIN under two names, whichever key signed. */
+	CHECK(approve(&b, "cp", "alice", &once, &g4) && approve(&b, "cp", "bob", &once, &g5) &&
+	      look(&b, "cp", 'B') == GRANT_VALID);
+	e[0].pin_key = e[1].pin_key =
+		"ed25519:7777777777777777777777777777777777777777777777777777777777777777";
+	CHECK(look(&b, "cp", 'B') == GRANT_TOO_FEW_APPROVALS);
+	e[0].pin_key = e[1].pin_key = NULL;
 	/* One key under two names is one. */
 	memcpy(kb, ka, sizeof(ka));
 	CHECK(look(&b, "rm", 'B') == GRANT_TOO_FEW_APPROVALS && bench_is_complete(&b));
@@ -555,19 +573,14 @@ static void GOV_13_a_grant_signed_elsewhere_works_here_and_once(void)
 {
 	_cleanup_bench_ struct bench here = { 0 }, laptop = { 0 };
 	_cleanup_grant_ struct grant g = { 0 }, r1 = { 0 }, r2 = { 0 }, r3 = { 0 };
-	struct approver boss;
-	char hex[APPROVER_KEY_SIZE], path[256];
-	struct approver_entry e = { .name = "boss", .key = hex, .uid = APPROVER_NO_UID };
-	_cleanup_request_ struct request rq = { 0 };
+	char keys[2][APPROVER_KEY_SIZE], path[256];
+	struct approver_entry e;
 	_cleanup_requests_ struct request_list open = { 0 };
 	enum grant_reason reason;
 
 	CHECK(bench_make(&here) && bench_make(&laptop));
-	CHECK(approve(&laptop, "make", "boss", &once, &g) &&
-	      approver_find(&laptop.store, "boss", &boss, NULL) == 0);
-	approver_key_text(&boss.key, hex);
-	CHECK(import(&here, g.text, &r1) == GRANT_UNKNOWN_KEY);
-	here.rules = (struct approval_rules){ .approvers = &e, .n_approvers = 1, .configured = true };
+	CHECK(sign_far(&here, &laptop, "make", &once, &g));
+	CHECK(import(&here, g.text, &r1) == GRANT_UNKNOWN_KEY && trust_boss(&here, &laptop, keys, &e));
 	CHECK(spit(&here.place, "carried", g.text, strlen(g.text)) &&
 	      place_path(&here.place, "carried", path));
 	CHECK(grant_import(&here.store, path, &g.digest, &r2, &reason, NULL) == 0 && reason == GRANT_VALID);
@@ -576,15 +589,101 @@ static void GOV_13_a_grant_signed_elsewhere_works_here_and_once(void)
 	      consume(&here, "make", 'B', "s") == GRANT_VALID);
 	grant_done(&r3);
 	CHECK(import(&here, g.text, &r3) == GRANT_CONSUMED && look(&here, "make", 'B') == GRANT_CONSUMED);
-	/* No request exists here, and the record has the reason. */
-	CHECK(count_records(&here, "approval.request") == 0 && bench_is_complete(&here));
-	/* An existing request is answered. */
+	CHECK(count_records(&here, "approval.request") == 1 && bench_is_complete(&here));
+	/* The request that is open here is answered. */
 	grant_done(&g);
 	grant_done(&r3);
-	CHECK(ask(&here, "cp", 'B', &rq) == 0 && approve(&laptop, "cp", "boss", &once, &g));
+	CHECK(sign_far(&here, &laptop, "cp", &once, &g));
 	CHECK(import(&here, g.text, &r3) == GRANT_VALID &&
 	      request_list(&here.store, true, &open, NULL) == 0 && open.n == 0);
 	CHECK(bench_is_complete(&here));
+}
+
+static void GOV_11_a_grant_is_for_the_ledger_that_asked(void)
+{
+	_cleanup_bench_ struct bench here = { 0 }, there = { 0 }, laptop = { 0 };
+	_cleanup_grant_ struct grant g = { 0 }, old = { 0 }, two = { 0 }, r1 = { 0 }, r2 = { 0 }, r3 = { 0 },
+				     r4 = { 0 };
+	_cleanup_sign_ struct sign_secret key = { 0 };
+	_cleanup_free_ char *own = NULL, *other = NULL;
+	char keys[2][APPROVER_KEY_SIZE];
+	struct approver_entry entry;
+
+	CHECK(bench_make(&here) && bench_make(&there) && bench_make(&laptop));
+	CHECK(trust_boss(&here, &laptop, keys, &entry) && trust_boss(&there, &laptop, keys, &entry));
+	CHECK(sign_far(&here, &laptop, "make", &thrice, &g));
+	CHECK(approval_store_ledger_key(&here.store, &own, NULL) == 0 &&
+	      approval_store_ledger_key(&there.store, &other, NULL) == 0 && strcmp(own, other) != 0);
+	CHECK(strv_len(g.ledgers) == 1 && strcmp(g.ledgers[0], own) == 0);
+	/* In another state it is not even registered. */
+	CHECK(import(&there, g.text, &r1) == GRANT_FOREIGN_LEDGER && look(&there, "make", 'B') == GRANT_NONE);
+	CHECK(count_records(&there, "approval.grant") == 0);
+	CHECK(import(&here, g.text, &r2) == GRANT_VALID && look(&here, "make", 'B') == GRANT_VALID);
+	/* Nor on the approver's machine, where the signed statement is kept. */
+	CHECK(look(&laptop, "make", 'B') == GRANT_FOREIGN_LEDGER);
+	/* A statement of an older version, signed with the right key. */
+	CHECK(approver_unlock(&laptop.store, "boss", &key, NULL) == 0 && copy_grant(&g, &old));
+	strv_free(old.ledgers);
+	old.ledgers = NULL;
+	CHECK(resign(&old, &key) && import(&here, old.text, &r3) == GRANT_UNBOUND);
+	/* Two ledgers without a fleet are no statement. */
+	CHECK(copy_grant(&g, &two) && strv_append(&two.ledgers, other) == 0 && resign(&two, &key));
+	CHECK(import(&here, two.text, &r4) == GRANT_EDITED);
+}
+
+static void GOV_11_a_fleet_is_named_by_statement_and_admin(void)
+{
+	_cleanup_bench_ struct bench here = { 0 }, there = { 0 }, laptop = { 0 };
+	_cleanup_grant_ struct grant g = { 0 }, c = { 0 }, r1 = { 0 }, r2 = { 0 }, r3 = { 0 }, r4 = { 0 },
+				     r5 = { 0 };
+	_cleanup_free_ char *own = NULL, *other = NULL;
+	_cleanup_sign_ struct sign_secret key = { 0 };
+	char keys[2][APPROVER_KEY_SIZE];
+	struct approver_entry entry;
+	struct pin_answer answer;
+	struct approver boss;
+
+	CHECK(bench_make(&here) && bench_make(&there) && bench_make(&laptop));
+	CHECK(approver_new(&laptop.store, "boss", &boss, NULL) == 0 &&
+	      pin_set(&laptop.store, "boss", NULL, PIN, &answer, &boss, NULL) == 0);
+	CHECK(trust_boss(&here, &laptop, keys, &entry) && trust_boss(&there, &laptop, keys, &entry));
+	CHECK(approval_store_ledger_key(&here.store, &own, NULL) == 0 &&
+	      approval_store_ledger_key(&there.store, &other, NULL) == 0);
+	{
+		char *both[] = { own, other, NULL }, *one[] = { own, NULL };
+		const struct approval_fleet web = { "web", both }, less = { "web", one },
+					    shop = { "shop", both };
+		const struct grant_terms fleet = { .level = 'B', .fleet = "web" };
+
+		laptop.rules.fleets = &less;
+		laptop.rules.n_fleets = 1;
+		CHECK(grant_require_fleet(&laptop.rules, "web", 'B', other, NULL) == -EINVAL);
+		CHECK(grant_require_fleet(&laptop.rules, "web", 'C', own, NULL) == -EINVAL);
+		laptop.rules.fleets = &web;
+		CHECK(sign_far(&here, &laptop, "make", &fleet, &g));
+		CHECK(import(&here, g.text, &r1) == GRANT_UNKNOWN_FLEET);
+		here.rules.fleets = &shop;
+		here.rules.n_fleets = 1;
+		CHECK(import(&here, g.text, &r2) == GRANT_UNKNOWN_FLEET);
+		here.rules.fleets = &web;
+		CHECK(import(&here, g.text, &r3) == GRANT_VALID);
+		/* The admin of the other machine lists this ledger only. */
+		there.rules.fleets = &less;
+		there.rules.n_fleets = 1;
+		CHECK(import(&there, g.text, &r4) == GRANT_UNKNOWN_FLEET);
+		grant_done(&r4);
+		there.rules.fleets = &web;
+		CHECK(import(&there, g.text, &r4) == GRANT_VALID);
+		CHECK(reserve(&here, "make", 'B', "s") == GRANT_VALID &&
+		      consume(&here, "make", 'B', "s") == GRANT_VALID);
+		CHECK(look(&here, "make", 'B') == GRANT_CONSUMED && look(&there, "make", 'B') == GRANT_VALID);
+		/* A C for a fleet, signed by another program with the PIN's key. */
+		CHECK(copy_grant(&g, &c) && pin_try(&laptop.store, "boss", PIN, &answer, &key, NULL) == 0);
+		c.level = 'C';
+		memcpy(c.key_id, boss.pin_key_id, sizeof(c.key_id));
+		CHECK(resign(&c, &key) && import(&here, c.text, &r5) == GRANT_FLEET_FOR_C);
+		here.rules.n_fleets = there.rules.n_fleets = laptop.rules.n_fleets = 0;
+	}
 }
 
 static void GOV_11_caps_apply_to_grants_signed_without_them(void)
@@ -737,8 +836,9 @@ static void verify_names_a_use_too_many(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_grant_ struct grant g = { 0 };
-	_cleanup_jdoc_ struct jdoc *d = NULL;
+	_cleanup_jdoc_ struct jdoc *d = NULL, *other = NULL;
 	struct ledger_verify_result v;
+	char whole[DIGEST_HEX_SIZE];
 
 	CHECK(bench_make(&b) && approve(&b, "make", "alice", &once, &g) &&
 	      reserve(&b, "make", 'B', "s") == GRANT_VALID);
@@ -749,7 +849,19 @@ static void verify_names_a_use_too_many(void)
 				    .kind = "grant.consume", .session = "t", .d = d, .verbatim = true },
 			    1, LEDGER_DECIDED, NULL, NULL) == 0);
 	v = bench_verify(&b);
-	CHECK(v.unasked.n == 1 && strncmp(v.unasked.name[0], g.id, 16) == 0);
+	digest_to_hex(&g.statement, whole);
+	CHECK(v.overused.n == 1 && strcmp(v.overused.name[0], whole) == 0);
+	CHECK(v.unasked.n == 0 && v.unfounded.n == 0);
+	/* A use of a grant that this ledger never had. */
+	memset(&g.statement, 7, sizeof(g.statement));
+	digest_to_hex(&g.statement, whole);
+	other = grant_details(&g);
+	CHECK(ledger_append(b.ledger,
+			    &(struct ledger_event){
+				    .kind = "grant.consume", .session = "u", .d = other, .verbatim = true },
+			    1, LEDGER_DECIDED, NULL, NULL) == 0);
+	v = bench_verify(&b);
+	CHECK(v.overused.n == 1 && v.unfounded.n == 1 && strcmp(v.unfounded.name[0], whole) == 0);
 }
 
 TAP_MAIN(T(GOV_11_a_grant_is_used_once), T(GOV_11_uses_of_a_grant_are_counted),
@@ -764,6 +876,7 @@ TAP_MAIN(T(GOV_11_a_grant_is_used_once), T(GOV_11_uses_of_a_grant_are_counted),
 	 T(GOV_13_requesters_and_starters_may_not_approve), T(GOV_13_min_approvals_needs_as_many_approvers),
 	 T(GOV_13_a_request_lists_its_requesters), T(GOV_11_a_copy_is_the_same_grant),
 	 T(GOV_13_a_grant_signed_elsewhere_works_here_and_once),
+	 T(GOV_11_a_grant_is_for_the_ledger_that_asked), T(GOV_11_a_fleet_is_named_by_statement_and_admin),
 	 T(GOV_11_caps_apply_to_grants_signed_without_them), T(a_statement_is_read_strictly),
 	 T(a_grant_follows_its_request_only_once), T(the_list_shows_why_a_grant_is_not_valid),
 	 T(every_reason_has_its_own_id), T(verify_names_a_use_too_many))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "approval/pin.h"
 
+#include <crypt.h>
+#include <dlfcn.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -10,6 +12,34 @@
 #include "tap.h"
 
 #define OTHER "314159"
+
+/*
+ * The comparison of a PIN begins with crypt_r: this one stands before that of libcrypt and sees the state on the disk
+ * at that moment.
+ */
+static struct {
+	int keysfd;	/* negative: not watched */
+	bool die;	/* killed there */
+	uint64_t calls; /* seen */
+	uint64_t failed_all;
+} at_compare = { .keysfd = -EBADF };
+
+char *crypt_r(const char *phrase, const char *setting, struct crypt_data *data)
+{
+	/* As POSIX has it: the pointer of a function through that of an object. */
+	char *(*next)(const char *, const char *, struct crypt_data *) = NULL;
+	struct pin_tries t = { 0 };
+
+	*(void **)&next = dlsym(RTLD_NEXT, "crypt_r");
+	if (at_compare.keysfd >= 0) {
+		at_compare.calls++;
+		at_compare.failed_all =
+			pin_tries_read(at_compare.keysfd, "alice", &t, NULL) == 0 ? t.failed_all : UINT64_MAX;
+		if (at_compare.die)
+			(void)kill(getpid(), SIGKILL);
+	}
+	return next ? next(phrase, setting, data) : NULL;
+}
 
 static bool with_pin(struct bench *b)
 {
@@ -288,22 +318,45 @@ static void GOV_10_killed_at_every_call_of_a_try_it_is_counted_before_it_is_know
 	CHECK(n > 20 || tap_stride() > 1);
 }
 
-/* Each time at the first call after which the count is on the disk and the answer is still unknown. */
+static void GOV_10_a_try_is_counted_before_it_is_compared(void)
+{
+	_cleanup_bench_ struct bench b = { 0 };
+	_cleanup_close_ int keysfd = -EBADF;
+
+	CHECK(with_pin(&b));
+	keysfd = approval_store_open_dir(&b.store, APPROVAL_STORE_KEYS, false, NULL);
+	at_compare.keysfd = keysfd;
+	at_compare.calls = 0;
+	CHECK(keysfd >= 0 && try_pin(&b, OTHER).result == PIN_WRONG);
+	CHECK(at_compare.calls == 1 && at_compare.failed_all == 1);
+	CHECK(try_pin(&b, OTHER).result == PIN_WRONG && at_compare.failed_all == 2);
+	/* Also the right one: until it is known to be right it is a wrong one. */
+	CHECK(try_pin(&b, PIN).result == PIN_RIGHT && at_compare.calls == 3 && at_compare.failed_all == 3);
+	at_compare.keysfd = -EBADF;
+}
+
+/* Each time right before the comparison, at which a debugger could stop it. */
 static void GOV_10_three_kills_between_counter_and_compare_lock(void)
 {
 	_cleanup_bench_ struct bench b = { 0 };
 	_cleanup_close_ int keysfd = -EBADF;
 	struct pin_tries t = { 0 };
-	unsigned int n = 1;
 
 	CHECK(with_pin(&b));
 	keysfd = approval_store_open_dir(&b.store, APPROVAL_STORE_KEYS, false, NULL);
 	for (uint64_t killed = 1; killed <= 3; killed++) {
-		/* Earlier calls are not counted yet, so that the same call comes a little sooner or later. */
-		for (n = n > 30 ? n - 30 : 1; t.failed_all < killed; n++)
-			CHECK(n < 2000 && kill_at(n, wrong_try, &b) > 0 &&
-			      pin_tries_read(keysfd, "alice", &t, NULL) == 0);
-		CHECK(count_records(&b, "pin.result") == 0);
+		pid_t pid = fork();
+		int status;
+
+		if (pid == 0) {
+			at_compare.keysfd = keysfd;
+			at_compare.die = true;
+			(void)wrong_try(&b);
+			_exit(0);
+		}
+		CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
+		CHECK(pin_tries_read(keysfd, "alice", &t, NULL) == 0 && t.failed_all == killed);
+		CHECK(count_records(&b, "pin.try") == killed && count_records(&b, "pin.result") == 0);
 	}
 	CHECK(try_pin(&b, PIN).result == PIN_LOCKED);
 }
@@ -409,6 +462,7 @@ TAP_MAIN(T(GOV_10_no_default_PIN_exists), T(GOV_10_short_long_and_obvious_PINs_a
 	 T(GOV_10_a_changed_PIN_keeps_the_key), T(GOV_10_without_a_counter_no_PIN_is_tried),
 	 T(GOV_10_a_box_fits_only_its_own_name_and_lane),
 	 T(GOV_10_killed_at_every_call_of_a_try_it_is_counted_before_it_is_known),
+	 T(GOV_10_a_try_is_counted_before_it_is_compared),
 	 T(GOV_10_three_kills_between_counter_and_compare_lock), T(GOV_10_sixteen_at_once_get_three_tries),
 	 T(GOV_10_killed_at_every_call_of_pin_set_the_lock_of_the_old_one_holds),
 	 T(GOV_10_a_try_that_cannot_be_recorded_is_not_compared), T(the_shield_is_raised_and_lowered),
