@@ -7,7 +7,7 @@
 # It installs missing packages that the tests need, builds out of tree, runs all tests and prints
 # "N passed, N failed, N skipped" at the end; the exit status is 0 only if no test failed.
 #
-#	--full			no sampling: every case of the long suites, a clang build, fuzzing, make distcheck
+#	--full			no sampling: every case of the long suites, mutants, a clang build, fuzzing, make distcheck
 #	--live ENGINE		only the scenarios of a real engine: podman, rootless, systemd, docker, containerd or cri;
 #				doctor: compare `custody doctor --engine` with the daemons
 #	--live-destructive	with --live: also scenarios that kill engines or start many containers at once
@@ -67,7 +67,16 @@ if [ -n "$LIVE" ]; then
 	podman | rootless | systemd | docker | containerd | cri | doctor) ;;
 	*) die 64 "unknown live suite '$LIVE'; use one of podman, rootless, systemd, docker, containerd, cri, doctor" ;;
 	esac
-	if [ "$LANE" = prod ] && { [ "$ALLOW_PROD" = 0 ] || [ -z "${CUSTODY_ALLOW_PROD_LIVE:-}" ]; }; then
+	case $LANE in
+	sandbox | prod) ;;
+	*) die 64 "unknown lane '$LANE'; use sandbox or prod" ;;
+	esac
+	# The values that arm CUSTODY_ALLOW_PROD, and no others.
+	case ${CUSTODY_ALLOW_PROD_LIVE:-} in
+	1 | [Tt][Rr][Uu][Ee] | [Yy][Ee][Ss] | [Yy] | [Oo][Nn]) ;;
+	*) [ "$LANE" = sandbox ] || ALLOW_PROD=0 ;;
+	esac
+	if [ "$LANE" = prod ] && [ "$ALLOW_PROD" = 0 ]; then
 		die 64 "live tests in the lane 'prod' need both: CUSTODY_ALLOW_PROD_LIVE=1 contrib/check.sh --live $LIVE --lane prod --allow-prod-live"
 	fi
 elif [ "$DESTRUCTIVE" = 1 ] || [ "$ALLOW_PROD" = 1 ] || [ "$LANE" != sandbox ]; then
@@ -84,7 +93,7 @@ failed() { # NAME
 	FAILED=$((FAILED + 1))
 	FAILURES+=("$1")
 }
-# A skip is valid only if the doctor reports the same capability missing on this host.
+# A skip is valid only if the doctor reports the same capability missing, or present, on this host.
 skipped() { # NAME REASON
 	if [ "$STRICT" = 1 ] && ! skip_is_known "$2"; then
 		failed "$1 (skipped without a missing capability: $2)"
@@ -93,11 +102,17 @@ skipped() { # NAME REASON
 	SKIPPED=$((SKIPPED + 1))
 	SKIPS+=("$1: $2")
 }
-skip_is_known() { # REASON = "missing: ID" or "missing: ID as user"
-	local id=${1#missing: } file=$BUILD/doctor.json
-	[ "$id" != "$1" ] || return 1
+skip_is_known() { # REASON = "missing: ID" or "present: ID", perhaps with " as user"
+	local id=${1#*: } file=$BUILD/doctor.json want
+	case $1 in
+	'missing: root') [ "$(id -u)" -ne 0 ]; return ;;
+	'missing: cgroup-v1') ! grep -q ' - cgroup cgroup .*memory' /proc/self/mountinfo; return ;;
+	'missing: '*) want='.state == "missing"' ;;
+	'present: '*) want='.state != "missing"' ;;
+	*) return 1 ;;
+	esac
 	case $id in *' as user') id=${id% as user} file=$BUILD/doctor-user.json ;; esac
-	[ -s "$file" ] && jq -e --arg id "$id" 'any(.checks[]; .id == $id and .state == "missing")' <"$file" >/dev/null
+	[ -s "$file" ] && jq -e --arg id "$id" "any(.checks[]; .id == \$id and ($want))" <"$file" >/dev/null
 }
 finish() {
 	trap - EXIT
@@ -372,6 +387,8 @@ else
 	sources
 fi
 if [ "$FULL" = 1 ]; then
+	say 'mutants: each removes one refusal, and its test must fail'
+	run_tap mutants tests/mutants/run.sh
 	say 'clang'
 	step 'configure CC=clang' configure-clang.log configure_in "$BUILD/clang" CC=clang --enable-werror &&
 		run_make_check clang "$BUILD/clang" check

@@ -46,6 +46,23 @@ static int print_json(const struct migrate_plan *p, bool applied, struct fault *
 	return r;
 }
 
+/* Entries of prod change its state: both keys, as for every command that does. */
+static int apply(const struct command_call *c, struct migrate_plan *p, struct fault *f)
+{
+	const struct lane_ask ask = { .lane = LANE_PROD,
+				      .allow_prod = c->allow_prod,
+				      .allow_env = getenv(LANE_ALLOW_ENV),
+				      .program = program_invocation_name,
+				      .argv = c->words,
+				      .changes_state = true,
+				      .no_lane_option = true };
+	const struct ledger_run run = { .action = "migrate", .lane = lane_name(LANE_PROD), .argv = c->words };
+	_cleanup_lane_pass_ struct lane_pass *pass = NULL;
+	int r = migrate_has_work(p, LANE_PROD) ? lane_gate(&ask, &pass, f) : 0;
+
+	return r < 0 ? r : migrate_apply(p, pass, &run, f);
+}
+
 int cmd_migrate(struct command_call *c, struct fault *f)
 {
 	_cleanup_migrate_ struct migrate_plan p = { .dirfd = -EBADF };
@@ -64,7 +81,7 @@ int cmd_migrate(struct command_call *c, struct fault *f)
 		return STATUS_OK;
 	}
 	if (r == 0 && c->apply)
-		r = migrate_apply(&p, f);
+		r = apply(c, &p, f);
 	if (r < 0)
 		return r;
 	if (c->json) {

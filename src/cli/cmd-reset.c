@@ -45,7 +45,8 @@ static int enter(struct reset *s, struct fault *f)
 				      .allow_prod = s->call->allow_prod,
 				      .allow_env = getenv(LANE_ALLOW_ENV),
 				      .program = program_invocation_name,
-				      .argv = s->call->words };
+				      .argv = s->call->words,
+				      .changes_state = true };
 
 	if (r == 0)
 		r = sandbox_name_require(s->name, f);

@@ -53,7 +53,7 @@ static int refuse_port(const char *value, struct fault *f)
 	FLAG("verbose",    0,  verbose,  "print more messages on stderr")
 
 #define SANDBOX_ROW  TEXT("sandbox", 0, sandbox, "NAME", "work in the sandbox root NAME, which persists; 'default' is the shared one", .candidates = CANDIDATES_SANDBOX)
-#define JSON_ROW     FLAG("json", 0, json, "print the result as the last line of stdout")
+#define JSON_ROW     FLAG("json", 0, json, "print the result as the last line of stdout; scripts should prefer --result")
 #define DRY_RUN_ROW  FLAG("dry-run", 0, dry_run, "print config.json; run nothing, write nothing")
 #define APPROVAL_ROWS \
 	{ "wait",     0,  OPTION_DURATION, AT(run.wait_s), "TIME", .help = "wait for the approval instead of exiting with 114; without TIME there is no limit", .flags = OPTION_OPTIONAL_VALUE, .given = AT(run.wait) }, \

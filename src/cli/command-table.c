@@ -20,6 +20,7 @@
 
 static const struct option none[]         = { END };
 static const struct option lane_only[]    = { LANE, END };
+static const struct option lane_keys[]    = { LANE, ALLOW_PROD, END };
 static const struct option json_only[]    = { JSON, END };
 static const struct option lane_json[]    = { JSON, LANE, END };
 static const struct option pending[]      = { FLAG("all", 0, all, "include denied requests"), JSON, LANE, END };
@@ -29,14 +30,15 @@ static const struct option approve[]      = {
 	{ "for",  0, OPTION_DURATION, AT(for_s), "TIME", .help = "time that the grant is valid: 90s, 30m, 2h, 1d (default: 1h)", .flags = OPTION_NOT_ZERO },
 	REASON, AS,
 	FLAG("yes", 0, yes, "approve without a question, for scripts; level B only"),
+	TEXT("fleet", 0, fleet, "NAME", "the grant counts on each ledger of this fleet of custody.json, with its uses on each; level B only"),
 	TEXT("output", 0, output, "FILE", "also write the grant to FILE, which must not exist", .candidates = CANDIDATES_FILE),
-	LANE, END };
-static const struct option deny[]         = { FLAG("all", 0, all, "remove all requests of the lane instead of denying one"), REASON, AS, LANE, END };
+	LANE, ALLOW_PROD, END };
+static const struct option deny[]         = { FLAG("all", 0, all, "remove all requests of the lane instead of denying one"), REASON, AS, LANE, ALLOW_PROD, END };
 static const struct option revoke_grant[] = { REASON, AS, LANE, END };
 static const struct option pin_set[]      = {
 	FLAG("reset", 0, reset, "do not ask for the old PIN: create a new key with a new PIN"),
 	{ "pin-fd", 0, OPTION_FD, AT(pin_fd), "N", .help = "read the old PIN, if one is set, and the new one from descriptor N, one line each" },
-	LANE, END };
+	LANE, ALLOW_PROD, END };
 static const struct option doctor[]       = {
 	JSON,
 	TEXT("profile", 0, profile, "PROFILE", "profile whose layers are tested (default: offline)", .group = 1, .candidates = CANDIDATES_PROFILE),
@@ -69,8 +71,8 @@ static const struct option evidence_restore[] = {
 	TEXT("sandbox", 0, sandbox, "NAME", "restore into the workspace of the sandbox root NAME; DIR is relative to it", .candidates = CANDIDATES_SANDBOX),
 	LANE, END };
 static const struct option evidence_pin[]     = { TEXT("reason", 0, reason, "TEXT", "reason, shown by 'custody evidence show'"), LANE, END };
-static const struct option evidence_rm[]      = { FLAG("force", 0, force, "remove it even if it is pinned"), LANE, END };
-static const struct option evidence_prune[]   = { FLAG("dry-run", 0, dry_run, "print what would be removed; remove nothing"), JSON, LANE, END };
+static const struct option evidence_rm[]      = { FLAG("force", 0, force, "remove it even if it is pinned"), LANE, ALLOW_PROD, END };
+static const struct option evidence_prune[]   = { FLAG("dry-run", 0, dry_run, "print what would be removed; remove nothing"), JSON, LANE, ALLOW_PROD, END };
 static const struct option evidence_deliver[] = {
 	{ "timeout", 0, OPTION_DURATION, AT(timeout_s), "TIME", .help = "stop when the store does not respond for TIME (default: 60s, at most 1h)", .flags = OPTION_NOT_ZERO, .max = 3600 },
 	FLAG("local", 0, local, "the store was a network share and is now a local directory"),
@@ -83,7 +85,7 @@ static const struct option evidence_deliver[] = {
 	TEXT("agent",   0, agent,   "NAME", "only records of this agent"), \
 	TEXT("kind",    0, kind,    "KIND", "only records of this kind: session.end, 'session.*'"), \
 	TEXT("status",  0, status,  "TEXT", "only records with this status")
-static const struct option ledger_init[]   = { TEXT("k0-file", 0, k0_file, "FILE", "write the first seal key to FILE, which must not exist, instead of printing it", .candidates = CANDIDATES_FILE), JSON, LANE, END };
+static const struct option ledger_init[]   = { TEXT("k0-file", 0, k0_file, "FILE", "write the first seal key to FILE, which must not exist, instead of printing it", .candidates = CANDIDATES_FILE), JSON, LANE, ALLOW_PROD, END };
 static const struct option ledger_show[]   = {
 	FILTERS,
 	FLAG("key", 0, show_key, "print the public key of the ledger instead"),
@@ -105,11 +107,12 @@ static const struct option ledger_repair[] = {
 	FLAG("accept-loss", 0, accept_loss, "continue after records were removed or changed", .group = 1),
 	FLAG("new-seal", 0, new_seal, "continue after the seal was lost", .group = 1),
 	FLAG("new-key", 0, new_key, "use a new key for checkpoints", .group = 1),
-	JSON, LANE, END };
+	JSON, LANE, ALLOW_PROD, END };
+static const struct option ledger_checkpoint[] = { JSON, LANE, ALLOW_PROD, END };
 static const struct option migrate[]       = {
 	FLAG("dry-run", 0, dry_run, "print the plan; write nothing (default)", .group = 1),
 	FLAG("apply", 0, apply, "move the entries", .group = 1),
-	JSON, END };
+	JSON, ALLOW_PROD, END };
 static const struct option profile_show[]  = { FLAG("origin", 0, origin, "print one line per value, with the file and line that set it"), JSON, END };
 static const struct option profile_trust[] = { FLAG("rm", 0, rm, "remove the trust in the file"), END };
 #define UTF8(name, field, value, text, ...) TEXT(name, 0, field, value, text, .flags = OPTION_UTF8, __VA_ARGS__)
@@ -133,13 +136,13 @@ static const struct option completion[]    = {
 	END };
 
 static const struct command key_commands[] = {
-	{ "new",  "[NAME]", "create a key pair for an approver",  0, 1, lane_only, .run = cmd_key_new,  COMMAND_ACTS | COMMAND_LANE },
+	{ "new",  "[NAME]", "create a key pair for an approver",  0, 1, lane_keys, .run = cmd_key_new,  COMMAND_ACTS | COMMAND_LANE | COMMAND_PROD },
 	{ "ls",   "",       "list approvers and their keys",      0, 0, lane_json, .run = cmd_key_ls,   COMMAND_ACTS | COMMAND_LANE },
 	{ "show", "[NAME]", "print the entry for custody.json",   0, 1, lane_json, .run = cmd_key_show, COMMAND_ACTS | COMMAND_LANE, CANDIDATES_APPROVER },
 	{ 0 },
 };
 static const struct command pin_commands[] = {
-	{ "set",  "[NAME]", "set or change the PIN of an approver", 0, 1, pin_set, .run = cmd_pin_set, COMMAND_ACTS | COMMAND_LANE, CANDIDATES_APPROVER },
+	{ "set",  "[NAME]", "set or change the PIN of an approver", 0, 1, pin_set, .run = cmd_pin_set, COMMAND_ACTS | COMMAND_LANE | COMMAND_PROD, CANDIDATES_APPROVER },
 	{ 0 },
 };
 static const struct command evidence_commands[] = {
@@ -150,9 +153,9 @@ static const struct command evidence_commands[] = {
 	{ "restore", "ID DIR",   "restore the worktree into an empty or missing directory",   2, 2, evidence_restore, .run = cmd_evidence_restore, COMMAND_LANE, CANDIDATES_EVIDENCE, CANDIDATES_DIRECTORY },
 	{ "deliver", "",         "copy staged evidence to the store now",                     0, 0, evidence_deliver, .run = cmd_evidence_deliver, COMMAND_LANE },
 	{ "pin",     "ID",       "keep it regardless of retention",                           1, 1, evidence_pin,     .run = cmd_evidence_pin,     COMMAND_LANE, CANDIDATES_EVIDENCE },
-	{ "unpin",   "ID",       "let retention remove it again",                             1, 1, lane_only,        .run = cmd_evidence_unpin,   COMMAND_LANE, CANDIDATES_EVIDENCE },
-	{ "rm",      "ID",       "remove it",                                                 1, 1, evidence_rm,      .run = cmd_evidence_rm,      COMMAND_LANE, CANDIDATES_EVIDENCE },
-	{ "prune",   "",         "remove evidence that retention does not keep",              0, 0, evidence_prune,   .run = cmd_evidence_prune,   COMMAND_LANE },
+	{ "unpin",   "ID",       "let retention remove it again",                             1, 1, lane_keys,        .run = cmd_evidence_unpin,   COMMAND_LANE | COMMAND_PROD, CANDIDATES_EVIDENCE },
+	{ "rm",      "ID",       "remove it",                                                 1, 1, evidence_rm,      .run = cmd_evidence_rm,      COMMAND_LANE | COMMAND_PROD, CANDIDATES_EVIDENCE },
+	{ "prune",   "",         "remove evidence that retention does not keep",              0, 0, evidence_prune,   .run = cmd_evidence_prune,   COMMAND_LANE | COMMAND_PROD },
 	{ 0 },
 };
 static const struct command ledger_commands[] = {
@@ -162,7 +165,7 @@ static const struct command ledger_commands[] = {
 	{ "verify",     "[PATH|-]", "check the ledger for changed and missing records",        0, 1, ledger_verify, .run = cmd_ledger_verify, 0, CANDIDATES_FILE },
 	{ "export",     "[PATH]",   "copy records unchanged, one per line",                    0, 1, ledger_export, .run = cmd_ledger_export, 0, CANDIDATES_FILE },
 	{ "repair",     "",         "remove a torn tail; continue after a loss",               0, 0, ledger_repair, .run = cmd_ledger_repair },
-	{ "checkpoint", "",         "sign the current state; send peers the missing records",  0, 0, lane_json,     .run = cmd_ledger_checkpoint },
+	{ "checkpoint", "",         "sign the current state; send peers the missing records",  0, 0, ledger_checkpoint, .run = cmd_ledger_checkpoint },
 	{ 0 },
 };
 static const struct command profile_commands[] = {
@@ -182,8 +185,8 @@ const struct command commands[] = {
 	{ "check",      PAYLOAD,               "print the decision of policy; run nothing",      1, -1, check_table,  .run = cmd_check,    COMMAND_OPTIONS_FIRST, CANDIDATES_PROGRAM },
 	{ "bundle",     PAYLOAD,               "write an OCI bundle for other runtimes",         1, -1, bundle_table, .run = cmd_bundle,   COMMAND_ACTS | COMMAND_OPTIONS_FIRST, CANDIDATES_PROGRAM },
 	{ "pending",    "[ID]",                "list requests for approval, or show one",        0,  1, pending,      .run = cmd_pending,  COMMAND_LANE, CANDIDATES_REQUEST },
-	{ "approve",    "ID|FILE",             "approve a request",                              1,  1, approve,      .run = cmd_approve,  COMMAND_ACTS | COMMAND_LANE, CANDIDATES_REQUEST },
-	{ "deny",       "[ID]",                "deny a request",                                 0,  1, deny,         .run = cmd_deny,     COMMAND_ACTS | COMMAND_LANE, CANDIDATES_REQUEST },
+	{ "approve",    "ID|FILE",             "approve a request",                              1,  1, approve,      .run = cmd_approve,  COMMAND_ACTS | COMMAND_LANE | COMMAND_PROD, CANDIDATES_REQUEST },
+	{ "deny",       "[ID]",                "deny a request",                                 0,  1, deny,         .run = cmd_deny,     COMMAND_ACTS | COMMAND_LANE | COMMAND_PROD_ALL, CANDIDATES_REQUEST },
 	{ "grants",     "",                    "list approvals",                                 0,  0, grants,       .run = cmd_grants,   COMMAND_LANE },
 	{ "revoke",     "ID",                  "revoke an approval",                             1,  1, revoke_grant, .run = cmd_revoke,   COMMAND_ACTS | COMMAND_LANE, CANDIDATES_GRANT },
 	{ "key",        "",                    "create and list the keys of approvers",          0,  0, none, .subs = key_commands },

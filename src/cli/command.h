@@ -41,7 +41,8 @@ struct command_call {
 	char *const *words;		       /* the command line as given, command first */
 	char **args;			       /* arguments, NULL-terminated */
 	size_t n_args;
-	struct dirs dirs; /* with COMMAND_LANE: opened before the command runs */
+	struct lane_pass *pass; /* with COMMAND_PROD: of the lane gate; owned */
+	struct dirs dirs;	/* with COMMAND_LANE: opened before the command runs */
 	struct config *config;
 
 	struct run_options run; /* run, shell, check, bundle */
@@ -53,7 +54,8 @@ struct command_call {
 	uint64_t timeout_s; /* evidence deliver; 0: default */
 
 	uint64_t uses, for_s; /* approve; 0: default */
-	bool reset;	      /* pin set */
+	const char *fleet;
+	bool reset; /* pin set */
 	int pin_fd;
 	bool follow, raw; /* logs, ledger tail */
 	bool set_grace;	  /* stop */
@@ -81,7 +83,9 @@ enum command_flag {
 	COMMAND_ACTS = 1,	   /* continues when the reader of its output is gone */
 	COMMAND_LANE = 2,	   /* needs the directories and the configuration of --lane */
 	COMMAND_OPTIONS_FIRST = 4, /* the words behind the first argument belong to the payload */
-	COMMAND_FAILS_125 = 8,	   /* a wrong command line is 125, not 64: statuses below are the payload's */
+	COMMAND_PROD = 16,     /* changes the state of the lane: prod needs both keys; not with --dry-run */
+	COMMAND_PROD_ALL = 32, /* the same, with --all only */
+	COMMAND_FAILS_125 = 8, /* a wrong command line is 125, not 64: statuses below are the payload's */
 };
 
 /* A row of the command table.  A command with `subs` only groups them. */

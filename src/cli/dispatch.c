@@ -9,6 +9,7 @@
 #include "base/process.h"
 #include "base/str.h"
 #include "cli/command-help.h"
+#include "cli/command-lane.h"
 #include "state/lane.h"
 
 #define COMMANDS_MAX 64
@@ -88,6 +89,7 @@ static void call_done(struct command_call *c)
 	strv_free(c->k0);
 	strv_free(c->from_checkpoint);
 	config_free(c->config);
+	lane_pass_free(c->pass);
 	dirs_done(&c->dirs);
 	free(c->args);
 }
@@ -126,6 +128,24 @@ static int parse(struct command_call *c, char *const *words, struct fault *f)
 	return require_count(c, f);
 }
 
+static bool needs_keys(const struct command_call *c)
+{
+	if (c->command->flags & COMMAND_PROD_ALL)
+		return c->all;
+	return (c->command->flags & COMMAND_PROD) && !c->dry_run;
+}
+
+/* The table says which commands change the state of a lane; the gate is passed before any of them runs. */
+static int open_lane(struct command_call *c, struct fault *f)
+{
+	int r = config_open(c->lane, &c->dirs, &c->config, f);
+
+	if (r < 0 || !needs_keys(c))
+		return r;
+	r = command_lane_enter(c, f);
+	return r < 0 ? r : command_lane_record(c, NULL, f);
+}
+
 static int run_call(struct command_call *c, char *const *words, FILE *err)
 {
 	_cleanup_fault_ struct fault f = { 0 };
@@ -140,7 +160,7 @@ static int run_call(struct command_call *c, char *const *words, FILE *err)
 	if (c->command->flags & COMMAND_ACTS)
 		process_ignore_sigpipe();
 	if (c->command->flags & COMMAND_LANE)
-		r = config_open(c->lane, &c->dirs, &c->config, &f);
+		r = open_lane(c, &f);
 	if (r == 0)
 		r = c->command->run(c, &f);
 	if (r >= 0)

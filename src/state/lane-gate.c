@@ -56,7 +56,7 @@ static void put_command(struct strbuf *b, const struct lane_ask *ask)
 	while (i < ask->n_verbs && ask->argv[i]);
 	if (!ask->allow_prod)
 		strbuf_puts(b, " --allow-prod");
-	if (!names_lane(ask->argv))
+	if (!ask->no_lane_option && !names_lane(ask->argv))
 		strbuf_puts(b, " --lane prod");
 	while (ask->argv[i])
 		put_word(b, ask->argv[i++]);
@@ -102,10 +102,10 @@ static int refuse(const struct lane_ask *ask, struct fault *f)
 		strbuf_puts(&text, LANE_ALLOW_ENV);
 	if (!armed && value && *value)
 		strbuf_printf(&text, " (it is '%s', not one of 1, true, yes, y, on)", value);
-	strbuf_puts(&text, "; nothing was started");
+	strbuf_printf(&text, "; nothing was %s", ask->changes_state ? "changed" : "started");
 	if (ask->argv && ask->argv[0]) {
 		put_command(&line, ask);
-		strbuf_puts(&text, "; to start it: ");
+		strbuf_printf(&text, "; to %s it: ", ask->changes_state ? "do" : "start");
 		put_printable(&text, line.text ? line.text : "");
 	}
 	if (line.broken || text.broken)

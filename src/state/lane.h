@@ -65,6 +65,8 @@ struct lane_ask {
 	const char *program;   /* for the message; NULL: "custody" */
 	char *const *argv;     /* command and its arguments, as given, for the message. NULL: none */
 	size_t n_verbs;	       /* words of ARGV before the first option: 2 for "key new"; 0 counts as 1 */
+	bool changes_state;    /* no session: the message says "changed", not "started" */
+	bool no_lane_option;   /* the command takes no --lane */
 };
 
 /*

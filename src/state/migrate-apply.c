@@ -26,7 +26,7 @@
 
 static const char *const emptied[] = { "sessions", "grants", "reports", NULL };
 
-static bool has_work(const struct migrate_plan *p, enum lane lane)
+bool migrate_has_work(const struct migrate_plan *p, enum lane lane)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (p->items[i].to && p->items[i].lane == lane)
@@ -61,19 +61,23 @@ static int tell_some(struct ledger *l, const struct migrate_plan *p, enum lane l
 	return ledger_append(l, &e, 1, LEDGER_DECIDED, NULL, f);
 }
 
-static int record_plan(const struct migrate_plan *p, const char *state, enum lane lane, struct fault *f)
+static int record_plan(const struct migrate_plan *p, const char *state, enum lane lane,
+		       struct lane_pass *prod, const struct ledger_run *run, struct fault *f)
 {
 	_cleanup_ledger_ struct ledger *l = NULL;
 	size_t at = 0;
 	int r;
 
 	r = ledger_open(state, &(struct ledger_options){ .create = true }, &l, NULL, f);
+	if (r == 0 && lane == LANE_PROD)
+		r = lane_record(prod, l, run, f);
 	while (r == 0 && at < p->n)
 		r = tell_some(l, p, lane, &at, f);
 	return r < 0 ? fault_wrap(f, r, "ledger of lane '%s'", lane_name(lane)) : 0;
 }
 
-static int open_lane(const struct migrate_plan *p, enum lane lane, struct fault *f)
+static int open_lane(const struct migrate_plan *p, enum lane lane, struct lane_pass *prod,
+		     const struct ledger_run *run, struct fault *f)
 {
 	_cleanup_free_ char *state = path_join(p->dir, lane_name(lane));
 	_cleanup_close_ int fd = -EBADF;
@@ -83,7 +87,7 @@ static int open_lane(const struct migrate_plan *p, enum lane lane, struct fault 
 	fd = state_open_lane(state, lane, f);
 	if (fd < 0)
 		return fd;
-	return record_plan(p, state, lane, f);
+	return record_plan(p, state, lane, prod, run, f);
 }
 
 static int sync_dir(int fd, const char *name, struct fault *f)
@@ -205,13 +209,17 @@ static int point(const struct migrate_plan *p, struct migrate_item *i, struct fa
 	return sync_dir(p->dirfd, p->dir, f);
 }
 
-int migrate_apply(struct migrate_plan *p, struct fault *f)
+int migrate_apply(struct migrate_plan *p, struct lane_pass *prod, const struct ledger_run *run,
+		  struct fault *f)
 {
 	int r = 0;
 
+	if (migrate_has_work(p, LANE_PROD) && !prod)
+		return fault_set(f, LANE_REFUSED,
+				 "entries of lane 'prod' are moved only with both of its keys");
 	for (unsigned int l = 0; l < _LANE_MAX && r == 0; l++)
-		if (has_work(p, (enum lane)l))
-			r = open_lane(p, (enum lane)l, f);
+		if (migrate_has_work(p, (enum lane)l))
+			r = open_lane(p, (enum lane)l, prod, run, f);
 	for (size_t i = 0; i < p->n && r == 0; i++)
 		if (p->items[i].action == MIGRATE_MOVE)
 			r = fault_wrap(f, move(p, &p->items[i], f), "move '%s/%s'", p->dir, p->items[i].from);

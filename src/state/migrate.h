@@ -5,7 +5,9 @@
 #include <stddef.h>
 
 #include "base/json.h"
+#include "ledger/ledger-session.h"
 #include "state/dirs.h"
+#include "state/lane.h"
 
 /*
  * From a state tree without lanes (version 0) to one with lanes: docs/design/lanes.md has both layouts.
@@ -43,11 +45,16 @@ int migrate_plan(const char *dir, struct migrate_plan *ret, struct fault *f) _mu
 void migrate_done(struct migrate_plan *p);
 #define _cleanup_migrate_ _cleanup_(migrate_done)
 
+/* Does the plan move anything into LANE? */
+bool migrate_has_work(const struct migrate_plan *p, enum lane lane);
+
 /*
- * Applies the plan; the lanes' states are in the tree. An item that has become a conflict since planning is
+ * Applies the plan; the lanes' states are in the tree.  PROD is the pass of lane prod; without it a plan that moves
+ * something there is refused as a whole.  Its override is recorded with RUN. An item that has become a conflict since planning is
  * marked so and not moved. The plan is recorded in each lane's ledger before the first move.
  */
-int migrate_apply(struct migrate_plan *p, struct fault *f) _must_check_;
+int migrate_apply(struct migrate_plan *p, struct lane_pass *prod, const struct ledger_run *run,
+		  struct fault *f) _must_check_;
 
 size_t migrate_count(const struct migrate_plan *p, enum migrate_action action);
 struct jdoc *migrate_describe(const struct migrate_plan *p, bool applied);

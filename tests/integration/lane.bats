@@ -57,8 +57,9 @@ line() {
 	nothing_ran
 	[ ! -e "$CUSTODY_ROOT/prod" ]
 	# Each of the 17 refusals is in the sandbox lane's ledger.
-	run -0 --separate-stderr "$CUSTODY" ledger show --json
-	[ "$(jq '[.records[] | select(.k == "session.refused" and .d.refused == "lane" and .d.lane == "prod")] | length' <<<"$output")" -eq 17 ]
+	run -0 --separate-stderr "$CUSTODY" ledger show --json --kind lane.refused
+	[ "$(jq '[.records[] | select(.d.refused == "lane" and .d.lane == "prod" and .status == "denied")] | length' <<<"$output")" -eq 17 ]
+	[ "$("$CUSTODY" ledger show --json --kind session.refused | jq '.records | length')" -eq 0 ]
 	"$CUSTODY" ledger verify >/dev/null
 }
 
@@ -181,4 +182,105 @@ line() {
 	run -0 --separate-stderr "${CUSTODY_AS[@]}" sh -c "$(line)"
 	[ "$output" = 'it ran' ]
 	[ "$(cat "$CUSTODY_ROOT/prod/lane")" = prod ]
+}
+
+# Every entry of lane prod: type, mode, size, and content.
+prod_state() {
+	(cd "$CUSTODY_ROOT" && find prod forensics -printf '%p %y %m %s\n' | sort && find prod forensics -type f -exec sha256sum {} + | sort)
+}
+
+# prod WORDS...: with both keys.
+prod() {
+	CUSTODY_ALLOW_PROD=1 "$CUSTODY" "$@" --lane prod --allow-prod
+}
+
+# A lane prod with an open request, kept changes, evidence and an approver.
+furnish() {
+	mkdir -p "$CUSTODY_ROOT/etc"
+	echo '{"rules": [{"effect": "ask", "argv": ["echo", "ask"]}]}' >"$CUSTODY_ROOT/etc/custody.json"
+	export CUSTODY_ALLOW_PROD=1
+	run -114 --separate-stderr setsid --wait "$CUSTODY" run --allow-prod --lane prod -- echo ask one </dev/null
+	REQUEST=$(sed -n 's/.*custody approve \([0-9a-f]\{16\}\).*/\1/p' <<<"$stderr" | head -n 1)
+	run -3 --separate-stderr "$CUSTODY" run --allow-prod --lane prod -- sh -c 'touch changed; exit 3'
+	SESSION=$("$CUSTODY" sessions --all --json --lane prod | jq -r '.sessions[0].session')
+	EVIDENCE=$("$CUSTODY" evidence ls --json --lane prod | jq -r '.evidence[0].id')
+	prod key new ann >/dev/null
+	unset CUSTODY_ALLOW_PROD
+}
+
+@test "LANE-7: each command that changes prod needs both keys; without them prod is as it was" {
+	local command words before
+	furnish
+	[ -n "$REQUEST" ] && [ -n "$SESSION" ] && [ -n "$EVIDENCE" ]
+	before=$(prod_state)
+	for command in "key new bob" "approve $REQUEST --yes" "deny --all" "pin set ann --pin-fd 0" "evidence unpin $EVIDENCE" \
+		"evidence rm $EVIDENCE" "evidence prune" "ledger init" "ledger repair" "ledger repair --new-key" \
+		"ledger repair --accept-loss" "ledger checkpoint" "apply $SESSION" "discard $SESSION" reset; do
+		read -ra words <<<"$command"
+		run -116 --separate-stderr "$CUSTODY" "${words[@]}" --lane prod <<<271828
+		[[ $stderr == *"missing: --allow-prod and CUSTODY_ALLOW_PROD;"* ]]
+		run -116 --separate-stderr "$CUSTODY" "${words[@]}" --lane prod --allow-prod <<<271828
+		[[ $stderr == *"missing: CUSTODY_ALLOW_PROD;"* ]]
+		CUSTODY_LANE=prod CUSTODY_ALLOW_PROD=1 run -116 --separate-stderr "$CUSTODY" "${words[@]}" <<<271828
+		[[ $stderr == *"missing: --allow-prod;"* ]]
+		[ "$(prod_state)" = "$before" ] || {
+			diff <(echo "$before") <(prod_state) >&2
+			custody_fail "custody $command changed prod"
+		}
+	done
+}
+
+@test "LANE-7: with both keys each is an override with user and command, and does its work" {
+	furnish
+	"$CUSTODY" evidence pin "$EVIDENCE" --lane prod
+	prod key new bob
+	prod approve "$REQUEST" --yes --as ann
+	prod deny --all
+	prod pin set ann --pin-fd 0 <<<271828
+	prod evidence unpin "$EVIDENCE"
+	prod evidence rm "$EVIDENCE"
+	prod evidence prune
+	prod ledger checkpoint
+	prod ledger repair --new-key
+	run -1 prod ledger init
+	run -0 --separate-stderr "$CUSTODY" ledger export --lane prod --kind lane.override
+	for action in "key new" approve "deny" "pin set" "evidence unpin" "evidence rm" "evidence prune" "ledger checkpoint" "ledger repair"; do
+		jq -se --arg action "$action" --argjson uid "$(id -u)" 'any(.d.action == $action and .d.uid == $uid)' <<<"$output" >/dev/null ||
+			custody_fail "no override of $action"
+	done
+	jq -se 'any(.d.action == "evidence rm" and .d.command[0] == "evidence")' <<<"$output" >/dev/null
+	"$CUSTODY" ledger verify --lane prod >/dev/null
+}
+
+@test "LANE-7: what only withdraws or reads needs no key" {
+	furnish
+	"$CUSTODY" deny "$REQUEST" --lane prod
+	"$CUSTODY" evidence prune --dry-run --lane prod
+	"$CUSTODY" pending --lane prod >/dev/null
+	"$CUSTODY" key ls --lane prod >/dev/null
+	"$CUSTODY" recover --lane prod
+	prod approve "$REQUEST" --yes --as ann
+	"$CUSTODY" revoke "$("$CUSTODY" grants --json --lane prod | jq -r '.grants[0].id')" --lane prod
+	"$CUSTODY" ledger verify --lane prod >/dev/null
+}
+
+@test "LANE-7: the command line of a refused command, pasted into sh, works" {
+	furnish
+	run -116 --separate-stderr "$CUSTODY" key new carol --lane prod
+	run -0 --separate-stderr sh -c "$(sed -n 's/.*to do it: //p' <<<"$stderr")"
+	[[ $output == *carol* ]]
+	# So does the line that a run names for its approval.
+	CUSTODY_ALLOW_PROD=1 run -114 --separate-stderr setsid --wait "$CUSTODY" run --allow-prod --lane prod -- echo ask two </dev/null
+	run -0 --separate-stderr sh -c "$(sed -n 's/.*to review and decide: //p' <<<"$stderr" | head -n 1) --yes --as ann"
+	[[ $output == approved* ]]
+}
+
+@test "LANE-2: a refusal is not recorded in a state that is stamped for the other lane" {
+	furnish
+	# The sandbox lane's place holds prod's state.
+	rm -rf "$CUSTODY_ROOT/sandbox"
+	mv "$CUSTODY_ROOT/prod" "$CUSTODY_ROOT/sandbox"
+	before=$(cd "$CUSTODY_ROOT/sandbox" && find . -type f -exec sha256sum {} + | sort)
+	run -116 --separate-stderr "$CUSTODY" run --lane prod -- true
+	[ "$(cd "$CUSTODY_ROOT/sandbox" && find . -type f -exec sha256sum {} + | sort)" = "$before" ] || custody_fail "it was recorded there"
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2154 # set by bats
 # A state tree without lanes becomes one with lanes (LANE-8).
 
 load ../lib/suite.bash
@@ -8,6 +9,7 @@ setup() {
 	suite_setup
 	TREE=$CUSTODY_ROOT
 	rm -rf "${TREE:?}"/*
+	export CUSTODY_ALLOW_PROD=1
 }
 # Sessions of the fixture are no leftovers of a run.
 teardown() {
@@ -45,6 +47,22 @@ snapshot() {
 		find . \( -name ledger -o -name ledger-keys -o -name etc \) -prune -o -type f ! -name '.new-*' -print | sort | xargs -r sha256sum)
 }
 
+@test "LANE-7: entries of prod are moved only with both keys; without them nothing is" {
+	make_old_tree "$TREE"
+	find "$TREE" -printf '%p %i %s\n' | sort >"$CUSTODY_HOME/before"
+	run -116 --separate-stderr "$CUSTODY" migrate --apply
+	[[ $stderr == *"missing: --allow-prod;"* ]]
+	run -116 --separate-stderr env -u CUSTODY_ALLOW_PROD "$CUSTODY" migrate --apply --allow-prod
+	[[ $stderr == *"missing: CUSTODY_ALLOW_PROD;"* ]]
+	cmp <(find "$TREE" -printf '%p %i %s\n' | sort) "$CUSTODY_HOME/before"
+	run -0 --separate-stderr env -u CUSTODY_ALLOW_PROD sh -c "$(sed -n 's/.*to do it: //p' <<<"$stderr")"
+	jq -se 'any(.k == "lane.override" and .d.action == "migrate")' "$TREE"/prod/ledger/*.ndjson >/dev/null
+	# A tree without entries of prod needs none.
+	rm -rf "${TREE:?}"/*
+	mkdir -p "$TREE/sessions/test_s1"
+	run -0 --separate-stderr env -u CUSTODY_ALLOW_PROD "$CUSTODY" migrate --apply
+}
+
 @test "LANE-8: the default is a dry run that prints the plan and writes nothing" {
 	make_old_tree "$TREE"
 	find "$TREE" -printf '%p %i %C@ %s\n' | sort >"$CUSTODY_HOME/before"
@@ -66,7 +84,7 @@ snapshot() {
 
 @test "LANE-8: --apply moves everything that is stamped, rewrites pointers, leaves the rest" {
 	make_old_tree "$TREE"
-	run -0 "$CUSTODY" migrate --apply
+	run -0 "$CUSTODY" migrate --apply --allow-prod
 	[ "$(cat "$TREE/sandbox/sessions/s1/deep/er/file")" = one ]
 	[ "$(cat "$TREE/sandbox/sessions/s1/lane")" = sandbox ]
 	[ "$(cat "$TREE/prod/sessions/s2/lane")" = prod ]
@@ -91,7 +109,7 @@ snapshot() {
 
 @test "LANE-8: it is a record in the ledger of each lane" {
 	make_old_tree "$TREE"
-	run -0 "$CUSTODY" migrate --apply
+	run -0 "$CUSTODY" migrate --apply --allow-prod
 	for lane in sandbox prod; do
 		jq -e --arg lane $lane 'select(.k == "state.migrate") | .d.lane == $lane and (.d.items | length) > 3' \
 			"$TREE/$lane"/ledger/*.ndjson
@@ -103,9 +121,9 @@ snapshot() {
 
 @test "LANE-8: a second --apply does nothing" {
 	make_old_tree "$TREE"
-	run -0 "$CUSTODY" migrate --apply
+	run -0 "$CUSTODY" migrate --apply --allow-prod
 	find "$TREE" -printf '%p %i %C@ %s\n' | sort >"$CUSTODY_HOME/before"
-	run -0 "$CUSTODY" migrate --apply
+	run -0 "$CUSTODY" migrate --apply --allow-prod
 	[[ "$output" == *"0 migrated, 3 left, 0 in conflict"* ]]
 	find "$TREE" -printf '%p %i %C@ %s\n' | sort | diff "$CUSTODY_HOME/before" -
 }
@@ -125,7 +143,7 @@ snapshot() {
 	[[ "$output" == *"conflict sessions/test_s7: 'sessions/s7' has the same target"* ]]
 	[[ "$output" == *"conflict grants/test_g4.json: its lane stamp is unreadable"* ]]
 	[[ "$output" == *"left     sessions/test_fifo: it is neither a file nor a directory"* ]]
-	run -1 timeout 60 "$CUSTODY" migrate --apply
+	run -1 timeout 60 "$CUSTODY" migrate --apply --allow-prod
 	[ "$(cat "$TREE/sandbox/sessions/s1/own")" = mine ] && [ "$(ls "$TREE/sandbox/sessions/s1")" = own ]
 	[ "$(cat "$TREE/sessions/test_s1/deep/er/file")" = one ] && [ ! -e "$TREE/sessions/test_s1/lane" ]
 	[ -d "$TREE/sessions/test_s7" ] && [ ! -e "$TREE/sessions/test_s7/lane" ] && [ ! -e "$TREE/sandbox/sessions/s7" ]
@@ -135,7 +153,7 @@ snapshot() {
 	[ -d "$TREE/prod/sessions/s2" ] && [ -f "$TREE/prod/current" ]
 	# After a manual fix it continues.
 	rm -r "$TREE/sandbox/sessions/s1" "$TREE/sessions/s7" "$TREE/sessions/prod_s6" "$TREE/grants/test_g4.json"
-	run -0 "$CUSTODY" migrate --apply
+	run -0 "$CUSTODY" migrate --apply --allow-prod
 	[ "$(cat "$TREE/sandbox/current")" = "$TREE/sandbox/sessions/s1" ]
 }
 
@@ -146,7 +164,7 @@ snapshot() {
 	ln -s "$CUSTODY_HOME/outside" "$TREE/grants"
 	ln -s "$CUSTODY_HOME/outside/test_x" "$TREE/test.current"
 	ln -s "$CUSTODY_HOME/outside/test_x" "$TREE/prod_audit_peer"
-	run -0 "$CUSTODY" migrate --apply
+	run -0 "$CUSTODY" migrate --apply --allow-prod
 	[[ "$output" == *"left     sessions/test_x: it is a symbolic link"* ]]
 	[[ "$output" == *"left     reports: it is not a directory"* ]]
 	[[ "$output" == *"left     prod_audit_peer: it is not a file"* ]]
@@ -155,18 +173,18 @@ snapshot() {
 	# A lane that leads elsewhere gets nothing.
 	mkdir "$TREE/sessions/test_y"
 	ln -s "$CUSTODY_HOME/elsewhere" "$TREE/sandbox"
-	run -125 "$CUSTODY" migrate --apply
+	run -125 "$CUSTODY" migrate --apply --allow-prod
 	[ -d "$TREE/sessions/test_y" ] && [ ! -e "$CUSTODY_HOME/elsewhere/sessions" ]
 }
 
 @test "LANE-8: a lane's state that is not of this version or lane is not written" {
 	mkdir -p "$TREE/sessions/test_a" "$TREE/sandbox"
 	echo 7 >"$TREE/sandbox/version"
-	run -125 "$CUSTODY" migrate --apply
+	run -125 "$CUSTODY" migrate --apply --allow-prod
 	[[ "$output" == *"layout version 7"* ]]
 	rm "$TREE/sandbox/version"
 	echo prod >"$TREE/sandbox/lane"
-	run -116 "$CUSTODY" migrate --apply
+	run -116 "$CUSTODY" migrate --apply --allow-prod
 	[ -d "$TREE/sessions/test_a" ] && [ "$(ls "$TREE/sandbox")" = lane ]
 }
 
@@ -180,11 +198,11 @@ snapshot() {
 	[[ "$output" == *"nothing to migrate in"* ]]
 	make_old_tree "$TREE"
 	chmod o+w "$TREE"
-	run -125 "$CUSTODY" migrate --apply
+	run -125 "$CUSTODY" migrate --apply --allow-prod
 	chmod o-w "$TREE"
 	exec {lock}<"$TREE"
 	flock -x "$lock"
-	run -125 "$CUSTODY" migrate --apply
+	run -125 "$CUSTODY" migrate --apply --allow-prod
 	[[ "$output" == *"another migration"* ]]
 	exec {lock}<&-
 	[ -d "$TREE/sessions/test_s1" ] && [ ! -e "$TREE/sandbox" ]
@@ -197,7 +215,7 @@ killed_at() {
 	mkdir -m 0700 "$TREE"
 	make_old_tree "$TREE"
 	{ strace -qq -o /dev/null -e trace="$1" -e inject="$1:signal=SIGKILL:when=$2" \
-		"$CUSTODY" migrate --apply >"$CUSTODY_HOME/out" 2>&1 || status=$?; } 2>/dev/null
+		"$CUSTODY" migrate --apply --allow-prod >"$CUSTODY_HOME/out" 2>&1 || status=$?; } 2>/dev/null
 	[ "$status" -eq 137 ] || {
 		[ "$status" -eq 0 ] || echo "strace: $status" >"$CUSTODY_HOME/broken"
 		return 1
@@ -208,14 +226,14 @@ killed_at() {
 	local call n total=0
 	command -v strace >/dev/null || skip 'no strace'
 	make_old_tree "$TREE"
-	run -0 "$CUSTODY" migrate --apply
+	run -0 "$CUSTODY" migrate --apply --allow-prod
 	snapshot "$TREE" >"$CUSTODY_HOME/reference"
 	[ -s "$CUSTODY_HOME/reference" ]
 	# strace counts each call apart.
 	for call in mkdirat renameat2 renameat rename unlinkat unlink write pwrite64 fsync fdatasync fallocate fchmod; do
 		n=1
 		while killed_at $call $n; do
-			run -0 "$CUSTODY" migrate --apply
+			run -0 "$CUSTODY" migrate --apply --allow-prod
 			snapshot "$TREE" | diff "$CUSTODY_HOME/reference" - || {
 				echo "killed at $call $n"
 				false

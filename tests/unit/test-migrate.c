@@ -30,6 +30,17 @@ static bool put(const char *name, const char *text)
 	return fd >= 0 && fd_write_all(fd, text, strlen(text), NULL) == 0;
 }
 
+static int apply_with_keys(struct migrate_plan *p)
+{
+	const struct lane_ask ask = { .lane = LANE_PROD, .allow_prod = true, .allow_env = "1" };
+	_cleanup_lane_pass_ struct lane_pass *pass = NULL;
+
+	return lane_gate(&ask, &pass, NULL) < 0
+		       ? -EINVAL
+		       : migrate_apply(p, pass, &(struct ledger_run){ .action = "migrate", .lane = "prod" },
+				       NULL);
+}
+
 static void clean(void)
 {
 	_cleanup_close_ int tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -148,7 +159,7 @@ static void LANE_8_names_may_be_any_bytes(void)
 
 	clean();
 	CHECK(put("sessions/test_\xff\x1b[31m\n/x", "kept"));
-	CHECK(migrate_plan(root, &p, NULL) == 0 && migrate_apply(&p, NULL) == 0);
+	CHECK(migrate_plan(root, &p, NULL) == 0 && apply_with_keys(&p) == 0);
 	CHECK(access(moved, F_OK) == 0);
 	doc = migrate_describe(&p, true);
 	CHECK(jdoc_write(doc, JDOC_PRETTY, &b, NULL) == 0);
@@ -169,7 +180,7 @@ static void LANE_8_thousands_move_and_all_are_reported(void)
 		CHECK(put(name, "{}"));
 	}
 	CHECK(migrate_plan(root, &p, NULL) == 0 && migrate_count(&p, MIGRATE_MOVE) == n);
-	CHECK(migrate_apply(&p, NULL) == 0 && migrate_count(&p, MIGRATE_CONFLICT) == 0);
+	CHECK(apply_with_keys(&p) == 0 && migrate_count(&p, MIGRATE_CONFLICT) == 0);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	CHECK(fd >= 0 && fd_read_all(fd, 64 << 20, &text, &len, NULL) == 0);
 	for (const char *at = text; (at = strstr(at, "\"from\":\"grants/prod_")); at++)
