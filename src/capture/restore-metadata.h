@@ -10,6 +10,9 @@
 
 /* FD: a file or a directory. */
 int restore_metadata_set(bool exact, int fd, const struct manifest_entry *e, struct fault *f) _must_check_;
+/* The target itself: its owner, mode and access list stay, whatever the manifest names. */
+int restore_metadata_set_root(bool exact, int fd, const struct manifest_entry *e,
+			      struct fault *f) _must_check_;
 /* NAME in DIRFD is not opened: a link, pipe, socket or device. */
 int restore_metadata_set_at(bool exact, int dirfd, const char *name, const struct manifest_entry *e,
 			    struct fault *f) _must_check_;

@@ -332,10 +332,32 @@ static int finish_dirs(struct restore *rs, struct fault *f)
 			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			return fault_errno(f, errno, "open '%s'", e.path);
-		r = restore_metadata_set(rs->o->exact, fd, &e, f);
+		r = *e.path ? restore_metadata_set(rs->o->exact, fd, &e, f)
+			    : restore_metadata_set_root(rs->o->exact, fd, &e, f);
 		if (r < 0)
 			return r;
 	}
+	return 0;
+}
+
+/* Entries of an access list need no look: the group bits of the mode are its mask. */
+int restore_require_private(int target, const char *path, struct fault *f)
+{
+	const char *name = path ? path : "the target";
+	struct stat st;
+
+	if (fstat(target, &st) < 0)
+		return fault_errno(f, errno, "stat '%s'", name);
+	if (st.st_uid != geteuid())
+		return fault_set(f, EPERM,
+				 "--exact restores devices and set-id files, and '%s' belongs to uid %u: "
+				 "name a new directory",
+				 name, (unsigned int)st.st_uid);
+	if (st.st_mode & (S_IRWXG | S_IRWXO))
+		return fault_set(f, EPERM,
+				 "--exact restores devices and set-id files, and other users can enter '%s' "
+				 "(mode %04o): chmod 700 '%s', or name a new directory",
+				 name, (unsigned int)st.st_mode & 07777, name);
 	return 0;
 }
 
@@ -371,7 +393,9 @@ int restore_tree(int evidence, int target, const struct restore_options *o, stru
 	*ret = (struct restore_stats){ 0 };
 	if (!rs.buffer)
 		return fault_errno(f, ENOMEM, "restore");
-	r = require_empty(target, f);
+	r = o->exact ? restore_require_private(target, o->target, f) : 0;
+	if (r == 0)
+		r = require_empty(target, f);
 	if (r == 0)
 		r = manifest_open(evidence, &rs.manifest, f);
 	while (r >= 0) {
@@ -384,5 +408,10 @@ int restore_tree(int evidence, int target, const struct restore_options *o, stru
 	}
 	if (r == 0 && rs.has_hard_links)
 		r = create_hard_links(&rs, f);
-	return r < 0 ? r : finish_dirs(&rs, f);
+	if (r == 0)
+		r = finish_dirs(&rs, f);
+	/* Again, by the same descriptor: the mode may have been changed meanwhile. */
+	if (r == 0 && o->exact)
+		r = restore_require_private(target, o->target, f);
+	return r;
 }

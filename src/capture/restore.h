@@ -10,10 +10,13 @@
  * Restores the worktree of evidence into an empty directory.  The manifest is authoritative, but untrusted: no link is
  * followed, nothing is created outside, and the digest of each file is verified.  By default the caller owns
  * everything, and set-id bits, devices and extended attributes are left out.  EXACT (root) restores owner, mode,
- * attributes and devices.
+ * attributes and devices, into a directory that other users cannot enter.
+ *
+ * The payload chose mode, owner and access list of its worktree: the target keeps its own.
  */
 struct restore_options {
 	bool exact;
+	const char *target; /* for messages; NULL: "the target" */
 };
 
 struct restore_stats {
@@ -22,6 +25,9 @@ struct restore_stats {
 	uint64_t damaged;  /* contents do not match the manifest: not restored */
 	char *first;	   /* path and reason of the first of either; heap */
 };
+
+/* EXACT creates devices, set-id files and files of other users: is TARGET ours, and can other users enter it?  -EPERM. */
+int restore_require_private(int target, const char *path, struct fault *f) _must_check_;
 
 /* EVIDENCE: the directory of manifest.ndjson.  TARGET must be empty. */
 int restore_tree(int evidence, int target, const struct restore_options *o, struct restore_stats *ret,

@@ -119,6 +119,7 @@ static int diff_tree(const struct evidence_call *c, int dir, const char **ret_ag
 	struct evidence_diff_tree t = { .evidence = dir,
 					.changes = str_eq(jdoc_get_string(metadata, "scope"), "changes"),
 					.cut = cut && cut->type == JDOC_BOOL && cut->boolean,
+					.elsewhere = c->call->tree != NULL,
 					.hidden = hidden };
 	_cleanup_close_ int tree = -EBADF;
 	int r;

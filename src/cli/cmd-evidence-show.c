@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ls, show, verify, restore: the commands that do not change evidence. */
+/* ls, show, verify: the commands that only read evidence. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,15 +14,11 @@
 #include "cli/output.h"
 #include "cli/cmd-evidence.h"
 #include "cli/cmd-ledger.h"
-#include "cli/evidence-target.h"
 #include "evidence/evidence-metadata.h"
 #include "evidence/evidence-ledger.h"
 #include "evidence/evidence-verify.h"
 #include "base/exit-status.h"
-#include "ledger/ledger-action.h"
 #include "ledger/ledger.h"
-#include "capture/restore.h"
-#include "state/sandbox-log.h"
 
 int evidence_print_json(struct jdoc *d, struct fault *f)
 {
@@ -254,94 +250,4 @@ int evidence_cmd_verify(const struct evidence_call *c, struct fault *f)
 		printf("damaged %llu, unexpected %llu; first: %s\n", (unsigned long long)check.damaged,
 		       (unsigned long long)check.strange, first ? first : "?");
 	return ok ? STATUS_OK : STATUS_NO;
-}
-
-/* A restore into a sandbox root is recorded in the ledger and in the root's log before anything is written. */
-static int announce_restore(const struct evidence_call *c, const char *name, const struct evidence_target *t,
-			    struct fault *f)
-{
-	const struct sandbox_line l = { .operation = "restore", .path = t->path, .status = "allowed" };
-	int r;
-
-	if (!t->root)
-		return 0;
-	r = ledger_action_record(c->call->dirs.state, c->call->dirs.user, "evidence.restore", name, t->path,
-				 f);
-	if (r == 0)
-		r = sandbox_log_write(t->root->logs_fd, &l, f);
-	return r < 0 ? fault_wrap(f, r, "nothing was restored: cannot record it") : 0;
-}
-
-static void log_refusal(const struct evidence_call *c)
-{
-	_cleanup_sandbox_root_ struct sandbox_root *root = NULL;
-	const struct sandbox_line l = { .operation = "restore",
-					.path = c->call->args[1],
-					.status = "denied: outside" };
-
-	if (c->call->sandbox &&
-	    sandbox_root_open(&c->call->dirs, c->call->sandbox, SANDBOX_LOOK, &root, NULL) == 0)
-		(void)!sandbox_log_write(root->logs_fd, &l, NULL);
-}
-
-/*
- * --exact creates devices, set-id files and files of other users: another user with write access to the directory
- * would choose the file that gets such a mode, and its owner would get all of them.
- */
-static int require_private(const struct evidence_target *t, struct fault *f)
-{
-	struct stat st;
-
-	if (fstat(t->fd, &st) < 0)
-		return fault_errno(f, errno, "stat '%s'", t->path);
-	if (st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH)))
-		return 0;
-	return fault_set(
-		f, EPERM,
-		"--exact restores devices and set-id files, and other users can write '%s': name a new "
-		"directory",
-		t->path);
-}
-
-int evidence_cmd_restore(const struct evidence_call *c, struct fault *f)
-{
-	const struct restore_options o = { .exact = c->call->exact };
-	_cleanup_restore_stats_ struct restore_stats s = { 0 };
-	_cleanup_evidence_target_ struct evidence_target target = EVIDENCE_TARGET_NONE;
-	_cleanup_close_ int dir = -EBADF;
-	_cleanup_free_ char *first = NULL, *name = NULL;
-	int r;
-
-	if (c->call->exact && geteuid() != 0)
-		return fault_set(f, EPERM, "--exact changes owners of files: it needs root");
-	if (c->call->exact && c->call->sandbox)
-		return fault_set(f, EINVAL,
-				 "--exact restores devices and set-id files: not into a sandbox root");
-	/* This command does not check the two keys of prod, so it must not write there. */
-	if (c->call->sandbox && c->call->dirs.lane == LANE_PROD)
-		return fault_set(
-			f, LANE_REFUSED,
-			"sandbox roots of lane 'prod' can be written by runs only: restore to another "
-			"directory");
-	dir = evidence_locate(c, c->call->args[0], &name, NULL, f);
-	if (dir < 0)
-		return dir;
-	r = evidence_target_open(&c->call->dirs, c->call->sandbox, c->call->args[1], &target, f);
-	if (r == -EXDEV)
-		log_refusal(c);
-	if (r == 0 && c->call->exact)
-		r = require_private(&target, f);
-	if (r == 0)
-		r = announce_restore(c, name, &target, f);
-	if (r < 0)
-		return r;
-	r = restore_tree(dir, target.fd, &o, &s, f);
-	if (r < 0)
-		return fault_wrap(f, r, "restore into '%s'", c->call->args[1]);
-	first = s.first ? str_escape(s.first) : NULL;
-	fprintf(stderr, "%llu entries restored\n", (unsigned long long)(s.entries - s.left_out - s.damaged));
-	if (s.left_out || s.damaged)
-		fprintf(stderr, "left out %llu, damaged %llu; first: %s\n", (unsigned long long)s.left_out,
-			(unsigned long long)s.damaged, first ? first : "?");
-	return s.damaged ? STATUS_NO : STATUS_OK;
 }

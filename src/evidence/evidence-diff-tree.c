@@ -143,6 +143,8 @@ static int compare_entry(struct diff *d, const struct evidence_diff_tree *t, con
 		return r;
 	}
 	what = diff_exists(e) ? diff_compare_metadata(&old, e) : EVIDENCE_REMOVED;
+	if (t->elsewhere && w->path_len == 0)
+		what &= ~(unsigned int)(EVIDENCE_MODE | EVIDENCE_OWNER);
 	if (what == (what & ~(unsigned int)(EVIDENCE_TYPE | EVIDENCE_CONTENT | EVIDENCE_REMOVED)) &&
 	    old.type == MANIFEST_FILE)
 		what |= compare_bytes(d, w, e);

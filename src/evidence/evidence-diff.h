@@ -35,8 +35,9 @@ int evidence_diff(int evidence, int other, evidence_diff_told *told, void *arg, 
 /* From a tree, which is untrusted, to evidence. */
 struct evidence_diff_tree {
 	int evidence, tree;
-	bool changes;	     /* the evidence has changed entries only: others are unchanged */
-	bool cut;	     /* the evidence ends early: entries that it does not list are unknown */
+	bool changes; /* the evidence has changed entries only: others are unchanged */
+	bool cut;     /* the evidence ends early: entries that it does not list are unknown */
+	bool elsewhere; /* not the worktree: mode and owner of its root are the caller's, also after a restore */
 	char *const *hidden; /* paths that were not captured; may be NULL */
 };
 int evidence_diff_tree(const struct evidence_diff_tree *t, evidence_diff_told *told, void *arg,

@@ -39,9 +39,11 @@ refused() { # TEXT
 		refused 'can be changed by others'
 	done
 	chmod 0600 "$TRUST"
-	[ "$(id -u)" -eq 0 ] || return 0 # only root can give it away
-	chown 64321 "$TRUST"
-	refused 'can be changed by others'
+	# Only root can give it away.
+	if [ "$(id -u)" -eq 0 ]; then
+		chown 64321 "$TRUST"
+		refused 'can be changed by others'
+	fi
 }
 @test "attack: a trust file that is a link, a FIFO, a directory or a device trusts nothing" {
 	mkdir -p "$CUSTODY_ROOT/etc"
@@ -55,9 +57,10 @@ refused() { # TEXT
 	mkdir "$TRUST"
 	refused 'not a regular file'
 	rmdir "$TRUST"
-	[ "$(id -u)" -eq 0 ] || return 0
-	mknod "$TRUST" c 1 5
-	refused 'not a regular file'
+	if [ "$(id -u)" -eq 0 ]; then
+		mknod "$TRUST" c 1 5
+		refused 'not a regular file'
+	fi
 }
 @test "attack: an old trust file put back by a user with write access to its directory trusts nothing" {
 	"$CUSTODY" profile trust "$LOOSE"
@@ -70,10 +73,11 @@ refused() { # TEXT
 		refused 'is writable by other users'
 	done
 	chmod 0755 "$CUSTODY_ROOT/etc"
-	[ "$(id -u)" -eq 0 ] || return 0
-	chown 64321 "$CUSTODY_ROOT/etc"
-	refused "$CUSTODY_ROOT/etc"
-	chown 0 "$CUSTODY_ROOT/etc"
+	if [ "$(id -u)" -eq 0 ]; then
+		chown 64321 "$CUSTODY_ROOT/etc"
+		refused "$CUSTODY_ROOT/etc"
+		chown 0 "$CUSTODY_ROOT/etc"
+	fi
 }
 @test "attack: a trust file that is broken, too large, or another document trusts nothing" {
 	local text
@@ -111,11 +115,13 @@ refused() { # TEXT
 	chmod 0755 "$CUSTODY_ROOT/etc/profiles"
 	custody_run --profile offline -- echo ran
 	assert_status 0
-	[ "$(id -u)" -eq 0 ] || return 0 # only root can give it away
-	chown 64321 "$CUSTODY_ROOT/etc/profiles"
-	custody_run --profile offline -- echo ran
-	assert_status 125
-	assert_stderr_has 'belongs to uid 64321'
+	# Only root can give it away.
+	if [ "$(id -u)" -eq 0 ]; then
+		chown 64321 "$CUSTODY_ROOT/etc/profiles"
+		custody_run --profile offline -- echo ran
+		assert_status 125
+		assert_stderr_has 'belongs to uid 64321'
+	fi
 }
 
 # --- root.type dir --------------------------------------------------------------------------------------------------
@@ -181,11 +187,12 @@ in_root() { # SCRIPT
 	chmod 0755 "$R"
 	in_root 'echo RAN'
 	assert_status 0
-	[ "$(id -u)" -eq 0 ] || return 0
-	chown 64321 "$R"
-	in_root 'echo RAN'
-	assert_status 125
-	[[ $output != *RAN* ]]
+	if [ "$(id -u)" -eq 0 ]; then
+		chown 64321 "$R"
+		in_root 'echo RAN'
+		assert_status 125
+		[[ $output != *RAN* ]]
+	fi
 }
 @test "attack: odd names and odd kinds of files in a root directory" {
 	make_root
@@ -239,19 +246,9 @@ in_root() { # SCRIPT
 	cd "$CUSTODY_HOME"
 }
 
-@test "attack: as a user, a worktree that is exchanged for a link before it is mounted, and put back, is not shown" {
-	[ "$(id -u)" -eq 0 ] || skip "needs a second user"
-	custody_teardown
-	suite_setup_user
-	open=$CUSTODY_HOME/open
-	mkdir -p "$open/proj" "$CUSTODY_HOME/private" "$CUSTODY_HOME/build/tests"
-	echo secret >"$CUSTODY_HOME/private/file"
-	jq -n '{schema: 1, name: "user", extends: "offline", enforce: {optional: ["memory-limit", "pids-limit", "cpu-limit"]}}' \
-		>"$CUSTODY_HOME/user.json"
-	chown -R "$SUITE_UID:$SUITE_UID" "$open" "$CUSTODY_HOME/private" "$CUSTODY_HOME/user.json"
-	chmod 0700 "$CUSTODY_HOME/private"
-	chmod 0777 "$open"
-	# The seamed program as that user, who cannot reach the build directory.
+# The seamed program as that user, who cannot reach the build directory: in $CUSTODY_HOME/build.
+seamed_as_user() {
+	mkdir -p "$CUSTODY_HOME/build/tests"
 	cp "${CUSTODY_BUILD:?a finished build directory}/tests/custody-seamed" "$CUSTODY_HOME/build/seamed"
 	{
 		echo '#!/bin/bash'
@@ -260,6 +257,21 @@ in_root() { # SCRIPT
 		echo ' "$@"'
 	} >"$CUSTODY_HOME/build/tests/custody-seamed"
 	chmod 0755 "$CUSTODY_HOME" "$CUSTODY_HOME/build/seamed" "$CUSTODY_HOME/build/tests/custody-seamed"
+}
+
+@test "attack: as a user, a worktree that is exchanged for a link before it is mounted, and put back, is not shown" {
+	[ "$(id -u)" -eq 0 ] || skip "needs a second user"
+	custody_teardown
+	suite_setup_user
+	open=$CUSTODY_HOME/open
+	mkdir -p "$open/proj" "$CUSTODY_HOME/private"
+	echo secret >"$CUSTODY_HOME/private/file"
+	jq -n '{schema: 1, name: "user", extends: "offline", enforce: {optional: ["memory-limit", "pids-limit", "cpu-limit"]}}' \
+		>"$CUSTODY_HOME/user.json"
+	chown -R "$SUITE_UID:$SUITE_UID" "$open" "$CUSTODY_HOME/private" "$CUSTODY_HOME/user.json"
+	chmod 0700 "$CUSTODY_HOME/private"
+	chmod 0777 "$open"
+	seamed_as_user
 	stranger() {
 		setpriv --reuid 64999 --regid 64999 --clear-groups sh -c 'mv "$1/proj" "$1/away" && ln -s "$2" "$1/proj"' - "$open" "$CUSTODY_HOME/private"
 	}
@@ -274,5 +286,42 @@ in_root() { # SCRIPT
 	CUSTODY_BUILD=$CUSTODY_HOME/build suite_gate creator-placed --profile "$CUSTODY_HOME/user.json" -- cat file --- stranger < <(:)
 	assert_status 125
 	! grep -q secret "$CUSTODY_HOME/out" || custody_fail "it was shown"
+	cd "$CUSTODY_HOME"
+}
+
+# A command of another run that may write the parent directory has the caller's id, and no right of the caller outside.
+@test "ISO-1: as a user, a source that a command of another run exchanges for a link is not shown" {
+	local w
+	[ "$(id -u)" -eq 0 ] || skip "needs a second user"
+	custody_teardown
+	suite_setup_user
+	w=$CUSTODY_HOME/shared
+	mkdir -p "$w/x" "$CUSTODY_HOME/private"
+	echo mine >"$w/x/file"
+	echo secret >"$CUSTODY_HOME/private/file"
+	jq -n '{schema: 1, name: "user", extends: "offline", enforce: {optional: ["memory-limit", "pids-limit", "cpu-limit"]}}' \
+		>"$CUSTODY_HOME/user.json"
+	chown -R "$SUITE_UID:$SUITE_UID" "$w" "$CUSTODY_HOME/private" "$CUSTODY_HOME/user.json"
+	seamed_as_user
+	# What the other run does in its writable worktree.
+	exchange() {
+		mv "$w/x" "$w/y" && ln -s "$CUSTODY_HOME/private" "$w/x"
+	}
+	umask 000 # the gate is that user's to open
+	tried() { # WORDS...
+		CUSTODY_BUILD=$CUSTODY_HOME/build suite_gate container-prepared --profile "$CUSTODY_HOME/user.json" "$@" --- exchange < <(:)
+		! grep -q secret "$CUSTODY_HOME/out" || custody_fail "shown: $*"
+		assert_status 125
+		grep -q 'replaced by a symbolic link' "$CUSTODY_HOME/err" || custody_fail "$(cat "$CUSTODY_HOME/err")"
+		rm "$w/x"
+		mv "$w/y" "$w/x"
+	}
+	tried -v "$w/x:/mnt" -- cat /mnt/file
+	tried -v "$w/x/file:/mnt" -- cat /mnt
+	cd "$w/x"
+	tried -- cat file
+	run "${CUSTODY_AS[@]}" "$CUSTODY" run --profile "$CUSTODY_HOME/user.json" -v "$w/x:/mnt" -- cat file /mnt/file
+	[ "$status" -eq 0 ]
+	[ "$output" = $'mine\nmine' ]
 	cd "$CUSTODY_HOME"
 }

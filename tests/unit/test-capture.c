@@ -193,6 +193,66 @@ static void the_mirror_never_has_set_id_bits(void)
 	CHECK(find_entry(out.fd, "suid", &e) && e.mode == 06755);
 }
 
+/* Mode, owner and access list of the worktree's root are the payload's choice. */
+static void ISO_5_the_target_of_a_restore_keeps_its_own_access(void)
+{
+	/* struct posix_acl_xattr_header, and five entries: owner, user 64321, group, mask, others */
+	static const unsigned char list[] = { 2,   0,	0,   0,	  1,   0,    7,	   0,	255, 255, 255,
+					      255, 2,	0,   7,	  0,   0x41, 0xfb, 0,	0,   4,	  0,
+					      7,   0,	255, 255, 255, 255,  16,   0,	7,   0,	  255,
+					      255, 255, 255, 32,  0,   7,    0,	   255, 255, 255, 255 };
+	_cleanup_tree_ struct tree t = { .fd = -EBADF }, out = { .fd = -EBADF };
+	struct capture_stats s;
+
+	CHECK(tree_make(&t) && tree_make(&out) && tree_put(t.fd, "a", "a", 04755));
+	CHECK(fchmod(t.fd, 07777) == 0);
+	if (fsetxattr(t.fd, "system.posix_acl_access", list, sizeof(list), 0) < 0)
+		CHECK(errno == EOPNOTSUPP);
+	CHECK(geteuid() != 0 || fchown(t.fd, 64321, 64321) == 0);
+	CHECK(capture_tree(t.fd, out.fd, &plain, &s, NULL) == 0);
+	for (int exact = 0; exact < 2; exact++) {
+		_cleanup_tree_ struct tree back = { .fd = -EBADF };
+		_cleanup_restore_stats_ struct restore_stats restored = { 0 };
+		_cleanup_fault_ struct fault f = { 0 };
+		struct stat st;
+
+		CHECK(tree_make(&back) && fchmod(back.fd, 0700) == 0);
+		CHECK(restore_tree(out.fd, back.fd, &(struct restore_options){ .exact = exact }, &restored,
+				   &f) == 0);
+		CHECK(fstat(back.fd, &st) == 0 && (st.st_mode & 07777) == 0700 && st.st_uid == geteuid());
+		CHECK(fgetxattr(back.fd, "system.posix_acl_access", NULL, 0) < 0);
+		CHECK(fstatat(back.fd, "a", &st, 0) == 0 && (st.st_mode & 07777) == (exact ? 04755 : 0755));
+	}
+	for (mode_t open = 01; open <= 070; open <<= 1) {
+		_cleanup_tree_ struct tree back = { .fd = -EBADF };
+		_cleanup_restore_stats_ struct restore_stats restored = { 0 };
+
+		CHECK(tree_make(&back) && fchmod(back.fd, 0700 | open) == 0);
+		CHECK(restore_tree(out.fd, back.fd, &(struct restore_options){ .exact = true }, &restored,
+				   NULL) == -EPERM);
+		CHECK(faccessat(back.fd, "a", F_OK, 0) < 0);
+	}
+}
+
+static void a_directory_with_other_names_in_it_gets_none_of_the_tree(void)
+{
+	_cleanup_tree_ struct tree t = { .fd = -EBADF }, out = { .fd = -EBADF };
+	static const char *const names[] = { "other", ".hidden", "b" };
+	struct capture_stats s;
+
+	CHECK(tree_make(&t) && tree_make(&out) && tree_put(t.fd, "a", "a", 0644) &&
+	      mkdirat(t.fd, "b", 0755) == 0 && capture_tree(t.fd, out.fd, &plain, &s, NULL) == 0);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_tree_ struct tree back = { .fd = -EBADF };
+		_cleanup_restore_stats_ struct restore_stats restored = { 0 };
+
+		CHECK(tree_make(&back) && mkdirat(back.fd, names[i], 0700) == 0);
+		CHECK(restore_tree(out.fd, back.fd, &(struct restore_options){ 0 }, &restored, NULL) ==
+		      -ENOTEMPTY);
+		CHECK(faccessat(back.fd, "a", F_OK, 0) < 0);
+	}
+}
+
 static void a_changed_copy_is_not_restored(void)
 {
 	_cleanup_tree_ struct tree t = { .fd = -EBADF }, out = { .fd = -EBADF }, back = { .fd = -EBADF };
@@ -537,7 +597,8 @@ static void names_are_encoded_and_never_two_alike(void)
 }
 
 TAP_MAIN(T(ISO_5_the_odd_tree_comes_back_exactly), T(ISO_5_through_a_target_that_knows_no_names_and_no_links),
-	 T(ISO_5_a_plain_restore_is_harmless), T(the_mirror_never_has_set_id_bits),
+	 T(ISO_5_a_plain_restore_is_harmless), T(ISO_5_the_target_of_a_restore_keeps_its_own_access),
+	 T(a_directory_with_other_names_in_it_gets_none_of_the_tree), T(the_mirror_never_has_set_id_bits),
 	 T(a_changed_copy_is_not_restored), T(a_bent_manifest_makes_nothing_outside),
 	 T(limits_cut_and_say_so), T(a_removed_name_in_an_upper_layer_is_gone),
 	 T(enough_data_and_enough_entries), T(a_deep_tree_does_not_fill_the_manifest),
