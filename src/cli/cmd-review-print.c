@@ -13,8 +13,8 @@
 const char *review_attention(const struct change *ch, int *ret_rank)
 {
 	const struct change_side *o = &ch->old, *n = &ch->new;
-	static const char *const words[] = { "unknown", "set-id",  "special", "type",
-					     "link",	"deleted", "mode",    "owner" };
+	static const char *const words[] = { "unknown", "set-id", "special", "type",	  "link",
+					     "deleted", "mode",	  "owner",   "attributes" };
 	bool both = o->mode && n->mode;
 	int rank;
 
@@ -35,10 +35,12 @@ const char *review_attention(const struct change *ch, int *ret_rank)
 		rank = 6;
 	else if (both && (o->uid != n->uid || o->gid != n->gid))
 		rank = 7;
-	else
+	else if (ch->attributes)
 		rank = 8;
+	else
+		rank = 9;
 	*ret_rank = rank;
-	return rank < 8 ? words[rank] : NULL;
+	return rank < 9 ? words[rank] : NULL;
 }
 
 static const char *type_name(mode_t mode)
@@ -113,11 +115,16 @@ static void print_attention(const struct change *ch)
 		printf(" (%s)", type_name(o->mode));
 	else if (o->mode && o->mode != n->mode)
 		printf(": mode %04o -> %04o", (unsigned int)o->mode & 07777, (unsigned int)n->mode & 07777);
-	else if (o->mode && word)
+	else if (o->mode && (o->uid != n->uid || o->gid != n->gid))
 		printf(": owner %u:%u -> %u:%u", (unsigned int)o->uid, (unsigned int)o->gid,
 		       (unsigned int)n->uid, (unsigned int)n->gid);
 	else
 		printf(": %s, mode %04o", type_name(n->mode), (unsigned int)n->mode & 07777);
+	if (ch->attributes) {
+		_cleanup_free_ char *shown = str_escape(ch->attributes);
+
+		printf("; attributes: %s", shown ? shown : "?");
+	}
 	putchar('\n');
 }
 
@@ -225,6 +232,7 @@ static int describe(struct review_call *r, const struct change *ch, struct jdoc 
 	jdoc_set_string(o, "change", changes_kind_name(ch->kind));
 	jdoc_set(o, "attention", word ? jdoc_new_string(word) : jdoc_new_null());
 	jdoc_set(o, "refused", ch->refused ? ledger_text(ch->refused) : jdoc_new_null());
+	jdoc_set(o, "attributes", ch->attributes ? ledger_text(ch->attributes) : jdoc_new_null());
 	describe_side(o, "old", &ch->old);
 	describe_side(o, "new", &ch->new);
 	jdoc_set_bool(o, "binary", c.binary);

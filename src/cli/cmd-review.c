@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "base/exit-status.h"
 #include "ledger/ledger-session.h"
+#include "review/base-record.h"
 #include "review/review-judge.h"
 #include "state/sandbox-log.h"
 
@@ -135,7 +136,8 @@ static int enter(struct review_call *r, struct fault *f)
 				      .allow_prod = r->call->allow_prod,
 				      .allow_env = getenv(LANE_ALLOW_ENV),
 				      .program = program_invocation_name,
-				      .argv = r->call->words };
+				      .argv = r->call->words,
+				      .changes_state = true };
 
 	return acts(r) ? lane_gate(&ask, &r->pass, f) : 0;
 }
@@ -228,8 +230,21 @@ int review_load(struct review_call *r, struct fault *f)
 				   .ids = r->kept.ids,
 				   .since = { .tv_sec = (time_t)(r->kept.since_us / 1000000),
 					      .tv_nsec = (long)(r->kept.since_us % 1000000) * 1000 } };
+	_cleanup_base_record_ struct base_record *record = NULL;
 	int e;
 
+	/* Before the user namespace, whose uid 0 is not the owner's. */
+	e = base_record_read(r->dir, &record, f);
+	if (e == -ENOENT && !acts(r)) {
+		fault_done(f);
+		e = 0;
+	}
+	if (e < 0)
+		return fault_wrap(f, e,
+				  "cannot compare the worktree with the one that session '%s' saw: copy what "
+				  "you need of 'custody diff %s', then custody discard %s",
+				  r->kept.session, r->kept.session, r->kept.session);
+	ask.record = record;
 	enter_user_namespace();
 	e = open_base(r, f);
 	if (e < 0)

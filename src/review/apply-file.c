@@ -15,7 +15,6 @@
 #include "review/apply-impl.h"
 
 #define BUFFER ((size_t)256 * 1024)
-#define XATTR_NAMES_MAX 65536
 #define ACL_NAME "system.posix_acl_access"
 
 static int copy_piece(int in, int out, off_t from, off_t to, char *buffer, struct fault *f)
@@ -73,30 +72,6 @@ static int copy_data(int in, int out, off_t size, struct fault *f)
 	return r;
 }
 
-/* user.* without overlayfs' own attributes.  Other namespaces mean nothing outside the session, or grant privileges. */
-static int copy_attributes(int in, int out, struct fault *f)
-{
-	_cleanup_free_ char *names = malloc(XATTR_NAMES_MAX), *value = malloc(XATTR_SIZE_MAX);
-	ssize_t n;
-
-	if (!names || !value)
-		return fault_errno(f, ENOMEM, "attributes");
-	n = flistxattr(in, names, XATTR_NAMES_MAX);
-	if (n < 0)
-		return errno == EOPNOTSUPP ? 0 : fault_errno(f, errno, "list extended attributes");
-	for (const char *name = names; name < names + n; name += strlen(name) + 1) {
-		ssize_t len;
-
-		if (!str_starts(name, "user.") || str_starts(name, "user.overlay.") ||
-		    str_starts(name, "user.fuseoverlayfs."))
-			continue;
-		len = fgetxattr(in, name, value, XATTR_SIZE_MAX);
-		if (len < 0 || fsetxattr(out, name, value, (size_t)len, 0) < 0)
-			return fault_errno(f, errno, "copy attribute '%s'", name);
-	}
-	return 0;
-}
-
 /* The access list of the old file stays: the copy in the upper has the ids of the session. */
 static int keep_list(const struct change *ch, const struct apply_place *p, int out, struct fault *f)
 {
@@ -123,6 +98,11 @@ static int keep_list(const struct change *ch, const struct apply_place *p, int o
 	return 0;
 }
 
+static bool is_time(const struct stat *st, const struct change_side *s)
+{
+	return st->st_mtim.tv_sec == s->mtime.tv_sec && st->st_mtim.tv_nsec == s->mtime.tv_nsec;
+}
+
 static int open_source(struct apply *a, const struct change *ch, struct fault *f)
 {
 	_cleanup_close_ int fd = apply_take_source(a, ch);
@@ -134,7 +114,8 @@ static int open_source(struct apply *a, const struct change *ch, struct fault *f
 		return fault_errno(f, -fd, "open the new content");
 	if (fstat(fd, &st) < 0)
 		return fault_errno(f, errno, "stat the new content");
-	if ((uint64_t)st.st_size != ch->new.size || (!ch->data && st.st_ino != ch->new.ino))
+	if ((uint64_t)st.st_size != ch->new.size ||
+	    (!ch->data && (st.st_ino != ch->new.ino || !is_time(&st, &ch->new))))
 		return fault_set(f, ESTALE, "new content was changed since it was reviewed");
 	return TAKE_FD(fd);
 }
@@ -145,7 +126,7 @@ static int fill(struct apply *a, const struct change *ch, const struct apply_pla
 	int r = copy_data(in, out, (off_t)ch->new.size, f);
 
 	if (r == 0)
-		r = copy_attributes(in, out, f);
+		r = apply_attributes(a, ch, in, out, f);
 	if (r < 0)
 		return r;
 	if (a->ask->as_root && fchown(out, ch->new.uid, ch->new.gid) < 0)

@@ -51,5 +51,10 @@ int apply_remove(struct apply *a, const struct change *ch, struct fault *f) _mus
 /* Writes a complete regular file as PLACE->temp. */
 int apply_write(struct apply *a, const struct change *ch, const struct apply_place *p,
 		struct fault *f) _must_check_;
+/*
+ * Gives the descriptor TO the user.* attributes of the new entry: those of the upper, or of its source IN (-EBADF: opened
+ * here) if it was moved and the upper has no entry.
+ */
+int apply_attributes(struct apply *a, const struct change *ch, int in, int to, struct fault *f) _must_check_;
 /* Is ST the entry of the base that CH was compared with? */
 bool apply_is_old(const struct change *ch, const struct stat *st);

@@ -52,11 +52,11 @@ static int set_mode(int fd, mode_t mode, struct fault *f)
 }
 
 /* Sets the owner of the new entry, after a check that PLACE->temp is still the entry that was created. */
-static int own_temp(const struct apply *a, const struct change *ch, const struct apply_place *p,
-		    struct fault *f)
+static int own_temp(struct apply *a, const struct change *ch, const struct apply_place *p, struct fault *f)
 {
 	_cleanup_close_ int fd = openat(p->dirfd, p->temp, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
+	int r;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return fault_errno(f, errno, "open '%s'", p->temp);
@@ -65,8 +65,11 @@ static int own_temp(const struct apply *a, const struct change *ch, const struct
 		return fault_set(f, ESTALE, "'%s' was changed concurrently", p->temp);
 	if (a->ask->as_root && fchownat(fd, "", ch->new.uid, ch->new.gid, AT_EMPTY_PATH) < 0)
 		return fault_errno(f, errno, "chown to uid %u", (unsigned int)ch->new.uid);
+	if (!S_ISDIR(st.st_mode))
+		return 0;
 	/* Writable until its content is complete; finish_directories sets the final mode. */
-	return S_ISDIR(st.st_mode) ? set_mode(fd, ch->new.mode | 0700, f) : 0;
+	r = set_mode(fd, ch->new.mode | 0700, f);
+	return r < 0 || !ch->attributes ? r : apply_attributes(a, ch, -EBADF, fd, f);
 }
 
 static int create_temp(struct apply *a, const struct change *ch, const struct apply_place *p, struct fault *f)
@@ -128,13 +131,15 @@ static int open_old(struct apply *a, const struct change *ch, struct fault *f)
 static int change_mode(struct apply *a, const struct change *ch, mode_t mode, struct fault *f)
 {
 	_cleanup_close_ int fd = open_old(a, ch, f);
+	int r;
 
 	if (fd < 0)
 		return fd;
 	if (a->ask->as_root && S_ISDIR(ch->new.mode) &&
 	    fchownat(fd, "", ch->new.uid, ch->new.gid, AT_EMPTY_PATH) < 0)
 		return fault_errno(f, errno, "chown to uid %u", (unsigned int)ch->new.uid);
-	return set_mode(fd, mode, f);
+	r = set_mode(fd, mode, f);
+	return r < 0 || !ch->attributes ? r : apply_attributes(a, ch, -EBADF, fd, f);
 }
 
 /* Everything but deletions. */
@@ -148,8 +153,8 @@ static int write_one(struct apply *a, const struct change *ch, struct fault *f)
 	if (ch->kind == CHANGE_MODIFIED && S_ISDIR(n->mode)) {
 		r = change_mode(a, ch, n->mode | 0700, f);
 		a->stats.modes += r == 0;
-	} else if (ch->kind == CHANGE_MODIFIED && !ch->bytes && S_ISREG(n->mode) && o->nlink == 1 &&
-		   o->uid == n->uid && o->gid == n->gid) {
+	} else if (ch->kind == CHANGE_MODIFIED && !ch->bytes && !ch->attributes && S_ISREG(n->mode) &&
+		   o->nlink == 1 && o->uid == n->uid && o->gid == n->gid) {
 		r = change_mode(a, ch, n->mode & 01777, f);
 		a->stats.modes += r == 0;
 	} else {

@@ -48,8 +48,12 @@ static int add_deleted(struct collect *c, const char *path, struct fault *f)
 	}
 	ch->old = old;
 	ch->bytes = true;
-	if (changes_is_later(c, &old))
+	if (c->ask->recording)
+		ch->moved = changes_is_moved(c, &old);
+	else if (changes_is_later(c, &old))
 		ch->conflict = "was changed since";
+	else
+		ch->conflict = changes_compare_record(c, path, &old);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "review/base-record.h"
 #include "review/changes-impl.h"
 
 static int push(struct collect *c, char *lower, bool whiteouts, struct fault *f)
@@ -109,6 +110,8 @@ static struct change *add_new(struct collect *c, const struct walk_entry *e, int
 	if (!ch)
 		return NULL;
 	changes_fill_side(&ch->new, &e->stx);
+	if (c->ask->recording)
+		return ch;
 	ch->privileged = !map_owner(&c->ask->ids, &ch->new) || (S_ISREG(ch->new.mode) && has_capability(fd));
 	if (S_ISLNK(ch->new.mode)) {
 		r = tree_readlink(e->dirfd, e->name, &ch->new.link);
@@ -118,6 +121,11 @@ static struct change *add_new(struct collect *c, const struct walk_entry *e, int
 		}
 	}
 	return ch;
+}
+
+static bool was_directory(const struct collect *c, const char *path)
+{
+	return c->ask->record && base_record_has_directory(c->ask->record, path);
 }
 
 static int take_directory(struct collect *c, const struct walk_entry *e, struct walk *w, struct fault *f)
@@ -154,7 +162,7 @@ static int take_directory(struct collect *c, const struct walk_entry *e, struct 
 		/* If an apply has moved it on the host already, nothing is missing. */
 		if (m.redirect && (tree_at_stat(&c->base, e->path, &stx) < 0 || !S_ISDIR(stx.stx_mode)))
 			ch->conflict = "came from a directory that was removed since";
-		else if (m.has_origin && str_eq(lower, e->path))
+		else if ((m.has_origin || was_directory(c, e->path)) && str_eq(lower, e->path))
 			ch->conflict = "was removed since";
 		free(lower);
 		lower = m.redirect ? strdup(e->path) : NULL;
@@ -217,6 +225,12 @@ static int find_data(struct collect *c, const struct walk_entry *e, const struct
 	return 0;
 }
 
+/* A record needs only the marks that decide whether there is an entry: five calls for each file would be too many. */
+static bool needs_marks(const struct collect *c, const struct walk_entry *e)
+{
+	return !c->ask->recording || (e->stx.stx_size == 0 && c->whiteouts[c->n_lower - 1]);
+}
+
 static int take_entry(struct collect *c, const struct walk_entry *e, struct fault *f)
 {
 	_cleanup_overlay_xattr_ struct overlay_xattr m = { 0 };
@@ -230,7 +244,7 @@ static int take_entry(struct collect *c, const struct walk_entry *e, struct faul
 		return take_fuse_mark(c, e, removed, f);
 	if (overlay_is_whiteout(&e->stx))
 		return take_whiteout(c, e->path, f);
-	if (S_ISREG(e->stx.stx_mode)) {
+	if (S_ISREG(e->stx.stx_mode) && needs_marks(c, e)) {
 		fd = openat(e->dirfd, e->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			return changes_add_unknown(c, e->path, errno, "cannot be opened", f);

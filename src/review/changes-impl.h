@@ -29,6 +29,10 @@ int changes_add_unknown(struct collect *c, const char *path, int error, const ch
 			struct fault *f) _must_check_;
 int changes_set_unknown(struct change *ch, int r, struct fault *f) _must_check_;
 bool changes_is_later(const struct collect *c, const struct change_side *s);
+/* Was the directory S of the base moved to this place, or created, while the session ran?  As far as its times tell. */
+bool changes_is_moved(const struct collect *c, const struct change_side *s);
+/* How the base's entry S at PATH differs from the record of ASK; NULL: not, or no record. */
+const char *changes_compare_record(struct collect *c, const char *path, const struct change_side *s);
 
 /* Lists everything below PATH of the base as deleted; SELF: PATH too. */
 int changes_delete(struct collect *c, const char *path, bool self, struct fault *f) _must_check_;

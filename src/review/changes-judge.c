@@ -6,6 +6,8 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "review/attributes.h"
+#include "review/base-record.h"
 #include "review/changes-impl.h"
 
 #define BLOCK ((size_t)64 * 1024)
@@ -84,18 +86,40 @@ static int compare_files(struct collect *c, struct change *ch)
 	return r < 0 ? r : !r;
 }
 
+static bool is_after(const struct timespec *t, const struct timespec *since)
+{
+	return t->tv_sec == since->tv_sec ? t->tv_nsec > since->tv_nsec : t->tv_sec > since->tv_sec;
+}
+
 bool changes_is_later(const struct collect *c, const struct change_side *s)
 {
 	const struct timespec *since = &c->ask->since, *t = &s->ctime;
 
-	if (since->tv_sec == 0 ||
-	    (t->tv_sec == since->tv_sec ? t->tv_nsec <= since->tv_nsec : t->tv_sec < since->tv_sec))
+	if (since->tv_sec == 0 || !is_after(t, since))
 		return false;
 	/*
 	 * Every operation on a name changes the directory's ctime and mtime, and names are compared one by one.  Only when the
 	 * two differ, the directory itself was renamed or changed after that.
 	 */
 	return !S_ISDIR(s->mode) || t->tv_sec != s->mtime.tv_sec || t->tv_nsec != s->mtime.tv_nsec;
+}
+
+bool changes_is_moved(const struct collect *c, const struct change_side *s)
+{
+	return S_ISDIR(s->mode) && c->ask->since.tv_sec &&
+	       (changes_is_later(c, s) || is_after(&s->btime, &c->ask->since));
+}
+
+const char *changes_compare_record(struct collect *c, const char *path, const struct change_side *s)
+{
+	const char *name = "";
+	int fd = c->ask->base;
+
+	if (!c->ask->record)
+		return NULL;
+	if (*path && tree_at_parent(&c->base, path, &fd, &name) < 0)
+		fd = -EBADF;
+	return base_record_compare(c->ask->record, path, s, fd, name);
 }
 
 static bool is_origin(struct collect *c, const struct change *ch, const struct overlay_xattr *mark)
@@ -108,11 +132,29 @@ static bool is_origin(struct collect *c, const struct change *ch, const struct o
 	return overlay_is_origin(mark, fd, name);
 }
 
+/* The entry of the base, against the record. */
+static const char *find_difference(struct collect *c, const struct change *ch)
+{
+	if (!c->ask->record || (!S_ISDIR(ch->new.mode) && ch->kind == CHANGE_SAME))
+		return NULL;
+	/*
+	 * Made by an earlier apply, or on the host as well.  No conflict: the entries in it are compared one by one, and those
+	 * that the record does not have are neither replaced nor removed.
+	 */
+	if (S_ISDIR(ch->new.mode) && S_ISDIR(ch->old.mode) &&
+	    !base_record_has_directory(c->ask->record, ch->path))
+		return NULL;
+	return changes_compare_record(c, ch->path, &ch->old);
+}
+
 /* By origin only for directories: a file may have been renamed, so its origin does not tell its path; its ctime decides. */
 static const char *find_conflict(struct collect *c, const struct change *ch, const struct overlay_xattr *mark)
 {
 	mode_t ours = (ch->new.mode & 07777) | 0700;
+	const char *how = find_difference(c, ch);
 
+	if (how)
+		return how;
 	if (mark && mark->has_origin && S_ISDIR(ch->new.mode)) {
 		if (!ch->old.mode)
 			return "was removed since";
@@ -140,6 +182,8 @@ static int check_data(struct collect *c, struct change *ch, struct fault *f)
 		ch->conflict = "was removed since";
 	else if (changes_is_later(c, &s))
 		ch->conflict = "was changed since";
+	else
+		ch->conflict = changes_compare_record(c, ch->data, &s);
 	return 0;
 }
 
@@ -166,6 +210,41 @@ int changes_set_unknown(struct change *ch, int r, struct fault *f)
 	return 0;
 }
 
+/* For a record.  The root is the directory that the session began with: its inode is checked. */
+static void note_old(struct collect *c, struct change *ch, const struct overlay_xattr *mark)
+{
+	ch->kind = !ch->old.mode				       ? CHANGE_ADDED
+		   : (ch->old.mode & S_IFMT) != (ch->new.mode &S_IFMT) ? CHANGE_REPLACED
+								       : CHANGE_MODIFIED;
+	if (!*ch->path || !S_ISDIR(ch->old.mode))
+		return;
+	ch->moved =
+		mark && overlay_has_origin(mark) ? !is_origin(c, ch, mark) : changes_is_moved(c, &ch->old);
+}
+
+static int read_attributes(struct tree_at *t, const char *path, struct attributes *ret)
+{
+	_cleanup_close_ int fd = tree_at_entry(t, path);
+
+	return fd < 0 ? fd : attributes_read(fd, ret);
+}
+
+/* A moved directory has no entry in the upper: those of its place in the base count. */
+static int compare_attributes(struct collect *c, struct change *ch)
+{
+	_cleanup_attributes_ struct attributes old = { 0 }, new = { 0 };
+	int r;
+
+	if (!S_ISREG(ch->new.mode) && !S_ISDIR(ch->new.mode))
+		return 0;
+	r = read_attributes(&c->upper, ch->path, &new);
+	if ((r == -ENOENT || r == -ENOTDIR) && ch->data)
+		r = read_attributes(&c->base, ch->data, &new);
+	if (r == 0 && ch->old.mode && (ch->old.mode & S_IFMT) == (ch->new.mode &S_IFMT))
+		r = read_attributes(&c->base, ch->path, &old);
+	return r < 0 ? r : attributes_compare(&old, &new, &ch->attributes);
+}
+
 int changes_judge(struct collect *c, struct change *ch, const struct overlay_xattr *mark, struct fault *f)
 {
 	mode_t type = ch->new.mode &S_IFMT;
@@ -174,10 +253,16 @@ int changes_judge(struct collect *c, struct change *ch, const struct overlay_xat
 	r = changes_look_base(c, ch->path, &ch->old, f);
 	if (r < 0)
 		return changes_set_unknown(ch, r, f);
-	if (r == 0) {
-		ch->kind = CHANGE_ADDED;
-	} else if ((ch->old.mode & S_IFMT) != type) {
-		ch->kind = CHANGE_REPLACED;
+	if (c->ask->recording) {
+		note_old(c, ch, mark);
+		return 0;
+	}
+	if (r == 0 || (ch->old.mode & S_IFMT) != type) {
+		ch->kind = r == 0 ? CHANGE_ADDED : CHANGE_REPLACED;
+		r = compare_attributes(c, ch);
+		if (r < 0)
+			return r == -ENOMEM ? fault_errno(f, ENOMEM, "changes")
+					    : changes_set_unknown(ch, r, f);
 	} else {
 		if (S_ISREG(type))
 			r = compare_files(c, ch);
@@ -191,7 +276,12 @@ int changes_judge(struct collect *c, struct change *ch, const struct overlay_xat
 		if (r < 0)
 			return changes_set_unknown(ch, r, f);
 		ch->bytes = r > 0;
-		ch->kind = ch->bytes || (!S_ISLNK(type) && ch->old.mode != ch->new.mode) ||
+		r = compare_attributes(c, ch);
+		if (r == -ENOMEM)
+			return fault_errno(f, ENOMEM, "changes");
+		if (r < 0)
+			return changes_set_unknown(ch, r, f);
+		ch->kind = ch->bytes || ch->attributes || (!S_ISLNK(type) && ch->old.mode != ch->new.mode) ||
 					   ch->old.uid != ch->new.uid || ch->old.gid != ch->new.gid
 				   ? CHANGE_MODIFIED
 				   : CHANGE_SAME;

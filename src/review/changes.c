@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "review/changes-impl.h"
 
@@ -70,6 +71,7 @@ static void change_done(struct change *ch)
 {
 	free(ch->path);
 	free(ch->data);
+	free(ch->attributes);
 	free(ch->old.link);
 	free(ch->new.link);
 	free(ch->refused);
@@ -100,10 +102,14 @@ void changes_fill_side(struct change_side *s, const struct statx *stx)
 		.uid = stx->stx_uid,
 		.gid = stx->stx_gid,
 		.size = stx->stx_size,
+		.dev = makedev(stx->stx_dev_major, stx->stx_dev_minor),
 		.ino = stx->stx_ino,
 		.nlink = stx->stx_nlink,
 		.mtime = { .tv_sec = stx->stx_mtime.tv_sec, .tv_nsec = stx->stx_mtime.tv_nsec },
 		.ctime = { .tv_sec = stx->stx_ctime.tv_sec, .tv_nsec = stx->stx_ctime.tv_nsec },
+		.btime = stx->stx_mask & STATX_BTIME ? (struct timespec){ .tv_sec = stx->stx_btime.tv_sec,
+									  .tv_nsec = stx->stx_btime.tv_nsec }
+						     : (struct timespec){ 0 },
 		.rdev_major = stx->stx_rdev_major,
 		.rdev_minor = stx->stx_rdev_minor,
 	};

@@ -23,7 +23,7 @@ enum change_kind {
 	CHANGE_SAME,	 /* in the upper, and the base is equal already */
 	CHANGE_ADDED,	 /* missing in the base */
 	CHANGE_DELETED,	 /* one for each entry of a removed directory */
-	CHANGE_MODIFIED, /* same type, other bytes, link, mode or owner */
+	CHANGE_MODIFIED, /* same type, other bytes, link, mode, owner or attributes */
 	CHANGE_REPLACED, /* another type; the entries of a replaced directory are listed as DELETED */
 	CHANGE_UNKNOWN,	 /* cannot be read: ERROR and WHY */
 };
@@ -33,8 +33,8 @@ struct change_side {
 	mode_t mode; /* including the type */
 	uid_t uid;
 	gid_t gid;
-	uint64_t size, ino, nlink;
-	struct timespec mtime, ctime;
+	uint64_t size, dev, ino, nlink;
+	struct timespec mtime, ctime, btime; /* btime 0: the file system stores none */
 	unsigned int rdev_major, rdev_minor;
 	char *link; /* of a symbolic link */
 };
@@ -45,11 +45,14 @@ struct change {
 	struct change_side old, new; /* NEW: with the owner on the host, see changes_ask.ids */
 	/* Path of the new bytes in the base; NULL: they are in the upper, under PATH. */
 	char *data;
-	bool bytes;	 /* contents or link differ, not only mode or owner */
-	bool whole;	 /* a directory that hides all entries of the base in it */
-	bool privileged; /* a file capability, or an owner other than the session's ids */
+	char *attributes; /* how user.* attributes differ, for people; heap.  NULL: they do not */
+	bool bytes;	  /* contents or link differ, not only mode or owner */
+	bool whole;	  /* a directory that hides all entries of the base in it */
+	bool privileged;  /* a file capability, or an owner other than the session's ids */
 	/* The base changed since the session began: static text that says how, or NULL. */
 	const char *conflict;
+	/* A directory that is not the one that the session saw; review_judge sets it for everything below one as well. */
+	bool moved;
 	int error;
 	const char *why; /* static text */
 	/* Set by review_judge: selected; has a refused entry below it; reason of the refusal, heap. */
@@ -64,12 +67,17 @@ struct changes {
 	size_t names; /* bytes of all paths */
 };
 
+struct base_record;
+
 struct changes_ask {
 	int upper, base; /* directories */
 	enum overlay_xattr_place xattrs;
 	struct capture_ids ids; /* of the upper's files; not set: not mapped */
 	struct timespec
 		since; /* start of the session: later changes of the base are conflicts; 0: not checked */
+	const struct base_record *
+		record; /* the base at the end of the session: any difference is a conflict; NULL: not checked */
+	bool recording; /* for such a record: lists the entries, compares no bytes */
 };
 
 int changes_collect(const struct changes_ask *ask, struct changes *ret, struct fault *f) _must_check_;

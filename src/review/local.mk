@@ -1,10 +1,13 @@
 # review: changes of an overlay: list, judge, apply, line diff
 libcore_a_SOURCES += \
+	src/review/apply-attributes.c \
 	src/review/apply-file.c \
 	src/review/apply-impl.h \
 	src/review/apply-sources.c \
 	src/review/apply-swap.c \
 	src/review/apply.c src/review/apply.h \
+	src/review/attributes.c src/review/attributes.h \
+	src/review/base-record.c src/review/base-record.h \
 	src/review/changes-base.c \
 	src/review/changes-collect.c \
 	src/review/changes-impl.h \

@@ -217,6 +217,22 @@ static int judge_one(const struct changes *c, struct change *ch, const struct re
 	return ch->conflict ? refuse(ch, "conflict: it %s the session began", ch->conflict) : 0;
 }
 
+static bool is_directory(const struct change *ch)
+{
+	return S_ISDIR(ch->new.mode) || S_ISDIR(ch->old.mode);
+}
+
+/* Everything below a directory that is another one than the session saw; directories are listed before their entries. */
+static void mark_moved(struct changes *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		struct change *ch = &c->items[i];
+		const struct change *p = find_parent(c, ch->path);
+
+		ch->moved = (p && p->moved) || (ch->conflict && is_directory(ch));
+	}
+}
+
 /* Refuses entries whose parent directory is refused, or has changed since the session began. */
 static int judge_place(const struct changes *c, struct change *ch)
 {
@@ -225,9 +241,11 @@ static int judge_place(const struct changes *c, struct change *ch)
 	if (!p)
 		return 0;
 	/* The parent itself may be no change, and then has no refusal of its own. */
-	if (p->conflict && S_ISDIR(p->new.mode))
+	if (p->conflict && is_directory(p))
 		return refuse(ch, "conflict: '%s' %s the session began", *p->path ? p->path : ".",
 			      p->conflict);
+	if (p->moved)
+		return refuse(ch, "is in '%s', which is refused", p->path);
 	if (!ch->new.mode || (p->kind != CHANGE_ADDED && p->kind != CHANGE_REPLACED))
 		return p->kind == CHANGE_UNKNOWN ? refuse(ch, "is in '%s', which is refused", p->path) : 0;
 	if (p->refused)
@@ -320,6 +338,7 @@ int review_judge(struct changes *c, const struct review_ask *ask, struct fault *
 		c->items[i].holds_refused = false;
 	}
 	pick(c, ask);
+	mark_moved(c);
 	/* A directory is listed before its entries. */
 	for (size_t i = 0; i < c->n && r == 0; i++)
 		if (c->items[i].picked)

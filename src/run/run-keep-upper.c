@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "review/base-record.h"
 #include "review/review-prune.h"
 #include "run/run-lost.h"
 #include "run/run-impl.h"
@@ -45,6 +48,38 @@ static void prune(const struct dirs *d, const struct config *c, const struct ses
 		log_info("%s, ignoring", fault_text(&f));
 }
 
+/* The directory that the session began with; another one under its name is refused by apply as well. */
+static int open_worktree(const struct session_upper *k, struct fault *f)
+{
+	const struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+				      .resolve = RESOLVE_NO_SYMLINKS };
+	_cleanup_close_ int fd = (int)syscall(SYS_openat2, AT_FDCWD, k->worktree, &how, sizeof(how));
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return fault_errno(f, errno, "open '%s'", k->worktree);
+	if (st.st_dev != k->device || st.st_ino != k->inode)
+		return fault_set(f, ESTALE, "'%s' is not the directory that the session used", k->worktree);
+	return TAKE_FD(fd);
+}
+
+static int record_base(const struct session_upper *k, int dir, int layer, struct fault *f)
+{
+	_cleanup_close_ int base = open_worktree(k, f);
+	const struct changes_ask ask = { .upper = layer,
+					 .base = base,
+					 .xattrs = k->notes,
+					 .since = { .tv_sec = (time_t)(k->since_us / 1000000),
+						    .tv_nsec = (long)(k->since_us % 1000000) * 1000 } };
+	int r = base < 0 ? base : base_record_make(&ask, dir, f);
+
+	if (r == -EACCES && base >= 0 && geteuid() != 0) {
+		fault_done(f);
+		r = base_record_make_inside(&ask, dir, f);
+	}
+	return r;
+}
+
 /* Completes K with size and ids, then writes it to DIR. */
 static int keep(struct session_upper *k, int dir, struct fault *f)
 {
@@ -66,7 +101,16 @@ static int keep(struct session_upper *k, int dir, struct fault *f)
 	/* The ids of the session are reused by later sessions. */
 	if (r == 0 && !k->rootless && fchown(dir, geteuid(), getegid()) < 0)
 		r = fault_errno(f, errno, "chown the session's directory");
-	return r < 0 ? r : session_upper_write(dir, k, f);
+	if (r < 0)
+		return r;
+	/* The changes can still be read: apply refuses them without it. */
+	r = record_base(k, dir, layer, f);
+	if (r < 0) {
+		log_error("custody apply will refuse the changes: cannot record the worktree: %s",
+			  fault_text(f));
+		fault_done(f);
+	}
+	return session_upper_write(dir, k, f);
 }
 
 static bool is_asked(const struct profile *p)

@@ -16,6 +16,7 @@
 #include "base/digest.h"
 #include "base/walk.h"
 #include "review/apply.h"
+#include "review/base-record.h"
 #include "worktree/overlay-server.h"
 #include "review/review-judge.h"
 #include "base/tree-at.h"
@@ -26,6 +27,7 @@ struct overlay {
 	struct tree tree;
 	const char *options; /* of the mount */
 	struct timespec since;
+	bool recorded;		      /* the base, as a run does at its end */
 	struct overlay_server server; /* of options "fuse" */
 };
 
@@ -36,6 +38,7 @@ static inline bool overlay_make(struct overlay *o, const char *options)
 	o->options = options;
 	o->server = OVERLAY_SERVER_NONE;
 	o->since = (struct timespec){ 0 };
+	o->recorded = false;
 	return tree_make(&o->tree) && fchdir(o->tree.fd) == 0 && mkdir("l", 0755) == 0 &&
 	       mkdir("u", 0755) == 0 && mkdir("w", 0755) == 0 && mkdir("m", 0755) == 0;
 }
@@ -91,13 +94,37 @@ static inline bool overlay_serve(struct overlay *o)
 	return false;
 }
 
+static inline enum overlay_xattr_place overlay_notes_of(const struct overlay *o)
+{
+	if (overlay_is_fuse(o))
+		return OVERLAY_XATTR_FUSE;
+	return strstr(o->options, "userxattr") ? OVERLAY_XATTR_USER : OVERLAY_XATTR_TRUSTED;
+}
+
+static inline bool overlay_record(struct overlay *o)
+{
+	_cleanup_close_ int upper = open("u", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+			    base = open("l", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct changes_ask ask = {
+		.upper = upper, .base = base, .xattrs = overlay_notes_of(o), .since = o->since
+	};
+	_cleanup_fault_ struct fault f = { 0 };
+
+	o->recorded = base_record_make(&ask, o->tree.fd, &f) == 0;
+	if (!o->recorded)
+		printf("# record: %s\n", fault_text(&f));
+	return o->recorded;
+}
+
 static inline bool overlay_unmount(struct overlay *o)
 {
 	bool ok = umount("m") == 0;
 
 	if (overlay_is_fuse(o))
 		overlay_server_stop(&o->server);
-	return overlay_is_fuse(o) ? ok && rename("k/u", "u") == 0 && rename("k/w", "w") == 0 : ok;
+	if (overlay_is_fuse(o))
+		ok = ok && rename("k/u", "u") == 0 && rename("k/w", "w") == 0;
+	return ok && overlay_record(o);
 }
 
 static inline bool overlay_mount(struct overlay *o)
@@ -110,13 +137,6 @@ static inline bool overlay_mount(struct overlay *o)
 		       *o->options ? "," : "", o->options);
 	(void)clock_gettime(CLOCK_REALTIME, &o->since);
 	return mount("overlay", "m", "overlay", 0, options) == 0;
-}
-
-static inline enum overlay_xattr_place overlay_notes_of(const struct overlay *o)
-{
-	if (overlay_is_fuse(o))
-		return OVERLAY_XATTR_FUSE;
-	return strstr(o->options, "userxattr") ? OVERLAY_XATTR_USER : OVERLAY_XATTR_TRUSTED;
 }
 
 /* All that apply promises: names, types, modes, links, bytes. */
@@ -156,10 +176,16 @@ static inline char *overlay_portrait(const char *dir)
 static inline bool overlay_collect(const struct overlay *o, int fds[2], struct changes *ret)
 {
 	_cleanup_fault_ struct fault f = { 0 };
+	_cleanup_base_record_ struct base_record *record = NULL;
 	struct changes_ask ask = { .xattrs = overlay_notes_of(o), .since = o->since };
 
 	ask.upper = fds[0] = open("u", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	ask.base = fds[1] = open("l", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (o->recorded && base_record_read(o->tree.fd, &record, &f) < 0) {
+		printf("# record: %s\n", fault_text(&f));
+		return false;
+	}
+	ask.record = record;
 	if (changes_collect(&ask, ret, &f) == 0)
 		return true;
 	printf("# collect: %s\n", fault_text(&f));

@@ -267,22 +267,52 @@ static void parents_of_protected_paths_are_not_replaced(void)
 	CHECK(apply(&b) && is_there("l/.git/hooks"));
 }
 
+/* Until its ctime is another one: it moves with the timer. */
+static bool touch_later(const char *path, const char *text, struct timespec than)
+{
+	struct stat st;
+
+	do {
+		if (!put(path, text, 0644) || stat(path, &st) < 0)
+			return false;
+	} while (st.st_ctim.tv_sec == than.tv_sec && st.st_ctim.tv_nsec == than.tv_nsec);
+	return true;
+}
+
 static void a_base_that_moved_on_is_left_alone(void)
 {
 	_cleanup_bench_ struct bench b;
+	struct stat st;
 
 	CHECK(bench_open(&b));
 	CHECK(put("l/a", "old", 0644) && put("l/b", "old", 0644));
-	(void)clock_gettime(CLOCK_REALTIME, &b.o.since);
+	CHECK(stat("l/b", &st) == 0);
+	b.o.since = st.st_ctim;
 	CHECK(put("u/a", "theirs", 0644) && put("u/b", "theirs", 0644) && put("u/c", "theirs", 0644));
-	/* Another process changes the tree concurrently; the file system's clock ticks every few milliseconds. */
-	do {
-		CHECK(put("l/a", "mine", 0644) && put("l/c", "mine", 0644));
-		CHECK(judge(&b, NULL, NULL));
-	} while (!*why(&b, "a") || !*why(&b, "c"));
+	/* Another process changes the tree; the file system's clock has moved on by then. */
+	CHECK(touch_later("l/a", "mine", b.o.since) && touch_later("l/c", "mine", b.o.since));
+	CHECK(judge(&b, NULL, NULL));
 	CHECK(strstr(why(&b, "a"), "was changed since") && strstr(why(&b, "c"), "was changed since") &&
 	      !*why(&b, "b"));
 	CHECK(apply(&b) && has("l/a", "mine") && has("l/b", "theirs") && has("l/c", "mine"));
+}
+
+/* The upper as well: another file under the name, and other bytes in the same file. */
+static void new_content_that_changed_since_the_judgement_is_not_copied(void)
+{
+	_cleanup_bench_ struct bench b;
+	struct apply_stats s;
+	struct apply_ask ask;
+	struct stat st;
+
+	CHECK(bench_open(&b));
+	CHECK(put("l/a", "old", 0644) && put("u/a", "good", 0644) && put("u/other", "evil", 0644));
+	CHECK(judge(&b, NULL, NULL) && rename("u/other", "u/a") == 0);
+	ask = (struct apply_ask){ .upper = b.fds[0], .base = b.fds[1], .session = "test" };
+	CHECK(apply_changes(&b.c, &ask, &s, NULL) == -ESTALE && has("l/a", "old"));
+	CHECK(judge(&b, NULL, NULL) && stat("u/a", &st) == 0 && touch_later("u/a", "EVIL", st.st_mtim));
+	ask = (struct apply_ask){ .upper = b.fds[0], .base = b.fds[1], .session = "test" };
+	CHECK(apply_changes(&b.c, &ask, &s, NULL) == -ESTALE && has("l/a", "old"));
 }
 
 /* Between the judgement and the act. */
@@ -499,18 +529,6 @@ static void an_edit_during_the_exchange_is_saved(void)
 	}
 }
 
-/* Until its ctime is another one: it moves with the timer. */
-static bool touch_later(const char *path, const char *text, struct timespec than)
-{
-	struct stat st;
-
-	do {
-		if (!put(path, text, 0644) || stat(path, &st) < 0)
-			return false;
-	} while (st.st_ctim.tv_sec == than.tv_sec && st.st_ctim.tv_nsec == than.tv_nsec);
-	return true;
-}
-
 /* A refusal is passed on to all parents, once: where two paths upwards meet the second one ends. */
 static void parents_of_refused_names_stay(void)
 {
@@ -577,6 +595,58 @@ static void attributes_come_along_but_not_all(void)
 	CHECK(getxattr("l/a", "user.overlay.overlay.opaque", value, sizeof(value)) < 0);
 }
 
+static bool has_attribute(const char *path, const char *name, const char *text)
+{
+	char value[16];
+	ssize_t n = getxattr(path, name, value, sizeof(value));
+
+	return text ? n == (ssize_t)strlen(text) && memcmp(value, text, (size_t)n) == 0 : n < 0;
+}
+
+/* What diff shows is what apply does, for attributes as for bytes; a change of nothing else is a change. */
+static void attributes_alone_are_shown_and_applied(void)
+{
+	static const char *const names[] = { "file", "dir", "new", "more", "more/in" };
+	_cleanup_bench_ struct bench b;
+	char path[64];
+
+	CHECK(bench_open(&b));
+	CHECK(put("l/file", "x", 0644) && put("u/file", "x", 0644) && mkdir("l/dir", 0755) == 0 &&
+	      mkdir("u/dir", 0755) == 0 && put("u/new", "x", 0644) && mkdir("u/more", 0755) == 0 &&
+	      put("u/more/in", "x", 0644) && put("l/plain", "x", 0644) && put("u/plain", "x", 0644));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		(void)snprintf(path, sizeof(path), "u/%s", names[i]);
+		if (setxattr(path, "user.add", "1", 1, 0) < 0) {
+			CHECK(errno == EOPNOTSUPP);
+			printf("# no user.* attributes on this file system\n");
+			return;
+		}
+		CHECK(setxattr(path, "user.change", "new", 3, 0) == 0);
+		(void)snprintf(path, sizeof(path), "l/%s", names[i]);
+		CHECK(i >= 2 || (setxattr(path, "user.change", "old", 3, 0) == 0 &&
+				 setxattr(path, "user.remove", "x", 1, 0) == 0));
+	}
+	CHECK(judge(&b, NULL, NULL));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const struct change *ch = changes_find(&b.c, names[i]);
+
+		CHECK(ch && ch->kind == (i < 2 ? CHANGE_MODIFIED : CHANGE_ADDED) && !ch->refused);
+		CHECK(ch && str_eq(ch->attributes,
+				   i < 2 ? "user.add added, user.change changed, user.remove removed"
+					 : "user.add added, user.change added"));
+	}
+	CHECK(changes_find(&b.c, "plain") && changes_find(&b.c, "plain")->kind == CHANGE_SAME);
+	CHECK(apply(&b));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		(void)snprintf(path, sizeof(path), "l/%s", names[i]);
+		CHECK(has_attribute(path, "user.add", "1") && has_attribute(path, "user.change", "new") &&
+		      has_attribute(path, "user.remove", NULL));
+	}
+	CHECK(judge(&b, NULL, NULL));
+	for (size_t i = 0; i < b.c.n; i++)
+		CHECK(b.c.items[i].kind == CHANGE_SAME);
+}
+
 static void read_only_directories_get_their_mode_last(void)
 {
 	_cleanup_bench_ struct bench b;
@@ -620,7 +690,7 @@ static bool new_names_keep_their_directory(const char *options, unsigned int see
 		return false;
 	ok = mkdir("l/d", 0755) == 0 && put("l/d/x", "x", 0644) && mkdir("l/gone", 0755) == 0 &&
 	     put("l/gone/x", "x", 0644) && overlay_mount(&o) && unlink("m/d/x") == 0 && rmdir("m/d") == 0 &&
-	     unlink("m/gone/x") == 0 && rmdir("m/gone") == 0 && umount("m") == 0;
+	     unlink("m/gone/x") == 0 && rmdir("m/gone") == 0 && overlay_unmount(&o);
 	/* The time of a new file is later than the session's beginning, if only after a few milliseconds. */
 	do {
 		struct stat st;
@@ -652,9 +722,10 @@ static bool mounts_are_left_alone(const char *options, unsigned int seed)
 		return false;
 	ok = mkdir("l/d", 0755) == 0 && put("l/d/x", "x", 0644) && mkdir("l/gone", 0755) == 0 &&
 	     mkdir("l/gone/in", 0755) == 0 && overlay_mount(&o) && put("m/d/x", "theirs", 0644) &&
-	     put("m/ok", "ok", 0644) && rmdir("m/gone/in") == 0 && rmdir("m/gone") == 0 && umount("m") == 0 &&
-	     mount("tmpfs", "l/d", "tmpfs", 0, NULL) == 0 && put("l/d/x", "mine", 0644) &&
-	     mount("tmpfs", "l/gone/in", "tmpfs", 0, NULL) == 0 && put("l/gone/in/x", "mine", 0644);
+	     put("m/ok", "ok", 0644) && rmdir("m/gone/in") == 0 && rmdir("m/gone") == 0 &&
+	     overlay_unmount(&o) && mount("tmpfs", "l/d", "tmpfs", 0, NULL) == 0 &&
+	     put("l/d/x", "mine", 0644) && mount("tmpfs", "l/gone/in", "tmpfs", 0, NULL) == 0 &&
+	     put("l/gone/in/x", "mine", 0644);
 	ok = ok && !overlay_apply(&o, NULL, false) && has("l/ok", "ok") && has("l/d/x", "mine") &&
 	     has("l/gone/in/x", "mine");
 	(void)umount("l/d");
@@ -662,6 +733,31 @@ static bool mounts_are_left_alone(const char *options, unsigned int seed)
 	(void)!chdir("/");
 	tree_done(&o.tree);
 	return ok;
+}
+
+/* Links on another mount are not read: they may lead anywhere. */
+static bool links_through_a_mount_are_refused(const char *options, unsigned int seed)
+{
+	_cleanup_bench_ struct bench b;
+	bool ok;
+
+	(void)options;
+	(void)seed;
+	ok = bench_open(&b) && mkdir("l/mnt", 0755) == 0 && mkdir("l/plain", 0755) == 0 &&
+	     mount("tmpfs", "l/mnt", "tmpfs", 0, NULL) == 0 && mkdir("l/mnt/d", 0755) == 0 &&
+	     symlink("/etc", "l/mnt/out") == 0 && symlink("mnt/out/passwd", "u/through") == 0 &&
+	     symlink("mnt/d/x", "u/below") == 0 && symlink("mnt", "u/at") == 0 &&
+	     symlink("plain/x", "u/fine") == 0 && judge(&b, NULL, NULL);
+	ok = ok && strstr(why(&b, "through"), "leads through another mount") &&
+	     strstr(why(&b, "below"), "leads through another mount") && !*why(&b, "fine");
+	ok = ok && apply(&b) && !is_there("l/through") && !is_there("l/below") && is_there("l/fine");
+	(void)umount("l/mnt");
+	return ok;
+}
+
+static void links_that_lead_through_a_mount_are_refused(void)
+{
+	CHECK(overlay_in_child(links_through_a_mount_are_refused, "", 0));
 }
 
 static void mounts_in_the_tree_are_left_alone(void)
@@ -697,7 +793,7 @@ static int die_once(unsigned int at)
 	pid_t pid;
 
 	seen = ok ? overlay_portrait("m") : NULL;
-	ok = ok && seen && umount("m") == 0;
+	ok = ok && seen && overlay_unmount(&o);
 	if (ok) {
 		pid = fork();
 		if (pid == 0) {
@@ -815,11 +911,14 @@ TAP_MAIN(T(files_that_act_beyond_their_bytes_are_refused), T(capabilities_of_a_f
 	 T(links_that_lead_out_are_refused), T(a_link_is_judged_in_the_tree_that_will_be),
 	 T(a_link_is_judged_again_when_another_is_refused), T(protected_paths_stay_as_they_are),
 	 T(doors_to_other_repositories_are_protected), T(parents_of_protected_paths_are_not_replaced),
-	 T(a_base_that_moved_on_is_left_alone), T(files_that_change_at_the_last_moment_are_restored),
+	 T(a_base_that_moved_on_is_left_alone), T(new_content_that_changed_since_the_judgement_is_not_copied),
+	 T(files_that_change_at_the_last_moment_are_restored),
 	 T(an_edit_that_cannot_be_put_back_is_put_aside), T(a_removal_that_cannot_be_undone_is_put_aside),
 	 T(a_saved_edit_is_never_deleted), T(an_edit_during_the_exchange_is_saved),
 	 T(parents_of_refused_names_stay), T(a_file_with_other_names_keeps_them_unchanged),
-	 T(attributes_come_along_but_not_all), T(read_only_directories_get_their_mode_last), T(paths_choose),
+	 T(attributes_come_along_but_not_all), T(attributes_alone_are_shown_and_applied),
+	 T(read_only_directories_get_their_mode_last), T(paths_choose),
 	 T(new_names_in_a_removed_directory_keep_it), T(mounts_in_the_tree_are_left_alone),
+	 T(links_that_lead_through_a_mount_are_refused),
 	 T(a_death_leaves_old_or_new_and_the_next_one_finishes),
 	 T(a_directory_swapped_for_a_link_lets_nothing_out))

@@ -1,0 +1,211 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2016,SC2034,SC2154 # scripts for the inside; set by bats
+#
+# apply must not write or remove files of the host that the run never saw, whatever the host moved meanwhile.
+
+load ../lib/suite.bash
+
+setup() {
+	:
+}
+teardown() {
+	custody_teardown
+}
+
+review() { # VERB...: as the suite's user
+	"${CUSTODY_AS[@]}" "$CUSTODY" "$@"
+}
+
+as_root() {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	suite_setup && suite_ungoverned
+	OPTIONS=()
+}
+
+as_user() {
+	SUITE_UNGOVERNED=1
+	suite_setup_user
+	suite_profile u '{"enforce":{"optional":["memory-limit","pids-limit","cpu-limit"]}}'
+	chown "$("${CUSTODY_AS[@]}" id -u)" "$PROFILE"
+	OPTIONS=(--profile "$PROFILE")
+}
+
+as_fuse() { # as_root or as_user
+	command -v fuse-overlayfs >/dev/null || skip "HOST-FUSE-OVERLAYFS"
+	"$1"
+	suite_profile f '{"workspace":{"overlay":"fuse"},"enforce":{"optional":["memory-limit","pids-limit","cpu-limit"]}}'
+	chown "$("${CUSTODY_AS[@]}" id -u)" "$PROFILE"
+	OPTIONS=(--profile "$PROFILE")
+}
+
+host() { # CODE: as the suite's user
+	"${CUSTODY_AS[@]}" sh -c "$1"
+}
+
+portrait() { # everything below DIR..., with bytes
+	find "$@" -printf '%p %y %m %i\n' | sort
+	find "$@" -type f -exec sha256sum {} + | sort
+}
+
+# For each way of losing sight of a directory: d with what the run sees, o with what it never saw.
+fill() {
+	host 'for d in merged above removed below opaque replaced swapped; do
+			for t in $d $d.o; do
+				mkdir -p $t/sub/deep; echo $t >$t/file; echo $t >$t/sub/file; echo $t >$t/sub/deep/file; echo $t >$t/gone
+			done
+		done
+		echo kept >kept; echo edited >edited; mkdir rest; echo 1 >rest/1; echo 2 >rest/2; echo mine >old; mkdir into; echo x >into/x'
+}
+
+CHANGES='for d in merged above; do echo run >>$d/file; echo run >>$d/sub/file; echo run >>$d/sub/deep/file; rm $d/gone; done
+	rm -r removed; rm -r below; rm -r opaque; mkdir opaque; echo run >opaque/file; rm -r replaced; echo run >replaced
+	echo run >>edited; rm -r rest into; echo run >>swapped/sub/file; echo run >added'
+
+run_changes() { # CODE: what the payload does
+	host "printf '%s\n' \"\$CODE\" >payload"
+	custody_run "${OPTIONS[@]}" -- sh ./payload
+}
+
+# The host moves directories between the run and apply; no file of theirs changes.
+move_away() {
+	host 'mv merged merged.bak; mv merged.o merged
+		mv above/sub above/sub.bak; mv above.o/sub above/sub
+		mv removed removed.bak; mv removed.o removed
+		mv below/sub/deep below/deep.bak; mv below.o/sub/deep below/sub/deep
+		mv opaque opaque.bak; mv opaque.o opaque
+		mv replaced replaced.bak; mv replaced.o replaced
+		mv swapped/sub x; mv swapped.o/sub swapped/sub; mv x swapped.o/sub
+		rm edited; mv old into/old'
+}
+
+# Without the entries that the run did see, and that apply may change.
+unseen() {
+	grep -vE '(^|  )(above/(file|gone)|below/(file|gone|sub/file)|into/x)( |$)'
+}
+
+check_refused() { # PATH...: refused as well
+	local path before
+	HOST=(merged above removed below opaque replaced swapped into)
+	before=$(portrait "${HOST[@]}")
+	run --separate-stderr review apply "$(custody_result .session)"
+	[ "$status" -eq 1 ] || custody_fail "applied: $output"
+	for path in merged/file merged/sub/file merged/sub/deep/file merged/gone above/sub/file above/sub/deep/file removed removed/file removed/sub/deep/file \
+		below/sub/deep/file below opaque/sub opaque/file replaced swapped/sub/file into into/old "$@"; do
+		[[ $'\n'$stderr == *$'\n'"refused $path: "* ]] || custody_fail "not refused: $path"
+	done
+	[ "$(portrait "${HOST[@]}")" = "$before" ] || custody_fail "a refused apply changed the tree"
+	run --separate-stderr review apply "$(custody_result .session)" --skip-refused
+	[ "$status" -eq 0 ]
+	# What the run and the host agree on is applied, and nothing else.
+	[ "$(cat added)" = run ] && [ ! -e rest ]
+	[ "$(tail -n 1 above/file)" = run ] && [ ! -e above/gone ]
+	[ "$(portrait "${HOST[@]}" | unseen)" = "$(unseen <<<"$before")" ] ||
+		custody_fail "files that the run never saw were changed: $(diff <(unseen <<<"$before") <(portrait "${HOST[@]}" | unseen))"
+}
+
+check_after() { # SETUP...
+	"$@"
+	fill
+	CODE=$CHANGES run_changes
+	assert_status 0
+	move_away
+	check_refused edited
+	[ ! -e edited ]
+}
+
+@test "ISO-3: apply leaves directories alone that the host moved into place after the run, as root" {
+	check_after as_root
+}
+
+@test "ISO-3: apply leaves directories alone that the host moved into place after the run, as a user" {
+	check_after as_user
+}
+
+@test "ISO-3: apply leaves directories alone that the host moved into place after the run, with fuse-overlayfs" {
+	check_after as_fuse as_root
+}
+
+@test "ISO-3: apply leaves directories alone that the host moved into place while the run was going on" {
+	local who
+	for who in as_root as_user; do
+		[ "$who" = as_user ] || [ "$(id -u)" -eq 0 ] || continue
+		"$who"
+		fill
+		host "printf '%s\necho changed\nread -r x\n' '$CHANGES' >payload"
+		mkfifo "$CUSTODY_HOME/in"
+		exec {in}<>"$CUSTODY_HOME/in"
+		"${CUSTODY_AS[@]}" "$CUSTODY" run "${OPTIONS[@]}" --result "$CUSTODY_HOME/result" -- sh ./payload <&"$in" >"$CUSTODY_HOME/out" 3>&- &
+		pid=$!
+		wait_until grep -q changed "$CUSTODY_HOME/out"
+		move_away
+		echo on >&"$in"
+		wait "$pid"
+		CUSTODY_RESULT=$(cat "$CUSTODY_HOME/result")
+		exec {in}>&-
+		check_refused
+		custody_teardown
+	done
+}
+
+@test "ISO-3: a part that was applied does not stop the rest, also in removed and new directories" {
+	local who
+	for who in as_root as_user; do
+		[ "$who" = as_user ] || [ "$(id -u)" -eq 0 ] || continue
+		"$who"
+		fill
+		CODE="$CHANGES; mkdir -p new/in; echo 1 >new/in/1; echo 2 >new/in/2" run_changes
+		assert_status 0
+		review apply "$(custody_result .session)" rest/1 removed/sub merged/sub new/in/1 opaque/gone >/dev/null
+		[ -e rest/2 ] && [ ! -e rest/1 ] && [ -e new/in/1 ] && [ ! -e new/in/2 ] && [ ! -e removed/sub ] && [ -e removed/file ]
+		review apply "$(custody_result .session)" >/dev/null
+		[ ! -e rest ] && [ ! -e removed ] && [ "$(cat opaque/file replaced new/in/2)" = $'run\nrun\n2' ] && [ ! -e opaque/sub ]
+		[ ! -e "$CUSTODY_ROOT/sandbox/sessions/$(custody_result .session)/u" ]
+		custody_teardown
+	done
+}
+
+@test "ISO-3: without the record of the worktree, or with a damaged one, apply changes nothing" {
+	local dir
+	as_user
+	fill
+	CODE='echo run >>merged/file; echo run >>merged/sub/file; chmod 0 merged/sub; rm -r rest' run_changes
+	assert_status 0
+	dir=$CUSTODY_ROOT/sandbox/sessions/$(custody_result .session)
+	cp -p "$dir/base" "$CUSTODY_HOME/base"
+	for damage in 'rm "$1"' 'head -c -1 "$2" >"$1"' 'head -c 40 "$2" >"$1"' 'cat "$2" "$2" >"$1"' ': >"$1"' 'chmod 666 "$1"'; do
+		"${CUSTODY_AS[@]}" sh -c "$damage" sh "$dir/base" "$CUSTODY_HOME/base"
+		run --separate-stderr review apply "$(custody_result .session)"
+		assert_status 125
+		assert_stderr_has "cannot compare the worktree with the one that session '$(custody_result .session)' saw"
+		[ "$(cat merged/file)" = merged ] && [ -e rest/1 ]
+		rm -f "$dir/base"
+		cp -p "$CUSTODY_HOME/base" "$dir/base"
+	done
+	# A part of the upper that the payload closed is in the record, too.
+	review apply "$(custody_result .session)" >/dev/null
+	[ "$(stat -c %a merged/sub)" = 0 ] && [ ! -e rest ]
+	chmod 755 merged/sub
+	[ "$(tail -n 1 merged/sub/file)" = run ]
+}
+
+@test "ISO-3: a worktree that is a layer of another overlay is refused by name, because its marks hide files" {
+	local name who
+	for who in as_root as_user; do
+		[ "$who" = as_user ] || [ "$(id -u)" -eq 0 ] || continue
+		"$who"
+		host 'mkdir seen; echo x >seen/file'
+		for name in user.overlay.opaque user.overlay.impure user.fuseoverlayfs.opaque; do
+			python3 -c 'import os, sys; os.setxattr(".", sys.argv[1], b"y")' "$name" 2>/dev/null || skip "no user.* attributes on this file system"
+			custody_run "${OPTIONS[@]}" -- touch started
+			assert_status 125
+			assert_stderr_has "is a layer of another overlay (attribute '$name')"
+			assert_stderr_has "setfattr -x $name"
+			[ ! -e started ]
+			python3 -c 'import os, sys; os.removexattr(".", sys.argv[1])' "$name"
+		done
+		custody_run "${OPTIONS[@]}" -- cat seen/file
+		assert_status 0
+		custody_teardown
+	done
+}
