@@ -14,9 +14,10 @@
 #include "base/str.h"
 #include "base/exit-status.h"
 #include "doctor/canary.h"
+#include "layer/inherit-table.h"
 
 /* clang-format off */
-enum { PID = 1, SHM, PORT, SOCKET, HOSTNAME, SECRET, WORK, MODE, NS };
+enum { PID = 1, SHM, PORT, SOCKET, HOSTNAME, SECRET, WORK, MODE, TREE, NS };
 static const struct option options[] = {
 	{ "pid", required_argument, NULL, PID },
 	{ "shm", required_argument, NULL, SHM },
@@ -26,6 +27,7 @@ static const struct option options[] = {
 	{ "secret", required_argument, NULL, SECRET },
 	{ "work", required_argument, NULL, WORK },
 	{ "work-mode", required_argument, NULL, MODE },
+	{ "tree", required_argument, NULL, TREE },
 	{ "ns", required_argument, NULL, NS },
 	{ 0 },
 };
@@ -84,6 +86,9 @@ static bool parse(int argc, char **argv, struct canary_facts *f)
 		case MODE:
 			f->work_mode = optarg;
 			break;
+		case TREE:
+			f->tree = optarg;
+			break;
 		case NS:
 			if (!parse_ns(optarg, f->ns))
 				return false;
@@ -112,8 +117,9 @@ static void report(const struct canary_try *t, int result, bool killed)
 		printf("null}\n");
 }
 
-/* In a child: a filter may kill it, and a try may change its process.  The result is returned in SHARED. */
-static bool run_try(const struct canary_try *t, const struct canary_facts *f, volatile int *shared)
+/* ROW: of the inherit table, for a try without a function of its own. In a child: a filter may kill it, and a try may change its process.  The result is returned in SHARED. */
+static bool run_try(const struct canary_try *t, const struct canary_facts *f, unsigned int row,
+		    volatile int *shared)
 {
 	int status = 0;
 	pid_t pid;
@@ -124,7 +130,7 @@ static bool run_try(const struct canary_try *t, const struct canary_facts *f, vo
 	if (pid < 0)
 		return false;
 	if (pid == 0) {
-		*shared = t->run(f);
+		*shared = t->run ? t->run(f) : canary_inherit(row);
 		_exit(0);
 	}
 	if (waitpid(pid, &status, 0) != pid)
@@ -139,6 +145,12 @@ static bool run_try(const struct canary_try *t, const struct canary_facts *f, vo
 		return false;
 	report(t, *shared, false);
 	return true;
+}
+
+static int fail_try(const struct canary_try *t)
+{
+	fprintf(stderr, "custody-canary: try '%s' returned no result\n", t->what);
+	return STATUS_FAILED;
 }
 
 int main(int argc, char **argv)
@@ -156,10 +168,15 @@ int main(int argc, char **argv)
 		return STATUS_FAILED;
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		for (const struct canary_try *t = tables[i]; t->what; t++)
-			if (!run_try(t, &facts, shared)) {
-				fprintf(stderr, "custody-canary: try '%s' returned no result\n", t->what);
-				return STATUS_FAILED;
-			}
+			if (!run_try(t, &facts, 0, shared))
+				return fail_try(t);
+	for (unsigned int i = 0; i < _INHERIT_MAX; i++) {
+		struct canary_try t;
+		char what[64];
+
+		if (canary_inherits(i, &t, what, sizeof(what)) && !run_try(&t, &facts, i, shared))
+			return fail_try(&t);
+	}
 	printf("{\"done\":true}\n");
 	return fflush(stdout) == 0 ? STATUS_OK : STATUS_FAILED;
 }

@@ -5,9 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -184,6 +187,68 @@ static int write_original(const struct canary_facts *f)
 	return TRY_NONE; /* allowed here; doctor's check outside decides */
 }
 
+/* Doctor listens there.  A missing name is no refusal: the try would prove nothing. */
+static int reach_socket(const char *dir)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	struct stat st;
+	int fd, r = 0;
+
+	(void)snprintf(to.sun_path, sizeof(to.sun_path), "%.80s/" CANARY_SOCKET, dir);
+	if (lstat(to.sun_path, &st) < 0)
+		return TRY_NONE;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return errno;
+	if (connect(fd, (const struct sockaddr *)&to, sizeof(to)) < 0)
+		r = errno;
+	close(fd);
+	return r;
+}
+
+/* Doctor reads from it: without a reader the open fails. */
+static int reach_fifo(const char *dir)
+{
+	char path[4096];
+	struct stat st;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s/" CANARY_FIFO, dir);
+	if (lstat(path, &st) < 0)
+		return TRY_NONE;
+	fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+/* In a writable tree of the host both work, as files do. */
+static bool is_ephemeral(const struct canary_facts *f)
+{
+	return f->work && f->work_mode && strcmp(f->work_mode, "rw") != 0;
+}
+
+static int socket_of_worktree(const struct canary_facts *f)
+{
+	return is_ephemeral(f) ? reach_socket(f->work) : TRY_NONE;
+}
+
+static int fifo_of_worktree(const struct canary_facts *f)
+{
+	return is_ephemeral(f) ? reach_fifo(f->work) : TRY_NONE;
+}
+
+static int socket_of_tree(const struct canary_facts *f)
+{
+	return f->tree ? reach_socket(f->tree) : TRY_NONE;
+}
+
+static int fifo_of_tree(const struct canary_facts *f)
+{
+	return f->tree ? reach_fifo(f->tree) : TRY_NONE;
+}
+
 static int inherit_descriptor(const struct canary_facts *f)
 {
 	DIR *d = opendir("/proc/self/fd");
@@ -209,6 +274,25 @@ static int read_environment(const struct canary_facts *f)
 	return getenv("CUSTODY_DOCTOR_SECRET") ? 0 : TRY_HIDDEN;
 }
 
+/* The kernel's call, not the library's: it returns "(unreachable)/..." for a directory outside of the root. */
+static int start_outside(const struct canary_facts *f)
+{
+	char path[4096];
+	long n;
+
+	(void)f;
+	n = syscall(SYS_getcwd, path, sizeof(path) - 1);
+	if (n <= 0)
+		return 0;
+	/* A slash behind it, so that "/proc" and entries below it begin alike. */
+	path[n - 1] = '/';
+	path[n] = '\0';
+	return path[0] != '/' || strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/dev/", 5) == 0 ||
+			       strncmp(path, "/sys/", 5) == 0
+		       ? 0
+		       : TRY_HIDDEN;
+}
+
 /* clang-format off */
 const struct canary_try canary_places[] = {
 	{ "create a file in /", LAYER_ROOT, write_root },
@@ -216,6 +300,8 @@ const struct canary_try canary_places[] = {
 	{ "read /etc/shadow", LAYER_ROOT, read_shadow },
 	{ "read a file outside", LAYER_ROOT, read_outside },
 	{ "walk up from the root", LAYER_ROOT, walk_up },
+	{ "connect to a socket in a read-only tree", LAYER_ROOT, socket_of_tree },
+	{ "write to a FIFO in a read-only tree", LAYER_ROOT, fifo_of_tree },
 	{ "write to /proc/sys", LAYER_MASKS, write_sysctl },
 	{ "write to /proc/sysrq-trigger", LAYER_MASKS, write_sysrq },
 	{ "read /proc/kcore", LAYER_MASKS, read_kcore },
@@ -225,8 +311,11 @@ const struct canary_try canary_places[] = {
 	{ "find /dev/mem", LAYER_DEVICES, open_mem },
 	{ "mknod a disk", LAYER_DEVICES, make_node },
 	{ "write to the original worktree", LAYER_WORKTREE, write_original },
+	{ "connect to a socket in the worktree", LAYER_WORKTREE, socket_of_worktree },
+	{ "write to a FIFO in the worktree", LAYER_WORKTREE, fifo_of_worktree },
 	{ "inherit a descriptor", LAYER_DESCRIPTORS, inherit_descriptor },
 	{ "read the caller's environment", LAYER_ENVIRONMENT, read_environment },
+	{ "start outside of the root", LAYER_CWD, start_outside },
 	{ 0 },
 };
 /* clang-format on */

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "layer/layer.h"
+
+/* Names that doctor places in both trees. */
+#define CANARY_SOCKET "socket"
+#define CANARY_FIFO "fifo"
 
 /*
  * custody-canary: runs as the payload of a real container and tries forbidden operations.  Each try belongs to the one layer
@@ -24,7 +30,8 @@ struct canary_facts {
 	const char *secret;    /* a world-readable file outside */
 	const char *work;      /* worktree inside */
 	const char *work_mode; /* overlay, ro, rw, tmpfs */
-	uint64_t ns[8];	       /* the host's, by enum init_ns */
+	const char *tree; /* a read-only directory inside; it and WORK hold a socket and a FIFO of the host */
+	uint64_t ns[8];	  /* the host's, by enum init_ns */
 };
 
 /*
@@ -38,6 +45,10 @@ struct canary_try {
 	enum layer layer;
 	int (*run)(const struct canary_facts *f);
 };
+
+/* The rows of layer/inherit-table.h: false if row I is not one of process-state; WHAT of ROOM bytes keeps its name. */
+bool canary_inherits(unsigned int i, struct canary_try *ret, char *what, size_t room);
+int canary_inherit(unsigned int i);
 
 /* Tables, terminated by a NULL `what`. */
 extern const struct canary_try canary_calls[];

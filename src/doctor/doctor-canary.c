@@ -22,6 +22,7 @@
 
 #define OUTPUT_MAX ((size_t)1024 * 1024)
 #define CANARY_PATH "/run/custody-canary" /* inside */
+#define CANARY_TREE "/run/custody-tree"	  /* inside */
 
 static int make_command(const struct profile *p, const struct decoy *b, char ***ret, struct fault *f)
 {
@@ -49,6 +50,8 @@ static int make_command(const struct profile *p, const struct decoy *b, char ***
 		r = strv_appendf(&v, "--work=%s", p->workspace_target);
 	if (r == 0)
 		r = strv_appendf(&v, "--work-mode=%s", profile_workspace_name(p->workspace));
+	if (r == 0)
+		r = strv_append(&v, "--tree=" CANARY_TREE);
 	if (r == 0)
 		r = strv_appendf(&v, "--ns=%" PRIu64 ",%" PRIu64 ",%" PRIu64, ns[0], ns[1], ns[2]);
 	if (r < 0)
@@ -136,7 +139,8 @@ static int start(const struct dirs *d, const struct profile *p, const struct dec
 	e = make_command(p, b, &command, f);
 	if (e < 0)
 		return e;
-	if (strv_appendf(&volumes, "%s/custody-canary:" CANARY_PATH, d->libexec) < 0)
+	if (strv_appendf(&volumes, "%s/custody-canary:" CANARY_PATH, d->libexec) < 0 ||
+	    strv_appendf(&volumes, "%s:" CANARY_TREE, b->tree) < 0)
 		return fault_errno(f, ENOMEM, "canary");
 	in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	out = memfd_create("canary", MFD_CLOEXEC);
@@ -182,7 +186,7 @@ int doctor_run_canary(const struct dirs *d, const char *profile, struct doctor_r
 	struct doctor_run run = { 0 };
 	int e;
 
-	e = profile_open(d, profile, "doctor", &p, f);
+	e = profile_open(d, profile, "doctor", NULL, &p, f);
 	if (e < 0)
 		return e;
 	run.profile = p->name;

@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "doctor/canary.h"
 
 static int lay_files(struct decoy *b, struct fault *f)
 {
@@ -40,6 +41,53 @@ static int lay_files(struct decoy *b, struct fault *f)
 	if (fd < 0)
 		return fault_errno(f, errno, "create '%s'", b->secret);
 	return setenv("CUSTODY_DOCTOR_SECRET", "seen", 1) < 0 ? fault_errno(f, errno, "doctor") : 0;
+}
+
+/* World-writable: their modes must not be what stops the canary.  The names are relative, for those of sockets are short. */
+static int lay_channels(int fds[2], struct fault *f)
+{
+	struct sockaddr_un un = { .sun_family = AF_UNIX, .sun_path = CANARY_SOCKET };
+
+	fds[0] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fds[0] < 0 || bind(fds[0], (const struct sockaddr *)&un, sizeof(un)) < 0 ||
+	    chmod(CANARY_SOCKET, 0666) < 0 || listen(fds[0], 4) < 0)
+		return fault_errno(f, errno, "listen on a socket");
+	if (mkfifo(CANARY_FIFO, 0666) < 0 || chmod(CANARY_FIFO, 0666) < 0)
+		return fault_errno(f, errno, "create a FIFO");
+	fds[1] = open(CANARY_FIFO, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return fds[1] < 0 ? fault_errno(f, errno, "open a FIFO") : 0;
+}
+
+static int lay_trees(struct decoy *b, struct fault *f)
+{
+	int r;
+
+	b->tree = path_join(b->dir, "tree");
+	if (!b->tree)
+		return fault_errno(f, ENOMEM, "doctor");
+	if (mkdir(b->tree, 0755) < 0 || chmod(b->tree, 0755) < 0 || chdir(b->tree) < 0)
+		return fault_errno(f, errno, "'%s'", b->tree);
+	r = lay_channels(b->channel_fds, f);
+	if (chdir(b->dir) < 0)
+		return fault_errno(f, errno, "'%s'", b->dir);
+	return r < 0 ? r : lay_channels(b->channel_fds + 2, f);
+}
+
+static void remove_trees(struct decoy *b)
+{
+	static const char *const names[] = { CANARY_SOCKET, CANARY_FIFO };
+	const char *const dirs[] = { b->tree, b->dir };
+
+	for (size_t i = 0; i < 4; i++) {
+		_cleanup_free_ char *path = dirs[i / 2] ? path_join(dirs[i / 2], names[i % 2]) : NULL;
+
+		if (path)
+			(void)unlink(path);
+		(void)fd_close(b->channel_fds[i]);
+	}
+	if (b->tree)
+		(void)rmdir(b->tree);
+	free(b->tree);
 }
 
 /* Connections are never accepted; a successful connect() is the finding. */
@@ -89,6 +137,8 @@ int doctor_decoy_setup(struct decoy *b, struct fault *f)
 		return fault_errno(f, errno, "hostname");
 	r = lay_files(b, f);
 	if (r == 0)
+		r = lay_trees(b, f);
+	if (r == 0)
 		r = lay_sockets(b, f);
 	if (r == 0)
 		r = lay_memory(b, f);
@@ -104,6 +154,7 @@ void doctor_decoy_remove(struct decoy *b)
 		(void)unlink(b->secret);
 	if (b->trace)
 		(void)unlink(b->trace);
+	remove_trees(b);
 	if (b->dir)
 		(void)rmdir(b->dir);
 	if (b->memory)

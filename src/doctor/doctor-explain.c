@@ -93,10 +93,11 @@ static const struct {
 	  "{\"overlay\": \"fuse\"}, never by itself.  It needs /usr/bin/fuse-overlayfs (apt install fuse-overlayfs) and a\n"
 	  "/dev/fuse that the caller may open.  docs/design/overlay-fuse.md lists its costs." },
 	{ "HOST-LIBCRUN",
-	  "libcrun is linked statically: its version is that of the custody binary.  Below 1.27 the user of `exec` is parsed too\n"
-	  "generously (CVE-2026-30892): custody writes numeric ids itself and has no exec command.  Below 1.28 a symlink\n"
-	  "below /dev of an image is followed (CVE-2026-47766): custody never passes an image's /dev to libcrun; /dev is\n"
-	  "always a new tmpfs, and a root directory is mounted entry by entry on a skeleton that custody creates.\n"
+	  "libcrun is linked statically: its version is that of the custody binary.  custody run gives it numeric ids, a /dev that is\n"
+	  "always a new tmpfs, and a root that is mounted entry by entry on a skeleton that custody creates: none of these faults\n"
+	  "can be reached there.  custody-runtime replaces the faulty calls and refuses such images; docs/THREATS.md lists each\n"
+	  "published attack with its test.  Remains: on a host with AppArmor or SELinux, a container with CAP_SYS_ADMIN can\n"
+	  "mislead the file through which exec sets a label (CVE-2025-52881): give such containers no CAP_SYS_ADMIN.\n"
 	  "A bundle that other runtimes run depends on their version, not on this one." },
 	{ "HOST-LEDGER",
 	  "The ledger of all runs: a hash chain with a seal that records its last entry.  'custody ledger verify' checks it for\n"
@@ -164,10 +165,12 @@ static const char *const layer_proofs[_LAYER_MAX] = {
 	[LAYER_SESSION] = "init leads its session, /dev/tty cannot be opened, no descriptor is a terminal of the host.",
 	[LAYER_DESCRIPTORS] = "/proc/self/fd holds stdin, stdout, stderr and init's own socket, and none of them is a directory.",
 	[LAYER_ENVIRONMENT] = "the names of all variables are exactly those that the subject lists.",
+	[LAYER_CWD] = "init enters it itself after the descriptors are proven; its path is reachable from the root, its mount is in /proc/self/mountinfo, and neither is one of /proc, /dev or /sys.",
+	[LAYER_PROCESS] = "init reads each attribute that docs/design/layers.md lists for this layer, after it has reset it.",
 	[LAYER_MEMORY_LIMIT] = "the supervisor reads the limit back from the cgroup in which init is a member.",
 	[LAYER_PIDS_LIMIT] = "the supervisor reads the limit back from the cgroup in which init is a member.",
 	[LAYER_CPU_LIMIT] = "the supervisor reads the limit back from the cgroup in which init is a member.",
-	[LAYER_DISK_LIMIT] = "the supervisor watches the size of the upper, and no single file can exceed the limit (RLIMIT_FSIZE read back).",
+	[LAYER_DISK_LIMIT] = "the supervisor watches the size of the upper and of removed files, and no single file can exceed the limit (RLIMIT_FSIZE read back).",
 	[LAYER_TIME_LIMIT] = "the supervisor measures the time from the release of the payload.",
 };
 /* clang-format on */

@@ -24,9 +24,11 @@ librun_a_SOURCES += \
 pkglibexec_PROGRAMS += custody-canary
 custody_canary_SOURCES = \
 	src/base/str.c src/base/strbuf.c \
+	src/layer/inherit-check.c src/layer/inherit-table.c \
 	src/layer/layer.c \
 	src/doctor/canary.h \
 	src/doctor/canary-calls.c \
+	src/doctor/canary-inherit.c \
 	src/doctor/canary-main.c \
 	src/doctor/canary-names.c \
 	src/doctor/canary-places.c

@@ -139,8 +139,10 @@ static char *take_word(char **at)
 
 static bool parse_mount(char *line, struct facts_mount *ret)
 {
+	const char *id = line;
 	char *word;
 
+	ret->id = take_number(&id, 10);
 	for (int skip = 0; skip < 3; skip++) /* id, parent, device */
 		if (!take_word(&line))
 			return false;

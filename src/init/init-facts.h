@@ -30,6 +30,7 @@ bool facts_cgroup_is_root(const char *text, const char **ret_path, size_t *ret_l
 
 /* One line of mountinfo.  Fields point into the text, which is cut into strings by the call. */
 struct facts_mount {
+	uint64_t id;
 	char *root;  /* within its file system */
 	char *point; /* octal escapes replaced */
 	char *flags; /* "ro,nosuid,nodev" of this mount */

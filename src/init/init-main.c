@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include "init/init-gate.h"
 #include "init/init-options.h"
 #include "init/init-payload.h"
 #include "init/init-prove.h"
@@ -17,7 +18,7 @@
 /*
  * custody-init.  Rules of this program:
  *
- * 1. No other program runs before every layer is proven and, with a supervisor, before its GO.
+ * 1. No other program runs before every layer is proven and, with a supervisor or a gate, before its GO.
  * 2. It MUST NOT execute after a failed read or send: it exits with 125.
  * 3. Every descriptor that it opens is closed on exec.
  * 4. It MUST be PID 1 of its namespace: before it exits it kills every process that it can see, which from any
@@ -66,10 +67,6 @@ static long harden(uint64_t *ret_core_soft)
 	*ret_core_soft = core.rlim_cur;
 	core.rlim_cur = 0;
 	r = SYS(prlimit64, 0, RLIMIT_CORE, &core, NULL);
-	if (r < 0)
-		return r;
-	/* If SIGCHLD is inherited as ignored, the kernel reaps children and wait4 fails. */
-	r = rt_default_signal(SIGCHLD);
 	if (r < 0)
 		return r;
 	return SYS(rt_sigprocmask, SIG_BLOCK, &all, NULL, sizeof(all));
@@ -162,12 +159,16 @@ static int require_layers(const struct init_options *o, const struct init_msg *r
 }
 
 /* Everything before GO. 0, or the exit status. */
-static int prepare(const struct init_options *o, struct init_msg *msg, struct payload_start *start)
+static int prepare(struct init_options *o, struct init_msg *msg, struct payload_start *start)
 {
-	struct facts_status status = { 0 };
 	int master = -1;
 	long r;
 
+	if (o->gate) {
+		o->gate_fd = gate_connect();
+		if (o->gate_fd < 0)
+			return STATUS_FAILED;
+	}
 	if (o->report) {
 		r = take_socket();
 		if (r < 0)
@@ -178,10 +179,12 @@ static int prepare(const struct init_options *o, struct init_msg *msg, struct pa
 			return fail("cannot release the controlling terminal", r);
 		start->terminal = r > 0;
 	}
-	init_prove(o, msg, &status);
-	start->ignored = status.sig_ign;
-	if (!o->report)
-		return require_layers(o, msg);
+	init_prove(o, msg);
+	if (!o->report) {
+		int refused = require_layers(o, msg);
+
+		return refused || !o->gate ? refused : gate_pass(o->gate_fd);
+	}
 	if (o->tty) {
 		r = pty_open(&master, &start->slave);
 		if (r < 0)
@@ -215,6 +218,7 @@ int init_main(int argc, char **argv, char **envp)
 		return STATUS_FAILED;
 	if (SYS(getpid) != 1)
 		return fail("refused: not PID 1 of a PID namespace", 0);
+	inherit_prepare();
 	r = harden(&start.core_soft);
 	if (r < 0)
 		return fail("cannot make itself non-dumpable", r);

@@ -86,6 +86,19 @@ static int parse_time(const char *value, struct init_options *o, struct line *wh
 	return 0;
 }
 
+static int parse_number(const char *value, uint64_t *ret, struct line *why)
+{
+	uint64_t v = 0;
+	const char *c = value;
+
+	for (; *c >= '0' && *c <= '9' && v < UINT64_MAX / 100; c++)
+		v = v * 10 + (unsigned int)(*c - '0');
+	if (c == value || *c)
+		return refuse(why, "not a number:", value);
+	*ret = v;
+	return 0;
+}
+
 static int parse_path(const char *path, const char **list, unsigned int *n, struct line *why)
 {
 	if (path[0] != '/')
@@ -93,6 +106,14 @@ static int parse_path(const char *path, const char **list, unsigned int *n, stru
 	if (*n == INIT_WRITABLE_MAX)
 		return refuse(why, "too many mounts at", path);
 	list[(*n)++] = path;
+	return 0;
+}
+
+static int parse_cwd(const char *path, struct init_options *o, struct line *why)
+{
+	if (path[0] != '/')
+		return refuse(why, "not an absolute path:", path);
+	o->cwd = path;
 	return 0;
 }
 
@@ -109,6 +130,8 @@ static int parse_option(char *arg, struct init_options *o, struct line *why)
 
 	if (strcmp(arg, "--report") == 0)
 		o->report = true;
+	else if (strcmp(arg, "--gate") == 0)
+		o->gate = true;
 	else if (strcmp(arg, "--tty") == 0)
 		o->tty = true;
 	else if (strcmp(arg, "--plain-root") == 0)
@@ -123,10 +146,18 @@ static int parse_option(char *arg, struct init_options *o, struct line *why)
 		return parse_path(value, o->tmpfs, &o->n_tmpfs, why);
 	else if ((value = after(arg, "--rw=")))
 		return parse_path(value, o->rw, &o->n_rw, why);
+	else if ((value = after(arg, "--tree=")))
+		return parse_path(value, o->tree, &o->n_tree, why);
 	else if ((value = after(arg, "--hide=")))
 		return parse_path(value, o->hide, &o->n_hide, why);
 	else if ((value = after(arg, "--time=")))
 		return parse_time(value, o, why);
+	else if ((value = after(arg, "--files=")))
+		return parse_number(value, &o->files, why);
+	else if ((value = after(arg, "--file-size=")))
+		return parse_number(value, &o->file_size, why);
+	else if ((value = after(arg, "--cwd=")))
+		return parse_cwd(value, o, why);
 	else if ((value = after(arg, "--env=")))
 		o->env = value;
 	else
@@ -149,6 +180,10 @@ int options_parse(char **argv, char **envp, struct init_options *o, struct line 
 			      NULL);
 	if (o->tty && !o->report)
 		return refuse(why, "--tty requires --report: another runtime opens the terminal itself",
+			      NULL);
+	if (o->gate && o->report)
+		return refuse(why,
+			      "--gate and --report exclude each other: one supervisor releases the command",
 			      NULL);
 	o->command = argv + 1;
 	return 0;

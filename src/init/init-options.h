@@ -19,14 +19,18 @@ enum init_work {
 
 /* The command line of init-proto.h.  Strings are borrowed from argv. */
 struct init_options {
-	bool report, tty, plain_root, seccomp_kills;
+	bool report, gate, tty, plain_root, seccomp_kills;
+	int gate_fd;	  /* set by init itself, with GATE */
 	uint32_t require; /* LAYER_BIT()s */
 	enum init_work work;
 	const char *work_path;
-	const char *tmpfs[INIT_WRITABLE_MAX], *rw[INIT_WRITABLE_MAX], *hide[INIT_WRITABLE_MAX];
-	unsigned int n_tmpfs, n_rw, n_hide;
+	const char *cwd; /* NULL: option missing */
+	const char *tmpfs[INIT_WRITABLE_MAX], *rw[INIT_WRITABLE_MAX], *hide[INIT_WRITABLE_MAX],
+		*tree[INIT_WRITABLE_MAX];
+	unsigned int n_tmpfs, n_rw, n_hide, n_tree;
 	const char *env;	    /* NULL: option missing */
 	uint64_t time_ms, grace_ms; /* 0: no limit */
+	uint64_t files, file_size;  /* required RLIMIT_NOFILE and RLIMIT_FSIZE; 0: any */
 	char **command;
 	char **environment;
 };

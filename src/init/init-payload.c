@@ -57,14 +57,12 @@ static long exec_search(char **command, char **env)
 	return forbidden ? -EACCES : -ENOENT;
 }
 
-static void reset_signals(uint64_t ignored)
+/* Init blocks all signals; their actions are the default since it started. */
+static long unblock_signals(void)
 {
 	uint64_t none = 0;
 
-	for (int sig = 1; sig <= 64; sig++)
-		if (ignored & 1ULL << (sig - 1))
-			(void)rt_default_signal(sig);
-	(void)SYS(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof(none));
+	return SYS(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof(none));
 }
 
 static long become_payload(const struct payload_start *s)
@@ -89,7 +87,9 @@ static long become_payload(const struct payload_start *s)
 		core.rlim_cur = s->core_soft;
 		(void)SYS(prlimit64, 0, RLIMIT_CORE, &core, NULL);
 	}
-	reset_signals(s->ignored);
+	r = unblock_signals();
+	if (r < 0)
+		return r;
 	return exec_search(s->command, s->environment);
 }
 

@@ -6,7 +6,6 @@
 /* The payload: the process that the container exists for. */
 struct payload_start {
 	char **command, **environment;
-	uint64_t ignored;   /* signals that were ignored when init started: reset to default */
 	uint64_t core_soft; /* original RLIMIT_CORE; init lowers only its own */
 	int slave;	    /* slave of the terminal; negative: stdio stays unchanged */
 	int terminal;	    /* stdin already is the terminal that its session is to control */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -72,7 +73,8 @@ static void see_work(struct mounts *s, const struct facts_mount *m)
 		wrong = !fuse ? "is not fuse-overlayfs" : is_read_only(m) ? "is read-only" : NULL;
 		break;
 	case INIT_WORK_RO:
-		wrong = !is_read_only(m) ? "is writable" : NULL;
+		/* In a bind the host's sockets and FIFOs would work. */
+		wrong = !is_read_only(m) ? "is writable" : !overlay ? "is not an overlay" : NULL;
 		break;
 	case INIT_WORK_RW:
 		wrong = is_read_only(m) ? "is read-only" : NULL;
@@ -109,6 +111,8 @@ static void see_other(struct mounts *s, const struct facts_mount *m)
 		return;
 	if (!is_read_only(m) && !may_write)
 		say_mount(s, LAYER_ROOT, &s->root_bad, m, "is writable");
+	else if (in_list(o->tree, o->n_tree, m->point) && strcmp(m->fstype, "overlay") != 0)
+		say_mount(s, LAYER_ROOT, &s->root_bad, m, "is not an overlay");
 	else if (!is_quiet(m) && !(root && o->plain_root))
 		say_mount(s, LAYER_ROOT, &s->root_bad, m, "is not nosuid,nodev");
 }
@@ -118,6 +122,7 @@ static void see_mount(struct mounts *s, const struct facts_mount *m)
 	const struct init_options *o = s->p->options;
 
 	s->n++;
+	s->p->cwd.mounted |= m->id != 0 && m->id == s->p->cwd.mount;
 	if (strncmp(m->tags, "shared:", 7) == 0 && !s->shared) {
 		s->p->report->proof[LAYER_MOUNT_NS].detail[0] = '\0';
 		say_mount(s, LAYER_MOUNT_NS, &s->shared, m, m->tags);
@@ -185,6 +190,14 @@ static void prove_worktree(struct mounts *s)
 		  s->work_seen && !s->work_bad && (o->work != INIT_WORK_RO || tried == -EROFS), tried);
 }
 
+static bool stop_at_entry(void *arg, const char *name, int dir)
+{
+	(void)arg;
+	(void)name;
+	(void)dir;
+	return false;
+}
+
 /* A path is hidden if it is missing, the null device, or an empty read-only directory. */
 static bool is_hidden(const char *path)
 {
@@ -195,8 +208,8 @@ static bool is_hidden(const char *path)
 		return true;
 	if (S_ISCHR(st.st_mode))
 		return st.st_rdev == makedev(1, 3);
-	return S_ISDIR(st.st_mode) && st.st_nlink == 2 && SYS(statfs, path, &fs) == 0 &&
-	       fs.f_type == 0x01021994 /* TMPFS_MAGIC */ && (fs.f_flags & ST_RDONLY);
+	return S_ISDIR(st.st_mode) && SYS(statfs, path, &fs) == 0 && fs.f_type == TMPFS_MAGIC &&
+	       (fs.f_flags & ST_RDONLY) && dir_each(path, stop_at_entry, NULL) == 1;
 }
 
 /* A masked path is on another file system than /proc; a path missing in this kernel needs no mask. */

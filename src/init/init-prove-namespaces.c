@@ -70,9 +70,24 @@ static void put_ns(struct line *d, const struct prove *p, enum init_ns n)
 	line_put(d, "]");
 }
 
+/* Is ID the number that the kernel shows for an id without a number here? */
+static bool is_unmapped(uint64_t id, const char *sysctl)
+{
+	struct facts_map value;
+	char text[32];
+
+	if (id == 65534) /* the default; another value costs a read */
+		return true;
+	/* The parser reads up to three numbers; this file has one. */
+	if (rt_read_file(sysctl, text, sizeof(text)) < 0)
+		return false;
+	(void)facts_parse_map(text, &value);
+	return value.inside == id;
+}
+
 /*
- * Files of /proc belong to the host's root. If that owner is mapped here, a process here may be the host's
- * root.
+ * Files of /proc belong to the host's root. If that owner has a number here, of a user or a group, a process here may be
+ * the host's root.
  */
 static void prove_user(struct prove *p)
 {
@@ -90,8 +105,13 @@ static void prove_user(struct prove *p)
 	line_put_num(&d, (long long)map.outside);
 	line_put(&d, " ");
 	line_put_num(&d, (long long)map.count);
-	if (holds && (st.st_uid == 0 || st.st_gid == 0 || (long)st.st_uid == SYS(getuid))) {
-		line_put(&d, ", uid 0 here is uid 0 of the host");
+	if (holds && !is_unmapped(st.st_uid, "/proc/sys/kernel/overflowuid")) {
+		line_put(&d, ", root of the host is mapped as uid ");
+		line_put_num(&d, st.st_uid);
+		holds = false;
+	} else if (holds && !is_unmapped(st.st_gid, "/proc/sys/kernel/overflowgid")) {
+		line_put(&d, ", group root of the host is mapped as gid ");
+		line_put_num(&d, st.st_gid);
 		holds = false;
 	}
 	proof_set(p, LAYER_USER_NS, holds && p->report->ns[INIT_NS_USER] != ns_initial[INIT_NS_USER], 0);

@@ -189,7 +189,8 @@ static bool check_descriptor(void *arg, const char *name, int dir)
 
 	for (const char *c = name; *c; c++)
 		fd = fd * 10 + (*c - '0');
-	if (fd == dir || (fd == INIT_FD && p->options->report))
+	if (fd == dir || (fd == INIT_FD && p->options->report) ||
+	    (p->options->gate && fd == p->options->gate_fd))
 		return true;
 	if (fd > 2) {
 		line_put(&d, "descriptor ");

@@ -23,7 +23,6 @@ void proof_set(struct prove *p, enum layer l, bool holds, long tried)
 /* All proofs read /proc: verify that it is a procfs. */
 static long read_status(struct prove *p)
 {
-	char text[4096];
 	struct statfs fs;
 	long r;
 
@@ -32,14 +31,14 @@ static long read_status(struct prove *p)
 		return r;
 	if (fs.f_type != PROC_SUPER_MAGIC)
 		return -ENOTDIR;
-	r = rt_read_file("/proc/self/status", text, sizeof(text));
+	r = rt_read_file("/proc/self/status", p->status_text, sizeof(p->status_text));
 	if (r < 0)
 		return r;
-	facts_parse_status(text, &p->status);
+	facts_parse_status(p->status_text, &p->status);
 	return p->status.complete ? 0 : -ENOMSG;
 }
 
-void init_prove(const struct init_options *o, struct init_msg *report, struct facts_status *ret_status)
+void init_prove(const struct init_options *o, struct init_msg *report)
 {
 	struct prove p = { .options = o, .report = report };
 	long r;
@@ -56,7 +55,9 @@ void init_prove(const struct init_options *o, struct init_msg *report, struct fa
 		return;
 	}
 	prove_namespaces(&p);
-	prove_mounts(&p);
 	prove_process(&p);
-	*ret_status = p.status;
+	prove_inherited(&p);
+	cwd_enter(&p);
+	prove_mounts(&p);
+	prove_cwd(&p);
 }

@@ -3,8 +3,12 @@
 pkglibexec_PROGRAMS += custody-init
 init_parsers = src/init/init-facts.c src/init/init-facts.h src/init/init-line.c
 custody_init_SOURCES = $(init_parsers) \
+	src/layer/inherit-check.c src/layer/inherit-table.c \
 	src/layer/layer.c \
+	src/init/init-cwd.c \
 	src/init/init-dir.c src/init/init-dir.h \
+	src/init/init-gate.c src/init/init-gate.h \
+	src/init/init-inherit.c \
 	src/init/init-main.c \
 	src/init/init-options.c src/init/init-options.h \
 	src/init/init-payload.c src/init/init-payload.h \

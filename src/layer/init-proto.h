@@ -19,20 +19,34 @@
  *
  * End of file at any time means that the supervisor has exited: init kills all processes and exits.
  *
+ * A bundle under another runtime has no such descriptor.  init connects to the gate, a socket whose listening end
+ * custody-warden holds, and the warden accepts no other process than the container's first:
+ *
+ *	init -> READY, once every required layer is proven
+ *	     <- GO: the grant is consumed and the start recorded, both on the disk; or REFUSED with the reason.  After
+ *		end of file, or without an answer for INIT_GATE_S, nothing is executed either
+ *
+ * The warden removes the socket's name when init has connected, and both close the connection before the command runs.
+ *
  * Command line, written by oci/bundle/bundle.c: INIT_PATH [OPTION]... -- COMMAND [ARG]...
  *
  *	--report	own run: report on descriptor 3 and wait for GO; the supervisor compares
  *	--tty		own run: open a pty of the container's devpts for the payload
  *	--require=L,L	other runtime (no --report): init itself refuses unless these layers are proven; limits
  *			cannot be named, they are not visible from inside
+ *	--gate		other runtime: connect to the gate first, and execute nothing without its GO
  *	--work=PATH:M	the worktree's mount; M is overlay, overlay-fuse, ro, rw or tmpfs
  *	--tmpfs=PATH	may be repeated: a tmpfs that may be written (/tmp ...)
  *	--rw=PATH	may be repeated: any other mount that may be written.  Every writable mount that is neither
  *			named by these three nor below /proc or /dev is a missing layer `read-only-root`
+ *	--cwd=PATH	working directory of the command, which init enters itself; without it `working-directory` is
+ *			not proven and the command starts where the runtime started init
+ *	--files=N	required RLIMIT_NOFILE; --file-size=N: required RLIMIT_FSIZE
+ *	--tree=PATH	may be repeated: a read-only directory that must be an overlay, as the worktree in mode ro
  *	--hide=PATH	may be repeated: a path that must be hidden; a mask like those of /proc
  *	--env=N,N	names of the environment's variables, all of them; without it `environment` is not proven
- *	--plain-root	"/" need not be nosuid and nodev: portable bundles and rootless runs, where the runtime
- *			binds a directory and cannot set these flags; also without a user namespace
+ *	--plain-root	"/" need not be nosuid and nodev: portable bundles, and runs without root that use
+ *			fuse-overlayfs, where the runtime binds a directory and does not set these flags
  *	--seccomp-kills	the filter kills instead of returning an error: init tries a forbidden call in a child
  *	--time=S:GRACE	other runtime: TERM after S seconds, KILL after GRACE more, status 124 (own runs: the
  *			supervisor keeps the time)
@@ -42,6 +56,12 @@
 #define INIT_PROTO_MAGIC 0x43555354u /* "CUST" */
 #define INIT_FD 3
 
+#define INIT_GATE_DIR \
+	"/run/custody/gate" /* inside: a read-only file system that holds nothing but the socket */
+#define INIT_GATE_NAME "socket"
+#define INIT_GATE_PATH INIT_GATE_DIR "/" INIT_GATE_NAME
+#define INIT_GATE_S 30 /* how long init waits to be accepted, and then for the answer */
+
 enum init_msg_type {
 	INIT_MSG_REPORT = 1,
 	INIT_MSG_GO,
@@ -49,6 +69,15 @@ enum init_msg_type {
 	INIT_MSG_EXEC_FAILED,
 	INIT_MSG_EXITED,
 	INIT_MSG_SIGNAL,
+	INIT_MSG_READY,
+	INIT_MSG_REFUSED,
+};
+
+/* Every message at the gate. */
+struct init_gate_msg {
+	uint32_t magic;
+	uint32_t type;
+	char text[248]; /* REFUSED: the reason, NUL-terminated */
 };
 
 /* One fact per layer: the state that init read, and the kernel's answer to the forbidden call. */

@@ -27,6 +27,8 @@ enum layer {
 	LAYER_SESSION,	   /* own session; no terminal of the host */
 	LAYER_DESCRIPTORS, /* only stdio is inherited */
 	LAYER_ENVIRONMENT, /* exactly the variables that the subject lists */
+	LAYER_CWD,	   /* starts in the requested directory, inside the root */
+	LAYER_PROCESS, /* rows of layer/inherit-table.h that no other layer proves: umask, priorities ... */
 	LAYER_MEMORY_LIMIT,
 	LAYER_PIDS_LIMIT,
 	LAYER_CPU_LIMIT,

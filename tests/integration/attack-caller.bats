@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A caller may pass on ignored signals, pipes without a reader, limits.  In each case, a run is
 # recorded whole or does not begin.
-# shellcheck disable=SC2016,SC2154 # scripts for the inside; set by bats
+# shellcheck disable=SC2016,SC2154,SC2030,SC2031,SC2054 # scripts for the inside; set by bats; words with commas
 
 load ../lib/suite.bash
+load ../lib/runtime.bash
 
 setup() {
 	suite_setup
@@ -69,4 +70,91 @@ whole() {
 	done
 	"$CUSTODY" run -- true
 	"$CUSTODY" ledger verify
+}
+
+# state.py prints what its process inherited.
+write_state() {
+	cat >state.py <<-'EOF'
+		import ctypes, os, resource, signal
+		libc = ctypes.CDLL(None)
+		death = ctypes.c_int(9)
+		libc.prctl(2, ctypes.byref(death), 0, 0, 0)
+		print("nice", os.getpriority(os.PRIO_PROCESS, 0), "class", os.sched_getscheduler(0),
+		      "slack", libc.prctl(30, 0, 0, 0, 0), "personality", open("/proc/self/personality").read().strip(),
+		      "oom", open("/proc/self/oom_score_adj").read().strip(), "umask", os.umask(0))
+		print("rtprio", resource.getrlimit(resource.RLIMIT_RTPRIO)[1], "nice", resource.getrlimit(13)[1])
+		print("timer", signal.getitimer(signal.ITIMER_PROF)[0], "death", death.value, "secure", libc.getauxval(23))
+		print("groups", os.getgroups(), "pending", signal.sigpending(), "blocked", signal.pthread_sigmask(signal.SIG_BLOCK, []))
+		print(os.readlink("/proc/self/ns/time"))
+	EOF
+}
+
+# as_without_caller: the last run printed the state of a process that inherited nothing but the clocks.
+as_without_caller() {
+	assert_status 0
+	[ "$output" = "nice 0 class 0 slack 50000 personality 00000000 oom 0 umask 18
+rtprio 0 nice 0
+timer 0.0 death 0 secure 0
+groups [] pending set() blocked set()
+$(readlink /proc/self/ns/time)" ] || custody_fail "inherited: $output"
+}
+
+@test "ISO-1: no state of the caller reaches the command" {
+	local word words=(umask=000 block=USR1,TERM ignore=USR2,HUP personality=0440000 slack=1 timer=100 pdeath=15)
+	write_state
+	[ "$(id -u)" -ne 0 ] || words+=(nice=-9 groups=4)
+	# The suite itself may run at a lower priority, which stays.
+	caller "${words[@]}" -- "$CUSTODY" run -- python3 state.py
+	output=${output/#nice 1[0-9]/nice 0} as_without_caller
+	# Not every host or root may do these: real-time processes in its cgroup, CAP_SYS_RESOURCE.
+	for word in sched=20 oom=-500 rtprio=50 nice=limit:40; do
+		python3 "$CALLER" "$word" -- true 2>/dev/null || continue
+		caller "$word" nice=0 -- "$CUSTODY" run -- python3 state.py
+		as_without_caller
+	done
+	if [ "$(id -u)" -eq 0 ]; then
+		caller ioprio=8192 -- "$CUSTODY" run -- sh -c 'ionice -p $$'
+		assert_status 0
+		[[ $output != realtime* ]]
+		python3 "$CALLER" nice=-9 ioprio=8192 -- sh -c 'ionice -p $$; nice' >before
+		[ "$(cat before)" = $'realtime: prio 0\n-9' ] # else nothing was tested
+	fi
+}
+
+@test "ISO-1: bundles: no priority or personality of the caller reaches the command" {
+	write_state
+	bundle -- python3 /work/state.py
+	CUSTODY_AS=(python3 "$CALLER" personality=0440000 slack=1)
+	[ "$(id -u)" -ne 0 ] || CUSTODY_AS+=(nice=-9)
+	CUSTODY_AS+=(--)
+	for runtime in crun runc; do
+		runtime_run "$runtime" "$BUNDLE"
+		output=${output/#nice 1[0-9]/nice 0} as_without_caller
+	done
+}
+
+@test "ISO-1: the session keyring of the command is not the caller's" {
+	local own
+	suite_profile keys '{"seccomp":{"allow":["keyctl"]}}'
+	suite_ungoverned
+	printf 'import ctypes, os\nprint(ctypes.CDLL(None).syscall(219 if os.uname().machine == "aarch64" else 250, 0, -3, 0))\n' >keyring.py
+	# One shell, so that both see the same caller.
+	run --separate-stderr python3 "$CALLER" keyring=1 -- sh -c 'python3 keyring.py; "$CUSTODY" run --profile "$1" -- python3 keyring.py' - "$PROFILE"
+	assert_status 0
+	own=${lines[0]}
+	[[ $own =~ ^[0-9]+$ && ${lines[1]} =~ ^[0-9]+$ && ${lines[1]} != "$own" ]] || custody_fail "keyrings: $output"
+	# By default it cannot be asked for at all.
+	"$CUSTODY" run -- python3 keyring.py >refused
+	[ "$(cat refused)" = -1 ]
+}
+
+@test "ISO-1: state that the filter does not let init read is not proven" {
+	local call
+	suite_ungoverned
+	for call in personality:personality sched_getscheduler:scheduling ioprio_get:I/O; do
+		suite_profile blind "$(jq -n --arg call "${call%%:*}" '{seccomp: {deny: [$call]}}')"
+		custody_run --profile "$PROFILE" -- touch it-ran
+		assert_status 125
+		assert_stderr_has "layer 'process-state' is missing: ${call#*:}"
+	done
 }

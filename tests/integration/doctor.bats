@@ -69,7 +69,7 @@ root_only() {
 
 @test "ISO-16: doctor --json lists checks and layers, each with its requirement" {
 	doctor --json
-	jq -e '.schema_version == 1 and (.checks | length > 30) and (.layers | length == 22)' <<<"$output"
+	jq -e '.schema_version == 1 and (.checks | length > 30) and (.layers | length == 24)' <<<"$output"
 	jq -e 'all(.checks[]; (.id | test("^(HOST|LAYER|CONFIG|STATE|APPROVAL)-[A-Z0-9-]+$")) and (.severity | IN("info", "warn", "error"))
 		and (.state | IN("ok", "missing", "limited", "unused", "unknown")) and has("text") and has("remedy"))' <<<"$output"
 	jq -e '[.checks[].id] | length == (unique | length)' <<<"$output"
@@ -151,6 +151,8 @@ root_only() {
 	doctor --json --profile review
 	assert_status 0
 	jq -e 'any(.layers[] | select(.name == "worktree") | .tries[]; .by == "EROFS")' <<<"$output"
+	# Sockets and FIFOs of the host in trees that are only read.
+	jq -e '[.layers[].tries[] | select(.try | test("socket in|FIFO in"))] | length == 4 and all(.stopped)' <<<"$output"
 }
 
 @test "doctor: as a user it explains the single id and names the missing limits" {
@@ -197,6 +199,7 @@ root_only() {
 	doctor --json
 	jq -e '.checks[] | select(.id == "HOST-LIBCRUN") | .text | test("libcrun [0-9]")' <<<"$output"
 	if jq -e '.checks[] | select(.id == "HOST-LIBCRUN") | .text | test("libcrun 1\\.([0-9]|1[0-9]|2[0-6])(\\.|;|$)")' <<<"$output" >/dev/null; then
-		jq -e '.checks[] | select(.id == "HOST-LIBCRUN") | .text | contains("CVE-2026-30892") and contains("CVE-2026-47766")' <<<"$output"
+		jq -e '.checks[] | select(.id == "HOST-LIBCRUN") | .text | contains("CVE-2026-30892") and contains("CVE-2026-47766")
+			and contains("CVE-2026-88264") and contains("CVE-2026-88265") and test("remains: [^;]*CVE-2025-52881")' <<<"$output"
 	fi
 }

@@ -20,8 +20,11 @@ teardown() {
 # without LAYER JQ-FILTER: under both runtimes the whole bundle runs; edited it is refused, by name.
 without() {
 	bundle --profile "$CUSTODY_HOME/plain.json" -- echo the payload ran
+	# The filter itself changes something, not only the removal of the hook.
+	if cmp -s <(jq "$2" "$BUNDLE/config.json") <(jq . "$BUNDLE/config.json"); then
+		custody_fail "nothing was taken out by: $2"
+	fi
 	jq "$2 | $RUNTIME_UNJUDGED" "$BUNDLE/config.json" >"$CUSTODY_HOME/edited"
-	! cmp -s "$CUSTODY_HOME/edited" <(jq . "$BUNDLE/config.json")
 	for runtime in crun runc; do
 		runtime_run "$runtime" "$BUNDLE"
 		assert_status 0
@@ -151,7 +154,7 @@ terminal() {
 		runtime_settle
 		assert_status 7
 		assert_output_has /dev/pts/0
-		# session leader, in the foreground; it may not have gone to sleep yet
-		grep -q '[SRD]s+' <<<"$output"
+		# session leader, in the foreground; it may not have gone to sleep yet, and the suite may run at a lower priority
+		grep -Eq '[SRD]N?s\+' <<<"$output"
 	done
 }

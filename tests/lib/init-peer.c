@@ -47,6 +47,18 @@ static bool prepare_mounts(const struct peer_setup *s)
 	return !s->pts || mount("devpts", "/dev/pts", "devpts", 0, "newinstance,ptmxmode=0666,mode=620") == 0;
 }
 
+/* The parent writes these maps: they need its capabilities. */
+static bool map_child(const struct peer_setup *s, pid_t pid)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", (int)pid);
+	if (!write_file(path, s->uid_map))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/gid_map", (int)pid);
+	return write_file(path, s->gid_map);
+}
+
 /* In the new namespaces.  Returns only when something failed. */
 static void become_init(const struct peer_setup *s, int socket, int out, uid_t uid, gid_t gid)
 {
@@ -56,7 +68,7 @@ static void become_init(const struct peer_setup *s, int socket, int out, uid_t u
 	char program[4096];
 	int status;
 
-	if (!peer_map_ids(uid, gid) || !prepare_mounts(s))
+	if ((!s->uid_map && !peer_map_ids(uid, gid)) || !prepare_mounts(s))
 		return;
 	if (s->not_first) {
 		pid_t child = fork();
@@ -87,21 +99,30 @@ static void become_init(const struct peer_setup *s, int socket, int out, uid_t u
 
 bool peer_start(const struct peer_setup *s, struct peer *ret)
 {
-	int pair[2], ends[2];
+	int pair[2], ends[2], hold[2];
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
 	pid_t pid;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 || pipe2(ends, O_CLOEXEC) < 0)
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 || pipe2(ends, O_CLOEXEC) < 0 ||
+	    pipe2(hold, O_CLOEXEC) < 0)
 		return false;
 	fflush(stdout);
 	pid = (pid_t)syscall(SYS_clone, (NAMESPACES & ~s->without) | SIGCHLD, NULL, NULL, NULL, NULL);
 	if (pid == 0) {
-		become_init(s, pair[1], ends[1], uid, gid);
+		char word;
+
+		close(hold[1]);
+		if (!s->uid_map || read(hold[0], &word, 1) == 1)
+			become_init(s, pair[1], ends[1], uid, gid);
 		_exit(98);
 	}
 	close(pair[1]);
 	close(ends[1]);
+	if (pid > 0 && s->uid_map && map_child(s, pid))
+		(void)!write(hold[1], "", 1);
+	close(hold[0]);
+	close(hold[1]);
 	*ret = (struct peer){ .pid = pid, .socket = pair[0], .out = ends[0], .master = -1 };
 	return pid > 0;
 }

@@ -14,9 +14,10 @@ struct peer_setup {
 	char *const *args; /* after argv[0] of init */
 	char *const *env;  /* NULL: PATH only */
 	bool no_socket, no_session, no_proc, pts;
-	int without;		   /* CLONE_NEW* that init shares with the test */
-	bool not_first;		   /* init is the second process of its pid namespace */
-	bool (*before_exec)(void); /* in the child; false: give up */
+	int without;		       /* CLONE_NEW* that init shares with the test */
+	bool not_first;		       /* init is the second process of its pid namespace */
+	bool (*before_exec)(void);     /* in the child; false: give up */
+	const char *uid_map, *gid_map; /* NULL: root inside is the caller; else only for root */
 };
 
 struct peer {
