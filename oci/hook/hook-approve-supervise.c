@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -13,25 +12,6 @@
 #include "container/container-info.h"
 #include "container/warden-handover.h"
 #include "subject/subject-hidden.h"
-
-/* Before the hook returns, so that the warden misses no event: a short command may exit before the warden polls. */
-static int watch_init(const struct hook_approve_job *a, int *ret, struct fault *f)
-{
-	const char *init = a->bundle.placement.init;
-	_cleanup_close_ int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-
-	if (fd < 0 && errno == EMFILE)
-		return fault_set(
-			f, EMFILE,
-			"the inotify instances of this user are used up: start or delete containers that are "
-			"only created, or sysctl -w fs.inotify.max_user_instances=1024");
-	if (fd < 0)
-		return fault_errno(f, errno, "inotify");
-	if (a->bundle.subject->profile->process_init && inotify_add_watch(fd, init, IN_OPEN) < 0)
-		return fault_errno(f, errno, "watch '%s'", init);
-	*ret = TAKE_FD(fd);
-	return 0;
-}
 
 /* The data that evidence needs, independent of the bundle from here on. */
 static int write_info(const struct hook_approve_job *a, struct fault *f)
@@ -83,21 +63,21 @@ static int start_warden(struct hook_approve_job *a, struct fault *f)
 					  .init = a->bundle.subject->profile->process_init,
 					  .profile = a->bundle.subject->profile->name,
 					  .governance = a->decision.reserved ? a->terms.governance : NULL };
-	_cleanup_close_ int watch = -EBADF, handover = -EBADF;
+	_cleanup_close_ int handover = -EBADF;
 	int r;
 
 	memcpy(request.session, a->id, sizeof(request.session));
 	r = write_info(a, f);
-	if (r >= 0)
-		r = watch_init(a, &watch, f);
 	if (r < 0)
 		return r;
 	handover = warden_handover_make(a->session.run_fd, a->state->id, f);
 	if (handover < 0)
 		return handover;
-	return hook_warden_release(
-		&a->warden, &request,
-		(const int[]){ a->pidfd, a->session.run_fd, a->decision.claim.fd, watch, handover }, f);
+	r = hook_warden_release(&a->warden, &request,
+				(const int[]){ a->pidfd, a->session.run_fd, a->decision.claim.fd, handover },
+				f);
+	a->handed_over = a->warden.pid < 0;
+	return r;
 }
 
 int hook_approve_supervise(struct hook_approve_job *a, struct fault *f)

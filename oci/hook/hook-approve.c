@@ -119,6 +119,8 @@ static int refuse(struct hook_approve_job *a, int r, struct fault *f)
 {
 	_cleanup_fault_ struct fault why = { 0 };
 
+	if (a->handed_over)
+		return r;
 	hook_warden_done(&a->warden);
 	(void)!decision_release(&a->decision, a->decision.refused ? a->decision.refused : "setup-failed",
 				NULL);

@@ -37,6 +37,7 @@ struct hook_approve_job {
 	struct decision decision;
 	struct session session;
 	struct hook_warden warden;
+	bool handed_over; /* the warden has the request: session, claim and every further record are its */
 	char id[SESSION_ID_SIZE];
 	int pidfd;
 	uint64_t began; /* start time of the container's first process, from /proc */

@@ -238,6 +238,7 @@ static int require_user_xattr(int dir, struct fault *f)
 struct overlay_spec {
 	int tree, sealed;
 	bool writable, userxattr;
+	bool alone; /* no sealed files: an empty directory is the second lower, below TREE */
 };
 
 static int make_overlay(const struct overlay_spec *l, int *ret, struct fault *f)
@@ -248,7 +249,10 @@ static int make_overlay(const struct overlay_spec *l, int *ret, struct fault *f)
 	r = open_fs("overlay", &fs, f);
 	/* Relative to the working directory: an option's text is at most 255 bytes long. */
 	if (r >= 0)
-		r = configure(fs, FSCONFIG_SET_STRING, "lowerdir", l->sealed < 0 ? "lower" : "sealed:lower",
+		r = configure(fs, FSCONFIG_SET_STRING, "lowerdir",
+			      l->alone	      ? "lower:sealed"
+			      : l->sealed < 0 ? "lower"
+					      : "sealed:lower",
 			      f);
 	if (r >= 0 && l->writable)
 		r = configure(fs, FSCONFIG_SET_STRING, "upperdir", "upper", f);
@@ -329,6 +333,13 @@ int hook_attach_sealed(const struct hook_attach_point *at, int tree, int sealed,
 		       struct fault *f)
 {
 	const struct overlay_spec l = { .tree = tree, .sealed = sealed, .userxattr = userxattr };
+
+	return attach_spec(at, &l, 0, NULL, f);
+}
+
+int hook_attach_read_only(const struct hook_attach_point *at, int tree, struct fault *f)
+{
+	const struct overlay_spec l = { .tree = tree, .sealed = -EBADF, .alone = true };
 
 	return attach_spec(at, &l, 0, NULL, f);
 }

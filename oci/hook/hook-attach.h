@@ -32,6 +32,9 @@ int hook_attach_mask(const struct hook_attach_point *at, struct fault *f) _must_
 int hook_attach_overlay(const struct hook_attach_point *at, int tree, int sealed, uint64_t size,
 			bool userxattr, int *ret_upper, struct fault *f) _must_check_;
 
+/* An overlay of TREE alone, read-only: sockets and FIFOs in it are not the host's. */
+int hook_attach_read_only(const struct hook_attach_point *at, int tree, struct fault *f) _must_check_;
+
 /* TREE with the lower SEALED above it, read-only. */
 int hook_attach_sealed(const struct hook_attach_point *at, int tree, int sealed, bool userxattr,
 		       struct fault *f) _must_check_;

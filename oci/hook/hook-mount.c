@@ -18,6 +18,7 @@
 #include "container/warden-handover.h"
 #include "worktree/worktree.h"
 #include "oci/hook/hook-attach.h"
+#include "oci/hook/hook-gate.h"
 #include "oci/hook/hook-plan.h"
 #include "oci/hook/hook.h"
 
@@ -36,10 +37,14 @@ static int require_same_file(const struct hook_plan_mount *m, struct fault *f)
 	char text[48];
 	struct stat st;
 
-	if (!m->file)
-		return 0;
 	if (fstat(m->tree, &st) < 0)
 		return fault_errno(f, errno, "'%s'", m->source);
+	/* Nor is a socket or FIFO, which leads out of the container, the file that was read-only data. */
+	if (!m->file && !S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
+		return fault_set(f, EPERM, "'%s' was replaced by a special file after it was judged",
+				 m->source);
+	if (!m->file)
+		return 0;
 	(void)snprintf(text, sizeof(text), "%" PRIu64 ":%" PRIu64, (uint64_t)st.st_dev, (uint64_t)st.st_ino);
 	if (strcmp(text, m->file) != 0)
 		return fault_set(f, EPERM, "'%s' was replaced after it was judged", m->source);
@@ -53,7 +58,10 @@ static int clone_sources(const struct hook_plan *p, const char *operands, struct
 
 	for (size_t i = 0; r >= 0 && i < p->n_mounts; i++) {
 		struct hook_plan_mount *m = &p->mounts[i];
-		struct worktree_ids ids = { m->uid, p->uid_base + p->uid, m->gid, p->gid_base + p->gid };
+		struct worktree_ids ids = { .from_uid = m->uid,
+					    .to_uid = p->uid_base + p->uid,
+					    .from_gid = m->gid,
+					    .to_gid = p->gid_base + p->gid };
 
 		if (m->source)
 			r = worktree_clone(m->source, m->rw, map && m->idmap ? &ids : NULL, &m->tree, f);
@@ -129,6 +137,8 @@ static int attach(const struct hook_plan *p, int rootfd, struct hook_plan_mount 
 		return hook_attach_overlay(&at, m->tree, m->layer, m->size, p->rootless, ret_upper, f);
 	if (strcmp(m->kind, "sealed") == 0)
 		return hook_attach_sealed(&at, m->tree, m->layer, p->rootless, f);
+	if (strcmp(m->kind, "tree") == 0)
+		return hook_attach_read_only(&at, m->tree, f);
 	if (strcmp(m->kind, "bind") == 0)
 		return hook_attach_tree(&at, m->tree, f);
 	if (strcmp(m->kind, "hide") == 0)
@@ -152,29 +162,32 @@ static int find_handover(const struct hook_plan *p, const struct hook_state *s, 
 }
 
 /* Before anything runs in the worktree; later the upper cannot be opened. */
-static int hand_over(const struct hook_plan *p, int rootfd, int handover, int upper, struct fault *f)
+static int hand_over(const struct hook_plan *p, int rootfd, int handover, struct warden_held *h,
+		     struct fault *f)
 {
-	_cleanup_close_ int tree = -EBADF;
+	int r = 0;
 
 	if (handover < 0)
 		return 0;
-	tree = path_open_in_root(rootfd, p->work, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, f);
-	if (tree < 0)
-		return fault_wrap(f, tree, "open the worktree");
-	return warden_handover_send(handover, &(struct warden_held){ .tree = tree, .upper = upper }, f);
+	h->tree = path_open_in_root(rootfd, p->work, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, f);
+	if (h->tree < 0)
+		return fault_wrap(f, h->tree, "open the worktree");
+	if (p->gate)
+		r = hook_gate_place(rootfd, p->rootless, &h->gate, &h->gate_dir, f);
+	return r < 0 ? r : warden_handover_send(handover, h, f);
 }
 
 static int mount_all(const struct hook_plan *p, int rootfd, int handover, struct fault *f)
 {
-	_cleanup_close_ int upper = -EBADF;
+	_cleanup_warden_held_ struct warden_held held = WARDEN_HELD_NONE;
 	int r;
 
 	for (size_t i = 0; i < p->n_mounts; i++) {
-		r = attach(p, rootfd, &p->mounts[i], handover < 0 ? NULL : &upper, f);
+		r = attach(p, rootfd, &p->mounts[i], handover < 0 ? NULL : &held.upper, f);
 		if (r < 0)
 			return fault_wrap(f, r, "mount '%s'", p->mounts[i].target);
 	}
-	return hand_over(p, rootfd, handover, upper, f);
+	return hand_over(p, rootfd, handover, &held, f);
 }
 
 int hook_mount(const struct hook_state *s, const char *text, struct fault *f)

@@ -66,8 +66,8 @@ static int read_numbers(const struct jdoc *d, struct hook_plan_mount *m, struct 
 
 static int read_mount(const struct jdoc *d, struct hook_plan_mount *m, struct fault *f)
 {
-	static const char *const kinds[] = { "overlay", "bind", "sealed", "tmpfs", "hide" };
-	const size_t n_kinds = ARRAY_SIZE(kinds), n_sourced = 3;
+	static const char *const kinds[] = { "overlay", "bind", "sealed", "tree", "tmpfs", "hide" };
+	const size_t n_kinds = ARRAY_SIZE(kinds), n_sourced = 4;
 	size_t kind = 0;
 	int r;
 
@@ -108,6 +108,8 @@ static int read_plan(struct hook_plan *p, struct fault *f)
 	r = get_bool(p->doc, "rootless", &p->rootless, f);
 	if (r >= 0)
 		r = get_bool(p->doc, "userns", &p->userns, f);
+	if (r >= 0)
+		r = get_bool(p->doc, "gate", &p->gate, f);
 	if (r >= 0)
 		r = get_id(p->doc, "uid_base", &p->uid_base, f);
 	if (r >= 0)

@@ -30,6 +30,7 @@ struct hook_plan {
 	gid_t gid_base, gid;
 	/* Both or none: custody-warden gets descriptors of WORK, through a socket below RUN. */
 	const char *run, *work;
+	bool gate; /* with RUN: the socket at which init waits, layer/init-proto.h */
 	struct hook_plan_mount *mounts;
 	size_t n_mounts;
 };

@@ -114,8 +114,15 @@ int hook_warden_release(struct hook_warden *w, const struct warden_request *rq, 
 	r = hook_warden_require(w, f);
 	if (r >= 0)
 		r = warden_channel_send(w->channel, rq, fds, f);
-	if (r >= 0)
-		forget(w);
+	if (r < 0)
+		return r;
+	/* Without init nothing else keeps the container from running before its start is recorded. */
+	if (!rq->init)
+		r = fault_wrap(f, warden_channel_wait_ready(w->channel, READY_MS, f),
+			       "not started: custody-warden could not record the start ('custody ledger "
+			       "show' has the "
+			       "reason)");
+	forget(w);
 	return r;
 }
 

@@ -30,7 +30,10 @@ int hook_warden_start(struct hook_warden *w, const char *libexec, struct fault *
 int hook_warden_require(struct hook_warden *w,
 			struct fault *f) _must_check_; /* waits until it reports ready */
 
-/* The request is sent to a warden that has reported ready.  From then on it is independent of the hook. */
+/*
+ * The request is sent to a warden that has reported ready.  From then on it is independent of the hook: PID is -1, also if
+ * it then fails to record the start of a container without init; it records that refusal itself.
+ */
 int hook_warden_release(struct hook_warden *w, const struct warden_request *rq, const int fds[WARDEN_FDS],
 			struct fault *f) _must_check_;
 

@@ -5,6 +5,7 @@ libhook_a_SOURCES += \
 	oci/hook/hook-approve.c oci/hook/hook-approve.h \
 	oci/hook/hook-attach.c oci/hook/hook-attach.h \
 	oci/hook/hook-audit.c \
+	oci/hook/hook-gate.c oci/hook/hook-gate.h \
 	oci/hook/hook-mount.c \
 	oci/hook/hook-pidfd.c \
 	oci/hook/hook-plan.c oci/hook/hook-plan.h \

@@ -8,6 +8,7 @@
  *
  *	warden	ready		it was executed and waits; the hook allows no container before that
  *	hook	the request	with the descriptors of container/warden-request.h, once; then it closes the socket
+ *	warden	ready		only without init, before the hook closes: the start is recorded, the container may run
  *
  * End of file instead of the first: the warden failed, so the container is refused. Instead of the second: the hook has
  * refused the container, or was killed and the runtime refuses it; the warden exits.

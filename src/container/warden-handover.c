@@ -14,7 +14,12 @@
 #include "base/fd.h"
 #include "base/path.h"
 
-#define HELD_FDS 2
+#define HELD_FDS 4
+
+/* The message is one byte: HELD and the bits of the descriptors that follow the worktree's. */
+#define HELD '0'
+#define HELD_UPPER 1
+#define HELD_GATE 2
 
 union rights {
 	char room[CMSG_SPACE(HELD_FDS * sizeof(int))];
@@ -35,6 +40,8 @@ void warden_held_done(struct warden_held *h)
 {
 	h->tree = fd_close(h->tree);
 	h->upper = fd_close(h->upper);
+	h->gate = fd_close(h->gate);
+	h->gate_dir = fd_close(h->gate_dir);
 }
 
 int warden_handover_make(int sessionfd, const char *container, struct fault *f)
@@ -114,16 +121,25 @@ int warden_handover_find(const char *run, const char *container, struct fault *f
 
 int warden_handover_send(int door, const struct warden_held *h, struct fault *f)
 {
-	const int fds[HELD_FDS] = { h->tree, h->upper };
-	const unsigned int n = h->upper < 0 ? 1 : 2;
-	struct iovec io = { (char *)"w", 1 };
+	int fds[HELD_FDS] = { h->tree };
+	unsigned int n = 1;
+	char word = HELD;
+	struct iovec io = { &word, 1 };
 	union rights u = { 0 };
-	struct msghdr m = { .msg_iov = &io,
-			    .msg_iovlen = 1,
-			    .msg_control = u.room,
-			    .msg_controllen = CMSG_SPACE(n * sizeof(int)) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = u.room };
+	struct cmsghdr *c;
 
+	if (h->upper >= 0) {
+		word |= HELD_UPPER;
+		fds[n++] = h->upper;
+	}
+	if (h->gate >= 0) {
+		word |= HELD_GATE;
+		fds[n++] = h->gate;
+		fds[n++] = h->gate_dir;
+	}
+	m.msg_controllen = CMSG_SPACE(n * sizeof(int));
+	c = CMSG_FIRSTHDR(&m);
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(n * sizeof(int));
@@ -140,25 +156,52 @@ static bool is_dir(int fd)
 	return fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) && !(fcntl(fd, F_GETFL) & O_PATH);
 }
 
-static int take_rights(const struct msghdr *m, struct warden_held *ret)
+static bool is_listening(int fd)
+{
+	socklen_t len = sizeof(int);
+	int on = 0;
+
+	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &len) == 0 && on;
+}
+
+/* Stores all received descriptors, also if they are not what WORD says: the caller closes them. */
+static int take_rights(const struct msghdr *m, char word, struct warden_held *ret)
 {
 	const struct cmsghdr *c = CMSG_FIRSTHDR(m);
-	size_t n;
+	int fds[HELD_FDS] = { -EBADF, -EBADF, -EBADF, -EBADF };
+	unsigned int bits = (unsigned char)word - (unsigned char)HELD, at = 1, n;
 
 	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
 	    c->cmsg_len < CMSG_LEN(sizeof(int)))
 		return -EPROTO;
-	n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-	memcpy(&ret->tree, CMSG_DATA(c), sizeof(int));
-	if (n > 1)
-		memcpy(&ret->upper, CMSG_DATA(c) + sizeof(int), sizeof(int));
+	n = (unsigned int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+	memcpy(fds, CMSG_DATA(c), n * sizeof(int));
+	if (bits > (HELD_UPPER | HELD_GATE) ||
+	    n != 1 + (bits & HELD_UPPER ? 1U : 0U) + (bits & HELD_GATE ? 2U : 0U)) {
+		for (unsigned int i = 0; i < n; i++)
+			(void)fd_close(fds[i]);
+		return -EPROTO;
+	}
+	ret->tree = fds[0];
+	if (bits & HELD_UPPER)
+		ret->upper = fds[at++];
+	if (bits & HELD_GATE) {
+		ret->gate = fds[at++];
+		ret->gate_dir = fds[at++];
+	}
 	return 0;
+}
+
+static bool is_complete(const struct warden_held *h)
+{
+	return is_dir(h->tree) && (h->upper < 0 || is_dir(h->upper)) &&
+	       (h->gate < 0 || (is_listening(h->gate) && is_dir(h->gate_dir)));
 }
 
 int warden_handover_receive(int door, struct warden_held *ret, struct fault *f)
 {
 	_cleanup_warden_held_ struct warden_held h = WARDEN_HELD_NONE;
-	char word;
+	char word = 0;
 	struct iovec io = { &word, 1 };
 	union rights u;
 	struct msghdr m = {
@@ -172,8 +215,8 @@ int warden_handover_receive(int door, struct warden_held *ret, struct fault *f)
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return errno == EAGAIN ? 0 : fault_errno(f, errno, "receive the worktree descriptors");
-	r = take_rights(&m, &h);
-	if (r < 0 || (m.msg_flags & MSG_CTRUNC) || !is_dir(h.tree) || (h.upper >= 0 && !is_dir(h.upper)))
+	r = take_rights(&m, word, &h);
+	if (r < 0 || (m.msg_flags & MSG_CTRUNC) || !is_complete(&h))
 		return fault_set(f, EPROTO, "unexpected descriptors instead of the worktree's");
 	*ret = h;
 	h = WARDEN_HELD_NONE;

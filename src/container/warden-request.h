@@ -14,14 +14,12 @@
  * The request of custody-hook to custody-warden about an allowed container: one JSON object, sent with the descriptors
  * below (container/warden-channel.h). The warden's environment determines its directories (state/dirs.h).
  */
-#define WARDEN_PIDFD 3	 /* of the container's first process */
-#define WARDEN_SESSION 4 /* RUN/sessions/ID, locked */
-#define WARDEN_CLAIM 5	 /* STATE/open/ID, locked */
-#define WARDEN_WATCH \
-	6 /* inotify: opens of custody-init by any process; set up by the hook, so that none is missed */
-#define WARDEN_HANDOVER 7 /* datagram socket for the worktree descriptors, container/warden-handover.h */
-#define WARDEN_CHANNEL 8  /* socket that the others are received over; the only one inherited at exec */
-#define WARDEN_FDS 5
+#define WARDEN_PIDFD 3	  /* of the container's first process */
+#define WARDEN_SESSION 4  /* RUN/sessions/ID, locked */
+#define WARDEN_CLAIM 5	  /* STATE/open/ID, locked */
+#define WARDEN_HANDOVER 6 /* datagram socket for the worktree descriptors, container/warden-handover.h */
+#define WARDEN_CHANNEL 7  /* socket that the others are received over; the only one inherited at exec */
+#define WARDEN_FDS 4
 #define WARDEN_REQUEST_MAX 8192
 
 /* Files in the session's directory: its end, written after the ledger record; mark that custody-hook audit is done. */
@@ -40,7 +38,7 @@ struct warden_request {
 	pid_t pid; /* of the first process, for /proc: valid only while the pidfd shows that it is alive */
 	struct jdoc *governance; /* of the profile, NULL: none */
 	char *profile;		 /* its name, for messages */
-	bool init; /* its program is custody-init, whose execution is the start; else the start cannot be observed */
+	bool init; /* its program is custody-init, which waits at the gate; else the start cannot be observed */
 };
 
 int warden_request_write(const struct warden_request *o, struct strbuf *out, struct fault *f) _must_check_;

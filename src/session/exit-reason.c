@@ -24,6 +24,7 @@ static const char *const reason_names[_EXIT_REASON_MAX] = {
 	[EXIT_REASON_SETUP_FAILED] = "setup-failed",
 	[EXIT_REASON_CANCELLED] = "cancelled",
 	[EXIT_REASON_OPERATOR] = "operator",
+	[EXIT_REASON_DEPTH_LIMIT] = "depth-limit",
 };
 
 const char *exit_reason_name(enum exit_reason r)
@@ -99,7 +100,7 @@ static bool decide_own(const struct exit_facts *f, struct exit_verdict *v)
 		v->reason = EXIT_REASON_TIMEOUT;
 		v->code = STATUS_TIMEOUT;
 	} else if (f->disk_exceeded) {
-		v->reason = EXIT_REASON_DISK_LIMIT;
+		v->reason = f->too_deep ? EXIT_REASON_DEPTH_LIMIT : EXIT_REASON_DISK_LIMIT;
 		v->code = STATUS_SIGNAL_BASE + SIGKILL;
 	} else {
 		return false;
@@ -145,9 +146,10 @@ static void decide_status(const struct exit_facts *f, struct exit_verdict *v)
 		v->reason = EXIT_REASON_LOST;
 		v->source = f->ended ? EXIT_SOURCE_WAIT : EXIT_SOURCE_SUPERVISOR;
 		v->code = STATUS_FAILED;
-	} else if (v->signal == SIGSYS) {
+	} else if (v->signal == SIGSYS && f->filter_killed) {
+		/* A number alone is no proof: the payload can send every signal to itself. */
 		v->reason = EXIT_REASON_SECCOMP;
-	} else if (v->signal == SIGXFSZ) {
+	} else if (v->signal == SIGXFSZ && f->file_at_limit) {
 		/* RLIMIT_FSIZE is the disk limit applied to a single file. */
 		v->reason = EXIT_REASON_DISK_LIMIT;
 		v->code = STATUS_SIGNAL_BASE + SIGKILL;

@@ -22,6 +22,7 @@ enum exit_reason {
 	EXIT_REASON_SETUP_FAILED,
 	EXIT_REASON_CANCELLED,
 	EXIT_REASON_OPERATOR,
+	EXIT_REASON_DEPTH_LIMIT,
 	_EXIT_REASON_MAX,
 };
 
@@ -49,6 +50,9 @@ struct exit_facts {
 	bool setup_failed;  /* the payload was not executed */
 	bool timed_out;	    /* custody sent SIGTERM at the time limit */
 	bool disk_exceeded; /* custody killed it at the disk limit, or found the limit exceeded at the end */
+	bool too_deep;	    /* with it: more levels of directories than can be counted */
+	bool file_at_limit; /* custody found a file as large as RLIMIT_FSIZE in the upper */
+	bool filter_killed; /* the kernel recorded that the system call filter killed a process of the run */
 	int cancelled;	    /* signal that custody received, 0 = none */
 	bool stopped;	    /* by `custody stop` */
 	bool exec_failed;   /* init could not execute the command */

@@ -50,6 +50,20 @@ struct session_summary run_result_summary(const struct run_result *r, const stru
 	};
 }
 
+/* Not every mechanism is the kernel's: docs/design/run.md. */
+static void put_disk_limit(struct jdoc *o, const struct run_result *r)
+{
+	struct jdoc *limit;
+
+	if (!r->disk_by) {
+		jdoc_set(o, "disk_limit", jdoc_new_null());
+		return;
+	}
+	limit = jdoc_set_object(o, "disk_limit");
+	jdoc_set_string(limit, "by", r->disk_by);
+	jdoc_set_int(limit, "bytes", (int64_t)r->disk_bytes);
+}
+
 struct jdoc *run_result_to_json(const struct run_result *r)
 {
 	_cleanup_jdoc_ struct jdoc *command = run_result_command(r);
@@ -61,6 +75,7 @@ struct jdoc *run_result_to_json(const struct run_result *r)
 		jdoc_set_bool(o, "evidence_staged", true);
 	if (r->evidence_error)
 		jdoc_set_string(o, "evidence_error", r->evidence_error);
+	put_disk_limit(o, r);
 	return o;
 }
 

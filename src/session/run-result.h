@@ -25,6 +25,9 @@ struct run_result {
 	char *const *argv;			   /* the command */
 	const char *name, *agent, *worker, *issue; /* as given; NULL: not given */
 	struct exit_verdict exit;
+	bool open_line;		       /* standard output ended without a newline; only if the job asked */
+	const char *disk_by;	       /* mechanism of the disk limit; NULL: there is no limit */
+	uint64_t disk_bytes;	       /* with it: the limit */
 	int output_error;	       /* errno: some of the command's output could not be delivered */
 	bool worktree_lost;	       /* the server of the worktree exited before the command did */
 	bool unrecorded;	       /* the end could not be written to the ledger */

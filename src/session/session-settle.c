@@ -22,7 +22,8 @@ static bool stays(const char *name, bool kept)
 	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
 		if (strcmp(name, always[i]) == 0)
 			return true;
-	return kept && (strcmp(name, SESSION_UPPER) == 0 || strcmp(name, SESSION_UPPER_FILE) == 0);
+	return kept && (strcmp(name, SESSION_UPPER) == 0 || strcmp(name, SESSION_UPPER_FILE) == 0 ||
+			strcmp(name, SESSION_UPPER_BASE) == 0);
 }
 
 int session_note_trim(int dir, bool kept, struct fault *f)

@@ -174,6 +174,8 @@ int session_upper_remove(int dirfd, struct fault *f)
 {
 	if (unlinkat(dirfd, SESSION_UPPER_FILE, 0) < 0 && errno != ENOENT)
 		return fault_errno(f, errno, "remove '%s'", SESSION_UPPER_FILE);
+	if (unlinkat(dirfd, SESSION_UPPER_BASE, 0) < 0 && errno != ENOENT)
+		return fault_errno(f, errno, "remove '%s'", SESSION_UPPER_BASE);
 	return path_remove_tree(dirfd, SESSION_UPPER_DIR, f);
 }
 

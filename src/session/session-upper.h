@@ -19,6 +19,7 @@
  */
 #define SESSION_UPPER_FILE "layer.json"
 #define SESSION_UPPER_DIR "u"
+#define SESSION_UPPER_BASE "base" /* the worktree's entries that it changes: review/base-record.h */
 
 struct session_upper {
 	char session[SESSION_ID_SIZE];
@@ -44,7 +45,7 @@ int session_upper_read(int dirfd, struct session_upper *ret, struct fault *f) _m
 
 /* Disk usage in bytes, at least 4 KiB per entry. */
 int session_upper_measure(int layer, uint64_t *ret, struct fault *f) _must_check_;
-/* Removes the upper and layer.json; the rest of DIRFD stays. */
+/* Removes the upper, layer.json and the record of the base; the rest of DIRFD stays. */
 int session_upper_remove(int dirfd, struct fault *f) _must_check_;
 /* Opens and locks STATE/sessions/ID, or -EBUSY. */
 int session_upper_lock(const struct dirs *d, const char *id, struct fault *f) _must_check_;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
@@ -28,8 +29,8 @@ static bool is_killed(const struct exit_facts *facts)
 static struct exit_verdict decide(struct container_watch *w)
 {
 	struct exit_facts facts = { .foreign = true,
-				    .denied = w->denied && !w->unheld,
-				    .setup_failed = !w->started || w->unheld,
+				    .denied = w->denied && strcmp(w->refused, "approval") == 0,
+				    .setup_failed = !w->started || w->unreleased,
 				    .init_source = EXIT_SOURCE_PIDFD };
 
 	facts.ended = pidfd_end_status(WARDEN_PIDFD, &facts.init_status);
@@ -38,7 +39,7 @@ static struct exit_verdict decide(struct container_watch *w)
 		facts.init_status = w->zombie_status;
 		facts.init_source = EXIT_SOURCE_PROC;
 	}
-	if (w->started && !w->denied && oom_watch_decide(&w->oom, is_killed(&facts)))
+	if (w->started && oom_watch_decide(&w->oom, is_killed(&facts)))
 		facts.counters.oom_kills = 1;
 	return exit_decide(&facts);
 }
@@ -67,23 +68,30 @@ static int take_evidence(const struct container_watch *w, const struct exit_verd
 	return c.scope == EVIDENCE_SCOPE_NONE ? 0 : container_evidence_capture(&c, ret, f);
 }
 
+static const char *explain_unstarted(const struct container_watch *w)
+{
+	if (w->denied)
+		return fault_text(&w->why);
+	if (w->gate.used)
+		return "custody-init exited before the command: a layer is missing, or it was killed; its "
+		       "stderr has the "
+		       "reason";
+	if (w->request.init && w->held.tree < 0)
+		return "custody-hook did not pass the worktree descriptors";
+	return "the container was never started";
+}
+
 /* The payload never ran, or it did: a refusal, or an end. */
 static int record(struct container_watch *w, const struct ledger_end *end, struct fault *f)
 {
 	struct decision *d = &w->decision;
-	int r = 0;
+	int r;
 
 	if (w->started)
 		return decision_end(d, end, f);
-	if (!w->unheld)
-		r = decision_release(d, end->reason, f);
-	d->refused = end->reason;
-	if (r >= 0)
-		r = decision_refuse(d,
-				    w->unheld ? "custody-hook did not pass the worktree descriptors"
-					      : "the container was never started",
-				    f);
-	return r;
+	r = decision_release(d, end->reason, f);
+	d->refused = w->denied ? w->refused : end->reason;
+	return r < 0 ? r : decision_refuse(d, explain_unstarted(w), f);
 }
 
 static int write_exit(const struct container_watch *w, const struct ledger_end *end, struct fault *f)

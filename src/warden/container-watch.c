@@ -13,12 +13,11 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "container/container-note.h"
-#include "subject/placement.h"
+#include "container/warden-channel.h"
 #include "warden/pidfd-status.h"
 
-#define CHECK_AGAIN_MS 1 /* an exec whose file was just opened is finished by then, or the next time */
-#define CHECKS_MAX 2000	 /* then another process opened the file */
-#define ZOMBIE_MS 10000	 /* how long a parent may leave it unreaped before its end counts as lost */
+#define REFUSED_MS 2000 /* how long a refused init may take to report it and exit */
+#define ZOMBIE_MS 10000 /* how long a parent may leave it unreaped before its end counts as lost */
 
 static int open_places(struct container_watch *w, struct fault *f)
 {
@@ -31,22 +30,8 @@ static int open_places(struct container_watch *w, struct fault *f)
 	return r < 0 ? r : decision_resume(&w->decision, w->config, &w->request, WARDEN_CLAIM, f);
 }
 
-/* Is the first process our init now?  Its arguments are ours from the moment of the exec, and readable by all users. */
-static bool is_started(const struct container_watch *w)
+static void kill_container(void)
 {
-	_cleanup_close_ int fd = -EBADF;
-	char path[40], text[sizeof(INIT_PATH)];
-	ssize_t n;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)w->request.pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text));
-	return n == (ssize_t)sizeof(text) && memcmp(text, INIT_PATH, sizeof(text)) == 0;
-}
-
-static void kill_container(struct container_watch *w)
-{
-	w->denied = true;
 	(void)syscall(SYS_pidfd_send_signal, WARDEN_PIDFD, SIGKILL, NULL, 0);
 }
 
@@ -57,12 +42,7 @@ static void receive_worktree(struct container_watch *w)
 		return;
 	warden_handover_shut(WARDEN_SESSION, w->request.container);
 	warden_backup_hold(&w->backup, &w->held);
-}
-
-/* The worktree is mounted before the start and passed when it is mounted.  Without init the moment is unknown. */
-static bool is_unheld(const struct container_watch *w)
-{
-	return w->held.tree < 0 && w->request.init && !w->ended;
+	container_gate_take(&w->gate, &w->held);
 }
 
 static void write_note(const struct container_watch *w)
@@ -75,63 +55,53 @@ static void write_note(const struct container_watch *w)
 				    NULL);
 }
 
-/* The payload is a few hundred microseconds away, behind init's proofs: a failure kills the container. */
-static void on_start(struct container_watch *w)
+/* The record of the start precedes the payload; a failure is the reason of a refusal. */
+static int record_start(struct container_watch *w, struct fault *f)
 {
-	_cleanup_fault_ struct fault f = { 0 };
 	int r;
 
-	receive_worktree(w);
-	if (is_unheld(w)) {
-		w->unheld = true;
-		kill_container(w);
-		/* The check may be late: a grant must never be returned by a container that ran. */
-		(void)!decision_consume(&w->decision, &f);
+	r = decision_consume(&w->decision, f);
+	w->refused = r == -EACCES ? "approval" : "setup-failed";
+	if (r >= 0)
+		r = decision_start(&w->decision, w->request.pid, NULL, f);
+	return r < 0 ? r : ledger_sync(w->decision.ledger, f);
+}
+
+static void on_start(struct container_watch *w)
+{
+	w->began_ns = clock_boot_ns();
+	w->began_us = clock_wall_us();
+	if (record_start(w, &w->why) < 0) {
+		w->denied = true;
 		return;
 	}
 	w->started = true;
-	/* A user has few inotify instances, 128 by default: only containers that have not started hold one. */
-	(void)close(WARDEN_WATCH);
-	w->began_ns = clock_boot_ns();
-	w->began_us = clock_wall_us();
-	r = decision_consume(&w->decision, &f);
-	if (r >= 0)
-		r = decision_start(&w->decision, w->request.pid, NULL, &f);
-	if (r < 0) {
-		kill_container(w);
-		return;
-	}
+}
+
+/* Behind the payload's start: nothing of it waits for these. */
+static void after_start(struct container_watch *w)
+{
 	if (!w->ended)
 		oom_watch_open(&w->oom, w->request.pid, false);
 	write_note(w);
 }
 
-static void check_start(struct container_watch *w)
+static void on_ready(struct container_watch *w)
 {
-	if (w->started || w->denied)
+	on_start(w);
+	if (w->denied) {
+		(void)!container_gate_answer(&w->gate, fault_text(&w->why));
 		return;
-	if (is_started(w))
-		on_start(w);
-	else if (w->checks > 0)
-		w->checks--;
-}
-
-static void on_open(struct container_watch *w)
-{
-	char events[4096];
-
-	while (read(WARDEN_WATCH, events, sizeof(events)) > 0) {
-		w->opened = true;
-		w->checks = CHECKS_MAX;
 	}
-	check_start(w);
+	w->unreleased = !container_gate_answer(&w->gate, NULL);
+	after_start(w);
 }
 
 /* Milliseconds until something is due without an event. */
 static int next_due(struct container_watch *w)
 {
-	if (w->checks > 0 && !w->started)
-		return CHECK_AGAIN_MS;
+	if (w->denied)
+		return REFUSED_MS;
 	return w->decision.started ? decision_tick(&w->decision) : -1;
 }
 
@@ -148,41 +118,43 @@ static void on_exit_of_first(struct container_watch *w)
 	w->ended = true;
 }
 
-/*
- * Exited before its start was seen.  Nothing can be executed that was not opened: if init's file was not opened it did not
- * start; if it was, it counts as started, for a grant must never be returned by a container that ran.
- */
-static void settle_start(struct container_watch *w)
-{
-	if (!w->started && !w->denied)
-		on_open(w);
-	if (!w->started && !w->denied && w->opened)
-		on_start(w);
-}
-
 static void supervise(struct container_watch *w)
 {
 	while (!w->ended) {
 		struct pollfd p[] = { { .fd = WARDEN_PIDFD, .events = POLLIN },
-				      { .fd = w->started || w->denied ? -1 : WARDEN_WATCH, .events = POLLIN },
+				      { .fd = w->gate.listener, .events = POLLIN },
+				      { .fd = w->gate.peer, .events = POLLIN },
 				      { .fd = w->held.tree < 0 ? WARDEN_HANDOVER : -1, .events = POLLIN },
 				      { .fd = w->oom.event, .events = oom_watch_events(&w->oom) } };
-		int r = poll(p, 4, next_due(w));
+		int r = poll(p, 5, next_due(w));
 
 		if (r < 0 && errno != EINTR)
 			return;
-		if (r > 0 && p[2].revents)
-			receive_worktree(w);
+		if (r == 0 && w->denied)
+			kill_container();
 		if (r > 0 && p[3].revents)
+			receive_worktree(w);
+		if (r > 0 && p[4].revents)
 			oom_watch_read(&w->oom);
 		if (r > 0 && p[1].revents)
-			on_open(w);
-		else
-			check_start(w);
+			container_gate_accept(&w->gate, WARDEN_PIDFD, w->request.pid);
+		if (r > 0 && p[2].revents && container_gate_is_ready(&w->gate))
+			on_ready(w);
 		if (r > 0 && p[0].revents)
 			on_exit_of_first(w);
 	}
-	settle_start(w);
+}
+
+/* Its start cannot be observed: it is recorded now, while the hook still waits and the container cannot start. */
+static int start_without_init(struct container_watch *w, struct fault *f)
+{
+	on_start(w);
+	if (w->denied) {
+		kill_container();
+		return 0;
+	}
+	after_start(w);
+	return warden_channel_send_ready(WARDEN_CHANNEL, f);
 }
 
 int container_watch_run(struct container_watch *w, struct fault *f)
@@ -197,7 +169,11 @@ int container_watch_run(struct container_watch *w, struct fault *f)
 	/* Runtimes have moved it into its cgroup by now; if one has not, it is opened again at the start. */
 	oom_watch_open(&w->oom, w->request.pid, true);
 	if (!w->request.init)
-		on_start(w);
+		r = start_without_init(w, f);
+	/* The hook has its answer, or needs none. */
+	(void)close(WARDEN_CHANNEL);
+	if (r < 0)
+		return r;
 	supervise(w);
 	return container_end_record(w, f);
 }
@@ -209,5 +185,7 @@ void container_watch_done(struct container_watch *w)
 	dirs_done(&w->dirs);
 	warden_request_done(&w->request);
 	warden_held_done(&w->held);
+	container_gate_done(&w->gate);
+	fault_done(&w->why);
 	oom_watch_done(&w->oom);
 }

@@ -7,18 +7,19 @@
 #include "container/warden-request.h"
 #include "decision/decision.h"
 #include "state/dirs.h"
+#include "warden/container-gate.h"
 #include "warden/warden-backup.h"
 
 /*
  * custody-warden's watch over one container that another runtime runs from a bundle.  The warden is neither parent
  * nor child of it: it sees the first process through a pidfd.
  *
- *	handover	custody-hook mount sends descriptors of the worktree
- *	start		custody-init is executed (inotify on its file says when to check): the grant is consumed, else
- *			the container is killed
+ *	handover	custody-hook mount sends descriptors of the worktree and of the gate
+ *	start		custody-init has proven the layers and waits at the gate: the grant is consumed and the start
+ *			recorded, and only then does the command run
  *	end		the pidfd becomes readable: evidence if the end is abnormal, the end record, exit.json
  *
- * A start that cannot be recorded must not happen: a failure before it kills the container.
+ * A start that cannot be recorded must not happen: init is refused, and killed if it does not exit.
  */
 struct container_watch {
 	struct warden_request request;
@@ -28,10 +29,12 @@ struct container_watch {
 	struct warden_held held;
 	struct warden_backup backup;
 	struct oom_watch oom;
-	bool started, denied, ended;
-	bool opened;	     /* init's file was opened, perhaps by this container */
-	unsigned int checks; /* left after init's file was opened */
-	bool unheld;	     /* started without a worktree descriptor, and killed for that */
+	struct container_gate gate;
+	bool started;	 /* the start is recorded: from here on an end, not a refusal */
+	bool unreleased; /* started, but init had exited: the command never ran */
+	bool denied, ended;
+	const char *refused; /* with DENIED: stable name for the record */
+	struct fault why;    /* with DENIED: for people */
 	uint64_t began_ns, began_us;
 	bool zombie_seen;
 	int zombie_status;
@@ -40,6 +43,7 @@ struct container_watch {
 	((struct container_watch){ .decision = DECISION_NONE,    \
 				   .held = WARDEN_HELD_NONE,     \
 				   .backup = WARDEN_BACKUP_NONE, \
+				   .gate = CONTAINER_GATE_NONE,  \
 				   .oom = OOM_WATCH_NONE })
 
 /* From the request to exit.json; the descriptors of container/warden-request.h are in place. */

@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/seam.h"
+#include "layer/inherit-table.h"
 #include "layer/init-proto.h"
 
 /*
@@ -75,6 +76,17 @@ static int take_descriptors(const struct creator_job *job, int fd, struct fault 
 	return 0;
 }
 
+/*
+ * After the preparation: mounts are attached to paths, so no descriptor of a directory of the host is needed, and the
+ * runtime must not have one when it changes directory.
+ */
+static int close_prepared(struct fault *f)
+{
+	if (close_range(INIT_FD + 1, CREATOR_FD - 1, 0) < 0 || close_range(CREATOR_FD + 1, ~0U, 0) < 0)
+		return fault_errno(f, errno, "close descriptors");
+	return 0;
+}
+
 static int wait_release(int fd, struct fault *f)
 {
 	char word;
@@ -100,6 +112,8 @@ static void run_child(const struct creator_job *job, int fd, pid_t parent)
 	/* Signals of the caller's terminal go to the supervisor only. */
 	(void)setsid();
 
+	/* First: a real-time process may not enter every cgroup. */
+	inherit_reset();
 	seam("creator-born");
 	r = cgroup_enter(job->cgroup, &f);
 	if (r == 0)
@@ -107,7 +121,7 @@ static void run_child(const struct creator_job *job, int fd, pid_t parent)
 	if (r < 0)
 		fail(fd, &f);
 	seam("creator-placed");
-	if (job->prepare(job->arg, &rq, &f) < 0 || wait_release(CREATOR_FD, &f) < 0)
+	if (job->prepare(job->arg, &rq, &f) < 0 || close_prepared(&f) < 0 || wait_release(CREATOR_FD, &f) < 0)
 		fail(CREATOR_FD, &f);
 	seam("container-prepared");
 	if (job->ops->create(&rq, &pid, &f) < 0)

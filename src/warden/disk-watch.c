@@ -13,14 +13,18 @@
 #include "base/dir.h"
 #include "base/fd.h"
 #include "base/userns.h"
+#include "warden/inode-set.h"
 
 #define TICKS_MAX 20
 #define ENTRY_BYTES UINT64_C(4096)
+#define NAME_BYTES UINT64_C(256) /* about the longest entry of a directory */
 
 struct disk_walk {
 	dev_t dev; /* of the upper: no link is followed, no mount crossed */
 	/* A directory without permissions is unreadable for its owner as well, if that is not root. */
 	bool denied;
+	uint64_t largest;
+	struct inode_set linked; /* files with several names */
 };
 
 static int open_below(struct disk_walk *w, int dirfd, const char *name)
@@ -29,6 +33,18 @@ static int open_below(struct disk_walk *w, int dirfd, const char *name)
 
 	w->denied |= fd < 0 && errno == EACCES;
 	return fd;
+}
+
+/* An empty file takes an inode, of which a file system has about one for each 16 KiB; another name takes an entry. */
+static uint64_t count_entry(struct disk_walk *w, const struct stat *st)
+{
+	uint64_t bytes = (uint64_t)st->st_blocks * 512;
+
+	if (!S_ISDIR(st->st_mode) && st->st_nlink > 1 && !inode_set_add(&w->linked, st->st_dev, st->st_ino))
+		return NAME_BYTES;
+	if (S_ISREG(st->st_mode) && (uint64_t)st->st_size > w->largest)
+		w->largest = (uint64_t)st->st_size;
+	return bytes > ENTRY_BYTES ? bytes : ENTRY_BYTES;
 }
 
 static uint64_t measure(struct disk_walk *w, int fd, uint64_t max, unsigned int depth)
@@ -42,7 +58,7 @@ static uint64_t measure(struct disk_walk *w, int fd, uint64_t max, unsigned int 
 		return 0;
 	}
 	while (sum <= max && (e = readdir(d))) {
-		uint64_t bytes, below;
+		uint64_t below;
 		struct stat st;
 		int sub;
 
@@ -54,9 +70,7 @@ static uint64_t measure(struct disk_walk *w, int fd, uint64_t max, unsigned int 
 		}
 		if (st.st_dev != w->dev)
 			continue;
-		/* An empty file takes an inode, of which a file system has about one for each 16 KiB. */
-		bytes = (uint64_t)st.st_blocks * 512;
-		sum += bytes > ENTRY_BYTES ? bytes : ENTRY_BYTES;
+		sum += count_entry(w, &st);
 		if (!S_ISDIR(st.st_mode))
 			continue;
 		/* Too deep: counts as over the limit, or a chain of directories would hide the rest. */
@@ -71,51 +85,59 @@ static uint64_t measure(struct disk_walk *w, int fd, uint64_t max, unsigned int 
 	return sum;
 }
 
-static uint64_t walk(struct disk_walk *w, const char *dir, uint64_t max)
+static void walk(struct disk_walk *w, const char *dir, uint64_t max, struct disk_size *ret)
 {
 	struct stat st;
 	int fd;
 
+	*ret = (struct disk_size){ 0 };
 	if (lstat(dir, &st) < 0)
-		return 0;
+		return;
 	w->dev = st.st_dev;
 	fd = open_below(w, AT_FDCWD, dir);
-	return fd < 0 ? 0 : measure(w, fd, max, DISK_DEPTH_MAX);
+	if (fd >= 0)
+		ret->bytes = measure(w, fd, max, DISK_DEPTH_MAX);
+	ret->largest = w->largest;
+	inode_set_done(&w->linked);
 }
 
 /* Directories that the payload made unreadable are counted in a user namespace, by a child that does not return. */
-static uint64_t walk_inside(const char *dir, uint64_t max)
+static void walk_inside(const char *dir, uint64_t max, struct disk_size *ret)
 {
-	uint64_t sum = 0;
 	int fd[2];
 	pid_t pid;
 
+	*ret = (struct disk_size){ 0 };
 	if (pipe2(fd, O_CLOEXEC) < 0)
-		return 0;
+		return;
 	pid = fork();
 	if (pid == 0) {
 		struct disk_walk w = { 0 };
 
 		if (userns_enter(NULL) < 0)
 			_exit(1);
-		sum = walk(&w, dir, max);
-		_exit(write(fd[1], &sum, sizeof(sum)) == sizeof(sum) ? 0 : 1);
+		walk(&w, dir, max, ret);
+		_exit(write(fd[1], ret, sizeof(*ret)) == sizeof(*ret) ? 0 : 1);
 	}
 	(void)fd_close(fd[1]);
-	if (pid < 0 || read(fd[0], &sum, sizeof(sum)) != sizeof(sum))
-		sum = 0;
+	if (pid < 0 || read(fd[0], ret, sizeof(*ret)) != sizeof(*ret))
+		*ret = (struct disk_size){ 0 };
 	(void)fd_close(fd[0]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	return sum;
 }
 
-uint64_t disk_measure(const char *dir, uint64_t max)
+void disk_measure(const char *dir, uint64_t max, struct disk_size *ret)
 {
 	struct disk_walk w = { 0 };
-	uint64_t sum = walk(&w, dir, max), inside = w.denied ? walk_inside(dir, max) : 0;
+	struct disk_size inside;
 
-	return inside > sum ? inside : sum;
+	walk(&w, dir, max, ret);
+	if (!w.denied)
+		return;
+	walk_inside(dir, max, &inside);
+	if (inside.bytes > ret->bytes)
+		*ret = inside;
 }
 
 static void read_free(const char *dir, uint64_t *ret_bytes, uint64_t *ret_files)
@@ -152,25 +174,48 @@ static bool is_due(struct disk_watch *w, uint64_t bytes, uint64_t files, bool fi
 	return (bytes != w->free_at_walk || files != w->files_at_walk) && w->ticks >= TICKS_MAX;
 }
 
+static void measure_names(struct disk_watch *w)
+{
+	struct disk_size size;
+
+	disk_measure(w->dir, w->limit, &size);
+	w->size_at_walk = size.bytes;
+	w->largest_at_walk = size.largest;
+	if (!w->also || w->size_at_walk > w->limit)
+		return;
+	disk_measure(w->also, w->limit, &size);
+	w->size_at_walk = size.bytes == DISK_TOO_DEEP ? DISK_TOO_DEEP : w->size_at_walk + size.bytes;
+}
+
+/*
+ * Files without a name.  Where their size cannot be read, they may be all that the file system lost beyond the files
+ * that were found: other processes may have written it, but only a run that hides files is blamed for it, or one that has
+ * written that much itself: a Landlock rule, for example, keeps a removed file and shows nowhere.
+ */
+static void measure_nameless(struct disk_watch *w, uint64_t lost)
+{
+	struct disk_nameless held;
+
+	disk_measure_nameless(w->init, &held);
+	w->size_at_walk += held.bytes;
+	w->unexplained = (held.hidden || held.written > w->size_at_walk + w->limit) && lost > w->limit &&
+			 lost > w->size_at_walk;
+	if (w->unexplained)
+		w->size_at_walk = lost;
+}
+
 bool disk_watch_exceeds(struct disk_watch *w, bool final)
 {
-	uint64_t bytes, files, gone;
+	uint64_t bytes, files;
 
 	if (!w->dir)
 		return false;
 	read_free(w->dir, &bytes, &files);
 	if (!is_due(w, bytes, files, final))
 		return false;
-	w->size_at_walk = disk_measure(w->dir, w->limit);
-	if (w->also && w->size_at_walk <= w->limit) {
-		uint64_t also = disk_measure(w->also, w->limit);
-
-		w->size_at_walk = also == DISK_TOO_DEEP ? also : w->size_at_walk + also;
-	}
-	gone = bytes < w->free_at_start ? w->free_at_start - bytes : 0;
-	/* More space is used than names explain: other processes' files, or unlinked open files. */
-	if (!final && w->size_at_walk <= w->limit && gone > w->size_at_walk && gone > w->limit / 2)
-		w->size_at_walk += disk_measure_nameless(w->init);
+	measure_names(w);
+	if (!final && w->size_at_walk <= w->limit)
+		measure_nameless(w, bytes < w->free_at_start ? w->free_at_start - bytes : 0);
 	w->free_at_walk = bytes;
 	w->files_at_walk = files;
 	w->ticks = 0;

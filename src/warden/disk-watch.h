@@ -17,6 +17,8 @@ struct disk_watch {
 	uint64_t free_at_start, free_at_walk;
 	uint64_t files_at_walk; /* free inodes, as bytes that each counts */
 	uint64_t size_at_walk;
+	uint64_t largest_at_walk; /* size of the largest file */
+	bool unexplained;   /* SIZE_AT_WALK is what the file system lost: not all of it could be found */
 	unsigned int ticks; /* since the last walk */
 };
 
@@ -25,11 +27,22 @@ void disk_watch_init(struct disk_watch *w, const char *dir, uint64_t limit, pid_
 bool disk_watch_exceeds(struct disk_watch *w, bool final);
 
 /*
- * Bytes on disk below DIR, counting stops above MAX.  A tree of more than DISK_DEPTH_MAX levels is DISK_TOO_DEEP,
- * which is above every limit.
+ * Bytes on disk below DIR, counting stops above MAX.  A file with several names counts once.  A tree of more than
+ * DISK_DEPTH_MAX levels is DISK_TOO_DEEP, which is above every limit.
  */
 #define DISK_DEPTH_MAX 256
 #define DISK_TOO_DEEP UINT64_MAX
-uint64_t disk_measure(const char *dir, uint64_t max);
-/* Bytes of unlinked files that processes of INIT's pid namespace hold open in an overlay. */
-uint64_t disk_measure_nameless(pid_t init);
+struct disk_size {
+	uint64_t bytes;
+	uint64_t largest; /* st_size of the largest file that was counted */
+};
+void disk_measure(const char *dir, uint64_t max, struct disk_size *ret);
+
+/* Files without a name that processes of INIT's pid namespace hold in an overlay. */
+struct disk_nameless {
+	uint64_t bytes;
+	uint64_t
+		written; /* by all processes of the run since its start, exited ones included; not to memory */
+	bool hidden;	 /* some are held in a way that does not show their size */
+};
+void disk_measure_nameless(pid_t init, struct disk_nameless *ret);

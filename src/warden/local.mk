@@ -3,6 +3,8 @@ libcore_a_SOURCES += \
 	src/warden/creator.c src/warden/creator.h \
 	src/warden/disk-unlinked.c \
 	src/warden/disk-watch.c src/warden/disk-watch.h \
+	src/warden/filter-record.c src/warden/filter-record.h \
+	src/warden/inode-set.c src/warden/inode-set.h \
 	src/warden/output-log.c src/warden/output-log.h \
 	src/warden/output-tail.c src/warden/output-tail.h \
 	src/warden/pidfd-status.c src/warden/pidfd-status.h \
@@ -19,6 +21,7 @@ libcore_a_SOURCES += \
 pkglibexec_PROGRAMS += custody-warden
 custody_warden_SOURCES = src/warden/warden-main.c \
 	src/warden/container-end.c src/warden/container-watch.c src/warden/container-watch.h \
+	src/warden/container-gate.c src/warden/container-gate.h \
 	src/warden/warden-exit.c src/warden/warden-exit.h \
 	src/warden/warden-backup.c src/warden/warden-backup.h $(nettle_cpuid)
 custody_warden_LDFLAGS = $(prog_ldflags) $(nettle_wraps)

@@ -36,6 +36,7 @@ void pump_init(struct pump *p, int in, bool own_in, int out, bool own_out)
 	p->own_out = own_out;
 	p->full = false;
 	p->error = 0;
+	p->last = 0;
 	p->start = p->len = p->lent = p->told = 0;
 	p->tail = NULL;
 	p->log = NULL;
@@ -49,6 +50,11 @@ void pump_init(struct pump *p, int in, bool own_in, int out, bool own_out)
 void pump_log(struct pump *p, struct output_log *log)
 {
 	p->log = log;
+	p->mode = PUMP_COPY;
+}
+
+void pump_watch(struct pump *p)
+{
 	p->mode = PUMP_COPY;
 }
 
@@ -257,6 +263,8 @@ static void flush(struct pump *p)
 			fail(p, errno);
 		return;
 	}
+	if (n > 0)
+		p->last = p->buffer[p->start + (size_t)n - 1];
 	p->start += (size_t)n;
 	p->len -= (size_t)n;
 	if (p->len == 0 && p->in < 0)

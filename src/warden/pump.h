@@ -32,11 +32,14 @@ struct pump {
 	struct output_log *log; /* gets the bytes instead of OUT; NULL: OUT gets them. Set by pump_log. */
 	struct tail *tail;	/* keeps the last bytes; NULL: none. Set after pump_init. */
 	size_t told;		/* bytes that the tail has and that are still in IN */
+	char last;		/* last byte written to OUT, in mode PUMP_COPY; 0: none */
 	char buffer[PUMP_BUFFER];
 };
 
 /* From now on the bytes go to LOG; OUT, which must be /dev/null, is only polled. */
 void pump_log(struct pump *p, struct output_log *log);
+/* From now on `last` is known: the bytes pass through this process. */
+void pump_watch(struct pump *p);
 /* IN or OUT negative: the pump does nothing. */
 void pump_init(struct pump *p, int in, bool own_in, int out, bool own_out);
 /*

@@ -120,6 +120,7 @@ int stdio_open(struct stdio *s, const int user[STDIO_N], bool terminal, struct f
 	int r;
 
 	s->input = -EBADF;
+	s->merged = false;
 	for (int i = 0; i < STDIO_N; i++) {
 		s->child[i] = -EBADF;
 		pump_init(&s->pump[i], -EBADF, false, -EBADF, false);
@@ -131,6 +132,7 @@ int stdio_open(struct stdio *s, const int user[STDIO_N], bool terminal, struct f
 		return r;
 	/* One pipe for both keeps the order of their output. */
 	if (terminal || is_same(user[STDIO_OUT], user[STDIO_ERR])) {
+		s->merged = true;
 		s->child[STDIO_OUT] = fcntl(s->child[STDIO_ERR], F_DUPFD_CLOEXEC, 3);
 		return s->child[STDIO_OUT] < 0 ? fault_errno(f, errno, "standard output") : 0;
 	}
@@ -162,6 +164,22 @@ void stdio_log(struct stdio *s, struct output_log *l)
 		return;
 	pump_log(&s->pump[STDIO_OUT], l);
 	pump_log(&s->pump[STDIO_ERR], l);
+}
+
+void stdio_watch_lines(struct stdio *s)
+{
+	pump_watch(&s->pump[STDIO_OUT]);
+	pump_watch(&s->pump[STDIO_ERR]);
+}
+
+/* Where both streams are one file, both go through the pump of standard error. */
+bool stdio_has_open_line(const struct stdio *s)
+{
+	char last = s->pump[STDIO_OUT].last ? s->pump[STDIO_OUT].last
+		    : s->merged		    ? s->pump[STDIO_ERR].last
+					    : 0;
+
+	return last && last != '\n';
 }
 
 void stdio_close_child(struct stdio *s)

@@ -17,6 +17,7 @@ struct stdio {
 	int child[STDIO_N];	   /* ends for the container; closed by stdio_close_child */
 	struct pump pump[STDIO_N]; /* in towards the payload, out and err towards the caller */
 	int input;		   /* the caller's, if it is a seekable file; else -EBADF */
+	bool merged;		   /* the caller's output and error are one file, and one pipe */
 };
 
 /* USER: the caller's three. TERMINAL: stdio_use_terminal connects the payload's input and output instead. */
@@ -27,6 +28,10 @@ int stdio_use_terminal(struct stdio *s, const int user[STDIO_N], int master, str
 void stdio_remember(struct stdio *s, struct tail *t);
 /* The same bytes into L, and nowhere else.  L may be NULL. */
 void stdio_log(struct stdio *s, struct output_log *l);
+/* From now on stdio_has_open_line knows the end of the output. */
+void stdio_watch_lines(struct stdio *s);
+/* Did the bytes for standard output end without a newline? */
+bool stdio_has_open_line(const struct stdio *s);
 void stdio_close_child(struct stdio *s);
 /* The payload exited: input stops. A file's offset is set back to the first byte that it did not read. */
 void stdio_end_input(struct stdio *s);

@@ -90,9 +90,9 @@ static _Noreturn void wait_and_replace(int fd, const struct warden_request *rq)
 {
 	_cleanup_warden_held_ struct warden_held held = WARDEN_HELD_NONE;
 
-	/* A user has few inotify instances; the handover socket belongs to the first process. */
-	(void)close(WARDEN_WATCH);
+	/* Both belong to the first process, whose exit closes them. */
 	(void)close(WARDEN_HANDOVER);
+	(void)close(WARDEN_CHANNEL);
 	if (!wait_end(fd, &held))
 		(void)!take_over(rq, &held, NULL);
 	_exit(0);
@@ -121,8 +121,13 @@ int warden_backup_start(struct warden_backup *k, const struct warden_request *rq
 
 void warden_backup_hold(struct warden_backup *k, const struct warden_held *h)
 {
+	/* Without the gate: a container whose warden was killed before its start must not start. */
+	const struct warden_held tree = {
+		.tree = h->tree, .upper = h->upper, .gate = -EBADF, .gate_dir = -EBADF
+	};
+
 	if (k->fd >= 0)
-		(void)!warden_handover_send(k->fd, h, NULL);
+		(void)!warden_handover_send(k->fd, &tree, NULL);
 }
 
 void warden_backup_end(struct warden_backup *k)

@@ -2,9 +2,15 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
 
 #include "base/fd.h"
+#include "warden/filter-record.h"
 #include "warden/warden-state.h"
+
+#define FULL_BYTES ((uint64_t)64 * 1024)
+#define FULL_FILES 16
 
 static void send_event(const struct warden *w, struct jdoc *o)
 {
@@ -76,6 +82,33 @@ static const char *hint_for(const char *command, int err)
 	return "";
 }
 
+/*
+ * On a full disk overlayfs mounts read-only, or not at all, and the error names the layer: the reason is the disk.  A run
+ * needs about as many blocks and inodes for its own directories.
+ */
+static bool is_full(const char *dir)
+{
+	struct statvfs fs;
+
+	if (!dir || statvfs(dir, &fs) < 0)
+		return false;
+	/* f_bavail also for root: ext4 keeps blocks back that not even root can use. */
+	return (uint64_t)fs.f_bavail * fs.f_frsize < FULL_BYTES ||
+	       (fs.f_files > 0 && fs.f_favail < FULL_FILES);
+}
+
+static int describe_refusal(const struct warden *w, char **ret)
+{
+	if (w->ret->layers[LAYER_WORKTREE] == LAYER_STATE_REFUSED && w->job->layer_dir &&
+	    is_full(w->job->session->state))
+		return asprintf(
+			ret,
+			"nothing was executed: no space is left for the overlay of the worktree: free "
+			"space in '%s' (custody discard, custody evidence prune)",
+			w->job->session->state);
+	return asprintf(ret, "nothing was executed: %s", fault_text(&w->fault));
+}
+
 static char *describe(const struct warden *w)
 {
 	const char *command = w->job->subject->argv[0];
@@ -84,7 +117,7 @@ static char *describe(const struct warden *w)
 
 	switch (w->ret->exit.reason) {
 	case EXIT_REASON_SETUP_FAILED:
-		n = asprintf(&text, "nothing was executed: %s", fault_text(&w->fault));
+		n = describe_refusal(w, &text);
 		break;
 	case EXIT_REASON_TIMEOUT:
 		n = asprintf(&text, "stopped after %llu s (limits.time)", (unsigned long long)w->job->time_s);
@@ -99,14 +132,17 @@ static char *describe(const struct warden *w)
 			     (unsigned long long)w->job->limits.pids);
 		break;
 	case EXIT_REASON_DISK_LIMIT:
-		n = w->disk.size_at_walk == DISK_TOO_DEEP
-			    ? asprintf(&text,
-				       "created more than %d levels of directories, deeper than limits.disk "
-				       "can "
-				       "count",
-				       DISK_DEPTH_MAX)
-			    : asprintf(&text, "wrote more than %llu bytes to its worktree (limits.disk)",
-				       (unsigned long long)w->job->disk);
+		n = asprintf(&text,
+			     w->disk.unexplained
+				     ? "the file system of its worktree lost more than %llu bytes "
+				       "(limits.disk), and its own files do not explain what it wrote"
+				     : "wrote more than %llu bytes to its worktree (limits.disk)",
+			     (unsigned long long)w->job->disk);
+		break;
+	case EXIT_REASON_DEPTH_LIMIT:
+		n = asprintf(&text,
+			     "created more than %d levels of directories, deeper than limits.disk can count",
+			     DISK_DEPTH_MAX);
 		break;
 	case EXIT_REASON_SECCOMP:
 		n = asprintf(&text, "killed by the system call filter (seccomp)");
@@ -135,6 +171,34 @@ static char *describe(const struct warden *w)
 	return n < 0 ? NULL : text;
 }
 
+static const char *disk_mechanism(enum profile_workspace mode)
+{
+	switch (mode) {
+	case PROFILE_WORKSPACE_OVERLAY:
+		return "watch";
+	case PROFILE_WORKSPACE_TMPFS:
+		return "tmpfs-size";
+	case PROFILE_WORKSPACE_RO:
+	case PROFILE_WORKSPACE_RW:
+		break;
+	}
+	return "file-size";
+}
+
+/* What the supervisor measured, and what the kernel recorded: a payload can choose the signal that it dies of. */
+static void take_measurements(struct warden *w)
+{
+	const struct session *s = w->job->session;
+
+	if (w->phase == WARDEN_OVER && w->start_ns && disk_watch_exceeds(&w->disk, true))
+		w->facts.disk_exceeded = true;
+	w->facts.too_deep = w->disk.size_at_walk == DISK_TOO_DEEP;
+	w->facts.file_at_limit = w->disk.limit && w->disk.largest_at_walk >= w->disk.limit;
+	w->facts.filter_killed = w->filter_log >= 0 && w->facts.reported && WIFSIGNALED(w->facts.status) &&
+				 WTERMSIG(w->facts.status) == SIGSYS &&
+				 filter_record_find(w->filter_log, s->uid_base, s->n_ids);
+}
+
 int warden_conclude(struct warden *w, struct fault *f)
 {
 	int r;
@@ -142,8 +206,7 @@ int warden_conclude(struct warden *w, struct fault *f)
 	r = cgroup_count(w->job->cgroup, &w->facts.counters, f);
 	if (r < 0)
 		return r;
-	if (w->phase == WARDEN_OVER && w->start_ns && disk_watch_exceeds(&w->disk, true))
-		w->facts.disk_exceeded = true;
+	take_measurements(w);
 	/* Never released and no reason known: init exited by itself, or the creator's message was lost. */
 	if (!w->released && !w->facts.exec_failed && !w->facts.reported && !w->facts.cancelled &&
 	    !w->facts.stopped) {
@@ -153,6 +216,10 @@ int warden_conclude(struct warden *w, struct fault *f)
 					"the first process of the container exited before it reported");
 	}
 	w->ret->exit = exit_decide(&w->facts);
+	if (w->job->disk) {
+		w->ret->disk_by = disk_mechanism(w->job->subject->profile->workspace);
+		w->ret->disk_bytes = w->job->disk;
+	}
 	w->ret->ended_us = clock_wall_us();
 	w->ret->duration_ms = w->start_ns ? (clock_boot_ns() - w->start_ns) / 1000000 : 0;
 	free(w->ret->detail);

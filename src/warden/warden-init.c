@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "base/seam.h"
+#include "warden/filter-record.h"
 #include "warden/warden-state.h"
 
 /* One message; *RET_FD is its descriptor, or -EBADF. 0: end of file, -EAGAIN: none queued. */
@@ -107,6 +108,9 @@ static int on_report(struct warden *w, const struct init_msg *m, int *fd, struct
 	/* Before the release: a quick payload may exit before its start is reported. */
 	disk_watch_init(&w->disk, w->job->layer_dir, w->job->disk, w->init);
 	w->disk.also = w->job->layer_also;
+	/* Behind the records of init's own tries. */
+	if (s->profile->seccomp_violation == PROFILE_SECCOMP_KILL)
+		w->filter_log = filter_record_open();
 	w->phase = WARDEN_RELEASED;
 	if (send(w->init_fd, &go, sizeof(go), MSG_NOSIGNAL) != sizeof(go))
 		return fault_errno(f, errno, "release init");

@@ -67,7 +67,6 @@ static int serve(struct container_watch *w, struct fault *f)
 		return 0;
 	if (r > 0)
 		r = require_places(fds, f);
-	(void)close(WARDEN_CHANNEL);
 	if (r >= 0)
 		r = container_watch_run(w, f);
 	if (r < 0 && !w->ended)

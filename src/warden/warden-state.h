@@ -37,6 +37,7 @@ struct warden {
 	struct stdio io;
 	struct terminal tty;
 	struct disk_watch disk;
+	int filter_log; /* -EBADF: the filter kills no process, or the log cannot be read */
 	uint64_t setup_at, time_at, kill_at, disk_at, tick_at; /* boot clock, ns; 0 = not armed */
 	uint64_t start_ns;
 	uint64_t host_ns[_INIT_NS_MAX];

@@ -275,6 +275,7 @@ static void warden_done(struct warden *w)
 	creator_done(&w->creator);
 	w->init_fd = fd_close(w->init_fd);
 	w->init_pidfd = fd_close(w->init_pidfd);
+	w->filter_log = fd_close(w->filter_log);
 	warden_unblock_signals(w);
 	fault_done(&w->fault);
 }
@@ -301,12 +302,15 @@ int warden_run(const struct warden_job *job, struct run_result *ret, struct faul
 		.init_fd = -EBADF,
 		.init_pidfd = -EBADF,
 		.signal_fd = -EBADF,
+		.filter_log = -EBADF,
 		.tty = TERMINAL_NONE,
 	};
 	int r;
 
 	r = stdio_open(&w.io, job->stdio, job->terminal, f);
 	stdio_remember(&w.io, job->tail);
+	if (job->json)
+		stdio_watch_lines(&w.io);
 	stdio_log(&w.io, job->log);
 	if (r == 0)
 		r = warden_block_signals(&w, f);
@@ -326,6 +330,7 @@ int warden_run(const struct warden_job *job, struct run_result *ret, struct faul
 		return r;
 	}
 	drain(&w);
+	ret->open_line = job->json && stdio_has_open_line(&w.io);
 	seam("output-drained");
 	reap_creator(&w);
 	/* Other processes that were reparented to us: the container has exited, so all of them are dead. */

@@ -161,7 +161,9 @@ edited() {
 	shift
 	cp "$BUNDLE/config.json" "$CUSTODY_HOME/kept"
 	jq "$filter" "$CUSTODY_HOME/kept" >"$BUNDLE/config.json"
-	! cmp -s <(jq . "$CUSTODY_HOME/kept") "$BUNDLE/config.json"
+	if cmp -s <(jq . "$CUSTODY_HOME/kept") "$BUNDLE/config.json"; then
+		custody_fail "'$filter' changes nothing"
+	fi
 	both refused 'config.json does not match the subject' "$@"
 	cat "$CUSTODY_HOME/kept" >"$BUNDLE/config.json"
 }
@@ -169,7 +171,7 @@ edited() {
 @test "CARD-3: GOV-9: an edited config.json is refused and the difference is named" {
 	write --profile "$CUSTODY_HOME/plain.json" -e SECRET=hunter2 -- sh -c 'exit 0'
 	edited '.process.args[-1] = "touch ran"' 'process.args'
-	edited '.process.cwd = "/"' 'process.cwd'
+	edited '.process.cwd = "/tmp"' 'process.cwd'
 	edited '.process.noNewPrivileges = false' noNewPrivileges
 	edited '.hostname = "other"' hostname
 	edited '.linux.resources = {}' resources
@@ -185,6 +187,48 @@ edited() {
 	echo >>"$BUNDLE/config.json"
 	both refused 'config.json does not match the subject'
 	cat "$CUSTODY_HOME/kept" >"$BUNDLE/config.json"
+	both runs
+}
+
+# replaced head|tail FROM TO: the first or last FROM in config.json becomes TO, of the same length: every other byte keeps its
+# place, and the runtime would accept the file.
+replaced() {
+	local at
+	[ ${#2} -eq ${#3} ]
+	cp "$BUNDLE/config.json" "$CUSTODY_HOME/kept"
+	at=$(grep -obF -- "$2" "$BUNDLE/config.json" | "$1" -n 1 | cut -d: -f1)
+	[ -n "$at" ] || custody_fail "config.json does not have '$2'"
+	printf '%s' "$3" | dd of="$BUNDLE/config.json" bs=1 seek="$at" conv=notrunc status=none
+	[ "$(stat -c %s "$BUNDLE/config.json")" = "$(stat -c %s "$CUSTODY_HOME/kept")" ]
+	refused 'config.json does not match the subject'
+	cat "$CUSTODY_HOME/kept" >"$BUNDLE/config.json"
+}
+
+# Most of config.json is the filter, whose text the hook has from the build: the bytes before, in and behind it count alike.
+@test "CARD-3: GOV-9: an edit of the same length before, in and behind the seccomp part of config.json is refused" {
+	RUNTIME=crun
+	write --profile "$CUSTODY_HOME/plain.json" -- sh -c 'exit 0'
+	replaced head '"limit": 512' '"limit": 999'
+	replaced head '"defaultErrnoRet": 38' '"defaultErrnoRet": 39'
+	replaced head '"mkdir"' '"mount"'
+	replaced tail '"prlimit64"' '"prlimit65"'
+	replaced head '"mode=755"' '"mode=777"'
+	replaced tail 'exit 0' 'exit 1'
+	runs
+}
+
+@test "CARD-3: GOV-9: --seal-tree in a bundle: a file that is changed, added or removed afterwards refuses it" {
+	write --profile "$CUSTODY_HOME/plain.json" --seal-tree -- sh -c 'cat file'
+	both runs
+	echo DATA >file
+	both refused 'the worktree changed after it was sealed'
+	echo data >file
+	echo new >sub/new
+	both refused 'the worktree changed after it was sealed'
+	rm sub/new
+	mv script.sh "$CUSTODY_HOME/away"
+	both refused 'the worktree changed after it was sealed'
+	mv "$CUSTODY_HOME/away" script.sh
 	both runs
 }
 
@@ -522,7 +566,7 @@ prod_state() {
 prod_untouched() {
 	local before refusals
 	before=$(prod_state)
-	refusals=$(records session.refused)
+	refusals=$(records lane.refused)
 	runtime_run "$RUNTIME" "$BUNDLE"
 	[ "$status" -ne 0 ] || custody_fail "it ran"
 	[ ! -e ran ] || custody_fail "the payload was executed"
@@ -531,8 +575,8 @@ prod_untouched() {
 		diff <(echo "$before") <(prod_state) >&2
 		custody_fail "the state of lane prod changed"
 	}
-	[ "$(records session.refused)" -eq $((refusals + 1)) ]
-	[ "$(last session.refused '[.d.refused, .d.lane, .d.action, .status] | join(" ")')" = '"lane prod create denied"' ]
+	[ "$(records lane.refused)" -eq $((refusals + 1)) ]
+	[ "$(last lane.refused '[.d.refused, .d.lane, .d.action, .status] | join(" ")')" = '"lane prod create denied"' ]
 	[ "$("$CUSTODY" pending --lane prod --json | jq '.requests | length')" -eq "$REQUESTS" ]
 	[ -z "$(ls "$CUSTODY_ROOT/run/sessions" 2>/dev/null)" ]
 	whole
@@ -617,7 +661,7 @@ unwatched() {
 
 		def start():
 		    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-		    warden = subprocess.Popen([sys.argv[1]], pass_fds=[8], preexec_fn=lambda: os.dup2(theirs.fileno(), 8))
+		    warden = subprocess.Popen([sys.argv[1]], pass_fds=[7], preexec_fn=lambda: os.dup2(theirs.fileno(), 7))
 		    theirs.close()
 		    return ours, warden
 
@@ -630,8 +674,8 @@ unwatched() {
 		ours.close()
 		assert warden.wait() >= 0
 
-		fds = [os.open("/", os.O_RDONLY) for _ in range(4)]
-		for text, n in (b"nonsense", 4), (b"{}", 4), (b"{}", 1), (b"{}", 0):
+		fds = [os.open("/", os.O_RDONLY) for _ in range(3)]
+		for text, n in (b"nonsense", 3), (b"{}", 3), (b"{}", 1), (b"{}", 0):
 		    box = subprocess.Popen(["sleep", "1000"])
 		    ours, warden = start()
 		    assert ours.recv(10) == b"r"
@@ -639,7 +683,7 @@ unwatched() {
 		    assert box.wait() == -signal.SIGKILL
 		    assert warden.wait() > 0
 	EOF
-	run "$(libexec)/custody-warden" 8>&-
+	run "$(libexec)/custody-warden" 7>&-
 	[ "$status" -eq 64 ]
 }
 

@@ -39,7 +39,7 @@ is_v1() {
 }
 
 @test "cgroup: as this host is" {
-	[ "$(id -u)" -eq 0 ] || return 0 # run-user.bats
+	skip_without root # run-user.bats
 	on here "$CUSTODY" run --json -- sh -c 'exit 5'
 	assert_status 5
 	assert_layer memory-limit
@@ -48,7 +48,7 @@ is_v1() {
 }
 
 @test "cgroup: v1 alone" {
-	is_v1 && [ "$(id -u)" -eq 0 ] || return 0 # another kind of host, or no permission to create one
+	skip_without root cgroup-v1
 	on v1 "$CUSTODY" run --json --memory 32M -- sh -c 'head -c 200M /dev/zero | tail >/dev/null'
 	assert_reason oom
 	assert_layer memory-limit
@@ -57,7 +57,7 @@ is_v1() {
 }
 
 @test "cgroup: v2 alone" {
-	[ "$(id -u)" -eq 0 ] || return 0 # no permission to set up such a host
+	skip_without root # no permission to set up such a host
 	on v2 "$CUSTODY" run --json --profile "$OPTIONAL" -- sh -c 'exit 6'
 	assert_status 6
 	assert_reason exited
@@ -103,7 +103,7 @@ own_cgroups() {
 
 @test "ISO-7: empty cgroups whose session's directory is gone are removed; held, full and foreign ones stay" {
 	local dir dirs old=$OLD name
-	[ "$(id -u)" -eq 0 ] || return 0 # only root has cgroups everywhere
+	skip_without root # only root has cgroups everywhere
 	dirs=$(own_cgroups)
 	[ -n "$dirs" ]
 	for dir in $dirs; do
@@ -130,7 +130,7 @@ own_cgroups() {
 
 @test "ISO-7: a cgroup that another process removes as abandoned while it is created is created again" {
 	local pid stops=0 dir removed=' ' trace=$CUSTODY_HOME/trace
-	[ "$(id -u)" -eq 0 ] || return 0
+	skip_without root
 	# It stops after each mkdir, before it locks the cgroup; a sweep that ignores the age runs once for each.
 	: >"$trace"
 	strace -qq -o "$trace" -e trace=mkdir -e inject=mkdir:signal=STOP:when=1..20 "$CUSTODY" run -- sh -c 'exit 7' </dev/null >"$CUSTODY_HOME/out" 2>&1 3>&- &

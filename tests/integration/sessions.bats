@@ -340,7 +340,8 @@ is_gone() { # PID
 
 @test "logs -f: everything, until the session ends" {
 	mkfifo "$CUSTODY_HOME/go"
-	detach -v "$CUSTODY_HOME/go:/go:ro" -- sh -c 'echo first; read line </go; seq 20000; echo last'
+	suite_channel "$CUSTODY_HOME/go"
+	detach -p "$PROFILE" -v "$CUSTODY_HOME/go:/go:ro" -- sh -c 'echo first; read line </go; seq 20000; echo last'
 	custody logs -f "$ID" >"$CUSTODY_HOME/log" 3>&- &
 	local pid=$!
 	wait_until grep -q first "$CUSTODY_HOME/log"
@@ -372,6 +373,23 @@ is_gone() { # PID
 	run python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$CUSTODY" logs "$ID" </dev/null
 	[[ $output == *'a\x1B[2Jb'* && $output == *'d\x00e'* ]]
 	[[ $output != *$'\e[2J'* ]]
+}
+
+@test "stop: a stopped supervisor is named, with the commands that go on, and then the run stops" {
+	local pid
+	detach -- sh -c 'trap "exit 0" TERM; echo ready; while :; do sleep 0.05; done'
+	wait_until logged "$ID" ready
+	pid=$(note "$ID" .supervisor.pid)
+	kill -STOP "$pid"
+	custody stop "$ID" >"$CUSTODY_HOME/out" 2>"$CUSTODY_HOME/err" 3>&- &
+	PIDS+=($!)
+	wait_until grep -q "supervisor $pid, which is stopped" "$CUSTODY_HOME/err"
+	grep -q "kill -CONT $pid" "$CUSTODY_HOME/err"
+	grep -q "custody recover" "$CUSTODY_HOME/err"
+	kill -CONT "$pid"
+	wait "${PIDS[0]}"
+	[ "$(cat "$CUSTODY_HOME/out")" = "$ID" ]
+	[ "$(ended "$ID" '"\(.d.reason) \(.d.code)"')" = "operator 143" ]
 }
 
 @test "stop: TERM, then the grace, then KILL" {
@@ -552,7 +570,7 @@ forge() {
 }
 
 @test "sessions: a disk that the payload filled: the note has how it ended, and nothing is left" {
-	[ "$(id -u)" -eq 0 ] || return 0 # only root can mount
+	skip_without root # only root can mount
 	local script='
 		mount -t tmpfs -o size=3m tmpfs "$CUSTODY_ROOT" || exit 99
 		"$CUSTODY" ledger init >/dev/null

@@ -89,9 +89,38 @@ static void filter_and_file_size_have_their_own_reasons(void)
 {
 	struct exit_facts f = ended(SIG(SIGSYS), EXIT(159));
 
+	f.filter_killed = true;
 	CHECK(is(&f, EXIT_REASON_SECCOMP, 159, SIGSYS, EXIT_SOURCE_INIT));
 	f = ended(SIG(SIGXFSZ), EXIT(128 + SIGXFSZ));
+	f.file_at_limit = true;
 	CHECK(is(&f, EXIT_REASON_DISK_LIMIT, 137, SIGXFSZ, EXIT_SOURCE_INIT));
+}
+
+static void signal_number_alone_is_only_a_signal(void)
+{
+	struct exit_facts f = ended(SIG(SIGSYS), EXIT(159));
+
+	f.file_at_limit = true;
+	CHECK(is(&f, EXIT_REASON_SIGNALED, 159, SIGSYS, EXIT_SOURCE_INIT));
+	f = ended(SIG(SIGXFSZ), EXIT(128 + SIGXFSZ));
+	f.filter_killed = true;
+	CHECK(is(&f, EXIT_REASON_SIGNALED, 128 + SIGXFSZ, SIGXFSZ, EXIT_SOURCE_INIT));
+	/* Nor does a record make a reason of another end. */
+	f = ended(EXIT(0), EXIT(0));
+	f.filter_killed = f.file_at_limit = true;
+	CHECK(is(&f, EXIT_REASON_EXITED, 0, 0, EXIT_SOURCE_INIT));
+}
+
+static void too_many_levels_have_a_reason_of_their_own(void)
+{
+	struct exit_facts f = ended(EXIT(0), EXIT(0));
+
+	f.too_deep = true;
+	CHECK(is(&f, EXIT_REASON_EXITED, 0, 0, EXIT_SOURCE_INIT));
+	f.disk_exceeded = true;
+	CHECK(is(&f, EXIT_REASON_DEPTH_LIMIT, 137, 0, EXIT_SOURCE_SUPERVISOR));
+	CHECK(exit_reason_name(EXIT_REASON_DEPTH_LIMIT) &&
+	      strcmp(exit_reason_name(EXIT_REASON_DEPTH_LIMIT), "depth-limit") == 0);
 }
 
 static void command_that_cannot_run(void)
@@ -195,7 +224,8 @@ static void every_reason_has_a_name(void)
 
 TAP_MAIN(T(nothing_known_is_lost), T(own_status_is_passed_through),
 	 T(of_a_foreign_container_the_first_process_counts), T(message_and_end_must_agree),
-	 T(filter_and_file_size_have_their_own_reasons), T(command_that_cannot_run),
+	 T(filter_and_file_size_have_their_own_reasons), T(signal_number_alone_is_only_a_signal),
+	 T(too_many_levels_have_a_reason_of_their_own), T(command_that_cannot_run),
 	 T(counters_come_before_the_status), T(refused_fork_that_was_survived_is_no_reason),
 	 T(actions_of_the_supervisor_come_first), T(an_operator_s_stop_is_143_or_137),
 	 T(only_a_queued_mark_is_a_stop), T(every_reason_has_a_name))

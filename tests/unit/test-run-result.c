@@ -35,7 +35,7 @@ static struct run_result sample(void)
 	return r;
 }
 
-static bool write(const struct run_result *r, struct strbuf *text)
+static bool write_result(const struct run_result *r, struct strbuf *text)
 {
 	_cleanup_jdoc_ struct jdoc *doc = run_result_to_json(r);
 
@@ -47,7 +47,7 @@ static void shape_that_others_build_on(void)
 	struct run_result r = sample();
 	_cleanup_strbuf_ struct strbuf t = { 0 };
 
-	CHECK(write(&r, &t));
+	CHECK(write_result(&r, &t));
 	CHECK(strstr(t.text, "\"schema_version\":1"));
 	CHECK(strstr(t.text,
 		     "\"exit\":{\"code\":137,\"reason\":\"oom\",\"signal\":9,\"source\":\"cgroup\"}"));
@@ -66,7 +66,7 @@ static void layers_are_those_that_were_asked_for(void)
 	struct run_result r = sample();
 	_cleanup_strbuf_ struct strbuf t = { 0 };
 
-	CHECK(write(&r, &t));
+	CHECK(write_result(&r, &t));
 	CHECK(strstr(t.text, "\"layers\":[{\"name\":\"seccomp\",\"state\":\"proven\"},"
 			     "{\"name\":\"memory-limit\",\"state\":\"optional-missing\"}]"));
 }
@@ -77,7 +77,7 @@ static void unproven_layers_are_not_listed(void)
 	_cleanup_strbuf_ struct strbuf t = { 0 };
 
 	r.proven = false;
-	CHECK(write(&r, &t));
+	CHECK(write_result(&r, &t));
 	CHECK(strstr(t.text, "\"layers\":[]"));
 }
 
@@ -88,7 +88,7 @@ static void command_of_any_bytes_gives_a_document(void)
 	_cleanup_jdoc_ struct jdoc *doc = NULL;
 
 	r.argv = argv_bad;
-	CHECK(write(&r, &t));
+	CHECK(write_result(&r, &t));
 	CHECK(jdoc_parse(t.text, t.len, "result", NULL, &doc, NULL) == 0);
 	CHECK(!strchr(t.text, '\n'));
 }

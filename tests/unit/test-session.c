@@ -111,6 +111,27 @@ static bool make_stale(const struct dirs *d)
 	return asprintf(&state, "%s/left", s.state) > 0 && mkdir(state, 0700) == 0;
 }
 
+/* The end of a dead session and its evidence belong in the ledger of its own lane. */
+static void LANE_5_a_dead_session_of_the_other_lane_is_left_to_it(void)
+{
+	_cleanup_dirs_ struct dirs d = { 0 }, prod = { 0 };
+	_cleanup_free_ char *run = NULL, *stamp = NULL, *state = NULL;
+	FILE *file;
+
+	CHECK(load(&d) == 0 && dirs_load_lane(LANE_PROD, &prod, NULL) == 0 && make_stale(&d));
+	CHECK(asprintf(&run, "%s/sessions/" ID_B, d.run) > 0 && asprintf(&stamp, "%s/lane", run) > 0 &&
+	      asprintf(&state, "%s/sessions/" ID_B, d.state) > 0);
+	/* As prod stamped it: both lanes have their running sessions side by side. */
+	CHECK((unlink(stamp) == 0 || errno == ENOENT) && (file = fopen(stamp, "we")) != NULL);
+	CHECK(fputs("prod\n", file) >= 0 && fclose(file) == 0);
+	released = 0;
+	CHECK(session_sweep(&d, note_release, NULL, NULL) == 0 && released == 0);
+	CHECK(exists(run) && exists(state));
+	/* Its own lane takes it. */
+	CHECK(session_sweep(&prod, note_release, NULL, NULL) == 1 && released == 1 && !exists(run));
+	CHECK(session_sweep(&d, NULL, NULL, NULL) >= 0);
+}
+
 static void sweep_takes_the_dead_and_leaves_the_living(void)
 {
 	_cleanup_dirs_ struct dirs d = { 0 };
@@ -266,7 +287,8 @@ static void finish(void)
 }
 
 TAP_MAIN(T(start), T(two_sessions_share_nothing), T(name_is_taken_once), T(directories_are_private),
-	 T(sweep_takes_the_dead_and_leaves_the_living), T(state_without_a_session_is_swept),
+	 T(sweep_takes_the_dead_and_leaves_the_living),
+	 T(LANE_5_a_dead_session_of_the_other_lane_is_left_to_it), T(state_without_a_session_is_swept),
 	 T(state_of_an_open_record_stays), T(an_upper_that_cannot_be_released_stays),
 	 T(one_that_stays_does_not_keep_the_others), T(ids_are_free_again_after_their_holder),
 	 T(relative_root_is_refused), T(finish))

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include "tap.h"
 #include "tree-fixture.h"
@@ -54,13 +56,14 @@ static void descriptors_arrive(void)
 	_cleanup_scene_ struct scene s = SCENE;
 	_cleanup_warden_held_ struct warden_held got = WARDEN_HELD_NONE, less = WARDEN_HELD_NONE;
 	_cleanup_close_ int to = -EBADF;
-	struct warden_held h;
+	struct warden_held h = WARDEN_HELD_NONE;
 
 	CHECK(scene_make(&s));
 	CHECK(warden_handover_receive(s.door, &got, &s.f) == 0 && got.tree < 0);
 	to = warden_handover_find(s.run.path, "c", &s.f);
 	CHECK(to >= 0);
-	h = (struct warden_held){ .tree = s.run.fd, .upper = s.session };
+	h.tree = s.run.fd;
+	h.upper = s.session;
 	CHECK(warden_handover_send(to, &h, &s.f) == 0);
 	h.upper = -EBADF;
 	CHECK(warden_handover_send(to, &h, &s.f) == 0);
@@ -69,6 +72,32 @@ static void descriptors_arrive(void)
 	CHECK(fcntl(got.tree, F_GETFD) & FD_CLOEXEC);
 	CHECK(warden_handover_receive(s.door, &less, &s.f) == 1 && less.upper < 0);
 	CHECK(is_same(less.tree, s.run.fd, "."));
+}
+
+static void the_gate_arrives_with_the_worktree(void)
+{
+	_cleanup_scene_ struct scene s = SCENE;
+	_cleanup_warden_held_ struct warden_held got = WARDEN_HELD_NONE;
+	_cleanup_close_ int to = -EBADF, gate = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	struct warden_held h = WARDEN_HELD_NONE;
+
+	CHECK(scene_make(&s));
+	to = warden_handover_find(s.run.path, "c", &s.f);
+	CHECK(to >= 0 && gate >= 0);
+	h.tree = s.run.fd;
+	h.gate = gate;
+	h.gate_dir = s.session;
+	/* A socket that does not listen can accept no one. */
+	CHECK(warden_handover_send(to, &h, &s.f) == 0);
+	CHECK(warden_handover_receive(s.door, &got, &s.f) == -EPROTO && got.gate < 0);
+	fault_done(&s.f);
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/gate", s.session);
+	CHECK(bind(gate, (struct sockaddr *)&a, sizeof(a)) == 0 && listen(gate, 1) == 0);
+	CHECK(warden_handover_send(to, &h, &s.f) == 0);
+	CHECK(warden_handover_receive(s.door, &got, &s.f) == 1);
+	CHECK(got.upper < 0);
+	CHECK(got.gate >= 0 && is_same(got.gate_dir, s.run.fd, "sessions/one"));
 }
 
 static void another_container_finds_no_door(void)
@@ -134,5 +163,6 @@ static void only_directories_are_accepted(void)
 	CHECK(warden_handover_receive(s.door, &got, &s.f) == -EPROTO && got.tree < 0 && got.upper < 0);
 }
 
-TAP_MAIN(T(descriptors_arrive), T(another_container_finds_no_door), T(two_open_doors_of_one_name_are_refused),
-	 T(no_sender_waits_at_a_closed_socket), T(only_directories_are_accepted))
+TAP_MAIN(T(descriptors_arrive), T(the_gate_arrives_with_the_worktree), T(another_container_finds_no_door),
+	 T(two_open_doors_of_one_name_are_refused), T(no_sender_waits_at_a_closed_socket),
+	 T(only_directories_are_accepted))

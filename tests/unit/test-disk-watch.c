@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "warden/disk-watch.h"
+#include "warden/inode-set.h"
+
+#include "tap.h"
+
+#define MAX (UINT64_C(1) << 40)
+
+static char dir[] = "/tmp/test-disk-watch-XXXXXX";
+static int at = -1;
+
+static void a_directory_can_be_had(void)
+{
+	CHECK(mkdtemp(dir) != NULL);
+	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(at >= 0);
+}
+
+static void a_file_with_many_names_counts_once(void)
+{
+	struct disk_size one, many, two;
+	int fd = openat(at, "f", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	char name[16];
+
+	CHECK(fd >= 0 && ftruncate(fd, 1 << 20) == 0 && posix_fallocate(fd, 0, 1 << 20) == 0);
+	disk_measure(dir, MAX, &one);
+	CHECK(one.bytes >= 1 << 20 && one.bytes < 2 << 20 && one.largest == 1 << 20);
+	for (int i = 0; i < 100; i++) {
+		(void)snprintf(name, sizeof(name), "n%d", i);
+		CHECK(linkat(at, "f", at, name, 0) == 0);
+	}
+	disk_measure(dir, MAX, &many);
+	CHECK(many.bytes > one.bytes && many.bytes < one.bytes + (64 << 10));
+	/* Another file is another file, whatever its names. */
+	close(fd);
+	fd = openat(at, "g", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	CHECK(fd >= 0 && posix_fallocate(fd, 0, 1 << 20) == 0 && linkat(at, "g", at, "h", 0) == 0);
+	disk_measure(dir, MAX, &two);
+	CHECK(two.bytes >= many.bytes + (1 << 20));
+	close(fd);
+}
+
+static void inodes_are_told_apart(void)
+{
+	struct inode_set s = { 0 };
+	bool fresh = true, again = false;
+
+	for (ino_t i = 0; i < 10000; i++)
+		fresh &= inode_set_add(&s, i % 3, i);
+	for (ino_t i = 0; i < 10000; i++)
+		again |= inode_set_add(&s, i % 3, i);
+	CHECK(fresh && !again && s.n == 10000);
+	CHECK(inode_set_add(&s, 7, 1));
+	inode_set_done(&s);
+}
+
+static void too_many_levels_are_above_every_limit(void)
+{
+	struct disk_size size;
+	int fd = fcntl(at, F_DUPFD_CLOEXEC, 3), next;
+
+	for (int i = 0; i < DISK_DEPTH_MAX + 2; i++) {
+		CHECK(mkdirat(fd, "d", 0700) == 0);
+		next = openat(fd, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		close(fd);
+		fd = next;
+	}
+	close(fd);
+	disk_measure(dir, MAX, &size);
+	CHECK(size.bytes == DISK_TOO_DEEP);
+}
+
+static void the_directory_goes_away(void)
+{
+	int tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	CHECK(tmp >= 0 && path_remove_tree(tmp, dir + sizeof("/tmp/") - 1, NULL) >= 0);
+	close(tmp);
+	close(at);
+}
+
+TAP_MAIN(T(a_directory_can_be_had), T(a_file_with_many_names_counts_once), T(inodes_are_told_apart),
+	 T(too_many_levels_are_above_every_limit), T(the_directory_goes_away))
