@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/str.h"
 #include "oci/bundle/bundle-impl.h"
 
@@ -41,6 +43,10 @@ static void append_mounts(struct jdoc *args, const struct subject *s)
 	for (size_t i = 0; i < s->n_mounts; i++) {
 		const struct subject_mount *m = &s->mounts[i];
 
+		if (subject_mount_is_tree(s, m)) {
+			strbuf_printf(&t, "--tree=%s", m->target);
+			append_text(args, &t);
+		}
 		if (!m->rw)
 			continue;
 		strbuf_printf(&t, "--%s=%s", m->kind == SUBJECT_MOUNT_TMPFS ? "tmpfs" : "rw", m->target);
@@ -50,6 +56,14 @@ static void append_mounts(struct jdoc *args, const struct subject *s)
 		strbuf_printf(&t, "--hide=%s", *hide);
 		append_text(args, &t);
 	}
+}
+
+static void append_cwd(struct jdoc *args, const struct subject *s)
+{
+	_cleanup_strbuf_ struct strbuf t = { 0 };
+
+	strbuf_printf(&t, "--cwd=%s", s->cwd);
+	append_text(args, &t);
 }
 
 static void append_env(struct jdoc *args, const struct subject *s)
@@ -65,6 +79,21 @@ static void append_env(struct jdoc *args, const struct subject *s)
 	append_text(args, &t);
 }
 
+/* As add_process() of bundle.c sets them. */
+static void append_limits(struct jdoc *args, const struct subject *s)
+{
+	_cleanup_strbuf_ struct strbuf t = { 0 };
+
+	if (s->profile->limit_files) {
+		strbuf_printf(&t, "--files=%llu", (unsigned long long)s->profile->limit_files);
+		append_text(args, &t);
+	}
+	if (bundle_asks(s, LAYER_DISK_LIMIT)) {
+		strbuf_printf(&t, "--file-size=%llu", (unsigned long long)s->profile->limit_disk);
+		append_text(args, &t);
+	}
+}
+
 static void append_time(struct jdoc *args, const struct subject *s)
 {
 	_cleanup_strbuf_ struct strbuf t = { 0 };
@@ -72,6 +101,26 @@ static void append_time(struct jdoc *args, const struct subject *s)
 	strbuf_printf(&t, "--time=%llu:%llu", (unsigned long long)s->profile->limit_time_s,
 		      (unsigned long long)s->profile->limit_grace_s);
 	append_text(args, &t);
+}
+
+/* Without `approve` no warden exists that could answer. */
+bool bundle_has_gate(const struct subject *s, const struct placement *p)
+{
+	return p->portable && p->approve && s->profile->process_init;
+}
+
+int bundle_require_gate(const struct subject *s, const struct placement *p, struct fault *f)
+{
+	static const char *const needed[] = { "socket", "connect", "setsockopt", "read", "write" };
+
+	for (size_t i = 0; bundle_has_gate(s, p) && i < ARRAY_SIZE(needed); i++)
+		if (strv_has(s->profile->seccomp_deny, needed[i]))
+			return fault_set(
+				f, ENOTSUP,
+				"seccomp.deny has '%s', which custody-init needs in a bundle to wait for its "
+				"approval: remove it there, or use 'custody run'",
+				needed[i]);
+	return 0;
 }
 
 void bundle_add_args(struct jdoc *process, const struct subject *s, const struct placement *p)
@@ -84,14 +133,18 @@ void bundle_add_args(struct jdoc *process, const struct subject *s, const struct
 			jdoc_append_string(args, "--report");
 		else
 			append_require(args, s);
+		if (bundle_has_gate(s, p))
+			jdoc_append_string(args, "--gate");
 		if (p->terminal)
 			jdoc_append_string(args, "--tty");
-		if (p->portable || p->rootless || !bundle_asks(s, LAYER_USER_NS))
+		if (!bundle_remounts_root(s, p) && !bundle_keeps_root_flags(s, p))
 			jdoc_append_string(args, "--plain-root");
 		if (bundle_asks(s, LAYER_SECCOMP) && s->profile->seccomp_violation == PROFILE_SECCOMP_KILL)
 			jdoc_append_string(args, "--seccomp-kills");
 		append_mounts(args, s);
+		append_cwd(args, s);
 		append_env(args, s);
+		append_limits(args, s);
 		if (p->portable && bundle_asks(s, LAYER_TIME_LIMIT))
 			append_time(args, s);
 		jdoc_append_string(args, "--");

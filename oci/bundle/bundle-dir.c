@@ -179,7 +179,7 @@ static int write_rootfs(int dirfd, const struct subject *s, const struct placeme
 		return fault_errno(f, errno, "open 'rootfs'");
 	if (fchmod(fd, 0755) < 0)
 		return fault_errno(f, errno, "chmod 'rootfs'");
-	return rootfs_build(fd, s, p->uid_base, p->gid_base, f);
+	return rootfs_build(fd, s, p->uid_base, p->gid_base, true, f);
 }
 
 static int fill(int dirfd, const struct subject *s, const struct placement *p, const struct digest_key *key,

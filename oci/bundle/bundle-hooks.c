@@ -24,19 +24,25 @@ bool bundle_is_worktree_hooked(const struct placement *p)
 	return p->portable;
 }
 
+/* An idmapped clone, or an overlay of one. */
+static bool needs_hook(const struct subject *s, const struct subject_mount *m)
+{
+	return m->idmap || subject_mount_is_tree(s, m);
+}
+
 bool bundle_is_hooked(const struct subject *s, const struct placement *p, size_t i)
 {
 	const char *target = s->mounts[i].target;
 
 	if (!p->portable)
 		return false;
-	if (s->mounts[i].idmap)
+	if (needs_hook(s, &s->mounts[i]))
 		return true;
 	if (bundle_is_worktree_hooked(p) && path_is_below(target, subject_work_target(s)))
 		return true;
 	/* Mounts are sorted: parents come first. */
 	for (size_t k = 0; k < i; k++)
-		if (s->mounts[k].idmap && path_is_below(target, s->mounts[k].target))
+		if (needs_hook(s, &s->mounts[k]) && path_is_below(target, s->mounts[k].target))
 			return true;
 	return false;
 }
@@ -92,7 +98,11 @@ static void plan_worktree(struct jdoc *mounts, const struct subject *s)
 		return;
 	}
 	m = jdoc_append_object(mounts);
-	jdoc_set_string(m, "kind", overlay ? "overlay" : sealed ? "sealed" : "bind");
+	jdoc_set_string(m, "kind",
+			overlay						? "overlay"
+			: sealed					? "sealed"
+			: s->profile->workspace == PROFILE_WORKSPACE_RO ? "tree"
+									: "bind");
 	if (overlay && sealed)
 		jdoc_set_bool(m, "sealed", true);
 	jdoc_set_string(m, "source", s->worktree);
@@ -120,12 +130,12 @@ static void plan_sealed(struct jdoc *mounts, const struct subject *s)
 	add_owner(m, s->owner_uid, s->owner_gid);
 }
 
-static void plan_mount(struct jdoc *mounts, const struct subject_mount *sm)
+static void plan_mount(struct jdoc *mounts, const struct subject *s, const struct subject_mount *sm)
 {
 	bool bind = sm->kind == SUBJECT_MOUNT_BIND;
 	struct jdoc *m = jdoc_append_object(mounts);
 
-	jdoc_set_string(m, "kind", bind ? "bind" : "tmpfs");
+	jdoc_set_string(m, "kind", !bind ? "tmpfs" : subject_mount_is_tree(s, sm) ? "tree" : "bind");
 	jdoc_set_string(m, "target", sm->target);
 	jdoc_set_bool(m, "rw", sm->rw);
 	jdoc_set_bool(m, "dir", sm->is_dir);
@@ -165,7 +175,7 @@ static int plan_mounts(struct jdoc *plan, const struct subject *s, const struct 
 		}
 		if (r < 0 || i == s->n_mounts || !bundle_is_hooked(s, p, i))
 			continue;
-		plan_mount(mounts, &s->mounts[i]);
+		plan_mount(mounts, s, &s->mounts[i]);
 		r = require_reachable(s, p, s->mounts[i].target, f);
 	}
 	if (r >= 0 && s->profile->workspace == PROFILE_WORKSPACE_RW && operand_needs_lower(s))
@@ -193,6 +203,7 @@ static struct jdoc *build_plan(const struct subject *s, const struct placement *
 	if (p->approve) {
 		jdoc_set_string(plan, "run", p->run);
 		jdoc_set_string(plan, "work", subject_work_target(s));
+		jdoc_set_bool(plan, "gate", bundle_has_gate(s, p));
 	}
 	return plan;
 }

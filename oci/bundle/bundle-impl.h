@@ -30,5 +30,16 @@ int bundle_add_hooks(struct jdoc *config, const struct subject *s, const struct 
 bool bundle_is_hooked(const struct subject *s, const struct placement *p, size_t i);
 bool bundle_is_worktree_hooked(const struct placement *p);
 
+/* Does init wait for custody-warden's word (layer/init-proto.h)?  Then it needs some system calls. */
+bool bundle_has_gate(const struct subject *s, const struct placement *p);
+int bundle_require_gate(const struct subject *s, const struct placement *p, struct fault *f);
+
+/*
+ * Does a mount of its own give "/" its flags?  libcrun binds the root and sets none but read-only, which is enough only where
+ * the creator's tmpfs has the others, and a user namespace keeps them.
+ */
+bool bundle_remounts_root(const struct subject *s, const struct placement *p);
+bool bundle_keeps_root_flags(const struct subject *s, const struct placement *p); /* without such a mount */
+
 /* Size in bytes of a worktree in memory. */
 uint64_t bundle_work_size(const struct subject *s);

@@ -120,22 +120,6 @@ static void add_tmpfs(struct jdoc *mounts, const struct subject *s, const char *
 		append_format(options, "gid=%u", s->gid);
 }
 
-static void add_subject_mount(struct jdoc *mounts, const struct subject *s, const struct placement *p,
-			      size_t i)
-{
-	const struct subject_mount *m = &s->mounts[i];
-	const char *source;
-
-	if (bundle_is_hooked(s, p, i))
-		return;
-	if (m->kind == SUBJECT_MOUNT_TMPFS) {
-		add_tmpfs(mounts, s, m->target, m->size, m->mode);
-		return;
-	}
-	source = p->sources && p->sources[i] ? p->sources[i] : m->source;
-	append_bind_options(add_mount(mounts, m->target, "bind", source), p, m->rw, m->is_dir);
-}
-
 /* overlayfs splits options at ',' and lowers at ':'; a backslash escapes both. */
 static void put_layer(struct strbuf *text, const char *path, const char *special)
 {
@@ -204,6 +188,53 @@ static void add_sealed_tree(struct jdoc *mounts, const struct subject *s, const 
 	jdoc_append_string(options, "nodev");
 }
 
+/*
+ * SOURCE alone, read-only.  An overlay has inodes of its own, so that no socket or FIFO of the host is reached through it;
+ * without an upper it needs two lowers, of which the upper one gives the root its attributes.  No userxattr: what
+ * SOURCE holds is data, and no instruction to overlayfs.
+ */
+static void add_tree(struct jdoc *mounts, const struct placement *p, const char *target, const char *source)
+{
+	static const char *const words[] = { "ro", "nosuid", "nodev", NULL };
+	struct jdoc *options = add_mount(mounts, target, "overlay", "overlay");
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+
+	strbuf_puts(&text, "lowerdir=");
+	put_layer(&text, source, "\\,:");
+	strbuf_putc(&text, ':');
+	put_layer(&text, p->rootfs, "\\,:");
+	strbuf_puts(&text, EMPTY_DIR);
+	jdoc_append_string(options, text.broken ? NULL : text.text);
+	append_words(options, words);
+}
+
+/* A file system of its own: a directory of the session may lie below a source, and overlayfs refuses lowers that overlap. */
+static void add_empty(struct jdoc *mounts)
+{
+	static const char *const words[] = { "ro", "nosuid", "nodev", "noexec", "mode=755", "size=4k", NULL };
+
+	append_words(add_mount(mounts, EMPTY_DIR, "tmpfs", "tmpfs"), words);
+}
+
+static void add_subject_mount(struct jdoc *mounts, const struct subject *s, const struct placement *p,
+			      size_t i)
+{
+	const struct subject_mount *m = &s->mounts[i];
+	const char *source;
+
+	if (bundle_is_hooked(s, p, i))
+		return;
+	if (m->kind == SUBJECT_MOUNT_TMPFS) {
+		add_tmpfs(mounts, s, m->target, m->size, m->mode);
+		return;
+	}
+	source = p->sources && p->sources[i] ? p->sources[i] : m->source;
+	if (subject_mount_is_tree(s, m))
+		add_tree(mounts, p, m->target, source);
+	else
+		append_bind_options(add_mount(mounts, m->target, "bind", source), p, m->rw, m->is_dir);
+}
+
 uint64_t bundle_work_size(const struct subject *s)
 {
 	return s->profile->limit_disk ? s->profile->limit_disk : subject_tmp_size(s);
@@ -235,15 +266,40 @@ static int add_worktree(struct jdoc *mounts, const struct subject *s, const stru
 		add_overlay(mounts, s, p, target);
 		return 0;
 	case PROFILE_WORKSPACE_RO:
+		add_tree(mounts, p, target, p->worktree);
+		return 0;
 	case PROFILE_WORKSPACE_RW:
-		append_bind_options(add_mount(mounts, target, "bind", p->worktree), p,
-				    s->profile->workspace == PROFILE_WORKSPACE_RW, true);
+		append_bind_options(add_mount(mounts, target, "bind", p->worktree), p, true, true);
 		return 0;
 	case PROFILE_WORKSPACE_TMPFS:
 		add_tmpfs(mounts, s, target, bundle_work_size(s), 0755);
 		return 0;
 	}
 	return fault_set(f, EINVAL, "unknown mode of the worktree");
+}
+
+bool bundle_keeps_root_flags(const struct subject *s, const struct placement *p)
+{
+	return !p->portable && !p->rootless && bundle_asks(s, LAYER_USER_NS);
+}
+
+bool bundle_remounts_root(const struct subject *s, const struct placement *p)
+{
+	/* In the user namespace around a container's own, that fuse-overlayfs needs, libcrun then fails to open /dev/null. */
+	return !p->portable && !profile_is_fuse(s->profile) && !bundle_keeps_root_flags(s, p);
+}
+
+/* Last: until here mount points may have to be created.  "/." because libcrun makes "" of "/". */
+static void add_root_flags(struct jdoc *mounts, const struct subject *s, const struct placement *p)
+{
+	static const char *const words[] = { "remount", "bind", "nosuid", "nodev", NULL };
+	struct jdoc *options = add_mount(mounts, "/.", "bind", p->rootfs);
+
+	append_words(options, words);
+	if (bundle_asks(s, LAYER_ROOT))
+		jdoc_append_string(options, "ro");
+	if (p->root_noexec)
+		jdoc_append_string(options, "noexec");
 }
 
 int bundle_add_mounts(struct jdoc *config, const struct subject *s, const struct placement *p,
@@ -253,6 +309,8 @@ int bundle_add_mounts(struct jdoc *config, const struct subject *s, const struct
 	int r = 0;
 
 	add_private(mounts, s);
+	if (!p->portable && subject_has_trees(s))
+		add_empty(mounts);
 	for (size_t i = 0; r >= 0 && i <= s->n_mounts; i++) {
 		if (i == s->worktree_at)
 			r = add_worktree(mounts, s, p, f);
@@ -267,5 +325,7 @@ int bundle_add_mounts(struct jdoc *config, const struct subject *s, const struct
 			return fault_set(f, EINVAL, "placement without custody-init");
 		append_bind_options(add_mount(mounts, INIT_PATH, "bind", p->init), p, false, false);
 	}
+	if (r >= 0 && bundle_remounts_root(s, p))
+		add_root_flags(mounts, s, p);
 	return r;
 }

@@ -88,7 +88,8 @@ static void add_process(struct jdoc *config, const struct subject *s, const stru
 	env = jdoc_set_array(process, "env");
 	for (size_t i = 0; s->env && s->env[i]; i++)
 		jdoc_append_string(env, s->env[i]);
-	jdoc_set_string(process, "cwd", s->cwd);
+	/* Init enters the directory itself: the runtime still has descriptors of the host when it does. */
+	jdoc_set_string(process, "cwd", s->profile->process_init ? "/" : s->cwd);
 	add_capabilities(process, s);
 	jdoc_set_bool(process, "noNewPrivileges", bundle_asks(s, LAYER_NO_NEW_PRIVS));
 	rlimits = jdoc_set_array(process, "rlimits");
@@ -211,13 +212,18 @@ int bundle_config(const struct subject *s, const struct placement *p, struct jdo
 	if (!config)
 		return fault_errno(f, ENOMEM, "config.json");
 	r = require_ids(s, p, f);
+	if (r >= 0)
+		r = subject_require_cwd(s, f);
+	if (r >= 0)
+		r = bundle_require_gate(s, p, f);
 	if (r < 0)
 		return r;
 	jdoc_set_string(config, "ociVersion", "1.0.2");
 	add_process(config, s, p);
 	root = jdoc_set_object(config, "root");
 	jdoc_set_string(root, "path", p->rootfs);
-	jdoc_set_bool(root, "readonly", bundle_asks(s, LAYER_ROOT));
+	/* libcrun would remount it once more, and drop the other flags. */
+	jdoc_set_bool(root, "readonly", bundle_asks(s, LAYER_ROOT) && !bundle_remounts_root(s, p));
 	/* Without a separate UTS namespace it would change the host's name. */
 	if (bundle_asks(s, LAYER_UTS_NS))
 		jdoc_set_string(config, "hostname", s->hostname);

@@ -18,6 +18,7 @@ struct rootfs_list {
 struct rootfs {
 	int dirfd;
 	struct rootfs_list *list; /* not NULL: entries are listed instead of created */
+	bool portable;		  /* with the mount point of the gate */
 };
 
 /* Adds PATH with its parent directories; TYPE is S_IFDIR, S_IFREG or S_IFLNK. */

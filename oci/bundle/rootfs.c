@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "layer/init-proto.h"
 #include "subject/placement.h"
 #include "oci/bundle/rootfs-impl.h"
 
@@ -119,8 +120,12 @@ static int make_points(const struct rootfs *r, const struct subject *s, struct f
 		ret = make_point(r, s, subject_work_target(s), true, f);
 	if (ret >= 0 && s->profile->process_init)
 		ret = rootfs_make_file(r, &INIT_PATH[1], NULL, 0, f);
+	if (ret >= 0 && s->profile->process_init && r->portable)
+		ret = rootfs_make_dir(r, &INIT_GATE_DIR[1], f);
 	if (ret >= 0 && s->profile->workspace == PROFILE_WORKSPACE_RW && operand_needs_lower(s))
 		ret = rootfs_make_dir(r, &OPERAND_DIR[1], f);
+	if (ret >= 0 && subject_has_trees(s))
+		ret = rootfs_make_dir(r, &EMPTY_DIR[1], f);
 	/* Runtimes create a missing working directory; in a read-only root it must exist. */
 	if (ret >= 0 && strcmp(s->cwd, "/") != 0 && !rootfs_is_covered(s, s->cwd, true))
 		ret = rootfs_make_dir(r, s->cwd + 1, f);
@@ -186,9 +191,9 @@ static int build_as(const struct rootfs *r, const struct subject *s, uid_t uid, 
 	return ret;
 }
 
-int rootfs_build(int dirfd, const struct subject *s, uid_t uid, gid_t gid, struct fault *f)
+int rootfs_build(int dirfd, const struct subject *s, uid_t uid, gid_t gid, bool portable, struct fault *f)
 {
-	const struct rootfs r = { .dirfd = dirfd };
+	const struct rootfs r = { .dirfd = dirfd, .portable = portable };
 	const bool other = uid != geteuid() || gid != getegid();
 
 	if (other && fchown(dirfd, uid, gid) < 0)
@@ -198,7 +203,7 @@ int rootfs_build(int dirfd, const struct subject *s, uid_t uid, gid_t gid, struc
 
 int rootfs_list(struct rootfs_list *l, const struct subject *s, uid_t uid, gid_t gid, struct fault *f)
 {
-	const struct rootfs r = { .dirfd = -EBADF, .list = l };
+	const struct rootfs r = { .dirfd = -EBADF, .list = l, .portable = true };
 
 	return build_as(&r, s, uid, gid, f);
 }

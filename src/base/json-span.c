@@ -203,6 +203,17 @@ int jspan_next_member(struct jspan object, const char **at, struct jspan *key, s
 	return take_value(skip_blank(p + 1, end), end, at, value);
 }
 
+int jspan_next_item(struct jspan array, const char **at, struct jspan *value)
+{
+	const char *p;
+	int r;
+
+	if (!jspan_is(array, '['))
+		return 0;
+	r = step(array, at, &p);
+	return r <= 0 ? r : take_value(p, array.at + array.len, at, value);
+}
+
 int jspan_get_each(struct jspan object, const char *const *keys, size_t n, struct jspan *ret)
 {
 	struct jspan k, v;

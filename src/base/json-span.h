@@ -34,6 +34,9 @@ int jspan_get_each(struct jspan object, const char *const *keys, size_t n, struc
 int jspan_next_member(struct jspan object, const char **at, struct jspan *key,
 		      struct jspan *value) _must_check_;
 
+/* Element by element of an array, in the same way; 0 at once if ARRAY is not an array. */
+int jspan_next_item(struct jspan array, const char **at, struct jspan *value) _must_check_;
+
 bool jspan_is(struct jspan value, char first); /* '{', '[', '"', ... */
 bool jspan_key_is(struct jspan key, const char *name);
 

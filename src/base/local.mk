@@ -30,6 +30,7 @@ libbase_a_SOURCES += \
 	src/base/str.c src/base/str.h \
 	src/base/strbuf.c \
 	src/base/strv.c \
+	src/base/sys-call.h \
 	src/base/tree-at.c src/base/tree-at.h \
 	src/base/userns.c src/base/userns.h \
 	src/base/walk.c src/base/walk.h

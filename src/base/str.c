@@ -142,6 +142,17 @@ int str_to_u64(const char *text, uint64_t *ret)
 	return 0;
 }
 
+int str_find_u64(const char *text, const char *key, uint64_t *ret)
+{
+	const char *at = strstr(text, key);
+
+	if (!at)
+		return -ENOENT;
+	at += strlen(key);
+	at += strspn(at, " \t");
+	return take_u64(&at, ret) < 0 ? -ENOENT : 0;
+}
+
 int str_to_i64(const char *text, int64_t *ret)
 {
 	bool negative = *text == '-';

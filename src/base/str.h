@@ -49,6 +49,8 @@ char **strv_copy(char *const *v);
 /* Decimal digits only, whole text, within range: else -EINVAL or -ERANGE. */
 int str_to_u64(const char *text, uint64_t *ret);
 int str_to_i64(const char *text, int64_t *ret);
+/* The decimal number behind the first KEY in TEXT and blanks, as in files of /proc; -ENOENT without one. */
+int str_find_u64(const char *text, const char *key, uint64_t *ret);
 
 /* "512", "512M", "2G" (K M G T, powers of 1024) -> bytes.  "90", "90s", "30m", "2h", "1d" -> seconds. */
 int str_to_size(const char *text, uint64_t *ret);

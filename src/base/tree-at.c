@@ -10,7 +10,7 @@
 
 #include "base/fd.h"
 
-#define STX_WANTED (STATX_BASIC_STATS | STATX_MNT_ID)
+#define STX_WANTED (STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID)
 #define LINK_MAX_TEXT 65536
 
 static int look(int dirfd, const char *name, struct statx *ret)
@@ -134,6 +134,17 @@ int tree_at_stat(struct tree_at *t, const char *path, struct statx *ret)
 	if (r == 0 && ret->stx_mnt_id != t->mount)
 		r = -EXDEV;
 	return r;
+}
+
+int tree_at_entry(struct tree_at *t, const char *path)
+{
+	const char *name = ".";
+	int dir = t->root, r = *path ? tree_at_parent(t, path, &dir, &name) : 0, fd;
+
+	if (r < 0)
+		return r;
+	fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
 int tree_open_file(int dirfd, const char *name)

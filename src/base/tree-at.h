@@ -33,6 +33,8 @@ int tree_at_dir(struct tree_at *t, const char *path, int *ret) _must_check_;
 int tree_at_parent(struct tree_at *t, const char *path, int *ret, const char **ret_name) _must_check_;
 /* Of PATH itself, a link not followed; "" is the root. */
 int tree_at_stat(struct tree_at *t, const char *path, struct statx *ret) _must_check_;
+/* PATH itself, whatever it is: an O_PATH descriptor of the caller. */
+int tree_at_entry(struct tree_at *t, const char *path) _must_check_;
 /* A regular file for reading; -EINVAL if it is not one. */
 int tree_at_open(struct tree_at *t, const char *path) _must_check_;
 /* Heap; -EINVAL if it is not a link. */

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -25,11 +26,17 @@ static int describe(const struct run_options *o, struct fault *f)
 	return fd_write_all(STDOUT_FILENO, text, strlen(text), f);
 }
 
+/* Links in /dev are the system's. */
+static bool is_of_system(const char *path)
+{
+	return str_starts(path, "/dev/") || str_starts(path, "/proc/self/");
+}
+
 /* Opened before the run: an unwritable result fails early. */
 static int open_result(const char *path, struct fault *f)
 {
-	/* Do not follow a symbolic link: in an untrusted worktree it may point anywhere.  Links in /dev are the system's. */
-	int nofollow = str_starts(path, "/dev/") || str_starts(path, "/proc/self/") ? 0 : O_NOFOLLOW;
+	/* Do not follow a symbolic link: in an untrusted worktree it may point anywhere. */
+	int nofollow = is_of_system(path) ? 0 : O_NOFOLLOW;
 	/* O_NONBLOCK: a FIFO without a reader would block the open. */
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | nofollow | O_CLOEXEC, 0644);
 
@@ -48,12 +55,15 @@ static int open_result(const char *path, struct fault *f)
 	return fd;
 }
 
-static int write_result(int fd, const struct run_result *res, struct fault *f)
+/* OPEN_LINE: the line before it has no newline, and must not become part of the result. */
+static int write_result(int fd, const struct run_result *res, bool open_line, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *doc = run_result_to_json(res);
 	_cleanup_strbuf_ struct strbuf text = { 0 };
 	int r;
 
+	if (open_line)
+		strbuf_putc(&text, '\n');
 	r = jdoc_write(doc, JDOC_CANONICAL, &text, f);
 	if (r < 0)
 		return r;
@@ -61,6 +71,35 @@ static int write_result(int fd, const struct run_result *res, struct fault *f)
 	if (text.broken)
 		return fault_errno(f, ENOMEM, "result");
 	return fault_wrap(f, fd_write_all(fd, text.text, text.len, f), "write the result");
+}
+
+/*
+ * In a tree that the command may write, it may have written to the file, or put one of its own in its place, which the
+ * caller would read as custody's word.
+ */
+static int write_result_file(int fd, const char *path, const struct run_result *res, struct fault *f)
+{
+	struct stat ours, there;
+	int r;
+
+	if (fstat(fd, &ours) < 0)
+		return fault_errno(f, errno, "--result '%s'", path);
+	if (!S_ISREG(ours.st_mode) || is_of_system(path))
+		return write_result(fd, res, false, f);
+	if (ftruncate(fd, 0) < 0)
+		return fault_errno(f, errno, "--result '%s'", path);
+	r = write_result(fd, res, false, f);
+	if (r < 0)
+		return r;
+	if (lstat(path, &there) < 0)
+		return fault_errno(f, errno, "--result '%s' was removed or moved during the run", path);
+	if (there.st_dev != ours.st_dev || there.st_ino != ours.st_ino)
+		return fault_set(
+			f, EPERM,
+			"--result '%s' was replaced during the run: the file there is not the result; "
+			"name a file that the command cannot write, and see 'custody show'",
+			path);
+	return 0;
 }
 
 /* The run failed before it had a result: write a minimal one for scripts. */
@@ -124,9 +163,9 @@ int run_command(const struct run_options *o, struct fault *f)
 		if (!run)
 			describe_failure(o, &res, f);
 		if (result_fd >= 0)
-			(void)!write_result(result_fd, &res, NULL);
+			(void)!write_result_file(result_fd, o->result, &res, NULL);
 		if (o->json)
-			(void)!write_result(STDOUT_FILENO, &res, NULL);
+			(void)!write_result(STDOUT_FILENO, &res, res.open_line, NULL);
 		return refuse(o, &res, r, f);
 	}
 	if (res.detail)
@@ -134,9 +173,9 @@ int run_command(const struct run_options *o, struct fault *f)
 	log_verbose("session %s: %s, status %d (%s)", res.session, exit_reason_name(res.exit.reason),
 		    res.exit.code, exit_source_name(res.exit.source));
 	if (result_fd >= 0)
-		r = write_result(result_fd, &res, f);
+		r = write_result_file(result_fd, o->result, &res, f);
 	if (r == 0 && o->json && !o->detach)
-		r = write_result(STDOUT_FILENO, &res, f);
+		r = write_result(STDOUT_FILENO, &res, res.open_line, f);
 	if (r < 0)
 		return r;
 	/* Success requires that all output was written and that the run is recorded. */

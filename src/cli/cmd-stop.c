@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 
 /* Time after the grace for evidence and records; then the supervisor counts as stuck. */
 #define PATIENCE_MS (120 * 1000)
+#define LOOK_MS 500 /* how often the state of the supervisor is read while waiting */
 
 /* The stop is recorded, and synced, before the signal is sent. */
 static int record(const struct command_call *c, const struct session_note *n, uint32_t grace_s,
@@ -54,18 +56,53 @@ static int send_stop(int pidfd, uint32_t grace_s, struct fault *f)
 	return errno == ESRCH ? 0 : fault_errno(f, errno, "signal the supervisor");
 }
 
+/* Third word of /proc/PID/stat: T is stopped by a signal, t by a debugger. */
+static bool is_stopped(pid_t pid)
+{
+	_cleanup_close_ int fd = -EBADF;
+	char path[32], text[512];
+	const char *end;
+	ssize_t len;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	text[len > 0 ? len : 0] = '\0';
+	/* The name before it may hold anything, parentheses included. */
+	end = strrchr(text, ')');
+	return end && str_starts(end, ") ") && (end[2] == 'T' || end[2] == 't');
+}
+
+/* A stopped process takes no signal but KILL and CONT. */
+static void explain_stopped(const struct session_note *n)
+{
+	fprintf(stderr,
+		PACKAGE_NAME
+		" stop: session '%s' waits for its supervisor %d, which is stopped (SIGSTOP or a "
+		"debugger): kill -CONT %d continues it, and it stops the run; or: kill -KILL %d, then: "
+		"custody recover\n",
+		n->session, (int)n->pid, (int)n->pid, (int)n->pid);
+}
+
 static int wait_for(int pidfd, const struct session_note *n, uint32_t grace_s, struct fault *f)
 {
 	const uint64_t grace_ms = grace_s == STOP_GRACE_PROFILE ? 0 : (uint64_t)grace_s * 1000;
 	const uint64_t until = clock_boot_ns() / 1000000 + grace_ms + PATIENCE_MS;
 	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+	bool explained = false;
 
 	for (;;) {
 		uint64_t now = clock_boot_ns() / 1000000;
-		int ready = now >= until ? 0 : poll(&p, 1, until - now > 60000 ? 60000 : (int)(until - now));
+		int ready =
+			now >= until ? 0 : poll(&p, 1, until - now > LOOK_MS ? LOOK_MS : (int)(until - now));
 
 		if (ready > 0)
 			return 0;
+		/* The descriptor has no event for it. */
+		if (!explained && is_stopped(n->pid)) {
+			explain_stopped(n);
+			explained = true;
+		}
 		if (ready < 0 && errno != EINTR)
 			return fault_errno(f, errno, "wait for the exit of the supervisor");
 		if (ready == 0 && clock_boot_ns() / 1000000 >= until)

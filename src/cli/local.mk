@@ -11,6 +11,7 @@ libcli_a_SOURCES += \
 	src/cli/cmd-doctor.c \
 	src/cli/cmd-evidence-diff.c \
 	src/cli/cmd-evidence-manage.c \
+	src/cli/cmd-evidence-restore.c \
 	src/cli/cmd-evidence-show.c \
 	src/cli/cmd-evidence.c src/cli/cmd-evidence.h \
 	src/cli/cmd-grants.c \
@@ -43,6 +44,7 @@ libcli_a_SOURCES += \
 	src/cli/cmd-show.c \
 	src/cli/cmd-stop.c \
 	src/cli/command-help.c src/cli/command-help.h \
+	src/cli/command-lane.c src/cli/command-lane.h \
 	src/cli/command-table-run.c \
 	src/cli/command-table.c src/cli/command-table.h \
 	src/cli/command.h \

@@ -187,6 +187,9 @@ bool key_row_is_tighter(const struct key_row *k, const void *base, const void *p
 		/* A sandbox root has no source path, so only an equal value is accepted. */
 		return is_equal(k, base, p) ||
 		       (text(k, p) && text(k, base) && path_is_below(text(k, p), text(k, base)));
+	case KEY_ORDER_CWD:
+		return is_equal(k, base, p) || !text(k, p) ||
+		       path_is_below(text(k, p), ((const struct profile *)p)->workspace_target);
 	case KEY_ORDER_USER:
 		return is_user_tighter(text(k, base), text(k, p));
 	}

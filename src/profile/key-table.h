@@ -52,6 +52,7 @@ enum key_order {
 	KEY_ORDER_READS,    /* every item must be in the base's filesystem.ro or filesystem.rw */
 	KEY_ORDER_SUPERSET, /* every item of the base's list must be kept */
 	KEY_ORDER_BELOW,    /* the base's path or one below it */
+	KEY_ORDER_CWD,	    /* the base's path or one below the workspace inside */
 	KEY_ORDER_USER,	    /* the base's user, or any user but root if the base's is root */
 	KEY_ORDER_NEVER,    /* not compared: resolved before (extends, remove) */
 };

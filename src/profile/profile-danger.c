@@ -185,7 +185,10 @@ static int require_paths(const struct profile *p, const char *key, char *const *
 
 static bool is_root_inside(const struct profile *p)
 {
-	return str_eq(p->process_user, "root") || profile_is_zero_id(p->process_user);
+	const char *group = strchr(p->process_user, ':');
+
+	return str_eq(p->process_user, "root") || profile_is_zero_id(p->process_user) ||
+	       (group && profile_is_zero_id(group + 1));
 }
 
 int profile_require_no_danger(const struct profile *p, const struct profile_vars *vars, struct fault *f)
@@ -193,7 +196,8 @@ int profile_require_no_danger(const struct profile *p, const struct profile_vars
 	const char *home = vars ? vars->home : NULL;
 	int r = 0;
 
-	if (p->workspace != PROFILE_WORKSPACE_TMPFS && p->workspace_source)
+	if (p->workspace != PROFILE_WORKSPACE_TMPFS && p->workspace_source && !p->workspace_sandbox &&
+	    !(vars && vars->workspace))
 		r = require_path(p, "workspace.source", p->workspace_source,
 				 p->workspace == PROFILE_WORKSPACE_RW, home, f);
 	if (r == 0 && p->root == PROFILE_ROOT_DIR && p->root_path)
@@ -211,6 +215,7 @@ int profile_require_no_danger(const struct profile *p, const struct profile_vars
 		return refuse(p, "'network.mode' host", "host-network", f);
 	if (!(p->layers & LAYER_BIT(LAYER_USER_NS)) && is_root_inside(p) &&
 	    !strv_has(p->dangerous, "host-root"))
-		return refuse(p, "'no-user-namespace' with 'process.user' root", "host-root", f);
+		return refuse(p, "'no-user-namespace' with 'process.user' root, or user or group 0",
+			      "host-root", f);
 	return 0;
 }

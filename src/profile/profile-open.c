@@ -3,29 +3,47 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/path.h"
 
-int profile_open(const struct dirs *d, const char *name, const char *session, struct profile **ret,
-		 struct fault *f)
+/* The caller's directory is only a name where another one is the worktree: it may be missing then. */
+static int find_cwd(const char *workspace, char *cwd, size_t size, struct fault *f)
+{
+	if (getcwd(cwd, size))
+		return 0;
+	if (errno != ENOENT || !workspace || strlen(workspace) >= size)
+		return fault_errno(
+			f, errno,
+			"the current directory, which is the worktree, was removed: cd to an existing one");
+	memcpy(cwd, workspace, strlen(workspace) + 1);
+	return 0;
+}
+
+int profile_open(const struct dirs *d, const char *name, const char *session, const char *workspace,
+		 struct profile **ret, struct fault *f)
 {
 	_cleanup_free_ char *trust = path_join(d->config, "trust.json");
 	const char *dirs[4] = { d->profiles_admin };
 	struct profile_sources src = { .dirs = dirs, .trust_file = trust };
-	struct profile_vars vars = { .home = d->home, .user = d->user, .session = session, .uid = geteuid() };
+	struct profile_vars vars = {
+		.home = d->home, .user = d->user, .session = session, .workspace = workspace, .uid = geteuid()
+	};
 	char cwd[PATH_MAX];
 	size_t n = 1;
+	int r;
 
 	if (!trust)
 		return fault_errno(f, ENOMEM, "profile '%s'", name);
-	if (!getcwd(cwd, sizeof(cwd)))
-		return fault_errno(
-			f, errno,
-			"the current directory, which is the worktree, was removed: cd to an existing one");
+	r = find_cwd(workspace, cwd, sizeof(cwd), f);
+	if (r < 0)
+		return r;
 	if (d->profiles_user)
 		dirs[n++] = d->profiles_user;
 	dirs[n] = d->profiles_shipped;
-	src.worktree = vars.cwd = cwd;
+	vars.cwd = cwd;
+	/* Every profile lies below "/": that does not make it part of an untrusted tree. */
+	src.worktree = workspace && strcmp(cwd, "/") == 0 ? workspace : cwd;
 	return profile_load(name, &src, &vars, ret, f);
 }

@@ -7,7 +7,8 @@
 
 /*
  * Loads profile NAME for this caller: the directories of D in order, the current directory as worktree,
- * variables of the caller.  SESSION replaces `${session}`.
+ * variables of the caller.  SESSION replaces `${session}`.  WORKSPACE, unless NULL, is the worktree whatever the profile
+ * says: then the current directory need not exist.
  */
-int profile_open(const struct dirs *d, const char *name, const char *session, struct profile **ret,
-		 struct fault *f) _must_check_;
+int profile_open(const struct dirs *d, const char *name, const char *session, const char *workspace,
+		 struct profile **ret, struct fault *f) _must_check_;

@@ -21,6 +21,7 @@ void profile_free(struct profile *p)
 	strv_free(p->workspace_protect);
 	strv_free(p->fs_ro);
 	strv_free(p->fs_rw);
+	strv_free(p->fs_channels);
 	strv_free(p->fs_hide);
 	for (size_t i = 0; i < p->n_fs_tmpfs; i++)
 		free(p->fs_tmpfs[i].path);

@@ -161,7 +161,8 @@ static const struct key_word capture_words[] = {
 static const struct key_word reason_words[] = {
 	{ "exited", 0, 0 }, { "signaled", 1, 0 }, { "oom", 2, 0 }, { "timeout", 3, 0 }, { "pids-limit", 4, 0 },
 	{ "disk-limit", 5, 0 }, { "seccomp", 6, 0 }, { "violation", 7, 0 }, { "budget", 8, 0 },
-	{ "inspection", 9, 0 }, { "cancelled", 10, 0 }, { "operator", 11, 0 }, { "lost", 12, 0 }, { 0 } };
+	{ "inspection", 9, 0 }, { "cancelled", 10, 0 }, { "operator", 11, 0 }, { "lost", 12, 0 },
+	{ "depth-limit", 13, 0 }, { 0 } };
 
 static const struct key_row keys[] = {
 	{ "schema", KEY_KIND_COUNT, KEY_ORDER_NEVER, NOWHERE, .min = 1, .max = 1,
@@ -216,6 +217,8 @@ static const struct key_row keys[] = {
 	  .help = "Files and directories of the host that can be read." },
 	{ "filesystem.rw", KEY_KIND_BINDS, KEY_ORDER_SUBSET, FIELD(fs_rw),
 	  .help = "Files and directories of the host that can be written." },
+	{ "filesystem.channels", KEY_KIND_PATHS, KEY_ORDER_SUBSET, FIELD(fs_channels),
+	  .help = "Sockets and FIFOs of the host that ro, rw or -v may name; refused otherwise, because they lead out." },
 	{ "filesystem.hide", KEY_KIND_PATHS, KEY_ORDER_SUPERSET, FIELD(fs_hide),
 	  .help = "Paths inside that appear empty." },
 	{ "filesystem.tmpfs", KEY_KIND_TMPFS, KEY_ORDER_SUBSET, FIELD(fs_tmpfs), .min = 4 * KIB,
@@ -236,7 +239,7 @@ static const struct key_row keys[] = {
 	  .shape = &hostname_shape, .help = "Host name inside." },
 	{ "process.user", KEY_KIND_TEXT, KEY_ORDER_USER, FIELD(process_user), "root",
 	  .shape = &user_shape, .help = "\"root\" of the container, or \"UID\" or \"UID:GID\" inside." },
-	{ "process.cwd", KEY_KIND_PATH, KEY_ORDER_FREE, FIELD(process_cwd),
+	{ "process.cwd", KEY_KIND_PATH, KEY_ORDER_CWD, FIELD(process_cwd),
 	  .help = "Working directory inside; default: workspace.target." },
 
 	{ "network", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,

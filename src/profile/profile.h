@@ -84,6 +84,7 @@ struct profile {
 	bool workspace_keep;	  /* keep an overlay's changes after the run */
 
 	char **fs_ro, **fs_rw, **fs_hide; /* "SOURCE" or "SOURCE:TARGET"; hide: paths inside */
+	char **fs_channels;		  /* sockets and FIFOs of the host that may be mounted */
 	struct profile_tmpfs *fs_tmpfs;
 	size_t n_fs_tmpfs;
 
@@ -125,6 +126,7 @@ struct profile {
 /* Values of `${cwd} ${home} ${uid} ${user} ${session}`. */
 struct profile_vars {
 	const char *cwd, *home, *user, *session;
+	const char *workspace; /* used instead of workspace.source, which is then not judged; NULL: none */
 	uid_t uid;
 };
 

@@ -149,7 +149,7 @@ int run_plan_open(const struct run_options *o, const char *session, struct run_p
 	if (r < 0)
 		return r;
 	d->refused = "profile";
-	r = profile_open(&d->dirs, o->profile, session, &d->profile, f);
+	r = profile_open(&d->dirs, o->profile, session, d->root ? d->root->workspace : NULL, &d->profile, f);
 	if (r < 0)
 		return r;
 	d->refused = "unsupported";

@@ -98,6 +98,19 @@ static int clone_worktree(const struct run_prepare *p, struct placement *pl, int
 	return worktree_clone(s->worktree, rw, NULL, ret, f);
 }
 
+/* Read-only data may be replaced until it is mounted, but not by a socket or FIFO, which leads out. */
+static int require_type(const struct subject_mount *m, int tree, struct fault *f)
+{
+	struct stat st;
+
+	if (fstat(tree, &st) < 0)
+		return fault_errno(f, errno, "mount source '%s'", m->source);
+	if ((st.st_mode & S_IFMT) == m->file.type)
+		return 0;
+	return fault_set(f, EPERM, "'%s' was replaced by a file of another type after it was checked: retry",
+			 m->source);
+}
+
 static int clone_mounts(const struct run_prepare *p, const struct placement *pl, struct trees *t,
 			struct fault *f)
 {
@@ -115,11 +128,14 @@ static int clone_mounts(const struct run_prepare *p, const struct placement *pl,
 		int r;
 
 		t->mounts[i] = -EBADF;
-		if (m->kind != SUBJECT_MOUNT_BIND || !m->idmap)
+		/* A tree is a lower, which the container's ids look up by its path. */
+		if (m->kind != SUBJECT_MOUNT_BIND || (!m->idmap && !subject_mount_is_tree(s, m)))
 			continue;
-		r = worktree_clone(m->source, m->rw, run_prepare_is_mapped(s) ? &ids : NULL, &t->mounts[i],
-				   f);
-		if (r >= 0 && m->rw)
+		r = worktree_clone(m->source, m->rw, m->idmap && run_prepare_is_mapped(s) ? &ids : NULL,
+				   &t->mounts[i], f);
+		if (r >= 0 && !m->rw)
+			r = require_type(m, t->mounts[i], f);
+		if (r >= 0 && (m->rw || s->sandbox))
 			r = subject_require_file(&m->file, t->mounts[i], m->source, f);
 		if (r < 0)
 			return r;
@@ -159,7 +175,8 @@ static int clone_trees(const struct run_prepare *p, struct placement *pl, struct
 	*t = (struct trees){ .worktree = -EBADF, .layers = -EBADF, .init = -EBADF };
 	if (p->subject->worktree)
 		r = clone_worktree(p, pl, &t->worktree, f);
-	if (r == 0 && p->subject->profile->workspace == PROFILE_WORKSPACE_RW)
+	if (r == 0 && p->subject->worktree &&
+	    (p->subject->sandbox || p->subject->profile->workspace == PROFILE_WORKSPACE_RW))
 		r = subject_require_file(&p->subject->worktree_file, t->worktree, p->subject->worktree, f);
 	if (r == 0 && p->upper)
 		r = worktree_make_upper(p->session->state, p->subject->worktree,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -98,6 +99,7 @@ int run_prepare_rootfs(int dirfd, const char *parent, const struct subject *s, s
 		       struct fault *f)
 {
 	_cleanup_close_ int root = -EBADF;
+	struct statvfs fs;
 
 	if (mkdirat(dirfd, "root", 0755) < 0)
 		return fault_errno(f, errno, "create the container's root");
@@ -109,7 +111,9 @@ int run_prepare_rootfs(int dirfd, const char *parent, const struct subject *s, s
 	pl->rootfs = path_join(parent, "root");
 	if (!pl->rootfs)
 		return fault_errno(f, ENOMEM, "session");
-	return rootfs_build(root, s, pl->uid_base, pl->gid_base, f);
+	if (pl->rootless && fstatvfs(root, &fs) == 0)
+		pl->root_noexec = fs.f_flag & ST_NOEXEC;
+	return rootfs_build(root, s, pl->uid_base, pl->gid_base, false, f);
 }
 
 /* LAYERS: directory of u and w.  PARENT, whose descriptor is DIRFD, gets the mount point. */
@@ -180,6 +184,24 @@ static void keep_config(struct session_config *c, const char *text)
 	c->len = len;
 }
 
+/* Paths of the host that the runtime mounts by name.  They were resolved: a link in one of them is a replacement. */
+static int list_sources(const struct subject *s, const struct placement *pl, struct runtime_request *rq,
+			struct fault *f)
+{
+	const char **paths = calloc(s->n_mounts + 2, sizeof(*paths));
+	size_t n = 0;
+
+	if (!paths)
+		return fault_errno(f, ENOMEM, "session");
+	if (s->worktree && pl->rootless)
+		paths[n++] = s->worktree;
+	for (size_t i = 0; i < s->n_mounts; i++)
+		if (s->mounts[i].kind == SUBJECT_MOUNT_BIND && !(pl->sources && pl->sources[i]))
+			paths[n++] = s->mounts[i].source;
+	rq->sources = paths;
+	return 0;
+}
+
 int run_prepare_container(void *arg, struct runtime_request *rq, struct fault *f)
 {
 	const struct run_prepare *p = arg;
@@ -206,6 +228,8 @@ int run_prepare_container(void *arg, struct runtime_request *rq, struct fault *f
 	seam("root-made");
 	if (r == 0)
 		r = run_prepare_config(p->subject, &pl, false, &config, f);
+	if (r == 0)
+		r = list_sources(p->subject, &pl, rq, f);
 	if (r < 0)
 		return r;
 	keep_config(p->config, config);

@@ -2,6 +2,7 @@
 #include "worktree/mount-watch.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -15,13 +16,14 @@
 /* NAME in a directory that other users can change. */
 struct mount_watch_step {
 	int watch;
-	char *name;
+	char *path;
+	const char *name; /* in PATH */
 };
 
 void mount_watch_done(struct mount_watch *w)
 {
 	for (size_t i = 0; i < w->n_steps; i++)
-		free(w->steps[i].name);
+		free(w->steps[i].path);
 	free(w->steps);
 	(void)fd_close(w->fd);
 	*w = MOUNT_WATCH_NONE;
@@ -54,7 +56,7 @@ static int open_watch(struct mount_watch *w, struct fault *f)
 
 static int watch_step(struct mount_watch *w, const char *dir, const char *name, size_t len, struct fault *f)
 {
-	struct mount_watch_step *grown;
+	struct mount_watch_step *grown, *step;
 	int r = open_watch(w, f), watch;
 
 	if (r < 0)
@@ -69,8 +71,14 @@ static int watch_step(struct mount_watch *w, const char *dir, const char *name, 
 	if (!grown)
 		return fault_errno(f, ENOMEM, "'%s'", dir);
 	w->steps = grown;
-	grown[w->n_steps] = (struct mount_watch_step){ .watch = watch, .name = strndup(name, len) };
-	return grown[w->n_steps++].name ? 0 : fault_errno(f, ENOMEM, "'%s'", dir);
+	grown[w->n_steps] = (struct mount_watch_step){ .watch = watch };
+	step = &grown[w->n_steps++];
+	if (asprintf(&step->path, "%s/%.*s", dir[1] ? dir : "", (int)len, name) < 0) {
+		step->path = NULL;
+		return fault_errno(f, ENOMEM, "'%s'", dir);
+	}
+	step->name = strrchr(step->path, '/') + 1;
+	return 0;
 }
 
 /* From the top: the replacement of a parent of a watched directory is seen by the watch above it. */
@@ -91,11 +99,11 @@ static int watch_path(struct mount_watch *w, const char *path, struct fault *f)
 		if (lstat(prefix, &entry) < 0 || stat(prefix, &next) < 0)
 			return fault_errno(f, errno, "stat '%s'", prefix);
 		prefix[end] = path[end];
-		if (len > 0 && !is_settled(&dir, &entry)) {
-			prefix[at] = '\0';
+		prefix[at] = '\0';
+		if (len > 0 &&
+		    (!is_settled(&dir, &entry) || (w->rootless && subject_is_shared(w->subject, prefix))))
 			r = watch_step(w, at ? prefix : "/", path + at + 1, len, f);
-			prefix[at] = '/';
-		}
+		prefix[at] = '/';
 		dir = next;
 		at = end;
 	}
@@ -167,9 +175,9 @@ static int judge_event(const struct mount_watch *w, const struct inotify_event *
 	for (size_t i = 0; i < w->n_steps; i++)
 		if (w->steps[i].watch == e->wd && e->len > 0 && strcmp(w->steps[i].name, e->name) == 0)
 			return fault_set(f, EPERM,
-					 "'%s', a parent directory of a mount source, was replaced while the "
-					 "run was prepared: retry",
-					 e->name);
+					 "'%s', a mount source or a parent directory of one, was replaced "
+					 "while the run was prepared: retry",
+					 w->steps[i].path);
 	return 0;
 }
 

@@ -12,7 +12,8 @@
  * path was checked: a user with write access to a parent directory can place a link there in between, to a
  * directory that only the caller may read, and restore the original afterwards.  In an overlay the mounted
  * source cannot be identified.  So such directories are watched from before the mounts until GO: a changed or
- * replaced name refuses the run.  Directories that only root and the caller can change are not watched.
+ * replaced name refuses the run.  Directories that only root and the caller can change are not watched, except in a
+ * user's sandbox root, where commands of other sessions change them with the caller's id.
  */
 struct mount_watch {
 	int fd; /* inotify; -EBADF: nothing to watch */

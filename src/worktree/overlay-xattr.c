@@ -140,17 +140,23 @@ int overlay_xattr_read(int fd, enum overlay_xattr_place place, struct overlay_xa
  * struct ovl_fb of the kernel: version 0, magic 0xfb, total length, flags, type, 16 bytes of file system
  * UUID, and the file handle.  Another format, or a file system without handles, proves nothing.
  */
+enum { TYPE = 4, HANDLE = 21 };
+
+bool overlay_has_origin(const struct overlay_xattr *m)
+{
+	return m->has_origin && m->origin_len > HANDLE && m->origin[0] == 0 && m->origin[1] == 0xfb &&
+	       m->origin[2] == m->origin_len;
+}
+
 bool overlay_is_origin(const struct overlay_xattr *m, int dirfd, const char *name)
 {
-	enum { TYPE = 4, HANDLE = 21 };
 	union {
 		struct file_handle h;
 		char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
 	} u = { .h.handle_bytes = MAX_HANDLE_SZ };
 	int mount_id;
 
-	if (!m->has_origin || m->origin_len <= HANDLE || m->origin[0] != 0 || m->origin[1] != 0xfb ||
-	    m->origin[2] != m->origin_len)
+	if (!overlay_has_origin(m))
 		return true;
 	if (name_to_handle_at(dirfd, name, &u.h, &mount_id, *name ? 0 : AT_EMPTY_PATH) < 0)
 		return true;

@@ -53,6 +53,8 @@ bool overlay_is_whiteout(const struct statx *stx); /* a device 0:0 */
  */
 bool overlay_is_fuse_mark(const char *name, const struct statx *stx, const char **ret_removed);
 
+/* Does M have the file handle of the entry that it was copied up from?  In a user namespace it has none. */
+bool overlay_has_origin(const struct overlay_xattr *m);
 /*
  * Is NAME in DIRFD ("" with AT_EMPTY_PATH: DIRFD itself) the file that M was copied up from?  Unknown: true.
  */

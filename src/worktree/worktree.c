@@ -8,15 +8,20 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <linux/limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
+#include "base/str.h"
 
 /* glibc has these only since 2.36; the numbers are the same on every architecture. */
 #ifndef OPEN_TREE_CLONE
@@ -39,6 +44,8 @@
 #ifndef SYS_mount_setattr
 #define SYS_mount_setattr 442
 #endif
+
+#define ID_LAST (UINT32_MAX - 1)
 
 struct attr {
 	uint64_t attr_set, attr_clr, propagation, userns_fd;
@@ -67,16 +74,37 @@ int worktree_mount_tmpfs(const char *point, int *ret, struct fault *f)
 	return 0;
 }
 
-static int write_map(pid_t pid, const char *file, unsigned int from, unsigned int to, struct fault *f)
+/* FROM as TO, and every id but these two as itself: between them, before and behind. */
+static void put_map(char *text, size_t size, unsigned int from, unsigned int to, bool keep_others)
+{
+	const unsigned int low = from < to ? from : to, high = from < to ? to : from;
+	size_t n = (size_t)snprintf(text, size, "%u %u 1\n", from, to);
+
+	if (!keep_others)
+		return;
+	if (low > 0)
+		n += (size_t)snprintf(text + n, size - n, "0 0 %u\n", low);
+	if (high > low + 1)
+		n += (size_t)snprintf(text + n, size - n, "%u %u %u\n", low + 1, low + 1, high - low - 1);
+	if (high < ID_LAST)
+		(void)snprintf(text + n, size - n, "%u %u %u\n", high + 1, high + 1, ID_LAST - high);
+}
+
+static int write_map(pid_t pid, const char *file, unsigned int from, unsigned int to, bool keep_others,
+		     struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
-	char path[48], text[48];
+	char path[48], text[256];
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
-	(void)snprintf(text, sizeof(text), "%u %u 1\n", from, to);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return fault_errno(f, errno, "open '%s'", path);
+	put_map(text, sizeof(text), from, to, keep_others);
+	/* One write is one map.  In a user namespace of our own not every id exists: then this one alone. */
+	if (keep_others && write(fd, text, strlen(text)) > 0)
+		return 0;
+	put_map(text, sizeof(text), from, to, false);
 	return fault_wrap(f, fd_write_all(fd, text, strlen(text), f), "'%s'", path);
 }
 
@@ -102,9 +130,9 @@ int worktree_open_userns(const struct worktree_ids *ids, int *ret, struct fault 
 		return fault_errno(
 			f, errno,
 			"create a user namespace (sysctl -w user.max_user_namespaces=15000 allows them)");
-	r = write_map(pid, "uid_map", ids->from_uid, ids->to_uid, f);
+	r = write_map(pid, "uid_map", ids->from_uid, ids->to_uid, ids->keep_others, f);
 	if (r == 0)
-		r = write_map(pid, "gid_map", ids->from_gid, ids->to_gid, f);
+		r = write_map(pid, "gid_map", ids->from_gid, ids->to_gid, ids->keep_others, f);
 	if (r == 0) {
 		(void)snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -178,7 +206,11 @@ int worktree_clone(const char *source, bool rw, const struct worktree_ids *ids, 
 	if (r < 0)
 		return fault_errno(f, -r, "restrict the mount of '%s'", source);
 	if (ids) {
-		r = map_tree(tree, ids, source, f);
+		struct worktree_ids all = *ids;
+
+		/* Where nothing is written: a writable tree of the host shows no id that the payload does not have. */
+		all.keep_others = !rw;
+		r = map_tree(tree, &all, source, f);
 		if (r < 0)
 			return r;
 	}
@@ -219,6 +251,35 @@ static int make_dir(int dirfd, const char *name, mode_t mode, uid_t uid, gid_t g
 	return 0;
 }
 
+/*
+ * An upper of another overlay: overlayfs takes its attributes for marks of a lower layer and hides what they say was removed.
+ * Only the root is read, which overlayfs marks as soon as something was copied up: the whole tree would cost too much.
+ */
+static int require_no_marks(const char *tree, struct fault *f)
+{
+	static const char *const prefixes[] = { "user.overlay.", "trusted.overlay.", "user.fuseoverlayfs." };
+	_cleanup_free_ char *names = NULL;
+	ssize_t n = listxattr(tree, NULL, 0);
+
+	if (n <= 0)
+		return n < 0 && errno != EOPNOTSUPP ? fault_errno(f, errno, "worktree '%s'", tree) : 0;
+	names = malloc(XATTR_LIST_MAX);
+	if (!names)
+		return fault_errno(f, ENOMEM, "worktree");
+	n = listxattr(tree, names, XATTR_LIST_MAX);
+	for (const char *name = names; n > 0 && name < names + n; name += strlen(name) + 1)
+		for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+			if (str_starts(name, prefixes[i]))
+				return fault_set(f, EINVAL,
+						 "worktree '%s' is a layer of another overlay (attribute "
+						 "'%s'), whose marks "
+						 "would hide files: use a copy without them (cp -r '%s' "
+						 "COPY), or setfattr "
+						 "-x %s '%s' if it is none",
+						 tree, name, tree, name, tree);
+	return n < 0 ? fault_errno(f, errno, "worktree '%s'", tree) : 0;
+}
+
 int worktree_make_upper(const char *state, const char *tree, uid_t uid, gid_t gid, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
@@ -227,6 +288,9 @@ int worktree_make_upper(const char *state, const char *tree, uid_t uid, gid_t gi
 
 	if (stat(tree, &st) < 0)
 		return fault_errno(f, errno, "worktree '%s'", tree);
+	r = require_no_marks(tree, f);
+	if (r < 0)
+		return r;
 	fd = open(state, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return fault_errno(f, errno, "open '%s'", state);

@@ -22,6 +22,11 @@ int worktree_mount_tmpfs(const char *point, int *ret, struct fault *f) _must_che
 struct worktree_ids {
 	uid_t from_uid, to_uid;
 	gid_t from_gid, to_gid;
+	/*
+	 * Every other id stays the host's, which is no id of a container: files of others show as 65534 either way, but
+	 * an ACL that names others has valid ids, without which overlayfs cannot copy the file.
+	 */
+	bool keep_others;
 };
 
 /*

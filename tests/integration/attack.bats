@@ -177,12 +177,13 @@ cripples_init() { # [OPTIONS]
 	runs 125
 	chmod 0755 "$root"
 	runs 0
-	[ "$(id -u)" -eq 0 ] || return 0
-	chown 64321 "$root/run"
-	runs 125 "belongs to uid 64321"
-	chown 0 "$root/run"
-	chown 64321 "$root"
-	runs 125
+	if [ "$(id -u)" -eq 0 ]; then
+		chown 64321 "$root/run"
+		runs 125 "belongs to uid 64321"
+		chown 0 "$root/run"
+		chown 64321 "$root"
+		runs 125
+	fi
 }
 
 @test "ROOT-3: a writable tree that holds custody's own directories is refused" {
@@ -211,6 +212,25 @@ cripples_init() { # [OPTIONS]
 	run "$CUSTODY" run --result /dev/stdout -- true
 	[ "$status" -eq 0 ]
 	[ "$(jq -r .exit.reason <<<"$output")" = exited ]
+}
+
+# The caller reads the file at that path: it is custody's word, or the run failed.
+@test "ISO-4: a command that may write the file of --result forges no result" {
+	suite_ungoverned
+	suite_profile rw '{"workspace": {"mode": "rw"}}'
+	mkdir d
+	for how in 'rm d/r.json; echo "$FORGED" >d/r.json' 'mv d e; mkdir d; echo "$FORGED" >d/r.json' \
+		'mv d e; mkdir f; echo "$FORGED" >f/r.json; ln -s f d' 'rm d/r.json'; do
+		run "$CUSTODY" run -p "$PROFILE" -e FORGED='{"exit":{"code":77}}' --result d/r.json -- sh -c "$how"
+		[ "$status" -eq 125 ]
+		[[ $output == *d/r.json*"during the run"* ]]
+		rm -rf d e f
+		mkdir d
+	done
+	# Longer than the result: nothing of it stays behind.
+	run "$CUSTODY" run -p "$PROFILE" --result d/r.json -- sh -c 'printf "%9000s{\"exit\":{\"code\":77}}" "" >d/r.json; exit 3'
+	[ "$status" -eq 3 ]
+	[ "$(jq -c .exit.code d/r.json)" = 3 ]
 }
 
 # ---- messages and names ----

@@ -145,7 +145,7 @@ suite_as_user() {
 }
 
 @test "full disk: the run is refused or fails with a message, nothing stays" {
-	[ "$(id -u)" -eq 0 ] || return 0 # only root can mount
+	skip_without root # only root can mount
 	# 64 KiB for state and run directories, all of it taken.
 	run --separate-stderr unshare -m sh -c '
 		mount -t tmpfs -o size=64k,nr_inodes=20 tmpfs "$CUSTODY_ROOT" || exit 99
@@ -160,8 +160,25 @@ suite_as_user() {
 	[ -z "$output" ]
 }
 
+@test "nearly full disk: the message names the space, and never a missing overlayfs" {
+	[ "$(id -u)" -eq 0 ] || skip 'missing: root'
+	truncate -s 24M "$CUSTODY_HOME/disk"
+	mkfs.ext4 -q -m 0 -b 4096 -O ^has_journal "$CUSTODY_HOME/disk"
+	# The space for each step of a start in turn is the one that is missing.
+	run --separate-stderr unshare -m --propagation private sh -c '
+		mount -o loop "$1/disk" "$CUSTODY_ROOT" && chmod 0755 "$CUSTODY_ROOT" || exit 99
+		"$CUSTODY" ledger init >/dev/null || exit 99
+		dd if=/dev/zero of="$CUSTODY_ROOT/full" bs=4k 2>/dev/null
+		for i in $(seq 20); do
+			truncate -s -8k "$CUSTODY_ROOT/full"
+			"$CUSTODY" run -- true
+		done' sh "$CUSTODY_HOME"
+	assert_stderr_has 'no space is left for the overlay'
+	[[ $stderr != *fuse-overlayfs* && $stderr != *'needs overlayfs'* ]]
+}
+
 @test "no user namespaces: refused with the layer and its requirement" {
-	[ "$(id -u)" -eq 0 ] || return 0 # only root can set the limit
+	skip_without root # only root can set the limit
 	# A user namespace of its own in which no further one may be made: what a host that forbids them looks like.
 	run --separate-stderr unshare -Urm sh -c '
 		echo 0 >/proc/sys/user/max_user_namespaces || exit 99
@@ -173,7 +190,7 @@ suite_as_user() {
 }
 
 @test "no cgroups: limits are refused by name, optional ones are not" {
-	[ "$(id -u)" -eq 0 ] || return 0 # only root can unmount
+	skip_without root # only root can unmount
 	run_without_cgroups -- echo RAN
 	assert_status 125
 	[[ $output != *RAN* ]]

@@ -125,8 +125,9 @@ finish() {
 
 @test "run: HUP under nohup is ignored" {
 	mkfifo "$CUSTODY_HOME/go"
+	suite_channel "$CUSTODY_HOME/go"
 	trap '' HUP
-	start nohup -v "$CUSTODY_HOME/go:/go:ro" -- sh -c 'read -r line </go; exit 4'
+	start nohup -p "$PROFILE" -v "$CUSTODY_HOME/go:/go:ro" -- sh -c 'read -r line </go; exit 4'
 	trap - HUP
 	kill -HUP "$PID"
 	echo >"$CUSTODY_HOME/go"

@@ -83,7 +83,8 @@ teardown() {
 
 @test "run: a reader that closes while the command is silent is noticed at the next output" {
 	mkfifo pause
-	"$CUSTODY" run -v "$PWD/pause:/wait:ro" -- sh -c 'cat /wait >/dev/null; echo word; echo word; exit 9' > >(true) 2>/dev/null &
+	suite_channel "$PWD/pause"
+	"$CUSTODY" run -p "$PROFILE" -v "$PWD/pause:/wait:ro" -- sh -c 'cat /wait >/dev/null; echo word; echo word; exit 9' > >(true) 2>/dev/null &
 	local pid=$! rc=0
 	: >pause
 	wait "$pid" || rc=$?
@@ -101,4 +102,29 @@ teardown() {
 	chmod 0600 in
 	"$CUSTODY" run -- cat <in >out 2>err
 	[ "$(stat -c %u in out err | sort -u)" = "$(id -u)" ]
+}
+
+@test "--json: the result is a line of its own, whatever the output ends with" {
+	local how
+	for how in '{"exit":{"code":0}}' 'half a line' 'a line\n' ''; do
+		run bash -c "\"\$CUSTODY\" run --json -- sh -c 'printf \"\$1\"; exit 3' sh '$how' 2>/dev/null"
+		[ "$status" -eq 3 ]
+		[ "$(tail -n 1 <<<"$output" | jq -r .exit.code)" = 3 ]
+		[ "$(tail -n 1 <<<"$output" | jq -r .schema_version)" = 1 ]
+		# No line is added where the last one is whole.
+		[ "${#lines[@]}" -eq $((1 + (${#how} > 0))) ]
+		# Both streams in one file.
+		run bash -c "\"\$CUSTODY\" run -q --json -- sh -c 'printf \"\$1\" >&2; exit 3' sh '$how' 2>&1"
+		[ "$(tail -n 1 <<<"$output" | jq -r .exit.code)" = 3 ]
+	done
+	# To a file, too.
+	"$CUSTODY" run --json -- printf '{"exit":{"code":9}}' >"$CUSTODY_HOME/out" 2>/dev/null
+	[ "$(tail -n 1 "$CUSTODY_HOME/out" | jq -r .exit.code)" = 0 ]
+}
+
+@test "run: a device, file, FIFO, socket or terminal of the caller keeps owner and mode" {
+	local take='for fd in 0 1 2; do chmod 0 /proc/self/fd/$fd; chown 5 /proc/self/fd/$fd; done; exit 0'
+	run python3 "${BATS_TEST_DIRNAME%/*}/lib/stdio-owner.py" "$CUSTODY_HOME" "$CUSTODY" run -- sh -c "$take"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ] || { echo "$output" && return 1; }
 }

@@ -195,7 +195,7 @@ on_overlay() {
 }
 
 @test "ISO-1: a worktree whose owner cannot be mapped: the owner itself is container root, alone" {
-	[ "$(id -u)" -eq 0 ] || return 0 # only root maps owners
+	skip_without root # only root maps owners
 	on_overlay 64321 "$CUSTODY" run -- sh -c 'cat file; echo changed >file; cat file; cat /proc/self/uid_map'
 	assert_status 0
 	[ "$(awk 'NR == 3 { print $1, $2, $3 }' <<<"$output")" = "0 64321 1" ]
@@ -203,9 +203,41 @@ on_overlay() {
 }
 
 @test "ISO-1: a worktree of root whose owner cannot be mapped is refused: the payload is never host root" {
-	[ "$(id -u)" -eq 0 ] || return 0 # only root maps owners
+	skip_without root # only root maps owners
 	on_overlay 0 "$CUSTODY" run -- sh -c 'echo RAN'
 	assert_status 125
 	[[ $output != *RAN* ]]
 	assert_stderr_has "map the owner"
+}
+
+# named_acl FILE UID: an access ACL that names UID (acl(5), version 2).
+named_acl() {
+	python3 -c 'import os, struct, sys
+none = 0xffffffff
+os.setxattr(sys.argv[1], "system.posix_acl_access", struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *e) for e in
+    [(1, 6, none), (2, 6, int(sys.argv[2])), (4, 4, none), (16, 6, none), (32, 4, none)]))' "$1" "$2"
+}
+
+@test "ISO-3: a file whose ACL names a user can be changed inside, and the original stays" {
+	local owner=64321 id
+	[ "$(id -u)" -eq 0 ] || owner=$(id -u)
+	for id in 1000 0 70000; do
+		rm -f file
+		echo old >file
+		named_acl file "$id"
+		[ "$(id -u)" -ne 0 ] || chown -R "$owner:$owner" .
+		custody_run -- sh -c 'echo new >>file && cat file && mv file other && chmod 0600 other'
+		assert_status 0
+		[ "$output" = $'old\nnew' ]
+		[ "$(cat file)" = old ]
+	done
+	# Files of others stay what they were: of an id that is not the payload's, and not to be changed.
+	if [ "$(id -u)" -eq 0 ]; then
+		echo secret >theirs
+		chmod 0600 theirs
+		custody_run -- sh -c 'stat -c %u theirs; cat theirs; echo x >theirs; chown 0 theirs'
+		[ "$status" -ne 0 ]
+		[ "$output" = 65534 ]
+		[ "$(stat -c %u:%a theirs)" = 0:600 ]
+	fi
 }

@@ -2,54 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # custody-runtime by hand: verbs, spellings, logs, and what must be refused without a trace.
 
-# shellcheck disable=SC2016 # scripts for other shells
+# shellcheck disable=SC2016,SC2030,SC2031 # scripts for other shells; RT of one test
 
 load ../lib/suite.bash
+load ../lib/oci.bash
 
 setup() {
 	[ "$(id -u)" -eq 0 ] || skip 'missing: root'
-	suite_setup
-	RT=${CUSTODY%/*}/custody-runtime
-	ROOT=$CUSTODY_HOME/state
-	make_bundle
+	oci_setup
 }
 teardown() {
 	[ "$(id -u)" -eq 0 ] || return 0
-	local id
-	for id in $(rt list -q); do rt delete --force "$id"; done
 	[ ! -e "$CUSTODY_HOME/other/x" ] || "$RT" --root "$CUSTODY_HOME/other" delete --force x
-	custody_teardown
-}
-rt() {
-	"$RT" --root "$ROOT" --cgroup-manager disabled "$@"
-}
-# make_bundle: busybox and a config.json that sleeps, in $CUSTODY_HOME/b.
-make_bundle() {
-	B=$CUSTODY_HOME/b
-	mkdir -p "$B/rootfs/bin" "$B/rootfs/tmp" "$B/rootfs/proc" "$B/rootfs/dev" "$B/rootfs/sys"
-	cp /bin/busybox "$B/rootfs/bin/busybox"
-	ln -s busybox "$B/rootfs/bin/sh"
-	"$RT" spec -b "$B"
-	edit '.process.terminal = false | .process.args = ["/bin/busybox","sleep","100"] | .process.rlimits = []
-		| .linux.namespaces |= map(select(.type != "cgroup")) | del(.linux.resources)
-		| .mounts |= map(select(.type != "cgroup" and .type != "cgroup2")) | .root.readonly = false'
-}
-edit() { # JQ-PROGRAM
-	jq "$1" "$B/config.json" >"$B/new" && mv "$B/new" "$B/config.json"
-}
-# refused WORDS...: the last `run` failed in words and left no container.
-refused() {
-	local word
-	[ "$status" -eq 1 ] || { echo "status $status: $output"; return 1; }
-	for word; do [[ $output == *"$word"* ]] || { echo "no '$word' in: $output"; return 1; }; done
-	[ -z "$(rt list -q)" ]
-	[ ! -e "$ROOT/x" ]
-}
-status_of() {
-	rt state "$1" | jq -r .status
-}
-ended() {
-	[ "$(status_of "$1")" = stopped ]
+	oci_teardown
 }
 gone() { # PID: exited, whether or not it was reaped
 	[ ! -e "/proc/$1/stat" ] || grep -q ') Z ' "/proc/$1/stat"
@@ -113,6 +78,79 @@ gone() { # PID: exited, whether or not it was reaped
 	[ "$status" -eq 255 ]
 	[[ $output == *nosuch*'no such file or directory'* ]]
 }
+@test "runtime: CVE-2022-24769, CVE-2022-27650, CVE-2022-29162: exec --cap and spec fill no inheritable set" {
+	local caps='busybox grep -E "^Cap(Inh|Prm|Eff|Bnd|Amb)" /proc/self/status | busybox tr -d "\n\t"'
+	"$RT" spec --bundle "$CUSTODY_HOME"
+	jq -e '.process.capabilities | (.inheritable // []) == [] and (.permitted | length) > 0' "$CUSTODY_HOME/config.json"
+	edit '.process.env = ["PATH=/bin"] | .process.capabilities = {bounding: ["CAP_KILL"], effective: ["CAP_KILL"], permitted: ["CAP_KILL"]}'
+	rt run -d -b "$B" x < <(:)
+	[ "$(rt exec --cap CAP_NET_RAW x sh -c "$caps")" = \
+		CapInh:0000000000000000CapPrm:0000000000002020CapEff:0000000000002020CapBnd:0000000000002020CapAmb:0000000000000000 ]
+	# Another user gets none of them.
+	[ "$(rt exec --cap CAP_NET_RAW --user 1000 x sh -c "$caps")" = \
+		CapInh:0000000000000000CapPrm:0000000000000000CapEff:0000000000000000CapBnd:0000000000002020CapAmb:0000000000000000 ]
+}
+@test "runtime: CVE-2026-30892: exec --user takes every spelling of an id as that id, or refuses it" {
+	local user
+	edit '.process.env = ["PATH=/bin"]'
+	rt run -d -b "$B" x < <(:)
+	[ "$(rt exec -u 1 x busybox id -u)" = 1 ]
+	[ "$(rt exec --user=1000 x busybox id -u)" = 1000 ]
+	[ "$(rt exec -u 1:2 x sh -c 'busybox id -u; busybox id -g')" = $'1\n2' ]
+	for user in '' : 1: :1 -1 +1 ' 1' 1x 0x1 1:2:3 root 4294967295 4294967296 18446744073709551616; do
+		run rt exec -u "$user" x busybox id -u
+		[ "$status" -eq 1 ]
+		[[ $output == *--user* && $output != *$'\n'* ]]
+	done
+}
+@test "runtime: exec -p reads a pipe" {
+	local process='{"args":["/bin/busybox","echo","piped"],"cwd":"/","env":["PATH=/bin"],"user":{"uid":0,"gid":0}}'
+	rt run -d -b "$B" x < <(:)
+	[ "$(rt exec -p <(echo "$process") x)" = piped ]
+	[ "$(rt exec -p - x <<<"$process")" = piped ]
+	mkfifo "$B/fifo"
+	run rt exec -p "$B/fifo" x
+	[ "$status" -eq 1 ]
+	[[ $output == *'not a regular file'* ]]
+}
+@test "runtime: a relative --pid-file belongs to the caller's directory" {
+	mkdir "$CUSTODY_HOME/here"
+	cd "$CUSTODY_HOME/here"
+	rt create -b "$B" --pid-file pid x < <(:)
+	[ "$(cat "$CUSTODY_HOME/here/pid")" = "$(rt state x | jq .pid)" ]
+	[ ! -e "$B/pid" ]
+	rt start x
+	rt exec -d --pid-file second x busybox true < <(:)
+	[ -s "$CUSTODY_HOME/here/second" ]
+}
+@test "runtime: exec --cgroup stays below the container's cgroup" {
+	local path
+	"$RT" --root "$ROOT" run -d -b "$B" x < <(:)
+	for path in .. ../.. a/../.. /.. ./..; do
+		run "$RT" --root "$ROOT" exec --cgroup "$path" x /bin/busybox true < <(:)
+		[ "$status" -eq 1 ]
+		[[ $output == *'not a sub-cgroup'* ]]
+	done
+	"$RT" --root "$ROOT" delete -f x
+}
+@test "runtime: exec into a paused container is refused; with --ignore-paused it runs after the resume" {
+	"$RT" --root "$ROOT" run -d -b "$B" x < <(:)
+	"$RT" --root "$ROOT" pause x
+	wait_until paused x
+	run "$RT" --root "$ROOT" exec x /bin/busybox true < <(:)
+	[ "$status" -eq 1 ]
+	[[ $output == *paused* ]]
+	"$RT" --root "$ROOT" exec --ignore-paused x /bin/busybox echo ran < <(:) >"$CUSTODY_HOME/ran" 2>&1 3>&- &
+	# It has joined when its process is frozen with the others.
+	wait_until joined x
+	"$RT" --root "$ROOT" resume x
+	wait $!
+	[ "$(cat "$CUSTODY_HOME/ran")" = ran ]
+	"$RT" --root "$ROOT" delete -f x
+}
+joined() {
+	[ "$("$RT" --root "$ROOT" ps --format json "$1" | jq length)" -eq 2 ]
+}
 @test "runtime: list and ps" {
 	rt run -d -b "$B" x
 	[ "$(rt list -q)" = x ]
@@ -144,15 +182,24 @@ gone() { # PID: exited, whether or not it was reaped
 paused() {
 	[ "$(status_of "$1")" = paused ]
 }
-# pids_cgroup ID: where that container's processes are counted, v1 or v2.
-pids_cgroup() {
-	local list
-	list=$(cat "/proc/$("$RT" --root "$ROOT" state "$1" | jq .pid)/cgroup")
-	if grep -q ':pids:' <<<"$list"; then
-		echo "/sys/fs/cgroup/pids$(sed -n 's/^[0-9]*:pids://p' <<<"$list")"
+# cgroup_of CONTROLLER ID: that container's cgroup, v1 or v2.
+cgroup_of() {
+	local line list
+	list=$(cat "/proc/$("$RT" --root "$ROOT" state "$2" | jq .pid)/cgroup")
+	if line=$(grep -E "^[0-9]+:([^:]*,)?$1(,[^:]*)?:" <<<"$list"); then
+		echo "/sys/fs/cgroup/$1/${line#*:*:/}"
 	else
 		echo "/sys/fs/cgroup$(sed -n 's/^0:://p' <<<"$list")"
 	fi
+}
+pids_cgroup() { # ID
+	cgroup_of pids "$1"
+}
+quota() { # ID
+	cat "$(cgroup_of cpu "$1")"/cpu.{cfs_quota_us,max} 2>/dev/null
+}
+memory() { # ID
+	cat "$(cgroup_of memory "$1")"/memory.{limit_in_bytes,max} 2>/dev/null
 }
 @test "runtime: update from stdin, file and options" {
 	"$RT" --root "$ROOT" run -d -b "$B" x
@@ -164,6 +211,33 @@ pids_cgroup() {
 	[ "$status" -eq 1 ]
 	run "$RT" --root "$ROOT" update --memory lots x
 	[ "$status" -eq 1 ]
+	# -1 is no limit, also after a limit.
+	"$RT" --root "$ROOT" update --pids-limit -1 x
+	[ "$(cat "$(pids_cgroup x)/pids.max")" = max ]
+	"$RT" --root "$ROOT" update --cpu-quota 50000 x
+	[[ $(quota x) =~ ^50000 ]]
+	"$RT" --root "$ROOT" update --cpu-quota -1 x
+	[[ $(quota x) =~ ^(-1|max) ]]
+	echo '{"cpu":{"quota":40000}}' | "$RT" --root "$ROOT" update --resources - x
+	echo '{"cpu":{"quota":-1}}' | "$RT" --root "$ROOT" update --resources - x
+	[[ $(quota x) =~ ^(-1|max) ]]
+	for size in 52428800 50M 50m 50MB 50MiB; do
+		"$RT" --root "$ROOT" update --memory 60M x
+		"$RT" --root "$ROOT" update --memory "$size" x
+		[ "$(memory x)" = 52428800 ]
+	done
+	"$RT" --root "$ROOT" update --memory -1 x
+	for size in 50X M 50MM 50M. '' 99999999999999999999G; do
+		run "$RT" --root "$ROOT" update --memory "$size" x
+		[ "$status" -eq 1 ]
+	done
+	"$RT" --root "$ROOT" delete -f x
+}
+@test "runtime: a config.json whose limits are -1 has none" {
+	edit '.linux.resources = {cpu: {quota: -1, period: 100000}, pids: {limit: -1}, memory: {limit: -1}}'
+	"$RT" --root "$ROOT" run -d -b "$B" x < <(:)
+	[ "$(cat "$(pids_cgroup x)/pids.max")" = max ]
+	[[ $(quota x) =~ ^(-1|max) ]]
 	"$RT" --root "$ROOT" delete -f x
 }
 @test "runtime: kill and delete by regular expression" {
@@ -324,6 +398,25 @@ rootless() {
 		# No file more than the expected ones.
 		[ "$(grep -c . <<<"$LIST")" -le 2 ] || { echo "$trap: $LIST" && return 1; }
 		[[ $LIST != */x* ]]
+	done
+}
+@test "runtime: a container that another user laid out in /tmp is not used: no hook runs, no process ends" {
+	local trap name=/tmp/custody-runtime-$SUITE_UID
+	rootless
+	# The state of a container whose process is the user's own and whose hook writes a file.
+	export LAYOUT='mkdir -p '"$name"'/x; setpriv --reuid '"$SUITE_UID"' sleep 100 </dev/null >/dev/null 2>&1 & echo $! >/run/victim
+		jq ".hooks = {poststop: [{path: \"/bin/touch\", args: [\"touch\", \"/tmp/hooked\"]}]}" /run/home/b/config.json >'"$name"'/x/config.json
+		jq -n --argjson pid $! "{pid: \$pid, \"process-start-time\": $(cut -d" " -f22 /proc/$!/stat), \"cgroup-path\": \"\", rootfs: \"/\",
+			\"systemd-cgroup\": false, bundle: \"/\", created: \"2026-01-01T00:00:00Z\", owner: \"x\", detached: true,
+			external_descriptors: \"[]\"}" >'"$name"'/x/status; chown -R 65534 '"$name"'; chmod -R a+rX '"$name"'; rm -f /tmp/hooked'
+	for trap in "$LAYOUT" "$LAYOUT; mkdir -p /run/user/$SUITE_UID; chown $SUITE_UID /run/user/$SUITE_UID" \
+		"$LAYOUT; mv $name /tmp/theirs; ln -s /tmp/theirs $name" "$LAYOUT; chown $SUITE_UID $name; chmod 777 $name"; do
+		export PREPARE=$trap
+		as_user 'for verb in state "kill x KILL" "exec x true" start pause "delete --force x"; do
+				set -- $verb; $RT "$1" ${2:-x} ${3:+"$3"} && [ "$1" != delete ] && echo "used by $1"
+			done; $RT list -q; kill -0 $(cat /run/victim) && echo alive; kill $(cat /run/victim); ls /tmp'
+		[[ $output == *alive* && $output != *used* && $output != *hooked* ]] || { echo "$trap: $output" && return 1; }
+		[[ $LIST == */x/status* ]] || { echo "$trap: $LIST" && return 1; }
 	done
 }
 

@@ -55,6 +55,33 @@ modes_of() { # NAME
 	stat -c '%a %F' "$root" "$root/workspace" "$root/tmp" "$root/logs" | sort -u
 }
 
+@test "ROOT-1: it can be used from / and from a directory that was removed" {
+	local who
+	for who in as_root as_user; do
+		$who
+		suite_ungoverned
+		cd /
+		root_run --sandbox box -- sh -c 'echo root >file; pwd'
+		assert_status 0
+		[ "$(cat "$(root_of box)/workspace/file")" = root ]
+		mkdir -m 0777 "$CUSTODY_HOME/gone"
+		cd "$CUSTODY_HOME/gone"
+		rmdir "$CUSTODY_HOME/gone"
+		root_run --sandbox box -- sh -c 'echo gone >file'
+		assert_status 0
+		[ "$(cat "$(root_of box)/workspace/file")" = gone ]
+		# Without it the worktree would be that directory.
+		root_run -- true
+		assert_status 125
+		assert_stderr_has 'was removed'
+		cd /
+		root_run -- true
+		assert_status 125
+		custody_teardown
+	done
+	as_root
+}
+
 @test "ROOT-1: the first use makes it, the files stay, and the worktree is its workspace" {
 	local who
 	for who in as_root as_user; do
@@ -402,7 +429,7 @@ rounds() { # N OPTIONS...
 		got=$("${CUSTODY_AS[@]}" "$CUSTODY" run "${OPTIONS[@]}" --sandbox one "$@" 2>"$CUSTODY_HOME/stderr") || status=$?
 		case $status:$got in
 		0:inside) seen=$((seen + 1)) ;;
-		125:) grep -qF -e "$(root_of one)" "$CUSTODY_HOME/stderr" || custody_fail "round $i: $(cat "$CUSTODY_HOME/stderr")" || return ;;
+		125:) grep -qF -e "$(root_of one)" -e 'replaced by a symbolic link since it was checked' "$CUSTODY_HOME/stderr" || custody_fail "round $i: $(cat "$CUSTODY_HOME/stderr")" || return ;;
 		*) custody_fail "round $i saw '$got': $(cat "$CUSTODY_HOME/stderr")" || return ;;
 		esac
 	done
@@ -439,7 +466,7 @@ swapped_tree() {
 }
 
 @test "ROOT-3: from inside nothing else of the root or of the host is reached" {
-	custody_run --sandbox one -- sh -c 'ls -A /work/.. | grep -c custody.log; cat ../logs/custody.log; find / -xdev -name custody.log 2>/dev/null; ls /work/../../logs; mount | grep logs'
+	custody_run --sandbox one -- sh -c 'ls -A /work/.. | grep -c custody.log; cat ../logs/custody.log; find / -xdev -name custody.log 2>/dev/null; ls /work/../../logs; grep logs /proc/self/mounts'
 	[ "$output" = 0 ]
 	[ "$(log_of one | wc -l)" -eq 2 ]
 }
@@ -867,6 +894,14 @@ prod" ]
 	[ "$(custody_do ledger show --json | jq -r '.records[] | select(.k == "evidence.restore") | .session')" = "$id" ]
 	run --separate-stderr custody_do evidence restore "$id" more --sandbox one --exact
 	assert_status 125
+	# A failure is in the log too, with its reason: after the announcement in the ledger as well.
+	run --separate-stderr custody_do evidence restore "$id" fine/back --sandbox one
+	assert_status 125
+	[[ $(log_of one | tail -n 1) == *$'\tfailed: '*'not empty'* ]] || custody_fail "log: $(log_of one | tail -n 2)"
+	[ "$(custody_do ledger show --json | jq -r '[.records[] | select(.k == "evidence.restored") | .session, .status] | join(" ")')" = "$id failed" ]
+	run --separate-stderr custody_do evidence restore 20200101T000000Z-00000000 in/none --sandbox one
+	[ "$status" -ne 0 ]
+	[[ $(log_of one | tail -n 1) == *$'restore\tin/none\tfailed: '* ]] || custody_fail "log: $(log_of one | tail -n 2)"
 	# Anywhere else as before.
 	run --separate-stderr custody_do evidence restore "$id" "$CUSTODY_HOME/elsewhere"
 	assert_status 0

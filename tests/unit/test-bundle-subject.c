@@ -68,7 +68,7 @@ static bool make_rootfs(const struct placement *p)
 	if (mkdirat(dirfd_, "rootfs", 0755) < 0)
 		return false;
 	fd = openat(dirfd_, "rootfs", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd >= 0 && rootfs_build(fd, &subject, p->uid_base, p->gid_base, NULL) == 0;
+	return fd >= 0 && rootfs_build(fd, &subject, p->uid_base, p->gid_base, true, NULL) == 0;
 }
 
 static bool begin(void)
@@ -160,8 +160,9 @@ static void an_edited_config_is_refused_by_name(void)
 		{ "\"noNewPrivileges\": true", "\"noNewPrivileges\": true, \"apparmorProfile\": \"x\"", "process.apparmorProfile" },
 		{ "\"readonly\": true", "\"readonly\": false", "root.readonly" },
 		{ "\"type\": \"pid\"", "\"type\": \"pid\", \"path\": \"/proc/1/ns/pid\"", "linux.namespaces[" },
-		{ "\"cwd\": \"/work\"", "\"cwd\": \"/\"", "process.cwd: was '/work', is '/'" },
-		{ "\"cwd\": \"/work\"", "\"cwd\":  \"/work\"", "other formatting" },
+		{ "\"cwd\": \"/\"", "\"cwd\": \"/work\"", "process.cwd: was '/', is '/work'" },
+		{ "\"cwd\": \"/\"", "\"cwd\":  \"/\"", "other formatting" },
+		{ "\"--cwd=/work\"", "\"--cwd=/proc/self/fd/6\"", "process.args[" },
 		{ "\"ociVersion\"", "\"annotations2\": {}, \"ociVersion\"", "annotations2" },
 		{ "\"hooks\": {", "\"hooks\": {\"poststop\": [],", "hooks.poststop" },
 		{ "\"custody.bundle\"", "\"run.oci.handler\": \"wasm\", \"custody.bundle\"", "annotations.run.oci.handler" },

@@ -179,7 +179,11 @@ static void worktrees_are_mounted_as_the_profile_says(void)
 
 	p.workspace = PROFILE_WORKSPACE_RO;
 	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
-	CHECK(has_option(c, "/work", "ro") && has_option(c, "/work", "bind"));
+	/* An overlay: in a bind the sockets and FIFOs of the host would work. */
+	CHECK(has_option(c, "/work", "ro") && has_option(c, "/work", "nosuid") &&
+	      has_option(c, "/work", "nodev"));
+	CHECK(strcmp(jdoc_get_string(mount_at(c, "/work"), "type"), "overlay") == 0);
+	CHECK(has_option(c, EMPTY_DIR, "ro"));
 	jdoc_free(TAKE_PTR(c));
 	p.workspace = PROFILE_WORKSPACE_RW;
 	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
@@ -374,7 +378,7 @@ static void the_root_has_every_mount_point_and_a_small_etc(void)
 	CHECK(mkdtemp(dir));
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	mask = umask(0077); /* whatever the caller has */
-	CHECK(fd >= 0 && rootfs_build(fd, &s, geteuid(), getegid(), &f) == 0);
+	CHECK(fd >= 0 && rootfs_build(fd, &s, geteuid(), getegid(), false, &f) == 0);
 	CHECK(umask(mask) == 0077);
 	CHECK(is_dir(fd, "usr") && is_dir(fd, "tmp") && is_dir(fd, "work") && is_dir(fd, "proc") &&
 	      is_dir(fd, "dev"));
@@ -403,7 +407,7 @@ static void a_home_cannot_add_fields_to_passwd(void)
 	CHECK(mkdtemp(dir));
 	s.home = (char *)"/a:b\nevil:x:0:0";
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CHECK(fd >= 0 && rootfs_build(fd, &s, geteuid(), getegid(), &f) == 0);
+	CHECK(fd >= 0 && rootfs_build(fd, &s, geteuid(), getegid(), false, &f) == 0);
 	passwd = openat(fd, "etc/passwd", O_RDONLY | O_CLOEXEC);
 	CHECK(passwd >= 0 && fd_read_all(passwd, 4096, &content, &len, &f) == 0);
 	CHECK(str_starts(content, "root:x:0:0:root:/:/bin/sh\nnobody:"));

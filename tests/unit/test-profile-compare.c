@@ -46,6 +46,8 @@ static const struct relation relations[] = {
 	{ "workspace.protect", ",\"workspace\":{\"protect\":[\"a\"]}",
 	  { "", ",\"workspace\":{\"protect\":[\"b\"]}" },
 	  { ",\"workspace\":{\"protect\":[\"a\",\"b\"]}" } },
+	{ "filesystem.channels", ",\"filesystem\":{\"channels\":[\"/a/s\"]}",
+	  { ",\"filesystem\":{\"channels\":[\"/a/s\",\"/b\"]}", ",\"filesystem\":{\"channels\":[\"/a\"]}" }, { "" } },
 	{ "filesystem.hide", ",\"filesystem\":{\"hide\":[\"/a\"]}",
 	  { "", ",\"filesystem\":{\"hide\":[\"/b\"]}" }, { ",\"filesystem\":{\"hide\":[\"/b\",\"/a\"]}" } },
 	{ "filesystem.tmpfs", ",\"filesystem\":{\"tmpfs\":[{\"path\":\"/t\",\"size\":\"2M\"}]}",
@@ -61,6 +63,9 @@ static const struct relation relations[] = {
 	{ "process.init", ",\"process\":{\"init\":false}", { 0 }, { "" } },
 	{ "process.user", "", { ",\"process\":{\"user\":\"0:7\"}", ",\"process\":{\"user\":\"7:0\"}" },
 	  { ",\"process\":{\"user\":\"7\"}", ",\"process\":{\"user\":\"7:7\"}" } },
+	{ "process.cwd", "",
+	  { ",\"process\":{\"cwd\":\"/proc/self/fd/6\"}", ",\"process\":{\"cwd\":\"/workx\"}", ",\"process\":{\"cwd\":\"/\"}" },
+	  { ",\"process\":{\"cwd\":\"/work/sub\"}", ",\"process\":{\"cwd\":\"/work\"}" } },
 	{ "process.user", ",\"process\":{\"user\":\"7\"}", { "", ",\"process\":{\"user\":\"8\"}" }, { 0 } },
 	{ "network.mode", "", { ",\"network\":{\"mode\":\"host\"}" }, { ",\"network\":{\"mode\":\"none\"}" } },
 	{ "network.class", "", { ",\"network\":{\"class\":\"any\"}", ",\"network\":{\"class\":\"prod\"}" }, { "" } },
@@ -181,9 +186,9 @@ static void every_key_with_a_rule_has_an_example_that_loosens(void)
 
 static void free_text_does_not_affect_the_comparison(void)
 {
-	_cleanup_profile_ struct profile
-		*a = from_body(""),
-		*b = from_body(",\"description\":\"d\",\"process\":{\"hostname\":\"h\",\"cwd\":\"/\"}");
+	_cleanup_profile_ struct profile *a = from_body(""),
+					 *b = from_body(
+						 ",\"description\":\"d\",\"process\":{\"hostname\":\"h\"}");
 
 	CHECK(a && b && profile_is_tighter(a, b, NULL) && profile_is_tighter(b, a, NULL));
 }

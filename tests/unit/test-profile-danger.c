@@ -55,6 +55,15 @@ static void engine_sockets_are_not_reached_even_read_only(void)
 		"/run/user/1000/podman/podman.sock",
 		"/run/user/1000/bus",
 		"/var/run/user/7/docker.sock",
+		"/var/run/podman",
+		"/var/run/podman/podman.sock",
+		"/var/run/containerd",
+		"/var/run/containerd/containerd.sock.ttrpc",
+		"/var/run/containerd/s/1",
+		"/var/run/dbus/system_bus_socket",
+		"/var/run/systemd/private",
+		"/var/run/user/7/bus",
+		"/var/run/user/7/podman",
 		"/srv/x/docker.sock",
 		"/run/dbus/system_bus_socket",
 		"/var",
@@ -64,12 +73,16 @@ static void engine_sockets_are_not_reached_even_read_only(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
 		CHECK(is_word(paths[i], false, "engine-socket"));
+	CHECK(is_word("/var/run/app", false, NULL) && is_word("/var/runner/podman", false, NULL));
 	CHECK(is_word("/run/app", false, NULL) && is_word("/run/user/1000/app", false, NULL));
 	CHECK(is_word("/srv/docker.socket", false, NULL) && is_word("/runner", false, NULL));
 }
 
 static void refusals_name_the_word_and_its_meaning(void)
 {
+	/* The host's root, or its group, by number. */
+	static const char *const zero_users[] = { "root", "0", "00", "0:0", "0:7", "7:0" };
+
 	CHECK(is_refused(HEAD ",\"filesystem\":{\"rw\":[\"/\"],\"ro\":[]},\"workspace\":{\"target\":\"/w\"}}",
 			 ""));
 	CHECK(is_refused(HEAD ",\"filesystem\":{\"rw\":[\"/:/host\"]}}", "add \"rw-root\" to 'dangerous'"));
@@ -78,6 +91,14 @@ static void refusals_name_the_word_and_its_meaning(void)
 	CHECK(is_refused(HEAD ",\"filesystem\":{\"ro\":[\"/run/docker.sock\"]}}", "add \"engine-socket\""));
 	CHECK(is_refused(HEAD ",\"network\":{\"mode\":\"host\"}}", "add \"host-network\""));
 	CHECK(is_refused(HEAD ",\"dangerous\":[\"no-user-namespace\"]}", "add \"host-root\""));
+	for (size_t i = 0; i < ARRAY_SIZE(zero_users); i++) {
+		char text[256];
+
+		snprintf(text, sizeof(text),
+			 HEAD ",\"dangerous\":[\"no-user-namespace\"],\"process\":{\"user\":\"%s\"}}",
+			 zero_users[i]);
+		CHECK(is_refused(text, "add \"host-root\""));
+	}
 }
 
 static void each_danger_needs_its_own_entry(void)
