@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "oci/libcrun/libcrun-guard.h"
+#include "oci/libcrun/libcrun-source.h"
 #include "oci/libcrun/libcrun.h"
 
 /*
@@ -43,18 +44,29 @@ static int report(const libcrun_error_t err, const char *what, struct fault *f)
 	return fault_set(f, EIO, "runtime: %s: %s", what, err->msg);
 }
 
-/* The overlay is the only mount that some hosts refuse and that has an alternative. */
+/* Overlays are the only mounts that some hosts refuse and that have an alternative. */
 static int report_create(const libcrun_error_t err, struct fault *f)
 {
 	int r = report(err, "create", f);
 
+	if (err && err->status == ELOOP)
+		return fault_set(
+			f, ELOOP,
+			"%s: a mount source, or a parent directory of one, was replaced by a symbolic "
+			"link since it was checked: retry",
+			fault_text(f));
 	if (!err || !strstr(err->msg, "mount `overlay`"))
 		return r;
+	/* overlayfs creates a directory beside the upper: the kernel supports it, the disk has no space. */
+	if (err->status == ENOSPC || err->status == EDQUOT)
+		return fault_set(f, -r, "%s: free space in custody's state directory", fault_text(f));
 	return fault_set(
 		f, -r,
-		"%s: this kernel cannot mount the worktree's overlay here (custody doctor: HOST-OVERLAY, "
-		"HOST-UPPERDIR); a profile with \"workspace\": {\"overlay\": \"fuse\"} uses fuse-overlayfs "
-		"instead (apt install fuse-overlayfs)",
+		"%s: this kernel cannot mount an overlay of that directory (custody doctor: HOST-OVERLAY, "
+		"HOST-UPPERDIR); for a worktree that is copied on write, a profile with \"workspace\": "
+		"{\"overlay\": \"fuse\"} uses fuse-overlayfs instead (apt install fuse-overlayfs); a "
+		"read-only directory must be on a file system that overlayfs supports, such as ext4, xfs or "
+		"btrfs",
 		fault_text(f));
 }
 
@@ -94,6 +106,7 @@ static int create(const struct runtime_request *rq, pid_t *ret_pid, struct fault
 		return fault_errno(f, errno, "change to bundle '%s'", rq->bundle);
 
 	crun_set_output_handler(write_stderr, NULL, false);
+	source_pin(rq->sources);
 	container = libcrun_container_load_from_memory(rq->config, &err);
 	if (!container)
 		return report(err, "read config.json", f);

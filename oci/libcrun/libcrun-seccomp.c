@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "base/json-span.h"
+#include "oci/libcrun/libcrun-container.h"
 #include "oci/libcrun/libcrun.h"
 #include "oci/libcrun/seccomp-cache.h"
 
@@ -18,21 +19,8 @@
  * call to this file (--wrap, see oci/runtime/local.mk).  The result depends only on the bytes of `linux.seccomp`, the versions
  * and the machine, so it is cached by these; everything else is left to libcrun.
  *
- * The two layouts are those of 1.8.1, as in libcrun.h.
+ * The layout is that of 1.8.1, as in libcrun.h.
  */
-struct libcrun_container_s {
-	void *container_def;
-	uid_t host_uid;
-	gid_t host_gid;
-	uid_t container_uid;
-	gid_t container_gid;
-	char *config_file;
-	char *config_file_content; /* the argument of libcrun_container_load_from_memory */
-	void *private_data;
-	void (*cleanup_private_data)(void *private_data);
-	struct libcrun_context_s *context;
-};
-
 struct libcrun_seccomp_gen_ctx_s {
 	struct libcrun_container_s *container;
 	char checksum[65];
@@ -42,7 +30,6 @@ struct libcrun_seccomp_gen_ctx_s {
 	int fd; /* seccomp.bpf in the container's state directory */
 };
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct libcrun_container_s) == 64, "libcrun 1.8.1 container");
 _Static_assert(sizeof(void *) != 8 || offsetof(struct libcrun_seccomp_gen_ctx_s, fd) == 84,
 	       "libcrun 1.8.1 seccomp");
 

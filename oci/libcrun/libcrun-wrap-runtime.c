@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cleanup.h"
+#include "base/str.h"
 #include "oci/libcrun/libcrun-passwd.h"
 #include "oci/libcrun/libcrun.h"
 
@@ -12,6 +14,12 @@ int __wrap_ensure_cloned_binary(void);
 int __real_libcrun_get_cgroup_mode(libcrun_error_t *err);
 int __wrap_libcrun_get_cgroup_mode(libcrun_error_t *err);
 int __wrap_getpwuid_r(uid_t uid, struct passwd *pw, char *buf, size_t size, struct passwd **ret);
+int __real_write_file_at_with_flags(int dirfd, int flags, mode_t mode, const char *name, const void *data,
+				    size_t len, libcrun_error_t *err);
+int __wrap_write_file_at_with_flags(int dirfd, int flags, mode_t mode, const char *name, const void *data,
+				    size_t len, libcrun_error_t *err);
+int __real_libcrun_cgroup_is_container_paused(void *status, bool *paused, libcrun_error_t *err);
+int __wrap_libcrun_cgroup_is_container_paused(void *status, bool *paused, libcrun_error_t *err);
 
 /*
  * libcrun copies the executable (CVE-2019-5736) in a constructor, for every verb, even for --version.  In
@@ -58,4 +66,42 @@ int __wrap_getpwuid_r(uid_t uid, struct passwd *pw, char *buf, size_t size, stru
 	}
 	*ret = NULL;
 	return passwd_fill(pw, buf, size, uid, NULL);
+}
+
+/*
+ * -1 means "no limit" in config.json.  For v1 libcrun writes it as an unsigned number, and to pids.max as -1, which the
+ * kernel refuses.
+ */
+int __wrap_write_file_at_with_flags(int dirfd, int flags, mode_t mode, const char *name, const void *data,
+				    size_t len, libcrun_error_t *err)
+{
+	static const char unsigned_minus_one[] = "18446744073709551615";
+	bool time = str_eq(name, "cpu.cfs_quota_us") || str_eq(name, "cpu.rt_runtime_us");
+	const char *text = data;
+
+	if (time && len == strlen(unsigned_minus_one) && !memcmp(text, unsigned_minus_one, len)) {
+		text = "-1";
+		len = 2;
+	} else if (str_eq(name, "pids.max") && len == 2 && !memcmp(text, "-1", len)) {
+		text = "max";
+		len = 3;
+	}
+	return __real_write_file_at_with_flags(dirfd, flags, mode, name, text, len, err);
+}
+
+/* exec --ignore-paused: libcrun has no such option; set once, before the one call of this process. */
+static bool paused_is_ignored;
+
+void libcrun_ignore_paused(void)
+{
+	paused_is_ignored = true;
+}
+
+int __wrap_libcrun_cgroup_is_container_paused(void *status, bool *paused, libcrun_error_t *err)
+{
+	int r = __real_libcrun_cgroup_is_container_paused(status, paused, err);
+
+	if (paused_is_ignored)
+		*paused = false;
+	return r;
 }

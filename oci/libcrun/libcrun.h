@@ -86,6 +86,10 @@ int libcrun_read_container_status(struct libcrun_container_status_s *status, con
 				  const char *id, libcrun_error_t *err);
 void libcrun_free_container_status(struct libcrun_container_status_s *status);
 int libcrun_error_release(libcrun_error_t *err);
+int crun_make_error(libcrun_error_t *err, int status, const char *msg, ...)
+	__attribute__((format(printf, 3, 4))); /* returns the failure, negative */
+void libcrun_error(int status, const char *msg, ...) __attribute__((format(printf, 2, 3)));
+int mark_or_close_fds_ge_than(int first, bool close_now, libcrun_error_t *err);
 void crun_set_output_handler(crun_output_handler handler, void *arg, bool log_to_stderr);
 
 static inline void container_freep(struct libcrun_container_s **c)
@@ -139,3 +143,5 @@ int libcrun_get_containers_list(struct libcrun_container_list_s **ret, const cha
 				libcrun_error_t *err);
 void libcrun_free_containers_list(struct libcrun_container_list_s *list);
 void libcrun_set_verbosity(int verbosity); /* 0: errors, 1: warnings too */
+void libcrun_ignore_paused(
+	void); /* ours, in libcrun-wrap-runtime.c: the next exec joins a paused container */

@@ -1,12 +1,22 @@
 # oci/libcrun: the only room that sees libcrun
 # In both archives: custody-runtime-systemd does not link liboci.a.
 libcrun_common = \
+	oci/libcrun/libcrun-confine.h \
+	oci/libcrun/libcrun-container.h \
 	oci/libcrun/libcrun-guard.c oci/libcrun/libcrun-guard.h \
 	oci/libcrun/libcrun-passwd.c oci/libcrun/libcrun-passwd.h
 
+# libcrun calls into these; both programs wrap the same symbols (confine_wraps).
+libcrun_confine = oci/libcrun/libcrun-confine.c oci/libcrun/libcrun-hook.c
+confine_wraps = -Wl,--wrap=fchown,--wrap=chdir,--wrap=openat,--wrap=run_process_with_stdin_timeout_envp \
+	-Wl,--wrap=libcrun_reopen_dev_null,--wrap=libcrun_do_pivot_root,--wrap=libcrun_join_process \
+	-Wl,--wrap=safe_openat
+
 liboci_a_SOURCES += \
+	$(libcrun_confine) \
 	oci/libcrun/libcrun-adapter.c oci/libcrun/libcrun-adapter.h \
 	$(libcrun_common) \
+	oci/libcrun/libcrun-source.c oci/libcrun/libcrun-source.h \
 	oci/libcrun/libcrun-wrap.c \
 	oci/libcrun/libcrun.h \
 	oci/libcrun/systemd-notify.c \
@@ -15,12 +25,13 @@ liboci_a_SOURCES += \
 # What a program that contains the adapter links after liboci.a, and the linker flags it needs.
 # Twice: libcrun calls back into the wraps and the systemd symbols.
 oci_libs = $(LIBCRUN_A) liboci.a libbase.a
-oci_ldflags = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_get_cgroup_mode,--wrap=run_process
+oci_ldflags = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_get_cgroup_mode,--wrap=run_process \
+	-Wl,--wrap=mount $(confine_wraps)
 
 # The part that custody-runtime alone needs.
 libruntime_a_SOURCES += \
 	$(libcrun_common) \
 	oci/libcrun/runtime-call.c oci/libcrun/runtime-call.h \
 	oci/libcrun/seccomp-cache.c oci/libcrun/seccomp-cache.h
-# libcrun calls into these two: an archive that comes before libcrun would not be searched again.
-runtime_callbacks = oci/libcrun/libcrun-wrap-runtime.c oci/libcrun/libcrun-seccomp.c
+# libcrun calls into these: an archive that comes before libcrun would not be searched again.
+runtime_callbacks = oci/libcrun/libcrun-wrap-runtime.c oci/libcrun/libcrun-seccomp.c $(libcrun_confine)

@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "oci/libcrun/libcrun-confine.h"
 #include "oci/libcrun/libcrun.h"
 
 /*
@@ -119,7 +120,9 @@ int runtime_create(const struct runtime_call *c, const char *config, struct faul
 	int r;
 
 	use_init(&u, c);
-	r = load(&u, config, &container, f);
+	r = confine_descriptors(3 + c->preserve_fds, f);
+	if (r == 0)
+		r = load(&u, config, &container, f);
 	if (r < 0)
 		return r;
 	if (libcrun_container_create(&u.ctx, container, 0, &err) != 0)
@@ -135,7 +138,9 @@ int runtime_run(const struct runtime_call *c, const char *config, int *ret_statu
 	int r;
 
 	use_init(&u, c);
-	r = load(&u, config, &container, f);
+	r = confine_descriptors(3 + c->preserve_fds, f);
+	if (r == 0)
+		r = load(&u, config, &container, f);
 	if (r < 0)
 		return r;
 	r = libcrun_container_run(&u.ctx, container, 0, &err);
@@ -169,6 +174,11 @@ int runtime_exec(const struct runtime_call *c, const char *process, const char *
 	int r;
 
 	use_init(&u, c);
+	r = confine_descriptors(3 + c->preserve_fds, f);
+	if (r < 0)
+		return r;
+	if (c->ignore_paused)
+		libcrun_ignore_paused();
 	r = libcrun_container_exec_with_options(&u.ctx, c->id, &how, &err);
 	if (r < 0 && err)
 		return report_of(&u, err, "exec", f);

@@ -19,7 +19,8 @@ struct runtime_call {
 	int preserve_fds, listen_fds;
 	bool systemd_cgroup, no_cgroup;
 	bool detach, no_new_keyring, no_pivot;
-	bool warnings; /* report libcrun's warnings too */
+	bool ignore_paused; /* exec waits until the container is resumed instead of failing */
+	bool warnings;	    /* report libcrun's warnings too */
 	/* Gets libcrun's messages outside its result, e.g. from the container's process after the result was sent. */
 	void (*report)(void *arg, int err, const char *text, bool warning);
 	void *report_arg;

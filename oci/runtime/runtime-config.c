@@ -3,14 +3,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "oci/runtime/runtime-rootfs.h"
+#include "oci/runtime/runtime-types.h"
 
 int runtime_json_parse(char *text, size_t len, const char *label, struct runtime_json *ret, struct fault *f)
 {
@@ -32,14 +36,18 @@ int runtime_json_parse(char *text, size_t len, const char *label, struct runtime
 static int open_json(const char *path, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
+	struct statfs fs;
 	struct stat st;
 
 	/* O_NONBLOCK for FIFOs, and the type is checked after opening, so that the checked file is the one that is read. */
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)
 		return fault_errno(f, errno, "open '%s'", path);
-	if (fstat(fd, &st) < 0)
+	if (fstat(fd, &st) < 0 || fstatfs(fd, &fs) < 0)
 		return fault_errno(f, errno, "stat '%s'", path);
+	/* /dev/fd/N of a pipe: the caller writes it now.  A FIFO with a name may wait for a writer for ever. */
+	if (S_ISFIFO(st.st_mode) && fs.f_type == PIPEFS_MAGIC && fcntl(fd, F_SETFL, 0) == 0)
+		return TAKE_FD(fd);
 	if (!S_ISREG(st.st_mode))
 		return fault_set(f, EINVAL, "'%s' is not a regular file", path);
 	return TAKE_FD(fd);
@@ -95,7 +103,7 @@ static int require_version(struct jspan config, struct fault *f)
 	return 0;
 }
 
-static int require_rootfs(struct jspan config, const char *bundle, struct fault *f)
+static int require_rootfs(struct jspan config, const char *bundle, const char *notify, struct fault *f)
 {
 	_cleanup_free_ char *path = NULL, *full = NULL;
 	struct jspan root;
@@ -116,14 +124,17 @@ static int require_rootfs(struct jspan config, const char *bundle, struct fault 
 		return fault_errno(f, errno, "invalid rootfs '%s'", full);
 	if (!S_ISDIR(st.st_mode))
 		return fault_errno(f, ENOTDIR, "invalid rootfs '%s'", full);
-	return 0;
+	return runtime_rootfs_require(config, full, notify, f);
 }
 
-int runtime_config_require(const struct runtime_json *config, const char *bundle, struct fault *f)
+int runtime_config_require(const struct runtime_json *config, const char *bundle, const char *notify,
+			   struct fault *f)
 {
 	int r = require_version(config->object, f);
 
-	return r < 0 ? r : require_rootfs(config->object, bundle, f);
+	if (r == 0)
+		r = require_rootfs(config->object, bundle, notify, f);
+	return r < 0 ? r : runtime_types_require(config->object, f);
 }
 
 static bool is_blank(char c)

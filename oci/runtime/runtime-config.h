@@ -11,7 +11,7 @@
 
 /*
  * An untrusted JSON text (config.json, a process, resources), read once, so that libcrun gets the checked bytes.
- * Regular file (or stdin, for "-"), bounded in size and depth, one object, no NUL.
+ * Regular file, unnamed pipe (/dev/fd/N) or stdin (for "-"), bounded in size and depth, one object, no NUL.
  */
 struct runtime_json {
 	char *text;
@@ -24,8 +24,11 @@ int runtime_json_parse(char *text, size_t len, const char *label, struct runtime
 void runtime_json_done(struct runtime_json *j);
 #define _cleanup_runtime_json_ _cleanup_(runtime_json_done)
 
-/* A version that libcrun implements and a root directory that exists; relative paths start at the bundle. */
-int runtime_config_require(const struct runtime_json *config, const char *bundle,
+/*
+ * A version that libcrun implements and a root directory that libcrun can prepare (runtime-rootfs.h).  BUNDLE is the working
+ * directory: relative paths start there.  NOTIFY: the socket that libcrun will create inside, or NULL.
+ */
+int runtime_config_require(const struct runtime_json *config, const char *bundle, const char *notify,
 			   struct fault *f) _must_check_;
 
 /*

@@ -73,7 +73,7 @@ static int prepare(struct runtime_job *job, struct bundle *b, struct fault *f)
 	r = runtime_json_load(b->config_path, &b->config, f);
 	if (r < 0)
 		return r;
-	r = runtime_config_require(&b->config, b->path, f);
+	r = runtime_config_require(&b->config, b->path, job->call.notify_socket, f);
 	if (r < 0)
 		return r;
 	return runtime_root_make(job->root, f);

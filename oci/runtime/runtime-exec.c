@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/path.h"
 #include "oci/runtime/runtime-config.h"
 #include "oci/runtime/runtime-guard.h"
 #include "oci/runtime/runtime-process.h"
+#include "oci/runtime/runtime-types.h"
 #include "oci/runtime/runtime-verbs.h"
 
 static int load_config(const struct runtime_call *c, struct runtime_json *ret, struct fault *f)
@@ -46,6 +48,8 @@ static int make_process(const struct runtime_job *job, struct strbuf *out, struc
 	}
 	r = runtime_json_load(o->process, &json, f);
 	if (r == 0)
+		r = runtime_types_require_process(json.object, f);
+	if (r == 0)
 		strbuf_add(out, json.object.at, json.object.len);
 	return r;
 }
@@ -62,6 +66,21 @@ static int store(const struct strbuf *text, struct fault *f)
 	return r < 0 ? r : TAKE_FD(fd);
 }
 
+/* A sub-cgroup, not a neighbour of the container's. */
+static int require_below(const char *cgroup, struct fault *f)
+{
+	_cleanup_free_ char *absolute = cgroup ? path_join("/", cgroup) : NULL, *plain = NULL;
+
+	if (!cgroup)
+		return 0;
+	if (!absolute)
+		return fault_errno(f, ENOMEM, "exec");
+	if (path_normalize(absolute, &plain, NULL) < 0)
+		return fault_set(f, EINVAL,
+				 "--cgroup '%s' is not a sub-cgroup of the container's: it has '..'", cgroup);
+	return 0;
+}
+
 int runtime_verb_exec(struct runtime_job *job, struct fault *f)
 {
 	const struct runtime_options *o = job->options;
@@ -73,7 +92,9 @@ int runtime_verb_exec(struct runtime_job *job, struct fault *f)
 	if (!o->process && o->n_args < 2)
 		return fault_set(f, EINVAL,
 				 "exec: missing command; usage: custody-runtime exec [OPTION...] ID CMD...");
-	r = runtime_guard_enter(NULL, job->argv, f);
+	r = require_below(o->cgroup, f);
+	if (r == 0)
+		r = runtime_guard_enter(NULL, job->argv, f);
 	if (r == 0)
 		r = make_process(job, &process, f);
 	if (r < 0)

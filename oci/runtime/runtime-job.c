@@ -55,17 +55,25 @@ int runtime_job_init(struct runtime_job *job, const struct runtime_options *o, c
 			return r;
 	}
 	r = runtime_root_find(o->root, o->regex ? NULL : id, &job->root, f);
+	if (r == 0 && (id || o->verb == VERB_LIST))
+		r = runtime_root_require(job->root, f);
+	if (r < 0)
+		return r;
+	/* Before create changes to the bundle: a relative name belongs to the caller's directory. */
+	if (o->pid_file)
+		r = runtime_path_from_cwd(o->pid_file, &job->pid_file, f);
 	if (r < 0)
 		return r;
 	*c = (struct runtime_call){
 		.state_root = job->root,
 		.id = id,
 		.console_socket = o->console_socket,
-		.pid_file = o->pid_file,
+		.pid_file = job->pid_file,
 		.notify_socket = o->notify_socket ? o->notify_socket : getenv("NOTIFY_SOCKET"),
 		.detach = o->detach,
 		.no_new_keyring = o->no_new_keyring,
 		.no_pivot = o->no_pivot,
+		.ignore_paused = o->ignore_paused,
 		.warnings = log->level >= LEVEL_WARNING,
 		.report = log_message,
 		.report_arg = (void *)log,
@@ -77,6 +85,7 @@ int runtime_job_init(struct runtime_job *job, const struct runtime_options *o, c
 void runtime_job_done(struct runtime_job *job)
 {
 	free(job->root);
+	free(job->pid_file);
 	*job = (struct runtime_job){ 0 };
 }
 

@@ -39,7 +39,18 @@ static void add_array(struct strbuf *out, const char *key, struct jspan was, con
 static int add_capabilities(struct strbuf *out, struct jspan process, const struct runtime_list *caps,
 			    struct fault *f)
 {
-	static const char *const sets[] = { "bounding", "effective", "inheritable", "permitted", "ambient" };
+	static const struct {
+		const char *name;
+		bool added;
+	} sets[] = {
+		{ "bounding", true },
+		{ "effective", true },
+		{ "permitted", true },
+		/* From these programs would hand them on, and get them without being root (CVE-2022-27650). */
+		{ "inheritable", false },
+		{ "ambient", false }
+	};
+	static const struct runtime_list none = { 0 };
 	_cleanup_strbuf_ struct strbuf object = { 0 };
 	struct jspan was = { 0 };
 
@@ -49,9 +60,9 @@ static int add_capabilities(struct strbuf *out, struct jspan process, const stru
 	for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
 		struct jspan set = { 0 };
 
-		if (jspan_get(was, sets[i], &set) < 0)
-			return fault_set(f, EINVAL, "config.json: more than one '%s'", sets[i]);
-		add_array(&object, sets[i], set, caps);
+		if (jspan_get(was, sets[i].name, &set) < 0)
+			return fault_set(f, EINVAL, "config.json: more than one '%s'", sets[i].name);
+		add_array(&object, sets[i].name, set, sets[i].added ? caps : &none);
 	}
 	strbuf_putc(&object, '}');
 	add_key(out, "capabilities");

@@ -61,11 +61,41 @@ static bool is_own_dir(const char *path)
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
+static bool exists(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 || errno != ENOENT;
+}
+
+/* /tmp is world-writable: another user may have created a directory with our name. */
+static int require_own(const char *root, struct fault *f)
+{
+	struct stat st;
+
+	if (lstat(root, &st) < 0)
+		return fault_errno(f, errno, "state root '%s'", root);
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
+		return fault_set(f, EPERM,
+				 "state root '%s' is not a directory that only you can write; "
+				 "remove it or give another with --root",
+				 root);
+	return 0;
+}
+
+int runtime_root_require(const char *root, struct fault *f)
+{
+	if (!str_starts(root, "/tmp/") || (!exists(root)))
+		return 0;
+	return require_own(root, f);
+}
+
+/* A root into which another user can write holds nothing of ours. */
 static bool holds(const char *root, const char *id)
 {
 	_cleanup_free_ char *dir = path_join(root, id);
 
-	return dir && access(dir, F_OK) == 0;
+	return dir && access(dir, F_OK) == 0 && runtime_root_require(root, NULL) == 0;
 }
 
 static int find_of_user(const char *id, char **ret, struct fault *f)
@@ -85,7 +115,7 @@ static int find_of_user(const char *id, char **ret, struct fault *f)
 	return 0;
 }
 
-static int make_absolute(const char *given, char **ret, struct fault *f)
+int runtime_path_from_cwd(const char *given, char **ret, struct fault *f)
 {
 	_cleanup_free_ char *cwd = NULL;
 
@@ -94,33 +124,18 @@ static int make_absolute(const char *given, char **ret, struct fault *f)
 	else if ((cwd = getcwd(NULL, 0)))
 		*ret = path_join(cwd, given);
 	else
-		return fault_errno(f, errno, "--root '%s': working directory", given);
-	return *ret ? 0 : fault_errno(f, ENOMEM, "state root");
+		return fault_errno(f, errno, "'%s': working directory", given);
+	return *ret ? 0 : fault_errno(f, ENOMEM, "'%s'", given);
 }
 
 int runtime_root_find(const char *given, const char *id, char **ret, struct fault *f)
 {
 	if (given && *given)
-		return make_absolute(given, ret, f);
+		return runtime_path_from_cwd(given, ret, f);
 	if (!is_own_dir("/run"))
 		return find_of_user(id, ret, f);
 	*ret = strdup("/run/custody-runtime");
 	return *ret ? 0 : fault_errno(f, ENOMEM, "state root");
-}
-
-/* /tmp is world-writable: another user may have created a directory with our name. */
-static int require_own(const char *root, struct fault *f)
-{
-	struct stat st;
-
-	if (lstat(root, &st) < 0)
-		return fault_errno(f, errno, "state root '%s'", root);
-	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
-		return fault_set(f, EPERM,
-				 "state root '%s' is not a directory that only you can write; "
-				 "remove it or give another with --root",
-				 root);
-	return 0;
 }
 
 int runtime_root_make(const char *root, struct fault *f)
@@ -137,5 +152,5 @@ int runtime_root_make(const char *root, struct fault *f)
 	}
 	if (mkdir(root, 0700) < 0 && errno != EEXIST)
 		return fault_errno(f, errno, "create the state root '%s'", root);
-	return str_starts(root, "/tmp/") ? require_own(root, f) : 0;
+	return runtime_root_require(root, f);
 }

@@ -13,5 +13,11 @@
 int runtime_root_find(const char *given, const char *id, char **ret, struct fault *f) _must_check_;
 int runtime_root_make(const char *root, struct fault *f) _must_check_;
 
+/* ROOT is missing, or no other user could write into it: the state names processes to signal and hooks to execute. */
+int runtime_root_require(const char *root, struct fault *f) _must_check_;
+
+/* PATH as absolute path, from the working directory. */
+int runtime_path_from_cwd(const char *path, char **ret, struct fault *f) _must_check_;
+
 /* An id becomes a directory name, a cgroup name and part of unit names. */
 int runtime_id_require(const char *id, struct fault *f) _must_check_;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <ctype.h>
 #include <errno.h>
 #include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/vfs.h>
 
 #include "base/json.h"
@@ -10,33 +14,56 @@
 
 /* Position of each limit in the resources JSON; NULL: not supported by libcrun 1.8.1. */
 /* clang-format off */
+enum unit {
+	WORD,
+	NUMBER,
+	BYTES, /* a number, also with a unit: 50M */
+};
+
 static const struct {
 	const char *section, *name;
-	bool number;
+	enum unit unit;
 } places[LIMIT_MAX_] = {
-	[LIMIT_BLKIO_WEIGHT]       = { "blockIO", "weight",          true },
-	[LIMIT_CPU_BURST]          = { NULL,      "--cpu-burst",     true },
-	[LIMIT_CPU_IDLE]           = { NULL,      "--cpu-idle",      true },
-	[LIMIT_CPU_PERIOD]         = { "cpu",     "period",          true },
-	[LIMIT_CPU_QUOTA]          = { "cpu",     "quota",           true },
-	[LIMIT_CPU_RT_PERIOD]      = { "cpu",     "realtimePeriod",  true },
-	[LIMIT_CPU_RT_RUNTIME]     = { "cpu",     "realtimeRuntime", true },
-	[LIMIT_CPU_SHARES]         = { "cpu",     "shares",          true },
-	[LIMIT_CPUSET_CPUS]        = { "cpu",     "cpus",            false },
-	[LIMIT_CPUSET_MEMS]        = { "cpu",     "mems",            false },
-	[LIMIT_KERNEL_MEMORY]      = { "memory",  "kernel",          true },
-	[LIMIT_KERNEL_MEMORY_TCP]  = { "memory",  "kernelTCP",       true },
-	[LIMIT_MEMORY]             = { "memory",  "limit",           true },
-	[LIMIT_MEMORY_RESERVATION] = { "memory",  "reservation",     true },
-	[LIMIT_MEMORY_SWAP]        = { "memory",  "swap",            true },
-	[LIMIT_PIDS]               = { "pids",    "limit",           true },
+	[LIMIT_BLKIO_WEIGHT]       = { "blockIO", "weight",          NUMBER },
+	[LIMIT_CPU_BURST]          = { NULL,      "--cpu-burst",     NUMBER },
+	[LIMIT_CPU_IDLE]           = { NULL,      "--cpu-idle",      NUMBER },
+	[LIMIT_CPU_PERIOD]         = { "cpu",     "period",          NUMBER },
+	[LIMIT_CPU_QUOTA]          = { "cpu",     "quota",           NUMBER },
+	[LIMIT_CPU_RT_PERIOD]      = { "cpu",     "realtimePeriod",  NUMBER },
+	[LIMIT_CPU_RT_RUNTIME]     = { "cpu",     "realtimeRuntime", NUMBER },
+	[LIMIT_CPU_SHARES]         = { "cpu",     "shares",          NUMBER },
+	[LIMIT_CPUSET_CPUS]        = { "cpu",     "cpus",            WORD },
+	[LIMIT_CPUSET_MEMS]        = { "cpu",     "mems",            WORD },
+	[LIMIT_KERNEL_MEMORY]      = { "memory",  "kernel",          BYTES },
+	[LIMIT_KERNEL_MEMORY_TCP]  = { "memory",  "kernelTCP",       BYTES },
+	[LIMIT_MEMORY]             = { "memory",  "limit",           BYTES },
+	[LIMIT_MEMORY_RESERVATION] = { "memory",  "reservation",     BYTES },
+	[LIMIT_MEMORY_SWAP]        = { "memory",  "swap",            BYTES },
+	[LIMIT_PIDS]               = { "pids",    "limit",           NUMBER },
 };
 /* clang-format on */
+
+/* As runc reads it: 50M, 50m, 50MB, 50MiB are the same number of bytes. */
+static int parse_bytes(const char *text, uint64_t *ret)
+{
+	size_t digits = strspn(text, "0123456789");
+	const char *unit = text + digits;
+	char plain[32];
+
+	if (digits == 0 || digits > 20)
+		return -EINVAL;
+	if (*unit && !str_eq(unit + 1, "") && strcasecmp(unit + 1, "b") != 0 &&
+	    strcasecmp(unit + 1, "ib") != 0)
+		return -EINVAL;
+	(void)snprintf(plain, sizeof(plain), "%.*s%c", (int)digits, text, toupper((unsigned char)*unit));
+	return str_to_size(plain, ret);
+}
 
 static int add_limit(struct jdoc *d, enum runtime_limit which, const char *text, struct fault *f)
 {
 	const char *section = places[which].section, *name = places[which].name;
 	struct jdoc *to;
+	uint64_t bytes;
 	int64_t n;
 
 	if (!section)
@@ -44,12 +71,15 @@ static int add_limit(struct jdoc *d, enum runtime_limit which, const char *text,
 	to = jdoc_get(d, section);
 	if (!to)
 		to = jdoc_set_object(d, section);
-	if (!places[which].number) {
+	if (places[which].unit == WORD) {
 		jdoc_set_string(to, name, text);
 		return 0;
 	}
-	if (str_to_i64(text, &n) < 0)
-		return fault_set(f, EINVAL, "update: %s.%s takes a number, not '%s'", section, name, text);
+	if (places[which].unit == BYTES && parse_bytes(text, &bytes) == 0 && bytes <= INT64_MAX)
+		n = (int64_t)bytes;
+	else if (str_to_i64(text, &n) < 0)
+		return fault_set(f, EINVAL, "update: %s.%s takes a number%s, not '%s'", section, name,
+				 places[which].unit == BYTES ? " of bytes (50M, 1G) or -1" : "", text);
 	jdoc_set_int(to, name, n);
 	return 0;
 }
@@ -74,18 +104,38 @@ static int make_resources(const struct runtime_options *o, struct strbuf *out, s
 	return jdoc_write(d, JDOC_CANONICAL, out, f);
 }
 
+static bool is_v2(void)
+{
+	struct statfs fs;
+
+	return statfs("/sys/fs/cgroup", &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+}
+
 /*
  * docker sends every member that it knows, 0 for "not set".  v2 has no limit of kernel memory: runc ignores the member,
  * libcrun refuses the whole update.
  */
 static void drop_unset(struct runtime_json *resources)
 {
-	struct statfs fs;
-
-	if (statfs("/sys/fs/cgroup", &fs) < 0 || fs.f_type != CGROUP2_SUPER_MAGIC)
+	if (!is_v2())
 		return;
 	runtime_json_blank(resources, "memory", "kernel", "0");
 	runtime_json_blank(resources, "memory", "kernelTCP", "0");
+}
+
+/*
+ * On v2 libcrun 1.8.1 ignores a quota of -1 that comes without a period, and the old limit stays.  Without a quota the period
+ * has no effect: any will do.
+ */
+static int lift_quota(const struct runtime_call *c, const char *text, struct fault *f)
+{
+	struct jspan root, cpu, quota, period;
+
+	if (!is_v2() || jspan_root(text, strlen(text), &root) < 0 || jspan_get(root, "cpu", &cpu) <= 0 ||
+	    jspan_get(cpu, "quota", &quota) <= 0 || jspan_get(cpu, "period", &period) != 0 ||
+	    quota.len != 2 || memcmp(quota.at, "-1", 2) != 0)
+		return 0;
+	return runtime_update(c, "{\"cpu\":{\"quota\":-1,\"period\":100000}}", f);
 }
 
 int runtime_verb_update(struct runtime_job *job, struct fault *f)
@@ -94,6 +144,7 @@ int runtime_verb_update(struct runtime_job *job, struct fault *f)
 	_cleanup_entry_ struct runtime_entry e = { 0 };
 	_cleanup_runtime_json_ struct runtime_json file = { 0 };
 	_cleanup_strbuf_ struct strbuf made = { 0 };
+	const char *text;
 	int r;
 
 	r = runtime_entry_load(&job->call, &e, f);
@@ -103,5 +154,8 @@ int runtime_verb_update(struct runtime_job *job, struct fault *f)
 		r = o->resources ? runtime_json_load(o->resources, &file, f) : make_resources(o, &made, f);
 	if (r == 0 && o->resources)
 		drop_unset(&file);
-	return r < 0 ? r : runtime_update(&job->call, o->resources ? file.text : made.text, f);
+	text = o->resources ? file.text : made.text;
+	if (r == 0)
+		r = runtime_update(&job->call, text, f);
+	return r < 0 ? r : lift_quota(&job->call, text, f);
 }

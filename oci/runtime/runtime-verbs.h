@@ -11,7 +11,7 @@ struct runtime_job {
 	const struct runtime_options *options;
 	const struct runtime_log *log;
 	char **argv;
-	char *root;
+	char *root, *pid_file;
 	struct runtime_call call;
 };
 

@@ -74,6 +74,29 @@ gone() {
 	is 9 "$status"
 	is in "$output"
 }
+@test "podman exec --user: the caller's /dev/null keeps its owner (sample)" {
+	[ "${RUNTIME##*/}" = custody-runtime ] || skip 'libcrun below 1.24 gives it to the container'
+	background c
+	# A copy, also for podman and conmon: the host's is not at stake.
+	mknod -m 0666 "$SUITE/null" c 1 3
+	mount --bind "$SUITE/null" /dev/null
+	run podman exec --user 1000 c sh -c 'chmod 0 /proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2; exit 0' </dev/null >/dev/null 2>&1
+	umount -l /dev/null
+	is 0 "$status"
+	is 0:666 "$(stat -c %u:%a "$SUITE/null")"
+	rm "$SUITE/null"
+}
+@test "podman run: an image whose /dev is a link is refused, and nothing is made outside (sample)" {
+	[ "${RUNTIME##*/}" = custody-runtime ] || skip 'libcrun below 1.28 follows it'
+	mkdir "$SUITE/evil" "$SUITE/outside"
+	tar -C "$SUITE/evil" -xf "$SUITE/box.tar"
+	rm -rf "$SUITE/evil/dev"
+	ln -s "$SUITE/outside" "$SUITE/evil/dev"
+	run podman run --rm --rootfs "$SUITE/evil" true
+	is 126 "$status"
+	has "'/dev'" 'symbolic link'
+	is '' "$(ls -A "$SUITE/outside")"
+}
 @test "podman exec: command not found is 127" {
 	background c
 	run -127 podman exec c nosuch

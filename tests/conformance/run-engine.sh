@@ -26,6 +26,7 @@ esac
 command -v "$need" >/dev/null || { echo "run-engine.sh: $need is not installed" >&2; exit 1; }
 [ -z "${CUSTODY_SAMPLE:-}" ] || set -- --filter "\\(sample\\)$" "$@"
 # A scenario that hangs must not hang the whole run; an emulated machine needs longer.
+export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-600}
 inside=()
 [ "$engine" != systemd ] || inside=("$here/systemd.sh")
 exec timeout -k 10 "${CUSTODY_ENGINE_TIMEOUT:-1200}" "$here/sandbox.sh" env RUNTIME="$runtime" "${inside[@]}" bats --tap "$@" "$here/$engine.bats"

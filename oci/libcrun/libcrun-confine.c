@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "oci/libcrun/libcrun-confine.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "oci/libcrun/libcrun-container.h"
+#include "oci/libcrun/libcrun.h"
+
+/*
+ * Calls of libcrun by which an image, a configuration or a running container can reach a file of the host.  The linker
+ * redirects them to this file (--wrap, see local.mk).  Each rule is enforced at the call itself, so a tree that changes
+ * after a check does not pass it.
+ *
+ * 1. MUST NOT change owner or mode of a device or of a file with a name: only of an unnamed pipe (fchown).
+ * 2. MUST NOT follow a link that the image put where libcrun opens one name in a directory of the image (openat).
+ * 3. MUST NOT let a directory of the host stay open while a path inside is resolved (pivot_root, join).
+ * 4. MUST NOT accept a working directory outside of the container's root, by whatever path (chdir).
+ * 5. MUST NOT mount on /, /dev, /proc or /sys where the configuration names another place (safe_openat).
+ */
+int __real_fchown(int fd, uid_t uid, gid_t gid);
+int __wrap_fchown(int fd, uid_t uid, gid_t gid);
+int __real_chdir(const char *path);
+int __wrap_chdir(const char *path);
+int __real_openat(int dirfd, const char *path, int flags, ...);
+int __wrap_openat(int dirfd, const char *path, int flags, ...);
+int __wrap_libcrun_reopen_dev_null(libcrun_error_t *err);
+int __real_safe_openat(int dirfd, const char *root, size_t root_len, const char *path, int flags, int mode,
+		       libcrun_error_t *err);
+int __wrap_safe_openat(int dirfd, const char *root, size_t root_len, const char *path, int flags, int mode,
+		       libcrun_error_t *err);
+int __real_libcrun_do_pivot_root(struct libcrun_container_s *container, bool no_pivot, const char *rootfs,
+				 libcrun_error_t *err);
+int __wrap_libcrun_do_pivot_root(struct libcrun_container_s *container, bool no_pivot, const char *rootfs,
+				 libcrun_error_t *err);
+int __real_libcrun_join_process(struct libcrun_container_s *container, pid_t pid,
+				struct libcrun_container_status_s *status, const char *cgroup, int detach,
+				int *terminal_fd, libcrun_error_t *err);
+int __wrap_libcrun_join_process(struct libcrun_container_s *container, pid_t pid,
+				struct libcrun_container_status_s *status, const char *cgroup, int detach,
+				int *terminal_fd, libcrun_error_t *err);
+
+/* Closes the descriptors from FIRST for which MATCHES.  /proc is the host's in every caller. */
+static int close_each(int first, bool (*matches)(int fd))
+{
+	DIR *dir = opendir("/proc/self/fd");
+	const struct dirent *entry;
+	int r;
+
+	if (!dir)
+		return -errno;
+	for (errno = 0; (entry = readdir(dir)); errno = 0) {
+		uint64_t fd;
+
+		if (str_to_u64(entry->d_name, &fd) == 0 && fd <= INT_MAX && (int)fd >= first &&
+		    (int)fd != dirfd(dir) && matches((int)fd))
+			(void)fd_close((int)fd);
+	}
+	r = -errno;
+	(void)closedir(dir);
+	return r;
+}
+
+static bool is_directory(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool is_inherited(int fd)
+{
+	int flags = fcntl(fd, F_GETFD);
+
+	return flags >= 0 && !(flags & FD_CLOEXEC);
+}
+
+int confine_descriptors(int first, struct fault *f)
+{
+	static const char *const names[] = { "standard input", "standard output", "standard error" };
+	int r;
+
+	for (int fd = 0; fd < 3; fd++)
+		if (is_directory(fd))
+			return fault_set(f, EISDIR,
+					 "%s is a directory of the host, from which a process inside could "
+					 "leave the container; redirect it",
+					 names[fd]);
+	r = close_each(first, is_inherited);
+	return r < 0 ? fault_errno(f, -r, "close inherited descriptors: '/proc/self/fd'") : 0;
+}
+
+/*
+ * libcrun gives stdio to the ids of the process, so that it may open /dev/stdout again.  That needs only pipes: a
+ * terminal of the container has its owner already, a socket cannot be opened again, and a device or a file of the caller
+ * would be the container's to change (CVE-2026-88265; libcrun below 1.24 also for /dev/null).
+ */
+int __wrap_fchown(int fd, uid_t uid, gid_t gid)
+{
+	struct statfs fs;
+
+	if (fd > STDERR_FILENO)
+		return __real_fchown(fd, uid, gid);
+	if (fstatfs(fd, &fs) < 0)
+		return -1;
+	return fs.f_type == PIPEFS_MAGIC ? __real_fchown(fd, uid, gid) : 0;
+}
+
+/*
+ * Is stdio the host's null device?  libcrun compares st_rdev only, which is 0 for every file and pipe.
+ */
+static bool is_null(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
+}
+
+/* Runs inside after pivot_root: stdio that is the host's null device becomes the container's. */
+int __wrap_libcrun_reopen_dev_null(libcrun_error_t *err)
+{
+	_cleanup_close_ int null = -EBADF;
+
+	for (int fd = 0; fd < 3; fd++) {
+		if (!is_null(fd))
+			continue;
+		if (null < 0)
+			null = open("/dev/null", O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		if (null < 0)
+			return crun_make_error(err, errno, "open /dev/null of the container");
+		if (!is_null(null))
+			return crun_make_error(err, 0, "/dev/null of the container is not the null device");
+		if (dup2(null, fd) < 0)
+			return crun_make_error(err, errno, "replace descriptor %d", fd);
+	}
+	return 0;
+}
+
+/*
+ * One name in a directory that the image or a volume may have filled.  Of libcrun's calls exactly those lack
+ * O_CLOEXEC (ours never do), but the one that creates /dev/console (CVE-2026-47766, CVE-2026-88264).
+ */
+static bool is_untrusted_name(const char *path, int flags)
+{
+	return !strchr(path, '/') && (!(flags & O_CLOEXEC) || str_eq(path, "console"));
+}
+
+int __wrap_openat(int dirfd, const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+
+	if ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE) {
+		va_list args;
+
+		va_start(args, flags);
+		mode = va_arg(args, mode_t);
+		va_end(args);
+	}
+	return __real_openat(dirfd, path, is_untrusted_name(path, flags) ? flags | O_NOFOLLOW : flags, mode);
+}
+
+/* PATH is relative to the container's root. */
+static bool is_reserved(const char *path)
+{
+	return path_is_below(path, "dev") || path_is_below(path, "proc") || path_is_below(path, "sys");
+}
+
+static bool read_path(int fd, char ret[PATH_MAX])
+{
+	char link[sizeof("/proc/self/fd/") + 11];
+	ssize_t n;
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, ret, PATH_MAX - 1);
+	ret[n < 0 ? 0 : n] = '\0';
+	return n > 0;
+}
+
+/* FD was opened as PATH in the root DIRFD.  False: a link led to the root itself or to a reserved directory. */
+static bool is_where_named(int fd, int dirfd, const char *path)
+{
+	char root[PATH_MAX], real[PATH_MAX];
+	const char *rest;
+
+	path += strspn(path, "/");
+	/* libcrun names the root itself "." where a user namespace needs it bound on itself. */
+	if (!*path || str_eq(path, ".") || is_reserved(path))
+		return true;
+	if (!read_path(dirfd, root) || !read_path(fd, real) || strncmp(real, root, strlen(root)) != 0)
+		return false;
+	rest = real + strlen(root);
+	rest += strspn(rest, "/");
+	return *rest && !is_reserved(rest);
+}
+
+/*
+ * libcrun opens the target of each mount in the container's root, and follows the links of the image and of volumes. A
+ * volume on /proc would show the runtime false labels (CVE-2019-16884), one on /dev would get the container's devices
+ * (CVE-2026-41579), one on / would replace the image.
+ */
+int __wrap_safe_openat(int dirfd, const char *root, size_t root_len, const char *path, int flags, int mode,
+		       libcrun_error_t *err)
+{
+	int fd = __real_safe_openat(dirfd, root, root_len, path, flags, mode, err);
+
+	if (fd < 0 || is_where_named(fd, dirfd, path))
+		return fd;
+	(void)fd_close(fd);
+	return crun_make_error(
+		err, EPERM, "'%s' of the image is a symbolic link to /, /dev, /proc or /sys; mount elsewhere",
+		path);
+}
+
+static int close_directories(const struct libcrun_container_s *container, libcrun_error_t *err)
+{
+	int r = close_each(3 + container->context->preserve_fds, is_directory);
+
+	return r < 0 ? crun_make_error(err, -r, "close directories: /proc/self/fd") : 0;
+}
+
+/*
+ * The last moment at which /proc is the host's.  From here on libcrun needs no directory that is open, and the paths of
+ * the working directory and of the program are resolved inside, where /proc/self/fd names them (CVE-2024-21626).
+ */
+int __wrap_libcrun_do_pivot_root(struct libcrun_container_s *container, bool no_pivot, const char *rootfs,
+				 libcrun_error_t *err)
+{
+	int r = close_directories(container, err);
+
+	return r < 0 ? r : __real_libcrun_do_pivot_root(container, no_pivot, rootfs, err);
+}
+
+/* The same for exec. */
+int __wrap_libcrun_join_process(struct libcrun_container_s *container, pid_t pid,
+				struct libcrun_container_status_s *status, const char *cgroup, int detach,
+				int *terminal_fd, libcrun_error_t *err)
+{
+	int r = close_directories(container, err);
+
+	return r < 0 ? r
+		     : __real_libcrun_join_process(container, pid, status, cgroup, detach, terminal_fd, err);
+}
+
+/*
+ * The kernel answers getcwd with a path that does not begin with '/' when the directory cannot be reached from the
+ * process's root: it is in another mount namespace, below a detached mount or outside of a chroot.
+ */
+int __wrap_chdir(const char *path)
+{
+	char cwd[PATH_MAX];
+
+	if (__real_chdir(path) < 0)
+		return -1;
+	if (syscall(SYS_getcwd, cwd, sizeof(cwd)) > 0 && cwd[0] == '/')
+		return 0;
+	(void)!__real_chdir("/");
+	libcrun_error(0, "working directory `%s` is outside of the container's root", path);
+	errno = EPERM;
+	return -1;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "oci/libcrun/libcrun-confine.h"
+#include "oci/libcrun/libcrun-container.h"
+#include "tap.h"
+
+/*
+ * The replaced calls by themselves, as libcrun makes them: no check came before, so a tree that changes after a check looks
+ * the same to them.  The linker wraps the names in this file as it wraps libcrun's.
+ */
+int libcrun_do_pivot_root(struct libcrun_container_s *container, bool no_pivot, const char *rootfs,
+			  libcrun_error_t *err);
+int libcrun_join_process(struct libcrun_container_s *container, pid_t pid,
+			 struct libcrun_container_status_s *status, const char *cgroup, int detach,
+			 int *terminal_fd, libcrun_error_t *err);
+int __wrap_libcrun_do_pivot_root(struct libcrun_container_s *container, bool no_pivot, const char *rootfs,
+				 libcrun_error_t *err);
+int __wrap_libcrun_join_process(struct libcrun_container_s *container, pid_t pid,
+				struct libcrun_container_status_s *status, const char *cgroup, int detach,
+				int *terminal_fd, libcrun_error_t *err);
+int safe_openat(int dirfd, const char *path, size_t root_len, const char *name, int flags, int mode,
+		libcrun_error_t *err);
+int __wrap_safe_openat(int dirfd, const char *path, size_t root_len, const char *name, int flags, int mode,
+		       libcrun_error_t *err);
+int run_process_with_stdin_timeout_envp(char *path, char **args, const char *cwd, int timeout, char **envp,
+					char *input, size_t input_len, int out_fd, int err_fd,
+					libcrun_error_t *err);
+
+static char root[] = "/tmp/custody-test-confine.XXXXXX";
+static int rootfd = -EBADF, watched = -EBADF;
+static bool watched_is_open;
+
+/* libcrun's side. */
+int crun_make_error(libcrun_error_t *err, int status, const char *msg, ...)
+{
+	(void)err;
+	(void)msg;
+	return -status - 1;
+}
+
+void libcrun_error(int status, const char *msg, ...)
+{
+	(void)status;
+	(void)msg;
+}
+
+int mark_or_close_fds_ge_than(int first, bool close_now, libcrun_error_t *err)
+{
+	(void)first;
+	(void)close_now;
+	(void)err;
+	return 0;
+}
+
+int libcrun_do_pivot_root(struct libcrun_container_s *container, bool no_pivot, const char *rootfs,
+			  libcrun_error_t *err)
+{
+	(void)container;
+	(void)no_pivot;
+	(void)rootfs;
+	(void)err;
+	watched_is_open = fcntl(watched, F_GETFD) >= 0;
+	return 0;
+}
+
+int libcrun_join_process(struct libcrun_container_s *container, pid_t pid,
+			 struct libcrun_container_status_s *status, const char *cgroup, int detach,
+			 int *terminal_fd, libcrun_error_t *err)
+{
+	(void)pid;
+	(void)status;
+	(void)cgroup;
+	(void)detach;
+	(void)terminal_fd;
+	return libcrun_do_pivot_root(container, false, NULL, err);
+}
+
+int safe_openat(int dirfd, const char *path, size_t root_len, const char *name, int flags, int mode,
+		libcrun_error_t *err)
+{
+	(void)path;
+	(void)root_len;
+	(void)err;
+	return path_open_in_root(dirfd, name, flags, (mode_t)mode, NULL);
+}
+
+static bool is_target(const char *name)
+{
+	_cleanup_close_ int fd =
+		__wrap_safe_openat(rootfd, root, strlen(root), name, O_PATH | O_CLOEXEC, 0, NULL);
+
+	return fd >= 0;
+}
+
+static void a_mount_is_not_led_to_a_reserved_directory(void)
+{
+	CHECK(mkdirat(rootfd, "proc", 0755) == 0 && mkdirat(rootfd, "proc/sys", 0755) == 0 &&
+	      mkdirat(rootfd, "process", 0755) == 0);
+	CHECK(symlinkat("/proc", rootfd, "a") == 0 && symlinkat("/", rootfd, "b") == 0 &&
+	      symlinkat("process", rootfd, "c") == 0 && symlinkat("../..", rootfd, "process/up") == 0);
+	CHECK(is_target("proc") && is_target("/proc/sys") && is_target("process") && is_target("/c") &&
+	      is_target("."));
+	CHECK(!is_target("a") && !is_target("/a/sys") && !is_target("b") && !is_target("b/proc"));
+	CHECK(!is_target("c/up") && !is_target("//c/up/proc/sys"));
+}
+
+static void a_name_of_the_image_is_not_followed(void)
+{
+	int fd;
+
+	CHECK(mkdirat(rootfd, "real", 0755) == 0 && symlinkat("real", rootfd, "dev") == 0);
+	CHECK(openat(rootfd, "dev", O_RDONLY | O_DIRECTORY) < 0);
+	fd = openat(rootfd, "real", O_RDONLY | O_DIRECTORY);
+	CHECK(fd >= 0 && close(fd) == 0);
+	/* Our own calls say themselves what they want. */
+	fd = openat(rootfd, "dev", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(fd >= 0 && close(fd) == 0);
+}
+
+static void a_console_is_not_created_through_a_link(void)
+{
+	CHECK(symlinkat("made", rootfd, "console") == 0);
+	CHECK(openat(rootfd, "console", O_CLOEXEC | O_CREAT | O_WRONLY, 0700) < 0 && errno == ELOOP);
+	CHECK(faccessat(rootfd, "made", F_OK, 0) < 0);
+}
+
+/* In a child with FD as its standard input: 0 when it has the owner WANTED afterwards. */
+static int owner_after(int fd, uid_t wanted)
+{
+	struct stat st;
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		_exit(dup2(fd, 0) < 0 || fchown(0, 77, 77) < 0 || fstat(0, &st) < 0 || st.st_uid != wanted);
+	return pid < 0 || waitpid(pid, &status, 0) != pid ? -1 : status;
+}
+
+static void only_a_pipe_without_a_name_is_given_away(void)
+{
+	int ends[2], fd;
+
+	if (geteuid() != 0) {
+		printf("# only root can give a file away\n");
+		return;
+	}
+	fd = openat(rootfd, "file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	CHECK(fd >= 0 && owner_after(fd, 0) == 0 && close(fd) == 0);
+	CHECK(mkfifoat(rootfd, "fifo", 0600) == 0);
+	fd = openat(rootfd, "fifo", O_RDWR | O_CLOEXEC);
+	CHECK(fd >= 0 && owner_after(fd, 0) == 0 && close(fd) == 0);
+	CHECK(pipe2(ends, O_CLOEXEC) == 0);
+	CHECK(owner_after(ends[0], 77) == 0);
+	CHECK(close(ends[0]) == 0 && close(ends[1]) == 0);
+	/* Other descriptors are not stdio: the call is the kernel's. */
+	fd = openat(rootfd, "other", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	CHECK(fd > 2 && fchown(fd, 77, 77) == 0);
+	{
+		struct stat st;
+
+		CHECK(fstat(fd, &st) == 0 && st.st_uid == 77 && close(fd) == 0);
+	}
+}
+
+static void a_directory_that_cannot_be_named_is_left(void)
+{
+	char path[64], cwd[4096];
+	int fd;
+
+	CHECK(chdir(root) == 0);
+	fd = (int)syscall(SYS_open_tree, AT_FDCWD, root, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	if (fd < 0) {
+		printf("# open_tree needs CAP_SYS_ADMIN\n");
+		return;
+	}
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	CHECK(chdir(path) < 0 && errno == EPERM);
+	CHECK(getcwd(cwd, sizeof(cwd)) && !strcmp(cwd, "/"));
+	CHECK(close(fd) == 0);
+	/* A removed directory has no name either. */
+	CHECK(mkdirat(rootfd, "gone", 0755) == 0);
+	fd = openat(rootfd, "gone", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	CHECK(fd >= 0 && unlinkat(rootfd, "gone", AT_REMOVEDIR) == 0);
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	CHECK(chdir(path) < 0);
+	CHECK(close(fd) == 0);
+}
+
+/* In a child: all directories above the preserved ones are closed, files are not. */
+static bool is_closed(int type, unsigned int preserved, bool join)
+{
+	struct libcrun_context_s context = { .preserve_fds = (int)preserved };
+	struct libcrun_container_s container = { .context = &context };
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		watched = openat(rootfd, ".", O_PATH | type | O_CLOEXEC);
+		if (type == 0)
+			watched = openat(rootfd, "file", O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
+		watched = fcntl(watched, F_DUPFD_CLOEXEC, 50);
+		if (join ? __wrap_libcrun_join_process(&container, 1, NULL, NULL, 0, NULL, NULL)
+			 : __wrap_libcrun_do_pivot_root(&container, false, NULL, NULL))
+			_exit(2);
+		_exit(watched_is_open);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static void directories_are_closed_before_a_container_is_entered(void)
+{
+	for (int join = 0; join < 2; join++) {
+		CHECK(is_closed(O_DIRECTORY, 0, join));
+		CHECK(!is_closed(0, 0, join));
+		CHECK(!is_closed(O_DIRECTORY, 100, join));
+	}
+}
+
+static void leaked_descriptors_are_closed(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		int leaked = dup2(1, 60), ours = fcntl(1, F_DUPFD_CLOEXEC, 61), kept = dup2(1, 40);
+
+		if (confine_descriptors(41, NULL) < 0)
+			_exit(2);
+		_exit(fcntl(leaked, F_GETFD) >= 0 || fcntl(ours, F_GETFD) < 0 || fcntl(kept, F_GETFD) < 0);
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
+}
+
+static void a_directory_is_no_stdio(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		_exit(dup2(rootfd, 0) < 0 || confine_descriptors(3, NULL) != -EISDIR);
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
+}
+
+static int hook(const char *path, const char *arg, const char *input, size_t len, int timeout)
+{
+	char *args[] = { (char *)path, (char *)"-c", (char *)arg, NULL };
+	char *env[] = { (char *)"PATH=/usr/bin:/bin", NULL };
+
+	return run_process_with_stdin_timeout_envp((char *)path, args, "/", timeout, env, (char *)input, len,
+						   -1, -1, NULL);
+}
+
+static void a_hook_need_not_read_its_input(void)
+{
+	static char input[200000];
+	struct sigaction action;
+
+	CHECK(hook("/bin/sh", "exit 0", input, sizeof(input), 0) == 0);
+	CHECK(hook("/bin/sh", "exit 7", input, sizeof(input), 0) == 7);
+	CHECK(hook("/bin/sh", "exec <&-; exit 3", input, sizeof(input), 10) == 3);
+	CHECK(hook("/bin/sh", "kill -KILL $$", input, 10, 0) == 128 + SIGKILL);
+	CHECK(hook("/bin/sh", "test $(wc -c) = 200000", input, sizeof(input), 10) == 0);
+	CHECK(hook("/nonexistent", "", input, 10, 0) == 1);
+	/* The process that may become the payload has its own SIGPIPE back. */
+	CHECK(sigaction(SIGPIPE, NULL, &action) == 0 && action.sa_handler == SIG_DFL);
+}
+
+static void a_hook_that_neither_reads_nor_exits_is_ended(void)
+{
+	static char input[200000];
+
+	CHECK(hook("/bin/sh", "exec sleep 100", input, sizeof(input), 1) < 0);
+	CHECK(hook("/bin/sh", "exec sleep 100", input, 10, 1) < 0);
+}
+
+static void a_root_is_made(void)
+{
+	CHECK(mkdtemp(root));
+	rootfd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(rootfd >= 0);
+}
+
+static void the_root_is_removed(void)
+{
+	int tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	CHECK(tmp >= 0 && path_remove_tree(tmp, root + strlen("/tmp/"), NULL) == 0);
+	(void)close(tmp);
+}
+
+TAP_MAIN(T(a_root_is_made), T(a_mount_is_not_led_to_a_reserved_directory),
+	 T(a_name_of_the_image_is_not_followed), T(a_console_is_not_created_through_a_link),
+	 T(only_a_pipe_without_a_name_is_given_away), T(a_directory_that_cannot_be_named_is_left),
+	 T(directories_are_closed_before_a_container_is_entered), T(leaked_descriptors_are_closed),
+	 T(a_directory_is_no_stdio), T(a_hook_need_not_read_its_input),
+	 T(a_hook_that_neither_reads_nor_exits_is_ended), T(the_root_is_removed))
