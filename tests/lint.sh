@@ -6,7 +6,7 @@
 cd "$SRCDIR" || exit 1
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-all='format words banned shellcheck cppcheck clang-tidy'
+all='format words banned bats shellcheck cppcheck clang-tidy'
 # shellcheck disable=SC2086 # a list of words
 set -- ${LINT_ONLY:-$all}
 echo "1..$#"
@@ -115,8 +115,34 @@ lint_clang_tidy() {
 lint_words() {
 	sh tests/check-words.sh
 }
+# Lines of a bats file that cannot fail.  `set -e` ignores a negated command: its status counts only as the last one of a
+# function.  `|| return 0` in a test passes silently where it should skip.
+unfailing() {
+	awk '
+		function report(line, what) { printf "%s:%d: %s\n", FILENAME, line, what; found = 1 }
+		FNR == 1 { test = function_ = negated = 0 }
+		/^@test / { test = function_ = 1 }
+		/^[a-z_0-9]+\(\) \{/ { function_ = 1 }
+		/^[\t ]*(#.*)?$/ { next }
+		negated && !/^\t*}/ { report(negated, "set -e ignores this: if CMD; then custody_fail ...; fi, or ! CMD || custody_fail ...") }
+		{ negated = 0 }
+		/^}/ { test = function_ = 0 }
+		function_ && /^\t+! [^-]/ && !/\|\||&&|\\$|; (then|do)$/ { negated = FNR }
+		test && /\|\| return 0/ { report(FNR, "passes without a check: skip_without, or an if around the rest") }
+		END { exit found }' "$@"
+}
+lint_bats() {
+	# The check itself: two wrong lines are found, three right ones are not.
+	printf '@test "x" {\n\t! wrong\n\ttrue || return 0\n}\nf() {\n\t! g || h\n\t! last\n}\nf() {\n\ttrue || return 0\n}\n' >"$tmp/sample"
+	if unfailing "$tmp/sample" >"$tmp/found" || [ "$(cut -d: -f2 "$tmp/found" | paste -sd' ')" != '2 3' ]; then
+		echo 'the check of bats files does not work:'
+		cat "$tmp/found"
+		return 1
+	fi
+	unfailing tests/integration/*.bats tests/conformance/*.bats tests/lib/*.bash tests/integration/*.bash tests/conformance/*.bash
+}
 tool_of() {
-	case $1 in format) echo clang-format ;; banned | words) echo awk ;; *) echo "$1" ;; esac
+	case $1 in format) echo clang-format ;; banned | words | bats) echo awk ;; *) echo "$1" ;; esac
 }
 for check; do
 	num=$((num + 1))

@@ -9,10 +9,11 @@ unit_tests += tests/unit/test-ledger-append tests/unit/test-ledger-checkpoint te
 	tests/unit/test-ledger-peer tests/unit/test-ledger-record tests/unit/test-ledger-redact tests/unit/test-ledger-session \
 	tests/unit/test-ledger-storm tests/unit/test-ledger-sync tests/unit/test-ledger-verify
 # shell, policy
-unit_tests += tests/unit/test-shell-split tests/unit/test-command-class tests/unit/test-policy tests/unit/test-policy-commands \
+unit_tests += tests/unit/test-shell-split tests/unit/test-command-class tests/unit/test-command-options tests/unit/test-policy \
+	tests/unit/test-policy-commands \
 	tests/unit/test-policy-property tests/unit/test-policy-table
 # layer, cgroup, init
-unit_tests += tests/unit/test-layer tests/unit/test-layer-proof tests/unit/test-cgroup tests/unit/test-init tests/unit/test-init-run
+unit_tests += tests/unit/test-layer tests/unit/test-layer-proof tests/unit/test-cgroup tests/unit/test-init tests/unit/test-init-run tests/unit/test-init-inherit tests/unit/test-inherit-table tests/unit/test-init-prove
 # state, config
 unit_tests += tests/unit/test-config tests/unit/test-digest-key tests/unit/test-lane tests/unit/test-migrate tests/unit/test-sandbox-root
 # profile
@@ -20,12 +21,12 @@ unit_tests += tests/unit/test-profile-compare tests/unit/test-profile-danger tes
 	tests/unit/test-profile-parse tests/unit/test-profile-schema tests/unit/test-profile-shipped tests/unit/test-profile-trust
 # subject
 unit_tests += tests/unit/test-operand tests/unit/test-subject tests/unit/test-subject-diff tests/unit/test-subject-digest \
-	tests/unit/test-subject-json
+	tests/unit/test-subject-git tests/unit/test-subject-json
 # tty
 unit_tests += tests/unit/test-card tests/unit/test-progress tests/unit/test-prompt-rate
 # worktree, capture
 unit_tests += tests/unit/test-mount-watch tests/unit/test-capture tests/unit/test-capture-copy tests/unit/test-capture-sync \
-	tests/unit/test-pack
+	tests/unit/test-pack tests/unit/test-swap
 # session
 unit_tests += tests/unit/test-exit-reason tests/unit/test-run-result tests/unit/test-session tests/unit/test-session-note \
 	tests/unit/test-session-summary tests/unit/test-session-upper
@@ -38,22 +39,25 @@ unit_tests += tests/unit/test-delivery tests/unit/test-evidence tests/unit/test-
 # review
 unit_tests += tests/unit/test-changes tests/unit/test-line-diff tests/unit/test-review
 # container, decision, warden
-unit_tests += tests/unit/test-decision tests/unit/test-container-info tests/unit/test-container-orphan tests/unit/test-output-log tests/unit/test-pump \
+unit_tests += tests/unit/test-decision tests/unit/test-container-info tests/unit/test-container-orphan tests/unit/test-disk-watch tests/unit/test-output-log tests/unit/test-pump \
 	tests/unit/test-warden tests/unit/test-warden-channel tests/unit/test-warden-handover
 # oci
 unit_tests += tests/unit/test-bundle tests/unit/test-bundle-subject tests/unit/test-hook-args tests/unit/test-json-span \
+	tests/unit/test-libcrun-confine \
 	tests/unit/test-runtime-options tests/unit/test-seccomp tests/unit/test-seccomp-cache
 # run, doctor, cli
 unit_tests += tests/unit/test-dispatch tests/unit/test-doctor tests/unit/test-run-ledger tests/unit/test-run-options
 
 noinst_HEADERS = tests/fuzz/ledger-fix.h tests/lib/init-peer.h tests/unit/approval-fixture.h tests/unit/child.h \
 	tests/unit/ledger-fixture.h tests/unit/openat2.h tests/unit/overlay-fixture.h tests/unit/policy-fixture.h \
-	tests/unit/profile-fixture.h tests/unit/subject-fixture.h tests/unit/tap.h tests/unit/thread-fixture.h tests/unit/tree-fixture.h
+	tests/unit/profile-fixture.h tests/unit/subject-fixture.h tests/unit/tap.h tests/unit/unprivileged.h tests/unit/thread-fixture.h tests/unit/tree-fixture.h
 
 # Parts of custody-init, which is no library.
 tests_unit_test_init_SOURCES = tests/unit/test-init.c $(init_parsers) \
 	src/init/init-options.c src/init/init-options.h src/init/init-rt.h
 tests_unit_test_init_run_SOURCES = tests/unit/test-init-run.c tests/lib/init-peer.c
+tests_unit_test_init_prove_SOURCES = tests/unit/test-init-prove.c tests/lib/init-peer.c
+tests_unit_test_init_inherit_SOURCES = tests/unit/test-init-inherit.c tests/lib/init-peer.c
 
 # Tests that link more than $(LDADD).  libcrun stays out as long as the test does not name the adapter.
 tests_unit_test_approver_LDADD = $(LDADD) $(CRYPT_LIBS)
@@ -68,6 +72,10 @@ tests_unit_test_bundle_subject_LDADD = $(oci_test_libs)
 tests_unit_test_bundle_LDADD = $(oci_test_libs)
 tests_unit_test_hook_args_LDADD = $(oci_test_libs)
 runtime_test_libs = libruntime.a libbase.a $(DEP_LIBS)
+# The replaced calls of libcrun, without libcrun.
+tests_unit_test_libcrun_confine_SOURCES = tests/unit/test-libcrun-confine.c $(libcrun_confine)
+tests_unit_test_libcrun_confine_LDFLAGS = $(AM_LDFLAGS) $(confine_wraps)
+tests_unit_test_libcrun_confine_LDADD = libbase.a $(DEP_LIBS)
 tests_unit_test_seccomp_cache_LDADD = $(runtime_test_libs)
 tests_unit_test_json_span_LDADD = $(runtime_test_libs)
 tests_unit_test_runtime_options_LDADD = $(runtime_test_libs)
@@ -106,6 +114,9 @@ tests_custody_seamed_SOURCES = tests/seam-die.c $(custody_SOURCES)
 tests_custody_seamed_LDFLAGS = $(custody_LDFLAGS)
 tests_custody_seamed_LDADD = $(custody_LDADD)
 
+# Levels of many commands at once, for tests/lib/policy-strace.py.
+check_PROGRAMS += tests/lib/policy-levels
+
 check_PROGRAMS += $(unit_tests) $(fuzz_targets)
 
 script_tests = tests/check-requirements.sh tests/check-rooms.sh tests/check-map.sh tests/check-symbols.sh tests/fuzz-replay.sh
@@ -113,12 +124,13 @@ TESTS = $(unit_tests) $(script_tests)
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 SH_LOG_DRIVER = $(LOG_DRIVER)
-SH_LOG_COMPILER = $(SHELL)
+# As the time limit of a test in tests/unit/tap.h.
+SH_LOG_COMPILER = timeout 3600 $(SHELL)
 AM_TESTS_ENVIRONMENT = \
 	SRCDIR='$(abs_top_srcdir)' BUILDDIR='$(abs_top_builddir)' LIBCRUN_A='$(LIBCRUN_A)' NM='$(NM)' \
 	FUZZ_TARGETS='$(fuzz_targets)'; \
 	export SRCDIR BUILDDIR LIBCRUN_A NM FUZZ_TARGETS;
-EXTRA_DIST += $(script_tests) tests/rooms tests/rooms-table.sh tests/words tests/check-words.sh tests/data tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/fuzz/shell-oracle.py tests/integration tests/conformance tests/lib tests/vm
+EXTRA_DIST += $(script_tests) tests/rooms tests/rooms-table.sh tests/words tests/check-words.sh tests/data tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/fuzz/shell-oracle.py tests/integration tests/conformance tests/lib tests/mutants tests/vm
 
 # Built by the scripts in contrib/bench only.
 EXTRA_PROGRAMS = contrib/bench/ledger-driver contrib/bench/policy-driver \

@@ -66,8 +66,8 @@ custody_leftovers() {
 # closed note and the log of a detached run; and its upper, if the note has `kept`.
 custody_is_over() {
 	[ "$(stat -c '%F %a' "$1/session.json" 2>/dev/null)" = "regular file 400" ] || return
-	[ -z "$(find "$1" -mindepth 1 -maxdepth 1 ! -name session.json ! -name lane ! -name stdio.log ! -name stdio.log.1 ! -name u ! -name layer.json)" ] || return
-	[ ! -e "$1/u" ] || jq -e .kept "$1/session.json" >/dev/null
+	[ -z "$(find "$1" -mindepth 1 -maxdepth 1 ! -name session.json ! -name lane ! -name stdio.log ! -name stdio.log.1 ! -name u ! -name layer.json ! -name base)" ] || return
+	{ [ ! -e "$1/u" ] && [ ! -e "$1/base" ]; } || jq -e .kept "$1/session.json" >/dev/null
 }
 
 # custody_run [OPTIONS] -- CMD...: `custody run`; sets $status and always returns 0.
@@ -146,16 +146,38 @@ custody_doctor() {
 	cat "$cache"
 }
 
-# skip_without ID...: skip if the doctor reports one of them missing on this host.  This is the only valid reason for a
-# skip: under STRICT=1 contrib/check.sh counts every other one as a failure.
+# skip_without ID...: skip if the doctor reports one of them missing on this host; `root` and `cgroup-v1` are checked here.
+# This is the only valid reason for a skip: under STRICT=1 contrib/check.sh counts every other one as a failure.
 skip_without() {
 	local doctor id state
-	doctor=$(custody_doctor) || return
 	for id; do
+		case $id in
+		root)
+			[ "$(id -u)" -eq 0 ] || skip 'missing: root'
+			continue
+			;;
+		cgroup-v1)
+			grep -q ' - cgroup cgroup .*memory' /proc/self/mountinfo || skip 'missing: cgroup-v1'
+			continue
+			;;
+		esac
+		doctor=$(custody_doctor) || return
 		state=$(jq -r --arg id "$id" '[.checks[] | select(.id == $id) | .state][0] // "no such id"' <<<"$doctor")
 		case $state in
 		missing) skip "missing: $id${CUSTODY_AS[*]:+ as user}" ;;
 		'no such id') custody_fail "unknown doctor check '$id'; ids: $(jq -r '[.checks[].id] | join(" ")' <<<"$doctor")" || return ;;
 		esac
 	done
+}
+
+# skip_with ID: skip if the doctor reports that this host has it; for tests of hosts that lack it.
+skip_with() {
+	local doctor state
+	doctor=$(custody_doctor) || return
+	state=$(jq -r --arg id "$1" '[.checks[] | select(.id == $id) | .state][0] // "no such id"' <<<"$doctor")
+	case $state in
+	missing) ;;
+	'no such id') custody_fail "unknown doctor check '$1'" ;;
+	*) skip "present: $1${CUSTODY_AS[*]:+ as user}" ;;
+	esac
 }

@@ -218,6 +218,16 @@ configure_with() { # LIBCRUN_A
 	run env CUSTODY_ALLOW_PROD_LIVE=1 "$SRC/contrib/check.sh" --live podman --lane prod
 	[ "$status" -eq 64 ]
 	[[ $output == *"$whole"* ]]
+	for value in 0 false no off 2 ' 1' 'yes please' ''; do
+		run env CUSTODY_ALLOW_PROD_LIVE="$value" "$SRC/contrib/check.sh" --live podman --lane prod --allow-prod-live
+		[ "$status" -eq 64 ]
+		[[ $output == *"$whole"* ]]
+	done
+	for lane in production Prod ' prod'; do
+		run env CUSTODY_ALLOW_PROD_LIVE=1 "$SRC/contrib/check.sh" --live podman --lane "$lane" --allow-prod-live
+		[ "$status" -eq 64 ]
+		[[ $output == *"unknown lane"* ]]
+	done
 	[[ $output != *'== build'* ]]
 }
 

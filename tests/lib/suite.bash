@@ -57,6 +57,12 @@ suite_profile() {
 	jq -n --arg name "$1" --argjson body "$2" '{schema: 1, name: $name, extends: "offline"} + $body' >"$PROFILE"
 }
 
+# suite_channel PATH: a profile (PROFILE) that may mount the socket or FIFO at PATH, and approval for any run with it.
+suite_channel() {
+	suite_ungoverned
+	suite_profile channel "$(jq -n --arg path "$1" '{filesystem: {channels: [$path]}}')"
+}
+
 # run_without_cgroups WORDS...: `custody run WORDS` where no cgroup file system is mounted.  Needs root.
 run_without_cgroups() {
 	# shellcheck disable=SC2016 # expanded inside

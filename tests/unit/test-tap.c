@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <sys/wait.h>
+
 #include "tap.h"
 
 static bool is_named(const char *function, const char *name)
@@ -45,11 +47,32 @@ static void a_long_name_is_cut(void)
 	CHECK(strlen(tap_name(function, text)) <= 255);
 }
 
+/* Also one that ignores and blocks every signal that it can. */
+static void a_test_that_hangs_is_killed(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		sigset_t all;
+
+		(void)sigfillset(&all);
+		(void)sigprocmask(SIG_BLOCK, &all, NULL);
+		if (!tap_limit(0, 1000000))
+			_exit(1);
+		for (;;)
+			(void)pause();
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
 /* clang-format off */
 TAP_MAIN(
 	T(underscores_become_blanks),
 	T(ids_in_front_become_requirement_ids),
 	T(other_words_are_no_ids),
 	T(a_long_name_is_cut),
+	T(a_test_that_hangs_is_killed),
 )
 /* clang-format on */
