@@ -15,7 +15,8 @@ struct evidence_call {
 };
 
 /*
- * Opens NAME among staged evidence, then in the store; RET_STORE (borrowed, may be NULL) is the place.  Fails if the store
+ * NAME as for evidence_open; NULL, `-` and `last`: the newest of a session of this directory, printed on stderr.
+ * Opens it among staged evidence, then in the store; RET_STORE (borrowed, may be NULL) is the place.  Fails if the store
  * does not respond; does not wait for it.
  */
 int evidence_locate(const struct evidence_call *c, const char *name, char **ret_name, const char **ret_store,

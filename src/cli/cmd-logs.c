@@ -224,11 +224,14 @@ static int print(struct command_call *c, const struct session_note *n, struct fo
 
 int cmd_logs(struct command_call *c, struct fault *f)
 {
+	const struct session_print_ask ask = {
+		.verb = "logs", .word = c->args[0], .action = "", .fit = SESSION_FIT_ANY
+	};
 	__attribute__((cleanup(following_done))) struct following w = { .dir = -EBADF, .fd = -EBADF };
 	_cleanup_session_note_ struct session_note n = { 0 };
 	int status, r;
 
-	r = session_print_find(&c->dirs, "logs", c->args[0], &n, &status, f);
+	r = session_print_find(&c->dirs, &ask, &n, &status, f);
 	if (r < 0 || status != STATUS_OK)
 		return r < 0 ? r : status;
 	w.dir = session_note_open_dir(&c->dirs, n.session, f);

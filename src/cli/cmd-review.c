@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "base/exit-status.h"
+#include "cli/session-print.h"
 #include "ledger/ledger-session.h"
 #include "review/base-record.h"
 #include "review/review-judge.h"
@@ -52,15 +53,38 @@ static int refuse(const struct review_call *r, const char *fmt, ...)
 	return STATUS_NO;
 }
 
+static const char *describe_action(const struct command_call *c)
+{
+	if (str_eq(c->command->name, "diff"))
+		return "changes of";
+	if (str_eq(c->command->name, "discard"))
+		return "discard the changes of";
+	return c->dry_run ? "would apply the changes of" : "apply the changes of";
+}
+
+/* A word that is no session may be the first PATH. */
+static void explain_paths(const struct command_call *c)
+{
+	struct stat st;
+	_cleanup_free_ char *path = c->n_args && lstat(c->args[0], &st) == 0 ? str_escape(c->args[0]) : NULL;
+
+	if (path && c->command->max_args != 1)
+		fprintf(stderr, "to name paths of the newest session: custody %s last %s\n", c->command->name,
+			path);
+}
+
 static int find(struct review_call *r, struct fault *f)
 {
-	int e = session_note_find(&r->call->dirs, r->call->args[0], &r->note, f);
+	const struct session_print_ask ask = { .verb = r->call->command->name,
+					       .word = r->call->args[0],
+					       .action = describe_action(r->call),
+					       .fit = SESSION_FIT_CHANGES };
+	int status, e = session_print_find(&r->call->dirs, &ask, &r->note, &status, f);
 
-	if (e == -ENOENT || e == -ENOTUNIQ)
-		return refuse(r, "%s (lane '%s'; 'custody sessions --all' lists them)", fault_text(f),
-			      lane_name(r->call->dirs.lane));
-	if (e < 0)
-		return e;
+	if (e == 0 && status != STATUS_OK)
+		explain_paths(r->call);
+	if (e < 0 || status != STATUS_OK)
+		return e < 0 ? e : status;
 	if (r->note.state == SESSION_RUNNING)
 		return refuse(r, "session '%s' is still running: custody stop %s", r->note.session,
 			      r->note.session);

@@ -166,10 +166,13 @@ static void print_people(const struct command_call *c, const struct showing *s)
 
 int cmd_show(struct command_call *c, struct fault *f)
 {
+	const struct session_print_ask ask = {
+		.verb = "show", .word = c->args[0], .action = "", .fit = SESSION_FIT_ANY
+	};
 	__attribute__((cleanup(showing_done))) struct showing s = { .json = c->json };
 	int status, r;
 
-	r = session_print_find(&c->dirs, "show", c->args[0], &s.note, &status, f);
+	r = session_print_find(&c->dirs, &ask, &s.note, &status, f);
 	if (r < 0 || status != STATUS_OK)
 		return r < 0 ? r : status;
 	r = read_records(&s, &c->dirs, f);

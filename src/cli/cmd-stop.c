@@ -155,12 +155,15 @@ static int print_end(struct command_call *c, const char *id, struct fault *f)
 
 int cmd_stop(struct command_call *c, struct fault *f)
 {
+	const struct session_print_ask ask = {
+		.verb = "stop", .word = c->args[0], .action = "stop", .fit = SESSION_FIT_RUNNING
+	};
 	_cleanup_session_note_ struct session_note n = { 0 };
 	_cleanup_close_ int pidfd = -EBADF;
 	const uint32_t grace_s = c->set_grace ? (uint32_t)c->grace_s : STOP_GRACE_PROFILE;
 	int status, r;
 
-	r = session_print_find(&c->dirs, "stop", c->args[0], &n, &status, f);
+	r = session_print_find(&c->dirs, &ask, &n, &status, f);
 	if (r < 0 || status != STATUS_OK)
 		return r < 0 ? r : status;
 	if (n.state != SESSION_RUNNING)

@@ -14,12 +14,21 @@ static const struct option help_option = { .name = "help", .letter = 'h', .help 
 const char *command_candidates_name(enum candidates kind)
 {
 	static const char *const names[] = {
-		[CANDIDATES_WORDS] = "words",	      [CANDIDATES_FILE] = "file",
-		[CANDIDATES_DIRECTORY] = "directory", [CANDIDATES_PROGRAM] = "program",
-		[CANDIDATES_TOPIC] = "topic",	      [CANDIDATES_SESSION] = "session",
-		[CANDIDATES_PROFILE] = "profile",     [CANDIDATES_LANE] = "lane",
-		[CANDIDATES_REQUEST] = "request",     [CANDIDATES_GRANT] = "grant",
-		[CANDIDATES_APPROVER] = "approver",   [CANDIDATES_EVIDENCE] = "evidence",
+		[CANDIDATES_WORDS] = "words",
+		[CANDIDATES_FILE] = "file",
+		[CANDIDATES_DIRECTORY] = "directory",
+		[CANDIDATES_PROGRAM] = "program",
+		[CANDIDATES_TOPIC] = "topic",
+		[CANDIDATES_SESSION] = "session",
+		[CANDIDATES_SESSION_ID] = "session-id",
+		[CANDIDATES_KEPT] = "kept",
+		[CANDIDATES_RUNNING] = "running",
+		[CANDIDATES_PROFILE] = "profile",
+		[CANDIDATES_LANE] = "lane",
+		[CANDIDATES_REQUEST] = "request",
+		[CANDIDATES_GRANT] = "grant",
+		[CANDIDATES_APPROVER] = "approver",
+		[CANDIDATES_EVIDENCE] = "evidence",
 		[CANDIDATES_SANDBOX] = "sandbox",
 	};
 

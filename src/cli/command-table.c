@@ -81,7 +81,7 @@ static const struct option evidence_deliver[] = {
 #define FILTERS \
 	TEXT("since",   0, since,   "TIME", "only records since TIME: 2026-11-16, 2026-11-16T03:15 (UTC), or 90m for 90 minutes ago"), \
 	TEXT("until",   0, until,   "TIME", "only records until TIME"), \
-	TEXT("session", 0, session, "ID",   "only records of this session", .candidates = CANDIDATES_SESSION), \
+	TEXT("session", 0, session, "ID",   "only records of this session", .candidates = CANDIDATES_SESSION_ID), \
 	TEXT("agent",   0, agent,   "NAME", "only records of this agent"), \
 	TEXT("kind",    0, kind,    "KIND", "only records of this kind: session.end, 'session.*'"), \
 	TEXT("status",  0, status,  "TEXT", "only records with this status")
@@ -147,7 +147,7 @@ static const struct command pin_commands[] = {
 };
 static const struct command evidence_commands[] = {
 	{ "ls",      "",         "list evidence, oldest first",                               0, 0, lane_json,        .run = cmd_evidence_ls,      COMMAND_LANE },
-	{ "show",    "ID",       "show session, exit reason and missing parts",               1, 1, lane_json,        .run = cmd_evidence_show,    COMMAND_LANE, CANDIDATES_EVIDENCE },
+	{ "show",    "[ID]",     "show session, exit reason and missing parts",               0, 1, lane_json,        .run = cmd_evidence_show,    COMMAND_LANE, CANDIDATES_EVIDENCE },
 	{ "verify",  "ID",       "compare every byte with the manifest and the ledger",       1, 1, lane_json,        .run = cmd_evidence_verify,  COMMAND_LANE, CANDIDATES_EVIDENCE },
 	{ "diff",    "ID [ID2]", "compare with the worktree, a directory or other evidence",  1, 2, evidence_diff,    .run = cmd_evidence_diff,    COMMAND_LANE, CANDIDATES_EVIDENCE, CANDIDATES_EVIDENCE },
 	{ "restore", "ID DIR",   "restore the worktree into an empty or missing directory",   2, 2, evidence_restore, .run = cmd_evidence_restore, COMMAND_LANE, CANDIDATES_EVIDENCE, CANDIDATES_DIRECTORY },
@@ -193,12 +193,12 @@ const struct command commands[] = {
 	{ "pin",        "",                    "set the PIN of an approver",                     0,  0, none, .subs = pin_commands },
 	{ "doctor",     "",                    "check what this host can enforce",               0,  0, doctor,       .run = cmd_doctor },
 	{ "sessions",   "",                    "list running and kept sessions",                 0,  0, sessions,     .run = cmd_sessions, COMMAND_LANE },
-	{ "show",       "SESSION",             "show one session and its ledger records",        1,  1, lane_json,    .run = cmd_show,     COMMAND_LANE, CANDIDATES_SESSION },
-	{ "logs",       "SESSION",             "print the output of a detached run",             1,  1, logs,         .run = cmd_logs,     COMMAND_LANE, CANDIDATES_SESSION },
-	{ "stop",       "SESSION",             "stop a session",                                 1,  1, stop,         .run = cmd_stop,     COMMAND_ACTS | COMMAND_LANE, CANDIDATES_SESSION },
-	{ "diff",       "SESSION [PATH...]",   "show the changes of a run",                      1, -1, diff,         .run = cmd_diff,     COMMAND_LANE, CANDIDATES_SESSION, CANDIDATES_FILE },
-	{ "apply",      "SESSION [PATH...]",   "apply the changes of a run to the worktree",     1, -1, apply,        .run = cmd_apply,    COMMAND_ACTS | COMMAND_LANE, CANDIDATES_SESSION, CANDIDATES_FILE },
-	{ "discard",    "SESSION",             "discard the changes of a run",                   1,  1, discard,      .run = cmd_discard,  COMMAND_ACTS | COMMAND_LANE, CANDIDATES_SESSION },
+	{ "show",       "[SESSION]",           "show one session and its ledger records",        0,  1, lane_json,    .run = cmd_show,     COMMAND_LANE, CANDIDATES_SESSION },
+	{ "logs",       "[SESSION]",           "print the output of a detached run",             0,  1, logs,         .run = cmd_logs,     COMMAND_LANE, CANDIDATES_SESSION },
+	{ "stop",       "[SESSION]",           "stop a session",                                 0,  1, stop,         .run = cmd_stop,     COMMAND_ACTS | COMMAND_LANE, CANDIDATES_RUNNING },
+	{ "diff",       "[SESSION [PATH...]]", "show the changes of a run",                      0, -1, diff,         .run = cmd_diff,     COMMAND_LANE, CANDIDATES_KEPT, CANDIDATES_FILE },
+	{ "apply",      "[SESSION [PATH...]]", "apply the changes of a run to the worktree",     0, -1, apply,        .run = cmd_apply,    COMMAND_ACTS | COMMAND_LANE, CANDIDATES_KEPT, CANDIDATES_FILE },
+	{ "discard",    "[SESSION]",           "discard the changes of a run",                   0,  1, discard,      .run = cmd_discard,  COMMAND_ACTS | COMMAND_LANE, CANDIDATES_KEPT },
 	{ "evidence",   "",                    "list, verify and restore evidence of abnormal exits", 0, 0, none, .subs = evidence_commands },
 	{ "ledger",     "",                    "show and verify the ledger",                     0,  0, none, .subs = ledger_commands },
 	{ "migrate",    "[DIR]",               "move state without lanes into lanes",            0,  1, migrate,      .run = cmd_migrate,  COMMAND_ACTS, CANDIDATES_DIRECTORY },

@@ -21,6 +21,9 @@ enum candidates {
 	CANDIDATES_TOPIC,   /* a command of custody, then its sub-command */
 	/* From here on `custody completion --values KIND` prints them. */
 	CANDIDATES_SESSION,
+	CANDIDATES_SESSION_ID, /* full ids only */
+	CANDIDATES_KEPT,       /* sessions whose changes are kept */
+	CANDIDATES_RUNNING,    /* sessions that are running */
 	CANDIDATES_PROFILE,
 	CANDIDATES_LANE,
 	CANDIDATES_REQUEST,

@@ -35,16 +35,66 @@ static void put(const struct lane_state *l, const char *name)
 		fprintf(l->out, "%s\n", name);
 }
 
-static void put_sessions(const struct lane_state *l)
+static bool is_any(const struct session_note *n)
+{
+	return n->session[0] != '\0';
+}
+
+static bool is_kept(const struct session_note *n)
+{
+	return n->kept;
+}
+
+static bool is_running(const struct session_note *n)
+{
+	return n->state == SESSION_RUNNING;
+}
+
+/* Every word that session_pick takes: `last`, the id, its digits, the name. */
+static void put_sessions_of(const struct lane_state *l, bool (*is_wanted)(const struct session_note *n))
 {
 	_cleanup_session_notes_ struct session_note_list list = { 0 };
+	bool any = false;
 
 	if (session_note_list(&l->dirs, &list, NULL) < 0)
 		return;
 	for (size_t i = 0; i < list.n; i++) {
-		put(l, list.items[i].session);
-		put(l, list.items[i].name);
+		const struct session_note *n = &list.items[i];
+		const char *digits = strrchr(n->session, '-');
+
+		if (!is_wanted(n))
+			continue;
+		if (!any)
+			put(l, "last");
+		any = true;
+		put(l, n->session);
+		put(l, digits ? digits + 1 : NULL);
+		put(l, n->name);
 	}
+}
+
+static void put_sessions(const struct lane_state *l)
+{
+	put_sessions_of(l, is_any);
+}
+
+static void put_ids(const struct lane_state *l)
+{
+	_cleanup_session_notes_ struct session_note_list list = { 0 };
+
+	if (session_note_list(&l->dirs, &list, NULL) == 0)
+		for (size_t i = 0; i < list.n; i++)
+			put(l, list.items[i].session);
+}
+
+static void put_kept(const struct lane_state *l)
+{
+	put_sessions_of(l, is_kept);
+}
+
+static void put_running(const struct lane_state *l)
+{
+	put_sessions_of(l, is_running);
 }
 
 static void put_profiles(const struct lane_state *l)
@@ -159,6 +209,9 @@ static const struct {
 	void (*print)(const struct lane_state *l);
 } kinds[] = {
 	{ CANDIDATES_SESSION,  put_sessions },
+	{ CANDIDATES_SESSION_ID, put_ids },
+	{ CANDIDATES_KEPT,     put_kept },
+	{ CANDIDATES_RUNNING,  put_running },
 	{ CANDIDATES_PROFILE,  put_profiles },
 	{ CANDIDATES_LANE,     put_lanes },
 	{ CANDIDATES_REQUEST,  put_requests },

@@ -9,6 +9,8 @@
 #include "base/str.h"
 #include "base/exit-status.h"
 
+#define COMMAND_MAX 60 /* bytes of the command beside a session that was not named */
+
 static void set_text(struct jdoc *o, const char *key, const char *text)
 {
 	jdoc_set(o, key, text ? jdoc_new_string(text) : jdoc_new_null());
@@ -90,14 +92,38 @@ char *session_print_text(const char *text)
 	return str_escape(text ? text : "-");
 }
 
-int session_print_find(const struct dirs *d, const char *verb, const char *word, struct session_note *ret,
+/* Whole characters only. */
+static void cut(char *text, size_t max)
+{
+	size_t at = 0, len = strlen(text), step;
+
+	while (at < len && (step = str_utf8_step(text + at, len - at)) && at + step <= max)
+		at += step;
+	if (at < len)
+		memcpy(text + at, "...", sizeof("..."));
+}
+
+static void print_default(const struct session_print_ask *ask, const struct session_note *n)
+{
+	_cleanup_free_ char *command = session_print_command(n);
+	_cleanup_free_ char *worktree = n->worktree ? str_escape(n->worktree) : NULL;
+
+	if (command && strlen(command) > COMMAND_MAX + sizeof("..."))
+		cut(command, COMMAND_MAX);
+	fprintf(stderr, PACKAGE_NAME " %s: %s%ssession %s in '%s': %s\n", ask->verb, ask->action,
+		*ask->action ? " " : "", n->session, worktree ? worktree : "?", command ? command : "?");
+}
+
+int session_print_find(const struct dirs *d, const struct session_print_ask *ask, struct session_note *ret,
 		       int *ret_status, struct fault *f)
 {
 	_cleanup_fault_ struct fault why = { 0 };
 	_cleanup_free_ char *text = NULL;
-	int r = session_note_find(d, word, ret, &why);
+	int r = session_pick(d, ask->word, ask->fit, ret, &why);
 
 	*ret_status = STATUS_OK;
+	if (r == 0 && session_word_is_last(ask->word))
+		print_default(ask, ret);
 	if (r == 0)
 		return 0;
 	if (r != -ENOENT && r != -ENOTUNIQ) {
@@ -108,7 +134,7 @@ int session_print_find(const struct dirs *d, const char *verb, const char *word,
 		return r;
 	}
 	text = str_escape(fault_text(&why));
-	fprintf(stderr, PACKAGE_NAME " %s: %s (lane '%s'; 'custody sessions --all' lists them)\n", verb,
+	fprintf(stderr, PACKAGE_NAME " %s: %s (lane '%s'; 'custody sessions --all' lists them)\n", ask->verb,
 		text ? text : "no such session", lane_name(d->lane));
 	*ret_status = STATUS_NO;
 	return 0;

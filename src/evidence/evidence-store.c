@@ -16,7 +16,9 @@
 #include "base/seam.h"
 #include "evidence/evidence-impl.h"
 #include "evidence/evidence-metadata.h"
+#include "session/session-note.h"
 
+#define NAMED_MAX 8		 /* of several matches, at most so many are listed */
 #define REMOVING_SUFFIX ".going" /* suffix of evidence that is being removed */
 
 static void item_done(struct evidence_item *i)
@@ -213,36 +215,62 @@ static int refuse_missing(int fd, const char *store, const char *name, struct fa
 	return fault_set(f, ENOENT, "no evidence '%s' in this lane: custody evidence ls", name);
 }
 
+/* WORD is the directory's name, a prefix of it or of its digits, or the name of the session. */
+static bool is_meant(const struct evidence_item *i, const char *word)
+{
+	return session_word_matches(word, i->name) || str_eq(jdoc_get_string(i->metadata, "name"), word);
+}
+
+static int refuse_several(const struct evidence_list *l, const char *word, size_t hits, struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf names = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n && n < NAMED_MAX; i++)
+		if (is_meant(l->items + i, word))
+			strbuf_printf(&names, "%s%s", n++ ? ", " : "", l->items[i].name);
+	if (hits > n)
+		strbuf_printf(&names, " and %zu more", hits - n);
+	return fault_set(f, EEXIST, "'%s' is ambiguous, it matches %zu evidences: %s", word, hits,
+			 names.broken || !names.text ? "?" : names.text);
+}
+
+/* The item that WORD means; NULL: none. */
+static int find_item(const struct evidence_list *l, const char *word, const char **ret, struct fault *f)
+{
+	size_t hits = 0;
+
+	*ret = NULL;
+	for (size_t i = 0; i < l->n; i++) {
+		if (!is_meant(l->items + i, word))
+			continue;
+		hits++;
+		*ret = l->items[i].name;
+		if (str_eq(*ret, word))
+			return 0;
+	}
+	return hits > 1 ? refuse_several(l, word, hits, f) : 0;
+}
+
 int evidence_open(const char *store, enum lane lane, const char *name, char **ret_name, struct fault *f)
 {
 	_cleanup_evidence_ struct evidence_list l = { 0 };
 	_cleanup_close_ int fd = -EBADF;
 	const char *found = NULL;
-	size_t hits = 0;
 	int dir, r;
 
 	/* An empty shell variable would be a prefix of every name. */
 	if (!*name)
 		return fault_set(f, ENOENT, "missing evidence id: custody evidence ls");
 	r = evidence_list(store, lane, &l, f);
+	if (r == 0)
+		r = find_item(&l, name, &found, f);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < l.n; i++) {
-		if (!str_starts(l.items[i].name, name))
-			continue;
-		hits++;
-		found = l.items[i].name;
-		if (str_eq(found, name)) {
-			hits = 1;
-			break;
-		}
-	}
-	if (hits > 1)
-		return fault_set(f, EEXIST, "'%s' is ambiguous: custody evidence ls", name);
 	fd = open_store(store, f);
-	if (fd < 0 && hits)
+	if (fd < 0 && found)
 		return fd;
-	if (!hits)
+	if (!found)
 		return refuse_missing(fd, store, name, f);
 	dir = openat(fd, found, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)

@@ -31,7 +31,10 @@ void evidence_list_done(struct evidence_list *l);
 /* Evidence whose metadata names LANE.  Evidence with unreadable metadata is in no lane.  Missing store: empty list. */
 int evidence_list(const char *store, enum lane lane, struct evidence_list *ret, struct fault *f) _must_check_;
 
-/* The directory NAME, or the only one with this prefix.  -ENOENT: missing.  RET_NAME: heap, may be NULL. */
+/*
+ * The directory NAME, or the only one with this prefix, these digits (session_word_matches) or of a session with this
+ * name.  -ENOENT: missing; -EEXIST: several.  RET_NAME: heap, may be NULL.
+ */
 int evidence_open(const char *store, enum lane lane, const char *name, char **ret_name,
 		  struct fault *f) _must_check_;
 

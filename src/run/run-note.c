@@ -19,6 +19,15 @@ static void fill_ids(struct session_note *n, const struct subject *subject, cons
 	n->owner_gid = subject->worktree ? subject->owner_gid : getegid();
 }
 
+/* JSON has no larger numbers; without the identity the path is compared. */
+static void fill_identity(struct session_note *n, const struct subject *s)
+{
+	if (!s->worktree || s->worktree_file.device > INT64_MAX || s->worktree_file.inode > INT64_MAX)
+		return;
+	n->worktree_device = s->worktree_file.device;
+	n->worktree_inode = s->worktree_file.inode;
+}
+
 static int open_state(const struct session *s, struct fault *f)
 {
 	int fd = open(s->state, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -51,6 +60,7 @@ int run_note_begin(struct run *run, struct fault *f)
 		return 0;
 	n->detached = o->detach;
 	fill_ids(n, run->plan.subject, &run->session);
+	fill_identity(n, run->plan.subject);
 	r = session_note_fill(n, &run->plan.dirs, run->id, clock_wall_us(), &texts, f);
 	if (r == 0)
 		r = dir = open_state(&run->session, f);

@@ -4,10 +4,12 @@ libcore_a_SOURCES += \
 	src/session/run-result.c src/session/run-result.h \
 	src/session/runtime-ops.h \
 	src/session/session-end.c src/session/session-end.h \
+	src/session/session-here.c src/session/session-here.h \
 	src/session/session-note-fill.c \
 	src/session/session-note-find.c \
 	src/session/session-note-watch.c \
 	src/session/session-note.c src/session/session-note.h \
+	src/session/session-pick.c src/session/session-pick.h \
 	src/session/session-settle.c \
 	src/session/session-summary.c src/session/session-summary.h \
 	src/session/session-sweep.c \

@@ -12,7 +12,8 @@
 #include "base/str.h"
 #include "session/session-note.h"
 
-#define NAMED_MAX 8 /* of several matches, at most so many are listed */
+#define DIGITS_AT (sizeof("20261116T031500Z-") - 1) /* random digits of an id */
+#define NAMED_MAX 8				    /* of several matches, at most so many are listed */
 
 void session_note_list_done(struct session_note_list *l)
 {
@@ -188,14 +189,45 @@ static int find_name(const struct dirs *d, const char *name, char **ret, struct 
 	return *ret ? 0 : fault_errno(f, ENOMEM, "sessions");
 }
 
-static int find_prefix(const struct places *p, const char *word, char **ret, struct fault *f)
+bool session_word_matches(const char *word, const char *id)
 {
-	_cleanup_strv_ char **ids = NULL;
+	const char *digits = strlen(id) > DIGITS_AT ? id + DIGITS_AT : "";
+
+	return str_starts(id, word) || (strlen(word) >= SESSION_DIGITS_MIN && str_starts(digits, word));
+}
+
+static int list_matches(const struct places *p, const char *word, char ***ret, struct fault *f)
+{
 	const struct dirent *e;
 
 	while (p->states && *word && (e = readdir(p->states)))
-		if (e->d_name[0] != '.' && str_starts(e->d_name, word) && strv_append(&ids, e->d_name) < 0)
+		if (e->d_name[0] != '.' && session_word_matches(word, e->d_name) &&
+		    strv_append(ret, e->d_name) < 0)
 			return fault_errno(f, ENOMEM, "sessions");
+	return 0;
+}
+
+/* A name is no digits of another session: then both are candidates. */
+static int require_own_digits(const struct places *p, const char *word, const char *named, struct fault *f)
+{
+	_cleanup_strv_ char **ids = NULL;
+	int r = strlen(word) == SESSION_ID_SIZE - 1 - DIGITS_AT ? list_matches(p, word, &ids, f) : 0;
+
+	if (r < 0 || !ids || (str_eq(ids[0], named) && !ids[1]))
+		return r;
+	for (size_t i = 0; ids[i]; i++)
+		if (str_eq(ids[i], named))
+			return refuse_many(word, ids, f);
+	return strv_append(&ids, named) < 0 ? fault_errno(f, ENOMEM, "sessions") : refuse_many(word, ids, f);
+}
+
+static int find_prefix(const struct places *p, const char *word, char **ret, struct fault *f)
+{
+	_cleanup_strv_ char **ids = NULL;
+	int r = list_matches(p, word, &ids, f);
+
+	if (r < 0)
+		return r;
 	if (!ids)
 		return fault_set(f, ENOENT, "no session has the id, id prefix or name '%s'", word);
 	if (ids[1])
@@ -221,6 +253,8 @@ int session_note_find(const struct dirs *d, const char *word, struct session_not
 	/* A run may have an empty name, but an empty variable of a script must not match it. */
 	if (r == 0 && !id && *word)
 		r = find_name(d, word, &id, f);
+	if (r == 0 && id)
+		r = require_own_digits(&p, word, id, f);
 	if (r == 0 && !id)
 		r = find_prefix(&p, word, &id, f);
 	if (r < 0)

@@ -179,12 +179,22 @@ static int map_workspace(struct jmap *m, struct session_note *n)
 	return m->r;
 }
 
+/* Notes of older versions lack both keys. */
+static void map_identity(struct jmap *m, struct session_note *n)
+{
+	if (m->reading && !jdoc_get(m->d, "worktree_device") && !jdoc_get(m->d, "worktree_inode"))
+		return;
+	jmap_u64(m, "worktree_device", &n->worktree_device);
+	jmap_u64(m, "worktree_inode", &n->worktree_inode);
+}
+
 static void map_note(struct jmap *m, struct session_note *n)
 {
 	map_names(m, n);
 	jmap_strv(m, "argv", &n->argv);
 	jmap_bool(m, "argv_cut", &n->argv_cut);
 	jmap_string_or_null(m, "worktree", &n->worktree);
+	map_identity(m, n);
 	(void)map_workspace(m, n);
 	jmap_bool(m, "rootless", &n->rootless);
 	jmap_bool(m, "detached", &n->detached);

@@ -50,7 +50,9 @@ struct session_note {
 	char **argv;	 /* redacted as in the ledger */
 	bool argv_cut;	 /* it was truncated */
 	char *worktree;	 /* host path; NULL: none */
-	char *workspace; /* "overlay", "ro", "rw", "tmpfs", "overlay-fuse" */
+	uint64_t worktree_device,
+		worktree_inode; /* 0: unknown, in notes of older versions and of containers */
+	char *workspace;	/* "overlay", "ro", "rw", "tmpfs", "overlay-fuse" */
 	bool rootless, detached;
 
 	pid_t pid;	    /* of the supervisor: never signalled before session_note_watch has verified it */
@@ -103,6 +105,10 @@ int session_note_write(int dirfd, const struct session_note *n, struct fault *f)
 /* Strict: owned by the caller, complete, no missing or unknown key. -ENOENT: the file is missing. */
 int session_note_read(int dirfd, struct session_note *ret, struct fault *f) _must_check_;
 
+#define SESSION_DIGITS_MIN 4
+/* WORD is a prefix of ID, or of its digits behind the time; ID may have a suffix, as the names of evidence. */
+bool session_word_matches(const char *word, const char *id);
+
 struct session_note_list {
 	struct session_note *items; /* newest first */
 	size_t n;
@@ -114,8 +120,9 @@ void session_note_list_done(struct session_note_list *l);
 #define _cleanup_session_notes_ _cleanup_(session_note_list_done)
 
 /*
- * WORD: a full id, else a name (of the only running session, or of the only one), else the prefix of exactly one id.
- * -ENOENT: no match; -ENOTUNIQ: several matches, F lists them.
+ * WORD: a full id, else a name (of the only running session, or of the only one), else the prefix of exactly one id or
+ * of the digits behind its time (at least SESSION_DIGITS_MIN).  All digits of one session and the name of another:
+ * ambiguous, because a payload's agent chooses names.  -ENOENT: no match; -ENOTUNIQ: several matches, F lists them.
  */
 int session_note_find(const struct dirs *d, const char *word, struct session_note *ret,
 		      struct fault *f) _must_check_;

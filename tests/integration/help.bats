@@ -241,18 +241,39 @@ complete_bash() {
 	# shellcheck disable=SC2016 # it must not be expanded
 	"$CUSTODY" run -q --name 'a`touch pwned`b' -- true
 	[ "$(complete_bash "$CUSTODY" show ni)" = nightly ]
-	[ "$(complete_bash "$CUSTODY" show '' | wc -l)" -eq 4 ]
+	# `last`, and of each its id and its digits.
+	[ "$(complete_bash "$CUSTODY" show '' | wc -l)" -eq 8 ]
 	id=$("$CUSTODY" sessions --all --json | jq -r '.sessions[0].session')
-	[ "$(complete_bash "$CUSTODY" stop --json "${id%??}")" = "$id" ]
+	[ "$(complete_bash "$CUSTODY" logs "${id%??}")" = "$id" ]
+	[ "$(complete_bash "$CUSTODY" logs "${id: -8}")" = "${id: -8}" ]
+	[ "$(complete_bash "$CUSTODY" show las)" = last ]
 	[ "$(complete_bash "$CUSTODY" ledger show --session "${id%??}")" = "$id" ]
 	[ -z "$(complete_bash "$CUSTODY" show --lane prod '')" ]
 	[ ! -e pwned ]
 }
 
+@test "completion: diff, apply and discard offer sessions with changes, stop offers running ones" {
+	local id verb
+	"$CUSTODY" completion bash >"$CUSTODY_HOME/bash"
+	"$CUSTODY" run -q -- true
+	for verb in diff apply discard stop; do
+		[ -z "$(complete_bash "$CUSTODY" $verb '')" ]
+	done
+	"$CUSTODY" run -q --name changed -- touch new
+	id=$("$CUSTODY" sessions --json | jq -r '.sessions[0].session')
+	for verb in diff apply discard; do
+		[ "$(complete_bash "$CUSTODY" $verb '')" = "$(printf '%s\n' last "$id" "${id: -8}" changed | sort)" ]
+	done
+	[ -z "$(complete_bash "$CUSTODY" stop '')" ]
+	id=$("$CUSTODY" run -d -- sleep 1000)
+	[ "$(complete_bash "$CUSTODY" stop '')" = "$(printf '%s\n' last "$id" "${id: -8}" | sort)" ]
+	"$CUSTODY" stop --time 0 "$id"
+}
+
 @test "completion: without any state nothing is printed and nothing is created" {
 	local kind
 	rm -rf "$CUSTODY_ROOT"
-	for kind in session request grant approver evidence sandbox nonsense; do
+	for kind in session session-id kept running request grant approver evidence sandbox nonsense; do
 		run -0 --separate-stderr "$CUSTODY" completion --values $kind
 		[ -z "$output" ] && [ -z "$stderr" ]
 	done

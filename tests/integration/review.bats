@@ -336,7 +336,10 @@ text" ]
 	[ "$status" -eq 1 ]
 	run review diff --lane prod "$(session)"
 	[ "$status" -ne 0 ]
-	run review diff
+	run review diff dir
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"custody diff last dir"* ]]
+	run review discard "$(session)" dir
 	[ "$status" -eq 64 ]
 	[ "$(tail -n 1 text)" = 5 ]
 }

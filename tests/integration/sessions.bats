@@ -290,7 +290,7 @@ is_gone() { # PID
 }
 
 @test "sessions: usage errors" {
-	for words in 'sessions x' 'sessions --bogus' 'show' 'show a b' 'show --all a' 'logs' 'logs a b' 'logs --time 3 a' 'stop' \
+	for words in 'sessions x' 'sessions --bogus' 'show a b' 'show --all a' 'logs a b' 'logs --time 3 a' \
 		'stop a b' 'stop a --time' 'stop a --time soon' 'stop a --time -1' 'stop a --time 99999999999'; do
 		# shellcheck disable=SC2086 # words
 		asked 64 $words

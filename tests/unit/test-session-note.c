@@ -55,6 +55,8 @@ static struct session_note example(const char *id)
 				  .digest = (char *)"sha256:00",
 				  .argv = argv,
 				  .worktree = (char *)"/srv/tree",
+				  .worktree_device = 64,
+				  .worktree_inode = UINT64_MAX / 4,
 				  .workspace = (char *)"overlay",
 				  .detached = true,
 				  .pid = 4711,
@@ -135,6 +137,7 @@ static void a_written_file_is_read_back(void)
 	CHECK(str_eq(got.name, "build") && str_eq(got.agent, "bot") && !got.worker && !got.issue);
 	CHECK(strv_len(got.argv) == 3 && str_eq(got.argv[2], n.argv[2]) && !got.argv_cut);
 	CHECK(str_eq(got.worktree, "/srv/tree") && str_eq(got.workspace, "overlay") && got.detached);
+	CHECK(got.worktree_device == 64 && got.worktree_inode == UINT64_MAX / 4);
 	CHECK(got.pid == 4711 && got.pid_start == 99 && str_eq(got.boot, "01234567"));
 	CHECK(got.owner_uid == 1000 && got.owner_gid == 1001 && got.uid == 3 && got.gid == 4);
 	CHECK(got.uid_base == 1879048192 && got.started_us == n.started_us && got.ended_us == 0);
@@ -245,6 +248,33 @@ static void of_a_container_it_tells_bundle_and_id(void)
 	CHECK(session_remove(&s, NULL) == 0);
 }
 
+static void a_note_of_an_older_version_has_no_identity(void)
+{
+	static const char keys[] = ",\"worktree_device\":64,\"worktree_inode\":4611686018427387903";
+	_cleanup_dirs_ struct dirs d = { 0 };
+	_cleanup_session_ struct session s = NO_SESSION;
+	_cleanup_session_note_ struct session_note got = { 0 };
+	_cleanup_free_ char *path = NULL, *text = NULL;
+	_cleanup_close_ int fd = -EBADF;
+	struct session_note n = example(ID_A);
+	size_t len;
+	char *at;
+
+	clean();
+	CHECK(load(&d) == 0 && open_noted(&d, &n, &s) == 0);
+	path = path_of(&d, ID_A, SESSION_NOTE);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK(fd_read_all(fd, SESSION_NOTE_MAX, &text, &len, NULL) == 0);
+	at = strstr(text, keys);
+	CHECK(at);
+	memset(at, ' ', strlen(",\"worktree_device\":64"));
+	CHECK(put(path, text) && read_back(&d, ID_A, &got, NULL) == -EINVAL);
+	memset(at, ' ', strlen(keys));
+	CHECK(put(path, text) && read_back(&d, ID_A, &got, NULL) == 0);
+	CHECK(got.worktree_device == 0 && got.worktree_inode == 0 && str_eq(got.worktree, "/srv/tree"));
+	CHECK(session_remove(&s, NULL) == 0);
+}
+
 static void an_end_replaces_the_note_before(void)
 {
 	_cleanup_session_note_ struct session_note n = { .state = SESSION_RUNNING };
@@ -311,6 +341,11 @@ static void find_wants_exactly_one(void)
 		{ "..", NULL, -ENOENT },
 		{ "../sessions/" ID_A, NULL, -ENOENT },
 		{ "20261116T031500Z-dddddddd", NULL, -ENOENT },
+		{ "aaaaaaaa", ID_A, 0 },
+		{ "bbbb", ID_B, 0 },
+		{ "bbb", NULL, -ENOENT },
+		{ "aaaaaaaaa", NULL, -ENOENT },
+		{ "last", NULL, -ENOENT },
 	};
 	_cleanup_dirs_ struct dirs d = { 0 };
 	struct session_note other = example(ID_C);
@@ -327,6 +362,23 @@ static void find_wants_exactly_one(void)
 		CHECK(r == rows[i].code && str_eq(rows[i].id ? rows[i].id : "", n.session));
 		CHECK(r != -ENOTUNIQ || (strstr(f.text, ID_A) && strstr(f.text, ID_B)));
 	}
+}
+
+static void digits_of_one_session_as_the_name_of_another_are_ambiguous(void)
+{
+	_cleanup_dirs_ struct dirs d = { 0 };
+	_cleanup_session_note_ struct session_note n = { 0 };
+	_cleanup_fault_ struct fault f = { 0 };
+	struct session_note hostile = example(ID_B), own = example(ID_C);
+
+	clean();
+	hostile.name = (char *)"aaaaaaaa";
+	own.name = (char *)"cccccccc";
+	CHECK(load(&d) == 0 && make_ended(&d, example(ID_A)) == 0 && make_ended(&d, hostile) == 0);
+	CHECK(make_ended(&d, own) == 0);
+	CHECK(session_note_find(&d, "aaaaaaaa", &n, &f) == -ENOTUNIQ);
+	CHECK(strstr(f.text, ID_A) && strstr(f.text, ID_B) && !strstr(f.text, ID_C));
+	CHECK(session_note_find(&d, "cccccccc", &n, NULL) == 0 && str_eq(n.session, ID_C));
 }
 
 static void a_name_given_twice_is_that_of_the_living(void)
@@ -593,11 +645,12 @@ static void end(void)
 
 TAP_MAIN(T(start), T(a_written_file_is_read_back), T(long_commands_are_cut),
 	 T(an_unreadable_note_is_not_written), T(only_a_whole_note_of_ours_is_read),
-	 T(of_a_container_it_tells_bundle_and_id), T(an_end_replaces_the_note_before),
-	 T(bad_notes_hide_no_other_note), T(running_sessions_are_distinguished_from_dead_ones),
-	 T(find_wants_exactly_one), T(a_name_given_twice_is_that_of_the_living),
-	 T(LANE_6_the_other_lane_is_not_shown), T(a_note_of_another_session_is_refused),
-	 T(the_end_leaves_the_note_and_the_log), T(a_kept_layer_stays), T(the_dead_become_lost),
-	 T(a_recorded_end_is_not_lost), T(old_and_too_many_notes_go),
-	 T(a_start_looks_at_all_of_them_once_a_minute), T(a_supervisor_is_proven_before_it_is_watched),
-	 T(end))
+	 T(of_a_container_it_tells_bundle_and_id), T(a_note_of_an_older_version_has_no_identity),
+	 T(an_end_replaces_the_note_before), T(bad_notes_hide_no_other_note),
+	 T(running_sessions_are_distinguished_from_dead_ones), T(find_wants_exactly_one),
+	 T(digits_of_one_session_as_the_name_of_another_are_ambiguous),
+	 T(a_name_given_twice_is_that_of_the_living), T(LANE_6_the_other_lane_is_not_shown),
+	 T(a_note_of_another_session_is_refused), T(the_end_leaves_the_note_and_the_log),
+	 T(a_kept_layer_stays), T(the_dead_become_lost), T(a_recorded_end_is_not_lost),
+	 T(old_and_too_many_notes_go), T(a_start_looks_at_all_of_them_once_a_minute),
+	 T(a_supervisor_is_proven_before_it_is_watched), T(end))
