@@ -12,6 +12,7 @@
 #include "cli/cmd-run.h"
 #include "cli/command.h"
 #include "cli/run-call.h"
+#include "cli/run-notice.h"
 #include "run/run-detach.h"
 #include "run/run.h"
 #include "base/exit-status.h"
@@ -172,6 +173,7 @@ int run_command(const struct run_options *o, struct fault *f)
 		log_error("%s", res.detail);
 	log_verbose("session %s: %s, status %d (%s)", res.session, exit_reason_name(res.exit.reason),
 		    res.exit.code, exit_source_name(res.exit.source));
+	run_notice_print(o, &res);
 	if (result_fd >= 0)
 		r = write_result_file(result_fd, o->result, &res, f);
 	if (r == 0 && o->json && !o->detach)

@@ -61,6 +61,7 @@ libcli_a_SOURCES += \
 	src/cli/output.c src/cli/output.h \
 	src/cli/record-print.c src/cli/record-print.h \
 	src/cli/run-call.c src/cli/run-call.h \
+	src/cli/run-notice.c src/cli/run-notice.h \
 	src/cli/session-print.c src/cli/session-print.h
 
 bin_PROGRAMS += custody

@@ -97,7 +97,7 @@ static int keep(struct session_upper *k, int dir, struct fault *f)
 	k->ids.uid_from = st.st_uid;
 	k->ids.gid_from = st.st_gid;
 	k->ended_us = clock_wall_us();
-	r = session_upper_measure(layer, &k->bytes, f);
+	r = session_upper_measure(layer, k, f);
 	/* The ids of the session are reused by later sessions. */
 	if (r == 0 && !k->rootless && fchown(dir, geteuid(), getegid()) < 0)
 		r = fault_errno(f, errno, "chown the session's directory");
@@ -129,6 +129,9 @@ bool run_keep_upper(const struct run *run, int dir, uint64_t since_us)
 		log_error("the changes are not kept: %s", fault_text(&f));
 		return false;
 	}
+	run->result->kept = true;
+	run->result->kept_files = k.files;
+	run->result->kept_bytes = k.bytes;
 	prune(&run->plan.dirs, run->plan.config, &k);
 	return true;
 }

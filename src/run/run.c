@@ -253,6 +253,7 @@ static void name_result(const struct run *run)
 	ret->agent = o->agent;
 	ret->worker = o->worker;
 	ret->issue = o->issue;
+	ret->worktree = run->plan.subject ? run->plan.subject->worktree : NULL;
 }
 
 static int open_session(struct run *run, struct fault *f)

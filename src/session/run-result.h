@@ -35,6 +35,9 @@ struct run_result {
 	struct digest evidence_digest; /* of its metadata.json */
 	bool evidence_staged;	       /* EVIDENCE is not its final path (evidence/delivery.h) */
 	char *evidence_error;	       /* why none could be captured; NULL: no error */
+	const char *worktree;	       /* host path; NULL: none */
+	bool kept;		       /* the changes are kept for review, and their size is: */
+	uint64_t kept_files, kept_bytes;
 	char *detail; /* one human-readable line: the error, or the exceeded limit; NULL: none */
 	enum layer_state layers[_LAYER_MAX];
 	bool proven;		       /* `layers` was verified in the running container */

@@ -153,19 +153,21 @@ static uint64_t cost(const struct statx *stx)
 	return S_ISDIR(stx->stx_mode) || stx->stx_nlink < 2 ? bytes : bytes / stx->stx_nlink + NAME_COST;
 }
 
-int session_upper_measure(int layer, uint64_t *ret, struct fault *f)
+int session_upper_measure(int layer, struct session_upper *k, struct fault *f)
 {
 	_cleanup_walk_ struct walk *w = NULL;
+	uint64_t bytes = 0, files = 0;
 	struct walk_entry e;
-	uint64_t sum = 0;
 	int r = walk_new(layer, 0, &w, f);
 
-	while (r >= 0 && (r = walk_next(w, &e, f)) > 0)
-		if (r != WALK_LEAVE)
-			sum += cost(&e.stx);
+	while (r >= 0 && (r = walk_next(w, &e, f)) > 0) {
+		bytes += r == WALK_LEAVE ? 0 : cost(&e.stx);
+		files += r == WALK_ENTRY;
+	}
 	if (r < 0)
 		return r;
-	*ret = sum;
+	k->bytes = bytes;
+	k->files = files;
 	return 0;
 }
 

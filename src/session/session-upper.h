@@ -33,6 +33,7 @@ struct session_upper {
 	char boot[9];	/* the upper is never synced: after a reboot it may be incomplete */
 	uint64_t bytes; /* disk usage */
 	char **protect; /* relative paths that apply does not change */
+	uint64_t files; /* entries that are no directories; measured at the end of the run, not in the file */
 };
 
 void session_upper_done(struct session_upper *k);
@@ -43,8 +44,8 @@ int session_upper_write(int dirfd, const struct session_upper *k, struct fault *
 /* Strict. -ENOENT: no upper is kept. */
 int session_upper_read(int dirfd, struct session_upper *ret, struct fault *f) _must_check_;
 
-/* Disk usage in bytes, at least 4 KiB per entry. */
-int session_upper_measure(int layer, uint64_t *ret, struct fault *f) _must_check_;
+/* Sets the size of K: disk usage in bytes, at least 4 KiB per entry, and the number of files. */
+int session_upper_measure(int layer, struct session_upper *k, struct fault *f) _must_check_;
 /* Removes the upper, layer.json and the record of the base; the rest of DIRFD stays. */
 int session_upper_remove(int dirfd, struct fault *f) _must_check_;
 /* Opens and locks STATE/sessions/ID, or -EBUSY. */
