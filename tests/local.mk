@@ -23,7 +23,7 @@ unit_tests += tests/unit/test-profile-compare tests/unit/test-profile-danger tes
 unit_tests += tests/unit/test-operand tests/unit/test-subject tests/unit/test-subject-diff tests/unit/test-subject-digest \
 	tests/unit/test-subject-git tests/unit/test-subject-json
 # tty
-unit_tests += tests/unit/test-card tests/unit/test-progress tests/unit/test-prompt-rate
+unit_tests += tests/unit/test-card tests/unit/test-interrupt-keys tests/unit/test-progress tests/unit/test-prompt-rate
 # worktree, capture
 unit_tests += tests/unit/test-mount-watch tests/unit/test-capture tests/unit/test-capture-copy tests/unit/test-capture-sync \
 	tests/unit/test-pack tests/unit/test-swap

@@ -263,6 +263,8 @@ int run_supervise(struct run *run, struct fault *f)
 		.stdio = { o->stdio[0], o->stdio[1], o->stdio[2] },
 		.tail = &evidence.tail,
 		.terminal = o->terminal || terminal_is_one(o->stdio),
+		.interactive = o->interactive,
+		.quiet = o->quiet,
 		.json = o->json && !o->detach,
 		.status_fd = o->status_fd,
 	};

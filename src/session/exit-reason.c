@@ -153,6 +153,9 @@ static void decide_status(const struct exit_facts *f, struct exit_verdict *v)
 		/* RLIMIT_FSIZE is the disk limit applied to a single file. */
 		v->reason = EXIT_REASON_DISK_LIMIT;
 		v->code = STATUS_SIGNAL_BASE + SIGKILL;
+	} else if (f->typed && v->code == STATUS_SIGNAL_BASE + f->typed) {
+		/* Also of a shell, which exits with this code when the signal killed its child. */
+		v->reason = EXIT_REASON_CANCELLED;
 	} else {
 		v->reason = v->signal ? EXIT_REASON_SIGNALED : EXIT_REASON_EXITED;
 	}

@@ -54,6 +54,7 @@ struct exit_facts {
 	bool file_at_limit; /* custody found a file as large as RLIMIT_FSIZE in the upper */
 	bool filter_killed; /* the kernel recorded that the system call filter killed a process of the run */
 	int cancelled;	    /* signal that custody received, 0 = none */
+	int typed;	    /* signal that was typed at the payload's terminal last, 0 = none */
 	bool stopped;	    /* by `custody stop` */
 	bool exec_failed;   /* init could not execute the command */
 	int exec_errno;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 
 #define SPLICE_MAX ((size_t)64 * 1024)
@@ -40,6 +41,7 @@ void pump_init(struct pump *p, int in, bool own_in, int out, bool own_out)
 	p->start = p->len = p->lent = p->told = 0;
 	p->tail = NULL;
 	p->log = NULL;
+	p->keys = NULL;
 	p->mode = PUMP_COPY;
 	if (in < 0 || out < 0)
 		pump_close(p);
@@ -289,6 +291,8 @@ static void step_copy(struct pump *p)
 	}
 	p->start = 0;
 	p->len = (size_t)n;
+	if (p->keys)
+		interrupt_keys_note(p->keys, p->buffer, p->len, clock_boot_ns());
 	/* After a change from splice to copy the tail has some of it already. */
 	if (p->tail && p->told < p->len)
 		tail_add(p->tail, p->buffer + p->told, p->len - p->told);

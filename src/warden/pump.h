@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/fault.h"
+#include "tty/interrupt-keys.h"
 #include "warden/output-log.h"
 #include "warden/output-tail.h"
 
@@ -31,8 +32,10 @@ struct pump {
 	size_t lent;		/* PUMP_LEND: bytes that are both in OUT and in IN */
 	struct output_log *log; /* gets the bytes instead of OUT; NULL: OUT gets them. Set by pump_log. */
 	struct tail *tail;	/* keeps the last bytes; NULL: none. Set after pump_init. */
-	size_t told;		/* bytes that the tail has and that are still in IN */
-	char last;		/* last byte written to OUT, in mode PUMP_COPY; 0: none */
+	struct interrupt_keys
+		*keys; /* sees the bytes before they are written; NULL: none. Set after pump_init. */
+	size_t told;   /* bytes that the tail has and that are still in IN */
+	char last;     /* last byte written to OUT, in mode PUMP_COPY; 0: none */
 	char buffer[PUMP_BUFFER];
 };
 

@@ -207,6 +207,7 @@ int warden_conclude(struct warden *w, struct fault *f)
 	if (r < 0)
 		return r;
 	take_measurements(w);
+	w->facts.typed = w->keys.signal;
 	/* Never released and no reason known: init exited by itself, or the creator's message was lost. */
 	if (!w->released && !w->facts.exec_failed && !w->facts.reported && !w->facts.cancelled &&
 	    !w->facts.stopped) {

@@ -78,6 +78,8 @@ static int use_terminal(struct warden *w, int *master, struct fault *f)
 	if (r == 0)
 		r = stdio_use_terminal(&w->io, w->job->stdio, w->tty.master, f);
 	stdio_remember(&w->io, w->job->tail);
+	w->keys.master = w->tty.master;
+	w->io.pump[STDIO_IN].keys = &w->keys;
 	return r;
 }
 

@@ -8,6 +8,7 @@
 #include "warden/disk-watch.h"
 #include "layer/layer-proof.h"
 #include "warden/stdio-relay.h"
+#include "tty/interrupt-keys.h"
 #include "tty/terminal.h"
 #include "warden/warden.h"
 
@@ -36,6 +37,8 @@ struct warden {
 	bool skip_output; /* signalled while the last output waits for its reader */
 	struct stdio io;
 	struct terminal tty;
+	struct interrupt_keys keys; /* typed at the payload's terminal */
+	unsigned int keys_seen;
 	struct disk_watch disk;
 	int filter_log; /* -EBADF: the filter kills no process, or the log cannot be read */
 	uint64_t setup_at, time_at, kill_at, disk_at, tick_at; /* boot clock, ns; 0 = not armed */
@@ -60,6 +63,7 @@ void warden_kill(struct warden *w);  /* every process of the container, now */
 void warden_abort(struct warden *w); /* the same before the release: init executes nothing */
 void warden_terminate(struct warden *w, int sig, uint64_t grace_s); /* SIG, then KILL after GRACE_S */
 void warden_on_signal(struct warden *w);			    /* reads the signals of this process */
+void warden_on_keys(struct warden *w); /* ends a command that ignores INTERRUPT_KEYS_END typed interrupts */
 
 /* warden-signals.c: they are read from a descriptor while the run lasts. */
 int warden_block_signals(struct warden *w, struct fault *f) _must_check_;

@@ -187,6 +187,7 @@ static int step(struct warden *w, struct fault *f)
 	}
 	for (int i = 0; i < STDIO_N; i++)
 		pump_step(&w->io.pump[i], p + P_PUMPS + 2 * i);
+	warden_on_keys(w);
 	if (p[P_SIGNAL].revents)
 		warden_on_signal(w);
 	if (p[P_CREATOR].revents || p[P_CREATOR_END].revents)

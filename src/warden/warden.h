@@ -53,6 +53,8 @@ struct warden_job {
 	struct output_log *log; /* gets the output instead of stdio; NULL: stdio gets it */
 	struct tail *tail;	/* keeps the last output; may be NULL */
 	bool terminal;
+	bool interactive; /* a shell: typed interrupts never end it */
+	bool quiet;
 	bool json;     /* the caller writes a line of its own to standard output afterwards */
 	int status_fd; /* JSON lines: created, started, exited; or -EBADF */
 

@@ -12,6 +12,15 @@ teardown() {
 	custody_teardown
 }
 
+# setup_as suite_setup|suite_setup_user: RUN is `custody run` of root or of an ordinary user.
+setup_as() {
+	custody_teardown
+	"$1"
+	suite_profile terminal '{"enforce":{"optional":["memory-limit","pids-limit","cpu-limit"]}}'
+	[ "$1" = suite_setup ] || [ "$(id -u)" -ne 0 ] || chown "$SUITE_UID" "$PROFILE"
+	RUN=("${CUSTODY_AS[@]}" "$CUSTODY" run --profile "$PROFILE")
+}
+
 on_terminal() {
 	run --separate-stderr python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" "$@"
 }
@@ -53,6 +62,65 @@ on_terminal() {
 	assert_reason exited
 	on_terminal expect:ready 'send:\x03' -- "$CUSTODY" run -- sh -c 'echo ready; exec sleep 60'
 	assert_status 130
+}
+
+# Result and evidence of a run that a person interrupted.
+assert_cancelled() {
+	assert_status 130
+	assert_output_has "mode cooked"
+	CUSTODY_RESULT=$(cat "$CUSTODY_HOME/r.json")
+	assert_reason cancelled
+	[ -z "$(ls -A "$CUSTODY_ROOT/forensics" 2>/dev/null)" ] || custody_fail "evidence was kept: $(ls "$CUSTODY_ROOT/forensics")"
+	[[ $output != *evidence:* ]] || custody_fail "evidence was announced: $output"
+}
+
+@test "ROOT-7: terminal: Ctrl-C is cancelled and keeps no evidence, also of a shell that reports its child's end" {
+	local as
+	for as in suite_setup suite_setup_user; do
+		setup_as "$as"
+		on_terminal expect:ready 'send:\x03' -- "${RUN[@]}" --result "$CUSTODY_HOME/r.json" -- \
+			sh -c 'echo x >new; echo ready; exec sleep 60'
+		assert_cancelled
+		on_terminal expect:ready 'send:\x03' -- "${RUN[@]}" --result "$CUSTODY_HOME/r.json" -- \
+			sh -c 'trap "exit 130" INT; echo ready; read x'
+		assert_cancelled
+	done
+	on_terminal expect:ready 'send:\x1c' -- "${RUN[@]}" --result "$CUSTODY_HOME/r.json" -- sh -c 'echo ready; exec sleep 60'
+	assert_status 131
+	CUSTODY_RESULT=$(cat "$CUSTODY_HOME/r.json")
+	assert_reason cancelled
+}
+
+@test "ISO-4: terminal: a signal that was not typed is no Ctrl-C: evidence is kept" {
+	on_terminal -- "$CUSTODY" run --result "$CUSTODY_HOME/r.json" -- sh -c 'kill -INT $$'
+	assert_status 130
+	CUSTODY_RESULT=$(cat "$CUSTODY_HOME/r.json")
+	assert_reason signaled
+	[ -n "$(ls -A "$CUSTODY_ROOT/forensics")" ] || custody_fail "no evidence"
+}
+
+@test "ROOT-7: terminal: three Ctrl-C end a command that ignores them, two do not" {
+	local as
+	for as in suite_setup suite_setup_user; do
+		setup_as "$as"
+		on_terminal expect:ready 'send:\x03\x03' 'expect:Ctrl-C again within 2 seconds ends the command' 'send:go\n' expect:went -- \
+			"${RUN[@]}" -- sh -c 'trap "" INT; echo ready; read x; echo went; exit 3'
+		assert_status 3
+		rm -r "$CUSTODY_ROOT/forensics"
+		on_terminal expect:ready 'send:\x03\x03\x03' -- "${RUN[@]}" --result "$CUSTODY_HOME/r.json" -- \
+			sh -c 'trap "" INT TERM; echo ready; while :; do sleep 60; done'
+		assert_cancelled
+	done
+}
+
+@test "ROOT-7: terminal: Ctrl-C at the prompt of a shell never ends it" {
+	on_terminal 'expect:P> ' 'send:\x03\x03\x03\x03\n' 'expect:P> ' 'send:\necho $((40+2))\n' expect:42 'send:exit 6\n' -- \
+		"$CUSTODY" run -e "PS1=P> " -- bash --norc -i
+	assert_status 6
+	[[ $output != *"Ctrl-C again"* ]]
+	on_terminal 'send:trap : INT; echo re""ady; cat\n' expect:ready 'send:\x03\x03\x03\x03\n' 'send:\necho $((40+2))\n' expect:42 'send:exit 6\n' -- \
+		"$CUSTODY" shell
+	assert_status 6
 }
 
 @test "terminal: the window's size is the command's, also when it changes" {

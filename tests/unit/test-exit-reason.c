@@ -73,6 +73,36 @@ static void of_a_foreign_container_the_first_process_counts(void)
 	CHECK(is(&f, EXIT_REASON_OOM, 125, 0, EXIT_SOURCE_CGROUP));
 }
 
+/* A typed signal explains an end by this signal, and a shell's code for it; no other end. */
+static void an_end_by_a_typed_signal_is_cancelled(void)
+{
+	struct exit_facts f = ended(SIG(SIGINT), EXIT(130));
+
+	CHECK(is(&f, EXIT_REASON_SIGNALED, 130, SIGINT, EXIT_SOURCE_INIT));
+	f.typed = SIGINT;
+	CHECK(is(&f, EXIT_REASON_CANCELLED, 130, SIGINT, EXIT_SOURCE_INIT));
+	f.status = EXIT(130);
+	CHECK(is(&f, EXIT_REASON_CANCELLED, 130, 0, EXIT_SOURCE_INIT));
+	f = ended(SIG(SIGQUIT), EXIT(131));
+	f.typed = SIGINT;
+	CHECK(is(&f, EXIT_REASON_SIGNALED, 131, SIGQUIT, EXIT_SOURCE_INIT));
+	f.typed = SIGQUIT;
+	CHECK(is(&f, EXIT_REASON_CANCELLED, 131, SIGQUIT, EXIT_SOURCE_INIT));
+	f = ended(EXIT(7), EXIT(7));
+	f.typed = SIGINT;
+	CHECK(is(&f, EXIT_REASON_EXITED, 7, 0, EXIT_SOURCE_INIT));
+	f = ended(EXIT(0), EXIT(0));
+	f.typed = SIGINT;
+	CHECK(is(&f, EXIT_REASON_EXITED, 0, 0, EXIT_SOURCE_INIT));
+	f = ended(SIG(SIGINT), EXIT(130));
+	f.typed = SIGINT;
+	f.counters.oom_kills = 1;
+	CHECK(is(&f, EXIT_REASON_OOM, 130, SIGINT, EXIT_SOURCE_CGROUP));
+	f.init_status = EXIT(1);
+	f.counters.oom_kills = 0;
+	CHECK(is(&f, EXIT_REASON_LOST, 125, SIGINT, EXIT_SOURCE_WAIT));
+}
+
 static void message_and_end_must_agree(void)
 {
 	struct exit_facts f = ended(EXIT(0), EXIT(1));
@@ -223,9 +253,9 @@ static void every_reason_has_a_name(void)
 }
 
 TAP_MAIN(T(nothing_known_is_lost), T(own_status_is_passed_through),
-	 T(of_a_foreign_container_the_first_process_counts), T(message_and_end_must_agree),
-	 T(filter_and_file_size_have_their_own_reasons), T(signal_number_alone_is_only_a_signal),
-	 T(too_many_levels_have_a_reason_of_their_own), T(command_that_cannot_run),
-	 T(counters_come_before_the_status), T(refused_fork_that_was_survived_is_no_reason),
-	 T(actions_of_the_supervisor_come_first), T(an_operator_s_stop_is_143_or_137),
-	 T(only_a_queued_mark_is_a_stop), T(every_reason_has_a_name))
+	 T(of_a_foreign_container_the_first_process_counts), T(an_end_by_a_typed_signal_is_cancelled),
+	 T(message_and_end_must_agree), T(filter_and_file_size_have_their_own_reasons),
+	 T(signal_number_alone_is_only_a_signal), T(too_many_levels_have_a_reason_of_their_own),
+	 T(command_that_cannot_run), T(counters_come_before_the_status),
+	 T(refused_fork_that_was_survived_is_no_reason), T(actions_of_the_supervisor_come_first),
+	 T(an_operator_s_stop_is_143_or_137), T(only_a_queued_mark_is_a_stop), T(every_reason_has_a_name))
