@@ -123,6 +123,16 @@ int bundle_require_gate(const struct subject *s, const struct placement *p, stru
 	return 0;
 }
 
+static void append_tty(struct jdoc *args, unsigned int descriptors)
+{
+	char option[] = "--tty=\0\0\0", *end = strchr(option, '\0');
+
+	for (unsigned int fd = 0; fd <= 2; fd++)
+		if (descriptors & 1U << fd)
+			*end++ = (char)('0' + fd);
+	jdoc_append_string(args, option);
+}
+
 void bundle_add_args(struct jdoc *process, const struct subject *s, const struct placement *p)
 {
 	struct jdoc *args = jdoc_set_array(process, "args");
@@ -136,7 +146,7 @@ void bundle_add_args(struct jdoc *process, const struct subject *s, const struct
 		if (bundle_has_gate(s, p))
 			jdoc_append_string(args, "--gate");
 		if (p->terminal)
-			jdoc_append_string(args, "--tty");
+			append_tty(args, p->terminal);
 		if (!bundle_remounts_root(s, p) && !bundle_keeps_root_flags(s, p))
 			jdoc_append_string(args, "--plain-root");
 		if (bundle_asks(s, LAYER_SECCOMP) && s->profile->seccomp_violation == PROFILE_SECCOMP_KILL)

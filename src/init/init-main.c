@@ -230,6 +230,7 @@ int init_main(int argc, char **argv, char **envp)
 
 	start.command = options.command;
 	start.environment = options.environment;
+	start.tty = options.tty;
 	r = reap_signals();
 	if (r < 0)
 		return fail("cannot create a signalfd", r);

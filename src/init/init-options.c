@@ -117,6 +117,16 @@ static int parse_cwd(const char *path, struct init_options *o, struct line *why)
 	return 0;
 }
 
+static int parse_tty(const char *digits, struct init_options *o, struct line *why)
+{
+	for (const char *c = digits; *c; c++) {
+		if (*c < '0' || *c > '2')
+			return refuse(why, "--tty: expected descriptors 0 to 2, not", digits);
+		o->tty |= 1U << (*c - '0');
+	}
+	return o->tty ? 0 : refuse(why, "--tty: expected a descriptor", NULL);
+}
+
 static char *after(char *arg, const char *prefix)
 {
 	size_t n = strlen(prefix);
@@ -132,12 +142,12 @@ static int parse_option(char *arg, struct init_options *o, struct line *why)
 		o->report = true;
 	else if (strcmp(arg, "--gate") == 0)
 		o->gate = true;
-	else if (strcmp(arg, "--tty") == 0)
-		o->tty = true;
 	else if (strcmp(arg, "--plain-root") == 0)
 		o->plain_root = true;
 	else if (strcmp(arg, "--seccomp-kills") == 0)
 		o->seccomp_kills = true;
+	else if ((value = after(arg, "--tty=")))
+		return parse_tty(value, o, why);
 	else if ((value = after(arg, "--require=")))
 		return parse_require(value, o, why);
 	else if ((value = after(arg, "--work=")))

@@ -74,12 +74,14 @@ static long become_payload(const struct payload_start *s)
 	if (r < 0)
 		return r;
 	for (int fd = 0; s->slave >= 0 && fd <= 2; fd++) {
+		if (!(s->tty & 1U << fd))
+			continue;
 		r = SYS(dup3, s->slave, fd, 0);
 		if (r < 0)
 			return r;
 	}
 	if (s->slave >= 0 || s->terminal) {
-		r = pty_control(0);
+		r = pty_control(s->slave >= 0 ? s->slave : 0);
 		if (r < 0)
 			return r;
 	}

@@ -8,6 +8,7 @@ struct payload_start {
 	char **command, **environment;
 	uint64_t core_soft; /* original RLIMIT_CORE; init lowers only its own */
 	int slave;	    /* slave of the terminal; negative: stdio stays unchanged */
+	unsigned int tty;   /* bit N: descriptor N becomes the slave */
 	int terminal;	    /* stdin already is the terminal that its session is to control */
 };
 

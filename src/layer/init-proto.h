@@ -31,7 +31,8 @@
  * Command line, written by oci/bundle/bundle.c: INIT_PATH [OPTION]... -- COMMAND [ARG]...
  *
  *	--report	own run: report on descriptor 3 and wait for GO; the supervisor compares
- *	--tty		own run: open a pty of the container's devpts for the payload
+ *	--tty=FDS	own run: open a pty of the container's devpts for the payload, for those of its descriptors
+ *			that FDS names by their digits, such as 02; the others stay as they are
  *	--require=L,L	other runtime (no --report): init itself refuses unless these layers are proven; limits
  *			cannot be named, they are not visible from inside
  *	--gate		other runtime: connect to the gate first, and execute nothing without its GO

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/path.h"
+#include "tty/terminal.h"
 #include "run/run-prepare.h"
 #include "run/run-impl.h"
 #include "subject/subject-digest.h"
@@ -33,7 +34,7 @@ int run_dry_describe(const struct run_options *o, char **ret, struct fault *f)
 		.n_ids = SESSION_IDS,
 		.rootfs = "/run/custody/m/root",
 		.report_fd = INIT_FD,
-		.terminal = o->terminal,
+		.terminal = o->terminal ? TERMINAL_ALL : 0,
 	};
 	int r;
 

@@ -24,7 +24,7 @@
 #include "warden/warden.h"
 
 int run_prepare_init(struct run_prepare *p, const struct dirs *d, struct session *s,
-		     const struct subject *subject, bool terminal, struct fault *f)
+		     const struct subject *subject, unsigned int terminal, struct fault *f)
 {
 	int r = 0;
 

@@ -27,7 +27,7 @@ struct run_prepare {
 	const struct dirs *dirs;
 	const struct session *session;
 	const struct subject *subject;
-	bool terminal;
+	unsigned int terminal;	       /* bit N: descriptor N is a pty */
 	char *mount_point;	       /* root: of the private tmpfs */
 	char *upper;		       /* overlay: as the supervisor sees it; else NULL */
 	char *work;		       /* overlay: beside it */
@@ -35,7 +35,7 @@ struct run_prepare {
 };
 
 int run_prepare_init(struct run_prepare *p, const struct dirs *d, struct session *s,
-		     const struct subject *subject, bool terminal, struct fault *f) _must_check_;
+		     const struct subject *subject, unsigned int terminal, struct fault *f) _must_check_;
 void run_prepare_done(struct run_prepare *p);
 #define _cleanup_run_prepare_ _cleanup_(run_prepare_done)
 

@@ -262,7 +262,6 @@ int run_supervise(struct run *run, struct fault *f)
 		.tick = tick,
 		.stdio = { o->stdio[0], o->stdio[1], o->stdio[2] },
 		.tail = &evidence.tail,
-		.terminal = o->terminal || terminal_is_one(o->stdio),
 		.interactive = o->interactive,
 		.quiet = o->quiet,
 		.json = o->json && !o->detach,
@@ -275,9 +274,10 @@ int run_supervise(struct run *run, struct fault *f)
 	int r;
 
 	set_limits(d, &w);
+	w.terminal = terminal_plan(o->stdio, o->terminal);
 	r = tail_open(&evidence.tail, f);
 	if (r == 0)
-		r = run_prepare_init(&job.place, &d->dirs, s, d->subject, w.terminal, f);
+		r = run_prepare_init(&job.place, &d->dirs, s, d->subject, w.terminal.pty, f);
 	if (r == 0)
 		r = run_ledger_attach(&run->ledger, s, f);
 	if (r == 0)

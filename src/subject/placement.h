@@ -35,7 +35,7 @@ struct placement {
 	bool console;		 /* portable: the runtime creates a terminal, as requested */
 	const char *hook_stderr; /* portable: file for messages of hooks, as requested; NULL: none */
 	int report_fd;		 /* descriptor of init's socket inside, or -1 (portable) */
-	bool terminal;		 /* init creates a pty of its own */
+	unsigned int terminal;	 /* bit N: descriptor N is a pty that init creates */
 	bool limits; /* write linux.resources: portable bundles; own runs use custody's own cgroup */
 	const char *
 		seccomp_bpf; /* base64 program for run.oci.seccomp_bpf_data, or NULL to write linux.seccomp */

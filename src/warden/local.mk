@@ -15,6 +15,7 @@ libcore_a_SOURCES += \
 	src/warden/warden-signals.c \
 	src/warden/warden-state.h \
 	src/warden/warden-stop.c \
+	src/warden/warden-terminal.c \
 	src/warden/warden.c src/warden/warden.h
 
 # custody-warden: supervises a container that another runtime runs.  Static: it is started once per container.

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -37,7 +38,7 @@ void pump_init(struct pump *p, int in, bool own_in, int out, bool own_out)
 	p->own_out = own_out;
 	p->full = false;
 	p->error = 0;
-	p->last = 0;
+	p->last = p->end = 0;
 	p->start = p->len = p->lent = p->told = 0;
 	p->tail = NULL;
 	p->log = NULL;
@@ -161,6 +162,12 @@ static void fail(struct pump *p, int error)
 static void finish(struct pump *p)
 {
 	close_in(p);
+	if (p->end) {
+		p->start = 0;
+		p->len = p->last == 0 || p->last == '\n' ? 1 : 2;
+		memset(p->buffer, p->end, p->len);
+		p->end = 0;
+	}
 	if (p->len == 0)
 		pump_close(p);
 }

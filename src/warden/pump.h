@@ -35,6 +35,7 @@ struct pump {
 	struct interrupt_keys
 		*keys; /* sees the bytes before they are written; NULL: none. Set after pump_init. */
 	size_t told;   /* bytes that the tail has and that are still in IN */
+	char end;      /* written to OUT at the end of IN, twice inside of a line; 0: none */
 	char last;     /* last byte written to OUT, in mode PUMP_COPY; 0: none */
 	char buffer[PUMP_BUFFER];
 };

@@ -77,7 +77,7 @@ static int reopen_terminal(int fd, bool *own)
 	return again >= 0 ? again : fd;
 }
 
-static int open_in(struct stdio *s, int user, bool terminal, struct fault *f)
+static int open_in(struct stdio *s, int user, bool pty, struct fault *f)
 {
 	int fd[2], r;
 
@@ -85,13 +85,13 @@ static int open_in(struct stdio *s, int user, bool terminal, struct fault *f)
 	 * Not the pipe itself: the payload could open it for writing by /proc/self/fd/0 and write to the next reader
 	 * after the run, or change the shared flags.
 	 */
-	if (!terminal && is_anonymous_pipe(user))
+	if (!pty && is_anonymous_pipe(user))
 		return pump_lend(&s->pump[STDIO_IN], user, &s->child[STDIO_IN], f);
 	r = make_pipe(fd, f);
 	if (r < 0)
 		return r;
 	s->child[STDIO_IN] = fd[0];
-	if (terminal || is_null(user)) {
+	if (pty || is_null(user)) {
 		(void)fd_close(fd[1]);
 		return 0;
 	}
@@ -115,23 +115,25 @@ static int open_out(struct stdio *s, int which, int user, struct fault *f)
 	return set_nonblocking(fd[0], f);
 }
 
-int stdio_open(struct stdio *s, const int user[STDIO_N], bool terminal, struct fault *f)
+int stdio_open(struct stdio *s, const int user[STDIO_N], unsigned int pty, struct fault *f)
 {
 	int r;
 
 	s->input = -EBADF;
 	s->merged = false;
-	for (int i = 0; i < STDIO_N; i++) {
+	s->pty = pty;
+	for (int i = 0; i < STDIO_N; i++)
 		s->child[i] = -EBADF;
+	for (int i = 0; i < STDIO_PUMPS; i++)
 		pump_init(&s->pump[i], -EBADF, false, -EBADF, false);
-	}
-	r = open_in(s, user[STDIO_IN], terminal, f);
+	r = open_in(s, user[STDIO_IN], pty & 1U << STDIO_IN, f);
+	/* Also for a pty: custody-init reports errors there. */
 	if (r == 0)
 		r = open_out(s, STDIO_ERR, user[STDIO_ERR], f);
 	if (r < 0)
 		return r;
 	/* One pipe for both keeps the order of their output. */
-	if (terminal || is_same(user[STDIO_OUT], user[STDIO_ERR])) {
+	if (pty & 1U << STDIO_OUT || is_same(user[STDIO_OUT], user[STDIO_ERR])) {
 		s->merged = true;
 		s->child[STDIO_OUT] = fcntl(s->child[STDIO_ERR], F_DUPFD_CLOEXEC, 3);
 		return s->child[STDIO_OUT] < 0 ? fault_errno(f, errno, "standard output") : 0;
@@ -139,16 +141,18 @@ int stdio_open(struct stdio *s, const int user[STDIO_N], bool terminal, struct f
 	return open_out(s, STDIO_OUT, user[STDIO_OUT], f);
 }
 
-int stdio_use_terminal(struct stdio *s, const int user[STDIO_N], int master, struct fault *f)
+int stdio_use_terminal(struct stdio *s, const struct terminal_plan *p, int master, struct fault *f)
 {
 	bool own;
 	int out;
 
 	if (set_nonblocking(master, f) < 0)
 		return -EIO;
-	out = reopen_terminal(user[STDIO_OUT], &own);
-	pump_init(&s->pump[STDIO_IN], user[STDIO_IN], false, master, false);
-	pump_init(&s->pump[STDIO_OUT], master, false, out, own);
+	out = reopen_terminal(p->screen, &own);
+	pump_init(&s->pump[STDIO_SCREEN], master, false, out, own);
+	pump_init(&s->pump[STDIO_KEYS], p->keys, false, master, false);
+	/* The end of a line-wise input is a character there, not a closed descriptor. */
+	s->pump[STDIO_KEYS].end = p->shared || p->fd < 0 ? '\4' : '\0';
 	return 0;
 }
 
@@ -156,6 +160,7 @@ void stdio_remember(struct stdio *s, struct tail *t)
 {
 	s->pump[STDIO_OUT].tail = t;
 	s->pump[STDIO_ERR].tail = t;
+	s->pump[STDIO_SCREEN].tail = t;
 }
 
 void stdio_log(struct stdio *s, struct output_log *l)
@@ -175,9 +180,10 @@ void stdio_watch_lines(struct stdio *s)
 /* Where both streams are one file, both go through the pump of standard error. */
 bool stdio_has_open_line(const struct stdio *s)
 {
-	char last = s->pump[STDIO_OUT].last ? s->pump[STDIO_OUT].last
-		    : s->merged		    ? s->pump[STDIO_ERR].last
-					    : 0;
+	char last = s->pty & 1U << STDIO_OUT  ? s->pump[STDIO_SCREEN].last
+		    : s->pump[STDIO_OUT].last ? s->pump[STDIO_OUT].last
+		    : s->merged		      ? s->pump[STDIO_ERR].last
+					      : 0;
 
 	return last && last != '\n';
 }
@@ -197,11 +203,12 @@ void stdio_end_input(struct stdio *s)
 		(void)lseek(s->input, -((off_t)unread + (off_t)p->len), SEEK_CUR);
 	s->input = -EBADF;
 	pump_close(p);
+	pump_close(&s->pump[STDIO_KEYS]);
 }
 
 void stdio_done(struct stdio *s)
 {
 	stdio_close_child(s);
-	for (int i = 0; i < STDIO_N; i++)
+	for (int i = 0; i < STDIO_PUMPS; i++)
 		pump_close(&s->pump[i]);
 }

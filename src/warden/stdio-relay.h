@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "base/fault.h"
+#include "tty/terminal.h"
 #include "warden/pump.h"
 
 /*
@@ -12,18 +13,22 @@
  * bytes that the payload did not read stay in it.
  */
 enum { STDIO_IN, STDIO_OUT, STDIO_ERR, STDIO_N };
+/* Pumps: one per descriptor that is no pty, then from and to the pty. */
+enum { STDIO_SCREEN = STDIO_N, STDIO_KEYS, STDIO_PUMPS };
 
 struct stdio {
-	int child[STDIO_N];	   /* ends for the container; closed by stdio_close_child */
-	struct pump pump[STDIO_N]; /* in towards the payload, out and err towards the caller */
-	int input;		   /* the caller's, if it is a seekable file; else -EBADF */
-	bool merged;		   /* the caller's output and error are one file, and one pipe */
+	int child[STDIO_N];	       /* ends for the container; closed by stdio_close_child */
+	struct pump pump[STDIO_PUMPS]; /* in and keys towards the payload, the others towards the caller */
+	int input;		       /* the caller's, if it is a seekable file; else -EBADF */
+	unsigned int pty;	       /* bit N: the payload's descriptor N is a pty */
+	bool merged;		       /* the caller's output and error are one file, and one pipe */
 };
 
-/* USER: the caller's three. TERMINAL: stdio_use_terminal connects the payload's input and output instead. */
-int stdio_open(struct stdio *s, const int user[STDIO_N], bool terminal, struct fault *f) _must_check_;
-/* From now on input and output go through the pty's MASTER, which the caller closes. */
-int stdio_use_terminal(struct stdio *s, const int user[STDIO_N], int master, struct fault *f) _must_check_;
+/* USER: the caller's three. PTY: bits of those that stdio_use_terminal connects instead. */
+int stdio_open(struct stdio *s, const int user[STDIO_N], unsigned int pty, struct fault *f) _must_check_;
+/* From now on the pty's MASTER, which the caller closes, is connected as P says. */
+int stdio_use_terminal(struct stdio *s, const struct terminal_plan *p, int master,
+		       struct fault *f) _must_check_;
 /* Keeps the last output from now on. T may be NULL. */
 void stdio_remember(struct stdio *s, struct tail *t);
 /* The same bytes into L, and nowhere else.  L may be NULL. */

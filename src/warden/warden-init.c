@@ -74,12 +74,15 @@ static int use_terminal(struct warden *w, int *master, struct fault *f)
 
 	if (*master < 0)
 		return fault_set(f, EPROTO, "custody-init sent no terminal");
-	r = terminal_attach(&w->tty, w->job->stdio[STDIO_IN], TAKE_FD(*master), f);
+	r = terminal_attach(&w->tty, &w->job->terminal, TAKE_FD(*master), f);
 	if (r == 0)
-		r = stdio_use_terminal(&w->io, w->job->stdio, w->tty.master, f);
+		r = stdio_use_terminal(&w->io, &w->job->terminal, w->tty.master, f);
 	stdio_remember(&w->io, w->job->tail);
 	w->keys.master = w->tty.master;
-	w->io.pump[STDIO_IN].keys = &w->keys;
+	if (w->tty.fd >= 0)
+		w->io.pump[STDIO_KEYS].keys = &w->keys;
+	if (r == 0)
+		warden_follow_terminal(w);
 	return r;
 }
 
@@ -97,7 +100,7 @@ static int on_report(struct warden *w, const struct init_msg *m, int *fd, struct
 		return r;
 	seam("layers-proven");
 	fault_done(&w->fault);
-	if (w->job->terminal) {
+	if (w->job->terminal.pty) {
 		r = use_terminal(w, fd, f);
 		if (r < 0)
 			return r;

@@ -41,7 +41,7 @@ struct warden {
 	unsigned int keys_seen;
 	struct disk_watch disk;
 	int filter_log; /* -EBADF: the filter kills no process, or the log cannot be read */
-	uint64_t setup_at, time_at, kill_at, disk_at, tick_at; /* boot clock, ns; 0 = not armed */
+	uint64_t setup_at, time_at, kill_at, disk_at, tick_at, keys_at; /* boot clock, ns; 0 = not armed */
 	uint64_t start_ns;
 	uint64_t host_ns[_INIT_NS_MAX];
 	uint32_t limits; /* LAYER_BIT()s of limits that were read back */
@@ -63,6 +63,10 @@ void warden_kill(struct warden *w);  /* every process of the container, now */
 void warden_abort(struct warden *w); /* the same before the release: init executes nothing */
 void warden_terminate(struct warden *w, int sig, uint64_t grace_s); /* SIG, then KILL after GRACE_S */
 void warden_on_signal(struct warden *w);			    /* reads the signals of this process */
+
+/* warden-terminal.c: the caller's terminal, which other programs may use at the same time. */
+void warden_follow_terminal(struct warden *w); /* raw mode or not, and whether keys are read now */
+void warden_on_terminal(struct warden *w, struct pollfd *polled); /* before the pumps use POLLED */
 void warden_on_keys(struct warden *w); /* ends a command that ignores INTERRUPT_KEYS_END typed interrupts */
 
 /* warden-signals.c: they are read from a descriptor while the run lasts. */

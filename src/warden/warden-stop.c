@@ -80,28 +80,3 @@ void warden_on_signal(struct warden *w)
 		}
 	}
 }
-
-/* Non-blocking, as all output to the terminal (stdio-relay.c). */
-static void announce_end(const struct warden *w)
-{
-	static const char text[] = "\r\ncustody: Ctrl-C again within 2 seconds ends the command\r\n";
-
-	if (!w->job->quiet && w->tty.fd >= 0 && w->io.pump[STDIO_OUT].out >= 0)
-		(void)!write(w->io.pump[STDIO_OUT].out, text, sizeof(text) - 1);
-}
-
-void warden_on_keys(struct warden *w)
-{
-	unsigned int n = w->keys.n;
-
-	if (n == w->keys_seen || w->job->interactive)
-		return;
-	w->keys_seen = n;
-	if (n == INTERRUPT_KEYS_END - 1)
-		announce_end(w);
-	if (n < INTERRUPT_KEYS_END || w->phase == WARDEN_OVER)
-		return;
-	if (!w->facts.stopped && !w->facts.cancelled)
-		w->facts.cancelled = SIGINT;
-	warden_kill(w);
-}

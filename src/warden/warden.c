@@ -125,11 +125,13 @@ static void on_time(struct warden *w, uint64_t now)
 		warden_kill(w);
 	if (w->tick_at && now >= w->tick_at)
 		warden_tick(w);
+	if (w->keys_at && now >= w->keys_at)
+		warden_follow_terminal(w);
 }
 
 static int next_timeout(const struct warden *w, uint64_t now)
 {
-	const uint64_t at[] = { w->setup_at, w->time_at, w->kill_at, w->disk_at, w->tick_at };
+	const uint64_t at[] = { w->setup_at, w->time_at, w->kill_at, w->disk_at, w->tick_at, w->keys_at };
 	uint64_t first = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(at); i++)
@@ -163,7 +165,7 @@ void warden_expect_end(struct warden *w)
 }
 
 /* clang-format off */
-enum { P_SIGNAL, P_CREATOR, P_CREATOR_END, P_INIT, P_END, P_PUMPS, P_N = P_PUMPS + 2 * STDIO_N };
+enum { P_SIGNAL, P_CREATOR, P_CREATOR_END, P_INIT, P_END, P_PUMPS, P_N = P_PUMPS + 2 * STDIO_PUMPS };
 /* clang-format on */
 
 static int step(struct warden *w, struct fault *f)
@@ -177,15 +179,18 @@ static int step(struct warden *w, struct fault *f)
 	/* A report waits in its socket until the creator is done and the limits are set. */
 	p[P_INIT] = (struct pollfd){ .fd = w->created ? w->init_fd : -1, .events = POLLIN };
 	p[P_END] = (struct pollfd){ .fd = w->init_pidfd, .events = POLLIN };
-	for (int i = 0; i < STDIO_N; i++)
+	for (int i = 0; i < STDIO_PUMPS; i++)
 		pump_poll(&w->io.pump[i], p + P_PUMPS + 2 * i);
+	if (w->keys_at)
+		p[P_PUMPS + 2 * STDIO_KEYS].fd = -1;
 
 	if (poll(p, P_N, next_timeout(w, now)) < 0) {
 		if (errno == EINTR)
 			return 0;
 		return fault_errno(f, errno, "wait for events");
 	}
-	for (int i = 0; i < STDIO_N; i++)
+	warden_on_terminal(w, p + P_PUMPS);
+	for (int i = 0; i < STDIO_PUMPS; i++)
 		pump_step(&w->io.pump[i], p + P_PUMPS + 2 * i);
 	warden_on_keys(w);
 	if (p[P_SIGNAL].revents)
@@ -220,7 +225,7 @@ static void drain(struct warden *w)
 {
 	w->phase = WARDEN_OVER;
 	stdio_end_input(&w->io);
-	for (int i = STDIO_OUT; i < STDIO_N; i++) {
+	for (int i = STDIO_OUT; i <= STDIO_SCREEN; i++) {
 		while (!w->skip_output && !pump_drain(&w->io.pump[i])) {
 			struct pollfd p[3] = { [2] = { .fd = w->signal_fd, .events = POLLIN } };
 
@@ -308,7 +313,7 @@ int warden_run(const struct warden_job *job, struct run_result *ret, struct faul
 	};
 	int r;
 
-	r = stdio_open(&w.io, job->stdio, job->terminal, f);
+	r = stdio_open(&w.io, job->stdio, job->terminal.pty, f);
 	stdio_remember(&w.io, job->tail);
 	if (job->json)
 		stdio_watch_lines(&w.io);

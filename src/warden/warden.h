@@ -11,6 +11,7 @@
 #include "cgroup/cgroup.h"
 #include "warden/output-log.h"
 #include "session/run-result.h"
+#include "tty/terminal.h"
 #include "warden/output-tail.h"
 
 /*
@@ -52,7 +53,7 @@ struct warden_job {
 	int stdio[3];
 	struct output_log *log; /* gets the output instead of stdio; NULL: stdio gets it */
 	struct tail *tail;	/* keeps the last output; may be NULL */
-	bool terminal;
+	struct terminal_plan terminal;
 	bool interactive; /* a shell: typed interrupts never end it */
 	bool quiet;
 	bool json;     /* the caller writes a line of its own to standard output afterwards */

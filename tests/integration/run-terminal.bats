@@ -33,11 +33,105 @@ on_terminal() {
 	assert_output_has "mode cooked"
 }
 
-@test "terminal: with any descriptor elsewhere, no terminal is allocated" {
-	on_terminal -- sh -c '"$CUSTODY" run -- sh -c "test -t 0 || echo NOTTY" </dev/null'
-	assert_output_has NOTTY
-	on_terminal -- sh -c '"$CUSTODY" run -- sh -c "test -t 1 || echo NOTTY >&2" | cat'
-	assert_output_has NOTTY
+# assert_kinds KINDS REDIRECTIONS: inside, descriptors 0, 1 and 2 are T (the terminal) or - (none), and /dev/tty is T.
+assert_kinds() {
+	# shellcheck disable=SC2016 # for the inside
+	local inside='k=; for fd in 0 1 2; do if [ -t $fd ]; then k=${k}T; else k=$k-; fi; done
+		if (: </dev/tty) 2>/dev/null; then k=$k:T; else k=$k:-; fi; echo "kinds $k"; echo "kinds $k" >&2' out
+	out=$CUSTODY_HOME/kinds
+	rm -f "$out"*
+	INSIDE=$inside OUT=$out on_terminal -- sh -c "\"\$@\" -- sh -c \"\$INSIDE\" $2" sh "${RUN[@]}"
+	assert_status 0
+	[[ $output$(cat "$out"* 2>/dev/null) == *"kinds $1"* ]] || custody_fail "$2: not $1: $output $(cat "$out"*)"
+	assert_output_has "mode cooked"
+}
+
+@test "terminal: each of stdin, stdout and stderr keeps its own kind" {
+	local as
+	for as in suite_setup suite_setup_user; do
+		setup_as "$as"
+		assert_kinds TTT:T ''
+		assert_kinds T-T:T '| cat'
+		assert_kinds T-T:T '>"$OUT"'
+		assert_kinds TT-:T '2>"$OUT"'
+		assert_kinds -TT:T '</dev/null'
+		assert_kinds T--:T '2>&1 | cat'
+		assert_kinds --T:T '</dev/null | cat'
+		assert_kinds -T-:T '</dev/null 2>"$OUT"'
+		assert_kinds ---:- '</dev/null >"$OUT" 2>"$OUT.2"'
+	done
+}
+
+@test "terminal: output to a file or a pipe arrives there unchanged, and only there" {
+	on_terminal -- sh -c '"$CUSTODY" run -- sh -c "printf \"one\\ntwo\\n\"; echo three >&2" >"$CUSTODY_HOME/out"'
+	assert_status 0
+	[ "$(od -c "$CUSTODY_HOME/out")" = "$(printf 'one\ntwo\n' | od -c)" ] || custody_fail "$(od -c "$CUSTODY_HOME/out")"
+	assert_output_has three
+	[[ $output != *one* ]]
+	on_terminal -- sh -c '"$CUSTODY" run -- sh -c "printf \"one\\n\"; printf \"two\\n\" >&2" 2>"$CUSTODY_HOME/err"'
+	[ "$(od -c "$CUSTODY_HOME/err")" = "$(printf 'two\n' | od -c)" ] || custody_fail "$(od -c "$CUSTODY_HOME/err")"
+	assert_output_has one
+	[[ $output != *two* ]]
+}
+
+@test "terminal: lines typed before a pipe arrive, are shown once, and Ctrl-D is the end" {
+	on_terminal expect:ready 'send:hello\n' 'expect:got hello' 'send:\x04' expect:end -- \
+		sh -c '"$CUSTODY" run -- sh -c "echo ready >&2; read x; echo got \$x >&2; cat >&2; echo end >&2" | cat'
+	assert_status 0
+	[ "$(grep -o hello <<<"$output" | wc -l)" -eq 2 ] || custody_fail "$output"
+	assert_output_has "mode cooked"
+}
+
+@test "terminal: Ctrl-C before a pipe ends both ends of it, as without custody" {
+	on_terminal expect:ready 'send:\x03' -- \
+		sh -c '"$CUSTODY" run --result "$CUSTODY_HOME/r.json" -- sh -c "echo ready >&2; exec sleep 60" | cat'
+	CUSTODY_RESULT=$(cat "$CUSTODY_HOME/r.json")
+	assert_reason cancelled
+	assert_output_has "mode cooked"
+}
+
+@test "terminal: a program that reads keys from /dev/tty gets them although stdin is no terminal" {
+	local as
+	for as in suite_setup suite_setup_user; do
+		setup_as "$as"
+		on_terminal expect:ready send:q 'expect:got q' -- sh -c '"$@" </dev/null' sh "${RUN[@]}" -- sh -c '
+			stty -icanon -echo min 1 </dev/tty; echo ready; k=$(dd bs=1 count=1 </dev/tty 2>/dev/null); echo got $k'
+		assert_status 0
+		assert_output_has "mode cooked"
+	done
+}
+
+@test "terminal: keys belong to a pager behind the pipe, not to custody" {
+	# shellcheck disable=SC2016
+	local pager='
+import os, sys, termios, tty
+fd = os.open("/dev/tty", os.O_RDWR)
+saved = termios.tcgetattr(fd)
+tty.setraw(fd)
+os.write(fd, b"pager\r\n")
+got = b""
+while len(got) < 40:
+    got += os.read(fd, 1)
+termios.tcsetattr(fd, termios.TCSANOW, saved)
+os.write(fd, b"read " + got + b"\r\n")'
+	PAGER=$pager on_terminal expect:pager send:0123456789 send:0123456789 send:0123456789 send:0123456789 'expect:read 0123' -- \
+		sh -c '"$CUSTODY" run -- sh -c "while echo x; do sleep 0.1; done" | python3 -c "$PAGER"'
+	assert_output_has "read 0123456789012345678901234567890123456789"
+	assert_output_has "mode cooked"
+}
+
+@test "terminal: a run in the background is not stopped by the terminal, and gets the keys in the foreground" {
+	local as
+	for as in suite_setup suite_setup_user; do
+		setup_as "$as"
+		{ declare -p RUN | sed 's/^declare/& -g/'; echo 'PS1="P> "'; } >"$CUSTODY_HOME/rc"
+		on_terminal 'expect:P> ' 'send:"${RUN[@]}" -- sh -c "echo u""p; read x; echo got \$x" &\n' expect:up \
+			'send:jobs\n' expect:Running 'send:fg\n' 'expect:"${RUN[@]}"' 'send:hello\n' 'expect:got hello' 'expect:P> ' 'send:exit 7\n' -- \
+			bash --rcfile "$CUSTODY_HOME/rc" -i
+		assert_status 7
+		[[ $output != *Stopped* ]] || custody_fail "$output"
+		assert_output_has "mode cooked"
+	done
 }
 
 @test "terminal: -t gives one to a command that has pipes" {
@@ -118,7 +212,7 @@ assert_cancelled() {
 		"$CUSTODY" run -e "PS1=P> " -- bash --norc -i
 	assert_status 6
 	[[ $output != *"Ctrl-C again"* ]]
-	on_terminal 'send:trap : INT; echo re""ady; cat\n' expect:ready 'send:\x03\x03\x03\x03\n' 'send:\necho $((40+2))\n' expect:42 'send:exit 6\n' -- \
+	on_terminal 'send:sh -c "trap \\"\\" INT; echo rea\\"\\"dy; read x"\n' expect:ready 'send:\x03\x03\x03\x03\n' 'send:\necho $((40+2))\n' expect:42 'send:exit 6\n' -- \
 		"$CUSTODY" shell
 	assert_status 6
 }

@@ -297,7 +297,7 @@ static void payload_cannot_look_into_init(void)
 static void terminal_comes_with_the_report_and_controls_the_payload(void)
 {
 	/* noflsh: else the kernel throws away, on ^C, what the trap may have printed already. */
-	struct peer_setup s = { .args = ARGS(REPORT, (char *)"--tty",
+	struct peer_setup s = { .args = ARGS(REPORT, (char *)"--tty=012",
 					     SHELL("trap 'echo interrupted; exit 5' INT; stty noflsh; "
 						   ": >/dev/tty && echo ready; while :; do sleep 0.1; done")),
 				.pts = true };

@@ -177,9 +177,9 @@ static void options_are_read(void)
 	char why[256];
 
 	CHECK(parse(&o, why, sizeof(why),
-		    WORDS("--report", "--tty", "--plain-root", "--work=/a:b:overlay", "--tmpfs=/tmp",
+		    WORDS("--report", "--tty=02", "--plain-root", "--work=/a:b:overlay", "--tmpfs=/tmp",
 			  "--rw=/data", "--env=PATH,HOME", "--time=90:5", "--", "cmd", "--report")) == 0);
-	CHECK(o.report && o.tty && o.plain_root && o.work == INIT_WORK_OVERLAY &&
+	CHECK(o.report && o.tty == 5 && o.plain_root && o.work == INIT_WORK_OVERLAY &&
 	      strcmp(o.work_path, "/a:b") == 0);
 	CHECK(o.n_tmpfs == 1 && strcmp(o.tmpfs[0], "/tmp") == 0 && o.n_rw == 1 &&
 	      strcmp(o.rw[0], "/data") == 0);
@@ -206,7 +206,11 @@ static void options_that_are_not_understood_are_refused_by_name(void)
 		{ "--time=5:x", "SECONDS" },
 		{ "--time=:5", "SECONDS" },
 		{ "-x", "unknown option" },
-		{ "--tty", "--report" },
+		{ "--tty=012", "--report" },
+		{ "--tty", "unknown option" },
+		{ "--tty=", "descriptor" },
+		{ "--tty=3", "descriptors 0 to 2" },
+		{ "--tty=0,1", "descriptors 0 to 2" },
 	};
 	struct init_options o;
 	char why[256];

@@ -177,7 +177,34 @@ static void the_tail_keeps_the_last_bytes(void)
 	}
 }
 
+/* A pty has no end of file: a character in an empty line is one. */
+static void the_end_of_input_is_a_character_for_a_terminal(void)
+{
+	static const struct {
+		const char *in, *out;
+	} cases[] = { { "", "\4" }, { "a\n", "a\n\4" }, { "a\nb", "a\nb\4\4" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		size_t len = strlen(cases[i].in);
+		char back[16] = { 0 };
+		int in[2], out[2];
+		struct pump p;
+
+		CHECK(pipe2(in, O_CLOEXEC | O_NONBLOCK) == 0 && pipe2(out, O_CLOEXEC | O_NONBLOCK) == 0);
+		CHECK(write(in[1], cases[i].in, len) == (ssize_t)len && close(in[1]) == 0);
+		pump_init(&p, in[0], true, out[1], true);
+		pump_watch(&p);
+		p.end = '\4';
+		while (!pump_is_over(&p) && step(&p))
+			;
+		CHECK(pump_is_over(&p));
+		CHECK(read(out[0], back, sizeof(back)) == (ssize_t)strlen(cases[i].out) &&
+		      strcmp(back, cases[i].out) == 0);
+		(void)close(out[0]);
+	}
+}
+
 TAP_MAIN(T(pipe_to_file_arrives_whole), T(file_for_appending_falls_back_to_copying),
 	 T(full_pipe_is_waited_for_and_nothing_is_lost), T(reader_that_went_away_closes_the_writer),
 	 T(socket_is_written_to_without_blocking), T(a_closed_input_finishes_at_once),
-	 T(the_tail_keeps_the_last_bytes))
+	 T(the_tail_keeps_the_last_bytes), T(the_end_of_input_is_a_character_for_a_terminal))
