@@ -49,6 +49,13 @@ static int report_create(const libcrun_error_t err, struct fault *f)
 {
 	int r = report(err, "create", f);
 
+	if (err && err->status == ELOOP && strstr(err->msg, "mount `overlay`"))
+		return fault_set(
+			f, ELOOP,
+			"%s: a layer of this overlay is inside of another one, or a parent directory of "
+			"a layer was replaced by a symbolic link since it was checked: keep custody's "
+			"directories (CUSTODY_ROOT, XDG_RUNTIME_DIR) outside of the worktree, or retry",
+			fault_text(f));
 	if (err && err->status == ELOOP)
 		return fault_set(
 			f, ELOOP,

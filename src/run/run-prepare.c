@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "base/seam.h"
 #include "base/userns.h"
+#include "session/session-aside.h"
 #include "worktree/overlay-server.h"
 #include "worktree/worktree.h"
 #include "oci/bundle/bundle-operands.h"
@@ -139,6 +140,23 @@ int run_prepare_overlay(int dirfd, const char *parent, const char *layers, const
 	return r;
 }
 
+static int prepare_user_sealed(const struct run_prepare *p, struct placement *pl, struct fault *f)
+{
+	_cleanup_close_ int dirfd = -EBADF;
+	_cleanup_free_ char *parent = NULL;
+	int r;
+
+	if (!operand_needs_lower(p->subject))
+		return 0;
+	r = session_aside_make(p->session, p->subject->worktree, &parent, f);
+	if (r < 0)
+		return r;
+	dirfd = open(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dirfd < 0)
+		return fault_errno(f, errno, "open '%s'", parent);
+	return run_prepare_sealed(dirfd, parent, p->subject, pl, f);
+}
+
 /* A user cannot mount yet: the container's user namespace does it later, from these paths. */
 static int prepare_user(const struct run_prepare *p, struct placement *pl, struct fault *f)
 {
@@ -159,7 +177,7 @@ static int prepare_user(const struct run_prepare *p, struct placement *pl, struc
 	}
 	if (!pl->init)
 		return fault_errno(f, ENOMEM, "session");
-	r = run_prepare_sealed(dirfd, p->session->run, p->subject, pl, f);
+	r = prepare_user_sealed(p, pl, f);
 	/* A user namespace around the container's, in which the overlay is mounted. */
 	if (r == 0 && profile_is_fuse(p->subject->profile)) {
 		r = userns_enter(f);

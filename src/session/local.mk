@@ -3,6 +3,7 @@ libcore_a_SOURCES += \
 	src/session/exit-reason.c src/session/exit-reason.h \
 	src/session/run-result.c src/session/run-result.h \
 	src/session/runtime-ops.h \
+	src/session/session-aside.c src/session/session-aside.h \
 	src/session/session-end.c src/session/session-end.h \
 	src/session/session-here.c src/session/session-here.h \
 	src/session/session-note-fill.c \

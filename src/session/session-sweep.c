@@ -14,6 +14,7 @@
 #include "base/seam.h"
 #include "base/str.h"
 #include "ledger/ledger-claim.h"
+#include "session/session-aside.h"
 #include "session/session-note.h"
 
 #define SWEEP_AGAIN_S 60
@@ -61,6 +62,8 @@ static int sweep_one(const struct dirs *d, int sessions_fd, const char *id, sess
 	if (r == 0)
 		r = settle(d, id, f);
 	seam("dead-state-removed");
+	if (r == 0)
+		r = session_aside_remove(fd, id, f);
 	if (r == 0)
 		r = path_remove_tree(sessions_fd, id, f);
 	return r < 0 ? fault_wrap(f, r, "clean up after session '%s'", id) : 1;

@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/seam.h"
 #include "base/str.h"
+#include "session/session-aside.h"
 #include "session/session-note.h"
 #include "state/state-version.h"
 
@@ -235,6 +236,8 @@ static int remove_all(const char *run, const char *state, const struct session *
 	if (states)
 		r = remove_named(states, s->id, s->has_note, f);
 	seam("state-removed");
+	if (r == 0)
+		r = session_aside_remove(s->run_fd, s->id, f);
 	if (r == 0)
 		r = remove_named(sessions, s->id, false, f);
 	return r < 0 ? fault_wrap(f, r, "remove session '%s'", s->id) : 0;

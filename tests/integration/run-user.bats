@@ -132,3 +132,49 @@ gone() { # PATTERN
 	assert_status 0
 	[ "$output" = ro,nosuid,nodev,noexec,noatime ]
 }
+
+# As a login without a session of its own (su, cron): everything of custody is below the home directory.
+at_home() {
+	CUSTODY_AS=(env -u CUSTODY_ROOT -u XDG_RUNTIME_DIR "HOME=$CUSTODY_HOME/home")
+	[ "$(id -u)" -ne 0 ] || CUSTODY_AS=(setpriv --reuid "$SUITE_UID" --regid "$SUITE_UID" --clear-groups --inh-caps=-all "${CUSTODY_AS[@]}")
+	cd "$CUSTODY_HOME/home" || return
+	printf '#!/bin/sh\necho "$1 ran"\necho more >>data\ncat data\n%s\n' "${1:-}" >script
+	echo content >data
+	chmod 0755 script
+	[ "$(id -u)" -ne 0 ] || chown "$SUITE_UID:$SUITE_UID" script data .
+	"${CUSTODY_AS[@]}" "$CUSTODY" ledger init >/dev/null
+}
+
+# Directories of sealed copies outside of the session's own.
+aside() {
+	find /dev/shm /tmp /var/tmp -maxdepth 1 -name 'custody-2*T*Z-*' -uid "$("${CUSTODY_AS[@]}" id -u)" 2>/dev/null
+}
+
+@test "ISO-3: rootless: in the home directory, where custody's own directories are, a command may name files" {
+	at_home
+	user_run -- cat data
+	assert_status 0
+	[ "$output" = content ]
+	user_run -- ./script it
+	assert_status 0
+	[ "$output" = $'it ran\ncontent\nmore' ]
+	[ "$(cat data)" = content ]
+	[ -z "$(aside)" ] || custody_fail "left: $(aside)"
+	[ -z "$stderr" ]
+}
+
+@test "ISO-7: rootless: after kill -9 in the home directory nothing of the sealed copies stays" {
+	at_home "sleep $LONG"
+	mkfifo "$CUSTODY_HOME/up"
+	chmod 0666 "$CUSTODY_HOME/up"
+	"${CUSTODY_AS[@]}" "$CUSTODY" run --profile "$CUSTODY_HOME/p.json" -- ./script it >"$CUSTODY_HOME/up" 2>&1 3>&- &
+	pid=$!
+	timeout 60 head -n 1 "$CUSTODY_HOME/up" | grep -q 'it ran'
+	[ -n "$(aside)" ] || custody_fail "no copies to look for"
+	kill -9 "$pid"
+	wait "$pid" || true
+	wait_until gone "sleep $LONG"
+	user_run -- true
+	assert_status 0
+	[ -z "$(aside)" ] || custody_fail "left: $(aside)"
+}
