@@ -107,7 +107,7 @@ static void names_of_one_file_are_counted_once(void)
 {
 	_cleanup_tree_ struct tree t;
 	static char block[65536];
-	uint64_t bytes;
+	struct session_upper k = { 0 };
 	char name[16];
 	int fd;
 
@@ -119,8 +119,9 @@ static void names_of_one_file_are_counted_once(void)
 		(void)snprintf(name, sizeof(name), "l%d", i);
 		CHECK(linkat(t.fd, "f", t.fd, name, 0) == 0);
 	}
-	CHECK(session_upper_measure(t.fd, &bytes, NULL) == 0 && bytes >= sizeof(block) / 2 &&
-	      bytes < 4 * sizeof(block));
+	CHECK(session_upper_measure(t.fd, &k, NULL) == 0 && k.bytes >= sizeof(block) / 2 &&
+	      k.bytes < 4 * sizeof(block));
+	CHECK(k.files == 101);
 }
 
 TAP_MAIN(T(a_written_file_is_read_back), T(files_that_others_can_write_or_with_unknown_keys_are_refused),
