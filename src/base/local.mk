@@ -6,6 +6,7 @@ libbase_a_SOURCES += \
 	src/base/digest-two.c src/base/digest-two.h \
 	src/base/digest.c src/base/digest.h \
 	src/base/dir.h \
+	src/base/disk-usage.c src/base/disk-usage.h \
 	src/base/exit-status.h \
 	src/base/fault.c src/base/fault.h \
 	src/base/fd-replace.c \
@@ -33,4 +34,5 @@ libbase_a_SOURCES += \
 	src/base/sys-call.h \
 	src/base/tree-at.c src/base/tree-at.h \
 	src/base/userns.c src/base/userns.h \
+	src/base/unit-text.c src/base/unit-text.h \
 	src/base/walk.c src/base/walk.h

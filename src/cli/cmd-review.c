@@ -58,7 +58,7 @@ static const char *describe_action(const struct command_call *c)
 	if (str_eq(c->command->name, "diff"))
 		return "changes of";
 	if (str_eq(c->command->name, "discard"))
-		return "discard the changes of";
+		return c->dry_run ? "would discard the changes of" : "discard the changes of";
 	return c->dry_run ? "would apply the changes of" : "apply the changes of";
 }
 
@@ -68,23 +68,30 @@ static void explain_paths(const struct command_call *c)
 	struct stat st;
 	_cleanup_free_ char *path = c->n_args && lstat(c->args[0], &st) == 0 ? str_escape(c->args[0]) : NULL;
 
-	if (path && c->command->max_args != 1)
+	if (path && !str_eq(c->command->name, "discard"))
 		fprintf(stderr, "to name paths of the newest session: custody %s last %s\n", c->command->name,
 			path);
 }
 
-static int find(struct review_call *r, struct fault *f)
+int review_find(struct command_call *c, const char *word, struct session_note *ret, struct fault *f)
 {
-	const struct session_print_ask ask = { .verb = r->call->command->name,
-					       .word = r->call->args[0],
-					       .action = describe_action(r->call),
+	const struct session_print_ask ask = { .verb = c->command->name,
+					       .word = word,
+					       .action = describe_action(c),
 					       .fit = SESSION_FIT_CHANGES };
-	int status, e = session_print_find(&r->call->dirs, &ask, &r->note, &status, f);
+	int status, e = session_print_find(&c->dirs, &ask, ret, &status, f);
 
 	if (e == 0 && status != STATUS_OK)
-		explain_paths(r->call);
-	if (e < 0 || status != STATUS_OK)
-		return e < 0 ? e : status;
+		explain_paths(c);
+	return e < 0 ? e : status;
+}
+
+static int find(struct review_call *r, struct fault *f)
+{
+	int e = review_find(r->call, r->word, &r->note, f);
+
+	if (e != STATUS_OK)
+		return e;
 	if (r->note.state == SESSION_RUNNING)
 		return refuse(r, "session '%s' is still running: custody stop %s", r->note.session,
 			      r->note.session);
@@ -184,25 +191,41 @@ static int hold_root(struct review_call *r, struct fault *f)
 	return e;
 }
 
+static int run(struct review_call *r, int (*act)(struct review_call *r, struct fault *f), struct fault *f)
+{
+	int e = enter(r, f);
+
+	if (e == 0)
+		e = find(r, f);
+	if (e == 0)
+		e = lock(r, f);
+	if (e == 0)
+		e = hold_root(r, f);
+	return e == 0 ? act(r, f) : e;
+}
+
+int review_run_on(struct command_call *c, const char *word,
+		  int (*act)(struct review_call *r, struct fault *f), struct fault *f)
+{
+	_cleanup_review_ struct review_call r = REVIEW_NONE;
+
+	r.call = c;
+	r.word = word;
+	return run(&r, act, f);
+}
+
 int review_run(struct command_call *c, int (*act)(struct review_call *r, struct fault *f), struct fault *f)
 {
 	_cleanup_review_ struct review_call r = REVIEW_NONE;
-	int e = 0;
 
 	r.call = c;
+	r.word = c->args[0];
 	if (c->n_args > 1) {
 		r.paths = strv_copy(c->args + 1);
-		e = r.paths ? 0 : fault_errno(f, ENOMEM, "paths");
+		if (!r.paths)
+			return fault_errno(f, ENOMEM, "paths");
 	}
-	if (e == 0)
-		e = enter(&r, f);
-	if (e == 0)
-		e = find(&r, f);
-	if (e == 0)
-		e = lock(&r, f);
-	if (e == 0)
-		e = hold_root(&r, f);
-	return e == 0 ? act(&r, f) : e;
+	return run(&r, act, f);
 }
 
 static void write_map(const char *path, unsigned int id)

@@ -17,7 +17,8 @@
 /* One call of diff, apply or discard, with the kept upper of the session. */
 struct review_call {
 	struct command_call *call;
-	char **paths; /* below the worktree; NULL: all */
+	const char *word; /* the session as named; NULL: it was not */
+	char **paths;	  /* below the worktree; NULL: all */
 
 	struct lane_pass *pass; /* for apply and discard; NULL: read-only */
 	struct ledger *ledger;	/* opened before the process leaves the host's user namespace */
@@ -34,6 +35,12 @@ struct review_call {
 /* Finds the session, locks its kept upper, runs ACT.  A refusal is reported on stderr. */
 int review_run(struct command_call *c, int (*act)(struct review_call *r, struct fault *f),
 	       struct fault *f) _must_check_;
+/* The same for the session WORD, without paths. */
+int review_run_on(struct command_call *c, const char *word,
+		  int (*act)(struct review_call *r, struct fault *f), struct fault *f) _must_check_;
+/* Finds the session without touching it: an exit status, or negative errno. */
+int review_find(struct command_call *c, const char *word, struct session_note *ret,
+		struct fault *f) _must_check_;
 
 /* Opens both trees and collects the changes; marks those that apply refuses. */
 int review_load(struct review_call *r, struct fault *f) _must_check_;

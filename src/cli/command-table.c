@@ -63,7 +63,18 @@ static const struct option apply[]        = {
 	FLAG("skip-refused", 0, skip_refused, "apply the other paths even if some are refused"),
 	FLAG("restarted", 0, restarted, "apply although the machine was restarted after the session: after a crash files may be empty"),
 	LANE, ALLOW_PROD, END };
-static const struct option discard[]      = { LANE, ALLOW_PROD, END };
+#define OLDER      { "older", 0, OPTION_DURATION, AT(older_s), "TIME", .help = "only entries older than TIME: 90s, 30m, 2h, 7d", .given = AT(set_older) }
+#define YES        FLAG("yes", 0, yes, "do not ask on a terminal")
+static const struct option discard[]      = {
+	FLAG("all", 0, all, "every session of the lane with kept changes, of any directory"),
+	OLDER,
+	FLAG("dry-run", 0, dry_run, "print what would be discarded; remove nothing"),
+	YES, LANE, ALLOW_PROD, END };
+static const struct option prune[]        = {
+	OLDER,
+	FLAG("all", 0, all, "everything but pinned evidence"),
+	FLAG("dry-run", 0, dry_run, "print what would be removed; remove nothing"),
+	YES, JSON, LANE, ALLOW_PROD, END };
 
 static const struct option evidence_diff[]    = { TEXT("tree", 0, tree, "DIR", "compare with DIR instead of the worktree", .candidates = CANDIDATES_DIRECTORY), JSON, LANE, END };
 static const struct option evidence_restore[] = {
@@ -198,7 +209,9 @@ const struct command commands[] = {
 	{ "stop",       "[SESSION]",           "stop a session",                                 0,  1, stop,         .run = cmd_stop,     COMMAND_ACTS | COMMAND_LANE, CANDIDATES_RUNNING },
 	{ "diff",       "[SESSION [PATH...]]", "show the changes of a run",                      0, -1, diff,         .run = cmd_diff,     COMMAND_LANE, CANDIDATES_KEPT, CANDIDATES_FILE },
 	{ "apply",      "[SESSION [PATH...]]", "apply the changes of a run to the worktree",     0, -1, apply,        .run = cmd_apply,    COMMAND_ACTS | COMMAND_LANE, CANDIDATES_KEPT, CANDIDATES_FILE },
-	{ "discard",    "[SESSION]",           "discard the changes of a run",                   0,  1, discard,      .run = cmd_discard,  COMMAND_ACTS | COMMAND_LANE, CANDIDATES_KEPT },
+	{ "discard",    "[SESSION...]",        "discard the changes of runs",                    0, -1, discard,      .run = cmd_discard,  COMMAND_ACTS | COMMAND_LANE, CANDIDATES_KEPT, CANDIDATES_KEPT },
+	{ "df",         "",                    "print the disk usage of sessions, evidence and roots", 0, 0, lane_json,   .run = cmd_df,       COMMAND_LANE },
+	{ "prune",      "",                    "remove expired changes and evidence",            0,  0, prune,        .run = cmd_prune,    COMMAND_ACTS | COMMAND_LANE | COMMAND_PROD },
 	{ "evidence",   "",                    "list, verify and restore evidence of abnormal exits", 0, 0, none, .subs = evidence_commands },
 	{ "ledger",     "",                    "show and verify the ledger",                     0,  0, none, .subs = ledger_commands },
 	{ "migrate",    "[DIR]",               "move state without lanes into lanes",            0,  1, migrate,      .run = cmd_migrate,  COMMAND_ACTS, CANDIDATES_DIRECTORY },

@@ -52,6 +52,8 @@ struct command_call {
 	char **env_files;
 
 	const char *lane;
+	bool set_older; /* discard, prune */
+	uint64_t older_s;
 	bool json, all, yes, force, dry_run, allow_prod;
 	const char *reason, *as, *output, *sandbox, *agent, *worker, *profile;
 	uint64_t timeout_s; /* evidence deliver; 0: default */
@@ -123,6 +125,8 @@ int cmd_sessions(struct command_call *c, struct fault *f);
 int cmd_show(struct command_call *c, struct fault *f);
 int cmd_logs(struct command_call *c, struct fault *f);
 int cmd_stop(struct command_call *c, struct fault *f);
+int cmd_df(struct command_call *c, struct fault *f);
+int cmd_prune(struct command_call *c, struct fault *f);
 int cmd_diff(struct command_call *c, struct fault *f);
 int cmd_apply(struct command_call *c, struct fault *f);
 int cmd_discard(struct command_call *c, struct fault *f);

@@ -6,6 +6,7 @@ libcli_a_SOURCES += \
 	src/cli/cmd-check.c \
 	src/cli/cmd-completion.c \
 	src/cli/cmd-deny.c \
+	src/cli/cmd-df.c \
 	src/cli/cmd-diff.c \
 	src/cli/cmd-discard.c \
 	src/cli/cmd-doctor.c \
@@ -32,6 +33,7 @@ libcli_a_SOURCES += \
 	src/cli/cmd-profile-show.c \
 	src/cli/cmd-profile-trust.c \
 	src/cli/cmd-profile.c src/cli/cmd-profile.h \
+	src/cli/cmd-prune.c \
 	src/cli/cmd-recover.c \
 	src/cli/cmd-reset.c \
 	src/cli/cmd-review-patch.c \
@@ -53,6 +55,7 @@ libcli_a_SOURCES += \
 	src/cli/completion-values.c \
 	src/cli/completion-zsh.c \
 	src/cli/completion.h \
+	src/cli/confirm.c src/cli/confirm.h \
 	src/cli/delivery-print.c src/cli/delivery-print.h \
 	src/cli/dispatch.c src/cli/dispatch.h \
 	src/cli/evidence-target.c src/cli/evidence-target.h \

@@ -12,7 +12,8 @@
 static const char *const verdicts[] = { [EVIDENCE_STAYS] = "stays",
 					[EVIDENCE_TOO_OLD] = "too-old",
 					[EVIDENCE_OVER_QUOTA] = "over-quota",
-					[EVIDENCE_DISK_FULL] = "disk-full" };
+					[EVIDENCE_DISK_FULL] = "disk-full",
+					[EVIDENCE_BY_HAND] = "by-hand" };
 
 static uint64_t free_bytes(const char *store)
 {
@@ -50,6 +51,8 @@ int evidence_prune(const struct evidence_prune *p, struct fault *f)
 					.quota = p->config->forensics.quota,
 					.keep_free = p->config->forensics.keep_free + p->need,
 					.now_us = clock_wall_us(),
+					.set_older = p->set_older,
+					.older_s = p->older_s,
 					.keep = p->keep };
 	_cleanup_evidence_ struct evidence_list l = { 0 };
 	_cleanup_free_ enum evidence_verdict *v = NULL;

@@ -11,6 +11,8 @@ struct evidence_prune {
 	const char *store;
 	const char *keep; /* just captured; NULL: none */
 	uint64_t need;	  /* bytes to free in addition to keep_free of the configuration; 0: none */
+	bool set_older;	  /* by hand: also entries older than OLDER_S; 0: everything that is not pinned */
+	uint64_t older_s;
 	bool dry_run;
 	void (*told)(void *arg, const struct evidence_item *e, const char *why); /* may be NULL */
 	void *arg;

@@ -23,6 +23,13 @@ static bool is_too_old(const struct evidence_item *item, const struct evidence_r
 	return r->retention_days == 0 || age / DAY_US >= r->retention_days;
 }
 
+static bool is_older(const struct evidence_item *item, const struct evidence_rules *r)
+{
+	uint64_t age = r->now_us > item->taken_us ? r->now_us - item->taken_us : 0;
+
+	return r->set_older && age / 1000000 >= r->older_s;
+}
+
 static uint64_t weight_of(const struct evidence_list *l, const enum evidence_verdict *verdicts,
 			  const char *agent)
 {
@@ -86,6 +93,8 @@ void evidence_retention_decide(const struct evidence_list *l, const struct evide
 		verdicts[i] = EVIDENCE_STAYS;
 		if (may_go(l, r, i, verdicts) && is_too_old(l->items + i, r))
 			verdicts[i] = EVIDENCE_TOO_OLD;
+		else if (may_go(l, r, i, verdicts) && is_older(l->items + i, r))
+			verdicts[i] = EVIDENCE_BY_HAND;
 		if (verdicts[i] == EVIDENCE_STAYS)
 			sum += l->items[i].bytes;
 		else

@@ -8,6 +8,8 @@ struct evidence_rules {
 	uint64_t quota;		 /* bytes of all evidence; 0: no limit */
 	uint64_t keep_free;	 /* free bytes that the file system must have; 0: no limit */
 	uint64_t now_us;
+	bool set_older; /* by hand: also entries older than OLDER_S, whatever the profile says; 0: everything */
+	uint64_t older_s;
 	const char *keep; /* a name that is not pruned: just captured.  NULL: none */
 };
 
@@ -16,6 +18,7 @@ enum evidence_verdict {
 	EVIDENCE_TOO_OLD,
 	EVIDENCE_OVER_QUOTA,
 	EVIDENCE_DISK_FULL,
+	EVIDENCE_BY_HAND,
 };
 
 /*

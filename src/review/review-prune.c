@@ -33,6 +33,7 @@ int review_drop(int dirfd, struct fault *f)
 	return e;
 }
 
+/* 1: removed; 0: another process reviews or has removed it. */
 static int expire(const struct dirs *d, const struct session_upper *k, const char *why, struct fault *f)
 {
 	_cleanup_close_ int dir = session_upper_lock(d, k->session, f);
@@ -40,31 +41,47 @@ static int expire(const struct dirs *d, const struct session_upper *k, const cha
 	int r;
 
 	/* Locked by another process: the next prune tries again. */
-	if (dir == -EBUSY && f)
+	if ((dir == -EBUSY || dir == -ENOENT) && f)
 		fault_done(f);
 	if (dir < 0)
 		return dir == -EBUSY || dir == -ENOENT ? 0 : dir;
 	if (session_upper_read(dir, &now, NULL) < 0)
 		return 0;
 	r = ledger_action_record(d->state, d->user, "review.expire", k->session, why, f);
-	return r < 0 ? r : review_drop(dir, f);
+	if (r == 0)
+		r = review_drop(dir, f);
+	return r < 0 ? r : 1;
 }
 
-int review_prune(const struct dirs *d, const struct config *c, const char *keep, struct fault *f)
+/* If the clock was set back, no upper is old. */
+static bool is_older(const struct review_prune *p, const struct session_upper *k, uint64_t now_us)
+{
+	return p->set_older &&
+	       (p->older_s == 0 || (k->ended_us < now_us && (now_us - k->ended_us) / 1000000 >= p->older_s));
+}
+
+int review_prune(const struct review_prune *p, struct fault *f)
 {
 	_cleanup_session_upper_list_ struct session_upper_list l = { 0 };
 	_cleanup_free_ const char **v = NULL;
-	int r = session_upper_list(d, &l, f);
+	const uint64_t now_us = clock_wall_us();
+	int r = session_upper_list(p->dirs, &l, f);
 
 	if (r < 0)
 		return r;
 	v = calloc(l.n + 1, sizeof(*v));
 	if (!v)
 		return fault_errno(f, ENOMEM, "review");
-	session_upper_judge(&l, clock_wall_us(), c->review.keep_days, c->review.quota, keep, v);
-	for (size_t i = 0; i < l.n && r == 0; i++)
-		if (v[i])
-			r = expire(d, &l.items[i], v[i], f);
+	session_upper_judge(&l, now_us, p->config->review.keep_days, p->config->review.quota, p->keep, v);
+	for (size_t i = 0; i < l.n && r >= 0; i++) {
+		const char *why = v[i] ? v[i] : is_older(p, &l.items[i], now_us) ? "by-hand" : NULL;
+
+		if (!why)
+			continue;
+		r = p->dry_run ? 1 : expire(p->dirs, &l.items[i], why, f);
+		if (r > 0 && p->told)
+			p->told(p->arg, &l.items[i], why);
+	}
 	return r < 0 ? fault_wrap(f, r, "remove expired changes") : 0;
 }
 
@@ -84,5 +101,5 @@ int review_prune_hourly(const struct dirs *d, const struct config *c, const char
 		return errno == ENOENT ? 0 : fault_errno(f, errno, "create '%s'", path);
 	if (futimens(fd, NULL) < 0)
 		return fault_errno(f, errno, "touch '%s'", path);
-	return review_prune(d, c, keep, f);
+	return review_prune(&(struct review_prune){ .dirs = d, .config = c, .keep = keep }, f);
 }

@@ -40,10 +40,11 @@ static int fill(struct session_upper *k, const struct run *run, uint64_t since_u
 /* The upper that was just kept stays; a failure to remove others is not this run's. */
 static void prune(const struct dirs *d, const struct config *c, const struct session_upper *k)
 {
+	const struct review_prune all = { .dirs = d, .config = c, .keep = k->session };
 	_cleanup_fault_ struct fault f = { 0 };
 
 	/* Reading all of them after each small one would cost more than it frees. */
-	if ((k->bytes > c->review.quota / 64 ? review_prune(d, c, k->session, &f)
+	if ((k->bytes > c->review.quota / 64 ? review_prune(&all, &f)
 					     : review_prune_hourly(d, c, k->session, &f)) < 0)
 		log_info("%s, ignoring", fault_text(&f));
 }

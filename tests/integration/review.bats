@@ -340,7 +340,9 @@ text" ]
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"custody diff last dir"* ]]
 	run review discard "$(session)" dir
-	[ "$status" -eq 64 ]
+	[ "$status" -eq 1 ]
+	run review diff "$(session)"
+	[ "$status" -eq 0 ]
 	[ "$(tail -n 1 text)" = 5 ]
 }
 
@@ -438,27 +440,6 @@ busy() {
 		echo odd >"$(printf 'n\nl')"; truncate -s 1M holes; printf end >>holes
 		find . -printf '%P %m %y %l\n' | sort; find . -type f -exec sha256sum {} + | sort -k 2
 	EOF
-}
-
-# on_file_system NAME CMD...: CMD in a mount namespace in which $CUSTODY_HOME/fs is an empty one of that kind.
-on_file_system() {
-	local kind=$1
-	shift
-	mkdir "$CUSTODY_HOME/fs"
-	truncate -s 400M "$CUSTODY_HOME/disk"
-	case $kind in
-	ext4) mkfs.ext4 -q "$CUSTODY_HOME/disk" ;;
-	xfs) mkfs.xfs -q "$CUSTODY_HOME/disk" ;;
-	btrfs) mkfs.btrfs -q "$CUSTODY_HOME/disk" >/dev/null 2>&1 ;;
-	esac
-	# The attempt also loads a kernel module.
-	if ! unshare -m mount -t "$kind" -o "$([ "$kind" = tmpfs ] || echo loop)" "$CUSTODY_HOME/disk" "$CUSTODY_HOME/fs" 2>/dev/null &&
-		! grep -qw "$kind" /proc/filesystems; then
-		skip "this kernel has no $kind"
-	fi
-	unshare -m bash -ec 'mount --make-rprivate /
-		if [ "$1" = tmpfs ]; then mount -t tmpfs tmpfs "$2/fs"; else mount -o loop "$2/disk" "$2/fs"; fi
-		shift 2; exec "$@"' bash "$kind" "$CUSTODY_HOME" "$@"
 }
 
 # In that namespace: worktree and state on it, changed by a payload, applied, and both compared.

@@ -147,3 +147,24 @@ suite_end_deliveries() {
 		fi
 	done
 }
+
+# on_file_system NAME CMD...: CMD in a mount namespace in which $CUSTODY_HOME/fs is an empty one of that kind.
+on_file_system() {
+	local kind=$1
+	shift
+	mkdir "$CUSTODY_HOME/fs"
+	truncate -s 400M "$CUSTODY_HOME/disk"
+	case $kind in
+	ext4) mkfs.ext4 -q "$CUSTODY_HOME/disk" ;;
+	xfs) mkfs.xfs -q "$CUSTODY_HOME/disk" ;;
+	btrfs) mkfs.btrfs -q "$CUSTODY_HOME/disk" >/dev/null 2>&1 ;;
+	esac
+	# The attempt also loads a kernel module.
+	if ! unshare -m mount -t "$kind" -o "$([ "$kind" = tmpfs ] || echo loop)" "$CUSTODY_HOME/disk" "$CUSTODY_HOME/fs" 2>/dev/null &&
+		! grep -qw "$kind" /proc/filesystems; then
+		skip "this kernel has no $kind"
+	fi
+	unshare -m bash -ec 'mount --make-rprivate /
+		if [ "$1" = tmpfs ]; then mount -t tmpfs tmpfs "$2/fs"; else mount -o loop "$2/disk" "$2/fs"; fi
+		shift 2; exec "$@"' bash "$kind" "$CUSTODY_HOME" "$@"
+}

@@ -319,7 +319,7 @@ static void ISO_6_the_rules(void)
 		const char *what;
 		struct evidence_rules rules;
 		uint64_t free_bytes;
-		const char *want; /* one letter per item: s stays, o old, q quota, f full */
+		const char *want; /* one letter per item: s stays, o old, q quota, f full, h by hand */
 	} rows[] = {
 		{ "nothing to do", { .retention_days = 100, .now_us = 10 * DAY }, 1000, "sssss" },
 		{ "older than three days", { .retention_days = 3, .now_us = 10 * DAY }, 1000, "oosss" },
@@ -333,6 +333,9 @@ static void ISO_6_the_rules(void)
 		{ "disk: none is removed in vain", { .retention_days = 100, .keep_free = 5000, .now_us = 10 * DAY }, 1000, "sssss" },
 		{ "disk: the heavy one's own make room for it, not others'", { .retention_days = 100, .keep_free = 1115, .now_us = 10 * DAY, .keep = "c" }, 1000, "sfsss" },
 		{ "just taken: stays", { .retention_days = 100, .quota = 1, .now_us = 10 * DAY, .keep = "e" }, 1000, "qqqss" },
+		{ "by hand: older ones", { .retention_days = 100, .set_older = true, .older_s = 3 * 86400, .now_us = 10 * DAY }, 1000, "hhsss" },
+		{ "by hand: all but the pinned", { .retention_days = 3, .set_older = true, .now_us = 10 * DAY }, 1000, "oohsh" },
+		{ "by hand, and the clock was set back", { .retention_days = 100, .set_older = true, .older_s = 1, .now_us = DAY }, 1000, "sssss" },
 		{ "old ones make room first", { .retention_days = 3, .quota = 215, .now_us = 10 * DAY }, 1000, "oosss" },
 	};
 	/* clang-format on */
@@ -355,7 +358,7 @@ static void ISO_6_the_rules(void)
 
 		evidence_retention_decide(&l, &rows[i].rules, rows[i].free_bytes, v);
 		for (int k = 0; k < 5; k++)
-			got[k] = "soqf"[v[k]];
+			got[k] = "soqfh"[v[k]];
 		if (strcmp(got, rows[i].want) != 0) {
 			printf("# %s: %s instead of %s\n", rows[i].what, got, rows[i].want);
 			CHECK(false);
