@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "capture/capture-entry.h"
+#include "capture/capture-share.h"
 
 /* Hard-linked files that are remembered; further ones are stored once per name. */
 #define HARD_LINKS_MAX 65536
@@ -24,6 +25,8 @@ int capture_target_init(struct capture_target *t, int outfd, const struct captur
 {
 	*t = (struct capture_target){ .o = o, .outfd = outfd, .oddfd = -EBADF };
 	(void)pthread_mutex_init(&t->lock, NULL);
+	if (o->share && !o->pack)
+		t->no_clone = !capture_share_can_clone(outfd);
 	t->hard_links = calloc(HARD_LINKS_MAX, sizeof(*t->hard_links));
 	return t->hard_links ? 0 : fault_errno(f, ENOMEM, "capture");
 }
@@ -289,6 +292,7 @@ static bool prepare(struct capture_target *t, struct capture_job *j, struct capt
 
 	if (capture_xattrs(j->in, e, NULL) < 0)
 		set_why(failed, e, ENOMEM, "cannot read its extended attributes");
+	capture_share_find(t, j);
 	if (e->alloc < e->size &&
 	    capture_find_extents(j->in, j->size, &e->extents, &e->n_extents, &e->sparse, NULL) < 0) {
 		set_why(failed, e, ENOMEM, "cannot find its holes");
@@ -318,7 +322,7 @@ bool capture_file_begin(struct capture_target *t, struct capture_job *j, struct 
 		begin_packed(t, failed, j);
 		if (*failed)
 			return false;
-	} else {
+	} else if (!capture_share_link(t, j)) {
 		c->out = create_out(t, j);
 		if (c->out < 0) {
 			set_why(failed, &j->entry, -c->out, "cannot be written to the target");
@@ -348,13 +352,14 @@ static bool end_mirrored(struct capture_target *t, int *failed, struct capture_j
 	struct capture_copy *c = &j->copy;
 
 	if (r < 0) {
-		(void)close(c->out);
+		if (!j->linked)
+			(void)close(c->out);
 		set_why(failed, &j->entry, -r,
 			c->read_failed ? "cannot be read" : "cannot be written to the target");
 		return false;
 	}
 	keep_copy(failed, j);
-	r = sync_out(t, c->out);
+	r = j->linked ? 0 : sync_out(t, c->out);
 	if (r < 0)
 		set_why(failed, &j->entry, -r, "cannot be synced on the target");
 	return r == 0;

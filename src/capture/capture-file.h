@@ -21,6 +21,7 @@ struct capture_job {
 	char *name;		 /* in DIR; heap */
 	uint64_t size;		 /* bytes that may be copied */
 	uint64_t data;		 /* bytes reserved of max_bytes */
+	bool linked;		 /* a hard link to the upper: only hashed */
 	bool cut;		 /* max_bytes did not allow all of them */
 	struct capture_copy copy;
 	int status; /* of the last step: negative errno */
@@ -39,6 +40,7 @@ struct capture_target {
 	struct capture_hard_link *hard_links; /* hard-linked files */
 	uint64_t next_id;
 	_Atomic bool no_clone; /* FICLONE is not supported: tried once */
+	_Atomic bool no_link;  /* hard links to the upper are not possible: tried once */
 };
 
 int capture_target_init(struct capture_target *t, int outfd, const struct capture_options *o,

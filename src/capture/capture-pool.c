@@ -98,6 +98,7 @@ static void merge_locked(struct capture_pool *p, struct batch_stats *n)
 	all->counts.entries += n->counts.entries;
 	all->counts.files += n->counts.files;
 	all->counts.bytes += n->counts.bytes;
+	all->counts.shared += n->counts.shared;
 	all->counts.missing += n->counts.missing;
 	all->counts.unstable += n->counts.unstable;
 	all->failed = all->failed ? all->failed : n->failed ? n->failed : n->lines.broken ? ENOMEM : 0;
@@ -231,7 +232,8 @@ static void finish_job(struct capture_pool *p, struct worker *w, struct slot *sl
 	const uint64_t kept = capture_file_end(&p->target, &slot->job, &w->done.failed);
 
 	w->done.counts.bytes += kept;
-	w->done.cached += slot->job.copy.is_direct || slot->job.copy.cloned ? 0 : kept;
+	w->done.counts.shared += slot->job.linked ? kept : 0;
+	w->done.cached += slot->job.copy.is_direct || slot->job.copy.cloned || slot->job.linked ? 0 : kept;
 	add_entry(&w->done, &slot->job.entry);
 	capture_job_done(&slot->job);
 	slot->is_busy = false;

@@ -39,6 +39,13 @@ struct capture_options {
 		bool set;
 		uint32_t uid_from, uid_to, gid_from, gid_to;
 	} ids;
+	/*
+	 * The upper of an ended run whose files are never written again: no process outside of the container, which is
+	 * gone, got a descriptor of it or a way to it.  Its files may become hard links in OUT.  NULL: they are copied.
+	 */
+	const struct capture_share {
+		int upper; /* O_PATH is enough */
+	} * share;
 	/* Properties of the target (evidence-probe). */
 	bool any_names; /* names are not percent-encoded */
 	bool sync_each; /* a share reports errors only at fsync */
@@ -53,6 +60,7 @@ struct capture_options {
 
 struct capture_stats {
 	uint64_t entries, files, bytes; /* BYTES of stored data */
+	uint64_t shared;		/* of BYTES: hard links to the upper */
 	uint64_t missing;		/* entries that are not, or not completely, stored */
 	uint64_t unstable;		/* changed while they were read */
 	uint64_t manifest_bytes;

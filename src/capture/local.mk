@@ -7,6 +7,7 @@ libcore_a_SOURCES += \
 	src/capture/capture-file.c src/capture/capture-file.h \
 	src/capture/capture-open.c src/capture/capture-open.h \
 	src/capture/capture-pool.c src/capture/capture-pool.h \
+	src/capture/capture-share.c src/capture/capture-share.h \
 	src/capture/capture-sync.c src/capture/capture-sync.h \
 	src/capture/capture.c src/capture/capture.h \
 	src/capture/manifest-file.c src/capture/manifest-file.h \

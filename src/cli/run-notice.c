@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/str.h"
+#include "base/unit-text.h"
 #include "session/session-here.h"
 
 static bool is_wanted(const struct run_options *o)
@@ -28,7 +29,7 @@ static void print_changes(const struct run_options *o, const struct run_result *
 {
 	_cleanup_strbuf_ struct strbuf session = { 0 };
 	const unsigned long long n = res->kept_files;
-	char count[48];
+	char count[48], size[UNIT_TEXT_SIZE];
 	const char *s;
 
 	put_session(&session, o, res);
@@ -37,13 +38,27 @@ static void print_changes(const struct run_options *o, const struct run_result *
 	s = session.text ? session.text : "";
 	if (n)
 		(void)snprintf(count, sizeof(count), "%llu file%s", n, n == 1 ? "" : "s");
-	log_info(
-		"%s changed in a copy. See: custody diff%s   Keep: custody apply%s   Drop: custody discard%s",
-		n ? count : "only directories", s, s, s);
+	log_info("%s changed in a copy (%s). See: custody diff%s   Keep: custody apply%s   Drop: custody "
+		 "discard%s",
+		 n ? count : "only directories", unit_text_bytes(res->kept_bytes, size), s, s, s);
+}
+
+/* Many programs exit with a status other than 0 in normal use: only people are told.  Other exits are in the log. */
+static void print_evidence(const struct run_result *res)
+{
+	char size[UNIT_TEXT_SIZE];
+
+	log_info("evidence of status %d kept (%s%s). See: custody evidence show %s", res->exit.code,
+		 unit_text_bytes(res->evidence_bytes, size),
+		 res->evidence_shared ? ", shared with the copy" : "", res->session);
 }
 
 void run_notice_print(const struct run_options *o, const struct run_result *res)
 {
-	if (is_wanted(o) && res->kept)
+	if (!is_wanted(o))
+		return;
+	if (res->kept)
 		print_changes(o, res);
+	if (res->evidence && res->exit.reason == EXIT_REASON_EXITED)
+		print_evidence(res);
 }

@@ -71,7 +71,8 @@ int evidence_capture(const struct evidence_case *c, struct evidence_taken *ret, 
 	const struct evidence_source s =
 		evidence_source_choose(c->scope, c->workspace, c->tree, c->upper, c->missing);
 	_cleanup_jdoc_ struct jdoc *metadata = evidence_metadata_describe(c, &s);
-	const struct capture_options limits = limits_of(c, &s);
+	const struct capture_share share = { .upper = c->upper };
+	struct capture_options limits = limits_of(c, &s);
 	const struct evidence_file files[] = {
 		{ AUDIT_NAME, c->audit },
 		{ "subject.json", c->subject },
@@ -81,6 +82,7 @@ int evidence_capture(const struct evidence_case *c, struct evidence_taken *ret, 
 	_cleanup_delivery_place_ struct delivery_place p = { 0 };
 	int r;
 
+	limits.share = c->may_share && c->upper >= 0 ? &share : NULL;
 	r = delivery_place(c->dirs, c->config, &p, f);
 	if (r < 0)
 		return r;

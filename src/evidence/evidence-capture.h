@@ -18,10 +18,12 @@ struct evidence_case {
 	const struct session_summary *summary;
 	enum evidence_scope scope; /* not NONE */
 	enum profile_workspace workspace;
-	int tree;	      /* the worktree as the container saw it; -EBADF: missing */
-	int upper;	      /* of its overlay; -EBADF: missing.  O_PATH is enough: its mode may be 0 */
-	const char *missing;  /* the reason, when neither can be read */
-	const char *worktree; /* path on the host; NULL: unknown */
+	int tree;  /* the worktree as the container saw it; -EBADF: missing */
+	int upper; /* of its overlay; -EBADF: missing.  O_PATH is enough: its mode may be 0 */
+	/* Files of UPPER may become hard links in the evidence: struct capture_share says when. */
+	bool may_share;
+	const char *missing;	      /* the reason, when neither can be read */
+	const char *worktree;	      /* path on the host; NULL: unknown */
 	const struct jdoc *forensics; /* that section of the profile; NULL: none */
 	char *const *hidden;	      /* paths below the worktree that are not read; NULL: none */
 	struct capture_ids ids;

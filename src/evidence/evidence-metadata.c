@@ -47,6 +47,7 @@ static void put_tree(struct jdoc *o, const struct capture_stats *s, bool archive
 	jdoc_set_int(tree, "entries", (int64_t)s->entries);
 	jdoc_set_int(tree, "files", (int64_t)s->files);
 	jdoc_set_int(tree, "bytes", (int64_t)s->bytes);
+	jdoc_set_int(tree, "shared", (int64_t)s->shared);
 	jdoc_set_int(tree, "missing", (int64_t)s->missing);
 	jdoc_set_int(tree, "unstable", (int64_t)s->unstable);
 	jdoc_set_int(tree, "manifest_bytes", (int64_t)s->manifest_bytes);

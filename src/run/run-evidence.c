@@ -5,12 +5,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/seam.h"
+#include "base/unit-text.h"
 #include "evidence/evidence-capture.h"
 #include "evidence/evidence-config.h"
 #include "evidence/evidence-prune.h"
@@ -108,6 +110,20 @@ static int gather(struct run_evidence *e, const struct run_evidence_case *c, con
 	return r;
 }
 
+/*
+ * May the evidence have the inodes of the upper?  A process outside that got a descriptor from the command could write them
+ * later: so only without the host's network (abstract sockets), a writable bind (sockets in it) or a mounted socket.
+ */
+static bool may_share(const struct subject *s)
+{
+	if (!(s->layers & LAYER_BIT(LAYER_NET_NS)) || subject_writes_host(s))
+		return false;
+	for (size_t i = 0; i < s->n_mounts; i++)
+		if (S_ISSOCK(s->mounts[i].file.type))
+			return false;
+	return true;
+}
+
 static int capture(struct run_evidence *ev, const struct run_evidence_case *c, enum evidence_scope scope,
 		   struct run_result *res, struct fault *f)
 {
@@ -130,6 +146,7 @@ static int capture(struct run_evidence *ev, const struct run_evidence_case *c, e
 			.workspace = plan->asked.workspace,
 			.tree = res->worktree_lost ? -EBADF : ev->tree,
 			.upper = p.upper,
+			.may_share = may_share(plan->subject),
 			.missing = res->worktree_lost ? "the upper of the overlay is missing"
 						      : "the worktree was not mounted yet",
 			.worktree = plan->subject->worktree,
@@ -150,6 +167,8 @@ static int capture(struct run_evidence *ev, const struct run_evidence_case *c, e
 	res->evidence = TAKE_PTR(taken.path);
 	res->evidence_digest = taken.metadata;
 	res->evidence_staged = taken.staged;
+	res->evidence_bytes = taken.stats.bytes;
+	res->evidence_shared = taken.stats.shared;
 	return 0;
 }
 
@@ -176,6 +195,7 @@ static void prune(const struct run_evidence_case *c, const char *path)
 void run_evidence_capture(struct run_evidence *e, const struct run_evidence_case *c, struct run_result *res)
 {
 	enum evidence_scope scope = evidence_scope_decide(&c->plan->asked, &res->exit, c->interactive);
+	char size[UNIT_TEXT_SIZE];
 	_cleanup_fault_ struct fault f = { 0 };
 
 	if (scope == EVIDENCE_SCOPE_NONE)
@@ -192,7 +212,8 @@ void run_evidence_capture(struct run_evidence *e, const struct run_evidence_case
 	}
 	/* Many programs exit with a status other than 0 in normal use; result and ledger name the evidence. */
 	if (res->exit.reason != EXIT_REASON_EXITED)
-		log_info("evidence: %s%s", res->evidence,
+		log_info("evidence: %s (%s%s)%s", res->evidence, unit_text_bytes(res->evidence_bytes, size),
+			 res->evidence_shared ? ", shared with the kept changes" : "",
 			 res->evidence_staged
 				 ? " (staged; custody evidence ls lists it until it is delivered)"
 				 : "");

@@ -126,6 +126,7 @@ bool run_keep_upper(const struct run *run, int dir, uint64_t since_us)
 
 	if (!is_asked(&run->plan.asked))
 		return false;
+	k.shared = run->result->evidence_shared > 0;
 	if (fill(&k, run, since_us, &f) < 0 || keep(&k, dir, &f) < 0) {
 		log_error("the changes are not kept: %s", fault_text(&f));
 		return false;

@@ -34,6 +34,8 @@ struct run_result {
 	char *evidence;		       /* path; NULL: none was captured */
 	struct digest evidence_digest; /* of its metadata.json */
 	bool evidence_staged;	       /* EVIDENCE is not its final path (evidence/delivery.h) */
+	uint64_t evidence_bytes;       /* of its files */
+	uint64_t evidence_shared;      /* of them: hard links to the kept changes */
 	char *evidence_error;	       /* why none could be captured; NULL: no error */
 	const char *worktree;	       /* host path; NULL: none */
 	bool kept;		       /* the changes are kept for review, and their size is: */

@@ -143,14 +143,18 @@ int session_upper_read(int dirfd, struct session_upper *ret, struct fault *f)
 	return 0;
 }
 
-/* Share the size among hard links: else many links to one file could evict the uppers of other sessions. */
-static uint64_t cost(const struct statx *stx)
+/*
+ * Share the size among hard links: else many links to one file could evict the uppers of other sessions.  Evidence, which
+ * is removed earlier, does not count.
+ */
+static uint64_t cost(const struct statx *stx, bool shared)
 {
+	const uint64_t links = shared && stx->stx_nlink > 1 ? stx->stx_nlink - 1 : stx->stx_nlink;
 	uint64_t bytes = stx->stx_blocks * 512;
 
 	if (bytes < ENTRY_MIN)
 		bytes = ENTRY_MIN;
-	return S_ISDIR(stx->stx_mode) || stx->stx_nlink < 2 ? bytes : bytes / stx->stx_nlink + NAME_COST;
+	return S_ISDIR(stx->stx_mode) || links < 2 ? bytes : bytes / links + NAME_COST;
 }
 
 int session_upper_measure(int layer, struct session_upper *k, struct fault *f)
@@ -161,7 +165,7 @@ int session_upper_measure(int layer, struct session_upper *k, struct fault *f)
 	int r = walk_new(layer, 0, &w, f);
 
 	while (r >= 0 && (r = walk_next(w, &e, f)) > 0) {
-		bytes += r == WALK_LEAVE ? 0 : cost(&e.stx);
+		bytes += r == WALK_LEAVE ? 0 : cost(&e.stx, k->shared);
 		files += r == WALK_ENTRY;
 	}
 	if (r < 0)

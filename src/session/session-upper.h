@@ -33,6 +33,7 @@ struct session_upper {
 	char boot[9];	/* the upper is never synced: after a reboot it may be incomplete */
 	uint64_t bytes; /* disk usage */
 	char **protect; /* relative paths that apply does not change */
+	bool shared; /* evidence has a hard link to each file; known at the end of the run, not in the file */
 	uint64_t files; /* entries that are no directories; measured at the end of the run, not in the file */
 };
 

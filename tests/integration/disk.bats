@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Disk usage of kept changes and evidence: df, prune, discard of several.
+# Disk usage of kept changes and evidence: shared files, df, prune, discard of several.
 
 load ../lib/suite.bash
+load ../lib/runtime.bash
 
 setup() {
 	suite_setup && suite_ungoverned
@@ -54,6 +55,18 @@ upper() { # NAME: of the session ID
 	echo "$CUSTODY_ROOT/sandbox/sessions/$ID/u/$1"
 }
 
+mirror() {
+	echo "$CUSTODY_ROOT/forensics/$ID/worktree/$1"
+}
+
+is_shared() { # NAME
+	[ "$(stat -c %d:%i "$(upper "$1")")" = "$(stat -c %d:%i "$(mirror "$1")")" ]
+}
+
+is_own() { # NAME: the evidence has a file of its own
+	[ "$(stat -c %d:%i "$(upper "$1")")" != "$(stat -c %d:%i "$(mirror "$1")")" ]
+}
+
 age() { # ID SECONDS: as if its run had ended then, by the file that df and prune read
 	local layer=$CUSTODY_ROOT/sandbox/sessions/$1/layer.json text
 	text=$(jq -c --argjson s "$2" '.ended_us -= $s * 1000000' "$layer")
@@ -61,6 +74,179 @@ age() { # ID SECONDS: as if its run had ended then, by the file that df and prun
 }
 
 DATA='head -c 1000000 /dev/urandom >big'
+
+# On the file system of the test: links where blocks cannot be shared.
+shared_once() {
+	local sum
+	failed "$DATA; echo s >small; : >empty"
+	if is_shared big; then
+		is_shared small
+		[ "$(jq .tree.shared "$CUSTODY_ROOT/forensics/$ID/metadata.json")" -eq 1000002 ]
+		# Of the file of both, one counts.
+		asked 0 df --json
+		[ "$(jq --arg id "$ID" '[.items[] | select(.id == $id and .kind == "evidence")] | .[0].shared >= 1000000 and .[0].bytes < 500000' <<<"$output")" = true ]
+	fi
+	sum=$(sha256sum <"$(mirror big)")
+	asked 0 evidence verify "$ID"
+	# An apply copies: the worktree's file is another one, and later writes to it are its own.
+	asked 0 apply "$ID"
+	[ "$(stat -c %i big)" != "$(stat -c %i "$(mirror big)")" ]
+	echo more >>big
+	rm small
+	[ ! -e "$(upper big)" ]
+	asked 0 evidence verify "$ID"
+	[ "$(sha256sum <"$(mirror big)")" = "$sum" ]
+	rm big empty
+	# The same after a discard, and of the whole tree.
+	custody_run "${LIMITS[@]}" -- sh -c "$DATA; kill -9 \$\$"
+	ID=$(custody_result .session)
+	asked 0 discard "$ID"
+	asked 0 evidence verify "$ID"
+	[ "$(stat -c %s "$(mirror big)")" -eq 1000000 ]
+	asked 0 evidence restore "$ID" "$CUSTODY_HOME/work/restored"
+	cmp restored/big "$(mirror big)"
+	rm -r restored
+}
+
+@test "ISO-5: a copy that is kept is not stored twice; apply and discard leave the evidence as it is" {
+	as_both shared_once
+}
+
+names_on_file_system() {
+	set -e
+	mkdir fs/root fs/work
+	chmod 755 fs fs/work fs/root
+	export CUSTODY_ROOT=$PWD/fs/root
+	cp -a root/etc fs/root/
+	cd fs/work
+	"$CUSTODY" ledger init >/dev/null
+	"$CUSTODY" run -- sh -c 'head -c 1000000 /dev/urandom >big; exit 3' || [ $? -eq 3 ]
+	"$CUSTODY" evidence verify last >/dev/null 2>&1
+	stat -c %h ../root/forensics/*/worktree/big
+}
+
+names_on() { # FILE-SYSTEM: of the file in the evidence
+	skip_without root
+	export -f names_on_file_system
+	cd "$CUSTODY_HOME" || return
+	run --separate-stderr on_file_system "$1" bash -c names_on_file_system
+	[ "$status" -eq 0 ]
+}
+
+@test "ISO-5: on ext4 the evidence has links to the kept files" {
+	names_on ext4
+	[ "$output" = 2 ]
+}
+
+@test "ISO-5: on btrfs the evidence has files of its own, which share blocks" {
+	names_on btrfs
+	[ "$output" = 1 ]
+}
+
+@test "ISO-5: set-id, unreadable and sparse files are copied; evidence has no set-id bits" {
+	failed 'echo s >setid; chmod 4755 setid; echo 0 >shut; chmod 0 shut; truncate -s 1M holes; echo 1 >>holes; echo a >one; ln one two'
+	for name in setid shut; do
+		is_own $name
+	done
+	[ "$(stat -c %a "$(mirror setid)")" = 755 ]
+	[ "$(stat -c %a "$(upper setid)")" = 4755 ]
+	asked 0 evidence verify "$ID"
+	asked 0 evidence restore "$ID" "$CUSTODY_HOME/back"
+	[ "$(cat "$CUSTODY_HOME"/back/{shut,one,two})" = "0
+a
+a" ]
+}
+
+@test "ISO-5: a run with a way out for descriptors shares nothing" {
+	mkdir "$CUSTODY_HOME/bound"
+	failed "$DATA" -v "$CUSTODY_HOME/bound:/bound:rw"
+	is_own big
+	failed "$DATA" --network host
+	is_own big
+	asked 0 evidence verify "$ID"
+}
+
+# hold PATH: a process that has PATH open for writing until the FIFO release is opened; WRITER is its pid.
+hold() {
+	mkfifo "$CUSTODY_HOME/held" "$CUSTODY_HOME/release"
+	# shellcheck disable=SC2016 # its own words
+	sh -c 'exec 9>>"$1"; : >"$2"; read -r x <"$3"; echo tampered >&9' - "$1" "$CUSTODY_HOME/held" "$CUSTODY_HOME/release" 3>&- &
+	WRITER=$!
+	cat "$CUSTODY_HOME/held"
+}
+
+@test "ISO-5: a file that a process still has open for writing is copied, and its later writes do not reach the evidence" {
+	local pid sleeper naps=$((1000000 + BASHPID))
+	custody run --result "$CUSTODY_HOME/result" -- sh -c "$DATA; echo other >other; sleep $naps; exit 3" 3>&- &
+	pid=$!
+	wait_until pgrep -fx "sleep $naps" >/dev/null
+	sleeper=$(pgrep -fx "sleep $naps")
+	hold "/proc/$sleeper/cwd/big"
+	kill -9 "$sleeper"
+	wait "$pid" || true
+	ID=$(jq -r .session "$CUSTODY_HOME/result")
+	is_own big
+	is_shared other
+	echo >"$CUSTODY_HOME/release"
+	wait "$WRITER"
+	grep -q tampered "$(upper big)"
+	run -1 grep -q tampered "$(mirror big)"
+	asked 0 evidence verify "$ID"
+}
+
+@test "ISO-5: a store on another file system gets copies" {
+	skip_without root
+	mkdir "$CUSTODY_HOME/store"
+	# shellcheck disable=SC2016 # expanded inside
+	run unshare -m sh -c 'mount -t tmpfs none "$CUSTODY_HOME/store" && chmod 700 "$CUSTODY_HOME/store" &&
+		jq --arg p "$CUSTODY_HOME/store" ".forensics.retention_path = \$p" "$CUSTODY_ROOT/etc/custody.json" >"$CUSTODY_HOME/c" &&
+		cp "$CUSTODY_HOME/c" "$CUSTODY_ROOT/etc/custody.json" &&
+		{ "$CUSTODY" run -- sh -c "echo 1 >one; exit 3"; "$CUSTODY" evidence verify last && stat -c %h "$CUSTODY_HOME"/store/*/worktree/one; }'
+	[ "$status" -eq 0 ]
+	[ "${lines[-1]}" = 1 ]
+}
+
+full_disk() {
+	set -e
+	mkdir fs/root fs/work
+	chmod 755 fs fs/work fs/root
+	export CUSTODY_ROOT=$PWD/fs/root
+	cp -a root/etc fs/root/
+	cd fs/work
+	"$CUSTODY" ledger init >/dev/null
+	"$CUSTODY" run -- sh -c 'head -c 1G /dev/zero >big; exit 3' || [ $? -eq 3 ]
+	"$CUSTODY" evidence verify last >/dev/null
+	jq -r .status ../root/forensics/*/metadata.json
+	"$CUSTODY" diff --stat >/dev/null
+	"$CUSTODY" df >/dev/null
+	"$CUSTODY" prune --all
+}
+
+@test "ISO-5: a disk that the payload filled: the evidence is complete, and prune makes room" {
+	skip_without root
+	export -f full_disk
+	cd "$CUSTODY_HOME" || return
+	run --separate-stderr on_file_system ext4 bash -c full_disk
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = complete ]
+	[ "${lines[-1]}" = "2 removed" ]
+}
+
+@test "ISO-7: a kill while files are linked or removed loses neither the changes nor the evidence" {
+	local point
+	for point in tree-copied evidence-renamed layer-kept; do
+		CUSTODY_SEAM=$point CUSTODY_SEAM_DO=die run "$CUSTODY_BUILD/tests/custody-seamed" run -- sh -c "$DATA; exit 3"
+		[ "$status" -ne 3 ]
+		asked 0 recover
+		asked 0 evidence verify last
+		asked 0 diff last
+		assert_output_has big
+		asked 0 discard
+		asked 0 evidence verify last
+		asked 0 prune --all --yes
+	done
+	[ -z "$(ls "$CUSTODY_ROOT/forensics")" ]
+}
 
 several() {
 	local one two three

@@ -38,12 +38,17 @@ lacks() { # TEXT: on the screen
 	[[ $output != *"$1"* ]] || custody_fail "the output has '$1'"
 }
 
-LINE='changed in a copy. See: custody diff   Keep: custody apply   Drop: custody discard'
+# line COUNT: the line with COUNT and a size
+line() {
+	[[ $output =~ "custody: $1 changed in a copy ("[0-9.]+' '[KM]?B"). $LINE" ]] || custody_fail "no line with '$1'"
+}
+
+LINE='See: custody diff   Keep: custody apply   Drop: custody discard'
 
 the_line() {
 	on_terminal -- "$CUSTODY" run "${LIMITS[@]}" -- sh -c 'echo 1 >one; echo 2 >two'
 	assert_status 0
-	assert_output_has "custody: 2 files $LINE"
+	line "2 files"
 	# The commands of the line work as they are.
 	run --separate-stderr "${CUSTODY_AS[@]}" "$CUSTODY" apply
 	assert_status 0
@@ -52,14 +57,17 @@ the_line() {
 	# A removal is a change, in the words of one.
 	on_terminal -- "$CUSTODY" run "${LIMITS[@]}" -- sh -c 'rm one; exit 3'
 	assert_status 3
-	assert_output_has "custody: 1 file $LINE"
+	line "1 file"
+	# One line says that the failed run is kept as evidence, and how large it is.
+	[[ $output =~ 'custody: evidence of status 3 kept ('[0-9]+' B). See: custody evidence show 20' ]]
 	on_terminal -- "$CUSTODY" run "${LIMITS[@]}" -- mkdir dir
-	assert_output_has "custody: only directories $LINE"
+	lacks 'evidence of status'
+	line "only directories"
 	# A terminal for stderr is enough.
 	on_terminal -- sh -c '"$0" run "$@" -- sh -c "echo 3 >three" >/dev/null </dev/null' "$CUSTODY" "${LIMITS[@]}"
-	assert_output_has "custody: 1 file $LINE"
+	line "1 file"
 	on_terminal 'send:echo re""ady\n' expect:ready 'send:echo 4 >four; exit\n' -- "$CUSTODY" shell "${LIMITS[@]}"
-	assert_output_has "custody: 1 file $LINE"
+	line "1 file"
 	assert_output_has 'mode cooked'
 }
 
@@ -70,9 +78,10 @@ the_line() {
 no_line() {
 	for words in -q --json '--result r.json -q'; do
 		# shellcheck disable=SC2086 # words
-		on_terminal -- "$CUSTODY" run "${LIMITS[@]}" $words -- sh -c 'echo 1 >one'
-		assert_status 0
+		on_terminal -- "$CUSTODY" run "${LIMITS[@]}" $words -- sh -c 'echo 1 >one; exit 3'
+		assert_status 3
 		lacks 'in a copy'
+		lacks 'evidence of status'
 	done
 	# Nothing changed, or it is not kept.
 	on_terminal -- "$CUSTODY" run "${LIMITS[@]}" -- true
@@ -110,7 +119,7 @@ no_line() {
 @test "ISO-3: names in the copy do not reach the line, and a kill at the end leaves none" {
 	on_terminal -- "$CUSTODY" run -- sh -c 'printf x >"$(printf "a\033[2J\nb")"'
 	assert_status 0
-	assert_output_has "custody: 1 file $LINE"
+	line "1 file"
 	lacks '[2J'
 	# Killed after the upper was kept and before the note was written: recovery keeps the changes.
 	CUSTODY_SEAM=layer-kept CUSTODY_SEAM_DO=die on_terminal -- "$CUSTODY_BUILD/tests/custody-seamed" run -- sh -c 'echo 1 >one'
