@@ -24,10 +24,11 @@ bool bundle_is_worktree_hooked(const struct placement *p)
 	return p->portable;
 }
 
-/* An idmapped clone, or an overlay of one. */
+/* An idmapped clone, an overlay of one, or the tmpfs that the worktree is mounted in: /tmp of a tree below /tmp. */
 static bool needs_hook(const struct subject *s, const struct subject_mount *m)
 {
-	return m->idmap || subject_mount_is_tree(s, m);
+	return m->idmap || subject_mount_is_tree(s, m) ||
+	       (m->kind == SUBJECT_MOUNT_TMPFS && path_is_below(subject_work_target(s), m->target));
 }
 
 bool bundle_is_hooked(const struct subject *s, const struct placement *p, size_t i)

@@ -95,25 +95,14 @@ static int make_tmpfs(uint64_t size, mode_t mode, uid_t uid, gid_t gid, int *ret
 	return r < 0 ? r : finish_fs(fs, 0, ret, f);
 }
 
-/* Parent of the target and the target itself, where the tree above is an overlay or tmpfs of ours. */
-static int make_point(const struct hook_attach_point *at, struct fault *f)
+static int make_entry(const struct hook_attach_point *at, int dir, const char *name, bool is_dir,
+		      struct fault *f)
 {
-	_cleanup_free_ char *parent = strdup(at->target);
-	_cleanup_close_ int dir = -EBADF, fd = -EBADF;
-	const char *name;
-	char *slash;
+	_cleanup_close_ int fd = -EBADF;
 
-	if (!parent)
-		return fault_errno(f, ENOMEM, "mount point");
-	slash = strrchr(parent, '/');
-	name = at->target + (slash - parent) + 1;
-	*slash = '\0';
-	dir = path_open_in_root(at->rootfd, parent[0] ? parent : "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0, f);
-	if (dir < 0)
-		return dir;
-	if (at->is_dir && mkdirat(dir, name, 0755) < 0)
+	if (is_dir && mkdirat(dir, name, 0755) < 0)
 		return fault_errno(f, errno, "create the mount point '%s'", at->target);
-	if (!at->is_dir) {
+	if (!is_dir) {
 		fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 		if (fd < 0)
 			return fault_errno(f, errno, "create the mount point '%s'", at->target);
@@ -121,6 +110,38 @@ static int make_point(const struct hook_attach_point *at, struct fault *f)
 	if (fchownat(dir, name, at->uid, at->gid, AT_SYMLINK_NOFOLLOW) < 0)
 		return fault_errno(f, errno, "chown the mount point '%s'", at->target);
 	return 0;
+}
+
+/*
+ * The target and the parents that it lacks, where the tree above is an overlay or tmpfs of ours.  Only the container's
+ * first process, which waits, could change it meanwhile.
+ */
+static int make_point(const struct hook_attach_point *at, struct fault *f)
+{
+	_cleanup_free_ char *path = strdup(at->target);
+	int r = 0;
+
+	if (!path)
+		return fault_errno(f, ENOMEM, "mount point");
+	for (char *slash = path, *end; r == 0 && *slash; slash = end) {
+		_cleanup_close_ int dir = -EBADF;
+		struct stat st;
+		char kept;
+
+		*slash = '\0';
+		dir = path_open_in_root(at->rootfd, path[0] ? path : "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0,
+					f);
+		*slash = '/';
+		if (dir < 0)
+			return dir;
+		end = strchrnul(slash + 1, '/');
+		kept = *end;
+		*end = '\0';
+		if (fstatat(dir, slash + 1, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			r = make_entry(at, dir, slash + 1, kept || at->is_dir, f);
+		*end = kept;
+	}
+	return r;
 }
 
 static int open_point(const struct hook_attach_point *at, int *ret, struct fault *f)

@@ -47,7 +47,8 @@ static int make_command(const struct profile *p, const struct decoy *b, char ***
 	if (r == 0)
 		r = strv_appendf(&v, "--secret=%s", b->secret);
 	if (r == 0)
-		r = strv_appendf(&v, "--work=%s", p->workspace_target);
+		r = strv_appendf(&v, "--work=%s",
+				 p->workspace_target ? p->workspace_target : PROFILE_TARGET_FIXED);
 	if (r == 0)
 		r = strv_appendf(&v, "--work-mode=%s", profile_workspace_name(p->workspace));
 	if (r == 0)

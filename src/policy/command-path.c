@@ -293,9 +293,11 @@ static enum domain path_domain(const struct classifier *k, const char *path)
 /* A file in .git may be a program that git runs, or history. */
 static bool is_git_file(const char *path)
 {
-	const char *p = strstr(path, "/.git");
-
-	return p && (p[5] == '\0' || strchr("/*?[", p[5]));
+	/* Each of them: a worktree may lie below ".gitlab". */
+	for (const char *p = strstr(path, "/.git"); p; p = strstr(p + 1, "/.git"))
+		if (p[5] == '\0' || strchr("/*?[", p[5]))
+			return true;
+	return false;
 }
 
 static bool is_socket_path(const char *path)

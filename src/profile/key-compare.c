@@ -151,6 +151,15 @@ static bool is_user_tighter(const char *base, const char *user)
 	return !group || !profile_is_zero_id(group + 1);
 }
 
+/* Without a target the worktree has the path of its source inside; a profile that names /work keeps that. */
+static bool is_in_worktree(const struct profile *p, const char *path)
+{
+	if (p->workspace_target)
+		return path_is_below(path, p->workspace_target);
+	return path_is_below(path, PROFILE_TARGET_FIXED) ||
+	       (p->workspace_source && path_is_below(path, p->workspace_source));
+}
+
 bool key_row_is_tighter(const struct key_row *k, const void *base, const void *p)
 {
 	if (k->offset == KEY_NO_FIELD)
@@ -188,8 +197,7 @@ bool key_row_is_tighter(const struct key_row *k, const void *base, const void *p
 		return is_equal(k, base, p) ||
 		       (text(k, p) && text(k, base) && path_is_below(text(k, p), text(k, base)));
 	case KEY_ORDER_CWD:
-		return is_equal(k, base, p) || !text(k, p) ||
-		       path_is_below(text(k, p), ((const struct profile *)p)->workspace_target);
+		return is_equal(k, base, p) || !text(k, p) || is_in_worktree(p, text(k, p));
 	case KEY_ORDER_USER:
 		return is_user_tighter(text(k, base), text(k, p));
 	}

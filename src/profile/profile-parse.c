@@ -103,11 +103,6 @@ static int fill_document(const struct jdoc *doc, const struct profile_vars *vars
 		r = key_table_fill_defaults(profile_keys(), doc, vars, p, f);
 	if (r == 0 && p->workspace_sandbox)
 		r = apply_sandbox(doc, p, f);
-	if (r == 0 && !p->process_cwd) {
-		p->process_cwd = strdup(p->workspace_target);
-		if (!p->process_cwd)
-			return fault_errno(f, ENOMEM, "profile");
-	}
 	return r;
 }
 

@@ -57,9 +57,10 @@ static int require_binds(const struct profile *p, const char *key, char *const *
 static int require_targets(const struct profile *p, struct fault *f)
 {
 	_cleanup_strv_ char **seen = NULL;
-	int r;
+	int r = 0;
 
-	r = require_target(p, "workspace.target", p->workspace_target, &seen, f);
+	if (p->workspace_target)
+		r = require_target(p, "workspace.target", p->workspace_target, &seen, f);
 	if (r == 0)
 		r = require_binds(p, "filesystem.ro", p->fs_ro, &seen, f);
 	if (r == 0)

@@ -23,6 +23,9 @@ enum profile_root {
 	PROFILE_ROOT_DIR,     /* a directory, read-only */
 };
 
+/* Path inside of a worktree that cannot have the one that it has outside. */
+#define PROFILE_TARGET_FIXED "/work"
+
 enum profile_workspace {
 	PROFILE_WORKSPACE_OVERLAY, /* copy on write; the original is never written */
 	PROFILE_WORKSPACE_RO,
@@ -78,7 +81,7 @@ struct profile {
 	enum profile_workspace workspace;
 	enum profile_overlay workspace_overlay;
 	char *workspace_source;	  /* default: the caller's current directory */
-	char *workspace_target;	  /* default "/work" */
+	char *workspace_target;	  /* NULL: the path that the worktree has outside, or /work */
 	char *workspace_sandbox;  /* name of a sandbox root, whose workspace is the worktree; NULL: none */
 	char **workspace_protect; /* below it: read-only inside in mode rw, never applied */
 	bool workspace_keep;	  /* keep an overlay's changes after the run */
@@ -95,7 +98,7 @@ struct profile {
 	bool process_init; /* custody-init as PID 1; default true */
 	char *process_hostname;
 	char *process_user; /* "root" (of the container; default) or "UID[:GID]" inside */
-	char *process_cwd;  /* default: workspace_target */
+	char *process_cwd;  /* NULL: the worktree */
 
 	enum profile_network network;
 	enum network_class network_class; /* the lane of the profile; default test */

@@ -111,6 +111,7 @@ static int build(struct run_plan *d, const struct run_options *o, struct fault *
 				      .workdir = o->workdir,
 				      .hostname = o->hostname,
 				      .home = d->dirs.home,
+				      .dirs = &d->dirs,
 				      .environ = environ,
 				      .seal = o->seal_tree ? OPERAND_SEAL_TREE
 					      : o->no_seal ? OPERAND_SEAL_NONE
@@ -119,6 +120,9 @@ static int build(struct run_plan *d, const struct run_options *o, struct fault *
 
 	d->asked = *d->profile;
 	apply_options(&d->asked, o);
+	/* doctor's program must not find the decoy at the path that it has on the host. */
+	if (o->canary && !d->asked.workspace_target)
+		d->asked.workspace_target = (char *)PROFILE_TARGET_FIXED;
 	r = work_in_root(d, &rq, f);
 	if (r < 0)
 		return r;

@@ -27,4 +27,5 @@ libcore_a_SOURCES += \
 	src/subject/subject-prove-root.c src/subject/subject-prove-root.h \
 	src/subject/subject-root.c \
 	src/subject/subject-sandbox.c \
+	src/subject/subject-target.c \
 	src/subject/subject.c src/subject/subject.h

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -16,14 +15,14 @@
 #define LINKS_MAX 40 /* as in the kernel */
 
 /*
- * Resolution as it will happen inside, where the worktree has another path than on the host: a link to
- * /work/x points into the tree, one to the tree's path on the host does not.  So each step resolves one name
- * and never follows a link.  Outside the worktree nothing is resolved; names there are used as written.
+ * Resolution as it will happen inside, where the worktree may have another path than on the host: if it is /work, a
+ * link to /work/x points into the tree, and one to the tree's path on the host does not.  So each step resolves one
+ * name and never follows a link.  Outside the worktree nothing is resolved; names there are used as written.
  */
 struct path_walk {
 	const struct subject *s;
 	int rootfd;
-	char *names[2 * OPERAND_DEPTH_MAX]; /* current directory, from "/" inside */
+	char **names; /* current directory, from "/" inside; room for N_WORK + OPERAND_DEPTH_MAX */
 	size_t n_names, n_work;
 	int fds[OPERAND_DEPTH_MAX]; /* of the directories below the worktree's root */
 	char *todo;		    /* heap */
@@ -38,6 +37,7 @@ static void walk_done(struct path_walk *w)
 		if (i >= w->n_work)
 			fd_close(w->fds[i - w->n_work]);
 	}
+	free(w->names);
 	free(w->todo);
 }
 
@@ -115,7 +115,7 @@ static void pop(struct path_walk *w)
 /* FD: of a directory of the tree, -EBADF elsewhere. */
 static int push(struct path_walk *w, const char *name, int fd, struct fault *f)
 {
-	if (w->n_names >= w->n_work + OPERAND_DEPTH_MAX || w->n_names >= ARRAY_SIZE(w->names)) {
+	if (w->n_names >= w->n_work + OPERAND_DEPTH_MAX) {
 		fd_close(fd);
 		return fault_set(f, E2BIG, "more than %d directories deep", OPERAND_DEPTH_MAX);
 	}
@@ -280,8 +280,9 @@ int operand_resolve(const struct subject *s, int rootfd, const char *word, struc
 	if (!*word || strlen(word) >= PATH_MAX)
 		return 0;
 	w.n_work = count_parts(subject_work_target(s));
+	w.names = calloc(w.n_work + OPERAND_DEPTH_MAX, sizeof(*w.names));
 	w.todo = word[0] == '/' ? strdup(word) : path_join(s->cwd, word);
-	if (!w.todo)
+	if (!w.names || !w.todo)
 		return fault_errno(f, ENOMEM, "operand");
 	while (r == 1 && *w.todo)
 		r = take_part(&w, f);

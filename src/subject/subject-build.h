@@ -45,8 +45,11 @@ int subject_require_sandbox_targets(const struct subject *s, struct fault *f);
 int subject_pin_sandbox(struct subject *s, const char *source, bool is_volume, char **ret, int *ret_fd,
 			struct fault *f);
 
-/* WORKDIR: of the command line, else the profile's.  Early checks only: subject_require_cwd needs the mounts. */
-int subject_set_cwd(struct subject *s, const char *workdir, struct fault *f);
+/* Path of the worktree inside: the profile's, else the one that it has on the host, else /work. */
+int subject_set_target(struct subject *s, const struct subject_request *rq, struct fault *f);
+
+/* Of the command line, else the profile's.  Early checks only: subject_require_cwd needs the mounts. */
+int subject_set_cwd(struct subject *s, const struct subject_request *rq, struct fault *f);
 
 struct subject_file subject_file_of(const struct stat *st);
 

@@ -45,9 +45,9 @@ static int require_cwd(const struct subject *s, struct fault *f)
 	return 0;
 }
 
-int subject_set_cwd(struct subject *s, const char *workdir, struct fault *f)
+int subject_set_cwd(struct subject *s, const struct subject_request *rq, struct fault *f)
 {
-	const char *cwd = workdir		    ? workdir
+	const char *cwd = rq->workdir		    ? rq->workdir
 			  : s->profile->process_cwd ? s->profile->process_cwd
 						    : subject_work_target(s);
 	_cleanup_free_ char *joined = NULL;
@@ -72,13 +72,16 @@ int subject_set_cwd(struct subject *s, const char *workdir, struct fault *f)
 /*
  * Without init the runtime changes to the directory while it still has descriptors of the host.  Only custody makes the
  * entries of the root above the mounts: a path that ends there, or at a mount, passes through no link of another author.
+ * Nor do the entries of a tmpfs above such a mount, as /tmp above a worktree in it: it was empty.
  */
 static bool has_foreign_part(const struct subject *s)
 {
 	const char *work = subject_work_target(s);
+	bool ends_at_mount = str_eq(s->cwd, work) || subject_find_mount(s, s->cwd);
 
 	for (size_t i = 0; i < s->n_mounts; i++)
-		if (path_is_below(s->cwd, s->mounts[i].target) && !str_eq(s->cwd, s->mounts[i].target))
+		if (path_is_below(s->cwd, s->mounts[i].target) && !str_eq(s->cwd, s->mounts[i].target) &&
+		    !(ends_at_mount && s->mounts[i].kind == SUBJECT_MOUNT_TMPFS))
 			return true;
 	for (size_t i = 0; i < s->n_links; i++)
 		if (path_is_below(s->cwd, s->links[i].target))

@@ -150,16 +150,13 @@ static void map_links(struct jmap *m, struct subject *s)
 
 static void map_worktree(struct jmap *parent, struct subject *s, struct profile *p)
 {
-	char *target = parent->reading ? NULL : (char *)subject_work_target(s);
 	unsigned int mode = profile_is_fuse(p) ? MODE_FUSE : p->workspace;
 	uint64_t at = s->worktree_at;
 	struct jmap m;
 
 	jmap_enter(parent, "worktree", &m);
 	jmap_word(&m, "mode", modes, &mode);
-	jmap_path(&m, "target", &target);
-	if (parent->reading)
-		p->workspace_target = target;
+	jmap_path(&m, "target", &s->target);
 	jmap_u64(&m, "before", &at);
 	if (m.r == 0 && mode != PROFILE_WORKSPACE_TMPFS) {
 		jmap_path(&m, "source", &s->worktree);

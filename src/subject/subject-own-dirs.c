@@ -56,6 +56,19 @@ static int require_apart(const struct sandbox_root *sandbox, const char *source,
 			 source, real);
 }
 
+bool subject_is_own_dir(const char *path, const struct dirs *d)
+{
+	const char *const own[] = { d->config, d->base, d->run, d->data, d->libexec, d->profiles_shipped };
+
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
+		_cleanup_free_ char *real = own[i] ? resolve(own[i]) : NULL;
+
+		if (own[i] && (!real || path_is_below(path, real)))
+			return true;
+	}
+	return false;
+}
+
 static int require_source(const struct sandbox_root *sandbox, const char *source, const struct dirs *d,
 			  struct fault *f)
 {
@@ -154,13 +167,32 @@ static int require_shown(const struct subject *s, const char *operand, char **hi
 	return 0;
 }
 
+/* A profile names a file of the worktree by ${cwd} or its path outside, wherever the tree is inside. */
+static int hide_by_source(const struct subject *s, char ***ret, struct fault *f)
+{
+	for (char **h = s->profile->fs_hide; s->worktree && h && *h; h++) {
+		_cleanup_free_ char *inside = NULL;
+		size_t len = strlen(s->worktree);
+
+		if (!path_is_below(*h, s->worktree) || strlen(*h) <= len)
+			continue;
+		inside = path_join(subject_work_target(s), *h + len + (s->worktree[1] != '\0'));
+		if (!inside || (!strv_has(*ret, inside) && strv_append(ret, inside) < 0))
+			return fault_errno(f, ENOMEM, "hidden paths");
+	}
+	return 0;
+}
+
 int subject_hide_own(const struct subject *s, const struct dirs *d, char ***ret, struct fault *f)
 {
 	_cleanup_strv_ char **list = strv_copy(s->profile->fs_hide);
-	int r = 0;
+	int r;
 
 	if (s->profile->fs_hide && !list)
 		return fault_errno(f, ENOMEM, "subject");
+	r = hide_by_source(s, &list, f);
+	if (r < 0)
+		return r;
 	if (s->worktree && s->profile->workspace != PROFILE_WORKSPACE_TMPFS)
 		r = hide_all(&(struct sight){ s->sandbox, s->worktree, subject_work_target(s) }, d, &list, f);
 	for (size_t i = 0; r == 0 && i < s->n_mounts; i++)

@@ -15,7 +15,6 @@
 #include "subject/subject-build.h"
 
 #define HOSTNAME_DEFAULT "custody"
-#define WORK_TARGET_DEFAULT "/work"
 #define TMP_SIZE_DEFAULT (UINT64_C(256) * 1024 * 1024)
 #define ID_MAX 65535
 
@@ -90,7 +89,7 @@ static int set_hostname(struct subject *s, const char *name, struct fault *f)
 
 const char *subject_work_target(const struct subject *s)
 {
-	return s->profile->workspace_target ? s->profile->workspace_target : WORK_TARGET_DEFAULT;
+	return s->target;
 }
 
 bool subject_is_shared(const struct subject *s, const char *path)
@@ -184,6 +183,17 @@ static uint64_t approved_time(const struct profile *asked, const struct profile 
 	return t != 0 && (cap == 0 || t < cap) ? cap : t;
 }
 
+/* Elsewhere /var/tmp is a link to /tmp; the parents of a worktree below it take its name. */
+static int add_var_tmp(struct subject *s, struct fault *f)
+{
+	const char *work = subject_work_target(s);
+
+	if (!path_is_below(work, "/var/tmp") || strcmp(work, "/var/tmp") == 0 ||
+	    subject_find_mount(s, "/var/tmp"))
+		return 0;
+	return subject_add_tmpfs(s, "/var/tmp", subject_tmp_size(s), 01777, f);
+}
+
 static int add_private_places(struct subject *s, bool own_home, struct fault *f)
 {
 	uint64_t size = subject_tmp_size(s);
@@ -197,6 +207,9 @@ static int add_private_places(struct subject *s, bool own_home, struct fault *f)
 		if (r < 0)
 			return r;
 	}
+	r = add_var_tmp(s, f);
+	if (r < 0)
+		return r;
 	if (!own_home || subject_find_mount(s, s->home) || strcmp(subject_work_target(s), s->home) == 0)
 		return 0;
 	return subject_add_tmpfs(s, s->home, size, 0700, f);
@@ -222,7 +235,9 @@ static int fill(struct subject *s, const struct subject_request *rq, struct faul
 	if (r >= 0)
 		r = set_worktree(s, rq, f);
 	if (r >= 0)
-		r = subject_set_cwd(s, rq->workdir, f);
+		r = subject_set_target(s, rq, f);
+	if (r >= 0)
+		r = subject_set_cwd(s, rq, f);
 	/* Explicit mounts first: a default never hides a requested mount. */
 	if (r >= 0)
 		r = subject_build_binds(s, rq, f);
@@ -285,6 +300,7 @@ void subject_free(struct subject *s)
 	free(s->cwd);
 	free(s->hostname);
 	free(s->worktree);
+	free(s->target);
 	free(s->home);
 	for (size_t i = 0; i < s->n_mounts; i++) {
 		free(s->mounts[i].source);

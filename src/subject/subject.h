@@ -46,6 +46,7 @@ struct subject_link {
 };
 
 struct sandbox_root;
+struct dirs;
 
 /*
  * Everything that affects execution, resolved against this host: the input of the bundle.  config.json is a
@@ -62,6 +63,7 @@ struct subject {
 	uid_t uid; /* inside */
 	gid_t gid;
 	char *worktree;	 /* host path, resolved; NULL for tmpfs */
+	char *target;	 /* path of the worktree inside */
 	uid_t owner_uid; /* of the worktree, on the host */
 	gid_t owner_gid;
 	struct subject_file worktree_file;
@@ -100,8 +102,9 @@ struct subject_request {
 	char *const *volumes; /* -v SOURCE:TARGET[:ro|rw] */
 	const char *workdir;  /* -w, inside */
 	const char *hostname;
-	const char *home;     /* the caller's on the host: never bound rw unless `dangerous` allows it */
-	char *const *environ; /* the caller's */
+	const char *home;	 /* the caller's on the host: never bound rw unless `dangerous` allows it */
+	const struct dirs *dirs; /* custody's own: a worktree there keeps /work; NULL: not known */
+	char *const *environ;	 /* the caller's */
 	/*
 	 * The worktree is its workspace, its tmp is /tmp if that is writable; -v sources, -w and the
 	 * profile's paths in the workspace must not lead out of it.  Outlives the subject; NULL: none.
@@ -117,11 +120,12 @@ DEFINE_CLEANUP(struct subject, subject_free)
 #define _cleanup_subject_ _cleanup_(subject_freep)
 
 const char *subject_work_target(const struct subject *s); /* inside */
+/* Is PATH, on the host, at or below a directory of custody's own?  Also if memory is missing. */
+bool subject_is_own_dir(const char *path, const struct dirs *d);
 /* Does PATH lie in a sandbox root, where commands of several sessions write? */
 bool subject_is_shared(const struct subject *s, const char *path);
 uint64_t subject_tmp_size(const struct subject *s); /* of each private tmpfs */
 
-struct dirs;
 /*
  * Refuses a writable source that contains, or is in, a directory of custody's own: custody trusts its
  * content.

@@ -123,7 +123,7 @@ $(readlink /proc/self/ns/time)" ] || custody_fail "inherited: $output"
 
 @test "ISO-1: bundles: no priority or personality of the caller reaches the command" {
 	write_state
-	bundle -- python3 /work/state.py
+	bundle -- python3 "$PWD/state.py"
 	CUSTODY_AS=(python3 "$CALLER" personality=0440000 slack=1)
 	[ "$(id -u)" -ne 0 ] || CUSTODY_AS+=(nice=-9)
 	CUSTODY_AS+=(--)

@@ -328,7 +328,7 @@ over_the_disk_limit() { # SCRIPT [OPTIONS]: found out while it still runs
 	for mode in 000 300; do
 		over_the_disk_limit "mkdir d; for i in 1 2; do head -c 12M /dev/zero >d/\$i; done; chmod $mode d" -p "$PROFILE"
 	done
-	over_the_disk_limit 'for i in 1 2; do head -c 12M /dev/zero >$i; done; chmod 000 /work' -p "$PROFILE"
+	over_the_disk_limit 'for i in 1 2; do head -c 12M /dev/zero >$i; done; chmod 000 "$PWD"' -p "$PROFILE"
 	custody_run -p "$PROFILE" -- sh -c 'mkdir d; for i in 1 2; do head -c 12M /dev/zero >d/$i; done; chmod 000 d'
 	assert_status 137
 	assert_reason disk-limit
@@ -412,7 +412,7 @@ over_the_disk_limit() { # SCRIPT [OPTIONS]: found out while it still runs
 			no("clone3", SYS_clone3, 0, 0, 0, 0);
 			no("setns", SYS_setns, 0, 0, 0, 0);
 			no("mount", SYS_mount, 0, (long)"/tmp", (long)"tmpfs", 0);
-			no("umount", SYS_umount2, (long)"/work", 2, 0, 0);
+			no("umount", SYS_umount2, (long)".", 2, 0, 0);
 			no("open_tree", SYS_open_tree, AT_FDCWD, (long)"/", 1, 0);
 			no("pivot_root", SYS_pivot_root, (long)".", (long)".", 0, 0);
 			no("chroot", SYS_chroot, (long)"/tmp", 0, 0, 0);

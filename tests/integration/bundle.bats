@@ -23,9 +23,9 @@ teardown() {
 }
 
 @test "CARD-2: crun and runc show the same inside of one bundle" {
-	bundle -e GREETING=hello -- sh -c 'id -u; id -g; hostname; pwd; env | LC_ALL=C sort; ls -A / /work /etc
+	bundle -e GREETING=hello -- sh -c 'id -u; id -g; hostname; pwd; env | LC_ALL=C sort; ls -A / . /etc
 		awk "{print \$5, \$6}" /proc/self/mountinfo | grep -v -e ^/dev/ -e ^/proc/ | LC_ALL=C sort
-		grep -E "^(Seccomp|NoNewPrivs|Cap...):" /proc/self/status; cat /proc/self/uid_map; cat /work/file'
+		grep -E "^(Seccomp|NoNewPrivs|Cap...):" /proc/self/status; cat /proc/self/uid_map; cat file'
 	runtime_run crun "$BUNDLE"
 	assert_status 0
 	local crun=$output
@@ -195,7 +195,7 @@ set_id_is_refused() {
 }
 
 @test "CARD-2: a layer that the runtime leaves out stops the bundle before the payload" {
-	bundle -- touch /work/was-executed
+	bundle -- touch "$PWD/was-executed"
 	try() {
 		jq "$1 | $RUNTIME_UNJUDGED" "$BUNDLE/config.json" >"$BUNDLE/new" && mv "$BUNDLE/new" "$BUNDLE/config.json"
 		runtime_run "$RUNTIME" "$BUNDLE"
@@ -203,11 +203,11 @@ set_id_is_refused() {
 		assert_stderr_has "$2"
 	}
 	both try 'del(.linux.seccomp)' "layer 'seccomp' is missing"
-	bundle -- touch /work/was-executed
+	bundle -- touch "$PWD/was-executed"
 	both try '.process.noNewPrivileges = false' "layer 'no-new-privs' is missing"
-	bundle -- touch /work/was-executed
+	bundle -- touch "$PWD/was-executed"
 	both try '.root.readonly = false' "layer 'read-only-root' is missing"
-	bundle -- touch /work/was-executed
+	bundle -- touch "$PWD/was-executed"
 	both try 'del(.hooks)' "layer 'worktree' is missing"
 }
 
@@ -246,7 +246,7 @@ set_id_is_refused() {
 	ln -s busybox "$root/bin/sh"
 	echo mine >"$root/etc/mark"
 	suite_profile dir "$(jq -n --arg path "$root" '{root: {type: "dir", path: $path}}')"
-	bundle --profile "$PROFILE" -- /bin/sh -c 'busybox cat /etc/mark /work/file; busybox ls /; busybox touch /etc/x'
+	bundle --profile "$PROFILE" -- /bin/sh -c 'busybox cat /etc/mark file; busybox ls /; busybox touch /etc/x'
 	# A write to a system path would have to be approved.
 	jq "$RUNTIME_UNJUDGED" "$BUNDLE/config.json" >"$BUNDLE/new" && mv "$BUNDLE/new" "$BUNDLE/config.json"
 	find "$root" | sort >"$CUSTODY_HOME/before"

@@ -61,7 +61,7 @@ inside" ]
 	assert_status 3
 	[ "$(jq -c '.process.args[-3:]' "$(taken)/config.json")" = '["sh","-c","exit 3"]' ]
 	jq -e '.process.env | index("SECRET=[redacted]")' "$(taken)/config.json" >/dev/null
-	jq -e '[.mounts[].destination] | index("/work")' "$(taken)/config.json" >/dev/null
+	jq -e --arg tree "$PWD" '[.mounts[].destination] | index($tree)' "$(taken)/config.json" >/dev/null
 	jq -e '.absent | index("config.json") | not' "$(taken)/metadata.json" >/dev/null
 	run grep -rl hunter2 "$(taken)"
 	[ "$status" -eq 1 ]

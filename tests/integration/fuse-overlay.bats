@@ -90,7 +90,7 @@ started() {
 changed_and_reviewed() {
 	local before after id
 	before=$(portrait)
-	fuse_run -- sh -c 'grep " /work " /proc/self/mountinfo >mounted
+	fuse_run -- sh -c 'grep " $PWD " /proc/self/mountinfo >mounted
 		echo changed >file; rm gone; mv moved there; rm -r dir; mkdir dir; echo new >dir/new; echo more >>shut/file
 		ln -s file link; chmod 600 mounted; find . ! -name . | LC_ALL=C sort'
 	assert_status 0
@@ -366,7 +366,7 @@ nothing_ran() {
 	assert_stderr_has 'apt install fuse-overlayfs'
 	nothing_ran
 	# No other backend needs it.
-	custody_run -- grep -c ' /work .* - overlay ' /proc/self/mountinfo
+	custody_run -- grep -c " $PWD .* - overlay " /proc/self/mountinfo
 	assert_status 0
 	[ "$output" = 1 ]
 }
@@ -415,7 +415,7 @@ nothing_ran() {
 @test "ISO-3: fuse: it is not started unless it is configured" {
 	profile p '"workspace":{"overlay":"kernel"}'
 	mkfifo "$CUSTODY_HOME/said"
-	"$CUSTODY" run --profile "$CUSTODY_HOME/p.json" -- sh -c 'grep -c " /work .* - overlay " /proc/self/mountinfo; exec sleep 1000' \
+	"$CUSTODY" run --profile "$CUSTODY_HOME/p.json" -- sh -c 'grep -c " $PWD .* - overlay " /proc/self/mountinfo; exec sleep 1000' \
 		>"$CUSTODY_HOME/said" 2>"$CUSTODY_HOME/err" </dev/null 3>&- &
 	local sup=$! line
 	read -r line <"$CUSTODY_HOME/said"

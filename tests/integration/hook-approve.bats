@@ -327,7 +327,7 @@ replaced() {
 
 @test "CARD-3: files added to the bundle's root are refused" {
 	write --profile "$CUSTODY_HOME/plain.json" -- sh -c 'exit 0'
-	echo /work/evil.so >"$BUNDLE/rootfs/etc/ld.so.preload"
+	echo "$PWD/evil.so" >"$BUNDLE/rootfs/etc/ld.so.preload"
 	both refused ld.so.preload
 }
 

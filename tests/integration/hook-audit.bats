@@ -211,7 +211,7 @@ told() { # KIND COUNT
 }
 # ready ID: its command is past the point where it wrote `new`.
 ready() {
-	wait_until exec_in "$1" test -e /work/new
+	wait_until exec_in "$1" test -e "$CUSTODY_HOME/work/new"
 }
 exec_in() { # ID CMD...: without the runtime's exec, which a user may not have
 	local pid

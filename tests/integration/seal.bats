@@ -151,7 +151,7 @@ between() {
 
 @test "GOV-9: a program that env, timeout or bash find through PATH is sealed like argv[0]" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
-	INSIDE_PATH=/work/sub:/usr/bin:/bin
+	INSIDE_PATH=$PWD/sub:/usr/bin:/bin
 	for mode in overlay ro rw; do
 		profile "$mode"
 		between sub/script.sh replace script.sh

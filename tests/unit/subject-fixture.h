@@ -49,7 +49,6 @@ static struct operand_link fixture_operand_links[] = { { S("data.txt"), S("real.
 static inline struct profile fixture_plain_profile(void)
 {
 	return (struct profile){
-		.workspace_target = S("/work"),
 		.process_init = true,
 		.limit_memory = 1 << 20,
 		.limit_pids = 7,
@@ -90,6 +89,7 @@ static inline struct subject fixture_plain_subject(const struct profile *p)
 		.hostname = S("box"),
 		.home = S("/home/sandbox"),
 		.worktree = S("/src"),
+		.target = S("/work"),
 		.owner_uid = 1000,
 		.owner_gid = 100,
 		.mounts = fixture_mounts,

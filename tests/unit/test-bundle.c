@@ -301,6 +301,25 @@ static void a_hooked_mount_below_a_runtimes_mount_is_refused(void)
 	CHECK(strstr(fault_text(&f), "'/usr/local/x' lies below the mount '/usr'"));
 }
 
+static void a_worktree_below_a_tmpfs_makes_it_the_hooks(void)
+{
+	_cleanup_jdoc_ struct jdoc *plan = NULL;
+	SETUP(fixture_portable());
+
+	s.target = (char *)"/tmp/a/b";
+	s.n_mounts = 2;
+	CHECK(strcmp(s.mounts[0].target, "/tmp") == 0);
+	s.worktree_at = 1;
+	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
+	CHECK(!mount_at(c, "/tmp") && !mount_at(c, "/tmp/a/b") && mount_at(c, "/usr"));
+	const char *text = at(c, "hooks/createRuntime/0/args/2")->string;
+
+	CHECK(jdoc_parse(text, strlen(text), "plan", NULL, &plan, &f) == 0);
+	CHECK(strcmp(at(plan, "mounts/0/target")->string, "/tmp") == 0 &&
+	      strcmp(at(plan, "mounts/0/kind")->string, "tmpfs") == 0);
+	CHECK(strcmp(at(plan, "mounts/1/target")->string, "/tmp/a/b") == 0);
+}
+
 static void an_empty_worktree_is_the_hooks_too_for_it_must_be_held(void)
 {
 	SETUP(fixture_portable());
@@ -421,7 +440,7 @@ TAP_MAIN(T(an_own_run_has_every_layer), T(switching_a_layer_off_leaves_out_exact
 	 T(prepared_clones_are_bound_instead_of_their_sources), T(init_gets_the_layers_to_prove),
 	 T(CARD_2_a_portable_bundle_carries_limits_names_and_a_hook),
 	 T(CARD_2_the_hook_mounts_the_worktree_and_everything_mapped),
-	 T(a_hooked_mount_below_a_runtimes_mount_is_refused),
+	 T(a_hooked_mount_below_a_runtimes_mount_is_refused), T(a_worktree_below_a_tmpfs_makes_it_the_hooks),
 	 T(an_empty_worktree_is_the_hooks_too_for_it_must_be_held),
 	 T(a_bundle_with_an_approve_hook_has_an_audit_hook),
 	 T(one_id_is_enough_for_container_root_and_for_no_other_user), T(the_same_input_gives_the_same_bytes),

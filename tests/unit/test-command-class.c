@@ -236,6 +236,50 @@ static void parts_are_all_that_would_run(void)
 	CHECK(n == 6);
 }
 
+/* Inside, the worktree has the path that it has outside: below a home, a list of the system, or a name with ".git". */
+static void a_worktree_is_the_workspace_wherever_it_lies(void)
+{
+	static const char *const trees[] = { "/root/p",	   "/home/user/p", "/home/p",  "/srv/p",
+					     "/opt/a/b/c", "/var/lib/p",   "/nix/p",   "/tmp/p",
+					     "/root/.x/p", "/mnt/p",	   "/projects" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(trees); i++) {
+		const struct command_place at = { .cwd = trees[i],
+						  .home = "/home/sandbox",
+						  .worktree = trees[i],
+						  .worktree_host = trees[i] };
+		char *soft[] = { (char *)"rm", (char *)"-rf", (char *)"build", NULL };
+		char *whole[] = { (char *)"rm", (char *)"-rf", (char *)trees[i], NULL };
+		char *out[] = { (char *)"cp", (char *)"x", (char *)"/etc/passwd", NULL };
+		_cleanup_arena_ struct arena a;
+		struct command_class c;
+
+		arena_init(&a);
+		CHECK(command_classify(&a, &at, soft, &c) == 0);
+		CHECK(c.domain == DOMAIN_WORKSPACE && c.outcome == OUTCOME_SOFT &&
+		      !(c.traits & COMMAND_UNBOUNDED));
+		CHECK(command_classify(&a, &at, whole, &c) == 0 && c.traits & COMMAND_UNBOUNDED);
+		CHECK(command_classify(&a, &at, out, &c) == 0 && c.domain == DOMAIN_SYSTEM);
+	}
+}
+
+static void a_git_directory_is_found_below_a_name_that_begins_alike(void)
+{
+	const struct command_place at = { .cwd = "/home/user/.gitlab/p",
+					  .home = "/home/sandbox",
+					  .worktree = "/home/user/.gitlab/p",
+					  .worktree_host = "/home/user/.gitlab/p" };
+	char *hook[] = { (char *)"cp", (char *)"evil", (char *)".git/hooks/pre-commit", NULL };
+	char *plain[] = { (char *)"cp", (char *)"a", (char *)"b", NULL };
+	_cleanup_arena_ struct arena a;
+	struct command_class c;
+
+	arena_init(&a);
+	CHECK(command_classify(&a, &at, hook, &c) == 0 && c.outcome == OUTCOME_IRREVERSIBLE);
+	CHECK(command_classify(&a, &at, plain, &c) == 0 && c.outcome != OUTCOME_IRREVERSIBLE);
+}
+
 TAP_MAIN(T(traits_describe_a_command), T(GOV_14_trusted_hosts_match_whole_labels),
 	 T(hosts_are_found_where_a_client_looks_for_them), T(paths_have_their_domain),
-	 T(parts_are_all_that_would_run))
+	 T(a_worktree_is_the_workspace_wherever_it_lies),
+	 T(a_git_directory_is_found_below_a_name_that_begins_alike), T(parts_are_all_that_would_run))

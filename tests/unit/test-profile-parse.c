@@ -11,10 +11,10 @@ static void defaults_are_the_safe_values(void)
 
 	CHECK(parse(HEAD "}", &p, NULL) == 0);
 	CHECK(p->workspace == PROFILE_WORKSPACE_OVERLAY);
-	CHECK(str_eq(p->workspace_source, "/srv/project") && str_eq(p->workspace_target, "/work"));
+	CHECK(str_eq(p->workspace_source, "/srv/project") && !p->workspace_target);
 	CHECK(p->root == PROFILE_ROOT_HOST_RO && strv_has(p->root_host_paths, "/usr"));
 	CHECK(p->network == PROFILE_NETWORK_NONE);
-	CHECK(p->process_init && str_eq(p->process_user, "root") && str_eq(p->process_cwd, "/work"));
+	CHECK(p->process_init && str_eq(p->process_user, "root") && !p->process_cwd);
 	CHECK(p->limit_memory == UINT64_C(2) << 30 && p->limit_pids == 512 && p->limit_cpu_percent == 200);
 	CHECK(p->limit_time_s == 0 && p->limit_grace_s == 5 && p->limit_tmp == UINT64_C(256) << 20);
 	CHECK(!p->fs_ro && !p->fs_rw && p->n_fs_tmpfs == 0 && !p->env_pass && p->n_env_set == 0);
@@ -195,7 +195,7 @@ static void targets_are_distinct_and_not_ours(void)
 {
 	CHECK(is_refused(HEAD ",\"filesystem\":{\"ro\":[\"/a\"],\"rw\":[\"/b:/a\"]}}",
 			 "two entries have the target '/a'"));
-	CHECK(is_refused(HEAD ",\"filesystem\":{\"ro\":[\"/a:/work\"]}}",
+	CHECK(is_refused(HEAD ",\"workspace\":{\"target\":\"/work\"},\"filesystem\":{\"ro\":[\"/a:/work\"]}}",
 			 "two entries have the target '/work'"));
 	CHECK(is_refused(HEAD ",\"filesystem\":{\"ro\":[\"/a:/proc/x\"]}}", "which custody uses itself"));
 	CHECK(is_refused(HEAD ",\"filesystem\":{\"ro\":[\"/a:/dev\"]}}", "which custody uses itself"));

@@ -75,6 +75,7 @@ static struct jdoc *other_document;
 	X(uid,             IN_IT,          x->s.uid++) \
 	X(gid,             IN_IT,          x->s.gid++) \
 	X(worktree,        IN_IT,          x->s.worktree = S("/elsewhere")) \
+	X(target,          IN_IT,          x->s.target = S("/w")) \
 	X(owner_uid,       IN_IT,          x->s.owner_uid++) \
 	X(owner_gid,       IN_IT,          x->s.owner_gid++) \
 	/* Only of a worktree that can be written: below. */ \
@@ -111,7 +112,7 @@ static struct jdoc *other_document;
 	X(workspace,         IN_IT,          x->p.workspace = PROFILE_WORKSPACE_RO) \
 	X(workspace_overlay, IN_IT,          x->p.workspace_overlay = PROFILE_OVERLAY_FUSE) \
 	X(workspace_source,  BY_THE_PROFILE, x->p.workspace_source = S("/x")) \
-	X(workspace_target,  IN_IT,          x->p.workspace_target = S("/w")) \
+	X(workspace_target,  BY_THE_PROFILE, x->p.workspace_target = S("/w")) \
 	X(workspace_sandbox, BY_THE_PROFILE, x->p.workspace_sandbox = S("s")) \
 	X(workspace_protect, BY_THE_PROFILE, x->p.workspace_protect = one_more) \
 	X(workspace_keep,    BY_THE_PROFILE, x->p.workspace_keep = !x->p.workspace_keep) \

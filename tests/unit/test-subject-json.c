@@ -80,7 +80,6 @@ static void a_subject_comes_back_with_the_same_config(void)
 	s.operand_links = NULL;
 	s.n_operands = s.n_operand_links = 0;
 	CHECK(comes_back(&s));
-	p.workspace_target = NULL; /* the default, given or not */
 	p.limit_tmp = 0;
 	CHECK(comes_back(&s));
 	s.layers &= ~(LAYER_BIT(LAYER_CAPABILITIES) | LAYER_BIT(LAYER_SECCOMP) | LAYER_BIT(LAYER_NET_NS) |

@@ -10,6 +10,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "layer/layer.h"
+#include "state/dirs.h"
 #include "subject/subject.h"
 #include "tap.h"
 
@@ -343,6 +344,150 @@ static void a_root_directory_is_shown_entry_by_entry(void)
 	REFUSED(ENOENT, "neither usr nor bin");
 }
 
+static bool builds_at(const struct profile *p, const struct subject_request *rq, const char *target)
+{
+	_cleanup_subject_ struct subject *s = NULL;
+	_cleanup_fault_ struct fault f = { 0 };
+
+	if (build(p, rq, &s, &f) < 0) {
+		printf("# %s\n", fault_text(&f));
+		return false;
+	}
+	return str_eq(subject_work_target(s), target) && str_eq(s->cwd, rq->workdir ? rq->workdir : target);
+}
+
+static void a_worktree_has_its_own_path_inside(void)
+{
+	SETUP;
+	p.workspace_target = NULL;
+	CHECK(builds_at(&p, &rq, tree));
+	p.workspace = PROFILE_WORKSPACE_RW;
+	CHECK(builds_at(&p, &rq, tree));
+	p.workspace = PROFILE_WORKSPACE_TMPFS;
+	CHECK(builds_at(&p, &rq, "/work"));
+}
+
+static void a_worktree_in_a_place_of_the_system_is_at_work(void)
+{
+	static const char *const places[] = { "/usr/share", "/etc", "/boot",   "/run/lock",
+					      "/dev/shm",   "/tmp", "/var/tmp" };
+
+	SETUP;
+	p.workspace_target = NULL;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		struct stat st;
+
+		p.workspace_source = (char *)places[i];
+		CHECK(stat(places[i], &st) < 0 || builds_at(&p, &rq, "/work"));
+	}
+	p.workspace_source = (char *)"/opt";
+	CHECK(builds_at(&p, &rq, "/opt"));
+}
+
+static void a_worktree_at_below_or_above_the_home_inside_is_at_work(void)
+{
+	char inner[128];
+	char *at[] = { NULL, NULL };
+
+	SETUP;
+	p.workspace_target = NULL;
+	rq.env = at;
+	(void)snprintf(inner, sizeof(inner), "HOME=%s", tree);
+	at[0] = inner;
+	CHECK(builds_at(&p, &rq, "/work"));
+	(void)snprintf(inner, sizeof(inner), "HOME=%s/a", tree);
+	CHECK(builds_at(&p, &rq, "/work"));
+	(void)snprintf(inner, sizeof(inner), "HOME=/tmp");
+	CHECK(builds_at(&p, &rq, "/work"));
+	(void)snprintf(inner, sizeof(inner), "HOME=%s-2", tree);
+	CHECK(builds_at(&p, &rq, tree));
+}
+
+static void a_worktree_in_custodys_own_directories_is_at_work(void)
+{
+	struct dirs d = { .base = tree };
+
+	SETUP;
+	p.workspace_target = NULL;
+	rq.dirs = &d;
+	CHECK(builds_at(&p, &rq, "/work"));
+	d = (struct dirs){ .run = (char *)"/run/custody" };
+	CHECK(builds_at(&p, &rq, tree));
+}
+
+/* Else a profile from before would hide, mount or enter something else. */
+static void a_path_below_work_keeps_the_worktree_there(void)
+{
+	struct profile_tmpfs tmpfs[] = { { (char *)"/work/cache", 4096 } };
+	char *hide[] = { (char *)"/work/.env", NULL }, *ro[] = { (char *)"/usr:/work/a", NULL },
+	     *beside[] = { (char *)"/usr:/work", (char *)"/usr:/workshop", NULL };
+
+	SETUP;
+	p.workspace_target = NULL;
+	p.fs_hide = hide;
+	CHECK(builds_at(&p, &rq, "/work"));
+	p.fs_hide = NULL;
+	p.fs_ro = ro;
+	CHECK(builds_at(&p, &rq, "/work"));
+	p.fs_ro = beside;
+	CHECK(builds_at(&p, &rq, tree));
+	p.fs_ro = NULL;
+	p.fs_tmpfs = tmpfs;
+	p.n_fs_tmpfs = 1;
+	CHECK(builds_at(&p, &rq, "/work"));
+	p.n_fs_tmpfs = 0;
+	rq.volumes = ro;
+	CHECK(builds_at(&p, &rq, "/work"));
+	rq.volumes = NULL;
+	rq.workdir = "/work/a";
+	CHECK(builds_at(&p, &rq, "/work"));
+}
+
+static void a_worktree_beside_entries_of_a_root_directory_is_at_work(void)
+{
+	char root[128], entry[160];
+
+	SETUP;
+	p.workspace_target = NULL;
+	p.root = PROFILE_ROOT_DIR;
+	p.root_path = root;
+	(void)snprintf(root, sizeof(root), "%s/root", tree);
+	(void)snprintf(entry, sizeof(entry), "%s/tmp", root);
+	CHECK(builds_at(&p, &rq, tree));
+	CHECK(mkdir(entry, 0755) == 0);
+	CHECK(builds_at(&p, &rq, "/work"));
+	CHECK(rmdir(entry) == 0);
+}
+
+static void a_worktree_below_var_tmp_lies_in_a_writable_directory(void)
+{
+	char below[] = "/var/tmp/custody-test-subject.XXXXXX";
+
+	SETUP;
+	CHECK(mkdtemp(below));
+	p.workspace_target = NULL;
+	p.workspace_source = below;
+	CHECK(build(&p, &rq, &s, &f) == 0);
+	CHECK(rmdir(below) == 0);
+	CHECK(find(s, "/var/tmp") && find(s, "/var/tmp")->mode == 01777);
+	CHECK(find(s, "/var/tmp") && (size_t)(find(s, "/var/tmp") - s->mounts) < s->worktree_at);
+}
+
+static void files_hidden_by_their_path_outside_are_hidden_inside(void)
+{
+	char outside[128];
+	char *hide[] = { outside, NULL };
+	_cleanup_strv_ char **hidden = NULL;
+	struct dirs d = { .base = (char *)"/nowhere" };
+
+	SETUP;
+	(void)snprintf(outside, sizeof(outside), "%s/file", tree);
+	p.fs_hide = hide;
+	CHECK(build(&p, &rq, &s, &f) == 0);
+	CHECK(subject_hide_own(s, &d, &hidden, &f) == 0);
+	CHECK(strv_has(hidden, outside) && strv_has(hidden, "/work/file"));
+}
+
 static void working_directories_resolve_in_the_worktree(void)
 {
 	SETUP;
@@ -470,5 +615,11 @@ TAP_MAIN(T(the_worktrees_place_is_made), T(a_writable_source_that_was_replaced_i
 	 T(malformed_volumes_are_refused), T(mounts_are_sorted_with_parents_first_around_the_worktree),
 	 T(targets_below_a_bind_must_exist_but_an_overlay_creates_them),
 	 T(a_users_files_are_mapped_and_roots_own_are_not), T(a_root_directory_is_shown_entry_by_entry),
+	 T(a_worktree_has_its_own_path_inside), T(a_worktree_in_a_place_of_the_system_is_at_work),
+	 T(a_worktree_at_below_or_above_the_home_inside_is_at_work),
+	 T(a_worktree_in_custodys_own_directories_is_at_work), T(a_path_below_work_keeps_the_worktree_there),
+	 T(a_worktree_beside_entries_of_a_root_directory_is_at_work),
+	 T(a_worktree_below_var_tmp_lies_in_a_writable_directory),
+	 T(files_hidden_by_their_path_outside_are_hidden_inside),
 	 T(working_directories_resolve_in_the_worktree), T(users_and_hostnames_are_checked),
 	 T(arguments_must_be_text), T(a_limit_that_is_not_set_is_no_layer), T(the_worktrees_place_is_removed))
