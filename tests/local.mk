@@ -16,7 +16,7 @@ unit_tests += tests/unit/test-shell-split tests/unit/test-command-class tests/un
 # layer, cgroup, init
 unit_tests += tests/unit/test-layer tests/unit/test-layer-proof tests/unit/test-cgroup tests/unit/test-init tests/unit/test-init-run tests/unit/test-init-inherit tests/unit/test-inherit-table tests/unit/test-init-prove
 # state, config
-unit_tests += tests/unit/test-config tests/unit/test-digest-key tests/unit/test-lane tests/unit/test-migrate tests/unit/test-sandbox-root
+unit_tests += tests/unit/test-config tests/unit/test-digest-key tests/unit/test-lane tests/unit/test-migrate tests/unit/test-project tests/unit/test-sandbox-root
 # profile
 unit_tests += tests/unit/test-profile-compare tests/unit/test-profile-danger tests/unit/test-profile-file tests/unit/test-profile-load \
 	tests/unit/test-profile-parse tests/unit/test-profile-schema tests/unit/test-profile-shipped tests/unit/test-profile-trust

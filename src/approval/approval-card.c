@@ -98,6 +98,23 @@ static void add_command(struct card *c, const struct approval_card_facts *k)
 	add_built(c, "in", CARD_PLAIN, &b);
 }
 
+/* The directory of the host that the command sees, which may be larger than the one it starts in. */
+static void add_worktree(struct card *c, const struct approval_card_facts *k)
+{
+	const struct jdoc *tree = jdoc_get(k->subject, "worktree");
+	const char *source = jdoc_get_string(tree, "source"), *target = jdoc_get_string(tree, "target");
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+
+	if (!source)
+		return;
+	card_put_word(&b, source);
+	if (target && !str_eq(source, target)) {
+		strbuf_puts(&b, ", as ");
+		card_put_word(&b, target);
+	}
+	add_built(c, "worktree", is_true(tree, "home") ? CARD_WARN : CARD_PLAIN, &b);
+}
+
 static void add_askers(struct card *c, const struct approval_card_facts *k)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -343,6 +360,7 @@ void approval_card_describe(struct card *c, const struct approval_card_facts *k)
 	bool node;
 
 	add_command(c, k);
+	add_worktree(c, k);
 	add_askers(c, k);
 	add_denial(c, k);
 	add_verdict(c, k);

@@ -143,6 +143,20 @@ static void put_sealed(struct strbuf *out, const struct subject *s)
 						     : "nothing: the command line names no file of the tree");
 }
 
+static void put_worktree(struct strbuf *out, const struct subject *s)
+{
+	strbuf_puts(out, "worktree    ");
+	put_escaped(out, s->worktree ? s->worktree : "empty, in memory");
+	strbuf_printf(out, " (%s)", profile_worktree_word(s->profile));
+	if (!str_eq(s->worktree, subject_work_target(s))) {
+		strbuf_puts(out, ", inside at ");
+		put_escaped(out, subject_work_target(s));
+	}
+	strbuf_puts(out, "\nstarts in   ");
+	put_escaped(out, s->cwd);
+	strbuf_putc(out, '\n');
+}
+
 /* The steps of docs/design/governance.md with their results. */
 static void put_steps(struct strbuf *out, const struct run_plan *d)
 {
@@ -153,6 +167,7 @@ static void put_steps(struct strbuf *out, const struct run_plan *d)
 	put_escaped(out, s->profile->name ? s->profile->name : "?");
 	strbuf_printf(out, "\nnetwork     %s\n",
 		      s->profile->network == PROFILE_NETWORK_HOST ? "the host's" : "none");
+	put_worktree(out, s);
 	put_writes(out, s);
 	put_sealed(out, s);
 	strbuf_printf(out, "1 command   %s by itself, in domain %s\n", outcome_name(v->axes.raw_outcome),

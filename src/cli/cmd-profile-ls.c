@@ -54,7 +54,7 @@ static int add_dir(const struct profile_place *place, const char *dir, const cha
 
 static int collect(const struct profile_place *place, struct jdoc *list, struct fault *f)
 {
-	_cleanup_free_ char *own = profile_worktree_dir(place->cwd);
+	_cleanup_free_ char *own = profile_worktree_dir(place->project.top);
 	_cleanup_strv_ char **seen = NULL;
 	int r = 0;
 

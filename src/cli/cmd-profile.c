@@ -38,7 +38,12 @@ int profile_place_init(struct profile_place *p, struct fault *f)
 	}
 	p->labels[n] = "shipped";
 	p->search[n] = p->dirs.profiles_shipped;
-	p->src = (struct profile_sources){ .dirs = p->search, .worktree = p->cwd, .trust_file = p->trust };
+	r = project_find_any(p->dirs.home, &p->project, f);
+	if (r < 0)
+		return r;
+	p->src = (struct profile_sources){ .dirs = p->search,
+					   .worktree = p->project.top,
+					   .trust_file = p->trust };
 	p->vars = (struct profile_vars){
 		.cwd = p->cwd, .home = p->dirs.home, .user = p->dirs.user, .uid = geteuid()
 	};
@@ -48,6 +53,7 @@ int profile_place_init(struct profile_place *p, struct fault *f)
 void profile_place_done(struct profile_place *p)
 {
 	dirs_done(&p->dirs);
+	project_done(&p->project);
 	free(p->cwd);
 	free(p->trust);
 }

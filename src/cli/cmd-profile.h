@@ -6,12 +6,14 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "state/dirs.h"
+#include "state/project.h"
 #include "profile/profile.h"
 
-/* Directories that are searched for profiles; the current directory is the worktree. */
+/* Directories that are searched for profiles; the project around the current directory is the worktree. */
 struct profile_place {
 	struct dirs dirs;
 	char *cwd, *trust;
+	struct project project;		   /* around CWD: its profiles may only tighten */
 	const char *search[4], *labels[4]; /* "admin", "user", "shipped" */
 	struct profile_sources src;
 	struct profile_vars vars;

@@ -38,6 +38,7 @@ static int refuse_port(const char *value, struct fault *f)
 	LIST("env",       'e', env,      "NAME[=VALUE]", "set a variable, or pass the caller's"), \
 	{ "env-file",      0,  OPTION_TEXT,     AT(env_files),      "FILE", .help = "read variables from FILE, one NAME=VALUE or NAME per line; --env overrides it", .flags = OPTION_LIST, .candidates = CANDIDATES_FILE }, \
 	LIST("volume",    'v', volumes,  "SOURCE:TARGET[:ro|rw]", "mount a directory or file of the host, read-only unless rw", .candidates = CANDIDATES_FILE), \
+	FLAG("here",       0,  here,     "use the current directory alone as worktree, not the git work tree around it"), \
 	TEXT("workdir",   'w', workdir,  "DIR",  "start in this directory of the container"), \
 	TEXT("hostname",   0,  hostname, "NAME", "host name in the container"), \
 	TEXT("name",       0,  name,     "NAME", "name of the session in the result and for show, logs, stop"), \

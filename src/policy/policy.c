@@ -163,6 +163,19 @@ static int judge_reach(struct verdict *v, const struct policy_facts *facts, cons
 	return add_reach(v, facts, f);
 }
 
+/* Whatever it may write: every program may read the keys, tokens and messages in a home. */
+static int judge_home(struct verdict *v, const struct policy_facts *facts, struct fault *f)
+{
+	if (facts->home_is_apart)
+		return 0;
+	raise_to(v, REVIEW_CONFIRM);
+	return add_reason(v, "home-exposed", facts->worktree_host,
+			  "the worktree is, or contains, the caller's home directory: keys, tokens, settings "
+			  "and history "
+			  "there can be read; to show less: cd to the directory of the project",
+			  f);
+}
+
 static int judge_invariants(struct verdict *v, const struct policy_facts *facts,
 			    const struct command_class *c, struct fault *f)
 {
@@ -239,7 +252,10 @@ static int decide(struct verdict *v, const struct policy_facts *facts, const str
 	v->axes.review = REVIEW_PASS;
 	if (is_unbounded(c, ephemeral))
 		v->axes.review = REVIEW_PIN;
-	r = add_findings(v, c, f);
+	/* Before the findings, of which there may be more than reasons fit. */
+	r = judge_home(v, facts, f);
+	if (r == 0)
+		r = add_findings(v, c, f);
 	if (r == 0 && v->axes.outcome != v->axes.raw_outcome)
 		r = add_reason(v, "confined", NULL, "effects are ephemeral: risk lowered by one level", f);
 	if (r == 0)

@@ -124,6 +124,7 @@ struct policy_facts {
 	const char *home;	   /* inside */
 	const char *worktree;	   /* inside */
 	const char *worktree_host; /* NULL for tmpfs */
+	bool home_is_apart;	   /* the worktree is not the caller's home, nor a parent of it */
 	bool isolated;		   /* custody confines it; else it runs on the host unconfined */
 	enum policy_worktree worktree_mode;
 	const struct policy_mount *rw; /* writable binds, without the worktree */

@@ -7,6 +7,7 @@
 
 #include "base/path.h"
 #include "layer/layer.h"
+#include "state/project.h"
 
 enum {
 	RW_ROOT,
@@ -114,19 +115,11 @@ static bool is_system(const char *path)
 	return false;
 }
 
-/* Any user's home: under sudo, root's home differs from that of the user who logged in. */
-static bool is_home(const char *path)
-{
-	if (strcmp(path, "/root") == 0 || strcmp(path, "/home") == 0)
-		return true;
-	return str_starts(path, "/home/") && !strchr(path + strlen("/home/"), '/');
-}
-
 const char *profile_path_danger(const char *path, bool rw, const char *home)
 {
 	if (rw && is_system(path))
 		return dangers[RW_ROOT].word;
-	if (rw && is_home(path))
+	if (rw && project_is_home(path))
 		return dangers[RW_HOME].word;
 	if (rw && home && (path_is_below(home, path) || is_related_to_any(path, home, home_places)))
 		return dangers[RW_HOME].word;

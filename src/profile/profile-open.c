@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "state/project.h"
 
 /* The caller's directory is only a name where another one is the worktree: it may be missing then. */
 static int find_cwd(const char *workspace, char *cwd, size_t size, struct fault *f)
@@ -30,6 +31,7 @@ int profile_open(const struct dirs *d, const char *name, const char *session, co
 	struct profile_vars vars = {
 		.home = d->home, .user = d->user, .session = session, .workspace = workspace, .uid = geteuid()
 	};
+	_cleanup_project_ struct project project = { 0 };
 	char cwd[PATH_MAX];
 	size_t n = 1;
 	int r;
@@ -43,7 +45,10 @@ int profile_open(const struct dirs *d, const char *name, const char *session, co
 		dirs[n++] = d->profiles_user;
 	dirs[n] = d->profiles_shipped;
 	vars.cwd = cwd;
+	/* Also with --here: other runs write the whole project. The current directory may be missing. */
+	if (project_find_any(d->home, &project, NULL) == -ENOMEM)
+		return fault_errno(f, ENOMEM, "profile '%s'", name);
 	/* Every profile lies below "/": that does not make it part of an untrusted tree. */
-	src.worktree = workspace && strcmp(cwd, "/") == 0 ? workspace : cwd;
+	src.worktree = workspace && strcmp(cwd, "/") == 0 ? workspace : project.top ? project.top : cwd;
 	return profile_load(name, &src, &vars, ret, f);
 }

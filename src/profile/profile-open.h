@@ -6,8 +6,8 @@
 #include "profile/profile.h"
 
 /*
- * Loads profile NAME for this caller: the directories of D in order, the current directory as worktree,
- * variables of the caller.  SESSION replaces `${session}`.  WORKSPACE, unless NULL, is the worktree whatever the profile
+ * Loads profile NAME for this caller: the directories of D in order, the project around the current directory as
+ * worktree, variables of the caller.  SESSION replaces `${session}`.  WORKSPACE, unless NULL, is the worktree whatever the profile
  * says: then the current directory need not exist.
  */
 int profile_open(const struct dirs *d, const char *name, const char *session, const char *workspace,

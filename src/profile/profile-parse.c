@@ -67,6 +67,11 @@ enum profile_workspace profile_sandbox_mode(const struct profile *p)
 	return p->document && is_set(p->document, "mode") ? p->workspace : PROFILE_WORKSPACE_RW;
 }
 
+bool profile_has_source(const struct profile *p)
+{
+	return p->workspace_sandbox || (p->document && is_set(p->document, "source"));
+}
+
 const char *profile_workspace_name(enum profile_workspace w)
 {
 	switch (w) {

@@ -201,7 +201,7 @@ static const struct key_row keys[] = {
 	  .words = overlay_words,
 	  .help = "Implementation of mode overlay. kernel; fuse: fuse-overlayfs, for hosts whose kernel does not support it." },
 	{ "workspace.source", KEY_KIND_PATH, KEY_ORDER_BELOW, FIELD(workspace_source), "${cwd}",
-	  .help = "Directory of the host." },
+	  .help = "Directory of the host; by default the top level of the git work tree around ${cwd}, or ${cwd}." },
 	{ "workspace.sandbox", KEY_KIND_TEXT, KEY_ORDER_SAME, FIELD(workspace_sandbox), .shape = &sandbox_name_shape,
 	  .help = "Sandbox root whose workspace is the worktree, instead of a source; the default mode is then rw." },
 	{ "workspace.target", KEY_KIND_PATH, KEY_ORDER_SAME, FIELD(workspace_target),

@@ -153,6 +153,8 @@ DEFINE_CLEANUP(struct profile, profile_free)
 
 /* Mode of a worktree that is a sandbox root's workspace: P's mode, or rw if P sets none. */
 enum profile_workspace profile_sandbox_mode(const struct profile *p);
+/* Does P name the directory of the worktree?  Else it is the project around the current directory. */
+bool profile_has_source(const struct profile *p);
 const char *profile_workspace_name(enum profile_workspace w); /* as the profile writes it */
 /* The same with the overlay's implementation: "overlay-fuse" is a separate kind in proofs and records. */
 const char *profile_worktree_word(const struct profile *p);

@@ -4,11 +4,22 @@
 
 #include "base/log.h"
 #include "base/path.h"
+#include "base/str.h"
 #include "tty/terminal.h"
 #include "run/run-prepare.h"
 #include "run/run-impl.h"
 #include "subject/subject-digest.h"
 #include "layer/init-proto.h"
+
+static void describe_worktree(const struct subject *s)
+{
+	_cleanup_free_ char *tree = str_escape(s->worktree ? s->worktree : "empty, in memory"),
+			    *inside = str_escape(subject_work_target(s)), *cwd = str_escape(s->cwd);
+
+	if (tree && inside && cwd)
+		log_info("worktree %s (%s), inside at %s, starts in %s", tree,
+			 profile_worktree_word(s->profile), inside, cwd);
+}
 
 static void describe_verdict(const struct run_plan *d)
 {
@@ -69,6 +80,7 @@ int run_dry_describe(const struct run_options *o, char **ret, struct fault *f)
 	}
 	if (operand_needs_lower(d->subject))
 		pl.sealed = "/run/custody/m/sealed";
+	describe_worktree(d->subject);
 	describe_verdict(d);
 	return run_prepare_config(d->subject, &pl, true, ret, f);
 }

@@ -13,6 +13,7 @@ struct run_options {
 	char **env, **volumes;
 	const char *workdir, *hostname;
 	const char *sandbox; /* name of the sandbox root; NULL: workspace.sandbox of the profile, or none */
+	bool here;	     /* the worktree is the current directory, not the project around it */
 	const char *network; /* "none", "host"; NULL: the profile's */
 	bool set_memory, set_cpu, set_pids, set_timeout;
 	uint64_t memory, cpu_percent, pids, timeout_s; /* 0 = no limit */

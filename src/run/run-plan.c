@@ -18,6 +18,7 @@ void run_plan_done(struct run_plan *d)
 	subject_free(d->subject);
 	strv_free(d->hide);
 	sandbox_root_free(d->root);
+	project_done(&d->project);
 	profile_free(d->profile);
 	config_free(d->config);
 	dirs_done(&d->dirs);
@@ -69,6 +70,23 @@ static int work_in_root(struct run_plan *d, struct subject_request *rq, struct f
 		"profile '%s' keeps the worktree in memory (workspace.mode tmpfs): it cannot work in "
 		"sandbox root '%s'; choose another profile, or omit --sandbox",
 		d->profile->name, d->root->name);
+}
+
+/* The worktree is the project, and the command starts where the caller is. */
+static int work_in_project(struct run_plan *d, const struct run_options *o, struct subject_request *rq,
+			   struct fault *f)
+{
+	int r;
+
+	if (d->root || o->here || o->canary || profile_has_source(d->profile) ||
+	    d->asked.workspace == PROFILE_WORKSPACE_TMPFS)
+		return 0;
+	r = project_find(d->dirs.home, &d->project, f);
+	if (r < 0)
+		return r;
+	d->asked.workspace_source = d->project.top;
+	rq->below = d->project.below;
+	return 0;
 }
 
 static void set_limit(struct profile *p, uint64_t *limit, bool given, uint64_t value, enum layer l)
@@ -124,6 +142,8 @@ static int build(struct run_plan *d, const struct run_options *o, struct fault *
 	if (o->canary && !d->asked.workspace_target)
 		d->asked.workspace_target = (char *)PROFILE_TARGET_FIXED;
 	r = work_in_root(d, &rq, f);
+	if (r == 0)
+		r = work_in_project(d, o, &rq, f);
 	if (r < 0)
 		return r;
 	/* doctor tests the layers of a prod profile with its own program, in the sandbox lane. */

@@ -8,6 +8,7 @@
 #include "decision/decision.h"
 #include "state/digest-key.h"
 #include "state/dirs.h"
+#include "state/project.h"
 #include "policy/policy.h"
 #include "profile/profile.h"
 #include "state/sandbox-root.h"
@@ -24,6 +25,7 @@ struct run_plan {
 	struct profile *profile;   /* as loaded */
 	struct profile asked;	   /* with the options; shares the loaded one's memory */
 	struct sandbox_root *root; /* locked; NULL: no sandbox root */
+	struct project project;	   /* empty: the worktree is another directory */
 	bool makes_root;	   /* set by the caller: a missing sandbox root is created, else refused */
 	char **hide;		   /* of ASKED: paths that the profile hides, and custody's own */
 	struct subject *subject;

@@ -1,4 +1,4 @@
-# state: where things live: dirs, lanes, version, migration, digest key, sandbox roots
+# state: where things live: dirs, lanes, version, migration, digest key, sandbox roots, the project
 libcore_a_SOURCES += \
 	src/state/digest-key.c src/state/digest-key.h \
 	src/state/dirs.c src/state/dirs.h \
@@ -11,6 +11,7 @@ libcore_a_SOURCES += \
 	src/state/migrate-pointer.c \
 	src/state/migrate-stamp.c src/state/migrate-stamp.h \
 	src/state/migrate.h \
+	src/state/project.c src/state/project.h \
 	src/state/sandbox-clear.c src/state/sandbox-clear.h \
 	src/state/sandbox-log.c src/state/sandbox-log.h \
 	src/state/sandbox-root.c src/state/sandbox-root.h \

@@ -48,7 +48,7 @@ int subject_pin_sandbox(struct subject *s, const char *source, bool is_volume, c
 /* Path of the worktree inside: the profile's, else the one that it has on the host, else /work. */
 int subject_set_target(struct subject *s, const struct subject_request *rq, struct fault *f);
 
-/* Of the command line, else the profile's.  Early checks only: subject_require_cwd needs the mounts. */
+/* Of the command line, the profile or the caller.  Early checks only: subject_require_cwd needs the mounts. */
 int subject_set_cwd(struct subject *s, const struct subject_request *rq, struct fault *f);
 
 struct subject_file subject_file_of(const struct stat *st);

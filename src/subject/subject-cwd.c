@@ -47,9 +47,10 @@ static int require_cwd(const struct subject *s, struct fault *f)
 
 int subject_set_cwd(struct subject *s, const struct subject_request *rq, struct fault *f)
 {
-	const char *cwd = rq->workdir		    ? rq->workdir
-			  : s->profile->process_cwd ? s->profile->process_cwd
-						    : subject_work_target(s);
+	const char *cwd = rq->workdir		      ? rq->workdir
+			  : s->profile->process_cwd   ? s->profile->process_cwd
+			  : rq->below && rq->below[0] ? rq->below
+						      : subject_work_target(s);
 	_cleanup_free_ char *joined = NULL;
 	int r;
 

@@ -36,6 +36,7 @@ int subject_facts_fill(const struct subject *s, struct policy_facts *ret, struct
 		.home = s->home,
 		.worktree = subject_work_target(s),
 		.worktree_host = s->worktree,
+		.home_is_apart = !s->holds_home,
 		.isolated = true,
 		.worktree_mode =
 			p->workspace == PROFILE_WORKSPACE_RW ? POLICY_WORKTREE_RW : POLICY_WORKTREE_EPHEMERAL,

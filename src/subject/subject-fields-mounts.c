@@ -161,6 +161,7 @@ static void map_worktree(struct jmap *parent, struct subject *s, struct profile 
 	if (m.r == 0 && mode != PROFILE_WORKSPACE_TMPFS) {
 		jmap_path(&m, "source", &s->worktree);
 		map_owner(&m, &s->owner_uid, &s->owner_gid);
+		jmap_bool(&m, "home", &s->holds_home);
 		if (mode == PROFILE_WORKSPACE_RW)
 			map_file(&m, &s->worktree_file);
 	}

@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "layer/layer.h"
+#include "state/project.h"
 #include "state/sandbox-root.h"
 #include "subject/subject-build.h"
 
@@ -118,6 +119,20 @@ static int resolve_worktree(const struct profile *p, char **ret, struct fault *f
 	return 0;
 }
 
+static int note_home(struct subject *s, const struct subject_request *rq, struct fault *f)
+{
+	bool named = rq->home && rq->home[0] == '/';
+	_cleanup_free_ char *home = named ? realpath(rq->home, NULL) : NULL;
+
+	if (named && !home && errno == ENOMEM)
+		return fault_errno(f, ENOMEM, "home '%s'", rq->home);
+	if (!s->sandbox)
+		s->holds_home = strcmp(s->worktree, "/") == 0 || (home && path_is_below(home, s->worktree)) ||
+				/* Root may work for the user of another home. */
+				(geteuid() == 0 && project_is_home(s->worktree));
+	return 0;
+}
+
 static int set_worktree(struct subject *s, const struct subject_request *rq, struct fault *f)
 {
 	const struct profile *p = s->profile;
@@ -147,7 +162,8 @@ static int set_worktree(struct subject *s, const struct subject_request *rq, str
 	/* In every mode: the whole host would be visible, including its shadow file. */
 	if (strcmp(s->worktree, "/") == 0 && !strv_has(p->dangerous, "rw-root"))
 		return fault_set(f, EPERM, "the worktree would be '/': cd to the directory of the project");
-	return subject_require_harmless(s, rq, s->worktree, rw, f);
+	r = note_home(s, rq, f);
+	return r < 0 ? r : subject_require_harmless(s, rq, s->worktree, rw, f);
 }
 
 /* Layers of the profile, except limits that it does not set: an absent limit cannot be proven. */

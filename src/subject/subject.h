@@ -64,6 +64,7 @@ struct subject {
 	gid_t gid;
 	char *worktree;	 /* host path, resolved; NULL for tmpfs */
 	char *target;	 /* path of the worktree inside */
+	bool holds_home; /* the worktree is, or contains, the caller's home */
 	uid_t owner_uid; /* of the worktree, on the host */
 	gid_t owner_gid;
 	struct subject_file worktree_file;
@@ -101,6 +102,7 @@ struct subject_request {
 	char *const *env;     /* -e NAME or NAME=value */
 	char *const *volumes; /* -v SOURCE:TARGET[:ro|rw] */
 	const char *workdir;  /* -w, inside */
+	const char *below;    /* the caller's directory below the worktree, to start in; or NULL */
 	const char *hostname;
 	const char *home;	 /* the caller's on the host: never bound rw unless `dangerous` allows it */
 	const struct dirs *dirs; /* custody's own: a worktree there keeps /work; NULL: not known */

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2016,SC2030,SC2031,SC2154 # scripts for the inside; bats' subshells
 #
-# Where the worktree is inside: at the path that it has outside.
+# Which directory is the worktree, and where it is inside: the git work tree around the caller, at the path that it has.
 
 load ../lib/suite.bash
+load ../lib/runtime.bash
+load ../lib/approval.bash
 
 setup() {
 	suite_setup
@@ -15,10 +17,30 @@ teardown() {
 	custody_teardown
 }
 
+# repository DIR: as far as custody looks; DIR/sub/deep is made in it.
+repository() {
+	mkdir -p "$1/.git/objects" "$1/.git/refs" "$1/sub/deep"
+	echo 'ref: refs/heads/main' >"$1/.git/HEAD"
+	echo top >"$1/top"
+	echo deep >"$1/sub/deep/file"
+	[ "$(id -u)" -ne 0 ] || chown -R "$(stat -c %u:%g .)" "$1"
+}
+
 # as_user: from here on custody runs as an ordinary user, in the worktree, with a profile (PROFILE) without cgroup limits.
 as_user() {
 	suite_setup_user
 	suite_profile user '{"enforce": {"optional": ["memory-limit", "pids-limit", "cpu-limit"]}}'
+}
+
+digest() { # OPTIONS -- CMD...
+	"${CUSTODY_AS[@]}" "$CUSTODY" check --json "$@" | jq -r .digest
+}
+
+nothing_ran() { # WORDS: of the refusal
+	assert_status 125
+	assert_stderr_has "$1"
+	[ -z "$output" ]
+	[ -z "$(sessions_left)" ]
 }
 
 # --- the path inside ---------------------------------------------------------------------------------------------------
@@ -153,4 +175,271 @@ cat: "* ]]
 	else
 		assert_status 125
 	fi
+}
+
+# --- the project -------------------------------------------------------------------------------------------------------
+
+@test "run: in a directory of a git work tree the worktree is its top level, and the command starts where the caller is" {
+	repository .
+	cd sub/deep
+	custody_run -- sh -c 'pwd; cat file ../../top; echo changed >../../top; touch ../../new'
+	assert_status 0
+	[ "$output" = "$CUSTODY_HOME/work/sub/deep"$'\ndeep\ntop' ]
+	[ "$(cat ../../top)" = top ]
+	custody diff "$(custody_result .session)" | grep -q '^+changed'
+	custody apply "$(custody_result .session)" >/dev/null
+	[ "$(cat "$CUSTODY_HOME/work/top")" = changed ]
+	[ -e "$CUSTODY_HOME/work/new" ]
+}
+
+@test "run: rootless: in a directory of a git work tree the worktree is its top level" {
+	as_user
+	repository .
+	cd sub/deep
+	custody_run -p "$PROFILE" -- sh -c 'pwd; cat file ../../top'
+	assert_status 0
+	[ "$output" = "$CUSTODY_HOME/work/sub/deep"$'\ndeep\ntop' ]
+}
+
+@test "run: --here restricts the worktree to the current directory" {
+	repository .
+	cd sub/deep
+	custody_run --here -- sh -c 'pwd; cat file; ls -A ..; cat ../../top 2>&1'
+	[ "$output" = "$CUSTODY_HOME/work/sub/deep
+deep
+deep
+cat: ../../top: No such file or directory" ]
+	suite_profile fixed "$(jq -n '{workspace: {source: "${cwd}"}}')"
+	custody_run -p "$PROFILE" -- sh -c 'cat ../../top'
+	[ "$status" -ne 0 ]
+}
+
+@test "run: operands are found from the directory of the caller" {
+	repository .
+	cd sub
+	printf '#!/bin/sh\necho "it ran in $PWD"\n' >tool
+	chmod 755 tool
+	custody_run -- ./tool
+	assert_status 0
+	[ "$output" = "it ran in $PWD" ]
+	[ "$(custody check --json -- ./tool | jq -r '.subject.operands.files[0].path')" = sub/tool ]
+}
+
+@test "GOV-9: run, shell, check and bundle have one digest; another directory, --here and the target have another" {
+	local here run
+	repository .
+	cd sub
+	here=$(digest -- ls)
+	run=$("$CUSTODY" run --dry-run -- ls 2>&1 >/dev/null | grep -o 'sha256:[0-9a-f]*')
+	[ "$here" = "$run" ]
+	run=$("$CUSTODY" shell --dry-run 2>&1 >/dev/null | grep -o 'worktree .*')
+	[ "$run" = "worktree $CUSTODY_HOME/work (overlay), inside at $CUSTODY_HOME/work, starts in $CUSTODY_HOME/work/sub" ]
+	custody_run -- ls
+	[ "$(custody_result .digest)" = "$here" ]
+	bundle -- ls
+	[ "$(jq -r .digest "$BUNDLE/subject.json")" = "$here" ]
+	[ "$(digest --here -- ls)" != "$here" ]
+	[ "$(cd deep && digest -- ls)" != "$here" ]
+	suite_profile fixed '{"workspace": {"target": "/opt/app"}}'
+	[ "$(digest -p "$PROFILE" -- ls)" != "$here" ]
+}
+
+@test "run: the dry run, check and the request show which directory is the worktree" {
+	repository .
+	cd sub
+	run --separate-stderr "$CUSTODY" run --dry-run -- ls
+	assert_status 0
+	assert_stderr_has "worktree $CUSTODY_HOME/work (overlay), inside at $CUSTODY_HOME/work, starts in $CUSTODY_HOME/work/sub"
+	run --separate-stderr "$CUSTODY" check --explain -- ls
+	assert_output_has "worktree    $CUSTODY_HOME/work (overlay)"
+	assert_output_has "starts in   $CUSTODY_HOME/work/sub"
+	custody check --json -- ls | jq -e --arg top "$CUSTODY_HOME/work" '.subject.worktree.source == $top and .subject.cwd == $top + "/sub"'
+}
+
+@test "run: a profile in the project may only tighten, also from a directory below it" {
+	repository .
+	jq -n '{schema: 1, name: "loose", extends: "offline", network: {mode: "host"}}' >loose.json
+	cd sub
+	custody_run -p ../loose.json -- echo it-ran
+	assert_status 125
+	assert_stderr_has 'may only tighten'
+	[ -z "$output" ]
+	custody_run --here -p ../loose.json -- echo it-ran
+	assert_status 125
+	[ -z "$output" ]
+}
+
+# --- where the walk ends -----------------------------------------------------------------------------------------------
+
+@test "run: the home directory and its parents are never the project of a directory in it" {
+	as_user
+	repository "$CUSTODY_HOME/home"
+	cd "$CUSTODY_HOME/home/sub/deep"
+	custody_run -p "$PROFILE" -- sh -c 'pwd; cat file; ls -A ..; cat ../../top 2>&1'
+	[ "$output" = "$CUSTODY_HOME/home/sub/deep
+deep
+deep
+cat: ../../top: No such file or directory" ]
+	rm -r "$CUSTODY_HOME/home/.git"
+	repository "$CUSTODY_HOME"
+	cd "$CUSTODY_HOME/home/sub/deep"
+	custody_run -p "$PROFILE" -- ls -A ..
+	[ "$output" = deep ]
+}
+
+@test "GOV-1: the home directory as worktree is asked about, and without a terminal nothing runs" {
+	as_user
+	cd "$CUSTODY_HOME/home"
+	echo key >.netrc
+	custody_run -p "$PROFILE" -- cat .netrc
+	assert_status 114
+	assert_stderr_has 'approval required (level B)'
+	[ -z "$output" ]
+	[ -z "$(sessions_left)" ]
+	[ "$("${CUSTODY_AS[@]}" "$CUSTODY" pending --json | jq -r '.requests[0].level')" = B ]
+	"${CUSTODY_AS[@]}" "$CUSTODY" check --json -p "$PROFILE" -- ls |
+		jq -e '.verdict.level == "B" and .subject.worktree.home and (.verdict.reasons[0] | .id == "home-exposed" and (.text | contains("/home")))'
+	# A parent of it as well.
+	cd ..
+	"${CUSTODY_AS[@]}" "$CUSTODY" check --json -- cat home/.netrc |
+		jq -e '.verdict.level == "B" and (.verdict.reasons[0].id == "home-exposed")'
+	# A project in it is asked about no more than elsewhere.
+	mkdir home/project && cd home/project
+	[ "$(id -u)" -ne 0 ] || chown "$SUITE_UID" .
+	custody_run -p "$PROFILE" -- pwd
+	assert_status 0
+}
+
+@test "GOV-1: the card names the home directory, and the worktree of a run in a subdirectory" {
+	as_user
+	export NO_COLOR=1
+	echo key >"$CUSTODY_HOME/home/.netrc"
+	cd "$CUSTODY_HOME/home"
+	on_terminal 'expect:Approve?' 'send:n\n' -- sh -c 'stty cols 200; exec "$@"' sh "${CUSTODY_AS[@]}" "$CUSTODY" run -p "$PROFILE" -- sh -c 'echo "it is $(cat .netrc)"'
+	assert_status 114
+	assert_output_has "worktree   $CUSTODY_HOME/home"
+	assert_output_has '[home-exposed]'
+	[[ $output != *'it is key'* ]]
+	on_terminal 'expect:Approve?' 'send:y\n' -- "${CUSTODY_AS[@]}" "$CUSTODY" run -p "$PROFILE" -- sh -c 'echo "it is $(cat .netrc)"'
+	assert_status 0
+	assert_output_has 'it is key'
+	cd "$CUSTODY_HOME/work"
+	repository .
+	cd sub
+	on_terminal 'expect:Approve?' 'send:n\n' -- sh -c 'stty cols 200; exec "$@"' sh "${CUSTODY_AS[@]}" "$CUSTODY" run -p "$PROFILE" --network host -- sh -c 'curl http://example.org/'
+	assert_status 114
+	assert_output_has "in         $CUSTODY_HOME/work/sub"
+	assert_output_has "worktree   $CUSTODY_HOME/work"
+}
+
+@test "GOV-1: CARD-3: a bundle of the home directory is asked about when it is started" {
+	as_user
+	cd "$CUSTODY_HOME/home"
+	bundle -p "$PROFILE" -- touch ran
+	[ "$(jq -r .subject.worktree.home "$BUNDLE/subject.json")" = true ]
+	runtime_run crun "$BUNDLE"
+	[ "$status" -ne 0 ]
+	assert_stderr_has 'level B needs approval'
+	[ "$(records session.start)" = 0 ]
+}
+
+@test "run: another owner or another file system ends the walk" {
+	[ "$(id -u)" -eq 0 ] || skip_without root
+	repository .
+	chown 4711 .
+	cd sub/deep
+	custody_run -- ls -A ..
+	[ "$output" = deep ]
+	chown 0 ../..
+	chown 4711 ../../.git
+	custody_run -- ls -A ..
+	[ "$output" = deep ]
+	chown 0 ../../.git
+	custody_run -- ls -A ..
+	[ "$output" = deep ]
+	custody_run -- cat ../../top
+	assert_status 0
+	run unshare -m sh -c 'mount -t tmpfs tmpfs ../../sub && mkdir ../../sub/deep && cd ../../sub/deep && exec "$CUSTODY" run -q -- cat ../../top'
+	[ "$status" -ne 0 ]
+	[[ $output != *$'\ntop'* ]]
+}
+
+@test "run: a .git that is no directory is refused by name, at once, and --here runs" {
+	local what
+	repository .
+	cd sub/deep
+	for what in fifo link loop file gitfile huge socket; do
+		case $what in
+		fifo) mkfifo ../.git ;;
+		link) ln -s ../.git ../.git ;;
+		loop) ln -s .git ../.git ;;
+		file) echo nothing >../.git ;;
+		gitfile) echo "gitdir: $CUSTODY_HOME/elsewhere" >../.git ;;
+		huge) truncate -s 1G ../.git ;;
+		socket) python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("../.git")' ;;
+		esac
+		run --separate-stderr timeout 20 "$CUSTODY" run -- echo it-ran
+		nothing_ran "$CUSTODY_HOME/work/sub/.git"
+		assert_stderr_has --here
+		run --separate-stderr timeout 20 "$CUSTODY" check -- echo it-ran
+		assert_status 125
+		custody_run --here -- echo it-ran
+		assert_status 0
+		rm ../.git
+	done
+	mkdir ../.git
+	custody_run -- cat ../../top
+	assert_status 0
+}
+
+@test "run: a linked worktree and a submodule of git are refused by the name of their repository" {
+	export GIT_CONFIG_GLOBAL=$CUSTODY_HOME/gitconfig GIT_AUTHOR_DATE='2026-01-01T00:00:00Z' GIT_COMMITTER_DATE='2026-01-01T00:00:00Z'
+	printf '[user]\nname = a\nemail = a@example.org\n[protocol "file"]\nallow = always\n[safe]\ndirectory = *\n' >"$GIT_CONFIG_GLOBAL"
+	git init -q main
+	git -C main commit -q --allow-empty -m first
+	git -C main worktree add -q ../linked
+	cd linked
+	custody_run -- echo it-ran
+	nothing_ran "names the repository '$CUSTODY_HOME/work/main/.git/worktrees/linked'"
+	custody_run --here -- echo it-ran
+	assert_status 0
+	cd ../main
+	custody_run -- git log --format=%s
+	assert_status 0
+	[ "$output" = first ]
+	git init -q ../library
+	git -C ../library commit -q --allow-empty -m other
+	git submodule --quiet add ../library lib
+	cd lib
+	custody_run -- echo it-ran
+	nothing_ran "names the repository '../.git/modules/lib'"
+}
+
+@test "run: git works in the worktree and below it" {
+	export GIT_CONFIG_GLOBAL=$CUSTODY_HOME/gitconfig
+	printf '[user]\nname = a\nemail = a@example.org\n' >"$GIT_CONFIG_GLOBAL"
+	git init -q .
+	mkdir sub
+	echo text >sub/file
+	git add .
+	git commit -qm first
+	cd sub
+	custody_run -- sh -c 'git rev-parse --show-toplevel; echo more >>file; git status --short'
+	assert_status 0
+	[ "$output" = "$CUSTODY_HOME/work"$'\n M file' ] || [ "$output" = "$CUSTODY_HOME/work"$'\n M sub/file' ]
+}
+
+# --- bundles -----------------------------------------------------------------------------------------------------------
+
+@test "CARD-2: a bundle starts below the top level at its path under crun and runc" {
+	repository .
+	cd sub
+	bundle -- sh -c 'pwd; cat ../top; touch /tmp/x ../new'
+	try() {
+		runtime_run "$RUNTIME" "$BUNDLE"
+		assert_status 0
+		[ "$output" = "$CUSTODY_HOME/work/sub"$'\ntop' ]
+		[ ! -e ../new ]
+	}
+	both try
 }

@@ -133,15 +133,16 @@ gone() { # PATTERN
 	[ "$output" = ro,nosuid,nodev,noexec,noatime ]
 }
 
-# As a login without a session of its own (su, cron): everything of custody is below the home directory.
+# As a login without a session of its own (su, cron): everything of custody is below the home directory.  The worktree is one
+# that holds it, and not the home itself, which would be asked about.
 at_home() {
 	CUSTODY_AS=(env -u CUSTODY_ROOT -u XDG_RUNTIME_DIR "HOME=$CUSTODY_HOME/home")
 	[ "$(id -u)" -ne 0 ] || CUSTODY_AS=(setpriv --reuid "$SUITE_UID" --regid "$SUITE_UID" --clear-groups --inh-caps=-all "${CUSTODY_AS[@]}")
-	cd "$CUSTODY_HOME/home" || return
+	mkdir "$CUSTODY_HOME/home/.local" && cd "$CUSTODY_HOME/home/.local" || return
 	printf '#!/bin/sh\necho "$1 ran"\necho more >>data\ncat data\n%s\n' "${1:-}" >script
 	echo content >data
 	chmod 0755 script
-	[ "$(id -u)" -ne 0 ] || chown "$SUITE_UID:$SUITE_UID" script data .
+	[ "$(id -u)" -ne 0 ] || chown "$SUITE_UID:$SUITE_UID" script data . ..
 	"${CUSTODY_AS[@]}" "$CUSTODY" ledger init >/dev/null
 }
 
@@ -150,7 +151,7 @@ aside() {
 	find /dev/shm /tmp /var/tmp -maxdepth 1 -name 'custody-2*T*Z-*' -uid "$("${CUSTODY_AS[@]}" id -u)" 2>/dev/null
 }
 
-@test "ISO-3: rootless: in the home directory, where custody's own directories are, a command may name files" {
+@test "ISO-3: rootless: in a directory of the home that holds custody's own directories a command may name files" {
 	at_home
 	user_run -- cat data
 	assert_status 0
@@ -163,7 +164,7 @@ aside() {
 	[ -z "$stderr" ]
 }
 
-@test "ISO-7: rootless: after kill -9 in the home directory nothing of the sealed copies stays" {
+@test "ISO-7: rootless: after kill -9 in such a directory nothing of the sealed copies stays" {
 	at_home "sleep $LONG"
 	mkfifo "$CUSTODY_HOME/up"
 	chmod 0666 "$CUSTODY_HOME/up"

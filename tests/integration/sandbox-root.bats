@@ -122,11 +122,11 @@ scratch" ]
 	assert_status 0
 	[ -e "$CUSTODY_HOME/home/.local/share/custody/sandbox/sandbox/one/workspace/file" ]
 	# And a run in a parent directory does not see them.
-	cd "$CUSTODY_HOME/home"
+	cd "$CUSTODY_HOME/home/.local"
 	root_run -- find . -name one
 	assert_status 0
 	[ -z "$output" ]
-	cd .local/share/custody/sandbox/sandbox/one/logs
+	cd share/custody/sandbox/sandbox/one/logs
 	root_run -- ls
 	assert_status 125
 	assert_stderr_has "custody's own"

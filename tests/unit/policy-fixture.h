@@ -14,6 +14,7 @@ static const struct policy_facts policy_sandbox = {
 	.home = "/home/user",
 	.worktree = "/work",
 	.worktree_host = "/srv/project",
+	.home_is_apart = true,
 	.isolated = true,
 	.worktree_mode = POLICY_WORKTREE_EPHEMERAL,
 	.network = POLICY_NETWORK_NONE,

@@ -265,6 +265,7 @@ static void the_card_shows_command_reason_and_permissions(void)
 	CHECK(strstr(got, "soft (irreversible without the sandbox), autonomous, workspace (balanced)"));
 	CHECK(strstr(got, "  profile    build (0123456789ab)\n") && strstr(got, "  lane       prod\n"));
 	CHECK(strstr(got, "only a copy of /home/me/p"));
+	CHECK(strstr(got, "  in         /work\n") && strstr(got, "  worktree   /home/me/p, as /work\n"));
 	CHECK(strstr(got, "every network that this host can reach") && strstr(got, "  dangerous  x\n"));
 	CHECK(strstr(got, "$'A\\x07B', PATH"));
 	CHECK(strstr(got, "'a b' (sha256 998877665544)") && strstr(got, "tree not sealed"));

@@ -64,6 +64,35 @@ static void GOV_5_web_requester_needs_c_for_all_but_reads(void)
 	CHECK(level_of(&facts, "ls > a") == 'C');
 }
 
+static void a_home_as_worktree_is_asked_about_whatever_the_command_is(void)
+{
+	static const struct policy_rule allow[] = { { .tier = POLICY_TIER_ADMIN,
+						      .effect = POLICY_EFFECT_ALLOW,
+						      .network = POLICY_RULE_NETWORK_NONE } };
+	_cleanup_strbuf_ struct strbuf many = { 0 };
+	char *ls[] = { (char *)"ls", NULL }, *crowd[] = { (char *)"sh", (char *)"-c", NULL, NULL };
+	struct policy_facts facts = policy_sandbox;
+	_cleanup_verdict_ struct verdict *v = NULL, *w = NULL;
+
+	facts.home_is_apart = false;
+	facts.worktree_host = "/home/me";
+	for (int s = 0; s < _SECURITY_MAX; s++) {
+		facts.security = (enum security_profile)s;
+		CHECK(level_of(&facts, "ls") == 'B' && level_of(&facts, "rm -rf /") == 'C');
+	}
+	v = policy_of(facts, ls);
+	CHECK(v && policy_has_reason(v, "home-exposed") && strstr(v->reasons[0].text, "'/home/me'"));
+	/* Other reasons do not push it out. */
+	for (int i = 0; i < 40; i++)
+		strbuf_printf(&many, "rm -f a%d; cp b /etc/c%d; ", i, i);
+	crowd[2] = many.text;
+	w = policy_of(facts, crowd);
+	CHECK(w && policy_has_reason(w, "home-exposed"));
+	facts.rules = allow;
+	facts.n_rules = 1;
+	CHECK(level_of(&facts, "ls") == 'A');
+}
+
 static void GOV_16_rw_with_a_program_that_runs_others_is_irreversible(void)
 {
 	static const struct policy_mount rw[] = { { "/data", "/mnt/data" } };
@@ -501,6 +530,7 @@ static void long_and_deep_commands_are_decided_not_passed(void)
 
 TAP_MAIN(T(run_of_make_is_a_with_and_without_a_terminal), T(GOV_3_unbounded_delete_is_c_in_every_setting),
 	 T(GOV_5_web_requester_needs_c_for_all_but_reads),
+	 T(a_home_as_worktree_is_asked_about_whatever_the_command_is),
 	 T(GOV_16_rw_with_a_program_that_runs_others_is_irreversible),
 	 T(GOV_7_lowering_ends_with_the_confinement), T(taint_makes_the_intention_worse),
 	 T(GOV_3_the_root_of_a_writable_bind_is_unbounded), T(wrappers_in_wrappers_end_somewhere),

@@ -76,6 +76,7 @@ static struct jdoc *other_document;
 	X(gid,             IN_IT,          x->s.gid++) \
 	X(worktree,        IN_IT,          x->s.worktree = S("/elsewhere")) \
 	X(target,          IN_IT,          x->s.target = S("/w")) \
+	X(holds_home,      IN_IT,          x->s.holds_home = true) \
 	X(owner_uid,       IN_IT,          x->s.owner_uid++) \
 	X(owner_gid,       IN_IT,          x->s.owner_gid++) \
 	/* Only of a worktree that can be written: below. */ \

@@ -221,6 +221,37 @@ static void a_home_is_not_writable_unless_the_profile_allows_it(void)
 	CHECK(subject_writes_host(s));
 }
 
+static bool holds_home(const struct profile *p, const struct subject_request *rq)
+{
+	_cleanup_subject_ struct subject *s = NULL;
+	_cleanup_fault_ struct fault f = { 0 };
+
+	return build(p, rq, &s, &f) == 0 && s->holds_home;
+}
+
+static void a_worktree_that_shows_a_home_is_marked(void)
+{
+	char inner[128];
+
+	SETUP;
+	CHECK(!holds_home(&p, &rq));
+	rq.home = tree;
+	CHECK(holds_home(&p, &rq));
+	(void)snprintf(inner, sizeof(inner), "%s/a", tree);
+	rq.home = inner;
+	CHECK(holds_home(&p, &rq));
+	/* Through a link, and of another directory. */
+	(void)snprintf(inner, sizeof(inner), "%s/a/.", tree);
+	CHECK(holds_home(&p, &rq));
+	rq.home = "/tmp";
+	CHECK(!holds_home(&p, &rq));
+	rq.home = "/nonexistent";
+	CHECK(!holds_home(&p, &rq));
+	rq.home = tree;
+	p.workspace = PROFILE_WORKSPACE_TMPFS;
+	CHECK(!holds_home(&p, &rq));
+}
+
 static void an_engines_socket_is_not_shown_even_through_a_link(void)
 {
 	char *volumes[2] = { NULL, NULL };
@@ -495,6 +526,16 @@ static void working_directories_resolve_in_the_worktree(void)
 	CHECK(build(&p, &rq, &s, &f) == 0);
 	CHECK(strcmp(s->cwd, "/work/a") == 0);
 	subject_free(TAKE_PTR(s));
+	rq.workdir = NULL;
+	rq.below = "a";
+	CHECK(build(&p, &rq, &s, &f) == 0);
+	CHECK(strcmp(s->cwd, "/work/a") == 0);
+	subject_free(TAKE_PTR(s));
+	p.process_cwd = (char *)"/work";
+	CHECK(build(&p, &rq, &s, &f) == 0);
+	CHECK(strcmp(s->cwd, "/work") == 0);
+	subject_free(TAKE_PTR(s));
+	rq.below = NULL;
 	rq.workdir = "nowhere";
 	REFUSED(ENOENT, "mkdir -p");
 	fault_done(&f);
@@ -611,8 +652,9 @@ TAP_MAIN(T(the_worktrees_place_is_made), T(a_writable_source_that_was_replaced_i
 	 T(a_missing_worktree_is_refused_with_the_command_that_makes_it),
 	 T(a_worktree_that_is_a_file_is_refused), T(a_vanished_current_directory_is_refused),
 	 T(the_root_directory_is_no_worktree), T(a_home_is_not_writable_unless_the_profile_allows_it),
-	 T(an_engines_socket_is_not_shown_even_through_a_link), T(a_volume_is_read_only_unless_it_says_rw),
-	 T(malformed_volumes_are_refused), T(mounts_are_sorted_with_parents_first_around_the_worktree),
+	 T(a_worktree_that_shows_a_home_is_marked), T(an_engines_socket_is_not_shown_even_through_a_link),
+	 T(a_volume_is_read_only_unless_it_says_rw), T(malformed_volumes_are_refused),
+	 T(mounts_are_sorted_with_parents_first_around_the_worktree),
 	 T(targets_below_a_bind_must_exist_but_an_overlay_creates_them),
 	 T(a_users_files_are_mapped_and_roots_own_are_not), T(a_root_directory_is_shown_entry_by_entry),
 	 T(a_worktree_has_its_own_path_inside), T(a_worktree_in_a_place_of_the_system_is_at_work),

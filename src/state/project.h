@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/fault.h"
+
+/*
+ * The project around the current directory: the top level of its git work tree, else the directory itself. Found by
+ * descriptors, from directory to parent; git is never run and nothing below .git is read but the types of three names.
+ *
+ * The walk never takes a directory of another owner or on another file system, the home directory, a parent of it, or
+ * "/": a .git there would show more than the user works in.
+ */
+struct project {
+	char *top; /* absolute, no links */
+	char *below; /* path of the current directory below TOP, without a leading '/'; "" if they are the same */
+};
+
+/*
+ * HOME: of the caller; NULL: not known. A .git that is no directory is refused by its name, because git would follow it,
+ * and a walk past it would take another project; a directory .git that git does not recognize is passed, as git does.
+ */
+int project_find(const char *home, struct project *ret, struct fault *f) _must_check_;
+/* The same without a refusal: any .git ends the walk. For trust: files of this tree are not the user's own settings. */
+int project_find_any(const char *home, struct project *ret, struct fault *f) _must_check_;
+/* Is it, by its name, the home of any user, or the parent of homes?  Under sudo the caller's home is not the user's. */
+bool project_is_home(const char *path);
+void project_done(struct project *p);
+#define _cleanup_project_ _cleanup_(project_done)
