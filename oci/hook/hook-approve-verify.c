@@ -41,7 +41,9 @@ static int require_sealed(const struct hook_approve_job *a, struct fault *f)
 	_cleanup_close_ int fd = -EBADF;
 	int r;
 
-	r = subject_require_sources(s, f);
+	r = subject_require_bundle(s, a->state->bundle, f);
+	if (r >= 0)
+		r = subject_require_sources(s, f);
 	if (r >= 0)
 		r = operand_require_same(s, f);
 	if (r < 0 || !operand_needs_lower(s))

@@ -25,6 +25,7 @@ libbase_a_SOURCES += \
 	src/base/path-open.c \
 	src/base/path-remove.c \
 	src/base/path.c src/base/path.h \
+	src/base/place.c src/base/place.h \
 	src/base/process.c src/base/process.h \
 	src/base/seam.c src/base/seam.h \
 	src/base/sign.c src/base/sign.h \

@@ -44,6 +44,17 @@ static int write_terms(const struct run_options *o, const struct run_plan *d, ch
 	return r < 0 ? r : hook_args_write(&t, ret, f);
 }
 
+/* The directory need not exist yet. */
+static int require_unwritable(const char *dir, const struct subject *s, struct fault *f)
+{
+	_cleanup_free_ char *cwd = dir[0] == '/' ? NULL : getcwd(NULL, 0), *full = NULL;
+
+	if (dir[0] != '/' && !cwd)
+		return fault_errno(f, errno, "--output '%s'", dir);
+	full = cwd ? path_join(cwd, dir) : strdup(dir);
+	return full ? subject_require_bundle(s, full, f) : fault_errno(f, ENOMEM, "--output '%s'", dir);
+}
+
 static int write_bundle(const struct command_call *c, const struct run_plan *d, struct fault *f)
 {
 	_cleanup_strv_ char **approve = NULL;
@@ -62,7 +73,9 @@ static int write_bundle(const struct command_call *c, const struct run_plan *d, 
 	if (access(init, X_OK) < 0 || access(hook, X_OK) < 0)
 		return fault_errno(f, errno, "custody-init and custody-hook in '%s': run 'make install'",
 				   d->dirs.libexec);
-	r = write_terms(&c->run, d, &approve, f);
+	r = require_unwritable(c->output, d->subject, f);
+	if (r >= 0)
+		r = write_terms(&c->run, d, &approve, f);
 	rq.approve = approve;
 	return r < 0 ? r : bundle_write(&rq, d->subject, f);
 }

@@ -133,6 +133,8 @@ uint64_t subject_tmp_size(const struct subject *s); /* of each private tmpfs */
  * content.
  */
 int subject_require_apart(const struct subject *s, const struct dirs *d, struct fault *f) _must_check_;
+/* Refuses a writable source that contains, or is in, the bundle at DIR: its command would choose what runs next. */
+int subject_require_bundle(const struct subject *s, const char *dir, struct fault *f) _must_check_;
 /*
  * Hidden paths inside: the profile's list, and every place where keys, requests, grants, ledger or
  * configuration would be visible.  A source inside them is refused.  The caller frees the list.
