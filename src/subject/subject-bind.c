@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "state/sandbox-root.h"
@@ -83,6 +88,80 @@ static int take_pinned(struct subject_mount *m, int fd, struct fault *f)
 	return 0;
 }
 
+/* SOURCE as it is spelled, absolute and without ".."; links are followed only where a ".." needs it.  NULL: errno. */
+static char *spell(const char *source)
+{
+	_cleanup_free_ char *head = NULL, *joined = NULL, *start = NULL;
+	const char *rest = source;
+	char *ret = NULL;
+
+	for (const char *p = source; (p = strstr(p, "..")); p += 2)
+		if ((p == source || p[-1] == '/') && (p[2] == '\0' || p[2] == '/'))
+			rest = p + 2;
+	head = strndup(source, (size_t)(rest - source));
+	if (!head)
+		return NULL;
+	start = rest != source ? realpath(head, NULL) : source[0] == '/' ? strdup("/") : getcwd(NULL, 0);
+	if (!start)
+		return NULL;
+	joined = path_join(start, rest + strspn(rest, "/"));
+	if (!joined || path_normalize(joined, &ret, NULL) < 0)
+		errno = ENOMEM;
+	return ret;
+}
+
+/* PATH, below the worktree, resolved in it.  NULL: errno, EXDEV if a link leads out. */
+static char *resolve_in_worktree(const struct subject *s, const char *path)
+{
+	_cleanup_close_ int work = open(s->worktree, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+			    fd = -EBADF;
+	char name[32], text[PATH_MAX];
+	ssize_t n;
+
+	if (work < 0)
+		return NULL;
+	fd = path_open_beneath(work, path + strlen(s->worktree) + 1, O_PATH | O_CLOEXEC, 0, NULL);
+	if (fd < 0) {
+		errno = -fd;
+		return NULL;
+	}
+	(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	/* Not realpath: it would resolve the text again. */
+	n = readlink(name, text, sizeof(text) - 1);
+	if (n < 0)
+		return NULL;
+	text[n] = '\0';
+	return strdup(text);
+}
+
+/*
+ * A command that wrote the worktree before may have left a link in it: a source that the caller named there must not
+ * become another directory of the host.
+ */
+static int resolve_source(const struct subject *s, const char *source, char **ret, struct fault *f)
+{
+	_cleanup_free_ char *spelled = spell(source), *real = NULL;
+	bool inside;
+
+	if (!spelled && errno == ENOMEM)
+		return fault_errno(f, ENOMEM, "mount source '%s'", source);
+	inside = spelled && s->worktree && !str_eq(spelled, s->worktree) &&
+		 path_is_below(spelled, s->worktree);
+	real = inside ? resolve_in_worktree(s, spelled) : realpath(source, NULL);
+	if (!real && errno == ENOENT)
+		return fault_set(f, ENOENT, "mount source '%s' does not exist", source);
+	if (!real && inside && (errno == EXDEV || errno == ELOOP))
+		return fault_set(
+			f, EPERM,
+			"mount source '%s' is in the worktree, but a symbolic link leads out of it: name the "
+			"directory itself if that is meant",
+			source);
+	if (!real)
+		return fault_errno(f, errno, "mount source '%s'", source);
+	*ret = TAKE_PTR(real);
+	return 0;
+}
+
 /* Owner mapping of a bind: files of a user are given to container root; root's own files stay root's. */
 static int add_bind(struct subject *s, const struct subject_request *rq, const struct bind_words *w,
 		    struct fault *f)
@@ -95,12 +174,9 @@ static int add_bind(struct subject *s, const struct subject_request *rq, const s
 	if (r < 0)
 		return r;
 	if (r == 0)
-		real = realpath(w->source, NULL);
-	if (!real && errno == ENOENT)
-		return fault_set(f, ENOENT, "mount source '%s' does not exist", w->source);
-	if (!real)
-		return fault_errno(f, errno, "mount source '%s'", w->source);
-	r = subject_require_harmless(s, rq, real, w->rw, f);
+		r = resolve_source(s, w->source, &real, f);
+	if (r >= 0)
+		r = subject_require_harmless(s, rq, real, w->rw, f);
 	if (r < 0)
 		return r;
 	r = path_normalize(w->target, &target, f);

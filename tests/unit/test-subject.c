@@ -254,14 +254,27 @@ static void a_worktree_that_shows_a_home_is_marked(void)
 
 static void an_engines_socket_is_not_shown_even_through_a_link(void)
 {
-	char *volumes[2] = { NULL, NULL };
+	char link[128], volume[256], *volumes[2] = { volume, NULL };
 
 	SETUP;
-	CHECK(asprintf(&volumes[0], "%s/run:/mnt", tree) > 0);
+	snprintf(link, sizeof(link), "%s-run", tree);
+	snprintf(volume, sizeof(volume), "%s:/mnt", link);
+	CHECK(symlink("/run", link) == 0);
 	rq.volumes = volumes;
 	CHECK(build(&p, &rq, &s, &f) == -EPERM && s == NULL);
 	CHECK(strstr(fault_text(&f), "engine-socket"));
-	free(volumes[0]);
+	CHECK(unlink(link) == 0);
+}
+
+static void a_link_of_the_worktree_does_not_lead_a_volume_out(void)
+{
+	char volume[256], *volumes[2] = { volume, NULL };
+
+	SETUP;
+	snprintf(volume, sizeof(volume), "%s/run:/mnt", tree);
+	rq.volumes = volumes;
+	CHECK(build(&p, &rq, &s, &f) == -EPERM && s == NULL);
+	CHECK(strstr(fault_text(&f), "a symbolic link leads out of it"));
 }
 
 static void a_volume_is_read_only_unless_it_says_rw(void)
@@ -653,8 +666,8 @@ TAP_MAIN(T(the_worktrees_place_is_made), T(a_writable_source_that_was_replaced_i
 	 T(a_worktree_that_is_a_file_is_refused), T(a_vanished_current_directory_is_refused),
 	 T(the_root_directory_is_no_worktree), T(a_home_is_not_writable_unless_the_profile_allows_it),
 	 T(a_worktree_that_shows_a_home_is_marked), T(an_engines_socket_is_not_shown_even_through_a_link),
-	 T(a_volume_is_read_only_unless_it_says_rw), T(malformed_volumes_are_refused),
-	 T(mounts_are_sorted_with_parents_first_around_the_worktree),
+	 T(a_link_of_the_worktree_does_not_lead_a_volume_out), T(a_volume_is_read_only_unless_it_says_rw),
+	 T(malformed_volumes_are_refused), T(mounts_are_sorted_with_parents_first_around_the_worktree),
 	 T(targets_below_a_bind_must_exist_but_an_overlay_creates_them),
 	 T(a_users_files_are_mapped_and_roots_own_are_not), T(a_root_directory_is_shown_entry_by_entry),
 	 T(a_worktree_has_its_own_path_inside), T(a_worktree_in_a_place_of_the_system_is_at_work),
