@@ -40,10 +40,9 @@ const char *const seccomp_allowed[] = {
 	"prctl", "arch_prctl", "set_tid_address", "set_thread_area", "get_thread_area", "set_robust_list", "get_robust_list",
 	"rseq", "seccomp", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self",
 	"futex", "futex_waitv", "futex_wait", "futex_wake", "futex_requeue", "restart_syscall",
-	"getrlimit", "setrlimit", "getrusage", "getpriority", "setpriority", "ioprio_get", "ioprio_set",
-	"sched_yield", "sched_getaffinity", "sched_setaffinity", "sched_getattr", "sched_setattr", "sched_getparam",
-	"sched_setparam", "sched_getscheduler", "sched_setscheduler", "sched_get_priority_max", "sched_get_priority_min",
-	"sched_rr_get_interval", "getcpu",
+	"getrlimit", "setrlimit", "getrusage", "getpriority", "ioprio_get",
+	"sched_yield", "sched_getaffinity", "sched_getattr", "sched_getparam", "sched_getscheduler",
+	"sched_get_priority_max", "sched_get_priority_min", "sched_rr_get_interval", "getcpu",
 	/* identity: without capabilities these can only fail or do nothing */
 	"getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups", "setuid", "setgid", "setreuid",
 	"setregid", "setresuid", "setresgid", "setfsuid", "setfsgid", "setgroups", "capget", "capset",
@@ -113,6 +112,16 @@ const char *const seccomp_unfilterable[] = { "openat2", "fchmodat2", NULL };
 	{ .name = call, .verdict = SECCOMP_ALLOW, .op = SECCOMP_MASK, .arg = n, .mask = SETID, .no_setid = true }
 #define NOT_CREATING(call, n) \
 	{ .name = call, .verdict = SECCOMP_ALLOW, .op = SECCOMP_MASK, .arg = n, .mask = CREATING, .no_setid = true }
+/*
+ * Argument 0 is any process but init.  A mask on argument 0 allows no "else": a number that is neither 0 nor 1 has one of
+ * the bits 1 to 21 (a pid is less than 2^22), others name no process.
+ */
+#define OTHER(call, bit) MASK(call, SECCOMP_ALLOW, 0, UINT64_C(1) << (bit), UINT64_C(1) << (bit))
+#define NOT_INIT(call) \
+	MASK(call, SECCOMP_ALLOW, 0, LOWER, 0), MASK(call, SECCOMP_DENY, 0, LOWER, 1), \
+	OTHER(call, 1), OTHER(call, 2), OTHER(call, 3), OTHER(call, 4), OTHER(call, 5), OTHER(call, 6), OTHER(call, 7), \
+	OTHER(call, 8), OTHER(call, 9), OTHER(call, 10), OTHER(call, 11), OTHER(call, 12), OTHER(call, 13), OTHER(call, 14), \
+	OTHER(call, 15), OTHER(call, 16), OTHER(call, 17), OTHER(call, 18), OTHER(call, 19), OTHER(call, 20), OTHER(call, 21)
 #define ELSE_SETID(call) \
 	{ .name = call, .verdict = SECCOMP_DENY, .op = SECCOMP_ELSE, .arg = SECCOMP_ELSE_ARG, .no_setid = true }
 
@@ -146,6 +155,17 @@ const struct seccomp_rule seccomp_rules[] = {
 	EQ("prlimit64", SECCOMP_ALLOW, 0, 0),
 	EQ("prlimit64", SECCOMP_ALLOW, 2, 0),
 	ELSE("prlimit64", SECCOMP_DENY),
+
+	/*
+	 * Init has the id of the command, which could keep it from running, and with it its clock and even its death.
+	 * A process group 1 is init's as well.
+	 */
+	NOT_INIT("sched_setscheduler"),
+	NOT_INIT("sched_setattr"),
+	NOT_INIT("sched_setparam"),
+	NOT_INIT("sched_setaffinity"),
+	MASK("setpriority", SECCOMP_DENY, 1, LOWER, 1), ELSE("setpriority", SECCOMP_ALLOW),
+	MASK("ioprio_set", SECCOMP_DENY, 1, LOWER, 1), ELSE("ioprio_set", SECCOMP_ALLOW),
 
 	/* A writable tree of the host: no file in it may become set-id, whatever its owner. */
 	PLAIN_MODE("chmod", 1), ELSE_SETID("chmod"),

@@ -304,6 +304,35 @@ static void typing_into_terminals_is_refused_for_any_upper_half(void)
 	}
 }
 
+static void no_process_changes_when_init_runs(void)
+{
+	static const uint64_t upper[] = { 0, UINT64_C(1) << 32, UINT64_C(0xffffffff) << 32 };
+	static const int calls[] = { SYS_sched_setscheduler, SYS_sched_setattr, SYS_sched_setparam,
+				     SYS_sched_setaffinity };
+	static const uint64_t others[] = { 0, 2, 3, 1025, 4194303, 0xffffffff };
+
+	for (size_t i = 0; i < ARRAY_SIZE(upper); i++) {
+		for (size_t c = 0; c < ARRAY_SIZE(calls); c++) {
+			CHECK(judge_call(variant(BASE), calls[c], upper[i] | 1, 0, 0, 0) == ERRNO(EPERM));
+			CHECK(judge_call(variant(KILL), calls[c], upper[i] | 1, 0, 0, 0) ==
+			      SECCOMP_RET_KILL_PROCESS);
+			for (size_t o = 0; o < ARRAY_SIZE(others); o++)
+				CHECK(judge_call(variant(BASE), calls[c], upper[i] | others[o], 1, 1, 1) ==
+				      SECCOMP_RET_ALLOW);
+		}
+		for (uint64_t which = 0; which < 4; which++) {
+			CHECK(judge_call(variant(BASE), SYS_setpriority, which, upper[i] | 1, 0, 0) ==
+			      ERRNO(EPERM));
+			CHECK(judge_call(variant(BASE), SYS_ioprio_set, which, upper[i] | 1, 0, 0) ==
+			      ERRNO(EPERM));
+			CHECK(judge_call(variant(BASE), SYS_setpriority, which, upper[i] | 7, 1, 1) ==
+			      SECCOMP_RET_ALLOW);
+			CHECK(judge_call(variant(BASE), SYS_ioprio_set, which, upper[i], 1, 1) ==
+			      SECCOMP_RET_ALLOW);
+		}
+	}
+}
+
 static void set_id_modes_are_refused_only_where_the_host_is_written(void)
 {
 	static const uint64_t bits[] = { 04755, 02755, 06755 };
@@ -554,7 +583,7 @@ TAP_MAIN(T(every_denied_call_answers_eperm_and_dies_in_the_kill_variant),
 	 T(ISO_2_clone_makes_no_namespace_and_clone3_does_not_exist),
 	 T(ISO_2_foreign_architectures_kill_the_process), T(ISO_2_int_0x80_ends_the_process),
 	 T(only_harmless_socket_families_exist), T(typing_into_terminals_is_refused_for_any_upper_half),
-	 T(set_id_modes_are_refused_only_where_the_host_is_written),
+	 T(no_process_changes_when_init_runs), T(set_id_modes_are_refused_only_where_the_host_is_written),
 	 T(the_names_of_a_bundle_and_the_program_of_a_run_agree), T(a_bundle_gets_the_filter_of_the_build),
 	 T(words_of_a_profile_were_not_written_by_the_build), T(a_profile_may_add_and_remove_calls),
 	 T(an_unknown_call_is_refused_by_name), T(no_filter_is_made_when_the_layer_is_off),
