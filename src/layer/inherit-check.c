@@ -18,6 +18,11 @@
 
 #define TIMER_SLACK_NS 50000 /* what the kernel gives to its first process */
 #define UMASK_DEFAULT 022
+/*
+ * Signals that wait count in the namespaces above as well, up to the caller: when the caller's limit is reached the kernel
+ * drops the values of signals to its other processes, the supervisor among them.
+ */
+#define SIGNALS_MAX 1024
 #define NICE_RAW_NORMAL 20 /* getpriority returns 20 - nice */
 
 #define IO_CLASS(value) ((value) >> 13)
@@ -68,13 +73,13 @@ static void reset_oom(void)
 	(void)SYS(close, fd);
 }
 
-static void forbid(int resource)
+static void lower(int resource, uint64_t most)
 {
-	const struct rlimit none = { 0 };
+	const struct rlimit limit = { most, most };
 	struct rlimit now;
 
-	if (SYS(prlimit64, 0, resource, NULL, &now) == 0 && now.rlim_max != 0)
-		(void)SYS(prlimit64, 0, resource, &none, NULL);
+	if (SYS(prlimit64, 0, resource, NULL, &now) == 0 && now.rlim_max > most)
+		(void)SYS(prlimit64, 0, resource, &limit, NULL);
 }
 
 void inherit_reset(void)
@@ -87,8 +92,9 @@ void inherit_reset(void)
 		(void)SYS(setpriority, PRIO_PROCESS, 0, 0);
 	if (IO_CLASS(SYS(ioprio_get, IOPRIO_WHO_PROCESS, 0)) == IOPRIO_CLASS_RT)
 		(void)SYS(ioprio_set, IOPRIO_WHO_PROCESS, 0, 0);
-	forbid(RLIMIT_NICE);
-	forbid(RLIMIT_RTPRIO);
+	lower(RLIMIT_NICE, 0);
+	lower(RLIMIT_RTPRIO, 0);
+	lower(RLIMIT_SIGPENDING, SIGNALS_MAX);
 	/* After the class: a real-time process has no slack. */
 	if (SYS(prctl, PR_GET_TIMERSLACK, 0, 0, 0, 0) != TIMER_SLACK_NS)
 		(void)SYS(prctl, PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
@@ -176,11 +182,11 @@ static const char *check_groups(const char *status, long long *ret_value)
 	return "supplementary group";
 }
 
-static bool limit_is(int resource, uint64_t want)
+static bool limit_is(int resource, uint64_t least, uint64_t most)
 {
 	struct rlimit now;
 
-	return SYS(prlimit64, 0, resource, NULL, &now) == 0 && now.rlim_max == want;
+	return SYS(prlimit64, 0, resource, NULL, &now) == 0 && now.rlim_max >= least && now.rlim_max <= most;
 }
 
 static const char *check_limits(const struct inherit_asked *asked, long long *ret_value)
@@ -188,18 +194,19 @@ static const char *check_limits(const struct inherit_asked *asked, long long *re
 	const struct {
 		int resource;
 		bool asked;
-		uint64_t want;
+		uint64_t least, most;
 	} limits[] = {
-		{ RLIMIT_CORE, true, 0 },
-		{ RLIMIT_NICE, true, 0 },
-		{ RLIMIT_RTPRIO, true, 0 },
-		{ RLIMIT_NOFILE, asked->files != 0, asked->files },
-		{ RLIMIT_FSIZE, asked->file_size != 0, asked->file_size },
+		{ RLIMIT_CORE, true, 0, 0 },
+		{ RLIMIT_NICE, true, 0, 0 },
+		{ RLIMIT_RTPRIO, true, 0, 0 },
+		{ RLIMIT_SIGPENDING, true, 0, SIGNALS_MAX },
+		{ RLIMIT_NOFILE, asked->files != 0, asked->files, asked->files },
+		{ RLIMIT_FSIZE, asked->file_size != 0, asked->file_size, asked->file_size },
 	};
 
 	for (unsigned int i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
 		*ret_value = limits[i].resource;
-		if (limits[i].asked && !limit_is(limits[i].resource, limits[i].want))
+		if (limits[i].asked && !limit_is(limits[i].resource, limits[i].least, limits[i].most))
 			return "not as required: resource limit number";
 	}
 	return NULL;

@@ -97,7 +97,6 @@ cripples_init() { # [OPTIONS]
 			for (int s = 1; s < 65; s++)
 				if (s != SIGTERM && s != SIGINT && s != SIGHUP && s != SIGQUIT && s != SIGUSR1 && s != SIGUSR2)
 					kill(1, s);
-			setpriority(PRIO_PROCESS, 1, 19);
 			return 7;
 		}
 	C
@@ -111,6 +110,94 @@ cripples_init() { # [OPTIONS]
 	cripples_init
 	as_user '{}'
 	cripples_init -p "$PROFILE"
+}
+
+# Init has the command's id.  At the lowest priority, on one CPU with many busy processes, it would run once in minutes: its clock
+# would stand still, and not even SIGKILL would end it.
+starves_init() {
+	attack <<-'C'
+		#define _GNU_SOURCE
+		#include <sched.h>
+		#include <stdio.h>
+		#include <sys/resource.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			const struct sched_param none = { 0 };
+			unsigned int attr[12] = { 48, SCHED_IDLE };
+			const long init[] = { 1, 1L << 32 | 1 };
+			cpu_set_t one;
+			CPU_ZERO(&one);
+			CPU_SET(0, &one);
+			for (int i = 0; i < 2; i++)
+				if (!syscall(SYS_sched_setscheduler, init[i], SCHED_IDLE, &none) || !syscall(SYS_sched_setattr, init[i], attr, 0) ||
+				    !syscall(SYS_sched_setparam, init[i], &none) || syscall(SYS_sched_setaffinity, init[i], sizeof(one), &one) >= 0 ||
+				    !syscall(SYS_setpriority, PRIO_PROCESS, init[i], 19) || !syscall(SYS_setpriority, PRIO_PGRP, init[i], 19) ||
+				    !syscall(SYS_ioprio_set, 1, init[i], 3 << 13) || !syscall(SYS_ioprio_set, 2, init[i], 3 << 13))
+					printf("init was changed\n");
+			/* Its own it may lower. */
+			if (sched_setscheduler(0, SCHED_IDLE, &none) || sched_setscheduler(getpid(), SCHED_IDLE, &none) ||
+			    sched_setaffinity(getpid(), sizeof(one), &one) || setpriority(PRIO_PROCESS, getpid(), 19))
+				printf("harmless calls failed\n");
+			return 7;
+		}
+	C
+}
+
+@test "ISO-13: a payload cannot keep init from running" {
+	starves_init
+	custody_run -- ./attack
+	assert_status 7
+	[ -z "$output" ]
+	bundle -- ./attack
+	for runtime in crun runc; do
+		runtime_run "$runtime" "$BUNDLE"
+		assert_status 7
+		[ -z "$output" ]
+	done
+	as_user '{}'
+	starves_init
+	custody_run -p "$PROFILE" -- ./attack
+	assert_status 7
+	[ -z "$output" ]
+}
+
+# Waiting signals count for the caller as well.  Beyond its limit the kernel drops the value of a signal, which tells a stop of an
+# operator from any other SIGTERM.
+fills_the_queue() { # [OPTIONS]
+	attack <<-'C'
+		#include <errno.h>
+		#include <signal.h>
+		#include <stdio.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			sigset_t set;
+			sigemptyset(&set);
+			sigaddset(&set, SIGRTMIN);
+			sigprocmask(SIG_BLOCK, &set, 0);
+			while (sigqueue(getpid(), SIGRTMIN, (union sigval){ 0 }) == 0)
+				;
+			printf("full\n");
+			fflush(stdout);
+			for (;;)
+				pause();
+		}
+	C
+	custody_run -d "$@" -- ./attack
+	assert_status 0
+	local id=$output
+	wait_until grep -q full "$CUSTODY_ROOT/sandbox/sessions/$id/stdio.log"
+	run --separate-stderr "${CUSTODY_AS[@]}" "$CUSTODY" stop "$id"
+	assert_status 0
+	[ "$("${CUSTODY_AS[@]}" "$CUSTODY" ledger show --json | jq -r --arg id "$id" '.records[] | select(.k == "session.end" and .session == $id) | .d.reason')" = operator ]
+}
+
+@test "ISO-4: a payload cannot turn the stop of an operator into something else" {
+	fills_the_queue
+	as_user '{}'
+	fills_the_queue -p "$PROFILE"
 }
 
 @test "ISO-4: after the release no message claims that nothing was executed" {
