@@ -70,6 +70,41 @@ int cgroup_kill(const struct cgroup *c, struct fault *f)
 	return 0;
 }
 
+#define FREEZE_MS \
+	1000 /* a task in the kernel stops when it returns; it changes nothing meanwhile that another cannot */
+
+static bool is_frozen(int dirfd)
+{
+	char text[CGROUP_TEXT_MAX];
+	uint64_t frozen = 0;
+
+	return cgroup_file_read(dirfd, "cgroup.events", text) >= 0 &&
+	       cgroup_text_key(text, "frozen", &frozen) == 0 && frozen == 1;
+}
+
+int cgroup_freeze(const struct cgroup *c)
+{
+	for (size_t i = 0; i < c->n_nodes; i++) {
+		const struct cgroup_node *n = &c->nodes[i];
+		int r;
+
+		if (!n->v2)
+			continue;
+		r = cgroup_file_write(n->fd, "cgroup.freeze", "1");
+		for (int ms = 0; r >= 0 && ms < FREEZE_MS && !is_frozen(n->fd); ms++)
+			(void)usleep(1000);
+		return r;
+	}
+	return -ENOENT;
+}
+
+void cgroup_thaw(const struct cgroup *c)
+{
+	for (size_t i = 0; i < c->n_nodes; i++)
+		if (c->nodes[i].v2)
+			(void)!cgroup_file_write(c->nodes[i].fd, "cgroup.freeze", "0");
+}
+
 /* v2 reports when the last process exits. */
 static void wait_event(int dirfd)
 {

@@ -62,6 +62,12 @@ int cgroup_prove(const struct cgroup *c, const struct cgroup_limits *want, pid_t
 		 struct fault *f) _must_check_;
 int cgroup_count(const struct cgroup *c, struct cgroup_counters *ret, struct fault *f) _must_check_;
 int cgroup_kill(const struct cgroup *c, struct fault *f) _must_check_;
+/*
+ * Stops every task of C until cgroup_thaw, without a signal that they could notice; waits at most a second for the last one.
+ * -ENOENT: v1 alone has no directory of ours for that.
+ */
+int cgroup_freeze(const struct cgroup *c) _must_check_;
+void cgroup_thaw(const struct cgroup *c);
 /* After the last process exited; waits for the kernel to report it, at most a few seconds. */
 int cgroup_remove(struct cgroup *c, struct fault *f) _must_check_;
 void cgroup_done(struct cgroup *c);

@@ -204,18 +204,43 @@ static void measure_nameless(struct disk_watch *w, uint64_t lost)
 		w->size_at_walk = lost;
 }
 
+/* The file system lost more than the files that were found, by enough that the run may be over its limit. */
+static bool is_missing(const struct disk_watch *w, uint64_t lost)
+{
+	return w->size_at_walk <= w->limit && lost > w->limit &&
+	       lost - w->size_at_walk > w->others + w->limit / 2;
+}
+
+/*
+ * A run can see that its tree is read (atime), and move files that are not counted yet to where the walk has been.  So it is
+ * counted again while it stands still; the rest was written by others, and is not looked for again.
+ */
+static void measure_stopped(struct disk_watch *w, uint64_t lost)
+{
+	if (!w->cgroup || cgroup_freeze(w->cgroup) < 0)
+		return;
+	measure_names(w);
+	if (w->size_at_walk <= w->limit)
+		measure_nameless(w, lost);
+	cgroup_thaw(w->cgroup);
+	w->others = lost > w->size_at_walk ? lost - w->size_at_walk : 0;
+}
+
 bool disk_watch_exceeds(struct disk_watch *w, bool final)
 {
-	uint64_t bytes, files;
+	uint64_t bytes, files, lost;
 
 	if (!w->dir)
 		return false;
 	read_free(w->dir, &bytes, &files);
 	if (!is_due(w, bytes, files, final))
 		return false;
+	lost = bytes < w->free_at_start ? w->free_at_start - bytes : 0;
 	measure_names(w);
 	if (!final && w->size_at_walk <= w->limit)
-		measure_nameless(w, bytes < w->free_at_start ? w->free_at_start - bytes : 0);
+		measure_nameless(w, lost);
+	if (!final && is_missing(w, lost))
+		measure_stopped(w, lost);
 	w->free_at_walk = bytes;
 	w->files_at_walk = files;
 	w->ticks = 0;

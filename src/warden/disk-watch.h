@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cgroup/cgroup.h"
+
 /*
  * How much a run has written to its upper. The file system's free space is read often, which is cheap; the upper is
  * walked only when that space has shrunk by enough to matter, or has changed at all for a while.
@@ -14,9 +16,11 @@ struct disk_watch {
 	const char *also; /* counted as well: where the overlay's server keeps unlinked files; may be NULL */
 	uint64_t limit;	  /* bytes */
 	pid_t init;	  /* first process of the run, to find the others */
+	const struct cgroup *cgroup; /* of the run, to stop it while it is counted; may be NULL; borrowed */
 	uint64_t free_at_start, free_at_walk;
 	uint64_t files_at_walk; /* free inodes, as bytes that each counts */
 	uint64_t size_at_walk;
+	uint64_t others;	  /* what other processes of the host wrote, when the run was last stopped */
 	uint64_t largest_at_walk; /* size of the largest file */
 	bool unexplained;   /* SIZE_AT_WALK is what the file system lost: not all of it could be found */
 	unsigned int ticks; /* since the last walk */

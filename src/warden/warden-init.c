@@ -113,6 +113,7 @@ static int on_report(struct warden *w, const struct init_msg *m, int *fd, struct
 	/* Before the release: a quick payload may exit before its start is reported. */
 	disk_watch_init(&w->disk, w->job->layer_dir, w->job->disk, w->init);
 	w->disk.also = w->job->layer_also;
+	w->disk.cgroup = w->job->cgroup;
 	/* Behind the records of init's own tries. */
 	if (s->profile->seccomp_violation == PROFILE_SECCOMP_KILL)
 		w->filter_log = filter_record_open();

@@ -196,3 +196,94 @@ held() { # HOW: found out while it still runs
 		assert_reason signaled
 	done
 }
+
+# Names that move past the walk: the second directory's time of access shows that the walk has left the first one, into which the
+# files then move from the last one.  fallocate: what a process wrote is counted, too.
+build_mover() {
+	cc -O1 -w -static -o move -x c - <<-'END'
+		#define _GNU_SOURCE
+		#include <dirent.h>
+		#include <fcntl.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/stat.h>
+		#include <time.h>
+		#include <unistd.h>
+		static char order[64][8], home[32], away[32];
+		static int n;
+		static long seen(void)
+		{
+			struct stat st;
+			stat(order[1], &st);
+			return st.st_atim.tv_sec * 1000000000L + st.st_atim.tv_nsec;
+		}
+		static void arm(void)
+		{
+			char name[32];
+			snprintf(name, sizeof(name), "%s/t", order[1]);
+			close(open(name, O_CREAT | O_WRONLY, 0600));
+			unlink(name);
+		}
+		static void lay_out(void)
+		{
+			char name[32];
+			DIR *d;
+			struct dirent *e;
+			mkdir("top", 0755);
+			chdir("top");
+			for (int i = 0; i < 64; i++) {
+				snprintf(name, sizeof(name), "d%d", i);
+				mkdir(name, 0755);
+			}
+			d = opendir(".");
+			while ((e = readdir(d)))
+				if (e->d_name[0] == 'd')
+					strcpy(order[n++], e->d_name);
+			for (int i = 2; i < 63; i++)
+				for (int j = 0; j < 20; j++) {
+					snprintf(name, sizeof(name), "%s/x%d", order[i], j);
+					mkdir(name, 0755);
+				}
+			snprintf(home, sizeof(home), "%s/D", order[63]);
+			snprintf(away, sizeof(away), "%s/D", order[0]);
+			mkdir(home, 0755);
+		}
+		int main(void)
+		{
+			const time_t end = time(NULL) + 20;
+			char name[64];
+			long last;
+			lay_out();
+			arm();
+			last = seen();
+			for (int i = 0; time(NULL) < end;) {
+				if (seen() != last) {
+					rename(home, away);
+					usleep(200000);
+					rename(away, home);
+					arm();
+					last = seen();
+				} else if (i < 40) {
+					int fd;
+					snprintf(name, sizeof(name), "%s/f%d", home, i++);
+					fd = open(name, O_CREAT | O_WRONLY, 0600);
+					fallocate(fd, 0, 0, 8 << 20);
+					close(fd);
+				}
+			}
+			for (int i = 0; i < 40; i++) {
+				snprintf(name, sizeof(name), "%s/f%d", home, i);
+				unlink(name);
+			}
+			return 0;
+		}
+	END
+}
+
+@test "ISO-13: files that move to where the walk has been are counted" {
+	suite_profile disk '{"limits": {"disk": "64M"}}'
+	build_mover
+	custody_run -p "$PROFILE" -- ./move
+	assert_reason disk-limit
+}
