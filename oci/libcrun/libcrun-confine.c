@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/path.h"
 #include "base/str.h"
 #include "oci/libcrun/libcrun-container.h"
+#include "oci/libcrun/libcrun-target.h"
 #include "oci/libcrun/libcrun.h"
 
 /*
@@ -31,7 +31,8 @@
  * 2. MUST NOT follow a link that the image put where libcrun opens one name in a directory of the image (openat).
  * 3. MUST NOT let a directory of the host stay open while a path inside is resolved (pivot_root, join).
  * 4. MUST NOT accept a working directory outside of the container's root, by whatever path (chdir).
- * 5. MUST NOT mount on /, /dev, /proc or /sys where the configuration names another place (safe_openat).
+ *
+ * libcrun-target.c has the rules for targets of mounts.
  */
 int __real_fchown(int fd, uid_t uid, gid_t gid);
 int __wrap_fchown(int fd, uid_t uid, gid_t gid);
@@ -40,10 +41,6 @@ int __wrap_chdir(const char *path);
 int __real_openat(int dirfd, const char *path, int flags, ...);
 int __wrap_openat(int dirfd, const char *path, int flags, ...);
 int __wrap_libcrun_reopen_dev_null(libcrun_error_t *err);
-int __real_safe_openat(int dirfd, const char *root, size_t root_len, const char *path, int flags, int mode,
-		       libcrun_error_t *err);
-int __wrap_safe_openat(int dirfd, const char *root, size_t root_len, const char *path, int flags, int mode,
-		       libcrun_error_t *err);
 int __real_libcrun_do_pivot_root(struct libcrun_container_s *container, bool no_pivot, const char *rootfs,
 				 libcrun_error_t *err);
 int __wrap_libcrun_do_pivot_root(struct libcrun_container_s *container, bool no_pivot, const char *rootfs,
@@ -160,9 +157,19 @@ static bool is_untrusted_name(const char *path, int flags)
 	return !strchr(path, '/') && (!(flags & O_CLOEXEC) || str_eq(path, "console"));
 }
 
+/* libcrun opens the target of proc and sysfs, and nothing else, with these flags alone. */
+#define PLAIN_TARGET (O_NOFOLLOW | O_DIRECTORY)
+
 int __wrap_openat(int dirfd, const char *path, int flags, ...)
 {
 	mode_t mode = 0;
+	int fd;
+
+	if (flags == PLAIN_TARGET)
+		return target_open_plain(dirfd, path, flags);
+	if (flags == (O_RDONLY | O_DIRECTORY) && str_eq(path, "dev") &&
+	    (fd = target_reopen(dirfd, path, flags)) != -EBADF)
+		return fd;
 
 	if ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE) {
 		va_list args;
@@ -172,58 +179,6 @@ int __wrap_openat(int dirfd, const char *path, int flags, ...)
 		va_end(args);
 	}
 	return __real_openat(dirfd, path, is_untrusted_name(path, flags) ? flags | O_NOFOLLOW : flags, mode);
-}
-
-/* PATH is relative to the container's root. */
-static bool is_reserved(const char *path)
-{
-	return path_is_below(path, "dev") || path_is_below(path, "proc") || path_is_below(path, "sys");
-}
-
-static bool read_path(int fd, char ret[PATH_MAX])
-{
-	char link[sizeof("/proc/self/fd/") + 11];
-	ssize_t n;
-
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, ret, PATH_MAX - 1);
-	ret[n < 0 ? 0 : n] = '\0';
-	return n > 0;
-}
-
-/* FD was opened as PATH in the root DIRFD.  False: a link led to the root itself or to a reserved directory. */
-static bool is_where_named(int fd, int dirfd, const char *path)
-{
-	char root[PATH_MAX], real[PATH_MAX];
-	const char *rest;
-
-	path += strspn(path, "/");
-	/* libcrun names the root itself "." where a user namespace needs it bound on itself. */
-	if (!*path || str_eq(path, ".") || is_reserved(path))
-		return true;
-	if (!read_path(dirfd, root) || !read_path(fd, real) || strncmp(real, root, strlen(root)) != 0)
-		return false;
-	rest = real + strlen(root);
-	rest += strspn(rest, "/");
-	return *rest && !is_reserved(rest);
-}
-
-/*
- * libcrun opens the target of each mount in the container's root, and follows the links of the image and of volumes. A
- * volume on /proc would show the runtime false labels (CVE-2019-16884), one on /dev would get the container's devices
- * (CVE-2026-41579), one on / would replace the image.
- */
-int __wrap_safe_openat(int dirfd, const char *root, size_t root_len, const char *path, int flags, int mode,
-		       libcrun_error_t *err)
-{
-	int fd = __real_safe_openat(dirfd, root, root_len, path, flags, mode, err);
-
-	if (fd < 0 || is_where_named(fd, dirfd, path))
-		return fd;
-	(void)fd_close(fd);
-	return crun_make_error(
-		err, EPERM, "'%s' of the image is a symbolic link to /, /dev, /proc or /sys; mount elsewhere",
-		path);
 }
 
 static int close_directories(const struct libcrun_container_s *container, libcrun_error_t *err)

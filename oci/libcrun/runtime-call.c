@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "oci/libcrun/libcrun-confine.h"
+#include "oci/libcrun/libcrun-target.h"
 #include "oci/libcrun/libcrun.h"
 
 /*
@@ -75,6 +76,7 @@ static void use_init(struct use *u, const struct runtime_call *c)
 		},
 	};
 	libcrun_set_verbosity(c->warnings ? 1 : 0);
+	target_watch();
 	crun_set_output_handler(on_output, u, false);
 }
 
