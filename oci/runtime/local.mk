@@ -8,12 +8,14 @@ libruntime_a_SOURCES += \
 	oci/runtime/runtime-guard.c oci/runtime/runtime-guard.h \
 	oci/runtime/runtime-job.c \
 	oci/runtime/runtime-log.c oci/runtime/runtime-log.h \
+	oci/runtime/runtime-namespace.c oci/runtime/runtime-namespace.h \
 	oci/runtime/runtime-options.c oci/runtime/runtime-options.h \
 	oci/runtime/runtime-process.c oci/runtime/runtime-process.h \
 	oci/runtime/runtime-query.c \
 	oci/runtime/runtime-record.c oci/runtime/runtime-record.h \
 	oci/runtime/runtime-root.c oci/runtime/runtime-root.h \
 	oci/runtime/runtime-rootfs.c oci/runtime/runtime-rootfs.h \
+	oci/runtime/runtime-schema.c oci/runtime/runtime-schema.h \
 	oci/runtime/runtime-types.c oci/runtime/runtime-types.h \
 	oci/runtime/runtime-update.c \
 	oci/runtime/runtime-verbs.h

@@ -8,208 +8,23 @@
 
 #include "base/array.h"
 #include "base/str.h"
-
-enum type {
-	OBJECT,
-	ARRAY, /* of objects, where their members are listed */
-	STRING,
-	STRINGS,
-	NUMBER,
-	BOOLEAN,
-	ID, /* of a user or a group */
-	IDS,
-	CGROUP,
-	NAME, /* of one directory */
-};
-
-#define MEMBERS_MAX 16
-
-struct members {
-	size_t n;
-	struct {
-		const char *key;
-		enum type type;
-		const struct members *in;
-	} list[MEMBERS_MAX];
-};
+#include "oci/runtime/runtime-namespace.h"
+#include "oci/runtime/runtime-schema.h"
 
 /* clang-format off */
-static const struct members user = { 4, {
-	{ "uid",            ID,     NULL },
-	{ "gid",            ID,     NULL },
-	{ "additionalGids", IDS,    NULL },
-	{ "umask",          NUMBER, NULL },
-} };
-
-static const struct members capabilities = { 5, {
-	{ "bounding",    STRINGS, NULL },
-	{ "effective",   STRINGS, NULL },
-	{ "permitted",   STRINGS, NULL },
-	{ "inheritable", STRINGS, NULL },
-	{ "ambient",     STRINGS, NULL },
-} };
-
-static const struct members rlimit = { 3, {
-	{ "type", STRING,  NULL },
-	{ "hard", NUMBER,  NULL },
-	{ "soft", NUMBER,  NULL },
-} };
-
-static const struct members process = { 10, {
-	{ "args",            STRINGS, NULL },
-	{ "env",             STRINGS, NULL },
-	{ "cwd",             STRING,  NULL },
-	{ "terminal",        BOOLEAN, NULL },
-	{ "user",            OBJECT,  &user },
-	{ "capabilities",    OBJECT,  &capabilities },
-	{ "noNewPrivileges", BOOLEAN, NULL },
-	{ "apparmorProfile", STRING,  NULL },
-	{ "selinuxLabel",    STRING,  NULL },
-	{ "rlimits",         ARRAY,   &rlimit },
-} };
-
-static const struct members root = { 2, {
-	{ "path",     STRING,  NULL },
-	{ "readonly", BOOLEAN, NULL },
-} };
-
-static const struct members mount = { 4, {
-	{ "destination", STRING,  NULL },
-	{ "type",        STRING,  NULL },
-	{ "source",      STRING,  NULL },
-	{ "options",     STRINGS, NULL },
-} };
-
-static const struct members hook = { 4, {
-	{ "path",    STRING,  NULL },
-	{ "args",    STRINGS, NULL },
-	{ "env",     STRINGS, NULL },
-	{ "timeout", NUMBER,  NULL },
-} };
-
-static const struct members hooks = { 6, {
-	{ "prestart",        ARRAY,   &hook },
-	{ "createRuntime",   ARRAY,   &hook },
-	{ "createContainer", ARRAY,   &hook },
-	{ "startContainer",  ARRAY,   &hook },
-	{ "poststart",       ARRAY,   &hook },
-	{ "poststop",        ARRAY,   &hook },
-} };
-
-static const struct members rule = { 5, {
-	{ "allow",  BOOLEAN, NULL },
-	{ "type",   STRING,  NULL },
-	{ "access", STRING,  NULL },
-	{ "major",  NUMBER,  NULL },
-	{ "minor",  NUMBER,  NULL },
-} };
-
-static const struct members memory = { 6, {
-	{ "limit",            NUMBER,  NULL },
-	{ "swap",             NUMBER,  NULL },
-	{ "reservation",      NUMBER,  NULL },
-	{ "kernel",           NUMBER,  NULL },
-	{ "kernelTCP",        NUMBER,  NULL },
-	{ "disableOOMKiller", BOOLEAN, NULL },
-} };
-
-static const struct members cpu = { 7, {
-	{ "shares",          NUMBER, NULL },
-	{ "quota",           NUMBER, NULL },
-	{ "period",          NUMBER, NULL },
-	{ "realtimeRuntime", NUMBER, NULL },
-	{ "realtimePeriod",  NUMBER, NULL },
-	{ "cpus",            STRING, NULL },
-	{ "mems",            STRING, NULL },
-} };
-
-static const struct members pids = { 1, {
-	{ "limit", NUMBER, NULL },
-} };
-
-static const struct members resources = { 6, {
-	{ "devices", ARRAY,  &rule },
-	{ "memory",  OBJECT, &memory },
-	{ "cpu",     OBJECT, &cpu },
-	{ "pids",    OBJECT, &pids },
-	{ "blockIO", OBJECT, NULL },
-	{ "unified", OBJECT, NULL },
-} };
-
-static const struct members namespace = { 2, {
-	{ "type", STRING,  NULL },
-	{ "path", STRING,  NULL },
-} };
-
-static const struct members mapping = { 3, {
-	{ "containerID", NUMBER,  NULL },
-	{ "hostID",      NUMBER,  NULL },
-	{ "size",        NUMBER,  NULL },
-} };
-
-static const struct members argument = { 4, {
-	{ "index",    NUMBER,  NULL },
-	{ "value",    NUMBER,  NULL },
-	{ "valueTwo", NUMBER,  NULL },
-	{ "op",       STRING,  NULL },
-} };
-
-static const struct members syscall = { 4, {
-	{ "names",    STRINGS, NULL },
-	{ "action",   STRING,  NULL },
-	{ "errnoRet", NUMBER,  NULL },
-	{ "args",     ARRAY,   &argument },
-} };
-
-static const struct members seccomp = { 6, {
-	{ "defaultAction",   STRING,  NULL },
-	{ "defaultErrnoRet", NUMBER,  NULL },
-	{ "architectures",   STRINGS, NULL },
-	{ "flags",           STRINGS, NULL },
-	{ "listenerPath",    STRING,  NULL },
-	{ "syscalls",        ARRAY,   &syscall },
-} };
-
-static const struct members rdt = { 1, {
-	{ "closID", NAME,    NULL },
-} };
-
-static const struct members of_linux = { 13, {
-	{ "namespaces",        ARRAY,   &namespace },
-	{ "uidMappings",       ARRAY,   &mapping },
-	{ "gidMappings",       ARRAY,   &mapping },
-	{ "devices",           ARRAY,   NULL },
-	{ "cgroupsPath",       CGROUP,  NULL },
-	{ "resources",         OBJECT,  &resources },
-	{ "rootfsPropagation", STRING,  NULL },
-	{ "seccomp",           OBJECT,  &seccomp },
-	{ "intelRdt",          OBJECT,  &rdt },
-	{ "sysctl",            OBJECT,  NULL },
-	{ "maskedPaths",       STRINGS, NULL },
-	{ "readonlyPaths",     STRINGS, NULL },
-	{ "mountLabel",        STRING,  NULL },
-} };
-
-static const struct members config = { 6, {
-	{ "process",     OBJECT, &process },
-	{ "root",        OBJECT, &root },
-	{ "mounts",      ARRAY,  &mount },
-	{ "hooks",       OBJECT, &hooks },
-	{ "annotations", OBJECT, NULL },
-	{ "linux",       OBJECT, &of_linux },
-} };
-
 static const char *const names[] = {
-	[OBJECT]  = "an object",
-	[ARRAY]   = "an array",
-	[STRING]  = "a string",
-	[STRINGS] = "an array of strings",
-	[NUMBER]  = "a number",
-	[BOOLEAN] = "true or false",
-	[ID]      = "an id from 0 to 4294967294",
-	[IDS]     = "an array of ids from 0 to 4294967294",
-	[CGROUP]  = "a path without '..'",
-	[NAME]    = "the name of a directory",
+	[SCHEMA_OBJECT]  = "an object",
+	[SCHEMA_ARRAY]   = "an array",
+	[SCHEMA_STRING]  = "a string",
+	[SCHEMA_STRINGS] = "an array of strings",
+	[SCHEMA_NUMBER]  = "a number",
+	[SCHEMA_BOOLEAN] = "true or false",
+	[SCHEMA_ID]      = "an id from 0 to 4294967294",
+	[SCHEMA_IDS]     = "an array of ids from 0 to 4294967294",
+	[SCHEMA_CGROUP]  = "a path without '..'",
+	[SCHEMA_NAME]    = "the name of a directory",
+	[SCHEMA_ABSOLUTE] = "a path that begins with '/' and has no '..'",
+	[SCHEMA_KIND]    = "one of c, b, u, p",
 };
 /* clang-format on */
 
@@ -244,8 +59,8 @@ static bool is_array_of(struct jspan array, bool (*is_item)(struct jspan v))
 	return r == 0 && jspan_is(array, '[');
 }
 
-/* libcrun appends the path to the mount point of each controller and creates it. */
-static bool is_cgroup(struct jspan v)
+/* libcrun appends a cgroupsPath to the mount point of each controller and creates it. */
+static bool has_no_dots(struct jspan v)
 {
 	_cleanup_free_ char *path = jspan_string(v);
 
@@ -267,36 +82,56 @@ static bool is_name(struct jspan v)
 	return name && !strchr(name, '/') && !str_eq(name, ".") && !str_eq(name, "..");
 }
 
-static bool has_type(struct jspan v, enum type type)
+/* libcrun takes a relative path of a device from /dev, also out of the root; a relative hook is searched in $PATH. */
+static bool is_absolute(struct jspan v)
+{
+	_cleanup_free_ char *path = jspan_string(v);
+
+	return path && *path == '/' && has_no_dots(v);
+}
+
+/* libcrun creates a character device for every other letter. */
+static bool is_kind(struct jspan v)
+{
+	_cleanup_free_ char *kind = jspan_string(v);
+
+	return kind && strlen(kind) == 1 && strchr("cbup", *kind);
+}
+
+static bool has_type(struct jspan v, enum schema_type type)
 {
 	switch (type) {
-	case OBJECT:
+	case SCHEMA_OBJECT:
 		return jspan_is(v, '{');
-	case ARRAY:
+	case SCHEMA_ARRAY:
 		return jspan_is(v, '[');
-	case STRING:
+	case SCHEMA_STRING:
 		return is_string(v);
-	case STRINGS:
+	case SCHEMA_STRINGS:
 		return is_array_of(v, is_string);
-	case NUMBER:
+	case SCHEMA_NUMBER:
 		return v.len > 0 && strchr("-0123456789", *v.at);
-	case BOOLEAN:
+	case SCHEMA_BOOLEAN:
 		return is_word(v, "true") || is_word(v, "false");
-	case ID:
+	case SCHEMA_ID:
 		return is_id(v);
-	case IDS:
+	case SCHEMA_IDS:
 		return is_array_of(v, is_id);
-	case CGROUP:
-		return is_cgroup(v);
-	case NAME:
+	case SCHEMA_CGROUP:
+		return has_no_dots(v);
+	case SCHEMA_NAME:
 		return is_name(v);
+	case SCHEMA_ABSOLUTE:
+		return is_absolute(v);
+	case SCHEMA_KIND:
+		return is_kind(v);
 	}
 	return false;
 }
 
-static int require(struct jspan object, const struct members *m, const char *name, struct fault *f);
+static int require(struct jspan object, const struct schema *m, const char *name, struct fault *f);
 
-static int require_each(struct jspan array, const struct members *m, const char *key, const char *name,
+static int require_each(struct jspan array, const struct schema *m, const char *key, const char *name,
 			struct fault *f)
 {
 	struct jspan item;
@@ -313,10 +148,10 @@ static int require_each(struct jspan array, const struct members *m, const char 
 	return r < 0 ? fault_set(f, EINVAL, "%s: '%s' cannot be read", name, key) : 0;
 }
 
-static int require(struct jspan object, const struct members *m, const char *name, struct fault *f)
+static int require(struct jspan object, const struct schema *m, const char *name, struct fault *f)
 {
-	const char *keys[MEMBERS_MAX];
-	struct jspan v[MEMBERS_MAX];
+	const char *keys[SCHEMA_MAX];
+	struct jspan v[SCHEMA_MAX];
 	int r = 0;
 
 	for (size_t i = 0; i < m->n; i++)
@@ -329,7 +164,7 @@ static int require(struct jspan object, const struct members *m, const char *nam
 		if (!has_type(v[i], m->list[i].type))
 			return fault_set(f, EINVAL, "%s: '%s' must be %s", name, keys[i],
 					 names[m->list[i].type]);
-		if (m->list[i].in && m->list[i].type == ARRAY)
+		if (m->list[i].in && m->list[i].type == SCHEMA_ARRAY)
 			r = require_each(v[i], m->list[i].in, keys[i], name, f);
 		else if (m->list[i].in)
 			r = require(v[i], m->list[i].in, name, f);
@@ -337,29 +172,19 @@ static int require(struct jspan object, const struct members *m, const char *nam
 	return r;
 }
 
-/* Without one libcrun would mount the container's file systems in the namespace of its caller. */
-static int require_mount_namespace(struct jspan object, struct fault *f)
-{
-	struct jspan section = { 0 }, list = { 0 }, item, type;
-	const char *at = NULL;
-
-	if (jspan_get(object, "linux", &section) > 0 && jspan_get(section, "namespaces", &list) > 0)
-		while (jspan_next_item(list, &at, &item) > 0)
-			if (jspan_get(item, "type", &type) > 0 && jspan_key_is(type, "mount"))
-				return 0;
-	return fault_set(f, EINVAL,
-			 "config.json: 'linux.namespaces' has no mount namespace, so the container's file "
-			 "systems would be mounted on the host; add {\"type\": \"mount\"}");
-}
-
 int runtime_types_require(struct jspan object, struct fault *f)
 {
-	int r = require(object, &config, "config.json", f);
+	int r = require(object, &schema_config, "config.json", f);
 
-	return r < 0 ? r : require_mount_namespace(object, f);
+	return r < 0 ? r : runtime_namespace_require(object, f);
 }
 
 int runtime_types_require_process(struct jspan object, struct fault *f)
 {
-	return require(object, &process, "process", f);
+	return require(object, &schema_process, "process", f);
+}
+
+int runtime_types_require_resources(struct jspan object, struct fault *f)
+{
+	return require(object, &schema_resources, "resources", f);
 }

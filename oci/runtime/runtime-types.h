@@ -10,3 +10,4 @@
  */
 int runtime_types_require(struct jspan config, struct fault *f) _must_check_;
 int runtime_types_require_process(struct jspan process, struct fault *f) _must_check_;
+int runtime_types_require_resources(struct jspan resources, struct fault *f) _must_check_;

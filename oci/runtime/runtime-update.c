@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "oci/runtime/runtime-config.h"
+#include "oci/runtime/runtime-types.h"
 #include "oci/runtime/runtime-verbs.h"
 
 /* Position of each limit in the resources JSON; NULL: not supported by libcrun 1.8.1. */
@@ -152,6 +153,8 @@ int runtime_verb_update(struct runtime_job *job, struct fault *f)
 		r = runtime_need_systemd(job, f);
 	if (r == 0)
 		r = o->resources ? runtime_json_load(o->resources, &file, f) : make_resources(o, &made, f);
+	if (r == 0 && o->resources)
+		r = runtime_types_require_resources(file.object, f);
 	if (r == 0 && o->resources)
 		drop_unset(&file);
 	text = o->resources ? file.text : made.text;

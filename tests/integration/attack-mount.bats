@@ -115,3 +115,33 @@ user_namespace() {
 	done
 	[ "$started" -gt 0 ]
 }
+@test "attack: a device of the configuration is created in the root, wherever its path leads" {
+	local path
+	for path in ../../../made ../../made made /dev/../../made; do
+		edit '.linux.devices = [{path: "'"$path"'", type: "c", major: 1, minor: 3}]'
+		run rt run -b "$B" x < <(:)
+		[ -z "$(find "$CUSTODY_HOME" -name made)" ] || { find "$CUSTODY_HOME" -name made && return 1; }
+		refused "'path'" || { echo "$path" && return 1; }
+	done
+	edit '.process.args = ["/bin/busybox","ls","/dev/made"] | .linux.devices = [{path: "/dev/made", type: "c", major: 1, minor: 3}]'
+	rt run -b "$B" x < <(:)
+}
+@test "attack: a mount namespace of other processes gets no file system of the container" {
+	local change before
+	before=$(cat /proc/self/mountinfo)
+	cp "$B/config.json" "$B/good"
+	for change in '"/proc/self/ns/mnt"' "\"/proc/$$/ns/mnt\"" '"/proc/1/ns/mnt"' '""'; do
+		cp "$B/good" "$B/config.json"
+		edit '.linux.namespaces |= map(if .type == "mount" then .path = '"$change"' else . end)'
+		run unshare -m "$RT" --root "$ROOT" --cgroup-manager disabled run -b "$B" x < <(:)
+		refused 'mount namespace' || { echo "$change" && return 1; }
+	done
+	cp "$B/good" "$B/config.json"
+	edit '.linux.namespaces += [{type: "mount", path: "/proc/self/ns/mnt"}]'
+	run unshare -m "$RT" --root "$ROOT" --cgroup-manager disabled run -b "$B" x < <(:)
+	refused repeated
+	[ "$(cat /proc/self/mountinfo)" = "$before" ]
+	cp "$B/good" "$B/config.json"
+	edit '.process.args = ["/bin/busybox","true"] | .linux.namespaces |= map(if .type == "mount" then .path = null else . end)'
+	rt run -b "$B" x < <(:)
+}

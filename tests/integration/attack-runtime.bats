@@ -456,7 +456,13 @@ long_state() {
 		'.hooks = {prestart: {path: "/bin/false"}}' '.hooks = {prestart: ["/bin/false"]}' '.hooks = []' \
 		'.hooks = {prestart: [{path: "/bin/true", timeout: "1"}]}' '.mounts[0].options = "ro"' '.mounts[0].options = [5]' \
 		'.linux.namespaces[0].path = 5' '.linux.uidMappings = [{containerID: "0", hostID: 5, size: 1}]' \
-		'.linux.resources.devices = [{allow: "false", access: "rwm"}]' '.linux.intelRdt.closID = "../../x"'; do
+		'.linux.resources.devices = [{allow: "false", access: "rwm"}]' '.linux.intelRdt.closID = "../../x"' \
+		'.linux.resources.hugepageLimits = "x"' '.linux.resources.hugepageLimits = [{pageSize: "2MB", limit: "0"}]' \
+		'.linux.resources.rdma = 5' '.linux.resources.network.classID = "5"' '.linux.resources.blockIO.weight = "10"' \
+		'.linux.resources.blockIO.throttleReadBpsDevice = "x"' '.linux.resources.memory.swappiness = "5"' \
+		'.linux.resources.blockIO.throttleReadBpsDevice = [{major: 8, minor: 0, rate: "5"}]' '.process.oomScoreAdj = "5"' \
+		'.linux.devices = [{path: "/dev/x", type: "c", major: "1", minor: 3}]' '.linux.devices = [{path: "/dev/x", type: "x"}]' \
+		'.linux.devices = ["/dev/x"]' '.hooks = {prestart: [{path: "true"}]}' '.hooks = {prestart: [{path: "./true"}]}'; do
 		cp "$B/good" "$B/config.json"
 		edit "$change"
 		run rt run -b "$B" x < <(:)
@@ -466,6 +472,16 @@ long_state() {
 	cp "$B/good" "$B/config.json"
 	edit '.process.args = ["/bin/busybox","true"] | .linux.seccomp = null | .process.noNewPrivileges = null | .linux.resources = null'
 	rt run -b "$B" x < <(:)
+}
+@test "attack: update: a limit of the wrong type is refused, not dropped" {
+	local text
+	rt run -d -b "$B" x < <(:) > >(:) 2>&1
+	for text in '{"pids":{"limit":"5"}}' '{"pids":5}' '{"memory":{"limit":"50M"}}' '{"cpu":{"quota":"5"}}' '{"blockIO":{"weight":"5"}}' \
+		'{"pids":{"limit":5},"pids":{"limit":7}}' '{"hugepageLimits":{}}' '{"p\u0069ds":{"limit":5}}'; do
+		run rt update -r - x <<<"$text"
+		[ "$status" -eq 1 ] || { echo "$text: $output" && return 1; }
+		[[ $output == *resources* ]] || { echo "$text: $output" && return 1; }
+	done
 }
 @test "attack: a cgroupsPath that leaves the cgroup file systems is refused and makes no directory" {
 	local path
