@@ -16,6 +16,7 @@ libruntime_a_SOURCES += \
 	oci/runtime/runtime-root.c oci/runtime/runtime-root.h \
 	oci/runtime/runtime-rootfs.c oci/runtime/runtime-rootfs.h \
 	oci/runtime/runtime-schema.c oci/runtime/runtime-schema.h \
+	oci/runtime/runtime-signal.c oci/runtime/runtime-signal.h \
 	oci/runtime/runtime-types.c oci/runtime/runtime-types.h \
 	oci/runtime/runtime-update.c \
 	oci/runtime/runtime-verbs.h

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <regex.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "oci/runtime/runtime-signal.h"
 #include "oci/runtime/runtime-verbs.h"
 
 int runtime_verb_start(struct runtime_job *job, struct fault *f)
@@ -21,11 +24,6 @@ int runtime_verb_resume(struct runtime_job *job, struct fault *f)
 	return runtime_resume(&job->call, f);
 }
 
-static bool is_kill(const char *signal)
-{
-	return str_eq(signal, "9") || str_eq(signal, "KILL") || str_eq(signal, "SIGKILL");
-}
-
 static bool is_paused(const struct runtime_call *c)
 {
 	_cleanup_entry_ struct runtime_entry e = { 0 };
@@ -37,19 +35,21 @@ static bool is_paused(const struct runtime_call *c)
 typedef int (*act_fn)(const struct runtime_call *c, const void *arg, struct fault *f);
 
 struct kill_how {
-	const char *signal;
+	int signal;
 	bool all;
 };
 
 static int kill_one(const struct runtime_call *c, const void *arg, struct fault *f)
 {
 	const struct kill_how *how = arg;
+	char number[16];
 	int r;
 
 	/* A frozen v1 cgroup delays even SIGKILL.  Send it before the thaw, so that no process runs in between. */
-	bool thaw = is_kill(how->signal) && is_paused(c);
+	bool thaw = how->signal == SIGKILL && is_paused(c);
 
-	r = runtime_kill(c, how->signal, how->all, f);
+	(void)snprintf(number, sizeof(number), "%d", how->signal);
+	r = runtime_kill(c, number, how->all, f);
 	if (r == 0 && thaw)
 		(void)!runtime_resume(c, NULL);
 	return r;
@@ -100,8 +100,11 @@ static int act_on_matches(struct runtime_job *job, act_fn act, const void *arg, 
 int runtime_verb_kill(struct runtime_job *job, struct fault *f)
 {
 	const struct runtime_options *o = job->options;
-	struct kill_how how = { .signal = o->n_args > 1 ? o->args[1] : "TERM", .all = o->all };
+	struct kill_how how = { .all = o->all };
+	int r = runtime_signal_parse(o->n_args > 1 ? o->args[1] : "TERM", &how.signal, f);
 
+	if (r < 0)
+		return r;
 	if (o->regex)
 		return act_on_matches(job, kill_one, &how, f);
 	return kill_one(&job->call, &how, f);

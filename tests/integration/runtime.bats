@@ -240,6 +240,27 @@ memory() { # ID
 	[[ $(quota x) =~ ^(-1|max) ]]
 	"$RT" --root "$ROOT" delete -f x
 }
+@test "runtime: kill takes a signal by every usual name, and refuses any other text" {
+	local signal
+	edit '.process.args = ["/bin/sh","-c","trap \"echo got >>/tmp/got\" USR1; trap \"echo rt >>/tmp/got\" 35; echo ready >/tmp/ready; while :; do busybox sleep 0.05; done"]'
+	rt run -d -b "$B" x < <(:) > >(:) 2>&1
+	wait_until test -s "$B/rootfs/tmp/ready"
+	for signal in 0x9 9x ' 9' '9 ' SIGKIL KILLED SIG 1e1 65 4294967305 -9 RTMIN+99 RTMAX-99 RTMIN-1 '' RTMIN+; do
+		run rt kill x -- "$signal"
+		[ "$status" -eq 1 ] || { echo "'$signal': $output" && return 1; }
+	done
+	[ "$(status_of x)" = running ]
+	rt kill x 0
+	for signal in USR1 SIGUSR1 usr1 sigusr1 10; do
+		rt kill x "$signal"
+		wait_until test -s "$B/rootfs/tmp/got"
+		rm "$B/rootfs/tmp/got"
+	done
+	rt kill x RTMIN+1
+	wait_until grep -q rt "$B/rootfs/tmp/got"
+	rt kill x kill
+	wait_until ended x
+}
 @test "runtime: kill and delete by regular expression" {
 	rt run -d -b "$B" x1
 	rt run -d -b "$B" x2
@@ -419,6 +440,7 @@ rootless() {
 		[[ $LIST == */x/status* ]] || { echo "$trap: $LIST" && return 1; }
 	done
 }
+
 
 # --- bad input ----------------------------------------------------------------------------------------------------
 @test "runtime: a config.json that is none is refused" {
