@@ -98,6 +98,14 @@ int confine_descriptors(int first, struct fault *f)
 					 "%s is a directory of the host, from which a process inside could "
 					 "leave the container; redirect it",
 					 names[fd]);
+	/* A number that the caller did not open would be given to a descriptor of our own. */
+	for (int fd = 3; fd < first; fd++)
+		if (!is_inherited(fd))
+			return fault_set(
+				f, EBADF,
+				"descriptor %d is to be passed to the container but is not open; lower "
+				"--preserve-fds (or $LISTEN_FDS)",
+				fd);
 	r = close_each(first, is_inherited);
 	return r < 0 ? fault_errno(f, -r, "close inherited descriptors: '/proc/self/fd'") : 0;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,14 +30,18 @@ static int choose_manager(const struct runtime_options *o, struct runtime_call *
 			 name);
 }
 
-/* Socket activation: descriptors 3.. belong to the container, as with runc and crun. */
+/*
+ * Socket activation: descriptors 3.. belong to the container, as with runc and crun, when the caller means this process: its pid,
+ * or 1, which podman sets for the container.  A variable that a service left in the environment names no descriptors.
+ */
 static int count_listen_fds(int *ret)
 {
-	const char *text = getenv("LISTEN_FDS");
-	uint64_t n;
+	const char *text = getenv("LISTEN_FDS"), *pid = getenv("LISTEN_PID");
+	uint64_t n, whose;
 
 	*ret = 0;
-	if (text && str_to_u64(text, &n) == 0 && n < INT_MAX / 2)
+	if (text && pid && str_to_u64(pid, &whose) == 0 && (whose == 1 || whose == (uint64_t)getpid()) &&
+	    str_to_u64(text, &n) == 0 && n <= RUNTIME_FDS_MAX)
 		*ret = (int)n;
 	return *ret;
 }

@@ -199,8 +199,7 @@ static int set_count(const struct option_spec *o, const char *value, unsigned in
 {
 	uint64_t n;
 
-	/* A descriptor number; the kernel's limit NR_OPEN is far lower. */
-	if (str_to_u64(value, &n) < 0 || n > INT_MAX - 3)
+	if (str_to_u64(value, &n) < 0 || n > RUNTIME_FDS_MAX)
 		return fault_set(f, EINVAL, "--%s takes a number, not '%s'", o->name, value);
 	*ret = (unsigned int)n;
 	return 0;

@@ -7,6 +7,9 @@
 
 #include "base/fault.h"
 
+/* Descriptors that a caller may pass on: NR_OPEN of the kernel. */
+#define RUNTIME_FDS_MAX (1 << 20)
+
 /*
  * The command line of custody-runtime: every verb and option of runc and crun, in one table each.  Strings are
  * borrowed from argv; only the vectors are owned.

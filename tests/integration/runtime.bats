@@ -304,6 +304,24 @@ memory() { # ID
 	run bash -c "exec 5<<<five; '$RT' --root '$ROOT' --cgroup-manager disabled run -b '$B' x"
 	[[ $output != *five* ]]
 }
+@test "runtime: a descriptor that the caller did not open is not handed over, neither is one that LISTEN_FDS of another process names" {
+	local run="'$RT' --root '$ROOT' --cgroup-manager disabled run -b '$B'"
+	edit '.process.args = ["/bin/sh","-c","busybox ls /proc/self/fd; busybox cat <&3"]
+		| .annotations = {"run.oci.hooks.stdout": "'"$CUSTODY_HOME/out"'"} | .hooks = {createContainer: [{path: "/bin/true"}]}'
+	run bash -c "exec 3<<<three 4>&- 5>&-; $run --preserve-fds 5 x"
+	refused 'descriptor'
+	[[ $output != *three* ]]
+	for vars in LISTEN_FDS=1 'LISTEN_FDS=1 LISTEN_PID=2' 'LISTEN_FDS=1 LISTEN_PID=x'; do
+		run bash -c "exec 3<<<three; $vars $run x"
+		[[ $output != *three* ]] || { echo "$vars: $output" && return 1; }
+	done
+	run bash -c "exec 3<<<three; LISTEN_FDS=1 LISTEN_PID=1 $run x"
+	[[ $output == *three* ]]
+	run bash -c "exec 3<<<three; export LISTEN_FDS=1; LISTEN_PID=\$\$ exec $run x"
+	[[ $output == *three* ]]
+	run rt run -b "$B" --preserve-fds 2147483644 x
+	refused 'preserve-fds'
+}
 @test "runtime: READY=1 of the container reaches NOTIFY_SOCKET" {
 	local here=${BATS_TEST_DIRNAME%/*}/conformance
 	jq --arg n "$here/notify.py" '.process.args = ["/usr/bin/python3","/notify.py","send","READY=1"] | .mounts += [
