@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -38,14 +39,16 @@ static int64_t now_ms(void)
 	return ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000;
 }
 
-/* Milliseconds until DEADLINE; -1: no limit. */
+/* Milliseconds until DEADLINE, or until INT_MAX, which is asked again; -1: no limit. */
 static int remaining(int64_t deadline)
 {
 	int64_t left = deadline - now_ms();
 
 	if (deadline < 0)
 		return -1;
-	return left < 0 ? 0 : (int)left;
+	if (left < 0)
+		return 0;
+	return left > INT_MAX ? INT_MAX : (int)left;
 }
 
 static void put_output(int fd, int null_fd, int as)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "oci/libcrun/libcrun-passwd.h"
@@ -68,6 +69,18 @@ int __wrap_getpwuid_r(uid_t uid, struct passwd *pw, char *buf, size_t size, stru
 	return passwd_fill(pw, buf, size, uid, NULL);
 }
 
+/* A limit of memory that is 0 is not set, as for runc: engines send every member that they know. */
+static bool is_unset(const char *name, const char *text, size_t len)
+{
+	static const char *const limits[] = { "memory.limit_in_bytes", "memory.memsw.limit_in_bytes",
+					      "memory.max" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
+		if (str_eq(name, limits[i]))
+			return len == 1 && *text == '0';
+	return false;
+}
+
 /*
  * -1 means "no limit" in config.json.  For v1 libcrun writes it as an unsigned number, and to pids.max as -1, which the
  * kernel refuses.
@@ -79,6 +92,8 @@ int __wrap_write_file_at_with_flags(int dirfd, int flags, mode_t mode, const cha
 	bool time = str_eq(name, "cpu.cfs_quota_us") || str_eq(name, "cpu.rt_runtime_us");
 	const char *text = data;
 
+	if (is_unset(name, text, len))
+		return 0;
 	if (time && len == strlen(unsigned_minus_one) && !memcmp(text, unsigned_minus_one, len)) {
 		text = "-1";
 		len = 2;

@@ -68,26 +68,30 @@ static bool exists(const char *path)
 	return lstat(path, &st) == 0 || errno != ENOENT;
 }
 
-/* /tmp is world-writable: another user may have created a directory with our name. */
-static int require_own(const char *root, struct fault *f)
+/*
+ * The files in a state root name processes to kill and hooks to execute.  /tmp is world-writable: another user may have created a
+ * directory or a link with our name.  Elsewhere the caller chose the root: it may be root's, or shared with the caller's group.
+ */
+static bool is_private(const char *root)
 {
+	bool tmp = str_starts(root, "/tmp/");
 	struct stat st;
 
-	if (lstat(root, &st) < 0)
-		return fault_errno(f, errno, "state root '%s'", root);
-	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
-		return fault_set(f, EPERM,
-				 "state root '%s' is not a directory that only you can write; "
-				 "remove it or give another with --root",
-				 root);
-	return 0;
+	if ((tmp ? lstat(root, &st) : stat(root, &st)) < 0 || !S_ISDIR(st.st_mode))
+		return false;
+	if (st.st_uid != geteuid() && (tmp || st.st_uid != 0))
+		return false;
+	return !(st.st_mode & (tmp ? S_IWGRP | S_IWOTH : S_IWOTH));
 }
 
 int runtime_root_require(const char *root, struct fault *f)
 {
-	if (!str_starts(root, "/tmp/") || (!exists(root)))
+	if (!exists(root) || is_private(root))
 		return 0;
-	return require_own(root, f);
+	return fault_set(f, EPERM,
+			 "state root '%s' is not a directory that only you can write; "
+			 "remove it or give another with --root",
+			 root);
 }
 
 /* A root into which another user can write holds nothing of ours. */

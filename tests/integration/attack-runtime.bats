@@ -386,6 +386,16 @@ long_state() {
 	# Bit 12 is signal 13.
 	while read -r _ mask; do [ $((0x$mask & 0x1000)) -eq 0 ]; done <"$CUSTODY_HOME/seen"
 }
+@test "runtime: a time limit of weeks does not end a hook at once" {
+	local seconds
+	# In milliseconds: above INT_MAX, and just above UINT_MAX.
+	for seconds in 2500000 4294968; do
+		edit '.process.args = ["/bin/busybox","true"]
+			| .hooks = {createRuntime: [{path: "/bin/sleep", args: ["sleep","1"], timeout: '$seconds'}]}'
+		run rt run -b "$B" x < <(:)
+		[ "$status" -eq 0 ] || { echo "$seconds: $output" && return 1; }
+	done
+}
 @test "runtime: a hook that neither reads nor exits is ended by its time limit" {
 	long_state
 	edit '.hooks = {createRuntime: [{path: "/bin/sleep", args: ["sleep","100"], timeout: 1}]}'

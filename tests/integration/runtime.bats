@@ -240,6 +240,15 @@ memory() { # ID
 	[[ $(quota x) =~ ^(-1|max) ]]
 	"$RT" --root "$ROOT" delete -f x
 }
+@test "runtime: a memory limit of 0 is not set, in config.json and in update" {
+	edit '.linux.resources = {memory: {limit: 0, swap: 0, reservation: 0}}'
+	"$RT" --root "$ROOT" run -d -b "$B" x < <(:) > >(:) 2>&1
+	"$RT" --root "$ROOT" update --memory 50M x
+	echo '{"memory":{"limit":0,"swap":0}}' | "$RT" --root "$ROOT" update --resources - x
+	"$RT" --root "$ROOT" update --memory 0 x
+	[ "$(memory x)" = 52428800 ]
+	"$RT" --root "$ROOT" delete -f x
+}
 @test "runtime: kill takes a signal by every usual name, and refuses any other text" {
 	local signal
 	edit '.process.args = ["/bin/sh","-c","trap \"echo got >>/tmp/got\" USR1; trap \"echo rt >>/tmp/got\" 35; echo ready >/tmp/ready; while :; do busybox sleep 0.05; done"]'
@@ -459,6 +468,20 @@ rootless() {
 	done
 }
 
+@test "runtime: a state root that another user can write is not used, wherever it is and however it is spelled" {
+	local root
+	for root in "$CUSTODY_HOME/theirs" "/$CUSTODY_HOME/theirs"; do
+		mkdir -m 755 "$CUSTODY_HOME/theirs"
+		chown 65534 "$CUSTODY_HOME/theirs"
+		run "$RT" --root "$root" --cgroup-manager disabled run -b "$B" y < <(:)
+		[[ $status -eq 1 && $output == *'only you can write'* ]] || { echo "$root: $output" && return 1; }
+		chown 0 "$CUSTODY_HOME/theirs"
+		chmod 1777 "$CUSTODY_HOME/theirs"
+		run "$RT" --root "$root" list
+		[[ $status -eq 1 && $output == *'only you can write'* ]] || { echo "$root: $output" && return 1; }
+		rmdir "$CUSTODY_HOME/theirs"
+	done
+}
 
 # --- bad input ----------------------------------------------------------------------------------------------------
 @test "runtime: a config.json that is none is refused" {
