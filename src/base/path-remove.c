@@ -18,7 +18,8 @@
  * 1. Names are used one at a time, relative to a descriptor, and MUST NOT be followed if they are links.
  * 2. A directory is entered only if it is on the mount that the tree's parent is on.
  * 3. Going up uses a kept descriptor, or "..", which must be the directory that was left.
- * 4. No recursion, and about HELD_MAX descriptors however deep the tree is.
+ * 4. A directory of another user than the given owner is not entered.
+ * 5. No recursion, and about HELD_MAX descriptors however deep the tree is.
  */
 #define HELD_MAX 32
 #define AGAIN_MAX 1000 /* retries while another process writes to a directory */
@@ -37,6 +38,8 @@ struct removal {
 	size_t n, room;
 	dev_t dev;
 	uint64_t mount;
+	bool has_owner;
+	uid_t owner;
 	unsigned int again;
 	struct fault *f;
 };
@@ -172,6 +175,8 @@ static int push(struct removal *rm, int parent, const char *name)
 	r = check_mount(rm, fd, name, &st);
 	if (r < 0)
 		return r;
+	if (rm->has_owner && st.st_uid != rm->owner)
+		return failed(rm, name, EPERM, "it belongs to another user and is not empty");
 	dir = fdopendir(fd);
 	if (!dir)
 		return failed(rm, name, errno, NULL);
@@ -289,19 +294,33 @@ static int run(struct removal *rm, const char *name)
 	return r;
 }
 
-int path_remove_tree(int dirfd, const char *name, struct fault *f)
+static int remove_tree(struct removal *rm, const char *name)
 {
-	struct removal rm = { .dirfd = dirfd, .f = f };
+	struct fault *f = rm->f;
 	struct stat st;
 	int r;
 
 	if (!*name || strchr(name, '/') || str_eq(name, ".") || str_eq(name, ".."))
 		return fault_set(f, EINVAL, "remove '%s': not a name in a directory", name);
-	r = identify(dirfd, &st, &rm.mount);
+	r = identify(rm->dirfd, &st, &rm->mount);
 	if (r < 0)
 		return fault_errno(f, -r, "remove '%s'", name);
-	rm.dev = st.st_dev;
-	r = run(&rm, name);
-	removal_done(&rm);
+	rm->dev = st.st_dev;
+	r = run(rm, name);
+	removal_done(rm);
 	return r;
+}
+
+int path_remove_tree(int dirfd, const char *name, struct fault *f)
+{
+	struct removal rm = { .dirfd = dirfd, .f = f };
+
+	return remove_tree(&rm, name);
+}
+
+int path_remove_tree_of(int dirfd, const char *name, uid_t owner, struct fault *f)
+{
+	struct removal rm = { .dirfd = dirfd, .has_owner = true, .owner = owner, .f = f };
+
+	return remove_tree(&rm, name);
 }

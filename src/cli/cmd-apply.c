@@ -109,6 +109,8 @@ static int apply_all(struct review_call *r, struct fault *f)
 				       .base = r->base,
 				       .session = r->kept.session,
 				       .as_root = geteuid() == 0,
+				       .has_owner = geteuid() == 0 && r->kept.ids.set,
+				       .owner = r->kept.ids.uid_to,
 				       .applied = print_change,
 				       .arg = (void *)"" };
 	_cleanup_fault_ struct fault second = { 0 };

@@ -56,5 +56,7 @@ int apply_write(struct apply *a, const struct change *ch, const struct apply_pla
  * here) if it was moved and the upper has no entry.
  */
 int apply_attributes(struct apply *a, const struct change *ch, int in, int to, struct fault *f) _must_check_;
+/* Removes NAME, which apply made or moved aside, with its content. */
+int apply_clear(const struct apply *a, int dirfd, const char *name, struct fault *f) _must_check_;
 /* Is ST the entry of the base that CH was compared with? */
 bool apply_is_old(const struct change *ch, const struct stat *st);

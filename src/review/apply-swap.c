@@ -54,6 +54,12 @@ int apply_open_place(struct apply *a, const struct change *ch, struct apply_plac
 	return 0;
 }
 
+int apply_clear(const struct apply *a, int dirfd, const char *name, struct fault *f)
+{
+	return a->ask->has_owner ? path_remove_tree_of(dirfd, name, a->ask->owner, f)
+				 : path_remove_tree(dirfd, name, f);
+}
+
 /* Not the ctime: a rename changes it.  It was compared when the change was reviewed. */
 bool apply_is_old(const struct change *ch, const struct stat *st)
 {
@@ -169,7 +175,7 @@ static int swap_old(struct apply *a, const struct change *ch, const struct apply
 	*temp = TEMP_EDIT;
 	r = require_old(a, ch, p->dirfd, p->temp, f);
 	if (r == 0)
-		return path_remove_tree(p->dirfd, p->temp, f);
+		return apply_clear(a, p->dirfd, p->temp, f);
 	if (renameat2(p->dirfd, p->temp, p->dirfd, p->name, RENAME_EXCHANGE) < 0)
 		return save_edit(p, f);
 	/* The exchange may have displaced an edit that was made since the first one. */
@@ -190,7 +196,7 @@ int apply_swap(struct apply *a, const struct change *ch, const struct apply_plac
 		r = errno == EEXIST ? fault_set(f, EEXIST, "created concurrently in the worktree")
 				    : fault_errno(f, errno, "rename it into place");
 	if (r < 0 && temp == TEMP_OWN)
-		(void)!path_remove_tree(p->dirfd, p->temp, NULL);
+		(void)!apply_clear(a, p->dirfd, p->temp, NULL);
 	return r;
 }
 
@@ -205,7 +211,7 @@ int apply_remove(struct apply *a, const struct change *ch, struct fault *f)
 		return errno == ENOENT ? 0 : fault_errno(f, errno, "move it aside");
 	r = require_old(a, ch, p.dirfd, p.temp, f);
 	if (r == 0)
-		return path_remove_tree(p.dirfd, p.temp, f);
+		return apply_clear(a, p.dirfd, p.temp, f);
 	if (renameat2(p.dirfd, p.temp, p.dirfd, p.name, RENAME_NOREPLACE) < 0)
 		return save_edit(&p, f);
 	return r;

@@ -37,7 +37,7 @@ static int remove_leftovers(struct apply *a, const struct change *ch, struct fau
 	apply_name_session(a, ours);
 	while (r == 0 && (e = readdir(d)))
 		if (str_starts(e->d_name, ours))
-			r = path_remove_tree(dirfd(d), e->d_name, f);
+			r = apply_clear(a, dirfd(d), e->d_name, f);
 	(void)closedir(d);
 	return r;
 }
@@ -51,6 +51,25 @@ static int set_mode(int fd, mode_t mode, struct fault *f)
 	return chmod(path, mode & 07777) < 0 ? fault_errno(f, errno, "set the mode") : 0;
 }
 
+/*
+ * mkdirat returns no descriptor, so the name may show another directory by now: one of ours (root's) that the owner of the
+ * parent directory may rename, but not enter.  Ours was made private and has no content, and no other user can add any.
+ */
+static bool is_new_directory(int fd, const struct stat *st)
+{
+	int list = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), n = 0;
+	DIR *d = list < 0 ? NULL : fdopendir(list);
+
+	if (!d) {
+		(void)fd_close(list);
+		return false;
+	}
+	while (readdir(d))
+		n++;
+	(void)closedir(d);
+	return n <= 2 && !(st->st_mode & (S_IRWXG | S_IRWXO));
+}
+
 /* Sets the owner of the new entry, after a check that PLACE->temp is still the entry that was created. */
 static int own_temp(struct apply *a, const struct change *ch, const struct apply_place *p, struct fault *f)
 {
@@ -61,7 +80,7 @@ static int own_temp(struct apply *a, const struct change *ch, const struct apply
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return fault_errno(f, errno, "open '%s'", p->temp);
 	if ((st.st_mode & S_IFMT) != (ch->new.mode &S_IFMT) || st.st_uid != geteuid() ||
-	    (!S_ISDIR(st.st_mode) && st.st_nlink != 1))
+	    (S_ISDIR(st.st_mode) ? !is_new_directory(fd, &st) : st.st_nlink != 1))
 		return fault_set(f, ESTALE, "'%s' was changed concurrently", p->temp);
 	if (a->ask->as_root && fchownat(fd, "", ch->new.uid, ch->new.gid, AT_EMPTY_PATH) < 0)
 		return fault_errno(f, errno, "chown to uid %u", (unsigned int)ch->new.uid);
@@ -124,6 +143,9 @@ static int open_old(struct apply *a, const struct change *ch, struct fault *f)
 	if (!S_ISDIR(st.st_mode) && (!apply_is_old(ch, &st) || st.st_nlink != 1))
 		return fault_set(f, ESTALE, "changed concurrently");
 	if (S_ISDIR(st.st_mode) && ch->old.mode && (st.st_ino != ch->old.ino || !S_ISDIR(ch->old.mode)))
+		return fault_set(f, ESTALE, "changed concurrently");
+	/* Made by this apply, and given to its owner then: another directory of that owner is the owner's loss. */
+	if (S_ISDIR(st.st_mode) && !ch->old.mode && a->ask->has_owner && st.st_uid != a->ask->owner)
 		return fault_set(f, ESTALE, "changed concurrently");
 	return TAKE_FD(fd);
 }

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/fault.h"
 #include "review/changes.h"
@@ -18,6 +19,12 @@ struct apply_ask {
 	int upper, base;     /* BASE is synced: not O_PATH */
 	const char *session; /* part of the temporary names */
 	bool as_root;	     /* set the owners */
+	/*
+	 * As root in a tree of OWNER: no directory of another user is given away or emptied, because a process of OWNER can
+	 * exchange the names in its directories while we work.
+	 */
+	bool has_owner;
+	uid_t owner;
 	/* Called after each applied change; may be NULL. */
 	void (*applied)(void *arg, const struct change *ch);
 	void *arg;

@@ -209,3 +209,70 @@ check_after() { # SETUP...
 		custody_teardown
 	done
 }
+
+# The worktree belongs to SUITE_UID, a directory in it to root.  exchange NAME: as SUITE_UID, as soon as NAME exists, root's
+# directory gets that name.
+guarded() {
+	as_root
+	mkdir -m 0700 rootdir
+	echo secret >rootdir/secret
+	mkdir old
+	echo old >old/file
+	chown -R "$SUITE_UID:$SUITE_UID" . && chown -R 0:0 rootdir
+	GUARD=$(stat -c %i rootdir)
+}
+
+exchange() {
+	setpriv --reuid "$SUITE_UID" --regid "$SUITE_UID" --clear-groups timeout 60 sh -c '
+		until mv -T "$0" aside; do :; done
+		exec mv -T rootdir "$0"' "$1" 2>/dev/null
+}
+
+hidden() { # SESSION PATH: the name under which apply makes or removes PATH
+	printf '.custody-apply-%.8s%.8s' "$(printf %s "$1" | sha256sum)" "$(printf %s "$2" | sha256sum)"
+}
+
+guard_holds() {
+	local found
+	found=$(find . -inum "$GUARD" -printf '%U %m\n')
+	[ "$found" = '0 700' ]
+	[ "$(find . -name secret -exec cat {} +)" = secret ]
+}
+
+# apply_slowly CALL: apply with a second of time at each CALL.
+apply_slowly() {
+	timeout 120 strace -f -o /dev/null -e trace="${1%%:*}" -e inject="$1" "$CUSTODY" apply "$SESSION"
+}
+
+@test "ISO-3: apply as root gives no directory of root to the owner of the worktree who exchanges it for a new one" {
+	guarded
+	"$CUSTODY" run "${OPTIONS[@]}" -- mkdir d
+	SESSION=$("$CUSTODY" sessions --all --json | jq -r '.sessions[0].session')
+	exchange "$(hidden "$SESSION" d)" &
+	run apply_slowly mkdirat:delay_exit=1000000
+	wait $!
+	[ "$status" -ne 0 ]
+	guard_holds
+}
+
+@test "ISO-3: apply as root sets the mode and owner of no directory of root that took the name of a new one" {
+	guarded
+	"$CUSTODY" run "${OPTIONS[@]}" -- sh -c 'mkdir d; chmod 0500 d; echo z >z'
+	SESSION=$("$CUSTODY" sessions --all --json | jq -r '.sessions[0].session')
+	exchange d &
+	run apply_slowly fsync:delay_enter=1000000
+	wait $!
+	[ "$status" -ne 0 ]
+	guard_holds
+}
+
+@test "ISO-3: apply as root empties no directory of root that took the name of a removed one" {
+	guarded
+	"$CUSTODY" run "${OPTIONS[@]}" -- rm -r old
+	SESSION=$("$CUSTODY" sessions --all --json | jq -r '.sessions[0].session')
+	exchange "$(hidden "$SESSION" old)" &
+	run apply_slowly unlinkat:delay_enter=1000000
+	wait $!
+	[ "$status" -ne 0 ]
+	guard_holds
+}
