@@ -37,7 +37,7 @@ static int describe(struct decision *d, const struct digest *digest, struct faul
 	if (!d->verdict_document)
 		return fault_errno(f, ENOMEM, "verdict");
 	/* A reason may quote a word of the command. */
-	redact_document(d->verdict_document, d->run.redact);
+	redact_document(d->verdict_document, d->run.argv, d->run.redact);
 	decision_name_digest(d, digest);
 	d->run.approval.level = d->verdict->level;
 	d->run.approval.verdict = d->verdict_document;

@@ -117,6 +117,15 @@ int decision_end(struct decision *d, const struct ledger_end *end, struct fault 
 	return 0;
 }
 
+/* Without the command line that the message ends with: it has the values of -e. */
+static int refuse_lane(const struct decision *d, const char *text, struct fault *f)
+{
+	_cleanup_free_ char *why = strndup(text, lane_reason_len(text));
+
+	return why ? ledger_refuse_lane(d->ledger, &d->run, why, f)
+		   : fault_errno(f, ENOMEM, "record the refusal");
+}
+
 int decision_refuse(struct decision *d, const char *text, struct fault *f)
 {
 	int r;
@@ -130,7 +139,7 @@ int decision_refuse(struct decision *d, const char *text, struct fault *f)
 		ledger_end_audit(&d->run, &end);
 		r = ledger_end(d->ledger, d->dirs->state, &d->run, &end, f);
 	} else if (r >= 0 && d->dirs == &d->sandbox) {
-		r = ledger_refuse_lane(d->ledger, &d->run, text, f);
+		r = refuse_lane(d, text, f);
 	} else if (r >= 0) {
 		r = ledger_refuse(d->ledger, &d->run, d->refused, text, f);
 	}

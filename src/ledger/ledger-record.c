@@ -115,7 +115,7 @@ static int put_d(const struct ledger_event *e, struct strbuf *out, struct fault 
 	}
 	if (!e->verbatim) {
 		copy = jdoc_copy(d);
-		redact_document(copy, NULL);
+		redact_document(copy, NULL, NULL);
 		d = copy;
 	}
 	r = jdoc_write(d, JDOC_CANONICAL, &json, f);

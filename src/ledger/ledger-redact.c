@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "ledger/ledger-redact-word.h"
 
 /* clang-format off */
 static const char *const flag_words[] = {
@@ -16,30 +17,35 @@ static const char *const header_words[] = {
 	"authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "x-auth-token", "x-csrf-token",
 	"x-vault-token", "private-token", "api-key", NULL,
 };
-/* Parts of a variable's or member's name that indicate a secret value. */
-static const char *const name_parts[] = {
-	"password", "passwd", "passphrase", "token", "secret", "api_key", "apikey", "api-key", "access_key",
-	"private_key", "credential", NULL,
-};
 /* Prefixes of tokens of well-known services. */
 static const char *const token_starts[] = {
 	"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "xoxb-", "xoxp-", "xoxa-", "xoxs-",
 	"xapp-", "sk-", "sk_live_", "rk_live_", "pk_live_", "whsec_", "AKIA", "ASIA", "AIza", "ya29.", "npm_",
 	"pypi-", "hf_", "dop_v1_", "SG.", "shpat_", "sq0", "EAAC", "AGE-SECRET-KEY-", "hvs.", "kb1.", "eyJ", NULL,
 };
-/* Short options that take a password: -p VALUE, -pVALUE. */
+/* Short options that take a password: -p VALUE, -pVALUE, and -vp VALUE among others. */
 static const struct short_flag {
-	const char *program, *flag;
+	const char *program;
+	char letter;
 	bool attached; /* only so: the next word is something else */
+	bool login;    /* NAME:PASSWORD */
 } short_flags[] = {
-	{ "mysql", "-p", true }, { "mysqldump", "-p", true }, { "mysqladmin", "-p", true }, { "mariadb", "-p", true },
-	{ "mariadb-dump", "-p", true }, { "sshpass", "-p", false }, { "redis-cli", "-a", false },
-	{ "openssl", "-k", false }, { NULL, NULL, false },
+	{ "mysql", 'p', true, false }, { "mysqldump", 'p', true, false }, { "mysqladmin", 'p', true, false },
+	{ "mariadb", 'p', true, false }, { "mariadb-dump", 'p', true, false }, { "7z", 'p', true, false },
+	{ "sshpass", 'p', false, false }, { "redis-cli", 'a', false, false }, { "openssl", 'k', false, false },
+	{ "login", 'p', false, false }, { "mongo", 'p', false, false }, { "mongosh", 'p', false, false },
+	{ "mongodump", 'p', false, false }, { "zip", 'P', false, false }, { "unzip", 'P', false, false },
+	{ "ldapsearch", 'w', false, false }, { "ldapadd", 'w', false, false }, { "ldapmodify", 'w', false, false },
+	{ "ldapdelete", 'w', false, false }, { "ldapwhoami", 'w', false, false }, { "curl", 'u', false, true },
+	{ "curl", 'U', false, true }, { "smbclient", 'U', false, true }, { NULL, '\0', false, false },
 };
+/* Programs whose arguments are shell text, as the word after -c of a shell is. */
+static const char *const shell_words[] = { "ssh", "eval", "su", "runuser", "watch", "parallel", NULL };
 /* clang-format on */
 
 #define TOKEN_MIN 16  /* minimal length of a token with a known prefix */
 #define OPAQUE_MIN 32 /* minimal length of a random-looking string */
+#define REPLACE_MIN 6 /* minimal length of a word that is replaced inside of others */
 
 static bool is_name(char c)
 {
@@ -60,19 +66,20 @@ static size_t token_run(const char *p)
 	return n;
 }
 
-/* The shell word at P, quotes included. */
-static size_t word_run(const char *p)
+/* Where a secret may be. */
+struct place {
+	const char *p;
+	bool whole; /* P is a word of an argv: its value ends with it */
+	char open;  /* the quote in which P stands */
+	bool first; /* P is right behind it */
+	const struct redact *rules;
+	const char *program; /* the last one so far whose short options take a password; NULL: none */
+};
+
+/* The value AT of an option or a header at W: the rest of its word. */
+static size_t rest_run(const struct place *w, const char *at)
 {
-	size_t n = 0;
-
-	if (*p == '"' || *p == '\'') {
-		const char *end = strchr(p + 1, *p);
-
-		return end ? (size_t)(end + 1 - p) : strlen(p);
-	}
-	while (p[n] && !strchr(" \t\n\"'&;|)<>,", p[n]))
-		n++;
-	return n;
+	return w->whole ? strlen(at) : redact_word_run(at, w->open, w->first && w->open);
 }
 
 static char lower(char c)
@@ -116,11 +123,11 @@ static const char *match_list(const char *p, const char *const *own, char *const
 	return best;
 }
 
-static size_t header_at(const char *p, const struct redact *rules, size_t *ret_keep)
+static size_t header_at(const struct place *w, size_t *ret_keep)
 {
 	/* curl -HName:value */
-	const char *name = str_starts(p, "-H") ? p + 2 : p;
-	const char *end = match_list(name, header_words, rules ? rules->headers : NULL, true);
+	const char *name = str_starts(w->p, "-H") ? w->p + 2 : w->p;
+	const char *end = match_list(name, header_words, w->rules ? w->rules->headers : NULL, true);
 
 	if (!end)
 		return 0;
@@ -130,38 +137,62 @@ static size_t header_at(const char *p, const struct redact *rules, size_t *ret_k
 		return 0;
 	end++;
 	end += strspn(end, " \t");
-	*ret_keep = (size_t)(end - p);
-	return strcspn(end, "\r\n\"'");
+	*ret_keep = (size_t)(end - w->p);
+	if (w->whole)
+		return strlen(end);
+	return w->open && w->first ? redact_word_run(end, w->open, true) : strcspn(end, "\r\n\"'");
 }
 
-static size_t flag_at(const char *p, const struct redact *rules, size_t *ret_keep)
+/* Behind the option at P: --token, -password, and those of the site.  NULL: none of them. */
+static const char *skip_flag(const char *p, const struct redact *rules)
 {
 	const char *end = match_list(p, flag_words, rules ? rules->flags : NULL, false);
+	size_t len = 0;
 
-	/* "--token" 'value' */
-	end += end ? strspn(end, "\"'") : 0;
-	if (!end || (*end != '=' && *end != ' ' && *end != '\t'))
-		return 0;
-	end += *end == '=' ? 1 : strspn(end, " \t");
-	*ret_keep = (size_t)(end - p);
-	return word_run(end);
+	if (end && !is_name(*end) && *end != '-')
+		return end;
+	while (p[0] == '-' && (is_name(p[len]) || p[len] == '-'))
+		len++;
+	return len > 4 && redact_option_is_secret(p, len) ? p + len : NULL;
 }
 
-/* Skips the name of "name:password", unless it is a pair of ids. */
-static size_t login_value(const char *p, size_t *ret_keep)
+static size_t flag_at(const struct place *w, size_t *ret_keep)
 {
-	size_t len = word_run(p);
+	const char *end = skip_flag(w->p, w->rules);
+	bool quoted;
+
+	/* "--token" 'value' */
+	quoted = end && w->open && *end == w->open;
+	end += quoted;
+	if (!end || (*end != '=' && *end != ' ' && *end != '\t'))
+		return 0;
+	if (*end == '=') {
+		end++;
+		*ret_keep = (size_t)(end - w->p);
+		return rest_run(w, end);
+	}
+	/* A word that has both is text. */
+	end += strspn(end, " \t\\\n");
+	*ret_keep = (size_t)(end - w->p);
+	return redact_word_run(end, quoted ? '\0' : w->open, false);
+}
+
+/* Skips the name of "name:password", or smbclient's "name%password", unless it is a pair of ids. */
+static size_t login_value(const char *p, size_t len, size_t *ret_keep)
+{
 	const char *colon = memchr(p, ':', len);
 
+	if (!colon)
+		colon = memchr(p, '%', len);
 	if (!colon || strspn(p, "0123456789:") == len)
 		return 0;
 	*ret_keep = (size_t)(colon + 1 - p);
 	return len - *ret_keep;
 }
 
-static size_t login_at(const char *p, size_t *ret_keep)
+static size_t login_at(const struct place *w, size_t *ret_keep)
 {
-	const char *end = match_list(p, login_words, NULL, false);
+	const char *end = match_list(w->p, login_words, NULL, false);
 	size_t keep = 0, len;
 
 	if (!end)
@@ -169,72 +200,97 @@ static size_t login_at(const char *p, size_t *ret_keep)
 	/* -uname:password; what else begins so has no name before its colon, or is a URL. */
 	if (*end == '=' || *end == ' ')
 		end++;
-	else if (!str_starts(p, "-u") || !is_name(*end) || str_starts(end + strcspn(end, ":"), "://"))
+	else if (!str_starts(w->p, "-u") || !is_name(*end) || str_starts(end + strcspn(end, ":"), "://"))
 		return 0;
-	len = login_value(end, &keep);
-	*ret_keep = (size_t)(end - p) + keep;
+	len = login_value(end, w->whole ? strlen(end) : redact_word_run(end, w->open, false), &keep);
+	*ret_keep = (size_t)(end - w->p) + keep;
 	return len;
 }
 
-/* API_TOKEN=value, "client_secret":"value" */
-static size_t named_at(const char *p, size_t *ret_keep)
+/* API_TOKEN=value, "client_secret":"value", password: value */
+static size_t named_at(const struct place *w, size_t *ret_keep)
 {
+	const char *p = w->p;
 	size_t len = 0, at;
-	bool secret = false;
 
 	while (is_name(p[len]) || p[len] == '-')
 		len++;
-	for (at = 0; at < len && !secret; at++)
-		secret = match_any(p + at, name_parts, true) != NULL;
-	if (!secret || len == 0)
+	if (len == 0 || !redact_name_is_secret(p, len))
 		return 0;
 	if (p[len] == '=') {
 		*ret_keep = len + 1;
-		return word_run(p + len + 1);
+		return w->whole ? strlen(p + len + 1) : redact_word_run(p + len + 1, w->open, false);
 	}
-	if (p[len] != '"' && p[len] != '\'')
-		return 0;
-	at = len + 1;
-	at += strspn(p + at, " ");
-	if (p[at] != ':')
+	at = len + (p[len] == '"' || p[len] == '\'');
+	at += at > len ? strspn(p + at, " ") : 0;
+	if (p[at] != ':' || (at == len && p[at + 1] != ' '))
 		return 0;
 	at++;
 	at += strspn(p + at, " ");
 	*ret_keep = at;
-	return word_run(p + at);
+	return at > len && (p[len] == '"' || p[len] == '\'') ? redact_json_run(p + at) : rest_run(w, p + at);
 }
 
 /* openssl -passin pass:value */
-static size_t pass_at(const char *p, size_t *ret_keep)
+static size_t pass_at(const struct place *w, size_t *ret_keep)
 {
-	if (!str_starts(p, "pass:"))
+	if (!str_starts(w->p, "pass:"))
 		return 0;
 	*ret_keep = 5;
-	return word_run(p + 5);
+	return rest_run(w, w->p + 5);
 }
 
-static const struct short_flag *program_at(const char *p)
+static const char *program_at(const char *p)
 {
 	for (const struct short_flag *f = short_flags; f->program; f++) {
 		const char *end = match_word(p, f->program, false);
 
 		if (end && !is_token(*end))
-			return f;
+			return f->program;
 	}
 	return NULL;
 }
 
-/* Behind the program F. */
-static size_t short_at(const char *p, const struct short_flag *f, size_t *ret_keep)
+/* The short option of PROGRAM whose value follows the cluster of letters at P, which has LEN bytes with its dash. */
+static const struct short_flag *find_short(const char *program, const char *p, size_t len)
 {
-	const char *end = f ? match_word(p, f->flag, false) : NULL;
+	for (const struct short_flag *f = short_flags; program && len > 1 && f->program; f++)
+		if (str_eq(f->program, program) && p[len - 1] == f->letter)
+			return f;
+	return NULL;
+}
 
-	if (!end)
+static size_t cluster_run(const char *p)
+{
+	size_t n = 1;
+
+	if (*p != '-' || p[1] == '-')
 		return 0;
-	if (!f->attached)
+	while ((p[n] >= 'a' && p[n] <= 'z') || (p[n] >= 'A' && p[n] <= 'Z'))
+		n++;
+	return n;
+}
+
+/* Behind a program of the table: -p value, -pvalue, -vp value. */
+static size_t short_at(const struct place *w, size_t *ret_keep)
+{
+	const struct short_flag *f = find_short(w->program, w->p, cluster_run(w->p));
+	const char *end = w->p + cluster_run(w->p);
+	size_t keep = 0, len;
+
+	if (f && !f->attached && (*end == ' ' || *end == '\t')) {
 		end += strspn(end, " \t");
-	*ret_keep = (size_t)(end - p);
-	return word_run(end);
+	} else {
+		f = w->p[0] == '-' && w->p[1] ? find_short(w->program, w->p, 2) : NULL;
+		end = w->p + 2;
+	}
+	if (!f || !*end)
+		return 0;
+	len = w->whole ? strlen(end) : redact_word_run(end, w->open, false);
+	if (f->login)
+		len = login_value(end, len, &keep);
+	*ret_keep = (size_t)(end - w->p) + keep;
+	return len;
 }
 
 static size_t scheme_at(const char *p, size_t *ret_keep)
@@ -303,54 +359,57 @@ static size_t url_at(const char *p, size_t *ret_keep)
 	return (size_t)(at - colon - 1);
 }
 
-/* Length of the secret at P; the *RET_KEEP bytes before it stay. */
-static size_t secret_at(const char *p, bool word_start, const struct redact *rules,
-			const struct short_flag *program, size_t *ret_keep)
+/* Length of the secret at W; the *RET_KEEP bytes before it stay. */
+static size_t secret_at(const struct place *w, bool word_start, size_t *ret_keep)
 {
 	size_t n;
 
 	*ret_keep = 0;
-	n = url_at(p, ret_keep);
+	n = url_at(w->p, ret_keep);
 	if (n > 0 || !word_start)
 		return n;
-	n = header_at(p, rules, ret_keep);
-	n = n > 0 ? n : flag_at(p, rules, ret_keep);
-	n = n > 0 ? n : login_at(p, ret_keep);
-	n = n > 0 ? n : named_at(p, ret_keep);
-	n = n > 0 ? n : pass_at(p, ret_keep);
-	n = n > 0 ? n : short_at(p, program, ret_keep);
-	n = n > 0 ? n : scheme_at(p, ret_keep);
+	n = header_at(w, ret_keep);
+	n = n > 0 ? n : flag_at(w, ret_keep);
+	n = n > 0 ? n : login_at(w, ret_keep);
+	n = n > 0 ? n : named_at(w, ret_keep);
+	n = n > 0 ? n : pass_at(w, ret_keep);
+	n = n > 0 ? n : short_at(w, ret_keep);
+	n = n > 0 ? n : scheme_at(w->p, ret_keep);
 	if (n > 0)
 		return n;
 	*ret_keep = 0;
-	n = pem_at(p);
-	return n > 0 ? n : token_at(p);
+	n = pem_at(w->p);
+	return n > 0 ? n : token_at(w->p);
 }
 
 /* *PROGRAM: the last one so far whose short options take a password. */
-static char *redact_word(const char *text, const struct redact *rules, const struct short_flag **program)
+static char *redact_shell(const char *text, const struct redact *rules, const char **program)
 {
 	_cleanup_strbuf_ struct strbuf out = { 0 };
 	const char *p = text, *kept = text;
+	struct redact_quote quote = { 0 };
 
 	while (*p) {
 		bool word_start = p == text || !is_token(p[-1]) || p[-1] == '=';
-		size_t keep, n;
+		const struct place w = { .p = p,
+					 .open = quote.open,
+					 .first = p > text && quote.open && p[-1] == quote.open,
+					 .rules = rules,
+					 .program = *program };
+		size_t keep, n = 0;
 
-		if (!word_start && *p != ':') {
-			p++;
-			continue;
-		}
-		n = secret_at(p, word_start, rules, *program, &keep);
+		if (word_start || *p == ':')
+			n = secret_at(&w, word_start, &keep);
 		if (n == 0) {
 			if (word_start && program_at(p))
 				*program = program_at(p);
-			p++;
+			redact_quote_feed(&quote, *p++);
 			continue;
 		}
 		strbuf_add(&out, kept, (size_t)(p + keep - kept));
 		strbuf_puts(&out, REDACTED);
-		p += keep + n;
+		for (n += keep; n > 0; n--)
+			redact_quote_feed(&quote, *p++);
 		kept = p;
 	}
 	strbuf_add(&out, kept, (size_t)(p - kept));
@@ -359,20 +418,13 @@ static char *redact_word(const char *text, const struct redact *rules, const str
 
 char *redact_text(const char *text, const struct redact *rules)
 {
-	const struct short_flag *program = NULL;
+	const char *program = NULL;
 
-	return redact_word(text, rules, &program);
+	return redact_shell(text, rules, &program);
 }
 
-static bool is_one_of(const char *arg, const char *const *own, char *const *more)
-{
-	const char *end = match_list(arg, own, more, false);
-
-	return end && *end == '\0';
-}
-
-/* "name:" and the placeholder for its password. */
-static char *redact_login(const char *arg, size_t keep)
+/* The first KEEP bytes of ARG and the placeholder. */
+static char *cut(const char *arg, size_t keep)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 
@@ -381,32 +433,106 @@ static char *redact_login(const char *arg, size_t keep)
 	return strbuf_take(&b);
 }
 
+/* A word that begins like an option, an assignment or a header with a secret is one to its end. */
+static char *redact_arg(const char *arg, const struct redact *rules, const char **program)
+{
+	const struct place w = { .p = arg, .whole = true, .rules = rules, .program = *program };
+	size_t keep = 0, n = header_at(&w, &keep);
+
+	/* "--flag value" in one word is text. */
+	if (n == 0 && skip_flag(arg, rules) && *skip_flag(arg, rules) == '=')
+		n = flag_at(&w, &keep);
+	n = n > 0 ? n : login_at(&w, &keep);
+	n = n > 0 ? n : named_at(&w, &keep);
+	n = n > 0 ? n : pass_at(&w, &keep);
+	n = n > 0 ? n : short_at(&w, &keep);
+	return n > 0 ? cut(arg, keep) : redact_shell(arg, rules, program);
+}
+
+/* What the words before one tell of it. */
+struct argv_state {
+	const char *program;
+	bool secret, login; /* it is the value of an option */
+	bool code;	    /* it is shell text */
+	bool remote;	    /* so are all words that follow */
+};
+
+static void note_word(struct argv_state *s, const char *arg, const struct redact *rules)
+{
+	const size_t len = cluster_run(arg);
+	const struct short_flag *f = arg[len] ? NULL : find_short(s->program, arg, len);
+	const char *flag = skip_flag(arg, rules), *slash = strrchr(arg, '/');
+	bool was_secret = s->secret;
+
+	s->secret = !was_secret && ((flag && !*flag) || (f && !f->attached && !f->login));
+	s->login = (f && f->login) || strcmp(arg, "-u") == 0 || strcmp(arg, "--user") == 0 ||
+		   strcmp(arg, "--proxy-user") == 0;
+	s->code = len > 1 && !arg[len] && arg[len - 1] == 'c';
+	for (const char *const *w = shell_words; *w; w++)
+		s->remote = s->remote || strcmp(slash ? slash + 1 : arg, *w) == 0;
+}
+
 char **redact_argv(char *const *argv, const struct redact *rules)
 {
 	/* One allocation: argv may have a hundred thousand words. */
 	_cleanup_strv_ char **out = calloc(strv_len(argv) + 1, sizeof(*out));
-	const struct short_flag *program = NULL;
-	bool secret = false, login = false;
+	struct argv_state s = { 0 };
 
 	for (size_t i = 0; out && argv[i]; i++) {
 		size_t keep = 0;
 
-		if (secret)
+		if (s.secret)
 			out[i] = strdup(REDACTED);
-		else if (login && login_value(argv[i], &keep) > 0)
-			out[i] = redact_login(argv[i], keep);
+		else if (s.login && login_value(argv[i], strlen(argv[i]), &keep) > 0)
+			out[i] = cut(argv[i], keep);
+		else if (s.code || s.remote)
+			out[i] = redact_shell(argv[i], rules, &s.program);
 		else
-			out[i] = redact_word(argv[i], rules, &program);
+			out[i] = redact_arg(argv[i], rules, &s.program);
 		if (!out[i])
 			return NULL;
-		secret = !secret && (is_one_of(argv[i], flag_words, rules ? rules->flags : NULL) ||
-				     (program && !program->attached && str_eq(argv[i], program->flag)));
-		login = is_one_of(argv[i], login_words, NULL);
+		note_word(&s, argv[i], rules);
 	}
 	return TAKE_PTR(out);
 }
 
-void redact_document(struct jdoc *d, const struct redact *rules)
+/* Appends TEXT with each WORD in it replaced by SHOWN.  A short word only in quotes: it may be a part of others. */
+static char *replace_word(const char *text, const char *word, const char *shown)
+{
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	const size_t len = strlen(word);
+	const char *hit;
+
+	for (const char *from = text; (hit = strstr(from, word)); text = from = hit + len) {
+		bool quoted = hit > text && hit[-1] == '\'' && hit[len] == '\'';
+
+		strbuf_add(&b, text, (size_t)(hit - text));
+		strbuf_puts(&b, quoted || len >= REPLACE_MIN ? shown : word);
+	}
+	strbuf_puts(&b, text);
+	return strbuf_take(&b);
+}
+
+char *redact_message(const char *text, char *const *argv, const struct redact *rules)
+{
+	_cleanup_strv_ char **shown = argv ? redact_argv(argv, rules) : NULL;
+	_cleanup_free_ char *now = strdup(text);
+
+	if (!now || (argv && !shown))
+		return NULL;
+	for (size_t i = 0; shown && argv[i] && now; i++) {
+		char *next;
+
+		if (!*argv[i] || str_eq(argv[i], shown[i]))
+			continue;
+		next = replace_word(now, argv[i], shown[i]);
+		free(now);
+		now = next;
+	}
+	return now ? redact_text(now, rules) : NULL;
+}
+
+void redact_document(struct jdoc *d, char *const *argv, const struct redact *rules)
 {
 	char *text;
 
@@ -414,7 +540,7 @@ void redact_document(struct jdoc *d, const struct redact *rules)
 		return;
 	switch (d->type) {
 	case JDOC_STRING:
-		text = d->string ? redact_text(d->string, rules) : NULL;
+		text = d->string ? redact_message(d->string, argv, rules) : NULL;
 		if (text) {
 			free(d->string);
 			d->string = text;
@@ -424,12 +550,12 @@ void redact_document(struct jdoc *d, const struct redact *rules)
 		break;
 	case JDOC_ARRAY:
 		for (size_t i = 0; i < d->n_items; i++)
-			redact_document(d->items[i], rules);
+			redact_document(d->items[i], argv, rules);
 		break;
 	case JDOC_OBJECT:
 		for (size_t i = 0; i < d->n_members; i++)
 			if (!str_eq(d->members[i].key, "b64"))
-				redact_document(d->members[i].value, rules);
+				redact_document(d->members[i].value, argv, rules);
 		break;
 	case JDOC_NULL:
 	case JDOC_BOOL:

@@ -259,7 +259,7 @@ static int refuse(struct ledger *l, const struct ledger_run *run, const char *ki
 {
 	_cleanup_jdoc_ struct jdoc *d = describe(run);
 	/* It may repeat the command line. */
-	_cleanup_free_ char *why = redact_text(text, run->redact);
+	_cleanup_free_ char *why = redact_message(text, run->argv, run->redact);
 
 	put_text(d, "refused", id);
 	if (why)

@@ -18,6 +18,7 @@ libcore_a_SOURCES += \
 	src/ledger/ledger-reader.c src/ledger/ledger-reader.h \
 	src/ledger/ledger-record.c src/ledger/ledger-record.h \
 	src/ledger/ledger-recover.c \
+	src/ledger/ledger-redact-word.c src/ledger/ledger-redact-word.h \
 	src/ledger/ledger-redact.c src/ledger/ledger-redact.h \
 	src/ledger/ledger-repair.c \
 	src/ledger/ledger-seal.c src/ledger/ledger-seal.h \

@@ -87,6 +87,18 @@ static void put_printable(struct strbuf *b, const char *line)
 	strbuf_printf(b, "eval \"$(printf '%s')\"", spelled.text ? spelled.text : "");
 }
 
+#define TO_START "; to start it: "
+#define TO_DO "; to do it: "
+
+size_t lane_reason_len(const char *text)
+{
+	const char *start = strstr(text, TO_START), *end = strstr(text, TO_DO);
+
+	if (!end || (start && start < end))
+		end = start;
+	return end ? (size_t)(end - text) : strlen(text);
+}
+
 static int refuse(const struct lane_ask *ask, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf line = { 0 }, text = { 0 };
@@ -105,7 +117,7 @@ static int refuse(const struct lane_ask *ask, struct fault *f)
 	strbuf_printf(&text, "; nothing was %s", ask->changes_state ? "changed" : "started");
 	if (ask->argv && ask->argv[0]) {
 		put_command(&line, ask);
-		strbuf_printf(&text, "; to %s it: ", ask->changes_state ? "do" : "start");
+		strbuf_puts(&text, ask->changes_state ? TO_DO : TO_START);
 		put_printable(&text, line.text ? line.text : "");
 	}
 	if (line.broken || text.broken)

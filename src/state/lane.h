@@ -73,6 +73,8 @@ struct lane_ask {
  * -LANE_REFUSED: the message names the missing keys and ends in ": " and a working command line for sh. Pure.
  */
 int lane_gate(const struct lane_ask *ask, struct lane_pass **ret, struct fault *f) _must_check_;
+/* Bytes of the message TEXT of a refusal before that command line, whose options may have secrets: a record has no more. */
+size_t lane_reason_len(const char *text);
 void lane_pass_free(struct lane_pass *p);
 DEFINE_CLEANUP(struct lane_pass, lane_pass_free)
 #define _cleanup_lane_pass_ _cleanup_(lane_pass_freep)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/str.h"
 #include "tap.h"
 
@@ -136,6 +137,86 @@ static void a_flags_value_in_the_next_word_is_hidden(void)
 	CHECK(argv_becomes(none, NULL, none));
 }
 
+/* Each value ends in SECRET; a blank, a quote or an operator in it ends no word of an argv. */
+static void values_are_hidden_to_their_end(void)
+{
+	static const char *const words[][4] = {
+		{ "t", "--password=a;SECRET" },
+		{ "t", "--password=a SECRET" },
+		{ "t", "--password=a,SECRET" },
+		{ "t", "--password=it'sSECRET" },
+		{ "t", "--http-password", "SECRET" },
+		{ "t", "-password", "SECRET" },
+		{ "t", "--DB-PASSWORD", "SECRET" },
+		{ "env", "DB_PASSWORD=a SECRET" },
+		{ "env", "MYSQL_PWD=SECRET" },
+		{ "env", "SMTP_PASS=SECRET" },
+		{ "curl", "-su", "bob:SECRET" },
+		{ "curl", "-U", "bob:SECRET" },
+		{ "curl", "-ubob:a SECRET" },
+		{ "curl", "-H", "Authorization: Digest a=\"b\", c=\"SECRET\"" },
+		{ "curl", "-H", "Cookie: a='1'; b=SECRET" },
+		{ "curl", "-H", "X-Site-Token: SECRET" },
+		{ "docker", "login", "-p", "SECRET" },
+		{ "sshpass", "-vp", "SECRET" },
+		{ "mysql", "-pa,SECRET" },
+		{ "openssl", "rsa", "-passin", "pass:a SECRET" },
+		{ "unzip", "-P", "SECRET" },
+		{ "ldapsearch", "-xw", "SECRET" },
+		{ "smbclient", "-U", "bob%SECRET" },
+		{ "sh", "-c", "t --token=a\"b\"SECRET" },
+		{ "sh", "-c", "TOKEN=a\\ SECRET t" },
+		{ "sh", "-c", "t --db-password SECRET" },
+		{ "sh", "-c", "t --password=$(echo SECRET)" },
+		{ "sh", "-c", "t --password=$'SECRET'" },
+		{ "sh", "-c", "t --password \\\nSECRET" },
+		{ "sh", "-c", "t '--password=a SECRET'" },
+		{ "sh", "-c", "curl -su bob:SECRET h" },
+		{ "sh", "-c", "echo 'password: SECRET'" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		char *argv[5] = { NULL };
+		_cleanup_strv_ char **got = NULL;
+		bool shown = false;
+
+		for (size_t k = 0; k < 4 && words[i][k]; k++)
+			argv[k] = (char *)(uintptr_t)words[i][k];
+		got = redact_argv(argv, NULL);
+		for (char **w = got; w && *w; w++)
+			shown = shown || strstr(*w, "SECRET");
+		if (shown)
+			printf("# shown: %s %s\n", argv[0], argv[1]);
+		CHECK(got && !shown);
+	}
+}
+
+/* A secret must not hide the command that follows it. */
+static void commands_behind_a_secret_stay(void)
+{
+	char *run[] = { (char *)"sh", (char *)"-c", (char *)"TOKEN=x rm -rf /", NULL };
+	char *want[] = { (char *)"sh", (char *)"-c", (char *)"TOKEN=[redacted] rm -rf /", NULL };
+	char *away[] = { (char *)"ssh", (char *)"h", (char *)"TOKEN=x rm -rf /", NULL };
+	char *away_want[] = { (char *)"ssh", (char *)"h", (char *)"TOKEN=[redacted] rm -rf /", NULL };
+
+	CHECK(argv_becomes(run, NULL, want));
+	CHECK(argv_becomes(away, NULL, away_want));
+	CHECK(becomes("bash -c \"t --password=x\" && rm \"-rf\" /",
+		      "bash -c \"t --password=[redacted]\" && rm \"-rf\" /"));
+	CHECK(stays("PWD=/x OLDPWD_X=/y t --token-file f --no-password rm -rf /"));
+	CHECK(stays("rsync -avu host:path dest"));
+}
+
+static void messages_show_no_word_that_the_command_hides(void)
+{
+	char *argv[] = { (char *)"t", (char *)"--password=it'sSECRET", (char *)"--token", (char *)"abc",
+			 NULL };
+	_cleanup_free_ char *got =
+		redact_message("'--password=it'sSECRET': unknown; 'abc': abcde", argv, NULL);
+
+	CHECK(str_eq(got, "'--password=[redacted]': unknown; '[redacted]': abcde"));
+}
+
 static void a_site_adds_flags_and_headers(void)
 {
 	char *flags[] = { (char *)"--magic-word", NULL }, *headers[] = { (char *)"X-Site", NULL };
@@ -158,7 +239,7 @@ static void documents_are_searched_to_their_leaves(void)
 	jdoc_set_string(in, "b64", "AKIAIOSFODNN7EXAMPLE");
 	jdoc_append_string(jdoc_set_array(in, "l"), "AKIAIOSFODNN7EXAMPLE");
 	jdoc_set_int(d, "n", 1);
-	redact_document(d, NULL);
+	redact_document(d, NULL, NULL);
 	CHECK(jdoc_write(d, JDOC_CANONICAL, &b, NULL) == 0);
 	CHECK(str_eq(b.text, "{\"n\":1,\"o\":{\"b64\":\"AKIAIOSFODNN7EXAMPLE\",\"l\":[\"[redacted]\"]}}"));
 }
@@ -166,4 +247,6 @@ static void documents_are_searched_to_their_leaves(void)
 TAP_MAIN(T(tokens_of_services_are_recognised), T(headers_and_schemes_are_recognised),
 	 T(attached_and_quoted_spellings_are_recognised), T(names_that_tell_of_secrets_hide_their_values),
 	 T(words_that_are_no_secrets_stay), T(a_flags_value_in_the_next_word_is_hidden),
-	 T(a_site_adds_flags_and_headers), T(documents_are_searched_to_their_leaves))
+	 T(values_are_hidden_to_their_end), T(commands_behind_a_secret_stay),
+	 T(messages_show_no_word_that_the_command_hides), T(a_site_adds_flags_and_headers),
+	 T(documents_are_searched_to_their_leaves))
