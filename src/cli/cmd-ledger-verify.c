@@ -15,8 +15,7 @@
 #include "base/exit-status.h"
 
 #define STEP ((size_t)256 * 1024)
-#define CHECKPOINTS_MAX 64		       /* the newest of each file: each covers all earlier records */
-#define CHECKPOINTS_FILE_MAX ((size_t)1 << 22) /* only the end of the file is read */
+#define CHECKPOINTS_FILE_MAX ((size_t)1 << 28)
 #define K0_FILE_MAX 4096
 #define K0_MAX 16
 #define PROGRESS_MIN ((uint64_t)32 << 20)
@@ -26,7 +25,7 @@ struct against {
 	struct ledger_verify_options o;
 	struct digest k0[K0_MAX];
 	struct checkpoint *checkpoints;
-	size_t n_checkpoints;
+	size_t n_checkpoints, room;
 	char **texts;
 	struct checkpoint_key pin, current;
 	struct ledger_mark anchor;
@@ -48,12 +47,7 @@ static int read_file(const char *path, size_t max, char **ret, size_t *ret_len, 
 
 	if (fd < 0)
 		return fault_errno(f, errno, "open '%s'", path);
-	/* Of a long file only the end is read. */
-	if (lseek(fd, 0, SEEK_END) > (off_t)max)
-		(void)lseek(fd, -(off_t)max, SEEK_END);
-	else
-		(void)lseek(fd, 0, SEEK_SET);
-	r = fd_read_all(fd, 2 * max, ret, ret_len, f);
+	r = fd_read_all(fd, max, ret, ret_len, f);
 	return r < 0 ? fault_wrap(f, r, "'%s'", path) : 0;
 }
 
@@ -87,32 +81,42 @@ static int load_k0(struct against *a, const char *path, struct fault *f)
 	return r;
 }
 
-/* The newest checkpoints of TEXT, which must stay allocated; incomplete ones are skipped. */
+static int grow(struct against *a, struct fault *f)
+{
+	size_t room = a->room ? a->room * 2 : 64;
+	struct checkpoint *grown;
+
+	if (a->n_checkpoints < a->room)
+		return 0;
+	grown = reallocarray(a->checkpoints, room, sizeof(*grown));
+	if (!grown)
+		return fault_errno(f, ENOMEM, "checkpoints");
+	a->checkpoints = grown;
+	a->room = room;
+	return 0;
+}
+
+/* All checkpoints of TEXT, which must stay allocated; incomplete ones are skipped.  Returns whether it has one. */
 static int add_checkpoints(struct against *a, const char *text, size_t len, struct fault *f)
 {
-	struct checkpoint ring[CHECKPOINTS_MAX], *grown;
-	size_t n = 0, used, have;
+	size_t used, before = a->n_checkpoints;
 
 	for (const char *p = text;
 	     (p = memmem(p, len - (size_t)(p - text), ORIGIN_PREFIX, sizeof(ORIGIN_PREFIX) - 1));) {
-		struct checkpoint checkpoint;
+		int r = grow(a, f);
 
+		if (r < 0)
+			return r;
 		if ((p == text || p[-1] == '\n') &&
-		    checkpoint_parse(p, len - (size_t)(p - text), &checkpoint, &used) == 0) {
-			ring[n++ % CHECKPOINTS_MAX] = checkpoint;
+		    checkpoint_parse(p, len - (size_t)(p - text), &a->checkpoints[a->n_checkpoints], &used) ==
+			    0) {
+			a->n_checkpoints++;
 			p += used;
 		} else {
 			p++;
 		}
 	}
-	have = n < CHECKPOINTS_MAX ? n : CHECKPOINTS_MAX;
-	grown = reallocarray(a->checkpoints, a->n_checkpoints + have + 1, sizeof(*grown));
-	if (!grown)
-		return fault_errno(f, ENOMEM, "checkpoints");
-	a->checkpoints = grown;
-	for (size_t i = 0; i < have; i++)
-		a->checkpoints[a->n_checkpoints++] = ring[i];
-	return (int)have;
+	return a->n_checkpoints > before;
 }
 
 static int load_checkpoints(struct against *a, const char *path, struct fault *f)
@@ -198,14 +202,17 @@ static int gather(const struct command_call *c, const struct ledger_reader *s, s
 	return r < 0 ? r : 0;
 }
 
-/* The number of records that the newest checkpoint covers. */
-static uint64_t vouched(const struct against *a)
+/*
+ * The number of records that the oldest checkpoint covers: reading begins there.  A later beginning would pass over notes of
+ * a history that was removed.
+ */
+static uint64_t oldest(const struct against *a)
 {
-	uint64_t size = 0;
+	uint64_t size = UINT64_MAX;
 
 	for (size_t i = 0; i < a->n_checkpoints; i++)
-		size = a->checkpoints[i].mark.size > size ? a->checkpoints[i].mark.size : size;
-	return size;
+		size = a->checkpoints[i].mark.size < size ? a->checkpoints[i].mark.size : size;
+	return size == UINT64_MAX ? 0 : size;
 }
 
 struct verify_progress {
@@ -295,8 +302,8 @@ static int verify(const struct command_call *c, struct against *a, struct fault 
 	if (r < 0)
 		return r;
 	/* Seal keys are derived from the first record on: with a seal key no record can be skipped. */
-	if (c->from_checkpoint && a->o.n_k0 == 0 && vouched(a) > 0)
-		ledger_reader_skip_to(&s, vouched(a) - 1);
+	if (c->from_checkpoint && a->o.n_k0 == 0 && oldest(a) > 0)
+		ledger_reader_skip_to(&s, oldest(a) - 1);
 	v = ledger_verify_new(&a->o);
 	if (!v)
 		return fault_errno(f, ENOMEM, "verify");

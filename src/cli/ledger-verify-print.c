@@ -73,6 +73,17 @@ static void print_integrity(const struct ledger_verify_result *r)
 		print_place(r);
 		break;
 	case VERIFY_BARE:
+		if (r->proven > r->first) {
+			printf("NOT PROVEN from record %" PRIu64
+			       ": consistent, but no given key, seal or checkpoint covers the records from "
+			       "there on\n",
+			       r->proven);
+			print_checked(r);
+			printf("               their writer could have forged them: give newer checkpoints, "
+			       "or the "
+			       "key of each new seal\n");
+			break;
+		}
 		if (r->own_checkpoints > 0) {
 			printf("NOT PROVEN: consistent, but signed by a key that only this directory "
 			       "names\n");
@@ -168,6 +179,7 @@ int ledger_verify_print_json(const struct ledger_verify_result *r, const struct 
 	jdoc_set_int(i, "first", (int64_t)r->first);
 	jdoc_set_int(i, "records", (int64_t)(r->next - r->first));
 	jdoc_set_int(i, "bytes", (int64_t)r->bytes);
+	jdoc_set_int(i, "proven", (int64_t)r->proven);
 	jdoc_set_string(i, "head", head);
 	jdoc_set_int(i, "seals", (int64_t)r->sealed);
 	jdoc_set_bool(i, "seal_end", o->seal && r->seal_fits);

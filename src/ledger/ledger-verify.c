@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ledger/ledger-verify-notes.h"
 #include "ledger/ledger-verify-pairs.h"
 
 #define LOST_MAX 100000000 /* a larger gap is not computed key by key */
@@ -21,7 +22,7 @@ struct ledger_verify {
 	struct checkpoint_key keys[VERIFY_KEYS_MAX]; /* the newest that the ledger itself names, a ring */
 	size_t n_keys;				     /* in all */
 	bool pinned_seen;			     /* the pinned key is one of them */
-	bool *checkpoint_seen;
+	struct verify_notes notes;
 	uint64_t segment, offset; /* the current file, and the read offset in it */
 	bool done;
 	struct {
@@ -42,11 +43,10 @@ struct ledger_verify *ledger_verify_new(const struct ledger_verify_options *o)
 	v->o = o;
 	v->segment = UINT64_MAX;
 	v->carry = malloc(LEDGER_LINE_MAX + 1);
-	v->checkpoint_seen = calloc(o->n_checkpoints + 1, sizeof(*v->checkpoint_seen));
 	v->pairs = verify_pairs_new();
 	if (o->seal)
 		v->seal_key = o->seal->key;
-	if (v->carry && v->checkpoint_seen && v->pairs)
+	if (verify_notes_init(&v->notes, o) && v->carry && v->pairs)
 		return v;
 	ledger_verify_free(v);
 	return NULL;
@@ -59,7 +59,7 @@ void ledger_verify_free(struct ledger_verify *v)
 	explicit_bzero(&v->key, sizeof(v->key));
 	explicit_bzero(&v->seal_key, sizeof(v->seal_key));
 	verify_pairs_free(v->pairs);
-	free(v->checkpoint_seen);
+	verify_notes_done(&v->notes);
 	free(v->carry);
 	free(v);
 }
@@ -198,25 +198,25 @@ static const char *check_chain(struct ledger_verify *v, const struct record *r)
 static const char *check_anchors(struct ledger_verify *v, uint64_t size)
 {
 	const struct seal *s = v->o->seal;
+	bool backed;
 
 	if (s && size == s->index) {
 		v->seal_met = true;
 		if (memcmp(&s->head, &v->head, sizeof(v->head)) != 0)
 			return "differs from the last sealed record: rewritten here or before";
 		v->result.seal_fits = true;
+		v->result.proven = size;
 	}
 	if (v->o->anchor && size == v->o->anchor->size) {
 		v->result.anchored = true;
 		if (memcmp(&v->o->anchor->head, &v->head, sizeof(v->head)) != 0)
 			return "differs from the anchor";
+		v->result.proven = size;
 	}
-	for (size_t i = 0; i < v->o->n_checkpoints; i++) {
-		if (v->o->checkpoints[i].mark.size != size)
-			continue;
-		v->checkpoint_seen[i] = true;
-		if (memcmp(&v->o->checkpoints[i].mark.head, &v->head, sizeof(v->head)) != 0)
-			return "differs from a checkpoint: rewritten here or before";
-	}
+	if (!verify_notes_meet(&v->notes, size, &v->head, &backed))
+		return "differs from a checkpoint: rewritten here or before";
+	if (backed)
+		v->result.proven = size;
 	return NULL;
 }
 
@@ -265,6 +265,9 @@ static void accept(struct ledger_verify *v, const struct record *r)
 
 	record_head(r, &v->head);
 	v->result.next++;
+	/* Sealed by a key from elsewhere, or behind the seal's end by its key. */
+	if (v->has_key || (v->o->seal && r->seq >= v->o->seal->index))
+		v->result.proven = v->result.next;
 	v->result.bytes += r->len;
 	v->result.has_rotated = record_kind_is(r, "ledger.rotate");
 	if (record_kind_is(r, "ledger.open") || record_kind_is(r, "ledger.key") ||
@@ -421,21 +424,14 @@ static bool is_signed(const struct ledger_verify *v, const struct checkpoint *n)
 	return false;
 }
 
-/* A note beside the records counts only if its signature is that of a key from elsewhere. */
-static bool is_own(const struct ledger_verify *v, size_t i)
-{
-	return i >= v->o->n_checkpoints - v->o->n_local &&
-	       !(v->o->key && checkpoint_verify(&v->o->checkpoints[i], v->o->key));
-}
-
 static void judge_checkpoints(struct ledger_verify *v)
 {
 	for (size_t i = 0; i < v->o->n_checkpoints && !v->done; i++) {
 		if (!is_signed(v, &v->o->checkpoints[i]))
 			fail(v, VERIFY_TAMPERED, v->o->checkpoints[i].mark.size, 0,
 			     "a checkpoint is not signed with a key of this ledger");
-		v->result.checkpoints += v->checkpoint_seen[i];
-		v->result.own_checkpoints += v->checkpoint_seen[i] && is_own(v, i);
+		v->result.checkpoints += v->notes.seen[i];
+		v->result.own_checkpoints += v->notes.seen[i] && verify_notes_is_own(&v->notes, i);
 	}
 }
 
@@ -461,8 +457,6 @@ static void judge_current(struct ledger_verify *v)
 
 void ledger_verify_end(struct ledger_verify *v, struct ledger_verify_result *ret)
 {
-	bool bare;
-
 	if (!v->done && v->last.bad) {
 		if (v->carried > 0)
 			fail(v, VERIFY_TAMPERED, v->last.seq, v->last.offset, v->last.why);
@@ -477,9 +471,8 @@ void ledger_verify_end(struct ledger_verify *v, struct ledger_verify_result *ret
 		judge_length(v);
 	if (!v->done)
 		judge_current(v);
-	bare = v->result.sealed == 0 && !v->result.seal_fits &&
-	       v->result.checkpoints == v->result.own_checkpoints && !v->result.anchored;
-	if (!v->done && bare)
+	/* Records behind the last reference could have been written by the last holder of the files. */
+	if (!v->done && v->result.proven < v->result.next)
 		v->result.status = VERIFY_BARE;
 	verify_pairs_end(v->pairs, &v->result);
 	v->result.head = v->head;

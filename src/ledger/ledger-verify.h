@@ -18,7 +18,8 @@ enum ledger_verify_status { /* also the exit status */
 			    VERIFY_TAMPERED = 1,
 			    VERIFY_TORN = 2,  /* the last write was interrupted by a power cut or a kill */
 			    VERIFY_SHORT = 3, /* a checkpoint or the seal covers more records */
-			    VERIFY_BARE = 4,  /* consistent, but without seal, checkpoint or anchor */
+			    VERIFY_BARE =
+				    4, /* consistent, but no seal, checkpoint or anchor covers all of it */
 };
 
 #define VERIFY_KEYS_MAX 64 /* keys of checkpoints; the newest count */
@@ -48,8 +49,9 @@ struct ledger_verify_names {
 
 struct ledger_verify_result {
 	enum ledger_verify_status status;
-	uint64_t first, next;	      /* seq of the first record, and of the one after the last valid one */
-	uint64_t bytes;		      /* valid bytes */
+	uint64_t first, next; /* seq of the first record, and of the one after the last valid one */
+	uint64_t bytes;	      /* valid bytes */
+	uint64_t proven;      /* the records before this one are covered by a reference from elsewhere */
 	uint64_t bad_seq, bad_offset; /* offset in the current file; unless OK or BARE */
 	uint64_t bad_segment;	      /* the current file; UINT64_MAX: a single one */
 	char why[160];

@@ -27,6 +27,7 @@ libcore_a_SOURCES += \
 	src/ledger/ledger-sync.c \
 	src/ledger/ledger-tail.c \
 	src/ledger/ledger-torn.c \
+	src/ledger/ledger-verify-notes.c src/ledger/ledger-verify-notes.h \
 	src/ledger/ledger-verify-pairs.c src/ledger/ledger-verify-pairs.h \
 	src/ledger/ledger-verify.c src/ledger/ledger-verify.h \
 	src/ledger/ledger.h
