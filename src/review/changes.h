@@ -53,6 +53,7 @@ struct change {
 	const char *conflict;
 	/* A directory that is not the one that the session saw; review_judge sets it for everything below one as well. */
 	bool moved;
+	bool alias; /* review-protect.h sets it */
 	int error;
 	const char *why; /* static text */
 	/* Set by review_judge: selected; has a refused entry below it; reason of the refusal, heap. */

@@ -17,4 +17,5 @@ libcore_a_SOURCES += \
 	src/review/line-unified.c \
 	src/review/review-judge.c src/review/review-judge.h \
 	src/review/review-link.c \
+	src/review/review-protect.c src/review/review-protect.h \
 	src/review/review-prune.c src/review/review-prune.h

@@ -4,11 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "base/path.h"
 #include "base/str.h"
+#include "base/tree-at.h"
 #include "review/review-judge.h"
+#include "review/review-protect.h"
 
 #define ROUNDS_MAX 8 /* of checks of links: a refusal may change where another link leads */
 
@@ -117,58 +120,10 @@ static bool is_reserved(const char *path)
 {
 	for (const char *p = path; p; p = strchr(p, '/')) {
 		p += *p == '/';
-		if (str_starts(p, REVIEW_TEMP))
+		if (strncasecmp(p, REVIEW_TEMP, strlen(REVIEW_TEMP)) == 0)
 			return true;
 	}
 	return false;
-}
-
-/* Is PATH, relative to the tree or to a repository in it, equal to PROTECTED, below it, or a replaced parent of it? */
-static bool touches(const char *path, const char *protected, bool stays_directory)
-{
-	return review_is_below(path, protected) || (!stays_directory && review_is_below(protected, path));
-}
-
-/*
- * git follows references from one repository into others: an entry of the index makes any directory with a .git in it a
- * submodule, and `git status` runs programs that its configuration names.  So protected paths of .git are protected in every
- * repository of the tree, and so are the files that refer to a configuration elsewhere.
- */
-static const char *find_in_repository(const struct change *ch, const char *protected, bool stays_directory)
-{
-	static const char *const references[] = { ".git/commondir", ".git/config.worktree", ".git/modules",
-						  ".git/worktrees", NULL };
-
-	if (!review_is_below(protected, ".git"))
-		return NULL;
-	for (const char *p = ch->path; p; p = strchr(p, '/')) {
-		p += *p == '/';
-		/* Deleting a file of a nested repository refers to nothing. */
-		if (p != ch->path && !ch->new.mode)
-			return NULL;
-		if (touches(p, protected, stays_directory))
-			return protected;
-		for (size_t i = 0; references[i]; i++)
-			if (touches(p, references[i], stays_directory))
-				return references[i];
-	}
-	return NULL;
-}
-
-/* NULL: not protected.  New entries in a directory are no change of the directory itself. */
-static const char *find_protected(const struct change *ch, char *const *protect)
-{
-	bool stays_directory = S_ISDIR(ch->new.mode) && ch->kind != CHANGE_REPLACED;
-
-	for (size_t i = 0; protect && protect[i]; i++) {
-		const char *found = touches(ch->path, protect[i], stays_directory)
-					    ? protect[i]
-					    : find_in_repository(ch, protect[i], stays_directory);
-
-		if (found)
-			return found;
-	}
-	return NULL;
 }
 
 static const char *name_type(mode_t mode)
@@ -201,9 +156,10 @@ static int judge_new(const struct changes *c, struct change *ch)
 	return 0;
 }
 
-static int judge_one(const struct changes *c, struct change *ch, const struct review_ask *ask)
+static int judge_one(const struct changes *c, struct tree_at *base, struct change *ch,
+		     const struct review_ask *ask)
 {
-	const char *protected = find_protected(ch, ask->protect);
+	const char *protected = review_find_protected(c, base, ch, ask->protect);
 
 	if (ch->kind == CHANGE_UNKNOWN)
 		return refuse(ch, "%s: %s", ch->why, strerror(ch->error));
@@ -325,6 +281,22 @@ static int judge_around(struct changes *c, struct fault *f)
 	return r;
 }
 
+static int judge_each(struct changes *c, const struct review_ask *ask, struct fault *f)
+{
+	_cleanup_tree_at_ struct tree_at base = TREE_AT_NONE;
+	int r = tree_at_init(&base, ask->base, f);
+
+	if (r == 0 && review_mark_aliases(c, &base) < 0)
+		r = fault_errno(f, ENOMEM, "review");
+	/* A directory is listed before its entries. */
+	for (size_t i = 0; i < c->n && r == 0; i++)
+		if (c->items[i].picked)
+			r = judge_one(c, &base, &c->items[i], ask) < 0 || judge_place(c, &c->items[i]) < 0
+				    ? fault_errno(f, ENOMEM, "review")
+				    : 0;
+	return r;
+}
+
 int review_judge(struct changes *c, const struct review_ask *ask, struct fault *f)
 {
 	int r = require_found(c, ask, f);
@@ -339,12 +311,7 @@ int review_judge(struct changes *c, const struct review_ask *ask, struct fault *
 	}
 	pick(c, ask);
 	mark_moved(c);
-	/* A directory is listed before its entries. */
-	for (size_t i = 0; i < c->n && r == 0; i++)
-		if (c->items[i].picked)
-			r = judge_one(c, &c->items[i], ask) < 0 || judge_place(c, &c->items[i]) < 0
-				    ? fault_errno(f, ENOMEM, "review")
-				    : 0;
+	r = judge_each(c, ask, f);
 	/* A refused entry leaves the base's entry in place, so a link that was resolved through it may lead elsewhere: repeat. */
 	for (unsigned int round = 0; r == 0; round++) {
 		before = count_refused(c);

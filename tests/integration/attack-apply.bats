@@ -276,3 +276,47 @@ apply_slowly() {
 	[ "$status" -ne 0 ]
 	guard_holds
 }
+
+# refuses NAME SCRIPT: apply refuses all of what the run did, and the tree stays.
+refuses() {
+	local before
+	before=$(portrait .)
+	"$CUSTODY" run "${OPTIONS[@]}" -- sh -c "$1"
+	SESSION=$("$CUSTODY" sessions --all --json | jq -r '.sessions[0].session')
+	run "$CUSTODY" apply "$SESSION"
+	[ "$status" -eq 1 ] && [[ $output == *"is protected"* ]] || {
+		printf '%s\n' "not refused: $1" "$output" >&2
+		return 1
+	}
+	[ "$(portrait .)" = "$before" ]
+}
+
+applies() {
+	"$CUSTODY" run "${OPTIONS[@]}" -- sh -c "$1"
+	SESSION=$("$CUSTODY" sessions --all --json | jq -r '.sessions[0].session')
+	"$CUSTODY" apply "$SESSION"
+}
+
+@test "ISO-11: apply refuses what git obeys in every repository, whatever its name, and in every case of its letters" {
+	as_root
+	git init -q . && git init -q --bare mine.git && mkdir sub && ln .git/config .git/other
+	refuses 'mkdir -p sub/.GIT; echo x >sub/.GIT/config'
+	refuses 'mkdir -p .git/HOOKS; echo x >.git/HOOKS/pre-commit'
+	refuses 'echo x >.git/CONFIG'
+	# A second name of the same file: .git/other is .git/config where names are folded.
+	refuses 'echo x >.git/other'
+	refuses 'git init -q --bare sub/b.git; git -C sub/b.git config core.fsmonitor x'
+	refuses 'echo x >mine.git/config'
+	refuses 'mkdir -p mine.git/hooks; echo x >mine.git/hooks/update'
+	refuses 'mkdir sub/c; echo ../x >sub/c/commondir; echo ref: x >sub/c/HEAD'
+	refuses 'mkdir .git/rebase-merge; echo exec x >.git/rebase-merge/git-rebase-todo'
+	refuses 'mkdir .hg; echo x >.hg/hgrc'
+	refuses 'chmod 777 .git'
+	# In three parts, each of them harmless alone.
+	applies 'mkdir sub/d; echo x >sub/d/config; echo ref: x >sub/d/HEAD'
+	applies 'mkdir sub/d/objects'
+	refuses 'mkdir sub/d/refs'
+	# Other files with such names, and a repository's data, are applied.
+	applies 'mkdir -p conf/hooks conf/modules; touch conf/config conf/hooks/x conf/modules/x HEAD; echo ref: y >mine.git/HEAD; echo x >.git/description'
+	[ -e conf/hooks/x ] && [ "$(cat mine.git/HEAD)" = 'ref: y' ]
+}
