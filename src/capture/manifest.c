@@ -419,6 +419,9 @@ static void read_entry(struct reading *r)
 	read_digest(r);
 	read_extents(r);
 	read_xattrs(r);
+	/* The largest number is no id: chown takes it as "leave it". */
+	if (e->uid >= UINT32_MAX || e->gid >= UINT32_MAX)
+		r->bad = "owner";
 	if (e->path && !is_below(e->path))
 		r->bad = "p";
 	if (e->at && (!*e->at || !is_below(e->at)))

@@ -8,6 +8,7 @@
 #include "cli/cmd-evidence.h"
 #include "cli/evidence-target.h"
 #include "base/exit-status.h"
+#include "evidence/evidence-ledger.h"
 #include "ledger/ledger-action.h"
 #include "ledger/ledger.h"
 #include "capture/restore.h"
@@ -82,6 +83,29 @@ static void log_failure(const struct evidence_call *c, const char *name, const s
 		fprintf(stderr, "the failure was not recorded: %s\n", fault_text(&f));
 }
 
+/*
+ * A store on a share is writable by others, and a manifest decides about modes and owners.  Damaged evidence can still be
+ * read: without --exact this is a warning, and a status.
+ */
+static int require_original(const struct evidence_call *c, const char *name, int dir, bool *ret_changed,
+			    struct fault *f)
+{
+	const char *why = NULL;
+	int r = evidence_ledger_compare(dir, c->call->dirs.state, name, &why, f);
+
+	*ret_changed = why != NULL;
+	if (r < 0 || !why)
+		return r;
+	if (c->call->exact)
+		return fault_set(
+			f, EBADMSG,
+			"'%s' was changed: %s; --exact restores modes and owners that it names: restore "
+			"it without --exact",
+			name, why);
+	fprintf(stderr, "'%s' was changed: %s; details: custody evidence verify %s\n", name, why, name);
+	return 0;
+}
+
 static int restore(const struct evidence_call *c, const char *name, int dir, const struct evidence_target *t,
 		   struct fault *f)
 {
@@ -126,6 +150,7 @@ int evidence_cmd_restore(const struct evidence_call *c, struct fault *f)
 	_cleanup_evidence_target_ struct evidence_target target = EVIDENCE_TARGET_NONE;
 	_cleanup_close_ int dir = -EBADF;
 	_cleanup_free_ char *name = NULL;
+	bool changed = false;
 	int r = require_allowed(c, f);
 
 	/* In prod the log of the root is not written either. */
@@ -133,7 +158,7 @@ int evidence_cmd_restore(const struct evidence_call *c, struct fault *f)
 		return r;
 	if (r == 0) {
 		dir = evidence_locate(c, c->call->args[0], &name, NULL, f);
-		r = dir < 0 ? dir : 0;
+		r = dir < 0 ? dir : require_original(c, name, dir, &changed, f);
 	}
 	if (r == 0)
 		r = evidence_target_open(&c->call->dirs, c->call->sandbox, c->call->args[1], &target, f);
@@ -144,5 +169,7 @@ int evidence_cmd_restore(const struct evidence_call *c, struct fault *f)
 		return r;
 	}
 	r = announce(c, name, &target, f);
-	return r < 0 ? r : restore(c, name, dir, &target, f);
+	if (r == 0)
+		r = restore(c, name, dir, &target, f);
+	return r == STATUS_OK && changed ? STATUS_NO : r;
 }

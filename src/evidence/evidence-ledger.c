@@ -2,10 +2,16 @@
 #include "evidence/evidence-ledger.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
+#include "base/str.h"
+#include "capture/manifest.h"
+#include "evidence/evidence-metadata.h"
 #include "ledger/ledger-action.h"
 #include "ledger/ledger-record.h"
 #include "ledger/ledger-reader.h"
@@ -82,4 +88,43 @@ int evidence_ledger_deliver(const struct dirs *d, const char *session, const cha
 	jdoc_set(doc, "evidence", ledger_text(path));
 	jdoc_set_string(doc, "evidence_sha256", hex);
 	return ledger_action_append(d->state, d->user, "evidence.deliver", session, doc, f);
+}
+
+/* 1; 0: FILE cannot be read. */
+static int hash_file(int evidence, const char *file, struct digest *ret)
+{
+	_cleanup_close_ int fd = openat(evidence, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && digest_fd(fd, ret, NULL) >= 0;
+}
+
+int evidence_ledger_compare(int evidence, const char *state, const char *name, const char **ret,
+			    struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *o = evidence_metadata_read(evidence);
+	const char *session = jdoc_get_string(o, "session"),
+		   *wanted = jdoc_get_string(jdoc_get(o, "tree"), "manifest");
+	char text[sizeof("sha256:") + DIGEST_HEX_SIZE] = "sha256:";
+	struct evidence_ledger_found found;
+	struct digest manifest, metadata;
+	int r;
+
+	*ret = NULL;
+	if (!hash_file(evidence, MANIFEST_NAME, &manifest) ||
+	    !hash_file(evidence, EVIDENCE_METADATA, &metadata)) {
+		*ret = "its manifest or metadata.json cannot be read";
+		return 0;
+	}
+	digest_to_hex(&manifest, text + sizeof("sha256:") - 1);
+	if (!str_eq(wanted, text)) {
+		*ret = "its manifest is not the one that metadata.json names";
+		return 0;
+	}
+	r = evidence_ledger_find(state, session ? session : name, &metadata, &found, f);
+	if (r < 0)
+		return r;
+	if (!found.named && found.other)
+		*ret = "its metadata.json is not the one that the ledger names";
+	return 0;
 }

@@ -20,6 +20,13 @@ struct evidence_ledger_found {
 int evidence_ledger_find(const char *state, const char *session, const struct digest *metadata,
 			 struct evidence_ledger_found *ret, struct fault *f) _must_check_;
 
+/*
+ * Is the manifest of the evidence NAME the one that was captured?  By its digest in metadata.json, and that one's in the ledger
+ * of STATE if the ledger names the session.  *RET: static text that says what differs, or NULL.
+ */
+int evidence_ledger_compare(int evidence, const char *state, const char *name, const char **ret,
+			    struct fault *f) _must_check_;
+
 /* Evidence keys of session.end: END borrows from T. */
 void evidence_ledger_end(const struct evidence_taken *t, struct ledger_end *end);
 /* evidence.deliver: the evidence of SESSION is at PATH.  Synced when it returns 0. */

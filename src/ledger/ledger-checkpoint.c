@@ -169,8 +169,9 @@ static int keep_checkpoint(struct ledger *l, const char *checkpoint, struct faul
 	strbuf_printf(&b, "%s\n", checkpoint);
 	if (b.broken)
 		return fault_errno(f, ENOMEM, "checkpoint");
-	fd = openat(l->dirfd, LEDGER_CHECKPOINTS, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-		    0600);
+	/* Not blocking: a FIFO in its place must be an error. */
+	fd = openat(l->dirfd, LEDGER_CHECKPOINTS,
+		    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fault_errno(f, errno, "open the ledger's '%s'", LEDGER_CHECKPOINTS);
 	/* Not synced: it can be signed again, and the important copies are at the peers. */

@@ -34,6 +34,9 @@ static int list_segments(struct ledger_reader *s, struct fault *f)
 		segment_name(s->segments[i], name);
 		if (fstatat(s->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			return fault_errno(f, errno, "segment '%s'", name);
+		/* A copy comes from elsewhere: reading a FIFO would wait forever. */
+		if (!S_ISREG(st.st_mode))
+			return fault_set(f, EBADMSG, "segment '%s' is not a regular file", name);
 		s->sizes[i] = (uint64_t)st.st_size;
 		s->total += s->sizes[i];
 	}
@@ -66,7 +69,8 @@ static void read_checkpoints(struct ledger_reader *s)
 /* A consistent snapshot of segments, seal and checkpoints: writers wait for a few system calls. */
 static int snapshot(struct ledger_reader *s, int keysfd, struct fault *f)
 {
-	_cleanup_close_ int lock = openat(s->dirfd, LEDGER_LOCK, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_close_ int lock =
+		openat(s->dirfd, LEDGER_LOCK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	_cleanup_close_ int seal = -EBADF;
 	char boot[9];
 	int r;
@@ -78,7 +82,7 @@ static int snapshot(struct ledger_reader *s, int keysfd, struct fault *f)
 	/* Checkpoints first: the segments read later then include all records that they cover. */
 	read_checkpoints(s);
 	if (keysfd >= 0)
-		seal = openat(keysfd, SEAL_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		seal = openat(keysfd, SEAL_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (seal >= 0) {
 		r = seal_read(seal, &s->seal, f);
 		if (r < 0)
@@ -168,7 +172,7 @@ static int next_segment(struct ledger_reader *s, struct fault *f)
 
 	segment_name(s->segments[s->at], name);
 	fd_close(s->fd);
-	s->fd = openat(s->dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	s->fd = openat(s->dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (s->fd < 0)
 		return fault_errno(f, errno, "open segment '%s'", name);
 	s->left = s->sizes[s->at++];

@@ -103,29 +103,37 @@ static int make_subdir(int fd, const char *name, mode_t mode, struct fault *f)
 	return 0;
 }
 
+/* BASE/sessions, made if it is missing.  No link: it would lead to the sessions of the other lane. */
+static int open_sessions(int base, const char *path, struct fault *f)
+{
+	_cleanup_close_ int fd = -EBADF;
+	int r = make_subdir(base, "sessions", 0700, f);
+
+	if (r < 0)
+		return fault_wrap(f, r, "'%s'", path);
+	fd = openat(base, "sessions", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return fault_errno(f, errno, "open '%s/sessions'", path);
+	r = dirs_require_own(fd, "sessions", f);
+	return r < 0 ? fault_wrap(f, r, "'%s'", path) : TAKE_FD(fd);
+}
+
 static int make_tree(const struct dirs *d, int *ret_sessions, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
-	int sessions, r;
+	int r;
 
 	/* 0755, not 0700: the mapped ids of a container need search permission to reach the mount point. */
 	fd = dirs_open_own(d->run, 0755, f);
 	if (fd < 0)
 		return fd;
-	r = make_subdir(fd, "sessions", 0700, f);
-	if (r == 0)
-		r = make_subdir(fd, "m", 0755, f);
+	r = make_subdir(fd, "m", 0755, f);
 	if (r < 0)
 		return fault_wrap(f, r, "'%s'", d->run);
-	sessions = openat(fd, "sessions", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (sessions < 0)
-		return fault_errno(f, errno, "open '%s/sessions'", d->run);
-	r = dirs_require_own(sessions, "sessions", f);
-	if (r < 0) {
-		(void)fd_close(sessions);
-		return fault_wrap(f, r, "'%s'", d->run);
-	}
-	*ret_sessions = sessions;
+	r = open_sessions(fd, d->run, f);
+	if (r < 0)
+		return r;
+	*ret_sessions = r;
 	return 0;
 }
 
@@ -187,22 +195,21 @@ int session_open(const struct dirs *d, const struct lane_pass *pass, const char 
 
 int session_make_dir(const struct dirs *d, const char *id, bool *ret_made, struct fault *f)
 {
-	_cleanup_free_ char *parent = path_join(d->state, "sessions");
-	_cleanup_close_ int fd = -EBADF, dir = -EBADF;
+	_cleanup_close_ int state = dirs_open_own(d->state, 0700, f), fd = -EBADF, dir = -EBADF;
 	int r;
 
-	if (!parent)
-		return fault_errno(f, ENOMEM, "session");
-	fd = dirs_open_own(parent, 0700, f);
+	if (state < 0)
+		return state;
+	fd = open_sessions(state, d->state, f);
 	if (fd < 0)
 		return fd;
 	if (mkdirat(fd, id, 0700) < 0)
-		return fault_errno(f, errno, "create '%s/%s'", parent, id);
+		return fault_errno(f, errno, "create '%s/sessions/%s'", d->state, id);
 	*ret_made = true;
 	seam("state-made");
 	dir = openat(fd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)
-		return fault_errno(f, errno, "open '%s/%s'", parent, id);
+		return fault_errno(f, errno, "open '%s/sessions/%s'", d->state, id);
 	r = lane_stamp(dir, d->lane, f);
 	return r < 0 ? r : TAKE_FD(dir);
 }
@@ -217,7 +224,7 @@ int session_make_state(struct session *s, const struct dirs *d, struct fault *f)
 /* NOTED: settle the directory instead of removing it. */
 static int remove_named(const char *parent, const char *id, bool noted, struct fault *f)
 {
-	_cleanup_close_ int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int fd = open(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : fault_errno(f, errno, "open '%s'", parent);

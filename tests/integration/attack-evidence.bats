@@ -62,3 +62,22 @@ teardown() {
 		done
 	fi
 }
+
+@test "ISO-5: a manifest that was edited in the store is restored with a warning, and not with --exact" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	local id dir
+	run "$CUSTODY" run -- sh -c 'echo x >file; exit 3'
+	id=$("$CUSTODY" evidence ls --json | jq -r '.evidence[0].id')
+	dir=$CUSTODY_ROOT/forensics/$id
+	"$CUSTODY" evidence restore --exact "$id" "$CUSTODY_HOME/before"
+	sed -i '/"p":"file"/s/"mode":"0644"/"mode":"4755"/' "$dir/manifest.ndjson"
+	run "$CUSTODY" evidence restore "$id" "$CUSTODY_HOME/plain"
+	[ "$status" -eq 1 ] && [[ $output == *"was changed: its manifest"* ]]
+	[ "$(cat "$CUSTODY_HOME/plain/file")" = x ]
+	run "$CUSTODY" evidence restore --exact "$id" "$CUSTODY_HOME/exact"
+	[ "$status" -eq 125 ] && [ ! -e "$CUSTODY_HOME/exact" ]
+	# metadata.json to match: the ledger has its digest.
+	sed -i "s/\"manifest\": *\"sha256:[0-9a-f]*\"/\"manifest\":\"sha256:$(sha256sum <"$dir/manifest.ndjson" | cut -c1-64)\"/" "$dir/metadata.json"
+	run "$CUSTODY" evidence restore --exact "$id" "$CUSTODY_HOME/exact"
+	[ "$status" -eq 125 ] && [[ $output == *"ledger names"* ]] && [ ! -e "$CUSTODY_HOME/exact" ]
+}

@@ -102,3 +102,20 @@ copy() {
 	run ! grep -r SECRET "$CUSTODY_ROOT/sandbox/ledger"
 	"$CUSTODY" ledger show --kind lane.refused | grep -c 'missing: --allow-prod and CUSTODY_ALLOW_PROD; nothing was started"'
 }
+
+@test "TRUST-9: a FIFO among the files of a ledger stops neither verify nor the end of a run" {
+	copy
+	rm "$COPY/$LEDGER_FILE" && mkfifo "$COPY/$LEDGER_FILE"
+	verify 125 "$COPY"
+	rm "$CUSTODY_ROOT/sandbox/ledger/checkpoints" && mkfifo "$CUSTODY_ROOT/sandbox/ledger/checkpoints"
+	verify 0
+	run timeout 60 "$CUSTODY" run -- true
+	[ "$status" -eq 125 ] && [[ $output == *checkpoints* ]]
+}
+
+@test "LANE-6: a link from the sessions of one lane to those of the other is refused" {
+	mkdir -p "$CUSTODY_ROOT/prod/sessions"
+	rm -r "$CUSTODY_ROOT/sandbox/sessions" && ln -s ../prod/sessions "$CUSTODY_ROOT/sandbox/sessions"
+	run -125 "$CUSTODY" run -- true
+	[ -z "$(ls "$CUSTODY_ROOT/prod/sessions")" ]
+}
