@@ -13,9 +13,11 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "base/walk.h"
 
 #define GIT_CONFIG_MAX ((size_t)64 * 1024)
 #define GIT_INDEX_MAX ((size_t)64 * 1024 * 1024)
+#define GIT_ENTRIES_MAX 50000 /* of .git without objects */
 
 /* --- config -------------------------------------------------------------------------------------------------- */
 
@@ -257,6 +259,71 @@ static bool has_hook(int git)
 	return found;
 }
 
+/* --- the repository itself ----------------------------------------------------------------------------------- */
+
+/* A directory of OWNER that git can enter. */
+static bool is_own_dir(int dirfd, const char *name, uid_t owner)
+{
+	struct stat st;
+
+	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
+	       st.st_uid == owner && (st.st_mode & 0500) == 0500;
+}
+
+/* "ref: refs/..." or the name of a commit. */
+static bool head_is_plain(int git, uid_t owner)
+{
+	_cleanup_close_ int fd = open_plain(git, "HEAD");
+	_cleanup_free_ char *text = NULL;
+	struct stat st;
+	size_t len;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_uid != owner || !(st.st_mode & 0400) ||
+	    fd_read_all(fd, GIT_CONFIG_MAX, &text, &len, NULL) < 0)
+		return false;
+	return str_starts(text, "ref: refs/") ||
+	       (strspn(text, "0123456789abcdef") == 40 && (text[40] == '\n' || text[40] == '\0'));
+}
+
+/*
+ * Is it what git takes for a repository? Else git goes on: to the worktree's root itself, if that has HEAD, objects and
+ * refs, whose `config` is a file of the tree, and to the directories above.
+ */
+static bool is_repository(int tree, int git)
+{
+	struct stat st;
+
+	return fstat(git, &st) == 0 && (st.st_mode & 0500) == 0500 && head_is_plain(git, st.st_uid) &&
+	       is_own_dir(git, "objects", st.st_uid) && is_own_dir(git, "refs", st.st_uid) &&
+	       is_absent(tree, "HEAD");
+}
+
+/*
+ * git writes COMMIT_EDITMSG, logs and others in place: through a link, or a second name, it would write another file of
+ * the tree. Objects may have several names (git clone of a directory), and are never written again.
+ */
+static bool has_links(int git)
+{
+	_cleanup_walk_ struct walk *w = NULL;
+	struct walk_entry e;
+	size_t n = 0;
+	int event;
+
+	if (walk_new(git, 0, &w, NULL) < 0)
+		return true;
+	while ((event = walk_next(w, &e, NULL)) > WALK_END) {
+		bool object = str_starts(e.path, "objects/");
+
+		if (event == WALK_ERROR || ++n > GIT_ENTRIES_MAX)
+			return true;
+		if (event == WALK_ENTER && object)
+			walk_skip(w);
+		if (event == WALK_ENTRY && (!S_ISREG(e.stx.stx_mode) || (e.stx.stx_nlink != 1 && !object)))
+			return true;
+	}
+	return event < 0;
+}
+
 /* A run before may have written ~/.gitconfig. */
 static bool home_is_kept(const struct subject *s)
 {
@@ -278,7 +345,8 @@ bool subject_git_is_plain(const struct subject *s)
 	git = tree < 0 ? -EBADF : openat(tree, ".git", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (git < 0 || !is_absent(git, "commondir") || !is_absent(git, "config.worktree") || has_hook(git))
 		return false;
-	if (!read_is_plain(git, "config", GIT_CONFIG_MAX, true))
+	if (!is_repository(tree, git) || has_links(git) ||
+	    !read_is_plain(git, "config", GIT_CONFIG_MAX, true))
 		return false;
 	return is_absent(git, "index") || read_is_plain(git, "index", GIT_INDEX_MAX, false);
 }

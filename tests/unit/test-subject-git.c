@@ -145,6 +145,19 @@ static void put(const char *name, const char *text)
 	(void)close(fd);
 }
 
+/* What git itself requires of .git. */
+static void make_repository(void)
+{
+	CHECK(mkdir(in_tree(".git/objects"), 0755) == 0 && mkdir(in_tree(".git/refs"), 0755) == 0);
+	put(".git/HEAD", "ref: refs/heads/main\n");
+}
+
+static void remove_repository(void)
+{
+	CHECK(unlink(in_tree(".git/HEAD")) == 0 && rmdir(in_tree(".git/objects")) == 0 &&
+	      rmdir(in_tree(".git/refs")) == 0 && rmdir(in_tree(".git")) == 0 && rmdir(tree) == 0);
+}
+
 static void GOV_16_hooks_links_and_other_configurations_are_not_plain(void)
 {
 	struct subject s = { .worktree = tree, .home = (char *)"/home/sandbox" };
@@ -158,6 +171,8 @@ static void GOV_16_hooks_links_and_other_configurations_are_not_plain(void)
 	CHECK(!subject_git_is_plain(&s)); /* no config */
 	put(".git/config", PLAIN);
 	put(".git/hooks/pre-commit.sample", "x");
+	CHECK(!subject_git_is_plain(&s)); /* git would go on to the root, as a repository of its own */
+	make_repository();
 	CHECK(subject_git_is_plain(&s));
 	put(".git/hooks/post-index-change", "x");
 	CHECK(!subject_git_is_plain(&s));
@@ -182,9 +197,52 @@ static void GOV_16_hooks_links_and_other_configurations_are_not_plain(void)
 	put(".git/config", "[core]\n\tfsmonitor = ./x\n");
 	CHECK(!subject_git_is_plain(&s));
 	CHECK(unlink(in_tree(".git/config")) == 0 && unlink(in_tree(".git/hooks/pre-commit.sample")) == 0 &&
-	      rmdir(in_tree(".git/hooks")) == 0 && rmdir(in_tree(".git")) == 0 && rmdir(tree) == 0);
+	      rmdir(in_tree(".git/hooks")) == 0);
+	remove_repository();
+}
+
+/* NAME in .git makes it not plain until it is removed. */
+static void check_spoiled_by(const struct subject *s, const char *name)
+{
+	CHECK(!subject_git_is_plain(s));
+	CHECK(unlink(in_tree(name)) == 0 && subject_git_is_plain(s));
+}
+
+static void GOV_16_git_writes_no_file_of_the_tree_through_a_link(void)
+{
+	struct subject s = { .worktree = tree, .home = (char *)"/home/sandbox" };
+	char other[512];
+
+	(void)snprintf(tree, sizeof(tree), "/tmp/custody-test-git.XXXXXX");
+	CHECK(mkdtemp(tree) && mkdir(in_tree(".git"), 0755) == 0);
+	make_repository();
+	put(".git/config", PLAIN);
+	put("other", "x");
+	(void)snprintf(other, sizeof(other), "%s/other", tree);
+	CHECK(subject_git_is_plain(&s));
+	CHECK(symlink("../other", in_tree(".git/COMMIT_EDITMSG")) == 0);
+	check_spoiled_by(&s, ".git/COMMIT_EDITMSG");
+	CHECK(link(other, in_tree(".git/refs/x")) == 0);
+	check_spoiled_by(&s, ".git/refs/x");
+	CHECK(mkfifo(in_tree(".git/refs/y"), 0644) == 0);
+	check_spoiled_by(&s, ".git/refs/y");
+	CHECK(symlink("../..", in_tree(".git/objects/ab")) == 0);
+	check_spoiled_by(&s, ".git/objects/ab");
+	CHECK(link(other, in_tree(".git/objects/cd")) == 0 && subject_git_is_plain(&s));
+	CHECK(unlink(in_tree(".git/objects/cd")) == 0);
+	put("HEAD", "ref: refs/heads/main\n");
+	check_spoiled_by(&s, "HEAD");
+	put(".git/HEAD", "x\n");
+	CHECK(!subject_git_is_plain(&s));
+	put(".git/HEAD", "0123456789012345678901234567890123456789\n");
+	CHECK(subject_git_is_plain(&s));
+	CHECK(chmod(in_tree(".git/refs"), 0) == 0 && !subject_git_is_plain(&s));
+	CHECK(chmod(in_tree(".git/refs"), 0755) == 0 && subject_git_is_plain(&s));
+	CHECK(unlink(other) == 0 && unlink(in_tree(".git/config")) == 0);
+	remove_repository();
 }
 
 TAP_MAIN(T(GOV_16_a_configuration_is_plain_only_with_listed_keys),
 	 T(GOV_16_a_submodule_in_the_index_is_found), T(GOV_16_an_index_with_entries_elsewhere_is_not_plain),
-	 T(GOV_16_hooks_links_and_other_configurations_are_not_plain))
+	 T(GOV_16_hooks_links_and_other_configurations_are_not_plain),
+	 T(GOV_16_git_writes_no_file_of_the_tree_through_a_link))
