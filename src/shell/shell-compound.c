@@ -209,6 +209,8 @@ int shell_read_condition(struct shell_parse *x)
 			x->at += 2;
 			r = shell_read_parenthesis(x);
 		} else {
+			/* bash compares; for sh it is a redirection */
+			x->bash_only = x->bash_only || *x->at == '<' || *x->at == '>';
 			x->at++;
 			r = split_condition(x, &c, &w);
 		}

@@ -99,6 +99,7 @@ int shell_read_backquote(struct shell_parse *x, bool quoted)
 	x->tail = inner.tail;
 	x->scopes = inner.scopes;
 	x->functions = inner.functions;
+	x->bash_only = inner.bash_only;
 	x->why = inner.why;
 	if (r == 0 && (inner.at < inner.end || inner.heredocs))
 		r = shell_fail(x, "incomplete command in `...`");
@@ -278,6 +279,8 @@ int shell_read_dollar(struct shell_parse *x, struct shell_text *t, bool quoted)
 		r = read_parameter(x, &ignored, quoted);
 		return r < 0 ? r : shell_add(x, t, SHELL_FIELD_BREAK);
 	}
+	if ((next == '\'' || next == '"') && !quoted)
+		t->flags |= SHELL_WORD_BASH;
 	if (next == '\'' && !quoted) {
 		x->at++;
 		return shell_read_ansi(x, t);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define BRACE_WORDS_MAX 256
+#define BRACE_TRIES_MAX 512
 
 int shell_push_word(struct shell_parse *x, struct shell_words *out, const char *text, unsigned int flags)
 {
@@ -36,7 +37,7 @@ static void plain_braces(char *text)
 struct braces {
 	struct shell_words *out;
 	unsigned int flags;
-	size_t made;
+	size_t made, tried;
 };
 
 static int push_braces(struct shell_parse *x, struct braces *b, char *text, size_t done, unsigned int depth);
@@ -63,6 +64,7 @@ static int push_part(struct shell_parse *x, struct braces *b, const char *text, 
 	size_t before = (size_t)(open - text), after = strlen(close + 1);
 	char *made;
 
+	b->flags |= SHELL_WORD_BASH;
 	if (++b->made > BRACE_WORDS_MAX)
 		return shell_fail(x, "braces with too many words");
 	made = arena_alloc(x->arena, before + len + after + 1);
@@ -90,6 +92,17 @@ static int push_parts(struct shell_parse *x, struct braces *b, const char *text,
 		level -= *p == SHELL_BRACE_CLOSE && p < close;
 	}
 	return r;
+}
+
+static bool is_letter(int c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* {A..z} has a backslash and a backquote among its letters, and bash expands the words again: code in quotes would run. */
+static bool has_letters_only(const int range[2])
+{
+	return is_letter(range[0]) && is_letter(range[1]) && (range[0] < 'a') == (range[1] < 'a');
 }
 
 /* {a..z}, {1..9}: *RET_FROM and *RET_TO are letters or numbers. */
@@ -128,6 +141,8 @@ static int push_range(struct shell_parse *x, struct braces *b, const char *text,
 	int step = range[0] <= range[1] ? 1 : -1, count = (range[1] - range[0]) * step + 1, r = 0;
 	char part[16];
 
+	if (letters && !has_letters_only(range))
+		return shell_fail(x, "a range of characters that are no letters");
 	/* A long one: its ends, and a word that is not known. */
 	if (count > BRACE_WORDS_MAX / 2) {
 		b->flags |= SHELL_WORD_UNKNOWN | SHELL_WORD_SPLIT;
@@ -155,6 +170,9 @@ static int push_braces(struct shell_parse *x, struct braces *b, char *text, size
 		char *close = closing_brace(open, &comma);
 		int range[2];
 
+		/* Each was compared with the rest of the word. */
+		if (++b->tried > BRACE_TRIES_MAX)
+			return shell_fail(x, "too many braces");
 		if (close && comma)
 			return push_parts(x, b, text, open, close, depth);
 		if (close && is_range(open, close, &range[0], &range[1], &letters))
@@ -185,7 +203,7 @@ int shell_push_fields(struct shell_parse *x, struct shell_words *out, struct she
 		if (stop)
 			*stop = '\0';
 		if (*text || (!stop && text == t->bytes))
-			r = push_braces(x, &(struct braces){ out, t->flags, 0 }, text, 0, 0);
+			r = push_braces(x, &(struct braces){ out, t->flags, 0, 0 }, text, 0, 0);
 		text = stop ? stop + 1 : NULL;
 	} while (r == 0 && text);
 	return r;

@@ -64,6 +64,7 @@ static int expand_body(struct shell_parse *x, const char *body, size_t len)
 	x->tail = inner.tail;
 	x->scopes = inner.scopes;
 	x->functions = inner.functions;
+	x->bash_only = inner.bash_only;
 	if (r < 0)
 		x->why = inner.why;
 	return r;

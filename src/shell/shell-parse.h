@@ -25,6 +25,7 @@ struct shell_parse {
 	const char *why;
 	unsigned int depth, loops, scope, scopes;
 	bool functions;	 /* one was defined */
+	bool bash_only;	 /* see struct shell */
 	bool no_newline; /* a here-document of an outer level is pending: shells disagree where it begins */
 };
 

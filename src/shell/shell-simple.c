@@ -74,6 +74,7 @@ static int read_target(struct shell_parse *x, struct shell_redirect *d)
 	if (r < 0)
 		return r;
 	/* bash refuses several words here, sh takes the first: an unknown file covers both. */
+	x->bash_only = x->bash_only || (w.n > 0 && w.v[0].flags & SHELL_WORD_BASH);
 	d->word = w.n == 1 ? w.v[0] : (struct shell_word){ "\x01", SHELL_WORD_UNKNOWN };
 	return 0;
 }
@@ -217,6 +218,7 @@ static int read_assignment(struct shell_parse *x, struct shell_command *c, size_
 	if (!a->name)
 		return x->arena->error;
 	c->assignments = a;
+	x->bash_only = x->bash_only || len != name + 1;
 	/* A subscript may contain a substitution: read the whole word, then split it. */
 	if (x->at[name] == '[') {
 		r = shell_read_word(x, &w, true);

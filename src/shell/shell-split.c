@@ -162,6 +162,7 @@ int shell_split(struct arena *a, const char *text, size_t len, struct shell *ret
 	if (r == -ENOMEM)
 		return r;
 	ret->functions = x.functions;
+	ret->bash_only = x.bash_only;
 	if (r < 0)
 		ret->why = r == -E2BIG ? "too long" : x.why;
 	return 0;

@@ -23,6 +23,7 @@
 enum shell_word_flag {
 	SHELL_WORD_UNKNOWN = 1 << 0, /* contains SHELL_UNKNOWN */
 	SHELL_WORD_SPLIT = 1 << 1,   /* unquoted: may become no word, or several */
+	SHELL_WORD_BASH = 1 << 2,    /* another word in sh: $'x', $"x", {a,b} */
 };
 
 struct shell_word {
@@ -85,6 +86,7 @@ struct shell {
 	const char *why;		    /* static; NULL: the whole text was parsed */
 	struct shell_expansion *expansions; /* inner ones before the one around them */
 	bool functions;			    /* it defines a function: a name may mean another command */
+	bool bash_only;			    /* sh reads it as another command: a+=b, a[0]=b, [[ a > b ]] */
 };
 
 /* 0 or -ENOMEM. A syntax error is reported in RET->why. */
