@@ -173,6 +173,78 @@ static void judge_perhaps(struct classifier *k, const struct shell_command *c)
 			classifier_probe_text(k, c->words[i].text);
 }
 
+static void add_disagreement(struct classifier *k, const char *what)
+{
+	classifier_add_unknown(k, what, "sh and bash read this text differently");
+	classifier_add_traits(k, COMMAND_EVALUATES);
+}
+
+/*
+ * sh -c '{/bin/ls,-l}' runs a file of that name. Of commands for which an operand is no more than the name of a file in
+ * the same directory, or text, the operands do not matter.
+ */
+static void judge_dialect(struct classifier *k, const struct shell_command *c)
+{
+	static const char *const names[] = { "rm", "mkdir", "touch", "cp", "mv",
+					     "ls", "cat",   "echo",  "wc", NULL };
+	bool plain = false;
+
+	for (size_t i = 0; c->n_words > 0 && names[i]; i++)
+		plain = plain ||
+			(str_eq(c->words[0].text, names[i]) && !(c->words[0].flags & SHELL_WORD_BASH));
+	for (size_t i = 0; i < c->n_words && !plain && !k->text.bash; i++)
+		if (c->words[i].flags & SHELL_WORD_BASH)
+			add_disagreement(k, c->words[i].text);
+}
+
+/* Builtins that change the directory, or run words that may. */
+static bool may_move(const struct shell_command *c)
+{
+	static const char *const names[] = { "cd",	"pushd", "popd",   "eval", "builtin",
+					     "command", ".",	 "source", NULL };
+
+	for (size_t i = 0; c->n_words > 0 && names[i]; i++)
+		if (str_eq(c->words[0].text, names[i]))
+			return !str_eq(names[i], "command") || c->n_words < 2 ||
+			       !str_eq(c->words[1].text, "-v");
+	return c->n_words > 0 && command_text_is_unknown(c->words[0].text);
+}
+
+static bool text_moves(const struct shell_command *c)
+{
+	while (c && !may_move(c))
+		c = c->next;
+	return c != NULL;
+}
+
+/* The body of a loop or a function also runs after a `cd` that stands behind it. */
+static void judge_again(struct classifier *k, const struct shell_command *c)
+{
+	const struct classifier_cwds cwds = k->shell.cwds;
+
+	k->shell.cwds.unknown = true;
+	classifier_read_command(k, c->words, c->n_words);
+	k->shell.cwds = cwds;
+}
+
+/* for x in 1 2; do rm -rf work; cd /; done: the second time in "/". */
+static void probe_again(struct classifier *k, const struct shell_command *c)
+{
+	for (; c && k->text.moves; c = c->next)
+		if (c->loops && !c->perhaps && !may_move(c))
+			classifier_probe_command(k, c->words, c->n_words);
+}
+
+static void judge_words(struct classifier *k, const struct shell_command *c)
+{
+	if (c->perhaps && c->n_words > 0)
+		judge_perhaps(k, c);
+	else if (c->loops && k->text.moves && !may_move(c))
+		judge_again(k, c);
+	else
+		classifier_read_command(k, c->words, c->n_words);
+}
+
 static void judge_simple(struct classifier *k, const struct shell_command *before,
 			 const struct shell_command *c)
 {
@@ -190,12 +262,10 @@ static void judge_simple(struct classifier *k, const struct shell_command *befor
 		k->text.altered = true;
 		k->strange = k->strange || c->n_words > 0; /* BASHOPTS=cdable_vars bash -c '...' */
 	}
+	judge_dialect(k, c);
 	judge_redirects(k, c->redirects);
 	k->text.redirects = c->redirects;
-	if (c->perhaps && c->n_words > 0)
-		judge_perhaps(k, c);
-	else
-		classifier_read_command(k, c->words, c->n_words);
+	judge_words(k, c);
 	k->text.redirects = outer;
 	if (k->shell.cd_pending)
 		k->shell.cd_scope = c->scope;
@@ -224,15 +294,20 @@ void classifier_read_text(struct classifier *k, const char *text, bool same_shel
 		classifier_probe_raw(k, text);
 	}
 	classifier_read_expansions(k, text);
+	if (parsed.bash_only && !k->text.bash)
+		add_disagreement(k, text);
 	if (command_text_is_unknown(text))
 		classifier_add_unknown(k, text, "part of the shell text is known only at run time");
 	k->shell.cd_pending = false;
 	k->strange = k->strange || parsed.functions || parsed.why;
 	k->text.commands = parsed.first;
+	k->text.moves = text_moves(parsed.first);
+	k->shell.renamed = k->shell.renamed || parsed.functions;
 	classifier_collect_values(k, &parsed);
 	for (const struct shell_command *c = parsed.first, *before = NULL; c; before = c, c = c->next)
 		judge_simple(k, before, c);
 	classifier_settle_cd(k, NULL);
+	probe_again(k, parsed.first);
 	classifier_probe_values(k, text, &parsed);
 	k->values = values;
 	k->text = outer_text;

@@ -29,7 +29,8 @@ struct command_place {
 	size_t n_rw;
 	char *const *trusted_hosts;
 	char *const *env;
-	bool git_is_plain; /* at the root of the worktree */
+	bool git_is_plain;    /* at the root of the worktree */
+	const char *replaced; /* see struct policy_facts */
 };
 
 struct command_finding {

@@ -14,6 +14,7 @@ struct classifier_cwds {
 	const char *v[CLASSIFIER_CWDS_MAX];
 	size_t n;
 	bool unknown;
+	bool climbed; /* through "..", which leads elsewhere behind a link */
 };
 
 /* State of one shell process.  Text that another shell runs cannot change it. */
@@ -22,7 +23,8 @@ struct classifier_shell {
 	struct classifier_cwds before; /* directories if the `cd`s of this && list fail */
 	unsigned int cd_scope;	       /* scope of the last `cd` of that list */
 	bool cd_pending;
-	bool lost; /* HOME or CDPATH is set: `cd` and `~` cannot be resolved */
+	bool lost;    /* HOME or CDPATH is set: `cd` and `~` cannot be resolved */
+	bool renamed; /* functions are defined: one may be called `cd` */
 };
 
 /* State of the shell text that is being read; at its end the state of the text around it is restored. */
@@ -33,6 +35,8 @@ struct classifier_text {
 	bool looping; /* the command may run again */
 	bool altered; /* variables are set for the current command */
 	bool named;   /* the current command is the rm of "cd NAME && rm ..." */
+	bool bash;    /* bash reads it; else a shell that may not know bash's extensions */
+	bool moves;   /* a command of this text changes the working directory */
 };
 
 /* A value that the words give to a variable. */
@@ -184,6 +188,7 @@ void classifier_add_delete(struct classifier *k, const char *program, const char
 
 /* --- command-cwd.c */
 void command_judge_cd(struct classifier *k, const struct simple_command *c);
+bool classifier_cwds_equal(const struct classifier_cwds *a, const struct classifier_cwds *b);
 void command_judge_popd(struct classifier *k, const struct simple_command *c);
 void classifier_chdir(struct classifier *k,
 		      const char *dir); /* for the current command; the caller restores */
@@ -205,6 +210,11 @@ void command_judge_copy_remote(struct classifier *k, const struct simple_command
 void command_judge_rsync(struct classifier *k, const struct simple_command *c);
 void command_judge_hosts(struct classifier *k, const struct simple_command *c);
 
+/* --- command-builtin.c */
+void command_judge_hash(struct classifier *k, const struct simple_command *c);
+void command_judge_alias(struct classifier *k, const struct simple_command *c);
+void command_judge_trap(struct classifier *k, const struct simple_command *c);
+
 /* --- command-wrap.c */
 const char *classifier_replace(struct classifier *k, const char *text, const char *token, const char *value);
 void classifier_probe_inputs(struct classifier *k, const struct shell_word *w, size_t n, const char *token);
@@ -214,9 +224,6 @@ void command_judge_su(struct classifier *k, const struct simple_command *c);
 void command_judge_xargs(struct classifier *k, const struct simple_command *c);
 void command_judge_eval(struct classifier *k, const struct simple_command *c);
 void command_judge_builtin(struct classifier *k, const struct simple_command *c);
-void command_judge_hash(struct classifier *k, const struct simple_command *c);
-void command_judge_alias(struct classifier *k, const struct simple_command *c);
-void command_judge_trap(struct classifier *k, const struct simple_command *c);
 void command_judge_busybox(struct classifier *k, const struct simple_command *c);
 void command_judge_export(struct classifier *k, const struct simple_command *c);
 void command_judge_set(struct classifier *k, const struct simple_command *c);

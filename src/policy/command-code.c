@@ -63,7 +63,7 @@ static void judge_text_operand(struct classifier *k, const struct simple_command
  * "-c" anywhere among the options makes the first operand the text. "-o NAME" takes its argument from the
  * next word even in a cluster (-oc NAME TEXT), and "+o NAME" does so too.
  */
-void command_judge_shell(struct classifier *k, const struct simple_command *c)
+static void judge_shell(struct classifier *k, const struct simple_command *c)
 {
 	struct command_part *part = classifier_add_part(k, c->w, c->n);
 	bool text = false;
@@ -113,6 +113,15 @@ void command_judge_shell(struct classifier *k, const struct simple_command *c)
 	for (size_t i = 1; text && i < c->n; i++)
 		classifier_probe_raw(k, c->w[i].text);
 	classifier_read_printed(k);
+}
+
+void command_judge_shell(struct classifier *k, const struct simple_command *c)
+{
+	bool outer = k->text.bash;
+
+	k->text.bash = str_eq(c->row->name, "bash");
+	judge_shell(k, c);
+	k->text.bash = outer;
 }
 
 /* fish, csh, zsh ...: not parsed; words that look like a delete still count. */

@@ -22,6 +22,26 @@ static void add_cwds(struct classifier_cwds *to, const struct classifier_cwds *f
 	for (size_t i = 0; i < from->n; i++)
 		add_cwd(to, from->v[i]);
 	to->unknown = to->unknown || from->unknown;
+	to->climbed = to->climbed || from->climbed;
+}
+
+bool classifier_cwds_equal(const struct classifier_cwds *a, const struct classifier_cwds *b)
+{
+	if (a->n != b->n || a->unknown != b->unknown || a->climbed != b->climbed)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (!str_eq(a->v[i], b->v[i]))
+			return false;
+	return true;
+}
+
+/* Has DIR a component ".."? */
+static bool climbs(const char *dir)
+{
+	for (const char *p = strstr(dir, ".."); p; p = strstr(p + 1, ".."))
+		if ((p == dir || p[-1] == '/') && (p[2] == '/' || p[2] == '\0'))
+			return true;
+	return false;
 }
 
 void classifier_chdir(struct classifier *k, const char *dir)
@@ -38,7 +58,9 @@ void classifier_chdir(struct classifier *k, const char *dir)
 
 		add_cwd(&to, classifier_join_path(k, full[0] == '/' ? "/" : k->shell.cwds.v[i], full, &up));
 	}
-	to.unknown = to.unknown || k->links || k->shell.lost || (k->text.looping && dir[0] != '/');
+	to.climbed = climbs(dir) || (dir[0] != '/' && k->shell.cwds.climbed);
+	to.unknown = to.unknown || k->links || k->shell.lost || k->shell.renamed ||
+		     (k->text.looping && dir[0] != '/');
 	k->shell.cwds = to;
 }
 
@@ -168,14 +190,14 @@ static bool is_plain_name(const char *dir)
 bool classifier_cd_names(const struct classifier *k, const struct shell_command *before,
 			 const struct shell_command *c)
 {
-	if (!before || k->strange || k->links || k->shell.lost || !environment_is_plain(k) ||
-	    makes_links(c->next))
+	if (!before || k->strange || k->links || k->shell.lost)
 		return false;
 	if (!c->and_then || c->loops || c->scope != before->scope || c->n_words == 0 || c->assignments ||
 	    !str_eq(c->words[0].text, "rm"))
 		return false;
 	return before->n_words == 2 && !before->assignments && !before->redirects && !before->perhaps &&
-	       str_eq(before->words[0].text, "cd") && is_plain_name(before->words[1].text);
+	       str_eq(before->words[0].text, "cd") && is_plain_name(before->words[1].text) &&
+	       environment_is_plain(k) && !makes_links(c->next);
 }
 
 bool classifier_is_in_named_directory(const struct classifier *k, const char *text)

@@ -35,21 +35,17 @@ struct find {
 	const char *match; /* stands for a match */
 };
 
-static bool takes_argument(const char *word)
+/* Words that follow the word of an expression as its values; -1: not a word that find knows. */
+static int count_values(const char *word)
 {
-	static const char *const words[] = {
-		"-name",     "-iname",	    "-path",	  "-ipath",    "-wholename", "-regex", "-iregex",
-		"-type",     "-size",	    "-mtime",	  "-mmin",     "-atime",     "-amin",  "-ctime",
-		"-cmin",     "-newer",	    "-anewer",	  "-cnewer",   "-user",	     "-group", "-uid",
-		"-gid",	     "-perm",	    "-maxdepth",  "-mindepth", "-fstype",    "-links", "-inum",
-		"-samefile", "-printf",	    "-regextype", "-used",     "-xtype",     "-lname", "-ilname",
-		"-context",  "-iwholename", NULL
-	};
+	const struct grammar_row *row = grammar_find("find", 4);
+	int kind = word[0] == '-' ? grammar_long_kind(row, word + 1, strlen(word + 1)) : -1;
 
-	for (size_t i = 0; words[i]; i++)
-		if (str_eq(word, words[i]))
-			return true;
-	return str_starts(word, "-newer") && strlen(word) == 8;
+	if (str_starts(word, "-newer") && strlen(word) == 8)
+		return 1;
+	if (kind < 0)
+		return -1;
+	return kind == '"' ? 2 : kind != '\0' && strchr(":<>", kind) ? 1 : 0;
 }
 
 /* True if every match must satisfy a -name test with literal characters before it is deleted. */
@@ -64,14 +60,14 @@ static bool has_own_name(const struct simple_command *c, size_t from)
 	}
 	for (size_t i = from; i + 1 < c->n; i++) {
 		const char *t = c->w[i].text, *name = c->w[i + 1].text;
+		int values = count_values(t);
 
-		if (str_eq(t, "-delete") || str_starts(t, "-exec") || str_starts(t, "-ok"))
+		if (values < 0 || str_eq(t, "-delete") || str_starts(t, "-exec") || str_starts(t, "-ok"))
 			return false;
 		if (str_eq(t, "-name") || str_eq(t, "-iname"))
 			return !command_pattern_is_broad(name, strlen(name)) && !str_eq(name, ".") &&
 			       !str_eq(name, "..");
-		if (takes_argument(t))
-			i++;
+		i += (size_t)values;
 	}
 	return false;
 }
@@ -146,15 +142,39 @@ static bool reads_code(const struct shell_word *w, size_t n)
 	return false;
 }
 
+/* -execdir: in the directory of a match, for a start the one above it. There git has another configuration. */
+static void read_in_directories(struct classifier *k, const struct find *f, const struct shell_word *w,
+				size_t n)
+{
+	const struct classifier_cwds cwds = k->shell.cwds;
+
+	k->shell.cwds.climbed = true;
+	classifier_read_command(k, w, n);
+	for (size_t i = 1; i < f->first; i++) {
+		const char *t = f->c->w[i].text, *slash = strrchr(t, '/');
+		const char *above = slash == t ? "/"
+				    : slash    ? arena_text(k->arena, t, (size_t)(slash - t))
+					       : NULL;
+
+		k->shell.cwds = cwds;
+		if (!above)
+			continue;
+		classifier_chdir(k, above);
+		classifier_probe_command(k, w, n);
+	}
+	k->shell.cwds = cwds;
+}
+
 /* The words between -exec and ";" or "+", with {} as the match. Returns the index after them. */
 static size_t find_exec(struct classifier *k, const struct find *f, size_t from)
 {
 	const struct simple_command *c = f->c;
+	bool plus = str_starts(c->w[from - 1].text, "-exec");
 	size_t n = 0;
 	struct shell_word *w;
 
 	while (from + n < c->n && !str_eq(c->w[from + n].text, ";") &&
-	       !(str_eq(c->w[from + n].text, "+") && n > 0 && str_eq(c->w[from + n - 1].text, "{}")))
+	       !(plus && str_eq(c->w[from + n].text, "+") && n > 0 && str_eq(c->w[from + n - 1].text, "{}")))
 		n++;
 	w = arena_alloc(k->arena, (n + 1) * sizeof(*w));
 	if (!w)
@@ -171,7 +191,10 @@ static size_t find_exec(struct classifier *k, const struct find *f, size_t from)
 			       : (struct shell_word){ text,
 						      f->reach == REACH_UNKNOWN ? SHELL_WORD_UNKNOWN : 0 };
 	}
-	classifier_read_command(k, w, n);
+	if (str_eq(c->w[from - 1].text, "-execdir") || str_eq(c->w[from - 1].text, "-okdir"))
+		read_in_directories(k, f, w, n);
+	else
+		classifier_read_command(k, w, n);
 	return from + n + 1;
 }
 
@@ -212,12 +235,12 @@ void command_judge_find(struct classifier *k, const struct simple_command *c)
 			i = find_exec(k, &f, i + 1);
 		} else if (str_starts(t, "-fprint") || str_eq(t, "-fls")) {
 			classifier_add_write(k, i + 1 < c->n ? c->w[i + 1].text : "\x01", OUTCOME_SOFT);
-			i += 2;
+			i += str_eq(t, "-fprintf") ? 3 : 2;
 		} else if (command_text_is_unknown(t)) {
 			classifier_add_unknown_delete(k, t, "may be -delete");
 			i++;
 		} else {
-			i += takes_argument(t) ? 2 : 1;
+			i += count_values(t) > 0 ? (size_t)count_values(t) + 1 : 1;
 		}
 	}
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "policy/command-grammar.h"
 
 /* Programs that only read, with the words that their grammar lists. */
 void command_judge_read(struct classifier *k, const struct simple_command *c)
@@ -135,11 +136,10 @@ void command_judge_dd(struct classifier *k, const struct simple_command *c)
 	}
 }
 
+/* Of a first word without a dash every letter is an option. */
 static bool has_mode(const char *word, const char *letters)
 {
-	if (word[0] == '-' && word[1] == '-')
-		return false;
-	return strpbrk(word, letters) != NULL;
+	return word[0] != '-' && strpbrk(word, letters) != NULL;
 }
 
 /*
@@ -162,6 +162,24 @@ static void judge_bundle(struct classifier *k, const struct simple_command *c, b
 	}
 }
 
+/* Are the options those of a list? With two modes tar does nothing. */
+static bool tar_lists(const struct simple_command *c)
+{
+	struct grammar_iter g = { .row = grammar_find("tar", 3), .w = c->w, .n = c->n, .i = 1 };
+	struct grammar_item at;
+	bool lists = c->n > 1 && has_mode(c->w[1].text, "t");
+
+	if (c->n > 1 && has_mode(c->w[1].text, "xcruAd"))
+		return false;
+	while (grammar_iter_next(&g, &at)) {
+		lists = lists || grammar_item_is(&at, "t list");
+		if (grammar_item_is(
+			    &at, "xcruAd extract,get,create,append,update,catenate,concatenate,delete,diff"))
+			return false;
+	}
+	return lists;
+}
+
 void command_judge_tar(struct classifier *k, const struct simple_command *c)
 {
 	bool deletes = false, lists = false, zip = str_eq(c->row->name, "unzip");
@@ -169,7 +187,7 @@ void command_judge_tar(struct classifier *k, const struct simple_command *c)
 	struct option_word at;
 
 	(void)classifier_add_part(k, c->w, c->n);
-	lists = !zip && c->n > 1 && has_mode(c->w[1].text, "t") && !has_mode(c->w[1].text, "xcruA");
+	lists = !zip && tar_lists(c);
 	option_iter_init(&o, c, false);
 	while (option_iter_next(&o, &at)) {
 		if (option_word_is(&at, c->row->bad)) {
@@ -178,7 +196,6 @@ void command_judge_tar(struct classifier *k, const struct simple_command *c)
 				classifier_probe_raw(k, at.value);
 		}
 		deletes = deletes || (at.name && option_word_is(&at, " remove-files,recursive-unlink"));
-		lists = lists || (at.name && option_word_is(&at, " list"));
 		lists = lists || (zip && option_word_is(&at, "lptvZ"));
 		if (option_word_is(&at, zip ? "d" : "C directory") && at.value && !lists)
 			classifier_add_write(k, at.value, OUTCOME_SOFT);

@@ -124,6 +124,15 @@ static bool says(const struct simple_command *c, const char *sub, const char *li
 	return false;
 }
 
+/* As above, and no later word takes it back: --no-dry-run. */
+static bool says_finally(const struct simple_command *c, const char *sub, const char *list)
+{
+	for (size_t i = 1; i < c->n; i++)
+		if (str_starts(c->w[i].text, "--n"))
+			return false;
+	return says(c, sub, list);
+}
+
 /* NULL: none. */
 static const char *first_operand(const struct simple_command *c, const char *sub)
 {
@@ -176,7 +185,7 @@ static void judge_clean(struct classifier *k, const struct simple_command *c)
 	struct option_iter o;
 	struct option_word at;
 
-	if (says(c, "clean", "n dry-run") || (!force && !command_text_is_unknown(last)))
+	if (says_finally(c, "clean", "n dry-run") || (!force && !command_text_is_unknown(last)))
 		return;
 	option_iter_init(&o, &(struct simple_command){ .w = c->w, .n = c->n }, false);
 	o.args = "e exclude";
@@ -197,7 +206,7 @@ static void judge_git_rm(struct classifier *k, const struct simple_command *c)
 	struct option_word at;
 
 	add_git_change(k, OUTCOME_SOFT);
-	if (says(c, "rm", "n cached,dry-run"))
+	if (says_finally(c, "rm", "n cached,dry-run"))
 		return;
 	option_iter_init(&o, &(struct simple_command){ .w = c->w, .n = c->n }, false);
 	while (option_iter_next(&o, &at))
@@ -342,6 +351,8 @@ static void judge_kind(struct classifier *k, const struct simple_command *c, con
 			judge_loses(k, r->name);
 		if (str_eq(r->name, "rebase") && has_any(c, "exec,x"))
 			classifier_add_unknown(k, r->name, "runs a command for each commit");
+		if (str_eq(r->name, "rebase") && has_any(c, "continue,skip"))
+			classifier_add_unknown(k, r->name, "runs the commands in the list of a rebase");
 		/* A bare repository lies among the files, and `config` may be one of them. */
 		add_git_change(k, r->kind == GIT_KEEP && !says(c, r->name, " bare") ? OUTCOME_REVERSIBLE
 										    : OUTCOME_SOFT);
@@ -409,7 +420,7 @@ static void judge_kind(struct classifier *k, const struct simple_command *c, con
 static void judge_configuration(struct classifier *k)
 {
 	const struct classifier_cwds *s = &k->shell.cwds;
-	bool plain = k->place->git_is_plain && !s->unknown && s->n > 0 && !k->shell.lost;
+	bool plain = k->place->git_is_plain && !s->unknown && !s->climbed && s->n > 0 && !k->shell.lost;
 
 	for (size_t i = 0; plain && i < s->n; i++)
 		plain = k->place->worktree && str_eq(s->v[i], k->place->worktree);

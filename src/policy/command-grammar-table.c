@@ -15,7 +15,7 @@ const struct grammar_row grammar_rows[] = {
 	{ "base32", GRAMMAR_TOTAL, '<', "diw#", "decode wrap: ignore-garbage help version", NULL },
 	{ "base64", GRAMMAR_TOTAL, '<', "diw#", "decode wrap: ignore-garbage help version", NULL },
 	{ "basename", GRAMMAR_TOTAL, ':', "as:z", "multiple suffix: zero help version", NULL },
-	{ "bash", GRAMMAR_POSIX, 'h', "ceuxlfhBo^", "login noprofile norc posix help version", NULL },
+	{ "bash", GRAMMAR_POSIX, 'h', "ceuxlfho^", "login noprofile norc posix help version", NULL },
 	{ "break", GRAMMAR_POSIX | GRAMMAR_TOTAL, 'b', NULL, NULL, NULL },
 	{ "builtin", GRAMMAR_POSIX, '$', NULL, NULL, NULL },
 	{ "bunzip2", 0, '>', "cdzfktqvs123456789", "stdout decompress compress force keep test quiet verbose small fast best help version", NULL },
@@ -430,7 +430,7 @@ const struct grammar_row grammar_rows[] = {
 	  "indent# no-file-warnings separator? sep-string? omit-header omit-pagination "
 	  "show-nonprinting width# page-width: help version", NULL },
 	{ "printenv", GRAMMAR_TOTAL, ':', "iu:0", "null help version", NULL },
-	{ "printf", GRAMMAR_POSIX, ':', NULL, NULL, NULL },
+	{ "printf", GRAMMAR_POSIX, 'P', NULL, NULL, NULL },
 	{ "ps", GRAMMAR_TOTAL, '<', "AadeNC#G:g:p:q:s:t:U#u:cfFjlMO:o:PyHwLmTVn:Zz:xX", "deselect Group: group: pid: ppid: quick-pid: sid: tty: User: user: context format: cols: "
 	  "columns: cumulative forest headers lines# no-headers rows: sort: width# help? info "
 	  "version", NULL },

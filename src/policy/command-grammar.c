@@ -319,6 +319,20 @@ static bool setting_is_listed(const char *text)
 	return *equals || classifier_variable_is_harmless(text);
 }
 
+/* %n of bash sets a variable: PATH, for instance. */
+static bool printf_is_plain(const char *format)
+{
+	if (command_text_is_unknown(format))
+		return false;
+	for (const char *p = strchr(format, '%'); p; p = strchr(p, '%')) {
+		p += 1 + strspn(p + 1, "#0123456789-+ '*.hlLjtz");
+		if (*p == 'n')
+			return false;
+		p += *p != '\0';
+	}
+	return true;
+}
+
 /* An operand at r->i - 1. */
 static bool read_operand(struct reader *r, const struct shell_word *w)
 {
@@ -362,6 +376,8 @@ static bool read_operand(struct reader *r, const struct shell_word *w)
 	case GRAMMAR_IP:
 		r->object = r->operands == 0 ? t : r->object;
 		return ip_operand(r, t);
+	case GRAMMAR_PRINTF:
+		return r->operands > 0 || (!(w->flags & SHELL_WORD_SPLIT) && printf_is_plain(t));
 	case GRAMMAR_HOST:
 	case GRAMMAR_SET:
 	case GRAMMAR_COMMAND:
@@ -462,15 +478,17 @@ static bool read_word(struct reader *r, const struct shell_word *w)
 	return read_cluster(r, t + 1);
 }
 
-/* -exec CMD ... ; or {} +: the command is judged by find's own judge. */
+/* -exec CMD ... ; or {} +: the command is judged by find's own judge. Only ";" ends that of -ok. */
 static bool skip_command(struct reader *r)
 {
 	size_t from = r->i;
+	bool plus = str_starts(r->w[from - 1].text, "-exec");
 
 	for (; r->i < r->n; r->i++) {
 		const char *t = r->w[r->i].text;
 
-		if (str_eq(t, ";") || (str_eq(t, "+") && r->i > from && str_eq(r->w[r->i - 1].text, "{}"))) {
+		if (str_eq(t, ";") ||
+		    (plus && str_eq(t, "+") && r->i > from && str_eq(r->w[r->i - 1].text, "{}"))) {
 			r->i++;
 			return true;
 		}

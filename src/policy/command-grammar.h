@@ -58,6 +58,7 @@ enum grammar_operands {
 	GRAMMAR_HOST = 'H', /* names of hosts and options after a plus sign */
 	GRAMMAR_SSH = 'x',
 	GRAMMAR_GIT = 'g', /* a subcommand with a row of its own */
+	GRAMMAR_PRINTF = 'P',
 };
 
 extern const struct grammar_row grammar_rows[]; /* sorted by name */

@@ -132,7 +132,7 @@ static const struct command_row rows[] = {
 	WRAP("faketime", "f", 1), WRAP("softlimit", "madcfrtpns", 0), WRAP("noglob", NULL, 0),
 	WRAP("nocorrect", NULL, 0),
 	{ "env", command_judge_env, NO, WORK, 0, "uCS unset,chdir,split-string", NULL, 0 },
-	{ "xargs", command_judge_xargs, NO, WORK, 0, "InPLsdEa max-args,max-procs,max-lines,max-chars,delimiter,"
+	{ "xargs", command_judge_xargs, NO, WORK, 0, "InPLsdEa max-args,max-procs,max-chars,delimiter,"
 	  "arg-file", NULL, 0 },
 	OTHER("busybox", command_judge_busybox), OTHER("toybox", command_judge_busybox),
 	WRAP_SYSTEM("sudo", "ugpCDRTUrthc user,group,prompt,chdir,chroot,close-from,host,role,type,"

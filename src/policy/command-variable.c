@@ -112,6 +112,13 @@ static bool variable_is_harmless(struct classifier *k, const char *name, const c
 	return is_own_name(name) || is_one_of(name, names);
 }
 
+static bool is_in_worktree(struct classifier *k, const char *dir)
+{
+	const char *path = dir[0] == '/' ? classifier_join_path(k, "/", dir, &(bool){ false }) : NULL;
+
+	return !path || path_is_below(path, k->place->worktree);
+}
+
 /* The environment of the run, set by its profile or with -e. */
 static bool environment_is_harmless(struct classifier *k, const char *name, const char *value)
 {
@@ -120,6 +127,9 @@ static bool environment_is_harmless(struct classifier *k, const char *name, cons
 					     "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
 					     "all_proxy", "no_proxy", "container",  NULL };
 
+	/* A login shell obeys files in the home. */
+	if (str_eq(name, "HOME") && k->place->worktree && is_in_worktree(k, value))
+		return false;
 	/* Engines set the version of an image's main program. */
 	return variable_is_harmless(k, name, value) || is_one_of(name, names) ||
 	       str_starts(name, "CUSTODY_") || ends_with(name, "_VERSION");
@@ -138,37 +148,72 @@ static bool is_in_environment(const struct classifier *k, const char *name)
 /* A variable of the shell that no program gets: does the shell obey it, or is it in the environment already? */
 bool classifier_variable_is_obeyed(const struct classifier *k, const char *name)
 {
+	/* All that dash(1) and bash(1) name, and a few of other shells; bash evaluates what RANDOM is set to. */
 	static const char *const names[] = { "ENV",
 					     "PATH",
 					     "IFS",
-					     "PROMPT_COMMAND",
-					     "PS0",
-					     "PS1",
-					     "PS2",
-					     "PS4",
 					     "SHELLOPTS",
 					     "GLOBIGNORE",
+					     "GLOBSORT",
 					     "EXECIGNORE",
 					     "FIGNORE",
-					     "POSIXLY_CORRECT",
 					     "FUNCNEST",
+					     "FUNCNAME",
 					     "TEXTDOMAIN",
 					     "TEXTDOMAINDIR",
 					     "INPUTRC",
-					     "HISTFILE",
 					     "TMPDIR",
+					     "TMOUT",
 					     "FPATH",
 					     "ZDOTDIR",
 					     "OPTIND",
+					     "OPTARG",
+					     "OPTERR",
+					     "MAIL",
 					     "MAILPATH",
+					     "MAILCHECK",
 					     "HOME",
 					     "CDPATH",
 					     "PWD",
 					     "OLDPWD",
+					     "DIRSTACK",
+					     "RANDOM",
+					     "SRANDOM",
+					     "SECONDS",
+					     "LINENO",
+					     "PPID",
+					     "UID",
+					     "EUID",
+					     "GROUPS",
+					     "PIPESTATUS",
+					     "REPLY",
+					     "MAPFILE",
+					     "COPROC",
+					     "CHILD_MAX",
+					     "IGNOREEOF",
+					     "TIMEFORMAT",
+					     "EMACS",
+					     "INSIDE_EMACS",
+					     "POSIXLY_CORRECT",
+					     "ATTY",
+					     "FC_EDIT",
+					     "FCEDIT",
+					     "EDITOR",
+					     "VISUAL",
+					     "HOSTFILE",
+					     "HOSTTYPE",
+					     "MACHTYPE",
+					     "OSTYPE",
+					     "PROMPT_COMMAND",
+					     "PROMPT_DIRTRIM",
 					     NULL };
+	static const char *const begins[] = { "BASH", "LD_",	   "GIT_",  "PS", "HIST",
+					      "COMP", "READLINE_", "EPOCH", NULL };
 
-	return is_one_of(name, names) || str_starts(name, "BASH") || str_starts(name, "LD_") ||
-	       str_starts(name, "GIT_") || is_in_environment(k, name);
+	for (size_t i = 0; begins[i]; i++)
+		if (str_starts(name, begins[i]))
+			return true;
+	return is_one_of(name, names) || is_in_environment(k, name);
 }
 
 static void read_value(struct classifier *k, const char *name, const char *value)
@@ -217,6 +262,15 @@ bool classifier_variable_is_harmless(const char *name)
 /* Values are not parsed as shell text. */
 void classifier_read_environment(struct classifier *k)
 {
+	/* -v x:/usr/bin/ls: no word has the meaning of the table. */
+	if (k->place->replaced) {
+		classifier_add_unknown(k, k->place->replaced,
+				       "a mount replaces programs or settings of the system");
+		k->text.altered = true;
+	}
+	if (k->place->env && !is_in_environment(k, "PATH"))
+		classifier_add_unknown(k, "PATH",
+				       "without this variable a shell may run programs of the worktree");
 	for (char *const *e = k->place->env; e && *e; e++) {
 		const char *equals = strchr(*e, '=');
 		size_t len = equals ? (size_t)(equals - *e) : 0;

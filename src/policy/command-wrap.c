@@ -24,6 +24,15 @@ static void set_variable(struct classifier *k, const char *text)
 		classifier_read_variable(k, name, equals + 1);
 }
 
+/* At a terminal its output goes to a file, unless the words say where. */
+static void judge_nohup(struct classifier *k)
+{
+	for (const struct shell_redirect *d = k->text.redirects; d; d = d->next)
+		if (d->kind == SHELL_REDIRECT_WRITE || d->kind == SHELL_REDIRECT_APPEND)
+			return;
+	classifier_add_write(k, "nohup.out", OUTCOME_SOFT);
+}
+
 /* With row->skip operands of its own before the command: `timeout 5 make`. */
 void command_judge_wrapper(struct classifier *k, const struct simple_command *c)
 {
@@ -41,6 +50,8 @@ void command_judge_wrapper(struct classifier *k, const struct simple_command *c)
 				       "runs with other privileges or in another system");
 	if (part)
 		part->clear = c->row->domain == DOMAIN_WORKSPACE && c->row->traits == 0;
+	if (str_eq(c->row->name, "nohup"))
+		judge_nohup(k);
 	while (option_iter_next(&o, &at)) {
 		if (option_word_is_operand(&at)) {
 			/* sudo X=1 cmd */
@@ -88,6 +99,14 @@ static void judge_split_string(struct classifier *k, const char *text, const str
 		classifier_read_text(k, all, false);
 }
 
+/* Without PATH bash also searches the working directory. */
+static void lose_path(struct classifier *k, const char *name)
+{
+	if (!name || str_eq(name, "PATH") || command_text_is_unknown(name))
+		classifier_add_unknown(k, "PATH",
+				       "without this variable a shell may run programs of the worktree");
+}
+
 void command_judge_env(struct classifier *k, const struct simple_command *c)
 {
 	struct command_part *part = classifier_add_part(k, c->w, c->n);
@@ -116,6 +135,8 @@ void command_judge_env(struct classifier *k, const struct simple_command *c)
 		}
 		if (option_word_is(&at, "C chdir") && at.value)
 			classifier_chdir(k, at.value);
+		if (option_word_is(&at, "iu ignore-environment,unset"))
+			lose_path(k, at.value);
 		k->text.altered = true;
 		first = false;
 	}
@@ -273,79 +294,8 @@ void command_judge_builtin(struct classifier *k, const struct simple_command *c)
 		}
 		if (str_eq(c->row->name, "command") && (at.c == 'v' || at.c == 'V'))
 			return;
-	}
-}
-
-/* The commands of this text whose name is NAME run BODY with their words. */
-static void probe_uses(struct classifier *k, const char *name, const char *body)
-{
-	for (const struct shell_command *c = k->text.commands; c; c = c->next) {
-		struct shell_word *w;
-		char *text;
-
-		if (c->n_words == 0 || !str_eq(c->words[0].text, name))
-			continue;
-		w = arena_alloc(k->arena, c->n_words * sizeof(*w));
-		if (!w)
-			return;
-		memcpy(w, c->words, c->n_words * sizeof(*w));
-		w[0].text = body;
-		text = classifier_join_words(k, w, c->n_words);
-		if (text)
-			classifier_probe_text(k, text);
-	}
-}
-
-/* alias x='rm -rf': a use in another text adds words that are not known here. */
-void command_judge_alias(struct classifier *k, const struct simple_command *c)
-{
-	(void)classifier_add_part(k, c->w, c->n);
-	for (size_t i = 1; i < c->n; i++) {
-		const char *equals = strchr(c->w[i].text, '=');
-		struct shell_word with_more[2] = { { equals ? equals + 1 : "", 0 },
-						   { "\x01", SHELL_WORD_UNKNOWN } };
-		char *text, *name;
-
-		if (!equals)
-			continue;
-		classifier_add_unknown(k, c->w[i].text, "redefines a command name");
-		text = classifier_join_words(k, with_more, 2);
-		if (text)
-			classifier_probe_text(k, text);
-		name = arena_text(k->arena, c->w[i].text, (size_t)(equals - c->w[i].text));
-		if (name)
-			probe_uses(k, name, equals + 1);
-	}
-}
-
-/* hash -p /bin/rm ls */
-void command_judge_hash(struct classifier *k, const struct simple_command *c)
-{
-	struct option_iter o;
-	struct option_word at;
-
-	(void)classifier_add_part(k, c->w, c->n);
-	option_iter_init(&o, c, false);
-	while (option_iter_next(&o, &at)) {
-		const struct shell_word meant[2] = { { at.value, 0 }, { "\x01", SHELL_WORD_UNKNOWN } };
-
-		if (at.c != 'p' || !at.value)
-			continue;
-		classifier_add_unknown(k, at.value, "redefines a command name");
-		classifier_probe_command(k, meant, 2);
-		for (size_t i = 1; i < c->n; i++)
-			probe_uses(k, c->w[i].text, at.value);
-	}
-}
-
-void command_judge_trap(struct classifier *k, const struct simple_command *c)
-{
-	(void)classifier_add_part(k, c->w, c->n);
-	for (size_t i = 1; i < c->n; i++) {
-		if (c->w[i].text[0] == '-')
-			continue;
-		classifier_read_text(k, c->w[i].text, false);
-		return;
+		if (str_eq(c->row->name, "exec") && at.c == 'c')
+			lose_path(k, NULL);
 	}
 }
 

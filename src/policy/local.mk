@@ -1,5 +1,6 @@
 # policy: pure: facts of a command -> verdict
 libcore_a_SOURCES += \
+	src/policy/command-builtin.c \
 	src/policy/command-class.c src/policy/command-class.h \
 	src/policy/command-code.c \
 	src/policy/command-cwd.c \

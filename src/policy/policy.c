@@ -287,6 +287,7 @@ int policy_decide(const struct policy_facts *facts, struct verdict **ret, struct
 		.trusted_hosts = facts->trusted_hosts,
 		.env = facts->env,
 		.git_is_plain = facts->git_is_plain,
+		.replaced = facts->replaced,
 	};
 	_cleanup_verdict_ struct verdict *v = NULL;
 	_cleanup_arena_ struct arena arena;

@@ -130,8 +130,9 @@ struct policy_facts {
 	const struct policy_mount *rw; /* writable binds, without the worktree */
 	size_t n_rw;
 	enum policy_network network;
-	bool broker_tool;  /* any tool granted */
-	bool git_is_plain; /* no configuration in the worktree names a program that git would run there */
+	bool broker_tool;     /* any tool granted */
+	const char *replaced; /* a mount over programs or settings of the system, inside; NULL: none */
+	bool git_is_plain;    /* no configuration in the worktree names a program that git would run there */
 	enum intention intention;
 	unsigned int taints; /* enum policy_taint */
 	bool web_requester;

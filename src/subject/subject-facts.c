@@ -2,8 +2,10 @@
 #include "subject/subject-facts.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "subject/subject-git.h"
 
 /* git may stand behind a shell or a wrapper; other commands do not pay for the check. */
@@ -13,6 +15,43 @@ static bool names_git(char *const *argv)
 		if (strstr(*argv, "git"))
 			return true;
 	return false;
+}
+
+/* Is PATH at, above or below a directory with programs, libraries or settings that programs obey? */
+static bool is_system(const char *path)
+{
+	static const char *const dirs[] = { "/usr",   "/bin",	 "/sbin", "/lib", "/lib32",
+					    "/lib64", "/libx32", "/etc",  "/opt", NULL };
+
+	for (size_t i = 0; dirs[i]; i++)
+		if (path_is_below(path, dirs[i]) || path_is_below(dirs[i], path))
+			return true;
+	return false;
+}
+
+/* Does M show what the root itself has at its target? */
+static bool is_of_root(const struct subject *s, const struct subject_mount *m)
+{
+	_cleanup_free_ char *own = s->profile->root == PROFILE_ROOT_DIR
+					   ? path_join(s->profile->root_path, m->target)
+					   : strdup(m->target);
+	_cleanup_free_ char *real = own ? realpath(own, NULL) : NULL;
+
+	return real && strcmp(real, m->source) == 0;
+}
+
+/* The first mount over programs or settings of the system: with it no word means what policy knows. */
+static const char *find_replaced(const struct subject *s)
+{
+	const char *work = subject_work_target(s);
+
+	if (is_system(work))
+		return work;
+	for (size_t i = 0; i < s->n_mounts; i++)
+		if (s->mounts[i].kind == SUBJECT_MOUNT_BIND && is_system(s->mounts[i].target) &&
+		    !is_of_root(s, &s->mounts[i]))
+			return s->mounts[i].target;
+	return NULL;
 }
 
 int subject_facts_fill(const struct subject *s, struct policy_facts *ret, struct fault *f)
@@ -45,6 +84,7 @@ int subject_facts_fill(const struct subject *s, struct policy_facts *ret, struct
 		.network = p->network == PROFILE_NETWORK_NONE ? POLICY_NETWORK_NONE : POLICY_NETWORK_HOST,
 		.broker_tool = p->sections[PROFILE_SECTION_BROKER] != NULL,
 		.profile_name = p->name,
+		.replaced = find_replaced(s),
 		.git_is_plain = names_git(s->argv) && subject_git_is_plain(s),
 	};
 	return 0;

@@ -62,7 +62,7 @@ OPERANDS = {
     "p": [["addr", "show"], ["link"], ["route"], ["link", "set", "lo", "up"], ["-batch", "opts"]],
     "h": [["-c", "true"], ["-c", "cat a.txt"], ["-c", "./evil"], ["a.txt"], ["evil"]], "S": [[], ["--", "a"]],
     "B": [["-tf", "a.tar"], ["tf", "a.tgz"], ["-cf", "new.tar", "dir"], ["-xf", "a.tar"]], "H": [["localhost"]], "x": [["localhost", "true"]],
-    "g": [["status"]],
+    "g": [["status"]], "P": [["%s"], ["%s%%\\n", "a.txt"], ["abc%n", "PATH"], ["%-5d", "1"]],
 }
 BUILTINS = (": [ [[ break builtin cd command continue declare dirs eval exec exit export hash jobs local logout popd pushd read readonly "
             "return set shift test times trap type typeset ulimit umask unset wait").split()
