@@ -30,6 +30,8 @@ int __wrap_libcrun_do_pivot_root(struct libcrun_container_s *container, bool no_
 int __wrap_libcrun_join_process(struct libcrun_container_s *container, pid_t pid,
 				struct libcrun_container_status_s *status, const char *cgroup, int detach,
 				int *terminal_fd, libcrun_error_t *err);
+int crun_safe_create_and_open_ref_at(bool dir, int dirfd, const char *root, size_t root_len, const char *path,
+				     int mode, libcrun_error_t *err);
 int safe_openat(int dirfd, const char *path, size_t root_len, const char *name, int flags, int mode,
 		libcrun_error_t *err);
 int __wrap_safe_openat(int dirfd, const char *path, size_t root_len, const char *name, int flags, int mode,
@@ -85,6 +87,13 @@ int libcrun_join_process(struct libcrun_container_s *container, pid_t pid,
 	(void)detach;
 	(void)terminal_fd;
 	return libcrun_do_pivot_root(container, false, NULL, err);
+}
+
+int crun_safe_create_and_open_ref_at(bool dir, int dirfd, const char *root, size_t root_len, const char *path,
+				     int mode, libcrun_error_t *err)
+{
+	(void)dir;
+	return safe_openat(dirfd, root, root_len, path, O_PATH | O_CLOEXEC, mode, err);
 }
 
 int safe_openat(int dirfd, const char *path, size_t root_len, const char *name, int flags, int mode,
@@ -228,19 +237,43 @@ static void directories_are_closed_before_a_container_is_entered(void)
 	}
 }
 
-static void leaked_descriptors_are_closed(void)
+/* In a child: descriptors 3 to 40 are open but for MISSING. */
+static int confine_with(int missing)
+{
+	int leaked, ours, r;
+
+	for (int fd = 3; fd <= 40; fd++)
+		if (dup2(1, fd) != fd)
+			return -EBADF;
+	leaked = dup2(1, 60);
+	ours = fcntl(1, F_DUPFD_CLOEXEC, 61);
+	if (missing)
+		(void)close(missing);
+	r = confine_descriptors(41, NULL);
+	if (r == 0 && (fcntl(leaked, F_GETFD) >= 0 || fcntl(ours, F_GETFD) < 0 || fcntl(40, F_GETFD) < 0))
+		return 1;
+	return r;
+}
+
+static bool confine_gives(int missing, int expected)
 {
 	pid_t pid = fork();
 	int status;
 
-	if (pid == 0) {
-		int leaked = dup2(1, 60), ours = fcntl(1, F_DUPFD_CLOEXEC, 61), kept = dup2(1, 40);
+	if (pid == 0)
+		_exit(confine_with(missing) != expected);
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
 
-		if (confine_descriptors(41, NULL) < 0)
-			_exit(2);
-		_exit(fcntl(leaked, F_GETFD) >= 0 || fcntl(ours, F_GETFD) < 0 || fcntl(kept, F_GETFD) < 0);
-	}
-	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
+static void leaked_descriptors_are_closed(void)
+{
+	CHECK(confine_gives(0, 0));
+}
+
+static void a_descriptor_that_is_not_open_is_not_passed_on(void)
+{
+	CHECK(confine_gives(20, -EBADF));
+	CHECK(confine_gives(40, -EBADF));
 }
 
 static void a_directory_is_no_stdio(void)
@@ -304,5 +337,6 @@ TAP_MAIN(T(a_root_is_made), T(a_mount_is_not_led_to_a_reserved_directory),
 	 T(a_name_of_the_image_is_not_followed), T(a_console_is_not_created_through_a_link),
 	 T(only_a_pipe_without_a_name_is_given_away), T(a_directory_that_cannot_be_named_is_left),
 	 T(directories_are_closed_before_a_container_is_entered), T(leaked_descriptors_are_closed),
-	 T(a_directory_is_no_stdio), T(a_hook_need_not_read_its_input),
-	 T(a_hook_that_neither_reads_nor_exits_is_ended), T(the_root_is_removed))
+	 T(a_descriptor_that_is_not_open_is_not_passed_on), T(a_directory_is_no_stdio),
+	 T(a_hook_need_not_read_its_input), T(a_hook_that_neither_reads_nor_exits_is_ended),
+	 T(the_root_is_removed))
