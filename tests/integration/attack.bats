@@ -442,8 +442,8 @@ over_the_disk_limit() { # SCRIPT [OPTIONS]: found out while it still runs
 
 @test "ISO-1: the host's /proc cannot be shown under another name" {
 	local source
-	ln -s /proc link
-	for source in /proc ./link /proc/sys; do
+	ln -s /proc "$CUSTODY_HOME/link"
+	for source in /proc "$CUSTODY_HOME/link" /proc/sys; do
 		custody_run -v "$source:/x" -- true
 		assert_status 125
 		assert_stderr_has 'processes of the host'
