@@ -71,11 +71,13 @@ enum operand_role {
 /* Reads argv word by word. */
 struct operand_reader {
 	enum operand_role role;
-	bool shell;	     /* the interpreter is one */
-	bool value;	     /* the next word belongs to an option of the wrapper */
-	const char *options; /* of the wrapper, those with a value */
-	bool env;	     /* the wrapper is env */
-	const char *path;    /* PATH of the command, env's assignment included */
+	bool shell; /* the interpreter is one */
+	bool value; /* the next word belongs to an option */
+	const char *
+		options; /* of the wrapper or the interpreter: letters of those with a value in the next word */
+	const char *code; /* of the interpreter: letters whose value is code */
+	bool env;	  /* the wrapper is env */
+	const char *path; /* PATH of the command, env's assignment included */
 };
 struct operand_reader operand_reader_new(const struct subject *s);
 

@@ -38,21 +38,41 @@ static const struct wrapper {
 	{ "time", "fo" },	   { "timeout", "ks" },
 	{ "toybox", "" },	   { "xargs", "aEILnPsd" },
 };
-static const char *const interpreters[] = { "ash",   "bash",	"bun",	  "dash", "deno",    "expect",
-					    "fish",  "guile",	"groovy", "java", "julia",   "ksh",
-					    "lua",   "luajit",	"mksh",	  "node", "nodejs",  "perl",
-					    "php",   "pypy",	"python", "ruby", "Rscript", "sh",
-					    "tclsh", "escript", "zsh",	  NULL };
-static const char *const code_options[] = { "-c", "-e", "-E", "-m", "-r", "--eval", "--command", NULL };
+/* Programs that run the first script after them; letters of options with a value, and of those whose value is code. */
+static const struct interpreter {
+	const char *name, *options, *code;
+} interpreters[] = {
+	{ "ash", "oO", "c" },	 { "bash", "oO", "c" },	    { "bun", "", "e" },	     { "dash", "oO", "c" },
+	{ "deno", "", "e" },	 { "escript", "", "" },	    { "expect", "", "c" },   { "fish", "", "c" },
+	{ "groovy", "", "e" },	 { "guile", "L", "c" },	    { "java", "", "" },	     { "julia", "", "eE" },
+	{ "ksh", "oO", "c" },	 { "lua", "l", "e" },	    { "luajit", "l", "e" },  { "mksh", "oO", "c" },
+	{ "node", "", "epr" },	 { "nodejs", "", "epr" },   { "perl", "I", "eE" },   { "php", "dcz", "r" },
+	{ "pypy", "WXQ", "cm" }, { "python", "WXQ", "cm" }, { "ruby", "ICEr", "e" }, { "Rscript", "", "e" },
+	{ "sh", "oO", "c" },	 { "tclsh", "", "" },	    { "zsh", "oO", "c" },
+};
 
 static const char *const shells[] = { "ash", "bash", "dash", "fish", "ksh", "mksh", "sh", "zsh", NULL };
 
-/* The next word is code and not a script.  A shell's -e is an option, its -ec includes a -c. */
-static bool is_code_option(const char *word, bool shell)
+/* Long options of wrappers and interpreters with their value in the next word, unless it follows a '='. */
+static const char *const long_options[] = { "--unset",	   "--chdir",	   "--signal",	  "--kill-after",
+					    "--input",	   "--output",	   "--error",	  "--class",
+					    "--classdata", "--adjustment", "--user",	  "--group",
+					    "--arg-file",  "--delimiter",  "--max-args",  "--max-procs",
+					    "--max-chars", "--rcfile",	   "--init-file", NULL };
+
+/* The next word is code and not a script.  A shell's -ec includes a -c; perl's -pe ends with -e. */
+static bool is_code_option(const struct operand_reader *r, const char *word)
 {
-	if (!shell)
-		return is_in(code_options, word);
-	return strcmp(word, "--command") == 0 || (word[0] == '-' && word[1] != '-' && strchr(word, 'c'));
+	size_t len = strlen(word);
+
+	if (strcmp(word, "--command") == 0 || strcmp(word, "--eval") == 0)
+		return true;
+	if (len < 2 || word[0] != '-' || word[1] == '-' || !*r->code)
+		return false;
+	if (r->shell)
+		return strchr(word, 'c') != NULL;
+	return strspn(word + 1, "abcdefghijklmnopqrstuvwxyzEI0123456789") == len - 1 &&
+	       strchr(r->code, word[len - 1]);
 }
 
 struct operand *operand_at(const struct subject *s, size_t arg)
@@ -77,6 +97,14 @@ static bool is_setting(const char *word)
 	return word[0] == '-' || strchr(word, '=') || (word[0] >= '0' && word[0] <= '9');
 }
 
+static const struct interpreter *find_interpreter(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(interpreters); i++)
+		if (strcmp(interpreters[i].name, name) == 0)
+			return &interpreters[i];
+	return NULL;
+}
+
 static const struct wrapper *find_wrapper(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(wrappers); i++)
@@ -87,7 +115,7 @@ static const struct wrapper *find_wrapper(const char *name)
 
 struct operand_reader operand_reader_new(const struct subject *s)
 {
-	struct operand_reader r = { .role = OPERAND_ROLE_COMMAND, .options = "", .path = "" };
+	struct operand_reader r = { .role = OPERAND_ROLE_COMMAND, .options = "", .code = "", .path = "" };
 
 	for (size_t i = 0; s->env && s->env[i]; i++)
 		if (str_starts(s->env[i], "PATH="))
@@ -97,27 +125,36 @@ struct operand_reader operand_reader_new(const struct subject *s)
 
 enum operand_role operand_reader_role(struct operand_reader *r, const char *word)
 {
-	if (r->role == OPERAND_ROLE_SCRIPT && is_code_option(word, r->shell))
+	if (r->role == OPERAND_ROLE_SCRIPT && !r->value && is_code_option(r, word))
 		r->role = OPERAND_ROLE_DATA;
 	return r->value ? OPERAND_ROLE_DATA : r->role;
 }
 
-/* An option, an assignment of env or a number; the last letter of an option may have its value in the next word. */
-static void pass_setting(struct operand_reader *r, const char *word)
+/* Its last letter, or a long name, may have its value in the next word. */
+static void pass_option(struct operand_reader *r, const char *word)
 {
 	size_t len = strlen(word);
 
+	r->value =
+		is_in(long_options, word) || (len > 1 && (word[0] == '-' || (r->shell && word[0] == '+')) &&
+					      word[1] != '-' && strchr(r->options, word[len - 1]));
+}
+
+/* An option, an assignment of env or a number. */
+static void pass_setting(struct operand_reader *r, const char *word)
+{
 	if (r->env && str_starts(word, "PATH="))
 		r->path = word + strlen("PATH=");
 	if (r->env &&
 	    (strcmp(word, "-") == 0 || strcmp(word, "-i") == 0 || strcmp(word, "--ignore-environment") == 0))
 		r->path = "";
-	r->value = len > 1 && word[0] == '-' && word[1] != '-' && strchr(r->options, word[len - 1]);
+	pass_option(r, word);
 }
 
 void operand_reader_pass(struct operand_reader *r, const char *word, bool first, bool found)
 {
 	const struct wrapper *wrapper;
+	const struct interpreter *interpreter;
 	char name[32];
 
 	if (r->value || r->role == OPERAND_ROLE_DATA) {
@@ -126,15 +163,18 @@ void operand_reader_pass(struct operand_reader *r, const char *word, bool first,
 	}
 	plain_name(word, name);
 	wrapper = find_wrapper(name);
-	if (found && !wrapper && !is_in(interpreters, name)) {
+	interpreter = find_interpreter(name);
+	if (found && !wrapper && !interpreter) {
 		r->role = OPERAND_ROLE_DATA;
 		return;
 	}
-	if (r->role == OPERAND_ROLE_SCRIPT)
-		return;
-	if (is_in(interpreters, name)) {
+	if (r->role == OPERAND_ROLE_SCRIPT) {
+		pass_option(r, word);
+	} else if (interpreter) {
 		r->role = OPERAND_ROLE_SCRIPT;
 		r->shell = is_in(shells, name);
+		r->options = interpreter->options;
+		r->code = interpreter->code;
 	} else if (wrapper) {
 		r->options = wrapper->options;
 		r->env = strcmp(name, "env") == 0;

@@ -289,6 +289,15 @@ static const struct {
 	{ { "env", "touch", "data" }, -1 },
 	{ { "sed", "-i", "s/a/b/", "data" }, -1 },
 	{ { "cp", "run.sh", "data" }, -1 },
+	/* the value of an option is also the name of a file */
+	{ { "bash", "-euo", "data", "run.sh" }, 3 },
+	{ { "bash", "+o", "data", "run.sh" }, 3 },
+	{ { "python3", "-W", "data", "run.sh" }, 3 },
+	{ { "stdbuf", "--output", "data", "sh", "run.sh" }, 4 },
+	{ { "timeout", "--signal", "data", "5", "sh", "run.sh" }, 5 },
+	{ { "bash", "--rcfile", "data", "run.sh" }, 3 },
+	{ { "perl", "-i", "-pe", "1", "data" }, -1 },
+	{ { "python3", "-Ic", "1", "data" }, -1 },
 };
 /* clang-format on */
 
