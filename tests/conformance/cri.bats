@@ -108,8 +108,9 @@ exited() {
 	[[ $(cri status "$ID") == EXITED* ]]
 }
 @test "cri: ten pods at once" {
-	for i in $(seq 10); do cri run-pod "many$i" custody & done >"$SUITE/pods" 3>&-
-	wait
+	local i pids=()
+	for i in $(seq 10); do cri run-pod "many$i" custody & pids+=($!); done >"$SUITE/pods" 3>&-
+	wait "${pids[@]}"
 	is 10 "$(wc -l <"$SUITE/pods")"
 	while read -r pod; do
 		cri stop-pod "$pod"

@@ -118,9 +118,10 @@ expected() { # STATUS OF-CRUN
 	until_ok docker exec one test -s /tmp/mark
 }
 @test "docker exec: several at once" {
+	local i pids=()
 	background one
-	for i in 1 2 3 4 5 6 7 8; do docker exec one sh -c "echo $i" & done >"$SUITE/out"
-	wait
+	for i in 1 2 3 4 5 6 7 8; do docker exec one sh -c "echo $i" & pids+=($!); done >"$SUITE/out"
+	wait "${pids[@]}"
 	is 36 "$(awk '{ s += $1 } END { print s }' "$SUITE/out")"
 }
 @test "docker kill: TERM is handled, KILL ends (sample)" {
