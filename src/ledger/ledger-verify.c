@@ -472,7 +472,7 @@ void ledger_verify_end(struct ledger_verify *v, struct ledger_verify_result *ret
 	if (!v->done)
 		judge_current(v);
 	/* Records behind the last reference could have been written by the last holder of the files. */
-	if (!v->done && v->result.proven < v->result.next)
+	if (!v->done && (v->result.proven < v->result.next || v->result.proven == 0))
 		v->result.status = VERIFY_BARE;
 	verify_pairs_end(v->pairs, &v->result);
 	v->result.head = v->head;

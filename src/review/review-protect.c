@@ -2,6 +2,7 @@
 #include "review/review-protect.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -109,9 +110,9 @@ static const char *find_in_git(const struct change *ch, const char *path)
 	if (!is_below(path, ".git") && !is_below(".git", path))
 		return NULL;
 	for (size_t i = 0; in_git[i]; i++) {
-		char name[32] = ".git/";
+		char name[32];
 
-		strncat(name, in_git[i], sizeof(name) - strlen(name) - 1);
+		(void)snprintf(name, sizeof(name), ".git/%s", in_git[i]);
 		if (touches(ch, path, name))
 			return in_git[i];
 	}

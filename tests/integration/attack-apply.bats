@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck disable=SC2016,SC2034,SC2154 # scripts for the inside; set by bats
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # scripts for the inside; set by bats
 #
 # apply must not write or remove files of the host that the run never saw, whatever the host moved meanwhile.
 
@@ -284,10 +284,10 @@ refuses() {
 	"$CUSTODY" run "${OPTIONS[@]}" -- sh -c "$1"
 	SESSION=$("$CUSTODY" sessions --all --json | jq -r '.sessions[0].session')
 	run "$CUSTODY" apply "$SESSION"
-	[ "$status" -eq 1 ] && [[ $output == *"is protected"* ]] || {
+	if [ "$status" -ne 1 ] || [[ $output != *"is protected"* ]]; then
 		printf '%s\n' "not refused: $1" "$output" >&2
 		return 1
-	}
+	fi
 	[ "$(portrait .)" = "$before" ]
 }
 
