@@ -30,6 +30,7 @@ struct run {
 /* Names of refusals in the ledger: stable.  Those of plan, decision and ledger come on top. */
 #define REFUSED_UNSUPPORTED "unsupported"
 #define REFUSED_INSTALLATION "installation"
+#define REFUSED_PROGRAM "program"
 #define REFUSED_LIMITS "limits"
 #define REFUSED_LAYER "layer"
 #define REFUSED_SETUP "setup-failed"

@@ -14,6 +14,7 @@
 #include "oci/libcrun/libcrun-adapter.h"
 #include "run/run-detach.h"
 #include "run/run-impl.h"
+#include "subject/subject-program.h"
 #include "warden/warden.h"
 #include "worktree/overlay-server.h"
 
@@ -211,6 +212,20 @@ static int judge(struct run *run, struct fault *f)
 	return decision_judge(&run->decision, &q, f);
 }
 
+/* No person is asked about a command that cannot start; one that needs no approval fails by itself. */
+static int require_program(struct run *run, struct fault *f)
+{
+	const char *command = run->plan.subject->argv[0];
+
+	if (run->decision.verdict->level == 'A' || run->options->canary ||
+	    subject_has_program(run->plan.subject))
+		return 0;
+	run->decision.refused = REFUSED_PROGRAM;
+	run->decision.status = STATUS_NOT_FOUND;
+	return fault_set(f, ENOENT, "cannot execute '%s' inside: %s%s", command, strerror(ENOENT),
+			 warden_exec_hint(command, ENOENT));
+}
+
 static int approve(struct run *run, struct fault *f)
 {
 	struct run_approval a = { .options = run->options, .plan = &run->plan };
@@ -352,6 +367,8 @@ static void refuse(struct run *run, const struct fault *f)
 	};
 	if (status == STATUS_DENIED || status == STATUS_UNAPPROVED || status == STATUS_LANE)
 		ret->exit.reason = EXIT_REASON_DENIED;
+	else if (status == STATUS_NOT_FOUND)
+		ret->exit.reason = EXIT_REASON_EXITED;
 	else if (status > STATUS_SIGNAL_BASE)
 		ret->exit.reason = EXIT_REASON_CANCELLED;
 	name_result(run);
@@ -382,6 +399,8 @@ int run_session(const struct run_options *o, struct run_result *ret, struct run 
 		r = run_ledger_open(&run->ledger, f);
 	if (r == 0)
 		r = judge(run, f);
+	if (r == 0)
+		r = require_program(run, f);
 	if (r == 0)
 		r = approve(run, f);
 	seam("run-judged");

@@ -23,6 +23,7 @@ libcore_a_SOURCES += \
 	src/subject/subject-json.c src/subject/subject-json.h \
 	src/subject/subject-mount.c \
 	src/subject/subject-own-dirs.c \
+	src/subject/subject-program.c src/subject/subject-program.h \
 	src/subject/subject-protect.c \
 	src/subject/subject-prove-root.c src/subject/subject-prove-root.h \
 	src/subject/subject-root.c \

@@ -66,7 +66,7 @@ static void send_exited(const struct warden *w)
 }
 
 /* Frequent mistakes: programs of the host, shell command lines, files without mode +x. */
-static const char *hint_for(const char *command, int err)
+const char *warden_exec_hint(const char *command, int err)
 {
 	if (err == ENOENT && strpbrk(command, " ;|&"))
 		return "; for a shell command line: custody run -- sh -c 'LINE'";
@@ -153,7 +153,8 @@ static char *describe(const struct warden *w)
 	case EXIT_REASON_EXITED:
 		if (w->facts.exec_failed)
 			n = asprintf(&text, "cannot execute '%s' inside: %s%s", command,
-				     strerror(w->facts.exec_errno), hint_for(command, w->facts.exec_errno));
+				     strerror(w->facts.exec_errno),
+				     warden_exec_hint(command, w->facts.exec_errno));
 		else if (w->ret->output_error)
 			n = asprintf(&text, "output could not be written, some of it is lost: %s",
 				     strerror(w->ret->output_error));

@@ -529,3 +529,44 @@ axes() {
 	run "$CUSTODY" check --explain -p "$CUSTODY_HOME/rw.json" -- make </dev/null
 	[[ $output == *"may delete everything under"*"$PWD"* ]]
 }
+
+
+@test "GOV-1: approval: a program that is missing inside is reported, and no question is asked about it" {
+	local word
+	echo 'echo x' >script
+	chmod +x script
+	ln -s nowhere dangling
+	ln -s /nowhere/sh away
+	for word in no-such-program ./missing missing/x ./dangling ./away /missing /usr/bin/no-such-program /home/x/y; do
+		custody_run --network host -- "$word"
+		assert_status 127
+		assert_stderr_has "cannot execute '$word' inside: No such file or directory"
+		assert_reason exited
+		[ "$("$CUSTODY" pending --json | jq '.requests | length')" = 0 ] || custody_fail "$word: a request was filed"
+	done
+	[ "$("$CUSTODY" ledger show --kind session.refused --json | grep -c '"refused":"program"')" = 8 ]
+	run --separate-stderr python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" -- "$CUSTODY" run --network host -- no-such-program
+	assert_status 127
+	[[ $output != *"[y/N]"* ]] || custody_fail "asked: $output"
+}
+
+@test "GOV-1: approval: whatever may exist inside is asked about as before" {
+	local word n=0
+	mkdir -p bin
+	echo 'echo x' | tee script >bin/tool
+	chmod +x script bin/tool
+	ln -s /bin/sh shell
+	ln -s ../work/script around
+	ln -s script again
+	for word in sh /bin/sh /usr/bin/../bin/sh ./script bin/tool ./shell ./again ./around ./loop /proc/self/exe; do
+		[ "$word" != ./loop ] || ln -s loop loop
+		n=$((n + 1))
+		custody_run --network host -- "$word"
+		assert_status 114
+		[ "$("$CUSTODY" pending --json | jq '.requests | length')" = "$n" ] || custody_fail "$word: no request"
+	done
+	custody_run --network host -e PATH=/work/bin -- tool
+	assert_status 114
+	custody_run --network host -e PATH= -- script
+	assert_status 114
+}
