@@ -105,15 +105,22 @@ static int parse_percent(const char *text, uint64_t *ret)
 	return *ret || strspn(text, "0.") == strlen(text) ? 0 : -ERANGE;
 }
 
-/* Docker writes 512m, profiles 512M. */
+/* Docker writes 512m, 2GB or 2GiB, which are all powers of 1024; profiles write 512M. */
 static int parse_size(const char *text, uint64_t *ret)
 {
 	_cleanup_free_ char *upper = strdup(text);
+	size_t n;
 
 	if (!upper)
 		return -ENOMEM;
 	for (char *c = upper; *c; c++)
 		*c = (char)toupper((unsigned char)*c);
+	n = strlen(upper);
+	if (n > 1 && upper[n - 1] == 'B') {
+		upper[--n] = '\0';
+		if (n > 1 && upper[n - 1] == 'I' && strchr("KMGTPE", upper[n - 2]))
+			upper[--n] = '\0';
+	}
 	return str_to_size(upper, ret);
 }
 

@@ -11,12 +11,24 @@
 /* The requests are removed without a decision; they can be filed again. */
 static int clear_all(const struct approval_lane *d, struct fault *f)
 {
-	unsigned int n = 0;
-	int r = request_drop_all(&d->store, "cleared", &n, f);
+	_cleanup_requests_ struct request_list l = { 0 };
+	unsigned int n = 0, denied = 0;
+	int r = request_sweep(&d->store, f);
 
+	if (r == 0)
+		r = request_list(&d->store, true, &l, f);
+	for (size_t i = 0; r == 0 && i < l.n; i++)
+		denied += l.items[i].state == REQUEST_DENIED;
+	if (r == 0)
+		r = request_drop_all(&d->store, "cleared", &n, f);
 	if (r < 0)
 		return r;
-	printf("cleared %u requests; they can be filed again\n", n);
+	/* As 'custody pending' counts them: a denied request is no longer pending. */
+	n -= denied < n ? denied : n;
+	printf("cleared %u pending request%s", n, n == 1 ? "" : "s");
+	if (denied)
+		printf(" and %u denied one%s", denied, denied == 1 ? "" : "s");
+	printf("; they can be filed again\n");
 	return STATUS_OK;
 }
 

@@ -17,7 +17,7 @@ static int add(const struct profile_place *place, const char *path, struct fault
 	char hex[DIGEST_HEX_SIZE];
 	int r;
 
-	r = profile_file_open(path, &place->src, false, &file, f);
+	r = profile_file_open(path, &place->src, false, NULL, &file, f);
 	if (r < 0)
 		return r;
 	/* Hash the bytes that were checked, not the file again. */

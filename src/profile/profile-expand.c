@@ -110,6 +110,71 @@ static int expand_value(struct jdoc *v, const struct profile_vars *vars, struct 
 	return r;
 }
 
+/* "~" or "~/x", also as the second path of a bind. */
+static int expand_home(struct jdoc *v, const struct key_row *k, const struct profile_vars *vars,
+		       struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf out = { 0 };
+	const char *text = v->string, *end;
+
+	for (bool first = true; *text; first = false, text = end) {
+		end = k->kind == KEY_KIND_BINDS ? text + strcspn(text + 1, ":") + 1 : text + strlen(text);
+		if (!first)
+			strbuf_putc(&out, *text++);
+		if (*text == '~' && text < end) {
+			int r = require_plain("home", vars ? vars->home : NULL, f);
+
+			if (r < 0)
+				return key_fault_at(f, v, r);
+			if (text + 1 < end && text[1] != '/')
+				return key_fault_set(
+					f, v,
+					"'%s': '%s': only ~ and ~/ stand for a home directory, yours: "
+					"write the path of another user's",
+					k->path, v->string);
+			strbuf_puts(&out, vars->home);
+			text++;
+		}
+		strbuf_add(&out, text, (size_t)(end - text));
+	}
+	if (out.broken || !out.text)
+		return out.broken ? fault_errno(f, ENOMEM, "variables") : 0;
+	free(v->string);
+	v->string = strbuf_take(&out);
+	return v->string ? 0 : fault_errno(f, ENOMEM, "variables");
+}
+
+/* Only where a path is expected: in other texts "~" is a character. */
+static int expand_homes(struct jdoc *v, const struct key_row *k, const struct profile_vars *vars,
+			struct fault *f)
+{
+	int r = 0;
+
+	if (v->type == JDOC_STRING && strchr(v->string, '~'))
+		return expand_home(v, k, vars, f);
+	for (size_t i = 0; v->type == JDOC_ARRAY && i < v->n_items && r == 0; i++)
+		r = expand_homes(v->items[i], k, vars, f);
+	for (size_t i = 0; v->type == JDOC_OBJECT && i < v->n_members && r == 0; i++)
+		if (strcmp(v->members[i].key, "path") == 0)
+			r = expand_homes(v->members[i].value, k, vars, f);
+	return r;
+}
+
+static int expand_section(const char *section, struct jdoc *doc, const struct profile_vars *vars,
+			  struct fault *f)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < doc->n_members && r == 0; i++) {
+		const struct key_row *k = profile_key_find(section, doc->members[i].key);
+
+		if (k && (k->kind == KEY_KIND_PATH || k->kind == KEY_KIND_PATHS ||
+			  k->kind == KEY_KIND_BINDS || k->kind == KEY_KIND_TMPFS))
+			r = expand_homes(doc->members[i].value, k, vars, f);
+	}
+	return r == 0 ? expand_value(doc, vars, f) : r;
+}
+
 int profile_expand_tree(struct jdoc *doc, const struct profile_vars *vars, struct fault *f)
 {
 	int r = 0;
@@ -119,7 +184,7 @@ int profile_expand_tree(struct jdoc *doc, const struct profile_vars *vars, struc
 	/* Sections only: name, description, extends and remove are used as written. */
 	for (size_t i = 0; i < doc->n_members && r == 0; i++)
 		if (doc->members[i].value->type == JDOC_OBJECT && !key_name_is_free(doc->members[i].key))
-			r = expand_value(doc->members[i].value, vars, f);
+			r = expand_section(doc->members[i].key, doc->members[i].value, vars, f);
 	return r;
 }
 

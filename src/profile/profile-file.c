@@ -354,7 +354,21 @@ static int open_given(const char *path, const struct profile_sources *src, struc
 	return r;
 }
 
-int profile_file_open(const char *name, const struct profile_sources *src, bool outside,
+/* As open_in, but *BEHIND, unless NULL, and everything before it in the search count as missing. */
+static int open_behind(const char *dir, const char *name, bool searched, const char **behind,
+		       struct profile_file *ret, struct fault *f)
+{
+	int r = open_in(dir, name, searched, ret, f);
+
+	if (r < 0 || !*behind)
+		return r;
+	if (strcmp(ret->path, *behind) == 0)
+		*behind = NULL;
+	profile_file_done(ret);
+	return -ENOENT;
+}
+
+int profile_file_open(const char *name, const struct profile_sources *src, bool outside, const char *behind,
 		      struct profile_file *ret, struct fault *f)
 {
 	_cleanup_free_ char *own = NULL;
@@ -367,12 +381,12 @@ int profile_file_open(const char *name, const struct profile_sources *src, bool 
 				 "'%s' is not a profile name (%s); a path contains a '/', such as './%s'",
 				 name, profile_key_find(NULL, "name")->shape->what, name);
 	for (size_t i = 0; src->dirs && src->dirs[i] && r == -ENOENT; i++)
-		r = open_in(src->dirs[i], name, true, ret, f);
+		r = open_behind(src->dirs[i], name, true, &behind, ret, f);
 	if (r == -ENOENT && src->worktree && !outside) {
 		own = profile_worktree_dir(src->worktree);
 		if (!own)
 			return fault_errno(f, ENOMEM, "profile '%s'", name);
-		r = open_in(own, name, false, ret, f);
+		r = open_behind(own, name, false, &behind, ret, f);
 		if (r == 0)
 			ret->in_worktree = true;
 	}

@@ -18,9 +18,10 @@ struct profile_file {
 
 /*
  * NAME is looked up in SRC, or opened as a path when it contains a '/'.  OUTSIDE: the worktree is not
- * searched, because the file that refers to NAME is outside it.
+ * searched, because the file that refers to NAME is outside it.  BEHIND: the resolved path of a file that
+ * extends its namesake: the search by name goes on behind it; NULL: from the start.
  */
-int profile_file_open(const char *name, const struct profile_sources *src, bool outside,
+int profile_file_open(const char *name, const struct profile_sources *src, bool outside, const char *behind,
 		      struct profile_file *ret, struct fault *f) _must_check_;
 void profile_file_done(struct profile_file *file);
 #define _cleanup_profile_file_ _cleanup_(profile_file_done)

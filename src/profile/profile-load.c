@@ -209,12 +209,22 @@ static int resolve_file(struct loader *l, const char *name, const struct profile
 	return 0;
 }
 
+/* The file that extends a profile of its own name: the parent is the next one of the search, such as the shipped one. */
+static const char *namesake(const struct loader *l, const char *name)
+{
+	return l->depth > 0 && str_eq(l->chain[l->depth - 1].name, name) ? l->chain[l->depth - 1].path : NULL;
+}
+
 static int resolve(struct loader *l, const char *name, bool outside, struct jdoc **ret, struct fault *f)
 {
 	_cleanup_profile_file_ struct profile_file file = { 0 };
 	int r;
 
-	r = profile_file_open(name, l->src, outside, &file, f);
+	r = profile_file_open(name, l->src, outside, namesake(l, name), &file, f);
+	if (r == -ENOENT && namesake(l, name)) {
+		fault_done(f);
+		return chain_fault(l, name, "'extends' forms a cycle", f);
+	}
 	if (r == 0)
 		r = enter(l, name, file.path, f);
 	if (r < 0)

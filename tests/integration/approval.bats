@@ -285,6 +285,20 @@ woken_by_an_event() {
 	[ "$(records approval.deny)" = 0 ]
 }
 
+@test "approval: deny --all counts the requests that 'custody pending' lists, and denied ones apart" {
+	ask one
+	ask two
+	ask three
+	"$CUSTODY" deny "$request" >/dev/null
+	[ "$("$CUSTODY" pending --json | jq '.requests | length')" = 2 ]
+	run --separate-stderr "$CUSTODY" deny --all
+	assert_status 0
+	[ "$output" = "cleared 2 pending requests and 1 denied one; they can be filed again" ] || custody_fail "$output"
+	ask one
+	run --separate-stderr "$CUSTODY" deny --all
+	[ "$output" = "cleared 1 pending request; they can be filed again" ] || custody_fail "$output"
+}
+
 @test "GOV-1: where a decision cannot be written, nothing is decided" {
 	[ "$(id -u)" -eq 0 ] || skip_without root
 	ask full

@@ -243,3 +243,14 @@ configure_with() { # LIBCRUN_A
 	run "$SRC/contrib/check.sh" --nonsense
 	[ "$status" -eq 64 ]
 }
+
+@test "CARD-1: a benchmark outside of a build directory says so and compiles nothing" {
+	local bench
+	mkdir "$BATS_TEST_TMPDIR/empty"
+	for bench in evidence ledger policy; do
+		run --separate-stderr env -u BUILDDIR -C "$BATS_TEST_TMPDIR/empty" bash "$SRC/contrib/bench/$bench"
+		[ "$status" -eq 64 ]
+		[[ $stderr == "$bench: '.' is not a build directory"* ]]
+		[ -z "$(ls -A "$BATS_TEST_TMPDIR/empty")" ]
+	done
+}

@@ -163,6 +163,14 @@ static void bad_values_are_refused_with_the_right_form(void)
 	CHECK(PARSE("--number=-1") == -EINVAL && reports("'-1' is not a number"));
 	CHECK(PARSE("--number=0") == -ERANGE && reports("--number: 0 is not allowed"));
 	CHECK(PARSE("--number=101") == -ERANGE && reports("at most 100"));
+	CHECK(PARSE("--size=2GB") == 0 && v.size == UINT64_C(2) << 30);
+	CHECK(PARSE("--size=2gib") == 0 && v.size == UINT64_C(2) << 30);
+	CHECK(PARSE("--size=512mb") == 0 && v.size == UINT64_C(512) << 20);
+	CHECK(PARSE("--size=4096b") == 0 && v.size == 4096);
+	CHECK(PARSE("--size=2GBB") == -EINVAL && PARSE("--size=2BG") == -EINVAL &&
+	      PARSE("--size=B") == -EINVAL);
+	CHECK(PARSE("--size=2IB") == -EINVAL && PARSE("--size=GB") == -EINVAL &&
+	      PARSE("--size=iB") == -EINVAL);
 	CHECK(PARSE("--size=lots") == -EINVAL && reports("is not a size (use 512M, 2G, or bytes)"));
 	CHECK(PARSE("--size=1023") == -ERANGE && reports("at least 1024, or 0"));
 	CHECK(PARSE("--size=0") == 0 && v.given_size && v.size == 0);

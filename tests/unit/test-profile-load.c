@@ -68,6 +68,35 @@ static void a_circle_is_shown_as_a_chain(void)
 	CHECK(load_refused(&s, "self", "self -> self"));
 }
 
+/* A user's own `build` that only adds to the shipped one.  A circle through another file stays one. */
+static void a_namesake_is_the_next_one_of_the_search(void)
+{
+	_cleanup_profile_ struct profile *p = NULL;
+	char user[96], shipped[96];
+	WITH_PLACE;
+	const char *const dirs[] = { s.admin, user, shipped, NULL };
+
+	snprintf(user, sizeof(user), "%s/user", s.dir);
+	snprintf(shipped, sizeof(shipped), "%s/shipped", s.dir);
+	CHECK(mkdir(user, 0755) == 0 && mkdir(shipped, 0755) == 0);
+	s.src.dirs = dirs;
+
+	put_profile(s.admin, "n", ",\"extends\":\"n\",\"limits\":{\"pids\":5}");
+	put_profile(user, "n", ",\"extends\":\"n\",\"env\":{\"pass\":[\"AA\"]}");
+	put_profile(shipped, "n", ",\"limits\":{\"pids\":9,\"files\":77}");
+	p = load_ok(&s, "n");
+	CHECK(p && p->limit_pids == 5 && p->limit_files == 77 && strv_has(p->env_pass, "AA"));
+	put_profile(s.admin, "x", ",\"extends\":\"y\"");
+	put_profile(s.admin, "y", ",\"extends\":\"x\"");
+	put_profile(shipped, "x", "");
+	CHECK(load_refused(&s, "x", "x -> y -> x"));
+	put_profile(user, "last", ",\"extends\":\"last\"");
+	CHECK(load_refused(&s, "last", "last -> last"));
+	/* The tree cannot provide the parent of a file outside of it. */
+	put_profile(s.own, "last", "");
+	CHECK(load_refused(&s, "last", "last -> last"));
+}
+
 static void eight_levels_are_the_end(void)
 {
 	_cleanup_profile_ struct profile *p = NULL;
@@ -233,7 +262,8 @@ static void a_profile_from_outside_has_no_parent_inside(void)
 }
 
 TAP_MAIN(T(a_child_is_merged_onto_its_parent), T(origins_name_the_file_of_the_value),
-	 T(later_parents_win_over_earlier_ones), T(a_circle_is_shown_as_a_chain), T(eight_levels_are_the_end),
+	 T(later_parents_win_over_earlier_ones), T(a_circle_is_shown_as_a_chain),
+	 T(a_namesake_is_the_next_one_of_the_search), T(eight_levels_are_the_end),
 	 T(a_forest_of_parents_is_cut_down), T(remove_takes_away_by_pointer),
 	 T(a_pointer_that_matches_nothing_is_an_error), T(escaped_pointers_reach_their_key),
 	 T(an_overridden_value_is_still_checked), T(a_missing_parent_points_at_the_line),

@@ -151,9 +151,30 @@ static void unknown_variables_are_refused(void)
 {
 	CHECK(is_refused(HEAD ",\"env\":{\"set\":{\"A\":\"${PATH}\"}}}", "unknown variable '${PATH}'"));
 	CHECK(is_refused(HEAD ",\"env\":{\"set\":{\"A\":\"${hom}\"}}}", "did you mean '${home}'?"));
+	CHECK(is_refused(HEAD ",\"filesystem\":{\"ro\":[\"~bob/a\"]}}",
+			 "only ~ and ~/ stand for a home directory"));
+	CHECK(is_refused(HEAD ",\"filesystem\":{\"ro\":[\"/a:~bob\"]}}",
+			 "only ~ and ~/ stand for a home directory"));
+	CHECK(is_refused(HEAD ",\"filesystem\":{\"ro\":[\"a/~\"]}}", "is not an absolute path"));
 	CHECK(is_refused(HEAD ",\"env\":{\"set\":{\"A\":\"${home\"}}}", "without a variable name"));
 	CHECK(is_refused(HEAD ",\"env\":{\"set\":{\"A\":\"${}\"}}}", "unknown variable '${}'"));
 	CHECK(is_accepted(HEAD ",\"env\":{\"set\":{\"A\":\"$HOME $ {x}\"}}}"));
+}
+
+static void a_tilde_is_the_home_directory_in_paths_only(void)
+{
+	static const char text[] =
+		HEAD ",\"filesystem\":{\"ro\":[\"~/a~b\",\"~/c:~/d\",\"/e:~\"],\"rw\":[\"/x~/y\"],"
+		     "\"tmpfs\":[{\"path\":\"~/t\",\"size\":\"1M\"}]},"
+		     "\"env\":{\"set\":{\"A\":\"~/a\"}},\"workspace\":{\"source\":\"~\"}}";
+	_cleanup_profile_ struct profile *p = NULL;
+	_cleanup_fault_ struct fault f = { 0 };
+
+	CHECK(parse(text, &p, &f) == 0);
+	CHECK(strv_has(p->fs_ro, "/home/ann/a~b") && strv_has(p->fs_ro, "/home/ann/c:/home/ann/d") &&
+	      strv_has(p->fs_ro, "/e:/home/ann"));
+	CHECK(strv_has(p->fs_rw, "/x~/y") && str_eq(p->workspace_source, "/home/ann"));
+	CHECK(p->n_env_set == 1 && str_eq(p->env_set[0].value, "~/a"));
 }
 
 static void a_variable_is_not_expanded_twice(void)
@@ -355,11 +376,11 @@ TAP_MAIN(T(defaults_are_the_safe_values), T(every_field_is_filled),
 	 T(wrong_types_name_both), T(the_head_is_required), T(units_are_read),
 	 T(numbers_out_of_range_are_refused_not_clamped), T(words_are_checked_with_the_nearest),
 	 T(only_limits_may_be_optional), T(unknown_variables_are_refused),
-	 T(a_variable_is_not_expanded_twice), T(a_missing_value_of_a_variable_is_refused),
-	 T(paths_are_absolute_and_plain), T(targets_are_distinct_and_not_ours),
-	 T(the_root_and_its_path_belong_together), T(environment_names_are_an_allow_list),
-	 T(binary_and_broken_text_is_refused_with_its_place), T(later_sections_are_checked_now),
-	 T(a_section_of_a_later_version_refuses_the_run_by_name), T(an_empty_section_asks_for_nothing),
-	 T(governance_and_audit_are_supported), T(the_digest_covers_the_effective_profile),
-	 T(the_digest_does_not_know_the_session), T(lists_and_texts_have_limits),
-	 T(every_value_knows_its_origin))
+	 T(a_tilde_is_the_home_directory_in_paths_only), T(a_variable_is_not_expanded_twice),
+	 T(a_missing_value_of_a_variable_is_refused), T(paths_are_absolute_and_plain),
+	 T(targets_are_distinct_and_not_ours), T(the_root_and_its_path_belong_together),
+	 T(environment_names_are_an_allow_list), T(binary_and_broken_text_is_refused_with_its_place),
+	 T(later_sections_are_checked_now), T(a_section_of_a_later_version_refuses_the_run_by_name),
+	 T(an_empty_section_asks_for_nothing), T(governance_and_audit_are_supported),
+	 T(the_digest_covers_the_effective_profile), T(the_digest_does_not_know_the_session),
+	 T(lists_and_texts_have_limits), T(every_value_knows_its_origin))

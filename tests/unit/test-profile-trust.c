@@ -13,7 +13,7 @@ static int trust(struct place *s, const char *name, bool on)
 {
 	_cleanup_profile_file_ struct profile_file file = { 0 };
 
-	if (profile_file_open(name, &s->src, false, &file, NULL) < 0)
+	if (profile_file_open(name, &s->src, false, NULL, &file, NULL) < 0)
 		return -1;
 	return profile_trust_set(s->trust, file.path, on ? &file.digest : NULL, NULL);
 }
