@@ -124,3 +124,5 @@ if [ "$bad" -ne 0 ]; then
 	exit 1
 fi
 say "Done.  Program: $custody   Tests: contrib/check.sh   Documentation: README.md"
+printf 'To use it in this shell:  export PATH=%q:"$PATH"\n' "$PREFIX/bin"
+printf 'To install it for all users in /usr/local:  mkdir -p build/install && cd build/install && ../../configure && make install\n'

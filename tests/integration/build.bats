@@ -254,3 +254,12 @@ configure_with() { # LIBCRUN_A
 		[ -z "$(ls -A "$BATS_TEST_TMPDIR/empty")" ]
 	done
 }
+
+@test "PLAT-1: quickstart prints a line that puts custody onto the PATH, and it does" {
+	local line
+	line=$(PREFIX="$BATS_TEST_TMPDIR/a dir" bash -c "$(grep 'export PATH=' "$SRC/contrib/quickstart.sh")" | sed 's/.*: *export/export/')
+	mkdir -p "$BATS_TEST_TMPDIR/a dir/bin"
+	printf '#!/bin/sh\necho found\n' >"$BATS_TEST_TMPDIR/a dir/bin/custody"
+	chmod +x "$BATS_TEST_TMPDIR/a dir/bin/custody"
+	[ "$(bash -c "$line; custody")" = found ]
+}
