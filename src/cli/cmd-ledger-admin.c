@@ -73,7 +73,8 @@ int ledger_cmd_init(const struct command_call *c, struct fault *f)
 		if (fd < 0)
 			return fd;
 	}
-	r = ledger_open(c->dirs.state, &(struct ledger_options){ .create = true }, &l, &birth, f);
+	r = ledger_open(c->dirs.state, &(struct ledger_options){ .create = true, .take_k0 = true }, &l,
+			&birth, f);
 	if (r == 0 && birth.made && fd >= 0)
 		r = keep_k0(fd, c->k0_file, &birth, f);
 	if ((r < 0 || !birth.made) && fd >= 0)
@@ -83,9 +84,9 @@ int ledger_cmd_init(const struct command_call *c, struct fault *f)
 	if (!birth.made) {
 		fprintf(stderr,
 			PACKAGE_NAME
-			" ledger init: a ledger exists in '%s'; its first seal key was printed or "
-			"discarded when it was created\n",
-			c->dirs.state);
+			" ledger init: a ledger exists in '%s'; its first seal key was printed when it was "
+			"created, or is in '%s/ledger-keys/" LEDGER_FIRST_KEY "'\n",
+			c->dirs.state, c->dirs.state);
 		return STATUS_NO;
 	}
 	r = print_birth(c, &birth, f);

@@ -33,7 +33,7 @@ struct decision {
 	int status;	 /* exit status of a refusal */
 	struct lane_pass *pass; /* for session_open */
 	struct ledger *ledger;
-	bool ledger_created; /* by decision_open; its first seal key was discarded */
+	bool ledger_created; /* by decision_open; its first seal key is in LEDGER_FIRST_KEY */
 	struct verdict *verdict;
 	struct grant_set grants; /* approvals that were found */
 	bool reserved;		 /* a grant belongs to this session until it is consumed or released */

@@ -101,7 +101,10 @@ static const struct {
 	  "A bundle that other runtimes run depends on their version, not on this one." },
 	{ "HOST-LEDGER",
 	  "The ledger of all runs: a hash chain with a seal that records its last entry.  'custody ledger verify' checks it for\n"
-	  "tampering; docs/design/ledger.md explains a missing seal and removed records, and how to continue." },
+	  "tampering; docs/design/ledger.md explains a missing seal and removed records, and how to continue.\n"
+	  "With the first seal key 'custody ledger verify --k0 FILE' finds every changed record of a copy.  'custody ledger init'\n"
+	  "prints it and keeps nothing; a ledger that the first run created keeps it in ledger-keys/first-seal-key.  As long as it\n"
+	  "is there, a process of the ledger's owner can read it and forge records that pass: move the file to another machine." },
 	{ "HOST-EVIDENCE",
 	  "Evidence for a store on a share is captured in STATE/staging and delivered by a background process: a share that\n"
 	  "hangs, is full or not mounted delays no run and loses nothing.  Staged evidence is delivered again at every start, by\n"

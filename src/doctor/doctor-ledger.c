@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <unistd.h>
 
+#include "base/path.h"
 #include "doctor/doctor-host.h"
+#include "ledger/ledger.h"
 #include "ledger/ledger-peer.h"
 #include "ledger/ledger-reader.h"
+
+static bool has_first_key(const char *state)
+{
+	_cleanup_free_ char *path = path_join(state, "ledger-keys/" LEDGER_FIRST_KEY);
+
+	return path && faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
 
 /* True when a ledger exists, so that its peers can be checked. */
 static bool check_ledger(struct doctor_report *r, const struct dirs *d)
@@ -16,7 +27,7 @@ static bool check_ledger(struct doctor_report *r, const struct dirs *d)
 	if (e == -ENOENT)
 		doctor_add(r, "HOST-LEDGER", DOCTOR_UNUSED, DOCTOR_INFO,
 			   "custody ledger init shows the first seal key; a ledger created by the first run "
-			   "discards it",
+			   "keeps it in a file",
 			   "no ledger yet");
 	else if (e < 0)
 		doctor_add(r, "HOST-LEDGER", DOCTOR_MISSING, DOCTOR_WARN, "custody ledger verify", "%s",
@@ -24,6 +35,12 @@ static bool check_ledger(struct doctor_report *r, const struct dirs *d)
 	else if (!s.has_seal)
 		doctor_add(r, "HOST-LEDGER", DOCTOR_MISSING, DOCTOR_WARN, "custody ledger repair --new-seal",
 			   "the ledger's seal is missing");
+	else if (has_first_key(d->state))
+		doctor_add(r, "HOST-LEDGER", DOCTOR_OK, DOCTOR_INFO, NULL,
+			   "%" PRIu64
+			   " records in '%s'; its first seal key is still in ledger-keys/" LEDGER_FIRST_KEY
+			   ": move it to another machine, to verify the ledger with it",
+			   s.seal.index, d->state);
 	else
 		doctor_add(r, "HOST-LEDGER", DOCTOR_OK, DOCTOR_INFO, NULL, "%" PRIu64 " records in '%s'",
 			   s.seal.index, d->state);

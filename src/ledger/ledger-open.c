@@ -171,11 +171,21 @@ int ledger_put_birth(struct ledger *l, struct seal *s, const char *kind, struct 
 	return ledger_put_event(l, s, &e, f);
 }
 
+static int keep_first_key(const struct ledger *l, const struct ledger_birth *birth, struct fault *f)
+{
+	char line[DIGEST_HEX_SIZE + 1];
+	int n = snprintf(line, sizeof(line), "%s\n", birth->k0);
+	int r = fd_replace_file(l->keysfd, LEDGER_FIRST_KEY, line, (size_t)n, 0400, f);
+
+	explicit_bzero(line, sizeof(line));
+	return r;
+}
+
 /*
  * Seal, key, segment, first record, in this order: a kill in between leaves a seal of 0 records, and the next
  * caller continues from there. No record can be lost, because none exists yet.
  */
-static int give_birth(struct ledger *l, struct ledger_birth *birth, struct fault *f)
+static int give_birth(struct ledger *l, bool take_k0, struct ledger_birth *birth, struct fault *f)
 {
 	_cleanup_seal_ struct seal s = { 0 };
 	int r;
@@ -198,7 +208,10 @@ static int give_birth(struct ledger *l, struct ledger_birth *birth, struct fault
 	if (r < 0 || s.index > 0)
 		return r;
 	digest_to_hex(&s.key, birth->k0);
-	r = ledger_put_birth(l, &s, "ledger.open", f);
+	/* Before the first record: after a kill the next caller finds the same key, and no record under it. */
+	r = take_k0 ? 0 : keep_first_key(l, birth, f);
+	if (r == 0)
+		r = ledger_put_birth(l, &s, "ledger.open", f);
 	birth->made = r == 0;
 	return r;
 }
@@ -218,7 +231,8 @@ static int require_virgin(struct ledger *l, struct fault *f)
 	return 0;
 }
 
-static int ensure_born(struct ledger *l, bool create, struct ledger_birth *birth, struct fault *f)
+static int ensure_born(struct ledger *l, const struct ledger_options *o, struct ledger_birth *birth,
+		       struct fault *f)
 {
 	_cleanup_seal_ struct seal s = { 0 };
 	int r;
@@ -229,16 +243,16 @@ static int ensure_born(struct ledger *l, bool create, struct ledger_birth *birth
 		r = require_virgin(l, f);
 		if (r < 0)
 			return r;
-		if (!create)
+		if (!o->create)
 			return fault_set(f, ENOENT, "missing ledger: create it with 'custody ledger init'");
-		return give_birth(l, birth, f);
+		return give_birth(l, o->take_k0, birth, f);
 	}
 	if (r < 0)
 		return r;
 	r = seal_read(l->sealfd, &s, f);
 	if (r < 0)
 		return r;
-	return s.index == 0 ? give_birth(l, birth, f) : 0;
+	return s.index == 0 ? give_birth(l, o->take_k0, birth, f) : 0;
 }
 
 int ledger_open(const char *state, const struct ledger_options *options, struct ledger **ret,
@@ -257,7 +271,7 @@ int ledger_open(const char *state, const struct ledger_options *options, struct 
 	if (ledger_open_seal(l, NULL) < 0 || o->create) {
 		r = ledger_lock(l, LOCK_EX, f);
 		if (r == 0) {
-			r = ensure_born(l, o->create, &birth, f);
+			r = ensure_born(l, o, &birth, f);
 			ledger_unlock(l);
 		}
 	}

@@ -53,6 +53,7 @@ struct ledger_mark {
 /* For tests and tools; zero means the default. */
 struct ledger_options {
 	bool create;	  /* create the ledger if it is missing; else ENOENT */
+	bool take_k0;	  /* the caller shows or stores RET_BIRTH's K0: it is not kept in LEDGER_FIRST_KEY */
 	const char *boot; /* 8 hex digits instead of the kernel's boot id */
 	uint64_t segment_max;
 	uint64_t (*wall_us)(void);
@@ -64,9 +65,10 @@ struct ledger_birth {
 	char k0[DIGEST_HEX_SIZE];
 };
 
-/*
- * OPTIONS and RET_BIRTH may be NULL. With RET_BIRTH the caller must store or show K0; without it K0 is lost.
- */
+/* In ledger-keys, 0400: the first seal key of a ledger that no 'custody ledger init' created. */
+#define LEDGER_FIRST_KEY "first-seal-key"
+
+/* OPTIONS and RET_BIRTH may be NULL. */
 int ledger_open(const char *state, const struct ledger_options *options, struct ledger **ret,
 		struct ledger_birth *ret_birth, struct fault *f) _must_check_;
 void ledger_free(struct ledger *l);

@@ -52,9 +52,7 @@ static void write_log_end(const struct run_ledger *r, const char *operation, con
 static void report_created(const struct decision *d)
 {
 	if (d->ledger_created)
-		log_info("created the ledger in '%s'; its first seal key was not saved (to keep it, run "
-			 "'custody ledger init%s' before the first run)",
-			 d->dirs->state, d->dirs->lane == LANE_PROD ? " --lane prod" : "");
+		log_verbose("created the ledger in '%s'", d->dirs->state);
 }
 
 int run_ledger_open(struct run_ledger *r, struct fault *f)

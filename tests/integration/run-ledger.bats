@@ -200,19 +200,49 @@ on_small_disk() {
 	[ "$(find "$CUSTODY_ROOT" -type f -exec sha256sum {} + | sort)" = "$before" ]
 }
 
-@test "run: the first run reports that it created the ledger, once, and not with -q" {
+@test "run: the first run creates the ledger silently and keeps the first seal key apart from it" {
+	local key=$CUSTODY_ROOT/sandbox/ledger-keys/first-seal-key as
+	for as in suite_setup suite_setup_user; do
+		custody_teardown
+		"$as"
+		key=$CUSTODY_ROOT/sandbox/ledger-keys/first-seal-key
+		[ ! -e "$key" ] || custody_fail "'ledger init' kept the key that it printed"
+		rm -rf "$CUSTODY_ROOT/sandbox"
+		suite_profile first '{"enforce":{"optional":["memory-limit","pids-limit","cpu-limit"]}}'
+		[ "$as" = suite_setup ] || [ "$(id -u)" -ne 0 ] || chown "$SUITE_UID" "$PROFILE"
+		custody_run --profile "$PROFILE" -- echo hello
+		assert_status 0
+		[ "$output" = hello ]
+		[ -z "$stderr" ] || custody_fail "$stderr"
+		[ "$(stat -c '%a %u' "$key")" = "400 $("${CUSTODY_AS[@]}" id -u)" ]
+		# A copy alone proves nothing; with the key every record is proven, and another key is found out.
+		cp -r "$CUSTODY_ROOT/sandbox/ledger" "$CUSTODY_HOME/copy"
+		run --separate-stderr "$CUSTODY" ledger verify "$CUSTODY_HOME/copy"
+		assert_status 4
+		run --separate-stderr "$CUSTODY" ledger verify --k0 "$key" "$CUSTODY_HOME/copy"
+		assert_status 0
+		printf '%064d\n' 1 >"$CUSTODY_HOME/other"
+		run --separate-stderr "$CUSTODY" ledger verify --k0 "$CUSTODY_HOME/other" "$CUSTODY_HOME/copy"
+		assert_status 1
+		run --separate-stderr "${CUSTODY_AS[@]}" "$CUSTODY" ledger init
+		assert_status 1
+		assert_stderr_has "$key"
+		run "${CUSTODY_AS[@]}" "$CUSTODY" doctor
+		[[ $output == *"ledger-keys/first-seal-key: move it"* ]] || custody_fail "$output"
+	done
+}
+
+@test "TRUST-9: without space for the first seal key nothing starts, and the next start keeps the key of the ledger" {
 	rm -rf "$CUSTODY_ROOT/sandbox"
-	custody_run -- echo hello
+	mkdir -p "$CUSTODY_ROOT/sandbox/ledger-keys/first-seal-key/in-the-way"
+	chmod -R 0700 "$CUSTODY_ROOT/sandbox"
+	custody_run -- echo RAN
+	assert_status 125
+	[[ $output != *RAN* ]]
+	rm -r "$CUSTODY_ROOT/sandbox/ledger-keys/first-seal-key"
+	custody_run -- echo RAN
 	assert_status 0
-	[ "$output" = hello ]
-	assert_stderr_has "custody ledger init"
-	assert_stderr_has "seal key"
-	custody_run -- echo hello
-	[ -z "$stderr" ]
-	rm -rf "$CUSTODY_ROOT/sandbox"
-	custody_run -q -- echo hello
-	[ -z "$stderr" ]
-	whole
+	"$CUSTODY" ledger verify --k0 "$CUSTODY_ROOT/sandbox/ledger-keys/first-seal-key"
 }
 
 @test "GOV-12: values of the environment never reach the ledger, words that look like secrets are redacted" {

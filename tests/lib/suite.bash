@@ -19,7 +19,7 @@ suite_setup() {
 	custody_setup && suite_make_ledger
 }
 
-# Else the first run would report on stderr that it created the ledger.
+# As an admin does who keeps the first seal key elsewhere.
 suite_make_ledger() {
 	"${CUSTODY_AS[@]}" "$CUSTODY" ledger init >/dev/null
 }
