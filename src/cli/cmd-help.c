@@ -24,7 +24,7 @@ int cmd_help(struct command_call *call, struct fault *f)
 	}
 	if (call->n_args == 0)
 		return command_help_list(commands, stdout);
-	c = dispatch_find(commands, call->args[0]);
+	c = dispatch_find(commands, dispatch_name(call->args[0]));
 	if (!c)
 		return dispatch_refuse(commands, NULL, call->args[0], stderr);
 	if (call->n_args > 1) {

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exit-status.h"
 #include "base/process.h"
 #include "base/str.h"
@@ -27,14 +28,48 @@ static bool is_help(const char *word)
 	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
-/* The spellings that people try before they know that help and version are commands. */
-static const char *canonical(const char *word)
+/* Words of docker and of the shell for commands of ours. */
+static const struct {
+	const char *word, *command;
+} aliases[] = {
+	{ "ps", "sessions" }, { "ls", "sessions" },	  { "kill", "stop" },
+	{ "rm", "discard" },  { "--version", "version" }, { "-V", "version" },
+};
+
+const char *dispatch_name(const char *word)
 {
 	if (is_help(word))
 		return "help";
-	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
-		return "version";
+	for (size_t i = 0; i < ARRAY_SIZE(aliases); i++)
+		if (strcmp(aliases[i].word, word) == 0)
+			return aliases[i].command;
 	return word;
+}
+
+/* Commands of docker without one of ours: an answer by name. */
+static const struct {
+	const char *word, *answer;
+} foreign[] = {
+	{ "inspect", "use 'custody show SESSION'" },
+	{ "attach", "use 'custody logs -f SESSION'" },
+	{ "start", "a session runs once; use 'custody run'" },
+	{ "restart", "a session runs once; use 'custody run'" },
+	{ "create", "use 'custody run', or 'custody bundle -o DIR -- COMMAND'" },
+	{ "images", "custody has no images: 'custody profile ls' lists the profiles" },
+	{ "pull", "custody has no images: 'custody profile ls' lists the profiles" },
+	{ "build", "custody has no images: to build in a sandbox use 'custody run -- COMMAND'" },
+	{ "cp", "use 'custody diff' and 'custody apply', or 'custody evidence restore'" },
+	{ "cat", "use 'custody diff' and 'custody apply', or 'custody evidence restore'" },
+	{ "sudo", "to run a command: custody run -- COMMAND" },
+	{ "cd", "the worktree is the current directory: use cd of your shell" },
+};
+
+static const char *answer_for(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(foreign); i++)
+		if (strcmp(foreign[i].word, word) == 0)
+			return foreign[i].answer;
+	return NULL;
 }
 
 int dispatch_refuse(const struct command *table, const struct command *group, const char *name, FILE *err)
@@ -48,7 +83,9 @@ int dispatch_refuse(const struct command *table, const struct command *group, co
 		names[n++] = c->name;
 	near = str_nearest(name, names);
 	fprintf(err, PACKAGE_NAME "%s%s: unknown command '%s'; ", *of ? " " : "", of, shown ? shown : "?");
-	if (near >= 0)
+	if (!group && answer_for(name))
+		fprintf(err, "%s\n", answer_for(name));
+	else if (near >= 0)
 		fprintf(err, "did you mean '" PACKAGE_NAME " %s%s%s'?\n", of, *of ? " " : "", names[near]);
 	else
 		fprintf(err, "'" PACKAGE_NAME " help%s%s' lists them\n", *of ? " " : "", of);
@@ -186,7 +223,7 @@ int dispatch_run(const struct command *table, int argc, char **argv, FILE *err)
 		return refuse_missing(NULL, err);
 	run_options_init(&c.run);
 	c.words = argv + 1;
-	c.command = dispatch_find(table, canonical(argv[1]));
+	c.command = dispatch_find(table, dispatch_name(argv[1]));
 	if (!c.command)
 		return dispatch_refuse(table, NULL, argv[1], err);
 	if (c.command->subs) {
@@ -195,7 +232,7 @@ int dispatch_run(const struct command *table, int argc, char **argv, FILE *err)
 			return refuse_missing(c.group, err);
 		if (is_help(*words))
 			return command_help_print(NULL, c.group, stdout);
-		c.command = dispatch_find(c.group->subs, *words);
+		c.command = dispatch_find(c.group->subs, strcmp(*words, "list") == 0 ? "ls" : *words);
 		if (!c.command)
 			return dispatch_refuse(c.group->subs, c.group, *words, err);
 		words++;

@@ -8,6 +8,8 @@
 /* Runs the command that ARGV[1] names, reports failures on ERR, returns the exit status. */
 int dispatch_run(const struct command *table, int argc, char **argv, FILE *err) _must_check_;
 
+/* The command that WORD is another spelling of (ps, ls, kill, rm, --version), or WORD itself. */
+const char *dispatch_name(const char *word);
 /* NAME in TABLE, or NULL. */
 const struct command *dispatch_find(const struct command *table, const char *name);
 /* Reports the unknown command NAME (of GROUP, or NULL) and the nearest one on ERR; STATUS_USAGE. */

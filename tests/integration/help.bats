@@ -368,3 +368,40 @@ examples() {
 	done
 	[ ! -e "$CUSTODY_ROOT/sandbox/ledger" ]
 }
+
+@test "help: ps, ls, kill and rm are sessions, stop and discard; list is ls" {
+	custody_run --name first -- sh -c 'echo x >new'
+	assert_status 0
+	id=$("$CUSTODY" sessions --all --json | jq -r '.sessions[0].session')
+	for word in ps ls; do
+		[ "$("$CUSTODY" "$word" --all --json)" = "$("$CUSTODY" sessions --all --json)" ]
+	done
+	run --separate-stderr "$CUSTODY" kill "$id"
+	[ "$output$stderr" = "$("$CUSTODY" stop "$id" 2>&1)" ] || custody_fail "$output$stderr"
+	run --separate-stderr "$CUSTODY" rm "$id"
+	assert_status 0
+	[ "$("$CUSTODY" diff "$id" 2>&1)" != "" ]
+	run "$CUSTODY" diff "$id"
+	[ "$status" -ne 0 ]
+	[ "$("$CUSTODY" profile list)" = "$("$CUSTODY" profile ls)" ]
+	[ "$("$CUSTODY" help ps)" = "$("$CUSTODY" help sessions)" ]
+}
+
+@test "help: commands of docker without one of ours are answered by name, and nothing starts" {
+	for word in inspect attach start restart create images pull build cp; do
+		run --separate-stderr "$CUSTODY" "$word" x
+		assert_status 64
+		assert_stderr_has "unknown command '$word'"
+		[[ $stderr == *"use 'custody "* || $stderr == *"custody has no images"* ]] || custody_fail "$stderr"
+	done
+	[ -z "$("$CUSTODY" sessions --all --json | jq -r '.sessions[]')" ]
+}
+
+@test "help: habits of docker run that change nothing are accepted" {
+	custody_run -i --rm --init -- echo fine
+	assert_status 0
+	[ "$output" = fine ]
+	run --separate-stderr python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" -- "$CUSTODY" run -it --rm -- sh -c 'test -t 0 && echo TTY'
+	assert_status 0
+	assert_output_has TTY
+}
