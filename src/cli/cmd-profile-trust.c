@@ -8,12 +8,12 @@
 #include "base/path.h"
 #include "cli/cmd-profile.h"
 #include "base/exit-status.h"
-#include "profile/profile-file.h"
+#include "profile/profile-default.h"
 
 static int add(const struct profile_place *place, const char *path, struct fault *f)
 {
 	_cleanup_profile_file_ struct profile_file file = { 0 };
-	_cleanup_free_ char *shown = NULL;
+	_cleanup_free_ char *shown = NULL, *name = NULL;
 	char hex[DIGEST_HEX_SIZE];
 	int r;
 
@@ -21,7 +21,8 @@ static int add(const struct profile_place *place, const char *path, struct fault
 	if (r < 0)
 		return r;
 	/* Hash the bytes that were checked, not the file again. */
-	r = profile_file_verify(&file, &place->vars, f);
+	r = profile_default_is(file.path) ? profile_default_parse(&file, &name, f)
+					  : profile_file_verify(&file, &place->vars, f);
 	if (r < 0)
 		return fault_wrap(f, r, "not trusted");
 	r = profile_trust_set(place->trust, file.path, &file.digest, f);

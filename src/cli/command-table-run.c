@@ -29,7 +29,7 @@ static int refuse_port(const char *value, struct fault *f)
 
 /* The subject of the run and its origin: all four commands. */
 #define SUBJECT_ROWS \
-	TEXT("profile",   'p', profile,  "NAME", "profile that limits the command: a name, or a path that holds a '/' (default: offline)", .candidates = CANDIDATES_PROFILE, .check = refuse_port), \
+	TEXT("profile",   'p', profile,  "NAME", "profile that limits the command: a name, or a path that holds a '/' (default: CUSTODY_PROFILE, .custody/profile, custody.json, then offline)", .candidates = CANDIDATES_PROFILE, .check = refuse_port), \
 	{ "timeout",       0,  OPTION_DURATION, AT(run.timeout_s),  "TIME", .help = "terminate the command after TIME (90s, 30m, 2h); 0: no limit", .given = AT(run.set_timeout) }, \
 	{ "memory",       'm', OPTION_SIZE,     AT(run.memory),     "SIZE", .help = "limit of memory and swap together (512M, 2G); 0: no limit", .given = AT(run.set_memory), .min = MEMORY_MIN }, \
 	{ "cpus",          0,  OPTION_PERCENT,  AT(run.cpu_percent), "N",   .help = "CPU limit (0.5, 2); 0: no limit", .given = AT(run.set_cpu) }, \

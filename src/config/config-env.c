@@ -34,10 +34,16 @@ static struct jdoc *to_lane(const char *text)
 	return lane_parse(text, &lane, NULL) < 0 ? NULL : jdoc_new_string(lane_name(lane));
 }
 
+static struct jdoc *to_profile(const char *text)
+{
+	return config_is_profile(text) && str_is_utf8(text, strlen(text)) ? jdoc_new_string(text) : NULL;
+}
+
 /* clang-format off */
 static const struct config_env envs[] = {
 	{ "CUSTODY_SANDBOX_ENABLED", "sandbox.enabled", to_bool, "1, true, yes, y, on, 0, false, no, n, off" },
 	{ "CUSTODY_SANDBOX_RETENTION_PATH", "sandbox.retention_path", to_path, "an absolute path" },
+	{ CONFIG_PROFILE_ENV, "profile", to_profile, "a profile's name or an absolute path" },
 	{ LANE_ENV, "lane", to_lane, "sandbox (also: test) or prod (also: production)" },
 	{ 0 },
 };

@@ -40,3 +40,5 @@ const struct jdoc *config_document_get(const struct jdoc *doc, const char *path)
 void config_fields_free(const struct key_row *table, void *p);
 /* Rules that span keys, and fields that rows cannot fill. */
 int config_finish(struct config *c, const char *admin_label, struct fault *f) _must_check_;
+
+bool config_is_profile(const char *text); /* a profile's name, or an absolute path */

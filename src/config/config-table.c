@@ -52,6 +52,11 @@ static bool is_ledger_key(const char *t)
 	return text && strcmp(text, t) == 0;
 }
 
+bool config_is_profile(const char *text)
+{
+	return *text == '/' || key_shape_name.is(text);
+}
+
 static bool is_network(const char *t)
 {
 	return strcmp(t, "none") == 0 || strcmp(t, "host") == 0;
@@ -86,6 +91,8 @@ static bool is_header(const char *t)
 
 /* clang-format off */
 static const struct key_shape hex_shape = { "64 hex digits", "^[0-9a-f]{64}$", is_hex_key };
+static const struct key_shape profile_shape = {
+	"a profile's name or an absolute path", "^([a-z0-9][a-z0-9._-]{0,63}|/.*)$", config_is_profile };
 static const struct key_shape key_shape = {
 	"a public key as 'custody key show' prints it: ed25519: and 64 hex digits", "^ed25519:[0-9a-f]{64}$", is_public_key };
 static const struct key_shape ledger_shape = {
@@ -171,6 +178,9 @@ static const struct key_row peer_rows[] = {
 static const struct key_row keys[] = {
 	{ "lane", KEY_KIND_WORD, KEY_ORDER_RANK, FIELD(lane), "sandbox", .words = lane_words,
 	  .help = "Lane of a run that names none. prod still needs both of its keys." },
+
+	{ "profile", KEY_KIND_TEXT, KEY_ORDER_FREE, FIELD(profile), "offline", .shape = &profile_shape,
+	  .help = "Profile of a run that names none: a name or an absolute path." },
 
 	{ "digest_key", KEY_KIND_TEXT, KEY_ORDER_SAME, FIELD(digest_key), .shape = &hex_shape,
 	  .help = "Key of the digests that approvers sign, 64 hex digits; hosts that share it accept the same grants. Default: the lane's own." },

@@ -14,6 +14,7 @@
  * last.  No file: the defaults.  One table (config-table.c) drives parser, JSON Schema, doctor and the list
  * in custody.json(5).
  */
+#define CONFIG_PROFILE_ENV "CUSTODY_PROFILE"
 #define CONFIG_SIZE_MAX ((size_t)256 * 1024)
 
 /* Source of a value: a later one overrides an earlier one, if both are allowed. */
@@ -67,6 +68,8 @@ struct config_peer {
 
 struct config {
 	unsigned int lane; /* enum lane: default lane; never arms prod */
+
+	char *profile; /* of a run that names none: a name, or an absolute path */
 
 	char *digest_key; /* 64 hex digits; NULL: the lane's own */
 

@@ -6,6 +6,7 @@ libcore_a_SOURCES += \
 	src/profile/key-table.c src/profile/key-table.h \
 	src/profile/key-value.c src/profile/key-value.h \
 	src/profile/profile-danger.c \
+	src/profile/profile-default.c src/profile/profile-default.h \
 	src/profile/profile-diff.c src/profile/profile-diff.h \
 	src/profile/profile-expand.c \
 	src/profile/profile-file.c src/profile/profile-file.h \

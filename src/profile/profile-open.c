@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "profile/profile-default.h"
 #include "state/project.h"
 
 /* The caller's directory is only a name where another one is the worktree: it may be missing then. */
@@ -22,8 +23,11 @@ static int find_cwd(const char *workspace, char *cwd, size_t size, struct fault 
 	return 0;
 }
 
-int profile_open(const struct dirs *d, const char *name, const char *session, const char *workspace,
-		 struct profile **ret, struct fault *f)
+typedef int load_fn(const char *name, const struct profile_sources *src, const struct profile_vars *vars,
+		    struct profile **ret, struct fault *f);
+
+static int open_with(load_fn *load, const struct dirs *d, const char *name, const char *session,
+		     const char *workspace, struct profile **ret, struct fault *f)
 {
 	_cleanup_free_ char *trust = path_join(d->config, "trust.json");
 	const char *dirs[4] = { d->profiles_admin };
@@ -50,5 +54,17 @@ int profile_open(const struct dirs *d, const char *name, const char *session, co
 		return fault_errno(f, ENOMEM, "profile '%s'", name);
 	/* Every profile lies below "/": that does not make it part of an untrusted tree. */
 	src.worktree = workspace && strcmp(cwd, "/") == 0 ? workspace : project.top ? project.top : cwd;
-	return profile_load(name, &src, &vars, ret, f);
+	return load(name, &src, &vars, ret, f);
+}
+
+int profile_open(const struct dirs *d, const char *name, const char *session, const char *workspace,
+		 struct profile **ret, struct fault *f)
+{
+	return open_with(profile_load, d, name, session, workspace, ret, f);
+}
+
+int profile_open_default(const struct dirs *d, const char *base, const char *session, const char *workspace,
+			 struct profile **ret, struct fault *f)
+{
+	return open_with(profile_default_load, d, base, session, workspace, ret, f);
 }

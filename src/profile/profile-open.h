@@ -12,3 +12,6 @@
  */
 int profile_open(const struct dirs *d, const char *name, const char *session, const char *workspace,
 		 struct profile **ret, struct fault *f) _must_check_;
+/* The same for a caller that names none: the worktree's choice, BASE without one (profile-default.h). */
+int profile_open_default(const struct dirs *d, const char *base, const char *session, const char *workspace,
+			 struct profile **ret, struct fault *f) _must_check_;

@@ -8,9 +8,7 @@
 
 void run_options_init(struct run_options *o)
 {
-	*o = (struct run_options){
-		.profile = "offline", .status_fd = -EBADF, .detach_fd = -EBADF, .stdio = { 0, 1, 2 }
-	};
+	*o = (struct run_options){ .status_fd = -EBADF, .detach_fd = -EBADF, .stdio = { 0, 1, 2 } };
 }
 
 void run_options_done(struct run_options *o)

@@ -8,7 +8,7 @@
 
 /* Parameters of one run: plain data, const while it runs.  Filled by the command line (cli) or by doctor. */
 struct run_options {
-	const char *profile; /* default "offline" */
+	const char *profile; /* NULL: CUSTODY_PROFILE, the worktree's .custody/profile, custody.json */
 	const char *name, *agent, *worker, *issue;
 	char **env, **volumes;
 	const char *workdir, *hostname;

@@ -2,6 +2,7 @@
 #include "run/run-plan.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "layer/layer.h"
@@ -159,6 +160,17 @@ static int build(struct run_plan *d, const struct run_options *o, struct fault *
 	return r;
 }
 
+/* The command line, CUSTODY_PROFILE, the worktree, custody.json: the first that names one. */
+static int open_profile(const struct run_options *o, const char *session, struct run_plan *d, struct fault *f)
+{
+	const char *workspace = d->root ? d->root->workspace : NULL, *env = getenv(CONFIG_PROFILE_ENV);
+
+	if (o->profile || (env && *env))
+		return profile_open(&d->dirs, o->profile ? o->profile : d->config->profile, session,
+				    workspace, &d->profile, f);
+	return profile_open_default(&d->dirs, d->config->profile, session, workspace, &d->profile, f);
+}
+
 int run_plan_open(const struct run_options *o, const char *session, struct run_plan *ret, struct fault *f)
 {
 	struct run_plan *d = ret;
@@ -173,7 +185,7 @@ int run_plan_open(const struct run_options *o, const char *session, struct run_p
 	if (r < 0)
 		return r;
 	d->refused = "profile";
-	r = profile_open(&d->dirs, o->profile, session, d->root ? d->root->workspace : NULL, &d->profile, f);
+	r = open_profile(o, session, d, f);
 	if (r < 0)
 		return r;
 	d->refused = "unsupported";

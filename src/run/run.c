@@ -67,6 +67,14 @@ static int redact(struct run *run, struct fault *f)
 	return decision_redact(&run->decision, flags, f);
 }
 
+/* As far as it is known before the profile is loaded. */
+static const char *asked_profile(const struct run *run)
+{
+	if (run->options->profile)
+		return run->options->profile;
+	return run->plan.config ? run->plan.config->profile : NULL;
+}
+
 static void name_records(struct run *run)
 {
 	const struct run_options *o = run->options;
@@ -80,7 +88,7 @@ static void name_records(struct run *run)
 		.worker = o->worker,
 		.issue = o->issue,
 		.lane = d->config ? lane_name(d->dirs.lane) : o->lane,
-		.profile = o->profile,
+		.profile = asked_profile(run),
 		.argv = o->argv,
 		.sandbox = true,
 	};
@@ -261,7 +269,7 @@ static void name_result(const struct run *run)
 	ret->lane = names->lane;
 	ret->digest = names->digest;
 	ret->verdict = names->approval.verdict;
-	ret->profile = p ? p->name : o->profile;
+	ret->profile = p ? p->name : asked_profile(run);
 	ret->profile_digest = p ? &p->digest : NULL;
 	ret->argv = o->argv;
 	ret->name = o->name;

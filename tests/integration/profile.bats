@@ -393,3 +393,104 @@ refused() {
 		}
 	done <<<"$keys"
 }
+
+# default_profile WORDS...: the profile of a run that names none.
+default_profile() {
+	run --separate-stderr "${CUSTODY_AS[@]}" "$@" "$CUSTODY" check --json -- true
+	jq -r .subject.profile.name <<<"$output"
+}
+
+@test "LANE-1: default profile: CUSTODY_PROFILE, then the worktree's .custody/profile, then custody.json, then offline" {
+	local as
+	for as in suite_setup suite_setup_user; do
+		custody_teardown
+		"$as"
+		[ "$(default_profile)" = offline ]
+		mkdir -p "$CUSTODY_ROOT/etc"
+		echo '{"profile": "build"}' >"$CUSTODY_ROOT/etc/custody.json"
+		[ "$(default_profile)" = build ]
+		mkdir -p .custody
+		printf ' review \n\n' >.custody/profile
+		[ "$as" = suite_setup ] || [ "$(id -u)" -ne 0 ] || chown -R "$SUITE_UID" .custody
+		default_profile
+		[ "$(default_profile env CUSTODY_PROFILE=scratch)" = scratch ]
+		[ "$(default_profile env CUSTODY_PROFILE=)" = review ] || custody_fail "$output $stderr"
+		run --separate-stderr "${CUSTODY_AS[@]}" "$CUSTODY" check --json -p offline -- true
+		[ "$(jq -r .subject.profile.name <<<"$output")" = offline ]
+		run --separate-stderr "${CUSTODY_AS[@]}" env CUSTODY_PROFILE='no such' "$CUSTODY" run -- echo RAN
+		assert_status 125
+		[[ $output != *RAN* ]]
+		assert_stderr_has CUSTODY_PROFILE
+	done
+}
+
+@test "attack: .custody/profile of the worktree may only tighten, unless it is trusted" {
+	mkdir -p .custody/profiles "$CUSTODY_ROOT/etc/profiles"
+	jq -n '{schema: 1, name: "wide", extends: "offline", network: {mode: "host"}, dangerous: ["host-network"]}' >"$CUSTODY_ROOT/etc/profiles/wide.json"
+	jq -n '{schema: 1, name: "own", extends: "wide", limits: {pids: 20}}' >.custody/profiles/own.json
+	jq -n '{schema: 1, name: "tight", extends: "offline", limits: {pids: 20}}' >.custody/profiles/tight.json
+	for name in wide own; do
+		echo "$name" >.custody/profile
+		custody_run -- echo RAN
+		assert_status 125
+		[[ $output != *RAN* ]]
+		assert_stderr_has "may only tighten"
+		assert_stderr_has "custody profile trust $PWD/.custody/profile"
+		"$CUSTODY" ledger show --kind session.refused --json | grep '"refused":"profile"' >/dev/null
+	done
+	# Named by the caller it is the caller's choice.
+	custody_run -p tight -- echo RAN
+	assert_status 0
+	echo tight >.custody/profile
+	custody_run -- echo RAN
+	assert_status 0
+	[ "$(jq -r .profile <<<"$CUSTODY_RESULT")" = tight ]
+	# Trusted, until it changes.
+	echo wide >.custody/profile
+	"$CUSTODY" profile trust .custody/profile
+	[ "$(default_profile)" = wide ]
+	echo own >.custody/profile
+	custody_run -- echo RAN
+	assert_status 125
+	assert_stderr_has "has changed since"
+	[[ $output != *RAN* ]]
+}
+
+@test "attack: a hostile .custody/profile is refused by name and hangs nothing" {
+	mkdir -p .custody
+	printf 'offline\nbuild\n' >.custody/profile
+	custody_run -- echo RAN
+	assert_status 125
+	assert_stderr_has "must hold the name of one profile"
+	printf '../../etc/x\n' >.custody/profile
+	custody_run -- echo RAN
+	assert_status 125
+	printf 'off\0line' >.custody/profile
+	custody_run -- echo RAN
+	assert_status 125
+	: >.custody/profile
+	custody_run -- echo RAN
+	assert_status 125
+	[[ $output != *RAN* ]]
+	rm .custody/profile
+	ln -s /etc/passwd .custody/profile
+	custody_run -- echo RAN
+	assert_status 125
+	assert_stderr_has "symbolic link"
+	rm .custody/profile
+	mkfifo .custody/profile
+	custody_run -- echo RAN
+	assert_status 125
+	assert_stderr_has "FIFO"
+	[[ $output != *RAN* ]]
+	rm .custody/profile
+	mkdir .custody/profile
+	custody_run -- echo RAN
+	assert_status 125
+	rmdir .custody/profile
+	truncate -s 1G .custody/profile
+	custody_run -- echo RAN
+	assert_status 125
+	assert_stderr_has "more than the limit"
+	[[ $output != *RAN* ]]
+}

@@ -190,6 +190,8 @@ static void wrong_files_are_refused_with_their_place(void)
 		{ "{\"sandbox\": {\"retention_path\": \"ev\"}}", "not an absolute path" },
 		{ "{\"sandbox\": {\"forensic_quota\": \"1G\"}, \"forensics\": {\"quota\": \"1G\"}}",
 		  "'forensics.quota' and 'sandbox.forensic_quota' are the same key" },
+		{ "{\"profile\": \"./x.json\"}", "a profile's name or an absolute path" },
+		{ "{\"profile\": \"\"}", "a profile's name or an absolute path" },
 		{ "{\"id_range\": \"0-65535\"}", "must be between" },
 		{ "{\"id_range\": \"100000-100001\"}", "must be between" },
 		{ "{\"trusted_hosts\": [\"a b\"]}", "a host's name" },
@@ -211,6 +213,8 @@ static void user_may_tighten_and_never_loosen(void)
 		const char *key, *admin, *tight, *loose;
 	} rows[] = {
 		{ "lane", "{\"lane\": \"sandbox\"}", "{\"lane\": \"test\"}", "{\"lane\": \"prod\"}" },
+		/* Every caller may name a profile. */
+		{ "profile", "{\"profile\": \"offline\"}", "{\"profile\": \"build\"}", NULL },
 		{ "min_approvals", "{\"min_approvals\": 2}", "{\"min_approvals\": 3}",
 		  "{\"min_approvals\": 1}" },
 		{ "allow_self", "{\"allow_self\": false}", "{\"allow_self\": false}",
