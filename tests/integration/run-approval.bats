@@ -565,7 +565,7 @@ axes() {
 		assert_status 114
 		[ "$("$CUSTODY" pending --json | jq '.requests | length')" = "$n" ] || custody_fail "$word: no request"
 	done
-	custody_run --network host -e PATH=/work/bin -- tool
+	custody_run --network host -e "PATH=$PWD/bin" -- tool
 	assert_status 114
 	custody_run --network host -e PATH= -- script
 	assert_status 114
