@@ -175,8 +175,8 @@ starts() {
 	done
 	run --separate-stderr alone "$CUSTODY" run --profile "$CUSTODY_HOME/rw.json" -v /usr/share:/usr/share:ro -- ls
 	assert_status 0
-	run --separate-stderr alone "$CUSTODY" run --profile "$CUSTODY_HOME/rw.json" -- pwd
-	run --separate-stderr alone "$CUSTODY" run --profile "$CUSTODY_HOME/rw.json" -e "HOME=$output" -- bash -lc true
+	jq '.workspace.target = "/work"' "$CUSTODY_HOME/rw.json" >"$CUSTODY_HOME/target.json"
+	run --separate-stderr alone "$CUSTODY" run --profile "$CUSTODY_HOME/target.json" -e HOME=/work -- bash -lc true
 	assert_status 114
 	[ ! -e written ] || custody_fail "it ran"
 }
