@@ -325,6 +325,7 @@ static const char *sample_of(const struct grammar_row *r)
 		return "a.txt";
 	case GRAMMAR_TEXT:
 	case GRAMMAR_BUILTIN:
+	case GRAMMAR_PRINTF:
 		return "1";
 	case GRAMMAR_WRITES:
 	case GRAMMAR_TAR:
