@@ -30,7 +30,7 @@ int __wrap_libcrun_do_pivot_root(struct libcrun_container_s *container, bool no_
 int __wrap_libcrun_join_process(struct libcrun_container_s *container, pid_t pid,
 				struct libcrun_container_status_s *status, const char *cgroup, int detach,
 				int *terminal_fd, libcrun_error_t *err);
-int crun_safe_create_and_open_ref_at(bool dir, int dirfd, const char *root, size_t root_len, const char *path,
+int crun_safe_create_and_open_ref_at(bool dir, int dirfd, const char *path, size_t root_len, const char *name,
 				     int mode, libcrun_error_t *err);
 int safe_openat(int dirfd, const char *path, size_t root_len, const char *name, int flags, int mode,
 		libcrun_error_t *err);
@@ -89,11 +89,11 @@ int libcrun_join_process(struct libcrun_container_s *container, pid_t pid,
 	return libcrun_do_pivot_root(container, false, NULL, err);
 }
 
-int crun_safe_create_and_open_ref_at(bool dir, int dirfd, const char *root, size_t root_len, const char *path,
+int crun_safe_create_and_open_ref_at(bool dir, int dirfd, const char *path, size_t root_len, const char *name,
 				     int mode, libcrun_error_t *err)
 {
 	(void)dir;
-	return safe_openat(dirfd, root, root_len, path, O_PATH | O_CLOEXEC, mode, err);
+	return safe_openat(dirfd, path, root_len, name, O_PATH | O_CLOEXEC, mode, err);
 }
 
 int safe_openat(int dirfd, const char *path, size_t root_len, const char *name, int flags, int mode,
