@@ -108,15 +108,15 @@ woken_by_an_event() {
 	woken_by_an_event
 	[ "$(cat "$CUSTODY_HOME/out")" = "ask waited" ]
 
-	alone "$CUSTODY" run --wait -- echo ask denied >"$CUSTODY_HOME/out" 2>"$CUSTODY_HOME/err" 3>&- &
+	alone "$CUSTODY" run --wait -- echo ask denied >"$CUSTODY_HOME/out-denied" 2>"$CUSTODY_HOME/err-denied" 3>&- &
 	waiter=$!
-	wait_until grep -q 'custody approve' "$CUSTODY_HOME/err"
+	wait_until grep -q 'custody approve' "$CUSTODY_HOME/err-denied"
 	"$CUSTODY" deny "$(pending '.requests[0].id')" --reason because
 	status=0
 	wait "$waiter" || status=$?
 	assert_status 114
-	grep -q because "$CUSTODY_HOME/err"
-	[ ! -s "$CUSTODY_HOME/out" ]
+	grep -q because "$CUSTODY_HOME/err-denied"
+	[ ! -s "$CUSTODY_HOME/out-denied" ]
 }
 
 @test "approval: a wait ends with its time, and with a signal" {
