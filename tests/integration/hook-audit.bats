@@ -666,7 +666,7 @@ audited() {
 	[ "$status" -ne 0 ]
 	audited x 'del(.bundle)'
 	[ "$status" -ne 0 ]
-	run "$(jq -r '.hooks.poststop[0].path' "$BUNDLE/config.json")" audit <<<'{"id": "x", "bundle": "/"}'
+	run "$(jq -r '.hooks.poststop[0].path' "$BUNDLE/config.json")" audit <<<'{"id": "x", "bundle": "/nonexistent"}'
 	[ "$status" -ne 0 ]
 	clean
 }
