@@ -2,9 +2,11 @@
 #include "oci/seccomp/seccomp-table.h"
 
 #include <fcntl.h>
+#include <linux/ioprio.h>
 #include <linux/sched.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -158,14 +160,20 @@ const struct seccomp_rule seccomp_rules[] = {
 
 	/*
 	 * Init has the id of the command, which could keep it from running, and with it its clock and even its death.
-	 * A process group 1 is init's as well.
+	 * A process group 1 is init's as well, and so are all processes of a user.
 	 */
 	NOT_INIT("sched_setscheduler"),
 	NOT_INIT("sched_setattr"),
 	NOT_INIT("sched_setparam"),
 	NOT_INIT("sched_setaffinity"),
-	MASK("setpriority", SECCOMP_DENY, 1, LOWER, 1), ELSE("setpriority", SECCOMP_ALLOW),
-	MASK("ioprio_set", SECCOMP_DENY, 1, LOWER, 1), ELSE("ioprio_set", SECCOMP_ALLOW),
+	MASK("setpriority", SECCOMP_DENY, 1, LOWER, 1),
+	EQ("setpriority", SECCOMP_ALLOW, 0, PRIO_PROCESS),
+	EQ("setpriority", SECCOMP_ALLOW, 0, PRIO_PGRP),
+	ELSE("setpriority", SECCOMP_DENY),
+	MASK("ioprio_set", SECCOMP_DENY, 1, LOWER, 1),
+	EQ("ioprio_set", SECCOMP_ALLOW, 0, IOPRIO_WHO_PROCESS),
+	EQ("ioprio_set", SECCOMP_ALLOW, 0, IOPRIO_WHO_PGRP),
+	ELSE("ioprio_set", SECCOMP_DENY),
 
 	/* A writable tree of the host: no file in it may become set-id, whatever its owner. */
 	PLAIN_MODE("chmod", 1), ELSE_SETID("chmod"),

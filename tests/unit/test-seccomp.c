@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -325,11 +326,17 @@ static void no_process_changes_when_init_runs(void)
 			      ERRNO(EPERM));
 			CHECK(judge_call(variant(BASE), SYS_ioprio_set, which, upper[i] | 1, 0, 0) ==
 			      ERRNO(EPERM));
+		}
+		for (uint64_t which = PRIO_PROCESS; which <= PRIO_PGRP; which++)
 			CHECK(judge_call(variant(BASE), SYS_setpriority, which, upper[i] | 7, 1, 1) ==
 			      SECCOMP_RET_ALLOW);
+		for (uint64_t which = 1; which <= 2; which++)
 			CHECK(judge_call(variant(BASE), SYS_ioprio_set, which, upper[i], 1, 1) ==
 			      SECCOMP_RET_ALLOW);
-		}
+		/* All processes of a user: init is one of them. */
+		CHECK(judge_call(variant(BASE), SYS_setpriority, upper[i] | PRIO_USER, 0, 19, 0) ==
+		      ERRNO(EPERM));
+		CHECK(judge_call(variant(BASE), SYS_ioprio_set, upper[i] | 3, 0, 0, 0) == ERRNO(EPERM));
 	}
 }
 
