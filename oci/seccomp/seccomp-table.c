@@ -25,7 +25,7 @@ const char *const seccomp_allowed[] = {
 	"sync", "syncfs", "sync_file_range", "sync_file_range2", "ftruncate", "fallocate", "fadvise64", "readahead",
 	"getdents", "getdents64", "fchdir", "fchown", "fsetxattr", "fgetxattr", "flistxattr", "fremovexattr",
 	"copy_file_range", "sendfile", "splice", "tee", "vmsplice", "umask", "memfd_create", "memfd_secret",
-	"io_setup", "io_destroy", "io_submit", "io_cancel", "io_getevents", "io_pgetevents",
+	"io_destroy", "io_submit", "io_cancel", "io_getevents", "io_pgetevents",
 	"inotify_init", "inotify_init1", "inotify_rm_watch",
 	/* waiting */
 	"poll", "ppoll", "select", "pselect6", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait",

@@ -187,6 +187,18 @@ static void unknown_numbers_answer_enosys_in_every_variant(void)
 	CHECK(is_emulated() || try_call(BASE, 1999, 0, 0, 0, 0) == ENOSYS);
 }
 
+/* fs.aio-max-nr counts for the whole machine; the other calls are harmless without a context. */
+static void no_variant_allows_contexts_of_aio(void)
+{
+	unsigned long context = 0;
+
+	for (int v = 0; v < SECCOMP_VARIANTS; v++) {
+		CHECK(judge_call(variant(v), SYS_io_setup, 1, 2, 3, 4) == ERRNO(ENOSYS));
+		CHECK(judge_call(variant(v), SYS_io_submit, 1, 2, 3, 4) == SECCOMP_RET_ALLOW);
+	}
+	CHECK(is_emulated() || try_call(BASE, SYS_io_setup, 1, (long)&context, 0, 0) == ENOSYS);
+}
+
 static void ISO_2_each_class_of_denied_call_fails_in_a_real_process(void)
 {
 	/* clang-format off */
@@ -532,7 +544,7 @@ static void a_profile_may_add_and_remove_calls(void)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 	_cleanup_free_ char *text = NULL;
-	char *allow[] = { (char *)"ptrace", (char *)"socket", NULL };
+	char *allow[] = { (char *)"ptrace", (char *)"socket", (char *)"io_setup", NULL };
 	char *deny[] = { (char *)"sync", (char *)"sync", (char *)"ioctl", NULL };
 	struct profile profile = plain_profile();
 	struct subject s = { .profile = &profile, .layers = profile.layers };
@@ -544,6 +556,7 @@ static void a_profile_may_add_and_remove_calls(void)
 	decode(text, &p);
 	CHECK(judge_call(&p, SYS_ptrace, 0, 0, 0, 0) == SECCOMP_RET_ALLOW);
 	CHECK(judge_call(&p, SYS_socket, AF_ALG, 0, 0, 0) == SECCOMP_RET_ALLOW);
+	CHECK(judge_call(&p, SYS_io_setup, 0, 0, 0, 0) == SECCOMP_RET_ALLOW);
 	CHECK(judge_call(&p, SYS_sync, 0, 0, 0, 0) == ERRNO(EPERM));
 	CHECK(judge_call(&p, SYS_ioctl, 0, TCGETS, 0, 0) == ERRNO(EPERM));
 	CHECK(judge_call(&p, SYS_mount, 0, 0, 0, 0) == ERRNO(EPERM));
@@ -585,7 +598,7 @@ static void programs_stay_small(void)
 
 TAP_MAIN(T(every_denied_call_answers_eperm_and_dies_in_the_kill_variant),
 	 T(every_allowed_call_passes_in_every_variant), T(no_call_is_in_two_lists),
-	 T(unknown_numbers_answer_enosys_in_every_variant),
+	 T(unknown_numbers_answer_enosys_in_every_variant), T(no_variant_allows_contexts_of_aio),
 	 T(ISO_2_each_class_of_denied_call_fails_in_a_real_process),
 	 T(ISO_2_clone_makes_no_namespace_and_clone3_does_not_exist),
 	 T(ISO_2_foreign_architectures_kill_the_process), T(ISO_2_int_0x80_ends_the_process),
