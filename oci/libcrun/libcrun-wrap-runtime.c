@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/fd.h"
 #include "base/str.h"
 #include "oci/libcrun/libcrun-passwd.h"
 #include "oci/libcrun/libcrun.h"
@@ -19,6 +24,10 @@ int __real_write_file_at_with_flags(int dirfd, int flags, mode_t mode, const cha
 				    size_t len, libcrun_error_t *err);
 int __wrap_write_file_at_with_flags(int dirfd, int flags, mode_t mode, const char *name, const void *data,
 				    size_t len, libcrun_error_t *err);
+int __real_write_file_with_flags(const char *name, int flags, const void *data, size_t len,
+				 libcrun_error_t *err);
+int __wrap_write_file_with_flags(const char *name, int flags, const void *data, size_t len,
+				 libcrun_error_t *err);
 int __real_libcrun_cgroup_is_container_paused(void *status, bool *paused, libcrun_error_t *err);
 int __wrap_libcrun_cgroup_is_container_paused(void *status, bool *paused, libcrun_error_t *err);
 
@@ -102,6 +111,56 @@ int __wrap_write_file_at_with_flags(int dirfd, int flags, mode_t mode, const cha
 		len = 3;
 	}
 	return __real_write_file_at_with_flags(dirfd, flags, mode, name, text, len, err);
+}
+
+/* Writes DATA to a new file beside PATH.  0, or an errno; TEMP is its name as soon as it exists. */
+static int write_beside(const char *path, const void *data, size_t len, char temp[PATH_MAX])
+{
+	const char *slash = strrchr(path, '/');
+	int dir_len = slash ? (int)(slash - path) + 1 : 0;
+	_cleanup_close_ int fd = -EBADF;
+	int n;
+
+	n = snprintf(temp, PATH_MAX, "%.*s.%s.%d", dir_len, path, path + dir_len, (int)getpid());
+	if (n < 0 || n >= PATH_MAX) {
+		temp[0] = '\0';
+		return ENAMETOOLONG;
+	}
+	/* Left by a process that had our number and was killed. */
+	(void)unlink(temp);
+	fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		int e = errno;
+
+		temp[0] = '\0';
+		return e;
+	}
+	return -fd_write_all(fd, data, len, NULL);
+}
+
+/*
+ * The only file that libcrun creates by this function is the pid file.  As runc does it, a new file gets the name: a link
+ * is replaced and not followed, and a reader never sees half of the number.  A device is not replaced.
+ */
+int __wrap_write_file_with_flags(const char *name, int flags, const void *data, size_t len,
+				 libcrun_error_t *err)
+{
+	char temp[PATH_MAX] = "";
+	struct stat st;
+	int e;
+
+	if (!(flags & O_CREAT))
+		return __real_write_file_with_flags(name, flags, data, len, err);
+	if (lstat(name, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+		return crun_make_error(err, 0, "pid file `%s` exists and is not a regular file", name);
+	e = write_beside(name, data, len, temp);
+	if (e == 0 && rename(temp, name) < 0)
+		e = errno;
+	if (e == 0)
+		return (int)len;
+	if (temp[0])
+		(void)unlink(temp);
+	return crun_make_error(err, e, "write pid file `%s`", name);
 }
 
 /* exec --ignore-paused: libcrun has no such option; set once, before the one call of this process. */

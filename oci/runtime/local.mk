@@ -29,7 +29,7 @@ custody_runtime_SOURCES = $(runtime_sources) oci/runtime/runtime-systemd-no.c
 custody_runtime_CPPFLAGS = $(AM_CPPFLAGS) $(LIBCRUN_CPPFLAGS)
 # Its own wraps, in libcrun-wrap-runtime.c and libcrun-seccomp.c; libcrun-wrap.c, which has those of custody run, must stay out.
 runtime_wraps = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_get_cgroup_mode \
-	-Wl,--wrap=libcrun_generate_seccomp,--wrap=write_file_at_with_flags \
+	-Wl,--wrap=libcrun_generate_seccomp,--wrap=write_file_at_with_flags,--wrap=write_file_with_flags \
 	-Wl,--wrap=libcrun_cgroup_is_container_paused $(confine_wraps)
 custody_runtime_LDFLAGS = $(prog_ldflags) $(runtime_wraps)
 custody_runtime_LDADD = libruntime.a liboci.a libbase.a $(oci_libs) $(PROG_LIBS)

@@ -123,6 +123,28 @@ gone() { # PID: exited, whether or not it was reaped
 	rt exec -d --pid-file second x busybox true < <(:)
 	[ -s "$CUSTODY_HOME/here/second" ]
 }
+@test "runtime: --pid-file replaces a link and does not follow it, and replaces no device" {
+	echo precious >"$CUSTODY_HOME/victim"
+	ln -s victim "$CUSTODY_HOME/pid"
+	ln -s nothing "$CUSTODY_HOME/second"
+	rt create -b "$B" --pid-file "$CUSTODY_HOME/pid" x < <(:)
+	[ "$(cat "$CUSTODY_HOME/victim")" = precious ]
+	[ ! -L "$CUSTODY_HOME/pid" ]
+	[ "$(cat "$CUSTODY_HOME/pid")" = "$(rt state x | jq .pid)" ]
+	rt start x
+	rt exec -d --pid-file "$CUSTODY_HOME/second" x /bin/busybox true < <(:)
+	[ ! -L "$CUSTODY_HOME/second" ]
+	[ -s "$CUSTODY_HOME/second" ]
+	[ ! -e "$CUSTODY_HOME/nothing" ]
+	# Nothing is left beside them; a second write replaces the file.
+	[ -z "$(find "$CUSTODY_HOME" -maxdepth 1 -name '.pid*' -o -maxdepth 1 -name '.second*')" ]
+	rt exec -d --pid-file "$CUSTODY_HOME/second" x /bin/busybox true < <(:)
+	mkfifo "$CUSTODY_HOME/fifo"
+	run rt exec -d --pid-file "$CUSTODY_HOME/fifo" x /bin/busybox true < <(:)
+	[ "$status" -ne 0 ]
+	[[ $output == *'not a regular file'* ]]
+	[ -p "$CUSTODY_HOME/fifo" ]
+}
 @test "runtime: exec --cgroup stays below the container's cgroup" {
 	local path
 	"$RT" --root "$ROOT" run -d -b "$B" x < <(:)
