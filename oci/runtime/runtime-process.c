@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/capability.h>
 
 #include "base/array.h"
 #include "base/json.h"
@@ -34,6 +35,20 @@ static void add_array(struct strbuf *out, const char *key, struct jspan was, con
 		jdoc_quote(out, more->items[i]);
 	}
 	strbuf_putc(out, ']');
+}
+
+/* libcrun ignores a name that it does not know, and the program would run without the capability. */
+static int require_capabilities(const struct runtime_list *caps, struct fault *f)
+{
+	cap_value_t value;
+
+	for (size_t i = 0; i < caps->n; i++)
+		if (strncasecmp(caps->items[i], "CAP_", 4) != 0 || cap_from_name(caps->items[i], &value) < 0)
+			return fault_set(
+				f, EINVAL,
+				"--cap: unknown capability '%s'; custody-runtime features lists them",
+				caps->items[i]);
+	return 0;
 }
 
 static int add_capabilities(struct strbuf *out, struct jspan process, const struct runtime_list *caps,
@@ -85,9 +100,23 @@ static int parse_ids(const char *text, uint64_t *uid, uint64_t *gid, struct faul
 	return 0;
 }
 
+static int add_gids(struct strbuf *out, bool first, const struct runtime_list *gids, struct fault *f)
+{
+	uint64_t gid;
+
+	for (size_t i = 0; i < gids->n; i++, first = false) {
+		if (str_to_u64(gids->items[i], &gid) < 0 || gid >= UINT32_MAX)
+			return fault_set(f, EINVAL, "--additional-gids takes a number, not '%s'",
+					 gids->items[i]);
+		strbuf_printf(out, "%s%llu", first ? "" : ",", (unsigned long long)gid);
+	}
+	strbuf_puts(out, "]}");
+	return 0;
+}
+
 static int add_user(struct strbuf *out, const struct runtime_options *o, struct fault *f)
 {
-	uint64_t uid, gid, extra;
+	uint64_t uid, gid;
 	int r = parse_ids(o->user, &uid, &gid, f);
 
 	if (r < 0)
@@ -95,14 +124,38 @@ static int add_user(struct strbuf *out, const struct runtime_options *o, struct 
 	add_key(out, "user");
 	strbuf_printf(out, "{\"uid\":%llu,\"gid\":%llu,\"additionalGids\":[", (unsigned long long)uid,
 		      (unsigned long long)gid);
-	for (size_t i = 0; i < o->gids.n; i++) {
-		if (str_to_u64(o->gids.items[i], &extra) < 0 || extra >= UINT32_MAX)
-			return fault_set(f, EINVAL, "--additional-gids takes a number, not '%s'",
-					 o->gids.items[i]);
-		strbuf_printf(out, "%s%llu", i ? "," : "", (unsigned long long)extra);
+	return add_gids(out, true, &o->gids, f);
+}
+
+/* -g without -u: the container's own user, in more groups. */
+static int add_groups(struct strbuf *out, struct jspan process, const struct runtime_options *o,
+		      struct fault *f)
+{
+	struct jspan user = { 0 }, key, value, was = { 0 };
+	const char *at = NULL;
+	bool first = true;
+	int r = jspan_get(process, "user", &user);
+
+	add_key(out, "user");
+	strbuf_putc(out, '{');
+	while (r > 0 && (r = jspan_next_member(user, &at, &key, &value)) > 0) {
+		if (jspan_key_is(key, "additionalGids")) {
+			was = value;
+			continue;
+		}
+		strbuf_add(out, key.at, key.len);
+		strbuf_putc(out, ':');
+		strbuf_add(out, value.at, value.len);
+		strbuf_putc(out, ',');
 	}
-	strbuf_puts(out, "]}");
-	return 0;
+	if (r < 0)
+		return fault_set(f, EINVAL, "config.json: 'process.user' cannot be read");
+	strbuf_puts(out, "\"additionalGids\":[");
+	for (at = NULL; jspan_is(was, '[') && jspan_next_item(was, &at, &value) > 0; first = false) {
+		strbuf_puts(out, first ? "" : ",");
+		strbuf_add(out, value.at, value.len);
+	}
+	return add_gids(out, first, &o->gids, f);
 }
 
 static bool is_replaced(struct jspan key, const struct runtime_options *o)
@@ -117,7 +170,7 @@ static bool is_replaced(struct jspan key, const struct runtime_options *o)
 		{ "consoleSize", true },
 		{ "cwd", o->cwd },
 		{ "env", o->env.n > 0 },
-		{ "user", o->user },
+		{ "user", o->user || o->gids.n > 0 },
 		{ "capabilities", o->caps.n > 0 },
 		{ "noNewPrivileges", o->no_new_privs },
 		{ "selinuxLabel", o->process_label },
@@ -180,6 +233,10 @@ static int add_changes(struct jspan process, const struct runtime_options *o, st
 		add_string(out, "apparmorProfile", o->apparmor);
 	if (o->user)
 		r = add_user(out, o, f);
+	else if (o->gids.n > 0)
+		r = add_groups(out, process, o, f);
+	if (r == 0)
+		r = require_capabilities(&o->caps, f);
 	if (r == 0 && o->caps.n > 0)
 		r = add_capabilities(out, process, &o->caps, f);
 	return r;

@@ -103,6 +103,28 @@ gone() { # PID: exited, whether or not it was reaped
 		[[ $output == *--user* && $output != *$'\n'* ]]
 	done
 }
+@test "runtime: exec -g adds groups, with and without -u" {
+	local gid
+	edit '.process.env = ["PATH=/bin"] | .process.user = {uid: 0, gid: 3, additionalGids: [4], umask: 7}'
+	rt run -d -b "$B" x < <(:)
+	[ "$(rt exec -g 5 -g 6 x sh -c 'busybox id -u; busybox id -G; umask')" = $'0\n3 4 5 6\n0007' ]
+	[ "$(rt exec -u 1:2 -g 5 x sh -c 'busybox id -u; busybox id -G')" = $'1\n2 5' ]
+	for gid in '' -1 x 4294967295; do
+		run rt exec -g "$gid" x busybox echo started
+		[ "$status" -eq 1 ]
+		[[ $output == *--additional-gids* && $output != *started* ]]
+	done
+}
+@test "runtime: exec --cap with an unknown name is refused" {
+	local cap
+	edit '.process.env = ["PATH=/bin"]'
+	rt run -d -b "$B" x < <(:)
+	for cap in CAP_NOSUCH NET_RAW '' CAP_; do
+		run rt exec --cap CAP_KILL --cap "$cap" x busybox echo started
+		[ "$status" -eq 1 ]
+		[[ $output == *"unknown capability '$cap'"* && $output != *started* ]]
+	done
+}
 @test "runtime: exec -p reads a pipe" {
 	local process='{"args":["/bin/busybox","echo","piped"],"cwd":"/","env":["PATH=/bin"],"user":{"uid":0,"gid":0}}'
 	rt run -d -b "$B" x < <(:)
