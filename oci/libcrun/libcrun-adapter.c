@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "oci/libcrun/libcrun-counters.h"
 #include "oci/libcrun/libcrun-guard.h"
 #include "oci/libcrun/libcrun-source.h"
 #include "oci/libcrun/libcrun.h"
@@ -114,6 +115,7 @@ static int create(const struct runtime_request *rq, pid_t *ret_pid, struct fault
 
 	crun_set_output_handler(write_stderr, NULL, false);
 	source_pin(rq->sources);
+	counters_limit();
 	container = libcrun_container_load_from_memory(rq->config, &err);
 	if (!container)
 		return report(err, "read config.json", f);

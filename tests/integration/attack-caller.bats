@@ -148,6 +148,61 @@ $(readlink /proc/self/ns/time)" ] || custody_fail "inherited: $output"
 	[ "$(cat refused)" = -1 ]
 }
 
+# take.py prints how many inotify instances it got, its limits, and whether it can change one.
+write_take() {
+	cat >take.py <<-'EOF'
+		import ctypes
+		libc, n = ctypes.CDLL(None), 0
+		while n < 4096 and libc.inotify_init1(0) >= 0:
+		    n += 1
+		names = ["/proc/sys/user/max_inotify_" + name for name in ("instances", "watches")]
+		print(n, *[int(open(name).read()) for name in names])
+		try:
+		    open(names[0], "w").write("4096")
+		    print("changed")
+		except OSError:
+		    print("kept")
+	EOF
+}
+
+takes_half() { # OPTION...
+	local most watches own n
+	most=$(cat /proc/sys/fs/inotify/max_user_instances)
+	watches=$(cat /proc/sys/fs/inotify/max_user_watches)
+	own=$(cat /proc/sys/user/max_inotify_instances)
+	write_take
+	caller -- "$CUSTODY" run "$@" -- python3 take.py
+	assert_status 0
+	read -r n _ <<<"$output"
+	[ "$n" -le $((most / 2)) ] || custody_fail "instances: $output"
+	[ "$output" = "$n $((most / 2)) $((watches / 2))"$'\nkept' ] || custody_fail "limits: $output"
+	[ "$(cat /proc/sys/user/max_inotify_instances)" = "$own" ]
+}
+
+@test "ISO-13: a command takes half of the inotify instances and watches of its user, not all" {
+	[ "$(cat /proc/sys/fs/inotify/max_user_instances)" -ge 32 ] || skip "this host grants fewer than 32"
+	unshare -Ur sh -c 'echo 99 >/proc/sys/user/max_inotify_instances' || skip "/proc/sys is read-only here"
+	takes_half
+	custody_teardown
+	suite_setup_user
+	suite_profile user '{"enforce":{"optional":["memory-limit","pids-limit","cpu-limit"]}}'
+	suite_ungoverned
+	takes_half --profile "$PROFILE"
+}
+
+@test "ISO-13: without a user namespace the limits of the host stay as they are" {
+	local before after
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	suite_profile host '{"dangerous":["no-user-namespace","host-root"]}'
+	suite_ungoverned
+	before=$(cat /proc/sys/user/max_inotify_instances /proc/sys/user/max_inotify_watches)
+	custody_run --profile "$PROFILE" -- readlink /proc/self/ns/user
+	after=$(cat /proc/sys/user/max_inotify_instances /proc/sys/user/max_inotify_watches)
+	assert_status 0
+	[ "$output" = "$(readlink /proc/self/ns/user)" ] # else nothing was tested
+	[ "$after" = "$before" ]
+}
+
 @test "ISO-1: state that the filter does not let init read is not proven" {
 	local call
 	suite_ungoverned
