@@ -88,26 +88,12 @@ static int take_pinned(struct subject_mount *m, int fd, struct fault *f)
 	return 0;
 }
 
-/* SOURCE as it is spelled, absolute and without ".."; links are followed only where a ".." needs it.  NULL: errno. */
-static char *spell(const char *source)
+static bool goes_up(const char *path)
 {
-	_cleanup_free_ char *head = NULL, *joined = NULL, *start = NULL;
-	const char *rest = source;
-	char *ret = NULL;
-
-	for (const char *p = source; (p = strstr(p, "..")); p += 2)
-		if ((p == source || p[-1] == '/') && (p[2] == '\0' || p[2] == '/'))
-			rest = p + 2;
-	head = strndup(source, (size_t)(rest - source));
-	if (!head)
-		return NULL;
-	start = rest != source ? realpath(head, NULL) : source[0] == '/' ? strdup("/") : getcwd(NULL, 0);
-	if (!start)
-		return NULL;
-	joined = path_join(start, rest + strspn(rest, "/"));
-	if (!joined || path_normalize(joined, &ret, NULL) < 0)
-		errno = ENOMEM;
-	return ret;
+	for (const char *p = path; (p = strstr(p, "..")); p += 2)
+		if ((p == path || p[-1] == '/') && (p[2] == '\0' || p[2] == '/'))
+			return true;
+	return false;
 }
 
 /* PATH, below the worktree, resolved in it.  NULL: errno, EXDEV if a link leads out. */
@@ -135,22 +121,53 @@ static char *resolve_in_worktree(const struct subject *s, const char *path)
 }
 
 /*
+ * SOURCE, resolved name by name.  Where the walk has come to the worktree, a link may not lead out of it; a ".." may, as the caller
+ * wrote it.  A link outside is followed as a whole.  NULL: errno, EXDEV if a link leads out.
+ */
+static char *walk(const struct subject *s, const char *source)
+{
+	_cleanup_free_ char *at = realpath(source[0] == '/' ? "/" : ".", NULL);
+	const char *rest = source + strspn(source, "/");
+
+	if (!*source) {
+		errno = ENOENT;
+		return NULL;
+	}
+	while (at && *rest) {
+		bool inside = s->worktree && path_is_below(at, s->worktree);
+		/* All that remains at once, where possible: no other process can exchange a part meanwhile. */
+		size_t n = inside && !goes_up(rest) ? strlen(rest) : strcspn(rest, "/");
+		_cleanup_free_ char *name = strndup(rest, n);
+		_cleanup_free_ char *joined = name ? path_join(at, name) : NULL;
+		char *next;
+
+		if (!joined) {
+			errno = ENOMEM;
+			return NULL;
+		}
+		next = inside && !str_eq(name, "..") ? resolve_in_worktree(s, joined)
+						     : realpath(joined, NULL);
+		if (!next)
+			return NULL;
+		free(at);
+		at = next;
+		rest += n;
+		rest += strspn(rest, "/");
+	}
+	return TAKE_PTR(at);
+}
+
+/*
  * A command that wrote the worktree before may have left a link in it: a source that the caller named there must not
  * become another directory of the host.
  */
 static int resolve_source(const struct subject *s, const char *source, char **ret, struct fault *f)
 {
-	_cleanup_free_ char *spelled = spell(source), *real = NULL;
-	bool inside;
+	char *real = walk(s, source);
 
-	if (!spelled && errno == ENOMEM)
-		return fault_errno(f, ENOMEM, "mount source '%s'", source);
-	inside = spelled && s->worktree && !str_eq(spelled, s->worktree) &&
-		 path_is_below(spelled, s->worktree);
-	real = inside ? resolve_in_worktree(s, spelled) : realpath(source, NULL);
 	if (!real && errno == ENOENT)
 		return fault_set(f, ENOENT, "mount source '%s' does not exist", source);
-	if (!real && inside && (errno == EXDEV || errno == ELOOP))
+	if (!real && errno == EXDEV)
 		return fault_set(
 			f, EPERM,
 			"mount source '%s' is in the worktree, but a symbolic link leads out of it: name the "
@@ -158,7 +175,7 @@ static int resolve_source(const struct subject *s, const char *source, char **re
 			source);
 	if (!real)
 		return fault_errno(f, errno, "mount source '%s'", source);
-	*ret = TAKE_PTR(real);
+	*ret = real;
 	return 0;
 }
 

@@ -79,6 +79,22 @@ bound() {
 		[ -z "$output" ]
 		assert_stderr_has 'a symbolic link leads out of it'
 	done
+	# Also where a link of the caller leads to the worktree, and where a '..' follows the link.
+	ln -s "$PWD" "$CUSTODY_HOME/project"
+	mkdir "$CUSTODY_HOME/private/sub"
+	ln -s "$CUSTODY_HOME/private/sub" sub
+	for source in "$CUSTODY_HOME/project/data" "$CUSTODY_HOME/project/./own/../data" ./sub/.. ./sub/../key \
+		"$CUSTODY_HOME/project/sub/../key" ./own/../sub/../../private; do
+		run --separate-stderr "$CUSTODY" run -v "$source:/mnt/x" -- sh -c 'cat /mnt/x /mnt/x/key'
+		assert_status 125
+		[ -z "$output" ]
+		assert_stderr_has 'a symbolic link leads out of it'
+	done
+	for source in "$CUSTODY_HOME/project/again" ./again/../own/ "$CUSTODY_HOME/project//own/." "$PWD/../${PWD##*/}/own"; do
+		run --separate-stderr "$CUSTODY" run -v "$source:/mnt/x" -- cat /mnt/x/key
+		[ "$output" = mine ]
+	done
+	(cd own && run --separate-stderr "$CUSTODY" run -v ../../private:/mnt/x -- cat /mnt/x/key && [ "$output" = secret ])
 	# A link that stays in it, and the directory itself, are fine.
 	run --separate-stderr "$CUSTODY" run -v ./again:/mnt/x -- cat /mnt/x/key
 	[ "$output" = mine ]
