@@ -223,15 +223,15 @@ static int judge(struct run *run, struct fault *f)
 /* No person is asked about a command that cannot start; one that needs no approval fails by itself. */
 static int require_program(struct run *run, struct fault *f)
 {
-	const char *command = run->plan.subject->argv[0];
+	_cleanup_free_ char *why = NULL;
 
 	if (run->decision.verdict->level == 'A' || run->options->canary ||
 	    subject_has_program(run->plan.subject))
 		return 0;
 	run->decision.refused = REFUSED_PROGRAM;
 	run->decision.status = STATUS_NOT_FOUND;
-	return fault_set(f, ENOENT, "cannot execute '%s' inside: %s%s", command, strerror(ENOENT),
-			 warden_exec_hint(command, ENOENT));
+	why = warden_explain_exec(run->plan.subject, ENOENT);
+	return why ? fault_set(f, ENOENT, "%s", why) : fault_errno(f, ENOMEM, "run");
 }
 
 static int approve(struct run *run, struct fault *f)

@@ -74,14 +74,17 @@ static bool find_mount(const struct subject *s, const char *path, const char **r
 	return true;
 }
 
-static enum sight look_on_host(const char *source, const char *rest, char *text, size_t size)
+/* HOST gets the path on the host, "": too long. */
+static enum sight look_on_host(const char *source, const char *rest, char *text, size_t size,
+			       char host[PATH_MAX])
 {
-	char host[PATH_MAX];
 	struct stat st;
 	ssize_t n;
 
-	if (snprintf(host, sizeof(host), "%s%s", source, rest) >= (int)sizeof(host))
+	if (snprintf(host, PATH_MAX, "%s%s", source, rest) >= PATH_MAX) {
+		host[0] = '\0';
 		return SIGHT_OTHER;
+	}
 	if (lstat(host, &st) < 0)
 		return errno == ENOENT || errno == ENOTDIR ? SIGHT_MISSING : SIGHT_OTHER;
 	if (S_ISDIR(st.st_mode))
@@ -95,12 +98,14 @@ static enum sight look_on_host(const char *source, const char *rest, char *text,
 	return SIGHT_LINK;
 }
 
-/* One entry; every directory above it was seen and is no link. */
-static enum sight look(const struct subject *s, const char *path, char *text, size_t size)
+/* One entry; every directory above it was seen and is no link.  HOST: "" if no path on the host is known. */
+static enum sight look(const struct subject *s, const char *path, char *text, size_t size,
+		       char host[PATH_MAX])
 {
 	const char *source = NULL, *rest = "";
 	enum sight seen = SIGHT_MISSING;
 
+	host[0] = '\0';
 	for (size_t i = 0; i < s->n_links; i++)
 		if (str_eq(s->links[i].target, path))
 			return snprintf(text, size, "%s", s->links[i].text) < (int)size ? SIGHT_LINK
@@ -109,7 +114,7 @@ static enum sight look(const struct subject *s, const char *path, char *text, si
 		return SIGHT_OTHER;
 	if (find_mount(s, path, &source, &rest)) {
 		if (source)
-			seen = look_on_host(source, rest, text, size);
+			seen = look_on_host(source, rest, text, size, host);
 		else if (!*rest)
 			seen = SIGHT_DIR;
 	} else if (is_special(path)) {
@@ -132,6 +137,7 @@ static size_t take_name(const char *todo, char name[NAME_MAX + 1], size_t *ret_l
 struct way {
 	char done[PATH_MAX]; /* no link in it, "" is the root */
 	char todo[PATH_MAX];
+	char host[PATH_MAX]; /* of the last entry that was seen */
 	int links;
 };
 
@@ -168,7 +174,7 @@ static bool step(const struct subject *s, struct way *w, bool *ret_present)
 	}
 	if (snprintf(next, sizeof(next), "%s/%s", w->done, name) >= PATH_MAX)
 		return true;
-	switch (look(s, next, text, sizeof(text))) {
+	switch (look(s, next, text, sizeof(text), w->host)) {
 	case SIGHT_MISSING:
 		*ret_present = false;
 		return true;
@@ -184,45 +190,58 @@ static bool step(const struct subject *s, struct way *w, bool *ret_present)
 }
 
 /* Is there a file at PATH, absolute and inside?  Also true if that is not known. */
-static bool is_present(const struct subject *s, const char *path)
+static bool is_present(const struct subject *s, const char *path, char host[PATH_MAX])
 {
 	struct way w = { 0 };
 	bool present = true;
 
+	host[0] = '\0';
 	if (snprintf(w.todo, sizeof(w.todo), "%s", path) >= (int)sizeof(w.todo))
 		return true;
 	while (!step(s, &w, &present))
 		;
+	if (present)
+		memcpy(host, w.host, sizeof(w.host));
 	return present;
 }
 
-static bool is_in_dir(const struct subject *s, const char *dir, size_t len, const char *name)
+static bool is_in_dir(const struct subject *s, const char *dir, size_t len, const char *name,
+		      char host[PATH_MAX])
 {
 	char path[PATH_MAX];
 	int n;
 
+	host[0] = '\0';
 	if (len > 0 && dir[0] == '/')
 		n = snprintf(path, sizeof(path), "%.*s/%s", (int)len, dir, name);
 	else
 		n = snprintf(path, sizeof(path), "%s/%.*s/%s", s->cwd, (int)len, dir, name);
-	return n >= (int)sizeof(path) || is_present(s, path);
+	return n >= (int)sizeof(path) || is_present(s, path, host);
 }
 
-bool subject_has_program(const struct subject *s)
+bool subject_find_program(const struct subject *s, const char *name, char host[PATH_MAX])
 {
-	const char *name = s->argv[0], *dir = "";
+	const char *dir = "";
 
+	host[0] = '\0';
 	if (!name || !*name)
 		return false;
 	if (strchr(name, '/'))
-		return name[0] == '/' ? is_present(s, name) : is_in_dir(s, "", 0, name);
+		return name[0] == '/' ? is_present(s, name, host) : is_in_dir(s, "", 0, name, host);
 	for (char **e = s->env; e && *e; e++)
 		if (str_starts(*e, "PATH="))
 			dir = *e + strlen("PATH=");
 	for (const char *end; dir; dir = *end ? end + 1 : NULL) {
 		end = dir + strcspn(dir, ":");
-		if (is_in_dir(s, dir, (size_t)(end - dir), name))
+		if (is_in_dir(s, dir, (size_t)(end - dir), name, host))
 			return true;
 	}
 	return false;
+}
+
+bool subject_has_program(const struct subject *s)
+{
+	char host[PATH_MAX];
+
+	return subject_find_program(s, s->argv[0], host);
 }

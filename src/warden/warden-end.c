@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 
 #include "base/fd.h"
+#include "subject/program-missing.h"
 #include "warden/filter-record.h"
 #include "warden/warden-state.h"
 
@@ -66,7 +68,7 @@ static void send_exited(const struct warden *w)
 }
 
 /* Frequent mistakes: programs of the host, shell command lines, files without mode +x. */
-const char *warden_exec_hint(const char *command, int err)
+static const char *hint(const char *command, int err)
 {
 	if (err == ENOENT && strpbrk(command, " ;|&"))
 		return "; for a shell command line: custody run -- sh -c 'LINE'";
@@ -80,6 +82,19 @@ const char *warden_exec_hint(const char *command, int err)
 	if (err == ENOEXEC)
 		return "; it has no #! line: custody run -- sh FILE";
 	return "";
+}
+
+char *warden_explain_exec(const struct subject *s, int err)
+{
+	const char *command = s->argv[0];
+	_cleanup_free_ char *missing =
+		err == ENOENT ? subject_explain_missing(s, getenv("PATH"), getenv("HOME")) : NULL;
+	char *text = NULL;
+
+	if (asprintf(&text, "cannot execute '%s' inside: %s%s", command, missing ? missing : strerror(err),
+		     missing ? "" : hint(command, err)) < 0)
+		return NULL;
+	return text;
 }
 
 /*
@@ -111,7 +126,6 @@ static int describe_refusal(const struct warden *w, char **ret)
 
 static char *describe(const struct warden *w)
 {
-	const char *command = w->job->subject->argv[0];
 	char *text = NULL;
 	int n = 0;
 
@@ -152,9 +166,7 @@ static char *describe(const struct warden *w)
 		break;
 	case EXIT_REASON_EXITED:
 		if (w->facts.exec_failed)
-			n = asprintf(&text, "cannot execute '%s' inside: %s%s", command,
-				     strerror(w->facts.exec_errno),
-				     warden_exec_hint(command, w->facts.exec_errno));
+			text = warden_explain_exec(w->job->subject, w->facts.exec_errno);
 		else if (w->ret->output_error)
 			n = asprintf(&text, "output could not be written, some of it is lost: %s",
 				     strerror(w->ret->output_error));

@@ -71,8 +71,8 @@ struct warden_job {
 int warden_hold_signals(sigset_t *ret_before, struct fault *f) _must_check_;
 void warden_release_signals(const sigset_t *before, bool over);
 
-/* What may help if COMMAND cannot be executed inside: the end of a message, or "". */
-const char *warden_exec_hint(const char *command, int err);
+/* Why the command of S cannot be executed inside, and what may help.  Heap; NULL on ENOMEM. */
+char *warden_explain_exec(const struct subject *s, int err);
 
 /*
  * Fills RET's exit, layers, detail and times.  A run that could not be set up is a result, not an error: negative

@@ -113,6 +113,72 @@ suite_as_user() {
 	[ "$status" -eq 125 ] || [ "$status" -eq 127 ]
 }
 
+# outside_tool DIR: a program that is outside only, and says RAN if it is executed there.
+outside_tool() {
+	mkdir -p "$1"
+	printf '#!/bin/sh\necho ran >>%q\necho "from $0"\n' "$CUSTODY_HOME/RAN" >"$1/tool"
+	chmod -R a+rX "$1"
+	chmod 0755 "$1/tool"
+}
+
+@test "GOV-1: a program of the caller's PATH that is outside only is named, with the option that shows it" {
+	local dir=$CUSTODY_HOME/kit/bin
+	outside_tool "$dir"
+	PATH=relative:$CUSTODY_HOME/none:$dir:$PATH custody_run -- tool
+	assert_status 127
+	assert_stderr_has "cannot execute 'tool' inside: No such file or directory; outside it is '$dir/tool'; to show it: custody run -v $dir:$dir -- $dir/tool"
+	[ ! -e "$CUSTODY_HOME/RAN" ] || custody_fail "executed outside"
+	custody_run -- "$dir/tool"
+	assert_status 127
+	assert_stderr_has "custody run -v $dir:$dir -- $dir/tool"
+	# What it says works.
+	custody_run -v "$dir:$dir" -- "$dir/tool"
+	assert_status 0
+	assert_output_has "from $dir/tool"
+	# No question is asked about it either.
+	PATH=$dir:$PATH custody_run --network host -- tool
+	assert_status 127
+	assert_stderr_has "outside it is '$dir/tool'"
+}
+
+@test "GOV-1: a program of the caller's PATH behind a link, in the home, and one that PATH inside lacks" {
+	local dir=$CUSTODY_HOME/kit/bin links=$CUSTODY_HOME/links
+	outside_tool "$dir"
+	mkdir -p "$links" bin
+	ln -s "$dir/tool" "$links/tool"
+	PATH=$links:$PATH custody_run -- tool
+	assert_status 127
+	assert_stderr_has "custody run -v $links:$links -v $dir:$dir -- $links/tool"
+	custody_run -v "$links:$links" -v "$dir:$dir" -- "$links/tool"
+	assert_status 0
+	# Of the home only the file.
+	HOME=$dir PATH=$dir:$PATH custody_run -- tool
+	assert_status 127
+	assert_stderr_has "custody run -v $dir/tool:$dir/tool -- $dir/tool"
+	cp "$dir/tool" bin/here
+	PATH=$PWD/bin:$PATH custody_run -- here
+	assert_status 127
+	assert_stderr_has "in the PATH inside; it is '$PWD/bin/here': custody run -- $PWD/bin/here"
+}
+
+@test "GOV-1: a name outside that is no program, or that no option can name, is not offered" {
+	local dir=$CUSTODY_HOME/kit word
+	mkdir -p "$dir/bin/folder" "$dir/a"$'\n'"b"
+	echo x >"$dir/bin/plain"
+	mkfifo -m 0755 "$dir/bin/fifo"
+	ln -s nowhere "$dir/bin/dangling"
+	outside_tool "$dir/a"$'\n'"b"
+	for word in folder plain fifo dangling; do
+		PATH=$dir/bin:$PATH custody_run -- "$word"
+		assert_status 127
+		assert_stderr_has "-v mounts more of the host"
+	done
+	PATH=$dir/a$'\n'b:$PATH custody_run -- tool
+	assert_status 127
+	[[ $stderr != *"outside it is"* ]] || custody_fail "$stderr"
+	[ ! -e "$CUSTODY_HOME/RAN" ]
+}
+
 @test "bad worktree: it does not exist, or vanishes" {
 	echo "{\"schema\":1,\"name\":\"p\",\"extends\":\"offline\",\"workspace\":{\"source\":\"$CUSTODY_HOME/none\"}}" >"$P"
 	refused "$CUSTODY_HOME/none" --profile "$P"

@@ -46,6 +46,24 @@ gone() { # PATTERN
 	[ -e dir/a ]
 }
 
+@test "GOV-1: rootless: a program of the caller's PATH that is outside only is named, with the option that shows it" {
+	local dir=$CUSTODY_HOME/kit/bin
+	mkdir -p "$dir"
+	printf '#!/bin/sh\necho RAN\n' >"$dir/tool"
+	chmod 0755 "$CUSTODY_HOME/kit" "$dir" "$dir/tool"
+	PATH=$dir:$PATH user_run -- tool
+	assert_status 127
+	assert_stderr_has "outside it is '$dir/tool'; to show it: custody run -v $dir:$dir -- $dir/tool"
+	[[ $output != *RAN* ]]
+	user_run -v "$dir:$dir" -- "$dir/tool"
+	assert_status 0
+	assert_output_has RAN
+	# What this user cannot execute is not offered.
+	chmod 0700 "$dir"
+	[ "$(id -u)" -ne 0 ] || PATH=$dir:$PATH user_run -- tool
+	[[ $stderr != *"outside it is"* ]]
+}
+
 @test "rootless: files that a command writes into a volume belong to the caller" {
 	"${CUSTODY_AS[@]}" mkdir "$CUSTODY_HOME/shared"
 	user_run -v "$CUSTODY_HOME/shared:/data:rw" -- touch /data/f

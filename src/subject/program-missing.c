@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "subject/program-missing.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "subject/subject-program.h"
+
+#define DIRS_MAX 256 /* of the caller's PATH */
+
+/* A message, a result file and -v can name it as it is. */
+static bool is_nameable(const char *path)
+{
+	_cleanup_free_ char *escaped = str_escape(path);
+
+	return escaped && str_eq(escaped, path) && !strchr(path, ':');
+}
+
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* Where the caller's shell would find NAME. */
+static bool find_outside(const char *name, const char *search, char ret[PATH_MAX])
+{
+	const char *dir = search;
+
+	if (strchr(name, '/'))
+		return name[0] == '/' && snprintf(ret, PATH_MAX, "%s", name) < PATH_MAX && is_program(ret);
+	for (int i = 0; dir && *dir && i < DIRS_MAX; i++) {
+		size_t len = strcspn(dir, ":");
+
+		/* Relative ones depend on where the caller is. */
+		if (dir[0] == '/' && snprintf(ret, PATH_MAX, "%.*s/%s", (int)len, dir, name) < PATH_MAX &&
+		    is_program(ret))
+			return true;
+		dir += len + (dir[len] == ':');
+	}
+	return false;
+}
+
+/* The directory of PATH; PATH alone if its directory is / or the home. */
+static char *place_of(const char *path, const char *home)
+{
+	size_t len = (size_t)(strrchr(path, '/') - path);
+	_cleanup_free_ char *dir = strndup(path, len);
+
+	if (!dir || len == 0 || str_eq(dir, home))
+		return strdup(path);
+	return TAKE_PTR(dir);
+}
+
+static void put_volume(struct strbuf *b, const char *place)
+{
+	_cleanup_strbuf_ struct strbuf word = { 0 };
+
+	strbuf_printf(&word, "%s:%s", place, place);
+	strbuf_puts(b, " -v ");
+	strbuf_put_word(b, word.text ? word.text : "");
+	b->broken |= word.broken;
+}
+
+/* "; to show it: custody run -v DIR:DIR -- COMMAND"; a second -v for the file if PATH is a link to elsewhere. */
+static void put_remedy(struct strbuf *b, const struct subject *s, const char *path, const char *home,
+		       const char *command)
+{
+	_cleanup_free_ char *normal = NULL, *real = realpath(path, NULL), *place = NULL, *other = NULL;
+	char host[PATH_MAX];
+
+	if (!real || !is_nameable(real) || path_normalize(path, &normal, NULL) < 0)
+		return;
+	place = place_of(normal, home);
+	other = place_of(real, home);
+	if (!place || !other)
+		return;
+	strbuf_puts(b, "; to show it: custody run");
+	put_volume(b, place);
+	if (!path_is_below(real, place) && !subject_find_program(s, real, host))
+		put_volume(b, other);
+	strbuf_puts(b, " -- ");
+	strbuf_put_word(b, command);
+}
+
+static void explain_outside(const struct subject *s, const char *search, const char *home, struct strbuf *b)
+{
+	char path[PATH_MAX], host[PATH_MAX];
+
+	if (!find_outside(s->argv[0], search, path) || !is_nameable(path))
+		return;
+	if (subject_find_program(s, path, host)) {
+		strbuf_printf(b, "%s in the PATH inside; it is '%s': custody run -- ", strerror(ENOENT),
+			      path);
+		strbuf_put_word(b, path);
+		return;
+	}
+	strbuf_printf(b, "%s; outside it is '%s'", strerror(ENOENT), path);
+	put_remedy(b, s, path, home, path);
+}
+
+char *subject_explain_missing(const struct subject *s, const char *search, const char *home)
+{
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	const char *name = s->argv[0];
+	char host[PATH_MAX];
+
+	if (!name || !*name || !is_nameable(name))
+		return NULL;
+	if (!subject_find_program(s, name, host))
+		explain_outside(s, search, home, &b);
+	return b.len > 0 ? strbuf_take(&b) : NULL;
+}
