@@ -6,6 +6,7 @@ libcore_a_SOURCES += \
 	src/subject/operand-use.c \
 	src/subject/operand.c src/subject/operand.h \
 	src/subject/placement.h \
+	src/subject/program-interpreter.c src/subject/program-interpreter.h \
 	src/subject/program-missing.c src/subject/program-missing.h \
 	src/subject/subject-bind.c \
 	src/subject/subject-build.h \

@@ -10,9 +10,11 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "subject/program-interpreter.h"
 #include "subject/subject-program.h"
 
-#define DIRS_MAX 256 /* of the caller's PATH */
+#define DIRS_MAX 256  /* of the caller's PATH */
+#define SCRIPTS_MAX 5 /* interpreters that are scripts themselves, as the kernel allows */
 
 /* A message, a result file and -v can name it as it is. */
 static bool is_nameable(const char *path)
@@ -106,6 +108,40 @@ static void explain_outside(const struct subject *s, const char *search, const c
 	put_remedy(b, s, path, home, path);
 }
 
+static void put_interpreter(struct strbuf *b, const struct subject *s, const char *name, const char *home)
+{
+	size_t len = strlen(name);
+
+	if (name[len - 1] == '\r')
+		strbuf_puts(b, "its #! line ends with a carriage return (CR LF), which is no part of a name: "
+			       "sed -i 's/\\r$//' FILE");
+	else if (!is_nameable(name))
+		strbuf_puts(b, "its interpreter is missing inside");
+	else {
+		strbuf_printf(b, "its interpreter '%s' is missing inside", name);
+		if (name[0] == '/' && is_program(name))
+			put_remedy(b, s, name, home, s->argv[0]);
+	}
+}
+
+/* HOST: the program. */
+static void explain_interpreter(const struct subject *s, char host[PATH_MAX], const char *home,
+				struct strbuf *b)
+{
+	char name[PATH_MAX], path[PATH_MAX];
+
+	for (int i = 0; i < SCRIPTS_MAX && host[0] && interpreter_read(host, name, sizeof(name)); i++) {
+		/* Never looked for in PATH: without a slash it is a file of the working directory. */
+		if (snprintf(path, sizeof(path), "%s%s", strchr(name, '/') ? "" : "./", name) >=
+		    (int)sizeof(path))
+			return;
+		if (!subject_find_program(s, path, host)) {
+			put_interpreter(b, s, name, home);
+			return;
+		}
+	}
+}
+
 char *subject_explain_missing(const struct subject *s, const char *search, const char *home)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
@@ -114,7 +150,9 @@ char *subject_explain_missing(const struct subject *s, const char *search, const
 
 	if (!name || !*name || !is_nameable(name))
 		return NULL;
-	if (!subject_find_program(s, name, host))
+	if (subject_find_program(s, name, host))
+		explain_interpreter(s, host, home, &b);
+	else
 		explain_outside(s, search, home, &b);
 	return b.len > 0 ? strbuf_take(&b) : NULL;
 }

@@ -179,6 +179,55 @@ outside_tool() {
 	[ ! -e "$CUSTODY_HOME/RAN" ]
 }
 
+@test "bad command: an interpreter that is missing inside is named" {
+	local dir=$CUSTODY_HOME/kit/bin
+	printf '#!/no/such/interpreter -x\n' >script
+	printf '#!%s/script\n' "$PWD" >second
+	printf '#!/bin/sh\r\necho x\r\n' >dos
+	printf '#!/no/such/\033[31m\n' >colour
+	mkdir -p "$dir"
+	cp /bin/sh "$dir/lang"
+	printf '#!%s/lang\necho RAN\n' "$dir" >own
+	chmod +x script second dos colour own
+	custody_run -- ./script
+	assert_status 127
+	assert_stderr_has "cannot execute './script' inside: its interpreter '/no/such/interpreter' is missing inside"
+	custody_run -- ./second
+	assert_status 127
+	assert_stderr_has "its interpreter '/no/such/interpreter' is missing inside"
+	custody_run -- ./dos
+	assert_status 127
+	assert_stderr_has "ends with a carriage return"
+	custody_run -- ./colour
+	assert_status 127
+	assert_stderr_has "its interpreter is missing inside"
+	[[ $stderr != *$'\033'* ]]
+	custody_run -- ./own
+	assert_status 127
+	assert_stderr_has "its interpreter '$dir/lang' is missing inside; to show it: custody run -v $dir:$dir -- ./own"
+	custody_run -v "$dir:$dir" -- ./own
+	assert_status 0
+	assert_output_has RAN
+}
+
+@test "bad command: an ELF interpreter that is missing inside is named; one that is no name is not" {
+	python3 - <<-'EOF'
+		import struct
+		def image(name, phnum=1, size=None):
+		    head = b"\x7fELF\x02\x01\x01" + bytes(9)
+		    head += struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, 0x400000, 64, 0, 0, 64, 56, phnum, 0, 0, 0)
+		    return head + struct.pack("<IIQQQQQQ", 3, 4, 120, 0, 0, size or len(name), len(name), 1) + name
+		open("elf", "wb").write(image(b"/lib/ld-none.so.1\0"))
+		open("odd", "wb").write(image(b"/lib/ld-none.so.1\0", phnum=9))
+	EOF
+	chmod +x elf odd
+	custody_run -- ./elf
+	[ "$status" -eq 127 ] || skip "not of this machine"
+	assert_stderr_has "cannot execute './elf' inside: its interpreter '/lib/ld-none.so.1' is missing inside"
+	custody_run -- ./odd
+	[ "$status" -eq 126 ] || [ "$status" -eq 127 ]
+}
+
 @test "bad worktree: it does not exist, or vanishes" {
 	echo "{\"schema\":1,\"name\":\"p\",\"extends\":\"offline\",\"workspace\":{\"source\":\"$CUSTODY_HOME/none\"}}" >"$P"
 	refused "$CUSTODY_HOME/none" --profile "$P"

@@ -64,6 +64,13 @@ gone() { # PATTERN
 	[[ $stderr != *"outside it is"* ]]
 }
 
+@test "rootless: an interpreter that is missing inside is named" {
+	"${CUSTODY_AS[@]}" sh -c "printf '#!/no/such/interpreter\\n' >script; chmod +x script"
+	user_run -- ./script
+	assert_status 127
+	assert_stderr_has "cannot execute './script' inside: its interpreter '/no/such/interpreter' is missing inside"
+}
+
 @test "rootless: files that a command writes into a volume belong to the caller" {
 	"${CUSTODY_AS[@]}" mkdir "$CUSTODY_HOME/shared"
 	user_run -v "$CUSTODY_HOME/shared:/data:rw" -- touch /data/f
