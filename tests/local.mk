@@ -21,7 +21,7 @@ unit_tests += tests/unit/test-config tests/unit/test-digest-key tests/unit/test-
 unit_tests += tests/unit/test-profile-compare tests/unit/test-profile-danger tests/unit/test-profile-file tests/unit/test-profile-load \
 	tests/unit/test-profile-parse tests/unit/test-profile-schema tests/unit/test-profile-shipped tests/unit/test-profile-trust
 # subject
-unit_tests += tests/unit/test-operand tests/unit/test-program-interpreter tests/unit/test-subject tests/unit/test-subject-diff tests/unit/test-subject-digest \
+unit_tests += tests/unit/test-git-identity tests/unit/test-operand tests/unit/test-program-interpreter tests/unit/test-subject tests/unit/test-subject-diff tests/unit/test-subject-digest \
 	tests/unit/test-subject-git tests/unit/test-subject-json
 # tty
 unit_tests += tests/unit/test-card tests/unit/test-interrupt-keys tests/unit/test-progress tests/unit/test-prompt-rate

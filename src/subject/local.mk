@@ -1,5 +1,6 @@
 # subject: everything that runs, resolved; its JSON, digest, diff; sealed operands
 libcore_a_SOURCES += \
+	src/subject/git-identity.c src/subject/git-identity.h \
 	src/subject/operand-lower.c \
 	src/subject/operand-path.c src/subject/operand-path.h \
 	src/subject/operand-tree.c \

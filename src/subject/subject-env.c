@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "layer/layer.h"
+#include "subject/git-identity.h"
 #include "subject/subject-build.h"
 
 #define ENV_MAX 4096
@@ -113,6 +115,37 @@ static int put_requested(struct subject *s, const struct subject_request *rq, st
 	return r;
 }
 
+static const char *value_of(char *const *env, const char *name)
+{
+	const char *var = find_var(env, name);
+
+	return var ? var + name_len(var) + 1 : NULL;
+}
+
+/*
+ * The identity of the caller's git configuration, for commits inside: under the names that the profile passes, and that
+ * neither the caller, the profile nor -e has set.
+ */
+static int put_identity(struct subject *s, const struct subject_request *rq, struct fault *f)
+{
+	_cleanup_git_identity_ struct git_identity g = { 0 };
+	int r = 0;
+
+	git_identity_load(value_of(rq->environ, "HOME"), value_of(rq->environ, "XDG_CONFIG_HOME"), &g);
+	const struct {
+		const char *name, *value;
+	} vars[] = {
+		{ "GIT_AUTHOR_NAME", g.name },
+		{ "GIT_AUTHOR_EMAIL", g.email },
+		{ "GIT_COMMITTER_NAME", g.name },
+		{ "GIT_COMMITTER_EMAIL", g.email },
+	};
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(vars); i++)
+		if (vars[i].value && passes(s, vars[i].name) && !find_var(s->env, vars[i].name))
+			r = put_value(s, vars[i].name, vars[i].value, f);
+	return r;
+}
+
 static int compare_names(const void *a, const void *b)
 {
 	const char *x = *(char *const *)a, *y = *(char *const *)b;
@@ -155,6 +188,8 @@ int subject_build_env(struct subject *s, const struct subject_request *rq, bool 
 		r = put_value(s, p->env_set[i].name, p->env_set[i].value, f);
 	if (r >= 0)
 		r = put_requested(s, rq, f);
+	if (r >= 0)
+		r = put_identity(s, rq, f);
 	if (r >= 0)
 		r = put_defaults(s, ret_own_home, f);
 	if (r >= 0)

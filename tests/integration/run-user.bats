@@ -71,6 +71,20 @@ gone() { # PATTERN
 	assert_stderr_has "cannot execute './script' inside: its interpreter '/no/such/interpreter' is missing inside"
 }
 
+@test "ISO-12: rootless: the caller's git name and address are passed; another user's file is not read" {
+	unset XDG_CONFIG_HOME "${!GIT_@}"
+	"${CUSTODY_AS[@]}" sh -c 'printf "[user]\\n\\tname = Ada\\n\\temail = ada@example.org\\n" >"$HOME/.gitconfig"'
+	user_run -- sh -c 'git init -q repo && cd repo && git commit -q --allow-empty -m x && git log --format="%an <%ae>"'
+	assert_status 0
+	assert_output_has 'Ada <ada@example.org>'
+	if [ "$(id -u)" -eq 0 ]; then
+		chown 0:0 "$CUSTODY_HOME/home/.gitconfig"
+		user_run -- env
+		assert_status 0
+		[[ $output != *GIT_* && $output != *Ada* ]]
+	fi
+}
+
 @test "rootless: files that a command writes into a volume belong to the caller" {
 	"${CUSTODY_AS[@]}" mkdir "$CUSTODY_HOME/shared"
 	user_run -v "$CUSTODY_HOME/shared:/data:rw" -- touch /data/f

@@ -105,6 +105,89 @@ tmp" ]
 	assert_output_has SECRET_TOKEN=hunter2
 }
 
+# identity_home TEXT: HOME gets a .gitconfig of TEXT.
+identity_home() {
+	unset XDG_CONFIG_HOME "${!GIT_@}"
+	export HOME=$CUSTODY_HOME/person
+	mkdir -p "$HOME"
+	rm -rf "$HOME/.gitconfig"
+	printf "$1" >"$HOME/.gitconfig"
+}
+
+@test "ISO-12: the caller's git name and address are passed, and nothing else of that file" {
+	identity_home '[user]\n\tname = Ada B\n\temail = ada@example.org\n\tsigningkey = K1\n[credential]\n\thelper = store\n'
+	custody_run -- sh -c 'env | grep ^GIT_ | sort'
+	assert_status 0
+	[ "$output" = "GIT_AUTHOR_EMAIL=ada@example.org
+GIT_AUTHOR_NAME=Ada B
+GIT_COMMITTER_EMAIL=ada@example.org
+GIT_COMMITTER_NAME=Ada B" ]
+	custody_run -- sh -c 'git init -q repo && cd repo && git commit -q --allow-empty -m x && git log --format="%an <%ae> %cn"'
+	assert_status 0
+	assert_output_has 'Ada B <ada@example.org> Ada B'
+	# The caller's variable, -e and the profile win.
+	GIT_AUTHOR_NAME=Caller custody_run -e GIT_COMMITTER_NAME=Option -- sh -c 'echo "$GIT_AUTHOR_NAME $GIT_COMMITTER_NAME"'
+	[ "$output" = "Caller Option" ]
+	suite_profile own '{"env": {"set": {"GIT_AUTHOR_NAME": "Profile"}}}'
+	custody_run -p "$PROFILE" -- sh -c 'echo "$GIT_AUTHOR_NAME"'
+	[ "$output" = Profile ]
+}
+
+@test "ISO-12: a profile that does not pass the names of git passes no identity" {
+	identity_home '[user]\n\tname = Ada\n\temail = ada@example.org\n'
+	suite_profile without '{"remove": ["/env/pass"], "env": {"pass": ["TERM"]}}'
+	custody_run -p "$PROFILE" -- env
+	assert_status 0
+	[[ $output != *GIT_* && $output != *Ada* ]]
+	suite_profile some '{"remove": ["/env/pass"], "env": {"pass": ["GIT_AUTHOR_*"]}}'
+	custody_run -p "$PROFILE" -- sh -c 'env | grep ^GIT_ | sort | tr "\n" " "'
+	[ "$output" = "GIT_AUTHOR_EMAIL=ada@example.org GIT_AUTHOR_NAME=Ada " ]
+}
+
+@test "ISO-12: a git configuration that is included, a link, a FIFO, too large, malformed or has control characters passes nothing" {
+	local kind
+	identity_home '[user]\n\tname = Ada\n'
+	mv "$HOME/.gitconfig" "$HOME/other"
+	for kind in include link fifo large malformed control foreign none; do
+		rm -rf "$HOME/.gitconfig"
+		case $kind in
+		include) printf '[include]\n\tpath = %s\n' "$HOME/other" >"$HOME/.gitconfig" ;;
+		link) ln -s other "$HOME/.gitconfig" ;;
+		fifo) mkfifo "$HOME/.gitconfig" ;;
+		large) { cat "$HOME/other" && head -c 65536 /dev/zero | tr '\0' '\n'; } >"$HOME/.gitconfig" ;;
+		malformed) printf '[user]\n\tname = "Ada\n' >"$HOME/.gitconfig" ;;
+		control) printf '[user]\n\tname = Ada\033[31m\n' >"$HOME/.gitconfig" ;;
+		foreign)
+			cp "$HOME/other" "$HOME/.gitconfig"
+			[ "$(id -u)" -ne 0 ] || chown "$SUITE_UID" "$HOME/.gitconfig"
+			[ "$(id -u)" -eq 0 ] || continue
+			;;
+		esac
+		custody_run -- env
+		assert_status 0
+		[[ $output != *GIT_* && $output != *Ada* ]] || custody_fail "$kind: $output"
+	done
+}
+
+@test "ISO-12: GOV-9: check, run and bundle have the same digest with a git identity, and its value shows nowhere" {
+	local digest
+	identity_home '[user]\n\tname = Ada\n\temail = hunter2@example.org\n'
+	run --separate-stderr "$CUSTODY" check --json -- true
+	digest=$(jq -r .digest <<<"$output")
+	[[ $digest == sha256:* && $output$stderr != *hunter2* ]]
+	jq -e '.subject.env | has("GIT_AUTHOR_EMAIL")' <<<"$output"
+	custody_run -- true
+	[ "$(custody_result .digest)" = "$digest" ]
+	[[ $CUSTODY_RESULT != *hunter2* ]]
+	"$CUSTODY" bundle -o "$CUSTODY_HOME/bundle" -- true
+	[ "$(jq -r .digest "$CUSTODY_HOME/bundle/subject.json")" = "$digest" ]
+	[ -z "$(grep -l hunter2 "$CUSTODY_HOME/bundle/subject.json")" ]
+	[ -n "$(ls "$CUSTODY_ROOT/sandbox/ledger")" ]
+	[ -z "$(grep -rl hunter2 "$CUSTODY_ROOT/sandbox/ledger")" ]
+	identity_home '[user]\n\tname = Ada\n\temail = hunter3@example.org\n'
+	[ "$("$CUSTODY" check --json -- true | jq -r .digest)" != "$digest" ]
+}
+
 @test "run: the result file and --json have the same document" {
 	custody_run --json --name n1 --agent robin --worker w7 --issue 12 -- echo payload
 	assert_status 0
