@@ -179,7 +179,7 @@ static void another_file_system_ends_the_walk(void)
 		return; /* only root changes owners and mounts */
 	pid = fork();
 	if (pid == 0) {
-		if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0 ||
 		    mount("tmpfs", at(&p, "top/a"), "tmpfs", 0, NULL) < 0 || !make(at(&p, "top/a/b")) ||
 		    chdir(at(&p, "top/a/b")) < 0)
 			_exit(2);
