@@ -108,7 +108,8 @@ static char *resolve_in_worktree(const struct subject *s, const char *path)
 		return NULL;
 	fd = path_open_beneath(work, path + strlen(s->worktree) + 1, O_PATH | O_CLOEXEC, 0, NULL);
 	if (fd < 0) {
-		errno = -fd;
+		/* Without openat2 no link is followed. */
+		errno = fd == -ELOOP ? EXDEV : -fd;
 		return NULL;
 	}
 	(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);

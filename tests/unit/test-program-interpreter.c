@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "subject/program-interpreter.h"
+#include "openat2.h"
 #include "tap.h"
 
 static bool parse(const char *text, size_t len, char *ret, size_t size)
@@ -136,8 +137,10 @@ static void links_and_special_files_are_not_read(void)
 	CHECK(file && fputs("#!/bin/sh\n", file) >= 0 && fclose(file) == 0);
 	CHECK(symlink("script", "link") == 0 && mkfifo("fifo", 0600) == 0);
 	CHECK(mkdir("real", 0700) == 0 && link("script", "real/script") == 0 && symlink("real", "dir") == 0);
-	CHECK(interpreter_read("script", ret, sizeof(ret)) && strcmp(ret, "/bin/sh") == 0);
-	CHECK(interpreter_read("real/script", ret, sizeof(ret)));
+	if (has_openat2()) {
+		CHECK(interpreter_read("script", ret, sizeof(ret)) && strcmp(ret, "/bin/sh") == 0);
+		CHECK(interpreter_read("real/script", ret, sizeof(ret)));
+	}
 	CHECK(!interpreter_read("link", ret, sizeof(ret)));
 	CHECK(!interpreter_read("dir/script", ret, sizeof(ret)));
 	CHECK(!interpreter_read("fifo", ret, sizeof(ret)));
