@@ -86,14 +86,16 @@ tests_unit_test_doctor_LDADD = librun.a liboci.a $(LDADD)
 tests_unit_test_dispatch_LDADD = libcli.a librun.a $(LDADD)
 
 # Fuzz targets: a word in the list and a line for what it links; the corpus is tests/fuzz/corpus/<name>/ (one file per finding or shape).
-fuzz_targets = tests/fuzz/fuzz-card tests/fuzz/fuzz-oci-config tests/fuzz/fuzz-custody-json tests/fuzz/fuzz-grant tests/fuzz/fuzz-hook \
-	tests/fuzz/fuzz-json tests/fuzz/fuzz-ledger-tail tests/fuzz/fuzz-ledger-verify tests/fuzz/fuzz-manifest tests/fuzz/fuzz-profile \
+fuzz_targets = tests/fuzz/fuzz-card tests/fuzz/fuzz-oci-config tests/fuzz/fuzz-custody-json tests/fuzz/fuzz-git-identity tests/fuzz/fuzz-grant \
+	tests/fuzz/fuzz-hook tests/fuzz/fuzz-interpreter tests/fuzz/fuzz-json tests/fuzz/fuzz-ledger-tail tests/fuzz/fuzz-ledger-verify tests/fuzz/fuzz-manifest tests/fuzz/fuzz-profile \
 	tests/fuzz/fuzz-shell tests/fuzz/fuzz-subject
 tests_fuzz_fuzz_card_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_oci_config_LDADD = libruntime.a $(fuzz_libs)
 tests_fuzz_fuzz_custody_json_LDADD = $(fuzz_libs)
+tests_fuzz_fuzz_git_identity_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_grant_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_hook_LDADD = libhook.a $(fuzz_libs)
+tests_fuzz_fuzz_interpreter_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_json_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_ledger_tail_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_ledger_verify_LDADD = $(fuzz_libs)
