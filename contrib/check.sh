@@ -175,7 +175,28 @@ run_bats() {
 	local label=$1
 	shift
 	# The caller may ignore SIGHUP (nohup); the suites send it.
-	run_tap "$label" env --default-signal=HUP,INT,QUIT bats --tap "$@"
+	run_tap "$label" env --default-signal=HUP,INT,QUIT bats --tap --timing "$@"
+	suite_seconds "$BUILD/bats-$label.tap" "$@"
+}
+# suite_seconds LOG FILES...: seconds of each file, the longest first
+suite_seconds() {
+	local log=$1 word files=()
+	shift
+	for word; do
+		case $word in
+		*.bats) files+=("$word") ;;
+		*) [ ! -d "$word" ] || files+=("$word"/*.bats) ;;
+		esac
+	done
+	awk '
+		FILENAME != tap && sub(/^@test "/, "") && sub(/" \{$/, "") { gsub(/\\/, ""); file[$0] = FILENAME; next }
+		FILENAME == tap && match($0, / in [0-9]+ms( # skip.*)?$/) {
+			ms = substr($0, RSTART + 4) + 0
+			name = substr($0, 1, RSTART - 1)
+			sub(/^(not )?ok [0-9]+ /, "", name)
+			sum[name in file ? file[name] : "other tests"] += ms
+		}
+		END { for (f in sum) printf "   %6.1f s  %s\n", sum[f] / 1000, f }' tap="$log" "${files[@]}" "$log" | sort -rn
 }
 # run_tap LABEL CMD...: print each result as it arrives.
 run_tap() {
@@ -188,7 +209,8 @@ run_tap() {
 		'ok '*'# skip'*)
 			seen=$((seen + 1))
 			name=${line#ok * }
-			skipped "${name%% # skip*}" "$(sed 's/.*# skip *//; s/^(\(.*\))$/\1/' <<<"$line")"
+			name=${name%% # skip*}
+			skipped "${name% in *ms}" "$(sed 's/.*# skip *//; s/^(\(.*\))$/\1/' <<<"$line")"
 			printf '   skip    %s\n' "$name"
 			;;
 		'ok '*)
@@ -198,7 +220,8 @@ run_tap() {
 			;;
 		'not ok '*)
 			seen=$((seen + 1))
-			failed "${line#not ok * }"
+			name=${line#not ok * }
+			failed "${name% in *ms}"
 			printf '   FAILED  %s\n' "${line#not ok * }"
 			;;
 		*) printf '   | %s\n' "$line" ;;
@@ -212,7 +235,7 @@ run_tap() {
 
 # --- packages -----------------------------------------------------------------------------------------------------
 build_packages='gcc libc6-dev make autoconf automake pkg-config xz-utils crun libseccomp-dev libyajl-dev libcap-dev nettle-dev libarchive-dev go-md2man'
-test_packages='zsh fish exfatprogs exfat-fuse fuse3 libfuse3-dev fuse-overlayfs attr zstd xfsprogs btrfs-progs e2fsprogs bats jq procps util-linux uidmap runc busybox-static strace valgrind git tmux
+test_packages='zsh fish exfatprogs exfat-fuse fuse3 libfuse3-dev fuse-overlayfs attr zstd xfsprogs btrfs-progs e2fsprogs bats jq procps util-linux uidmap runc busybox-static strace valgrind git less tmux
 	shellcheck cppcheck clang-format clang-tidy musl-tools golang-go python3 nodejs perl'
 full_packages='clang libclang-rt-14-dev'
 

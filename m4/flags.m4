@@ -25,3 +25,19 @@ AC_DEFUN([CUSTODY_LDFLAGS], [
   LDFLAGS="$custody_save"
   AC_SUBST([$1])
 ])
+dnl CUSTODY_PACKED_RELOCATIONS(VAR): append the flag for packed relative relocations (DT_RELR) to the flags VAR of a static-pie
+dnl program, if such a program starts: a C library before 2.36 links it and does not relocate it.  Unpacked, each pointer in a
+dnl table is 24 bytes that every start reads.
+AC_DEFUN([CUSTODY_PACKED_RELOCATIONS], [
+  custody_save="$LDFLAGS"
+  AC_MSG_CHECKING([whether programs start with packed relative relocations])
+  LDFLAGS="$custody_save $$1 -Wl,-z,pack-relative-relocs"
+  AS_CASE(["$$1"], [*-static-pie*], [
+    AC_RUN_IFELSE([AC_LANG_PROGRAM([[static int one = 1; int *volatile place = &one;]],
+                                   [[return place != &one || *place != 1;]])],
+      [AC_MSG_RESULT([yes]); $1="$$1 -Wl,-z,pack-relative-relocs"],
+      [AC_MSG_RESULT([no])],
+      [AC_MSG_RESULT([no, cross-compiling])])],
+    [AC_MSG_RESULT([no, not position-independent])])
+  LDFLAGS="$custody_save"
+])

@@ -2,8 +2,8 @@
 # a header of the tests is a word in noinst_HEADERS.
 unit_tests = tests/unit/test-tap
 # base
-unit_tests += tests/unit/test-clock tests/unit/test-digest tests/unit/test-digest-two tests/unit/test-fault tests/unit/test-fd \
-	tests/unit/test-disk-usage tests/unit/test-unit-text \
+unit_tests += tests/unit/test-call-filter tests/unit/test-clock tests/unit/test-digest tests/unit/test-digest-two tests/unit/test-fault tests/unit/test-fd \
+	tests/unit/test-disk-usage tests/unit/test-local-time tests/unit/test-unit-text \
 	tests/unit/test-json tests/unit/test-log tests/unit/test-option tests/unit/test-path tests/unit/test-place tests/unit/test-str tests/unit/test-walk
 # ledger
 unit_tests += tests/unit/test-ledger-append tests/unit/test-ledger-checkpoint tests/unit/test-ledger-full tests/unit/test-ledger-kill \
@@ -16,41 +16,41 @@ unit_tests += tests/unit/test-shell-split tests/unit/test-command-class tests/un
 # layer, cgroup, init
 unit_tests += tests/unit/test-layer tests/unit/test-layer-proof tests/unit/test-cgroup tests/unit/test-init tests/unit/test-init-run tests/unit/test-init-inherit tests/unit/test-inherit-table tests/unit/test-init-prove
 # state, config
-unit_tests += tests/unit/test-config tests/unit/test-digest-key tests/unit/test-lane tests/unit/test-migrate tests/unit/test-project tests/unit/test-sandbox-root
+unit_tests += tests/unit/test-config tests/unit/test-digest-key tests/unit/test-disposable-dir tests/unit/test-git-link tests/unit/test-home-dir tests/unit/test-lane tests/unit/test-migrate tests/unit/test-project tests/unit/test-sandbox-root
 # profile
 unit_tests += tests/unit/test-profile-compare tests/unit/test-profile-danger tests/unit/test-profile-file tests/unit/test-profile-load \
 	tests/unit/test-profile-parse tests/unit/test-profile-schema tests/unit/test-profile-shipped tests/unit/test-profile-trust
 # subject
-unit_tests += tests/unit/test-git-identity tests/unit/test-operand tests/unit/test-program-interpreter tests/unit/test-subject tests/unit/test-subject-diff tests/unit/test-subject-digest \
-	tests/unit/test-subject-git tests/unit/test-subject-json
+unit_tests += tests/unit/test-git-identity tests/unit/test-operand tests/unit/test-own-dirs tests/unit/test-program-interpreter tests/unit/test-subject tests/unit/test-subject-diff tests/unit/test-subject-digest \
+	tests/unit/test-subject-git tests/unit/test-subject-exec tests/unit/test-subject-json
 # tty
-unit_tests += tests/unit/test-card tests/unit/test-interrupt-keys tests/unit/test-progress tests/unit/test-prompt-rate
+unit_tests += tests/unit/test-card tests/unit/test-interrupt-keys tests/unit/test-progress tests/unit/test-prompt-rate tests/unit/test-table
 # worktree, capture
 unit_tests += tests/unit/test-mount-watch tests/unit/test-capture tests/unit/test-capture-copy tests/unit/test-capture-sync \
 	tests/unit/test-pack tests/unit/test-swap
 # session
-unit_tests += tests/unit/test-exit-reason tests/unit/test-run-result tests/unit/test-session tests/unit/test-session-note \
+unit_tests += tests/unit/test-exec-socket tests/unit/test-exit-reason tests/unit/test-run-result tests/unit/test-session tests/unit/test-session-note \
 	tests/unit/test-session-summary tests/unit/test-session-upper
 # approval
 unit_tests += tests/unit/test-approver tests/unit/test-grant tests/unit/test-grant-race tests/unit/test-pin tests/unit/test-request \
-	tests/unit/test-request-command
+	tests/unit/test-request-command tests/unit/test-standing
 # evidence
 unit_tests += tests/unit/test-delivery tests/unit/test-evidence tests/unit/test-evidence-config tests/unit/test-evidence-diff \
 	tests/unit/test-evidence-scope tests/unit/test-evidence-source
 # review
-unit_tests += tests/unit/test-changes tests/unit/test-line-diff tests/unit/test-review
+unit_tests += tests/unit/test-apply-batch tests/unit/test-changes tests/unit/test-line-diff tests/unit/test-overlay-sum tests/unit/test-reflog tests/unit/test-rename tests/unit/test-review tests/unit/test-review-ask
 # container, decision, warden
 unit_tests += tests/unit/test-decision tests/unit/test-container-info tests/unit/test-container-orphan tests/unit/test-disk-watch tests/unit/test-output-log tests/unit/test-pump \
 	tests/unit/test-warden tests/unit/test-warden-channel tests/unit/test-warden-handover
 # oci
 unit_tests += tests/unit/test-bundle tests/unit/test-bundle-subject tests/unit/test-hook-args tests/unit/test-json-span \
-	tests/unit/test-libcrun-confine \
+	tests/unit/test-libcrun-base64 tests/unit/test-libcrun-confine \
 	tests/unit/test-runtime-options tests/unit/test-seccomp tests/unit/test-seccomp-cache
 # run, doctor, cli
 unit_tests += tests/unit/test-dispatch tests/unit/test-doctor tests/unit/test-run-ledger tests/unit/test-run-options
 
 noinst_HEADERS = tests/fuzz/ledger-fix.h tests/lib/init-peer.h tests/unit/approval-fixture.h tests/unit/child.h \
-	tests/unit/ledger-fixture.h tests/unit/openat2.h tests/unit/overlay-fixture.h tests/unit/policy-fixture.h \
+	tests/unit/ledger-fixture.h tests/unit/openat2.h tests/unit/overlay-files.h tests/unit/overlay-fixture.h tests/unit/overlay-play.h tests/unit/policy-fixture.h \
 	tests/unit/profile-fixture.h tests/unit/subject-fixture.h tests/unit/tap.h tests/unit/unprivileged.h tests/unit/thread-fixture.h tests/unit/tree-fixture.h
 
 # Parts of custody-init, which is no library.
@@ -66,6 +66,7 @@ tests_unit_test_grant_LDADD = $(LDADD) $(CRYPT_LIBS)
 tests_unit_test_grant_race_LDADD = $(LDADD) $(CRYPT_LIBS)
 tests_unit_test_pin_LDADD = $(LDADD) $(CRYPT_LIBS)
 tests_unit_test_request_LDADD = $(LDADD) $(CRYPT_LIBS)
+tests_unit_test_standing_LDADD = $(LDADD) $(CRYPT_LIBS)
 oci_test_libs = liboci.a libcore.a libbase.a $(DEP_LIBS)
 tests_unit_test_seccomp_LDADD = $(oci_test_libs)
 tests_unit_test_subject_json_LDADD = $(oci_test_libs)
@@ -77,6 +78,8 @@ runtime_test_libs = libruntime.a libbase.a $(DEP_LIBS)
 tests_unit_test_libcrun_confine_SOURCES = tests/unit/test-libcrun-confine.c $(libcrun_confine)
 tests_unit_test_libcrun_confine_LDFLAGS = $(AM_LDFLAGS) $(confine_wraps)
 tests_unit_test_libcrun_confine_LDADD = libbase.a $(DEP_LIBS)
+tests_unit_test_libcrun_base64_SOURCES = tests/unit/test-libcrun-base64.c oci/libcrun/libcrun-base64.c
+tests_unit_test_libcrun_base64_LDADD = $(DEP_LIBS)
 tests_unit_test_seccomp_cache_LDADD = $(runtime_test_libs)
 tests_unit_test_json_span_LDADD = $(runtime_test_libs)
 tests_unit_test_runtime_options_LDADD = $(runtime_test_libs)
@@ -87,7 +90,7 @@ tests_unit_test_dispatch_LDADD = libcli.a librun.a $(LDADD)
 
 # Fuzz targets: a word in the list and a line for what it links; the corpus is tests/fuzz/corpus/<name>/ (one file per finding or shape).
 fuzz_targets = tests/fuzz/fuzz-card tests/fuzz/fuzz-oci-config tests/fuzz/fuzz-custody-json tests/fuzz/fuzz-git-identity tests/fuzz/fuzz-grant \
-	tests/fuzz/fuzz-hook tests/fuzz/fuzz-interpreter tests/fuzz/fuzz-json tests/fuzz/fuzz-ledger-tail tests/fuzz/fuzz-ledger-verify tests/fuzz/fuzz-manifest tests/fuzz/fuzz-profile \
+	tests/fuzz/fuzz-hook tests/fuzz/fuzz-interpreter tests/fuzz/fuzz-json tests/fuzz/fuzz-ledger-tail tests/fuzz/fuzz-ledger-verify tests/fuzz/fuzz-manifest tests/fuzz/fuzz-profile tests/fuzz/fuzz-reflog \
 	tests/fuzz/fuzz-shell tests/fuzz/fuzz-subject
 tests_fuzz_fuzz_card_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_oci_config_LDADD = libruntime.a $(fuzz_libs)
@@ -101,6 +104,7 @@ tests_fuzz_fuzz_ledger_tail_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_ledger_verify_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_manifest_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_profile_LDADD = $(fuzz_libs)
+tests_fuzz_fuzz_reflog_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_shell_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_subject_LDADD = liboci.a $(fuzz_libs)
 if FUZZING

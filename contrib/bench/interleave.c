@@ -4,9 +4,10 @@
  * other load and warm caches affect all of them.  Absolute times are noise on a shared machine; the ratio to the
  * first command is the result, with a 95 % bootstrap interval over rounds.
  *
- *	interleave [-n ROUNDS] [-w WARMUP] [-i IDLE_MS] [-j FILE] [-b PROGRAM] [-s FILE] NAME CMD... [::: NAME CMD...]...
+ *	interleave [-c] [-n ROUNDS] [-w WARMUP] [-i IDLE_MS] [-j FILE] [-b PROGRAM] [-s FILE] NAME CMD... [::: NAME CMD...]...
  *
  * PROGRAM runs before each start and is not timed.  FILE is the stdin of each command, opened for each start.
+ * -c: processor time of the command and of the processes that it waited for, instead of elapsed time.
  *
  * A command that exits with a status other than 0 aborts the measurement: a failed start must not count as a fast one.
  */
@@ -40,6 +41,7 @@ struct plan {
 	struct candidate c[CANDIDATES_MAX];
 	int n;
 	int rounds, warmup, idle_ms;
+	int cpu; /* processor time instead of elapsed time */
 	const char *json, *before, *input;
 	posix_spawn_file_actions_t stdio;
 	int drain; /* read end of the commands' output pipe */
@@ -60,6 +62,12 @@ static double now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static double cpu_ms(const struct rusage *use)
+{
+	return (double)(use->ru_utime.tv_sec + use->ru_stime.tv_sec) * 1e3 +
+	       (double)(use->ru_utime.tv_usec + use->ru_stime.tv_usec) / 1e3;
 }
 
 /* Pipes, never /dev/null: crun with a user namespace chowns its stdio, including the host's /dev/null. */
@@ -104,7 +112,7 @@ static double start_once(const struct plan *p, struct candidate *c)
 	}
 	if (use.ru_maxrss > c->rss_kb)
 		c->rss_kb = use.ru_maxrss;
-	return end - begin;
+	return p->cpu ? cpu_ms(&use) : end - begin;
 }
 
 static void prepare(const struct plan *p)
@@ -245,8 +253,11 @@ static int parse_args(struct plan *p, int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "+n:w:i:j:b:s:")) != -1) {
+	while ((opt = getopt(argc, argv, "+cn:w:i:j:b:s:")) != -1) {
 		switch (opt) {
+		case 'c':
+			p->cpu = 1;
+			break;
 		case 'n':
 			p->rounds = atoi(optarg);
 			break;
@@ -292,7 +303,7 @@ int main(int argc, char **argv)
 	struct plan p = { .rounds = 200, .warmup = 5 };
 
 	if (parse_args(&p, argc, argv) < 0) {
-		fprintf(stderr, "usage: interleave [-n ROUNDS] [-w WARMUP] [-i IDLE_MS] [-j FILE] "
+		fprintf(stderr, "usage: interleave [-c] [-n ROUNDS] [-w WARMUP] [-i IDLE_MS] [-j FILE] "
 				"[-b PROGRAM] [-s FILE] NAME CMD... [::: ...]\n");
 		return 64;
 	}

@@ -34,6 +34,16 @@ static void append_require(struct jdoc *args, const struct subject *s)
 	append_text(args, &t);
 }
 
+static void append_hidden(struct jdoc *args, char *const *paths)
+{
+	_cleanup_strbuf_ struct strbuf t = { 0 };
+
+	for (; paths && *paths; paths++) {
+		strbuf_printf(&t, "--hide=%s", *paths);
+		append_text(args, &t);
+	}
+}
+
 static void append_mounts(struct jdoc *args, const struct subject *s)
 {
 	_cleanup_strbuf_ struct strbuf t = { 0 };
@@ -43,7 +53,8 @@ static void append_mounts(struct jdoc *args, const struct subject *s)
 	for (size_t i = 0; i < s->n_mounts; i++) {
 		const struct subject_mount *m = &s->mounts[i];
 
-		if (subject_mount_is_tree(s, m)) {
+		/* Both: it must be an overlay, and may be written. */
+		if (subject_mount_is_tree(s, m) || m->kind == SUBJECT_MOUNT_OVERLAY) {
 			strbuf_printf(&t, "--tree=%s", m->target);
 			append_text(args, &t);
 		}
@@ -52,10 +63,8 @@ static void append_mounts(struct jdoc *args, const struct subject *s)
 		strbuf_printf(&t, "--%s=%s", m->kind == SUBJECT_MOUNT_TMPFS ? "tmpfs" : "rw", m->target);
 		append_text(args, &t);
 	}
-	for (char **hide = s->profile->fs_hide; hide && *hide; hide++) {
-		strbuf_printf(&t, "--hide=%s", *hide);
-		append_text(args, &t);
-	}
+	append_hidden(args, s->profile->fs_hide);
+	append_hidden(args, s->secrets);
 }
 
 static void append_cwd(struct jdoc *args, const struct subject *s)

@@ -8,8 +8,6 @@
 #include "base/str.h"
 #include "oci/bundle/bundle-impl.h"
 
-#define SHM_SIZE "size=67108864"
-
 static struct jdoc *add_mount(struct jdoc *mounts, const char *target, const char *type, const char *source)
 {
 	struct jdoc *m = jdoc_append_object(mounts);
@@ -47,7 +45,7 @@ static const struct {
 	{ "/dev",        "tmpfs",  { "nosuid", "noexec", "strictatime", "mode=755", "size=65536k" } },
 	/* No gid: the group of terminals may not be mapped, and mode 0620 without it is stricter. */
 	{ "/dev/pts",    "devpts", { "nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620" } },
-	{ "/dev/shm",    "tmpfs",  { "nosuid", "nodev", "noexec", "mode=1777", SHM_SIZE } },
+	{ "/dev/shm",    "tmpfs",  { "nosuid", "nodev", "noexec", "mode=1777" } },
 	{ "/dev/mqueue", "mqueue", { "nosuid", "nodev", "noexec" } },
 };
 /* clang-format on */
@@ -72,6 +70,11 @@ static bool is_left_out(const struct subject *s, const char *target)
 	return !bundle_asks(s, LAYER_DEVICES) && (mqueue || strcmp(target, "/dev/shm") == 0);
 }
 
+static uint64_t shm_size(const struct profile *p)
+{
+	return p->limit_shm ? p->limit_shm : PROFILE_SHM_DEFAULT;
+}
+
 static void add_private(struct jdoc *mounts, const struct subject *s)
 {
 	static const char *const host_options[] = { "rbind", "nosuid", "noexec", NULL };
@@ -80,10 +83,18 @@ static void add_private(struct jdoc *mounts, const struct subject *s)
 		const char *target = private_mounts[i].target, *type = private_mounts[i].type;
 		const char *host = host_place(s, target);
 
-		if (host)
+		struct jdoc *options;
+
+		if (host) {
 			append_words(add_mount(mounts, target, "bind", host), host_options);
-		else if (!is_left_out(s, target))
-			append_words(add_mount(mounts, target, type, type), private_mounts[i].options);
+			continue;
+		}
+		if (is_left_out(s, target))
+			continue;
+		options = add_mount(mounts, target, type, type);
+		append_words(options, private_mounts[i].options);
+		if (strcmp(target, "/dev/shm") == 0)
+			append_format(options, "size=%llu", (unsigned long long)shm_size(s->profile));
 	}
 }
 
@@ -148,18 +159,19 @@ static void append_lower(struct jdoc *options, const struct placement *p)
 		put_layer(&text, p->sealed, "\\,:");
 		strbuf_putc(&text, ':');
 	}
+	if (p->base) {
+		put_layer(&text, p->base, "\\,:");
+		strbuf_putc(&text, ':');
+	}
 	put_layer(&text, p->worktree, "\\,:");
 	jdoc_append_string(options, text.broken ? NULL : text.text);
 }
 
-static void add_overlay(struct jdoc *mounts, const struct subject *s, const struct placement *p,
-			const char *target)
+/* All but the lowers. */
+static void append_overlay(struct jdoc *options, const struct subject *s, const char *upper, const char *work)
 {
-	struct jdoc *options = add_mount(mounts, target, "overlay", "overlay");
-
-	append_lower(options, p);
-	append_layer(options, "upperdir", p->upper);
-	append_layer(options, "workdir", p->work);
+	append_layer(options, "upperdir", upper);
+	append_layer(options, "workdir", work);
 	/* In a user namespace overlayfs can store its attributes only as user.*. */
 	if (bundle_asks(s, LAYER_USER_NS)) {
 		jdoc_append_string(options, "userxattr");
@@ -172,6 +184,28 @@ static void add_overlay(struct jdoc *mounts, const struct subject *s, const stru
 	jdoc_append_string(options, "volatile");
 	jdoc_append_string(options, "nosuid");
 	jdoc_append_string(options, "nodev");
+}
+
+static void add_overlay(struct jdoc *mounts, const struct subject *s, const struct placement *p,
+			const char *target)
+{
+	struct jdoc *options = add_mount(mounts, target, "overlay", "overlay");
+
+	append_lower(options, p);
+	append_overlay(options, s, p->upper, p->work);
+}
+
+/* The repository beside the worktree, with its own upper. */
+static void add_repository(struct jdoc *mounts, const struct subject *s, const struct placement *p,
+			   const char *target, const char *source)
+{
+	struct jdoc *options = add_mount(mounts, target, "overlay", "overlay");
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+
+	strbuf_puts(&text, "lowerdir=");
+	put_layer(&text, source, "\\,:");
+	jdoc_append_string(options, text.broken ? NULL : text.text);
+	append_overlay(options, s, p->repository_upper, p->repository_work);
 }
 
 /* The tree with the sealed files on top, read-only: overlayfs without an upper is always read-only. */
@@ -229,7 +263,9 @@ static void add_subject_mount(struct jdoc *mounts, const struct subject *s, cons
 		return;
 	}
 	source = p->sources && p->sources[i] ? p->sources[i] : m->source;
-	if (subject_mount_is_tree(s, m))
+	if (m->kind == SUBJECT_MOUNT_OVERLAY)
+		add_repository(mounts, s, p, m->target, source);
+	else if (subject_mount_is_tree(s, m))
 		add_tree(mounts, p, m->target, source);
 	else
 		append_bind_options(add_mount(mounts, m->target, "bind", source), p, m->rw, m->is_dir);

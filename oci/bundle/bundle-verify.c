@@ -26,16 +26,18 @@
  * is read wrongly here makes the comparison fail.
  */
 struct config_extra {
-	struct jdoc *env, *annotations;
-	char **words; /* strings of ENV, borrowed */
+	struct jdoc *env, *args, *annotations; /* ARGS: NULL unless the document has redacted words */
+	char **words, **arguments;	       /* strings of ENV and ARGS, borrowed */
 	bool terminal;
 };
 
 static void extra_done(struct config_extra *x)
 {
 	jdoc_free(x->env);
+	jdoc_free(x->args);
 	jdoc_free(x->annotations);
 	free(x->words);
+	free(x->arguments);
 }
 
 static int parse_part(struct jspan part, struct jdoc **ret, struct fault *f)
@@ -43,19 +45,22 @@ static int parse_part(struct jspan part, struct jdoc **ret, struct fault *f)
 	return jdoc_parse(part.at, part.len, "config.json", NULL, ret, f);
 }
 
-static int take_words(struct config_extra *x, struct fault *f)
+static int take_words(const struct jdoc *list, const char *name, char ***ret, struct fault *f)
 {
-	if (x->env->type != JDOC_ARRAY)
-		return fault_set(f, EPERM, "config.json: process.env is not a list");
-	x->words = calloc(x->env->n_items + 1, sizeof(*x->words));
-	if (!x->words)
+	_cleanup_free_ char **words = NULL;
+
+	if (list->type != JDOC_ARRAY)
+		return fault_set(f, EPERM, "config.json: process.%s is not a list", name);
+	words = calloc(list->n_items + 1, sizeof(*words));
+	if (!words)
 		return fault_errno(f, ENOMEM, "config.json");
-	for (size_t i = 0; i < x->env->n_items; i++) {
-		if (x->env->items[i]->type != JDOC_STRING)
-			return fault_set(f, EPERM,
-					 "config.json: process.env has an item that is not a string");
-		x->words[i] = x->env->items[i]->string;
+	for (size_t i = 0; i < list->n_items; i++) {
+		if (list->items[i]->type != JDOC_STRING)
+			return fault_set(f, EPERM, "config.json: process.%s has an item that is not a string",
+					 name);
+		words[i] = list->items[i]->string;
 	}
+	*ret = TAKE_PTR(words);
 	return 0;
 }
 
@@ -75,7 +80,7 @@ static struct jspan cut_part(struct jspan text, const char *head, const char *ta
  * Finds them by the indentation that custody writes.  A text with another layout is parsed instead; one that only looks like
  * custody's fails the comparison.
  */
-static bool cut(const struct bundle_files *b, struct jspan part[2], struct jspan member[2])
+static bool cut(const struct bundle_files *b, struct jspan part[2], struct jspan member[3])
 {
 	const struct jspan text = { b->config, b->config_len };
 
@@ -85,17 +90,22 @@ static bool cut(const struct bundle_files *b, struct jspan part[2], struct jspan
 		return false;
 	member[0] = cut_part(part[0], "\n    \"env\": [", "\n    ]");
 	member[1] = cut_part(part[0], "\n    \"terminal\": t", "e");
-	return member[0].at != NULL;
+	member[2] = cut_part(part[0], "\n    \"args\": [", "\n    ]");
+	return member[0].at && member[2].at;
 }
 
-static int parse_extra(struct jspan annotations, const struct jspan member[2], struct config_extra *x,
-		       struct fault *f)
+static int parse_extra(struct jspan annotations, const struct jspan member[3], bool redacted,
+		       struct config_extra *x, struct fault *f)
 {
 	int r;
 
 	r = parse_part(member[0], &x->env, f);
 	if (r >= 0)
-		r = take_words(x, f);
+		r = take_words(x->env, "env", &x->words, f);
+	if (r >= 0 && redacted)
+		r = parse_part(member[2], &x->args, f);
+	if (r >= 0 && redacted)
+		r = take_words(x->args, "args", &x->arguments, f);
 	x->terminal = jspan_is(member[1], 't');
 	if (r >= 0 && annotations.at)
 		r = parse_part(annotations, &x->annotations, f);
@@ -105,18 +115,20 @@ static int parse_extra(struct jspan annotations, const struct jspan member[2], s
 static int read_extra(const struct bundle_files *b, struct config_extra *x, struct fault *f)
 {
 	static const char *const parts[] = { "process", "annotations" }, *const members[] = { "env",
-											      "terminal" };
-	struct jspan root, part[2], member[2];
+											      "terminal",
+											      "args" };
+	const bool redacted = jdoc_get(b->document, "redacted") != NULL;
+	struct jspan root, part[2], member[3];
 
 	if (cut(b, part, member))
-		return parse_extra(part[1], member, x, f);
+		return parse_extra(part[1], member, redacted, x, f);
 	if (jspan_check(b->config, b->config_len, JDOC_DEPTH_MAX) < 0 ||
 	    jspan_root(b->config, b->config_len, &root) < 0)
 		return fault_set(f, EINVAL, "config.json is not valid JSON: " BUNDLE_AGAIN);
-	if (jspan_get_each(root, parts, 2, part) < 0 || jspan_get_each(part[0], members, 2, member) < 0 ||
-	    !member[0].at)
-		return fault_set(f, EPERM, "config.json: missing process.env: " BUNDLE_AGAIN);
-	return parse_extra(part[1], member, x, f);
+	if (jspan_get_each(root, parts, 2, part) < 0 || jspan_get_each(part[0], members, 3, member) < 0 ||
+	    !member[0].at || !member[2].at)
+		return fault_set(f, EPERM, "config.json: missing process.env or process.args: " BUNDLE_AGAIN);
+	return parse_extra(part[1], member, redacted, x, f);
 }
 
 static int same_program(const char *a, const char *b, struct fault *f)
@@ -274,7 +286,7 @@ int bundle_verify(struct bundle_files *b, const struct digest_key *key, const ch
 	if (r >= 0)
 		r = read_extra(b, &x, f);
 	if (r >= 0)
-		r = subject_from_json(b->document, x.words, h.time_s, key, &b->subject, f);
+		r = subject_from_json(b->document, x.words, x.arguments, h.time_s, key, &b->subject, f);
 	if (r >= 0)
 		r = require_ids(&h, b->subject, b->dirfd, f);
 	if (r >= 0)

@@ -178,6 +178,8 @@ static int add_linux(struct jdoc *config, const struct subject *s, const struct 
 		append_all(list, masked_paths);
 	for (char **hide = s->profile->fs_hide; hide && *hide; hide++)
 		jdoc_append_string(list, *hide);
+	for (char **hide = s->secrets; hide && *hide; hide++)
+		jdoc_append_string(list, *hide);
 	list = jdoc_set_array(part, "readonlyPaths");
 	if (bundle_asks(s, LAYER_MASKS))
 		append_all(list, readonly_paths);

@@ -9,16 +9,32 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "container/container-evidence.h"
 #include "container/container-info.h"
 #include "container/warden-handover.h"
 #include "subject/subject-hidden.h"
+
+/* The command and config.json without the secrets of the command.  Most have none: then the text stays as it is. */
+static int hide_secrets(const struct hook_approve_job *a, struct container_info *d, struct strbuf *config,
+			struct fault *f)
+{
+	int r;
+
+	if (!a->bundle.subject->shown)
+		return 0;
+	r = container_evidence_hide(a->bundle.config, a->bundle.config_len, a->bundle.document, config, f);
+	d->config = config->text;
+	d->config_len = config->len;
+	return r;
+}
 
 /* The data that evidence needs, independent of the bundle from here on. */
 static int write_info(const struct hook_approve_job *a, struct fault *f)
 {
 	const struct subject *s = a->bundle.subject;
 	const struct placement *p = &a->bundle.placement;
-	_cleanup_strv_ char **hidden = NULL;
+	_cleanup_strv_ char **hidden = NULL, **argv = redact_argv(s->argv, a->decision.run.redact);
+	_cleanup_strbuf_ struct strbuf config = { 0 };
 	struct container_info d = {
 		.container = a->state->id,
 		.bundle = a->state->bundle,
@@ -27,7 +43,7 @@ static int write_info(const struct hook_approve_job *a, struct fault *f)
 		.digest = a->bundle.digest,
 		.profile = s->profile->name,
 		.profile_digest = s->profile->digest,
-		.argv = s->argv,
+		.argv = argv,
 		.redact = a->terms.redact,
 		.verdict = (struct jdoc *)a->decision.run.approval.verdict,
 		.forensics = a->terms.forensics,
@@ -45,8 +61,12 @@ static int write_info(const struct hook_approve_job *a, struct fault *f)
 	};
 	int r;
 
+	if (!argv)
+		return fault_errno(f, ENOMEM, "container");
 	r = subject_hidden_list(s, s->profile->fs_hide, &hidden, f);
 	d.hide = hidden;
+	if (r >= 0)
+		r = hide_secrets(a, &d, &config, f);
 	return r < 0 ? r : container_info_write(a->session.run_fd, &d, f);
 }
 

@@ -25,11 +25,14 @@ static int read_bundle(struct hook_approve_job *a, struct fault *f)
 		return fault_wrap(f, r, "digest key of the lane");
 	a->bundle.approve = a->args;
 	a->bundle.run = a->dirs.run;
+	decision_redact_with(&a->decision, &a->key);
 	r = bundle_verify(&a->bundle, &a->key, "/proc/self/exe", f);
+	/* Also of a refusal: its text may quote them. */
+	if (a->bundle.subject)
+		run->argv = a->bundle.subject->argv;
 	if (r < 0)
 		return r;
 	run->profile = a->bundle.subject->profile->name;
-	run->argv = a->bundle.subject->argv;
 	run->env = a->bundle.subject->env;
 	run->cwd = a->bundle.subject->cwd;
 	return 0;

@@ -17,6 +17,7 @@ liboci_a_SOURCES += \
 	$(libcrun_confine) \
 	oci/libcrun/libcrun-adapter.c oci/libcrun/libcrun-adapter.h \
 	$(libcrun_common) \
+	oci/libcrun/libcrun-base64.c \
 	oci/libcrun/libcrun-counters.c oci/libcrun/libcrun-counters.h \
 	oci/libcrun/libcrun-source.c oci/libcrun/libcrun-source.h \
 	oci/libcrun/libcrun-wrap.c \
@@ -28,7 +29,7 @@ liboci_a_SOURCES += \
 # Twice: libcrun calls back into the wraps and the systemd symbols.
 oci_libs = $(LIBCRUN_A) liboci.a libbase.a
 oci_ldflags = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_get_cgroup_mode,--wrap=run_process \
-	-Wl,--wrap=mount,--wrap=libcrun_set_sysctl $(confine_wraps)
+	-Wl,--wrap=mount,--wrap=libcrun_set_sysctl,--wrap=base64_decode $(confine_wraps)
 
 # The part that custody-runtime alone needs.
 libruntime_a_SOURCES += \

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/path.h"
+#include "base/str.h"
 #include "tty/card-text.h"
 #include "subject/subject-diff.h"
 
@@ -113,6 +115,10 @@ static void add_worktree(struct card *c, const struct approval_card_facts *k)
 		card_put_word(&b, target);
 	}
 	add_built(c, "worktree", is_true(tree, "home") ? CARD_WARN : CARD_PLAIN, &b);
+	if (jdoc_get_string(tree, "base"))
+		card_add(c, "continues", CARD_PLAIN,
+			 "the kept changes of an earlier session, sha256:%s: custody diff shows them",
+			 jdoc_get_string(tree, "base"));
 }
 
 static void add_askers(struct card *c, const struct approval_card_facts *k)
@@ -200,6 +206,12 @@ static bool is_channel(const struct jdoc *mount)
 	return str_eq(type, "socket") || str_eq(type, "fifo");
 }
 
+static void put_disposable(struct strbuf *b, const struct jdoc *mount)
+{
+	if (is_true(mount, "disposable"))
+		strbuf_puts(b, " (disposable: made by custody for content that may be lost)");
+}
+
 /* Files that may be changed or deleted.  Returns whether any file of this machine is writable. */
 static bool add_writes(struct card *c, const struct approval_card_facts *k)
 {
@@ -224,10 +236,16 @@ static bool add_writes(struct card *c, const struct approval_card_facts *k)
 		strbuf_puts(&b, "only memory, discarded afterwards");
 	if (jdoc_get(tree, "source"))
 		put_json_word(&b, jdoc_get(tree, "source"));
-	add_built(c, "writes", rw ? CARD_WARN : CARD_PLAIN, &b);
+	put_disposable(&b, tree);
+	add_built(c, "writes", rw && !is_true(tree, "disposable") ? CARD_WARN : CARD_PLAIN, &b);
 	for (size_t i = 0; has_items(mounts) && i < mounts->n_items; i++) {
 		const struct jdoc *m = mounts->items[i];
 
+		if (str_eq(jdoc_get_string(m, "kind"), "overlay")) {
+			strbuf_puts(&b, "only a copy of the repository ");
+			put_json_word(&b, jdoc_get(m, "source"));
+			add_built(c, "", CARD_PLAIN, &b);
+		}
 		if (!str_eq(jdoc_get_string(m, "kind"), "bind") || !is_true(m, "rw"))
 			continue;
 		strbuf_puts(&b, is_channel(m) ? "may send and receive through "
@@ -235,10 +253,47 @@ static bool add_writes(struct card *c, const struct approval_card_facts *k)
 		put_json_word(&b, jdoc_get(m, "source"));
 		strbuf_puts(&b, ", as ");
 		put_json_word(&b, jdoc_get(m, "target"));
-		add_built(c, "", CARD_WARN, &b);
+		put_disposable(&b, m);
+		add_built(c, "", is_true(m, "disposable") ? CARD_PLAIN : CARD_WARN, &b);
 		rw = true;
 	}
 	return rw;
+}
+
+/* A part of the host's own programs and settings, which the profile's root shows. */
+static bool is_of_system(const char *path)
+{
+	static const char *const dirs[] = { "/usr",   "/bin",	 "/sbin", "/lib", "/lib32",
+					    "/lib64", "/libx32", "/etc",  NULL };
+
+	for (size_t i = 0; dirs[i]; i++)
+		if (path_is_below(path, dirs[i]))
+			return true;
+	return false;
+}
+
+/* Files of the host that can be read, besides its programs: -v, filesystem.ro, --tools. */
+static void add_reads(struct card *c, const struct approval_card_facts *k)
+{
+	const struct jdoc *mounts = jdoc_get(k->subject, "mounts");
+	const char *label = "reads";
+
+	for (size_t i = 0; has_items(mounts) && i < mounts->n_items; i++) {
+		const struct jdoc *m = mounts->items[i];
+		const char *source = jdoc_get_string(m, "source"), *target = jdoc_get_string(m, "target");
+		_cleanup_strbuf_ struct strbuf b = { 0 };
+
+		if (!source || !target || is_true(m, "rw") || str_eq(jdoc_get_string(m, "kind"), "overlay") ||
+		    (is_of_system(source) && str_eq(source, target)))
+			continue;
+		card_put_word(&b, source);
+		if (!str_eq(source, target)) {
+			strbuf_puts(&b, ", as ");
+			card_put_word(&b, target);
+		}
+		add_built(c, label, CARD_PLAIN, &b);
+		label = "";
+	}
 }
 
 static void add_reach(struct card *c, const struct approval_card_facts *k)
@@ -283,12 +338,25 @@ static void add_operands(struct card *c, const struct jdoc *operands)
 	}
 }
 
+/* A command in a running session. */
+static void add_exec(struct card *c, const char *subject)
+{
+	card_add(c, "runs in", CARD_WARN, "a running session with the subject %.19s", subject);
+	card_add(c, "sealed", CARD_WARN,
+		 "nothing: the session's processes may change every file until the command runs");
+}
+
 static void add_seal(struct card *c, const struct approval_card_facts *k)
 {
 	const struct jdoc *sealed = jdoc_get(k->subject, "operands"), *files = jdoc_get(sealed, "files");
-	const char *seal = jdoc_get_string(sealed, "seal");
+	const char *seal = jdoc_get_string(sealed, "seal"),
+		   *running = jdoc_get_string(jdoc_get(k->subject, "exec"), "subject");
 	bool any = has_items(files);
 
+	if (running) {
+		add_exec(c, running);
+		return;
+	}
 	if (str_eq(jdoc_get_string(jdoc_get(k->subject, "worktree"), "mode"), "tmpfs"))
 		return;
 	if (any)
@@ -341,12 +409,33 @@ static void add_changes(struct card *c, const struct approval_card_facts *k)
 		add_change(c, i ? "" : "changed", diff->items[i]);
 }
 
+static void add_standing(struct card *c, const struct approval_card_facts *k)
+{
+	const char *program = jdoc_get_string(k->standing, "program");
+	const char *hash = jdoc_get_string(k->standing, "program_sha256");
+	const bool bound = jdoc_get(jdoc_get(k->standing, "settings"), "argv");
+
+	card_add(c, "a yes is", CARD_WARN,
+		 "for EVERY start of this %s in this worktree with this profile, %s",
+		 bound ? "command" : "program", bound ? "with these arguments" : "whatever its arguments");
+	card_add(c, "", CARD_WARN,
+		 "for %" PRIu64 " days, also without a terminal; not for unbounded deletes,",
+		 (k->for_s + 86399) / 86400);
+	card_add(c, "", CARD_WARN, "the system domain, requests from the web and level C");
+	card_add(c, "program", CARD_PLAIN, "%s", program ? program : "?");
+	card_add(c, "", CARD_PLAIN, "sha256:%s", hash ? hash : "?");
+}
+
 static void add_grant(struct card *c, const struct approval_card_facts *k)
 {
 	if (k->needed > 1)
 		card_add(c, "approvals", CARD_PLAIN, "%u of %u so far", k->approvals, k->needed);
 	if (k->uses == 0)
 		return;
+	if (k->standing) {
+		add_standing(c, k);
+		return;
+	}
 	card_add(c, "a yes is", CARD_PLAIN, "for %" PRIu64 " %s within %" PRIu64 " %s", k->uses,
 		 k->uses == 1 ? "start" : "starts", k->for_s >= 120 ? k->for_s / 60 : k->for_s,
 		 k->for_s >= 120 ? "minutes" : "seconds");
@@ -366,6 +455,7 @@ void approval_card_describe(struct card *c, const struct approval_card_facts *k)
 	add_verdict(c, k);
 	add_profile(c, k);
 	node = add_writes(c, k);
+	add_reads(c, k);
 	add_reach(c, k);
 	add_seal(c, k);
 	add_changes(c, k);

@@ -23,8 +23,9 @@ struct approval_card_facts {
 	const struct jdoc *last;    /* subject of the last approval of a similar request; NULL: none */
 	const char *denied_by, *denied_reason; /* NULL: not denied */
 	unsigned int approvals, needed;
-	uint64_t uses, for_s; /* terms of the grant that a yes would sign */
-	const char *fleet;    /* NULL: for the ledger that asks */
+	uint64_t uses, for_s;	     /* terms of the grant that a yes would sign */
+	const char *fleet;	     /* NULL: for the ledger that asks */
+	const struct jdoc *standing; /* parts of a standing approval; NULL: FOR_S and USES say all */
 	size_t fleet_size;
 };
 

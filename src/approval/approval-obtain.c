@@ -35,6 +35,17 @@ int approval_reserve(const struct approval_ask *ask, struct approval *ret, struc
 
 	grant_set_done(&ret->grants);
 	r = grant_reserve(ask->store, &q, &owner, &ret->grants, f);
+	if (r == 0 && ret->grants.reason != GRANT_VALID && ask->standing_query) {
+		_cleanup_grants_ struct grant_set s = { 0 };
+
+		r = grant_reserve(ask->store, ask->standing_query, &owner, &s, f);
+		ret->standing = r == 0 && s.reason == GRANT_VALID;
+		if (ret->standing) {
+			grant_set_done(&ret->grants);
+			ret->grants = s;
+			s = (struct grant_set){ 0 };
+		}
+	}
 	if (r == 0 && ret->grants.reason == GRANT_VALID)
 		ret->state = APPROVAL_GRANTED;
 	return r;
@@ -63,12 +74,15 @@ static int put_command(const struct approval_ask *ask, struct strbuf *b, struct 
 	_cleanup_strv_ char **words = NULL, **safe = NULL;
 	_cleanup_strbuf_ struct strbuf all = { 0 };
 	size_t shown = COMMAND_MAX;
+	struct redact rules;
 
 	for (size_t i = 0; argv && argv->type == JDOC_ARRAY && i < argv->n_items; i++)
 		if (strv_append(&words, argv->items[i]->type == JDOC_STRING ? argv->items[i]->string : "?") <
 		    0)
 			return fault_errno(f, ENOMEM, "approval");
-	safe = words ? redact_argv(words, ask->redact) : NULL;
+	rules = ask->redact ? *ask->redact : (struct redact){ 0 };
+	rules.marked = true;
+	safe = words ? redact_argv(words, &rules) : NULL;
 	card_put_words(&all, safe);
 	if (all.broken || (words && !safe))
 		return fault_errno(f, ENOMEM, "approval");
@@ -94,6 +108,7 @@ int approval_file(const struct approval_ask *ask, struct request *ret, struct fa
 		.profile = jdoc_get_string(jdoc_get(ask->subject, "profile"), "name"),
 		.subject = ask->subject,
 		.verdict = ask->verdict,
+		.standing = ask->standing,
 		.uid = getuid(),
 		.user = ask->user,
 	};
@@ -114,10 +129,10 @@ int approval_file(const struct approval_ask *ask, struct request *ret, struct fa
 static int say(struct approval *ret, const struct approval_ask *ask, const char *why, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
-	_cleanup_free_ char *shown = str_escape(why);
+	_cleanup_free_ char *shown = str_escape(why), *note = ask->note ? str_escape(ask->note) : NULL;
 
-	strbuf_printf(&b, "approval required (level %c): %s; request %s is pending; to review and decide: ",
-		      ask->level, shown ? shown : "?", ret->request);
+	strbuf_printf(&b, "approval required (level %c): %s%s; request %s is pending; to review and decide: ",
+		      ask->level, shown ? shown : "?", note ? note : "", ret->request);
 	approval_text_put_command(&b, ask->store, "approve", ret->request);
 	free(ret->text);
 	ret->text = strbuf_take(&b);

@@ -31,7 +31,11 @@ struct approval_ask {
 	unsigned int prompt_rate; /* cards per minute; 0: PROMPT_RATE_USUAL */
 	bool yes;		  /* --yes: answers the card of a B, if a terminal exists */
 	bool wait;
-	uint64_t wait_s; /* 0: unlimited */
+	uint64_t wait_s;	     /* 0: unlimited */
+	const struct jdoc *standing; /* for the request: see struct request; NULL: none */
+	const struct grant_query
+		*standing_query; /* a standing approval that is signed meanwhile; NULL: none */
+	const char *note;	 /* appended to the refusal; NULL: none */
 };
 
 #define APPROVAL_PROMPT_SECONDS 600u /* timeout of a card */
@@ -46,6 +50,7 @@ struct approval {
 	enum approval_state state;
 	int signal;		       /* that interrupted us: exit with 128 + this; else 0 */
 	char request[REQUEST_ID_SIZE]; /* "" when none was filed */
+	bool standing;		       /* GRANTED by a standing approval */
 	struct grant_set grants;       /* GRANTED: reserved grants; level A: empty */
 	char *text; /* else: what, why and the command to continue, one line, safe for a terminal */
 };

@@ -22,6 +22,12 @@ void approval_prompt_result_done(struct approval_prompt_result *r)
 	*r = (struct approval_prompt_result){ 0 };
 }
 
+/* Of the signature. */
+static char level_of(const struct approval_prompt *p)
+{
+	return p->terms.always ? 'C' : p->request->level;
+}
+
 static int say(struct approval_prompt_result *ret, enum approval_prompt_answer answer, struct fault *f,
 	       const char *fmt, ...) _printf_(4, 5);
 
@@ -64,7 +70,8 @@ int approval_prompt_card(const struct approval_store *d, const struct request *r
 		.approvals = (unsigned int)strv_len(rq->approvals),
 		.needed = d->rules && d->rules->min_approvals ? d->rules->min_approvals : 1,
 		.uses = terms ? (terms->uses ? terms->uses : 1) : 0,
-		.for_s = terms ? (terms->for_s ? terms->for_s : APPROVAL_GRANT_S) : 0,
+		.for_s = terms ? grant_terms_time(terms) : 0,
+		.standing = terms && terms->always ? rq->standing : NULL,
 	};
 
 	subject_digest_to_text(&rq->digest, digest);
@@ -110,13 +117,14 @@ static int require_able(const struct approval_prompt *p, const struct approver *
 		return say(ret, APPROVAL_PROMPT_UNAVAILABLE, f,
 			   "'%s' is not an approver of lane '%s': see `approvers` in custody.json", by->name,
 			   p->store->lane);
-	if (p->request->level != 'C') {
+	if (level_of(p) != 'C') {
 		*ret_able = true;
 		return 0;
 	}
 	if (p->alone)
 		return say(ret, APPROVAL_PROMPT_UNAVAILABLE, f,
-			   "level C needs an approver with a PIN at a terminal; --yes does not answer it");
+			   "%s needs an approver with a PIN at a terminal; --yes does not answer it",
+			   p->terms.always ? "a standing approval" : "level C");
 	r = pin_status(p->store, by->name, &pin, f);
 	if (r < 0)
 		return r;
@@ -240,7 +248,7 @@ static int unlock(const struct approval_prompt *p, const struct approver *by, st
 {
 	int r;
 
-	if (p->request->level == 'C') {
+	if (level_of(p) == 'C') {
 		_cleanup_pin_protect_ struct pin_protect s = { 0 };
 
 		pin_protect_begin(&s);
@@ -257,7 +265,7 @@ static int sign(const struct approval_prompt *p, const struct approver *by, cons
 	struct grant_terms terms = p->terms;
 	int r;
 
-	terms.level = p->request->level;
+	terms.level = level_of(p);
 	r = grant_sign(p->store, p->request, by, key, &terms, &ret->grant, &ret->complete, f);
 	if (r == 0)
 		ret->answer = APPROVAL_PROMPT_YES;
@@ -269,7 +277,7 @@ static int decide(const struct approval_prompt *p, const struct approver *by, st
 		  struct approval_prompt_result *ret, struct fault *f)
 {
 	_cleanup_sign_ struct sign_secret key = { 0 };
-	bool yes = p->yes && p->request->level != 'C', unlocked = false;
+	bool yes = p->yes && level_of(p) != 'C', unlocked = false;
 	int r = 0;
 
 	if (!yes)
@@ -304,7 +312,7 @@ static int say_unseen(const struct approval_prompt *p, const char *why, struct a
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	bool pin = true;
-	int r = p->request->level == 'C' ? has_pin(p->store, &pin, f) : 0;
+	int r = level_of(p) == 'C' ? has_pin(p->store, &pin, f) : 0;
 
 	if (r < 0)
 		return r;
@@ -336,7 +344,7 @@ static int require_rate(const struct approval_prompt *p, struct approval_prompt_
 {
 	int r;
 
-	if (p->rate == 0 || (p->yes && p->request->level != 'C'))
+	if (p->rate == 0 || (p->yes && level_of(p) != 'C'))
 		return 0;
 	r = prompt_rate_take(p->store, PROMPT_RATE_CARDS, p->rate, ret_able, f);
 	if (r < 0 || *ret_able)

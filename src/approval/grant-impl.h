@@ -130,6 +130,9 @@ void grant_items_choose_reserved(const struct approval_store *d, struct grant_it
 int grant_items_take(const struct approval_store *d, struct grant_items *l, enum grant_reason reason,
 		     struct grant_set *ret, struct fault *f) _must_check_;
 
+/* The parts of RQ, and their digest, into G. */
+int grant_bind_always(const struct approval_store *d, const struct request *rq, struct grant *g,
+		      struct fault *f) _must_check_;
 int grant_seal(struct grant *g, const struct sign_secret *key, struct fault *f) _must_check_;
 bool grant_signature_verify(const struct grant *g, const struct sign_public *key);
 void grant_file_name(const struct grant *g, char name[GRANT_FILE_SIZE]);

@@ -114,11 +114,13 @@ uint64_t grant_end_us(const struct approval_store *d, const struct grant *g)
 	return g->decided.wall_us + (life_us / 1000000 < max_s ? life_us : max_s * 1000000);
 }
 
-/* A PIN is for one start: a C with several uses would be a C without it. */
+/* A PIN is for one start: a C with several uses would be a C without it.  A standing approval answers no C. */
 uint64_t grant_uses_allowed(const struct approval_store *d, const struct grant *g)
 {
 	uint64_t max = d->rules->grant_max_uses ? d->rules->grant_max_uses : APPROVAL_GRANT_MAX_USES;
 
+	if (g->standing)
+		return g->uses;
 	if (g->level == 'C')
 		return 1;
 	return g->uses < max ? g->uses : max;
@@ -195,8 +197,10 @@ enum grant_reason grant_judge(const struct grant_judgement *j, const struct gran
 	const struct grant_query *q = j->query;
 	enum grant_reason r;
 
-	if (q && q->digest && !digest_equal(q->digest, &g->digest))
+	if (q && q->digest && (!digest_equal(q->digest, &g->digest) || q->standing != (g->standing != NULL)))
 		return GRANT_WRONG_DIGEST;
+	if (q && q->standing && q->level != 'B')
+		return GRANT_LEVEL_TOO_LOW;
 	if (q && q->level && g->level < q->level)
 		return GRANT_LEVEL_TOO_LOW;
 	r = judge_uses(j, g, &item->uses);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "approval/grant-impl.h"
+#include "approval/standing.h"
 
 /*
  * {"signature":"<128 hex>","statement":{...}}\n in canonical form only, so that a grant has one encoding.
@@ -39,6 +40,7 @@ static const struct approval_store_shape statement_shape[] = {
 	{ "reason",         JDOC_STRING, false },
 	{ "ledgers",        JDOC_ARRAY,  true  },
 	{ "fleet",          JDOC_STRING, true  },
+	{ "standing",       JDOC_OBJECT, true  },
 	{ 0 },
 };
 /* clang-format on */
@@ -48,6 +50,7 @@ void grant_done(struct grant *g)
 	strv_free(g->askers);
 	strv_free(g->ledgers);
 	free(g->reason);
+	jdoc_free(g->standing);
 	free(g->text);
 	*g = (struct grant){ 0 };
 }
@@ -75,6 +78,8 @@ static struct jdoc *statement(const struct grant *g)
 		jdoc_append_string(askers, *a);
 	jdoc_set_string(s, "nonce", g->nonce);
 	jdoc_set_string(s, "reason", g->reason ? g->reason : "");
+	if (g->standing)
+		jdoc_set(s, "standing", jdoc_copy(g->standing));
 	if (g->fleet[0])
 		jdoc_set_string(s, "fleet", g->fleet);
 	if (g->ledgers && g->ledgers[0]) {
@@ -259,6 +264,28 @@ static int take_ledgers(const struct jdoc *s, struct grant *g, const char *label
 	return 0;
 }
 
+/* A standing approval is for the parts under its digest, with the PIN, on one ledger. */
+static int take_standing(const struct jdoc *s, struct grant *g, const char *label, struct fault *f)
+{
+	const struct jdoc *parts = jdoc_get(s, "standing");
+	struct digest digest;
+	int r;
+
+	if (!parts)
+		return 0;
+	r = standing_require(parts, label, f);
+	if (r == 0)
+		r = standing_digest(parts, &digest, f);
+	if (r < 0)
+		return r;
+	if (!digest_equal(&digest, &g->digest) || g->level != 'C' || g->fleet[0])
+		return fault_set(f, EINVAL,
+				 "%s: 'standing' is not under the digest, with the PIN and for one ledger",
+				 label);
+	g->standing = jdoc_copy(parts);
+	return g->standing && !g->standing->broken ? 0 : fault_errno(f, ENOMEM, "%s", label);
+}
+
 static int take(const struct jdoc *doc, const char *text, size_t len, struct grant *g, const char *label,
 		struct fault *f)
 {
@@ -279,6 +306,8 @@ static int take(const struct jdoc *doc, const char *text, size_t len, struct gra
 	if (r == 0)
 		r = take_ledgers(s, g, label, f);
 	if (r == 0)
+		r = take_standing(s, g, label, f);
+	if (r == 0)
 		r = put_signed_bytes(g, &b, f);
 	if (r < 0)
 		return r;
@@ -291,7 +320,7 @@ static int take(const struct jdoc *doc, const char *text, size_t len, struct gra
 
 int grant_parse(const char *text, size_t len, const char *label, struct grant *ret, struct fault *f)
 {
-	static const struct jdoc_limits limits = { .size_max = GRANT_TEXT_MAX, .depth_max = 4 };
+	static const struct jdoc_limits limits = { .size_max = GRANT_TEXT_MAX, .depth_max = 6 };
 	_cleanup_grant_ struct grant g = { 0 };
 	_cleanup_jdoc_ struct jdoc *doc = NULL;
 	int r;

@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/fd.h"
 #include "approval/grant-impl.h"
+#include "approval/standing.h"
 
 /* Fields of every record of a grant. */
 struct jdoc *grant_details(const struct grant *g)
@@ -29,6 +30,8 @@ struct jdoc *grant_details(const struct grant *g)
 	jdoc_set_string(details, "key_id", g->key_id);
 	if (g->fleet[0])
 		jdoc_set_string(details, "fleet", g->fleet);
+	if (g->standing)
+		jdoc_set_bool(details, "standing", true);
 	return details;
 }
 
@@ -48,6 +51,11 @@ static int record_grant(const struct approval_store *d, const struct grant *g, c
 		jdoc_set_bool(details, "imported", true);
 	else
 		who.worker = rq->worker;
+	/* Its digest is that of the parts; the request has the subject's. */
+	if (rq && g->standing) {
+		jdoc_set_string(details, "request", rq->id);
+		jdoc_set(details, "parts", jdoc_copy(g->standing));
+	}
 	if (*g->reason)
 		approval_store_put_text(details, "why", g->reason);
 	return approval_store_record(&who, "approval.grant", NULL, rq ? rq->agent : NULL, NULL, details,
@@ -120,6 +128,9 @@ static int check_terms(const struct approval_store *d, const struct request *rq,
 			f, EINVAL,
 			"a grant has at most %llu uses within %llu seconds (grant_max in custody.json)",
 			(unsigned long long)max_uses, (unsigned long long)max_s);
+	if (t->always && (t->level != 'C' || t->uses || t->fleet))
+		return fault_set(f, EINVAL,
+				 "a standing approval needs the PIN and has no number of uses and no fleet");
 	if (t->level == 'C' && t->uses > 1)
 		return fault_set(f, EINVAL, "level C has one use: a PIN is for one start");
 	if (!rq->ledger)
@@ -166,10 +177,15 @@ static int make(const struct approval_store *d, const struct request *rq, const 
 		return fault_errno(f, n < 0 ? errno : EIO, "getrandom");
 	digest_hex(nonce, sizeof(nonce), g->nonce);
 	g->digest = rq->digest;
+	if (t->always) {
+		r = grant_bind_always(d, rq, g, f);
+		if (r < 0)
+			return r;
+	}
 	memcpy(g->lane, d->lane, sizeof(g->lane));
 	g->level = t->level;
-	g->uses = t->uses ? t->uses : 1;
-	g->not_after_us = g->decided.wall_us + (t->for_s ? t->for_s : APPROVAL_GRANT_S) * 1000000;
+	g->uses = t->always ? STANDING_USES : t->uses ? t->uses : 1;
+	g->not_after_us = g->decided.wall_us + grant_terms_time(t) * 1000000;
 	/* The default applies if no time is given; it stays below the maximum. */
 	if (grant_end_us(d, g) < g->not_after_us)
 		g->not_after_us = grant_end_us(d, g);
@@ -196,10 +212,13 @@ static void tighten(const struct approval_store *d, const struct request *rq, st
 	ret->rules = rules;
 }
 
-static int is_complete(const struct approval_store *d, int dirfd, const struct request *rq, bool *ret,
-		       struct fault *f)
+static int is_complete(const struct approval_store *d, int dirfd, const struct request *rq,
+		       const struct grant *g, bool *ret, struct fault *f)
 {
-	const struct grant_query q = { .digest = &rq->digest, .level = rq->level, .uid = APPROVER_NO_UID };
+	const struct grant_query q = { .digest = g->standing ? &g->digest : &rq->digest,
+				       .level = g->standing ? 'B' : rq->level,
+				       .uid = APPROVER_NO_UID,
+				       .standing = g->standing };
 	struct approval_rules rules;
 	struct approval_store strict;
 	struct grant_judgement j = { .store = &strict, .query = &q, .ledger = rq->ledger };
@@ -210,7 +229,7 @@ static int is_complete(const struct approval_store *d, int dirfd, const struct r
 	tighten(d, rq, &rules, &strict);
 	r = approval_store_now(d, &j.now, f);
 	if (r == 0)
-		r = grant_items_load(&j, dirfd, &rq->digest, &l, f);
+		r = grant_items_load(&j, dirfd, q.digest, &l, f);
 	if (r < 0)
 		return r;
 	grant_items_choose(&strict, &l, &reason);
@@ -273,10 +292,15 @@ static int sign_locked(const struct approval_store *d, int requestsfd, struct re
 		r = keep(dirfd, g, f);
 	if (r < 0)
 		return r;
-	r = is_complete(d, dirfd, rq, ret_complete, f);
+	r = is_complete(d, dirfd, rq, g, ret_complete, f);
 	if (r == 0)
 		r = settle_request(d, requestsfd, rq, by->name, *ret_complete, f);
 	return r < 0 ? fault_wrap(f, r, "grant '%s' counts, but its request could not be closed", g->id) : 0;
+}
+
+static bool is_same_document(const struct jdoc *a, const struct jdoc *b)
+{
+	return a && b ? jdoc_equal(a, b) : a == b;
 }
 
 int grant_sign(const struct approval_store *d, const struct request *rq, const struct approver *by,
@@ -301,7 +325,9 @@ int grant_sign(const struct approval_store *d, const struct request *rq, const s
 		r = approval_store_now(d, &at, f);
 	if (r < 0)
 		return r;
-	if (!digest_equal(&now.digest, &rq->digest) || !str_eq(now.lane, d->lane))
+	/* Also the parts of a standing approval: the program may have been replaced while the card was shown. */
+	if (!digest_equal(&now.digest, &rq->digest) || !str_eq(now.lane, d->lane) ||
+	    (terms->always && !is_same_document(now.standing, rq->standing)))
 		return fault_set(f, ESTALE, "request '%s' has changed: review it again", rq->id);
 	if (request_is_over(&now, &at))
 		return fault_set(f, ETIME, "request '%s' has expired: request it again", rq->id);
@@ -401,7 +427,7 @@ static int answer_request(const struct approval_store *d, int requestsfd, int di
 	if (request_load(requestsfd, id, &rq, NULL) < 0 || !digest_equal(&rq.digest, &g->digest) ||
 	    !str_eq(rq.lane, d->lane) || !rq.ledger || !strv_has(g->ledgers, rq.ledger))
 		return 0;
-	r = is_complete(d, dirfd, &rq, &complete, f);
+	r = is_complete(d, dirfd, &rq, g, &complete, f);
 	return r < 0 ? r : settle_request(d, requestsfd, &rq, g->approver, complete, f);
 }
 

@@ -33,7 +33,9 @@ struct grant {
 	char fleet[GRANT_FLEET_SIZE]; /* name of the fleet that LEDGERS is; "": one ledger */
 	char nonce[33];
 	char *reason; /* "" for none */
-	char *text;   /* the file: one line, canonical */
+	/* Standing: DIGEST is of these parts, not of a subject, and it answers any number of Bs.  NULL: it is not. */
+	struct jdoc *standing;
+	char *text; /* the file: one line, canonical */
 };
 void grant_done(struct grant *g);
 #define _cleanup_grant_ _cleanup_(grant_done)
@@ -81,7 +83,14 @@ struct grant_terms {
 	uint64_t for_s;	    /* 0: APPROVAL_GRANT_S; capped by the rules: more is refused */
 	const char *reason; /* NULL: none */
 	const char *fleet;  /* NULL: for the ledger that asked */
+	bool always;	    /* a standing approval of the parts that the request names; level C */
 };
+
+/* Seconds of TERMS, or their default. */
+uint64_t grant_terms_time(const struct grant_terms *t);
+/* May RQ be answered with a standing approval?  -EPERM with the reason.  Checked again by grant_sign. */
+int grant_require_always(const struct approval_store *d, const struct request *rq,
+			 struct fault *f) _must_check_;
 
 const struct approval_fleet *grant_find_fleet(const struct approval_rules *rules,
 					      const char *name); /* NULL: none */
@@ -121,6 +130,7 @@ struct grant_query {
 	char level; /* at least this */
 	uid_t uid;  /* user who starts it */
 	const char *user;
+	bool standing; /* DIGEST is of standing_digest: standing approvals only; else none of them */
 };
 
 /* One grant and its state now. */

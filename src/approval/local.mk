@@ -14,6 +14,7 @@ libcore_a_SOURCES += \
 	src/approval/approver-file.c \
 	src/approval/approver-impl.h \
 	src/approval/approver.c src/approval/approver.h \
+	src/approval/grant-always.c \
 	src/approval/grant-impl.h \
 	src/approval/grant-items.c \
 	src/approval/grant-judge.c \
@@ -34,4 +35,5 @@ libcore_a_SOURCES += \
 	src/approval/request-impl.h \
 	src/approval/request-import.c \
 	src/approval/request-notice.c src/approval/request-notice.h \
-	src/approval/request.c src/approval/request.h
+	src/approval/request.c src/approval/request.h \
+	src/approval/standing.c src/approval/standing.h

@@ -25,6 +25,7 @@ static const struct approval_store_shape request_shape[] = {
 	{ "alike",          JDOC_STRING, true  },
 	{ "subject",        JDOC_OBJECT, true  },
 	{ "verdict",        JDOC_OBJECT, true  },
+	{ "standing",       JDOC_OBJECT, true  },
 	{ "askers",         JDOC_ARRAY,  false },
 	{ "approvals",      JDOC_ARRAY,  false },
 	{ "needed",         JDOC_INT,    false },
@@ -54,6 +55,7 @@ void request_done(struct request *r)
 	free(r->alike);
 	jdoc_free(r->subject);
 	jdoc_free(r->verdict);
+	jdoc_free(r->standing);
 	strv_free(r->askers);
 	strv_free(r->approvals);
 	strv_free(r->only);
@@ -246,7 +248,8 @@ int request_parse(const char *text, size_t len, const char *label, struct reques
 	    !copy(jdoc_get_string(doc, "profile"), &rq.profile) ||
 	    !copy(jdoc_get_string(doc, "alike"), &rq.alike) ||
 	    !copy_doc(jdoc_get(doc, "subject"), &rq.subject) ||
-	    !copy_doc(jdoc_get(doc, "verdict"), &rq.verdict))
+	    !copy_doc(jdoc_get(doc, "verdict"), &rq.verdict) ||
+	    !copy_doc(jdoc_get(doc, "standing"), &rq.standing))
 		return fault_errno(f, ENOMEM, "%s", label);
 	r = require_subject(&rq, label, f);
 	if (r < 0)
@@ -291,6 +294,8 @@ static struct jdoc *to_json(const struct request *r)
 		jdoc_set(doc, "subject", jdoc_copy(r->subject));
 	if (r->verdict)
 		jdoc_set(doc, "verdict", jdoc_copy(r->verdict));
+	if (r->standing)
+		jdoc_set(doc, "standing", jdoc_copy(r->standing));
 	put_words(doc, "askers", r->askers);
 	put_words(doc, "approvals", r->approvals);
 	jdoc_set_int(doc, "needed", r->needed);

@@ -86,6 +86,9 @@ int request_import(const struct approval_store *d, const char *path, struct requ
 			      here.id, here.id);
 	if (r != -ENOENT)
 		goto out;
+	/* Program and worktree are those of the other machine. */
+	jdoc_free(rq.standing);
+	rq.standing = NULL;
 	r = mark_imported(&rq, f);
 	if (r == 0)
 		r = name_command(&rq, f);

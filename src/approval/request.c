@@ -254,6 +254,12 @@ int request_file(const struct approval_store *d, const struct request_ask *ask, 
 		r = set_ledger(d, &rq, f);
 	if (r == 0)
 		r = set_terms(d, &rq, f);
+	/* The program may be another one than at the first request: the digest of the subject does not cover it. */
+	if (r == 0) {
+		jdoc_free(rq.standing);
+		rq.standing = NULL;
+		r = copy_doc(ask->standing, &rq.standing) ? 0 : fault_errno(f, ENOMEM, "request");
+	}
 	if (r == 0)
 		r = add_asker(&rq, ask->uid, ask->user, f);
 	if (r == 0 && d->login != APPROVER_NO_UID && d->login != ask->uid)

@@ -28,12 +28,14 @@ struct request {
 	char *ledger; /* public key of the ledger that asks: a grant is for it; NULL: an older version filed it */
 	char level; /* 'B', 'C' */
 	enum request_state state;
-	char *command;	       /* as shown to people; one line, not escaped for a terminal */
-	char *agent, *worker;  /* NULL: none */
-	char *profile;	       /* NULL: none */
-	char *alike;	       /* see request_ask */
-	struct jdoc *subject;  /* NULL: none */
-	struct jdoc *verdict;  /* NULL: none */
+	char *command;	      /* as shown to people; one line, not escaped for a terminal */
+	char *agent, *worker; /* NULL: none */
+	char *profile;	      /* NULL: none */
+	char *alike;	      /* see request_ask */
+	struct jdoc *subject; /* NULL: none */
+	struct jdoc *verdict; /* NULL: none */
+	/* Parts of a standing approval (standing.h), or {"never":WHY}; NULL: not asked on this machine. */
+	struct jdoc *standing;
 	char **askers;	       /* "UID:NAME" of all requesters, set by the supervisor */
 	uint64_t count;	       /* number of requests */
 	struct moment created; /* boot and both clocks */
@@ -74,7 +76,8 @@ struct request_ask {
 	 */
 	const char *alike;
 	const struct jdoc *subject, *verdict;
-	uid_t uid; /* requester, as the supervisor knows it: never from the command line */
+	const struct jdoc *standing; /* see struct request */
+	uid_t uid;		     /* requester, as the supervisor knows it: never from the command line */
 	const char *user;
 };
 

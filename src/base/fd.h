@@ -35,6 +35,8 @@ int fd_require_private(int fd, uid_t uid, struct fault *f) _must_check_;
 /* Whole file, NUL-terminated, at most MAX bytes (more: EFBIG).  Grows as it reads: a small file costs little.
  */
 int fd_read_all(int fd, size_t max, char **ret, size_t *ret_len, struct fault *f) _must_check_;
+/* The same of a regular file at its start, with one call if it has at most SIZE bytes: such a file ends where a read is short. */
+int fd_read_file(int fd, size_t size, size_t max, char **ret, size_t *ret_len, struct fault *f) _must_check_;
 int fd_write_all(int fd, const void *bytes, size_t len, struct fault *f) _must_check_;
 
 /* Durable and atomic: O_EXCL temp name, write, fsync, renameat over NAME, fsync of the directory. */

@@ -1,6 +1,7 @@
 # base: no policy: fault fd path str json digest sign clock log process walk tree-at
 libbase_a_SOURCES += \
 	src/base/array.h \
+	src/base/call-filter.c src/base/call-filter.h \
 	src/base/cleanup.h \
 	src/base/clock.c src/base/clock.h \
 	src/base/digest-two.c src/base/digest-two.h \
@@ -20,9 +21,11 @@ libbase_a_SOURCES += \
 	src/base/json-tree.h \
 	src/base/json-write.c \
 	src/base/json.c src/base/json.h \
+	src/base/local-time.c src/base/local-time.h \
 	src/base/log.c src/base/log.h \
 	src/base/option.c src/base/option.h \
 	src/base/path-open.c \
+	src/base/path-remove-wide.c \
 	src/base/path-remove.c \
 	src/base/path.c src/base/path.h \
 	src/base/place.c src/base/place.h \

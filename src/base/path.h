@@ -34,5 +34,7 @@ int path_make_dirs(int dirfd, const char *path, mode_t mode, struct fault *f) _m
  * Modes of own directories in the tree are changed if needed. ENOENT is success.
  */
 int path_remove_tree(int dirfd, const char *name, struct fault *f) _must_check_;
-/* The same, but a directory of another user than OWNER is an error (EPERM), and its content stays. */
+/* The same with several threads, for a tree that may be large: most of the time is the kernel's. */
+int path_remove_wide_tree(int dirfd, const char *name, struct fault *f) _must_check_;
+/* The same as path_remove_tree, but a directory of another user than OWNER is an error (EPERM), and its content stays. */
 int path_remove_tree_of(int dirfd, const char *name, uid_t owner, struct fault *f) _must_check_;

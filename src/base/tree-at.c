@@ -147,16 +147,23 @@ int tree_at_entry(struct tree_at *t, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-int tree_open_file(int dirfd, const char *name)
+static int open_name(int dirfd, const char *name)
 {
 	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	_cleanup_close_ int fd = openat(dirfd, name, flags | O_NOATIME);
-	struct stat st;
+	int fd = openat(dirfd, name, flags | O_NOATIME);
 
 	if (fd < 0 && errno == EPERM)
 		fd = openat(dirfd, name, flags);
+	return fd >= 0 ? fd : errno == ELOOP || errno == ENXIO ? -EINVAL : -errno;
+}
+
+int tree_open_file(int dirfd, const char *name)
+{
+	_cleanup_close_ int fd = open_name(dirfd, name);
+	struct stat st;
+
 	if (fd < 0)
-		return errno == ELOOP || errno == ENXIO ? -EINVAL : -errno;
+		return fd;
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	return S_ISREG(st.st_mode) ? TAKE_FD(fd) : -EINVAL;
@@ -174,6 +181,25 @@ int tree_at_open(struct tree_at *t, const char *path)
 	if (r == 0)
 		r = tree_at_parent(t, path, &fd, &name);
 	return r < 0 ? r : tree_open_file(fd, name);
+}
+
+int tree_at_open_known(struct tree_at *t, const char *path)
+{
+	_cleanup_close_ int fd = -EBADF;
+	const char *name;
+	struct statx stx;
+	int dir, r = tree_at_parent(t, path, &dir, &name);
+
+	if (r < 0)
+		return r;
+	fd = open_name(dir, name);
+	if (fd < 0)
+		return fd;
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_MNT_ID, &stx) < 0)
+		return -errno;
+	if (stx.stx_mnt_id != t->mount)
+		return -EXDEV;
+	return S_ISREG(stx.stx_mode) ? TAKE_FD(fd) : -EINVAL;
 }
 
 int tree_readlink(int dirfd, const char *name, char **ret)

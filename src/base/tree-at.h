@@ -37,6 +37,8 @@ int tree_at_stat(struct tree_at *t, const char *path, struct statx *ret) _must_c
 int tree_at_entry(struct tree_at *t, const char *path) _must_check_;
 /* A regular file for reading; -EINVAL if it is not one. */
 int tree_at_open(struct tree_at *t, const char *path) _must_check_;
+/* The same for a path that the caller has just seen as a regular file of this mount: checked after it is opened, not before as well. */
+int tree_at_open_known(struct tree_at *t, const char *path) _must_check_;
 /* Heap; -EINVAL if it is not a link. */
 int tree_at_readlink(struct tree_at *t, const char *path, char **ret) _must_check_;
 /* The text of the link NAME in DIRFD. */

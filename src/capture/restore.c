@@ -387,7 +387,7 @@ int restore_tree(int evidence, int target, const struct restore_options *o, stru
 						.linked = { .rootfd = target, .fd = -EBADF },
 						.stats = ret,
 						.buffer = malloc(CAPTURE_BUFFER) };
-	uint64_t offset;
+	uint64_t offset, bytes = 0;
 	int r;
 
 	*ret = (struct restore_stats){ 0 };
@@ -405,6 +405,9 @@ int restore_tree(int evidence, int target, const struct restore_options *o, stru
 		if (r <= 0)
 			break;
 		r = create_entry(&rs, &e, offset, f);
+		bytes += e.size;
+		if (o->progress)
+			o->progress(o->progress_arg, ret->entries, bytes);
 	}
 	if (r == 0 && rs.has_hard_links)
 		r = create_hard_links(&rs, f);

@@ -16,6 +16,9 @@
  */
 struct restore_options {
 	bool exact;
+	/* Called after each entry, with the totals; may be NULL. */
+	void (*progress)(void *arg, uint64_t entries, uint64_t bytes);
+	void *progress_arg;
 	const char *target; /* for messages; NULL: "the target" */
 };
 

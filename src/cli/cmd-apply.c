@@ -9,10 +9,13 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/str.h"
+#include "cli/apply-gate.h"
 #include "cli/dispatch.h"
 #include "cli/cmd-review.h"
+#include "cli/review-chain.h"
 #include "review/apply.h"
 #include "base/exit-status.h"
+#include "tty/progress.h"
 
 #define NAMES_MAX 100 /* names that a record lists; its digest covers all */
 
@@ -21,11 +24,30 @@ static bool is_wanted(const struct change *ch)
 	return ch->picked && !ch->refused;
 }
 
-static void print_change(void *arg, const struct change *ch)
+static void print_change(const char *before, const struct change *ch)
 {
 	_cleanup_free_ char *name = NULL;
 
-	printf("%s%s %s\n", (const char *)arg, changes_kind_name(ch->kind), review_quote(ch->path, &name));
+	printf("%s%s %s\n", before, changes_kind_name(ch->kind), review_quote(ch->path, &name));
+}
+
+struct talk {
+	const char *before;	  /* the path of a change */
+	struct progress progress; /* may be on the same terminal */
+};
+
+static void print_applied(void *arg, const struct change *ch)
+{
+	struct talk *t = arg;
+
+	progress_pause(&t->progress);
+	print_change(t->before, ch);
+}
+
+/* Before the path of a change. */
+static const char *in_repository(const struct review_call *r)
+{
+	return r->kept.own ? "repository: " : "";
 }
 
 static size_t print_refused(const struct review_call *r)
@@ -39,7 +61,8 @@ static size_t print_refused(const struct review_call *r)
 		if (!ch->refused)
 			continue;
 		why = str_escape(ch->refused);
-		fprintf(stderr, "refused %s: %s\n", review_quote(ch->path, &name), why ? why : "?");
+		fprintf(stderr, "refused %s%s: %s\n", in_repository(r), review_quote(ch->path, &name),
+			why ? why : "?");
 		n++;
 	}
 	return n;
@@ -102,43 +125,79 @@ static int conclude(struct review_call *r, const struct apply_stats *s, size_t l
 	return review_record(r, "review.applied", error ? "failed" : NULL, d, f);
 }
 
-static int apply_all(struct review_call *r, struct fault *f)
+static int apply_tree(struct review_call *r, size_t left, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = review_describe(r);
+	struct talk talk = { .before = in_repository(r), .progress = { .fd = -EBADF } };
 	const struct apply_ask ask = { .upper = r->upper,
 				       .base = r->base,
 				       .session = r->kept.session,
 				       .as_root = geteuid() == 0,
 				       .has_owner = geteuid() == 0 && r->kept.ids.set,
 				       .owner = r->kept.ids.uid_to,
-				       .applied = print_change,
-				       .arg = (void *)"" };
+				       .applied = print_applied,
+				       .arg = &talk,
+				       .progress = progress_tell,
+				       .progress_arg = &talk.progress };
 	_cleanup_fault_ struct fault second = { 0 };
 	struct apply_stats stats = { 0 };
-	size_t left = count_left(r);
 	int e, x;
 
 	describe(r, d);
 	e = review_record(r, "review.apply", NULL, d, f);
 	if (e < 0)
 		return e;
-	e = apply_changes(&r->changes, &ask, &stats, f);
+	progress_init(&talk.progress, "applying");
+	e = apply_mark(r->dir, f);
+	if (e == 0)
+		e = apply_changes(&r->changes, &ask, &stats, f);
+	progress_done(&talk.progress);
+	apply_unmark(r->dir);
 	x = conclude(r, &stats, left, e < 0 ? fault_text(f) : NULL, e < 0 ? &second : f);
 	if (e < 0)
 		return fault_wrap(f, e,
 				  "stopped; applied changes stay; run the same command again to continue");
-	if (x < 0)
-		return x;
-	report_left(r, left);
-	return left ? 0 : review_drop(r->dir, f);
+	return x;
 }
 
-static int print_plan(const struct review_call *r, size_t refused)
+/* The repository first: HEAD of the worktree may name its new commits. */
+static int apply_all(struct review_call *r, struct fault *f)
+{
+	struct review_call *g = r->repository;
+	size_t left = count_left(r), more = g ? count_left(g) : 0;
+	int e = 0;
+
+	if (g)
+		g->ledger = r->ledger;
+	if (g && review_count_changes(g, false))
+		e = apply_tree(g, more, f);
+	if (e == 0)
+		e = apply_tree(r, left, f);
+	if (e < 0)
+		return e;
+	report_left(r, left + more);
+	e = left + more ? 0 : review_drop(r->dir, f);
+	return e < 0 || left + more ? e : review_drop_chain(r, f);
+}
+
+static void print_planned(const struct review_call *r, bool deletions)
 {
 	for (size_t i = 0; i < r->changes.n; i++)
-		if (is_wanted(&r->changes.items[i]))
-			print_change((void *)"would be ", &r->changes.items[i]);
-	return refused && !r->call->skip_refused ? STATUS_NO : STATUS_OK;
+		if (is_wanted(&r->changes.items[i]) &&
+		    (r->changes.items[i].kind == CHANGE_DELETED) == deletions)
+			print_change(r->kept.own ? "repository: would be " : "would be ",
+				     &r->changes.items[i]);
+}
+
+static int print_plan(struct review_call *r, size_t refused, struct fault *f)
+{
+	if (r->repository) {
+		print_planned(r->repository, true);
+		print_planned(r->repository, false);
+	}
+	print_planned(r, true);
+	print_planned(r, false);
+	return refused && !r->call->skip_refused ? STATUS_NO : apply_gate(r, f);
 }
 
 /* The upper was never synced: after a crash of the machine its files may be empty. */
@@ -199,16 +258,21 @@ static int apply(struct review_call *r, struct fault *f)
 	e = review_load(r, f);
 	if (e < 0)
 		return e;
-	refused = print_refused(r);
+	refused = print_refused(r) + (r->repository ? print_refused(r->repository) : 0);
 	if (r->call->dry_run)
-		return print_plan(r, refused);
+		return print_plan(r, refused, f);
 	if (refused && !r->call->skip_refused) {
 		fprintf(stderr, "nothing was applied: name the paths to apply, or use --skip-refused\n");
 		return STATUS_NO;
 	}
 	e = require_room(r, f);
+	if (e == 0 && r->repository)
+		e = require_room(r->repository, f);
 	if (e == 0)
-		e = apply_all(r, f);
+		e = apply_gate(r, f);
+	if (e != 0)
+		return e;
+	e = apply_all(r, f);
 	return e < 0 ? e : STATUS_OK;
 }
 

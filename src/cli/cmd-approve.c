@@ -53,6 +53,17 @@ static int write_grant(const char *path, const struct grant *g, struct fault *f)
 	return r < 0 ? fault_wrap(f, r, "the grant is signed and stored, but not written to '%s'", path) : 0;
 }
 
+static void print_standing(const struct grant *g, const char *until)
+{
+	_cleanup_free_ char *program = str_escape(jdoc_get_string(g->standing, "program"));
+	_cleanup_free_ char *worktree = str_escape(jdoc_get_string(g->standing, "worktree"));
+
+	printf("approved every start of %s in %s by %s: standing approval %s until %sZ; to end it: custody "
+	       "revoke "
+	       "%s\n",
+	       program ? program : "?", worktree ? worktree : "?", g->approver, g->id, until, g->id);
+}
+
 static int report_yes(const struct approval_lane *d, const struct command_call *c, const struct request *rq,
 		      const struct approval_prompt_result *answer, struct fault *f)
 {
@@ -62,8 +73,12 @@ static int report_yes(const struct approval_lane *d, const struct command_call *
 
 	clock_format(g->not_after_us, until);
 	until[sizeof("2026-11-16T03:15:00") - 1] = '\0';
-	printf("approved %s by %s: grant %s, level %c, %llu %s until %sZ\n", rq->id, g->approver, g->id,
-	       g->level, (unsigned long long)g->uses, g->uses == 1 ? "start" : "starts", until);
+	if (g->standing)
+		print_standing(g, until);
+	else
+		printf("approved %s by %s: grant %s, level %c, %llu %s until %sZ\n", rq->id, g->approver,
+		       g->id, g->level, (unsigned long long)g->uses, g->uses == 1 ? "start" : "starts",
+		       until);
 	if (!answer->complete) {
 		approval_text_put_command(&b, &d->store, "approve", rq->id);
 		printf("not enough yet: %u approvals are needed; another approver must run: %s\n",
@@ -90,7 +105,8 @@ static int report(const struct approval_lane *d, const struct command_call *c, c
 		return report_yes(d, c, rq, answer, f);
 	case APPROVAL_PROMPT_UNAVAILABLE:
 		return fault_set(f, ENOTTY, "%s%s", answer->text ? answer->text : "no terminal to ask on",
-				 rq->level == 'B' && answer->unseen ? "; use --yes in a script" : "");
+				 rq->level == 'B' && answer->unseen && !c->always ? "; use --yes in a script"
+										  : "");
 	case APPROVAL_PROMPT_NO_ANSWER:
 	case APPROVAL_PROMPT_NO:
 		break;
@@ -107,19 +123,24 @@ int cmd_approve(struct command_call *c, struct fault *f)
 	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	_cleanup_request_ struct request rq = { 0 };
 	_cleanup_approval_prompt_result_ struct approval_prompt_result answer = { 0 };
-	struct approval_prompt p = {
-		.store = &d.store,
-		.request = &rq,
-		.as = c->as,
-		.user = c->dirs.user,
-		.yes = c->yes,
-		.alone = c->yes,
-		.terms = { .uses = c->uses, .for_s = c->for_s, .reason = c->reason, .fleet = c->fleet }
-	};
+	struct approval_prompt p = { .store = &d.store,
+				     .request = &rq,
+				     .as = c->as,
+				     .user = c->dirs.user,
+				     .yes = c->yes,
+				     .alone = c->yes,
+				     .terms = { .uses = c->uses,
+						.for_s = c->for_s,
+						.reason = c->reason,
+						.fleet = c->fleet,
+						.always = c->always } };
 	int r;
 
 	if (c->reason && strlen(c->reason) > GRANT_REASON_MAX)
 		return dispatch_usage(c, "--reason is longer than %d bytes", GRANT_REASON_MAX);
+	if (c->always && (c->uses || c->yes || c->fleet || c->output))
+		return dispatch_usage(c, "--always needs a person with the PIN and is for this ledger: leave "
+					 "out --uses, --yes, --fleet and --output");
 	r = approval_lane_open_to_write(&c->dirs, c->config, &ledger, &d, f);
 	if (r == 0)
 		r = find(&d.store, c->args[0], &rq, f);
@@ -127,6 +148,8 @@ int cmd_approve(struct command_call *c, struct fault *f)
 		r = require_caps(&d.rules, &p.terms, rq.level, f);
 	if (r == 0)
 		r = grant_require_fleet(&d.rules, c->fleet, rq.level, rq.ledger, f);
+	if (r == 0 && c->always)
+		r = grant_require_always(&d.store, &rq, f);
 	if (r == 0)
 		r = approval_prompt_ask(&p, &answer, f);
 	return r < 0 ? r : report(&d, c, &rq, &answer, f);

@@ -23,7 +23,6 @@ static int write_terms(const struct run_options *o, const struct run_plan *d, ch
 						   .security = d->verdict->axes.profile };
 	const struct jdoc *governance = d->profile->sections[PROFILE_SECTION_GOVERNANCE];
 	const struct jdoc *forensics = d->profile->sections[PROFILE_SECTION_FORENSICS];
-	const struct jdoc *redact = jdoc_get(d->profile->sections[PROFILE_SECTION_AUDIT], "redact");
 	int r;
 
 	if (o->provenance) {
@@ -37,10 +36,9 @@ static int write_terms(const struct run_options *o, const struct run_plan *d, ch
 		t.forensics = jdoc_copy(forensics);
 	if ((governance && !t.governance) || (forensics && !t.forensics))
 		return fault_errno(f, ENOMEM, "bundle");
-	for (size_t i = 0; redact && redact->type == JDOC_ARRAY && i < redact->n_items; i++)
-		if (strv_append(&t.redact, redact->items[i]->string) < 0)
-			return fault_errno(f, ENOMEM, "bundle");
-	r = hook_args_take_env(&t, f);
+	r = config_redact_flags(d->profile, &t.redact, f);
+	if (r >= 0)
+		r = hook_args_take_env(&t, f);
 	return r < 0 ? r : hook_args_write(&t, ret, f);
 }
 
@@ -88,7 +86,14 @@ static int make(const struct command_call *c, struct fault *f)
 	/* `${session}` is the session that runs a profile; a bundle has no session yet. */
 	r = run_plan_open(&c->run, "bundle", &d, f);
 	if (r >= 0)
+		r = run_plan_fix_secrets(&d, f);
+	if (r >= 0)
 		r = profile_require_portable(d.profile, f);
+	if (r >= 0 && d.project.git.repository)
+		r = fault_set(f, ENOTSUP,
+			      "the worktree's repository '%s' is another directory, with changes that only "
+			      "'custody run' keeps for a review: use --here, without the repository",
+			      d.project.git.repository);
 	if (r >= 0)
 		r = run_plan_judge(&d, &c->run, f);
 	return r < 0 ? r : write_bundle(c, &d, f);
@@ -98,12 +103,16 @@ int cmd_bundle(struct command_call *c, struct fault *f)
 {
 	int r;
 
+	/* A profile that keeps the home is refused by its name, and not because no home exists yet. */
+	c->run.home = "memory";
 	log_init(PACKAGE_NAME, LOG_LEVEL_INFO);
 	if (!c->output[0])
 		return dispatch_usage(c, "--output: the name of the directory is empty");
 	r = run_call_finish(c, f);
 	if (r < 0)
 		return dispatch_usage(c, "%s", fault_text(f));
+	/* workspace.continue concerns runs of custody itself. */
+	c->run.fresh = true;
 	r = make(c, f);
 	return r < 0 ? r : STATUS_OK;
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/disk-usage.h"
 #include "base/exit-status.h"
 #include "base/fd.h"
@@ -16,7 +17,9 @@
 #include "cli/output.h"
 #include "cli/session-print.h"
 #include "ledger/ledger.h"
+#include "state/home-list.h"
 #include "state/sandbox-root.h"
+#include "tty/table.h"
 
 #define SMALL_MAX \
 	((uint64_t)1024 * 1024) /* notes of ended sessions below this size are counted, not listed */
@@ -25,15 +28,17 @@ enum df_kind {
 	DF_SESSION,
 	DF_EVIDENCE,
 	DF_SANDBOX,
+	DF_HOME,
 	_DF_MAX,
 };
-static const char *const kind_names[] = { "session", "evidence", "sandbox" };
+static const char *const kind_names[] = { "session", "evidence", "sandbox", "home" };
 
 /* Sessions come first: evidence then lists the files of a kept upper as shared. */
 struct df {
 	const struct command_call *call;
 	struct disk_usage *usage;
-	struct jdoc *items;  /* NULL: lines are printed */
+	struct jdoc *items; /* NULL: a table is printed */
+	struct table table;
 	struct jdoc *unread; /* names that could not be read */
 	uint64_t now_us;
 	struct df_total {
@@ -52,16 +57,17 @@ struct df_item {
 	bool is_note; /* of a session that ended and keeps no changes */
 };
 
-static void print_item(const struct df_item *i, const struct disk_usage_size *s, uint64_t age_s)
+static void put_row(struct df *d, const struct df_item *i, const struct disk_usage_size *s, uint64_t age_s)
 {
-	_cleanup_free_ char *what = session_print_text(i->what);
-	char size[UNIT_TEXT_SIZE], shared[UNIT_TEXT_SIZE], age[UNIT_TEXT_SIZE];
+	_cleanup_strbuf_ struct strbuf what = { 0 };
+	char bytes[UNIT_TEXT_SIZE], shared[UNIT_TEXT_SIZE], age[UNIT_TEXT_SIZE], size[UNIT_TEXT_SIZE + 1];
 
-	printf("%-8s  %-25s  %s%9s  %5s  %-8s  %s", kind_names[i->kind], i->id, s->partial ? ">" : " ",
-	       unit_text_bytes(s->bytes, size), unit_text_seconds(age_s, age), i->state, what ? what : "?");
+	(void)snprintf(size, sizeof(size), "%s%s", s->partial ? ">" : "", unit_text_bytes(s->bytes, bytes));
+	strbuf_puts(&what, i->what ? i->what : "-");
 	if (s->shared)
-		printf("  (+%s shared with a session)", unit_text_bytes(s->shared, shared));
-	putchar('\n');
+		strbuf_printf(&what, "  (+%s shared with a session)", unit_text_bytes(s->shared, shared));
+	table_put(&d->table, (const char *const[]){ kind_names[i->kind], i->id, size,
+						    unit_text_seconds(age_s, age), i->state, what.text });
 }
 
 static void add_json(struct df *d, const struct df_item *i, const struct disk_usage_size *s, uint64_t age_s)
@@ -108,7 +114,7 @@ static int add(struct df *d, int dirfd, const struct df_item *i, struct fault *f
 		d->small.n++;
 		d->small.bytes += size.bytes;
 	} else {
-		print_item(i, &size, age_s);
+		put_row(d, i, &size, age_s);
 	}
 	return 0;
 }
@@ -217,15 +223,45 @@ static int add_sandboxes(struct df *d, struct fault *f)
 	return r;
 }
 
-static void print_totals(const struct df *d)
+static int add_home(struct df *d, const char *id, struct fault *f)
 {
-	static const char *const names[] = { "sessions", "evidence", "sandbox roots" };
+	_cleanup_home_dir_ struct home_dir *h = NULL;
+	_cleanup_fault_ struct fault why = { 0 };
+	_cleanup_free_ char *worktree = NULL;
+	struct df_item i = { .kind = DF_HOME, .id = id, .state = "home" };
+	_cleanup_close_ int fd = -EBADF;
+
+	if (home_dir_open(&d->call->dirs, id, NULL, HOME_LOOK, &h, &why) < 0) {
+		add_unread(d, "home", id, fault_text(&why));
+		return 0;
+	}
+	i.since_us = home_dir_used_us(h, &worktree);
+	i.what = worktree;
+	fd = openat(h->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? fault_errno(f, errno, "open '%s'", h->path) : add(d, fd, &i, f);
+}
+
+static int add_homes(struct df *d, struct fault *f)
+{
+	_cleanup_strv_ char **ids = NULL;
+	int r = home_list(&d->call->dirs, &ids, f);
+
+	for (char **id = ids; r == 0 && id && *id; id++)
+		r = add_home(d, *id, f);
+	return r;
+}
+
+static void print_totals(struct df *d)
+{
+	static const char *const names[] = { "sessions", "evidence", "sandbox roots", "homes" };
 	char size[UNIT_TEXT_SIZE];
 	uint64_t sum = 0;
 
 	if (d->small.n)
-		printf("%-8s  %-25s  %10s\n", kind_names[DF_SESSION], "notes of ended sessions",
-		       unit_text_bytes(d->small.bytes, size));
+		table_put(&d->table, (const char *const[]){ kind_names[DF_SESSION], "notes of ended sessions",
+							    unit_text_bytes(d->small.bytes, size), NULL,
+							    "ended", NULL });
+	table_end(&d->table, NULL);
 	for (int k = 0; k < _DF_MAX; k++) {
 		const struct df_total *t = d->totals + k;
 
@@ -250,6 +286,14 @@ static int print_json(const struct df *d, struct jdoc *o, struct fault *f)
 
 int cmd_df(struct command_call *c, struct fault *f)
 {
+	static const struct table_column columns[] = {
+		{ .title = "KIND", .width = 8 },
+		{ .title = "ID", .width = 25 },
+		{ .title = "SIZE", .width = 8, .right = true },
+		{ .title = "AGE", .width = 4, .right = true },
+		{ .title = "STATE", .width = 8, .extra = true },
+		{ .title = "WHAT" },
+	};
 	_cleanup_disk_usage_ struct disk_usage *usage = NULL;
 	_cleanup_jdoc_ struct jdoc *o = jdoc_new_object();
 	struct df d = { .call = c,
@@ -259,18 +303,19 @@ int cmd_df(struct command_call *c, struct fault *f)
 	int r = disk_usage_new(&usage, f);
 
 	d.usage = usage;
-	if (r == 0 && !c->json)
-		printf("%-8s  %-25s  %10s  %5s  %-8s  %s\n", "KIND", "ID", "SIZE", "AGE", "STATE", "WHAT");
+	table_init(&d.table, columns, ARRAY_SIZE(columns), stdout);
 	if (r == 0)
 		r = add_sessions(&d, f);
 	if (r == 0)
 		r = add_evidence(&d, f);
 	if (r == 0)
 		r = add_sandboxes(&d, f);
-	if (r < 0)
-		return r;
-	if (c->json)
-		return print_json(&d, o, f);
-	print_totals(&d);
-	return STATUS_OK;
+	if (r == 0)
+		r = add_homes(&d, f);
+	if (r == 0 && c->json)
+		r = print_json(&d, o, f);
+	else if (r == 0)
+		print_totals(&d);
+	table_done(&d.table);
+	return r;
 }

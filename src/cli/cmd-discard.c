@@ -8,6 +8,24 @@
 #include "cli/cmd-review.h"
 #include "cli/confirm.h"
 #include "cli/dispatch.h"
+#include "review/apply.h"
+
+/* Only the next apply knows the directories with leftovers, and a discarded session has no next one. */
+static void report_leftovers(const struct review_call *r)
+{
+	_cleanup_strbuf_ struct strbuf tree = { 0 };
+	char leftovers[APPLY_LEFTOVER_SIZE];
+
+	if (!apply_is_marked(r->dir))
+		return;
+	strbuf_put_word(&tree, r->kept.worktree);
+	apply_leftovers(r->kept.session, leftovers);
+	fprintf(stderr,
+		PACKAGE_NAME " discard: an apply of session %s was killed; to remove what it left: "
+			     "find %s -name '%s*' -prune -exec rm -rf {} +\n",
+		r->kept.session, tree.broken ? "." : tree.text, leftovers);
+	apply_unmark(r->dir);
+}
 
 static int discard(struct review_call *r, struct fault *f)
 {
@@ -26,6 +44,7 @@ static int discard(struct review_call *r, struct fault *f)
 		e = review_drop(r->dir, f);
 	if (e < 0)
 		return e;
+	report_leftovers(r);
 	printf("discarded the changes of session %s\n", r->kept.session);
 	return STATUS_OK;
 }
@@ -79,6 +98,26 @@ static int collect(struct command_call *c, char ***ids, struct fault *f)
 	return r < 0 ? r : r ? STATUS_OK : STATUS_NO;
 }
 
+/* The newest first, by their ends: a session that continues another one is discarded before it. */
+static int sort(struct command_call *c, char ***ids, struct fault *f)
+{
+	_cleanup_session_upper_list_ struct session_upper_list l = { 0 };
+	_cleanup_strv_ char **sorted = NULL;
+	int r = session_upper_list(&c->dirs, &l, f);
+
+	for (size_t i = l.n; r == 0 && i-- > 0;)
+		if (strv_has(*ids, l.items[i].session))
+			r = strv_append(&sorted, l.items[i].session);
+	for (char **id = *ids; r == 0 && id && *id; id++)
+		if (!strv_has(sorted, *id))
+			r = strv_append(&sorted, *id);
+	if (r < 0)
+		return f->code ? r : fault_errno(f, ENOMEM, "sessions");
+	strv_free(*ids);
+	*ids = TAKE_PTR(sorted);
+	return 0;
+}
+
 /* One failure does not stop the others; the status is that of the worst. */
 static int discard_each(struct command_call *c, char *const *ids, struct fault *f)
 {
@@ -112,5 +151,7 @@ int cmd_discard(struct command_call *c, struct fault *f)
 		return dispatch_usage(c, "unexpected argument '%s': --all and --older name the sessions",
 				      c->args[0]);
 	r = c->all || c->set_older ? collect(c, &ids, f) : resolve(c, &ids, f);
+	if (r == STATUS_OK && ids)
+		r = sort(c, &ids, f);
 	return r != STATUS_OK ? r : discard_each(c, ids, f);
 }

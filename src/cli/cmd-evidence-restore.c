@@ -13,6 +13,7 @@
 #include "ledger/ledger.h"
 #include "capture/restore.h"
 #include "state/sandbox-log.h"
+#include "tty/progress.h"
 
 static int write_log(const struct sandbox_root *root, const char *path, const char *status, struct fault *f)
 {
@@ -109,11 +110,18 @@ static int require_original(const struct evidence_call *c, const char *name, int
 static int restore(const struct evidence_call *c, const char *name, int dir, const struct evidence_target *t,
 		   struct fault *f)
 {
-	const struct restore_options o = { .exact = c->call->exact, .target = t->path };
+	_cleanup_progress_ struct progress progress = { .fd = -EBADF };
+	const struct restore_options o = { .exact = c->call->exact,
+					   .target = t->path,
+					   .progress = progress_tell,
+					   .progress_arg = &progress };
 	_cleanup_restore_stats_ struct restore_stats s = { 0 };
 	_cleanup_free_ char *first = NULL;
-	int r = restore_tree(dir, t->fd, &o, &s, f);
+	int r;
 
+	progress_init(&progress, "restoring");
+	r = restore_tree(dir, t->fd, &o, &s, f);
+	progress_done(&progress);
 	if (r < 0) {
 		r = fault_wrap(f, r, "restore into '%s'", c->call->args[1]);
 		log_failure(c, name, t, fault_text(f));

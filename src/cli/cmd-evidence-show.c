@@ -10,7 +10,9 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/local-time.h"
 #include "base/str.h"
+#include "base/unit-text.h"
 #include "cli/output.h"
 #include "cli/cmd-evidence.h"
 #include "cli/cmd-ledger.h"
@@ -19,6 +21,7 @@
 #include "evidence/evidence-verify.h"
 #include "base/exit-status.h"
 #include "ledger/ledger.h"
+#include "tty/table.h"
 
 int evidence_print_json(struct jdoc *d, struct fault *f)
 {
@@ -61,25 +64,62 @@ static int ls_json(const struct evidence_list *l, const struct evidence_list *st
 	return evidence_print_json(o, f);
 }
 
-static void print_items(const struct evidence_list *l, const char *more)
+/* The command as metadata.json has it; heap, NULL: unknown. */
+static char *describe_command(const struct jdoc *metadata)
+{
+	const struct jdoc *words = jdoc_get(metadata, "command");
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+
+	if (!words || words->type != JDOC_ARRAY)
+		return NULL;
+	for (size_t i = 0; i < words->n_items; i++) {
+		if (i)
+			strbuf_putc(&b, ' ');
+		if (words->items[i]->type == JDOC_STRING)
+			strbuf_put_word(&b, words->items[i]->string);
+		else
+			strbuf_putc(&b, '?');
+	}
+	return strbuf_take(&b);
+}
+
+static void put_rows(struct table *t, const struct evidence_list *l, bool staged)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		const struct evidence_item *e = l->items + i;
-		_cleanup_free_ char *agent = str_escape(e->agent), *reason = str_escape(e->reason);
+		_cleanup_free_ char *command = describe_command(e->metadata);
+		char taken[LOCAL_TIME_SIZE], size[UNIT_TEXT_SIZE], state[48];
 
-		printf("%s  %-8s %-11s %8llu KB  %s%s%s\n", e->name, evidence_status_name(e->status),
-		       reason ? reason : "?", (unsigned long long)(e->bytes / 1024), agent ? agent : "?",
-		       e->pinned ? "  (pinned)" : "", more);
+		local_time_minute(e->taken_us, taken);
+		(void)snprintf(state, sizeof(state), "%s%s%s", evidence_status_name(e->status),
+			       e->pinned ? ", pinned" : "", staged ? ", staged" : "");
+		table_put(t,
+			  (const char *const[]){ e->name, e->reason, state, unit_text_bytes(e->bytes, size),
+						 taken, e->agent, command });
 	}
 }
 
 static void print_all(const struct evidence_call *c, const struct evidence_list *l,
 		      const struct evidence_list *staged, const struct delivery_state *note)
 {
+	char title[LOCAL_TITLE_SIZE];
+	const struct table_column columns[] = {
+		{ .title = "EVIDENCE", .width = 25 },
+		{ .title = "REASON", .width = 8 },
+		{ .title = "STATE", .width = 8, .extra = true },
+		{ .title = "SIZE", .width = 8, .right = true },
+		{ .title = title, .width = 16, .extra = true },
+		{ .title = "AGENT", .width = 8, .extra = true },
+		{ .title = "COMMAND" },
+	};
 	_cleanup_free_ char *error = note->error ? str_escape(note->error) : NULL;
+	_cleanup_table_ struct table t;
 
-	print_items(l, "");
-	print_items(staged, "  (staged)");
+	local_time_title("TAKEN", title);
+	table_init(&t, columns, ARRAY_SIZE(columns), stdout);
+	put_rows(&t, l, false);
+	put_rows(&t, staged, true);
+	table_end(&t, NULL);
 	if (staged->n && error)
 		fprintf(stderr, "staged after %llu failed deliveries: %s\n", (unsigned long long)note->tries,
 			error);

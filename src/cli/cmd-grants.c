@@ -2,11 +2,14 @@
 #include <stdio.h>
 
 #include "approval/approval-lane.h"
+#include "base/array.h"
+#include "base/local-time.h"
 #include "cli/dispatch.h"
 #include "cli/output.h"
 #include "base/exit-status.h"
 #include "approval/grant.h"
 #include "subject/subject-digest.h"
+#include "tty/table.h"
 
 static bool is_shown(const struct command_call *c, const struct grant_found *g)
 {
@@ -38,6 +41,7 @@ static void append(struct jdoc *list, const struct grant_found *g)
 	list = jdoc_set_array(d, "ledgers");
 	for (char **k = g->grant.ledgers; k && *k; k++)
 		jdoc_append_string(list, *k);
+	jdoc_set(d, "standing", g->grant.standing ? jdoc_copy(g->grant.standing) : jdoc_new_null());
 	jdoc_set_string(d, "state", grant_reason_id(g->reason));
 	jdoc_set_string(d, "reason", g->grant.reason ? g->grant.reason : "");
 	jdoc_set(d, "revoked_by", g->revoked_by ? jdoc_new_string(g->revoked_by) : jdoc_new_null());
@@ -56,24 +60,49 @@ static int print_json(const struct command_call *c, const struct grant_set *s, s
 	return output_print(d, f);
 }
 
-static void print_line(const struct grant_found *g)
+static void put_row(struct table *t, const struct grant_found *g)
 {
-	_cleanup_free_ char *by = str_escape(g->grant.approver);
-	char until[CLOCK_TEXT_SIZE], id[REQUEST_ID_SIZE];
+	char until[LOCAL_TIME_SIZE], id[REQUEST_ID_SIZE], used[48], level[2] = { g->grant.level, '\0' };
 
-	clock_format(g->grant.not_after_us, until);
-	until[sizeof("2026-11-16T03:15") - 1] = '\0';
+	local_time_minute(g->grant.not_after_us, until);
 	digest_hex(g->grant.digest.bytes, (sizeof(id) - 1) / 2, id);
-	printf("%-16s  %c  %4llu/%-4llu  %-16s  %-12s  %-16s  %s\n", g->grant.id, g->grant.level,
-	       (unsigned long long)g->used, (unsigned long long)g->grant.uses, until, by ? by : "?", id,
-	       grant_reason_id(g->reason));
+	if (g->grant.standing)
+		(void)snprintf(used, sizeof(used), "%llu, always", (unsigned long long)g->used);
+	else
+		(void)snprintf(used, sizeof(used), "%llu of %llu", (unsigned long long)g->used,
+			       (unsigned long long)g->grant.uses);
+	table_put(t, (const char *const[]){ g->grant.id, level, used, until, g->grant.approver, id,
+					    grant_reason_id(g->reason) });
+}
+
+static void print_list(const struct command_call *c, const struct grant_set *s, const char *lane)
+{
+	char title[LOCAL_TITLE_SIZE];
+	const struct table_column columns[] = {
+		{ .title = "ID", .width = 16 },
+		{ .title = "LEVEL", .extra = true },
+		{ .title = "USED", .width = 6, .right = true },
+		{ .title = title, .width = 16, .extra = true },
+		{ .title = "BY", .width = 8, .extra = true },
+		{ .title = "REQUEST", .width = 16, .extra = true },
+		{ .title = "STATE" },
+	};
+	_cleanup_table_ struct table t;
+
+	local_time_title("UNTIL", title);
+	table_init(&t, columns, ARRAY_SIZE(columns), stdout);
+	for (size_t i = 0; i < s->n; i++)
+		if (is_shown(c, &s->items[i]))
+			put_row(&t, &s->items[i]);
+	if (table_is_empty(&t))
+		printf("no valid grant in lane '%s'%s\n", lane, s->n ? "; --all lists invalid ones" : "");
+	table_end(&t, NULL);
 }
 
 int cmd_grants(struct command_call *c, struct fault *f)
 {
 	_cleanup_approval_lane_ struct approval_lane d = APPROVAL_LANE_NONE;
 	_cleanup_grants_ struct grant_set s = { 0 };
-	size_t shown = 0;
 	int r = approval_lane_open(&c->dirs, c->config, NULL, &d, f);
 
 	if (r == 0)
@@ -82,16 +111,6 @@ int cmd_grants(struct command_call *c, struct fault *f)
 		return r;
 	if (c->json)
 		return print_json(c, &s, f);
-	for (size_t i = 0; i < s.n; i++) {
-		if (!is_shown(c, &s.items[i]))
-			continue;
-		if (shown++ == 0)
-			printf("%-16s  %s  %9s  %-16s  %-12s  %-16s  %s\n", "ID", "L", "USED", "UNTIL (UTC)",
-			       "BY", "FOR", "STATE");
-		print_line(&s.items[i]);
-	}
-	if (shown == 0)
-		printf("no valid grant in lane '%s'%s\n", d.store.lane,
-		       s.n ? "; --all lists invalid ones" : "");
+	print_list(c, &s, d.store.lane);
 	return STATUS_OK;
 }

@@ -20,6 +20,7 @@ struct printing {
 	const struct ledger_filter *filter;
 	FILE *out;
 	enum { PEOPLE, JSON, RAW } how;
+	struct record_print people;
 	uint64_t n;
 };
 
@@ -30,7 +31,7 @@ static int print_one(const struct record *r, void *arg)
 	if (!ledger_filter_has(p->filter, r))
 		return 0;
 	if (p->how == PEOPLE) {
-		record_print(r, p->out);
+		record_print_put(&p->people, r);
 	} else if (p->how == RAW) {
 		(void)fwrite(r->line, 1, r->len, p->out);
 	} else {
@@ -64,11 +65,17 @@ static int print_records(const struct command_call *c, const struct ledger_filte
 	r = ledger_open_reader(c, &s, f);
 	if (r < 0)
 		return r;
+	if (p->how == PEOPLE)
+		record_print_init(&p->people, false, p->out);
 	if (p->how == JSON)
 		fprintf(p->out, "{\n  \"schema_version\": 1,\n  \"records\": [");
 	r = ledger_lines_read(&s, &l, f);
 	if (p->how == JSON)
 		fprintf(p->out, "%s]\n}\n", p->n > 0 ? "\n  " : "");
+	if (p->how == PEOPLE) {
+		table_end(&p->people.table, NULL);
+		table_done(&p->people.table);
+	}
 	ledger_lines_done(&l);
 	return r < 0 ? r : finish(&l);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,22 @@ static int keep(const struct record *r, void *arg)
 	return 0;
 }
 
-static void print_last(const struct last *l)
+/* The table, or with --json the records as they are, one per line. */
+struct tail_out {
+	const struct ledger_filter *filter;
+	struct record_print people;
+	bool json;
+};
+
+static void print_one(struct tail_out *o, const struct record *r)
+{
+	if (o->json)
+		(void)fwrite(r->line, 1, r->len, stdout);
+	else
+		record_print_put(&o->people, r);
+}
+
+static void print_last(struct tail_out *o, const struct last *l)
 {
 	size_t have = l->at < l->n ? l->at : l->n;
 
@@ -43,7 +59,7 @@ static void print_last(const struct last *l)
 		struct record r;
 
 		if (record_parse(line, strlen(line), &r, &why) == 0)
-			record_print(&r, stdout);
+			print_one(o, &r);
 	}
 }
 
@@ -58,22 +74,25 @@ static int read_last(struct ledger_reader *s, struct last *l, struct fault *f)
 
 static int print_new(const struct record *r, void *arg)
 {
-	const struct ledger_filter *x = arg;
+	struct tail_out *o = arg;
 
-	if (ledger_filter_has(x, r))
-		record_print(r, stdout);
+	if (ledger_filter_has(o->filter, r))
+		print_one(o, r);
 	return 0;
 }
 
 static int flush(void *arg, struct fault *f)
 {
-	(void)arg;
+	struct tail_out *o = arg;
+
+	table_flush(&o->people.table);
 	return fflush(stdout) != 0 ? fault_errno(f, errno, "write to stdout") : 0;
 }
 
 static int tail(const struct command_call *c, const struct ledger_filter *x, size_t n, struct fault *f)
 {
 	_cleanup_ledger_reader_ struct ledger_reader s = { .dirfd = -EBADF, .fd = -EBADF };
+	struct tail_out o = { .filter = x, .json = c->json };
 	struct last l = { .filter = x, .n = n, .lines = calloc(n + 1, sizeof(char *)) };
 	int r;
 
@@ -93,16 +112,19 @@ static int tail(const struct command_call *c, const struct ledger_filter *x, siz
 		if (r == 0)
 			r = read_last(&s, &l, f);
 	}
+	record_print_init(&o.people, false, stdout);
 	if (r == 0)
-		print_last(&l);
+		print_last(&o, &l);
+	if (r == 0 && !c->follow)
+		table_end(&o.people.table, NULL);
 	if (r == 0 && c->follow)
-		r = ledger_follow(
-			&s,
-			&(struct ledger_follow){ .each = print_new, .caught_up = flush, .arg = (void *)x },
-			c->args[0] ? c->args[0] : c->dirs.state, f);
+		r = ledger_follow(&s,
+				  &(struct ledger_follow){ .each = print_new, .caught_up = flush, .arg = &o },
+				  c->args[0] ? c->args[0] : c->dirs.state, f);
 	for (size_t i = 0; i < n; i++)
 		free(l.lines[i]);
 	free(l.lines);
+	table_done(&o.people.table);
 	return r < 0 ? r : STATUS_OK;
 }
 

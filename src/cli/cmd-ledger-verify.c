@@ -216,7 +216,7 @@ static uint64_t oldest(const struct against *a)
 }
 
 struct verify_progress {
-	uint64_t total, done;
+	uint64_t total, done, begin_ns;
 	unsigned int shown;
 	bool on;
 };
@@ -224,6 +224,7 @@ struct verify_progress {
 static void show_progress(struct verify_progress *p, size_t len)
 {
 	unsigned int percent;
+	uint64_t ms;
 
 	p->done += len;
 	if (!p->on)
@@ -232,14 +233,16 @@ static void show_progress(struct verify_progress *p, size_t len)
 	if (percent == p->shown)
 		return;
 	p->shown = percent;
-	fprintf(stderr, "\rverify: %3u%% [%-50.*s]", percent, (int)(percent / 2),
-		"##################################################");
+	ms = (clock_boot_ns() - p->begin_ns) / 1000000 + 1;
+	fprintf(stderr, "\rverify: %3u%% [%-50.*s] %" PRIu64 " MB/s\033[K", percent, (int)(percent / 2),
+		"##################################################", p->done / 1000 / ms);
 }
 
 static int read_through(struct ledger_reader *s, struct ledger_verify *v, struct fault *f)
 {
 	_cleanup_free_ char *room = malloc(STEP);
 	struct verify_progress p = { .total = s->total,
+				     .begin_ns = clock_boot_ns(),
 				     .on = s->total >= PROGRESS_MIN && isatty(STDERR_FILENO) };
 	uint64_t first;
 	size_t len;

@@ -5,10 +5,14 @@
 
 #include "approval/approval-lane.h"
 #include "approval/approval-prompt.h"
+#include "base/array.h"
+#include "base/local-time.h"
+#include "base/str.h"
 #include "cli/dispatch.h"
 #include "cli/output.h"
 #include "base/exit-status.h"
 #include "approval/request-notice.h"
+#include "tty/table.h"
 
 static int print_json(const struct request_list *l, struct fault *f)
 {
@@ -22,21 +26,40 @@ static int print_json(const struct request_list *l, struct fault *f)
 	return output_print(d, f);
 }
 
-static void print_line(const struct request *rq)
+static void put_row(struct table *t, const struct request *rq)
 {
 	static const char *const marks[] = {
 		[REQUEST_OPEN] = "",
 		[REQUEST_DENIED] = "[denied] ",
 		[REQUEST_DAMAGED] = "[damaged: 'custody deny ID' removes it] ",
 	};
-	_cleanup_free_ char *command = str_escape(rq->command ? rq->command : "");
-	_cleanup_free_ char *agent = str_escape(rq->agent ? rq->agent : "-");
-	char expires[CLOCK_TEXT_SIZE];
+	_cleanup_strbuf_ struct strbuf command = { 0 };
+	char expires[LOCAL_TIME_SIZE], count[24], level[2] = { rq->level, '\0' };
 
-	clock_format(rq->expires_us, expires);
-	expires[sizeof("2026-11-16T03:15") - 1] = '\0';
-	printf("%-16s  %c  %5llu  %-16s  %-12s  %s%s\n", rq->id, rq->level, (unsigned long long)rq->count,
-	       expires, agent ? agent : "?", marks[rq->state], command ? command : "?");
+	local_time_minute(rq->expires_us, expires);
+	(void)snprintf(count, sizeof(count), "%llu", (unsigned long long)rq->count);
+	strbuf_printf(&command, "%s%s", marks[rq->state], rq->command ? rq->command : "");
+	table_put(t, (const char *const[]){ rq->id, level, count, expires, rq->agent, command.text });
+}
+
+static void print_list(const struct request_list *l)
+{
+	char title[LOCAL_TITLE_SIZE];
+	const struct table_column columns[] = {
+		{ .title = "ID", .width = 16 },
+		{ .title = "LEVEL" },
+		{ .title = "COUNT", .right = true, .extra = true },
+		{ .title = title, .width = 16, .extra = true },
+		{ .title = "AGENT", .width = 8, .extra = true },
+		{ .title = "COMMAND" },
+	};
+	_cleanup_table_ struct table t;
+
+	local_time_title("EXPIRES", title);
+	table_init(&t, columns, ARRAY_SIZE(columns), stdout);
+	for (size_t i = 0; i < l->n; i++)
+		put_row(&t, &l->items[i]);
+	table_end(&t, "level B: an approver confirms; C: with a PIN; custody approve ID");
 }
 
 static int print_card(const struct approval_lane *d, const char *id, bool json, struct fault *f)
@@ -50,6 +73,8 @@ static int print_card(const struct approval_lane *d, const char *id, bool json, 
 	else if (r == 0)
 		r = approval_prompt_card(&d->store, &rq, NULL, isatty(STDOUT_FILENO) ? STDOUT_FILENO : -1,
 					 true, &b, f);
+	if (r == 0 && json)
+		return output_put_json(&b, f);
 	if (r < 0)
 		return r;
 	(void)fputs(b.text ? b.text : "", stdout);
@@ -74,9 +99,6 @@ int cmd_pending(struct command_call *c, struct fault *f)
 	if (l.n == 0)
 		printf("no request for approval in lane '%s'\n", d.store.lane);
 	else
-		printf("%-16s  %s  %5s  %-16s  %-12s  %s\n", "ID", "L", "COUNT", "EXPIRES (UTC)", "AGENT",
-		       "COMMAND");
-	for (size_t i = 0; i < l.n; i++)
-		print_line(&l.items[i]);
+		print_list(&l);
 	return STATUS_OK;
 }

@@ -6,11 +6,15 @@
 
 #include "approval/approval-lane.h"
 #include "approval/approval-obtain.h"
+#include "base/str.h"
 #include "cli/dispatch.h"
 #include "tty/prompt.h"
 #include "cli/output.h"
 #include "base/exit-status.h"
 #include "approval/pin.h"
+
+#define NEW_PIN_TRIES 3
+#define PIN_RULES "A PIN has 6 to 64 digits, not all the same, not counting up or down."
 
 /* PINs are read from a terminal, or from the lines of a descriptor; never from arguments or variables. */
 struct pin_source {
@@ -55,7 +59,8 @@ static int read_pin(struct pin_source *s, const char *question, struct pin_text 
 			  f);
 }
 
-static int read_new(struct pin_source *s, struct pin_text *ret, struct fault *f)
+/* One try.  -EINVAL: the PIN breaks the rules, or the second one differs. */
+static int read_new_once(struct pin_source *s, struct pin_text *ret, struct fault *f)
 {
 	_cleanup_pin_ struct pin_text again;
 	int r;
@@ -67,7 +72,27 @@ static int read_new(struct pin_source *s, struct pin_text *ret, struct fault *f)
 	if (r == 0 && s->fd < 0)
 		r = read_pin(s, "new PIN again: ", &again, f);
 	if (r == 0 && s->fd < 0 && strcmp(ret->digits, again.digits) != 0)
-		return fault_set(f, EINVAL, "the two PINs differ; nothing was changed");
+		return fault_set(f, EINVAL, "the two PINs differ");
+	return r;
+}
+
+/* At a terminal the rules are shown first, and a PIN that breaks them is asked for again. */
+static int read_new(struct pin_source *s, struct pin_text *ret, struct fault *f)
+{
+	int r = s->fd < 0 ? prompt_show(&s->tty, PIN_RULES "\n", f) : 0;
+
+	for (unsigned int left = NEW_PIN_TRIES; r == 0; left--) {
+		_cleanup_fault_ struct fault why = { 0 };
+		_cleanup_strbuf_ struct strbuf b = { 0 };
+
+		r = read_new_once(s, ret, &why);
+		if (r == 0)
+			return 0;
+		if ((r != -EINVAL && r != -EMSGSIZE) || s->fd >= 0 || left == 1)
+			return fault_set(f, -r, "%s; nothing was changed", fault_text(&why));
+		strbuf_printf(&b, "%s\n", fault_text(&why));
+		r = prompt_show(&s->tty, b.text ? b.text : "", f);
+	}
 	return r;
 }
 

@@ -11,11 +11,13 @@
 #include "cli/output.h"
 #include "evidence/evidence-prune.h"
 #include "review/review-prune.h"
+#include "state/home-list.h"
 
 struct pruning {
 	struct command_call *call;
 	struct jdoc *items; /* NULL: lines are printed */
 	uint64_t n;
+	size_t held;	  /* kept changes that stay: sessions continue them */
 	bool is_counting; /* for the question */
 };
 
@@ -49,6 +51,23 @@ static void tell_evidence(void *arg, const struct evidence_item *e, const char *
 	tell(arg, "evidence", e->name, why, e->bytes);
 }
 
+static void tell_home(void *arg, const char *id, const char *why, uint64_t bytes)
+{
+	tell(arg, "home", id, why, bytes);
+}
+
+static int prune_homes(struct pruning *p, bool dry_run, struct fault *f)
+{
+	const struct home_prune rules = { .dirs = &p->call->dirs,
+					  .older_s = p->call->set_older ? p->call->older_s : 0,
+					  .dry_run = dry_run,
+					  .told = tell_home,
+					  .arg = p };
+
+	/* No rule of the configuration removes one. */
+	return p->call->all || p->call->set_older ? home_prune(&rules, f) : 0;
+}
+
 /* A store that does not respond is an error, after everything else was pruned. */
 static int prune_evidence(struct pruning *p, bool dry_run, struct fault *f)
 {
@@ -76,7 +95,8 @@ static int prune_evidence(struct pruning *p, bool dry_run, struct fault *f)
 
 static int prune(struct pruning *p, bool dry_run, struct fault *f)
 {
-	const struct review_prune rules = { .dirs = &p->call->dirs,
+	const struct review_prune rules = { .held = &p->held,
+					    .dirs = &p->call->dirs,
 					    .config = p->call->config,
 					    .set_older = p->call->all || p->call->set_older,
 					    .older_s = p->call->set_older ? p->call->older_s : 0,
@@ -85,6 +105,8 @@ static int prune(struct pruning *p, bool dry_run, struct fault *f)
 					    .arg = p };
 	int r = review_prune(&rules, f);
 
+	if (r == 0)
+		r = prune_homes(p, dry_run, f);
 	return r < 0 ? r : prune_evidence(p, dry_run, f);
 }
 
@@ -97,7 +119,7 @@ static int ask(struct command_call *c, struct fault *f)
 
 	if (r < 0 || p.n == 0)
 		return r < 0 ? r : 1;
-	(void)snprintf(question, sizeof(question), "Remove %llu kept copies and evidences?",
+	(void)snprintf(question, sizeof(question), "Remove %llu kept copies, homes and items of evidence?",
 		       (unsigned long long)p.n);
 	return confirm(c, question, f);
 }
@@ -106,6 +128,8 @@ static int print_json(const struct pruning *p, struct jdoc *o, struct fault *f)
 {
 	jdoc_set_int(o, "schema_version", 1);
 	jdoc_set_bool(o, "dry_run", p->call->dry_run);
+	if (p->held)
+		jdoc_set_int(o, "continued", (int64_t)p->held);
 	return output_print(o, f);
 }
 
@@ -123,5 +147,7 @@ int cmd_prune(struct command_call *c, struct fault *f)
 	if (c->json)
 		return print_json(&p, o, f);
 	printf("%llu %s\n", (unsigned long long)p.n, c->dry_run ? "would be removed" : "removed");
+	if (p.held)
+		printf("%zu kept: sessions continue them\n", p.held);
 	return STATUS_OK;
 }

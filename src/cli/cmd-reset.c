@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "cli/cmd-reset.h"
 #include "cli/dispatch.h"
 #include "run/run-ledger.h"
 #include "run/run-recover.h"
@@ -276,6 +277,11 @@ int cmd_reset(struct command_call *c, struct fault *f)
 	int r;
 
 	log_init(PACKAGE_NAME, LOG_LEVEL_INFO);
+	if (c->set_home && (c->sandbox || c->logs))
+		return dispatch_usage(c, "--home empties a home, which has no root and no logs: omit %s",
+				      c->sandbox ? "--sandbox" : "--logs");
+	if (c->set_home)
+		return cmd_reset_home(c, f);
 	r = enter(&s, f);
 	if (r < 0)
 		return r;

@@ -13,6 +13,7 @@
 #include "cli/cmd-review.h"
 #include "review/line-diff.h"
 #include "base/tree-at.h"
+#include "tty/colour.h"
 
 #define CONTEXT 3
 #define DIGEST_MAX ((uint64_t)1024 * 1024 * 1024) /* hashing a large sparse file would take hours */
@@ -30,7 +31,6 @@ static void side_done(struct side *s)
 {
 	free(s->bytes);
 }
-#define _cleanup_side_ _cleanup_(side_done)
 
 /* BUDGET: bytes that may still be read for digests; NULL: no digest is needed. */
 static int digest_side(int fd, struct side *s, uint64_t *budget, struct fault *f)
@@ -59,7 +59,7 @@ static int read_file(int fd, uint64_t size, struct side *s, uint64_t *budget, st
 		s->len = size;
 		return digest_side(fd, s, budget, f);
 	}
-	e = fd_read_all(fd, LINE_DIFF_BYTES, &s->bytes, &s->len, f);
+	e = fd_read_file(fd, size, LINE_DIFF_BYTES, &s->bytes, &s->len, f);
 	if (e == -EFBIG) {
 		if (f)
 			fault_done(f);
@@ -73,13 +73,11 @@ static int read_file(int fd, uint64_t size, struct side *s, uint64_t *budget, st
 	return s->binary ? digest_side(fd, s, budget, f) : 0;
 }
 
-/* Reads PATH below ROOT; a symbolic link gives its target, a missing file is empty. */
-static int read_side(int root, const char *path, const struct change_side *cs, struct side *s,
+/* Reads PATH in T; a symbolic link gives its target, a missing file is empty. */
+static int read_side(struct tree_at *t, const char *path, const struct change_side *cs, struct side *s,
 		     uint64_t *budget, struct fault *f)
 {
-	_cleanup_tree_at_ struct tree_at t = TREE_AT_NONE;
 	_cleanup_close_ int fd = -EBADF;
-	int e;
 
 	if (S_ISLNK(cs->mode)) {
 		s->bytes = strdup(cs->link);
@@ -90,27 +88,17 @@ static int read_side(int root, const char *path, const struct change_side *cs, s
 		s->bytes = strdup("");
 		return s->bytes ? 0 : fault_errno(f, ENOMEM, "diff");
 	}
-	e = tree_at_init(&t, root, f);
-	if (e < 0)
-		return e;
-	fd = tree_at_open(&t, path);
+	/* Lines are counted at once; patches are printed while a person reads. */
+	fd = budget ? tree_at_open(t, path) : tree_at_open_known(t, path);
 	if (fd < 0)
 		return fault_errno(f, -fd, "'%s'", path);
 	return fault_wrap(f, read_file(fd, cs->size, s, budget, f), "'%s'", path);
 }
 
-/* A line of an untrusted file: escape control characters. */
-static void put_line(char mark, const char *bytes, size_t len)
+static void put_escaped(const char *bytes, size_t len)
 {
-	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *text = strndup(bytes, len);
 
-	putchar(mark);
-	if (!isatty(STDOUT_FILENO)) {
-		(void)fwrite(bytes, 1, len, stdout);
-		putchar('\n');
-		return;
-	}
-	text = strndup(bytes, len);
 	for (char *p = text; p; p = strchr(p, '\t')) {
 		_cleanup_free_ char *piece = NULL, *shown = NULL;
 
@@ -122,39 +110,56 @@ static void put_line(char mark, const char *bytes, size_t len)
 		shown = piece ? str_escape(piece) : NULL;
 		(void)fputs(shown ? shown : "(out of memory)", stdout);
 	}
-	putchar('\n');
+}
+
+/* A line of an untrusted file.  Colours are for a terminal in the end, whatever is in between. */
+static void put_line(const struct review_call *r, char mark, const char *bytes, size_t len)
+{
+	putchar(mark);
+	if (r->terminal || r->colour)
+		put_escaped(bytes, len);
+	else
+		(void)fwrite(bytes, 1, len, stdout);
 }
 
 static void put(void *arg, enum line_kind kind, const char *bytes, size_t len)
 {
-	(void)arg;
+	const struct review_call *r = arg;
+	bool plain = kind == LINE_EQUAL || kind == LINE_NO_END;
+
+	if (!plain)
+		(void)fputs(colour_begin(r->colour, kind == LINE_HUNK	   ? COLOUR_HUNK
+						    : kind == LINE_REMOVED ? COLOUR_OLD
+									   : COLOUR_NEW),
+			    stdout);
 	switch (kind) {
 	case LINE_HUNK:
-		printf("%.*s\n", (int)len, bytes);
+		printf("%.*s", (int)len, bytes);
 		break;
 	case LINE_EQUAL:
-		put_line(' ', bytes, len);
+		put_line(r, ' ', bytes, len);
 		break;
 	case LINE_REMOVED:
-		put_line('-', bytes, len);
+		put_line(r, '-', bytes, len);
 		break;
 	case LINE_ADDED:
-		put_line('+', bytes, len);
+		put_line(r, '+', bytes, len);
 		break;
 	case LINE_NO_END:
-		printf("\\ No newline at end of file\n");
+		printf("\\ No newline at end of file");
 		break;
 	}
+	printf("%s\n", colour_end(r->colour && !plain));
 }
 
 /* "a/" and the path, quoted as a whole. */
-static void print_path(const char *prefix, const char *path)
+static void put_path(struct strbuf *b, const char *prefix, const char *path)
 {
-	_cleanup_strbuf_ struct strbuf b = { 0 };
+	_cleanup_strbuf_ struct strbuf full = { 0 };
 	_cleanup_free_ char *quoted = NULL;
 
-	strbuf_printf(&b, "%s%s", prefix, path);
-	(void)fputs(b.broken ? "(out of memory)" : review_quote(b.text, &quoted), stdout);
+	strbuf_printf(&full, "%s%s", prefix, path);
+	strbuf_puts(b, full.broken ? "(out of memory)" : review_quote(full.text, &quoted));
 }
 
 /* git marks symbolic links with this mode only. */
@@ -163,34 +168,67 @@ static unsigned int git_mode(mode_t mode)
 	return S_ISLNK(mode) ? S_IFLNK : (unsigned int)mode;
 }
 
-static void print_head(const struct change *ch, bool old, bool new)
+/* Prints the lines of B in the colour of a header. */
+static void print_header(const struct review_call *r, const struct strbuf *b)
 {
-	printf("diff --git ");
-	print_path("a/", ch->path);
-	putchar(' ');
-	print_path("b/", ch->path);
-	putchar('\n');
-	if (old && new && ch->old.mode != ch->new.mode)
-		printf("old mode %06o\nnew mode %06o\n", git_mode(ch->old.mode), git_mode(ch->new.mode));
-	else if (!old)
-		printf("new file mode %06o\n", git_mode(ch->new.mode));
-	else if (!new)
-		printf("deleted file mode %06o\n", git_mode(ch->old.mode));
+	for (const char *p = b->broken || !b->text ? "(out of memory)\n" : b->text; *p;) {
+		size_t n = strcspn(p, "\n");
+
+		printf("%s%.*s%s\n", colour_begin(r->colour, COLOUR_HEAD), (int)n, p, colour_end(r->colour));
+		p += n + (p[n] == '\n');
+	}
 }
 
-static void print_sides(const struct change *ch, bool old, bool new)
+static void print_head(const struct review_call *r, const struct change *ch, bool old, bool new)
 {
-	printf("--- ");
-	if (old)
-		print_path("a/", ch->path);
-	else
-		printf("/dev/null");
-	printf("\n+++ ");
-	if (new)
-		print_path("b/", ch->path);
-	else
-		printf("/dev/null");
-	putchar('\n');
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+
+	strbuf_puts(&b, "diff --git ");
+	put_path(&b, "a/", ch->path);
+	strbuf_putc(&b, ' ');
+	put_path(&b, "b/", ch->path);
+	strbuf_putc(&b, '\n');
+	if (old && new && ch->old.mode != ch->new.mode)
+		strbuf_printf(&b, "old mode %06o\nnew mode %06o\n", git_mode(ch->old.mode),
+			      git_mode(ch->new.mode));
+	else if (!old)
+		strbuf_printf(&b, "new file mode %06o\n", git_mode(ch->new.mode));
+	else if (!new)
+		strbuf_printf(&b, "deleted file mode %06o\n", git_mode(ch->old.mode));
+	print_header(r, &b);
+}
+
+/* FROM was removed and TO added, with the same bytes. */
+static void print_rename(const struct review_call *r, const struct change *from, const struct change *to)
+{
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+
+	strbuf_puts(&b, "diff --git ");
+	put_path(&b, "a/", from->path);
+	strbuf_putc(&b, ' ');
+	put_path(&b, "b/", to->path);
+	strbuf_putc(&b, '\n');
+	if (from->old.mode != to->new.mode)
+		strbuf_printf(&b, "old mode %06o\nnew mode %06o\n", git_mode(from->old.mode),
+			      git_mode(to->new.mode));
+	strbuf_puts(&b, "similarity index 100%\nrename from ");
+	put_path(&b, "", from->path);
+	strbuf_puts(&b, "\nrename to ");
+	put_path(&b, "", to->path);
+	strbuf_putc(&b, '\n');
+	print_header(r, &b);
+}
+
+static void print_sides(const struct review_call *r, const struct change *ch, bool old, bool new)
+{
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+
+	strbuf_puts(&b, "--- ");
+	put_path(&b, old ? "a/" : "", old ? ch->path : "/dev/null");
+	strbuf_puts(&b, "\n+++ ");
+	put_path(&b, new ? "b/" : "", new ? ch->path : "/dev/null");
+	strbuf_putc(&b, '\n');
+	print_header(r, &b);
 }
 
 static void print_digest(const char *what, const struct side *s)
@@ -209,53 +247,99 @@ static void print_digest(const char *what, const struct side *s)
 	printf("  %s %zu bytes, sha256:%s\n", what, s->len, s->hex[0] ? s->hex : hex);
 }
 
-/* OLD or NEW false: that side counts as empty, because a change of type is two patches. */
-static int print_patch(struct review_call *r, const struct change *ch, bool old, bool new, bool quiet,
-		       struct review_count *ret, struct fault *f)
+/* Both sides of one patch.  OLD or NEW false: that side counts as empty, because a change of type is two patches. */
+struct sides {
+	const struct change *change;
+	bool old, new;
+	struct side a, b;
+};
+
+static int read_sides(struct review_reader *r, struct sides *x, bool digests, struct fault *f)
 {
 	static const struct change_side nothing;
-	_cleanup_line_diff_ struct line_diff d = { 0 };
-	_cleanup_side_ struct side a = { 0 }, b = { 0 };
+	const struct change *ch = x->change;
 	uint64_t left = r->digested < DIGEST_ALL_MAX ? DIGEST_ALL_MAX - r->digested : 0, before = left;
-	uint64_t *budget = quiet ? NULL : &left;
+	uint64_t *budget = digests ? &left : NULL;
+	int e = read_side(&r->base, ch->path, x->old ? &ch->old : &nothing, &x->a, budget, f);
+
+	if (e == 0)
+		e = read_side(ch->data ? &r->base : &r->upper, ch->data ? ch->data : ch->path,
+			      x->new ? &ch->new : &nothing, &x->b, budget, f);
+	r->digested += before - left;
+	return e;
+}
+
+static bool has_lines(const struct sides *x)
+{
+	return !x->a.binary && !x->a.large && !x->b.binary && !x->b.large;
+}
+
+/* More lines than line_diff accepts: listed like a large file. */
+static int note_large(struct sides *x, int e, struct fault *f)
+{
+	if (e != -EFBIG)
+		return e;
+	if (f)
+		fault_done(f);
+	x->a.large = true;
+	return 0;
+}
+
+static void sides_done(struct sides *x)
+{
+	side_done(&x->a);
+	side_done(&x->b);
+}
+#define _cleanup_sides_ _cleanup_(sides_done)
+
+static int count_patch(struct review_reader *r, const struct change *ch, bool old, bool new,
+		       struct review_count *ret, struct fault *f)
+{
+	_cleanup_sides_ struct sides x = { .change = ch, .old = old, .new = new };
+	size_t added = 0, removed = 0;
 	int e;
 
-	e = read_side(r->base, ch->path, old ? &ch->old : &nothing, &a, budget, f);
-	if (e == 0)
-		e = read_side(ch->data ? r->base : r->upper, ch->data ? ch->data : ch->path,
-			      new ? &ch->new : &nothing, &b, budget, f);
-	r->digested += before - left;
-	if (e < 0)
-		return e;
-	if (!quiet)
-		print_head(ch, old, new);
 	if (old && new && !ch->bytes)
 		return 0;
-	if (!a.binary && !a.large && !b.binary && !b.large) {
-		e = line_diff(a.bytes, a.len, b.bytes, b.len, &d, f);
-		if (e < 0 && e != -EFBIG)
-			return e;
-		a.large = e == -EFBIG;
-		if (a.large && f)
-			fault_done(f);
-	}
-	ret->binary |= a.binary || b.binary;
-	ret->large |= a.large || b.large;
-	ret->added += d.added;
-	ret->removed += d.removed;
-	if (quiet)
+	e = read_sides(r, &x, false, f);
+	if (e == 0 && has_lines(&x))
+		e = note_large(
+			&x, line_diff_count(x.a.bytes, x.a.len, x.b.bytes, x.b.len, &removed, &added, f), f);
+	if (e < 0)
+		return e;
+	ret->binary |= x.a.binary || x.b.binary;
+	ret->large |= x.a.large || x.b.large;
+	ret->added += added;
+	ret->removed += removed;
+	return 0;
+}
+
+static int print_patch(struct review_call *r, const struct change *ch, bool old, bool new, struct fault *f)
+{
+	_cleanup_line_diff_ struct line_diff d = { 0 };
+	_cleanup_sides_ struct sides x = { .change = ch, .old = old, .new = new };
+	int e = read_sides(&r->reader, &x, true, f);
+
+	if (e < 0)
+		return e;
+	print_head(r, ch, old, new);
+	if (old && new && !ch->bytes)
 		return 0;
-	if (!a.binary && !a.large && !b.binary && !b.large) {
+	if (has_lines(&x))
+		e = note_large(&x, line_diff(x.a.bytes, x.a.len, x.b.bytes, x.b.len, &d, f), f);
+	if (e < 0)
+		return e;
+	if (has_lines(&x)) {
 		if (d.n_edits)
-			print_sides(ch, old, new);
-		line_diff_unified(&d, CONTEXT, put, NULL);
+			print_sides(r, ch, old, new);
+		line_diff_unified(&d, CONTEXT, put, r);
 		return 0;
 	}
-	printf("%s files differ:\n", a.large || b.large ? "Large" : "Binary");
+	printf("%s files differ:\n", x.a.large || x.b.large ? "Large" : "Binary");
 	if (old)
-		print_digest("old:", &a);
+		print_digest("old:", &x.a);
 	if (new)
-		print_digest("new:", &b);
+		print_digest("new:", &x.b);
 	return 0;
 }
 
@@ -264,18 +348,43 @@ static bool is_text(mode_t mode)
 	return S_ISREG(mode) || S_ISLNK(mode);
 }
 
-int review_print_change(struct review_call *r, const struct change *ch, bool quiet, struct review_count *ret,
+/* The patches of CH: none, one, or two if its type changed between file and link. */
+static bool has_patch(const struct change *ch, bool *ret_old, bool *ret_new)
+{
+	*ret_old = is_text(ch->old.mode);
+	*ret_new = is_text(ch->new.mode) && ch->kind != CHANGE_DELETED;
+	return ch->kind != CHANGE_SAME && ch->kind != CHANGE_UNKNOWN && (*ret_old || *ret_new);
+}
+
+int review_count_change(struct review_reader *r, const struct change *ch, struct review_count *ret,
 			struct fault *f)
 {
-	bool old = is_text(ch->old.mode), new = is_text(ch->new.mode) && ch->kind != CHANGE_DELETED;
-	int e = 0;
+	bool old, new;
+	int e;
 
 	*ret = (struct review_count){ 0 };
-	if (ch->kind == CHANGE_SAME || ch->kind == CHANGE_UNKNOWN)
+	if (!has_patch(ch, &old, &new))
 		return 0;
-	if (old && new && ch->kind == CHANGE_REPLACED) {
-		e = print_patch(r, ch, true, false, quiet, ret, f);
-		return e < 0 ? e : print_patch(r, ch, false, true, quiet, ret, f);
+	if (!old || !new || ch->kind != CHANGE_REPLACED)
+		return count_patch(r, ch, old, new, ret, f);
+	e = count_patch(r, ch, true, false, ret, f);
+	return e < 0 ? e : count_patch(r, ch, false, true, ret, f);
+}
+
+int review_print_change(struct review_call *r, const struct change *ch, struct fault *f)
+{
+	bool old, new;
+	int e;
+
+	if (!has_patch(ch, &old, &new))
+		return 0;
+	if (ch->pair) {
+		if (ch->kind == CHANGE_ADDED)
+			print_rename(r, ch->pair, ch);
+		return 0;
 	}
-	return old || new ? print_patch(r, ch, old, new, quiet, ret, f) : 0;
+	if (!old || !new || ch->kind != CHANGE_REPLACED)
+		return print_patch(r, ch, old, new, f);
+	e = print_patch(r, ch, true, false, f);
+	return e < 0 ? e : print_patch(r, ch, false, true, f);
 }

@@ -9,6 +9,8 @@
 #include "base/str.h"
 #include "cli/cmd-review.h"
 #include "cli/output.h"
+#include "tty/colour.h"
+#include "tty/progress.h"
 
 const char *review_attention(const struct change *ch, int *ret_rank)
 {
@@ -96,6 +98,14 @@ static void print_link(const char *text)
 	printf(" -> %s", review_quote(text ? text : "", &shown));
 }
 
+/* FROM was removed, and a file with the same bytes was added. */
+static void print_rename(const char *word, const struct change *from)
+{
+	_cleanup_free_ char *old = NULL, *new = NULL;
+
+	printf("%s %s => %s", word, review_quote(from->path, &old), review_quote(from->pair->path, &new));
+}
+
 static void print_attention(const struct change *ch)
 {
 	_cleanup_free_ char *name = NULL;
@@ -129,21 +139,29 @@ static void print_attention(const struct change *ch)
 }
 
 /* Changes that a patch does not show, or that are easily overlooked in one. */
-static void print_first(struct change *const *v, size_t n)
+static void print_first(const struct review_call *r, struct change *const *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		int rank;
 
-		if (review_attention(v[i], &rank) || S_ISDIR(v[i]->new.mode))
+		if (v[i]->folded)
+			continue;
+		if (v[i]->pair && v[i]->kind == CHANGE_DELETED) {
+			print_rename("renamed ", v[i]);
+			putchar('\n');
+		} else if (review_attention(v[i], &rank) || S_ISDIR(v[i]->new.mode)) {
 			print_attention(v[i]);
+		}
 	}
+	review_print_git(r);
 	for (size_t i = 0; i < n; i++) {
 		_cleanup_free_ char *name = NULL, *why = NULL;
 
 		if (!v[i]->refused)
 			continue;
 		why = str_escape(v[i]->refused);
-		printf("apply refuses %s: %s\n", review_quote(v[i]->path, &name), why ? why : "?");
+		printf("%sapply refuses %s: %s%s\n", colour_begin(r->colour, COLOUR_HEAD),
+		       review_quote(v[i]->path, &name), why ? why : "?", colour_end(r->colour));
 	}
 	if (n)
 		putchar('\n');
@@ -153,47 +171,76 @@ int review_print_diff(struct review_call *r, struct fault *f)
 {
 	size_t n;
 	_cleanup_free_ struct change **v = order(&r->changes, &n);
+	_cleanup_progress_ struct progress progress = { .fd = -EBADF };
 	int e = 0;
 
 	if (!v)
 		return fault_errno(f, ENOMEM, "diff");
-	print_first(v, n);
-	for (size_t i = 0; i < n && e == 0; i++) {
-		struct review_count count;
-
-		e = review_print_change(r, v[i], false, &count, f);
+	review_print_repository(r);
+	print_first(r, v, n);
+	progress_init(&progress, "comparing");
+	/* Not beyond an error of stdout: a pager that was left reads no more. */
+	for (size_t i = 0; i < n && e == 0 && !ferror(stdout); i++) {
+		if (!v[i]->folded)
+			e = review_print_change(r, v[i], f);
+		/* On a terminal the output itself shows it. */
+		if (!r->terminal)
+			progress_tell(&progress, i + 1, 0);
 	}
 	return e;
+}
+
+static void print_counts(const struct review_call *r, const struct change *ch, const struct review_count *c)
+{
+	if (c->binary || c->large)
+		printf(" | %s, %llu -> %llu bytes", c->large ? "large" : "binary",
+		       (unsigned long long)ch->old.size,
+		       (unsigned long long)(ch->kind == CHANGE_DELETED ? 0 : ch->new.size));
+	else if (c->added || c->removed)
+		printf(" | %s+%zu%s %s-%zu%s", colour_begin(r->colour, COLOUR_NEW), c->added,
+		       colour_end(r->colour), colour_begin(r->colour, COLOUR_OLD), c->removed,
+		       colour_end(r->colour));
+}
+
+/* One line of --stat. */
+static void print_row(const struct review_call *r, const struct change *ch, const struct review_count *c)
+{
+	_cleanup_free_ char *name = NULL;
+
+	if (ch->folded || (ch->pair && ch->kind == CHANGE_ADDED))
+		return;
+	if (ch->pair) {
+		print_rename("renamed  ", ch);
+	} else {
+		printf("%-9s %s", changes_kind_name(ch->kind), review_quote(ch->path, &name));
+		print_counts(r, ch, c);
+	}
+	putchar('\n');
 }
 
 int review_print_stat(struct review_call *r, struct fault *f)
 {
 	size_t n, added = 0, removed = 0;
 	_cleanup_free_ struct change **v = order(&r->changes, &n);
-	int e = 0;
+	_cleanup_free_ struct review_count *counts = calloc(n + 1, sizeof(*counts));
+	int e;
 
-	if (!v)
+	if (!v || !counts)
 		return fault_errno(f, ENOMEM, "diff");
-	print_first(v, n);
-	for (size_t i = 0; i < n; i++) {
-		_cleanup_free_ char *name = NULL;
-		struct review_count c;
-
-		e = review_print_change(r, v[i], true, &c, f);
-		if (e < 0)
-			return e;
-		printf("%-9s %s", changes_kind_name(v[i]->kind), review_quote(v[i]->path, &name));
-		if (c.binary || c.large)
-			printf(" | %s, %llu -> %llu bytes", c.large ? "large" : "binary",
-			       (unsigned long long)v[i]->old.size,
-			       (unsigned long long)(v[i]->kind == CHANGE_DELETED ? 0 : v[i]->new.size));
-		else if (c.added || c.removed)
-			printf(" | +%zu -%zu", c.added, c.removed);
-		putchar('\n');
-		added += c.added;
-		removed += c.removed;
+	e = review_count_all(r, v, n, counts, f);
+	if (e < 0)
+		return e;
+	review_print_repository(r);
+	print_first(r, v, n);
+	for (size_t i = 0; i < n && !ferror(stdout); i++) {
+		print_row(r, v[i], &counts[i]);
+		if (v[i]->folded || v[i]->pair)
+			continue;
+		added += counts[i].added;
+		removed += counts[i].removed;
 	}
-	printf("%zu change%s, %zu lines added, %zu removed\n", n, n == 1 ? "" : "s", added, removed);
+	printf("%zu change%s, %zu line%s added, %zu removed\n", n, n == 1 ? "" : "s", added,
+	       added == 1 ? "" : "s", removed);
 	return 0;
 }
 
@@ -218,16 +265,12 @@ static void describe_side(struct jdoc *o, const char *key, const struct change_s
 		jdoc_set(d, "link", ledger_text(s->link));
 }
 
-static int describe(struct review_call *r, const struct change *ch, struct jdoc *rows, struct fault *f)
+static void describe(const struct change *ch, const struct review_count *c, struct jdoc *rows)
 {
 	struct jdoc *o = jdoc_append_object(rows);
-	struct review_count c;
-	const char *word;
-	int rank, e = review_print_change(r, ch, true, &c, f);
+	int rank;
+	const char *word = review_attention(ch, &rank);
 
-	if (e < 0)
-		return e;
-	word = review_attention(ch, &rank);
 	jdoc_set(o, "path", ledger_text(ch->path));
 	jdoc_set_string(o, "change", changes_kind_name(ch->kind));
 	jdoc_set(o, "attention", word ? jdoc_new_string(word) : jdoc_new_null());
@@ -235,12 +278,14 @@ static int describe(struct review_call *r, const struct change *ch, struct jdoc 
 	jdoc_set(o, "attributes", ch->attributes ? ledger_text(ch->attributes) : jdoc_new_null());
 	describe_side(o, "old", &ch->old);
 	describe_side(o, "new", &ch->new);
-	jdoc_set_bool(o, "binary", c.binary);
-	jdoc_set_int(o, "lines_added", (int64_t)c.added);
-	jdoc_set_int(o, "lines_removed", (int64_t)c.removed);
+	jdoc_set_bool(o, "binary", c->binary);
+	jdoc_set_int(o, "lines_added", (int64_t)c->added);
+	jdoc_set_int(o, "lines_removed", (int64_t)c->removed);
 	if (ch->kind == CHANGE_UNKNOWN)
 		jdoc_set_string(o, "error", strerror(ch->error));
-	return 0;
+	if (ch->pair)
+		jdoc_set(o, ch->kind == CHANGE_ADDED ? "renamed_from" : "renamed_to",
+			 ledger_text(ch->pair->path));
 }
 
 int review_print_json(struct review_call *r, struct fault *f)
@@ -249,12 +294,15 @@ int review_print_json(struct review_call *r, struct fault *f)
 	struct jdoc *rows = jdoc_set_array(doc, "changes");
 	size_t n;
 	_cleanup_free_ struct change **v = order(&r->changes, &n);
-	int e = v ? 0 : fault_errno(f, ENOMEM, "diff");
+	_cleanup_free_ struct review_count *counts = calloc(n + 1, sizeof(*counts));
+	int e = v && counts ? review_count_all(r, v, n, counts, f) : fault_errno(f, ENOMEM, "diff");
 
 	jdoc_set_int(doc, "schema_version", 1);
 	jdoc_set_string(doc, "session", r->kept.session);
 	jdoc_set_string(doc, "worktree", r->kept.worktree);
 	for (size_t i = 0; i < n && e == 0; i++)
-		e = describe(r, v[i], rows, f);
+		describe(v[i], &counts[i], rows);
+	review_describe_repository(r, doc);
+	review_describe_git(r, doc);
 	return e < 0 ? e : output_print(doc, f);
 }

@@ -16,18 +16,26 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "base/exit-status.h"
+#include "cli/review-chain.h"
 #include "cli/session-print.h"
 #include "ledger/ledger-session.h"
 #include "review/base-record.h"
 #include "review/review-judge.h"
 #include "state/sandbox-log.h"
+#include "tty/progress.h"
 
 static void review_done(struct review_call *r)
 {
+	review_free_repository(r->repository);
 	strv_free(r->paths);
 	changes_done(&r->changes);
+	git_changes_done(&r->git);
+	tree_at_done(&r->reader.base);
+	tree_at_done(&r->reader.upper);
 	fd_close(r->upper);
 	fd_close(r->base);
+	if (r->moment[0])
+		(void)!path_remove_tree(r->dir, r->moment, NULL);
 	fd_close(r->dir);
 	session_upper_done(&r->kept);
 	session_note_done(&r->note);
@@ -86,13 +94,19 @@ int review_find(struct command_call *c, const char *word, struct session_note *r
 	return e < 0 ? e : status;
 }
 
+static bool is_reader(const struct review_call *r)
+{
+	return str_eq(r->call->command->name, "diff");
+}
+
 static int find(struct review_call *r, struct fault *f)
 {
 	int e = review_find(r->call, r->word, &r->note, f);
 
 	if (e != STATUS_OK)
 		return e;
-	if (r->note.state == SESSION_RUNNING)
+	r->running = r->note.state == SESSION_RUNNING && is_reader(r);
+	if (r->note.state == SESSION_RUNNING && !r->running)
 		return refuse(r, "session '%s' is still running: custody stop %s", r->note.session,
 			      r->note.session);
 	if (r->note.state == SESSION_LOST)
@@ -138,7 +152,12 @@ static int lock(struct review_call *r, struct fault *f)
 {
 	int e;
 
-	r->dir = session_upper_lock(&r->call->dirs, r->note.session, f);
+	if (r->running) {
+		e = review_open_running(r, f);
+		return e != 0 ? e : set_paths(r, f);
+	}
+	r->dir = is_reader(r) ? session_upper_lock_shared(&r->call->dirs, r->note.session, f)
+			      : session_upper_lock(&r->call->dirs, r->note.session, f);
 	if (r->dir == -EBUSY)
 		return refuse(r, "%s", fault_text(f));
 	if (r->dir < 0)
@@ -152,7 +171,9 @@ static int lock(struct review_call *r, struct fault *f)
 			      explain_missing(&r->note));
 	if (e == 0 && !str_eq(r->kept.session, r->note.session))
 		e = fault_set(f, EINVAL, "'%s' belongs to another session", SESSION_UPPER_FILE);
-	return e < 0 ? e : set_paths(r, f);
+	if (e == 0 && !is_reader(r))
+		e = review_require_last(r, f);
+	return e != 0 ? e : set_paths(r, f);
 }
 
 static bool acts(const struct review_call *r)
@@ -271,43 +292,79 @@ static int open_base(struct review_call *r, struct fault *f)
 	return 0;
 }
 
-int review_load(struct review_call *r, struct fault *f)
+/* Before the user namespace, whose uid 0 is not the owner's. */
+static int read_record(const struct review_call *r, struct base_record **ret, struct fault *f)
 {
-	struct changes_ask ask = { .xattrs = r->kept.notes,
-				   .ids = r->kept.ids,
-				   .since = { .tv_sec = (time_t)(r->kept.since_us / 1000000),
-					      .tv_nsec = (long)(r->kept.since_us % 1000000) * 1000 } };
-	_cleanup_base_record_ struct base_record *record = NULL;
-	int e;
+	int e = base_record_read(r->dir, ret, f);
 
-	/* Before the user namespace, whose uid 0 is not the owner's. */
-	e = base_record_read(r->dir, &record, f);
 	if (e == -ENOENT && !acts(r)) {
 		fault_done(f);
 		e = 0;
 	}
-	if (e < 0)
-		return fault_wrap(f, e,
+	return e < 0 ? fault_wrap(f, e,
 				  "cannot compare the worktree with the one that session '%s' saw: copy what "
 				  "you need of 'custody diff %s', then custody discard %s",
-				  r->kept.session, r->kept.session, r->kept.session);
-	ask.record = record;
-	enter_user_namespace();
-	e = open_base(r, f);
+				  r->kept.session, r->kept.session, r->kept.session)
+		     : 0;
+}
+
+static int load(struct review_call *r, const struct base_record *record, struct fault *f)
+{
+	struct changes_ask ask = { .xattrs = r->kept.notes,
+				   .ids = r->kept.ids,
+				   .record = record,
+				   .since = { .tv_sec = (time_t)(r->kept.since_us / 1000000),
+					      .tv_nsec = (long)(r->kept.since_us % 1000000) * 1000 },
+				   .progress = progress_tell };
+	_cleanup_progress_ struct progress progress = { .fd = -EBADF };
+	int e = open_base(r, f);
+
 	if (e < 0)
 		return e;
-	r->upper = openat(r->dir, SESSION_UPPER_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	r->upper = review_open_layer(r, f);
 	if (r->upper < 0)
-		return fault_errno(f, errno, "upper of session '%s'", r->kept.session);
+		return r->upper;
+	progress_init(&progress, "reading the changes");
+	ask.progress_arg = &progress;
 	ask.upper = r->upper;
 	ask.base = r->base;
-	e = changes_collect(&ask, &r->changes, f);
-	if (e < 0)
-		return e;
+	return changes_collect(&ask, &r->changes, f);
+}
+
+static int judge(struct review_call *r, char *const *paths, struct fault *f)
+{
 	return review_judge(
 		&r->changes,
-		&(struct review_ask){ .base = r->base, .paths = r->paths, .protect = r->kept.protect }, f);
+		&(struct review_ask){
+			.base = r->base, .paths = paths, .protect = r->kept.protect, .own = r->kept.own },
+		f);
 }
+
+int review_load(struct review_call *r, struct fault *f)
+{
+	_cleanup_base_record_ struct base_record *record = NULL, *second = NULL;
+	struct review_call *g;
+	int e = review_open_repository(r, f);
+
+	g = r->repository;
+	if (e == 0)
+		e = read_record(r, &record, f);
+	if (e == 0 && g)
+		e = read_record(g, &second, f);
+	if (e < 0)
+		return e;
+	enter_user_namespace();
+	e = load(r, record, f);
+	if (e == 0)
+		e = judge(r, r->paths, f);
+	if (e == 0 && g)
+		e = load(g, second, f);
+	/* Paths select in the worktree: nothing of the repository is picked then. */
+	if (e == 0 && g && !r->paths)
+		e = judge(g, NULL, f);
+	return e;
+}
+
 /* In a sandbox root the operation is written to the root's log. */
 static int write_log(const struct review_call *r, const char *kind, const char *status, struct fault *f)
 {

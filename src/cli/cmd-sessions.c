@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/json.h"
+#include "base/local-time.h"
 #include "base/str.h"
 #include "cli/dispatch.h"
 #include "cli/session-print.h"
 #include "cli/output.h"
 #include "base/exit-status.h"
+#include "tty/table.h"
 
 /* Sessions that may need an action: running, lost, or with kept changes. */
 static bool is_wanted(const struct session_note *n, bool all)
@@ -31,39 +34,47 @@ static int print_json(const struct command_call *c, const struct session_note_li
 	return output_print(d, f);
 }
 
-static void print_line(const struct session_note *n)
+static void put_row(struct table *t, const struct session_note *n)
 {
-	_cleanup_free_ char *name = session_print_text(n->name), *agent = session_print_text(n->agent);
-	_cleanup_free_ char *command = session_print_command(n), *reason = session_print_text(n->reason);
-	char started[CLOCK_TEXT_SIZE], state[32];
+	_cleanup_free_ char *command = session_print_command(n);
+	char started[LOCAL_TIME_SIZE], state[32];
 
-	clock_format(n->started_us, started);
-	started[sizeof("2026-11-16T03:15:00") - 1] = '\0';
+	local_time_minute(n->started_us, started);
 	if (n->state == SESSION_ENDED)
-		(void)snprintf(state, sizeof(state), "%.20s %d%s", reason ? reason : "?", n->code,
+		(void)snprintf(state, sizeof(state), "%.20s %d%s", n->reason ? n->reason : "-", n->code,
 			       n->kept ? " +" : "");
 	else
 		(void)snprintf(state, sizeof(state), "%s", session_state_name(n->state));
-	printf("%s  %-14s  %s  %-10s  %-10s  %s\n", n->session, state, started, agent ? agent : "?",
-	       name ? name : "?", command ? command : "?");
+	table_put(t, (const char *const[]){ n->session, state, started, n->agent, n->name,
+					    command ? command : "?" });
 }
 
 static void print_list(const struct command_call *c, const struct session_note_list *l)
 {
-	bool any = false;
+	char title[LOCAL_TITLE_SIZE];
+	const struct table_column columns[] = {
+		{ .title = "SESSION", .width = SESSION_ID_SIZE - 1 },
+		{ .title = "STATE", .width = 12 },
+		{ .title = title, .width = 16, .extra = true },
+		{ .title = "AGENT", .width = 8, .extra = true },
+		{ .title = "NAME", .width = 8, .extra = true },
+		{ .title = "COMMAND" },
+	};
+	_cleanup_table_ struct table t;
+	bool kept = false;
 
+	local_time_title("STARTED", title);
+	table_init(&t, columns, ARRAY_SIZE(columns), stdout);
 	for (size_t i = 0; i < l->n; i++) {
 		if (!is_wanted(&l->items[i], c->all))
 			continue;
-		if (!any)
-			printf("%-25s  %-14s  %-19s  %-10s  %-10s  %s\n", "SESSION", "STATE", "STARTED (UTC)",
-			       "AGENT", "NAME", "COMMAND");
-		any = true;
-		print_line(&l->items[i]);
+		kept |= l->items[i].state == SESSION_ENDED && l->items[i].kept;
+		put_row(&t, &l->items[i]);
 	}
-	if (!any)
+	if (table_is_empty(&t))
 		fprintf(stderr, "no %s session in lane '%s'%s\n", c->all ? "known" : "running",
 			lane_name(c->dirs.lane), c->all ? "" : "; --all lists ended sessions");
+	table_end(&t, kept ? "+ its changes are kept: custody diff SESSION, apply or discard" : NULL);
 }
 
 int cmd_sessions(struct command_call *c, struct fault *f)

@@ -11,13 +11,15 @@
 #include "cli/dispatch.h"
 #include "cli/session-print.h"
 #include "cli/output.h"
+#include "cli/record-print.h"
 #include "base/exit-status.h"
 #include "ledger/ledger-lines.h"
+#include "ledger/ledger-session.h"
 
 /* session.json and the ledger's records of the session; the ledger is authoritative. */
 struct showing {
 	struct session_note note;
-	struct strbuf records; /* lines of text, or items of a JSON list */
+	struct strbuf records; /* items of a JSON list, or the lines of the records */
 	size_t n;
 	char *evidence; /* path in session.end; NULL: no evidence */
 	bool json;
@@ -48,16 +50,14 @@ static int take_record(const struct record *r, void *arg)
 {
 	struct showing *s = arg;
 
-	if (!span_is(r->session, s->session))
+	if (!ledger_session_has(s->session, r))
 		return 0;
 	take_evidence(s, r);
 	if (s->json) {
 		strbuf_puts(&s->records, s->n ? "," : "");
 		strbuf_add(&s->records, r->line, r->len - 1);
 	} else {
-		/* Records are ASCII without control characters: safe for a terminal. */
-		strbuf_printf(&s->records, "  %.10s %.8s %-16.*s %.*s\n", r->t, r->t + 11, (int)r->kind.len,
-			      r->kind.at, (int)r->d.len, r->d.at);
+		strbuf_add(&s->records, r->line, r->len);
 	}
 	s->n++;
 	return s->records.broken ? -ENOMEM : 0;
@@ -123,12 +123,34 @@ static void print_field(const char *key, const char *text)
 
 static void print_time(const char *key, uint64_t us)
 {
-	char text[CLOCK_TEXT_SIZE];
+	char text[LOCAL_TIME_SIZE];
 
 	if (us == 0)
 		return;
-	clock_format(us, text);
+	local_time_zoned(us, text);
 	print_field(key, text);
+}
+
+/* The same reader as for the ledger: the lines were records when they were collected. */
+static int put_record(const struct record *r, void *arg)
+{
+	record_print_put(arg, r);
+	return 0;
+}
+
+static void print_records(const struct showing *s)
+{
+	struct record_print p;
+	struct ledger_lines l = { .each = put_record, .arg = &p };
+
+	if (s->n == 0)
+		return;
+	putchar('\n');
+	record_print_init(&p, true, stdout);
+	(void)ledger_lines_feed(&l, s->records.text, s->records.len);
+	ledger_lines_done(&l);
+	table_end(&p.table, NULL);
+	table_done(&p.table);
 }
 
 static void print_people(const struct command_call *c, const struct showing *s)
@@ -152,6 +174,8 @@ static void print_people(const struct command_call *c, const struct showing *s)
 	printf("%-10s %s\n", "command", command ? command : "?");
 	print_field("worktree", n->worktree);
 	print_field("workspace", n->workspace);
+	for (char **id = n->chain; id && *id; id++)
+		print_field(id == n->chain ? "continues" : "", *id);
 	print_time("started", n->started_us);
 	print_time("ended", n->ended_us);
 	print_field("reason", n->reason);
@@ -160,8 +184,8 @@ static void print_people(const struct command_call *c, const struct showing *s)
 	print_field("evidence", s->evidence ? s->evidence : n->evidence);
 	print_field("log", log);
 	if (n->kept)
-		printf("%-10s kept: custody diff %s\n", "changes", n->session);
-	printf("%-10s\n%s", "recorded", s->records.text ? s->records.text : "");
+		printf("%-10s kept: custody diff %s, apply or discard\n", "changes", n->session);
+	print_records(s);
 }
 
 int cmd_show(struct command_call *c, struct fault *f)

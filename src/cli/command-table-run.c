@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "state/home-dir.h"
+
 #define MEMORY_MIN (UINT64_C(1) << 20) /* as limits.memory of a profile */
 
 /* Docker's -p is a port, ours is --profile.  A profile's name holds no ':'. */
@@ -18,6 +20,14 @@ static int refuse_port(const char *value, struct fault *f)
 		f, ENOTSUP,
 		"-p is --profile; '%s' looks like a port, and ports are not published: use --network host",
 		value);
+}
+
+static int check_home(const char *value, struct fault *f)
+{
+	const char *name;
+	int r = home_word_parse(value, &name, f);
+
+	return r < 0 ? r : 0;
 }
 
 /* clang-format off */
@@ -38,6 +48,8 @@ static int refuse_port(const char *value, struct fault *f)
 	LIST("env",       'e', env,      "NAME[=VALUE]", "set a variable, or pass the caller's"), \
 	{ "env-file",      0,  OPTION_TEXT,     AT(env_files),      "FILE", .help = "read variables from FILE, one NAME=VALUE or NAME per line; --env overrides it", .flags = OPTION_LIST, .candidates = CANDIDATES_FILE }, \
 	LIST("volume",    'v', volumes,  "SOURCE:TARGET[:ro|rw]", "mount a directory or file of the host, read-only unless rw", .candidates = CANDIDATES_FILE), \
+	FLAG("tools",      0,  tools,    "show the programs of your PATH that are below the home directory or /opt, read-only"), \
+	FLAG("show-secrets", 0, show_secrets, "show files at the top level of the worktree that look like secrets (.env, .ssh, private keys)"), \
 	FLAG("here",       0,  here,     "use the current directory alone as worktree, not the git work tree around it"), \
 	TEXT("workdir",   'w', workdir,  "DIR",  "start in this directory of the container"), \
 	TEXT("hostname",   0,  hostname, "NAME", "host name in the container"), \
@@ -53,7 +65,13 @@ static int refuse_port(const char *value, struct fault *f)
 	FLAG("quiet",     'q', quiet,    "suppress custody's own messages"), \
 	FLAG("verbose",    0,  verbose,  "print more messages on stderr")
 
-#define SANDBOX_ROW  TEXT("sandbox", 0, sandbox, "NAME", "work in the sandbox root NAME, which persists; 'default' is the shared one", .candidates = CANDIDATES_SANDBOX)
+#define SANDBOX_ROW  TEXT("sandbox", 0, sandbox, "NAME", "work in the sandbox root NAME, which persists; 'default' is the shared one", .candidates = CANDIDATES_SANDBOX), \
+	FLAG("disposable", 0, disposable, "create the sandbox root as disposable: its content may be lost, so writing to it needs no approval")
+#define CONTINUE_ROWS \
+	{ "continue", 0, OPTION_TEXT, AT(run.session), "SESSION", .help = "start on top of the kept changes of SESSION, by default of the newest one in this directory", .flags = OPTION_UTF8 | OPTION_OPTIONAL_VALUE, .given = AT(run.continued), .candidates = CANDIDATES_KEPT, .group = 3 }, \
+	FLAG("fresh", 0, fresh, "start on the worktree although workspace.continue of the profile is set", .group = 3), \
+	FLAG("restarted", 0, restarted, "with --continue: although the machine was restarted after that session")
+#define HOME_ROW     TEXT("home", 0, home, "memory|keep[=NAME]", "home directory inside: empty and in memory, or a private one of the project that stays between runs", .check = check_home)
 #define JSON_ROW     FLAG("json", 0, json, "print the result as the last line of stdout; scripts should prefer --result")
 #define DRY_RUN_ROW  FLAG("dry-run", 0, dry_run, "print config.json; run nothing, write nothing")
 #define APPROVAL_ROWS \
@@ -120,6 +138,8 @@ static int refuse_port(const char *value, struct fault *f)
 const struct option run_table[] = {
 	SUBJECT_ROWS,
 	SANDBOX_ROW,
+	CONTINUE_ROWS,
+	HOME_ROW,
 	FLAG("detach", 'd', detach, "print the session's id and run in the background; see 'custody logs', 'custody stop'", .group = 2),
 	FLAG("tty", 't', terminal, "give the command a terminal of its own even if stdio is not a terminal", .group = 2),
 	APPROVAL_ROWS,
@@ -134,6 +154,8 @@ const struct option run_table[] = {
 const struct option shell_table[] = {
 	SUBJECT_ROWS,
 	SANDBOX_ROW,
+	CONTINUE_ROWS,
+	HOME_ROW,
 	{ "tty", 't', OPTION_IGNORED, 0, NULL, .help = "accepted: a shell always has a terminal", .flags = OPTION_HIDDEN },
 	APPROVAL_ROWS,
 	DRY_RUN_ROW,
@@ -145,6 +167,29 @@ const struct option shell_table[] = {
 	{ 0 },
 };
 
+#define EXEC_OF_SESSION "it is the session's: start another session with 'custody run'"
+const struct option exec_table[] = {
+	FLAG("tty", 't', terminal, "give the command a terminal of its own even if stdio is not a terminal"),
+	IGNORE("interactive", 'i', "accepted: stdin is always attached"),
+	LIST("env", 'e', env, "NAME[=VALUE]", "set a variable, or pass the caller's, over those of the session"),
+	{ "env-file", 0, OPTION_TEXT, AT(env_files), "FILE", .help = "read variables from FILE, one NAME=VALUE or NAME per line; --env overrides it", .flags = OPTION_LIST, .candidates = CANDIDATES_FILE },
+	TEXT("workdir", 'w', workdir, "DIR", "start in this directory of the container (default: that of the session)"),
+	TEXT("agent", 0, agent, "NAME", "agent that asks for the command, for the ledger"),
+	TEXT("worker", 0, worker, "NAME", "worker of the agent, for the ledger"),
+	TEXT("issue", 0, issue, "ID", "issue that the command belongs to, for the ledger"),
+	LIST("provenance", 0, provenance, "tool_output|web_content|unknown", "source of the command's words; can only raise the level", .candidates = CANDIDATES_WORDS),
+	APPROVAL_ROWS,
+	FLAG("quiet", 'q', quiet, "suppress custody's own messages"),
+	FLAG("verbose", 0, verbose, "print more messages on stderr"),
+	{ "lane", 0, OPTION_TEXT, AT(lane), "LANE", .help = "lane: sandbox or prod; default: CUSTODY_LANE, then custody.json", .candidates = CANDIDATES_LANE },
+	{ "allow-prod", 0, OPTION_FLAG, AT(allow_prod), NULL, .help = "first of the two keys of lane prod; CUSTODY_ALLOW_PROD=1 is the other" },
+	REFUSE("detach", 'd', "a command of 'custody exec' ends with its caller: use 'custody run -d'"),
+	REFUSE("user", 'u', EXEC_OF_SESSION),
+	REFUSE("privileged", 0, EXEC_OF_SESSION),
+	REFUSE("profile", 'p', EXEC_OF_SESSION),
+	{ 0 },
+};
+
 #define CHECK_RUNS_NOTHING "'custody check' runs nothing: use it with 'custody run'"
 #define CHECK_NO_APPROVAL  "'custody check' asks for no approval: use it with 'custody run'"
 const struct option check_table[] = {
@@ -152,6 +197,8 @@ const struct option check_table[] = {
 	FLAG("json", 0, json, "print digest, subject, verdict and lane gate as one line of JSON"),
 	SUBJECT_ROWS,
 	SANDBOX_ROW,
+	CONTINUE_ROWS,
+	HOME_ROW,
 	REFUSE("result",    0,  CHECK_RUNS_NOTHING),
 	REFUSE("status-fd", 0,  CHECK_RUNS_NOTHING),
 	REFUSE("dry-run",   0,  CHECK_RUNS_NOTHING),
@@ -178,6 +225,9 @@ const struct option bundle_table[] = {
 	REFUSE("result",    0,  BUNDLE_NO_RESULT),
 	REFUSE("status-fd", 0,  BUNDLE_NO_RESULT),
 	REFUSE("sandbox",   0,  "a sandbox root is locked by 'custody run' while it is used; a bundle has no process that would lock it"),
+	REFUSE("disposable", 0, "a bundle cannot use a sandbox root"),
+	REFUSE("continue",  0,  "a bundle is started on its worktree: use 'custody run --continue'"),
+	REFUSE("home",      0,  "a home that stays is locked by 'custody run' while it is used; a bundle has no process that would lock it"),
 	REFUSE("wait",      0,  BUNDLE_APPROVAL),
 	REFUSE("grant",     0,  BUNDLE_APPROVAL),
 	REFUSE("yes",      'y', BUNDLE_APPROVAL),

@@ -28,6 +28,7 @@ static const struct option grants[]       = { FLAG("all", 0, all, "include grant
 static const struct option approve[]      = {
 	{ "uses", 0, OPTION_NUMBER,   AT(uses),  "N",    .help = "number of starts that are approved (default: 1; level C: always 1)", .flags = OPTION_NOT_ZERO },
 	{ "for",  0, OPTION_DURATION, AT(for_s), "TIME", .help = "time that the grant is valid: 90s, 30m, 2h, 1d (default: 1h)", .flags = OPTION_NOT_ZERO },
+	FLAG("always", 0, always, "approve every start of this program with this profile, worktree and network, whatever its arguments, for 30 days or the time of --for; needs the PIN"),
 	REASON, AS,
 	FLAG("yes", 0, yes, "approve without a question, for scripts; level B only"),
 	TEXT("fleet", 0, fleet, "NAME", "the grant counts on each ledger of this fleet of custody.json, with its uses on each; level B only"),
@@ -57,10 +58,16 @@ static const struct option stop[]         = {
 static const struct option diff[]         = {
 	FLAG("stat", 0, stat, "print the number of changed lines per file", .group = 1),
 	FLAG("json", 0, json, "print a JSON document with everything but the lines", .group = 1),
+	FLAG("git-objects", 0, git_objects, "list objects, refs and logs in .git too, instead of a line per commit"),
+	{ "color", 0, OPTION_CHOICE, AT(color), "auto|always|never", .help = "colours; auto: on a terminal, without NO_COLOR (default)", .candidates = CANDIDATES_WORDS },
+	FLAG("no-pager", 0, no_pager, "no pager on a terminal (default: CUSTODY_PAGER, GIT_PAGER, PAGER, then less)"),
 	LANE, END };
 static const struct option apply[]        = {
 	FLAG("dry-run", 0, dry_run, "print what would be applied; write nothing"),
 	FLAG("skip-refused", 0, skip_refused, "apply the other paths even if some are refused"),
+	FLAG("yes", 0, yes, "do not ask on a terminal: only --deletions, --allow and the profile answer"),
+	{ "deletions", 0, OPTION_NUMBER, AT(deletions), "N", .help = "allow the removal of at most N files and directories (default: workspace.ask_deletions of the profile)", .max = 500000 },
+	LIST("allow", 0, allow, "PATH", "allow the change of PATH and everything below it, for which apply would ask", .candidates = CANDIDATES_FILE),
 	FLAG("restarted", 0, restarted, "apply although the machine was restarted after the session: after a crash files may be empty"),
 	LANE, ALLOW_PROD, END };
 #define OLDER      { "older", 0, OPTION_DURATION, AT(older_s), "TIME", .help = "only entries older than TIME: 90s, 30m, 2h, 7d", .given = AT(set_older) }
@@ -72,7 +79,7 @@ static const struct option discard[]      = {
 	YES, LANE, ALLOW_PROD, END };
 static const struct option prune[]        = {
 	OLDER,
-	FLAG("all", 0, all, "everything but pinned evidence"),
+	FLAG("all", 0, all, "everything but pinned evidence and homes in use"),
 	FLAG("dry-run", 0, dry_run, "print what would be removed; remove nothing"),
 	YES, JSON, LANE, ALLOW_PROD, END };
 
@@ -105,7 +112,9 @@ static const struct option ledger_show[]   = {
 static const struct option ledger_tail[]   = {
 	{ "lines", 'n', OPTION_NUMBER, AT(lines), "N", .help = "number of records (default: 10)", .given = AT(set_lines), .max = 100000 },
 	FLAG("follow", 'f', follow, "print new records as they are written"),
-	FILTERS, LANE, END };
+	FILTERS,
+	FLAG("json", 0, json, "print the records as JSON, one per line"),
+	LANE, END };
 static const struct option ledger_verify[] = {
 	LIST("k0", 0, k0, "FILE", "first seal key of the ledger, or of a new seal: 64 hex digits", .candidates = CANDIDATES_FILE),
 	LIST("from-checkpoint", 0, from_checkpoint, "FILE", "signed checkpoints from another host; the beginning of the ledger may then be missing", .candidates = CANDIDATES_FILE),
@@ -129,6 +138,7 @@ static const struct option profile_trust[] = { FLAG("rm", 0, rm, "remove the tru
 #define UTF8(name, field, value, text, ...) TEXT(name, 0, field, value, text, .flags = OPTION_UTF8, __VA_ARGS__)
 static const struct option reset[]         = {
 	UTF8("sandbox", sandbox, "NAME", "sandbox root to empty (default: default, the shared one)", .candidates = CANDIDATES_SANDBOX),
+	{ "home", 0, OPTION_TEXT, AT(home), "NAME|ID", .help = "empty the kept home NAME of the project around the current directory (default: default), or the one with the ID of 'custody df', instead of a root", .flags = OPTION_OPTIONAL_VALUE | OPTION_UTF8, .given = AT(set_home) },
 	FLAG("logs", 0, logs, "also remove the logs"),
 	FLAG("dry-run", 0, dry_run, "print what would be removed; write nothing"),
 	JSON,
@@ -206,18 +216,19 @@ const struct command commands[] = {
 	{ "sessions",   "",                    "list running and kept sessions",                 0,  0, sessions,     .run = cmd_sessions, COMMAND_LANE },
 	{ "show",       "[SESSION]",           "show one session and its ledger records",        0,  1, lane_json,    .run = cmd_show,     COMMAND_LANE, CANDIDATES_SESSION },
 	{ "logs",       "[SESSION]",           "print the output of a detached run",             0,  1, logs,         .run = cmd_logs,     COMMAND_LANE, CANDIDATES_SESSION },
+	{ "exec",       "SESSION [--] COMMAND [ARGUMENT...]", "run a command in a running session", 2, -1, exec_table, .run = cmd_exec, COMMAND_ACTS | COMMAND_LANE | COMMAND_OPTIONS_FIRST | COMMAND_FAILS_125, CANDIDATES_RUNNING, CANDIDATES_PROGRAM },
 	{ "stop",       "[SESSION]",           "stop a session",                                 0,  1, stop,         .run = cmd_stop,     COMMAND_ACTS | COMMAND_LANE, CANDIDATES_RUNNING },
 	{ "diff",       "[SESSION [PATH...]]", "show the changes of a run",                      0, -1, diff,         .run = cmd_diff,     COMMAND_LANE, CANDIDATES_KEPT, CANDIDATES_FILE },
 	{ "apply",      "[SESSION [PATH...]]", "apply the changes of a run to the worktree",     0, -1, apply,        .run = cmd_apply,    COMMAND_ACTS | COMMAND_LANE, CANDIDATES_KEPT, CANDIDATES_FILE },
 	{ "discard",    "[SESSION...]",        "discard the changes of runs",                    0, -1, discard,      .run = cmd_discard,  COMMAND_ACTS | COMMAND_LANE, CANDIDATES_KEPT, CANDIDATES_KEPT },
-	{ "df",         "",                    "print the disk usage of sessions, evidence and roots", 0, 0, lane_json,   .run = cmd_df,       COMMAND_LANE },
-	{ "prune",      "",                    "remove expired changes and evidence",            0,  0, prune,        .run = cmd_prune,    COMMAND_ACTS | COMMAND_LANE | COMMAND_PROD },
+	{ "df",         "",                    "print the disk usage of sessions, evidence, roots and homes", 0, 0, lane_json,   .run = cmd_df,       COMMAND_LANE },
+	{ "prune",      "",                    "remove expired changes, evidence and homes",           0,  0, prune,        .run = cmd_prune,    COMMAND_ACTS | COMMAND_LANE | COMMAND_PROD },
 	{ "evidence",   "",                    "list, verify and restore evidence of abnormal exits", 0, 0, none, .subs = evidence_commands },
 	{ "ledger",     "",                    "show and verify the ledger",                     0,  0, none, .subs = ledger_commands },
 	{ "migrate",    "[DIR]",               "move state without lanes into lanes",            0,  1, migrate,      .run = cmd_migrate,  COMMAND_ACTS, CANDIDATES_DIRECTORY },
 	{ "profile",    "",                    "list, validate, compare and trust profiles",     0,  0, none, .subs = profile_commands },
 	{ "recover",    "",                    "clean up after sessions whose supervisor died",  0,  0, lane_only,    .run = cmd_recover,  COMMAND_ACTS | COMMAND_LANE },
-	{ "reset",      "",                    "empty a sandbox root",                           0,  0, reset,        .run = cmd_reset,    COMMAND_ACTS },
+	{ "reset",      "",                    "empty a sandbox root or a kept home",                    0,  0, reset,        .run = cmd_reset,    COMMAND_ACTS },
 	{ "completion", "bash|zsh|fish",       "print a completion script for a shell",          0,  1, completion,   .run = cmd_completion, 0, CANDIDATES_WORDS },
 	{ "help",       "[COMMAND [SUBCOMMAND]]", "list the commands, or the options of one",    0,  2, help,         .run = cmd_help,     0, CANDIDATES_TOPIC, CANDIDATES_TOPIC },
 	{ "version",    "",                    "print the version",                              0,  0, none,         .run = cmd_version },

@@ -7,4 +7,4 @@
 #define AT(field) offsetof(struct command_call, field)
 
 /* The commands that take the options of `run`; command-table-run.c. */
-extern const struct option run_table[], shell_table[], check_table[], bundle_table[];
+extern const struct option run_table[], shell_table[], check_table[], bundle_table[], exec_table[];

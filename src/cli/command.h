@@ -60,13 +60,18 @@ struct command_call {
 
 	uint64_t uses, for_s; /* approve; 0: default */
 	const char *fleet;
+	bool always;
 	bool reset; /* pin set */
 	int pin_fd;
 	bool follow, raw; /* logs, ledger tail */
 	bool set_grace;	  /* stop */
 	uint64_t grace_s;
 	bool stat, skip_refused, restarted; /* diff, apply */
-	bool exact, local;		    /* evidence */
+	uint64_t deletions;		    /* apply */
+	char **allow;
+	bool no_pager, git_objects; /* diff */
+	const char *color;
+	bool exact, local; /* evidence */
 	const char *tree;
 	bool show_key, peers, accept_loss, new_seal, new_key; /* ledger */
 	const char *since, *until, *session, *kind, *status;
@@ -79,6 +84,8 @@ struct command_call {
 	const char *explain, *engine;
 	bool apply; /* migrate */
 	bool logs;  /* reset */
+	bool set_home;
+	const char *home;
 	const char *section,
 		*values; /* help, completion: for the generators of manual pages and completions */
 };
@@ -124,6 +131,7 @@ int cmd_doctor(struct command_call *c, struct fault *f);
 int cmd_sessions(struct command_call *c, struct fault *f);
 int cmd_show(struct command_call *c, struct fault *f);
 int cmd_logs(struct command_call *c, struct fault *f);
+int cmd_exec(struct command_call *c, struct fault *f);
 int cmd_stop(struct command_call *c, struct fault *f);
 int cmd_df(struct command_call *c, struct fault *f);
 int cmd_prune(struct command_call *c, struct fault *f);

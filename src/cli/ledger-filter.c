@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "cli/cmd-ledger.h"
+#include "ledger/ledger-session.h"
 
 /* A time in the format of records, or a prefix of one; "90m", "2h": relative to now. */
 static int read_time(const struct command_call *c, const char *option, const char *text, char ret[32])
@@ -99,6 +100,7 @@ bool ledger_filter_has(const struct ledger_filter *x, const struct record *r)
 		return false;
 	if (*x->until && strncmp(r->t, x->until, strlen(x->until)) > 0)
 		return false;
-	return (!x->kind || kind_is(r->kind, x->kind)) && (!x->session || span_is(r->session, x->session)) &&
+	return (!x->kind || kind_is(r->kind, x->kind)) &&
+	       (!x->session || ledger_session_has(x->session, r)) &&
 	       (!x->agent || span_is(r->agent, x->agent)) && (!x->status || span_is(r->status, x->status));
 }

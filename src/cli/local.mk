@@ -1,5 +1,6 @@
 # cli: main, command table, cmd-*.c
 libcli_a_SOURCES += \
+	src/cli/apply-gate.c src/cli/apply-gate.h \
 	src/cli/cmd-apply.c \
 	src/cli/cmd-approve.c \
 	src/cli/cmd-bundle.c \
@@ -16,6 +17,7 @@ libcli_a_SOURCES += \
 	src/cli/cmd-evidence-show.c \
 	src/cli/cmd-evidence.c src/cli/cmd-evidence.h \
 	src/cli/cmd-grants.c \
+	src/cli/cmd-exec.c \
 	src/cli/cmd-help.c \
 	src/cli/cmd-key.c \
 	src/cli/cmd-ledger-admin.c \
@@ -35,9 +37,14 @@ libcli_a_SOURCES += \
 	src/cli/cmd-profile.c src/cli/cmd-profile.h \
 	src/cli/cmd-prune.c \
 	src/cli/cmd-recover.c \
+	src/cli/cmd-reset-home.c \
+	src/cli/cmd-reset.c src/cli/cmd-reset.h \
 	src/cli/cmd-reset.c \
+	src/cli/cmd-review-count.c \
+	src/cli/cmd-review-git.c \
 	src/cli/cmd-review-patch.c \
 	src/cli/cmd-review-print.c \
+	src/cli/cmd-review-repository.c \
 	src/cli/cmd-review.c src/cli/cmd-review.h \
 	src/cli/cmd-revoke.c \
 	src/cli/cmd-run.c src/cli/cmd-run.h \
@@ -63,6 +70,8 @@ libcli_a_SOURCES += \
 	src/cli/ledger-verify-print.c src/cli/ledger-verify-print.h \
 	src/cli/output.c src/cli/output.h \
 	src/cli/record-print.c src/cli/record-print.h \
+	src/cli/record-text.c src/cli/record-text.h \
+	src/cli/review-chain.c src/cli/review-chain.h \
 	src/cli/run-call.c src/cli/run-call.h \
 	src/cli/run-notice.c src/cli/run-notice.h \
 	src/cli/session-print.c src/cli/session-print.h

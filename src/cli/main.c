@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/process.h"
@@ -23,12 +25,21 @@ static int prepare(void)
 	return STATUS_OK;
 }
 
-/* A write error on stdout (full disk, closed pipe) is a failure. */
+/* Has the reader of stdout closed its end, as head(1) does?  Not by errno: the write that failed may be long past. */
+static bool reader_is_gone(void)
+{
+	struct pollfd p = { .fd = STDOUT_FILENO };
+
+	return poll(&p, 1, 0) > 0 && (p.revents & POLLERR);
+}
+
+/* A write error on stdout (full disk, closed pipe) is a failure; that of a closed pipe has no message. */
 static int finish(int status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return status;
-	fprintf(stderr, PACKAGE_NAME ": cannot write to stdout: %s\n", strerror(errno));
+	if (!reader_is_gone())
+		fprintf(stderr, PACKAGE_NAME ": cannot write to stdout: %s\n", strerror(errno));
 	return status == STATUS_OK ? STATUS_FAILED : status;
 }
 

@@ -62,6 +62,13 @@ struct jdoc *session_print_describe(const struct session_note *n)
 	jdoc_set_bool(o, "argv_cut", n->argv_cut);
 	set_text(o, "worktree", n->worktree);
 	set_text(o, "workspace", n->workspace);
+	/* Only of a session that continues others: its base first. */
+	if (n->chain) {
+		struct jdoc *chain = jdoc_set_array(o, "continues");
+
+		for (char **id = n->chain; *id; id++)
+			jdoc_append_string(chain, *id);
+	}
 	jdoc_set_bool(o, "detached", n->detached);
 	jdoc_set(o, "pid", n->state == SESSION_RUNNING ? jdoc_new_int(n->pid) : jdoc_new_null());
 	set_time(o, "started", n->started_us);
@@ -122,7 +129,7 @@ int session_print_find(const struct dirs *d, const struct session_print_ask *ask
 	int r = session_pick(d, ask->word, ask->fit, ret, &why);
 
 	*ret_status = STATUS_OK;
-	if (r == 0 && session_word_is_last(ask->word))
+	if (r == 0 && !ask->quiet && session_word_is_last(ask->word))
 		print_default(ask, ret);
 	if (r == 0)
 		return 0;

@@ -17,6 +17,7 @@ char *session_print_text(const char *text); /* the same for any text; NULL becom
 struct session_print_ask {
 	const char *verb, *word, *action;
 	enum session_fit fit;
+	bool quiet; /* do not print it */
 };
 int session_print_find(const struct dirs *d, const struct session_print_ask *ask, struct session_note *ret,
 		       int *ret_status, struct fault *f) _must_check_;

@@ -106,7 +106,7 @@ static int require_governed(const struct key_row *k, const struct jdoc *approver
 				what = "a rule that allows";
 	if (!admin && str_eq(k->path, "trusted_hosts") && user->n_items > 0)
 		what = "a trusted host";
-	if (!admin && str_eq(k->path, "governance.security_profile") &&
+	if (!admin && (str_eq(k->path, "governance.security_profile") || str_eq(k->path, "exec")) &&
 	    !(fallback && is_tighter(k, fallback, user)))
 		what = "less than the default";
 	if (!what)

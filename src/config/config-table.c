@@ -119,6 +119,9 @@ static const struct key_word peer_types[] = {
 	{ "dgram", PEER_DGRAM, 0 }, { "stream", PEER_STREAM, 0 }, { "file", PEER_APPEND, 0 }, { 0 } };
 static const struct key_word peer_sends[] = { { "checkpoints", 0, 0 }, { "records", 1, 0 }, { 0 } };
 
+static const struct key_word exec_words[] = {
+	{ "deny", CONFIG_EXEC_DENY, 0 }, { "ask", CONFIG_EXEC_ASK, 1 }, { "allow", CONFIG_EXEC_ALLOW, 2 }, { 0 } };
+
 static const struct key_row approver_rows[] = {
 	{ "name", KEY_KIND_TEXT, .offset = APPROVER(name), .shape = &key_shape_name, .required = true,
 	  .help = "Name of the approver." },
@@ -219,6 +222,9 @@ static const struct key_row keys[] = {
 	  .help = "Of `custody run`." },
 	{ "governance.security_profile", KEY_KIND_WORD, KEY_ORDER_RANK, FIELD(run_security), "balanced",
 	  .words = key_words_security, .help = "Approval level: off, minimal, balanced, strict." },
+
+	{ "exec", KEY_KIND_WORD, KEY_ORDER_RANK, FIELD(exec), "ask", .words = exec_words,
+	  .help = "Commands in running sessions: deny all, ask as for a run, or allow level B without approval." },
 
 	{ "security_profile", KEY_KIND_WORD, KEY_ORDER_RANK, FIELD(engine_security), "off",
 	  .words = key_words_security,

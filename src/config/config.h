@@ -66,6 +66,13 @@ struct config_peer {
 	unsigned int records; /* 1: all records, 0: checkpoints */
 };
 
+/* Commands in a running session: `exec`. */
+enum config_exec {
+	CONFIG_EXEC_DENY,
+	CONFIG_EXEC_ASK,   /* as a run: policy decides */
+	CONFIG_EXEC_ALLOW, /* the same, and level B needs no approval */
+};
+
 struct config {
 	unsigned int lane; /* enum lane: default lane; never arms prod */
 
@@ -91,6 +98,7 @@ struct config {
 	size_t n_rules;
 	char **trusted_hosts;
 	unsigned int run_security; /* enum security_profile: governance.security_profile, of `custody run` */
+	unsigned int exec;	   /* enum config_exec: commands in running sessions */
 	unsigned int engine_security; /* the same: security_profile, of the engine plug-in */
 
 	struct {

@@ -9,19 +9,21 @@
 #include "evidence/evidence-prune.h"
 #include "subject/subject-digest.h"
 
-/* The approved subject in the form of custody's own runs: without the placement of the bundle. */
-static int write_subject(const struct container_info *d, struct strbuf *out, struct fault *f)
+static int parse_subject(const char *text, size_t len, struct jdoc **ret, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *file = NULL;
-	const struct jdoc *document;
-	int r;
+	int r = jdoc_parse(text, len, "subject.json", NULL, &file, f);
 
-	r = jdoc_parse(d->subject, d->subject_len, "subject.json", NULL, &file, f);
 	if (r < 0)
 		return r;
-	document = jdoc_get(file, "subject");
-	return document ? jdoc_write(document, JDOC_CANONICAL, out, f)
-			: fault_set(f, EINVAL, "missing 'subject' in subject.json");
+	*ret = jdoc_get(file, "subject") ? jdoc_copy(jdoc_get(file, "subject")) : NULL;
+	return *ret ? 0 : fault_set(f, EINVAL, "missing 'subject' in subject.json");
+}
+
+int container_evidence_hide(const char *config, size_t len, const struct jdoc *subject, struct strbuf *out,
+			    struct fault *f)
+{
+	return evidence_config_write(config, len, subject, out, f);
 }
 
 static struct jdoc *list_command(const struct container_info *d)
@@ -79,11 +81,15 @@ static int capture(const struct container_case *c, const struct strbuf *subject,
 int container_evidence_capture(const struct container_case *c, struct evidence_taken *ret, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf subject = { 0 }, config = { 0 };
+	_cleanup_jdoc_ struct jdoc *document = NULL;
 	int r;
 
-	r = write_subject(c->info, &subject, f);
+	/* The approved subject in the form of custody's own runs: without the placement of the bundle. */
+	r = parse_subject(c->info->subject, c->info->subject_len, &document, f);
 	if (r >= 0)
-		r = evidence_config_write(c->info->config, c->info->config_len, &config, f);
+		r = jdoc_write(document, JDOC_CANONICAL, &subject, f);
+	if (r >= 0)
+		r = evidence_config_write(c->info->config, c->info->config_len, document, &config, f);
 	if (r >= 0)
 		r = capture(c, &subject, &config, ret, f);
 	/* A failure to prune older evidence does not concern this container. */

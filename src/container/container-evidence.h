@@ -26,5 +26,8 @@ struct container_case {
 	const char *why; /* TREE is -EBADF: the reason */
 };
 
+/* config.json of a bundle as evidence has it: container_info has no secrets of the command. */
+int container_evidence_hide(const char *config, size_t len, const struct jdoc *subject, struct strbuf *out,
+			    struct fault *f) _must_check_;
 int container_evidence_capture(const struct container_case *c, struct evidence_taken *ret,
 			       struct fault *f) _must_check_;

@@ -25,7 +25,7 @@ struct container_info {
 	struct digest digest; /* of the subject */
 	char *profile;
 	struct digest profile_digest;
-	char **argv;
+	char **argv;			  /* redacted as in the ledger */
 	char **redact;			  /* flags whose values are secrets */
 	struct jdoc *verdict, *forensics; /* of policy; of the profile, NULL: not set */
 	enum profile_workspace workspace;

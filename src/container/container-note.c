@@ -18,7 +18,10 @@ static const char *find_worktree(const struct jdoc *file)
 static int fill(struct session_note *n, const struct container_begin *b, const struct container_info *d,
 		struct fault *f)
 {
-	const struct redact rules = { .flags = d->redact, .headers = b->config->redact_headers };
+	/* custody-hook redacted it, with the key. */
+	const struct redact rules = { .flags = d->redact,
+				      .headers = b->config->redact_headers,
+				      .marked = true };
 	_cleanup_jdoc_ struct jdoc *file = NULL;
 	char digest[SUBJECT_DIGEST_SIZE];
 	int r;

@@ -61,6 +61,8 @@ int decision_approve(struct decision *d, const struct decision_question *q, stru
 	};
 	r = decision_open_approval(d, q->governance, d->run.profile, f);
 	if (r >= 0)
+		r = decision_standing(d, q, f);
+	if (r == 0)
 		r = q->ask ? q->ask(q->arg, d, f) : reserve(d, q, f);
 	if (r < 0)
 		return r;

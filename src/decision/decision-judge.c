@@ -17,6 +17,9 @@ int decision_verdict(const struct decision_question *q, const struct config *c, 
 		return r;
 	if (q->security < input.policy.security)
 		input.policy.security = q->security;
+	/* Taint still makes it worse. */
+	if (q->as_task && input.policy.intention < INTENTION_TASK)
+		input.policy.intention = INTENTION_TASK;
 	return policy_decide(&input.policy, ret, f);
 }
 
@@ -31,7 +34,7 @@ static int refuse(const struct verdict *v, struct fault *f)
 			 why.text ? why.text : "no reason was given");
 }
 
-static int describe(struct decision *d, const struct digest *digest, struct fault *f)
+int decision_describe(struct decision *d, const struct digest *digest, struct fault *f)
 {
 	d->verdict_document = verdict_to_json(d->verdict);
 	if (!d->verdict_document)
@@ -54,7 +57,7 @@ int decision_judge(struct decision *d, const struct decision_question *q, struct
 	/* A failure to decide is a refusal as well. */
 	if (r < 0)
 		return fault_wrap(f, r, "policy could not decide, nothing was started");
-	r = describe(d, q->digest, f);
+	r = decision_describe(d, q->digest, f);
 	if (r < 0)
 		return r;
 	if (d->verdict->decision != DECISION_ALLOW && d->verdict->decision != DECISION_ASK)

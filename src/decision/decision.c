@@ -3,25 +3,21 @@
 
 #include <errno.h>
 
-#include "base/array.h"
-#include "base/str.h"
 #include "state/state-version.h"
 
 int decision_redact(struct decision *d, char *const *flags, struct fault *f)
 {
-	char *const *lists[] = { d->config ? d->config->redact_flags : NULL, flags };
-	_cleanup_strv_ char **all = NULL;
+	int r = config_redact_set(&d->redact, d->config, flags, f);
 
-	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-		for (char *const *flag = lists[i]; flag && *flag; flag++)
-			if (strv_append(&all, *flag) < 0)
-				return fault_errno(f, ENOMEM, "redaction rules");
-	strv_free(d->redact_flags);
-	d->redact_flags = TAKE_PTR(all);
-	d->redact = (struct redact){ .flags = d->redact_flags,
-				     .headers = d->config ? d->config->redact_headers : NULL };
-	d->run.redact = &d->redact;
+	if (r < 0)
+		return r;
+	d->run.redact = &d->redact.rules;
 	return 0;
+}
+
+void decision_redact_with(struct decision *d, const struct digest_key *key)
+{
+	d->redact.rules.key = key->bytes;
 }
 
 void decision_name_digest(struct decision *d, const struct digest *digest)
@@ -57,7 +53,10 @@ void decision_done(struct decision *d)
 	verdict_free(d->verdict);
 	jdoc_free(d->verdict_document);
 	free(d->approvers);
-	strv_free(d->redact_flags);
+	jdoc_free(d->standing);
+	verdict_free(d->standing_verdict);
+	free(d->standing_note);
+	config_redact_done(&d->redact);
 	dirs_done(&d->sandbox);
 	*d = DECISION_NONE;
 }

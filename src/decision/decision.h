@@ -4,11 +4,13 @@
 #include "approval/approval-lane.h"
 #include "approval/grant.h"
 #include "base/exit-status.h"
+#include "config/config-redact.h"
 #include "config/config.h"
 #include "container/warden-request.h"
 #include "ledger/ledger-claim.h"
 #include "ledger/ledger-session.h"
 #include "policy/policy.h"
+#include "state/digest-key.h"
 #include "state/dirs.h"
 #include "state/lane.h"
 #include "subject/subject-digest.h"
@@ -41,14 +43,19 @@ struct decision {
 
 	/* Private to src/decision. */
 	struct dirs sandbox;
-	struct redact redact;
-	char **redact_flags;
+	struct config_redact redact;
 	struct digest digest;
 	char digest_text[SUBJECT_DIGEST_SIZE];
 	struct jdoc *verdict_document;
 	struct approval_lane approval;
 	struct grant_query query;
 	char *approvers;
+	/* Step 4: parts of a standing approval, or why there can be none; the rest only with parts. */
+	struct jdoc *standing;
+	struct digest standing_digest;
+	struct grant_query standing_query; /* digest NULL: there can be none */
+	struct verdict *standing_verdict;  /* with the intention of a task */
+	char *standing_note; /* why those that exist do not answer, for people; NULL: none exists */
 	struct claim claim;
 	uint64_t alive_ns; /* of the last heartbeat */
 };
@@ -65,7 +72,9 @@ struct decision_question {
 	enum security_profile security; /* at least as strict as this; SECURITY_OFF: as configured */
 	const struct jdoc *governance;	/* section of the profile, NULL: none */
 	const char *exempt; /* "doctor": levels B and C pass, granted by it; NULL: an approval is required */
-	pid_t owner;	    /* process that holds the reservation; 0: the caller */
+	bool standing;	    /* a standing approval may answer it: runs of this program, not bundles */
+	bool as_task; /* decision_verdict: the intention is at least a task's, as with a standing approval */
+	pid_t owner;  /* process that holds the reservation; 0: the caller */
 	/*
 	 * Obtains the approval from a person: D->grants is filled and reserved when it returns 0.  NULL: existing
 	 * grants only; without one a request is filed and the start is refused.
@@ -78,6 +87,8 @@ struct decision_question {
  * Redaction rules of the configuration and FLAGS of the profile (NULL: none): before any record, also of a refusal.
  */
 int decision_redact(struct decision *d, char *const *flags, struct fault *f) _must_check_;
+/* From here on placeholders have the digits of KEY, as in the subject.  D keeps the pointer. */
+void decision_redact_with(struct decision *d, const struct digest_key *key);
 
 /* The digest of the subject into the records, for callers that know it before step 3. */
 void decision_name_digest(struct decision *d, const struct digest *digest);
@@ -127,6 +138,14 @@ int decision_verdict(const struct decision_question *q, const struct config *c, 
 /* What to do about a state directory that returned E, for people. */
 const char *decision_remedy(int e);
 
+/* A standing approval was reserved for D: its verdict and its query are those of the decision. */
+int decision_take_standing(struct decision *d, const struct decision_question *q,
+			   struct fault *f) _must_check_;
+
+/* Private to src/decision: 1 and reserved if a standing approval answers; 0: none does. */
+int decision_standing(struct decision *d, const struct decision_question *q, struct fault *f) _must_check_;
+/* Private to src/decision: the verdict into the records. */
+int decision_describe(struct decision *d, const struct digest *digest, struct fault *f) _must_check_;
 /* Private to src/decision: files a request and returns the refusal that names it. */
 int decision_request(struct decision *d, const struct decision_question *q, struct fault *f) _must_check_;
 /* Private to src/decision: the lane's approval store with the rules of the profile. */

@@ -2,8 +2,10 @@
 libcore_a_SOURCES += \
 	src/decision/decision-approve.c \
 	src/decision/decision-consume.c \
+	src/decision/decision-exec.c src/decision/decision-exec.h \
 	src/decision/decision-judge.c \
 	src/decision/decision-ledger.c \
 	src/decision/decision-request.c \
 	src/decision/decision-resume.c \
+	src/decision/decision-standing.c \
 	src/decision/decision.c src/decision/decision.h

@@ -115,7 +115,7 @@ void cwd_enter(struct prove *p)
 	if (!path)
 		return;
 	p->cwd.entered = SYS(chdir, path);
-	if (p->cwd.entered == -ENOENT) {
+	if (p->cwd.entered == -ENOENT && !p->options->exec) {
 		make_missing(path);
 		p->cwd.entered = SYS(chdir, path);
 	}
@@ -151,6 +151,9 @@ static const char *find_wrong(const struct prove *p, char *path, size_t room)
 		return "its file system shows the kernel or a process, not files";
 	if (!p->cwd.mounted)
 		return "its mount is not one of the container";
+	/* The running payload may have put a link there: the command would act on another directory than was approved. */
+	if (p->options->exec && strcmp(path, p->options->cwd) != 0)
+		return "a symbolic link leads elsewhere";
 	return NULL;
 }
 

@@ -13,6 +13,7 @@
 #include "init/init-prove.h"
 #include "init/init-pty.h"
 #include "init/init-reap.h"
+#include "init/init-release.h"
 #include "init/init-rt.h"
 
 /*
@@ -25,20 +26,6 @@
  *    other process would be those of the host.
  * 5. It holds no privilege and is not dumpable: a payload of the same id can neither trace it nor read its memory.
  */
-
-static int fail(const char *what, long r)
-{
-	char text[256];
-	struct line l = LINE(text);
-
-	line_put(&l, what);
-	if (r < 0) {
-		line_put(&l, ": ");
-		line_put_errno(&l, (int)-r);
-	}
-	rt_print(text);
-	return STATUS_FAILED;
-}
 
 /* Makes descriptors 0-2 exist, so that no file opened here becomes stdin, stdout or stderr. */
 static long require_stdio(void)
@@ -87,51 +74,6 @@ static long take_socket(void)
 	return SYS(fcntl, INIT_FD, F_SETFD, FD_CLOEXEC);
 }
 
-/* MASTER < 0: no descriptor is passed. */
-static long send_report(struct init_msg *report, int master)
-{
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { 0 };
-	struct iovec iov = { .iov_base = report, .iov_len = sizeof(*report) };
-	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
-	struct cmsghdr *c;
-	long r;
-
-	if (master >= 0) {
-		m.msg_control = control.bytes;
-		m.msg_controllen = sizeof(control.bytes);
-		c = CMSG_FIRSTHDR(&m);
-		*c = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
-				       .cmsg_level = SOL_SOCKET,
-				       .cmsg_type = SCM_RIGHTS };
-		memcpy(CMSG_DATA(c), &master, sizeof(master));
-	}
-	report->magic = INIT_PROTO_MAGIC;
-	report->type = INIT_MSG_REPORT;
-	r = SYS(sendmsg, INIT_FD, &m, MSG_NOSIGNAL);
-	if (r < 0)
-		return r;
-	return r == (long)sizeof(*report) ? 0 : -EMSGSIZE;
-}
-
-/* 1: GO received. 0: the supervisor closed the socket and has reported why. Negative: error. */
-static long wait_for_go(struct init_msg *msg)
-{
-	long n;
-
-	do
-		n = SYS(recvfrom, INIT_FD, msg, sizeof(*msg), 0, NULL, NULL);
-	while (n == -EINTR);
-	if (n <= 0)
-		return n;
-	if (n < (long)offsetof(struct init_msg, ns) || msg->magic != INIT_PROTO_MAGIC ||
-	    msg->type != INIT_MSG_GO)
-		return -EPROTO;
-	return 1;
-}
-
 /*
  * Without a supervisor init compares the proofs itself. 0, or the exit status after naming the first missing
  * layer.
@@ -161,7 +103,6 @@ static int require_layers(const struct init_options *o, const struct init_msg *r
 /* Everything before GO. 0, or the exit status. */
 static int prepare(struct init_options *o, struct init_msg *msg, struct payload_start *start)
 {
-	int master = -1;
 	long r;
 
 	if (o->gate) {
@@ -172,11 +113,11 @@ static int prepare(struct init_options *o, struct init_msg *msg, struct payload_
 	if (o->report) {
 		r = take_socket();
 		if (r < 0)
-			return fail("--report: descriptor 3 is not the supervisor's socket", r);
+			return release_fail("--report: descriptor 3 is not the supervisor's socket", r);
 	} else {
 		r = pty_release();
 		if (r < 0)
-			return fail("cannot release the controlling terminal", r);
+			return release_fail("cannot release the controlling terminal", r);
 		start->terminal = r > 0;
 	}
 	init_prove(o, msg);
@@ -185,20 +126,7 @@ static int prepare(struct init_options *o, struct init_msg *msg, struct payload_
 
 		return refused || !o->gate ? refused : gate_pass(o->gate_fd);
 	}
-	if (o->tty) {
-		r = pty_open(&master, &start->slave);
-		if (r < 0)
-			return fail("cannot open /dev/ptmx", r);
-	}
-	r = send_report(msg, master);
-	if (r < 0)
-		return fail("cannot report to the supervisor", r);
-	if (master >= 0)
-		(void)SYS(close, master);
-	r = wait_for_go(msg);
-	if (r < 0)
-		return fail("not released by the supervisor", r);
-	return r == 1 ? 0 : STATUS_FAILED;
+	return release_wait(o, msg, start);
 }
 
 int init_main(int argc, char **argv, char **envp)
@@ -217,13 +145,13 @@ int init_main(int argc, char **argv, char **envp)
 	if (r < 0)
 		return STATUS_FAILED;
 	if (SYS(getpid) != 1)
-		return fail("refused: not PID 1 of a PID namespace", 0);
+		return release_fail("refused: not PID 1 of a PID namespace", 0);
 	inherit_prepare();
 	r = harden(&start.core_soft);
 	if (r < 0)
-		return fail("cannot make itself non-dumpable", r);
+		return release_fail("cannot make itself non-dumpable", r);
 	if (options_parse(argv, envp, &options, &why) < 0)
-		return fail(text, 0);
+		return release_fail(text, 0);
 	status = prepare(&options, &msg, &start);
 	if (status != 0)
 		return status;
@@ -233,15 +161,17 @@ int init_main(int argc, char **argv, char **envp)
 	start.tty = options.tty;
 	r = reap_signals();
 	if (r < 0)
-		return fail("cannot create a signalfd", r);
+		return release_fail("cannot create a signalfd", r);
 	reap.signals = (int)r;
 	reap.socket = options.report ? INIT_FD : -1;
 	reap.name = options.command[0];
+	reap.options = options.report ? &options : NULL;
+	reap.core_soft = start.core_soft;
 	reap.time_ms = options.time_ms;
 	reap.grace_ms = options.grace_ms;
 	reap.payload = payload_start(&start, &reap.pipe);
 	if (reap.payload < 0)
-		return fail("cannot start the command", reap.payload);
+		return release_fail("cannot start the command", reap.payload);
 	if (start.slave >= 0)
 		(void)SYS(close, start.slave);
 	return reap_run(&reap);

@@ -6,6 +6,7 @@
 #include <linux/limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include "init/init-pty.h"
@@ -70,6 +71,11 @@ static long become_payload(const struct payload_start *s)
 	struct rlimit core;
 	long r;
 
+	if (s->dies_with_us) {
+		r = SYS(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		if (r < 0)
+			return r;
+	}
 	r = SYS(setsid);
 	if (r < 0)
 		return r;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The payload: the process that the container exists for. */
@@ -9,6 +10,7 @@ struct payload_start {
 	uint64_t core_soft; /* original RLIMIT_CORE; init lowers only its own */
 	int slave;	    /* slave of the terminal; negative: stdio stays unchanged */
 	unsigned int tty;   /* bit N: descriptor N becomes the slave */
+	bool dies_with_us;  /* it is killed when this process is */
 	int terminal;	    /* stdin already is the terminal that its session is to control */
 };
 

@@ -140,15 +140,17 @@ static void see_mount(struct mounts *s, const struct facts_mount *m)
 		see_other(s, m);
 }
 
-/* O_EXCL, so that no existing file is opened; the kernel checks for a read-only mount before permissions. */
-static long try_create(const char *path)
+/*
+ * A file without a name: an entry of the tree cannot be in its way, and it leaves none.  The kernel checks for a read-only
+ * mount before it asks the file system or looks at permissions.
+ */
+static long try_create(const char *dir)
 {
 	long fd;
 
-	fd = SYS(openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = SYS(openat, AT_FDCWD, dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fd;
-	(void)SYS(unlinkat, AT_FDCWD, path, 0);
 	(void)SYS(close, fd);
 	return 0;
 }
@@ -156,7 +158,7 @@ static long try_create(const char *path)
 static void prove_root(struct mounts *s)
 {
 	struct line d = proof_line(s->p, LAYER_ROOT);
-	long tried = try_create("/.custody-try"), usr = try_create("/usr/.custody-try");
+	long tried = try_create("/"), usr = try_create("/usr");
 
 	if (s->root_bad) {
 		proof_set(s->p, LAYER_ROOT, false, tried);
@@ -175,15 +177,10 @@ static void prove_worktree(struct mounts *s)
 {
 	const struct init_options *o = s->p->options;
 	struct line d = proof_line(s->p, LAYER_WORKTREE);
-	char path[4096];
-	struct line l = LINE(path);
 	long tried = 0;
 
-	if (o->work == INIT_WORK_RO && s->work_seen) {
-		line_put(&l, o->work_path);
-		line_put(&l, "/.custody-try");
-		tried = try_create(path);
-	}
+	if (o->work == INIT_WORK_RO && s->work_seen)
+		tried = try_create(o->work_path);
 	if (!s->work_seen)
 		line_put(&d, o->work_path ? "no mount there" : "--work is missing");
 	proof_set(s->p, LAYER_WORKTREE,

@@ -117,6 +117,20 @@ static void prove_user(struct prove *p)
 	proof_set(p, LAYER_USER_NS, holds && p->report->ns[INIT_NS_USER] != ns_initial[INIT_NS_USER], 0);
 }
 
+/* A further command sees the others; its parent is init, and the number of its namespace is compared outside. */
+static void prove_pid_of_child(struct prove *p, struct line *d, long pid, const char *self)
+{
+	char text[16];
+	struct line own = LINE(text);
+	long parent = SYS(getppid);
+
+	line_put_num(&own, pid);
+	line_put(d, ", parent ");
+	line_put_num(d, parent);
+	proof_set(p, LAYER_PID_NS,
+		  pid > 1 && parent == 1 && strcmp(self, text) == 0 && ns_is_own(p, INIT_NS_PID), 0);
+}
+
 static void prove_pid(struct prove *p)
 {
 	struct line d = proof_line(p, LAYER_PID_NS);
@@ -124,11 +138,15 @@ static void prove_pid(struct prove *p)
 	char self[16] = "";
 
 	(void)SYS(readlinkat, AT_FDCWD, "/proc/self", self, sizeof(self) - 1);
-	tried = SYS(kill, -1, 0); /* every process that is visible, except itself */
 	line_put(&d, "pid ");
 	line_put_num(&d, pid);
 	line_put(&d, ", /proc/self -> ");
 	line_put(&d, self);
+	if (p->options->exec) {
+		prove_pid_of_child(p, &d, pid, self);
+		return;
+	}
+	tried = SYS(kill, -1, 0); /* every process that is visible, except itself */
 	line_put(&d, tried == -ESRCH ? ", no other process visible" : ", other processes are visible");
 	proof_set(p, LAYER_PID_NS, pid == 1 && strcmp(self, "1") == 0 && tried == -ESRCH, tried);
 }

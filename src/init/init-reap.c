@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "init/init-exec.h"
 #include "init/init-rt.h"
 
 #define SIGNAL_BIT(s) (1ULL << ((s)-1))
@@ -53,11 +54,15 @@ static int wait_any(int *status, int flags, long *ret_pid)
  * namespace. From any other process the same call would kill the host's processes, so the pid is checked here
  * again, although main has checked it.
  */
-static void end_all(void)
+static void end_all(const struct reap *r)
 {
 	int status;
 	long pid;
 
+	if (r->exec) {
+		exec_end_below(r->payload);
+		return;
+	}
 	if (SYS(getpid) != 1)
 		rt_exit(STATUS_FAILED);
 	(void)SYS(kill, -1, SIGKILL);
@@ -103,15 +108,22 @@ static bool read_signals(const struct reap *r, int *ret_status)
 /* False if the supervisor has closed the socket. */
 static bool read_socket(const struct reap *r)
 {
+	int fds[INIT_EXEC_FDS];
 	long n;
 
-	n = SYS(recvfrom, r->socket, r->msg, sizeof(*r->msg), MSG_DONTWAIT, NULL, NULL);
+	n = exec_receive(r->socket, r->msg, fds);
 	if (n == -EAGAIN || n == -EINTR)
 		return true;
 	if (n < (long)offsetof(struct init_msg, ns) || r->msg->magic != INIT_PROTO_MAGIC)
 		return false;
 	if (r->msg->type == INIT_MSG_SIGNAL)
 		forward(r, r->msg->value);
+	if (fds[0] < 0)
+		return true;
+	if (r->msg->type == INIT_MSG_EXEC)
+		exec_fork(r, fds);
+	else
+		exec_close(fds);
 	return true;
 }
 
@@ -164,7 +176,7 @@ static int read_pipe(struct reap *r)
 	send_message(r->socket, r->msg, INIT_MSG_EXEC_FAILED, err);
 	if (r->socket < 0)
 		say_not_executed(r->name, err);
-	end_all();
+	end_all(r);
 	return init_exec_status(err);
 }
 
@@ -209,7 +221,7 @@ int reap_run(struct reap *r)
 
 		if (!wait_until(fds, ARRAY_SIZE(fds), deadline)) {
 			if (late) {
-				end_all();
+				end_all(r);
 				return STATUS_TIMEOUT;
 			}
 			late = true;
@@ -224,11 +236,11 @@ int reap_run(struct reap *r)
 				return failed;
 		}
 		if (fds[1].revents && !read_socket(r)) {
-			end_all();
+			end_all(r);
 			return STATUS_FAILED;
 		}
 		if (fds[2].revents && read_signals(r, &status)) {
-			end_all();
+			end_all(r);
 			send_message(r->socket, r->msg, INIT_MSG_EXITED, status);
 			return late ? STATUS_TIMEOUT : exit_status(status);
 		}

@@ -1,12 +1,13 @@
 # init: custody-init, PID 1 inside (no libc)
 # Linked with no library at all: src/init/init-rt.h says why.
 pkglibexec_PROGRAMS += custody-init
-init_parsers = src/init/init-facts.c src/init/init-facts.h src/init/init-line.c
+init_parsers = src/init/init-facts.c src/init/init-facts.h src/init/init-line.c src/init/init-request.c src/init/init-request.h
 custody_init_SOURCES = $(init_parsers) \
 	src/layer/inherit-check.c src/layer/inherit-table.c \
 	src/layer/layer.c \
 	src/init/init-cwd.c \
 	src/init/init-dir.c src/init/init-dir.h \
+	src/init/init-exec.c src/init/init-exec.h \
 	src/init/init-gate.c src/init/init-gate.h \
 	src/init/init-inherit.c \
 	src/init/init-main.c \
@@ -18,6 +19,7 @@ custody_init_SOURCES = $(init_parsers) \
 	src/init/init-prove-process.c \
 	src/init/init-pty.c src/init/init-pty.h \
 	src/init/init-reap.c src/init/init-reap.h \
+	src/init/init-release.c src/init/init-release.h \
 	src/init/init-rt.c src/init/init-rt.h
 custody_init_CPPFLAGS = $(AM_CPPFLAGS) -DNDEBUG
 custody_init_CFLAGS = $(static_cflags) -ffreestanding $(INIT_CFLAGS)

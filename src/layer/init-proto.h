@@ -17,7 +17,15 @@
  *	     -> EXITED with the payload's wait status, once the payload exited and every other process was killed
  *	     <- SIGNAL n: forwarded to the payload's process group, at any time after EXECED
  *
+ *	     <- EXEC with INIT_EXEC_FDS descriptors, at any time after EXECED: a further command
+ *
  * End of file at any time means that the supervisor has exited: init kills all processes and exits.
+ *
+ * For EXEC, init forks: the child inherits every layer from a process that has proven them.  The descriptors are the
+ * child's own socket, whose other end `custody exec` holds, a file with struct init_exec_request, and the command's stdio.
+ * The child becomes the descriptors' only owner and speaks the protocol above on its socket: it proves the layers again,
+ * reports, waits for GO, executes, and kills every process below it before it sends EXITED or after end of file.  If init
+ * cannot fork, it sends EXEC_FAILED there itself.  docs/design/exec.md.
  *
  * A bundle under another runtime has no such descriptor.  init connects to the gate, a socket whose listening end
  * custody-warden holds, and the warden accepts no other process than the container's first:
@@ -72,7 +80,28 @@ enum init_msg_type {
 	INIT_MSG_SIGNAL,
 	INIT_MSG_READY,
 	INIT_MSG_REFUSED,
+	INIT_MSG_EXEC,
 };
+
+/* Of EXEC, in this order. */
+enum init_exec_fd {
+	INIT_EXEC_SOCKET,
+	INIT_EXEC_REQUEST,
+	INIT_EXEC_STDIO,
+	INIT_EXEC_FDS = INIT_EXEC_STDIO + 3,
+};
+
+/*
+ * The file of EXEC.  Behind it: the working directory, the names of all variables separated by commas, the words of the
+ * command, the variables; each ends with a NUL byte.
+ */
+struct init_exec_request {
+	uint32_t magic;
+	uint32_t tty; /* bit N: the command's descriptor N is a pty; 0: no pty */
+	uint32_t n_args, n_env;
+};
+#define INIT_EXEC_MAX ((size_t)4 * 1024 * 1024)
+#define INIT_EXEC_WORDS_MAX 65536 /* words and variables together */
 
 /* Every message at the gate. */
 struct init_gate_msg {

@@ -106,7 +106,8 @@ void claim_done(struct claim *c)
 struct found {
 	char needle[sizeof("\"session\":\"\"") + SESSION_ID_SIZE];
 	bool begun, started, ended;
-	char *agent, *worker, *cwd;
+	bool exec; /* a command in a running session */
+	char *agent, *worker, *cwd, *within;
 	char **command;
 };
 
@@ -115,6 +116,7 @@ static void found_done(struct found *w)
 	free(w->agent);
 	free(w->worker);
 	free(w->cwd);
+	free(w->within);
 	strv_free(w->command);
 }
 
@@ -147,18 +149,21 @@ static void read_line(void *arg, const char *line, size_t len)
 	if (!memmem(line, len, w->needle, strlen(w->needle)) || record_parse(line, len, &r, &why) < 0 ||
 	    !memmem(r.session.at, r.session.len, w->needle + strlen("\"session\":\""), SESSION_ID_SIZE - 1))
 		return;
-	if (record_kind_is(&r, "session.end") || record_kind_is(&r, "session.refused"))
+	if (ledger_session_kind_is(&r, LEDGER_SESSION_END) ||
+	    ledger_session_kind_is(&r, LEDGER_SESSION_REFUSED))
 		w->ended = true;
-	if (record_kind_is(&r, "session.start"))
+	if (ledger_session_kind_is(&r, LEDGER_SESSION_START))
 		w->started = true;
-	if (!record_kind_is(&r, "session.intent") || w->begun)
+	if (!ledger_session_kind_is(&r, LEDGER_SESSION_INTENT) || w->begun)
 		return;
 	w->begun = true;
+	w->exec = record_kind_is(&r, "exec.intent");
 	if (jdoc_parse(line, len, "record", NULL, &d, NULL) < 0)
 		return;
 	w->agent = copy_string(d, "agent");
 	w->worker = copy_string(d, "worker");
 	w->cwd = copy_string(jdoc_get(d, "d"), "cwd");
+	w->within = copy_string(jdoc_get(d, "d"), "within");
 	w->command = copy_strings(jdoc_get(d, "d"), "command");
 }
 
@@ -188,16 +193,20 @@ static int close_locked(const char *state, struct ledger *l, const char *session
 			const struct claim_end *how, struct fault *f)
 {
 	__attribute__((cleanup(found_done))) struct found w = { 0 };
-	struct ledger_run run = { .session = session };
+	/* The command is that of the intent, which is redacted. */
+	static const struct redact rules = { .marked = true };
+	struct ledger_run run = { .session = session, .redact = &rules };
 	int r;
 
 	(void)snprintf(w.needle, sizeof(w.needle), "\"session\":\"%s\"", session);
 	r = search(state, read_start(fd), &w, f);
 	if (r < 0 || !w.begun || w.ended)
 		return r;
+	run.action = w.exec ? LEDGER_ACTION_EXEC : NULL;
 	run.agent = w.agent;
 	run.worker = w.worker;
 	run.cwd = w.cwd;
+	run.within = w.within;
 	run.argv = w.command;
 	if (how->before)
 		how->before(how->arg, &run, w.started, how->end);

@@ -14,7 +14,8 @@ static const char *const parts[] = {
 static const char *const ends[] = { "pass", "pwd", "auth", NULL };
 /* Last words of an option that has a secret in its name and none as its value. */
 static const char *const harmless[] = {
-	"file", "path", "dir", "stdin", "prompt", "fd", "env", "type", "ttl", "url", "name", "id", "command", "helper", NULL,
+	"file", "path", "dir", "stdin", "prompt", "fd", "env", "type", "ttl", "url", "name", "id", "command", "cmd", "program", "helper",
+	NULL,
 };
 /* clang-format on */
 
@@ -91,12 +92,22 @@ size_t redact_json_run(const char *p)
 	return *p == '[' ? strcspn(p, "]") : strcspn(p, " \t\n,}\"'");
 }
 
+static char fold(char c)
+{
+	return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+}
+
 static bool has_part(const char *name, size_t len)
 {
-	for (size_t at = 0; at < len; at++)
+	/* Every word of every record comes here: most positions differ in the first letter of all parts. */
+	for (size_t at = 0; at < len; at++) {
+		const char first = fold(name[at]);
+
 		for (const char *const *w = parts; *w; w++)
-			if (strlen(*w) <= len - at && strncasecmp(name + at, *w, strlen(*w)) == 0)
+			if (first == **w && strlen(*w) <= len - at &&
+			    strncasecmp(name + at, *w, strlen(*w)) == 0)
 				return true;
+	}
 	return false;
 }
 
@@ -124,4 +135,9 @@ bool redact_name_is_secret(const char *name, size_t len)
 bool redact_option_is_secret(const char *name, size_t len)
 {
 	return has_part(name, len) && !ends_in(name, len, harmless) && strncmp(name, "--no-", 5) != 0;
+}
+
+bool redact_name_is_harmless(const char *name, size_t len)
+{
+	return ends_in(name, len, harmless);
 }

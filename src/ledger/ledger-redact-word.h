@@ -24,3 +24,5 @@ size_t redact_json_run(const char *p);
 bool redact_name_is_secret(const char *name, size_t len);
 /* The same of an option whose value is the next word: --token-file and --no-password have no secret. */
 bool redact_option_is_secret(const char *name, size_t len);
+/* Does the name end in a word (file, command) that says that its value is no secret itself? */
+bool redact_name_is_harmless(const char *name, size_t len);

@@ -1,413 +1,177 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ledger/ledger-redact.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "base/str.h"
+#include "ledger/ledger-redact-find.h"
+#include "ledger/ledger-redact-impl.h"
 #include "ledger/ledger-redact-word.h"
 
-/* clang-format off */
-static const char *const flag_words[] = {
-	"--password", "--passwd", "--passphrase", "--pass", "--token", "--secret", "--api-key", "--apikey",
-	"--access-key", "--secret-key", "--access-token", "--auth-token", "--client-secret", "--private-key",
-	"--oauth2-bearer", "--pin", NULL,
-};
-static const char *const login_words[] = { "-u", "--user", "--proxy-user", NULL }; /* NAME:PASSWORD */
-static const char *const header_words[] = {
-	"authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "x-auth-token", "x-csrf-token",
-	"x-vault-token", "private-token", "api-key", NULL,
-};
-/* Prefixes of tokens of well-known services. */
-static const char *const token_starts[] = {
-	"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "xoxb-", "xoxp-", "xoxa-", "xoxs-",
-	"xapp-", "sk-", "sk_live_", "rk_live_", "pk_live_", "whsec_", "AKIA", "ASIA", "AIza", "ya29.", "npm_",
-	"pypi-", "hf_", "dop_v1_", "SG.", "shpat_", "sq0", "EAAC", "AGE-SECRET-KEY-", "hvs.", "kb1.", "eyJ", NULL,
-};
-/* Short options that take a password: -p VALUE, -pVALUE, and -vp VALUE among others. */
-static const struct short_flag {
-	const char *program;
-	char letter;
-	bool attached; /* only so: the next word is something else */
-	bool login;    /* NAME:PASSWORD */
-} short_flags[] = {
-	{ "mysql", 'p', true, false }, { "mysqldump", 'p', true, false }, { "mysqladmin", 'p', true, false },
-	{ "mariadb", 'p', true, false }, { "mariadb-dump", 'p', true, false }, { "7z", 'p', true, false },
-	{ "sshpass", 'p', false, false }, { "redis-cli", 'a', false, false }, { "openssl", 'k', false, false },
-	{ "login", 'p', false, false }, { "mongo", 'p', false, false }, { "mongosh", 'p', false, false },
-	{ "mongodump", 'p', false, false }, { "zip", 'P', false, false }, { "unzip", 'P', false, false },
-	{ "ldapsearch", 'w', false, false }, { "ldapadd", 'w', false, false }, { "ldapmodify", 'w', false, false },
-	{ "ldapdelete", 'w', false, false }, { "ldapwhoami", 'w', false, false }, { "curl", 'u', false, true },
-	{ "curl", 'U', false, true }, { "smbclient", 'U', false, true }, { NULL, '\0', false, false },
-};
+#define MARKER "[redacted"
+#define MARK_DIGITS 8
+#define DOMAIN_VALUE "custody.redact/1"
+#define DOMAIN_WORD "custody.argv/1"
+
 /* Programs whose arguments are shell text, as the word after -c of a shell is. */
 static const char *const shell_words[] = { "ssh", "eval", "su", "runuser", "watch", "parallel", NULL };
-/* clang-format on */
 
-#define TOKEN_MIN 16  /* minimal length of a token with a known prefix */
-#define OPAQUE_MIN 32 /* minimal length of a random-looking string */
-#define REPLACE_MIN 6 /* minimal length of a word that is replaced inside of others */
-
-static bool is_name(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static bool is_token(char c)
-{
-	return is_name(c) || c == '-' || c == '.' || c == '+' || c == '=' || c == '~';
-}
-
-static size_t token_run(const char *p)
-{
-	size_t n = 0;
-
-	while (is_token(p[n]))
-		n++;
-	return n;
-}
-
-/* Where a secret may be. */
-struct place {
-	const char *p;
-	bool whole; /* P is a word of an argv: its value ends with it */
-	char open;  /* the quote in which P stands */
-	bool first; /* P is right behind it */
+/* One pass over words or a text. */
+struct pass {
 	const struct redact *rules;
-	const char *program; /* the last one so far whose short options take a password; NULL: none */
+	bool marked;	     /* placeholders in the input are custody's own */
+	const char *program; /* the last one so far whose short options take a password */
+	bool code;	     /* the text is shell text */
+	char ***values;	     /* collects the values that were replaced; NULL: not needed */
+	bool failed;	     /* to collect one */
 };
 
-/* The value AT of an option or a header at W: the rest of its word. */
-static size_t rest_run(const struct place *w, const char *at)
+/* Neither part contains a NUL: the encoding is unambiguous. */
+static int sign(const struct redact *rules, const char *domain, const char *text, size_t len,
+		struct digest *ret)
 {
-	return w->whole ? strlen(at) : redact_word_run(at, w->open, w->first && w->open);
+	_cleanup_strbuf_ struct strbuf t = { 0 };
+
+	strbuf_add(&t, domain, strlen(domain) + 1);
+	strbuf_add(&t, text, len);
+	if (t.broken)
+		return -ENOMEM;
+	digest_hmac(rules->key, REDACT_KEY_SIZE, t.text, t.len, ret);
+	return 0;
 }
 
-static char lower(char c)
+int redact_sign_word(const struct redact *rules, const char *word, struct digest *ret)
 {
-	return (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+	return sign(rules, DOMAIN_WORD, word, strlen(word), ret);
 }
 
-/* Pointer after WORD if it is at P, else NULL. FOLD: ignore case. */
-static const char *match_word(const char *p, const char *word, bool fold)
+/* Of ", 51 bytes" or " 1a2b3c4d, 51 bytes". */
+static size_t mark_run(const char *p, size_t *ret_bytes)
 {
-	for (; *word; word++, p++)
-		if (fold ? lower(*p) != lower(*word) : *p != *word)
-			return NULL;
-	return p;
+	size_t n = 1 + MARK_DIGITS, digits;
+
+	if (p[0] != ' ' || strspn(p + 1, "0123456789abcdef") != MARK_DIGITS || !str_starts(p + n, ", "))
+		return 0;
+	n += 2;
+	digits = strspn(p + n, "0123456789");
+	*ret_bytes = 0;
+	for (size_t i = 0; i < digits && i < 9; i++)
+		*ret_bytes = *ret_bytes * 10 + (size_t)(p[n + i] - '0');
+	n += digits;
+	return digits > 0 && str_starts(p + n, " bytes") ? n + strlen(" bytes") : 0;
 }
 
-static const char *match_any(const char *p, const char *const *words, bool fold)
+/* RET_BYTES: of the value that it stands for; 0: it does not say. */
+static size_t marker_run(const char *p, size_t *ret_bytes)
 {
-	for (; *words; words++) {
-		const char *end = match_word(p, *words, fold);
+	size_t n = strlen(MARKER);
 
-		if (end)
-			return end;
+	*ret_bytes = 0;
+	if (!str_starts(p, MARKER))
+		return 0;
+	n += mark_run(p + n, ret_bytes);
+	return p[n] == ']' ? n + 1 : 0;
+}
+
+size_t redact_marker_run(const char *p)
+{
+	size_t bytes;
+
+	return marker_run(p, &bytes);
+}
+
+/* A placeholder that the caller typed is replaced as well, so that no word can pretend to be redacted. */
+static bool has_mark(const struct redact *rules, const char *value, size_t len)
+{
+	return rules && rules->key && (redact_is_plain(value, len) || redact_marker_run(value) == len);
+}
+
+void redact_put_marker(struct strbuf *b, const struct redact *rules, const char *value, size_t len)
+{
+	char hex[DIGEST_HEX_SIZE];
+	struct digest d;
+
+	if (!has_mark(rules, value, len)) {
+		strbuf_puts(b, REDACTED);
+		return;
 	}
-	return NULL;
-}
-
-/* The longest wins: "--pass" must not hide "--password". */
-static const char *match_list(const char *p, const char *const *own, char *const *more, bool fold)
-{
-	const char *best = NULL, *end;
-
-	for (; *own; own++) {
-		end = match_word(p, *own, fold);
-		best = end && (!best || end > best) ? end : best;
+	if (sign(rules, DOMAIN_VALUE, value, len, &d) < 0) {
+		b->broken = true;
+		return;
 	}
-	for (; more && *more; more++) {
-		end = match_word(p, *more, fold);
-		best = end && (!best || end > best) ? end : best;
+	digest_to_hex(&d, hex);
+	strbuf_printf(b, MARKER " %.*s, %zu bytes]", MARK_DIGITS, hex, len);
+}
+
+static void replace(struct pass *s, struct strbuf *b, const char *value, size_t len)
+{
+	_cleanup_free_ char *copy = s->values ? strndup(value, len) : NULL;
+
+	redact_put_marker(b, s->rules, value, len);
+	if (s->values && (!copy || strv_append(s->values, copy) < 0))
+		s->failed = true;
+}
+
+bool redact_shows(const struct redact *rules, const char *word, const char *shown)
+{
+	while (*shown) {
+		_cleanup_strbuf_ struct strbuf b = { 0 };
+		size_t bytes, n = marker_run(shown, &bytes);
+
+		if (n == 0 && (*word != *shown || redact_marker_run(word) > 0))
+			return false;
+		if (n == 0) {
+			word++;
+			shown++;
+			continue;
+		}
+		if (strnlen(word, bytes) < bytes || !has_mark(rules, word, bytes))
+			return false;
+		redact_put_marker(&b, rules, word, bytes);
+		if (b.broken || b.len != n || memcmp(b.text, shown, n) != 0)
+			return false;
+		word += bytes;
+		shown += n;
 	}
-	return best;
+	return !*word;
 }
 
-static size_t header_at(const struct place *w, size_t *ret_keep)
-{
-	/* curl -HName:value */
-	const char *name = str_starts(w->p, "-H") ? w->p + 2 : w->p;
-	const char *end = match_list(name, header_words, w->rules ? w->rules->headers : NULL, true);
-
-	if (!end)
-		return 0;
-	end += strspn(end, "\"'");
-	end += strspn(end, " \t");
-	if (*end != ':')
-		return 0;
-	end++;
-	end += strspn(end, " \t");
-	*ret_keep = (size_t)(end - w->p);
-	if (w->whole)
-		return strlen(end);
-	return w->open && w->first ? redact_word_run(end, w->open, true) : strcspn(end, "\r\n\"'");
-}
-
-/* Behind the option at P: --token, -password, and those of the site.  NULL: none of them. */
-static const char *skip_flag(const char *p, const struct redact *rules)
-{
-	const char *end = match_list(p, flag_words, rules ? rules->flags : NULL, false);
-	size_t len = 0;
-
-	if (end && !is_name(*end) && *end != '-')
-		return end;
-	while (p[0] == '-' && (is_name(p[len]) || p[len] == '-'))
-		len++;
-	return len > 4 && redact_option_is_secret(p, len) ? p + len : NULL;
-}
-
-static size_t flag_at(const struct place *w, size_t *ret_keep)
-{
-	const char *end = skip_flag(w->p, w->rules);
-	bool quoted;
-
-	/* "--token" 'value' */
-	quoted = end && w->open && *end == w->open;
-	end += quoted;
-	if (!end || (*end != '=' && *end != ' ' && *end != '\t'))
-		return 0;
-	if (*end == '=') {
-		end++;
-		*ret_keep = (size_t)(end - w->p);
-		return rest_run(w, end);
-	}
-	/* A word that has both is text. */
-	end += strspn(end, " \t\\\n");
-	*ret_keep = (size_t)(end - w->p);
-	return redact_word_run(end, quoted ? '\0' : w->open, false);
-}
-
-/* Skips the name of "name:password", or smbclient's "name%password", unless it is a pair of ids. */
-static size_t login_value(const char *p, size_t len, size_t *ret_keep)
-{
-	const char *colon = memchr(p, ':', len);
-
-	if (!colon)
-		colon = memchr(p, '%', len);
-	if (!colon || strspn(p, "0123456789:") == len)
-		return 0;
-	*ret_keep = (size_t)(colon + 1 - p);
-	return len - *ret_keep;
-}
-
-static size_t login_at(const struct place *w, size_t *ret_keep)
-{
-	const char *end = match_list(w->p, login_words, NULL, false);
-	size_t keep = 0, len;
-
-	if (!end)
-		return 0;
-	/* -uname:password; what else begins so has no name before its colon, or is a URL. */
-	if (*end == '=' || *end == ' ')
-		end++;
-	else if (!str_starts(w->p, "-u") || !is_name(*end) || str_starts(end + strcspn(end, ":"), "://"))
-		return 0;
-	len = login_value(end, w->whole ? strlen(end) : redact_word_run(end, w->open, false), &keep);
-	*ret_keep = (size_t)(end - w->p) + keep;
-	return len;
-}
-
-/* API_TOKEN=value, "client_secret":"value", password: value */
-static size_t named_at(const struct place *w, size_t *ret_keep)
-{
-	const char *p = w->p;
-	size_t len = 0, at;
-
-	while (is_name(p[len]) || p[len] == '-')
-		len++;
-	if (len == 0 || !redact_name_is_secret(p, len))
-		return 0;
-	if (p[len] == '=') {
-		*ret_keep = len + 1;
-		return w->whole ? strlen(p + len + 1) : redact_word_run(p + len + 1, w->open, false);
-	}
-	at = len + (p[len] == '"' || p[len] == '\'');
-	at += at > len ? strspn(p + at, " ") : 0;
-	if (p[at] != ':' || (at == len && p[at + 1] != ' '))
-		return 0;
-	at++;
-	at += strspn(p + at, " ");
-	*ret_keep = at;
-	return at > len && (p[len] == '"' || p[len] == '\'') ? redact_json_run(p + at) : rest_run(w, p + at);
-}
-
-/* openssl -passin pass:value */
-static size_t pass_at(const struct place *w, size_t *ret_keep)
-{
-	if (!str_starts(w->p, "pass:"))
-		return 0;
-	*ret_keep = 5;
-	return rest_run(w, w->p + 5);
-}
-
-static const char *program_at(const char *p)
-{
-	for (const struct short_flag *f = short_flags; f->program; f++) {
-		const char *end = match_word(p, f->program, false);
-
-		if (end && !is_token(*end))
-			return f->program;
-	}
-	return NULL;
-}
-
-/* The short option of PROGRAM whose value follows the cluster of letters at P, which has LEN bytes with its dash. */
-static const struct short_flag *find_short(const char *program, const char *p, size_t len)
-{
-	for (const struct short_flag *f = short_flags; program && len > 1 && f->program; f++)
-		if (str_eq(f->program, program) && p[len - 1] == f->letter)
-			return f;
-	return NULL;
-}
-
-static size_t cluster_run(const char *p)
-{
-	size_t n = 1;
-
-	if (*p != '-' || p[1] == '-')
-		return 0;
-	while ((p[n] >= 'a' && p[n] <= 'z') || (p[n] >= 'A' && p[n] <= 'Z'))
-		n++;
-	return n;
-}
-
-/* Behind a program of the table: -p value, -pvalue, -vp value. */
-static size_t short_at(const struct place *w, size_t *ret_keep)
-{
-	const struct short_flag *f = find_short(w->program, w->p, cluster_run(w->p));
-	const char *end = w->p + cluster_run(w->p);
-	size_t keep = 0, len;
-
-	if (f && !f->attached && (*end == ' ' || *end == '\t')) {
-		end += strspn(end, " \t");
-	} else {
-		f = w->p[0] == '-' && w->p[1] ? find_short(w->program, w->p, 2) : NULL;
-		end = w->p + 2;
-	}
-	if (!f || !*end)
-		return 0;
-	len = w->whole ? strlen(end) : redact_word_run(end, w->open, false);
-	if (f->login)
-		len = login_value(end, len, &keep);
-	*ret_keep = (size_t)(end - w->p) + keep;
-	return len;
-}
-
-static size_t scheme_at(const char *p, size_t *ret_keep)
-{
-	static const char *const schemes[] = { "bearer ", "basic ", "token ", NULL };
-	const char *end = match_any(p, schemes, true);
-	size_t len;
-
-	if (!end)
-		return 0;
-	len = strspn(end, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=");
-	*ret_keep = (size_t)(end - p);
-	return len >= 8 ? len : 0;
-}
-
-static size_t pem_at(const char *p)
-{
-	const char *head, *end;
-
-	if (!str_starts(p, "-----BEGIN "))
-		return 0;
-	head = strstr(p + 11, "-----");
-	if (!head || !memmem(p, (size_t)(head - p), "PRIVATE KEY", 11))
-		return 0;
-	end = strstr(head + 5, "-----END ");
-	end = end ? strstr(end + 9, "-----") : NULL;
-	return end ? (size_t)(end + 5 - p) : strlen(p);
-}
-
-/* A long string that mixes upper case, lower case and digits throughout is not a natural word. */
-static bool is_opaque(const char *p, size_t len)
-{
-	size_t upper = 0, lower = 0, digit = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		upper += p[i] >= 'A' && p[i] <= 'Z';
-		lower += p[i] >= 'a' && p[i] <= 'z';
-		digit += p[i] >= '0' && p[i] <= '9';
-	}
-	return len >= OPAQUE_MIN && upper >= 4 && lower >= 4 && digit >= 3;
-}
-
-static size_t token_at(const char *p)
-{
-	size_t len = token_run(p);
-
-	if (len >= TOKEN_MIN && match_any(p, token_starts, false))
-		return len;
-	return is_opaque(p, len) ? len : 0;
-}
-
-/* The password of scheme://name:password@host, P at "://". */
-static size_t url_at(const char *p, size_t *ret_keep)
-{
-	size_t len;
-	const char *colon, *at;
-
-	if (!str_starts(p, "://"))
-		return 0;
-	len = strcspn(p + 3, "/?# \t\n\"'");
-	at = memrchr(p + 3, '@', len);
-	colon = at ? memchr(p + 3, ':', (size_t)(at - p - 3)) : NULL;
-	if (!colon)
-		return 0;
-	*ret_keep = (size_t)(colon + 1 - p);
-	return (size_t)(at - colon - 1);
-}
-
-/* Length of the secret at W; the *RET_KEEP bytes before it stay. */
-static size_t secret_at(const struct place *w, bool word_start, size_t *ret_keep)
-{
-	size_t n;
-
-	*ret_keep = 0;
-	n = url_at(w->p, ret_keep);
-	if (n > 0 || !word_start)
-		return n;
-	n = header_at(w, ret_keep);
-	n = n > 0 ? n : flag_at(w, ret_keep);
-	n = n > 0 ? n : login_at(w, ret_keep);
-	n = n > 0 ? n : named_at(w, ret_keep);
-	n = n > 0 ? n : pass_at(w, ret_keep);
-	n = n > 0 ? n : short_at(w, ret_keep);
-	n = n > 0 ? n : scheme_at(w->p, ret_keep);
-	if (n > 0)
-		return n;
-	*ret_keep = 0;
-	n = pem_at(w->p);
-	return n > 0 ? n : token_at(w->p);
-}
-
-/* *PROGRAM: the last one so far whose short options take a password. */
-static char *redact_shell(const char *text, const struct redact *rules, const char **program)
+static char *redact_shell(const char *text, struct pass *s)
 {
 	_cleanup_strbuf_ struct strbuf out = { 0 };
-	const char *p = text, *kept = text;
+	const char *p = text, *kept = text, *program;
 	struct redact_quote quote = { 0 };
 
 	while (*p) {
-		bool word_start = p == text || !is_token(p[-1]) || p[-1] == '=';
-		const struct place w = { .p = p,
-					 .open = quote.open,
-					 .first = p > text && quote.open && p[-1] == quote.open,
-					 .rules = rules,
-					 .program = *program };
-		size_t keep, n = 0;
+		bool word_start = p == text || !redact_is_token(p[-1]) || p[-1] == '=';
+		const struct redact_place w = { .p = p,
+						.text = text,
+						.code = s->code,
+						.marked = s->marked,
+						.open = quote.open,
+						.first = p > text && quote.open && p[-1] == quote.open,
+						.rules = s->rules,
+						.program = s->program };
+		size_t keep = 0, n = *p == '[' ? redact_marker_run(p) : 0;
 
-		if (word_start || *p == ':')
-			n = secret_at(&w, word_start, &keep);
+		if (n > 0 && s->marked) {
+			p += n;
+			continue;
+		}
+		if (n == 0 && (word_start || *p == ':'))
+			n = redact_find(&w, word_start, &keep);
 		if (n == 0) {
-			if (word_start && program_at(p))
-				*program = program_at(p);
+			program = word_start ? redact_program_at(p) : NULL;
+			s->program = program ? program : s->program;
 			redact_quote_feed(&quote, *p++);
 			continue;
 		}
 		strbuf_add(&out, kept, (size_t)(p + keep - kept));
-		strbuf_puts(&out, REDACTED);
+		replace(s, &out, p + keep, n);
 		for (n += keep; n > 0; n--)
 			redact_quote_feed(&quote, *p++);
 		kept = p;
@@ -418,50 +182,48 @@ static char *redact_shell(const char *text, const struct redact *rules, const ch
 
 char *redact_text(const char *text, const struct redact *rules)
 {
-	const char *program = NULL;
+	struct pass s = { .rules = rules, .marked = true };
 
-	return redact_shell(text, rules, &program);
+	return redact_shell(text, &s);
 }
 
-/* The first KEEP bytes of ARG and the placeholder. */
-static char *cut(const char *arg, size_t keep)
+/* The first KEEP bytes of ARG, a placeholder for the next LEN, and the rest. */
+static char *cut(const char *arg, size_t keep, size_t len, struct pass *s)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 
 	strbuf_add(&b, arg, keep);
-	strbuf_puts(&b, REDACTED);
+	replace(s, &b, arg + keep, len);
+	strbuf_puts(&b, arg + keep + len);
 	return strbuf_take(&b);
 }
 
 /* A word that begins like an option, an assignment or a header with a secret is one to its end. */
-static char *redact_arg(const char *arg, const struct redact *rules, const char **program)
+static char *redact_arg(const char *arg, struct pass *s)
 {
-	const struct place w = { .p = arg, .whole = true, .rules = rules, .program = *program };
-	size_t keep = 0, n = header_at(&w, &keep);
+	const struct redact_place w = { .p = arg,
+					.text = arg,
+					.whole = true,
+					.marked = s->marked,
+					.rules = s->rules,
+					.program = s->program };
+	size_t keep, n = redact_find_word(&w, &keep);
 
-	/* "--flag value" in one word is text. */
-	if (n == 0 && skip_flag(arg, rules) && *skip_flag(arg, rules) == '=')
-		n = flag_at(&w, &keep);
-	n = n > 0 ? n : login_at(&w, &keep);
-	n = n > 0 ? n : named_at(&w, &keep);
-	n = n > 0 ? n : pass_at(&w, &keep);
-	n = n > 0 ? n : short_at(&w, &keep);
-	return n > 0 ? cut(arg, keep) : redact_shell(arg, rules, program);
+	return n > 0 ? cut(arg, keep, n, s) : redact_shell(arg, s);
 }
 
 /* What the words before one tell of it. */
 struct argv_state {
-	const char *program;
 	bool secret, login; /* it is the value of an option */
 	bool code;	    /* it is shell text */
 	bool remote;	    /* so are all words that follow */
 };
 
-static void note_word(struct argv_state *s, const char *arg, const struct redact *rules)
+static void note_word(struct argv_state *s, const char *arg, const struct pass *pass)
 {
-	const size_t len = cluster_run(arg);
-	const struct short_flag *f = arg[len] ? NULL : find_short(s->program, arg, len);
-	const char *flag = skip_flag(arg, rules), *slash = strrchr(arg, '/');
+	const size_t len = redact_cluster_run(arg);
+	const struct redact_short *f = arg[len] ? NULL : redact_short_find(pass->program, arg, len);
+	const char *flag = redact_skip_flag(arg, pass->rules), *slash = strrchr(arg, '/');
 	bool was_secret = s->secret;
 
 	s->secret = !was_secret && ((flag && !*flag) || (f && !f->attached && !f->login));
@@ -472,94 +234,70 @@ static void note_word(struct argv_state *s, const char *arg, const struct redact
 		s->remote = s->remote || strcmp(slash ? slash + 1 : arg, *w) == 0;
 }
 
-char **redact_argv(char *const *argv, const struct redact *rules)
+/*
+ * ARG is the value of the option before it: how much of it is replaced?  Where only plain values are, a word with a dash is
+ * shown: it may be an option of its own.
+ */
+static size_t value_run(const char *arg, const struct argv_state *s, const struct pass *pass,
+			size_t *ret_keep)
+{
+	bool plain = pass->rules && pass->rules->plain;
+	size_t n = 0;
+
+	*ret_keep = 0;
+	if (pass->marked && redact_marker_run(arg) > 0)
+		return 0;
+	if (s->secret)
+		n = strlen(arg);
+	else if (s->login)
+		n = redact_login_run(arg, strlen(arg), ret_keep);
+	if (!plain)
+		return n;
+	return arg[0] == '-' || !redact_is_plain(arg + *ret_keep, n) ||
+			       redact_is_file(pass->rules, arg, arg + *ret_keep, n)
+		       ? 0
+		       : n;
+}
+
+static char *redact_next(const char *arg, const struct argv_state *s, struct pass *pass)
+{
+	size_t keep, n = value_run(arg, s, pass, &keep);
+
+	if (n > 0 || (s->secret && !*arg))
+		return cut(arg, keep, n, pass);
+	pass->code = s->code || s->remote;
+	return pass->code ? redact_shell(arg, pass) : redact_arg(arg, pass);
+}
+
+static char **redact_words(char *const *argv, struct pass *pass)
 {
 	/* One allocation: argv may have a hundred thousand words. */
 	_cleanup_strv_ char **out = calloc(strv_len(argv) + 1, sizeof(*out));
+	bool plain = pass->rules && pass->rules->plain;
 	struct argv_state s = { 0 };
 
 	for (size_t i = 0; out && argv[i]; i++) {
-		size_t keep = 0;
-
-		if (s.secret)
-			out[i] = strdup(REDACTED);
-		else if (s.login && login_value(argv[i], strlen(argv[i]), &keep) > 0)
-			out[i] = cut(argv[i], keep);
-		else if (s.code || s.remote)
-			out[i] = redact_shell(argv[i], rules, &s.program);
-		else
-			out[i] = redact_arg(argv[i], rules, &s.program);
-		if (!out[i])
+		/* The program that runs is always shown to an approver. */
+		out[i] = redact_next(argv[i], &s, pass);
+		if (out[i] && i == 0 && plain) {
+			free(out[i]);
+			out[i] = strdup(argv[i]);
+		}
+		if (!out[i] || pass->failed)
 			return NULL;
-		note_word(&s, argv[i], rules);
+		note_word(&s, argv[i], pass);
 	}
 	return TAKE_PTR(out);
 }
 
-/* Appends TEXT with each WORD in it replaced by SHOWN.  A short word only in quotes: it may be a part of others. */
-static char *replace_word(const char *text, const char *word, const char *shown)
+char **redact_argv_values(char *const *argv, const struct redact *rules, char ***values)
 {
-	_cleanup_strbuf_ struct strbuf b = { 0 };
-	const size_t len = strlen(word);
-	const char *hit;
+	struct pass pass = { .rules = rules, .marked = rules && rules->marked, .values = values };
 
-	for (const char *from = text; (hit = strstr(from, word)); text = from = hit + len) {
-		bool quoted = hit > text && hit[-1] == '\'' && hit[len] == '\'';
-
-		strbuf_add(&b, text, (size_t)(hit - text));
-		strbuf_puts(&b, quoted || len >= REPLACE_MIN ? shown : word);
-	}
-	strbuf_puts(&b, text);
-	return strbuf_take(&b);
+	return redact_words(argv, &pass);
 }
 
-char *redact_message(const char *text, char *const *argv, const struct redact *rules)
+char **redact_argv(char *const *argv, const struct redact *rules)
 {
-	_cleanup_strv_ char **shown = argv ? redact_argv(argv, rules) : NULL;
-	_cleanup_free_ char *now = strdup(text);
-
-	if (!now || (argv && !shown))
-		return NULL;
-	for (size_t i = 0; shown && argv[i] && now; i++) {
-		char *next;
-
-		if (!*argv[i] || str_eq(argv[i], shown[i]))
-			continue;
-		next = replace_word(now, argv[i], shown[i]);
-		free(now);
-		now = next;
-	}
-	return now ? redact_text(now, rules) : NULL;
-}
-
-void redact_document(struct jdoc *d, char *const *argv, const struct redact *rules)
-{
-	char *text;
-
-	if (!d)
-		return;
-	switch (d->type) {
-	case JDOC_STRING:
-		text = d->string ? redact_message(d->string, argv, rules) : NULL;
-		if (text) {
-			free(d->string);
-			d->string = text;
-		} else {
-			d->broken = true;
-		}
-		break;
-	case JDOC_ARRAY:
-		for (size_t i = 0; i < d->n_items; i++)
-			redact_document(d->items[i], argv, rules);
-		break;
-	case JDOC_OBJECT:
-		for (size_t i = 0; i < d->n_members; i++)
-			if (!str_eq(d->members[i].key, "b64"))
-				redact_document(d->members[i].value, argv, rules);
-		break;
-	case JDOC_NULL:
-	case JDOC_BOOL:
-	case JDOC_INT:
-		break;
-	}
+	return redact_argv_values(argv, rules, NULL);
 }

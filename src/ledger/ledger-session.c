@@ -12,6 +12,7 @@
 #include "ledger/ledger-audit.h"
 #include "ledger/ledger-checkpoint.h"
 #include "ledger/ledger-peer.h"
+#include "ledger/ledger-record.h"
 
 #define ARGV_MAX 8192 /* bytes of a command that are kept verbatim; six times that fits a record */
 #define ENV_MAX 8192  /* bytes of names */
@@ -126,11 +127,47 @@ static struct jdoc *describe(const struct ledger_run *run)
 	put_text(d, "issue", run->issue);
 	put_text(d, "cwd", run->cwd);
 	put_text(d, "overlay", run->overlay);
+	put_text(d, "within", run->within);
 	jdoc_set_bool(d, "sandbox", run->sandbox);
 	put_argv(d, run);
 	put_env(d, run);
 	put_approval(d, run);
 	return d;
+}
+
+/* Records of a command in a running session have kinds of their own: a reader that counts sessions does not count them. */
+static const char *kind_of(const struct ledger_run *run, enum ledger_session_kind k)
+{
+	static const char *const kinds[][2] = {
+		[LEDGER_SESSION_INTENT] = { "session.intent", "exec.intent" },
+		[LEDGER_SESSION_START] = { "session.start", "exec.start" },
+		[LEDGER_SESSION_ALIVE] = { "session.alive", "exec.alive" },
+		[LEDGER_SESSION_END] = { "session.end", "exec.end" },
+		[LEDGER_SESSION_REFUSED] = { "session.refused", "exec.refused" },
+	};
+
+	return kinds[k][run->action && strcmp(run->action, LEDGER_ACTION_EXEC) == 0];
+}
+
+bool ledger_session_kind_is(const struct record *r, enum ledger_session_kind k)
+{
+	const struct ledger_run run = { 0 }, exec = { .action = LEDGER_ACTION_EXEC };
+
+	return record_kind_is(r, kind_of(&run, k)) || record_kind_is(r, kind_of(&exec, k));
+}
+
+bool ledger_session_has(const char *id, const struct record *r)
+{
+	struct span within;
+	size_t len = strlen(id);
+
+	if (span_is(r->session, id))
+		return true;
+	if (r->kind.len < 5 || memcmp(r->kind.at, "exec.", 5) != 0)
+		return false;
+	/* With its quotes. */
+	within = record_get(r, "within");
+	return within.at && within.len == len + 2 && memcmp(within.at + 1, id, len) == 0;
 }
 
 static struct ledger_event event(const struct ledger_run *run, const char *kind, const char *status,
@@ -158,13 +195,13 @@ int ledger_intent(struct ledger *l, const struct ledger_run *run, struct fault *
 {
 	_cleanup_jdoc_ struct jdoc *d = describe(run);
 
-	return append_one(l, run, "session.intent", "ok", d, LEDGER_DECIDED, f);
+	return append_one(l, run, kind_of(run, LEDGER_SESSION_INTENT), "ok", d, LEDGER_DECIDED, f);
 }
 
 int ledger_intent_audit(const struct ledger_run *run, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = describe(run);
-	const struct ledger_event e = event(run, "session.intent", "ok", d);
+	const struct ledger_event e = event(run, kind_of(run, LEDGER_SESSION_INTENT), "ok", d);
 
 	return audit_append(run->audit, &e, f);
 }
@@ -187,22 +224,24 @@ int ledger_start(struct ledger *l, const struct ledger_run *run, pid_t pid, char
 {
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
 
+	put_text(d, "within", run->within);
 	jdoc_set_int(d, "pid", pid);
 	if (layers)
 		put_words(d, "layers", layers, ARGV_MAX);
-	return observe(l, run, "session.start", d, f);
+	return observe(l, run, kind_of(run, LEDGER_SESSION_START), d, f);
 }
 
 int ledger_heartbeat(struct ledger *l, const struct ledger_run *run, struct fault *f)
 {
-	return observe(l, run, "session.alive", NULL, f);
+	return observe(l, run, kind_of(run, LEDGER_SESSION_ALIVE), NULL, f);
 }
 
-static struct jdoc *describe_end(const struct ledger_end *end)
+static struct jdoc *describe_end(const struct ledger_run *run, const struct ledger_end *end)
 {
 	struct jdoc *d = jdoc_new_object();
 	char hex[DIGEST_HEX_SIZE];
 
+	put_text(d, "within", run->within);
 	put_text(d, "reason", end->reason);
 	put_text(d, "source", end->source);
 	put_text(d, "evidence", end->evidence);
@@ -223,8 +262,9 @@ static struct jdoc *describe_end(const struct ledger_end *end)
 
 void ledger_end_audit(const struct ledger_run *run, const struct ledger_end *end)
 {
-	_cleanup_jdoc_ struct jdoc *d = describe_end(end);
-	const struct ledger_event e = event(run, "session.end", end->abnormal ? "abnormal" : "ok", d);
+	_cleanup_jdoc_ struct jdoc *d = describe_end(run, end);
+	const struct ledger_event e =
+		event(run, kind_of(run, LEDGER_SESSION_END), end->abnormal ? "abnormal" : "ok", d);
 
 	/* The lane's record holds the end of this chain; a full disk must not lose both. */
 	if (run->audit)
@@ -234,7 +274,7 @@ void ledger_end_audit(const struct ledger_run *run, const struct ledger_end *end
 int ledger_end(struct ledger *l, const char *state, const struct ledger_run *run,
 	       const struct ledger_end *end, struct fault *f)
 {
-	_cleanup_jdoc_ struct jdoc *d = describe_end(end);
+	_cleanup_jdoc_ struct jdoc *d = describe_end(run, end);
 	const char *status = end->abnormal ? "abnormal" : "ok";
 	struct ledger_mark mark;
 	int r;
@@ -243,7 +283,7 @@ int ledger_end(struct ledger *l, const char *state, const struct ledger_run *run
 		mark = audit_mark(run->audit);
 	if (end->audit || run->audit)
 		audit_put_mark(d, end->audit ? end->audit : &mark);
-	r = append_one(l, run, "session.end", status, d, LEDGER_CLOSING, f);
+	r = append_one(l, run, kind_of(run, LEDGER_SESSION_END), status, d, LEDGER_CLOSING, f);
 	if (r < 0)
 		return r;
 	seam("end-written");
@@ -272,7 +312,7 @@ static int refuse(struct ledger *l, const struct ledger_run *run, const char *ki
 int ledger_refuse(struct ledger *l, const struct ledger_run *run, const char *id, const char *text,
 		  struct fault *f)
 {
-	return refuse(l, run, "session.refused", id, text, f);
+	return refuse(l, run, kind_of(run, LEDGER_SESSION_REFUSED), id, text, f);
 }
 
 int ledger_refuse_lane(struct ledger *l, const struct ledger_run *run, const char *text, struct fault *f)

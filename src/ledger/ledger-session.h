@@ -11,6 +11,9 @@
  * cannot be written, nothing starts. Values of the environment are never recorded, only names.
  */
 struct audit;
+struct record;
+
+#define LEDGER_ACTION_EXEC "exec" /* a command in a running session: kinds exec.* instead of session.* */
 
 struct ledger_run {
 	const char *action;			      /* "run", "exec", "create" ... */
@@ -20,6 +23,7 @@ struct ledger_run {
 	char *const *argv;
 	char *const *env; /* NAME=value or NAME; NULL: none */
 	const char *cwd;
+	const char *within;  /* "exec": the session that the command runs in; NULL: none */
 	const char *overlay; /* "fuse"; NULL: kernel overlay, or none */
 	bool sandbox;	     /* is it isolated? */
 	struct {
@@ -46,6 +50,18 @@ struct ledger_end {
 	bool evidence_staged; /* EVIDENCE is a staging path: a record evidence.deliver names the final one */
 	const char *evidence_error; /* why the evidence is missing; NULL: no failure */
 };
+
+enum ledger_session_kind {
+	LEDGER_SESSION_INTENT,
+	LEDGER_SESSION_START,
+	LEDGER_SESSION_ALIVE,
+	LEDGER_SESSION_END,
+	LEDGER_SESSION_REFUSED,
+};
+/* Is R that record of a session, or of an exec? */
+bool ledger_session_kind_is(const struct record *r, enum ledger_session_kind k);
+/* Does R belong to session ID, also as a record of a command that was started in it? */
+bool ledger_session_has(const char *id, const struct record *r);
 
 /* On the disk when it returns 0.  The session's own chain does not exist yet: it gets the same by ledger_intent_audit. */
 int ledger_intent(struct ledger *l, const struct ledger_run *run, struct fault *f) _must_check_;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ledger/ledger-session.h"
+
 #define SLOTS 16384 /* a power of two */
 #define FILL_MAX (SLOTS / 2)
 #define NAME_ROOM VERIFY_NAME_SIZE
@@ -134,16 +136,17 @@ static void feed_session(struct verify_pairs *s, const struct record *r, struct 
 	if (!r->session.at || r->session.len == 0)
 		return;
 	copy_name(r->session, name);
-	if (record_kind_is(r, "session.intent")) {
+	if (ledger_session_kind_is(r, LEDGER_SESSION_INTENT)) {
 		(void)begin(s, name, BEGUN_SESSION, result);
 		return;
 	}
 	slot = find(s, name, BEGUN_SESSION);
 	/* A refusal may be recorded without an intent. */
-	if (slot->what == BEGUN_NOTHING && !result->names_overflow && !record_kind_is(r, "session.refused"))
+	if (slot->what == BEGUN_NOTHING && !result->names_overflow &&
+	    !ledger_session_kind_is(r, LEDGER_SESSION_REFUSED))
 		add_name(&result->unbegun, name);
-	if (slot->what != BEGUN_NOTHING &&
-	    (record_kind_is(r, "session.end") || record_kind_is(r, "session.refused")))
+	if (slot->what != BEGUN_NOTHING && (ledger_session_kind_is(r, LEDGER_SESSION_END) ||
+					    ledger_session_kind_is(r, LEDGER_SESSION_REFUSED)))
 		erase(s, slot);
 }
 
@@ -235,7 +238,7 @@ static bool starts_with(struct span s, const char *text, size_t len)
 
 void verify_pairs_feed(struct verify_pairs *s, const struct record *r, struct ledger_verify_result *result)
 {
-	if (starts_with(r->kind, "session.", 8))
+	if (starts_with(r->kind, "session.", 8) || starts_with(r->kind, "exec.", 5))
 		feed_session(s, r, result);
 	else if (starts_with(r->kind, "approval.", 9))
 		feed_approval(s, r, result);

@@ -18,6 +18,10 @@ libcore_a_SOURCES += \
 	src/ledger/ledger-reader.c src/ledger/ledger-reader.h \
 	src/ledger/ledger-record.c src/ledger/ledger-record.h \
 	src/ledger/ledger-recover.c \
+	src/ledger/ledger-redact-find.c src/ledger/ledger-redact-find.h \
+	src/ledger/ledger-redact-plain.c \
+	src/ledger/ledger-redact-impl.h \
+	src/ledger/ledger-redact-message.c \
 	src/ledger/ledger-redact-word.c src/ledger/ledger-redact-word.h \
 	src/ledger/ledger-redact.c src/ledger/ledger-redact.h \
 	src/ledger/ledger-repair.c \

@@ -102,7 +102,9 @@ void classifier_read_command(struct classifier *k, const struct shell_word *w, s
 							 .fuel = k->fuel },
 				   &(struct simple_command){ row, w, n });
 		classifier_probe_lookalike(k, w, n);
-		classifier_probe_arguments(k, w, n);
+		/* Words of a program that is neither shell nor wrapper are its data: claude -p 'rm -rf /'. */
+		if (row)
+			classifier_probe_arguments(k, w, n);
 	} else if (only_asks(&(struct simple_command){ row, w, n })) {
 		(void)classifier_add_part(k, w, n);
 	} else {

@@ -64,5 +64,8 @@ struct command_class {
 int command_classify(struct arena *a, const struct command_place *place, char *const *argv,
 		     struct command_class *ret) _must_check_;
 
+/* Does the program at PATH run code or programs that its arguments name: a shell, an interpreter, a wrapper? */
+bool command_runs_arguments(const char *path);
+
 /* Does PATTERN ("example.org") match HOST by whole labels? */
 bool command_host_matches(const char *host, size_t len, const char *pattern);

@@ -144,8 +144,9 @@ void classifier_read_expansions(struct classifier *k, const char *text);
 
 /* --- command-table.c */
 const struct command_row *command_row_find(const char *name);
-bool command_row_deletes(const struct command_row *row); /* can this program delete files? */
-bool command_row_reads(const struct command_row *row);	 /* changes nothing if its grammar lists all words */
+bool command_row_deletes(const struct command_row *row);	/* can this program delete files? */
+bool command_row_runs_arguments(const struct command_row *row); /* shells, interpreters, wrappers */
+bool command_row_reads(const struct command_row *row); /* changes nothing if its grammar lists all words */
 bool command_row_says_version(const struct command_row *row); /* --version and --help run nothing */
 const char *command_base(const char *path, bool *ret_own); /* last part; own: not from a system directory */
 

@@ -87,13 +87,43 @@ static const struct starter {
 	/* clang-format on */
 };
 
+/* Further programs that start words or shell text, read like STARTS_TEXT.  Any program that is in no table keeps its words. */
+static const char *const further[] = {
+	/* clang-format off */
+	"aa-exec", "ansible", "asdf", "aws-vault", "bear", "bpftrace", "bunx", "caffeinate", "callgrind",
+	"catchsegv", "ccache", "cgexec", "chamber", "chpst", "chrt", "cmd", "concurrently", "coreutils",
+	"cpulimit", "crash", "custody", "dbus-launch", "dbus-run-session", "direnv", "distcc", "distrobox",
+	"dlx", "doppler", "dotenv", "dotenvx", "dumb-init", "eatmydata", "elvish", "entr", "envdir",
+	"envuidgid", "execlineb", "expect", "fab", "fakechroot", "fakeroot", "faketime", "flatpak", "fly",
+	"fnm", "foreman", "genv", "gnice", "gosu", "gtime", "gtimeout", "guix", "hatch", "heaptrack",
+	"heroku", "hyperfine", "i386", "ifne", "ionice", "jenv", "ld-linux-aarch64.so.1",
+	"ld-linux-x86-64.so.2", "ld.so", "lerna", "linux32", "linux64", "lockfile-run", "logsave", "ltrace",
+	"lxc", "lxc-attach", "mise", "mispipe", "mosh", "multipass", "newrole", "nix", "nix-shell", "nodemon",
+	"nodenv", "npm-run-all", "nu", "numactl", "nvm", "nx", "oc", "op", "osh", "parallel-ssh", "pdm",
+	"pdsh", "pee", "perf", "pipenv", "pixi", "pnpx", "powershell", "prlimit", "proxychains",
+	"proxychains4", "psexec", "pssh", "pv", "pwsh", "pyenv", "rbenv", "rc", "reptyr", "rlwrap", "run-one",
+	"run-parts", "run0", "runcon", "runsv", "rustup", "rye", "s6-setuidgid", "salt", "scan-build",
+	"sccache", "screen", "script", "sdk", "sem", "setarch", "setlock", "setuidgid", "snap", "softlimit",
+	"sops", "spack", "ssh-agent", "sshpass", "stap", "startx", "strace", "su-exec", "systemd-cat",
+	"systemd-inhibit", "taskset", "tini", "tmux", "toolbox", "torify", "torsocks", "trickle", "tsocks",
+	"turbo", "unbuffer", "uvx", "vagrant", "valgrind", "volta", "watch", "watchexec", "with-lock-ex",
+	"wsl", "x86_64", "xinit", "xonsh", "xvfb-run", "yash", NULL,
+	/* clang-format on */
+};
+
 static const struct starter *find_starter(const char *name)
 {
+	static const struct starter any = { "", STARTS_TEXT, NULL, NULL, false };
 	const struct starter *s = starters;
 
 	while (s->name && !str_eq(s->name, name))
 		s++;
-	return s->name ? s : NULL;
+	if (s->name)
+		return s;
+	for (size_t i = 0; further[i]; i++)
+		if (str_eq(further[i], name))
+			return &any;
+	return NULL;
 }
 
 /* --- options, read generously -------------------------------------------------------------------------------- */
@@ -328,4 +358,13 @@ void classifier_probe_started(struct classifier *k, const char *name, const stru
 		probe_git(k, w, n);
 		break;
 	}
+}
+
+bool command_runs_arguments(const char *path)
+{
+	bool own;
+	const char *name = command_base(path, &own);
+	const struct command_row *row = command_row_find(name);
+
+	return find_starter(name) || (row && (command_row_runs_arguments(row) || find_starter(row->name)));
 }

@@ -296,6 +296,16 @@ bool command_row_deletes(const struct command_row *row)
 		       row->judge == command_judge_builtin || row->judge == command_judge_git);
 }
 
+bool command_row_runs_arguments(const struct command_row *row)
+{
+	return row->judge == command_judge_wrapper || row->judge == command_judge_env ||
+	       row->judge == command_judge_xargs || row->judge == command_judge_shell ||
+	       row->judge == command_judge_foreign_shell || row->judge == command_judge_code ||
+	       row->judge == command_judge_busybox || row->judge == command_judge_su ||
+	       row->judge == command_judge_find || row->judge == command_judge_awk ||
+	       row->judge == command_judge_sed || row->judge == command_judge_git;
+}
+
 bool command_row_reads(const struct command_row *row)
 {
 	/* getent asks other hosts for some of its tables; crontab without words installs its stdin. */

@@ -77,10 +77,18 @@ static bool is_related(const char *path, const char *place)
 	return true;
 }
 
-static bool is_related_to_any(const char *path, const char *home, const char *const *places)
+static bool is_related_to_any(const char *path, const char *const *places)
+{
+	for (size_t i = 0; places[i]; i++)
+		if (is_related(path, places[i]))
+			return true;
+	return false;
+}
+
+static bool is_related_to_home(const char *path, const char *home, const char *const *places)
 {
 	for (size_t i = 0; places[i]; i++) {
-		_cleanup_free_ char *full = home ? path_join(home, places[i]) : strdup(places[i]);
+		_cleanup_free_ char *full = path_join(home, places[i]);
 
 		if (!full || is_related(path, full))
 			return true;
@@ -97,11 +105,11 @@ static bool is_engine_socket(const char *path, const char *home)
 	for (size_t i = 0; engine_names[i]; i++)
 		if (strcmp(base, engine_names[i]) == 0)
 			return true;
-	if (is_related_to_any(path, NULL, engine_places))
+	if (is_related_to_any(path, engine_places))
 		return true;
 	/* A home or a parent of it is dangerous only if writable: projects in /home must stay readable. */
 	return home && path_is_below(path, home) && strcmp(path, home) != 0 &&
-	       is_related_to_any(path, home, engine_homes);
+	       is_related_to_home(path, home, engine_homes);
 }
 
 static bool is_system(const char *path)
@@ -121,7 +129,7 @@ const char *profile_path_danger(const char *path, bool rw, const char *home)
 		return dangers[RW_ROOT].word;
 	if (rw && project_is_home(path))
 		return dangers[RW_HOME].word;
-	if (rw && home && (path_is_below(home, path) || is_related_to_any(path, home, home_places)))
+	if (rw && home && (path_is_below(home, path) || is_related_to_home(path, home, home_places)))
 		return dangers[RW_HOME].word;
 	if (is_engine_socket(path, home))
 		return dangers[ENGINE_SOCKET].word;

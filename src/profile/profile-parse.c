@@ -19,6 +19,8 @@ void profile_free(struct profile *p)
 	free(p->workspace_target);
 	free(p->workspace_sandbox);
 	strv_free(p->workspace_protect);
+	strv_free(p->workspace_ask);
+	strv_free(p->workspace_allow);
 	strv_free(p->fs_ro);
 	strv_free(p->fs_rw);
 	strv_free(p->fs_channels);
@@ -35,6 +37,7 @@ void profile_free(struct profile *p)
 	free(p->process_hostname);
 	free(p->process_user);
 	free(p->process_cwd);
+	free(p->process_home);
 	strv_free(p->seccomp_allow);
 	strv_free(p->seccomp_deny);
 	strv_free(p->dangerous);

@@ -6,6 +6,7 @@
 
 #include "layer/layer.h"
 #include "policy/policy.h"
+#include "state/home-dir.h"
 #include "state/sandbox-root.h"
 
 #define FIELD(name) offsetof(struct profile, name)
@@ -131,6 +132,8 @@ static const struct key_shape pointer_shape = {
 static const struct key_shape sandbox_name_shape = {
 	"a sandbox root's name: lower case letters, digits, '.', '_' and '-', no dot in front, at most 64",
 	"^[a-z0-9_-][a-z0-9._-]{0,63}$", sandbox_name_is_valid };
+static const struct key_shape home_shape = {
+	"\"memory\", \"keep\" or \"keep=NAME\"", "^(memory|keep(=[a-z0-9_-][a-z0-9._-]{0,63})?)$", home_word_is_valid };
 static const struct key_shape below_shape = {
 	"a path below the worktree, without '..'", "^[^/]+(/[^/]+)*$", is_below };
 static const struct key_shape file_name_shape = {
@@ -208,15 +211,27 @@ static const struct key_row keys[] = {
 	  .help = "Path of the worktree inside; by default the path that it has outside, or /work where that cannot be." },
 	{ "workspace.protect", KEY_KIND_TEXTS, KEY_ORDER_SUPERSET, FIELD(workspace_protect), ".git/hooks .git/config",
 	  .shape = &below_shape, .help = "Paths in the worktree that are read-only inside in mode rw, and that apply does not change." },
+	{ "workspace.ask", KEY_KIND_TEXTS, KEY_ORDER_SUPERSET, FIELD(workspace_ask), .shape = &below_shape,
+	  .help = "Names in the worktree for which apply asks, beside CI files and settings of agents and editors: \"Makefile\"." },
+	{ "workspace.ask_deletions", KEY_KIND_COUNT, KEY_ORDER_LESS, FIELD(workspace_ask_deletions), "10", .max = 500000,
+	  .help = "apply asks before it removes more files and directories than this." },
+	{ "workspace.allow", KEY_KIND_TEXTS, KEY_ORDER_SUBSET, FIELD(workspace_allow), .shape = &below_shape,
+	  .help = "CI files and settings that apply changes without a question." },
+	{ "workspace.show_secrets", KEY_KIND_BOOL, KEY_ORDER_FALSE, FIELD(workspace_show_secrets), "false",
+	  .help = "Show files at the top level of the worktree that look like secrets (.env, private keys), hidden otherwise." },
 	{ "workspace.keep", KEY_KIND_BOOL, KEY_ORDER_FREE, FIELD(workspace_keep), "true",
 	  .help = "Keep the changes of an overlay run, for diff and apply." },
 
+	{ "workspace.continue", KEY_KIND_BOOL, KEY_ORDER_FALSE, FIELD(workspace_continue), "false",
+	  .help = "Start each run on the kept changes of the newest session in the directory, until they are applied or discarded: as --continue." },
 	{ "filesystem", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "Further paths. \"SOURCE\" or \"SOURCE:TARGET\"." },
 	{ "filesystem.ro", KEY_KIND_BINDS, KEY_ORDER_READS, FIELD(fs_ro),
 	  .help = "Files and directories of the host that can be read." },
 	{ "filesystem.rw", KEY_KIND_BINDS, KEY_ORDER_SUBSET, FIELD(fs_rw),
 	  .help = "Files and directories of the host that can be written." },
+	{ "filesystem.tools", KEY_KIND_BOOL, KEY_ORDER_FALSE, FIELD(fs_tools), "false",
+	  .help = "Show directories of the caller's PATH below the home directory and /opt, read-only, and put them into PATH." },
 	{ "filesystem.channels", KEY_KIND_PATHS, KEY_ORDER_SUBSET, FIELD(fs_channels),
 	  .help = "Sockets and FIFOs of the host that ro, rw or -v may name; refused otherwise, because they lead out." },
 	{ "filesystem.hide", KEY_KIND_PATHS, KEY_ORDER_SUPERSET, FIELD(fs_hide),
@@ -241,6 +256,8 @@ static const struct key_row keys[] = {
 	  .shape = &user_shape, .help = "\"root\" of the container, or \"UID\" or \"UID:GID\" inside." },
 	{ "process.cwd", KEY_KIND_PATH, KEY_ORDER_CWD, FIELD(process_cwd),
 	  .help = "Working directory inside; default: workspace.target." },
+	{ "process.home", KEY_KIND_TEXT, KEY_ORDER_SAME, FIELD(process_home), "memory", .shape = &home_shape,
+	  .help = "Home directory. memory: empty; keep, keep=NAME: a private one of the project that stays between runs." },
 
 	{ "network", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "The network." },
@@ -267,6 +284,8 @@ static const struct key_row keys[] = {
 	  .help = "Open files per process; none: the caller's limit." },
 	{ "limits.tmp", KEY_KIND_SIZE, KEY_ORDER_LESS, FIELD(limit_tmp), "256M", 4 * KIB, SIZE_LIMIT,
 	  .help = "Size of /tmp." },
+	{ "limits.shm", KEY_KIND_SIZE, KEY_ORDER_LESS, FIELD(limit_shm), "64M", 4 * KIB, SIZE_LIMIT,
+	  .help = "Size of /dev/shm." },
 
 	{ "seccomp", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "System calls: changes to the shipped allow-list." },

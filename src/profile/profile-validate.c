@@ -188,6 +188,11 @@ int profile_require_portable(const struct profile *p, struct fault *f)
 				 "only 'custody "
 				 "run' locks the sandbox root while it is used: choose a profile without it",
 				 p->name);
+	if (p->process_home && strcmp(p->process_home, "memory") != 0)
+		return fault_set(f, ENOTSUP,
+				 "profile '%s': 'process.home' %s is not supported in a bundle, because only "
+				 "'custody run' locks the home while it is used: set it to memory",
+				 p->name, p->process_home);
 	if (profile_is_fuse(p))
 		return fault_set(
 			f, ENOTSUP,

@@ -23,6 +23,8 @@ enum profile_root {
 	PROFILE_ROOT_DIR,     /* a directory, read-only */
 };
 
+#define PROFILE_SHM_DEFAULT (UINT64_C(64) * 1024 * 1024)
+
 /* Path inside of a worktree that cannot have the one that it has outside. */
 #define PROFILE_TARGET_FIXED "/work"
 
@@ -84,10 +86,16 @@ struct profile {
 	char *workspace_target;	  /* NULL: the path that the worktree has outside, or /work */
 	char *workspace_sandbox;  /* name of a sandbox root, whose workspace is the worktree; NULL: none */
 	char **workspace_protect; /* below it: read-only inside in mode rw, never applied */
-	bool workspace_keep;	  /* keep an overlay's changes after the run */
+	char **workspace_ask;	  /* names for which apply asks, beside the built-in list */
+	char **workspace_allow;	  /* names of the built-in list for which it does not */
+	uint64_t workspace_ask_deletions; /* apply asks before it removes more */
+	bool workspace_show_secrets;	  /* show files at its top level that look like secrets */
+	bool workspace_keep;		  /* keep an overlay's changes after the run */
+	bool workspace_continue;	  /* start on those of the newest session in the directory */
 
 	char **fs_ro, **fs_rw, **fs_hide; /* "SOURCE" or "SOURCE:TARGET"; hide: paths inside */
-	char **fs_channels;		  /* sockets and FIFOs of the host that may be mounted */
+	bool fs_tools;	    /* show the caller's tools: directories of PATH below the home and /opt */
+	char **fs_channels; /* sockets and FIFOs of the host that may be mounted */
 	struct profile_tmpfs *fs_tmpfs;
 	size_t n_fs_tmpfs;
 
@@ -99,6 +107,7 @@ struct profile {
 	char *process_hostname;
 	char *process_user; /* "root" (of the container; default) or "UID[:GID]" inside */
 	char *process_cwd;  /* NULL: the worktree */
+	char *process_home; /* "memory" (default), "keep" or "keep=NAME": state/home-dir.h */
 
 	enum profile_network network;
 	enum network_class network_class; /* the lane of the profile; default test */
@@ -111,6 +120,7 @@ struct profile {
 	uint64_t limit_grace_s;	    /* between TERM and KILL; default 5 */
 	uint64_t limit_files;	    /* RLIMIT_NOFILE, 0 = keep */
 	uint64_t limit_tmp;	    /* size of /tmp; default 256M */
+	uint64_t limit_shm;	    /* size of /dev/shm; 0: PROFILE_SHM_DEFAULT */
 
 	enum profile_seccomp_violation seccomp_violation;
 	char **seccomp_allow; /* system calls on top of the shipped list */

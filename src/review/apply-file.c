@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,17 +44,32 @@ static int copy_piece(int in, int out, off_t from, off_t to, char *buffer, struc
 	return 0;
 }
 
-/* Holes are kept: a copy of a sparse terabyte without them would fill the disk. */
-static int copy_data(int in, int out, off_t size, struct fault *f)
+/* Shares the blocks.  A file system that cannot do it is asked once. */
+static bool clone(struct apply *a, int in, int out)
 {
-	_cleanup_free_ char *buffer = NULL;
+	if (a->no_clone)
+		return false;
+	if (ioctl(out, FICLONE, in) == 0)
+		return true;
+	a->no_clone = errno == EOPNOTSUPP || errno == EXDEV || errno == ENOTTY;
+	return false;
+}
+
+/* Holes are kept: a copy of a sparse terabyte without them would fill the disk. */
+static int copy_data(struct apply *a, int in, int out, const struct stat *st, struct fault *f)
+{
+	const off_t size = st->st_size;
 	int r = 0;
 
-	if (ioctl(out, FICLONE, in) == 0)
+	if (!size || clone(a, in, out))
 		return 0;
-	buffer = malloc(BUFFER);
-	if (!buffer)
+	if (!a->buffer)
+		a->buffer = malloc(BUFFER);
+	if (!a->buffer)
 		return fault_errno(f, ENOMEM, "copy");
+	/* Most files are small and have no holes. */
+	if (st->st_blocks >= size / 512)
+		return copy_piece(in, out, 0, size, a->buffer, f);
 	if (ftruncate(out, size) < 0)
 		return fault_errno(f, errno, "set the size to %lld bytes", (long long)size);
 	for (off_t at = 0; at < size && r == 0;) {
@@ -66,7 +82,7 @@ static int copy_data(int in, int out, off_t size, struct fault *f)
 			data = at;
 		if (hole < 0 || hole > size)
 			hole = size;
-		r = copy_piece(in, out, data, hole, buffer, f);
+		r = copy_piece(in, out, data, hole, a->buffer, f);
 		at = hole;
 	}
 	return r;
@@ -77,10 +93,14 @@ static int keep_list(const struct change *ch, const struct apply_place *p, int o
 {
 	_cleanup_free_ char *value = NULL;
 	_cleanup_close_ int old = -EBADF;
-	char path[48];
+	char path[48 + NAME_MAX];
 	ssize_t n;
 
 	if (!S_ISREG(ch->old.mode))
+		return 0;
+	/* Most files have none. */
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", p->dirfd, p->name);
+	if (lgetxattr(path, ACL_NAME, NULL, 0) < 0 && (errno == ENODATA || errno == EOPNOTSUPP))
 		return 0;
 	old = openat(p->dirfd, p->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (old < 0)
@@ -103,7 +123,7 @@ static bool is_time(const struct stat *st, const struct change_side *s)
 	return st->st_mtim.tv_sec == s->mtime.tv_sec && st->st_mtim.tv_nsec == s->mtime.tv_nsec;
 }
 
-static int open_source(struct apply *a, const struct change *ch, struct fault *f)
+static int open_source(struct apply *a, const struct change *ch, struct stat *ret, struct fault *f)
 {
 	_cleanup_close_ int fd = apply_take_source(a, ch);
 	struct stat st;
@@ -114,18 +134,25 @@ static int open_source(struct apply *a, const struct change *ch, struct fault *f
 		return fault_errno(f, -fd, "open the new content");
 	if (fstat(fd, &st) < 0)
 		return fault_errno(f, errno, "stat the new content");
-	if ((uint64_t)st.st_size != ch->new.size ||
-	    (!ch->data && (st.st_ino != ch->new.ino || !is_time(&st, &ch->new))))
+	if ((uint64_t)st.st_size != ch->new.size || st.st_ino != (ch->data ? ch->data_ino : ch->new.ino) ||
+	    (!ch->data && !is_time(&st, &ch->new)))
 		return fault_set(f, ESTALE, "new content was changed since it was reviewed");
+	*ret = st;
 	return TAKE_FD(fd);
 }
 
-static int fill(struct apply *a, const struct change *ch, const struct apply_place *p, int in, int out,
-		struct fault *f)
+/* A new file has none, and neither has the upper's if they do not differ from those of no file. */
+static bool needs_attributes(const struct change *ch)
 {
-	int r = copy_data(in, out, (off_t)ch->new.size, f);
+	return ch->attributes || (ch->kind == CHANGE_MODIFIED && !ch->bare);
+}
 
-	if (r == 0)
+static int fill(struct apply *a, const struct change *ch, const struct apply_place *p, int in,
+		const struct stat *st, int out, struct fault *f)
+{
+	int r = copy_data(a, in, out, st, f);
+
+	if (r == 0 && needs_attributes(ch))
 		r = apply_attributes(a, ch, in, out, f);
 	if (r < 0)
 		return r;
@@ -136,28 +163,31 @@ static int fill(struct apply *a, const struct change *ch, const struct apply_pla
 		return r;
 	if (fchmod(out, ch->new.mode & 01777) < 0)
 		return fault_errno(f, errno, "set the mode");
-	return fsync(out) < 0 ? fault_errno(f, errno, "sync") : 0;
+	return a->sync_each && fsync(out) < 0 ? fault_errno(f, errno, "sync") : 0;
 }
 
 int apply_write(struct apply *a, const struct change *ch, const struct apply_place *p, struct fault *f)
 {
 	_cleanup_close_ int in = -EBADF, out = -EBADF, dir = -EBADF;
 	struct apply_place own = *p;
+	struct stat st = { 0 };
 	int r;
 
 	/* The source may be in the base too: opening it closes the directory of PLACE (struct tree_at holds one path). */
-	dir = openat(p->dirfd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return fault_errno(f, errno, "open the parent directory");
-	own.dirfd = dir;
-	in = open_source(a, ch, f);
+	if (ch->data) {
+		dir = openat(p->dirfd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (dir < 0)
+			return fault_errno(f, errno, "open the parent directory");
+		own.dirfd = dir;
+	}
+	in = open_source(a, ch, &st, f);
 	if (in < 0)
 		return in;
-	out = openat(dir, p->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	out = openat(own.dirfd, p->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (out < 0)
 		return fault_errno(f, errno, "create '%s'", p->temp);
-	r = fill(a, ch, &own, in, out, f);
+	r = fill(a, ch, &own, in, &st, out, f);
 	if (r < 0)
-		(void)unlinkat(dir, p->temp, 0);
+		(void)unlinkat(own.dirfd, p->temp, 0);
 	return r;
 }

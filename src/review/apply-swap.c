@@ -15,21 +15,26 @@
 
 #define SAVED_MAX 100 /* names tried for a saved edit of one path */
 
-static void hash_text(const char *text, char hex[9])
+static void hash_text(const char *text, size_t bytes, char *hex)
 {
 	struct digest d;
 
 	digest_bytes(text, strlen(text), &d);
-	digest_hex(d.bytes, 4, hex);
+	digest_hex(d.bytes, bytes, hex);
 }
 
 /* Session part: finds leftovers of this session.  Path part: keeps the names of two paths apart. */
 void apply_name_session(const struct apply *a, char name[APPLY_NAME_SIZE])
 {
+	apply_leftovers(a->ask->session, name);
+}
+
+void apply_leftovers(const char *session, char name[APPLY_LEFTOVER_SIZE])
+{
 	char hex[9];
 
-	hash_text(a->ask->session, hex);
-	(void)snprintf(name, APPLY_NAME_SIZE, REVIEW_TEMP "%s", hex);
+	hash_text(session, 4, hex);
+	(void)snprintf(name, APPLY_LEFTOVER_SIZE, REVIEW_TEMP "%s", hex);
 }
 
 static void name_temp(const struct apply *a, const char *path, char temp[APPLY_NAME_SIZE])
@@ -38,20 +43,49 @@ static void name_temp(const struct apply *a, const char *path, char temp[APPLY_N
 
 	apply_name_session(a, temp);
 	n = strlen(temp);
-	hash_text(path, temp + n);
+	/* A batch may have many thousand names in one directory: four bytes would collide. */
+	hash_text(path, 8, temp + n);
+}
+
+/*
+ * The owner of the worktree may exchange its directories at any time, for one that is root's, for example, and that the
+ * owner cannot enter.  In a new directory, which the owner has, no such directory can be placed.
+ */
+static int require_parent(const struct apply *a, const struct change *ch, int dirfd, struct fault *f)
+{
+	const char *slash = strrchr(ch->path, '/');
+	_cleanup_free_ char *dir = slash ? strndup(ch->path, (size_t)(slash - ch->path)) : NULL;
+	const struct change *p = dir ? changes_find(a->changes, dir) : NULL;
+	struct stat st;
+
+	if (slash && !dir)
+		return fault_errno(f, ENOMEM, "apply");
+	if (!p || !S_ISDIR(p->old.mode) || (p->kind != CHANGE_SAME && p->kind != CHANGE_MODIFIED))
+		return 0;
+	if (fstat(dirfd, &st) < 0)
+		return fault_errno(f, errno, "stat the parent directory");
+	return st.st_ino == p->old.ino
+		       ? 0
+		       : fault_set(f, ESTALE, "the parent directory was changed concurrently");
 }
 
 int apply_open_place(struct apply *a, const struct change *ch, struct apply_place *ret, struct fault *f)
 {
 	int r;
 
-	/* Resolve from the root each time, so that a directory that was moved away since is not used. */
-	tree_at_forget(&a->base);
+	if (apply_is_in_new(a, ch) && ch != a->top) {
+		size_t skip = strlen(a->top->path);
+
+		r = tree_at_parent(&a->new, ch->path + skip + 1, &ret->dirfd, &ret->name);
+		ret->temp = ret->name;
+		return r < 0 ? fault_errno(f, -r, "open the parent directory") : 0;
+	}
 	r = tree_at_parent(&a->base, ch->path, &ret->dirfd, &ret->name);
 	if (r < 0)
 		return fault_errno(f, -r, "open the parent directory");
-	name_temp(a, ch->path, ret->temp);
-	return 0;
+	name_temp(a, ch->path, ret->room);
+	ret->temp = ret->room;
+	return require_parent(a, ch, ret->dirfd, f);
 }
 
 int apply_clear(const struct apply *a, int dirfd, const char *name, struct fault *f)
@@ -111,10 +145,13 @@ static int require_listed(const struct apply *a, const char *path, int fd, struc
 static int require_old(const struct apply *a, const struct change *ch, int dirfd, const char *name,
 		       struct fault *f)
 {
-	_cleanup_close_ int fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_close_ int fd = -EBADF;
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	/* A directory is opened first, so that the one that was compared is the one that is read. */
+	if (S_ISDIR(ch->old.mode))
+		fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if ((fd < 0 ? fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) : fstat(fd, &st)) < 0)
 		return fault_errno(f, errno, "stat the old entry");
 	if (!apply_is_old(ch, &st))
 		return fault_set(f, ESTALE, "changed concurrently");
@@ -159,14 +196,11 @@ static bool is_own(const struct apply_place *p, const struct stat *st)
 }
 
 static int swap_old(struct apply *a, const struct change *ch, const struct apply_place *p,
-		    enum temp_content *temp, struct fault *f)
+		    const struct stat *own, enum temp_content *temp, bool *ret_swapped, struct fault *f)
 {
-	struct stat st;
 	int r;
 
 	*temp = TEMP_OWN;
-	if (fstatat(p->dirfd, p->temp, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return fault_errno(f, errno, "stat '%s'", p->temp);
 	if (renameat2(p->dirfd, p->temp, p->dirfd, p->name, RENAME_EXCHANGE) < 0)
 		return fault_errno(
 			f, errno,
@@ -174,24 +208,26 @@ static int swap_old(struct apply *a, const struct change *ch, const struct apply
 					: "exchange it");
 	*temp = TEMP_EDIT;
 	r = require_old(a, ch, p->dirfd, p->temp, f);
+	*ret_swapped = r == 0 && !S_ISDIR(ch->old.mode);
 	if (r == 0)
-		return apply_clear(a, p->dirfd, p->temp, f);
+		return S_ISDIR(ch->old.mode) ? apply_clear(a, p->dirfd, p->temp, f) : 0;
 	if (renameat2(p->dirfd, p->temp, p->dirfd, p->name, RENAME_EXCHANGE) < 0)
 		return save_edit(p, f);
 	/* The exchange may have displaced an edit that was made since the first one. */
-	if (!is_own(p, &st))
+	if (!is_own(p, own))
 		return save_edit(p, f);
 	*temp = TEMP_OWN;
 	return r;
 }
 
-int apply_swap(struct apply *a, const struct change *ch, const struct apply_place *p, struct fault *f)
+int apply_swap(struct apply *a, const struct change *ch, const struct apply_place *p, const struct stat *own,
+	       bool *ret_swapped, struct fault *f)
 {
 	enum temp_content temp = TEMP_OWN;
 	int r = 0;
 
 	if (ch->old.mode)
-		r = swap_old(a, ch, p, &temp, f);
+		r = swap_old(a, ch, p, own, &temp, ret_swapped, f);
 	else if (renameat2(p->dirfd, p->temp, p->dirfd, p->name, RENAME_NOREPLACE) < 0)
 		r = errno == EEXIST ? fault_set(f, EEXIST, "created concurrently in the worktree")
 				    : fault_errno(f, errno, "rename it into place");
@@ -203,8 +239,11 @@ int apply_swap(struct apply *a, const struct change *ch, const struct apply_plac
 int apply_remove(struct apply *a, const struct change *ch, struct fault *f)
 {
 	struct apply_place p;
-	int r = apply_open_place(a, ch, &p, f);
+	int r;
 
+	/* Resolve from the root, so that a directory that was moved away since is not used. */
+	tree_at_forget(&a->base);
+	r = apply_open_place(a, ch, &p, f);
 	if (r < 0)
 		return r;
 	if (renameat2(p.dirfd, p.name, p.dirfd, p.temp, RENAME_NOREPLACE) < 0)

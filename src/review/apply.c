@@ -70,8 +70,9 @@ static bool is_new_directory(int fd, const struct stat *st)
 	return n <= 2 && !(st->st_mode & (S_IRWXG | S_IRWXO));
 }
 
-/* Sets the owner of the new entry, after a check that PLACE->temp is still the entry that was created. */
-static int own_temp(struct apply *a, const struct change *ch, const struct apply_place *p, struct fault *f)
+/* Sets the owner of the new entry, after a check that PLACE->temp is still the entry that was created.  *RET: a directory. */
+static int own_temp(struct apply *a, const struct change *ch, const struct apply_place *p, int *ret,
+		    struct fault *f)
 {
 	_cleanup_close_ int fd = openat(p->dirfd, p->temp, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
@@ -88,10 +89,15 @@ static int own_temp(struct apply *a, const struct change *ch, const struct apply
 		return 0;
 	/* Writable until its content is complete; finish_directories sets the final mode. */
 	r = set_mode(fd, ch->new.mode | 0700, f);
-	return r < 0 || !ch->attributes ? r : apply_attributes(a, ch, -EBADF, fd, f);
+	if (r == 0 && ch->attributes)
+		r = apply_attributes(a, ch, -EBADF, fd, f);
+	if (r == 0)
+		*ret = TAKE_FD(fd);
+	return r;
 }
 
-static int create_temp(struct apply *a, const struct change *ch, const struct apply_place *p, struct fault *f)
+static int create_temp(struct apply *a, const struct change *ch, const struct apply_place *p, int *ret,
+		       struct fault *f)
 {
 	int r;
 
@@ -103,23 +109,45 @@ static int create_temp(struct apply *a, const struct change *ch, const struct ap
 		r = symlinkat(ch->new.link, p->dirfd, p->temp);
 	if (r < 0)
 		return fault_errno(f, errno, "create '%s'", p->temp);
-	r = own_temp(a, ch, p, f);
+	r = own_temp(a, ch, p, ret, f);
 	if (r < 0)
 		(void)unlinkat(p->dirfd, p->temp, S_ISDIR(ch->new.mode) ? AT_REMOVEDIR : 0);
 	return r;
 }
 
-static int replace(struct apply *a, const struct change *ch, struct fault *f)
+int apply_create(struct apply *a, const struct change *ch, int *ret, struct fault *f)
 {
 	struct apply_place p;
 	int r = apply_open_place(a, ch, &p, f);
 
-	if (r == 0)
-		r = create_temp(a, ch, &p, f);
-	/* Creating it may have used a->base for another path, which closes p.dirfd. */
-	if (r == 0)
-		r = apply_open_place(a, ch, &p, f);
-	return r < 0 ? r : apply_swap(a, ch, &p, f);
+	return r < 0 ? r : create_temp(a, ch, &p, ret, f);
+}
+
+/*
+ * The batch needs room for old and new entries: when the disk is full, flush it, which removes the old ones.  *RET: the
+ * descriptor of a new directory, of the caller.
+ */
+static int create(struct apply *a, const struct change *ch, int *ret, struct fault *f)
+{
+	int r = apply_create(a, ch, ret, f);
+
+	if ((r != -ENOSPC && r != -EDQUOT) || !a->n_pending)
+		return r;
+	if (f)
+		fault_done(f);
+	r = apply_batch_flush(a, f);
+	return r < 0 ? r : apply_create(a, ch, ret, f);
+}
+
+static void tell(struct apply *a, const struct change *ch)
+{
+	a->entries++;
+	if (ch->kind != CHANGE_DELETED && ch->bytes && S_ISREG(ch->new.mode)) {
+		a->bytes += ch->new.size;
+		a->batch_bytes += ch->new.size;
+	}
+	if (a->ask->progress && a->entries > a->told)
+		a->ask->progress(a->ask->progress_arg, a->entries, a->bytes);
 }
 
 /* Opens the reviewed entry, to change it in place. */
@@ -133,6 +161,8 @@ static int open_old(struct apply *a, const struct change *ch, struct fault *f)
 	if (!*ch->path) {
 		fd = openat(a->ask->base, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	} else {
+		/* Resolve from the root: a directory that was moved away since is not used. */
+		tree_at_forget(&a->base);
 		r = apply_open_place(a, ch, &p, f);
 		if (r < 0)
 			return r;
@@ -150,42 +180,105 @@ static int open_old(struct apply *a, const struct change *ch, struct fault *f)
 	return TAKE_FD(fd);
 }
 
+/* Nothing is set that is set already: that would change the ctime, which the next review takes for an edit. */
 static int change_mode(struct apply *a, const struct change *ch, mode_t mode, struct fault *f)
 {
 	_cleanup_close_ int fd = open_old(a, ch, f);
-	int r;
+	struct stat st;
+	int r = 0;
 
 	if (fd < 0)
 		return fd;
+	if (fstat(fd, &st) < 0)
+		return fault_errno(f, errno, "stat");
 	if (a->ask->as_root && S_ISDIR(ch->new.mode) &&
+	    (st.st_uid != ch->new.uid || st.st_gid != ch->new.gid) &&
 	    fchownat(fd, "", ch->new.uid, ch->new.gid, AT_EMPTY_PATH) < 0)
 		return fault_errno(f, errno, "chown to uid %u", (unsigned int)ch->new.uid);
-	r = set_mode(fd, mode, f);
+	if ((st.st_mode & 07777) != (mode & 07777))
+		r = set_mode(fd, mode, f);
 	return r < 0 || !ch->attributes ? r : apply_attributes(a, ch, -EBADF, fd, f);
 }
 
-/* Everything but deletions. */
-static int write_one(struct apply *a, const struct change *ch, struct fault *f)
+/*
+ * Of a directory until its content is complete: writable, and open to no user to whom the old mode, or the new one, is not.
+ * An entry with the old content, or one that will be removed, may be private by its directory alone.
+ */
+static mode_t mode_until_complete(const struct change *ch)
+{
+	const mode_t old = ch->old.mode & 07777, new = ch->new.mode & 07777;
+
+	if (ch->kind != CHANGE_MODIFIED || !(new & ~old & 077))
+		return new | 0700;
+	return (old & 0700) == 0700 && !(old & ~new & 077) ? old : (old & new) | 0700;
+}
+
+bool apply_is_in_place(const struct change *ch)
 {
 	const struct change_side *o = &ch->old, *n = &ch->new;
+
+	if (ch->kind != CHANGE_MODIFIED)
+		return false;
+	return S_ISDIR(n->mode) || (!ch->bytes && !ch->attributes && S_ISREG(n->mode) && o->nlink == 1 &&
+				    o->uid == n->uid && o->gid == n->gid);
+}
+
+/* Everything but deletions. */
+static int write_one(struct apply *a, size_t i, struct fault *f)
+{
+	const struct change *ch = &a->changes->items[i];
+	_cleanup_close_ int dir = -EBADF;
 	int r;
 
-	if (ch->kind == CHANGE_DELETED)
-		return 0;
-	if (ch->kind == CHANGE_MODIFIED && S_ISDIR(n->mode)) {
-		r = change_mode(a, ch, n->mode | 0700, f);
-		a->stats.modes += r == 0;
-	} else if (ch->kind == CHANGE_MODIFIED && !ch->bytes && !ch->attributes && S_ISREG(n->mode) &&
-		   o->nlink == 1 && o->uid == n->uid && o->gid == n->gid) {
-		r = change_mode(a, ch, n->mode & 01777, f);
-		a->stats.modes += r == 0;
-	} else {
-		r = replace(a, ch, f);
-		a->stats.written += r == 0;
+	if (apply_is_in_new(a, ch)) {
+		bool exists = a->ahead && a->ahead[i];
+
+		r = exists ? 0 : create(a, ch, &dir, f);
+		if (exists)
+			a->ahead[i] = 0;
+		a->batch_entries += r == 0;
+		return r;
 	}
-	if (r == 0 && a->ask->applied)
+	apply_batch_leave(a, i);
+	r = apply_batch_is_full(a) ? apply_batch_flush(a, f) : 0;
+	if (r < 0)
+		return r;
+	if (a->ahead && a->ahead[i]) {
+		apply_batch_add_ahead(a, i);
+		return 0;
+	}
+	if (!apply_is_in_place(ch)) {
+		r = create(a, ch, &dir, f);
+		if (r == 0)
+			r = apply_batch_add(a, i, TAKE_FD(dir), f);
+		return r < 0 || !a->top ? r : apply_fill_ahead(a, i, f);
+	}
+	r = change_mode(a, ch, S_ISDIR(ch->new.mode) ? mode_until_complete(ch) : ch->new.mode & 01777, f);
+	if (r < 0)
+		return r;
+	a->stats.modes++;
+	if (a->ask->applied)
 		a->ask->applied(a->ask->arg, ch);
-	return r;
+	return 0;
+}
+
+static int write_all(struct apply *a, struct fault *f)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < a->changes->n && r == 0; i++) {
+		const struct change *ch = &a->changes->items[i];
+
+		if (!apply_is_wanted(ch) || ch->kind == CHANGE_DELETED)
+			continue;
+		r = fault_wrap(f, write_one(a, i, f), "'%s'", *ch->path ? ch->path : ".");
+		if (r == 0)
+			tell(a, ch);
+	}
+	if (r < 0)
+		return r;
+	apply_batch_leave(a, a->changes->n);
+	return apply_batch_flush(a, f);
 }
 
 /* Is CH removed together with a parent directory? */
@@ -215,13 +308,14 @@ static int delete_all(struct apply *a, struct fault *f)
 		if (r < 0)
 			return fault_wrap(f, r, "'%s'", ch->path);
 		a->stats.deleted++;
+		tell(a, ch);
 		if (a->ask->applied)
 			a->ask->applied(a->ask->arg, ch);
 	}
 	return r;
 }
 
-/* Deepest first: the content of a directory is complete before its mode forbids writing. */
+/* Deepest first: the content of a directory is complete before its mode forbids writing, or lets others read. */
 static int finish_directories(struct apply *a, struct fault *f)
 {
 	for (size_t i = a->changes->n; i-- > 0;) {
@@ -230,7 +324,7 @@ static int finish_directories(struct apply *a, struct fault *f)
 		int r;
 
 		if (!apply_is_wanted(ch) || ch->kind == CHANGE_DELETED || !S_ISDIR(ch->new.mode) ||
-		    (ch->new.mode & 0700) == 0700)
+		    mode_until_complete(ch) == (ch->new.mode & 07777))
 			continue;
 		now = *ch;
 		/* A directory that this apply created has a new inode. */
@@ -251,12 +345,12 @@ static int run(struct apply *a, struct fault *f)
 		r = remove_leftovers(a, &a->changes->items[i], f);
 	if (r == 0)
 		r = apply_hold_sources(a, f);
-	for (size_t i = 0; i < a->changes->n && r == 0; i++) {
-		const struct change *ch = &a->changes->items[i];
-
-		if (apply_is_wanted(ch))
-			r = fault_wrap(f, write_one(a, ch, f), "'%s'", *ch->path ? ch->path : ".");
-	}
+	if (r == 0)
+		r = apply_batch_init(a, f);
+	if (r == 0)
+		r = apply_create_ahead(a, f);
+	if (r == 0)
+		r = write_all(a, f);
 	/* Deletions last: moved files are copied from their old paths. */
 	if (r == 0)
 		r = delete_all(a, f);
@@ -270,7 +364,12 @@ static int run(struct apply *a, struct fault *f)
 int apply_changes(const struct changes *c, const struct apply_ask *ask, struct apply_stats *ret,
 		  struct fault *f)
 {
-	struct apply a = { .changes = c, .ask = ask, .base = TREE_AT_NONE, .upper = TREE_AT_NONE };
+	struct apply a = { .changes = c,
+			   .ask = ask,
+			   .base = TREE_AT_NONE,
+			   .upper = TREE_AT_NONE,
+			   .new = TREE_AT_NONE,
+			   .top_fd = -EBADF };
 	int r;
 
 	r = tree_at_init(&a.base, ask->base, f);
@@ -278,7 +377,9 @@ int apply_changes(const struct changes *c, const struct apply_ask *ask, struct a
 		r = tree_at_init(&a.upper, ask->upper, f);
 	if (r == 0)
 		r = run(&a, f);
+	apply_batch_done(&a);
 	apply_hold_done(&a);
+	free(a.buffer);
 	tree_at_done(&a.base);
 	tree_at_done(&a.upper);
 	*ret = a.stats;

@@ -21,6 +21,19 @@ struct attributes {
 	size_t n, bytes;
 };
 
+/*
+ * The names of all extended attributes of an entry, of any namespace, read with one call: most entries have none, and each
+ * attribute that is looked for costs a call.  N negative: not known, because there are many or the call failed.
+ */
+struct attribute_names {
+	char text[512];
+	long n;
+};
+/* Of NAME in DIRFD, a link not followed. */
+void attribute_names_read(int dirfd, const char *name, struct attribute_names *ret);
+/* Is there one that begins with PREFIX?  True if it is not known. */
+bool attribute_names_may_have(const struct attribute_names *a, const char *prefix);
+
 /* FD may be O_PATH.  -E2BIG: more than ATTRIBUTES_MAX. */
 int attributes_read(int fd, struct attributes *ret) _must_check_;
 void attributes_done(struct attributes *a);

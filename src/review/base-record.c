@@ -129,7 +129,78 @@ int base_record_make(const struct changes_ask *ask, int dirfd, struct fault *f)
 	return write_file(dirfd, &b, n, f);
 }
 
-int base_record_make_inside(const struct changes_ask *ask, int dirfd, struct fault *f)
+/* A part of the worktree that was written when the base's record was made is none that the base saw. */
+static bool is_seen(const struct seen *s, const struct timespec *since)
+{
+	return s->type != TYPE_FILE || s->ctime.tv_sec < since->tv_sec ||
+	       (s->ctime.tv_sec == since->tv_sec && s->ctime.tv_nsec <= since->tv_nsec);
+}
+
+static void add_seen(struct strbuf *b, const struct seen *s)
+{
+	strbuf_printf(b, "%c %" PRIx64 " %" PRIx64 " %" PRIx64 ".%lx %" PRIx64 ".%lx %s ", s->type, s->dev,
+		      s->ino, (uint64_t)s->ctime.tv_sec, (unsigned long)s->ctime.tv_nsec,
+		      (uint64_t)s->btime.tv_sec, (unsigned long)s->btime.tv_nsec, s->handle);
+	strbuf_add(b, s->path, strlen(s->path) + 1);
+}
+
+/* Both lists are sorted.  An entry that the base changed, but that its record does not have, was created since: left out. */
+static size_t join(const struct changes *now, const struct changes *before, const struct base_record *old,
+		   const struct timespec *since, struct tree_at *base, struct strbuf *b)
+{
+	size_t n = 0, k = 0;
+
+	for (size_t i = 0; i < now->n || k < old->n;) {
+		const struct change *ch = i < now->n ? &now->items[i] : NULL;
+		int order = !ch ? 1 : k >= old->n ? -1 : changes_compare(ch->path, old->items[k].path);
+
+		if (order >= 0) {
+			if (is_seen(&old->items[k], since)) {
+				add_seen(b, &old->items[k]);
+				n++;
+			}
+			k++;
+		} else if (ch->old.mode && !changes_find(before, ch->path)) {
+			add_entry(b, base, ch->path, &ch->old, ch->moved);
+			n++;
+		}
+		/* A path may be listed twice. */
+		while (order <= 0 && ch && i < now->n && str_eq(now->items[i].path, ch->path))
+			i++;
+	}
+	return n;
+}
+
+static int make_continued(const struct changes_ask *ask, const struct changes_ask *before,
+			  const struct base_record *old, int dirfd, struct fault *f)
+{
+	_cleanup_changes_ struct changes now = { 0 }, then = { 0 };
+	_cleanup_tree_at_ struct tree_at base = TREE_AT_NONE;
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	struct changes_ask light = *ask, light_before = *before;
+	size_t n;
+	int r;
+
+	light.recording = light_before.recording = true;
+	r = changes_collect(&light, &now, f);
+	if (r == 0)
+		r = changes_collect(&light_before, &then, f);
+	if (r == 0)
+		r = tree_at_init(&base, ask->base, f);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < now.n; i++)
+		if (now.items[i].kind == CHANGE_UNKNOWN && now.items[i].error == EACCES)
+			return fault_set(f, EACCES, "'%s' %s", now.items[i].path, now.items[i].why);
+	n = join(&now, &then, old, &before->since, &base, &b);
+	if (b.broken)
+		return fault_errno(f, ENOMEM, "record of the worktree");
+	return write_file(dirfd, &b, n, f);
+}
+
+/* OLD NULL: of a session that began on the worktree. */
+static int make_inside(const struct changes_ask *ask, const struct changes_ask *before,
+		       const struct base_record *old, int dirfd, struct fault *f)
 {
 	const pid_t parent = getpid(), pid = fork();
 	int status = 0;
@@ -140,7 +211,8 @@ int base_record_make_inside(const struct changes_ask *ask, int dirfd, struct fau
 		/* After userns_enter: a change of credentials clears PR_SET_PDEATHSIG. */
 		if (userns_enter(NULL) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
 			_exit(EPERM);
-		_exit(-base_record_make(ask, dirfd, NULL));
+		_exit(-(old ? make_continued(ask, before, old, dirfd, NULL)
+			    : base_record_make(ask, dirfd, NULL)));
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -148,6 +220,18 @@ int base_record_make_inside(const struct changes_ask *ask, int dirfd, struct fau
 		return 0;
 	return fault_errno(f, WIFEXITED(status) ? WEXITSTATUS(status) : EIO,
 			   "read the upper in a user namespace");
+}
+
+int base_record_make_inside(const struct changes_ask *ask, int dirfd, struct fault *f)
+{
+	return make_inside(ask, NULL, NULL, dirfd, f);
+}
+
+int base_record_make_continued(const struct changes_ask *ask, const struct changes_ask *before,
+			       const struct base_record *base, int dirfd, struct fault *f)
+{
+	return geteuid() == 0 ? make_continued(ask, before, base, dirfd, f)
+			      : make_inside(ask, before, base, dirfd, f);
 }
 
 static bool read_number(char **at, char end, uint64_t *ret)

@@ -24,6 +24,13 @@ struct base_record;
 int base_record_make(const struct changes_ask *ask, int dirfd, struct fault *f) _must_check_;
 /* The same in a child process in a user namespace (userns.h), which can read that part. */
 int base_record_make_inside(const struct changes_ask *ask, int dirfd, struct fault *f) _must_check_;
+/*
+ * The same for a continued session, whose upper of ASK is a sum: BASE is the record of its base, BEFORE the base's changes and
+ * the time of its start.  What they changed is compared with the worktree that the base saw, not with a later one.  A user
+ * gets it in a user namespace.
+ */
+int base_record_make_continued(const struct changes_ask *ask, const struct changes_ask *before,
+			       const struct base_record *base, int dirfd, struct fault *f) _must_check_;
 /* Strict.  -ENOENT: the file is missing. */
 int base_record_read(int dirfd, struct base_record **ret, struct fault *f) _must_check_;
 void base_record_free(struct base_record *b);

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "review/attributes.h"
 #include "review/base-record.h"
 #include "review/changes-impl.h"
 
@@ -36,12 +37,15 @@ static int push(struct collect *c, char *lower, bool whiteouts, struct fault *f)
 	return 0;
 }
 
-static void collect_done(struct collect *c)
+void changes_collect_done(struct collect *c)
 {
 	for (size_t i = 0; i < c->n_lower; i++)
 		free(c->lower[i]);
 	free(c->lower);
 	free(c->whiteouts);
+	free(c->missing);
+	free(c->later);
+	free(c->blocks);
 	tree_at_done(&c->base);
 	tree_at_done(&c->upper);
 }
@@ -112,7 +116,8 @@ static struct change *add_new(struct collect *c, const struct walk_entry *e, int
 	changes_fill_side(&ch->new, &e->stx);
 	if (c->ask->recording)
 		return ch;
-	ch->privileged = !map_owner(&c->ask->ids, &ch->new) || (S_ISREG(ch->new.mode) && has_capability(fd));
+	ch->privileged = !map_owner(&c->ask->ids, &ch->new) ||
+			 (S_ISREG(ch->new.mode) && fd >= 0 && has_capability(fd));
 	if (S_ISLNK(ch->new.mode)) {
 		r = tree_readlink(e->dirfd, e->name, &ch->new.link);
 		if (r < 0) {
@@ -231,10 +236,17 @@ static bool needs_marks(const struct collect *c, const struct walk_entry *e)
 	return !c->ask->recording || (e->stx.stx_size == 0 && c->whiteouts[c->n_lower - 1]);
 }
 
+/* Names in which overlayfs stores its marks on files. */
+static const char *marks_prefix(enum overlay_xattr_place place)
+{
+	return place == OVERLAY_XATTR_TRUSTED ? "trusted.overlay." : "user.";
+}
+
 static int take_entry(struct collect *c, const struct walk_entry *e, struct fault *f)
 {
 	_cleanup_overlay_xattr_ struct overlay_xattr m = { 0 };
 	_cleanup_close_ int fd = -EBADF;
+	struct attribute_names names;
 	const char *removed = NULL;
 	struct change *ch;
 	size_t at;
@@ -244,7 +256,12 @@ static int take_entry(struct collect *c, const struct walk_entry *e, struct faul
 		return take_fuse_mark(c, e, removed, f);
 	if (overlay_is_whiteout(&e->stx))
 		return take_whiteout(c, e->path, f);
-	if (S_ISREG(e->stx.stx_mode) && needs_marks(c, e)) {
+	names.n = -1;
+	if (S_ISREG(e->stx.stx_mode) && needs_marks(c, e))
+		attribute_names_read(e->dirfd, e->name, &names);
+	if (S_ISREG(e->stx.stx_mode) && needs_marks(c, e) &&
+	    (attribute_names_may_have(&names, marks_prefix(c->ask->xattrs)) ||
+	     attribute_names_may_have(&names, "security.capability"))) {
 		fd = openat(e->dirfd, e->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			return changes_add_unknown(c, e->path, errno, "cannot be opened", f);
@@ -261,16 +278,27 @@ static int take_entry(struct collect *c, const struct walk_entry *e, struct faul
 	ch = add_new(c, e, fd, f);
 	if (!ch)
 		return -(f && f->code ? f->code : ENOMEM);
+	ch->bare = !attribute_names_may_have(&names, "user.");
 	at = c->list->n - 1;
 	if (m.metacopy) {
 		r = find_data(c, e, &m, ch, f);
 		if (r != 0)
 			return r < 0 ? r : 0;
+	} else if (S_ISREG(ch->new.mode) && !c->ask->recording) {
+		return changes_add_later(c, f);
 	}
 	r = changes_judge(c, ch, NULL, f);
 	if (r == 0 && c->list->items[at].kind == CHANGE_REPLACED && S_ISDIR(c->list->items[at].old.mode))
 		r = changes_delete(c, e->path, false, f);
 	return r;
+}
+
+static void tell(struct collect *c, const struct walk_entry *e)
+{
+	c->entries++;
+	c->bytes += S_ISREG(e->stx.stx_mode) ? e->stx.stx_size : 0;
+	if (c->ask->progress)
+		c->ask->progress(c->ask->progress_arg, c->entries, c->bytes);
 }
 
 static int take(struct collect *c, int event, const struct walk_entry *e, struct walk *w, struct fault *f)
@@ -282,6 +310,7 @@ static int take(struct collect *c, int event, const struct walk_entry *e, struct
 		free(c->lower[--c->n_lower]);
 		return 0;
 	case WALK_ENTRY:
+		tell(c, e);
 		return take_entry(c, e, f);
 	case WALK_ERROR:
 		return changes_add_unknown(c, e->path, e->error, e->why, f);
@@ -311,7 +340,9 @@ int changes_collect(const struct changes_ask *ask, struct changes *ret, struct f
 		r = walk_new(ask->upper, WALK_SORTED, &w, f);
 	while (r >= 0 && (r = walk_next(w, &e, f)) > 0)
 		r = take(&c, r, &e, w, f);
-	collect_done(&c);
+	if (r == 0)
+		r = changes_judge_later(&c, f);
+	changes_collect_done(&c);
 	if (r < 0)
 		return r;
 	if (list.n)

@@ -14,8 +14,14 @@ struct collect {
 	char **lower;
 	bool *whiteouts;
 	size_t n_lower, room_lower;
+	uint64_t entries, bytes; /* of the upper, for ask->progress */
+	char *missing; /* a directory that the base does not have: nothing in it is looked for; NULL: none */
+	size_t *later; /* indexes of files that changes_judge_later compares with the base */
+	size_t n_later, room_later;
+	char *blocks; /* for the comparison of bytes */
 };
 
+void changes_collect_done(struct collect *c);
 struct change *changes_add(struct collect *c, const char *path, enum change_kind kind, struct fault *f);
 void changes_fill_side(struct change_side *s, const struct statx *stx);
 /* 1: exists, 0: missing.  A symbolic link gets its text. */
@@ -24,6 +30,9 @@ int changes_look_base(struct collect *c, const char *path, struct change_side *r
 /* Sets kind, bytes and conflict from path, new and data.  MARK: attributes of a directory that is merged with its own path, or NULL. */
 int changes_judge(struct collect *c, struct change *ch, const struct overlay_xattr *mark,
 		  struct fault *f) _must_check_;
+/* changes-threads.c: the file that was added last is judged when the upper has been walked, by one of several threads. */
+int changes_add_later(struct collect *c, struct fault *f) _must_check_;
+int changes_judge_later(struct collect *c, struct fault *f) _must_check_;
 /* An unreadable entry becomes CHANGE_UNKNOWN and does not stop the list; only ENOMEM does. */
 int changes_add_unknown(struct collect *c, const char *path, int error, const char *why,
 			struct fault *f) _must_check_;

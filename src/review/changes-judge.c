@@ -12,12 +12,38 @@
 
 #define BLOCK ((size_t)64 * 1024)
 
+static size_t parent_length(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+/* A new directory of many files: the base is asked once, not for each file. */
+static bool is_in_missing(const struct collect *c, const char *path)
+{
+	size_t n = parent_length(path);
+
+	return c->missing && n > 0 && strncmp(c->missing, path, n) == 0 && !c->missing[n];
+}
+
+static void note_missing(struct collect *c, const char *path)
+{
+	/* The lookup failed before it reached the last name. */
+	if (c->base.dir || !parent_length(path))
+		return;
+	free(c->missing);
+	c->missing = strndup(path, parent_length(path));
+}
+
 int changes_look_base(struct collect *c, const char *path, struct change_side *ret, struct fault *f)
 {
 	struct statx stx;
-	int r = tree_at_stat(&c->base, path, &stx);
+	int r = is_in_missing(c, path) ? -ENOENT : tree_at_stat(&c->base, path, &stx);
 
 	*ret = (struct change_side){ 0 };
+	if (r == -ENOENT)
+		note_missing(c, path);
 	if (r == -ENOENT || r == -ENOTDIR)
 		return 0;
 	if (r < 0)
@@ -31,12 +57,12 @@ int changes_look_base(struct collect *c, const char *path, struct change_side *r
 	return 1;
 }
 
-static ssize_t read_block(int fd, char *block)
+static ssize_t read_block(int fd, char *block, size_t want)
 {
 	size_t have = 0;
 
-	while (have < BLOCK) {
-		ssize_t n = read(fd, block + have, BLOCK - have);
+	while (have < want) {
+		ssize_t n = read(fd, block + have, want - have);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -49,23 +75,24 @@ static ssize_t read_block(int fd, char *block)
 	return (ssize_t)have;
 }
 
-/* 1: equal, 0: different. */
-static int compare_bytes(int a, int b)
+/* SIZE bytes.  1: equal, 0: different, or shorter by now. */
+static int compare_bytes(struct collect *c, int a, int b, uint64_t size)
 {
-	_cleanup_free_ char *blocks = malloc(2 * BLOCK);
-
-	if (!blocks)
+	if (!c->blocks)
+		c->blocks = malloc(2 * BLOCK);
+	if (!c->blocks)
 		return -ENOMEM;
-	for (;;) {
-		ssize_t n = read_block(a, blocks), m = read_block(b, blocks + BLOCK);
+	while (size > 0) {
+		size_t want = size < BLOCK ? (size_t)size : BLOCK;
+		ssize_t n = read_block(a, c->blocks, want), m = read_block(b, c->blocks + BLOCK, want);
 
 		if (n < 0 || m < 0)
 			return (int)(n < 0 ? n : m);
-		if (n != m || memcmp(blocks, blocks + BLOCK, (size_t)n) != 0)
+		if ((size_t)n != want || (size_t)m != want || memcmp(c->blocks, c->blocks + BLOCK, want) != 0)
 			return 0;
-		if (n == 0)
-			return 1;
+		size -= want;
 	}
+	return 1;
 }
 
 /* 1: the bytes differ, 0: they do not.  The caller records an unreadable file in the change. */
@@ -78,11 +105,11 @@ static int compare_files(struct collect *c, struct change *ch)
 		return 1;
 	if (ch->data && str_eq(ch->data, ch->path))
 		return 0;
-	new = ch->data ? tree_at_open(&c->base, ch->data) : tree_at_open(&c->upper, ch->path);
-	old = tree_at_open(&c->base, ch->path);
+	new = ch->data ? tree_at_open(&c->base, ch->data) : tree_at_open_known(&c->upper, ch->path);
+	old = tree_at_open_known(&c->base, ch->path);
 	if (new < 0 || old < 0)
 		return new < 0 ? new : old;
-	r = compare_bytes(new, old);
+	r = compare_bytes(c, new, old, ch->new.size);
 	return r < 0 ? r : !r;
 }
 
@@ -117,7 +144,7 @@ const char *changes_compare_record(struct collect *c, const char *path, const st
 
 	if (!c->ask->record)
 		return NULL;
-	if (*path && tree_at_parent(&c->base, path, &fd, &name) < 0)
+	if (is_in_missing(c, path) || (*path && tree_at_parent(&c->base, path, &fd, &name) < 0))
 		fd = -EBADF;
 	return base_record_compare(c->ask->record, path, s, fd, name);
 }
@@ -178,6 +205,7 @@ static int check_data(struct collect *c, struct change *ch, struct fault *f)
 	free(s.link);
 	if (r < 0)
 		return r;
+	ch->data_ino = s.ino;
 	if (r == 0 || !S_ISREG(s.mode))
 		ch->conflict = "was removed since";
 	else if (changes_is_later(c, &s))
@@ -222,10 +250,25 @@ static void note_old(struct collect *c, struct change *ch, const struct overlay_
 		mark && overlay_has_origin(mark) ? !is_origin(c, ch, mark) : changes_is_moved(c, &ch->old);
 }
 
+static bool is_bare(struct tree_at *t, const char *path)
+{
+	struct attribute_names names;
+	const char *name;
+	int dir;
+
+	if (!*path || tree_at_parent(t, path, &dir, &name) < 0)
+		return false;
+	attribute_names_read(dir, name, &names);
+	return !attribute_names_may_have(&names, "user.");
+}
+
 static int read_attributes(struct tree_at *t, const char *path, struct attributes *ret)
 {
-	_cleanup_close_ int fd = tree_at_entry(t, path);
+	_cleanup_close_ int fd = -EBADF;
 
+	if (is_bare(t, path))
+		return 0;
+	fd = tree_at_entry(t, path);
 	return fd < 0 ? fd : attributes_read(fd, ret);
 }
 
@@ -237,7 +280,7 @@ static int compare_attributes(struct collect *c, struct change *ch)
 
 	if (!S_ISREG(ch->new.mode) && !S_ISDIR(ch->new.mode))
 		return 0;
-	r = read_attributes(&c->upper, ch->path, &new);
+	r = ch->bare ? 0 : read_attributes(&c->upper, ch->path, &new);
 	if ((r == -ENOENT || r == -ENOTDIR) && ch->data)
 		r = read_attributes(&c->base, ch->data, &new);
 	if (r == 0 && ch->old.mode && (ch->old.mode & S_IFMT) == (ch->new.mode &S_IFMT))

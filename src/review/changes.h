@@ -45,10 +45,12 @@ struct change {
 	struct change_side old, new; /* NEW: with the owner on the host, see changes_ask.ids */
 	/* Path of the new bytes in the base; NULL: they are in the upper, under PATH. */
 	char *data;
-	char *attributes; /* how user.* attributes differ, for people; heap.  NULL: they do not */
-	bool bytes;	  /* contents or link differ, not only mode or owner */
-	bool whole;	  /* a directory that hides all entries of the base in it */
-	bool privileged;  /* a file capability, or an owner other than the session's ids */
+	uint64_t data_ino; /* of DATA */
+	char *attributes;  /* how user.* attributes differ, for people; heap.  NULL: they do not */
+	bool bytes;	   /* contents or link differ, not only mode or owner */
+	bool whole;	   /* a directory that hides all entries of the base in it */
+	bool privileged;   /* a file capability, or an owner other than the session's ids */
+	bool bare;	   /* a file of the upper without user.* attributes; false: not known */
 	/* The base changed since the session began: static text that says how, or NULL. */
 	const char *conflict;
 	/* A directory that is not the one that the session saw; review_judge sets it for everything below one as well. */
@@ -60,6 +62,9 @@ struct change {
 	bool picked;
 	bool holds_refused;
 	char *refused;
+	const char *asks;    /* set by review_ask: the name of a list for which apply asks, borrowed */
+	struct change *pair; /* rename.h: the file of the same bytes that was added, or removed; NULL: none */
+	bool folded;	     /* git-changes.h: a repository stands for it */
 };
 
 struct changes {
@@ -78,7 +83,11 @@ struct changes_ask {
 		since; /* start of the session: later changes of the base are conflicts; 0: not checked */
 	const struct base_record *
 		record; /* the base at the end of the session: any difference is a conflict; NULL: not checked */
-	bool recording; /* for such a record: lists the entries, compares no bytes */
+	/* Called for each entry of the upper, with the totals; may be NULL. */
+	void (*progress)(void *arg, uint64_t entries, uint64_t bytes);
+	void *progress_arg;
+	bool recording;	  /* for such a record: lists the entries, compares no bytes */
+	size_t files_min; /* fewest files that several threads compare; 0: as many as is best */
 };
 
 int changes_collect(const struct changes_ask *ask, struct changes *ret, struct fault *f) _must_check_;

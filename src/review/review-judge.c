@@ -159,7 +159,7 @@ static int judge_new(const struct changes *c, struct change *ch)
 static int judge_one(const struct changes *c, struct tree_at *base, struct change *ch,
 		     const struct review_ask *ask)
 {
-	const char *protected = review_find_protected(c, base, ch, ask->protect);
+	const char *protected = review_find_protected(c, base, ch, ask->protect, ask->own);
 
 	if (ch->kind == CHANGE_UNKNOWN)
 		return refuse(ch, "%s: %s", ch->why, strerror(ch->error));
@@ -286,7 +286,7 @@ static int judge_each(struct changes *c, const struct review_ask *ask, struct fa
 	_cleanup_tree_at_ struct tree_at base = TREE_AT_NONE;
 	int r = tree_at_init(&base, ask->base, f);
 
-	if (r == 0 && review_mark_aliases(c, &base) < 0)
+	if (r == 0 && review_mark_aliases(c, &base, ask->own) < 0)
 		r = fault_errno(f, ENOMEM, "review");
 	/* A directory is listed before its entries. */
 	for (size_t i = 0; i < c->n && r == 0; i++)

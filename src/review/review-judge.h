@@ -16,6 +16,8 @@ struct review_ask {
 	int base;
 	char *const *paths;   /* selected, with everything below them; NULL: all */
 	char *const *protect; /* relative paths that are never changed; NULL: none */
+	/* The tree is a repository, and this its part of the linked worktree that was used, or ""; NULL: it is none. */
+	const char *own;
 };
 
 /* Sets picked and refused of every change.  -ENOENT: no change at or below a path of ASK; F names it. */
@@ -27,6 +29,9 @@ int review_judge(struct changes *c, const struct review_ask *ask, struct fault *
  */
 int review_link(const struct changes *c, int base, const char *path, const char *text, const char **ret,
 		struct fault *f) _must_check_;
+/* Where PATH leads in that tree; heap.  NULL: no link is on the way, or it leads out of the tree. */
+int review_link_target(const struct changes *c, int base, const char *path, char **ret,
+		       struct fault *f) _must_check_;
 
 /* A path of the command line in the form of the list; heap.  "." is "".  -EINVAL if it leaves the tree. */
 int review_path(const char *text, char **ret, struct fault *f) _must_check_;

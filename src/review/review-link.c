@@ -137,6 +137,40 @@ static const char *judge_text(const char *text)
 	return NULL;
 }
 
+/* Resolves the rest; *RET as in go(). */
+static int walk(struct follow *w, const char **ret, struct fault *f)
+{
+	while (w->at && w->rest && *w->rest && !*ret) {
+		size_t n = strcspn(w->rest, "/");
+		_cleanup_free_ char *part = strndup(w->rest, n);
+
+		if (!part)
+			return fault_errno(f, ENOMEM, "review");
+		n += w->rest[n] == '/';
+		memmove(w->rest, w->rest + n, strlen(w->rest + n) + 1);
+		if (go(w, part, ret) < 0)
+			return fault_errno(f, ENOMEM, "review");
+	}
+	return w->at && w->rest ? 0 : fault_errno(f, ENOMEM, "review");
+}
+
+int review_link_target(const struct changes *c, int base, const char *path, char **ret, struct fault *f)
+{
+	_cleanup_follow_ struct follow w = { .changes = c, .base = TREE_AT_NONE };
+	const char *out = NULL;
+	int r = tree_at_init(&w.base, base, f);
+
+	*ret = NULL;
+	if (r < 0)
+		return r;
+	w.at = strdup("");
+	w.rest = strdup(path);
+	r = walk(&w, &out, f);
+	if (r == 0 && !out && w.links > 0 && w.links <= FOLLOW_MAX)
+		*ret = TAKE_PTR(w.at);
+	return r;
+}
+
 int review_link(const struct changes *c, int base, const char *path, const char *text, const char **ret,
 		struct fault *f)
 {
@@ -152,15 +186,5 @@ int review_link(const struct changes *c, int base, const char *path, const char 
 		return r;
 	w.at = slash ? strndup(path, (size_t)(slash - path)) : strdup("");
 	w.rest = strdup(text);
-	while (w.at && w.rest && *w.rest && !*ret) {
-		size_t n = strcspn(w.rest, "/");
-		_cleanup_free_ char *part = strndup(w.rest, n);
-
-		if (!part)
-			return fault_errno(f, ENOMEM, "review");
-		memmove(w.rest, w.rest + n + (w.rest[n] == '/'), strlen(w.rest + n + (w.rest[n] == '/')) + 1);
-		if (go(&w, part, ret) < 0)
-			return fault_errno(f, ENOMEM, "review");
-	}
-	return w.at && w.rest ? 0 : fault_errno(f, ENOMEM, "review");
+	return walk(&w, ret, f);
 }

@@ -46,6 +46,7 @@ static bool touches(const struct change *ch, const char *path, const char *prote
 struct tree {
 	const struct changes *c;
 	struct tree_at *base;
+	const char *own; /* as in the header */
 };
 
 /* Is there NAME in the directory PATH, LEN bytes? */
@@ -89,6 +90,60 @@ static bool completes(const struct tree *t, const char *path, size_t len, const 
 	return false;
 }
 
+static bool is_one_of(const char *path, const char *const *names)
+{
+	for (; *names; names++)
+		if (is_below(path, *names))
+			return true;
+	return false;
+}
+
+/* Files of a linked worktree that git itself writes there, and that name no program and no other place. */
+static bool is_own(const struct tree *t, const char *path)
+{
+	static const char *const names[] = { "HEAD",
+					     "index",
+					     "logs",
+					     "refs",
+					     "ORIG_HEAD",
+					     "FETCH_HEAD",
+					     "MERGE_HEAD",
+					     "MERGE_MSG",
+					     "MERGE_MODE",
+					     "AUTO_MERGE",
+					     "SQUASH_MSG",
+					     "REVERT_HEAD",
+					     "COMMIT_EDITMSG",
+					     "CHERRY_PICK_HEAD",
+					     NULL };
+	size_t len = t->own ? strlen(t->own) : 0;
+
+	return len > 0 && strncmp(path, t->own, len) == 0 && path[len] == '/' &&
+	       is_one_of(path + len + 1, names);
+}
+
+/* Parts that all worktrees of a repository share.  The rest is the main worktree's: its HEAD, index and settings. */
+static bool is_common(const char *path)
+{
+	static const char *const names[] = { "objects", "refs", "logs/refs", "packed-refs",
+					     "shallow", "lfs",	NULL };
+
+	return is_one_of(path, names);
+}
+
+/* In a tree that is a repository: deletions, too, as in .git of a worktree. */
+static const char *find_in_root(const struct tree *t, const struct change *ch)
+{
+	for (size_t i = 0; in_git[i]; i++)
+		if (touches(ch, ch->path, in_git[i]) && !is_own(t, ch->path))
+			return in_git[i];
+	/* Directories above an own or common entry change only with it. */
+	if (!*t->own || is_own(t, ch->path) || is_common(ch->path) ||
+	    (S_ISDIR(ch->new.mode) && S_ISDIR(ch->old.mode) && ch->new.mode == ch->old.mode))
+		return NULL;
+	return "main worktree";
+}
+
 /* In a repository that has another name than .git. */
 static const char *find_by_content(const struct tree *t, const struct change *ch)
 {
@@ -97,7 +152,8 @@ static const char *find_by_content(const struct tree *t, const struct change *ch
 
 		p += *p == '/';
 		for (size_t i = 0; in_git[i]; i++)
-			if (touches(ch, p, in_git[i]) && is_repository(t, ch->path, len))
+			if (touches(ch, p, in_git[i]) && is_repository(t, ch->path, len) &&
+			    !(len == 0 && is_own(t, ch->path)))
 				return in_git[i];
 		if (completes(t, ch->path, len, p))
 			return "new repository";
@@ -140,11 +196,12 @@ static const char *find_by_name(const struct change *ch)
 }
 
 const char *review_find_protected(const struct changes *c, struct tree_at *base, const struct change *ch,
-				  char *const *protect)
+				  char *const *protect, const char *own)
 {
-	const struct tree after = { .c = c, .base = base };
+	const struct tree after = { .c = c, .base = base, .own = own };
 	const char *found = NULL;
-	bool has_git = false;
+	/* Another directory than the worktree: whatever the profile protects there. */
+	bool has_git = own;
 
 	for (size_t i = 0; protect && protect[i]; i++) {
 		if (touches(ch, ch->path, protect[i]))
@@ -155,7 +212,9 @@ const char *review_find_protected(const struct changes *c, struct tree_at *base,
 		return NULL;
 	if (ch->alias)
 		return ".git, under another name";
-	found = find_by_name(ch);
+	found = own ? find_in_root(&after, ch) : NULL;
+	if (!found)
+		found = find_by_name(ch);
 	return found ? found : find_by_content(&after, ch);
 }
 
@@ -176,19 +235,21 @@ static int is_alias_of(struct tree_at *base, const struct change *ch, const char
 }
 
 /* Two names of one file are no alias: only directories, and files of .git, are compared. */
-static int mark_alias(struct tree_at *base, struct change *ch, const struct change *parent)
+static int mark_alias(struct tree_at *base, struct change *ch, const struct change *parent, const char *own)
 {
 	const char *name = parent ? strrchr(parent->path, '/') : NULL;
 	int r = S_ISDIR(ch->old.mode) ? is_alias_of(base, ch, ".git") : 0;
 
 	name = name ? name + 1 : parent ? parent->path : "";
+	if (own && !strchr(ch->path, '/'))
+		name = ".git";
 	for (size_t i = 0; in_git[i] && r == 0 && strcasecmp(name, ".git") == 0; i++)
 		r = is_alias_of(base, ch, in_git[i]);
 	ch->alias = r > 0;
 	return r < 0 ? r : 0;
 }
 
-int review_mark_aliases(struct changes *c, struct tree_at *base)
+int review_mark_aliases(struct changes *c, struct tree_at *base, const char *own)
 {
 	int r = 0;
 
@@ -204,7 +265,7 @@ int review_mark_aliases(struct changes *c, struct tree_at *base)
 		if (parent && parent->alias)
 			ch->alias = true;
 		else if (*ch->path)
-			r = mark_alias(base, ch, parent);
+			r = mark_alias(base, ch, parent, own);
 	}
 	return r;
 }

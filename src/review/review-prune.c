@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/str.h"
 #include "ledger/ledger-action.h"
 #include "review/review-prune.h"
 #include "session/session-note.h"
@@ -31,6 +32,15 @@ int review_drop(int dirfd, struct fault *f)
 	if (e == 0 && n.settled && fchmodat(dirfd, SESSION_NOTE, 0400, 0) < 0)
 		e = fault_errno(f, errno, "make the session's note read-only");
 	return e;
+}
+
+/* Does a session continue ID that stays?  GONE: those of L that were removed. */
+static bool is_held(const struct session_upper_list *l, const bool *gone, const char *id)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!gone[i] && l->items[i].chain && str_eq(l->items[i].chain[0], id))
+			return true;
+	return false;
 }
 
 /* 1: removed; 0: another process reviews or has removed it. */
@@ -62,23 +72,35 @@ static bool is_older(const struct review_prune *p, const struct session_upper *k
 
 int review_prune(const struct review_prune *p, struct fault *f)
 {
-	_cleanup_session_upper_list_ struct session_upper_list l = { 0 };
+	_cleanup_session_upper_list_ struct session_upper_list l = { 0 }, running = { 0 };
 	_cleanup_free_ const char **v = NULL;
+	_cleanup_free_ bool *gone = NULL;
 	const uint64_t now_us = clock_wall_us();
 	int r = session_upper_list(p->dirs, &l, f);
 
+	if (r == 0)
+		r = session_upper_list_announced(p->dirs, &running, f);
 	if (r < 0)
 		return r;
 	v = calloc(l.n + 1, sizeof(*v));
-	if (!v)
+	gone = calloc(l.n + 1, sizeof(*gone));
+	if (!v || !gone)
 		return fault_errno(f, ENOMEM, "review");
 	session_upper_judge(&l, now_us, p->config->review.keep_days, p->config->review.quota, p->keep, v);
-	for (size_t i = 0; i < l.n && r >= 0; i++) {
+	/* The newest first: a session that continues another one is removed before it. */
+	for (size_t i = l.n; i-- > 0 && r >= 0;) {
 		const char *why = v[i] ? v[i] : is_older(p, &l.items[i], now_us) ? "by-hand" : NULL;
 
 		if (!why)
 			continue;
+		if (is_held(&l, gone, l.items[i].session) ||
+		    session_upper_is_base(&running, l.items[i].session)) {
+			if (p->held)
+				++*p->held;
+			continue;
+		}
 		r = p->dry_run ? 1 : expire(p->dirs, &l.items[i], why, f);
+		gone[i] = r > 0;
 		if (r > 0 && p->told)
 			p->told(p->arg, &l.items[i], why);
 	}

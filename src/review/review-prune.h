@@ -16,6 +16,7 @@ struct review_prune {
 	bool dry_run;
 	void (*told)(void *arg, const struct session_upper *k, const char *why); /* may be NULL */
 	void *arg;
+	size_t *held; /* number of uppers that stay because sessions continue them; may be NULL */
 };
 
 /* Removes uppers that expired by the configuration, each with a ledger record. */

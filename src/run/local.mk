@@ -1,9 +1,13 @@
 # run: `custody run`, from options to exit status; recovery
 librun_a_SOURCES += \
+	src/run/exec-session.c src/run/exec-session.h \
+	src/run/exec.c src/run/exec.h \
 	src/run/run-approval.c src/run/run-approval.h \
+	src/run/run-base.c src/run/run-base.h \
 	src/run/run-detach.c src/run/run-detach.h \
 	src/run/run-dry.c \
 	src/run/run-evidence.c src/run/run-evidence.h \
+	src/run/run-exec.c src/run/run-exec.h \
 	src/run/run-housekeeping.c src/run/run-housekeeping.h \
 	src/run/run-impl.h \
 	src/run/run-keep-upper.c \

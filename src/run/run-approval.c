@@ -27,6 +27,9 @@ static int obtain(const struct run_approval *a, const struct decision *d, struct
 		.yes = o->yes,
 		.wait = o->wait,
 		.wait_s = o->wait_s,
+		.standing = d->standing,
+		.standing_query = d->standing_query.digest ? &d->standing_query : NULL,
+		.note = d->standing_note,
 	};
 
 	return approval_obtain(&question, ret, f);
@@ -47,5 +50,13 @@ int run_approval_ask(void *arg, struct decision *d, struct fault *f)
 				 answer.text ? answer.text : "not approved");
 	d->grants = answer.grants;
 	answer.grants = (struct grant_set){ 0 };
+	/* Signed while we waited. */
+	if (answer.standing) {
+		const struct run_approval *a = arg;
+		const struct decision_question q = run_plan_question(a->plan, a->options);
+
+		d->reserved = true;
+		return decision_take_standing(d, &q, f);
+	}
 	return 0;
 }

@@ -78,6 +78,8 @@ int run_dry_describe(const struct run_options *o, char **ret, struct fault *f)
 		pl.work = "/run/custody/m/l/w";
 		pl.served = "/run/custody/m/served";
 	}
+	if (d->base.open)
+		pl.base = pl.rootless ? d->base.layer : "/run/custody/m/base";
 	if (operand_needs_lower(d->subject))
 		pl.sealed = "/run/custody/m/sealed";
 	describe_worktree(d->subject);

@@ -102,11 +102,14 @@ static int gather(struct run_evidence *e, const struct run_evidence_case *c, con
 		ret->upper = open(c->upper, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	r = subject_hidden_list(c->plan->subject, c->plan->hide, &ret->hidden, f);
 	if (r == 0)
+		r = subject_hidden_list(c->plan->subject, c->plan->subject->secrets, &ret->hidden, f);
+	if (r == 0)
 		r = tail_read(&e->tail, &ret->output, &ret->output_len, f);
 	if (r == 0)
 		r = jdoc_write(c->plan->document, JDOC_CANONICAL, &ret->subject, f);
 	if (r == 0 && c->config->len)
-		r = evidence_config_write(c->config->text, c->config->len, &ret->config, f);
+		r = evidence_config_write(c->config->text, c->config->len, c->plan->document, &ret->config,
+					  f);
 	return r;
 }
 

@@ -16,7 +16,8 @@
 /* Everything that one run owns, in the order in which it is created. */
 struct run {
 	const struct run_options *options; /* borrowed */
-	struct run_result *result;	   /* the caller's */
+	struct run_result *result;	   /* the caller's; its command is SHOWN */
+	char **shown;			   /* the command, redacted as in the records */
 	char id[SESSION_ID_SIZE];
 	struct run_plan plan;
 	struct decision decision;

@@ -94,11 +94,14 @@ static int capture(struct run_lost *l, int state, const struct ledger_run *names
 			    subject = openat(l->run_dir, RECOVERY_SUBJECT, O_RDONLY | flags),
 			    config = openat(l->run_dir, RECOVERY_CONFIG, O_RDONLY | flags);
 	_cleanup_jdoc_ struct jdoc *intent = read_intent(audit);
-	const struct session_summary summary = summary_of(l, names, end, intent);
+	_cleanup_session_note_ struct session_note n = { 0 };
+	struct session_summary summary = summary_of(l, names, end, intent);
 	_cleanup_progress_ struct progress progress;
 	struct ledger_mark mark;
 	const bool has_mark = audit_read_mark(state, AUDIT_NAME, &mark) == 0;
 
+	if (session_note_read(state, &n, NULL) == 0)
+		summary.chain = n.chain;
 	progress_init(&progress, "capturing evidence of a lost session");
 	/* Files that are missing were in the memory of the supervisor, or in /run before a restart of the machine. */
 	return evidence_capture(

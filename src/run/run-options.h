@@ -13,7 +13,15 @@ struct run_options {
 	char **env, **volumes;
 	const char *workdir, *hostname;
 	const char *sandbox; /* name of the sandbox root; NULL: workspace.sandbox of the profile, or none */
+	bool disposable;     /* --disposable: that root is made with the stamp */
+	bool continued;	     /* --continue: the run begins on the kept changes of a session: */
+	const char *session; /* as named; NULL: the newest one of this directory that has some */
+	bool fresh;	     /* --fresh: it begins on the worktree, whatever the profile says */
+	bool restarted;	     /* although the machine was restarted since */
 	bool here;	     /* the worktree is the current directory, not the project around it */
+	const char *home;    /* "memory", "keep", "keep=NAME"; NULL: process.home of the profile */
+	bool show_secrets;   /* of the worktree */
+	bool tools;	     /* show the caller's tools */
 	const char *network; /* "none", "host"; NULL: the profile's */
 	bool set_memory, set_cpu, set_pids, set_timeout;
 	uint64_t memory, cpu_percent, pids, timeout_s; /* 0 = no limit */

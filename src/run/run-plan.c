@@ -4,11 +4,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/log.h"
 #include "layer/layer.h"
 #include "profile/profile-open.h"
+#include "subject/own-dirs.h"
 #include "subject/subject-digest.h"
 #include "subject/subject-json.h"
+#include "subject/subject-redact.h"
 
 extern char **environ;
 
@@ -17,8 +21,10 @@ void run_plan_done(struct run_plan *d)
 	verdict_free(d->verdict);
 	jdoc_free(d->document);
 	subject_free(d->subject);
+	run_base_done(&d->base);
 	strv_free(d->hide);
 	sandbox_root_free(d->root);
+	home_dir_free(d->home);
 	project_done(&d->project);
 	profile_free(d->profile);
 	config_free(d->config);
@@ -49,12 +55,35 @@ int run_plan_place(const struct run_options *o, struct run_plan *d, struct fault
 }
 
 /* Created at its first use: its device and inode are part of the subject. */
-static int enter_root(struct run_plan *d, const char *name, struct fault *f)
+static int enter_root(struct run_plan *d, const char *name, bool disposable, struct fault *f)
 {
+	int r = 0;
+
 	if (!name || d->root)
 		return 0;
 	d->refused = "sandbox";
-	return sandbox_root_open(&d->dirs, name, d->makes_root ? SANDBOX_RUN : SANDBOX_LOOK, &d->root, f);
+	if (disposable && d->makes_root)
+		r = sandbox_root_make_disposable(&d->dirs, name, f);
+	if (r >= 0)
+		r = sandbox_root_open(&d->dirs, name, d->makes_root ? SANDBOX_RUN : SANDBOX_LOOK, &d->root,
+				      f);
+	if (r >= 0)
+		r = sandbox_root_check_stamp(d->root, d->dirs.lane, f);
+	if (r < 0 || !disposable || d->root->disposable)
+		return r;
+	return fault_set(
+		f, EEXIST,
+		"sandbox root '%s' was made without --disposable, so its content is kept: choose another "
+		"name, omit --disposable, or remove it with all its content: rm -r '%s'",
+		name, d->root->path);
+}
+
+static int require_root(const struct run_plan *d, const struct run_options *o, struct fault *f)
+{
+	if (!o->disposable || d->root)
+		return 0;
+	return fault_set(f, EINVAL,
+			 "--disposable concerns a sandbox root, and this run has none: add --sandbox NAME");
 }
 
 static int work_in_root(struct run_plan *d, struct subject_request *rq, struct fault *f)
@@ -87,7 +116,38 @@ static int work_in_project(struct run_plan *d, const struct run_options *o, stru
 		return r;
 	d->asked.workspace_source = d->project.top;
 	rq->below = d->project.below;
+	rq->git = d->project.git.repository ? &d->project.git : NULL;
 	return 0;
+}
+
+/* The home that stays, of the project whose worktree the subject will have. */
+static int enter_home(struct run_plan *d, const struct run_options *o, struct subject_request *rq,
+		      struct fault *f)
+{
+	const char *word = o->home ? o->home : d->profile->process_home, *name = NULL;
+	_cleanup_free_ char *worktree = NULL;
+	char id[HOME_ID_SIZE];
+	int r;
+
+	/* doctor tests the layers on a decoy, not on a project. */
+	r = o->canary || !word ? 0 : home_word_parse(word, &name, f);
+	if (r <= 0)
+		return r;
+	d->refused = "home";
+	if (d->asked.workspace == PROFILE_WORKSPACE_TMPFS)
+		return fault_set(
+			f, EINVAL,
+			"a home is kept for a project, and the worktree of profile '%s' is in memory "
+			"(workspace.mode tmpfs): use --home memory",
+			d->profile->name);
+	r = subject_resolve_worktree(&d->asked, &worktree, f);
+	if (r == 0)
+		r = home_dir_name(worktree, name, id, f);
+	if (r == 0)
+		r = home_dir_open(&d->dirs, id, worktree, d->makes_root ? HOME_RUN : HOME_LOOK, &d->home, f);
+	rq->kept_home = d->home;
+	d->refused = "subject";
+	return r;
 }
 
 static void set_limit(struct profile *p, uint64_t *limit, bool given, uint64_t value, enum layer l)
@@ -109,6 +169,8 @@ static void apply_options(struct profile *p, const struct run_options *o)
 	set_limit(p, &p->limit_pids, o->set_pids, o->pids, LAYER_PIDS_LIMIT);
 	set_limit(p, &p->limit_cpu_percent, o->set_cpu, o->cpu_percent, LAYER_CPU_LIMIT);
 	set_limit(p, &p->limit_time_s, o->set_timeout, o->timeout_s, LAYER_TIME_LIMIT);
+	p->fs_tools |= o->tools;
+	p->workspace_show_secrets |= o->show_secrets;
 	if (!o->network)
 		return;
 	if (strcmp(o->network, "host") == 0) {
@@ -120,8 +182,29 @@ static void apply_options(struct profile *p, const struct run_options *o)
 	}
 }
 
+static int continue_session(struct run_plan *d, const struct run_options *o, struct subject_request *rq,
+			    struct fault *f)
+{
+	const struct run_base_ask ask = { .dirs = &d->dirs,
+					  .profile = &d->asked,
+					  .in_root = d->root != NULL,
+					  .repository = d->project.git.repository,
+					  .session = o->session,
+					  .by_default = !o->continued,
+					  .restarted = o->restarted };
+	int r;
+
+	if (!o->continued && (o->fresh || o->canary || !d->asked.workspace_continue))
+		return o->restarted ? fault_set(f, EINVAL, "--restarted concerns --continue: add it") : 0;
+	r = run_base_open(&ask, &d->base, f);
+	if (d->base.open)
+		rq->continued = &d->base.subject;
+	return r;
+}
+
 static int build(struct run_plan *d, const struct run_options *o, struct fault *f)
 {
+	_cleanup_own_dirs_ struct own_dirs own;
 	struct subject_request rq = { .lane = d->dirs.lane,
 				      .base = d->profile,
 				      .argv = o->argv,
@@ -130,13 +213,14 @@ static int build(struct run_plan *d, const struct run_options *o, struct fault *
 				      .workdir = o->workdir,
 				      .hostname = o->hostname,
 				      .home = d->dirs.home,
-				      .dirs = &d->dirs,
+				      .own = &own,
 				      .environ = environ,
 				      .seal = o->seal_tree ? OPERAND_SEAL_TREE
 					      : o->no_seal ? OPERAND_SEAL_NONE
 							   : OPERAND_SEAL_NAMED };
 	int r;
 
+	own_dirs_init(&own, &d->dirs);
 	d->asked = *d->profile;
 	apply_options(&d->asked, o);
 	/* doctor's program must not find the decoy at the path that it has on the host. */
@@ -145,16 +229,20 @@ static int build(struct run_plan *d, const struct run_options *o, struct fault *
 	r = work_in_root(d, &rq, f);
 	if (r == 0)
 		r = work_in_project(d, o, &rq, f);
+	if (r == 0)
+		r = enter_home(d, o, &rq, f);
 	if (r < 0)
 		return r;
 	/* doctor tests the layers of a prod profile with its own program, in the sandbox lane. */
 	r = o->canary ? 0 : profile_require_lane(&d->asked, d->dirs.lane, f);
 	if (r >= 0)
+		r = continue_session(d, o, &rq, f);
+	if (r >= 0)
 		r = subject_build(&d->asked, &rq, &d->subject, f);
 	if (r >= 0)
-		r = subject_require_apart(d->subject, &d->dirs, f);
+		r = subject_require_apart(d->subject, &own, f);
 	if (r >= 0)
-		r = subject_hide_own(d->subject, &d->dirs, &d->hide, f);
+		r = subject_hide_own(d->subject, &own, &d->hide, f);
 	if (r >= 0)
 		d->asked.fs_hide = d->hide;
 	return r;
@@ -171,6 +259,18 @@ static int open_profile(const struct run_options *o, const char *session, struct
 	return profile_open_default(&d->dirs, d->config->profile, session, workspace, &d->profile, f);
 }
 
+/* For people: a program that starts custody often would get the same lines each time. */
+static void print_remarks(const struct subject *s)
+{
+	bool person = isatty(STDERR_FILENO);
+
+	for (char **r = s->remarks; r && *r; r++)
+		if (person)
+			log_info("%s", *r);
+		else
+			log_verbose("%s", *r);
+}
+
 int run_plan_open(const struct run_options *o, const char *session, struct run_plan *ret, struct fault *f)
 {
 	struct run_plan *d = ret;
@@ -181,7 +281,7 @@ int run_plan_open(const struct run_options *o, const char *session, struct run_p
 	if (r < 0)
 		return r;
 	/* Before anything else can be refused: its log records refusals. */
-	r = enter_root(d, o->sandbox, f);
+	r = enter_root(d, o->sandbox, o->disposable, f);
 	if (r < 0)
 		return r;
 	d->refused = "profile";
@@ -193,11 +293,39 @@ int run_plan_open(const struct run_options *o, const char *session, struct run_p
 	if (r < 0)
 		return r;
 	/* doctor tests the layers on its own decoy, not in a sandbox root. */
-	r = o->canary ? 0 : enter_root(d, d->profile->workspace_sandbox, f);
+	r = o->canary ? 0 : enter_root(d, d->profile->workspace_sandbox, o->disposable, f);
+	if (r >= 0)
+		r = require_root(d, o, f);
 	if (r < 0)
 		return r;
 	d->refused = "subject";
-	return build(d, o, f);
+	r = build(d, o, f);
+	if (r >= 0)
+		print_remarks(d->subject);
+	return r;
+}
+
+int run_plan_fix_secrets(struct run_plan *d, struct fault *f)
+{
+	for (char **p = d->subject->secrets; p && *p; p++)
+		if (strv_append(&d->hide, *p) < 0)
+			return fault_errno(f, ENOMEM, "secrets");
+	d->asked.fs_hide = d->hide;
+	strv_free(d->subject->secrets);
+	d->subject->secrets = NULL;
+	return 0;
+}
+
+/* The words that the document shows, by the rules of the records. */
+static int redact(struct run_plan *d, struct fault *f)
+{
+	_cleanup_config_redact_ struct config_redact rules = { 0 };
+	_cleanup_strv_ char **flags = NULL;
+	int r = config_redact_flags(d->profile, &flags, f);
+
+	if (r >= 0)
+		r = config_redact_set(&rules, d->config, flags, f);
+	return r < 0 ? r : subject_redact(d->subject, &rules.rules, &d->key, f);
 }
 
 int run_plan_digest(struct run_plan *d, const struct run_options *o, struct fault *f)
@@ -206,6 +334,8 @@ int run_plan_digest(struct run_plan *d, const struct run_options *o, struct faul
 
 	d->refused = "digest";
 	r = digest_key_load(&d->dirs, d->config->digest_key, !o->dry_run, &d->key, f);
+	if (r >= 0)
+		r = redact(d, f);
 	if (r >= 0)
 		r = subject_to_json(d->subject, &d->key, &d->document, f);
 	if (r >= 0)
@@ -227,6 +357,7 @@ struct decision_question run_plan_question(const struct run_plan *d, const struc
 		.security = SECURITY_OFF,
 		.governance = d->profile->sections[PROFILE_SECTION_GOVERNANCE],
 		.exempt = o->canary ? "doctor" : NULL,
+		.standing = true,
 	};
 }
 

@@ -3,11 +3,13 @@
 
 #include "base/digest.h"
 #include "base/fault.h"
+#include "run/run-base.h"
 #include "run/run-options.h"
 #include "config/config.h"
 #include "decision/decision.h"
 #include "state/digest-key.h"
 #include "state/dirs.h"
+#include "state/home-dir.h"
 #include "state/project.h"
 #include "policy/policy.h"
 #include "profile/profile.h"
@@ -26,8 +28,10 @@ struct run_plan {
 	struct profile asked;	   /* with the options; shares the loaded one's memory */
 	struct sandbox_root *root; /* locked; NULL: no sandbox root */
 	struct project project;	   /* empty: the worktree is another directory */
-	bool makes_root;	   /* set by the caller: a missing sandbox root is created, else refused */
-	char **hide;		   /* of ASKED: paths that the profile hides, and custody's own */
+	struct run_base base;	   /* of a continued run */
+	struct home_dir *home;	   /* locked; NULL: in memory */
+	bool makes_root; /* set by the caller: a missing sandbox root or home is created, else refused */
+	char **hide;	 /* of ASKED: paths that the profile hides, and custody's own */
 	struct subject *subject;
 	struct digest_key key; /* from here on filled by run_plan_digest */
 	struct jdoc *document;
@@ -43,6 +47,11 @@ int run_plan_place(const struct run_options *o, struct run_plan *ret, struct fau
  */
 int run_plan_open(const struct run_options *o, const char *session, struct run_plan *ret,
 		  struct fault *f) _must_check_;
+/*
+ * Before the digest of a bundle: the secrets found now become paths that the profile hides, because config.json is made from
+ * the document alone.
+ */
+int run_plan_fix_secrets(struct run_plan *d, struct fault *f) _must_check_;
 /* Document and digest of an opened one.  --dry-run creates no key: without one DOCUMENT stays NULL. */
 int run_plan_digest(struct run_plan *d, const struct run_options *o, struct fault *f) _must_check_;
 /* The question for src/decision; borrows from D and O. */

@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "base/seam.h"
 #include "run/run-prepare-impl.h"
+#include "session/session-upper.h"
 #include "worktree/worktree.h"
 
 /* Can an unrelated user id walk to PATH? */
@@ -68,7 +69,7 @@ int run_prepare_find_point(const struct session *s, const struct subject *subjec
 
 /* Trees of one run before they are attached. Nothing is freed: the creator exits soon. */
 struct trees {
-	int worktree, layers, init;
+	int worktree, base, layers, init;
 	int *mounts; /* one per subject mount, -EBADF: bound by its path */
 };
 
@@ -129,13 +130,13 @@ static int clone_mounts(const struct run_prepare *p, const struct placement *pl,
 
 		t->mounts[i] = -EBADF;
 		/* A tree is a lower, which the container's ids look up by its path. */
-		if (m->kind != SUBJECT_MOUNT_BIND || (!m->idmap && !subject_mount_is_tree(s, m)))
+		if (m->kind == SUBJECT_MOUNT_TMPFS || (!m->idmap && !subject_mount_is_tree(s, m)))
 			continue;
-		r = worktree_clone(m->source, m->rw, m->idmap && run_prepare_is_mapped(s) ? &ids : NULL,
-				   &t->mounts[i], f);
+		r = worktree_clone(m->source, m->rw && m->kind == SUBJECT_MOUNT_BIND,
+				   m->idmap && run_prepare_is_mapped(s) ? &ids : NULL, &t->mounts[i], f);
 		if (r >= 0 && !m->rw)
 			r = require_type(m, t->mounts[i], f);
-		if (r >= 0 && (m->rw || s->sandbox))
+		if (r >= 0 && (m->rw || m->exact || s->sandbox))
 			r = subject_require_file(&m->file, t->mounts[i], m->source, f);
 		if (r < 0)
 			return r;
@@ -155,6 +156,20 @@ static int clone_own(const char *dir, const char *name, bool rw, int *ret, struc
 	return worktree_clone(real, rw, NULL, ret, f);
 }
 
+/* Not mapped: the session took the ids of its base, so its files belong to the command's. */
+static int clone_base(const struct run_prepare *p, const struct placement *pl, int *ret, struct fault *f)
+{
+	const struct capture_ids *ids = &p->base->kept.ids;
+
+	if (ids->uid_from != pl->uid_base + p->subject->uid ||
+	    ids->gid_from != pl->gid_base + p->subject->gid)
+		return fault_set(f, EPERM,
+				 "the changes of session '%s' belong to other ids than those of this command "
+				 "(process.user of the profile): run without --continue",
+				 p->base->kept.session);
+	return clone_own(p->base->layer, ".", false, ret, f);
+}
+
 /*
  * fuse-overlayfs also sees the directory of its upper: the other files in it stay root's, and the directory is only
  * searchable.
@@ -172,15 +187,19 @@ static int clone_trees(const struct run_prepare *p, struct placement *pl, struct
 {
 	int r = 0;
 
-	*t = (struct trees){ .worktree = -EBADF, .layers = -EBADF, .init = -EBADF };
+	*t = (struct trees){ .worktree = -EBADF, .base = -EBADF, .layers = -EBADF, .init = -EBADF };
 	if (p->subject->worktree)
 		r = clone_worktree(p, pl, &t->worktree, f);
 	if (r == 0 && p->subject->worktree &&
 	    (p->subject->sandbox || p->subject->profile->workspace == PROFILE_WORKSPACE_RW))
 		r = subject_require_file(&p->subject->worktree_file, t->worktree, p->subject->worktree, f);
 	if (r == 0 && p->upper)
-		r = worktree_make_upper(p->session->state, p->subject->worktree,
+		r = run_prepare_upper(p, pl->uid_base + p->subject->uid, pl->gid_base + p->subject->gid, f);
+	if (r == 0 && p->repository)
+		r = worktree_make_upper(p->repository, subject_find_overlay(p->subject)->source,
 					pl->uid_base + p->subject->uid, pl->gid_base + p->subject->gid, f);
+	if (r == 0 && p->base)
+		r = clone_base(p, pl, &t->base, f);
 	if (r == 0 && profile_is_fuse(p->subject->profile))
 		r = restrict_state(p, f);
 	if (r == 0 && p->upper)
@@ -216,6 +235,8 @@ static int attach_trees(const struct run_prepare *p, int dirfd, const struct tre
 	pl->sources = sources;
 	r = attach_tree(t->worktree, dirfd, p->mount_point, "tree", &pl->worktree, f);
 	if (r == 0)
+		r = attach_tree(t->base, dirfd, p->mount_point, "base", &pl->base, f);
+	if (r == 0)
 		r = attach_tree(t->layers, dirfd, p->mount_point, "l", &layers, f);
 	if (r == 0)
 		r = attach_tree(t->init, dirfd, p->mount_point, "init", &pl->init, f);
@@ -229,6 +250,12 @@ static int attach_trees(const struct run_prepare *p, int dirfd, const struct tre
 		pl->upper = path_join(layers, "u");
 		pl->work = path_join(layers, "w");
 		if (!pl->upper || !pl->work)
+			r = fault_errno(f, ENOMEM, "session");
+	}
+	if (r == 0 && layers && p->repository) {
+		pl->repository_upper = path_join(layers, SESSION_REPOSITORY "/" SESSION_UPPER_DIR);
+		pl->repository_work = path_join(layers, SESSION_REPOSITORY "/w");
+		if (!pl->repository_upper || !pl->repository_work)
 			r = fault_errno(f, ENOMEM, "session");
 	}
 	return r;

@@ -14,6 +14,7 @@
 #include "base/seam.h"
 #include "base/userns.h"
 #include "session/session-aside.h"
+#include "session/session-upper.h"
 #include "worktree/overlay-server.h"
 #include "worktree/worktree.h"
 #include "oci/bundle/bundle-operands.h"
@@ -23,6 +24,17 @@
 #include "warden/creator.h"
 #include "layer/init-proto.h"
 #include "warden/warden.h"
+
+/* The directory of a second upper, for the repository beside the worktree. */
+static int make_repository(struct run_prepare *p, const struct session *s, struct fault *f)
+{
+	p->repository = path_join(s->state, SESSION_REPOSITORY);
+	p->repository_upper = path_join(s->state, SESSION_REPOSITORY "/" SESSION_UPPER_DIR);
+	p->repository_work = path_join(s->state, SESSION_REPOSITORY "/w");
+	if (!p->repository || !p->repository_upper || !p->repository_work)
+		return fault_errno(f, ENOMEM, "session");
+	return mkdir(p->repository, 0700) < 0 ? fault_errno(f, errno, "make '%s'", p->repository) : 0;
+}
 
 int run_prepare_init(struct run_prepare *p, const struct dirs *d, struct session *s,
 		     const struct subject *subject, unsigned int terminal, struct fault *f)
@@ -47,6 +59,8 @@ int run_prepare_init(struct run_prepare *p, const struct dirs *d, struct session
 			p->work = path_join(s->state, "w");
 		if (r == 0 && (!p->upper || !p->work))
 			r = fault_errno(f, ENOMEM, "session");
+		if (r == 0 && subject_find_overlay(subject))
+			r = make_repository(p, s, f);
 	}
 	return r;
 }
@@ -56,6 +70,9 @@ void run_prepare_done(struct run_prepare *p)
 	free(p->mount_point);
 	free(p->upper);
 	free(p->work);
+	free(p->repository);
+	free(p->repository_upper);
+	free(p->repository_work);
 	if (p->config)
 		(void)munmap(p->config, sizeof(*p->config));
 	*p = (struct run_prepare){ 0 };
@@ -82,6 +99,19 @@ int run_prepare_config(const struct subject *s, struct placement *pl, bool prett
 		return r;
 	*ret = strbuf_take(&text);
 	return *ret ? 0 : fault_errno(f, ENOMEM, "config.json");
+}
+
+/* The merged root takes its mode from the upper: of a continued run it is the mode that the base left. */
+int run_prepare_upper(const struct run_prepare *p, uid_t uid, gid_t gid, struct fault *f)
+{
+	struct stat st;
+	int r = worktree_make_upper(p->session->state, p->subject->worktree, uid, gid, f);
+
+	if (r < 0 || !p->base)
+		return r;
+	if (stat(p->base->layer, &st) < 0)
+		return fault_errno(f, errno, "'%s'", p->base->layer);
+	return chmod(p->upper, st.st_mode & 0777) < 0 ? fault_errno(f, errno, "'%s'", p->upper) : 0;
 }
 
 /* Sealed copies, in the creator's private directory PARENT. */
@@ -168,12 +198,20 @@ static int prepare_user(const struct run_prepare *p, struct placement *pl, struc
 	pl->worktree = p->subject->worktree;
 	pl->init = path_join(p->dirs->libexec, "custody-init");
 	if (p->upper) {
-		r = worktree_make_upper(p->session->state, p->subject->worktree, pl->uid_base, pl->gid_base,
-					f);
+		r = run_prepare_upper(p, pl->uid_base, pl->gid_base, f);
 		if (r < 0)
 			return r;
 		pl->upper = p->upper;
 		pl->work = p->work;
+		pl->base = p->base ? p->base->layer : NULL;
+	}
+	if (p->repository) {
+		r = worktree_make_upper(p->repository, subject_find_overlay(p->subject)->source, pl->uid_base,
+					pl->gid_base, f);
+		if (r < 0)
+			return r;
+		pl->repository_upper = p->repository_upper;
+		pl->repository_work = p->repository_work;
 	}
 	if (!pl->init)
 		return fault_errno(f, ENOMEM, "session");
@@ -214,7 +252,7 @@ static int list_sources(const struct subject *s, const struct placement *pl, str
 	if (s->worktree && pl->rootless)
 		paths[n++] = s->worktree;
 	for (size_t i = 0; i < s->n_mounts; i++)
-		if (s->mounts[i].kind == SUBJECT_MOUNT_BIND && !(pl->sources && pl->sources[i]))
+		if (s->mounts[i].kind != SUBJECT_MOUNT_TMPFS && !(pl->sources && pl->sources[i]))
 			paths[n++] = s->mounts[i].source;
 	rq->sources = paths;
 	return 0;
@@ -238,7 +276,8 @@ int run_prepare_container(void *arg, struct runtime_request *rq, struct fault *f
 		pl.uid_base = pl.gid_base = 0;
 	/* As late as possible, but before a mount of ours may cover the tree. */
 	r = subject_require_sources(p->subject, f);
-	if (r == 0)
+	/* Of a continued run the supervisor did: this process has no descriptor of its view. */
+	if (r == 0 && !p->base)
 		r = operand_require_same(p->subject, f);
 	if (r < 0)
 		return r;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/fault.h"
+#include "run/run-base.h"
 #include "state/dirs.h"
 #include "subject/placement.h"
 #include "session/runtime-ops.h"
@@ -27,10 +28,13 @@ struct run_prepare {
 	const struct dirs *dirs;
 	const struct session *session;
 	const struct subject *subject;
-	unsigned int terminal;	       /* bit N: descriptor N is a pty */
-	char *mount_point;	       /* root: of the private tmpfs */
-	char *upper;		       /* overlay: as the supervisor sees it; else NULL */
+	unsigned int terminal; /* bit N: descriptor N is a pty */
+	char *mount_point;     /* root: of the private tmpfs */
+	char *upper;	       /* overlay: as the supervisor sees it; else NULL */
+	char *repository;      /* directory of the second upper, of the repository; NULL: none */
+	char *repository_upper, *repository_work;
 	char *work;		       /* overlay: beside it */
+	const struct run_base *base;   /* of a continued run, borrowed; NULL: none */
 	struct session_config *config; /* as the creator passed it to the runtime */
 };
 

@@ -46,8 +46,12 @@ static void capture_lost(void *arg, const struct ledger_run *names, bool started
 					.worker = names->worker,
 					.operation = "end",
 					.command = names->argv,
-					.status = end->reason };
+					.status = end->reason,
+					.redact = names->redact };
 
+	/* It had no files of its own: those of its session are that session's. */
+	if (str_eq(names->action, LEDGER_ACTION_EXEC))
+		return;
 	if (lost->config)
 		run_lost_capture(lost, names, started, end);
 	if (lost->dirs && names->cwd && sandbox_log_write_worktree(lost->dirs, names->cwd, &l, &f) < 0)

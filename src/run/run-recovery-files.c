@@ -27,11 +27,11 @@ int run_recovery_files_begin(const struct run *run, const struct session *s, str
 	return r < 0 ? r : run_keep_upper_announce(run, s->run_fd, f);
 }
 
-/* Without the values of the environment: this directory may be on a disk. */
-int run_recovery_files_config(const struct session *s, const struct session_config *c, struct fault *f)
+/* Without secrets: this directory may be on a disk. */
+int run_recovery_files_config(const struct run *run, const struct session_config *c, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf config = { 0 };
-	int r = c->len ? evidence_config_write(c->text, c->len, &config, f) : 0;
+	int r = c->len ? evidence_config_write(c->text, c->len, run->plan.document, &config, f) : 0;
 
-	return r < 0 || !c->len ? r : write_file(s, RECOVERY_CONFIG, &config, f);
+	return r < 0 || !c->len ? r : write_file(&run->session, RECOVERY_CONFIG, &config, f);
 }

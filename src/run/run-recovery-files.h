@@ -15,5 +15,5 @@ struct run;
 /* While the container is created; the session's note has been written. */
 int run_recovery_files_begin(const struct run *run, const struct session *s, struct fault *f) _must_check_;
 /* When the creator has filled C. */
-int run_recovery_files_config(const struct session *s, const struct session_config *c,
+int run_recovery_files_config(const struct run *run, const struct session_config *c,
 			      struct fault *f) _must_check_;

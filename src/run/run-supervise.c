@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "run/run-detach.h"
 #include "run/run-evidence.h"
+#include "run/run-exec.h"
 #include "run/run-housekeeping.h"
 #include "run/run-recovery-files.h"
 #include "run/run-prepare.h"
@@ -98,8 +99,7 @@ static void created(void *arg)
 {
 	struct job *j = arg;
 
-	if (!j->undescribed.code &&
-	    run_recovery_files_config(&j->run->session, j->place.config, &j->undescribed) == 0)
+	if (!j->undescribed.code && run_recovery_files_config(j->run, j->place.config, &j->undescribed) == 0)
 		seam("config-left");
 }
 
@@ -248,6 +248,7 @@ int run_supervise(struct run *run, struct fault *f)
 	_cleanup_output_log_ struct output_log log = OUTPUT_LOG_NONE;
 	_cleanup_close_ int log_dir = -EBADF;
 	_cleanup_mount_watch_ struct mount_watch watch = MOUNT_WATCH_NONE;
+	_cleanup_run_exec_ struct run_exec exec = { .job = { .fd = -EBADF } };
 	struct warden_job w = {
 		.ops = &adapter_ops,
 		.session = s,
@@ -292,14 +293,23 @@ int run_supervise(struct run *run, struct fault *f)
 		decision->refused = REFUSED_SETUP;
 		r = profile_is_fuse(&d->asked) ? serve(&job, &w, f) : 0;
 	}
+	if (r == 0 && d->base.open) {
+		job.place.base = &d->base;
+		r = operand_require_same(d->subject, f);
+	}
 	if (r == 0) {
 		w.layer_dir = job.place.upper;
+		if (job.place.repository_upper)
+			w.layer_also = job.place.repository_upper;
 		w.arg = &job;
 		w.log = log.fd < 0 ? NULL : &log;
 		r = mount_watch_open(d->subject, s->rootless, &watch, f);
 	}
-	if (r == 0)
+	if (r == 0) {
+		run_exec_open(run, &exec);
+		w.exec = exec.job.fd < 0 ? NULL : &exec.job;
 		r = warden_run(&w, run->result, f);
+	}
 	if (r == 0 && log.error)
 		run->result->output_error = log.error;
 	run_report_leftover(cgroup_remove(&cgroup, &left), &left);

@@ -32,6 +32,7 @@ void run_free(struct run *r)
 	decision_done(&r->decision);
 	run_plan_done(&r->plan);
 	session_note_done(&r->note);
+	strv_free(r->shown);
 	free(r);
 }
 
@@ -57,14 +58,10 @@ int run_new(const struct run_options *o, struct run **ret, struct fault *f)
 /* Redaction rules of the configuration and, once it is loaded, the profile: before anything is recorded. */
 static int redact(struct run *run, struct fault *f)
 {
-	const struct profile *p = run->plan.profile;
-	const struct jdoc *list = p ? jdoc_get(p->sections[PROFILE_SECTION_AUDIT], "redact") : NULL;
 	_cleanup_strv_ char **flags = NULL;
+	int r = config_redact_flags(run->plan.profile, &flags, f);
 
-	for (size_t i = 0; list && list->type == JDOC_ARRAY && i < list->n_items; i++)
-		if (strv_append(&flags, list->items[i]->string) < 0)
-			return fault_errno(f, ENOMEM, "redaction rules");
-	return decision_redact(&run->decision, flags, f);
+	return r < 0 ? r : decision_redact(&run->decision, flags, f);
 }
 
 /* As far as it is known before the profile is loaded. */
@@ -215,6 +212,7 @@ static int judge(struct run *run, struct fault *f)
 	r = run_plan_digest(&run->plan, run->options, f);
 	if (r < 0)
 		return fault_wrap(f, r, "nothing was started (%s)", decision_remedy(r));
+	decision_redact_with(&run->decision, &run->plan.key);
 	complete_records(run);
 	q = run_plan_question(&run->plan, run->options);
 	return decision_judge(&run->decision, &q, f);
@@ -258,24 +256,29 @@ static int leave_caller(struct run *run, struct fault *f)
 }
 
 /* Also of a refusal: as far as it is known. */
-static void name_result(const struct run *run)
+static void name_result(struct run *run)
 {
 	const struct ledger_run *names = &run->decision.run;
 	const struct run_options *o = run->options;
 	const struct profile *p = run->plan.profile;
 	struct run_result *ret = run->result;
 
+	/* As in the records; without memory no command rather than one with secrets. */
+	strv_free(run->shown);
+	run->shown = o->argv ? redact_argv(o->argv, names->redact) : NULL;
 	memcpy(ret->session, run->id, sizeof(ret->session));
 	ret->lane = names->lane;
 	ret->digest = names->digest;
 	ret->verdict = names->approval.verdict;
 	ret->profile = p ? p->name : asked_profile(run);
 	ret->profile_digest = p ? &p->digest : NULL;
-	ret->argv = o->argv;
+	ret->argv = run->shown;
 	ret->name = o->name;
 	ret->agent = o->agent;
 	ret->worker = o->worker;
 	ret->issue = o->issue;
+	ret->chain = run->plan.base.chain;
+	ret->base = run->plan.base.open ? &run->plan.base.subject.manifest : NULL;
 	ret->worktree = run->plan.subject ? run->plan.subject->worktree : NULL;
 }
 
@@ -284,7 +287,8 @@ static int open_session(struct run *run, struct fault *f)
 	int r;
 
 	run->decision.refused = REFUSED_SETUP;
-	r = session_open(&run->plan.dirs, run->decision.pass, run->id, &run->session, f);
+	r = session_open_with_ids(&run->plan.dirs, run->decision.pass, run->id,
+				  run->plan.base.open ? run->plan.base.uid_base : 0, &run->session, f);
 	if (r == -LANE_REFUSED)
 		run->decision.status = STATUS_LANE;
 	if (r == 0)
@@ -362,7 +366,21 @@ static void release_grant(struct run *run, bool ended)
 		log_error("%s, ignoring", fault_text(&f));
 }
 
-static void refuse(struct run *run, const struct fault *f)
+/* An error may quote words of the command.  The refusal of a lane shows a command line to copy, and stays as it is. */
+static char *redact_refusal(const struct run *run, struct fault *f)
+{
+	const struct ledger_run *names = &run->decision.run;
+	char *text = redact_message(fault_text(f), names->argv, names->redact);
+	int code = f->code;
+
+	if (run->decision.status == STATUS_LANE || (text && str_eq(text, fault_text(f))))
+		return text;
+	fault_done(f);
+	(void)fault_set(f, code, "%s", text ? text : "out of memory");
+	return text;
+}
+
+static void refuse(struct run *run, struct fault *f)
 {
 	struct run_result *ret = run->result;
 	int status = run->decision.status;
@@ -370,7 +388,7 @@ static void refuse(struct run *run, const struct fault *f)
 	run_result_done(ret);
 	*ret = (struct run_result){
 		.exit = { .reason = EXIT_REASON_SETUP_FAILED, .code = status, .abnormal = true },
-		.detail = strdup(fault_text(f)),
+		.detail = redact_refusal(run, f),
 		.ended_us = clock_wall_us(),
 	};
 	if (status == STATUS_DENIED || status == STATUS_UNAPPROVED || status == STATUS_LANE)

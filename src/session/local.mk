@@ -1,5 +1,6 @@
 # session: one session on disk: id, lock, session.json, kept upper; exit reason, result
 libcore_a_SOURCES += \
+	src/session/exec-socket.c src/session/exec-socket.h \
 	src/session/exit-reason.c src/session/exit-reason.h \
 	src/session/run-result.c src/session/run-result.h \
 	src/session/runtime-ops.h \
@@ -12,6 +13,7 @@ libcore_a_SOURCES += \
 	src/session/session-note.c src/session/session-note.h \
 	src/session/session-pick.c src/session/session-pick.h \
 	src/session/session-settle.c \
+	src/session/session-sum.c src/session/session-sum.h \
 	src/session/session-summary.c src/session/session-summary.h \
 	src/session/session-sweep.c \
 	src/session/session-upper.c src/session/session-upper.h \

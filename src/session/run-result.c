@@ -45,6 +45,8 @@ struct session_summary run_result_summary(const struct run_result *r, const stru
 		.end = run_result_end(r),
 		.detail = r->detail,
 		.layers = r->proven ? r->layers : NULL,
+		.chain = r->chain,
+		.base = r->base,
 		.started_us = r->started_us,
 		.ended_us = r->ended_us,
 	};
@@ -76,11 +78,15 @@ struct jdoc *run_result_to_json(const struct run_result *r)
 	if (r->evidence_error)
 		jdoc_set_string(o, "evidence_error", r->evidence_error);
 	put_disk_limit(o, r);
+	if (r->full)
+		jdoc_set(o, "full", jdoc_copy(r->full));
 	return o;
 }
 
 void run_result_done(struct run_result *r)
 {
+	jdoc_free(r->full);
+	r->full = NULL;
 	free(r->detail);
 	free(r->evidence);
 	free(r->evidence_error);

@@ -31,6 +31,7 @@ struct run_result {
 	int output_error;	       /* errno: some of the command's output could not be delivered */
 	bool worktree_lost;	       /* the server of the worktree exited before the command did */
 	bool unrecorded;	       /* the end could not be written to the ledger */
+	struct jdoc *full;	       /* heap: the private places that were full; NULL: none */
 	char *evidence;		       /* path; NULL: none was captured */
 	struct digest evidence_digest; /* of its metadata.json */
 	bool evidence_staged;	       /* EVIDENCE is not its final path (evidence/delivery.h) */
@@ -38,6 +39,8 @@ struct run_result {
 	uint64_t evidence_shared;      /* of them: hard links to the kept changes */
 	char *evidence_error;	       /* why none could be captured; NULL: no error */
 	const char *worktree;	       /* host path; NULL: none */
+	char *const *chain;	       /* sessions that it continues, its base first; NULL: none */
+	const struct digest *base;     /* with it: manifest of the changes that it began on */
 	bool kept;		       /* the changes are kept for review, and their size is: */
 	uint64_t kept_files, kept_bytes;
 	char *detail; /* one human-readable line: the error, or the exceeded limit; NULL: none */

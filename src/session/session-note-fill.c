@@ -39,6 +39,8 @@ int session_note_fill(struct session_note *n, const struct dirs *d, const char *
 	n->lane = d->lane;
 	n->started_us = started_us;
 	r = argv ? session_note_set_argv(n, argv, f) : fault_errno(f, ENOMEM, "session");
+	if (r == 0 && t->chain && !(n->chain = strv_copy(t->chain)))
+		r = fault_errno(f, ENOMEM, "session");
 	if (r == 0)
 		r = copy_texts(n, t, f);
 	return r < 0 ? r : session_note_sign(n, f);

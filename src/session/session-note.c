@@ -35,6 +35,7 @@ void session_note_done(struct session_note *n)
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		free(texts[i]);
 	strv_free(n->argv);
+	strv_free(n->chain);
 	*n = (struct session_note){ 0 };
 }
 
@@ -196,6 +197,9 @@ static void map_note(struct jmap *m, struct session_note *n)
 	jmap_string_or_null(m, "worktree", &n->worktree);
 	map_identity(m, n);
 	(void)map_workspace(m, n);
+	/* Only of a session that continues another one. */
+	if (m->reading ? jdoc_get(m->d, "chain") != NULL : n->chain != NULL)
+		jmap_strv(m, "chain", &n->chain);
 	jmap_bool(m, "rootless", &n->rootless);
 	jmap_bool(m, "detached", &n->detached);
 	map_supervisor(m, n);

@@ -54,6 +54,7 @@ struct session_note {
 		worktree_inode; /* 0: unknown, in notes of older versions and of containers */
 	char *workspace;	/* "overlay", "ro", "rw", "tmpfs", "overlay-fuse" */
 	bool rootless, detached;
+	char **chain; /* sessions that it continues, its base first; NULL: none */
 
 	pid_t pid;	    /* of the supervisor: never signalled before session_note_watch has verified it */
 	uint64_t pid_start; /* its start in clock ticks since boot, field 22 of /proc/PID/stat */
@@ -84,6 +85,7 @@ struct session_note_texts {
 	const char *name, *agent, *worker, *issue, *profile, *digest;
 	const char *container, *bundle, *worktree, *workspace;
 	char *const *argv;
+	char *const *chain;
 	const struct redact *redact;
 };
 /* A running session of lane D->lane that started at STARTED_US, supervised by the calling process. */

@@ -79,7 +79,8 @@ static int look(const struct dirs *d, const struct session_note *n, enum session
 	return refuse_unreadable(text, f);
 }
 
-static int pick_newest(const struct dirs *d, enum session_fit fit, struct session_note *ret, struct fault *f)
+static int pick_newest(const struct dirs *d, enum session_fit fit, const struct session_here *here,
+		       struct session_note *ret, struct fault *f)
 {
 	static const char *const none[] = {
 		[SESSION_FIT_ANY] = "no session ran in this directory",
@@ -87,14 +88,11 @@ static int pick_newest(const struct dirs *d, enum session_fit fit, struct sessio
 		[SESSION_FIT_RUNNING] = "no session is running in this directory",
 	};
 	_cleanup_session_notes_ struct session_note_list l = { 0 };
-	_cleanup_session_here_ struct session_here here = { 0 };
 	struct session_note *found = NULL;
-	int r = session_here_load(&here, f);
+	int r = session_note_list(d, &l, f);
 
-	if (r == 0)
-		r = session_note_list(d, &l, f);
 	for (size_t i = 0; r == 0 && i < l.n; i++) {
-		r = look(d, &l.items[i], fit, &here, f);
+		r = look(d, &l.items[i], fit, here, f);
 		found = r > 0 ? &l.items[i] : NULL;
 	}
 	if (r >= 0)
@@ -111,5 +109,21 @@ static int pick_newest(const struct dirs *d, enum session_fit fit, struct sessio
 int session_pick(const struct dirs *d, const char *word, enum session_fit fit, struct session_note *ret,
 		 struct fault *f)
 {
-	return session_word_is_last(word) ? pick_newest(d, fit, ret, f) : session_note_find(d, word, ret, f);
+	_cleanup_session_here_ struct session_here here = { 0 };
+	int r;
+
+	if (!session_word_is_last(word))
+		return session_note_find(d, word, ret, f);
+	r = session_here_load(&here, f);
+	return r < 0 ? r : pick_newest(d, fit, &here, ret, f);
+}
+
+int session_pick_of(const struct dirs *d, uint64_t device, uint64_t inode, const char *word,
+		    struct session_note *ret, struct fault *f)
+{
+	struct session_here_dir dir = { .device = device, .inode = inode };
+	const struct session_here here = { .dirs = &dir, .n = 1 };
+
+	return session_word_is_last(word) ? pick_newest(d, SESSION_FIT_CHANGES, &here, ret, f)
+					  : session_note_find(d, word, ret, f);
 }

@@ -22,3 +22,6 @@ bool session_word_is_last(const char *word); /* NULL, "-", "last" */
  */
 int session_pick(const struct dirs *d, const char *word, enum session_fit fit, struct session_note *ret,
 		 struct fault *f) _must_check_;
+/* The same for the newest one with kept changes whose worktree is this directory itself. */
+int session_pick_of(const struct dirs *d, uint64_t device, uint64_t inode, const char *word,
+		    struct session_note *ret, struct fault *f) _must_check_;

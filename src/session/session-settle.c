@@ -23,7 +23,8 @@ static bool stays(const char *name, bool kept)
 		if (strcmp(name, always[i]) == 0)
 			return true;
 	return kept && (strcmp(name, SESSION_UPPER) == 0 || strcmp(name, SESSION_UPPER_FILE) == 0 ||
-			strcmp(name, SESSION_UPPER_BASE) == 0);
+			strcmp(name, SESSION_UPPER_BASE) == 0 || strcmp(name, SESSION_UPPER_SUM) == 0 ||
+			strcmp(name, SESSION_REPOSITORY) == 0);
 }
 
 int session_note_trim(int dir, bool kept, struct fault *f)
@@ -93,10 +94,9 @@ bool session_note_is_settled(int states_fd, const char *id)
 	       !(st.st_mode & S_IWUSR);
 }
 
-bool session_has_changes(int dirfd)
+static bool has_entries(int dirfd, const char *name)
 {
-	_cleanup_close_ int fd =
-		openat(dirfd, SESSION_UPPER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	const struct dirent *e;
 	bool found = false;
 	DIR *d;
@@ -111,4 +111,9 @@ bool session_has_changes(int dirfd)
 		found = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
 	(void)closedir(d);
 	return found;
+}
+
+bool session_has_changes(int dirfd)
+{
+	return has_entries(dirfd, SESSION_UPPER) || has_entries(dirfd, SESSION_REPOSITORY "/" SESSION_UPPER);
 }

@@ -56,6 +56,24 @@ static void put_profile(struct jdoc *o, const struct session_summary *s)
 	}
 }
 
+/* Only of a session that continues others. */
+static void put_chain(struct jdoc *o, const struct session_summary *s)
+{
+	char text[sizeof("sha256:") + DIGEST_HEX_SIZE] = "sha256:";
+	struct jdoc *c, *list;
+
+	if (!s->chain)
+		return;
+	c = jdoc_set_object(o, "continues");
+	if (s->base) {
+		digest_to_hex(s->base, text + sizeof("sha256:") - 1);
+		jdoc_set_string(c, "manifest", text);
+	}
+	list = jdoc_set_array(c, "sessions");
+	for (char *const *id = s->chain; *id; id++)
+		jdoc_append_string(list, *id);
+}
+
 struct jdoc *session_summary_to_json(const struct session_summary *s)
 {
 	struct jdoc *o = jdoc_new_object();
@@ -75,6 +93,7 @@ struct jdoc *session_summary_to_json(const struct session_summary *s)
 	put_text(o, s, "agent", s->agent);
 	put_text(o, s, "worker", s->worker);
 	put_text(o, s, "issue", s->issue);
+	put_chain(o, s);
 	put_exit(o, &s->end);
 	put_text(o, s, "detail", s->detail);
 	if (s->kind == SESSION_SUMMARY_RUN)

@@ -33,7 +33,10 @@ struct session_summary {
 	struct ledger_end end;
 	const char *detail;
 	const enum layer_state *layers; /* _LAYER_MAX of them; NULL: not proven */
-	uint64_t started_us, ended_us;	/* wall clock: payload released, session over */
+	char *const
+		*chain; /* sessions that it continues, its base first; NULL: none, and the key is left out */
+	const struct digest *base;     /* with it: manifest of the changes that it began on; NULL: unknown */
+	uint64_t started_us, ended_us; /* wall clock: payload released, session over */
 };
 
 struct jdoc *session_summary_to_json(const struct session_summary *s);

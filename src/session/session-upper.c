@@ -27,6 +27,10 @@ void session_upper_done(struct session_upper *k)
 {
 	free(k->worktree);
 	strv_free(k->protect);
+	strv_free(k->ask);
+	strv_free(k->allow);
+	strv_free(k->chain);
+	free(k->own);
 	*k = (struct session_upper){ 0 };
 }
 
@@ -60,6 +64,18 @@ static void map_id(struct jmap *m, const char *key, uint32_t *field)
 	*field = n;
 }
 
+/* An older version wrote none of the three. */
+static void map_questions(struct jmap *m, struct session_upper *k)
+{
+	if (m->reading && !jdoc_get(m->d, "ask_deletions") && !jdoc_get(m->d, "allow")) {
+		k->ask_deletions = SESSION_UPPER_ASK_DELETIONS;
+		return;
+	}
+	jmap_strv(m, "ask", &k->ask);
+	jmap_strv(m, "allow", &k->allow);
+	jmap_u64(m, "ask_deletions", &k->ask_deletions);
+}
+
 static void map(struct jmap *m, struct session_upper *k)
 {
 	static const char *const notes[] = {
@@ -87,6 +103,12 @@ static void map(struct jmap *m, struct session_upper *k)
 	map_text(m, "boot", k->boot, sizeof(k->boot));
 	jmap_u64(m, "bytes", &k->bytes);
 	jmap_strv(m, "protect", &k->protect);
+	map_questions(m, k);
+	/* Only of a session that continues another one. */
+	if (m->reading ? jdoc_get(m->d, "chain") != NULL : k->chain != NULL)
+		jmap_strv(m, "chain", &k->chain);
+	if (m->r == 0 && (m->reading ? jdoc_get(m->d, "own") != NULL : k->own != NULL))
+		jmap_string(m, "own", &k->own);
 	k->notes = n;
 }
 
@@ -175,6 +197,17 @@ int session_upper_measure(int layer, struct session_upper *k, struct fault *f)
 	return 0;
 }
 
+/* The worktree's last: finish_removal looks for it. */
+static int remove_trees(int dirfd, struct fault *f)
+{
+	int r = path_remove_tree(dirfd, SESSION_UPPER_SUM, f);
+
+	if (r == 0)
+		r = path_remove_tree(dirfd, SESSION_REPOSITORY, f);
+
+	return r < 0 ? r : path_remove_wide_tree(dirfd, SESSION_UPPER_DIR, f);
+}
+
 /* Remove layer.json first: session_upper_list removes an upper without it. */
 int session_upper_remove(int dirfd, struct fault *f)
 {
@@ -182,10 +215,10 @@ int session_upper_remove(int dirfd, struct fault *f)
 		return fault_errno(f, errno, "remove '%s'", SESSION_UPPER_FILE);
 	if (unlinkat(dirfd, SESSION_UPPER_BASE, 0) < 0 && errno != ENOENT)
 		return fault_errno(f, errno, "remove '%s'", SESSION_UPPER_BASE);
-	return path_remove_tree(dirfd, SESSION_UPPER_DIR, f);
+	return remove_trees(dirfd, f);
 }
 
-int session_upper_lock(const struct dirs *d, const char *id, struct fault *f)
+static int lock(const struct dirs *d, const char *id, int how, struct fault *f)
 {
 	_cleanup_free_ char *path = NULL;
 	_cleanup_close_ int fd = -EBADF;
@@ -197,12 +230,24 @@ int session_upper_lock(const struct dirs *d, const char *id, struct fault *f)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return fault_errno(f, errno, "open '%s'", path);
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+	if (flock(fd, how | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK
 			       ? fault_set(f, EBUSY,
-					   "session '%s' is being reviewed or removed by another process", id)
+					   "session '%s' is being reviewed, removed or continued by another "
+					   "process",
+					   id)
 			       : fault_errno(f, errno, "lock '%s'", path);
 	return TAKE_FD(fd);
+}
+
+int session_upper_lock(const struct dirs *d, const char *id, struct fault *f)
+{
+	return lock(d, id, LOCK_EX, f);
+}
+
+int session_upper_lock_shared(const struct dirs *d, const char *id, struct fault *f)
+{
+	return lock(d, id, LOCK_SH, f);
 }
 
 static int by_age(const void *a, const void *b)
@@ -238,13 +283,13 @@ static int finish_removal(int states, const char *id, int dir, struct fault *f)
 	if (fstatat(dir, SESSION_UPPER_DIR, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !session_note_is_settled(states, id))
 		return 0;
-	return flock(dir, LOCK_EX | LOCK_NB) < 0 ? 0 : path_remove_tree(dir, SESSION_UPPER_DIR, f);
+	return flock(dir, LOCK_EX | LOCK_NB) < 0 ? 0 : remove_trees(dir, f);
 }
 
-int session_upper_list(const struct dirs *d, struct session_upper_list *ret, struct fault *f)
+/* KEPT: of ended sessions, in their state; else as announced for recovery by those that run or were killed. */
+static int list(const char *parent, bool kept, struct session_upper_list *l, struct fault *f)
 {
-	_cleanup_free_ char *path = path_join(d->state, "sessions");
-	_cleanup_session_upper_list_ struct session_upper_list l = { 0 };
+	_cleanup_free_ char *path = path_join(parent, "sessions");
 	const struct dirent *e;
 	DIR *dir;
 	int r = 0;
@@ -265,18 +310,62 @@ int session_upper_list(const struct dirs *d, struct session_upper_list *ret, str
 			continue;
 		r = session_upper_read(fd, &k, NULL);
 		if (r == 0 && str_eq(k.session, e->d_name))
-			r = add(&l, &k, f);
+			r = add(l, &k, f);
 		else
-			r = r == -ENOENT ? finish_removal(dirfd(dir), e->d_name, fd, f) : 0;
+			r = kept && r == -ENOENT ? finish_removal(dirfd(dir), e->d_name, fd, f) : 0;
 	}
 	if (dir)
 		(void)closedir(dir);
+	return r;
+}
+
+int session_upper_list(const struct dirs *d, struct session_upper_list *ret, struct fault *f)
+{
+	_cleanup_session_upper_list_ struct session_upper_list l = { 0 };
+	int r = list(d->state, true, &l, f);
+
 	if (r < 0)
 		return r;
 	if (l.n)
 		qsort(l.items, l.n, sizeof(*l.items), by_age);
 	*ret = l;
 	l = (struct session_upper_list){ 0 };
+	return 0;
+}
+
+static bool has_base(const struct session_upper *k, const char *id)
+{
+	return k->chain && str_eq(k->chain[0], id);
+}
+
+bool session_upper_is_base(const struct session_upper_list *l, const char *id)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (has_base(&l->items[i], id))
+			return true;
+	return false;
+}
+
+int session_upper_list_announced(const struct dirs *d, struct session_upper_list *ret, struct fault *f)
+{
+	return list(d->run, false, ret, f);
+}
+
+int session_upper_children(const struct dirs *d, const char *id, char ***ret, struct fault *f)
+{
+	_cleanup_session_upper_list_ struct session_upper_list l = { 0 };
+	_cleanup_strv_ char **found = NULL;
+	int r = list(d->state, true, &l, f);
+
+	if (r == 0)
+		r = session_upper_list_announced(d, &l, f);
+	for (size_t i = 0; r == 0 && i < l.n; i++)
+		if (has_base(&l.items[i], id) && !strv_has(found, l.items[i].session) &&
+		    strv_append(&found, l.items[i].session) < 0)
+			r = fault_errno(f, ENOMEM, "sessions");
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(found);
 	return 0;
 }
 
@@ -301,7 +390,8 @@ void session_upper_judge(const struct session_upper_list *l, uint64_t now_us, ui
 		sum += v[i] ? 0 : k->bytes;
 	}
 	for (size_t i = 0; i < l->n && sum > quota; i++) {
-		if (v[i] || l->items[i].bytes > quota || str_eq(l->items[i].session, keep))
+		if (v[i] || l->items[i].bytes > quota || str_eq(l->items[i].session, keep) ||
+		    session_upper_is_base(l, l->items[i].session))
 			continue;
 		v[i] = "over-quota";
 		sum -= l->items[i].bytes;

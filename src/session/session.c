@@ -24,7 +24,7 @@
  * A block is free iff its byte is not locked: nothing is written or cleaned up, the lock is dropped with its holder.
  * The search begins at random so that 100 concurrent starts do not all try the same bytes.
  */
-static int take_ids(struct session *s, const char *run, struct fault *f)
+static int take_ids(struct session *s, const char *run, uid_t wanted, struct fault *f)
 {
 	_cleanup_free_ char *path = path_join(run, "ids");
 	unsigned int start = 0;
@@ -36,8 +36,10 @@ static int take_ids(struct session *s, const char *run, struct fault *f)
 		return fault_errno(f, errno, "open '%s'", path);
 	if (getrandom(&start, sizeof(start), GRND_NONBLOCK) < 0)
 		start = (unsigned int)getpid();
+	if (wanted)
+		start = (wanted - SESSION_ID_BASE) / SESSION_IDS;
 
-	for (unsigned int i = 0; i < SESSION_BLOCKS; i++) {
+	for (unsigned int i = 0; i < (wanted ? 1 : SESSION_BLOCKS); i++) {
 		unsigned int block = (start + i) % SESSION_BLOCKS;
 		struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = block, .l_len = 1 };
 
@@ -50,6 +52,10 @@ static int take_ids(struct session *s, const char *run, struct fault *f)
 		if (errno != EAGAIN && errno != EACCES)
 			return fault_errno(f, errno, "lock '%s'", path);
 	}
+	if (wanted)
+		return fault_set(f, EBUSY,
+				 "the ids of the session to continue are in use by a running session: retry "
+				 "when it has ended (custody sessions)");
 	return fault_set(f, EAGAIN, "all %u id ranges are in use by running sessions", SESSION_BLOCKS);
 }
 
@@ -150,8 +156,20 @@ static int require_lane(const struct dirs *d, const struct lane_pass *pass, stru
 	return fd < 0 ? fd : 0;
 }
 
+static bool is_range(uid_t base)
+{
+	return base >= SESSION_ID_BASE && (base - SESSION_ID_BASE) % SESSION_IDS == 0 &&
+	       (base - SESSION_ID_BASE) / SESSION_IDS < SESSION_BLOCKS;
+}
+
 int session_open(const struct dirs *d, const struct lane_pass *pass, const char *id, struct session *ret,
 		 struct fault *f)
+{
+	return session_open_with_ids(d, pass, id, 0, ret, f);
+}
+
+int session_open_with_ids(const struct dirs *d, const struct lane_pass *pass, const char *id, uid_t uid_base,
+			  struct session *ret, struct fault *f)
 {
 	_cleanup_session_ struct session s = { .run_fd = -EBADF, .ids_fd = -EBADF, .rootless = d->rootless };
 	_cleanup_close_ int sessions_fd = -EBADF;
@@ -170,8 +188,10 @@ int session_open(const struct dirs *d, const struct lane_pass *pass, const char 
 		s.uid_base = geteuid();
 		s.gid_base = getegid();
 		s.n_ids = 1;
+	} else if (uid_base && !is_range(uid_base)) {
+		return fault_set(f, EINVAL, "%u does not begin a range of ids", (unsigned int)uid_base);
 	} else {
-		r = take_ids(&s, d->run, f);
+		r = take_ids(&s, d->run, uid_base, f);
 		if (r < 0)
 			return r;
 	}

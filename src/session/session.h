@@ -38,6 +38,9 @@ struct session {
  */
 int session_open(const struct dirs *d, const struct lane_pass *pass, const char *id, struct session *ret,
 		 struct fault *f) _must_check_;
+/* The same with the range of ids that begins at UID_BASE, or -EBUSY; 0: any.  A user has one id, and no choice. */
+int session_open_with_ids(const struct dirs *d, const struct lane_pass *pass, const char *id, uid_t uid_base,
+			  struct session *ret, struct fault *f) _must_check_;
 /* STATE/sessions/ID of the lane, stamped.  Returns a dirfd; *RET_MADE once the directory exists, also on failure. */
 int session_make_dir(const struct dirs *d, const char *id, bool *ret_made, struct fault *f) _must_check_;
 /* The same for S, for files that must be on a disk (uppers); the path is s->state. */

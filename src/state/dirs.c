@@ -119,11 +119,13 @@ int dirs_load_lane(enum lane lane, struct dirs *ret, struct fault *f)
 	d.state = d.base ? path_join(d.base, lane_name(lane)) : NULL;
 	if (d.data && asprintf(&d.sandboxes, "%s/%s/sandbox", d.data, lane_name(lane)) < 0)
 		d.sandboxes = NULL;
+	if (d.data && asprintf(&d.homes, "%s/%s/home", d.data, lane_name(lane)) < 0)
+		d.homes = NULL;
 	d.profiles_shipped = join(env_dir("CUSTODY_DATADIR") ?: PKGDATADIR, "/profiles");
 	d.libexec = strdup(env_dir("CUSTODY_LIBEXEC") ?: PKGLIBEXECDIR);
 
-	if (!d.config || !d.config_admin || !d.profiles_admin || !d.state || !d.sandboxes || !d.run ||
-	    !d.profiles_shipped || !d.libexec)
+	if (!d.config || !d.config_admin || !d.profiles_admin || !d.state || !d.sandboxes || !d.homes ||
+	    !d.run || !d.profiles_shipped || !d.libexec)
 		return fault_errno(f, ENOMEM, "directories");
 	*ret = d;
 	d = (struct dirs){ 0 };
@@ -147,6 +149,7 @@ void dirs_done(struct dirs *d)
 	free(d->state);
 	free(d->data);
 	free(d->sandboxes);
+	free(d->homes);
 	free(d->run);
 	free(d->libexec);
 	free(d->home);

@@ -24,6 +24,7 @@ struct dirs {
 	char *state;		/* /var/lib/custody/LANE */
 	char *data; /* parent of the lanes' sandbox roots; same as BASE, except for a user: ~/.local/share/custody */
 	char *sandboxes;   /* DATA/LANE/sandbox: one sandbox root per name */
+	char *homes;	   /* DATA/LANE/home: one directory per project and name; state/home-dir.h */
 	char *run;	   /* /run/custody */
 	char *libexec;	   /* custody-init, custody-hook */
 	char *home, *user; /* of the caller: passwd, else HOME and LOGNAME */

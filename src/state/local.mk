@@ -2,6 +2,10 @@
 libcore_a_SOURCES += \
 	src/state/digest-key.c src/state/digest-key.h \
 	src/state/dirs.c src/state/dirs.h \
+	src/state/disposable-dir.c src/state/disposable-dir.h \
+	src/state/git-link.c src/state/git-link.h \
+	src/state/home-dir.c src/state/home-dir.h \
+	src/state/home-list.c src/state/home-list.h \
 	src/state/lane-gate.c \
 	src/state/lane-stamp.c \
 	src/state/lane.c src/state/lane.h \

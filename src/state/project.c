@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "state/git-link.h"
 
 #define DEPTH_MAX 256 /* directories that are searched */
 #define GITFILE_MAX 4096
@@ -21,8 +22,9 @@ struct climb {
 	int fd;
 	struct stat st; /* of FD */
 	uid_t owner;
-	char *home; /* resolved; NULL: not known */
-	bool any;   /* whatever .git is */
+	char *home;	     /* resolved; NULL: not known */
+	bool any;	     /* whatever .git is */
+	struct git_link git; /* found at FD */
 };
 
 static void climb_done(struct climb *c)
@@ -30,12 +32,14 @@ static void climb_done(struct climb *c)
 	fd_close(c->fd);
 	free(c->cwd);
 	free(c->home);
+	git_link_done(&c->git);
 }
 
 void project_done(struct project *p)
 {
 	free(p->top);
 	free(p->below);
+	git_link_done(&p->git);
 	*p = (struct project){ 0 };
 }
 
@@ -115,28 +119,41 @@ static char *read_gitfile(int dir, const struct stat *seen)
 	return strdup(text + strlen(prefix));
 }
 
-static int refuse(const struct climb *c, const struct stat *st, struct fault *f)
+static int refuse(const char *path, const struct stat *st, struct fault *f)
 {
-	_cleanup_free_ char *path = path_of(c),
-			    *gitdir = S_ISREG(st->st_mode) ? read_gitfile(c->fd, st) : NULL;
-
-	if (!path)
-		return fault_errno(f, ENOMEM, "project");
-	if (gitdir)
-		return fault_set(f, EPERM,
-				 "'%s/.git' names the repository '%s', as in a linked worktree or a "
-				 "submodule: custody "
-				 "shows no directory outside of the worktree; " REMEDY,
-				 path, gitdir);
 	return fault_set(f, EPERM,
 			 "'%s/.git' is a %s, not a directory: custody follows none, and cannot tell which "
-			 "project this "
-			 "is; " REMEDY,
+			 "project this is; " REMEDY,
 			 path, type_name(st->st_mode));
 }
 
+/* A file .git: 1 if the repository that it names belongs to this directory. */
+static int follow(struct climb *c, const struct stat *st, struct fault *f)
+{
+	_cleanup_free_ char *path = path_of(c),
+			    *gitdir = S_ISREG(st->st_mode) ? read_gitfile(c->fd, st) : NULL;
+	_cleanup_fault_ struct fault why = { 0 };
+	_cleanup_git_link_ struct git_link g = { 0 };
+
+	if (!path)
+		return fault_errno(f, ENOMEM, "project");
+	if (!gitdir)
+		return refuse(path, st, f);
+	if (git_link_find(c->fd, st->st_ino, gitdir, c->owner, &g, &why) == 0 &&
+	    (path_is_below(g.repository, path) || path_is_below(path, g.repository)))
+		(void)fault_set(&why, EPERM, "which is not apart from the worktree");
+	if (why.code)
+		return fault_set(
+			f, EPERM,
+			"'%s/.git' names the repository '%s', %s: custody follows none such; " REMEDY, path,
+			gitdir, fault_text(&why));
+	c->git = g;
+	g = (struct git_link){ 0 };
+	return 1;
+}
+
 /* 1: FD is a project; 0: not, look above; -ENOENT without a fault: not, and look no further. */
-static int look(const struct climb *c, struct fault *f)
+static int look(struct climb *c, struct fault *f)
 {
 	_cleanup_close_ int git = openat(c->fd, ".git", O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
@@ -149,7 +166,7 @@ static int look(const struct climb *c, struct fault *f)
 		return 1;
 	if (S_ISDIR(st.st_mode))
 		return looks_like_git(git);
-	return refuse(c, &st, f);
+	return follow(c, &st, f);
 }
 
 /* False: the parent belongs to another owner or file system. */
@@ -183,7 +200,7 @@ static int require_same(const struct climb *c, const char *path, struct fault *f
 	return 0;
 }
 
-static int take(const struct climb *c, struct project *ret, struct fault *f)
+static int take(struct climb *c, struct project *ret, struct fault *f)
 {
 	_cleanup_project_ struct project p = { .top = path_of(c) };
 	int r;
@@ -194,6 +211,8 @@ static int take(const struct climb *c, struct project *ret, struct fault *f)
 	r = require_same(c, p.top, f);
 	if (r < 0)
 		return r;
+	p.git = c->git;
+	c->git = (struct git_link){ 0 };
 	*ret = p;
 	p = (struct project){ 0 };
 	return 0;

@@ -4,22 +4,25 @@
 #include <stdbool.h>
 
 #include "base/fault.h"
+#include "state/git-link.h"
 
 /*
  * The project around the current directory: the top level of its git work tree, else the directory itself. Found by
- * descriptors, from directory to parent; git is never run and nothing below .git is read but the types of three names.
+ * descriptors, from directory to parent; git is never run and nothing below .git is read but the types of three names. A file
+ * .git is followed under the conditions of state/git-link.h.
  *
  * The walk never takes a directory of another owner or on another file system, the home directory, a parent of it, or
  * "/": a .git there would show more than the user works in.
  */
 struct project {
-	char *top; /* absolute, no links */
+	char *top;	     /* absolute, no links */
+	struct git_link git; /* .git of TOP is a file: the repository that it names; else empty */
 	char *below; /* path of the current directory below TOP, without a leading '/'; "" if they are the same */
 };
 
 /*
- * HOME: of the caller; NULL: not known. A .git that is no directory is refused by its name, because git would follow it,
- * and a walk past it would take another project; a directory .git that git does not recognize is passed, as git does.
+ * HOME: of the caller; NULL: not known. A .git that is neither a directory nor a file that may be followed is refused by its
+ * name, because git would follow it, and a walk past it would take another project; a directory .git that git does not recognize is passed, as git does.
  */
 int project_find(const char *home, struct project *ret, struct fault *f) _must_check_;
 /* The same without a refusal: any .git ends the walk. For trust: files of this tree are not the user's own settings. */

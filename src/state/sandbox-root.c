@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "state/disposable-dir.h"
 #include "state/state-version.h"
 
 #define TRIES 16
@@ -308,6 +309,37 @@ int sandbox_root_open(const struct dirs *d, const char *name, enum sandbox_use u
 	if (e < 0)
 		return e;
 	*ret = TAKE_PTR(r);
+	return 0;
+}
+
+/* --- disposable ------------------------------------------------------------------------------------------------------ */
+
+int sandbox_root_make_disposable(const struct dirs *d, const char *name, struct fault *f)
+{
+	static const char *const parts[] = { SANDBOX_WORKSPACE, SANDBOX_TMP, NULL };
+	_cleanup_close_ int sandboxes = -EBADF;
+	int r = sandbox_name_require(name, f);
+
+	if (r < 0)
+		return r;
+	sandboxes = open_sandboxes(d, SANDBOX_RUN, f);
+	if (sandboxes < 0)
+		return sandboxes;
+	r = disposable_dir_make(sandboxes, name, parts, d->lane, f);
+	return r < 0 ? r : 0;
+}
+
+int sandbox_root_check_stamp(struct sandbox_root *r, enum lane lane, struct fault *f)
+{
+	int work, tmp;
+
+	work = disposable_dir_check(r->fd, r->path, SANDBOX_WORKSPACE, r->workspace_fd, lane, f);
+	if (work <= 0)
+		return work;
+	tmp = disposable_dir_check(r->fd, r->path, SANDBOX_TMP, r->tmp_fd, lane, f);
+	if (tmp < 0)
+		return tmp;
+	r->disposable = tmp;
 	return 0;
 }
 

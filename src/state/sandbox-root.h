@@ -26,7 +26,8 @@ struct sandbox_root {
 	char *workspace, *tmp; /* PATH/workspace, PATH/tmp */
 	int fd;		       /* of PATH; holds the lock */
 	int workspace_fd, tmp_fd, logs_fd;
-	int *pins; /* resolved files: an open inode cannot be reused */
+	bool disposable; /* set by sandbox_root_check_stamp */
+	int *pins;	 /* resolved files: an open inode cannot be reused */
 	size_t n_pins;
 };
 
@@ -47,6 +48,13 @@ int sandbox_name_require(const char *name, struct fault *f) _must_check_;
  */
 int sandbox_root_open(const struct dirs *d, const char *name, enum sandbox_use use, struct sandbox_root **ret,
 		      struct fault *f) _must_check_;
+/*
+ * Creates the root NAME with the stamp of state/disposable-dir.h, unless a root of this name exists: it stays what it
+ * is, and the caller learns that from sandbox_root_check_stamp.
+ */
+int sandbox_root_make_disposable(const struct dirs *d, const char *name, struct fault *f) _must_check_;
+/* Sets DISPOSABLE of an open root. A stamp that does not belong to it is refused. */
+int sandbox_root_check_stamp(struct sandbox_root *r, enum lane lane, struct fault *f) _must_check_;
 void sandbox_root_free(struct sandbox_root *r);
 DEFINE_CLEANUP(struct sandbox_root, sandbox_root_free)
 #define _cleanup_sandbox_root_ _cleanup_(sandbox_root_freep)

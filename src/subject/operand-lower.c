@@ -123,8 +123,9 @@ static int give(const struct operand_node *n, int dirfd, const struct operand_id
 	if (ids->rootless)
 		return 0;
 	if (!ids->identity) {
-		uid = uid == ids->from_uid ? ids->to_uid : UNMAPPED_ID;
-		gid = gid == ids->from_gid ? ids->to_gid : UNMAPPED_ID;
+		/* A file of kept changes has the command's id already. */
+		uid = uid == ids->from_uid || uid == ids->to_uid ? ids->to_uid : UNMAPPED_ID;
+		gid = gid == ids->from_gid || gid == ids->to_gid ? ids->to_gid : UNMAPPED_ID;
 	}
 	if (fchownat(dirfd, n->path, uid, gid, AT_SYMLINK_NOFOLLOW) < 0)
 		return fault_errno(f, errno, "give '%s' to uid %u", n->path, (unsigned int)uid);

@@ -143,7 +143,7 @@ static bool is_covered(const struct path_walk *w, const char *name)
 	for (size_t i = 0; inside && i < w->s->n_mounts; i++)
 		if (strcmp(w->s->mounts[i].target, inside) == 0)
 			return true;
-	return !inside || strv_has(w->s->profile->fs_hide, inside);
+	return !inside || strv_has(w->s->profile->fs_hide, inside) || strv_has(w->s->secrets, inside);
 }
 
 static int follow(struct path_walk *w, int fd, const char *name, const char *rest, struct fault *f)

@@ -184,3 +184,20 @@ void operand_reader_pass(struct operand_reader *r, const char *word, bool first,
 		r->role = OPERAND_ROLE_DATA;
 	}
 }
+
+void operand_forget(struct subject *s)
+{
+	for (size_t i = 0; i < s->n_operands; i++)
+		free(s->operands[i].path);
+	free(s->operands);
+	for (size_t i = 0; i < s->n_operand_links; i++) {
+		free(s->operand_links[i].path);
+		free(s->operand_links[i].text);
+	}
+	free(s->operand_links);
+	operand_lower_free(s->lower);
+	s->operands = NULL;
+	s->operand_links = NULL;
+	s->lower = NULL;
+	s->n_operands = s->n_operand_links = 0;
+}

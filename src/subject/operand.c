@@ -39,11 +39,11 @@ int operand_seal_parse(const char *name, enum operand_seal *ret)
 
 static int open_tree(const struct subject *s, struct fault *f)
 {
-	int fd = open(s->worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = open(subject_tree_path(s), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	/* A directory with search but without read permission still has files that can be named. */
 	if (fd < 0 && errno == EACCES)
-		fd = open(s->worktree, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		fd = open(subject_tree_path(s), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? fault_errno(f, errno, "worktree '%s'", s->worktree) : fd;
 }
 

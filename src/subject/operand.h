@@ -53,6 +53,8 @@ int operand_seal_parse(const char *name, enum operand_seal *ret);
 struct subject;
 struct operand_lower; /* the sealed copies: a lower of the overlay above the worktree, with owners, modes and times of the originals */
 void operand_lower_free(struct operand_lower *l);
+/* Frees the operands of S, which then has none. */
+void operand_forget(struct subject *s);
 
 /* Fills operands, links, lower and the tree's digest of S; argv, env, cwd and mounts must be set. */
 int operand_find(struct subject *s, struct fault *f) _must_check_;

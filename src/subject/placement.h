@@ -21,11 +21,15 @@ struct placement {
 	bool root_noexec;   /* its file system is noexec, which a user namespace must keep */
 	const char *
 		worktree; /* path to mount or to use as lowerdir: idmapped clone as root, the source itself rootless */
-	/* Sealed operands: a lower above the worktree.  NULL: none, or the hook mounts it. */
+	const char *
+		base; /* kept changes of the session that is continued: a lower above the worktree; NULL: none */
+	/* Sealed operands: a lower above both.  NULL: none, or the hook mounts it. */
 	const char *sealed;
 	/* One per subject mount: the prepared clone to bind instead of its source; NULL (or no array): the source. */
 	const char *const *sources;
 	const char *upper, *work; /* overlay; NULL in portable bundles */
+	const char *repository_upper,
+		*repository_work; /* of the mount of kind overlay; NULL: the subject has none */
 	const char
 		*served;  /* the overlay mounted by fuse-overlayfs, to be bound; NULL: the kernel's overlay */
 	const char *init; /* host path of custody-init */

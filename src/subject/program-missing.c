@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "subject/program-interpreter.h"
 #include "subject/subject-program.h"
+#include "subject/tool-places.h"
 
 #define DIRS_MAX 256  /* of the caller's PATH */
 #define SCRIPTS_MAX 5 /* interpreters that are scripts themselves, as the kernel allows */
@@ -71,17 +72,33 @@ static void put_volume(struct strbuf *b, const char *place)
 	b->broken |= word.broken;
 }
 
+/* Would --tools show both PATH and the file REAL that it leads to? */
+static bool is_tool(const struct subject *s, const char *path, const char *real,
+		    const struct tool_search *caller)
+{
+	_cleanup_tool_places_ struct tool_places t = { 0 };
+	_cleanup_fault_ struct fault f = { 0 };
+
+	return !s->profile->fs_tools && tool_places_find(caller, &t, &f) == 0 && tool_places_has(&t, path) &&
+	       tool_places_has(&t, real);
+}
+
 /* "; to show it: custody run -v DIR:DIR -- COMMAND"; a second -v for the file if PATH is a link to elsewhere. */
-static void put_remedy(struct strbuf *b, const struct subject *s, const char *path, const char *home,
-		       const char *command)
+static void put_remedy(struct strbuf *b, const struct subject *s, const char *path,
+		       const struct tool_search *caller, const char *command)
 {
 	_cleanup_free_ char *normal = NULL, *real = realpath(path, NULL), *place = NULL, *other = NULL;
 	char host[PATH_MAX];
 
 	if (!real || !is_nameable(real) || path_normalize(path, &normal, NULL) < 0)
 		return;
-	place = place_of(normal, home);
-	other = place_of(real, home);
+	if (is_tool(s, normal, real, caller)) {
+		strbuf_puts(b, "; to show your tools: custody run --tools -- ");
+		strbuf_put_word(b, s->argv[0]);
+		return;
+	}
+	place = place_of(normal, caller->home);
+	other = place_of(real, caller->home);
 	if (!place || !other)
 		return;
 	strbuf_puts(b, "; to show it: custody run");
@@ -92,11 +109,11 @@ static void put_remedy(struct strbuf *b, const struct subject *s, const char *pa
 	strbuf_put_word(b, command);
 }
 
-static void explain_outside(const struct subject *s, const char *search, const char *home, struct strbuf *b)
+static void explain_outside(const struct subject *s, const struct tool_search *caller, struct strbuf *b)
 {
 	char path[PATH_MAX], host[PATH_MAX];
 
-	if (!find_outside(s->argv[0], search, path) || !is_nameable(path))
+	if (!find_outside(s->argv[0], caller->path, path) || !is_nameable(path))
 		return;
 	if (subject_find_program(s, path, host)) {
 		strbuf_printf(b, "%s in the PATH inside; it is '%s': custody run -- ", strerror(ENOENT),
@@ -105,10 +122,11 @@ static void explain_outside(const struct subject *s, const char *search, const c
 		return;
 	}
 	strbuf_printf(b, "%s; outside it is '%s'", strerror(ENOENT), path);
-	put_remedy(b, s, path, home, path);
+	put_remedy(b, s, path, caller, path);
 }
 
-static void put_interpreter(struct strbuf *b, const struct subject *s, const char *name, const char *home)
+static void put_interpreter(struct strbuf *b, const struct subject *s, const char *name,
+			    const struct tool_search *caller)
 {
 	size_t len = strlen(name);
 
@@ -120,13 +138,13 @@ static void put_interpreter(struct strbuf *b, const struct subject *s, const cha
 	else {
 		strbuf_printf(b, "its interpreter '%s' is missing inside", name);
 		if (name[0] == '/' && is_program(name))
-			put_remedy(b, s, name, home, s->argv[0]);
+			put_remedy(b, s, name, caller, s->argv[0]);
 	}
 }
 
 /* HOST: the program. */
-static void explain_interpreter(const struct subject *s, char host[PATH_MAX], const char *home,
-				struct strbuf *b)
+static void explain_interpreter(const struct subject *s, char host[PATH_MAX],
+				const struct tool_search *caller, struct strbuf *b)
 {
 	char name[PATH_MAX], path[PATH_MAX];
 
@@ -136,7 +154,7 @@ static void explain_interpreter(const struct subject *s, char host[PATH_MAX], co
 		    (int)sizeof(path))
 			return;
 		if (!subject_find_program(s, path, host)) {
-			put_interpreter(b, s, name, home);
+			put_interpreter(b, s, name, caller);
 			return;
 		}
 	}
@@ -144,6 +162,7 @@ static void explain_interpreter(const struct subject *s, char host[PATH_MAX], co
 
 char *subject_explain_missing(const struct subject *s, const char *search, const char *home)
 {
+	const struct tool_search caller = { .path = search, .home = home, .worktree = s->worktree };
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	const char *name = s->argv[0];
 	char host[PATH_MAX];
@@ -151,8 +170,8 @@ char *subject_explain_missing(const struct subject *s, const char *search, const
 	if (!name || !*name || !is_nameable(name))
 		return NULL;
 	if (subject_find_program(s, name, host))
-		explain_interpreter(s, host, home, &b);
+		explain_interpreter(s, host, &caller, &b);
 	else
-		explain_outside(s, search, home, &b);
+		explain_outside(s, &caller, &b);
 	return b.len > 0 ? strbuf_take(&b) : NULL;
 }

@@ -277,9 +277,12 @@ int subject_build_binds(struct subject *s, const struct subject_request *rq, str
 		if (r < 0)
 			return fault_wrap(f, r, "-v '%s'", rq->volumes[i]);
 	}
-	for (size_t i = 0; r >= 0 && i < p->n_fs_tmpfs; i++)
+	for (size_t i = 0; r >= 0 && i < p->n_fs_tmpfs; i++) {
+		if (s->kept_home && str_eq(p->fs_tmpfs[i].path, s->home))
+			continue;
 		r = subject_add_tmpfs(s, p->fs_tmpfs[i].path,
 				      p->fs_tmpfs[i].size ? p->fs_tmpfs[i].size : subject_tmp_size(s), 0755,
 				      f);
+	}
 	return r;
 }

@@ -34,7 +34,7 @@ static int require_cwd(const struct subject *s, struct fault *f)
 		return subject_require_sandbox_cwd(s, f);
 	if (!s->worktree || !path_is_below(s->cwd, work) || strcmp(s->cwd, work) == 0)
 		return 0;
-	host = path_join(s->worktree, s->cwd + strlen(work) + (work[1] != '\0'));
+	host = path_join(subject_tree_path(s), s->cwd + strlen(work) + (work[1] != '\0'));
 	if (!host)
 		return fault_errno(f, ENOMEM, "subject");
 	if (stat(host, &st) == 0 && !S_ISDIR(st.st_mode))

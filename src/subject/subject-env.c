@@ -177,6 +177,20 @@ static int put_defaults(struct subject *s, bool *ret_own_home, struct fault *f)
 	return home ? 0 : put_value(s, "HOME", s->home, f);
 }
 
+const char *subject_env_value(char *const *env, const char *name)
+{
+	return value_of(env, name);
+}
+
+int subject_put_env(struct subject *s, const char *name, const char *value, struct fault *f)
+{
+	int r = put_value(s, name, value, f);
+
+	if (r >= 0)
+		qsort(s->env, strv_len(s->env), sizeof(char *), compare_names);
+	return r;
+}
+
 int subject_build_env(struct subject *s, const struct subject_request *rq, bool *ret_own_home,
 		      struct fault *f)
 {

@@ -48,7 +48,7 @@ static const char *find_replaced(const struct subject *s)
 	if (is_system(work))
 		return work;
 	for (size_t i = 0; i < s->n_mounts; i++)
-		if (s->mounts[i].kind == SUBJECT_MOUNT_BIND && is_system(s->mounts[i].target) &&
+		if (s->mounts[i].kind != SUBJECT_MOUNT_TMPFS && is_system(s->mounts[i].target) &&
 		    !is_of_root(s, &s->mounts[i]))
 			return s->mounts[i].target;
 	return NULL;
@@ -66,7 +66,7 @@ int subject_facts_fill(const struct subject *s, struct policy_facts *ret, struct
 			return fault_errno(f, ENOMEM, "facts of '%s'", s->argv[0]);
 	}
 	for (size_t i = 0; i < s->n_mounts; i++)
-		if (s->mounts[i].rw && s->mounts[i].kind == SUBJECT_MOUNT_BIND)
+		if (s->mounts[i].rw && s->mounts[i].kind == SUBJECT_MOUNT_BIND && !s->mounts[i].disposable)
 			rw[n++] = (struct policy_mount){ s->mounts[i].target, s->mounts[i].source };
 	*ret = (struct policy_facts){
 		.argv = s->argv,
@@ -77,15 +77,16 @@ int subject_facts_fill(const struct subject *s, struct policy_facts *ret, struct
 		.worktree_host = s->worktree,
 		.home_is_apart = !s->holds_home,
 		.isolated = true,
-		.worktree_mode =
-			p->workspace == PROFILE_WORKSPACE_RW ? POLICY_WORKTREE_RW : POLICY_WORKTREE_EPHEMERAL,
+		.worktree_mode = p->workspace == PROFILE_WORKSPACE_RW && !s->disposable
+					 ? POLICY_WORKTREE_RW
+					 : POLICY_WORKTREE_EPHEMERAL,
 		.rw = rw,
 		.n_rw = n,
 		.network = p->network == PROFILE_NETWORK_NONE ? POLICY_NETWORK_NONE : POLICY_NETWORK_HOST,
 		.broker_tool = p->sections[PROFILE_SECTION_BROKER] != NULL,
 		.profile_name = p->name,
 		.replaced = find_replaced(s),
-		.git_is_plain = names_git(s->argv) && subject_git_is_plain(s),
+		.git_is_plain = !s->in_use && names_git(s->argv) && subject_git_is_plain(s),
 	};
 	return 0;
 }

@@ -14,7 +14,7 @@
 #define LINKS_MAX 4096
 #define ID_MAX (UINT32_MAX - 1)
 
-static const char *const kinds[] = { "bind", "tmpfs", NULL };
+static const char *const kinds[] = { "bind", "tmpfs", "overlay", NULL };
 /* Those of enum profile_workspace, and one that profile_worktree_word() derives from two keys. */
 static const char *const modes[] = { "overlay", "ro", "rw", "tmpfs", "overlay-fuse", NULL };
 #define MODE_FUSE (PROFILE_WORKSPACE_TMPFS + 1)
@@ -80,6 +80,13 @@ static void map_owner(struct jmap *m, uid_t *uid, gid_t *gid)
 	jmap_uint(m, "gid", gid, ID_MAX);
 }
 
+/* Only where it holds, so that other subjects keep their digests. */
+static void map_disposable(struct jmap *m, bool *disposable)
+{
+	if (m->reading ? jdoc_get(m->d, "disposable") != NULL : *disposable)
+		jmap_bool(m, "disposable", disposable);
+}
+
 static void map_bind(struct jmap *m, struct subject_mount *mount)
 {
 	jmap_path(m, "source", &mount->source);
@@ -90,6 +97,7 @@ static void map_bind(struct jmap *m, struct subject_mount *mount)
 	/* Read-only sources are data, like the host's programs: their path was approved. */
 	if (mount->rw)
 		map_file(m, &mount->file);
+	map_disposable(m, &mount->disposable);
 }
 
 static void map_tmpfs(struct jmap *m, struct subject_mount *mount)
@@ -102,6 +110,14 @@ static void map_tmpfs(struct jmap *m, struct subject_mount *mount)
 		(void)jmap_fail(m, EINVAL, "a tmpfs must be a plain writable directory");
 }
 
+static void map_overlay(struct jmap *m, struct subject_mount *mount)
+{
+	jmap_path(m, "source", &mount->source);
+	map_owner(m, &mount->owner_uid, &mount->owner_gid);
+	if (m->r == 0 && m->reading)
+		mount->rw = mount->is_dir = mount->exact = true;
+}
+
 static void map_mount(struct jmap *m, struct subject_mount *mount)
 {
 	unsigned int kind = mount->kind;
@@ -112,6 +128,8 @@ static void map_mount(struct jmap *m, struct subject_mount *mount)
 	jmap_path(m, "target", &mount->target);
 	if (mount->kind == SUBJECT_MOUNT_BIND)
 		map_bind(m, mount);
+	else if (mount->kind == SUBJECT_MOUNT_OVERLAY)
+		map_overlay(m, mount);
 	else
 		map_tmpfs(m, mount);
 }
@@ -148,6 +166,15 @@ static void map_links(struct jmap *m, struct subject *s)
 	}
 }
 
+/* Only of a continued run: the digest of every other one stays as it was. */
+static void map_base(struct jmap *m, struct subject *s)
+{
+	if (m->reading)
+		s->continued = jdoc_get(m->d, "base") != NULL;
+	if (s->continued)
+		subject_map_digest(m, "base", &s->base);
+}
+
 static void map_worktree(struct jmap *parent, struct subject *s, struct profile *p)
 {
 	unsigned int mode = profile_is_fuse(p) ? MODE_FUSE : p->workspace;
@@ -164,6 +191,8 @@ static void map_worktree(struct jmap *parent, struct subject *s, struct profile 
 		jmap_bool(&m, "home", &s->holds_home);
 		if (mode == PROFILE_WORKSPACE_RW)
 			map_file(&m, &s->worktree_file);
+		map_disposable(&m, &s->disposable);
+		map_base(&m, s);
 	}
 	if (m.r == 0 && at > s->n_mounts)
 		(void)jmap_fail(&m, ERANGE, "'before' exceeds the number of mounts");

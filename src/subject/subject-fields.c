@@ -63,6 +63,7 @@ static void map_limits(struct jmap *parent, struct subject *s, struct profile *p
 {
 	/* The default size of the profile: writing it explicitly makes no difference. */
 	uint64_t tmp = parent->reading ? 0 : subject_tmp_size(s);
+	bool has_shm = p->limit_shm && p->limit_shm != PROFILE_SHM_DEFAULT;
 	struct jmap m;
 
 	jmap_enter(parent, "limits", &m);
@@ -74,6 +75,9 @@ static void map_limits(struct jmap *parent, struct subject *s, struct profile *p
 	jmap_u64(&m, "grace_s", &p->limit_grace_s);
 	jmap_u64(&m, "files", &p->limit_files);
 	jmap_u64(&m, "tmp", &tmp);
+	/* Only where it holds, so that other subjects keep their digests. */
+	if (m.r == 0 && (m.reading ? jdoc_get(m.d, "shm") != NULL : has_shm))
+		jmap_u64(&m, "shm", &p->limit_shm);
 	jmap_leave(parent, &m);
 	if (parent->reading)
 		p->limit_tmp = tmp;
@@ -168,13 +172,14 @@ void subject_map(struct jmap *m, struct subject *s, struct profile *p)
 	jmap_constant(m, "schema", SUBJECT_SCHEMA);
 	map_lane(m, s);
 	map_profile(m, p);
-	jmap_strv(m, "argv", &s->argv);
+	jmap_strv(m, "argv", m->reading || !s->shown ? &s->argv : &s->shown);
 	jmap_path(m, "cwd", &s->cwd);
 	jmap_string(m, "hostname", &s->hostname);
 	map_user(m, s);
 	map_root(m, p);
 	subject_map_mounts(m, s, p);
 	jmap_strv(m, "hide", &p->fs_hide);
+	jmap_strv(m, "secrets", &s->secret_patterns);
 	map_network(m, p);
 	map_limits(m, s, p);
 	map_seccomp(m, p);

@@ -49,7 +49,7 @@ int subject_require_sources(const struct subject *s, struct fault *f)
 	if (s->profile->workspace == PROFILE_WORKSPACE_RW)
 		r = require_path(&s->worktree_file, s->worktree, f);
 	for (size_t i = 0; r >= 0 && i < s->n_mounts; i++)
-		if (s->mounts[i].kind == SUBJECT_MOUNT_BIND && s->mounts[i].rw)
+		if (s->mounts[i].kind != SUBJECT_MOUNT_TMPFS && (s->mounts[i].rw || s->mounts[i].exact))
 			r = require_path(&s->mounts[i].file, s->mounts[i].source, f);
 	return r;
 }

@@ -341,7 +341,7 @@ bool subject_git_is_plain(const struct subject *s)
 
 	if (!s->worktree || home_is_kept(s))
 		return false;
-	tree = open(s->worktree, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	tree = open(subject_tree_path(s), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	git = tree < 0 ? -EBADF : openat(tree, ".git", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (git < 0 || !is_absent(git, "commondir") || !is_absent(git, "config.worktree") || has_hook(git))
 		return false;

@@ -20,6 +20,7 @@ int subject_to_json(const struct subject *s, const struct digest_key *key, struc
 	jmap_init_write(&m, d, LABEL, f);
 	/* Both are only read: the map assigns only when reading. */
 	subject_map(&m, (struct subject *)s, (struct profile *)s->profile);
+	subject_map_redacted(&m, (struct subject *)s, NULL, key);
 	subject_map_env(&m, s, key);
 	r = jmap_end(&m);
 	if (r < 0)
@@ -56,8 +57,43 @@ static int require_same(const struct subject *s, const struct digest_key *key, c
 				    : fault_set(f, EINVAL, "subject: not in the form that custody writes");
 }
 
-int subject_from_json(const struct jdoc *d, char *const *env, uint64_t time_s, const struct digest_key *key,
-		      struct subject **ret, struct fault *f)
+/*
+ * Parts that only the supervisor of a run proves: the stamp of a disposable directory, the lock of the changes that it continues,
+ * the upper of a repository.  Any process could have written the text of a bundle.
+ */
+static int require_portable(const struct subject *s, struct fault *f)
+{
+	bool disposable = s->disposable;
+
+	for (size_t i = 0; i < s->n_mounts; i++)
+		disposable = disposable || s->mounts[i].disposable;
+	if (disposable)
+		return fault_set(f, EPERM,
+				 "subject: 'disposable': a bundle cannot use a disposable directory");
+	if (s->continued)
+		return fault_set(f, EPERM, "subject.worktree: 'base': a bundle cannot continue a session");
+	if (subject_find_overlay(s))
+		return fault_set(f, EPERM,
+				 "subject: 'overlay': a bundle cannot show a repository beside the worktree");
+	return 0;
+}
+
+int subject_from_json(const struct jdoc *d, char *const *env, char *const *args, uint64_t time_s,
+		      const struct digest_key *key, struct subject **ret, struct fault *f)
+{
+	_cleanup_subject_ struct subject *s = NULL;
+	int r = subject_from_session(d, env, args, time_s, key, &s, f);
+
+	if (r == 0)
+		r = require_portable(s, f);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(s);
+	return 0;
+}
+
+int subject_from_session(const struct jdoc *d, char *const *env, char *const *args, uint64_t time_s,
+			 const struct digest_key *key, struct subject **ret, struct fault *f)
 {
 	_cleanup_subject_ struct subject *s = calloc(1, sizeof(*s));
 	struct profile *p = s ? calloc(1, sizeof(*p)) : NULL;
@@ -72,6 +108,7 @@ int subject_from_json(const struct jdoc *d, char *const *env, uint64_t time_s, c
 		return fault_errno(f, ENOMEM, "subject");
 	jmap_init_read(&m, d, LABEL, f);
 	subject_map(&m, s, p);
+	subject_map_redacted(&m, s, args, key);
 	subject_map_env(&m, s, key);
 	r = jmap_end(&m);
 	if (r >= 0)

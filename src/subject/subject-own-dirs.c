@@ -4,176 +4,133 @@
 
 #include "base/array.h"
 #include "base/path.h"
-#include "base/place.h"
 #include "base/str.h"
-#include "state/dirs.h"
+#include "state/home-dir.h"
 #include "state/sandbox-root.h"
+#include "subject/own-dirs.h"
 #include "subject/subject.h"
-
-/* DIR resolved as far as it exists; custody creates the rest later, at this path.  NULL on ENOMEM. */
-static char *resolve(const char *dir)
-{
-	_cleanup_free_ char *head = strdup(dir), *real = NULL;
-
-	while (head) {
-		char *slash;
-
-		real = realpath(head, NULL);
-		if (real || errno == ENOMEM)
-			break;
-		slash = strrchr(head, '/');
-		if (!slash || slash == head)
-			return strdup(dir);
-		*slash = '\0';
-	}
-	if (!head || !real)
-		return NULL;
-	return dir[strlen(head)] ? path_join(real, dir + strlen(head) + 1) : TAKE_PTR(real);
-}
-
-/*
- * Parts of a sandbox root may be visible and writable, although the root is in DIR, which is custody's own.
- */
-static bool is_lent(const struct sandbox_root *sandbox, const char *source, const char *dir)
-{
-	return sandbox && sandbox_root_is_visible(sandbox, source) && path_is_below(sandbox->path, dir);
-}
 
 /* custody's own directories are compared by name and by place: another mount may show them under another name. */
 struct own {
 	const struct sandbox_root *sandbox; /* of the subject; NULL: none */
-	struct place_table mounts;
+	const struct home_dir *home;	    /* the same */
+	struct own_dirs *dirs;
 };
 
-static void own_done(struct own *o)
+/*
+ * Parts of a sandbox root, and a kept home, may be visible and writable, although they are in DIR, which is custody's own.
+ */
+static bool is_lent(const struct own *o, const char *source, const char *dir)
 {
-	place_table_done(&o->mounts);
+	if (o->home && home_dir_is_visible(o->home, source) && path_is_below(o->home->path, dir))
+		return true;
+	return o->sandbox && sandbox_root_is_visible(o->sandbox, source) &&
+	       path_is_below(o->sandbox->path, dir);
 }
 
-static int own_init(struct own *o, const struct subject *s, struct fault *f)
-{
-	*o = (struct own){ .sandbox = s->sandbox };
-	return place_table_load(&o->mounts, f);
-}
-
-/* The I-th place of DIR: its own, then those of mounts below it.  1: no further one. */
-static int nth_place(const struct own *o, const char *dir, size_t i, struct place *ret, struct fault *f)
-{
-	if (i == 0)
-		return place_find(&o->mounts, dir, ret, f);
-	for (size_t m = 0; m < o->mounts.n_mounts; m++) {
-		const struct place_mount *mount = &o->mounts.mounts[m];
-
-		if (!path_is_below(mount->point, dir) || --i > 0)
-			continue;
-		*ret = (struct place){ .fs = mount->fs, .path = strdup(mount->root) };
-		return ret->path ? 0 : fault_errno(f, ENOMEM, "'%s'", dir);
-	}
-	return 1;
-}
-
-/* 1: equal, or one above the other, through any mount; 0: apart. */
-static int overlaps(const struct own *o, const char *source, const char *dir, struct fault *f)
+/* 1: SOURCE is equal to DIR, or one is above the other, through any mount; 0: apart. */
+static int overlaps(const struct own *o, const char *source, const struct own_dir *dir, struct fault *f)
 {
 	_cleanup_place_ struct place shown = { 0 };
-	int r = place_find(&o->mounts, source, &shown, f);
+	int r = own_dirs_place(o->dirs, source, &shown, f);
 
-	for (size_t i = 0; r == 0; i++) {
-		_cleanup_place_ struct place own = { 0 };
-
-		r = nth_place(o, dir, i, &own, f);
-		if (r == 0 && (place_is_below(&own, &shown) || place_is_below(&shown, &own)))
-			return 1;
-	}
-	return r < 0 ? r : 0;
+	for (size_t i = 0; r == 0 && i < dir->n_places; i++)
+		r = place_is_below(&dir->places[i], &shown) || place_is_below(&shown, &dir->places[i]);
+	return r;
 }
 
 /* Write access there would change data that a later run trusts. */
-static int require_apart(const struct own *o, const char *source, const char *dir, struct fault *f)
+static int require_apart(const struct own *o, const char *source, enum own_dir_name name, struct fault *f)
 {
-	_cleanup_free_ char *real = dir ? resolve(dir) : NULL;
+	const struct own_dir *dir;
 	bool named;
-	int r;
+	int r = own_dirs_get(o->dirs, name, &dir, f);
 
-	if (!dir)
-		return 0;
-	if (!real)
-		return fault_errno(f, ENOMEM, "'%s'", dir);
-	if (is_lent(o->sandbox, source, real))
-		return 0;
-	named = path_is_below(real, source) || path_is_below(source, real);
-	r = named ? 1 : overlaps(o, source, real, f);
+	if (r < 0 || !dir || is_lent(o, source, dir->path))
+		return r;
+	named = path_is_below(dir->path, source) || path_is_below(source, dir->path);
+	r = named ? 1 : overlaps(o, source, dir, f);
 	if (r <= 0)
 		return r;
 	return fault_set(f, EPERM,
 			 "'%s' would be writable, but it contains or is in custody's own '%s'%s: choose "
 			 "another directory, or move custody's (CUSTODY_ROOT)",
-			 source, real, named ? "" : ", which another mount shows there");
+			 source, dir->path, named ? "" : ", which another mount shows there");
 }
 
-bool subject_is_own_dir(const char *path, const struct dirs *d)
+bool subject_is_own_dir(const char *path, struct own_dirs *own)
 {
-	const char *const own[] = { d->config, d->base, d->run, d->data, d->libexec, d->profiles_shipped };
+	static const enum own_dir_name names[] = {
+		OWN_DIR_CONFIG, OWN_DIR_BASE,	 OWN_DIR_RUN,
+		OWN_DIR_DATA,	OWN_DIR_LIBEXEC, OWN_DIR_PROFILES_SHIPPED
+	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
-		_cleanup_free_ char *real = own[i] ? resolve(own[i]) : NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *real;
 
-		if (own[i] && (!real || path_is_below(path, real)))
+		if (own_dirs_path(own, names[i], &real, NULL) < 0 || (real && path_is_below(path, real)))
 			return true;
 	}
 	return false;
 }
 
-static int require_source(const struct own *o, const char *source, const struct dirs *d, struct fault *f)
+static int require_source(const struct own *o, const char *source, struct fault *f)
 {
 	/* All of BASE: the other lane's state is trusted as well. */
-	const char *const own[] = { d->config, d->profiles_admin,   d->profiles_user, d->base,
-				    d->run,    d->profiles_shipped, d->libexec,	      d->data };
+	static const enum own_dir_name names[] = { OWN_DIR_CONFIG,	  OWN_DIR_PROFILES_ADMIN,
+						   OWN_DIR_PROFILES_USER, OWN_DIR_BASE,
+						   OWN_DIR_RUN,		  OWN_DIR_PROFILES_SHIPPED,
+						   OWN_DIR_LIBEXEC,	  OWN_DIR_DATA };
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(own); i++)
-		r = require_apart(o, source, own[i], f);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++)
+		r = require_apart(o, source, names[i], f);
 	return r;
 }
 
-int subject_require_apart(const struct subject *s, const struct dirs *d, struct fault *f)
+int subject_require_apart(const struct subject *s, struct own_dirs *own, struct fault *f)
 {
-	_cleanup_(own_done) struct own o;
-	int r = own_init(&o, s, f);
+	const struct own o = { .sandbox = s->sandbox, .home = s->kept_home, .dirs = own };
+	int r = 0;
 
-	if (r == 0 && s->worktree && s->profile->workspace == PROFILE_WORKSPACE_RW)
-		r = require_source(&o, s->worktree, d, f);
+	if (s->worktree && s->profile->workspace == PROFILE_WORKSPACE_RW)
+		r = require_source(&o, s->worktree, f);
 	for (size_t i = 0; r == 0 && i < s->n_mounts; i++)
 		if (s->mounts[i].kind == SUBJECT_MOUNT_BIND && s->mounts[i].rw)
-			r = require_source(&o, s->mounts[i].source, d, f);
+			r = require_source(&o, s->mounts[i].source, f);
 	return r;
 }
 
-static int require_bundle(const struct own *o, const char *source, const char *dir, struct fault *f)
+static int require_bundle(const struct own *o, const char *source, const struct own_dir *dir, struct fault *f)
 {
-	int r = path_is_below(dir, source) || path_is_below(source, dir) ? 1 : overlaps(o, source, dir, f);
+	int r = path_is_below(dir->path, source) || path_is_below(source, dir->path)
+			? 1
+			: overlaps(o, source, dir, f);
 
 	if (r <= 0)
 		return r;
 	return fault_set(f, EPERM,
 			 "the command may write to '%s' and could change its own bundle '%s', which the "
 			 "runtime trusts: write the bundle to another directory (custody bundle --output)",
-			 source, dir);
+			 source, dir->path);
 }
 
 int subject_require_bundle(const struct subject *s, const char *dir, struct fault *f)
 {
-	_cleanup_(own_done) struct own o;
-	_cleanup_free_ char *real = resolve(dir);
-	int r = own_init(&o, s, f);
+	_cleanup_own_dirs_ struct own_dirs own;
+	_cleanup_own_dir_ struct own_dir bundle = { 0 };
+	_cleanup_free_ char *real = own_dirs_resolve(dir);
+	const struct own o = { .sandbox = s->sandbox, .home = s->kept_home, .dirs = &own };
+	int r;
 
-	if (r == 0 && !real)
-		r = fault_errno(f, ENOMEM, "'%s'", dir);
+	own_dirs_init(&own, NULL);
+	r = real ? own_dirs_places(&own, real, &bundle, f) : fault_errno(f, ENOMEM, "'%s'", dir);
+	bundle.path = TAKE_PTR(real);
 	if (r == 0 && s->worktree && s->profile->workspace == PROFILE_WORKSPACE_RW)
-		r = require_bundle(&o, s->worktree, real, f);
+		r = require_bundle(&o, s->worktree, &bundle, f);
 	for (size_t i = 0; r == 0 && i < s->n_mounts; i++)
 		if (s->mounts[i].kind == SUBJECT_MOUNT_BIND && s->mounts[i].rw)
-			r = require_bundle(&o, s->mounts[i].source, real, f);
+			r = require_bundle(&o, s->mounts[i].source, &bundle, f);
 	return r;
 }
 
@@ -211,77 +168,49 @@ static const char *rest_of(const char *path, const char *parent)
 	return rest + (*rest == '/');
 }
 
-static int hide_places(const struct sight *w, const char *real, char ***ret, struct fault *f)
+static int hide_places(const struct sight *w, const struct own_dir *dir, char ***ret, struct fault *f)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0; i++) {
-		_cleanup_place_ struct place own = { 0 };
-
-		r = nth_place(w->own, real, i, &own, f);
-		if (r != 0)
-			break;
-		if (place_is_below(&w->place, &own))
-			return refuse_own(w, real, f);
-		if (place_is_below(&own, &w->place))
-			r = hide_rest(w, rest_of(own.path, w->place.path), ret, f);
+	for (size_t i = 0; r == 0 && i < dir->n_places; i++) {
+		if (place_is_below(&w->place, &dir->places[i]))
+			return refuse_own(w, dir->path, f);
+		if (place_is_below(&dir->places[i], &w->place))
+			r = hide_rest(w, rest_of(dir->places[i].path, w->place.path), ret, f);
 	}
-	return r < 0 ? r : 0;
+	return r;
 }
 
-/* SOURCE is visible at TARGET inside: it must contain nothing of DIR. */
-static int hide(const struct sight *w, const char *dir, char ***ret, struct fault *f)
+/* SOURCE is visible at TARGET inside: it must contain nothing of the directory NAME. */
+static int hide(const struct sight *w, enum own_dir_name name, char ***ret, struct fault *f)
 {
-	_cleanup_free_ char *real = dir ? resolve(dir) : NULL;
-	int r = 0;
+	const struct own_dir *dir;
+	int r = own_dirs_get(w->own->dirs, name, &dir, f);
 
-	if (!dir)
-		return 0;
-	if (!real)
-		return fault_errno(f, ENOMEM, "'%s'", dir);
-	if (is_lent(w->own->sandbox, w->source, real))
-		return 0;
-	if (path_is_below(w->source, real))
-		return refuse_own(w, real, f);
-	if (path_is_below(real, w->source))
-		r = hide_rest(w, rest_of(real, w->source), ret, f);
-	return r < 0 ? r : hide_places(w, real, ret, f);
-}
-
-/* Evidence is data of other runs; a user may inspect it with a sandbox whose worktree is there. */
-static int hide_evidence(const struct sight *w, const struct dirs *d, char ***ret, struct fault *f)
-{
-	_cleanup_free_ char *evidence = path_join(d->base, "forensics"),
-			    *real = evidence ? resolve(evidence) : NULL;
-	_cleanup_place_ struct place own = { 0 };
-	int r;
-
-	if (!real)
-		return fault_errno(f, ENOMEM, "'%s'", d->base);
-	r = place_find(&w->own->mounts, real, &own, f);
-	if (r < 0 || path_is_below(w->source, real) || place_is_below(&w->place, &own))
+	if (r < 0 || !dir || is_lent(w->own, w->source, dir->path))
 		return r;
-	return hide(w, evidence, ret, f);
+	/* Evidence is data of other runs; a user may inspect it with a sandbox whose worktree is there. */
+	if (name == OWN_DIR_EVIDENCE &&
+	    (path_is_below(w->source, dir->path) || place_is_below(&w->place, &dir->places[0])))
+		return 0;
+	if (path_is_below(w->source, dir->path))
+		return refuse_own(w, dir->path, f);
+	if (path_is_below(dir->path, w->source))
+		r = hide_rest(w, rest_of(dir->path, w->source), ret, f);
+	return r < 0 ? r : hide_places(w, dir, ret, f);
 }
 
-static int hide_all(struct sight *w, const struct dirs *d, char ***ret, struct fault *f)
+static int hide_all(struct sight *w, char ***ret, struct fault *f)
 {
-	int r = place_find(&w->own->mounts, w->source, &w->place, f);
+	static const enum own_dir_name names[] = { OWN_DIR_SANDBOX, OWN_DIR_PROD,   OWN_DIR_EVIDENCE,
+						   OWN_DIR_RUN,	    OWN_DIR_CONFIG, OWN_DIR_DATA };
+	const struct dirs *d = w->own->dirs->dirs;
+	int r = own_dirs_place(w->own->dirs, w->source, &w->place, f);
 
-	for (int lane = LANE_SANDBOX; r == 0 && lane <= LANE_PROD; lane++) {
-		_cleanup_free_ char *one = path_join(d->base, lane_name((enum lane)lane));
-
-		r = one ? hide(w, one, ret, f) : fault_errno(f, ENOMEM, "'%s'", d->base);
-	}
-	if (r == 0)
-		r = hide_evidence(w, d, ret, f);
-	if (r == 0)
-		r = hide(w, d->run, ret, f);
-	if (r == 0)
-		r = hide(w, d->config, ret, f);
-	/* With CUSTODY_ROOT and as root it contains everything that was hidden above. */
-	if (r == 0 && !str_eq(d->data, d->base))
-		r = hide(w, d->data, ret, f);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++)
+		/* With CUSTODY_ROOT and as root DATA contains everything that was hidden before. */
+		if (names[i] != OWN_DIR_DATA || !str_eq(d->data, d->base))
+			r = hide(w, names[i], ret, f);
 	place_done(&w->place);
 	return r;
 }
@@ -316,28 +245,30 @@ static int hide_by_source(const struct subject *s, char ***ret, struct fault *f)
 	return 0;
 }
 
-int subject_hide_own(const struct subject *s, const struct dirs *d, char ***ret, struct fault *f)
+int subject_hide_own(const struct subject *s, struct own_dirs *own, char ***ret, struct fault *f)
 {
 	_cleanup_strv_ char **list = strv_copy(s->profile->fs_hide);
-	_cleanup_(own_done) struct own o;
-	int r = own_init(&o, s, f);
+	const struct own o = { .sandbox = s->sandbox, .home = s->kept_home, .dirs = own };
+	int r = 0;
 
-	if (r == 0 && s->profile->fs_hide && !list)
+	if (s->profile->fs_hide && !list)
 		r = fault_errno(f, ENOMEM, "subject");
 	if (r == 0)
 		r = hide_by_source(s, &list, f);
 	if (r == 0 && s->worktree && s->profile->workspace != PROFILE_WORKSPACE_TMPFS)
 		r = hide_all(
 			&(struct sight){ .own = &o, .source = s->worktree, .target = subject_work_target(s) },
-			d, &list, f);
+			&list, f);
 	for (size_t i = 0; r == 0 && i < s->n_mounts; i++)
-		if (s->mounts[i].kind == SUBJECT_MOUNT_BIND)
+		if (s->mounts[i].kind != SUBJECT_MOUNT_TMPFS)
 			r = hide_all(&(struct sight){ .own = &o,
 						      .source = s->mounts[i].source,
 						      .target = s->mounts[i].target },
-				     d, &list, f);
+				     &list, f);
 	for (size_t i = 0; r == 0 && i < s->n_operands; i++)
 		r = require_shown(s, s->operands[i].path, list, f);
+	for (size_t i = 0; r == 0 && i < s->n_operands; i++)
+		r = require_shown(s, s->operands[i].path, s->secrets, f);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(list);

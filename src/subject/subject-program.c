@@ -58,7 +58,7 @@ static bool find_mount(const struct subject *s, const char *path, const char **r
 
 	if (path_is_below(path, work)) {
 		best = work;
-		*ret_source = s->worktree;
+		*ret_source = subject_tree_path(s);
 	}
 	for (size_t i = 0; i < s->n_mounts; i++) {
 		const struct subject_mount *m = &s->mounts[i];
@@ -66,7 +66,7 @@ static bool find_mount(const struct subject *s, const char *path, const char **r
 		if (!path_is_below(path, m->target) || (best && strlen(m->target) < strlen(best)))
 			continue;
 		best = m->target;
-		*ret_source = m->kind == SUBJECT_MOUNT_BIND ? m->source : NULL;
+		*ret_source = m->kind != SUBJECT_MOUNT_TMPFS ? m->source : NULL;
 	}
 	if (!best)
 		return false;
@@ -85,7 +85,8 @@ static enum sight look_on_host(const char *source, const char *rest, char *text,
 		host[0] = '\0';
 		return SIGHT_OTHER;
 	}
-	if (lstat(host, &st) < 0)
+	/* A mounted entry is never a link itself; the name of the source may be one, /proc/self/fd/N of a view. */
+	if ((*rest ? lstat(host, &st) : stat(host, &st)) < 0)
 		return errno == ENOENT || errno == ENOTDIR ? SIGHT_MISSING : SIGHT_OTHER;
 	if (S_ISDIR(st.st_mode))
 		return SIGHT_DIR;

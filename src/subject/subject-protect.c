@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/path.h"
+#include "base/str.h"
 #include "subject/subject-build.h"
 
 /* A bind of PATH, below the worktree, onto itself. */
@@ -12,13 +13,20 @@ static int bind_itself(struct subject *s, const char *path, bool rw, struct faul
 {
 	_cleanup_free_ char *source = path_join(s->worktree, path);
 	_cleanup_free_ char *target = path_join(subject_work_target(s), path);
+	const struct subject_mount *m;
+	int r;
 
 	if (!source || !target)
 		return fault_errno(f, ENOMEM, "protect '%s'", path);
-	/* Two protected paths may share parent directories. */
-	if (rw && subject_find_mount(s, target))
+	/* Two protected paths may share parent directories, or a file in place of one. */
+	m = subject_find_mount(s, target);
+	if (m && (rw || (!m->rw && !m->is_dir && str_eq(m->source, source))))
 		return 0;
-	return subject_add_bind(s, source, target, rw, true, f);
+	r = subject_add_bind(s, source, target, rw, true, f);
+	/* As the worktree that it is a part of. */
+	if (r >= 0 && rw && s->disposable)
+		subject_find_mount(s, target)->disposable = true;
+	return r;
 }
 
 /*
@@ -61,6 +69,34 @@ static int protect(struct subject *s, const char *path, struct fault *f)
 		if (r < 0 || last)
 			return r;
 	}
+}
+
+int subject_pin_parents(struct subject *s, const char *path, struct fault *f)
+{
+	int r = 0;
+
+	if (s->profile->workspace != PROFILE_WORKSPACE_RW)
+		return 0;
+	for (size_t n = strcspn(path, "/"); r >= 0; n += 1 + strcspn(path + n + 1, "/")) {
+		_cleanup_free_ char *part = strndup(path, n),
+				    *host = part ? path_join(s->worktree, part) : NULL;
+		struct stat st;
+
+		if (!host)
+			return fault_errno(f, ENOMEM, "hide '%s'", path);
+		/* Nothing is hidden there. */
+		if (lstat(host, &st) < 0)
+			return 0;
+		if (S_ISLNK(st.st_mode))
+			return fault_set(f, ELOOP,
+					 "hidden path '%s' is a symbolic link, which the command could "
+					 "remove: name its target in the profile's filesystem.hide",
+					 host);
+		if (!path[n] || !S_ISDIR(st.st_mode))
+			return 0;
+		r = bind_itself(s, part, true, f);
+	}
+	return r;
 }
 
 int subject_build_protect(struct subject *s, struct fault *f)

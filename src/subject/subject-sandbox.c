@@ -41,7 +41,14 @@ static bool wants_tmp(const struct subject *s)
 
 int subject_add_sandbox_tmp(struct subject *s, struct fault *f)
 {
-	return wants_tmp(s) ? subject_add_bind(s, s->sandbox->tmp, "/tmp", true, true, f) : 0;
+	int r;
+
+	if (!wants_tmp(s))
+		return 0;
+	r = subject_add_bind(s, s->sandbox->tmp, "/tmp", true, true, f);
+	if (r == 0)
+		subject_find_mount(s, "/tmp")->disposable = s->sandbox->disposable;
+	return r;
 }
 
 int subject_require_sandbox_cwd(const struct subject *s, struct fault *f)

@@ -85,7 +85,7 @@ static bool keeps_own_path(const struct subject *s, const struct subject_request
 	/* The home inside is private and in memory, or the caller's name for another directory. */
 	if (s->home && strcmp(s->home, "/") != 0 && is_related(s->worktree, s->home))
 		return false;
-	return !(rq->dirs && subject_is_own_dir(s->worktree, rq->dirs)) && !names_fixed(s->profile, rq);
+	return !(rq->own && subject_is_own_dir(s->worktree, rq->own)) && !names_fixed(s->profile, rq);
 }
 
 int subject_set_target(struct subject *s, const struct subject_request *rq, struct fault *f)

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -93,12 +94,17 @@ const char *subject_work_target(const struct subject *s)
 	return s->target;
 }
 
+const char *subject_tree_path(const struct subject *s)
+{
+	return s->view ? s->view : s->worktree;
+}
+
 bool subject_is_shared(const struct subject *s, const char *path)
 {
 	return s->sandbox && sandbox_root_is_visible(s->sandbox, path);
 }
 
-static int resolve_worktree(const struct profile *p, char **ret, struct fault *f)
+int subject_resolve_worktree(const struct profile *p, char **ret, struct fault *f)
 {
 	const char *source = p->workspace_source;
 	_cleanup_free_ char *cwd = NULL;
@@ -133,6 +139,25 @@ static int note_home(struct subject *s, const struct subject_request *rq, struct
 	return 0;
 }
 
+/* The changes were made to this directory, by its identity: above another one they would show a tree that never was. */
+static int set_base(struct subject *s, const struct subject_base *b, struct fault *f)
+{
+	if (!b)
+		return 0;
+	if (b->device != s->worktree_file.device || b->inode != s->worktree_file.inode)
+		return fault_set(f, ESTALE,
+				 "session '%s' cannot be continued here: its worktree is another directory "
+				 "than '%s'",
+				 b->session, s->worktree);
+	if (asprintf(&s->view, "/proc/self/fd/%d", b->view) < 0) {
+		s->view = NULL;
+		return fault_errno(f, ENOMEM, "subject");
+	}
+	s->continued = true;
+	s->base = b->manifest;
+	return 0;
+}
+
 static int set_worktree(struct subject *s, const struct subject_request *rq, struct fault *f)
 {
 	const struct profile *p = s->profile;
@@ -143,7 +168,7 @@ static int set_worktree(struct subject *s, const struct subject_request *rq, str
 
 	if (p->workspace == PROFILE_WORKSPACE_TMPFS)
 		return 0;
-	r = resolve_worktree(p, &s->worktree, f);
+	r = subject_resolve_worktree(p, &s->worktree, f);
 	if (r < 0)
 		return r;
 	if (!str_is_utf8(s->worktree, strlen(s->worktree)))
@@ -157,6 +182,8 @@ static int set_worktree(struct subject *s, const struct subject_request *rq, str
 	s->owner_gid = st.st_gid;
 	s->worktree_file = subject_file_of(&st);
 	r = subject_require_sandbox(s, f);
+	if (r >= 0)
+		r = set_base(s, rq->continued, f);
 	if (r < 0)
 		return r;
 	/* In every mode: the whole host would be visible, including its shadow file. */
@@ -226,6 +253,8 @@ static int add_private_places(struct subject *s, bool own_home, struct fault *f)
 	r = add_var_tmp(s, f);
 	if (r < 0)
 		return r;
+	if (s->kept_home)
+		return subject_add_home(s, f);
 	if (!own_home || subject_find_mount(s, s->home) || strcmp(subject_work_target(s), s->home) == 0)
 		return 0;
 	return subject_add_tmpfs(s, s->home, size, 0700, f);
@@ -258,7 +287,15 @@ static int fill(struct subject *s, const struct subject_request *rq, struct faul
 	if (r >= 0)
 		r = subject_build_binds(s, rq, f);
 	if (r >= 0)
+		r = subject_build_repository(s, rq, f);
+	if (r >= 0)
+		r = subject_build_tools(s, rq, f);
+	if (r >= 0)
 		r = subject_build_protect(s, f);
+	if (r >= 0)
+		r = subject_build_hidden(s, f);
+	if (r >= 0)
+		r = subject_build_secrets(s, f);
 	if (r >= 0)
 		r = add_private_places(s, own_home, f);
 	if (r >= 0)
@@ -267,6 +304,8 @@ static int fill(struct subject *s, const struct subject_request *rq, struct faul
 		r = subject_finish_mounts(s, f);
 	if (r >= 0)
 		r = subject_require_sandbox_targets(s, f);
+	if (r >= 0)
+		r = subject_require_home(s, f);
 	s->seal = rq->seal;
 	return r < 0 ? r : operand_find(s, f);
 }
@@ -283,6 +322,8 @@ int subject_build(const struct profile *p, const struct subject_request *rq, str
 	s->profile = p;
 	s->lane = rq->lane;
 	s->sandbox = rq->sandbox;
+	s->kept_home = rq->kept_home;
+	s->disposable = rq->sandbox && rq->sandbox->disposable && p->workspace == PROFILE_WORKSPACE_RW;
 	s->layers = asked_layers(p);
 	s->approved_time_s = approved_time(p, rq->base);
 	r = fill(s, rq, f);
@@ -312,10 +353,12 @@ void subject_free(struct subject *s)
 	if (!s)
 		return;
 	strv_free(s->argv);
+	strv_free(s->shown);
 	strv_free(s->env);
 	free(s->cwd);
 	free(s->hostname);
 	free(s->worktree);
+	free(s->view);
 	free(s->target);
 	free(s->home);
 	for (size_t i = 0; i < s->n_mounts; i++) {
@@ -329,16 +372,11 @@ void subject_free(struct subject *s)
 	}
 	free(s->links);
 	strv_free(s->copies);
-	for (size_t i = 0; i < s->n_operands; i++)
-		free(s->operands[i].path);
-	free(s->operands);
-	for (size_t i = 0; i < s->n_operand_links; i++) {
-		free(s->operand_links[i].path);
-		free(s->operand_links[i].text);
-	}
-	free(s->operand_links);
-	operand_lower_free(s->lower);
+	operand_forget(s);
 	free(s->tree_lines);
+	strv_free(s->secret_patterns);
+	strv_free(s->secrets);
+	strv_free(s->remarks);
 	profile_free(s->own_profile);
 	free(s);
 }

@@ -14,6 +14,7 @@
 enum subject_mount_kind {
 	SUBJECT_MOUNT_BIND,
 	SUBJECT_MOUNT_TMPFS,
+	SUBJECT_MOUNT_OVERLAY, /* SOURCE with an upper of the session: the repository of a worktree whose .git is a file */
 };
 
 /* Identity of a writable path when the subject was built: another file under its name is another subject. */
@@ -32,6 +33,8 @@ struct subject_mount {
 	unsigned int mode; /* tmpfs */
 	bool rw;
 	bool is_dir;
+	bool disposable; /* SOURCE is a part of a disposable directory, state/disposable-dir.h; checked */
+	bool exact; /* SOURCE must still be FILE when it is mounted, also if it is not written; not in the JSON */
 	/*
 	 * As root: bind not SOURCE but a clone of it (open_tree, not recursive) in which OWNER is the
 	 * command's user, nosuid and nodev.  placement.sources names it; in portable bundles the hook clones.
@@ -46,7 +49,17 @@ struct subject_link {
 };
 
 struct sandbox_root;
-struct dirs;
+struct git_link;
+struct home_dir;
+struct own_dirs;
+
+/* The kept changes of another session that a run continues (docs/design/continue.md).  Outlives the subject. */
+struct subject_base {
+	int view; /* the worktree with the changes above it, read-only: worktree/overlay-view.h */
+	struct digest manifest; /* of the changes */
+	const char *session;	/* for messages; not in the JSON */
+	uint64_t device, inode; /* of the worktree that they belong to */
+};
 
 /*
  * Everything that affects execution, resolved against this host: the input of the bundle.  config.json is a
@@ -57,13 +70,18 @@ struct subject {
 	struct profile *own_profile;   /* the same, if created by subject_from_json; else NULL */
 	enum lane lane;
 	char **argv;
-	char **env; /* "NAME=value", sorted by name */
-	char *cwd;  /* inside */
+	char **shown; /* ARGV with its secrets redacted: what the document has; NULL: no word has one */
+	char **env;   /* "NAME=value", sorted by name */
+	char *cwd;    /* inside */
 	char *hostname;
 	uid_t uid; /* inside */
 	gid_t gid;
-	char *worktree;	 /* host path, resolved; NULL for tmpfs */
+	char *worktree; /* host path, resolved; NULL for tmpfs */
+	char *view; /* path of the files that a continued run finds; not in the JSON; NULL: the worktree's */
+	bool continued; /* above the worktree are the kept changes with this manifest: */
+	struct digest base;
 	char *target;	 /* path of the worktree inside */
+	bool disposable; /* the worktree is the workspace of a disposable sandbox root */
 	bool holds_home; /* the worktree is, or contains, the caller's home */
 	uid_t owner_uid; /* of the worktree, on the host */
 	gid_t owner_gid;
@@ -79,6 +97,8 @@ struct subject {
 	uint32_t layers; /* LAYER_BIT()s requested: the profile's, without limits that are not set */
 	struct sandbox_root
 		*sandbox; /* borrowed: the worktree is its workspace; not in the JSON; NULL: none */
+	const struct home_dir
+		*kept_home; /* borrowed: mounted as the home; not in the JSON; NULL: in memory */
 	enum operand_seal seal;
 	struct operand *operands; /* in the order of argv */
 	size_t n_operands;
@@ -92,6 +112,10 @@ struct subject {
 	 * new approval.
 	 */
 	uint64_t approved_time_s;
+	bool in_use; /* a container runs: its processes may have changed each file of the tree; not in the JSON */
+	char **secret_patterns; /* of files at the top level of the worktree that are hidden */
+	char **secrets; /* paths inside that match now; not in the JSON: a new one changes no digest */
+	char **remarks; /* for the caller: "--tools leaves out ..."; not in the JSON */
 };
 
 /* Additions of the command line to a profile: Docker's options and the command. */
@@ -104,15 +128,20 @@ struct subject_request {
 	const char *workdir;  /* -w, inside */
 	const char *below;    /* the caller's directory below the worktree, to start in; or NULL */
 	const char *hostname;
-	const char *home;	 /* the caller's on the host: never bound rw unless `dangerous` allows it */
-	const struct dirs *dirs; /* custody's own: a worktree there keeps /work; NULL: not known */
-	char *const *environ;	 /* the caller's */
+	const char *home;     /* the caller's on the host: never bound rw unless `dangerous` allows it */
+	struct own_dirs *own; /* a worktree there keeps /work; NULL: not known */
+	char *const *environ; /* the caller's */
 	/*
 	 * The worktree is its workspace, its tmp is /tmp if that is writable; -v sources, -w and the
 	 * profile's paths in the workspace must not lead out of it.  Outlives the subject; NULL: none.
 	 */
 	struct sandbox_root *sandbox;
+	const struct git_link *
+		git; /* the repository that the worktree's file .git names; outlives the subject; NULL: none */
+	const struct home_dir
+		*kept_home; /* mounted as the home inside; outlives the subject; NULL: in memory */
 	enum operand_seal seal;
+	const struct subject_base *continued; /* NULL: the run begins on the worktree */
 };
 
 int subject_build(const struct profile *p, const struct subject_request *rq, struct subject **ret,
@@ -121,9 +150,13 @@ void subject_free(struct subject *s);
 DEFINE_CLEANUP(struct subject, subject_free)
 #define _cleanup_subject_ _cleanup_(subject_freep)
 
+/* The directory of the host that is the worktree of P, which is not in memory: resolved, heap. */
+int subject_resolve_worktree(const struct profile *p, char **ret, struct fault *f) _must_check_;
 const char *subject_work_target(const struct subject *s); /* inside */
+const char *
+subject_tree_path(const struct subject *s); /* on the host: where the files of the worktree are looked up */
 /* Is PATH, on the host, at or below a directory of custody's own?  Also if memory is missing. */
-bool subject_is_own_dir(const char *path, const struct dirs *d);
+bool subject_is_own_dir(const char *path, struct own_dirs *own);
 /* Does PATH lie in a sandbox root, where commands of several sessions write? */
 bool subject_is_shared(const struct subject *s, const char *path);
 uint64_t subject_tmp_size(const struct subject *s); /* of each private tmpfs */
@@ -132,14 +165,14 @@ uint64_t subject_tmp_size(const struct subject *s); /* of each private tmpfs */
  * Refuses a writable source that contains, or is in, a directory of custody's own: custody trusts its
  * content.
  */
-int subject_require_apart(const struct subject *s, const struct dirs *d, struct fault *f) _must_check_;
+int subject_require_apart(const struct subject *s, struct own_dirs *own, struct fault *f) _must_check_;
 /* Refuses a writable source that contains, or is in, the bundle at DIR: its command would choose what runs next. */
 int subject_require_bundle(const struct subject *s, const char *dir, struct fault *f) _must_check_;
 /*
  * Hidden paths inside: the profile's list, and every place where keys, requests, grants, ledger or
  * configuration would be visible.  A source inside them is refused.  The caller frees the list.
  */
-int subject_hide_own(const struct subject *s, const struct dirs *d, char ***ret,
+int subject_hide_own(const struct subject *s, struct own_dirs *own, char ***ret,
 		     struct fault *f) _must_check_;
 
 /*
@@ -161,6 +194,9 @@ int subject_require_cwd(const struct subject *s, struct fault *f) _must_check_;
 bool subject_mount_is_tree(const struct subject *s, const struct subject_mount *m);
 /* Is any mount, or the worktree, such an overlay without sealed files above it? */
 bool subject_has_trees(const struct subject *s);
+
+/* The mount of kind SUBJECT_MOUNT_OVERLAY, or NULL: at most one exists. */
+const struct subject_mount *subject_find_overlay(const struct subject *s);
 
 /* Is any file of the host writable inside?  Then set-id modes are refused by the filter. */
 bool subject_writes_host(const struct subject *s);

@@ -4,6 +4,7 @@ libcore_a_SOURCES += \
 	src/warden/disk-unlinked.c \
 	src/warden/disk-watch.c src/warden/disk-watch.h \
 	src/warden/filter-record.c src/warden/filter-record.h \
+	src/warden/full-watch.c src/warden/full-watch.h \
 	src/warden/inode-set.c src/warden/inode-set.h \
 	src/warden/output-log.c src/warden/output-log.h \
 	src/warden/output-tail.c src/warden/output-tail.h \
@@ -11,7 +12,9 @@ libcore_a_SOURCES += \
 	src/warden/pump.c src/warden/pump.h \
 	src/warden/stdio-relay.c src/warden/stdio-relay.h \
 	src/warden/warden-end.c \
+	src/warden/warden-exec.c \
 	src/warden/warden-init.c \
+	src/warden/warden-join.c src/warden/warden-join.h \
 	src/warden/warden-signals.c \
 	src/warden/warden-state.h \
 	src/warden/warden-stop.c \

@@ -170,8 +170,12 @@ static char *describe(const struct warden *w)
 		else if (w->ret->output_error)
 			n = asprintf(&text, "output could not be written, some of it is lost: %s",
 				     strerror(w->ret->output_error));
+		else if (w->ret->exit.code != 0)
+			text = full_watch_text(&w->full);
 		break;
-	case EXIT_REASON_SIGNALED:
+	case EXIT_REASON_SIGNALED: /* a mapping of a file on a full tmpfs: SIGBUS */
+		text = full_watch_text(&w->full);
+		break;
 	case EXIT_REASON_CANCELLED:
 	case EXIT_REASON_VIOLATION:
 	case EXIT_REASON_BUDGET:
@@ -205,6 +209,8 @@ static void take_measurements(struct warden *w)
 
 	if (w->phase == WARDEN_OVER && w->start_ns && disk_watch_exceeds(&w->disk, true))
 		w->facts.disk_exceeded = true;
+	full_watch_look(&w->full);
+	w->ret->full = full_watch_list(&w->full);
 	w->facts.too_deep = w->disk.size_at_walk == DISK_TOO_DEEP;
 	w->facts.file_at_limit = w->disk.limit && w->disk.largest_at_walk >= w->disk.limit;
 	w->facts.filter_killed = w->filter_log >= 0 && w->facts.reported && WIFSIGNALED(w->facts.status) &&

@@ -12,13 +12,17 @@
 #include "warden/filter-record.h"
 #include "warden/warden-state.h"
 
-/* One message; *RET_FD is its descriptor, or -EBADF. 0: end of file, -EAGAIN: none queued. */
-static int receive(int fd, struct init_msg *m, int *ret_fd)
+/*
+ * One message; *RET_FD is its descriptor, or -EBADF; *RET_PID its sender, if the socket asks for it. 0: end of file, -EAGAIN:
+ * none queued.
+ */
+static int receive(int fd, struct init_msg *m, int *ret_fd, pid_t *ret_pid)
 {
 	union {
 		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
+		char bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
 	} control;
+	struct ucred sender;
 	struct iovec iov = { .iov_base = m, .iov_len = sizeof(*m) };
 	struct msghdr h = {
 		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
@@ -32,10 +36,16 @@ static int receive(int fd, struct init_msg *m, int *ret_fd)
 	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n <= 0)
 		return n < 0 ? -errno : 0;
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(&h); c; c = CMSG_NXTHDR(&h, c))
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-		    c->cmsg_len == CMSG_LEN(sizeof(int)))
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&h); c; c = CMSG_NXTHDR(&h, c)) {
+		if (c->cmsg_level != SOL_SOCKET)
+			continue;
+		if (c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
 			memcpy(ret_fd, CMSG_DATA(c), sizeof(int));
+		if (c->cmsg_type == SCM_CREDENTIALS && c->cmsg_len == CMSG_LEN(sizeof(sender))) {
+			memcpy(&sender, CMSG_DATA(c), sizeof(sender));
+			*ret_pid = sender.pid;
+		}
+	}
 	if (n != sizeof(*m) || m->magic != INIT_PROTO_MAGIC)
 		return -EPROTO;
 	return 1;
@@ -98,6 +108,10 @@ static int on_report(struct warden *w, const struct init_msg *m, int *fd, struct
 	w->ret->proven = true;
 	if (r < 0)
 		return r;
+	memcpy(w->init_ns, m->ns, sizeof(w->init_ns));
+	r = w->join ? warden_join_prove(w, m, f) : 0;
+	if (r < 0)
+		return r;
 	seam("layers-proven");
 	fault_done(&w->fault);
 	if (w->job->terminal.pty) {
@@ -114,6 +128,7 @@ static int on_report(struct warden *w, const struct init_msg *m, int *fd, struct
 	disk_watch_init(&w->disk, w->job->layer_dir, w->job->disk, w->init);
 	w->disk.also = w->job->layer_also;
 	w->disk.cgroup = w->job->cgroup;
+	full_watch_open(&w->full, s, w->init);
 	/* Behind the records of init's own tries. */
 	if (s->profile->seccomp_violation == PROFILE_SECCOMP_KILL)
 		w->filter_log = filter_record_open();
@@ -128,6 +143,8 @@ static int on_report(struct warden *w, const struct init_msg *m, int *fd, struct
 
 static int on_message(struct warden *w, const struct init_msg *m, int *fd, struct fault *f)
 {
+	const struct subject *s = w->job->subject;
+
 	switch (m->type) {
 	case INIT_MSG_REPORT:
 		return on_report(w, m, fd, f);
@@ -136,6 +153,8 @@ static int on_message(struct warden *w, const struct init_msg *m, int *fd, struc
 		warden_send_started(w);
 		if (w->job->started)
 			w->job->started(w->job->arg);
+		if (w->join_signal)
+			warden_terminate(w, w->join_signal, s->profile->limit_grace_s);
 		seam("payload-started");
 		return 0;
 	case INIT_MSG_EXEC_FAILED:
@@ -159,9 +178,12 @@ void warden_read_init(struct warden *w)
 	_cleanup_close_ int fd = -EBADF;
 	_cleanup_fault_ struct fault f = { 0 };
 	struct init_msg m;
+	pid_t sender = w->init;
 	int r;
 
-	r = receive(w->init_fd, &m, &fd);
+	r = receive(w->init_fd, &m, &fd, &sender);
+	if (w->join && r > 0 && w->phase == WARDEN_CREATING)
+		w->init = sender;
 	if (r == -EAGAIN && !w->facts.ended)
 		return;
 	if (r <= 0) {

@@ -6,10 +6,12 @@
 #include "base/clock.h"
 #include "warden/creator.h"
 #include "warden/disk-watch.h"
+#include "warden/full-watch.h"
 #include "layer/layer-proof.h"
 #include "warden/stdio-relay.h"
 #include "tty/interrupt-keys.h"
 #include "tty/terminal.h"
+#include "warden/warden-join.h"
 #include "warden/warden.h"
 
 /* Private to warden*.c: one run under supervision. */
@@ -20,8 +22,23 @@ enum warden_phase {
 	WARDEN_OVER,
 };
 
+#define WARDEN_EXECS 16
+
+/* One client of the session's exec socket. */
+struct warden_client {
+	int fd; /* -EBADF: free */
+	bool began;
+	char id[SESSION_ID_SIZE];
+};
+
 struct warden {
 	const struct warden_job *job;
+	const struct warden_join
+		*join;	  /* a further command in another supervisor's session; NULL: an own run */
+	int join_signal;  /* for the command, once it is executed; 0: none */
+	bool join_over;	  /* that session is over, or its supervisor is */
+	bool join_ended;  /* the child inside was told to kill the command */
+	bool join_killed; /* the command ended in one of these ways */
 	struct run_result *ret;
 	enum warden_phase phase;
 	struct creator creator;
@@ -40,7 +57,10 @@ struct warden {
 	struct interrupt_keys keys; /* typed at the payload's terminal */
 	unsigned int keys_seen;
 	struct disk_watch disk;
-	int filter_log; /* -EBADF: the filter kills no process, or the log cannot be read */
+	struct full_watch full;
+	struct warden_client clients[WARDEN_EXECS];
+	uint64_t init_ns[_INIT_NS_MAX]; /* as init reported */
+	int filter_log;			/* -EBADF: the filter kills no process, or the log cannot be read */
 	uint64_t setup_at, time_at, kill_at, disk_at, tick_at, keys_at; /* boot clock, ns; 0 = not armed */
 	uint64_t start_ns;
 	uint64_t host_ns[_INIT_NS_MAX];
@@ -54,7 +74,11 @@ static inline void warden_arm(uint64_t *at, uint64_t ms)
 {
 	*at = clock_boot_ns() + ms * UINT64_C(1000000);
 }
-void warden_tick(struct warden *w);	  /* the job's periodic work */
+void warden_tick(struct warden *w); /* the job's periodic work */
+void warden_on_time(struct warden *w);
+int warden_next_timeout(const struct warden *w); /* ms, as poll() takes it */
+void warden_drain(struct warden *w);		 /* the payload's last output */
+void warden_done(struct warden *w);
 void warden_released(struct warden *w);	  /* the payload was executed: clocks start */
 void warden_expect_end(struct warden *w); /* the payload exited: init must follow soon */
 
@@ -76,6 +100,17 @@ void warden_unblock_signals(struct warden *w);
 /* warden-init.c: one message of init, or the end of its socket. */
 void warden_read_init(struct warden *w);
 void warden_prove_limits(struct warden *w); /* reads back the limits of cgroup and rlimits of init's pid */
+
+/* warden-exec.c: further commands.  N descriptors are polled: the socket and its clients. */
+#define WARDEN_EXEC_POLLS (1 + WARDEN_EXECS)
+void warden_exec_init(struct warden *w);
+void warden_exec_poll(const struct warden *w, struct pollfd *polled);
+void warden_exec_step(struct warden *w, const struct pollfd *polled);
+void warden_exec_over(struct warden *w); /* the container has ended: clients are told */
+
+/* warden-join.c */
+int warden_join_prove(const struct warden *w, const struct init_msg *report, struct fault *f) _must_check_;
+void warden_join_kill(struct warden *w);
 
 /* warden-end.c: events for --status-fd, the result. */
 void warden_send_created(const struct warden *w);

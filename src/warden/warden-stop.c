@@ -12,6 +12,11 @@
 /* The whole cgroup, and the first process: the kernel kills its pid namespace with it. */
 void warden_kill(struct warden *w)
 {
+	if (w->join) {
+		w->kill_at = 0;
+		warden_join_kill(w);
+		return;
+	}
 	(void)!cgroup_kill(w->job->cgroup, NULL);
 	if (w->init_pidfd >= 0)
 		(void)syscall(SYS_pidfd_send_signal, w->init_pidfd, SIGKILL, NULL, 0);
@@ -29,6 +34,13 @@ void warden_terminate(struct warden *w, int sig, uint64_t grace_s)
 {
 	struct init_msg m = { .magic = INIT_PROTO_MAGIC, .type = INIT_MSG_SIGNAL, .value = sig };
 
+	/* It may run already: its own output can arrive before the message that it was executed. */
+	if (w->join && w->phase == WARDEN_RELEASED) {
+		w->join_signal = sig;
+		if (w->kill_at == 0)
+			warden_arm(&w->kill_at, grace_s * 1000);
+		return;
+	}
 	if (w->phase < WARDEN_RUNNING || w->init_fd < 0) {
 		warden_abort(w);
 		return;

@@ -96,8 +96,10 @@ void warden_tick(struct warden *w)
 		warden_arm(&w->tick_at, (uint64_t)ms);
 }
 
-static void on_time(struct warden *w, uint64_t now)
+void warden_on_time(struct warden *w)
 {
+	const uint64_t now = clock_boot_ns();
+
 	if (w->setup_at && now >= w->setup_at) {
 		w->setup_at = 0;
 		w->facts.setup_failed = !w->released;
@@ -115,6 +117,8 @@ static void on_time(struct warden *w, uint64_t now)
 	}
 	if (w->disk_at && now >= w->disk_at) {
 		warden_arm(&w->disk_at, DISK_TICK_MS);
+		/* Some programs remove their files when one cannot be written. */
+		full_watch_look(&w->full);
 		if (disk_watch_exceeds(&w->disk, false)) {
 			w->disk_at = 0;
 			w->facts.disk_exceeded = true;
@@ -129,10 +133,10 @@ static void on_time(struct warden *w, uint64_t now)
 		warden_follow_terminal(w);
 }
 
-static int next_timeout(const struct warden *w, uint64_t now)
+int warden_next_timeout(const struct warden *w)
 {
 	const uint64_t at[] = { w->setup_at, w->time_at, w->kill_at, w->disk_at, w->tick_at, w->keys_at };
-	uint64_t first = 0;
+	uint64_t first = 0, now = clock_boot_ns();
 
 	for (size_t i = 0; i < ARRAY_SIZE(at); i++)
 		if (at[i] && (!first || at[i] < first))
@@ -165,13 +169,12 @@ void warden_expect_end(struct warden *w)
 }
 
 /* clang-format off */
-enum { P_SIGNAL, P_CREATOR, P_CREATOR_END, P_INIT, P_END, P_PUMPS, P_N = P_PUMPS + 2 * STDIO_PUMPS };
+enum { P_SIGNAL, P_CREATOR, P_CREATOR_END, P_INIT, P_END, P_EXEC, P_PUMPS = P_EXEC + WARDEN_EXEC_POLLS, P_N = P_PUMPS + 2 * STDIO_PUMPS };
 /* clang-format on */
 
 static int step(struct warden *w, struct fault *f)
 {
 	struct pollfd p[P_N];
-	uint64_t now = clock_boot_ns();
 
 	p[P_SIGNAL] = (struct pollfd){ .fd = w->signal_fd, .events = POLLIN };
 	p[P_CREATOR] = (struct pollfd){ .fd = w->creator.fd, .events = POLLIN };
@@ -179,12 +182,13 @@ static int step(struct warden *w, struct fault *f)
 	/* A report waits in its socket until the creator is done and the limits are set. */
 	p[P_INIT] = (struct pollfd){ .fd = w->created ? w->init_fd : -1, .events = POLLIN };
 	p[P_END] = (struct pollfd){ .fd = w->init_pidfd, .events = POLLIN };
+	warden_exec_poll(w, p + P_EXEC);
 	for (int i = 0; i < STDIO_PUMPS; i++)
 		pump_poll(&w->io.pump[i], p + P_PUMPS + 2 * i);
 	if (w->keys_at)
 		p[P_PUMPS + 2 * STDIO_KEYS].fd = -1;
 
-	if (poll(p, P_N, next_timeout(w, now)) < 0) {
+	if (poll(p, P_N, warden_next_timeout(w)) < 0) {
 		if (errno == EINTR)
 			return 0;
 		return fault_errno(f, errno, "wait for events");
@@ -201,7 +205,8 @@ static int step(struct warden *w, struct fault *f)
 		warden_read_init(w);
 	if (p[P_END].revents && w->init_pidfd >= 0)
 		on_end(w);
-	on_time(w, clock_boot_ns());
+	warden_exec_step(w, p + P_EXEC);
+	warden_on_time(w);
 	return 0;
 }
 
@@ -221,7 +226,7 @@ static int supervise(struct warden *w, struct fault *f)
 }
 
 /* The payload's last output. A signal to us stops waiting for a reader that does not read. */
-static void drain(struct warden *w)
+void warden_drain(struct warden *w)
 {
 	w->phase = WARDEN_OVER;
 	stdio_end_input(&w->io);
@@ -274,7 +279,7 @@ static int spawn(struct warden *w, struct fault *f)
 	return r;
 }
 
-static void warden_done(struct warden *w)
+void warden_done(struct warden *w)
 {
 	terminal_restore(&w->tty);
 	stdio_done(&w->io);
@@ -283,6 +288,7 @@ static void warden_done(struct warden *w)
 	w->init_pidfd = fd_close(w->init_pidfd);
 	w->filter_log = fd_close(w->filter_log);
 	warden_unblock_signals(w);
+	full_watch_done(&w->full);
 	fault_done(&w->fault);
 }
 
@@ -313,6 +319,7 @@ int warden_run(const struct warden_job *job, struct run_result *ret, struct faul
 	};
 	int r;
 
+	warden_exec_init(&w);
 	r = stdio_open(&w.io, job->stdio, job->terminal.pty, f);
 	stdio_remember(&w.io, job->tail);
 	if (job->json)
@@ -331,11 +338,12 @@ int warden_run(const struct warden_job *job, struct run_result *ret, struct faul
 		cgroup_sweep(job->cgroup);
 		r = supervise(&w, f);
 	}
+	warden_exec_over(&w);
 	if (r < 0) {
 		clean_up(&w);
 		return r;
 	}
-	drain(&w);
+	warden_drain(&w);
 	ret->open_line = job->json && stdio_has_open_line(&w.io);
 	seam("output-drained");
 	reap_creator(&w);

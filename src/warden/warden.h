@@ -20,6 +20,19 @@
  */
 #define WARDEN_FEW_PIDS 64 /* below this, nothing of ours is left in the cgroup when the limit is set */
 
+struct exec_msg;
+
+/* Further commands in the session, for `custody exec`. */
+struct warden_exec_job {
+	int fd; /* of exec_socket_make */
+	/* Describes the session for a client; INIT, NS and LIMITS are the warden's own findings. */
+	int (*describe)(void *arg, pid_t init, const uint64_t *ns, uint32_t limits, struct strbuf *out,
+			struct fault *f);
+	/* A further command was started, or ended: M is STARTED or ENDED. */
+	void (*record)(void *arg, const struct exec_msg *m);
+	void *arg;
+};
+
 struct warden_job {
 	const struct runtime_ops *ops;
 	const struct session *session;
@@ -51,8 +64,9 @@ struct warden_job {
 	void *arg;
 
 	int stdio[3];
-	struct output_log *log; /* gets the output instead of stdio; NULL: stdio gets it */
-	struct tail *tail;	/* keeps the last output; may be NULL */
+	const struct warden_exec_job *exec; /* NULL: no further command can be started */
+	struct output_log *log;		    /* gets the output instead of stdio; NULL: stdio gets it */
+	struct tail *tail;		    /* keeps the last output; may be NULL */
 	struct terminal_plan terminal;
 	bool interactive; /* a shell: typed interrupts never end it */
 	bool quiet;

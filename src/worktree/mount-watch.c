@@ -135,7 +135,7 @@ static int visit(struct mount_watch *w, visit_fn fn, struct fault *f)
 	for (size_t i = 0; r == 0 && i < s->n_mounts; i++) {
 		const struct subject_mount *m = &s->mounts[i];
 
-		if (m->kind == SUBJECT_MOUNT_BIND && (w->rootless || !m->idmap))
+		if (m->kind != SUBJECT_MOUNT_TMPFS && (w->rootless || !m->idmap))
 			r = fn(w, m->source, &m->file, f);
 	}
 	return r;

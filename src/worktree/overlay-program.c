@@ -2,9 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <nettle/base64.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/call-filter.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "worktree/overlay-server.h"
@@ -179,27 +177,6 @@ static int set_limits(const struct overlay_server_limits *l, struct fault *f)
 	return 0;
 }
 
-static int filter_calls(const char *text, struct fault *f)
-{
-	const size_t len = strlen(text);
-	_cleanup_free_ uint8_t *bytes = malloc(BASE64_DECODE_LENGTH(len) + 1);
-	struct base64_decode_ctx ctx;
-	struct sock_fprog program;
-	size_t n = BASE64_DECODE_LENGTH(len);
-
-	if (!bytes)
-		return fault_errno(f, ENOMEM, "decode the filter of fuse-overlayfs");
-	base64_decode_init(&ctx);
-	if (!base64_decode_update(&ctx, &n, bytes, len, text) || !base64_decode_final(&ctx) ||
-	    n % sizeof(struct sock_filter) != 0)
-		return fault_set(f, EINVAL, "the filter of fuse-overlayfs is not a BPF program");
-	program = (struct sock_fprog){ .len = (unsigned short)(n / sizeof(struct sock_filter)),
-				       .filter = (struct sock_filter *)(void *)bytes };
-	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
-		return fault_errno(f, errno, "filter the system calls of fuse-overlayfs");
-	return 0;
-}
-
 /* The reader of the pipe is gone, and with it every user of the file system. */
 static bool is_reader_gone(int err)
 {
@@ -244,7 +221,8 @@ void overlay_program_exec(const struct overlay_server_request *o, const struct o
 	if (r == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || is_reader_gone(err)))
 		_exit(1);
 	if (r == 0)
-		r = filter_calls(l->seccomp, &f);
+		r = fault_wrap(&f, call_filter_install(l->seccomp, &f),
+			       "filter the system calls of fuse-overlayfs");
 	if (r == 0) {
 		(void)execve(OVERLAY_SERVER_PROGRAM, argv, envp);
 		(void)fault_errno(&f, errno, "execute " OVERLAY_SERVER_PROGRAM);

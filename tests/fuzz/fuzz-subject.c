@@ -41,7 +41,8 @@ static void check_again(const struct jdoc *d, const struct subject *s)
 	if (subject_to_json(s, &fixture_key, &written, NULL) < 0 || subject_digest(d, &a, NULL) < 0 ||
 	    subject_digest(written, &b, NULL) < 0 || !digest_equal(&a, &b))
 		abort();
-	if (subject_from_json(written, fixture_env, s->profile->limit_time_s, &fixture_key, &again, NULL) < 0)
+	if (subject_from_json(written, fixture_env, s->argv, s->profile->limit_time_s, &fixture_key, &again,
+			      NULL) < 0)
 		abort();
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		_cleanup_strbuf_ struct strbuf x = { 0 }, y = { 0 };
@@ -76,8 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		b = parse(end + 1, size - (size_t)(end + 1 - data));
 	if (a && b)
 		check_difference(a, b);
-	if (a && (subject_from_json(a, fixture_env, 90, &fixture_key, &s, NULL) == 0 ||
-		  subject_from_json(a, fixture_env, 0, &fixture_key, &s, NULL) == 0))
+	if (a && (subject_from_json(a, fixture_env, fixture_args, 90, &fixture_key, &s, NULL) == 0 ||
+		  subject_from_json(a, fixture_env, fixture_args, 0, &fixture_key, &s, NULL) == 0))
 		check_again(a, s);
 	return 0;
 }

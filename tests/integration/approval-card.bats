@@ -146,11 +146,18 @@ teardown() {
 }
 
 @test "GOV-10: a PIN is asked for twice, checked, and its old one comes first" {
-	on_terminal 'expect:new PIN: ' 'send:123456\n' -- "$CUSTODY" pin set
+	on_terminal 'expect:6 to 64 digits' 'expect:new PIN: ' 'send:123456\n' 'expect:new PIN: ' 'send:12\n' \
+		'expect:new PIN: ' 'send:271828\n' 'expect:again' 'send:271829\n' -- "$CUSTODY" pin set
 	assert_status 125
-	on_terminal 'expect:new PIN: ' 'send:271828\n' 'expect:again' 'send:271829\n' -- "$CUSTODY" pin set
+	assert_output_has 'the two PINs differ; nothing was changed'
+	on_terminal 'expect:new PIN: ' 'send:123456\n' 'expect:new PIN: ' 'send:314159\n' 'expect:again' 'send:314159\n' -- "$CUSTODY" pin set
+	assert_status 0
+	on_terminal 'expect:old PIN: ' 'send:314159\n' 'expect:new PIN: ' 'send:111111\n' 'expect:new PIN: ' 'send:111111\n' \
+		'expect:new PIN: ' 'send:111111\n' -- "$CUSTODY" pin set
 	assert_status 125
-	on_terminal 'expect:new PIN: ' 'send:271828\n' 'expect:again' 'send:271828\n' -- "$CUSTODY" pin set
+	# The old one still holds.
+	on_terminal 'expect:old PIN: ' 'send:314159\n' \
+		'expect:new PIN: ' 'send:271828\n' 'expect:again' 'send:271828\n' -- "$CUSTODY" pin set
 	assert_status 0
 	[[ $output != *271828* ]]
 	on_terminal 'expect:old PIN: ' 'send:999999\n' 'expect:new PIN: ' 'send:314159\n' 'expect:again' 'send:314159\n' -- "$CUSTODY" pin set

@@ -158,7 +158,7 @@ check_after() { # SETUP...
 		assert_status 0
 		review apply "$(custody_result .session)" rest/1 removed/sub merged/sub new/in/1 opaque/gone >/dev/null
 		[ -e rest/2 ] && [ ! -e rest/1 ] && [ -e new/in/1 ] && [ ! -e new/in/2 ] && [ ! -e removed/sub ] && [ -e removed/file ]
-		review apply "$(custody_result .session)" >/dev/null
+		review apply "$(custody_result .session)" --deletions 100 >/dev/null
 		[ ! -e rest ] && [ ! -e removed ] && [ "$(cat opaque/file replaced new/in/2)" = $'run\nrun\n2' ] && [ ! -e opaque/sub ]
 		[ ! -e "$CUSTODY_ROOT/sandbox/sessions/$(custody_result .session)/u" ]
 		custody_teardown
@@ -229,7 +229,7 @@ exchange() {
 }
 
 hidden() { # SESSION PATH: the name under which apply makes or removes PATH
-	printf '.custody-apply-%.8s%.8s' "$(printf %s "$1" | sha256sum)" "$(printf %s "$2" | sha256sum)"
+	printf '.custody-apply-%.8s%.16s' "$(printf %s "$1" | sha256sum)" "$(printf %s "$2" | sha256sum)"
 }
 
 guard_holds() {
@@ -260,7 +260,7 @@ apply_slowly() {
 	"$CUSTODY" run "${OPTIONS[@]}" -- sh -c 'mkdir d; chmod 0500 d; echo z >z'
 	SESSION=$("$CUSTODY" sessions --all --json | jq -r '.sessions[0].session')
 	exchange d &
-	run apply_slowly fsync:delay_enter=1000000
+	run apply_slowly renameat2:delay_exit=1000000
 	wait $!
 	[ "$status" -ne 0 ]
 	guard_holds
@@ -275,6 +275,98 @@ apply_slowly() {
 	wait $!
 	[ "$status" -ne 0 ]
 	guard_holds
+}
+
+# swap_at CALL OLD: root's apply waits at its first CALL; OLD is moved away and root's directory gets its name.
+swap_at() {
+	local trace=$CUSTODY_HOME/trace pid
+	rm -f "$trace"
+	timeout 120 strace -f -o "$trace" -e trace="$1" -e inject="$1:delay_exit=3000000:when=1" "$CUSTODY" apply "$SESSION" >"$CUSTODY_HOME/out" 2>&1 &
+	pid=$!
+	wait_until grep -q "$1(" "$trace" 2>/dev/null
+	setpriv --reuid "$SUITE_UID" --regid "$SUITE_UID" --clear-groups sh -c 'mv -T "$0" aside && mv -T rootdir "$0"' "$2"
+	status=0
+	wait "$pid" || status=$?
+}
+
+@test "ISO-3: apply as root creates nothing in a directory of root that took the name of a reviewed one" {
+	guarded
+	"$CUSTODY" run "${OPTIONS[@]}" -- sh -c 'echo planted >old/new; mkdir old/newdir'
+	SESSION=$("$CUSTODY" sessions --all --json | jq -r '.sessions[0].session')
+	swap_at fstatfs old
+	[ "$status" -ne 0 ]
+	[[ $(cat "$CUSTODY_HOME/out") == *"the parent directory was changed concurrently"* ]]
+	guard_holds
+	[ "$(ls -A old)" = secret ]
+	[ ! -e aside/new ]
+}
+
+# A tree and changes of every kind, with modes of directories.
+change_all() {
+	host 'echo old >f; mkdir d; echo x >d/x; ln -s f l; echo old >g; chmod 600 g; echo gone >gone; mkdir -p gd/e; echo q >gd/e/q
+		mkdir -m 755 perm open shut; echo same >perm/s; chmod 700 open; echo s >open/s; echo t >shut/t; mkdir -m 750 md'
+	SCRIPT='echo new >g; rm gone; rm -r gd; mkdir -p a/s; echo 1 >a/b; echo 2 >a-b; echo 4 >a/s/c; ln -s x a/ln; rm f; mkdir f; echo 7 >f/y
+		rm -r d; echo 8 >d; rm l; ln -s other l; chmod 711 perm; chmod 600 perm/s; chmod 755 open; echo u >open/s; chmod 500 shut; mkdir md/new; echo n >md/new/n'
+	custody_run "${OPTIONS[@]}" -- sh -c "$SCRIPT"
+	assert_status 0
+}
+plain_view() {
+	find . -mindepth 1 -printf '%p %y %m %l\n' | sort
+	find . -type f -exec sha256sum {} + | sort -k 2
+}
+
+killed_apply_continues() { # as_root or as_user
+	local call n before after now
+	"$1"
+	change_all
+	before=$(plain_view)
+	review apply
+	after=$(plain_view)
+	custody_teardown
+	for call in renameat2 chmod fchownat syncfs mkdirat; do
+		for ((n = 1; ; n++)); do
+			"$1"
+			change_all
+			[ "$(plain_view)" = "$before" ]
+			status=0
+			"${CUSTODY_AS[@]}" strace -f -qq -o /dev/null -e trace="$call" -e inject="$call:signal=KILL:when=$n" \
+				"$CUSTODY" apply >/dev/null 2>&1 || status=$?
+			[ "$status" -ne 0 ] || break
+			[ "$status" -eq 137 ]
+			review apply >"$CUSTODY_HOME/second" 2>&1 || custody_fail "killed at $call $n: $(cat "$CUSTODY_HOME/second")" || return
+			now=$(plain_view)
+			[ "$now" = "$after" ] || custody_fail "killed at $call $n: $(diff <(echo "$now") <(echo "$after"))" || return
+			custody_teardown
+		done
+		custody_teardown
+	done
+}
+
+@test "GOV-6: an apply that is killed at any change of the tree is completed by the next one" {
+	killed_apply_continues as_root
+}
+
+@test "GOV-6: rootless: an apply that is killed at any change of the tree is completed by the next one" {
+	killed_apply_continues as_user
+}
+
+@test "GOV-6: discard after a killed apply names the command that removes what it left, and only then" {
+	local remove
+	as_user
+	change_all
+	"${CUSTODY_AS[@]}" strace -f -qq -o /dev/null -e trace=syncfs -e inject=syncfs:signal=KILL:when=1 "$CUSTODY" apply >/dev/null 2>&1 || [ $? -eq 137 ]
+	[ -n "$(find . -name '.custody-apply-*')" ]
+	run --separate-stderr review discard
+	assert_status 0
+	remove=$(sed -n 's/.*to remove what it left: //p' <<<"$stderr")
+	[[ $remove == "find "* ]]
+	host "$remove"
+	[ -z "$(find . -name '.custody-apply-*')" ]
+	[ "$(cat f g gone)" = $'old\nold\ngone' ]
+	custody_run "${OPTIONS[@]}" -- sh -c 'echo x >x'
+	run --separate-stderr review discard
+	assert_status 0
+	[[ $stderr != *"to remove what it left"* ]]
 }
 
 # refuses NAME SCRIPT: apply refuses all of what the run did, and the tree stays.

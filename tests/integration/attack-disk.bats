@@ -204,6 +204,7 @@ build_mover() {
 		#define _GNU_SOURCE
 		#include <dirent.h>
 		#include <fcntl.h>
+		#include <signal.h>
 		#include <stdio.h>
 		#include <stdlib.h>
 		#include <string.h>
@@ -249,12 +250,37 @@ build_mover() {
 			snprintf(away, sizeof(away), "%s/D", order[0]);
 			mkdir(home, 0755);
 		}
-		int main(void)
+		/* Without a look at the walk: the directory never stays. */
+		static int move_always(void)
+		{
+			const time_t end = time(NULL) + 20;
+			int dir = open(home, O_DIRECTORY);
+			char name[64];
+			pid_t mover = fork();
+			for (int i = 0; mover == 0; i++)
+				rename(i % 2 ? away : home, i % 2 ? home : away);
+			for (int i = 0; time(NULL) < end; i++) {
+				snprintf(name, sizeof(name), "f%d", i);
+				if (i < 40)
+					fallocate(openat(dir, name, O_CREAT | O_WRONLY, 0600), 0, 0, 8 << 20);
+				else
+					usleep(100000);
+			}
+			kill(mover, SIGKILL);
+			for (int i = 0; i < 40; i++) {
+				snprintf(name, sizeof(name), "f%d", i);
+				unlinkat(dir, name, 0);
+			}
+			return 0;
+		}
+		int main(int argc, char **argv)
 		{
 			const time_t end = time(NULL) + 20;
 			char name[64];
 			long last;
 			lay_out();
+			if (argc > 1)
+				return move_always();
 			arm();
 			last = seen();
 			for (int i = 0; time(NULL) < end;) {
@@ -285,5 +311,17 @@ build_mover() {
 	suite_profile disk '{"limits": {"disk": "64M"}}'
 	build_mover
 	custody_run -p "$PROFILE" -- ./move
+	assert_reason disk-limit
+}
+
+# Without a cgroup of its own to stop the run with: the walk itself must not be seen.
+@test "ISO-13: files that move to where the walk has been are counted, as a user" {
+	as_user
+	jq '.limits.disk = "64M"' "$PROFILE" >"$PROFILE.new"
+	mv "$PROFILE.new" "$PROFILE"
+	build_mover
+	custody_run -p "$PROFILE" -- ./move
+	assert_reason disk-limit
+	custody_run -p "$PROFILE" -- ./move always
 	assert_reason disk-limit
 }

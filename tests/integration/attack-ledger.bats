@@ -100,7 +100,7 @@ copy() {
 	run -116 "$CUSTODY" run --lane prod -e FOO=SECRET -- true
 	run -116 "$CUSTODY" run --lane prod -- true --token 'a SECRET' $'\a'
 	run ! grep -r SECRET "$CUSTODY_ROOT/sandbox/ledger"
-	"$CUSTODY" ledger show --kind lane.refused | grep -c 'missing: --allow-prod and CUSTODY_ALLOW_PROD; nothing was started"'
+	"$CUSTODY" ledger export --kind lane.refused | grep -c 'missing: --allow-prod and CUSTODY_ALLOW_PROD; nothing was started"'
 }
 
 @test "TRUST-9: a FIFO among the files of a ledger stops neither verify nor the end of a run" {

@@ -114,7 +114,7 @@ is_gone_from_staging() {
 	assert_status 0
 	run --separate-stderr evidence ls
 	[ "$status" -eq 125 ]
-	[[ $output == *"$ID"*"(staged)"* ]]
+	[[ $output == *"$ID"*", staged "* ]]
 	[[ $output != *"$delivered"* ]]
 	assert_stderr_has "does not answer"
 	run --separate-stderr "${CUSTODY_AS[@]}" "$CUSTODY" doctor --json

@@ -104,7 +104,7 @@ changed_and_reviewed() {
 	run --separate-stderr custody diff "$id"
 	[ "$status" -eq 0 ]
 	for line in 'deleted  dir/a (file)' 'deleted  dir/sub (directory)' 'deleted  dir/sub/b (file)' 'deleted  gone (file)' \
-		'deleted  moved (file)' '+++ b/there' '+++ b/dir/new' '+changed' '+more'; do
+		'renamed  moved => there' 'rename to there' '+++ b/dir/new' '+changed' '+more'; do
 		assert_output_has "$line"
 	done
 	# Entries that fuse-overlayfs writes for itself are no changes.
@@ -403,7 +403,7 @@ nothing_ran() {
 	assert_stderr_has 'apt install fuse-overlayfs'
 	run --separate-stderr "${CUSTODY_AS[@]}" bash -c '"$CUSTODY" run --profile "$CUSTODY_HOME/p.json" -- sh -c "rm gone; rm -r dir; mkdir dir; echo new >dir/new; mv moved there" &&
 		id=$("$CUSTODY" sessions --all --json | jq -r ".sessions[0].session") && find "$CUSTODY_ROOT/sandbox/sessions/$id/u" -name ".wh.*" | wc -l &&
-		"$CUSTODY" diff "$id" | grep -c "^deleted  " && "$CUSTODY" apply "$id" >/dev/null'
+		"$CUSTODY" diff "$id" | grep -cE "^(deleted|renamed)  " && "$CUSTODY" apply "$id" >/dev/null'
 	assert_status 0
 	# gone, moved and the replaced directory; gone, moved and three in the directory
 	[ "${lines[0]}" -ge 3 ]

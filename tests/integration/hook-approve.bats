@@ -146,13 +146,32 @@ level_b() {
 	write --profile "$CUSTODY_HOME/rw.json" -- sh script.sh
 	RUNTIME=crun
 	refused 'level C needs approval'
-	python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" 'expect:PIN' 'send:246813\n' 'expect:gain' 'send:246813\n' -- "$CUSTODY" pin set
+	python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" 'expect:new PIN: ' 'send:246813\n' 'expect:gain' 'send:246813\n' -- "$CUSTODY" pin set
 	python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" 'expect:pprove' 'send:yes\n' 'expect:PIN' 'send:246813\n' -- \
 		"$CUSTODY" approve "$(request)"
 	runs
 	[ -e ran ]
 	rm ran
 	refused 'consumed'
+}
+
+@test "CARD-3: GOV-6: a bundle has no standing approval, and none of a run answers for it" {
+	judged '{}'
+	# The same program, profile and worktree, approved for own runs.
+	printf '246813\n' | "$CUSTODY" pin set --pin-fd 0
+	run setsid --wait "$CUSTODY" run --profile "$CUSTODY_HOME/rw.json" -- sh script.sh
+	[ "$status" -eq 114 ]
+	python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" 'expect:pprove' 'send:yes\n' 'expect:PIN' 'send:246813\n' -- \
+		"$CUSTODY" approve "$(request)" --always
+	setsid --wait "$CUSTODY" run --profile "$CUSTODY_HOME/rw.json" -- sh script.sh
+	[ -e ran ]
+	rm ran
+	write --profile "$CUSTODY_HOME/rw.json" -- sh script.sh
+	both refused 'level C needs approval'
+	[ ! -e ran ]
+	run --separate-stderr "$CUSTODY" approve "$(request)" --always
+	[ "$status" -ne 0 ]
+	[[ $stderr == *"can have no standing approval: it is of a bundle"* ]]
 }
 
 # edited JQ-FILTER WORDS...: config.json changed by hand.
@@ -256,6 +275,15 @@ replaced() {
 	both refused 'config.json does not match the subject'
 	rm "$BUNDLE/subject.json"
 	both refused subject.json
+}
+
+@test "CARD-3: GOV-7: GOV-9: a bundle that claims a disposable worktree is refused" {
+	# config.json does not show the stamp: without the refusal this would be a level A.
+	write --profile "$CUSTODY_HOME/rw.json" -- sh script.sh
+	jq '.subject.worktree.disposable = true' "$BUNDLE/subject.json" >"$CUSTODY_HOME/new"
+	digest=$(jq -cjS .subject "$CUSTODY_HOME/new" | sha256sum | cut -d' ' -f1)
+	jq --arg d "sha256:$digest" '.digest = $d' "$CUSTODY_HOME/new" >"$BUNDLE/subject.json"
+	both refused 'a bundle cannot use a disposable directory'
 }
 
 @test "CARD-3: GOV-9: script rewritten: the sealed copy runs; the copy edited: refused" {

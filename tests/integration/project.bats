@@ -290,8 +290,8 @@ cat: ../../top: No such file or directory" ]
 @test "GOV-1: the home directory as worktree is asked about, and without a terminal nothing runs" {
 	as_user
 	cd "$CUSTODY_HOME/home"
-	echo key >.netrc
-	custody_run -p "$PROFILE" -- cat .netrc
+	echo key >.pgpass
+	custody_run -p "$PROFILE" -- cat .pgpass
 	assert_status 114
 	assert_stderr_has 'approval required (level B)'
 	[ -z "$output" ]
@@ -301,7 +301,7 @@ cat: ../../top: No such file or directory" ]
 		jq -e '.verdict.level == "B" and .subject.worktree.home and (.verdict.reasons[0] | .id == "home-exposed" and (.text | contains("/home")))'
 	# A parent of it as well.
 	cd ..
-	"${CUSTODY_AS[@]}" "$CUSTODY" check --json -- cat home/.netrc |
+	"${CUSTODY_AS[@]}" "$CUSTODY" check --json -- cat home/.pgpass |
 		jq -e '.verdict.level == "B" and (.verdict.reasons[0].id == "home-exposed")'
 	# A project in it is asked about no more than elsewhere.
 	mkdir home/project && cd home/project
@@ -313,14 +313,14 @@ cat: ../../top: No such file or directory" ]
 @test "GOV-1: the card names the home directory, and the worktree of a run in a subdirectory" {
 	as_user
 	export NO_COLOR=1
-	echo key >"$CUSTODY_HOME/home/.netrc"
+	echo key >"$CUSTODY_HOME/home/.pgpass"
 	cd "$CUSTODY_HOME/home"
-	on_terminal 'expect:Approve?' 'send:n\n' -- sh -c 'stty cols 200; exec "$@"' sh "${CUSTODY_AS[@]}" "$CUSTODY" run -p "$PROFILE" -- sh -c 'echo "it is $(cat .netrc)"'
+	on_terminal 'expect:Approve?' 'send:n\n' -- sh -c 'stty cols 200; exec "$@"' sh "${CUSTODY_AS[@]}" "$CUSTODY" run -p "$PROFILE" -- sh -c 'echo "it is $(cat .pgpass)"'
 	assert_status 114
 	assert_output_has "worktree   $CUSTODY_HOME/home"
 	assert_output_has '[home-exposed]'
 	[[ $output != *'it is key'* ]]
-	on_terminal 'expect:Approve?' 'send:y\n' -- "${CUSTODY_AS[@]}" "$CUSTODY" run -p "$PROFILE" -- sh -c 'echo "it is $(cat .netrc)"'
+	on_terminal 'expect:Approve?' 'send:y\n' -- "${CUSTODY_AS[@]}" "$CUSTODY" run -p "$PROFILE" -- sh -c 'echo "it is $(cat .pgpass)"'
 	assert_status 0
 	assert_output_has 'it is key'
 	cd "$CUSTODY_HOME/work"
@@ -390,29 +390,6 @@ cat: ../../top: No such file or directory" ]
 	mkdir ../.git
 	custody_run -- cat ../../top
 	assert_status 0
-}
-
-@test "run: a linked worktree and a submodule of git are refused by the name of their repository" {
-	export GIT_CONFIG_GLOBAL=$CUSTODY_HOME/gitconfig GIT_AUTHOR_DATE='2026-01-01T00:00:00Z' GIT_COMMITTER_DATE='2026-01-01T00:00:00Z'
-	printf '[user]\nname = a\nemail = a@example.org\n[protocol "file"]\nallow = always\n[safe]\ndirectory = *\n' >"$GIT_CONFIG_GLOBAL"
-	git init -q main
-	git -C main commit -q --allow-empty -m first
-	git -C main worktree add -q ../linked
-	cd linked
-	custody_run -- echo it-ran
-	nothing_ran "names the repository '$CUSTODY_HOME/work/main/.git/worktrees/linked'"
-	custody_run --here -- echo it-ran
-	assert_status 0
-	cd ../main
-	custody_run -- git log --format=%s
-	assert_status 0
-	[ "$output" = first ]
-	git init -q ../library
-	git -C ../library commit -q --allow-empty -m other
-	git submodule --quiet add ../library lib
-	cd lib
-	custody_run -- echo it-ran
-	nothing_ran "names the repository '../.git/modules/lib'"
 }
 
 @test "run: git works in the worktree and below it" {

@@ -91,13 +91,13 @@ inside" ]
 	[ "$(jq -r '[.changes[] | select(.change == "deleted") | .path] | join(" ")' "$CUSTODY_HOME/json")" = "dir dir/file" ]
 	[ "$(jq -r '.changes[0].attention' "$CUSTODY_HOME/json")" = deleted ]
 	# A path narrows it down, to what it needs.
-	[ "$(review diff "$(session)" --stat many/7 | tail -n 1)" = "2 changes, 1 lines added, 0 removed" ]
+	[ "$(review diff "$(session)" --stat many/7 | tail -n 1)" = "2 changes, 1 line added, 0 removed" ]
 }
 
 @test "diff: control sequences in names and contents are escaped" {
 	custody_run -- sh -c 'printf "a\033[2Jb\n" >"$(printf "n\033[31m")"; printf "\\342\\200\\256txt\n" >>text'
 	assert_status 0
-	run python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" -- "$CUSTODY" diff "$(session)"
+	run python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" -- "$CUSTODY" diff --color=never --no-pager "$(session)"
 	[ "$status" -eq 0 ]
 	[[ "$output" != *$'\033'* ]]
 	[[ "$output" != *$'\342\200\256'* ]]
@@ -320,6 +320,32 @@ text" ]
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"by another process"* ]]
 	[ "$(tail -n 1 text)" = 5 ]
+}
+
+@test "apply: of two at once that change one file, one succeeds; the other keeps its changes and nothing else is left" {
+	local first second statuses=() pids=() id n=0
+	custody_run -- sh -c 'echo first >text; mkdir a; echo a >a/f; echo first >dir/file'
+	first=$(session)
+	custody_run -- sh -c 'echo second >text; mkdir b; echo b >b/f; echo second >dir/file'
+	second=$(session)
+	for id in "$first" "$second"; do
+		review apply "$id" >"$CUSTODY_HOME/$id" 2>&1 &
+		pids+=($!)
+	done
+	for id in "${pids[@]}"; do
+		wait "$id" && statuses+=(0) || statuses+=(1)
+	done
+	[[ "${statuses[*]}" == '0 1' || "${statuses[*]}" == '1 0' ]]
+	[ "$(cat text)" = "$(cat dir/file)" ]
+	for id in "$first" "$second"; do
+		if [ "${statuses[n++]}" -eq 1 ]; then
+			[ -d "$CUSTODY_ROOT/sandbox/sessions/$id/u" ]
+			grep -Eq 'changed|replaced' "$CUSTODY_HOME/$id"
+		else
+			[ ! -e "$CUSTODY_ROOT/sandbox/sessions/$id/u" ]
+		fi
+	done
+	[ -z "$(find . -name '.custody-apply-*')" ]
 }
 
 @test "review: paths that lead out, sessions that are not there, another lane's" {

@@ -248,6 +248,16 @@ assert_cancelled() {
 	assert_output_has /dev/pts/0
 }
 
+@test "terminal: the prompt of custody shell names the sandbox, and -e PS1 replaces it" {
+	on_terminal 'expect:(custody) ' 'send:exit\n' -- "$CUSTODY" shell
+	assert_status 0
+	on_terminal 'expect:(custody box) ' 'send:exit\n' -- "$CUSTODY" shell --sandbox box --disposable
+	assert_status 0
+	on_terminal 'expect:own> ' 'send:exit\n' -- "$CUSTODY" shell -e 'PS1=own> '
+	assert_status 0
+	[[ $output != *'(custody'* ]]
+}
+
 @test "terminal: a shell without a terminal is refused, it would wait for ever" {
 	run --separate-stderr timeout 60 "$CUSTODY" shell </dev/null
 	assert_status 125

@@ -96,6 +96,15 @@ tmp" ]
 	[ ! -e dir/new ]
 }
 
+@test "ISO-1: no name in the worktree stops the proof that it is read-only" {
+	touch .custody-try
+	mkdir .custody-try1
+	run -0 "$CUSTODY" run --profile review -- ls -A
+	[[ $output == *.custody-try* ]]
+	run ! "$CUSTODY" run -q --profile review -- touch new
+	[ ! -e new ]
+}
+
 @test "ISO-12: the environment is the profile's, not the caller's" {
 	SECRET_TOKEN=hunter2 custody_run -e ADDED=1 -- env
 	assert_status 0

@@ -7,9 +7,10 @@ terminal.py STEP... -- COMMAND...     steps, in order:
 	send:TEXT       types TEXT; \\xNN and \\n are understood
 	size:RxC        changes the window
 	kill:SIGNAL     sends a signal to the command
+	do:TEXT         runs TEXT in a shell outside of the terminal
 Prints the terminal's output; the last line is "mode cooked" or "mode raw", as the terminal was left.  Exits like the command.
 """
-import codecs, fcntl, os, pty, select, signal, struct, sys, termios, time
+import codecs, fcntl, os, pty, select, signal, struct, subprocess, sys, termios, time
 
 cut = sys.argv.index("--")
 steps, command = sys.argv[1:cut], sys.argv[cut + 1:]
@@ -62,6 +63,8 @@ for step in steps:
         resize(text)
     elif what == "kill":
         os.kill(pid, getattr(signal, "SIG" + text))
+    elif what == "do":
+        subprocess.run(["sh", "-c", text], check=True)
 status, deadline = None, time.monotonic() + 90
 while status is None:
     if time.monotonic() > deadline:

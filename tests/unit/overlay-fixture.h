@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/digest.h"
+#include "base/fd.h"
 #include "base/walk.h"
 #include "review/apply.h"
 #include "review/base-record.h"
@@ -28,6 +29,7 @@ struct overlay {
 	const char *options; /* of the mount */
 	struct timespec since;
 	bool recorded;		      /* the base, as a run does at its end */
+	size_t batch;		      /* of overlay_apply; 0: as a user's */
 	struct overlay_server server; /* of options "fuse" */
 };
 
@@ -39,6 +41,7 @@ static inline bool overlay_make(struct overlay *o, const char *options)
 	o->server = OVERLAY_SERVER_NONE;
 	o->since = (struct timespec){ 0 };
 	o->recorded = false;
+	o->batch = 0;
 	return tree_make(&o->tree) && fchdir(o->tree.fd) == 0 && mkdir("l", 0755) == 0 &&
 	       mkdir("u", 0755) == 0 && mkdir("w", 0755) == 0 && mkdir("m", 0755) == 0;
 }
@@ -177,7 +180,7 @@ static inline bool overlay_collect(const struct overlay *o, int fds[2], struct c
 {
 	_cleanup_fault_ struct fault f = { 0 };
 	_cleanup_base_record_ struct base_record *record = NULL;
-	struct changes_ask ask = { .xattrs = overlay_notes_of(o), .since = o->since };
+	struct changes_ask ask = { .xattrs = overlay_notes_of(o), .since = o->since, .files_min = 1 };
 
 	ask.upper = fds[0] = open("u", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	ask.base = fds[1] = open("l", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -211,7 +214,11 @@ static inline bool overlay_apply(const struct overlay *o, char *const *paths, bo
 		}
 	if (r == 0)
 		r = apply_changes(&c,
-				  &(struct apply_ask){ .upper = fds[0], .base = fds[1], .session = "test" },
+				  &(struct apply_ask){ .upper = fds[0],
+						       .base = fds[1],
+						       .session = "test",
+						       .batch = o->batch,
+						       .files_min = 1 },
 				  &stats, &f);
 	if (r < 0 && say)
 		printf("# apply: %s\n", fault_text(&f));

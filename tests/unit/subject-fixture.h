@@ -22,6 +22,8 @@ static const struct digest_key fixture_key = { .bytes = { 1, 2, 3, 4 } };
 static char *fixture_argv[] = { S("./run.sh"), S("--in=data.txt"), S("x"), NULL };
 static char *fixture_env[] = { S("HOME=/home/sandbox"), S("PATH=/usr/bin"), S("SECRET=hunter2"),
 			       S("TERM=xterm-256color"), NULL };
+static __attribute__((unused)) char *fixture_args[] = { S("./run.sh"), S("--in=data.txt"),
+							S("--token=abcdef123456"), NULL };
 static char *fixture_plain_argv[] = { S("ls"), S("-l"), NULL };
 static char *fixture_plain_env[] = { S("HOME=/home/sandbox"), S("PATH=/usr/bin"), NULL };
 static char *fixture_copies[] = { S("/etc/localtime"), NULL };

@@ -273,6 +273,16 @@ static void the_card_shows_command_reason_and_permissions(void)
 	CHECK(!strstr(got, "only this machine"));
 }
 
+static void changes_that_a_run_continues_are_named(void)
+{
+	_cleanup_free_ char *got = described("{" REST TREE("overlay", ",\"base\":\"0123abcd\"") "}", NULL,
+					     120),
+			    *other = described("{" REST TREE("overlay", "") "}", NULL, 120);
+
+	CHECK(got && strstr(got, "  continues  the kept changes of an earlier session, sha256:0123abcd"));
+	CHECK(other && !strstr(other, "continues"));
+}
+
 static void possible_losses_are_named(void)
 {
 	_cleanup_free_ char *got = described(
@@ -333,6 +343,6 @@ TAP_MAIN(T(words_read_as_a_shell_would_read_them), T(control_sequences_are_escap
 	 T(no_line_is_wider_than_the_terminal), T(text_never_looks_like_a_row),
 	 T(a_break_within_a_word_is_marked), T(cut_text_shows_how_much_and_where_the_rest_is),
 	 T(color_is_ours_alone), T(the_card_shows_command_reason_and_permissions),
-	 T(possible_losses_are_named), T(channels_out_of_the_container_are_named),
-	 T(changes_since_the_last_approval_are_named), T(an_empty_subject_is_not_called_harmless),
-	 T(forty_columns_are_enough))
+	 T(changes_that_a_run_continues_are_named), T(possible_losses_are_named),
+	 T(channels_out_of_the_container_are_named), T(changes_since_the_last_approval_are_named),
+	 T(an_empty_subject_is_not_called_harmless), T(forty_columns_are_enough))

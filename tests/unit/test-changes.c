@@ -1,80 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Layers that the kernel itself has made, played at random: what apply makes of the base is what the payload saw. */
-#include "overlay-fixture.h"
+#include "overlay-play.h"
 #include "tap.h"
 
 #define ROUNDS 40
 #define STEPS 60
-
-/* A path of few names, so that everything meets everything. */
-static void pick_path(char *path, size_t size, unsigned int *seed)
-{
-	static const char *const names[] = { "a", "b", "c", "d-e", "\xff\n" };
-	int depth = 1 + rand_r(seed) % 3;
-	size_t n = (size_t)snprintf(path, size, "m");
-
-	for (int i = 0; i < depth; i++)
-		n += (size_t)snprintf(path + n, size - n, "/%s", names[rand_r(seed) % 5]);
-}
-
-static void put(const char *path, const char *text, int flags)
-{
-	_cleanup_close_ int fd =
-		open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0644);
-
-	(void)!(fd >= 0 && write(fd, text, strlen(text)));
-}
-
-static void remove_at(const char *path)
-{
-	_cleanup_close_ int fd = open("m", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	(void)!path_remove_tree(fd, path + 2, NULL);
-}
-
-static void step(unsigned int *seed, bool links)
-{
-	char path[128], other[128], text[32];
-
-	pick_path(path, sizeof(path), seed);
-	pick_path(other, sizeof(other), seed);
-	(void)snprintf(text, sizeof(text), "%d\n", rand_r(seed) % 4);
-	switch (rand_r(seed) % 12) {
-	case 0:
-	case 1:
-		put(path, text, O_TRUNC);
-		break;
-	case 2:
-		put(path, text, O_APPEND);
-		break;
-	case 3:
-	case 4:
-		(void)mkdir(path, 0755);
-		break;
-	case 5:
-		remove_at(path);
-		break;
-	case 6:
-	case 7:
-		(void)rename(path, other);
-		break;
-	case 8:
-		if (links)
-			(void)!symlink(rand_r(seed) % 2 ? "a" : "c/b", path);
-		break;
-	case 9:
-		(void)!fchmodat(AT_FDCWD, path, rand_r(seed) % 2 ? 0755 : 0640, 0);
-		break;
-	case 10:
-		if (links)
-			(void)!link(path, other);
-		break;
-	default:
-		remove_at(path);
-		(void)mkdir(path, 0700);
-		break;
-	}
-}
 
 /* fuse-overlayfs has power over one id only: a process with another id cannot change anything. */
 static void become(const struct overlay *o, uid_t id)
@@ -97,14 +27,14 @@ static bool play(const char *options, unsigned int seed)
 	if (rmdir("m") < 0 || rename("l", "m") < 0)
 		return false;
 	for (int i = 0; i < STEPS; i++)
-		step(&seed, links);
+		play_step(&seed, links);
 	if (rename("m", "l") < 0 || mkdir("m", 0755) < 0 || !overlay_mount(&o)) {
 		printf("# mount %s: %s\n", options, strerror(errno));
 		goto out;
 	}
 	become(&o, OVERLAY_FUSE_ID);
 	for (int i = 0; i < STEPS; i++)
-		step(&seed, links);
+		play_step(&seed, links);
 	become(&o, 0);
 	/* fuse-overlayfs 1.10 may show what it remembers and not what it wrote: asked is what it reads from its layer. */
 	if (overlay_is_fuse(&o) && (!overlay_unmount(&o) || !overlay_serve(&o)))
@@ -181,8 +111,8 @@ static bool swap_places(const char *options, unsigned int unused)
 
 	(void)unused;
 	ok = overlay_make(&o, options) && mkdir("l/a", 0755) == 0 && mkdir("l/b", 0755) == 0;
-	put("l/a/f", "1\n", 0);
-	put("l/b/f", "2\n", 0);
+	play_put("l/a/f", "1\n", 0);
+	play_put("l/b/f", "2\n", 0);
 	ok = ok && overlay_mount(&o) && rename("m/a", "m/t") == 0 && rename("m/b", "m/a") == 0 &&
 	     rename("m/t", "m/b") == 0;
 	seen = ok ? overlay_portrait("m") : NULL;
@@ -215,7 +145,7 @@ static bool swap_many(const char *options, unsigned int n)
 		char path[32];
 
 		(void)snprintf(path, sizeof(path), "l/%s/%u", i % 2 ? "a" : "b", i / 2);
-		put(path, i % 2 ? "1\n" : "2\n", 0);
+		play_put(path, i % 2 ? "1\n" : "2\n", 0);
 	}
 	before = ok ? overlay_portrait("l") : NULL;
 	ok = before && overlay_mount(&o) && rename("m/a", "m/t") == 0 && rename("m/b", "m/a") == 0 &&

@@ -47,6 +47,20 @@ static void a_file_with_many_names_counts_once(void)
 	close(fd);
 }
 
+/* A run could see where the walk is, and move its files behind it. */
+static void a_walk_leaves_no_trace(void)
+{
+	const struct timespec old[] = { { .tv_sec = 1000 }, { .tv_nsec = UTIME_OMIT } };
+	struct disk_size size;
+	struct stat st;
+
+	CHECK(mkdirat(at, "quiet", 0700) == 0 && utimensat(at, "quiet", old, 0) == 0 &&
+	      utimensat(at, ".", old, 0) == 0);
+	disk_measure(dir, MAX, &size);
+	CHECK(fstatat(at, "quiet", &st, 0) == 0 && st.st_atim.tv_sec == 1000);
+	CHECK(fstat(at, &st) == 0 && st.st_atim.tv_sec == 1000);
+}
+
 static void inodes_are_told_apart(void)
 {
 	struct inode_set s = { 0 };
@@ -86,5 +100,5 @@ static void the_directory_goes_away(void)
 	close(at);
 }
 
-TAP_MAIN(T(a_directory_can_be_had), T(a_file_with_many_names_counts_once), T(inodes_are_told_apart),
-	 T(too_many_levels_are_above_every_limit), T(the_directory_goes_away))
+TAP_MAIN(T(a_directory_can_be_had), T(a_file_with_many_names_counts_once), T(a_walk_leaves_no_trace),
+	 T(inodes_are_told_apart), T(too_many_levels_are_above_every_limit), T(the_directory_goes_away))

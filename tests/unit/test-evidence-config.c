@@ -10,7 +10,8 @@ static bool becomes(const char *text, const char *want)
 {
 	_cleanup_strbuf_ struct strbuf out = { 0 };
 
-	return evidence_config_write(text, strlen(text), &out, NULL) == 0 && strcmp(out.text, want) == 0;
+	return evidence_config_write(text, strlen(text), NULL, &out, NULL) == 0 &&
+	       strcmp(out.text, want) == 0;
 }
 
 static bool is_refused(const char *text)
@@ -18,7 +19,7 @@ static bool is_refused(const char *text)
 	_cleanup_strbuf_ struct strbuf out = { 0 };
 	_cleanup_fault_ struct fault f = { 0 };
 
-	return evidence_config_write(text, strlen(text), &out, &f) < 0 && f.code && out.len == 0;
+	return evidence_config_write(text, strlen(text), NULL, &out, &f) < 0 && f.code && out.len == 0;
 }
 
 static void values_of_the_environment_are_hidden_and_nothing_else(void)

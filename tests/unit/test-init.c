@@ -8,6 +8,7 @@
 #include "tap.h"
 #include "init/init-facts.h"
 #include "init/init-options.h"
+#include "init/init-request.h"
 
 /* What init reads of the kernel, and its command line: texts of many hosts, without any of them. */
 
@@ -224,9 +225,84 @@ static void options_that_are_not_understood_are_refused_by_name(void)
 	CHECK(parse(&o, why, sizeof(why), (const char *const[]){ "custody-init", NULL }) == -EINVAL);
 }
 
+/* The file of EXEC: two words and one variable. */
+static size_t make_request(char *out, uint32_t n_args, uint32_t n_env)
+{
+	static const char strings[] = "/work\0A,B\0echo\0hi\0A=1";
+	const struct init_exec_request head = {
+		.magic = INIT_PROTO_MAGIC, .tty = 5, .n_args = n_args, .n_env = n_env
+	};
+
+	memcpy(out, &head, sizeof(head));
+	memcpy(out + sizeof(head), strings, sizeof(strings));
+	return sizeof(head) + sizeof(strings);
+}
+
+/* In memory of exactly its size: a read behind its end is found by the sanitizer. */
+static bool request_is_read(const char *bytes, size_t len, size_t room)
+{
+	char *text = malloc(len ? len : 1), **words = calloc(room ? room : 1, sizeof(*words));
+	struct request r = { 0 };
+	bool read;
+
+	memcpy(text, bytes, len);
+	read = request_parse(text, len, words, room, &r);
+	/* A request that is read is the one that was written. */
+	read = read && strcmp(r.cwd, "/work") == 0 && strcmp(r.names, "A,B") == 0 && r.tty == 5 &&
+	       strcmp(r.args[0], "echo") == 0 && strcmp(r.args[1], "hi") == 0 && !r.args[2] &&
+	       strcmp(r.env[0], "A=1") == 0 && !r.env[1];
+	free(text);
+	free(words);
+	return read;
+}
+
+static void a_request_is_read_whole_or_not_at_all(void)
+{
+	char bytes[128];
+	size_t len = make_request(bytes, 2, 1);
+
+	CHECK(request_is_read(bytes, len, 5));
+	CHECK(!request_is_read(bytes, len, 4));
+	for (size_t cut = 0; cut < len; cut++)
+		CHECK(!request_is_read(bytes, cut, 64));
+	bytes[len] = '\0';
+	CHECK(!request_is_read(bytes, len + 1, 64));
+}
+
+static void a_request_with_wrong_counts_is_refused(void)
+{
+	static const uint32_t counts[][2] = {
+		{ 0, 3 },
+		{ 1, 1 },
+		{ 3, 1 },
+		{ 2, 2 },
+		{ UINT32_MAX, 1 },
+		{ 2, UINT32_MAX },
+		{ UINT32_MAX, UINT32_MAX },
+		{ INIT_EXEC_WORDS_MAX, 1 },
+	};
+	char bytes[128];
+	size_t len;
+
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		len = make_request(bytes, counts[i][0], counts[i][1]);
+		CHECK(!request_is_read(bytes, len, 64));
+	}
+	len = make_request(bytes, 2, 1);
+	bytes[0] ^= 1; /* magic */
+	CHECK(!request_is_read(bytes, len, 64));
+	len = make_request(bytes, 2, 1);
+	bytes[4] = 8; /* descriptor 3 */
+	CHECK(!request_is_read(bytes, len, 64));
+	len = make_request(bytes, 2, 1);
+	bytes[sizeof(struct init_exec_request)] = 'x'; /* a relative directory */
+	CHECK(!request_is_read(bytes, len, 64));
+}
+
 TAP_MAIN(T(status_is_read), T(status_without_a_field_is_not_complete),
 	 T(name_of_the_process_cannot_pose_as_a_field), T(id_map_is_read),
 	 T(cgroup_paths_must_all_be_the_root), T(mounts_are_read_with_tags_escapes_and_empty_sources),
 	 T(mount_line_that_is_cut_off_is_not_passed_over), T(below_means_whole_names),
 	 T(lines_are_cut_never_overrun_and_never_obeyed), T(options_are_read),
-	 T(options_that_are_not_understood_are_refused_by_name))
+	 T(options_that_are_not_understood_are_refused_by_name), T(a_request_is_read_whole_or_not_at_all),
+	 T(a_request_with_wrong_counts_is_refused))

@@ -244,9 +244,194 @@ static void documents_are_searched_to_their_leaves(void)
 	CHECK(str_eq(b.text, "{\"n\":1,\"o\":{\"b64\":\"AKIAIOSFODNN7EXAMPLE\",\"l\":[\"[redacted]\"]}}"));
 }
 
+static const uint8_t key[REDACT_KEY_SIZE] = { 1, 2, 3 };
+static const struct redact plain = { .key = key, .plain = true }, keyed = { .key = key };
+
+/* WORD as the only argument of a program: what an approver sees. */
+static char *approver_sees(const char *word)
+{
+	char *argv[] = { (char *)"t", (char *)word, NULL };
+	char **got = redact_argv(argv, &plain);
+	char *text = got ? strdup(got[1]) : NULL;
+
+	strv_free(got);
+	return text;
+}
+
+static bool is_hidden(const char *word, const char *head, const char *tail)
+{
+	_cleanup_free_ char *got = approver_sees(word);
+	bool ok = got && str_starts(got, head) && str_ends(got, tail) && redact_shows(&plain, word, got);
+
+	if (!ok)
+		printf("# '%s' became '%s'\n", word, got ? got : "NULL");
+	return ok;
+}
+
+static bool is_shown(const char *word)
+{
+	_cleanup_free_ char *got = approver_sees(word);
+
+	if (str_eq(got, word))
+		return true;
+	printf("# '%s' became '%s'\n", word, got ? got : "NULL");
+	return false;
+}
+
+/* What could be another command, option or expansion never hides behind a placeholder. */
+static void an_approver_reads_all_but_plain_values(void)
+{
+	CHECK(is_hidden("API_KEY=abcd1234", "API_KEY=[redacted ", ", 8 bytes]"));
+	CHECK(is_hidden("--token=aZ09._~+/=-", "--token=[redacted ", ", 11 bytes]"));
+	CHECK(is_hidden("sh --token 'abcd1234' x", "sh --token '[redacted ", ", 8 bytes]' x"));
+	CHECK(is_hidden("http://bob:abcd1234@host/", "http://bob:[redacted ", ", 8 bytes]@host/"));
+	CHECK(is_shown("API_KEY=abcd123"));
+	CHECK(is_shown("API_KEY=$(rm -rf x)"));
+	CHECK(is_shown("API_KEY=$abcd1234"));
+	CHECK(is_shown("API_KEY=`abcd1234`"));
+	CHECK(is_hidden("API_KEY=abcd1234;rm", "API_KEY=[redacted ", ", 8 bytes];rm"));
+	CHECK(is_shown("API_KEY=abcd 1234"));
+	CHECK(is_shown("API_KEY=abcd'1234"));
+	CHECK(is_shown("API_KEY=abcd\"1234"));
+	CHECK(is_hidden("--token=abcd1234&x", "--token=[redacted ", ", 8 bytes]&x"));
+	CHECK(is_hidden("--token=abcd1234|x", "--token=[redacted ", ", 8 bytes]|x"));
+	CHECK(is_shown("--token=abcd\n1234"));
+	CHECK(is_shown("--token=abcd1234\\x"));
+	CHECK(is_shown("--token=caf\xc3\xa9"
+		       "1234"));
+	CHECK(is_shown("Authorization: abcd 1234"));
+	CHECK(is_shown("PASSWORD_COMMAND=./program"));
+	CHECK(is_shown("--password-command=./program"));
+	CHECK(is_shown("--token-file=/etc/shadow"));
+}
+
+static void an_approver_reads_the_program_and_options(void)
+{
+	char *argv[] = { (char *)"API_KEY=abcd1234", (char *)"--token", (char *)"--delete-all",
+			 (char *)"--token",	     (char *)"a b",	NULL };
+
+	CHECK(argv_becomes(argv, &plain, argv));
+}
+
+/* A placeholder that the caller typed differs from that of any value. */
+static void a_typed_placeholder_is_replaced(void)
+{
+	static const char *const words[] = { "[redacted]", "[redacted 01234567, 9 bytes]", "x[redacted]y",
+					     "--token=[redacted 01234567, 9 bytes]" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		_cleanup_free_ char *got = approver_sees(words[i]);
+
+		CHECK(got && !str_eq(got, words[i]) && redact_shows(&plain, words[i], got));
+		CHECK(got && !redact_shows(&plain, words[i], words[i]));
+	}
+}
+
+static void placeholders_tell_values_apart(void)
+{
+	_cleanup_free_ char *a = approver_sees("--token=abcd1234"), *b = approver_sees("--token=abcd1235"),
+			    *c = approver_sees("--secret=abcd1234");
+	struct digest x, y;
+
+	CHECK(a && b && c && !str_eq(a, b) && str_eq(a + strlen("--token="), c + strlen("--secret=")));
+	CHECK(a && redact_shows(&plain, "--token=abcd1234", a) &&
+	      !redact_shows(&plain, "--token=abcd1235", a));
+	CHECK(a && !redact_shows(&plain, "--token=abcd12345", a) && !redact_shows(&plain, "--token=abcd", a));
+	CHECK(!redact_shows(&plain, "x", "") && !redact_shows(&plain, "", "x") &&
+	      redact_shows(&plain, "", ""));
+	CHECK(redact_sign_word(&plain, "a", &x) == 0 && redact_sign_word(&plain, "b", &y) == 0 &&
+	      !digest_equal(&x, &y));
+}
+
+/* The record of a redacted command is that of the command. */
+static void placeholders_stay_where_custody_wrote_them(void)
+{
+	const struct redact marked = { .key = key, .marked = true };
+	char *argv[] = { (char *)"t",
+			 (char *)"--token",
+			 (char *)"abcd1234",
+			 (char *)"--secret=abcd1234",
+			 (char *)"API_KEY='a b'",
+			 NULL };
+	_cleanup_strv_ char **once = redact_argv(argv, &keyed);
+	_cleanup_free_ char *text = NULL;
+
+	CHECK(once && argv_becomes(once, &marked, once));
+	text = once ? redact_text(once[3], NULL) : NULL;
+	CHECK(text && str_eq(text, once[3]));
+	CHECK(once && str_starts(once[2], "[redacted ") && str_eq(once[4], "API_KEY=[redacted]"));
+}
+
+static bool is_evil(const void *arg, const char *name)
+{
+	(void)arg;
+	return str_eq(name, "tool/evil") || str_eq(name, "./npm_aaaaaaaaaaaaaaaa/run") ||
+	       str_eq(name, "npm_bbbbbbbbbbbbbbbb");
+}
+
+/* Word LAST of a command that an approver reads; FILES: some names are files. */
+static bool is_read(bool files, const char *option, const char *last)
+{
+	const struct redact rules = { .key = key, .plain = true, .is_file = files ? is_evil : NULL };
+	char *argv[] = { (char *)"sh", (char *)option, (char *)last, NULL };
+	_cleanup_strv_ char **got = redact_argv(argv, &rules);
+
+	return got && str_eq(got[2], last);
+}
+
+static void an_approver_reads_options_expansions_and_commands(void)
+{
+	static const char *const shown[] = {
+		"curl --token -o/etc/cron.d/x h", "TOKEN=~/.ssh/id_rsa; cat $TOKEN",
+		"TOKEN=../../evil.sh; sh $TOKEN", "TOKEN=./evil.sh; sh $TOKEN",
+		"npm_aaaaaaaaaaaaaaaa --all",	  "cd x && npm_aaaaaaaaaaaaaaaa",
+		"(./npm_aaaaaaaaaaaaaaaa)",	  "x\n\"npm_aaaaaaaaaaaaaaaa\" y"
+	};
+	static const char *const hidden[] = { "TOKEN=abcd/1234; use $TOKEN",
+					      "cat <<E\nghp_aaaaaaaaaaaaaaaa\nE",
+					      "login ghp_aaaaaaaaaaaaaaaa",
+					      "curl https://h/ghp_aaaaaaaaaaaaaaaa",
+					      "X=ghp_aaaaaaaaaaaaaaaa x" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(shown); i++)
+		CHECK(is_read(false, "-c", shown[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(hidden); i++)
+		CHECK(!is_read(true, "-c", hidden[i]));
+	CHECK(!is_read(false, "x", "ghp_aaaaaaaaaaaaaaaa"));
+}
+
+static void an_approver_reads_names_of_files(void)
+{
+	static const char *const words[][2] = { { "-c", "TOKEN=tool/evil; $TOKEN" },
+						{ "--token", "tool/evil" },
+						{ "x", "--token=tool/evil" },
+						{ "-u", "name:tool/evil" },
+						{ "-c", "sh ./npm_aaaaaaaaaaaaaaaa/run" },
+						{ "x", "npm_bbbbbbbbbbbbbbbb" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		CHECK(is_read(true, words[i][0], words[i][1]));
+		CHECK(!is_read(false, words[i][0], words[i][1]));
+	}
+}
+
+/* A message that quotes a part of a word has the placeholder of that part. */
+static void a_message_has_the_placeholders_of_the_command(void)
+{
+	char *argv[] = { (char *)"t", (char *)"--token=abcd1234", NULL };
+	_cleanup_strv_ char **shown = redact_argv(argv, &keyed);
+	_cleanup_free_ char *got = redact_message("no file 'abcd1234' here", argv, &keyed);
+
+	CHECK(got && shown && !strstr(got, "abcd1234") && strstr(got, shown[1] + strlen("--token=")));
+}
+
 TAP_MAIN(T(tokens_of_services_are_recognised), T(headers_and_schemes_are_recognised),
 	 T(attached_and_quoted_spellings_are_recognised), T(names_that_tell_of_secrets_hide_their_values),
 	 T(words_that_are_no_secrets_stay), T(a_flags_value_in_the_next_word_is_hidden),
 	 T(values_are_hidden_to_their_end), T(commands_behind_a_secret_stay),
 	 T(messages_show_no_word_that_the_command_hides), T(a_site_adds_flags_and_headers),
-	 T(documents_are_searched_to_their_leaves))
+	 T(documents_are_searched_to_their_leaves), T(an_approver_reads_all_but_plain_values),
+	 T(an_approver_reads_the_program_and_options), T(a_typed_placeholder_is_replaced),
+	 T(an_approver_reads_options_expansions_and_commands), T(an_approver_reads_names_of_files),
+	 T(placeholders_tell_values_apart), T(placeholders_stay_where_custody_wrote_them),
+	 T(a_message_has_the_placeholders_of_the_command))

@@ -97,6 +97,15 @@ static size_t shortest(const char *a, size_t n, const char *b, size_t m)
 	return t[n][m];
 }
 
+/* The numbers alone are those of the diff. */
+static bool counts(const struct line_diff *d, const char *a, size_t n, const char *b, size_t m)
+{
+	size_t removed, added;
+
+	return line_diff_count(a, n, b, m, &removed, &added, NULL) == 0 && removed == d->removed &&
+	       added == d->added;
+}
+
 static void random_texts_are_rebuilt_by_the_shortest_way(void)
 {
 	unsigned int seed = 7;
@@ -113,7 +122,35 @@ static void random_texts_are_rebuilt_by_the_shortest_way(void)
 		CHECK(line_diff(a, 2 * n, b, 2 * m, &d, NULL) == 0);
 		CHECK(rebuilds(&d));
 		CHECK(d.removed + d.added == shortest(a, n, b, m));
+		CHECK(counts(&d, a, 2 * n, b, 2 * m));
 	}
+}
+
+static bool counts_as(const char *old, const char *new, size_t removed, size_t added)
+{
+	size_t r = 99, a = 99;
+
+	return line_diff_count(old, strlen(old), new, strlen(new), &r, &a, NULL) == 0 && r == removed &&
+	       a == added;
+}
+
+static void lines_are_counted_without_the_equal_ones(void)
+{
+	_cleanup_strbuf_ struct strbuf a = { 0 }, b = { 0 };
+
+	CHECK(counts_as("", "", 0, 0));
+	CHECK(counts_as("a\nb\n", "a\nb\n", 0, 0));
+	CHECK(counts_as("", "a\nb", 0, 2));
+	CHECK(counts_as("a\nb", "a\nb\n", 1, 1));
+	CHECK(counts_as("xb\n", "yb\n", 1, 1));
+	CHECK(counts_as("a\nb\n", "a\nx\nb\n", 0, 1));
+	CHECK(counts_as("a\na\n", "a\n", 1, 0));
+	CHECK(counts_as("\n", "\n\n", 0, 1));
+	for (size_t i = 0; i < 1000; i++) {
+		strbuf_puts(&a, "the same line\n");
+		strbuf_puts(&b, i == 500 ? "the same Line\n" : "the same line\n");
+	}
+	CHECK(counts_as(a.text, b.text, 1, 1));
 }
 
 static void texts_without_anything_in_common_end(void)
@@ -134,13 +171,15 @@ static void a_file_that_is_too_big_is_refused(void)
 {
 	_cleanup_free_ char *big = calloc(1, LINE_DIFF_BYTES + 1);
 	_cleanup_line_diff_ struct line_diff d = { 0 };
+	size_t n;
 
 	CHECK(big);
 	CHECK(line_diff(big, LINE_DIFF_BYTES + 1, "", 0, &d, NULL) == -EFBIG);
 	memset(big, '\n', LINE_DIFF_BYTES);
 	CHECK(line_diff("", 0, big, LINE_DIFF_LINES + 1, &d, NULL) == -EFBIG);
+	CHECK(line_diff_count("", 0, big, LINE_DIFF_LINES + 1, &n, &n, NULL) == -EFBIG);
 }
 
 TAP_MAIN(T(small_edits_look_as_everywhere), T(edits_far_apart_are_two_hunks),
-	 T(random_texts_are_rebuilt_by_the_shortest_way), T(texts_without_anything_in_common_end),
-	 T(a_file_that_is_too_big_is_refused))
+	 T(random_texts_are_rebuilt_by_the_shortest_way), T(lines_are_counted_without_the_equal_ones),
+	 T(texts_without_anything_in_common_end), T(a_file_that_is_too_big_is_refused))

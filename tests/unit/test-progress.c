@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "tap.h"
 
@@ -58,8 +59,17 @@ static void long_work_is_shown_on_a_terminal_and_erased_at_the_end(void)
 	progress_tell(&p, 1, 2);
 	CHECK(shown(master, text)[0] == '\0'); /* not in the first second */
 	atomic_store(&p.next_ns, 0);
-	progress_tell(&p, 12, 3456789);
-	CHECK(strcmp(shown(master, text), "\r\033[Kkeeping evidence: 12 entries, 3 MB") == 0);
+	/* Two seconds and a half after the beginning, as far as the program can tell. */
+	p.begin_ns = clock_boot_ns() - UINT64_C(2500000000);
+	progress_tell(&p, 12, 34567890);
+	CHECK(strcmp(shown(master, text), "\r\033[Kkeeping evidence: 12 entries, 34 MB (4/s, 13 MB/s)") == 0);
+	atomic_store(&p.next_ns, 0);
+	progress_tell(&p, 12, 0);
+	CHECK(strcmp(shown(master, text), "\r\033[Kkeeping evidence: 12 entries (4/s)") == 0);
+	progress_pause(&p);
+	CHECK(strcmp(shown(master, text), "\r\033[K") == 0);
+	progress_pause(&p);
+	CHECK(shown(master, text)[0] == '\0'); /* a line of output follows: cleared once */
 	atomic_store(&p.next_ns, UINT64_MAX);
 	progress_tell(&p, 13, 3456789);
 	CHECK(shown(master, text)[0] == '\0'); /* not all the time */

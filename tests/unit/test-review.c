@@ -8,7 +8,7 @@
 #include <sys/xattr.h>
 
 #include "base/array.h"
-#include "overlay-fixture.h"
+#include "overlay-files.h"
 #include "tap.h"
 
 /* A layer made by hand over a base made by hand; everything is below the current directory. */
@@ -43,27 +43,6 @@ static bool judge(struct bench *b, char *const *paths, char *const *protect)
 	       review_judge(&b->c,
 			    &(struct review_ask){ .base = b->fds[1], .paths = paths, .protect = protect },
 			    NULL) == 0;
-}
-
-static bool put(const char *path, const char *text, mode_t mode)
-{
-	return tree_put(AT_FDCWD, path, text, mode);
-}
-
-static bool has(const char *path, const char *text)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	_cleanup_free_ char *got = NULL;
-	size_t len;
-
-	return fd >= 0 && fd_read_all(fd, 4096, &got, &len, NULL) == 0 && strcmp(got, text) == 0;
-}
-
-static bool is_there(const char *path)
-{
-	struct stat st;
-
-	return lstat(path, &st) == 0;
 }
 
 static const char *why(const struct bench *b, const char *path)
@@ -780,11 +759,28 @@ static bool make_rich(struct overlay *o)
 	       unlink("m/to-file/x") == 0 && rmdir("m/to-file") == 0 && put("m/to-file", "new", 0644) &&
 	       unlink("m/opaque/x") == 0 && rmdir("m/opaque") == 0 && mkdir("m/opaque", 0755) == 0 &&
 	       put("m/opaque/n", "new", 0644) && symlink("mod", "m/link") == 0 &&
-	       mkdir("m/locked", 0755) == 0 && put("m/locked/n", "new", 0644) && chmod("m/locked", 0555) == 0;
+	       mkdir("m/locked", 0755) == 0 && put("m/locked/n", "new", 0644) &&
+	       chmod("m/locked", 0555) == 0 && mkdir("m/nest", 0755) == 0 && mkdir("m/nest/a", 0755) == 0 &&
+	       put("m/nest/a/1", "new", 0644) && put("m/nest/a/2", "new", 0644) &&
+	       symlink("a/1", "m/nest/b") == 0;
+}
+
+/* Each is old or new, whatever the moment; a new directory is complete. */
+static bool is_old_or_new(void)
+{
+	return (has("l/mod", "old") || has("l/mod", "new")) &&
+	       (has("l/gone", "old") || !is_there("l/gone")) && has("l/mode", "old") &&
+	       (has("l/rmdir/y/z", "old") || !is_there("l/rmdir")) &&
+	       (has("l/to-dir", "old") || has("l/to-dir/n", "new")) &&
+	       (has("l/to-file", "new") || has("l/to-file/x", "old")) &&
+	       (has("l/opaque/n", "new") || !is_there("l/opaque/n")) &&
+	       (has("l/locked/n", "new") || !is_there("l/locked")) &&
+	       (!is_there("l/nest") ||
+		(has("l/nest/a/1", "new") && has("l/nest/a/2", "new") && is_there("l/nest/b")));
 }
 
 /* 1: killed, 0: it came to its end; negative: something is wrong. */
-static int die_once(unsigned int at)
+static int die_once(unsigned int at, size_t batch)
 {
 	_cleanup_free_ char *seen = NULL, *made = NULL;
 	struct overlay o;
@@ -792,6 +788,7 @@ static int die_once(unsigned int at)
 	int killed = -1;
 	pid_t pid;
 
+	o.batch = batch;
 	seen = ok ? overlay_portrait("m") : NULL;
 	ok = ok && seen && overlay_unmount(&o);
 	if (ok) {
@@ -803,13 +800,7 @@ static int die_once(unsigned int at)
 		killed = child_kill_at(pid, at);
 	}
 	ok = ok && killed >= 0;
-	/* Each is old or new, whatever the moment. */
-	ok = ok && (has("l/mod", "old") || has("l/mod", "new")) &&
-	     (has("l/gone", "old") || !is_there("l/gone")) && has("l/mode", "old") &&
-	     (has("l/rmdir/y/z", "old") || !is_there("l/rmdir")) &&
-	     (has("l/to-dir", "old") || is_there("l/to-dir/.")) &&
-	     (has("l/to-file", "new") || has("l/to-file/x", "old")) &&
-	     (has("l/opaque/n", "new") || !is_there("l/opaque/n"));
+	ok = ok && is_old_or_new();
 	if (!ok)
 		printf("# killed at call %u: neither old nor new\n", at);
 	/* And the next one does the rest, leaving nothing of the first. */
@@ -829,13 +820,19 @@ static int die_once(unsigned int at)
 	return ok ? killed : -1;
 }
 
+/* All in one batch, and a batch for every two entries. */
 static bool die_everywhere(const char *options, unsigned int seed)
 {
-	int r = 1;
+	static const size_t batches[] = { 0, 2 };
+	int r = 0;
 
 	(void)options;
-	for (unsigned int at = 1 + seed; r > 0; at += 3 * (unsigned int)tap_stride())
-		r = die_once(at);
+	for (size_t i = 0; i < ARRAY_SIZE(batches) && r == 0; i++) {
+		r = 1;
+		for (unsigned int at = 1 + (seed + (unsigned int)i) % 3; r > 0;
+		     at += 3 * (unsigned int)tap_stride())
+			r = die_once(at, batches[i]);
+	}
 	return r == 0;
 }
 

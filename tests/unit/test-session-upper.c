@@ -40,12 +40,40 @@ static void a_written_file_is_read_back(void)
 
 	CHECK(tree_make(&t));
 	k.protect = protect;
+	k.ask = protect;
+	k.ask_deletions = 3;
 	CHECK(session_upper_write(t.fd, &k, NULL) == 0 && session_upper_read(t.fd, &got, NULL) == 0);
 	CHECK(str_eq(got.session, k.session) && str_eq(got.worktree, k.worktree) && got.inode == k.inode);
 	CHECK(got.notes == k.notes && got.ids.set && got.ids.uid_from == k.ids.uid_from &&
 	      got.ids.gid_to == 100);
 	CHECK(got.since_us == 17 && str_eq(got.boot, k.boot) && strv_len(got.protect) == 2);
+	CHECK(strv_len(got.ask) == 2 && strv_len(got.allow) == 0 && got.ask_deletions == 3);
 	CHECK(session_upper_remove(t.fd, NULL) == 0 && session_upper_read(t.fd, &got, NULL) == -ENOENT);
+}
+
+/* An upper that an older version kept has no names and no number of its own. */
+static void a_file_without_questions_gets_the_usual_number(void)
+{
+	static const char *const old = "{\"boot\":\"0123abcd\",\"bytes\":1,\"device\":5,\"ended_us\":18,"
+				       "\"gid_from\":7,\"gid_to\":7,\"inode\":9,\"mapped\":true,\"notes\":"
+				       "\"user\",\"protect\":[],\"rootless\":false,\"schema_version\":1,"
+				       "\"session\":\"20261116T031500Z-1a2b3c4d\",\"since_us\":17,"
+				       "\"uid_from\":7,\"uid_to\":7,\"worktree\":\"/srv/work\"%s}";
+	_cleanup_tree_ struct tree t;
+	_cleanup_session_upper_ struct session_upper got = { 0 }, none = { 0 };
+
+	CHECK(tree_make(&t));
+	for (int part = 0; part < 2; part++) {
+		int fd = openat(t.fd, SESSION_UPPER_FILE, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+		CHECK(fd >= 0 && dprintf(fd, old, part ? ",\"ask_deletions\":1" : "") > 0);
+		(void)close(fd);
+		if (part == 0)
+			CHECK(session_upper_read(t.fd, &got, NULL) == 0 && strv_len(got.ask) == 0 &&
+			      strv_len(got.allow) == 0 && got.ask_deletions == SESSION_UPPER_ASK_DELETIONS);
+		else
+			CHECK(session_upper_read(t.fd, &none, NULL) < 0);
+	}
 }
 
 static void files_that_others_can_write_or_with_unknown_keys_are_refused(void)
@@ -87,6 +115,38 @@ static void the_oldest_goes_first(void)
 	CHECK(!v[0] && !v[1] && !v[2] && !v[3]);
 }
 
+static void a_base_is_not_evicted_before_its_children(void)
+{
+	char base[] = "a", *chain[] = { base, NULL };
+	struct session_upper items[] = {
+		{ .session = "a", .ended_us = 1, .bytes = 50 },
+		{ .session = "b", .ended_us = 2, .bytes = 10 },
+		{ .session = "c", .ended_us = 3, .bytes = 50, .chain = chain },
+	};
+	struct session_upper_list l = { .items = items, .n = 3 };
+	const char *v[3];
+
+	session_upper_judge(&l, 4, 7, 100, NULL, v);
+	CHECK(!v[0] && str_eq(v[1], "over-quota") && !v[2]);
+	CHECK(session_upper_is_base(&l, "a") && !session_upper_is_base(&l, "b"));
+	l.items[2].chain = NULL;
+	session_upper_judge(&l, 4, 7, 100, NULL, v);
+	CHECK(str_eq(v[0], "over-quota") && !v[1] && !v[2]);
+}
+
+static void a_chain_is_read_back(void)
+{
+	_cleanup_tree_ struct tree t;
+	_cleanup_session_upper_ struct session_upper got = { 0 };
+	char one[] = "one", two[] = "two", *chain[] = { one, two, NULL };
+	struct session_upper k = sample();
+
+	CHECK(tree_make(&t));
+	k.chain = chain;
+	CHECK(session_upper_write(t.fd, &k, NULL) == 0 && session_upper_read(t.fd, &got, NULL) == 0);
+	CHECK(strv_len(got.chain) == 2 && str_eq(got.chain[0], "one") && str_eq(got.chain[1], "two"));
+}
+
 static void one_that_is_too_large_alone_evicts_no_other(void)
 {
 	struct session_upper items[] = {
@@ -124,6 +184,7 @@ static void names_of_one_file_are_counted_once(void)
 	CHECK(k.files == 101);
 }
 
-TAP_MAIN(T(a_written_file_is_read_back), T(files_that_others_can_write_or_with_unknown_keys_are_refused),
-	 T(the_oldest_goes_first), T(one_that_is_too_large_alone_evicts_no_other),
-	 T(names_of_one_file_are_counted_once))
+TAP_MAIN(T(a_written_file_is_read_back), T(a_file_without_questions_gets_the_usual_number),
+	 T(files_that_others_can_write_or_with_unknown_keys_are_refused), T(a_chain_is_read_back),
+	 T(the_oldest_goes_first), T(a_base_is_not_evicted_before_its_children),
+	 T(one_that_is_too_large_alone_evicts_no_other), T(names_of_one_file_are_counted_once))

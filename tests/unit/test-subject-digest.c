@@ -57,6 +57,7 @@ static void scene_init(struct scene *x)
 static char *one_more[] = { S("one"), S("more"), NULL };
 static char *other_env[] = { S("HOME=/home/sandbox"), S("PATH=/usr/bin"), S("SECRET=hunter3"),
 			     S("TERM=xterm-256color"), NULL };
+static char *other_shown[] = { S("./run.sh"), S("--in=data.txt"), S("[redacted 01234567, 9 bytes]"), NULL };
 static char *other_argv[] = { S("./run.sh"), S("--in=data.txt"), NULL };
 static struct subject_link other_links[] = { { S("/bin"), S("b") } };
 static struct operand_link other_operand_links[] = { { S("a"), S("b") } };
@@ -69,13 +70,19 @@ static struct jdoc *other_document;
 	X(own_profile,     NOT_IN_IT,      x->s.own_profile = &x->p) \
 	X(lane,            IN_IT,          x->s.lane = LANE_PROD) \
 	X(argv,            IN_IT,          x->s.argv = other_argv) \
+	X(shown,           IN_IT,          x->s.shown = other_shown) \
 	X(env,             IN_IT,          x->s.env = other_env) \
 	X(cwd,             IN_IT,          x->s.cwd = S("/work/sub")) \
 	X(hostname,        IN_IT,          x->s.hostname = S("other")) \
 	X(uid,             IN_IT,          x->s.uid++) \
 	X(gid,             IN_IT,          x->s.gid++) \
 	X(worktree,        IN_IT,          x->s.worktree = S("/elsewhere")) \
+	X(view,            NOT_IN_IT,      x->s.view = S("/view")) \
+	X(continued,       IN_IT,          x->s.continued = true) \
+	/* Only of a run that continues another one: below. */ \
+	X(base,            NOT_IN_IT,      x->s.base.bytes[3]++) \
 	X(target,          IN_IT,          x->s.target = S("/w")) \
+	X(disposable,      IN_IT,          x->s.disposable = true) \
 	X(holds_home,      IN_IT,          x->s.holds_home = true) \
 	X(owner_uid,       IN_IT,          x->s.owner_uid++) \
 	X(owner_gid,       IN_IT,          x->s.owner_gid++) \
@@ -91,6 +98,7 @@ static struct jdoc *other_document;
 	X(layers,          IN_IT,          x->s.layers &= ~LAYER_BIT(LAYER_SECCOMP)) \
 	/* The worktree's path, mode and inode are; this is what holds them. */ \
 	X(sandbox,         NOT_IN_IT,      x->s.sandbox = (struct sandbox_root *)x) \
+	X(kept_home,       NOT_IN_IT,      x->s.kept_home = (const struct home_dir *)x) \
 	X(seal,            IN_IT,          x->s.seal = OPERAND_SEAL_NONE) \
 	X(operands,        IN_IT,          x->s.operands++; x->s.n_operands--) \
 	X(n_operands,      IN_IT,          x->s.n_operands--) \
@@ -100,7 +108,12 @@ static struct jdoc *other_document;
 	/* Only of a tree that is sealed: below. */ \
 	X(tree,            NOT_IN_IT,      x->s.tree.bytes[3]++) \
 	X(tree_lines,      NOT_IN_IT,      x->s.tree_lines = S("lines")) \
-	X(approved_time_s, IN_IT,          x->s.approved_time_s++)
+	X(approved_time_s, IN_IT,          x->s.approved_time_s++) \
+	X(in_use,          NOT_IN_IT,      x->s.in_use = true) \
+	X(secret_patterns, IN_IT,          x->s.secret_patterns = one_more) \
+	/* Their patterns are. */ \
+	X(secrets,         NOT_IN_IT,      x->s.secrets = one_more) \
+	X(remarks,         NOT_IN_IT,      x->s.remarks = one_more)
 
 #define PROFILE_ROWS(X) \
 	X(name,              IN_IT,          x->p.name = S("other")) \
@@ -116,10 +129,18 @@ static struct jdoc *other_document;
 	X(workspace_target,  BY_THE_PROFILE, x->p.workspace_target = S("/w")) \
 	X(workspace_sandbox, BY_THE_PROFILE, x->p.workspace_sandbox = S("s")) \
 	X(workspace_protect, BY_THE_PROFILE, x->p.workspace_protect = one_more) \
+	X(workspace_ask,     BY_THE_PROFILE, x->p.workspace_ask = one_more) \
+	X(workspace_allow,   BY_THE_PROFILE, x->p.workspace_allow = one_more) \
+	X(workspace_ask_deletions, BY_THE_PROFILE, x->p.workspace_ask_deletions++) \
+	/* The patterns of the subject are. */ \
+	X(workspace_show_secrets, BY_THE_PROFILE, x->p.workspace_show_secrets = true) \
 	X(workspace_keep,    BY_THE_PROFILE, x->p.workspace_keep = !x->p.workspace_keep) \
+	X(workspace_continue, BY_THE_PROFILE, x->p.workspace_continue = true) \
 	X(fs_ro,             BY_THE_PROFILE, x->p.fs_ro = one_more) \
 	X(fs_rw,             BY_THE_PROFILE, x->p.fs_rw = one_more) \
 	X(fs_hide,           IN_IT,          x->p.fs_hide = NULL) \
+	/* Its mounts and variables are. */ \
+	X(fs_tools,          BY_THE_PROFILE, x->p.fs_tools = true) \
 	X(fs_channels,       BY_THE_PROFILE, x->p.fs_channels = one_more) \
 	X(fs_tmpfs,          BY_THE_PROFILE, x->p.fs_tmpfs = NULL) \
 	X(n_fs_tmpfs,        BY_THE_PROFILE, x->p.n_fs_tmpfs++) \
@@ -130,6 +151,7 @@ static struct jdoc *other_document;
 	X(process_hostname,  BY_THE_PROFILE, x->p.process_hostname = S("h")) \
 	X(process_user,      BY_THE_PROFILE, x->p.process_user = S("7")) \
 	X(process_cwd,       BY_THE_PROFILE, x->p.process_cwd = S("/c")) \
+	X(process_home,      BY_THE_PROFILE, x->p.process_home = S("keep")) \
 	X(network,           IN_IT,          x->p.network = PROFILE_NETWORK_HOST) \
 	X(network_class,     BY_THE_PROFILE, x->p.network_class = NETWORK_CLASS_PROD) \
 	X(limit_memory,      IN_IT,          x->p.limit_memory++) \
@@ -141,6 +163,7 @@ static struct jdoc *other_document;
 	X(limit_grace_s,     IN_IT,          x->p.limit_grace_s++) \
 	X(limit_files,       IN_IT,          x->p.limit_files++) \
 	X(limit_tmp,         IN_IT,          x->p.limit_tmp++) \
+	X(limit_shm,         IN_IT,          x->p.limit_shm++) \
 	X(seccomp_violation, IN_IT,          x->p.seccomp_violation = PROFILE_SECCOMP_KILL) \
 	X(seccomp_allow,     IN_IT,          x->p.seccomp_allow = one_more) \
 	X(seccomp_deny,      IN_IT,          x->p.seccomp_deny = NULL) \
@@ -162,6 +185,8 @@ static struct jdoc *other_document;
 	X(mode,      IN_IT, x->mounts[0].mode = 0700) \
 	X(rw,        IN_IT, x->mounts[1].rw = true; x->mounts[1].file.type = S_IFDIR) \
 	X(is_dir,    IN_IT, x->mounts[2].is_dir = false) \
+	X(disposable, IN_IT, x->mounts[2].disposable = true) \
+	X(exact,     NOT_IN_IT, x->mounts[2].exact = true) \
 	X(idmap,     IN_IT, x->mounts[2].idmap = false) \
 	X(file,      IN_IT, x->mounts[2].file.inode++)
 
@@ -420,6 +445,19 @@ static void a_sealed_tree_counts(void)
 	CHECK(!digest_equal(&a, &b));
 }
 
+static void GOV_9_the_changes_that_a_run_continues_are_in_its_digest(void)
+{
+	struct scene x;
+	struct digest a, b;
+
+	scene_init(&x);
+	x.s.continued = true;
+	CHECK(fixture_digest(&x.s, &a));
+	x.s.base.bytes[0]++;
+	CHECK(fixture_digest(&x.s, &b));
+	CHECK(!digest_equal(&a, &b));
+}
+
 static void only_the_profile_itself_is_in_its_digest(void)
 {
 	/* clang-format off */
@@ -475,4 +513,5 @@ TAP_MAIN(T(every_field_has_a_row), T(each_header_has_as_many_fields_as_rows),
 	 T(each_field_counts_as_its_row_says), T(a_retry_has_the_same_digest),
 	 T(a_terminal_that_is_no_plain_word_counts), T(a_shorter_time_is_the_same_and_a_longer_one_is_not),
 	 T(a_writable_worktree_is_the_file_and_not_its_name), T(a_sealed_tree_counts),
+	 T(GOV_9_the_changes_that_a_run_continues_are_in_its_digest),
 	 T(only_the_profile_itself_is_in_its_digest), T(its_text_can_be_read_again_in_one_way))

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/str.h"
+#include "subject/subject-redact.h"
 #include "oci/bundle/bundle.h"
 #include "tap.h"
 
@@ -25,7 +26,7 @@ static int read_back(const struct jdoc *d, char *const *env, struct subject **re
 {
 	_cleanup_fault_ struct fault f = { 0 };
 
-	return subject_from_json(d, env, 90, &fixture_key, ret, &f);
+	return subject_from_json(d, env, NULL, 90, &fixture_key, ret, &f);
 }
 
 static bool is_refused(const struct jdoc *d, char *const *env)
@@ -56,7 +57,8 @@ static bool comes_back(const struct subject *s)
 	_cleanup_jdoc_ struct jdoc *d = document_of(s);
 	const struct placement portable = fixture_portable(), own = fixture_own_run();
 
-	if (!d || subject_from_json(d, s->env, s->profile->limit_time_s, &fixture_key, &back, &f) < 0) {
+	if (!d ||
+	    subject_from_json(d, s->env, s->argv, s->profile->limit_time_s, &fixture_key, &back, &f) < 0) {
 		printf("# %s\n", fault_text(&f));
 		return false;
 	}
@@ -356,6 +358,127 @@ static void names_and_values_have_one_border(void)
 	CHECK(strcmp(hmac_of(&a, "A=B", &fixture_key), hmac_of(&b, "A=B", &other)) != 0);
 }
 
+static char *secret_argv[] = { S("./run.sh"), S("--in=data.txt"), S("--token=abcdef123456"),
+			       S("sh x --password 'ghijkl7890' y"), NULL };
+
+/* A subject whose command has secrets, as a document. */
+static struct jdoc *redacted_document(const struct digest_key *key, char *const *argv)
+{
+	const struct profile p = fixture_profile();
+	struct subject s = fixture_subject(&p);
+	struct jdoc *d = NULL;
+
+	s.argv = (char **)argv;
+	if (subject_redact(&s, NULL, key, NULL) == 0)
+		d = document_of(&s);
+	strv_free(s.shown);
+	return d;
+}
+
+static int read_command(const struct jdoc *d, char *const *args, struct subject **ret, struct fault *f)
+{
+	return subject_from_json(d, fixture_env, args, 90, &fixture_key, ret, f);
+}
+
+static bool is_refused_with(const struct jdoc *d, char *const *args, const char *words)
+{
+	_cleanup_subject_ struct subject *back = NULL;
+	_cleanup_fault_ struct fault f = { 0 };
+	int r = read_command(d, args, &back, &f);
+
+	if (r < 0 && !back && strstr(fault_text(&f), words) && !strstr(fault_text(&f), "abcdef"))
+		return true;
+	printf("# %d: %s\n", r, fault_text(&f));
+	return false;
+}
+
+static void secrets_of_the_command_are_not_in_the_document(void)
+{
+	_cleanup_jdoc_ struct jdoc *d = redacted_document(&fixture_key, secret_argv);
+	/* The command is at the end of process.args. */
+	char *args[] = { S("/init"),	 S("--"), secret_argv[0], secret_argv[1], secret_argv[2],
+			 secret_argv[3], NULL };
+	_cleanup_subject_ struct subject *back = NULL;
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	_cleanup_fault_ struct fault f = { 0 };
+
+	CHECK(d && jdoc_write(d, JDOC_CANONICAL, &text, NULL) == 0);
+	CHECK(text.text && !strstr(text.text, "abcdef") && !strstr(text.text, "ghijkl"));
+	CHECK(text.text && strstr(text.text, "\"--token=[redacted ") && strstr(text.text, ", 12 bytes]\""));
+	CHECK(text.text && strstr(text.text, "sh x --password '[redacted ") && strstr(text.text, "]' y\""));
+	CHECK(jdoc_get(d, "redacted") && jdoc_get(d, "redacted")->n_items == 2);
+	CHECK(read_command(d, args, &back, &f) == 0 && back);
+	for (size_t i = 0; back && i <= 4; i++)
+		CHECK(str_eq(back->argv[i], secret_argv[i]));
+}
+
+static void only_the_approved_words_are_taken(void)
+{
+	_cleanup_jdoc_ struct jdoc *d = redacted_document(&fixture_key, secret_argv);
+	char *args[] = { secret_argv[0], secret_argv[1], secret_argv[2], secret_argv[3], NULL };
+
+	CHECK(d && is_refused_with(d, NULL, "fewer words"));
+	CHECK(d && is_refused_with(d, args + 1, "fewer words"));
+	args[2] = S("--token=abcdef123457");
+	CHECK(d && is_refused_with(d, args, "argument 2 has another value"));
+	args[2] = S("--token=abcdef123456 ");
+	CHECK(d && is_refused_with(d, args, "argument 2 has another value"));
+	args[2] = S("--tokem=abcdef123456");
+	CHECK(d && is_refused_with(d, args, "argument 2 has another value"));
+	args[2] = jdoc_get(d, "argv")->items[2]->string;
+	CHECK(is_refused_with(d, args, "argument 2 has another value"));
+}
+
+/* A document that hides more than a secret is refused also where its HMACs are right. */
+static void a_placeholder_for_other_text_is_refused(void)
+{
+	_cleanup_jdoc_ struct jdoc *d = redacted_document(&fixture_key, secret_argv),
+				   *twice = redacted_document(&fixture_key, secret_argv),
+				   *far = redacted_document(&fixture_key, secret_argv),
+				   *none = redacted_document(&fixture_key, secret_argv);
+	struct jdoc *word = d ? jdoc_get(d, "argv")->items[3] : NULL, *list, *item;
+
+	CHECK(word && twice && far && none);
+	if (!word || !twice || !far || !none)
+		return;
+	free(word->string);
+	word->string = strdup("[redacted 01234567, 30 bytes]");
+	CHECK(is_refused_with(d, secret_argv, "hides more"));
+	free(word->string);
+	word->string = strdup("[redacted]");
+	CHECK(is_refused_with(d, secret_argv, "hides more"));
+
+	list = jdoc_get(twice, "redacted");
+	item = jdoc_append_object(list);
+	jdoc_set_int(item, "arg", 2);
+	jdoc_set_string(item, "hmac", jdoc_get(list->items[0], "hmac")->string);
+	CHECK(is_refused_with(twice, secret_argv, ""));
+
+	jdoc_get(jdoc_get(far, "redacted")->items[1], "arg")->integer = 4;
+	CHECK(is_refused_with(far, secret_argv, "names argument 4"));
+	jdoc_get(jdoc_get(far, "redacted")->items[1], "arg")->integer = 0;
+	CHECK(is_refused_with(far, secret_argv, "names argument 0"));
+	jdoc_get(jdoc_get(far, "redacted")->items[1], "arg")->integer = -1;
+	CHECK(is_refused_with(far, secret_argv, ""));
+}
+
+/* Another secret, another key: another document.  A command that has the placeholder as its text is another one, too. */
+static void the_digest_is_over_the_true_words(void)
+{
+	_cleanup_jdoc_ struct jdoc *d = redacted_document(&fixture_key, secret_argv), *other = NULL,
+				   *forged = NULL;
+	char *argv[] = { secret_argv[0], secret_argv[1], S("--token=abcdef123457"), secret_argv[3], NULL };
+	struct digest a = { 0 }, b = { 0 }, c = { 0 };
+
+	other = redacted_document(&fixture_key, argv);
+	argv[2] = d ? jdoc_get(d, "argv")->items[2]->string : NULL;
+	forged = redacted_document(&fixture_key, argv);
+	CHECK(d && other && forged && subject_digest(d, &a, NULL) == 0 &&
+	      subject_digest(other, &b, NULL) == 0 && subject_digest(forged, &c, NULL) == 0);
+	CHECK(!digest_equal(&a, &b) && !digest_equal(&a, &c));
+	CHECK(forged && !str_eq(jdoc_get(forged, "argv")->items[2]->string, argv[2]));
+}
+
 static void another_key_does_not_read_it(void)
 {
 	struct profile p = fixture_profile();
@@ -366,7 +489,7 @@ static void another_key_does_not_read_it(void)
 	struct digest_key other = fixture_key;
 
 	other.bytes[0]++;
-	CHECK(subject_from_json(d, s.env, 90, &other, &back, &f) == -EPERM && !back);
+	CHECK(subject_from_json(d, s.env, NULL, 90, &other, &back, &f) == -EPERM && !back);
 	CHECK(strstr(fault_text(&f), "HOME") && strstr(fault_text(&f), "digest key"));
 	CHECK(!strstr(fault_text(&f), "hunter2"));
 }
@@ -383,7 +506,8 @@ static void a_longer_time_is_refused(void)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_subject_ struct subject *back = NULL;
 
-		CHECK(subject_from_json(d, s.env, rows[i].time_s, &fixture_key, &back, NULL) == rows[i].r);
+		CHECK(subject_from_json(d, s.env, NULL, rows[i].time_s, &fixture_key, &back, NULL) ==
+		      rows[i].r);
 	}
 }
 
@@ -447,8 +571,48 @@ static void words_do_not_run_together(void)
 	}
 }
 
+/* A bundle with S is refused; the document of a session with it is read, and written again as it was. */
+static bool is_for_sessions_only(const struct subject *s, const char *why)
+{
+	_cleanup_subject_ struct subject *none = NULL, *back = NULL;
+	_cleanup_fault_ struct fault f = { 0 };
+	_cleanup_jdoc_ struct jdoc *d = document_of(s), *again = NULL;
+	bool ok = d && subject_from_json(d, s->env, NULL, 90, &fixture_key, &none, &f) == -EPERM && !none &&
+		  strstr(fault_text(&f), why);
+
+	ok = ok && subject_from_session(d, s->env, NULL, 90, &fixture_key, &back, NULL) == 0;
+	again = ok ? document_of(back) : NULL;
+	return again && jdoc_equal(d, again);
+}
+
+static void parts_that_a_supervisor_proves_are_not_for_bundles(void)
+{
+	const struct profile p = fixture_profile();
+	struct subject s = fixture_subject(&p), plain = s;
+	struct subject_mount mounts[4];
+
+	s.continued = true;
+	s.base = (struct digest){ { 9 } };
+	CHECK(is_for_sessions_only(&s, "a bundle cannot continue a session"));
+	s = plain;
+	s.disposable = true;
+	CHECK(is_for_sessions_only(&s, "a bundle cannot use a disposable directory"));
+	s = plain;
+	memcpy(mounts, fixture_mounts, sizeof(mounts));
+	s.mounts = mounts;
+	mounts[2].disposable = true;
+	CHECK(is_for_sessions_only(&s, "a bundle cannot use a disposable directory"));
+	mounts[2].disposable = false;
+	mounts[1].kind = SUBJECT_MOUNT_OVERLAY;
+	mounts[1].rw = true;
+	CHECK(is_for_sessions_only(&s, "a bundle cannot show a repository"));
+}
+
 TAP_MAIN(T(a_subject_comes_back_with_the_same_config), T(a_built_subject_is_read_back),
 	 T(anything_else_is_refused), T(other_spellings_are_refused), T(numbers_that_lead_astray_are_refused),
 	 T(each_value_of_the_environment_must_match), T(values_are_not_in_it_and_names_are),
-	 T(names_and_values_have_one_border), T(another_key_does_not_read_it), T(a_longer_time_is_refused),
-	 T(values_that_JSON_cannot_hold_are_refused), T(words_do_not_run_together))
+	 T(names_and_values_have_one_border), T(another_key_does_not_read_it),
+	 T(secrets_of_the_command_are_not_in_the_document), T(only_the_approved_words_are_taken),
+	 T(a_placeholder_for_other_text_is_refused), T(the_digest_is_over_the_true_words),
+	 T(a_longer_time_is_refused), T(values_that_JSON_cannot_hold_are_refused),
+	 T(words_do_not_run_together), T(parts_that_a_supervisor_proves_are_not_for_bundles))

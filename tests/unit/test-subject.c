@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "layer/layer.h"
 #include "state/dirs.h"
+#include "subject/own-dirs.h"
 #include "subject/subject.h"
 #include "tap.h"
 
@@ -450,12 +451,16 @@ static void a_worktree_at_below_or_above_the_home_inside_is_at_work(void)
 static void a_worktree_in_custodys_own_directories_is_at_work(void)
 {
 	struct dirs d = { .base = tree };
+	_cleanup_own_dirs_ struct own_dirs own;
 
 	SETUP;
+	own_dirs_init(&own, &d);
 	p.workspace_target = NULL;
-	rq.dirs = &d;
+	rq.own = &own;
 	CHECK(builds_at(&p, &rq, "/work"));
+	own_dirs_done(&own);
 	d = (struct dirs){ .run = (char *)"/run/custody" };
+	own_dirs_init(&own, &d);
 	CHECK(builds_at(&p, &rq, tree));
 }
 
@@ -523,12 +528,14 @@ static void files_hidden_by_their_path_outside_are_hidden_inside(void)
 	char *hide[] = { outside, NULL };
 	_cleanup_strv_ char **hidden = NULL;
 	struct dirs d = { .base = (char *)"/nowhere" };
+	_cleanup_own_dirs_ struct own_dirs own;
 
 	SETUP;
+	own_dirs_init(&own, &d);
 	(void)snprintf(outside, sizeof(outside), "%s/file", tree);
 	p.fs_hide = hide;
 	CHECK(build(&p, &rq, &s, &f) == 0);
-	CHECK(subject_hide_own(s, &d, &hidden, &f) == 0);
+	CHECK(subject_hide_own(s, &own, &hidden, &f) == 0);
 	CHECK(strv_has(hidden, outside) && strv_has(hidden, "/work/file"));
 }
 

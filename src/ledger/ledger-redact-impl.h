@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/str.h"
+#include "ledger/ledger-redact.h"
+
+/* Private to ledger-redact*.c. */
+void redact_put_marker(struct strbuf *b, const struct redact *rules, const char *value, size_t len);
+/* redact_argv(), and the values that it replaced are appended to *VALUES; NULL: not needed. */
+char **redact_argv_values(char *const *argv, const struct redact *rules, char ***values);
