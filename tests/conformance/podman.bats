@@ -59,7 +59,8 @@ gone() {
 	! podman container exists "$1"
 }
 @test "podman run -it: a terminal of the right size (sample)" {
-	run "$HERE/terminal.py" size=33x99 -- podman run --rm -it box sh -c 'stty size; tty'
+	# podman sends the size beside the start: wait until the terminal has one.
+	run "$HERE/terminal.py" size=33x99 -- podman run --rm -it box sh -c 'until stty size 2>/dev/null; do :; done; tty'
 	is 0 "$status"
 	has '33 99' /dev/pts/
 }
