@@ -17,7 +17,8 @@
 #include "base/exit-status.h"
 #include "tty/progress.h"
 
-#define NAMES_MAX 100 /* names that a record lists; its digest covers all */
+#define NAMES_MAX 100  /* names that a record lists; its digest covers all */
+#define LATER_MIN 2048 /* changes; the removal of as many takes a moment */
 
 static bool is_wanted(const struct change *ch)
 {
@@ -176,8 +177,10 @@ static int apply_all(struct review_call *r, struct fault *f)
 	if (e < 0)
 		return e;
 	report_left(r, left + more);
-	e = left + more ? 0 : review_drop(r->dir, f);
-	return e < 0 || left + more ? e : review_drop_chain(r, f);
+	if (left + more)
+		return 0;
+	e = r->changes.n < LATER_MIN ? review_drop(r->dir, f) : review_drop_later(r->dir, f);
+	return e < 0 ? e : review_drop_chain(r, f);
 }
 
 static void print_planned(const struct review_call *r, bool deletions)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -13,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/process-detach.h"
 #include "evidence/delivery.h"
 #include "evidence/evidence-impl.h"
 
@@ -41,23 +40,11 @@ static bool is_too_early(const struct delivery_state *n)
 	return n->tries > 0 && now >= n->failed_us && now - n->failed_us < wait_s * 1000000;
 }
 
-/* In the grandchild: close everything inherited, the caller's output and locks included. */
-static _Noreturn void deliver_detached(const struct dirs *d, const struct config *c)
+static _Noreturn void deliver(const struct dirs *d, const struct config *c)
 {
 	static const unsigned int pause_s[] = { 1, 5, 30, 0 };
 	const struct delivery_job job = { .dirs = d, .config = c };
-	sigset_t none;
 
-	(void)syscall(SYS_close_range, 0U, ~0U, 0U);
-	for (int i = 0; i < 3; i++) /* 0, 1 and 2 exist */
-		(void)!fcntl(open("/dev/null", O_RDWR), F_GETFD);
-	(void)setsid();
-	(void)!chdir("/");
-	(void)prctl(PR_SET_NAME, "custody-deliver");
-	for (int s = 1; s < NSIG; s++)
-		(void)signal(s, SIG_DFL);
-	(void)sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	for (size_t i = 0;; i++) {
 		_cleanup_delivery_report_ struct delivery_report report = { 0 };
 
@@ -71,23 +58,14 @@ void delivery_kick(const struct dirs *d, const struct config *c)
 {
 	_cleanup_free_ char *staging = path_join(d->state, DELIVERY_DIR);
 	_cleanup_delivery_state_ struct delivery_state note = { 0 };
-	pid_t pid;
 
 	if (!staging || !has_any(staging))
 		return;
 	delivery_state_load(staging, &note);
 	if (is_too_early(&note))
 		return;
-	pid = fork();
-	if (pid == 0) {
-		/* Fork twice, so that the caller has no child to reap. */
-		pid = fork();
-		if (pid == 0)
-			deliver_detached(d, c);
-		_exit(pid < 0);
-	}
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (process_detach("custody-deliver", -EBADF) == 0)
+		deliver(d, c);
 }
 
 /* Lists the directory, too: an operation that hangs in a directory blocks every reader of it. */

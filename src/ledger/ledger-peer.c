@@ -3,20 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "base/process-detach.h"
 #include "ledger/ledger-checkpoint.h"
 #include "ledger/ledger-impl.h"
 #include "ledger/ledger-peer-sink.h"
@@ -305,21 +302,10 @@ int peer_state(const char *state, const struct peer *p, struct peer_state *ret, 
 	return 0;
 }
 
-/* In the grandchild: closes all descriptors of the caller, including its output and locks. */
-static _Noreturn void push_detached(const char *state)
+static _Noreturn void push_all(const char *state)
 {
 	_cleanup_peers_ struct peers p = { 0 };
-	sigset_t none;
 
-	(void)syscall(SYS_close_range, 0U, ~0U, 0U);
-	(void)!fcntl(open("/dev/null", O_RDWR), F_GETFD); /* 0, 1 and 2 exist */
-	(void)!fcntl(open("/dev/null", O_RDWR), F_GETFD);
-	(void)!fcntl(open("/dev/null", O_RDWR), F_GETFD);
-	(void)setsid();
-	(void)prctl(PR_SET_NAME, "custody-peer");
-	(void)sigaction(SIGALRM, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
-	(void)sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)alarm(PUSH_ALL_S);
 	_exit(peer_load(state, &p, NULL) < 0 || peer_push(state, &p, NULL) < 0);
 }
@@ -327,18 +313,7 @@ static _Noreturn void push_detached(const char *state)
 void peer_kick(const char *state)
 {
 	_cleanup_free_ char *path = path_join(state, PEER_FILE);
-	pid_t pid;
 
-	if (!path || access(path, F_OK) < 0)
-		return;
-	pid = fork();
-	if (pid == 0) {
-		/* Twice, so that the caller has no child to wait for. */
-		pid = fork();
-		if (pid == 0)
-			push_detached(state);
-		_exit(pid < 0);
-	}
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (path && access(path, F_OK) == 0 && process_detach("custody-peer", -EBADF) == 0)
+		push_all(state);
 }

@@ -19,19 +19,34 @@
 #define STAMP "reviewed" /* in STATE: its mtime is the time of the last prune */
 #define STAMP_S (60 * 60)
 
-int review_drop(int dirfd, struct fault *f)
+/* The session keeps no upper any more. */
+static int settle(int dirfd, struct fault *f)
 {
 	_cleanup_session_note_ struct session_note n = { 0 };
-	int e = session_upper_remove(dirfd, f);
+	int e;
 
-	if (e < 0 || session_note_read(dirfd, &n, NULL) < 0)
-		return e;
+	if (session_note_read(dirfd, &n, NULL) < 0)
+		return 0;
 	/* A settled note is read-only and stays so. */
 	n.kept = false;
 	e = session_note_write(dirfd, &n, f);
 	if (e == 0 && n.settled && fchmodat(dirfd, SESSION_NOTE, 0400, 0) < 0)
 		e = fault_errno(f, errno, "make the session's note read-only");
 	return e;
+}
+
+int review_drop(int dirfd, struct fault *f)
+{
+	int e = session_upper_remove(dirfd, f);
+
+	return e < 0 ? e : settle(dirfd, f);
+}
+
+int review_drop_later(int dirfd, struct fault *f)
+{
+	int e = session_upper_remove_later(dirfd, f);
+
+	return e < 0 ? e : settle(dirfd, f);
 }
 
 /* Does a session continue ID that stays?  GONE: those of L that were removed. */

@@ -6,6 +6,8 @@
 
 /* Removes the upper of the session DIRFD and updates its note. */
 int review_drop(int dirfd, struct fault *f) _must_check_;
+/* The same without waiting for the removal: it takes as long as creating the files did. */
+int review_drop_later(int dirfd, struct fault *f) _must_check_;
 
 struct review_prune {
 	const struct dirs *dirs;

@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "base/json-map.h"
 #include "base/path.h"
+#include "base/process-detach.h"
 #include "base/str.h"
 #include "base/walk.h"
 #include "session/session-note.h"
@@ -22,6 +23,7 @@
 #define ENTRY_MIN 4096
 #define NAME_COST 256 /* another hard link of a counted file */
 #define DAY_US (UINT64_C(24) * 60 * 60 * 1000000)
+#define REMOVE_NICE 10 /* of a removal for which no command waits */
 
 void session_upper_done(struct session_upper *k)
 {
@@ -208,14 +210,35 @@ static int remove_trees(int dirfd, struct fault *f)
 	return r < 0 ? r : path_remove_wide_tree(dirfd, SESSION_UPPER_DIR, f);
 }
 
-/* Remove layer.json first: session_upper_list removes an upper without it. */
-int session_upper_remove(int dirfd, struct fault *f)
+/* First: session_upper_list removes an upper without layer.json. */
+static int remove_files(int dirfd, struct fault *f)
 {
 	if (unlinkat(dirfd, SESSION_UPPER_FILE, 0) < 0 && errno != ENOENT)
 		return fault_errno(f, errno, "remove '%s'", SESSION_UPPER_FILE);
 	if (unlinkat(dirfd, SESSION_UPPER_BASE, 0) < 0 && errno != ENOENT)
 		return fault_errno(f, errno, "remove '%s'", SESSION_UPPER_BASE);
-	return remove_trees(dirfd, f);
+	return 0;
+}
+
+int session_upper_remove(int dirfd, struct fault *f)
+{
+	int r = remove_files(dirfd, f);
+
+	return r < 0 ? r : remove_trees(dirfd, f);
+}
+
+int session_upper_remove_later(int dirfd, struct fault *f)
+{
+	int r = remove_files(dirfd, f);
+
+	if (r < 0)
+		return r;
+	r = process_detach("custody-remove", dirfd);
+	if (r == 0) {
+		(void)!nice(REMOVE_NICE);
+		_exit(remove_trees(dirfd, NULL) < 0);
+	}
+	return r > 0 ? 0 : remove_trees(dirfd, f);
 }
 
 static int lock(const struct dirs *d, const char *id, int how, struct fault *f)

@@ -58,6 +58,11 @@ int session_upper_read(int dirfd, struct session_upper *ret, struct fault *f) _m
 int session_upper_measure(int layer, struct session_upper *k, struct fault *f) _must_check_;
 /* Removes the upper, layer.json and the record of the base; the rest of DIRFD stays. */
 int session_upper_remove(int dirfd, struct fault *f) _must_check_;
+/*
+ * The same; the trees are removed by a process of its own, which holds the lock of DIRFD as long.  If it is killed, the next
+ * session_upper_list removes the rest.
+ */
+int session_upper_remove_later(int dirfd, struct fault *f) _must_check_;
 /* Opens and locks STATE/sessions/ID, or -EBUSY. */
 int session_upper_lock(const struct dirs *d, const char *id, struct fault *f) _must_check_;
 /* The same for a reader that others may share: a run that continues the session, or its diff. */

@@ -247,6 +247,26 @@ text" ]
 	[ "$(cat shut/in/f)" = secret ] || [ "$(id -u)" -ne 0 ]
 }
 
+@test "apply: a large upper is removed after the command has returned; what a kill leaves, the next command removes" {
+	local dir
+	custody_run -- sh -c 'mkdir n; cd n; seq 2500 | split -l 1 -a 4'
+	assert_status 0
+	dir=$CUSTODY_ROOT/sandbox/sessions/$(session)
+	# No reader of its output waits for the removal: it has the lock, not the pipe.
+	review apply "$(session)" | tail -n 1 >/dev/null
+	[ ! -e "$dir/layer.json" ]
+	[ "$(find n -type f | wc -l)" -eq 2500 ]
+	[ "$(sort -n n/* | tail -n 1)" = 2500 ]
+	# Waits for the process that removes it.
+	flock "$dir" true
+	[ ! -e "$dir/u" ]
+	[ "$(kinds review.applied)" = 1 ]
+	mkdir -p "$dir/u/n"
+	touch "$dir/u/n/left"
+	review prune >/dev/null
+	[ ! -e "$dir/u" ]
+}
+
 @test "discard: the upper is removed, the worktree stays, the ledger has a record" {
 	custody_run -- sh -c 'echo more >>text'
 	assert_status 0
