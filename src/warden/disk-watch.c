@@ -159,7 +159,9 @@ static void read_free(const char *dir, uint64_t *ret_bytes, uint64_t *ret_files)
 
 void disk_watch_init(struct disk_watch *w, const char *dir, uint64_t limit, pid_t init)
 {
-	*w = (struct disk_watch){ .dir = limit ? dir : NULL, .limit = limit, .init = init };
+	*w = (struct disk_watch){
+		.dir = limit ? dir : NULL, .limit = limit, .init = init, .measure = disk_measure
+	};
 	if (!w->dir)
 		return;
 	read_free(w->dir, &w->free_at_walk, &w->files_at_walk);
@@ -185,12 +187,12 @@ static void measure_names(struct disk_watch *w)
 {
 	struct disk_size size;
 
-	disk_measure(w->dir, w->limit, &size);
+	w->measure(w->dir, w->limit, &size);
 	w->size_at_walk = size.bytes;
 	w->largest_at_walk = size.largest;
 	if (!w->also || w->size_at_walk > w->limit)
 		return;
-	disk_measure(w->also, w->limit, &size);
+	w->measure(w->also, w->limit, &size);
 	w->size_at_walk = size.bytes == DISK_TOO_DEEP ? DISK_TOO_DEEP : w->size_at_walk + size.bytes;
 }
 

@@ -7,6 +7,11 @@
 
 #include "cgroup/cgroup.h"
 
+struct disk_size {
+	uint64_t bytes;
+	uint64_t largest; /* st_size of the largest file that was counted */
+};
+
 /*
  * How much a run has written to its upper. The file system's free space is read often, which is cheap; the upper is
  * walked only when that space has shrunk by enough to matter, or has changed at all for a while.
@@ -24,6 +29,8 @@ struct disk_watch {
 	uint64_t largest_at_walk; /* size of the largest file */
 	bool unexplained;   /* SIZE_AT_WALK is what the file system lost: not all of it could be found */
 	unsigned int ticks; /* since the last walk */
+	void (*measure)(const char *dir, uint64_t max,
+			struct disk_size *ret); /* one walk; tests replace it */
 };
 
 void disk_watch_init(struct disk_watch *w, const char *dir, uint64_t limit, pid_t init);
@@ -36,10 +43,6 @@ bool disk_watch_exceeds(struct disk_watch *w, bool final);
  */
 #define DISK_DEPTH_MAX 256
 #define DISK_TOO_DEEP UINT64_MAX
-struct disk_size {
-	uint64_t bytes;
-	uint64_t largest; /* st_size of the largest file that was counted */
-};
 void disk_measure(const char *dir, uint64_t max, struct disk_size *ret);
 
 /* Files without a name that processes of INIT's pid namespace hold in an overlay. */

@@ -61,6 +61,65 @@ static void a_walk_leaves_no_trace(void)
 	CHECK(fstat(at, &st) == 0 && st.st_atim.tv_sec == 1000);
 }
 
+/* Walks of a tree that moves: each finds one of these sizes, the last one is repeated. */
+#define LIMIT (UINT64_C(64) << 20)
+#define WALKS_MAX (1 + 16) /* the first one, and again without a freezer */
+static const uint64_t *found;
+static unsigned int n_found, n_walks;
+
+static void walk_moving_tree(const char *path, uint64_t max, struct disk_size *ret)
+{
+	(void)path;
+	(void)max;
+	*ret = (struct disk_size){ .bytes = found[n_walks < n_found ? n_walks : n_found - 1] };
+	n_walks++;
+}
+
+/* Without a cgroup; the file system lost more than any walk finds.  No process has the pid 0: none is read. */
+static struct disk_watch watch_moving_tree(const uint64_t *sizes, unsigned int n)
+{
+	struct disk_watch w;
+
+	disk_watch_init(&w, dir, LIMIT, 0);
+	w.measure = walk_moving_tree;
+	w.free_at_start = w.free_at_walk = UINT64_MAX / 2;
+	found = sizes;
+	n_found = n;
+	n_walks = 0;
+	return w;
+}
+
+static void files_that_only_one_of_many_walks_finds_count(void)
+{
+	const uint64_t last[WALKS_MAX] = { [WALKS_MAX - 1] = LIMIT + 1 }, third[] = { 0, 0, LIMIT + 1, 0 };
+	struct disk_watch w = watch_moving_tree(last, WALKS_MAX);
+
+	CHECK(disk_watch_exceeds(&w, false) && n_walks == WALKS_MAX);
+	w = watch_moving_tree(third, 4);
+	CHECK(disk_watch_exceeds(&w, false) && n_walks == 3);
+	CHECK(w.size_at_walk == LIMIT + 1 && !w.unexplained);
+}
+
+static void the_walk_that_finds_the_most_counts(void)
+{
+	const uint64_t sizes[] = { 1 << 20, 2 << 20, 32 << 20, 3 << 20 };
+	struct disk_watch w = watch_moving_tree(sizes, 4);
+
+	CHECK(!disk_watch_exceeds(&w, false) && n_walks == WALKS_MAX);
+	CHECK(w.size_at_walk == 32 << 20);
+}
+
+static void what_others_wrote_is_not_searched_again(void)
+{
+	const uint64_t none = 0;
+	struct disk_watch w = watch_moving_tree(&none, 1);
+
+	CHECK(!disk_watch_exceeds(&w, false) && n_walks == WALKS_MAX);
+	n_walks = 0;
+	w.free_at_walk = UINT64_MAX / 2;
+	CHECK(!disk_watch_exceeds(&w, false) && n_walks == 1);
+}
+
 static void inodes_are_told_apart(void)
 {
 	struct inode_set s = { 0 };
@@ -101,4 +160,6 @@ static void the_directory_goes_away(void)
 }
 
 TAP_MAIN(T(a_directory_can_be_had), T(a_file_with_many_names_counts_once), T(a_walk_leaves_no_trace),
-	 T(inodes_are_told_apart), T(too_many_levels_are_above_every_limit), T(the_directory_goes_away))
+	 T(files_that_only_one_of_many_walks_finds_count), T(the_walk_that_finds_the_most_counts),
+	 T(what_others_wrote_is_not_searched_again), T(inodes_are_told_apart),
+	 T(too_many_levels_are_above_every_limit), T(the_directory_goes_away))
