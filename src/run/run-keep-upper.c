@@ -188,20 +188,22 @@ static struct timespec time_of(uint64_t us)
 	return (struct timespec){ .tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000) * 1000 };
 }
 
-static int record_sum(const struct session_upper *k, const struct frozen *b, int dir, struct fault *f)
+/* Of LAYER, its own upper: what the sum has besides is of the base, whose record has it. */
+static int record_above(const struct session_upper *k, const struct frozen *b, int dir, int layer,
+			struct fault *f)
 {
 	_cleanup_base_record_ struct base_record *old = NULL;
-	_cleanup_close_ int base = open_worktree(k, f), sum = -EBADF;
-	struct changes_ask ask = { .base = base, .xattrs = k->notes, .since = time_of(k->since_us) },
-			   before = { .upper = b->layer,
-				      .base = base,
-				      .xattrs = k->notes,
-				      .since = time_of(b->kept.since_us) };
+	_cleanup_close_ int base = open_worktree(k, f);
+	const struct changes_ask ask = { .upper = layer,
+					 .base = base,
+					 .xattrs = k->notes,
+					 .since = time_of(k->since_us) },
+				 before = { .upper = b->layer,
+					    .base = base,
+					    .xattrs = k->notes,
+					    .since = time_of(b->kept.since_us) };
 	int r = base < 0 ? base : base_record_read(b->dir, &old, f);
 
-	if (r == 0)
-		r = sum = session_layer_open(dir, k, f);
-	ask.upper = sum;
 	return r < 0 ? r : base_record_make_continued(&ask, &before, old, dir, f);
 }
 
@@ -219,17 +221,33 @@ static int measure_both(struct session_upper *k, int dir, int layer, struct faul
 	return r;
 }
 
-/* The sum can be made later as well, while the base exists: only the record is of this moment. */
-static int add_up(const struct dirs *d, struct session_upper *k, int dir, int layer, struct fault *f)
+/* Non-fatal: diff, apply and --continue make it while the base exists, when the disk has room again. */
+static void add_up(struct session_upper *k, const struct frozen *b, int dir, int layer)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+	int r = session_sum_make(b->layer, k, dir, &f);
+
+	if (r == 0)
+		r = measure_both(k, dir, layer, &f);
+	if (r < 0)
+		log_error(
+			"the changes of session '%s' are not added to those of session '%s' yet: %s; custody "
+			"diff, apply and run --continue do it when they can",
+			k->session, k->chain[0], fault_text(&f));
+}
+
+/* The record first: it is of this moment, and needs less room on the disk than the sum. */
+static int record_continued(const struct dirs *d, struct session_upper *k, int dir, int layer,
+			    struct fault *f)
 {
 	_cleanup_frozen_ struct frozen b = FROZEN_NONE;
 	int r = frozen_open(d, k->chain[0], &b, f);
 
 	if (r == 0)
-		r = session_sum_make(b.layer, k, dir, f);
+		r = record_above(k, &b, dir, layer, f);
 	if (r == 0)
-		r = measure_both(k, dir, layer, f);
-	return r < 0 ? r : record_sum(k, &b, dir, f);
+		add_up(k, &b, dir, layer);
+	return r;
 }
 
 /* Completes K with size and ids, then writes it to DIR.  MORE: bytes that are kept with it. */
@@ -257,7 +275,7 @@ static int keep(const struct dirs *d, struct session_upper *k, int dir, uint64_t
 	if (r < 0)
 		return r;
 	/* The changes can still be read: apply refuses them without it. */
-	r = k->chain ? add_up(d, k, dir, layer, f) : record_base(k, dir, layer, f);
+	r = k->chain ? record_continued(d, k, dir, layer, f) : record_base(k, dir, layer, f);
 	if (r < 0) {
 		log_error("custody apply will refuse the changes: cannot record the worktree: %s",
 			  fault_text(f));

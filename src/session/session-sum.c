@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/seam.h"
 #include "base/userns.h"
 #include "worktree/overlay-sum.h"
 
@@ -114,10 +115,14 @@ int session_sum_make(int base, const struct session_upper *k, int dirfd, struct 
 	_cleanup_close_ int tree = open_worktree(k);
 	int r = make(&(struct job){ .base = base, .worktree = tree, .dirfd = dirfd, .name = TEMP }, f);
 
-	if (r == 0)
+	if (r == 0) {
+		seam("sum-made");
 		r = path_remove_tree(dirfd, SESSION_UPPER_SUM, f);
+	}
 	if (r == 0 && renameat(dirfd, TEMP, dirfd, SESSION_UPPER_SUM) < 0)
 		r = fault_errno(f, errno, "rename '" TEMP "'");
+	if (r == 0)
+		seam("sum-renamed");
 	return r;
 }
 

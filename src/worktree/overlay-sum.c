@@ -12,6 +12,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/seam.h"
 #include "base/str.h"
 #include "base/tree-at.h"
 #include "base/walk.h"
@@ -237,6 +238,7 @@ static int add(struct sum *s, int layer, struct fault *f)
 			break;
 		case WALK_ENTRY:
 			r = place_entry(s, &e, f);
+			seam("sum-entry-placed");
 			break;
 		case WALK_ERROR:
 			if (s->moment && e.error == ENOENT)

@@ -589,3 +589,114 @@ a_running_session_shows_its_changes() {
 	[ "$status" -eq 0 ]
 	[[ $output == *kept* ]]
 }
+
+seamed() { # POINT HOW WORDS...: custody WORDS, killed at POINT
+	local point=$1 how=$2
+	shift 2
+	mkdir -p "$CUSTODY_HOME/bin"
+	cp "${CUSTODY_BUILD:?a finished build directory}/tests/custody-seamed" "$CUSTODY_HOME/bin/"
+	run --separate-stderr env CUSTODY_SEAM="$point" CUSTODY_SEAM_DO="$how" CUSTODY_SEAM_TIME="${TIME:-1}" \
+		"${CUSTODY_AS[@]}" setsid --wait "$CUSTODY_HOME/bin/custody-seamed" "$@"
+	[ "$status" -eq 137 ] || custody_fail "not killed at $point: status $status"
+}
+
+# Only complete sums; the sessions of whose changes nothing is kept are closed.
+nothing_is_left() {
+	[ -z "$(find "$CUSTODY_ROOT/sandbox/sessions" -mindepth 2 -maxdepth 2 -name 's.*')" ]
+	[ -z "$(sessions_left)" ]
+}
+
+killed_in_a_sum() {
+	local one two how frozen at point
+	user_files
+	ran -- sh -c 'echo 1 >new; mkdir deep; echo 1 >deep/a; echo 1 >deep/b; rm -r gone'
+	one=$ID
+	frozen=$(find "$(kept "$one" u)" -printf '%p %y %m %s %U %T@\n' | sort)
+	for at in 1:sum-entry-placed 4:sum-entry-placed 6:sum-entry-placed 1:sum-made 1:sum-renamed; do
+		point=${at#*:} how=die TIME=${at%:*}
+		# A user's sum is made by a child.
+		[ "${#CUSTODY_AS[@]}" -eq 0 ] || [ "$point" != sum-entry-placed ] || how=parent
+		seamed "$point" $how run "${LIMITS[@]}" --continue="$one" -- sh -c 'echo 2 >>new; rm deep/a; echo 2 >deep/c'
+		asked 0 recover
+		two=$(cd "$CUSTODY_ROOT/sandbox/sessions" && grep -l '"chain"' ./*/layer.json | cut -d/ -f2)
+		[ -n "$two" ]
+		nothing_is_left
+		[ "$(find "$(kept "$one" u)" -printf '%p %y %m %s %U %T@\n' | sort)" = "$frozen" ]
+		asked 0 diff "$two"
+		assert_output_has '+1
++2'
+		assert_output_has 'deleted  gone/file (file)'
+		[[ $output != *deep/a* ]]
+		# Made again for a run or a review, which is killed as well.
+		rm -r "$(kept "$two" s)"
+		for verb in "run ${LIMITS[*]} --continue=$two -- true" "apply $two" "diff $two"; do
+			# shellcheck disable=SC2086 # words
+			[ "$point" = sum-renamed ] || seamed "$point" $how $verb
+			[ ! -e new ]
+		done
+		ran --continue="$two" -- sh -c 'cat new; ls deep'
+		[ "$output" = "1
+2
+b
+c" ]
+		nothing_is_left
+		asked 0 discard "$two"
+	done
+	asked 0 ledger verify
+	seamed sum-made die run "${LIMITS[@]}" --continue="$one" -- sh -c 'echo 2 >>new'
+	asked 0 recover
+	asked 0 apply
+	[ "$(cat new)" = "1
+2" ] && [ ! -e gone ]
+	nothing_is_left
+	rm -rf -- *
+}
+
+@test "ISO-7: kill -9 while a sum is made: recover, diff or the next run makes it, and the base is as it was" {
+	as_both killed_in_a_sum
+}
+
+full_disk() {
+	set -e
+	cd "$CUSTODY_HOME"
+	# Room for the records of root, and not for the directories of the sum.
+	tune2fs -r 2048 "$(findmnt -no SOURCE fs)" >/dev/null
+	mkdir fs/root fs/work
+	chmod 755 fs fs/work fs/root
+	export CUSTODY_ROOT=$PWD/fs/root
+	cp -a root/etc fs/root/
+	cd fs/work
+	"$CUSTODY" ledger init >/dev/null
+	echo old >text
+	"$CUSTODY" run -- sh -c 'echo 1 >>text; mkdir many; cd many; seq 6000 | xargs mkdir'
+	fallocate -l 250M ../filler
+	"$CUSTODY" run --continue -- sh -c 'echo 2 >>text; cat /dev/zero >big || true' 2>../../err
+	cat ../../err >&2
+	grep -q 'are not added to those of session .* yet: .*No space left' ../../err
+	[ -z "$(find ../root/sandbox/sessions -mindepth 2 -maxdepth 2 -name s -o -name 's.*')" ]
+	"$CUSTODY" diff last text >../../out 2>../../err && exit 91
+	grep -q 'No space left' ../../err
+	"$CUSTODY" apply 2>../../err && exit 92
+	grep -q 'No space left' ../../err
+	[ "$(cat text)" = old ]
+	rm ../filler
+	if [ "$1" = continue ]; then
+		"$CUSTODY" run --continue -- sh -c 'cat text; rm big; echo 3 >>text'
+	fi
+	"$CUSTODY" apply >/dev/null
+	cat text
+	ls many | wc -l
+	"$CUSTODY" ledger verify >/dev/null
+}
+
+@test "ISO-5: a full disk while a sum is made: when it has room again, apply and --continue work" {
+	skip_without root
+	export -f full_disk
+	for next in apply continue; do
+		rm -rf "$CUSTODY_HOME/fs" "$CUSTODY_HOME/disk"
+		run --separate-stderr on_file_system ext4 bash -c "full_disk $next"
+		[ "$status" -eq 0 ] || custody_fail "$next: $stderr"
+		[ "${lines[-1]}" = 6000 ]
+	done
+	[ "${lines[*]}" = 'old 1 2 old 1 2 3 6000' ]
+}
