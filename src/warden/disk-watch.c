@@ -165,7 +165,7 @@ void disk_watch_init(struct disk_watch *w, const char *dir, uint64_t limit, pid_
 	if (!w->dir)
 		return;
 	read_free(w->dir, &w->free_at_walk, &w->files_at_walk);
-	w->free_at_start = w->free_at_walk;
+	w->free_most = w->free_at_walk;
 }
 
 /* Has the free space changed, and by how much? */
@@ -260,9 +260,11 @@ bool disk_watch_exceeds(struct disk_watch *w, bool final)
 	if (!w->dir)
 		return false;
 	read_free(w->dir, &bytes, &files);
+	if (bytes > w->free_most)
+		w->free_most = bytes;
 	if (!is_due(w, bytes, files, final))
 		return false;
-	lost = bytes < w->free_at_start ? w->free_at_start - bytes : 0;
+	lost = w->free_most - bytes;
 	measure_names(w);
 	if (!final && w->size_at_walk <= w->limit)
 		measure_nameless(w, lost);

@@ -22,7 +22,9 @@ struct disk_watch {
 	uint64_t limit;	  /* bytes */
 	pid_t init;	  /* first process of the run, to find the others */
 	const struct cgroup *cgroup; /* of the run, to stop it while it is counted; may be NULL; borrowed */
-	uint64_t free_at_start, free_at_walk;
+	uint64_t
+		free_most; /* largest free space since the start: what others removed hides nothing of the run */
+	uint64_t free_at_walk;
 	uint64_t files_at_walk; /* free inodes, as bytes that each counts */
 	uint64_t size_at_walk;
 	uint64_t others;	  /* what other processes of the host wrote, when the run was last stopped */

@@ -82,7 +82,7 @@ static struct disk_watch watch_moving_tree(const uint64_t *sizes, unsigned int n
 
 	disk_watch_init(&w, dir, LIMIT, 0);
 	w.measure = walk_moving_tree;
-	w.free_at_start = w.free_at_walk = UINT64_MAX / 2;
+	w.free_most = w.free_at_walk = UINT64_MAX / 2;
 	found = sizes;
 	n_found = n;
 	n_walks = 0;
@@ -118,6 +118,21 @@ static void what_others_wrote_is_not_searched_again(void)
 	n_walks = 0;
 	w.free_at_walk = UINT64_MAX / 2;
 	CHECK(!disk_watch_exceeds(&w, false) && n_walks == 1);
+}
+
+/* Else a run could write as much as others remove meanwhile. */
+static void space_that_others_free_hides_no_growth(void)
+{
+	const uint64_t none = 0;
+	struct disk_watch w = watch_moving_tree(&none, 1);
+
+	/* The file system had almost nothing free at the start; others have removed files since. */
+	w.free_most = w.free_at_walk = 1;
+	CHECK(!disk_watch_exceeds(&w, false) && w.free_most > 1);
+	w.free_most += 2 * LIMIT;
+	w.free_at_walk = w.free_most;
+	n_walks = 0;
+	CHECK(!disk_watch_exceeds(&w, false) && n_walks == WALKS_MAX);
 }
 
 static void inodes_are_told_apart(void)
@@ -161,5 +176,5 @@ static void the_directory_goes_away(void)
 
 TAP_MAIN(T(a_directory_can_be_had), T(a_file_with_many_names_counts_once), T(a_walk_leaves_no_trace),
 	 T(files_that_only_one_of_many_walks_finds_count), T(the_walk_that_finds_the_most_counts),
-	 T(what_others_wrote_is_not_searched_again), T(inodes_are_told_apart),
-	 T(too_many_levels_are_above_every_limit), T(the_directory_goes_away))
+	 T(what_others_wrote_is_not_searched_again), T(space_that_others_free_hides_no_growth),
+	 T(inodes_are_told_apart), T(too_many_levels_are_above_every_limit), T(the_directory_goes_away))
