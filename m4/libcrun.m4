@@ -5,7 +5,7 @@ dnl Debian's package `crun` ships the archive without headers, without a .pc fil
 dnl oci/libcrun/libcrun.h declares the few functions and the one struct that custody uses, and those declarations are
 dnl right only for the versions below; a wrong struct layout compiles, links and then corrupts memory.  So an unknown
 dnl version is an error, not a warning.
-m4_define([custody_libcrun_verified], [1.8.1])
+m4_define([custody_libcrun_verified], [1.8.1 1.21])
 
 AC_DEFUN([CUSTODY_LIBCRUN], [
   AC_ARG_VAR([LIBCRUN_A], [path of libcrun.a, if the compiler does not find it])
@@ -60,6 +60,8 @@ AC_DEFUN([CUSTODY_LIBCRUN], [
   custody declares the part of libcrun that it uses, and a declaration that is off by one field corrupts memory.
   Either install a verified version (Debian 12: apt-get install crun)
   or pass the headers of your version: ./configure --with-libcrun-headers=DIR])])
+  AC_DEFINE_UNQUOTED([LIBCRUN_DECLARATIONS], ["oci/libcrun/libcrun-$LIBCRUN_VERSION.h"],
+    [Declarations of that version.])
   AC_DEFINE_UNQUOTED([LIBCRUN_VERSION], ["${LIBCRUN_VERSION:-unknown}"], [Version of the libcrun linked.])
   AC_SUBST([LIBCRUN_A])
   AC_SUBST([LIBCRUN_CPPFLAGS])

@@ -24,9 +24,9 @@
  * Messages of libcrun outside of an error object: they come from the container's process after its last report to the parent,
  * so only the container's stderr is left.
  */
-static void write_stderr(int err, const char *msg, bool warning, void *arg)
+static void write_stderr(int err, const char *msg, libcrun_level level, void *arg)
 {
-	(void)warning;
+	(void)level;
 	(void)arg;
 	if (err)
 		(void)dprintf(STDERR_FILENO, "custody: %s: %s\n", msg, strerror(err));
@@ -113,7 +113,7 @@ static int create(const struct runtime_request *rq, pid_t *ret_pid, struct fault
 	if (chdir(rq->bundle) < 0)
 		return fault_errno(f, errno, "change to bundle '%s'", rq->bundle);
 
-	crun_set_output_handler(write_stderr, NULL, false);
+	crun_set_output_handler(OUTPUT_ARGUMENTS(write_stderr, NULL));
 	source_pin(rq->sources);
 	counters_limit();
 	container = libcrun_container_load_from_memory(rq->config, &err);

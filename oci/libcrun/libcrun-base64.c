@@ -3,14 +3,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "oci/libcrun/libcrun-wrap.h"
+
 /*
  * libcrun decodes the filter of each run, 7 kB of base64, with a search through the alphabet for every character: half a percent
  * of a start.  The linker calls this instead (--wrap, see local.mk).  From the first group that has another character, and for
  * the last one, which may be padded, it is libcrun's own function, so that the same texts are accepted.
  */
-int __real_base64_decode(const char *text, size_t len, char *ret, size_t size, size_t *ret_len);
-int __wrap_base64_decode(const char *text, size_t len, char *ret, size_t size, size_t *ret_len);
-
 /* clang-format off */
 /* One more than the value; 0: not in the alphabet. */
 static const uint8_t values[UINT8_MAX + 1] = {

@@ -18,9 +18,8 @@
 
 #include "base/fd.h"
 #include "base/str.h"
-#include "oci/libcrun/libcrun-container.h"
 #include "oci/libcrun/libcrun-target.h"
-#include "oci/libcrun/libcrun.h"
+#include "oci/libcrun/libcrun-wrap.h"
 
 /*
  * Calls of libcrun by which an image, a configuration or a running container can reach a file of the host.  The linker
@@ -34,23 +33,6 @@
  *
  * libcrun-target.c has the rules for targets of mounts.
  */
-int __real_fchown(int fd, uid_t uid, gid_t gid);
-int __wrap_fchown(int fd, uid_t uid, gid_t gid);
-int __real_chdir(const char *path);
-int __wrap_chdir(const char *path);
-int __real_openat(int dirfd, const char *path, int flags, ...);
-int __wrap_openat(int dirfd, const char *path, int flags, ...);
-int __wrap_libcrun_reopen_dev_null(libcrun_error_t *err);
-int __real_libcrun_do_pivot_root(struct libcrun_container_s *container, bool no_pivot, const char *rootfs,
-				 libcrun_error_t *err);
-int __wrap_libcrun_do_pivot_root(struct libcrun_container_s *container, bool no_pivot, const char *rootfs,
-				 libcrun_error_t *err);
-int __real_libcrun_join_process(struct libcrun_container_s *container, pid_t pid,
-				struct libcrun_container_status_s *status, const char *cgroup, int detach,
-				int *terminal_fd, libcrun_error_t *err);
-int __wrap_libcrun_join_process(struct libcrun_container_s *container, pid_t pid,
-				struct libcrun_container_status_s *status, const char *cgroup, int detach,
-				int *terminal_fd, libcrun_error_t *err);
 
 /* Closes the descriptors from FIRST for which MATCHES.  /proc is the host's in every caller. */
 static int close_each(int first, bool (*matches)(int fd))
@@ -147,36 +129,35 @@ int __wrap_libcrun_reopen_dev_null(libcrun_error_t *err)
 		if (null < 0)
 			null = open("/dev/null", O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 		if (null < 0)
-			return crun_make_error(err, errno, "open /dev/null of the container");
+			return libcrun_make_error(err, errno, "open /dev/null of the container");
 		if (!is_null(null))
-			return crun_make_error(err, 0, "/dev/null of the container is not the null device");
+			return libcrun_make_error(err, 0,
+						  "/dev/null of the container is not the null device");
 		if (dup2(null, fd) < 0)
-			return crun_make_error(err, errno, "replace descriptor %d", fd);
+			return libcrun_make_error(err, errno, "replace descriptor %d", fd);
 	}
 	return 0;
 }
 
 /*
- * One name in a directory that the image or a volume may have filled.  Of libcrun's calls exactly those lack
- * O_CLOEXEC (ours never do), but the one that creates /dev/console (CVE-2026-47766, CVE-2026-88264).
+ * One name in a directory that the image or a volume may have filled.  Of the calls of 1.8.1 exactly those lack O_CLOEXEC (ours
+ * never do), but the one that creates /dev/console.  Later versions refuse links themselves, but for the console and for the
+ * directory dev (CVE-2026-47766, CVE-2026-88264).
  */
 static bool is_untrusted_name(const char *path, int flags)
 {
-	return !strchr(path, '/') && (!(flags & O_CLOEXEC) || str_eq(path, "console"));
+	return !strchr(path, '/') && (!(flags & O_CLOEXEC) || str_eq(path, "console") ||
+				      (flags == OPEN_DEV && str_eq(path, "dev")));
 }
-
-/* libcrun opens the target of proc and sysfs, and nothing else, with these flags alone. */
-#define PLAIN_TARGET (O_NOFOLLOW | O_DIRECTORY)
 
 int __wrap_openat(int dirfd, const char *path, int flags, ...)
 {
 	mode_t mode = 0;
 	int fd;
 
-	if (flags == PLAIN_TARGET)
+	if (flags == OPEN_PLAIN_TARGET && target_is_root(dirfd))
 		return target_open_plain(dirfd, path, flags);
-	if (flags == (O_RDONLY | O_DIRECTORY) && str_eq(path, "dev") &&
-	    (fd = target_reopen(dirfd, path, flags)) != -EBADF)
+	if (flags == OPEN_DEV && str_eq(path, "dev") && (fd = target_reopen(dirfd, path, flags)) != -EBADF)
 		return fd;
 
 	if ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE) {
@@ -193,7 +174,7 @@ static int close_directories(const struct libcrun_container_s *container, libcru
 {
 	int r = close_each(3 + container->context->preserve_fds, is_directory);
 
-	return r < 0 ? crun_make_error(err, -r, "close directories: /proc/self/fd") : 0;
+	return r < 0 ? libcrun_make_error(err, -r, "close directories: /proc/self/fd") : 0;
 }
 
 /*
@@ -209,14 +190,11 @@ int __wrap_libcrun_do_pivot_root(struct libcrun_container_s *container, bool no_
 }
 
 /* The same for exec. */
-int __wrap_libcrun_join_process(struct libcrun_container_s *container, pid_t pid,
-				struct libcrun_container_status_s *status, const char *cgroup, int detach,
-				int *terminal_fd, libcrun_error_t *err)
+int __wrap_libcrun_join_process(JOIN_PARAMETERS)
 {
 	int r = close_directories(container, err);
 
-	return r < 0 ? r
-		     : __real_libcrun_join_process(container, pid, status, cgroup, detach, terminal_fd, err);
+	return r < 0 ? r : __real_libcrun_join_process(JOIN_ARGUMENTS);
 }
 
 /*

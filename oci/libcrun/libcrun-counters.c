@@ -11,8 +11,7 @@
 #include "base/array.h"
 #include "base/fd.h"
 #include "base/str.h"
-#include "oci/libcrun/libcrun-container.h"
-#include "oci/libcrun/libcrun.h"
+#include "oci/libcrun/libcrun-wrap.h"
 
 /*
  * The kernel counts inotify instances and watches for the user, root included, and adds those of a namespace to the owner's:
@@ -21,9 +20,6 @@
  *
  * Best effort: where /proc/sys is read-only (custody in another container) nothing is limited.
  */
-int __real_libcrun_set_sysctl(struct libcrun_container_s *container, libcrun_error_t *err);
-int __wrap_libcrun_set_sysctl(struct libcrun_container_s *container, libcrun_error_t *err);
-
 /* At least this many, however few the host grants. */
 #define COUNTER_MIN 16
 

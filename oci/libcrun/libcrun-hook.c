@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "oci/libcrun/libcrun.h"
+#include "oci/libcrun/libcrun-wrap.h"
 
 /*
  * One hook of a container, in place of libcrun's function (--wrap, see local.mk), which is ended by SIGPIPE or fails when a
@@ -19,16 +19,13 @@
  *
  * Only calls that a container's seccomp filter allows: startContainer hooks run behind it.
  */
-int __wrap_run_process_with_stdin_timeout_envp(char *path, char **args, const char *cwd, int timeout,
-					       char **envp, char *input, size_t input_len, int out_fd,
-					       int err_fd, libcrun_error_t *err);
-
 struct hook {
 	char *path, **args, **envp;
 	const char *cwd;
-	int out_fd, err_fd; /* negative: /dev/null */
-	int64_t deadline;   /* negative: none; else SIGCHLD is blocked */
-	sigset_t mask;	    /* of the caller */
+	bool cwd_is_optional; /* the process may lack the permission */
+	int out_fd, err_fd;   /* negative: /dev/null */
+	int64_t deadline;     /* negative: none; else SIGCHLD is blocked */
+	sigset_t mask;	      /* of the caller */
 };
 
 static int64_t now_ms(void)
@@ -61,20 +58,19 @@ __attribute__((noreturn)) static void execute(const struct hook *h, int in_fd)
 {
 	char *only[] = { h->path, NULL };
 	sigset_t mask = h->mask;
-	libcrun_error_t err = NULL;
 	int null_fd;
 
 	/* The hook's signals are those of the caller, but SIGPIPE is neither ignored nor blocked. */
 	(void)sigdelset(&mask, SIGPIPE);
 	if (signal(SIGPIPE, SIG_DFL) == SIG_ERR || sigprocmask(SIG_SETMASK, &mask, NULL) < 0 ||
-	    mark_or_close_fds_ge_than(3, false, &err) < 0)
+	    fd_mark_cloexec(3, NULL) < 0)
 		_exit(EXIT_FAILURE);
 	null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if ((null_fd < 0 && (h->out_fd < 0 || h->err_fd < 0)) || dup2(in_fd, STDIN_FILENO) < 0)
 		_exit(EXIT_FAILURE);
 	put_output(h->out_fd, null_fd, STDOUT_FILENO);
 	put_output(h->err_fd, null_fd, STDERR_FILENO);
-	if (h->cwd && chdir(h->cwd) < 0)
+	if (h->cwd && chdir(h->cwd) < 0 && !(h->cwd_is_optional && errno == EACCES))
 		_exit(EXIT_FAILURE);
 	(void)execvpe(h->path, h->args ? h->args : only, h->envp);
 	_exit(EXIT_FAILURE);
@@ -138,14 +134,14 @@ static int wait_for(const struct hook *h, pid_t pid, libcrun_error_t *err)
 		if (left == 0) {
 			(void)kill(pid, SIGKILL);
 			(void)reap(pid, &status, 0);
-			return crun_make_error(err, 0, "timeout expired for `%s`", h->path);
+			return libcrun_make_error(err, 0, "timeout expired for `%s`", h->path);
 		}
 		(void)sigemptyset(&child);
 		(void)sigaddset(&child, SIGCHLD);
 		(void)sigtimedwait(&child, NULL, &wait);
 	}
 	if (ended < 0)
-		return crun_make_error(err, errno, "waitpid");
+		return libcrun_make_error(err, errno, "waitpid");
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -156,12 +152,12 @@ static int run(const struct hook *h, const char *input, size_t len, libcrun_erro
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return crun_make_error(err, errno, "pipe");
+		return libcrun_make_error(err, errno, "pipe");
 	from = ends[0];
 	to = ends[1];
 	pid = fork();
 	if (pid < 0)
-		return crun_make_error(err, errno, "fork");
+		return libcrun_make_error(err, errno, "fork");
 	if (pid == 0)
 		execute(h, from);
 	from = fd_close(from);
@@ -171,14 +167,13 @@ static int run(const struct hook *h, const char *input, size_t len, libcrun_erro
 }
 
 /* Returns the exit status (128 + signal), or negative with ERR set. */
-int __wrap_run_process_with_stdin_timeout_envp(char *path, char **args, const char *cwd, int timeout,
-					       char **envp, char *input, size_t input_len, int out_fd,
-					       int err_fd, libcrun_error_t *err)
+int __wrap_run_process_with_stdin_timeout_envp(HOOK_PARAMETERS)
 {
 	struct hook h = { .path = path,
 			  .args = args,
 			  .envp = envp,
 			  .cwd = cwd,
+			  .cwd_is_optional = HOOK_CWD_IS_OPTIONAL,
 			  .out_fd = out_fd,
 			  .err_fd = err_fd,
 			  .deadline = timeout > 0 ? now_ms() + timeout * INT64_C(1000) : -1 };
@@ -189,7 +184,7 @@ int __wrap_run_process_with_stdin_timeout_envp(char *path, char **args, const ch
 	if (timeout > 0)
 		(void)sigaddset(&child, SIGCHLD);
 	if (sigprocmask(SIG_BLOCK, &child, &h.mask) < 0)
-		return crun_make_error(err, errno, "sigprocmask");
+		return libcrun_make_error(err, errno, "sigprocmask");
 	r = run(&h, input, input_len, err);
 	(void)sigprocmask(SIG_SETMASK, &h.mask, NULL);
 	return r;

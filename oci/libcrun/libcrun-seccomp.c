@@ -10,31 +10,14 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "base/json-span.h"
-#include "oci/libcrun/libcrun-container.h"
-#include "oci/libcrun/libcrun.h"
+#include "oci/libcrun/libcrun-wrap.h"
 #include "oci/libcrun/seccomp-cache.h"
 
 /*
  * libcrun compiles a container's seccomp filter at every create; Debian builds it without its cache.  The linker redirects the
  * call to this file (--wrap, see oci/runtime/local.mk).  The result depends only on the bytes of `linux.seccomp`, the versions
  * and the machine, so it is cached by these; everything else is left to libcrun.
- *
- * The layout is that of 1.8.1, as in libcrun.h.
  */
-struct libcrun_seccomp_gen_ctx_s {
-	struct libcrun_container_s *container;
-	char checksum[65];
-	unsigned int options;
-	bool create;
-	bool from_cache;
-	int fd; /* seccomp.bpf in the container's state directory */
-};
-
-_Static_assert(sizeof(void *) != 8 || offsetof(struct libcrun_seccomp_gen_ctx_s, fd) == 84,
-	       "libcrun 1.8.1 seccomp");
-
-int __real_libcrun_generate_seccomp(struct libcrun_seccomp_gen_ctx_s *ctx, libcrun_error_t *err);
-int __wrap_libcrun_generate_seccomp(struct libcrun_seccomp_gen_ctx_s *ctx, libcrun_error_t *err);
 
 /* 1 and the bytes of linux.seccomp.  Invalid text is reported by libcrun. */
 static int find_section(const char *config, struct jspan *ret)

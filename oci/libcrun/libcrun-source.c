@@ -12,6 +12,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "oci/libcrun/libcrun-wrap.h"
 
 /*
  * libcrun mounts by name.  A source that source_pin() names is opened first, without links, and mounted by its descriptor:
@@ -19,11 +20,6 @@
  */
 #define LOWER "lowerdir="
 #define PINS_MAX 8 /* lowers of one overlay */
-
-int __real_mount(const char *source, const char *target, const char *type, unsigned long flags,
-		 const void *data);
-int __wrap_mount(const char *source, const char *target, const char *type, unsigned long flags,
-		 const void *data);
 
 static const char *const *pinned;
 

@@ -18,7 +18,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "oci/libcrun/libcrun.h"
+#include "oci/libcrun/libcrun-wrap.h"
 
 /*
  * libcrun opens the target of a mount by its path in the root, mounts on the descriptor, and opens the path again for the flags of
@@ -34,17 +34,6 @@
  * 2 and 3 only after target_watch(), and on kernels that tell the id of a mount (5.8).
  */
 #define MOUNTINFO_MAX ((size_t)64 << 20)
-
-int __real_safe_openat(int dirfd, const char *root, size_t root_len, const char *path, int flags, int mode,
-		       libcrun_error_t *err);
-int __wrap_safe_openat(int dirfd, const char *root, size_t root_len, const char *path, int flags, int mode,
-		       libcrun_error_t *err);
-int __real_crun_safe_create_and_open_ref_at(bool dir, int dirfd, const char *root, size_t root_len,
-					    const char *path, int mode, libcrun_error_t *err);
-int __wrap_crun_safe_create_and_open_ref_at(bool dir, int dirfd, const char *root, size_t root_len,
-					    const char *path, int mode, libcrun_error_t *err);
-int __real_umount2(const char *target, int flags);
-int __wrap_umount2(const char *target, int flags);
 
 /* The process creates one container: one root, and one target at a time. */
 static struct {
@@ -111,7 +100,7 @@ static bool is_where_named(int fd, int dirfd, const char *path)
 static int refuse_link(const char *path, libcrun_error_t *err)
 {
 	errno = EPERM;
-	return crun_make_error(
+	return libcrun_make_error(
 		err, EPERM, "'%s' of the image is a symbolic link to /, /dev, /proc or /sys; mount elsewhere",
 		path);
 }
@@ -174,6 +163,13 @@ static int read_ids(void)
 	return r;
 }
 
+/* A mount on / has another directory as the root: libcrun opens it anew (1.28). */
+static void drop_anchors(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(anchors); i++)
+		anchors[i].fd = fd_close(anchors[i].fd);
+}
+
 /*
  * PATH was opened, and something is mounted on it next.  A target whose mount was not seen got it by move_mount: its id is
  * unknown.
@@ -191,6 +187,8 @@ static int begin(int rootfd, const char *path)
 	if (r < 0)
 		return r;
 	watch.fresh = watch.pending = true;
+	if (rootfd != watch.rootfd)
+		drop_anchors();
 	watch.rootfd = rootfd;
 	watch.mount = 0;
 	memcpy(watch.path, path, strlen(path) + 1);
@@ -269,6 +267,11 @@ static void keep_anchor(const char *path, int fd)
 		a->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
+bool target_is_root(int fd)
+{
+	return watch.rootfd < 0 || fd == watch.rootfd;
+}
+
 int target_reopen(int rootfd, const char *name, int flags)
 {
 	const struct anchor *a = find_anchor(name);
@@ -285,10 +288,10 @@ static int fail(int fd, int code, const char *path, libcrun_error_t *err)
 	(void)fd_close(fd);
 	errno = code;
 	if (code == EPERM)
-		return crun_make_error(
+		return libcrun_make_error(
 			err, code,
 			"'%s' was exchanged while it was mounted, by a process that shares it: retry", path);
-	return crun_make_error(err, code, "watch the mounts of '%s'", path);
+	return libcrun_make_error(err, code, "watch the mounts of '%s'", path);
 }
 
 int target_open_plain(int rootfd, const char *path, int flags)
@@ -311,8 +314,8 @@ int target_open_plain(int rootfd, const char *path, int flags)
 }
 
 /* The target of a mount, created if it is missing; the mount follows, by this descriptor. */
-int __wrap_crun_safe_create_and_open_ref_at(bool dir, int dirfd, const char *root, size_t root_len,
-					    const char *path, int mode, libcrun_error_t *err)
+int __wrap_crun_safe_create_and_open_ref_at(bool dir, int dirfd, ROOT_PARAMETERS, const char *path, int mode,
+					    libcrun_error_t *err)
 {
 	const char *name = path + strspn(path, "/"), *rest;
 	const struct anchor *a = find_above(dirfd, name, &rest);
@@ -321,10 +324,10 @@ int __wrap_crun_safe_create_and_open_ref_at(bool dir, int dirfd, const char *roo
 
 	if (a) {
 		(void)snprintf(below, sizeof(below), "%s/%s", root, a->name);
-		return __real_crun_safe_create_and_open_ref_at(dir, a->fd, below, strlen(below), rest, mode,
+		return __real_crun_safe_create_and_open_ref_at(dir, a->fd, ROOT_ARGUMENTS(below), rest, mode,
 							       err);
 	}
-	fd = __real_crun_safe_create_and_open_ref_at(dir, dirfd, root, root_len, path, mode, err);
+	fd = __real_crun_safe_create_and_open_ref_at(dir, dirfd, ROOT_ARGUMENTS(root), path, mode, err);
 	if (fd < 0)
 		return fd;
 	if (!is_where_named(fd, dirfd, name)) {
@@ -351,7 +354,7 @@ static int check_again(int fd, int dirfd, const char *name, int flags, libcrun_e
 	return r < 0 ? fail(fd, -r, name, err) : fd;
 }
 
-int __wrap_safe_openat(int dirfd, const char *root, size_t root_len, const char *path, int flags, int mode,
+int __wrap_safe_openat(int dirfd, ROOT_PARAMETERS, const char *path, int flags, int mode,
 		       libcrun_error_t *err)
 {
 	const char *name = path + strspn(path, "/"), *rest;
@@ -359,11 +362,18 @@ int __wrap_safe_openat(int dirfd, const char *root, size_t root_len, const char 
 	char below[PATH_MAX];
 	int fd;
 
+	/* The root's dev, before devices are made (1.28). */
+	if (flags == OPEN_DEV && str_eq(name, "dev")) {
+		fd = target_reopen(dirfd, name, flags);
+		if (fd != -EBADF)
+			return fd >= 0 ? fd : libcrun_make_error(err, errno, "open /dev of the container");
+		flags |= O_NOFOLLOW;
+	}
 	if (a) {
 		(void)snprintf(below, sizeof(below), "%s/%s", root, a->name);
-		return __real_safe_openat(a->fd, below, strlen(below), rest, flags, mode, err);
+		return __real_safe_openat(a->fd, ROOT_ARGUMENTS(below), rest, flags, mode, err);
 	}
-	fd = __real_safe_openat(dirfd, root, root_len, path, flags, mode, err);
+	fd = __real_safe_openat(dirfd, ROOT_ARGUMENTS(root), path, flags, mode, err);
 	if (fd < 0)
 		return fd;
 	if (!is_where_named(fd, dirfd, name)) {

@@ -13,23 +13,9 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "oci/libcrun/libcrun-passwd.h"
-#include "oci/libcrun/libcrun.h"
+#include "oci/libcrun/libcrun-wrap.h"
 
-/* Functions of libcrun and libc that the linker replaces in custody-runtime (--wrap, see oci/runtime/local.mk). */
-int __wrap_ensure_cloned_binary(void);
-int __real_libcrun_get_cgroup_mode(libcrun_error_t *err);
-int __wrap_libcrun_get_cgroup_mode(libcrun_error_t *err);
-int __wrap_getpwuid_r(uid_t uid, struct passwd *pw, char *buf, size_t size, struct passwd **ret);
-int __real_write_file_at_with_flags(int dirfd, int flags, mode_t mode, const char *name, const void *data,
-				    size_t len, libcrun_error_t *err);
-int __wrap_write_file_at_with_flags(int dirfd, int flags, mode_t mode, const char *name, const void *data,
-				    size_t len, libcrun_error_t *err);
-int __real_write_file_with_flags(const char *name, int flags, const void *data, size_t len,
-				 libcrun_error_t *err);
-int __wrap_write_file_with_flags(const char *name, int flags, const void *data, size_t len,
-				 libcrun_error_t *err);
-int __real_libcrun_cgroup_is_container_paused(void *status, bool *paused, libcrun_error_t *err);
-int __wrap_libcrun_cgroup_is_container_paused(void *status, bool *paused, libcrun_error_t *err);
+/* Functions of libcrun and libc that the linker replaces in custody-runtime: libcrun-wrap.h. */
 
 /*
  * libcrun copies the executable (CVE-2019-5736) in a constructor, for every verb, even for --version.  In
@@ -78,41 +64,6 @@ int __wrap_getpwuid_r(uid_t uid, struct passwd *pw, char *buf, size_t size, stru
 	return passwd_fill(pw, buf, size, uid, NULL);
 }
 
-/* A limit of memory that is 0 is not set, as for runc: engines send every member that they know. */
-static bool is_unset(const char *name, const char *text, size_t len)
-{
-	static const char *const limits[] = { "memory.limit_in_bytes", "memory.memsw.limit_in_bytes",
-					      "memory.max" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
-		if (str_eq(name, limits[i]))
-			return len == 1 && *text == '0';
-	return false;
-}
-
-/*
- * -1 means "no limit" in config.json.  For v1 libcrun writes it as an unsigned number, and to pids.max as -1, which the
- * kernel refuses.
- */
-int __wrap_write_file_at_with_flags(int dirfd, int flags, mode_t mode, const char *name, const void *data,
-				    size_t len, libcrun_error_t *err)
-{
-	static const char unsigned_minus_one[] = "18446744073709551615";
-	bool time = str_eq(name, "cpu.cfs_quota_us") || str_eq(name, "cpu.rt_runtime_us");
-	const char *text = data;
-
-	if (is_unset(name, text, len))
-		return 0;
-	if (time && len == strlen(unsigned_minus_one) && !memcmp(text, unsigned_minus_one, len)) {
-		text = "-1";
-		len = 2;
-	} else if (str_eq(name, "pids.max") && len == 2 && !memcmp(text, "-1", len)) {
-		text = "max";
-		len = 3;
-	}
-	return __real_write_file_at_with_flags(dirfd, flags, mode, name, text, len, err);
-}
-
 /* Writes DATA to a new file beside PATH.  0, or an errno; TEMP is its name as soon as it exists. */
 static int write_beside(const char *path, const void *data, size_t len, char temp[PATH_MAX])
 {
@@ -139,20 +90,17 @@ static int write_beside(const char *path, const void *data, size_t len, char tem
 }
 
 /*
- * The only file that libcrun creates by this function is the pid file.  As runc does it, a new file gets the name: a link
- * is replaced and not followed, and a reader never sees half of the number.  A device is not replaced.
+ * The pid file.  As runc does it, a new file gets the name: a link is replaced and not followed, and a reader never sees half
+ * of the number.  A device is not replaced.
  */
-int __wrap_write_file_with_flags(const char *name, int flags, const void *data, size_t len,
-				 libcrun_error_t *err)
+static int write_pid_file(const char *name, const void *data, size_t len, libcrun_error_t *err)
 {
 	char temp[PATH_MAX] = "";
 	struct stat st;
 	int e;
 
-	if (!(flags & O_CREAT))
-		return __real_write_file_with_flags(name, flags, data, len, err);
 	if (lstat(name, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
-		return crun_make_error(err, 0, "pid file `%s` exists and is not a regular file", name);
+		return libcrun_make_error(err, 0, "pid file `%s` exists and is not a regular file", name);
 	e = write_beside(name, data, len, temp);
 	if (e == 0 && rename(temp, name) < 0)
 		e = errno;
@@ -160,7 +108,56 @@ int __wrap_write_file_with_flags(const char *name, int flags, const void *data, 
 		return (int)len;
 	if (temp[0])
 		(void)unlink(temp);
-	return crun_make_error(err, e, "write pid file `%s`", name);
+	return libcrun_make_error(err, e, "write pid file `%s`", name);
+}
+
+#ifdef LIBCRUN_HAS_WRITE_FILE_WITH_FLAGS
+/* The only file that libcrun creates by this function is the pid file. */
+int __wrap_write_file_with_flags(const char *name, int flags, const void *data, size_t len,
+				 libcrun_error_t *err)
+{
+	if (!(flags & O_CREAT))
+		return __real_write_file_with_flags(name, flags, data, len, err);
+	return write_pid_file(name, data, len, err);
+}
+#endif
+
+/* A limit of memory that is 0 is not set, as for runc: engines send every member that they know. */
+static bool is_unset(const char *name, const char *text, size_t len)
+{
+	static const char *const limits[] = { "memory.limit_in_bytes", "memory.memsw.limit_in_bytes",
+					      "memory.max" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
+		if (str_eq(name, limits[i]))
+			return len == 1 && *text == '0';
+	return false;
+}
+
+/*
+ * -1 means "no limit" in config.json.  For v1 libcrun writes it as an unsigned number, and to pids.max as -1, which the
+ * kernel refuses.
+ */
+int __wrap_write_file_at_with_flags(int dirfd, int flags, mode_t mode, const char *name, const void *data,
+				    size_t len, libcrun_error_t *err)
+{
+	static const char unsigned_minus_one[] = "18446744073709551615";
+	bool time = str_eq(name, "cpu.cfs_quota_us") || str_eq(name, "cpu.rt_runtime_us");
+	const char *text = data;
+
+	/* The pid file, and nothing else, is created with these flags alone (1.21 and later). */
+	if (dirfd == AT_FDCWD && flags == (O_CREAT | O_TRUNC))
+		return write_pid_file(name, data, len, err);
+	if (is_unset(name, text, len))
+		return 0;
+	if (time && len == strlen(unsigned_minus_one) && !memcmp(text, unsigned_minus_one, len)) {
+		text = "-1";
+		len = 2;
+	} else if (str_eq(name, "pids.max") && len == 2 && !memcmp(text, "-1", len)) {
+		text = "max";
+		len = 3;
+	}
+	return __real_write_file_at_with_flags(dirfd, flags, mode, name, text, len, err);
 }
 
 /* exec --ignore-paused: libcrun has no such option; set once, before the one call of this process. */
@@ -171,7 +168,8 @@ void libcrun_ignore_paused(void)
 	paused_is_ignored = true;
 }
 
-int __wrap_libcrun_cgroup_is_container_paused(void *status, bool *paused, libcrun_error_t *err)
+int __wrap_libcrun_cgroup_is_container_paused(struct libcrun_cgroup_status *status, bool *paused,
+					      libcrun_error_t *err)
 {
 	int r = __real_libcrun_cgroup_is_container_paused(status, paused, err);
 

@@ -4,16 +4,9 @@
 #include <unistd.h>
 
 #include "oci/libcrun/libcrun-passwd.h"
-#include "oci/libcrun/libcrun.h"
+#include "oci/libcrun/libcrun-wrap.h"
 
-/* Functions of libcrun and libc that the linker replaces in custody (--wrap, see local.mk). */
-int __real_ensure_cloned_binary(void);
-int __wrap_ensure_cloned_binary(void);
-int __real_libcrun_get_cgroup_mode(libcrun_error_t *err);
-int __wrap_libcrun_get_cgroup_mode(libcrun_error_t *err);
-int __real_run_process(char **args, libcrun_error_t *err);
-int __wrap_run_process(char **args, libcrun_error_t *err);
-int __wrap_getpwuid_r(uid_t uid, struct passwd *pw, char *buf, size_t size, struct passwd **ret);
+/* Functions of libcrun and libc that the linker replaces in custody: libcrun-wrap.h. */
 
 /*
  * CVE-2019-5736: a container process whose id may write our executable can replace it through /proc/PID/exe.  libcrun

@@ -4,74 +4,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include "base/cleanup.h"
+#include "oci/libcrun/libcrun-types.h"
 
 /*
- * The part of libcrun 1.8.1 that custody calls, declared here because Debian ships the archive without headers.
- * Layouts are those of that version; configure accepts only versions that were verified.  Container definitions
- * stay opaque on purpose: the archive was built from another runtime-spec than the one in its source tarball, and a struct
- * read through the wrong header gives wrong values without an error.  JSON in, JSON out.
+ * The part of libcrun that custody calls: the same functions in every version, but for parameters in capitals.
  *
  * Failures are -status-1 or positive, never -errno, and may have no error object: test `!= 0`.
  */
-struct libcrun_error_s {
-	int status; /* errno, or 0 */
-	char *msg;
-};
-
-typedef struct libcrun_error_s *libcrun_error_t;
-typedef void (*crun_output_handler)(int errno_, const char *msg, bool warning, void *arg);
-
-struct libcrun_context_s {
-	const char *state_root;
-	const char *id;
-	const char *bundle;
-	const char *console_socket;
-	const char *pid_file;
-	const char *notify_socket;
-	const char *handler;
-	int preserve_fds;
-	int listen_fds;
-	crun_output_handler output_handler;
-	void *output_handler_arg;
-	int fifo_exec_wait_fd; /* 0 would mean stdin: start with -1 */
-	bool systemd_cgroup;
-	bool detach;
-	bool no_subreaper;
-	bool no_new_keyring;
-	bool force_no_cgroup;
-	bool no_pivot;
-	char **argv;
-	int argc;
-	void *handler_manager;
-};
-
-struct libcrun_container_status_s {
-	pid_t pid;
-	unsigned long long process_start_time;
-	char *bundle;
-	char *rootfs;
-	char *cgroup_path;
-	char *scope;
-	int systemd_cgroup;
-	char *created;
-	int detached;
-	char *external_descriptors;
-	char *owner;
-};
-
-_Static_assert(sizeof(void *) != 8 || sizeof(struct libcrun_context_s) == 120, "libcrun 1.8.1 context");
-_Static_assert(sizeof(void *) != 8 || offsetof(struct libcrun_context_s, fifo_exec_wait_fd) == 80,
-	       "libcrun 1.8.1");
-_Static_assert(sizeof(void *) != 8 || offsetof(struct libcrun_context_s, argv) == 96,
-	       "libcrun 1.8.1 context");
-_Static_assert(sizeof(void *) != 8 || sizeof(struct libcrun_container_status_s) == 88,
-	       "libcrun 1.8.1 status");
-
-struct libcrun_container_s; /* opaque */
-
 struct libcrun_container_s *libcrun_container_load_from_memory(const char *json, libcrun_error_t *err);
 void libcrun_container_free(struct libcrun_container_s *container);
 int libcrun_container_create(struct libcrun_context_s *context, struct libcrun_container_s *container,
@@ -86,11 +29,10 @@ int libcrun_read_container_status(struct libcrun_container_status_s *status, con
 				  const char *id, libcrun_error_t *err);
 void libcrun_free_container_status(struct libcrun_container_status_s *status);
 int libcrun_error_release(libcrun_error_t *err);
-int crun_make_error(libcrun_error_t *err, int status, const char *msg, ...)
+int libcrun_make_error(libcrun_error_t *err, int status, const char *msg, ...)
 	__attribute__((format(printf, 3, 4))); /* returns the failure, negative */
 void libcrun_error(int status, const char *msg, ...) __attribute__((format(printf, 2, 3)));
-int mark_or_close_fds_ge_than(int first, bool close_now, libcrun_error_t *err);
-void crun_set_output_handler(crun_output_handler handler, void *arg, bool log_to_stderr);
+void crun_set_output_handler(OUTPUT_PARAMETERS);
 
 static inline void container_freep(struct libcrun_container_s **c)
 {
@@ -106,18 +48,6 @@ static inline void error_release(libcrun_error_t *err)
 #define _cleanup_error_ _cleanup_(error_release)
 
 /* Called by custody-runtime only: runtime-call.c. */
-struct libcrun_container_exec_options_s {
-	size_t struct_size;
-	void *process; /* ocispec struct: always NULL here */
-	const char *path;
-	const char *cgroup;
-};
-
-struct libcrun_container_list_s {
-	struct libcrun_container_list_s *next;
-	char *name;
-};
-
 int libcrun_container_run(struct libcrun_context_s *context, struct libcrun_container_s *container,
 			  unsigned int options, libcrun_error_t *err);
 int libcrun_container_kill(struct libcrun_context_s *context, const char *id, const char *signal,

@@ -2,7 +2,6 @@
 # In both archives: custody-runtime-systemd does not link liboci.a.
 libcrun_common = \
 	oci/libcrun/libcrun-confine.h \
-	oci/libcrun/libcrun-container.h \
 	oci/libcrun/libcrun-guard.c oci/libcrun/libcrun-guard.h \
 	oci/libcrun/libcrun-passwd.c oci/libcrun/libcrun-passwd.h \
 	oci/libcrun/libcrun-target.h
@@ -21,7 +20,8 @@ liboci_a_SOURCES += \
 	oci/libcrun/libcrun-counters.c oci/libcrun/libcrun-counters.h \
 	oci/libcrun/libcrun-source.c oci/libcrun/libcrun-source.h \
 	oci/libcrun/libcrun-wrap.c \
-	oci/libcrun/libcrun.h \
+	oci/libcrun/libcrun.h oci/libcrun/libcrun-types.h oci/libcrun/libcrun-wrap.h \
+	oci/libcrun/libcrun-1.8.1.h oci/libcrun/libcrun-1.21.h oci/libcrun/libcrun-1.28.h \
 	oci/libcrun/systemd-notify.c \
 	oci/libcrun/systemd-stub.c
 

@@ -32,22 +32,22 @@ static void use_done(struct use *u)
 }
 #define _cleanup_use_ _cleanup_(use_done)
 
-static void on_output(int err, const char *msg, bool warning, void *arg)
+static void on_output(int err, const char *msg, libcrun_level level, void *arg)
 {
 	struct use *u = arg;
 
-	if (!warning) {
+	if (level == 0) {
 		free(u->printed);
 		u->printed = strdup(msg);
 	}
-	u->call->report(u->call->report_arg, err, msg, warning);
+	u->call->report(u->call->report_arg, err, msg, level != 0);
 }
 
 /* The rest of a terminal's output after its process has exited: raw bytes, not a message. */
-static void pass_terminal(int err, const char *bytes, bool warning, void *arg)
+static void pass_terminal(int err, const char *bytes, libcrun_level level, void *arg)
 {
 	(void)err;
-	(void)warning;
+	(void)level;
 	(void)arg;
 	(void)!write(STDERR_FILENO, bytes, strlen(bytes));
 }
@@ -77,7 +77,7 @@ static void use_init(struct use *u, const struct runtime_call *c)
 	};
 	libcrun_set_verbosity(c->warnings ? 1 : 0);
 	target_watch();
-	crun_set_output_handler(on_output, u, false);
+	crun_set_output_handler(OUTPUT_ARGUMENTS(on_output, u));
 }
 
 static bool has_status(const struct runtime_call *c)

@@ -36,7 +36,7 @@ static int fill_standard(struct fault *f)
 }
 
 /* For kernels before 5.11 and seccomp filters without close_range. */
-static int mark_each(struct fault *f)
+static int mark_each(int first, struct fault *f)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	const struct dirent *entry;
@@ -48,7 +48,7 @@ static int mark_each(struct fault *f)
 		uint64_t fd;
 		int flags;
 
-		if (str_to_u64(entry->d_name, &fd) < 0 || fd < 3)
+		if (str_to_u64(entry->d_name, &fd) < 0 || fd < (uint64_t)first)
 			continue;
 		flags = fcntl((int)fd, F_GETFD);
 		if (flags < 0 || fcntl((int)fd, F_SETFD, flags | FD_CLOEXEC) < 0) {
@@ -62,14 +62,16 @@ static int mark_each(struct fault *f)
 	return r;
 }
 
+int fd_mark_cloexec(int first, struct fault *f)
+{
+	if (syscall(SYS_close_range, (unsigned int)first, ~0U, CLOSE_RANGE_CLOEXEC) == 0)
+		return 0;
+	return mark_each(first, f);
+}
+
 int fd_sanitize(struct fault *f)
 {
-	int r;
+	int r = fill_standard(f);
 
-	r = fill_standard(f);
-	if (r < 0)
-		return r;
-	if (syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) == 0)
-		return 0;
-	return mark_each(f);
+	return r < 0 ? r : fd_mark_cloexec(3, f);
 }

@@ -43,5 +43,7 @@ int fd_write_all(int fd, const void *bytes, size_t len, struct fault *f) _must_c
 int fd_replace_file(int dirfd, const char *name, const void *bytes, size_t len, mode_t mode,
 		    struct fault *f) _must_check_;
 
+/* The descriptors from FIRST. */
+int fd_mark_cloexec(int first, struct fault *f) _must_check_;
 /* Program start: descriptors 0-2 exist (else /dev/null is opened there), the others get CLOEXEC. */
 int fd_sanitize(struct fault *f) _must_check_;

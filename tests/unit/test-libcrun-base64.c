@@ -3,11 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "oci/libcrun/libcrun-wrap.h"
 #include "tap.h"
-
-/* As the linker calls them in custody, for libcrun. */
-int __wrap_base64_decode(const char *text, size_t len, char *ret, size_t size, size_t *ret_len);
-int __real_base64_decode(const char *text, size_t len, char *ret, size_t size, size_t *ret_len);
 
 static size_t left_to_libcrun; /* characters */
 

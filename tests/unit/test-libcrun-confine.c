@@ -13,102 +13,59 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "oci/libcrun/libcrun-confine.h"
-#include "oci/libcrun/libcrun-container.h"
+#include "oci/libcrun/libcrun-wrap.h"
 #include "tap.h"
 
 /*
  * The replaced calls by themselves, as libcrun makes them: no check came before, so a tree that changes after a check looks
  * the same to them.  The linker wraps the names in this file as it wraps libcrun's.
  */
-int libcrun_do_pivot_root(struct libcrun_container_s *container, bool no_pivot, const char *rootfs,
-			  libcrun_error_t *err);
-int libcrun_join_process(struct libcrun_container_s *container, pid_t pid,
-			 struct libcrun_container_status_s *status, const char *cgroup, int detach,
-			 int *terminal_fd, libcrun_error_t *err);
-int __wrap_libcrun_do_pivot_root(struct libcrun_container_s *container, bool no_pivot, const char *rootfs,
-				 libcrun_error_t *err);
-int __wrap_libcrun_join_process(struct libcrun_container_s *container, pid_t pid,
-				struct libcrun_container_status_s *status, const char *cgroup, int detach,
-				int *terminal_fd, libcrun_error_t *err);
-int crun_safe_create_and_open_ref_at(bool dir, int dirfd, const char *path, size_t root_len, const char *name,
-				     int mode, libcrun_error_t *err);
-int safe_openat(int dirfd, const char *path, size_t root_len, const char *name, int flags, int mode,
-		libcrun_error_t *err);
-int __wrap_safe_openat(int dirfd, const char *path, size_t root_len, const char *name, int flags, int mode,
-		       libcrun_error_t *err);
-int run_process_with_stdin_timeout_envp(char *path, char **args, const char *cwd, int timeout, char **envp,
-					char *input, size_t input_len, int out_fd, int err_fd,
-					libcrun_error_t *err);
 
-static char root[] = "/tmp/custody-test-confine.XXXXXX";
+static char tree[] = "/tmp/custody-test-confine.XXXXXX";
 static int rootfd = -EBADF, watched = -EBADF;
 static bool watched_is_open;
 
-/* libcrun's side. */
-int crun_make_error(libcrun_error_t *err, int status, const char *msg, ...)
+/* libcrun's side: which parameters a function has depends on the version. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+int libcrun_make_error(libcrun_error_t *err, int status, const char *msg, ...)
 {
-	(void)err;
-	(void)msg;
 	return -status - 1;
 }
 
 void libcrun_error(int status, const char *msg, ...)
 {
-	(void)status;
-	(void)msg;
-}
-
-int mark_or_close_fds_ge_than(int first, bool close_now, libcrun_error_t *err)
-{
-	(void)first;
-	(void)close_now;
-	(void)err;
-	return 0;
 }
 
 int libcrun_do_pivot_root(struct libcrun_container_s *container, bool no_pivot, const char *rootfs,
 			  libcrun_error_t *err)
 {
-	(void)container;
-	(void)no_pivot;
-	(void)rootfs;
-	(void)err;
 	watched_is_open = fcntl(watched, F_GETFD) >= 0;
 	return 0;
 }
 
-int libcrun_join_process(struct libcrun_container_s *container, pid_t pid,
-			 struct libcrun_container_status_s *status, const char *cgroup, int detach,
-			 int *terminal_fd, libcrun_error_t *err)
+int libcrun_join_process(JOIN_PARAMETERS)
 {
-	(void)pid;
-	(void)status;
-	(void)cgroup;
-	(void)detach;
-	(void)terminal_fd;
 	return libcrun_do_pivot_root(container, false, NULL, err);
 }
 
-int crun_safe_create_and_open_ref_at(bool dir, int dirfd, const char *path, size_t root_len, const char *name,
-				     int mode, libcrun_error_t *err)
+int crun_safe_create_and_open_ref_at(bool dir, int dirfd, ROOT_PARAMETERS, const char *path, int mode,
+				     libcrun_error_t *err)
 {
-	(void)dir;
-	return safe_openat(dirfd, path, root_len, name, O_PATH | O_CLOEXEC, mode, err);
+	return safe_openat(dirfd, ROOT_ARGUMENTS(root), path, O_PATH | O_CLOEXEC, mode, err);
 }
 
-int safe_openat(int dirfd, const char *path, size_t root_len, const char *name, int flags, int mode,
-		libcrun_error_t *err)
+int safe_openat(int dirfd, ROOT_PARAMETERS, const char *path, int flags, int mode, libcrun_error_t *err)
 {
-	(void)path;
-	(void)root_len;
-	(void)err;
-	return path_open_in_root(dirfd, name, flags, (mode_t)mode, NULL);
+	return path_open_in_root(dirfd, path, flags, (mode_t)mode, NULL);
 }
+
+#pragma GCC diagnostic pop
 
 static bool is_target(const char *name)
 {
 	_cleanup_close_ int fd =
-		__wrap_safe_openat(rootfd, root, strlen(root), name, O_PATH | O_CLOEXEC, 0, NULL);
+		__wrap_safe_openat(rootfd, ROOT_ARGUMENTS(tree), name, O_PATH | O_CLOEXEC, 0, NULL);
 
 	return fd >= 0;
 }
@@ -188,8 +145,8 @@ static void a_directory_that_cannot_be_named_is_left(void)
 	char path[64], cwd[4096];
 	int fd;
 
-	CHECK(chdir(root) == 0);
-	fd = (int)syscall(SYS_open_tree, AT_FDCWD, root, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	CHECK(chdir(tree) == 0);
+	fd = (int)syscall(SYS_open_tree, AT_FDCWD, tree, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	if (fd < 0) {
 		printf("# open_tree needs CAP_SYS_ADMIN\n");
 		return;
@@ -207,6 +164,21 @@ static void a_directory_that_cannot_be_named_is_left(void)
 	CHECK(close(fd) == 0);
 }
 
+static int join_process(struct libcrun_container_s *container)
+{
+	struct libcrun_context_s *context = container->context;
+	struct libcrun_container_status_s *status = NULL;
+	int *terminal_fd = NULL, detach = 0;
+	const char *cgroup = NULL;
+	void *process = NULL;
+	libcrun_error_t *err = NULL;
+	pid_t pid = 1;
+
+	(void)context;
+	(void)process;
+	return __wrap_libcrun_join_process(JOIN_ARGUMENTS);
+}
+
 /* In a child: all directories above the preserved ones are closed, files are not. */
 static bool is_closed(int type, unsigned int preserved, bool join)
 {
@@ -220,7 +192,7 @@ static bool is_closed(int type, unsigned int preserved, bool join)
 		if (type == 0)
 			watched = openat(rootfd, "file", O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
 		watched = fcntl(watched, F_DUPFD_CLOEXEC, 50);
-		if (join ? __wrap_libcrun_join_process(&container, 1, NULL, NULL, 0, NULL, NULL)
+		if (join ? join_process(&container)
 			 : __wrap_libcrun_do_pivot_root(&container, false, NULL, NULL))
 			_exit(2);
 		_exit(watched_is_open);
@@ -286,13 +258,17 @@ static void a_directory_is_no_stdio(void)
 	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
 }
 
-static int hook(const char *path, const char *arg, const char *input, size_t len, int timeout)
+static int hook(const char *program, const char *arg, char *input, size_t input_len, int timeout)
 {
-	char *args[] = { (char *)path, (char *)"-c", (char *)arg, NULL };
-	char *env[] = { (char *)"PATH=/usr/bin:/bin", NULL };
+	char *path = (char *)program, *args[] = { path, (char *)"-c", (char *)arg, NULL };
+	char *envp[] = { (char *)"PATH=/usr/bin:/bin", NULL };
+	const char *cwd = "/";
+	const bool cwd_is_optional = false;
+	const int out_fd = -1, err_fd = -1;
+	libcrun_error_t *err = NULL;
 
-	return run_process_with_stdin_timeout_envp((char *)path, args, "/", timeout, env, (char *)input, len,
-						   -1, -1, NULL);
+	(void)cwd_is_optional;
+	return run_process_with_stdin_timeout_envp(HOOK_ARGUMENTS);
 }
 
 static void a_hook_need_not_read_its_input(void)
@@ -320,8 +296,8 @@ static void a_hook_that_neither_reads_nor_exits_is_ended(void)
 
 static void a_root_is_made(void)
 {
-	CHECK(mkdtemp(root));
-	rootfd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(mkdtemp(tree));
+	rootfd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CHECK(rootfd >= 0);
 }
 
@@ -329,7 +305,7 @@ static void the_root_is_removed(void)
 {
 	int tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	CHECK(tmp >= 0 && path_remove_tree(tmp, root + strlen("/tmp/"), NULL) == 0);
+	CHECK(tmp >= 0 && path_remove_tree(tmp, tree + strlen("/tmp/"), NULL) == 0);
 	(void)close(tmp);
 }
 
