@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# From a bare Debian 12 to a sandboxed command, as root:
+# From a bare Debian 12, 13 or sid to a sandboxed command, as root:
 #
 #	contrib/quickstart.sh
 #
@@ -31,17 +31,28 @@ quietly() {
 	}
 }
 
-packages='gcc libc6-dev make autoconf automake pkg-config crun libseccomp-dev libyajl-dev libcap-dev nettle-dev libarchive-dev'
-missing=()
-for name in $packages; do
-	dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null | grep -qx installed || missing+=("$name")
-done
+packages='gcc libc6-dev libcrypt-dev make autoconf automake pkg-config crun libseccomp-dev libyajl-dev libcap-dev nettle-dev
+	libarchive-dev'
+# list_missing: sets `missing`.  The libcrun of some releases reads JSON with json-c; ours is linked statically, so it needs that.
+list_missing() {
+	local name
+	missing=()
+	for name in $packages $({
+		dpkg-query -W -f '${Depends}' crun
+		apt-cache show --no-all-versions crun
+	} 2>/dev/null | grep -o 'libjson-c' | sed 's/$/-dev/;q'); do
+		dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null | grep -qx installed || missing+=("$name")
+	done
+}
 mkdir -p "$BUILD" || exit 1
+list_missing
 if [ ${#missing[@]} -gt 0 ]; then
 	[ "$(id -u)" -eq 0 ] || die "packages are missing; as root: apt-get install ${missing[*]}"
-	say "installing packages: ${missing[*]}"
 	export DEBIAN_FRONTEND=noninteractive
+	say 'installing packages'
 	quietly apt-update.log apt-get update
+	list_missing
+	printf '%s\n' "${missing[*]}"
 	quietly apt-install.log apt-get install -y --no-install-recommends "${missing[@]}"
 fi
 

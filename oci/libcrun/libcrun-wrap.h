@@ -39,6 +39,8 @@ WRAPPED_LIBCRUN(int, safe_openat, int dirfd, ROOT_PARAMETERS, const char *path, 
 		libcrun_error_t *err);
 WRAPPED_LIBCRUN(int, crun_safe_create_and_open_ref_at, bool dir, int dirfd, ROOT_PARAMETERS, const char *path,
 		int mode, libcrun_error_t *err);
+WRAPPED_LIBCRUN(int, libcrun_open_seccomp_bpf, struct libcrun_seccomp_gen_ctx_s *ctx, int *fd,
+		libcrun_error_t *err);
 WRAPPED_LIBCRUN(int, libcrun_generate_seccomp, struct libcrun_seccomp_gen_ctx_s *ctx, libcrun_error_t *err);
 WRAPPED_LIBCRUN(int, write_file_at_with_flags, int dirfd, int flags, mode_t mode, const char *name,
 		const void *data, size_t len, libcrun_error_t *err);

@@ -7,10 +7,11 @@ libcrun_common = \
 	oci/libcrun/libcrun-target.h
 
 # libcrun calls into these; both programs wrap the same symbols (confine_wraps).
-libcrun_confine = oci/libcrun/libcrun-confine.c oci/libcrun/libcrun-hook.c oci/libcrun/libcrun-target.c
+libcrun_confine = oci/libcrun/libcrun-confine.c oci/libcrun/libcrun-filter.c oci/libcrun/libcrun-hook.c \
+	oci/libcrun/libcrun-target.c
 confine_wraps = -Wl,--wrap=fchown,--wrap=chdir,--wrap=openat,--wrap=run_process_with_stdin_timeout_envp \
 	-Wl,--wrap=libcrun_reopen_dev_null,--wrap=libcrun_do_pivot_root,--wrap=libcrun_join_process \
-	-Wl,--wrap=safe_openat,--wrap=crun_safe_create_and_open_ref_at,--wrap=umount2
+	-Wl,--wrap=safe_openat,--wrap=crun_safe_create_and_open_ref_at,--wrap=umount2,--wrap=libcrun_open_seccomp_bpf
 
 liboci_a_SOURCES += \
 	$(libcrun_confine) \
@@ -27,7 +28,7 @@ liboci_a_SOURCES += \
 
 # What a program that contains the adapter links after liboci.a, and the linker flags it needs.
 # Twice: libcrun calls back into the wraps and the systemd symbols.
-oci_libs = $(LIBCRUN_A) liboci.a libbase.a
+oci_libs = $(LIBCRUN_A) liboci.a libbase.a $(LIBCRUN_LIBS)
 oci_ldflags = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_get_cgroup_mode,--wrap=run_process \
 	-Wl,--wrap=mount,--wrap=libcrun_set_sysctl,--wrap=base64_decode $(confine_wraps)
 

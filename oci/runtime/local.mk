@@ -26,7 +26,6 @@ libruntime_a_SOURCES += \
 bin_PROGRAMS += custody-runtime
 runtime_sources = oci/runtime/runtime-main.c $(runtime_callbacks)
 custody_runtime_SOURCES = $(runtime_sources) oci/runtime/runtime-systemd-no.c
-custody_runtime_CPPFLAGS = $(AM_CPPFLAGS) $(LIBCRUN_CPPFLAGS)
 # Its own wraps, in libcrun-wrap-runtime.c and libcrun-seccomp.c; libcrun-wrap.c, which has those of custody run, must stay out.
 runtime_wraps = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_get_cgroup_mode \
 	-Wl,--wrap=libcrun_generate_seccomp,--wrap=write_file_at_with_flags,--wrap=write_file_with_flags \
@@ -37,8 +36,7 @@ custody_runtime_LDADD = libruntime.a liboci.a libbase.a $(oci_libs) $(PROG_LIBS)
 if SYSTEMD
 pkglibexec_PROGRAMS += custody-runtime-systemd
 custody_runtime_systemd_SOURCES = $(runtime_sources) oci/runtime/runtime-systemd-yes.c
-custody_runtime_systemd_CPPFLAGS = $(AM_CPPFLAGS) $(LIBCRUN_CPPFLAGS)
 custody_runtime_systemd_LDFLAGS = $(HARDEN_LDFLAGS) $(PIE_LDFLAGS) $(SAN_FLAGS) $(runtime_wraps)
 # Not liboci.a: it has the stubs of what libsystemd has.
-custody_runtime_systemd_LDADD = libruntime.a libbase.a $(LIBCRUN_A) $(MIXED_LIBS) $(SYSTEMD_LIBS)
+custody_runtime_systemd_LDADD = libruntime.a libbase.a $(LIBCRUN_A) $(LIBCRUN_MIXED_LIBS) $(MIXED_LIBS) $(SYSTEMD_LIBS)
 endif

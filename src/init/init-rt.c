@@ -185,7 +185,8 @@ int strncmp(const char *a, const char *b, size_t n)
 	return n ? (unsigned char)*a - (unsigned char)*b : 0;
 }
 
-char *strchr(const char *s, int c)
+/* A macro in glibc 2.43. */
+char *(strchr)(const char *s, int c)
 {
 	while (*s && *s != (char)c)
 		s++;

@@ -6,7 +6,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-static const char magic[8] = "cseal 1\n";
+static const char magic[8] = { 'c', 's', 'e', 'a', 'l', ' ', '1', '\n' };
 static const char evolve_label[] = "custody ledger seal: next key";
 
 _Static_assert(sizeof(struct seal) <= 512,
