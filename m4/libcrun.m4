@@ -16,8 +16,8 @@ AC_DEFUN([CUSTODY_LIBCRUN_VERSION], [
   AC_MSG_CHECKING([for the version of libcrun])
   dnl The archive has it since 1.9, as part of the key of its seccomp cache; 1.8.1 has a function that was removed then.
   custody_crun_member=`$AR t "$LIBCRUN_A" 2>/dev/null | grep 'seccomp\.o$' | head -n 1`
-  custody_crun_inside=`$AR p "$LIBCRUN_A" $custody_crun_member 2>/dev/null | LC_ALL=C tr -c '0-9A-Za-z.+-' '\n' |
-    grep -E '^@<:@0-9@:>@+\.@<:@0-9@:>@+(\.@<:@0-9@:>@+)*$' | sort -u`
+  custody_crun_inside=`$AR p "$LIBCRUN_A" $custody_crun_member 2>/dev/null | LC_ALL=C tr '\000' '\n' |
+    LC_ALL=C sed 's/.*@<:@^ -~@:>@//' | LC_ALL=C grep -aE '^@<:@0-9@:>@+\.@<:@0-9@:>@+(\.@<:@0-9@:>@+)*$' | sort -u`
   AS_IF([test -z "$custody_crun_inside" && grep -q '^T write_file_with_flags$' conftest.nm], [custody_crun_inside=1.8.1])
   dnl The package that owns the file.
   custody_crun_pkg=`dpkg-query -S "$LIBCRUN_A" 2>/dev/null | sed -n '1s/: .*//p'`

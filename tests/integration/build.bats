@@ -9,32 +9,154 @@ setup() {
 	SRC=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
 }
 
-# A libcrun.a of another version: the real archive, in a prefix whose crun says so.
-fake_prefix() { # VERSION
-	mkdir -p "$BATS_TEST_TMPDIR/fake/lib" "$BATS_TEST_TMPDIR/fake/bin"
-	cp "$(cc -print-file-name=libcrun.a)" "$BATS_TEST_TMPDIR/fake/lib/libcrun.a"
-	printf '#!/bin/sh\necho "crun version %s"\n' "$1" >"$BATS_TEST_TMPDIR/fake/bin/crun"
-	chmod +x "$BATS_TEST_TMPDIR/fake/bin/crun"
+wrapped() { # the functions of libcrun and libc that the linker replaces
+	cat "$SRC/oci/libcrun/local.mk" "$SRC/oci/runtime/local.mk" | tr ', ' '\n\n' | sed -n 's/.*--wrap=//p' | sort -u
+}
+# A small libcrun.a with VERSION inside, that calls what custody replaces but for the functions OMITTED; crun VERSION, if any.
+fake_libcrun() { # VERSION CRUN [OMITTED...]
+	local fake=$BATS_TEST_TMPDIR/fake version=$1 crun=$2 name
+	shift 2
+	rm -rf "$fake"
+	mkdir -p "$fake/lib" "$fake/bin" "$fake/o"
+	for name in $(wrapped); do
+		[[ " $* " == *" $name "* ]] || printf 'void %s(void);\n' "$name" >>"$fake/o/declared.c"
+		[[ " $* " == *" $name "* ]] || printf '\t%s();\n' "$name" >>"$fake/o/called.c"
+	done
+	printf '%s\nvoid libcrun_container_load_from_memory(void)\n{\n%s\n}\n' "$(cat "$fake/o/declared.c")" \
+		"$(cat "$fake/o/called.c")" >"$fake/o/container.c"
+	printf 'const char *version(void);\nconst char *version(void) { return "%s"; }\n' "${version:-none}" >"$fake/o/seccomp.c"
+	[ "$version" != 1.8.1 ] ||
+		printf 'const char *version(void);\nvoid write_file_with_flags(void);\nvoid write_file_with_flags(void) {}\n' >"$fake/o/seccomp.c"
+	(cd "$fake/o" && cc -w -fno-builtin -c container.c seccomp.c && ar cr ../lib/libcrun.a container.o seccomp.o)
+	[ -z "$crun" ] || printf '#!/bin/sh\necho "crun version %s"\n' "$crun" >"$fake/bin/crun"
+	chmod -R +x "$fake/bin"
 }
 configure_with() { # LIBCRUN_A
+	rm -rf "$BATS_TEST_TMPDIR/conf"
 	mkdir -p "$BATS_TEST_TMPDIR/conf"
 	(cd "$BATS_TEST_TMPDIR/conf" && "$SRC/configure" -q LIBCRUN_A="$1" 2>&1)
 }
-
-@test "CARD-1: an unverified libcrun is refused, with its version and the fix" {
-	fake_prefix 9.9
+refused() { # TEXTS: configure must name each of them, and writes no Makefile
+	local text
 	run configure_with "$BATS_TEST_TMPDIR/fake/lib/libcrun.a"
 	[ "$status" -ne 0 ]
-	[[ $output == *"version 9.9"* ]]
-	[[ $output == *"verified:  1.8.1"* ]]
-	[[ $output == *"--with-libcrun-headers=DIR"* ]]
 	[ ! -e "$BATS_TEST_TMPDIR/conf/Makefile" ]
+	for text; do
+		[[ $output == *"$text"* ]] || {
+			echo "missing: $text" >&2
+			return 1
+		}
+	done
 }
 
-@test "CARD-1: the verified version is accepted from another prefix" {
-	fake_prefix 1.8.1
+@test "PLAT-2: an unverified libcrun is refused, with its version and the command that compares it" {
+	fake_libcrun 9.9 ''
+	refused 'version 9.9' 'verified:  1.8.1 1.21 1.28' 'contrib/libcrun-verify.sh 9.9'
+	fake_libcrun 9.9 9.9
+	refused 'version 9.9' 'contrib/libcrun-verify.sh 9.9'
+}
+
+@test "PLAT-2: each verified version is accepted from another prefix, with its own declarations" {
+	local version
+	for version in 1.8.1 1.21 1.28; do
+		fake_libcrun "$version" "$version"
+		configure_with "$BATS_TEST_TMPDIR/fake/lib/libcrun.a"
+		grep -qx "#define LIBCRUN_VERSION \"$version\"" "$BATS_TEST_TMPDIR/conf/custody-config.h"
+		grep -qx "#define LIBCRUN_DECLARATIONS \"oci/libcrun/libcrun-$version.h\"" "$BATS_TEST_TMPDIR/conf/custody-config.h"
+		[ -e "$SRC/oci/libcrun/libcrun-$version.h" ]
+	done
+}
+
+@test "PLAT-2: an archive of one version and a crun of another are refused, both by name" {
+	fake_libcrun 1.21 1.8.1
+	refused 'mixed' 'libcrun.a:  1.21' 'crun installed with it:  1.8.1' 'apt-get install --reinstall crun'
+	fake_libcrun 1.8.1 1.28
+	refused 'mixed' 'libcrun.a:  1.8.1' 'crun installed with it:  1.28'
+	# Neither a version inside nor the functions of 1.8.1.
+	fake_libcrun '' 1.28
+	refused 'is not libcrun 1.28'
+}
+
+@test "PLAT-2: a package that is not installed completely, or of another version, is refused" {
+	fake_libcrun 1.21 1.21
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	cat >"$BATS_TEST_TMPDIR/bin/dpkg-query" <<-'END'
+		#!/bin/sh
+		case "$*" in
+		-S*) echo "crun: $2" ;;
+		*Upstream-Version*) printf %s "$PACKAGED" ;;
+		*Status-Status*) printf %s "$STATUS" ;;
+		esac
+	END
+	chmod +x "$BATS_TEST_TMPDIR/bin/dpkg-query"
+	export PATH=$BATS_TEST_TMPDIR/bin:$PATH PACKAGED=1.21 STATUS=half-installed
+	refused "'half-installed'" 'dpkg --configure -a'
+	export STATUS=installed PACKAGED=1.28
+	refused 'mixed' 'package crun:  1.28'
+	export PACKAGED=1.21
 	configure_with "$BATS_TEST_TMPDIR/fake/lib/libcrun.a"
-	grep -q 'LIBCRUN_VERSION "1.8.1"' "$BATS_TEST_TMPDIR/conf/custody-config.h"
+}
+
+@test "PLAT-2: an archive that does not call a function that custody replaces is refused, with its name" {
+	local name
+	for name in safe_openat fchown ensure_cloned_binary libcrun_generate_seccomp; do
+		fake_libcrun 1.21 1.21 "$name" write_file_with_flags
+		refused "does not call: $name" 'contrib/libcrun-verify.sh 1.21'
+	done
+	# 1.21 writes the pid file by another function, which is replaced too; 1.8.1 has no other.
+	fake_libcrun 1.21 1.21 write_file_with_flags
+	configure_with "$BATS_TEST_TMPDIR/fake/lib/libcrun.a"
+	fake_libcrun 1.8.1 1.8.1 write_file_with_flags
+	refused 'does not call: write_file_with_flags'
+}
+
+# A source tree of crun whose headers are made of our declarations of 1.21.
+fake_tree() {
+	local tree=$BATS_TEST_TMPDIR/tree name
+	rm -rf "$tree"
+	mkdir -p "$tree/src/libcrun"
+	for name in error status utils linux cgroup; do
+		echo '#pragma once' >"$tree/src/libcrun/$name.h"
+	done
+	echo 'enum { LIBCRUN_SECCOMP_SKIP_CACHE = 2 };' >"$tree/src/libcrun/seccomp.h"
+	{
+		printf '#pragma once\n#include <%s>\n' stdbool.h
+		printf '#include <%s>\n' stddef.h stdio.h string.h fcntl.h pwd.h sys/types.h unistd.h
+		cd "$SRC/oci/libcrun"
+		cat libcrun-types.h libcrun-1.21.h libcrun.h libcrun-wrap.h | grep -vE '^#(include|pragma)' |
+			sed '/^static inline/,/^}/d; s/libcrun_ignore_paused/theirs_only/'
+	} >"$tree/src/libcrun/container.h"
+	printf 'openat (rootfsfd, target, O_CLOEXEC | O_NOFOLLOW\n | O_DIRECTORY);\n(rootfsfd, "dev", O_CLOEXEC | O_PATH | O_DIRECTORY);\n' \
+		>"$tree/src/libcrun/linux.c"
+	echo 'ret = write_file_at_with_flags (AT_FDCWD, O_CREAT | O_TRUNC, 0700, pid_file);' >"$tree/src/libcrun/container.c"
+	echo 'int ensure_cloned_binary(void)' >"$tree/src/libcrun/cloned_binary.c"
+}
+verify() { # STATUS EXPRESSION FILE TEXT: after sed EXPRESSION on FILE of the tree, as version 1.21
+	fake_tree
+	sed -i -E "$2" "$BATS_TEST_TMPDIR/tree/src/libcrun/$3"
+	run "$SRC/contrib/libcrun-verify.sh" "$BATS_TEST_TMPDIR/tree" "${5:-1.21}"
+	[ "$status" -eq "$1" ] && [[ $output == *"$4"* ]] || {
+		echo "$2: status $status: $output" >&2
+		return 1
+	}
+}
+
+@test "PLAT-2: libcrun-verify.sh finds a changed member, signature, flag or call, and says what to add for a new version" {
+	verify 0 '' container.h 'libcrun-1.21.h matches'
+	verify 1 's/\tchar \*intelrdt;//' container.h intelrdt
+	verify 1 's/^\tbool detach;/\tint detach;/' container.h libcrun_context_s.detach
+	verify 1 's/^\tint argc;/\tint argc, more;\n\tvoid *last;/' container.h 'size of libcrun_context_s'
+	verify 1 's/(define ROOT_PARAMETERS const char \*root).*/\1, size_t root_len/' container.h safe_openat
+	verify 1 's/(libcrun_container_kill\(.*)const char \*signal/\1int signal/' container.h libcrun_container_kill
+	verify 1 's/SKIP_CACHE = 2/SKIP_CACHE = 4/' seccomp.h LIBCRUN_SECCOMP_SKIP_CACHE
+	verify 1 's/O_CLOEXEC \| O_NOFOLLOW/O_NOFOLLOW/' linux.c 'rootfsfd, target, O_CLOEXEC'
+	verify 1 's/"dev"/"Dev"/' linux.c '"dev", O_CLOEXEC'
+	verify 1 's/O_CREAT/0/' container.c 'pid file'
+	verify 1 's/\(void\)/(int)/' cloned_binary.c ensure_cloned_binary
+	verify 1 '' container.h '1.99=1.21' 1.99
+	verify 1 's/\tchar \*intelrdt;//' container.h 'Write oci/libcrun/libcrun-1.99.h' 1.99
+	run "$SRC/contrib/libcrun-verify.sh" /nonexistent 1.21
+	[ "$status" -eq 64 ]
 }
 
 @test "CARD-1: an archive that is not libcrun is refused" {

@@ -191,8 +191,7 @@ static bool long_spellings_raise(const struct grammar_row *r, const struct optio
 	size_t len = strlen(o->text);
 	bool ok;
 
-	(void)snprintf(text, sizeof(text), "%s=value", o->text);
-	ok = raises(r, text, NULL);
+	ok = snprintf(text, sizeof(text), "%s=value", o->text) < (int)sizeof(text) && raises(r, text, NULL);
 	for (; len > 3; len--) {
 		(void)snprintf(text, sizeof(text), "%.*s", (int)len - 1, o->text);
 		if (is_listed(r, text)) /* the exact name of another option */
