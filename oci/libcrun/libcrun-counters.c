@@ -55,9 +55,11 @@ static bool read_number(const char *path, uint64_t *ret)
 static void write_number(const char *path, uint64_t n)
 {
 	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+	char text[24];
+	int len = snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
 
 	if (fd >= 0)
-		(void)!dprintf(fd, "%llu", (unsigned long long)n);
+		(void)!write(fd, text, (size_t)len);
 }
 
 /* Runs in the container's process, before its mounts: /proc is the host's, and shows the namespace of the process that opens. */
@@ -69,9 +71,10 @@ int __wrap_libcrun_set_sysctl(struct libcrun_container_s *container, libcrun_err
 		{ "/proc/sys/fs/inotify/max_user_instances", "/proc/sys/user/max_inotify_instances" },
 		{ "/proc/sys/fs/inotify/max_user_watches", "/proc/sys/user/max_inotify_watches" },
 	};
+	size_t n = is_in_own_namespace() ? ARRAY_SIZE(counters) : 0;
 	uint64_t most;
 
-	for (size_t i = 0; i < ARRAY_SIZE(counters) && is_in_own_namespace(); i++)
+	for (size_t i = 0; i < n; i++)
 		if (read_number(counters[i].host, &most))
 			write_number(counters[i].own, most / 2 > COUNTER_MIN ? most / 2 : COUNTER_MIN);
 	return __real_libcrun_set_sysctl(container, err);

@@ -94,6 +94,19 @@ static bool is_where_named(int fd, int dirfd, const char *path)
 }
 
 /*
+ * PATH without a link on the way is where it is named, so the kernel is not asked for two paths: 24 of them were 1 % of a start.
+ * Not for parts that begin with a dot: ".." leads to a reserved directory without a link.
+ */
+static int open_without_link(int dirfd, const char *path, int flags)
+{
+	struct open_how how = { .flags = (uint64_t)flags, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS };
+
+	if (!*path || *path == '.' || strstr(path, "/.") || is_reserved(path) || (flags & O_CREAT))
+		return -1;
+	return (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+}
+
+/*
  * A volume on /proc would show the runtime false labels (CVE-2019-16884), one on /dev would get the container's devices
  * (CVE-2026-41579), one on / would replace the image.
  */
@@ -327,12 +340,15 @@ int __wrap_crun_safe_create_and_open_ref_at(bool dir, int dirfd, ROOT_PARAMETERS
 		return __real_crun_safe_create_and_open_ref_at(dir, a->fd, ROOT_ARGUMENTS(below), rest, mode,
 							       err);
 	}
-	fd = __real_crun_safe_create_and_open_ref_at(dir, dirfd, ROOT_ARGUMENTS(root), path, mode, err);
-	if (fd < 0)
-		return fd;
-	if (!is_where_named(fd, dirfd, name)) {
-		(void)fd_close(fd);
-		return refuse_link(path, err);
+	fd = open_without_link(dirfd, name, O_PATH | O_CLOEXEC);
+	if (fd < 0) {
+		fd = __real_crun_safe_create_and_open_ref_at(dir, dirfd, ROOT_ARGUMENTS(root), path, mode, err);
+		if (fd < 0)
+			return fd;
+		if (!is_where_named(fd, dirfd, name)) {
+			(void)fd_close(fd);
+			return refuse_link(path, err);
+		}
 	}
 	drop_anchor(name);
 	r = begin(dirfd, name);
@@ -373,6 +389,9 @@ int __wrap_safe_openat(int dirfd, ROOT_PARAMETERS, const char *path, int flags, 
 		(void)snprintf(below, sizeof(below), "%s/%s", root, a->name);
 		return __real_safe_openat(a->fd, ROOT_ARGUMENTS(below), rest, flags, mode, err);
 	}
+	fd = open_without_link(dirfd, name, flags);
+	if (fd >= 0)
+		return check_again(fd, dirfd, name, flags, err);
 	fd = __real_safe_openat(dirfd, ROOT_ARGUMENTS(root), path, flags, mode, err);
 	if (fd < 0)
 		return fd;

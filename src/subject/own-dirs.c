@@ -93,11 +93,21 @@ int own_dirs_path(struct own_dirs *o, enum own_dir_name name, const char **ret, 
 	return 0;
 }
 
-int own_dirs_place(struct own_dirs *o, const char *path, struct place *ret, struct fault *f)
+int own_dirs_mounts(struct own_dirs *o, const struct place_table **ret, struct fault *f)
 {
 	int r = o->mounts.n_mounts ? 0 : place_table_load(&o->mounts, f);
 
-	return r < 0 ? r : place_find(&o->mounts, path, ret, f);
+	if (r >= 0)
+		*ret = &o->mounts;
+	return r;
+}
+
+int own_dirs_place(struct own_dirs *o, const char *path, struct place *ret, struct fault *f)
+{
+	const struct place_table *mounts;
+	int r = own_dirs_mounts(o, &mounts, f);
+
+	return r < 0 ? r : place_find(mounts, path, ret, f);
 }
 
 int own_dirs_places(struct own_dirs *o, const char *path, struct own_dir *ret, struct fault *f)

@@ -47,6 +47,8 @@ int own_dirs_path(struct own_dirs *o, enum own_dir_name name, const char **ret, 
 /* The same with its places. */
 int own_dirs_get(struct own_dirs *o, enum own_dir_name name, const struct own_dir **ret,
 		 struct fault *f) _must_check_;
+/* The mount table, which *O keeps. */
+int own_dirs_mounts(struct own_dirs *o, const struct place_table **ret, struct fault *f) _must_check_;
 /* Place of PATH, which is resolved. */
 int own_dirs_place(struct own_dirs *o, const char *path, struct place *ret, struct fault *f) _must_check_;
 /* Place of PATH, then of mounts below it, as own_dirs_get() has them for custody's own. */

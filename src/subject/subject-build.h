@@ -45,8 +45,8 @@ int subject_build_protect(struct subject *s, struct fault *f);
  */
 int subject_pin_parents(struct subject *s, const char *path, struct fault *f);
 
-/* Adds the host's mounts below each bound directory, sorts, and refuses invalid targets. */
-int subject_finish_mounts(struct subject *s, struct fault *f);
+/* Adds the host's mounts below each bound directory, sorts, and refuses invalid targets.  OWN may be NULL. */
+int subject_finish_mounts(struct subject *s, struct own_dirs *own, struct fault *f);
 
 /*
  * Refuses SOURCE (resolved) if showing it, or showing it writable, needs a word that is missing in

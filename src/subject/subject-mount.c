@@ -8,9 +8,8 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "subject/own-dirs.h"
 #include "subject/subject-build.h"
-
-#define MOUNTINFO_MAX ((size_t)16 * 1024 * 1024)
 
 /* custody's own; a mount there would invalidate the proofs. */
 static const char *const reserved[] = { "/proc", "/sys", "/dev", "/run/custody", NULL };
@@ -163,18 +162,6 @@ int subject_add_link(struct subject *s, const char *target, const char *text, st
 	return 0;
 }
 
-/* Fifth word of a line: the mount point. */
-static char *mount_point(char *line)
-{
-	char *save = NULL, *word = strtok_r(line, " ", &save);
-
-	for (int i = 0; word && i < 4; i++)
-		word = strtok_r(NULL, " ", &save);
-	if (word)
-		str_unoctal(word);
-	return word;
-}
-
 /*
  * A bind shows one file system, without the mounts below it: libcrun clones without recursion.  So each mount
  * below a bound directory becomes a bind of its own, with the access of its parent.
@@ -219,25 +206,16 @@ static int add_submounts_at(struct subject *s, size_t n_explicit, const char *po
 	return add_submount(s, &tree, point, f);
 }
 
-static int add_submounts(struct subject *s, struct fault *f)
+static int add_submounts(struct subject *s, struct own_dirs *own, struct fault *f)
 {
-	_cleanup_close_ int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-	_cleanup_free_ char *text = NULL;
+	_cleanup_own_dirs_ struct own_dirs none = { 0 };
+	const struct place_table *mounts;
 	const size_t n = s->n_mounts;
-	char *save = NULL, *point;
-	size_t len;
-	int r;
+	int r = own_dirs_mounts(own ? own : &none, &mounts, f);
 
-	if (fd < 0)
-		return fault_errno(f, errno, "open '/proc/self/mountinfo'");
-	r = fd_read_all(fd, MOUNTINFO_MAX, &text, &len, f);
-	if (r < 0)
-		return fault_wrap(f, r, "read '/proc/self/mountinfo'");
-	for (char *line = strtok_r(text, "\n", &save); r >= 0 && line; line = strtok_r(NULL, "\n", &save)) {
-		point = mount_point(line);
-		if (point && strcmp(point, "/") != 0)
-			r = add_submounts_at(s, n, point, f);
-	}
+	for (size_t i = 0; r >= 0 && i < mounts->n_mounts; i++)
+		if (mounts->mounts[i].point[1])
+			r = add_submounts_at(s, n, mounts->mounts[i].point, f);
 	return r;
 }
 
@@ -306,13 +284,13 @@ static int require_point(const struct subject *s, const char *target, bool is_di
 			 target, is_dir ? "the directory" : "the file", point);
 }
 
-int subject_finish_mounts(struct subject *s, struct fault *f)
+int subject_finish_mounts(struct subject *s, struct own_dirs *own, struct fault *f)
 {
 	const char *work = subject_work_target(s);
 	const struct subject_mount at_work = { .target = (char *)work };
 	int r;
 
-	r = add_submounts(s, f);
+	r = add_submounts(s, own, f);
 	if (r < 0)
 		return r;
 	if (subject_find_mount(s, work))

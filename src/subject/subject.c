@@ -301,7 +301,7 @@ static int fill(struct subject *s, const struct subject_request *rq, struct faul
 	if (r >= 0)
 		r = subject_build_root(s, f);
 	if (r >= 0)
-		r = subject_finish_mounts(s, f);
+		r = subject_finish_mounts(s, rq->own, f);
 	if (r >= 0)
 		r = subject_require_sandbox_targets(s, f);
 	if (r >= 0)

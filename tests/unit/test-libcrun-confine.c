@@ -80,6 +80,9 @@ static void a_mount_is_not_led_to_a_reserved_directory(void)
 	      is_target("."));
 	CHECK(!is_target("a") && !is_target("/a/sys") && !is_target("b") && !is_target("b/proc"));
 	CHECK(!is_target("c/up") && !is_target("//c/up/proc/sys"));
+	/* No link is on the way of these. */
+	CHECK(!is_target("process/../proc") && !is_target("./proc") && !is_target("process/.."));
+	CHECK(!is_target("process/../proc/sys") && is_target("process/../process"));
 }
 
 static void a_name_of_the_image_is_not_followed(void)
