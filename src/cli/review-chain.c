@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -122,8 +123,8 @@ static int record(struct review_call *r, const char *id, struct fault *f)
 	return ledger_append(r->ledger, &e, 1, LEDGER_DECIDED, NULL, f);
 }
 
-/* 1: dropped; 0: it stays. */
-static int drop(struct review_call *r, const char *id, struct fault *f)
+/* 1: dropped, and *RET_NEXT is its base or NULL; 0: it stays. */
+static int drop(struct review_call *r, const char *id, char **ret_next, struct fault *f)
 {
 	_cleanup_session_upper_ struct session_upper k = { 0 };
 	_cleanup_strv_ char **children = NULL;
@@ -145,19 +146,32 @@ static int drop(struct review_call *r, const char *id, struct fault *f)
 	e = record(r, id, f);
 	if (e == 0)
 		e = review_drop(dir, f);
-	return e < 0 ? e : 1;
+	if (e < 0)
+		return e;
+	*ret_next = k.chain ? strdup(k.chain[0]) : NULL;
+	if (k.chain && !*ret_next)
+		return fault_errno(f, ENOMEM, "session");
+	return 1;
 }
 
+/* From base to base: the list of the last session ends after RUN_BASE_CHAIN_MAX of them. */
 int review_drop_chain(struct review_call *r, struct fault *f)
 {
-	for (char **id = r->kept.chain; id && *id; id++) {
-		int e = drop(r, *id, f);
+	_cleanup_free_ char *id = NULL;
+	int e = 1;
 
+	if (r->kept.chain && !(id = strdup(r->kept.chain[0])))
+		return fault_errno(f, ENOMEM, "session");
+	while (id && e == 1) {
+		_cleanup_free_ char *next = NULL;
+
+		e = drop(r, id, &next, f);
 		if (e < 0)
-			return fault_wrap(f, e, "session '%s', whose changes are applied", *id);
-		if (e == 0)
-			break;
-		printf("applied with it: the changes of session %s\n", *id);
+			return fault_wrap(f, e, "session '%s', whose changes are applied", id);
+		if (e == 1)
+			printf("applied with it: the changes of session %s\n", id);
+		free(id);
+		id = TAKE_PTR(next);
 	}
 	return 0;
 }

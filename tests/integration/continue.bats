@@ -521,6 +521,10 @@ two_at_once() {
 	[ "$output" = "$(seq 0 18)" ]
 	asked 0 apply
 	[ "$(cat new)" = "$(seq 0 18)" ]
+	# Bases that the last session does not name are contained in the worktree as well.
+	[ "$(grep -c 'applied with it' <<<"$output")" = 18 ]
+	asked 1 diff
+	assert_stderr_has 'no session of this directory has kept changes'
 }
 
 a_running_session_shows_its_changes() {
