@@ -22,6 +22,7 @@ static bool names_git(const struct review_call *r)
 static int load(struct review_call *r, struct fault *f)
 {
 	int e = review_load(r, f);
+	struct review_call *g = r->repository;
 
 	if (e == 0)
 		e = tree_at_init(&r->reader.base, r->base, f);
@@ -30,7 +31,9 @@ static int load(struct review_call *r, struct fault *f)
 	if (e == 0)
 		e = rename_pair(&r->changes, &(struct rename_ask){ .upper = r->upper, .base = r->base }, f);
 	if (e == 0 && !r->call->git_objects && !names_git(r))
-		e = git_changes_fold(&r->changes, r->base, r->upper, &r->git, f);
+		e = git_changes_fold(&r->changes, r->base, r->upper, NULL, &r->git, f);
+	if (e == 0 && g && !r->call->git_objects)
+		e = git_changes_fold(&g->changes, g->base, g->upper, g->kept.worktree, &g->git, f);
 	return e;
 }
 

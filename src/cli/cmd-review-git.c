@@ -38,11 +38,11 @@ static void print_ref(const struct git_ref *ref)
 	putchar('\n');
 }
 
-static void print_log(const struct review_call *r, const struct git_log *l)
+static void print_log(bool colour, const struct git_log *l)
 {
-	printf("         %s", colour_begin(r->colour, COLOUR_COMMIT));
+	printf("         %s", colour_begin(colour, COLOUR_COMMIT));
 	put_text("", *l->action ? l->action : "?", " ");
-	printf("%.*s%s", SHORT, l->new, colour_end(r->colour));
+	printf("%.*s%s", SHORT, l->new, colour_end(colour));
 	if (*l->subject)
 		put_text(" ", l->subject, "");
 	put_text(" (", l->name, ")\n");
@@ -61,7 +61,7 @@ static void put_count(const char **comma, size_t n, const char *one, const char 
 	*comma = ", ";
 }
 
-static void print_repository(const struct review_call *r, const struct git_repository *g)
+static void print_repository(bool colour, const struct git_repository *g)
 {
 	_cleanup_free_ char *name = NULL;
 	const char *comma = ": ";
@@ -77,16 +77,16 @@ static void print_repository(const struct review_call *r, const struct git_repos
 	if (g->n_log)
 		printf("         its reflog says:\n");
 	for (size_t i = 0; i < g->n_log; i++)
-		print_log(r, &g->log[i]);
+		print_log(colour, &g->log[i]);
 	if (g->n_more)
 		printf("         and %zu more\n", g->n_more);
 }
 
-void review_print_git(const struct review_call *r)
+void review_print_git(const struct review_call *r, bool colour)
 {
 	for (size_t i = 0; i < r->git.n; i++)
 		if (!is_empty(&r->git.items[i]))
-			print_repository(r, &r->git.items[i]);
+			print_repository(colour, &r->git.items[i]);
 }
 
 static struct jdoc *value_or_null(const char *value)

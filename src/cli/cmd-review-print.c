@@ -153,7 +153,7 @@ static void print_first(const struct review_call *r, struct change *const *v, si
 			print_attention(v[i]);
 		}
 	}
-	review_print_git(r);
+	review_print_git(r, r->colour);
 	for (size_t i = 0; i < n; i++) {
 		_cleanup_free_ char *name = NULL, *why = NULL;
 

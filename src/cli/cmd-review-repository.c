@@ -13,6 +13,7 @@ void review_free_repository(struct review_call *r)
 	if (!r)
 		return;
 	changes_done(&r->changes);
+	git_changes_done(&r->git);
 	fd_close(r->upper);
 	fd_close(r->base);
 	fd_close(r->dir);
@@ -68,19 +69,23 @@ void review_print_repository(const struct review_call *r)
 {
 	const struct review_call *g = asked(r);
 	_cleanup_free_ char *path = g ? str_escape(g->kept.worktree) : NULL;
+	bool head = false;
 
-	if (!g)
-		return;
-	printf("repository %s:\n", path ? path : "?");
-	for (size_t i = 0; i < g->changes.n; i++) {
+	for (size_t i = 0; g && i < g->changes.n; i++) {
 		const struct change *ch = &g->changes.items[i];
 		_cleanup_free_ char *name = NULL, *why = ch->refused ? str_escape(ch->refused) : NULL;
 
-		if (ch->kind == CHANGE_SAME)
+		if (ch->kind == CHANGE_SAME || ch->folded)
 			continue;
+		if (!head)
+			printf("repository %s:\n", path ? path : "?");
+		head = true;
 		printf("  %-9s %s%s%s\n", changes_kind_name(ch->kind), review_quote(ch->path, &name),
 		       ch->refused ? "; apply refuses it: " : "", why ? why : "");
 	}
+	if (!g)
+		return;
+	review_print_git(g, r->colour);
 	putchar('\n');
 }
 
@@ -105,4 +110,5 @@ void review_describe_repository(const struct review_call *r, struct jdoc *o)
 		jdoc_set_string(row, "change", changes_kind_name(ch->kind));
 		jdoc_set(row, "refused", ch->refused ? ledger_text(ch->refused) : jdoc_new_null());
 	}
+	review_describe_git(g, d);
 }

@@ -95,7 +95,7 @@ int review_count_change(struct review_reader *r, const struct change *ch, struct
 int review_count_all(struct review_call *r, struct change *const *v, size_t n, struct review_count *ret,
 		     struct fault *f) _must_check_;
 /* cmd-review-git.c: repositories whose changes are folded. */
-void review_print_git(const struct review_call *r);
+void review_print_git(const struct review_call *r, bool colour);
 void review_describe_git(const struct review_call *r, struct jdoc *doc);
 /* Kind of a change that is listed first ("set-id"), or NULL.  *RET_RANK sorts. */
 const char *review_attention(const struct change *ch, int *ret_rank);

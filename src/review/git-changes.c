@@ -17,6 +17,7 @@
 struct fold {
 	struct tree_at base, upper;
 	struct git_changes *ret;
+	const char *whole; /* the trees are this .git directory; NULL: a .git directory is somewhere in them */
 };
 
 /* The rest of PATH behind "/.git": "" or "/..."; NULL: PATH is not in a .git directory.  The first one counts. */
@@ -275,30 +276,50 @@ static bool is_directory_of_git(const char *name)
 				 str_eq(name, "objects") || str_eq(name, "refs");
 }
 
+/*
+ * The name of PATH in its .git directory, whose path is the first *RET_LEN bytes of *RET_GIT; NULL: it is in none.  What a linked
+ * worktree has of its own, worktrees/NAME, has the names that a .git directory has.
+ */
+static const char *name_in_git(const struct fold *x, const char *path, const char **ret_git, size_t *ret_len)
+{
+	const char *rest = x->whole ? path : find_git(path), *own;
+
+	if (!rest || (!x->whole && rest[0] != '/'))
+		return NULL;
+	*ret_git = x->whole ? x->whole : path;
+	*ret_len = x->whole ? strlen(x->whole) : (size_t)(rest - path);
+	rest += !x->whole;
+	own = x->whole && str_starts(rest, "worktrees/") ? strchr(rest + strlen("worktrees/"), '/') : NULL;
+	return own ? own + 1 : rest;
+}
+
 static int fold_one(struct fold *x, struct change *ch, struct fault *f)
 {
-	const char *rest = find_git(ch->path);
+	const char *git, *name;
 	struct git_repository *r;
+	size_t len;
 	int e;
 
-	if (!rest || rest[0] != '/' || !is_plain(ch))
+	name = name_in_git(x, ch->path, &git, &len);
+	if (!name || !is_plain(ch))
 		return 0;
 	if (S_ISDIR(side_of(ch)->mode)) {
-		ch->folded = is_directory_of_git(rest + 1);
+		ch->folded = is_directory_of_git(name);
 		return 0;
 	}
-	r = find_repository(x->ret, ch->path, (size_t)(rest - ch->path), f);
+	r = find_repository(x->ret, git, len, f);
 	if (!r)
 		return -ENOMEM;
-	e = fold_file(x, r, ch, rest + 1, f);
+	e = fold_file(x, r, ch, name, f);
 	ch->folded = e > 0;
 	return e < 0 ? e : 0;
 }
 
-int git_changes_fold(struct changes *c, int base, int upper, struct git_changes *ret, struct fault *f)
+int git_changes_fold(struct changes *c, int base, int upper, const char *whole, struct git_changes *ret,
+		     struct fault *f)
 {
 	_cleanup_git_changes_ struct git_changes all = { 0 };
-	struct fold x = { .base = TREE_AT_NONE, .upper = TREE_AT_NONE, .ret = &all };
+	struct fold x = { .base = TREE_AT_NONE, .upper = TREE_AT_NONE, .ret = &all, .whole = whole };
 	int e = tree_at_init(&x.base, base, f);
 
 	if (e == 0)

@@ -42,9 +42,10 @@ struct git_changes {
 /*
  * Sets `folded` of each change that a repository of RET stands for: objects, packs, refs, reflogs that only grew, the index, the
  * last commit message.  Never of one that apply refuses, of a change of mode, owner or attributes, of an entry that is neither file
- * nor directory, nor of one that has no such form: these stay in the list.
+ * nor directory, nor of one that has no such form: these stay in the list.  WHOLE: the trees are the .git directory of this path, which
+ * is beside a linked worktree or a submodule; NULL: it is in them.
  */
-int git_changes_fold(struct changes *c, int base, int upper, struct git_changes *ret,
+int git_changes_fold(struct changes *c, int base, int upper, const char *whole, struct git_changes *ret,
 		     struct fault *f) _must_check_;
 void git_changes_done(struct git_changes *g);
 #define _cleanup_git_changes_ _cleanup_(git_changes_done)

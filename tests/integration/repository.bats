@@ -73,7 +73,12 @@ first" ]
 	[ "$(as git log --format=%s)" = first ] && [ ! -e ../new ]
 	as git fsck --no-dangling 2>&1 | grep -v '^notice' | grep . && custody_fail 'the repository was changed'
 	run as "$CUSTODY" diff
+	# One line for the commit instead of its objects, as for a repository in the tree.
+	[[ $output == *"git      $2: 3 new objects, 1 ref, "*'refs/heads/'*'commit '*' second (a)'*'+++ b/new'* ]] || custody_fail "$output"
+	[[ $output != *'objects/'* ]] || custody_fail "$output"
+	run as "$CUSTODY" diff --git-objects
 	[[ $output == *"repository $2:"*'added     objects/'*'refs/heads/'*'+++ b/new'* ]] || custody_fail "$output"
+	as "$CUSTODY" diff --json | jq -e '.repository.repositories[0] | .objects_added == 3 and (.reflog | map(.subject)) == ["second"]'
 	as "$CUSTODY" diff --json | jq -e --arg path "$2" '.repository.path == $path and (.changes | map(.path) | index("new")) != null and
 		([.repository.changes[] | select(.refused != null)] == [])'
 	# A path selects in the worktree.
@@ -182,6 +187,11 @@ asks_for_deletions() {
 		worktrees/linked/config.worktree worktrees/linked/hooks worktrees/other/HEAD worktrees/other/index worktrees/other/logs commondir \
 		rebase-merge info/attributes refs/heads/out; do
 		[[ $stderr == *"refused repository: $path:"* ]] || custody_fail "$path: $stderr"
+	done
+	# diff shows each of them, whatever it folds.
+	run --separate-stderr "$CUSTODY" diff
+	for path in config HEAD index worktrees/linked/config.worktree worktrees/other/HEAD worktrees/other/index refs/heads/out; do
+		[[ $output == *" $path; apply refuses it:"* ]] || custody_fail "$path: $output"
 	done
 	[ ! -e fine ]
 	run --separate-stderr "$CUSTODY" apply --skip-refused
