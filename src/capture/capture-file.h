@@ -21,6 +21,7 @@ struct capture_job {
 	char *name;		 /* in DIR; heap */
 	uint64_t size;		 /* bytes that may be copied */
 	uint64_t data;		 /* bytes reserved of max_bytes */
+	bool upper;		 /* IN is a file of the upper, not one that the overlay shows of its base */
 	bool linked;		 /* a hard link to the upper: only hashed */
 	bool cut;		 /* max_bytes did not allow all of them */
 	struct capture_copy copy;

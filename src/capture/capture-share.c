@@ -40,6 +40,7 @@ void capture_share_find(const struct capture_target *t, struct capture_job *j)
 	_cleanup_close_ int fd = -EBADF;
 	struct statx stx;
 
+	j->upper = t->o->upper;
 	if (!t->o->share || t->o->upper)
 		return;
 	fd = (int)syscall(SYS_openat2, t->o->share->upper, j->entry.path, &how, sizeof(how));
@@ -48,6 +49,7 @@ void capture_share_find(const struct capture_target *t, struct capture_job *j)
 	(void)fd_close(j->in);
 	j->in = TAKE_FD(fd);
 	j->seen = stx;
+	j->upper = true;
 }
 
 /* Evidence has no set-id bits and no capabilities, and its owner can read it. */
@@ -104,7 +106,7 @@ static bool link_file(struct capture_target *t, struct capture_job *j)
 
 bool capture_share_link(struct capture_target *t, struct capture_job *j)
 {
-	if (!t->o->share || t->o->pack || !t->no_clone || t->no_link || !is_whole(j) || !is_harmless(j) ||
+	if (!t->o->share || !j->upper || t->o->pack || !t->no_clone || t->no_link || !is_whole(j) || !is_harmless(j) ||
 	    !has_no_writer(j->in) || !link_file(t, j))
 		return false;
 	j->linked = true;

@@ -77,9 +77,10 @@ DATA='head -c 1000000 /dev/urandom >big'
 
 # On the file system of the test: links where blocks cannot be shared.
 shared_once() {
-	local sum
+	local sum links=0
 	failed "$DATA; echo s >small; : >empty"
 	if is_shared big; then
+		links=1
 		is_shared small
 		[ "$(jq .tree.shared "$CUSTODY_ROOT/forensics/$ID/metadata.json")" -eq 1000002 ]
 		# Of the file of both, one counts.
@@ -97,15 +98,20 @@ shared_once() {
 	asked 0 evidence verify "$ID"
 	[ "$(sha256sum <"$(mirror big)")" = "$sum" ]
 	rm big empty
-	# The same after a discard, and of the whole tree.
+	# The same after a discard, and of the whole tree, in which the files of the worktree cannot be linked.
+	"${CUSTODY_AS[@]}" sh -c 'mkdir -p base; for i in 1 2 3 4 5 6 7 8; do echo $i >base/$i; done; echo a >a'
 	custody_run "${LIMITS[@]}" -- sh -c "$DATA; kill -9 \$\$"
 	ID=$(custody_result .session)
+	if [ "$links" -eq 1 ]; then
+		is_shared big
+		[ "$(jq .tree.shared "$CUSTODY_ROOT/forensics/$ID/metadata.json")" -eq 1000000 ]
+	fi
 	asked 0 discard "$ID"
 	asked 0 evidence verify "$ID"
 	[ "$(stat -c %s "$(mirror big)")" -eq 1000000 ]
 	asked 0 evidence restore "$ID" "$CUSTODY_HOME/work/restored"
 	cmp restored/big "$(mirror big)"
-	rm -r restored
+	rm -r restored base a
 }
 
 @test "ISO-5: a copy that is kept is not stored twice; apply and discard leave the evidence as it is" {
