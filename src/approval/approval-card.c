@@ -198,6 +198,18 @@ static void add_profile(struct card *c, const struct approval_card_facts *k)
 	add_built(c, "dangerous", CARD_WARN, &b);
 }
 
+/* Layers that hold only where the host can provide them. */
+static void add_optional(struct card *c, const struct approval_card_facts *k)
+{
+	const struct jdoc *optional = jdoc_get(k->subject, "optional");
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+
+	if (!has_items(optional))
+		return;
+	put_json_words(&b, optional, ", ");
+	add_built(c, "may lack", CARD_WARN, &b);
+}
+
 /* A socket or FIFO of the host: the process at its other end is outside. */
 static bool is_channel(const struct jdoc *mount)
 {
@@ -454,6 +466,7 @@ void approval_card_describe(struct card *c, const struct approval_card_facts *k)
 	add_denial(c, k);
 	add_verdict(c, k);
 	add_profile(c, k);
+	add_optional(c, k);
 	node = add_writes(c, k);
 	add_reads(c, k);
 	add_reach(c, k);

@@ -46,6 +46,15 @@ _printf_(2, 0) static void put_line(enum log_level level, const char *fmt, va_li
 		return;
 }
 
+void log_notice(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	put_line(LOG_LEVEL_QUIET, fmt, ap);
+	va_end(ap);
+}
+
 void log_error(const char *fmt, ...)
 {
 	va_list ap;

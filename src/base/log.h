@@ -18,6 +18,8 @@ enum log_level {
 
 void log_init(const char *program, enum log_level level);
 bool log_has(enum log_level level);
+/* Printed at every level: what a caller must know although it asked for quiet. */
+void log_notice(const char *fmt, ...) _printf_(1, 2);
 void log_error(const char *fmt, ...) _printf_(1, 2);
 void log_info(const char *fmt, ...) _printf_(1, 2);
 void log_verbose(const char *fmt, ...) _printf_(1, 2);

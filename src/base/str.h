@@ -23,6 +23,11 @@ void strbuf_puts(struct strbuf *b, const char *text);
 void strbuf_putc(struct strbuf *b, char c);
 void strbuf_number(struct strbuf *b, uint64_t number);	  /* as "%" PRIu64, many times faster */
 void strbuf_put_word(struct strbuf *b, const char *word); /* quoted for a shell if needed */
+/*
+ * LINE, a command line for sh.  Messages are escaped before they reach a terminal: a line that escaping would change is
+ * spelled in octal and evaluated, so that it works and has no control characters.
+ */
+void strbuf_put_command(struct strbuf *b, const char *line);
 void strbuf_printf(struct strbuf *b, const char *fmt, ...) _printf_(2, 3);
 char *
 strbuf_take(struct strbuf *b); /* heap text, "" if nothing was added; NULL if broken; B is empty afterwards */

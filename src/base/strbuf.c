@@ -111,6 +111,27 @@ void strbuf_put_word(struct strbuf *b, const char *word)
 	strbuf_putc(b, '\'');
 }
 
+void strbuf_put_command(struct strbuf *b, const char *line)
+{
+	_cleanup_free_ char *escaped = str_escape(line);
+	_cleanup_strbuf_ struct strbuf spelled = { 0 };
+
+	b->broken |= !escaped;
+	if (str_eq(escaped, line)) {
+		strbuf_puts(b, line);
+		return;
+	}
+	for (const unsigned char *c = (const unsigned char *)line; *c; c++)
+		if (*c == '%')
+			strbuf_puts(&spelled, "%%");
+		else if (*c < ' ' || *c > '~' || *c == '\\' || *c == '\'')
+			strbuf_printf(&spelled, "\\%03o", *c);
+		else
+			strbuf_putc(&spelled, (char)*c);
+	b->broken |= spelled.broken;
+	strbuf_printf(b, "eval \"$(printf '%s')\"", spelled.text ? spelled.text : "");
+}
+
 char *strbuf_take(struct strbuf *b)
 {
 	char *text = NULL;

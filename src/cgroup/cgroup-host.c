@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/str.h"
@@ -143,6 +145,10 @@ static int take_v1(struct cgroup_host *h, const struct mount *m, const char *sel
 		r = locate(m, path, len, &h->v1[c], f);
 		if (r < 0)
 			return r;
+		free(h->v1_root[c]);
+		h->v1_root[c] = strdup(m->point);
+		if (!h->v1_root[c])
+			return fault_errno(f, ENOMEM, "cgroups");
 	}
 	return 0;
 }
@@ -202,10 +208,42 @@ int cgroup_host_load(struct cgroup_host *ret, struct fault *f)
 	return cgroup_host_parse(mountinfo, self, ret, f);
 }
 
+char *cgroup_host_user_dir(const char *root, uid_t uid)
+{
+	char *dir = NULL;
+
+	return asprintf(&dir, "%s/custody-user-%u", root, (unsigned int)uid) < 0 ? NULL : dir;
+}
+
+/* A v1 process moves itself into any cgroup whose files it may write: it need not be below a common ancestor. */
+int cgroup_host_v1_parent(const struct cgroup_host *h, enum cgroup_controller c, char **ret, struct fault *f)
+{
+	_cleanup_free_ char *dir = NULL;
+	struct stat st;
+
+	*ret = NULL;
+	if (!h->v1[c])
+		return 0;
+	if (access(h->v1[c], W_OK) < 0) {
+		dir = cgroup_host_user_dir(h->v1_root[c], geteuid());
+		if (!dir)
+			return fault_errno(f, ENOMEM, "cgroups");
+		if (lstat(dir, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
+		    access(dir, W_OK) < 0)
+			return 0;
+		*ret = TAKE_PTR(dir);
+		return 0;
+	}
+	*ret = strdup(h->v1[c]);
+	return *ret ? 0 : fault_errno(f, ENOMEM, "cgroups");
+}
+
 void cgroup_host_done(struct cgroup_host *h)
 {
-	for (unsigned int c = 0; c < _CGROUP_CONTROLLER_MAX; c++)
+	for (unsigned int c = 0; c < _CGROUP_CONTROLLER_MAX; c++) {
 		free(h->v1[c]);
+		free(h->v1_root[c]);
+	}
 	free(h->v2);
 	free(h->v2_root);
 	*h = (struct cgroup_host){ 0 };

@@ -188,23 +188,18 @@ int cgroup_explain_missing(struct cgroup *c, const struct cgroup_host *h, struct
 	strbuf_puts(&b, "no cgroup with ");
 	add_names(&b, c->missing, ", ");
 	if (v1) {
-		strbuf_puts(&b, " is delegated to this user; as root, for the shell PID: for c in ");
-		add_names(&b, v1, " ");
-		strbuf_printf(
-			&b,
-			"; do mkdir -p /sys/fs/cgroup/$c/custody-%d && chown %d /sys/fs/cgroup/$c/custody-%d"
-			" /sys/fs/cgroup/$c/custody-%d/cgroup.procs && echo PID >"
-			" /sys/fs/cgroup/$c/custody-%d/cgroup.procs; done",
-			(int)geteuid(), (int)geteuid(), (int)geteuid(), (int)geteuid(), (int)geteuid());
+		strbuf_puts(&b, " is delegated to this user");
 	} else if (!h->v2) {
-		strbuf_puts(&b, " can be created: no cgroup file system is mounted; mount -t cgroup2 none "
-				"/sys/fs/cgroup");
+		strbuf_puts(
+			&b,
+			" can be created: no cgroup file system is mounted (as root: mount -t cgroup2 none "
+			"/sys/fs/cgroup)");
 	} else if (!names_all(h->v2_root, "cgroup.controllers", c->missing)) {
 		strbuf_puts(&b, " can be created: this host's cgroup hierarchy lacks these controllers");
 	} else {
-		strbuf_puts(&b, " is delegated here; try: systemd-run --user --scope -p Delegate=yes -- "
-				"custody run ...");
+		strbuf_puts(&b, " is delegated to this user");
 	}
+	c->setup_helps = v1 || (h->v2 && names_all(h->v2_root, "cgroup.controllers", c->missing));
 	c->why = strbuf_take(&b);
 	return c->why ? 0 : fault_errno(f, ENOMEM, "cgroup");
 }

@@ -12,6 +12,6 @@ int cgroup_place_v2(struct cgroup *c, const struct cgroup_host *h, unsigned int 
 		    struct fault *f) _must_check_;
 
 /*
- * Fills C->why for C->missing: the limits that cannot be enforced, why, and the command that delegates them.
+ * Fills C->why for C->missing: the controllers that have no cgroup, and why.
  */
 int cgroup_explain_missing(struct cgroup *c, const struct cgroup_host *h, struct fault *f) _must_check_;

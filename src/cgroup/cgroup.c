@@ -119,15 +119,19 @@ static int open_v1(struct cgroup *c, int run_fd, const char *id, const struct cg
 		   unsigned int want, struct fault *f)
 {
 	for (unsigned int i = 0; i < _CGROUP_CONTROLLER_MAX; i++) {
+		_cleanup_free_ char *parent = NULL;
 		int r;
 
 		if (!h->v1[i] || !(want & CGROUP_BIT(i)))
 			continue;
-		r = add_node(c, run_fd, h->v1[i], id, f);
+		r = cgroup_host_v1_parent(h, (enum cgroup_controller)i, &parent, f);
+		if (r < 0)
+			return r;
+		r = parent ? add_node(c, run_fd, parent, id, f) : -EACCES;
 		/* cpu and cpuacct, or more, may be one hierarchy: the directory exists already. */
 		if (r == -EEXIST) {
 			for (size_t k = 0; k < c->n_nodes; k++)
-				if (str_starts(c->nodes[k].dir, h->v1[i]))
+				if (str_starts(c->nodes[k].dir, parent))
 					c->nodes[k].controllers |= CGROUP_BIT(i);
 			if (f)
 				fault_done(f);
@@ -144,6 +148,25 @@ static int open_v1(struct cgroup *c, int run_fd, const char *id, const struct cg
 	return 0;
 }
 
+/* A host may delegate only some controllers: the largest part of WANT that has a place.  *RET NULL: none has. */
+static int place_v2(struct cgroup *c, const struct cgroup_host *h, unsigned int *want, char **ret,
+		    struct fault *f)
+{
+	const unsigned int all = *want;
+	int r = cgroup_place_v2(c, h, all, ret, f);
+
+	for (int size = __builtin_popcount(all) - 1; size > 0; size--)
+		for (unsigned int part = 1; part < all && r == 0 && !*ret; part++) {
+			if ((part & ~all) || __builtin_popcount(part) != size)
+				continue;
+			*want = part;
+			r = cgroup_place_v2(c, h, part, ret, f);
+		}
+	if (!*ret)
+		*want = 0;
+	return r;
+}
+
 /*
  * v2 is opened even when no limit needs it: a process can be created in it, and one write kills the whole
  * tree.
@@ -158,13 +181,11 @@ static int open_v2(struct cgroup *c, int run_fd, const char *id, const struct cg
 		c->missing |= want;
 		return 0;
 	}
-	r = cgroup_place_v2(c, h, want, &parent, f);
+	c->missing |= want;
+	r = place_v2(c, h, &want, &parent, f);
 	if (r < 0)
 		return r;
-	if (!parent) {
-		c->missing |= want;
-		want = 0;
-	}
+	c->missing &= ~want;
 	r = add_node(c, run_fd, parent ?: h->v2, id, f);
 	if (r == 0) {
 		c->nodes[c->n_nodes - 1].v2 = true;

@@ -37,7 +37,8 @@ struct cgroup {
 	char *leaf;	      /* v2 below a delegated scope: the supervisor's leaf, and */
 	char *leaf_parent;    /* its previous cgroup */
 	unsigned int missing; /* CGROUP_BIT()s that were requested and are not available */
-	char *why; /* for messages: why `missing` is not available, and the command that fixes it */
+	bool setup_helps;     /* root can delegate the missing ones: `custody setup` */
+	char *why;	      /* for messages: why `missing` is not available */
 };
 
 struct cgroup_counters {

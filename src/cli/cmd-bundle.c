@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "cli/dispatch.h"
 #include "cli/run-call.h"
+#include "run/run-limits.h"
 #include "run/run-plan.h"
 #include "run/run-options.h"
 #include "base/exit-status.h"
@@ -78,6 +79,19 @@ static int write_bundle(const struct command_call *c, const struct run_plan *d, 
 	return r < 0 ? r : bundle_write(&rq, d->subject, f);
 }
 
+/* A user's bundle: the runtime is not asked for limits that may be missing (oci/bundle/bundle.c). */
+static void warn_of_limits(const struct run_plan *d)
+{
+	const uint32_t without = d->subject->layers & d->asked.optional & RUN_LIMITS_ALL;
+	_cleanup_strbuf_ struct strbuf names = { 0 };
+
+	if (!d->dirs.rootless || !without)
+		return;
+	run_limits_put_names(&names, without, ", ");
+	log_notice("without %s: this bundle asks its runtime for no such limit",
+		   names.broken ? "limits" : names.text);
+}
+
 static int make(const struct command_call *c, struct fault *f)
 {
 	_cleanup_run_plan_ struct run_plan d = { 0 };
@@ -96,7 +110,11 @@ static int make(const struct command_call *c, struct fault *f)
 			      d.project.git.repository);
 	if (r >= 0)
 		r = run_plan_judge(&d, &c->run, f);
-	return r < 0 ? r : write_bundle(c, &d, f);
+	if (r >= 0)
+		r = write_bundle(c, &d, f);
+	if (r >= 0)
+		warn_of_limits(&d);
+	return r;
 }
 
 int cmd_bundle(struct command_call *c, struct fault *f)

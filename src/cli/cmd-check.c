@@ -11,6 +11,7 @@
 #include "cli/dispatch.h"
 #include "cli/output.h"
 #include "cli/run-call.h"
+#include "run/run-limits.h"
 #include "run/run-plan.h"
 #include "run/run-options.h"
 #include "base/exit-status.h"
@@ -129,6 +130,16 @@ static void put_writes(struct strbuf *out, const struct subject *s)
 	strbuf_puts(out, any ? " (of the host)\n" : "nothing of the host\n");
 }
 
+/* Nothing where every layer is required. */
+static void put_optional(struct strbuf *out, const struct subject *s)
+{
+	if (!s->profile->optional)
+		return;
+	strbuf_puts(out, "may lack    ");
+	run_limits_put_names(out, s->profile->optional, ", ");
+	strbuf_putc(out, '\n');
+}
+
 static void put_sealed(struct strbuf *out, const struct subject *s)
 {
 	strbuf_puts(out, "sealed      ");
@@ -190,6 +201,7 @@ static int print_words(const struct check *c, bool explain, struct fault *f)
 	subject_digest_to_text(&c->plan.digest, digest);
 	strbuf_printf(&out, "digest      %s\nverdict     %s, level %c: %s\n", digest,
 		      policy_decision_name(v->decision), v->level, level_means(v));
+	put_optional(&out, c->plan.subject);
 	if (explain)
 		put_steps(&out, &c->plan);
 	put_reasons(&out, v);

@@ -39,14 +39,17 @@ static void print_wrapped(const char *text, int indent)
 
 static void print_check(const struct doctor_check *c)
 {
-	_cleanup_free_ char *text = str_escape(c->text), *remedy = c->remedy ? str_escape(c->remedy) : NULL;
+	_cleanup_free_ char *text = str_escape(c->text), *lines = c->remedy ? strdup(c->remedy) : NULL;
+	char *rest = lines, *line;
 
 	printf("%-8s %-28s ", doctor_state_name(c->state), c->id);
 	print_wrapped(text ? text : "?", TEXT_INDENT);
-	if (!remedy)
-		return;
-	printf("%*s-> ", TEXT_INDENT, "");
-	print_wrapped(remedy, TEXT_INDENT + 3);
+	while ((line = strsep(&rest, "\n"))) {
+		_cleanup_free_ char *remedy = str_escape(line);
+
+		printf("%*s-> ", TEXT_INDENT, "");
+		print_wrapped(remedy ? remedy : "?", TEXT_INDENT + 3);
+	}
 }
 
 /* HOLDS: last line if no check failed. */

@@ -120,16 +120,21 @@ static void describe_failure(const struct run_options *o, struct run_result *res
 }
 
 /* Line by line, escaped: a line may quote names of a hostile tree. */
-static void print_lines(const char *verb, const char *text)
+static void print_lines(const char *verb, const char *text, const char *remedy)
 {
-	for (const char *line = text; *line;) {
+	_cleanup_strbuf_ struct strbuf all = { 0 };
+	const char *lines;
+
+	strbuf_printf(&all, "%s\n%s", text, remedy ? remedy : "");
+	lines = all.broken ? "out of memory" : all.text;
+	for (const char *line = lines; *line;) {
 		size_t len = strcspn(line, "\n");
 		_cleanup_free_ char *copy = strndup(line, len);
 		_cleanup_free_ char *clean = copy ? str_escape(copy) : NULL;
 
-		if (line == text)
+		if (line == lines)
 			fprintf(stderr, PACKAGE_NAME " %s: ", verb);
-		fprintf(stderr, "%s%s\n", line == text ? "" : "  ", clean ? clean : "out of memory");
+		fprintf(stderr, "%s%s\n", line == lines ? "" : "  ", clean ? clean : "out of memory");
 		line += len + (line[len] == '\n');
 	}
 }
@@ -137,9 +142,9 @@ static void print_lines(const char *verb, const char *text)
 /* A refusal has a status of its own and is printed here; a failure is reported by the caller. */
 static int refuse(const struct run_options *o, const struct run_result *res, int r, struct fault *f)
 {
-	if (res->exit.code == STATUS_FAILED)
+	if (res->exit.code == STATUS_FAILED && !res->remedy)
 		return r;
-	print_lines(o->words ? o->words[0] : "run", fault_text(f));
+	print_lines(o->words ? o->words[0] : "run", fault_text(f), res->remedy);
 	fault_done(f);
 	return res->exit.code;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "run/run-limits.h"
 #include "state/home-dir.h"
 
 #define MEMORY_MIN (UINT64_C(1) << 20) /* as limits.memory of a profile */
@@ -44,6 +45,7 @@ static int check_home(const char *value, struct fault *f)
 	{ "memory",       'm', OPTION_SIZE,     AT(run.memory),     "SIZE", .help = "limit of memory and swap together (512M, 2G); 0: no limit", .given = AT(run.set_memory), .min = MEMORY_MIN }, \
 	{ "cpus",          0,  OPTION_PERCENT,  AT(run.cpu_percent), "N",   .help = "CPU limit (0.5, 2); 0: no limit", .given = AT(run.set_cpu) }, \
 	{ "pids-limit",    0,  OPTION_NUMBER,   AT(run.pids),       "N",    .help = "limit of processes, init included; 0: no limit", .given = AT(run.set_pids) }, \
+	LIST("without",    0,  without,  "memory-limit|pids-limit|cpu-limit", "run without this limit where this user has no cgroup for it; separate several by commas", .candidates = CANDIDATES_WORDS, .check = run_limits_check), \
 	{ "network",       0,  OPTION_CHOICE,   AT(run.network),    "none|host", .help = "network mode: loopback only, or the host's network", .candidates = CANDIDATES_WORDS }, \
 	LIST("env",       'e', env,      "NAME[=VALUE]", "set a variable, or pass the caller's"), \
 	{ "env-file",      0,  OPTION_TEXT,     AT(env_files),      "FILE", .help = "read variables from FILE, one NAME=VALUE or NAME per line; --env overrides it", .flags = OPTION_LIST, .candidates = CANDIDATES_FILE }, \
@@ -62,7 +64,7 @@ static int check_home(const char *value, struct fault *f)
 	LIST("provenance", 0,  provenance, "tool_output|web_content|unknown", "source of the command's words; can only raise the level", .candidates = CANDIDATES_WORDS), \
 	FLAG("no-seal",    0,  no_seal,  "do not hash and copy the files that the command names", .group = 1), \
 	FLAG("seal-tree",  0,  seal_tree, "hash the whole worktree into the digest that is approved", .group = 1), \
-	FLAG("quiet",     'q', quiet,    "suppress custody's own messages"), \
+	FLAG("quiet",     'q', quiet,    "suppress custody's own messages, but not the line about limits that are missing"), \
 	FLAG("verbose",    0,  verbose,  "print more messages on stderr")
 
 #define SANDBOX_ROW  TEXT("sandbox", 0, sandbox, "NAME", "work in the sandbox root NAME, which persists; 'default' is the shared one", .candidates = CANDIDATES_SANDBOX), \

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -87,23 +86,12 @@ static uint32_t unset_limits(const struct profile *p)
 	       (p->limit_time_s ? 0 : LAYER_BIT(LAYER_TIME_LIMIT));
 }
 
-/* Did a host check already find that a limit of P cannot be enforced? */
+/* Did a host check already find that limits cannot be enforced, and does P have any of them? */
 static bool limits_are_missing(const struct doctor_report *r, const struct profile *p)
 {
-	const struct {
-		const char *id;
-		uint64_t limit;
-	} limits[] = { { "HOST-CGROUP-MEMORY", p->limit_memory },
-		       { "HOST-CGROUP-PIDS", p->limit_pids },
-		       { "HOST-CGROUP-CPU", p->limit_cpu_percent } };
+	const struct doctor_check *c = doctor_find(r, "HOST-CGROUP");
 
-	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
-		const struct doctor_check *c = doctor_find(r, limits[i].id);
-
-		if (limits[i].limit && c && c->state != DOCTOR_OK)
-			return true;
-	}
-	return false;
+	return c && c->state != DOCTOR_OK && (p->limit_memory || p->limit_pids || p->limit_cpu_percent);
 }
 
 /* The canary wrote into its worktree: check whether the file exists in the original. */
@@ -183,7 +171,7 @@ int doctor_run_canary(const struct dirs *d, const char *profile, struct doctor_r
 {
 	_cleanup_profile_ struct profile *p = NULL;
 	_cleanup_decoy_ struct decoy b = DECOY_NONE;
-	_cleanup_free_ char *why = NULL, *limits_why = NULL;
+	_cleanup_free_ char *why = NULL;
 	struct doctor_run run = { 0 };
 	int e;
 
@@ -205,13 +193,13 @@ int doctor_run_canary(const struct dirs *d, const char *profile, struct doctor_r
 		return e;
 	e = start(d, p, &b, false, r, &run, &why, f);
 	if (e == 0 && !run.proven && limits_are_missing(r, p)) {
-		limits_why = TAKE_PTR(why);
+		free(TAKE_PTR(why));
+		run.no_limits = true;
 		e = start(d, p, &b, true, r, &run, &why, f);
 	}
 	if (e < 0)
 		return e;
 	run.why = why;
-	run.limits_why = limits_why;
 	doctor_judge_layers(r, &run);
 	return 0;
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/str.h"
 #include "doctor/doctor-host.h"
-#include "cgroup/cgroup-host.h"
-
-#define DELEGATE "systemd-run --user --scope -p Delegate=yes -- custody run ..."
+#include "cgroup/cgroup-place.h"
+#include "run/run-limits.h"
 
 /* Is NAME a word of DIR/FILE? */
 static bool file_has(const char *dir, const char *file, const char *name)
@@ -32,51 +31,64 @@ static bool file_has(const char *dir, const char *file, const char *name)
 	return false;
 }
 
-static void check_controller(struct doctor_report *r, const struct cgroup_host *h, enum cgroup_controller c)
+/* May this user create a cgroup with C?  -ENOMEM; *RET false where not. */
+static int find_place(const struct cgroup_host *h, enum cgroup_controller c, bool *ret, struct fault *f)
 {
 	const char *name = cgroup_controller_name(c);
-	char id[48];
+	_cleanup_free_ char *parent = NULL;
+	int r = 0;
 
-	(void)snprintf(id, sizeof(id), "HOST-CGROUP-%s", name);
-	for (char *p = id; *p; p++)
-		*p = (char)toupper((unsigned char)*p);
+	*ret = false;
 	if (h->v1[c]) {
-		if (access(h->v1[c], W_OK) == 0)
-			doctor_add(r, id, DOCTOR_OK, DOCTOR_INFO, NULL, "cgroup v1, '%s' is writable",
-				   h->v1[c]);
-		else
-			doctor_add(r, id, DOCTOR_MISSING, DOCTOR_WARN,
-				   "as root create a cgroup for this user; 'custody run' prints the commands",
-				   "cgroup v1, '%s' is not writable for this user", h->v1[c]);
-		return;
+		r = cgroup_host_v1_parent(h, c, &parent, f);
+		*ret = parent != NULL;
+	} else if (h->v2 && geteuid() == 0) {
+		*ret = file_has(h->v2_root, "cgroup.controllers", name);
+	} else if (h->v2) {
+		*ret = file_has(h->v2, "cgroup.controllers", name) && access(h->v2, W_OK) == 0;
 	}
-	if (!h->v2) {
-		doctor_add(r, id, DOCTOR_MISSING, DOCTOR_WARN,
-			   "as root: mount -t cgroup2 none /sys/fs/cgroup",
-			   "no cgroup file system is mounted");
-		return;
-	}
-	if (geteuid() == 0 ? !file_has(h->v2_root, "cgroup.controllers", name)
-			   : !file_has(h->v2, "cgroup.controllers", name))
-		doctor_add(r, id, DOCTOR_MISSING, DOCTOR_WARN,
-			   geteuid() == 0 ? "boot with cgroup v2 controllers enabled" : DELEGATE,
-			   "cgroup v2, but the controller '%s' is missing", name);
-	else if (geteuid() != 0 && access(h->v2, W_OK) < 0)
-		doctor_add(r, id, DOCTOR_MISSING, DOCTOR_WARN, DELEGATE,
-			   "cgroup v2, '%s' is not delegated to this user", h->v2);
-	else
-		doctor_add(r, id, DOCTOR_OK, DOCTOR_INFO, NULL, "cgroup v2, controller '%s'", name);
+	return r;
+}
+
+/* One finding about all three, because their cause and remedies are the same. */
+static void add_missing(struct doctor_report *r, const struct cgroup *c)
+{
+	static char *const words[] = { (char *)"run", (char *)"--", (char *)"COMMAND", NULL };
+	const uint32_t limits = run_limits_missing(c);
+	_cleanup_free_ char *setup = run_limits_setup_line(c->setup_helps),
+			    *without = run_limits_without_line(limits, words);
+	_cleanup_strbuf_ struct strbuf names = { 0 }, remedy = { 0 };
+
+	run_limits_put_names(&names, limits, ", ");
+	if (setup && *setup)
+		strbuf_printf(&remedy, "%s\n", setup);
+	strbuf_puts(&remedy, without ? without : "");
+	r->broken |= names.broken || remedy.broken || !setup || !without;
+	doctor_add(r, "HOST-CGROUP", DOCTOR_MISSING, DOCTOR_WARN, remedy.text, "cannot enforce %s: %s",
+		   names.text ? names.text : "limits", c->why);
 }
 
 void doctor_check_cgroups(struct doctor_report *r)
 {
 	_cleanup_cgroup_host_ struct cgroup_host h = { 0 };
+	_cleanup_cgroup_ struct cgroup c = { 0 };
 	_cleanup_fault_ struct fault f = { 0 };
+	int e = cgroup_host_load(&h, &f);
 
-	if (cgroup_host_load(&h, &f) < 0) {
-		doctor_add(r, "HOST-CGROUP-MEMORY", DOCTOR_UNKNOWN, DOCTOR_WARN, NULL, "%s", fault_text(&f));
-		return;
+	for (unsigned int i = 0; e == 0 && i < _CGROUP_CONTROLLER_MAX; i++) {
+		bool found;
+
+		e = find_place(&h, (enum cgroup_controller)i, &found, &f);
+		c.missing |= e == 0 && !found ? CGROUP_BIT(i) : 0;
 	}
-	for (unsigned int c = 0; c < _CGROUP_CONTROLLER_MAX; c++)
-		check_controller(r, &h, (enum cgroup_controller)c);
+	if (e == 0 && c.missing)
+		e = cgroup_explain_missing(&c, &h, &f);
+	if (e < 0)
+		doctor_add(r, "HOST-CGROUP", DOCTOR_UNKNOWN, DOCTOR_WARN, NULL, "%s", fault_text(&f));
+	else if (c.missing)
+		add_missing(r, &c);
+	else
+		doctor_add(r, "HOST-CGROUP", DOCTOR_OK, DOCTOR_INFO, NULL,
+			   "memory, pids and cpu can be limited: cgroup %s",
+			   h.v1[CGROUP_MEMORY] ? "v1" : "v2");
 }

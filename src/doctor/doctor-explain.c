@@ -73,16 +73,11 @@ static const struct {
 	{ "HOST-PIDFD",
 	  "The supervisor waits for and signals processes by descriptor, because a pid can be reused by another process:\n"
 	  "pidfd_open, Linux 5.3." },
-	{ "HOST-CGROUP-MEMORY",
-	  "A cgroup enforces the memory limit.  As root custody creates one on v1, v2 and hybrid hosts.  A user needs a\n"
-	  "delegated one; with systemd: systemd-run --user --scope -p Delegate=yes -- custody run ...\n"
-	  "A profile can make the limit optional (enforce.optional); then runs start without it and report that." },
-	{ "HOST-CGROUP-PIDS",
-	  "A cgroup enforces the limit of processes; HOST-CGROUP-MEMORY explains how a user gets one." },
-	{ "HOST-CGROUP-CPU",
-	  "A cgroup enforces the limit of processor time; HOST-CGROUP-MEMORY explains how a user gets one.\n"
-	  "systemd delegates memory and pids to users by default but not cpu: a drop-in for user@.service with\n"
-	  "Delegate=cpu memory pids changes that." },
+	{ "HOST-CGROUP",
+	  "A cgroup enforces the limits of memory, processes and processor time.  As root custody creates one on v1, v2 and hybrid\n"
+	  "hosts.  A user needs a delegated one: 'sudo custody setup USER' makes that once, for all runs of USER.  With 'custody\n"
+	  "run --without LIMIT', or 'enforce.optional' of a profile, a run starts without the limits that are missing here, a line\n"
+	  "on stderr names them on each run, and limits of processes hold in their place (custody-run(1))." },
 	{ "HOST-SUBUID",
 	  "Without root a run has one id: root inside is the caller's uid.  Files that it writes belong to the caller, and only\n"
 	  "the namespaces protect the caller's other processes.  Ranges in /etc/subuid are not used yet; docs/THREATS.md\n"

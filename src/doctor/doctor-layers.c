@@ -38,6 +38,24 @@ static void put_tries(struct strbuf *b, const struct doctor_report *r, enum laye
 	}
 }
 
+/* Three limits can have one cause, which is one failed check: HOST-CGROUP. */
+static void fail_once(struct doctor_report *r)
+{
+	for (size_t i = 0; i < r->n_checks; i++)
+		if (str_eq(r->checks[i].id, "HOST-CGROUP"))
+			r->checks[i].severity = DOCTOR_ERROR;
+}
+
+static bool is_without_cgroup(const struct doctor_run *run, enum layer l)
+{
+	const uint32_t limits =
+		LAYER_BIT(LAYER_MEMORY_LIMIT) | LAYER_BIT(LAYER_PIDS_LIMIT) | LAYER_BIT(LAYER_CPU_LIMIT);
+	const uint32_t off = run->switched_off | run->unset;
+
+	return run->no_limits && run->proven && (LAYER_BIT(l) & limits & ~off) &&
+	       (run->states[l] == LAYER_STATE_REFUSED || run->states[l] == LAYER_STATE_NOT_ASKED);
+}
+
 /* Result of the supervisor's proof; a try of the canary can still contradict it. */
 static struct layer_finding judge_proof(const struct doctor_run *run, enum layer l)
 {
@@ -61,8 +79,9 @@ static struct layer_finding judge_proof(const struct doctor_run *run, enum layer
 	case LAYER_STATE_NOT_ASKED:
 		break;
 	}
-	if (l >= LAYER_MEMORY_LIMIT && run->limits_why)
-		return (struct layer_finding){ DOCTOR_MISSING, DOCTOR_ERROR, run->limits_why, NULL };
+	if (is_without_cgroup(run, l))
+		return (struct layer_finding){ DOCTOR_MISSING, DOCTOR_WARN, "missing: a run would be refused",
+					       "see HOST-CGROUP" };
 	return (struct layer_finding){ DOCTOR_MISSING, DOCTOR_ERROR, "missing: a run would be refused",
 				       NULL };
 }
@@ -92,7 +111,9 @@ static void judge_layer(struct doctor_report *r, const struct doctor_run *run, e
 		strbuf_puts(&text, "; stopped: ");
 		put_tries(&text, r, l, true);
 	}
-	if (v.state == DOCTOR_MISSING)
+	if (v.state == DOCTOR_MISSING && v.severity == DOCTOR_WARN && v.remedy)
+		strbuf_puts(&remedy, v.remedy);
+	else if (v.state == DOCTOR_MISSING)
 		strbuf_printf(&remedy, "%s%sneeds %s", v.remedy ? v.remedy : "", v.remedy ? "; " : "",
 			      info->needs);
 	r->broken |= text.broken || remedy.broken;
@@ -110,6 +131,9 @@ void doctor_judge_layers(struct doctor_report *r, const struct doctor_run *run)
 			   "fix the reason in the text; the checks above list what this host lacks",
 			   "did not complete in the profile '%s': %s", run->profile,
 			   run->why ? run->why : "its report is incomplete");
-	for (unsigned int l = 0; l < _LAYER_MAX; l++)
+	for (unsigned int l = 0; l < _LAYER_MAX; l++) {
 		judge_layer(r, run, (enum layer)l);
+		if (is_without_cgroup(run, (enum layer)l))
+			fail_once(r);
+	}
 }

@@ -31,7 +31,7 @@ enum doctor_severity {
 
 struct doctor_check {
 	char *id, *text;
-	char *remedy; /* one line; NULL: nothing to do */
+	char *remedy; /* a line for each way to repair it; NULL: nothing to do */
 	enum doctor_state state;
 	enum doctor_severity severity;
 };
@@ -60,9 +60,9 @@ struct doctor_run {
 	bool proven;	       /* STATES were filled by a proof */
 	bool tried;	       /* the canary completed its list */
 	enum layer_state states[_LAYER_MAX];
-	const char *why;	/* error that stopped the run, or NULL */
-	const char *disk_by;	/* mechanism that enforces the disk limit; NULL: unknown */
-	const char *limits_why; /* why limits cannot be enforced; the canary then ran without them */
+	const char *why;     /* error that stopped the run, or NULL */
+	const char *disk_by; /* mechanism that enforces the disk limit; NULL: unknown */
+	bool no_limits;	     /* HOST-CGROUP failed: the canary ran without limits */
 };
 
 void doctor_add(struct doctor_report *r, const char *id, enum doctor_state state,

@@ -12,6 +12,7 @@ librun_a_SOURCES += \
 	src/run/run-impl.h \
 	src/run/run-keep-upper.c \
 	src/run/run-ledger.c src/run/run-ledger.h \
+	src/run/run-limits.c src/run/run-limits.h \
 	src/run/run-lost.c src/run/run-lost.h \
 	src/run/run-note.c \
 	src/run/run-options.c src/run/run-options.h \

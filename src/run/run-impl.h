@@ -18,6 +18,7 @@ struct run {
 	const struct run_options *options; /* borrowed */
 	struct run_result *result;	   /* the caller's; its command is SHOWN */
 	char **shown;			   /* the command, redacted as in the records */
+	char *remedy;			   /* of a refusal, for people: lines to paste; NULL: none */
 	char id[SESSION_ID_SIZE];
 	struct run_plan plan;
 	struct decision decision;

@@ -15,7 +15,8 @@ void run_options_done(struct run_options *o)
 {
 	strv_free(o->env);
 	strv_free(o->volumes);
+	strv_free(o->without);
 	strv_free(o->grants);
 	strv_free(o->provenance);
-	o->env = o->volumes = o->grants = o->provenance = NULL;
+	o->env = o->volumes = o->without = o->grants = o->provenance = NULL;
 }

@@ -24,6 +24,7 @@ struct run_options {
 	bool tools;	     /* show the caller's tools */
 	const char *network; /* "none", "host"; NULL: the profile's */
 	bool set_memory, set_cpu, set_pids, set_timeout;
+	char **without; /* names of limits that may be missing, separated by commas */
 	uint64_t memory, cpu_percent, pids, timeout_s; /* 0 = no limit */
 	const char *lane;			       /* as given; NULL: not given */
 	bool allow_prod;

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "layer/layer.h"
 #include "profile/profile-open.h"
+#include "run/run-limits.h"
 #include "subject/own-dirs.h"
 #include "subject/subject-digest.h"
 #include "subject/subject-json.h"
@@ -163,8 +164,16 @@ static void set_limit(struct profile *p, uint64_t *limit, bool given, uint64_t v
  * The caller may lower or raise the limits of the profile.  The result goes into the subject, so policy and approver
  * see the limits that will hold.
  */
-static void apply_options(struct profile *p, const struct run_options *o)
+static int apply_options(struct profile *p, const struct run_options *o, struct fault *f)
 {
+	for (char **list = o->without; list && *list; list++) {
+		uint32_t limits;
+		int r = run_limits_parse(*list, &limits, f);
+
+		if (r < 0)
+			return r;
+		p->optional |= limits;
+	}
 	set_limit(p, &p->limit_memory, o->set_memory, o->memory, LAYER_MEMORY_LIMIT);
 	set_limit(p, &p->limit_pids, o->set_pids, o->pids, LAYER_PIDS_LIMIT);
 	set_limit(p, &p->limit_cpu_percent, o->set_cpu, o->cpu_percent, LAYER_CPU_LIMIT);
@@ -172,7 +181,7 @@ static void apply_options(struct profile *p, const struct run_options *o)
 	p->fs_tools |= o->tools;
 	p->workspace_show_secrets |= o->show_secrets;
 	if (!o->network)
-		return;
+		return 0;
 	if (strcmp(o->network, "host") == 0) {
 		p->network = PROFILE_NETWORK_HOST;
 		p->layers &= ~LAYER_BIT(LAYER_NET_NS);
@@ -180,6 +189,7 @@ static void apply_options(struct profile *p, const struct run_options *o)
 		p->network = PROFILE_NETWORK_NONE;
 		p->layers |= LAYER_BIT(LAYER_NET_NS);
 	}
+	return 0;
 }
 
 static int continue_session(struct run_plan *d, const struct run_options *o, struct subject_request *rq,
@@ -222,7 +232,9 @@ static int build(struct run_plan *d, const struct run_options *o, struct fault *
 
 	own_dirs_init(&own, &d->dirs);
 	d->asked = *d->profile;
-	apply_options(&d->asked, o);
+	r = apply_options(&d->asked, o, f);
+	if (r < 0)
+		return r;
 	/* doctor's program must not find the decoy at the path that it has on the host. */
 	if (o->canary && !d->asked.workspace_target)
 		d->asked.workspace_target = (char *)PROFILE_TARGET_FIXED;

@@ -12,6 +12,7 @@
 #include "run/run-evidence.h"
 #include "run/run-exec.h"
 #include "run/run-housekeeping.h"
+#include "run/run-limits.h"
 #include "run/run-recovery-files.h"
 #include "run/run-prepare.h"
 #include "run/run-recover.h"
@@ -24,30 +25,19 @@
 #include "warden/warden.h"
 #include "subject/subject-prove-root.h"
 
-static const enum layer limit_layers[_CGROUP_CONTROLLER_MAX] = {
-	[CGROUP_MEMORY] = LAYER_MEMORY_LIMIT,
-	[CGROUP_PIDS] = LAYER_PIDS_LIMIT,
-	[CGROUP_CPU] = LAYER_CPU_LIMIT,
-};
-
-/* A limit that the cgroup cannot enforce and that is not optional in the profile refuses the run. */
-static int require_limits(const struct cgroup *c, const struct profile *p, struct cgroup_limits *limits,
-			  struct fault *f)
+/* Refused unless every missing limit is optional; those are not asked of the cgroup. */
+static int require_limits(struct run *run, const struct cgroup *c, struct cgroup_limits *limits,
+			  struct run_limits_instead *instead, struct fault *f)
 {
-	_cleanup_strbuf_ struct strbuf names = { 0 };
+	const struct run_plan *d = &run->plan;
+	int r;
 
-	for (unsigned int i = 0; i < _CGROUP_CONTROLLER_MAX; i++) {
-		enum layer l = limit_layers[i];
-
-		if (!(c->missing & CGROUP_BIT(i)))
-			continue;
-		if (!(p->optional & LAYER_BIT(l)))
-			strbuf_printf(&names, "%s'%s'", names.len ? ", " : "", layer_info(l)->name);
-	}
-	if (names.len)
-		return fault_set(f, EPERM,
-				 "cannot enforce %s: %s (or list it in the profile's enforce.optional)",
-				 names.text ? names.text : "a limit", c->why);
+	r = run_limits_require(c, &d->asked, run->options->words, &run->remedy, f);
+	if (r < 0 || !c->missing)
+		return r;
+	run_limits_replace(run_limits_missing(c), limits, d->subject, instead);
+	if (!run->options->canary)
+		run_limits_announce(c, instead, d->subject);
 	if (c->missing & CGROUP_BIT(CGROUP_MEMORY))
 		limits->memory = 0;
 	if (c->missing & CGROUP_BIT(CGROUP_PIDS))
@@ -66,6 +56,7 @@ struct job {
 		undescribed; /* why session.json or the files for recovery are missing; code 0: they exist */
 	struct mount_watch *watch;
 	struct overlay_server *server;
+	struct run_limits_instead limits;
 };
 
 /* session.json, and the files from which recovery works if this process is killed. */
@@ -140,6 +131,8 @@ static int release(void *arg, pid_t pid, const enum layer_state *layers, struct 
 	seam("worktree-wanted");
 	r = hold_worktree(j, pid, f);
 	seam("worktree-held");
+	if (r == 0)
+		r = run_limits_set(&j->limits, pid, f);
 	if (r == 0)
 		r = decision_consume(&j->run->decision, f);
 	seam("approval-consumed");
@@ -287,7 +280,7 @@ int run_supervise(struct run *run, struct fault *f)
 		r = cgroup_open(s->run_fd, s->id, &w.limits, &cgroup, f);
 	if (r == 0) {
 		decision->refused = REFUSED_LIMITS;
-		r = require_limits(&cgroup, &d->asked, &w.limits, f);
+		r = require_limits(run, &cgroup, &w.limits, &job.limits, f);
 	}
 	if (r == 0) {
 		decision->refused = REFUSED_SETUP;

@@ -33,6 +33,7 @@ void run_free(struct run *r)
 	run_plan_done(&r->plan);
 	session_note_done(&r->note);
 	strv_free(r->shown);
+	free(r->remedy);
 	free(r);
 }
 
@@ -389,6 +390,7 @@ static void refuse(struct run *run, struct fault *f)
 	*ret = (struct run_result){
 		.exit = { .reason = EXIT_REASON_SETUP_FAILED, .code = status, .abnormal = true },
 		.detail = redact_refusal(run, f),
+		.remedy = TAKE_PTR(run->remedy),
 		.ended_us = clock_wall_us(),
 	};
 	if (status == STATUS_DENIED || status == STATUS_UNAPPROVED || status == STATUS_LANE)

@@ -88,7 +88,8 @@ void run_result_done(struct run_result *r)
 	jdoc_free(r->full);
 	r->full = NULL;
 	free(r->detail);
+	free(r->remedy);
 	free(r->evidence);
 	free(r->evidence_error);
-	r->detail = r->evidence = r->evidence_error = NULL;
+	r->detail = r->remedy = r->evidence = r->evidence_error = NULL;
 }

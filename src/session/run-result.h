@@ -12,7 +12,7 @@
 #include "session/session-summary.h"
 
 /*
- * How a run of custody ended: `--result` and `--json` print it for scripts.  Borrowed strings must outlive it; `detail`,
+ * How a run of custody ended: `--result` and `--json` print it for scripts.  Borrowed strings must outlive it; `detail`, `remedy`,
  * `evidence` and `evidence_error` are on the heap.
  */
 struct run_result {
@@ -43,6 +43,7 @@ struct run_result {
 	const struct digest *base;     /* with it: manifest of the changes that it began on */
 	bool kept;		       /* the changes are kept for review, and their size is: */
 	uint64_t kept_files, kept_bytes;
+	char *remedy; /* of a refusal: lines for people, with commands to paste; NULL: none */
 	char *detail; /* one human-readable line: the error, or the exceeded limit; NULL: none */
 	enum layer_state layers[_LAYER_MAX];
 	bool proven;		       /* `layers` was verified in the running container */

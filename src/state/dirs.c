@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "state/passwd.h"
 
 #define CONFIG_NAME "/custody.json"
 
@@ -30,22 +30,14 @@ static const char *env_dir(const char *name)
 	return value && value[0] == '/' ? value : NULL;
 }
 
-/* /etc/passwd itself, never NSS: this program is static and must not load NSS modules. */
 static int find_user(uid_t uid, struct dirs *d)
 {
-	struct passwd pw, *found = NULL;
-	char buf[1024];
-	FILE *fp = fopen("/etc/passwd", "re");
+	_cleanup_passwd_entry_ struct passwd_entry e = { 0 };
 
-	while (fp && fgetpwent_r(fp, &pw, buf, sizeof(buf), &found) == 0 && found) {
-		if (found->pw_uid != uid)
-			continue;
-		d->home = strdup(found->pw_dir);
-		d->user = strdup(found->pw_name);
-		break;
-	}
-	if (fp)
-		(void)fclose(fp);
+	if (passwd_find(NULL, uid, &e) < 0)
+		return -ENOMEM;
+	d->home = TAKE_PTR(e.home);
+	d->user = TAKE_PTR(e.name);
 	if (!d->home)
 		d->home = strdup(env_dir("HOME") ?: "/");
 	if (!d->user)

@@ -62,31 +62,6 @@ static void put_command(struct strbuf *b, const struct lane_ask *ask)
 		put_word(b, ask->argv[i++]);
 }
 
-/*
- * Messages are escaped before they reach a terminal. A line that escaping would change is printed in octal
- * and evaluated: it works in any sh and contains no control characters.
- */
-static void put_printable(struct strbuf *b, const char *line)
-{
-	_cleanup_free_ char *escaped = str_escape(line);
-	_cleanup_strbuf_ struct strbuf spelled = { 0 };
-
-	b->broken |= !escaped;
-	if (str_eq(escaped, line)) {
-		strbuf_puts(b, line);
-		return;
-	}
-	for (const unsigned char *c = (const unsigned char *)line; *c; c++)
-		if (*c == '%')
-			strbuf_puts(&spelled, "%%");
-		else if (*c < ' ' || *c > '~' || *c == '\\' || *c == '\'')
-			strbuf_printf(&spelled, "\\%03o", *c);
-		else
-			strbuf_putc(&spelled, (char)*c);
-	b->broken |= spelled.broken;
-	strbuf_printf(b, "eval \"$(printf '%s')\"", spelled.text ? spelled.text : "");
-}
-
 #define TO_START "; to start it: "
 #define TO_DO "; to do it: "
 
@@ -118,7 +93,7 @@ static int refuse(const struct lane_ask *ask, struct fault *f)
 	if (ask->argv && ask->argv[0]) {
 		put_command(&line, ask);
 		strbuf_puts(&text, ask->changes_state ? TO_DO : TO_START);
-		put_printable(&text, line.text ? line.text : "");
+		strbuf_put_command(&text, line.text ? line.text : "");
 	}
 	if (line.broken || text.broken)
 		return fault_set(f, LANE_REFUSED, "lane 'prod' needs both --allow-prod and " LANE_ALLOW_ENV);

@@ -15,6 +15,7 @@ libcore_a_SOURCES += \
 	src/state/migrate-pointer.c \
 	src/state/migrate-stamp.c src/state/migrate-stamp.h \
 	src/state/migrate.h \
+	src/state/passwd.c src/state/passwd.h \
 	src/state/project.c src/state/project.h \
 	src/state/sandbox-clear.c src/state/sandbox-clear.h \
 	src/state/sandbox-log.c src/state/sandbox-log.h \

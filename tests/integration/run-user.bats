@@ -34,7 +34,7 @@ gone() { # PATTERN
 	[ "$(awk '{ print $3 }' <<<"${lines[1]}")" = 1 ]
 	assert_layer user-namespace
 	assert_layer seccomp
-	[ -z "$stderr" ]
+	[ -z "$(stderr_rest)" ]
 }
 
 @test "ISO-3: rootless: the overlay keeps the original" {
@@ -92,19 +92,19 @@ gone() { # PATTERN
 	[ "$(stat -c %u "$CUSTODY_HOME/shared/f")" = "$(stat -c %u "$CUSTODY_HOME/shared")" ]
 }
 
-@test "ISO-13: rootless: a limit that cannot be enforced refuses the run by name, with the command that delegates" {
-	skip_with HOST-CGROUP-MEMORY
+@test "ISO-13: rootless: a limit that cannot be enforced refuses the run by name" {
+	skip_with HOST-CGROUP
 	custody_run -- touch ran
 	assert_status 125
 	assert_stderr_has "'memory-limit'"
 	assert_stderr_has "'pids-limit'"
-	[[ $stderr == *"systemd-run --user --scope"* || $stderr == *"mkdir -p /sys/fs/cgroup"* || $stderr == *"no cgroup file system"* || $stderr == *"lacks these controllers"* ]]
+	[[ $stderr == *"is delegated to this user"* || $stderr == *"no cgroup file system"* || $stderr == *"lacks these controllers"* ]]
 	[ ! -e ran ]
 	assert_reason setup-failed
 }
 
 @test "ISO-13: rootless: missing optional layers are in the result" {
-	skip_with HOST-CGROUP-MEMORY
+	skip_with HOST-CGROUP
 	user_run -- true
 	assert_status 0
 	assert_layer memory-limit optional-missing
@@ -200,7 +200,7 @@ aside() {
 	[ "$output" = $'it ran\ncontent\nmore' ]
 	[ "$(cat data)" = content ]
 	[ -z "$(aside)" ] || custody_fail "left: $(aside)"
-	[ -z "$stderr" ]
+	[ -z "$(stderr_rest)" ]
 }
 
 @test "ISO-7: rootless: after kill -9 in such a directory nothing of the sealed copies stays" {
@@ -209,7 +209,7 @@ aside() {
 	chmod 0666 "$CUSTODY_HOME/up"
 	"${CUSTODY_AS[@]}" "$CUSTODY" run --profile "$CUSTODY_HOME/p.json" -- ./script it >"$CUSTODY_HOME/up" 2>&1 3>&- &
 	pid=$!
-	timeout 60 head -n 1 "$CUSTODY_HOME/up" | grep -q 'it ran'
+	timeout 60 grep -q 'it ran' "$CUSTODY_HOME/up"
 	[ -n "$(aside)" ] || custody_fail "no copies to look for"
 	kill -9 "$pid"
 	wait "$pid" || true

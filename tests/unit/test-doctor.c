@@ -159,11 +159,11 @@ static void document_has_the_shape_that_scripts_read(void)
 
 static void every_layer_and_host_check_is_explained(void)
 {
-	static const char *const hosts[] = { "HOST-KERNEL",	 "HOST-USERNS",		"HOST-OVERLAY",
-					     "HOST-IDMAP",	 "HOST-UPPERDIR",	"HOST-PROC",
-					     "HOST-SECCOMP",	 "HOST-PIDFD",		"HOST-CGROUP-MEMORY",
-					     "HOST-CGROUP-PIDS", "HOST-CGROUP-CPU",	"HOST-SUBUID",
-					     "HOST-LIBCRUN",	 "HOST-FUSE-OVERLAYFS", "HOST-CANARY" };
+	static const char *const hosts[] = { "HOST-KERNEL",  "HOST-USERNS",   "HOST-OVERLAY",
+					     "HOST-IDMAP",   "HOST-UPPERDIR", "HOST-PROC",
+					     "HOST-SECCOMP", "HOST-PIDFD",    "HOST-CGROUP",
+					     "HOST-SUBUID",  "HOST-LIBCRUN",  "HOST-FUSE-OVERLAYFS",
+					     "HOST-CANARY" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(hosts); i++) {
 		_cleanup_free_ char *text = NULL;
