@@ -14,7 +14,7 @@ unit_tests += tests/unit/test-shell-split tests/unit/test-command-class tests/un
 	tests/unit/test-policy-commands \
 	tests/unit/test-policy-property tests/unit/test-policy-table
 # layer, cgroup, init
-unit_tests += tests/unit/test-layer tests/unit/test-layer-proof tests/unit/test-cgroup tests/unit/test-init tests/unit/test-init-run tests/unit/test-init-inherit tests/unit/test-inherit-table tests/unit/test-init-prove
+unit_tests += tests/unit/test-layer tests/unit/test-layer-proof tests/unit/test-cgroup tests/unit/test-setup tests/unit/test-init tests/unit/test-init-run tests/unit/test-init-inherit tests/unit/test-inherit-table tests/unit/test-init-prove
 # state, config
 unit_tests += tests/unit/test-config tests/unit/test-digest-key tests/unit/test-disposable-dir tests/unit/test-git-link tests/unit/test-home-dir tests/unit/test-lane tests/unit/test-migrate tests/unit/test-project tests/unit/test-sandbox-root
 # profile

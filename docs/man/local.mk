@@ -2,7 +2,7 @@
 # (src/cli/command-table.c); docs/design/options.md.
 man_pages = custody-approve.1 custody-bundle.1 custody-check.1 custody-completion.1 custody-df.1 custody-diff.1 custody-doctor.1 \
 	custody-evidence.1 custody-exec.1 custody-key.1 custody-ledger.1 custody-migrate.1 custody-profile.1 custody-recover.1 custody-reset.1 \
-	custody-run.1 custody-sessions.1 custody-profile.5 custody.json.5 custody-runtime.8
+	custody-run.1 custody-sessions.1 custody-setup.1 custody-profile.5 custody.json.5 custody-runtime.8
 # ALIAS=PAGE: commands that share a page.
 man_aliases = pending=approve deny=approve grants=approve revoke=approve help=completion version=completion apply=diff \
 	discard=diff prune=df pin=key shell=run show=sessions logs=sessions stop=sessions
@@ -10,7 +10,7 @@ man_aliases = pending=approve deny=approve grants=approve revoke=approve help=co
 if MANUAL
 man_MANS = man/custody-approve.1 man/custody-bundle.1 man/custody-check.1 man/custody-completion.1 man/custody-df.1 man/custody-diff.1 \
 	man/custody-doctor.1 man/custody-evidence.1 man/custody-exec.1 man/custody-key.1 man/custody-ledger.1 man/custody-migrate.1 \
-	man/custody-profile.1 man/custody-recover.1 man/custody-reset.1 man/custody-run.1 man/custody-sessions.1 \
+	man/custody-profile.1 man/custody-recover.1 man/custody-reset.1 man/custody-run.1 man/custody-sessions.1 man/custody-setup.1 \
 	man/custody-profile.5 man/custody.json.5 man/custody-runtime.8 \
 	man/custody-pending.1 man/custody-deny.1 man/custody-grants.1 man/custody-revoke.1 man/custody-help.1 \
 	man/custody-version.1 man/custody-apply.1 man/custody-discard.1 man/custody-prune.1 man/custody-pin.1 man/custody-shell.1 \

@@ -147,6 +147,10 @@ static const struct option reset[]         = {
 	UTF8("agent", agent, "NAME", "agent that asks for the reset, for the ledger"),
 	UTF8("worker", worker, "NAME", "worker of the agent, for the ledger"),
 	END };
+static const struct option setup[]         = {
+	FLAG("dry-run", 0, dry_run, "print every file and every change; change nothing"),
+	FLAG("remove", 0, rm, "undo what setup did for USER"),
+	END };
 static const struct option help[]          = {
 	FLAG("json", 0, json, "print every command and option as a JSON document"),
 	{ "section", 0, OPTION_CHOICE, AT(section), "synopsis|options", .help = "print a section of the manual page", .flags = OPTION_HIDDEN },
@@ -229,6 +233,7 @@ const struct command commands[] = {
 	{ "profile",    "",                    "list, validate, compare and trust profiles",     0,  0, none, .subs = profile_commands },
 	{ "recover",    "",                    "clean up after sessions whose supervisor died",  0,  0, lane_only,    .run = cmd_recover,  COMMAND_ACTS | COMMAND_LANE },
 	{ "reset",      "",                    "empty a sandbox root or a kept home",                    0,  0, reset,        .run = cmd_reset,    COMMAND_ACTS },
+	{ "setup",      "USER",                "prepare the host for runs of an ordinary user",  1,  1, setup,        .run = cmd_setup,    COMMAND_ACTS },
 	{ "completion", "bash|zsh|fish",       "print a completion script for a shell",          0,  1, completion,   .run = cmd_completion, 0, CANDIDATES_WORDS },
 	{ "help",       "[COMMAND [SUBCOMMAND]]", "list the commands, or the options of one",    0,  2, help,         .run = cmd_help,     0, CANDIDATES_TOPIC, CANDIDATES_TOPIC },
 	{ "version",    "",                    "print the version",                              0,  0, none,         .run = cmd_version },

@@ -163,6 +163,7 @@ int cmd_profile_diff(struct command_call *c, struct fault *f);
 int cmd_profile_schema(struct command_call *c, struct fault *f);
 int cmd_profile_trust(struct command_call *c, struct fault *f);
 int cmd_recover(struct command_call *c, struct fault *f);
+int cmd_setup(struct command_call *c, struct fault *f);
 int cmd_reset(struct command_call *c, struct fault *f);
 int cmd_help(struct command_call *c, struct fault *f);
 int cmd_version(struct command_call *c, struct fault *f);

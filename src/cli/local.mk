@@ -49,6 +49,7 @@ libcli_a_SOURCES += \
 	src/cli/cmd-revoke.c \
 	src/cli/cmd-run.c src/cli/cmd-run.h \
 	src/cli/cmd-sessions.c \
+	src/cli/cmd-setup.c \
 	src/cli/cmd-shell.c \
 	src/cli/cmd-show.c \
 	src/cli/cmd-stop.c \

@@ -86,8 +86,8 @@ int run_limits_check(const char *list, struct fault *f)
 	return run_limits_parse(list, &set, f);
 }
 
-/* The executable file that the caller's words started, by its path; NULL if it cannot be found. */
-static char *find_program(void)
+/* Not /proc/self/exe, which may be the private copy (docs/design/run.md). */
+char *run_limits_find_program(void)
 {
 	const char *name = program_invocation_name, *path = getenv("PATH");
 	_cleanup_free_ char *dirs = strdup(path ? path : "");
@@ -109,7 +109,7 @@ char *run_limits_program(void)
 	/* secure_path of sudo, and the PATH of root. */
 	static const char *const dirs[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin",
 					    "/usr/bin",	       "/sbin",		 "/bin" };
-	_cleanup_free_ char *program = find_program();
+	_cleanup_free_ char *program = run_limits_find_program();
 	struct stat ours, there;
 
 	if (!program || stat(program, &ours) < 0)

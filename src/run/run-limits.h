@@ -34,6 +34,8 @@ char *run_limits_setup_line(bool setup_helps);
 char *run_limits_without_line(uint32_t limits, char *const *words);
 /* "custody", or its path if root's PATH does not lead to this program. */
 char *run_limits_program(void);
+/* The path of this program; NULL if it cannot be found, or on ENOMEM. */
+char *run_limits_find_program(void);
 
 /* Refuses unless P has every limit that C lacks as optional; RET_REMEDY (heap) then has the lines above, for people. */
 int run_limits_require(const struct cgroup *c, const struct profile *p, char *const *words, char **ret_remedy,
