@@ -54,14 +54,15 @@ static void check_userns(struct doctor_report *r, const struct doctor_probe *p)
 	}
 	if (read_sysctl("/proc/sys/user/max_user_namespaces") == 0) {
 		cause = " (user.max_user_namespaces is 0)";
-		remedy = "as root: sysctl -w user.max_user_namespaces=15000";
+		remedy = "sudo custody setup USER; or as root: sysctl -w user.max_user_namespaces=15000";
 	} else if (read_sysctl("/proc/sys/kernel/unprivileged_userns_clone") == 0) {
 		cause = " (kernel.unprivileged_userns_clone is 0)";
-		remedy = "as root: sysctl -w kernel.unprivileged_userns_clone=1";
+		remedy = "sudo custody setup USER; or as root: sysctl -w kernel.unprivileged_userns_clone=1";
 	} else if (read_sysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1) {
 		cause = " (kernel.apparmor_restrict_unprivileged_userns is 1)";
-		remedy = "as root: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor "
-			 "profile with 'userns,'";
+		remedy = "sudo custody setup USER, which loads an AppArmor profile with 'userns,'; or as "
+			 "root: sysctl "
+			 "-w kernel.apparmor_restrict_unprivileged_userns=0";
 	} else if (p->userns == EPERM) {
 		cause = " (in a container, its runtime may forbid it)";
 		remedy = "let the outer container create namespaces (podman, docker: --security-opt "

@@ -87,6 +87,7 @@ one() { # SUITE
 			bats --tap --setup-suite-file tests/integration/setup_suite.bash tests/integration/run-user.bats \
 			tests/integration/run-limits.bats tests/integration/run.bats
 		;;
+	setup) suite setup bats_of "tests/vm/setup-$mode.bats" ;;
 	*) suite "$1" bats_of "tests/integration/$1.bats" ;;
 	esac
 }
@@ -98,9 +99,9 @@ setpriv --reuid 64321 --regid 64321 --clear-groups --inh-caps=-all "$CUSTODY" do
 jq -r '.checks[] | select(.severity == "error" or .state == "missing") | "# doctor: \(.id): \(.text)"' /run/doctor.json >&3
 if [ ${#suites[@]} -eq 0 ] || [ -z "${suites[0]}" ]; then
 	if [ "$mode" = systemd ]; then
-		suites=(login scope run-limits run-cgroup systemd)
+		suites=(login setup scope run-limits run-cgroup systemd)
 	else
-		suites=(run-limits run-cgroup run doctor run-user runtime podman docker containerd zz-leftovers)
+		suites=(setup run-limits run-cgroup run doctor run-user runtime podman docker containerd zz-leftovers)
 	fi
 fi
 for s in "${suites[@]}"; do
