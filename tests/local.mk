@@ -45,7 +45,7 @@ unit_tests += tests/unit/test-decision tests/unit/test-container-info tests/unit
 # oci
 unit_tests += tests/unit/test-bundle tests/unit/test-bundle-subject tests/unit/test-hook-args tests/unit/test-json-span \
 	tests/unit/test-libcrun-base64 tests/unit/test-libcrun-confine \
-	tests/unit/test-runtime-options tests/unit/test-seccomp tests/unit/test-seccomp-cache
+	tests/unit/test-runtime-options tests/unit/test-runtime-types tests/unit/test-seccomp tests/unit/test-seccomp-cache
 # run, doctor, cli
 unit_tests += tests/unit/test-dispatch tests/unit/test-doctor tests/unit/test-run-ledger tests/unit/test-run-options
 
@@ -83,6 +83,7 @@ tests_unit_test_libcrun_base64_LDADD = $(DEP_LIBS)
 tests_unit_test_seccomp_cache_LDADD = $(runtime_test_libs)
 tests_unit_test_json_span_LDADD = $(runtime_test_libs)
 tests_unit_test_runtime_options_LDADD = $(runtime_test_libs)
+tests_unit_test_runtime_types_LDADD = $(runtime_test_libs)
 tests_unit_test_run_options_LDADD = libcli.a librun.a $(LDADD)
 tests_unit_test_run_ledger_LDADD = librun.a $(LDADD)
 tests_unit_test_doctor_LDADD = librun.a liboci.a $(LDADD)

@@ -342,7 +342,8 @@ int __wrap_crun_safe_create_and_open_ref_at(bool dir, int dirfd, ROOT_PARAMETERS
 	}
 	fd = open_without_link(dirfd, name, O_PATH | O_CLOEXEC);
 	if (fd < 0) {
-		fd = __real_crun_safe_create_and_open_ref_at(dir, dirfd, ROOT_ARGUMENTS(root), path, mode, err);
+		fd = __real_crun_safe_create_and_open_ref_at(dir, dirfd, ROOT_ARGUMENTS(root), path, mode,
+							     err);
 		if (fd < 0)
 			return fd;
 		if (!is_where_named(fd, dirfd, name)) {
@@ -370,6 +371,20 @@ static int check_again(int fd, int dirfd, const char *name, int flags, libcrun_e
 	return r < 0 ? fail(fd, -r, name, err) : fd;
 }
 
+/*
+ * libcrun 1.8.1 opens the target of a recursive option (rro) as a directory, also when a file is mounted there.  O_PATH is what
+ * mount_setattr(2) needs, and cannot be read or written.
+ */
+static int open_any(int dirfd, ROOT_PARAMETERS, const char *path, int flags, int mode, libcrun_error_t *err)
+{
+	int fd = __real_safe_openat(dirfd, ROOT_ARGUMENTS(root), path, flags, mode, err);
+
+	if (fd >= 0 || flags != O_DIRECTORY || !err || !*err || (*err)->status != ENOTDIR)
+		return fd;
+	(void)libcrun_error_release(err);
+	return __real_safe_openat(dirfd, ROOT_ARGUMENTS(root), path, O_PATH, mode, err);
+}
+
 int __wrap_safe_openat(int dirfd, ROOT_PARAMETERS, const char *path, int flags, int mode,
 		       libcrun_error_t *err)
 {
@@ -387,12 +402,12 @@ int __wrap_safe_openat(int dirfd, ROOT_PARAMETERS, const char *path, int flags, 
 	}
 	if (a) {
 		(void)snprintf(below, sizeof(below), "%s/%s", root, a->name);
-		return __real_safe_openat(a->fd, ROOT_ARGUMENTS(below), rest, flags, mode, err);
+		return open_any(a->fd, ROOT_ARGUMENTS(below), rest, flags, mode, err);
 	}
 	fd = open_without_link(dirfd, name, flags);
 	if (fd >= 0)
 		return check_again(fd, dirfd, name, flags, err);
-	fd = __real_safe_openat(dirfd, ROOT_ARGUMENTS(root), path, flags, mode, err);
+	fd = open_any(dirfd, ROOT_ARGUMENTS(root), path, flags, mode, err);
 	if (fd < 0)
 		return fd;
 	if (!is_where_named(fd, dirfd, name)) {

@@ -7,7 +7,9 @@ libruntime_a_SOURCES += \
 	oci/runtime/runtime-features.c \
 	oci/runtime/runtime-guard.c oci/runtime/runtime-guard.h \
 	oci/runtime/runtime-job.c \
+	oci/runtime/runtime-labels.c oci/runtime/runtime-labels.h \
 	oci/runtime/runtime-log.c oci/runtime/runtime-log.h \
+	oci/runtime/runtime-mounts.c oci/runtime/runtime-mounts.h \
 	oci/runtime/runtime-namespace.c oci/runtime/runtime-namespace.h \
 	oci/runtime/runtime-options.c oci/runtime/runtime-options.h \
 	oci/runtime/runtime-process.c oci/runtime/runtime-process.h \
@@ -19,7 +21,8 @@ libruntime_a_SOURCES += \
 	oci/runtime/runtime-signal.c oci/runtime/runtime-signal.h \
 	oci/runtime/runtime-types.c oci/runtime/runtime-types.h \
 	oci/runtime/runtime-update.c \
-	oci/runtime/runtime-verbs.h
+	oci/runtime/runtime-verbs.h \
+	oci/runtime/runtime-version.c oci/runtime/runtime-version.h
 
 # Static, because it is started three times per container; custody-runtime-systemd is the same program with libsystemd,
 # executed when a container's cgroups are systemd's.

@@ -13,8 +13,12 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "oci/runtime/runtime-labels.h"
+#include "oci/runtime/runtime-mounts.h"
+#include "oci/runtime/runtime-namespace.h"
 #include "oci/runtime/runtime-rootfs.h"
 #include "oci/runtime/runtime-types.h"
+#include "oci/runtime/runtime-version.h"
 
 int runtime_json_parse(char *text, size_t len, const char *label, struct runtime_json *ret, struct fault *f)
 {
@@ -87,22 +91,6 @@ static int get_string(struct jspan object, const char *key, char **ret, struct f
 	return 0;
 }
 
-static int require_version(struct jspan config, struct fault *f)
-{
-	_cleanup_free_ char *version = NULL;
-	int r = get_string(config, "ociVersion", &version, f);
-
-	if (r < 0)
-		return r;
-	/* Later versions have settings that this libcrun would ignore silently. */
-	if (version && !str_starts(version, "1.0"))
-		return fault_set(f, ENOTSUP,
-				 "config.json is written for OCI runtime specification '%s'; "
-				 "libcrun " LIBCRUN_VERSION " implements 1.0",
-				 version);
-	return 0;
-}
-
 static int require_rootfs(struct jspan config, const char *bundle, const char *notify, struct fault *f)
 {
 	_cleanup_free_ char *path = NULL, *full = NULL;
@@ -128,13 +116,20 @@ static int require_rootfs(struct jspan config, const char *bundle, const char *n
 }
 
 int runtime_config_require(const struct runtime_json *config, const char *bundle, const char *notify,
-			   struct fault *f)
+			   struct strbuf *ignored, struct fault *f)
 {
-	int r = require_version(config->object, f);
+	bool later;
+	int r = runtime_version_require(config->object, &later, f);
 
 	if (r == 0)
 		r = require_rootfs(config->object, bundle, notify, f);
-	return r < 0 ? r : runtime_types_require(config->object, f);
+	if (r == 0)
+		r = runtime_types_require(config->object, later, ignored, f);
+	if (r == 0)
+		r = runtime_mounts_require(config->object, runtime_libcrun(), f);
+	if (r == 0)
+		r = runtime_labels_require(config->object, f);
+	return r < 0 ? r : runtime_namespace_require(config->object, f);
 }
 
 static bool is_blank(char c)

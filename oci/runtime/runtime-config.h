@@ -5,6 +5,7 @@
 
 #include "base/fault.h"
 #include "base/json-span.h"
+#include "base/str.h"
 
 #define RUNTIME_CONFIG_MAX ((size_t)16 * 1024 * 1024)
 #define RUNTIME_CONFIG_DEPTH 128 /* libcrun's parser frees a tree by recursion */
@@ -25,11 +26,12 @@ void runtime_json_done(struct runtime_json *j);
 #define _cleanup_runtime_json_ _cleanup_(runtime_json_done)
 
 /*
- * A version that libcrun implements and a root directory that libcrun can prepare (runtime-rootfs.h).  BUNDLE is the working
- * directory: relative paths start there.  NOTIFY: the socket that libcrun will create inside, or NULL.
+ * Members that the linked libcrun implements (runtime-types.h), and a root directory that it can prepare (runtime-rootfs.h).
+ * BUNDLE is the working directory: relative paths start there.  NOTIFY: the socket that libcrun will create inside, or NULL.
+ * IGNORED gets the names of members of the root object that are in no specification.
  */
 int runtime_config_require(const struct runtime_json *config, const char *bundle, const char *notify,
-			   struct fault *f) _must_check_;
+			   struct strbuf *ignored, struct fault *f) _must_check_;
 
 /*
  * Blanks the member NAME of the object SECTION when its value is written as VALUE, together with one comma.  Everything

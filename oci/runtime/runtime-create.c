@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -16,6 +17,7 @@
 #include "oci/runtime/runtime-record.h"
 #include "oci/runtime/runtime-root.h"
 #include "oci/runtime/runtime-verbs.h"
+#include "oci/runtime/runtime-version.h"
 
 /* Changes to the bundle; --config is relative to the previous working directory. */
 static int enter_bundle(const struct runtime_job *job, char **ret_bundle, char **ret_config, struct fault *f)
@@ -55,9 +57,21 @@ static void bundle_done(struct bundle *b)
 }
 #define _cleanup_bundle_ _cleanup_(bundle_done)
 
+static void report_ignored(const struct runtime_call *c, const struct strbuf *names)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (names->len > 0 && !names->broken &&
+	    asprintf(&text,
+		     "config.json: ignoring %s: in no OCI runtime specification up to " RUNTIME_SPEC_MAX,
+		     names->text) >= 0)
+		c->report(c->report_arg, 0, text, true);
+}
+
 /* All checks that are possible before libcrun creates anything. */
 static int prepare(struct runtime_job *job, struct bundle *b, struct fault *f)
 {
+	_cleanup_strbuf_ struct strbuf ignored = { 0 };
 	int r = 0;
 
 	if (job->call.systemd_cgroup)
@@ -73,9 +87,11 @@ static int prepare(struct runtime_job *job, struct bundle *b, struct fault *f)
 	r = runtime_json_load(b->config_path, &b->config, f);
 	if (r < 0)
 		return r;
-	r = runtime_config_require(&b->config, b->path, job->call.notify_socket, f);
+	r = runtime_config_require(&b->config, b->path, job->call.notify_socket, &ignored, f);
 	if (r < 0)
 		return r;
+	report_ignored(&job->call, &ignored);
+	runtime_version_adapt(&b->config, runtime_libcrun());
 	return runtime_root_make(job->root, f);
 }
 

@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "oci/runtime/runtime-config.h"
 #include "oci/runtime/runtime-guard.h"
+#include "oci/runtime/runtime-labels.h"
 #include "oci/runtime/runtime-process.h"
 #include "oci/runtime/runtime-types.h"
 #include "oci/runtime/runtime-verbs.h"
@@ -54,6 +55,15 @@ static int make_process(const struct runtime_job *job, struct strbuf *out, struc
 	return r;
 }
 
+static int require_labels(const struct strbuf *process, struct fault *f)
+{
+	struct jspan object;
+
+	if (process->broken || jspan_root(process->text, process->len, &object) < 0)
+		return fault_set(f, EINVAL, "exec: the process cannot be read");
+	return runtime_labels_require_process(object, "process", f);
+}
+
 /* libcrun reads a process from a path only; the /proc path of a memfd cannot be replaced by another process. */
 static int store(const struct strbuf *text, struct fault *f)
 {
@@ -97,6 +107,8 @@ int runtime_verb_exec(struct runtime_job *job, struct fault *f)
 		r = runtime_guard_enter(NULL, job->argv, f);
 	if (r == 0)
 		r = make_process(job, &process, f);
+	if (r == 0)
+		r = require_labels(&process, f);
 	if (r < 0)
 		return r;
 	fd = store(&process, f);

@@ -6,22 +6,20 @@
 #include <sys/capability.h>
 
 #include "base/json.h"
+#include "oci/runtime/runtime-mounts.h"
+#include "oci/runtime/runtime-schema.h"
 #include "oci/runtime/runtime-verbs.h"
+#include "oci/runtime/runtime-version.h"
 
-/* Features of libcrun 1.8.1; they change only with its version. */
+/*
+ * What the linked libcrun does, whatever this kernel has: engines decide by it what they write into config.json.  Mount options and
+ * members come from the tables that config.json is compared with.
+ */
 /* clang-format off */
 static const char *const hooks[] = {
 	"prestart", "createRuntime", "createContainer", "startContainer", "poststart", "poststop", NULL,
 };
 static const char *const namespaces[] = { "cgroup", "ipc", "mount", "network", "pid", "time", "user", "uts", NULL };
-static const char *const mount_options[] = {
-	"async", "atime", "bind", "defaults", "dev", "diratime", "dirsync", "exec", "idmap", "mand", "noatime", "nodev",
-	"nodiratime", "noexec", "nomand", "norelatime", "nostrictatime", "nosuid", "private", "rasync", "ratime",
-	"rbind", "rdev", "rdiratime", "rdirsync", "relatime", "remount", "rexec", "rmand", "rnoatime", "rnodev",
-	"rnodiratime", "rnoexec", "rnomand", "rnorelatime", "rnostrictatime", "rnosuid", "ro", "rprivate",
-	"rrelatime", "rro", "rrw", "rshared", "rslave", "rstrictatime", "rsuid", "rsync", "runbindable", "rw",
-	"shared", "slave", "strictatime", "suid", "sync", "tmpcopyup", "unbindable", NULL,
-};
 static const char *const actions[] = {
 	"SCMP_ACT_ALLOW", "SCMP_ACT_ERRNO", "SCMP_ACT_KILL", "SCMP_ACT_KILL_PROCESS", "SCMP_ACT_KILL_THREAD",
 	"SCMP_ACT_LOG", "SCMP_ACT_NOTIFY", "SCMP_ACT_TRACE", "SCMP_ACT_TRAP", NULL,
@@ -80,9 +78,42 @@ static void add_capabilities(struct jdoc *object)
 	}
 }
 
-static void add_enabled(struct jdoc *object, const char *key)
+static void add_mount_options(struct jdoc *d)
 {
-	jdoc_set_bool(jdoc_set_object(object, key), "enabled", true);
+	struct jdoc *array = jdoc_set_array(d, "mountOptions");
+	const char *name;
+
+	for (size_t i = 0; (name = runtime_mounts_option(i, runtime_libcrun())); i++)
+		jdoc_append_string(array, name);
+}
+
+static void add_enabled(struct jdoc *object, const char *key, bool enabled)
+{
+	jdoc_set_bool(jdoc_set_object(object, key), "enabled", enabled);
+}
+
+/* Does the linked libcrun do what this member of `linux` says? */
+static bool has_member(const char *key)
+{
+	for (const struct schema_member *m = schema_config; m->key; m++) {
+		if (strcmp(m->key, "linux") != 0)
+			continue;
+		for (m = m->in; m->key; m++)
+			if (!strcmp(m->key, key))
+				return m->since <= runtime_libcrun();
+		break;
+	}
+	return false;
+}
+
+/* Annotations that change how libcrun runs a container. */
+static void add_annotations(struct jdoc *d)
+{
+	struct jdoc *array = jdoc_set_array(d, "potentiallyUnsafeConfigAnnotations");
+
+	jdoc_append_string(array, "io.kubernetes.cri.container-type");
+	jdoc_append_string(array, "org.systemd.property.");
+	jdoc_append_string(array, "run.oci.");
 }
 
 static void add_linux(struct jdoc *d)
@@ -96,6 +127,7 @@ static void add_linux(struct jdoc *d)
 	jdoc_set_bool(cgroup, "v2", true);
 	jdoc_set_bool(cgroup, "systemd", runtime_systemd_available());
 	jdoc_set_bool(cgroup, "systemdUser", runtime_systemd_available());
+	jdoc_set_bool(cgroup, "rdma", false);
 	seccomp = jdoc_set_object(l, "seccomp");
 	jdoc_set_bool(seccomp, "enabled", true);
 	add_words(seccomp, "actions", actions);
@@ -103,8 +135,11 @@ static void add_linux(struct jdoc *d)
 	add_words(seccomp, "knownFlags", flags);
 	add_words(seccomp, "supportedFlags", flags);
 	add_archs(seccomp);
-	add_enabled(l, "apparmor");
-	add_enabled(l, "selinux");
+	add_enabled(l, "apparmor", true);
+	add_enabled(l, "selinux", true);
+	add_enabled(l, "intelRdt", has_member("intelRdt"));
+	add_enabled(l, "netDevices", has_member("netDevices"));
+	add_enabled(jdoc_set_object(l, "mountExtensions"), "idmap", true);
 }
 
 static struct jdoc *make_features(void)
@@ -116,10 +151,11 @@ static struct jdoc *make_features(void)
 	if (v)
 		(void)snprintf(version, sizeof(version), "%u.%u.%u", v->major, v->minor, v->micro);
 	jdoc_set_string(d, "ociVersionMin", "1.0.0");
-	jdoc_set_string(d, "ociVersionMax", "1.0.2");
+	jdoc_set_string(d, "ociVersionMax", RUNTIME_SPEC_MAX ".0");
 	add_words(d, "hooks", hooks);
-	add_words(d, "mountOptions", mount_options);
+	add_mount_options(d);
 	add_linux(d);
+	add_annotations(d);
 	notes = jdoc_set_object(d, "annotations");
 	jdoc_set_string(notes, "io.github.seccomp.libseccomp.version", version);
 	jdoc_set_string(notes, "org.opencontainers.runc.checkpoint.enabled", "false");

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "oci/runtime/runtime-verbs.h"
+#include "oci/runtime/runtime-version.h"
 
 /* Output that could not be written is an error. */
 static int flush(struct fault *f)
@@ -163,7 +164,7 @@ void runtime_print_version(FILE *out)
 	(void)fprintf(out,
 		      "custody-runtime version " PACKAGE_VERSION "\n"
 		      "commit: libcrun-" LIBCRUN_VERSION "\n"
-		      "spec: 1.0.0\n"
+		      "spec: " RUNTIME_SPEC_MAX ".0\n"
 		      "%s+SELINUX +APPARMOR +CAP +SECCOMP +EBPF +YAJL\n",
 		      runtime_systemd_available() ? "+SYSTEMD " : "");
 }

@@ -1,222 +1,362 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "oci/runtime/runtime-schema.h"
 
+#include <limits.h>
+
+#define ALL 0
+#define V1_21 LIBCRUN_NUMBER(1, 21, 0)
+#define V1_28 LIBCRUN_NUMBER(1, 28, 0)
+#define NEVER UINT_MAX
+#define END                                    \
+	{                                      \
+		NULL, SCHEMA_OBJECT, NULL, ALL \
+	}
+
+/*
+ * Every member of OCI runtime specification 1.0 to 1.3, with the first verified libcrun that does what the member says, also in
+ * Debian's build of that version: a member that its parser knows and its code ignores is not done.
+ */
 /* clang-format off */
-static const struct schema user = { 4, {
-	{ "uid",            SCHEMA_ID,     NULL },
-	{ "gid",            SCHEMA_ID,     NULL },
-	{ "additionalGids", SCHEMA_IDS,    NULL },
-	{ "umask",          SCHEMA_NUMBER, NULL },
-} };
+static const struct schema_member user[] = {
+	{ "uid",            SCHEMA_ID,     NULL, ALL },
+	{ "gid",            SCHEMA_ID,     NULL, ALL },
+	{ "additionalGids", SCHEMA_IDS,    NULL, ALL },
+	{ "umask",          SCHEMA_NUMBER, NULL, ALL },
+	{ "username",       SCHEMA_STRING, NULL, NEVER }, /* of Windows */
+	END,
+};
 
-static const struct schema capabilities = { 5, {
-	{ "bounding",    SCHEMA_STRINGS, NULL },
-	{ "effective",   SCHEMA_STRINGS, NULL },
-	{ "permitted",   SCHEMA_STRINGS, NULL },
-	{ "inheritable", SCHEMA_STRINGS, NULL },
-	{ "ambient",     SCHEMA_STRINGS, NULL },
-} };
+static const struct schema_member capabilities[] = {
+	{ "bounding",    SCHEMA_STRINGS, NULL, ALL },
+	{ "effective",   SCHEMA_STRINGS, NULL, ALL },
+	{ "permitted",   SCHEMA_STRINGS, NULL, ALL },
+	{ "inheritable", SCHEMA_STRINGS, NULL, ALL },
+	{ "ambient",     SCHEMA_STRINGS, NULL, ALL },
+	END,
+};
 
-static const struct schema rlimit = { 3, {
-	{ "type", SCHEMA_STRING, NULL },
-	{ "hard", SCHEMA_NUMBER, NULL },
-	{ "soft", SCHEMA_NUMBER, NULL },
-} };
+static const struct schema_member rlimit[] = {
+	{ "type", SCHEMA_STRING, NULL, ALL },
+	{ "hard", SCHEMA_NUMBER, NULL, ALL },
+	{ "soft", SCHEMA_NUMBER, NULL, ALL },
+	END,
+};
 
-const struct schema schema_process = { 11, {
-	{ "args",            SCHEMA_STRINGS, NULL },
-	{ "env",             SCHEMA_STRINGS, NULL },
-	{ "cwd",             SCHEMA_STRING,  NULL },
-	{ "terminal",        SCHEMA_BOOLEAN, NULL },
-	{ "user",            SCHEMA_OBJECT,  &user },
-	{ "capabilities",    SCHEMA_OBJECT,  &capabilities },
-	{ "noNewPrivileges", SCHEMA_BOOLEAN, NULL },
-	{ "apparmorProfile", SCHEMA_STRING,  NULL },
-	{ "selinuxLabel",    SCHEMA_STRING,  NULL },
-	{ "rlimits",         SCHEMA_ARRAY,   &rlimit },
-	{ "oomScoreAdj",     SCHEMA_NUMBER,  NULL },
-} };
+static const struct schema_member console[] = {
+	{ "height", SCHEMA_NUMBER, NULL, ALL },
+	{ "width",  SCHEMA_NUMBER, NULL, ALL },
+	END,
+};
 
-static const struct schema root = { 2, {
-	{ "path",     SCHEMA_STRING,  NULL },
-	{ "readonly", SCHEMA_BOOLEAN, NULL },
-} };
+static const struct schema_member io_priority[] = {
+	{ "class",    SCHEMA_STRING, NULL, V1_21 },
+	{ "priority", SCHEMA_NUMBER, NULL, V1_21 },
+	END,
+};
 
-static const struct schema mount = { 4, {
-	{ "destination", SCHEMA_STRING,  NULL },
-	{ "type",        SCHEMA_STRING,  NULL },
-	{ "source",      SCHEMA_STRING,  NULL },
-	{ "options",     SCHEMA_STRINGS, NULL },
-} };
+static const struct schema_member scheduler[] = {
+	{ "policy",   SCHEMA_STRING,  NULL, V1_21 },
+	{ "nice",     SCHEMA_NUMBER,  NULL, V1_21 },
+	{ "priority", SCHEMA_NUMBER,  NULL, V1_21 },
+	{ "flags",    SCHEMA_STRINGS, NULL, V1_21 },
+	{ "runtime",  SCHEMA_NUMBER,  NULL, V1_21 },
+	{ "deadline", SCHEMA_NUMBER,  NULL, V1_21 },
+	{ "period",   SCHEMA_NUMBER,  NULL, V1_21 },
+	END,
+};
 
-static const struct schema hook = { 4, {
-	{ "path",    SCHEMA_ABSOLUTE, NULL },
-	{ "args",    SCHEMA_STRINGS,  NULL },
-	{ "env",     SCHEMA_STRINGS,  NULL },
-	{ "timeout", SCHEMA_NUMBER,   NULL },
-} };
+static const struct schema_member affinity[] = {
+	{ "initial", SCHEMA_STRING, NULL, V1_21 },
+	{ "final",   SCHEMA_STRING, NULL, V1_21 },
+	END,
+};
 
-static const struct schema hooks = { 6, {
-	{ "prestart",        SCHEMA_ARRAY, &hook },
-	{ "createRuntime",   SCHEMA_ARRAY, &hook },
-	{ "createContainer", SCHEMA_ARRAY, &hook },
-	{ "startContainer",  SCHEMA_ARRAY, &hook },
-	{ "poststart",       SCHEMA_ARRAY, &hook },
-	{ "poststop",        SCHEMA_ARRAY, &hook },
-} };
+const struct schema_member schema_process[] = {
+	{ "args",            SCHEMA_STRINGS, NULL, ALL },
+	{ "env",             SCHEMA_STRINGS, NULL, ALL },
+	{ "cwd",             SCHEMA_STRING,  NULL, ALL },
+	{ "terminal",        SCHEMA_BOOLEAN, NULL, ALL },
+	{ "user",            SCHEMA_OBJECT,  user, ALL },
+	{ "capabilities",    SCHEMA_OBJECT,  capabilities, ALL },
+	{ "noNewPrivileges", SCHEMA_BOOLEAN, NULL, ALL },
+	{ "apparmorProfile", SCHEMA_STRING,  NULL, ALL },
+	{ "selinuxLabel",    SCHEMA_STRING,  NULL, ALL },
+	{ "rlimits",         SCHEMA_ARRAY,   rlimit, ALL },
+	{ "oomScoreAdj",     SCHEMA_NUMBER,  NULL, ALL },
+	{ "consoleSize",     SCHEMA_OBJECT,  console, ALL },
+	{ "ioPriority",      SCHEMA_OBJECT,  io_priority, V1_21 },
+	{ "scheduler",       SCHEMA_OBJECT,  scheduler, V1_21 },
+	{ "execCPUAffinity", SCHEMA_OBJECT,  affinity, V1_21 },
+	{ "commandLine",     SCHEMA_STRING,  NULL, NEVER }, /* of Windows */
+	END,
+};
 
-static const struct schema rule = { 5, {
-	{ "allow",  SCHEMA_BOOLEAN, NULL },
-	{ "type",   SCHEMA_STRING,  NULL },
-	{ "access", SCHEMA_STRING,  NULL },
-	{ "major",  SCHEMA_NUMBER,  NULL },
-	{ "minor",  SCHEMA_NUMBER,  NULL },
-} };
+static const struct schema_member root[] = {
+	{ "path",     SCHEMA_STRING,  NULL, ALL },
+	{ "readonly", SCHEMA_BOOLEAN, NULL, ALL },
+	END,
+};
 
-static const struct schema device = { 7, {
-	{ "path",     SCHEMA_ABSOLUTE, NULL },
-	{ "type",     SCHEMA_KIND,     NULL },
-	{ "major",    SCHEMA_NUMBER,   NULL },
-	{ "minor",    SCHEMA_NUMBER,   NULL },
-	{ "fileMode", SCHEMA_NUMBER,   NULL },
-	{ "uid",      SCHEMA_ID,       NULL },
-	{ "gid",      SCHEMA_ID,       NULL },
-} };
+static const struct schema_member mapping[] = {
+	{ "containerID", SCHEMA_NUMBER, NULL, ALL },
+	{ "hostID",      SCHEMA_NUMBER, NULL, ALL },
+	{ "size",        SCHEMA_NUMBER, NULL, ALL },
+	END,
+};
 
-static const struct schema memory = { 7, {
-	{ "limit",            SCHEMA_NUMBER,  NULL },
-	{ "swap",             SCHEMA_NUMBER,  NULL },
-	{ "reservation",      SCHEMA_NUMBER,  NULL },
-	{ "kernel",           SCHEMA_NUMBER,  NULL },
-	{ "kernelTCP",        SCHEMA_NUMBER,  NULL },
-	{ "disableOOMKiller", SCHEMA_BOOLEAN, NULL },
-	{ "swappiness",       SCHEMA_NUMBER,  NULL },
-} };
+static const struct schema_member mount[] = {
+	{ "destination", SCHEMA_STRING,  NULL, ALL },
+	{ "type",        SCHEMA_STRING,  NULL, ALL },
+	{ "source",      SCHEMA_STRING,  NULL, ALL },
+	{ "options",     SCHEMA_STRINGS, NULL, ALL },
+	{ "uidMappings", SCHEMA_ARRAY,   mapping, ALL },
+	{ "gidMappings", SCHEMA_ARRAY,   mapping, ALL },
+	END,
+};
 
-static const struct schema cpu = { 7, {
-	{ "shares",          SCHEMA_NUMBER, NULL },
-	{ "quota",           SCHEMA_NUMBER, NULL },
-	{ "period",          SCHEMA_NUMBER, NULL },
-	{ "realtimeRuntime", SCHEMA_NUMBER, NULL },
-	{ "realtimePeriod",  SCHEMA_NUMBER, NULL },
-	{ "cpus",            SCHEMA_STRING, NULL },
-	{ "mems",            SCHEMA_STRING, NULL },
-} };
+static const struct schema_member hook[] = {
+	{ "path",    SCHEMA_ABSOLUTE, NULL, ALL },
+	{ "args",    SCHEMA_STRINGS,  NULL, ALL },
+	{ "env",     SCHEMA_STRINGS,  NULL, ALL },
+	{ "timeout", SCHEMA_NUMBER,   NULL, ALL },
+	END,
+};
 
-static const struct schema pids = { 1, {
-	{ "limit", SCHEMA_NUMBER, NULL },
-} };
+static const struct schema_member hooks[] = {
+	{ "prestart",        SCHEMA_ARRAY, hook, ALL },
+	{ "createRuntime",   SCHEMA_ARRAY, hook, ALL },
+	{ "createContainer", SCHEMA_ARRAY, hook, ALL },
+	{ "startContainer",  SCHEMA_ARRAY, hook, ALL },
+	{ "poststart",       SCHEMA_ARRAY, hook, ALL },
+	{ "poststop",        SCHEMA_ARRAY, hook, ALL },
+	END,
+};
 
-static const struct schema hugepages = { 2, {
-	{ "pageSize", SCHEMA_STRING, NULL },
-	{ "limit",    SCHEMA_NUMBER, NULL },
-} };
+static const struct schema_member rule[] = {
+	{ "allow",  SCHEMA_BOOLEAN, NULL, ALL },
+	{ "type",   SCHEMA_STRING,  NULL, ALL },
+	{ "access", SCHEMA_STRING,  NULL, ALL },
+	{ "major",  SCHEMA_NUMBER,  NULL, ALL },
+	{ "minor",  SCHEMA_NUMBER,  NULL, ALL },
+	END,
+};
 
-static const struct schema weight = { 4, {
-	{ "major",      SCHEMA_NUMBER, NULL },
-	{ "minor",      SCHEMA_NUMBER, NULL },
-	{ "weight",     SCHEMA_NUMBER, NULL },
-	{ "leafWeight", SCHEMA_NUMBER, NULL },
-} };
+static const struct schema_member device[] = {
+	{ "path",     SCHEMA_ABSOLUTE, NULL, ALL },
+	{ "type",     SCHEMA_KIND,     NULL, ALL },
+	{ "major",    SCHEMA_NUMBER,   NULL, ALL },
+	{ "minor",    SCHEMA_NUMBER,   NULL, ALL },
+	{ "fileMode", SCHEMA_NUMBER,   NULL, ALL },
+	{ "uid",      SCHEMA_ID,       NULL, ALL },
+	{ "gid",      SCHEMA_ID,       NULL, ALL },
+	END,
+};
 
-static const struct schema throttle = { 3, {
-	{ "major", SCHEMA_NUMBER, NULL },
-	{ "minor", SCHEMA_NUMBER, NULL },
-	{ "rate",  SCHEMA_NUMBER, NULL },
-} };
+static const struct schema_member memory[] = {
+	{ "limit",            SCHEMA_NUMBER,  NULL, ALL },
+	{ "swap",             SCHEMA_NUMBER,  NULL, ALL },
+	{ "reservation",      SCHEMA_NUMBER,  NULL, ALL },
+	{ "kernel",           SCHEMA_NUMBER,  NULL, ALL },
+	{ "kernelTCP",        SCHEMA_NUMBER,  NULL, ALL },
+	{ "disableOOMKiller", SCHEMA_BOOLEAN, NULL, ALL },
+	{ "swappiness",       SCHEMA_NUMBER,  NULL, ALL },
+	{ "useHierarchy",     SCHEMA_BOOLEAN, NULL, ALL },
+	{ "checkBeforeUpdate", SCHEMA_BOOLEAN, NULL, ALL },
+	END,
+};
 
-static const struct schema block_io = { 7, {
-	{ "weight",                  SCHEMA_NUMBER, NULL },
-	{ "leafWeight",              SCHEMA_NUMBER, NULL },
-	{ "weightDevice",            SCHEMA_ARRAY,  &weight },
-	{ "throttleReadBpsDevice",   SCHEMA_ARRAY,  &throttle },
-	{ "throttleWriteBpsDevice",  SCHEMA_ARRAY,  &throttle },
-	{ "throttleReadIOPSDevice",  SCHEMA_ARRAY,  &throttle },
-	{ "throttleWriteIOPSDevice", SCHEMA_ARRAY,  &throttle },
-} };
+static const struct schema_member cpu[] = {
+	{ "shares",          SCHEMA_NUMBER, NULL, ALL },
+	{ "quota",           SCHEMA_NUMBER, NULL, ALL },
+	{ "period",          SCHEMA_NUMBER, NULL, ALL },
+	{ "realtimeRuntime", SCHEMA_NUMBER, NULL, ALL },
+	{ "realtimePeriod",  SCHEMA_NUMBER, NULL, ALL },
+	{ "cpus",            SCHEMA_STRING, NULL, ALL },
+	{ "mems",            SCHEMA_STRING, NULL, ALL },
+	{ "idle",            SCHEMA_NUMBER, NULL, ALL },
+	{ "burst",           SCHEMA_NUMBER, NULL, V1_21 },
+	END,
+};
 
-static const struct schema priority = { 2, {
-	{ "name",     SCHEMA_STRING, NULL },
-	{ "priority", SCHEMA_NUMBER, NULL },
-} };
+static const struct schema_member pids[] = {
+	{ "limit", SCHEMA_NUMBER, NULL, ALL },
+	END,
+};
 
-static const struct schema network = { 2, {
-	{ "classID",    SCHEMA_NUMBER, NULL },
-	{ "priorities", SCHEMA_ARRAY,  &priority },
-} };
+static const struct schema_member hugepages[] = {
+	{ "pageSize", SCHEMA_STRING, NULL, ALL },
+	{ "limit",    SCHEMA_NUMBER, NULL, ALL },
+	END,
+};
 
-const struct schema schema_resources = { 9, {
-	{ "devices",        SCHEMA_ARRAY,  &rule },
-	{ "memory",         SCHEMA_OBJECT, &memory },
-	{ "cpu",            SCHEMA_OBJECT, &cpu },
-	{ "pids",           SCHEMA_OBJECT, &pids },
-	{ "blockIO",        SCHEMA_OBJECT, &block_io },
-	{ "unified",        SCHEMA_OBJECT, NULL },
-	{ "network",        SCHEMA_OBJECT, &network },
-	{ "rdma",           SCHEMA_OBJECT, NULL },
-	{ "hugepageLimits", SCHEMA_ARRAY,  &hugepages },
-} };
+static const struct schema_member weight[] = {
+	{ "major",      SCHEMA_NUMBER, NULL, ALL },
+	{ "minor",      SCHEMA_NUMBER, NULL, ALL },
+	{ "weight",     SCHEMA_NUMBER, NULL, ALL },
+	{ "leafWeight", SCHEMA_NUMBER, NULL, NEVER },
+	END,
+};
 
-static const struct schema namespace = { 2, {
-	{ "type", SCHEMA_STRING, NULL },
-	{ "path", SCHEMA_STRING, NULL },
-} };
+static const struct schema_member throttle[] = {
+	{ "major", SCHEMA_NUMBER, NULL, ALL },
+	{ "minor", SCHEMA_NUMBER, NULL, ALL },
+	{ "rate",  SCHEMA_NUMBER, NULL, ALL },
+	END,
+};
 
-static const struct schema mapping = { 3, {
-	{ "containerID", SCHEMA_NUMBER, NULL },
-	{ "hostID",      SCHEMA_NUMBER, NULL },
-	{ "size",        SCHEMA_NUMBER, NULL },
-} };
+static const struct schema_member block_io[] = {
+	{ "weight",                  SCHEMA_NUMBER, NULL, ALL },
+	{ "leafWeight",              SCHEMA_NUMBER, NULL, ALL },
+	{ "weightDevice",            SCHEMA_ARRAY,  weight, ALL },
+	{ "throttleReadBpsDevice",   SCHEMA_ARRAY,  throttle, ALL },
+	{ "throttleWriteBpsDevice",  SCHEMA_ARRAY,  throttle, ALL },
+	{ "throttleReadIOPSDevice",  SCHEMA_ARRAY,  throttle, ALL },
+	{ "throttleWriteIOPSDevice", SCHEMA_ARRAY,  throttle, ALL },
+	END,
+};
 
-static const struct schema argument = { 4, {
-	{ "index",    SCHEMA_NUMBER, NULL },
-	{ "value",    SCHEMA_NUMBER, NULL },
-	{ "valueTwo", SCHEMA_NUMBER, NULL },
-	{ "op",       SCHEMA_STRING, NULL },
-} };
+static const struct schema_member priority[] = {
+	{ "name",     SCHEMA_STRING, NULL, ALL },
+	{ "priority", SCHEMA_NUMBER, NULL, ALL },
+	END,
+};
 
-static const struct schema syscall = { 4, {
-	{ "names",    SCHEMA_STRINGS, NULL },
-	{ "action",   SCHEMA_STRING,  NULL },
-	{ "errnoRet", SCHEMA_NUMBER,  NULL },
-	{ "args",     SCHEMA_ARRAY,   &argument },
-} };
+static const struct schema_member network[] = {
+	{ "classID",    SCHEMA_NUMBER, NULL, ALL },
+	{ "priorities", SCHEMA_ARRAY,  priority, ALL },
+	END,
+};
 
-static const struct schema seccomp = { 6, {
-	{ "defaultAction",   SCHEMA_STRING,  NULL },
-	{ "defaultErrnoRet", SCHEMA_NUMBER,  NULL },
-	{ "architectures",   SCHEMA_STRINGS, NULL },
-	{ "flags",           SCHEMA_STRINGS, NULL },
-	{ "listenerPath",    SCHEMA_STRING,  NULL },
-	{ "syscalls",        SCHEMA_ARRAY,   &syscall },
-} };
+static const struct schema_member rdma[] = {
+	{ "hcaHandles", SCHEMA_NUMBER, NULL, NEVER },
+	{ "hcaObjects", SCHEMA_NUMBER, NULL, NEVER },
+	END,
+};
 
-static const struct schema rdt = { 1, {
-	{ "closID", SCHEMA_NAME, NULL },
-} };
+const struct schema_member schema_resources[] = {
+	{ "devices",        SCHEMA_ARRAY,  rule, ALL },
+	{ "memory",         SCHEMA_OBJECT, memory, ALL },
+	{ "cpu",            SCHEMA_OBJECT, cpu, ALL },
+	{ "pids",           SCHEMA_OBJECT, pids, ALL },
+	{ "blockIO",        SCHEMA_OBJECT, block_io, ALL },
+	{ "unified",        SCHEMA_MAP,    NULL, ALL },
+	{ "network",        SCHEMA_OBJECT, network, ALL },
+	{ "rdma",           SCHEMA_MAP_OF_OBJECTS, rdma, NEVER },
+	{ "hugepageLimits", SCHEMA_ARRAY,  hugepages, ALL },
+	END,
+};
 
-static const struct schema of_linux = { 13, {
-	{ "namespaces",        SCHEMA_ARRAY,   &namespace },
-	{ "uidMappings",       SCHEMA_ARRAY,   &mapping },
-	{ "gidMappings",       SCHEMA_ARRAY,   &mapping },
-	{ "devices",           SCHEMA_ARRAY,   &device },
-	{ "cgroupsPath",       SCHEMA_CGROUP,  NULL },
-	{ "resources",         SCHEMA_OBJECT,  &schema_resources },
-	{ "rootfsPropagation", SCHEMA_STRING,  NULL },
-	{ "seccomp",           SCHEMA_OBJECT,  &seccomp },
-	{ "intelRdt",          SCHEMA_OBJECT,  &rdt },
-	{ "sysctl",            SCHEMA_OBJECT,  NULL },
-	{ "maskedPaths",       SCHEMA_STRINGS, NULL },
-	{ "readonlyPaths",     SCHEMA_STRINGS, NULL },
-	{ "mountLabel",        SCHEMA_STRING,  NULL },
-} };
+static const struct schema_member namespace[] = {
+	{ "type", SCHEMA_STRING, NULL, ALL },
+	{ "path", SCHEMA_STRING, NULL, ALL },
+	END,
+};
 
-const struct schema schema_config = { 6, {
-	{ "process",     SCHEMA_OBJECT, &schema_process },
-	{ "root",        SCHEMA_OBJECT, &root },
-	{ "mounts",      SCHEMA_ARRAY,  &mount },
-	{ "hooks",       SCHEMA_OBJECT, &hooks },
-	{ "annotations", SCHEMA_OBJECT, NULL },
-	{ "linux",       SCHEMA_OBJECT, &of_linux },
-} };
+static const struct schema_member argument[] = {
+	{ "index",    SCHEMA_NUMBER, NULL, ALL },
+	{ "value",    SCHEMA_NUMBER, NULL, ALL },
+	{ "valueTwo", SCHEMA_NUMBER, NULL, ALL },
+	{ "op",       SCHEMA_STRING, NULL, ALL },
+	END,
+};
+
+static const struct schema_member syscall[] = {
+	{ "names",    SCHEMA_STRINGS, NULL, ALL },
+	{ "action",   SCHEMA_STRING,  NULL, ALL },
+	{ "errnoRet", SCHEMA_NUMBER,  NULL, ALL },
+	{ "args",     SCHEMA_ARRAY,   argument, ALL },
+	END,
+};
+
+static const struct schema_member seccomp[] = {
+	{ "defaultAction",   SCHEMA_STRING,  NULL, ALL },
+	{ "defaultErrnoRet", SCHEMA_NUMBER,  NULL, ALL },
+	{ "architectures",   SCHEMA_STRINGS, NULL, ALL },
+	{ "flags",           SCHEMA_STRINGS, NULL, ALL },
+	{ "listenerPath",    SCHEMA_STRING,  NULL, ALL },
+	{ "listenerMetadata", SCHEMA_STRING, NULL, ALL },
+	{ "syscalls",        SCHEMA_ARRAY,   syscall, ALL },
+	END,
+};
+
+static const struct schema_member rdt[] = {
+	{ "closID",           SCHEMA_NAME,    NULL, V1_21 },
+	{ "l3CacheSchema",    SCHEMA_STRING,  NULL, V1_21 },
+	{ "memBwSchema",      SCHEMA_STRING,  NULL, V1_21 },
+	{ "schemata",         SCHEMA_STRINGS, NULL, V1_28 },
+	{ "enableMonitoring", SCHEMA_BOOLEAN, NULL, V1_28 },
+	{ "enableCMT",        SCHEMA_BOOLEAN, NULL, NEVER }, /* of 1.1 and 1.2 */
+	{ "enableMBM",        SCHEMA_BOOLEAN, NULL, NEVER },
+	END,
+};
+
+static const struct schema_member net_device[] = {
+	{ "name", SCHEMA_STRING, NULL, V1_28 },
+	END,
+};
+
+static const struct schema_member memory_policy[] = {
+	{ "mode",  SCHEMA_STRING,  NULL, V1_28 },
+	{ "nodes", SCHEMA_STRING,  NULL, V1_28 },
+	{ "flags", SCHEMA_STRINGS, NULL, V1_28 },
+	END,
+};
+
+static const struct schema_member personality[] = {
+	{ "domain", SCHEMA_STRING,  NULL, ALL },
+	{ "flags",  SCHEMA_STRINGS, NULL, NEVER },
+	END,
+};
+
+static const struct schema_member offset[] = {
+	{ "secs",     SCHEMA_NUMBER, NULL, V1_21 },
+	{ "nanosecs", SCHEMA_NUMBER, NULL, V1_21 },
+	END,
+};
+
+static const struct schema_member offsets[] = {
+	{ "boottime",  SCHEMA_OBJECT, offset, V1_21 },
+	{ "monotonic", SCHEMA_OBJECT, offset, V1_21 },
+	END,
+};
+
+static const struct schema_member of_linux[] = {
+	{ "namespaces",        SCHEMA_ARRAY,   namespace, ALL },
+	{ "uidMappings",       SCHEMA_ARRAY,   mapping, ALL },
+	{ "gidMappings",       SCHEMA_ARRAY,   mapping, ALL },
+	{ "devices",           SCHEMA_ARRAY,   device, ALL },
+	{ "cgroupsPath",       SCHEMA_CGROUP,  NULL, ALL },
+	{ "resources",         SCHEMA_OBJECT,  schema_resources, ALL },
+	{ "rootfsPropagation", SCHEMA_PROPAGATION, NULL, ALL },
+	{ "seccomp",           SCHEMA_OBJECT,  seccomp, ALL },
+	{ "intelRdt",          SCHEMA_OBJECT,  rdt, V1_21 },
+	{ "sysctl",            SCHEMA_MAP,     NULL, ALL },
+	{ "maskedPaths",       SCHEMA_STRINGS, NULL, ALL },
+	{ "readonlyPaths",     SCHEMA_STRINGS, NULL, ALL },
+	{ "mountLabel",        SCHEMA_STRING,  NULL, ALL },
+	{ "personality",       SCHEMA_OBJECT,  personality, ALL },
+	{ "timeOffsets",       SCHEMA_OBJECT,  offsets, V1_21 },
+	{ "netDevices",        SCHEMA_MAP_OF_OBJECTS, net_device, V1_28 },
+	{ "memoryPolicy",      SCHEMA_OBJECT,  memory_policy, V1_28 },
+	END,
+};
+
+const struct schema_member schema_config[] = {
+	{ "ociVersion",  SCHEMA_STRING, NULL, ALL },
+	{ "process",     SCHEMA_OBJECT, schema_process, ALL },
+	{ "root",        SCHEMA_OBJECT, root, ALL },
+	{ "hostname",    SCHEMA_STRING, NULL, ALL },
+	{ "domainname",  SCHEMA_STRING, NULL, ALL },
+	{ "mounts",      SCHEMA_ARRAY,  mount, ALL },
+	{ "hooks",       SCHEMA_OBJECT, hooks, ALL },
+	{ "annotations", SCHEMA_MAP,    NULL, ALL },
+	{ "linux",       SCHEMA_OBJECT, of_linux, ALL },
+	/* Other platforms. */
+	{ "solaris",     SCHEMA_OBJECT, NULL, NEVER },
+	{ "windows",     SCHEMA_OBJECT, NULL, NEVER },
+	{ "vm",          SCHEMA_OBJECT, NULL, NEVER },
+	{ "zos",         SCHEMA_OBJECT, NULL, NEVER },
+	{ "freebsd",     SCHEMA_OBJECT, NULL, NEVER },
+	END,
+};
 /* clang-format on */

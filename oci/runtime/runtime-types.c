@@ -3,18 +3,22 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/array.h"
 #include "base/str.h"
-#include "oci/runtime/runtime-namespace.h"
 #include "oci/runtime/runtime-schema.h"
+#include "oci/runtime/runtime-version.h"
 
 /* clang-format off */
 static const char *const names[] = {
 	[SCHEMA_OBJECT]  = "an object",
 	[SCHEMA_ARRAY]   = "an array",
+	[SCHEMA_MAP]     = "an object of strings",
+	[SCHEMA_MAP_OF_OBJECTS] = "an object of objects",
 	[SCHEMA_STRING]  = "a string",
 	[SCHEMA_STRINGS] = "an array of strings",
 	[SCHEMA_NUMBER]  = "a number",
@@ -25,6 +29,7 @@ static const char *const names[] = {
 	[SCHEMA_NAME]    = "the name of a directory",
 	[SCHEMA_ABSOLUTE] = "a path that begins with '/' and has no '..'",
 	[SCHEMA_KIND]    = "one of c, b, u, p",
+	[SCHEMA_PROPAGATION] = "one of private, shared, slave, unbindable, also with an r before it",
 };
 /* clang-format on */
 
@@ -98,6 +103,31 @@ static bool is_kind(struct jspan v)
 	return kind && strlen(kind) == 1 && strchr("cbup", *kind);
 }
 
+/* libcrun takes every other word for rprivate. */
+static bool is_propagation(struct jspan v)
+{
+	static const char *const words[] = { "private", "shared", "slave", "unbindable" };
+	_cleanup_free_ char *text = jspan_string(v);
+	const char *word = text && *text == 'r' ? text + 1 : text;
+	bool found = text && !*text;
+
+	for (size_t i = 0; word && i < ARRAY_SIZE(words) && !found; i++)
+		found = str_eq(word, words[i]);
+	return found;
+}
+
+static bool is_map_of(struct jspan map, char first)
+{
+	struct jspan key, v;
+	const char *at = NULL;
+	int r;
+
+	while ((r = jspan_next_member(map, &at, &key, &v)) > 0)
+		if (!jspan_is(v, first))
+			return false;
+	return r == 0 && jspan_is(map, '{');
+}
+
 static bool has_type(struct jspan v, enum schema_type type)
 {
 	switch (type) {
@@ -105,6 +135,10 @@ static bool has_type(struct jspan v, enum schema_type type)
 		return jspan_is(v, '{');
 	case SCHEMA_ARRAY:
 		return jspan_is(v, '[');
+	case SCHEMA_MAP:
+		return is_map_of(v, '"');
+	case SCHEMA_MAP_OF_OBJECTS:
+		return is_map_of(v, '{');
 	case SCHEMA_STRING:
 		return is_string(v);
 	case SCHEMA_STRINGS:
@@ -125,66 +159,197 @@ static bool has_type(struct jspan v, enum schema_type type)
 		return is_absolute(v);
 	case SCHEMA_KIND:
 		return is_kind(v);
+	case SCHEMA_PROPAGATION:
+		return is_propagation(v);
 	}
 	return false;
 }
 
-static int require(struct jspan object, const struct schema *m, const char *name, struct fault *f);
+/* Where an object is: the members from the root to it. */
+struct place {
+	const struct place *up;
+	struct jspan key;
+	size_t index; /* from 1, of an element of an array */
+};
 
-static int require_each(struct jspan array, const struct schema *m, const char *key, const char *name,
-			struct fault *f)
+static void name_place(const struct place *p, struct strbuf *out)
 {
-	struct jspan item;
+	if (!p)
+		return;
+	name_place(p->up, out);
+	strbuf_puts(out, out->len > 0 ? "." : "");
+	strbuf_add(out, p->key.at + 1, p->key.len - 2);
+	if (p->index > 0)
+		strbuf_printf(out, "[%zu]", p->index - 1);
+}
+
+static int refuse(const struct schema_use *use, const struct place *p, int code, const char *why,
+		  struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf name = { 0 };
+
+	name_place(p, &name);
+	return fault_set(f, code, "%s: '%s' %s", use->label, name.text && !name.broken ? name.text : "member",
+			 why);
+}
+
+/*
+ * The value that a member has when it is not set: a refusal would be about nothing.  A name in a map is something, whatever is
+ * behind it.
+ */
+static bool asks_nothing(struct jspan v, enum schema_type type)
+{
+	struct jspan key, item;
 	const char *at = NULL;
+
+	if (is_word(v, "null") || is_word(v, "false") || is_word(v, "0") || is_word(v, "\"\""))
+		return true;
+	if (jspan_is(v, '['))
+		return jspan_next_item(v, &at, &item) == 0;
+	if (!jspan_is(v, '{'))
+		return false;
+	while (jspan_next_member(v, &at, &key, &item) > 0)
+		if (type != SCHEMA_OBJECT || !asks_nothing(item, SCHEMA_OBJECT))
+			return false;
+	return true;
+}
+
+static int require_members(struct jspan object, const struct schema_member *list,
+			   const struct schema_use *use, const struct place *at, struct fault *f);
+
+static int require_list(struct jspan array, const struct schema_member *list, const struct schema_use *use,
+			const struct place *at, struct fault *f)
+{
+	struct place item_at = *at;
+	struct jspan item;
+	const char *pos = NULL;
 	int r;
 
-	while ((r = jspan_next_item(array, &at, &item)) > 0) {
+	while ((r = jspan_next_item(array, &pos, &item)) > 0) {
+		item_at.index++;
 		if (!jspan_is(item, '{'))
-			return fault_set(f, EINVAL, "%s: '%s' must be an array of objects", name, key);
-		r = require(item, m, name, f);
+			return refuse(use, at, EINVAL, "must be an array of objects", f);
+		r = require_members(item, list, use, &item_at, f);
 		if (r < 0)
 			return r;
 	}
-	return r < 0 ? fault_set(f, EINVAL, "%s: '%s' cannot be read", name, key) : 0;
+	return r < 0 ? refuse(use, at, EINVAL, "cannot be read", f) : 0;
 }
 
-static int require(struct jspan object, const struct schema *m, const char *name, struct fault *f)
+static int require_map(struct jspan map, const struct schema_member *list, const struct schema_use *use,
+		       const struct place *at, struct fault *f)
 {
-	const char *keys[SCHEMA_MAX];
-	struct jspan v[SCHEMA_MAX];
+	struct place item_at = { .up = at };
+	struct jspan item;
+	const char *pos = NULL;
 	int r = 0;
 
-	for (size_t i = 0; i < m->n; i++)
-		keys[i] = m->list[i].key;
-	if (jspan_get_each(object, keys, m->n, v) < 0)
-		return fault_set(f, EINVAL, "%s: a member is repeated or written with escapes", name);
-	for (size_t i = 0; i < m->n && r == 0; i++) {
-		if (!v[i].at || is_word(v[i], "null"))
-			continue;
-		if (!has_type(v[i], m->list[i].type))
-			return fault_set(f, EINVAL, "%s: '%s' must be %s", name, keys[i],
-					 names[m->list[i].type]);
-		if (m->list[i].in && m->list[i].type == SCHEMA_ARRAY)
-			r = require_each(v[i], m->list[i].in, keys[i], name, f);
-		else if (m->list[i].in)
-			r = require(v[i], m->list[i].in, name, f);
-	}
+	while (r == 0 && jspan_next_member(map, &pos, &item_at.key, &item) > 0)
+		r = require_members(item, list, use, &item_at, f);
 	return r;
 }
 
-int runtime_types_require(struct jspan object, struct fault *f)
+static int require_member(const struct schema_member *m, struct jspan v, const struct schema_use *use,
+			  const struct place *at, struct fault *f)
 {
-	int r = require(object, &schema_config, "config.json", f);
+	char why[160];
 
-	return r < 0 ? r : runtime_namespace_require(object, f);
+	if (is_word(v, "null"))
+		return 0;
+	if (m->since > use->libcrun) {
+		if (asks_nothing(v, m->type))
+			return 0;
+		return refuse(use, at, ENOTSUP,
+			      "is not supported: libcrun " LIBCRUN_VERSION " would ignore it; remove it", f);
+	}
+	if (!has_type(v, m->type)) {
+		(void)snprintf(why, sizeof(why), "must be %s", names[m->type]);
+		return refuse(use, at, EINVAL, why, f);
+	}
+	if (!m->in)
+		return 0;
+	if (m->type == SCHEMA_ARRAY)
+		return require_list(v, m->in, use, at, f);
+	if (m->type == SCHEMA_MAP_OF_OBJECTS)
+		return require_map(v, m->in, use, at, f);
+	return require_members(v, m->in, use, at, f);
+}
+
+/*
+ * The specification lets a runtime ignore a member that is in no specification.  In the root object that is done, and reported;
+ * inside of an object that protects the host a mistyped or newer member would be a protection that is missing.
+ */
+static int ignore_or_refuse(const struct schema_member *list, const struct schema_use *use,
+			    const struct place *at, struct fault *f)
+{
+	const struct jspan key = at->key;
+
+	for (const struct schema_member *m = list; m->key; m++)
+		if (strlen(m->key) == key.len - 2 && !strncasecmp(m->key, key.at + 1, key.len - 2))
+			return refuse(use, at, EINVAL, "is not how the specification writes this member", f);
+	if (list != schema_config || use->later || !use->ignored)
+		return refuse(use, at, ENOTSUP,
+			      "is in no OCI runtime specification up to " RUNTIME_SPEC_MAX
+			      "; remove it, or make it an annotation",
+			      f);
+	strbuf_printf(use->ignored, "%s'%.*s'", use->ignored->len > 0 ? ", " : "", (int)(key.len - 2),
+		      key.at + 1);
+	return 0;
+}
+
+static int require_members(struct jspan object, const struct schema_member *list,
+			   const struct schema_use *use, const struct place *up, struct fault *f)
+{
+	bool seen[SCHEMA_MAX] = { false };
+	struct place at = { .up = up };
+	const char *pos = NULL;
+	struct jspan v;
+	size_t i;
+	int r;
+
+	while ((r = jspan_next_member(object, &pos, &at.key, &v)) > 0) {
+		for (i = 0; list[i].key && !jspan_key_is(at.key, list[i].key);)
+			i++;
+		if (!list[i].key)
+			r = ignore_or_refuse(list, use, &at, f);
+		else if (seen[i])
+			r = refuse(use, &at, EINVAL, "is repeated", f);
+		else
+			r = require_member(&list[i], v, use, &at, f);
+		if (r < 0)
+			return r;
+		seen[i] = true;
+	}
+	return r < 0 ? fault_set(f, EINVAL, "%s: a member is written with escapes or cannot be read",
+				 use->label)
+		     : 0;
+}
+
+int runtime_types_check(struct jspan object, const struct schema_member *list, const struct schema_use *use,
+			struct fault *f)
+{
+	return require_members(object, list, use, NULL, f);
+}
+
+int runtime_types_require(struct jspan config, bool later, struct strbuf *ignored, struct fault *f)
+{
+	const struct schema_use use = {
+		.label = "config.json", .libcrun = runtime_libcrun(), .later = later, .ignored = ignored
+	};
+
+	return runtime_types_check(config, schema_config, &use, f);
 }
 
 int runtime_types_require_process(struct jspan object, struct fault *f)
 {
-	return require(object, &schema_process, "process", f);
+	const struct schema_use use = { .label = "process", .libcrun = runtime_libcrun() };
+
+	return runtime_types_check(object, schema_process, &use, f);
 }
 
 int runtime_types_require_resources(struct jspan object, struct fault *f)
 {
-	return require(object, &schema_resources, "resources", f);
+	const struct schema_use use = { .label = "resources", .libcrun = runtime_libcrun() };
+
+	return runtime_types_check(object, schema_resources, &use, f);
 }

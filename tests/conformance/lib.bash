@@ -8,6 +8,8 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 SUITE=/run/suite
 # How many containers a storm has; an emulated machine does not manage so many in time.
 STORM=${CUSTODY_STORM:-50}
+# podman 5 prints a warning with every command on a host with cgroup v1.
+export PODMAN_IGNORE_CGROUPSV1_WARNING=1
 # conmon writes a file `oom` to where podman was called: not into the source tree.
 [ ! -d "$SUITE" ] || cd "$SUITE" || exit 1
 

@@ -28,7 +28,7 @@ setup_file() {
 }
 podman() {
 	(cd /run/tester && exec setpriv --reuid $USER_ID --regid $USER_ID --clear-groups env -i PATH="$PATH" HOME=/run/tester \
-		XDG_RUNTIME_DIR="/run/user/$USER_ID" TERM=xterm "$(type -P podman)" "$@")
+		XDG_RUNTIME_DIR="/run/user/$USER_ID" TERM=xterm PODMAN_IGNORE_CGROUPSV1_WARNING=1 "$(type -P podman)" "$@")
 }
 teardown() {
 	podman rm -fa -t 0 >/dev/null

@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (runtime_json_parse(text, size, "fuzz", &j, NULL) < 0)
 		return 0;
 	check_against_parser(&j, j.text, size);
-	(void)!runtime_config_require(&j, "/nonexistent", NULL, NULL);
+	(void)!runtime_config_require(&j, "/nonexistent", NULL, NULL, NULL);
 	if (runtime_process_make(j.object, &o, &process, NULL) == 0 &&
 	    jspan_check(process.text, process.len, RUNTIME_CONFIG_DEPTH + 8) < 0)
 		abort();

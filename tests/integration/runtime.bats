@@ -23,7 +23,7 @@ gone() { # PID: exited, whether or not it was reaped
 @test "runtime: --version and features in the shape engines parse" {
 	run "$RT" --version
 	[[ ${lines[0]} =~ ^custody-runtime\ version\ [0-9.]+$ ]]
-	[[ ${lines[2]} =~ ^spec:\ 1\.0 ]]
+	[[ ${lines[2]} =~ ^spec:\ 1\.3 ]]
 	"$RT" features | jq -e '.ociVersionMin == "1.0.0" and (.linux.namespaces | index("user")) and .linux.seccomp.enabled
 		and (.hooks | length) == 6 and (.linux.capabilities | index("CAP_SYS_ADMIN")) and (.mountOptions | index("rro"))'
 }

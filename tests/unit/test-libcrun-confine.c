@@ -33,6 +33,12 @@ int libcrun_make_error(libcrun_error_t *err, int status, const char *msg, ...)
 	return -status - 1;
 }
 
+int libcrun_error_release(libcrun_error_t *err)
+{
+	*err = NULL;
+	return 0;
+}
+
 void libcrun_error(int status, const char *msg, ...)
 {
 }
