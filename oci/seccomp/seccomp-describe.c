@@ -91,9 +91,9 @@ static void add_denied(struct jdoc *calls, const struct seccomp_choice *c)
 		append_name(names, c->deny[i]);
 }
 
-static const char *architecture(void)
+static const char *architecture(uint32_t arch)
 {
-	switch (seccomp_arch_native()) {
+	switch (arch) {
 	case SCMP_ARCH_X86_64:
 		return "SCMP_ARCH_X86_64";
 	case SCMP_ARCH_AARCH64:
@@ -112,7 +112,7 @@ static const char *architecture(void)
 int seccomp_describe_choice(const struct seccomp_choice *c, struct jdoc **ret, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = NULL;
-	const char *arch = architecture();
+	const char *arch = architecture(seccomp_choice_arch(c));
 	struct jdoc *calls;
 
 	if (!arch)
@@ -130,7 +130,7 @@ int seccomp_describe_choice(const struct seccomp_choice *c, struct jdoc **ret, s
 		struct jdoc *names;
 
 		/* Runtimes resolve names for the machine; a call that it does not have gets no rule. */
-		if (!is_active(c, rule) || seccomp_syscall_resolve_name(rule->name) < 0)
+		if (!is_active(c, rule) || !seccomp_choice_has_call(c, rule->name))
 			continue;
 		names = add_group(calls, c, rule->verdict);
 		jdoc_append_string(names, rule->name);

@@ -37,6 +37,16 @@ bool seccomp_choice_lists(char *const *names, const char *name)
 	return names && strv_has(names, name);
 }
 
+uint32_t seccomp_choice_arch(const struct seccomp_choice *c)
+{
+	return c->arch ? c->arch : seccomp_arch_native();
+}
+
+bool seccomp_choice_has_call(const struct seccomp_choice *c, const char *name)
+{
+	return seccomp_syscall_resolve_name_arch(seccomp_choice_arch(c), name) >= 0;
+}
+
 static bool is_chosen(const struct seccomp_choice *c, const char *name)
 {
 	return seccomp_choice_lists(c->allow, name) || seccomp_choice_lists(c->deny, name);
@@ -45,12 +55,14 @@ static bool is_chosen(const struct seccomp_choice *c, const char *name)
 static int add(scmp_filter_ctx ctx, const struct seccomp_choice *c, const char *name, enum seccomp_verdict v,
 	       unsigned int n, const struct scmp_arg_cmp *cmp, struct fault *f)
 {
-	int r, nr = seccomp_syscall_resolve_name(name);
+	int r;
 
-	/* Missing on this machine or unknown to this libseccomp: the number is not listed and gets ENOSYS. */
-	if (nr < 0)
+	/* Missing on that architecture or unknown to this libseccomp: the number is not listed and gets ENOSYS. */
+	if (!seccomp_choice_has_call(c, name))
 		return 0;
-	r = seccomp_rule_add_exact_array(ctx, action_of(v, c->kill), nr, n, cmp);
+	/* libseccomp translates the number of this machine, which is negative for a call that only the other has. */
+	r = seccomp_rule_add_exact_array(ctx, action_of(v, c->kill), seccomp_syscall_resolve_name(name), n,
+					 cmp);
 	return r < 0 && r != -EEXIST ? fault_errno(f, -r, "seccomp rule for '%s'", name) : 0;
 }
 
@@ -154,6 +166,16 @@ static int export_program(scmp_filter_ctx ctx, char **ret, struct fault *f)
 	return *ret ? 0 : fault_errno(f, ENOMEM, "seccomp program");
 }
 
+static int set_arch(scmp_filter_ctx ctx, uint32_t arch)
+{
+	int r;
+
+	if (arch == seccomp_arch_native())
+		return 0;
+	r = seccomp_arch_remove(ctx, SCMP_ARCH_NATIVE);
+	return r < 0 ? r : seccomp_arch_add(ctx, arch);
+}
+
 int seccomp_filter_compile(const struct seccomp_choice *c, char **ret, struct fault *f)
 {
 	_cleanup_(filter_release) scmp_filter_ctx ctx = NULL;
@@ -164,8 +186,10 @@ int seccomp_filter_compile(const struct seccomp_choice *c, char **ret, struct fa
 	ctx = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
 	if (!ctx)
 		return fault_errno(f, ENOMEM, "seccomp program");
-	/* Refuse other architectures, x32 included: their numbers mean other calls. */
-	r = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+	r = set_arch(ctx, seccomp_choice_arch(c));
+	/* Refuse other architectures, the 32-bit ones of the same processor included: their numbers mean other calls. */
+	if (r >= 0)
+		r = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	/* A binary tree: the kernel walks the program once per call number when it is loaded. */
 	if (r >= 0)
 		r = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
