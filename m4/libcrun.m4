@@ -19,12 +19,21 @@ AC_DEFUN([CUSTODY_LIBCRUN_VERSION], [
   custody_crun_inside=`$AR p "$LIBCRUN_A" $custody_crun_member 2>/dev/null | LC_ALL=C tr '\000' '\n' |
     LC_ALL=C sed 's/.*@<:@^ -~@:>@//' | LC_ALL=C grep -aE '^@<:@0-9@:>@+\.@<:@0-9@:>@+(\.@<:@0-9@:>@+)*$' | sort -u`
   AS_IF([test -z "$custody_crun_inside" && grep -q '^T write_file_with_flags$' conftest.nm], [custody_crun_inside=1.8.1])
-  dnl The package that owns the file.
-  custody_crun_pkg=`dpkg-query -S "$LIBCRUN_A" 2>/dev/null | sed -n '1s/: .*//p'`
+  dnl The package that owns the file.  The sysroot of a cross compiler has its own package database, in which names are relative
+  dnl to the sysroot.
+  custody_dpkg_query=dpkg-query
+  custody_crun_file=$LIBCRUN_A
+  custody_sysroot=`$CC -print-sysroot 2>/dev/null`
+  AS_IF([test "x$cross_compiling" = xyes && test -f "$custody_sysroot/var/lib/dpkg/status"], [
+    custody_sysroot=`cd "$custody_sysroot" && pwd -P | sed 's,/$,,'`
+    AS_CASE(["$LIBCRUN_A"], ["$custody_sysroot"/*], [
+      custody_dpkg_query="dpkg-query --admindir=$custody_sysroot/var/lib/dpkg"
+      custody_crun_file=`echo "$LIBCRUN_A" | sed "s,^$custody_sysroot,,"`])])
+  custody_crun_pkg=`$custody_dpkg_query -S "$custody_crun_file" 2>/dev/null | sed -n '1s/: .*//p'`
   custody_crun_packaged= custody_crun_status=installed
   AS_IF([test -n "$custody_crun_pkg"], [
-    custody_crun_packaged=`dpkg-query -W -f '${source:Upstream-Version}' "$custody_crun_pkg" 2>/dev/null`
-    custody_crun_status=`dpkg-query -W -f '${db:Status-Status}' "$custody_crun_pkg" 2>/dev/null`])
+    custody_crun_packaged=`$custody_dpkg_query -W -f '${source:Upstream-Version}' "$custody_crun_pkg" 2>/dev/null`
+    custody_crun_status=`$custody_dpkg_query -W -f '${db:Status-Status}' "$custody_crun_pkg" 2>/dev/null`])
   dnl The crun installed with it; nothing if it cannot run here.
   custody_crun_beside=
   custody_crun_dir=`dirname "$LIBCRUN_A"`
