@@ -13,7 +13,8 @@ for target; do
 	n=$((n + 1))
 	name=${target##*/fuzz-}
 	corpus=$SRCDIR/tests/fuzz/corpus/$name
-	if [ -n "$(ls "$corpus" 2>/dev/null)" ] && "$BUILDDIR/$target" "$corpus"/* >&2; then
+	# shellcheck disable=SC2086 # nothing, or the command of a cross build
+	if [ -n "$(ls "$corpus" 2>/dev/null)" ] && ${EMULATOR:-} "$BUILDDIR/$target" "$corpus"/* >&2; then
 		echo "ok $n - fuzz-$name replays its corpus"
 	else
 		echo "not ok $n - fuzz-$name replays its corpus"

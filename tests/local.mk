@@ -134,13 +134,18 @@ TESTS = $(unit_tests) $(script_tests)
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 SH_LOG_DRIVER = $(LOG_DRIVER)
+# A cross build: in an emulator, which lacks parts of a kernel.
+if CROSS
+check_PROGRAMS += tests/arm64/probe
+LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/arm64/test.sh
+endif
 # As the time limit of a test in tests/unit/tap.h.
 SH_LOG_COMPILER = timeout 3600 $(SHELL)
 AM_TESTS_ENVIRONMENT = \
 	SRCDIR='$(abs_top_srcdir)' BUILDDIR='$(abs_top_builddir)' LIBCRUN_A='$(LIBCRUN_A)' NM='$(NM)' \
-	FUZZ_TARGETS='$(fuzz_targets)'; \
-	export SRCDIR BUILDDIR LIBCRUN_A NM FUZZ_TARGETS;
-EXTRA_DIST += $(script_tests) tests/rooms tests/rooms-table.sh tests/words tests/check-words.sh tests/data tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/fuzz/shell-oracle.py tests/integration tests/conformance tests/lib tests/mutants tests/vm
+	FUZZ_TARGETS='$(fuzz_targets)' EMULATOR='$(EMULATOR)'; \
+	export SRCDIR BUILDDIR LIBCRUN_A NM FUZZ_TARGETS EMULATOR;
+EXTRA_DIST += $(script_tests) tests/rooms tests/rooms-table.sh tests/words tests/check-words.sh tests/data tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/fuzz/shell-oracle.py tests/arm64 tests/integration tests/conformance tests/lib tests/mutants tests/vm
 
 # Built by the scripts in contrib/bench only.
 EXTRA_PROGRAMS = contrib/bench/ledger-driver contrib/bench/policy-driver \

@@ -43,4 +43,4 @@ completions = $(nodist_bash_completion_DATA) $(nodist_zsh_completion_DATA) $(nod
 CLEANFILES += $(completions)
 
 $(completions): custody$(EXEEXT)
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && ./custody$(EXEEXT) completion $$(basename $(@D)) >$@.new && mv $@.new $@
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(EMULATOR) ./custody$(EXEEXT) completion $$(basename $(@D)) >$@.new && mv $@.new $@

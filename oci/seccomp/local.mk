@@ -16,5 +16,5 @@ noinst_PROGRAMS += oci/seccomp/seccomp-gen
 oci_seccomp_seccomp_gen_SOURCES = oci/seccomp/seccomp-gen.c oci/seccomp/seccomp-program.h $(seccomp_filter)
 oci_seccomp_seccomp_gen_LDADD = libbase.a $(DEP_LIBS)
 oci/seccomp/seccomp-program.c: oci/seccomp/seccomp-gen$(EXEEXT)
-	$(AM_V_GEN)oci/seccomp/seccomp-gen$(EXEEXT) >$@.tmp && mv $@.tmp $@
+	$(AM_V_GEN)$(EMULATOR) oci/seccomp/seccomp-gen$(EXEEXT) >$@.tmp && mv $@.tmp $@
 CLEANFILES += oci/seccomp/seccomp-program.c

@@ -173,6 +173,17 @@ verify() { # STATUS EXPRESSION FILE TEXT: after sed EXPRESSION on FILE of the tr
 	[[ $output == *"apt-get install crun"* ]]
 }
 
+@test "PLAT-5: a cross build whose programs cannot be executed is refused, with the package" {
+	mkdir -p "$BATS_TEST_TMPDIR/conf"
+	cd "$BATS_TEST_TMPDIR/conf"
+	# As a cross build for arm64, with the compiler of this machine.
+	run "$SRC/configure" -q --build=x86_64-linux-gnu --host=aarch64-linux-gnu CC=cc EMULATOR=false
+	[ "$status" -ne 0 ]
+	[[ $output == *"apt-get install qemu-user"* ]]
+	[[ $output == *"EMULATOR='COMMAND'"* ]]
+	[ ! -e Makefile ]
+}
+
 @test "CARD-1: make install DESTDIR installs programs and profiles, statically linked" {
 	: "${CUSTODY_BUILD:?a finished build directory}"
 	local dest=$BATS_TEST_TMPDIR/dest prog list
