@@ -82,6 +82,9 @@ _Static_assert(sizeof(void *) != 8 || sizeof(struct libcrun_container_exec_optio
 #define OPEN_PLAIN_TARGET (O_NOFOLLOW | O_DIRECTORY)
 #define OPEN_DEV (O_RDONLY | O_DIRECTORY)
 
+/* A descriptor of the host's /proc that libcrun needs inside, until it closes all before it executes the program. */
+#define CONTAINER_PROC_FD(container) (-EBADF)
+
 /* The path of a container's root, beside its descriptor. */
 #define ROOT_PARAMETERS const char *root, __attribute__((unused)) size_t root_len
 #define ROOT_ARGUMENTS(path) (path), strlen(path)

@@ -34,8 +34,8 @@
  * libcrun-target.c has the rules for targets of mounts.
  */
 
-/* Closes the descriptors from FIRST for which MATCHES.  /proc is the host's in every caller. */
-static int close_each(int first, bool (*matches)(int fd))
+/* Closes the descriptors from FIRST for which MATCHES, but for KEPT.  /proc is the host's in every caller. */
+static int close_each(int first, int kept, bool (*matches)(int fd))
 {
 	DIR *dir = opendir("/proc/self/fd");
 	const struct dirent *entry;
@@ -47,7 +47,7 @@ static int close_each(int first, bool (*matches)(int fd))
 		uint64_t fd;
 
 		if (str_to_u64(entry->d_name, &fd) == 0 && fd <= INT_MAX && (int)fd >= first &&
-		    (int)fd != dirfd(dir) && matches((int)fd))
+		    (int)fd != dirfd(dir) && (int)fd != kept && matches((int)fd))
 			(void)fd_close((int)fd);
 	}
 	r = -errno;
@@ -88,7 +88,7 @@ int confine_descriptors(int first, struct fault *f)
 				"descriptor %d is to be passed to the container but is not open; lower "
 				"--preserve-fds (or $LISTEN_FDS)",
 				fd);
-	r = close_each(first, is_inherited);
+	r = close_each(first, -EBADF, is_inherited);
 	return r < 0 ? fault_errno(f, -r, "close inherited descriptors: '/proc/self/fd'") : 0;
 }
 
@@ -172,7 +172,7 @@ int __wrap_openat(int dirfd, const char *path, int flags, ...)
 
 static int close_directories(const struct libcrun_container_s *container, libcrun_error_t *err)
 {
-	int r = close_each(3 + container->context->preserve_fds, is_directory);
+	int r = close_each(3 + container->context->preserve_fds, CONTAINER_PROC_FD(container), is_directory);
 
 	return r < 0 ? libcrun_make_error(err, -r, "close directories: /proc/self/fd") : 0;
 }
@@ -180,6 +180,9 @@ static int close_directories(const struct libcrun_container_s *container, libcru
 /*
  * The last moment at which /proc is the host's.  From here on libcrun needs no directory that is open, and the paths of
  * the working directory and of the program are resolved inside, where /proc/self/fd names them (CVE-2024-21626).
+ *
+ * 1.28 keeps the host's /proc open until it executes the program: chdir below refuses a working directory in it, and the path of a
+ * program in it is gone by then.
  */
 int __wrap_libcrun_do_pivot_root(struct libcrun_container_s *container, bool no_pivot, const char *rootfs,
 				 libcrun_error_t *err)

@@ -91,8 +91,8 @@ static const struct {
 	  "libcrun is linked statically: its version is that of the custody binary.  custody run gives it numeric ids, a /dev that is\n"
 	  "always a new tmpfs, and a root that is mounted entry by entry on a skeleton that custody creates: none of these faults\n"
 	  "can be reached there.  custody-runtime replaces the faulty calls and refuses such images; docs/THREATS.md lists each\n"
-	  "published attack with its test.  Remains: on a host with AppArmor or SELinux, a container with CAP_SYS_ADMIN can\n"
-	  "mislead the file through which exec sets a label (CVE-2025-52881): give such containers no CAP_SYS_ADMIN.\n"
+	  "published attack with its test.  Remains below 1.25.1: on a host with AppArmor or SELinux, a container with\n"
+	  "CAP_SYS_ADMIN can mislead the file through which exec sets a label (CVE-2025-52881): give it no CAP_SYS_ADMIN.\n"
 	  "A bundle that other runtimes run depends on their version, not on this one." },
 	{ "HOST-LEDGER",
 	  "The ledger of all runs: a hash chain with a seal that records its last entry.  'custody ledger verify' checks it for\n"

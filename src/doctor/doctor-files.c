@@ -166,53 +166,7 @@ void doctor_check_files(struct doctor_report *r, const struct dirs *d)
 	check_fuse(r);
 }
 
-/* Faults of libcrun below a version, and whether custody's own calls take their place (docs/THREATS.md). */
-/* clang-format off */
-static const struct {
-	unsigned int below; /* 1.BELOW has the fix */
-	const char *name;
-	bool stopped;
-} faults[] = {
-	{ 24, "stdio of the host changes owner",           true  },
-	{ 26, "as CVE-2025-52881 (LSM label of exec)",     false }, /* 1.25.1 */
-	{ 27, "CVE-2026-30892 (user of exec)",             true  },
-	{ 28, "CVE-2026-47766 (an image's /dev)",          true  },
-	{ 30, "CVE-2026-88264 (an image's /dev/console)",  true  }, /* 1.29.1 has both */
-	{ 30, "CVE-2026-88265 (an image's /dev/null)",     true  },
-};
-/* clang-format on */
-
-static void list_faults(struct strbuf *out, unsigned int minor, bool stopped, const char *label)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < ARRAY_SIZE(faults); i++) {
-		if (minor >= faults[i].below || faults[i].stopped != stopped)
-			continue;
-		strbuf_printf(out, "%s%s", any ? ", " : label, faults[i].name);
-		any = true;
-	}
-}
-
 void doctor_check_libcrun(struct doctor_report *r)
 {
-	const char *version = adapter_ops.version();
-	_cleanup_strbuf_ struct strbuf text = { 0 };
-	unsigned int major = 0, minor = 0;
-
-	if (sscanf(version, "%u.%u", &major, &minor) != 2) {
-		doctor_add(r, "HOST-LIBCRUN", DOCTOR_UNKNOWN, DOCTOR_WARN, NULL, "libcrun '%s'", version);
-		return;
-	}
-	if (major == 1) {
-		list_faults(&text, minor, false, "; remains: ");
-		list_faults(&text, minor, true, "; stopped by custody: ");
-	}
-	if (text.len == 0)
-		doctor_add(r, "HOST-LIBCRUN", DOCTOR_OK, DOCTOR_INFO, NULL, "libcrun %s", version);
-	else
-		doctor_add(
-			r, "HOST-LIBCRUN", DOCTOR_LIMITED, DOCTOR_WARN,
-			"no action needed for runs of custody itself: custody doctor --explain HOST-LIBCRUN",
-			"libcrun %s%s", version, text.text);
+	doctor_describe_libcrun(r, adapter_ops.version());
 }

@@ -9,6 +9,8 @@ void doctor_check_kernel(struct doctor_report *r, const struct dirs *d);
 void doctor_check_cgroups(struct doctor_report *r);
 void doctor_check_files(struct doctor_report *r, const struct dirs *d);
 void doctor_check_libcrun(struct doctor_report *r);
+/* HOST-LIBCRUN of that version.  Pure. */
+void doctor_describe_libcrun(struct doctor_report *r, const char *version);
 void doctor_check_ledger(struct doctor_report *r, const struct dirs *d);
 /* HOST-EVIDENCE: evidence that is staged for a share. */
 void doctor_check_evidence(struct doctor_report *r, const struct dirs *d);

@@ -11,6 +11,7 @@ librun_a_SOURCES += \
 	src/doctor/doctor-evidence.c \
 	src/doctor/doctor-explain.c \
 	src/doctor/doctor-files.c \
+	src/doctor/doctor-libcrun.c \
 	src/doctor/doctor-host.h \
 	src/doctor/doctor-kernel.c \
 	src/doctor/doctor-layers.c \

@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/str.h"
-#include "doctor/doctor.h"
+#include "doctor/doctor-host.h"
 #include "tap.h"
 
 static const char good_output[] =
@@ -202,9 +202,41 @@ static void the_disk_limit_names_its_mechanism(void)
 	CHECK(!strstr(doctor_find(&r, "LAYER-MEMORY-LIMIT")->text, "enforced by"));
 }
 
+/* The faults that a version has, read in its source. */
+static void PLAT_2_libcrun_is_described_by_its_version(void)
+{
+	static const struct {
+		const char *version, *text;
+	} cases[] = {
+		{ "1.8.1", "libcrun 1.8.1; remains: as CVE-2025-52881 (LSM label of exec); stopped by "
+			   "custody: stdio of the host changes "
+			   "owner, CVE-2026-47766 (an image's /dev), exec --cgroup leaves the container's "
+			   "cgroup, CVE-2026-88264 (an "
+			   "image's /dev/console), CVE-2026-88265 (an image's /dev/null)" },
+		{ "1.21",
+		  "libcrun 1.21; remains: as CVE-2025-52881 (LSM label of exec); stopped by custody: stdio "
+		  "of the host changes "
+		  "owner, CVE-2026-30892 (user of exec), CVE-2026-47766 (an image's /dev), exec --cgroup "
+		  "leaves the container's "
+		  "cgroup, CVE-2026-88264 (an image's /dev/console), CVE-2026-88265 (an image's /dev/null)" },
+		{ "1.28", "libcrun 1.28; stopped by custody: exec --cgroup leaves the container's cgroup, "
+			  "CVE-2026-88264 (an image's "
+			  "/dev/console), CVE-2026-88265 (an image's /dev/null)" },
+		{ "1.30", "libcrun 1.30" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_doctor_ struct doctor_report r = { 0 };
+
+		doctor_describe_libcrun(&r, cases[i].version);
+		CHECK(str_eq(doctor_find(&r, "HOST-LIBCRUN")->text, cases[i].text));
+	}
+}
+
 TAP_MAIN(T(layers_that_stopped_everything_are_ok_and_name_the_reason),
 	 T(canary_that_got_through_outweighs_the_proof), T(each_refused_layer_alone_is_the_only_error),
 	 T(switched_off_and_optional_and_unset_differ), T(run_that_never_started_leaves_layers_unknown),
 	 T(canary_that_did_not_finish_is_an_error), T(canary_output_is_read_strictly),
 	 T(document_has_the_shape_that_scripts_read), T(every_layer_and_host_check_is_explained),
-	 T(unknown_id_names_the_nearest), T(the_disk_limit_names_its_mechanism))
+	 T(unknown_id_names_the_nearest), T(the_disk_limit_names_its_mechanism),
+	 T(PLAT_2_libcrun_is_described_by_its_version))
