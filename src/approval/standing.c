@@ -290,7 +290,9 @@ static bool has_same(const struct jdoc *a, const struct jdoc *b, const char *key
 	return str_eq(jdoc_get_string(a, key), jdoc_get_string(b, key));
 }
 
-bool standing_is_near(const struct jdoc *a, const struct jdoc *b)
+enum standing_near standing_is_near(const struct jdoc *a, const struct jdoc *b)
 {
-	return has_same(a, b, "program") || has_same(a, b, "worktree");
+	if (has_same(a, b, "program"))
+		return STANDING_SAME_PROGRAM;
+	return has_same(a, b, "worktree") ? STANDING_SAME_WORKTREE : STANDING_FAR;
 }

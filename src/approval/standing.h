@@ -32,5 +32,10 @@ int standing_digest(const struct jdoc *d, struct digest *ret, struct fault *f) _
 
 /* Appends the parts in which B differs from A: "profile, settings.mounts"; nothing if they are the same. */
 void standing_put_difference(const struct jdoc *a, const struct jdoc *b, struct strbuf *out);
-/* Is an approval of A of interest to a run B that it does not cover?  Same program's path, or same worktree. */
-bool standing_is_near(const struct jdoc *a, const struct jdoc *b);
+/* Is an approval of A of interest to a run B that it does not cover? */
+enum standing_near {
+	STANDING_FAR,
+	STANDING_SAME_WORKTREE,
+	STANDING_SAME_PROGRAM, /* its path */
+};
+enum standing_near standing_is_near(const struct jdoc *a, const struct jdoc *b);

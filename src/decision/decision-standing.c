@@ -47,10 +47,11 @@ static int set_never(struct decision *d, const char *why, struct fault *f)
 	return d->standing && !d->standing->broken ? 0 : fault_errno(f, ENOMEM, "standing approval");
 }
 
-/* Why G does not answer this run; nothing if it has nothing to do with it. */
-static void put_note(const struct decision *d, const struct grant_found *g, struct strbuf *out)
+/* Why G does not answer this run; nothing if it is not as near to it as NEAR says. */
+static void put_note(const struct decision *d, const struct grant_found *g, enum standing_near near,
+		     struct strbuf *out)
 {
-	if (!g->grant.standing || !standing_is_near(g->grant.standing, d->standing))
+	if (!g->grant.standing || standing_is_near(g->grant.standing, d->standing) != near)
 		return;
 	if (digest_equal(&g->grant.digest, &d->standing_digest)) {
 		if (g->reason != GRANT_VALID)
@@ -83,12 +84,14 @@ static int explain(struct decision *d, const struct grant_set *own, struct fault
 	if (r < 0)
 		return r;
 	put_damaged(own, &b);
-	for (size_t i = 0; i < all.n && notes < NOTES_MAX; i++) {
-		size_t before = b.len;
+	/* The program first: a worktree may have approvals of many. */
+	for (enum standing_near near = STANDING_SAME_PROGRAM; near > STANDING_FAR; near--)
+		for (size_t i = 0; i < all.n && notes < NOTES_MAX; i++) {
+			size_t before = b.len;
 
-		put_note(d, &all.items[i], &b);
-		notes += b.len > before;
-	}
+			put_note(d, &all.items[i], near, &b);
+			notes += b.len > before;
+		}
 	if (own->reason == GRANT_SELF_APPROVAL || own->reason == GRANT_TOO_FEW_APPROVALS)
 		strbuf_printf(&b, "; standing approval: %s", grant_reason_text(own->reason));
 	if (b.broken)

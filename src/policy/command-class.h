@@ -64,7 +64,7 @@ struct command_class {
 int command_classify(struct arena *a, const struct command_place *place, char *const *argv,
 		     struct command_class *ret) _must_check_;
 
-/* Does the program at PATH run code or programs that its arguments name: a shell, an interpreter, a wrapper? */
+/* Does the program at PATH run code or programs that its arguments name: a shell, an interpreter, a wrapper, a build tool? */
 bool command_runs_arguments(const char *path);
 
 /* Does PATTERN ("example.org") match HOST by whole labels? */

@@ -298,6 +298,10 @@ bool command_row_deletes(const struct command_row *row)
 
 bool command_row_runs_arguments(const struct command_row *row)
 {
+	/* Build tools, package managers, and programs with options that name another program. */
+	if ((row->traits & COMMAND_RUNS) || row->bad || row->judge == command_judge_sub ||
+	    str_eq(row->name, "sort"))
+		return true;
 	return row->judge == command_judge_wrapper || row->judge == command_judge_env ||
 	       row->judge == command_judge_xargs || row->judge == command_judge_shell ||
 	       row->judge == command_judge_foreign_shell || row->judge == command_judge_code ||

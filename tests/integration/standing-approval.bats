@@ -148,7 +148,8 @@ standing() {
 @test "GOV-9: a standing approval of a shell, an interpreter or a wrapper is for its arguments alone" {
 	printf 'touch ran\n' >build.sh
 	mkdir sub tools
-	for words in 'sh build.sh' 'env X=1 ./agent x' 'nice ./agent x'; do
+	printf 'all:\n\ttouch ran\n' >build.mk
+	for words in 'sh build.sh' 'env X=1 ./agent x' 'nice ./agent x' 'make -f build.mk'; do
 		read -ra command <<<"$words"
 		standing "${command[@]}"
 		starts -- "${command[@]}"
@@ -158,6 +159,8 @@ standing() {
 	refused "settings.argv" -- sh -c './agent y'
 	refused "settings.argv" -- env X=1 ./agent y
 	refused "settings.argv" -- nice ./agent y
+	refused "settings.argv" -- make -f build.mk SHELL=./agent
+	refused "settings.argv" -- make --eval 'all:; touch other'
 	cp build.sh sub/
 	refused "changed: settings.cwd" -w "$PWD/sub" -- sh build.sh
 	printf 'touch ran other\n' >build.sh
