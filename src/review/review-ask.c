@@ -22,15 +22,16 @@ static const char *const names[] = {
 	"cloudbuild.yaml", "cloudbuild.yml", "buildspec.yml", ".builds", ".build.yml", ".semaphore",
 	/* Settings, servers and instructions of agents. */
 	".claude", ".claude.json", ".mcp.json", "mcp.json", ".cursor", ".cursorrules", ".codex", ".gemini",
-	".aider.conf.yml", ".continue", ".windsurf", ".windsurfrules", ".clinerules", ".roo", ".kiro",
+	".aider.conf.yml", ".continue", ".windsurf", ".windsurfrules", ".clinerules", ".roo", ".roomodes", ".kiro",
 	".amazonq", ".opencode", "opencode.json", "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md",
 	".github/copilot-instructions.md", ".custody",
 	/* Editors: tasks, debuggers, and settings that name programs. */
 	".vscode", "*.code-workspace", ".idea", ".fleet", ".zed", ".devcontainer", ".devcontainer.json",
-	".exrc", ".nvimrc", ".nvim.lua", ".dir-locals.el",
-	/* Run when a user enters the directory or commits. */
-	".envrc", ".mise.toml", "mise.toml", ".husky", ".pre-commit-config.yaml", "lefthook.yml",
-	".lefthook.yml", NULL
+	".exrc", ".vimrc", ".nvimrc", ".nvim.lua", ".dir-locals.el", ".gdbinit", ".lldbinit", ".pdbrc",
+	".gitpod.yml", ".replit",
+	/* Run when a user enters the directory or commits, or name what a package manager executes at any command. */
+	".envrc", ".mise.toml", "mise.toml", ".tool-versions", ".husky", ".pre-commit-config.yaml",
+	"lefthook.yml", ".lefthook.yml", ".npmrc", ".yarnrc", ".yarnrc.yml", ".bazelrc", NULL
 };
 
 const char *const *review_ask_names(void)

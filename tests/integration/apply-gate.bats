@@ -133,7 +133,7 @@ suggested() {
 @test "GOV-6: CI files, settings of agents and editors ask, one refusal each; other files do not" {
 	for path in .github/workflows/new.yml .gitlab-ci.yml .circleci/config.yml Jenkinsfile azure-pipelines.yml .claude/settings.json .mcp.json \
 		.cursor/mcp.json .vscode/tasks.json .idea/x.xml CLAUDE.md AGENTS.md .codex/config.toml .gemini/settings.json .envrc .husky/pre-commit \
-		sub/dir/.mcp.json .Claude/settings.json .custody/profiles/offline.json .devcontainer/devcontainer.json; do
+		sub/dir/.mcp.json .Claude/settings.json .roomodes .yarnrc.yml web/.npmrc .vimrc .gdbinit .custody/profiles/offline.json .devcontainer/devcontainer.json; do
 		custody_run -- sh -c 'mkdir -p "$(dirname "$1")"; echo planted >"$1"' sh "$path"
 		assert_status 0
 		apply
