@@ -1,26 +1,33 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A containerd of the suite's own, with the shipped handler pointing at the runtime under test.
+# A containerd of the suite's own, with the shipped handler pointing at the runtime under test.  containerd 2 gets it as a file of
+# version 3; CONTAINERD_CONFIG=2: of version 2, as it is shipped.
 SOCKET=/run/containerd/containerd.sock
 export CONTAINERD_ADDRESS=$SOCKET
 
 start_containerd() {
 	mkdir -p "$SUITE"
 	make_image
-	sed "s|/usr/bin/custody-runtime|$RUNTIME|" "$HERE/../../contrib/containerd/custody.toml" >"$SUITE/config.toml"
-	cat >>"$SUITE/config.toml" <<-CONF
-		[plugins."io.containerd.grpc.v1.cri"]
-		  sandbox_image = "box.local/box:latest"
-		  # Not every root may lower the score of a process.
-		  restrict_oom_score_adj = true
-		  disable_apparmor = true
-	CONF
+	configure_containerd >"$SUITE/config.toml"
 	mkdir "$SUITE/bin"
 	ln -s "$RUNTIME" "$SUITE/bin/runc"
 	launch_containerd
 	make_oci_image
 	ctr -n default images import "$SUITE/box-oci.tar" >/dev/null
 	ctr -n k8s.io images import "$SUITE/box-oci.tar" >/dev/null
+}
+configure_containerd() {
+	local shipped=$HERE/../../contrib/containerd/custody.toml cri=io.containerd.grpc.v1.cri
+	if [ "$(containerd --version | sed 's/.* v\{0,1\}\([0-9]*\)\.[0-9].*/\1/')" = 1 ] || [ "${CONTAINERD_CONFIG:-3}" = 2 ]; then
+		sed "s|/usr/bin/custody-runtime|$RUNTIME|" "$shipped"
+		printf '[plugins."%s"]\nsandbox_image = "box.local/box:latest"\n' "$cri"
+	else
+		cri=io.containerd.cri.v1.runtime
+		sed "s|/usr/bin/custody-runtime|$RUNTIME|; s/^version = 2$/version = 3/; s/io\.containerd\.grpc\.v1\.cri/$cri/" "$shipped"
+		printf '[plugins."%s".pinned_images]\nsandbox = "box.local/box:latest"\n[plugins."%s"]\n' io.containerd.cri.v1.images "$cri"
+	fi
+	# Not every root may lower the score of a process.
+	printf '%s\n' 'restrict_oom_score_adj = true' 'disable_apparmor = true'
 }
 launch_containerd() {
 	PATH=$SUITE/bin:$PATH containerd --config "$SUITE/config.toml" --root /var/lib/containerd --state /run/containerd \

@@ -516,7 +516,8 @@ skip_without_pause() {
 	kill -9 "$(podman inspect -f '{{.State.ConmonPid}}' c)"
 	[ -d "/proc/$pid" ]
 	id=$(podman inspect -f '{{.Id}}' c)
-	podman rm -f -t 0 c
+	# podman 5 first reports that conmon ended, and removes the container when it is asked again.
+	podman rm -f -t 0 c || podman rm -f -t 0 c
 	# podman leaves the state to a conmon that is no more.
 	"$RUNTIME" delete --force "$id"
 	until_ok test ! -d "/proc/$pid"

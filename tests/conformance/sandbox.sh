@@ -74,7 +74,8 @@ if [ "${SANDBOX_STAGE:-}" = inside ]; then
 fi
 
 # --- outside ------------------------------------------------------------------------------------------------------
-name=custody-suite-$$
+# Not the pid alone: another pid namespace on this host has the same numbers.
+name=custody-suite-$$-$RANDOM$RANDOM
 made=() v1=() stage=inside cgroup=(--cgroup)
 own_path() { # CONTROLLERS: where this process is in that hierarchy
 	awk -F: -v c="$1" '$2 == c { sub(/^[^:]*:[^:]*:/, ""); print; exit }' /proc/self/cgroup
