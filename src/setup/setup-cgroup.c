@@ -17,7 +17,7 @@
 #define LEAF "login"
 
 /* Files of a directory that its owner writes: to move processes, and to hand controllers to children. */
-static const char *const files_v1[] = { "cgroup.procs", "tasks", NULL };
+static const char *const files_v1[] = { NULL }; /* processes are in the children only, which the user makes */
 static const char *const files_v2[] = { "cgroup.procs", "cgroup.threads", "cgroup.subtree_control", NULL };
 
 static bool is_v1(const struct setup_change *c)
@@ -110,6 +110,12 @@ static int enable(int dir, const char *path, const char *words, struct fault *f)
 	if (b.broken)
 		return fault_errno(f, ENOMEM, "cgroup");
 	r = cgroup_file_write(dir, "cgroup.subtree_control", b.text);
+	if (r == -EBUSY)
+		return fault_set(
+			f, EBUSY,
+			"'%s' cannot give its controllers away, because processes are in it: this needs "
+			"the root of the machine's cgroups, which a container does not have",
+			path);
 	return r < 0 ? fault_errno(f, -r, "write '%s' to '%s/cgroup.subtree_control'", b.text, path) : 0;
 }
 
@@ -137,7 +143,20 @@ int setup_cgroup_make(const struct setup_change *c, const struct setup_user *u, 
 	return r < 0 ? r : 0;
 }
 
-/* Moves each process of UID to DIR.  One that ends meanwhile needs no move. */
+/* In the root of v2: any other cgroup may have limits, those of a running session or of an administrator. */
+static bool is_in_root(int proc, const char *pid)
+{
+	char path[64], text[CGROUP_TEXT_MAX];
+	const char *line;
+
+	(void)snprintf(path, sizeof(path), "%s/cgroup", pid);
+	if (cgroup_file_read(proc, path, text) < 0)
+		return false;
+	line = str_starts(text, "0::") ? text : strstr(text, "\n0::");
+	return line && str_starts(strstr(line, "0::"), "0::/\n");
+}
+
+/* Moves each process of UID in the root to DIR.  One that ends meanwhile needs no move. */
 static int move_user(int dir, uid_t uid, struct fault *f)
 {
 	DIR *proc = opendir("/proc");
@@ -148,7 +167,8 @@ static int move_user(int dir, uid_t uid, struct fault *f)
 		struct stat st;
 
 		if (e->d_name[0] < '1' || e->d_name[0] > '9' ||
-		    fstatat(dirfd(proc), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_uid != uid)
+		    fstatat(dirfd(proc), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_uid != uid ||
+		    !is_in_root(dirfd(proc), e->d_name))
 			continue;
 		r = cgroup_file_write(dir, "cgroup.procs", e->d_name);
 		r = r < 0 && r != -ESRCH ? fault_errno(f, -r, "move process %s", e->d_name) : 0;

@@ -12,7 +12,7 @@
 
 int setup_cgroup_is_made(const struct setup_change *c, const struct setup_user *u) _must_check_;
 int setup_cgroup_make(const struct setup_change *c, const struct setup_user *u, struct fault *f) _must_check_;
-/* v2: moves all processes of U into the leaf; after setup_cgroup_make. */
+/* v2: moves the processes of U in the root of the hierarchy into the leaf; after setup_cgroup_make. */
 int setup_cgroup_enter(const struct setup_change *c, const struct setup_user *u,
 		       struct fault *f) _must_check_;
 /* -EBUSY while a run of the user is in it. */

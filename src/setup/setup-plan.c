@@ -78,15 +78,10 @@ static bool is_systemd(void)
 	return access("/run/systemd/system", F_OK) == 0;
 }
 
-/* "d", "z": lines of tmpfiles.d(5) that make the same directory at each boot. */
+/* A line of tmpfiles.d(5) that makes the same directory at each boot. */
 static void put_tmpfiles(struct strbuf *b, const char *dir, const struct setup_user *u)
 {
-	static const char *const files[] = { "tasks", "cgroup.procs" };
-
 	strbuf_printf(b, "d %s 0755 %u %u -\n", dir, (unsigned int)u->uid, (unsigned int)u->gid);
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		strbuf_printf(b, "z %s/%s 0644 %u %u -\n", dir, files[i], (unsigned int)u->uid,
-			      (unsigned int)u->gid);
 }
 
 /* cgroups do not survive a boot. */

@@ -129,6 +129,48 @@ snapshot() {
 	assert_status 125
 }
 
+# rebooted CMD...: a host whose cgroups of the user are gone, then CMD, which the host itself runs at each boot.
+rebooted() {
+	for dir in "${HOST_CGROUPS[@]}"; do
+		rmdir "$dir/custody-user-$SUITE_UID"
+	done
+	host "${CUSTODY_AS[@]}" "$CUSTODY" run -- true
+	assert_status 125
+	host "$@"
+	assert_status 0
+	host "${CUSTODY_AS[@]}" "$CUSTODY" run --json -- true
+	assert_status 0
+	CUSTODY_RESULT=$(tail -n 1 <<<"$output")
+	for layer in memory-limit pids-limit cpu-limit; do assert_layer "$layer"; done
+}
+
+@test "PLAT-3: setup is durable on v1: with cron" {
+	skip_without cgroup-v1
+	v1_cgroups
+	setup_user alice
+	assert_status 0
+	rebooted env -i CUSTODY_ROOT="$HOST/root" sh -c "$(sed -n 's/^@reboot root //p' "$HOST/etc/cron.d/custody-user-$SUITE_UID")"
+}
+
+@test "PLAT-3: setup is durable on v1: with systemd, whose tmpfiles make the cgroups" {
+	skip_without cgroup-v1
+	local file=/etc/tmpfiles.d/custody-user-$SUITE_UID.conf
+	v1_cgroups
+	mkdir "$HOST/systemd/system"
+	setup_user alice
+	assert_status 0
+	[ ! -e "$HOST/etc/cron.d/custody-user-$SUITE_UID" ]
+	grep -qxF "d /sys/fs/cgroup/memory/custody-user-$SUITE_UID 0755 $SUITE_UID $SUITE_UID -" "$HOST$file"
+	[ "$(wc -l <"$HOST$file")" -eq 3 ]
+	# Its own program, where this machine has it.
+	if command -v systemd-tmpfiles; then
+		rebooted systemd-tmpfiles --create "$file"
+	fi
+	setup_user --remove alice
+	assert_status 0
+	[ ! -f "$HOST$file" ]
+}
+
 @test "PLAT-3: setup --dry-run names every change and makes none; setup makes exactly these" {
 	skip_without cgroup-v1
 	v1_cgroups

@@ -53,6 +53,22 @@ now() {
 	now
 	assert_reason pids-limit
 	grep -q "^$SUITE_UID:" /etc/subuid
+	# A running session stays in its cgroup.
+	later -d -- sleep 1000
+	run --separate-stderr env -u CUSTODY_ROOT "$CUSTODY" setup "$SUITE_UID"
+	now
+	assert_status 0
+	ls -d "$MINE"/custody-2*
+	members=$(cat "$MINE"/custody-2*/cgroup.procs)
+	[ -n "$members" ]
+	run --separate-stderr env -u CUSTODY_ROOT "$CUSTODY" setup "$SUITE_UID"
+	[ "$(cat "$MINE"/custody-2*/cgroup.procs)" = "$members" ]
+	# So that setup cannot be removed completely meanwhile.
+	run --separate-stderr env -u CUSTODY_ROOT "$CUSTODY" setup --remove "$SUITE_UID"
+	assert_status 1
+	assert_stderr_has "is in use by a run"
+	[ "$(cat "$MINE"/custody-2*/cgroup.procs)" = "$members" ]
+	"${CUSTODY_AS[@]}" "$CUSTODY" stop --time 0 last
 	later -- true
 	run --separate-stderr env -u CUSTODY_ROOT "$CUSTODY" setup "$SUITE_UID"
 	run --separate-stderr env -u CUSTODY_ROOT "$CUSTODY" setup --remove "$SUITE_UID"
