@@ -3,7 +3,7 @@
 unit_tests = tests/unit/test-tap
 # base
 unit_tests += tests/unit/test-call-filter tests/unit/test-clock tests/unit/test-digest tests/unit/test-digest-two tests/unit/test-fault tests/unit/test-fd \
-	tests/unit/test-disk-usage tests/unit/test-local-time tests/unit/test-unit-text \
+	tests/unit/test-disk-usage tests/unit/test-id-map tests/unit/test-local-time tests/unit/test-unit-text \
 	tests/unit/test-json tests/unit/test-log tests/unit/test-option tests/unit/test-path tests/unit/test-place tests/unit/test-process-detach tests/unit/test-str tests/unit/test-walk
 # ledger
 unit_tests += tests/unit/test-ledger-append tests/unit/test-ledger-checkpoint tests/unit/test-ledger-full tests/unit/test-ledger-kill \
@@ -16,7 +16,7 @@ unit_tests += tests/unit/test-shell-split tests/unit/test-command-class tests/un
 # layer, cgroup, init
 unit_tests += tests/unit/test-layer tests/unit/test-layer-proof tests/unit/test-cgroup tests/unit/test-setup tests/unit/test-init tests/unit/test-init-run tests/unit/test-init-inherit tests/unit/test-inherit-table tests/unit/test-init-prove
 # state, config
-unit_tests += tests/unit/test-config tests/unit/test-digest-key tests/unit/test-disposable-dir tests/unit/test-git-link tests/unit/test-home-dir tests/unit/test-lane tests/unit/test-migrate tests/unit/test-project tests/unit/test-sandbox-root
+unit_tests += tests/unit/test-config tests/unit/test-digest-key tests/unit/test-disposable-dir tests/unit/test-git-link tests/unit/test-home-dir tests/unit/test-lane tests/unit/test-migrate tests/unit/test-project tests/unit/test-sandbox-root tests/unit/test-subid
 # profile
 unit_tests += tests/unit/test-profile-compare tests/unit/test-profile-danger tests/unit/test-profile-file tests/unit/test-profile-load \
 	tests/unit/test-profile-parse tests/unit/test-profile-schema tests/unit/test-profile-shipped tests/unit/test-profile-trust
@@ -94,7 +94,7 @@ tests_unit_test_dispatch_LDADD = libcli.a librun.a $(LDADD)
 # Fuzz targets: a word in the list and a line for what it links; the corpus is tests/fuzz/corpus/<name>/ (one file per finding or shape).
 fuzz_targets = tests/fuzz/fuzz-card tests/fuzz/fuzz-oci-config tests/fuzz/fuzz-custody-json tests/fuzz/fuzz-git-identity tests/fuzz/fuzz-grant \
 	tests/fuzz/fuzz-hook tests/fuzz/fuzz-interpreter tests/fuzz/fuzz-json tests/fuzz/fuzz-ledger-tail tests/fuzz/fuzz-ledger-verify tests/fuzz/fuzz-manifest tests/fuzz/fuzz-profile tests/fuzz/fuzz-reflog \
-	tests/fuzz/fuzz-shell tests/fuzz/fuzz-subject
+	tests/fuzz/fuzz-shell tests/fuzz/fuzz-subid tests/fuzz/fuzz-subject
 tests_fuzz_fuzz_card_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_oci_config_LDADD = libruntime.a $(fuzz_libs)
 tests_fuzz_fuzz_custody_json_LDADD = $(fuzz_libs)
@@ -109,6 +109,7 @@ tests_fuzz_fuzz_manifest_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_profile_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_reflog_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_shell_LDADD = $(fuzz_libs)
+tests_fuzz_fuzz_subid_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_subject_LDADD = liboci.a $(fuzz_libs)
 if FUZZING
 fuzz_libs = $(FUZZ_LINK) $(LDADD)

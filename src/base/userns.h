@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/fault.h"
+#include "base/id-map.h"
 
 /*
  * Enters a user namespace that maps only our own id, with every capability over files of that id: a user's
@@ -9,3 +10,9 @@
  * single-threaded process that exits soon: it cannot be left.
  */
 int userns_enter(struct fault *f) _must_check_;
+
+/*
+ * The same for the ids of MAP as well (subordinate ids, id-map-write.h): files of these owners can be read, changed and
+ * removed.  Every id keeps its number.  Without a map: userns_enter.
+ */
+int userns_enter_map(const struct id_map *map, struct fault *f) _must_check_;

@@ -20,4 +20,6 @@ libcore_a_SOURCES += \
 	src/state/sandbox-clear.c src/state/sandbox-clear.h \
 	src/state/sandbox-log.c src/state/sandbox-log.h \
 	src/state/sandbox-root.c src/state/sandbox-root.h \
-	src/state/state-version.c src/state/state-version.h
+	src/state/state-version.c src/state/state-version.h \
+	src/state/subid.c src/state/subid.h \
+	src/state/subordinate-ids.c src/state/subordinate-ids.h
