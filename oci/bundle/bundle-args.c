@@ -88,6 +88,22 @@ static void append_env(struct jdoc *args, const struct subject *s)
 	append_text(args, &t);
 }
 
+/* Under another runtime the numbers outside are those of a namespace that custody does not know. */
+static void append_ids(struct jdoc *args, const struct subject *s, const struct placement *p)
+{
+	_cleanup_strbuf_ struct strbuf t = { 0 };
+	const struct id_map m = bundle_ids(s, p);
+
+	if (p->report_fd < 0 || !bundle_asks(s, LAYER_USER_NS))
+		return;
+	strbuf_puts(&t, "--uid-map=");
+	id_extents_write(&m.uid, &t);
+	append_text(args, &t);
+	strbuf_puts(&t, "--gid-map=");
+	id_extents_write(&m.gid, &t);
+	append_text(args, &t);
+}
+
 /* As add_process() of bundle.c sets them. */
 static void append_limits(struct jdoc *args, const struct subject *s)
 {
@@ -164,6 +180,7 @@ void bundle_add_args(struct jdoc *process, const struct subject *s, const struct
 		append_cwd(args, s);
 		append_env(args, s);
 		append_limits(args, s);
+		append_ids(args, s, p);
 		if (p->portable && bundle_asks(s, LAYER_TIME_LIMIT))
 			append_time(args, s);
 		jdoc_append_string(args, "--");

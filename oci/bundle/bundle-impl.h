@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "base/id-map.h"
 #include "base/json.h"
 #include "layer/layer.h"
 #include "subject/placement.h"
@@ -18,6 +19,9 @@ static inline bool bundle_asks(const struct subject *s, enum layer l)
 /* `mounts`: mounts of the runtime itself. */
 int bundle_add_mounts(struct jdoc *config, const struct subject *s, const struct placement *p,
 		      struct fault *f);
+
+/* Ids of the user namespace. */
+struct id_map bundle_ids(const struct subject *s, const struct placement *p);
 
 /* `process.args`: custody-init and its arguments, then the command. */
 void bundle_add_args(struct jdoc *process, const struct subject *s, const struct placement *p);

@@ -101,14 +101,28 @@ static void add_process(struct jdoc *config, const struct subject *s, const stru
 		add_rlimit(rlimits, "RLIMIT_FSIZE", s->profile->limit_disk);
 }
 
-static void add_mapping(struct jdoc *linux_part, const char *key, unsigned int inside, unsigned int outside,
-			unsigned int n)
+/* With one id, the user of the subject maps to the caller; no other id is mapped. */
+struct id_map bundle_ids(const struct subject *s, const struct placement *p)
 {
-	struct jdoc *m = jdoc_append_object(jdoc_set_array(linux_part, key));
+	if (id_map_is_set(p->ids))
+		return *p->ids;
+	return (struct id_map){
+		.uid = { .at = { { p->n_ids == 1 ? s->uid : 0, p->uid_base, p->n_ids } }, .n = 1 },
+		.gid = { .at = { { p->n_ids == 1 ? s->gid : 0, p->gid_base, p->n_ids } }, .n = 1 },
+	};
+}
 
-	jdoc_set_int(m, "containerID", inside);
-	jdoc_set_int(m, "hostID", outside);
-	jdoc_set_int(m, "size", n);
+static void add_mappings(struct jdoc *linux_part, const char *key, const struct id_extents *e)
+{
+	struct jdoc *list = jdoc_set_array(linux_part, key);
+
+	for (unsigned int i = 0; i < e->n; i++) {
+		struct jdoc *m = jdoc_append_object(list);
+
+		jdoc_set_int(m, "containerID", e->at[i].inside);
+		jdoc_set_int(m, "hostID", e->at[i].outside);
+		jdoc_set_int(m, "size", e->at[i].count);
+	}
 }
 
 static void add_resources(struct jdoc *linux_part, const struct subject *s, const struct placement *p)
@@ -169,9 +183,10 @@ static int add_linux(struct jdoc *config, const struct subject *s, const struct 
 		if (bundle_asks(s, namespaces[i].layer))
 			jdoc_set_string(jdoc_append_object(list), "type", namespaces[i].type);
 	if (bundle_asks(s, LAYER_USER_NS)) {
-		/* With one id, the user of the subject maps to the caller; no other id is mapped. */
-		add_mapping(part, "uidMappings", p->n_ids == 1 ? s->uid : 0, p->uid_base, p->n_ids);
-		add_mapping(part, "gidMappings", p->n_ids == 1 ? s->gid : 0, p->gid_base, p->n_ids);
+		const struct id_map m = bundle_ids(s, p);
+
+		add_mappings(part, "uidMappings", &m.uid);
+		add_mappings(part, "gidMappings", &m.gid);
 	}
 	list = jdoc_set_array(part, "maskedPaths");
 	if (bundle_asks(s, LAYER_MASKS))
@@ -194,6 +209,8 @@ static int require_ids(const struct subject *s, const struct placement *p, struc
 		return 0;
 	if (p->n_ids == 0)
 		return fault_set(f, EINVAL, "placement without ids");
+	if (id_map_is_set(p->ids))
+		return 0; /* run-ids.c compared them with the user */
 	if (p->n_ids == 1 && (s->uid != 0 || s->gid != 0))
 		return fault_set(
 			f, EPERM,

@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "oci/libcrun/libcrun-counters.h"
 #include "oci/libcrun/libcrun-guard.h"
+#include "oci/libcrun/libcrun-ids.h"
 #include "oci/libcrun/libcrun-source.h"
 #include "oci/libcrun/libcrun.h"
 
@@ -50,6 +51,8 @@ static int report_create(const libcrun_error_t err, struct fault *f)
 {
 	int r = report(err, "create", f);
 
+	if (*libcrun_ids_reason())
+		return fault_set(f, EPERM, "the subordinate ids cannot be mapped: %s", libcrun_ids_reason());
 	if (err && err->status == ELOOP && strstr(err->msg, "mount `overlay`"))
 		return fault_set(
 			f, ELOOP,

@@ -57,19 +57,3 @@ int __wrap_libcrun_get_cgroup_mode(libcrun_error_t *err)
 		(void)libcrun_error_release(err);
 	return mode == UNIFIED ? UNIFIED : LEGACY;
 }
-
-/*
- * A user's libcrun first runs newuidmap and newgidmap, which write errors to the container's stderr for a user
- * without an entry in /etc/subuid, and only then writes the one-id map that it may write itself.  For a single id report their
- * failure at once: ARGS are "newXidmap PID INSIDE OUTSIDE COUNT".
- */
-int __wrap_run_process(char **args, libcrun_error_t *err)
-{
-	const char *name = strrchr(args[0], '/');
-
-	name = name ? name + 1 : args[0];
-	if ((strcmp(name, "newuidmap") == 0 || strcmp(name, "newgidmap") == 0) && args[1] && args[2] &&
-	    args[3] && args[4] && !args[5] && strcmp(args[4], "1") == 0)
-		return 1;
-	return __real_run_process(args, err);
-}

@@ -19,6 +19,7 @@ liboci_a_SOURCES += \
 	$(libcrun_common) \
 	oci/libcrun/libcrun-base64.c \
 	oci/libcrun/libcrun-counters.c oci/libcrun/libcrun-counters.h \
+	oci/libcrun/libcrun-ids.c oci/libcrun/libcrun-ids.h \
 	oci/libcrun/libcrun-source.c oci/libcrun/libcrun-source.h \
 	oci/libcrun/libcrun-wrap.c \
 	oci/libcrun/libcrun.h oci/libcrun/libcrun-types.h oci/libcrun/libcrun-wrap.h \

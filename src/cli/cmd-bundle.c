@@ -97,8 +97,12 @@ static int make(const struct command_call *c, struct fault *f)
 	_cleanup_run_plan_ struct run_plan d = { 0 };
 	int r;
 
+	r = run_plan_place(&c->run, &d, f);
+	/* Another runtime would map the ids, and return no file to the caller. */
+	d.one_id = true;
 	/* `${session}` is the session that runs a profile; a bundle has no session yet. */
-	r = run_plan_open(&c->run, "bundle", &d, f);
+	if (r >= 0)
+		r = run_plan_open(&c->run, "bundle", &d, f);
 	if (r >= 0)
 		r = run_plan_fix_secrets(&d, f);
 	if (r >= 0)

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +12,17 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "base/userns.h"
 #include "base/exit-status.h"
 #include "cli/review-chain.h"
 #include "cli/session-print.h"
 #include "ledger/ledger-session.h"
 #include "review/base-record.h"
 #include "review/review-judge.h"
+#include "session/session-owners.h"
 #include "state/sandbox-log.h"
 #include "tty/progress.h"
 
@@ -249,28 +251,20 @@ int review_run(struct command_call *c, int (*act)(struct review_call *r, struct 
 	return run(&r, act, f);
 }
 
-static void write_map(const char *path, unsigned int id)
-{
-	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	(void)!(fd >= 0 && dprintf(fd, "%u %u 1", id, id));
-}
-
 /*
- * A user's payload may have removed the permissions of its own files.  In a user namespace that maps only this id, the
- * process has CAP_DAC_OVERRIDE over files of this id and no others.  Without user namespaces the files stay unreadable and are reported.
+ * A user's payload may have removed the permissions of its own files, and files of a run with subordinate ids belong to these
+ * while it lasts.  In a user namespace that maps only such ids, the process has CAP_DAC_OVERRIDE over their files and no others.
+ * Without user namespaces the files stay unreadable and are reported.
  */
-static void enter_user_namespace(void)
+static void enter_user_namespace(const struct review_call *r)
 {
-	unsigned int uid = geteuid(), gid = getegid();
-	_cleanup_close_ int fd = -EBADF;
+	_cleanup_fault_ struct fault f = { 0 };
+	struct id_map ids = { 0 };
 
-	if (uid == 0 || unshare(CLONE_NEWUSER) < 0)
+	if (geteuid() == 0)
 		return;
-	fd = open("/proc/self/setgroups", O_WRONLY | O_CLOEXEC);
-	(void)!(fd >= 0 && write(fd, "deny", 4));
-	write_map("/proc/self/uid_map", uid);
-	write_map("/proc/self/gid_map", gid);
+	if (session_owners_read(r->dir, &ids, &f) < 0 || userns_enter_map(&ids, &f) < 0)
+		log_verbose("%s, ignoring", fault_text(&f));
 }
 
 /* The same directory that the session used, by device and inode. */
@@ -353,7 +347,7 @@ int review_load(struct review_call *r, struct fault *f)
 		e = read_record(g, &second, f);
 	if (e < 0)
 		return e;
-	enter_user_namespace();
+	enter_user_namespace(r);
 	e = load(r, record, f);
 	if (e == 0)
 		e = judge(r, r->paths, f);

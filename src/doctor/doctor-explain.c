@@ -80,8 +80,9 @@ static const struct {
 	  "on stderr names them on each run, and limits of processes hold in their place (custody-run(1))." },
 	{ "HOST-SUBUID",
 	  "Without root a run has one id: root inside is the caller's uid.  Files that it writes belong to the caller, and only\n"
-	  "the namespaces protect the caller's other processes.  Ranges in /etc/subuid are not used yet; docs/THREATS.md\n"
-	  "explains the risk of one id." },
+	  "the namespaces protect the caller's other processes; docs/THREATS.md explains the risk of one id.  With a range in\n"
+	  "/etc/subuid and /etc/subgid and the package uidmap, a command with another process.user than root, or with\n"
+	  "capabilities (no-capabilities in 'dangerous'), also has the ids of the range: docs/design/run.md, \"Ids\"." },
 	{ "HOST-FUSE-OVERLAYFS",
 	  "fuse-overlayfs provides the overlay where the kernel cannot: a kernel before 5.11 without root, or a state directory on\n"
 	  "a file system that cannot hold an upper.  custody starts it only if a profile says \"workspace\":\n"

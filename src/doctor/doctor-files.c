@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "doctor/doctor-host.h"
+#include "state/subordinate-ids.h"
 #include "worktree/overlay-server.h"
 #include "session/session.h"
 #include "worktree/worktree.h"
@@ -107,36 +108,34 @@ static void check_idmap(struct doctor_report *r, const struct dirs *d)
 			   fault_text(&f));
 }
 
-/* "NAME:" or "UID:" at the start of a line of /etc/subuid. */
-static bool has_subuid(const struct dirs *d)
-{
-	FILE *file = fopen("/etc/subuid", "re");
-	char line[256], uid[16];
-	bool found = false;
-
-	(void)snprintf(uid, sizeof(uid), "%u", (unsigned int)geteuid());
-	while (file && fgets(line, sizeof(line), file)) {
-		size_t n = strcspn(line, ":");
-
-		line[n] = '\0';
-		found |= strcmp(line, d->user) == 0 || strcmp(line, uid) == 0;
-	}
-	if (file)
-		(void)fclose(file);
-	return found;
-}
-
 static void check_subuid(struct doctor_report *r, const struct dirs *d)
 {
-	if (!d->rootless)
+	_cleanup_fault_ struct fault f = { 0 };
+	struct id_map ids = { 0 };
+	int e;
+
+	if (!d->rootless) {
 		doctor_add(r, "HOST-SUBUID", DOCTOR_UNUSED, DOCTOR_INFO, NULL,
 			   "as root each run has 65536 ids of its own");
-	else
+		return;
+	}
+	e = subordinate_ids_find(&ids, &f);
+	if (e == 0)
+		doctor_add(r, "HOST-SUBUID", DOCTOR_OK, DOCTOR_INFO, NULL,
+			   "%u subordinate ids, for commands that run as another user (process.user) or with "
+			   "capabilities; the others have one id",
+			   id_extents_count(&ids.uid) - 1);
+	else if (e == -ENOENT)
 		doctor_add(r, "HOST-SUBUID", DOCTOR_LIMITED, DOCTOR_INFO,
-			   "docs/THREATS.md explains the risk of one id",
-			   "one id: root inside is this user (%s)",
-			   has_subuid(d) ? "a range in /etc/subuid exists, but is not used yet"
-					 : "no range in /etc/subuid");
+			   "docs/THREATS.md explains the risk of one id; for more: apt install uidmap, and "
+			   "as root "
+			   "a range in /etc/subuid and /etc/subgid (usermod --add-subuids, --add-subgids)",
+			   "one id: root inside is this user (%s)", fault_text(&f));
+	else
+		doctor_add(r, "HOST-SUBUID", DOCTOR_LIMITED, DOCTOR_WARN,
+			   "correct it, as root: until then process.user is refused, and other commands have "
+			   "one id",
+			   "the subordinate ids are not used: %s", fault_text(&f));
 }
 
 /* Program and device only; a run tests the mount itself. */

@@ -93,6 +93,7 @@ int evidence_capture(const struct evidence_case *c, struct evidence_taken *ret, 
 							   .metadata = metadata,
 							   .files = files,
 							   .n_files = ARRAY_SIZE(files),
+							   .owners = c->owners,
 							   .limits = &limits },
 			       ret, f);
 }

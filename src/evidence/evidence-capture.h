@@ -27,6 +27,7 @@ struct evidence_case {
 	const struct jdoc *forensics; /* that section of the profile; NULL: none */
 	char *const *hidden;	      /* paths below the worktree that are not read; NULL: none */
 	struct capture_ids ids;
+	const struct id_map *owners;	     /* as in struct evidence_request */
 	const struct ledger_mark *audit_end; /* of the session's own ledger; NULL: unknown */
 	struct evidence_content audit, subject, oci_config, output;
 	void (*progress)(void *arg, uint64_t entries, uint64_t bytes); /* may be NULL; from any thread */

@@ -100,7 +100,7 @@ int evidence_userns_write(int (*write)(const struct evidence_request *request, s
 		/* custody-warden is not dumpable: root would own /proc/self/uid_map. */
 		(void)prctl(PR_SET_DUMPABLE, 1);
 		/* After userns_enter: a change of credentials clears PR_SET_PDEATHSIG. */
-		if (userns_enter(&why) < 0 || die_with_parent(parent) < 0)
+		if (userns_enter_map(request->owners, &why) < 0 || die_with_parent(parent) < 0)
 			_exit(NO_NAMESPACE);
 		seam("namespace-entered");
 		r = write(request, &taken, &why);

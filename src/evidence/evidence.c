@@ -318,7 +318,8 @@ int evidence_write(const struct evidence_request *request, struct evidence_taken
 	int r = -ENOSYS;
 
 	if (geteuid() != 0 && request->tree >= 0 &&
-	    evidence_userns_is_needed(request->tree, request->limits ? request->limits->max_entries : 0))
+	    (id_map_is_set(request->owners) ||
+	     evidence_userns_is_needed(request->tree, request->limits ? request->limits->max_entries : 0)))
 		r = evidence_userns_write(write_here, request, ret, f);
 	/* Without a namespace, unreadable files are entries with the reason. */
 	return r == -ENOSYS ? write_here(request, ret, f) : r;

@@ -7,6 +7,7 @@
 
 #include "base/digest.h"
 #include "base/fault.h"
+#include "base/id-map.h"
 #include "base/json.h"
 #include "capture/capture.h"
 #include "state/lane.h"
@@ -67,6 +68,8 @@ struct evidence_request {
 	const struct evidence_file *files;
 	size_t n_files;
 	enum evidence_form form;
+	const struct id_map
+		*owners; /* other ids of a user's run, whose files TREE shows; NULL or not set: none */
 	const struct capture_options *limits; /* properties of the target are set by evidence_write */
 };
 

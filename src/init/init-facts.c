@@ -87,6 +87,22 @@ bool facts_parse_map(const char *text, struct facts_map *ret)
 	return ret->count > 0;
 }
 
+bool facts_map_is(const char *text, const char *asked)
+{
+	while (*text || *asked) {
+		struct facts_map map;
+
+		if (!facts_parse_map(text, &map) || take_number(&asked, 10) != map.inside ||
+		    *asked++ != ':' || take_number(&asked, 10) != map.outside || *asked++ != ':' ||
+		    take_number(&asked, 10) != map.count)
+			return false;
+		text = next_line(text);
+		if (*asked == ',' && *text)
+			asked++;
+	}
+	return true;
+}
+
 bool facts_cgroup_is_root(const char *text, const char **ret_path, size_t *ret_len)
 {
 	if (!*text)

@@ -24,6 +24,8 @@ struct facts_map {
 	uint64_t inside, outside, count;
 };
 bool facts_parse_map(const char *text, struct facts_map *ret);
+/* Is all of TEXT the map ASKED, "INSIDE:OUTSIDE:COUNT,...", in this order? */
+bool facts_map_is(const char *text, const char *asked);
 
 /* Are all paths of /proc/self/cgroup "/"?  RET_PATH: the first that is not. */
 bool facts_cgroup_is_root(const char *text, const char **ret_path, size_t *ret_len);

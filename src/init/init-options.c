@@ -170,6 +170,10 @@ static int parse_option(char *arg, struct init_options *o, struct line *why)
 		return parse_cwd(value, o, why);
 	else if ((value = after(arg, "--env=")))
 		o->env = value;
+	else if ((value = after(arg, "--uid-map=")))
+		o->uid_map = value;
+	else if ((value = after(arg, "--gid-map=")))
+		o->gid_map = value;
 	else
 		return refuse(why, "unknown option", arg);
 	return 0;

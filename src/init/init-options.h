@@ -30,9 +30,10 @@ struct init_options {
 	const char *tmpfs[INIT_WRITABLE_MAX], *rw[INIT_WRITABLE_MAX], *hide[INIT_WRITABLE_MAX],
 		*tree[INIT_WRITABLE_MAX];
 	unsigned int n_tmpfs, n_rw, n_hide, n_tree;
-	const char *env;	    /* NULL: option missing */
-	uint64_t time_ms, grace_ms; /* 0: no limit */
-	uint64_t files, file_size;  /* required RLIMIT_NOFILE and RLIMIT_FSIZE; 0: any */
+	const char *env;	       /* NULL: option missing */
+	const char *uid_map, *gid_map; /* "0:1000:1,1:100000:65535"; NULL: any */
+	uint64_t time_ms, grace_ms;    /* 0: no limit */
+	uint64_t files, file_size;     /* required RLIMIT_NOFILE and RLIMIT_FSIZE; 0: any */
 	char **command;
 	char **environment;
 };

@@ -85,6 +85,14 @@ static bool is_unmapped(uint64_t id, const char *sysctl)
 	return value.inside == id;
 }
 
+/* Every extent of both maps is one that was asked for, and none is missing. */
+static bool is_asked_map(const char *path, const char *asked)
+{
+	char text[512];
+
+	return !asked || (rt_read_file(path, text, sizeof(text)) >= 0 && facts_map_is(text, asked));
+}
+
 /*
  * Files of /proc belong to the host's root. If that owner has a number here, of a user or a group, a process here may be
  * the host's root.
@@ -112,6 +120,10 @@ static void prove_user(struct prove *p)
 	} else if (holds && !is_unmapped(st.st_gid, "/proc/sys/kernel/overflowgid")) {
 		line_put(&d, ", group root of the host is mapped as gid ");
 		line_put_num(&d, st.st_gid);
+		holds = false;
+	} else if (holds && (!is_asked_map("/proc/self/uid_map", p->options->uid_map) ||
+			     !is_asked_map("/proc/self/gid_map", p->options->gid_map))) {
+		line_put(&d, ", the mapped ids are not those that were requested");
 		holds = false;
 	}
 	proof_set(p, LAYER_USER_NS, holds && p->report->ns[INIT_NS_USER] != ns_initial[INIT_NS_USER], 0);

@@ -50,6 +50,7 @@
  *			named by these three nor below /proc or /dev is a missing layer `read-only-root`
  *	--cwd=PATH	working directory of the command, which init enters itself; without it `working-directory` is
  *			not proven and the command starts where the runtime started init
+ *	--uid-map=M	own run: /proc/self/uid_map must be exactly M, "INSIDE:OUTSIDE:COUNT,..."; --gid-map=M too
  *	--files=N	required RLIMIT_NOFILE; --file-size=N: required RLIMIT_FSIZE
  *	--tree=PATH	may be repeated: a read-only directory that must be an overlay, as the worktree in mode ro
  *	--hide=PATH	may be repeated: a path that must be hidden; a mask like those of /proc

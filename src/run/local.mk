@@ -9,6 +9,7 @@ librun_a_SOURCES += \
 	src/run/run-evidence.c src/run/run-evidence.h \
 	src/run/run-exec.c src/run/run-exec.h \
 	src/run/run-housekeeping.c src/run/run-housekeeping.h \
+	src/run/run-ids.c src/run/run-ids.h \
 	src/run/run-impl.h \
 	src/run/run-keep-upper.c \
 	src/run/run-ledger.c src/run/run-ledger.h \

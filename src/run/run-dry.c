@@ -69,6 +69,7 @@ int run_dry_describe(const struct run_options *o, char **ret, struct fault *f)
 		pl.uid_base = geteuid();
 		pl.gid_base = getegid();
 		pl.n_ids = 1;
+		pl.ids = &d->ids.map;
 	}
 	pl.init = init;
 	pl.worktree =

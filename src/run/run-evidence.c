@@ -156,6 +156,8 @@ static int capture(struct run_evidence *ev, const struct run_evidence_case *c, e
 			.forensics = plan->asked.sections[PROFILE_SECTION_FORENSICS],
 			.hidden = p.hidden,
 			.ids = ids_of(c),
+			/* The files of the upper are the caller's again; the mounted overlay still shows who made them. */
+			.owners = scope == EVIDENCE_SCOPE_ALL ? &c->session->ids : NULL,
 			.audit_end = p.has_audit_end ? &p.audit_end : NULL,
 			.audit = { .fd = p.audit },
 			.subject = { .fd = -EBADF, .text = p.subject.text, .len = p.subject.len },

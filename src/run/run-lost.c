@@ -16,6 +16,7 @@
 #include "evidence/evidence-ledger.h"
 #include "ledger/ledger-audit.h"
 #include "run/run-recovery-files.h"
+#include "session/session-owners.h"
 #include "session/session.h"
 #include "tty/progress.h"
 
@@ -167,6 +168,10 @@ void run_lost_capture(void *lost, const struct ledger_run *names, bool started, 
 		(void)unlinkat(state, SESSION_NOTE, 0);
 		log_info("session '%s': its supervisor died before anything was started", names->session);
 		return;
+	}
+	if (state >= 0 && session_owners_return(state, &f) < 0) {
+		log_error("session '%s': %s", names->session, fault_text(&f));
+		fault_done(&f);
 	}
 	/* The supervisor may have died after it wrote the evidence and before it recorded it. */
 	r = evidence_adopt(l->dirs, l->config, names->session, &l->taken, &f);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "layer/layer.h"
 #include "profile/profile-open.h"
+#include "run/run-ids.h"
 #include "run/run-limits.h"
 #include "subject/own-dirs.h"
 #include "subject/subject-digest.h"
@@ -24,6 +25,7 @@ void run_plan_done(struct run_plan *d)
 	subject_free(d->subject);
 	run_base_done(&d->base);
 	strv_free(d->hide);
+	free(d->ids.why);
 	sandbox_root_free(d->root);
 	home_dir_free(d->home);
 	project_done(&d->project);
@@ -255,6 +257,8 @@ static int build(struct run_plan *d, const struct run_options *o, struct fault *
 		r = subject_require_apart(d->subject, &own, f);
 	if (r >= 0)
 		r = subject_hide_own(d->subject, &own, &d->hide, f);
+	if (r >= 0)
+		r = run_ids_choose(d, f);
 	if (r >= 0)
 		d->asked.fs_hide = d->hide;
 	return r;

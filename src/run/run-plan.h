@@ -5,6 +5,7 @@
 #include "base/fault.h"
 #include "run/run-base.h"
 #include "run/run-options.h"
+#include "session/run-result.h"
 #include "config/config.h"
 #include "decision/decision.h"
 #include "state/digest-key.h"
@@ -32,6 +33,8 @@ struct run_plan {
 	struct home_dir *home;	   /* locked; NULL: in memory */
 	bool makes_root; /* set by the caller: a missing sandbox root or home is created, else refused */
 	char **hide;	 /* of ASKED: paths that the profile hides, and custody's own */
+	bool one_id;	 /* set by the caller: no subordinate ids, as in a bundle */
+	struct run_ids ids;
 	struct subject *subject;
 	struct digest_key key; /* from here on filled by run_plan_digest */
 	struct jdoc *document;

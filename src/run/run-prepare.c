@@ -14,6 +14,7 @@
 #include "base/seam.h"
 #include "base/userns.h"
 #include "session/session-aside.h"
+#include "session/session-owners.h"
 #include "session/session-upper.h"
 #include "worktree/overlay-server.h"
 #include "worktree/worktree.h"
@@ -36,6 +37,17 @@ static int make_repository(struct run_prepare *p, const struct session *s, struc
 	return mkdir(p->repository, 0700) < 0 ? fault_errno(f, errno, "make '%s'", p->repository) : 0;
 }
 
+/* Before the first file of another id exists. */
+static int note_ids(const struct session *s, struct fault *f)
+{
+	_cleanup_close_ int dir = -EBADF;
+
+	if (!id_map_is_set(&s->ids))
+		return 0;
+	dir = open(s->state, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return dir < 0 ? fault_errno(f, errno, "open '%s'", s->state) : session_owners_note(dir, &s->ids, f);
+}
+
 int run_prepare_init(struct run_prepare *p, const struct dirs *d, struct session *s,
 		     const struct subject *subject, unsigned int terminal, struct fault *f)
 {
@@ -53,6 +65,8 @@ int run_prepare_init(struct run_prepare *p, const struct dirs *d, struct session
 		r = run_prepare_find_point(s, subject, &p->mount_point, f);
 	if (r == 0 && subject->profile->workspace == PROFILE_WORKSPACE_OVERLAY) {
 		r = session_make_state(s, d, f);
+		if (r == 0)
+			r = note_ids(s, f);
 		if (r == 0)
 			p->upper = path_join(s->state, "u");
 		if (r == 0)
@@ -266,6 +280,7 @@ int run_prepare_container(void *arg, struct runtime_request *rq, struct fault *f
 		.uid_base = p->session->uid_base,
 		.gid_base = p->session->gid_base,
 		.n_ids = p->session->n_ids,
+		.ids = id_map_is_set(&p->session->ids) ? &p->session->ids : NULL,
 		.report_fd = INIT_FD,
 		.terminal = p->terminal,
 	};

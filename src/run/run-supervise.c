@@ -17,6 +17,7 @@
 #include "run/run-prepare.h"
 #include "run/run-recover.h"
 #include "run/run-impl.h"
+#include "session/session-owners.h"
 #include "worktree/overlay-server.h"
 #include "worktree/mount-watch.h"
 #include "oci/libcrun/libcrun-adapter.h"
@@ -214,6 +215,21 @@ static void set_limits(const struct run_plan *d, struct warden_job *w)
 	w->disk = layers & LAYER_BIT(LAYER_DISK_LIMIT) ? p->limit_disk : 0;
 }
 
+/* Every process of the container is gone.  If it fails, the next start tries again, before it removes anything. */
+static void return_owners(const struct session *s)
+{
+	_cleanup_close_ int dir = -EBADF;
+	_cleanup_fault_ struct fault f = { 0 };
+
+	if (!id_map_is_set(&s->ids) || !s->has_state)
+		return;
+	dir = open(s->state, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0)
+		(void)fault_errno(&f, errno, "open '%s'", s->state);
+	if (dir < 0 || session_owners_return(dir, &f) < 0)
+		log_error("%s", fault_text(&f));
+}
+
 static void capture(const struct job *j)
 {
 	const struct run *run = j->run;
@@ -292,6 +308,7 @@ int run_supervise(struct run *run, struct fault *f)
 	}
 	if (r == 0) {
 		w.layer_dir = job.place.upper;
+		w.layer_ids = &s->ids;
 		if (job.place.repository_upper)
 			w.layer_also = job.place.repository_upper;
 		w.arg = &job;
@@ -310,6 +327,7 @@ int run_supervise(struct run *run, struct fault *f)
 	if (r == 0 && run->result->exit.reason != EXIT_REASON_SETUP_FAILED) {
 		run_ledger_close(&run->ledger, run->result);
 		seam("chain-closed");
+		return_owners(s);
 		capture(&job);
 	}
 	/* Only the upper is left of the session, and it is complete. */

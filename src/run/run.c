@@ -280,6 +280,7 @@ static void name_result(struct run *run)
 	ret->issue = o->issue;
 	ret->chain = run->plan.base.chain;
 	ret->base = run->plan.base.open ? &run->plan.base.subject.manifest : NULL;
+	ret->ids = run->plan.subject ? &run->plan.ids : NULL;
 	ret->worktree = run->plan.subject ? run->plan.subject->worktree : NULL;
 }
 
@@ -290,6 +291,8 @@ static int open_session(struct run *run, struct fault *f)
 	run->decision.refused = REFUSED_SETUP;
 	r = session_open_with_ids(&run->plan.dirs, run->decision.pass, run->id,
 				  run->plan.base.open ? run->plan.base.uid_base : 0, &run->session, f);
+	if (r == 0)
+		run->session.ids = run->plan.ids.map;
 	if (r == -LANE_REFUSED)
 		run->decision.status = STATUS_LANE;
 	if (r == 0)

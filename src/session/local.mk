@@ -11,6 +11,7 @@ libcore_a_SOURCES += \
 	src/session/session-note-find.c \
 	src/session/session-note-watch.c \
 	src/session/session-note.c src/session/session-note.h \
+	src/session/session-owners.c src/session/session-owners.h \
 	src/session/session-pick.c src/session/session-pick.h \
 	src/session/session-settle.c \
 	src/session/session-sum.c src/session/session-sum.h \

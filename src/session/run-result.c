@@ -66,6 +66,35 @@ static void put_disk_limit(struct jdoc *o, const struct run_result *r)
 	jdoc_set_int(limit, "bytes", (int64_t)r->disk_bytes);
 }
 
+static void put_extents(struct jdoc *o, const char *key, const struct id_extents *e)
+{
+	struct jdoc *list = jdoc_set_array(o, key);
+
+	for (unsigned int i = 0; i < e->n; i++) {
+		struct jdoc *x = jdoc_append_object(list);
+
+		jdoc_set_int(x, "inside", e->at[i].inside);
+		jdoc_set_int(x, "outside", e->at[i].outside);
+		jdoc_set_int(x, "count", e->at[i].count);
+	}
+}
+
+static void put_ids(struct jdoc *o, const struct run_ids *ids)
+{
+	struct jdoc *d;
+
+	if (!ids || !ids->mode)
+		return;
+	d = jdoc_set_object(o, "ids");
+	jdoc_set_string(d, "mode", ids->mode);
+	if (id_map_is_set(&ids->map)) {
+		put_extents(d, "uid", &ids->map.uid);
+		put_extents(d, "gid", &ids->map.gid);
+	}
+	if (ids->why)
+		jdoc_set_string(d, "why", ids->why);
+}
+
 struct jdoc *run_result_to_json(const struct run_result *r)
 {
 	_cleanup_jdoc_ struct jdoc *command = run_result_command(r);
@@ -78,6 +107,7 @@ struct jdoc *run_result_to_json(const struct run_result *r)
 	if (r->evidence_error)
 		jdoc_set_string(o, "evidence_error", r->evidence_error);
 	put_disk_limit(o, r);
+	put_ids(o, r->ids);
 	if (r->full)
 		jdoc_set(o, "full", jdoc_copy(r->full));
 	return o;

@@ -6,10 +6,18 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/fault.h"
+#include "base/id-map.h"
 #include "base/json.h"
 #include "layer/layer.h"
 #include "session/exit-reason.h"
 #include "session/session-summary.h"
+
+/* Ids of the user namespace: "block" of root's session, the caller's "single" one, "subordinate", or those of the "host". */
+struct run_ids {
+	const char *mode;  /* NULL: not known */
+	struct id_map map; /* of subordinate ids; else not set */
+	char *why; /* heap: why the caller's subordinate ids are not used; NULL: not asked for, or they are */
+};
 
 /*
  * How a run of custody ended: `--result` and `--json` print it for scripts.  Borrowed strings must outlive it; `detail`, `remedy`,
@@ -39,6 +47,7 @@ struct run_result {
 	uint64_t evidence_shared;      /* of them: hard links to the kept changes */
 	char *evidence_error;	       /* why none could be captured; NULL: no error */
 	const char *worktree;	       /* host path; NULL: none */
+	const struct run_ids *ids;     /* NULL: not known */
 	char *const *chain;	       /* sessions that it continues, its base first; NULL: none */
 	const struct digest *base;     /* with it: manifest of the changes that it began on */
 	bool kept;		       /* the changes are kept for review, and their size is: */

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "session/session-end.h"
 #include "session/session-note.h"
+#include "session/session-owners.h"
 #include "session/session-upper.h"
 
 static bool stays(const char *name, bool kept)
@@ -71,6 +72,9 @@ int session_note_settle(int states_fd, const char *id, struct fault *f)
 
 	if (dir < 0 && errno == ENOENT)
 		return 0;
+	r = dir < 0 ? 0 : session_owners_return(dir, f);
+	if (r < 0)
+		return r;
 	if (dir < 0 || session_note_read(dir, &n, NULL) < 0 || !str_eq(n.session, id))
 		return path_remove_tree(states_fd, id, f);
 	/* Remove large files first: the disk may be full. */

@@ -15,6 +15,7 @@
 #include "base/path.h"
 #include "base/seam.h"
 #include "base/userns.h"
+#include "session/session-owners.h"
 #include "worktree/overlay-sum.h"
 
 #define TEMP SESSION_UPPER_SUM ".new"
@@ -63,17 +64,23 @@ static int add_up(const struct job *j, struct fault *f)
 				f);
 }
 
-/* A user's payload may have made parts of its upper unreadable. */
+/* A user's payload may have made parts of its upper unreadable, or given them to other ids while it runs. */
 static int add_up_inside(const struct job *j, struct fault *f)
 {
-	const pid_t parent = getpid(), pid = fork();
-	int status = 0;
+	const pid_t parent = getpid();
+	struct id_map ids = { 0 };
+	int status = 0, r = session_owners_read(j->dirfd, &ids, f);
+	pid_t pid;
 
+	if (r < 0)
+		return r;
+	pid = fork();
 	if (pid < 0)
 		return fault_errno(f, errno, "add up the changes");
 	if (pid == 0) {
 		/* After userns_enter: a change of credentials clears PR_SET_PDEATHSIG. */
-		if (userns_enter(NULL) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+		if (userns_enter_map(&ids, NULL) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
+		    getppid() != parent)
 			_exit(EPERM);
 		_exit(-add_up(j, NULL));
 	}

@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "session/session-aside.h"
 #include "session/session-note.h"
+#include "session/session-owners.h"
 #include "state/state-version.h"
 
 #define SESSION_TRIES 16
@@ -244,11 +245,17 @@ int session_make_state(struct session *s, const struct dirs *d, struct fault *f)
 /* NOTED: settle the directory instead of removing it. */
 static int remove_named(const char *parent, const char *id, bool noted, struct fault *f)
 {
-	_cleanup_close_ int fd = open(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_close_ int fd = open(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), dir = -EBADF;
+	int r = 0;
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : fault_errno(f, errno, "open '%s'", parent);
-	return noted ? session_note_settle(fd, id, f) : path_remove_tree(fd, id, f);
+	if (noted)
+		return session_note_settle(fd, id, f);
+	dir = openat(fd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir >= 0)
+		r = session_owners_return(dir, f);
+	return r < 0 ? r : path_remove_tree(fd, id, f);
 }
 
 /* Remove the run directory last: while it exists, a sweep finds the rest. */

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
+#include "base/id-map.h"
 #include "state/dirs.h"
 
 /*
@@ -30,6 +31,7 @@ struct session {
 	uid_t uid_base; /* host id of container root */
 	gid_t gid_base;
 	unsigned int n_ids;
+	struct id_map ids; /* rootless: with subordinate ids; else not set */
 };
 
 /*

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "base/id-map.h"
+
 #define INIT_PATH "/run/custody/init"  /* inside: custody-init, read-only */
 #define EMPTY_DIR "/run/custody/empty" /* inside: second lower of read-only overlays */
 
@@ -17,6 +19,8 @@ struct placement {
 	uid_t uid_base; /* host id of container root; rootless: the caller's */
 	gid_t gid_base;
 	unsigned int n_ids; /* 65536, or 1 rootless */
+	const struct id_map
+		*ids;	    /* rootless: subordinate ids, with 0 inside = the caller; NULL: the one id */
 	const char *rootfs; /* root.path of config.json */
 	bool root_noexec;   /* its file system is noexec, which a user namespace must keep */
 	const char *

@@ -42,6 +42,11 @@ static void map_user(struct jmap *parent, struct subject *s)
 	jmap_uint(&m, "uid", &s->uid, UINT32_MAX - 1);
 	jmap_uint(&m, "gid", &s->gid, UINT32_MAX - 1);
 	jmap_path(&m, "home", &s->home);
+	/* Only where it holds, so that other subjects keep their digests. */
+	if (m.r == 0 && (m.reading ? jdoc_get(m.d, "ids") != NULL : s->subordinate)) {
+		jmap_constant(&m, "ids", "subordinate");
+		s->subordinate = true;
+	}
 	jmap_leave(parent, &m);
 }
 

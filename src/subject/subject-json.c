@@ -59,7 +59,7 @@ static int require_same(const struct subject *s, const struct digest_key *key, c
 
 /*
  * Parts that only the supervisor of a run proves: the stamp of a disposable directory, the lock of the changes that it continues,
- * the upper of a repository.  Any process could have written the text of a bundle.
+ * the upper of a repository, the map of the ids.  Any process could have written the text of a bundle.
  */
 static int require_portable(const struct subject *s, struct fault *f)
 {
@@ -72,6 +72,8 @@ static int require_portable(const struct subject *s, struct fault *f)
 				 "subject: 'disposable': a bundle cannot use a disposable directory");
 	if (s->continued)
 		return fault_set(f, EPERM, "subject.worktree: 'base': a bundle cannot continue a session");
+	if (s->subordinate)
+		return fault_set(f, EPERM, "subject.user: 'ids': a bundle cannot use subordinate ids");
 	if (subject_find_overlay(s))
 		return fault_set(f, EPERM,
 				 "subject: 'overlay': a bundle cannot show a repository beside the worktree");

@@ -76,7 +76,8 @@ struct subject {
 	char *hostname;
 	uid_t uid; /* inside */
 	gid_t gid;
-	char *worktree; /* host path, resolved; NULL for tmpfs */
+	bool subordinate; /* a user's run: ids other than 0 inside are the caller's subordinate ids */
+	char *worktree;	  /* host path, resolved; NULL for tmpfs */
 	char *view; /* path of the files that a continued run finds; not in the JSON; NULL: the worktree's */
 	bool continued; /* above the worktree are the kept changes with this manifest: */
 	struct digest base;

@@ -109,7 +109,7 @@ static void walk(struct disk_walk *w, const char *dir, uint64_t max, struct disk
 }
 
 /* Directories that the payload made unreadable are counted in a user namespace, by a child that does not return. */
-static void walk_inside(const char *dir, uint64_t max, struct disk_size *ret)
+static void walk_inside(const char *dir, const struct id_map *ids, uint64_t max, struct disk_size *ret)
 {
 	int fd[2];
 	pid_t pid;
@@ -121,7 +121,7 @@ static void walk_inside(const char *dir, uint64_t max, struct disk_size *ret)
 	if (pid == 0) {
 		struct disk_walk w = { 0 };
 
-		if (userns_enter(NULL) < 0)
+		if (userns_enter_map(ids, NULL) < 0)
 			_exit(1);
 		walk(&w, dir, max, ret);
 		_exit(write(fd[1], ret, sizeof(*ret)) == sizeof(*ret) ? 0 : 1);
@@ -134,7 +134,7 @@ static void walk_inside(const char *dir, uint64_t max, struct disk_size *ret)
 		;
 }
 
-void disk_measure(const char *dir, uint64_t max, struct disk_size *ret)
+void disk_measure(const char *dir, const struct id_map *ids, uint64_t max, struct disk_size *ret)
 {
 	struct disk_walk w = { 0 };
 	struct disk_size inside;
@@ -142,7 +142,7 @@ void disk_measure(const char *dir, uint64_t max, struct disk_size *ret)
 	walk(&w, dir, max, ret);
 	if (!w.denied)
 		return;
-	walk_inside(dir, max, &inside);
+	walk_inside(dir, ids, max, &inside);
 	if (inside.bytes > ret->bytes)
 		*ret = inside;
 }
@@ -187,12 +187,12 @@ static void measure_names(struct disk_watch *w)
 {
 	struct disk_size size;
 
-	w->measure(w->dir, w->limit, &size);
+	w->measure(w->dir, w->ids, w->limit, &size);
 	w->size_at_walk = size.bytes;
 	w->largest_at_walk = size.largest;
 	if (!w->also || w->size_at_walk > w->limit)
 		return;
-	w->measure(w->also, w->limit, &size);
+	w->measure(w->also, w->ids, w->limit, &size);
 	w->size_at_walk = size.bytes == DISK_TOO_DEEP ? DISK_TOO_DEEP : w->size_at_walk + size.bytes;
 }
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/id-map.h"
 #include "cgroup/cgroup.h"
 
 struct disk_size {
@@ -19,8 +20,9 @@ struct disk_size {
 struct disk_watch {
 	const char *dir;  /* NULL: nothing to watch; borrowed */
 	const char *also; /* counted as well: where the overlay's server keeps unlinked files; may be NULL */
-	uint64_t limit;	  /* bytes */
-	pid_t init;	  /* first process of the run, to find the others */
+	const struct id_map *ids;    /* owners of its files, beside the caller; may be NULL; borrowed */
+	uint64_t limit;		     /* bytes */
+	pid_t init;		     /* first process of the run, to find the others */
 	const struct cgroup *cgroup; /* of the run, to stop it while it is counted; may be NULL; borrowed */
 	uint64_t
 		free_most; /* largest free space since the start: what others removed hides nothing of the run */
@@ -31,7 +33,7 @@ struct disk_watch {
 	uint64_t largest_at_walk; /* size of the largest file */
 	bool unexplained;   /* SIZE_AT_WALK is what the file system lost: not all of it could be found */
 	unsigned int ticks; /* since the last walk */
-	void (*measure)(const char *dir, uint64_t max,
+	void (*measure)(const char *dir, const struct id_map *ids, uint64_t max,
 			struct disk_size *ret); /* one walk; tests replace it */
 };
 
@@ -41,11 +43,11 @@ bool disk_watch_exceeds(struct disk_watch *w, bool final);
 
 /*
  * Bytes on disk below DIR, counting stops above MAX.  A file with several names counts once.  A tree of more than
- * DISK_DEPTH_MAX levels is DISK_TOO_DEEP, which is above every limit.
+ * DISK_DEPTH_MAX levels is DISK_TOO_DEEP, which is above every limit.  IDS: as in struct disk_watch.
  */
 #define DISK_DEPTH_MAX 256
 #define DISK_TOO_DEEP UINT64_MAX
-void disk_measure(const char *dir, uint64_t max, struct disk_size *ret);
+void disk_measure(const char *dir, const struct id_map *ids, uint64_t max, struct disk_size *ret);
 
 /* Files without a name that processes of INIT's pid namespace hold in an overlay. */
 struct disk_nameless {

@@ -126,6 +126,7 @@ static int on_report(struct warden *w, const struct init_msg *m, int *fd, struct
 	}
 	/* Before the release: a quick payload may exit before its start is reported. */
 	disk_watch_init(&w->disk, w->job->layer_dir, w->job->disk, w->init);
+	w->disk.ids = w->job->layer_ids;
 	w->disk.also = w->job->layer_also;
 	w->disk.cgroup = w->job->cgroup;
 	full_watch_open(&w->full, s, w->init);

@@ -38,11 +38,12 @@ struct warden_job {
 	const struct session *session;
 	const struct subject *subject;
 	const struct cgroup *cgroup;
-	struct cgroup_limits limits; /* those that the cgroup can enforce */
-	uint64_t time_s, disk;	     /* 0 = none */
-	const char *layer_dir;	     /* overlay upper to be watched for the disk limit; may be NULL */
-	const char *layer_also;	     /* counted with it; may be NULL */
-	const int *keep_fd;	     /* the creator finds it as CREATOR_KEEP_FD; NULL: none */
+	struct cgroup_limits limits;	/* those that the cgroup can enforce */
+	uint64_t time_s, disk;		/* 0 = none */
+	const char *layer_dir;		/* overlay upper to be watched for the disk limit; may be NULL */
+	const struct id_map *layer_ids; /* owners of its files, beside the caller; may be NULL */
+	const char *layer_also;		/* counted with it; may be NULL */
+	const int *keep_fd;		/* the creator finds it as CREATOR_KEEP_FD; NULL: none */
 
 	/* In the creator, a child: directories, mounts and config of the container (creator.h). */
 	int (*prepare)(void *arg, struct runtime_request *rq, struct fault *f);

@@ -363,6 +363,32 @@ static void one_id_is_enough_for_container_root_and_for_no_other_user(void)
 	CHECK(bundle_config(&s, &pl, &c, &f) == -EPERM && c == NULL);
 }
 
+/* The runtime maps, and init requires, exactly the ids of the placement. */
+static void PLAT_3_subordinate_ids_are_mapped_beside_the_caller(void)
+{
+	const struct id_map ids = { .uid = { .at = { { 0, 1000, 1 }, { 1, 100000, 65535 } }, .n = 2 },
+				    .gid = { .at = { { 0, 100, 1 }, { 1, 200000, 7 } }, .n = 2 } };
+	_cleanup_strbuf_ struct strbuf args = { 0 };
+	SETUP(own_run());
+
+	pl.n_ids = 1;
+	pl.uid_base = 1000;
+	pl.ids = &ids;
+	s.uid = 70;
+	CHECK(bundle_config(&s, &pl, &c, &f) == 0);
+	CHECK(at(c, "linux/uidMappings")->n_items == 2 && at(c, "linux/gidMappings")->n_items == 2);
+	CHECK(at(c, "linux/uidMappings/0/containerID")->integer == 0 &&
+	      at(c, "linux/uidMappings/0/hostID")->integer == 1000 &&
+	      at(c, "linux/uidMappings/0/size")->integer == 1);
+	CHECK(at(c, "linux/uidMappings/1/containerID")->integer == 1 &&
+	      at(c, "linux/uidMappings/1/hostID")->integer == 100000 &&
+	      at(c, "linux/uidMappings/1/size")->integer == 65535);
+	CHECK(at(c, "linux/gidMappings/1/size")->integer == 7);
+	CHECK(at(c, "process/user/uid")->integer == 70);
+	CHECK(jdoc_write(at(c, "process/args"), JDOC_CANONICAL, &args, &f) == 0);
+	CHECK(strstr(args.text, "\"--uid-map=0:1000:1,1:100000:65535\",\"--gid-map=0:100:1,1:200000:7\""));
+}
+
 static void the_same_input_gives_the_same_bytes(void)
 {
 	SETUP(fixture_portable());
@@ -443,5 +469,6 @@ TAP_MAIN(T(an_own_run_has_every_layer), T(switching_a_layer_off_leaves_out_exact
 	 T(a_hooked_mount_below_a_runtimes_mount_is_refused), T(a_worktree_below_a_tmpfs_makes_it_the_hooks),
 	 T(an_empty_worktree_is_the_hooks_too_for_it_must_be_held),
 	 T(a_bundle_with_an_approve_hook_has_an_audit_hook),
-	 T(one_id_is_enough_for_container_root_and_for_no_other_user), T(the_same_input_gives_the_same_bytes),
+	 T(one_id_is_enough_for_container_root_and_for_no_other_user),
+	 T(PLAT_3_subordinate_ids_are_mapped_beside_the_caller), T(the_same_input_gives_the_same_bytes),
 	 T(the_root_has_every_mount_point_and_a_small_etc), T(a_home_cannot_add_fields_to_passwd))

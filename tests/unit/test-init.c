@@ -71,6 +71,21 @@ static void id_map_is_read(void)
 	CHECK(!facts_parse_map("nothing", &m));
 }
 
+static void a_map_must_be_the_requested_one_in_all_extents(void)
+{
+	static const char two[] = "         0       1000          1\n         1     100000      65535\n";
+
+	CHECK(facts_map_is(two, "0:1000:1,1:100000:65535"));
+	CHECK(facts_map_is("0 1879048192 65536\n", "0:1879048192:65536"));
+	CHECK(!facts_map_is(two, "0:1000:1"));
+	CHECK(!facts_map_is("0 1000 1\n", "0:1000:1,1:100000:65535"));
+	CHECK(!facts_map_is(two, "0:1000:1,1:100000:65534"));
+	CHECK(!facts_map_is(two, "0:1000:1,1:100001:65535"));
+	CHECK(!facts_map_is(two, "1:100000:65535,0:1000:1"));
+	CHECK(!facts_map_is(two, "0:1000:1,"));
+	CHECK(!facts_map_is(two, "") && !facts_map_is("", "0:1000:1"));
+}
+
 static void cgroup_paths_must_all_be_the_root(void)
 {
 	const char *path;
@@ -301,7 +316,8 @@ static void a_request_with_wrong_counts_is_refused(void)
 
 TAP_MAIN(T(status_is_read), T(status_without_a_field_is_not_complete),
 	 T(name_of_the_process_cannot_pose_as_a_field), T(id_map_is_read),
-	 T(cgroup_paths_must_all_be_the_root), T(mounts_are_read_with_tags_escapes_and_empty_sources),
+	 T(a_map_must_be_the_requested_one_in_all_extents), T(cgroup_paths_must_all_be_the_root),
+	 T(mounts_are_read_with_tags_escapes_and_empty_sources),
 	 T(mount_line_that_is_cut_off_is_not_passed_over), T(below_means_whole_names),
 	 T(lines_are_cut_never_overrun_and_never_obeyed), T(options_are_read),
 	 T(options_that_are_not_understood_are_refused_by_name), T(a_request_is_read_whole_or_not_at_all),

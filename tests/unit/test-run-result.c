@@ -81,6 +81,27 @@ static void unproven_layers_are_not_listed(void)
 	CHECK(strstr(t.text, "\"layers\":[]"));
 }
 
+static void the_ids_are_named_with_their_map(void)
+{
+	struct run_result r = sample();
+	char why[] = "no range";
+	struct run_ids one = { .mode = "single", .why = why },
+		       many = { .mode = "subordinate",
+				.map = { .uid = { .at = { { 0, 1000, 1 }, { 1, 100000, 9 } }, .n = 2 },
+					 .gid = { .at = { { 0, 100, 1 } }, .n = 1 } } };
+	_cleanup_strbuf_ struct strbuf none = { 0 }, a = { 0 }, b = { 0 };
+
+	CHECK(write_result(&r, &none) && !strstr(none.text, "\"ids\""));
+	r.ids = &one;
+	CHECK(write_result(&r, &a) && strstr(a.text, "\"ids\":{\"mode\":\"single\",\"why\":\"no range\"}"));
+	r.ids = &many;
+	CHECK(write_result(&r, &b));
+	CHECK(strstr(b.text, "\"ids\":{\"gid\":[{\"count\":1,\"inside\":0,\"outside\":100}],\"mode\":"
+			     "\"subordinate\",\"uid\":["
+			     "{\"count\":1,\"inside\":0,\"outside\":1000},{\"count\":9,\"inside\":1,"
+			     "\"outside\":100000}]}"));
+}
+
 static void command_of_any_bytes_gives_a_document(void)
 {
 	struct run_result r = sample();
@@ -94,4 +115,5 @@ static void command_of_any_bytes_gives_a_document(void)
 }
 
 TAP_MAIN(T(shape_that_others_build_on), T(layers_are_those_that_were_asked_for),
-	 T(unproven_layers_are_not_listed), T(command_of_any_bytes_gives_a_document))
+	 T(unproven_layers_are_not_listed), T(the_ids_are_named_with_their_map),
+	 T(command_of_any_bytes_gives_a_document))

@@ -76,6 +76,7 @@ static struct jdoc *other_document;
 	X(hostname,        IN_IT,          x->s.hostname = S("other")) \
 	X(uid,             IN_IT,          x->s.uid++) \
 	X(gid,             IN_IT,          x->s.gid++) \
+	X(subordinate,     IN_IT,          x->s.subordinate = true) \
 	X(worktree,        IN_IT,          x->s.worktree = S("/elsewhere")) \
 	X(view,            NOT_IN_IT,      x->s.view = S("/view")) \
 	X(continued,       IN_IT,          x->s.continued = true) \

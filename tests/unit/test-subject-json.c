@@ -223,6 +223,8 @@ static void other_spellings_are_refused(void)
 		{ "limits", "time_s", "89" }, /* 90 is asked for */
 		{ "user", "uid", "4294967295" },
 		{ "user", "uid", "4294967296" },
+		{ "user", "ids", "\"single\"" },
+		{ "user", "ids", "\"subordinate\"" }, /* of own runs only */
 		{ "worktree", "before", "5" },
 		{ "worktree", "mode", "\"rw\"" },
 		{ "worktree", "mode", "\"tmpfs\"" },

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "oci/libcrun/libcrun-ids.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/id-map-write.h"
+#include "oci/libcrun/libcrun.h"
+
+/* The linker replaces it in custody (--wrap, see local.mk). */
+int __real_run_process(char **args, libcrun_error_t *err);
+int __wrap_run_process(char **args, libcrun_error_t *err);
+
+static char reason[512];
+
+const char *libcrun_ids_reason(void)
+{
+	return reason;
+}
+
+/*
+ * A user's libcrun first runs newuidmap and newgidmap, and only then writes the one-id map that it may write itself.  For a
+ * single id report their failure at once: ARGS are "newXidmap PID INSIDE OUTSIDE COUNT".  Several ids the kernel accepts
+ * from these programs only, so the container is not created without them.
+ */
+int __wrap_run_process(char **args, libcrun_error_t *err)
+{
+	const char *name = strrchr(args[0], '/');
+	_cleanup_fault_ struct fault f = { 0 };
+	bool uid;
+
+	name = name ? name + 1 : args[0];
+	uid = strcmp(name, "newuidmap") == 0;
+	if (!uid && strcmp(name, "newgidmap") != 0)
+		return __real_run_process(args, err);
+	if (args[1] && args[2] && args[3] && args[4] && !args[5] && strcmp(args[4], "1") == 0)
+		return 1;
+	if (id_map_run(uid ? ID_MAP_NEWUIDMAP : ID_MAP_NEWGIDMAP, args, &f) == 0)
+		return 0;
+	(void)snprintf(reason, sizeof(reason), "%s", fault_text(&f));
+	return 1;
+}
