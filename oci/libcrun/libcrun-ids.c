@@ -13,14 +13,32 @@ int __real_run_process(char **args, libcrun_error_t *err);
 int __wrap_run_process(char **args, libcrun_error_t *err);
 
 static char reason[512];
+static struct id_map_helper groups = ID_MAP_HELPER_NONE;
 
 const char *libcrun_ids_reason(void)
 {
 	return reason;
 }
 
+/* Both at once: libcrun calls newgidmap, then newuidmap, and nothing in between depends on the first. */
+static int map_both(bool uid, char **args, struct fault *f)
+{
+	_cleanup_id_map_helper_ struct id_map_helper users = ID_MAP_HELPER_NONE;
+	int r;
+
+	if (!uid)
+		return id_map_start(&groups, ID_MAP_NEWGIDMAP, args, f);
+	r = id_map_start(&users, ID_MAP_NEWUIDMAP, args, f);
+	if (r == 0 && groups.pid > 0)
+		r = id_map_finish(&groups, f);
+	if (r == 0)
+		r = id_map_finish(&users, f);
+	id_map_helper_done(&groups);
+	return r;
+}
+
 /*
- * A user's libcrun first runs newuidmap and newgidmap, and only then writes the one-id map that it may write itself.  For a
+ * A user's libcrun first runs newgidmap and newuidmap, and only then writes the one-id map that it may write itself.  For a
  * single id report their failure at once: ARGS are "newXidmap PID INSIDE OUTSIDE COUNT".  Several ids the kernel accepts
  * from these programs only, so the container is not created without them.
  */
@@ -36,7 +54,7 @@ int __wrap_run_process(char **args, libcrun_error_t *err)
 		return __real_run_process(args, err);
 	if (args[1] && args[2] && args[3] && args[4] && !args[5] && strcmp(args[4], "1") == 0)
 		return 1;
-	if (id_map_run(uid ? ID_MAP_NEWUIDMAP : ID_MAP_NEWGIDMAP, args, &f) == 0)
+	if (map_both(uid, args, &f) == 0)
 		return 0;
 	(void)snprintf(reason, sizeof(reason), "%s", fault_text(&f));
 	return 1;

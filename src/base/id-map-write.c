@@ -58,24 +58,17 @@ int id_map_require_programs(struct fault *f)
 	return r;
 }
 
-struct helper {
-	const char *program;
-	pid_t pid;
-	int pidfd, err; /* ERR: its stderr */
-};
-#define HELPER_NONE ((struct helper){ .pid = -1, .pidfd = -EBADF, .err = -EBADF })
-
-static void helper_done(struct helper *h)
+void id_map_helper_done(struct id_map_helper *h)
 {
 	if (h->pid > 0) {
 		(void)kill(h->pid, SIGKILL);
 		while (waitpid(h->pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
+	h->pid = -1;
 	h->pidfd = fd_close(h->pidfd);
 	h->err = fd_close(h->err);
 }
-#define _cleanup_helper_ _cleanup_(helper_done)
 
 static void execute(const char *program, char *const args[], int err)
 {
@@ -94,11 +87,12 @@ static void execute(const char *program, char *const args[], int err)
 	_exit(127);
 }
 
-static int start(struct helper *h, const char *program, char *const args[], struct fault *f)
+int id_map_start(struct id_map_helper *h, const char *program, char *const args[], struct fault *f)
 {
 	int fd[2];
 
 	h->program = program;
+	h->end_ns = clock_boot_ns() + ID_MAP_WAIT_MS * MS_NS;
 	if (pipe2(fd, O_CLOEXEC | O_NONBLOCK) < 0)
 		return fault_errno(f, errno, "start '%s'", program);
 	h->err = fd[0];
@@ -113,7 +107,7 @@ static int start(struct helper *h, const char *program, char *const args[], stru
 }
 
 /* Its first line, as far as it can be shown. */
-static int report(const struct helper *h, int status, struct fault *f)
+static int report(const struct id_map_helper *h, int status, struct fault *f)
 {
 	char text[MESSAGE_MAX + 1];
 	ssize_t n = read(h->err, text, MESSAGE_MAX);
@@ -130,7 +124,7 @@ static int report(const struct helper *h, int status, struct fault *f)
 	return fault_set(f, EPERM, "%s failed with status %d", h->program, WEXITSTATUS(status));
 }
 
-static int finish(struct helper *h, uint64_t end_ns, struct fault *f)
+int id_map_finish(struct id_map_helper *h, struct fault *f)
 {
 	struct pollfd p = { .fd = h->pidfd, .events = POLLIN };
 	int status = 0, n;
@@ -138,7 +132,7 @@ static int finish(struct helper *h, uint64_t end_ns, struct fault *f)
 	do {
 		const uint64_t now = clock_boot_ns();
 
-		n = poll(&p, 1, now < end_ns ? (int)((end_ns - now + MS_NS - 1) / MS_NS) : 0);
+		n = poll(&p, 1, now < h->end_ns ? (int)((h->end_ns - now + MS_NS - 1) / MS_NS) : 0);
 	} while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		return fault_set(f, ETIMEDOUT, "%s did not return within %d seconds and was killed",
@@ -148,19 +142,6 @@ static int finish(struct helper *h, uint64_t end_ns, struct fault *f)
 			return fault_errno(f, errno, "wait for '%s'", h->program);
 	h->pid = -1;
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : report(h, status, f);
-}
-
-static uint64_t deadline(void)
-{
-	return clock_boot_ns() + ID_MAP_WAIT_MS * MS_NS;
-}
-
-int id_map_run(const char *program, char *const args[], struct fault *f)
-{
-	_cleanup_helper_ struct helper h = HELPER_NONE;
-	int r = start(&h, program, args, f);
-
-	return r < 0 ? r : finish(&h, deadline(), f);
 }
 
 struct words {
@@ -194,17 +175,16 @@ static void fill(struct words *w, const char *name, pid_t pid, const struct id_e
 
 int id_map_write(pid_t pid, const struct id_map *m, struct fault *f)
 {
-	_cleanup_helper_ struct helper u = HELPER_NONE, g = HELPER_NONE;
-	const uint64_t end = deadline();
+	_cleanup_id_map_helper_ struct id_map_helper u = ID_MAP_HELPER_NONE, g = ID_MAP_HELPER_NONE;
 	struct words uw, gw;
 	int r;
 
 	fill(&uw, "newuidmap", pid, &m->uid);
 	fill(&gw, "newgidmap", pid, &m->gid);
-	r = start(&g, ID_MAP_NEWGIDMAP, gw.args, f);
+	r = id_map_start(&g, ID_MAP_NEWGIDMAP, gw.args, f);
 	if (r == 0)
-		r = start(&u, ID_MAP_NEWUIDMAP, uw.args, f);
+		r = id_map_start(&u, ID_MAP_NEWUIDMAP, uw.args, f);
 	if (r == 0)
-		r = finish(&g, end, f);
-	return r < 0 ? r : finish(&u, end, f);
+		r = id_map_finish(&g, f);
+	return r < 0 ? r : id_map_finish(&u, f);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include <errno.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/fault.h"
@@ -19,5 +21,19 @@ int id_map_require_programs(struct fault *f) _must_check_;
 
 /* Both at once, for the new user namespace of process PID. */
 int id_map_write(pid_t pid, const struct id_map *m, struct fault *f) _must_check_;
-/* One of them; ARGS[0] is its name and is not looked up. */
-int id_map_run(const char *program, char *const args[], struct fault *f) _must_check_;
+
+/* One of them that runs: its time began with the start. */
+struct id_map_helper {
+	const char *program;
+	pid_t pid;
+	int pidfd, err; /* ERR: its stderr */
+	uint64_t end_ns;
+};
+#define ID_MAP_HELPER_NONE ((struct id_map_helper){ .pid = -1, .pidfd = -EBADF, .err = -EBADF })
+
+/* ARGS[0] is its name and is not looked up. */
+int id_map_start(struct id_map_helper *h, const char *program, char *const args[],
+		 struct fault *f) _must_check_;
+int id_map_finish(struct id_map_helper *h, struct fault *f) _must_check_;
+void id_map_helper_done(struct id_map_helper *h); /* kills it if it runs */
+#define _cleanup_id_map_helper_ _cleanup_(id_map_helper_done)

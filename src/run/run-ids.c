@@ -59,8 +59,9 @@ static int find(struct run_plan *d, struct fault *f)
 }
 
 /* The directory belongs to the caller, id 0 inside. */
-static void warn_unwritable(const struct subject *s)
+static void warn_unwritable(const struct run_plan *d)
 {
+	const struct subject *s = d->subject;
 	_cleanup_free_ char *shown = NULL;
 	struct stat st;
 	mode_t need = S_IWOTH | S_IXOTH;
@@ -71,6 +72,11 @@ static void warn_unwritable(const struct subject *s)
 	if (s->gid == 0 && st.st_gid == getegid())
 		need = S_IWGRP | S_IXGRP;
 	shown = str_escape(s->worktree);
+	if (d->base.open)
+		log_info("the kept changes of session '%s' belong to id 0 inside: id %u has the rights of "
+			 "others to "
+			 "them",
+			 d->base.kept.session, (unsigned int)s->uid);
 	if ((st.st_mode & need) != need)
 		log_info(
 			"the worktree belongs to id 0 inside, and its mode %04o does not let id %u write it: "
@@ -112,6 +118,6 @@ int run_ids_choose(struct run_plan *d, struct fault *f)
 		return use_one(d, r, &why, f);
 	d->ids.mode = "subordinate";
 	s->subordinate = true;
-	warn_unwritable(s);
+	warn_unwritable(d);
 	return 0;
 }

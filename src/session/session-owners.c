@@ -16,17 +16,21 @@
 #include "base/userns.h"
 #include "base/walk.h"
 #include "session/session-upper.h"
+#include "state/subordinate-ids.h"
 
 #define TEXT_MAX ((size_t)4096)
 
 int session_owners_note(int dir, const struct id_map *ids, struct fault *f)
 {
+	_cleanup_close_ int fd =
+		openat(dir, SESSION_IDS_FILE, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	_cleanup_free_ char *text = id_map_to_text(ids);
 
+	if (fd < 0)
+		return fault_errno(f, errno, "create '" SESSION_IDS_FILE "' of the session");
 	if (!text)
 		return fault_errno(f, ENOMEM, "'" SESSION_IDS_FILE "'");
-	/* On the disk: a machine that restarts leaves the files as well. */
-	return fd_replace_file(dir, SESSION_IDS_FILE, text, strlen(text), 0600, f);
+	return fd_write_all(fd, text, strlen(text), f);
 }
 
 int session_owners_read(int dir, struct id_map *ret, struct fault *f)
@@ -43,8 +47,9 @@ int session_owners_read(int dir, struct id_map *ret, struct fault *f)
 	r = fd < 0 ? 0 : fd_require_private(fd, geteuid(), f);
 	if (r == 0 && fd >= 0)
 		r = fd_read_all(fd, TEXT_MAX, &text, &len, f);
+	/* Never synced: after a crash of the machine it may be empty, and the caller's ids of now are the best guess. */
 	if (r == 0 && text)
-		r = id_map_parse(text, &m, f);
+		r = len ? id_map_parse(text, &m, f) : subordinate_ids_find(&m, f);
 	if (r < 0)
 		return fault_wrap(f, r, "'" SESSION_IDS_FILE "' of the session");
 	*ret = m;

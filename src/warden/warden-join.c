@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,12 +72,22 @@ static int write_request(const struct subject *s, unsigned int tty, struct fault
 	return r < 0 ? r : TAKE_FD(fd);
 }
 
-/* The command opens /dev/stdout by its own uid. As a user it is the caller's. */
+/*
+ * The command opens /dev/stdout by its own uid.  As a user it is the caller's, or a subordinate id, to which the caller cannot give
+ * a pipe: then every id may open it, which needs access to a process that has it.
+ */
 static int own_stdio(const struct stdio *io, uid_t uid, gid_t gid, struct fault *f)
 {
-	for (int i = 0; geteuid() == 0 && i < STDIO_N; i++)
-		if (fchown(io->child[i], uid, gid) < 0)
+	const bool root = geteuid() == 0;
+	struct stat st;
+
+	for (int i = 0; (root || uid != geteuid()) && i < STDIO_N; i++) {
+		if (root && fchown(io->child[i], uid, gid) < 0)
 			return fault_errno(f, errno, "owner of the command's descriptor %d", i);
+		if (!root && fstat(io->child[i], &st) == 0 && S_ISFIFO(st.st_mode) &&
+		    fchmod(io->child[i], 0666) < 0)
+			return fault_errno(f, errno, "mode of the command's descriptor %d", i);
+	}
 	return 0;
 }
 

@@ -138,7 +138,10 @@ suite:$((FIRST + 100000)):65536"
 	pid=$!
 	wait_until grep -q ready "$CUSTODY_HOME/out"
 	[ -n "$(pgrep -u $((FIRST + 69)) -x sleep)" ]
-	custody stop last >/dev/null 2>&1 || custody stop "$(custody sessions --json | jq -r '[.sessions[] | select(.state == "running")][0].session')"
+	# A further command has the same id, and may open its own output.
+	run custody exec "$(custody sessions --json | jq -r '[.sessions[] | select(.state == "running")][0].session')" -- sh -c 'id -u >/dev/stdout'
+	[ "$output" = 70 ] || custody_fail 'exec'
+	custody stop "$(custody sessions --json | jq -r '[.sessions[] | select(.state == "running")][0].session')"
 	wait "$pid" || true
 }
 
@@ -148,6 +151,10 @@ suite:$((FIRST + 100000)):65536"
 	assert_status 0
 	[ -z "$stderr" ]
 	[ "$(custody_result .ids.mode)" = subordinate ]
+	# In a continued run the files are the caller's as well, and it says so.
+	with user --continue -- sh -c 'stat -c %u data new'
+	[ "$(paste -sd ' ' <<<"$output")" = '0 0' ]
+	assert_stderr_has 'belong to id 0 inside: id 70 has the rights of others to them'
 	custody apply last
 	[ "$(cat data/f new | paste -sd ' ')" = 'x y' ]
 	[ "$(stat -c %u:%a data)" = "$SUITE_UID:700" ]
@@ -246,7 +253,11 @@ dying() {
 		custody recover
 		no_file_is_foreign
 	done
-	# The last one ended by itself before.
+	# As after a crash of the machine: the map was not on the disk yet.
+	dying payload-ended
+	for file in "$CUSTODY_ROOT"/sandbox/sessions/*/ids; do : >"$file"; done
+	custody recover
+	no_file_is_foreign
 	run custody diff last
 	assert_output_has '+secret'
 	# Only the process that returns them.
