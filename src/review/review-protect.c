@@ -15,10 +15,19 @@
 
 /*
  * Entries of a repository that name programs, or another place that does: the index makes any directory with a .git in it a
- * submodule, and `git status` obeys its configuration; `git rebase --continue` runs the lines `exec` of rebase-merge.
+ * submodule, and `git status` obeys its configuration; `git rebase --continue` runs the lines `exec` of rebase-merge.  alternates takes
+ * objects from another place.
  */
-static const char *const in_git[] = { "hooks",	 "config",    "commondir",    "config.worktree",
-				      "modules", "worktrees", "rebase-merge", NULL };
+static const char *const in_git[] = { "hooks",
+				      "config",
+				      "commondir",
+				      "config.worktree",
+				      "modules",
+				      "worktrees",
+				      "rebase-merge",
+				      "objects/info/alternates",
+				      "objects/info/http-alternates",
+				      NULL };
 static const char *const in_others[] = { ".hg/hgrc", ".hg/hgrc-not-shared", ".hg/sharedpath", NULL };
 
 /* Is PATH equal to DIR or below it?  Case of ASCII letters does not count: a file system may fold it. */
@@ -166,7 +175,7 @@ static const char *find_in_git(const struct change *ch, const char *path)
 	if (!is_below(path, ".git") && !is_below(".git", path))
 		return NULL;
 	for (size_t i = 0; in_git[i]; i++) {
-		char name[32];
+		char name[64];
 
 		(void)snprintf(name, sizeof(name), ".git/%s", in_git[i]);
 		if (touches(ch, path, name))

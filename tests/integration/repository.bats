@@ -179,13 +179,14 @@ asks_for_deletions() {
 		echo ref: x >HEAD; echo x >index; mkdir -p modules/lib/hooks info; echo x >modules/lib/hooks/x; echo x >modules/lib/config
 		echo x >worktrees/linked/commondir; echo x >worktrees/linked/gitdir; echo x >worktrees/linked/config.worktree; mkdir worktrees/linked/hooks
 		echo x >worktrees/other/HEAD; rm worktrees/other/index; rm -r worktrees/other/logs; echo x >commondir; mkdir rebase-merge; echo x >info/attributes
+		echo /etc >objects/info/alternates; chmod 777 objects
 		ln -s /etc refs/heads/out; echo x >'"$WORK"'/linked/fine'
 	assert_status 0
 	run --separate-stderr "$CUSTODY" apply
 	[ "$status" -eq 1 ]
 	for path in config hooks/post-commit HOOKS HEAD index modules/lib/hooks/x modules/lib/config worktrees/linked/commondir worktrees/linked/gitdir \
 		worktrees/linked/config.worktree worktrees/linked/hooks worktrees/other/HEAD worktrees/other/index worktrees/other/logs commondir \
-		rebase-merge info/attributes refs/heads/out; do
+		rebase-merge info/attributes refs/heads/out objects objects/info/alternates; do
 		[[ $stderr == *"refused repository: $path:"* ]] || custody_fail "$path: $stderr"
 	done
 	# diff shows each of them, whatever it folds.

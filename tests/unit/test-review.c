@@ -210,14 +210,23 @@ static void protected_paths_stay_as_they_are(void)
 static void doors_to_other_repositories_are_protected(void)
 {
 	static char *protect[] = { (char *)".git/hooks", (char *)".git/config", NULL };
-	static const char *const refused[] = { ".git/commondir", ".git/config.worktree", ".git/modules",
-					       ".git/worktrees", "sub/.git/config",	 "file/.git",
-					       "link/.git",	 "old/.git/commondir",	 NULL };
+	static const char *const refused[] = { ".git/commondir",
+					       ".git/objects/info/alternates",
+					       ".git/config.worktree",
+					       ".git/modules",
+					       ".git/worktrees",
+					       "sub/.git/config",
+					       "file/.git",
+					       "link/.git",
+					       "old/.git/commondir",
+					       NULL };
 	_cleanup_bench_ struct bench b;
 
 	CHECK(bench_open(&b));
 	CHECK(mkdir("l/.git", 0755) == 0 && mkdir("u/.git", 0755) == 0 && mkdir("l/old", 0755) == 0 &&
 	      mkdir("l/old/.git", 0755) == 0 && mkdir("u/old", 0755) == 0 && mkdir("u/old/.git", 0755) == 0);
+	CHECK(mkdir("u/.git/objects", 0755) == 0 && mkdir("u/.git/objects/info", 0755) == 0 &&
+	      put("u/.git/objects/info/alternates", "/evil", 0644));
 	CHECK(put("u/.git/commondir", "../evil", 0644) && put("u/.git/config.worktree", "evil", 0644) &&
 	      mkdir("u/.git/modules", 0755) == 0 && mkdir("u/.git/worktrees", 0755) == 0);
 	CHECK(mkdir("u/sub", 0755) == 0 && mkdir("u/sub/.git", 0755) == 0 &&
