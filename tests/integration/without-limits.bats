@@ -157,6 +157,7 @@ notices() {
 	custody_teardown
 	suite_setup
 	suite_ungoverned
+	skip_without HOST-CGROUP
 	custody_run --without "$ALL" --memory 32M -- sh -c 'head -c 200M /dev/zero | tail >/dev/null'
 	assert_reason oom
 	assert_layer memory-limit
