@@ -376,6 +376,36 @@ print(len(fds), b"\"pid\"" in text, flush=True)' "$B/socket" >"$B/told" &
 	rt run -b "$B" x < <(:)
 	grep -qx told "$B/hook-out"
 }
+# done_or_refused SINCE MEMBER VALUE SCRIPT WANT: the container shows WANT, or with an older libcrun it is refused.
+done_or_refused() {
+	with "$2" "$3"
+	if ! is_done "$1"; then
+		run rt run -b "$B" x < <(:)
+		not_started 'is not supported'
+		return
+	fi
+	[ "$2" != linux.timeOffsets ] || edit '.linux.namespaces += [{type: "time"}]'
+	run sh_runs "$4"
+	[[ $output =~ $5 ]] || { echo "$2: $output" && return 1; }
+}
+@test "PLAT-4: a member that only a newer libcrun does has its effect with it, and is refused with others" {
+	done_or_refused 1.21 linux.timeOffsets '{"monotonic":{"secs":4711},"boottime":{"secs":815}}' \
+		'busybox cat /proc/self/timens_offsets' 'monotonic +4711 .*boottime +815 '
+	done_or_refused 1.21 process.scheduler '{"policy":"SCHED_BATCH","nice":5}' \
+		'busybox awk "{ print \$19, \$41 }" /proc/self/stat' '^5 3'
+	done_or_refused 1.21 process.ioPriority '{"class":"IOPRIO_CLASS_IDLE"}' 'busybox ionice' 'idle'
+	# In a network namespace of the test: a link that is moved is gone where it was.
+	export B RT ROOT
+	with linux.netDevices '{"custodyd0":{"name":"moved0"}}'
+	run unshare -n bash -c "$(declare -f rt sh_runs)
+		ip link add custodyd0 type veth peer name custodyd1 || exit 3
+		sh_runs 'echo started >/tmp/started; busybox ls /proc/sys/net/ipv4/conf'"
+	if is_done 1.28; then
+		[[ $output == *moved0* ]] || { echo "$output" && return 1; }
+	else
+		[[ $output == *"'linux.netDevices' is not supported"* && ! -e $B/rootfs/tmp/started ]]
+	fi
+}
 @test "PLAT-4: features: a member that is not promised is refused: intelRdt, netDevices" {
 	local member value
 	while read -r member value; do
