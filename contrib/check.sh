@@ -12,7 +12,8 @@
 #				doctor: compare `custody doctor --engine` with the daemons
 #	--live-destructive	with --live: also scenarios that kill engines or start many containers at once
 #	--lane prod --allow-prod-live	with --live, and CUSTODY_ALLOW_PROD_LIVE=1 in the environment: in the lane prod
-#	--vm			only the suites in an emulated machine with cgroup v2 (tests/vm), 30 minutes and more
+#	--vm [arm64]		only the suites in an emulated machine with cgroup v2 (tests/vm), 30 minutes and more; arm64: a
+#				cross build and a sample of them in a machine of that architecture (tests/arm64)
 #	CI=true			samples of podman, docker and containerd, distcheck; strict: a skip must name a capability
 #				that `custody doctor` reports missing
 #	BUILD=DIR		build directory (default: build/check below the source tree)
@@ -43,7 +44,10 @@ while [ $# -gt 0 ]; do
 		LIVE=$2
 		shift
 		;;
-	--vm) VM=1 ;;
+	--vm)
+		VM=1
+		[ "${2:-}" != arm64 ] || { VM=arm64 && shift; }
+		;;
 	--live-destructive) DESTRUCTIVE=1 ;;
 	--lane)
 		[ $# -ge 2 ] || die 64 '--lane needs a name: sandbox or prod'
@@ -52,7 +56,7 @@ while [ $# -gt 0 ]; do
 		;;
 	--allow-prod-live) ALLOW_PROD=1 ;;
 	-h | --help)
-		sed -n '3,18s/^# \{0,1\}//p' "$0"
+		sed -n '3,19s/^# \{0,1\}//p' "$0"
 		exit 0
 		;;
 	*) die 64 "unknown option '$1'; see contrib/check.sh --help" ;;
@@ -238,7 +242,7 @@ run_tap() {
 build_packages='gcc libc6-dev make autoconf automake pkg-config xz-utils crun libseccomp-dev libyajl-dev libcap-dev nettle-dev libarchive-dev go-md2man'
 test_packages='zsh fish exfatprogs exfat-fuse fuse3 libfuse3-dev fuse-overlayfs attr zstd xfsprogs btrfs-progs e2fsprogs bats jq procps util-linux uidmap runc busybox-static strace valgrind git less tmux
 	shellcheck cppcheck clang-format clang-tidy musl-tools golang-go python3 nodejs perl'
-full_packages='clang libclang-rt-14-dev'
+full_packages='clang libclang-rt-14-dev crossbuild-essential-arm64 qemu-user qemu-system-arm debootstrap'
 
 install_packages() { # NAMES...
 	local name missing=()
@@ -273,7 +277,8 @@ install_packages() { # NAMES...
 	containerd | cri) install_packages containerd python3-grpcio iproute2 ;;
 	doctor) install_packages docker.io containerd iproute2 ;;
 	esac
-	[ "$VM" = 0 ] || install_packages qemu-system-x86 debootstrap e2fsprogs
+	[ "$VM" != 1 ] || install_packages qemu-system-x86 debootstrap e2fsprogs
+	[ "$VM" != arm64 ] || install_packages $full_packages
 }
 
 # --- build --------------------------------------------------------------------------------------------------------
@@ -290,6 +295,12 @@ configure_in() {
 }
 say "build in $BUILD"
 step 'autogen' autogen.log ./autogen.sh || exit
+if [ "$VM" = arm64 ]; then
+	say 'machine of architecture arm64'
+	STRICT=0 run_tap vm-arm64 tests/arm64/check.sh --vm "$BUILD/arm64"
+	COMPLETE=1
+	exit
+fi
 step 'configure' configure.log configure_in "$BUILD/gcc" --prefix="$PREFIX" --enable-werror CFLAGS='-O2 -g' || exit
 step 'make (gcc, every warning an error)' make.log make -C "$BUILD/gcc" -j2 || exit
 
@@ -415,6 +426,11 @@ if [ "$FULL" = 1 ]; then
 	run_tap libcrun contrib/libcrun-verify.sh --tap
 	say 'mutants: each removes one refusal, and its test must fail'
 	run_tap mutants tests/mutants/run.sh
+	say 'arm64: cross build, unit tests in an emulator'
+	# The probe of tests/arm64 has checked the skips.
+	STRICT=0 run_tap arm64 tests/arm64/check.sh "$BUILD/arm64"
+	say 'arm64: sample in an emulated machine; printed, not counted'
+	tests/arm64/check.sh --vm "$BUILD/arm64" 2>&1 </dev/null | tee "$BUILD/vm-arm64.tap" | sed 's/^/   | /'
 	say 'clang'
 	step 'configure CC=clang' configure-clang.log configure_in "$BUILD/clang" CC=clang --enable-werror &&
 		run_make_check clang "$BUILD/clang" check

@@ -75,7 +75,7 @@ unit_tests() {
 }
 machine() {
 	local line
-	[ ${#suites[@]} -gt 0 ] || suites=(unit run bundle hook-approve evidence podman)
+	[ ${#suites[@]} -gt 0 ] || suites=(unit arm64 run hook-approve evidence podman)
 	while IFS= read -r line; do
 		case $line in
 		'ok '*) result ok "arm64 machine: ${line#ok * }" ;;

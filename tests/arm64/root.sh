@@ -73,7 +73,7 @@ ln -sf mawk "$root.new/usr/bin/awk"
 [ -e "$root.new/bin/sh" ] || ln -s dash "$root.new/bin/sh"
 : >"$root.new/etc/fstab"
 echo custody-vm >"$root.new/etc/hostname"
-rm -rf "$root.new/usr/share/doc" "$root.new/usr/share/man"
+rm -rf "$root.new"/usr/share/doc/* "$root.new"/usr/share/man/*
 for version in "$root.new"/lib/modules/*; do
 	busybox depmod -b "$root.new" "${version##*/}"
 done

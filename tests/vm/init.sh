@@ -16,7 +16,7 @@ mkdir -m 1777 /run/lock
 ip link set lo up
 hostname custody-vm
 # As a child, in a session of its own: pid 1 reaps.
-setsid /opt/custody/tests/vm/guest.sh </dev/null >/dev/ttyS0 2>&1 &
+setsid /opt/custody/tests/vm/guest.sh </dev/null >/dev/console 2>&1 &
 wait $!
 sync
 echo o >/proc/sysrq-trigger
