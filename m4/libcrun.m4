@@ -14,7 +14,7 @@ m4_define([custody_libcrun_unwrapped], [1.21:write_file_with_flags 1.28:write_fi
 dnl The versions that the archive, its package and the crun installed with it claim; they must agree.
 AC_DEFUN([CUSTODY_LIBCRUN_VERSION], [
   AC_MSG_CHECKING([for the version of libcrun])
-  dnl The archive has it since 1.9, as part of the key of its seccomp cache; 1.8.1 has a function that was removed then.
+  dnl The archive has it since 1.14, as part of the key of its seccomp cache; 1.8.1 has a function that 1.20 removed.
   custody_crun_member=`$AR t "$LIBCRUN_A" 2>/dev/null | grep 'seccomp\.o$' | head -n 1`
   custody_crun_inside=`$AR p "$LIBCRUN_A" $custody_crun_member 2>/dev/null | LC_ALL=C tr '\000' '\n' |
     LC_ALL=C sed 's/.*@<:@^ -~@:>@//' | LC_ALL=C grep -aE '^@<:@0-9@:>@+\.@<:@0-9@:>@+(\.@<:@0-9@:>@+)*$' | sort -u`
