@@ -5,8 +5,7 @@
 #	tests/arm64/root.sh DIR
 #
 # Needs root and debootstrap, which downloads the packages by name.  No program of the packages is executed: a maintainer script
-# would need an emulator, and a foreign architecture in dpkg would change this host.  DIR is complete when DIR/.packages has the
-# list below; another list makes it anew.
+# would need an emulator, and a foreign architecture in dpkg would change this host.  DIR is made anew when this script changes.
 set -euo pipefail
 die() {
 	echo "tests/arm64/root.sh: $*" >&2
@@ -24,7 +23,8 @@ packages=$packages,bats,jq,procps,util-linux,uidmap,runc,kmod,iproute2,python3,g
 packages=$packages,podman,conmon,catatonit,linux-image-cloud-arm64
 mkdir -p "$(dirname "$1")"
 root=$(cd "$(dirname "$1")" && pwd -P)/$(basename "$1")
-[ "$(cat "$root/.packages" 2>/dev/null)" != "$suite $packages" ] || exit 0
+key=$(cksum <"$0")
+[ "$(cat "$root/.packages" 2>/dev/null)" != "$key" ] || exit 0
 
 rm -rf "$root" "$root.new"
 mkdir -p "$root.new"
@@ -42,14 +42,15 @@ for dir in bin sbin lib; do
 	mkdir -p "$root.new/usr/$dir"
 	ln -s "usr/$dir" "$root.new/$dir"
 done
-# The database of dpkg, so that `dpkg-query --admindir` tells which package owns a file.
+# The database of dpkg: `dpkg-query --admindir` tells which package owns a file.  "installed", as configure requires of crun: for
+# headers and libraries unpacking is all.
 database=$root.new/var/lib/dpkg
 mkdir -p "$database/info" "$database/updates"
 : >"$database/status"
 for deb in "$root.debs"/var/cache/apt/archives/*.deb; do
 	dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink -C "$root.new"
 	{
-		echo 'Status: install ok unpacked'
+		echo 'Status: install ok installed'
 		dpkg-deb -f "$deb"
 		echo
 	} >>"$database/status"
@@ -77,5 +78,5 @@ rm -rf "$root.new"/usr/share/doc/* "$root.new"/usr/share/man/*
 for version in "$root.new"/lib/modules/*; do
 	busybox depmod -b "$root.new" "${version##*/}"
 done
-echo "$suite $packages" >"$root.new/.packages"
+echo "$key" >"$root.new/.packages"
 mv "$root.new" "$root"
