@@ -96,18 +96,35 @@ static void see_work(struct mounts *s, const struct facts_mount *m)
 	line_put(&d, m->flags);
 }
 
+static bool is_null_device(const struct stat *st)
+{
+	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
+}
+
+/* Runtimes mask a file with the host's null device: of a devtmpfs, or of a tmpfs where the host is a container itself. */
+static bool is_mask(const struct facts_mount *m)
+{
+	struct stat st;
+
+	if (strcmp(m->fstype, "devtmpfs") == 0)
+		return true;
+	if (strcmp(m->fstype, "tmpfs") != 0)
+		return false;
+	return is_read_only(m) ||
+	       (SYS(newfstatat, AT_FDCWD, m->point, &st, AT_SYMLINK_NOFOLLOW) == 0 && is_null_device(&st));
+}
+
 static void see_other(struct mounts *s, const struct facts_mount *m)
 {
 	const struct init_options *o = s->p->options;
 	bool root = strcmp(m->point, "/") == 0;
 	bool tmpfs = strcmp(m->fstype, "tmpfs") == 0;
-	bool mask = in_list(o->hide, o->n_hide, m->point) &&
-		    (strcmp(m->fstype, "devtmpfs") == 0 || (tmpfs && is_read_only(m)));
+	bool mask = in_list(o->hide, o->n_hide, m->point) && is_mask(m);
 	bool may_write =
 		(tmpfs && in_list(o->tmpfs, o->n_tmpfs, m->point)) || in_list(o->rw, o->n_rw, m->point);
 
 	s->root_seen |= root;
-	if (mask) /* runtimes mask a path so; the mask itself is tested with the others */
+	if (mask) /* the mask itself is tested with the others */
 		return;
 	if (!is_read_only(m) && !may_write)
 		say_mount(s, LAYER_ROOT, &s->root_bad, m, "is writable");
@@ -204,7 +221,7 @@ static bool is_hidden(const char *path)
 	if (SYS(newfstatat, AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return true;
 	if (S_ISCHR(st.st_mode))
-		return st.st_rdev == makedev(1, 3);
+		return is_null_device(&st);
 	return S_ISDIR(st.st_mode) && SYS(statfs, path, &fs) == 0 && fs.f_type == TMPFS_MAGIC &&
 	       (fs.f_flags & ST_RDONLY) && dir_each(path, stop_at_entry, NULL) == 1;
 }
