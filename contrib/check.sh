@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Builds custody and runs its tests.  On a bare Debian 12, as root, this one command is enough:
+# Builds custody and runs its tests.  On a bare Debian 12 or 13, as root, this one command is enough:
 #
 #	contrib/check.sh [--full]
 #
@@ -14,17 +14,24 @@
 #	--lane prod --allow-prod-live	with --live, and CUSTODY_ALLOW_PROD_LIVE=1 in the environment: in the lane prod
 #	--vm [arm64]		only the suites in an emulated machine with cgroup v2 (tests/vm), 30 minutes and more; arm64: a
 #				cross build and a sample of them in a machine of that architecture (tests/arm64)
-#	CI=true			samples of podman, docker and containerd, distcheck; strict: a skip must name a capability
-#				that `custody doctor` reports missing
+#	--on SUITE		only quickstart.sh and check.sh --platform on another Debian (tests/on): trixie, sid or bookworm;
+#				sid is informational: its failures are printed and not counted
+#	--platform		what depends on the release: build, unit tests, samples of integration and engine tests
+#	--packages		print the Debian packages that these options need, and do nothing
+#	CI=true			samples of podman, docker and containerd, distcheck, --on trixie; strict: a skip must name a
+#				capability that `custody doctor` reports missing
 #	BUILD=DIR		build directory (default: build/check below the source tree)
+#	RESULTS=FILE		also write the results there, one line each
 set -u
 cd "$(dirname "$0")/.." || exit 1
 SRC=$(pwd -P)
 BUILD=${BUILD:-$SRC/build/check}
-FULL=0 LIVE='' VM=0 DESTRUCTIVE=0 LANE=sandbox ALLOW_PROD=0
+FULL=0 LIVE='' VM=0 ON='' PLATFORM=0 LIST=0 PREFIX='' DESTRUCTIVE=0 LANE=sandbox ALLOW_PROD=0
 STRICT=${STRICT:-0}
 [ "${CI:-}" != true ] || STRICT=1
 JOBS=2
+# shellcheck disable=SC1091 # of this host
+RELEASE=$(. /etc/os-release && echo "${VERSION_CODENAME:-}") 2>/dev/null
 # Real engines need more packages and a minute: samples in CI, all scenarios with --full.
 ENGINES=0
 
@@ -48,6 +55,13 @@ while [ $# -gt 0 ]; do
 		VM=1
 		[ "${2:-}" != arm64 ] || { VM=arm64 && shift; }
 		;;
+	--on)
+		[ $# -ge 2 ] || die 64 '--on needs a Debian suite: trixie, sid or bookworm'
+		ON=$2
+		shift
+		;;
+	--platform) PLATFORM=1 ;;
+	--packages) LIST=1 ;;
 	--live-destructive) DESTRUCTIVE=1 ;;
 	--lane)
 		[ $# -ge 2 ] || die 64 '--lane needs a name: sandbox or prod'
@@ -56,16 +70,29 @@ while [ $# -gt 0 ]; do
 		;;
 	--allow-prod-live) ALLOW_PROD=1 ;;
 	-h | --help)
-		sed -n '3,19s/^# \{0,1\}//p' "$0"
+		sed -n '3,24s/^# \{0,1\}//p' "$0"
 		exit 0
 		;;
 	*) die 64 "unknown option '$1'; see contrib/check.sh --help" ;;
 	esac
 	shift
 done
-if [ -z "$LIVE" ] && [ "$VM" = 0 ] && { [ "$FULL" = 1 ] || [ "${CI:-}" = true ]; }; then
+if [ -z "$LIVE" ] && [ "$VM" = 0 ] && { [ "$FULL" = 1 ] || [ "$PLATFORM" = 1 ] || [ "${CI:-}" = true ]; }; then
 	ENGINES=1
 fi
+# Other Debian suites that are part of this run.
+OTHERS=''
+if [ -z "$LIVE" ] && [ "$VM" = 0 ] && [ "$PLATFORM" = 0 ] && [ "$(id -u)" -eq 0 ]; then
+	[ "${CI:-}" != true ] || OTHERS=trixie
+	[ "$FULL" = 0 ] || OTHERS='trixie sid'
+fi
+case $ON in
+'' | bookworm | trixie | sid) ;;
+*) die 64 "unknown suite '$ON'; use --on trixie, sid or bookworm" ;;
+esac
+[ -z "$ON" ] || [ "$LIVE$VM$PLATFORM" = 00 ] || die 64 '--on cannot be combined with --live, --vm or --platform'
+[ "$PLATFORM" = 0 ] || [ "$LIVE$VM" = 0 ] || die 64 '--platform cannot be combined with --live or --vm'
+[ -z "$ON" ] || [ "$LIST" = 1 ] || [ "$(id -u)" -eq 0 ] || die 1 "--on needs root: sudo contrib/check.sh --on $ON"
 if [ -n "$LIVE" ]; then
 	case $LIVE in
 	podman | rootless | systemd | docker | containerd | cri | doctor) ;;
@@ -88,7 +115,7 @@ elif [ "$DESTRUCTIVE" = 1 ] || [ "$ALLOW_PROD" = 1 ] || [ "$LANE" != sandbox ]; 
 fi
 
 # --- results ------------------------------------------------------------------------------------------------------
-PASSED=0 FAILED=0 SKIPPED=0 COMPLETE=0 BESIDE=''
+PASSED=0 FAILED=0 SKIPPED=0 COMPLETE=0 BESIDE='' PREPARE=''
 declare -a FAILURES=() SKIPS=()
 passed() {
 	PASSED=$((PASSED + 1))
@@ -119,11 +146,22 @@ skip_is_known() { # REASON = "missing: ID" or "present: ID", perhaps with " as u
 	case $id in *' as user') id=${id% as user} file=$BUILD/doctor-user.json ;; esac
 	[ -s "$file" ] && jq -e --arg id "$id" "any(.checks[]; .id == \$id and ($want))" <"$file" >/dev/null
 }
+results_to() { # FILE
+	local n
+	{
+		for ((n = 0; n < PASSED; n++)); do echo passed; done
+		[ ${#FAILURES[@]} -eq 0 ] || printf 'failed %s\n' "${FAILURES[@]}"
+		[ ${#SKIPS[@]} -eq 0 ] || printf 'skipped %s\n' "${SKIPS[@]}"
+		[ "$COMPLETE" = 0 ] || echo complete
+	} >"$1"
+}
 finish() {
 	trap - EXIT
 	[ -z "$BESIDE" ] || kill "$BESIDE" 2>/dev/null
-	rm -rf "$PREFIX"
+	[ -z "$PREPARE" ] || kill "$PREPARE" 2>/dev/null
+	[ -z "$PREFIX" ] || rm -rf "$PREFIX"
 	[ "$COMPLETE" = 1 ] || failed 'check.sh: aborted before the last suite'
+	[ -z "${RESULTS:-}" ] || results_to "$RESULTS"
 	[ ${#SKIPS[@]} -eq 0 ] || printf 'skipped: %s\n' "${SKIPS[@]}"
 	[ ${#FAILURES[@]} -eq 0 ] || printf 'FAILED: %s\n' "${FAILURES[@]}"
 	printf '%d passed, %d failed, %d skipped\n' "$PASSED" "$FAILED" "$SKIPPED"
@@ -241,8 +279,14 @@ run_tap() {
 # --- packages -----------------------------------------------------------------------------------------------------
 build_packages='gcc libc6-dev make autoconf automake pkg-config xz-utils crun libseccomp-dev libyajl-dev libcap-dev nettle-dev libarchive-dev go-md2man'
 test_packages='zsh fish exfatprogs exfat-fuse fuse3 libfuse3-dev fuse-overlayfs attr zstd xfsprogs btrfs-progs e2fsprogs bats jq procps util-linux uidmap runc busybox-static strace valgrind git less tmux
-	shellcheck cppcheck clang-format clang-tidy musl-tools golang-go python3 nodejs perl'
-full_packages='clang libclang-rt-14-dev crossbuild-essential-arm64 qemu-user qemu-system-arm debootstrap'
+	musl-tools golang-go python3 nodejs perl'
+engine_packages='podman conmon catatonit docker.io containerd iproute2'
+arm64_packages='crossbuild-essential-arm64 qemu-user qemu-system-arm debootstrap'
+# Tools for C differ in what they report and how they format from release to release: the sources follow one.
+lint_packages='' full_packages="clang libclang-rt-dev $arm64_packages"
+if [ "$RELEASE" = bookworm ]; then
+	lint_packages='shellcheck cppcheck clang-format clang-tidy' full_packages="clang libclang-rt-14-dev $arm64_packages"
+fi
 
 install_packages() { # NAMES...
 	local name missing=()
@@ -265,21 +309,79 @@ install_packages() { # NAMES...
 	}
 }
 
-# shellcheck disable=SC2086 # lists of words
-{
-	install_packages $build_packages $test_packages
-	[ "$FULL" = 0 ] || install_packages $full_packages
-	[ "$ENGINES" = 0 ] || install_packages podman conmon catatonit docker.io containerd iproute2
+if [ -n "$ON" ]; then
+	packages='git debootstrap'
+else
+	packages="$build_packages $test_packages"
+	[ "$PLATFORM" = 1 ] || packages="$packages $lint_packages"
+	[ "$FULL" = 0 ] || [ "$PLATFORM" = 1 ] || packages="$packages $full_packages"
+	[ "$ENGINES" = 0 ] || packages="$packages $engine_packages"
+	[ "$OTHERS" = '' ] || packages="$packages debootstrap"
 	case $LIVE in
-	podman | rootless) install_packages podman conmon catatonit iproute2 ;;
-	systemd) install_packages podman conmon iproute2 systemd dbus ;;
-	docker) install_packages docker.io iproute2 ;;
-	containerd | cri) install_packages containerd python3-grpcio iproute2 ;;
-	doctor) install_packages docker.io containerd iproute2 ;;
+	podman | rootless) packages="$packages podman conmon catatonit iproute2" ;;
+	systemd) packages="$packages podman conmon iproute2 systemd dbus" ;;
+	docker) packages="$packages docker.io iproute2" ;;
+	containerd | cri) packages="$packages containerd python3-grpcio iproute2" ;;
+	doctor) packages="$packages docker.io containerd iproute2" ;;
 	esac
-	[ "$VM" != 1 ] || install_packages qemu-system-x86 debootstrap e2fsprogs
-	[ "$VM" != arm64 ] || install_packages $full_packages
+	[ "$VM" != 1 ] || packages="$packages qemu-system-x86 debootstrap e2fsprogs"
+	[ "$VM" != arm64 ] || packages="$packages $arm64_packages"
+fi
+# shellcheck disable=SC2086 # a list of words
+set -- $packages
+if [ "$LIST" = 1 ]; then
+	printf '%s\n' "$@"
+	exit
+fi
+install_packages "$@"
+# A cold cache takes minutes, mostly of downloads: until the suites need them.
+if [ -n "$OTHERS" ]; then
+	mkdir -p "$BUILD" || exit 1
+	for suite in $OTHERS; do
+		nice -n 10 setpriv --pdeathsig TERM tests/on/suite.sh --prepare "$suite" "$BUILD/on-$suite"
+	done >"$BUILD/prepare.log" 2>&1 </dev/null &
+	PREPARE=$!
+fi
+
+# --- other Debian suites -------------------------------------------------------------------------------------------
+# on_suite SUITE: counts what quickstart.sh and check.sh report there; that machine's own doctor has checked the skips.
+on_suite() {
+	local suite=$1 dir=$BUILD/on-$1 line start=$SECONDS last='' n=0 full=() bad=()
+	[ "$FULL" = 0 ] || full=(--full)
+	say "quickstart.sh and check.sh on $suite"
+	rm -f "$dir/results"
+	setpriv --pdeathsig TERM tests/on/suite.sh "${full[@]}" "$suite" "$dir" </dev/null 2>&1 |
+		while IFS= read -r line; do printf '   %s %s\n' "$suite" "$line"; done
+	while IFS= read -r last; do
+		n=$((n + 1))
+		case $last in
+		passed) passed ;;
+		'skipped '*)
+			SKIPPED=$((SKIPPED + 1))
+			SKIPS+=("$suite: ${last#skipped }")
+			;;
+		'failed '*) bad+=("$suite: ${last#failed }") ;;
+		complete) n=$((n - 1)) && break ;;
+		esac
+	done < <(cat "$dir/results" 2>/dev/null)
+	[ "$last" = complete ] || bad+=("$suite: aborted before the last suite")
+	printf '   %s: %d results, %d failed (%d s)\n' "$suite" "$n" ${#bad[@]} $((SECONDS - start))
+	for line in "${bad[@]}"; do
+		if [ "$suite" = sid ]; then
+			printf '   FAILED  %s (informational: sid changes every day; not counted)\n' "$line"
+		else
+			failed "$line"
+		fi
+	done
 }
+if [ -n "$ON" ]; then
+	mkdir -p "$BUILD" || exit 1
+	trap finish EXIT
+	trap 'exit 130' INT TERM
+	on_suite "$ON"
+	COMPLETE=1
+	exit
+fi
 
 # --- build --------------------------------------------------------------------------------------------------------
 mkdir -p "$BUILD/gcc" || exit 1
@@ -353,13 +455,14 @@ fi
 # --- lint and unit tests of instrumented builds ------------------------------------------------------------------------
 run_make_lint() {
 	local line start=$SECONDS
+	[ "$RELEASE" = bookworm ] || say "lint: only the checks of texts; formatting and analysis follow Debian 12's tools"
 	while IFS= read -r line; do
 		case $line in
 		'ok '*) passed && printf '   ok      %s\n' "${line#ok * - }" ;;
 		'not ok '*) failed "${line#not ok * - }" && printf '   FAILED  %s\n' "${line#not ok * - }" ;;
 		'# '*) printf '   | %s\n' "${line#\# }" ;;
 		esac
-	done < <(make -C "$BUILD/gcc" -s lint 2>/dev/null </dev/null | tee "$BUILD/lint.log")
+	done < <(LINT_ONLY=$([ "$RELEASE" = bookworm ] || echo words banned bats) make -C "$BUILD/gcc" -s lint 2>/dev/null </dev/null | tee "$BUILD/lint.log")
 	printf '   lint: %d s\n' $((SECONDS - start))
 }
 sources() {
@@ -402,11 +505,15 @@ sources_join() {
 export STRICT BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-600}
 export CUSTODY_TEST_SEED=${CUSTODY_TEST_SEED:-1} CUSTODY_TEST_FULL=$FULL CUSTODY_SRC=$SRC CUSTODY_BUILD=$BUILD/gcc
 rm -f "$BUILD/beside"
-[ "$(nproc)" -lt 2 ] || sources_beside
+[ "$(nproc)" -lt 2 ] || [ "$PLATFORM" = 1 ] || sources_beside
 
 say 'integration tests'
 # The example first: the last file of tests/integration checks for leftovers.
-run_bats integration --setup-suite-file tests/integration/setup_suite.bash contrib/bats/example.bats tests/integration
+suites=(contrib/bats/example.bats tests/integration)
+if [ "$PLATFORM" = 1 ] && [ "$FULL" = 0 ]; then
+	mapfile -t suites < <(sed -n 's,^[a-z].*\.bats$,tests/integration/&,p' tests/on/sample)
+fi
+run_bats integration --setup-suite-file tests/integration/setup_suite.bash "${suites[@]}"
 
 if [ "$ENGINES" = 1 ]; then
 	[ "$FULL" = 1 ] || export CUSTODY_SAMPLE=1
@@ -416,6 +523,16 @@ if [ "$ENGINES" = 1 ]; then
 	done
 fi
 
+[ -z "$PREPARE" ] || wait "$PREPARE"
+PREPARE=''
+for suite in $OTHERS; do
+	on_suite "$suite"
+done
+
+if [ "$PLATFORM" = 1 ]; then
+	COMPLETE=1
+	exit
+fi
 if [ -n "$BESIDE" ]; then
 	sources_join
 else

@@ -18,14 +18,17 @@ source "${self%/*/*}/lib/own-cgroup.bash"
 
 # --- inside: pid 1 of the namespace -------------------------------------------------------------------------------
 make_dev() { # DIR
-	local name
+	local name n
 	mount -t tmpfs -o mode=755,nosuid dev "$1"
-	# Nodes that this host has; a test skips for a device that is missing, as on any machine.
-	for name in null zero full random urandom tty fuse net/tun kvm loop-control; do
+	# Nodes that this host has.  The kernel makes those of new loop devices in its own devtmpfs, which is the host's.
+	for name in null zero full random urandom tty kmsg fuse net/tun kvm loop-control; do
 		[ -c "/dev/$name" ] || continue
 		mkdir -p "$1/$name" && rmdir "$1/$name"
 		cp -a "/dev/$name" "$1/$name"
 	done
+	if [ -c /dev/loop-control ]; then
+		for ((n = 0; n < 64; n++)); do mknod -m 660 "$1/loop$n" b 7 "$n"; done
+	fi
 	ln -s /proc/self/fd "$1/fd"
 	ln -s fd/0 "$1/stdin"
 	ln -s fd/1 "$1/stdout"
@@ -83,19 +86,20 @@ root=$(cd "$1" && pwd -P) || exit 1
 shift
 
 # What a killed run left behind.
-for dir in /sys/fs/cgroup/custody-on-* /sys/fs/cgroup/*/custody-on-*; do
+for dir in /sys/fs/cgroup/check-on-* /sys/fs/cgroup/*/check-on-*; do
 	[ ! -d "$dir" ] || [ -d "/proc/${dir##*-}" ] || find "$dir" -depth -type d -exec rmdir {} + 2>/dev/null || true
 done
 child=''
 leave() {
 	trap '' TERM INT HUP
 	trap - EXIT
-	[ -z "$child" ] || { kill "$child" && wait "$child"; } 2>/dev/null || true
+	# unshare blocks SIGTERM while it waits; its child dies with it.
+	[ -z "$child" ] || { kill -KILL "$child" && wait "$child"; } 2>/dev/null || true
 	own_cgroup_leave
 }
 trap 'exit 143' TERM INT HUP
 trap leave EXIT
-own_cgroup_join custody-on-$$
+own_cgroup_join check-on-$$
 stage=inside cgroup=(--cgroup)
 [ -z "$own_v2" ] || stage=join cgroup=()
 # Not in the foreground, where a signal would wait for its end; env undoes what bash does to signals there.

@@ -64,7 +64,14 @@ fi
 # With the lock held these are left over from a killed process; a root that run.sh still copies is renamed first.
 rm -rf --one-file-system "$cache/new-$name".* "$cache/old-$name".*
 new=$(mktemp -d "$cache/new-$name.XXXXXX")
-trap 'rm -rf --one-file-system "$new"' EXIT
+child='' signal=TERM
+leave() {
+	trap '' TERM INT HUP
+	trap - EXIT
+	[ -z "$child" ] || { kill "-$signal" "$child" && wait "$child"; } 2>/dev/null || true
+	rm -rf --one-file-system "$new"
+}
+trap leave EXIT
 trap 'exit 143' TERM INT HUP
 log=$cache/$name.log
 
@@ -78,18 +85,21 @@ mirror() {
 quietly() {
 	local status=0
 	"$@" >>"$log" 2>&1 9>&- </dev/null &
-	wait $! || status=$?
+	child=$!
+	wait "$child" || status=$?
+	child=''
 	return $status
 }
 minimal() {
 	local mirror proxy site
 	command -v debootstrap >/dev/null || die 'no debootstrap; apt-get install debootstrap'
-	[ -e "/usr/share/debootstrap/scripts/$suite" ] || die "this debootstrap does not know '$suite'; apt-get install debootstrap from a newer release"
+	[ -e "${DEBOOTSTRAP_DIR:-/usr/share/debootstrap}/scripts/$suite" ] || die "this debootstrap does not know '$suite'; apt-get install debootstrap from a newer release"
 	mirror=$(mirror)
 	proxy=$(apt-config dump --no-empty --format '%v%n' Acquire::http::Proxy 2>/dev/null | head -n 1)
 	[ -z "$proxy" ] || export http_proxy=$proxy https_proxy=$proxy
 	say "$suite root: debootstrap (a minute or two; kept in $cache)"
-	# Its mounts of /proc and /sys are gone with the namespace.
+	# Its mounts of /proc and /sys are gone with the namespace; unshare blocks SIGTERM.
+	signal=KILL
 	if ! quietly setpriv --pdeathsig KILL unshare --mount --propagation private --pid --fork --kill-child \
 		debootstrap --variant=minbase --include=git,ca-certificates "$suite" "$new/root" ${mirror:+"$mirror"}; then
 		tail -n 5 "$log" >&2
@@ -108,7 +118,6 @@ minimal() {
 }
 with_packages() {
 	local base
-	# Without this lock: the minimal root has one of its own.
 	base=$("$self" "$suite" 9>&-) || exit
 	cp -a --reflink=auto "$base" "$new/root"
 	say "$suite root: installing ${#packages[@]} packages (once; kept in $cache)"
