@@ -121,7 +121,7 @@ AC_DEFUN([CUSTODY_LIBCRUN], [
   verified:  custody_libcrun_verified
   custody declares the part of libcrun that it uses, and a declaration that is off by one field corrupts memory.
   Either install a verified version (Debian 12, 13, sid: apt-get install crun)
-  or compare yours with what is declared: contrib/libcrun-verify.sh ${LIBCRUN_VERSION:-VERSION}])])
+  or compare yours with the declarations: contrib/libcrun-verify.sh ${LIBCRUN_VERSION:-VERSION}])])
   CUSTODY_LIBCRUN_WRAPS
   CUSTODY_LIBCRUN_LIBRARIES
   rm -f conftest.nm

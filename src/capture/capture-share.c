@@ -106,8 +106,8 @@ static bool link_file(struct capture_target *t, struct capture_job *j)
 
 bool capture_share_link(struct capture_target *t, struct capture_job *j)
 {
-	if (!t->o->share || !j->upper || t->o->pack || !t->no_clone || t->no_link || !is_whole(j) || !is_harmless(j) ||
-	    !has_no_writer(j->in) || !link_file(t, j))
+	if (!t->o->share || !j->upper || t->o->pack || !t->no_clone || t->no_link || !is_whole(j) ||
+	    !is_harmless(j) || !has_no_writer(j->in) || !link_file(t, j))
 		return false;
 	j->linked = true;
 	j->copy.out = -EBADF;

@@ -17,7 +17,8 @@
 struct fold {
 	struct tree_at base, upper;
 	struct git_changes *ret;
-	const char *whole; /* the trees are this .git directory; NULL: a .git directory is somewhere in them */
+	const char
+		*whole; /* the trees are this .git directory; NULL: a .git directory is somewhere in them */
 };
 
 /* The rest of PATH behind "/.git": "" or "/..."; NULL: PATH is not in a .git directory.  The first one counts. */

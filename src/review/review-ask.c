@@ -22,9 +22,9 @@ static const char *const names[] = {
 	"cloudbuild.yaml", "cloudbuild.yml", "buildspec.yml", ".builds", ".build.yml", ".semaphore",
 	/* Settings, servers and instructions of agents. */
 	".claude", ".claude.json", ".mcp.json", "mcp.json", ".cursor", ".cursorrules", ".codex", ".gemini",
-	".aider.conf.yml", ".continue", ".windsurf", ".windsurfrules", ".clinerules", ".roo", ".roomodes", ".kiro",
-	".amazonq", ".opencode", "opencode.json", "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md",
-	".github/copilot-instructions.md", ".custody",
+	".aider.conf.yml", ".continue", ".windsurf", ".windsurfrules", ".clinerules", ".roo", ".roomodes",
+	".kiro", ".amazonq", ".opencode", "opencode.json", "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md",
+	"GEMINI.md", ".github/copilot-instructions.md", ".custody",
 	/* Editors: tasks, debuggers, and settings that name programs. */
 	".vscode", "*.code-workspace", ".idea", ".fleet", ".zed", ".devcontainer", ".devcontainer.json",
 	".exrc", ".vimrc", ".nvimrc", ".nvim.lua", ".dir-locals.el", ".gdbinit", ".lldbinit", ".pdbrc",
