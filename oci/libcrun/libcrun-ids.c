@@ -6,34 +6,31 @@
 
 #include "base/fault.h"
 #include "base/id-map-write.h"
-#include "oci/libcrun/libcrun.h"
-
-/* The linker replaces it in custody (--wrap, see local.mk). */
-int __real_run_process(char **args, libcrun_error_t *err);
-int __wrap_run_process(char **args, libcrun_error_t *err);
+#include "oci/libcrun/libcrun-wrap.h"
 
 static char reason[512];
-static struct id_map_helper groups = ID_MAP_HELPER_NONE;
+static struct id_map_helper first = ID_MAP_HELPER_NONE;
 
 const char *libcrun_ids_reason(void)
 {
 	return reason;
 }
 
-/* Both at once: libcrun calls newgidmap, then newuidmap, and nothing in between depends on the first. */
+/* Both at once: libcrun calls one after the other, and nothing in between depends on the first, whose failure is the second's. */
 static int map_both(bool uid, char **args, struct fault *f)
 {
-	_cleanup_id_map_helper_ struct id_map_helper users = ID_MAP_HELPER_NONE;
+	const char *program = uid ? ID_MAP_NEWUIDMAP : ID_MAP_NEWGIDMAP;
+	_cleanup_id_map_helper_ struct id_map_helper second = ID_MAP_HELPER_NONE;
 	int r;
 
-	if (!uid)
-		return id_map_start(&groups, ID_MAP_NEWGIDMAP, args, f);
-	r = id_map_start(&users, ID_MAP_NEWUIDMAP, args, f);
-	if (r == 0 && groups.pid > 0)
-		r = id_map_finish(&groups, f);
+	if (first.pid < 0)
+		return id_map_start(&first, program, args, f);
+	r = id_map_start(&second, program, args, f);
 	if (r == 0)
-		r = id_map_finish(&users, f);
-	id_map_helper_done(&groups);
+		r = id_map_finish(&first, f);
+	if (r == 0)
+		r = id_map_finish(&second, f);
+	id_map_helper_done(&first);
 	return r;
 }
 

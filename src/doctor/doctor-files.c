@@ -127,9 +127,9 @@ static void check_subuid(struct doctor_report *r, const struct dirs *d)
 			   id_extents_count(&ids.uid) - 1);
 	else if (e == -ENOENT)
 		doctor_add(r, "HOST-SUBUID", DOCTOR_LIMITED, DOCTOR_INFO,
-			   "docs/THREATS.md explains the risk of one id; for more: apt install uidmap, and "
-			   "as root "
-			   "a range in /etc/subuid and /etc/subgid (usermod --add-subuids, --add-subgids)",
+			   "docs/THREATS.md explains the risk of one id; for more: apt install uidmap, then "
+			   "sudo "
+			   "custody setup USER",
 			   "one id: root inside is this user (%s)", fault_text(&f));
 	else
 		doctor_add(r, "HOST-SUBUID", DOCTOR_LIMITED, DOCTOR_WARN,
