@@ -87,10 +87,18 @@ static bool has_status(const struct runtime_call *c)
 	return asprintf(&path, "%s/%s/status", c->state_root, c->id) >= 0 && access(path, F_OK) == 0;
 }
 
+/* libcrun 1.21 and later report EPERM where execve(2) fails with EACCES; docker derives the status 126 from the text of EACCES. */
+static int errno_of(const libcrun_error_t err)
+{
+	if (err->status == EPERM && err->msg && str_ends(err->msg, "exists but it is not executable"))
+		return EACCES;
+	return err->status;
+}
+
 static int report(const struct use *u, const libcrun_error_t err, const char *verb, struct fault *f)
 {
 	if (err && err->status > 0)
-		return fault_errno(f, err->status, "%s", err->msg);
+		return fault_errno(f, errno_of(err), "%s", err->msg);
 	if (err)
 		return fault_set(f, EIO, "%s", err->msg);
 	if (u->printed)
