@@ -13,6 +13,8 @@ export D
 setup_file() {
 	mkdir -p "$SUITE"
 	make_image
+	# docker 28 warns in each `run` without; in the network namespace of this suite.
+	echo 1 >/proc/sys/net/ipv4/ip_forward
 	# The shipped registration, with the path of the runtime under test.
 	jq --arg name "$NAME" --arg path "$RUNTIME" '{runtimes: {($name): (.runtimes["custody-runtime"] | .path = $path)},
 		"default-runtime": $name} + if env.DOCKER_STORE == "containerd" then
@@ -47,6 +49,8 @@ oom_told() { # NAME
 
 @test "docker info: the runtime is registered (sample)" {
 	is "$NAME" "$(docker info -f '{{.DefaultRuntime}}')"
+	run docker info -f '{{.DriverStatus}}'
+	[ "${DOCKER_STORE:-}" != containerd ] || has io.containerd.snapshotter
 	background one
 	is "$NAME" "$(docker inspect -f '{{.HostConfig.Runtime}}' one)"
 }
