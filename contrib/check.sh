@@ -17,7 +17,7 @@
 #	--on SUITE		only quickstart.sh and check.sh --platform on another Debian (tests/on): trixie, sid or bookworm;
 #				sid is informational: its failures are printed and not counted
 #	--platform		what depends on the release: build, unit tests, samples of integration and engine tests
-#	--packages		print the Debian packages that these options need, and do nothing
+#	--packages		print the Debian packages that these options need (CHECK_RELEASE=NAME: on that release), and do nothing
 #	CI=true			samples of podman, docker and containerd, distcheck, --on trixie; strict: a skip must name a
 #				capability that `custody doctor` reports missing
 #	BUILD=DIR		build directory (default: build/check below the source tree)
@@ -31,7 +31,7 @@ STRICT=${STRICT:-0}
 [ "${CI:-}" != true ] || STRICT=1
 JOBS=2
 # shellcheck disable=SC1091 # of this host
-RELEASE=$(. /etc/os-release && echo "${VERSION_CODENAME:-}") 2>/dev/null
+RELEASE=${CHECK_RELEASE:-$(. /etc/os-release && echo "${VERSION_CODENAME:-}")} 2>/dev/null
 # Real engines need more packages and a minute: samples in CI, all scenarios with --full.
 ENGINES=0
 
@@ -280,7 +280,9 @@ run_tap() {
 build_packages='gcc libc6-dev libcrypt-dev libjson-c-dev make autoconf automake pkg-config xz-utils crun libseccomp-dev libyajl-dev libcap-dev nettle-dev libarchive-dev go-md2man'
 test_packages='zsh fish exfatprogs exfat-fuse fuse3 libfuse3-dev fuse-overlayfs attr zstd xfsprogs btrfs-progs e2fsprogs bats jq procps util-linux uidmap runc busybox-static strace valgrind git less tmux
 	musl-tools golang-go python3 nodejs perl'
-engine_packages='podman conmon catatonit docker.io containerd iproute2'
+docker_packages='docker.io docker-cli'
+[ "$RELEASE" != bookworm ] || docker_packages=docker.io
+engine_packages="podman conmon catatonit $docker_packages containerd iproute2"
 arm64_packages='crossbuild-essential-arm64 qemu-user qemu-system-arm debootstrap'
 # Tools for C differ in what they report and how they format from release to release: the sources follow one.
 lint_packages='' full_packages="clang libclang-rt-dev $arm64_packages"
@@ -320,9 +322,9 @@ else
 	case $LIVE in
 	podman | rootless) packages="$packages podman conmon catatonit iproute2" ;;
 	systemd) packages="$packages podman conmon iproute2 systemd dbus" ;;
-	docker) packages="$packages docker.io iproute2" ;;
+	docker) packages="$packages $docker_packages iproute2" ;;
 	containerd | cri) packages="$packages containerd python3-grpcio iproute2" ;;
-	doctor) packages="$packages docker.io containerd iproute2" ;;
+	doctor) packages="$packages $docker_packages containerd iproute2" ;;
 	esac
 	[ "$VM" != 1 ] || packages="$packages qemu-system-x86 debootstrap e2fsprogs"
 	[ "$VM" != arm64 ] || packages="$packages $arm64_packages"

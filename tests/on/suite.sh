@@ -44,7 +44,7 @@ wait_for() {
 	return $status
 }
 
-packages=$("$src/contrib/check.sh" --platform --packages) || exit
+packages=$(CHECK_RELEASE=$suite "$src/contrib/check.sh" --platform --packages) || exit
 # shellcheck disable=SC2086 # a list of words
 wait_for "$here/root.sh" "$suite" >/dev/null && wait_for "$here/root.sh" "$suite" $packages >/dev/null || exit 1
 [ "$prepare" = 0 ] || exit 0
