@@ -24,6 +24,8 @@ if busybox grep -q custody.mode=systemd /proc/cmdline; then
 	busybox ln -sf /etc/systemd/system/custody-vm.service $units/multi-user.target.wants/
 	# Empty: the programs under test may lie in /tmp, which the packaged file clears at boot.
 	busybox touch /root/etc/tmpfiles.d/tmp.conf
+	# Debian 13 mounts a file system over it.
+	busybox ln -sf /dev/null $units/tmp.mount
 fi
 busybox umount /proc
 busybox umount /dev

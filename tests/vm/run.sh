@@ -11,6 +11,7 @@
 # never installed here.  --arch arm64: a machine of that architecture (qemu-system-arm) with the packages that tests/arm64/root.sh
 # unpacks, for a PREFIX of a cross build; without systemd.
 #
+#	VM_SUITE=trixie	Debian's release in the machine, kernel and root file system (default: bookworm)
 #	VM_CACHE=DIR	kernel, root file system and logs (default: custody-vm in TMPDIR); may be kept or deleted
 #	VM_ACCEL=kvm	where that works; the default is software emulation, which works everywhere
 #	VM_SAMPLE=1	of engines' scenarios only those that CI affords
@@ -60,7 +61,9 @@ shift
 for tool in $qemu debootstrap busybox mke2fs; do
 	command -v "$tool" >/dev/null || die "no $tool; apt-get install $package debootstrap busybox-static e2fsprogs"
 done
+release=${VM_SUITE:-bookworm}
 cache=${VM_CACHE:-${TMPDIR:-/tmp}/custody-vm}
+[ "$release" = bookworm ] || cache=$cache/$release
 mkdir -p "$cache"
 cache=$(cd "$cache" && pwd -P)
 system=$cache # kernel, image of the root file system, names of modules, log of the console
@@ -78,9 +81,10 @@ log() {
 kernel_package() {
 	apt-cache depends linux-image-cloud-amd64 | awk '$1 == "Depends:" && $2 ~ /^linux-image-[0-9]/ && !n++ { print $2 }'
 }
+# Of another release this host's apt knows no packages: debootstrap then fetches the kernel with the root file system.
 fetch_kernel() {
 	local name
-	[ ! -e "$cache/kernel/done" ] || return 0
+	[ ! -e "$cache/kernel/done" ] && [ "$release" = bookworm ] || return 0
 	name=$(kernel_package)
 	[ -n "$name" ] || { apt-get update && name=$(kernel_package); }
 	[ -n "$name" ] || die "apt-cache knows no linux-image-cloud-amd64"
@@ -97,18 +101,28 @@ mirror() {
 		awk '$2 == "bookworm" && $3 == "main" && $4 == "Packages" && !n++ { print $1 }'
 }
 packages=systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd,kmod,bats,jq,procps,util-linux,uidmap,runc,crun
-packages=$packages,busybox-static,strace,podman,conmon,catatonit,iproute2,python3,docker.io,containerd,python3-grpcio
+packages=$packages,busybox-static,git,strace,podman,conmon,catatonit,iproute2,python3,docker.io,containerd,python3-grpcio
 packages=$packages,containernetworking-plugins
+# debootstrap does not follow names that packages provide: python3-grpcio needs libre2-11.
+[ "$release" = bookworm ] || packages=$packages,linux-image-cloud-amd64,libre2-11
+take_kernel() { # ROOT
+	rm -rf "$cache/kernel"
+	mkdir -p "$cache/kernel/boot" "$cache/kernel/lib"
+	mv "$1"/boot/vmlinuz-* "$cache/kernel/boot/"
+	cp -a "$1/lib/modules" "$cache/kernel/lib/"
+	rm -rf "${1:?}"/boot/*
+	touch "$cache/kernel/done"
+}
 make_root() {
 	local root=$cache/root version module
 	[ ! -e "$cache/root.img" ] || return 0
 	log "root file system: debootstrap (a few minutes, once)"
 	rm -rf "$root"
 	# Its mounts of /proc and /sys are gone with the namespace.
-	unshare -m --propagation private debootstrap --variant=minbase --include="$packages" bookworm "$root" "$(mirror)" \
+	unshare -m --propagation private debootstrap --variant=minbase --include="$packages" "$release" "$root" "$(mirror)" \
 		>"$cache/debootstrap.log" 2>&1 || { tail -n 20 "$cache/debootstrap.log" >&2; die 'debootstrap failed'; }
 	rm -rf "$root"/var/cache/apt/archives/*.deb "$root"/usr/share/doc "$root"/usr/share/man
-	cp -a "$cache/kernel/lib/modules" "$root/lib/"
+	if [ "$release" = bookworm ]; then cp -a "$cache/kernel/lib/modules" "$root/lib/"; else take_kernel "$root"; fi
 	version=$(cd "$root/lib/modules" && echo *)
 	chroot "$root" depmod "$version"
 	# Which modules stand between the machine and its disks.
@@ -159,7 +173,10 @@ make_initrd() {
 	mkdir -p "$dir"/{bin,proc,dev,root}
 	cp "$busybox" "$dir/bin/"
 	while read -r module; do
-		cp "$from$module" "$dir/"
+		cp "$from${module#/usr}" "$dir/"
+		# Since Debian 13 they are compressed.
+		[[ $module != *.xz ]] || xz -d "$dir/${module##*/}"
+		module=${module%.xz}
 		echo "busybox insmod /${module##*/}"
 	done <"$system/modules" >"$work/insmod"
 	sed "/^# modules$/r $work/insmod" "$here/initrd.sh" >"$dir/init"
@@ -177,6 +194,8 @@ make_payload() {
 }
 boot() {
 	local accel=(-accel 'tcg,thread=multi') append
+	# Without cmpxchg16b: QEMU 7.2 returns wrong flags from it, and the kernel of Debian 13 panics.
+	[ "$arch" != amd64 ] || accel+=(-cpu 'qemu64,-cx16')
 	[ "${VM_ACCEL:-tcg}" = tcg ] || accel=(-accel "$VM_ACCEL" -cpu host)
 	append="console=$console quiet panic=-1 custody.results=$results custody.mode=$mode custody.prefix=$prefix custody.suites=$(IFS=,; echo "$*")"
 	[ "${VM_SAMPLE:-0}" = 0 ] || append="$append custody.sample=1"
