@@ -279,7 +279,7 @@ run_tap() {
 # --- packages -----------------------------------------------------------------------------------------------------
 build_packages='gcc libc6-dev libcrypt-dev libjson-c-dev make autoconf automake pkg-config xz-utils crun libseccomp-dev libyajl-dev libcap-dev nettle-dev libarchive-dev go-md2man'
 test_packages='zsh fish exfatprogs exfat-fuse fuse3 libfuse3-dev fuse-overlayfs attr zstd xfsprogs btrfs-progs e2fsprogs bats jq procps util-linux uidmap runc busybox-static strace valgrind git less tmux
-	musl-tools golang-go python3 nodejs perl'
+	musl-tools golang-go python3 nodejs perl systemd'
 docker_packages='docker.io docker-cli'
 [ "$RELEASE" != bookworm ] || docker_packages=docker.io
 engine_packages="podman conmon catatonit $docker_packages containerd iproute2"

@@ -1,9 +1,9 @@
 dnl SPDX-License-Identifier: GPL-2.0-or-later
-dnl CUSTODY_SYSTEMD: finds libsystemd for custody-runtime-systemd, the only program that uses systemd's bus.
-dnl libcrun.a refers to it by name only, so the shared library is enough: no header, no development package.
+dnl CUSTODY_SYSTEMD: finds libsystemd for custody-runtime-systemd and custody-scope, the only programs that use systemd's bus.
+dnl libcrun.a and src/cgroup/sd-bus.h refer to it by name only, so the shared library is enough: no header, no development package.
 AC_DEFUN([CUSTODY_SYSTEMD], [
   AC_ARG_WITH([systemd],
-    [AS_HELP_STRING([--without-systemd], [do not build custody-runtime-systemd: engines cannot use systemd's cgroups])])
+    [AS_HELP_STRING([--without-systemd], [do not build custody-runtime-systemd and custody-scope: engines cannot use systemd's cgroups, users' runs get no scope])])
   SYSTEMD_LIBS=
   AS_IF([test "x$with_systemd" != xno], [
     AC_MSG_CHECKING([for libsystemd])

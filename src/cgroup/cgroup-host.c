@@ -196,10 +196,17 @@ static int read_text(const char *path, char **ret, struct fault *f)
 
 int cgroup_host_load(struct cgroup_host *ret, struct fault *f)
 {
+	return cgroup_host_load_of(getpid(), ret, f);
+}
+
+int cgroup_host_load_of(pid_t pid, struct cgroup_host *ret, struct fault *f)
+{
 	_cleanup_free_ char *mountinfo = NULL, *self = NULL;
+	char path[32];
 	int r;
 
-	r = read_text("/proc/self/cgroup", &self, f);
+	(void)snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	r = read_text(path, &self, f);
 	if (r < 0)
 		return r;
 	r = read_text("/proc/self/mountinfo", &mountinfo, f);

@@ -31,6 +31,8 @@ const char *cgroup_controller_name(enum cgroup_controller c); /* "memory" */
 int cgroup_host_parse(const char *mountinfo, const char *self, struct cgroup_host *ret,
 		      struct fault *f) _must_check_;
 int cgroup_host_load(struct cgroup_host *ret, struct fault *f) _must_check_;
+/* The same with the directories of another process, as far as our mounts show them. */
+int cgroup_host_load_of(pid_t pid, struct cgroup_host *ret, struct fault *f) _must_check_;
 /* ROOT/custody-user-UID, the directory that `custody setup` makes for a user in a hierarchy; heap, NULL on ENOMEM. */
 char *cgroup_host_user_dir(const char *root, uid_t uid);
 /*

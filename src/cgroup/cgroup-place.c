@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -31,10 +32,16 @@ static bool names_all(const char *dir, const char *file, unsigned int want)
 	return true;
 }
 
-/*
- * Enables WANT for the children of DIR. Refused (EBUSY) while DIR itself holds processes, except in the root.
- */
-static bool enable(const char *dir, unsigned int want)
+/* The root of the hierarchy alone has no type. */
+static bool holds_processes(int fd)
+{
+	char text[CGROUP_TEXT_MAX];
+
+	return faccessat(fd, "cgroup.type", F_OK, 0) == 0 &&
+	       (cgroup_file_read(fd, "cgroup.procs", text) < 0 || text[0]);
+}
+
+bool cgroup_place_enable(const char *dir, unsigned int want)
 {
 	_cleanup_close_ int fd = -EBADF;
 	_cleanup_strbuf_ struct strbuf words = { 0 };
@@ -42,7 +49,7 @@ static bool enable(const char *dir, unsigned int want)
 	if (names_all(dir, "cgroup.subtree_control", want))
 		return true;
 	fd = open_dir(dir);
-	if (fd < 0)
+	if (fd < 0 || holds_processes(fd))
 		return false;
 	for (unsigned int i = 0; i < _CGROUP_CONTROLLER_MAX; i++)
 		if (want & CGROUP_BIT(i))
@@ -78,7 +85,7 @@ static int move_aside(struct cgroup *c, const char *own, unsigned int want, stru
 	(void)snprintf(self, sizeof(self), "%d", (int)getpid());
 	fd = open_dir(leaf);
 	if (fd >= 0 && cgroup_file_write(fd, "cgroup.procs", self) == 0) {
-		if (enable(own, want)) {
+		if (cgroup_place_enable(own, want)) {
 			c->leaf = TAKE_PTR(leaf);
 			c->leaf_parent = TAKE_PTR(parent);
 			return 1;
@@ -94,12 +101,12 @@ static int move_aside(struct cgroup *c, const char *own, unsigned int want, stru
 /* ROOT/custody, with the controllers enabled. Other sessions may remove it concurrently while it is empty. */
 static bool make_shared(const char *root, const char *shared, unsigned int want)
 {
-	if (!enable(root, want))
+	if (!cgroup_place_enable(root, want))
 		return false;
 	for (int i = 0; i < 8; i++) {
 		if (mkdir(shared, 0755) < 0 && errno != EEXIST)
 			return false;
-		if (enable(shared, want))
+		if (cgroup_place_enable(shared, want))
 			return true;
 		if (access(shared, F_OK) == 0)
 			return false;
@@ -107,22 +114,43 @@ static bool make_shared(const char *root, const char *shared, unsigned int want)
 	return false;
 }
 
+/* Is DIR the user's systemd's, or below it?  That one enables and disables controllers there as its units need them. */
+static bool is_of_user_systemd(const char *dir)
+{
+	char unit[48];
+
+	(void)snprintf(unit, sizeof(unit), "/user@%u.service", (unsigned int)geteuid());
+	return strstr(dir, unit) != NULL;
+}
+
+/* systemd marks what it delegates. */
+static bool is_delegated(const char *dir)
+{
+	char mark = 0;
+
+	return getxattr(dir, "user.delegate", &mark, sizeof(mark)) == 1 && mark == '1';
+}
+
 /*
  * The nearest ancestor that this user owns and that enables the controllers: the new cgroup is a sibling of
- * our scope.
+ * our scope.  Below the user's systemd only if a delegated cgroup on the way to us needs the controllers there as long as we
+ * run: it would disable them, and with them our limits, when the last unit that needs them ends.
  */
 static char *find_ancestor(const struct cgroup_host *h, unsigned int want)
 {
 	_cleanup_free_ char *dir = strdup(h->v2);
 	size_t root = strlen(h->v2_root);
+	bool delegated = false;
 
 	while (dir && strlen(dir) > root) {
 		char *slash = strrchr(dir, '/');
 
 		if (!slash || (size_t)(slash - dir) < root)
 			break;
+		delegated = delegated || is_delegated(dir);
 		*slash = '\0';
-		if (names_all(dir, "cgroup.subtree_control", want) && access(dir, W_OK) == 0)
+		if ((delegated || !is_of_user_systemd(dir)) &&
+		    names_all(dir, "cgroup.subtree_control", want) && access(dir, W_OK) == 0)
 			return TAKE_PTR(dir);
 	}
 	return NULL;
@@ -143,7 +171,7 @@ int cgroup_place_v2(struct cgroup *c, const struct cgroup_host *h, unsigned int 
 	*ret = NULL;
 	if (want == 0)
 		return give(h->v2, ret, f);
-	if (access(h->v2, W_OK) == 0 && enable(h->v2, want))
+	if (access(h->v2, W_OK) == 0 && cgroup_place_enable(h->v2, want))
 		return give(h->v2, ret, f);
 
 	if (asprintf(&shared, "%s/custody", h->v2_root) < 0) {

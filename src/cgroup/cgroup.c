@@ -104,7 +104,7 @@ static int add_node(struct cgroup *c, int run_fd, const char *parent, const char
 	return 0;
 }
 
-static unsigned int wanted(const struct cgroup_limits *l)
+unsigned int cgroup_controllers(const struct cgroup_limits *l)
 {
 	return (l->memory ? CGROUP_BIT(CGROUP_MEMORY) : 0) | (l->pids ? CGROUP_BIT(CGROUP_PIDS) : 0) |
 	       (l->cpu_percent ? CGROUP_BIT(CGROUP_CPU) : 0);
@@ -202,7 +202,7 @@ int cgroup_open(int run_fd, const char *id, const struct cgroup_limits *want, st
 {
 	_cleanup_cgroup_host_ struct cgroup_host h = { 0 };
 	struct cgroup c = { 0 };
-	unsigned int need = wanted(want), v1 = 0;
+	unsigned int need = cgroup_controllers(want), v1 = 0;
 	int r;
 
 	r = cgroup_host_load(&h, f);
@@ -216,12 +216,80 @@ int cgroup_open(int run_fd, const char *id, const struct cgroup_limits *want, st
 		r = open_v1(&c, run_fd, id, &h, need & v1, f);
 	if (r == 0 && c.missing)
 		r = cgroup_explain_missing(&c, &h, f);
+	c.scope_may_help = c.missing && geteuid() != 0 && h.v2_root && !(need & v1);
 	if (r < 0) {
 		(void)!cgroup_remove(&c, NULL);
 		cgroup_done(&c);
 		return r;
 	}
 	*ret = c;
+	return 0;
+}
+
+static int move(const char *dir, int dirfd, pid_t pid, struct fault *f)
+{
+	char text[16];
+	int r;
+
+	(void)snprintf(text, sizeof(text), "%d", (int)pid);
+	r = cgroup_file_write(dirfd, "cgroup.procs", text);
+	return r < 0 ? fault_errno(f, -r, "move process %d into cgroup '%s'", (int)pid, dir) : 0;
+}
+
+/* v2 enables no controllers below a directory that holds processes. */
+static int move_holder(const struct cgroup_scope *s, struct fault *f)
+{
+	_cleanup_free_ char *leaf = NULL;
+	_cleanup_close_ int fd = -EBADF;
+
+	if (asprintf(&leaf, "%s/custody-holder", s->dir) < 0) {
+		leaf = NULL;
+		return fault_errno(f, ENOMEM, "cgroup");
+	}
+	if (mkdir(leaf, 0755) < 0)
+		return fault_errno(f, errno, "create cgroup '%s'", leaf);
+	fd = open(leaf, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return fault_errno(f, errno, "open cgroup '%s'", leaf);
+	return move(leaf, fd, s->holder, f);
+}
+
+int cgroup_open_scope(int run_fd, const char *id, const struct cgroup_scope *s,
+		      const struct cgroup_limits *want, struct cgroup *ret, struct fault *f)
+{
+	struct cgroup c = { 0 };
+	unsigned int need = cgroup_controllers(want);
+	int r = move_holder(s, f);
+
+	if (r == 0) {
+		r = add_node(&c, run_fd, s->dir, id, f);
+		if (is_refusal(r) && (!f || !f->text))
+			(void)fault_errno(f, -r, "create a cgroup in '%s'", s->dir);
+	}
+	if (r == 0) {
+		c.nodes[0].v2 = true;
+		c.nodes[0].controllers = need;
+		r = cgroup_attach(&c, s->member, f);
+	}
+	if (r == 0 && !cgroup_place_enable(s->dir, need))
+		r = fault_set(f, ENOTSUP, "the scope '%s' has not every controller that the limits need",
+			      s->dir);
+	if (r < 0) {
+		cgroup_done(&c);
+		return r;
+	}
+	*ret = c;
+	return 0;
+}
+
+int cgroup_blame_scope(struct cgroup *c, const char *reason, struct fault *f)
+{
+	_cleanup_free_ char *before = c->why;
+
+	if (asprintf(&c->why, "no scope from the user's systemd (%s); %s", reason, before ?: "") < 0) {
+		c->why = NULL;
+		return fault_errno(f, ENOMEM, "cgroup");
+	}
 	return 0;
 }
 
@@ -246,15 +314,11 @@ int cgroup_enter(const struct cgroup *c, struct fault *f)
 
 int cgroup_attach(const struct cgroup *c, pid_t pid, struct fault *f)
 {
-	char text[16];
-
-	(void)snprintf(text, sizeof(text), "%d", (int)pid);
 	for (size_t i = 0; i < c->n_nodes; i++) {
-		int r = c->nodes[i].v2 ? cgroup_file_write(c->nodes[i].fd, "cgroup.procs", text) : 0;
+		int r = c->nodes[i].v2 ? move(c->nodes[i].dir, c->nodes[i].fd, pid, f) : 0;
 
 		if (r < 0)
-			return fault_errno(f, -r, "move process %d into cgroup '%s'", (int)pid,
-					   c->nodes[i].dir);
+			return r;
 	}
 	return 0;
 }

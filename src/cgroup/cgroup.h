@@ -22,6 +22,8 @@ struct cgroup_limits {
 	uint64_t cpu_percent; /* 100 = one core, 0 = none */
 };
 
+unsigned int cgroup_controllers(const struct cgroup_limits *l); /* CGROUP_BIT()s of those that are set */
+
 #define CGROUP_NODES_MAX (_CGROUP_CONTROLLER_MAX + 1)
 
 struct cgroup_node {
@@ -39,6 +41,7 @@ struct cgroup {
 	unsigned int missing; /* CGROUP_BIT()s that were requested and are not available */
 	bool setup_helps;     /* root can delegate the missing ones: `custody setup` */
 	char *why;	      /* for messages: why `missing` is not available */
+	bool scope_may_help; /* an ordinary user, and only v2: the user's systemd may delegate the missing ones */
 };
 
 struct cgroup_counters {
@@ -49,6 +52,18 @@ struct cgroup_counters {
 /* RUN_FD is the session's directory. Unavailable limits are not an error; they are listed in `missing`. */
 int cgroup_open(int run_fd, const char *id, const struct cgroup_limits *want, struct cgroup *ret,
 		struct fault *f) _must_check_;
+/*
+ * The same in S->dir, a scope of systemd that is delegated to this user and holds two processes: HOLDER goes into a leaf of its own,
+ * which no limit concerns, and MEMBER into the session's cgroup.  Nothing is `missing` afterwards.
+ */
+struct cgroup_scope {
+	const char *dir;
+	pid_t holder, member;
+};
+int cgroup_open_scope(int run_fd, const char *id, const struct cgroup_scope *s,
+		      const struct cgroup_limits *want, struct cgroup *ret, struct fault *f) _must_check_;
+/* Puts REASON, for which no scope was given, before C->why. */
+int cgroup_blame_scope(struct cgroup *c, const char *reason, struct fault *f) _must_check_;
 int cgroup_clone_fd(const struct cgroup *c); /* for CLONE_INTO_CGROUP, or -EBADF */
 /*
  * Into the v1 hierarchies, by the process itself and while it has one thread.  Moving oneself by "0" in `tasks` takes

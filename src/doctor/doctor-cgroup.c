@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "doctor/doctor-host.h"
 #include "cgroup/cgroup-place.h"
+#include "cgroup/scope.h"
 #include "run/run-limits.h"
 
 /* Is NAME a word of DIR/FILE? */
@@ -68,6 +69,23 @@ static void add_missing(struct doctor_report *r, const struct cgroup *c)
 		   names.text ? names.text : "limits", c->why);
 }
 
+/* 1: the missing controllers come from the user's systemd, as `custody run` does it; 0 and C->why: it does not. */
+static int ask_systemd(const struct cgroup_host *h, struct cgroup *c, struct fault *f)
+{
+	_cleanup_fault_ struct fault why = { 0 };
+	_cleanup_close_ int fd = -EBADF;
+	unsigned int all = 0, v1 = 0;
+	int r = cgroup_explain_missing(c, h, f);
+
+	for (unsigned int i = 0; i < _CGROUP_CONTROLLER_MAX; i++) {
+		all |= CGROUP_BIT(i);
+		v1 |= h->v1[i] ? CGROUP_BIT(i) : 0;
+	}
+	if (r < 0 || geteuid() == 0 || v1 || !h->v2_root)
+		return r;
+	return scope_connect(all, &fd, &why) == 0 ? 1 : cgroup_blame_scope(c, fault_text(&why), f);
+}
+
 void doctor_check_cgroups(struct doctor_report *r)
 {
 	_cleanup_cgroup_host_ struct cgroup_host h = { 0 };
@@ -82,8 +100,12 @@ void doctor_check_cgroups(struct doctor_report *r)
 		c.missing |= e == 0 && !found ? CGROUP_BIT(i) : 0;
 	}
 	if (e == 0 && c.missing)
-		e = cgroup_explain_missing(&c, &h, &f);
-	if (e < 0)
+		e = ask_systemd(&h, &c, &f);
+	if (e > 0)
+		doctor_add(
+			r, "HOST-CGROUP", DOCTOR_OK, DOCTOR_INFO, NULL,
+			"memory, pids and cpu can be limited: cgroup v2, in a scope from the user's systemd");
+	else if (e < 0)
 		doctor_add(r, "HOST-CGROUP", DOCTOR_UNKNOWN, DOCTOR_WARN, NULL, "%s", fault_text(&f));
 	else if (c.missing)
 		add_missing(r, &c);

@@ -75,7 +75,8 @@ static const struct {
 	  "pidfd_open, Linux 5.3." },
 	{ "HOST-CGROUP",
 	  "A cgroup enforces the limits of memory, processes and processor time.  As root custody creates one on v1, v2 and hybrid\n"
-	  "hosts.  A user needs a delegated one: 'sudo custody setup USER' makes that once, for all runs of USER.  With 'custody\n"
+	  "hosts.  A user needs a delegated one: on cgroup v2 custody asks the user's own systemd for a scope for each run; where there\n"
+	  "is none, 'sudo custody setup USER' makes a cgroup once, for all runs of USER.  With 'custody\n"
 	  "run --without LIMIT', or 'enforce.optional' of a profile, a run starts without the limits that are missing here, a line\n"
 	  "on stderr names them on each run, and limits of processes hold in their place (custody-run(1))." },
 	{ "HOST-SUBUID",

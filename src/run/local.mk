@@ -23,5 +23,6 @@ librun_a_SOURCES += \
 	src/run/run-prepare.c src/run/run-prepare.h \
 	src/run/run-recover.c src/run/run-recover.h \
 	src/run/run-recovery-files.c src/run/run-recovery-files.h \
+	src/run/run-scope.c src/run/run-scope.h \
 	src/run/run-supervise.c \
 	src/run/run.c src/run/run.h

@@ -17,6 +17,7 @@
 #include "run/run-prepare.h"
 #include "run/run-recover.h"
 #include "run/run-impl.h"
+#include "run/run-scope.h"
 #include "session/session-owners.h"
 #include "worktree/overlay-server.h"
 #include "worktree/mount-watch.h"
@@ -57,7 +58,10 @@ struct job {
 		undescribed; /* why session.json or the files for recovery are missing; code 0: they exist */
 	struct mount_watch *watch;
 	struct overlay_server *server;
-	struct run_limits_instead limits;
+	struct run_limits_instead instead;
+	struct run_scope *scope;
+	struct cgroup *cgroup;
+	struct cgroup_limits *limits;
 };
 
 /* session.json, and the files from which recovery works if this process is killed. */
@@ -78,12 +82,28 @@ static int describe_session(struct job *j)
 }
 
 /* While the creator works. */
-static void creating(void *arg)
+static void creating(void *arg, pid_t creator)
 {
 	struct job *j = arg;
 
+	run_scope_ask(j->scope, creator);
 	if (describe_session(j) == 0)
 		run_housekeeping(&j->run->ledger);
+}
+
+/* The creator waits. */
+static int place(void *arg, pid_t creator, struct fault *f)
+{
+	struct job *j = arg;
+	int r;
+
+	j->run->decision.refused = REFUSED_LIMITS;
+	r = run_scope_join(j->scope, creator, j->cgroup, f);
+	if (r == 0)
+		r = require_limits(j->run, j->cgroup, j->limits, &j->instead, f);
+	if (r == 0)
+		j->run->decision.refused = REFUSED_SETUP;
+	return r;
 }
 
 /* While init proves the layers. */
@@ -133,7 +153,7 @@ static int release(void *arg, pid_t pid, const enum layer_state *layers, struct 
 	r = hold_worktree(j, pid, f);
 	seam("worktree-held");
 	if (r == 0)
-		r = run_limits_set(&j->limits, pid, f);
+		r = run_limits_set(&j->instead, pid, f);
 	if (r == 0)
 		r = decision_consume(&j->run->decision, f);
 	seam("approval-consumed");
@@ -230,6 +250,16 @@ static void return_owners(const struct session *s)
 		log_error("%s", fault_text(&f));
 }
 
+static int open_cgroup(struct job *j, struct fault *f)
+{
+	const struct session *s = &j->run->session;
+
+	j->scope->run_fd = s->run_fd;
+	j->scope->id = s->id;
+	j->scope->want = j->limits;
+	return run_scope_open(j->scope, j->run->plan.dirs.libexec, j->cgroup, f);
+}
+
 static void capture(const struct job *j)
 {
 	const struct run *run = j->run;
@@ -252,6 +282,7 @@ int run_supervise(struct run *run, struct fault *f)
 	struct session *s = &run->session;
 	struct decision *decision = &run->decision;
 	_cleanup_cgroup_ struct cgroup cgroup = { 0 };
+	_cleanup_run_scope_ struct run_scope scope = RUN_SCOPE_NONE;
 	_cleanup_run_evidence_ struct run_evidence evidence = RUN_EVIDENCE_NONE;
 	_cleanup_overlay_server_ struct overlay_server server = OVERLAY_SERVER_NONE;
 	_cleanup_output_log_ struct output_log log = OUTPUT_LOG_NONE;
@@ -278,9 +309,14 @@ int run_supervise(struct run *run, struct fault *f)
 		.status_fd = o->status_fd,
 	};
 	_cleanup_fault_ struct fault left = { 0 };
-	struct job job = {
-		.run = run, .evidence = &evidence, .log = &log, .watch = &watch, .server = &server
-	};
+	struct job job = { .run = run,
+			   .evidence = &evidence,
+			   .log = &log,
+			   .watch = &watch,
+			   .server = &server,
+			   .scope = &scope,
+			   .cgroup = &cgroup,
+			   .limits = &w.limits };
 	int r;
 
 	set_limits(d, &w);
@@ -293,10 +329,11 @@ int run_supervise(struct run *run, struct fault *f)
 	if (r == 0)
 		r = open_log(o, s, &log_dir, &log, f);
 	if (r == 0)
-		r = cgroup_open(s->run_fd, s->id, &w.limits, &cgroup, f);
+		r = open_cgroup(&job, f);
 	if (r == 0) {
+		w.place = scope.open ? place : NULL;
 		decision->refused = REFUSED_LIMITS;
-		r = require_limits(run, &cgroup, &w.limits, &job.limits, f);
+		r = require_limits(run, &cgroup, &w.limits, &job.instead, f);
 	}
 	if (r == 0) {
 		decision->refused = REFUSED_SETUP;

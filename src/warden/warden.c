@@ -245,6 +245,14 @@ void warden_drain(struct warden *w)
 	}
 }
 
+static int release_creator(struct warden *w, struct fault *f)
+{
+	int r = creator_release(&w->creator, f);
+
+	seam("creator-released");
+	return r;
+}
+
 static int spawn(struct warden *w, struct fault *f)
 {
 	int pair[2], r;
@@ -273,10 +281,22 @@ static int spawn(struct warden *w, struct fault *f)
 	seam("creator-forked");
 	if (!w->creator.cloned_into)
 		r = cgroup_attach(w->job->cgroup, w->creator.pid, f);
-	if (r == 0)
-		r = creator_release(&w->creator, f);
-	seam("creator-released");
+	if (r == 0 && !w->job->place)
+		r = release_creator(w, f);
 	return r;
+}
+
+/* One that has exited has sent the reason, which is nearer to the cause than that it cannot be moved. */
+static int place(struct warden *w, struct fault *f)
+{
+	struct pollfd p = { .fd = w->creator.pidfd, .events = POLLIN };
+	int r = w->job->place(w->job->arg, w->creator.pid, f);
+
+	if (r < 0 && poll(&p, 1, 0) != 1)
+		return r;
+	if (r < 0 && f)
+		fault_done(f);
+	return release_creator(w, f);
 }
 
 void warden_done(struct warden *w)
@@ -334,10 +354,12 @@ int warden_run(const struct warden_job *job, struct run_result *ret, struct faul
 	if (r == 0) {
 		warden_arm(&w.setup_at, timeout_of(&w, SETUP_MAX_MS));
 		if (job->creating)
-			job->creating(job->arg);
+			job->creating(job->arg, w.creator.pid);
 		cgroup_sweep(job->cgroup);
-		r = supervise(&w, f);
+		r = job->place ? place(&w, f) : 0;
 	}
+	if (r == 0)
+		r = supervise(&w, f);
 	warden_exec_over(&w);
 	if (r < 0) {
 		clean_up(&w);

@@ -48,7 +48,12 @@ struct warden_job {
 	/* In the creator, a child: directories, mounts and config of the container (creator.h). */
 	int (*prepare)(void *arg, struct runtime_request *rq, struct fault *f);
 	/* In the supervisor, once, while the creator works.  May be NULL. */
-	void (*creating)(void *arg);
+	void (*creating)(void *arg, pid_t creator);
+	/*
+	 * In the supervisor, after `creating`: moves the creator, which waits, into the cgroup, if that was not ready when
+	 * the creator was spawned.  May be NULL.
+	 */
+	int (*place)(void *arg, pid_t creator, struct fault *f);
 	/* In the supervisor, once, when the first process exists and its layers are not proven yet. May be NULL. */
 	void (*created)(void *arg);
 	/*

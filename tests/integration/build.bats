@@ -196,9 +196,9 @@ verify() { # STATUS EXPRESSION FILE TEXT: after sed EXPRESSION on FILE of the tr
 	[[ $list == */share/custody/profiles/offline.json* ]]
 	[[ $list == */share/custody/bats/custody.bash* ]]
 	while read -r prog; do
-		# Two exceptions: libsystemd has no static archive, and libarchive is needed only where a share is slow.
+		# Exceptions: libsystemd has no static archive, and libarchive is needed only where a share is slow.
 		case ${prog##*/} in
-		custody-runtime-systemd | custody-pack) continue ;;
+		custody-runtime-systemd | custody-scope | custody-pack) continue ;;
 		esac
 		[ "$(head -c 4 "$prog" | tr -d '\0')" = $'\x7fELF' ] || continue
 		run readelf -l "$prog"

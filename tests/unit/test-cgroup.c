@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -229,6 +230,37 @@ static void ancestor_that_hands_out_controllers(void)
 	clean();
 }
 
+/* PLAT-3: below the user's systemd, which disables controllers again, only with a delegated cgroup on the way to us. */
+static void ancestor_of_the_users_systemd_only_from_a_delegated_cgroup(void)
+{
+	_cleanup_cgroup_host_ struct cgroup_host h = { 0 };
+	_cleanup_free_ char *own = NULL, *slice = NULL;
+	char unit[48], dir[96];
+
+	CHECK(mkdtemp(root));
+	(void)snprintf(unit, sizeof(unit), "user@%u.service", (unsigned int)geteuid());
+	put("", unit, NULL);
+	(void)snprintf(dir, sizeof(dir), "%s/app.slice", unit);
+	put(unit, "app.slice", NULL);
+	put(dir, "cgroup.subtree_control", "cpu memory pids\n");
+	put(dir, "own", NULL);
+	CHECK(asprintf(&slice, "/%s", dir) > 0 && asprintf(&own, "%s/%s/own", root, dir) > 0);
+	h.v2_root = strdup(root);
+	h.v2 = strdup(own);
+	/* No controllers of our own, and not alone. */
+	(void)snprintf(dir, sizeof(dir), "%s/app.slice/own", unit);
+	put(dir, "cgroup.controllers", "memory\n");
+	put(dir, "cgroup.subtree_control", NULL);
+	put(dir, "cgroup.procs", "1\n2\n");
+	put("", "cgroup.subtree_control", NULL);
+	CHECK(placed(&h, CGROUP_BIT(CGROUP_MEMORY), NULL));
+	CHECK(setxattr(own, "user.delegate", "0", 1, 0) == 0);
+	CHECK(placed(&h, CGROUP_BIT(CGROUP_MEMORY), NULL));
+	CHECK(setxattr(own, "user.delegate", "1", 1, 0) == 0);
+	CHECK(placed(&h, CGROUP_BIT(CGROUP_MEMORY), slice));
+	clean();
+}
+
 static void only_names_of_sessions_are_swept(void)
 {
 	static const char *const others[] = {
@@ -257,4 +289,5 @@ TAP_MAIN(T(only_names_of_sessions_are_swept), T(pure_v1), T(pure_v2), T(hybrid_h
 	 T(escaped_mount_point), T(no_cgroups_at_all), T(other_file_systems_are_not_taken_for_cgroups),
 	 T(keys_are_whole_words_at_line_starts), T(words_are_whole), T(without_limits_a_child_of_our_own),
 	 T(our_own_when_it_hands_out_controllers), T(root_uses_the_shared_place_when_our_own_is_busy),
-	 T(ancestor_that_hands_out_controllers))
+	 T(ancestor_that_hands_out_controllers),
+	 T(ancestor_of_the_users_systemd_only_from_a_delegated_cgroup))
