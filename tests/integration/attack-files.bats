@@ -320,7 +320,7 @@ seamed_as_user() {
 	tried -v "$w/x/file:/mnt" -- cat /mnt
 	cd "$w/x"
 	tried -- cat file
-	run "${CUSTODY_AS[@]}" "$CUSTODY" run --profile "$CUSTODY_HOME/user.json" -v "$w/x:/mnt" -- cat file /mnt/file
+	run --separate-stderr "${CUSTODY_AS[@]}" "$CUSTODY" run --profile "$CUSTODY_HOME/user.json" -v "$w/x:/mnt" -- cat file /mnt/file
 	[ "$status" -eq 0 ]
 	[ "$output" = $'mine\nmine' ]
 	cd "$CUSTODY_HOME"
