@@ -220,6 +220,7 @@ static int plan_cgroups(struct setup_plan *p, struct fault *f)
 
 struct subid {
 	const char *path;
+	uint32_t self; /* the user's own id in this file */
 	char *text;
 	bool exists;
 	int has; /* a range of the user */
@@ -275,7 +276,7 @@ static int read_subid(const struct setup_plan *p, struct subid *file, struct fau
 	int r = setup_subid_read(file->path, &file->text, &file->exists, f);
 
 	if (r == 0)
-		r = setup_subid_check(file->text, file->path, p->user.name, p->user.uid, f);
+		r = setup_subid_check(file->text, file->path, p->user.name, p->user.uid, file->self, f);
 	file->has = r;
 	return r < 0 ? r : 0;
 }
@@ -283,7 +284,8 @@ static int read_subid(const struct setup_plan *p, struct subid *file, struct fau
 /* The same range for users and groups, where both are missing. */
 static int plan_subids(struct setup_plan *p, struct fault *f)
 {
-	struct subid files[] = { { .path = "/etc/subuid" }, { .path = "/etc/subgid" } };
+	struct subid files[] = { { .path = "/etc/subuid", .self = p->user.uid },
+				 { .path = "/etc/subgid", .self = p->user.gid } };
 	uint64_t start = SUBID_START;
 	int r = 0;
 

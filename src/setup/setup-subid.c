@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,105 +12,30 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "state/subid.h"
 
-#define FILE_MAX ((size_t)1024 * 1024)
-#define OWNER_SIZE 256
-
-struct range {
-	char owner[OWNER_SIZE];
-	uint64_t start, count;
-};
-
-static int read_number(const char *text, size_t len, uint64_t *ret)
+int setup_subid_check(const char *text, const char *path, const char *name, uid_t uid, uint32_t self,
+		      struct fault *f)
 {
-	char copy[24];
+	const struct subid_ask ask = { .file = path,
+				       .name = name,
+				       .uid = uid,
+				       .self = self,
+				       .reserved_first = SUBID_RESERVED_FIRST,
+				       .reserved_last = SUBID_RESERVED_LAST };
+	struct id_extents ids;
+	int r = subid_choose(text, strlen(text), &ask, &ids, f);
 
-	if (len == 0 || len >= sizeof(copy))
-		return -EINVAL;
-	memcpy(copy, text, len);
-	copy[len] = '\0';
-	return str_to_u64(copy, ret);
-}
-
-/* The range of the next line; lines that are none are skipped, as shadow does. */
-static bool next_range(const char **text, struct range *ret)
-{
-	while (**text) {
-		const char *line = *text, *end = strchrnul(line, '\n');
-		const char *start = memchr(line, ':', (size_t)(end - line));
-		const char *count = start ? memchr(start + 1, ':', (size_t)(end - start - 1)) : NULL;
-
-		*text = *end ? end + 1 : end;
-		if (!count || start == line || (size_t)(start - line) >= OWNER_SIZE || line[0] == '#' ||
-		    read_number(start + 1, (size_t)(count - start - 1), &ret->start) < 0 ||
-		    read_number(count + 1, (size_t)(end - count - 1), &ret->count) < 0 || ret->count == 0)
-			continue;
-		memcpy(ret->owner, line, (size_t)(start - line));
-		ret->owner[start - line] = '\0';
-		return true;
+	if (r == -ENOENT) {
+		fault_done(f);
+		return 0;
 	}
-	return false;
-}
-
-/* A sum may be larger than 64 bits. */
-static bool overlap(const struct range *r, uint64_t start, uint64_t count)
-{
-	return r->start >= start ? r->start - start < count : start - r->start < r->count;
-}
-
-static bool is_of(const struct range *r, const char *name, uid_t uid)
-{
-	char number[16];
-
-	(void)snprintf(number, sizeof(number), "%u", (unsigned int)uid);
-	return str_eq(r->owner, name) || str_eq(r->owner, number);
-}
-
-static int require_alone(const char *text, const char *path, const struct range *own, const char *name,
-			 uid_t uid, struct fault *f)
-{
-	struct range r;
-
-	while (next_range(&text, &r)) {
-		_cleanup_free_ char *shown = str_escape(r.owner);
-
-		if (is_of(&r, name, uid) || !overlap(&r, own->start, own->count))
-			continue;
-		return fault_set(f, EEXIST,
-				 "'%s': the range of '%s' (%" PRIu64 ":%" PRIu64
-				 ") overlaps that of '%s' (%" PRIu64 ":%" PRIu64 "): correct one of them",
-				 path, name, own->start, own->count, shown ? shown : "?", r.start, r.count);
-	}
-	return 0;
-}
-
-int setup_subid_check(const char *text, const char *path, const char *name, uid_t uid, struct fault *f)
-{
-	const char *rest = text;
-	struct range r;
-	int has = 0;
-
-	while (next_range(&rest, &r)) {
-		int e;
-
-		if (!is_of(&r, name, uid))
-			continue;
-		has = 1;
-		e = require_alone(text, path, &r, name, uid, f);
-		if (e < 0)
-			return e;
-	}
-	return has;
+	return r < 0 ? r : 1;
 }
 
 bool setup_subid_is_free(const char *text, uint64_t start)
 {
-	struct range r;
-
-	while (next_range(&text, &r))
-		if (overlap(&r, start, SETUP_SUBID_COUNT))
-			return false;
-	return true;
+	return !subid_is_granted(text, strlen(text), start, SETUP_SUBID_COUNT);
 }
 
 int setup_subid_read(const char *path, char **ret, bool *ret_exists, struct fault *f)
@@ -126,7 +50,7 @@ int setup_subid_read(const char *path, char **ret, bool *ret_exists, struct faul
 	if (fd < 0 && errno != ENOENT)
 		return fault_errno(f, errno, "open '%s'", path);
 	if (exists)
-		r = fault_wrap(f, fd_read_all(fd, FILE_MAX, ret, &len, f), "'%s'", path);
+		r = fault_wrap(f, fd_read_all(fd, SUBID_TEXT_MAX, ret, &len, f), "'%s'", path);
 	else if (!(*ret = strdup("")))
 		r = fault_errno(f, ENOMEM, "'%s'", path);
 	if (r >= 0 && ret_exists)

@@ -13,8 +13,11 @@
  */
 #define SETUP_SUBID_COUNT 65536
 
-/* Pure.  1: NAME (or UID) has a range; 0: none.  -EEXIST: one overlaps the range of another owner, whom F names. */
-int setup_subid_check(const char *text, const char *path, const char *name, uid_t uid,
+/*
+ * Pure.  1: NAME (or UID) has a range; 0: none.  Refuses every text that a run refuses (state/subid.h).  SELF: the id of NAME
+ * that is no subordinate one, a uid or a gid.
+ */
+int setup_subid_check(const char *text, const char *path, const char *name, uid_t uid, uint32_t self,
 		      struct fault *f) _must_check_;
 /* Pure: is every id of START and the SETUP_SUBID_COUNT - 1 after it in no range of TEXT? */
 bool setup_subid_is_free(const char *text, uint64_t start);

@@ -166,6 +166,11 @@ static int refuse(const struct subid_ask *ask, const struct entry *e, const char
 			 e->first, e->last, why);
 }
 
+static int shown_len(const struct entry *e)
+{
+	return (int)(e->owner_len < OWNER_SHOWN ? e->owner_len : OWNER_SHOWN);
+}
+
 static int require_own_only(const struct entries *l, const struct entry *e, const struct subid_ask *ask,
 			    struct fault *f)
 {
@@ -183,9 +188,13 @@ static int require_own_only(const struct entries *l, const struct entry *e, cons
 		/* By name and by uid, for example. */
 		if (x->own && x->first == e->first && x->last == e->last)
 			continue;
-		return fault_set(f, EPERM, "lines %zu and %zu of '%s' overlap: %s",
+		if (x->own)
+			return fault_set(f, EPERM, "lines %zu and %zu of '%s' overlap: give each id once",
+					 e->line < x->line ? e->line : x->line,
+					 e->line < x->line ? x->line : e->line, ask->file);
+		return fault_set(f, EPERM, "lines %zu and %zu of '%s' overlap: '%.*s' has ids of '%.*s'",
 				 e->line < x->line ? e->line : x->line, e->line < x->line ? x->line : e->line,
-				 ask->file, x->own ? "give each id once" : "two users have the same ids");
+				 ask->file, shown_len(x), x->owner, shown_len(e), e->owner);
 	}
 	return 0;
 }
@@ -231,6 +240,17 @@ int subid_choose(const char *text, size_t len, const struct subid_ask *ask, stru
 				 ask->name);
 	*ret = e;
 	return 0;
+}
+
+bool subid_is_granted(const char *text, size_t len, uint64_t first, uint64_t count)
+{
+	struct span rest = { text, len }, line;
+	struct entry e;
+
+	while (next_line(&rest, &line))
+		if (parse_entry(line, &e) && e.last >= first && e.first < first + count)
+			return true;
+	return false;
 }
 
 /* Not the first extent: that is the caller's own id. */

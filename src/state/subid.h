@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,9 @@
  */
 #define SUBID_USED_MAX UINT32_C(65535) /* ids beside the caller's own, as podman */
 #define SUBID_TEXT_MAX ((size_t)1024 * 1024)
+/* The whole of id_range in custody.json: ids of root's sessions and bundles. */
+#define SUBID_RESERVED_FIRST UINT32_C(1879048192)
+#define SUBID_RESERVED_LAST UINT32_C(2147483647)
 
 struct subid_ask {
 	const char *file;			/* for messages */
@@ -29,6 +33,9 @@ struct subid_ask {
  */
 int subid_choose(const char *text, size_t len, const struct subid_ask *ask, struct id_extents *ret,
 		 struct fault *f) _must_check_;
+
+/* Does a line of TEXT grant one of COUNT ids from FIRST on?  A line that cannot be read, which subid_choose refuses, grants none. */
+bool subid_is_granted(const char *text, size_t len, uint64_t first, uint64_t count);
 
 /*
  * TEXT is /etc/passwd or /etc/group.  Refuses extents that contain the id of an account in it (KIND: "user", "group"), other

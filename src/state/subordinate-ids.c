@@ -14,9 +14,6 @@
 
 #define SUBUID_FILE "/etc/subuid"
 #define SUBGID_FILE "/etc/subgid"
-/* The whole of id_range in custody.json: ids of root's sessions and bundles. */
-#define RESERVED_FIRST UINT32_C(1879048192)
-#define RESERVED_LAST UINT32_C(2147483647)
 
 static int read_text(const char *path, char **ret, size_t *ret_len, struct fault *f)
 {
@@ -81,8 +78,8 @@ int subordinate_ids_find(struct id_map *ret, struct fault *f)
 	struct subid_ask ask = { .name = name,
 				 .uid = geteuid(),
 				 .self = geteuid(),
-				 .reserved_first = RESERVED_FIRST,
-				 .reserved_last = RESERVED_LAST };
+				 .reserved_first = SUBID_RESERVED_FIRST,
+				 .reserved_last = SUBID_RESERVED_LAST };
 	struct id_map m = { 0 };
 	int r;
 

@@ -19,7 +19,7 @@ static int check(const char *text, const char **ret_why)
 	int r;
 
 	fault_done(&f);
-	r = setup_subid_check(text, "/etc/subuid", "alice", 1000, &f);
+	r = setup_subid_check(text, "/etc/subuid", "alice", 1000, 1000, &f);
 	*ret_why = r < 0 ? fault_text(&f) : "";
 	return r;
 }
@@ -35,15 +35,28 @@ static void PLAT_3_a_range_is_found_by_name_and_by_number(void)
 		{ "1000:100000:65536", 1 },
 		{ "bob:1:2\nalice:100000:1", 1 },
 		{ "alicea:100000:65536\nalic:1:1\n10000:1:1\n", 0 },
-		/* Lines that give nothing. */
-		{ "alice:100000:0\n", 0 },
-		{ "alice:100000\nalice\nalice::5\nalice:x:5\nalice:5:\n#alice:1:2\n:1:2\n", 0 },
-		{ "alice:1:99999999999999999999\n", 0 },
+		{ "#alice:1:2\n\nbob:5:6\n", 0 },
 	};
 	const char *why;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		CHECK(check(rows[i].text, &why) == rows[i].has);
+}
+
+/* A run refuses these, so setup does not say that the user has ids, and adds none beside them. */
+static void PLAT_3_a_line_that_a_run_refuses_is_refused(void)
+{
+	static const char *const rows[] = {
+		"alice:100000:0\n", "alice:100000\n", "bob::5\nalice:100000:65536\n",
+		"alice:x:5\n",	    ":1:2\n",	      "alice:1:99999999999999999999\n",
+		"alice:0:65536\n",  "alice:1000:1\n", "alice:1879048192:65536\n",
+	};
+	const char *why;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		CHECK(check(rows[i], &why) < 0);
+		CHECK(strstr(why, "'/etc/subuid'"));
+	}
 }
 
 static void PLAT_3_a_range_that_overlaps_is_refused_by_both_names(void)
@@ -52,20 +65,19 @@ static void PLAT_3_a_range_that_overlaps_is_refused_by_both_names(void)
 		"alice:100000:65536\nbob:165535:1\n",
 		"bob:165535:1\nalice:100000:65536\n",
 		"alice:100000:65536\nbob:99999:2\n",
-		"alice:100000:10\nbob:1:18446744073709551615\n",
-		"bob:18446744073709551615:2\nalice:18446744073709551615:1\n",
+		"alice:100000:10\nbob:1:4294967294\n",
 		"alice:1:1\nalice:100000:65536\nbob:100000:65536\n",
 	};
 	static const char *const apart[] = {
 		"alice:100000:65536\nbob:165536:65536\n",
 		"bob:99999:1\nalice:100000:65536\n",
-		"alice:100000:65536\nalice:100000:65536\n1000:100001:5\n",
+		"alice:100000:65536\nalice:100000:65536\n1000:100000:65536\n",
 		"bob:1:10\ncarol:1:10\nalice:100000:1\n",
 	};
 	const char *why;
 
 	for (size_t i = 0; i < ARRAY_SIZE(overlapping); i++) {
-		CHECK(check(overlapping[i], &why) == -EEXIST);
+		CHECK(check(overlapping[i], &why) == -EPERM);
 		CHECK(strstr(why, "'alice'") && strstr(why, "'bob'"));
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(apart); i++)
@@ -163,7 +175,7 @@ static void PLAT_3_a_record_survives_its_file(void)
 	CHECK(rmdir(dir) == 0);
 }
 
-TAP_MAIN(T(PLAT_3_a_range_is_found_by_name_and_by_number),
+TAP_MAIN(T(PLAT_3_a_range_is_found_by_name_and_by_number), T(PLAT_3_a_line_that_a_run_refuses_is_refused),
 	 T(PLAT_3_a_range_that_overlaps_is_refused_by_both_names),
 	 T(PLAT_3_a_start_is_free_only_if_no_id_after_it_is_taken),
 	 T(PLAT_3_a_line_is_added_and_removed_without_a_trace), T(PLAT_3_a_record_survives_its_file))

@@ -82,8 +82,8 @@ static void PLAT_3_ranges_with_other_ids_are_refused(void)
 static void PLAT_3_ranges_that_overlap_are_refused(void)
 {
 	CHECK(fails("ada:100000:65536\nbob:165535:1\n", EPERM,
-		    "lines 1 and 2 of '/etc/subuid' overlap: two users"));
-	CHECK(fails("bob:100000:65536\nada:100000:65536\n", EPERM, "two users have the same ids"));
+		    "lines 1 and 2 of '/etc/subuid' overlap: 'bob' has ids of 'ada'"));
+	CHECK(fails("bob:100000:65536\nada:100000:65536\n", EPERM, "'bob' has ids of 'ada'"));
 	CHECK(fails("ada:100000:10\nada:100005:10\n", EPERM, "give each id once"));
 	CHECK(gives("ada:100000:65536\nbob:165536:1\ncyd:99999:1\n", "0:1000:1,1:100000:65535"));
 	/* Of others: not the caller's. */
