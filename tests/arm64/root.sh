@@ -29,13 +29,13 @@ key=$(cksum <"$0")
 rm -rf "$root" "$root.new"
 mkdir -p "$root.new"
 trap 'rm -rf "$root.new" "$root.debs"' EXIT
-# The mirror that this host's own apt uses: no other is known to be reachable.
+# The mirror that this host's own apt uses: no other is known to be reachable.  Empty: debootstrap's own default.
 # shellcheck disable=SC2016 # apt's own variables
 mirror=$(apt-get indextargets --format '$(SITE) $(RELEASE) $(COMPONENT) $(CREATED_BY)' |
 	awk '$2 == "bookworm" && $3 == "main" && $4 == "Packages" && !n++ { print $1 }')
 rm -rf "$root.debs"
 unshare -m --propagation private debootstrap --download-only --arch=arm64 --variant=minbase --include="$packages" \
-	"$suite" "$root.debs" "${mirror:-http://deb.debian.org/debian}" >"$root.log" 2>&1 ||
+	"$suite" "$root.debs" ${mirror:+"$mirror"} >"$root.log" 2>&1 ||
 	{ tail -n 20 "$root.log" >&2; die 'debootstrap failed'; }
 
 for dir in bin sbin lib; do
