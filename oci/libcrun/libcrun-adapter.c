@@ -11,6 +11,7 @@
 #include "oci/libcrun/libcrun-guard.h"
 #include "oci/libcrun/libcrun-ids.h"
 #include "oci/libcrun/libcrun-source.h"
+#include "oci/libcrun/libcrun-target.h"
 #include "oci/libcrun/libcrun.h"
 
 /*
@@ -123,7 +124,9 @@ static int create(const struct runtime_request *rq, pid_t *ret_pid, struct fault
 	if (!container)
 		return report(err, "read config.json", f);
 
+	target_begin();
 	r = libcrun_container_create(&ctx, container, 0, &err);
+	target_end();
 	ctx.fifo_exec_wait_fd = fd_close(ctx.fifo_exec_wait_fd);
 	if (r != 0)
 		return report_create(err, f);

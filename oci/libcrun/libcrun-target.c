@@ -37,6 +37,7 @@
 
 /* The process creates one container: one root, and one target at a time. */
 static struct {
+	bool making;
 	bool on;
 	bool fresh;   /* `ids` has every mount but the one on the target */
 	bool pending; /* the mount on the target has not been seen */
@@ -56,6 +57,16 @@ static struct anchor {
 void target_watch(void)
 {
 	watch.on = true;
+}
+
+void target_begin(void)
+{
+	watch.making = true;
+}
+
+void target_end(void)
+{
+	watch.making = false;
 }
 
 /* --- rule 1 ------------------------------------------------------------------------------------------------------ */
@@ -282,7 +293,7 @@ static void keep_anchor(const char *path, int fd)
 
 bool target_is_root(int fd)
 {
-	return watch.rootfd < 0 || fd == watch.rootfd;
+	return watch.making && (watch.rootfd < 0 || fd == watch.rootfd);
 }
 
 int target_reopen(int rootfd, const char *name, int flags)

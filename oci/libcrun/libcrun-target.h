@@ -11,7 +11,11 @@
 /* From now on each target that libcrun opens again after a mount must be on the new mount; costs a read of mountinfo or more. */
 void target_watch(void);
 
-/* False: FD is another directory than the one in which targets are opened. */
+/* libcrun creates a container between these two.  Elsewhere this program itself opens directories as libcrun opens targets. */
+void target_begin(void);
+void target_end(void);
+
+/* False: no container is being created, or FD is another directory than the one in which targets are opened. */
 bool target_is_root(int fd);
 
 /* A target of proc or sysfs: like openat, but no component of PATH may be a link. */

@@ -135,9 +135,10 @@ int runtime_create(const struct runtime_call *c, const char *config, struct faul
 		r = load(&u, config, &container, f);
 	if (r < 0)
 		return r;
-	if (libcrun_container_create(&u.ctx, container, 0, &err) != 0)
-		return report(&u, err, "create", f);
-	return 0;
+	target_begin();
+	r = libcrun_container_create(&u.ctx, container, 0, &err);
+	target_end();
+	return r != 0 ? report(&u, err, "create", f) : 0;
 }
 
 int runtime_run(const struct runtime_call *c, const char *config, int *ret_status, struct fault *f)
@@ -153,7 +154,9 @@ int runtime_run(const struct runtime_call *c, const char *config, int *ret_statu
 		r = load(&u, config, &container, f);
 	if (r < 0)
 		return r;
+	target_begin();
 	r = libcrun_container_run(&u.ctx, container, 0, &err);
+	target_end();
 	if (r < 0)
 		return report(&u, err, "run", f);
 	*ret_status = r;

@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "oci/libcrun/libcrun-confine.h"
+#include "oci/libcrun/libcrun-target.h"
 #include "oci/libcrun/libcrun-wrap.h"
 #include "tap.h"
 
@@ -84,6 +85,18 @@ static bool is_target(const char *name)
 	return fd >= 0;
 }
 
+/* Closes GOT. */
+static bool is_same_dir(int got, int want)
+{
+	struct stat a, b;
+	bool same =
+		fstat(got, &a) == 0 && fstat(want, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+
+	if (got >= 0)
+		(void)close(got);
+	return same;
+}
+
 static void a_mount_is_not_led_to_a_reserved_directory(void)
 {
 	CHECK(mkdirat(rootfd, "proc", 0755) == 0 && mkdirat(rootfd, "proc/sys", 0755) == 0 &&
@@ -110,6 +123,25 @@ static void a_name_of_the_image_is_not_followed(void)
 	/* Our own calls say themselves what they want. */
 	fd = openat(rootfd, "dev", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CHECK(fd >= 0 && close(fd) == 0);
+}
+
+/* A path of a target stays in the root and has no link; this program's own paths mean what they say. */
+static void PLAT_2_only_a_creation_looks_up_targets(void)
+{
+	int fd, top = open("/", O_PATH | O_CLOEXEC);
+
+	CHECK(mkdirat(rootfd, "top", 0700) == 0 && mkdirat(rootfd, "top/in", 0700) == 0);
+	CHECK(symlinkat("top", rootfd, "linked") == 0);
+	fd = openat(rootfd, "top", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(is_same_dir(openat(fd, "..", OPEN_PLAIN_TARGET), rootfd));
+	target_begin();
+	CHECK(is_same_dir(openat(fd, "..", OPEN_PLAIN_TARGET), fd));
+	CHECK(openat(rootfd, "linked/in", OPEN_PLAIN_TARGET) < 0 && errno == ELOOP);
+	target_end();
+	CHECK(is_same_dir(openat(fd, "..", OPEN_PLAIN_TARGET), rootfd));
+	CHECK(is_same_dir(openat(fd, "/", OPEN_PLAIN_TARGET), top));
+	(void)close(top);
+	(void)close(fd);
 }
 
 static void a_console_is_not_created_through_a_link(void)
@@ -337,8 +369,9 @@ static void the_root_is_removed(void)
 
 TAP_MAIN(T(PLAT_2_libcrun_keeps_no_compiled_filter), T(a_root_is_made),
 	 T(a_mount_is_not_led_to_a_reserved_directory), T(a_name_of_the_image_is_not_followed),
-	 T(a_console_is_not_created_through_a_link), T(only_a_pipe_without_a_name_is_given_away),
-	 T(a_directory_that_cannot_be_named_is_left), T(directories_are_closed_before_a_container_is_entered),
-	 T(leaked_descriptors_are_closed), T(a_descriptor_that_is_not_open_is_not_passed_on),
-	 T(a_directory_is_no_stdio), T(a_hook_need_not_read_its_input),
-	 T(a_hook_that_neither_reads_nor_exits_is_ended), T(the_root_is_removed))
+	 T(PLAT_2_only_a_creation_looks_up_targets), T(a_console_is_not_created_through_a_link),
+	 T(only_a_pipe_without_a_name_is_given_away), T(a_directory_that_cannot_be_named_is_left),
+	 T(directories_are_closed_before_a_container_is_entered), T(leaked_descriptors_are_closed),
+	 T(a_descriptor_that_is_not_open_is_not_passed_on), T(a_directory_is_no_stdio),
+	 T(a_hook_need_not_read_its_input), T(a_hook_that_neither_reads_nor_exits_is_ended),
+	 T(the_root_is_removed))
