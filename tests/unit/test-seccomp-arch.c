@@ -100,11 +100,15 @@ static bool has_rule(const char *name)
 	return false;
 }
 
-/* The filter answers ENOSYS: the first two for the reasons in docs/design/seccomp.md, the others as each kernel does. */
+/*
+ * The filter answers ENOSYS: the first two for the reasons in docs/design/seccomp.md; uprobe and uretprobe, which libseccomp names
+ * since 2.6, because only code that a tracer of the host inserted may make them; the others as each kernel does.
+ */
 static bool is_unlisted(const char *name)
 {
-	static const char *const unlisted[] = { "clone3",  "io_setup", "getpmsg", "putpmsg", "afs_syscall",
-						"tuxcall", "security", "vserver", NULL };
+	static const char *const unlisted[] = { "clone3",      "io_setup",  "getpmsg",	"putpmsg",
+						"afs_syscall", "tuxcall",   "security", "vserver",
+						"uprobe",      "uretprobe", NULL };
 
 	return is_listed(unlisted, name);
 }
