@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -177,6 +178,9 @@ static int close_directories(const struct libcrun_container_s *container, libcru
 	return r < 0 ? libcrun_make_error(err, -r, "close directories: /proc/self/fd") : 0;
 }
 
+/* This process becomes the first one of a container. */
+static bool inside;
+
 /*
  * The last moment at which /proc is the host's.  From here on libcrun needs no directory that is open, and the paths of
  * the working directory and of the program are resolved inside, where /proc/self/fd names them (CVE-2024-21626).
@@ -189,6 +193,7 @@ int __wrap_libcrun_do_pivot_root(struct libcrun_container_s *container, bool no_
 {
 	int r = close_directories(container, err);
 
+	inside = true;
 	return r < 0 ? r : __real_libcrun_do_pivot_root(container, no_pivot, rootfs, err);
 }
 
@@ -203,6 +208,9 @@ int __wrap_libcrun_join_process(JOIN_PARAMETERS)
 /*
  * The kernel answers getcwd with a path that does not begin with '/' when the directory cannot be reached from the
  * process's root: it is in another mount namespace, below a detached mount or outside of a chroot.
+ *
+ * libcrun 1.8.1 would try once more after it dropped the capabilities, which fails with EACCES, and the parent prints either of the
+ * two messages: the process ends with the first.
  */
 int __wrap_chdir(const char *path)
 {
@@ -214,6 +222,8 @@ int __wrap_chdir(const char *path)
 		return 0;
 	(void)!__real_chdir("/");
 	libcrun_error(0, "working directory `%s` is outside of the container's root", path);
+	if (inside)
+		_exit(EXIT_FAILURE);
 	errno = EPERM;
 	return -1;
 }

@@ -121,7 +121,7 @@ user_namespace() {
 		edit '.linux.devices = [{path: "'"$path"'", type: "c", major: 1, minor: 3}]'
 		run rt run -b "$B" x < <(:)
 		[ -z "$(find "$CUSTODY_HOME" -name made)" ] || { find "$CUSTODY_HOME" -name made && return 1; }
-		refused "'path'" || { echo "$path" && return 1; }
+		refused "path' must be" || { echo "$path" && return 1; }
 	done
 	edit '.process.args = ["/bin/busybox","ls","/dev/made"] | .linux.devices = [{path: "/dev/made", type: "c", major: 1, minor: 3}]'
 	rt run -b "$B" x < <(:)
