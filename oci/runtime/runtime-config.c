@@ -20,13 +20,27 @@
 #include "oci/runtime/runtime-types.h"
 #include "oci/runtime/runtime-version.h"
 
+/* libcrun's strings end at it: it would read another name than a check that knows the length. */
+static bool has_escaped_nul(const char *text, size_t len)
+{
+	const char *end = text + len;
+
+	for (const char *p = text; (p = memchr(p, '\\', (size_t)(end - p))); p += 2) {
+		if (end - p < 2)
+			return false;
+		if (end - p >= 6 && !memcmp(p, "\\u0000", 6))
+			return true;
+	}
+	return false;
+}
+
 int runtime_json_parse(char *text, size_t len, const char *label, struct runtime_json *ret, struct fault *f)
 {
 	_cleanup_free_ char *own = text;
 	struct jspan object;
 	int r;
 
-	if (memchr(own, '\0', len))
+	if (memchr(own, '\0', len) || has_escaped_nul(own, len))
 		return fault_set(f, EINVAL, "'%s' contains a NUL byte", label);
 	r = jspan_check(own, len, RUNTIME_CONFIG_DEPTH);
 	if (r == -E2BIG)
@@ -141,7 +155,7 @@ void runtime_json_blank(struct runtime_json *j, const char *section, const char 
 {
 	struct jspan object, key, v;
 	const char *at = NULL;
-	size_t from, to;
+	size_t from, before, to;
 
 	if (jspan_get(j->object, section, &object) <= 0)
 		return;
@@ -152,17 +166,18 @@ void runtime_json_blank(struct runtime_json *j, const char *section, const char 
 	if (v.len != strlen(value) || memcmp(v.at, value, v.len) != 0)
 		return;
 	/* The text ends with the bracket of its object, which stops both loops. */
-	from = (size_t)(key.at - j->text);
+	from = before = (size_t)(key.at - j->text);
 	to = (size_t)(v.at + v.len - j->text);
 	while (is_blank(j->text[to]))
 		to++;
-	while (is_blank(j->text[from - 1]))
-		from--;
+	while (is_blank(j->text[before - 1]))
+		before--;
 	if (j->text[to] == ',')
 		to++;
-	else if (j->text[to] == '}' && j->text[from - 1] == ',')
-		from--;
-	else if (j->text[to] != '}' || j->text[from - 1] != '{')
+	else if (j->text[to] == '}' && j->text[before - 1] == ',')
+		j->text[before - 1] = ' ';
+	else if (j->text[to] != '}' || j->text[before - 1] != '{')
 		return; /* a comment */
+	/* Not the blanks before the member: one of them may be the end of a comment. */
 	memset(j->text + from, ' ', to - from);
 }

@@ -75,9 +75,9 @@ static bool has_word(struct jspan mount, const char *key, const char *word)
 	if (jspan_get(mount, key, &list) <= 0)
 		return false;
 	if (jspan_is(list, '"'))
-		return jspan_key_is(list, word);
+		return jspan_string_is(list, word);
 	while (jspan_next_item(list, &at, &item) > 0)
-		if (jspan_key_is(item, word))
+		if (jspan_string_is(item, word))
 			return true;
 	return false;
 }

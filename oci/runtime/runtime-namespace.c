@@ -12,11 +12,16 @@ static int require_once(struct jspan list, struct fault *f)
 	const char *at = NULL, *rest;
 
 	while (jspan_next_item(list, &at, &item) > 0) {
+		_cleanup_free_ char *name = NULL;
+
 		if (jspan_get(item, "type", &type) <= 0)
 			continue;
+		name = jspan_string(type);
+		if (!name)
+			return fault_set(f, EINVAL,
+					 "config.json: a 'type' in 'linux.namespaces' is not a string");
 		for (rest = at; rest && jspan_next_item(list, &rest, &other) > 0;)
-			if (jspan_get(other, "type", &its) > 0 && its.len == type.len &&
-			    !memcmp(its.at, type.at, type.len))
+			if (jspan_get(other, "type", &its) > 0 && jspan_string_is(its, name))
 				return fault_set(f, EINVAL, "config.json: namespace %.*s is repeated",
 						 (int)type.len, type.at);
 	}
@@ -42,7 +47,7 @@ int runtime_namespace_require(struct jspan object, struct fault *f)
 
 	if (jspan_get(object, "linux", &section) > 0 && jspan_get(section, "namespaces", &list) > 0)
 		while (jspan_next_item(list, &at, &item) > 0)
-			if (jspan_get(item, "type", &type) > 0 && jspan_key_is(type, "mount") &&
+			if (jspan_get(item, "type", &type) > 0 && jspan_string_is(type, "mount") &&
 			    has_no_path(item))
 				return require_once(list, f);
 	return fault_set(

@@ -52,7 +52,7 @@ static bool has_bind(struct jspan options)
 	struct jspan item;
 
 	while (jspan_next_item(options, &at, &item) > 0)
-		if (jspan_key_is(item, "bind") || jspan_key_is(item, "rbind"))
+		if (jspan_string_is(item, "bind") || jspan_string_is(item, "rbind"))
 			return true;
 	return false;
 }
@@ -74,6 +74,9 @@ static int read_mount(struct jspan object, struct mount *m, struct fault *f)
 		return fault_wrap(f, r, "config.json: mount '%s'", destination);
 	m->type = jspan_string(v[1]);
 	m->source = jspan_string(v[2]);
+	if ((jspan_is(v[1], '"') && !m->type) || (jspan_is(v[2], '"') && !m->source))
+		return fault_set(f, EINVAL, "config.json: mount '%s': 'type' or 'source' cannot be read",
+				 destination);
 	m->bind = str_eq(m->type, "bind") || has_bind(v[3]);
 	return 0;
 }
@@ -171,7 +174,8 @@ static int require_real_proc(const struct mount *m, struct fault *f)
 {
 	struct statfs fs;
 
-	if (!str_eq(m->destination, "/proc") || str_eq(m->type, "proc"))
+	/* With the option bind libcrun binds the source, whatever the type is. */
+	if (!str_eq(m->destination, "/proc") || (str_eq(m->type, "proc") && !m->bind))
 		return 0;
 	if (m->bind && m->source && statfs(m->source, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC)
 		return 0;

@@ -201,6 +201,7 @@ static bool asks_nothing(struct jspan v, enum schema_type type)
 {
 	struct jspan key, item;
 	const char *at = NULL;
+	int r;
 
 	if (is_word(v, "null") || is_word(v, "false") || is_word(v, "0") || is_word(v, "\"\""))
 		return true;
@@ -208,10 +209,10 @@ static bool asks_nothing(struct jspan v, enum schema_type type)
 		return jspan_next_item(v, &at, &item) == 0;
 	if (!jspan_is(v, '{'))
 		return false;
-	while (jspan_next_member(v, &at, &key, &item) > 0)
+	while ((r = jspan_next_member(v, &at, &key, &item)) > 0)
 		if (type != SCHEMA_OBJECT || !asks_nothing(item, SCHEMA_OBJECT))
 			return false;
-	return true;
+	return r == 0;
 }
 
 static int require_members(struct jspan object, const struct schema_member *list,

@@ -251,3 +251,15 @@ char *jspan_string(struct jspan value)
 		return NULL;
 	return d->type == JDOC_STRING ? TAKE_PTR(d->string) : NULL;
 }
+
+bool jspan_string_is(struct jspan value, const char *text)
+{
+	_cleanup_free_ char *decoded = NULL;
+
+	if (!jspan_is(value, '"'))
+		return false;
+	if (!memchr(value.at, '\\', value.len))
+		return jspan_key_is(value, text);
+	decoded = jspan_string(value);
+	return decoded && strcmp(decoded, text) == 0;
+}

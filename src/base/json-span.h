@@ -37,8 +37,9 @@ int jspan_next_member(struct jspan object, const char **at, struct jspan *key,
 /* Element by element of an array, in the same way; 0 at once if ARRAY is not an array. */
 int jspan_next_item(struct jspan array, const char **at, struct jspan *value) _must_check_;
 
-bool jspan_is(struct jspan value, char first); /* '{', '[', '"', ... */
-bool jspan_key_is(struct jspan key, const char *name);
+bool jspan_is(struct jspan value, char first);		    /* '{', '[', '"', ... */
+bool jspan_key_is(struct jspan key, const char *name);	    /* of a key, which has no escapes */
+bool jspan_string_is(struct jspan value, const char *text); /* of a value, decoded */
 
 /* The text of a string value, decoded; heap; NULL if it is not a string or contains NUL or invalid UTF-8. */
 char *jspan_string(struct jspan value);

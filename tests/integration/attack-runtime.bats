@@ -228,6 +228,13 @@ keeps_owners() { # COMMAND...
 	edit '.mounts |= .[:-1] + [{destination: "/proc/", type: "tmpfs", source: "tmpfs"}]'
 	run rt run -b "$B" x
 	refused "'/proc'" 'not a proc file system'
+	# With the option bind the type is a word only; jq writes no escape of its own.
+	for option in bind '\\u0062ind'; do
+		edit '.mounts |= .[:-1] + [{destination: "/proc", type: "proc", source: "'"$OUT"'", options: ["@"]}]'
+		sed -i 's/"@"/"'"$option"'"/' "$B/config.json"
+		run rt run -b "$B" x
+		refused "'/proc'" 'not a proc file system'
+	done
 	edit '.mounts |= .[:-1] + [{destination: "//proc", type: "bind", source: "/proc", options: ["rbind"]}]
 		| .linux.namespaces |= map(select(.type != "pid")) | .process.args = ["/bin/busybox","true"] | del(.linux.maskedPaths, .linux.readonlyPaths)'
 	rt run -b "$B" x < <(:)

@@ -95,6 +95,10 @@ static void a_member_that_is_not_set_is_blanked_with_one_comma(void)
 		{ "{\"memory\":{\"limit\":9,\"kernel\":0}}", "{\"memory\":{\"limit\":9           }}" },
 		{ "{\"memory\":{\"a\":1 , \"kernel\" : 0 , \"b\":2}}",
 		  "{\"memory\":{\"a\":1 ,                \"b\":2}}" },
+		/* The end of a line ends a comment. */
+		{ "{\"memory\":{//\n\"kernel\":0,\"limit\":9,\n\"swap\":9}}",
+		  "{\"memory\":{//\n           \"limit\":9,\n\"swap\":9}}" },
+		{ "{\"memory\":{\"limit\":9,\n\"kernel\":0}}", "{\"memory\":{\"limit\":9 \n          }}" },
 		{ "{\"memory\":{\"kernel\":1}}", NULL },
 		{ "{\"memory\":{\"kernel\":00}}", NULL },
 		{ "{\"memory\":{\"kernelTCP\":0}}", NULL },
@@ -115,7 +119,43 @@ static void a_member_that_is_not_set_is_blanked_with_one_comma(void)
 	}
 }
 
-TAP_MAIN(T(a_value_is_found_byte_for_byte), T(a_key_given_twice_or_escaped_is_refused),
+static void a_value_is_compared_decoded(void)
+{
+	static const struct {
+		const char *value;
+		bool is;
+	} rows[] = {
+		{ "\"bind\"", true },	{ "\"bin\\u0064\"", true },  { "\"\\u0062ind\"", true },
+		{ "\"binds\"", false }, { "\"bin\\u0065\"", false }, { "\"bind\\u0000\"", false },
+		{ "bind", false },	{ "null", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		CHECK(jspan_string_is((struct jspan){ .at = rows[i].value, .len = strlen(rows[i].value) },
+				      "bind") == rows[i].is);
+}
+
+static void a_NUL_is_refused_however_it_is_written(void)
+{
+	static const struct {
+		const char *text;
+		int r;
+	} rows[] = {
+		{ "{\"a\":\"x\\u0000y\"}", -EINVAL }, { "{\"a\":[\"\\\\\\u0000\"]}", -EINVAL },
+		{ "{\"a\\u0000\":1}", -EINVAL },      { "{\"a\":\"\\\\u0000\"}", 0 },
+		{ "{\"a\":\"\\u00001\"}", -EINVAL },  { "{\"a\":\"\\u0001\"}", 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_runtime_json_ struct runtime_json j = { 0 };
+
+		CHECK(runtime_json_parse(strdup(rows[i].text), strlen(rows[i].text), "test", &j, NULL) ==
+		      rows[i].r);
+	}
+}
+
+TAP_MAIN(T(a_value_is_compared_decoded), T(a_NUL_is_refused_however_it_is_written),
+	 T(a_value_is_found_byte_for_byte), T(a_key_given_twice_or_escaped_is_refused),
 	 T(an_unclosed_value_is_refused), T(depth_is_bounded),
 	 T(a_member_that_is_not_set_is_blanked_with_one_comma), T(a_string_is_decoded),
 	 T(exec_adds_to_the_process_of_the_container))

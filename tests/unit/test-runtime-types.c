@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "oci/runtime/runtime-config.h"
 #include "oci/runtime/runtime-mounts.h"
+#include "oci/runtime/runtime-namespace.h"
 #include "oci/runtime/runtime-types.h"
 #include "oci/runtime/runtime-version.h"
 #include "tap.h"
@@ -160,6 +161,10 @@ static void PLAT_4_a_value_that_is_not_set_is_no_reason_to_refuse(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(nothing); i++)
 		CHECK(check(nothing[i], &use, NULL) == 0);
+	/* One whose name cannot be compared may ask for anything. */
+	CHECK(check("{\"process\":{\"ioPriority\":{\"cl\\u0061ss\":\"IOPRIO_CLASS_IDLE\"}}}", &use, NULL) <
+	      0);
+	CHECK(check("{\"linux\":{\"timeOffsets\":{\"boottime\":{\"s\\u0065cs\":1}}}}", &use, NULL) < 0);
 	/* A name in a map asks for a device, whatever is behind it. */
 	CHECK(check("{\"linux\":{\"netDevices\":{\"eth0\":{}}}}", &use, NULL) == -ENOTSUP);
 	CHECK(check("{\"linux\":{\"memoryPolicy\":{\"flags\":[\"\"]}}}", &use, NULL) == -ENOTSUP);
@@ -291,6 +296,9 @@ static void PLAT_4_mount_options_that_would_be_ignored_are_refused(void)
 		const char *mount;
 		bool old, newer;
 	} cases[] = {
+		{ "{\"options\":[\"bin\\u0064\",\"noexce\"]}", false, false },
+		{ "{\"type\":\"b\\u0069nd\",\"options\":[\"noexce\"]}", false, false },
+		{ "{\"options\":[\"bin\\u0064\",\"noex\\u0065c\"]}", true, true },
 		{ "{\"type\":\"bind\",\"options\":[\"rbind\",\"rro\",\"nosuid\",\"rprivate\"]}", true, true },
 		{ "{\"type\":\"none\",\"options\":[\"bind\",\"nosymfollow\"]}", false, false },
 		{ "{\"type\":\"none\",\"options\":[\"bind\",\"size=5\"]}", false, false },
@@ -335,7 +343,25 @@ static void PLAT_4_options_that_features_promises_are_those_that_are_accepted(vo
 	CHECK(n > 40);
 }
 
-TAP_MAIN(T(PLAT_4_each_member_is_done_or_refused_by_its_name), T(PLAT_4_the_table_has_no_member_of_its_own),
+static int namespaces(const char *list)
+{
+	char text[256];
+
+	(void)snprintf(text, sizeof(text), "{\"linux\":{\"namespaces\":[{\"type\":\"mount\"}%s]}}", list);
+	return runtime_namespace_require((struct jspan){ .at = text, .len = strlen(text) }, NULL);
+}
+
+static void a_namespace_is_named_once_however_it_is_written(void)
+{
+	CHECK(namespaces("") == 0);
+	CHECK(namespaces(",{\"type\":\"pid\"},{\"type\":\"\\u0075ts\"}") == 0);
+	CHECK(namespaces(",{\"type\":\"mount\",\"path\":\"/proc/1/ns/mnt\"}") == -EINVAL);
+	CHECK(namespaces(",{\"type\":\"m\\u006funt\",\"path\":\"/proc/1/ns/mnt\"}") == -EINVAL);
+	CHECK(namespaces(",{\"type\":\"mount\\u0000\",\"path\":\"/proc/1/ns/mnt\"}") == -EINVAL);
+}
+
+TAP_MAIN(T(a_namespace_is_named_once_however_it_is_written),
+	 T(PLAT_4_each_member_is_done_or_refused_by_its_name), T(PLAT_4_the_table_has_no_member_of_its_own),
 	 T(PLAT_4_a_value_that_is_not_set_is_no_reason_to_refuse), T(PLAT_4_a_refusal_names_the_place),
 	 T(PLAT_4_an_unknown_member_of_the_root_is_reported_unless_it_may_be_newer),
 	 T(PLAT_4_every_version_1_is_accepted), T(PLAT_4_only_the_version_is_changed_for_libcrun),
