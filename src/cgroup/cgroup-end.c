@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -6,6 +7,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -176,17 +179,33 @@ static void remove_shared(const char *dir)
 		(void)rmdir(parent);
 }
 
-static void leave_leaf(struct cgroup *c)
+/* Is there a cgroup below FD but LEAF?  An error is an answer of yes. */
+static bool has_others(int fd, const char *leaf)
 {
-	_cleanup_close_ int fd = -EBADF;
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	const struct dirent *entry;
+	bool found = false;
+	struct stat st;
+
+	if (!dir) {
+		(void)fd_close(copy);
+		return true;
+	}
+	for (errno = 0; !found && (entry = readdir(dir)); errno = 0)
+		found = !str_eq(entry->d_name, ".") && !str_eq(entry->d_name, "..") &&
+			!str_eq(entry->d_name, leaf) &&
+			(fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISDIR(st.st_mode));
+	found = found || errno;
+	(void)closedir(dir);
+	return found;
+}
+
+/* The scope itself may hold processes only while subtree_control is empty. */
+static void return_from_leaf(int fd, const char *leaf)
+{
 	char self[16], text[CGROUP_TEXT_MAX];
 
-	if (!c->leaf)
-		return;
-	fd = open(c->leaf_parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	/* The scope itself may hold processes only while subtree_control is empty. */
 	if (cgroup_file_read(fd, "cgroup.subtree_control", text) == 0) {
 		for (unsigned int i = 0; i < _CGROUP_CONTROLLER_MAX; i++) {
 			char off[16];
@@ -198,7 +217,24 @@ static void leave_leaf(struct cgroup *c)
 	}
 	(void)snprintf(self, sizeof(self), "%d", (int)getpid());
 	if (cgroup_file_write(fd, "cgroup.procs", self) == 0)
-		(void)rmdir(c->leaf);
+		(void)rmdir(leaf);
+}
+
+/*
+ * The kernel removes the limits of every cgroup below when a controller is disabled.  Another session, which found the controllers
+ * enabled here, may have its cgroup beside our leaf, or be about to create one (open_v2): then this process stays in the leaf, and
+ * the controllers stay enabled.
+ */
+static void leave_leaf(struct cgroup *c)
+{
+	_cleanup_close_ int fd = -EBADF;
+
+	if (!c->leaf)
+		return;
+	fd = open(c->leaf_parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || has_others(fd, strrchr(c->leaf, '/') + 1))
+		return;
+	return_from_leaf(fd, c->leaf);
 }
 
 int cgroup_remove(struct cgroup *c, struct fault *f)

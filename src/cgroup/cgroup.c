@@ -16,6 +16,7 @@
 #include "cgroup/cgroup-place.h"
 
 #define MAKE_ROUNDS 16
+#define HOLD_MS 50 /* how long a lock on the parent is waited for; leave_leaf needs less than 1 */
 
 void cgroup_done(struct cgroup *c)
 {
@@ -168,6 +169,20 @@ static int place_v2(struct cgroup *c, const struct cgroup_host *h, unsigned int 
 }
 
 /*
+ * The controllers of PARENT stay while this is held (leave_leaf in cgroup-end.c).  Any process that can open a directory can lock it,
+ * so the wait is short, and a cgroup is created without the lock too: a process that holds it keeps leave_leaf away as well.
+ */
+static int hold_controllers(const char *parent)
+{
+	int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	for (int i = 0; fd >= 0 && i < HOLD_MS && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	     i++)
+		(void)usleep(1000);
+	return fd;
+}
+
+/*
  * v2 is opened even when no limit needs it: a process can be created in it, and one write kills the whole
  * tree.
  */
@@ -175,6 +190,7 @@ static int open_v2(struct cgroup *c, int run_fd, const char *id, const struct cg
 		   unsigned int want, struct fault *f)
 {
 	_cleanup_free_ char *parent = NULL;
+	_cleanup_close_ int held = -EBADF;
 	int r;
 
 	if (!h->v2) {
@@ -186,6 +202,7 @@ static int open_v2(struct cgroup *c, int run_fd, const char *id, const struct cg
 	if (r < 0)
 		return r;
 	c->missing &= ~want;
+	held = want ? hold_controllers(parent) : -EBADF;
 	r = add_node(c, run_fd, parent ?: h->v2, id, f);
 	if (r == 0) {
 		c->nodes[c->n_nodes - 1].v2 = true;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -261,6 +262,52 @@ static void ancestor_of_the_users_systemd_only_from_a_delegated_cgroup(void)
 	clean();
 }
 
+static bool holds(const char *file, const char *want)
+{
+	_cleanup_close_ int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char text[CGROUP_TEXT_MAX];
+
+	return fd >= 0 && cgroup_file_read(fd, file, text) == 0 && str_eq(text, want);
+}
+
+/* A file keeps what the last write did not cover: "-cpu" over "cpu\n". */
+static void end_in_leaf(bool other, bool locked)
+{
+	_cleanup_cgroup_ struct cgroup c = { 0 };
+	_cleanup_close_ int fd = -EBADF;
+	const bool stays = other || locked;
+
+	CHECK(mkdtemp(root));
+	put("", "cgroup.subtree_control", "cpu\n");
+	put("", "cgroup.procs", "");
+	put("", "custody-supervisor-1", NULL);
+	if (other)
+		put("", "custody-20261116T031500Z-1a2b3c4d", NULL);
+	if (locked) {
+		fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		CHECK(fd >= 0 && flock(fd, LOCK_SH) == 0);
+	}
+	CHECK(asprintf(&c.leaf, "%s/custody-supervisor-1", root) > 0);
+	c.leaf_parent = strdup(root);
+	CHECK(cgroup_remove(&c, NULL) == 0);
+	CHECK(holds("cgroup.subtree_control", stays ? "cpu\n" : "-cpu"));
+	CHECK(holds("cgroup.procs", "") == stays);
+	CHECK((access(c.leaf, F_OK) == 0) == stays);
+	clean();
+}
+
+/* Disabling a controller would remove the limits of the other session. */
+static void PLAT_3_controllers_stay_while_another_session_needs_them(void)
+{
+	end_in_leaf(true, false);
+	end_in_leaf(false, true);
+}
+
+static void the_last_session_of_a_scope_returns_to_it(void)
+{
+	end_in_leaf(false, false);
+}
+
 static void only_names_of_sessions_are_swept(void)
 {
 	static const char *const others[] = {
@@ -284,10 +331,11 @@ static void only_names_of_sessions_are_swept(void)
 		CHECK(!cgroup_is_of_session(others[i]));
 }
 
-TAP_MAIN(T(only_names_of_sessions_are_swept), T(pure_v1), T(pure_v2), T(hybrid_has_both),
-	 T(mount_that_shows_a_part_of_the_hierarchy), T(own_cgroup_outside_of_the_namespace),
-	 T(escaped_mount_point), T(no_cgroups_at_all), T(other_file_systems_are_not_taken_for_cgroups),
-	 T(keys_are_whole_words_at_line_starts), T(words_are_whole), T(without_limits_a_child_of_our_own),
-	 T(our_own_when_it_hands_out_controllers), T(root_uses_the_shared_place_when_our_own_is_busy),
-	 T(ancestor_that_hands_out_controllers),
+TAP_MAIN(T(PLAT_3_controllers_stay_while_another_session_needs_them),
+	 T(the_last_session_of_a_scope_returns_to_it), T(only_names_of_sessions_are_swept), T(pure_v1),
+	 T(pure_v2), T(hybrid_has_both), T(mount_that_shows_a_part_of_the_hierarchy),
+	 T(own_cgroup_outside_of_the_namespace), T(escaped_mount_point), T(no_cgroups_at_all),
+	 T(other_file_systems_are_not_taken_for_cgroups), T(keys_are_whole_words_at_line_starts),
+	 T(words_are_whole), T(without_limits_a_child_of_our_own), T(our_own_when_it_hands_out_controllers),
+	 T(root_uses_the_shared_place_when_our_own_is_busy), T(ancestor_that_hands_out_controllers),
 	 T(ancestor_of_the_users_systemd_only_from_a_delegated_cgroup))
