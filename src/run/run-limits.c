@@ -215,6 +215,7 @@ void run_limits_replace(uint32_t missing, const struct cgroup_limits *want, cons
 	if ((missing & LAYER_BIT(LAYER_PIDS_LIMIT)) && (s->layers & LAYER_BIT(LAYER_USER_NS)) &&
 	    counts_in_namespace())
 		ret->processes = want->pids;
+	ret->each_id = !(s->layers & LAYER_BIT(LAYER_CAPABILITIES));
 }
 
 static int set_limit(pid_t pid, __rlimit_resource_t resource, uint64_t most, const char *name,
@@ -256,7 +257,7 @@ void run_limits_announce(const struct cgroup *c, const struct run_limits_instead
 	if (l->data)
 		strbuf_printf(&b, "%s of data per process, ", unit_text_bytes(l->data, size));
 	if (l->processes)
-		strbuf_printf(&b, "%" PRIu64 " processes, ", l->processes);
+		strbuf_printf(&b, "%" PRIu64 " processes%s, ", l->processes, l->each_id ? " of each id" : "");
 	run_limits_put_names(&b, holds, ", ");
 	if (!holds)
 		strbuf_puts(&b, "no other limit");

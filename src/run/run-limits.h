@@ -44,7 +44,8 @@ int run_limits_require(const struct cgroup *c, const struct profile *p, char *co
 /* Limits of a process that hold in place of the MISSING ones of WANT: 0 where no limit does. */
 struct run_limits_instead {
 	uint64_t data;	    /* RLIMIT_DATA, of each process */
-	uint64_t processes; /* RLIMIT_NPROC, counted in the container's user namespace */
+	uint64_t processes; /* RLIMIT_NPROC, counted in the container's user namespace for each id */
+	bool each_id;	    /* the command may take several ids */
 };
 void run_limits_replace(uint32_t missing, const struct cgroup_limits *want, const struct subject *s,
 			struct run_limits_instead *ret);

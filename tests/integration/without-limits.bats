@@ -98,6 +98,11 @@ notices() {
 	assert_output_has "6 6"
 	[[ $output =~ "forks: "[1-9] ]]
 	[[ $output =~ "memory: "[1-9] ]]
+	# The kernel counts for each id, and a command with capabilities may take several.
+	suite_profile caps '{"dangerous": ["no-capabilities"]}'
+	chmod 0644 "$PROFILE"
+	custody_run --profile "$PROFILE" --without "$ALL" --pids-limit 6 -- true
+	assert_stderr_has " per process, 6 processes of each id, disk-limit"
 	# Without a limit none is promised.
 	custody_run --without "$ALL" --memory 0 --pids-limit 0 --cpus 0 -- awk '/data size|processes/ { print $(NF - 1) }' /proc/self/limits
 	assert_status 0
