@@ -21,7 +21,7 @@ static const char *const names[] = {
 	[SCHEMA_MAP_OF_OBJECTS] = "an object of objects",
 	[SCHEMA_STRING]  = "a string",
 	[SCHEMA_STRINGS] = "an array of strings",
-	[SCHEMA_NUMBER]  = "a number",
+	[SCHEMA_NUMBER]  = "an integer of at most 64 bits",
 	[SCHEMA_BOOLEAN] = "true or false",
 	[SCHEMA_ID]      = "an id from 0 to 4294967294",
 	[SCHEMA_IDS]     = "an array of ids from 0 to 4294967294",
@@ -50,6 +50,19 @@ static bool is_id(struct jspan v)
 	uint64_t n;
 
 	return text && str_to_u64(text, &n) == 0 && n < UINT32_MAX;
+}
+
+/*
+ * json-c, which libcrun 1.28 uses, takes the nearest integer for a number that is none: a limit of 0.5 would be 0, which is no limit, and
+ * -Infinity is a number to it.
+ */
+static bool is_integer(struct jspan v)
+{
+	_cleanup_free_ char *text = strndup(v.at, v.len);
+	uint64_t n;
+	int64_t negative;
+
+	return text && (str_to_u64(text, &n) == 0 || str_to_i64(text, &negative) == 0);
 }
 
 static bool is_array_of(struct jspan array, bool (*is_item)(struct jspan v))
@@ -144,7 +157,7 @@ static bool has_type(struct jspan v, enum schema_type type)
 	case SCHEMA_STRINGS:
 		return is_array_of(v, is_string);
 	case SCHEMA_NUMBER:
-		return v.len > 0 && strchr("-0123456789", *v.at);
+		return is_integer(v);
 	case SCHEMA_BOOLEAN:
 		return is_word(v, "true") || is_word(v, "false");
 	case SCHEMA_ID:

@@ -343,6 +343,34 @@ static void PLAT_4_options_that_features_promises_are_those_that_are_accepted(vo
 	CHECK(n > 40);
 }
 
+static void a_number_is_an_integer_that_fits(void)
+{
+	static const struct {
+		const char *number;
+		bool taken;
+	} rows[] = {
+		{ "0", true },	    { "1000", true },	    { "-1", true },
+		{ "1.5", false },   { "1e9", false },	    { "18446744073709551615", true },
+		{ "\"1\"", false }, { "-infinity", false }, { "18446744073709551616", false },
+		{ "--1", false },   { "1-2", false },	    { "-9223372036854775808", true },
+		{ "-", false },	    { "true", false },	    { "-9223372036854775809", false },
+		{ "+1", false },    { "{}", false },	    { "nan", false },
+	};
+	const struct schema_use use = { .label = "config.json", .libcrun = V1_8_1 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char text[128];
+		int r;
+
+		(void)snprintf(text, sizeof(text), "{\"linux\":{\"resources\":{\"memory\":{\"limit\":%s}}}}",
+			       rows[i].number);
+		r = check(text, &use, NULL);
+		if ((r == 0) != rows[i].taken)
+			printf("# %s: %d\n", rows[i].number, r);
+		CHECK((r == 0) == rows[i].taken);
+	}
+}
+
 static int namespaces(const char *list)
 {
 	char text[256];
@@ -360,7 +388,7 @@ static void a_namespace_is_named_once_however_it_is_written(void)
 	CHECK(namespaces(",{\"type\":\"mount\\u0000\",\"path\":\"/proc/1/ns/mnt\"}") == -EINVAL);
 }
 
-TAP_MAIN(T(a_namespace_is_named_once_however_it_is_written),
+TAP_MAIN(T(a_number_is_an_integer_that_fits), T(a_namespace_is_named_once_however_it_is_written),
 	 T(PLAT_4_each_member_is_done_or_refused_by_its_name), T(PLAT_4_the_table_has_no_member_of_its_own),
 	 T(PLAT_4_a_value_that_is_not_set_is_no_reason_to_refuse), T(PLAT_4_a_refusal_names_the_place),
 	 T(PLAT_4_an_unknown_member_of_the_root_is_reported_unless_it_may_be_newer),
