@@ -9,10 +9,14 @@
 /* All of these return the position after the skipped part, or NULL if the text is incomplete or malformed. */
 static const char *skip_string(const char *p, const char *end)
 {
-	p++;
-	while (p < end) {
-		const char *quote = memchr(p, '"', (size_t)(end - p)), *escape;
+	const char *quote = p++;
 
+	while (p < end) {
+		const char *escape;
+
+		/* Kept while it is ahead: an image may have an environment of a million backslashes. */
+		if (quote < p)
+			quote = memchr(p, '"', (size_t)(end - p));
 		if (!quote)
 			return NULL;
 		escape = memchr(p, '\\', (size_t)(quote - p));

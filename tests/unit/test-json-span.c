@@ -56,6 +56,26 @@ static void depth_is_bounded(void)
 	CHECK(jspan_check("]", 1, 9) == -EINVAL);
 }
 
+/* As long as a configuration may be: a look at the rest of the text for each escape would take minutes. */
+static void a_string_of_escapes_is_read_once(void)
+{
+	const size_t len = RUNTIME_CONFIG_MAX;
+	char *text = malloc(len);
+	struct jspan v;
+
+	CHECK(text);
+	memset(text, '\\', len);
+	memcpy(text, "{\"a\":\"", 6);
+	memcpy(text + len - 4, "\\\"\"}", 4);
+	CHECK(jspan_check(text, len, 2) == 0);
+	CHECK(jspan_root(text, len, &v) == 0 && v.len == len);
+	CHECK(jspan_get(v, "a", &v) == 1 && v.len == len - 6);
+	/* Without the last quote it has no end. */
+	text[len - 2] = ' ';
+	CHECK(jspan_check(text, len, 2) == -EINVAL);
+	free(text);
+}
+
 static void a_string_is_decoded(void)
 {
 	struct jspan v;
@@ -157,5 +177,5 @@ static void a_NUL_is_refused_however_it_is_written(void)
 TAP_MAIN(T(a_value_is_compared_decoded), T(a_NUL_is_refused_however_it_is_written),
 	 T(a_value_is_found_byte_for_byte), T(a_key_given_twice_or_escaped_is_refused),
 	 T(an_unclosed_value_is_refused), T(depth_is_bounded),
-	 T(a_member_that_is_not_set_is_blanked_with_one_comma), T(a_string_is_decoded),
-	 T(exec_adds_to_the_process_of_the_container))
+	 T(a_member_that_is_not_set_is_blanked_with_one_comma), T(a_string_of_escapes_is_read_once),
+	 T(a_string_is_decoded), T(exec_adds_to_the_process_of_the_container))
