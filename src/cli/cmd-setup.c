@@ -45,11 +45,13 @@ static int find_user(const char *word, const char *base, bool removes, struct se
 		r = passwd_find(NULL, (uid_t)number, &e);
 	if (r > 0)
 		*ret = (struct setup_user){ .name = TAKE_PTR(e.name), .uid = e.uid, .gid = e.gid };
-	else if (r == 0 && number < UINT32_MAX)
-		*ret = (struct setup_user){ .name = strdup(word),
-					    .uid = (uid_t)number,
-					    .gid = (gid_t)number };
-	else if (r == 0 && removes) {
+	else if (r == 0 && number < UINT32_MAX) {
+		/* Not WORD, which may have zeros in front. */
+		*ret = (struct setup_user){ .uid = (uid_t)number, .gid = (gid_t)number };
+		if (asprintf(&ret->name, "%u", (unsigned int)number) < 0)
+			ret->name = NULL;
+		r = ret->name ? 0 : -ENOMEM;
+	} else if (r == 0 && removes) {
 		_cleanup_close_ int dir = setup_record_look(base, f);
 
 		if (dir < 0 && dir != -ENOENT)

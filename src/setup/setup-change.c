@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "setup/setup-cgroup.h"
 #include "setup/setup-subid.h"
+#include "state/passwd.h"
 
 #define FILE_MAX ((size_t)1024 * 1024)
 
@@ -189,6 +190,18 @@ static int undo_file(const struct setup_change *c, struct fault *f)
 	return 0;
 }
 
+/* The name is now that of another uid: another program gave the line to that user. */
+static int undo_line(const struct setup_change *c, const struct setup_user *u, struct fault *f)
+{
+	_cleanup_free_ char *name = strndup(c->text, strcspn(c->text, ":"));
+	_cleanup_passwd_entry_ struct passwd_entry e = { 0 };
+	int r = name ? passwd_find(name, 0, &e) : -ENOMEM;
+
+	if (r < 0)
+		return fault_errno(f, -r, "setup");
+	return r > 0 && e.uid != u->uid ? 0 : setup_subid_remove_line(c->path, c->text, c->before, f);
+}
+
 /* A value that the administrator set since then stays. */
 static int undo_sysctl(const struct setup_change *c, const struct setup_user *u, struct fault *f)
 {
@@ -207,7 +220,7 @@ int setup_change_undo(const struct setup_change *c, const struct setup_user *u, 
 	case SETUP_FILE:
 		return undo_file(c, f);
 	case SETUP_LINE:
-		return setup_subid_remove_line(c->path, c->text, c->before, f);
+		return undo_line(c, u, f);
 	case SETUP_SYSCTL:
 		return undo_sysctl(c, u, f);
 	case SETUP_CGROUP:

@@ -13,9 +13,9 @@
 #include "cgroup/cgroup-file.h"
 #include "cgroup/cgroup-host.h"
 #include "setup/setup-cgroup.h"
+#include "setup/setup-names.h"
 #include "setup/setup-subid.h"
 #include "setup/setup.h"
-#include "state/passwd.h"
 
 #define SYSCTL_DIR "/etc/sysctl.d"
 #define SUBID_START UINT64_C(100000) /* as SUB_UID_MIN and SUB_UID_MAX of login.defs */
@@ -60,19 +60,6 @@ _printf_(3, 4) static int note(struct setup_plan *p, struct fault *f, const char
 	return !text || strv_append(&p->notes, text) < 0 ? fault_errno(f, ENOMEM, "setup") : 0;
 }
 
-/* The path stands in files with a syntax of their own. */
-static int require_plain_program(const struct setup_plan *p, struct fault *f)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./";
-
-	if (p->program[0] == '/' && strspn(p->program, plain) == strlen(p->program))
-		return 0;
-	return fault_set(f, EINVAL,
-			 "cannot name the program '%s' in a file of /etc: install custody in a path of "
-			 "letters, digits and the signs _-+./",
-			 p->program);
-}
-
 static bool is_systemd(void)
 {
 	return access("/run/systemd/system", F_OK) == 0;
@@ -100,7 +87,7 @@ static int make_durable(struct setup_plan *p, const char *tmpfiles, struct fault
 		return note(p, f,
 			    "nothing on this host makes the cgroups again after a boot: repeat this command "
 			    "then");
-	r = require_plain_program(p, f);
+	r = setup_require_program(p->program, f);
 	if (r < 0)
 		return r;
 	strbuf_printf(&text, "@reboot root %s setup %s >/dev/null 2>&1\n", p->program, p->user.name);
@@ -218,16 +205,14 @@ static int plan_cgroups(struct setup_plan *p, struct fault *f)
 	return r;
 }
 
-struct subid {
-	const char *path;
-	uint32_t self; /* the user's own id in this file */
-	char *text;
-	bool exists;
-	int has; /* a range of the user */
-};
+/* Of this user, by name: the record of a uid may have the line of an earlier user of that uid. */
+static bool is_line_of(const char *line, const struct setup_user *u)
+{
+	return str_starts(line, u->name) && line[strlen(u->name)] == ':';
+}
 
 /* An interrupted setup chose a range: the same one, while it is free. */
-static bool find_recorded(const struct setup_plan *p, const struct subid *file, const char **ret)
+static bool find_recorded(const struct setup_plan *p, const struct setup_subid_file *file, const char **ret)
 {
 	for (size_t i = 0; i < p->record.changes.n; i++) {
 		const struct setup_change *c = &p->record.changes.items[i];
@@ -236,7 +221,8 @@ static bool find_recorded(const struct setup_plan *p, const struct subid *file, 
 		uint64_t at;
 
 		if (c->kind != SETUP_LINE || !str_eq(c->path, file->path) || !number ||
-		    str_to_u64(number, &at) < 0 || !setup_subid_is_free(file->text, at))
+		    !is_line_of(c->text, &p->user) || str_to_u64(number, &at) < 0 || at >= SUBID_END ||
+		    !setup_subid_is_free(file, at))
 			continue;
 		*ret = c->text;
 		return true;
@@ -244,7 +230,8 @@ static bool find_recorded(const struct setup_plan *p, const struct subid *file, 
 	return false;
 }
 
-static int plan_range(struct setup_plan *p, const struct subid *file, uint64_t start, struct fault *f)
+static int plan_range(struct setup_plan *p, const struct setup_subid_file *file, uint64_t start,
+		      struct fault *f)
 {
 	const char *recorded;
 	char line[320];
@@ -255,7 +242,7 @@ static int plan_range(struct setup_plan *p, const struct subid *file, uint64_t s
 }
 
 /* A line of ours that is in place. */
-static int plan_recorded(struct setup_plan *p, const struct subid *file, struct fault *f)
+static int plan_recorded(struct setup_plan *p, const struct setup_subid_file *file, struct fault *f)
 {
 	for (size_t i = 0; i < p->record.changes.n; i++) {
 		const struct setup_change *c = &p->record.changes.items[i];
@@ -271,38 +258,36 @@ static int plan_recorded(struct setup_plan *p, const struct subid *file, struct 
 	return 0;
 }
 
-static int read_subid(const struct setup_plan *p, struct subid *file, struct fault *f)
+/* The first one for both, so that users and groups get the same numbers. */
+static int find_free(const struct setup_subid_file files[2], uint64_t *ret, struct fault *f)
 {
-	int r = setup_subid_read(file->path, &file->text, &file->exists, f);
-
-	if (r == 0)
-		r = setup_subid_check(file->text, file->path, p->user.name, p->user.uid, file->self, f);
-	file->has = r;
-	return r < 0 ? r : 0;
+	for (*ret = SUBID_START; *ret < SUBID_END; *ret += SETUP_SUBID_COUNT)
+		if (setup_subid_is_free(&files[0], *ret) && setup_subid_is_free(&files[1], *ret))
+			return 0;
+	return fault_set(f, ENOSPC, "'/etc/subuid' and '/etc/subgid' have no free range below %" PRIu64,
+			 SUBID_END);
 }
 
-/* The same range for users and groups, where both are missing. */
 static int plan_subids(struct setup_plan *p, struct fault *f)
 {
-	struct subid files[] = { { .path = "/etc/subuid", .self = p->user.uid },
-				 { .path = "/etc/subgid", .self = p->user.gid } };
-	uint64_t start = SUBID_START;
-	int r = 0;
+	struct setup_subid_file files[] = {
+		{ .path = "/etc/subuid", .accounts = "/etc/passwd", .kind = "user", .self = p->user.uid },
+		{ .path = "/etc/subgid", .accounts = "/etc/group", .kind = "group", .self = p->user.gid }
+	};
+	int has[ARRAY_SIZE(files)] = { 0 }, r = 0;
+	uint64_t start = 0;
 
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(files); i++)
-		r = read_subid(p, &files[i], f);
-	while (r == 0 && start < SUBID_END &&
-	       (!setup_subid_is_free(files[0].text, start) || !setup_subid_is_free(files[1].text, start) ||
-		passwd_has_between((uid_t)start, SETUP_SUBID_COUNT)))
-		start += SETUP_SUBID_COUNT;
-	if (r == 0 && start >= SUBID_END)
-		r = fault_set(f, ENOSPC, "'/etc/subuid' and '/etc/subgid' have no free range below %" PRIu64,
-			      SUBID_END);
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(files); i++) {
+		r = setup_subid_load(&files[i], f);
+		if (r == 0)
+			r = has[i] = setup_subid_check(&files[i], p->user.name, p->user.uid, f);
+	}
+	if (r >= 0)
+		r = has[0] && has[1] ? 0 : find_free(files, &start, f);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		if (r == 0)
-			r = files[i].has ? plan_recorded(p, &files[i], f)
-					 : plan_range(p, &files[i], start, f);
-		free(files[i].text);
+			r = has[i] ? plan_recorded(p, &files[i], f) : plan_range(p, &files[i], start, f);
+		setup_subid_done(&files[i]);
 	}
 	return r;
 }
@@ -353,7 +338,7 @@ static int plan_apparmor(struct setup_plan *p, struct fault *f)
 
 	if (!read_sysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", now) || !str_eq(now, "1"))
 		return 0;
-	r = require_plain_program(p, f);
+	r = setup_require_program(p->program, f);
 	if (r < 0)
 		return r;
 	if (asprintf(&text, "abi <abi/4.0>,\n\nprofile custody-setup %s flags=(unconfined) {\n  userns,\n}\n",
@@ -390,7 +375,9 @@ int setup_plan_make(const struct setup_user *user, const char *base, const char 
 
 	*ret = SETUP_PLAN_NONE;
 	ret->program = program;
-	r = open_records(ret, user, base, dry_run, f);
+	r = setup_require_user(user, f);
+	if (r == 0)
+		r = open_records(ret, user, base, dry_run, f);
 	if (r == 0)
 		r = plan_subids(ret, f);
 	if (r == 0)

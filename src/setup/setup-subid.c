@@ -14,35 +14,59 @@
 #include "base/str.h"
 #include "state/subid.h"
 
-int setup_subid_check(const char *text, const char *path, const char *name, uid_t uid, uint32_t self,
-		      struct fault *f)
+int setup_subid_check(const struct setup_subid_file *file, const char *name, uid_t uid, struct fault *f)
 {
-	const struct subid_ask ask = { .file = path,
+	const struct subid_ask ask = { .file = file->path,
 				       .name = name,
 				       .uid = uid,
-				       .self = self,
+				       .self = file->self,
 				       .reserved_first = SUBID_RESERVED_FIRST,
 				       .reserved_last = SUBID_RESERVED_LAST };
 	struct id_extents ids;
-	int r = subid_choose(text, strlen(text), &ask, &ids, f);
+	int r = subid_choose(file->text, strlen(file->text), &ask, &ids, f);
 
 	if (r == -ENOENT) {
 		fault_done(f);
 		return 0;
 	}
+	if (r == 0)
+		r = subid_require_free(file->names, strlen(file->names), file->kind, &ids, f);
 	return r < 0 ? r : 1;
 }
 
-bool setup_subid_is_free(const char *text, uint64_t start)
+bool setup_subid_is_free(const struct setup_subid_file *file, uint64_t start)
 {
-	return !subid_is_granted(text, strlen(text), start, SETUP_SUBID_COUNT);
+	/* The first extent is the user's own id. */
+	const struct id_extents ids = {
+		.at = { { .inside = 0, .outside = file->self, .count = 1 },
+			{ .inside = 1, .outside = (uint32_t)start, .count = SETUP_SUBID_COUNT } },
+		.n = 2
+	};
+	_cleanup_fault_ struct fault why = { 0 };
+
+	return !subid_is_granted(file->text, strlen(file->text), start, SETUP_SUBID_COUNT) &&
+	       subid_require_free(file->names, strlen(file->names), file->kind, &ids, &why) == 0;
+}
+
+/* Text behind a NUL would be compared with nothing, and lost when the file is replaced. */
+static int read_text(int fd, const char *path, char **ret, struct fault *f)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0;
+	int r = fd_read_all(fd, SUBID_TEXT_MAX, &text, &len, f);
+
+	if (r < 0)
+		return fault_wrap(f, r, "'%s'", path);
+	if (strlen(text) != len)
+		return fault_set(f, EINVAL, "'%s' contains a NUL byte, and may be damaged: repair it", path);
+	*ret = TAKE_PTR(text);
+	return 0;
 }
 
 int setup_subid_read(const char *path, char **ret, bool *ret_exists, struct fault *f)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	const bool exists = fd >= 0;
-	size_t len;
 	int r = 0;
 
 	if (fd < 0 && errno == ELOOP)
@@ -50,12 +74,30 @@ int setup_subid_read(const char *path, char **ret, bool *ret_exists, struct faul
 	if (fd < 0 && errno != ENOENT)
 		return fault_errno(f, errno, "open '%s'", path);
 	if (exists)
-		r = fault_wrap(f, fd_read_all(fd, SUBID_TEXT_MAX, ret, &len, f), "'%s'", path);
+		r = read_text(fd, path, ret, f);
 	else if (!(*ret = strdup("")))
 		r = fault_errno(f, ENOMEM, "'%s'", path);
 	if (r >= 0 && ret_exists)
 		*ret_exists = exists;
-	return r < 0 ? r : 0;
+	return r;
+}
+
+int setup_subid_load(struct setup_subid_file *file, struct fault *f)
+{
+	_cleanup_close_ int fd = open(file->accounts, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return fault_errno(f, errno, "open '%s'", file->accounts);
+	r = read_text(fd, file->accounts, &file->names, f);
+	return r < 0 ? r : setup_subid_read(file->path, &file->text, &file->exists, f);
+}
+
+void setup_subid_done(struct setup_subid_file *file)
+{
+	free(file->text);
+	free(file->names);
+	file->text = file->names = NULL;
 }
 
 /* Where LINE begins in TEXT, or NULL. */

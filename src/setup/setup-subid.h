@@ -13,14 +13,23 @@
  */
 #define SETUP_SUBID_COUNT 65536
 
-/*
- * Pure.  1: NAME (or UID) has a range; 0: none.  Refuses every text that a run refuses (state/subid.h).  SELF: the id of NAME
- * that is no subordinate one, a uid or a gid.
- */
-int setup_subid_check(const char *text, const char *path, const char *name, uid_t uid, uint32_t self,
+struct setup_subid_file {
+	const char *path;
+	const char *accounts, *kind; /* whose ids are not free: /etc/passwd, "user" */
+	uint32_t self;		     /* the user's own id in it: a uid or a gid */
+	char *text, *names;	     /* of PATH and of ACCOUNTS */
+	bool exists;
+};
+
+/* TEXT and NAMES, which setup_subid_done releases also after a fault. */
+int setup_subid_load(struct setup_subid_file *file, struct fault *f) _must_check_;
+void setup_subid_done(struct setup_subid_file *file);
+
+/* Pure.  1: NAME (or UID) has a range; 0: none.  Refuses everything that a run refuses (state/subid.h). */
+int setup_subid_check(const struct setup_subid_file *file, const char *name, uid_t uid,
 		      struct fault *f) _must_check_;
-/* Pure: is every id of START and the SETUP_SUBID_COUNT - 1 after it in no range of TEXT? */
-bool setup_subid_is_free(const char *text, uint64_t start);
+/* Pure: is START, and each of the SETUP_SUBID_COUNT - 1 ids after it, in no range of the file and the id of no account? */
+bool setup_subid_is_free(const struct setup_subid_file *file, uint64_t start);
 
 /* "" for a missing file; *RET_EXISTS may be NULL. */
 int setup_subid_read(const char *path, char **ret, bool *ret_exists, struct fault *f) _must_check_;

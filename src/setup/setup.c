@@ -81,8 +81,9 @@ static int record(struct setup_plan *p, struct fault *f)
 	if (p->record.changes.n == 0)
 		return 0;
 	p->record.user.uid = p->user.uid;
-	if (!p->record.user.name)
-		p->record.user.name = strdup(p->user.name);
+	/* The uid may have been another user's. */
+	free(p->record.user.name);
+	p->record.user.name = strdup(p->user.name);
 	if (!p->record.user.name)
 		return fault_errno(f, ENOMEM, "setup");
 	return setup_record_save(p->dir, &p->record, f);
@@ -121,7 +122,10 @@ static int undo_one(const struct setup_plan *p, const struct setup_change *c, st
 
 	if (r != 0)
 		return r < 0 ? r : 0;
-	if (str_eq(c->path, SETUP_APPARMOR_FILE) && access(c->path, F_OK) == 0)
+	/* One that the administrator changed stays, and stays loaded. */
+	if (str_eq(c->path, SETUP_APPARMOR_FILE))
+		r = setup_change_is_made(c, &p->user, f);
+	if (r > 0)
 		r = load_apparmor("-R", f);
 	return r < 0 ? r : setup_change_undo(c, &p->user, f);
 }

@@ -39,17 +39,3 @@ int passwd_find(const char *name, uid_t uid, struct passwd_entry *ret)
 		(void)fclose(fp);
 	return r;
 }
-
-bool passwd_has_between(uid_t start, uid_t count)
-{
-	struct passwd pw, *found = NULL;
-	char buf[LINE_MAX_BYTES];
-	FILE *fp = fopen(PASSWD, "re");
-	bool has = false;
-
-	while (fp && !has && fgetpwent_r(fp, &pw, buf, sizeof(buf), &found) == 0 && found)
-		has = found->pw_uid >= start && found->pw_uid - start < count;
-	if (fp)
-		(void)fclose(fp);
-	return has;
-}

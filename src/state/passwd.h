@@ -15,7 +15,5 @@ struct passwd_entry {
 
 /* NAME NULL: the first entry with UID.  1 and RET; 0: no such entry; -ENOMEM. */
 int passwd_find(const char *name, uid_t uid, struct passwd_entry *ret) _must_check_;
-/* Does an entry have an id of START and the COUNT - 1 ids after it? */
-bool passwd_has_between(uid_t start, uid_t count);
 void passwd_entry_done(struct passwd_entry *e);
 #define _cleanup_passwd_entry_ _cleanup_(passwd_entry_done)

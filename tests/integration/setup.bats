@@ -393,3 +393,94 @@ rebooted() {
 	assert_status 0
 	run ! grep -q alice "$HOST/etc/subuid"
 }
+
+@test "PLAT-3: setup: a uid that another user had gets a line with its own name, and --remove takes no line of the other" {
+	setup_user alice
+	assert_status 0
+	sed -i "s/^alice:x:$SUITE_UID:/dora:x:$SUITE_UID:/" "$HOST/etc/passwd"
+	sed -i /^alice/d "$HOST/etc/subuid" "$HOST/etc/subgid"
+	setup_user dora
+	assert_status 0
+	[ "$(grep -c '^dora:' "$HOST/etc/subuid")" -eq 1 ]
+	run ! grep -q '^alice:' "$HOST/etc/subuid" "$HOST/etc/subgid"
+	[ "$(jq -r .user "$HOST/root/setup/$SUITE_UID.json")" = dora ]
+	# A new alice with another uid, to whom useradd gave the line that the first one had.
+	echo 'alice:x:64334:64334::/:/bin/sh' >>"$HOST/etc/passwd"
+	sed -i '/^dora/d' "$HOST/etc/subuid"
+	echo alice:231072:65536 >>"$HOST/etc/subuid"
+	setup_user --remove dora
+	assert_status 0
+	[ "$(tail -n 1 "$HOST/etc/subuid")" = alice:231072:65536 ]
+	run ! grep -q '^dora:' "$HOST/etc/subgid"
+}
+
+@test "PLAT-3: setup: a range has the id of no account; one that has is refused, because no run would use it" {
+	local before
+	cp /etc/group "$HOST/etc/group"
+	echo 'dev:x:240000:' >>"$HOST/etc/group"
+	# A line that is longer than the buffer of getpwent.
+	printf 'long:x:64335:64335:%05000d:/:/bin/sh\nerin:x:300000:300000::/:/bin/sh\n' 0 >>"$HOST/etc/passwd"
+	setup_user alice
+	assert_status 0
+	[ "$(tail -n 1 "$HOST/etc/subuid")" = alice:362144:65536 ]
+	[ "$(tail -n 1 "$HOST/etc/subgid")" = alice:362144:65536 ]
+	setup_user --remove alice
+	printf 'alice:239990:100\n' | tee "$HOST/etc/subuid" >"$HOST/etc/subgid"
+	before=$(sha256sum "$HOST"/etc/sub?id)
+	setup_user alice
+	assert_status 125
+	assert_stderr_has "the subordinate ids contain 240000, which is group 'dev'"
+	[ "$(sha256sum "$HOST"/etc/sub?id)" = "$before" ]
+}
+
+@test "PLAT-3: setup: a name that a shell or /etc/subuid would read as something else is refused" {
+	local name
+	# shellcheck disable=SC2016 # as it is in the file
+	for name in 'a b' 'x;id' '$(id)' 'a%b' '#a' '-a' "a'b" 64336; do
+		echo "$name:x:64337:64337::/:/bin/sh" >>"$HOST/etc/passwd"
+		setup_user -- "$name"
+		assert_status 125
+		assert_stderr_has "'$name'"
+		sed -i '$d' "$HOST/etc/passwd"
+	done
+	[ "$(cat "$HOST/etc/subuid")" = $'root:100000:65536\nbob:165536:65536' ]
+	# A number is a uid, with or without zeros in front.
+	setup_user 0064338
+	assert_status 0
+	[ "$(tail -n 1 "$HOST/etc/subuid")" = 64338:231072:65536 ]
+}
+
+@test "PLAT-3: setup: root is made to start, and AppArmor to trust, no program that users can replace" {
+	local dir=$CUSTODY_HOME/home/bin program
+	mkdir -p "$HOST/sysctl" "$dir"
+	echo 1 >"$HOST/sysctl/apparmor_restrict_unprivileged_userns"
+	fake /usr/sbin/apparmor_parser
+	PREPARE+='; mount -t tmpfs tmpfs /proc/sys/kernel && cp "$HOST/sysctl/"* /proc/sys/kernel/'
+	cp "$CUSTODY" "$dir/custody"
+	for program in "$dir/custody" "$HOST/open/custody"; do
+		mkdir -p "$HOST/open"
+		chmod 0777 "$HOST/open"
+		cp "$CUSTODY" "$HOST/open/custody"
+		chown "$SUITE_UID" "$dir"
+		host env CUSTODY_ROOT="$HOST/root" CUSTODY_LIBEXEC="${CUSTODY_LIBEXEC:-}" "$program" setup alice
+		assert_status 125
+		assert_stderr_has "users can replace '${program%/*}"
+		[ ! -e "$HOST/etc/apparmor.d/custody-setup" ]
+		[ ! -e "$HOST/calls" ]
+		run ! grep -q alice "$HOST/etc/subuid"
+	done
+}
+
+@test "PLAT-3: setup --remove: an AppArmor profile that the administrator changed stays, and stays loaded" {
+	mkdir -p "$HOST/sysctl"
+	echo 1 >"$HOST/sysctl/apparmor_restrict_unprivileged_userns"
+	fake /usr/sbin/apparmor_parser
+	PREPARE+='; mount -t tmpfs tmpfs /proc/sys/kernel && cp "$HOST/sysctl/"* /proc/sys/kernel/'
+	setup_user alice
+	assert_status 0
+	echo '# mine' >>"$HOST/etc/apparmor.d/custody-setup"
+	setup_user --remove alice
+	assert_status 1
+	assert_stderr_has "'/etc/apparmor.d/custody-setup' was changed since"
+	run ! grep -q -- -R "$HOST/calls"
+}

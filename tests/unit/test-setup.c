@@ -15,11 +15,17 @@
 
 static int check(const char *text, const char **ret_why)
 {
+	const struct setup_subid_file file = { .path = "/etc/subuid",
+					       .kind = "user",
+					       .self = 1000,
+					       .text = (char *)text,
+					       .names = (char *)"alice:x:1000:1000::/:/bin/sh\n"
+								"bob:x:200000:200000::/:/bin/sh\n" };
 	static struct fault f;
 	int r;
 
 	fault_done(&f);
-	r = setup_subid_check(text, "/etc/subuid", "alice", 1000, 1000, &f);
+	r = setup_subid_check(&file, "alice", 1000, &f);
 	*ret_why = r < 0 ? fault_text(&f) : "";
 	return r;
 }
@@ -84,14 +90,34 @@ static void PLAT_3_a_range_that_overlaps_is_refused_by_both_names(void)
 		CHECK(check(apart[i], &why) == 1);
 }
 
+static void PLAT_3_a_range_with_the_id_of_an_account_is_refused(void)
+{
+	const char *why;
+
+	CHECK(check("alice:199990:10\n", &why) == 1);
+	CHECK(check("alice:199991:10\n", &why) == -EPERM);
+	CHECK(strstr(why, "200000, which is user 'bob'"));
+}
+
+static bool is_free(const char *text, const char *names)
+{
+	const struct setup_subid_file file = {
+		.path = "/etc/subgid", .kind = "group", .text = (char *)text, .names = (char *)names
+	};
+
+	return setup_subid_is_free(&file, 100000);
+}
+
 static void PLAT_3_a_start_is_free_only_if_no_id_after_it_is_taken(void)
 {
-	CHECK(setup_subid_is_free("", 100000));
-	CHECK(setup_subid_is_free("bob:165536:1\n", 100000));
-	CHECK(!setup_subid_is_free("bob:165535:1\n", 100000));
-	CHECK(setup_subid_is_free("bob:99999:1\n", 100000));
-	CHECK(!setup_subid_is_free("bob:99999:2\n", 100000));
-	CHECK(!setup_subid_is_free("bob:1:1000000\n", 100000));
+	CHECK(is_free("", ""));
+	CHECK(is_free("bob:165536:1\n", "dev:x:165536:\nops:x:99999:\n"));
+	CHECK(!is_free("bob:165535:1\n", ""));
+	CHECK(is_free("bob:99999:1\n", ""));
+	CHECK(!is_free("bob:99999:2\n", ""));
+	CHECK(!is_free("bob:1:1000000\n", ""));
+	CHECK(!is_free("", "dev:x:165535:\n"));
+	CHECK(!is_free("", "dev:x:100000:\n"));
 }
 
 static char dir[] = "/tmp/custody-test-setup-XXXXXX";
@@ -136,6 +162,18 @@ static void PLAT_3_a_line_is_added_and_removed_without_a_trace(void)
 	CHECK(setup_subid_remove_line(path, "alice:5:6", "absent", NULL) == 0);
 	CHECK(setup_subid_has_line(path, "bob:50:6", NULL) == 1);
 	(void)unlink(path);
+	{
+		static const char damaged[] = "bob:50:6\n\0\ncarol:60:6\n";
+		_cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+		char text[sizeof(damaged)];
+
+		CHECK(fd_write_all(fd, damaged, sizeof(damaged) - 1, NULL) == 0);
+		CHECK(setup_subid_add_line(path, "alice:5:6", NULL) == -EINVAL);
+		CHECK(setup_subid_remove_line(path, "bob:50:6", "", NULL) == -EINVAL);
+		CHECK(pread(fd, text, sizeof(text), 0) == sizeof(damaged) - 1);
+		CHECK(memcmp(text, damaged, sizeof(damaged) - 1) == 0);
+	}
+	(void)unlink(path);
 	CHECK(symlink("/etc/passwd", path) == 0);
 	CHECK(setup_subid_add_line(path, "alice:5:6", NULL) < 0);
 	(void)unlink(path);
@@ -177,5 +215,6 @@ static void PLAT_3_a_record_survives_its_file(void)
 
 TAP_MAIN(T(PLAT_3_a_range_is_found_by_name_and_by_number), T(PLAT_3_a_line_that_a_run_refuses_is_refused),
 	 T(PLAT_3_a_range_that_overlaps_is_refused_by_both_names),
+	 T(PLAT_3_a_range_with_the_id_of_an_account_is_refused),
 	 T(PLAT_3_a_start_is_free_only_if_no_id_after_it_is_taken),
 	 T(PLAT_3_a_line_is_added_and_removed_without_a_trace), T(PLAT_3_a_record_survives_its_file))
