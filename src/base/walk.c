@@ -217,7 +217,7 @@ static int push(struct walk *w, int fd, const struct statx *stx)
 					    .ino = stx->stx_ino,
 					    .major = stx->stx_dev_major,
 					    .minor = stx->stx_dev_minor,
-					    .path_len = w->path.len };
+					    .path_len = w->flags & WALK_NAMES_ONLY ? 0 : w->path.len };
 	return 0;
 }
 

@@ -40,6 +40,8 @@ struct walk_entry {
  * For callers that open the file and use fstat.
  */
 #define WALK_UNSEEN_FILES 2u
+/* PATH is NAME alone: a tree of any depth, whose paths need no memory. */
+#define WALK_NAMES_ONLY 4u
 
 struct walk;
 

@@ -66,14 +66,17 @@ static int return_entry(const struct walk_entry *e, uid_t uid, gid_t gid)
 	return fchownat(e->dirfd, e->name, uid, gid, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
-/* In a user namespace with every id of the run.  The whole directory: a review of the running session may have copied files. */
+/*
+ * In a user namespace with every id of the run.  The whole directory: a review of the running session may have copied files.
+ * Without paths, which a payload can make longer than any limit: a file that is left out would stay for ever.
+ */
 static int return_all(int dir)
 {
 	_cleanup_walk_ struct walk *w = NULL;
 	struct walk_entry e;
 	int event, error = 0;
 
-	if (walk_new(dir, 0, &w, NULL) < 0)
+	if (walk_new(dir, WALK_NAMES_ONLY, &w, NULL) < 0)
 		return -ENOMEM;
 	while ((event = walk_next(w, &e, NULL)) > 0) {
 		int r = 0;
@@ -103,7 +106,7 @@ static bool has_others(int dir)
 	int event;
 
 	open_work(dir);
-	if (walk_new(dir, 0, &w, NULL) < 0)
+	if (walk_new(dir, WALK_NAMES_ONLY, &w, NULL) < 0)
 		return true;
 	while ((event = walk_next(w, &e, NULL)) > 0)
 		if (event == WALK_ERROR || ((event == WALK_ENTER || event == WALK_ENTRY) &&

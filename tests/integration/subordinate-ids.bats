@@ -432,3 +432,15 @@ other:0x100:1"
 	[ "$one" != "$many" ]
 	[ "$(custody check --json --profile "$CUSTODY_HOME/caps.json" -- id | jq -r .subject.user.ids)" = null ]
 }
+
+@test "PLAT-3: subordinate ids: files at any depth are returned, so that the session can be removed" {
+	# More than 4 MiB of names.  The run may end first, by its limit of levels: then the tree is what it made until then.
+	with caps -- perl -e 'my $name = "d" x 250;
+		for (1 .. 17500) { mkdir $name or die $!; chown 70, 80, $name or die $!; chdir $name or die $! }'
+	[[ $stderr != *'cannot be returned'* ]] || custody_fail "$stderr"
+	[ -z "$(find "$CUSTODY_ROOT"/sandbox/sessions/*/u -mindepth 1 ! -uid "$SUITE_UID" -printf '%y' -quit)" ]
+	run custody recover
+	assert_status 0
+	# Without names: one path would be 4 MiB.
+	[ "$(find "$CUSTODY_ROOT"/sandbox/sessions -maxdepth 2 -name ids | wc -l)" -eq 0 ]
+}

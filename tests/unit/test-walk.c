@@ -140,6 +140,39 @@ static void ten_thousand_levels_are_walked_down_and_up(void)
 	}
 }
 
+/* 17,000 names of 250 bytes are a path of more than 4 MiB. */
+static void names_alone_have_no_limit_of_depth(void)
+{
+	for (unsigned int flags = 0; flags <= WALK_NAMES_ONLY; flags += WALK_NAMES_ONLY) {
+		_cleanup_tree_ struct tree t = { .fd = -EBADF };
+		_cleanup_walk_ struct walk *w = NULL;
+		_cleanup_close_ int fd = -EBADF;
+		int r, dirs = 0, errors = 0;
+		struct walk_entry e;
+		char name[251];
+
+		memset(name, 'd', 250);
+		name[250] = '\0';
+		CHECK(tree_make(&t));
+		fd = dup(t.fd);
+		for (int i = 0; i < 17000; i++) {
+			_cleanup_close_ int up = TAKE_FD(fd);
+
+			CHECK(mkdirat(up, name, 0700) == 0);
+			fd = openat(up, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+			CHECK(fd >= 0);
+		}
+		CHECK(walk_new(t.fd, flags, &w, NULL) == 0);
+		while ((r = walk_next(w, &e, NULL)) > 0) {
+			dirs += r == WALK_ENTER;
+			errors += r == WALK_ERROR;
+			if (flags && r == WALK_ENTER)
+				CHECK(str_eq(e.path, e.name) && e.path_len == (e.depth ? 250 : 0));
+		}
+		CHECK(flags ? dirs == 17001 && errors == 0 : errors == 1);
+	}
+}
+
 static void a_wide_directory_gives_each_name_once(void)
 {
 	const int wide = tap_stride() > 1 ? 300 : 20000;
@@ -276,6 +309,7 @@ static void a_way_back_that_is_lost_ends_one_branch_only(void)
 }
 
 TAP_MAIN(T(a_tree_is_walked_in_order), T(a_directory_can_be_skipped), T(links_are_never_followed),
-	 T(ten_thousand_levels_are_walked_down_and_up), T(a_wide_directory_gives_each_name_once),
-	 T(an_unreadable_file_is_an_entry), T(other_mounts_are_named_and_not_entered),
-	 T(a_swapped_directory_never_leads_outside), T(a_way_back_that_is_lost_ends_one_branch_only))
+	 T(ten_thousand_levels_are_walked_down_and_up), T(names_alone_have_no_limit_of_depth),
+	 T(a_wide_directory_gives_each_name_once), T(an_unreadable_file_is_an_entry),
+	 T(other_mounts_are_named_and_not_entered), T(a_swapped_directory_never_leads_outside),
+	 T(a_way_back_that_is_lost_ends_one_branch_only))
