@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "setup/setup-cgroup.h"
+#include "setup/setup-ids.h"
 #include "setup/setup-subid.h"
 #include "state/passwd.h"
 
@@ -199,7 +200,12 @@ static int undo_line(const struct setup_change *c, const struct setup_user *u, s
 
 	if (r < 0)
 		return fault_errno(f, -r, "setup");
-	return r > 0 && e.uid != u->uid ? 0 : setup_subid_remove_line(c->path, c->text, c->before, f);
+	if (r > 0 && e.uid != u->uid)
+		return 0;
+	r = setup_subid_has_line(c->path, c->text, f);
+	if (r > 0)
+		r = setup_ids_require_unused(c->text, f);
+	return r < 0 ? r : setup_subid_remove_line(c->path, c->text, c->before, f);
 }
 
 /* A value that the administrator set since then stays. */

@@ -484,3 +484,28 @@ rebooted() {
 	assert_stderr_has "'/etc/apparmor.d/custody-setup' was changed since"
 	run ! grep -q -- -R "$HOST/calls"
 }
+
+@test "PLAT-3: setup --remove: ids that a process has stay granted, and no other user gets them" {
+	local pid
+	echo "carol:x:64333:64333::/:/bin/sh" >>"$HOST/etc/passwd"
+	setup_user alice
+	assert_status 0
+	# One by its uid and one by its gid.
+	for ids in '--reuid 231080 --regid 64321' '--reuid 64321 --regid 296607'; do
+		# shellcheck disable=SC2086 # words
+		setpriv $ids --clear-groups sleep 300 3>&- &
+		pid=$!
+		until grep -qE '^[UG]id:.*(231080|296607)' "/proc/$pid/status"; do :; done
+		setup_user --remove alice
+		kill "$pid"
+		wait "$pid" || true
+		assert_status 1
+		assert_stderr_has "process $pid has an id of 'alice:231072:65536'"
+		grep -qx alice:231072:65536 "$HOST/etc/subuid"
+		setup_user carol
+		[ "$(tail -n 1 "$HOST/etc/subuid")" = carol:296608:65536 ]
+	done
+	setup_user --remove alice
+	assert_status 0
+	run ! grep -q alice "$HOST/etc/subuid" "$HOST/etc/subgid"
+}
