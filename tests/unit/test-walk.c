@@ -140,9 +140,12 @@ static void ten_thousand_levels_are_walked_down_and_up(void)
 	}
 }
 
-/* 17,000 names of 250 bytes are a path of more than 4 MiB. */
+/* 17,000 names of 250 bytes are a path of more than 4 MiB; that takes minutes under valgrind. */
 static void names_alone_have_no_limit_of_depth(void)
 {
+	const int levels = tap_has("CUSTODY_TEST_VALGRIND", "1") ? 1000 : 17000;
+	const bool is_too_long = levels > 16777;
+
 	for (unsigned int flags = 0; flags <= WALK_NAMES_ONLY; flags += WALK_NAMES_ONLY) {
 		_cleanup_tree_ struct tree t = { .fd = -EBADF };
 		_cleanup_walk_ struct walk *w = NULL;
@@ -155,7 +158,7 @@ static void names_alone_have_no_limit_of_depth(void)
 		name[250] = '\0';
 		CHECK(tree_make(&t));
 		fd = dup(t.fd);
-		for (int i = 0; i < 17000; i++) {
+		for (int i = 0; i < levels; i++) {
 			_cleanup_close_ int up = TAKE_FD(fd);
 
 			CHECK(mkdirat(up, name, 0700) == 0);
@@ -169,7 +172,7 @@ static void names_alone_have_no_limit_of_depth(void)
 			if (flags && r == WALK_ENTER)
 				CHECK(str_eq(e.path, e.name) && e.path_len == (e.depth ? 250 : 0));
 		}
-		CHECK(flags ? dirs == 17001 && errors == 0 : errors == 1);
+		CHECK(flags || !is_too_long ? dirs == levels + 1 && errors == 0 : errors == 1);
 	}
 }
 
