@@ -10,6 +10,9 @@ libcore_a_SOURCES += \
 	src/policy/command-found.c \
 	src/policy/command-git.c \
 	src/policy/command-grammar.c src/policy/command-grammar.h \
+	src/policy/command-grammar-impl.h \
+	src/policy/command-grammar-operand.c \
+	src/policy/command-grammar-read.c \
 	src/policy/command-grammar-table.c \
 	src/policy/command-grammar-text.c \
 	src/policy/command-classifier.h \
