@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/digest.h"
+#include "base/fault.h"
+#include "base/json.h"
+#include "policy/policy.h"
+#include "profile/profile.h"
+#include "state/digest-key.h"
+#include "state/lane.h"
+
+/*
+ * A container that an engine starts: its config.json merged with a profile, the subject that is judged and approved, and the
+ * facts for policy.  Nothing here starts or writes anything.  docs/design/engine.md.
+ *
+ * The engine's text is never loosened and its file never written: libcrun gets MERGED, and ENGINE is kept to show the difference.
+ */
+struct engine_input {
+	const char *text; /* config.json as the engine wrote it, already checked by runtime_config_require */
+	size_t len;
+	const char *id;	    /* of the container */
+	const char *bundle; /* absolute */
+	const char *rootfs; /* root.path, absolute */
+	enum lane lane;
+	const struct profile *profile;
+	bool isolate; /* sandbox.enabled: the profile tightens the configuration; else only annotations and fields are judged */
+};
+
+struct engine_container {
+	struct jdoc *engine;   /* config.json of the engine */
+	struct jdoc *merged;   /* as libcrun gets it */
+	char *text;	       /* of MERGED */
+	size_t len;
+	struct jdoc *document; /* the subject, without values of the environment; hashed in canonical form */
+	char **argv;	       /* borrowed words of MERGED, NULL-terminated array on the heap */
+	char *worktree;	       /* inside: annotation custody.worktree, else process.cwd */
+	char *image;	       /* for records and people; NULL: not identified, so at least level B and a single use */
+	uint32_t layers;       /* LAYER_BIT()s that the warden proves */
+	bool pause;	       /* the pod's own container: confined and recorded, never asked */
+	struct jdoc *probes;   /* commands that exec runs without a question: list of argv; NULL: none */
+	struct policy_facts facts; /* without provenance, security profile and rules; borrows from this struct */
+};
+
+/* Refused by the name of the member: -EPERM if the merge refuses it, -EINVAL if the text cannot be read. */
+int engine_read(const struct engine_input *in, const struct digest_key *key, struct engine_container *ret,
+		struct fault *f) _must_check_;
+void engine_container_done(struct engine_container *c);
+#define _cleanup_engine_container_ _cleanup_(engine_container_done)
+
+/* Where the name of the profile comes from, in this order; each NULL if it is not given. */
+struct engine_profile_choice {
+	const char *annotation; /* custody.profile of config.json */
+	const char *option;	/* custody-runtime --profile NAME */
+	const char *alias;	/* custody-runtime@NAME as argv[0] */
+	const char *configured; /* sandbox.profile of custody.json, default "container" */
+};
+/* The name that applies.  An annotation may only choose a profile that is as tight as the one that applies without it. */
+const char *engine_profile_name(const struct engine_profile_choice *c);
