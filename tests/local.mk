@@ -29,7 +29,7 @@ unit_tests += tests/unit/test-card tests/unit/test-interrupt-keys tests/unit/tes
 unit_tests += tests/unit/test-mount-watch tests/unit/test-capture tests/unit/test-capture-copy tests/unit/test-capture-sync \
 	tests/unit/test-pack tests/unit/test-swap
 # session
-unit_tests += tests/unit/test-exec-socket tests/unit/test-exit-reason tests/unit/test-run-result tests/unit/test-session tests/unit/test-session-note \
+unit_tests += tests/unit/test-exec-socket tests/unit/test-exit-reason tests/unit/test-run-result tests/unit/test-session tests/unit/test-session-note tests/unit/test-session-process \
 	tests/unit/test-session-summary tests/unit/test-session-upper
 # approval
 unit_tests += tests/unit/test-approver tests/unit/test-grant tests/unit/test-grant-race tests/unit/test-pin tests/unit/test-request \

@@ -19,6 +19,7 @@
 #include "run/run-lost.h"
 #include "run/run-prepare.h"
 #include "session/session-end.h"
+#include "session/session-process.h"
 #include "session/session.h"
 #include "state/sandbox-log.h"
 
@@ -27,6 +28,7 @@ void run_recover_container(const struct dirs *d, const char *id, int run_fd)
 	struct runtime_request rq = { .id = id, .bundle = "/" };
 	_cleanup_free_ char *root = NULL;
 
+	session_process_kill(run_fd);
 	if (faccessat(run_fd, RUN_PREPARE_STATE, F_OK, 0) < 0)
 		return;
 	if (asprintf(&root, "%s/sessions/%s/" RUN_PREPARE_STATE, d->run, id) < 0) {
@@ -107,8 +109,8 @@ int run_recover_claims(const struct decision *d, struct fault *f)
 }
 
 /*
- * The container of a dead supervisor.  Its cgroup lists all its processes; a user's run may have none, then the runtime's
- * state in the session's directory names the first process.  A container of another runtime is named by its info.
+ * The container of a dead supervisor.  Its cgroup lists all its processes; a user's run may have none, then a file of the
+ * session's directory names the first process, or the runtime's state in it.  A container of another runtime is named by its info.
  */
 static int recover(void *arg, const char *id, int run_fd, struct fault *f)
 {

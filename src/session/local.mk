@@ -13,6 +13,7 @@ libcore_a_SOURCES += \
 	src/session/session-note.c src/session/session-note.h \
 	src/session/session-owners.c src/session/session-owners.h \
 	src/session/session-pick.c src/session/session-pick.h \
+	src/session/session-process.c src/session/session-process.h \
 	src/session/session-settle.c \
 	src/session/session-sum.c src/session/session-sum.h \
 	src/session/session-summary.c src/session/session-summary.h \

@@ -12,12 +12,14 @@
  */
 struct runtime_request {
 	const char *id;
-	const char *state_root;	    /* directory of the runtime's own state */
-	const char *bundle;	    /* working directory during create; recorded in hook states */
-	const char *config;	    /* config.json as text */
-	const char *const *sources; /* resolved paths that are mounted without following a link; NULL: none */
-	unsigned int preserve_fds;  /* the first process inherits descriptors 3 .. 3+n-1 */
-	bool hooks;		    /* the config has hooks */
+	const char *state_root;	  /* directory of the runtime's own state */
+	const char *bundle;	  /* working directory during create; recorded in hook states */
+	const char *config;	  /* config.json as text */
+	const char *process_file; /* gets the first process (session-process.h); NULL: none */
+	const char *const *
+		sources; /* resolved paths that are mounted nosuid, nodev and without following a link; NULL: none */
+	unsigned int preserve_fds; /* the first process inherits descriptors 3 .. 3+n-1 */
+	bool hooks;		   /* the config has hooks */
 	bool cgroups; /* the runtime creates the cgroup; custody's own runs create theirs before */
 };
 

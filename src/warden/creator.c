@@ -17,6 +17,7 @@
 #include "base/seam.h"
 #include "layer/inherit-table.h"
 #include "layer/init-proto.h"
+#include "session/session-process.h"
 
 /*
  * Rules of the child:
@@ -126,6 +127,10 @@ static void run_child(const struct creator_job *job, int fd, pid_t parent)
 	seam("container-prepared");
 	if (job->ops->create(&rq, &pid, &f) < 0)
 		fail(CREATOR_FD, &f);
+	if (rq.process_file && session_process_note(rq.process_file, pid, &f) < 0) {
+		(void)kill(pid, SIGKILL);
+		fail(CREATOR_FD, &f);
+	}
 	seam("container-created");
 	m.pid = pid;
 	send_msg(CREATOR_FD, &m);
