@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -16,7 +17,8 @@
 
 /*
  * libcrun mounts by name.  A source that source_pin() names is opened first, without links, and mounted by its descriptor:
- * the source of a bind, or a lower of an overlay.
+ * the source of a bind, a clone of it that the creator makes where it may (open_tree, which libcrun calls by its number), or
+ * a lower of an overlay.
  */
 #define LOWER "lowerdir="
 #define PINS_MAX 8 /* lowers of one overlay */
@@ -50,7 +52,7 @@ static int pin(struct pins *p, const char *path)
 		errno = E2BIG;
 		return -1;
 	}
-	fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	fd = (int)__real_syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
 	if (fd >= 0)
 		p->fd[p->n++] = fd;
 	return fd;
@@ -102,6 +104,41 @@ static int pin_lowers(struct pins *p, const char *data, struct strbuf *ret)
 	}
 	strbuf_puts(ret, at);
 	return 0;
+}
+
+/*
+ * nosuid and nodev at once: libcrun sets no flag on the clone of a file that may be written.  After an error it mounts by name,
+ * in the container's process.
+ */
+static int clone_source(const char *path, long flags)
+{
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV };
+	_cleanup_close_ int fd = -EBADF, tree = -EBADF;
+	struct pins p = { 0 };
+
+	fd = pin(&p, path);
+	if (fd < 0)
+		return -1;
+	tree = (int)__real_syscall(SYS_open_tree, (long)fd, "", flags | AT_EMPTY_PATH);
+	if (tree < 0 ||
+	    __real_syscall(SYS_mount_setattr, (long)tree, "", (long)AT_EMPTY_PATH, &attr, sizeof(attr)) < 0)
+		return -1;
+	return TAKE_FD(tree);
+}
+
+/* Every system call has at most six arguments, which are registers: reading more than were passed is harmless. */
+long __wrap_syscall(long number, ...)
+{
+	long a[6];
+	va_list args;
+
+	va_start(args, number);
+	for (size_t i = 0; i < 6; i++)
+		a[i] = va_arg(args, long);
+	va_end(args);
+	if (number == SYS_open_tree && a[1] && is_pinned((const char *)a[1]))
+		return clone_source((const char *)a[1], a[2]);
+	return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 int __wrap_mount(const char *source, const char *target, const char *type, unsigned long flags,

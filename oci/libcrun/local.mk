@@ -31,7 +31,7 @@ liboci_a_SOURCES += \
 # Twice: libcrun calls back into the wraps and the systemd symbols.
 oci_libs = $(LIBCRUN_A) liboci.a libbase.a $(LIBCRUN_LIBS)
 oci_ldflags = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_get_cgroup_mode,--wrap=run_process \
-	-Wl,--wrap=mount,--wrap=libcrun_set_sysctl,--wrap=base64_decode $(confine_wraps)
+	-Wl,--wrap=mount,--wrap=syscall,--wrap=libcrun_set_sysctl,--wrap=base64_decode $(confine_wraps)
 
 # The part that custody-runtime alone needs.
 libruntime_a_SOURCES += \
