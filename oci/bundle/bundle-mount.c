@@ -316,7 +316,7 @@ static int add_worktree(struct jdoc *mounts, const struct subject *s, const stru
 
 bool bundle_keeps_root_flags(const struct subject *s, const struct placement *p)
 {
-	return !p->portable && !p->rootless && bundle_asks(s, LAYER_USER_NS);
+	return !p->portable && (!p->rootless || p->root_private) && bundle_asks(s, LAYER_USER_NS);
 }
 
 bool bundle_remounts_root(const struct subject *s, const struct placement *p)

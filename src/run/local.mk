@@ -20,6 +20,7 @@ librun_a_SOURCES += \
 	src/run/run-plan.c src/run/run-plan.h \
 	src/run/run-prepare-impl.h \
 	src/run/run-prepare-root.c \
+	src/run/run-prepare-user.c \
 	src/run/run-prepare.c src/run/run-prepare.h \
 	src/run/run-recover.c src/run/run-recover.h \
 	src/run/run-recovery-files.c src/run/run-recovery-files.h \

@@ -27,3 +27,10 @@ int run_prepare_rootfs(int dirfd, const char *parent, const struct subject *s, s
 int run_prepare_find_point(const struct session *s, const struct subject *subject, char **ret,
 			   struct fault *f) _must_check_;
 int run_prepare_as_root(const struct run_prepare *p, struct placement *pl, struct fault *f) _must_check_;
+
+/*
+ * run-prepare-user.c: the same in a user namespace of the creator's own.  *RET is NULL where a tmpfs cannot be used: then
+ * everything is in the session's own directory.
+ */
+int run_prepare_find_user_point(const struct run_prepare *p, char **ret, struct fault *f) _must_check_;
+int run_prepare_as_user(const struct run_prepare *p, struct placement *pl, struct fault *f) _must_check_;

@@ -278,13 +278,11 @@ int run_prepare_as_root(const struct run_prepare *p, struct placement *pl, struc
 	int r;
 
 	r = worktree_leave_host(f);
-	seam("host-left");
 	if (r == 0)
 		r = clone_trees(p, pl, &t, f);
 	seam("trees-cloned");
 	if (r == 0)
 		r = worktree_mount_tmpfs(p->mount_point, &dirfd, f);
-	seam("tmpfs-mounted");
 	if (r == 0)
 		r = attach_trees(p, dirfd, &t, pl, f);
 	seam("worktree-mounted");

@@ -12,9 +12,8 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/seam.h"
-#include "base/userns.h"
-#include "session/session-aside.h"
 #include "session/session-owners.h"
+#include "session/session-process.h"
 #include "session/session-upper.h"
 #include "worktree/overlay-server.h"
 #include "worktree/worktree.h"
@@ -61,7 +60,9 @@ int run_prepare_init(struct run_prepare *p, const struct dirs *d, struct session
 		p->config = NULL;
 		return fault_errno(f, errno, "config.json");
 	}
-	if (!s->rootless)
+	if (s->rootless)
+		r = run_prepare_find_user_point(p, &p->mount_point, f);
+	else
 		r = run_prepare_find_point(s, subject, &p->mount_point, f);
 	if (r == 0 && subject->profile->workspace == PROFILE_WORKSPACE_OVERLAY) {
 		r = session_make_state(s, d, f);
@@ -184,65 +185,6 @@ int run_prepare_overlay(int dirfd, const char *parent, const char *layers, const
 	return r;
 }
 
-static int prepare_user_sealed(const struct run_prepare *p, struct placement *pl, struct fault *f)
-{
-	_cleanup_close_ int dirfd = -EBADF;
-	_cleanup_free_ char *parent = NULL;
-	int r;
-
-	if (!operand_needs_lower(p->subject))
-		return 0;
-	r = session_aside_make(p->session, p->subject->worktree, &parent, f);
-	if (r < 0)
-		return r;
-	dirfd = open(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (dirfd < 0)
-		return fault_errno(f, errno, "open '%s'", parent);
-	return run_prepare_sealed(dirfd, parent, p->subject, pl, f);
-}
-
-/* A user cannot mount yet: the container's user namespace does it later, from these paths. */
-static int prepare_user(const struct run_prepare *p, struct placement *pl, struct fault *f)
-{
-	_cleanup_close_ int dirfd = open(p->session->run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int r;
-
-	if (dirfd < 0)
-		return fault_errno(f, errno, "open '%s'", p->session->run);
-	pl->worktree = p->subject->worktree;
-	pl->init = path_join(p->dirs->libexec, "custody-init");
-	if (p->upper) {
-		r = run_prepare_upper(p, pl->uid_base, pl->gid_base, f);
-		if (r < 0)
-			return r;
-		pl->upper = p->upper;
-		pl->work = p->work;
-		pl->base = p->base ? p->base->layer : NULL;
-	}
-	if (p->repository) {
-		r = worktree_make_upper(p->repository, subject_find_overlay(p->subject)->source, pl->uid_base,
-					pl->gid_base, f);
-		if (r < 0)
-			return r;
-		pl->repository_upper = p->repository_upper;
-		pl->repository_work = p->repository_work;
-	}
-	if (!pl->init)
-		return fault_errno(f, ENOMEM, "session");
-	r = prepare_user_sealed(p, pl, f);
-	/* A user namespace around the container's, in which the overlay is mounted. */
-	if (r == 0 && profile_is_fuse(p->subject->profile)) {
-		r = userns_enter(f);
-		if (r == 0)
-			r = worktree_leave_host(f);
-		if (r == 0)
-			r = run_prepare_overlay(dirfd, p->session->run, p->session->state, p->subject, pl, f);
-	}
-	if (r < 0)
-		return r;
-	return run_prepare_rootfs(dirfd, p->session->run, p->subject, pl, f);
-}
-
 /* A longer one is listed as absent in the evidence: no reason to refuse the run. */
 static void keep_config(struct session_config *c, const char *text)
 {
@@ -296,7 +238,7 @@ int run_prepare_container(void *arg, struct runtime_request *rq, struct fault *f
 		r = operand_require_same(p->subject, f);
 	if (r < 0)
 		return r;
-	r = pl.rootless ? prepare_user(p, &pl, f) : run_prepare_as_root(p, &pl, f);
+	r = pl.rootless ? run_prepare_as_user(p, &pl, f) : run_prepare_as_root(p, &pl, f);
 	seam("root-made");
 	if (r == 0)
 		r = run_prepare_config(p->subject, &pl, false, &config, f);
@@ -309,8 +251,13 @@ int run_prepare_container(void *arg, struct runtime_request *rq, struct fault *f
 	if (p->subject->profile->limit_pids && p->subject->profile->limit_pids < WARDEN_FEW_PIDS)
 		worktree_finish();
 	rq->config = config;
-	rq->bundle = pl.rootless ? p->session->run : p->mount_point;
-	/* As root on the private tmpfs: the runtime's state vanishes with the mount namespace, even after a kill. */
+	rq->bundle = p->mount_point ? p->mount_point : p->session->run;
+	/* On the private tmpfs, if there is one: the runtime's state vanishes with the mount namespace, even after a kill. */
 	rq->state_root = path_join(rq->bundle, RUN_PREPARE_STATE);
-	return rq->state_root ? 0 : fault_errno(f, ENOMEM, "session");
+	/* As root the cgroup lists the container's processes. */
+	if (pl.rootless && p->mount_point)
+		rq->process_file = path_join(p->session->run, SESSION_PROCESS);
+	return rq->state_root && (rq->process_file || !pl.rootless || !p->mount_point)
+		       ? 0
+		       : fault_errno(f, ENOMEM, "session");
 }

@@ -10,8 +10,8 @@
 #include "subject/subject.h"
 
 /*
- * The creator's preparations for the runtime: root, worktree, binds, config.json. As root everything is on a private
- * tmpfs that container ids can reach; as a user in the session's own directories.
+ * The creator's preparations for the runtime: root, worktree, binds, config.json. Everything is on a private tmpfs that
+ * container ids can reach; of a user's run with subordinate ids in the session's own directories.
  */
 #define RUN_PREPARE_STATE "crun" /* the runtime's own state, below the bundle */
 
@@ -29,7 +29,7 @@ struct run_prepare {
 	const struct session *session;
 	const struct subject *subject;
 	unsigned int terminal; /* bit N: descriptor N is a pty */
-	char *mount_point;     /* root: of the private tmpfs */
+	char *mount_point;     /* of the private tmpfs; NULL: none */
 	char *upper;	       /* overlay: as the supervisor sees it; else NULL */
 	char *repository;      /* directory of the second upper, of the repository; NULL: none */
 	char *repository_upper, *repository_work;

@@ -16,7 +16,8 @@
 struct placement {
 	bool portable;
 	bool rootless;
-	uid_t uid_base; /* host id of container root; rootless: the caller's */
+	bool root_private; /* ROOTFS is on a tmpfs that the creator mounted with nosuid and nodev */
+	uid_t uid_base;	   /* host id of container root; rootless: the caller's */
 	gid_t gid_base;
 	unsigned int n_ids; /* 65536, or 1 rootless */
 	const struct id_map

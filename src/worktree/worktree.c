@@ -21,6 +21,7 @@
 
 #include "base/array.h"
 #include "base/fd.h"
+#include "base/seam.h"
 #include "base/str.h"
 
 /* glibc has these only since 2.36; the numbers are the same on every architecture. */
@@ -57,6 +58,7 @@ int worktree_leave_host(struct fault *f)
 		return fault_errno(f, errno, "create a mount namespace");
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		return fault_errno(f, errno, "detach the mount namespace from the host's");
+	seam("host-left");
 	return 0;
 }
 
@@ -67,6 +69,7 @@ int worktree_mount_tmpfs(const char *point, int *ret, struct fault *f)
 	/* 64 MiB of sealed operands, and as much for everything else. */
 	if (mount("custody", point, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=128m") < 0)
 		return fault_errno(f, errno, "mount a tmpfs on '%s'", point);
+	seam("tmpfs-mounted");
 	fd = open(point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return fault_errno(f, errno, "open '%s'", point);

@@ -421,8 +421,8 @@ supervisor_is_dead() {
 	OPTIONS=(--profile "$CUSTODY_HOME/u.json")
 	worktree
 	points run | grep -v '^cgroup-m' | sample 12 | rounds die 137
-	printf '%s\n' root-made container-prepared container-created container-started | rounds parent 137
-	printf '%s\n' root-made container-prepared container-created container-started | rounds die 125
+	printf '%s\n' host-left tmpfs-mounted root-made container-prepared container-created container-started | rounds parent 137
+	printf '%s\n' host-left tmpfs-mounted root-made container-prepared container-created container-started | rounds die 125
 	# Captured by a child in a user namespace, because only it can read it; the child dies with its parent and leaves no second capture.
 	PAYLOAD="${PAYLOAD%exit 3}chmod 000 new changed .; exit 3"
 	printf '%s\n' namespace-entered evidence-made tree-copied sums-written | rounds parent 137

@@ -162,12 +162,24 @@ gone() { # PATTERN
 	assert_stderr_has 'Read-only'
 }
 
-@test "ISO-1: a runtime directory that is noexec and noatime is no obstacle: its flags stay" {
-	[ "$(id -u)" -eq 0 ] || skip 'mounts need root'
-	run --separate-stderr unshare -m sh -c 'at=$1; shift
-		mkdir -p "$CUSTODY_ROOT/run" && mount -t tmpfs -o noexec,noatime,nosuid,nodev,mode=0700 tmpfs "$CUSTODY_ROOT/run" && chown "$at" "$CUSTODY_ROOT/run" || exit 99
-		exec "$@"' sh "$SUITE_UID:$SUITE_UID" "${CUSTODY_AS[@]}" "$CUSTODY" run -p "$CUSTODY_HOME/p.json" -- \
+noexec_run() { # MOUNT-POINT ROOT WORKTREE
+	run --separate-stderr unshare -m sh -c 'at=$1; point=$2; root=$3; tree=$4; shift 4
+		mkdir -p "$point" && mount -t tmpfs -o noexec,noatime,nosuid,nodev,mode=0700 tmpfs "$point" && mkdir -p "$root/run" &&
+			chown "$at" "$point" "$root" "$root/run" && cd "$tree" || exit 99
+		exec "$@"' sh "$SUITE_UID:$SUITE_UID" "$@" "${CUSTODY_AS[@]}" CUSTODY_ROOT="$2" "$CUSTODY" run -p "$CUSTODY_HOME/p.json" -- \
 		awk '$5 == "/" { print $6 }' /proc/self/mountinfo
+}
+
+@test "ISO-1: a runtime directory that is noexec and noatime is no obstacle" {
+	[ "$(id -u)" -eq 0 ] || skip 'mounts need root'
+	noexec_run "$CUSTODY_ROOT/run" "$CUSTODY_ROOT" .
+	assert_status 0
+	[ "$output" = ro,nosuid,nodev,relatime ]
+}
+
+@test "ISO-1: in a worktree that holds such a runtime directory the root has its flags" {
+	[ "$(id -u)" -eq 0 ] || skip 'mounts need root'
+	noexec_run "$CUSTODY_HOME/holds" "$CUSTODY_HOME/holds/root" "$CUSTODY_HOME/holds"
 	assert_status 0
 	[ "$output" = ro,nosuid,nodev,noexec,noatime ]
 }
@@ -217,4 +229,23 @@ aside() {
 	user_run -- true
 	assert_status 0
 	[ -z "$(aside)" ] || custody_fail "left: $(aside)"
+}
+
+@test "ISO-7: rootless: a run leaves root, copies and state of the runtime in no directory, and a kill -9 leaves no process" {
+	printf '#!/bin/sh\necho "$1 ran"\nsleep %s\n' "$LONG" >script
+	chmod 0755 script
+	mkfifo "$CUSTODY_HOME/up"
+	chmod 0666 "$CUSTODY_HOME/up"
+	"${CUSTODY_AS[@]}" "$CUSTODY" run --profile "$CUSTODY_HOME/p.json" -- ./script it >"$CUSTODY_HOME/up" 2>&1 3>&- &
+	pid=$!
+	timeout 60 grep -q 'it ran' "$CUSTODY_HOME/up"
+	[ -z "$(ls -A "$CUSTODY_ROOT/run/m")" ]
+	[ -z "$(find "$CUSTODY_ROOT/run/sessions" -mindepth 2 \( -name root -o -name crun -o -name sealed \))" ]
+	[ "$(find "$CUSTODY_ROOT/run/sessions" -mindepth 2 -name process | wc -l)" = 1 ]
+	kill -9 "$pid"
+	wait "$pid" || true
+	wait_until gone "sleep $LONG"
+	user_run -- true
+	assert_status 0
+	[ -z "$(ls -A "$CUSTODY_ROOT/run/sessions")" ]
 }
