@@ -203,6 +203,10 @@ static void add_repository(struct jdoc *mounts, const struct subject *s, const s
 	_cleanup_strbuf_ struct strbuf text = { 0 };
 
 	strbuf_puts(&text, "lowerdir=");
+	if (p->repository_base) {
+		put_layer(&text, p->repository_base, "\\,:");
+		strbuf_putc(&text, ':');
+	}
 	put_layer(&text, source, "\\,:");
 	jdoc_append_string(options, text.broken ? NULL : text.text);
 	append_overlay(options, s, p->repository_upper, p->repository_work);

@@ -256,6 +256,9 @@ static bool add_writes(struct card *c, const struct approval_card_facts *k)
 		if (str_eq(jdoc_get_string(m, "kind"), "overlay")) {
 			strbuf_puts(&b, "only a copy of the repository ");
 			put_json_word(&b, jdoc_get(m, "source"));
+			if (jdoc_get_string(m, "base"))
+				strbuf_printf(&b, ", on the kept changes sha256:%s of it",
+					      jdoc_get_string(m, "base"));
 			add_built(c, "", CARD_PLAIN, &b);
 		}
 		if (!str_eq(jdoc_get_string(m, "kind"), "bind") || !is_true(m, "rw"))

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 
 #include "base/fd.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "cli/cmd-review.h"
+#include "cli/review-chain.h"
 
 void review_free_repository(struct review_call *r)
 {
@@ -16,6 +18,8 @@ void review_free_repository(struct review_call *r)
 	git_changes_done(&r->git);
 	fd_close(r->upper);
 	fd_close(r->base);
+	if (r->moment[0])
+		(void)!path_remove_tree(r->dir, r->moment, NULL);
 	fd_close(r->dir);
 	session_upper_done(&r->kept);
 	free(r);
@@ -39,7 +43,8 @@ int review_open_repository(struct review_call *r, struct fault *f)
 	g->pass = r->pass;
 	g->root = r->root;
 	g->dir = TAKE_FD(dir);
-	e = session_upper_read(g->dir, &g->kept, f);
+	g->running = r->running;
+	e = g->running ? review_read_running_repository(g, f) : session_upper_read(g->dir, &g->kept, f);
 	if (e == 0 && (!str_eq(g->kept.session, r->kept.session) || !g->kept.own))
 		e = fault_set(f, EINVAL, "'%s' belongs to another session", SESSION_UPPER_FILE);
 	return e < 0 ? fault_wrap(f, e, "repository of session '%s'", r->kept.session) : 0;

@@ -72,13 +72,13 @@ static int refuse_running(const struct review_call *r, const char *why)
 	return STATUS_NO;
 }
 
-/* What recovery would read if its supervisor died now. */
-static int read_announced(struct review_call *r, struct fault *f)
+/* What recovery would read if its supervisor died now.  BELOW: "", or the directory of the repository. */
+static int read_announced(struct review_call *r, const char *below, struct fault *f)
 {
 	_cleanup_free_ char *path = NULL;
 	_cleanup_close_ int fd = -EBADF;
 
-	if (asprintf(&path, "%s/sessions/%s", r->call->dirs.run, r->note.session) < 0) {
+	if (asprintf(&path, "%s/sessions/%s/%s", r->call->dirs.run, r->note.session, below) < 0) {
 		path = NULL;
 		return fault_errno(f, ENOMEM, "session");
 	}
@@ -86,10 +86,28 @@ static int read_announced(struct review_call *r, struct fault *f)
 	return fd < 0 ? fault_errno(f, errno, "open '%s'", path) : session_upper_read(fd, &r->kept, f);
 }
 
-int review_open_running(struct review_call *r, struct fault *f)
+/* As at its end: everything in the upper belongs to the session's id. */
+static int set_ids(struct review_call *r, struct fault *f)
 {
 	struct stat st;
-	int e = read_announced(r, f);
+
+	if (fstatat(r->dir, SESSION_UPPER_DIR, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return fault_errno(f, errno, "upper of session '%s'", r->note.session);
+	r->kept.ids.uid_from = st.st_uid;
+	r->kept.ids.gid_from = st.st_gid;
+	return 0;
+}
+
+int review_read_running_repository(struct review_call *g, struct fault *f)
+{
+	int e = read_announced(g, SESSION_REPOSITORY, f);
+
+	return e < 0 ? e : set_ids(g, f);
+}
+
+int review_open_running(struct review_call *r, struct fault *f)
+{
+	int e = read_announced(r, "", f);
 
 	if (e == -ENOENT) {
 		fault_done(f);
@@ -100,11 +118,9 @@ int review_open_running(struct review_call *r, struct fault *f)
 	r->dir = session_note_open_dir(&r->call->dirs, r->note.session, f);
 	if (r->dir < 0)
 		return r->dir;
-	if (fstatat(r->dir, SESSION_UPPER_DIR, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return fault_errno(f, errno, "upper of session '%s'", r->note.session);
-	/* As at its end: everything in the upper belongs to the session's id. */
-	r->kept.ids.uid_from = st.st_uid;
-	r->kept.ids.gid_from = st.st_gid;
+	e = set_ids(r, f);
+	if (e < 0)
+		return e;
 	fprintf(stderr, PACKAGE_NAME " diff: session %s is still running: its changes at this moment\n",
 		r->note.session);
 	return 0;

@@ -3,6 +3,7 @@ librun_a_SOURCES += \
 	src/run/exec-session.c src/run/exec-session.h \
 	src/run/exec.c src/run/exec.h \
 	src/run/run-approval.c src/run/run-approval.h \
+	src/run/run-base-repository.c \
 	src/run/run-base.c src/run/run-base.h \
 	src/run/run-detach.c src/run/run-detach.h \
 	src/run/run-dry.c \
@@ -12,6 +13,7 @@ librun_a_SOURCES += \
 	src/run/run-ids.c src/run/run-ids.h \
 	src/run/run-impl.h \
 	src/run/run-keep-upper.c \
+	src/run/run-layer.c \
 	src/run/run-ledger.c src/run/run-ledger.h \
 	src/run/run-limits.c src/run/run-limits.h \
 	src/run/run-lost.c src/run/run-lost.h \

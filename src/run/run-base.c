@@ -16,22 +16,22 @@
 #include "base/str.h"
 #include "layer/layer.h"
 #include "session/session-pick.h"
-#include "session/session-sum.h"
-#include "worktree/overlay-view.h"
 
 #define WITHOUT "--fresh starts on the worktree"
 
-#define EMPTY ((struct run_base){ .open = true, .lock = -EBADF, .subject = { .view = -EBADF } })
+#define EMPTY_LAYER                                        \
+	{                                                  \
+		.open = true, .subject = {.view = -EBADF } \
+	}
+#define EMPTY ((struct run_base){ .open = true, .lock = -EBADF, .tree = EMPTY_LAYER })
 
 void run_base_done(struct run_base *b)
 {
 	if (!b->open)
 		return;
-	fd_close(b->subject.view);
 	fd_close(b->lock);
-	session_upper_done(&b->kept);
-	strv_free(b->chain);
-	free(b->layer);
+	run_layer_done(&b->tree);
+	run_layer_done(&b->repository);
 	*b = (struct run_base){ 0 };
 }
 
@@ -44,12 +44,6 @@ static int require_kind(const struct run_base_ask *a, struct fault *f)
 		return fault_set(f, ENOTSUP,
 				 "--continue: a sandbox root keeps its content between runs by itself: omit "
 				 "--sandbox; " WITHOUT);
-	if (a->repository)
-		return fault_set(
-			f, ENOTSUP,
-			"--continue: the repository '%s' of this worktree is outside of it, and its changes "
-			"cannot be continued: run 'custody apply' first; " WITHOUT,
-			a->repository);
 	if (p->workspace != PROFILE_WORKSPACE_OVERLAY)
 		return fault_set(f, ENOTSUP,
 				 "--continue needs workspace.mode 'overlay', and profile '%s' has '%s': use "
@@ -162,62 +156,11 @@ static int lock(const struct run_base_ask *a, const struct session_note *n, stru
 	b->lock = session_upper_lock_shared(a->dirs, n->session, f);
 	r = b->lock < 0 ? b->lock : lane_require_stamp(b->lock, a->dirs->lane, n->session, f);
 	if (r == 0)
-		r = session_upper_read(b->lock, &b->kept, f);
-	if (r == 0 && faccessat(b->lock, SESSION_REPOSITORY, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		r = fault_set(f, ENOTSUP,
-			      "session '%s' changed a repository outside of the worktree, which cannot be "
-			      "continued: custody apply %s; " WITHOUT,
-			      n->session, n->session);
+		r = session_upper_read(b->lock, &b->tree.kept, f);
 	if (r < 0)
 		return fault_wrap(f, r, "--continue");
 	b->uid_base = n->uid_base;
-	return require_kept(a, n, &b->kept, f);
-}
-
-/* This session and those that it continues. */
-static int name_chain(struct run_base *b, struct fault *f)
-{
-	int r = strv_append(&b->chain, b->kept.session);
-
-	for (char **id = b->kept.chain; r == 0 && id && *id && strv_len(b->chain) < RUN_BASE_CHAIN_MAX; id++)
-		r = strv_append(&b->chain, *id);
-	return r < 0 ? fault_errno(f, ENOMEM, "session") : 0;
-}
-
-/* Its supervisor was killed before the sum was complete, or the disk was full then.  The lock becomes a shared one again. */
-static int make_sum(const struct run_base_ask *a, struct run_base *b, struct fault *f)
-{
-	int r;
-
-	if (flock(b->lock, LOCK_EX | LOCK_NB) < 0)
-		return fault_set(f, EBUSY, "in use by another process: retry");
-	r = session_sum_make_from(a->dirs, &b->kept, b->lock, f);
-	if (r == 0 && flock(b->lock, LOCK_SH | LOCK_NB) < 0)
-		r = fault_errno(f, errno, "lock");
-	return r;
-}
-
-static int open_layer(const struct run_base_ask *a, struct run_base *b, struct fault *f)
-{
-	const struct session_upper *k = &b->kept;
-	_cleanup_close_ int layer = session_layer_open(b->lock, k, NULL);
-	int r = 0;
-
-	if (layer == -ENOENT && k->chain)
-		r = make_sum(a, b, f);
-	if (r == 0 && layer < 0)
-		r = layer = session_layer_open(b->lock, k, f);
-	if (r >= 0 &&
-	    asprintf(&b->layer, "%s/sessions/%s/%s", a->dirs->state, k->session, session_layer_name(k)) < 0) {
-		b->layer = NULL;
-		r = fault_errno(f, ENOMEM, "session");
-	}
-	if (r >= 0)
-		r = b->subject.view = overlay_view_open(&(struct overlay_view_ask){ .layer = layer,
-										    .path = b->layer,
-										    .worktree = k->worktree },
-							&b->subject.manifest, f);
-	return r < 0 ? fault_wrap(f, r, "--continue: changes of session '%s'", k->session) : 0;
+	return require_kept(a, n, &b->tree.kept, f);
 }
 
 int run_base_open(const struct run_base_ask *ask, struct run_base *ret, struct fault *f)
@@ -226,7 +169,7 @@ int run_base_open(const struct run_base_ask *ask, struct run_base *ret, struct f
 	_cleanup_run_base_ struct run_base b = EMPTY;
 	int r;
 
-	if (ask->by_default && (ask->in_root || ask->repository))
+	if (ask->by_default && ask->in_root)
 		return 0;
 	r = require_kind(ask, f);
 	if (r == 0)
@@ -240,15 +183,14 @@ int run_base_open(const struct run_base_ask *ask, struct run_base *ret, struct f
 	if (r == 0)
 		r = lock(ask, &n, &b, f);
 	if (r == 0)
-		r = name_chain(&b, f);
+		r = run_layer_open(ask->dirs, b.lock, "", &b.tree, f);
 	if (r == 0)
-		r = open_layer(ask, &b, f);
+		r = run_base_open_repository(ask, &b, f);
 	if (r < 0)
 		return r;
 	*ret = b;
-	ret->subject.session = ret->kept.session;
-	ret->subject.device = ret->kept.device;
-	ret->subject.inode = ret->kept.inode;
+	ret->tree.subject.session = ret->tree.kept.session;
+	ret->repository.subject.session = ret->repository.kept.session;
 	b = (struct run_base){ 0 };
 	return 0;
 }

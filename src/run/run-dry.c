@@ -8,6 +8,7 @@
 #include "tty/terminal.h"
 #include "run/run-prepare.h"
 #include "run/run-impl.h"
+#include "session/session-upper.h"
 #include "subject/subject-digest.h"
 #include "layer/init-proto.h"
 
@@ -77,10 +78,14 @@ int run_dry_describe(const struct run_options *o, char **ret, struct fault *f)
 	if (d->asked.workspace == PROFILE_WORKSPACE_OVERLAY) {
 		pl.upper = "/run/custody/m/l/u";
 		pl.work = "/run/custody/m/l/w";
+		pl.repository_upper = "/run/custody/m/l/" SESSION_REPOSITORY "/" SESSION_UPPER_DIR;
+		pl.repository_work = "/run/custody/m/l/" SESSION_REPOSITORY "/w";
 		pl.served = "/run/custody/m/served";
 	}
 	if (d->base.open)
-		pl.base = pl.rootless ? d->base.layer : "/run/custody/m/base";
+		pl.base = pl.rootless ? d->base.tree.path : "/run/custody/m/base";
+	if (d->base.repository.open)
+		pl.repository_base = pl.rootless ? d->base.repository.path : "/run/custody/m/rbase";
 	if (operand_needs_lower(d->subject))
 		pl.sealed = "/run/custody/m/sealed";
 	describe_worktree(d->subject);

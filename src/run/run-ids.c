@@ -76,7 +76,7 @@ static void warn_unwritable(const struct run_plan *d)
 		log_info("the kept changes of session '%s' belong to id 0 inside: id %u has the rights of "
 			 "others to "
 			 "them",
-			 d->base.kept.session, (unsigned int)s->uid);
+			 d->base.tree.kept.session, (unsigned int)s->uid);
 	if ((st.st_mode & need) != need)
 		log_info(
 			"the worktree belongs to id 0 inside, and its mode %04o does not let id %u write it: "

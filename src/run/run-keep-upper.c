@@ -72,11 +72,24 @@ static int fill(struct session_upper *k, const struct run *run, uint64_t since_u
 	k->ask = strv_copy(run->plan.asked.workspace_ask);
 	k->allow = strv_copy(run->plan.asked.workspace_allow);
 	k->ask_deletions = run->plan.asked.workspace_ask_deletions;
-	k->chain = run->plan.base.open ? strv_copy(run->plan.base.chain) : NULL;
-	if (!k->worktree || !k->protect || !k->ask || !k->allow || (run->plan.base.open && !k->chain) ||
-	    (k->chain && tighten(k, &run->plan.base.kept) < 0))
+	if (!k->worktree || !k->protect || !k->ask || !k->allow)
 		return fault_errno(f, ENOMEM, "session");
 	return clock_boot_id(k->boot, f);
+}
+
+static int fill_chain(struct session_upper *k, const struct run_layer *base, struct fault *f)
+{
+	if (!base->open)
+		return 0;
+	k->chain = strv_copy(base->chain);
+	return k->chain && tighten(k, &base->kept) == 0 ? 0 : fault_errno(f, ENOMEM, "session");
+}
+
+static int fill_tree(struct session_upper *k, const struct run *run, uint64_t since_us, struct fault *f)
+{
+	int r = fill(k, run, since_us, f);
+
+	return r < 0 ? r : fill_chain(k, &run->plan.base.tree, f);
 }
 
 /* What the profile protects below .git, relative to the repository; the names themselves say that .git is protected at all. */
@@ -110,7 +123,9 @@ static int fill_repository(struct session_upper *k, const struct run *run, uint6
 	k->worktree = strdup(m->source);
 	k->protect = repository_protect(run->plan.asked.workspace_protect);
 	k->own = strdup(own ? own : "");
-	return k->worktree && k->protect && k->own ? 0 : fault_errno(f, ENOMEM, "session");
+	if (!k->worktree || !k->protect || !k->own)
+		return fault_errno(f, ENOMEM, "session");
+	return fill_chain(k, &run->plan.base.repository, f);
 }
 
 /* The upper that was just kept stays; a failure to remove others is not this run's. */
@@ -157,39 +172,13 @@ static int record_base(const struct session_upper *k, int dir, int layer, struct
 	return r;
 }
 
-/* The session that K continues. */
-struct frozen {
-	int dir, layer; /* the directory is locked */
-	struct session_upper kept;
-};
-#define FROZEN_NONE ((struct frozen){ .dir = -EBADF, .layer = -EBADF })
-
-static void frozen_done(struct frozen *b)
-{
-	fd_close(b->dir);
-	fd_close(b->layer);
-	session_upper_done(&b->kept);
-}
-#define _cleanup_frozen_ _cleanup_(frozen_done)
-
-static int frozen_open(const struct dirs *d, const char *id, struct frozen *b, struct fault *f)
-{
-	int r = b->dir = session_upper_lock_shared(d, id, f);
-
-	if (r >= 0)
-		r = session_upper_read(b->dir, &b->kept, f);
-	if (r == 0)
-		r = b->layer = session_layer_open(b->dir, &b->kept, f);
-	return r < 0 ? fault_wrap(f, r, "session '%s', which was continued", id) : 0;
-}
-
 static struct timespec time_of(uint64_t us)
 {
 	return (struct timespec){ .tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000) * 1000 };
 }
 
 /* Of LAYER, its own upper: what the sum has besides is of the base, whose record has it. */
-static int record_above(const struct session_upper *k, const struct frozen *b, int dir, int layer,
+static int record_above(const struct session_upper *k, const struct session_base *b, int dir, int layer,
 			struct fault *f)
 {
 	_cleanup_base_record_ struct base_record *old = NULL;
@@ -222,7 +211,7 @@ static int measure_both(struct session_upper *k, int dir, int layer, struct faul
 }
 
 /* Non-fatal: diff, apply and --continue make it while the base exists, when the disk has room again. */
-static void add_up(struct session_upper *k, const struct frozen *b, int dir, int layer)
+static void add_up(struct session_upper *k, const struct session_base *b, int dir, int layer)
 {
 	_cleanup_fault_ struct fault f = { 0 };
 	int r = session_sum_make(b->layer, k, dir, &f);
@@ -240,8 +229,8 @@ static void add_up(struct session_upper *k, const struct frozen *b, int dir, int
 static int record_continued(const struct dirs *d, struct session_upper *k, int dir, int layer,
 			    struct fault *f)
 {
-	_cleanup_frozen_ struct frozen b = FROZEN_NONE;
-	int r = frozen_open(d, k->chain[0], &b, f);
+	_cleanup_session_base_ struct session_base b = SESSION_BASE_NONE;
+	int r = session_base_open(d, k, &b, f);
 
 	if (r == 0)
 		r = record_above(k, &b, dir, layer, f);
@@ -313,7 +302,8 @@ bool run_keep_upper(const struct run *run, int dir, uint64_t since_us)
 		if (r == 0)
 			r = keep_repository(&run->plan.dirs, &g, dir, &f);
 	}
-	if (r < 0 || fill(&k, run, since_us, &f) < 0 || keep(&run->plan.dirs, &k, dir, g.bytes, &f) < 0) {
+	if (r < 0 || fill_tree(&k, run, since_us, &f) < 0 ||
+	    keep(&run->plan.dirs, &k, dir, g.bytes, &f) < 0) {
 		log_error("the changes are not kept: %s", fault_text(&f));
 		return false;
 	}
@@ -346,7 +336,7 @@ int run_keep_upper_announce(const struct run *run, int run_dir, struct fault *f)
 
 	if (!is_asked(&run->plan.asked))
 		return 0;
-	r = fill(&k, run, run->note.started_us, f);
+	r = fill_tree(&k, run, run->note.started_us, f);
 	if (r == 0)
 		r = session_upper_write(run_dir, &k, f);
 	return r < 0 || !subject_find_overlay(run->plan.subject) ? r : announce_repository(run, run_dir, f);

@@ -49,7 +49,7 @@ int run_note_begin(struct run *run, struct fault *f)
 		.worktree = run->plan.subject->worktree,
 		.workspace = profile_worktree_word(&run->plan.asked),
 		.argv = l->argv,
-		.chain = run->plan.base.chain,
+		.chain = run->plan.base.tree.chain,
 		.redact = l->redact,
 	};
 	struct session_note *n = &run->note;

@@ -200,7 +200,7 @@ static int continue_session(struct run_plan *d, const struct run_options *o, str
 	const struct run_base_ask ask = { .dirs = &d->dirs,
 					  .profile = &d->asked,
 					  .in_root = d->root != NULL,
-					  .repository = d->project.git.repository,
+					  .git = rq->git,
 					  .session = o->session,
 					  .by_default = !o->continued,
 					  .restarted = o->restarted };
@@ -210,7 +210,9 @@ static int continue_session(struct run_plan *d, const struct run_options *o, str
 		return o->restarted ? fault_set(f, EINVAL, "--restarted concerns --continue: add it") : 0;
 	r = run_base_open(&ask, &d->base, f);
 	if (d->base.open)
-		rq->continued = &d->base.subject;
+		rq->continued = &d->base.tree.subject;
+	if (d->base.repository.open)
+		rq->continued_repository = &d->base.repository.subject;
 	return r;
 }
 

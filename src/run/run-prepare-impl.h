@@ -13,6 +13,8 @@ static inline bool run_prepare_is_mapped(const struct subject *s)
 
 /* Upper and work directory of the overlay, which get the owner UID and GID. */
 int run_prepare_upper(const struct run_prepare *p, uid_t uid, gid_t gid, struct fault *f) _must_check_;
+/* The same for the repository beside the worktree. */
+int run_prepare_repository(const struct run_prepare *p, uid_t uid, gid_t gid, struct fault *f) _must_check_;
 /* The sealed copies, in PARENT, whose descriptor is DIRFD. */
 int run_prepare_sealed(int dirfd, const char *parent, const struct subject *s, struct placement *pl,
 		       struct fault *f) _must_check_;

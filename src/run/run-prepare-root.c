@@ -69,7 +69,7 @@ int run_prepare_find_point(const struct session *s, const struct subject *subjec
 
 /* Trees of one run before they are attached. Nothing is freed: the creator exits soon. */
 struct trees {
-	int worktree, base, layers, init;
+	int worktree, base, repository_base, layers, init;
 	int *mounts; /* one per subject mount, -EBADF: bound by its path */
 };
 
@@ -157,17 +157,18 @@ static int clone_own(const char *dir, const char *name, bool rw, int *ret, struc
 }
 
 /* Not mapped: the session took the ids of its base, so its files belong to the command's. */
-static int clone_base(const struct run_prepare *p, const struct placement *pl, int *ret, struct fault *f)
+static int clone_base(const struct run_prepare *p, const struct placement *pl, const struct run_layer *l,
+		      int *ret, struct fault *f)
 {
-	const struct capture_ids *ids = &p->base->kept.ids;
+	const struct capture_ids *ids = &l->kept.ids;
 
 	if (ids->uid_from != pl->uid_base + p->subject->uid ||
 	    ids->gid_from != pl->gid_base + p->subject->gid)
 		return fault_set(f, EPERM,
 				 "the changes of session '%s' belong to other ids than those of this command "
 				 "(process.user of the profile): run without --continue",
-				 p->base->kept.session);
-	return clone_own(p->base->layer, ".", false, ret, f);
+				 l->kept.session);
+	return clone_own(l->path, ".", false, ret, f);
 }
 
 /*
@@ -187,7 +188,11 @@ static int clone_trees(const struct run_prepare *p, struct placement *pl, struct
 {
 	int r = 0;
 
-	*t = (struct trees){ .worktree = -EBADF, .base = -EBADF, .layers = -EBADF, .init = -EBADF };
+	*t = (struct trees){ .worktree = -EBADF,
+			     .base = -EBADF,
+			     .repository_base = -EBADF,
+			     .layers = -EBADF,
+			     .init = -EBADF };
 	if (p->subject->worktree)
 		r = clone_worktree(p, pl, &t->worktree, f);
 	if (r == 0 && p->subject->worktree &&
@@ -196,10 +201,12 @@ static int clone_trees(const struct run_prepare *p, struct placement *pl, struct
 	if (r == 0 && p->upper)
 		r = run_prepare_upper(p, pl->uid_base + p->subject->uid, pl->gid_base + p->subject->gid, f);
 	if (r == 0 && p->repository)
-		r = worktree_make_upper(p->repository, subject_find_overlay(p->subject)->source,
-					pl->uid_base + p->subject->uid, pl->gid_base + p->subject->gid, f);
+		r = run_prepare_repository(p, pl->uid_base + p->subject->uid, pl->gid_base + p->subject->gid,
+					   f);
 	if (r == 0 && p->base)
-		r = clone_base(p, pl, &t->base, f);
+		r = clone_base(p, pl, &p->base->tree, &t->base, f);
+	if (r == 0 && p->base && p->base->repository.open)
+		r = clone_base(p, pl, &p->base->repository, &t->repository_base, f);
 	if (r == 0 && profile_is_fuse(p->subject->profile))
 		r = restrict_state(p, f);
 	if (r == 0 && p->upper)
@@ -236,6 +243,8 @@ static int attach_trees(const struct run_prepare *p, int dirfd, const struct tre
 	r = attach_tree(t->worktree, dirfd, p->mount_point, "tree", &pl->worktree, f);
 	if (r == 0)
 		r = attach_tree(t->base, dirfd, p->mount_point, "base", &pl->base, f);
+	if (r == 0)
+		r = attach_tree(t->repository_base, dirfd, p->mount_point, "rbase", &pl->repository_base, f);
 	if (r == 0)
 		r = attach_tree(t->layers, dirfd, p->mount_point, "l", &layers, f);
 	if (r == 0)

@@ -77,11 +77,11 @@ static int name_layers(const struct run_prepare *p, struct placement *pl, struct
 		r = run_prepare_upper(p, pl->uid_base, pl->gid_base, f);
 		pl->upper = p->upper;
 		pl->work = p->work;
-		pl->base = p->base ? p->base->layer : NULL;
+		pl->base = p->base ? p->base->tree.path : NULL;
 	}
 	if (r == 0 && p->repository) {
-		r = worktree_make_upper(p->repository, subject_find_overlay(p->subject)->source, pl->uid_base,
-					pl->gid_base, f);
+		r = run_prepare_repository(p, pl->uid_base, pl->gid_base, f);
+		pl->repository_base = p->base && p->base->repository.open ? p->base->repository.path : NULL;
 		pl->repository_upper = p->repository_upper;
 		pl->repository_work = p->repository_work;
 	}

@@ -117,16 +117,29 @@ int run_prepare_config(const struct subject *s, struct placement *pl, bool prett
 }
 
 /* The merged root takes its mode from the upper: of a continued run it is the mode that the base left. */
-int run_prepare_upper(const struct run_prepare *p, uid_t uid, gid_t gid, struct fault *f)
+static int copy_mode(const struct run_layer *base, const char *upper, struct fault *f)
 {
 	struct stat st;
+
+	if (!base->open)
+		return 0;
+	if (stat(base->path, &st) < 0)
+		return fault_errno(f, errno, "'%s'", base->path);
+	return chmod(upper, st.st_mode & 0777) < 0 ? fault_errno(f, errno, "'%s'", upper) : 0;
+}
+
+int run_prepare_upper(const struct run_prepare *p, uid_t uid, gid_t gid, struct fault *f)
+{
 	int r = worktree_make_upper(p->session->state, p->subject->worktree, uid, gid, f);
 
-	if (r < 0 || !p->base)
-		return r;
-	if (stat(p->base->layer, &st) < 0)
-		return fault_errno(f, errno, "'%s'", p->base->layer);
-	return chmod(p->upper, st.st_mode & 0777) < 0 ? fault_errno(f, errno, "'%s'", p->upper) : 0;
+	return r < 0 || !p->base ? r : copy_mode(&p->base->tree, p->upper, f);
+}
+
+int run_prepare_repository(const struct run_prepare *p, uid_t uid, gid_t gid, struct fault *f)
+{
+	int r = worktree_make_upper(p->repository, subject_find_overlay(p->subject)->source, uid, gid, f);
+
+	return r < 0 || !p->base ? r : copy_mode(&p->base->repository, p->repository_upper, f);
 }
 
 /* Sealed copies, in the creator's private directory PARENT. */

@@ -278,8 +278,8 @@ static void name_result(struct run *run)
 	ret->agent = o->agent;
 	ret->worker = o->worker;
 	ret->issue = o->issue;
-	ret->chain = run->plan.base.chain;
-	ret->base = run->plan.base.open ? &run->plan.base.subject.manifest : NULL;
+	ret->chain = run->plan.base.tree.chain;
+	ret->base = run->plan.base.open ? &run->plan.base.tree.subject.manifest : NULL;
 	ret->ids = run->plan.subject ? &run->plan.ids : NULL;
 	ret->worktree = run->plan.subject ? run->plan.subject->worktree : NULL;
 }

@@ -133,38 +133,53 @@ int session_sum_make(int base, const struct session_upper *k, int dirfd, struct 
 	return r;
 }
 
-/* The changes of the session that K continues; *RET_DIR is locked. */
-static int open_base(const struct dirs *d, const struct session_upper *k, int *ret_dir, struct fault *f)
+void session_base_done(struct session_base *b)
 {
-	_cleanup_session_upper_ struct session_upper base = { 0 };
-	_cleanup_close_ int dir = session_upper_lock_shared(d, k->chain[0], f);
-	int r = dir < 0 ? dir : session_upper_read(dir, &base, f);
+	fd_close(b->layer);
+	fd_close(b->dir);
+	fd_close(b->lock);
+	session_upper_done(&b->kept);
+}
 
+int session_base_open(const struct dirs *d, const struct session_upper *k, struct session_base *ret,
+		      struct fault *f)
+{
+	_cleanup_session_base_ struct session_base b = SESSION_BASE_NONE;
+	int r = b.lock = session_upper_lock_shared(d, k->chain[0], f);
+
+	if (r >= 0)
+		r = b.dir = open_directory(b.lock, k->own ? SESSION_REPOSITORY : ".", f);
+	if (r >= 0)
+		r = session_upper_read(b.dir, &b.kept, f);
 	if (r == 0)
-		r = session_layer_open(dir, &base, f);
+		r = b.layer = session_layer_open(b.dir, &b.kept, f);
 	if (r < 0)
 		return fault_wrap(f, r, "session '%s', which session '%s' continues", k->chain[0],
 				  k->session);
-	*ret_dir = TAKE_FD(dir);
-	return r;
+	*ret = b;
+	b = SESSION_BASE_NONE;
+	return 0;
 }
 
 int session_sum_make_from(const struct dirs *d, const struct session_upper *k, int dirfd, struct fault *f)
 {
-	_cleanup_close_ int dir = -EBADF, layer = open_base(d, k, &dir, f);
+	_cleanup_session_base_ struct session_base b = SESSION_BASE_NONE;
+	int r = session_base_open(d, k, &b, f);
 
-	return layer < 0 ? layer : session_sum_make(layer, k, dirfd, f);
+	return r < 0 ? r : session_sum_make(b.layer, k, dirfd, f);
 }
 
 int session_sum_copy(const struct dirs *d, const struct session_upper *k, int dirfd, const char *name,
 		     struct fault *f)
 {
-	_cleanup_close_ int dir = -EBADF, layer = open_base(d, k, &dir, f), tree = open_worktree(k);
+	_cleanup_session_base_ struct session_base b = SESSION_BASE_NONE;
+	_cleanup_close_ int tree = open_worktree(k);
+	int r = session_base_open(d, k, &b, f);
 
-	if (layer < 0)
-		return layer;
+	if (r < 0)
+		return r;
 	return make(
 		&(struct job){
-			.base = layer, .worktree = tree, .dirfd = dirfd, .name = name, .moment = true },
+			.base = b.layer, .worktree = tree, .dirfd = dirfd, .name = name, .moment = true },
 		f);
 }

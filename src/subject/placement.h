@@ -34,7 +34,8 @@ struct placement {
 	const char *const *sources;
 	const char *upper, *work; /* overlay; NULL in portable bundles */
 	const char *repository_upper,
-		*repository_work; /* of the mount of kind overlay; NULL: the subject has none */
+		*repository_work;    /* of the mount of kind overlay; NULL: the subject has none */
+	const char *repository_base; /* as BASE, above its source */
 	const char
 		*served;  /* the overlay mounted by fuse-overlayfs, to be bound; NULL: the kernel's overlay */
 	const char *init; /* host path of custody-init */

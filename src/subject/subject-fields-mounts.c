@@ -110,10 +110,20 @@ static void map_tmpfs(struct jmap *m, struct subject_mount *mount)
 		(void)jmap_fail(m, EINVAL, "a tmpfs must be a plain writable directory");
 }
 
+/* Only of a continued run: the digest of every other one stays as it was. */
+static void map_base(struct jmap *m, bool *continued, struct digest *base)
+{
+	if (m->reading)
+		*continued = jdoc_get(m->d, "base") != NULL;
+	if (*continued)
+		subject_map_digest(m, "base", base);
+}
+
 static void map_overlay(struct jmap *m, struct subject_mount *mount)
 {
 	jmap_path(m, "source", &mount->source);
 	map_owner(m, &mount->owner_uid, &mount->owner_gid);
+	map_base(m, &mount->continued, &mount->base);
 	if (m->r == 0 && m->reading)
 		mount->rw = mount->is_dir = mount->exact = true;
 }
@@ -166,15 +176,6 @@ static void map_links(struct jmap *m, struct subject *s)
 	}
 }
 
-/* Only of a continued run: the digest of every other one stays as it was. */
-static void map_base(struct jmap *m, struct subject *s)
-{
-	if (m->reading)
-		s->continued = jdoc_get(m->d, "base") != NULL;
-	if (s->continued)
-		subject_map_digest(m, "base", &s->base);
-}
-
 static void map_worktree(struct jmap *parent, struct subject *s, struct profile *p)
 {
 	unsigned int mode = profile_is_fuse(p) ? MODE_FUSE : p->workspace;
@@ -192,7 +193,7 @@ static void map_worktree(struct jmap *parent, struct subject *s, struct profile 
 		if (mode == PROFILE_WORKSPACE_RW)
 			map_file(&m, &s->worktree_file);
 		map_disposable(&m, &s->disposable);
-		map_base(&m, s);
+		map_base(&m, &s->continued, &s->base);
 	}
 	if (m.r == 0 && at > s->n_mounts)
 		(void)jmap_fail(&m, ERANGE, "'before' exceeds the number of mounts");

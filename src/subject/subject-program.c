@@ -66,7 +66,7 @@ static bool find_mount(const struct subject *s, const char *path, const char **r
 		if (!path_is_below(path, m->target) || (best && strlen(m->target) < strlen(best)))
 			continue;
 		best = m->target;
-		*ret_source = m->kind != SUBJECT_MOUNT_TMPFS ? m->source : NULL;
+		*ret_source = m->kind == SUBJECT_MOUNT_TMPFS ? NULL : m->view ? m->view : m->source;
 	}
 	if (!best)
 		return false;

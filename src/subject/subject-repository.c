@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/path.h"
@@ -24,6 +25,25 @@ static int require_same(const struct git_link *g, const struct subject_mount *m,
 		return 0;
 	return fault_set(f, EBUSY, "repository '%s' was replaced while it was looked at: try again",
 			 g->repository);
+}
+
+/* The changes were made to this repository, by its identity, as those of the worktree. */
+static int set_base(struct subject_mount *m, const struct subject_base *b, struct fault *f)
+{
+	if (!b)
+		return 0;
+	if (b->device != m->file.device || b->inode != m->file.inode)
+		return fault_set(f, ESTALE,
+				 "session '%s' cannot be continued here: its repository is another directory "
+				 "than '%s'",
+				 b->session, m->source);
+	if (asprintf(&m->view, "/proc/self/fd/%d", b->view) < 0) {
+		m->view = NULL;
+		return fault_errno(f, ENOMEM, "subject");
+	}
+	m->continued = true;
+	m->base = b->manifest;
+	return 0;
 }
 
 static int add(struct subject *s, const struct git_link *g, struct fault *f)
@@ -53,9 +73,16 @@ int subject_build_repository(struct subject *s, const struct subject_request *rq
 	const struct git_link *g = rq->git;
 	int r;
 
-	/* A mount that the caller named there is used instead. */
-	if (!g || subject_find_mount(s, g->repository))
+	if (!g)
 		return 0;
+	/* A mount that the caller named there is used instead. */
+	if (subject_find_mount(s, g->repository))
+		return rq->continued_repository ? fault_set(f, ENOTSUP,
+							    "session '%s' has changes of the repository "
+							    "'%s', so that no other mount "
+							    "can replace it: omit -v in its place",
+							    rq->continued_repository->session, g->repository)
+						: 0;
 	if (!str_eq(subject_work_target(s), s->worktree))
 		return fault_set(
 			f, EPERM,
@@ -66,5 +93,9 @@ int subject_build_repository(struct subject *s, const struct subject_request *rq
 		return fault_set(f, EPERM, "the repository '%s' is in the home inside; " REMEDY,
 				 g->repository);
 	r = subject_require_harmless(s, rq, g->repository, false, f);
-	return r < 0 ? r : add(s, g, f);
+	if (r == 0)
+		r = add(s, g, f);
+	if (r == 0)
+		r = set_base(subject_find_mount(s, g->repository), rq->continued_repository, f);
+	return r;
 }

@@ -367,6 +367,7 @@ void subject_free(struct subject *s)
 	}
 	free(s->mounts);
 	for (size_t i = 0; i < s->n_links; i++) {
+		free(s->mounts[i].view);
 		free(s->links[i].target);
 		free(s->links[i].text);
 	}

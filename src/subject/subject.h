@@ -41,6 +41,9 @@ struct subject_mount {
 	 */
 	bool idmap;
 	struct subject_file file; /* SOURCE */
+	char *view; /* overlay: path of the files that a continued run finds; not in the JSON; NULL: SOURCE's */
+	bool continued; /* overlay: above SOURCE are the kept changes with this manifest: */
+	struct digest base;
 };
 
 struct subject_link {
@@ -142,7 +145,8 @@ struct subject_request {
 	const struct home_dir
 		*kept_home; /* mounted as the home inside; outlives the subject; NULL: in memory */
 	enum operand_seal seal;
-	const struct subject_base *continued; /* NULL: the run begins on the worktree */
+	const struct subject_base *continued;		 /* NULL: the run begins on the worktree */
+	const struct subject_base *continued_repository; /* the same for GIT */
 };
 
 int subject_build(const struct profile *p, const struct subject_request *rq, struct subject **ret,

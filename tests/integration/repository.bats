@@ -143,7 +143,9 @@ asks_for_deletions() {
 	cd linked
 	as "$CUSTODY" check --json -- make | jq -e --arg path "$WORK/main/.git" '.verdict.level == "A" and
 		([.subject.mounts[] | select(.kind == "overlay")] | length == 1 and .[0].source == $path and .[0].target == $path)'
-	"$CUSTODY" run --dry-run -- make | jq -e --arg path "$WORK/main/.git" '.mounts[] | select(.destination == $path).type == "overlay"'
+	run --separate-stderr "$CUSTODY" run --dry-run -- make
+	[ "$status" -eq 0 ] || custody_fail "$stderr"
+	jq -e -n --arg path "$WORK/main/.git" '[inputs.mounts[] | select(.destination == $path).type] == ["overlay"]' <<<"$output"
 	run setsid --wait "$CUSTODY" run -- sh -c 'echo x >/etc/x' </dev/null
 	[ "$status" -eq 114 ]
 	run script -qec "$CUSTODY approve $(basename "$CUSTODY_ROOT"/sandbox/requests/*.json .json)" /dev/null <<<n
@@ -301,4 +303,263 @@ first" ]
 	govern -p "$PROFILE" -- sh -c 'cd '"$WORK"'/main/.git; for i in 1 2 3; do head -c 12M /dev/zero >objects/$i; done; exec sleep 600'
 	assert_reason disk-limit
 	assert_stderr_has 'wrote more than 20971520 bytes'
+}
+
+second_layer() { # SESSION NAME
+	echo "$CUSTODY_ROOT/sandbox/sessions/$1/git/$2"
+}
+
+# chained [OPTIONS] -- SCRIPT: a run on the kept changes; ID is its session.
+chained() {
+	govern "$@"
+	assert_status 0
+	ID=$(custody_result .session)
+}
+
+continues_in() { # DIR REPOSITORY
+	local one two frozen words
+	suite_ungoverned
+	cd "$1" || return
+	chained -- sh -c "$COMMIT"'echo 1 >new; git add new; git commit -qm second; git branch side'
+	one=$ID
+	frozen=$(cd "$(second_layer "$one" u)" && find . -printf '%p %y %m %s\n' | sort)
+	words=$(as "$CUSTODY" check --json "${OPTIONS[@]}" --continue -- git log | jq -r '.subject.mounts[] | select(.kind == "overlay").base')
+	[[ $words =~ ^[0-9a-f]{64}$ ]] || custody_fail "base $words"
+	chained --continue -- sh -c "$COMMIT"'git log --format=%s; git status --short; echo 2 >>new; git commit -qam third; git branch -D side >/dev/null; git fsck --strict --no-dangling --no-progress 2>&1 | grep -v ^notice; true'
+	two=$ID
+	[ "$output" = "second
+first" ] || custody_fail "$output"
+	# Other changes of the repository are another digest.
+	[ "$(as "$CUSTODY" check --json "${OPTIONS[@]}" --continue -- git log | jq -r '.subject.mounts[] | select(.kind == "overlay").base')" != "$words" ]
+	[ "$(jq -r '.chain | join(" ")' "$(second_layer "$two" layer.json)")" = "$one" ]
+	# Neither the repository nor the frozen upper was written.
+	[ "$(as git log --format=%s)" = first ] && [ ! -e new ]
+	[ "$(cd "$(second_layer "$one" u)" && find . -printf '%p %y %m %s\n' | sort)" = "$frozen" ]
+	chained --continue -- sh -c 'git log --format=%s; git branch --list side; git show HEAD:new'
+	[ "$output" = "third
+second
+first
+1
+2" ] || custody_fail "$output"
+	run as "$CUSTODY" diff
+	[[ $output == *"git      $2: 6 new objects, "*'commit '*' second (a)'*'commit '*' third (a)'*'+1'*'+2'* && $output != *side* ]] || custody_fail "$output"
+	run as "$CUSTODY" diff "$one"
+	[[ $output == *' second (a)'* && $output != *third* ]] || custody_fail "$output"
+	for verb in apply discard; do
+		run as "$CUSTODY" $verb "$one"
+		[ "$status" -eq 1 ] && [[ $output == *"is continued by session $two"* ]] || custody_fail "$output"
+	done
+	run as "$CUSTODY" apply
+	[ "$status" -eq 0 ] || custody_fail "$output"
+	[[ $output == *"applied with it: the changes of session $one"* ]]
+	[ "$(as git log --format=%s)" = "third
+second
+first" ]
+	[ "$(cat new)" = "1
+2" ] && [ -z "$(as git status --short)" ] && [ -z "$(as git branch --list side)" ]
+	as git fsck --no-dangling --strict
+	[ -z "$(find . "$2" ! -user "$(as id -u)")" ]
+	[ -z "$(find "$CUSTODY_ROOT/sandbox/sessions" -name u -o -name s -o -name git)" ]
+	as "$CUSTODY" ledger verify >/dev/null
+}
+
+@test "ISO-3: a continued run in a linked worktree begins on the commits of its base; apply brings all of them out" {
+	continues_in linked "$WORK/main/.git"
+	custody_teardown
+	as_user
+	continues_in linked "$WORK/main/.git"
+}
+
+@test "ISO-3: a continued run in a submodule begins on the commits of its base; apply brings all of them out" {
+	continues_in main/lib "$WORK/main/.git/modules/lib"
+	custody_teardown
+	as_user
+	continues_in main/lib "$WORK/main/.git/modules/lib"
+}
+
+refused_base() { # WORDS OPTIONS...
+	local words=$1
+	shift
+	govern "$@" -- sh -c 'echo ran; echo ran >ran'
+	assert_status 125
+	assert_stderr_has "$words"
+	[ -z "$output" ] && [ ! -e ran ]
+}
+
+repository_bases_are_refused() {
+	local one
+	suite_ungoverned
+	cd linked || return
+	# A base without the repository: it begins on the host's.
+	chained --here -- sh -c 'echo 1 >plain'
+	chained --continue -- sh -c "$COMMIT"'cat plain; git commit -q --allow-empty -m second; git log --format=%s'
+	[ "$output" = "1
+second
+first" ]
+	one=$ID
+	[ "$(jq .chain "$(second_layer "$one" layer.json)")" = null ]
+	# The other way round the sum would lack the commit.
+	refused_base "has changes of the repository '$WORK/main/.git'" --continue --here
+	refused_base 'no other mount can replace it' --continue -v "$WORK/main/.git:$WORK/main/.git:ro"
+	# It changed the worktree's part of another name, or another repository.
+	as cp .git "$CUSTODY_HOME/good" 2>/dev/null || cp .git "$CUSTODY_HOME/good"
+	jq -c '.own = "worktrees/other"' "$(second_layer "$one" layer.json)" >"$CUSTODY_HOME/layer.json"
+	as cp "$(second_layer "$one" layer.json)" "$(second_layer "$one" saved)"
+	as cp "$CUSTODY_HOME/layer.json" "$(second_layer "$one" layer.json)"
+	refused_base 'is not the repository that session' --continue
+	as mv "$(second_layer "$one" saved)" "$(second_layer "$one" layer.json)"
+	as rm -rf "$CUSTODY_HOME/work/copy"
+	as cp -a ../main ../copy
+	as mv ../main ../before && as mv ../copy ../main
+	refused_base 'is not the repository that session' --continue
+	as rm -rf ../main && as mv ../before ../main
+	# Unreadable, no directory, of another session.
+	for what in file link other; do
+		as mv "$(second_layer "$one" .)" "$CUSTODY_ROOT/sandbox/sessions/$one/aside" 2>/dev/null ||
+			as mv "$CUSTODY_ROOT/sandbox/sessions/$one/git" "$CUSTODY_ROOT/sandbox/sessions/$one/aside"
+		case $what in
+		file) as touch "$CUSTODY_ROOT/sandbox/sessions/$one/git" ;;
+		link) as ln -s aside "$CUSTODY_ROOT/sandbox/sessions/$one/git" ;;
+		other)
+			as mkdir "$CUSTODY_ROOT/sandbox/sessions/$one/git"
+			jq -c '.session = "20200101T000000Z-00000000"' "$CUSTODY_ROOT/sandbox/sessions/$one/aside/layer.json" >"$CUSTODY_HOME/layer.json"
+			as sh -c 'umask 077; cat "$1" >"$2"' sh "$CUSTODY_HOME/layer.json" "$CUSTODY_ROOT/sandbox/sessions/$one/git/layer.json"
+			;;
+		esac
+		refused_base --continue: --continue
+		as rm -rf "$CUSTODY_ROOT/sandbox/sessions/$one/git"
+		as mv "$CUSTODY_ROOT/sandbox/sessions/$one/aside" "$CUSTODY_ROOT/sandbox/sessions/$one/git"
+	done
+	chained --continue -- git log --format=%s
+	[ "$output" = "second
+first" ]
+	run as "$CUSTODY" apply
+	[ "$status" -eq 0 ] || custody_fail "$output"
+	[ "$(as git log --format=%s)" = "second
+first" ] && [ "$(cat plain)" = 1 ]
+}
+
+@test "ISO-3: a base whose repository this run does not use is refused by name, and nothing runs" {
+	repository_bases_are_refused
+	custody_teardown
+	as_user
+	repository_bases_are_refused
+}
+
+@test "ISO-11: attack: a chain protects of its repository what the profile of each run protects" {
+	suite_ungoverned
+	cd linked
+	suite_profile strict '{"workspace": {"protect": [".git/hooks", ".git/config", ".git/refs/heads/fixed"]}}'
+	chained -p "$PROFILE" -- sh -c 'echo 0 >'"$WORK"'/main/.git/refs/heads/fixed'
+	chained --continue -- sh -c 'echo x >'"$WORK"'/main/.git/description'
+	run --separate-stderr "$CUSTODY" apply
+	[ "$status" -eq 1 ]
+	[[ $stderr == *'refused repository: refs/heads/fixed'* ]] || custody_fail "$stderr"
+	[ ! -e "$WORK/main/.git/refs/heads/fixed" ]
+}
+
+@test "GOV-9: apply of a chain refuses what the repository changed since the first run that touched it" {
+	suite_ungoverned
+	cd linked
+	chained -- sh -c "$COMMIT"'git commit -q --allow-empty -m second'
+	as git commit -q --allow-empty -m outside
+	chained --continue -- sh -c "$COMMIT"'git commit -q --allow-empty -m third'
+	run --separate-stderr "$CUSTODY" apply
+	[ "$status" -eq 1 ]
+	[[ $stderr == *'refused repository: refs/heads/linked'* ]] || custody_fail "$stderr"
+	[ "$(as git log --format=%s)" = "outside
+first" ]
+}
+
+seamed() { # POINT HOW WORDS...: custody WORDS, killed at POINT
+	local point=$1 how=$2
+	shift 2
+	mkdir -p "$CUSTODY_HOME/bin"
+	cp "${CUSTODY_BUILD:?a finished build directory}/tests/custody-seamed" "$CUSTODY_HOME/bin/"
+	run --separate-stderr env CUSTODY_SEAM="$point" CUSTODY_SEAM_DO="$how" CUSTODY_SEAM_TIME="${TIME:-1}" \
+		"${CUSTODY_AS[@]}" setsid --wait "$CUSTODY_HOME/bin/custody-seamed" "$@"
+	[ "$status" -eq 137 ] || custody_fail "not killed at $point: status $status"
+}
+
+# The sum of the repository is made first: the points are passed twice.
+killed_in_a_second_sum() {
+	local one two at point how
+	suite_ungoverned
+	cd linked || return
+	chained -- sh -c "$COMMIT"'echo 1 >new; git add new; git commit -qm second'
+	one=$ID
+	for at in 1:sum-entry-placed 1:sum-made 1:sum-renamed 2:sum-made 2:sum-renamed; do
+		point=${at#*:} how=die TIME=${at%:*}
+		[ "${#CUSTODY_AS[@]}" -eq 0 ] || [ "$point" != sum-entry-placed ] || how=parent
+		seamed "$point" $how run "${OPTIONS[@]}" --continue="$one" -- sh -c "$COMMIT"'echo 2 >>new; git commit -qam third'
+		as "$CUSTODY" recover
+		two=$(cd "$CUSTODY_ROOT/sandbox/sessions" && grep -l '"chain"' ./*/layer.json | cut -d/ -f2)
+		rm -rf "$(second_layer "$two" s)"
+		TIME=1
+		for verb in "run ${OPTIONS[*]} --continue=$two -- true" "apply $two" "diff $two"; do
+			# shellcheck disable=SC2086 # words
+			[ "$point" = sum-renamed ] || seamed sum-made die $verb
+			[ ! -e new ]
+		done
+		chained --continue="$two" -- git log --format=%s
+		[ "$output" = "third
+second
+first" ] || custody_fail "$at: $output"
+		run as "$CUSTODY" diff "$two"
+		[[ $output == *' third (a)'*'+2'* ]] || custody_fail "$at: $output"
+		[ -z "$(find "$CUSTODY_ROOT/sandbox/sessions" -name 's.*')" ]
+		as "$CUSTODY" discard "$two"
+	done
+	as "$CUSTODY" ledger verify >/dev/null
+}
+
+@test "ISO-7: kill -9 while the sums of worktree and repository are made: recover, diff or the next run makes them" {
+	killed_in_a_second_sum
+	custody_teardown
+	as_user
+	killed_in_a_second_sum
+}
+
+diff_while_it_runs() {
+	local one id
+	suite_ungoverned
+	cd linked || return
+	as mkfifo "$CUSTODY_HOME/ready"
+	for how in '' --continue; do
+		# shellcheck disable=SC2086 # one word or none
+		id=$(as "$CUSTODY" run "${OPTIONS[@]}" $how -d -- sh -c "$COMMIT"'echo x >>new; git add new; git commit -qm "now'"$how"'"; touch done; exec sleep 600')
+		wait_until test -e "$CUSTODY_ROOT/sandbox/sessions/$id/u/done"
+		run as "$CUSTODY" diff "$id"
+		[ "$status" -eq 0 ] || custody_fail "$output"
+		[[ $output == *'at this moment'*"git      $WORK/main/.git: "*"now$how (a)"*'+x'* ]] || custody_fail "$output"
+		[ -z "$(find "$CUSTODY_ROOT/sandbox/sessions" -name 's.*')" ]
+		as "$CUSTODY" stop "$id"
+	done
+	[ "$(as git log --format=%s)" = first ]
+}
+
+@test "ISO-3: diff of a session that runs shows its commits in the repository beside the worktree" {
+	diff_while_it_runs
+	custody_teardown
+	as_user
+	diff_while_it_runs
+}
+
+@test "ISO-3: workspace.continue is the default in a linked worktree, and two runs may continue one base" {
+	local one
+	suite_ungoverned
+	cd linked
+	suite_profile on '{"workspace": {"continue": true}}'
+	chained -p "$PROFILE" -- sh -c "$COMMIT"'git commit -q --allow-empty -m second'
+	one=$ID
+	chained -p "$PROFILE" -- git log --format=%s
+	[ "$output" = "second
+first" ]
+	chained -p "$PROFILE" --fresh -- git log --format=%s
+	[ "$output" = first ]
+	chained --continue="$one" -- sh -c "$COMMIT"'git commit -q --allow-empty -m left'
+	chained --continue="$one" -- sh -c "$COMMIT"'git commit -q --allow-empty -m right; git log --format=%s'
+	[ "$output" = "right
+second
+first" ]
 }

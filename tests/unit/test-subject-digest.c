@@ -189,7 +189,11 @@ static struct jdoc *other_document;
 	X(disposable, IN_IT, x->mounts[2].disposable = true) \
 	X(exact,     NOT_IN_IT, x->mounts[2].exact = true) \
 	X(idmap,     IN_IT, x->mounts[2].idmap = false) \
-	X(file,      IN_IT, x->mounts[2].file.inode++)
+	X(file,      IN_IT, x->mounts[2].file.inode++) \
+	X(view,      NOT_IN_IT, x->mounts[2].view = S("/view")) \
+	/* Only of the repository beside a worktree: below. */ \
+	X(continued, NOT_IN_IT, x->mounts[2].continued = true) \
+	X(base,      NOT_IN_IT, x->mounts[2].base.bytes[3]++)
 
 #define FILE_ROWS(X) \
 	X(device, IN_IT, x->mounts[2].file.device = makedev(7, 7)) \
@@ -459,6 +463,21 @@ static void GOV_9_the_changes_that_a_run_continues_are_in_its_digest(void)
 	CHECK(!digest_equal(&a, &b));
 }
 
+static void GOV_9_the_changes_of_a_repository_that_a_run_continues_are_in_its_digest(void)
+{
+	struct scene x;
+	struct digest a, b, c;
+
+	scene_init(&x);
+	x.mounts[2].kind = SUBJECT_MOUNT_OVERLAY;
+	CHECK(fixture_digest(&x.s, &a));
+	x.mounts[2].continued = true;
+	CHECK(fixture_digest(&x.s, &b));
+	x.mounts[2].base.bytes[0]++;
+	CHECK(fixture_digest(&x.s, &c));
+	CHECK(!digest_equal(&a, &b) && !digest_equal(&b, &c));
+}
+
 static void only_the_profile_itself_is_in_its_digest(void)
 {
 	/* clang-format off */
@@ -515,4 +534,5 @@ TAP_MAIN(T(every_field_has_a_row), T(each_header_has_as_many_fields_as_rows),
 	 T(a_terminal_that_is_no_plain_word_counts), T(a_shorter_time_is_the_same_and_a_longer_one_is_not),
 	 T(a_writable_worktree_is_the_file_and_not_its_name), T(a_sealed_tree_counts),
 	 T(GOV_9_the_changes_that_a_run_continues_are_in_its_digest),
+	 T(GOV_9_the_changes_of_a_repository_that_a_run_continues_are_in_its_digest),
 	 T(only_the_profile_itself_is_in_its_digest), T(its_text_can_be_read_again_in_one_way))
