@@ -52,7 +52,7 @@ static int name_home(struct home_reset *s, struct fault *f)
 	if (!home_name_is_valid(name))
 		return fault_set(f, EINVAL,
 				 "'%s' is neither a name nor an ID of a home: custody df lists them", name);
-	r = project_find(s->dirs.home, &p, f);
+	r = project_find(s->dirs.caller_homes, &p, f);
 	if (r < 0)
 		return fault_wrap(f, r, "cannot tell the project; name the home by its ID (custody df)");
 	return home_dir_name(p.top, name, s->id, f);

@@ -114,7 +114,7 @@ static int work_in_project(struct run_plan *d, const struct run_options *o, stru
 	if (d->root || o->here || o->canary || profile_has_source(d->profile) ||
 	    d->asked.workspace == PROFILE_WORKSPACE_TMPFS)
 		return 0;
-	r = project_find(d->dirs.home, &d->project, f);
+	r = project_find(d->dirs.caller_homes, &d->project, f);
 	if (r < 0)
 		return r;
 	d->asked.workspace_source = d->project.top;
@@ -227,6 +227,7 @@ static int build(struct run_plan *d, const struct run_options *o, struct fault *
 				      .workdir = o->workdir,
 				      .hostname = o->hostname,
 				      .home = d->dirs.home,
+				      .caller_homes = d->dirs.caller_homes,
 				      .own = &own,
 				      .environ = environ,
 				      .seal = o->seal_tree ? OPERAND_SEAL_TREE

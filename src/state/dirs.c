@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "state/caller-homes.h"
 #include "state/passwd.h"
 
 #define CONFIG_NAME "/custody.json"
@@ -42,7 +43,8 @@ static int find_user(uid_t uid, struct dirs *d)
 		d->home = strdup(env_dir("HOME") ?: "/");
 	if (!d->user)
 		d->user = strdup(getenv("LOGNAME") ?: "nobody");
-	return d->home && d->user ? 0 : -ENOMEM;
+	d->caller_homes = caller_homes_find(d->home);
+	return d->home && d->user && d->caller_homes ? 0 : -ENOMEM;
 }
 
 static void set_root(struct dirs *d, const char *root)
@@ -138,6 +140,7 @@ void dirs_done(struct dirs *d)
 	free(d->config_admin);
 	free(d->config_user);
 	free(d->base);
+	strv_free(d->caller_homes);
 	free(d->state);
 	free(d->data);
 	free(d->sandboxes);

@@ -23,11 +23,12 @@ struct dirs {
 	char *base;		/* /var/lib/custody: above the lanes */
 	char *state;		/* /var/lib/custody/LANE */
 	char *data; /* parent of the lanes' sandbox roots; same as BASE, except for a user: ~/.local/share/custody */
-	char *sandboxes;   /* DATA/LANE/sandbox: one sandbox root per name */
-	char *homes;	   /* DATA/LANE/home: one directory per project and name; state/home-dir.h */
-	char *run;	   /* /run/custody */
-	char *libexec;	   /* custody-init, custody-hook */
-	char *home, *user; /* of the caller: passwd, else HOME and LOGNAME */
+	char *sandboxes;     /* DATA/LANE/sandbox: one sandbox root per name */
+	char *homes;	     /* DATA/LANE/home: one directory per project and name; state/home-dir.h */
+	char *run;	     /* /run/custody */
+	char *libexec;	     /* custody-init, custody-hook */
+	char *home, *user;   /* of the caller: passwd, else HOME and LOGNAME */
+	char **caller_homes; /* HOME and others that are the caller's: state/caller-homes.h */
 };
 
 int dirs_load(struct dirs *ret, struct fault *f) _must_check_; /* of the sandbox lane */

@@ -1,6 +1,7 @@
 # state: where things live: dirs, lanes, version, migration, digest key, sandbox roots, the project
 libcore_a_SOURCES += \
 	src/state/digest-key.c src/state/digest-key.h \
+	src/state/caller-homes.c src/state/caller-homes.h \
 	src/state/dirs.c src/state/dirs.h \
 	src/state/disposable-dir.c src/state/disposable-dir.h \
 	src/state/git-link.c src/state/git-link.h \

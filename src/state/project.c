@@ -22,7 +22,7 @@ struct climb {
 	int fd;
 	struct stat st; /* of FD */
 	uid_t owner;
-	char *home;	     /* resolved; NULL: not known */
+	char *const *homes;  /* resolved; NULL: not known */
 	bool any;	     /* whatever .git is */
 	struct git_link git; /* found at FD */
 };
@@ -31,7 +31,6 @@ static void climb_done(struct climb *c)
 {
 	fd_close(c->fd);
 	free(c->cwd);
-	free(c->home);
 	git_link_done(&c->git);
 }
 
@@ -43,7 +42,7 @@ void project_done(struct project *p)
 	*p = (struct project){ 0 };
 }
 
-static int begin(struct climb *c, const char *home, struct fault *f)
+static int begin(struct climb *c, struct fault *f)
 {
 	c->cwd = getcwd(NULL, 0);
 	if (!c->cwd || c->cwd[0] != '/')
@@ -53,7 +52,6 @@ static int begin(struct climb *c, const char *home, struct fault *f)
 	if (c->fd < 0 || fstat(c->fd, &c->st) < 0)
 		return fault_errno(f, errno, "open the current directory");
 	c->owner = c->st.st_uid;
-	c->home = home && home[0] == '/' ? realpath(home, NULL) : NULL;
 	return 0;
 }
 
@@ -74,8 +72,12 @@ static bool is_limit(const struct climb *c)
 {
 	_cleanup_free_ char *path = path_of(c);
 
-	return !path || c->len <= 1 || (c->home && path_is_below(c->home, path)) ||
-	       (geteuid() == 0 && project_is_home(path));
+	if (!path || c->len <= 1 || (geteuid() == 0 && project_is_home(path)))
+		return true;
+	for (char *const *home = c->homes; home && *home; home++)
+		if (path_is_below(*home, path))
+			return true;
+	return false;
 }
 
 /* git's own test, by types alone: HEAD, objects and refs. stat() of a link that leads elsewhere opens nothing. */
@@ -239,18 +241,20 @@ static int find(struct climb *c, struct project *ret, struct fault *f)
 	return fault_errno(f, ENOMEM, "project");
 }
 
-int project_find(const char *home, struct project *ret, struct fault *f)
+int project_find(char *const *homes, struct project *ret, struct fault *f)
 {
-	_cleanup_(climb_done) struct climb c = { .fd = -EBADF };
-	int r = begin(&c, home, f);
+	_cleanup_(climb_done) struct climb c = { .fd = -EBADF, .homes = homes };
+	int r = begin(&c, f);
 
 	return r < 0 ? r : find(&c, ret, f);
 }
 
 int project_find_any(const char *home, struct project *ret, struct fault *f)
 {
-	_cleanup_(climb_done) struct climb c = { .fd = -EBADF, .any = true };
-	int r = begin(&c, home, f);
+	_cleanup_free_ char *real = home && home[0] == '/' ? realpath(home, NULL) : NULL;
+	char *const homes[] = { real, NULL };
+	_cleanup_(climb_done) struct climb c = { .fd = -EBADF, .homes = homes, .any = true };
+	int r = begin(&c, f);
 
 	return r < 0 ? r : find(&c, ret, f);
 }

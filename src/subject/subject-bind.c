@@ -24,6 +24,14 @@ static int require_word(const struct subject *s, const char *source, bool rw, co
 			 rw ? " would be writable" : "", word);
 }
 
+static int require_words(const struct subject *s, const char *source, bool rw, const char *home,
+			 struct fault *f)
+{
+	int r = require_word(s, source, false, home, f);
+
+	return r < 0 || !rw ? r : require_word(s, source, true, home, f);
+}
+
 /*
  * The profile's own paths were checked as written; here they are resolved, and -v paths were not checked yet.
  */
@@ -53,8 +61,10 @@ int subject_require_harmless(const struct subject *s, const struct subject_reque
 		if (!home && errno == ENOMEM)
 			return fault_errno(f, ENOMEM, "home '%s'", rq->home);
 	}
-	r = require_word(s, source, false, home, f);
-	return r < 0 || !rw ? r : require_word(s, source, true, home, f);
+	r = require_words(s, source, rw, home, f);
+	for (char *const *more = rq->caller_homes; r == 0 && more && *more; more++)
+		r = require_words(s, source, rw, *more, f);
+	return r;
 }
 
 struct bind_words {

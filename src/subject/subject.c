@@ -132,10 +132,13 @@ static int note_home(struct subject *s, const struct subject_request *rq, struct
 
 	if (named && !home && errno == ENOMEM)
 		return fault_errno(f, ENOMEM, "home '%s'", rq->home);
-	if (!s->sandbox)
-		s->holds_home = strcmp(s->worktree, "/") == 0 || (home && path_is_below(home, s->worktree)) ||
-				/* Root may work for the user of another home. */
-				(geteuid() == 0 && project_is_home(s->worktree));
+	if (s->sandbox)
+		return 0;
+	s->holds_home = strcmp(s->worktree, "/") == 0 || (home && path_is_below(home, s->worktree)) ||
+			/* Root may work for the user of another home. */
+			(geteuid() == 0 && project_is_home(s->worktree));
+	for (char *const *more = rq->caller_homes; !s->holds_home && more && *more; more++)
+		s->holds_home = path_is_below(*more, s->worktree);
 	return 0;
 }
 
@@ -364,10 +367,10 @@ void subject_free(struct subject *s)
 	for (size_t i = 0; i < s->n_mounts; i++) {
 		free(s->mounts[i].source);
 		free(s->mounts[i].target);
+		free(s->mounts[i].view);
 	}
 	free(s->mounts);
 	for (size_t i = 0; i < s->n_links; i++) {
-		free(s->mounts[i].view);
 		free(s->links[i].target);
 		free(s->links[i].text);
 	}

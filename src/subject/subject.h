@@ -132,9 +132,11 @@ struct subject_request {
 	const char *workdir;  /* -w, inside */
 	const char *below;    /* the caller's directory below the worktree, to start in; or NULL */
 	const char *hostname;
-	const char *home;     /* the caller's on the host: never bound rw unless `dangerous` allows it */
-	struct own_dirs *own; /* a worktree there keeps /work; NULL: not known */
-	char *const *environ; /* the caller's */
+	const char *home; /* the caller's on the host: never bound rw unless `dangerous` allows it */
+	char *const
+		*caller_homes; /* further ones, for which the same holds: state/caller-homes.h; NULL: none */
+	struct own_dirs *own;  /* a worktree there keeps /work; NULL: not known */
+	char *const *environ;  /* the caller's */
 	/*
 	 * The worktree is its workspace, its tmp is /tmp if that is writable; -v sources, -w and the
 	 * profile's paths in the workspace must not lead out of it.  Outlives the subject; NULL: none.

@@ -310,6 +310,65 @@ cat: ../../top: No such file or directory" ]
 	assert_status 0
 }
 
+# asks_in DIR WORDS...: `custody run` there, with WORDS before it, asks; nothing runs.
+asks_in() {
+	local dir=$1
+	shift
+	run --separate-stderr env -C "$dir" "$@" "$CUSTODY" run -- sh -c 'echo ran; echo ran >ran' </dev/null
+	[ "$status" -eq 114 ] || custody_fail "$dir with $*: status $status"
+	assert_stderr_has 'approval required (level B)'
+	[ -z "$output" ]
+	run env -C "$dir" "$@" "$CUSTODY" check --json -- true
+	jq -e --arg dir "$dir" '.subject.worktree.home and (.verdict.reasons[0].id == "home-exposed")' <<<"$output" >/dev/null
+}
+
+@test "GOV-1: for root the home of HOME, of the password file, and of sudo's caller is asked about" {
+	skip_without root
+	local alice=$CUSTODY_HOME/srv/alice passwd=$CUSTODY_HOME/passwd dir
+	umask 022
+	mkdir -p "$alice/project" "$CUSTODY_HOME/srv/plain" "$CUSTODY_HOME/srv/bob"
+	{ grep -v ^alice: /etc/passwd; echo "alice:x:64330:64330::$alice:/bin/sh"; } >"$passwd"
+	for dir in "$alice" "$CUSTODY_HOME/srv"; do
+		asks_in "$dir" env "HOME=$alice"
+		asks_in "$dir" env "HOME=$CUSTODY_HOME/./srv/alice"
+		ln -sfn alice "$CUSTODY_HOME/srv/link"
+		asks_in "$dir" env "HOME=$CUSTODY_HOME/srv/link"
+		asks_in "$dir" unshare -m sh -c 'mount --bind "$1" /etc/passwd && shift && exec "$@"' sh "$passwd" env SUDO_UID=64330 "HOME=$CUSTODY_HOME/srv/bob"
+	done
+	# HOME names one home; the one by the password file stays one.
+	asks_in /root env "HOME=$alice"
+	# Anything else than a directory's absolute path adds none, and a project in a home is no home.
+	for home in srv/alice '' /nonexistent "$passwd"; do
+		run --separate-stderr env -C "$CUSTODY_HOME/srv/plain" "HOME=$home" "$CUSTODY" run -- pwd </dev/null
+		assert_status 0
+	done
+	run --separate-stderr env -C "$alice/project" "HOME=$alice" "$CUSTODY" run -- pwd </dev/null
+	assert_status 0
+	[ "$output" = "$alice/project" ]
+	# A repository in a home is not the project of a directory below it.
+	repository "$alice"
+	run --separate-stderr env -C "$alice/sub" "HOME=$alice" "$CUSTODY" run -- pwd </dev/null
+	assert_status 0
+	[ "$output" = "$alice/sub" ]
+	[ -z "$(find "$CUSTODY_HOME" /root -maxdepth 3 -name ran 2>/dev/null)" ]
+	# Nothing of a home is bound writable.
+	run --separate-stderr env "HOME=$alice" "$CUSTODY" run -v "$alice/.ssh:/data:rw" -- true </dev/null
+	mkdir "$alice/.ssh"
+	run --separate-stderr env "HOME=$alice" "$CUSTODY" run -v "$alice/.ssh:/data:rw" -- true </dev/null
+	assert_status 125
+	assert_stderr_has rw-home
+}
+
+@test "GOV-1: a user's HOME is asked about, whatever the password file says" {
+	as_user
+	local other=$CUSTODY_HOME/other
+	mkdir -p "$other/project"
+	[ "$(id -u)" -ne 0 ] || chown -R "$SUITE_UID" "$other"
+	asks_in "$other" "${CUSTODY_AS[@]}" "HOME=$other"
+	run --separate-stderr env -C "$other/project" "${CUSTODY_AS[@]}" "HOME=$other" "$CUSTODY" run -p "$PROFILE" -- pwd </dev/null
+	assert_status 0
+}
+
 @test "GOV-1: the card names the home directory, and the worktree of a run in a subdirectory" {
 	as_user
 	export NO_COLOR=1

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/array.h"
+#include "state/caller-homes.h"
 #include "state/project.h"
 
 #include <fcntl.h>
@@ -88,12 +90,14 @@ static bool is(const struct project *got, const char *top, const char *below)
 	return false;
 }
 
+#define HOMES(path) ((char *[]){ (char *)(path), NULL })
+
 static bool finds(const struct place *p, const char *home, const char *top, const char *below)
 {
 	_cleanup_project_ struct project got = { 0 };
 	_cleanup_fault_ struct fault f = { 0 };
 
-	if (project_find(home, &got, &f) == 0)
+	if (project_find(HOMES(home), &got, &f) == 0)
 		return is(&got, at(p, top), below);
 	printf("# %s\n", fault_text(&f));
 	return false;
@@ -104,7 +108,7 @@ static bool refuses(const struct place *p, const char *words)
 	_cleanup_project_ struct project got = { 0 };
 	_cleanup_fault_ struct fault f = { 0 };
 
-	if (project_find(at(p, "home"), &got, &f) != -EPERM || got.top)
+	if (project_find(HOMES(at(p, "home")), &got, &f) != -EPERM || got.top)
 		return false;
 	printf("# %s\n", fault_text(&f));
 	return strstr(fault_text(&f), words) && strstr(fault_text(&f), "--here");
@@ -137,8 +141,35 @@ static void a_home_or_a_directory_above_it_is_never_taken(void)
 	CHECK(finds(&p, at(&p, "top/a"), "top/a/b", ""));
 	/* Beside the home, but the repository is above both. */
 	CHECK(make(at(&p, "top/home")) && finds(&p, at(&p, "top/home"), "top/a/b", ""));
-	CHECK(symlink("top", at(&p, "link")) == 0 && finds(&p, at(&p, "link"), "top/a/b", ""));
 	CHECK(chdir(at(&p, "top")) == 0 && finds(&p, at(&p, "top"), "top", ""));
+}
+
+static void GOV_1_a_variable_adds_a_home_and_removes_none(void)
+{
+	WITH_PLACE;
+	static const char *const not_taken[] = { "", "top", "./top", "/nonexistent/custody" };
+	char **homes;
+
+	CHECK(symlink("top", at(&p, "link")) == 0 && setenv("SUDO_UID", "0", 1) == 0);
+	CHECK(setenv("HOME", at(&p, "link"), 1) == 0 && (homes = caller_homes_find(at(&p, "home"))));
+	CHECK(strv_has(homes, at(&p, "home")) && strv_has(homes, at(&p, "top")) && strv_has(homes, "/root") &&
+	      strv_len(homes) == 3);
+	CHECK(chdir(at(&p, "top/a/b")) == 0 && project_find(homes, &got, &f) == 0 &&
+	      is(&got, at(&p, "top/a/b"), ""));
+	project_done(&got);
+	strv_free(homes);
+	/* Trust: a file of the tree above stays one. */
+	CHECK(project_find_any(at(&p, "home"), &got, &f) == 0 && is(&got, at(&p, "top"), "a/b"));
+	project_done(&got);
+	CHECK(setenv("SUDO_UID", "4294967296", 1) == 0);
+	for (size_t i = 0; i < ARRAY_SIZE(not_taken); i++) {
+		CHECK(setenv("HOME", not_taken[i], 1) == 0 && (homes = caller_homes_find(at(&p, "home"))));
+		CHECK(strv_len(homes) == 1 && str_eq(homes[0], at(&p, "home")));
+		strv_free(homes);
+	}
+	CHECK(unsetenv("HOME") == 0 && unsetenv("SUDO_UID") == 0 && (homes = caller_homes_find(NULL)));
+	CHECK(!homes[0]);
+	strv_free(homes);
 }
 
 static void homes_are_known_by_their_names(void)
@@ -239,8 +270,8 @@ static void a_removed_directory_is_an_error_with_its_fix(void)
 }
 
 TAP_MAIN(T(the_top_level_is_found_from_below), T(without_a_repository_it_is_the_current_directory),
-	 T(a_home_or_a_directory_above_it_is_never_taken), T(homes_are_known_by_their_names),
-	 T(another_owner_ends_the_walk), T(another_file_system_ends_the_walk),
-	 T(a_git_that_is_no_directory_is_refused_by_name),
+	 T(a_home_or_a_directory_above_it_is_never_taken), T(GOV_1_a_variable_adds_a_home_and_removes_none),
+	 T(homes_are_known_by_their_names), T(another_owner_ends_the_walk),
+	 T(another_file_system_ends_the_walk), T(a_git_that_is_no_directory_is_refused_by_name),
 	 T(a_directory_that_git_does_not_recognize_is_passed), T(a_walk_has_an_end),
 	 T(a_removed_directory_is_an_error_with_its_fix))
