@@ -130,7 +130,7 @@ static bool run_try(const struct canary_try *t, const struct canary_facts *f, un
 	if (pid < 0)
 		return false;
 	if (pid == 0) {
-		*shared = t->run ? t->run(f) : canary_inherit(row);
+		*shared = t->run ? t->run(f) : canary_inherit(row, f);
 		_exit(0);
 	}
 	if (waitpid(pid, &status, 0) != pid)

@@ -48,7 +48,7 @@ struct canary_try {
 
 /* The rows of layer/inherit-table.h: false if row I is not one of process-state; WHAT of ROOM bytes keeps its name. */
 bool canary_inherits(unsigned int i, struct canary_try *ret, char *what, size_t room);
-int canary_inherit(unsigned int i);
+int canary_inherit(unsigned int i, const struct canary_facts *f);
 
 /* Tables, terminated by a NULL `what`. */
 extern const struct canary_try canary_calls[];

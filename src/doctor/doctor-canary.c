@@ -53,7 +53,8 @@ static int make_command(const struct profile *p, const struct decoy *b, char ***
 	if (r == 0)
 		r = strv_append(&v, "--tree=" CANARY_TREE);
 	if (r == 0)
-		r = strv_appendf(&v, "--ns=%" PRIu64 ",%" PRIu64 ",%" PRIu64, ns[0], ns[1], ns[2]);
+		r = strv_appendf(&v, "--ns=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",0,0,0,0,%" PRIu64,
+				 ns[INIT_NS_USER], ns[INIT_NS_PID], ns[INIT_NS_MNT], ns[INIT_NS_TIME]);
 	if (r < 0)
 		return fault_errno(f, -r, "canary");
 	*ret = TAKE_PTR(v);

@@ -23,7 +23,7 @@ void prove_inherited(struct prove *p)
 		const char *wrong;
 		long long value;
 
-		if (inherit_info((enum inherit)i)->layer != LAYER_PROCESS)
+		if (!inherit_is_checked((enum inherit)i, INHERIT_BY_INIT))
 			continue;
 		wrong = inherit_check((enum inherit)i, p->status_text, &asked, &value);
 		if (wrong) {

@@ -11,6 +11,7 @@
 
 #include "init/init-pty.h"
 #include "init/init-rt.h"
+#include "layer/inherit-table.h"
 
 static const char *find_path(char **env)
 {
@@ -66,6 +67,32 @@ static long unblock_signals(void)
 	return SYS(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof(none));
 }
 
+/* The rows of process-state that only this process can show, as late as possible. */
+static long require_state(const struct payload_start *s)
+{
+	const struct inherit_asked asked = { .death_signal = s->dies_with_us ? SIGKILL : 0 };
+
+	for (unsigned int i = 0; i < _INHERIT_MAX; i++) {
+		char text[128];
+		struct line why = LINE(text);
+		const char *wrong;
+		long long value;
+
+		if (!inherit_is_checked((enum inherit)i, INHERIT_BY_COMMAND))
+			continue;
+		wrong = inherit_check((enum inherit)i, NULL, &asked, &value);
+		if (!wrong)
+			continue;
+		line_put(&why, "the command is not executed: in its process: ");
+		line_put(&why, wrong);
+		line_put(&why, " ");
+		line_put_num(&why, value);
+		rt_print(text);
+		return -EPERM;
+	}
+	return 0;
+}
+
 static long become_payload(const struct payload_start *s)
 {
 	struct rlimit core;
@@ -96,6 +123,8 @@ static long become_payload(const struct payload_start *s)
 		(void)SYS(prlimit64, 0, RLIMIT_CORE, &core, NULL);
 	}
 	r = unblock_signals();
+	if (r == 0)
+		r = require_state(s);
 	if (r < 0)
 		return r;
 	return exec_search(s->command, s->environment);

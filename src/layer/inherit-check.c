@@ -2,11 +2,13 @@
 #include <fcntl.h>
 #include <linux/ioprio.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 
 #include "base/sys-call.h"
 #include "layer/inherit-table.h"
@@ -234,6 +236,38 @@ static const char *check_io_priority(long long *ret_value)
 	return value >= 0 && IO_CLASS(value) != IOPRIO_CLASS_RT ? NULL : "I/O priority";
 }
 
+static const char *check_mask(const char *wrong, long long *ret_value)
+{
+	uint64_t now = ~0ULL;
+	long r = SYS(rt_sigprocmask, SIG_SETMASK, NULL, &now, sizeof(now));
+
+	*ret_value = r < 0 ? r : (long long)now;
+	return r == 0 && now == 0 ? NULL : wrong;
+}
+
+static const char *check_timers(long long *ret_value)
+{
+	static const int timers[] = { ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF };
+
+	for (unsigned int i = 0; i < sizeof(timers) / sizeof(*timers); i++) {
+		struct itimerval now;
+
+		*ret_value = timers[i];
+		if (SYS(getitimer, timers[i], &now) < 0 || now.it_value.tv_sec != 0 ||
+		    now.it_value.tv_usec != 0)
+			return "interval timer number";
+	}
+	return NULL;
+}
+
+static const char *check_death_signal(int want, long long *ret_value)
+{
+	int now = -1;
+	long r = SYS(prctl, PR_GET_PDEATHSIG, &now, 0, 0, 0);
+
+	return check_value(r < 0 ? r : now, want, want, "parent-death signal", ret_value);
+}
+
 const char *inherit_check(enum inherit i, const char *status, const struct inherit_asked *asked,
 			  long long *ret_value)
 {
@@ -243,6 +277,17 @@ const char *inherit_check(enum inherit i, const char *status, const struct inher
 		return check_number(status, "Umask:", 8, UMASK_DEFAULT, "umask", ret_value);
 	case INHERIT_SIGNAL_ACTIONS:
 		return check_number(status, "SigIgn:", 16, 0, "ignored signals", ret_value);
+	case INHERIT_SIGNAL_MASK:
+		return check_mask("signal mask", ret_value);
+	case INHERIT_PENDING:
+		return check_mask("signals may wait, signal mask", ret_value);
+	case INHERIT_TIMERS:
+		return check_timers(ret_value);
+	case INHERIT_PDEATHSIG:
+		return check_death_signal(asked->death_signal, ret_value);
+	case INHERIT_DUMPABLE:
+		return check_value(SYS(prctl, PR_GET_DUMPABLE, 0, 0, 0, 0), asked->dumpable, asked->dumpable,
+				   "dumpable", ret_value);
 	case INHERIT_IDS:
 		return are_equal(find_field(status, "Uid:")) && are_equal(find_field(status, "Gid:"))
 			       ? NULL

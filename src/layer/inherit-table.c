@@ -31,22 +31,26 @@ static const struct inherit_info rows[_INHERIT_MAX] = {
 		"init: all default",
 		"SigIgn in /proc/self/status",
 		"tests/unit/test-init-inherit.c:the_state_of_a_caller_is_reset" },
-	[INHERIT_SIGNAL_MASK] = { "signal mask", INHERIT_UNPROVEN,
+	[INHERIT_SIGNAL_MASK] = { "signal mask", LAYER_PROCESS,
 		"init, in the process of the command: empty",
-		"nothing is executed if that call fails",
-		"tests/unit/test-init-run.c:payload_starts_with_default_signals_and_stdio_only" },
-	[INHERIT_PENDING] = { "pending signals", INHERIT_UNPROVEN,
+		"rt_sigprocmask, in the process of the command",
+		"tests/unit/test-init-inherit.c:state_of_the_command_that_is_not_as_required_executes_nothing",
+		INHERIT_BY_COMMAND },
+	[INHERIT_PENDING] = { "pending signals", LAYER_PROCESS,
 		"the kernel: none after fork",
-		"init forks the command",
-		"tests/integration/attack-caller.bats:state of the caller" },
-	[INHERIT_TIMERS] = { "interval timers", INHERIT_UNPROVEN,
+		"the empty mask, in the process of the command: a signal that waited was delivered before the mask was read",
+		"tests/unit/test-init-inherit.c:state_of_the_command_that_is_not_as_required_executes_nothing",
+		INHERIT_BY_COMMAND },
+	[INHERIT_TIMERS] = { "interval timers", LAYER_PROCESS,
 		"the kernel: none after fork",
-		"init forks the command",
-		"tests/integration/attack-caller.bats:state of the caller" },
-	[INHERIT_PDEATHSIG] = { "parent-death signal", INHERIT_UNPROVEN,
-		"the kernel: none after fork",
-		"init forks the command",
-		"tests/integration/attack-caller.bats:state of the caller" },
+		"getitimer of the three, in init and in the process of the command; timers of timer_create end at each exec",
+		"tests/unit/test-init-inherit.c:timers_of_init_are_found",
+		INHERIT_BY_BOTH },
+	[INHERIT_PDEATHSIG] = { "parent-death signal", LAYER_PROCESS,
+		"the kernel: none after fork; of `custody exec` init: SIGKILL",
+		"prctl(PR_GET_PDEATHSIG), in the process of the command",
+		"tests/unit/test-init-inherit.c:state_of_the_command_that_is_not_as_required_executes_nothing",
+		INHERIT_BY_COMMAND },
 	[INHERIT_TERMINAL] = { "session and controlling terminal", LAYER_SESSION,
 		"the creator by setsid, init for the command",
 		"getsid, /dev/tty: ENXIO, terminals of 0-2",
@@ -75,10 +79,10 @@ static const struct inherit_info rows[_INHERIT_MAX] = {
 		"the runtime",
 		"Seccomp in /proc/self/status; forbidden calls fail",
 		"tests/unit/test-init-run.c:filter_is_proven_by_what_it_refuses" },
-	[INHERIT_DUMPABLE] = { "dumpable", INHERIT_UNPROVEN,
-		"init: 0 for itself; the kernel sets it at exec for the command",
-		"init exits if that call fails",
-		"tests/unit/test-init-run.c:payload_cannot_look_into_init" },
+	[INHERIT_DUMPABLE] = { "dumpable", LAYER_PROCESS,
+		"init: 0 for itself, and so for its child; the kernel sets it at exec, 1 for a program that the command may read",
+		"prctl(PR_GET_DUMPABLE) of init is 0; the value of the command does not exist before its exec: the canary reads its own, 1",
+		"tests/unit/test-init-inherit.c:an_init_that_is_dumpable_is_found" },
 	[INHERIT_KEYRINGS] = { "keyrings", LAYER_SECCOMP,
 		"the runtime: a new session keyring",
 		"keyctl is refused, so neither init nor the command can look; a profile that allows keyctl has the runtime's word only",
@@ -139,14 +143,22 @@ static const struct inherit_info rows[_INHERIT_MAX] = {
 		"the runtime",
 		"see the table above",
 		"tests/unit/test-init-run.c:namespaces_are_seen" },
-	[INHERIT_TIME_NS] = { "time namespace", INHERIT_UNPROVEN,
-		"none: that of the caller",
-		"clocks are not separated",
-		"tests/integration/attack-caller.bats:state of the caller" },
+	[INHERIT_TIME_NS] = { "time namespace", LAYER_PROCESS,
+		"none: that of the caller, because clocks are not separated",
+		"the number of /proc/self/ns/time is the supervisor's; under another runtime no party inside knows the caller's",
+		"tests/unit/test-layer-proof.c:another_time_namespace_is_refused",
+		INHERIT_BY_SUPERVISOR },
 };
 /* clang-format on */
 
 const struct inherit_info *inherit_info(enum inherit i)
 {
 	return &rows[i];
+}
+
+bool inherit_is_checked(enum inherit i, enum inherit_where where)
+{
+	return rows[i].layer == LAYER_PROCESS &&
+	       (rows[i].where == where ||
+		(rows[i].where == INHERIT_BY_BOTH && where != INHERIT_BY_SUPERVISOR));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "layer/layer.h"
@@ -51,19 +52,32 @@ enum inherit {
 
 #define INHERIT_UNPROVEN (-1)
 
+/* Where a row of LAYER_PROCESS is checked. */
+enum inherit_where {
+	INHERIT_BY_INIT,    /* in init, whose child inherits it */
+	INHERIT_BY_COMMAND, /* in init's child, just before it executes the command: nothing is executed else */
+	INHERIT_BY_BOTH,
+	INHERIT_BY_SUPERVISOR, /* by comparison with its own: inherit_check has no check for it */
+};
+
 struct inherit_info {
 	const char *name;
 	int layer;	    /* the layer whose proof includes it, or INHERIT_UNPROVEN */
 	const char *set_by; /* the party, and the value */
 	const char *known;  /* the proof; without one, why none is needed or possible */
 	const char *test;   /* FILE:TEXT in it, relative to the source tree */
+	enum inherit_where where;
 };
 
 const struct inherit_info *inherit_info(enum inherit i);
+/* Is row I, of LAYER_PROCESS, checked by WHERE? */
+bool inherit_is_checked(enum inherit i, enum inherit_where where);
 
-/* Values that the subject requires; 0: not set. */
+/* Values that are required; of the first two 0: not set. */
 struct inherit_asked {
 	uint64_t files, file_size;
+	int death_signal; /* in the process of the command */
+	int dumpable;	  /* 0 in init; 1 in a program that the command may read */
 };
 
 /*
@@ -75,7 +89,7 @@ void inherit_reset(void);
 
 /*
  * For a row of LAYER_PROCESS, of the calling process: NULL if it is as required, else a phrase, with the value in
- * *RET_VALUE. STATUS: text of /proc/self/status. Uses no library.
+ * *RET_VALUE. STATUS: text of /proc/self/status; NULL is enough for INHERIT_BY_COMMAND. Uses no library.
  */
 const char *inherit_check(enum inherit i, const char *status, const struct inherit_asked *asked,
 			  long long *ret_value);

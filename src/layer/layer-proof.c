@@ -69,6 +69,12 @@ static bool ns_differs(const struct init_msg *report, enum layer l, const uint64
 	return true;
 }
 
+/* Clocks are not separated.  0: a kernel without time namespaces. */
+static bool has_our_clocks(const struct init_msg *report, const uint64_t *host_ns)
+{
+	return report->ns[INIT_NS_TIME] == host_ns[INIT_NS_TIME];
+}
+
 static bool layer_is_limit(enum layer l)
 {
 	return l >= LAYER_MEMORY_LIMIT;
@@ -90,6 +96,8 @@ static void put_missing(struct strbuf *b, const struct init_msg *report, enum la
 		strbuf_puts(b, "its cgroup files or disk watch do not enforce the limit");
 	else if (!ns_differs(report, l, host_ns))
 		strbuf_puts(b, "its namespace is the same as the caller's");
+	else if (l == LAYER_PROCESS && p->holds && !has_our_clocks(report, host_ns))
+		strbuf_puts(b, "its time namespace is not the caller's");
 	else
 		for (size_t i = 0; i < sizeof(p->detail) && p->detail[i]; i++)
 			strbuf_putc(b, isprint((unsigned char)p->detail[i]) ? p->detail[i] : '?');
@@ -114,7 +122,8 @@ int proof_compare(const struct init_msg *report, uint32_t asked, uint32_t option
 		if (states[l] == LAYER_STATE_NOT_ASKED)
 			continue;
 		holds = layer_is_limit(l) ? (limits & LAYER_BIT(l)) != 0
-					  : report->proof[l].holds == 1 && ns_differs(report, l, host_ns);
+					  : report->proof[l].holds == 1 && ns_differs(report, l, host_ns) &&
+						    (l != LAYER_PROCESS || has_our_clocks(report, host_ns));
 		if (holds) {
 			states[l] = LAYER_STATE_PROVEN;
 		} else if (optional & LAYER_BIT(l)) {

@@ -45,7 +45,7 @@ static const struct layer_info layers[_LAYER_MAX] = {
 		"variables of the caller, and secrets in them, are not passed" },
 	[LAYER_CWD] = { "working-directory", "a directory inside the container that is not below /proc, /dev or /sys",
 		"the command starts in a directory of its own mounts, never in one of the host" },
-	[LAYER_PROCESS] = { "process-state", "a filter that allows personality, prctl, getpriority, sched_getscheduler and ioprio_get",
+	[LAYER_PROCESS] = { "process-state", "a filter that allows personality, prctl, getpriority, getitimer, sched_getscheduler and ioprio_get",
 		"umask, ignored signals, groups, priorities, personality and OOM protection of the caller are not inherited" },
 	[LAYER_MEMORY_LIMIT] = { "memory-limit", "cgroup controller memory, writable or delegated",
 		"exceeding the memory limit kills the container, not processes of the host" },

@@ -119,7 +119,12 @@ static void exactly_the_rows_of_process_state_are_checked(void)
 		const char *wrong = inherit_check((enum inherit)i, "", &asked, &value);
 		bool checked = !wrong || strcmp(wrong, "no check for this attribute") != 0;
 
-		CHECK(checked == (inherit_info((enum inherit)i)->layer == LAYER_PROCESS));
+		CHECK(checked == (inherit_is_checked((enum inherit)i, INHERIT_BY_INIT) ||
+				  inherit_is_checked((enum inherit)i, INHERIT_BY_COMMAND)));
+		/* What no check finds, the supervisor compares; nothing is left to the word of a party. */
+		CHECK(checked || inherit_is_checked((enum inherit)i, INHERIT_BY_SUPERVISOR) ||
+		      (inherit_info((enum inherit)i)->layer != LAYER_PROCESS &&
+		       inherit_info((enum inherit)i)->layer != INHERIT_UNPROVEN));
 	}
 }
 

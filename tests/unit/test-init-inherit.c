@@ -6,6 +6,7 @@
 #include <linux/securebits.h>
 #include <sched.h>
 #include <signal.h>
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -14,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "layer/inherit-table.h"
@@ -25,6 +27,7 @@
 #define ARGS(...) ((char *const[]){ __VA_ARGS__, NULL })
 #define REPORT (char *)"--report", (char *)"--env=PATH"
 #define TRUE_COMMAND (char *)"--", (char *)"/bin/true"
+#define ECHO_COMMAND (char *)"--", (char *)"/bin/echo", (char *)"it-ran"
 
 static bool take_report(const struct peer_setup *s, struct init_msg *ret)
 {
@@ -283,6 +286,90 @@ static void ids_and_groups_are_read(void)
 	CHECK(check(INHERIT_GROUPS, "Groups:\t4 27 \n") && check(INHERIT_GROUPS, "Name:\tx\n"));
 }
 
+/* These system calls return 0 and do nothing: the kernel gives no other way to such a state. */
+static struct {
+	long nr, argument;
+	bool with_pointer; /* only with a second argument that is not NULL */
+} void_call;
+
+static bool void_a_call(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)void_call.nr, 0, 5),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)void_call.argument, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, void_call.with_pointer ? 1 : 0, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { .len = ARRAY_SIZE(code), .filter = code };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0) == 0;
+}
+
+static void state_of_the_command_that_is_not_as_required_executes_nothing(void)
+{
+	static const struct {
+		long nr, argument;
+		bool with_pointer;
+		const char *text;
+	} rows[] = {
+		{ SYS_rt_sigprocmask, SIG_SETMASK, true, "signal mask" },
+		{ SYS_prctl, PR_GET_PDEATHSIG, false, "parent-death signal -1" },
+	};
+
+	be_hostile(false);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct peer_setup s = { .args = ARGS(REPORT, ECHO_COMMAND), .before_exec = void_a_call };
+		char text[1024] = "";
+		struct init_msg m;
+		struct peer p;
+
+		void_call.nr = rows[i].nr;
+		void_call.argument = rows[i].argument;
+		void_call.with_pointer = rows[i].with_pointer;
+		CHECK(peer_start(&s, &p) && peer_receive(&p, &m) && m.type == INIT_MSG_REPORT);
+		CHECK(m.proof[LAYER_PROCESS].holds);
+		CHECK(peer_send(&p, INIT_MSG_GO, 0));
+		CHECK(peer_receive(&p, &m) && m.type == INIT_MSG_EXEC_FAILED && m.value == EPERM);
+		peer_close_socket(&p);
+		peer_read_all(p.out, text, sizeof(text));
+		if (!strstr(text, rows[i].text))
+			printf("# %s\n", text);
+		CHECK(strstr(text, rows[i].text) && !strstr(text, "it-ran"));
+		(void)peer_wait(&p);
+	}
+}
+
+static bool set_timer(void)
+{
+	const struct itimerval far = { .it_value = { .tv_sec = 100000 } };
+
+	return setitimer(ITIMER_PROF, &far, NULL) == 0;
+}
+
+static void timers_of_init_are_found(void)
+{
+	struct peer_setup s = { .args = ARGS(REPORT, TRUE_COMMAND), .before_exec = set_timer };
+
+	be_hostile(false);
+	CHECK(fails(&s, LAYER_PROCESS, "interval timer number 2"));
+}
+
+static void an_init_that_is_dumpable_is_found(void)
+{
+	struct peer_setup s = { .args = ARGS(REPORT, TRUE_COMMAND), .before_exec = void_a_call };
+
+	be_hostile(false);
+	void_call.nr = SYS_prctl;
+	void_call.argument = PR_SET_DUMPABLE;
+	void_call.with_pointer = false;
+	CHECK(fails(&s, LAYER_PROCESS, "dumpable 1"));
+}
+
 static void a_row_without_a_check_is_not_proven(void)
 {
 	CHECK(check(INHERIT_TIME_NS, "") && check(_INHERIT_MAX, ""));
@@ -355,7 +442,9 @@ TAP_MAIN(T(a_directory_of_its_own_mounts_is_proven), T(directories_of_the_kernel
 	 T(a_descriptor_of_the_runtime_is_no_way_out), T(a_root_that_is_no_mount_is_found),
 	 T(the_state_of_a_caller_is_reset), T(state_that_stays_is_found),
 	 T(a_real_time_class_is_reset_or_found), T(ids_and_groups_are_read),
-	 T(a_row_without_a_check_is_not_proven), T(securebits_are_found), T(limits_are_those_that_were_asked),
+	 T(state_of_the_command_that_is_not_as_required_executes_nothing), T(timers_of_init_are_found),
+	 T(an_init_that_is_dumpable_is_found), T(a_row_without_a_check_is_not_proven),
+	 T(securebits_are_found), T(limits_are_those_that_were_asked),
 	 T(protection_from_the_oom_killer_is_found))
 #undef main
 

@@ -16,7 +16,7 @@ static struct init_msg good_report(void)
 	struct init_msg m = { .magic = INIT_PROTO_MAGIC, .type = INIT_MSG_REPORT };
 
 	for (unsigned int n = 0; n < _INIT_NS_MAX; n++)
-		m.ns[n] = 100 + n;
+		m.ns[n] = n == INIT_NS_TIME ? host[n] : 100 + n;
 	for (unsigned int l = 0; l < LAYER_MEMORY_LIMIT; l++) {
 		m.proof[l].holds = 1;
 		strcpy(m.proof[l].detail, "seen");
@@ -76,6 +76,24 @@ static void namespace_equal_to_the_callers_is_refused(void)
 			for (unsigned int k = 0; k < _LAYER_MAX; k++)
 				CHECK(s[k] == (k == layers[n] ? LAYER_STATE_REFUSED : LAYER_STATE_PROVEN));
 		}
+	}
+}
+
+static void another_time_namespace_is_refused(void)
+{
+	static const uint64_t without[_INIT_NS_MAX] = { 1, 2, 3, 4, 5, 6, 7, 0 };
+	enum layer_state s[_LAYER_MAX];
+
+	for (uint64_t n = 0; n < 3; n++) {
+		_cleanup_fault_ struct fault f = { 0 };
+		struct init_msg m = good_report();
+
+		/* Not readable, or another one; a kernel without time namespaces shows none on either side. */
+		m.ns[INIT_NS_TIME] = n < 2 ? n : 0;
+		CHECK(proof_compare(&m, all, 0, limits, n < 2 ? host : without, s, &f) ==
+		      (n < 2 ? -EPERM : 0));
+		CHECK(s[LAYER_PROCESS] == (n < 2 ? LAYER_STATE_REFUSED : LAYER_STATE_PROVEN));
+		CHECK(n == 2 || strstr(fault_text(&f), "its time namespace is not the caller's"));
 	}
 }
 
@@ -163,7 +181,8 @@ static void own_namespaces_are_read(void)
 }
 
 TAP_MAIN(T(all_layers_that_hold_are_proven), T(each_missing_layer_alone_refuses_and_is_named),
-	 T(namespace_equal_to_the_callers_is_refused), T(optional_layer_may_be_missing_and_is_shown_so),
-	 T(layer_that_was_not_requested_is_not_compared), T(every_missing_layer_is_named_in_one_message),
-	 T(zeroed_report_proves_nothing), T(another_message_than_a_report_is_refused),
+	 T(namespace_equal_to_the_callers_is_refused), T(another_time_namespace_is_refused),
+	 T(optional_layer_may_be_missing_and_is_shown_so), T(layer_that_was_not_requested_is_not_compared),
+	 T(every_missing_layer_is_named_in_one_message), T(zeroed_report_proves_nothing),
+	 T(another_message_than_a_report_is_refused),
 	 T(detail_without_end_or_with_escapes_stays_one_clean_line), T(own_namespaces_are_read))
