@@ -25,7 +25,8 @@
 #define HEAD "custody-base 1 "
 
 /* MOVED: a directory that was renamed or changed, or did not exist, when the session began: not the one that the run saw. */
-enum { TYPE_FILE = 'f', TYPE_DIR = 'd', TYPE_MOVED = 'm' };
+/* GONE: a file that the run saw, and that was removed while it went on.  No identity is known. */
+enum { TYPE_FILE = 'f', TYPE_DIR = 'd', TYPE_MOVED = 'm', TYPE_GONE = 'g' };
 
 struct seen {
 	char type;
@@ -86,6 +87,12 @@ static void add_entry(struct strbuf *b, struct tree_at *base, const char *path, 
 	strbuf_add(b, path, strlen(path) + 1);
 }
 
+static void add_gone(struct strbuf *b, const char *path)
+{
+	strbuf_printf(b, "%c 0 0 0.0 0.0 - ", TYPE_GONE);
+	strbuf_add(b, path, strlen(path) + 1);
+}
+
 static int write_file(int dirfd, const struct strbuf *b, size_t n, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
@@ -119,9 +126,13 @@ int base_record_make(const struct changes_ask *ask, int dirfd, struct fault *f)
 	for (size_t i = 0; i < c.n; i++) {
 		if (c.items[i].kind == CHANGE_UNKNOWN && c.items[i].error == EACCES)
 			return fault_set(f, EACCES, "'%s' %s", c.items[i].path, c.items[i].why);
-		if (!c.items[i].old.mode || (i && str_eq(c.items[i].path, c.items[i - 1].path)))
+		if ((i && str_eq(c.items[i].path, c.items[i - 1].path)) ||
+		    (!c.items[i].old.mode && !changes_is_gone(&c, &c.items[i])))
 			continue;
-		add_entry(&b, &base, c.items[i].path, &c.items[i].old, c.items[i].moved);
+		if (c.items[i].old.mode)
+			add_entry(&b, &base, c.items[i].path, &c.items[i].old, c.items[i].moved);
+		else
+			add_gone(&b, c.items[i].path);
 		n++;
 	}
 	if (b.broken)
@@ -162,6 +173,9 @@ static size_t join(const struct changes *now, const struct changes *before, cons
 			k++;
 		} else if (ch->old.mode && !changes_find(before, ch->path)) {
 			add_entry(b, base, ch->path, &ch->old, ch->moved);
+			n++;
+		} else if (changes_is_gone(now, ch) && !changes_find(before, ch->path)) {
+			add_gone(b, ch->path);
 			n++;
 		}
 		/* A path may be listed twice. */
@@ -263,7 +277,7 @@ static bool read_entry(char *at, struct seen *ret)
 	char *space;
 
 	*ret = (struct seen){ .type = *at };
-	if (!*at || !strchr("fdm", *at) || at[1] != ' ')
+	if (!*at || !strchr("fdmg", *at) || at[1] != ' ')
 		return false;
 	at += 2;
 	if (!read_number(&at, ' ', &ret->dev) || !read_number(&at, ' ', &ret->ino) ||
@@ -339,17 +353,19 @@ static const struct seen *find(const struct base_record *b, const char *path)
 
 bool base_record_has(const struct base_record *b, const char *path)
 {
-	return find(b, path) != NULL;
+	const struct seen *s = find(b, path);
+
+	return s && s->type != TYPE_GONE;
 }
 
 bool base_record_has_directory(const struct base_record *b, const char *path)
 {
 	const struct seen *s = find(b, path);
 
-	return s && s->type != TYPE_FILE;
+	return s && s->type != TYPE_FILE && s->type != TYPE_GONE;
 }
 
-static bool is_same_time(const struct timespec *a, const struct timespec *b)
+static bool is_same_moment(const struct timespec *a, const struct timespec *b)
 {
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
@@ -360,7 +376,7 @@ static const char *compare_directory(const struct seen *s, const struct change_s
 {
 	char handle[HANDLE_TEXT];
 
-	if (s->dev != now->dev || s->ino != now->ino || !is_same_time(&s->btime, &now->btime))
+	if (s->dev != now->dev || s->ino != now->ino || !is_same_moment(&s->btime, &now->btime))
 		return "was replaced by another directory since";
 	if (!str_eq(s->handle, "-") && dirfd >= 0) {
 		write_handle(dirfd, name, handle);
@@ -377,14 +393,14 @@ const char *base_record_compare(const struct base_record *b, const char *path, c
 
 	if (!now->mode)
 		return s ? "was removed since" : NULL;
-	if (!s)
+	if (!s || s->type == TYPE_GONE)
 		return "was created since";
 	if ((s->type == TYPE_FILE) == S_ISDIR(now->mode))
 		return "was replaced since";
 	if (S_ISDIR(now->mode))
 		return compare_directory(s, now, dirfd, name);
 	/* A rename, another link to it and a change of its attributes set the ctime as well. */
-	return s->dev != now->dev || s->ino != now->ino || !is_same_time(&s->ctime, &now->ctime)
+	return s->dev != now->dev || s->ino != now->ino || !is_same_moment(&s->ctime, &now->ctime)
 		       ? "was changed since"
 		       : NULL;
 }

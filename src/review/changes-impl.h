@@ -43,6 +43,12 @@ bool changes_is_moved(const struct collect *c, const struct change_side *s);
 /* How the base's entry S at PATH differs from the record of ASK; NULL: not, or no record. */
 const char *changes_compare_record(struct collect *c, const char *path, const struct change_side *s);
 
+bool changes_time_is_after(const struct timespec *t, const struct timespec *since);
+/* Is PATH in a directory that the base does not have? */
+bool changes_is_in_missing(const struct collect *c, const char *path);
+/* changes-gone.c: may CH, which the base does not have, be a copy of a file that was removed there while the session ran? */
+bool changes_may_be_gone(struct collect *c, const struct change *ch);
+
 /* Lists everything below PATH of the base as deleted; SELF: PATH too. */
 int changes_delete(struct collect *c, const char *path, bool self, struct fault *f) _must_check_;
 /* DIR, whose descriptor in the upper is FD, shows the base's FROM (NULL: nothing) instead of the base's DIR. */

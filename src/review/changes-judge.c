@@ -20,7 +20,7 @@ static size_t parent_length(const char *path)
 }
 
 /* A new directory of many files: the base is asked once, not for each file. */
-static bool is_in_missing(const struct collect *c, const char *path)
+bool changes_is_in_missing(const struct collect *c, const char *path)
 {
 	size_t n = parent_length(path);
 
@@ -39,7 +39,7 @@ static void note_missing(struct collect *c, const char *path)
 int changes_look_base(struct collect *c, const char *path, struct change_side *ret, struct fault *f)
 {
 	struct statx stx;
-	int r = is_in_missing(c, path) ? -ENOENT : tree_at_stat(&c->base, path, &stx);
+	int r = changes_is_in_missing(c, path) ? -ENOENT : tree_at_stat(&c->base, path, &stx);
 
 	*ret = (struct change_side){ 0 };
 	if (r == -ENOENT)
@@ -113,7 +113,7 @@ static int compare_files(struct collect *c, struct change *ch)
 	return r < 0 ? r : !r;
 }
 
-static bool is_after(const struct timespec *t, const struct timespec *since)
+bool changes_time_is_after(const struct timespec *t, const struct timespec *since)
 {
 	return t->tv_sec == since->tv_sec ? t->tv_nsec > since->tv_nsec : t->tv_sec > since->tv_sec;
 }
@@ -122,7 +122,7 @@ bool changes_is_later(const struct collect *c, const struct change_side *s)
 {
 	const struct timespec *since = &c->ask->since, *t = &s->ctime;
 
-	if (since->tv_sec == 0 || !is_after(t, since))
+	if (since->tv_sec == 0 || !changes_time_is_after(t, since))
 		return false;
 	/*
 	 * Every operation on a name changes the directory's ctime and mtime, and names are compared one by one.  Only when the
@@ -134,7 +134,7 @@ bool changes_is_later(const struct collect *c, const struct change_side *s)
 bool changes_is_moved(const struct collect *c, const struct change_side *s)
 {
 	return S_ISDIR(s->mode) && c->ask->since.tv_sec &&
-	       (changes_is_later(c, s) || is_after(&s->btime, &c->ask->since));
+	       (changes_is_later(c, s) || changes_time_is_after(&s->btime, &c->ask->since));
 }
 
 const char *changes_compare_record(struct collect *c, const char *path, const struct change_side *s)
@@ -144,7 +144,7 @@ const char *changes_compare_record(struct collect *c, const char *path, const st
 
 	if (!c->ask->record)
 		return NULL;
-	if (is_in_missing(c, path) || (*path && tree_at_parent(&c->base, path, &fd, &name) < 0))
+	if (changes_is_in_missing(c, path) || (*path && tree_at_parent(&c->base, path, &fd, &name) < 0))
 		fd = -EBADF;
 	return base_record_compare(c->ask->record, path, s, fd, name);
 }
@@ -244,6 +244,7 @@ static void note_old(struct collect *c, struct change *ch, const struct overlay_
 	ch->kind = !ch->old.mode				       ? CHANGE_ADDED
 		   : (ch->old.mode & S_IFMT) != (ch->new.mode &S_IFMT) ? CHANGE_REPLACED
 								       : CHANGE_MODIFIED;
+	ch->gone = !ch->old.mode && changes_may_be_gone(c, ch);
 	if (!*ch->path || !S_ISDIR(ch->old.mode))
 		return;
 	ch->moved =

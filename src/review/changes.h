@@ -55,6 +55,11 @@ struct change {
 	const char *conflict;
 	/* A directory that is not the one that the session saw; review_judge sets it for everything below one as well. */
 	bool moved;
+	/*
+	 * For a record: a copy of a file of the base, at a place where the base has none, in a directory of which the base changed
+	 * names while the session ran.
+	 */
+	bool gone;
 	bool alias; /* review-protect.h sets it */
 	int error;
 	const char *why; /* static text */
@@ -96,6 +101,8 @@ void changes_done(struct changes *c);
 
 /* The change of PATH itself, or NULL. */
 struct change *changes_find(const struct changes *c, const char *path);
+/* For a record, of a complete list: was the file that CH is a copy of removed from the base while the session ran? */
+bool changes_is_gone(const struct changes *list, const struct change *ch);
 /* By bytes, but '/' before everything else. */
 int changes_compare(const char *a, const char *b);
 const char *changes_kind_name(enum change_kind kind);

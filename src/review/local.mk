@@ -14,6 +14,7 @@ libcore_a_SOURCES += \
 	src/review/changes-base.c \
 	src/review/changes-collect.c \
 	src/review/changes-impl.h \
+	src/review/changes-gone.c \
 	src/review/changes-judge.c \
 	src/review/changes-threads.c \
 	src/review/changes.c src/review/changes.h \

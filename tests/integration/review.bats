@@ -600,3 +600,54 @@ sys.exit(os.getxattr("text", "user.one") != b"1" or os.getxattr("dir", "user.two
 	[ "$(cat gone dir/file)" = "old
 inside" ]
 }
+
+# Files that the host removes, renames or replaces while the session runs; $1: options of the run.
+removed_meanwhile() {
+	local id
+	"${CUSTODY_AS[@]}" sh -c 'mkdir -p dir gone.d other quiet; echo inside >dir/file; echo a >dir/moved; echo b >dir/kept; echo c >gone.d/file
+		echo d >other/from; echo e >other/second; echo f >quiet/from; echo g >dir/saved'
+	id=$("${CUSTODY_AS[@]}" "$CUSTODY" run "$@" -d -- sh -c 'echo mine >>dir/file; echo mine >>dir/moved; echo mine >>dir/kept; echo mine >>gone.d/file
+		echo new >dir/created; mv other/from dir/renamed; ln other/second dir/linked; mv quiet/from quiet/to
+		echo mine >dir/saved.new; mv dir/saved.new dir/saved; touch done; exec sleep 600')
+	wait_until test -e "$CUSTODY_ROOT/sandbox/sessions/$id/u/done"
+	"${CUSTODY_AS[@]}" sh -c 'rm dir/file; mv dir/moved dir/elsewhere; rm -r gone.d'
+	"${CUSTODY_AS[@]}" "$CUSTODY" stop "$id"
+	run --separate-stderr review apply "$id"
+	[ "$status" -eq 1 ] || custody_fail "$output"
+	for path in dir/file dir/moved gone.d; do
+		[[ $stderr == *"refused $path: conflict: it was removed since"* ]] || custody_fail "$path: $stderr"
+	done
+	# A file that the payload made, renamed or linked is none of them, and a directory whose names the host left alone is not looked at.
+	for path in dir/created dir/renamed dir/linked dir/kept dir/saved quiet/to other/from; do
+		[[ $stderr != *"refused $path:"* ]] || custody_fail "$path: $stderr"
+	done
+	[ ! -e dir/file ] && [ ! -e dir/moved ] && [ ! -e gone.d ] && [ "$(cat dir/elsewhere)" = a ]
+	run --separate-stderr review apply --skip-refused "$id"
+	[ "$status" -eq 0 ] || custody_fail "$stderr"
+	[ ! -e dir/file ] && [ ! -e dir/moved ] && [ ! -e gone.d ]
+	[ "$(cat dir/created dir/renamed dir/linked dir/kept dir/saved quiet/to)" = "new
+d
+e
+b
+mine
+mine
+f" ]
+	# A file of the host's that has the name since is not replaced either.
+	"${CUSTODY_AS[@]}" sh -c 'echo again >dir/file'
+	run --separate-stderr review apply "$id"
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"refused dir/file: conflict: it was created since"* ]] || custody_fail "$stderr"
+	[ "$(cat dir/file)" = again ]
+}
+
+@test "ISO-3: apply does not bring back a file that the host removed while the session ran" {
+	rm -rf dir
+	removed_meanwhile
+}
+
+@test "ISO-3: rootless: apply does not bring back a file that the host removed while the session ran" {
+	custody_teardown
+	suite_ungoverned_setup suite_setup_user
+	suite_profile user '{"enforce": {"optional": ["memory-limit", "pids-limit", "cpu-limit"]}}'
+	removed_meanwhile --profile "$PROFILE"
+}
