@@ -153,6 +153,8 @@ int session_upper_read(int dirfd, struct session_upper *ret, struct fault *f)
 	r = fd_require_private(fd, geteuid(), f);
 	if (r == 0)
 		r = fd_read_all(fd, KEPT_MAX, &text, &len, f);
+	if (r < 0)
+		return fault_wrap(f, r, "'%s'", SESSION_UPPER_FILE);
 	if (r == 0)
 		r = jdoc_parse(text, len, SESSION_UPPER_FILE, NULL, &doc, f);
 	if (r < 0)
