@@ -65,6 +65,14 @@ static bool is_ours(const char *name)
 	       !str_starts(name, "user.fuseoverlayfs.");
 }
 
+bool attribute_names_may_have_user(const struct attribute_names *a)
+{
+	for (const char *name = a->text; name < a->text + a->n; name += strlen(name) + 1)
+		if (is_ours(name))
+			return true;
+	return a->n < 0;
+}
+
 static int add(struct attributes *a, const char *path, const char *name, void *room)
 {
 	struct attribute *grown = reallocarray(a->items, a->n + 1, sizeof(*grown));

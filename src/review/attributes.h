@@ -33,6 +33,8 @@ struct attribute_names {
 void attribute_names_read(int dirfd, const char *name, struct attribute_names *ret);
 /* Is there one that begins with PREFIX?  True if it is not known. */
 bool attribute_names_may_have(const struct attribute_names *a, const char *prefix);
+/* Is there one that attributes_read returns?  Overlayfs marks each copy of a file with one of its own.  True if it is not known. */
+bool attribute_names_may_have_user(const struct attribute_names *a);
 
 /* FD may be O_PATH.  -E2BIG: more than ATTRIBUTES_MAX. */
 int attributes_read(int fd, struct attributes *ret) _must_check_;

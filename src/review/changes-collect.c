@@ -236,10 +236,26 @@ static bool needs_marks(const struct collect *c, const struct walk_entry *e)
 	return !c->ask->recording || (e->stx.stx_size == 0 && c->whiteouts[c->n_lower - 1]);
 }
 
-/* Names in which overlayfs stores its marks on files. */
-static const char *marks_prefix(enum overlay_xattr_place place)
+/*
+ * Marks that decide about a file.  Each copy has "origin" besides, which decides nothing about a file: opening it and asking for
+ * five marks cost half of the walk.
+ */
+static bool may_have_marks(const struct attribute_names *names, enum overlay_xattr_place place)
 {
-	return place == OVERLAY_XATTR_TRUSTED ? "trusted.overlay." : "user.";
+	static const char *const user[] = { "user.overlay.opaque", "user.overlay.whiteout",
+					    "user.overlay.metacopy", "user.overlay.redirect", NULL },
+				 *const trusted[] = { "trusted.overlay.opaque", "trusted.overlay.whiteout",
+						      "trusted.overlay.metacopy", "trusted.overlay.redirect",
+						      NULL },
+				 *const fuse[] = { "user.", NULL };
+	const char *const *marks = place == OVERLAY_XATTR_TRUSTED ? trusted
+				   : place == OVERLAY_XATTR_USER  ? user
+								  : fuse;
+
+	for (; *marks; marks++)
+		if (attribute_names_may_have(names, *marks))
+			return true;
+	return false;
 }
 
 static int take_entry(struct collect *c, const struct walk_entry *e, struct fault *f)
@@ -260,7 +276,7 @@ static int take_entry(struct collect *c, const struct walk_entry *e, struct faul
 	if (S_ISREG(e->stx.stx_mode) && needs_marks(c, e))
 		attribute_names_read(e->dirfd, e->name, &names);
 	if (S_ISREG(e->stx.stx_mode) && needs_marks(c, e) &&
-	    (attribute_names_may_have(&names, marks_prefix(c->ask->xattrs)) ||
+	    (may_have_marks(&names, c->ask->xattrs) ||
 	     attribute_names_may_have(&names, "security.capability"))) {
 		fd = openat(e->dirfd, e->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
@@ -278,7 +294,7 @@ static int take_entry(struct collect *c, const struct walk_entry *e, struct faul
 	ch = add_new(c, e, fd, f);
 	if (!ch)
 		return -(f && f->code ? f->code : ENOMEM);
-	ch->bare = !attribute_names_may_have(&names, "user.");
+	ch->bare = !attribute_names_may_have_user(&names);
 	at = c->list->n - 1;
 	if (m.metacopy) {
 		r = find_data(c, e, &m, ch, f);

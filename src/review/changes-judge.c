@@ -260,7 +260,7 @@ static bool is_bare(struct tree_at *t, const char *path)
 	if (!*path || tree_at_parent(t, path, &dir, &name) < 0)
 		return false;
 	attribute_names_read(dir, name, &names);
-	return !attribute_names_may_have(&names, "user.");
+	return !attribute_names_may_have_user(&names);
 }
 
 static int read_attributes(struct tree_at *t, const char *path, struct attributes *ret)
