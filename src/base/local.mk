@@ -42,4 +42,5 @@ libbase_a_SOURCES += \
 	src/base/tree-at.c src/base/tree-at.h \
 	src/base/userns.c src/base/userns.h \
 	src/base/unit-text.c src/base/unit-text.h \
-	src/base/walk.c src/base/walk.h
+	src/base/walk.c src/base/walk.h \
+	src/base/write-access.c src/base/write-access.h

@@ -6,16 +6,17 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/write-access.h"
 #include "config/config-impl.h"
 #include "profile/profile-file.h"
 
 /* A user who could change or replace the file would have the admin's power. */
-static int require_safe(const char *path, const struct stat *st, struct fault *f)
+static int require_safe(int fd, const char *path, const struct stat *st, struct fault *f)
 {
 	if (st->st_uid != 0 && st->st_uid != geteuid() && !profile_owner_is_unmapped(st->st_uid))
 		return fault_set(f, EPERM, "'%s' belongs to uid %lu, neither to root nor to you: chown it",
 				 path, (unsigned long)st->st_uid);
-	if ((st->st_mode & (S_IWGRP | S_IWOTH)) && !(S_ISDIR(st->st_mode) && (st->st_mode & S_ISVTX)))
+	if (!(S_ISDIR(st->st_mode) && (st->st_mode & S_ISVTX)) && write_access_is_shared(fd, st))
 		return fault_set(f, EPERM, "'%s' is writable by other users: chmod go-w '%s'", path, path);
 	return 0;
 }
@@ -42,7 +43,7 @@ static int open_dir(const char *path, int *ret, struct fault *f)
 	if ((up.st_mode & S_IWOTH) && !(up.st_mode & S_ISVTX))
 		return fault_set(f, EPERM, "the directory above '%s' is writable by all users: chmod o-w it",
 				 dir);
-	r = require_safe(dir, &st, f);
+	r = require_safe(fd, dir, &st, f);
 	if (r < 0)
 		return r;
 	*ret = TAKE_FD(fd);
@@ -80,7 +81,7 @@ int config_file_read(const char *path, char **ret_text, size_t *ret_len, struct 
 		return fault_errno(f, errno, "stat '%s'", path);
 	if (!S_ISREG(st.st_mode))
 		return fault_set(f, EINVAL, "'%s' is not a regular file", path);
-	r = require_safe(path, &st, f);
+	r = require_safe(fd, path, &st, f);
 	if (r < 0)
 		return r;
 	r = fd_read_all(fd, CONFIG_SIZE_MAX, ret_text, ret_len, f);

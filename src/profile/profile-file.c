@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "base/write-access.h"
 #include "profile/profile-impl.h"
 
 #define SUFFIX ".json"
@@ -60,7 +61,7 @@ bool profile_owner_is_unmapped(uid_t uid)
 	return sscanf(rows, "%lu %lu %lu", &first, &outside, &count) == 3 && count < UINT32_MAX;
 }
 
-static int require_owner(const char *path, const struct stat *st, bool searched, struct fault *f)
+static int require_owner(int fd, const char *path, const struct stat *st, bool searched, struct fault *f)
 {
 	if (st->st_uid != 0 && st->st_uid != geteuid() &&
 	    !(searched && profile_owner_is_unmapped(st->st_uid)))
@@ -71,7 +72,7 @@ static int require_owner(const char *path, const struct stat *st, bool searched,
 	if (st->st_mode & S_IWOTH)
 		return fault_set(f, EPERM, "profile '%s' is writable by other users: chmod go-w '%s'", path,
 				 path);
-	if (st->st_mode & S_IWGRP)
+	if (write_access_is_shared(fd, st))
 		return fault_set(f, EPERM, "profile '%s' is writable by its group: chmod go-w '%s'", path,
 				 path);
 	return 0;
@@ -206,7 +207,7 @@ static int read_file(int fd, const char *path, bool searched, struct profile_fil
 		return fault_errno(f, errno, "profile '%s'", path);
 	r = require_readable(path, &st, f);
 	if (r == 0)
-		r = require_owner(path, &st, searched, f);
+		r = require_owner(fd, path, &st, searched, f);
 	if (r < 0)
 		return r;
 	r = fd_read_all(fd, PROFILE_SIZE_MAX, &file.text, &file.len, f);
@@ -239,9 +240,10 @@ static int open_path(const char *path, bool searched, struct profile_file *ret, 
  */
 static int require_dir(const char *dir, struct fault *f)
 {
+	_cleanup_close_ int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat st;
 
-	if (stat(dir, &st) < 0)
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return errno == ENOENT || errno == ENOTDIR ? 0
 							   : fault_errno(f, errno, "profiles in '%s'", dir);
 	if (st.st_uid != 0 && st.st_uid != geteuid() && !profile_owner_is_unmapped(st.st_uid))
@@ -249,7 +251,7 @@ static int require_dir(const char *dir, struct fault *f)
 			f, EPERM,
 			"directory of profiles '%s' belongs to uid %lu, neither to root nor to you: chown it",
 			dir, (unsigned long)st.st_uid);
-	if ((st.st_mode & (S_IWGRP | S_IWOTH)) && !(st.st_mode & S_ISVTX))
+	if (!(st.st_mode & S_ISVTX) && write_access_is_shared(fd, &st))
 		return fault_set(f, EPERM,
 				 "directory of profiles '%s' is writable by other users: chmod go-w '%s'",
 				 dir, dir);

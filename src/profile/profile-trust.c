@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/write-access.h"
 #include "profile/profile-impl.h"
 
 #define TRUST_SIZE_MAX ((size_t)1024 * 1024)
@@ -26,7 +27,7 @@ static int require_private(int fd, const char *path, struct fault *f)
 		return fault_errno(f, errno, "trust file '%s'", path);
 	if (!S_ISREG(st.st_mode))
 		return fault_set(f, EINVAL, "trust file '%s' is not a regular file: move it away", path);
-	if ((st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & (S_IWGRP | S_IWOTH)))
+	if ((st.st_uid != 0 && st.st_uid != geteuid()) || write_access_is_shared(fd, &st))
 		return fault_set(
 			f, EPERM,
 			"trust file '%s' can be changed by others: chown it to yourself and chmod go-w '%s'",

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "base/write-access.h"
 #include "state/caller-homes.h"
 #include "state/passwd.h"
 
@@ -168,16 +169,17 @@ static int open_dirs(const char *path, mode_t mode, struct fault *f)
  */
 int dirs_require_own(int fd, const char *path, struct fault *f)
 {
+	_cleanup_close_ int parent = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat st, up;
 
-	if (fstat(fd, &st) < 0 || fstatat(fd, "..", &up, 0) < 0)
+	if (parent < 0 || fstat(fd, &st) < 0 || fstat(parent, &up) < 0)
 		return fault_errno(f, errno, "stat '%s'", path);
 	if (st.st_uid != geteuid())
 		return fault_set(
 			f, EPERM,
 			"'%s' belongs to uid %u, not to you: set CUSTODY_ROOT to a directory that you own",
 			path, (unsigned int)st.st_uid);
-	if (st.st_mode & (S_IWGRP | S_IWOTH))
+	if (write_access_is_shared(fd, &st))
 		return fault_set(f, EPERM, "'%s' is writable by other users: chmod go-w '%s'", path, path);
 	if (up.st_uid != geteuid() && up.st_uid != 0)
 		return fault_set(
@@ -185,7 +187,7 @@ int dirs_require_own(int fd, const char *path, struct fault *f)
 			"the parent directory of '%s' belongs to uid %u, neither to root nor to you: "
 			"set CUSTODY_ROOT to a directory that you own",
 			path, (unsigned int)up.st_uid);
-	if ((up.st_mode & (S_IWGRP | S_IWOTH)) && !(up.st_mode & S_ISVTX))
+	if (!(up.st_mode & S_ISVTX) && write_access_is_shared(parent, &up))
 		return fault_set(f, EPERM,
 				 "the parent directory of '%s' is writable by other users: chmod go-w it",
 				 path);

@@ -8,6 +8,7 @@
 #include "base/dir.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "base/write-access.h"
 #include "subject/subject-build.h"
 
 /* Files up to this size are copied, others bound. */
@@ -192,7 +193,7 @@ static int require_own_dir(int fd, const char *dir, struct fault *f)
 
 	if (fstat(fd, &st) < 0)
 		return fault_errno(f, errno, "root directory '%s'", dir);
-	if ((st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & (S_IWGRP | S_IWOTH)))
+	if ((st.st_uid != 0 && st.st_uid != geteuid()) || write_access_is_shared(fd, &st))
 		return fault_set(f, EPERM,
 				 "root directory '%s' can be changed by other users: chown it to yourself "
 				 "and chmod go-w '%s'",
