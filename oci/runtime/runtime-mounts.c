@@ -132,6 +132,10 @@ static int require_mount(struct jspan mount, unsigned int libcrun, struct fault 
 		return 0;
 	while (r == 0 && jspan_next_item(list, &at, &item) > 0)
 		r = require_option(mount, item, strict, libcrun, f);
+	/* libcrun 1.28 would mount the file that the link names. */
+	if (r == 0 && has_word(mount, "options", "src-nofollow") &&
+	    !has_word(mount, "options", "dest-nofollow"))
+		r = refuse(mount, "src-nofollow", "needs 'dest-nofollow' as well; add it", f);
 	return r;
 }
 

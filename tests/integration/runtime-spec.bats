@@ -252,7 +252,7 @@ check_options() {
 		rdev) mounts="$bind"'["rbind",$o]}' want=' /m/sub ro,nosuid,noexec' ;;
 		rexec) mounts="$bind"'["rbind",$o]}' want=' /m/sub ro,nosuid,nodev[, ]' ;;
 		tmpcopyup) want='^/m/file' ;;
-		idmap | ridmap | copy-symlink | src-nofollow | dest-nofollow) continue ;; # the next test; links are no mounts
+		idmap | ridmap | copy-symlink | src-nofollow | dest-nofollow) continue ;; # the next tests; links are no mounts
 		*) want='no test uses it' ;;
 		esac
 		got=$(mounted "$(jq -n --arg o "$option" --arg dir "$B/dir" "[$mounts]")")
@@ -284,7 +284,80 @@ check_options() {
 	run sh_runs 'busybox stat -c %u:%g /m/file'
 	# xfs, ext4, btrfs, tmpfs can; a file system that cannot is an error, never a mount without the mapping.
 	[[ $output == 4711:4711 || $output == *mount_setattr* ]] || { echo "$output" && return 1; }
-	is_done 1.21 || ! features '.mountOptions[]' | grep -qx ridmap
+}
+# is_refused SINCE OPTION: before that libcrun, the option is not promised, and refused by its name in a bind mount.
+is_refused() {
+	if is_done "$1"; then
+		features '.mountOptions[]' | grep -qx "$2" || custody_fail "$2 is not promised"
+		return 1
+	fi
+	! features '.mountOptions[]' | grep -qx "$2" || custody_fail "$2 is promised"
+	mkdir -p "$B/dir" "$B/rootfs/m"
+	jq --arg o "$2" '.mounts += [{destination: "/m", type: "none", source: "'"$B"'/dir", options: ["rbind",$o]}]' "$B/good" >"$B/config.json"
+	run rt run -b "$B" x < <(:)
+	not_started "'$2'" 'is not supported with libcrun'
+}
+# mount_runs OPTIONS SOURCE SCRIPT: a bind mount of SOURCE at /m.
+mount_runs() {
+	jq --argjson o "$1" --arg source "$2" '.mounts += [{destination: "/m", type: "none", source: $source, options: $o}]' "$B/good" >"$B/config.json"
+	run sh_runs "$3"
+}
+@test "PLAT-4: features: ridmap maps the owners of mounts below as well, idmap only those of the mount" {
+	local option want mappings='[{containerID: 0, hostID: 4711, size: 1}]'
+	! is_refused 1.21 ridmap || return 0
+	mkdir -p "$B/dir/sub" "$B/below" "$B/rootfs/m"
+	touch "$B/dir/file" "$B/below/file"
+	export B RT ROOT
+	for option in ridmap idmap; do
+		jq --arg o "$option" '.mounts += [{destination: "/m", type: "none", source: "'"$B"'/dir", options: ["rbind",$o],
+			uidMappings: '"$mappings"', gidMappings: '"$mappings"'}]' "$B/good" >"$B/config.json"
+		run unshare -m --propagation private bash -c "$(declare -f rt sh_runs)"'
+			mount --bind "$B/below" "$B/dir/sub"
+			sh_runs "busybox stat -c %u:%g /m/file /m/sub/file"'
+		want=$'4711:4711\n4711:4711'
+		[ "$option" = ridmap ] || want=$'4711:4711\n0:0'
+		# As for idmap: a file system that cannot is an error.
+		[[ $output == "$want" || $output == *mount_setattr* ]] || { echo "$option: $output" && return 1; }
+	done
+}
+@test "PLAT-4: features: copy-symlink makes a link that the source is, and mounts any other source" {
+	! is_refused 1.21 copy-symlink || return 0
+	ln -s "no such file" "$B/link"
+	echo text >"$B/file"
+	mount_runs '["bind","copy-symlink"]' "$B/link" 'busybox readlink /m; busybox grep " /m " /proc/self/mountinfo'
+	[ "$output" = 'no such file' ]
+	rm "$B/rootfs/m"
+	mount_runs '["bind","copy-symlink"]' "$B/file" 'busybox cat /m; busybox grep -c " /m " /proc/self/mountinfo'
+	[ "$output" = $'text\n1' ]
+	# What is there already stays.
+	rm "$B/rootfs/m"
+	mkdir "$B/rootfs/m"
+	mount_runs '["bind","copy-symlink"]' "$B/link" 'echo started >/tmp/started'
+	[ ! -e "$B/rootfs/tmp/started" ] && [ -d "$B/rootfs/m" ] && [ ! -L "$B/rootfs/m" ]
+}
+@test "PLAT-4: features: dest-nofollow mounts on a link of the image itself, not on the file that it names" {
+	! is_refused 1.28 dest-nofollow || return 0
+	echo outside >"$B/file"
+	echo image >"$B/rootfs/named"
+	ln -s named "$B/rootfs/m"
+	mount_runs '["bind","dest-nofollow"]' "$B/file" 'busybox cat /m /named'
+	[ "$output" = $'outside\nimage' ] || { echo "$output" && return 1; }
+	# Without it the link is followed.
+	mount_runs '["bind"]' "$B/file" 'busybox cat /m /named'
+	[ "$output" = $'outside\noutside' ]
+}
+@test "PLAT-4: features: src-nofollow mounts a link itself, with dest-nofollow only" {
+	! is_refused 1.28 src-nofollow || return 0
+	echo secret >"$B/named"
+	ln -s named "$B/link"
+	ln -s image "$B/rootfs/m"
+	mount_runs '["bind","src-nofollow","dest-nofollow"]' "$B/link" 'busybox readlink /m'
+	[ "$output" = named ] || { echo "$output" && return 1; }
+	# libcrun would follow the link.
+	rm "$B/rootfs/m"
+	with mounts '[{"destination": "/m", "type": "none", "source": "'"$B"'/link", "options": ["bind","src-nofollow"]}]'
+	run rt run -b "$B" x < <(:)
+	not_started "'src-nofollow'" "'dest-nofollow'"
 }
 @test "PLAT-4: features: each action and operator of seccomp" {
 	local name rule want

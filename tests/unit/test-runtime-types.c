@@ -311,6 +311,8 @@ static void PLAT_4_mount_options_that_would_be_ignored_are_refused(void)
 		{ "{\"options\":[\"rbind\",\"ridmap\"]}", false, true },
 		{ "{\"options\":[\"bind\",\"idmap=uids=0-1-10;gids=0-1-10\"]}", true, true },
 		{ "{\"options\":[\"bind\",\"copy-symlink\"]}", false, true },
+		{ "{\"options\":[\"bind\",\"dest-nofollow\",\"src-nofollow\"]}", false, true },
+		{ "{\"options\":[\"bind\",\"src-nofollow\"]}", false, false },
 		{ "{\"options\":[\"bind\"],\"uidMappings\":[{\"size\":1}],\"gidMappings\":[{\"size\":1}]}",
 		  true, true },
 		{ "{\"options\":[\"bind\"],\"uidMappings\":[{\"size\":1}]}", false, false },
