@@ -100,6 +100,11 @@ one() { # SUITE
 		loginctl enable-linger tester
 		suite 'login session' as_tester bats --tap tests/vm/login.bats
 		;;
+	login-setup) # with the drop-in of `custody setup`, on a machine that needs it
+		loginctl enable-linger tester
+		suite 'login, setup' bats_of tests/vm/setup-login.bats
+		suite 'login session after setup' as_tester bats --tap tests/vm/login.bats
+		;;
 	scope)
 		loginctl enable-linger tester
 		unprivileged=1
@@ -123,7 +128,7 @@ if [ ${#suites[@]} -eq 0 ] || [ -z "${suites[0]}" ]; then
 	if [ "$(uname -m)" = aarch64 ]; then
 		suites=(arm64 run hook-approve evidence)
 	elif [ "$mode" = systemd ]; then
-		suites=(login setup scope run-limits run-cgroup systemd)
+		suites=(login setup scope run-limits run-cgroup systemd login-setup)
 	else
 		suites=(setup run-limits run-cgroup run doctor run-user runtime podman docker containerd zz-leftovers)
 	fi
