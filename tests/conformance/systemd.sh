@@ -64,7 +64,8 @@ boot() {
 	mkdir -p $root/root/run/old /run/shared/tmp /run/shared/home
 	mount --make-rprivate /
 	cd $root/root
-	pivot_root . run/old
+	# Since util-linux 2.42 its own is in another package.
+	busybox pivot_root . run/old
 	mount -t proc proc /proc
 	umount -l run/old
 	export container=custody
