@@ -14,9 +14,9 @@ teardown() {
 	custody_teardown
 }
 
-# in_session WORDS...: as the user, in a new login session
+# in_session WORDS...: as the user, in a new login session; not in the home, which asks first
 in_session() {
-	run --separate-stderr su -l tester -c "$(printf '%q ' "$@")"
+	run --separate-stderr su -l tester -c "mkdir -p work && cd work && $(printf '%q ' "$@")"
 }
 new_login() {
 	systemctl restart "$UNIT"
@@ -35,7 +35,7 @@ controllers() {
 	assert_status 125
 	assert_stderr_has "'cpu-limit'"
 	assert_stderr_has "setup tester"
-	[ ! -e /home/tester/ran ]
+	[ ! -e /home/tester/work/ran ]
 	run --separate-stderr env -u CUSTODY_ROOT "$CUSTODY" setup tester
 	assert_status 0
 	assert_output_has "/etc/systemd/system/$UNIT.d/50-custody.conf"
