@@ -136,7 +136,9 @@ static int empty(struct home_reset *s, struct fault *f)
 	r = write_record(s, "home.reset", "ok", NULL, LEDGER_DECIDED, f);
 	if (r < 0)
 		return fault_wrap(f, r, "nothing was removed: cannot record it");
-	done = sandbox_clear(&root, HOME_PART, s->fd, f);
+	done = home_dir_return(s->home, f);
+	if (done == 0)
+		done = sandbox_clear(&root, HOME_PART, s->fd, f);
 	r = write_record(s, "home.cleared", done < 0 ? "failed" : "ok", done < 0 ? fault_text(f) : NULL,
 			 LEDGER_CLOSING, &second);
 	if (r < 0 && done == 0)

@@ -180,7 +180,9 @@ static int clear(const struct reset *s, struct fault *f)
 	const struct sandbox_root *root = s->root;
 	int r;
 
-	r = sandbox_clear(root, SANDBOX_WORKSPACE, root->workspace_fd, f);
+	r = sandbox_root_return(root, f);
+	if (r == 0)
+		r = sandbox_clear(root, SANDBOX_WORKSPACE, root->workspace_fd, f);
 	if (r == 0)
 		r = sandbox_clear(root, SANDBOX_TMP, root->tmp_fd, f);
 	if (r == 0 && s->call->logs)

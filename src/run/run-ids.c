@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "layer/layer.h"
+#include "state/file-owners.h"
 #include "state/subordinate-ids.h"
 
 static bool has_user(const struct subject *s)
@@ -21,17 +22,47 @@ static bool makes_difference(const struct subject *s)
 	return has_user(s) || !(s->layers & LAYER_BIT(LAYER_CAPABILITIES));
 }
 
-/* Places where files of other ids would stay after the run. */
+/* A directory of custody's own, in which files keep their owners, and which custody empties. */
+static bool is_kept(const struct run_plan *d, const struct subject_mount *m)
+{
+	return (d->home && home_dir_is_visible(d->home, m->source)) ||
+	       (d->root && sandbox_root_is_visible(d->root, m->source));
+}
+
+/* Places where files of other ids would stay after the run, among files that are not custody's. */
 static int require_private(const struct run_plan *d, struct fault *f)
 {
+	const struct subject *s = d->subject;
+	bool own = d->root || s->profile->workspace != PROFILE_WORKSPACE_RW;
+
 	if (profile_is_fuse(&d->asked))
 		return fault_set(f, ENOTSUP, "workspace.overlay fuse serves the caller's own id only");
-	if (d->root || d->home || subject_writes_host(d->subject))
-		return fault_set(
-			f, ENOTSUP,
-			"the run writes directories of the host (rw, a sandbox root or a kept home), "
-			"where files of other ids would stay: use an overlay and a home in memory");
+	for (size_t i = 0; own && i < s->n_mounts; i++)
+		own = s->mounts[i].kind != SUBJECT_MOUNT_BIND || !s->mounts[i].rw ||
+		      is_kept(d, &s->mounts[i]);
+	if (!own)
+		return fault_set(f, ENOTSUP,
+				 "the run writes directories of the host (rw), where files of other ids "
+				 "would stay: use an overlay, a sandbox root or --home keep");
 	return 0;
+}
+
+static bool has_noted(const struct run_plan *d)
+{
+	return (d->home && id_map_is_set(&d->home->ids)) || (d->root && id_map_is_set(&d->root->ids));
+}
+
+/* The files of earlier runs have the owners that they had inside only with the same map. */
+static int require_noted(const struct id_map *noted, const struct id_map *ids, const char *path,
+			 struct fault *f)
+{
+	if (!id_map_is_set(noted) || file_owners_is_same(noted, ids))
+		return 0;
+	return fault_set(
+		f, ESTALE,
+		"'%s' has files of other subordinate ids than /etc/subuid and /etc/subgid grant now: grant "
+		"these again, or give the files to the caller and remove '%s/" FILE_OWNERS_IDS "', as root",
+		path, path);
 }
 
 static int require_user(const struct subject *s, const struct id_map *ids, struct fault *f)
@@ -53,6 +84,10 @@ static int find(struct run_plan *d, struct fault *f)
 		r = require_private(d, f);
 	if (r == 0)
 		r = require_user(d->subject, &ids, f);
+	if (r == 0 && d->home)
+		r = require_noted(&d->home->ids, &ids, d->home->path, f);
+	if (r == 0 && d->root)
+		r = require_noted(&d->root->ids, &ids, d->root->path, f);
 	if (r == 0)
 		d->ids.map = ids;
 	return r;
@@ -66,7 +101,7 @@ static void warn_unwritable(const struct run_plan *d)
 	struct stat st;
 	mode_t need = S_IWOTH | S_IXOTH;
 
-	if (!s->worktree || s->profile->workspace == PROFILE_WORKSPACE_RO || s->uid == 0 ||
+	if (!s->worktree || d->root || s->profile->workspace == PROFILE_WORKSPACE_RO || s->uid == 0 ||
 	    stat(s->worktree, &st) < 0)
 		return;
 	if (s->gid == 0 && st.st_gid == getegid())
@@ -93,6 +128,11 @@ static int use_one(struct run_plan *d, int r, struct fault *why, struct fault *f
 				 "process.user %u:%u of profile '%s' needs subordinate ids: %s",
 				 (unsigned int)s->uid, (unsigned int)s->gid, d->profile->name,
 				 fault_text(why));
+	if (has_noted(d))
+		return fault_set(f, why->code ? why->code : EPERM,
+				 "files of subordinate ids are in '%s', and these cannot be mapped: %s",
+				 d->home && id_map_is_set(&d->home->ids) ? d->home->path : d->root->path,
+				 fault_text(why));
 	d->ids.why = strdup(fault_text(why));
 	/* Ranges that exist and must not be used: the caller expects them. */
 	if (r != -ENOENT)
@@ -111,7 +151,7 @@ int run_ids_choose(struct run_plan *d, struct fault *f)
 		return 0;
 	}
 	d->ids.mode = d->dirs.rootless ? "single" : "block";
-	if (!d->dirs.rootless || d->one_id || !makes_difference(s))
+	if (!d->dirs.rootless || d->one_id || (!makes_difference(s) && !has_noted(d)))
 		return 0;
 	r = find(d, &why);
 	if (r < 0)
@@ -120,4 +160,17 @@ int run_ids_choose(struct run_plan *d, struct fault *f)
 	s->subordinate = true;
 	warn_unwritable(d);
 	return 0;
+}
+
+int run_ids_note(const struct run_plan *d, struct fault *f)
+{
+	int r = 0;
+
+	if (!id_map_is_set(&d->ids.map))
+		return 0;
+	if (d->home)
+		r = home_dir_share(d->home, &d->ids.map, f);
+	if (r == 0 && d->root && d->subject->profile->workspace == PROFILE_WORKSPACE_RW)
+		r = sandbox_root_share(d->root, &d->ids.map, f);
+	return r;
 }

@@ -11,3 +11,6 @@
  * Completes D->subject and D->ids.  Refuses a process.user that needs ids which cannot be mapped.
  */
 int run_ids_choose(struct run_plan *d, struct fault *f) _must_check_;
+
+/* Before the first file of another id exists: kept directories, in which files keep their owners, get a note of the ids. */
+int run_ids_note(const struct run_plan *d, struct fault *f) _must_check_;

@@ -13,6 +13,7 @@
 #include "evidence/delivery.h"
 #include "oci/libcrun/libcrun-adapter.h"
 #include "run/run-detach.h"
+#include "run/run-ids.h"
 #include "run/run-impl.h"
 #include "subject/subject-program.h"
 #include "warden/warden.h"
@@ -293,6 +294,8 @@ static int open_session(struct run *run, struct fault *f)
 				  run->plan.base.open ? run->plan.base.uid_base : 0, &run->session, f);
 	if (r == 0)
 		run->session.ids = run->plan.ids.map;
+	if (r == 0)
+		r = run_ids_note(&run->plan, f);
 	if (r == -LANE_REFUSED)
 		run->decision.status = STATUS_LANE;
 	if (r == 0)

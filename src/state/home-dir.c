@@ -16,11 +16,13 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "state/disposable-dir.h"
+#include "state/file-owners.h"
 #include "state/sandbox-root.h"
 #include "state/state-version.h"
 
 #define TRIES 16
 #define MODE 0700
+#define MODE_SHARED 0777 /* of a home that commands with several ids use; DIRS->homes is closed */
 #define PATH_TEXT_MAX ((size_t)64 * 1024)
 
 void home_dir_free(struct home_dir *h)
@@ -134,12 +136,27 @@ static int open_homes(const struct dirs *d, enum home_use use, struct fault *f)
 	return r < 0 ? r : TAKE_FD(fd);
 }
 
-/* NAME in PARENT, never through a link. A payload owns its home and may chmod it: then the mode is set again. */
-static int open_part(int parent, const char *name, const char *path, bool repair, struct fault *f)
+static int set_mode(int fd, mode_t mode, const char *path, struct fault *f)
+{
+	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return chmod(link, mode) < 0
+		       ? fault_errno(f, errno, "set the mode of '%s' to %04o", path, (unsigned int)mode)
+		       : 0;
+}
+
+/*
+ * NAME in PARENT, never through a link.  A payload owns its home and may chmod it: then the mode is set again.  IDS: those that it
+ * may have given it to.
+ */
+static int open_part(int parent, const char *name, const char *path, bool repair, const struct id_map *ids,
+		     struct fault *f)
 {
 	_cleanup_close_ int fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
+	const mode_t mode = id_map_is_set(ids) ? MODE_SHARED : MODE;
 	struct stat st;
+	int r = 0;
 
 	if (fd < 0 && errno == ENOENT)
 		return -ENOENT;
@@ -148,15 +165,16 @@ static int open_part(int parent, const char *name, const char *path, bool repair
 				 path);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return fault_errno(f, errno, "open '%s'", path);
-	if (st.st_uid != geteuid())
+	if (!file_owners_is_own(ids, st.st_uid))
 		return fault_set(f, EPERM,
 				 "'%s' belongs to uid %u, not to you: move it away, the next run makes "
 				 "another one",
 				 path, (unsigned int)st.st_uid);
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	if (repair && (st.st_mode & 07777) != MODE && chmod(link, MODE) < 0)
-		return fault_errno(f, errno, "set the mode of '%s' to 0700", path);
-	return TAKE_FD(fd);
+	if (repair && st.st_uid != geteuid())
+		r = file_owners_take(parent, name, ids, f);
+	if (r == 0 && repair && (st.st_mode & 07777) != mode)
+		r = set_mode(fd, mode, path, f);
+	return r < 0 ? r : TAKE_FD(fd);
 }
 
 static int lock(int fd, const char *id, enum home_use use, struct fault *f)
@@ -196,7 +214,7 @@ static int open_locked(int homes, const struct dirs *d, const char *id, const ch
 		r = use == HOME_RUN ? disposable_dir_make(homes, id, parts, d->lane, f) : 0;
 		if (r < 0)
 			return r;
-		dir = open_part(homes, id, path, use != HOME_LOOK, f);
+		dir = open_part(homes, id, path, use != HOME_LOOK, NULL, f);
 		if (dir == -ENOENT && use == HOME_RUN)
 			continue;
 		if (dir < 0)
@@ -225,9 +243,11 @@ static int note_use(const struct home_dir *h, const char *worktree, struct fault
 static int fill(struct home_dir *h, const struct dirs *d, const char *worktree, enum home_use use,
 		struct fault *f)
 {
-	int r;
+	int r = file_owners_read(h->fd, &h->ids, f);
 
-	h->home_fd = open_part(h->fd, HOME_PART, h->home, use != HOME_LOOK, f);
+	if (r < 0)
+		return fault_wrap(f, r, "home '%s'", h->path);
+	h->home_fd = open_part(h->fd, HOME_PART, h->home, use != HOME_LOOK, &h->ids, f);
 	if (h->home_fd == -ENOENT)
 		return fault_set(f, ENOENT, "'%s' is missing: rm -r '%s', the next run makes it", h->home,
 				 h->path);
@@ -281,6 +301,20 @@ int home_dir_open(const struct dirs *d, const char *id, const char *worktree, en
 	return 0;
 }
 
+int home_dir_share(const struct home_dir *h, const struct id_map *ids, struct fault *f)
+{
+	int r = file_owners_note(h->fd, ids, f);
+
+	if (r == 0)
+		r = set_mode(h->home_fd, MODE_SHARED, h->home, f);
+	return fault_wrap(f, r, "home '%s'", h->path);
+}
+
+int home_dir_return(const struct home_dir *h, struct fault *f)
+{
+	return fault_wrap(f, file_owners_return(h->fd, f), "home '%s'", h->path);
+}
+
 bool home_dir_is_visible(const struct home_dir *h, const char *path)
 {
 	return path_is_below(path, h->home);
@@ -315,6 +349,8 @@ int home_dir_remove(const struct dirs *d, const struct home_dir *h, struct fault
 	(void)snprintf(gone, sizeof(gone), HOME_GONE "%s", h->id);
 	/* The rest of a killed removal. */
 	r = path_remove_tree(homes, gone, f);
+	if (r == 0)
+		r = home_dir_return(h, f);
 	if (r < 0)
 		return r;
 	if (renameat2(homes, h->id, homes, gone, RENAME_NOREPLACE) < 0)

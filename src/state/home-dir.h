@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "base/id-map.h"
 #include "state/dirs.h"
 
 /*
@@ -27,6 +28,7 @@ struct home_dir {
 	int fd;		       /* of PATH; holds the lock */
 	int home_fd;	       /* of HOME */
 	bool disposable;       /* it has the stamp */
+	struct id_map ids;     /* runs left files of these subordinate ids in it; not set: none */
 };
 
 enum home_use {
@@ -52,6 +54,11 @@ int home_dir_open(const struct dirs *d, const char *id, const char *worktree, en
 void home_dir_free(struct home_dir *h);
 DEFINE_CLEANUP(struct home_dir, home_dir_free)
 #define _cleanup_home_dir_ _cleanup_(home_dir_freep)
+
+/* Before a command with these ids writes to H, open with HOME_RUN: its files keep their owners until it is emptied. */
+int home_dir_share(const struct home_dir *h, const struct id_map *ids, struct fault *f) _must_check_;
+/* Gives every file of H, open with HOME_CLEAR, to the caller. */
+int home_dir_return(const struct home_dir *h, struct fault *f) _must_check_;
 
 /* Is PATH (resolved) the part that runs mount, or in it?  Everything else of the directory is custody's own. */
 bool home_dir_is_visible(const struct home_dir *h, const char *path);

@@ -4,6 +4,7 @@ libcore_a_SOURCES += \
 	src/state/caller-homes.c src/state/caller-homes.h \
 	src/state/dirs.c src/state/dirs.h \
 	src/state/disposable-dir.c src/state/disposable-dir.h \
+	src/state/file-owners.c src/state/file-owners.h \
 	src/state/git-link.c src/state/git-link.h \
 	src/state/home-dir.c src/state/home-dir.h \
 	src/state/home-list.c src/state/home-list.h \

@@ -13,10 +13,14 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "state/disposable-dir.h"
+#include "state/file-owners.h"
 #include "state/state-version.h"
 
 #define TRIES 16
 #define MODE 0700
+/* Where commands with several ids work; the root itself is closed. */
+#define WORKSPACE_SHARED 0777
+#define TMP_SHARED 01777
 
 bool sandbox_name_is_valid(const char *name)
 {
@@ -94,21 +98,23 @@ static int refuse_other(int parent, const char *name, const char *path, int code
  * A payload owns its working directory inside and may chmod it. FD is O_PATH: chmod goes through its /proc
  * link.
  */
-static int repair_mode(int fd, const char *path, struct fault *f)
+static int repair_mode(int fd, mode_t mode, const char *path, struct fault *f)
 {
 	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
 
 	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	if (chmod(link, MODE) < 0)
-		return fault_errno(f, errno, "set the mode of '%s' to 0700", path);
+	if (chmod(link, mode) < 0)
+		return fault_errno(f, errno, "set the mode of '%s' to %04o", path, (unsigned int)mode);
 	return 0;
 }
 
-static int open_part(int parent, const char *name, const char *path, bool make, bool repair, struct fault *f)
+/* MODE that it shall have; IDS that a command may have given it to, NULL: none. */
+static int open_part(int parent, const char *name, const char *path, bool make, bool repair, mode_t mode,
+		     const struct id_map *ids, struct fault *f)
 {
 	_cleanup_close_ int fd = -EBADF;
 	struct stat st;
-	int opened, r;
+	int opened, r = 0;
 
 	if (make && mkdirat(parent, name, MODE) < 0 && errno != EEXIST)
 		return fault_errno(f, errno, "make '%s'", path);
@@ -119,16 +125,17 @@ static int open_part(int parent, const char *name, const char *path, bool make, 
 		return refuse_other(parent, name, path, errno, f);
 	if (fstat(fd, &st) < 0)
 		return fault_errno(f, errno, "stat '%s'", path);
-	if (st.st_uid != geteuid())
+	if (!file_owners_is_own(ids, st.st_uid))
 		return fault_set(f, EPERM,
 				 "'%s' belongs to uid %u, not to you: chown -h %u:%u '%s', or rename it",
 				 path, (unsigned int)st.st_uid, (unsigned int)geteuid(),
 				 (unsigned int)getegid(), path);
-	if (repair && (st.st_mode & 07777) != MODE) {
-		r = repair_mode(fd, path, f);
-		if (r < 0)
-			return r;
-	}
+	if (repair && st.st_uid != geteuid())
+		r = file_owners_take(parent, name, ids, f);
+	if (r == 0 && repair && (st.st_mode & 07777) != mode)
+		r = repair_mode(fd, mode, path, f);
+	if (r < 0)
+		return r;
 	opened = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (opened < 0 && errno == EACCES && !repair)
 		return fault_set(f, EACCES,
@@ -137,14 +144,17 @@ static int open_part(int parent, const char *name, const char *path, bool make, 
 	return opened < 0 ? fault_errno(f, errno, "open '%s'", path) : opened;
 }
 
-static int open_named(const struct sandbox_root *r, const char *name, bool repair, int *ret, struct fault *f)
+static int open_named(const struct sandbox_root *r, const char *name, bool repair, mode_t shared, int *ret,
+		      struct fault *f)
 {
+	const bool is_shared = id_map_is_set(&r->ids) && shared;
 	_cleanup_free_ char *path = path_join(r->path, name);
 	int fd;
 
 	if (!path)
 		return fault_errno(f, ENOMEM, "sandbox root");
-	fd = open_part(r->fd, name, path, repair, repair, f);
+	fd = open_part(r->fd, name, path, repair, repair, is_shared ? shared : MODE,
+		       is_shared ? &r->ids : NULL, f);
 	if (fd == -ENOENT)
 		return fault_set(f, ENOENT, "'%s' is missing: the next run in sandbox root '%s' creates it",
 				 path, r->name);
@@ -186,8 +196,8 @@ static int open_locked(int sandboxes, const char *name, const char *path, enum s
 		       struct fault *f)
 {
 	for (int i = 0; i < TRIES; i++) {
-		_cleanup_close_ int fd =
-			open_part(sandboxes, name, path, use == SANDBOX_RUN, use != SANDBOX_LOOK, f);
+		_cleanup_close_ int fd = open_part(sandboxes, name, path, use == SANDBOX_RUN,
+						   use != SANDBOX_LOOK, MODE, NULL, f);
 		int r;
 
 		if (fd == -ENOENT)
@@ -263,11 +273,13 @@ static int fill(struct sandbox_root *r, const struct dirs *d, enum sandbox_use u
 	if (e == 0)
 		e = require_lane(r, d, use, f);
 	if (e == 0)
-		e = open_named(r, SANDBOX_WORKSPACE, repair, &r->workspace_fd, f);
+		e = fault_wrap(f, file_owners_read(r->fd, &r->ids, f), "sandbox root '%s'", r->name);
 	if (e == 0)
-		e = open_named(r, SANDBOX_TMP, repair, &r->tmp_fd, f);
+		e = open_named(r, SANDBOX_WORKSPACE, repair, WORKSPACE_SHARED, &r->workspace_fd, f);
 	if (e == 0)
-		e = open_named(r, SANDBOX_LOGS, repair, &r->logs_fd, f);
+		e = open_named(r, SANDBOX_TMP, repair, TMP_SHARED, &r->tmp_fd, f);
+	if (e == 0)
+		e = open_named(r, SANDBOX_LOGS, repair, 0, &r->logs_fd, f);
 	if (e < 0)
 		return e;
 	r->workspace = path_join(r->path, SANDBOX_WORKSPACE);
@@ -310,6 +322,24 @@ int sandbox_root_open(const struct dirs *d, const char *name, enum sandbox_use u
 		return e;
 	*ret = TAKE_PTR(r);
 	return 0;
+}
+
+/* --- subordinate ids --------------------------------------------------------------------------------------------------- */
+
+int sandbox_root_share(const struct sandbox_root *r, const struct id_map *ids, struct fault *f)
+{
+	int e = file_owners_note(r->fd, ids, f);
+
+	if (e == 0)
+		e = repair_mode(r->workspace_fd, WORKSPACE_SHARED, r->workspace, f);
+	if (e == 0)
+		e = repair_mode(r->tmp_fd, TMP_SHARED, r->tmp, f);
+	return fault_wrap(f, e, "sandbox root '%s'", r->name);
+}
+
+int sandbox_root_return(const struct sandbox_root *r, struct fault *f)
+{
+	return fault_wrap(f, file_owners_return(r->fd, f), "sandbox root '%s'", r->name);
 }
 
 /* --- disposable ------------------------------------------------------------------------------------------------------ */

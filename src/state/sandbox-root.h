@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "base/fault.h"
+#include "base/id-map.h"
 #include "state/dirs.h"
 
 /*
@@ -26,8 +27,9 @@ struct sandbox_root {
 	char *workspace, *tmp; /* PATH/workspace, PATH/tmp */
 	int fd;		       /* of PATH; holds the lock */
 	int workspace_fd, tmp_fd, logs_fd;
-	bool disposable; /* set by sandbox_root_check_stamp */
-	int *pins;	 /* resolved files: an open inode cannot be reused */
+	bool disposable;   /* set by sandbox_root_check_stamp */
+	struct id_map ids; /* runs left files of these subordinate ids in it; not set: none */
+	int *pins;	   /* resolved files: an open inode cannot be reused */
 	size_t n_pins;
 };
 
@@ -55,6 +57,10 @@ int sandbox_root_open(const struct dirs *d, const char *name, enum sandbox_use u
 int sandbox_root_make_disposable(const struct dirs *d, const char *name, struct fault *f) _must_check_;
 /* Sets DISPOSABLE of an open root. A stamp that does not belong to it is refused. */
 int sandbox_root_check_stamp(struct sandbox_root *r, enum lane lane, struct fault *f) _must_check_;
+/* Before a command with these ids writes to R: its files keep their owners until a reset. */
+int sandbox_root_share(const struct sandbox_root *r, const struct id_map *ids, struct fault *f) _must_check_;
+/* Gives every file of R, open with SANDBOX_RESET, to the caller. */
+int sandbox_root_return(const struct sandbox_root *r, struct fault *f) _must_check_;
 void sandbox_root_free(struct sandbox_root *r);
 DEFINE_CLEANUP(struct sandbox_root, sandbox_root_free)
 #define _cleanup_sandbox_root_ _cleanup_(sandbox_root_freep)

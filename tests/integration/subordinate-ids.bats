@@ -242,13 +242,14 @@ session_is_over() {
 	no_file_is_foreign
 }
 
-# dying POINT: the run is killed there, or its child is; $status.
+# dying POINT: the run with PROFILE_WORDS is killed there, or its child is; $status.
 dying() {
 	mkdir -p "$CUSTODY_HOME/seamed"
 	cp "${CUSTODY_BUILD:?a finished build directory}/tests/custody-seamed" "$CUSTODY_HOME/seamed/custody"
 	status=0
 	"${CUSTODY_AS[@]}" env CUSTODY_SEAM="$1" CUSTODY_SEAM_DO=die "$CUSTODY_HOME/seamed/custody" run \
-		--profile "$CUSTODY_HOME/caps.json" -- sh -c "$SPREAD; exit 3" >"$CUSTODY_HOME/out" 2>"$CUSTODY_HOME/err" || status=$?
+		--profile "$CUSTODY_HOME/caps.json" "${PROFILE_WORDS[@]}" -- \
+		sh -c "$SPREAD; mkdir ~/k; chown 70 ~/k; exit 3" >"$CUSTODY_HOME/out" 2>"$CUSTODY_HOME/err" || status=$?
 }
 
 @test "ISO-7: subordinate ids: after a kill -9 the next start returns the files to the caller" {
@@ -403,16 +404,135 @@ other:0x100:1"
 	assert_stderr_has 'the mapped ids are not those that were requested'
 }
 
-@test "PLAT-3: subordinate ids: where files of other ids would stay on the host, there is one id" {
+@test "PLAT-3: subordinate ids: where files of other ids would stay among the caller's, there is one id" {
 	profile rw "{\"dangerous\": [\"no-capabilities\"], \"workspace\": {\"mode\": \"rw\"}, $OPTIONAL}"
 	with rw -- cat /proc/self/uid_map
 	assert_status 0
 	[ "$(wc -l <<<"$output")" -eq 1 ]
 	assert_stderr_has 'one id: the run writes directories of the host'
-	with user --home keep -- sh -c 'echo ran'
+	mkdir "$CUSTODY_HOME/home/shared"
+	chown "$SUITE_UID" "$CUSTODY_HOME/home/shared"
+	with user --home keep -v "$CUSTODY_HOME/home/shared:/shared:rw" -- sh -c 'echo ran'
 	assert_status 125
 	[[ $output != *ran* ]]
 	assert_stderr_has 'needs subordinate ids: the run writes directories of the host'
+	no_file_is_foreign
+}
+
+kept_home() {
+	echo "$CUSTODY_ROOT"/sandbox/home/*-default
+}
+
+@test "PLAT-3: subordinate ids: files in a kept home keep their owners for later runs, until it is emptied" {
+	local home
+	with caps --home keep -- sh -ec 'mkdir -m 0700 ~/db; chown 70:80 ~/db
+		setpriv --reuid 70 --regid 80 --clear-groups sh -ec "cd ~/db; echo one >f; chmod 0600 f; ln -s f l"'
+	assert_status 0
+	# Without capabilities as well: with one id the files would be of no id at all.
+	with plain --home keep -- sh -c 'stat -c %u:%g ~/db; cat /proc/self/uid_map | wc -l; cat ~/db/f'
+	[ "${lines[0]} ${lines[1]}" = '70:80 2' ] && [[ $output != *one* ]]
+	[ "$(custody_result .ids.mode)" = subordinate ]
+	# Their owner, also of a home that a command gave away.
+	with caps --home keep -- sh -c 'chown 70:80 ~; chmod 0700 ~'
+	# No set-id program of another id stays on the host.
+	with caps --home keep -- sh -c 'cp /bin/true ~/x; chown 70 ~/x; chmod 4755 ~/x || echo refused'
+	assert_output_has refused
+	with user --home keep -- sh -ec 'cat ~/db/f; echo two >>~/db/f; mkdir ~/own; stat -c %u ~/own'
+	assert_status 0
+	[ "$(paste -sd ' ' <<<"$output")" = 'one 70' ]
+	home=$(kept_home)
+	# No other user of the host reaches them.
+	[ "$(stat -c %a "$home")" = 700 ]
+	[ "$(stat -c %u "$home/home/db/f")" = $((FIRST + 69)) ]
+	run custody df
+	[ "$status" -eq 0 ]
+	run custody reset --home --dry-run
+	[ "$status" -eq 0 ]
+	[ -e "$home/home/db/f" ]
+	run custody reset --home
+	assert_status 0
+	[ -z "$(ls -A "$home/home")" ] && [ ! -e "$home/ids" ]
+	no_file_is_foreign
+	with plain --home keep -- sh -c 'wc -l </proc/self/uid_map; stat -c %a ~'
+	[ "$(paste -sd ' ' <<<"$output")" = '1 700' ]
+	with caps --home keep -- sh -ec 'mkdir -m 0700 ~/db; chown 70:80 ~/db'
+	custody prune --all
+	[ ! -e "$home" ]
+}
+
+@test "ISO-1: subordinate ids: a kept home with files of ids that are not granted now is refused, and its files stay" {
+	local home
+	with caps --home keep -- sh -ec 'mkdir -m 0700 ~/db; touch ~/db/f; chown -R 70:80 ~/db'
+	home=$(kept_home)
+	ranges "suite:$((FIRST + 100000)):65536"
+	for name in plain caps user; do
+		with "$name" --home keep -- sh -c 'echo ran'
+		assert_status 125
+		[[ $output != *ran* ]]
+		assert_stderr_has "'$home' has files of other subordinate ids"
+	done
+	# newuidmap maps no id that is not granted.
+	run custody reset --home
+	[ "$status" -ne 0 ]
+	assert_output_has 'cannot be returned to the caller'
+	[ -e "$home/home/db/f" ]
+	ranges "suite:$FIRST:65536"
+	inside 'rm -f /usr/bin/newuidmap'
+	with plain --home keep -- sh -c 'echo ran'
+	assert_status 125
+	[[ $output != *ran* ]]
+	assert_stderr_has "files of subordinate ids are in '$home', and these cannot be mapped: '/usr/bin/newuidmap' is not installed"
+	again ''
+	with plain --home keep -- stat -c %u db
+	with plain --home keep -- sh -c 'stat -c %u ~/db'
+	[ "$output" = 70 ]
+	# A home of another name has none.
+	with plain --home keep=other -- sh -c 'wc -l </proc/self/uid_map'
+	[ "$output" = 1 ]
+	custody reset --home
+	no_file_is_foreign
+}
+
+@test "PLAT-3: subordinate ids: files in a sandbox root keep their owners until a reset; evidence has them" {
+	local root=$CUSTODY_ROOT/sandbox/sandbox/s id dir
+	with caps --sandbox s -- sh -ec "$SPREAD; touch /tmp/t; chown 70 /tmp/t"
+	assert_status 0
+	[ "$(stat -c %u "$root/workspace/d")" = $((FIRST + 69)) ]
+	with plain --sandbox s -- sh -c 'stat -c %u:%g d; stat -c %u:%a /tmp/t'
+	[ "${lines[0]}" = 70:80 ]
+	profile user "{\"process\": {\"user\": \"70:70\"}, \"forensics\": {\"capture\": \"all\"}, $OPTIONAL}"
+	with user --sandbox s -- sh -ec 'cat d/k/f; touch new /tmp/n; exit 3'
+	assert_status 3
+	assert_output_has secret
+	no_line_about_ids
+	dir=$(custody_result .evidence)
+	[ "$(jq -r .status "$dir/metadata.json")" = complete ]
+	[ "$(cat "$dir/worktree/d/k/f")" = secret ]
+	id=$(basename "$dir")
+	custody evidence verify "$id"
+	custody evidence rm "$id"
+	run custody reset --sandbox s
+	assert_status 0
+	[ -z "$(ls -A "$root/workspace" "$root/tmp" | grep -v :)" ] && [ ! -e "$root/ids" ]
+	no_file_is_foreign
+	with plain --sandbox s -- sh -c 'wc -l </proc/self/uid_map; stat -c %a .'
+	[ "$(paste -sd ' ' <<<"$output")" = '1 700' ]
+}
+
+@test "ISO-7: subordinate ids: after a kill -9 a kept home still has its owners, and is emptied as ever" {
+	PROFILE_WORDS=(--home keep)
+	dying payload-ended
+	[ "$status" -eq 137 ]
+	custody recover
+	with plain --home keep -- sh -c 'stat -c %u ~/k; id -u'
+	[ "${lines[0]}" = 70 ]
+	# Killed between the return of the files and their removal.
+	run "${CUSTODY_AS[@]}" env CUSTODY_SEAM=owners-returned CUSTODY_SEAM_DO=die "$CUSTODY_HOME/seamed/custody" reset --home
+	[ "$status" -eq 137 ] || custody_fail "status $status"
+	run custody reset --home
+	assert_status 0
+	custody recover
+	no_file_is_foreign
 }
 
 @test "PLAT-3: subordinate ids: they are in the digest, the same for check and run, and a bundle has none" {
