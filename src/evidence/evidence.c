@@ -66,21 +66,29 @@ char *evidence_name(const char *session, unsigned int n, const char *suffix)
 	return r < 0 ? NULL : name;
 }
 
+static int open_store(const struct evidence_request *request, struct fault *f)
+{
+	_cleanup_close_ int fd = path_make_dirs(AT_FDCWD, request->store, 0700, f);
+	int r;
+
+	if (fd < 0)
+		return fd;
+	/* Modes on a share come from its mount options: not checked. */
+	r = evidence_is_local(fd) ? dirs_require_own(fd, request->store, f) : 0;
+	return r < 0 ? r : TAKE_FD(fd);
+}
+
 /* A new name: earlier evidence, and evidence that is being written, is never touched. */
 static int begin(struct writing *t, struct fault *f)
 {
 	const char *session = t->request->session;
-	int r;
 
 	if (!*session || strchr(session, '/') || session[0] == '.')
 		return fault_set(f, EINVAL, "invalid session name '%s'", session);
-	t->store = path_make_dirs(AT_FDCWD, t->request->store, 0700, f);
+	t->store = t->request->opened ? fcntl(*t->request->opened, F_DUPFD_CLOEXEC, 3)
+				      : open_store(t->request, f);
 	if (t->store < 0)
-		return t->store;
-	/* Modes on a share come from its mount options: not checked. */
-	r = evidence_is_local(t->store) ? dirs_require_own(t->store, t->request->store, f) : 0;
-	if (r < 0)
-		return r;
+		return t->request->opened ? fault_errno(f, errno, "open '%s'", t->request->store) : t->store;
 	for (unsigned int i = 1; i <= EVIDENCE_NAMES_MAX; i++) {
 		t->name = evidence_name(session, i, EVIDENCE_PARTIAL);
 		if (!t->name)
@@ -315,12 +323,20 @@ static int write_here(const struct evidence_request *request, struct evidence_ta
 
 int evidence_write(const struct evidence_request *request, struct evidence_taken *ret, struct fault *f)
 {
+	struct evidence_request inside = *request;
+	_cleanup_close_ int store = -EBADF;
 	int r = -ENOSYS;
 
 	if (geteuid() != 0 && request->tree >= 0 &&
 	    (id_map_is_set(request->owners) ||
-	     evidence_userns_is_needed(request->tree, request->limits ? request->limits->max_entries : 0)))
-		r = evidence_userns_write(write_here, request, ret, f);
+	     evidence_userns_is_needed(request->tree, request->limits ? request->limits->max_entries : 0))) {
+		/* Before the namespace, in which a directory of root is 65534's like one of any user. */
+		store = open_store(request, f);
+		if (store < 0)
+			return fault_wrap(f, store, "evidence of '%s'", request->session);
+		inside.opened = &store;
+		r = evidence_userns_write(write_here, &inside, ret, f);
+	}
 	/* Without a namespace, unreadable files are entries with the reason. */
 	return r == -ENOSYS ? write_here(request, ret, f) : r;
 }

@@ -61,6 +61,7 @@ enum evidence_form {
 
 struct evidence_request {
 	const char *store; /* created if missing */
+	const int *opened; /* a descriptor of STORE, checked; NULL: evidence_write opens it */
 	const char *session;
 	int tree;		     /* -EBADF: none; WHY is the reason.  O_PATH is enough */
 	const char *why;	     /* TREE -EBADF: the reason; else NULL */

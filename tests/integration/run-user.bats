@@ -249,3 +249,22 @@ aside() {
 	assert_status 0
 	[ -z "$(ls -A "$CUSTODY_ROOT/run/sessions")" ]
 }
+
+@test "ISO-5: rootless: files without permissions are evidence also in a store below a directory of root" {
+	local dir store=$CUSTODY_HOME/store/mine
+	[ "$(id -u)" -eq 0 ] || skip 'missing: root'
+	install -d -m 0755 "$CUSTODY_HOME/store"
+	install -d -o "$SUITE_UID" -g "$SUITE_UID" -m 0700 "$store"
+	jq --arg dir "$store" '.sandbox.retention_path = $dir' "$CUSTODY_ROOT/etc/custody.json" >"$CUSTODY_HOME/new"
+	cat "$CUSTODY_HOME/new" >"$CUSTODY_ROOT/etc/custody.json"
+	user_run -- sh -c 'mkdir closed; echo secret >closed/f; chmod 0 closed/f closed; exit 3'
+	assert_status 3
+	dir=$(custody_result .evidence)
+	[[ $dir == "$store"/* ]]
+	[ "$(jq -r .status "$dir/metadata.json")" = complete ]
+	# Still not where another user could exchange it.
+	chown "$((SUITE_UID + 1))" "$CUSTODY_HOME/store"
+	user_run -- sh -c 'mkdir closed; chmod 0 closed; exit 3'
+	[[ $(custody_result .evidence) == "$CUSTODY_ROOT"/sandbox/staging/* ]]
+	[ "$(find "$store" -mindepth 1 -maxdepth 1 | wc -l)" -eq 1 ]
+}

@@ -85,7 +85,13 @@ static void ISO_5_the_odd_tree_comes_back_exactly_from_an_archive(void)
 	CHECK(use(NULL) && pack_is_available());
 	CHECK(tree_make(&t) && tree_make(&store) && tree_make(&back) && tree_make_odd(&t, root));
 	was = tree_portrait(t.fd, root);
-	CHECK(take(t.fd, store.path, 0, &taken, &f) == 0 && taken.stats.missing == (root ? 0 : 1));
+	if (take(t.fd, store.path, 0, &taken, &f) < 0)
+		printf("# %s\n", fault_text(&f));
+	CHECK(taken.path);
+	/* Without permission for a file its owner reads it in a user namespace. */
+	if (taken.stats.missing)
+		printf("# %llu missing\n", (unsigned long long)taken.stats.missing);
+	CHECK(taken.stats.missing == 0);
 	dir = open_kept(&store);
 	CHECK(dir >= 0 && faccessat(dir, PACK_NAME, F_OK, 0) == 0);
 	CHECK(faccessat(dir, CAPTURE_WORKTREE, F_OK, 0) < 0 && faccessat(dir, CAPTURE_ODD, F_OK, 0) < 0);
