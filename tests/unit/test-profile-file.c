@@ -31,6 +31,9 @@ static void files_that_others_can_write_are_refused(void)
 	path = at(&s, "a.json");
 	CHECK(chmod(path, 0666) == 0);
 	CHECK(load_refused(&s, "a", "writable by other users: chmod go-w"));
+	/* A user's own group may be private: tests/integration/private-group.bats. */
+	if (geteuid() != 0)
+		return;
 	CHECK(chmod(path, 0664) == 0);
 	CHECK(load_refused(&s, "a", "writable by its group: chmod go-w"));
 	CHECK(load_refused(&s, path, "writable by its group"));
