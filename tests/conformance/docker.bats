@@ -186,7 +186,9 @@ exited() {
 	run docker run --name one --memory 16m box sh -c 'dd if=/dev/zero of=/dev/null bs=64M count=1'
 	is 137 "$(docker inspect -f '{{.State.ExitCode}}' one)"
 	# The daemon gets the OOM event and the exit from two sources: this container exits after the OOM event arrived.
-	docker run -d --name two --memory 16m box sh -c 'dd if=/dev/zero of=/dev/null bs=64M count=1; exec ready'
+	# Its shim watches for OOM events only once the start is complete, which `docker run -d` waits for.
+	docker run -d --name two --memory 16m box sh -c 'mkfifo /go && read -r _ </go; dd if=/dev/zero of=/dev/null bs=64M count=1; exec ready'
+	until_ok docker exec two sh -c '[ -p /go ] && echo >/go'
 	until_ok oom_told two
 	docker kill two
 	is 137 "$(docker wait two)"
