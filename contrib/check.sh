@@ -514,6 +514,10 @@ sources_join() {
 	SKIPS+=("${beside_SKIPS[@]}")
 	FAILURES+=("${beside_FAILURES[@]}")
 }
+# Nearly every test is a run with limits.
+if [ "$(id -u)" -ne 0 ] && jq -e 'any(.checks[]; .id == "HOST-CGROUP" and .state == "missing")' "$BUILD/doctor.json" >/dev/null; then
+	die 1 "this user has no cgroup for limits, so runs are refused; as root: custody setup $(id -un)"
+fi
 export STRICT BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-600}
 export CUSTODY_TEST_SEED=${CUSTODY_TEST_SEED:-1} CUSTODY_TEST_FULL=$FULL CUSTODY_SRC=$SRC CUSTODY_BUILD=$BUILD/gcc
 rm -f "$BUILD/beside"
