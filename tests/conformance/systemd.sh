@@ -79,6 +79,11 @@ if [ "${1:-}" = --boot ]; then
 	shift
 	boot
 fi
+version=$(systemctl --version | sed -n '1s/^systemd \([0-9]*\).*/\1/p')
+if [ "${version:-0}" -ge 258 ] && [ ! -e /sys/fs/cgroup/cgroup.controllers ]; then
+	echo "systemd.sh: systemd $version needs cgroup v2 alone, and this host's controllers are in v1" >&2
+	exit 1
+fi
 mkdir -p /run/shared
 printf '%q ' "$@" >/run/shared/command
 echo '; echo $? >/run/shared/status' >>/run/shared/command
