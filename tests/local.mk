@@ -46,12 +46,13 @@ unit_tests += tests/unit/test-decision tests/unit/test-container-info tests/unit
 # oci
 unit_tests += tests/unit/test-bundle tests/unit/test-bundle-subject tests/unit/test-hook-args tests/unit/test-json-span \
 	tests/unit/test-libcrun-base64 tests/unit/test-libcrun-confine \
+	tests/unit/test-engine-read \
 	tests/unit/test-runtime-options tests/unit/test-runtime-types tests/unit/test-seccomp tests/unit/test-seccomp-arch \
 	tests/unit/test-seccomp-cache
 # run, doctor, cli
 unit_tests += tests/unit/test-dispatch tests/unit/test-doctor tests/unit/test-run-ledger tests/unit/test-run-options
 
-noinst_HEADERS = tests/fuzz/ledger-fix.h tests/lib/init-peer.h tests/unit/approval-fixture.h tests/unit/bpf-judge.h tests/unit/child.h \
+noinst_HEADERS = tests/fuzz/ledger-fix.h tests/lib/init-peer.h tests/unit/approval-fixture.h tests/unit/bpf-judge.h tests/unit/child.h tests/unit/engine-fixture.h \
 	tests/unit/ledger-fixture.h tests/unit/openat2.h tests/unit/overlay-files.h tests/unit/overlay-fixture.h tests/unit/overlay-play.h tests/unit/policy-fixture.h \
 	tests/unit/profile-fixture.h tests/unit/subject-fixture.h tests/unit/tap.h tests/unit/unprivileged.h tests/unit/thread-fixture.h tests/unit/tree-fixture.h
 
@@ -76,6 +77,8 @@ tests_unit_test_subject_json_LDADD = $(oci_test_libs)
 tests_unit_test_bundle_subject_LDADD = $(oci_test_libs)
 tests_unit_test_bundle_LDADD = $(oci_test_libs)
 tests_unit_test_hook_args_LDADD = $(oci_test_libs)
+engine_test_libs = libengine.a libcore.a libbase.a $(DEP_LIBS)
+tests_unit_test_engine_read_LDADD = $(engine_test_libs)
 runtime_test_libs = libruntime.a libbase.a $(DEP_LIBS)
 # The replaced calls of libcrun, without libcrun.
 tests_unit_test_libcrun_confine_SOURCES = tests/unit/test-libcrun-confine.c $(libcrun_confine)

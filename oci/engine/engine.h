@@ -9,6 +9,7 @@
 #include "base/digest.h"
 #include "base/fault.h"
 #include "base/json.h"
+#include "ledger/ledger-redact.h"
 #include "policy/policy.h"
 #include "profile/profile.h"
 #include "state/digest-key.h"
@@ -28,22 +29,33 @@ struct engine_input {
 	const char *rootfs; /* root.path, absolute */
 	enum lane lane;
 	const struct profile *profile;
+	const char *home; /* of the caller, on the host: writing there needs "rw-home"; NULL: not known */
+	const struct redact *redact; /* what else is a secret in a command; NULL: the built-in lists */
 	bool isolate; /* sandbox.enabled: the profile tightens the configuration; else only annotations and fields are judged */
 };
 
 struct engine_container {
-	struct jdoc *engine;   /* config.json of the engine */
-	struct jdoc *merged;   /* as libcrun gets it */
-	char *text;	       /* of MERGED */
+	struct jdoc *engine; /* config.json of the engine */
+	struct jdoc *merged; /* as libcrun gets it */
+	char *text;	     /* of MERGED */
 	size_t len;
 	struct jdoc *document; /* the subject, without values of the environment; hashed in canonical form */
 	char **argv;	       /* borrowed words of MERGED, NULL-terminated array on the heap */
 	char *worktree;	       /* inside: annotation custody.worktree, else process.cwd */
-	char *image;	       /* for records and people; NULL: not identified, so at least level B and a single use */
-	uint32_t layers;       /* LAYER_BIT()s that the warden proves */
-	bool pause;	       /* the pod's own container: confined and recorded, never asked */
-	struct jdoc *probes;   /* commands that exec runs without a question: list of argv; NULL: none */
-	struct policy_facts facts; /* without provenance, security profile and rules; borrows from this struct */
+	char *image; /* for records and people; NULL: not identified, so at least level B and a single use */
+	uint32_t layers; /* LAYER_BIT()s that the warden proves */
+	bool pause;	 /* the pod's own container: confined and recorded, never asked */
+	char *grant;	 /* annotation custody.grant; NULL: none */
+	uint64_t wait_s; /* annotation custody.wait; 0: not */
+	struct jdoc *
+		changes; /* of the merge, for people: as subject_diff writes them, filter and lists in short */
+	struct jdoc *probes; /* commands that exec runs without a question: list of argv; NULL: none */
+	struct policy_facts
+		facts; /* without provenance, security profile and rules; borrows from this struct */
+
+	/* Owned, for FACTS. */
+	char **env;
+	struct policy_mount *rw;
 };
 
 /* Refused by the name of the member: -EPERM if the merge refuses it, -EINVAL if the text cannot be read. */
@@ -61,3 +73,9 @@ struct engine_profile_choice {
 };
 /* The name that applies.  An annotation may only choose a profile that is as tight as the one that applies without it. */
 const char *engine_profile_name(const struct engine_profile_choice *c);
+/* The same without the annotation. */
+const char *engine_profile_base(const struct engine_profile_choice *c);
+#define ENGINE_PROFILE_DEFAULT "container"
+/* CHOSEN by an annotation, BASE without it: -EPERM with the first key in which CHOSEN is looser. */
+int engine_profile_require(const struct profile *base, const struct profile *chosen,
+			   struct fault *f) _must_check_;

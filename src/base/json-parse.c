@@ -19,6 +19,7 @@ struct reader {
 	struct jdoc *root;
 	struct jdoc *open[JDOC_DEPTH_MAX];
 	unsigned int depth, depth_max;
+	bool wide;
 	size_t n_values;
 	int r; /* set by the callback that stopped yajl */
 	struct fault *f;
@@ -113,12 +114,28 @@ static int on_boolean(void *ctx, int value)
 	return add_scalar(ctx, jdoc_new_bool(value));
 }
 
+/* NULL unless TEXT is a number that this reader allows. */
+static struct jdoc *read_number(const struct reader *rd, const char *text)
+{
+	struct jdoc *d = NULL;
+	uint64_t wide;
+	int64_t value;
+
+	if (str_to_i64(text, &value) == 0)
+		return jdoc_new_int(value);
+	if (rd->wide && str_to_u64(text, &wide) == 0)
+		d = jdoc_new_int((int64_t)wide);
+	if (d)
+		d->wide = true;
+	return d;
+}
+
 static int on_number(void *ctx, const char *digits, size_t len)
 {
 	char text[sizeof("-9223372036854775808")];
 	struct reader *rd = ctx;
 	struct jdoc_place start = token_start(rd);
-	int64_t value;
+	struct jdoc *value = NULL;
 
 	for (size_t i = 0; i < len; i++)
 		if (digits[i] != '-' && (digits[i] < '0' || digits[i] > '9'))
@@ -129,11 +146,12 @@ static int on_number(void *ctx, const char *digits, size_t len)
 	if (len < sizeof(text)) {
 		memcpy(text, digits, len);
 		text[len] = '\0';
+		value = read_number(rd, text);
 	}
-	if (len >= sizeof(text) || str_to_i64(text, &value) < 0)
+	if (!value)
 		return stop(rd, jdoc_refuse(&rd->t, &start, rd->f, "number '%.*s' does not fit 64 bits",
 					    len > 32 ? 32 : (int)len, digits));
-	if (add(rd, &start, jdoc_new_int(value)) == STOP)
+	if (add(rd, &start, value) == STOP)
 		return STOP;
 	/*
 	 * Not from yajl: it reports a number at the end of the text only after the line feed that is added.
@@ -352,6 +370,7 @@ int jdoc_parse(const char *text, size_t len, const char *label, const struct jdo
 		.t = { .bytes = text, .len = len, .label = label, .comments = l.comments },
 		.c = { .at = JDOC_PLACE_START },
 		.depth_max = l.depth_max && l.depth_max < JDOC_DEPTH_MAX ? l.depth_max : JDOC_DEPTH_MAX,
+		.wide = l.wide,
 		.f = f,
 	};
 	size_t size_max = l.size_max && l.size_max < JDOC_SIZE_MAX ? l.size_max : JDOC_SIZE_MAX;

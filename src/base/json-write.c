@@ -81,11 +81,14 @@ static void put_break(const struct writer *w, unsigned int depth)
 }
 
 /* Without printf, which takes a thousand instructions per number. */
-static void put_int(struct strbuf *out, int64_t value)
+static void put_int(struct strbuf *out, const struct jdoc *d)
 {
-	if (value < 0)
+	uint64_t bits = (uint64_t)d->integer;
+	bool negative = d->integer < 0 && !d->wide;
+
+	if (negative)
 		strbuf_putc(out, '-');
-	strbuf_number(out, value < 0 ? -(uint64_t)value : (uint64_t)value);
+	strbuf_number(out, negative ? -bits : bits);
 }
 
 static int put_value(const struct writer *w, const struct jdoc *d, unsigned int depth);
@@ -146,7 +149,7 @@ static int put_value(const struct writer *w, const struct jdoc *d, unsigned int 
 		strbuf_puts(w->out, d->boolean ? "true" : "false");
 		return 0;
 	case JDOC_INT:
-		put_int(w->out, d->integer);
+		put_int(w->out, d);
 		return 0;
 	case JDOC_STRING:
 		jdoc_quote(w->out, d->string);

@@ -325,8 +325,10 @@ struct jdoc *jdoc_copy(const struct jdoc *d)
 	copy->column = d->column;
 	if (d->type == JDOC_BOOL)
 		copy->boolean = d->boolean;
-	if (d->type == JDOC_INT)
+	if (d->type == JDOC_INT) {
 		copy->integer = d->integer;
+		copy->wide = d->wide;
+	}
 	copy_children(copy, d);
 	return copy;
 }
@@ -363,7 +365,7 @@ bool jdoc_equal(const struct jdoc *a, const struct jdoc *b)
 	case JDOC_BOOL:
 		return a->boolean == b->boolean;
 	case JDOC_INT:
-		return a->integer == b->integer;
+		return a->integer == b->integer && a->wide == b->wide;
 	case JDOC_STRING:
 		return strcmp(a->string, b->string) == 0;
 	case JDOC_ARRAY:

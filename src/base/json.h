@@ -10,7 +10,7 @@
 
 /*
  * A JSON document as a tree. Parsed trees carry line and column of every value and key; built ones carry 0.
- * Numbers are 64-bit integers, strings are valid UTF-8 without NUL, objects have no duplicate keys: anything
+ * Numbers are signed 64-bit integers (a reader may allow unsigned ones as well), strings are valid UTF-8 without NUL, objects have no duplicate keys: anything
  * else is refused with its position, so that two readers can never see different documents in one text.
  *
  * Columns count characters, not bytes.  Members are kept sorted by the bytes of their keys, not in the order
@@ -38,6 +38,7 @@ struct jdoc_member {
 struct jdoc {
 	enum jdoc_type type;
 	bool broken;	    /* an allocation failed below; the tree cannot be written */
+	bool wide;	    /* an integer above INT64_MAX: INTEGER has the bits of the unsigned number */
 	const char *origin; /* borrowed label of where the value came from (a file's path); NULL when unset */
 	unsigned int line, column;
 	union {
@@ -64,6 +65,7 @@ struct jdoc_limits {
 	size_t size_max;
 	unsigned int depth_max;
 	bool comments; /* C and C++ style, for files that people write; else refused */
+	bool wide;     /* numbers up to UINT64_MAX, which engines write for "no limit" */
 };
 
 /* LABEL (usually the file's path) starts each message: "LABEL:LINE:COLUMN: what".  LIMITS may be NULL. */

@@ -233,6 +233,8 @@ static const struct key_row keys[] = {
 	  .help = "Of containers of an engine." },
 	{ "sandbox.enabled", KEY_KIND_BOOL, KEY_ORDER_TRUE, FIELD(sandbox.enabled), "false",
 	  .help = "Whether custody-runtime adds isolation." },
+	{ "sandbox.profile", KEY_KIND_TEXT, KEY_ORDER_FREE, FIELD(sandbox.profile), "container", .shape = &profile_shape,
+	  .help = "Profile of containers that name none: its name, or an absolute path." },
 	{ "sandbox.max_tool_calls_per_session", KEY_KIND_COUNT, KEY_ORDER_LESS, FIELD(sandbox.max_tool_calls),
 	  "500", 0, 1000000, .help = "Maximum number of calls per session." },
 	{ "sandbox.timing_min_delay_ms", KEY_KIND_COUNT, KEY_ORDER_MORE, FIELD(sandbox.timing_min_delay_ms),

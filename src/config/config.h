@@ -103,6 +103,7 @@ struct config {
 
 	struct {
 		bool enabled;
+		char *profile; /* of a container that names none: a name, or an absolute path */
 		uint64_t max_tool_calls, timing_min_delay_ms;
 	} sandbox;
 	struct {

@@ -39,6 +39,8 @@ void profile_free(struct profile *p)
 	free(p->process_cwd);
 	free(p->process_home);
 	strv_free(p->seccomp_allow);
+	strv_free(p->container_capabilities);
+	strv_free(p->container_sysctls);
 	strv_free(p->seccomp_deny);
 	strv_free(p->dangerous);
 	jdoc_free(p->document);

@@ -53,6 +53,18 @@ static bool is_syscall(const char *t)
 	return key_text_has_only(t, LOWER DIGITS "_", 64) && !isdigit((unsigned char)*t);
 }
 
+static bool is_capability(const char *t)
+{
+	return key_text_has_only(t, UPPER DIGITS "_", 64) && strncmp(t, "CAP_", 4) == 0 && t[4];
+}
+
+/* A '/' would be a second spelling of a '.'. */
+static bool is_sysctl(const char *t)
+{
+	return key_text_has_only(t, LOWER DIGITS "_.-", 128) && strchr(LOWER, *t) && strchr(t, '.') &&
+	       !strstr(t, "..");
+}
+
 static bool is_hostname(const char *t)
 {
 	return key_text_has_only(t, LOWER UPPER DIGITS ".-", 63) && strchr(LOWER UPPER DIGITS, *t);
@@ -123,6 +135,10 @@ static const struct key_shape env_pattern_shape = {
 	"^([A-Za-z_][A-Za-z0-9_]{0,255}|[A-Za-z_][A-Za-z0-9_]{1,254}\\*)$", is_env_pattern };
 static const struct key_shape syscall_shape = {
 	"a system call's name", "^[a-z_][a-z0-9_]{0,63}$", is_syscall };
+static const struct key_shape capability_shape = {
+	"a capability such as CAP_CHOWN", "^CAP_[A-Z0-9_]{1,60}$", is_capability };
+static const struct key_shape sysctl_shape = {
+	"a sysctl such as net.core.somaxconn", "^[a-z][a-z0-9_-]*(\\.[a-z0-9_-]+)+$", is_sysctl };
 static const struct key_shape hostname_shape = {
 	"a host name of at most 63 letters, digits, '.' and '-'", "^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$", is_hostname };
 static const struct key_shape user_shape = {
@@ -150,6 +166,10 @@ static const struct key_word overlay_words[] = {
 	{ "kernel", PROFILE_OVERLAY_KERNEL, 0 }, { "fuse", PROFILE_OVERLAY_FUSE, 1 }, { 0 } };
 static const struct key_word network_words[] = {
 	{ "none", PROFILE_NETWORK_NONE, 0 }, { "host", PROFILE_NETWORK_HOST, 1 }, { 0 } };
+static const struct key_word container_network_words[] = {
+	{ "none", PROFILE_CONTAINER_NETWORK_NONE, 0 }, { "engine", PROFILE_CONTAINER_NETWORK_ENGINE, 1 }, { 0 } };
+static const struct key_word user_namespace_words[] = {
+	{ "any", PROFILE_CONTAINER_USER_ANY, 1 }, { "require", PROFILE_CONTAINER_USER_REQUIRE, 0 }, { 0 } };
 static const struct key_word class_words[] = {
 	{ "test", NETWORK_CLASS_TEST, 0 }, { "prod", NETWORK_CLASS_PROD, 0 }, { "any", NETWORK_CLASS_ANY, 0 }, { 0 } };
 static const struct key_word violation_words[] = {
@@ -295,6 +315,17 @@ static const struct key_row keys[] = {
 	  .help = "Calls allowed in addition to the list." },
 	{ "seccomp.deny", KEY_KIND_TEXTS, KEY_ORDER_SUPERSET, FIELD(seccomp_deny), .shape = &syscall_shape,
 	  .help = "Calls removed from the list; overrides allow." },
+
+	{ "container", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
+	  .help = "Containers that podman, docker or containerd starts; custody run ignores it." },
+	{ "container.capabilities", KEY_KIND_TEXTS, KEY_ORDER_SUBSET, FIELD(container_capabilities), .shape = &capability_shape,
+	  .help = "Capabilities that a container may keep if the engine gives them; default: none." },
+	{ "container.user_namespace", KEY_KIND_WORD, KEY_ORDER_RANK, FIELD(container_user_namespace), "any",
+	  .words = user_namespace_words, .help = "any: as the engine chooses; require: root inside must not be the host's root." },
+	{ "container.network", KEY_KIND_WORD, KEY_ORDER_RANK, FIELD(container_network), "none",
+	  .words = container_network_words, .help = "none: only containers without a network; engine: the network that the engine configures." },
+	{ "container.sysctls", KEY_KIND_TEXTS, KEY_ORDER_SUBSET, FIELD(container_sysctls), .shape = &sysctl_shape,
+	  .help = "Sysctls of the container's own namespaces that an engine may set, beside the built-in list." },
 
 	{ "enforce", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "Layers that may be missing." },

@@ -51,6 +51,17 @@ enum profile_seccomp_violation {
 	PROFILE_SECCOMP_KILL,  /* the process dies of SIGSYS, exit reason `seccomp` */
 };
 
+/* Containers that an engine starts (docs/design/engine.md). */
+enum profile_container_network {
+	PROFILE_CONTAINER_NETWORK_NONE, /* only a network namespace of its own that the engine configures no network in */
+	PROFILE_CONTAINER_NETWORK_ENGINE, /* the engine's choice; the host's needs "host-network" in `dangerous` */
+};
+
+enum profile_container_user {
+	PROFILE_CONTAINER_USER_ANY, /* root inside may be the host's */
+	PROFILE_CONTAINER_USER_REQUIRE,
+};
+
 struct profile_tmpfs {
 	char *path;
 	uint64_t size; /* bytes */
@@ -125,6 +136,11 @@ struct profile {
 	enum profile_seccomp_violation seccomp_violation;
 	char **seccomp_allow; /* system calls on top of the shipped list */
 	char **seccomp_deny;
+
+	char **container_capabilities; /* "CAP_CHOWN": that a container may keep */
+	char **container_sysctls;      /* in addition to those of oci/engine/engine-sysctl.c */
+	enum profile_container_user container_user_namespace;
+	enum profile_container_network container_network;
 
 	uint32_t optional; /* LAYER_BIT()s that may be missing on this host */
 	uint32_t layers;   /* LAYER_BIT()s that are requested: all except those that `dangerous` disables */

@@ -214,6 +214,8 @@ static void user_may_tighten_and_never_loosen(void)
 	} rows[] = {
 		{ "lane", "{\"lane\": \"sandbox\"}", "{\"lane\": \"test\"}", "{\"lane\": \"prod\"}" },
 		/* Every caller may name a profile. */
+		{ "sandbox.profile", "{\"sandbox\": {\"profile\": \"container\"}}",
+		  "{\"sandbox\": {\"profile\": \"offline\"}}", NULL },
 		{ "profile", "{\"profile\": \"offline\"}", "{\"profile\": \"build\"}", NULL },
 		{ "min_approvals", "{\"min_approvals\": 2}", "{\"min_approvals\": 3}",
 		  "{\"min_approvals\": 1}" },

@@ -168,6 +168,11 @@ static struct jdoc *other_document;
 	X(seccomp_violation, IN_IT,          x->p.seccomp_violation = PROFILE_SECCOMP_KILL) \
 	X(seccomp_allow,     IN_IT,          x->p.seccomp_allow = one_more) \
 	X(seccomp_deny,      IN_IT,          x->p.seccomp_deny = NULL) \
+	/* Of containers of an engine: own runs ignore them. */ \
+	X(container_capabilities, NOT_IN_IT, x->p.container_capabilities = one_more) \
+	X(container_sysctls, NOT_IN_IT,      x->p.container_sysctls = one_more) \
+	X(container_user_namespace, NOT_IN_IT, x->p.container_user_namespace = PROFILE_CONTAINER_USER_REQUIRE) \
+	X(container_network, NOT_IN_IT,      x->p.container_network = PROFILE_CONTAINER_NETWORK_ENGINE) \
 	X(optional,          IN_IT,          x->p.optional |= LAYER_BIT(LAYER_SECCOMP)) \
 	X(layers,            BY_THE_PROFILE, x->p.layers = 0) \
 	X(dangerous,         IN_IT,          x->p.dangerous = NULL) \

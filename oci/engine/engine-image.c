@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "oci/engine/engine-image.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/digest.h"
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
+
+#define LAYERS_MAX 512
+
+void engine_rootfs_done(struct engine_rootfs *r)
+{
+	free(r->type);
+	strv_free(r->lowers);
+	*r = (struct engine_rootfs){ 0 };
+}
+
+/* The N-th field of a line of mountinfo, separated by one blank; heap. */
+static char *field(const char *line, size_t len, unsigned int n)
+{
+	const char *end = line + len;
+
+	for (; n > 0 && line < end; n--) {
+		const char *blank = memchr(line, ' ', (size_t)(end - line));
+
+		line = blank ? blank + 1 : end;
+	}
+	if (line >= end)
+		return strdup("");
+	return strndup(line, strcspn(line, " \n"));
+}
+
+/* "lowerdir=A:B" or, of newer kernels, "lowerdir+=A,lowerdir+=B"; a '\' escapes ':' and ','. */
+static int add_lowers(char ***v, const char *value, size_t len)
+{
+	char name[PATH_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i <= len; i++) {
+		if (i < len && value[i] == '\\' && i + 1 < len) {
+			i++;
+		} else if (i == len || value[i] == ':') {
+			name[n] = '\0';
+			if (n > 0 && (strv_len(*v) >= LAYERS_MAX || strv_append(v, name) < 0))
+				return -ENOMEM;
+			n = 0;
+			continue;
+		}
+		if (n + 1 >= sizeof(name))
+			return -ENAMETOOLONG;
+		name[n++] = value[i];
+	}
+	return 0;
+}
+
+static int read_options(const char *options, char ***ret)
+{
+	int r = 0;
+
+	while (*options && r == 0) {
+		size_t len = 0;
+
+		while (options[len] && options[len] != ',')
+			len += options[len] == '\\' && options[len + 1] ? 2 : 1;
+		if (str_starts(options, "lowerdir="))
+			r = add_lowers(ret, options + strlen("lowerdir="), len - strlen("lowerdir="));
+		else if (str_starts(options, "lowerdir+="))
+			r = add_lowers(ret, options + strlen("lowerdir+="), len - strlen("lowerdir+="));
+		options += len + (options[len] == ',');
+	}
+	return r;
+}
+
+/* Fields: id parent device root point options [optional ...] - type source options. */
+static int read_line(const char *line, size_t len, struct engine_rootfs *ret, struct fault *f)
+{
+	const char *dash = memmem(line, len, " - ", 3);
+	_cleanup_free_ char *type = NULL, *options = NULL;
+	size_t rest;
+	int r;
+
+	if (!dash)
+		return fault_set(f, EINVAL, "mountinfo has a line that cannot be read");
+	dash += 3;
+	rest = len - (size_t)(dash - line);
+	type = field(dash, rest, 0);
+	options = field(dash, rest, 2);
+	if (!type || !options)
+		return fault_errno(f, ENOMEM, "mountinfo");
+	engine_rootfs_done(ret);
+	if (str_eq(type, "overlay")) {
+		str_unoctal(options);
+		r = read_options(options, &ret->lowers);
+		if (r < 0)
+			return fault_errno(f, -r, "mountinfo");
+	}
+	ret->type = TAKE_PTR(type);
+	return 0;
+}
+
+int engine_rootfs_find(const char *text, const char *rootfs, struct engine_rootfs *ret, struct fault *f)
+{
+	_cleanup_engine_rootfs_ struct engine_rootfs found = { 0 };
+	int r = 0;
+
+	for (const char *line = text, *end; r == 0 && *line; line = *end ? end + 1 : end) {
+		_cleanup_free_ char *point = NULL, *root = NULL;
+
+		end = strchrnul(line, '\n');
+		point = field(line, (size_t)(end - line), 4);
+		root = field(line, (size_t)(end - line), 3);
+		if (!point || !root)
+			return fault_errno(f, ENOMEM, "mountinfo");
+		str_unoctal(point);
+		/* The last one covers the others.  A part of a file system is not the overlay's root. */
+		if (strcmp(point, rootfs) == 0)
+			r = read_line(line, (size_t)(end - line), &found, f);
+		if (r == 0 && strcmp(point, rootfs) == 0 && strcmp(root, "/") != 0) {
+			strv_free(TAKE_PTR(found.lowers));
+		}
+	}
+	if (r < 0)
+		return r;
+	*ret = found;
+	found = (struct engine_rootfs){ 0 };
+	return 0;
+}
+
+static int read_mountinfo(char **ret, struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	_cleanup_close_ int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	char part[16384];
+	ssize_t n;
+
+	if (fd < 0)
+		return fault_errno(f, errno, "/proc/self/mountinfo");
+	while ((n = read(fd, part, sizeof(part))) > 0)
+		strbuf_add(&b, part, (size_t)n);
+	if (n < 0)
+		return fault_errno(f, errno, "/proc/self/mountinfo");
+	*ret = strbuf_take(&b);
+	return *ret ? 0 : fault_errno(f, ENOMEM, "/proc/self/mountinfo");
+}
+
+/* --- names of layers ---------------------------------------------------------------------------------------------- */
+
+static bool is_hex(const char *t, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!isdigit((unsigned char)t[i]) && (t[i] < 'a' || t[i] > 'f'))
+			return false;
+	return true;
+}
+
+/* ".../overlay2/<64 digits>/diff": an id that no other layer has, whatever the machine's storage is called. */
+static bool find_id(const char *path, const char **ret, size_t *ret_len)
+{
+	const char *slash = strrchr(path, '/'), *at = slash;
+
+	if (!slash || strcmp(slash, "/diff") != 0)
+		return false;
+	while (at > path && at[-1] != '/')
+		at--;
+	*ret = at;
+	*ret_len = (size_t)(slash - at);
+	return *ret_len == 64 && is_hex(at, 64);
+}
+
+/* docker: /etc/hosts and other empty files below a container's own layer, made for each container. */
+static bool is_init_layer(const char *path)
+{
+	return str_ends(path, "-init/diff");
+}
+
+/* Numbers of containerd's snapshots begin again in a new store: the directory itself tells two apart. */
+static int add_directory(struct strbuf *b, const char *path)
+{
+	struct statx st;
+
+	if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &st) < 0)
+		return -errno;
+	strbuf_printf(b, "%s %llu %lld.%09u\n", path, (unsigned long long)st.stx_ino,
+		      st.stx_mask & STATX_BTIME ? (long long)st.stx_btime.tv_sec : 0,
+		      st.stx_mask & STATX_BTIME ? st.stx_btime.tv_nsec : 0);
+	return 0;
+}
+
+/* 1 if the layer counts, 0 if it is noise. */
+static int add_layer(struct strbuf *b, const char *lower)
+{
+	_cleanup_free_ char *real = realpath(lower, NULL);
+	const char *id;
+	size_t len;
+	int r;
+
+	if (!real)
+		return -errno;
+	if (is_init_layer(real))
+		return 0;
+	if (find_id(real, &id, &len)) {
+		strbuf_add(b, id, len);
+		strbuf_putc(b, '\n');
+		return 1;
+	}
+	r = add_directory(b, real);
+	return r < 0 ? r : 1;
+}
+
+/* A layer that cannot be looked at: the image is not identified, which is not an error. */
+static int name_layers(struct engine_work *w, char *const *lowers)
+{
+	_cleanup_strbuf_ struct strbuf b = { 0 };
+	char hex[DIGEST_HEX_SIZE];
+	struct digest d;
+	size_t n = 0;
+
+	for (size_t i = 0; lowers && lowers[i]; i++) {
+		int r = add_layer(&b, lowers[i]);
+
+		if (r < 0)
+			return 0;
+		n += (size_t)r;
+	}
+	if (b.broken)
+		return fault_errno(w->f, ENOMEM, "image");
+	if (n == 0)
+		return 0;
+	digest_bytes(b.text, b.len, &d);
+	digest_to_hex(&d, hex);
+	if (asprintf(&w->c->image, "%zu layer%s sha256:%s", n, n == 1 ? "" : "s", hex) < 0) {
+		w->c->image = NULL;
+		return fault_errno(w->f, ENOMEM, "image");
+	}
+	return 0;
+}
+
+/* fuse-overlayfs does not show its layers; containers/storage keeps the list beside the mount point: "l/ABC:l/DEF". */
+static int read_lower_file(const char *rootfs, char ***ret, struct fault *f)
+{
+	_cleanup_free_ char *layer = strdup(rootfs), *file = NULL, *text = NULL, *list = NULL;
+	char *slash = layer ? strrchr(layer, '/') : NULL, *save = NULL;
+	_cleanup_close_ int fd = -EBADF;
+	char part[16384];
+	ssize_t n;
+
+	if (!layer)
+		return fault_errno(f, ENOMEM, "image");
+	if (!slash || strcmp(slash, "/merged") != 0)
+		return 0;
+	*slash = '\0';
+	file = path_join(layer, "lower");
+	if (!file)
+		return fault_errno(f, ENOMEM, "image");
+	fd = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, part, sizeof(part) - 1);
+	if (n <= 0)
+		return 0;
+	part[n] = '\0';
+	slash = strrchr(layer, '/');
+	*slash = '\0';
+	for (char *word = strtok_r(part, ":\n", &save); word; word = strtok_r(NULL, ":\n", &save)) {
+		_cleanup_free_ char *path = path_join(layer, word);
+
+		if (!path || strv_append(ret, path) < 0)
+			return fault_errno(f, ENOMEM, "image");
+	}
+	return 0;
+}
+
+/*
+ * By digest, from containerd: its plug-in names the image in an annotation.  Only where the bundle is containerd's own, because
+ * podman passes on any annotation.
+ */
+static const char *find_digest(const struct engine_work *w)
+{
+	const char *name =
+		jdoc_get_string(jdoc_get(w->config, "annotations"), "io.kubernetes.cri.image-name");
+	const char *at = name ? strstr(name, "@sha256:") : NULL;
+
+	if (!at || strlen(at) != strlen("@sha256:") + 64 || !is_hex(at + strlen("@sha256:"), 64) ||
+	    !strstr(w->in->bundle, "/io.containerd.runtime.v2.task/k8s.io/"))
+		return NULL;
+	return at + 1;
+}
+
+int engine_image_read(struct engine_work *w, bool *ret_overlay)
+{
+	_cleanup_engine_rootfs_ struct engine_rootfs rootfs = { 0 };
+	_cleanup_free_ char *text = NULL, *real = realpath(w->in->rootfs, NULL);
+	const char *digest = find_digest(w);
+	int r;
+
+	*ret_overlay = false;
+	r = read_mountinfo(&text, w->f);
+	if (r == 0)
+		r = engine_rootfs_find(text, real ? real : w->in->rootfs, &rootfs, w->f);
+	if (r < 0)
+		return r;
+	*ret_overlay = str_eq(rootfs.type, "overlay") || str_eq(rootfs.type, "fuse.fuse-overlayfs");
+	if (str_eq(rootfs.type, "fuse.fuse-overlayfs"))
+		r = read_lower_file(real ? real : w->in->rootfs, &rootfs.lowers, w->f);
+	if (r == 0 && digest) {
+		w->c->image = strdup(digest);
+		return w->c->image ? 0 : fault_errno(w->f, ENOMEM, "image");
+	}
+	return r < 0 || !*ret_overlay ? r : name_layers(w, rootfs.lowers);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "oci/engine/engine-mount.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base/array.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "layer/layer.h"
+#include "oci/engine/engine-device.h"
+
+/* As of custody's own runs, and what engines mask in /sys. */
+const char *const engine_masked_paths[] = {
+	"/proc/acpi",
+	"/proc/asound",
+	"/proc/interrupts",
+	"/proc/kallsyms",
+	"/proc/kcore",
+	"/proc/key-users",
+	"/proc/keys",
+	"/proc/kmsg",
+	"/proc/latency_stats",
+	"/proc/sched_debug",
+	"/proc/scsi",
+	"/proc/timer_list",
+	"/proc/timer_stats",
+	"/sys/firmware",
+	"/sys/fs/selinux",
+	"/sys/dev/block",
+	"/sys/devices/virtual/powercap",
+	NULL,
+};
+
+const char *const engine_readonly_paths[] = {
+	"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger", NULL,
+};
+
+bool engine_mount_is_readonly(const struct jdoc *mount)
+{
+	const struct jdoc *options = jdoc_get(mount, "options");
+	bool ro = false;
+
+	/* The last one applies. */
+	for (size_t i = 0; engine_is(options, JDOC_ARRAY) && i < options->n_items; i++) {
+		const char *o = engine_is(options->items[i], JDOC_STRING) ? options->items[i]->string : "";
+
+		if (strcmp(o, "ro") == 0 || strcmp(o, "rw") == 0)
+			ro = o[1] == 'o';
+	}
+	return ro;
+}
+
+static bool is_bind(const struct jdoc *mount)
+{
+	const struct jdoc *options = jdoc_get(mount, "options");
+
+	return str_eq(engine_text(mount, "type"), "bind") || engine_list_has(options, "bind") ||
+	       engine_list_has(options, "rbind");
+}
+
+/* "/run/x/ID/hosts" has the component ID, which engines draw at random. */
+static bool has_component(const char *path, const char *id)
+{
+	size_t len = id ? strlen(id) : 0;
+
+	if (len < 32)
+		return false;
+	for (const char *at = path; (at = strstr(at, id)); at += len)
+		if (at > path && at[-1] == '/' && at[len] == '/')
+			return true;
+	return false;
+}
+
+static bool is_of_container(const char *source, const struct engine_names *names)
+{
+	return has_component(source, names->id) || has_component(source, names->sandbox) ||
+	       has_component(source, names->pod_uid);
+}
+
+/* clang-format off */
+static const struct {
+	const char *destination, *base;
+} made_by_engines[] = {
+	{ "/etc/hosts",             "hosts" },         /* podman, docker */
+	{ "/etc/hosts",             "etc-hosts" },     /* kubelet */
+	{ "/etc/hostname",          "hostname" },
+	{ "/etc/resolv.conf",       "resolv.conf" },
+	{ "/run/.containerenv",     ".containerenv" }, /* podman */
+	{ "/var/run/.containerenv", ".containerenv" },
+	{ "/dev/shm",               "shm" },           /* podman, CRI */
+};
+/* clang-format on */
+
+enum engine_mount_kind engine_mount_kind(const struct jdoc *mount, const struct engine_names *names)
+{
+	const char *source = engine_text(mount, "source"), *destination = engine_text(mount, "destination");
+	const char *base = source ? strrchr(source, '/') : NULL;
+
+	if (!is_bind(mount))
+		return ENGINE_MOUNT_OTHER;
+	for (size_t i = 0; base && i < ARRAY_SIZE(made_by_engines); i++)
+		if (str_eq(destination, made_by_engines[i].destination) &&
+		    strcmp(base + 1, made_by_engines[i].base) == 0 && is_of_container(source, names))
+			return ENGINE_MOUNT_ENGINE;
+	return ENGINE_MOUNT_BIND;
+}
+
+bool engine_mount_is_writable_bind(const struct jdoc *mount, const struct engine_names *names)
+{
+	return engine_mount_kind(mount, names) == ENGINE_MOUNT_BIND && !engine_mount_is_readonly(mount);
+}
+
+const struct jdoc *engine_mount_of(const struct jdoc *config, const char *path)
+{
+	for (size_t i = engine_count(config, "mounts"); i-- > 0;) {
+		const struct jdoc *mount = engine_item(config, "mounts", i);
+		const char *destination = engine_text(mount, "destination");
+		_cleanup_free_ char *plain = NULL;
+
+		if (destination && path_normalize(destination, &plain, NULL) == 0 &&
+		    path_is_below(path, plain))
+			return mount;
+	}
+	return NULL;
+}
+
+static int require_source(const struct engine_work *w, size_t i, const char *source, bool rw)
+{
+	/* A path that does not exist: libcrun creates it, or fails. */
+	_cleanup_free_ char *real = realpath(source, NULL), *plain = NULL;
+	const char *path = real, *word;
+	int r = 0;
+
+	if (!real && path_normalize(source, &plain, NULL) == 0)
+		path = plain;
+	if (!path)
+		return fault_set(w->f, EPERM,
+				 "config.json: 'mounts[%zu].source' '%.200s': not a plain absolute path, and "
+				 "it does not exist",
+				 i, source);
+	for (int write = rw; r == 0 && write >= 0; write--) {
+		word = profile_path_danger(path, write, w->in->home);
+		if (word)
+			r = engine_require_danger(w, word, "'mounts[%zu]': %s '%.200s'", i,
+						  write ? "writing" : "reaching", path);
+	}
+	return r;
+}
+
+static int require_no_device(const struct engine_work *w, size_t i, const char *source)
+{
+	struct stat st;
+
+	if (!engine_asks(w, LAYER_DEVICES) || stat(source, &st) < 0 ||
+	    (!S_ISBLK(st.st_mode) && !S_ISCHR(st.st_mode)))
+		return 0;
+	if (S_ISCHR(st.st_mode) && engine_device_is_harmless(major(st.st_rdev), minor(st.st_rdev)))
+		return 0;
+	return engine_require_danger(w, "no-private-devices", "'mounts[%zu]': '%.200s' is a device", i,
+				     source);
+}
+
+/* A process that writes into a shared mount changes the mounts of the host. */
+static const char *unshared(const char *option)
+{
+	if (strcmp(option, "shared") == 0)
+		return "slave";
+	return strcmp(option, "rshared") == 0 ? "rslave" : NULL;
+}
+
+static void unshare_options(struct jdoc *mount)
+{
+	struct jdoc *options = jdoc_get(mount, "options");
+
+	for (size_t i = 0; engine_is(options, JDOC_ARRAY) && i < options->n_items; i++) {
+		struct jdoc *o = options->items[i];
+		const char *word = engine_is(o, JDOC_STRING) ? unshared(o->string) : NULL;
+
+		if (!word)
+			continue;
+		options->items[i] = jdoc_new_string(word);
+		jdoc_free(o);
+		if (!options->items[i]) {
+			options->items[i] = jdoc_new_null();
+			options->broken = true;
+		}
+	}
+}
+
+static int merge_mount(struct engine_work *w, size_t i)
+{
+	struct jdoc *mount = engine_item(w->config, "mounts", i);
+	const char *source = engine_text(mount, "source");
+	int r = 0;
+
+	unshare_options(mount);
+	if (engine_mount_kind(mount, &w->names) != ENGINE_MOUNT_BIND || !source)
+		return 0;
+	if (*source == '/') {
+		r = require_source(w, i, source, !engine_mount_is_readonly(mount));
+		if (r == 0)
+			r = require_no_device(w, i, source);
+	}
+	return r;
+}
+
+static void unite(struct jdoc *list, const char *const *paths)
+{
+	for (size_t i = 0; paths[i]; i++)
+		if (!engine_list_has(list, paths[i]))
+			jdoc_append_string(list, paths[i]);
+}
+
+int engine_merge_mounts(struct engine_work *w)
+{
+	struct jdoc *linux_part = engine_make(w->config, "linux", JDOC_OBJECT);
+	const char *propagation = engine_text(linux_part, "rootfsPropagation");
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < engine_count(w->config, "mounts"); i++)
+		r = merge_mount(w, i);
+	if (r < 0)
+		return r;
+	if (propagation && unshared(propagation))
+		jdoc_set_string(linux_part, "rootfsPropagation", unshared(propagation));
+	if (engine_asks(w, LAYER_MASKS)) {
+		unite(engine_make(linux_part, "maskedPaths", JDOC_ARRAY), engine_masked_paths);
+		unite(engine_make(linux_part, "readonlyPaths", JDOC_ARRAY), engine_readonly_paths);
+	}
+	return 0;
+}

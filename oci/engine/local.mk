@@ -1,0 +1,27 @@
+# oci/engine: config.json of an engine: merge, subject, facts
+# With the part of oci/seccomp that it needs: custody-runtime-systemd does not link liboci.a.
+libengine_a_SOURCES += \
+	oci/engine/engine-annotation.c oci/engine/engine-annotation.h \
+	oci/engine/engine-change.c oci/engine/engine-change.h \
+	oci/engine/engine-device.c oci/engine/engine-device.h \
+	oci/engine/engine-doc.c \
+	oci/engine/engine-document.c oci/engine/engine-document.h \
+	oci/engine/engine-facts.c oci/engine/engine-facts.h \
+	oci/engine/engine-field.c oci/engine/engine-field.h \
+	oci/engine/engine-image.c oci/engine/engine-image.h \
+	oci/engine/engine-impl.h \
+	oci/engine/engine-merge-process.c \
+	oci/engine/engine-mount.c oci/engine/engine-mount.h \
+	oci/engine/engine-namespace.c oci/engine/engine-namespace.h \
+	oci/engine/engine-noise.c oci/engine/engine-noise.h \
+	oci/engine/engine-pause.c oci/engine/engine-pause.h \
+	oci/engine/engine-profile.c \
+	oci/engine/engine-program.c \
+	oci/engine/engine-resource.c \
+	oci/engine/engine-seccomp-args.c oci/engine/engine-seccomp-args.h \
+	oci/engine/engine-seccomp-call.c oci/engine/engine-seccomp-call.h \
+	oci/engine/engine-seccomp.c \
+	oci/engine/engine-sign.c oci/engine/engine-sign.h \
+	oci/engine/engine-sysctl.c oci/engine/engine-sysctl.h \
+	oci/engine/engine.c oci/engine/engine.h \
+	$(seccomp_filter)
