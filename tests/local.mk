@@ -131,6 +131,8 @@ tests_custody_seamed_LDADD = $(custody_LDADD)
 
 # Levels of many commands at once, for tests/lib/policy-strace.py.
 check_PROGRAMS += tests/lib/policy-levels
+check_PROGRAMS += tests/lib/engine-probe
+tests_lib_engine_probe_LDADD = $(engine_test_libs)
 
 check_PROGRAMS += $(unit_tests) $(fuzz_targets)
 

@@ -34,6 +34,8 @@ static const struct engine_annotation table[] = {
 	{ "io.kubernetes.cri.sandbox-uid", ENGINE_NOISE, "id" },
 	{ "io.kubernetes.cri.sandbox-name", ENGINE_NOISE, "has random letters in a Deployment" },
 	{ "io.kubernetes.cri.sandbox-log-directory", ENGINE_NOISE, "has the pod's id" },
+	{ "io.podman.annotations.autoremove", ENGINE_NOISE, "--rm" },
+	{ "io.kubernetes.cri-o.TTY", ENGINE_NOISE, "terminal or pipes" },
 	{ "io.kubernetes.cri-o.Created", ENGINE_NOISE, "time" },
 	{ "io.kubernetes.cri-o.SandboxID", ENGINE_NOISE, "id" },
 	{ "io.kubernetes.cri-o.SandboxName", ENGINE_NOISE, "has the pod's id" },

@@ -85,17 +85,25 @@ void engine_list_sort(struct jdoc *array)
 		qsort(array->items, array->n_items, sizeof(*array->items), compare);
 }
 
-static const char *danger_meaning(const char *word)
+/* What the word allows, or the layer that "no-pid-namespace" switches off. */
+static char *explain(const char *word)
 {
+	const char *name = str_starts(word, "no-") ? word + strlen("no-") : "";
+	int layer = layer_from_name(name);
+	char *text = NULL;
+
 	for (size_t i = 0; profile_danger_at(i); i++)
 		if (str_eq(profile_danger_at(i)->word, word))
-			return profile_danger_at(i)->what;
-	return "a layer is missing";
+			return strdup(profile_danger_at(i)->what);
+	if (layer >= 0 && asprintf(&text, "the profile requires the layer %s (%s)", name,
+				   layer_info((enum layer)layer)->what) < 0)
+		return NULL;
+	return text;
 }
 
 int engine_require_danger(const struct engine_work *w, const char *word, const char *what, ...)
 {
-	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *text = NULL, *why = explain(word);
 	va_list ap;
 	int r;
 
@@ -104,14 +112,14 @@ int engine_require_danger(const struct engine_work *w, const char *word, const c
 	va_start(ap, what);
 	r = vasprintf(&text, what, ap);
 	va_end(ap);
-	if (r < 0) {
+	if (r < 0)
 		text = NULL;
+	if (!text || !why)
 		return fault_errno(w->f, ENOMEM, "config.json");
-	}
 	return fault_set(
 		w->f, EPERM,
 		"config.json: %s: refused, %s; to allow it, add \"%s\" to 'dangerous' of profile '%s'", text,
-		danger_meaning(word), word, w->in->profile->name);
+		why, word, w->in->profile->name);
 }
 
 bool engine_asks(const struct engine_work *w, enum layer l)

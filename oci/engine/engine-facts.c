@@ -103,7 +103,8 @@ int engine_facts_fill(struct engine_work *w, bool overlay)
 		.home_is_apart = !shows_home(w),
 		.isolated = w->in->isolate,
 		.worktree_mode = worktree_mode(w, overlay),
-		.network = engine_has_no_network(w->config) ? POLICY_NETWORK_NONE : POLICY_NETWORK_HOST,
+		.network = engine_has_no_network(w->config, &w->names) ? POLICY_NETWORK_NONE
+								       : POLICY_NETWORK_HOST,
 		.profile_name = w->in->profile->name,
 		/* Words mean what the programs of the image make of them. */
 		.replaced = "image",

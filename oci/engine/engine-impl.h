@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include <sys/stat.h>
+
 #include "layer/layer.h"
 #include "oci/engine/engine.h"
 
@@ -11,6 +13,8 @@ struct engine_names {
 	const char *id;	     /* of the container */
 	const char *sandbox; /* CRI: id of the pod's container; podman: the pod's; NULL: none */
 	const char *pod_name, *pod_uid;
+	struct statx_timestamp made; /* when the engine made the container's directory */
+	bool has_made;
 	bool hostname_is_noise; /* it is made from the id, or the pod's name */
 };
 
@@ -47,6 +51,7 @@ int engine_annotations_read(struct engine_work *w) _must_check_;
 int engine_merge_process(struct engine_work *w) _must_check_;
 int engine_merge_namespaces(struct engine_work *w) _must_check_;
 int engine_merge_mounts(struct engine_work *w) _must_check_;
+int engine_merge_own_dirs(struct engine_work *w) _must_check_;
 int engine_merge_devices(struct engine_work *w) _must_check_;
 int engine_merge_resources(struct engine_work *w) _must_check_;
 int engine_merge_sysctls(struct engine_work *w) _must_check_;

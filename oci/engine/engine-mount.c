@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "layer/layer.h"
 #include "oci/engine/engine-device.h"
+#include "oci/engine/engine-made.h"
 
 /* As of custody's own runs, and what engines mask in /sys. */
 const char *const engine_masked_paths[] = {
@@ -63,51 +64,11 @@ static bool is_bind(const struct jdoc *mount)
 	       engine_list_has(options, "rbind");
 }
 
-/* "/run/x/ID/hosts" has the component ID, which engines draw at random. */
-static bool has_component(const char *path, const char *id)
-{
-	size_t len = id ? strlen(id) : 0;
-
-	if (len < 32)
-		return false;
-	for (const char *at = path; (at = strstr(at, id)); at += len)
-		if (at > path && at[-1] == '/' && at[len] == '/')
-			return true;
-	return false;
-}
-
-static bool is_of_container(const char *source, const struct engine_names *names)
-{
-	return has_component(source, names->id) || has_component(source, names->sandbox) ||
-	       has_component(source, names->pod_uid);
-}
-
-/* clang-format off */
-static const struct {
-	const char *destination, *base;
-} made_by_engines[] = {
-	{ "/etc/hosts",             "hosts" },         /* podman, docker */
-	{ "/etc/hosts",             "etc-hosts" },     /* kubelet */
-	{ "/etc/hostname",          "hostname" },
-	{ "/etc/resolv.conf",       "resolv.conf" },
-	{ "/run/.containerenv",     ".containerenv" }, /* podman */
-	{ "/var/run/.containerenv", ".containerenv" },
-	{ "/dev/shm",               "shm" },           /* podman, CRI */
-};
-/* clang-format on */
-
 enum engine_mount_kind engine_mount_kind(const struct jdoc *mount, const struct engine_names *names)
 {
-	const char *source = engine_text(mount, "source"), *destination = engine_text(mount, "destination");
-	const char *base = source ? strrchr(source, '/') : NULL;
-
 	if (!is_bind(mount))
 		return ENGINE_MOUNT_OTHER;
-	for (size_t i = 0; base && i < ARRAY_SIZE(made_by_engines); i++)
-		if (str_eq(destination, made_by_engines[i].destination) &&
-		    strcmp(base + 1, made_by_engines[i].base) == 0 && is_of_container(source, names))
-			return ENGINE_MOUNT_ENGINE;
-	return ENGINE_MOUNT_BIND;
+	return engine_made_is(mount, names) ? ENGINE_MOUNT_ENGINE : ENGINE_MOUNT_BIND;
 }
 
 bool engine_mount_is_writable_bind(const struct jdoc *mount, const struct engine_names *names)

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/str.h"
 #include "layer/layer.h"
+#include "oci/engine/engine-docker.h"
 #include "oci/engine/engine-impl.h"
 
 /* clang-format off */
@@ -144,7 +145,7 @@ static int require_network(const struct engine_work *w)
 	int r = require_own(w, ENGINE_NS_NETWORK, "host-network");
 
 	if (r < 0 || p->container_network == PROFILE_CONTAINER_NETWORK_ENGINE ||
-	    p->network == PROFILE_NETWORK_HOST || engine_has_no_network(w->config))
+	    p->network == PROFILE_NETWORK_HOST || engine_has_no_network(w->config, &w->names))
 		return r;
 	return fault_set(w->f, EPERM,
 			 "config.json: 'linux.namespaces': profile '%s' allows no network: podman run "
@@ -157,12 +158,13 @@ static int require_network(const struct engine_work *w)
  * Engines configure a network in three ways: in a namespace that the configuration names, by a hook, or from outside
  * after the container was created, which podman does where it has a user namespace of its own.
  */
-bool engine_has_no_network(const struct jdoc *config)
+bool engine_has_no_network(const struct jdoc *config, const struct engine_names *names)
 {
-	return engine_namespace_state(config, ENGINE_NS_NETWORK) == ENGINE_NS_OWN &&
-	       engine_namespace_state(config, ENGINE_NS_USER) != ENGINE_NS_OWN &&
-	       engine_count(config, "hooks.prestart") == 0 &&
-	       engine_count(config, "hooks.createRuntime") == 0;
+	if (engine_namespace_state(config, ENGINE_NS_NETWORK) != ENGINE_NS_OWN ||
+	    engine_namespace_state(config, ENGINE_NS_USER) == ENGINE_NS_OWN ||
+	    engine_count(config, "hooks.createRuntime") > 0)
+		return false;
+	return engine_count(config, "hooks.prestart") == 0 || engine_docker_has_no_network(config, names);
 }
 
 /* docker and podman leave it out on cgroup v1: a container would see the host's cgroups. */

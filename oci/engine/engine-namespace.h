@@ -32,4 +32,5 @@ const char *engine_namespace_state_name(enum engine_namespace_state s);
 /* Is root inside another user than the host's root? */
 bool engine_has_user_namespace(const struct jdoc *config);
 /* Is it certain that nothing is configured in its network namespace? */
-bool engine_has_no_network(const struct jdoc *config);
+struct engine_names;
+bool engine_has_no_network(const struct jdoc *config, const struct engine_names *names);

@@ -10,6 +10,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "oci/engine/engine-made.h"
 #include "oci/engine/engine-mount.h"
 
 /* Engines draw 64 hexadecimal digits.  A name that a person chose is no noise: it could be anything. */
@@ -39,6 +40,7 @@ void engine_noise_names(struct engine_work *w)
 	n->sandbox = is_drawn(sandbox) ? sandbox : NULL;
 	n->pod_name = annotation(w, "io.kubernetes.cri.sandbox-name");
 	n->pod_uid = annotation(w, "io.kubernetes.cri.sandbox-uid");
+	engine_made_since(w->config, n);
 	if (!hostname || !*hostname)
 		return;
 	n->hostname_is_noise = (n->id && strlen(hostname) == 12 && str_starts(n->id, hostname)) ||

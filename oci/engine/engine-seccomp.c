@@ -130,6 +130,9 @@ static void merge_rule(struct merge *m, const struct jdoc *rule)
 	for (size_t i = 0; engine_is(names, JDOC_ARRAY) && i < names->n_items; i++) {
 		const char *name = engine_is(names->items[i], JDOC_STRING) ? names->items[i]->string : "";
 
+		/* Engines list the calls of every architecture. */
+		if (!seccomp_choice_has_call(m->calls.choice, name))
+			continue;
 		switch (engine_call_of(&m->calls, name)) {
 		case ENGINE_CALL_ALLOWED:
 			jdoc_append_string(kept, name);
@@ -256,6 +259,26 @@ static int deny_rule(struct merge *m, const struct jdoc *rule)
 	return 0;
 }
 
+/* A group with arguments has one name; those that only protect custody-init allow it here. */
+static void copy_own(struct merge *m, const struct jdoc *own)
+{
+	const struct jdoc *list = jdoc_get(own, "syscalls");
+	struct jdoc *free_names = jdoc_new_array(), *rule = jdoc_append_object(m->list);
+
+	for (size_t i = 0; i < list->n_items; i++) {
+		const char *name = jdoc_get(list->items[i], "names")->items[0]->string;
+
+		if (!jdoc_get(list->items[i], "args") ||
+		    engine_call_of(&m->calls, name) == ENGINE_CALL_CONDITIONS)
+			copy_rule(m, list->items[i]);
+		else if (engine_call_of(&m->calls, name) == ENGINE_CALL_ALLOWED &&
+			 !engine_list_has(free_names, name))
+			jdoc_append_string(free_names, name);
+	}
+	jdoc_set(rule, "names", free_names);
+	jdoc_set_string(rule, "action", "SCMP_ACT_ALLOW");
+}
+
 static int merge_allowing(struct merge *m, const struct jdoc *own)
 {
 	const struct jdoc *list = syscalls(m);
@@ -263,8 +286,7 @@ static int merge_allowing(struct merge *m, const struct jdoc *own)
 
 	jdoc_set(m->out, "defaultAction", jdoc_copy(jdoc_get(own, "defaultAction")));
 	jdoc_set(m->out, "defaultErrnoRet", jdoc_copy(jdoc_get(own, "defaultErrnoRet")));
-	for (size_t i = 0; i < jdoc_get(own, "syscalls")->n_items; i++)
-		copy_rule(m, jdoc_get(own, "syscalls")->items[i]);
+	copy_own(m, own);
 	for (size_t i = 0; r == 0 && engine_is(list, JDOC_ARRAY) && i < list->n_items; i++)
 		r = deny_rule(m, list->items[i]);
 	return r;

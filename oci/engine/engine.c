@@ -65,6 +65,8 @@ static int merge(struct engine_work *w)
 	if (r == 0)
 		r = engine_merge_mounts(w);
 	if (r == 0)
+		r = engine_merge_own_dirs(w);
+	if (r == 0)
 		r = engine_merge_devices(w);
 	if (r == 0)
 		r = engine_merge_resources(w);

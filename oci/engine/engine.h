@@ -15,6 +15,8 @@
 #include "state/digest-key.h"
 #include "state/lane.h"
 
+struct own_dirs;
+
 /*
  * A container that an engine starts: its config.json merged with a profile, the subject that is judged and approved, and the
  * facts for policy.  Nothing here starts or writes anything.  docs/design/engine.md.
@@ -28,8 +30,10 @@ struct engine_input {
 	const char *bundle; /* absolute */
 	const char *rootfs; /* root.path, absolute */
 	enum lane lane;
-	const struct profile *profile;
-	const char *home; /* of the caller, on the host: writing there needs "rw-home"; NULL: not known */
+	const struct profile *
+		profile; /* loaded with vars.workspace, so that its worktree is not judged: a container has none */
+	const char *home;     /* of the caller, on the host: writing there needs "rw-home"; NULL: not known */
+	struct own_dirs *own; /* custody's directories: never writable, never visible; NULL: not compared */
 	const struct redact *redact; /* what else is a secret in a command; NULL: the built-in lists */
 	bool isolate; /* sandbox.enabled: the profile tightens the configuration; else only annotations and fields are judged */
 };

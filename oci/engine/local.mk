@@ -5,15 +5,18 @@ libengine_a_SOURCES += \
 	oci/engine/engine-change.c oci/engine/engine-change.h \
 	oci/engine/engine-device.c oci/engine/engine-device.h \
 	oci/engine/engine-doc.c \
+	oci/engine/engine-docker.c oci/engine/engine-docker.h \
 	oci/engine/engine-document.c oci/engine/engine-document.h \
 	oci/engine/engine-facts.c oci/engine/engine-facts.h \
 	oci/engine/engine-field.c oci/engine/engine-field.h \
 	oci/engine/engine-image.c oci/engine/engine-image.h \
 	oci/engine/engine-impl.h \
+	oci/engine/engine-made.c oci/engine/engine-made.h \
 	oci/engine/engine-merge-process.c \
 	oci/engine/engine-mount.c oci/engine/engine-mount.h \
 	oci/engine/engine-namespace.c oci/engine/engine-namespace.h \
 	oci/engine/engine-noise.c oci/engine/engine-noise.h \
+	oci/engine/engine-own-dirs.c \
 	oci/engine/engine-pause.c oci/engine/engine-pause.h \
 	oci/engine/engine-profile.c \
 	oci/engine/engine-program.c \

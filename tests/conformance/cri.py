@@ -11,12 +11,14 @@
   cri.py version
 
 Messages are encoded by hand: (field number, value) pairs; the numbers are those of runtime.v1."""
+import os
 import sys
 import grpc
 
 SOCKET = "unix:///run/containerd/containerd.sock"
 STATES = ["CREATED", "RUNNING", "EXITED", "UNKNOWN"]
-NODE = 2  # namespace mode: the host's, so that no network plug-in is needed
+# Namespace mode: the host's, so that no network plug-in is needed; CRI_NETWORK=pod: of the pod (add_network in containerd.bash).
+NODE = 0 if os.environ.get("CRI_NETWORK") == "pod" else 2
 
 
 def varint(n):

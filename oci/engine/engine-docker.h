@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "oci/engine/engine-impl.h"
+
+/*
+ * docker calls the same hook for every network, also for `--network none`: what the hook will do is in a file that dockerd wrote
+ * before.  True only if libnetwork-setkey of dockerd is the one hook, and the file says none.  dockerd refuses to connect a container
+ * of that network later.
+ */
+bool engine_docker_has_no_network(const struct jdoc *config, const struct engine_names *names);
