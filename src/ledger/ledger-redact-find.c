@@ -136,7 +136,8 @@ static size_t flag_at(const struct redact_place *w, size_t *ret_keep)
 
 	/* "--token" 'value' */
 	quoted = end && w->open && *end == w->open;
-	end += quoted;
+	if (quoted)
+		end++;
 	if (!end || (*end != '=' && *end != ' ' && *end != '\t'))
 		return 0;
 	if (*end == '=') {
