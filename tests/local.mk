@@ -46,13 +46,13 @@ unit_tests += tests/unit/test-decision tests/unit/test-container-info tests/unit
 # oci
 unit_tests += tests/unit/test-bundle tests/unit/test-bundle-subject tests/unit/test-hook-args tests/unit/test-json-span \
 	tests/unit/test-libcrun-base64 tests/unit/test-libcrun-confine \
-	tests/unit/test-engine-read \
+	tests/unit/test-engine-field tests/unit/test-engine-merge tests/unit/test-engine-read \
 	tests/unit/test-runtime-options tests/unit/test-runtime-types tests/unit/test-seccomp tests/unit/test-seccomp-arch \
 	tests/unit/test-seccomp-cache
 # run, doctor, cli
 unit_tests += tests/unit/test-dispatch tests/unit/test-doctor tests/unit/test-run-ledger tests/unit/test-run-options
 
-noinst_HEADERS = tests/fuzz/ledger-fix.h tests/lib/init-peer.h tests/unit/approval-fixture.h tests/unit/bpf-judge.h tests/unit/child.h tests/unit/engine-fixture.h \
+noinst_HEADERS = tests/fuzz/ledger-fix.h tests/lib/init-peer.h tests/unit/approval-fixture.h tests/unit/bpf-judge.h tests/unit/child.h tests/unit/engine-fixture.h tests/unit/engine-tight.h \
 	tests/unit/ledger-fixture.h tests/unit/openat2.h tests/unit/overlay-files.h tests/unit/overlay-fixture.h tests/unit/overlay-play.h tests/unit/policy-fixture.h \
 	tests/unit/profile-fixture.h tests/unit/subject-fixture.h tests/unit/tap.h tests/unit/unprivileged.h tests/unit/thread-fixture.h tests/unit/tree-fixture.h
 
@@ -78,6 +78,8 @@ tests_unit_test_bundle_subject_LDADD = $(oci_test_libs)
 tests_unit_test_bundle_LDADD = $(oci_test_libs)
 tests_unit_test_hook_args_LDADD = $(oci_test_libs)
 engine_test_libs = libengine.a libcore.a libbase.a $(DEP_LIBS)
+tests_unit_test_engine_field_LDADD = libruntime.a $(engine_test_libs)
+tests_unit_test_engine_merge_LDADD = $(engine_test_libs)
 tests_unit_test_engine_read_LDADD = $(engine_test_libs)
 runtime_test_libs = libruntime.a libbase.a $(DEP_LIBS)
 # The replaced calls of libcrun, without libcrun.
@@ -96,10 +98,11 @@ tests_unit_test_doctor_LDADD = librun.a liboci.a $(LDADD)
 tests_unit_test_dispatch_LDADD = libcli.a librun.a $(LDADD)
 
 # Fuzz targets: a word in the list and a line for what it links; the corpus is tests/fuzz/corpus/<name>/ (one file per finding or shape).
-fuzz_targets = tests/fuzz/fuzz-card tests/fuzz/fuzz-oci-config tests/fuzz/fuzz-custody-json tests/fuzz/fuzz-git-identity tests/fuzz/fuzz-grant \
+fuzz_targets = tests/fuzz/fuzz-card tests/fuzz/fuzz-engine-merge tests/fuzz/fuzz-oci-config tests/fuzz/fuzz-custody-json tests/fuzz/fuzz-git-identity tests/fuzz/fuzz-grant \
 	tests/fuzz/fuzz-hook tests/fuzz/fuzz-interpreter tests/fuzz/fuzz-json tests/fuzz/fuzz-ledger-tail tests/fuzz/fuzz-ledger-verify tests/fuzz/fuzz-manifest tests/fuzz/fuzz-profile tests/fuzz/fuzz-reflog \
 	tests/fuzz/fuzz-shell tests/fuzz/fuzz-subid tests/fuzz/fuzz-subject
 tests_fuzz_fuzz_card_LDADD = $(fuzz_libs)
+tests_fuzz_fuzz_engine_merge_LDADD = libengine.a $(fuzz_libs)
 tests_fuzz_fuzz_oci_config_LDADD = libruntime.a $(fuzz_libs)
 tests_fuzz_fuzz_custody_json_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_git_identity_LDADD = $(fuzz_libs)

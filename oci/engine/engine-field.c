@@ -60,8 +60,8 @@ static const struct engine_field scheduler[] = {
 	{ "priority", ENGINE_SUBJECT,   NULL, "" },
 	{ "flags",    ENGINE_SUBJECT,   NULL, "" },
 	{ "runtime",  ENGINE_REFUSE,    NULL, "of SCHED_DEADLINE, which stops other processes of the host" },
-	{ "deadline", ENGINE_REFUSE,    NULL, "of SCHED_DEADLINE" },
-	{ "period",   ENGINE_REFUSE,    NULL, "of SCHED_DEADLINE" },
+	{ "deadline", ENGINE_REFUSE,    NULL, "of SCHED_DEADLINE, which stops other processes of the host" },
+	{ "period",   ENGINE_REFUSE,    NULL, "of SCHED_DEADLINE, which stops other processes of the host" },
 	END,
 };
 
@@ -175,7 +175,7 @@ static const struct engine_field cpu[] = {
 	{ "quota",           ENGINE_INTERSECT, NULL, "at most limits.cpu of the period" },
 	{ "period",          ENGINE_INTERSECT, NULL, "100000 where limits.cpu sets a quota and none is given" },
 	{ "realtimeRuntime", ENGINE_REFUSE,    NULL, "real-time scheduling stops other processes of the host" },
-	{ "realtimePeriod",  ENGINE_REFUSE,    NULL, "the same" },
+	{ "realtimePeriod",  ENGINE_REFUSE,    NULL, "real-time scheduling stops other processes of the host" },
 	{ "cpus",            ENGINE_SUBJECT,   NULL, "" },
 	{ "mems",            ENGINE_SUBJECT,   NULL, "" },
 	{ "idle",            ENGINE_SUBJECT,   NULL, "" },
@@ -289,19 +289,19 @@ static const struct engine_field seccomp[] = {
 	{ "architectures",    ENGINE_INTERSECT, NULL, "must have this machine's; 32-bit ones and x32 are removed" },
 	{ "flags",            ENGINE_INTERSECT, NULL, "SECCOMP_FILTER_FLAG_SPEC_ALLOW is removed" },
 	{ "listenerPath",     ENGINE_REFUSE,    NULL, "a process of the host would answer system calls" },
-	{ "listenerMetadata", ENGINE_REFUSE,    NULL, "the same" },
+	{ "listenerMetadata", ENGINE_REFUSE,    NULL, "a process of the host would answer system calls" },
 	{ "syscalls",         ENGINE_INTERSECT, syscall, "" },
 	END,
 };
 
 static const struct engine_field rdt[] = {
 	{ "closID",           ENGINE_REFUSE, NULL, "changes caches of the whole host" },
-	{ "l3CacheSchema",    ENGINE_REFUSE, NULL, "the same" },
-	{ "memBwSchema",      ENGINE_REFUSE, NULL, "the same" },
-	{ "schemata",         ENGINE_REFUSE, NULL, "the same" },
-	{ "enableMonitoring", ENGINE_REFUSE, NULL, "the same" },
-	{ "enableCMT",        ENGINE_REFUSE, NULL, "the same" },
-	{ "enableMBM",        ENGINE_REFUSE, NULL, "the same" },
+	{ "l3CacheSchema",    ENGINE_REFUSE, NULL, "changes caches of the whole host" },
+	{ "memBwSchema",      ENGINE_REFUSE, NULL, "changes caches of the whole host" },
+	{ "schemata",         ENGINE_REFUSE, NULL, "changes caches of the whole host" },
+	{ "enableMonitoring", ENGINE_REFUSE, NULL, "changes caches of the whole host" },
+	{ "enableCMT",        ENGINE_REFUSE, NULL, "changes caches of the whole host" },
+	{ "enableMBM",        ENGINE_REFUSE, NULL, "changes caches of the whole host" },
 	END,
 };
 

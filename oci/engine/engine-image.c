@@ -248,7 +248,7 @@ static int name_layers(struct engine_work *w, char *const *lowers)
 /* fuse-overlayfs does not show its layers; containers/storage keeps the list beside the mount point: "l/ABC:l/DEF". */
 static int read_lower_file(const char *rootfs, char ***ret, struct fault *f)
 {
-	_cleanup_free_ char *layer = strdup(rootfs), *file = NULL, *text = NULL, *list = NULL;
+	_cleanup_free_ char *layer = strdup(rootfs), *file = NULL;
 	char *slash = layer ? strrchr(layer, '/') : NULL, *save = NULL;
 	_cleanup_close_ int fd = -EBADF;
 	char part[16384];

@@ -48,8 +48,9 @@ static int require_action(const struct merge *m, const char *where, size_t i, co
 		if (strcmp(action, actions[k]) == 0)
 			return 0;
 	return fault_set(m->w->f, EPERM,
-			 "config.json: 'linux.seccomp.%s' (rule %zu): action '%.64s' is refused: another "
-			 "process would answer",
+			 "config.json: 'linux.seccomp.%s' (rule %zu): action '%.64s' is refused: only allow, "
+			 "log, errno, trap and "
+			 "kill, which need no other process",
 			 where, i, action ? action : "");
 }
 

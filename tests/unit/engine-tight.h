@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/str.h"
+#include "oci/engine/engine-impl.h"
+#include "oci/engine/engine-mount.h"
+#include "oci/engine/engine-seccomp-call.h"
+
+/*
+ * Is a merged configuration nowhere looser than the engine's, nor than the profile where that restricts?  Written from
+ * docs/design/engine.md, without the code of the merge; for the property test and the fuzzer.
+ */
+
+static inline int64_t tight_number(const struct jdoc *d, const char *path, int64_t missing)
+{
+	const struct jdoc *v = engine_at(d, path);
+
+	return engine_is(v, JDOC_INT) ? (v->wide ? INT64_MAX : v->integer) : missing;
+}
+
+/* --- filters ----------------------------------------------------------------------------------------------------- */
+
+static inline bool tight_arg_matches(const struct jdoc *arg, const uint64_t *args)
+{
+	const char *op = jdoc_get_string(arg, "op");
+	uint64_t i = (uint64_t)tight_number(arg, "index", 0);
+	const struct jdoc *v = jdoc_get(arg, "value"), *t = jdoc_get(arg, "valueTwo");
+	uint64_t value = engine_is(v, JDOC_INT) ? (uint64_t)v->integer : 0,
+		 two = engine_is(t, JDOC_INT) ? (uint64_t)t->integer : 0;
+	uint64_t x = args[i % 6];
+
+	if (!op)
+		return false;
+	return strcmp(op, "SCMP_CMP_EQ") == 0	? x == value
+	       : strcmp(op, "SCMP_CMP_NE") == 0 ? x != value
+	       : strcmp(op, "SCMP_CMP_LT") == 0 ? x < value
+	       : strcmp(op, "SCMP_CMP_LE") == 0 ? x <= value
+	       : strcmp(op, "SCMP_CMP_GT") == 0 ? x > value
+	       : strcmp(op, "SCMP_CMP_GE") == 0 ? x >= value
+						: (x & value) == two;
+}
+
+/* How specific a rule that matches is: 0 no match, 1 the rest ("argument 0 >= 0"), 2 by its arguments, 3 whatever they are. */
+static inline int tight_match(const struct jdoc *rule, const char *name, const uint64_t *args)
+{
+	const struct jdoc *list = jdoc_get(rule, "args");
+
+	if (!engine_list_has(jdoc_get(rule, "names"), name))
+		return 0;
+	if (!engine_is(list, JDOC_ARRAY) || list->n_items == 0)
+		return 3;
+	for (size_t i = 0; i < list->n_items; i++)
+		if (!tight_arg_matches(list->items[i], args))
+			return 0;
+	return list->n_items == 1 && str_eq(engine_text(list->items[0], "op"), "SCMP_CMP_GE") &&
+			       tight_number(list->items[0], "value", 1) == 0
+		       ? 1
+		       : 2;
+}
+
+static inline bool tight_allows(const struct jdoc *filter, const char *name, const uint64_t *args)
+{
+	const char *by_default = engine_text(filter, "defaultAction");
+	bool allow = str_eq(by_default, "SCMP_ACT_ALLOW") || str_eq(by_default, "SCMP_ACT_LOG");
+	int best = 0;
+
+	for (size_t i = 0; i < engine_count(filter, "syscalls"); i++) {
+		const struct jdoc *rule = engine_item(filter, "syscalls", i);
+		const char *action = engine_text(rule, "action");
+		bool allows = str_eq(action, "SCMP_ACT_ALLOW") || str_eq(action, "SCMP_ACT_LOG");
+		int match = rule->type == JDOC_OBJECT ? tight_match(rule, name, args) : 0;
+
+		if (match == 0 || match < best)
+			continue;
+		/* Of two equally specific rules the one that denies. */
+		allow = match > best ? allows : allow && allows;
+		best = match;
+	}
+	return allow;
+}
+
+static inline bool tight_custody_allows(const struct engine_calls *calls, const char *name,
+					const uint64_t *args)
+{
+	const struct seccomp_rule *r;
+	bool rest = false;
+
+	switch (engine_call_of(calls, name)) {
+	case ENGINE_CALL_ALLOWED:
+		return true;
+	case ENGINE_CALL_DENIED:
+	case ENGINE_CALL_UNLISTED:
+		return false;
+	case ENGINE_CALL_CONDITIONS:
+		break;
+	}
+	for (size_t at = 0; (r = engine_call_rule(name, &at));) {
+		if (r->op == SECCOMP_ELSE)
+			rest = r->verdict == SECCOMP_ALLOW;
+		else if (r->op == SECCOMP_EQ ? args[r->arg] == r->value
+					     : (args[r->arg] & r->mask) == r->value)
+			return r->verdict == SECCOMP_ALLOW;
+	}
+	return rest;
+}
+
+/* Values at which a condition of an engine or of custody changes its result. */
+static inline const uint64_t *tight_values(size_t *n)
+{
+	static const uint64_t values[] = { 0,	       1,	    2,	       8,	   9,
+					   10,	       16,	    17,	       40,	   0x5412,
+					   0x541c,     0x20000,	    0x20008,   0x10000000, 0x7e020000,
+					   0xffffffff, 0x100000000, UINT64_MAX };
+
+	*n = ARRAY_SIZE(values);
+	return values;
+}
+
+static inline const char *tight_filter(const struct jdoc *engine, const struct jdoc *merged,
+				       const struct engine_calls *calls)
+{
+	const struct jdoc *was = engine_at(engine, "linux.seccomp"), *is = engine_at(merged, "linux.seccomp");
+	bool has = engine_is(was, JDOC_OBJECT) && was->n_members > 0;
+	size_t n;
+	const uint64_t *values = tight_values(&n);
+
+	if (!engine_is(is, JDOC_OBJECT))
+		return "no filter";
+	if (tight_allows(is, "name_that_no_machine_has", values))
+		return "the filter allows by default";
+	for (size_t i = 0; i < engine_count(is, "syscalls"); i++) {
+		const struct jdoc *rule = engine_item(is, "syscalls", i), *names = jdoc_get(rule, "names");
+		const char *action = engine_text(rule, "action");
+		/* Arguments matter only where the rule has some. */
+		size_t cases = engine_count(rule, "args") > 0 ? n * n : 1;
+
+		if (!str_eq(action, "SCMP_ACT_ALLOW") && !str_eq(action, "SCMP_ACT_LOG"))
+			continue;
+		for (size_t k = 0; engine_is(names, JDOC_ARRAY) && k < names->n_items; k++)
+			for (size_t v = 0; v < cases; v++) {
+				const uint64_t args[6] = {
+					values[v % n], values[v / n], values[v % n], values[v / n], 0, 0
+				};
+				const char *name = engine_is(names->items[k], JDOC_STRING)
+							   ? names->items[k]->string
+							   : "";
+
+				if (!tight_allows(is, name, args))
+					continue;
+				if (has && !tight_allows(was, name, args))
+					return "the filter allows what the engine's denies";
+				if (!tight_custody_allows(calls, name, args))
+					return "the filter allows what custody's denies";
+			}
+	}
+	return NULL;
+}
+
+/* --- the rest ------------------------------------------------------------------------------------------------------ */
+
+static inline bool tight_is_part(const struct jdoc *small, const struct jdoc *large)
+{
+	for (size_t i = 0; engine_is(small, JDOC_ARRAY) && i < small->n_items; i++)
+		if (engine_is(small->items[i], JDOC_STRING) &&
+		    !engine_list_has(large, small->items[i]->string))
+			return false;
+	return true;
+}
+
+static inline const char *tight_capabilities(const struct jdoc *engine, const struct jdoc *merged,
+					     const struct profile *p)
+{
+	static const char *const sets[] = { "bounding", "effective", "permitted", "inheritable", "ambient" };
+	const struct jdoc *was = engine_at(engine, "process.capabilities"),
+			  *is = engine_at(merged, "process.capabilities");
+
+	for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
+		const struct jdoc *set = jdoc_get(is, sets[i]);
+
+		if (!engine_is(set, JDOC_ARRAY))
+			return "a set of capabilities is missing";
+		if (!tight_is_part(set, jdoc_get(was, sets[i])))
+			return "a capability that the engine did not give";
+		for (size_t k = 0; k < set->n_items; k++)
+			if (!engine_is(set->items[k], JDOC_STRING) ||
+			    !strv_has(p->container_capabilities, set->items[k]->string))
+				return "a capability that the profile does not allow";
+	}
+	return NULL;
+}
+
+static inline bool tight_limit(int64_t was, int64_t is, uint64_t max)
+{
+	bool unlimited = is <= 0;
+
+	if (max > 0 && (unlimited || (uint64_t)is > max))
+		return false;
+	return was <= 0 || (!unlimited && is <= was);
+}
+
+static inline const char *tight_resources(const struct jdoc *engine, const struct jdoc *merged,
+					  const struct profile *p)
+{
+	int64_t period = tight_number(merged, "linux.resources.cpu.period", 100000);
+	int64_t before = tight_number(engine, "linux.resources.cpu.period", 100000);
+
+	if (!tight_limit(tight_number(engine, "linux.resources.memory.limit", 0),
+			 tight_number(merged, "linux.resources.memory.limit", 0), p->limit_memory))
+		return "the limit of memory";
+	if (!tight_limit(tight_number(engine, "linux.resources.pids.limit", 0),
+			 tight_number(merged, "linux.resources.pids.limit", 0), p->limit_pids))
+		return "the limit of processes";
+	if (before == period && !tight_limit(tight_number(engine, "linux.resources.cpu.quota", 0),
+					     tight_number(merged, "linux.resources.cpu.quota", 0),
+					     period > 0 ? (uint64_t)period * p->limit_cpu_percent / 100 : 0))
+		return "the limit of cpu time";
+	return NULL;
+}
+
+static inline const struct jdoc *tight_rlimit(const struct jdoc *config, const char *type)
+{
+	for (size_t i = 0; i < engine_count(config, "process.rlimits"); i++)
+		if (str_eq(engine_text(engine_item(config, "process.rlimits", i), "type"), type))
+			return engine_item(config, "process.rlimits", i);
+	return NULL;
+}
+
+static inline const char *tight_rlimits(const struct jdoc *engine, const struct jdoc *merged)
+{
+	const struct jdoc *core = tight_rlimit(merged, "RLIMIT_CORE");
+
+	if (!core || tight_number(core, "hard", 1) != 0 || tight_number(core, "soft", 1) != 0)
+		return "core files";
+	for (size_t i = 0; i < engine_count(engine, "process.rlimits"); i++) {
+		const struct jdoc *was = engine_item(engine, "process.rlimits", i);
+		const char *type = engine_text(was, "type");
+		const struct jdoc *is = type ? tight_rlimit(merged, type) : NULL;
+
+		if (is && tight_number(was, "hard", INT64_MAX) >= 0 &&
+		    tight_number(is, "hard", 0) > tight_number(was, "hard", INT64_MAX))
+			return "a resource limit";
+	}
+	return NULL;
+}
+
+static inline const char *tight_mounts(const struct jdoc *engine, const struct jdoc *merged)
+{
+	if (engine_count(engine, "mounts") != engine_count(merged, "mounts"))
+		return "the number of mounts";
+	for (size_t i = 0; i < engine_count(merged, "mounts"); i++) {
+		const struct jdoc *was = engine_item(engine, "mounts", i),
+				  *is = engine_item(merged, "mounts", i);
+		const struct jdoc *options = jdoc_get(is, "options");
+
+		if (!str_eq(engine_text(was, "source"), engine_text(is, "source")) ||
+		    !str_eq(engine_text(was, "destination"), engine_text(is, "destination")))
+			return "a mount is another one";
+		if (engine_list_has(options, "shared") || engine_list_has(options, "rshared"))
+			return "a shared mount";
+		if (engine_mount_is_readonly(was) && !engine_mount_is_readonly(is))
+			return "a read-only mount became writable";
+	}
+	return NULL;
+}
+
+static inline const char *tight_paths(const struct jdoc *engine, const struct jdoc *merged)
+{
+	const struct jdoc *masked = engine_at(merged, "linux.maskedPaths"),
+			  *ro = engine_at(merged, "linux.readonlyPaths");
+
+	if (!tight_is_part(engine_at(engine, "linux.maskedPaths"), masked) ||
+	    !tight_is_part(engine_at(engine, "linux.readonlyPaths"), ro))
+		return "a path of the engine is not masked";
+	for (size_t i = 0; engine_masked_paths[i]; i++)
+		if (!engine_list_has(masked, engine_masked_paths[i]))
+			return "a path is not masked";
+	for (size_t i = 0; engine_readonly_paths[i]; i++)
+		if (!engine_list_has(ro, engine_readonly_paths[i]))
+			return "a path is not read-only";
+	return NULL;
+}
+
+static inline const char *tight_namespaces(const struct jdoc *engine, const struct jdoc *merged)
+{
+	static const char *const required[] = { "pid", "mount", "ipc", "uts", "network", "cgroup" };
+
+	if (engine_count(merged, "linux.namespaces") < engine_count(engine, "linux.namespaces"))
+		return "a namespace is gone";
+	for (size_t i = 0; i < ARRAY_SIZE(required); i++) {
+		bool found = false;
+
+		for (size_t k = 0; k < engine_count(merged, "linux.namespaces"); k++)
+			found = found ||
+				str_eq(engine_text(engine_item(merged, "linux.namespaces", k), "type"),
+				       required[i]);
+		if (!found)
+			return required[i];
+	}
+	return NULL;
+}
+
+static inline const char *tight_devices(const struct jdoc *engine, const struct jdoc *merged)
+{
+	for (size_t i = 0; i < engine_count(merged, "linux.resources.devices"); i++) {
+		const struct jdoc *rule = engine_item(merged, "linux.resources.devices", i),
+				  *allow = jdoc_get(rule, "allow");
+		bool found = false;
+
+		if (!engine_is(allow, JDOC_BOOL) || !allow->boolean)
+			continue;
+		for (size_t k = 0; !found && k < engine_count(engine, "linux.resources.devices"); k++)
+			found = jdoc_equal(rule, engine_item(engine, "linux.resources.devices", k));
+		if (!found)
+			return "a device that the engine did not allow";
+		if (!str_eq(engine_text(rule, "access"), "m") && tight_number(rule, "major", -1) < 0)
+			return "every device";
+	}
+	return NULL;
+}
+
+/* NULL, or the part that is looser. */
+static inline const char *tight_check(const struct jdoc *engine, const struct jdoc *merged,
+				      const struct profile *p, const struct engine_calls *calls)
+{
+	const struct jdoc *nnp = engine_at(merged, "process.noNewPrivileges");
+	const char *what = engine_is(nnp, JDOC_BOOL) && nnp->boolean ? NULL : "no new privileges";
+
+	if (!what)
+		what = tight_capabilities(engine, merged, p);
+	if (!what)
+		what = tight_rlimits(engine, merged);
+	if (!what)
+		what = tight_resources(engine, merged, p);
+	if (!what)
+		what = tight_mounts(engine, merged);
+	if (!what)
+		what = tight_paths(engine, merged);
+	if (!what)
+		what = tight_namespaces(engine, merged);
+	if (!what)
+		what = tight_devices(engine, merged);
+	return what ? what : tight_filter(engine, merged, calls);
+}
