@@ -116,6 +116,20 @@ static void write_process(struct jdoc *process)
 	engine_noise_label(process, "selinuxLabel");
 }
 
+/* The image identifies its content.  Else the path, in which vfs has an id of the container. */
+static int write_root(struct engine_work *w, struct jdoc *root)
+{
+	_cleanup_free_ char *path = w->c->image ? NULL : engine_noise_path(w->in->rootfs);
+
+	(void)jdoc_remove(root, "path");
+	if (w->c->image)
+		return 0;
+	if (!path)
+		return fault_errno(w->f, ENOMEM, "subject");
+	jdoc_set_string(root, "path", path);
+	return 0;
+}
+
 static int write_config(struct engine_work *w, struct jdoc *config)
 {
 	struct jdoc *part = engine_make(config, "linux", JDOC_OBJECT), *root = jdoc_get(config, "root");
@@ -124,11 +138,9 @@ static int write_config(struct engine_work *w, struct jdoc *config)
 	(void)jdoc_remove(config, "ociVersion");
 	if (w->names.hostname_is_noise)
 		(void)jdoc_remove(config, "hostname");
-	/* The image identifies its content. */
-	if (w->c->image)
-		(void)jdoc_remove(root, "path");
-	else
-		jdoc_set_string(root, "path", w->in->rootfs);
+	r = write_root(w, root);
+	if (r < 0)
+		return r;
 	write_process(jdoc_get(config, "process"));
 	(void)jdoc_remove(part, "cgroupsPath");
 	engine_noise_label(part, "mountLabel");

@@ -163,18 +163,13 @@ static bool is_hex(const char *t, size_t len)
 	return true;
 }
 
-/* ".../overlay2/<64 digits>/diff": an id that no other layer has, whatever the machine's storage is called. */
-static bool find_id(const char *path, const char **ret, size_t *ret_len)
+/* ".../overlay2/<64 digits>/diff": an id that no other layer gets. */
+static bool has_id(const char *path)
 {
-	const char *slash = strrchr(path, '/'), *at = slash;
+	const char *slash = strrchr(path, '/');
 
-	if (!slash || strcmp(slash, "/diff") != 0)
-		return false;
-	while (at > path && at[-1] != '/')
-		at--;
-	*ret = at;
-	*ret_len = (size_t)(slash - at);
-	return *ret_len == 64 && is_hex(at, 64);
+	return slash && slash - path > 64 && strcmp(slash, "/diff") == 0 && slash[-65] == '/' &&
+	       is_hex(slash - 64, 64);
 }
 
 /* docker: /etc/hosts and other empty files below a container's own layer, made for each container. */
@@ -190,35 +185,53 @@ static int add_directory(struct strbuf *b, const char *path)
 
 	if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &st) < 0)
 		return -errno;
-	strbuf_printf(b, "%s %llu %lld.%09u\n", path, (unsigned long long)st.stx_ino,
+	strbuf_printf(b, "%llu %lld.%09u\n", (unsigned long long)st.stx_ino,
 		      st.stx_mask & STATX_BTIME ? (long long)st.stx_btime.tv_sec : 0,
 		      st.stx_mask & STATX_BTIME ? st.stx_btime.tv_nsec : 0);
 	return 0;
 }
 
-/* 1 if the layer counts, 0 if it is noise. */
-static int add_layer(struct strbuf *b, const char *lower)
+/*
+ * With --uidmap podman mounts ids in a clone of its storage, ROOTFS/../mapped/0, and takes the clone away: LOWER as the storage
+ * has it.
+ */
+static char *resolve_lower(const char *rootfs, const char *lower)
 {
-	_cleanup_free_ char *real = realpath(lower, NULL);
-	const char *id;
-	size_t len;
-	int r;
+	static const char below[] = "/merged", clone[] = "/mapped/";
+	size_t len = strlen(rootfs) - (str_ends(rootfs, below) ? strlen(below) : 0);
+	char *real = realpath(lower, NULL);
+	_cleanup_free_ char *storage = NULL, *path = NULL;
+	const char *rest;
+
+	if (real || strncmp(lower, rootfs, len) != 0 || !str_starts(lower + len, clone))
+		return real;
+	rest = strchr(lower + len + strlen(clone), '/');
+	storage = strndup(rootfs, len);
+	if (!rest || !storage || !strrchr(storage, '/'))
+		return NULL;
+	*strrchr(storage, '/') = '\0';
+	path = path_join(storage, rest + 1);
+	return path ? realpath(path, NULL) : NULL;
+}
+
+/* 1 if the layer counts, 0 if it is noise. */
+static int add_layer(struct strbuf *b, const char *rootfs, const char *lower)
+{
+	_cleanup_free_ char *real = resolve_lower(rootfs, lower);
+	int r = 0;
 
 	if (!real)
-		return -errno;
+		return -ENOENT;
 	if (is_init_layer(real))
 		return 0;
-	if (find_id(real, &id, &len)) {
-		strbuf_add(b, id, len);
-		strbuf_putc(b, '\n');
-		return 1;
-	}
-	r = add_directory(b, real);
+	strbuf_printf(b, "%zu:%s\n", strlen(real), real);
+	if (!has_id(real))
+		r = add_directory(b, real);
 	return r < 0 ? r : 1;
 }
 
 /* A layer that cannot be looked at: the image is not identified, which is not an error. */
-static int name_layers(struct engine_work *w, char *const *lowers)
+static int name_layers(struct engine_work *w, const char *rootfs, char *const *lowers)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	char hex[DIGEST_HEX_SIZE];
@@ -226,7 +239,7 @@ static int name_layers(struct engine_work *w, char *const *lowers)
 	size_t n = 0;
 
 	for (size_t i = 0; lowers && lowers[i]; i++) {
-		int r = add_layer(&b, lowers[i]);
+		int r = add_layer(&b, rootfs, lowers[i]);
 
 		if (r < 0)
 			return 0;
@@ -314,5 +327,5 @@ int engine_image_read(struct engine_work *w, bool *ret_overlay)
 		w->c->image = strdup(digest);
 		return w->c->image ? 0 : fault_errno(w->f, ENOMEM, "image");
 	}
-	return r < 0 || !*ret_overlay ? r : name_layers(w, rootfs.lowers);
+	return r < 0 || !*ret_overlay ? r : name_layers(w, real ? real : w->in->rootfs, rootfs.lowers);
 }

@@ -55,7 +55,10 @@ static bool is_file(const struct jdoc *mount, const struct engine_names *names)
 	for (size_t i = 0; base && i < ARRAY_SIZE(files); i++)
 		if (str_eq(destination, files[i].destination) && strcmp(base + 1, files[i].base) == 0)
 			return find_own(source, names);
-	return false;
+	/* Secrets are written into a directory of the container. */
+	return source && destination &&
+	       (str_eq(destination, "/run/secrets") || str_starts(destination, "/run/secrets/")) &&
+	       find_component(source, names->id);
 }
 
 char *engine_made_dir(const struct jdoc *config, const struct engine_names *names)

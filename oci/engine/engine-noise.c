@@ -120,6 +120,26 @@ int engine_noise_hook(struct engine_work *w, struct jdoc *hook)
 	return r;
 }
 
+/* --- the root ------------------------------------------------------------------------------------------------- */
+
+char *engine_noise_path(const char *path)
+{
+	_cleanup_strbuf_ struct strbuf t = { 0 };
+
+	while (*path) {
+		size_t len = strcspn(path, "/");
+
+		if (len == 64 && strspn(path, "0123456789abcdef") == 64)
+			strbuf_puts(&t, "(layer)");
+		else
+			strbuf_add(&t, path, len);
+		path += len;
+		if (*path)
+			strbuf_putc(&t, *path++);
+	}
+	return strbuf_take(&t);
+}
+
 /* --- lists ------------------------------------------------------------------------------------------------------ */
 
 static const char *key_of(const struct jdoc *d, const char *key)
