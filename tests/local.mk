@@ -135,6 +135,11 @@ tests_custody_seamed_LDADD = $(custody_LDADD)
 # Levels of many commands at once, for tests/lib/policy-strace.py.
 check_PROGRAMS += tests/lib/policy-levels
 check_PROGRAMS += tests/lib/engine-probe
+# Runs in an image without libraries.
+check_PROGRAMS += tests/lib/pause
+tests_lib_pause_CFLAGS = $(static_cflags)
+tests_lib_pause_LDFLAGS = $(static_ldflags)
+tests_lib_pause_LDADD =
 tests_lib_engine_probe_LDADD = $(engine_test_libs)
 
 check_PROGRAMS += $(unit_tests) $(fuzz_targets)

@@ -119,7 +119,7 @@ static void write_process(struct jdoc *process)
 /* The image identifies its content.  Else the path, in which vfs has an id of the container. */
 static int write_root(struct engine_work *w, struct jdoc *root)
 {
-	_cleanup_free_ char *path = w->c->image ? NULL : engine_noise_path(w->in->rootfs);
+	_cleanup_free_ char *path = w->c->image ? NULL : engine_noise_rootfs(w->in);
 
 	(void)jdoc_remove(root, "path");
 	if (w->c->image)

@@ -122,15 +122,18 @@ int engine_noise_hook(struct engine_work *w, struct jdoc *hook)
 
 /* --- the root ------------------------------------------------------------------------------------------------- */
 
-char *engine_noise_path(const char *path)
+char *engine_noise_rootfs(const struct engine_input *in)
 {
 	_cleanup_strbuf_ struct strbuf t = { 0 };
+	bool containerd = strstr(in->rootfs, "/io.containerd.runtime.v2.task/");
 
-	while (*path) {
+	for (const char *path = in->rootfs; *path;) {
 		size_t len = strcspn(path, "/");
 
 		if (len == 64 && strspn(path, "0123456789abcdef") == 64)
 			strbuf_puts(&t, "(layer)");
+		else if (containerd && len > 0 && len == strlen(in->id) && memcmp(path, in->id, len) == 0)
+			strbuf_puts(&t, "(container)");
 		else
 			strbuf_add(&t, path, len);
 		path += len;

@@ -17,8 +17,8 @@ int engine_noise_hook(struct engine_work *w, struct jdoc *hook) _must_check_;
 /* Order: as they are mounted where one hides another, else by destination.  Sources that engines make become "(engine)". */
 int engine_noise_mounts(struct engine_work *w, struct jdoc *mounts) _must_check_;
 
-/* PATH of a root file system that is not identified, without the ids of its layers; heap. */
-char *engine_noise_path(const char *path);
+/* Path of a root file system that is not identified, without ids of layers and, in containerd's directories, of containers; heap. */
+char *engine_noise_rootfs(const struct engine_input *in);
 
 /* Objects by the text of KEY. */
 void engine_noise_sort_by(struct jdoc *array, const char *key);

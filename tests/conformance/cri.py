@@ -3,7 +3,8 @@
 """A client of the Kubernetes container runtime interface, as small as the scenarios need it.
 
   cri.py run-pod NAME HANDLER              prints the pod's id
-  cri.py create POD NAME [KEY=VALUE...] -- CMD...   prints the container's id; keys: memory, user, readonly, mount=HOST:PATH, tty
+  cri.py create POD NAME [KEY=VALUE...] -- CMD...   prints the container's id; keys: memory, user, readonly, mount=HOST:PATH, tty,
+                                           pod=NAME (of its pod), env=NAME=VALUE
   cri.py start ID | stop ID SECONDS | rm ID | stop-pod ID | rm-pod ID
   cri.py status ID                         prints STATE EXIT-CODE REASON
   cri.py exec ID -- CMD...                 output and status of the command
@@ -87,7 +88,7 @@ def pod_config(name):
 
 def create(pod, name, options, command):
     image = message((1, "box.local/box:latest"))
-    mounts, resources, security, tty = [], b"", [(3, message((1, NODE)))], 0
+    mounts, resources, security, tty, pod_name = [], b"", [(3, message((1, NODE)))], 0, "pod"
     for key, _, value in (o.partition("=") for o in options):
         if key == "memory":
             resources = message((4, int(value)))
@@ -100,9 +101,14 @@ def create(pod, name, options, command):
             mounts.append((7, message((1, inside), (2, host))))
         elif key == "tty":
             tty = 1
+        elif key == "pod":
+            pod_name = value
+        elif key == "env":
+            name, _, text_of = value.partition("=")
+            mounts.append((6, message((1, name), (2, text_of))))
     config = message((1, message((1, name))), (2, image), *[(3, word) for word in command], *mounts,
                      (11, name + ".log"), (14, tty), (15, message((1, resources), (2, message(*security)))))
-    return text(call("CreateContainer", (1, pod), (2, config), (3, pod_config("pod"))), 1)
+    return text(call("CreateContainer", (1, pod), (2, config), (3, pod_config(pod_name))), 1)
 
 
 def main(verb, *args):
