@@ -1,5 +1,12 @@
 # warden: supervision; custody-warden
 libcore_a_SOURCES += \
+	src/warden/container-asked.c src/warden/container-asked.h \
+	src/warden/container-compare.c src/warden/container-compare.h \
+	src/warden/container-compare-mounts.c src/warden/container-compare-process.c \
+	src/warden/container-facts.c src/warden/container-facts.h \
+	src/warden/container-facts-mounts.c src/warden/container-facts-process.c \
+	src/warden/container-prove.c src/warden/container-prove.h \
+	src/warden/container-text.c \
 	src/warden/creator.c src/warden/creator.h \
 	src/warden/disk-unlinked.c \
 	src/warden/disk-watch.c src/warden/disk-watch.h \
