@@ -41,7 +41,7 @@ unit_tests += tests/unit/test-delivery tests/unit/test-evidence tests/unit/test-
 # review
 unit_tests += tests/unit/test-apply-batch tests/unit/test-changes tests/unit/test-line-diff tests/unit/test-overlay-sum tests/unit/test-reflog tests/unit/test-rename tests/unit/test-review tests/unit/test-review-ask
 # container, decision, warden
-unit_tests += tests/unit/test-decision tests/unit/test-container-info tests/unit/test-container-orphan tests/unit/test-disk-watch tests/unit/test-output-log tests/unit/test-pump \
+unit_tests += tests/unit/test-decision tests/unit/test-container-compare tests/unit/test-container-info tests/unit/test-container-orphan tests/unit/test-container-text tests/unit/test-disk-watch tests/unit/test-output-log tests/unit/test-pump \
 	tests/unit/test-warden tests/unit/test-warden-channel tests/unit/test-warden-handover
 # oci
 unit_tests += tests/unit/test-bundle tests/unit/test-bundle-subject tests/unit/test-hook-args tests/unit/test-json-span \
@@ -52,7 +52,7 @@ unit_tests += tests/unit/test-bundle tests/unit/test-bundle-subject tests/unit/t
 # run, doctor, cli
 unit_tests += tests/unit/test-dispatch tests/unit/test-doctor tests/unit/test-run-ledger tests/unit/test-run-options
 
-noinst_HEADERS = tests/fuzz/ledger-fix.h tests/lib/init-peer.h tests/unit/approval-fixture.h tests/unit/bpf-judge.h tests/unit/child.h tests/unit/engine-fixture.h tests/unit/engine-tight.h \
+noinst_HEADERS = tests/fuzz/ledger-fix.h tests/lib/init-peer.h tests/unit/approval-fixture.h tests/unit/bpf-judge.h tests/unit/child.h tests/unit/engine-fixture.h tests/unit/engine-tight.h tests/unit/container-fixture.h \
 	tests/unit/ledger-fixture.h tests/unit/openat2.h tests/unit/overlay-files.h tests/unit/overlay-fixture.h tests/unit/overlay-play.h tests/unit/policy-fixture.h \
 	tests/unit/profile-fixture.h tests/unit/subject-fixture.h tests/unit/tap.h tests/unit/unprivileged.h tests/unit/thread-fixture.h tests/unit/tree-fixture.h
 
@@ -141,6 +141,9 @@ tests_lib_pause_CFLAGS = $(static_cflags)
 tests_lib_pause_LDFLAGS = $(static_ldflags)
 tests_lib_pause_LDADD =
 tests_lib_engine_probe_LDADD = $(engine_test_libs)
+
+# container_prove by hand, for tests/integration/container-prove.bats.
+check_PROGRAMS += tests/lib/prove-container
 
 check_PROGRAMS += $(unit_tests) $(fuzz_targets)
 

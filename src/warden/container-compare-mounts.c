@@ -102,6 +102,30 @@ static bool check_kind(const struct container_mount *m, char *why)
 	return true;
 }
 
+static bool is_cgroup(const struct container_mount *m)
+{
+	return str_eq(m->type, "cgroup") || str_eq(m->type, "cgroup2");
+}
+
+/*
+ * Mount I, M, asked to be read-only: the one that is not.  For version 1 of cgroups the runtime mounts a tmpfs with a directory of each
+ * hierarchy: only the hierarchies are the host's.
+ */
+static const struct container_mount *find_writable(const struct container_compare *c, size_t i,
+						   const struct container_mount *m)
+{
+	const struct container_facts *x = c->facts;
+	const char *type = jdoc_get_string(c->asked->mounts->items[i], "type");
+
+	if (!type || !str_eq(type, "cgroup") || !str_eq(m->type, "tmpfs"))
+		return is_read_only(m) ? NULL : m;
+	for (size_t k = 0; k < x->n_mounts; k++)
+		if (is_cgroup(&x->mounts[k]) && path_is_below(x->mounts[k].point, m->point) &&
+		    !is_read_only(&x->mounts[k]))
+			return &x->mounts[k];
+	return NULL;
+}
+
 static bool check_targets(const struct container_compare *c, char *why)
 {
 	const struct container_facts *x = c->facts;
@@ -116,8 +140,9 @@ static bool check_targets(const struct container_compare *c, char *why)
 		m = find_mount(x, x->targets[i].mount);
 		if (!m || (str_eq(m->point, "/") && !str_eq(target, "/")))
 			return container_wrong(why, "nothing is mounted at %s", target);
-		if (container_asked_target_read_only(c->asked, i) && !is_read_only(m))
-			return container_wrong(why, "%s is writable, asked was read-only", target);
+		m = container_asked_target_read_only(c->asked, i) ? find_writable(c, i, m) : NULL;
+		if (m)
+			return container_wrong(why, "%s is writable, asked was read-only", m->point);
 	}
 	return true;
 }
@@ -136,6 +161,8 @@ bool container_compare_root(const struct container_compare *c, char why[CONTAINE
 		return container_wrong(why, "the root directory is that of the host");
 	if (c->asked->root_read_only && !is_read_only(root))
 		return container_wrong(why, "/ is writable, asked was read-only");
+	if (!check_targets(c, why))
+		return false;
 	for (size_t i = 0; i < x->n_mounts; i++) {
 		const struct container_mount *m = &x->mounts[i];
 
@@ -145,7 +172,7 @@ bool container_compare_root(const struct container_compare *c, char why[CONTAINE
 			return container_wrong(why, "%s is mounted, and the configuration has no such mount",
 					       m->point);
 	}
-	return check_targets(c, why);
+	return true;
 }
 
 static const char *name_of(const struct jdoc *list, size_t i)
