@@ -93,7 +93,7 @@ static int start_warden(struct hook_approve_job *a, struct fault *f)
 	handover = warden_handover_make(a->session.run_fd, a->state->id, f);
 	if (handover < 0)
 		return handover;
-	r = hook_warden_release(&a->warden, &request,
+	r = warden_start_release(&a->warden, &request,
 				(const int[]){ a->pidfd, a->session.run_fd, a->decision.claim.fd, handover },
 				f);
 	a->handed_over = a->warden.pid < 0;

@@ -11,7 +11,7 @@
 
 static void approve_done(struct hook_approve_job *a)
 {
-	hook_warden_done(&a->warden);
+	warden_start_done(&a->warden);
 	session_done(&a->session);
 	decision_done(&a->decision);
 	bundle_files_done(&a->bundle);
@@ -69,7 +69,7 @@ static int enter(struct hook_approve_job *a, struct fault *f)
 static int start_warden(struct hook_approve_job *a, struct fault *f)
 {
 	a->decision.refused = "setup-failed";
-	return hook_warden_start(&a->warden, a->dirs.libexec, f);
+	return warden_start_begin(&a->warden, a->dirs.libexec, f);
 }
 
 static int configure(struct hook_approve_job *a, struct fault *f)
@@ -110,7 +110,7 @@ static int approve(struct hook_approve_job *a, struct fault *f)
 
 	a->decision.refused = "setup-failed";
 	if (a->decision.verdict->decision != DECISION_ALLOW)
-		r = hook_warden_require(&a->warden, f);
+		r = warden_start_require(&a->warden, f);
 	return r < 0 ? r : decision_approve(&a->decision, &q, f);
 }
 
@@ -121,7 +121,7 @@ static int refuse(struct hook_approve_job *a, int r, struct fault *f)
 
 	if (a->handed_over)
 		return r;
-	hook_warden_done(&a->warden);
+	warden_start_done(&a->warden);
 	(void)!decision_release(&a->decision, a->decision.refused ? a->decision.refused : "setup-failed",
 				NULL);
 	if (decision_refuse(&a->decision, fault_text(f), &why) < 0)
@@ -165,7 +165,7 @@ int hook_approve(const struct hook_state *s, char **args, struct fault *f)
 	a.bundle.dirfd = -EBADF;
 	a.session.run_fd = a.session.ids_fd = -EBADF;
 	a.decision = DECISION_NONE;
-	a.warden = HOOK_WARDEN_NONE;
+	a.warden = WARDEN_START_NONE;
 	r = clock_session_id(a.id, f);
 	if (r >= 0)
 		r = locate(&a, f);

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "config/config.h"
+#include "container/warden-start.h"
 #include "decision/decision.h"
 #include "oci/bundle/bundle-subject.h"
 #include "oci/bundle/hook-args.h"
-#include "oci/hook/hook-warden.h"
 #include "oci/hook/hook.h"
 #include "session/session.h"
 #include "state/digest-key.h"
@@ -36,7 +36,7 @@ struct hook_approve_job {
 	struct bundle_files bundle;
 	struct decision decision;
 	struct session session;
-	struct hook_warden warden;
+	struct warden_start warden;
 	bool handed_over; /* the warden has the request: session, claim and every further record are its */
 	char id[SESSION_ID_SIZE];
 	int pidfd;

@@ -11,7 +11,6 @@ libhook_a_SOURCES += \
 	oci/hook/hook-plan.c oci/hook/hook-plan.h \
 	oci/hook/hook-report.c \
 	oci/hook/hook-state.c \
-	oci/hook/hook-warden.c oci/hook/hook-warden.h \
 	oci/hook/hook.h
 
 pkglibexec_PROGRAMS += custody-hook

@@ -168,6 +168,8 @@ static enum grant_reason judge_uses(const struct grant_judgement *j, const struc
 	uint64_t allowed = grant_uses_allowed(j->store, g), others = u->n_reserved;
 	bool own = grant_uses_find(u, j->session) != NULL;
 
+	if (j->query && j->query->once)
+		allowed = 1;
 	if (u->revoked_by)
 		return GRANT_REVOKED;
 	if (u->used >= allowed)

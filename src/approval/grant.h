@@ -131,6 +131,7 @@ struct grant_query {
 	uid_t uid;  /* user who starts it */
 	const char *user;
 	bool standing; /* DIGEST is of standing_digest: standing approvals only; else none of them */
+	bool once;     /* the first use is the last, whatever the grant says */
 };
 
 /* One grant and its state now. */

@@ -15,15 +15,16 @@
 
 void policy_input_done(struct policy_input *x)
 {
-	subject_facts_done(&x->policy);
+	if (!x->borrowed)
+		subject_facts_done(&x->policy);
 	free(x->rules);
 	*x = (struct policy_input){ 0 };
 }
 
 /* A profile may raise the configured level, never lower it. */
-static enum security_profile stricter(enum security_profile s, const struct profile *p)
+static enum security_profile stricter(enum security_profile s, const struct jdoc *governance)
 {
-	const char *word = jdoc_get_string(p->sections[PROFILE_SECTION_GOVERNANCE], "security_profile");
+	const char *word = jdoc_get_string(governance, "security_profile");
 	enum security_profile asked;
 
 	if (!word)
@@ -133,13 +134,30 @@ static struct policy_rule rule_of(const struct config_rule *r)
 	};
 }
 
-int policy_input_build(const struct subject *s, const struct config *c, char *const *provenance,
+static int fill_facts(const struct policy_source *of, const struct config *c, struct policy_input *x,
+		      struct fault *f)
+{
+	int r;
+
+	if (!of->subject) {
+		x->borrowed = true;
+		x->policy = *of->facts;
+		x->policy.security = stricter(of->security, of->governance);
+		return 0;
+	}
+	r = subject_facts_fill(of->subject, &x->policy, f);
+	x->policy.security = stricter((enum security_profile)c->run_security,
+				      of->subject->profile->sections[PROFILE_SECTION_GOVERNANCE]);
+	return r;
+}
+
+int policy_input_build(const struct policy_source *of, const struct config *c, char *const *provenance,
 		       struct policy_input *ret, struct fault *f)
 {
 	_cleanup_policy_input_ struct policy_input x = { 0 };
 	int r;
 
-	r = subject_facts_fill(s, &x.policy, f);
+	r = fill_facts(of, c, &x, f);
 	if (r >= 0)
 		r = find_intention(c, &x.policy.intention, f);
 	if (r >= 0)
@@ -154,7 +172,6 @@ int policy_input_build(const struct subject *s, const struct config *c, char *co
 	x.policy.rules = x.rules;
 	x.policy.n_rules = c->n_rules;
 	x.policy.trusted_hosts = c->trusted_hosts;
-	x.policy.security = stricter((enum security_profile)c->run_security, s->profile);
 	*ret = x;
 	x = (struct policy_input){ 0 };
 	return 0;

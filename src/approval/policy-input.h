@@ -15,9 +15,18 @@
 struct policy_input {
 	struct policy_facts policy; /* borrows from subject, configuration and RULES */
 	struct policy_rule *rules;
+	bool borrowed; /* POLICY's mounts are the caller's */
 };
 
-int policy_input_build(const struct subject *s, const struct config *c, char *const *provenance,
+/* What is judged: a subject of custody's own, or the facts of an engine's container. */
+struct policy_source {
+	const struct subject *subject; /* NULL: FACTS */
+	const struct policy_facts *facts;
+	const struct jdoc *governance;	/* section of the profile of FACTS, NULL: none; of SUBJECT its own */
+	enum security_profile security; /* configured for FACTS */
+};
+
+int policy_input_build(const struct policy_source *of, const struct config *c, char *const *provenance,
 		       struct policy_input *ret, struct fault *f) _must_check_;
 void policy_input_done(struct policy_input *x);
 #define _cleanup_policy_input_ _cleanup_(policy_input_done)

@@ -4,6 +4,9 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "container/container-tree.h"
 #include "evidence/evidence-capture.h"
 #include "evidence/evidence-config.h"
 #include "evidence/evidence-prune.h"
@@ -35,9 +38,35 @@ static struct jdoc *list_command(const struct container_info *d)
 	return list;
 }
 
+/*
+ * The upper of an engine's container is that of its root, with the worktree at the same path: returns the directory with the
+ * changes.  A worktree without a descriptor is the root itself: never the whole image.
+ */
+static int choose_changes(const struct container_case *c, struct evidence_case *e)
+{
+	int fd;
+
+	if (!c->info->engine)
+		return -EBADF;
+	if (e->tree < 0 && c->upper < 0 && str_eq(c->info->work, "/"))
+		e->missing = CONTAINER_TREE_NO_UPPER;
+	if (c->upper < 0)
+		return -EBADF;
+	if (e->tree < 0)
+		e->scope = EVIDENCE_SCOPE_CHANGES;
+	fd = container_tree_open_changes(c->upper, c->info->work, NULL);
+	e->upper = fd < 0 ? -EBADF : fd;
+	if (fd < 0 && e->scope == EVIDENCE_SCOPE_CHANGES) {
+		e->tree = -EBADF;
+		e->missing = "nothing in the worktree was changed";
+	}
+	return e->upper;
+}
+
 static int capture(const struct container_case *c, const struct strbuf *subject, const struct strbuf *config,
 		   struct evidence_taken *ret, struct fault *f)
 {
+	_cleanup_close_ int changes = -EBADF;
 	const struct container_info *d = c->info;
 	_cleanup_jdoc_ struct jdoc *command = list_command(d);
 	char digest[SUBJECT_DIGEST_SIZE];
@@ -56,7 +85,7 @@ static int capture(const struct container_case *c, const struct strbuf *subject,
 		.started_us = c->started_us,
 		.ended_us = clock_wall_us(),
 	};
-	const struct evidence_case e = {
+	struct evidence_case e = {
 		.dirs = c->dirs,
 		.config = c->config,
 		.summary = &summary,
@@ -75,6 +104,7 @@ static int capture(const struct container_case *c, const struct strbuf *subject,
 	};
 
 	subject_digest_to_text(&d->digest, digest);
+	changes = choose_changes(c, &e);
 	return evidence_capture(&e, ret, f);
 }
 

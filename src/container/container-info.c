@@ -78,6 +78,11 @@ static void map_info(struct jmap *m, struct container_info *d)
 	/* Missing for a container started by an older version. */
 	if (!m->reading || jdoc_get(m->d, "redact"))
 		jmap_strv(m, "redact", &d->redact);
+	/* The same for these. */
+	if (!m->reading || jdoc_get(m->d, "engine")) {
+		jmap_bool(m, "engine", &d->engine);
+		jmap_string_or_null(m, "image", &d->image);
+	}
 	map_document(m, "verdict", &d->verdict);
 	map_document(m, "forensics", &d->forensics);
 	jmap_word(m, "workspace", modes, &workspace);
@@ -197,6 +202,7 @@ void container_info_done(struct container_info *d)
 	strv_free(d->redact);
 	jdoc_free(d->verdict);
 	jdoc_free(d->forensics);
+	free(d->image);
 	free(d->work);
 	strv_free(d->hide);
 	free(d->subject);

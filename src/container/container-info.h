@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -11,8 +12,8 @@
 #include "profile/profile.h"
 
 /*
- * Data of a container of another runtime, for its note, evidence and recovery: CONTAINER_INFO_NAME in RUN/sessions/ID.
- * custody-hook writes it when it allows the container, because the bundle may be edited, moved or removed later. One
+ * Data of a container of another runtime or of an engine, for its note, evidence and recovery: CONTAINER_INFO_NAME in
+ * RUN/sessions/ID. custody-hook or custody-runtime writes it when it allows the container, because the bundle may be edited, moved or removed later. One
  * line of JSON, then the bytes of subject.json and config.json.
  */
 #define CONTAINER_INFO_NAME "dossier"
@@ -29,6 +30,8 @@ struct container_info {
 	char **redact;			  /* flags whose values are secrets */
 	struct jdoc *verdict, *forensics; /* of policy; of the profile, NULL: not set */
 	enum profile_workspace workspace;
+	bool engine; /* created by custody-runtime: WORK may be "/", and the upper is that of the root (container-tree.h) */
+	char *image; /* of an engine's container; NULL: not identified */
 	char *work;  /* path in the container */
 	char **hide; /* paths below WORK whose content is not captured */
 	struct capture_ids ids;

@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/process.h"
+#include "container/container-tree.h"
 
 #define DEATH_MS 10000 /* a killed process that lives longer hangs in the kernel */
 
@@ -40,6 +41,17 @@ static bool has_own_root(int root)
 	       (host.st_dev != own.st_dev || host.st_ino != own.st_ino);
 }
 
+static void hold_engine(struct container_orphan *o)
+{
+	struct container_tree t = CONTAINER_TREE_NONE;
+
+	o->why = "its warden died, and the worktree cannot be opened again";
+	if (container_tree_open(o->info.pid, o->info.work, &t, NULL) == 0)
+		o->why = NULL;
+	o->tree = t.held.tree;
+	o->upper = t.held.upper;
+}
+
 static void hold(struct container_orphan *o)
 {
 	_cleanup_close_ int root = -EBADF;
@@ -59,6 +71,12 @@ static void hold(struct container_orphan *o)
 		o->why = NULL;
 	else
 		o->tree = -EBADF;
+}
+
+static void forget(struct container_orphan *o)
+{
+	o->tree = fd_close(o->tree);
+	o->upper = fd_close(o->upper);
 }
 
 /* 0: dead. The kernel kills all processes of a PID namespace with its first process. */
@@ -90,10 +108,13 @@ int container_orphan_end(int sessionfd, struct container_orphan *ret, struct fau
 	o.why = "its warden died before the container, and the descriptors of the worktree are lost";
 	pidfd = open_process(&o.info);
 	if (pidfd >= 0) {
-		hold(&o);
+		if (o.info.engine)
+			hold_engine(&o);
+		else
+			hold(&o);
 		/* /proc/PID/root was that of PIDFD's process only if that process is still alive. */
 		if (syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) < 0)
-			o.tree = fd_close(o.tree);
+			forget(&o);
 		r = kill_process(pidfd, f);
 	} else if (pidfd != -ESRCH) {
 		r = fault_errno(f, -pidfd, "container '%s'", o.info.container);
@@ -108,5 +129,5 @@ int container_orphan_end(int sessionfd, struct container_orphan *ret, struct fau
 void container_orphan_done(struct container_orphan *o)
 {
 	container_info_done(&o->info);
-	o->tree = fd_close(o->tree);
+	forget(o);
 }

@@ -13,9 +13,10 @@
 struct container_orphan {
 	struct container_info info;
 	int tree;	 /* -EBADF: WHY is the reason */
+	int upper;	 /* of an engine's container, -EBADF: none */
 	const char *why; /* NULL: TREE is open */
 };
-#define CONTAINER_ORPHAN_NONE ((struct container_orphan){ .tree = -EBADF })
+#define CONTAINER_ORPHAN_NONE ((struct container_orphan){ .tree = -EBADF, .upper = -EBADF })
 
 /* SESSIONFD is the dead session's directory. 1: such a container, now dead; 0: a run of custody itself. */
 int container_orphan_end(int sessionfd, struct container_orphan *ret, struct fault *f) _must_check_;

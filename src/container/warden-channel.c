@@ -11,7 +11,7 @@
 #define READY 'r'
 
 union rights {
-	char room[CMSG_SPACE(WARDEN_FDS * sizeof(int))];
+	char room[CMSG_SPACE(WARDEN_FDS_MAX * sizeof(int))];
 	struct cmsghdr align;
 };
 
@@ -53,26 +53,26 @@ int warden_channel_wait_ready(int fd, int timeout_ms, struct fault *f)
 		       : fault_set(f, EPROTO, "unexpected message from custody-warden, expected 'ready'");
 }
 
-static int send_text(int fd, const struct strbuf *text, const int fds[WARDEN_FDS], struct fault *f)
+static int send_text(int fd, const struct strbuf *text, const int *fds, size_t n, struct fault *f)
 {
 	struct iovec io = { text->text, text->len };
 	union rights u = { 0 };
-	struct msghdr m = {
-		.msg_iov = &io, .msg_iovlen = 1, .msg_control = u.room, .msg_controllen = sizeof(u.room)
-	};
+	struct msghdr m = { .msg_iov = &io,
+			    .msg_iovlen = 1,
+			    .msg_control = u.room,
+			    .msg_controllen = CMSG_SPACE(n * sizeof(int)) };
 	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(WARDEN_FDS * sizeof(int));
-	memcpy(CMSG_DATA(c), fds, WARDEN_FDS * sizeof(int));
+	c->cmsg_len = CMSG_LEN(n * sizeof(int));
+	memcpy(CMSG_DATA(c), fds, n * sizeof(int));
 	if (sendmsg(fd, &m, MSG_NOSIGNAL) < 0)
 		return fault_errno(f, errno, "send the request to custody-warden");
 	return 0;
 }
 
-int warden_channel_send(int fd, const struct warden_request *order, const int fds[WARDEN_FDS],
-			struct fault *f)
+int warden_channel_send(int fd, const struct warden_request *order, const int *fds, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf text = { 0 };
 	int r;
@@ -80,23 +80,23 @@ int warden_channel_send(int fd, const struct warden_request *order, const int fd
 	r = warden_request_write(order, &text, f);
 	if (r >= 0 && text.len >= WARDEN_REQUEST_MAX)
 		r = fault_set(f, E2BIG, "request to custody-warden is too long");
-	return r < 0 ? r : send_text(fd, &text, fds, f);
+	return r < 0 ? r : send_text(fd, &text, fds, warden_request_fds(order), f);
 }
 
 /* Stores all received descriptors, also if their number is wrong: the caller can still use the first. */
-static bool take_rights(const struct msghdr *m, int fds[WARDEN_FDS])
+static bool take_rights(const struct msghdr *m, int fds[WARDEN_FDS_MAX], size_t *ret_n)
 {
 	const struct cmsghdr *c = CMSG_FIRSTHDR(m);
-	size_t n;
 
 	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
 		return false;
-	n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-	memcpy(fds, CMSG_DATA(c), (n < WARDEN_FDS ? n : WARDEN_FDS) * sizeof(int));
-	return n == WARDEN_FDS && !(m->msg_flags & (MSG_TRUNC | MSG_CTRUNC));
+	/* The room for them has no more. */
+	*ret_n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	memcpy(fds, CMSG_DATA(c), *ret_n * sizeof(int));
+	return !(m->msg_flags & (MSG_TRUNC | MSG_CTRUNC));
 }
 
-int warden_channel_receive(int fd, struct warden_request *order, int fds[WARDEN_FDS], struct fault *f)
+int warden_channel_receive(int fd, struct warden_request *order, int fds[WARDEN_FDS_MAX], struct fault *f)
 {
 	char text[WARDEN_REQUEST_MAX];
 	struct iovec io = { text, sizeof(text) - 1 };
@@ -104,10 +104,11 @@ int warden_channel_receive(int fd, struct warden_request *order, int fds[WARDEN_
 	struct msghdr m = {
 		.msg_iov = &io, .msg_iovlen = 1, .msg_control = u.room, .msg_controllen = sizeof(u.room)
 	};
+	size_t n_fds = 0;
 	ssize_t n;
 	int r;
 
-	for (int i = 0; i < WARDEN_FDS; i++)
+	for (int i = 0; i < WARDEN_FDS_MAX; i++)
 		fds[i] = -EBADF;
 	do
 		n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
@@ -117,9 +118,11 @@ int warden_channel_receive(int fd, struct warden_request *order, int fds[WARDEN_
 		return 0;
 	if (n < 0)
 		return fault_errno(f, errno, "receive the request");
-	if (!take_rights(&m, fds))
+	if (!take_rights(&m, fds, &n_fds))
 		return fault_set(f, EPROTO, "request without its descriptors");
 	text[n] = '\0';
 	r = warden_request_parse(text, order, f);
-	return r < 0 ? r : 1;
+	if (r < 0)
+		return r;
+	return n_fds == warden_request_fds(order) ? 1 : fault_set(f, EPROTO, "request with other descriptors");
 }

@@ -57,9 +57,12 @@ static void map_governance(struct jmap *m, struct warden_request *o)
 static void map_order(struct jmap *m, struct warden_request *o)
 {
 	static const char *const levels[] = { "A", "B", "C", NULL };
+	static const char *const kinds[] = { "bundle", "engine", NULL };
 	const char *const lanes[] = { lane_name(LANE_SANDBOX), lane_name(LANE_PROD), NULL };
 	unsigned int lane = o->lane, level = (unsigned int)(o->level - 'A'), pid = (unsigned int)o->pid;
+	unsigned int kind = o->kind;
 
+	jmap_word(m, "kind", kinds, &kind);
 	map_session(m, o);
 	jmap_word(m, "lane", lanes, &lane);
 	jmap_string(m, "container", &o->container);
@@ -72,11 +75,22 @@ static void map_order(struct jmap *m, struct warden_request *o)
 	jmap_bool(m, "init", &o->init);
 	jmap_string(m, "profile", &o->profile);
 	map_governance(m, o);
+	jmap_bool(m, "tree", &o->tree);
+	jmap_bool(m, "upper", &o->upper);
+	jmap_bool(m, "once", &o->once);
+	jmap_bool(m, "isolate", &o->isolate);
+	jmap_uint(m, "layers", &o->layers, UINT32_MAX);
 	if (m->r < 0 || !m->reading)
 		return;
+	o->kind = (enum warden_kind)kind;
 	o->lane = (enum lane)lane;
 	o->level = (char)('A' + (char)level);
 	o->pid = (pid_t)pid;
+}
+
+size_t warden_request_fds(const struct warden_request *o)
+{
+	return WARDEN_FDS + (size_t)o->tree + (size_t)o->upper;
 }
 
 int warden_request_write(const struct warden_request *o, struct strbuf *out, struct fault *f)

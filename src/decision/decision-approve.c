@@ -57,7 +57,11 @@ int decision_approve(struct decision *d, const struct decision_question *q, stru
 	d->refused = "approval";
 	d->status = STATUS_UNAPPROVED;
 	d->query = (struct grant_query){
-		.digest = &d->digest, .level = d->verdict->level, .uid = geteuid(), .user = d->dirs->user
+		.digest = &d->digest,
+		.level = d->verdict->level,
+		.uid = geteuid(),
+		.user = d->dirs->user,
+		.once = q->once,
 	};
 	r = decision_open_approval(d, q->governance, d->run.profile, f);
 	if (r >= 0)

@@ -9,14 +9,19 @@
 int decision_verdict(const struct decision_question *q, const struct config *c, struct verdict **ret,
 		     struct fault *f)
 {
+	const struct policy_source of = { .subject = q->subject,
+					  .facts = q->facts,
+					  .governance = q->governance,
+					  .security = (enum security_profile)c->engine_security };
 	_cleanup_policy_input_ struct policy_input input = { 0 };
 	int r;
 
-	r = policy_input_build(q->subject, c, q->provenance, &input, f);
+	r = policy_input_build(&of, c, q->provenance, &input, f);
 	if (r < 0)
 		return r;
 	if (q->security < input.policy.security)
 		input.policy.security = q->security;
+	input.policy.unbounded_only = !q->subject && input.policy.security == SECURITY_OFF;
 	/* Taint still makes it worse. */
 	if (q->as_task && input.policy.intention < INTENTION_TASK)
 		input.policy.intention = INTENTION_TASK;

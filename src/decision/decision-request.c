@@ -11,9 +11,11 @@
 #define COMMAND_MAX 200 /* bytes, approximately */
 
 /* For lists; the approval card is drawn from the subject. */
-static int put_command(const struct decision *d, const struct subject *s, struct strbuf *out, struct fault *f)
+static int put_command(const struct decision *d, const struct decision_question *q, struct strbuf *out,
+		       struct fault *f)
 {
-	_cleanup_strv_ char **safe = redact_argv(s->argv, d->run.redact);
+	char *const *argv = q->subject ? q->subject->argv : q->argv;
+	_cleanup_strv_ char **safe = redact_argv(argv, d->run.redact);
 
 	for (char **word = safe; word && *word && out->len < COMMAND_MAX; word++) {
 		_cleanup_free_ char *plain = str_escape(*word);
@@ -38,7 +40,7 @@ static int file_request(const struct decision *d, const struct decision_question
 				   .user = d->dirs->user };
 	int r;
 
-	r = put_command(d, q->subject, &command, f);
+	r = put_command(d, q, &command, f);
 	request_put_alike(q->document, &alike);
 	if (r >= 0 && alike.broken)
 		r = fault_errno(f, ENOMEM, "request");

@@ -65,13 +65,16 @@ struct decision {
 
 /* The start to decide about; borrowed. Zero is the strictest value of SECURITY: callers set it. */
 struct decision_question {
-	const struct subject *subject;
-	const struct jdoc *document;	/* canonical, of SUBJECT */
+	const struct subject *subject; /* NULL: a container of an engine, with FACTS and ARGV instead */
+	const struct policy_facts *facts;
+	char *const *argv;
+	const struct jdoc *document;	/* canonical, of SUBJECT or of the container */
 	const struct digest *digest;	/* of DOCUMENT; NULL with --dry-run: the lane has no key yet */
 	char *const *provenance;	/* words of --provenance; NULL: none */
 	enum security_profile security; /* at least as strict as this; SECURITY_OFF: as configured */
 	const struct jdoc *governance;	/* section of the profile, NULL: none */
 	const char *exempt; /* "doctor": levels B and C pass, granted by it; NULL: an approval is required */
+	bool once;	    /* a grant counts for one start, however many uses it has */
 	bool standing;	    /* a standing approval may answer it: runs of this program, not bundles */
 	bool as_task; /* decision_verdict: the intention is at least a task's, as with a standing approval */
 	pid_t owner;  /* process that holds the reservation; 0: the caller */

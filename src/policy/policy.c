@@ -199,6 +199,16 @@ static int judge_invariants(struct verdict *v, const struct policy_facts *facts,
 	return r;
 }
 
+/* The same command may be another program at the next start. */
+static int judge_image(struct verdict *v, const struct policy_facts *facts, struct fault *f)
+{
+	if (!facts->image_unknown)
+		return 0;
+	raise_to(v, REVIEW_CONFIRM);
+	return add_reason(v, "image-unknown", NULL,
+			  "the image cannot be identified, so an approval is for one start only", f);
+}
+
 static int apply_rules(struct verdict *v, const struct policy_facts *facts, const struct command_class *c,
 		       bool *ret_denied, struct fault *f)
 {
@@ -238,10 +248,34 @@ static void set_level(struct verdict *v)
 	v->decision = v->level == 'A' ? DECISION_ALLOW : DECISION_ASK;
 }
 
+/* Steps 3 to 5, without the rules. */
+static int judge(struct verdict *v, const struct policy_facts *facts, const struct command_class *c,
+		 struct fault *f)
+{
+	bool ephemeral = is_ephemeral(facts);
+	/* Before the findings, of which there may be more than reasons fit. */
+	int r = judge_home(v, facts, f);
+
+	if (r == 0)
+		r = judge_image(v, facts, f);
+	if (r == 0)
+		r = add_findings(v, c, f);
+	if (r == 0 && v->axes.outcome != v->axes.raw_outcome)
+		r = add_reason(v, "confined", NULL, "effects are ephemeral: risk lowered by one level", f);
+	if (r == 0)
+		r = judge_reach(v, facts, c, f);
+	if (r == 0)
+		r = judge_invariants(v, facts, c, f);
+	if (r == 0)
+		raise_to(v, policy_table_review(v->axes.profile, v->axes.outcome, v->axes.intention,
+						v->axes.domain, ephemeral));
+	return r;
+}
+
 static int decide(struct verdict *v, const struct policy_facts *facts, const struct command_class *c,
 		  struct fault *f)
 {
-	bool ephemeral = is_ephemeral(facts), denied;
+	bool ephemeral = is_ephemeral(facts), denied = false;
 	int r;
 
 	v->axes.raw_outcome = raw_outcome_of(c, ephemeral);
@@ -252,21 +286,9 @@ static int decide(struct verdict *v, const struct policy_facts *facts, const str
 	v->axes.review = REVIEW_PASS;
 	if (is_unbounded(c, ephemeral))
 		v->axes.review = REVIEW_PIN;
-	/* Before the findings, of which there may be more than reasons fit. */
-	r = judge_home(v, facts, f);
+	r = facts->unbounded_only ? add_findings(v, c, f) : judge(v, facts, c, f);
 	if (r == 0)
-		r = add_findings(v, c, f);
-	if (r == 0 && v->axes.outcome != v->axes.raw_outcome)
-		r = add_reason(v, "confined", NULL, "effects are ephemeral: risk lowered by one level", f);
-	if (r == 0)
-		r = judge_reach(v, facts, c, f);
-	if (r == 0)
-		r = judge_invariants(v, facts, c, f);
-	if (r < 0)
-		return r;
-	raise_to(v, policy_table_review(v->axes.profile, v->axes.outcome, v->axes.intention, v->axes.domain,
-					ephemeral));
-	r = apply_rules(v, facts, c, &denied, f);
+		r = apply_rules(v, facts, c, &denied, f);
 	if (r < 0)
 		return r;
 	set_level(v);

@@ -137,7 +137,7 @@ static int capture_orphan(struct run_lost *l, const char *session, const struct 
 					  .session = session,
 					  .end = end,
 					  .tree = l->orphan->tree,
-					  .upper = -EBADF,
+					  .upper = l->orphan->upper,
 					  .scope = EVIDENCE_SCOPE_ALL,
 					  .why = l->orphan->why };
 

@@ -16,6 +16,7 @@
 #include "state/passwd.h"
 
 #define CONFIG_NAME "/custody.json"
+#define UID_MAP_MAX ((size_t)64 * 1024)
 
 static char *join(const char *dir, const char *rest)
 {
@@ -91,14 +92,42 @@ static void set_user(struct dirs *d)
 	d->run = xdg("XDG_RUNTIME_DIR", home, "/.local/state/custody/run", "/custody");
 }
 
+/* The id outside of the user namespace of UID; UID itself where the map cannot be read. */
+static uid_t find_outer(uid_t uid)
+{
+	_cleanup_close_ int fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
+	_cleanup_free_ char *text = NULL;
+	unsigned int inside, outside, count;
+	size_t len;
+
+	if (fd < 0 || fd_read_all(fd, UID_MAP_MAX, &text, &len, NULL) < 0)
+		return uid;
+	for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL)
+		if (sscanf(line, "%u %u %u", &inside, &outside, &count) == 3 && uid - inside < count)
+			return outside + (uid - inside);
+	return uid;
+}
+
+/*
+ * A user's engine calls its runtime as root of a user namespace.  The root directory then belongs to no id of the namespace;
+ * inside of a container with a namespace of its own it belongs to that container's root.
+ */
+static uid_t find_caller(void)
+{
+	struct stat st;
+
+	return geteuid() == 0 && stat("/", &st) == 0 && st.st_uid != 0 ? find_outer(0) : geteuid();
+}
+
 int dirs_load_lane(enum lane lane, struct dirs *ret, struct fault *f)
 {
-	_cleanup_dirs_ struct dirs d = { .rootless = geteuid() != 0, .lane = lane };
+	const uid_t caller = find_caller();
+	_cleanup_dirs_ struct dirs d = { .rootless = caller != 0, .lane = lane };
 	const char *root = getenv("CUSTODY_ROOT");
 
 	if (root && *root && root[0] != '/')
 		return fault_set(f, EINVAL, "CUSTODY_ROOT is '%s': it must be an absolute path", root);
-	if (find_user(geteuid(), &d) < 0)
+	if (find_user(caller, &d) < 0)
 		return fault_errno(f, ENOMEM, "directories");
 
 	if (root && *root)

@@ -9,7 +9,8 @@
 
 /*
  * Directories of custody: the table of docs/design/files.md. As root below /etc, /var/lib and /run, as a user
- * below the XDG directories; CUSTODY_ROOT=DIR moves all of them below DIR. Nothing is created here.
+ * below the XDG directories, also as root of a user namespace of a user; CUSTODY_ROOT=DIR moves all of them below DIR.
+ * Nothing is created here.
  */
 struct dirs {
 	bool rootless;

@@ -56,7 +56,9 @@ static int take_evidence(const struct container_watch *w, const struct exit_verd
 				    .started_us = w->began_us,
 				    .tree = w->held.tree,
 				    .upper = w->held.upper,
-				    .why = "custody-hook did not pass the worktree descriptors" };
+				    .why = w->request.kind == WARDEN_ENGINE
+						   ? "the worktree could not be opened at create"
+						   : "custody-hook did not pass the worktree descriptors" };
 	struct profile p = { 0 };
 	int r;
 

@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "container/container-note.h"
 #include "container/warden-channel.h"
+#include "warden/container-engine.h"
 #include "warden/pidfd-status.h"
 
 #define REFUSED_MS 2000 /* how long a refused init may take to report it and exit */
@@ -86,6 +87,13 @@ static void after_start(struct container_watch *w)
 	write_note(w);
 }
 
+void container_watch_start(struct container_watch *w)
+{
+	on_start(w);
+	if (!w->denied)
+		after_start(w);
+}
+
 static void on_ready(struct container_watch *w)
 {
 	on_start(w);
@@ -118,28 +126,50 @@ static void on_exit_of_first(struct container_watch *w)
 	w->ended = true;
 }
 
+static void step_bundle(struct container_watch *w, const struct pollfd *p)
+{
+	if (p[2].revents)
+		receive_worktree(w);
+	if (p[0].revents)
+		container_gate_accept(&w->gate, WARDEN_PIDFD, w->request.pid);
+	if (p[1].revents && container_gate_is_ready(&w->gate))
+		on_ready(w);
+}
+
+#define OWN 2 /* descriptors before those of the kind */
+
+/* Fills P; returns their number. */
+static nfds_t wait_for(const struct container_watch *w, struct pollfd p[OWN + CONTAINER_CALL_POLLS])
+{
+	p[0] = (struct pollfd){ .fd = WARDEN_PIDFD, .events = POLLIN };
+	p[1] = (struct pollfd){ .fd = w->oom.event, .events = oom_watch_events(&w->oom) };
+	p += OWN;
+	if (w->request.kind == WARDEN_ENGINE) {
+		container_call_poll(&w->call, p);
+		return OWN + CONTAINER_CALL_POLLS;
+	}
+	p[0] = (struct pollfd){ .fd = w->gate.listener, .events = POLLIN };
+	p[1] = (struct pollfd){ .fd = w->gate.peer, .events = POLLIN };
+	p[2] = (struct pollfd){ .fd = w->held.tree < 0 ? WARDEN_HANDOVER : -1, .events = POLLIN };
+	return OWN + 3;
+}
+
 static void supervise(struct container_watch *w)
 {
 	while (!w->ended) {
-		struct pollfd p[] = { { .fd = WARDEN_PIDFD, .events = POLLIN },
-				      { .fd = w->gate.listener, .events = POLLIN },
-				      { .fd = w->gate.peer, .events = POLLIN },
-				      { .fd = w->held.tree < 0 ? WARDEN_HANDOVER : -1, .events = POLLIN },
-				      { .fd = w->oom.event, .events = oom_watch_events(&w->oom) } };
-		int r = poll(p, 5, next_due(w));
+		struct pollfd p[OWN + CONTAINER_CALL_POLLS];
+		int r = poll(p, wait_for(w, p), next_due(w));
 
 		if (r < 0 && errno != EINTR)
 			return;
 		if (r == 0 && w->denied)
 			kill_container();
-		if (r > 0 && p[3].revents)
-			receive_worktree(w);
-		if (r > 0 && p[4].revents)
-			oom_watch_read(&w->oom);
 		if (r > 0 && p[1].revents)
-			container_gate_accept(&w->gate, WARDEN_PIDFD, w->request.pid);
-		if (r > 0 && p[2].revents && container_gate_is_ready(&w->gate))
-			on_ready(w);
+			oom_watch_read(&w->oom);
+		if (r > 0 && w->request.kind == WARDEN_ENGINE)
+			container_call_step(&w->call, p + OWN, container_engine_answer, w);
+		else if (r > 0)
+			step_bundle(w, p + OWN);
 		if (r > 0 && p[0].revents)
 			on_exit_of_first(w);
 	}
@@ -161,14 +191,16 @@ int container_watch_run(struct container_watch *w, struct fault *f)
 {
 	int r;
 
-	r = warden_backup_start(&w->backup, &w->request, f);
+	if (w->request.kind == WARDEN_ENGINE)
+		container_engine_begin(w);
+	r = warden_backup_start(&w->backup, &w->request, &w->held, f);
 	if (r >= 0)
 		r = open_places(w, f);
 	if (r < 0)
 		return r;
 	/* Runtimes have moved it into its cgroup by now; if one has not, it is opened again at the start. */
 	oom_watch_open(&w->oom, w->request.pid, true);
-	if (!w->request.init)
+	if (w->request.kind == WARDEN_BUNDLE && !w->request.init)
 		r = start_without_init(w, f);
 	/* The hook has its answer, or needs none. */
 	(void)close(WARDEN_CHANNEL);
@@ -186,6 +218,7 @@ void container_watch_done(struct container_watch *w)
 	warden_request_done(&w->request);
 	warden_held_done(&w->held);
 	container_gate_done(&w->gate);
+	container_call_done(&w->call);
 	fault_done(&w->why);
 	oom_watch_done(&w->oom);
 }

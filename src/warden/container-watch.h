@@ -7,6 +7,7 @@
 #include "container/warden-request.h"
 #include "decision/decision.h"
 #include "state/dirs.h"
+#include "warden/container-call.h"
 #include "warden/container-gate.h"
 #include "warden/warden-backup.h"
 
@@ -20,6 +21,9 @@
  *	end		the pidfd becomes readable: evidence if the end is abnormal, the end record, exit.json
  *
  * A start that cannot be recorded must not happen: init is refused, and killed if it does not exit.
+ *
+ * A container of an engine has no handover and no gate: the worktree came with the request, and custody-runtime asks before it
+ * releases the process (container-engine.h).
  */
 struct container_watch {
 	struct warden_request request;
@@ -30,6 +34,7 @@ struct container_watch {
 	struct warden_backup backup;
 	struct oom_watch oom;
 	struct container_gate gate;
+	struct container_call call;
 	bool started;	 /* the start is recorded: from here on an end, not a refusal */
 	bool unreleased; /* started, but init had exited: the command never ran */
 	bool denied, ended;
@@ -44,11 +49,15 @@ struct container_watch {
 				   .held = WARDEN_HELD_NONE,     \
 				   .backup = WARDEN_BACKUP_NONE, \
 				   .gate = CONTAINER_GATE_NONE,  \
+				   .call = CONTAINER_CALL_NONE,  \
 				   .oom = OOM_WATCH_NONE })
 
 /* From the request to exit.json; the descriptors of container/warden-request.h are in place. */
 int container_watch_run(struct container_watch *w, struct fault *f) _must_check_;
 void container_watch_done(struct container_watch *w);
+
+/* The command is about to run: consumes the grant and records the start.  Else W->denied, and WHY has the reason. */
+void container_watch_start(struct container_watch *w);
 
 /* The container exited: evidence, record, exit.json. */
 int container_end_record(struct container_watch *w, struct fault *f) _must_check_;

@@ -31,6 +31,8 @@ libcore_a_SOURCES += \
 # custody-warden: supervises a container that another runtime runs.  Static: it is started once per container.
 pkglibexec_PROGRAMS += custody-warden
 custody_warden_SOURCES = src/warden/warden-main.c \
+	src/warden/container-call.c src/warden/container-call.h \
+	src/warden/container-engine.c src/warden/container-engine.h \
 	src/warden/container-end.c src/warden/container-watch.c src/warden/container-watch.h \
 	src/warden/container-gate.c src/warden/container-gate.h \
 	src/warden/warden-exit.c src/warden/warden-exit.h \

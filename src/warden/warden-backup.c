@@ -86,11 +86,9 @@ static int take_over(const struct warden_request *rq, const struct warden_held *
 	return r;
 }
 
-static _Noreturn void wait_and_replace(int fd, const struct warden_request *rq)
+static _Noreturn void wait_and_replace(int fd, const struct warden_request *rq, struct warden_held held)
 {
-	_cleanup_warden_held_ struct warden_held held = WARDEN_HELD_NONE;
-
-	/* Both belong to the first process, whose exit closes them. */
+	/* Both belong to the first process, whose exit closes them.  WARDEN_CALL has the same number. */
 	(void)close(WARDEN_HANDOVER);
 	(void)close(WARDEN_CHANNEL);
 	if (!wait_end(fd, &held))
@@ -98,7 +96,8 @@ static _Noreturn void wait_and_replace(int fd, const struct warden_request *rq)
 	_exit(0);
 }
 
-int warden_backup_start(struct warden_backup *k, const struct warden_request *rq, struct fault *f)
+int warden_backup_start(struct warden_backup *k, const struct warden_request *rq,
+			const struct warden_held *held, struct fault *f)
 {
 	int fd[2];
 	pid_t pid;
@@ -108,7 +107,7 @@ int warden_backup_start(struct warden_backup *k, const struct warden_request *rq
 	pid = fork();
 	if (pid == 0) {
 		(void)fd_close(fd[0]);
-		wait_and_replace(fd[1], rq);
+		wait_and_replace(fd[1], rq, *held);
 	}
 	(void)fd_close(fd[1]);
 	if (pid < 0) {

@@ -17,9 +17,9 @@ struct warden_backup {
 };
 #define WARDEN_BACKUP_NONE ((struct warden_backup){ .fd = -EBADF })
 
-/* Forks; the child does not return. */
+/* Forks; the child does not return.  HELD: descriptors that are there already; borrowed. */
 int warden_backup_start(struct warden_backup *k, const struct warden_request *rq,
-			struct fault *f) _must_check_;
+			const struct warden_held *held, struct fault *f) _must_check_;
 void warden_backup_hold(struct warden_backup *k,
 			const struct warden_held *h); /* passes the descriptors to it */
 void warden_backup_end(struct warden_backup *k);      /* the end is recorded: it exits */

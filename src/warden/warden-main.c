@@ -15,7 +15,7 @@
 #include "container/warden-channel.h"
 #include "warden/container-watch.h"
 
-/* custody-warden: executed by `custody-hook approve` with one socket, over which its request comes. */
+/* custody-warden: executed by `custody-hook approve` or custody-runtime with one socket, over which its request comes. */
 
 /* Drop inherited pipes and the controlling terminal. */
 static int detach(struct fault *f)
@@ -33,12 +33,14 @@ static int detach(struct fault *f)
 }
 
 /* Received in one message with nothing else open: their numbers are fixed. */
-static int require_places(const int fds[WARDEN_FDS], struct fault *f)
+static int require_places(const struct warden_request *rq, const int fds[WARDEN_FDS_MAX], struct fault *f)
 {
-	for (int i = 0; i < WARDEN_FDS; i++)
-		if (fds[i] != WARDEN_PIDFD + i)
-			return fault_set(f, EPROTO, "descriptor %d was received as %d", WARDEN_PIDFD + i,
-					 fds[i]);
+	for (int i = 0; i < (int)warden_request_fds(rq); i++) {
+		int place = i < WARDEN_FDS ? WARDEN_PIDFD + i : WARDEN_TREE + i - WARDEN_FDS;
+
+		if (fds[i] != place)
+			return fault_set(f, EPROTO, "descriptor %d was received as %d", place, fds[i]);
+	}
 	return 0;
 }
 
@@ -46,10 +48,12 @@ static int require_places(const int fds[WARDEN_FDS], struct fault *f)
  * A failure has no reader.  Recovery finds the claim; the container must not go on.  The session is unlocked before the
  * kill: a caller that waits for the container must not find it locked by an exiting process.
  */
-static void abandon(struct container_watch *w, const int fds[WARDEN_FDS])
+static void abandon(struct container_watch *w, const int fds[WARDEN_FDS_MAX])
 {
 	w->decision.claim.fd = -EBADF;
-	for (int i = 1; i < WARDEN_FDS; i++)
+	w->held = WARDEN_HELD_NONE;
+	w->call.listener = -EBADF;
+	for (int i = 1; i < WARDEN_FDS_MAX; i++)
 		(void)fd_close(fds[i]);
 	(void)syscall(SYS_pidfd_send_signal, fds[0], SIGKILL, NULL, 0);
 }
@@ -57,16 +61,16 @@ static void abandon(struct container_watch *w, const int fds[WARDEN_FDS])
 /* Once the request is sent the container may run. */
 static int serve(struct container_watch *w, struct fault *f)
 {
-	int fds[WARDEN_FDS], r;
+	int fds[WARDEN_FDS_MAX], r;
 
 	r = warden_channel_receive(WARDEN_CHANNEL, &w->request, fds, f);
-	/* Up to here the hook had precedence (oci/hook/hook-warden.c). */
+	/* Up to here the hook had precedence (container/warden-start.c). */
 	if (sched_getscheduler(0) == SCHED_BATCH)
 		(void)sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ 0 });
 	if (r == 0)
 		return 0;
 	if (r > 0)
-		r = require_places(fds, f);
+		r = require_places(&w->request, fds, f);
 	if (r >= 0)
 		r = container_watch_run(w, f);
 	if (r < 0 && !w->ended)

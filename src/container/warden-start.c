@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "oci/hook/hook-warden.h"
+#include "container/warden-start.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +15,7 @@
 #include "container/warden-channel.h"
 
 #define STACK ((size_t)16 * 1024)
+#define FDS_MAX 4096
 #define READY_MS 10000 /* a program that does not report ready by then is not custody-warden */
 
 extern char **environ;
@@ -20,6 +23,18 @@ extern char **environ;
 static bool keep_channel(int fd)
 {
 	return fd == WARDEN_CHANNEL ? fcntl(fd, F_SETFD, 0) == 0 : dup2(fd, WARDEN_CHANNEL) == WARDEN_CHANNEL;
+}
+
+/* An engine passes descriptors of its own, some of them for the container. */
+static void drop_others(void)
+{
+	if (syscall(SYS_close_range, STDERR_FILENO + 1, WARDEN_CHANNEL - 1, 0) == 0 &&
+	    syscall(SYS_close_range, WARDEN_CHANNEL + 1, UINT_MAX, 0) == 0)
+		return;
+	/* Kernels before 5.9. */
+	for (int fd = STDERR_FILENO + 1; fd < FDS_MAX; fd++)
+		if (fd != WARDEN_CHANNEL)
+			(void)close(fd);
 }
 
 /*
@@ -31,11 +46,13 @@ static bool keep_channel(int fd)
  */
 static int become_warden(void *arg)
 {
-	const struct hook_warden *w = arg;
+	const struct warden_start *w = arg;
 	char *argv[] = { (char *)"custody-warden", NULL };
 
-	if (keep_channel(w->far))
+	if (keep_channel(w->far)) {
+		drop_others();
 		(void)execve(w->program, argv, environ);
+	}
 	_exit(1);
 }
 
@@ -44,7 +61,7 @@ static int become_warden(void *arg)
  * that created or woke it, on the same processor: 0.5 ms at its start, 0.25 ms at its request.  It does not do so for a
  * SCHED_BATCH process; the warden returns to SCHED_OTHER when it has its request.
  */
-static pid_t clone_batch(struct hook_warden *w)
+static pid_t clone_batch(struct warden_start *w)
 {
 	const struct sched_param none = { 0 };
 	const bool usual = sched_getscheduler(0) == SCHED_OTHER;
@@ -58,7 +75,7 @@ static pid_t clone_batch(struct hook_warden *w)
 	return pid;
 }
 
-static int start(struct hook_warden *w, struct fault *f)
+static int start(struct warden_start *w, struct fault *f)
 {
 	int pair[2], r = 0;
 
@@ -78,7 +95,7 @@ static int start(struct hook_warden *w, struct fault *f)
 	return r;
 }
 
-int hook_warden_start(struct hook_warden *w, const char *libexec, struct fault *f)
+int warden_start_begin(struct warden_start *w, const char *libexec, struct fault *f)
 {
 	w->program = path_join(libexec, "custody-warden");
 	if (!w->program)
@@ -88,7 +105,7 @@ int hook_warden_start(struct hook_warden *w, const char *libexec, struct fault *
 	return start(w, f);
 }
 
-static void forget(struct hook_warden *w)
+static void forget(struct warden_start *w)
 {
 	w->channel = fd_close(w->channel);
 	w->pid = -1;
@@ -97,7 +114,7 @@ static void forget(struct hook_warden *w)
 	w->program = w->stack = NULL;
 }
 
-int hook_warden_require(struct hook_warden *w, struct fault *f)
+int warden_start_require(struct warden_start *w, struct fault *f)
 {
 	int r = w->ready ? 0 : warden_channel_wait_ready(w->channel, READY_MS, f);
 
@@ -106,18 +123,18 @@ int hook_warden_require(struct hook_warden *w, struct fault *f)
 		     : 0;
 }
 
-int hook_warden_release(struct hook_warden *w, const struct warden_request *rq, const int fds[WARDEN_FDS],
+int warden_start_release(struct warden_start *w, const struct warden_request *rq, const int *fds,
 			struct fault *f)
 {
 	int r;
 
-	r = hook_warden_require(w, f);
+	r = warden_start_require(w, f);
 	if (r >= 0)
 		r = warden_channel_send(w->channel, rq, fds, f);
 	if (r < 0)
 		return r;
 	/* Without init nothing else keeps the container from running before its start is recorded. */
-	if (!rq->init)
+	if (rq->kind == WARDEN_BUNDLE && !rq->init)
 		r = fault_wrap(f, warden_channel_wait_ready(w->channel, READY_MS, f),
 			       "not started: custody-warden could not record the start ('custody ledger "
 			       "show' has the "
@@ -126,7 +143,7 @@ int hook_warden_release(struct hook_warden *w, const struct warden_request *rq, 
 	return r;
 }
 
-void hook_warden_done(struct hook_warden *w)
+void warden_start_done(struct warden_start *w)
 {
 	/* It has no request, so nothing is left undone.  A child reparented to crun would hide the exit of its hook. */
 	if (w->pid > 0) {

@@ -13,7 +13,7 @@
  * reservation belongs to a process that lives as long as the session, and early, because its start takes time.  Until it
  * gets its request it waits, and it exits with the hook.
  */
-struct hook_warden {
+struct warden_start {
 	pid_t pid;
 	int channel; /* to it, container/warden-channel.h */
 	/* Used by the child until exec: */
@@ -22,19 +22,19 @@ struct hook_warden {
 	char *stack;
 	bool ready;
 };
-#define HOOK_WARDEN_NONE ((struct hook_warden){ .pid = -1, .channel = -EBADF })
+#define WARDEN_START_NONE ((struct warden_start){ .pid = -1, .channel = -EBADF })
 
 /* Returns while it is still being executed. */
-int hook_warden_start(struct hook_warden *w, const char *libexec, struct fault *f) _must_check_;
+int warden_start_begin(struct warden_start *w, const char *libexec, struct fault *f) _must_check_;
 
-int hook_warden_require(struct hook_warden *w,
+int warden_start_require(struct warden_start *w,
 			struct fault *f) _must_check_; /* waits until it reports ready */
 
 /*
  * The request is sent to a warden that has reported ready.  From then on it is independent of the hook: PID is -1, also if
  * it then fails to record the start of a container without init; it records that refusal itself.
  */
-int hook_warden_release(struct hook_warden *w, const struct warden_request *rq, const int fds[WARDEN_FDS],
+int warden_start_release(struct warden_start *w, const struct warden_request *rq, const int *fds,
 			struct fault *f) _must_check_;
 
-void hook_warden_done(struct hook_warden *w); /* one that was not released is killed and reaped */
+void warden_start_done(struct warden_start *w); /* one that was not released is killed and reaped */
