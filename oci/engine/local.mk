@@ -1,4 +1,4 @@
-# oci/engine: config.json of an engine: merge, subject, facts
+# oci/engine: containers of podman, docker and containerd: merge, subject, facts, gate
 # With the part of oci/seccomp that it needs: custody-runtime-systemd does not link liboci.a.
 libengine_a_SOURCES += \
 	oci/engine/engine-annotation.c oci/engine/engine-annotation.h \
@@ -7,8 +7,11 @@ libengine_a_SOURCES += \
 	oci/engine/engine-doc.c \
 	oci/engine/engine-docker.c oci/engine/engine-docker.h \
 	oci/engine/engine-document.c oci/engine/engine-document.h \
+	oci/engine/engine-end.c oci/engine/engine-end.h \
 	oci/engine/engine-facts.c oci/engine/engine-facts.h \
 	oci/engine/engine-field.c oci/engine/engine-field.h \
+	oci/engine/engine-gate.c oci/engine/engine-gate.h oci/engine/engine-gate-impl.h \
+	oci/engine/engine-gate-profile.c \
 	oci/engine/engine-image.c oci/engine/engine-image.h \
 	oci/engine/engine-impl.h \
 	oci/engine/engine-made.c oci/engine/engine-made.h \
@@ -20,11 +23,14 @@ libengine_a_SOURCES += \
 	oci/engine/engine-pause.c oci/engine/engine-pause.h \
 	oci/engine/engine-profile.c \
 	oci/engine/engine-program.c \
+	oci/engine/engine-record.c oci/engine/engine-record.h \
 	oci/engine/engine-resource.c \
 	oci/engine/engine-seccomp-args.c oci/engine/engine-seccomp-args.h \
 	oci/engine/engine-seccomp-call.c oci/engine/engine-seccomp-call.h \
 	oci/engine/engine-seccomp.c \
 	oci/engine/engine-sign.c oci/engine/engine-sign.h \
+	oci/engine/engine-start.c oci/engine/engine-start.h \
+	oci/engine/engine-supervise.c \
 	oci/engine/engine-sysctl.c oci/engine/engine-sysctl.h \
 	oci/engine/engine.c oci/engine/engine.h \
 	$(seccomp_filter)

@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "oci/runtime/runtime-govern.h"
 #include "oci/runtime/runtime-signal.h"
 #include "oci/runtime/runtime-verbs.h"
 
 int runtime_verb_start(struct runtime_job *job, struct fault *f)
 {
-	return runtime_start(&job->call, f);
+	return runtime_start_governed(job, f);
 }
 
 int runtime_verb_pause(struct runtime_job *job, struct fault *f)
@@ -70,7 +71,7 @@ static int delete_one(const struct runtime_call *c, const void *arg, struct faul
 		(void)!runtime_kill(c, "KILL", false, NULL);
 		(void)!runtime_resume(c, NULL);
 	}
-	return runtime_delete(c, force, f);
+	return runtime_delete_governed(c, force, f);
 }
 
 /* --regex: all matching containers; a failure is reported at once and does not stop the others. */

@@ -12,7 +12,9 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "oci/engine/engine-gate.h"
 #include "oci/runtime/runtime-config.h"
+#include "oci/runtime/runtime-govern.h"
 #include "oci/runtime/runtime-guard.h"
 #include "oci/runtime/runtime-record.h"
 #include "oci/runtime/runtime-root.h"
@@ -96,28 +98,69 @@ static int prepare(struct runtime_job *job, struct bundle *b, struct fault *f)
 }
 
 /* Without a record later calls could not handle the container: delete it. */
-static int record(const struct runtime_job *job, const struct bundle *b, struct fault *f)
+static int record(const struct runtime_job *job, const struct bundle *b, struct jdoc *governed,
+		  struct fault *f)
 {
-	int r = runtime_record_write(job->root, job->call.id, b->config_path, f);
+	int r = runtime_record_write(job->root, job->call.id, b->config_path, governed, f);
 
 	if (r < 0)
 		(void)!runtime_delete(&job->call, true, NULL);
 	return r;
 }
 
-static int create(struct runtime_job *job, struct bundle *b, struct fault *f)
+/* Decides; *RET_GATE NULL: the container is not governed. */
+static int decide(struct runtime_job *job, const struct bundle *b, struct engine_gate **ret_gate,
+		  struct fault *f)
 {
-	int r = runtime_create(&job->call, b->config.text, f);
+	const struct engine_call call = { .id = job->call.id,
+					  .bundle = b->path,
+					  .text = b->config.text,
+					  .len = strlen(b->config.text),
+					  .profile = job->options->profile,
+					  .lane = job->options->lane,
+					  .allow_prod = job->options->allow_prod,
+					  .argv = job->argv,
+					  .preserved = (unsigned int)job->call.preserve_fds };
 
-	return r < 0 ? r : record(job, b, f);
+	return engine_gate_open(&call, ret_gate, f);
+}
+
+static int create_governed(struct runtime_job *job, struct bundle *b, struct engine_gate *gate,
+			   struct fault *f)
+{
+	int r = runtime_create_apart(job, engine_gate_text(gate), f);
+	_cleanup_entry_ struct runtime_entry entry = { 0 };
+
+	if (r < 0)
+		return engine_gate_refuse(gate, r, f);
+	r = runtime_entry_load(&job->call, &entry, f);
+	if (r >= 0)
+		r = engine_gate_hand_over(gate, entry.pid, f);
+	if (r >= 0)
+		return record(job, b, engine_gate_record(gate), f);
+	(void)!runtime_delete(&job->call, true, NULL);
+	return engine_gate_refuse(gate, r, f);
+}
+
+static int create(struct runtime_job *job, struct bundle *b, struct engine_gate *gate, struct fault *f)
+{
+	int r;
+
+	if (gate)
+		return create_governed(job, b, gate, f);
+	r = runtime_create(&job->call, b->config.text, f);
+	return r < 0 ? r : record(job, b, NULL, f);
 }
 
 int runtime_verb_create(struct runtime_job *job, struct fault *f)
 {
+	_cleanup_engine_gate_ struct engine_gate *gate = NULL;
 	_cleanup_bundle_ struct bundle b = { 0 };
 	int r = prepare(job, &b, f);
 
-	return r < 0 ? r : create(job, &b, f);
+	if (r >= 0)
+		r = decide(job, &b, &gate, f);
+	return r < 0 ? r : create(job, &b, gate, f);
 }
 
 /*
@@ -142,33 +185,58 @@ static int wait_for_exit(pid_t pid)
 	}
 }
 
-static int run_and_keep(struct runtime_job *job, struct bundle *b, struct fault *f)
+static int run_and_keep(struct runtime_job *job, struct bundle *b, struct engine_gate *gate, struct fault *f)
 {
 	_cleanup_entry_ struct runtime_entry entry = { 0 };
+	sigset_t all;
 	int r;
 
 	/* With a user namespace the container's first process is a grandchild, not a child. */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		return fault_errno(f, errno, "become the subreaper of the container");
-	r = create(job, b, f);
+	r = create(job, b, gate, f);
 	if (r == 0)
 		r = runtime_entry_load(&job->call, &entry, f);
+	/* A governed container was created by a child. */
+	(void)sigfillset(&all);
+	(void)sigprocmask(SIG_BLOCK, &all, NULL);
 	if (r == 0)
-		r = runtime_start(&job->call, f);
+		r = gate ? runtime_start_governed(job, f) : runtime_start(&job->call, f);
 	return r < 0 ? r : wait_for_exit(entry.pid);
+}
+
+/* libcrun's run would start it before the warden knows it. */
+static int run_governed(struct runtime_job *job, struct bundle *b, struct engine_gate *gate, struct fault *f)
+{
+	int status = 0, r;
+
+	if (job->options->detach) {
+		r = create(job, b, gate, f);
+		return r < 0 ? r : runtime_start_governed(job, f);
+	}
+	status = run_and_keep(job, b, gate, f);
+	if (job->options->keep)
+		return status;
+	r = runtime_delete_governed(&job->call, true, status < 0 ? NULL : f);
+	return status < 0 ? status : r < 0 ? r : status;
 }
 
 int runtime_verb_run(struct runtime_job *job, struct fault *f)
 {
+	_cleanup_engine_gate_ struct engine_gate *gate = NULL;
 	_cleanup_bundle_ struct bundle b = { 0 };
 	int status = 0, r = prepare(job, &b, f);
 
+	if (r >= 0)
+		r = decide(job, &b, &gate, f);
 	if (r < 0)
 		return r;
+	if (gate)
+		return run_governed(job, &b, gate, f);
 	if (job->options->keep && !job->options->detach)
-		return run_and_keep(job, &b, f);
+		return run_and_keep(job, &b, NULL, f);
 	r = runtime_run(&job->call, b.config.text, &status, f);
 	if (r == 0 && job->options->detach)
-		r = record(job, &b, f);
+		r = record(job, &b, NULL, f);
 	return r < 0 ? r : status;
 }

@@ -70,6 +70,8 @@ struct runtime_options {
 	const char *root;
 	const char *log, *log_format, *log_level;
 	const char *cgroup_manager;
+	const char *profile, *lane;
+	bool allow_prod;
 	bool debug, systemd_cgroup;
 
 	const char *bundle, *config, *console_socket, *pid_file, *notify_socket;

@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "base/path.h"
 
-static struct jdoc *make_record(const char *id, const char *config)
+static struct jdoc *make_record(const char *id, const char *config, struct jdoc *governed)
 {
 	struct jdoc *d = jdoc_new_object();
 	const char *custody_root = getenv("CUSTODY_ROOT");
@@ -24,15 +24,18 @@ static struct jdoc *make_record(const char *id, const char *config)
 	jdoc_set_string(d, "id", id);
 	jdoc_set_string(d, "created", now);
 	jdoc_set_string(d, "config", config);
-	jdoc_set_string(d, "lane", "sandbox");
+	jdoc_set_string(d, "lane", governed ? jdoc_get_string(governed, "lane") : "sandbox");
 	if (custody_root && *custody_root)
 		jdoc_set_string(d, "custody_root", custody_root);
+	if (governed)
+		jdoc_set(d, "governed", governed);
 	return d;
 }
 
-int runtime_record_write(const char *root, const char *id, const char *config, struct fault *f)
+int runtime_record_write(const char *root, const char *id, const char *config, struct jdoc *governed,
+			 struct fault *f)
 {
-	_cleanup_jdoc_ struct jdoc *d = make_record(id, config);
+	_cleanup_jdoc_ struct jdoc *d = make_record(id, config, governed);
 	_cleanup_free_ char *dir = path_join(root, id);
 	_cleanup_strbuf_ struct strbuf text = { 0 };
 	_cleanup_close_ int dirfd = -EBADF, fd = -EBADF;

@@ -14,18 +14,22 @@
  * A worktree of "/" is the container's root.  Then only what changed is of interest, the upper, never the whole image.
  */
 struct container_tree {
-	struct warden_held held; /* UPPER is that of the root's overlay: changes of WORK are below it, at the same path */
+	struct warden_held
+		held; /* UPPER is that of the root's overlay: changes of WORK are below it, at the same path */
 	enum profile_workspace mode;
 };
-#define CONTAINER_TREE_NONE ((struct container_tree){ .held = WARDEN_HELD_NONE, .mode = PROFILE_WORKSPACE_RW })
+#define CONTAINER_TREE_NONE \
+	((struct container_tree){ .held = WARDEN_HELD_NONE, .mode = PROFILE_WORKSPACE_RW })
 
 /*
  * PID: the container's first process, pinned by the caller's pidfd.  WORK is a path inside.  0 without descriptors: the
  * changes of a root cannot be told from the image (CONTAINER_TREE_NO_UPPER).  Negative: WORK cannot be opened.
  */
-int container_tree_open(pid_t pid, const char *work, struct container_tree *ret, struct fault *f) _must_check_;
-#define CONTAINER_TREE_NO_UPPER                                                                                  \
-	"the worktree is the container's root, which is no overlay: its changes cannot be told from the image; to " \
+int container_tree_open(pid_t pid, const char *work, struct container_tree *ret,
+			struct fault *f) _must_check_;
+#define CONTAINER_TREE_NO_UPPER                                                                           \
+	"the worktree is the container's root, which is no overlay: its changes cannot be told from the " \
+	"image; to "                                                                                      \
 	"keep a directory, set the annotation custody.worktree"
 
 /* The directory with the changes of WORK in the root's UPPER; -ENOENT: nothing was changed there. */

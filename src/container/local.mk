@@ -1,5 +1,6 @@
 # container: containers that another runtime runs: info, note, evidence, lost
 libcore_a_SOURCES += \
+	src/container/container-audit.c src/container/container-audit.h \
 	src/container/container-evidence.c src/container/container-evidence.h \
 	src/container/container-info.c src/container/container-info.h \
 	src/container/container-lost.c src/container/container-lost.h \

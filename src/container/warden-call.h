@@ -51,7 +51,8 @@ int warden_call_connect(const char *path, struct fault *f) _must_check_;
 int warden_call_send(int fd, const struct warden_call *m, const int fds[WARDEN_CALL_FDS],
 		     struct fault *f) _must_check_;
 /* 1: received; 0: end of file; -EAGAIN: nothing yet.  FDS are the caller's in any case, -EBADF: none came. */
-int warden_call_receive(int fd, struct warden_call *ret, int fds[WARDEN_CALL_FDS], struct fault *f) _must_check_;
+int warden_call_receive(int fd, struct warden_call *ret, int fds[WARDEN_CALL_FDS],
+			struct fault *f) _must_check_;
 
 /* Sends M and waits for the answer: a refusal is -EACCES with the warden's reason. */
 int warden_call_ask(int fd, const struct warden_call *m, const int fds[WARDEN_CALL_FDS],

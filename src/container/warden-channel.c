@@ -124,5 +124,6 @@ int warden_channel_receive(int fd, struct warden_request *order, int fds[WARDEN_
 	r = warden_request_parse(text, order, f);
 	if (r < 0)
 		return r;
-	return n_fds == warden_request_fds(order) ? 1 : fault_set(f, EPROTO, "request with other descriptors");
+	return n_fds == warden_request_fds(order) ? 1
+						  : fault_set(f, EPROTO, "request with other descriptors");
 }

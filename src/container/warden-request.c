@@ -80,6 +80,8 @@ static void map_order(struct jmap *m, struct warden_request *o)
 	jmap_bool(m, "once", &o->once);
 	jmap_bool(m, "isolate", &o->isolate);
 	jmap_uint(m, "layers", &o->layers, UINT32_MAX);
+	jmap_uint(m, "optional", &o->optional, UINT32_MAX);
+	jmap_uint(m, "preserved", &o->preserved, INT_MAX);
 	if (m->r < 0 || !m->reading)
 		return;
 	o->kind = (enum warden_kind)kind;

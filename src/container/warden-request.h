@@ -52,7 +52,8 @@ struct warden_request {
 	bool tree, upper; /* these descriptors follow */
 	bool once;	  /* of the grant, decision/decision.h */
 	bool isolate;	  /* LAYERS are to be proven */
-	uint32_t layers;  /* LAYER_BIT()s */
+	uint32_t layers, optional; /* LAYER_BIT()s; of OPTIONAL, missing ones do not refuse */
+	unsigned int preserved;	   /* descriptors from 3 that the engine passes to it */
 };
 
 /* Number of descriptors that follow it. */

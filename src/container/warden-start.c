@@ -124,7 +124,7 @@ int warden_start_require(struct warden_start *w, struct fault *f)
 }
 
 int warden_start_release(struct warden_start *w, const struct warden_request *rq, const int *fds,
-			struct fault *f)
+			 struct fault *f)
 {
 	int r;
 

@@ -28,13 +28,13 @@ struct warden_start {
 int warden_start_begin(struct warden_start *w, const char *libexec, struct fault *f) _must_check_;
 
 int warden_start_require(struct warden_start *w,
-			struct fault *f) _must_check_; /* waits until it reports ready */
+			 struct fault *f) _must_check_; /* waits until it reports ready */
 
 /*
  * The request is sent to a warden that has reported ready.  From then on it is independent of the hook: PID is -1, also if
  * it then fails to record the start of a container without init; it records that refusal itself.
  */
 int warden_start_release(struct warden_start *w, const struct warden_request *rq, const int *fds,
-			struct fault *f) _must_check_;
+			 struct fault *f) _must_check_;
 
 void warden_start_done(struct warden_start *w); /* one that was not released is killed and reaped */

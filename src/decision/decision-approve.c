@@ -2,10 +2,13 @@
 #include "decision/decision.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/str.h"
+
+#define GRANT_LABEL "annotation custody.grant"
 
 static int pass(struct decision *d, const char *by)
 {
@@ -46,6 +49,20 @@ static int name_approvers(struct decision *d, struct fault *f)
 	return 0;
 }
 
+/* As a file of --grant: what is used up already may be repeated, the reservation decides. */
+static int import_grant(struct decision *d, const char *text, struct fault *f)
+{
+	_cleanup_grant_ struct grant g = { 0 };
+	enum grant_reason why = GRANT_UNDECIDED;
+	int r = grant_import_text(&d->approval.store, text, strlen(text), GRANT_LABEL, &d->digest, &g, &why, f);
+
+	if (r < 0)
+		return r;
+	if (why != GRANT_VALID && why != GRANT_CONSUMED && why != GRANT_RESERVED)
+		return fault_set(f, EACCES, GRANT_LABEL " does not count: %s", grant_reason_text(why));
+	return 0;
+}
+
 int decision_approve(struct decision *d, const struct decision_question *q, struct fault *f)
 {
 	int r;
@@ -64,6 +81,8 @@ int decision_approve(struct decision *d, const struct decision_question *q, stru
 		.once = q->once,
 	};
 	r = decision_open_approval(d, q->governance, d->run.profile, f);
+	if (r >= 0 && q->grant)
+		r = import_grant(d, q->grant, f);
 	if (r >= 0)
 		r = decision_standing(d, q, f);
 	if (r == 0)

@@ -28,7 +28,7 @@ static void fill(struct decision *d, const struct warden_request *rq)
 	};
 	decision_name_digest(d, &rq->digest);
 	d->query = (struct grant_query){
-		.digest = &d->digest, .level = rq->level, .uid = rq->uid, .user = rq->user
+		.digest = &d->digest, .level = rq->level, .uid = rq->uid, .user = rq->user, .once = rq->once
 	};
 }
 

@@ -77,6 +77,7 @@ struct decision_question {
 	bool once;	    /* a grant counts for one start, however many uses it has */
 	bool standing;	    /* a standing approval may answer it: runs of this program, not bundles */
 	bool as_task; /* decision_verdict: the intention is at least a task's, as with a standing approval */
+	const char *grant; /* text of a grant that came with the start; NULL: none */
 	pid_t owner;  /* process that holds the reservation; 0: the caller */
 	/*
 	 * Obtains the approval from a person: D->grants is filled and reserved when it returns 0.  NULL: existing

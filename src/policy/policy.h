@@ -133,7 +133,7 @@ struct policy_facts {
 	bool broker_tool;     /* any tool granted */
 	const char *replaced; /* a mount over programs or settings of the system, inside; NULL: none */
 	bool git_is_plain;    /* no configuration in the worktree names a program that git would run there */
-	bool image_unknown;   /* an engine's container whose image cannot be identified: its programs may be any */
+	bool image_unknown; /* an engine's container whose image cannot be identified: its programs may be any */
 	/*
 	 * An engine's container with security profile off: only an unbounded delete and operator rules need an answer
 	 * (docs/design/engine.md).

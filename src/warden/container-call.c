@@ -59,7 +59,8 @@ static bool serve(int fd, container_call_fn answer, void *arg)
 	return more;
 }
 
-void container_call_step(struct container_call *c, const struct pollfd *p, container_call_fn answer, void *arg)
+void container_call_step(struct container_call *c, const struct pollfd *p, container_call_fn answer,
+			 void *arg)
 {
 	/* From the end: a connection that is over is replaced by the last one. */
 	for (size_t i = c->n_peers; i > 0; i--) {

@@ -26,5 +26,6 @@ typedef const char *(*container_call_fn)(void *arg, const struct warden_call *m,
 /* Fills P, CONTAINER_CALL_POLLS of them; unused ones have the descriptor -1. */
 void container_call_poll(const struct container_call *c, struct pollfd *p);
 /* After poll: accepts connections, answers messages. */
-void container_call_step(struct container_call *c, const struct pollfd *p, container_call_fn answer, void *arg);
+void container_call_step(struct container_call *c, const struct pollfd *p, container_call_fn answer,
+			 void *arg);
 void container_call_done(struct container_call *c);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json-span.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "oci/engine/engine-gate-impl.h"
+
+#define ANNOTATION "custody.profile"
+
+char *engine_annotation(const char *text, size_t len, const char *name)
+{
+	struct jspan root, section, value;
+
+	if (jspan_root(text, len, &root) < 0 || jspan_get(root, "annotations", &section) != 1 ||
+	    jspan_get(section, name, &value) != 1)
+		return NULL;
+	return jspan_string(value);
+}
+
+/* Of the caller: no project, because the current directory is the engine's bundle. */
+static int load(const struct engine_gate *g, const char *name, struct profile **ret, struct fault *f)
+{
+	_cleanup_free_ char *trust = path_join(g->dirs.config, "trust.json");
+	const char *dirs[4] = { g->dirs.profiles_admin };
+	const struct profile_sources src = { .dirs = dirs, .trust_file = trust };
+	const struct profile_vars vars = { .cwd = "/",
+					   .home = g->dirs.home,
+					   .user = g->dirs.user,
+					   .session = g->id,
+					   .workspace = "/",
+					   .uid = geteuid() };
+	size_t n = 1;
+
+	if (!trust)
+		return fault_errno(f, ENOMEM, "profile '%s'", name);
+	if (g->dirs.profiles_user)
+		dirs[n++] = g->dirs.profiles_user;
+	dirs[n] = g->dirs.profiles_shipped;
+	return profile_load(name, &src, &vars, ret, f);
+}
+
+/* An annotation comes from the user of the engine: it may only tighten. */
+static int require_tighter(const struct engine_gate *g, struct engine_profile_choice c, const char *chosen,
+			   struct fault *f)
+{
+	_cleanup_profile_ struct profile *base = NULL;
+	const char *key = NULL;
+	int r;
+
+	c.annotation = NULL;
+	if (str_eq(engine_profile_name(&c), chosen))
+		return 0;
+	if (strchr(chosen, '/'))
+		return fault_set(f, EPERM, "annotation " ANNOTATION ": '%s' is not a profile's name", chosen);
+	r = load(g, engine_profile_name(&c), &base, f);
+	if (r < 0)
+		return r;
+	if (profile_is_tighter(base, g->profile, &key))
+		return 0;
+	return fault_set(f, EPERM,
+			 "annotation " ANNOTATION
+			 ": profile '%s' is looser than '%s' in '%s'; the engine's settings choose it: "
+			 "custody-runtime --profile",
+			 chosen, base->name, key ? key : "?");
+}
+
+int engine_gate_load_profile(struct engine_gate *g, struct fault *f)
+{
+	_cleanup_free_ char *annotation = engine_annotation(g->call->text, g->call->len, ANNOTATION);
+	const char *slash = strrchr(g->call->argv[0], '/'),
+		   *alias = strchr(slash ? slash : g->call->argv[0], '@');
+	const struct engine_profile_choice c = { .annotation = annotation,
+						 .option = g->call->profile,
+						 .alias = alias ? alias + 1 : NULL,
+						 .configured = "container" };
+	const char *name = engine_profile_name(&c);
+	int r = load(g, name, &g->profile, f);
+
+	if (r >= 0 && annotation)
+		r = require_tighter(g, c, name, f);
+	return r < 0 ? r : profile_require_lane(g->profile, g->dirs.lane, f);
+}
