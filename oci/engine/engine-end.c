@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "oci/engine/engine-end.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,7 +22,9 @@ static int close_session(const struct engine_end *e, const struct dirs *d, struc
 	_cleanup_close_ int sessions = path ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 					    : -EBADF,
 			    dir = -EBADF;
-	struct container_audit a = { .dirs = d, .container = e->container, .session = e->record.session };
+	struct container_audit a = {
+		.dirs = d, .container = e->container, .session = e->record.session, .killed = true
+	};
 	int r;
 
 	if (sessions < 0)
@@ -36,7 +39,9 @@ static int close_session(const struct engine_end *e, const struct dirs *d, struc
 	a.sessions = sessions;
 	a.dir = dir;
 	container_audit_begin(&a);
-	return container_audit_close(&a, f);
+	r = container_audit_close(&a, f);
+	/* Its warden removed it in between. */
+	return r == -ENOENT ? 0 : r;
 }
 
 int engine_end_wait(const struct engine_end *e, struct fault *f)

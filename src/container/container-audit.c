@@ -114,6 +114,16 @@ static int leave(struct container_audit *a, const struct container_info *d, stru
 		       : 0;
 }
 
+static bool runs(const struct container_audit *a, const struct container_info *d)
+{
+	while (!container_audit_has(a, WARDEN_EXIT) && is_alive(d)) {
+		if (!a->killed || clock_boot_ns() >= a->deadline)
+			return true;
+		sleep_briefly();
+	}
+	return false;
+}
+
 int container_audit_close(struct container_audit *a, struct fault *f)
 {
 	_cleanup_container_info_ struct container_info d = { 0 };
@@ -123,7 +133,7 @@ int container_audit_close(struct container_audit *a, struct fault *f)
 	if (r < 0)
 		return r;
 	/* Two containers may have the same id, in two state directories of a runtime: this is the other one. */
-	if (!str_eq(d.container, a->container) || (!container_audit_has(a, WARDEN_EXIT) && is_alive(&d)))
+	if (!str_eq(d.container, a->container) || runs(a, &d))
 		return 0;
 	r = lock_until(a, a->deadline);
 	if (r == -EWOULDBLOCK)

@@ -23,6 +23,7 @@ struct container_audit {
 	const char *container; /* the runtime's id */
 	int sessions;	       /* RUN/sessions */
 	uint64_t deadline;
+	bool killed; /* the caller itself killed the container's processes: they exit, if they have not yet */
 	/* The current session: */
 	const char *session;
 	int dir;

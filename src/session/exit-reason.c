@@ -96,6 +96,9 @@ static bool decide_own(const struct exit_facts *f, struct exit_verdict *v)
 		v->reason = EXIT_REASON_SETUP_FAILED;
 		v->code = STATUS_FAILED;
 		v->signal = 0;
+	} else if (f->violated) {
+		v->reason = EXIT_REASON_VIOLATION;
+		v->code = STATUS_HALTED;
 	} else if (f->timed_out) {
 		v->reason = EXIT_REASON_TIMEOUT;
 		v->code = STATUS_TIMEOUT;

@@ -48,6 +48,7 @@ struct exit_facts {
 	bool foreign; /* container of another runtime: without custody-init, the first process's status counts */
 	bool denied;	    /* its approval could not be consumed */
 	bool setup_failed;  /* the payload was not executed */
+	bool violated;	    /* custody killed it because a layer was missing */
 	bool timed_out;	    /* custody sent SIGTERM at the time limit */
 	bool disk_exceeded; /* custody killed it at the disk limit, or found the limit exceeded at the end */
 	bool too_deep;	    /* with it: more levels of directories than can be counted */

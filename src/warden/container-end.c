@@ -30,6 +30,7 @@ static struct exit_verdict decide(struct container_watch *w)
 {
 	struct exit_facts facts = { .foreign = true,
 				    .denied = w->denied && strcmp(w->refused, "approval") == 0,
+				    .violated = w->violated,
 				    .setup_failed = !w->started || w->unreleased,
 				    .init_source = EXIT_SOURCE_PIDFD };
 

@@ -21,17 +21,41 @@ void container_engine_begin(struct container_watch *w)
 /* Before the process is released.  Asked again, by a runtime whose predecessor died: the same answer. */
 static const char *start(struct container_watch *w)
 {
-	if (!w->started && !w->denied)
+	if (w->started || w->denied)
+		return w->denied ? fault_text(&w->why) : NULL;
+	w->denied = container_layers_prove(&w->layers, &w->request, &w->layer_words, &w->why) < 0;
+	w->refused = "layer";
+	if (!w->denied)
 		container_watch_start(w);
 	return w->denied ? fault_text(&w->why) : NULL;
+}
+
+/* It runs without a layer: that must not go on. */
+static const char *judge(struct container_watch *w, int r)
+{
+	if (r >= 0 || r == -EAGAIN)
+		return NULL;
+	w->violated = true;
+	(void)syscall(SYS_pidfd_send_signal, WARDEN_PIDFD, SIGKILL, NULL, 0);
+	return fault_text(&w->why);
 }
 
 static const char *released(struct container_watch *w)
 {
 	if (!w->started)
 		return "the start was not asked for";
-	w->unreleased = false;
-	return NULL;
+	return w->violated ? fault_text(&w->why) : judge(w, container_layers_wait(&w->layers, &w->why));
+}
+
+void container_engine_look(struct container_watch *w)
+{
+	_cleanup_fault_ struct fault why = { 0 };
+	int r = container_layers_look(&w->layers, &why);
+
+	if (r >= 0 || r == -EAGAIN)
+		return;
+	(void)fault_set(&w->why, -r, "%s", fault_text(&why));
+	(void)judge(w, r);
 }
 
 const char *container_engine_answer(void *arg, const struct warden_call *m, int fds[WARDEN_CALL_FDS])

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/str.h"
 #include "container/container-note.h"
 #include "container/warden-channel.h"
 #include "warden/container-engine.h"
@@ -64,7 +65,7 @@ static int record_start(struct container_watch *w, struct fault *f)
 	r = decision_consume(&w->decision, f);
 	w->refused = r == -EACCES ? "approval" : "setup-failed";
 	if (r >= 0)
-		r = decision_start(&w->decision, w->request.pid, NULL, f);
+		r = decision_start(&w->decision, w->request.pid, w->layer_words, f);
 	return r < 0 ? r : ledger_sync(w->decision.ledger, f);
 }
 
@@ -108,9 +109,12 @@ static void on_ready(struct container_watch *w)
 /* Milliseconds until something is due without an event. */
 static int next_due(struct container_watch *w)
 {
+	int layers = container_layers_due_ms(&w->layers), tick;
+
 	if (w->denied)
 		return REFUSED_MS;
-	return w->decision.started ? decision_tick(&w->decision) : -1;
+	tick = w->decision.started ? decision_tick(&w->decision) : -1;
+	return layers >= 0 && (tick < 0 || layers < tick) ? layers : tick;
 }
 
 /* Dead, perhaps not reaped yet: a zombie shows its status to root; else the kernel reports it afterwards. */
@@ -164,6 +168,7 @@ static void supervise(struct container_watch *w)
 			return;
 		if (r == 0 && w->denied)
 			kill_container();
+		container_engine_look(w);
 		if (r > 0 && p[1].revents)
 			oom_watch_read(&w->oom);
 		if (r > 0 && w->request.kind == WARDEN_ENGINE)
@@ -219,6 +224,8 @@ void container_watch_done(struct container_watch *w)
 	warden_held_done(&w->held);
 	container_gate_done(&w->gate);
 	container_call_done(&w->call);
+	container_layers_done(&w->layers);
+	strv_free(w->layer_words);
 	fault_done(&w->why);
 	oom_watch_done(&w->oom);
 }

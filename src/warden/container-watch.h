@@ -9,6 +9,7 @@
 #include "state/dirs.h"
 #include "warden/container-call.h"
 #include "warden/container-gate.h"
+#include "warden/container-layers.h"
 #include "warden/warden-backup.h"
 
 /*
@@ -35,21 +36,25 @@ struct container_watch {
 	struct oom_watch oom;
 	struct container_gate gate;
 	struct container_call call;
-	bool started;	 /* the start is recorded: from here on an end, not a refusal */
-	bool unreleased; /* started, but init had exited: the command never ran */
+	struct container_layers layers;
+	char **layer_words; /* of the start record; NULL: none */
+	bool started;	    /* the start is recorded: from here on an end, not a refusal */
+	bool unreleased;    /* started, but init had exited: the command never ran */
 	bool denied, ended;
+	bool violated;	     /* killed after its start: a layer was missing; WHY has it */
 	const char *refused; /* with DENIED: stable name for the record */
 	struct fault why;    /* with DENIED: for people */
 	uint64_t began_ns, began_us;
 	bool zombie_seen;
 	int zombie_status;
 };
-#define CONTAINER_WATCH_NONE                                     \
-	((struct container_watch){ .decision = DECISION_NONE,    \
-				   .held = WARDEN_HELD_NONE,     \
-				   .backup = WARDEN_BACKUP_NONE, \
-				   .gate = CONTAINER_GATE_NONE,  \
-				   .call = CONTAINER_CALL_NONE,  \
+#define CONTAINER_WATCH_NONE                                        \
+	((struct container_watch){ .decision = DECISION_NONE,       \
+				   .held = WARDEN_HELD_NONE,        \
+				   .backup = WARDEN_BACKUP_NONE,    \
+				   .gate = CONTAINER_GATE_NONE,     \
+				   .call = CONTAINER_CALL_NONE,     \
+				   .layers = CONTAINER_LAYERS_NONE, \
 				   .oom = OOM_WATCH_NONE })
 
 /* From the request to exit.json; the descriptors of container/warden-request.h are in place. */
