@@ -32,5 +32,3 @@ struct engine_gate {
 
 /* The profile that applies. */
 int engine_gate_load_profile(struct engine_gate *g, struct fault *f) _must_check_;
-/* Words of an annotation of the engine's text; heap, NULL: none. */
-char *engine_annotation(const char *text, size_t len, const char *name);

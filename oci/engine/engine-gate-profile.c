@@ -11,7 +11,8 @@
 
 #define ANNOTATION "custody.profile"
 
-char *engine_annotation(const char *text, size_t len, const char *name)
+/* Of the engine's text, before it is merged; heap, NULL: none. */
+static char *read_annotation(const char *text, size_t len, const char *name)
 {
 	struct jspan root, section, value;
 
@@ -43,44 +44,34 @@ static int load(const struct engine_gate *g, const char *name, struct profile **
 	return profile_load(name, &src, &vars, ret, f);
 }
 
-/* An annotation comes from the user of the engine: it may only tighten. */
-static int require_tighter(const struct engine_gate *g, struct engine_profile_choice c, const char *chosen,
+/* An annotation comes from the user of the engine: it may only tighten, and names no file. */
+static int require_tighter(const struct engine_gate *g, const struct engine_profile_choice *c,
 			   struct fault *f)
 {
 	_cleanup_profile_ struct profile *base = NULL;
-	const char *key = NULL;
 	int r;
 
-	c.annotation = NULL;
-	if (str_eq(engine_profile_name(&c), chosen))
+	if (strchr(c->annotation, '/'))
+		return fault_set(f, EPERM, "annotation '" ANNOTATION "': '%s' is not a profile's name",
+				 c->annotation);
+	if (str_eq(engine_profile_base(c), c->annotation))
 		return 0;
-	if (strchr(chosen, '/'))
-		return fault_set(f, EPERM, "annotation " ANNOTATION ": '%s' is not a profile's name", chosen);
-	r = load(g, engine_profile_name(&c), &base, f);
-	if (r < 0)
-		return r;
-	if (profile_is_tighter(base, g->profile, &key))
-		return 0;
-	return fault_set(f, EPERM,
-			 "annotation " ANNOTATION
-			 ": profile '%s' is looser than '%s' in '%s'; the engine's settings choose it: "
-			 "custody-runtime --profile",
-			 chosen, base->name, key ? key : "?");
+	r = load(g, engine_profile_base(c), &base, f);
+	return r < 0 ? r : engine_profile_require(base, g->profile, f);
 }
 
 int engine_gate_load_profile(struct engine_gate *g, struct fault *f)
 {
-	_cleanup_free_ char *annotation = engine_annotation(g->call->text, g->call->len, ANNOTATION);
+	_cleanup_free_ char *annotation = read_annotation(g->call->text, g->call->len, ANNOTATION);
 	const char *slash = strrchr(g->call->argv[0], '/'),
 		   *alias = strchr(slash ? slash : g->call->argv[0], '@');
 	const struct engine_profile_choice c = { .annotation = annotation,
 						 .option = g->call->profile,
 						 .alias = alias ? alias + 1 : NULL,
-						 .configured = "container" };
-	const char *name = engine_profile_name(&c);
-	int r = load(g, name, &g->profile, f);
+						 .configured = g->config->sandbox.profile };
+	int r = load(g, engine_profile_name(&c), &g->profile, f);
 
 	if (r >= 0 && annotation)
-		r = require_tighter(g, c, name, f);
+		r = require_tighter(g, &c, f);
 	return r < 0 ? r : profile_require_lane(g->profile, g->dirs.lane, f);
 }

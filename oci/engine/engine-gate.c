@@ -133,6 +133,8 @@ static int merge(struct engine_gate *g, struct fault *f)
 					 .rootfs = rootfs,
 					 .lane = g->dirs.lane,
 					 .profile = g->profile,
+					 .home = g->dirs.home,
+					 .redact = g->decision.run.redact,
 					 .isolate = g->config->sandbox.enabled };
 	int r;
 
@@ -156,7 +158,6 @@ static int merge(struct engine_gate *g, struct fault *f)
 
 static int decide(struct engine_gate *g, struct fault *f)
 {
-	_cleanup_free_ char *grant = engine_annotation(g->call->text, g->call->len, "custody.grant");
 	const struct decision_question q = {
 		.facts = &g->engine.facts,
 		.argv = g->engine.argv,
@@ -166,7 +167,7 @@ static int decide(struct engine_gate *g, struct fault *f)
 		.governance = g->profile->sections[PROFILE_SECTION_GOVERNANCE],
 		.exempt = g->engine.pause ? "pause container" : NULL,
 		.once = !g->engine.image,
-		.grant = grant,
+		.grant = g->engine.grant,
 		.owner = g->warden.pid,
 	};
 	int r = decision_judge(&g->decision, &q, f);

@@ -63,11 +63,12 @@ static int show_words(struct jdoc *d, const struct jdoc *subject, struct fault *
 int evidence_config_write(const char *text, size_t len, const struct jdoc *subject, struct strbuf *out,
 			  struct fault *f)
 {
+	const struct jdoc_limits limits = { .wide = true };
 	_cleanup_jdoc_ struct jdoc *d = NULL;
 	struct jdoc *env;
 	int r;
 
-	r = jdoc_parse(text, len, LABEL, NULL, &d, f);
+	r = jdoc_parse(text, len, LABEL, &limits, &d, f);
 	if (r < 0)
 		return r;
 	env = jdoc_get(jdoc_get(d, "process"), "env");

@@ -11,7 +11,7 @@
 static int load(struct container_layers *l, const struct warden_request *rq, struct fault *f)
 {
 	_cleanup_container_info_ struct container_info d = { 0 };
-	const struct jdoc_limits limits = { .size_max = CONTAINER_INFO_MAX };
+	const struct jdoc_limits limits = { .wide = true };
 	int r = container_info_read(WARDEN_SESSION, &d, f);
 
 	if (r >= 0)
