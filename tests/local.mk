@@ -42,7 +42,7 @@ unit_tests += tests/unit/test-delivery tests/unit/test-evidence tests/unit/test-
 unit_tests += tests/unit/test-apply-batch tests/unit/test-changes tests/unit/test-line-diff tests/unit/test-overlay-sum tests/unit/test-reflog tests/unit/test-rename tests/unit/test-review tests/unit/test-review-ask
 # container, decision, warden
 unit_tests += tests/unit/test-decision tests/unit/test-container-compare tests/unit/test-container-info tests/unit/test-container-orphan tests/unit/test-container-text tests/unit/test-disk-watch tests/unit/test-output-log tests/unit/test-pump \
-	tests/unit/test-warden tests/unit/test-warden-channel tests/unit/test-warden-handover
+	tests/unit/test-warden tests/unit/test-warden-call tests/unit/test-warden-channel tests/unit/test-warden-handover
 # oci
 unit_tests += tests/unit/test-bundle tests/unit/test-bundle-subject tests/unit/test-hook-args tests/unit/test-json-span \
 	tests/unit/test-libcrun-base64 tests/unit/test-libcrun-confine \

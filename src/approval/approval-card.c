@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "approval/approval-card.h"
+#include "approval/approval-card-impl.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #define LETTERS_SHOWN 8
 
 /* A row whose text is built in pieces: untrusted text is added by card_put_word only. */
-static void add_built(struct card *c, const char *label, enum card_tone tone, struct strbuf *b)
+void approval_card_add_built(struct card *c, const char *label, enum card_tone tone, struct strbuf *b)
 {
 	_cleanup_free_ char *text = strbuf_take(b);
 
@@ -23,7 +23,7 @@ static void add_built(struct card *c, const char *label, enum card_tone tone, st
 		c->broken = true;
 }
 
-static void put_json_word(struct strbuf *b, const struct jdoc *v)
+void approval_card_put_json(struct strbuf *b, const struct jdoc *v)
 {
 	_cleanup_strbuf_ struct strbuf text = { 0 };
 
@@ -40,7 +40,7 @@ static void put_json_words(struct strbuf *b, const struct jdoc *array, const cha
 	for (size_t i = 0; array && array->type == JDOC_ARRAY && i < array->n_items; i++) {
 		if (i)
 			strbuf_puts(b, between);
-		put_json_word(b, array->items[i]);
+		approval_card_put_json(b, array->items[i]);
 	}
 }
 
@@ -97,7 +97,7 @@ static void add_command(struct card *c, const struct approval_card_facts *k)
 	if (!jdoc_get_string(k->subject, "cwd"))
 		return;
 	card_put_word(&b, jdoc_get_string(k->subject, "cwd"));
-	add_built(c, "in", CARD_PLAIN, &b);
+	approval_card_add_built(c, "in", CARD_PLAIN, &b);
 }
 
 /* The directory of the host that the command sees, which may be larger than the one it starts in. */
@@ -114,7 +114,7 @@ static void add_worktree(struct card *c, const struct approval_card_facts *k)
 		strbuf_puts(&b, ", as ");
 		card_put_word(&b, target);
 	}
-	add_built(c, "worktree", is_true(tree, "home") ? CARD_WARN : CARD_PLAIN, &b);
+	approval_card_add_built(c, "worktree", is_true(tree, "home") ? CARD_WARN : CARD_PLAIN, &b);
 	if (jdoc_get_string(tree, "base"))
 		card_add(c, "continues", CARD_PLAIN,
 			 "the kept changes of an earlier session, sha256:%s: custody diff shows them",
@@ -137,7 +137,7 @@ static void add_askers(struct card *c, const struct approval_card_facts *k)
 	}
 	if (k->count > 1)
 		strbuf_printf(&b, "%s%" PRIu64 " times", b.len ? ", " : "", k->count);
-	add_built(c, "asked by", CARD_PLAIN, &b);
+	approval_card_add_built(c, "asked by", CARD_PLAIN, &b);
 }
 
 static void add_denial(struct card *c, const struct approval_card_facts *k)
@@ -152,7 +152,7 @@ static void add_denial(struct card *c, const struct approval_card_facts *k)
 		strbuf_puts(&b, ": ");
 		card_put_word(&b, k->denied_reason);
 	}
-	add_built(c, "denied", CARD_WARN, &b);
+	approval_card_add_built(c, "denied", CARD_WARN, &b);
 }
 
 static void add_verdict(struct card *c, const struct approval_card_facts *k)
@@ -189,13 +189,13 @@ static void add_profile(struct card *c, const struct approval_card_facts *k)
 		card_put_word(&b, jdoc_get_string(p, "name"));
 		if (jdoc_get_string(p, "digest"))
 			strbuf_printf(&b, " (%.12s)", jdoc_get_string(p, "digest"));
-		add_built(c, "profile", CARD_PLAIN, &b);
+		approval_card_add_built(c, "profile", CARD_PLAIN, &b);
 	}
 	card_add(c, "lane", str_eq(k->lane, "prod") ? CARD_WARN : CARD_PLAIN, "%s", k->lane);
 	if (!has_items(dangerous))
 		return;
 	put_json_words(&b, dangerous, ", ");
-	add_built(c, "dangerous", CARD_WARN, &b);
+	approval_card_add_built(c, "dangerous", CARD_WARN, &b);
 }
 
 /* Layers that hold only where the host can provide them. */
@@ -207,7 +207,7 @@ static void add_optional(struct card *c, const struct approval_card_facts *k)
 	if (!has_items(optional))
 		return;
 	put_json_words(&b, optional, ", ");
-	add_built(c, "may lack", CARD_WARN, &b);
+	approval_card_add_built(c, "may lack", CARD_WARN, &b);
 }
 
 /* A socket or FIFO of the host: the process at its other end is outside. */
@@ -247,29 +247,29 @@ static bool add_writes(struct card *c, const struct approval_card_facts *k)
 	else
 		strbuf_puts(&b, "only memory, discarded afterwards");
 	if (jdoc_get(tree, "source"))
-		put_json_word(&b, jdoc_get(tree, "source"));
+		approval_card_put_json(&b, jdoc_get(tree, "source"));
 	put_disposable(&b, tree);
-	add_built(c, "writes", rw && !is_true(tree, "disposable") ? CARD_WARN : CARD_PLAIN, &b);
+	approval_card_add_built(c, "writes", rw && !is_true(tree, "disposable") ? CARD_WARN : CARD_PLAIN, &b);
 	for (size_t i = 0; has_items(mounts) && i < mounts->n_items; i++) {
 		const struct jdoc *m = mounts->items[i];
 
 		if (str_eq(jdoc_get_string(m, "kind"), "overlay")) {
 			strbuf_puts(&b, "only a copy of the repository ");
-			put_json_word(&b, jdoc_get(m, "source"));
+			approval_card_put_json(&b, jdoc_get(m, "source"));
 			if (jdoc_get_string(m, "base"))
 				strbuf_printf(&b, ", on the kept changes sha256:%s of it",
 					      jdoc_get_string(m, "base"));
-			add_built(c, "", CARD_PLAIN, &b);
+			approval_card_add_built(c, "", CARD_PLAIN, &b);
 		}
 		if (!str_eq(jdoc_get_string(m, "kind"), "bind") || !is_true(m, "rw"))
 			continue;
 		strbuf_puts(&b, is_channel(m) ? "may send and receive through "
 					      : "may change or delete everything under ");
-		put_json_word(&b, jdoc_get(m, "source"));
+		approval_card_put_json(&b, jdoc_get(m, "source"));
 		strbuf_puts(&b, ", as ");
-		put_json_word(&b, jdoc_get(m, "target"));
+		approval_card_put_json(&b, jdoc_get(m, "target"));
 		put_disposable(&b, m);
-		add_built(c, "", is_true(m, "disposable") ? CARD_PLAIN : CARD_WARN, &b);
+		approval_card_add_built(c, "", is_true(m, "disposable") ? CARD_PLAIN : CARD_WARN, &b);
 		rw = true;
 	}
 	return rw;
@@ -306,7 +306,7 @@ static void add_reads(struct card *c, const struct approval_card_facts *k)
 			strbuf_puts(&b, ", as ");
 			card_put_word(&b, target);
 		}
-		add_built(c, label, CARD_PLAIN, &b);
+		approval_card_add_built(c, label, CARD_PLAIN, &b);
 		label = "";
 	}
 }
@@ -323,15 +323,15 @@ static void add_reach(struct card *c, const struct approval_card_facts *k)
 		 : str_eq(network, "host") ? "every network that this host can reach"
 					   : "(unknown)");
 	if (broker && broker->type != JDOC_NULL) {
-		put_json_word(&b, broker);
-		add_built(c, "tools", CARD_WARN, &b);
+		approval_card_put_json(&b, broker);
+		approval_card_add_built(c, "tools", CARD_WARN, &b);
 	}
 	for (size_t i = 0; env && env->type == JDOC_OBJECT && i < env->n_members; i++) {
 		strbuf_puts(&b, i ? ", " : "");
 		card_put_word(&b, env->members[i].key);
 	}
 	if (b.len)
-		add_built(c, "variables", CARD_PLAIN, &b);
+		approval_card_add_built(c, "variables", CARD_PLAIN, &b);
 }
 
 static void add_operands(struct card *c, const struct jdoc *operands)
@@ -345,10 +345,10 @@ static void add_operands(struct card *c, const struct jdoc *operands)
 
 		if (is_true(o, "again"))
 			continue;
-		put_json_word(&b, jdoc_get(o, "path"));
+		approval_card_put_json(&b, jdoc_get(o, "path"));
 		if (sha)
 			strbuf_printf(&b, " (sha256 %.12s)", sha);
-		add_built(c, label, CARD_PLAIN, &b);
+		approval_card_add_built(c, label, CARD_PLAIN, &b);
 		label = "";
 	}
 }
@@ -399,12 +399,12 @@ static void add_change(struct card *c, const char *label, const struct jdoc *ite
 	} else {
 		strbuf_puts(&b, was ? ": was " : ": was unset");
 		if (was)
-			put_json_word(&b, was);
+			approval_card_put_json(&b, was);
 		strbuf_puts(&b, is ? ", is " : ", is unset");
 		if (is)
-			put_json_word(&b, is);
+			approval_card_put_json(&b, is);
 	}
-	add_built(c, label, CARD_PLAIN, &b);
+	approval_card_add_built(c, label, CARD_PLAIN, &b);
 }
 
 static void add_changes(struct card *c, const struct approval_card_facts *k)
@@ -459,6 +459,21 @@ static void add_grant(struct card *c, const struct approval_card_facts *k)
 			 k->fleet);
 }
 
+/* What the command can reach.  Returns whether any file of this machine is writable. */
+static bool add_confinement(struct card *c, const struct approval_card_facts *k)
+{
+	bool node;
+
+	if (approval_card_is_engine(k))
+		return approval_card_add_engine(c, k);
+	add_optional(c, k);
+	node = add_writes(c, k);
+	add_reads(c, k);
+	add_reach(c, k);
+	add_seal(c, k);
+	return node;
+}
+
 void approval_card_describe(struct card *c, const struct approval_card_facts *k)
 {
 	bool node;
@@ -469,11 +484,7 @@ void approval_card_describe(struct card *c, const struct approval_card_facts *k)
 	add_denial(c, k);
 	add_verdict(c, k);
 	add_profile(c, k);
-	add_optional(c, k);
-	node = add_writes(c, k);
-	add_reads(c, k);
-	add_reach(c, k);
-	add_seal(c, k);
+	node = add_confinement(c, k);
 	add_changes(c, k);
 	if (node)
 		card_add(c, "node", CARD_PLAIN, "only this machine: writable files are part of the digest");

@@ -3,11 +3,13 @@ libcore_a_SOURCES += \
 	src/cgroup/cgroup-end.c \
 	src/cgroup/cgroup-file.c src/cgroup/cgroup-file.h \
 	src/cgroup/cgroup-host.c src/cgroup/cgroup-host.h \
+	src/cgroup/cgroup-leave.c src/cgroup/cgroup-leave.h \
 	src/cgroup/cgroup-limit.c \
 	src/cgroup/cgroup-place.c src/cgroup/cgroup-place.h \
 	src/cgroup/cgroup-sweep.c \
 	src/cgroup/cgroup.c src/cgroup/cgroup.h \
 	src/cgroup/oom-watch.c src/cgroup/oom-watch.h \
+	src/cgroup/pids-watch.c src/cgroup/pids-watch.h \
 	src/cgroup/scope-proto.h \
 	src/cgroup/scope.c src/cgroup/scope.h
 

@@ -93,7 +93,7 @@ static bool take_rights(const struct msghdr *m, int fds[WARDEN_FDS_MAX], size_t 
 	/* The room for them has no more. */
 	*ret_n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 	memcpy(fds, CMSG_DATA(c), *ret_n * sizeof(int));
-	return !(m->msg_flags & (MSG_TRUNC | MSG_CTRUNC));
+	return *ret_n >= WARDEN_FDS && !(m->msg_flags & (MSG_TRUNC | MSG_CTRUNC));
 }
 
 int warden_channel_receive(int fd, struct warden_request *order, int fds[WARDEN_FDS_MAX], struct fault *f)

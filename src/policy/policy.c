@@ -199,7 +199,7 @@ static int judge_invariants(struct verdict *v, const struct policy_facts *facts,
 	return r;
 }
 
-/* The same command may be another program at the next start. */
+/* After the rules: the words that they match may be those of another program at the next start. */
 static int judge_image(struct verdict *v, const struct policy_facts *facts, struct fault *f)
 {
 	if (!facts->image_unknown)
@@ -257,8 +257,6 @@ static int judge(struct verdict *v, const struct policy_facts *facts, const stru
 	int r = judge_home(v, facts, f);
 
 	if (r == 0)
-		r = judge_image(v, facts, f);
-	if (r == 0)
 		r = add_findings(v, c, f);
 	if (r == 0 && v->axes.outcome != v->axes.raw_outcome)
 		r = add_reason(v, "confined", NULL, "effects are ephemeral: risk lowered by one level", f);
@@ -289,6 +287,8 @@ static int decide(struct verdict *v, const struct policy_facts *facts, const str
 	r = facts->unbounded_only ? add_findings(v, c, f) : judge(v, facts, c, f);
 	if (r == 0)
 		r = apply_rules(v, facts, c, &denied, f);
+	if (r == 0 && !facts->unbounded_only)
+		r = judge_image(v, facts, f);
 	if (r < 0)
 		return r;
 	set_level(v);

@@ -42,6 +42,8 @@ static struct exit_verdict decide(struct container_watch *w)
 	}
 	if (w->started && oom_watch_decide(&w->oom, is_killed(&facts)))
 		facts.counters.oom_kills = 1;
+	if (w->started)
+		facts.counters.pids_refused = pids_watch_read(&w->pids);
 	return exit_decide(&facts);
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cgroup/cgroup-leave.h"
 #include "base/fd.h"
 #include "base/str.h"
 #include "container/container-note.h"
@@ -83,8 +84,10 @@ static void on_start(struct container_watch *w)
 /* Behind the payload's start: nothing of it waits for these. */
 static void after_start(struct container_watch *w)
 {
-	if (!w->ended)
+	if (!w->ended) {
 		oom_watch_open(&w->oom, w->request.pid, false);
+		pids_watch_open(&w->pids, w->request.pid);
+	}
 	write_note(w);
 }
 
@@ -123,6 +126,8 @@ static void on_exit_of_first(struct container_watch *w)
 	struct pollfd p = { .fd = WARDEN_PIDFD };
 	int r;
 
+	/* While the runtime has not removed its cgroup. */
+	(void)pids_watch_read(&w->pids);
 	w->zombie_seen = pidfd_end_zombie(w->request.pid, &w->zombie_status);
 	do
 		r = w->zombie_seen ? 0 : poll(&p, 1, ZOMBIE_MS);
@@ -196,8 +201,10 @@ int container_watch_run(struct container_watch *w, struct fault *f)
 {
 	int r;
 
-	if (w->request.kind == WARDEN_ENGINE)
+	if (w->request.kind == WARDEN_ENGINE) {
+		cgroup_leave(w->request.pid);
 		container_engine_begin(w);
+	}
 	r = warden_backup_start(&w->backup, &w->request, &w->held, f);
 	if (r >= 0)
 		r = open_places(w, f);
@@ -205,6 +212,7 @@ int container_watch_run(struct container_watch *w, struct fault *f)
 		return r;
 	/* Runtimes have moved it into its cgroup by now; if one has not, it is opened again at the start. */
 	oom_watch_open(&w->oom, w->request.pid, true);
+	pids_watch_open(&w->pids, w->request.pid);
 	if (w->request.kind == WARDEN_BUNDLE && !w->request.init)
 		r = start_without_init(w, f);
 	/* The hook has its answer, or needs none. */
@@ -228,4 +236,5 @@ void container_watch_done(struct container_watch *w)
 	strv_free(w->layer_words);
 	fault_done(&w->why);
 	oom_watch_done(&w->oom);
+	pids_watch_done(&w->pids);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cgroup/oom-watch.h"
+#include "cgroup/pids-watch.h"
 #include "config/config.h"
 #include "container/warden-handover.h"
 #include "container/warden-request.h"
@@ -34,6 +35,7 @@ struct container_watch {
 	struct warden_held held;
 	struct warden_backup backup;
 	struct oom_watch oom;
+	struct pids_watch pids;
 	struct container_gate gate;
 	struct container_call call;
 	struct container_layers layers;
@@ -55,7 +57,8 @@ struct container_watch {
 				   .gate = CONTAINER_GATE_NONE,     \
 				   .call = CONTAINER_CALL_NONE,     \
 				   .layers = CONTAINER_LAYERS_NONE, \
-				   .oom = OOM_WATCH_NONE })
+				   .oom = OOM_WATCH_NONE,        \
+				   .pids = PIDS_WATCH_NONE })
 
 /* From the request to exit.json; the descriptors of container/warden-request.h are in place. */
 int container_watch_run(struct container_watch *w, struct fault *f) _must_check_;

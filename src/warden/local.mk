@@ -37,6 +37,7 @@ custody_warden_SOURCES = src/warden/warden-main.c \
 	src/warden/container-gate.c src/warden/container-gate.h \
 	src/warden/container-layers.c src/warden/container-layers.h \
 	src/warden/warden-exit.c src/warden/warden-exit.h \
+	src/warden/warden-protect.c src/warden/warden-protect.h \
 	src/warden/warden-backup.c src/warden/warden-backup.h $(nettle_cpuid)
 custody_warden_LDFLAGS = $(prog_ldflags) $(nettle_wraps)
 custody_warden_LDADD = libcore.a libbase.a $(PROG_LIBS)

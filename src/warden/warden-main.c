@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "container/warden-channel.h"
 #include "warden/container-watch.h"
+#include "warden/warden-protect.h"
 
 /* custody-warden: executed by `custody-hook approve` or custody-runtime with one socket, over which its request comes. */
 
@@ -91,6 +92,8 @@ int main(void)
 		return STATUS_USAGE;
 	}
 	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
+	/* Before: the files of a process that is not dumpable belong to root. */
+	warden_protect();
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);

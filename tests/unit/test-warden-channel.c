@@ -12,14 +12,14 @@
 
 struct scene {
 	int hook, warden; /* the two ends */
-	int here[WARDEN_FDS], got[WARDEN_FDS];
+	int here[WARDEN_FDS_MAX], got[WARDEN_FDS_MAX];
 	struct warden_request order;
 	struct fault f;
 };
 
-static void close_all(int fds[WARDEN_FDS])
+static void close_all(int fds[WARDEN_FDS_MAX])
 {
-	for (int i = 0; i < WARDEN_FDS; i++)
+	for (int i = 0; i < WARDEN_FDS_MAX; i++)
 		fds[i] = fd_close(fds[i]);
 }
 
@@ -39,15 +39,15 @@ static bool scene_make(struct scene *s)
 	int line[2];
 
 	*s = (struct scene){ .hook = -EBADF, .warden = -EBADF };
-	for (int i = 0; i < WARDEN_FDS; i++)
+	for (int i = 0; i < WARDEN_FDS_MAX; i++)
 		s->here[i] = s->got[i] = -EBADF;
 	if (warden_channel_make(line, &s->f) < 0)
 		return false;
 	s->hook = line[0];
 	s->warden = line[1];
-	for (int i = 0; i < WARDEN_FDS; i++)
+	for (int i = 0; i < WARDEN_FDS_MAX; i++)
 		s->here[i] = open(i % 2 ? "/dev/null" : "/", O_RDONLY | O_CLOEXEC);
-	return s->here[WARDEN_FDS - 1] >= 0;
+	return s->here[WARDEN_FDS_MAX - 1] >= 0;
 }
 
 static struct warden_request some_order(void)
@@ -74,7 +74,7 @@ static bool is_same(int a, int b)
 static bool send_raw(const struct scene *s, const char *text, size_t len, size_t n)
 {
 	union {
-		char room[CMSG_SPACE((WARDEN_FDS + 1) * sizeof(int))];
+		char room[CMSG_SPACE((WARDEN_FDS_MAX + 1) * sizeof(int))];
 		struct cmsghdr align;
 	} u = { 0 };
 	struct iovec io = { (char *)text, len };
@@ -86,9 +86,9 @@ static bool send_raw(const struct scene *s, const char *text, size_t len, size_t
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(n * sizeof(int));
-	memcpy(CMSG_DATA(c), s->here, (n > WARDEN_FDS ? WARDEN_FDS : n) * sizeof(int));
-	if (n > WARDEN_FDS)
-		memcpy(CMSG_DATA(c) + WARDEN_FDS * sizeof(int), s->here, sizeof(int));
+	memcpy(CMSG_DATA(c), s->here, (n > WARDEN_FDS_MAX ? WARDEN_FDS_MAX : n) * sizeof(int));
+	if (n > WARDEN_FDS_MAX)
+		memcpy(CMSG_DATA(c) + WARDEN_FDS_MAX * sizeof(int), s->here, sizeof(int));
 	return sendmsg(s->hook, &m, 0) == (ssize_t)len;
 }
 
@@ -109,6 +109,37 @@ static void an_order_comes_with_its_descriptors(void)
 		CHECK(is_same(s.got[i], s.here[i]));
 		CHECK(fcntl(s.got[i], F_GETFD) & FD_CLOEXEC);
 	}
+}
+
+/* Each of the two may be missing. */
+static void an_order_of_an_engine_brings_its_worktree(void)
+{
+	for (size_t n = 0; n < 3; n++) {
+		_cleanup_scene_ struct scene s;
+		struct warden_request o = some_order();
+
+		o.kind = WARDEN_ENGINE;
+		o.tree = n > 0;
+		o.upper = n > 1;
+		o.layers = 0xffff;
+		CHECK(scene_make(&s));
+		CHECK(warden_channel_send(s.hook, &o, s.here, &s.f) == 0);
+		CHECK(warden_channel_receive(s.warden, &s.order, s.got, &s.f) == 1);
+		CHECK(s.order.kind == WARDEN_ENGINE && s.order.layers == 0xffff && s.order.tree == o.tree);
+		CHECK(s.got[WARDEN_FDS + n - 1] >= 0 && (n == 2 || s.got[WARDEN_FDS + n] < 0));
+	}
+}
+
+static void an_order_with_other_descriptors_than_it_says_is_refused(void)
+{
+	_cleanup_scene_ struct scene s;
+	const struct warden_request o = some_order();
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+
+	CHECK(scene_make(&s));
+	CHECK(warden_request_write(&o, &text, &s.f) == 0);
+	CHECK(send_raw(&s, text.text, text.len, WARDEN_FDS + 1));
+	CHECK(warden_channel_receive(s.warden, &s.order, s.got, &s.f) == -EPROTO);
 }
 
 static void a_warden_that_is_gone_is_not_ready(void)
@@ -166,7 +197,7 @@ static void an_order_that_cannot_be_taken_leaves_its_descriptors(void)
 	CHECK(is_same(s.got[0], s.here[0]) && s.got[1] < 0);
 	close_all(s.got);
 	fault_done(&s.f);
-	CHECK(send_raw(&s, "{}", 2, WARDEN_FDS + 1));
+	CHECK(send_raw(&s, "{}", 2, WARDEN_FDS_MAX + 1));
 	CHECK(warden_channel_receive(s.warden, &s.order, s.got, &s.f) == -EPROTO);
 	CHECK(is_same(s.got[0], s.here[0]));
 	close_all(s.got);
@@ -194,6 +225,7 @@ static void an_order_that_is_too_long_is_not_sent(void)
 	CHECK(warden_channel_receive(s.warden, &s.order, s.got, &s.f) == 0);
 }
 
-TAP_MAIN(T(an_order_comes_with_its_descriptors), T(a_warden_that_is_gone_is_not_ready),
+TAP_MAIN(T(an_order_comes_with_its_descriptors), T(an_order_of_an_engine_brings_its_worktree),
+	 T(an_order_with_other_descriptors_than_it_says_is_refused), T(a_warden_that_is_gone_is_not_ready),
 	 T(silence_and_other_words_are_not_ready), T(a_hook_that_is_gone_has_no_order),
 	 T(an_order_that_cannot_be_taken_leaves_its_descriptors), T(an_order_that_is_too_long_is_not_sent))
