@@ -135,6 +135,9 @@ static int prove_before(const struct container_proof *p, struct container_proven
 	asked.worktree = p->worktree;
 	asked.preserved = p->preserved;
 	r = container_facts_read(p->procfd, &asked, &x, f);
+	/* Again: a part that could not be read may be that of a process that was exiting. */
+	if (r == 0)
+		r = container_facts_read_start(p->procfd, &x, f);
 	if (r < 0)
 		return r;
 	if (has_exited(p, &x))

@@ -86,8 +86,8 @@ int container_status_parse(const char *text, struct container_status *ret)
 	    !find_number(text, "SigIgn:", 16, &s.ignored) ||
 	    !find_number(text, "NoNewPrivs:", 10, &s.no_new_privs) ||
 	    !find_number(text, "Seccomp:", 10, &s.seccomp))
-		/* A process that ended has fewer lines. */
-		return state && (*state == 'Z' || *state == 'X') ? -ESRCH : -EBADMSG;
+		/* A process that is exiting, and a zombie, have no file system and so no umask. */
+		return name && state && !find_line(text, "Umask:") ? -ESRCH : -EBADMSG;
 	(void)snprintf(s.name, sizeof(s.name), "%.*s", (int)strcspn(name, "\n"), name);
 	s.ended = *state == 'Z' || *state == 'X';
 	s.groups = copy_line(groups);

@@ -32,12 +32,23 @@ static void status_is_read(void)
 	free(s.groups);
 }
 
+static void a_process_that_exits_is_told_from_a_broken_text(void)
+{
+	struct container_status s = { 0 };
+	char text[1024];
+
+	(void)snprintf(text, sizeof(text), STATUS, "R (running)");
+	*strstr(text, "Umask:") = 'x';
+	CHECK(container_status_parse(text, &s) == -ESRCH);
+	CHECK(container_status_parse("", &s) == -EBADMSG);
+}
+
 /* Each line is needed: a status without it proves nothing. */
 static void a_status_without_a_line_is_refused(void)
 {
-	static const char *const lines[] = { "Name:",	"Umask:",  "State:",	  "Uid:",    "Gid:",
-					     "Groups:", "SigIgn:", "CapInh:",	  "CapPrm:", "CapEff:",
-					     "CapBnd:", "CapAmb:", "NoNewPrivs:", "Seccomp:" };
+	static const char *const lines[] = { "Name:",	"State:",      "Uid:",	  "Gid:",    "Groups:",
+					     "SigIgn:", "CapInh:",     "CapPrm:", "CapEff:", "CapBnd:",
+					     "CapAmb:", "NoNewPrivs:", "Seccomp:" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		struct container_status s = { 0 };
@@ -113,5 +124,6 @@ static void pauses_grow_to_a_limit(void)
 	CHECK(container_prove_pause_ms(0) == 1 && last == 100);
 }
 
-TAP_MAIN(T(status_is_read), T(a_status_without_a_line_is_refused), T(maps_are_read), T(mounts_are_read),
+TAP_MAIN(T(status_is_read), T(a_process_that_exits_is_told_from_a_broken_text),
+	 T(a_status_without_a_line_is_refused), T(maps_are_read), T(mounts_are_read),
 	 T(a_broken_line_of_mountinfo_is_refused), T(stat_is_read_behind_any_name), T(pauses_grow_to_a_limit))
