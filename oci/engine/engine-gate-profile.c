@@ -44,16 +44,13 @@ static int load(const struct engine_gate *g, const char *name, struct profile **
 	return profile_load(name, &src, &vars, ret, f);
 }
 
-/* An annotation comes from the user of the engine: it may only tighten, and names no file. */
+/* An annotation comes from the user of the engine: it may only tighten. */
 static int require_tighter(const struct engine_gate *g, const struct engine_profile_choice *c,
 			   struct fault *f)
 {
 	_cleanup_profile_ struct profile *base = NULL;
 	int r;
 
-	if (strchr(c->annotation, '/'))
-		return fault_set(f, EPERM, "annotation '" ANNOTATION "': '%s' is not a profile's name",
-				 c->annotation);
 	if (str_eq(engine_profile_base(c), c->annotation))
 		return 0;
 	r = load(g, engine_profile_base(c), &base, f);
@@ -69,8 +66,12 @@ int engine_gate_load_profile(struct engine_gate *g, struct fault *f)
 						 .option = g->call->profile,
 						 .alias = alias ? alias + 1 : NULL,
 						 .configured = g->config->sandbox.profile };
-	int r = load(g, engine_profile_name(&c), &g->profile, f);
+	int r;
 
+	if (annotation && strchr(annotation, '/'))
+		return fault_set(f, EPERM, "annotation '" ANNOTATION "': '%s' is not a profile's name",
+				 annotation);
+	r = load(g, engine_profile_name(&c), &g->profile, f);
 	if (r >= 0 && annotation)
 		r = require_tighter(g, &c, f);
 	return r < 0 ? r : profile_require_lane(g->profile, g->dirs.lane, f);

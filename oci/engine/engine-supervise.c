@@ -149,5 +149,11 @@ int engine_gate_hand_over(struct engine_gate *g, pid_t pid, struct fault *f)
 	if (r < 0)
 		return r;
 	h.call = warden_call_listen(g->session.run_fd, f);
-	return h.call < 0 ? h.call : send_request(g, pid, &h, f);
+	r = h.call < 0 ? h.call : send_request(g, pid, &h, f);
+	if (!g->handed_over)
+		return r;
+	/* Locks that the warden shares: its exit must free them, also while `run` waits for the container. */
+	session_done(&g->session);
+	claim_done(&g->decision.claim);
+	return r;
 }

@@ -152,7 +152,7 @@ live() { # the life of a container with output in $output
 		refused "$CUSTODY_ROOT/etc/custody.json:1"
 		try rt run -b "$B" x
 		refused "$CUSTODY_ROOT/etc/custody.json:1"
-		[[ $output != *ran* ]]
+		[ -z "$(grep -x ran <<<"$output")" ]
 	done
 	[ -z "$(wardens)" ]
 }
@@ -322,8 +322,9 @@ live() { # the life of a container with output in $output
 	edit '.process.cwd = "/work"'
 	rt run -d -b "$B" x </dev/null
 	wait_until test -s "$B/rootfs/work/file"
+	# The backup, which is younger, first: it must not see the other one die.
 	# shellcheck disable=SC2046 # a list of pids
-	kill -9 $(wardens)
+	kill -9 $(wardens | sort -rn)
 	"$CUSTODY" recover
 	wait_until ended x
 	[ "$(last session.end '.d.reason, .d.source')" = $'lost\nsweep' ]
@@ -338,21 +339,23 @@ live() { # the life of a container with output in $output
 	while read -r want script; do
 		command_is "$script"
 		live
-		[ "$(last session.end '"\(.d.reason):\(.d.code):\(.d.signal):\(.d.source)"')" = "$want" ] || {
+		[ "$(last session.end '"\(.d.reason):\(.d.code):\(.d.signal)"')" = "$want" ] || {
 			echo "$script: $(last session.end .d)" && return 1
 		}
+		# From the kernel, before or after its parent has reaped it.
+		last session.end .d.source | grep -qxE 'pidfd|proc'
 		nothing_left
 	done <<-'LIST'
-		exited:0:0:pidfd exit 0
-		exited:7:0:pidfd exit 7
-		exited:137:0:pidfd exit 137
+		exited:0:null exit 0
+		exited:7:null exit 7
+		exited:137:null exit 137
 	LIST
 	command_is 'exec busybox sleep 100'
 	rt run -d -b "$B" x </dev/null
 	rt kill x KILL
 	wait_until ended x
 	rt delete x
-	[ "$(last session.end '"\(.d.reason):\(.d.code):\(.d.signal):\(.d.source)"')" = signaled:137:9:pidfd ]
+	[ "$(last session.end '"\(.d.reason):\(.d.code):\(.d.signal)"')" = signaled:137:9 ]
 	complete
 }
 @test "CARD-4: run gives output and status, and leaves nothing; --keep and --detach" {
@@ -384,7 +387,7 @@ live() { # the life of a container with output in $output
 	dir=$(last session.end .d.evidence)
 	[ "$(cat "$dir/worktree/file")" = changed ]
 	[ ! -e "$dir/worktree/link" ] || [ -L "$dir/worktree/link" ]
-	jq -e '.exit.code == 3 and .exit.source == "pidfd" and .container == "x" and .profile == "container"' "$dir/metadata.json"
+	jq -e '.exit.code == 3 and .container == "x" and .profile == "container"' "$dir/metadata.json"
 	jq -e '.process.env | index("TOKEN_OF_ANN=[redacted]")' "$dir/config.json"
 	run ! grep -r swordfish "$dir"
 	run ! grep -r swordfish "$CUSTODY_ROOT/sandbox" "$CUSTODY_ROOT/run"
