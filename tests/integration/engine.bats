@@ -48,6 +48,17 @@ wardens() { # of this test
 		! tr '\0' '\n' <"/proc/$p/environ" 2>/dev/null | grep -qxF "CUSTODY_ROOT=$CUSTODY_ROOT" || echo "$p"
 	done
 }
+# kill_wardens: the backup, which is younger, first: it must not see the other one die.
+kill_wardens() {
+	local p
+	for p in $(wardens | sort -rn); do
+		kill -9 "$p"
+		wait_until gone "$p"
+	done
+}
+gone() { # PID: exited, whether or not it was reaped
+	[ ! -e "/proc/$1/stat" ] || grep -q ') Z ' "/proc/$1/stat"
+}
 # nothing_left: no container, session, claim or process.
 nothing_left() {
 	[ -z "$(rt list -q)" ]
@@ -274,7 +285,6 @@ live() { # the life of a container with output in $output
 	refused custody.profile
 }
 @test "GOV-1: start of a container without its record, or whose warden is gone, is refused and kills it" {
-	local p
 	isolated
 	rt create -b "$B" x >"$CUSTODY_HOME/out" </dev/null
 	mv "$ROOT/x/custody.json" "$CUSTODY_HOME/record"
@@ -286,9 +296,7 @@ live() { # the life of a container with output in $output
 	rt delete x
 	nothing_left
 	rt create -b "$B" x >"$CUSTODY_HOME/out" </dev/null
-	p=$(wardens)
-	# shellcheck disable=SC2086 # a list of pids: the warden and its backup
-	kill -9 $p
+	kill_wardens
 	run rt start x
 	[ "$status" -eq 1 ]
 	[[ $output == *'warden'*'gone'* ]]
@@ -322,9 +330,7 @@ live() { # the life of a container with output in $output
 	edit '.process.cwd = "/work"'
 	rt run -d -b "$B" x </dev/null
 	wait_until test -s "$B/rootfs/work/file"
-	# The backup, which is younger, first: it must not see the other one die.
-	# shellcheck disable=SC2046 # a list of pids
-	kill -9 $(wardens | sort -rn)
+	kill_wardens
 	"$CUSTODY" recover
 	wait_until ended x
 	[ "$(last session.end '.d.reason, .d.source')" = $'lost\nsweep' ]
@@ -506,12 +512,13 @@ live() { # the life of a container with output in $output
 	nothing_left
 }
 @test "GOV-13, CARD-4: 20 at once: each has its session, none is left" {
-	local i
+	local i pids=()
 	isolated
 	for i in {1..20}; do
 		rt run -b "$B" "x$i" >"$CUSTODY_HOME/out.$i" 2>&1 </dev/null &
+		pids+=($!)
 	done
-	wait
+	wait "${pids[@]}"
 	for i in {1..20}; do [ "$(cat "$CUSTODY_HOME/out.$i")" = ran ]; done
 	[ "$(count session.end)" -eq 20 ]
 	nothing_left
