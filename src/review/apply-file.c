@@ -129,7 +129,7 @@ static int open_source(struct apply *a, const struct change *ch, struct stat *re
 	struct stat st;
 
 	if (fd == -ENOENT)
-		fd = ch->data ? tree_at_open(&a->base, ch->data) : tree_at_open(&a->upper, ch->path);
+		fd = ch->data ? tree_at_open(&a->base, ch->data) : tree_at_open_known(&a->upper, ch->path);
 	if (fd < 0)
 		return fault_errno(f, -fd, "open the new content");
 	if (fstat(fd, &st) < 0)
@@ -147,23 +147,58 @@ static bool needs_attributes(const struct change *ch)
 	return ch->attributes || (ch->kind == CHANGE_MODIFIED && !ch->bare);
 }
 
+/* Only where it differs: each of the two calls is a transaction of the file system's journal.  NOW: the file as it was made. */
+static int set_owner(struct apply *a, const struct change *ch, int out, const struct stat *now,
+		     struct fault *f)
+{
+	if (!a->ask->as_root || (now->st_uid == ch->new.uid && now->st_gid == ch->new.gid))
+		return 0;
+	return fchown(out, ch->new.uid, ch->new.gid) < 0
+		       ? fault_errno(f, errno, "chown to uid %u", (unsigned int)ch->new.uid)
+		       : 0;
+}
+
+/* An access list that keep_list has set changes the mode. */
+static int set_mode(const struct change *ch, int out, const struct stat *now, struct fault *f)
+{
+	const mode_t mode = ch->new.mode & 01777;
+
+	if (!S_ISREG(ch->old.mode) && (now->st_mode & 07777) == mode)
+		return 0;
+	return fchmod(out, mode) < 0 ? fault_errno(f, errno, "set the mode") : 0;
+}
+
 static int fill(struct apply *a, const struct change *ch, const struct apply_place *p, int in,
 		const struct stat *st, int out, struct fault *f)
 {
 	int r = copy_data(a, in, out, st, f);
+	struct stat now;
 
 	if (r == 0 && needs_attributes(ch))
 		r = apply_attributes(a, ch, in, out, f);
+	if (r == 0 && fstat(out, &now) < 0)
+		r = fault_errno(f, errno, "stat the new file");
 	if (r < 0)
 		return r;
-	if (a->ask->as_root && fchown(out, ch->new.uid, ch->new.gid) < 0)
-		return fault_errno(f, errno, "chown to uid %u", (unsigned int)ch->new.uid);
-	r = keep_list(ch, p, out, f);
+	r = set_owner(a, ch, out, &now, f);
+	if (r == 0)
+		r = keep_list(ch, p, out, f);
+	if (r == 0)
+		r = set_mode(ch, out, &now, f);
 	if (r < 0)
 		return r;
-	if (fchmod(out, ch->new.mode & 01777) < 0)
-		return fault_errno(f, errno, "set the mode");
 	return a->sync_each && fsync(out) < 0 ? fault_errno(f, errno, "sync") : 0;
+}
+
+/*
+ * In a new directory the final one at once, without what the umask takes, if the file has its owner from the start: its bits give
+ * no user more than they will.  Elsewhere it is private until its content, owner and access list are set.
+ */
+static mode_t first_mode(const struct apply *a, const struct change *ch)
+{
+	if (!a->top || (a->ask->as_root && (ch->new.uid != 0 || ch->new.gid != a->gid)))
+		return 0600;
+	return ch->new.mode & 0777;
 }
 
 int apply_write(struct apply *a, const struct change *ch, const struct apply_place *p, struct fault *f)
@@ -183,7 +218,8 @@ int apply_write(struct apply *a, const struct change *ch, const struct apply_pla
 	in = open_source(a, ch, &st, f);
 	if (in < 0)
 		return in;
-	out = openat(own.dirfd, p->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	out = openat(own.dirfd, p->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		     first_mode(a, ch));
 	if (out < 0)
 		return fault_errno(f, errno, "create '%s'", p->temp);
 	r = fill(a, ch, &own, in, &st, out, f);

@@ -32,6 +32,7 @@ struct apply {
 	/* A new directory is filled under its temporary name, so that it appears complete.  TOP is its change; NULL: none. */
 	const struct change *top;
 	int top_fd;
+	gid_t gid;	    /* of this process, and of a file that it creates */
 	struct tree_at new; /* rooted there */
 
 	bool sync_each; /* syncfs does not reach the disk of this file system */

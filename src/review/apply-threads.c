@@ -42,6 +42,7 @@ static void *work_on(void *arg)
 			     .new = TREE_AT_NONE,
 			     .top = w->a->top,
 			     .top_fd = -EBADF,
+			     .gid = w->a->gid,
 			     .sync_each = w->a->sync_each,
 			     .no_clone = w->a->no_clone };
 	size_t from;

@@ -369,7 +369,8 @@ int apply_changes(const struct changes *c, const struct apply_ask *ask, struct a
 			   .base = TREE_AT_NONE,
 			   .upper = TREE_AT_NONE,
 			   .new = TREE_AT_NONE,
-			   .top_fd = -EBADF };
+			   .top_fd = -EBADF,
+			   .gid = getegid() };
 	int r;
 
 	r = tree_at_init(&a.base, ask->base, f);
