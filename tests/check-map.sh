@@ -3,7 +3,7 @@
 # TAP: the documents name only files and functions that exist, and docs/design/README.md shows the rooms of tests/rooms.
 cd "$SRCDIR" || exit 1
 map=docs/design/README.md
-echo 1..6
+echo 1..7
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 result() { # NUMBER DESCRIPTION; fails when its standard input has a line
@@ -70,3 +70,7 @@ grep -noE '`[^`]*_[^`]*`' docs/design/*.md | sed 's/^\([^:]*:[0-9]*\):/\1 /' | w
 done | awk -v list="$tmp/identifiers" '
 	BEGIN { while ((getline line < list) > 0) known[line] = 1 }
 	!($2 in known) && $2 != "env_cut" { print $1 ": " $2 " is in no source" }' | result 6 'every identifier in the design pages is in a source'
+
+sed -n '/<!-- fields:/,/<!-- \/fields -->/p; /<!-- annotations:/,/<!-- \/annotations -->/p' docs/design/engine.md | grep '^|' >"$tmp/shown"
+SRCDIR=. sh tests/engine-table.sh >"$tmp/tables"
+diff "$tmp/shown" "$tmp/tables" | result 7 'the tables of docs/design/engine.md are those of oci/engine (tests/engine-table.sh --write)'

@@ -163,7 +163,7 @@ AM_TESTS_ENVIRONMENT = \
 	SRCDIR='$(abs_top_srcdir)' BUILDDIR='$(abs_top_builddir)' LIBCRUN_A='$(LIBCRUN_A)' NM='$(NM)' \
 	FUZZ_TARGETS='$(fuzz_targets)' EMULATOR='$(EMULATOR)'; \
 	export SRCDIR BUILDDIR LIBCRUN_A NM FUZZ_TARGETS EMULATOR;
-EXTRA_DIST += $(script_tests) tests/rooms tests/rooms-table.sh tests/words tests/check-words.sh tests/data tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/fuzz/shell-oracle.py tests/arm64 tests/integration tests/conformance tests/lib tests/mutants tests/on tests/vm
+EXTRA_DIST += $(script_tests) tests/rooms tests/rooms-table.sh tests/engine-table.sh tests/words tests/check-words.sh tests/data tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/fuzz/shell-oracle.py tests/arm64 tests/integration tests/conformance tests/lib tests/mutants tests/on tests/vm
 
 # Built by the scripts in contrib/bench only.
 EXTRA_PROGRAMS = contrib/bench/ledger-driver contrib/bench/policy-driver \

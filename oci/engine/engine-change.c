@@ -10,12 +10,22 @@
 #include "oci/seccomp/seccomp-filter.h"
 #include "subject/subject-diff.h"
 
-/* Names that A has and B has not: "CAP_MKNOD CAP_NET_RAW". */
+static const char *text_at(const struct jdoc *list, size_t i)
+{
+	return list->items[i]->type == JDOC_STRING ? list->items[i]->string : "";
+}
+
+/* Names that A has and B has not: "CAP_MKNOD CAP_NET_RAW".  Both are sorted. */
 static void put_missing(struct strbuf *t, const struct jdoc *a, const struct jdoc *b)
 {
-	for (size_t i = 0; i < a->n_items; i++)
-		if (a->items[i]->type == JDOC_STRING && !engine_list_has(b, a->items[i]->string))
-			strbuf_printf(t, " %s", a->items[i]->string);
+	size_t k = 0;
+
+	for (size_t i = 0; i < a->n_items; i++) {
+		while (k < b->n_items && strcmp(text_at(b, k), text_at(a, i)) < 0)
+			k++;
+		if (k == b->n_items || strcmp(text_at(b, k), text_at(a, i)) != 0)
+			strbuf_printf(t, " %s", text_at(a, i));
+	}
 }
 
 /*
@@ -25,7 +35,7 @@ static void put_missing(struct strbuf *t, const struct jdoc *a, const struct jdo
 static void shorten_lists(struct jdoc *was, struct jdoc *is, const char *key)
 {
 	_cleanup_strbuf_ struct strbuf less = { 0 }, more = { 0 }, text = { 0 };
-	const struct jdoc *a = jdoc_get(was, key), *b = jdoc_get(is, key);
+	struct jdoc *a = jdoc_get(was, key), *b = jdoc_get(is, key);
 	char before[32];
 
 	if (!engine_is(b, JDOC_ARRAY))
@@ -34,6 +44,8 @@ static void shorten_lists(struct jdoc *was, struct jdoc *is, const char *key)
 		a = jdoc_set_array(was, key);
 	if (!a)
 		return;
+	engine_list_sort(a);
+	engine_list_sort(b);
 	put_missing(&less, a, b);
 	put_missing(&more, b, a);
 	(void)snprintf(before, sizeof(before), "%zu names", a->n_items);

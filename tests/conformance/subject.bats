@@ -203,7 +203,7 @@ container() { # POD KEY=VALUE... -- CMD...
 		cri rm-pod "$(cat "$SUITE/$pod.id")"
 	done
 }
-@test "CARD-7: podman and docker run what is left after the merge (sample)" {
+@test "CARD-7: podman and docker run the merged configuration (sample)" {
 	run podman run --rm box grep -E '^(CapEff|NoNewPrivs|Seccomp):' /proc/self/status
 	is 0 "$status"
 	has $'NoNewPrivs:\t1' $'Seccomp:\t2' 00000000800405fb

@@ -27,7 +27,9 @@
 
 #define DIR "/run/suite/probe"
 
-static const struct profile_vars vars = { .cwd = "/", .workspace = "/work", .home = "/root", .user = "root", .session = "s" };
+static const struct profile_vars vars = {
+	.cwd = "/", .workspace = "/work", .home = "/root", .user = "root", .session = "s"
+};
 
 static char *read_file(const char *path, size_t *ret_len)
 {

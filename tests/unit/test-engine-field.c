@@ -165,7 +165,7 @@ static FILE *open_data(const char *name)
 	return fopen(path, "re");
 }
 
-/* CUSTODY_TEST_PRINT=1 prints the lines of the file, for whoever changes the table. */
+/* CUSTODY_TEST_PRINT=1 prints the lines of the file, for changes of the table. */
 static void CARD_7_each_member_alone_is_done_with_as_the_list_says(void)
 {
 	_cleanup_engine_fixture_ struct engine_fixture x = { 0 };
