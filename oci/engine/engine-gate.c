@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "config/config-redact.h"
 #include "oci/engine/engine-record.h"
+#include "subject/own-dirs.h"
 #include "subject/subject-digest.h"
 
 static void gate_done(struct engine_gate *g)
@@ -126,6 +127,7 @@ static int load_profile(struct engine_gate *g, struct fault *f)
 static int merge(struct engine_gate *g, struct fault *f)
 {
 	_cleanup_free_ char *rootfs = find_rootfs(g->call);
+	_cleanup_own_dirs_ struct own_dirs own;
 	const struct engine_input in = { .text = g->call->text,
 					 .len = g->call->len,
 					 .id = g->call->id,
@@ -134,10 +136,12 @@ static int merge(struct engine_gate *g, struct fault *f)
 					 .lane = g->dirs.lane,
 					 .profile = g->profile,
 					 .home = g->dirs.home,
+					 .own = &own,
 					 .redact = g->decision.run.redact,
 					 .isolate = g->config->sandbox.enabled };
 	int r;
 
+	own_dirs_init(&own, &g->dirs);
 	g->decision.refused = "config";
 	if (!rootfs)
 		return fault_set(f, EINVAL, "config.json has no 'root.path'");

@@ -21,7 +21,7 @@ int engine_profile_require(const struct profile *base, const struct profile *cho
 {
 	const char *key;
 
-	if (profile_is_tighter(base, chosen, &key))
+	if (profile_is_tighter_for_containers(base, chosen, &key))
 		return 0;
 	return fault_set(f, EPERM,
 			 "annotation 'custody.profile': '%s' in profile '%s' is looser than in '%s', which "

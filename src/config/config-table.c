@@ -290,8 +290,7 @@ static const struct config_alias aliases[] = {
 };
 
 static const char *const unused[] = {
-	"security_profile", "sandbox.enabled", "sandbox.max_tool_calls_per_session", "sandbox.timing_min_delay_ms",
-	"audit_peer", "id_range", NULL,
+	"sandbox.max_tool_calls_per_session", "sandbox.timing_min_delay_ms", "audit_peer", "id_range", NULL,
 };
 /* clang-format on */
 

@@ -20,6 +20,7 @@ void doctor_check_engine(struct doctor_report *r, const struct dirs *d, const ch
 
 /* --- for the engines' own files --- */
 
+void doctor_check_engine_profile(struct doctor_report *r, const struct dirs *d); /* sandbox.profile of custody.json */
 void doctor_check_podman(struct doctor_report *r, const struct dirs *d);
 void doctor_check_docker(struct doctor_report *r, const struct dirs *d);
 void doctor_check_containerd(struct doctor_report *r, const struct dirs *d);

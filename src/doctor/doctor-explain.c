@@ -114,6 +114,10 @@ static const struct {
 	  "doctor starts a real container, the way `custody run` does, with a program that tries forbidden operations: mount,\n"
 	  "ptrace, reach the network, read /etc/shadow, load a module and so on.  Each LAYER-* line lists the\n"
 	  "tries that this layer stopped.  If the container cannot be started, this check repeats the reason." },
+	{ "ENGINE-PROFILE",
+	  "Containers that name no profile get sandbox.profile of custody.json, default \"container\"; the annotation\n"
+	  "custody.profile may choose a tighter one.  A profile that cannot be read refuses them.  Unused: both switches,\n"
+	  "sandbox.enabled and security_profile, are off." },
 	{ "ENGINE-PODMAN-INSTALLED",
 	  "Is the program 'podman' in PATH?  The other checks read podman's files in any case." },
 	{ "ENGINE-PODMAN-RUNTIME",

@@ -4,18 +4,43 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/str.h"
 #include "profile/profile-impl.h"
 
-bool profile_is_tighter(const struct profile *base, const struct profile *candidate, const char **ret_key)
+static bool is_tighter(const struct profile *base, const struct profile *candidate,
+		       bool (*counts)(const char *path), const char **ret_key)
 {
 	for (const struct key_row *k = profile_keys(); k->path; k++) {
-		if (key_row_is_tighter(k, base, candidate))
+		if ((counts && !counts(k->path)) || key_row_is_tighter(k, base, candidate))
 			continue;
 		if (ret_key)
 			*ret_key = k->path;
 		return false;
 	}
 	return true;
+}
+
+bool profile_is_tighter(const struct profile *base, const struct profile *candidate, const char **ret_key)
+{
+	return is_tighter(base, candidate, NULL, ret_key);
+}
+
+/* Image, mounts, variables and user of a container are the engine's. */
+static bool counts_for_containers(const char *path)
+{
+	static const char *const others[] = { "root.", "workspace.", "filesystem.", "env.", "process." };
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (str_starts(path, others[i]))
+			return false;
+	return true;
+}
+
+bool profile_is_tighter_for_containers(const struct profile *base, const struct profile *candidate,
+				       const char **ret_key)
+{
+	return is_tighter(base, candidate, counts_for_containers, ret_key);
 }
 
 /* Value of row K: set in the profile, else its default; NULL when it has neither. */

@@ -220,6 +220,10 @@ const char *profile_path_danger(const char *path, bool rw, const char *home);
  */
 bool profile_is_tighter(const struct profile *base, const struct profile *candidate, const char **ret_key);
 
+/* The same without the keys that containers of an engine ignore. */
+bool profile_is_tighter_for_containers(const struct profile *base, const struct profile *candidate,
+				       const char **ret_key);
+
 /* State in the trust file of a file at PATH with content DIGEST. */
 enum profile_trust {
 	PROFILE_TRUST_NONE,

@@ -49,7 +49,10 @@ value() {
 	CUSTODY_SANDBOX_ENABLED=1 CUSTODY_SANDBOX_RETENTION_PATH=/mnt/evidence run --separate-stderr "$CUSTODY" doctor
 	[[ "$(flat)" == *CONFIG-OVERRIDE*"'sandbox.enabled' is true (CUSTODY_SANDBOX_ENABLED)"*"unset CUSTODY_SANDBOX_ENABLED"* ]]
 	[[ "$(flat)" == *"'sandbox.retention_path' is \"/mnt/evidence\" (CUSTODY_SANDBOX_RETENTION_PATH)"* ]]
-	[[ "$(flat)" == *CONFIG-UNUSED*"'sandbox.enabled'"* ]]
+	[[ "$(flat)" != *CONFIG-UNUSED* ]]
+	echo '{"sandbox": {"timing_min_delay_ms": 60}}' >"$FILE"
+	run --separate-stderr "$CUSTODY" doctor
+	[[ "$(flat)" == *CONFIG-UNUSED*"'sandbox.timing_min_delay_ms'"* ]]
 }
 
 @test "GOV-8: isolation and approval of engine containers are independent keys, both off by default" {

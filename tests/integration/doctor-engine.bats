@@ -300,3 +300,19 @@ errors() {
 	assert_status 64
 	assert_stderr_has "did you mean 'ENGINE-DOCKER-RUNTIME'"
 }
+
+@test "GOV-8: doctor --engine: the profile of containers is named, and one that cannot be read is an error" {
+	register podman
+	doctor --json --engine podman
+	assert_check ENGINE-PROFILE unused "'container'; sandbox.enabled is false"
+	mkdir -p "$CUSTODY_ROOT/etc"
+	echo '{"sandbox": {"enabled": true}}' >"$CUSTODY_ROOT/etc/custody.json"
+	doctor --json --engine podman
+	assert_status 0
+	assert_check ENGINE-PROFILE ok "'container' .* network as the engine chooses"
+	echo '{"sandbox": {"enabled": true, "profile": "nosuch"}}' >"$CUSTODY_ROOT/etc/custody.json"
+	doctor --json --engine podman
+	assert_status 1
+	[ "$(errors)" = ENGINE-PROFILE ]
+	assert_check ENGINE-PROFILE missing nosuch 'custody profile ls'
+}

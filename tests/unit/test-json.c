@@ -494,7 +494,25 @@ static void null_fault_and_null_limits_are_allowed(void)
 	CHECK(!d);
 }
 
-TAP_MAIN(T(every_value_is_read_and_written_canonically), T(strings_get_the_shortest_escapes),
+static void numbers_above_int64_are_read_only_where_they_are_allowed(void)
+{
+	static const char text[] = "{\"a\":18446744073709551615,\"b\":9223372036854775807,\"c\":-1}";
+	const struct jdoc_limits wide = { .wide = true };
+	_cleanup_jdoc_ struct jdoc *d = NULL, *copy = NULL;
+	_cleanup_strbuf_ struct strbuf out = { 0 };
+
+	CHECK(jdoc_parse(text, strlen(text), "t", NULL, &d, NULL) == -EINVAL);
+	CHECK(jdoc_parse(text, strlen(text), "t", &wide, &d, NULL) == 0);
+	copy = jdoc_copy(d);
+	CHECK(jdoc_equal(d, copy) && jdoc_get(d, "a")->wide && !jdoc_get(d, "b")->wide);
+	CHECK(!jdoc_equal(jdoc_get(d, "a"), jdoc_get(d, "c")));
+	CHECK(jdoc_write(copy, JDOC_CANONICAL, &out, NULL) == 0 && strcmp(out.text, text) == 0);
+	jdoc_free(TAKE_PTR(d));
+	CHECK(jdoc_parse("18446744073709551616", 20, "t", &wide, &d, NULL) == -EINVAL);
+}
+
+TAP_MAIN(T(numbers_above_int64_are_read_only_where_they_are_allowed),
+	 T(every_value_is_read_and_written_canonically), T(strings_get_the_shortest_escapes),
 	 T(pretty_text_is_for_people), T(values_and_keys_know_their_places), T(trailing_commas_are_named),
 	 T(duplicate_keys_are_refused_with_both_places), T(numbers_are_whole_and_fit),
 	 T(strings_are_utf8_without_nul), T(half_surrogates_are_refused),

@@ -50,6 +50,29 @@ static void all_load_and_are_supported(void)
 	}
 }
 
+static void containers_get_a_network_and_few_capabilities(void)
+{
+	static const char *const never[] = { "CAP_SYS_ADMIN",	"CAP_NET_RAW",	 "CAP_MKNOD",
+					     "CAP_AUDIT_WRITE", "CAP_NET_ADMIN", "CAP_SYS_PTRACE" };
+	_cleanup_profile_ struct profile *container = NULL, *offline = NULL;
+	WITH_SHIPPED;
+
+	container = load_ok(&s, "container");
+	offline = load_ok(&s, "offline");
+	CHECK(container && offline && container->description && !container->dangerous);
+	CHECK(profile_require_supported(container, NULL) == 0 &&
+	      container->layers == LAYER_BIT(_LAYER_MAX) - 1);
+	CHECK(container->container_network == PROFILE_CONTAINER_NETWORK_ENGINE &&
+	      strv_len(container->container_capabilities) == 11);
+	for (size_t i = 0; i < ARRAY_SIZE(never); i++)
+		CHECK(!strv_has(container->container_capabilities, never[i]));
+	/* An annotation may choose it. */
+	CHECK(profile_is_tighter_for_containers(container, offline, NULL) &&
+	      !profile_is_tighter(offline, container, NULL));
+	CHECK(offline->container_network == PROFILE_CONTAINER_NETWORK_NONE &&
+	      !offline->container_capabilities);
+}
+
 static void the_home_exists_and_can_be_written(void)
 {
 	_cleanup_profile_ struct profile *p = NULL;
@@ -81,5 +104,5 @@ static void they_do_as_their_names_promise(void)
 	CHECK(!profile_is_tighter(offline, build, NULL));
 }
 
-TAP_MAIN(T(all_load_and_are_supported), T(the_home_exists_and_can_be_written),
-	 T(they_do_as_their_names_promise))
+TAP_MAIN(T(containers_get_a_network_and_few_capabilities), T(all_load_and_are_supported),
+	 T(the_home_exists_and_can_be_written), T(they_do_as_their_names_promise))
