@@ -13,7 +13,7 @@ struct engine_end {
 };
 #define ENGINE_END_NONE ((struct engine_end){ .container = NULL })
 
-/* DIR is ROOT/ID, before the container is deleted.  Without a record there is nothing to wait for. */
+/* DIR is ROOT/ID, before the container is deleted.  Without a record nothing is waited for. */
 void engine_end_begin(const char *dir, const char *container, struct engine_end *ret);
 /* The container is deleted. */
 int engine_end_wait(const struct engine_end *e, struct fault *f) _must_check_;

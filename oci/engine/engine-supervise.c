@@ -13,7 +13,7 @@
 #include "container/warden-call.h"
 #include "oci/engine/engine-gate-impl.h"
 
-/* What is opened after the container was created. */
+/* Descriptors of a container that was just created. */
 struct handover {
 	int pidfd, call;
 	uint64_t start;

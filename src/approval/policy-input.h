@@ -18,7 +18,7 @@ struct policy_input {
 	bool borrowed; /* POLICY's mounts are the caller's */
 };
 
-/* What is judged: a subject of custody's own, or the facts of an engine's container. */
+/* The input of one verdict: a subject of custody's own, or the facts of an engine's container. */
 struct policy_source {
 	const struct subject *subject; /* NULL: FACTS */
 	const struct policy_facts *facts;

@@ -18,6 +18,6 @@ struct pids_watch {
 
 /* Watches the cgroup of PID, unless it is ours. */
 void pids_watch_open(struct pids_watch *w, pid_t pid);
-/* How many were refused; what was read last, if the cgroup is gone. */
+/* How many were refused; the last number that was read, if the cgroup is gone. */
 uint64_t pids_watch_read(struct pids_watch *w);
 void pids_watch_done(struct pids_watch *w);

@@ -113,7 +113,7 @@ static int open_upper(const char *options)
 	return fd < 0 ? -EBADF : fd;
 }
 
-/* How changes of a worktree on the mount of LINE can be told from what was there before. */
+/* How changes of a worktree on the mount of LINE can be told from its earlier files. */
 static enum profile_workspace find_mode(char *line, bool on_root, int *ret_upper)
 {
 	char *type = NULL, *options = NULL;

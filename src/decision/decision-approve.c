@@ -49,7 +49,7 @@ static int name_approvers(struct decision *d, struct fault *f)
 	return 0;
 }
 
-/* As a file of --grant: what is used up already may be repeated, the reservation decides. */
+/* As a file of --grant: a grant that is used up may be repeated, the reservation decides. */
 static int import_grant(struct decision *d, const char *text, struct fault *f)
 {
 	_cleanup_grant_ struct grant g = { 0 };

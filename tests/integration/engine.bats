@@ -92,7 +92,7 @@ live() { # the life of a container with output in $output
 	output=$(cat "$CUSTODY_HOME/out")
 }
 
-@test "GOV-8, ISO-14: both switches off: no state, no warden, libcrun has the engine's bytes" {
+@test "GOV-8: ISO-14: both switches off: no state, no warden, libcrun has the engine's bytes" {
 	conf '"sandbox":{"enabled":false},"security_profile":"off"'
 	rm -rf "$CUSTODY_ROOT/sandbox"
 	rt create -b "$B" x >"$CUSTODY_HOME/out" </dev/null
@@ -117,7 +117,7 @@ live() { # the life of a container with output in $output
 	# Its one use is over.
 	asked B
 }
-@test "GOV-8, ISO-1: sandbox.enabled alone: started without a question, every layer proven" {
+@test "GOV-8: ISO-1: sandbox.enabled alone: started without a question, every layer proven" {
 	isolated
 	command_is 'busybox grep -E "^(Seccomp|NoNewPrivs):" /proc/self/status'
 	edit 'del(.linux.seccomp) | .process.noNewPrivileges = false'
@@ -137,7 +137,7 @@ live() { # the life of a container with output in $output
 	[ "$(tr -d '\t' <<<"$output")" = 'Seccomp:2' ]
 	last session.start '.d.layers[]' | grep -qx seccomp=proven-after-start
 }
-@test "GOV-3, GOV-8: an unbounded delete is a C with security_profile off as well" {
+@test "GOV-3: GOV-8: an unbounded delete is a C with security_profile off as well" {
 	isolated
 	command_is 'rm -rf /'
 	asked C
@@ -239,7 +239,7 @@ live() { # the life of a container with output in $output
 	try rt create -b "$B" x
 	refused 'custody.grant'
 }
-@test "LANE-2, LANE-3: lane prod needs both keys, in create" {
+@test "LANE-2: LANE-3: lane prod needs both keys, in create" {
 	local text
 	isolated
 	try rt --lane prod create -b "$B" x
@@ -339,7 +339,7 @@ live() { # the life of a container with output in $output
 	nothing_left
 	complete
 }
-@test "CARD-5, ISO-4: true exit codes and their source; delete has waited for the record" {
+@test "CARD-5: ISO-4: true exit codes and their source; delete has waited for the record" {
 	local script want
 	isolated
 	while read -r want script; do
@@ -384,7 +384,7 @@ live() { # the life of a container with output in $output
 	[[ $output != *out* ]]
 	complete
 }
-@test "ISO-5, ISO-12: evidence of an abnormal exit, without values of the environment" {
+@test "ISO-5: ISO-12: evidence of an abnormal exit, without values of the environment" {
 	local dir
 	isolated
 	edit '.process.cwd = "/work"'
@@ -452,7 +452,7 @@ live() { # the life of a container with output in $output
 	rt delete x
 	[ "$(cat "$(last session.end .d.evidence)/worktree/old")" = before ]
 }
-@test "GOV-12, CARD-4: sessions and show list it; records have profile, digest and approval" {
+@test "GOV-12: CARD-4: sessions and show list it; records have profile, digest and approval" {
 	judged
 	asked B
 	approve
@@ -511,7 +511,7 @@ live() { # the life of a container with output in $output
 	rt delete x
 	nothing_left
 }
-@test "GOV-13, CARD-4: 20 at once: each has its session, none is left" {
+@test "GOV-13: CARD-4: 20 at once: each has its session, none is left" {
 	local i pids=()
 	isolated
 	for i in {1..20}; do
