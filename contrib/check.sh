@@ -8,7 +8,7 @@
 # "N passed, N failed, N skipped" at the end; the exit status is 0 only if no test failed.
 #
 #	--full			no sampling: every case of the long suites, mutants, a clang build, fuzzing, make distcheck
-#	--live ENGINE		only the scenarios of a real engine: podman, rootless, systemd, docker, containerd or cri;
+#	--live ENGINE		only the scenarios of a real engine: podman, rootless, systemd, docker, containerd, cri or slurm;
 #				doctor: compare `custody doctor --engine` with the daemons
 #	--live-destructive	with --live: also scenarios that kill engines or start many containers at once
 #	--lane prod --allow-prod-live	with --live, and CUSTODY_ALLOW_PROD_LIVE=1 in the environment: in the lane prod
@@ -18,8 +18,8 @@
 #				sid is informational: its failures are printed and not counted
 #	--platform		what depends on the release: build, unit tests, samples of integration and engine tests
 #	--packages		print the Debian packages that these options need (CHECK_RELEASE=NAME: on that release), and do nothing
-#	CI=true			samples of podman, docker and containerd, --on trixie, valgrind and distcheck on a third of the commits
-#				each; strict: a skip must name a capability that `custody doctor` reports missing
+#	CI=true			samples of podman, docker, containerd and Slurm, --on trixie, valgrind and distcheck on a third of the
+#				commits each; strict: a skip must name a capability that `custody doctor` reports missing
 #	BUILD=DIR		build directory (default: build/check below the source tree)
 #	RESULTS=FILE		also write the results there, one line each
 set -u
@@ -47,7 +47,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--full) FULL=1 ;;
 	--live)
-		[ $# -ge 2 ] || die 64 '--live needs an engine: podman, rootless, systemd, docker, containerd, cri or doctor'
+		[ $# -ge 2 ] || die 64 '--live needs an engine: podman, rootless, systemd, docker, containerd, cri, slurm or doctor'
 		LIVE=$2
 		shift
 		;;
@@ -95,8 +95,8 @@ esac
 [ -z "$ON" ] || [ "$LIST" = 1 ] || [ "$(id -u)" -eq 0 ] || die 1 "--on needs root: sudo contrib/check.sh --on $ON"
 if [ -n "$LIVE" ]; then
 	case $LIVE in
-	podman | rootless | systemd | docker | containerd | cri | doctor) ;;
-	*) die 64 "unknown live suite '$LIVE'; use one of podman, rootless, systemd, docker, containerd, cri, doctor" ;;
+	podman | rootless | systemd | docker | containerd | cri | slurm | doctor) ;;
+	*) die 64 "unknown live suite '$LIVE'; use one of podman, rootless, systemd, docker, containerd, cri, slurm, doctor" ;;
 	esac
 	case $LANE in
 	sandbox | prod) ;;
@@ -282,7 +282,14 @@ test_packages='zsh fish exfatprogs exfat-fuse fuse3 libfuse3-dev fuse-overlayfs 
 	musl-tools golang-go python3 nodejs perl systemd'
 docker_packages='docker.io docker-cli'
 [ "$RELEASE" != bookworm ] || docker_packages=docker.io
-engine_packages="podman conmon catatonit $docker_packages containerd iproute2"
+slurm_packages='slurmctld slurmd slurm-client munge'
+engines='podman docker containerd slurm doctor'
+engine_packages="podman conmon catatonit $docker_packages containerd $slurm_packages iproute2"
+# Slurm's configuration changes from release to release: the suite follows Debian 12's.
+if [ "$RELEASE" != bookworm ]; then
+	engines='podman docker containerd doctor'
+	engine_packages="podman conmon catatonit $docker_packages containerd iproute2"
+fi
 arm64_packages='crossbuild-essential-arm64 qemu-user qemu-system-arm debootstrap'
 # Tools for C differ in what they report and how they format from release to release: the sources follow one.
 lint_packages='' full_packages="clang libclang-rt-dev $arm64_packages"
@@ -324,6 +331,7 @@ else
 	systemd) packages="$packages podman conmon iproute2 systemd dbus" ;;
 	docker) packages="$packages $docker_packages iproute2" ;;
 	containerd | cri) packages="$packages containerd python3-grpcio iproute2" ;;
+	slurm) packages="$packages $slurm_packages iproute2" ;;
 	doctor) packages="$packages $docker_packages containerd iproute2" ;;
 	esac
 	[ "$VM" != 1 ] || packages="$packages qemu-system-x86 debootstrap e2fsprogs"
@@ -533,7 +541,7 @@ run_bats integration --setup-suite-file tests/integration/setup_suite.bash "${su
 
 if [ "$ENGINES" = 1 ]; then
 	[ "$FULL" = 1 ] || export CUSTODY_SAMPLE=1
-	for engine in podman docker containerd doctor; do
+	for engine in $engines; do
 		say "$engine with custody-runtime"
 		run_tap "live-$engine" tests/conformance/run-engine.sh "$engine" "$PREFIX/bin/custody-runtime"
 	done

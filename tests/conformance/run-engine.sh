@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # One engine's scenarios with one runtime, as TAP; nothing of the host is touched (sandbox.sh).
 #
-#	tests/conformance/run-engine.sh podman|rootless|systemd|docker|containerd|cri|doctor|subject RUNTIME [BATS-OPTION...]
+#	tests/conformance/run-engine.sh podman|rootless|systemd|docker|containerd|cri|slurm|doctor|subject RUNTIME [BATS-OPTION...]
 #
 # RUNTIME is a path or a name in PATH: crun gives the reference, custody-runtime must pass whatever crun passes.
 # CUSTODY_SAMPLE=1 runs the scenarios whose names end in (sample): what every CI run affords.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 usage() {
-	echo "usage: run-engine.sh podman|rootless|systemd|docker|containerd|cri|doctor|subject RUNTIME [BATS-OPTION...]" >&2
+	echo "usage: run-engine.sh podman|rootless|systemd|docker|containerd|cri|slurm|doctor|subject RUNTIME [BATS-OPTION...]" >&2
 	exit 64
 }
 [ $# -ge 2 ] || usage
@@ -21,6 +21,7 @@ case $engine in
 podman | rootless | systemd | subject) need=podman ;;
 docker | doctor) need=dockerd ;;
 containerd | cri) need=containerd ;;
+slurm) need=slurmctld ;;
 *) usage ;;
 esac
 command -v "$need" >/dev/null || { echo "run-engine.sh: $need is not installed" >&2; exit 1; }
