@@ -1,32 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# dockerd of this suite's own, with RUNTIME as the default runtime.  DOCKER_STORE=containerd: with containerd's image store.
+# dockerd of this suite's own, with RUNTIME as the default runtime.
 load lib.bash
+load docker.bash
 
 ENGINE=docker
-D=unix:///run/docker.sock
-docker() {
-	command docker -H "$D" "$@"
-}
-export -f docker
-export D
-
 setup_file() {
-	mkdir -p "$SUITE"
-	make_image
-	# docker 28 warns in each `run` without; in the network namespace of this suite.
-	echo 1 >/proc/sys/net/ipv4/ip_forward
-	# The shipped registration, with the path of the runtime under test.
-	jq --arg name "$NAME" --arg path "$RUNTIME" '{runtimes: {($name): (.runtimes["custody-runtime"] | .path = $path)},
-		"default-runtime": $name} + if env.DOCKER_STORE == "containerd" then
-		{features: {"containerd-snapshotter": true}} else {} end' "$HERE/../../contrib/docker/daemon.json" >"$SUITE/daemon.json"
-	dockerd --config-file "$SUITE/daemon.json" -H "$D" --iptables=false --ip6tables=false --bridge=none \
-		--data-root /var/lib/docker --exec-root /run/docker --pidfile /run/docker.pid >"$SUITE/dockerd.log" 2>&1 3>&- &
-	until_ok docker version || { tail -n 20 "$SUITE/dockerd.log" >&2; return 1; }
-	docker import "$SUITE/box.tar" box >/dev/null
+	start_docker
 }
 teardown_file() {
-	kill "$(cat /run/docker.pid)"
-	until_ok test ! -e /run/docker.pid
+	stop_docker
 }
 teardown() {
 	local all
@@ -35,13 +17,6 @@ teardown() {
 	[ -z "$all" ] || docker rm -f $all >/dev/null
 	docker volume prune -f >/dev/null
 	state_is_empty
-}
-# Where dockerd keeps the runtime's state depends on its version: search all of them.
-state_is_empty() {
-	local left
-	left=$(find /run/docker -path '*/runtime-*/moby/*' -mindepth 1 -maxdepth 4 -type d -not -name '.*' 2>/dev/null |
-		grep -v '/\.') || true
-	[ -z "$left" ] || { printf 'left in the state root: %s\n' "$left"; return 1; }
 }
 oom_told() { # NAME
 	docker events --since 30m --until 0s --filter event=oom --filter "container=$1" | grep -q oom
