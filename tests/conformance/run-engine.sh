@@ -4,12 +4,16 @@
 #
 #	tests/conformance/run-engine.sh podman|rootless|systemd|docker|containerd|cri|slurm|doctor|subject RUNTIME [BATS-OPTION...]
 #
+#	tests/conformance/run-engine.sh governed-podman|governed-docker|governed-cri|governed-slurm RUNTIME [BATS-OPTION...]
+#
+# GOVERNED=1 runs the same scenarios with governed containers, all of which governed.json allows; governed-*: scenarios of their own.
 # RUNTIME is a path or a name in PATH: crun gives the reference, custody-runtime must pass whatever crun passes.
 # CUSTODY_SAMPLE=1 runs the scenarios whose names end in (sample): what every CI run affords.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 usage() {
 	echo "usage: run-engine.sh podman|rootless|systemd|docker|containerd|cri|slurm|doctor|subject RUNTIME [BATS-OPTION...]" >&2
+	echo "       run-engine.sh governed-podman|governed-docker|governed-cri|governed-slurm RUNTIME [BATS-OPTION...]" >&2
 	exit 64
 }
 [ $# -ge 2 ] || usage
@@ -17,6 +21,18 @@ engine=$1
 runtime=$(command -v "$2") || { echo "run-engine.sh: no runtime '$2'" >&2; exit 1; }
 runtime=$(cd "$(dirname "$runtime")" && pwd)/${runtime##*/}
 shift 2
+suite=$engine
+case $engine in
+governed-*)
+	engine=${engine#governed-}
+	export GOVERNED=1 ENGINE=$engine
+	case $engine in
+	podman | docker) suite=governed ;;
+	cri | slurm) ;;
+	*) usage ;;
+	esac
+	;;
+esac
 case $engine in
 podman | rootless | systemd | subject) need=podman ;;
 docker | doctor) need=dockerd ;;
@@ -30,4 +46,4 @@ command -v "$need" >/dev/null || { echo "run-engine.sh: $need is not installed" 
 export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-600}
 inside=()
 [ "$engine" != systemd ] || inside=("$here/systemd.sh")
-exec timeout -k 10 "${CUSTODY_ENGINE_TIMEOUT:-1200}" "$here/sandbox.sh" env RUNTIME="$runtime" "${inside[@]}" bats --tap "$@" "$here/$engine.bats"
+exec timeout -k 10 "${CUSTODY_ENGINE_TIMEOUT:-1200}" "$here/sandbox.sh" env RUNTIME="$runtime" "${inside[@]}" bats --tap "$@" "$here/$suite.bats"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Runs a command in mount, pid, network, uts, ipc and cgroup namespaces of its own, so that an engine started there
-# leaves nothing on the host: /run and the engines' directories are tmpfs, cgroups lie below one that is removed.
+# leaves nothing on the host: /run and the engines' directories are tmpfs, cgroups lie below one that is removed.  Configuration and
+# state of custody are not the host's: none, or with GOVERNED=1 the configuration governed.json.
 #
 #	tests/conformance/sandbox.sh CMD...
 #
@@ -32,7 +33,20 @@ if [ "${SANDBOX_STAGE:-}" = inside ]; then
 	unset SANDBOX_V1
 	mount -t devpts -o newinstance,ptmxmode=0666,mode=620,gid=5 devpts /dev/pts
 	[ ! -e /dev/ptmx ] || mount --bind /dev/pts/ptmx /dev/ptmx
-	for dir in /run /var/lib/containers /var/lib/docker /var/lib/containerd /var/lib/cni; do
+	mount -t tmpfs -o mode=755 tmpfs /run
+	if [ -n "${GOVERNED:-}" ]; then
+		# The host may have no /etc/custody to mount on.
+		for dir in /etc /var/lib; do
+			mkdir -p "/run/over$dir/up" "/run/over$dir/work"
+			mount -t overlay -o "lowerdir=$dir,upperdir=/run/over$dir/up,workdir=/run/over$dir/work" overlay "$dir"
+		done
+		mkdir -p /etc/custody /var/lib/custody
+	fi
+	for dir in /etc/custody /var/lib/custody; do
+		[ ! -d "$dir" ] || mount -t tmpfs -o mode=755 tmpfs "$dir"
+	done
+	[ -z "${GOVERNED:-}" ] || cp "${self%/*}/governed.json" /etc/custody/custody.json
+	for dir in /var/lib/containers /var/lib/docker /var/lib/containerd /var/lib/cni; do
 		mkdir -p "$dir"
 		mount -t tmpfs -o mode=755 tmpfs "$dir"
 	done

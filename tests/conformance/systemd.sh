@@ -20,7 +20,10 @@ boot() {
 		[ ! -d /run/$d ] || mount --rbind /run/$d $root/root/run/$d
 	done
 	mount --bind /run/containers $root/root/etc/containers
-	for d in /var/lib/containers /tmp; do mount --rbind $d $root/root$d; done
+	for d in /etc/custody /var/lib/custody; do mkdir -p $root/root$d; done
+	for d in /etc/custody /var/lib/custody /var/lib/containers /tmp; do
+		[ ! -d $d ] || mount --rbind $d $root/root$d
+	done
 	mkdir -p $root/root/run/systemd/system
 	cat >$root/root/run/systemd/system/suite.target <<-'UNIT'
 		[Unit]
@@ -87,7 +90,7 @@ fi
 mkdir -p /run/shared
 printf '%q ' "$@" >/run/shared/command
 echo '; echo $? >/run/shared/status' >>/run/shared/command
-env | grep -E '^(RUNTIME|CUSTODY_[A-Z]*)=' | sed 's/^/export /' | cat - /run/shared/command >/run/shared/command.new
+env | grep -E '^(RUNTIME|GOVERNED|CUSTODY_[A-Z]*)=' | sed 's/^/export /' | cat - /run/shared/command >/run/shared/command.new
 mv /run/shared/command.new /run/shared/command
 unshare --mount --pid --fork --kill-child -- "$0" --boot >/run/shared/boot.log 2>&1 </dev/null || true
 cat /run/shared/output 2>/dev/null || cat /run/shared/boot.log
