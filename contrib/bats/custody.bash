@@ -17,6 +17,14 @@
 #	CUSTODY		the program (default: custody in PATH)
 #	CUSTODY_AS	array: words before it, e.g. (setpriv --reuid 1000 --regid 1000 --clear-groups)
 #
+# Containers of podman and docker:
+#	run podman run --runtime custody-runtime --name build box make
+#	assert_denied
+#	assert_request "$CUSTODY_REQUEST" 1
+#	custody_container podman build
+#	assert_reason exited
+#	assert_evidence core
+#
 # After custody_run: $status, $output, $stderr of bats, and the result document in $CUSTODY_RESULT.
 
 bats_require_minimum_version 1.5.0
@@ -133,6 +141,34 @@ assert_evidence() { # [PATH]: evidence was kept, and PATH is in its copy of the 
 	fi
 	[ -d "$dir" ] || custody_fail "the result names evidence in '$dir', but that directory is missing" || return
 	[ $# -eq 0 ] || [ -e "$dir/worktree/$1" ] || custody_fail "the evidence in '$dir' lacks worktree/$1"
+}
+
+# --- containers that podman or docker started with custody-runtime -------------------------------------------------
+# assert_denied: the last `run` or custody_run failed, and its output has the line that approves it; the request's id in $CUSTODY_REQUEST.
+assert_denied() {
+	CUSTODY_REQUEST=
+	# shellcheck disable=SC2154 # set by bats
+	[ "$status" -ne 0 ] || custody_fail 'expected a refusal, but the command started' || return
+	[[ "$output${stderr-}" =~ custody\ approve\ ([0-9a-f]{16}) ]] || custody_fail "the output lacks 'custody approve ID'" || return
+	CUSTODY_REQUEST=${BASH_REMATCH[1]}
+}
+
+# assert_request [ID [COUNT]]: the request ID (default: $CUSTODY_REQUEST) waits for an approver and was filed COUNT times.
+assert_request() {
+	local id=${1:-$CUSTODY_REQUEST} list got
+	list=$("${CUSTODY_AS[@]}" "$CUSTODY" pending --json) || custody_fail "'custody pending --json' failed" || return
+	got=$(jq -r --arg id "$id" '[.requests[] | select(.id == $id) | .count][0] // "absent"' <<<"$list") || return
+	[ "$got" != absent ] || custody_fail "expected the request '$id', pending: $(jq -r '[.requests[].id] | join(" ")' <<<"$list")" || return
+	[ $# -lt 2 ] || [ "$got" = "$2" ] || custody_fail "expected request '$id' to be filed $2 times, got $got"
+}
+
+# custody_container ENGINE NAME: the newest session of the container NAME (or an id) of podman or docker, as the last result.
+custody_container() {
+	local id
+	id=$("$1" inspect --format '{{.Id}}' "$2" 2>/dev/null) || id=$2
+	CUSTODY_RESULT=$("${CUSTODY_AS[@]}" "$CUSTODY" sessions --all --json | jq -c --arg id "$id" \
+		'[.sessions[] | select(.container == $id)][0] // empty') || custody_fail "'custody sessions --json' failed" || return
+	[ -n "$CUSTODY_RESULT" ] || custody_fail "the container '$2' ($id) has no session: it is not governed"
 }
 
 # custody_doctor: output of `custody doctor --json` on this host, as CUSTODY_AS; run once per suite.

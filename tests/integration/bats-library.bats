@@ -21,6 +21,9 @@ run)
 	exit "${FAKE_STATUS:-0}"
 	;;
 doctor) printf '%s' "$FAKE_DOCTOR" ;;
+pending) printf '%s' '{"requests":[{"id":"0123456789abcdef","count":2}]}' ;;
+sessions) printf '%s' '{"sessions":[{"container":"abc","exit":{"reason":"exited","code":7},"evidence":null},
+	{"container":"abc","exit":{"reason":"oom","code":137},"evidence":null}]}' ;;
 esac
 END
 	chmod +x "$CUSTODY_HOME/custody"
@@ -103,4 +106,36 @@ teardown() {
 	run ! custody_teardown
 	[[ $output == *'20260101T000000Z-00000000'* ]]
 	[ ! -e "$home" ]
+}
+
+@test "CARD-6: assert_denied needs a failure and the line that approves, assert_request the pending request" {
+	run sh -c 'echo "custody: approval needed; custody approve 0123456789abcdef" >&2; exit 126'
+	assert_denied
+	[ "$CUSTODY_REQUEST" = 0123456789abcdef ]
+	assert_request
+	assert_request "$CUSTODY_REQUEST" 2
+	run ! assert_request "$CUSTODY_REQUEST" 3
+	[[ $output == *'filed 3 times, got 2'* ]]
+	run ! assert_request 1111111111111111
+	[[ $output == *'pending: 0123456789abcdef'* ]]
+	run sh -c 'echo "custody approve 0123456789abcdef"'
+	run ! assert_denied
+	[[ $output == *'but the command started'* ]]
+	run sh -c 'echo refused >&2; exit 126'
+	run ! assert_denied
+	[[ $output == *"lacks 'custody approve ID'"* ]]
+}
+
+@test "CARD-6: custody_container takes the newest session of an engine's container" {
+	# An engine that knows the name `one`.
+	printf '%s\n' '#!/bin/sh' '[ "$4" = one ] && echo abc' >"$CUSTODY_HOME/engine"
+	chmod +x "$CUSTODY_HOME/engine"
+	custody_container "$CUSTODY_HOME/engine" one
+	assert_reason exited
+	[ "$(custody_result .exit.code)" = 7 ]
+	custody_container "$CUSTODY_HOME/engine" abc
+	assert_reason exited
+	run ! assert_evidence
+	run ! custody_container "$CUSTODY_HOME/engine" two
+	[[ $output == *"has no session: it is not governed"* ]]
 }
