@@ -1,16 +1,24 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A containerd of the suite's own, with the shipped handler pointing at the runtime under test.  containerd 2 gets it as a file of
-# version 3; CONTAINERD_CONFIG=2: of version 2, as it is shipped.
+# version 3; CONTAINERD_CONFIG=2: of version 2, as it is shipped.  Governed, the handler has a profile of its own, by the runtime's
+# name: without a network plug-in, pods have the network of this sandbox.
 SOCKET=/run/containerd/containerd.sock
 export CONTAINERD_ADDRESS=$SOCKET
 
 start_containerd() {
 	mkdir -p "$SUITE"
 	make_image
-	configure_containerd >"$SUITE/config.toml"
 	mkdir "$SUITE/bin"
 	ln -s "$RUNTIME" "$SUITE/bin/runc"
+	HANDLER=$RUNTIME
+	if governed; then
+		HANDLER=$SUITE/bin/$NAME@pods
+		ln -s "$RUNTIME" "$HANDLER"
+		mkdir -p /etc/custody/profiles
+		cp "$HERE/governed-pods.json" /etc/custody/profiles/pods.json
+	fi
+	configure_containerd >"$SUITE/config.toml"
 	launch_containerd
 	make_oci_image
 	ctr -n default images import "$SUITE/box-oci.tar" >/dev/null
@@ -19,11 +27,11 @@ start_containerd() {
 configure_containerd() {
 	local shipped=$HERE/../../contrib/containerd/custody.toml cri=io.containerd.grpc.v1.cri
 	if [ "$(containerd --version | sed 's/.* v\{0,1\}\([0-9]*\)\.[0-9].*/\1/')" = 1 ] || [ "${CONTAINERD_CONFIG:-3}" = 2 ]; then
-		sed "s|/usr/bin/custody-runtime|$RUNTIME|" "$shipped"
+		sed "s|/usr/bin/custody-runtime|$HANDLER|" "$shipped"
 		printf '[plugins."%s"]\nsandbox_image = "box.local/box:latest"\n' "$cri"
 	else
 		cri=io.containerd.cri.v1.runtime
-		sed "s|/usr/bin/custody-runtime|$RUNTIME|; s/^version = 2$/version = 3/; s/io\.containerd\.grpc\.v1\.cri/$cri/" "$shipped"
+		sed "s|/usr/bin/custody-runtime|$HANDLER|; s/^version = 2$/version = 3/; s/io\.containerd\.grpc\.v1\.cri/$cri/" "$shipped"
 		printf '[plugins."%s".pinned_images]\nsandbox = "box.local/box:latest"\n[plugins."%s"]\n' io.containerd.cri.v1.images "$cri"
 	fi
 	# Not every root may lower the score of a process.

@@ -151,7 +151,7 @@ stopped() {
 @test "ctr run --read-only, --mount, --env, --cwd" {
 	mkdir -p "$SUITE/vol"
 	run ctr_run --rm --read-only --mount "type=bind,src=$SUITE/vol,dst=/tmp,options=rbind:rw" --env A=b --cwd /tmp \
-		"$IMAGE" one sh -c 'echo $A $PWD; touch /file'
+		"$IMAGE" one sh -c 'echo $A $PWD; touch /data/new'
 	has 'b /tmp' 'Read-only file system'
 }
 @test "ctr run --cap-drop, --seccomp" {
@@ -160,8 +160,12 @@ stopped() {
 	[ $((0x$(awk '/CapEff/ { print $2 }' <<<"$output") & 0x2000)) -eq 0 ]
 }
 @test "ctr run --net-host, --with-ns" {
-	run ctr_run --rm --net-host "$IMAGE" one readlink /proc/self/ns/net
-	is "$(readlink /proc/self/ns/net)" "$output"
+	if governed; then
+		refused_for host-network ctr_run --rm --net-host "$IMAGE" one true
+	else
+		run ctr_run --rm --net-host "$IMAGE" one readlink /proc/self/ns/net
+		is "$(readlink /proc/self/ns/net)" "$output"
+	fi
 	background two
 	run ctr_run --rm --with-ns "pid:/proc/$(pid_of two)/ns/pid" "$IMAGE" one readlink /proc/self/ns/pid
 	is "$(readlink "/proc/$(pid_of two)/ns/pid")" "$output"

@@ -11,14 +11,17 @@ export D
 start_docker() {
 	mkdir -p "$SUITE"
 	make_image
-	# docker 28 warns in each `run` without; in the network namespace of this suite.
-	echo 1 >/proc/sys/net/ipv4/ip_forward
-	# The shipped registration, with the path of the runtime under test.
-	jq --arg name "$NAME" --arg path "$RUNTIME" '{runtimes: {($name): (.runtimes["custody-runtime"] | .path = $path)},
-		"default-runtime": $name} + if env.DOCKER_STORE == "containerd" then
-		{features: {"containerd-snapshotter": true}} else {} end' "$HERE/../../contrib/docker/daemon.json" >"$SUITE/daemon.json"
+	configure_docker
 	launch_docker
 	docker import "$SUITE/box.tar" box >/dev/null
+}
+# configure_docker [FILTER]: the shipped registration, with the path of the runtime under test; FILTER changes it.
+configure_docker() {
+	# docker 28 warns in each `run` without; in the network namespace of this suite.
+	echo 1 >/proc/sys/net/ipv4/ip_forward
+	jq --arg name "$NAME" --arg path "$RUNTIME" '{runtimes: {($name): (.runtimes["custody-runtime"] | .path = $path)},
+		"default-runtime": $name} + if env.DOCKER_STORE == "containerd" then
+		{features: {"containerd-snapshotter": true}} else {} end | '"${1:-.}" "$HERE/../../contrib/docker/daemon.json" >"$SUITE/daemon.json"
 }
 launch_docker() {
 	dockerd --config-file "$SUITE/daemon.json" -H "$D" --iptables=false --ip6tables=false --bridge=none \

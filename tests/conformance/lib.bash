@@ -108,6 +108,18 @@ cgroup_file() {
 	fi
 	cat "$path/$3"
 }
+# The suite runs with governed containers (run-engine.sh): some that crun starts are refused then.
+governed() {
+	[ -n "${GOVERNED:-}" ]
+}
+# refused_for WORD CMD...: a governed container is refused, with the word that allows it.
+refused_for() {
+	local word=$1
+	shift
+	run "$@"
+	[ "$status" -ne 0 ]
+	has "\"$word\"" dangerous
+}
 is_v2() {
 	[ -e /sys/fs/cgroup/cgroup.controllers ]
 }

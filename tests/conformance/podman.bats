@@ -287,10 +287,14 @@ gone() {
 @test "podman run --cap-drop and --cap-add (sample)" {
 	run podman run --rm --cap-drop all box grep CapEff /proc/self/status
 	has 0000000000000000
-	run podman run --rm --cap-drop all --cap-add net_raw box grep CapEff /proc/self/status
-	has 0000000000002000
+	run podman run --rm --cap-drop all --cap-add net_bind_service box grep CapEff /proc/self/status
+	has 0000000000000400
 }
 @test "podman run --privileged: all capabilities, no filter" {
+	if governed; then
+		refused_for no-private-devices podman run --rm --privileged box true
+		return
+	fi
 	run podman run --rm --privileged box grep -E '^(Seccomp|CapBnd):' /proc/self/status
 	is 0 "$status"
 	has "$(grep CapBnd /proc/self/status | cut -f 2)"
@@ -300,7 +304,8 @@ gone() {
 	run podman run --rm box grep ^Seccomp: /proc/self/status
 	[[ $output =~ 2$ ]]
 	run podman run --rm --security-opt seccomp=unconfined box grep ^Seccomp: /proc/self/status
-	[[ $output =~ 0$ ]]
+	# custody's own filter stays.
+	if governed; then [[ $output =~ 2$ ]]; else [[ $output =~ 0$ ]]; fi
 }
 @test "podman run: a seccomp file is applied (sample)" {
 	cat >"$SUITE/seccomp.json" <<-'JSON'
@@ -343,17 +348,28 @@ gone() {
 @test "podman run --hostname, --uts" {
 	run podman run --rm --hostname somewhere box hostname
 	is somewhere "$output"
+	if governed; then
+		refused_for no-uts-namespace podman run --rm --uts host box hostname
+		return
+	fi
 	run podman run --rm --uts host box hostname
 	is "$(hostname)" "$output"
 }
 @test "podman run --pid host, --ipc host, --network host" {
 	for ns in pid ipc network; do
 		link=${ns/network/net}
+		if governed; then
+			refused_for "$(danger_of $ns)" podman run --rm --$ns host box true
+			continue
+		fi
 		run podman run --rm --$ns host box readlink /proc/self/ns/$link
 		is "$(readlink /proc/self/ns/$link)" "$output"
 		run podman run --rm box readlink /proc/self/ns/$link
 		[ "$output" != "$(readlink /proc/self/ns/$link)" ]
 	done
+}
+danger_of() {
+	case $1 in network) echo host-network ;; *) echo "no-$1-namespace" ;; esac
 }
 @test "podman run --network container: joins another's" {
 	background c
@@ -364,7 +380,8 @@ gone() {
 	run podman run --rm --cgroupns private box cat /proc/self/cgroup
 	[[ ${lines[0]} =~ :/$ ]]
 	run podman run --rm --cgroupns host box cat /proc/self/cgroup
-	has libpod
+	# Governed, it gets a namespace of its own.
+	if governed; then [[ ${lines[0]} =~ :/$ ]]; else has libpod; fi
 }
 @test "podman run --cgroups=disabled" {
 	run podman run --rm --cgroups=disabled box echo hello
@@ -487,10 +504,10 @@ skip_without_pause() {
 	chmod +x "$SUITE/bad-hook"
 	echo '{"version":"1.0.0","hook":{"path":"'"$SUITE/bad-hook"'"},"when":{"always":true},"stages":["createRuntime"]}' \
 		>"$SUITE/bad-hooks/a.json"
-	run podman --hooks-dir "$SUITE/bad-hooks" run --rm box touch "$SUITE/ran"
+	run podman --hooks-dir "$SUITE/bad-hooks" run --rm box sh -c 'echo "it ra""n"'
 	[ "$status" -ne 0 ]
 	has bad-hook
-	[ ! -e "$SUITE/ran" ]
+	[[ $output != *'it ran'* ]]
 }
 @test "podman run --sdnotify=container: READY=1 is handed on" {
 	"$HERE/notify.py" listen "$SUITE/notify.sock" "$SUITE/notify.out" &

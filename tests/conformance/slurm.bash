@@ -37,6 +37,8 @@ add_user() {
 	done
 	echo "tester:x:$USER_ID:$USER_ID::/run/tester:/bin/sh" >>/etc/passwd
 	echo "tester:x:$USER_ID:" >>/etc/group
+	mkdir -p -m 700 /run/tester
+	chown "$USER_ID:$USER_ID" /run/tester
 }
 configure_slurm() {
 	sed "s|/usr/bin/custody-runtime|$RUNTIME|" "$HERE/../../contrib/slurm/oci.conf" >"$SLURM/oci.conf"
@@ -75,8 +77,9 @@ configure_slurm() {
 # make_bundle DIR [VOLUME [UID]]: a bundle of box; Slurm writes the command and the environment of each step into a copy of its
 # config.json.  VOLUME is mounted on /data; UID becomes root of a user namespace.
 make_bundle() {
-	mkdir -p "$1"
-	cp -a "$SUITE/box" "$1/rootfs"
+	mkdir -p "$1"/{rootfs,upper,work}
+	# Layers, as sites mount their images: a governed container of a plain directory is asked each time.
+	mount -t overlay -o "lowerdir=$SUITE/box,upperdir=$1/upper,workdir=$1/work" overlay "$1/rootfs"
 	jq -n --arg volume "${2:-}" --argjson uid "${3:-null}" '{ociVersion: "1.0.2", root: {path: "rootfs"},
 		process: {cwd: "/", args: ["true"], user: {uid: 0, gid: 0}, noNewPrivileges: true},
 		mounts: [{destination: "/proc", type: "proc", source: "proc"},
@@ -84,7 +87,7 @@ make_bundle() {
 			{destination: "/dev/pts", type: "devpts", source: "devpts", options: ["newinstance", "ptmxmode=0666"]},
 			{destination: "/tmp", type: "tmpfs", source: "tmpfs", options: ["nosuid", "nodev"]},
 			({destination: "/data", type: "bind", source: $volume, options: ["rbind"]} | select($volume != ""))],
-		linux: ({namespaces: [{type: (["pid", "ipc", "uts", "mount"][], (["user"][] | select($uid)))}]} +
+		linux: ({namespaces: [{type: (["pid", "ipc", "uts", "network", "mount"][], (["user"][] | select($uid)))}]} +
 			if $uid then {uidMappings: [{containerID: 0, hostID: $uid, size: 1}], gidMappings: [{containerID: 0, hostID: $uid, size: 1}]}
 			else {} end)}' >"$1/config.json"
 }
