@@ -97,6 +97,17 @@ static int kill_refused(const struct runtime_call *c, int r)
 	return r;
 }
 
+/*
+ * The warden of a container that has ended has recorded its end and exits, with or without an answer.  If it was killed, the
+ * container may run unproven.
+ */
+static bool has_ended(const struct runtime_call *c)
+{
+	_cleanup_entry_ struct runtime_entry entry = { 0 };
+
+	return runtime_entry_load(c, &entry, NULL) == 0 && entry.pid == 0;
+}
+
 int runtime_start_governed(struct runtime_job *job, struct fault *f)
 {
 	_cleanup_engine_start_ struct engine_start s = ENGINE_START_NONE;
@@ -116,6 +127,10 @@ int runtime_start_governed(struct runtime_job *job, struct fault *f)
 	if (r < 0)
 		return r;
 	r = engine_start_report(&s, f);
+	if (r == -EPIPE && has_ended(&job->call)) {
+		fault_done(f);
+		return 0;
+	}
 	return r < 0 ? kill_refused(&job->call, r) : 0;
 }
 
