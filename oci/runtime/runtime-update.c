@@ -163,7 +163,8 @@ static int set_or_undo(const struct runtime_call *c, const struct engine_update 
 	return r;
 }
 
-static int update(const struct runtime_call *c, const char *text, struct fault *f)
+static int update(const struct runtime_call *c, const struct runtime_entry *e, const char *text,
+		  struct fault *f)
 {
 	_cleanup_engine_update_ struct engine_update u = ENGINE_UPDATE_NONE;
 	_cleanup_free_ char *dir = path_join(c->state_root, c->id), *set = NULL;
@@ -176,6 +177,8 @@ static int update(const struct runtime_call *c, const char *text, struct fault *
 		return r;
 	if (!u.record.governed)
 		return set_limits(c, text, f);
+	if (e->pid == 0)
+		return fault_set(f, ESRCH, "not updated: the container has ended");
 	r = engine_update_decide(&u, text, &set, f);
 	if (r < 0)
 		return r;
@@ -201,5 +204,5 @@ int runtime_verb_update(struct runtime_job *job, struct fault *f)
 		r = runtime_types_require_resources(file.object, f);
 	if (r == 0 && o->resources)
 		drop_unset(&file);
-	return r < 0 ? r : update(&job->call, o->resources ? file.text : made.text, f);
+	return r < 0 ? r : update(&job->call, &e, o->resources ? file.text : made.text, f);
 }
