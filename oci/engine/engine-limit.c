@@ -14,7 +14,7 @@
 #define INF ENGINE_LIMIT_NONE
 
 /*
- * Every member of linux.resources (a test compares it with oci/runtime/runtime-schema.c).  What is missing:
+ * Every member of linux.resources (a test compares it with oci/runtime/runtime-schema.c).  Where a member is missing:
  *
  *	memory.reservation	v1: no soft limit; v2: memory.low is 0, and more of it takes memory from others
  *	cpu.shares		1024; on v2 100 of 10000, which newer libcruns convert to the same

@@ -56,7 +56,7 @@ const struct engine_limit *engine_limit_find(const struct engine_limit *table, c
 
 struct engine_limits {
 	struct jdoc *approved; /* linux.resources of create */
-	struct jdoc *current;  /* with what was set since */
+	struct jdoc *current;  /* with the values set since */
 	bool v2;
 };
 
@@ -68,7 +68,7 @@ struct engine_limits_result {
 /* L->approved and ASKED are changed into what engine_limits_clamp takes.  -EINVAL: a file of ASKED cannot be read. */
 int engine_limits_normalize(struct engine_limits *l, struct jdoc *asked, struct fault *f) _must_check_;
 /*
- * ASKED becomes what libcrun gets: the approved value for what is looser, or nothing.  An empty object: nothing to do.
+ * ASKED becomes what libcrun gets: the approved value for a looser one, or nothing.  An empty object: nothing to do.
  * -EPERM: a member that is not in the table.
  */
 int engine_limits_clamp(const struct engine_limits *l, struct jdoc *asked, struct engine_limits_result *ret,

@@ -13,9 +13,9 @@
  *	engine_update_open	one at a time; 0 and GOVERNED false: nothing to decide
  *	engine_update_decide	refused or recorded; what libcrun gets
  *	...			libcrun sets it; if that fails, the caller sets engine_update_undo
- *	engine_update_end	what was set, for the next one
+ *	engine_update_end	keeps the values, for the next one
  *
- * RUN/sessions/ID/update has what was set since create, and which calls of a kubelet are recorded.
+ * RUN/sessions/ID/update has the values set since create, and which calls of a kubelet are recorded.
  */
 struct engine_update {
 	struct engine_record record; /* GOVERNED: of create */
@@ -41,7 +41,7 @@ int engine_update_open(const char *dir, const char *container, bool v2, struct e
 /* TEXT: resources, checked by runtime_types_require_resources.  *RET_SET (heap): for libcrun; NULL: nothing to set. */
 int engine_update_decide(struct engine_update *u, const char *text, char **ret_set,
 			 struct fault *f) _must_check_;
-/* What was set before, of the members that DECIDE returned; heap, NULL: nothing, or no memory. */
+/* The values before, of the members that DECIDE returned; heap, NULL: nothing, or no memory. */
 char *engine_update_undo(const struct engine_update *u);
 /* R: result of libcrun, with F.  Returns R, or why the result was not kept. */
 int engine_update_end(struct engine_update *u, int r, struct fault *f) _must_check_;

@@ -15,8 +15,8 @@ static bool is_probe(const struct runtime_options *o)
 }
 
 /*
- * A checkpoint is a program with its memory: a restored process would go on in the middle of what was approved once, past the
- * gate, with the bytes of files that anyone may have changed.
+ * A checkpoint is a program with its memory: a restored process would go on in the middle of an approved program, past the
+ * gate, with the bytes of files that another process may have changed.
  */
 static int refuse_criu(struct runtime_job *job, struct fault *f)
 {

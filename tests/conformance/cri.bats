@@ -83,7 +83,7 @@ exited() {
 	background memory=67108864
 	cri update "$ID" 33554432
 	is 33554432 "$(memory_limit)"
-	# The kubelet repeats a call that fails for ever: a governed container's is clamped to what was approved.
+	# The kubelet repeats a call that fails for ever: a governed container's is clamped to the approved value.
 	cri update "$ID" 134217728
 	if governed; then is 67108864 "$(memory_limit)"; else is 134217728 "$(memory_limit)"; fi
 }

@@ -18,7 +18,7 @@ memory_limit() {
 	if is_v2; then cgroup_file "$(pid_of one)" memory memory.max; else cgroup_file "$(pid_of one)" memory memory.limit_in_bytes; fi
 }
 
-@test "GOV-15: update that tightens passes, and back to what was approved (sample)" {
+@test "GOV-15: update that tightens passes, and back to the approved limit (sample)" {
 	up
 	"$ENGINE" update --memory 32m --memory-swap 32m one
 	is 33554432 "$(memory_limit)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Grants of containers: repeated starts, returned uses, grants that came with the container, a fleet.  By hand, with a bundle.
-# shellcheck disable=SC2016,SC2030,SC2031,SC2154 # scripts for other shells; variables of one test; status is set by bats
+# shellcheck disable=SC2016,SC2030,SC2031,SC2153,SC2154 # scripts for other shells; variables of one test; status is set by bats
 
 load ../lib/suite.bash
 load ../lib/oci.bash
@@ -48,11 +48,11 @@ no_grant() {
 }
 
 @test "GOV-11: twenty refused starts are one request with a counter, and a record each" {
-	local i first size=0
+	local first size=0 _
 	asked B
 	first=$(request)
 	size=$(stat -c %s "$CUSTODY_ROOT"/sandbox/ledger/*.ndjson)
-	for i in {2..20}; do
+	for _ in {2..20}; do
 		try rt create -b "$B" x
 		refused "custody approve $first"
 	done
@@ -64,7 +64,7 @@ no_grant() {
 	[ "$(stat -c %s "$CUSTODY_ROOT"/sandbox/ledger/*.ndjson)" -le $((size * 20)) ]
 	[ "$(find "$CUSTODY_ROOT/sandbox/requests" -name '*.json' | wc -l)" -eq 1 ]
 	"$CUSTODY" deny "$first"
-	for i in {1..20}; do
+	for _ in {1..20}; do
 		try rt create -b "$B" x
 		refused 'denied by'
 	done
@@ -73,11 +73,11 @@ no_grant() {
 	complete
 }
 @test "GOV-11: a create that fails later gives its use back; back-off burns none" {
-	local i
+	local _
 	edit '.hooks.createRuntime = [{path: "/bin/sh", args: ["sh", "-c", "test -e '"$CUSTODY_HOME"'/ready"]}]'
 	asked B
 	approve --uses 1
-	for i in {1..10}; do
+	for _ in {1..10}; do
 		try rt create -b "$B" x
 		[ "$status" -eq 1 ]
 		[[ $output != *'needs approval'* ]]
@@ -137,7 +137,7 @@ restart() {
 	nothing_left
 	complete
 }
-@test "GOV-13: a grant from another machine as an annotation: once; edited, of another container, revoked, expired: each by its reason" {
+@test "GOV-13: a grant from another machine as an annotation: once; edited, and of another container, it is refused" {
 	alice
 	asked B
 	far
@@ -147,7 +147,7 @@ restart() {
 	no_grant 'custody approve' 1
 	# Edited: the signature does not verify.
 	sed 's/"uses":1/"uses":9/' "$CUSTODY_HOME/grant" >"$CUSTODY_HOME/edited"
-	cmp -s "$CUSTODY_HOME/grant" "$CUSTODY_HOME/edited" && false
+	run ! cmp -s "$CUSTODY_HOME/grant" "$CUSTODY_HOME/edited"
 	annotate "$CUSTODY_HOME/edited"
 	no_grant 'custody.grant' 1
 	[[ $output == *signature* || $output == *edited* ]] || { echo "$output" && return 1; }

@@ -65,7 +65,7 @@ passed() {
 	[ "$status" -eq 0 ] || { echo "$output" && return 1; }
 }
 
-@test "GOV-15: an update that tightens passes and is recorded; it may be undone up to what was approved" {
+@test "GOV-15: an update that tightens passes and is recorded; it may be undone up to the approved limits" {
 	isolated
 	up
 	update '{"memory":{"limit":33554432},"pids":{"limit":50},"cpu":{"quota":20000}}'
@@ -137,7 +137,7 @@ passed() {
 	passed
 	[ "$(pids)" = 101 ]
 	[ "$(count container.update)" -eq 1 ]
-	# Switched on later: what was created ungoverned stays so.
+	# Switched on later: a container that was created ungoverned stays so.
 	isolated
 	update '{"pids":{"limit":102}}'
 	passed
