@@ -194,5 +194,6 @@ void engine_container_done(struct engine_container *c)
 	free(c->image);
 	free(c->grant);
 	free(c->rw);
+	free(c->rootfs);
 	*c = (struct engine_container){ 0 };
 }

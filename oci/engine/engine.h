@@ -63,6 +63,7 @@ struct engine_container {
 	/* Owned, for FACTS. */
 	char **env;
 	struct policy_mount *rw;
+	char *rootfs; /* the caller's may be gone when FACTS are read */
 };
 
 /* Refused by the name of the member: -EPERM if the merge refuses it, -EINVAL if the text cannot be read. */
