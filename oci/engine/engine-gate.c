@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "config/config-redact.h"
+#include "oci/engine/engine-impl.h"
 #include "oci/engine/engine-record.h"
 #include "subject/own-dirs.h"
 #include "subject/subject-digest.h"
@@ -350,5 +351,14 @@ const char *engine_gate_text(const struct engine_gate *g)
 
 struct jdoc *engine_gate_record(const struct engine_gate *g)
 {
-	return engine_record_make(&g->dirs, g->id);
+	struct jdoc *r = engine_record_make(&g->dirs, g->id);
+	const struct jdoc *was = engine_at(g->engine.engine, "linux.resources"),
+			  *is = engine_at(g->engine.merged, "linux.resources");
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+
+	/* Some engines repeat them with each update.  Longer ones are refused then, as a person's are. */
+	if (r && was && is && !jdoc_equal(was, is) && jdoc_write(was, JDOC_CANONICAL, &text, NULL) >= 0 &&
+	    text.len <= ENGINE_RECORD_RESOURCES_MAX)
+		jdoc_set(r, "resources", jdoc_copy(was));
+	return r;
 }

@@ -139,6 +139,11 @@ static bool is_looser(const struct limit_walk *w, const char *path, const struct
 	return !approved || !jdoc_equal(approved, asked);
 }
 
+bool engine_limit_is_repeated(const struct jdoc *engine, const struct jdoc *asked)
+{
+	return engine && asked && jdoc_equal(engine, asked);
+}
+
 static char *join(const char *prefix, const char *name)
 {
 	char *path = NULL;
@@ -156,7 +161,9 @@ static int replace(struct limit_walk *w, const char *path, const struct engine_l
 
 	if (!was || !is)
 		return fault_errno(w->f, ENOMEM, "limits");
-	engine_limit_put_looser(w, path, row, was, is);
+	/* podman 5 repeats every value of its own with each call: such a value is not asked for. */
+	if (!engine_limit_is_repeated(engine_at(w->l->engine, path), jdoc_get(object, key)))
+		engine_limit_put_looser(w, path, row, was, is);
 	/* One that only rises has nothing to return to, and a file may stand for it. */
 	if (approved && row->kind != ENGINE_LIMIT_RAISE && !engine_limit_is_file(w, path) &&
 	    !(approved->type == JDOC_INT && approved->integer == 0 && row->zero != ENGINE_ZERO_NUMBER)) {

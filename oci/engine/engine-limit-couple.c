@@ -70,7 +70,8 @@ static void couple_cpu(struct limit_walk *w)
 						   { .name = "period", .option = "--cpu-period" } };
 	struct jdoc *cpu = jdoc_get(w->asked, "cpu");
 	const struct share approved = read_share(w->l->approved, none),
-			   current = read_share(w->l->current, none), asked = read_share(w->asked, current);
+			   current = read_share(w->l->current, none),
+			   engine = read_share(w->l->engine, current), asked = read_share(w->asked, current);
 	char was[64], is[64];
 
 	if (!asked.has_quota && !asked.has_period)
@@ -79,11 +80,14 @@ static void couple_cpu(struct limit_walk *w)
 		put_share(cpu, &asked);
 		return;
 	}
+	put_share(cpu, &approved);
+	if (engine.has_quota == asked.has_quota && engine.has_period == asked.has_period &&
+	    engine.quota == asked.quota && engine.period == asked.period)
+		return;
 	write_share(&approved, was, sizeof(was));
 	write_share(&asked, is, sizeof(is));
 	engine_limit_put_looser(w, asked.has_quota ? "cpu.quota" : "cpu.period", &row[!asked.has_quota], was,
 				is);
-	put_share(cpu, &approved);
 }
 
 static int64_t number_at(const struct jdoc *first, const struct jdoc *second, const char *path)

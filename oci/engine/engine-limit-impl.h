@@ -15,6 +15,8 @@ struct limit_walk {
 bool engine_limit_number(const struct jdoc *v, const struct engine_limit *row, bool v2, uint64_t *ret);
 /* Was it set in create by a file of `unified`, so that a member would replace the file? */
 bool engine_limit_is_file(const struct limit_walk *w, const char *path);
+/* Is ASKED the value of ENGINE, of the engine's configuration?  It is clamped without a report. */
+bool engine_limit_is_repeated(const struct jdoc *engine, const struct jdoc *asked);
 void engine_limit_put_looser(struct limit_walk *w, const char *member, const struct engine_limit *row,
 			     const char *approved, const char *asked);
 

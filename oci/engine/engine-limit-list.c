@@ -89,7 +89,8 @@ static int judge_item(struct limit_walk *w, const char *path, const struct engin
 			(void)snprintf(approved_text, sizeof(approved_text), "%" PRIu64, most);
 		if (n != ENGINE_LIMIT_NONE)
 			(void)snprintf(asked_text, sizeof(asked_text), "%" PRIu64, n);
-		engine_limit_put_looser(w, name, in, approved_text, asked_text);
+		if (!engine_limit_is_repeated(find_item(row, engine_at(w->l->engine, path), item), item))
+			engine_limit_put_looser(w, name, in, approved_text, asked_text);
 		return 1;
 	}
 	return 0;
@@ -172,7 +173,9 @@ int engine_limit_clamp_files(struct limit_walk *w, const char *path, struct jdoc
 		key = strdup(file);
 		if (!key || asprintf(&name, "%s.%s", path, file) < 0)
 			return fault_errno(w->f, ENOMEM, "limits");
-		engine_limit_put_looser(w, name, NULL, was ? was : "nothing", is ? is : "no text");
+		if (!engine_limit_is_repeated(jdoc_get(jdoc_get(w->l->engine, "unified"), file),
+					      jdoc_get(files, file)))
+			engine_limit_put_looser(w, name, NULL, was ? was : "nothing", is ? is : "no text");
 		if (was)
 			jdoc_set_string(files, key, was);
 		else

@@ -73,6 +73,8 @@ int engine_limits_normalize(struct engine_limits *l, struct jdoc *asked, struct 
 
 	if (l->v2)
 		r = engine_unified_translate(l->approved, true, f);
+	if (r == 0 && l->v2 && l->engine)
+		r = engine_unified_translate(l->engine, true, f);
 	if (r == 0 && l->v2)
 		r = engine_unified_translate(asked, false, f);
 	if (r < 0)

@@ -56,6 +56,7 @@ const struct engine_limit *engine_limit_find(const struct engine_limit *table, c
 
 struct engine_limits {
 	struct jdoc *approved; /* linux.resources of create */
+	struct jdoc *engine;   /* of the engine, where the merge changed them; NULL: the same */
 	struct jdoc *current;  /* with the values set since */
 	bool v2;
 };
@@ -65,7 +66,7 @@ struct engine_limits_result {
 	const char *option;  /* for the first of them; NULL: none */
 };
 
-/* L->approved and ASKED are changed into what engine_limits_clamp takes.  -EINVAL: a file of ASKED cannot be read. */
+/* L->approved, L->engine and ASKED are changed into what engine_limits_clamp takes.  -EINVAL: a file of ASKED cannot be read. */
 int engine_limits_normalize(struct engine_limits *l, struct jdoc *asked, struct fault *f) _must_check_;
 /*
  * ASKED becomes what libcrun gets: the approved value for a looser one, or nothing.  An empty object: nothing to do.

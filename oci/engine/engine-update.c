@@ -68,6 +68,8 @@ static int read_approved(struct engine_update *u, struct fault *f)
 		return fault_set(f, EPERM, "its session is that of container '%s'", info.container);
 	u->cri = is_cri(config);
 	resources = engine_at(config, "linux.resources");
+	/* Owned by the record. */
+	u->limits.engine = u->record.resources;
 	u->limits.approved = engine_is(resources, JDOC_OBJECT) ? jdoc_copy(resources) : jdoc_new_object();
 	return u->limits.approved ? 0 : fault_errno(f, ENOMEM, "limits");
 }
@@ -80,7 +82,8 @@ int engine_update_open(const char *dir, const char *container, bool v2, struct e
 
 	/* `run` without --detach writes none; every governed container has one. */
 	if (r == -ENOENT) {
-		fault_done(f);
+		if (f)
+			fault_done(f);
 		*ret = ENGINE_UPDATE_NONE;
 		return 0;
 	}

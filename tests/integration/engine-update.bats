@@ -120,6 +120,12 @@ passed() {
 	update '{"pids":{"limit":50}}'
 	denied "'pids.limit'" 40 50
 	[ "$(pids)" = 40 ]
+	# The engine's own value, which podman 5 repeats with each call, stays the profile's.
+	update '{"pids":{"limit":100},"memory":{"limit":33554432}}'
+	passed
+	[ "$(pids)" = 40 ]
+	[ "$(memory)" = 33554432 ]
+	[ "$(last container.update '.status, .d.set.pids.limit')" = $'ok\n40' ]
 	down
 }
 @test "GOV-15: GOV-8: with security_profile alone it may only tighten as well; both switches off: as libcrun does" {
