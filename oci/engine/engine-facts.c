@@ -24,7 +24,8 @@ static int add_writable(struct engine_work *w, bool overlay)
 	size_t n = engine_count(w->config, "mounts");
 
 	c->rw = calloc(n + 1, sizeof(*c->rw));
-	if (!c->rw)
+	c->rootfs = strdup(w->in->rootfs);
+	if (!c->rw || !c->rootfs)
 		return fault_errno(w->f, ENOMEM, "facts");
 	for (size_t i = 0; i < n; i++) {
 		const struct jdoc *mount = engine_item(w->config, "mounts", i);
@@ -34,7 +35,7 @@ static int add_writable(struct engine_work *w, bool overlay)
 									engine_text(mount, "source") };
 	}
 	if (!root_is_kept_apart(w, overlay))
-		c->rw[c->facts.n_rw++] = (struct policy_mount){ "/", w->in->rootfs };
+		c->rw[c->facts.n_rw++] = (struct policy_mount){ "/", c->rootfs };
 	c->facts.rw = c->rw;
 	return 0;
 }

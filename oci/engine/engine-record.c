@@ -37,7 +37,8 @@ struct jdoc *engine_record_make(const struct dirs *d, const char *session)
 
 static int take(const struct jdoc *d, struct engine_record *ret)
 {
-	const struct jdoc *g = jdoc_get(d, "governed"), *env = jdoc_get(g, "env");
+	const struct jdoc *g = jdoc_get(d, "governed"), *env = jdoc_get(g, "env"),
+			  *resources = jdoc_get(g, "resources");
 	const char *session = jdoc_get_string(g, "session"), *path = jdoc_get_string(g, "path");
 
 	if (!g)
@@ -49,11 +50,18 @@ static int take(const struct jdoc *d, struct engine_record *ret)
 	ret->session = strdup(session);
 	ret->path = strdup(path);
 	ret->env = jdoc_copy(env);
+	if (resources && resources->type == JDOC_OBJECT) {
+		ret->resources = jdoc_copy(resources);
+		if (!ret->resources)
+			return -ENOMEM;
+	}
 	return ret->session && ret->path && ret->env ? 0 : -ENOMEM;
 }
 
 int engine_record_read(const char *dir, struct engine_record *ret, struct fault *f)
 {
+	/* Resources may have 18446744073709551615 for no limit. */
+	static const struct jdoc_limits limits = { .wide = true };
 	_cleanup_engine_record_ struct engine_record r = { 0 };
 	_cleanup_free_ char *path = path_join(dir, NAME), *text = NULL;
 	_cleanup_close_ int fd = -EBADF;
@@ -70,7 +78,7 @@ int engine_record_read(const char *dir, struct engine_record *ret, struct fault 
 	if (e >= 0)
 		e = fd_read_all(fd, RECORD_MAX, &text, &len, f);
 	if (e >= 0)
-		e = jdoc_parse(text, len, path, NULL, &d, f);
+		e = jdoc_parse(text, len, path, &limits, &d, f);
 	if (e < 0)
 		return e;
 	e = take(d, &r);
@@ -98,5 +106,6 @@ void engine_record_done(struct engine_record *r)
 	free(r->session);
 	free(r->path);
 	jdoc_free(r->env);
+	jdoc_free(r->resources);
 	*r = (struct engine_record){ 0 };
 }

@@ -15,7 +15,11 @@ struct engine_record {
 	char *session;
 	char *path; /* RUN/sessions/ID */
 	struct jdoc *env;
+	struct jdoc *
+		resources; /* linux.resources of the engine, where the merge changed them; NULL: it did not */
 };
+
+#define ENGINE_RECORD_RESOURCES_MAX ((size_t)64 * 1024)
 
 /* Member `governed` of the record of session ID. */
 struct jdoc *engine_record_make(const struct dirs *d, const char *session);

@@ -186,6 +186,7 @@ void engine_container_done(struct engine_container *c)
 	jdoc_free(c->document);
 	jdoc_free(c->changes);
 	jdoc_free(c->probes);
+	jdoc_free(c->healthcheck);
 	strv_free(c->env);
 	free(c->text);
 	free(c->argv);
@@ -193,5 +194,6 @@ void engine_container_done(struct engine_container *c)
 	free(c->image);
 	free(c->grant);
 	free(c->rw);
+	free(c->rootfs);
 	*c = (struct engine_container){ 0 };
 }

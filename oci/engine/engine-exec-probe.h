@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/json.h"
+
+/*
+ * Is PROCESS a command that was approved with the container?  Its words are an item of ALLOW, one by one, and it differs from CONTAINER,
+ * the container's own process, in nothing that a probe does not need: same user, no other variable, no
+ * capability more; the directory is the container's or "/".  Both are merged.
+ */
+bool engine_exec_is_probe(const struct jdoc *allow, const struct jdoc *container, const struct jdoc *process);
